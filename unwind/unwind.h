@@ -1,0 +1,149 @@
+/*
+ * libuw: registers + a copy of the stack + an address space -> frames.
+ *
+ * Three nouns. A module is an ELF image (file or memory) whose unwind information can be read. An
+ * address space is the set of executable mappings of one process image, each backed by a module or
+ * by none (JIT code). A walk turns one sample's registers and stack bytes into frames, and always
+ * says why it ended.
+ *
+ * The library only reads what it is handed: it never touches the target, prints, exits or keeps
+ * global state. Everything it reads is taken as hostile; every loop has a bound.
+ *
+ * Threads: a module is immutable once opened and its reference count is atomic, so modules may be
+ * shared between threads. An address space belongs to one thread at a time.
+ */
+#ifndef UNWIND_UNWIND_H
+#define UNWIND_UNWIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct uw_module;
+struct uw_space;
+
+enum {
+	UW_DEPTH_MAX = 1024, /* frames that one walk may produce */
+	UW_REGS_MAX = 34     /* room for the DWARF registers of any supported machine */
+};
+
+/* Instruction set of the sampled code; also the numbering of struct uw_regs. */
+enum uw_arch {
+	UW_ARCH_X86_64, /* DWARF numbers, System V x86-64 psABI fig. 3.36: 0 rax .. 6 rbp, 7 rsp, 16 rip */
+	UW_ARCH_AARCH64 /* DWARF for the Arm 64-bit Architecture 4.1: 0..30 x0..x30, 31 sp, 32 pc */
+};
+
+/* User registers at the sample, indexed by DWARF register number. */
+struct uw_regs {
+	uint64_t value[UW_REGS_MAX];
+};
+
+/* A copy of the target's stack, starting at its stack pointer. */
+struct uw_stack {
+	uint64_t base;        /* target address of bytes[0] */
+	const uint8_t *bytes; /* borrowed during the walk */
+	size_t size;          /* bytes that were copied */
+	size_t requested;     /* bytes that were asked for; more than size: the copy met an absent page */
+};
+
+/* Why a walk ended. */
+enum uw_stop {
+	UW_STOP_ROOT,         /* complete: the outermost frame was reached */
+	UW_STOP_TRUNCATED,    /* the stack goes on beyond the bytes that were asked for */
+	UW_STOP_NOT_RESIDENT, /* the copy ended early at a page that was not there */
+	UW_STOP_NO_INFO,      /* no unwind information, and no frame pointer that passes the checks */
+	UW_STOP_OTHER_STACK,  /* the next frame lies on a stack that was not copied */
+	UW_STOP_DEPTH,        /* max_frames reached */
+	UW_STOP_BAD_INFO,     /* unwind information or memory contradicts itself (loop, bad address) */
+	UW_STOP_NO_MEMORY,    /* the library ran out of memory */
+	UW_STOP_COUNT
+};
+
+/* How the walk got from the previous (inner) frame to this one. */
+enum uw_source {
+	UW_SOURCE_SAMPLE, /* the sampled registers: the leaf */
+	UW_SOURCE_CFI,
+	UW_SOURCE_FRAME_POINTER,
+	UW_SOURCE_COUNT
+};
+
+struct uw_frame {
+	uint64_t ip;     /* address of the next instruction to run in this frame */
+	uint64_t rva;    /* lookup address in the mapping's module, as an ELF virtual address; where no
+	                    module backs the mapping: the lookup address itself. Lookup address = ip if
+	                    exact, else ip - 1, which lies inside the call */
+	uint64_t sp;     /* stack pointer in this frame; identifies the frame within its stack */
+	uint32_t tag;    /* of the mapping (uw_space_map); UW_TAG_NONE where ip is in no mapping */
+	uint8_t source;  /* enum uw_source */
+	bool exact;      /* ip is exact: the leaf, or a frame that a signal interrupted */
+};
+
+#define UW_TAG_NONE UINT32_MAX
+
+/* Counts over the life of an address space. */
+struct uw_counts {
+	uint64_t walks;
+	uint64_t frames;
+	uint64_t frames_by_source[UW_SOURCE_COUNT];
+	uint64_t stops[UW_STOP_COUNT];
+};
+
+/*
+ * Opens the ELF file behind fd for unwinding. The file is mapped (private, read-only); fd is only
+ * used during the call. A later truncation of the file must not kill the caller: the library
+ * copies what it needs or checks the file's size before each walk that reads it.
+ * Returns 0 and one reference in *module, or -1 with errno: ENOEXEC not an ELF file of a supported
+ * class and machine, EINVAL malformed, ENOMEM, or what fstat/mmap/pread set.
+ */
+int uw_module_open(int fd, struct uw_module **module);
+
+/* As uw_module_open, for an image in memory (the vdso); the bytes are copied. */
+int uw_module_from_memory(const void *bytes, size_t size, struct uw_module **module);
+
+struct uw_module *uw_module_ref(struct uw_module *module);
+void uw_module_unref(struct uw_module *module); /* accepts NULL */
+
+/* Copies up to size bytes of the module's GNU build-id; returns its length, 0 when it has none. */
+size_t uw_module_build_id(const struct uw_module *module, uint8_t *id, size_t size);
+
+enum uw_arch uw_module_arch(const struct uw_module *module);
+
+/* An empty address space for code of the given machine. NULL: out of memory. */
+struct uw_space *uw_space_create(enum uw_arch arch);
+void uw_space_destroy(struct uw_space *space); /* accepts NULL */
+
+/* A copy with the same mappings and zero counts, as fork(2) makes one. NULL: out of memory. */
+struct uw_space *uw_space_clone(const struct uw_space *space);
+
+/*
+ * Records that [start, end) is mapped executable from file offset pgoff of module (NULL: code that
+ * no ELF file holds), replacing whatever was mapped there. The space takes its own reference.
+ * tag is the caller's name for the mapping. Returns 0, or -1 with errno EINVAL (empty or
+ * wrapping range) or ENOMEM (the space is unchanged).
+ */
+int uw_space_map(struct uw_space *space, uint64_t start, uint64_t end, uint64_t pgoff,
+		 struct uw_module *module, uint32_t tag);
+
+/* Removes [start, end) from the space, splitting mappings as needed. Same errors. */
+int uw_space_unmap(struct uw_space *space, uint64_t start, uint64_t end);
+
+/* Removes everything, as execve(2) does. */
+void uw_space_clear(struct uw_space *space);
+
+/* Looks ip up; false when it lies in no mapping. */
+bool uw_space_find(const struct uw_space *space, uint64_t ip, uint32_t *tag, uint64_t *rva);
+
+/*
+ * Unwinds one sample, leaf first. frames has room for max_frames (<= UW_DEPTH_MAX) entries.
+ * Returns the number of frames written, at least 1 (the leaf) when max_frames >= 1; *stop says why
+ * the walk ended. Frames that were written are always verified ones, whatever the stop.
+ */
+size_t uw_walk(struct uw_space *space, const struct uw_regs *regs, const struct uw_stack *stack,
+	       struct uw_frame *frames, size_t max_frames, enum uw_stop *stop);
+
+void uw_space_counts(const struct uw_space *space, struct uw_counts *counts);
+
+/* Short English words for a stop reason: "complete", "truncated", "not resident", ... */
+const char *uw_stop_name(enum uw_stop stop);
+
+#endif

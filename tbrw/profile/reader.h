@@ -1,0 +1,122 @@
+/*
+ * Reads a result. Everything that is bounded by modules and distinct stacks (texts, images, frames,
+ * nodes, threads, notes, symbols, processes, modules) is loaded at open and checked: every index
+ * and text reference that a getter returns is in range, every node's parent has a smaller index.
+ * Samples are streamed.
+ *
+ * A file that was never closed opens too: what was flushed is there, samples are those for which
+ * both stream 0 and tbcollect.stacks hold a record, and profile_reader_complete is false. A file
+ * that was not bound has its samples attributed here, by the same rules of time.
+ *
+ * Returned pointers live until profile_reader_close. Functions return TBRW codes where they
+ * return TBRW_U32. One thread at a time per reader.
+ */
+#ifndef TBRW_PROFILE_READER_H
+#define TBRW_PROFILE_READER_H
+
+#include "tbrw/profile/profile.h"
+#include "tbrw/tbrw.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct profile_reader;
+
+TBRW_U32 profile_reader_open(const char *path, struct profile_reader **reader);
+void profile_reader_close(struct profile_reader *reader); /* accepts NULL */
+
+bool profile_reader_complete(const struct profile_reader *reader);
+
+/* Counts of records; indices run from 0. */
+uint64_t profile_reader_sample_count(const struct profile_reader *reader);
+uint32_t profile_reader_image_count(const struct profile_reader *reader);
+uint32_t profile_reader_frame_count(const struct profile_reader *reader);
+uint32_t profile_reader_node_count(const struct profile_reader *reader); /* at least 1: the root */
+uint32_t profile_reader_thread_count(const struct profile_reader *reader);
+uint32_t profile_reader_clock_count(const struct profile_reader *reader);
+uint32_t profile_reader_note_count(const struct profile_reader *reader);
+uint32_t profile_reader_symbol_count(const struct profile_reader *reader); /* 0: not finalized */
+uint32_t profile_reader_process_count(const struct profile_reader *reader);
+uint32_t profile_reader_module_count(const struct profile_reader *reader);
+
+/* index below the count. */
+const struct profile_image *profile_reader_image(const struct profile_reader *r, uint32_t index);
+const struct profile_frame *profile_reader_frame(const struct profile_reader *r, uint32_t index);
+const struct profile_node *profile_reader_node(const struct profile_reader *r, uint32_t index);
+const struct profile_clock *profile_reader_clock(const struct profile_reader *r, uint32_t index);
+const struct profile_note *profile_reader_note(const struct profile_reader *r, uint32_t index);
+
+/* A text as a NUL-terminated UTF-8 string, valid until the reader is closed. "" for no text. */
+const char *profile_reader_text(const struct profile_reader *reader, struct profile_text text);
+const char *profile_reader_symtext(const struct profile_reader *reader, struct profile_text text);
+
+/* The symbols of a frame, innermost first; *count is 0 where there are none. */
+const struct profile_symbol *profile_reader_symbols(const struct profile_reader *reader,
+						    uint32_t frame, uint32_t *count);
+
+struct profile_process_info {
+	uint32_t pid;
+	uint64_t start_tsc; /* 0: before the collection */
+	uint64_t end_tsc;   /* all ones: lived on */
+	const char *path;
+	const char *name;
+};
+struct profile_thread_info {
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t process; /* index, PROFILE_NONE: not known */
+	uint32_t samples;
+	uint32_t flags;	  /* PROFILE_THREAD_... */
+	uint64_t start_tsc;
+	uint64_t end_tsc;
+	uint64_t cpu_ns;
+	uint64_t rest_ns;
+	const char *name;
+};
+struct profile_module_info {
+	uint32_t pid;
+	uint32_t image; /* index, PROFILE_NONE: not known */
+	uint64_t start;
+	uint64_t length;
+	uint64_t pgoff;
+	uint64_t load_tsc;
+	uint64_t unload_tsc; /* all ones: still loaded */
+	const char *path;
+	bool is_executable;
+};
+const struct profile_process_info *profile_reader_process(const struct profile_reader *r, uint32_t i);
+const struct profile_thread_info *profile_reader_thread(const struct profile_reader *r, uint32_t i);
+const struct profile_module_info *profile_reader_module(const struct profile_reader *r, uint32_t i);
+
+/* Host, as the software and hardware sections say it; texts "" and numbers 0 where unknown. */
+struct profile_host_info {
+	const char *name;
+	const char *os;
+	const char *cpu;
+	uint32_t logical_cpus;
+};
+void profile_reader_host(const struct profile_reader *reader, struct profile_host_info *host);
+
+/* Turns TSC values of this result into CLOCK_MONOTONIC_RAW ns. 0 and all ones stay as they are. */
+uint64_t profile_reader_raw_ns(const struct profile_reader *reader, uint64_t tsc);
+
+struct profile_sample_info {
+	uint64_t index;
+	uint64_t tsc;
+	uint64_t ip;
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t cpu;
+	uint32_t process; /* indices; PROFILE_NONE: not known */
+	uint32_t thread;
+	uint32_t module;
+	struct profile_stack stack; /* node checked */
+};
+/* Returns false to stop early. */
+typedef bool profile_sample_callback(const struct profile_sample_info *sample, void *user);
+
+/* All samples in file order. VT_SUCCESS also when the callback stopped it. */
+TBRW_U32 profile_reader_each_sample(struct profile_reader *reader,
+				    profile_sample_callback *callback, void *user);
+
+#endif

@@ -1,0 +1,137 @@
+/* What a field of a data stream's entries means: the data descriptor types and sub-types of the
+ * TBRW User Guide 2.3, section 8.11. The enumerators without a value count up from the one before,
+ * which is how the guide defines their numbers.
+ *
+ * The guide's prose writes ST_TIMESTAMP where its enumeration has ST_TIME_STAMP; both are here. */
+#ifndef SAMPREC_SHARED_H
+#define SAMPREC_SHARED_H
+
+typedef enum {
+	ST_NONE = 0,             /* the meaning is in desc_name */
+	ST_LEGACY_SAMPLE_RECORD, /* a TBRW_SampleRecordPC; stream 0 only */
+	ST_IP,
+	ST_PID,
+	ST_TID,
+	ST_PROCESSOR_NUMBER,
+	ST_PROCESSOR_STATUS,
+	ST_TIME_STAMP, /* SST_TSC: a TBRW_SampleRecordTSC */
+	ST_TIMESTAMP = ST_TIME_STAMP,
+	ST_POWER,
+	ST_INTERRUPT_FAULT_ADDR,
+	ST_IEAR,
+	ST_DEAR,
+	ST_BRANCH_TRACE,
+	ST_INST_TRACE,
+	ST_PMD,
+	ST_IEAR_PHYSICAL,
+	ST_DEAR_PHYSICAL,
+	ST_BRANCH_TRACE_PHYSICAL,
+	ST_INST_TRACE_PHYSICAL,
+	ST_PMD_PHYSICAL,
+	ST_LEGACY_UNKNOWN,
+	ST_SAMPLE_LAST,
+
+	/* Computed from a sample rather than stored in it. */
+	ST_START_EXT_SAMPLE_REC_ENTRIES = 0x2000,
+	ST_END_EXT_SAMPLE_REC_ENTRIES = 0x2FFF,
+
+	ST_PROCESS = 0x2000,
+	ST_PROCESS_PATH,
+	ST_THREAD,
+	ST_MODULE_SEGMENT_NAME,
+	ST_SEG_NUM,
+	ST_SEG_OFFSET,
+	ST_SEG_TYPE,
+	ST_MODULE_LOAD_ADDRESS,
+	ST_MODULE,
+	ST_MODULE_PATH,
+	ST_EVENT_ID, /* a stream that has it must have an event section */
+	ST_EVENT,
+	ST_HARDWARE_THREAD,
+	ST_CORE,
+	ST_PACKAGE,
+	ST_SAMPLES,
+	ST_EVENT_COUNTS,
+	ST_FUNCTION,
+	ST_FUNCTION_FULL_NAME,
+	ST_CLASS,
+	ST_FN_SIZE,
+	ST_RVA,
+	ST_FN_SEG_OFFSET,
+	ST_FN_RVA,
+	ST_WALL_CLOCK,
+	ST_FNID_SUM,
+	ST_FNID_AVG,
+	ST_FNID_MIN,
+	ST_FNID_MAX,
+	ST_PROCESS_IDX,
+	ST_THREAD_IDX,
+	ST_MODULE_IDX,
+	ST_EVENT_IDX,
+	ST_SAMPLE_IDX,
+	ST_PERCENTAGE_TOTAL,
+	ST_PERCENTAGE_SEL,
+	ST_MODULE_IDX_FOR_PROCESS_NAME,
+	ST_ANNOTATION,
+	ST_POST_PROCESS_LAST,
+
+	/* Free for the writer's own meanings. */
+	ST_START_USER_DEFINED = 0x4000,
+	ST_END_USER_DEFINED = 0x7FFF,
+
+	/* Refused by TBRW_add_data_descriptor_entry. */
+	ST_RESERVED_START = 0x8000,
+	ST_RESERVED_END = 0xffff
+} TBRW_DESC_TYPE;
+
+typedef enum {
+	SST_NONE = 0,
+	SST_BLANK_SPACE, /* left empty for a later writer */
+
+	SST_TS_MILLISECONDS,
+	SST_TS_CPU_CYCLES,
+	SST_TS_FSB_CYCLES,
+	SST_TS_OTHER,
+	SST_TS_SAMPLE_COUNT,
+	SST_TS_NANOSECONDS,
+
+	SST_LBR_TOS,
+	SST_LBR_FROM,
+	SST_LBR_TO,
+	SST_LBR_FROM_TO,
+	SST_LBR_OTHER,
+
+	SST_IEAR_CONFIG,
+	SST_IEAR_INST_ADDR,
+	SST_IEAR_LATENCY,
+
+	SST_DEAR_CONFIG,
+	SST_DEAR_INST_ADDR,
+	SST_DEAR_LATENCY,
+	SST_DEAR_DATA_ADDR,
+
+	SST_BTBT_CONFIG,
+	SST_BTBT_INDEX,
+	SST_BTBT_EXTENSION,
+	SST_BTBT_DATA,
+
+	SST_IPEAR_CONFIG,
+	SST_IPEAR_INDEX,
+	SST_IPEAR_EXTENSION,
+	SST_IPEAR_DATA,
+
+	SST_IIP,
+	SST_IPSR,
+	SST_EIP,
+	SST_EFLAGS,
+	SST_TSC,
+	SST_ITC,
+	SST_PSTATE,
+	SST_IA32_PERF_STATUS,
+	SST_IFA,
+
+	SST_RESERVED_START = 0x8000,
+	SST_RESERVED_END = 0xffff
+} TBRW_DESC_SUBTYPE;
+
+#endif

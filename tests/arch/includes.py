@@ -1,0 +1,167 @@
+"""Who may know what: fails on an include, a name or a call that ARCHITECTURE.md's table forbids."""
+
+import os
+import re
+import sys
+
+import tree
+
+TBRW_PUBLIC = {'tbrw/tbrw.h', 'tbrw/tbrw_types.h', 'tbrw/tbrw_errors.h', 'tbrw/samprec_shared.h'}
+PROFILE_PUBLIC = {'tbrw/profile/profile.h', 'tbrw/profile/writer.h', 'tbrw/profile/reader.h'}
+
+# Headers from outside the project by the library they belong to; each library is a right that a
+# folder has or has not.
+LIBRARIES = {
+    'elf': r'elf\.h|link\.h',
+    'libelf': r'(libelf|gelf)\.h',
+    'libdw': r'dwarf\.h|elfutils/.*',
+    'libunwind': r'libunwind.*\.h',
+    'libbpf': r'bpf/.*|linux/bpf\.h',
+    'libiberty': r'libiberty/.*|demangle\.h|libiberty\.h',
+    'json': r'json-c/.*|json\.h|jansson\.h',
+    'zlib': r'zlib\.h',
+    'zstd': r'zstd.*\.h',
+    'xxhash': r'xxhash\.h',
+    'check': r'check\.h',
+    'perf_event': r'linux/perf_event\.h',
+    'libc': r'(sys|linux|asm|arpa|netinet|net)/.*|'
+            r'(alloca|argp|assert|byteswap|ctype|cpuid|dirent|dlfcn|endian|err|errno|error|fcntl|features|'
+            r'fenv|float|fnmatch|ftw|getopt|glob|grp|immintrin|inttypes|iso646|langinfo|libgen|limits|'
+            r'locale|malloc|math|memory|mntent|netdb|paths|poll|pthread|pty|pwd|regex|sched|search|'
+            r'semaphore|setjmp|signal|spawn|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|'
+            r'stdio_ext|stdlib|stdnoreturn|string|strings|sysexits|syslog|termios|time|uchar|'
+            r'ucontext|unistd|utime|utmp|wait|wchar|wctype|wordexp|x86intrin)\.h',
+}
+
+# folder -> (project headers it may include, libraries it may use). The longest prefix counts.
+RULES = {
+    'tbrw/profile': (lambda h: h.startswith('tbrw/profile/') or h in TBRW_PUBLIC, {'libc'}),
+    'tbrw': (lambda h: h.startswith('tbrw/') and not h.startswith('tbrw/profile/'), {'libc'}),
+    'unwind': (lambda h: h.startswith('unwind/'), {'libc', 'elf', 'libelf', 'libdw', 'libunwind'}),
+    'collector/preload': (lambda h: h.startswith('collector/preload/'), {'libc'}),
+    'collector/bpf': (lambda h: h.startswith('collector/bpf/') or h == 'vmlinux.h',
+                      {'libc', 'libbpf', 'perf_event'}),
+    'collector': (lambda h: (h.startswith('collector/') and not h.startswith('collector/preload/'))
+                  or h in TBRW_PUBLIC | PROFILE_PUBLIC or h == 'unwind/unwind.h',
+                  {'libc', 'libbpf', 'elf', 'perf_event'}),
+    'tools': (lambda h: h.startswith('tools/') or h in TBRW_PUBLIC | PROFILE_PUBLIC,
+              {'libc', 'elf', 'libelf', 'libdw', 'libiberty', 'json', 'zlib', 'zstd', 'xxhash'}),
+}
+
+# The perf.data importer is the one tool that unwinds and that knows perf's records.
+PERF_IMPORTER = re.compile(r'tools/(.*/)?[^/]*perf[^/]*\.[ch]$')
+
+# In the collector: who may include linux/perf_event.h, and who may touch the ring's control page.
+PERF_EVENT_FILES = re.compile(r'collector/(.*/)?(record|event|ring)[^/]*\.[ch]$')
+MMAP_PAGE_FILES = re.compile(r'collector/(.*/)?ring[^/]*\.[ch]$')
+PRINTING_FILES = re.compile(r'collector/(.*/)?(main|log)[^/]*\.[ch]$')
+
+PRINTING = re.compile(r'\b(printf|fprintf|vprintf|vfprintf|dprintf|vdprintf|puts|fputs|putchar|putc|fputc|'
+                      r'perror|psignal|err|errx|verr|warn|warnx|vwarn|syslog)\s*\(')
+EXITING = re.compile(r'\b(exit|_exit|_Exit|quick_exit|abort|errx?|error)\s*\(')
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
+
+
+def library_of(header):
+  # The more specific libraries stand before libc in the table, except for linux/perf_event.h.
+  for name in ('perf_event', 'libbpf', 'elf'):
+    if re.fullmatch(LIBRARIES[name], header):
+      return name
+  for name, pattern in LIBRARIES.items():
+    if re.fullmatch(pattern, header):
+      return name
+  return None
+
+
+def folder_of(path):
+  prefixes = [folder for folder in RULES if path.startswith(folder + '/')]
+  return max(prefixes, key=len) if prefixes else None
+
+
+def check_include(path, quote, header):
+  folder = folder_of(path)
+  allowed_headers, allowed_libraries = RULES[folder]
+  if quote == '"':
+    # Once installed, TBRW's public headers lie side by side.
+    if path in TBRW_PUBLIC and f'tbrw/{header}' in TBRW_PUBLIC:
+      return None
+    if not os.path.isfile(os.path.join(tree.ROOT, header)) and header != 'vmlinux.h':
+      return f'{path}: "{header}" is not named from the root'
+    if header == 'unwind/unwind.h' and folder == 'tools' and PERF_IMPORTER.match(path):
+      return None
+    return None if allowed_headers(header) else f'{path}: {folder} must not know "{header}"'
+  library = library_of(header)
+  if library is None:
+    return f'{path}: <{header}> belongs to no library of the table in tests/arch/includes.py'
+  if library == 'perf_event' and folder == 'collector' and not PERF_EVENT_FILES.match(path):
+    return f'{path}: only the record codec, the event opener and the ring include <{header}>'
+  if library == 'perf_event' and PERF_IMPORTER.match(path):
+    return None
+  if library not in allowed_libraries:
+    return f'{path}: {folder} must not use {library} (<{header}>)'
+  return None
+
+
+def check_calls(path, text):
+  folder = folder_of(path)
+  problems = []
+  code = tree.without_comments(text)
+  for number, line in enumerate(code.splitlines(), 1):
+    library = folder in ('tbrw', 'tbrw/profile', 'unwind')
+    silent = library or (folder == 'collector' and not PRINTING_FILES.match(path))
+    if silent and PRINTING.search(line):
+      problems.append(f'{path}:{number}: prints: {line.strip()}')
+    if library and EXITING.search(line):
+      problems.append(f'{path}:{number}: a library exits: {line.strip()}')
+    if (folder == 'collector' and 'perf_event_mmap_page' in line
+        and not MMAP_PAGE_FILES.match(path)):
+      problems.append(f'{path}:{number}: only the ring touches the mmap page')
+  return problems
+
+
+def self_test():
+  """The rules catch what they are there for: a table that allows everything would pass silently."""
+  wrong = [
+      ('tbrw/a.c', '"', 'tbrw/profile/profile.h'), ('tbrw/a.c', '<', 'libelf.h'),
+      ('unwind/a.c', '"', 'tbrw/tbrw.h'), ('unwind/a.c', '<', 'linux/perf_event.h'),
+      ('tbrw/profile/a.c', '"', 'unwind/unwind.h'), ('collector/a.c', '<', 'linux/perf_event.h'),
+      ('tools/report/a.c', '"', 'unwind/unwind.h'), ('collector/a.c', '<', 'elfutils/libdw.h'),
+      ('collector/a.c', '<', 'nosuchlibrary.h'),
+  ]
+  problems = [f'self test: the rules allow {path} to include {header}'
+              for path, quote, header in wrong if check_include(path, quote, header) is None]
+  right = [('unwind/a.c', '"', 'unwind/unwind.h'), ('collector/ring.c', '<', 'linux/perf_event.h'),
+           ('collector/a.c', '"', 'tbrw/profile/writer.h'), ('tbrw/a.c', '<', 'stdint.h')]
+  problems += [f'self test: {check_include(*case)}' for case in right if check_include(*case)]
+  if not check_calls('unwind/a.c', '\tprintf("x");\n'):
+    problems.append('self test: a printing library passes')
+  if check_calls('unwind/a.c', '/* printf("x"); */\n'):
+    problems.append('self test: a comment is taken for code')
+  return problems
+
+
+def main():
+  problems = self_test()
+  looked_at = 0
+  writer_users = set()
+  for path in tree.sources('.c', '.h'):
+    if path.startswith('common/') or '/common/' in path:
+      problems.append(f'{path}: there is no common/')
+    if folder_of(path) is None:
+      continue
+    looked_at += 1
+    text = tree.read(path)
+    for quote, header in INCLUDE.findall(text):
+      problem = check_include(path, quote, header)
+      if problem:
+        problems.append(problem)
+      if path.startswith('collector/') and path.endswith('.c') and header == 'tbrw/profile/writer.h':
+        writer_users.add(path)
+    problems += check_calls(path, text)
+  if len(writer_users) > 1:
+    problems.append('one file of the collector emits to profile, not ' + ', '.join(sorted(writer_users)))
+  tree.report('includes', problems, looked_at)
+
+
+if __name__ == '__main__':
+  sys.exit(main())

@@ -1,0 +1,64 @@
+/* The streams of a result as a table, and how they are opened in a file. What adds a stream adds a
+ * row here, its record to profile.h, a call to the writer and an array to the reader. */
+#ifndef TBRW_PROFILE_STREAMS_H
+#define TBRW_PROFILE_STREAMS_H
+
+#include "tbrw/tbrw.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+enum profile_stream {
+	PROFILE_STREAM_ID_STRINGS,
+	PROFILE_STREAM_ID_IMAGES,
+	PROFILE_STREAM_ID_FRAMES,
+	PROFILE_STREAM_ID_NODES,
+	PROFILE_STREAM_ID_STACKS,
+	PROFILE_STREAM_ID_MAPPINGS,
+	PROFILE_STREAM_ID_THREADS,
+	PROFILE_STREAM_ID_CLOCK,
+	PROFILE_STREAM_ID_NOTES,
+	PROFILE_STREAM_ID_SYMTEXT,
+	PROFILE_STREAM_ID_SYMBOLS,
+	PROFILE_STREAM_ID_COUNT
+};
+
+/* Those before symtext are written while collecting, the others by finalization. */
+#define PROFILE_STREAM_ID_COLLECTED PROFILE_STREAM_ID_SYMTEXT
+
+struct profile_stream_field {
+	const char *name; /* texts have two: name.offset and name.length */
+	uint16_t offset;
+	uint16_t size;
+	uint16_t type;    /* ST_ */
+	uint16_t subtype; /* SST_ */
+};
+
+struct profile_stream_spec {
+	const char *name;
+	uint32_t record_size; /* bytes */
+	uint32_t field_count; /* below 64 */
+	const struct profile_stream_field *fields;
+};
+
+/* Static, read-only. */
+const struct profile_stream_spec *profile_stream_spec(enum profile_stream stream);
+
+/* Opens stream number `number` for writing: its information and descriptors are written and done,
+ * its data section is open on success. */
+TBRW_U32 profile_stream_create(TBRW_PTR file, TBRW_U32 number, enum profile_stream stream);
+
+/* Closes the data section and the stream. */
+TBRW_U32 profile_stream_done(TBRW_PTR file, TBRW_U32 number);
+
+/* Adds one data descriptor to an open data description section. */
+TBRW_U32 profile_stream_describe(TBRW_PTR file, TBRW_U32 number,
+				 const struct profile_stream_field *field);
+
+/* Reads a descriptor set. *matches says whether each field of the spec is there by its name, at
+ * its place and in its size; entries of the file may be longer than the record (fields appended by
+ * a later version), and *entry_size receives their size. */
+TBRW_U32 profile_stream_check(TBRW_PTR file, TBRW_U32 number,
+			      const struct profile_stream_spec *spec, bool *matches,
+			      uint32_t *entry_size);
+
+#endif

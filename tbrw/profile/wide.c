@@ -1,0 +1,144 @@
+#include "tbrw/profile/wide.h"
+
+#include "tbrw/profile/utf8.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool profile_wide_set(struct profile_wide *wide, const char *s)
+{
+	size_t size = s ? strlen(s) : 0;
+
+	if (size >= wide->capacity) {
+		size_t capacity = size + 64;
+		wchar_t *text = reallocarray(wide->text, capacity, sizeof(*text));
+		if (!text)
+			return false;
+		wide->text = text;
+		wide->capacity = capacity;
+	}
+	profile_utf8_to_wide(s, size, wide->text);
+	return true;
+}
+
+void profile_wide_finish(struct profile_wide *wide)
+{
+	free(wide->text);
+	*wide = (struct profile_wide){0};
+}
+
+static char *narrow(const wchar_t *text, size_t length)
+{
+	/* A code point takes at most 4 bytes of UTF-8. */
+	char *out = reallocarray(NULL, length + 1, 4);
+	size_t used = 0;
+
+	for (size_t i = 0; out && i < length && text[i]; i++)
+		used += profile_utf8_encode((uint32_t)text[i], out + used);
+	if (out)
+		out[used] = '\0';
+	return out;
+}
+
+char *profile_string_get(TBRW_PTR file, TBRW_STRING_OR_ID id, TBRW_U32 *code)
+{
+	TBRW_U32 size = 0;
+
+	*code = VT_NO_MEMORY;
+	if (id.soi_uniqueid == 0)
+		return strdup("");
+	*code = TBRW_convert_uniqueid_to_string(file, 0, &id, NULL, &size);
+	if (*code != VT_BUFFER_TOO_SMALL && *code != VT_SUCCESS)
+		return NULL;
+	*code = VT_NO_MEMORY;
+	wchar_t *text = malloc(size ? size : sizeof(*text));
+	if (!text)
+		return NULL;
+	*code = TBRW_convert_uniqueid_to_string(file, size, &id, text, NULL);
+	char *out = NULL;
+	if (*code == VT_SUCCESS) {
+		out = narrow(text, size / sizeof(*text));
+		*code = out ? VT_SUCCESS : VT_NO_MEMORY;
+	}
+	free(text);
+	return out;
+}
+
+bool profile_string_short(TBRW_PTR file, TBRW_STRING_OR_ID id, char *out, size_t size)
+{
+	wchar_t text[256];
+
+	if (id.soi_uniqueid == 0)
+		return false;
+	if (TBRW_convert_uniqueid_to_string(file, sizeof(text), &id, text, NULL) != VT_SUCCESS)
+		return false;
+	for (size_t i = 0; i < size && i < sizeof(text) / sizeof(text[0]); i++) {
+		if (text[i] < 0 || text[i] > 0x7E)
+			return false;
+		out[i] = (char)text[i];
+		if (!text[i])
+			return true;
+	}
+	return false;
+}
+
+static bool is_clean(const char *s)
+{
+	size_t size = strlen(s);
+
+	for (size_t at = 0; at < size;) {
+		uint32_t code_point;
+		size_t used = profile_utf8_decode(s + at, size - at, &code_point);
+		/* U+FFFD stands for what could not be decoded, unless it was there itself. */
+		if (code_point == PROFILE_UTF8_REPLACEMENT &&
+		    (used != 3 || memcmp(s + at, "\xEF\xBF\xBD", 3) != 0))
+			return false;
+		at += used;
+	}
+	return true;
+}
+
+static TBRW_U32 open_wide(TBRW_PTR *file, const char *path, TBRW_U32 access_mode)
+{
+	struct profile_wide wide = {0};
+
+	if (!profile_wide_set(&wide, path))
+		return VT_NO_MEMORY;
+	TBRW_U32 code = TBRW_open(file, wide.text, access_mode);
+	profile_wide_finish(&wide);
+	return code;
+}
+
+/* TBRW takes Unicode names only. A directory whose name is something else is reached through its
+ * descriptor; the file's own name cannot be, since TBRW follows no link there. */
+static TBRW_U32 open_below(TBRW_PTR *file, const char *path, TBRW_U32 access_mode)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash || !is_clean(slash + 1))
+		return VT_INVALID_SAMPLE_FILE_NAME;
+	char *directory = strndup(path, (size_t)(slash - path) + 1);
+	if (!directory)
+		return VT_NO_MEMORY;
+	int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	free(directory);
+	if (fd < 0)
+		return access_mode & TBRW_FILE_CREATE_ALWAYS ? VT_SAMP_FILE_CREATE_FAILED
+							     : VT_FILE_OPEN_FAILED;
+	char *through = NULL;
+	TBRW_U32 code = VT_NO_MEMORY;
+	if (asprintf(&through, "/proc/self/fd/%d/%s", fd, slash + 1) >= 0) {
+		code = open_wide(file, through, access_mode);
+		free(through);
+	}
+	close(fd);
+	return code;
+}
+
+TBRW_U32 profile_file_open(TBRW_PTR *file, const char *path, TBRW_U32 access_mode)
+{
+	return is_clean(path) ? open_wide(file, path, access_mode)
+			      : open_below(file, path, access_mode);
+}

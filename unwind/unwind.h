@@ -29,8 +29,10 @@ enum {
 
 /* Instruction set of the sampled code; also the numbering of struct uw_regs. */
 enum uw_arch {
-	UW_ARCH_X86_64, /* DWARF numbers, System V x86-64 psABI fig. 3.36: 0 rax .. 6 rbp, 7 rsp, 16 rip */
-	UW_ARCH_AARCH64 /* DWARF for the Arm 64-bit Architecture 4.1: 0..30 x0..x30, 31 sp, 32 pc */
+	/* DWARF numbers, System V x86-64 psABI fig. 3.36: 0 rax .. 6 rbp, 7 rsp, 16 rip. */
+	UW_ARCH_X86_64,
+	/* DWARF for the Arm 64-bit Architecture 4.1: 0..30 x0..x30, 31 sp, 32 pc. */
+	UW_ARCH_AARCH64
 };
 
 /* User registers at the sample, indexed by DWARF register number. */
@@ -43,7 +45,7 @@ struct uw_stack {
 	uint64_t base;        /* target address of bytes[0] */
 	const uint8_t *bytes; /* borrowed during the walk */
 	size_t size;          /* bytes that were copied */
-	size_t requested;     /* bytes that were asked for; more than size: the copy met an absent page */
+	size_t requested;     /* bytes asked for; more than size: the copy met an absent page */
 };
 
 /* Why a walk ended. */
@@ -51,10 +53,10 @@ enum uw_stop {
 	UW_STOP_ROOT,         /* complete: the outermost frame was reached */
 	UW_STOP_TRUNCATED,    /* the stack goes on beyond the bytes that were asked for */
 	UW_STOP_NOT_RESIDENT, /* the copy ended early at a page that was not there */
-	UW_STOP_NO_INFO,      /* no unwind information, and no frame pointer that passes the checks */
+	UW_STOP_NO_INFO,      /* no unwind information, and no convention that passes the checks */
 	UW_STOP_OTHER_STACK,  /* the next frame lies on a stack that was not copied */
 	UW_STOP_DEPTH,        /* max_frames reached */
-	UW_STOP_BAD_INFO,     /* unwind information or memory contradicts itself (loop, bad address) */
+	UW_STOP_BAD_INFO,     /* unwind information or memory contradicts itself */
 	UW_STOP_NO_MEMORY,    /* the library ran out of memory */
 	UW_STOP_COUNT
 };
@@ -63,19 +65,20 @@ enum uw_stop {
 enum uw_source {
 	UW_SOURCE_SAMPLE, /* the sampled registers: the leaf */
 	UW_SOURCE_CFI,
-	UW_SOURCE_FRAME_POINTER,
+	UW_SOURCE_FRAME_POINTER, /* by convention: a frame pointer, or for a leaf without CFI the
+				    return address on top of the stack, each strictly checked */
 	UW_SOURCE_COUNT
 };
 
 struct uw_frame {
-	uint64_t ip;     /* address of the next instruction to run in this frame */
-	uint64_t rva;    /* lookup address in the mapping's module, as an ELF virtual address; where no
-	                    module backs the mapping: the lookup address itself. Lookup address = ip if
-	                    exact, else ip - 1, which lies inside the call */
-	uint64_t sp;     /* stack pointer in this frame; identifies the frame within its stack */
-	uint32_t tag;    /* of the mapping (uw_space_map); UW_TAG_NONE where ip is in no mapping */
-	uint8_t source;  /* enum uw_source */
-	bool exact;      /* ip is exact: the leaf, or a frame that a signal interrupted */
+	uint64_t ip;    /* address of the next instruction to run in this frame */
+	uint64_t rva;   /* the lookup address in the mapping's module, as an ELF virtual address,
+			   or itself where no module backs the mapping. The lookup address is ip
+			   if exact, else ip - 1, which lies inside the call */
+	uint64_t sp;    /* stack pointer in this frame; identifies the frame within its stack */
+	uint32_t tag;   /* of the mapping (uw_space_map); UW_TAG_NONE where ip is in no mapping */
+	uint8_t source; /* enum uw_source */
+	bool exact;     /* ip is exact: the leaf, or a frame that a signal interrupted */
 };
 
 #define UW_TAG_NONE UINT32_MAX
@@ -89,11 +92,11 @@ struct uw_counts {
 };
 
 /*
- * Opens the ELF file behind fd for unwinding. The file is mapped (private, read-only); fd is only
- * used during the call. A later truncation of the file must not kill the caller: the library
- * copies what it needs or checks the file's size before each walk that reads it.
+ * Opens the ELF file behind fd for unwinding. The caller keeps fd; the module holds a duplicate of
+ * it (close-on-exec), so that it costs one descriptor. Unwind information is copied, and the rest
+ * is read with pread(2) when needed: a file that is deleted or truncated later is harmless.
  * Returns 0 and one reference in *module, or -1 with errno: ENOEXEC not an ELF file of a supported
- * class and machine, EINVAL malformed, ENOMEM, or what fstat/mmap/pread set.
+ * class and machine, EINVAL malformed, ENOMEM, or what fstat and fcntl set.
  */
 int uw_module_open(int fd, struct uw_module **module);
 

@@ -1,0 +1,225 @@
+/* Walks over real captures of this process, compared with the addresses each function noted. */
+#include "tests/unwind/capture.h"
+
+#include <check.h>
+#include <execinfo.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FRAMES_MAX = 1024, RECURSION_DEPTH = 300 };
+
+static struct capture sample;
+static uint64_t noted[FRAMES_MAX]; /* return addresses, innermost first */
+static size_t noted_count;
+
+static struct uw_space *space;
+static struct uw_frame frames[FRAMES_MAX];
+
+static void setup(void)
+{
+	space = capture_space();
+	noted_count = 0;
+}
+
+static void teardown(void)
+{
+	uw_space_destroy(space);
+}
+
+/* glibc's own unwinder as the oracle: return addresses of all callers of the caller. */
+static __attribute__((noinline)) void note_callers(void)
+{
+	void *addresses[FRAMES_MAX];
+	int count = backtrace(addresses, FRAMES_MAX);
+
+	/* 0 is the address in this function, 1 that in the caller. */
+	noted_count = 0;
+	for (int i = 2; i < count; i++)
+		noted[noted_count++] = (uintptr_t)addresses[i];
+}
+
+static size_t walk(enum uw_stop *stop)
+{
+	return uw_walk(space, &sample.regs, &sample.stack, frames, FRAMES_MAX, stop);
+}
+
+/* The frames after the leaf are the noted ones, and the walk ended at the root. */
+static void assert_complete(void)
+{
+	enum uw_stop stop;
+	size_t count = walk(&stop);
+
+	ck_assert_str_eq(uw_stop_name(stop), "complete");
+	ck_assert_uint_eq(count, noted_count + 1);
+	ck_assert_uint_eq(frames[0].ip, sample.regs.value[16]);
+	ck_assert_uint_eq(frames[0].source, UW_SOURCE_SAMPLE);
+	ck_assert(frames[0].exact);
+	for (size_t i = 0; i < noted_count; i++) {
+		ck_assert_uint_eq(frames[i + 1].ip, noted[i]);
+		ck_assert_uint_eq(frames[i + 1].source, UW_SOURCE_CFI);
+		ck_assert(!frames[i + 1].exact);
+		ck_assert_uint_gt(frames[i + 1].sp, frames[i].sp);
+		ck_assert_uint_ne(frames[i + 1].tag, UW_TAG_NONE);
+	}
+}
+
+static __attribute__((noinline)) void leaf(void)
+{
+	note_callers();
+	CAPTURE(&sample);
+}
+
+/* Forty functions with frames of different shapes: locals, variable-size arrays, saved registers.
+ */
+#define LINK(n, next)                                                              \
+	static __attribute__((noinline)) int link_##n(int a, volatile int *b)      \
+	{                                                                          \
+		volatile char room[(n)*24 + 1];                                    \
+		int saved = a * (n) + *b;                                          \
+		char *more = n % 5 == 0 ? __builtin_alloca((size_t)a + 16) : NULL; \
+		room[n] = (char)a;                                                 \
+		if (more)                                                          \
+			memset(more, a, 16);                                       \
+		saved += next(a + 1, b);                                           \
+		return saved + room[n] + (more ? more[3] : 0);                     \
+	}
+
+static __attribute__((noinline)) int link_0(int a, volatile int *b)
+{
+	leaf();
+	return a + *b;
+}
+
+LINK(1, link_0)
+LINK(2, link_1)
+LINK(3, link_2)
+LINK(4, link_3)
+LINK(5, link_4)
+LINK(6, link_5)
+LINK(7, link_6)
+LINK(8, link_7)
+LINK(9, link_8)
+LINK(10, link_9)
+LINK(11, link_10)
+LINK(12, link_11)
+LINK(13, link_12)
+LINK(14, link_13)
+LINK(15, link_14)
+LINK(16, link_15)
+LINK(17, link_16)
+LINK(18, link_17)
+LINK(19, link_18)
+LINK(20, link_19)
+LINK(21, link_20)
+LINK(22, link_21)
+LINK(23, link_22)
+LINK(24, link_23)
+LINK(25, link_24)
+LINK(26, link_25)
+LINK(27, link_26)
+LINK(28, link_27)
+LINK(29, link_28)
+LINK(30, link_29)
+LINK(31, link_30)
+LINK(32, link_31)
+LINK(33, link_32)
+LINK(34, link_33)
+LINK(35, link_34)
+LINK(36, link_35)
+LINK(37, link_36)
+LINK(38, link_37)
+LINK(39, link_38)
+
+static void run_chain(void)
+{
+	volatile int one = 1;
+
+	link_39(1, &one);
+}
+
+START_TEST(chain_of_forty)
+{
+	run_chain();
+	ck_assert_uint_gt(noted_count, 40);
+	assert_complete();
+}
+END_TEST
+
+static __attribute__((noinline)) int recurse(int depth)
+{
+	volatile int here = depth;
+
+	if (depth == 0)
+		leaf();
+	else
+		here += recurse(depth - 1);
+	return here;
+}
+
+START_TEST(recursion)
+{
+	recurse(RECURSION_DEPTH);
+	ck_assert_uint_gt(noted_count, RECURSION_DEPTH);
+	assert_complete();
+}
+END_TEST
+
+static int compare(const void *left, const void *right)
+{
+	if (noted_count == 0)
+		leaf();
+	return *(const int *)left - *(const int *)right;
+}
+
+START_TEST(callback_through_libc)
+{
+	int numbers[16];
+
+	for (int i = 0; i < 16; i++)
+		numbers[i] = i * 7 % 16;
+	qsort(numbers, 16, sizeof(numbers[0]), compare);
+	assert_complete();
+}
+END_TEST
+
+static void *thread_main(void *argument)
+{
+	leaf();
+	return argument;
+}
+
+START_TEST(thread_root)
+{
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, thread_main, NULL), 0);
+	pthread_join(thread, NULL);
+	assert_complete();
+}
+END_TEST
+
+static Suite *walk_suite(void)
+{
+	Suite *suite = suite_create("unwind walk");
+	TCase *tcase = tcase_create("walk");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, chain_of_forty);
+	tcase_add_test(tcase, recursion);
+	tcase_add_test(tcase, callback_through_libc);
+	tcase_add_test(tcase, thread_root);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	SRunner *runner = srunner_create(walk_suite());
+	int failed;
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,105 @@
+/*
+ * Call frame information: .eh_frame and .eh_frame_hdr (Linux Standard Base Core 5.0, section 10.6)
+ * and the call frame instructions in them (DWARF 5, section 6.4).
+ *
+ * All functions are pure readers of struct uw_cfi and safe to run on any bytes.
+ */
+#ifndef UNWIND_CFI_H
+#define UNWIND_CFI_H
+
+#include "unwind/reader.h"
+#include "unwind/unwind.h"
+
+/* An FDE by the address of its code: an index for modules without a usable search table. */
+struct uw_cfi_entry {
+	uint64_t start;  /* ELF virtual address */
+	uint64_t offset; /* of the FDE in .eh_frame */
+};
+
+struct uw_cfi {
+	enum uw_arch arch;
+	struct uw_span frame;       /* .eh_frame; size 0: there is none */
+	struct uw_span table;       /* entries of .eh_frame_hdr, 8 bytes each; size 0: use index */
+	uint64_t hdr_rva;           /* base of the table's offsets */
+	struct uw_cfi_entry *index; /* owned; sorted by start */
+	size_t index_count;
+};
+
+/*
+ * Takes the search table from .eh_frame_hdr where it is of the common form (datarel | sdata4), else
+ * builds the index. hdr and cfi->frame must outlive cfi. Returns 0, or -1 with ENOMEM.
+ */
+int uw_cfi_init(struct uw_cfi *cfi, const struct uw_span *hdr);
+void uw_cfi_finish(struct uw_cfi *cfi);
+
+/* Where .eh_frame starts according to .eh_frame_hdr; false when the header does not say. */
+bool uw_cfi_hdr_frame(const struct uw_span *hdr, uint64_t *frame_rva);
+
+/* An FDE with what its CIE says. */
+struct uw_fde {
+	uint64_t start, end; /* code that it describes: ELF virtual addresses [start, end) */
+	uint64_t code_align;
+	int64_t data_align;
+	uint8_t encoding; /* of code addresses */
+	bool signal;      /* augmentation 'S': the frame of a signal handler's caller */
+	struct uw_reader cie_code, code;
+};
+
+enum uw_cfi_result {
+	UW_CFI_OK,
+	UW_CFI_NONE, /* no FDE describes the address */
+	UW_CFI_BAD   /* an FDE does, but it is malformed or uses what we do not support */
+};
+
+/* Code around an address that no FDE describes: [start, end). */
+struct uw_cfi_gap {
+	uint64_t start, end;
+};
+
+/* Finds the FDE of rva. On UW_CFI_NONE *gap is filled. */
+enum uw_cfi_result uw_cfi_find(const struct uw_cfi *cfi, uint64_t rva, struct uw_fde *fde,
+			       struct uw_cfi_gap *gap);
+
+/* How a value of the calling frame is recovered: DWARF 5, section 6.4.1. */
+enum uw_rule_kind {
+	UW_RULE_UNSPECIFIED,
+	UW_RULE_SAME,
+	UW_RULE_UNDEFINED,
+	UW_RULE_AT_CFA,          /* stored at CFA + offset */
+	UW_RULE_CFA_VALUE,       /* is CFA + offset */
+	UW_RULE_REGISTER,        /* is reg + offset; offset is 0 but for the CFA itself */
+	UW_RULE_AT_EXPRESSION,   /* stored where the expression says */
+	UW_RULE_EXPRESSION_VALUE /* is what the expression says */
+};
+
+struct uw_rule {
+	uint8_t kind; /* enum uw_rule_kind */
+	uint8_t reg;
+	uint16_t size;             /* of the expression */
+	const uint8_t *expression; /* inside .eh_frame */
+	int64_t offset;
+};
+
+/* The rules at one address. */
+struct uw_row {
+	struct uw_rule cfa; /* UW_RULE_REGISTER or UW_RULE_EXPRESSION_VALUE */
+	struct uw_rule reg[UW_REGS_MAX];
+	bool ra_signed; /* aarch64: the return address carries an authentication code */
+};
+
+/* Evaluates the FDE's instructions up to rva. Returns UW_CFI_OK or UW_CFI_BAD. */
+enum uw_cfi_result uw_cfi_row(const struct uw_cfi *cfi, const struct uw_fde *fde, uint64_t rva,
+			      struct uw_row *row);
+
+/* DWARF numbers of the registers that have a role. */
+struct uw_machine {
+	uint8_t regs; /* registers that are tracked: numbers below this */
+	uint8_t sp;
+	uint8_t fp;
+	uint8_t ra; /* return address column; x86-64: rip itself */
+	uint8_t ip; /* where struct uw_regs holds the program counter */
+};
+
+const struct uw_machine *uw_machine_of(enum uw_arch arch);
+
+#endif

@@ -1,0 +1,316 @@
+#include "unwind/cfi.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	HDR_ENTRY_SIZE = 8,
+	CIE_VERSION_GCC = 1, /* what .eh_frame uses; DWARF 3 and 4 number theirs 3 and 4 */
+	AUGMENTATION_MAX = 16
+};
+
+const struct uw_machine *uw_machine_of(enum uw_arch arch)
+{
+	static const struct uw_machine machines[] = {
+		[UW_ARCH_X86_64] = {.regs = 17, .sp = 7, .fp = 6, .ra = 16, .ip = 16},
+		[UW_ARCH_AARCH64] = {.regs = 33, .sp = 31, .fp = 29, .ra = 30, .ip = 32},
+	};
+
+	return &machines[arch];
+}
+
+/* One record of .eh_frame. */
+struct record {
+	struct uw_reader body; /* after the CIE pointer */
+	uint64_t cie_offset;   /* of the CIE that an FDE names */
+	uint64_t next;         /* offset of the next record */
+	bool is_cie;
+	bool is_terminator;
+};
+
+/* Returns false where no whole record starts at offset. */
+static bool record_read(const struct uw_cfi *cfi, uint64_t offset, struct record *record)
+{
+	struct uw_reader reader = uw_reader_of(&cfi->frame, offset, UINT64_MAX);
+	uint64_t length = uw_read_u32(&reader);
+	uint64_t pointer_offset, pointer;
+
+	if (length == UINT32_MAX)
+		length = uw_read_u64(&reader);
+	if (reader.failed)
+		return false;
+	pointer_offset = reader.rva - cfi->frame.rva;
+	record->next = pointer_offset + length;
+	record->is_terminator = length == 0;
+	if (record->is_terminator)
+		return true;
+	if (length > uw_reader_left(&reader))
+		return false;
+	reader.end = reader.at + length;
+	/* In .eh_frame the CIE pointer counts backwards from itself, and stays 4 bytes wide in the
+	   64-bit form (LSB Core 5.0, section 10.6.1); 0 marks a CIE. */
+	pointer = uw_read_u32(&reader);
+	if (reader.failed || pointer > pointer_offset)
+		return false;
+	record->is_cie = pointer == 0;
+	record->cie_offset = pointer_offset - pointer;
+	record->body = reader;
+	return true;
+}
+
+struct cie {
+	struct uw_reader code;
+	uint64_t code_align;
+	int64_t data_align;
+	uint8_t encoding;
+	bool signal;
+	bool sized; /* augmentation 'z': FDEs carry the length of their augmentation data */
+};
+
+/* Reads the augmentation string's characters; unknown ones are fine once 'z' gave a length. */
+static bool cie_augmentation_read(struct uw_reader *reader, const char *string, struct cie *cie)
+{
+	struct uw_reader data = *reader;
+	uint64_t size;
+
+	if (string[0] == '\0')
+		return true;
+	if (string[0] != 'z')
+		return false;
+	cie->sized = true;
+	size = uw_read_uleb(reader);
+	data = *reader;
+	uw_read_skip(reader, size);
+	if (reader->failed)
+		return false;
+	data.end = reader->at;
+	for (const char *c = string + 1; *c != '\0'; c++) {
+		if (*c == 'R')
+			cie->encoding = uw_read_u8(&data);
+		else if (*c == 'P')
+			uw_read_pointer_skip(&data, uw_read_u8(&data));
+		else if (*c == 'L')
+			(void)uw_read_u8(&data);
+		else if (*c == 'S')
+			cie->signal = true;
+		else if (*c != 'B') /* 'B': aarch64, return addresses are signed with key B */
+			return true;
+	}
+	return !data.failed;
+}
+
+static bool cie_read(const struct uw_cfi *cfi, uint64_t offset, struct cie *cie)
+{
+	char augmentation[AUGMENTATION_MAX] = "";
+	struct record record;
+	struct uw_reader *reader = &record.body;
+	uint64_t ra;
+	uint8_t version;
+	size_t i;
+
+	if (!record_read(cfi, offset, &record) || record.is_terminator || !record.is_cie)
+		return false;
+	version = uw_read_u8(reader);
+	if (version != CIE_VERSION_GCC && version != 3 && version != 4)
+		return false;
+	for (i = 0; i < sizeof(augmentation); i++) {
+		augmentation[i] = (char)uw_read_u8(reader);
+		if (augmentation[i] == '\0')
+			break;
+	}
+	if (i == sizeof(augmentation))
+		return false;
+	if (version == 4 && (uw_read_u8(reader) != 8 || uw_read_u8(reader) != 0))
+		return false; /* address size, segment selector size */
+	*cie = (struct cie){.encoding = UW_PE_ABSPTR};
+	cie->code_align = uw_read_uleb(reader);
+	cie->data_align = uw_read_sleb(reader);
+	ra = version == CIE_VERSION_GCC ? uw_read_u8(reader) : uw_read_uleb(reader);
+	if (ra != uw_machine_of(cfi->arch)->ra)
+		return false;
+	if (!cie_augmentation_read(reader, augmentation, cie) || reader->failed)
+		return false;
+	cie->code = *reader;
+	return true;
+}
+
+/* Reads an FDE whose record was read. */
+static bool fde_read(const struct uw_cfi *cfi, const struct record *record, struct uw_fde *fde)
+{
+	struct uw_reader reader = record->body;
+	struct cie cie;
+	uint64_t size;
+
+	if (!cie_read(cfi, record->cie_offset, &cie))
+		return false;
+	fde->start = uw_read_pointer(&reader, cie.encoding, cfi->hdr_rva);
+	size = uw_read_pointer(&reader, cie.encoding & UW_PE_FORMAT_MASK, 0);
+	if (cie.sized)
+		uw_read_skip(&reader, uw_read_uleb(&reader));
+	if (reader.failed || __builtin_add_overflow(fde->start, size, &fde->end))
+		return false;
+	fde->code_align = cie.code_align;
+	fde->data_align = cie.data_align;
+	fde->encoding = cie.encoding;
+	fde->signal = cie.signal;
+	fde->cie_code = cie.code;
+	fde->code = reader;
+	return true;
+}
+
+static int entry_compare(const void *left, const void *right)
+{
+	const struct uw_cfi_entry *a = left, *b = right;
+
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Linkers concatenate .eh_frame inputs, so a terminator may stand in the middle: go on after it. */
+static int index_build(struct uw_cfi *cfi)
+{
+	size_t capacity = 0;
+	struct record record;
+
+	for (uint64_t offset = 0; record_read(cfi, offset, &record); offset = record.next) {
+		struct uw_cfi_entry *grown;
+		struct uw_fde fde;
+
+		if (record.is_terminator || record.is_cie)
+			continue;
+		if (!fde_read(cfi, &record, &fde) || fde.start == fde.end)
+			continue;
+		if (cfi->index_count == capacity) {
+			capacity = capacity ? capacity * 2 : 64;
+			grown = reallocarray(cfi->index, capacity, sizeof(*grown));
+			if (!grown)
+				return -1;
+			cfi->index = grown;
+		}
+		cfi->index[cfi->index_count++] =
+			(struct uw_cfi_entry){.start = fde.start, .offset = offset};
+	}
+	if (cfi->index_count)
+		qsort(cfi->index, cfi->index_count, sizeof(*cfi->index), entry_compare);
+	return 0;
+}
+
+struct hdr {
+	struct uw_reader rest; /* after the pointer to .eh_frame */
+	uint64_t frame_rva;
+	uint8_t count_encoding, table_encoding;
+};
+
+static bool hdr_read(const struct uw_span *span, struct hdr *hdr)
+{
+	struct uw_reader reader = uw_reader_of(span, 0, UINT64_MAX);
+	uint8_t version = uw_read_u8(&reader);
+	uint8_t frame_encoding = uw_read_u8(&reader);
+
+	hdr->count_encoding = uw_read_u8(&reader);
+	hdr->table_encoding = uw_read_u8(&reader);
+	if (version != 1 || frame_encoding == UW_PE_OMIT)
+		return false;
+	hdr->frame_rva = uw_read_pointer(&reader, frame_encoding, span->rva);
+	hdr->rest = reader;
+	return !reader.failed;
+}
+
+bool uw_cfi_hdr_frame(const struct uw_span *hdr, uint64_t *frame_rva)
+{
+	struct hdr fields;
+
+	if (!hdr_read(hdr, &fields))
+		return false;
+	*frame_rva = fields.frame_rva;
+	return true;
+}
+
+int uw_cfi_init(struct uw_cfi *cfi, const struct uw_span *hdr)
+{
+	struct hdr fields;
+	uint64_t count;
+
+	cfi->hdr_rva = hdr->rva;
+	cfi->table = (struct uw_span){0};
+	cfi->index = NULL;
+	cfi->index_count = 0;
+	if (cfi->frame.size == 0)
+		return 0;
+	if (!hdr_read(hdr, &fields) || fields.count_encoding == UW_PE_OMIT ||
+	    fields.table_encoding != (UW_PE_DATAREL | UW_PE_SDATA4))
+		return index_build(cfi);
+	count = uw_read_pointer(&fields.rest, fields.count_encoding, hdr->rva);
+	if (fields.rest.failed || count == 0 ||
+	    count > uw_reader_left(&fields.rest) / HDR_ENTRY_SIZE)
+		return index_build(cfi);
+	cfi->table.bytes = fields.rest.at;
+	cfi->table.size = (size_t)count * HDR_ENTRY_SIZE;
+	cfi->table.rva = fields.rest.rva;
+	return 0;
+}
+
+void uw_cfi_finish(struct uw_cfi *cfi)
+{
+	free(cfi->index);
+}
+
+static size_t entry_count(const struct uw_cfi *cfi)
+{
+	return cfi->table.size ? cfi->table.size / HDR_ENTRY_SIZE : cfi->index_count;
+}
+
+static uint64_t table_field(const struct uw_cfi *cfi, size_t i, size_t field)
+{
+	int32_t value;
+
+	memcpy(&value, cfi->table.bytes + i * HDR_ENTRY_SIZE + field, sizeof(value));
+	return cfi->hdr_rva + (uint64_t)(int64_t)value;
+}
+
+static uint64_t entry_start(const struct uw_cfi *cfi, size_t i)
+{
+	return cfi->table.size ? table_field(cfi, i, 0) : cfi->index[i].start;
+}
+
+static uint64_t entry_offset(const struct uw_cfi *cfi, size_t i)
+{
+	return cfi->table.size ? table_field(cfi, i, 4) - cfi->frame.rva : cfi->index[i].offset;
+}
+
+/* The number of entries that start at or before rva. A table that is not sorted, against the rules,
+   leads to some entry, whose range is then checked as any other's. */
+static size_t entries_until(const struct uw_cfi *cfi, uint64_t rva)
+{
+	size_t low = 0, high = entry_count(cfi);
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (entry_start(cfi, middle) <= rva)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+enum uw_cfi_result uw_cfi_find(const struct uw_cfi *cfi, uint64_t rva, struct uw_fde *fde,
+			       struct uw_cfi_gap *gap)
+{
+	size_t count = entry_count(cfi);
+	size_t until = entries_until(cfi, rva);
+	struct record record;
+
+	gap->start = 0;
+	gap->end = until < count ? entry_start(cfi, until) : UINT64_MAX;
+	if (until == 0)
+		return UW_CFI_NONE;
+	if (!record_read(cfi, entry_offset(cfi, until - 1), &record) || record.is_terminator ||
+	    record.is_cie || !fde_read(cfi, &record, fde))
+		return UW_CFI_BAD;
+	if (rva >= fde->start && rva < fde->end)
+		return UW_CFI_OK;
+	gap->start = fde->end <= rva ? fde->end : 0;
+	return UW_CFI_NONE;
+}

@@ -1,0 +1,187 @@
+/* What the code at an address is, and the cache of the answers. */
+#include "unwind/space.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	CACHE_LOG_SIZE = 11, /* 2048 slots of 32 bytes: 64 KB */
+	CACHE_SIZE = 1 << CACHE_LOG_SIZE,
+	ENTRY_SIZE_MAX =
+		64 /* code from e_entry on that counts as the entry point: 61 bytes in glibc */
+};
+
+struct uw_rule_cache {
+	bool stale;
+	struct uw_code slots[CACHE_SIZE];
+};
+
+static_assert(sizeof(struct uw_code) == 32, "a slot fills half a cache line");
+
+struct uw_rule_cache *uw_rule_cache_create(void)
+{
+	return calloc(1, sizeof(struct uw_rule_cache));
+}
+
+void uw_rule_cache_destroy(struct uw_rule_cache *cache)
+{
+	free(cache);
+}
+
+void uw_rule_cache_flush(struct uw_rule_cache *cache)
+{
+	/* Mappings change in bursts, so the slots are cleared by the next lookup. */
+	cache->stale = true;
+}
+
+bool uw_code_read(struct uw_space *space, uint64_t address, void *bytes, size_t size)
+{
+	const struct uw_mapping *mapping = uw_space_lookup(space, address);
+
+	if (!mapping || !mapping->module)
+		return false;
+	return uw_module_read(mapping->module, mapping->rva + (address - mapping->start), bytes,
+			      size);
+}
+
+/* mov $__NR_rt_sigreturn, %rax; syscall: how glibc, musl and gdb's recogniser agree it looks. */
+static bool code_is_sigreturn(struct uw_space *space, uint64_t ip)
+{
+	static const uint8_t stub[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
+	uint8_t bytes[sizeof(stub)];
+
+	return space->arch == UW_ARCH_X86_64 && uw_code_read(space, ip, bytes, sizeof(bytes)) &&
+	       memcmp(bytes, stub, sizeof(stub)) == 0;
+}
+
+/* syscall; test %rax, %rax; jl; je; ret: the part of glibc's clone and clone3 that has no FDE,
+   because the stack pointer means different things on its two sides. */
+static bool gap_is_clone(const struct uw_module *module, const struct uw_cfi_gap *gap)
+{
+	static const uint8_t code[] = {0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, 0, 0x74, 0, 0xc3};
+	uint8_t bytes[sizeof(code)];
+
+	if (gap->end - gap->start != sizeof(code) ||
+	    !uw_module_read(module, gap->start, bytes, sizeof(bytes)))
+		return false;
+	bytes[6] = bytes[8] = 0; /* distances of the jumps */
+	return module->elf.arch == UW_ARCH_X86_64 && memcmp(bytes, code, sizeof(code)) == 0;
+}
+
+/* The dynamic loader's entry point has no CFI; it was not called, so nothing is above it. */
+static bool gap_is_entry(const struct uw_module *module, const struct uw_cfi_gap *gap, uint64_t rva)
+{
+	uint64_t entry = module->elf.entry;
+
+	return entry != 0 && entry >= gap->start && rva >= entry && rva - entry < ENTRY_SIZE_MAX;
+}
+
+/* Code of a module that no FDE describes. */
+static enum uw_code_kind code_kind_without_cfi(struct uw_space *space,
+					       const struct uw_module *module, uint64_t ip,
+					       bool exact, uint64_t rva,
+					       const struct uw_cfi_gap *gap)
+{
+	/* A sample may also find the stub between its two instructions, of 7 and 2 bytes. */
+	if (code_is_sigreturn(space, ip) || (exact && code_is_sigreturn(space, ip - 7)))
+		return UW_CODE_SIGRETURN;
+	if (gap_is_entry(module, gap, rva))
+		return UW_CODE_ROOT;
+	if (gap_is_clone(module, gap))
+		return UW_CODE_CLONE;
+	return UW_CODE_NONE;
+}
+
+/* Puts a row into the cached form; false when it does not fit. */
+static bool code_from_row(struct uw_code *code, const struct uw_row *row,
+			  const struct uw_machine *machine)
+{
+	const struct uw_rule *ra = &row->reg[machine->ra];
+	size_t next = 0;
+
+	if (row->cfa.kind != UW_RULE_REGISTER || row->cfa.offset != (int32_t)row->cfa.offset ||
+	    ra->kind != UW_RULE_AT_CFA || ra->offset != -8)
+		return false;
+	code->cfa_reg = row->cfa.reg;
+	code->cfa_offset = (int32_t)row->cfa.offset;
+	memset(code->saved, 0, sizeof(code->saved));
+	for (unsigned reg = 0; reg < machine->ra; reg++) {
+		const struct uw_rule *rule = &row->reg[reg];
+		bool saved = next < UW_SAVED_COUNT && uw_saved_regs[next] == reg;
+
+		next += saved;
+		if (rule->kind == UW_RULE_UNSPECIFIED || rule->kind == UW_RULE_SAME)
+			continue;
+		if (!saved || rule->kind != UW_RULE_AT_CFA || rule->offset == 0 ||
+		    rule->offset % 8 != 0 || rule->offset / 8 != (int16_t)(rule->offset / 8))
+			return false;
+		code->saved[next - 1] = (int16_t)(rule->offset / 8);
+	}
+	return true;
+}
+
+static enum uw_code_kind code_kind_of_row(const struct uw_module *module, const struct uw_fde *fde,
+					  uint64_t rva, struct uw_code *code)
+{
+	const struct uw_machine *machine = uw_machine_of(module->elf.arch);
+	struct uw_row row;
+
+	if (uw_cfi_row(&module->cfi, fde, rva, &row) != UW_CFI_OK)
+		return UW_CODE_BAD;
+	if (row.reg[machine->ra].kind == UW_RULE_UNDEFINED)
+		return UW_CODE_ROOT;
+	if (!fde->signal && module->elf.arch == UW_ARCH_X86_64 &&
+	    code_from_row(code, &row, machine))
+		return UW_CODE_COMMON;
+	return UW_CODE_ROW;
+}
+
+static enum uw_code_kind code_kind(struct uw_space *space, struct uw_code *code)
+{
+	uint64_t lookup = code->ip - !code->exact;
+	const struct uw_mapping *mapping = uw_space_lookup(space, lookup);
+	const struct uw_module *module;
+	struct uw_cfi_gap gap;
+	struct uw_fde fde;
+	uint64_t rva;
+
+	if (!mapping)
+		return UW_CODE_UNMAPPED;
+	code->mapping = (uint32_t)(mapping - space->mappings);
+	module = mapping->module;
+	if (!module || module->elf.arch != space->arch)
+		return UW_CODE_NONE;
+	rva = mapping->rva + (lookup - mapping->start);
+	switch (uw_cfi_find(&module->cfi, rva, &fde, &gap)) {
+	case UW_CFI_NONE:
+		return code_kind_without_cfi(space, module, code->ip, code->exact, rva, &gap);
+	case UW_CFI_BAD:
+		return UW_CODE_BAD;
+	case UW_CFI_OK:
+		break;
+	}
+	/* A signal handler returns to the first byte of the stub. Where that has no CFI, the byte
+	   before it may be the last one of an unrelated function. */
+	if (!code->exact && rva + 1 == fde.end && code_is_sigreturn(space, code->ip))
+		return UW_CODE_SIGRETURN;
+	return code_kind_of_row(module, &fde, rva, code);
+}
+
+const struct uw_code *uw_code_find(struct uw_space *space, uint64_t ip, bool exact)
+{
+	struct uw_rule_cache *cache = space->cache;
+	/* Fibonacci hashing: the odd constant nearest to 2^64 divided by the golden ratio. */
+	uint64_t hash = (ip * 2 + exact) * UINT64_C(0x9e3779b97f4a7c15);
+	struct uw_code *code = &cache->slots[hash >> (64 - CACHE_LOG_SIZE)];
+
+	if (cache->stale) {
+		memset(cache->slots, 0, sizeof(cache->slots));
+		cache->stale = false;
+	}
+	if (code->kind == UW_CODE_EMPTY || code->ip != ip || code->exact != exact) {
+		*code = (struct uw_code){.ip = ip, .exact = exact};
+		code->kind = (uint8_t)(code_kind(space, code) & 0x7f);
+	}
+	return code;
+}

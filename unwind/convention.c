@@ -1,0 +1,131 @@
+#include "unwind/convention.h"
+
+#include "unwind/space.h"
+
+enum {
+	REG_RBP = 6,
+	REG_RSP = 7,
+	REG_RIP = 16,
+	CALL_SIZE_MAX = 8, /* ff /2 with a SIB byte, a 32-bit displacement and a REX prefix */
+	CALL_DIRECT_SIZE = 5
+};
+
+/* What precedes a return address. */
+struct call {
+	bool found;
+	bool direct;
+	uint64_t target; /* of a direct call */
+};
+
+/* Length of an instruction ff /2 from its ModRM byte on (AMD64 manual, volume 3, section 1.4). */
+static unsigned modrm_size(uint8_t modrm, uint8_t sib)
+{
+	unsigned mod = modrm >> 6, rm = modrm & 7;
+	unsigned size = 1;
+
+	if (mod == 3)
+		return size;
+	if (rm == 4)
+		size++;
+	if (mod == 1)
+		size += 1;
+	else if (mod == 2 || (mod == 0 && (rm == 5 || (rm == 4 && (sib & 7) == 5))))
+		size += 4;
+	return size;
+}
+
+/* bytes end at the return address. */
+static bool call_is_indirect(const uint8_t bytes[static CALL_SIZE_MAX])
+{
+	for (unsigned size = 2; size <= 7; size++) {
+		const uint8_t *at = bytes + CALL_SIZE_MAX - size;
+
+		if (at[0] == 0xff && (at[1] >> 3 & 7) == 2 &&
+		    modrm_size(at[1], size > 2 ? at[2] : 0) == size - 1)
+			return true;
+	}
+	return false;
+}
+
+static bool call_read(struct uw_space *space, uint64_t ra, struct call *call)
+{
+	uint8_t bytes[CALL_SIZE_MAX];
+	int32_t displacement;
+
+	*call = (struct call){0};
+	if (!uw_code_read(space, ra - CALL_SIZE_MAX, bytes, sizeof(bytes)))
+		return false;
+	if (bytes[CALL_SIZE_MAX - CALL_DIRECT_SIZE] == 0xe8) {
+		memcpy(&displacement, bytes + CALL_SIZE_MAX - 4, sizeof(displacement));
+		call->found = call->direct = true;
+		call->target = ra + (uint64_t)(int64_t)displacement;
+	} else {
+		call->found = call_is_indirect(bytes);
+	}
+	return true;
+}
+
+static bool in_mapping(struct uw_space *space, uint64_t ra)
+{
+	return uw_space_lookup(space, ra - 1) != NULL;
+}
+
+/* Whether a direct call to target can have led to the code without CFI at ip. */
+static bool call_reaches(const struct uw_mapping *mapping, uint64_t target, uint64_t ip)
+{
+	uint64_t bias = mapping->start - mapping->rva;
+	struct uw_cfi_gap gap;
+	struct uw_fde fde;
+
+	if (uw_cfi_find(&mapping->module->cfi, ip - bias, &fde, &gap) != UW_CFI_NONE)
+		return false;
+	return target <= ip && target - bias >= gap.start;
+}
+
+enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,
+				struct uw_memory *memory)
+{
+	const struct uw_mapping *mapping = memory->mapping;
+	uint64_t sp = state->reg[REG_RSP];
+	struct call call;
+	uint64_t ra;
+
+	/* psABI, section 3.2.2: at a function's entry rsp + 8 is a multiple of 16. */
+	if (space->arch != UW_ARCH_X86_64 || !mapping || !mapping->module || sp % 16 != 8 ||
+	    !uw_memory_read(memory, sp, &ra) || !in_mapping(space, ra) ||
+	    !call_read(space, ra, &call) || !call.found)
+		return UW_STEP_NONE;
+	if (call.direct && !call_reaches(mapping, call.target, state->ip))
+		return UW_STEP_NONE;
+	state->ip = ra;
+	state->exact = false;
+	uw_state_set(state, REG_RSP, sp + 8);
+	uw_state_set(state, REG_RIP, ra);
+	return UW_STEP_OK;
+}
+
+enum uw_step uw_convention_frame_pointer(struct uw_space *space, struct uw_state *state,
+					 struct uw_memory *memory)
+{
+	uint64_t fp = state->reg[REG_RBP], sp = state->reg[REG_RSP];
+	struct call call;
+	uint64_t saved, ra;
+
+	if (space->arch != UW_ARCH_X86_64 || !uw_state_knows(state, REG_RBP) || fp % 8 != 0 ||
+	    fp < sp)
+		return UW_STEP_NONE;
+	if (!uw_memory_read(memory, fp, &saved) || !uw_memory_read(memory, fp + 8, &ra))
+		return UW_STEP_READ;
+	if (saved == 0 && ra == 0)
+		return UW_STEP_ROOT;
+	if ((saved != 0 && saved <= fp) || !in_mapping(space, ra))
+		return UW_STEP_NONE;
+	if (call_read(space, ra, &call) && !call.found)
+		return UW_STEP_NONE;
+	state->ip = ra;
+	state->exact = false;
+	uw_state_set(state, REG_RBP, saved);
+	uw_state_set(state, REG_RSP, fp + 16);
+	uw_state_set(state, REG_RIP, ra);
+	return UW_STEP_OK;
+}

@@ -1,0 +1,243 @@
+#include "unwind/elf_file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	SEGMENTS_MAX = 4096, /* program headers that are looked at */
+	SECTIONS_MAX = 65535,
+	SECTION_NAME_MAX = 16,
+	NOTES_SIZE_MAX = 64 * 1024
+};
+
+bool uw_elf_read(const struct uw_elf *elf, uint64_t offset, void *bytes, uint64_t size)
+{
+	uint8_t *at = bytes;
+
+	if (offset > elf->size || size > elf->size - offset)
+		return false;
+	if (elf->image) {
+		memcpy(bytes, elf->image + offset, size);
+		return true;
+	}
+	while (size > 0) {
+		ssize_t got = pread(elf->fd, at, size, (off_t)offset);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		at += got;
+		offset += (uint64_t)got;
+		size -= (uint64_t)got;
+	}
+	return true;
+}
+
+const struct uw_segment *uw_elf_segment(const struct uw_elf *elf, uint64_t rva)
+{
+	for (size_t i = 0; i < elf->segment_count; i++) {
+		const struct uw_segment *segment = &elf->segments[i];
+
+		if (rva >= segment->rva && rva - segment->rva < segment->file_size)
+			return segment;
+	}
+	return NULL;
+}
+
+static bool name_is(const char name[static 4], uint32_t size)
+{
+	return size == 4 && memcmp(name, ELF_NOTE_GNU, 4) == 0;
+}
+
+/* Takes the build-id from the notes in [offset, offset + size); notes are 4-byte aligned, and those
+   with other alignment (8: .note.gnu.property) stand in segments of their own. */
+static void elf_notes_read(struct uw_elf *elf, uint64_t offset, uint64_t size)
+{
+	Elf64_Nhdr note;
+
+	if (elf->build_id_size != 0 || size > NOTES_SIZE_MAX)
+		return;
+	while (size >= sizeof(note)) {
+		uint64_t name_size, desc_size, total;
+		char name[4];
+
+		if (!uw_elf_read(elf, offset, &note, sizeof(note)))
+			return;
+		name_size = ((uint64_t)note.n_namesz + 3) & ~UINT64_C(3);
+		desc_size = ((uint64_t)note.n_descsz + 3) & ~UINT64_C(3);
+		total = sizeof(note) + name_size + desc_size;
+		if (total > size)
+			return;
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_descsz > 0 &&
+		    note.n_descsz <= UW_BUILD_ID_MAX && note.n_namesz == sizeof(name) &&
+		    uw_elf_read(elf, offset + sizeof(note), name, sizeof(name)) &&
+		    name_is(name, note.n_namesz)) {
+			if (uw_elf_read(elf, offset + sizeof(note) + name_size, elf->build_id,
+					note.n_descsz))
+				elf->build_id_size = note.n_descsz;
+			return;
+		}
+		offset += total;
+		size -= total;
+	}
+}
+
+static int elf_error(int error)
+{
+	errno = error;
+	return -1;
+}
+
+static int elf_header_read(struct uw_elf *elf, Elf64_Ehdr *ehdr)
+{
+	if (!uw_elf_read(elf, 0, ehdr, sizeof(*ehdr)))
+		return elf_error(ENOEXEC);
+	if (memcmp(ehdr->e_ident, ELFMAG, SELFMAG) != 0 || ehdr->e_ident[EI_CLASS] != ELFCLASS64 ||
+	    ehdr->e_ident[EI_DATA] != ELFDATA2LSB)
+		return elf_error(ENOEXEC);
+	if (ehdr->e_machine == EM_X86_64)
+		elf->arch = UW_ARCH_X86_64;
+	else if (ehdr->e_machine == EM_AARCH64)
+		elf->arch = UW_ARCH_AARCH64;
+	else
+		return elf_error(ENOEXEC);
+	elf->entry = ehdr->e_entry;
+	return 0;
+}
+
+/* The part of [offset, offset + size) that the file holds. */
+static uint64_t elf_clip(const struct uw_elf *elf, uint64_t offset, uint64_t size)
+{
+	if (offset >= elf->size)
+		return 0;
+	return size < elf->size - offset ? size : elf->size - offset;
+}
+
+static void elf_segment_add(struct uw_elf *elf, const Elf64_Phdr *phdr)
+{
+	struct uw_segment *segment = &elf->segments[elf->segment_count];
+
+	if (phdr->p_vaddr + phdr->p_filesz < phdr->p_vaddr)
+		return;
+	segment->offset = phdr->p_offset;
+	segment->file_size = elf_clip(elf, phdr->p_offset, phdr->p_filesz);
+	segment->rva = phdr->p_vaddr;
+	segment->executable = phdr->p_flags & PF_X;
+	segment->writable = phdr->p_flags & PF_W;
+	elf->segment_count++;
+}
+
+static int elf_segments_read(struct uw_elf *elf, const Elf64_Ehdr *ehdr)
+{
+	if (ehdr->e_phnum == 0 || ehdr->e_phnum > SEGMENTS_MAX ||
+	    ehdr->e_phentsize != sizeof(Elf64_Phdr))
+		return elf_error(EINVAL);
+	elf->segments = calloc(ehdr->e_phnum, sizeof(*elf->segments));
+	if (!elf->segments)
+		return -1;
+	for (unsigned i = 0; i < ehdr->e_phnum; i++) {
+		Elf64_Phdr phdr;
+		uint64_t offset;
+
+		if (__builtin_add_overflow(ehdr->e_phoff, i * sizeof(phdr), &offset) ||
+		    !uw_elf_read(elf, offset, &phdr, sizeof(phdr)))
+			return elf_error(EINVAL);
+		if (phdr.p_type == PT_LOAD)
+			elf_segment_add(elf, &phdr);
+		else if (phdr.p_type == PT_NOTE)
+			elf_notes_read(elf, phdr.p_offset, phdr.p_filesz);
+		else if (phdr.p_type == PT_GNU_EH_FRAME)
+			elf->eh_frame_hdr = (struct uw_piece){.offset = phdr.p_offset,
+							      .size = elf_clip(elf, phdr.p_offset,
+									       phdr.p_filesz),
+							      .rva = phdr.p_vaddr};
+	}
+	return elf->segment_count ? 0 : elf_error(EINVAL);
+}
+
+/* Section headers are optional at run time, so a malformed table only means less information. */
+static void elf_sections_read(struct uw_elf *elf, const Elf64_Ehdr *ehdr)
+{
+	Elf64_Shdr names, shdr;
+	uint64_t count = ehdr->e_shnum < SECTIONS_MAX ? ehdr->e_shnum : SECTIONS_MAX;
+
+	if (ehdr->e_shentsize != sizeof(shdr) || ehdr->e_shstrndx >= count ||
+	    ehdr->e_shoff > elf->size)
+		return;
+	if (!uw_elf_read(elf, ehdr->e_shoff + ehdr->e_shstrndx * sizeof(names), &names,
+			 sizeof(names)))
+		return;
+	for (uint64_t i = 0; i < count; i++) {
+		static const char eh_frame[] = ".eh_frame";
+		char name[SECTION_NAME_MAX] = "";
+
+		if (!uw_elf_read(elf, ehdr->e_shoff + i * sizeof(shdr), &shdr, sizeof(shdr)))
+			return;
+		if (shdr.sh_type == SHT_NOTE)
+			elf_notes_read(elf, shdr.sh_offset, shdr.sh_size);
+		if (shdr.sh_type == SHT_NOBITS || shdr.sh_name >= names.sh_size ||
+		    names.sh_offset > elf->size ||
+		    !uw_elf_read(elf, names.sh_offset + shdr.sh_name, name, sizeof(eh_frame)))
+			continue;
+		if (memcmp(name, eh_frame, sizeof(eh_frame)) == 0)
+			elf->eh_frame = (struct uw_piece){.offset = shdr.sh_offset,
+							  .size = elf_clip(elf, shdr.sh_offset,
+									   shdr.sh_size),
+							  .rva = shdr.sh_addr};
+	}
+}
+
+static int elf_parse(struct uw_elf *elf)
+{
+	Elf64_Ehdr ehdr;
+
+	if (elf_header_read(elf, &ehdr) < 0 || elf_segments_read(elf, &ehdr) < 0) {
+		int error = errno;
+
+		uw_elf_finish(elf);
+		errno = error;
+		return -1;
+	}
+	elf_sections_read(elf, &ehdr);
+	return 0;
+}
+
+int uw_elf_open(struct uw_elf *elf, int fd)
+{
+	struct stat status;
+
+	*elf = (struct uw_elf){.fd = -1};
+	if (fstat(fd, &status) < 0)
+		return -1;
+	if (!S_ISREG(status.st_mode) || status.st_size < 0)
+		return elf_error(ENOEXEC);
+	elf->size = (uint64_t)status.st_size;
+	elf->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (elf->fd < 0)
+		return -1;
+	return elf_parse(elf);
+}
+
+int uw_elf_from_memory(struct uw_elf *elf, const void *bytes, size_t size)
+{
+	*elf = (struct uw_elf){.fd = -1, .size = size};
+	elf->image = malloc(size ? size : 1);
+	if (!elf->image)
+		return -1;
+	memcpy(elf->image, bytes, size);
+	return elf_parse(elf);
+}
+
+void uw_elf_finish(struct uw_elf *elf)
+{
+	if (elf->fd >= 0)
+		close(elf->fd);
+	free(elf->image);
+	free(elf->segments);
+}

@@ -1,0 +1,51 @@
+/* The parts of an ELF file that unwinding needs. */
+#ifndef UNWIND_ELF_FILE_H
+#define UNWIND_ELF_FILE_H
+
+#include "unwind/unwind.h"
+
+enum { UW_BUILD_ID_MAX = 64 };
+
+/* A PT_LOAD program header. */
+struct uw_segment {
+	uint64_t offset, file_size; /* in the file; clipped to what the file holds */
+	uint64_t rva;
+	bool executable, writable;
+};
+
+/* A piece of the file; size 0: absent. */
+struct uw_piece {
+	uint64_t offset, size;
+	uint64_t rva;
+};
+
+struct uw_elf {
+	int fd;         /* owned duplicate, or -1 for an image in memory */
+	uint8_t *image; /* owned; NULL for a file */
+	uint64_t size;
+	enum uw_arch arch;
+	uint64_t entry;              /* e_entry: 0 when there is none */
+	struct uw_segment *segments; /* owned */
+	size_t segment_count;
+	struct uw_piece eh_frame_hdr; /* PT_GNU_EH_FRAME */
+	struct uw_piece eh_frame;     /* section .eh_frame */
+	uint8_t build_id[UW_BUILD_ID_MAX];
+	size_t build_id_size;
+};
+
+/*
+ * Fill *elf from a file or an image, which is copied. fd is duplicated (close-on-exec), so that a
+ * deleted file stays readable; it is only read with pread(2), so that a file that shrinks costs
+ * information and never a SIGBUS. Return 0, or -1 with errno as uw_module_open.
+ */
+int uw_elf_open(struct uw_elf *elf, int fd);
+int uw_elf_from_memory(struct uw_elf *elf, const void *bytes, size_t size);
+void uw_elf_finish(struct uw_elf *elf);
+
+/* Reads exactly size bytes at a file offset; false where the file does not hold them. */
+bool uw_elf_read(const struct uw_elf *elf, uint64_t offset, void *bytes, uint64_t size);
+
+/* The segment whose file bytes hold rva; NULL when there is none. */
+const struct uw_segment *uw_elf_segment(const struct uw_elf *elf, uint64_t rva);
+
+#endif

@@ -1,0 +1,16 @@
+/* DWARF expressions (DWARF 5, section 2.5) as call frame information uses them. */
+#ifndef UNWIND_EXPRESSION_H
+#define UNWIND_EXPRESSION_H
+
+#include "unwind/state.h"
+
+/*
+ * Evaluates the size bytes of an expression over a frame's registers. The stack starts empty, or
+ * with *initial where initial is not NULL. bias is added to DW_OP_addr. The number of operations is
+ * bounded. Returns UW_STEP_OK, UW_STEP_READ or UW_STEP_BAD.
+ */
+enum uw_step uw_expression_eval(const uint8_t *bytes, size_t size, const uint64_t *initial,
+				uint64_t bias, const struct uw_state *state,
+				struct uw_memory *memory, uint64_t *value);
+
+#endif

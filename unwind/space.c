@@ -1,0 +1,210 @@
+#include "unwind/space.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct uw_space *uw_space_create(enum uw_arch arch)
+{
+	struct uw_space *space = calloc(1, sizeof(*space));
+
+	if (space)
+		space->arch = arch;
+	return space;
+}
+
+void uw_space_destroy(struct uw_space *space)
+{
+	if (!space)
+		return;
+	uw_space_clear(space);
+	free(space->mappings);
+	uw_rule_cache_destroy(space->cache);
+	free(space);
+}
+
+struct uw_space *uw_space_clone(const struct uw_space *space)
+{
+	struct uw_space *clone = uw_space_create(space->arch);
+
+	if (!clone || space->count == 0)
+		return clone;
+	clone->mappings = calloc(space->count, sizeof(*clone->mappings));
+	if (!clone->mappings) {
+		free(clone);
+		return NULL;
+	}
+	memcpy(clone->mappings, space->mappings, space->count * sizeof(*clone->mappings));
+	clone->count = clone->capacity = space->count;
+	for (size_t i = 0; i < clone->count; i++)
+		if (clone->mappings[i].module)
+			uw_module_ref(clone->mappings[i].module);
+	return clone;
+}
+
+/* The index of the first mapping that ends after address; count when there is none. */
+static size_t space_index(const struct uw_space *space, uint64_t address)
+{
+	size_t low = 0, high = space->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (space->mappings[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool mapping_holds(const struct uw_mapping *mapping, uint64_t address)
+{
+	return address >= mapping->start && address < mapping->end;
+}
+
+const struct uw_mapping *uw_space_lookup(struct uw_space *space, uint64_t address)
+{
+	size_t i = space->last;
+
+	if (i < space->count && mapping_holds(&space->mappings[i], address))
+		return &space->mappings[i];
+	i = space_index(space, address);
+	if (i == space->count || !mapping_holds(&space->mappings[i], address))
+		return NULL;
+	space->last = i;
+	return &space->mappings[i];
+}
+
+bool uw_space_find(const struct uw_space *space, uint64_t ip, uint32_t *tag, uint64_t *rva)
+{
+	size_t i = space_index(space, ip);
+
+	if (i == space->count || !mapping_holds(&space->mappings[i], ip))
+		return false;
+	*tag = space->mappings[i].tag;
+	*rva = space->mappings[i].rva + (ip - space->mappings[i].start);
+	return true;
+}
+
+/* Room for more mappings; on failure the space is unchanged. */
+static int space_reserve(struct uw_space *space, size_t more)
+{
+	size_t capacity = space->capacity ? space->capacity : 16;
+	struct uw_mapping *grown;
+
+	if (space->capacity - space->count >= more)
+		return 0;
+	while (capacity - space->count < more)
+		capacity *= 2;
+	grown = reallocarray(space->mappings, capacity, sizeof(*grown));
+	if (!grown) {
+		errno = ENOMEM;
+		return -1;
+	}
+	space->mappings = grown;
+	space->capacity = capacity;
+	return 0;
+}
+
+/* Opens a hole of n entries at index i; the capacity was reserved. */
+static void space_insert(struct uw_space *space, size_t i, size_t n)
+{
+	memmove(&space->mappings[i + n], &space->mappings[i],
+		(space->count - i) * sizeof(*space->mappings));
+	space->count += n;
+}
+
+/* Splits the mapping that address lies inside of, if there is one; needs room for one more. */
+static void space_split(struct uw_space *space, uint64_t address)
+{
+	size_t i = space_index(space, address);
+	struct uw_mapping *mapping = &space->mappings[i];
+
+	if (i == space->count || mapping->start >= address)
+		return;
+	space_insert(space, i, 1);
+	mapping[1].start = address;
+	mapping[1].rva += address - mapping[0].start;
+	mapping[0].end = address;
+	if (mapping->module)
+		uw_module_ref(mapping->module);
+}
+
+static void space_changed(struct uw_space *space)
+{
+	space->last = 0;
+	if (space->cache)
+		uw_rule_cache_flush(space->cache);
+}
+
+/* Removes [start, end), with room for two more mappings; returns the index where it was. */
+static size_t space_cut(struct uw_space *space, uint64_t start, uint64_t end)
+{
+	size_t first, past;
+
+	space_split(space, start);
+	space_split(space, end);
+	first = space_index(space, start);
+	for (past = first; past < space->count && space->mappings[past].start < end; past++)
+		uw_module_unref(space->mappings[past].module);
+	if (past > first) {
+		memmove(&space->mappings[first], &space->mappings[past],
+			(space->count - past) * sizeof(*space->mappings));
+		space->count -= past - first;
+		space_changed(space);
+	}
+	return first;
+}
+
+static int space_check(struct uw_space *space, uint64_t start, uint64_t end)
+{
+	if (start >= end) {
+		errno = EINVAL;
+		return -1;
+	}
+	return space_reserve(space, 3);
+}
+
+int uw_space_map(struct uw_space *space, uint64_t start, uint64_t end, uint64_t pgoff,
+		 struct uw_module *module, uint32_t tag)
+{
+	size_t i;
+
+	if (space_check(space, start, end) < 0)
+		return -1;
+	/* Taken before the cut, which may drop the last reference to the same module. */
+	if (module)
+		uw_module_ref(module);
+	i = space_cut(space, start, end);
+	space_insert(space, i, 1);
+	space->mappings[i] =
+		(struct uw_mapping){.start = start,
+				    .end = end,
+				    .rva = module ? uw_module_rva(module, pgoff) : start,
+				    .module = module,
+				    .tag = tag};
+	space_changed(space);
+	return 0;
+}
+
+int uw_space_unmap(struct uw_space *space, uint64_t start, uint64_t end)
+{
+	if (space_check(space, start, end) < 0)
+		return -1;
+	space_cut(space, start, end);
+	return 0;
+}
+
+void uw_space_clear(struct uw_space *space)
+{
+	for (size_t i = 0; i < space->count; i++)
+		uw_module_unref(space->mappings[i].module);
+	space->count = 0;
+	space_changed(space);
+}
+
+void uw_space_counts(const struct uw_space *space, struct uw_counts *counts)
+{
+	*counts = space->counts;
+}

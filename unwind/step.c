@@ -1,0 +1,256 @@
+#include "unwind/step.h"
+
+#include "unwind/expression.h"
+#include "unwind/space.h"
+
+/* Offsets in the ucontext that rt_sigreturn(2) takes from the stack pointer on x86-64: uc_mcontext
+   starts at 40 (Linux, arch/x86/include/uapi/asm/sigcontext.h and asm-generic/ucontext.h). */
+enum { UCONTEXT_MCONTEXT = 40 };
+
+/* uc_mcontext's registers in their order, as DWARF numbers: r8..r15, rdi, rsi, rbp, rbx, rdx, rax,
+   rcx, rsp, rip. */
+static const uint8_t mcontext_regs[] = {8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16};
+
+const uint8_t uw_saved_regs[UW_SAVED_COUNT] = {3, 6, 12, 13, 14, 15};
+
+enum { REG_RSP = 7, REG_RIP = 16 };
+
+bool uw_memory_read_module(struct uw_memory *memory, uint64_t address, uint64_t *value)
+{
+	const struct uw_mapping *mapping = memory->mapping;
+
+	memory->failed = address;
+	return mapping && mapping->module &&
+	       uw_module_read(mapping->module, mapping->rva + (address - mapping->start), value,
+			      sizeof(*value));
+}
+
+/* The CFA lies above the stack pointer: the call pushed the return address. Where no call ended
+   the frame, code that keeps its return address in a register may have nothing on the stack. */
+static bool cfa_is_valid(const struct uw_state *state, uint64_t sp, uint64_t cfa)
+{
+	return cfa % 8 == 0 && (cfa > sp || (cfa == sp && state->exact));
+}
+
+/*
+ * Takes a preserved register from its slot. A slot below the stack pointer was already popped, in
+ * the epilogue of a leaf whose rules are not exact there; then the register holds the value again.
+ * A slot that cannot be read only matters if the register is needed later.
+ */
+static void state_restore(struct uw_state *state, const struct uw_state *frame,
+			  struct uw_memory *memory, uint64_t sp, unsigned reg, uint64_t slot)
+{
+	uint64_t value;
+
+	if (slot < sp && frame->exact)
+		return;
+	if (slot >= sp && uw_memory_read(memory, slot, &value))
+		uw_state_set(state, reg, value);
+	else
+		uw_state_forget(state, reg);
+}
+
+static enum uw_step step_common(const struct uw_code *code, struct uw_state *state,
+				struct uw_memory *memory)
+{
+	uint64_t sp = state->reg[REG_RSP];
+	uint64_t cfa, ra;
+
+	if (!uw_state_knows(state, code->cfa_reg))
+		return UW_STEP_BAD;
+	cfa = state->reg[code->cfa_reg] + (uint64_t)(int64_t)code->cfa_offset;
+	if (!cfa_is_valid(state, sp, cfa))
+		return UW_STEP_BAD;
+	if (!uw_memory_read(memory, cfa - 8, &ra))
+		return UW_STEP_READ;
+	for (unsigned i = 0; i < UW_SAVED_COUNT; i++)
+		if (code->saved[i] != 0)
+			state_restore(state, state, memory, sp, uw_saved_regs[i],
+				      cfa + (uint64_t)((int64_t)code->saved[i] * 8));
+	state->ip = ra;
+	state->exact = false;
+	uw_state_set(state, REG_RSP, cfa);
+	uw_state_set(state, REG_RIP, ra);
+	return ra == 0 ? UW_STEP_ROOT : UW_STEP_OK;
+}
+
+/* A row being applied: rules read the frame, results go to the caller. */
+struct application {
+	const struct uw_row *row;
+	const struct uw_state *frame;
+	struct uw_memory *memory;
+	uint64_t bias;
+	uint64_t cfa;
+	bool signal;
+};
+
+static enum uw_step rule_value(const struct application *apply, const struct uw_rule *rule,
+			       unsigned reg, uint64_t *value)
+{
+	uint64_t address = apply->cfa + (uint64_t)rule->offset;
+	enum uw_step step;
+
+	switch (rule->kind) {
+	case UW_RULE_UNSPECIFIED:
+	case UW_RULE_SAME:
+		*value = apply->frame->reg[reg];
+		return uw_state_knows(apply->frame, reg) ? UW_STEP_OK : UW_STEP_BAD;
+	case UW_RULE_AT_CFA:
+		return uw_memory_read(apply->memory, address, value) ? UW_STEP_OK : UW_STEP_READ;
+	case UW_RULE_CFA_VALUE:
+		*value = address;
+		return UW_STEP_OK;
+	case UW_RULE_REGISTER:
+		*value = apply->frame->reg[rule->reg] + (uint64_t)rule->offset;
+		return uw_state_knows(apply->frame, rule->reg) ? UW_STEP_OK : UW_STEP_BAD;
+	case UW_RULE_AT_EXPRESSION:
+	case UW_RULE_EXPRESSION_VALUE:
+		step = uw_expression_eval(rule->expression, rule->size, &apply->cfa, apply->bias,
+					  apply->frame, apply->memory, value);
+		if (step != UW_STEP_OK || rule->kind == UW_RULE_EXPRESSION_VALUE)
+			return step;
+		address = *value;
+		return uw_memory_read(apply->memory, address, value) ? UW_STEP_OK : UW_STEP_READ;
+	default:
+		return UW_STEP_BAD;
+	}
+}
+
+static enum uw_step apply_cfa(struct application *apply, uint64_t sp)
+{
+	const struct uw_rule *rule = &apply->row->cfa;
+	enum uw_step step;
+
+	if (rule->kind == UW_RULE_REGISTER)
+		step = rule_value(apply, rule, rule->reg, &apply->cfa);
+	else
+		step = uw_expression_eval(rule->expression, rule->size, NULL, apply->bias,
+					  apply->frame, apply->memory, &apply->cfa);
+	if (step != UW_STEP_OK)
+		return step;
+	if (!apply->signal && !cfa_is_valid(apply->frame, sp, apply->cfa))
+		return UW_STEP_BAD;
+	return UW_STEP_OK;
+}
+
+static void apply_register(const struct application *apply, unsigned reg, uint64_t sp,
+			   struct uw_state *caller)
+{
+	const struct uw_rule *rule = &apply->row->reg[reg];
+	uint64_t value;
+
+	if (rule->kind == UW_RULE_UNSPECIFIED || rule->kind == UW_RULE_SAME)
+		return;
+	if (rule->kind == UW_RULE_AT_CFA)
+		state_restore(caller, apply->frame, apply->memory, sp, reg,
+			      apply->cfa + (uint64_t)rule->offset);
+	else if (rule_value(apply, rule, reg, &value) == UW_STEP_OK)
+		uw_state_set(caller, reg, value);
+	else
+		uw_state_forget(caller, reg);
+}
+
+/* The return address; on x86-64 its column is the program counter, which must have a rule. */
+static enum uw_step apply_return(const struct application *apply, const struct uw_machine *machine,
+				 struct uw_state *caller)
+{
+	const struct uw_rule *rule = &apply->row->reg[machine->ra];
+	enum uw_step step;
+	uint64_t ra;
+
+	if (machine->ra == machine->ip &&
+	    (rule->kind == UW_RULE_UNSPECIFIED || rule->kind == UW_RULE_SAME))
+		return UW_STEP_BAD;
+	/* AArch64's signal stub describes the interrupted program counter itself. */
+	if (apply->signal && apply->row->reg[machine->ip].kind != UW_RULE_UNSPECIFIED)
+		rule = &apply->row->reg[machine->ip];
+	step = rule_value(apply, rule, machine->ra, &ra);
+	if (step != UW_STEP_OK)
+		return step;
+	if (apply->row->ra_signed)
+		ra &= UINT64_C(
+			0x0000ffffffffffff); /* user addresses have 48 bits, or 52 without PAC */
+	caller->ip = ra;
+	uw_state_set(caller, machine->ip, ra);
+	uw_state_set(caller, machine->ra, ra);
+	return ra == 0 ? UW_STEP_ROOT : UW_STEP_OK;
+}
+
+static enum uw_step apply_row(struct application *apply, const struct uw_machine *machine,
+			      struct uw_state *state)
+{
+	struct uw_state caller = *state;
+	uint64_t sp = state->reg[machine->sp];
+	enum uw_step step = apply_cfa(apply, sp);
+
+	if (step != UW_STEP_OK)
+		return step;
+	for (unsigned reg = 0; reg < machine->regs; reg++)
+		if (reg != machine->ra && reg != machine->sp && reg != machine->ip)
+			apply_register(apply, reg, sp, &caller);
+	uw_state_set(&caller, machine->sp, apply->cfa);
+	if (apply->row->reg[machine->sp].kind > UW_RULE_SAME) {
+		step = rule_value(apply, &apply->row->reg[machine->sp], machine->sp,
+				  &caller.reg[machine->sp]);
+		if (step != UW_STEP_OK)
+			return step;
+	}
+	step = apply_return(apply, machine, &caller);
+	caller.exact = apply->signal;
+	*state = caller;
+	return step;
+}
+
+static enum uw_step step_row(const struct uw_mapping *mapping, struct uw_state *state,
+			     struct uw_memory *memory)
+{
+	const struct uw_module *module = mapping->module;
+	uint64_t rva = mapping->rva + (state->ip - !state->exact - mapping->start);
+	struct uw_cfi_gap gap;
+	struct uw_fde fde;
+	struct uw_row row;
+	struct application apply = {.row = &row, .frame = state, .memory = memory};
+
+	/* Both succeeded when the code's kind was found, and modules do not change. */
+	if (uw_cfi_find(&module->cfi, rva, &fde, &gap) != UW_CFI_OK ||
+	    uw_cfi_row(&module->cfi, &fde, rva, &row) != UW_CFI_OK)
+		return UW_STEP_BAD;
+	apply.bias = mapping->start - mapping->rva;
+	apply.signal = fde.signal;
+	return apply_row(&apply, uw_machine_of(module->elf.arch), state);
+}
+
+static enum uw_step step_sigreturn(struct uw_state *state, struct uw_memory *memory)
+{
+	uint64_t slot = state->reg[REG_RSP] + UCONTEXT_MCONTEXT;
+
+	for (unsigned i = 0; i < sizeof(mcontext_regs); i++, slot += 8) {
+		uint64_t value;
+
+		if (!uw_memory_read(memory, slot, &value))
+			return UW_STEP_READ;
+		uw_state_set(state, mcontext_regs[i], value);
+	}
+	state->ip = state->reg[REG_RIP];
+	state->exact = true;
+	return UW_STEP_OK;
+}
+
+enum uw_step uw_step(struct uw_space *space, const struct uw_code *code, struct uw_state *state,
+		     struct uw_memory *memory)
+{
+	switch ((enum uw_code_kind)code->kind) {
+	case UW_CODE_COMMON:
+		return step_common(code, state, memory);
+	case UW_CODE_ROW:
+		return step_row(&space->mappings[code->mapping], state, memory);
+	case UW_CODE_SIGRETURN:
+		return step_sigreturn(state, memory);
+	case UW_CODE_ROOT:
+		return UW_STEP_ROOT;
+	case UW_CODE_BAD:
+		return UW_STEP_BAD;
+	default:
+		return UW_STEP_NONE;
+	}
+}

@@ -1,0 +1,128 @@
+"""CPU time against what the programs and the kernel count: shares, threads, process trees, system calls."""
+
+import subprocess
+
+import support as s
+
+
+def split():
+  got = s.collect_well([s.target('split'), '6000'])
+  facts, stacks = got.truth(), s.folded(got.result)
+  hot = s.report(got.result, 'hotspots')
+  whole = s.number(facts, 'process_ns')
+  for function in ('split_half', 'split_third', 'split_fifth'):
+    expected = s.points(s.number(facts, function), whole)
+    s.check_share(f'split: {function} by samples',
+                  s.points(s.samples_of(stacks, function), s.samples_of(stacks)), expected, 2)
+    s.check_share(f'split: {function} by CPU time',
+                  s.points(s.seconds(hot, Function=function), s.seconds(hot)), expected, 2)
+  total = s.summary(got.result)
+  s.check_ratio('split: CPU time of the process', total['cpu_time_s'], whole / 1e9, 1)
+  s.check(total['samples_lost'] == 0, 'split: nothing lost', total['samples_lost'])
+  s.check(total['complete'] and total['target']['exit_status'] == 0, 'split: complete, status 0')
+
+
+def threads():
+  got = s.collect_well([s.target('threads'), '500'])
+  facts, rows = got.truth(), s.report(got.result, 'threads')
+  for name, tid, ns in facts['thread']:
+    s.check_ratio(f'threads: {name}', s.seconds(rows, Thread=name, TID=tid), int(ns) / 1e9, 3)
+  s.check_ratio('threads: together', s.seconds(rows), s.number(facts, 'process_ns') / 1e9, 1)
+
+
+def crowd():
+  got = s.collect_well([s.target('crowd'), '1000', '3'])
+  facts, rows = got.truth(), s.report(got.result, 'threads')
+  tids = {row['TID'] for row in rows}
+  missing = [tid for _, tid, _ in facts['thread'] if tid not in tids]
+  s.check(len(facts['thread']) == 1000 and not missing, 'crowd: 1000 threads are all seen',
+          f'{len(missing)} missing')
+  expected = s.number(facts, 'process_ns') / 1e9
+  s.check_ratio('crowd: CPU time', s.seconds(rows), expected, 1)
+  stacks, total = s.folded(got.result), s.summary(got.result)
+  s.check_share('crowd: in crowd_burn', s.points(s.samples_of(stacks, 'crowd_burn'), s.samples_of(stacks)), 100, 3)
+  s.check(total['samples_lost'] == 0, 'crowd: nothing lost', total['samples_lost'])
+
+
+def tree():
+  got = s.collect_well([s.target('tree'), '200', '6'])
+  facts, rows = got.truth(), s.report(got.result, 'threads')
+  pids = {row['PID'] for row in rows}
+  kinds = {kind: [words[1] for words in facts['child'] if words[0] == kind]
+           for kind in ('fork', 'exec', 'parent', 'empty', 'grandchild')}
+  for kind, children in kinds.items():
+    missing = [pid for pid in children if pid not in pids]
+    s.check(len(children) == 50 and not missing, f'tree: every child seen ({kind})',
+            f'{len(children)} born, {len(missing)} missing')
+  ended = {pid: int(us) / 1e6 for pid, us in facts['ended']}
+  expected = sum(ended.values()) + s.number(facts, 'process_ns') / 1e9
+  s.check_ratio('tree: CPU time of all', s.seconds(rows), expected, 1)
+  for kind in ('fork', 'exec'):
+    seen = sum(s.seconds(rows, PID=pid) for pid in kinds[kind])
+    s.check_ratio(f'tree: CPU time of {kind} children', seen, sum(ended[pid] for pid in kinds[kind]), 3)
+  stacks = s.folded(got.result)
+  for function in ('tree_fork_burn', 'tree_exec_burn', 'tree_grandchild_burn'):
+    count = s.samples_of(stacks, function)
+    s.check(abs(count - 300) <= 60, f'tree: samples in {function} (50 children of 6 ms)', count)
+  s.check(any(frames[0] == 'tree-exec' or frames[0] == 'target-tree' for frames, _ in stacks),
+          'tree: processes carry names', ', '.join(sorted({frames[0] for frames, _ in stacks})))
+
+
+def no_children():
+  got = s.collect_well([s.target('tree'), '8', '30'], options=['--no-children'])
+  stacks = s.folded(got.result)
+  count = s.samples_of(stacks, lambda f: f.startswith('tree_'))
+  s.check(count == 0, '--no-children: no samples of children', count)
+
+
+def system_calls():
+  """dd spends most of its time in the kernel, where no user-mode sample falls."""
+  command = 'TIMEFORMAT="cpu %3U %3S"; time dd if=/dev/zero of=/dev/null bs=1 count=4000000 status=none'
+  got = s.collect_well(['bash', '-c', command], what='dd')
+  user, system = map(float, next(line.split()[1:] for line in got.stderr.splitlines()
+                                 if line.startswith('cpu ')))
+  rows = s.report(got.result, 'threads')
+  s.check_ratio('dd bs=1: CPU time', s.seconds(rows, Process='dd'), user + system, 3)
+  s.note(f'dd: {user} s user, {system} s system')
+
+
+def renamed():
+  got = s.collect_well([s.target('rename'), '1000'])
+  facts = got.truth()
+  rows = [row for row in s.report(got.result, 'threads') if row['TID'] == facts['tid'][0][0]]
+  s.check_ratio('rename: the thread keeps one account', sum(float(row['CPU Time']) for row in rows),
+                (s.number(facts, 'rename_before') + s.number(facts, 'rename_after')) / 1e9, 3)
+  s.check(any(row['Thread'] == 'second-name' for row in rows), 'rename: it has the name it ended with',
+          [row['Thread'] for row in rows])
+
+
+def pid_reuse():
+  """clone3 with a chosen pid needs a privilege; without it there is no way to make one come again."""
+  if subprocess.run([s.target('pidreuse'), '1'], capture_output=True).returncode == 4:
+    s.note('pid reuse: not tried: this user may not choose pids (CAP_CHECKPOINT_RESTORE)')
+    return
+  got = s.collect_well([s.target('pidreuse'), '400'])
+  facts, stacks = got.truth(), s.folded(got.result)
+  s.check(s.number(facts, 'same') == 1, 'pid reuse: the pid came again', facts['pid'][0][0])
+  first, second = s.samples_of(stacks, 'reuse_first'), s.samples_of(stacks, 'reuse_second')
+  s.check(abs(first - 400) <= 20 and abs(second - 800) <= 40, 'pid reuse: samples', f'{first} {second}')
+  names = {frames[0] for frames, _ in stacks if 'reuse_second' in frames}
+  s.check(all('second' in name for name in names), 'pid reuse: the second life has its own name', names)
+  names = {frames[0] for frames, _ in stacks if 'reuse_first' in frames}
+  s.check(names and not any('second' in name for name in names), 'pid reuse: the first one keeps its own', names)
+
+
+def intervals():
+  for interval, expected in (('10ms', 150), ('1ms', 1500), ('0.1ms', 15000)):
+    got = s.collect_well([s.target('chain'), '1500'], interval=interval)
+    total = s.summary(got.result)
+    s.check(abs(total['samples'] - expected) <= max(0.05 * expected, 8),
+            f'interval {interval}: samples in 1.5 s', f'{total["samples"]}, {total["samples_lost"]} lost')
+    s.check_ratio(f'interval {interval}: CPU time', total['cpu_time_s'], s.number(got.truth(), 'chain_ns') / 1e9, 1)
+
+
+s.start()
+for part in (split, threads, crowd, tree, no_children, system_calls, renamed, pid_reuse, intervals):
+  with s.section(part.__name__):
+    part()
+s.finish()

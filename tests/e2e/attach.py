@@ -1,0 +1,151 @@
+"""Attaching: all threads and what is born later, detaching without harm, and refusals that say what to do."""
+
+import os
+import signal
+import subprocess
+import time
+
+import support as s
+
+
+def start_service(seconds=60, uid=None):
+  service = subprocess.Popen([s.target('serve'), str(seconds)], stdout=subprocess.PIPE, text=True,
+                             stdin=subprocess.DEVNULL, **s.as_user(uid))
+  s.read_line_with(service.stdout, 'ready')
+  return service
+
+
+def stop_service(service):
+  """Ends the service in order; returns its truth."""
+  service.send_signal(signal.SIGTERM)
+  out, _ = service.communicate(timeout=30)
+  return s.truth(out)
+
+
+def cpu_ns(pid):
+  """CPU time of a process's living threads by the scheduler's own account."""
+  total = 0
+  for tid in os.listdir(f'/proc/{pid}/task'):
+    try:
+      with open(f'/proc/{pid}/task/{tid}/schedstat', encoding='ascii') as file:
+        total += int(file.read().split()[0])
+    except OSError:
+      continue
+  return total
+
+
+def attach(pids, *options, **popen):
+  result = s.new_result()
+  process = subprocess.Popen([s.tool('tbcollect'), '-q', '-i', '1ms', '-r', result, *options,
+                              '-p', ','.join(map(str, pids))], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True, stdin=subprocess.DEVNULL, **popen)
+  return process, result
+
+
+def attach_and_detach():
+  service = start_service()
+  before = cpu_ns(service.pid)
+  process, result = attach([service.pid], '-d', '3')
+  out, err = process.communicate(timeout=60)
+  after = cpu_ns(service.pid)
+  s.check(process.returncode == 0, 'attach -d: status 0', f'{process.returncode} {err.strip()[-300:]}')
+  total, rows, stacks = s.summary(result), s.report(result, 'threads'), s.folded(result)
+  s.check(2.9 <= total['elapsed_s'] <= 3.5, 'attach -d 3: elapsed', total['elapsed_s'])
+  steady = [row for row in rows if row['Thread'] == 'steady']
+  s.check(len(steady) == 2, 'attach: both existing threads', len(steady))
+  # The account of the outside runs from before the attach to after the end, so it is a little more.
+  seen = sum(float(row['CPU Time']) for row in steady)
+  around = (after - before) / 1e9
+  s.check(0.8 * around <= seen <= 1.01 * around, 'attach: CPU time of the existing threads',
+          f'{seen:.3f} s of at most {around:.3f} s')
+  newborn = [row for row in rows if row['Thread'] == 'newborn']
+  s.check(len(newborn) >= 8, 'attach: threads born later', len(newborn))
+  count = s.samples_of(stacks, 'serve_newborn')
+  s.check(count >= 8 * 18, 'attach: their samples', count)
+  children = {row['PID'] for row in rows} - {str(service.pid)}
+  s.check(len(children) >= 4, 'attach: children born later', len(children))
+  count = s.samples_of(stacks, 'serve_child')
+  s.check(count >= 4 * 18, 'attach: their samples', count)
+  whole = sum(c for f, c in stacks if 'serve_steady' in f and 'steady_run' in f)
+  s.check(whole >= 0.99 * s.samples_of(stacks, 'serve_steady'), 'attach: stacks of existing threads', whole)
+  s.check(total['target']['pid'] == service.pid and total['complete'], 'attach: the summary names the target')
+  runs_on(service, 'attach -d')
+  stop_service(service)
+
+
+def runs_on(service, what):
+  """The target goes on after the detach: its rounds go up."""
+  first = int(s.read_line_with(service.stdout, 'round').split()[1])
+  began = time.monotonic()
+  while time.monotonic() - began < 0.5:
+    last = int(s.read_line_with(service.stdout, 'round').split()[1])
+  s.check(service.poll() is None and last > first, f'{what}: the target runs on', f'rounds {first} .. {last}')
+
+
+def attach_until_signal():
+  for number in (signal.SIGINT, signal.SIGTERM):
+    service = start_service()
+    process, result = attach([service.pid])
+    time.sleep(1.5)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=30)
+    s.check(process.returncode == 0, f'{number.name} detaches', f'{process.returncode} {err.strip()[-300:]}')
+    total = s.summary(result)
+    s.check(total['complete'] and total['samples'] > 500, f'{number.name}: the result is complete', total['samples'])
+    runs_on(service, number.name)
+    stop_service(service)
+
+
+def target_dies():
+  service = start_service()
+  process, result = attach([service.pid])
+  time.sleep(1)
+  service.kill()
+  service.communicate()
+  _, err = process.communicate(timeout=15)
+  total = s.summary(result)
+  s.check(process.returncode == 0 and total['complete'], 'the target dies: the result is completed',
+          f'{process.returncode} {err.strip()[-300:]}')
+
+
+def two_targets():
+  services = [start_service(), start_service()]
+  process, result = attach([service.pid for service in services], '-d', '2')
+  _, err = process.communicate(timeout=60)
+  pids = {row['PID'] for row in s.report(result, 'threads') if row['Thread'] == 'steady'}
+  s.check(process.returncode == 0 and pids == {str(service.pid) for service in services},
+          '-p PID,PID: both', f'{pids} {err.strip()[-300:]}')
+  for service in services:
+    stop_service(service)
+
+
+def refusals():
+  gone = subprocess.Popen(['true'])
+  gone.wait()
+  process, result = attach([gone.pid])
+  _, err = process.communicate(timeout=30)
+  lines = err.strip().splitlines()
+  s.check(process.returncode == 1 and len(lines) == 1 and str(gone.pid) in err and 'no such' in err.lower(),
+          'no such process: one line', f'{process.returncode} {lines}')
+  s.check(not os.path.exists(result), 'no such process: no result is left')
+
+  if os.getuid() != 0:
+    s.note('another user\'s process: not tried: needs two users')
+    return
+  service = start_service()
+  process, result = attach([service.pid], user=s.NOBODY, group=s.NOBODY, extra_groups=[])
+  _, err = process.communicate(timeout=30)
+  lines = err.strip().splitlines()
+  s.check(process.returncode == 1 and lines and lines[0].startswith('tbcollect: '),
+          'another user\'s process: refused in a clear line', f'{process.returncode} {lines}')
+  s.check(any(word in err for word in ('CAP_PERFMON', 'CAP_SYS_PTRACE', 'cap_perfmon', 'sudo', 'root')),
+          'another user\'s process: says what lifts the limit', lines)
+  s.check(not os.path.exists(result), 'another user\'s process: no result is left')
+  stop_service(service)
+
+
+s.start()
+for part in (attach_and_detach, attach_until_signal, target_dies, two_targets, refusals):
+  with s.section(part.__name__):
+    part()
+s.finish()

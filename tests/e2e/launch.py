@@ -1,0 +1,199 @@
+"""Launching: the program's streams, directory, environment, signals, terminal and exit status are its own."""
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import time
+
+import support as s
+
+
+def streams():
+  script = 'cat; echo to-stderr >&2; pwd; echo "$MARK"; echo "args:$1:$2"; exit 5'
+  result = s.new_result()
+  done = subprocess.run([s.tool('tbcollect'), '-q', '-r', result, '--', 'sh', '-c', script, 'sh', 'a b', '-x'],
+                        input='from-stdin\n', capture_output=True, text=True, cwd='/usr/lib',
+                        env={**os.environ, 'MARK': 'a=b c'})
+  s.check(done.stdout == 'from-stdin\n/usr/lib\na=b c\nargs:a b:-x\n',
+          'streams, directory, environment, arguments', repr(done.stdout))
+  s.check('to-stderr' in done.stderr, 'standard error is the program\'s', repr(done.stderr[-200:]))
+  s.check(done.returncode == 5, 'the exit status is the program\'s', done.returncode)
+  s.check(s.summary(result)['target']['exit_status'] == 5, 'the result knows it too')
+
+
+def open_files():
+  """The program inherits no descriptor of the collector's."""
+  got = s.collect_well(['ls', '-l', '/proc/self/fd'])
+  numbers = [int(n) for n in re.findall(r' (\d+) -> ', got.stdout)]
+  s.check(set(numbers) <= {0, 1, 2, 3}, 'no descriptor leaks into the program', numbers)
+
+
+def end_by_signal():
+  for name, number in (('KILL', 9), ('SEGV', 11), ('TERM', 15)):
+    got = s.collect(['sh', '-c', f'kill -{name} $$'])
+    s.check(got.status == 128 + number, f'status after SIG{name}', got.status)
+    s.check(s.summary(got.result)['complete'], f'the result after SIG{name} is complete')
+
+
+def cannot_start():
+  plain = s.scratch('not-a-program')
+  with open(plain, 'w', encoding='utf-8') as file:
+    file.write('text\n')
+  os.chmod(plain, 0o644)
+  empty = s.scratch('empty-program')
+  with open(empty, 'w', encoding='utf-8') as file:
+    file.write('\x7fELF garbage')
+  os.chmod(empty, 0o755)
+  for command, status in ((['/no/such/program'], 127), (['no-such-program-in-path'], 127), ([plain], 126),
+                          ([s.Run.work], 126), ([empty], 126)):
+    got = s.collect(command)
+    s.check(got.status == status, f'{os.path.basename(command[0])}: exit status {status}', got.status)
+    lines = got.stderr.strip().splitlines()
+    s.check(len(lines) == 1 and lines[0].startswith('tbcollect: ') and os.path.basename(command[0]) in lines[0],
+            f'{os.path.basename(command[0])}: one clear line', lines)
+    s.check(not os.path.exists(got.result), f'{os.path.basename(command[0])}: no result is left')
+
+
+def usage():
+  for arguments in ([], ['--no-such-option'], ['-i', '0', '--', 'true'], ['-i', '5h', '--', 'true'], ['-p', 'x'],
+                    ['-p', '1', '--', 'true']):
+    done = subprocess.run([s.tool('tbcollect'), *arguments], capture_output=True, text=True, cwd=s.Run.work)
+    s.check(done.returncode == 2 and done.stderr.startswith('tbcollect: '), f'usage: {arguments}',
+            f'{done.returncode}: {done.stderr.strip()[:120]}')
+  done = subprocess.run([s.tool('tbcollect'), '--help'], capture_output=True, text=True)
+  s.check(done.returncode == 0 and '--interval' in done.stdout, '--help')
+  done = subprocess.run([s.tool('tbcollect'), '--version'], capture_output=True, text=True)
+  s.check(done.returncode == 0 and re.search(r'\d+\.\d+', done.stdout), '--version', done.stdout.strip())
+
+
+def default_directory():
+  where = s.scratch('where')
+  os.mkdir(where)
+  for expected in ('r000hs', 'r001hs'):
+    subprocess.run([s.tool('tbcollect'), '-q', 'true'], cwd=where, check=True)
+    s.check(os.path.isfile(os.path.join(where, expected, expected + '.tb5')), f'default result: {expected}',
+            sorted(os.listdir(where)))
+  done = subprocess.run([s.tool('tbreport'), 'summary', '--format', 'json'], cwd=where, capture_output=True, text=True)
+  s.check(done.returncode == 0 and '"samples"' in done.stdout, 'tbreport takes the newest result by itself',
+          done.stderr.strip())
+
+
+def start_signals_target(count):
+  result = s.new_result()
+  process = subprocess.Popen([s.tool('tbcollect'), '-q', '-r', result, '--', s.target('signals'), str(count)],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+  s.read_line_with(process.stdout, 'ready')
+  return process, result
+
+
+def signals():
+  process, result = start_signals_target(1)
+  os.killpg(process.pid, signal.SIGINT)  # as the terminal does: to the whole group
+  out, err = process.communicate(timeout=30)
+  facts = s.truth(out)
+  s.check(s.number(facts, 'interrupts') == 1, 'Ctrl-C reaches the program once', out.split())
+  s.check(process.returncode == 7, 'Ctrl-C: the status is the program\'s', f'{process.returncode} {err.strip()[-200:]}')
+  s.check(s.summary(result)['complete'], 'Ctrl-C: the result is complete')
+
+  process, result = start_signals_target(1)
+  os.kill(process.pid, signal.SIGTERM)
+  out, err = process.communicate(timeout=30)
+  facts = s.truth(out)
+  s.check(s.number(facts, 'terminations') == 1, 'SIGTERM is forwarded once', out.split())
+  s.check(process.returncode == 7, 'SIGTERM: the status is the program\'s', f'{process.returncode} {err.strip()[-200:]}')
+  s.check(s.summary(result)['complete'], 'SIGTERM: the result is complete')
+
+
+class Terminal:
+  """An interactive shell on a terminal of its own."""
+
+  def __init__(self):
+    self.text = ''
+    self.pid, self.fd = pty.fork()
+    if self.pid == 0:
+      os.environ.update(PS1='$ ', TERM='dumb', HISTFILE='/dev/null')
+      os.execvp('bash', ['bash', '--norc', '--noprofile', '-i'])
+
+  def send(self, text):
+    os.write(self.fd, text.encode())
+
+  def expect(self, pattern, timeout=20):
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+      match = re.search(pattern, self.text)
+      if match:
+        self.text = self.text[match.end():]
+        return True
+      if select.select([self.fd], [], [], 0.1)[0]:
+        try:
+          self.text += os.read(self.fd, 4096).decode(errors='replace')
+        except OSError:
+          return False
+    return False
+
+  def close(self):
+    os.close(self.fd)
+    os.kill(self.pid, signal.SIGKILL)
+    os.waitpid(self.pid, 0)
+
+
+def job_control():
+  terminal = Terminal()
+  result = s.new_result()
+  terminal.send(f'{s.tool("tbcollect")} -q -r {result} -- {s.target("signals")} 1\r')
+  s.check(terminal.expect(r'ready 1'), 'terminal: the program starts')
+  terminal.send('\x1a')
+  s.check(terminal.expect(r'Stopped'), 'terminal: Ctrl-Z stops it', repr(terminal.text[-200:]))
+  terminal.send('fg\r')
+  time.sleep(1)
+  terminal.send('\x03')
+  s.check(terminal.expect(r'interrupts 1\r'), 'terminal: Ctrl-C after fg reaches it once', repr(terminal.text[-200:]))
+  terminal.send('echo status=$?\r')
+  s.check(terminal.expect(r'status=7'), 'terminal: its status comes through', repr(terminal.text[-200:]))
+
+  result = s.new_result()
+  terminal.send(f'{s.tool("tbcollect")} -q -r {result} -- sh -c \'read line; echo "got:$line"\'\r')
+  time.sleep(0.5)
+  terminal.send('typed\r')
+  s.check(terminal.expect(r'got:typed'), 'terminal: the program reads from it', repr(terminal.text[-200:]))
+  terminal.close()
+
+
+def duration():
+  """-d ends the collection; the program ends as it likes."""
+  result = s.new_result()
+  began = time.monotonic()
+  done = subprocess.run([s.tool('tbcollect'), '-q', '-i', '1ms', '-d', '1', '-r', result, '--', s.target('chain'), '2500'],
+                        capture_output=True, text=True)
+  total = s.summary(result)
+  s.check(0.8 <= total['elapsed_s'] <= 1.5, '-d 1: the collection lasts a second', total['elapsed_s'])
+  s.note(f'-d 1: status {done.returncode} after {time.monotonic() - began:.1f} s, {total["samples"]} samples')
+
+
+def setuid():
+  """A program that the kernel does not let us follow is named, once."""
+  if os.getuid() != 0:
+    s.note('setuid: not tried: only root can make a setuid program')
+    return
+  program = s.scratch('setuid-chain')
+  subprocess.run(['cp', s.target('chain'), program], check=True)
+  os.chmod(program, 0o4755)
+  got = s.collect(['sh', '-c', f'{program} 200; {program} 200; {s.target("chain")} 200'], uid=s.NOBODY)
+  s.check(got.status == 0, 'setuid: the tree runs', f'{got.status} {got.stderr.strip()[-300:]}')
+  text = got.stderr + s.run_tool('tbreport', 'summary', got.result).stdout
+  named = [line for line in text.splitlines() if 'setuid-chain' in line and 'follow' in line.lower()]
+  s.check(named, 'setuid: the program that is not followed is named', named or text[-500:])
+  s.check(len([line for line in got.stderr.splitlines() if 'setuid-chain' in line]) <= 1, 'setuid: once')
+  count = s.samples_of(s.folded(got.result), 'chain_40')
+  s.check(150 <= count, 'setuid: the rest of the tree is followed', count)
+
+
+s.start()
+for part in (streams, open_files, end_by_signal, cannot_start, usage, default_directory, signals, job_control,
+             duration, setuid):
+  with s.section(part.__name__):
+    part()
+s.finish()

@@ -1,0 +1,112 @@
+"""Code goes to the file it came from, also when that is gone, shared, anonymous or in another mount namespace."""
+
+import os
+import shutil
+
+import support as s
+
+
+def one_address():
+  """Two libraries take turns at one address, with 1:2 of the time."""
+  got = s.collect_well([s.target('dlswap'), '20', '40', s.library('swap_first'), s.library('swap_second')])
+  facts, stacks = got.truth(), s.folded(got.result)
+  s.check(s.number(facts, 'same_address') >= 15, 'dlswap: both libraries were at one address',
+          f'{s.number(facts, "same_address")} of {s.number(facts, "rounds")} rounds')
+  first, second = s.number(facts, 'swap_first'), s.number(facts, 'swap_second')
+  seen_first, seen_second = s.samples_of(stacks, 'swap_first_work'), s.samples_of(stacks, 'swap_second_work')
+  s.check(seen_first + seen_second >= 2200, 'dlswap: samples', f'{seen_first} + {seen_second}')
+  s.check_share('dlswap: the first one\'s share', s.points(seen_first, seen_first + seen_second),
+                s.points(first, first + second), 1)
+  rows = s.report(got.result, 'modules')
+  modules = {row['Module']: int(row['Samples']) for row in rows}
+  s.check(abs(modules.get('libswap_first.so', 0) - seen_first) <= 12
+          and abs(modules.get('libswap_second.so', 0) - seen_second) <= 12,
+          'dlswap: modules and functions agree', modules)
+
+
+def vanished():
+  for mode in ('plain', 'deleted', 'memfd'):
+    library = s.scratch('libvanishing.so')
+    shutil.copy(s.library('swap_first'), library)
+    got = s.collect_well([s.target('loadlib'), mode, '1000', library], what=f'loadlib {mode}')
+    stacks = s.folded(got.result)
+    count = s.samples_of(stacks)
+    inside = s.samples_of(stacks, 'swap_first_work')
+    if mode == 'plain':
+      s.check(inside >= 0.95 * count > 900, 'library: its function', f'{inside} of {count}')
+      continue
+    # Without the file there may be no symbols, but never wrong ones, and stacks stay whole.
+    name = 'vanishing' if mode == 'deleted' else 'memfd'
+    rows = [row for row in s.report(got.result, 'modules') if name in row['Module'] + row['Path']]
+    s.check(sum(int(row['Samples']) for row in rows) >= 0.95 * count, f'{mode}: samples are the library\'s',
+            f'{sum(int(row["Samples"]) for row in rows)} of {count}; {inside} have the function\'s name')
+    whole = s.samples_of(stacks, 'main')
+    s.check(whole >= 0.95 * count > 900, f'{mode}: stacks reach main', f'{whole} of {count}')
+
+
+def jit():
+  got = s.collect_well([s.target('jit'), '1000'])
+  stacks = s.folded(got.result)
+  count, named = s.samples_of(stacks), s.samples_of(stacks, lambda f: 'jit_square' in f)
+  s.check(named >= 0.95 * count > 900, 'jit: the function of /tmp/perf-PID.map', f'{named} of {count}')
+  callers = sum(c for f, c in stacks if any('jit_square' in x for x in f) and 'jit_caller' in f and 'main' in f)
+  s.check(callers >= 0.95 * named > 0, 'jit: its callers, by its frame pointer', f'{callers} of {named}')
+
+  got = s.collect_well([s.target('jit'), '500', '0'], what='jit without a map')
+  stacks = s.folded(got.result)
+  named = s.samples_of(stacks, lambda f: 'jit_square' in f)
+  s.check(named == 0 and s.samples_of(stacks) > 450, 'jit: without a map no name is made up', named)
+
+
+def foreign_map():
+  """A map that another user wrote is not believed."""
+  if os.getuid() != 0:
+    s.note('foreign perf map: not tried: needs a second user')
+    return
+  result = s.new_result()
+  script = ('f=/tmp/perf-$$.map; echo "0 ffffffffffff evil_name" > $f; chown 12345 $f; '
+            f'exec {s.target("jit")} 500 0')
+  got = s.collect(['sh', '-c', script], result=result)
+  pid = s.number(got.truth(), 'pid')
+  stacks = s.folded(got.result)
+  named = s.samples_of(stacks, lambda f: 'evil_name' in f)
+  s.check(named == 0, 'jit: a map of another user is not used', named)
+  os.unlink(f'/tmp/perf-{pid}.map')
+
+
+def mount_namespace():
+  """The target's files are looked up where the target sees them."""
+  if os.getuid() != 0:
+    s.note('mount namespace: not tried: needs root')
+    return
+  inside = s.scratch('only-inside')
+  os.mkdir(inside)
+  script = (f'mount -t tmpfs none {inside} && cp {s.target("chain")} {inside}/hidden-chain && '
+            f'exec {inside}/hidden-chain 1000')
+  got = s.collect(['unshare', '--mount', '--propagation', 'private', 'sh', '-c', script])
+  s.check(got.status == 0, 'mount namespace: collects', f'{got.status} {got.stderr.strip()[-300:]}')
+  stacks = s.folded(got.result)
+  rows = [row for row in s.report(got.result, 'modules') if row['Module'] == 'hidden-chain']
+  count = sum(int(row['Samples']) for row in rows)
+  s.check(count >= 900, 'mount namespace: samples are the file\'s that only the target sees', count)
+  deep = sum(c for f, c in stacks if len(f) >= 42)
+  s.check(deep >= 0.95 * count > 0, 'mount namespace: stacks are whole', f'{deep} of {count}')
+
+
+def remove_maps():
+  for name in os.listdir('/tmp'):
+    if name.startswith('perf-') and name.endswith('.map') and name[5:-4].isdigit():
+      path = os.path.join('/tmp', name)
+      if not os.path.exists(f'/proc/{name[5:-4]}') and os.stat(path).st_uid == os.getuid():
+        with open(path, encoding='utf-8', errors='replace') as file:
+          ours = 'jit_square' in file.read(4096)
+        if ours:
+          os.unlink(path)
+
+
+s.start()
+for part in (one_address, vanished, jit, foreign_map, mount_namespace):
+  with s.section(part.__name__):
+    part()
+remove_maps()
+s.finish()

@@ -1,0 +1,136 @@
+"""Bad result directories, a full disk, kill -9: a clear message, no crash, and what was written is readable."""
+
+import os
+import signal
+import subprocess
+import time
+
+import support as s
+
+
+def refused(got, what, status=1):
+  lines = got.stderr.strip().splitlines()
+  s.check(got.status == status and len(lines) == 1 and lines[0].startswith('tbcollect: '),
+          f'{what}: one clear line', f'{got.status} {lines}')
+  s.check('chain_ns' not in got.stdout, f'{what}: the program was not started')
+
+
+def bad_directories():
+  file = s.scratch('a-file')
+  with open(file, 'w', encoding='utf-8') as out:
+    out.write('mine\n')
+  refused(s.collect([s.target('chain'), '50'], result=file), 'a file where the result should go')
+  with open(file, encoding='utf-8') as kept:
+    s.check(kept.read() == 'mine\n', 'the file is untouched')
+  refused(s.collect([s.target('chain'), '50'], result='/proc/no/such/r000hs'), 'a directory that cannot be made')
+  full = s.scratch('occupied')
+  os.mkdir(full)
+  with open(os.path.join(full, 'precious'), 'w', encoding='utf-8') as out:
+    out.write('mine\n')
+  got = s.collect([s.target('chain'), '50'], result=full)
+  s.check(os.listdir(full) == ['precious'] or os.path.exists(os.path.join(full, 'precious')),
+          'a directory with other files: they stay', f'{got.status} {sorted(os.listdir(full))}')
+  if os.getuid() == 0:
+    closed = s.scratch('closed')
+    os.mkdir(closed, 0o755)
+    refused(s.collect([s.target('chain'), '50'], result=os.path.join(closed, 'r000hs'), uid=s.NOBODY),
+            'no permission')
+  for path in ('/no/such/result', s.Run.work, file):
+    done = s.run_tool('tbreport', 'summary', path, check_status=False)
+    lines = done.stderr.strip().splitlines()
+    s.check(done.returncode == 1 and len(lines) == 1 and lines[0].startswith('tbreport: '),
+            f'tbreport {os.path.basename(path)}: one clear line', f'{done.returncode} {lines}')
+
+
+def full_disk():
+  if os.getuid() != 0:
+    s.note('full disk: not tried: only root can mount a small tmpfs')
+    return
+  disk = s.scratch('disk')
+  os.mkdir(disk)
+  # A result is some 60 bytes per sample, so 256 KiB last for some 4000 of the 20,000 samples.
+  subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=256k,mode=777', 'none', disk], check=True)
+  try:
+    result = os.path.join(disk, 'r000hs')
+    got = s.collect([s.target('split'), '2000'], interval='0.1ms', result=result)
+    s.check('process_ns' in got.stdout, 'full disk: the program ran to its end', got.stdout[-100:])
+    messages = [line for line in got.stderr.splitlines() if line.startswith('tbcollect: ')]
+    s.check(any('space' in line.lower() or 'full' in line.lower() for line in messages),
+            'full disk: a message says so', got.stderr.strip()[-300:])
+    s.check(len(messages) <= 2, 'full disk: it says so once', messages)
+    s.check(0 <= got.status < 126, 'full disk: no crash', got.status)
+    readable(result, 'full disk', 500)
+  finally:
+    subprocess.run(['umount', disk], check=True)
+
+
+def readable(result, what, samples):
+  """A result that was never completed: everything in it can be used, and it says what it is."""
+  done = s.run_tool('tbreport', result, check_status=False)
+  s.check(done.returncode == 0, f'{what}: tbreport reads it', f'{done.returncode} {done.stderr.strip()[-300:]}')
+  s.check('incomplete' in (done.stdout + done.stderr).lower(), f'{what}: it says that it is incomplete')
+  total = s.summary(result)
+  s.check(not total['complete'] and total['samples'] >= samples, f'{what}: samples before it', total['samples'])
+  stacks = s.folded(result)
+  whole = sum(c for f, c in stacks if 'main' in f or 'chain_01' in f)
+  s.check(s.samples_of(stacks) >= samples and whole >= 0.9 * s.samples_of(stacks),
+          f'{what}: stacks before it', f'{whole} of {s.samples_of(stacks)}')
+
+
+def kill_collector():
+  result = s.new_result()
+  process = subprocess.Popen([s.tool('tbcollect'), '-q', '-i', '1ms', '-r', result, '--', s.target('split'), '4000'],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+  time.sleep(2.5)
+  process.kill()
+  out, _ = process.communicate(timeout=30)  # the target holds the pipe until it ends
+  s.check(process.returncode == -signal.SIGKILL, 'kill -9 of tbcollect', process.returncode)
+  s.note('kill -9 of tbcollect: the target ' + ('ran to its end' if 'process_ns' in out else 'ended with it'))
+  readable(result, 'kill -9 of tbcollect', 1000)
+  done = s.run_tool('tbconvert', 'recover', result, check_status=False)
+  s.check(done.returncode == 0, 'kill -9: tbconvert recover', done.stderr.strip()[-300:])
+  if done.returncode == 0:
+    s.check(s.summary(result)['samples'] >= 1000, 'kill -9: recovered', s.summary(result)['samples'])
+
+
+def kill_target():
+  result = s.new_result()
+  process = subprocess.Popen([s.tool('tbcollect'), '-q', '-i', '1ms', '-r', result, '--', 'sh', '-c',
+                              f'echo pid $$; exec {s.target("split")} 20000'],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+  pid = int(s.read_line_with(process.stdout, 'pid').split()[1])
+  time.sleep(1.5)
+  os.kill(pid, signal.SIGKILL)
+  _, err = process.communicate(timeout=30)
+  total = s.summary(result)
+  s.check(process.returncode == 137, 'kill -9 of the target: status 137', f'{process.returncode} {err.strip()[-200:]}')
+  s.check(total['complete'] and total['samples'] >= 1000, 'kill -9 of the target: the result is complete',
+          total['samples'])
+
+
+def damaged_results():
+  """Truncated and overwritten files never crash a reader."""
+  got = s.collect_well([s.target('chain'), '300'])
+  file = os.path.join(got.result, os.path.basename(got.result) + '.tb5')
+  with open(file, 'rb') as whole:
+    data = whole.read()
+  bad = 0
+  cases = [data[:size] for size in range(0, len(data), max(1, len(data) // 40))]
+  for place in range(0, len(data), max(1, len(data) // 40)):
+    cases.append(data[:place] + b'\xff' * 16 + data[place + 16:])
+  for number, content in enumerate(cases):
+    broken = s.scratch('broken.tb5')
+    with open(broken, 'wb') as out:
+      out.write(content)
+    done = s.run_tool('tbreport', 'summary', broken, check_status=False)
+    if done.returncode not in (0, 1):
+      bad += 1
+      s.note(f'case {number}: status {done.returncode} {done.stderr.strip()[-200:]}')
+  s.check(bad == 0, 'damaged files: read or refused, never a crash', f'{bad} of {len(cases)}')
+
+
+s.start()
+for part in (bad_directories, full_disk, kill_collector, kill_target, damaged_results):
+  with s.section(part.__name__):
+    part()
+s.finish()

@@ -1,0 +1,100 @@
+"""Stacks against programs that know theirs: a chain, recursion, signal handlers, C++, static builds."""
+
+import os
+
+import support as s
+
+
+def chain():
+  got = s.collect_well([s.target('chain'), '2000'])
+  stacks = s.folded(got.result)
+  expected = ['main'] + [f'chain_{i:02}' for i in range(1, 41)]
+  inside = [(frames, count) for frames, count in stacks if 'chain_40' in frames]
+  total = sum(count for _, count in inside)
+  exact = sum(count for frames, count in inside
+              if [f for f in frames if f in expected] == expected
+              and frames.index('chain_40') - frames.index('main') == 40)
+  s.check(total >= 1800, 'chain: samples in the chain', total)
+  s.check(exact >= 0.99 * total, 'chain: 40 functions in order', f'{exact} of {total}')
+
+
+def recursion():
+  got = s.collect_well([s.target('recurse'), '2000', '300'])
+  stacks = s.folded(got.result)
+  total = s.samples_of(stacks, 'recurse_bottom')
+  s.check(total >= 1800, 'recursion: samples', total)
+  down = [(f, c) for f, c in stacks if 'recurse_down' in f]
+  good = sum(c for f, c in down if f.count('recurse_down') == 2 and 'main' in f)
+  s.check(good >= 0.99 * sum(c for _, c in down) > 0, 'recursion: A A A A is kept as A A',
+          f'{good} of {sum(c for _, c in down)}')
+  ping = [(f, c) for f, c in stacks if 'recurse_ping' in f or 'recurse_pong' in f]
+  good = sum(c for f, c in ping if f.count('recurse_ping') == 2 and f.count('recurse_pong') == 2
+             and 'main' in f)
+  s.check(good >= 0.99 * sum(c for _, c in ping) > 0, 'recursion: A B A B is kept as A B A B',
+          f'{good} of {sum(c for _, c in ping)}')
+
+  got = s.collect_well([s.target('recurse'), '1000', '300'], options=['--no-collapse'])
+  down = [(f, c) for f, c in s.folded(got.result) if 'recurse_down' in f]
+  good = sum(c for f, c in down if f.count('recurse_down') == 300)
+  s.check(good >= 0.99 * sum(c for _, c in down) > 0, 'recursion: --no-collapse keeps 300 levels',
+          f'{good} of {sum(c for _, c in down)}')
+
+
+def signal_handlers():
+  got = s.collect_well([s.target('altstack'), '2000'])
+  stacks = s.folded(got.result)
+  same = [(f, c) for f, c in stacks if 'handler_burn_same' in f]
+  total = sum(c for _, c in same)
+  through = sum(c for f, c in same if 'handler_on_same_stack' in f and 'handler_victim' in f and 'main' in f
+                and f.index('handler_victim') < f.index('handler_on_same_stack'))
+  s.check(total >= 900 and through >= 0.99 * total, 'signal: through the handler to main',
+          f'{through} of {total}')
+  other = [(f, c) for f, c in stacks if 'handler_burn_alternate' in f]
+  total = sum(c for _, c in other)
+  honest = sum(c for f, c in other if 'handler_on_alternate_stack' in f
+               and ('main' in f or any('Skipped' in x or 'Guessed' in x for x in f)))
+  s.check(total >= 900 and honest >= 0.99 * total,
+          'signal: the handler on an alternate stack, complete or said to be skipped', f'{honest} of {total}')
+
+
+def cplusplus():
+  got = s.collect_well([s.target('shop'), '2000'])
+  facts, stacks = got.truth(), s.folded(got.result)
+  whole, broken = s.number(facts, 'till_int'), s.number(facts, 'till_double')
+  ints = s.samples_of(stacks, lambda f: 'Till<int>::ring' in f)
+  doubles = s.samples_of(stacks, lambda f: 'Till<double>::ring' in f)
+  s.check_share('C++: Till<int>::ring', s.points(ints, s.samples_of(stacks)),
+                s.points(whole, s.number(facts, 'process_ns')), 2)
+  s.check_share('C++: Till<double>::ring', s.points(doubles, s.samples_of(stacks)),
+                s.points(broken, s.number(facts, 'process_ns')), 2)
+  mangled = [f for frames, _ in stacks for f in frames if f.startswith('_Z')]
+  s.check(not mangled, 'C++: names are demangled', ', '.join(mangled[:3]))
+
+
+def kinds_of_binaries():
+  for kind in ('split-static', 'split-static-pie', 'split-stripped'):
+    got = s.collect_well([s.target(kind), '1500'])
+    stacks, total = s.folded(got.result), s.summary(got.result)
+    count = s.samples_of(stacks)
+    s.check(count >= 1350, f'{kind}: samples', count)
+    complete = total['stacks']['complete']
+    s.check(complete >= 0.99 * total['samples'], f'{kind}: complete stacks',
+            f'{complete} of {total["samples"]}: {total["stacks"]}')
+    module = os.path.basename(s.target(kind))
+    rows = s.report(got.result, 'modules')
+    s.check_share(f'{kind}: its module', s.points(s.seconds(rows, Module=module), s.seconds(rows)), 100, 2)
+    if kind == 'split-stripped':
+      names = [f for frames, _ in stacks for f in frames if f.startswith('func@0x')]
+      s.check(names, f'{kind}: functions without symbols have names by address', len(names))
+    else:
+      facts = got.truth()
+      for function in ('split_half', 'split_third', 'split_fifth'):
+        s.check_share(f'{kind}: {function}', s.points(s.samples_of(stacks, function), count),
+                      s.points(s.number(facts, function), s.number(facts, 'process_ns')), 3)
+
+
+s.start()
+for part in (chain, recursion, signal_handlers, cplusplus, kinds_of_binaries):
+  with s.section(part.__name__):
+    part()
+s.finish()

@@ -1,0 +1,246 @@
+"""What the end-to-end tests share: running the tools, reading what they print, counting checks.
+
+Each test is a program: support.start() with the build directory as argument, checks, then
+support.finish(). A check prints "ok" or "not ok" with the figures it saw; nothing is skipped silently.
+"""
+
+import contextlib
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+NOBODY = 65534
+
+
+class Run:
+  """State of this test program."""
+  build = None
+  work = None
+  failed = 0
+  checked = 0
+
+
+def start():
+  """Takes the build directory from the command line; makes a scratch directory that others may use."""
+  Run.build = os.path.abspath(sys.argv[1])
+  Run.work = tempfile.mkdtemp(prefix='tbcollect-e2e.')
+  os.chmod(Run.work, 0o777)
+  return Run.work
+
+
+def finish():
+  """Ends the test program: status 0 if something was checked and nothing failed."""
+  if Run.failed:
+    print(f'scratch files are left in {Run.work}')
+  else:
+    shutil.rmtree(Run.work, ignore_errors=True)
+  print(f'{Run.checked - Run.failed} of {Run.checked} checks passed')
+  sys.exit(0 if Run.checked and not Run.failed else 1)
+
+
+def check(condition, what, seen=''):
+  """Counts one check and prints what was seen, whether it passed or not."""
+  Run.checked += 1
+  if not condition:
+    Run.failed += 1
+  print(f'{"ok" if condition else "not ok"} - {what}' + (f': {seen}' if seen != '' else ''), flush=True)
+  return bool(condition)
+
+
+def note(text):
+  print(f'# {text}', flush=True)
+
+
+@contextlib.contextmanager
+def section(name):
+  """A part of a test: what goes wrong inside fails this part and not the ones after it."""
+  began = time.monotonic()
+  try:
+    yield
+  except Exception as error:  # the next part must run whatever this one met
+    check(False, name, f'{type(error).__name__}: {error}')
+  note(f'{name} took {time.monotonic() - began:.1f} s')
+
+
+def tool(name):
+  """Path of one of the project's commands in the build directory."""
+  for folder in ('collector', 'tools', 'tools/report', 'tools/convert'):
+    path = os.path.join(Run.build, folder, name)
+    if os.path.isfile(path):
+      return path
+  raise FileNotFoundError(f'{name} is not in {Run.build}')
+
+
+def target(name):
+  return os.path.join(Run.build, 'tests', 'targets', 'target-' + name)
+
+
+def library(name):
+  return os.path.join(Run.build, 'tests', 'targets', f'lib{name}.so')
+
+
+def scratch(name):
+  return os.path.join(Run.work, name)
+
+
+def new_result():
+  """A result directory that does not exist yet."""
+  number = 0
+  while os.path.exists(scratch(f'r{number:03}hs')):
+    number += 1
+  return scratch(f'r{number:03}hs')
+
+
+class Collection:
+  """What one run of tbcollect left: its result directory, exit status and output."""
+
+  def __init__(self, result, done):
+    self.result = result
+    self.status = done.returncode
+    self.stdout = done.stdout
+    self.stderr = done.stderr
+
+  def truth(self):
+    return truth(self.stdout)
+
+
+def as_user(uid):
+  """Options of subprocess that drop to another user; none for uid None."""
+  return {} if uid is None else {'user': uid, 'group': uid, 'extra_groups': []}
+
+
+def collect(command, interval='1ms', options=(), uid=None, result=None, timeout=120, **popen):
+  """Runs tbcollect on a command and waits for it. The target's output comes with it."""
+  result = result or new_result()
+  arguments = [tool('tbcollect'), '-i', interval, '-r', result, *options, '--', *command]
+  done = subprocess.run(arguments, capture_output=True, text=True, timeout=timeout, errors='replace',
+                        stdin=popen.pop('stdin', subprocess.DEVNULL), **as_user(uid), **popen)
+  return Collection(result, done)
+
+
+def collect_well(command, what=None, **options):
+  """As collect, and checks that the target and the collection went well."""
+  got = collect(command, **options)
+  name = what or os.path.basename(command[0])
+  if got.status != 0:
+    check(False, f'{name}: collects', f'status {got.status}: {got.stderr.strip()[-500:]}')
+  return got
+
+
+def run_tool(name, *arguments, check_status=True, uid=None, timeout=120):
+  done = subprocess.run([tool(name), *arguments], capture_output=True, text=True, timeout=timeout,
+                        errors='replace', stdin=subprocess.DEVNULL, **as_user(uid))
+  if check_status and done.returncode != 0:
+    raise RuntimeError(f'{name} {" ".join(arguments)}: status {done.returncode}: {done.stderr.strip()[-500:]}')
+  return done
+
+
+def report(result, kind, *options):
+  """Rows of a report as dictionaries by column name."""
+  text = run_tool('tbreport', kind, result, '--format', 'csv', *options).stdout
+  return list(csv.DictReader(io.StringIO(text)))
+
+
+def summary(result):
+  return json.loads(run_tool('tbreport', 'summary', result, '--format', 'json').stdout)
+
+
+def folded(result, *options):
+  """[(frames from the root, samples)], the process being the first frame."""
+  stacks = []
+  for line in run_tool('tbconvert', 'export', '--to', 'folded', '-o', '-', *options, result).stdout.splitlines():
+    frames, _, count = line.rpartition(' ')
+    stacks.append((frames.split(';'), int(count)))
+  return stacks
+
+
+def samples_of(stacks, function=None):
+  """Samples of all stacks, or of those with a frame that the predicate or the name picks."""
+  if function is None:
+    return sum(count for _, count in stacks)
+  picks = function if callable(function) else lambda frame: frame == function
+  return sum(count for frames, count in stacks if any(picks(frame) for frame in frames[1:]))
+
+
+def seconds(rows, **where):
+  """Sum of CPU Time of the rows whose columns have the given values; _ in a name stands for a space."""
+  return sum(float(row['CPU Time']) for row in rows
+             if all(row[name.replace('_', ' ')] == str(value) for name, value in where.items()))
+
+
+def truth(text):
+  """A target's "key value ..." lines: {key: [[value, ...], ...]}."""
+  facts = {}
+  for line in text.splitlines():
+    words = line.split()
+    if len(words) >= 2:
+      facts.setdefault(words[0], []).append(words[1:])
+  return facts
+
+
+def number(facts, key):
+  """The one value of a key."""
+  return int(facts[key][0][0])
+
+
+def points(part, whole):
+  return 100 * part / whole if whole else 0.0
+
+
+def check_share(what, seen, expected, bound):
+  """Shares in percent; the difference must stay within bound points."""
+  check(abs(seen - expected) <= bound, what,
+        f'{seen:.2f} % seen, {expected:.2f} % expected, {seen - expected:+.2f} points of {bound}')
+
+
+def check_ratio(what, seen, expected, bound_percent):
+  off = 100 * (seen / expected - 1) if expected else float('inf')
+  check(abs(off) <= bound_percent, what,
+        f'{seen:.4f} seen, {expected:.4f} expected, {off:+.2f} % of {bound_percent}')
+
+
+def wait_for(condition, timeout=20, step=0.02):
+  """Waits until condition() is true; returns its value, or None when the time is over."""
+  end = time.monotonic() + timeout
+  while time.monotonic() < end:
+    value = condition()
+    if value:
+      return value
+    time.sleep(step)
+  return None
+
+
+def read_line_with(stream, word):
+  """Reads lines until one begins with the word; returns it."""
+  for line in stream:
+    if line.startswith(word):
+      return line
+  raise EOFError(f'the program ended before it said {word!r}')
+
+
+def perf_record(command, options=(), uid=None, stdout=subprocess.DEVNULL, **popen):
+  """Samples a command with perf each ms of CPU time, user mode; returns the data file's path."""
+  data = scratch(f'perf-{time.monotonic_ns()}.data')
+  subprocess.run(['perf', 'record', '-q', '-e', 'cpu-clock:u', '-c', '1000000', *options, '-o', data,
+                  '--', *command], check=True, stdout=stdout, stderr=subprocess.DEVNULL,
+                 stdin=subprocess.DEVNULL, **as_user(uid), **popen)
+  return data
+
+
+def perf_samples(data, comm=None):
+  """[(function, module name)] of the leaf of each sample."""
+  text = subprocess.run(['perf', 'script', '-i', data, '-F', 'comm,ip,sym,dso', '--no-inline'],
+                        check=True, capture_output=True, text=True, errors='replace').stdout
+  samples = []
+  for line in text.splitlines():
+    match = re.match(r'\s*(.+?)\s+([0-9a-f]+)\s+(.*?)\s+\((.*)\)\s*$', line)
+    if match and (comm is None or match.group(1) == comm):
+      samples.append((match.group(3), os.path.basename(match.group(4).replace(' (deleted)', ''))))
+  return samples

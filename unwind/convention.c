@@ -70,16 +70,21 @@ static bool in_mapping(struct uw_space *space, uint64_t ra)
 	return uw_space_lookup(space, ra - 1) != NULL;
 }
 
-/* Whether a direct call to target can have led to the code without CFI at ip. */
+/*
+ * Whether a direct call to target can have led to the code without CFI at ip. A target in another
+ * mapping is a linkage stub, which leads anywhere; one in the same must be this piece of code.
+ */
 static bool call_reaches(const struct uw_mapping *mapping, uint64_t target, uint64_t ip)
 {
 	uint64_t bias = mapping->start - mapping->rva;
 	struct uw_cfi_gap gap;
 	struct uw_fde fde;
 
-	if (uw_cfi_find(&mapping->module->cfi, ip - bias, &fde, &gap) != UW_CFI_NONE)
-		return false;
-	return target <= ip && target - bias >= gap.start;
+	if (target < mapping->start || target >= mapping->end)
+		return true;
+	return target <= ip &&
+	       uw_cfi_find(&mapping->module->cfi, ip - bias, &fde, &gap) == UW_CFI_NONE &&
+	       target - bias >= gap.start;
 }
 
 enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,

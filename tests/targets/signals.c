@@ -4,6 +4,7 @@
  */
 #include "tests/targets/work.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,6 +30,8 @@ int main(int argc, char **argv)
 		uint64_t got = interrupts + terminations + hangups;
 		int signal_number = sigtimedwait(&set, NULL, got < count ? &patience : &quiet);
 
+		if (signal_number < 0 && errno == EINTR) /* stopped and continued */
+			continue;
 		if (signal_number < 0)
 			break;
 		interrupts += signal_number == SIGINT;

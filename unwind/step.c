@@ -173,7 +173,8 @@ static enum uw_step apply_return(const struct application *apply, const struct u
 	caller->ip = ra;
 	uw_state_set(caller, machine->ip, ra);
 	uw_state_set(caller, machine->ra, ra);
-	return ra == 0 ? UW_STEP_ROOT : UW_STEP_OK;
+	/* A null return address ends the stack; a signal may interrupt a jump to null. */
+	return ra == 0 && !apply->signal ? UW_STEP_ROOT : UW_STEP_OK;
 }
 
 static enum uw_step apply_row(struct application *apply, const struct uw_machine *machine,

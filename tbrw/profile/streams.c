@@ -109,6 +109,19 @@ static const struct profile_stream_spec specs[PROFILE_STREAM_ID_COUNT] = {
 		SPEC(PROFILE_STREAM_SYMBOLS, sizeof(struct profile_symbol), symbol_fields),
 };
 
+static const struct profile_stream_field sample_fields[] = {
+	{"SampleRecord", 0, sizeof(TBRW_SampleRecordPC), ST_LEGACY_SAMPLE_RECORD, SST_NONE},
+	{"TimeStamp", sizeof(TBRW_SampleRecordPC), sizeof(TBRW_SampleRecordTSC), ST_TIME_STAMP,
+	 SST_TSC},
+};
+static const struct profile_stream_spec sample_spec =
+	SPEC("", sizeof(struct profile_sample_record), sample_fields);
+
+const struct profile_stream_spec *profile_stream_sample_spec(void)
+{
+	return &sample_spec;
+}
+
 const struct profile_stream_spec *profile_stream_spec(enum profile_stream stream)
 {
 	return &specs[stream];
@@ -130,7 +143,7 @@ static TBRW_U32 write_info(TBRW_PTR file, TBRW_U32 number, struct profile_wide *
 	return code;
 }
 
-TBRW_U32 profile_stream_describe(TBRW_PTR file, TBRW_U32 number,
+static TBRW_U32 write_descriptor(TBRW_PTR file, TBRW_U32 number,
 				 const struct profile_stream_field *field)
 {
 	struct profile_wide name = {0};
@@ -150,13 +163,13 @@ TBRW_U32 profile_stream_describe(TBRW_PTR file, TBRW_U32 number,
 	return code;
 }
 
-static TBRW_U32 write_descriptors(TBRW_PTR file, TBRW_U32 number,
-				  const struct profile_stream_spec *spec)
+TBRW_U32 profile_stream_describe(TBRW_PTR file, TBRW_U32 number,
+				 const struct profile_stream_spec *spec)
 {
 	TBRW_U32 code = TBRW_writing_stream_section(file, number, TBRW_DATA_DESCRIPTION_SECTION);
 
 	for (uint32_t i = 0; code == VT_SUCCESS && i < spec->field_count; i++)
-		code = profile_stream_describe(file, number, &spec->fields[i]);
+		code = write_descriptor(file, number, &spec->fields[i]);
 	if (code == VT_SUCCESS)
 		code = TBRW_done_stream_section(file, number, TBRW_DATA_DESCRIPTION_SECTION);
 	return code;
@@ -173,7 +186,7 @@ TBRW_U32 profile_stream_create(TBRW_PTR file, TBRW_U32 number, enum profile_stre
 	if (code == VT_SUCCESS)
 		code = write_info(file, number, &name);
 	if (code == VT_SUCCESS)
-		code = write_descriptors(file, number, spec);
+		code = profile_stream_describe(file, number, spec);
 	if (code == VT_SUCCESS)
 		code = TBRW_writing_stream_section(file, number, TBRW_DATA_SECTION);
 	profile_wide_finish(&name);

@@ -40,8 +40,20 @@ struct profile_stream_spec {
 	const struct profile_stream_field *fields;
 };
 
+/* A record of stream 0: the guide's legacy record (6.10) and the time stamp behind it (6.9). */
+struct profile_sample_record {
+	TBRW_SampleRecordPC pc;
+	TBRW_SampleRecordTSC tsc;
+};
+_Static_assert(sizeof(struct profile_sample_record) == 40, "");
+
 /* Static, read-only. */
 const struct profile_stream_spec *profile_stream_spec(enum profile_stream stream);
+const struct profile_stream_spec *profile_stream_sample_spec(void);
+
+/* Writes a stream's data description section, from begin to done. */
+TBRW_U32 profile_stream_describe(TBRW_PTR file, TBRW_U32 number,
+				 const struct profile_stream_spec *spec);
 
 /* Opens stream number `number` for writing: its information and descriptors are written and done,
  * its data section is open on success. */
@@ -49,10 +61,6 @@ TBRW_U32 profile_stream_create(TBRW_PTR file, TBRW_U32 number, enum profile_stre
 
 /* Closes the data section and the stream. */
 TBRW_U32 profile_stream_done(TBRW_PTR file, TBRW_U32 number);
-
-/* Adds one data descriptor to an open data description section. */
-TBRW_U32 profile_stream_describe(TBRW_PTR file, TBRW_U32 number,
-				 const struct profile_stream_field *field);
 
 /* Reads a descriptor set. *matches says whether each field of the spec is there by its name, at
  * its place and in its size; entries of the file may be longer than the record (fields appended by

@@ -114,7 +114,7 @@ enum profile_text_status profile_text_table_add(struct profile_text_table *table
 			return PROFILE_TEXT_KNOWN;
 		}
 	}
-	if (table->used + size > UINT32_MAX)
+	if (table->used + size > INT32_MAX)
 		return PROFILE_TEXT_KNOWN;
 	*text = (struct profile_text){.offset = (uint32_t)table->used, .length = (uint32_t)size};
 	table->entries[table->entry_count] = (struct profile_text_entry){*text, hash};

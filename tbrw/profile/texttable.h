@@ -31,7 +31,7 @@ enum profile_text_status {
 void profile_text_table_finish(struct profile_text_table *table);
 
 /* s: any bytes; stored as clean UTF-8. NULL and "" are no text: KNOWN, length 0. So is a text that
- * does not fit into the stream's 4 GB. */
+ * does not fit into the stream's 2 GB, which is what readers hold. */
 enum profile_text_status profile_text_table_add(struct profile_text_table *table, const char *s,
 						struct profile_text *text);
 

@@ -4,22 +4,9 @@
 #include "tbrw/profile/tsc.h"
 #include <stddef.h>
 
-/* Guide 6.9 and 6.10: the legacy record and the time stamp behind it. */
-struct sample_record {
-	TBRW_SampleRecordPC pc;
-	TBRW_SampleRecordTSC tsc;
-};
-_Static_assert(sizeof(struct sample_record) == 40, "");
-
 #define SAMPLE_EVENT_ID     0u
 #define CPU_NUMBER_MAX      4095u               /* cpuNum has 12 bits */
 #define FILETIME_UNIX_100NS 116444736000000000u /* 1601-01-01 to 1970-01-01 */
-
-static const struct profile_stream_field sample_fields[] = {
-	{"SampleRecord", 0, sizeof(TBRW_SampleRecordPC), ST_LEGACY_SAMPLE_RECORD, SST_NONE},
-	{"TimeStamp", sizeof(TBRW_SampleRecordPC), sizeof(TBRW_SampleRecordTSC), ST_TIME_STAMP,
-	 SST_TSC},
-};
 
 /* Nearest whole microseconds, the unit of time-based events; PROFILE_NOTE_INTERVAL has the ns. */
 static uint64_t interval_us(const struct profile_writer *writer)
@@ -49,18 +36,6 @@ static TBRW_U32 write_event(struct profile_writer *writer, const char *event_nam
 	return code;
 }
 
-static TBRW_U32 write_descriptors(TBRW_PTR file)
-{
-	TBRW_U32 code = TBRW_writing_stream_section(file, 0, TBRW_DATA_DESCRIPTION_SECTION);
-
-	for (size_t i = 0; code == VT_SUCCESS && i < sizeof(sample_fields) / sizeof(*sample_fields);
-	     i++)
-		code = profile_stream_describe(file, 0, &sample_fields[i]);
-	if (code == VT_SUCCESS)
-		code = TBRW_done_stream_section(file, 0, TBRW_DATA_DESCRIPTION_SECTION);
-	return code;
-}
-
 TBRW_U32 profile_writer_open_samples(struct profile_writer *writer, const char *event_name)
 {
 	TBRW_U32 code = TBRW_writing_stream(writer->file, 0);
@@ -68,7 +43,7 @@ TBRW_U32 profile_writer_open_samples(struct profile_writer *writer, const char *
 	if (code == VT_SUCCESS)
 		code = write_event(writer, event_name);
 	if (code == VT_SUCCESS)
-		code = write_descriptors(writer->file);
+		code = profile_stream_describe(writer->file, 0, profile_stream_sample_spec());
 	if (code == VT_SUCCESS)
 		code = TBRW_writing_stream_section(writer->file, 0, TBRW_DATA_SECTION);
 	return code;
@@ -77,9 +52,9 @@ TBRW_U32 profile_writer_open_samples(struct profile_writer *writer, const char *
 /* The 64-bit form also for 32-bit code: an address fits, and csd, which the 32-bit form has in
  * place of ipsr, is nothing that Linux tells us. The code mode says what the code is. */
 static void encode_sample(const struct profile_writer *writer, const struct profile_sample *sample,
-			  struct sample_record *record)
+			  struct profile_sample_record *record)
 {
-	*record = (struct sample_record){
+	*record = (struct profile_sample_record){
 		.pc =
 			{
 				.iip = sample->ip,
@@ -101,7 +76,7 @@ static void encode_sample(const struct profile_writer *writer, const struct prof
 TBRW_U32 profile_writer_add_sample(struct profile_writer *writer,
 				   const struct profile_sample *sample)
 {
-	struct sample_record record;
+	struct profile_sample_record record;
 
 	if (writer->error != VT_SUCCESS)
 		return writer->error;

@@ -1,0 +1,229 @@
+/* Opening a result, and its getters. */
+#include "tbrw/profile/reader_private.h"
+
+#include "tbrw/profile/tsc.h"
+#include "tbrw/profile/wide.h"
+#include <stdlib.h>
+
+/* TBRW follows no symbolic link, which is right for writing; to read one is the user's choice. */
+static TBRW_U32 open_file(struct profile_reader *reader, const char *path)
+{
+	char *real = realpath(path, NULL);
+	TBRW_U32 code = profile_file_open(&reader->file, real ? real : path, TBRW_FILE_READ);
+
+	free(real);
+	return code;
+}
+
+static TBRW_U32 verify(struct profile_reader *reader)
+{
+	TBRW_U32 code = TBRW_verify(reader->file);
+	TBRW_U32 is_bound = 0;
+
+	if (code != VT_SUCCESS && code != VT_INCOMPLETE_TB5_ENCOUNTERED)
+		return code;
+	reader->is_complete = code == VT_SUCCESS;
+	if (TBRW_is_bound(reader->file, 0, &is_bound) == VT_SUCCESS)
+		reader->is_bound = is_bound != 0;
+	return VT_SUCCESS;
+}
+
+static TBRW_U32 load(struct profile_reader *reader)
+{
+	TBRW_U32 code = verify(reader);
+
+	if (code == VT_SUCCESS)
+		code = profile_reader_find_streams(reader);
+	if (code == VT_SUCCESS)
+		code = profile_reader_load_records(reader);
+	if (code == VT_SUCCESS)
+		code = profile_reader_load_symbols(reader);
+	if (code == VT_SUCCESS)
+		code = profile_reader_load_host(reader);
+	if (code == VT_SUCCESS)
+		code = profile_reader_load_modules(reader);
+	if (code == VT_SUCCESS)
+		code = profile_reader_open_samples(reader);
+	if (code == VT_SUCCESS)
+		code = profile_reader_load_lives(reader);
+	return code;
+}
+
+TBRW_U32 profile_reader_open(const char *path, struct profile_reader **reader)
+{
+	if (!path || !reader)
+		return VT_UNEXPECTED_NULL_PTR;
+	struct profile_reader *made = calloc(1, sizeof(*made));
+	if (!made)
+		return VT_NO_MEMORY;
+	TBRW_U32 code = open_file(made, path);
+	if (code != VT_SUCCESS) {
+		free(made);
+		return code;
+	}
+	code = load(made);
+	if (code != VT_SUCCESS) {
+		profile_reader_close(made);
+		return code;
+	}
+	*reader = made;
+	return VT_SUCCESS;
+}
+
+void profile_reader_close(struct profile_reader *reader)
+{
+	if (!reader)
+		return;
+	profile_reader_close_samples(reader);
+	TBRW_abort_cleanup_and_close(reader->file);
+	profile_reader_free_module_maps(reader);
+	free(reader->modules);
+	free(reader->module_global);
+	free(reader->module_of_record);
+	free(reader->programs);
+	free(reader->images);
+	free(reader->frames);
+	free(reader->nodes);
+	free(reader->node_damaged);
+	free(reader->clocks);
+	free(reader->notes);
+	free(reader->symbols);
+	free(reader->symbol_first);
+	free(reader->processes);
+	free(reader->process_of_record);
+	free(reader->threads);
+	profile_lives_finish(&reader->process_lives);
+	profile_lives_finish(&reader->thread_lives);
+	profile_texts_finish(&reader->texts);
+	profile_texts_finish(&reader->symtexts);
+	profile_strings_finish(&reader->names);
+	profile_strpool_finish(&reader->made_names);
+	free(reader);
+}
+
+bool profile_reader_complete(const struct profile_reader *reader)
+{
+	return reader->is_complete;
+}
+
+uint64_t profile_reader_sample_count(const struct profile_reader *reader)
+{
+	return reader->sample_count;
+}
+
+uint32_t profile_reader_image_count(const struct profile_reader *reader)
+{
+	return reader->image_count;
+}
+
+uint32_t profile_reader_frame_count(const struct profile_reader *reader)
+{
+	return reader->frame_count;
+}
+
+uint32_t profile_reader_node_count(const struct profile_reader *reader)
+{
+	return reader->node_count;
+}
+
+uint32_t profile_reader_thread_count(const struct profile_reader *reader)
+{
+	return reader->thread_count;
+}
+
+uint32_t profile_reader_clock_count(const struct profile_reader *reader)
+{
+	return reader->clock_count;
+}
+
+uint32_t profile_reader_note_count(const struct profile_reader *reader)
+{
+	return reader->note_count;
+}
+
+uint32_t profile_reader_symbol_count(const struct profile_reader *reader)
+{
+	return reader->symbol_count;
+}
+
+uint32_t profile_reader_process_count(const struct profile_reader *reader)
+{
+	return reader->process_count;
+}
+
+uint32_t profile_reader_module_count(const struct profile_reader *reader)
+{
+	return reader->module_count;
+}
+
+const struct profile_image *profile_reader_image(const struct profile_reader *r, uint32_t index)
+{
+	return &r->images[index];
+}
+
+const struct profile_frame *profile_reader_frame(const struct profile_reader *r, uint32_t index)
+{
+	return &r->frames[index];
+}
+
+const struct profile_node *profile_reader_node(const struct profile_reader *r, uint32_t index)
+{
+	return &r->nodes[index];
+}
+
+const struct profile_clock *profile_reader_clock(const struct profile_reader *r, uint32_t index)
+{
+	return &r->clocks[index];
+}
+
+const struct profile_note *profile_reader_note(const struct profile_reader *r, uint32_t index)
+{
+	return &r->notes[index];
+}
+
+const struct profile_process_info *profile_reader_process(const struct profile_reader *r,
+							  uint32_t i)
+{
+	return &r->processes[i];
+}
+
+const struct profile_thread_info *profile_reader_thread(const struct profile_reader *r, uint32_t i)
+{
+	return &r->threads[i];
+}
+
+const struct profile_module_info *profile_reader_module(const struct profile_reader *r, uint32_t i)
+{
+	return &r->modules[i];
+}
+
+const char *profile_reader_text(const struct profile_reader *reader, struct profile_text text)
+{
+	return profile_texts_get(&reader->texts, text);
+}
+
+const char *profile_reader_symtext(const struct profile_reader *reader, struct profile_text text)
+{
+	return profile_texts_get(&reader->symtexts, text);
+}
+
+const struct profile_symbol *profile_reader_symbols(const struct profile_reader *reader,
+						    uint32_t frame, uint32_t *count)
+{
+	uint32_t first = reader->symbol_first[frame];
+
+	*count = reader->symbol_first[frame + 1] - first;
+	return *count ? &reader->symbols[first] : NULL;
+}
+
+void profile_reader_host(const struct profile_reader *reader, struct profile_host_info *host)
+{
+	*host = reader->host;
+}
+
+uint64_t profile_reader_raw_ns(const struct profile_reader *reader, uint64_t tsc)
+{
+	static const struct profile_clock unknown;
+
+	return profile_raw_from_tsc(reader->clock_count ? &reader->clocks[0] : &unknown, tsc);
+}

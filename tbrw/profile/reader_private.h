@@ -1,0 +1,134 @@
+/* What the files of the profile reader share. Private to tbrw/profile/reader*.c. */
+#ifndef TBRW_PROFILE_READER_PRIVATE_H
+#define TBRW_PROFILE_READER_PRIVATE_H
+
+#include "tbrw/profile/lives.h"
+#include "tbrw/profile/reader.h"
+#include "tbrw/profile/streams.h"
+#include "tbrw/profile/strpool.h"
+
+struct profile_sample_batch;
+struct profile_module_maps;
+
+struct profile_reader {
+	TBRW_PTR file;
+	bool is_complete;
+	bool is_bound;
+	bool must_scan; /* bind deduced processes or threads, which we deduce by our own rules */
+	uint32_t streams[PROFILE_STREAM_ID_COUNT]; /* numbers; PROFILE_NONE: not in the file */
+
+	struct profile_image *images;
+	uint32_t image_count;
+	struct profile_frame *frames;
+	uint32_t frame_count;
+	struct profile_node *nodes;
+	uint32_t node_count;
+	uint8_t *node_damaged; /* per node: the way to the root is not all there; NULL: none is */
+	struct profile_clock *clocks;
+	uint32_t clock_count;
+	struct profile_note *notes;
+	uint32_t note_count;
+	struct profile_symbol *symbols; /* sorted by frame */
+	uint32_t symbol_count;
+	uint32_t *symbol_first; /* per frame and one more: its first symbol */
+
+	struct profile_texts texts;
+	struct profile_texts symtexts;
+	struct profile_strings names; /* TBRW's strings by their ids */
+	struct profile_strpool made_names;
+
+	struct profile_module_info *modules;
+	uint8_t *module_global; /* per module */
+	uint32_t module_count;
+	uint32_t *module_of_record; /* PROFILE_NONE for an UNLOADED record that joined another */
+	uint64_t module_record_count;
+	struct profile_module_maps *module_maps;
+	uint32_t *programs; /* executable modules by pid and load time */
+	uint32_t program_count;
+
+	struct profile_process_info *processes;
+	uint32_t process_count;
+	uint32_t *process_of_record; /* PROFILE_NONE: a record that is not used */
+	uint64_t process_record_count;
+	struct profile_lives process_lives; /* key: pid */
+
+	struct profile_thread_info *threads;
+	uint32_t thread_count;
+	struct profile_lives thread_lives; /* key: pid << 32 | tid */
+
+	bool has_sample_streams; /* both are open for reading */
+	uint64_t sample_count;
+	struct profile_sample_batch *batch;
+	struct profile_host_info host;
+};
+
+/* ---- reader_load.c ---- */
+
+/* Finds the streams by their names. */
+TBRW_U32 profile_reader_find_streams(struct profile_reader *reader);
+
+/* All records of a stream, in memory that the caller frees; none if it is not in the file. A file
+ * that was not closed may lack any part of it: what is there counts. */
+TBRW_U32 profile_reader_load(struct profile_reader *reader, enum profile_stream stream,
+			     void **records, uint32_t *count);
+
+/* What an error while reading means: in a file that was not closed, a part that is not there. */
+TBRW_U32 profile_reader_tolerate(const struct profile_reader *reader, TBRW_U32 code);
+
+/* A TBRW string; "" if there is none. *string is valid until the reader is closed. */
+TBRW_U32 profile_reader_string(struct profile_reader *reader, TBRW_STRING_OR_ID id,
+			       const char **string);
+
+/* ---- reader_records.c: the streams that are kept in memory, loaded and checked ---- */
+TBRW_U32 profile_reader_load_records(struct profile_reader *reader);
+TBRW_U32 profile_reader_load_symbols(struct profile_reader *reader);
+
+/* ---- reader_host.c ---- */
+TBRW_U32 profile_reader_load_host(struct profile_reader *reader);
+
+/* ---- reader_modules.c ---- */
+TBRW_U32 profile_reader_load_modules(struct profile_reader *reader);
+
+/* ---- reader_modulemap.c ---- */
+bool profile_module_fits(const struct profile_reader *reader, uint32_t module, uint32_t pid,
+			 uint64_t ip, uint64_t tsc);
+/* Prepares the next call; needs the lives of processes. */
+TBRW_U32 profile_reader_map_modules(struct profile_reader *reader);
+void profile_reader_free_module_maps(struct profile_reader *reader);
+/* PROFILE_NONE: no module held the address. */
+uint32_t profile_reader_find_module(struct profile_reader *reader, uint32_t pid, uint64_t ip,
+				    uint64_t tsc);
+
+/* ---- reader_lives.c ---- */
+
+/* Processes and threads, recorded and deduced; needs modules and sample streams. */
+TBRW_U32 profile_reader_load_lives(struct profile_reader *reader);
+
+/* ---- reader_deduce.c ---- */
+
+/* Where the executable module of a pid changes, another program was executed: gaps fall into two
+ * lives there. Before the lives of processes are sealed. false: out of memory. */
+bool profile_reader_cut_execs(struct profile_reader *reader);
+
+/* Marks the gaps in which recorded threads and samples were, and makes lives of them. */
+TBRW_U32 profile_reader_deduce(struct profile_reader *reader);
+
+static inline uint64_t profile_thread_key(uint32_t pid, uint32_t tid)
+{
+	return (uint64_t)pid << 32 | tid;
+}
+
+/* ---- reader_samples.c ---- */
+TBRW_U32 profile_reader_open_samples(struct profile_reader *reader);
+void profile_reader_close_samples(struct profile_reader *reader);
+
+/* A sample as it is in the file, node checked. bind is NULL if the file is not bound or
+ * with_bind was false. Returns VT_SUCCESS to go on. */
+typedef TBRW_U32 profile_raw_sample_callback(struct profile_reader *reader, uint64_t index,
+					     const struct profile_sample_record *sample,
+					     const struct profile_stack *stack,
+					     const DATA_BIND_STRUCT *bind, void *user);
+TBRW_U32 profile_reader_each_raw_sample(struct profile_reader *reader, bool with_bind,
+					profile_raw_sample_callback *callback, void *user);
+
+#endif

@@ -109,6 +109,20 @@ enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,
 	return UW_STEP_OK;
 }
 
+/*
+ * Whether a frame record may end a chain: code with CFI called code without, and used rbp for
+ * something else. Only for a frame that was itself found by unwinding, and only where the call can
+ * be seen in the caller's file.
+ */
+static bool record_may_end_chain(struct uw_space *space, const struct uw_state *state, uint64_t ra)
+{
+	enum uw_code_kind kind = (enum uw_code_kind)uw_code_find(space, ra, false)->kind;
+	struct call call;
+
+	return !state->exact && (kind == UW_CODE_COMMON || kind == UW_CODE_ROW) &&
+	       call_read(space, ra, &call) && call.found;
+}
+
 enum uw_step uw_convention_frame_pointer(struct uw_space *space, struct uw_state *state,
 					 struct uw_memory *memory)
 {
@@ -123,7 +137,9 @@ enum uw_step uw_convention_frame_pointer(struct uw_space *space, struct uw_state
 		return UW_STEP_READ;
 	if (saved == 0 && ra == 0)
 		return UW_STEP_ROOT;
-	if ((saved != 0 && saved <= fp) || !in_mapping(space, ra))
+	if (!in_mapping(space, ra))
+		return UW_STEP_NONE;
+	if (saved != 0 && saved <= fp && !record_may_end_chain(space, state, ra))
 		return UW_STEP_NONE;
 	if (call_read(space, ra, &call) && !call.found)
 		return UW_STEP_NONE;

@@ -19,8 +19,9 @@ enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,
 
 /*
  * A frame pointer step: rbp points to the saved rbp and the return address. Asks that rbp lies in
- * the copied stack above the stack pointer, that the chain goes upwards, and that the return
- * address follows a call where the code can be read (JIT code cannot).
+ * the copied stack above the stack pointer, that the chain goes upwards (or ends in code with CFI,
+ * which may use rbp freely), and that the return address follows a call where the code can be read
+ * (JIT code cannot).
  * Returns UW_STEP_OK, UW_STEP_ROOT (a null frame record), UW_STEP_READ or UW_STEP_NONE; state is
  * unchanged on the last two.
  */

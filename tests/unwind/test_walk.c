@@ -199,6 +199,127 @@ START_TEST(thread_root)
 }
 END_TEST
 
+/* Cuts the sample to size bytes: what is left must be a prefix, never a false root. */
+static void assert_prefix(size_t size, size_t requested, enum uw_stop expected)
+{
+	static struct uw_frame cut[FRAMES_MAX];
+	struct uw_stack stack = sample.stack;
+	enum uw_stop stop;
+	size_t count;
+
+	stack.size = size;
+	stack.requested = requested;
+	count = uw_walk(space, &sample.regs, &stack, cut, FRAMES_MAX, &stop);
+	ck_assert_uint_ge(count, 1);
+	ck_assert_uint_le(count, noted_count + 1);
+	ck_assert_int_eq(stop, count == noted_count + 1 ? UW_STOP_ROOT : expected);
+	for (size_t i = 1; i < count; i++)
+		ck_assert_uint_eq(cut[i].ip, noted[i - 1]);
+	/* Each frame whose return address was copied is there. */
+	if (count <= noted_count)
+		ck_assert_uint_gt(frames[count].sp, stack.base + size);
+}
+
+START_TEST(truncated_copies)
+{
+	enum uw_stop stop;
+	size_t full;
+
+	run_chain();
+	assert_complete();
+	full = walk(&stop);
+	for (size_t size = 0; size <= frames[full - 1].sp - sample.stack.base + 8; size++) {
+		assert_prefix(size, size, UW_STOP_TRUNCATED);
+		assert_prefix(size, size + 4096, UW_STOP_NOT_RESIDENT);
+	}
+}
+END_TEST
+
+START_TEST(depth_limit)
+{
+	enum uw_stop stop;
+	size_t full;
+
+	run_chain();
+	full = walk(&stop);
+	for (size_t max = 0; max < full; max++) {
+		ck_assert_uint_eq(uw_walk(space, &sample.regs, &sample.stack, frames, max, &stop),
+				  max);
+		ck_assert_int_eq(stop, UW_STOP_DEPTH);
+	}
+	ck_assert_uint_eq(uw_walk(space, &sample.regs, &sample.stack, frames, full, &stop), full);
+	ck_assert_int_eq(stop, UW_STOP_ROOT);
+}
+END_TEST
+
+START_TEST(space_counts)
+{
+	struct uw_counts counts;
+	enum uw_stop stop;
+	size_t full;
+
+	run_chain();
+	full = walk(&stop);
+	uw_walk(space, &sample.regs, &sample.stack, frames, 5, &stop);
+	uw_space_counts(space, &counts);
+	ck_assert_uint_eq(counts.walks, 2);
+	ck_assert_uint_eq(counts.frames, full + 5);
+	ck_assert_uint_eq(counts.frames_by_source[UW_SOURCE_SAMPLE], 2);
+	ck_assert_uint_eq(counts.frames_by_source[UW_SOURCE_CFI], full + 3);
+	ck_assert_uint_eq(counts.stops[UW_STOP_ROOT], 1);
+	ck_assert_uint_eq(counts.stops[UW_STOP_DEPTH], 1);
+}
+END_TEST
+
+/* The stack's own bytes decide: a return address to nowhere, and a chain that goes in circles. */
+START_TEST(contradictions)
+{
+	enum uw_stop stop;
+	uint64_t offset, ra;
+	size_t count;
+
+	run_chain();
+	assert_complete();
+	offset = frames[4].sp - 8 - sample.stack.base;
+	ra = 0x1234;
+	memcpy(sample.bytes + offset, &ra, sizeof(ra));
+	count = walk(&stop);
+	ck_assert_int_eq(stop, UW_STOP_BAD_INFO);
+	ck_assert_uint_eq(count, 4);
+	ra = UINT64_C(0x8000000000000000);
+	memcpy(sample.bytes + offset, &ra, sizeof(ra));
+	count = walk(&stop);
+	ck_assert_int_eq(stop, UW_STOP_BAD_INFO);
+	ck_assert_uint_eq(count, 4);
+}
+END_TEST
+
+START_TEST(no_mappings)
+{
+	struct uw_space *empty = uw_space_create(UW_ARCH_X86_64);
+	enum uw_stop stop;
+
+	run_chain();
+	ck_assert_uint_eq(uw_walk(empty, &sample.regs, &sample.stack, frames, FRAMES_MAX, &stop),
+			  1);
+	ck_assert_int_eq(stop, UW_STOP_NO_INFO);
+	ck_assert_uint_eq(frames[0].tag, UW_TAG_NONE);
+	ck_assert_uint_eq(frames[0].rva, frames[0].ip);
+	uw_space_destroy(empty);
+}
+END_TEST
+
+START_TEST(stop_names)
+{
+	for (int stop = 0; stop < UW_STOP_COUNT; stop++)
+		for (int other = 0; other < stop; other++)
+			ck_assert_str_ne(uw_stop_name((enum uw_stop)stop),
+					 uw_stop_name((enum uw_stop)other));
+	ck_assert_str_eq(uw_stop_name(UW_STOP_ROOT), "complete");
+	ck_assert_str_eq(uw_stop_name(UW_STOP_COUNT), "unknown");
+}
+END_TEST
+
 static Suite *walk_suite(void)
 {
 	Suite *suite = suite_create("unwind walk");
@@ -209,6 +330,12 @@ static Suite *walk_suite(void)
 	tcase_add_test(tcase, recursion);
 	tcase_add_test(tcase, callback_through_libc);
 	tcase_add_test(tcase, thread_root);
+	tcase_add_test(tcase, truncated_copies);
+	tcase_add_test(tcase, depth_limit);
+	tcase_add_test(tcase, space_counts);
+	tcase_add_test(tcase, contradictions);
+	tcase_add_test(tcase, no_mappings);
+	tcase_add_test(tcase, stop_names);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -1,0 +1,313 @@
+/* Code without CFI, and the outermost frames that have none. */
+#include "tests/unwind/capture.h"
+
+#include <check.h>
+#include <elf.h>
+#include <link.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+enum { REG_NUM_RAX = 0, REG_NUM_RBP = 6, REG_NUM_RSP = 7, REG_NUM_RIP = 16 };
+
+static struct uw_space *space;
+static struct capture sample;
+static struct uw_frame frames[UW_DEPTH_MAX];
+static uint64_t caller_ra; /* where the function under test returns to */
+
+static size_t walk(enum uw_stop *stop)
+{
+	return uw_walk(space, &sample.regs, &sample.stack, frames, UW_DEPTH_MAX, stop);
+}
+
+/* The sample is the interrupted context itself, as a sampling interrupt would take it. */
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *interrupted = context;
+
+	(void)signal;
+	(void)info;
+	capture_context(&sample.regs, interrupted);
+	capture_stack(&sample, CAPTURE_STACK_MAX);
+	interrupted->uc_mcontext.gregs[REG_RIP] += 2; /* ud2 */
+}
+
+static void setup(void)
+{
+	struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+
+	ck_assert_int_eq(sigaction(SIGILL, &action, NULL), 0);
+	space = capture_space();
+}
+
+static void teardown(void)
+{
+	uw_space_destroy(space);
+}
+
+/* Functions without CFI: one that pushes nothing, one that does, one with a frame pointer. */
+void bare_leaf(void);
+void bare_pushing(void);
+void bare_framed(void);
+void bare_calling(void (*callee)(void));
+__asm__(".text\n"
+	".macro bare name\n"
+	".globl \\name\n"
+	".type \\name, @function\n"
+	"\\name:\n"
+	"endbr64\n"
+	".endm\n"
+	"bare bare_leaf\n"
+	"nop\n"
+	"ud2\n"
+	"ret\n"
+	"bare bare_pushing\n"
+	"sub $24, %rsp\n"
+	"movq $0, (%rsp)\n"
+	"xor %eax, %eax\n"
+	"xchg %rax, %rbp\n"
+	"ud2\n"
+	"xchg %rax, %rbp\n"
+	"add $24, %rsp\n"
+	"ret\n"
+	"bare bare_framed\n"
+	"push %rbp\n"
+	"mov %rsp, %rbp\n"
+	"push $0\n"
+	"push $0\n"
+	"ud2\n"
+	"leave\n"
+	"ret\n"
+	"bare bare_calling\n"
+	"push %rbp\n"
+	"mov %rsp, %rbp\n"
+	"call *%rdi\n"
+	"pop %rbp\n"
+	"ret\n");
+
+/* Calls a function and notes where the call returns to. rbp is a valid, higher stack address, as in
+   code that was built with frame pointers. */
+void call_noting(void (*function)(void), uint64_t *ra);
+__asm__(".text\n"
+	".globl call_noting\n"
+	".type call_noting, @function\n"
+	"call_noting:\n"
+	".cfi_startproc\n"
+	"endbr64\n"
+	"push %rbp\n"
+	".cfi_def_cfa_offset 16\n"
+	".cfi_offset rbp, -16\n"
+	"mov %rsp, %rbp\n"
+	".cfi_def_cfa_register rbp\n"
+	"lea 1f(%rip), %rax\n"
+	"mov %rax, (%rsi)\n"
+	"call *%rdi\n"
+	"1: pop %rbp\n"
+	".cfi_def_cfa rsp, 8\n"
+	"ret\n"
+	".cfi_endproc\n"
+	".size call_noting, . - call_noting\n");
+
+static void assert_complete_through(size_t index, uint64_t ra)
+{
+	enum uw_stop stop;
+	size_t count = walk(&stop);
+
+	ck_assert_int_eq(stop, UW_STOP_ROOT);
+	ck_assert_uint_gt(count, index + 3);
+	ck_assert_uint_eq(frames[index].ip, ra);
+	ck_assert_uint_eq(frames[index].source, UW_SOURCE_FRAME_POINTER);
+	ck_assert_uint_eq(frames[index + 1].source, UW_SOURCE_CFI);
+}
+
+START_TEST(leaf_without_cfi)
+{
+	call_noting(bare_leaf, &caller_ra);
+	assert_complete_through(1, caller_ra);
+}
+END_TEST
+
+START_TEST(frame_pointer_without_cfi)
+{
+	call_noting(bare_framed, &caller_ra);
+	assert_complete_through(1, caller_ra);
+}
+END_TEST
+
+/* Nothing says where the return address is: the walk must not go on. */
+START_TEST(neither)
+{
+	enum uw_stop stop;
+
+	call_noting(bare_pushing, &caller_ra);
+	ck_assert_uint_eq(walk(&stop), 1);
+	ck_assert_int_eq(stop, UW_STOP_NO_INFO);
+}
+END_TEST
+
+/* A return address on top of the stack that a direct call left there which did not lead here. */
+START_TEST(leaf_with_stale_return_address)
+{
+	enum uw_stop stop;
+	uint64_t word = 0, ra = 0;
+
+	call_noting(bare_leaf, &caller_ra);
+	sample.regs.value[REG_NUM_RBP] = 0;
+	/* A direct call in this very program: the one to capture_registers above. */
+	for (const uint8_t *at = (const uint8_t *)(uintptr_t)walk; ra == 0; at++) {
+		int32_t displacement;
+
+		memcpy(&displacement, at + 1, sizeof(displacement));
+		if (*at == 0xe8 && displacement > -100000 && displacement < 100000)
+			ra = (uintptr_t)at + 5;
+	}
+	memcpy(&word, sample.bytes, sizeof(word));
+	ck_assert_uint_eq(word, caller_ra);
+	memcpy(sample.bytes, &ra, sizeof(ra));
+	ck_assert_uint_eq(walk(&stop), 1);
+	ck_assert_int_eq(stop, UW_STOP_NO_INFO);
+}
+END_TEST
+
+/* A return address that no call precedes. */
+START_TEST(leaf_without_call)
+{
+	enum uw_stop stop;
+	uint64_t ra;
+
+	call_noting(bare_leaf, &caller_ra);
+	sample.regs.value[REG_NUM_RBP] = 0;
+	ra = caller_ra - 1;
+	memcpy(sample.bytes, &ra, sizeof(ra));
+	ck_assert_uint_eq(walk(&stop), 1);
+	ck_assert_int_eq(stop, UW_STOP_NO_INFO);
+}
+END_TEST
+
+static void callee(void)
+{
+	CAPTURE(&sample);
+}
+
+/* push %rbp; mov %rsp, %rbp; call *%rdi; pop %rbp; ret, in anonymous memory. */
+START_TEST(jit_code)
+{
+	static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
+	union {
+		void *address;
+		void (*run)(void (*)(void));
+	} jit;
+	enum uw_stop stop;
+	size_t count, i;
+
+	jit.address = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(jit.address, MAP_FAILED);
+	memcpy(jit.address, code, sizeof(code));
+	ck_assert_int_eq(mprotect(jit.address, 4096, PROT_READ | PROT_EXEC), 0);
+	uw_space_destroy(space);
+	space = capture_space();
+	jit.run(callee);
+	count = walk(&stop);
+	ck_assert_int_eq(stop, UW_STOP_ROOT);
+	for (i = 0; i < count && frames[i].ip != (uintptr_t)jit.address + 6; i++)
+		;
+	ck_assert_uint_lt(i + 2, count);
+	ck_assert_uint_eq(frames[i].source, UW_SOURCE_CFI);
+	ck_assert_uint_eq(frames[i].rva, frames[i].ip - 1);
+	ck_assert_uint_eq(frames[i + 1].source, UW_SOURCE_FRAME_POINTER);
+	ck_assert_uint_eq(frames[i + 2].source, UW_SOURCE_CFI);
+	munmap(jit.address, 4096);
+}
+END_TEST
+
+/* A frame pointer that goes downwards, or is not aligned, is none. */
+START_TEST(frame_pointer_checks)
+{
+	enum uw_stop stop;
+	uint64_t offset, down;
+
+	call_noting(bare_framed, &caller_ra);
+	ck_assert_uint_gt(walk(&stop), 1);
+	offset = sample.regs.value[REG_NUM_RBP] - sample.stack.base;
+	down = sample.regs.value[REG_NUM_RBP];
+	memcpy(sample.bytes + offset, &down, sizeof(down));
+	ck_assert_uint_eq(walk(&stop), 1);
+	ck_assert_int_eq(stop, UW_STOP_NO_INFO);
+	sample.regs.value[REG_NUM_RBP]++;
+	ck_assert_uint_eq(walk(&stop), 1);
+	ck_assert_int_eq(stop, UW_STOP_NO_INFO);
+	sample.regs.value[REG_NUM_RBP] = UINT64_C(0x7fff00000000);
+	ck_assert_uint_eq(walk(&stop), 1);
+	ck_assert_int_eq(stop, UW_STOP_NO_INFO);
+}
+END_TEST
+
+START_TEST(loader_entry)
+{
+	uint64_t base = getauxval(AT_BASE);
+	const ElfW(Ehdr) * ehdr;
+	enum uw_stop stop;
+
+	memcpy(&ehdr, &base, sizeof(ehdr));
+	callee();
+	sample.regs.value[REG_NUM_RIP] = base + ehdr->e_entry;
+	ck_assert_uint_eq(walk(&stop), 1);
+	ck_assert_int_eq(stop, UW_STOP_ROOT);
+	sample.regs.value[REG_NUM_RIP] += 3;
+	ck_assert_uint_eq(walk(&stop), 1);
+	ck_assert_int_eq(stop, UW_STOP_ROOT);
+}
+END_TEST
+
+/* Just after the system call in clone(): the same address in parent and child. */
+START_TEST(clone_system_call)
+{
+	const uint8_t *at = (const uint8_t *)(uintptr_t)clone;
+	enum uw_stop stop;
+	size_t count;
+
+	while (at[0] != 0x0f || at[1] != 0x05)
+		at++;
+	call_noting(bare_leaf, &caller_ra);
+	sample.regs.value[REG_NUM_RIP] = (uintptr_t)at + 2;
+	sample.regs.value[REG_NUM_RAX] = 0;
+	ck_assert_uint_eq(walk(&stop), 1);
+	ck_assert_int_eq(stop, UW_STOP_ROOT);
+	sample.regs.value[REG_NUM_RAX] = 4711;
+	count = walk(&stop);
+	ck_assert_int_eq(stop, UW_STOP_ROOT);
+	ck_assert_uint_gt(count, 3);
+	ck_assert_uint_eq(frames[1].ip, caller_ra);
+	/* After the gap, where the child sets up: described as the root. */
+	sample.regs.value[REG_NUM_RIP] = (uintptr_t)at + 10;
+	ck_assert_uint_eq(walk(&stop), 1);
+	ck_assert_int_eq(stop, UW_STOP_ROOT);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("unwind conventions");
+	TCase *tcase = tcase_create("conventions");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, leaf_without_cfi);
+	tcase_add_test(tcase, frame_pointer_without_cfi);
+	tcase_add_test(tcase, neither);
+	tcase_add_test(tcase, leaf_with_stale_return_address);
+	tcase_add_test(tcase, leaf_without_call);
+	tcase_add_test(tcase, jit_code);
+	tcase_add_test(tcase, frame_pointer_checks);
+	tcase_add_test(tcase, loader_entry);
+	tcase_add_test(tcase, clone_system_call);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,71 @@
+#include "collector/attach.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS_MAX = 100 };
+
+static int open_thread(struct sampler *sampler, struct tracker *tracker, pid_t pid, pid_t tid,
+		       struct failure *failure)
+{
+	int result = sampler_add(sampler, pid, tid, failure);
+	if (result != 0)
+		return result;
+	int family = tracker_add_thread(tracker, pid, tid, true);
+	if (family < 0)
+		return failure_set(failure, FAILURE_EXIT, "out of memory");
+	sampler->threads[sampler->thread_count - 1].family = (uint32_t)family;
+	return 0;
+}
+
+/* One pass over the list of threads. The number of threads opened, or -1. */
+static int open_new_threads(struct sampler *sampler, struct tracker *tracker, pid_t pid, DIR *tasks,
+			    struct failure *failure)
+{
+	int opened = 0;
+	for (struct dirent *entry; (entry = readdir(tasks)) != NULL;) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+		if (tid <= 0 || tracker_knows(tracker, tid))
+			continue;
+		int result = open_thread(sampler, tracker, pid, tid, failure);
+		if (result < 0)
+			return -1;
+		opened += result == 0;
+	}
+	return opened;
+}
+
+int attach_process(struct sampler *sampler, struct tracker *tracker, pid_t pid, attach_drain *drain,
+		   void *user, struct failure *failure)
+{
+	char path[64];
+	int total = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	for (int round = 0; round < ROUNDS_MAX; round++) {
+		DIR *tasks = opendir(path);
+		if (tasks == NULL)
+			break;
+		int opened = open_new_threads(sampler, tracker, pid, tasks, failure);
+		closedir(tasks);
+		if (opened < 0)
+			return -1;
+		total += opened;
+		if (opened == 0)
+			break;
+		drain(user);
+	}
+	return total > 0 ? 0 : event_explain(failure, ESRCH, pid);
+}
+
+void attach_drop_doubles(struct sampler *sampler, const struct tracker *tracker)
+{
+	for (size_t i = 1; i < sampler->thread_count; i++) {
+		const struct sampler_thread *thread = &sampler->threads[i];
+		uint32_t family = tracker_family(tracker, thread->tid);
+		if (family != UINT32_MAX && family != thread->family)
+			sampler_drop(sampler, i);
+	}
+}

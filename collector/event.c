@@ -1,0 +1,121 @@
+#include "collector/event.h"
+
+#include "collector/registers.h"
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu)
+{
+	return (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static void fill_attr(const struct event_config *config, struct perf_event_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->size = sizeof(*attr);
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_TASK_CLOCK;
+	attr->sample_period = config->interval_ns;
+	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+			    PERF_SAMPLE_PERIOD;
+	if (config->has_count)
+		attr->sample_type |= PERF_SAMPLE_READ;
+	if (config->has_lost)
+		attr->read_format = PERF_FORMAT_LOST;
+	if (config->kernel)
+		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	attr->sample_type |= PERF_SAMPLE_REGS_USER;
+	attr->sample_regs_user = registers_mask();
+	if (config->stack_size > 0) {
+		attr->sample_type |= PERF_SAMPLE_STACK_USER;
+		attr->sample_stack_user = config->stack_size;
+	}
+	attr->disabled = config->on_exec;
+	attr->enable_on_exec = config->on_exec;
+	attr->inherit = config->inherit;
+	attr->inherit_thread = config->inherit && config->same_process;
+	/* A thread's last count comes as PERF_RECORD_READ when it ends. */
+	attr->inherit_stat = config->inherit && config->has_count;
+	attr->exclude_kernel = !config->kernel;
+	attr->exclude_hv = 1;
+	attr->exclude_callchain_user = 1;
+	attr->mmap = 1;
+	attr->mmap2 = 1;
+	attr->build_id = config->has_build_id;
+	attr->comm = 1;
+	attr->comm_exec = 1;
+	attr->task = 1;
+	attr->sample_id_all = 1;
+	attr->watermark = 1;
+	attr->wakeup_watermark = config->wakeup_bytes;
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC_RAW;
+}
+
+int event_probe(struct event_config *config, struct failure *failure)
+{
+	bool *features[] = {&config->has_build_id, &config->has_count, &config->has_lost};
+	struct event_config trial = *config;
+	trial.on_exec = true; /* opened but never counting */
+	trial.has_build_id = trial.has_count = trial.has_lost = true;
+	config->has_build_id = config->has_count = config->has_lost = true;
+	for (size_t i = 0;; i++) {
+		struct perf_event_attr attr;
+		trial.has_build_id = config->has_build_id;
+		trial.has_count = config->has_count;
+		trial.has_lost = config->has_lost;
+		fill_attr(&trial, &attr);
+		int fd = open_event(&attr, 0, -1);
+		if (fd >= 0) {
+			close(fd);
+			return 0;
+		}
+		/* The newest features are dropped one after the other. */
+		if (errno != EINVAL || i == sizeof(features) / sizeof(features[0]))
+			return event_explain(failure, errno, 0);
+		*features[i] = false;
+	}
+}
+
+struct record_format event_format(const struct event_config *config)
+{
+	return (struct record_format){
+		.count = config->has_count,
+		.lost = config->has_lost,
+		.callchain = config->kernel,
+		.registers = true,
+		.stack = config->stack_size > 0,
+	};
+}
+
+int event_open(const struct event_config *config, pid_t tid, int cpu)
+{
+	struct perf_event_attr attr;
+	fill_attr(config, &attr);
+	return open_event(&attr, tid, cpu);
+}
+
+int event_redirect(int fd, int ring_fd)
+{
+	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring_fd);
+}
+
+int event_disable(int fd)
+{
+	return ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+int event_read(const struct event_config *config, int fd, struct event_reading *reading)
+{
+	uint64_t values[2] = {0, 0};
+	size_t size = config->has_lost ? sizeof(values) : sizeof(values[0]);
+	if (read(fd, values, sizeof(values)) != (ssize_t)size)
+		return -1;
+	*reading = (struct event_reading){values[0], values[1]};
+	return 0;
+}

@@ -1,0 +1,56 @@
+/*
+ * The sampling event: PERF_COUNT_SW_TASK_CLOCK of one thread on one CPU, inherited by what the
+ * thread creates. Source: perf_event_open(2) and linux/perf_event.h.
+ *
+ * Inherited events can be mapped only per CPU (kernel/events/core.c, perf_mmap), so that a thread
+ * has one event on each CPU and all events of a CPU share that CPU's ring.
+ */
+#ifndef COLLECTOR_EVENT_H
+#define COLLECTOR_EVENT_H
+
+#include "collector/failure.h"
+#include "collector/record.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct event_config {
+	uint64_t interval_ns;
+	uint32_t stack_size;   /* bytes; 0: no stacks and no registers */
+	uint32_t wakeup_bytes; /* of ring data that wake a poll */
+	bool inherit;          /* follow new threads; children too unless same_process */
+	bool same_process;     /* threads only (PERF_ATTR inherit_thread, kernel 5.13) */
+	bool kernel;           /* sample kernel code too */
+	bool on_exec;          /* counts from the next exec on, else from the opening on */
+	/* What the running kernel can do; event_probe fills it in. */
+	bool has_count;    /* counts in samples of inherited events, kernel 6.12 */
+	bool has_lost;     /* PERF_FORMAT_LOST, kernel 6.0 */
+	bool has_build_id; /* build-ids in MMAP2, kernel 5.12 */
+};
+
+/* Tries the attributes on this process and turns the features off that the kernel refuses.
+ * Failure: not permitted at all, or perf_event is not there. */
+int event_probe(struct event_config *config, struct failure *failure);
+
+/* The format of the records that the event's ring gets. */
+struct record_format event_format(const struct event_config *config);
+
+/* Opens the event of tid on cpu. Returns the fd (close-on-exec), or -1 with errno. */
+int event_open(const struct event_config *config, pid_t tid, int cpu);
+
+/* Sends fd's records to the ring mapped on ring_fd. 0, or -1 with errno. */
+int event_redirect(int fd, int ring_fd);
+
+int event_disable(int fd);
+
+struct event_reading {
+	uint64_t count_ns; /* CPU time of the thread and of what it created, ended or not */
+	uint64_t lost;     /* records lost; 0 without has_lost */
+};
+int event_read(const struct event_config *config, int fd, struct event_reading *reading);
+
+/* Describes in failure why opening for pid (0: a program of our own) failed with error: names the
+ * limit that applies and what lifts it. Always returns -1. */
+int event_explain(struct failure *failure, int error, pid_t pid);
+
+#endif

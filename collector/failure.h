@@ -1,0 +1,24 @@
+/*
+ * One failure, said once: what failed, why, what to do. Functions of the collector that can fail in
+ * a way the user must hear of take a struct failure, fill it in and return -1; only main prints it.
+ */
+#ifndef COLLECTOR_FAILURE_H
+#define COLLECTOR_FAILURE_H
+
+struct failure {
+	int exit_status; /* what tbcollect exits with */
+	char text[1024]; /* one line without the program's name and newline */
+};
+
+enum {
+	FAILURE_EXIT = 1,
+	FAILURE_EXIT_USAGE = 2,
+	FAILURE_EXIT_CANNOT_EXECUTE = 126, /* as shells do, POSIX 2.8.2 */
+	FAILURE_EXIT_NOT_FOUND = 127
+};
+
+/* Keeps the first failure: does nothing when one is set already. Always returns -1. */
+int failure_set(struct failure *failure, int exit_status, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif

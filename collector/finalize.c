@@ -1,0 +1,57 @@
+#include "collector/finalize.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* The path of tbconvert; just its name where it is to be looked up in PATH. */
+static void find_program(char *path, size_t size)
+{
+	static const char *const places[] = {"tbconvert", "../tools/tbconvert"};
+	char self[4096];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	self[length > 0 ? length : 0] = '\0';
+	char *slash = strrchr(self, '/');
+	if (slash != NULL) {
+		slash[1] = '\0';
+		for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+			snprintf(path, size, "%s%s", self, places[i]);
+			if (access(path, X_OK) == 0)
+				return;
+		}
+	}
+	snprintf(path, size, "tbconvert");
+}
+
+int finalize_run(const char *result)
+{
+	char program[4200];
+	char command[] = "finalize";
+	char end_of_options[] = "--";
+	char name[4096];
+	pid_t pid;
+	int status;
+	posix_spawnattr_t attributes;
+	sigset_t none;
+	find_program(program, sizeof(program));
+	snprintf(name, sizeof(name), "%s", result);
+	char *argv[] = {program, command, end_of_options, name, NULL};
+	sigemptyset(&none);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	int error = posix_spawnp(&pid, program, NULL, &attributes, argv, environ);
+	posix_spawnattr_destroy(&attributes);
+	if (error != 0)
+		return -1;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}

@@ -1,0 +1,45 @@
+/*
+ * The images of a collection: the files (and other sources of code) that its processes map. Each
+ * distinct one is opened once, written to the result once, and named by the index it has there.
+ */
+#ifndef COLLECTOR_IMAGE_H
+#define COLLECTOR_IMAGE_H
+
+#include "collector/emit.h"
+#include "unwind/unwind.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct image_table;
+
+/* emit is borrowed. NULL: out of memory. */
+struct image_table *image_table_create(struct emit *emit);
+void image_table_destroy(struct image_table *table); /* accepts NULL */
+
+/* What the kernel says of an executable mapping. */
+struct image_source {
+	uint32_t pid;
+	uint64_t start;
+	uint64_t end;
+	const char *path;
+	uint64_t inode; /* 0: not known */
+	uint32_t device_major;
+	uint32_t device_minor;
+	const uint8_t *build_id;
+	uint32_t build_id_size; /* 0: not known */
+};
+
+/* The image behind a mapping; opened through the process when it is new: a file that was deleted or
+ * replaced, or that lives in another mount namespace, is opened as it is mapped, and a file that
+ * is not the mapped one is never taken for it. Never fails: what cannot be opened is an image
+ * without a module. Returns 0 (unknown) only when out of memory. */
+uint32_t image_table_get(struct image_table *table, const struct image_source *source);
+
+/* The module to unwind through, NULL where there is none. Borrowed. */
+struct uw_module *image_module(const struct image_table *table, uint32_t image);
+
+/* The path as the target's maps name it. "" for unknown. */
+const char *image_path(const struct image_table *table, uint32_t image);
+
+#endif

@@ -1,0 +1,129 @@
+#include "collector/image_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+bool image_file_is_path(const char *path)
+{
+	/* "//anon", "/dev/zero" and "/SYSV..." are anonymous memory under a name (mm/mmap.c,
+	 * perf_event_mmap_event; mm/shmem.c). */
+	return path[0] == '/' && strncmp(path, "//anon", 6) != 0 &&
+	       strncmp(path, "/dev/zero", 9) != 0 && strncmp(path, "/SYSV", 5) != 0 &&
+	       strncmp(path, "/anon_hugepage", 14) != 0;
+}
+
+/* Opens only regular files, and never waits (a fifo in a file's place must not hold us up). */
+static int open_regular(const char *path, struct stat *status)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, status) == 0 && S_ISREG(status->st_mode))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Whether the opened file is the mapped one. Device numbers are not compared: maps and stat
+ * differ on overlay and subvolume file systems. */
+static bool is_mapped_file(const struct image_source *source, const struct stat *status,
+			   const struct uw_module *module)
+{
+	uint8_t id[20] = {0};
+	if (source->build_id_size == 0)
+		return source->inode == status->st_ino;
+	size_t size = uw_module_build_id(module, id, sizeof(id));
+	return size == source->build_id_size && memcmp(id, source->build_id, size) == 0;
+}
+
+static struct uw_module *try_path(const struct image_source *source, const char *path,
+				  struct profile_image *record)
+{
+	struct stat status;
+	struct uw_module *module = NULL;
+	int fd = open_regular(path, &status);
+	if (fd < 0)
+		return NULL;
+	if (uw_module_open(fd, &module) < 0)
+		module = NULL;
+	close(fd);
+	if (module != NULL && !is_mapped_file(source, &status, module)) {
+		uw_module_unref(module);
+		module = NULL;
+	}
+	if (module != NULL && record->inode == 0) {
+		record->inode = status.st_ino;
+		record->device_major = major(status.st_dev);
+		record->device_minor = minor(status.st_dev);
+	}
+	return module;
+}
+
+struct uw_module *image_file_open(const struct image_source *source, struct profile_image *record)
+{
+	char path[4200];
+	struct uw_module *module = NULL;
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, source->pid,
+		 source->start, source->end);
+	module = try_path(source, path, record);
+	if (module == NULL) {
+		snprintf(path, sizeof(path), "/proc/%u/root%s", source->pid, source->path);
+		module = try_path(source, path, record);
+	}
+	if (module == NULL) {
+		snprintf(path, sizeof(path), "/proc/%u/exe", source->pid);
+		module = try_path(source, path, record);
+	}
+	return module != NULL ? module : try_path(source, source->path, record);
+}
+
+uint32_t image_file_owner(uint32_t pid)
+{
+	char path[64];
+	struct stat status;
+	snprintf(path, sizeof(path), "/proc/%u", pid);
+	return stat(path, &status) == 0 ? status.st_uid : UINT32_MAX;
+}
+
+/* The process's id in its own pid namespace: the last number of NSpid in its status file. */
+static uint32_t namespace_pid(uint32_t pid)
+{
+	char path[64];
+	char line[256];
+	uint32_t inner = pid;
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	FILE *file = fopen(path, "re");
+	if (file == NULL)
+		return pid;
+	while (fgets(line, sizeof(line), file) != NULL) {
+		if (strncmp(line, "NSpid:", 6) != 0)
+			continue;
+		char *last = strrchr(line, '\t');
+		if (last != NULL)
+			inner = (uint32_t)strtoul(last, NULL, 10);
+		break;
+	}
+	fclose(file);
+	return inner;
+}
+
+char *image_file_perf_map(uint32_t pid)
+{
+	char theirs[64];
+	char *path = NULL;
+	struct stat root;
+	struct stat our_root;
+	snprintf(theirs, sizeof(theirs), "/proc/%u/root", pid);
+	bool same_root = stat(theirs, &root) < 0 || stat("/", &our_root) < 0 ||
+			 (root.st_dev == our_root.st_dev && root.st_ino == our_root.st_ino);
+	if (asprintf(&path, "%s/tmp/perf-%u.map", same_root ? "" : theirs, namespace_pid(pid)) < 0)
+		return NULL;
+	return path;
+}

@@ -1,0 +1,24 @@
+/* Finding and opening the file behind a mapping of another process. */
+#ifndef COLLECTOR_IMAGE_FILE_H
+#define COLLECTOR_IMAGE_FILE_H
+
+#include "collector/image.h"
+
+/* Whether a path from a process's maps names a file (not [heap], //anon, anon_inode:, "" ...). */
+bool image_file_is_path(const char *path);
+
+/*
+ * Opens the mapped file: by /proc/PID/map_files (exactly the mapping; needs privileges), else by
+ * name through the process's root and its executable link, else by name here, each only if the
+ * build-id, or the inode, is the mapped one's. NULL where there is none. Fills in record's inode
+ * and device where the kernel gave a build-id instead.
+ */
+struct uw_module *image_file_open(const struct image_source *source, struct profile_image *record);
+
+/* Effective user of the process; (uint32_t)-1 when it is gone. */
+uint32_t image_file_owner(uint32_t pid);
+
+/* Where the process's JIT compiler would put its perf-map file. From malloc; NULL: no memory. */
+char *image_file_perf_map(uint32_t pid);
+
+#endif

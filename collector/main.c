@@ -1,0 +1,38 @@
+#include "collector/failure.h"
+#include "collector/options.h"
+#include "collector/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static int flush_output(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return EXIT_SUCCESS;
+	perror("tbcollect: cannot write to standard output");
+	return EXIT_FAILURE;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	struct failure failure = {0};
+	int exit_status = 0;
+	if (options_parse(&options, argc, argv, &failure) == 0) {
+		switch (options.action) {
+		case OPTIONS_HELP:
+			fputs(options_help(), stdout);
+			return flush_output();
+		case OPTIONS_VERSION:
+			puts("tbcollect " TBCOLLECT_VERSION);
+			return flush_output();
+		case OPTIONS_COLLECT:
+			if (session_run(&options, &exit_status, &failure) == 0)
+				return exit_status;
+			break;
+		}
+	}
+	if (failure.text[0] != '\0')
+		fprintf(stderr, "tbcollect: %s\n", failure.text);
+	return failure.exit_status;
+}

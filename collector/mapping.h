@@ -1,0 +1,39 @@
+/* The executable mappings of one process image, in order of address, never overlapping. */
+#ifndef COLLECTOR_MAPPING_H
+#define COLLECTOR_MAPPING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mapping {
+	uint64_t start;
+	uint64_t end;
+	uint64_t pgoff;   /* file offset of start */
+	uint64_t load_ns; /* PROFILE_TIME_BEFORE (0), or CLOCK_MONOTONIC_RAW */
+	uint32_t image;
+	bool written; /* its module record is in the result */
+	bool is_main; /* the process's program */
+};
+
+struct mapping_list {
+	struct mapping *items;
+	size_t count;
+	size_t capacity;
+};
+
+void mapping_list_finish(struct mapping_list *list);
+
+/* A copy with nothing written yet, as fork makes one. 0, or -1 when out of memory. */
+int mapping_list_copy(struct mapping_list *copy, const struct mapping_list *list);
+
+/* Called with a mapping that an address range was taken from, before it changes. */
+typedef void mapping_unload(const struct mapping *mapping, void *user);
+
+/* Adds mapping in place of what was there: each older mapping that it overlaps is unloaded; what
+ * lies outside stays as new mappings, loaded at mapping->load_ns and not written. The same mapping
+ * once more (range, image, pgoff) changes nothing. 0, or -1 when out of memory (unchanged). */
+int mapping_list_add(struct mapping_list *list, const struct mapping *mapping,
+		     mapping_unload *unload, void *user);
+
+#endif

@@ -1,0 +1,248 @@
+#include "collector/process.h"
+
+#include "collector/maps.h"
+#include "collector/registers.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct process *process_create(uint32_t pid, const char *name, uint64_t start_ns)
+{
+	struct process *process = calloc(1, sizeof(*process));
+	if (process == NULL)
+		return NULL;
+	process->pid = pid;
+	process->start_ns = start_ns;
+	process_rename(process, name);
+	return process;
+}
+
+struct process *process_fork(const struct process *parent, uint32_t pid, uint64_t time_ns)
+{
+	struct process *child = process_create(pid, parent->name, time_ns);
+	if (child == NULL)
+		return NULL;
+	if (mapping_list_copy(&child->mappings, &parent->mappings) < 0) {
+		process_destroy(child);
+		return NULL;
+	}
+	/* To the child, everything was loaded when it began. */
+	for (size_t i = 0; i < child->mappings.count; i++)
+		child->mappings.items[i].load_ns = time_ns;
+	child->main_image = parent->main_image;
+	child->stale = parent->stale;
+	return child;
+}
+
+void process_destroy(struct process *process)
+{
+	if (process == NULL)
+		return;
+	uw_space_destroy(process->space);
+	mapping_list_finish(&process->mappings);
+	free(process);
+}
+
+void process_rename(struct process *process, const char *name)
+{
+	snprintf(process->name, sizeof(process->name), "%s", name);
+}
+
+struct unload {
+	const struct process *process;
+	const struct process_context *context;
+	uint64_t time_ns;
+};
+
+static void unload_mapping(const struct mapping *mapping, void *user)
+{
+	const struct unload *unload = user;
+	if (mapping->written)
+		emit_module_unload(unload->context->emit, unload->process->pid, mapping,
+				   image_path(unload->context->images, mapping->image),
+				   unload->time_ns);
+}
+
+static void clear(struct process *process)
+{
+	process->mappings.count = 0;
+	process->main_image = 0;
+	process->committed = false;
+	process->stale = false;
+	uw_space_destroy(process->space);
+	process->space = NULL;
+}
+
+void process_exec(struct process *process, const struct process_context *context, const char *name,
+		  uint64_t time_ns)
+{
+	if (process->committed) {
+		process_end(process, context, time_ns);
+		process->start_ns = time_ns;
+	}
+	clear(process);
+	process_rename(process, name);
+	process->exec_pending = true;
+}
+
+static void write_modules(struct process *process, const struct process_context *context)
+{
+	bool first = true;
+	for (size_t i = 0; i < process->mappings.count; i++) {
+		struct mapping *mapping = &process->mappings.items[i];
+		first = first && !mapping->written;
+		if (mapping->written)
+			continue;
+		mapping->written = true;
+		emit_module_load(context->emit, process->pid, mapping,
+				 image_path(context->images, mapping->image), first);
+		first = false;
+	}
+}
+
+static int add_mapping(struct process *process, const struct process_context *context,
+		       const struct image_source *source, uint64_t pgoff, uint64_t time_ns)
+{
+	struct unload unload = {process, context, time_ns};
+	struct mapping mapping = {
+		.start = source->start,
+		.end = source->end,
+		.pgoff = pgoff,
+		.load_ns = time_ns,
+		.image = image_table_get(context->images, source),
+	};
+	/* The kernel maps the program itself first, before its interpreter (fs/binfmt_elf.c). */
+	if (process->main_image == 0 && source->path[0] == '/')
+		process->main_image = mapping.image;
+	mapping.is_main = mapping.image != 0 && mapping.image == process->main_image;
+	process->exec_pending = false;
+	if (mapping_list_add(&process->mappings, &mapping, unload_mapping, &unload) < 0)
+		return -1;
+	if (process->space != NULL &&
+	    uw_space_map(process->space, mapping.start, mapping.end, mapping.pgoff,
+			 image_module(context->images, mapping.image), mapping.image) < 0)
+		return -1;
+	if (process->committed)
+		write_modules(process, context);
+	return 0;
+}
+
+int process_map(struct process *process, const struct process_context *context,
+		const struct record_mmap *map, uint64_t time_ns)
+{
+	struct image_source source = {
+		.pid = process->pid,
+		.start = map->start,
+		.end = map->start + map->length,
+		.path = map->path,
+		.inode = map->inode,
+		.device_major = map->device_major,
+		.device_minor = map->device_minor,
+		.build_id = map->build_id,
+		.build_id_size = map->build_id_size,
+	};
+	if (source.end <= source.start)
+		return 0; /* no mapping that a process can have */
+	return add_mapping(process, context, &source, map->pgoff, time_ns);
+}
+
+struct reading {
+	struct process *process;
+	const struct process_context *context;
+	uint64_t time_ns;
+	int result;
+};
+
+static bool add_entry(const struct maps_entry *entry, void *user)
+{
+	struct reading *reading = user;
+	struct image_source source = {
+		.pid = reading->process->pid,
+		.start = entry->start,
+		.end = entry->end,
+		.path = entry->path,
+		.inode = entry->inode,
+		.device_major = entry->device_major,
+		.device_minor = entry->device_minor,
+		.build_id = (const uint8_t *)"",
+	};
+	reading->result = add_mapping(reading->process, reading->context, &source, entry->pgoff,
+				      reading->time_ns);
+	return reading->result == 0;
+}
+
+/* /proc/PID/exe names the program; the maps are in order of address, which says nothing of it. */
+static void find_main_image(struct process *process, const struct process_context *context)
+{
+	char link[64];
+	char path[4096];
+	snprintf(link, sizeof(link), "/proc/%u/exe", process->pid);
+	ssize_t length = readlink(link, path, sizeof(path) - 1);
+	if (length <= 0)
+		return;
+	path[length] = '\0';
+	process->main_image = 0;
+	for (size_t i = 0; i < process->mappings.count; i++) {
+		struct mapping *mapping = &process->mappings.items[i];
+		const char *name = image_path(context->images, mapping->image);
+		size_t size = strlen(name);
+		/* The link of a deleted program ends in " (deleted)". */
+		mapping->is_main = size > 0 && strncmp(name, path, size) == 0 &&
+				   (path[size] == '\0' || path[size] == ' ');
+		if (mapping->is_main)
+			process->main_image = mapping->image;
+	}
+}
+
+int process_read_maps(struct process *process, const struct process_context *context,
+		      uint64_t time_ns)
+{
+	struct reading reading = {process, context, time_ns, 0};
+	bool committed = process->committed;
+	process->committed = false; /* nothing is written before the program is known */
+	int result = maps_read((pid_t)process->pid, add_entry, &reading);
+	process->stale = false;
+	find_main_image(process, context);
+	process->committed = committed;
+	if (committed)
+		write_modules(process, context);
+	return result < 0 ? result : reading.result;
+}
+
+void process_commit(struct process *process, const struct process_context *context)
+{
+	if (process->committed)
+		return;
+	process->committed = true;
+	write_modules(process, context);
+}
+
+void process_end(struct process *process, const struct process_context *context, uint64_t time_ns)
+{
+	struct unload unload = {process, context, time_ns};
+	if (time_ns != EMIT_TIME_NEVER)
+		for (size_t i = 0; i < process->mappings.count; i++)
+			unload_mapping(&process->mappings.items[i], &unload);
+	emit_process(context->emit, process->pid, process->name,
+		     image_path(context->images, process->main_image), process->start_ns, time_ns);
+}
+
+struct uw_space *process_space(struct process *process, const struct process_context *context)
+{
+	if (process->space != NULL)
+		return process->space;
+	struct uw_space *space = uw_space_create(registers_arch());
+	for (size_t i = 0; space != NULL && i < process->mappings.count; i++) {
+		const struct mapping *mapping = &process->mappings.items[i];
+		if (uw_space_map(space, mapping->start, mapping->end, mapping->pgoff,
+				 image_module(context->images, mapping->image),
+				 mapping->image) == 0)
+			continue;
+		uw_space_destroy(space);
+		space = NULL;
+	}
+	process->space = space;
+	return space;
+}

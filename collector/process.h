@@ -1,0 +1,74 @@
+/*
+ * One process image: its executable mappings over time, and its address space for unwinding. An
+ * exec ends one image's life and begins the next under the same pid.
+ *
+ * A process is written to the result lazily: most children fork and exec at once, and what they
+ * mapped before says nothing. From its first sample on (process_commit) its module loads are
+ * written as they happen.
+ */
+#ifndef COLLECTOR_PROCESS_H
+#define COLLECTOR_PROCESS_H
+
+#include "collector/emit.h"
+#include "collector/image.h"
+#include "collector/mapping.h"
+#include "collector/record.h"
+#include "unwind/unwind.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PROCESS_NAME_MAX = 64 };
+
+struct process {
+	uint32_t pid;
+	uint64_t start_ns; /* of this image's life */
+	char name[PROCESS_NAME_MAX];
+	struct mapping_list mappings;
+	struct uw_space *space; /* NULL until the first walk */
+	uint32_t main_image;    /* the program's; 0: not known yet */
+	uint32_t thread_count;  /* live ones */
+	bool committed;
+	bool stale;        /* records were lost: the maps must be read again before use */
+	bool exec_pending; /* an exec was seen and nothing mapped since */
+};
+
+/* What processes share. All borrowed. */
+struct process_context {
+	struct emit *emit;
+	struct image_table *images;
+};
+
+/* A process without mappings. NULL: out of memory. */
+struct process *process_create(uint32_t pid, const char *name, uint64_t start_ns);
+
+/* A child as fork makes it: same mappings and name. */
+struct process *process_fork(const struct process *parent, uint32_t pid, uint64_t time_ns);
+
+void process_destroy(struct process *process); /* accepts NULL; writes nothing */
+
+void process_rename(struct process *process, const char *name);
+
+/* exec: ends this life (if it was written) and begins another, without mappings. */
+void process_exec(struct process *process, const struct process_context *context, const char *name,
+		  uint64_t time_ns);
+
+/* Applies an MMAP2 record. 0, or -1 when out of memory. */
+int process_map(struct process *process, const struct process_context *context,
+		const struct record_mmap *map, uint64_t time_ns);
+
+/* Adds what /proc/PID/maps shows, loaded at time_ns. 0, or -1 with errno (the process is gone). */
+int process_read_maps(struct process *process, const struct process_context *context,
+		      uint64_t time_ns);
+
+/* Writes the modules that are not written yet; later ones are written at once. */
+void process_commit(struct process *process, const struct process_context *context);
+
+/* Writes the life's end: its modules' unloading and the process record. EMIT_TIME_NEVER: it lives
+ * on, its modules stay loaded. */
+void process_end(struct process *process, const struct process_context *context, uint64_t time_ns);
+
+/* The address space, made on first use. NULL: out of memory. */
+struct uw_space *process_space(struct process *process, const struct process_context *context);
+
+#endif

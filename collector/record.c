@@ -1,0 +1,250 @@
+#include "collector/record.h"
+
+#include "collector/registers.h"
+#include <linux/perf_event.h>
+#include <string.h>
+
+/* With sample_id_all, records other than samples end with TID, TIME and CPU. */
+struct trailer {
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t time;
+	uint32_t cpu;
+	uint32_t reserved;
+};
+
+/* Reads a record front to back; once it runs out, ok stays false and values are 0. */
+struct cursor {
+	const uint8_t *at;
+	size_t left;
+	bool ok;
+};
+
+static const uint8_t *take(struct cursor *cursor, uint64_t size)
+{
+	if (!cursor->ok || size > cursor->left) {
+		cursor->ok = false;
+		return NULL;
+	}
+	const uint8_t *at = cursor->at;
+	cursor->at += size;
+	cursor->left -= (size_t)size;
+	return at;
+}
+
+static uint64_t take_u64(struct cursor *cursor)
+{
+	uint64_t value = 0;
+	const uint8_t *at = take(cursor, sizeof(value));
+	if (at != NULL)
+		memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static uint32_t take_u32(struct cursor *cursor)
+{
+	uint32_t value = 0;
+	const uint8_t *at = take(cursor, sizeof(value));
+	if (at != NULL)
+		memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+/* A text that takes the rest of the cursor; it must end inside it. */
+static const char *take_text(struct cursor *cursor)
+{
+	const char *text = (const char *)cursor->at;
+	if (!cursor->ok || memchr(text, '\0', cursor->left) == NULL)
+		cursor->ok = false;
+	return text;
+}
+
+static bool open_cursor(const void *bytes, size_t size, struct perf_event_header *header,
+			struct cursor *cursor)
+{
+	if (size < sizeof(*header))
+		return false;
+	memcpy(header, bytes, sizeof(*header));
+	*cursor = (struct cursor){(const uint8_t *)bytes + sizeof(*header), size - sizeof(*header),
+				  true};
+	return header->size == size;
+}
+
+static void decode_registers(struct cursor *cursor, struct record_sample *sample)
+{
+	uint64_t values[REGISTERS_COUNT_MAX];
+	uint64_t abi = take_u64(cursor);
+	sample->abi = RECORD_REGISTERS_NONE;
+	if (abi == PERF_SAMPLE_REGS_ABI_NONE)
+		return;
+	const uint8_t *at = take(cursor, registers_count() * sizeof(uint64_t));
+	if (at == NULL)
+		return;
+	memcpy(values, at, registers_count() * sizeof(uint64_t));
+	registers_unpack(values, &sample->regs, &sample->processor_flags, &sample->code_segment);
+	sample->abi = abi == PERF_SAMPLE_REGS_ABI_64 ? RECORD_REGISTERS_64 : RECORD_REGISTERS_32;
+}
+
+static void decode_stack(struct cursor *cursor, struct record_sample *sample)
+{
+	uint64_t size = take_u64(cursor);
+	if (size == 0)
+		return;
+	const uint8_t *bytes = take(cursor, size);
+	uint64_t copied = take_u64(cursor);
+	if (!cursor->ok || copied > size)
+		return;
+	uint64_t sp = sample->regs.value[registers_arch() == UW_ARCH_X86_64 ? 7 : 31];
+	sample->stack = (struct uw_stack){sp, bytes, (size_t)copied, (size_t)size};
+}
+
+static bool decode_sample(const struct record_format *format, struct cursor *cursor, uint16_t misc,
+			  struct record *record)
+{
+	struct record_sample *sample = &record->sample;
+	record->kind = RECORD_SAMPLE;
+	sample->in_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+	sample->ip = take_u64(cursor);
+	record->pid = take_u32(cursor);
+	record->tid = take_u32(cursor);
+	record->time_ns = take_u64(cursor);
+	record->cpu = take_u32(cursor);
+	take_u32(cursor);
+	sample->period = take_u64(cursor);
+	if (format->count) {
+		sample->count = take_u64(cursor);
+		if (format->lost)
+			take_u64(cursor);
+	}
+	if (format->callchain) {
+		sample->callchain_length = take_u64(cursor);
+		if (sample->callchain_length > cursor->left / sizeof(uint64_t))
+			return false;
+		sample->callchain = take(cursor, sample->callchain_length * sizeof(uint64_t));
+	}
+	if (format->registers)
+		decode_registers(cursor, sample);
+	if (format->stack)
+		decode_stack(cursor, sample);
+	return cursor->ok;
+}
+
+static bool take_trailer(struct cursor *cursor, struct record *record)
+{
+	struct trailer trailer;
+	if (cursor->left < sizeof(trailer))
+		return false;
+	cursor->left -= sizeof(trailer);
+	memcpy(&trailer, cursor->at + cursor->left, sizeof(trailer));
+	record->pid = trailer.pid;
+	record->tid = trailer.tid;
+	record->time_ns = trailer.time;
+	record->cpu = trailer.cpu;
+	return true;
+}
+
+static void decode_mmap(struct cursor *cursor, uint16_t misc, struct record *record)
+{
+	struct record_mmap *map = &record->mmap;
+	record->kind = RECORD_MMAP;
+	record->pid = take_u32(cursor);
+	record->tid = take_u32(cursor);
+	map->start = take_u64(cursor);
+	map->length = take_u64(cursor);
+	map->pgoff = take_u64(cursor);
+	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		const uint8_t *id = take(cursor, 24); /* u8 size, 3 reserved bytes, 20 of id */
+		if (id == NULL)
+			return;
+		map->build_id_size = id[0] <= sizeof(map->build_id) ? id[0] : 0;
+		memcpy(map->build_id, id + 4, map->build_id_size);
+	} else {
+		map->device_major = take_u32(cursor);
+		map->device_minor = take_u32(cursor);
+		map->inode = take_u64(cursor);
+		take_u64(cursor); /* inode generation */
+	}
+	take_u32(cursor); /* protection: only executable mappings are asked for */
+	take_u32(cursor);
+	map->path = take_text(cursor);
+}
+
+static void decode_task(struct cursor *cursor, enum record_kind kind, struct record *record)
+{
+	record->kind = kind;
+	record->pid = take_u32(cursor);
+	record->fork.parent_pid = take_u32(cursor);
+	record->tid = take_u32(cursor);
+	record->fork.parent_tid = take_u32(cursor);
+	record->time_ns = take_u64(cursor);
+}
+
+bool record_decode(const struct record_format *format, const void *bytes, size_t size,
+		   struct record *record)
+{
+	struct perf_event_header header;
+	struct cursor cursor;
+	memset(record, 0, sizeof(*record));
+	if (!open_cursor(bytes, size, &header, &cursor))
+		return false;
+	if (header.type == PERF_RECORD_SAMPLE)
+		return decode_sample(format, &cursor, header.misc, record);
+	if (!take_trailer(&cursor, record))
+		return false;
+	switch (header.type) {
+	case PERF_RECORD_MMAP2:
+		decode_mmap(&cursor, header.misc, record);
+		break;
+	case PERF_RECORD_COMM:
+		record->kind = RECORD_COMM;
+		record->pid = take_u32(&cursor);
+		record->tid = take_u32(&cursor);
+		record->comm.exec = (header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0;
+		record->comm.name = take_text(&cursor);
+		break;
+	case PERF_RECORD_FORK:
+		decode_task(&cursor, RECORD_FORK, record);
+		break;
+	case PERF_RECORD_EXIT:
+		decode_task(&cursor, RECORD_EXIT, record);
+		break;
+	case PERF_RECORD_READ:
+		record->kind = RECORD_COUNT;
+		record->pid = take_u32(&cursor);
+		record->tid = take_u32(&cursor);
+		record->count = take_u64(&cursor);
+		break;
+	case PERF_RECORD_LOST:
+		record->kind = RECORD_LOST;
+		take_u64(&cursor);
+		record->lost = take_u64(&cursor);
+		break;
+	case PERF_RECORD_THROTTLE:
+		record->kind = RECORD_THROTTLE;
+		break;
+	case PERF_RECORD_UNTHROTTLE:
+		record->kind = RECORD_UNTHROTTLE;
+		break;
+	default:
+		record->kind = RECORD_OTHER;
+		break;
+	}
+	return cursor.ok;
+}
+
+bool record_time(const struct record_format *format, const void *bytes, size_t size,
+		 uint64_t *time_ns)
+{
+	(void)format;
+	struct perf_event_header header;
+	if (size < sizeof(header))
+		return false;
+	memcpy(&header, bytes, sizeof(header));
+	size_t offset = sizeof(header) + 16; /* after IP and TID */
+	if (header.type != PERF_RECORD_SAMPLE)
+		offset = size - 16; /* before CPU */
+	if (size < sizeof(header) + 16 || offset + sizeof(*time_ns) > size)
+		return false;
+	memcpy(time_ns, (const uint8_t *)bytes + offset, sizeof(*time_ns));
+	return true;
+}

@@ -1,0 +1,105 @@
+/*
+ * Typed views of perf_event records, and back to bytes so that tests can make any record.
+ *
+ * Source of the layouts: linux/perf_event.h, enum perf_event_type. Records of one collection all
+ * have one format, fixed by the event's attributes (event.h). Bytes come from the kernel's ring but
+ * are checked as if they did not: a record that does not hold what its header promises is refused.
+ */
+#ifndef COLLECTOR_RECORD_H
+#define COLLECTOR_RECORD_H
+
+#include "unwind/unwind.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What varies between formats. */
+struct record_format {
+	bool count;     /* samples carry the event's count (PERF_SAMPLE_READ, one event) */
+	bool lost;      /* counts are followed by lost (PERF_FORMAT_LOST) */
+	bool callchain; /* samples carry the kernel's callchain */
+	bool registers; /* samples carry user registers */
+	bool stack;     /* samples carry a stack copy; needs registers */
+};
+
+enum record_kind {
+	RECORD_OTHER, /* of no interest here */
+	RECORD_SAMPLE,
+	RECORD_MMAP,
+	RECORD_COMM,
+	RECORD_FORK,
+	RECORD_EXIT,
+	RECORD_COUNT, /* PERF_RECORD_READ: a thread's final count */
+	RECORD_LOST,
+	RECORD_THROTTLE,
+	RECORD_UNTHROTTLE
+};
+
+enum record_registers {
+	RECORD_REGISTERS_NONE, /* a kernel thread, or a task that is exiting */
+	RECORD_REGISTERS_32,
+	RECORD_REGISTERS_64
+};
+
+struct record_sample {
+	uint64_t ip; /* where the sample hit: user or kernel */
+	uint64_t count;
+	uint64_t period;
+	const uint8_t *callchain; /* callchain_length unaligned u64 */
+	uint64_t callchain_length;
+	enum record_registers abi;
+	uint64_t processor_flags;
+	uint16_t code_segment;
+	bool in_kernel;
+	struct uw_regs regs; /* DWARF numbering; valid unless abi is NONE */
+	struct uw_stack stack;
+};
+
+struct record_mmap {
+	uint64_t start;
+	uint64_t length;
+	uint64_t pgoff;
+	uint64_t inode; /* 0 with a build-id: the kernel gives one or the other */
+	uint32_t device_major;
+	uint32_t device_minor;
+	uint8_t build_id[20];
+	uint32_t build_id_size;
+	const char *path; /* NUL-terminated inside the record */
+};
+
+struct record {
+	enum record_kind kind;
+	uint64_t time_ns;
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t cpu;
+	union {
+		struct record_sample sample;
+		struct record_mmap mmap;
+		struct {
+			const char *name; /* NUL-terminated inside the record */
+			bool exec;
+		} comm;
+		struct {
+			uint32_t parent_pid;
+			uint32_t parent_tid;
+		} fork; /* FORK: pid and tid are the new task's */
+		uint64_t count;
+		uint64_t lost;
+	};
+};
+
+/* Decodes the record at bytes, of header.size = size bytes. Pointers in *record point into bytes.
+ * false: the bytes are no whole record of the format. */
+bool record_decode(const struct record_format *format, const void *bytes, size_t size,
+		   struct record *record);
+
+/* Only the time, cheaply. false as above. */
+bool record_time(const struct record_format *format, const void *bytes, size_t size,
+		 uint64_t *time_ns);
+
+/* Encodes record into bytes of the given capacity; the record's size, 0 when it does not fit. */
+size_t record_encode(const struct record_format *format, const struct record *record, void *bytes,
+		     size_t capacity);
+
+#endif

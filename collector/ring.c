@@ -1,0 +1,96 @@
+#include "collector/ring.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int ring_init(struct ring *ring, int fd, size_t size)
+{
+	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
+	uint8_t *bounce = malloc(UINT16_MAX + 1);
+	if (bounce == NULL)
+		return -1;
+	void *page = mmap(NULL, page_size + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED) {
+		free(bounce);
+		return -1;
+	}
+	*ring = (struct ring){
+		.fd = fd,
+		.page = page,
+		.data = (uint8_t *)page + page_size,
+		.size = size,
+		.bounce = bounce,
+	};
+	return 0;
+}
+
+void ring_finish(struct ring *ring)
+{
+	if (ring->page != NULL)
+		munmap(ring->page, (size_t)(ring->data - (uint8_t *)ring->page) + ring->size);
+	free(ring->bounce);
+	*ring = (struct ring){.fd = -1};
+}
+
+void ring_refresh(struct ring *ring)
+{
+	struct perf_event_mmap_page *page = ring->page;
+	/* Acquire: the records before head are read only after head itself; pairs with the
+	 * kernel's barrier between writing records and data_head (perf_output_put_handle). */
+	ring->head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+}
+
+/* Gives everything before the tail back to the kernel. */
+static void release(struct ring *ring)
+{
+	struct perf_event_mmap_page *page = ring->page;
+	/* Release: our reads of the records are done before the kernel may write over them. */
+	__atomic_store_n(&page->data_tail, ring->tail, __ATOMIC_RELEASE);
+}
+
+size_t ring_fill(const struct ring *ring)
+{
+	return (size_t)(ring->head - ring->tail);
+}
+
+/* What lies between tail and head is no sequence of records: nothing there can be trusted. */
+static bool drop_all(struct ring *ring)
+{
+	ring->broken++;
+	ring->tail = ring->head;
+	release(ring);
+	return false;
+}
+
+bool ring_peek(struct ring *ring, const void **bytes, size_t *size)
+{
+	struct perf_event_header header;
+	size_t fill = ring_fill(ring);
+	if (fill == 0)
+		return false;
+	size_t offset = (size_t)(ring->tail & (ring->size - 1));
+	/* Records are multiples of 8 bytes, so that a header never wraps. */
+	if (fill < sizeof(header) || fill > ring->size || offset % 8 != 0)
+		return drop_all(ring);
+	memcpy(&header, ring->data + offset, sizeof(header));
+	if (header.size < sizeof(header) || header.size > fill)
+		return drop_all(ring);
+	*size = header.size;
+	*bytes = ring->data + offset;
+	size_t before_end = ring->size - offset;
+	if (header.size > before_end) {
+		memcpy(ring->bounce, ring->data + offset, before_end);
+		memcpy(ring->bounce + before_end, ring->data, header.size - before_end);
+		*bytes = ring->bounce;
+	}
+	return true;
+}
+
+void ring_consume(struct ring *ring, size_t size)
+{
+	ring->tail += size;
+	release(ring);
+}

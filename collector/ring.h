@@ -1,0 +1,42 @@
+/*
+ * One CPU's perf_event ring: the kernel writes records at the head, we consume them at the tail.
+ *
+ * Records are handed out in place; only one that wraps around the end is copied, into the ring's
+ * bounce buffer. The space of a consumed record goes back to the kernel at once.
+ * The kernel never waits for us: when the ring is full it drops records and counts them.
+ */
+#ifndef COLLECTOR_RING_H
+#define COLLECTOR_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ring {
+	int fd;     /* event that the ring is mapped on; borrowed */
+	void *page; /* the control page, followed by the data */
+	uint8_t *data;
+	size_t size;     /* bytes of data, a power of two */
+	uint64_t head;   /* as of the last refresh */
+	uint64_t tail;   /* consumed up to here */
+	uint64_t broken; /* times the ring held bytes that are no records */
+	uint8_t *bounce;
+};
+
+/* Maps the ring of event fd with size bytes (a power of two, at least one page) of data.
+ * Returns 0, or -1 with errno (EPERM: more than perf_event_mlock_kb and RLIMIT_MEMLOCK allow). */
+int ring_init(struct ring *ring, int fd, size_t size);
+void ring_finish(struct ring *ring);
+
+/* Takes over what the kernel has written since. */
+void ring_refresh(struct ring *ring);
+
+/* Bytes between tail and head. */
+size_t ring_fill(const struct ring *ring);
+
+/* The record at the tail: its bytes, whole and contiguous, and its size; false when there is none.
+ * Valid until ring_consume, which takes that size. */
+bool ring_peek(struct ring *ring, const void **bytes, size_t *size);
+void ring_consume(struct ring *ring, size_t size);
+
+#endif

@@ -1,0 +1,230 @@
+#include "collector/sampler.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum {
+	RING_MIN = 64 * 1024,
+	RING_MAX = 8 * 1024 * 1024,
+	RINGS_TOTAL_MAX = 256 * 1024 * 1024,
+	SAMPLE_OVERHEAD = 320,    /* bytes of a sample besides its stack */
+	BACKLOG_NS = 60 * 1000000 /* CPU time per CPU that a ring holds the samples of */
+};
+
+/* As many files as the hard limit allows: a thread takes one per CPU. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static size_t choose_ring_size(size_t rings)
+{
+	size_t size = RING_MAX;
+	while (size > RING_MIN && size * rings > RINGS_TOTAL_MAX)
+		size /= 2;
+	return size;
+}
+
+/* The largest of the usual sizes of which the ring holds the samples of BACKLOG_NS. */
+static uint32_t choose_stack_size(size_t ring_size, uint64_t interval_ns)
+{
+	static const uint32_t sizes[] = {65528 - SAMPLE_OVERHEAD, 32768, 16384, 8192, 4096};
+	size_t count = sizeof(sizes) / sizeof(sizes[0]);
+	for (size_t i = 0; i < count; i++)
+		if ((sizes[i] + SAMPLE_OVERHEAD) * (BACKLOG_NS / interval_ns + 1) <= ring_size)
+			return sizes[i];
+	return sizes[count - 1];
+}
+
+int sampler_init(struct sampler *sampler, const struct event_config *config,
+		 struct failure *failure)
+{
+	*sampler = (struct sampler){.config = *config};
+	raise_file_limit();
+	if (cpus_online(&sampler->cpus) < 0)
+		return failure_set(failure, FAILURE_EXIT, "cannot read the list of CPUs: %s",
+				   strerror(errno));
+	if (event_probe(&sampler->config, failure) < 0)
+		return -1;
+	sampler->ring_size = choose_ring_size(sampler->cpus.count);
+	return 0;
+}
+
+static void close_events(const struct sampler *sampler, struct sampler_thread *thread)
+{
+	for (size_t i = 0; thread->fds != NULL && i < sampler->cpus.count; i++)
+		if (thread->fds[i] >= 0)
+			close(thread->fds[i]);
+	free(thread->fds);
+	thread->fds = NULL;
+}
+
+static void unmap_rings(struct sampler *sampler)
+{
+	for (size_t i = 0; sampler->rings != NULL && i < sampler->cpus.count; i++)
+		ring_finish(&sampler->rings[i]);
+	free(sampler->rings);
+	sampler->rings = NULL;
+}
+
+void sampler_finish(struct sampler *sampler)
+{
+	unmap_rings(sampler);
+	for (size_t i = 0; i < sampler->thread_count; i++)
+		close_events(sampler, &sampler->threads[i]);
+	free(sampler->threads);
+	cpus_finish(&sampler->cpus);
+	*sampler = (struct sampler){0};
+}
+
+/* Opens a thread's events. 0, or -1 with errno. */
+static int open_events(const struct sampler *sampler, struct sampler_thread *thread)
+{
+	thread->fds = malloc(sampler->cpus.count * sizeof(*thread->fds));
+	if (thread->fds == NULL)
+		return -1;
+	for (size_t i = 0; i < sampler->cpus.count; i++)
+		thread->fds[i] = -1;
+	for (size_t i = 0; i < sampler->cpus.count; i++) {
+		thread->fds[i] =
+			event_open(&sampler->config, thread->tid, (int)sampler->cpus.numbers[i]);
+		if (thread->fds[i] < 0) {
+			int error = errno;
+			close_events(sampler, thread);
+			errno = error;
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* Maps the rings on the thread's events. 0, or -1 with errno and no ring mapped. */
+static int map_rings(struct sampler *sampler, const struct sampler_thread *thread)
+{
+	sampler->rings = calloc(sampler->cpus.count, sizeof(*sampler->rings));
+	for (size_t i = 0; sampler->rings != NULL && i < sampler->cpus.count; i++) {
+		if (ring_init(&sampler->rings[i], thread->fds[i], sampler->ring_size) == 0)
+			continue;
+		int error = errno;
+		unmap_rings(sampler);
+		errno = error;
+	}
+	return sampler->rings != NULL ? 0 : -1;
+}
+
+/* The first thread: the larger the rings, the larger the stacks, and both must be allowed. */
+static int open_first(struct sampler *sampler, struct sampler_thread *thread)
+{
+	bool choose = sampler->config.stack_size == UINT32_MAX;
+	for (;; sampler->ring_size /= 2) {
+		if (choose)
+			sampler->config.stack_size =
+				choose_stack_size(sampler->ring_size, sampler->config.interval_ns);
+		sampler->config.wakeup_bytes = (uint32_t)(sampler->ring_size / 4);
+		if (open_events(sampler, thread) < 0)
+			return -1;
+		if (map_rings(sampler, thread) == 0)
+			return 0;
+		int error = errno;
+		close_events(sampler, thread);
+		errno = error;
+		if ((error != EPERM && error != ENOMEM) || sampler->ring_size / 2 < RING_MIN)
+			return -1;
+	}
+}
+
+static int open_further(struct sampler *sampler, struct sampler_thread *thread)
+{
+	if (open_events(sampler, thread) < 0)
+		return -1;
+	for (size_t i = 0; i < sampler->cpus.count; i++) {
+		if (event_redirect(thread->fds[i], sampler->threads[0].fds[i]) == 0)
+			continue;
+		int error = errno;
+		close_events(sampler, thread);
+		errno = error;
+		return -1;
+	}
+	return 0;
+}
+
+static size_t count_tasks(const struct sampler *sampler)
+{
+	return sampler->thread_count + 1;
+}
+
+static int explain(const struct sampler *sampler, pid_t pid, int error, struct failure *failure)
+{
+	struct rlimit limit = {0};
+	getrlimit(RLIMIT_NOFILE, &limit);
+	if (error == EMFILE || error == ENFILE)
+		return failure_set(failure, FAILURE_EXIT,
+				   "cannot open more files: %zu or more threads on %zu CPUs take "
+				   "%zu and "
+				   "the limit is %llu; raise it with ulimit -Hn, e.g. in "
+				   "/etc/security/limits.conf",
+				   count_tasks(sampler), sampler->cpus.count,
+				   count_tasks(sampler) * sampler->cpus.count,
+				   (unsigned long long)limit.rlim_cur);
+	if (sampler->thread_count == 0 && sampler->ring_size / 2 < RING_MIN &&
+	    (error == EPERM || error == ENOMEM))
+		return failure_set(failure, FAILURE_EXIT,
+				   "cannot map the sampling buffers: %s; another profiler may use "
+				   "up "
+				   "kernel.perf_event_mlock_kb: sudo sysctl "
+				   "kernel.perf_event_mlock_kb=2048, or ulimit -l unlimited",
+				   strerror(error));
+	return event_explain(failure, error, sampler->config.on_exec ? 0 : pid);
+}
+
+int sampler_add(struct sampler *sampler, pid_t pid, pid_t tid, struct failure *failure)
+{
+	struct sampler_thread *threads =
+		realloc(sampler->threads, (sampler->thread_count + 1) * sizeof(*threads));
+	if (threads == NULL)
+		return failure_set(failure, FAILURE_EXIT, "out of memory");
+	sampler->threads = threads;
+	struct sampler_thread *thread = &threads[sampler->thread_count];
+	*thread = (struct sampler_thread){.pid = pid, .tid = tid};
+	int result = sampler->thread_count == 0 ? open_first(sampler, thread)
+						: open_further(sampler, thread);
+	if (result == 0) {
+		sampler->thread_count++;
+		return 0;
+	}
+	return errno == ESRCH ? 1 : explain(sampler, pid, errno, failure);
+}
+
+void sampler_drop(struct sampler *sampler, size_t index)
+{
+	if (index > 0)
+		close_events(sampler, &sampler->threads[index]);
+}
+
+void sampler_stop(struct sampler *sampler)
+{
+	for (size_t t = 0; t < sampler->thread_count; t++)
+		for (size_t i = 0; sampler->threads[t].fds != NULL && i < sampler->cpus.count; i++)
+			event_disable(sampler->threads[t].fds[i]);
+}
+
+void sampler_read(const struct sampler *sampler, size_t index, struct event_reading *total)
+{
+	const struct sampler_thread *thread = &sampler->threads[index];
+	*total = (struct event_reading){0};
+	for (size_t i = 0; thread->fds != NULL && i < sampler->cpus.count; i++) {
+		struct event_reading one;
+		if (event_read(&sampler->config, thread->fds[i], &one) < 0)
+			continue;
+		total->count_ns += one.count_ns;
+		total->lost += one.lost;
+	}
+}

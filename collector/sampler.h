@@ -1,0 +1,53 @@
+/*
+ * The sampling events of all followed threads, and the rings that their records go to: one ring per
+ * online CPU, mapped on the events of the first thread; the events of further threads are sent to
+ * the same rings.
+ */
+#ifndef COLLECTOR_SAMPLER_H
+#define COLLECTOR_SAMPLER_H
+
+#include "collector/cpus.h"
+#include "collector/event.h"
+#include "collector/failure.h"
+#include "collector/ring.h"
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The events of one opened thread. */
+struct sampler_thread {
+	pid_t pid;
+	pid_t tid;
+	uint32_t family; /* the tracker's */
+	int *fds;        /* one per CPU; -1: none (the CPU went offline) */
+};
+
+struct sampler {
+	struct cpus cpus;
+	struct event_config config;
+	struct ring *rings; /* one per CPU, once the first thread was added */
+	size_t ring_size;   /* bytes of data */
+	struct sampler_thread *threads;
+	size_t thread_count;
+};
+
+/* Finds out what the kernel can do. stack_size UINT32_MAX: as large as interval and rings allow. */
+int sampler_init(struct sampler *sampler, const struct event_config *config,
+		 struct failure *failure);
+void sampler_finish(struct sampler *sampler);
+
+/* Opens the events of a thread; the first one maps the rings. Returns 0, 1 if the thread is gone,
+ * or -1. On success the thread is the last of sampler->threads. */
+int sampler_add(struct sampler *sampler, pid_t pid, pid_t tid, struct failure *failure);
+
+/* Closes the events of threads[index] (which is followed through another one's); the entry stays,
+ * without fds. Not for the first thread, whose events hold the rings. */
+void sampler_drop(struct sampler *sampler, size_t index);
+
+/* Stops all events: nothing is counted from here on. */
+void sampler_stop(struct sampler *sampler);
+
+/* CPU time that the events of threads[index] counted, and the records they lost, over all CPUs. */
+void sampler_read(const struct sampler *sampler, size_t index, struct event_reading *total);
+
+#endif

@@ -1,0 +1,64 @@
+#include "collector/thread.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct thread *thread_create(uint32_t pid, uint32_t tid, const char *name, uint64_t start_ns,
+			     size_t rings)
+{
+	struct thread *thread = calloc(1, sizeof(*thread));
+	if (thread == NULL)
+		return NULL;
+	thread->counts = calloc(rings, sizeof(*thread->counts));
+	if (thread->counts == NULL) {
+		free(thread);
+		return NULL;
+	}
+	thread->count_size = rings;
+	thread->pid = pid;
+	thread->tid = tid;
+	thread->start_ns = start_ns;
+	thread->end_ns = EMIT_TIME_NEVER;
+	thread_rename(thread, name);
+	return thread;
+}
+
+void thread_destroy(struct thread *thread)
+{
+	if (thread == NULL)
+		return;
+	free(thread->counts);
+	free(thread);
+}
+
+void thread_rename(struct thread *thread, const char *name)
+{
+	snprintf(thread->name, sizeof(thread->name), "%s", name);
+}
+
+uint64_t thread_advance(struct thread *thread, size_t ring, uint64_t count)
+{
+	/* While attaching, a thread may be counted by two events for a moment; the higher one
+	 * counts, so that no time is counted twice. */
+	if (ring >= thread->count_size || count <= thread->counts[ring])
+		return 0;
+	uint64_t weight = count - thread->counts[ring];
+	thread->counts[ring] = count;
+	return weight;
+}
+
+void thread_end(const struct thread *thread, struct emit *emit, bool by_clock)
+{
+	struct emit_thread out = {
+		.pid = thread->pid,
+		.tid = thread->tid,
+		.start_ns = thread->start_ns,
+		.end_ns = thread->end_ns,
+		.cpu_ns = thread->sampled_ns + thread->rest_ns,
+		.rest_ns = thread->rest_ns,
+		.samples = thread->samples,
+		.by_clock = by_clock,
+		.name = thread->name,
+	};
+	emit_thread(emit, &out);
+}

@@ -1,0 +1,41 @@
+/* One life of one thread, and its CPU time by the event's counts. */
+#ifndef COLLECTOR_THREAD_H
+#define COLLECTOR_THREAD_H
+
+#include "collector/emit.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { THREAD_NAME_MAX = 32 };
+
+struct thread {
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t start_ns;
+	uint64_t end_ns; /* EMIT_TIME_NEVER while it lives */
+	char name[THREAD_NAME_MAX];
+	uint64_t *counts;    /* last count of its event on each ring's CPU */
+	size_t count_size;   /* rings */
+	uint64_t sampled_ns; /* the samples' weights */
+	uint64_t rest_ns;    /* counted after the last sample */
+	uint32_t samples;
+	uint32_t family;           /* the thread that the event was opened for */
+	uint32_t final_counts;     /* PERF_RECORD_READs that came after its end */
+	struct thread *next_ended; /* session's list of ended threads */
+};
+
+/* counts has a slot per ring. NULL: out of memory. */
+struct thread *thread_create(uint32_t pid, uint32_t tid, const char *name, uint64_t start_ns,
+			     size_t rings);
+void thread_destroy(struct thread *thread); /* accepts NULL */
+
+void thread_rename(struct thread *thread, const char *name);
+
+/* CPU time since the last count on this ring: the weight of what is counted now. */
+uint64_t thread_advance(struct thread *thread, size_t ring, uint64_t count);
+
+/* Writes its life. by_clock: the counts are the sampling intervals, not the event's. */
+void thread_end(const struct thread *thread, struct emit *emit, bool by_clock);
+
+#endif

@@ -1,0 +1,410 @@
+#include "collector/tracker_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tracker *tracker_create(const struct tracker_config *config, struct emit *emit)
+{
+	struct tracker *tracker = calloc(1, sizeof(*tracker));
+	if (tracker == NULL)
+		return NULL;
+	tracker->config = *config;
+	tracker->context.emit = emit;
+	tracker->context.images = image_table_create(emit);
+	tracker->tree = tree_create(emit);
+	if (tracker->context.images == NULL || tracker->tree == NULL) {
+		tracker_destroy(tracker);
+		return NULL;
+	}
+	return tracker;
+}
+
+void tracker_destroy(struct tracker *tracker)
+{
+	if (tracker == NULL)
+		return;
+	size_t position = 0;
+	for (void *p; (p = idmap_next(&tracker->processes, &position)) != NULL;)
+		process_destroy(p);
+	position = 0;
+	for (void *p; (p = idmap_next(&tracker->threads, &position)) != NULL;)
+		thread_destroy(p);
+	while (tracker->open_accounts != NULL) {
+		struct thread *thread = tracker->open_accounts;
+		tracker->open_accounts = thread->next_ended;
+		thread_destroy(thread);
+	}
+	idmap_finish(&tracker->processes);
+	idmap_finish(&tracker->threads);
+	tree_destroy(tracker->tree);
+	image_table_destroy(tracker->context.images);
+	free(tracker->families);
+	free(tracker);
+}
+
+/* The name of a task from /proc; "" when it is gone. */
+static void read_name(uint32_t pid, uint32_t tid, char *name, size_t size)
+{
+	char path[64];
+	name[0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", pid, tid);
+	FILE *file = fopen(path, "re");
+	if (file == NULL)
+		return;
+	if (fgets(name, (int)size, file) == NULL)
+		name[0] = '\0';
+	name[strcspn(name, "\n")] = '\0';
+	fclose(file);
+}
+
+static struct process *add_process(struct tracker *tracker, struct process *process)
+{
+	if (process != NULL && idmap_put(&tracker->processes, process->pid, process) < 0) {
+		process_destroy(process);
+		return NULL;
+	}
+	return process;
+}
+
+struct process *tracker_process(struct tracker *tracker, uint32_t pid)
+{
+	struct process *process = idmap_get(&tracker->processes, pid);
+	if (process != NULL)
+		return process;
+	char name[PROCESS_NAME_MAX];
+	read_name(pid, pid, name, sizeof(name));
+	process = add_process(tracker, process_create(pid, name, tracker->now_ns));
+	if (process != NULL)
+		process->stale = true; /* the maps are read before the first use */
+	return process;
+}
+
+static struct thread *add_thread(struct tracker *tracker, uint32_t pid, uint32_t tid,
+				 const char *name, uint32_t family)
+{
+	struct thread *thread =
+		thread_create(pid, tid, name, tracker->now_ns, tracker->config.rings);
+	if (thread == NULL)
+		return NULL;
+	if (idmap_put(&tracker->threads, tid, thread) < 0) {
+		thread_destroy(thread);
+		return NULL;
+	}
+	thread->family = family;
+	tracker->counts.threads++;
+	tracker->counts.live_threads++;
+	struct process *process = idmap_get(&tracker->processes, pid);
+	if (process != NULL)
+		process->thread_count++;
+	return thread;
+}
+
+static bool is_live(const struct thread *thread)
+{
+	return thread != NULL && thread->end_ns == EMIT_TIME_NEVER;
+}
+
+static void write_thread(struct tracker *tracker, struct thread *thread)
+{
+	thread_end(thread, tracker->context.emit, !tracker->config.has_count);
+	thread_destroy(thread);
+}
+
+/* Takes an ended thread out of the table, so that its tid can be used again; without all of its
+ * final counts its account stays open. */
+static void retire(struct tracker *tracker, struct thread *thread)
+{
+	idmap_remove(&tracker->threads, thread->tid);
+	if (!tracker->config.has_count || thread->final_counts >= tracker->config.rings) {
+		write_thread(tracker, thread);
+		return;
+	}
+	thread->next_ended = tracker->open_accounts;
+	tracker->open_accounts = thread;
+}
+
+static void end_thread(struct tracker *tracker, struct thread *thread, uint64_t time_ns)
+{
+	struct process *process = idmap_get(&tracker->processes, thread->pid);
+	thread->end_ns = time_ns;
+	tracker->counts.live_threads--;
+	if (process != NULL && process->thread_count > 0 && --process->thread_count == 0) {
+		process_end(process, &tracker->context, time_ns);
+		idmap_remove(&tracker->processes, process->pid);
+		process_destroy(process);
+	}
+	if (!tracker->config.has_count)
+		retire(tracker, thread);
+}
+
+/* Makes sure that tid is free for a new thread. */
+static void free_tid(struct tracker *tracker, uint32_t tid)
+{
+	struct thread *thread = idmap_get(&tracker->threads, tid);
+	if (is_live(thread))
+		end_thread(tracker, thread, tracker->now_ns); /* its exit record was lost */
+	thread = idmap_get(&tracker->threads, tid);
+	if (thread != NULL)
+		retire(tracker, thread);
+}
+
+struct thread *tracker_thread(struct tracker *tracker, uint32_t pid, uint32_t tid)
+{
+	struct thread *thread = idmap_get(&tracker->threads, tid);
+	if (thread != NULL && thread->pid == pid)
+		return thread;
+	char name[THREAD_NAME_MAX];
+	free_tid(tracker, tid);
+	read_name(pid, tid, name, sizeof(name));
+	return add_thread(tracker, pid, tid, name, 0);
+}
+
+bool tracker_knows(const struct tracker *tracker, pid_t tid)
+{
+	return is_live(idmap_get(&tracker->threads, (uint32_t)tid));
+}
+
+uint32_t tracker_family(const struct tracker *tracker, pid_t tid)
+{
+	const struct thread *thread = idmap_get(&tracker->threads, (uint32_t)tid);
+	return is_live(thread) ? thread->family : UINT32_MAX;
+}
+
+int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attach)
+{
+	struct family *families = realloc(tracker->families,
+					  (tracker->family_count + 1) * sizeof(*tracker->families));
+	if (families == NULL)
+		return -1;
+	tracker->families = families;
+	families[tracker->family_count] = (struct family){.tid = (uint32_t)tid};
+	char name[PROCESS_NAME_MAX] = "";
+	struct process *process = idmap_get(&tracker->processes, (uint32_t)pid);
+	if (process == NULL) {
+		read_name((uint32_t)pid, (uint32_t)pid, name, sizeof(name));
+		process =
+			add_process(tracker, process_create((uint32_t)pid, name, EMIT_TIME_BEFORE));
+		if (process == NULL)
+			return -1;
+		if (attach)
+			process_read_maps(process, &tracker->context, EMIT_TIME_BEFORE);
+	}
+	struct thread *thread = idmap_get(&tracker->threads, (uint32_t)tid);
+	if (!is_live(thread)) {
+		read_name((uint32_t)pid, (uint32_t)tid, name, sizeof(name));
+		thread = add_thread(tracker, (uint32_t)pid, (uint32_t)tid, name, 0);
+	}
+	if (thread == NULL)
+		return -1;
+	thread->family = tracker->family_count;
+	return (int)tracker->family_count++;
+}
+
+static void apply_fork(struct tracker *tracker, const struct record *record)
+{
+	const struct thread *parent = idmap_get(&tracker->threads, record->fork.parent_tid);
+	uint32_t family = parent != NULL ? parent->family : 0;
+	struct process *origin = idmap_get(&tracker->processes, record->fork.parent_pid);
+	free_tid(tracker, record->tid);
+	if (record->pid != record->fork.parent_pid) {
+		struct process *old = idmap_remove(&tracker->processes, record->pid);
+		if (old != NULL) { /* its exit was lost */
+			process_end(old, &tracker->context, record->time_ns);
+			process_destroy(old);
+		}
+		if (origin != NULL)
+			add_process(tracker, process_fork(origin, record->pid, record->time_ns));
+	}
+	const struct process *process = tracker_process(tracker, record->pid);
+	const char *name = parent != NULL ? parent->name : process != NULL ? process->name : "";
+	add_thread(tracker, record->pid, record->tid, name, family);
+}
+
+/* A program that the kernel stopped following: exec of a setuid program removes the events
+ * (fs/exec.c), which looks like an exit before anything of the program was mapped. */
+static void note_not_followed(struct tracker *tracker, const struct process *process)
+{
+	for (size_t i = 0; i < tracker->noted_count; i++)
+		if (strcmp(tracker->noted_names[i], process->name) == 0)
+			return;
+	if (tracker->noted_count == NOTED_NAMES_MAX)
+		return;
+	memcpy(tracker->noted_names[tracker->noted_count++], process->name, PROCESS_NAME_MAX);
+	emit_note(tracker->context.emit, PROFILE_NOTE_NOT_FOLLOWED, tracker->now_ns, 1,
+		  process->pid, 0, process->name);
+}
+
+static void apply_exit(struct tracker *tracker, const struct record *record)
+{
+	struct thread *thread = idmap_get(&tracker->threads, record->tid);
+	const struct process *process = idmap_get(&tracker->processes, record->pid);
+	if (process != NULL && process->exec_pending)
+		note_not_followed(tracker, process);
+	if (is_live(thread))
+		end_thread(tracker, thread, record->time_ns);
+}
+
+/* When a thread other than the first calls exec, the kernel ends all others and gives it the
+ * first one's id (fs/exec.c, de_thread); its events, and so its counts, go on. */
+static void take_over_id(struct tracker *tracker, struct process *process)
+{
+	size_t position = 0;
+	struct thread *heir = NULL;
+	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;)
+		if (t->pid == process->pid && t->tid != process->pid && is_live(t))
+			heir = t;
+	if (heir == NULL)
+		return;
+	free_tid(tracker, process->pid);
+	idmap_remove(&tracker->threads, heir->tid);
+	heir->tid = process->pid;
+	process->thread_count = 1;
+	if (idmap_put(&tracker->threads, heir->tid, heir) < 0)
+		thread_destroy(heir);
+}
+
+static void apply_comm(struct tracker *tracker, const struct record *record)
+{
+	struct thread *thread = idmap_get(&tracker->threads, record->tid);
+	struct process *process = idmap_get(&tracker->processes, record->pid);
+	if (process != NULL && record->comm.exec) {
+		if (!is_live(thread))
+			take_over_id(tracker, process);
+		process_exec(process, &tracker->context, record->comm.name, record->time_ns);
+		/* The launched program begins with its exec. */
+		if (process->start_ns == EMIT_TIME_BEFORE && tracker->counts.samples == 0)
+			process->start_ns = record->time_ns;
+	} else if (process != NULL && record->tid == record->pid) {
+		process_rename(process, record->comm.name);
+	}
+	thread = idmap_get(&tracker->threads, record->tid);
+	if (thread != NULL)
+		thread_rename(thread, record->comm.name);
+}
+
+static void apply_count(struct tracker *tracker, const struct record *record, size_t ring_index)
+{
+	struct thread *thread = idmap_get(&tracker->threads, record->tid);
+	if (thread == NULL)
+		return;
+	uint64_t rest = thread_advance(thread, ring_index, record->count);
+	thread->rest_ns += rest;
+	tracker->families[thread->family].cpu_ns += rest;
+	tracker->counts.cpu_ns += rest;
+	if (++thread->final_counts >= tracker->config.rings && !is_live(thread))
+		retire(tracker, thread);
+}
+
+static void apply_lost(struct tracker *tracker, const struct record *record, size_t ring_index)
+{
+	size_t position = 0;
+	tracker->counts.lost += record->lost;
+	emit_note(tracker->context.emit, PROFILE_NOTE_SAMPLES_LOST, record->time_ns, record->lost,
+		  0, tracker->config.cpus[ring_index], NULL);
+	/* A mapping may have been among what was lost. */
+	for (struct process *p; (p = idmap_next(&tracker->processes, &position)) != NULL;)
+		p->stale = true;
+}
+
+void tracker_apply(struct tracker *tracker, const struct record *record, size_t ring_index,
+		   bool skip_stack)
+{
+	struct process *process;
+	if (record->time_ns > tracker->now_ns)
+		tracker->now_ns = record->time_ns;
+	switch (record->kind) {
+	case RECORD_SAMPLE:
+		tracker_apply_sample(tracker, record, ring_index, skip_stack);
+		break;
+	case RECORD_MMAP:
+		process = tracker_process(tracker, record->pid);
+		if (process != NULL)
+			process_map(process, &tracker->context, &record->mmap, record->time_ns);
+		break;
+	case RECORD_COMM:
+		apply_comm(tracker, record);
+		break;
+	case RECORD_FORK:
+		apply_fork(tracker, record);
+		break;
+	case RECORD_EXIT:
+		apply_exit(tracker, record);
+		break;
+	case RECORD_COUNT:
+		apply_count(tracker, record, ring_index);
+		break;
+	case RECORD_LOST:
+		apply_lost(tracker, record, ring_index);
+		break;
+	case RECORD_THROTTLE:
+	case RECORD_UNTHROTTLE:
+		emit_note(tracker->context.emit,
+			  record->kind == RECORD_THROTTLE ? PROFILE_NOTE_THROTTLED
+							  : PROFILE_NOTE_UNTHROTTLED,
+			  record->time_ns, 1, record->pid, tracker->config.cpus[ring_index], NULL);
+		break;
+	case RECORD_OTHER:
+		break;
+	}
+}
+
+/* The family's only thread whose account is open; NULL when there is none or more than one. */
+static struct thread *find_open_account(struct tracker *tracker, uint32_t family)
+{
+	struct thread *found = NULL;
+	size_t position = 0;
+	size_t count = 0;
+	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;) {
+		if (t->family == family && t->final_counts < tracker->config.rings) {
+			found = t;
+			count++;
+		}
+	}
+	for (struct thread *t = tracker->open_accounts; t != NULL; t = t->next_ended) {
+		if (t->family == family) {
+			found = t;
+			count++;
+		}
+	}
+	return count == 1 ? found : NULL;
+}
+
+void tracker_settle(struct tracker *tracker, uint32_t family, uint64_t total_ns)
+{
+	if (family >= tracker->family_count || total_ns <= tracker->families[family].cpu_ns)
+		return;
+	uint64_t rest = total_ns - tracker->families[family].cpu_ns;
+	struct thread *thread =
+		tracker->config.has_count ? find_open_account(tracker, family) : NULL;
+	if (thread != NULL) {
+		thread->rest_ns += rest;
+		tracker->counts.cpu_ns += rest;
+	} else {
+		tracker->counts.unattributed_ns += rest;
+	}
+	tracker->families[family].cpu_ns = total_ns;
+}
+
+void tracker_finish(struct tracker *tracker)
+{
+	size_t position = 0;
+	for (struct process *p; (p = idmap_next(&tracker->processes, &position)) != NULL;)
+		process_end(p, &tracker->context, EMIT_TIME_NEVER);
+	position = 0;
+	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;)
+		thread_end(t, tracker->context.emit, !tracker->config.has_count);
+	while (tracker->open_accounts != NULL) {
+		struct thread *thread = tracker->open_accounts;
+		tracker->open_accounts = thread->next_ended;
+		write_thread(tracker, thread);
+	}
+	if (tracker->counts.unattributed_ns > 0)
+		emit_note(tracker->context.emit, PROFILE_NOTE_UNATTRIBUTED, tracker->now_ns,
+			  tracker->counts.unattributed_ns, 0, 0, NULL);
+}
+
+void tracker_counts(const struct tracker *tracker, struct tracker_counts *counts)
+{
+	*counts = tracker->counts;
+}

@@ -1,0 +1,66 @@
+/*
+ * Follows the processes and threads of a collection through the time-ordered stream of records, and
+ * turns each sample into what the result holds of it: a node of the calling-context tree and a
+ * weight of CPU time.
+ */
+#ifndef COLLECTOR_TRACKER_H
+#define COLLECTOR_TRACKER_H
+
+#include "collector/emit.h"
+#include "collector/record.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct tracker;
+
+struct tracker_config {
+	size_t rings;         /* one per CPU */
+	const uint32_t *cpus; /* CPU of each ring; borrowed for the tracker's life */
+	uint64_t interval_ns;
+	bool has_count; /* samples carry the event's count, ends come with a final one */
+	bool unwind;
+	bool collapse;
+};
+
+/* emit is borrowed. NULL: out of memory. */
+struct tracker *tracker_create(const struct tracker_config *config, struct emit *emit);
+void tracker_destroy(struct tracker *tracker); /* accepts NULL; writes nothing */
+
+/* A thread that an event was opened for; returns its family, -1 when out of memory. The process is
+ * made if it is new: at launch without mappings (they come with the exec), when attaching with
+ * those that /proc shows. A thread that is known already only becomes the head of its family. */
+int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attach);
+
+/* Whether a thread is followed already, as one that a followed thread created. */
+bool tracker_knows(const struct tracker *tracker, pid_t tid);
+
+/* The family that a live thread is counted in; UINT32_MAX: it is not known. */
+uint32_t tracker_family(const struct tracker *tracker, pid_t tid);
+
+/* Applies one record that ring_index handed out. skip_stack: do not unwind a sample, to save time.
+ */
+void tracker_apply(struct tracker *tracker, const struct record *record, size_t ring_index,
+		   bool skip_stack);
+
+/* The CPU time that the events of a family counted in all, at the end: what no sample and no final
+ * count told is given to the one thread it can belong to, else it stays unattributed. */
+void tracker_settle(struct tracker *tracker, uint32_t family, uint64_t total_ns);
+
+/* Writes the processes and threads that live on, and those whose account was still open. */
+void tracker_finish(struct tracker *tracker);
+
+struct tracker_counts {
+	uint64_t samples;
+	uint64_t cpu_ns;          /* of all threads, as far as it was counted */
+	uint64_t unattributed_ns; /* of tracker_settle */
+	uint64_t lost;
+	uint64_t stack_copy_bytes;
+	uint64_t skipped_stacks;
+	uint64_t threads;
+	uint64_t live_threads;
+};
+void tracker_counts(const struct tracker *tracker, struct tracker_counts *counts);
+
+#endif

@@ -1,0 +1,48 @@
+/* What the tracker's files share: tracker.c follows processes and threads, tracker_sample.c turns
+ * samples into nodes and weights. */
+#ifndef COLLECTOR_TRACKER_PRIVATE_H
+#define COLLECTOR_TRACKER_PRIVATE_H
+
+#include "collector/idmap.h"
+#include "collector/image.h"
+#include "collector/process.h"
+#include "collector/thread.h"
+#include "collector/tracker.h"
+#include "collector/tree.h"
+#include "unwind/unwind.h"
+
+enum { NOTED_NAMES_MAX = 32 };
+
+/* The threads that one opened thread and its descendants make. */
+struct family {
+	uint64_t cpu_ns; /* counted by samples and final counts */
+	uint32_t tid;    /* the thread that the events were opened for */
+};
+
+struct tracker {
+	struct tracker_config config;
+	struct process_context context;
+	struct tree *tree;
+	struct idmap processes;
+	struct idmap threads; /* live ones, and ended ones that wait for their final counts */
+	struct family *families;
+	uint32_t family_count;
+	struct thread *open_accounts; /* ended, but the final count is still to come */
+	uint64_t now_ns;              /* time of the last record */
+	uint32_t kernel_image;        /* 0: none yet */
+	char noted_names[NOTED_NAMES_MAX][PROCESS_NAME_MAX]; /* programs noted as not followed */
+	size_t noted_count;
+	struct tracker_counts counts;
+	struct uw_frame frames[UW_DEPTH_MAX];
+	uint32_t ids[UW_DEPTH_MAX + 256];
+};
+
+/* The process and thread of a sample; made from /proc where they are not known (a lost fork). NULL:
+ * out of memory. */
+struct process *tracker_process(struct tracker *tracker, uint32_t pid);
+struct thread *tracker_thread(struct tracker *tracker, uint32_t pid, uint32_t tid);
+
+void tracker_apply_sample(struct tracker *tracker, const struct record *record, size_t ring_index,
+			  bool skip_stack);
+
+#endif

@@ -1,0 +1,164 @@
+#include "collector/tracker_private.h"
+
+#include "collector/registers.h"
+#include <string.h>
+
+/* Markers in the kernel's callchain, enum perf_callchain_context of linux/perf_event.h. */
+#define CONTEXT_MAX  ((uint64_t)-4095)
+#define CONTEXT_USER ((uint64_t)-512)
+
+static const uint8_t skip_reasons[UW_STOP_COUNT] = {
+	[UW_STOP_ROOT] = PROFILE_SKIP_NOT_SKIPPED,
+	[UW_STOP_TRUNCATED] = PROFILE_SKIP_TRUNCATED,
+	[UW_STOP_NOT_RESIDENT] = PROFILE_SKIP_NOT_RESIDENT,
+	[UW_STOP_NO_INFO] = PROFILE_SKIP_NO_INFO,
+	[UW_STOP_OTHER_STACK] = PROFILE_SKIP_OTHER_STACK,
+	[UW_STOP_DEPTH] = PROFILE_SKIP_DEPTH,
+	[UW_STOP_BAD_INFO] = PROFILE_SKIP_BAD_INFO,
+	[UW_STOP_NO_MEMORY] = PROFILE_SKIP_BUDGET,
+};
+
+/* Adds the kernel's part of a stack, leaf first. */
+static size_t add_kernel_frames(struct tracker *tracker, const struct record_sample *sample)
+{
+	size_t count = 0;
+	size_t room = sizeof(tracker->ids) / sizeof(tracker->ids[0]) - UW_DEPTH_MAX;
+	if (tracker->kernel_image == 0) {
+		struct profile_image image = {.kind = PROFILE_IMAGE_KERNEL};
+		struct mapping all = {.start = 1ull << 63, .end = UINT64_MAX};
+		all.image = emit_image(tracker->context.emit, &image, "[vmlinux]");
+		tracker->kernel_image = all.image;
+		emit_module_load(tracker->context.emit, 0, &all, "[vmlinux]", true);
+	}
+	for (uint64_t i = 0; i < sample->callchain_length && count < room; i++) {
+		uint64_t ip;
+		memcpy(&ip, sample->callchain + i * sizeof(ip), sizeof(ip));
+		if (ip == CONTEXT_USER)
+			break;
+		if (ip >= CONTEXT_MAX)
+			continue;
+		/* Return addresses are looked up inside the call. */
+		struct profile_frame frame = {tracker->kernel_image, 0, count == 0 ? ip : ip - 1};
+		tracker->ids[count++] = tree_frame(tracker->tree, &frame);
+	}
+	return count;
+}
+
+static size_t walk(struct tracker *tracker, struct uw_space *space,
+		   const struct record_sample *sample, struct profile_stack *stack)
+{
+	enum uw_stop stop;
+	size_t count =
+		uw_walk(space, &sample->regs, &sample->stack, tracker->frames, UW_DEPTH_MAX, &stop);
+	stack->state = stop == UW_STOP_ROOT ? PROFILE_STACK_COMPLETE : PROFILE_STACK_SKIPPED;
+	stack->reason = skip_reasons[stop];
+	return count;
+}
+
+/* Only the address that was hit. */
+static size_t take_leaf(struct tracker *tracker, const struct uw_space *space, uint64_t ip)
+{
+	struct uw_frame *leaf = &tracker->frames[0];
+	*leaf = (struct uw_frame){.ip = ip, .rva = ip, .tag = UW_TAG_NONE};
+	if (!uw_space_find(space, ip, &leaf->tag, &leaf->rva))
+		leaf->tag = UW_TAG_NONE;
+	return 1;
+}
+
+static size_t user_frames(struct tracker *tracker, struct process *process,
+			  const struct record_sample *sample, bool skip_stack,
+			  struct profile_stack *stack)
+{
+	struct uw_space *space = process_space(process, &tracker->context);
+	uint64_t user_ip = sample->regs.value[registers_arch() == UW_ARCH_X86_64 ? 16 : 32];
+	stack->state = PROFILE_STACK_SKIPPED;
+	stack->reason = PROFILE_SKIP_NO_REGS;
+	if (sample->abi == RECORD_REGISTERS_NONE || space == NULL)
+		return 0;
+	if (!tracker->config.unwind) {
+		stack->state = PROFILE_STACK_NONE;
+		stack->reason = PROFILE_SKIP_NOT_SKIPPED;
+	} else if (sample->abi == RECORD_REGISTERS_64 && skip_stack) {
+		stack->reason = PROFILE_SKIP_BUDGET;
+	} else if (sample->abi == RECORD_REGISTERS_64) {
+		return walk(tracker, space, sample, stack);
+	}
+	return take_leaf(tracker, space, user_ip);
+}
+
+static void intern(struct tracker *tracker, struct process *process, const struct record *record,
+		   bool skip_stack, struct profile_stack *stack)
+{
+	const struct record_sample *sample = &record->sample;
+	size_t count = sample->in_kernel ? add_kernel_frames(tracker, sample) : 0;
+	size_t users = user_frames(tracker, process, sample, skip_stack, stack);
+	for (size_t i = 0; i < users; i++) {
+		const struct uw_frame *from = &tracker->frames[i];
+		struct profile_frame frame = {
+			.image = from->tag == UW_TAG_NONE ? 0 : from->tag,
+			.flags =
+				from->source == UW_SOURCE_FRAME_POINTER ? PROFILE_FRAME_POINTER : 0,
+			.rva = from->rva,
+		};
+		tracker->ids[count++] = tree_frame(tracker->tree, &frame);
+	}
+	if (tracker->config.collapse) {
+		size_t kept = tree_collapse(tracker->ids, count);
+		stack->collapsed =
+			(uint16_t)(count - kept < UINT16_MAX ? count - kept : UINT16_MAX);
+		count = kept;
+	}
+	uint32_t node = tree_node(tracker->tree, tracker->ids, count);
+	/* Out of memory for the tree: the sample still counts, its stack is skipped. */
+	stack->node = node == PROFILE_NONE ? 0 : node;
+	if (node == PROFILE_NONE) {
+		stack->state = PROFILE_STACK_SKIPPED;
+		stack->reason = PROFILE_SKIP_BUDGET;
+	}
+}
+
+void tracker_apply_sample(struct tracker *tracker, const struct record *record, size_t ring_index,
+			  bool skip_stack)
+{
+	const struct record_sample *sample = &record->sample;
+	struct process *process = tracker_process(tracker, record->pid);
+	struct thread *thread = tracker_thread(tracker, record->pid, record->tid);
+	if (process == NULL || thread == NULL) {
+		tracker->counts.lost++;
+		emit_note(tracker->context.emit, PROFILE_NOTE_SAMPLES_LOST, record->time_ns, 1,
+			  record->pid, 0, "out of memory");
+		return;
+	}
+	if (process->stale) {
+		emit_note(tracker->context.emit, PROFILE_NOTE_MAPS_REREAD, record->time_ns, 1,
+			  process->pid, 0, NULL);
+		process_read_maps(process, &tracker->context, record->time_ns);
+	}
+	process_commit(process, &tracker->context);
+
+	struct emit_sample out = {
+		.time_ns = record->time_ns,
+		.ip = sample->ip,
+		.processor_flags = sample->processor_flags,
+		.pid = record->pid,
+		.tid = record->tid,
+		.cpu = record->cpu,
+		.code_segment = sample->in_kernel ? 0x10 : sample->code_segment,
+		.is_32bit = sample->abi == RECORD_REGISTERS_32,
+	};
+	uint64_t weight = tracker->config.has_count
+				  ? thread_advance(thread, ring_index, sample->count)
+				  : sample->period;
+	out.stack.cpu_ns = weight;
+	intern(tracker, process, record, skip_stack, &out.stack);
+	emit_sample(tracker->context.emit, &out);
+
+	thread->samples++;
+	thread->sampled_ns += weight;
+	tracker->families[thread->family].cpu_ns += weight;
+	tracker->counts.samples++;
+	tracker->counts.cpu_ns += weight;
+	tracker->counts.stack_copy_bytes += sample->stack.size;
+	if (out.stack.reason == PROFILE_SKIP_BUDGET)
+		tracker->counts.skipped_stacks++;
+}

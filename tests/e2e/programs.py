@@ -35,7 +35,7 @@ for _ in range(ROUNDS):
 def our_shares(result):
   """({module: %}, {(function, module): %}) of the samples' leaves."""
   modules, functions = collections.Counter(), collections.Counter()
-  for row in s.report(result, 'hotspots', '--inline', 'off', '--limit', '0'):
+  for row in s.report(result, 'hotspots', '--inline', 'off', '--call-stack-mode', 'all'):
     modules[row['Module']] += int(row['Samples'])
     functions[row['Function'], row['Module']] += int(row['Samples'])
   return shares(modules), shares(functions), sum(modules.values())

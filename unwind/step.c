@@ -33,18 +33,22 @@ static bool cfa_is_valid(const struct uw_state *state, uint64_t sp, uint64_t cfa
 }
 
 /*
- * Takes a preserved register from its slot. A slot below the stack pointer was already popped, in
- * the epilogue of a leaf whose rules are not exact there; then the register holds the value again.
- * A slot that cannot be read only matters if the register is needed later.
+ * Takes a preserved register from its slot, which lies in the frame. In the epilogue of a leaf the
+ * rules are often not exact: the slot was already popped, or, where gcc realigned the stack, is
+ * given relative to a frame pointer that was. Then the slot is outside of what is left of the frame
+ * and the register holds the value again. A slot that cannot be read only matters if the register
+ * is needed later.
  */
 static void state_restore(struct uw_state *state, const struct uw_state *frame,
-			  struct uw_memory *memory, uint64_t sp, unsigned reg, uint64_t slot)
+			  struct uw_memory *memory, uint64_t sp, uint64_t cfa, unsigned reg,
+			  uint64_t slot)
 {
+	bool inside = slot >= sp && slot < cfa;
 	uint64_t value;
 
-	if (slot < sp && frame->exact)
+	if (!inside && frame->exact)
 		return;
-	if (slot >= sp && uw_memory_read(memory, slot, &value))
+	if (inside && uw_memory_read(memory, slot, &value))
 		uw_state_set(state, reg, value);
 	else
 		uw_state_forget(state, reg);
@@ -65,7 +69,7 @@ static enum uw_step step_common(const struct uw_code *code, struct uw_state *sta
 		return UW_STEP_READ;
 	for (unsigned i = 0; i < UW_SAVED_COUNT; i++)
 		if (code->saved[i] != 0)
-			state_restore(state, state, memory, sp, uw_saved_regs[i],
+			state_restore(state, state, memory, sp, cfa, uw_saved_regs[i],
 				      cfa + (uint64_t)((int64_t)code->saved[i] * 8));
 	state->ip = ra;
 	state->exact = false;
@@ -133,6 +137,18 @@ static enum uw_step apply_cfa(struct application *apply, uint64_t sp)
 	return UW_STEP_OK;
 }
 
+/* Where a rule says that a register is stored; false when the rule says something else. */
+static bool rule_slot(const struct application *apply, const struct uw_rule *rule, uint64_t *slot)
+{
+	if (rule->kind == UW_RULE_AT_CFA) {
+		*slot = apply->cfa + (uint64_t)rule->offset;
+		return true;
+	}
+	return rule->kind == UW_RULE_AT_EXPRESSION &&
+	       uw_expression_eval(rule->expression, rule->size, &apply->cfa, apply->bias,
+				  apply->frame, apply->memory, slot) == UW_STEP_OK;
+}
+
 static void apply_register(const struct application *apply, unsigned reg, uint64_t sp,
 			   struct uw_state *caller)
 {
@@ -141,9 +157,8 @@ static void apply_register(const struct application *apply, unsigned reg, uint64
 
 	if (rule->kind == UW_RULE_UNSPECIFIED || rule->kind == UW_RULE_SAME)
 		return;
-	if (rule->kind == UW_RULE_AT_CFA)
-		state_restore(caller, apply->frame, apply->memory, sp, reg,
-			      apply->cfa + (uint64_t)rule->offset);
+	if (!apply->signal && rule_slot(apply, rule, &value))
+		state_restore(caller, apply->frame, apply->memory, sp, apply->cfa, reg, value);
 	else if (rule_value(apply, rule, reg, &value) == UW_STEP_OK)
 		uw_state_set(caller, reg, value);
 	else

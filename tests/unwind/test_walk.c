@@ -32,10 +32,13 @@ static __attribute__((noinline)) void note_callers(void)
 {
 	void *addresses[FRAMES_MAX];
 	int count = backtrace(addresses, FRAMES_MAX);
+	int i = 0;
 
-	/* 0 is the address in this function, 1 that in the caller. */
+	/* A sanitizer's stand-in for backtrace() adds a frame before this one. */
+	while (i < count && addresses[i] != __builtin_return_address(0))
+		i++;
 	noted_count = 0;
-	for (int i = 2; i < count; i++)
+	for (i++; i < count; i++)
 		noted[noted_count++] = (uintptr_t)addresses[i];
 }
 
@@ -228,7 +231,8 @@ START_TEST(truncated_copies)
 	run_chain();
 	assert_complete();
 	full = walk(&stop);
-	for (size_t size = 0; size <= frames[full - 1].sp - sample.stack.base + 8; size++) {
+	for (size_t size = 0; size <= frames[full - 1].sp - sample.stack.base + 8;
+	     size += size < 512 ? 1 : 13) {
 		assert_prefix(size, size, UW_STOP_TRUNCATED);
 		assert_prefix(size, size + 4096, UW_STOP_NOT_RESIDENT);
 	}

@@ -1,0 +1,50 @@
+/*
+ * Chains merged into a tree: from the root down (top-down), or from the leaf up (bottom-up).
+ */
+#ifndef TOOLS_CALL_TREE_H
+#define TOOLS_CALL_TREE_H
+
+#include "tools/index_map.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CALL_TREE_NONE UINT32_MAX
+
+struct call_tree_node {
+	uint32_t function; /* CALL_TREE_NONE at the root, node 0 */
+	uint32_t parent;   /* CALL_TREE_NONE at the root */
+	uint64_t self_ns;  /* time of chains that end here */
+	uint64_t total_ns; /* and of those that go on: self and all children's totals */
+	uint64_t self_samples;
+	uint64_t total_samples;
+};
+
+struct call_tree {
+	struct call_tree_node *nodes; /* a parent before its children */
+	uint32_t count;
+	uint32_t capacity;
+	struct index_map map;
+};
+
+void call_tree_init(struct call_tree *tree);
+void call_tree_finish(struct call_tree *tree);
+
+/* Adds a path from the root, first element nearest to it. */
+void call_tree_add(struct call_tree *tree, const uint32_t *functions, size_t count, bool reversed,
+		   uint64_t cpu_ns, uint64_t samples);
+
+struct call_tree_row {
+	uint32_t node;
+	uint32_t depth; /* 0: the root */
+};
+
+/*
+ * The tree in display order: depth first, siblings by total time, then samples (most first), then
+ * by `rank` of their functions (ascending). limit: only so many rows, the heaviest; since no node
+ * is lighter than its children they hang together. 0: all. The caller frees the rows.
+ */
+struct call_tree_row *call_tree_rows(const struct call_tree *tree, const uint32_t *rank,
+				     size_t limit, size_t *count);
+
+#endif

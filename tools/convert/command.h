@@ -1,0 +1,26 @@
+/*
+ * The commands of tbconvert. To add one: a file with its run function, a row in main.c.
+ */
+#ifndef TOOLS_CONVERT_COMMAND_H
+#define TOOLS_CONVERT_COMMAND_H
+
+struct command {
+	const char *name;
+	const char *usage; /* behind the name */
+	const char *what;  /* for --help */
+	/* argv[0] is the command's name. Returns the exit status; has said why if it is not 0. */
+	int (*run)(int argc, char **argv);
+};
+
+int command_export_run(int argc, char **argv);
+int command_finalize_run(int argc, char **argv);
+int command_recover_run(int argc, char **argv);
+
+/* The tb5 file for the remaining arguments, none or one result: in *path, for the caller to free.
+ * Returns 0, or the exit status after saying what is wrong. */
+int command_locate(int argc, char **argv, char **path);
+
+/* Says that getopt_long returned ':' or '?'; returns EXIT_USAGE. */
+int command_bad_option(int option, char **argv);
+
+#endif

@@ -1,0 +1,119 @@
+#include "tools/convert/command.h"
+#include "tools/convert/finalize.h"
+#include "tools/diagnose.h"
+#include "tools/functions.h"
+#include "tools/xalloc.h"
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct finalize_options {
+	const char *debug_dir; /* NULL: the system's */
+	bool is_quiet;
+};
+
+static const struct option long_options[] = {
+	{"debug-dir", required_argument, NULL, 'd'},
+	{"quiet", no_argument, NULL, 'q'},
+	{0},
+};
+
+/* Returns 0, or the exit status. */
+static int parse(int argc, char **argv, struct finalize_options *options)
+{
+	int option;
+	while ((option = getopt_long(argc, argv, ":q", long_options, NULL)) != -1) {
+		if (option == 'd')
+			options->debug_dir = optarg;
+		else if (option == 'q')
+			options->is_quiet = true;
+		else
+			return command_bad_option(option, argv);
+	}
+	return 0;
+}
+
+static const char *why(enum symbol_image_status status)
+{
+	switch (status) {
+	case SYMBOL_IMAGE_MISSING:
+		return "not readable";
+	case SYMBOL_IMAGE_REPLACED:
+		return "another file by now";
+	default:
+		return "not an ELF file";
+	}
+}
+
+/* One line, whatever is missing: the rows of the reports say the rest. */
+static void report_misses(const struct finalized *finalized)
+{
+	const size_t named = 3;
+	char *list = xalloc_text("");
+	if (finalized->miss_count == 0) {
+		free(list);
+		return;
+	}
+	for (size_t i = 0; i < finalized->miss_count && i < named; i++) {
+		const struct finalize_miss *miss = &finalized->misses[i];
+		char *longer = xalloc_printf("%s%s%s (%s)", list, i ? ", " : "", miss->path,
+					     why(miss->status));
+		free(list);
+		list = longer;
+	}
+	diagnose("no symbols from %zu files: %s%s; they show as [module]", finalized->miss_count,
+		 list, finalized->miss_count > named ? ", ..." : "");
+	free(list);
+}
+
+static int write_symbols(const char *path, struct finalized *finalized)
+{
+	char text[DIAGNOSE_CODE_SIZE];
+	TBRW_U32 code = finalize_write(path, finalized);
+	if (code == VT_SUCCESS)
+		return EXIT_SUCCESS;
+	const char *advice = "check its permissions and the space on its disk";
+	if (code == VT_INCOMPLETE_TB5_ENCOUNTERED)
+		advice = "run tbconvert recover first";
+	else if (code == VT_TB5_IN_USE)
+		advice = "wait for the collection to end";
+	diagnose("cannot add symbols to %s: %s; %s", path, diagnose_code(code, text), advice);
+	return EXIT_FAILURE;
+}
+
+static int finalize(const char *path, const struct finalize_options *options)
+{
+	char text[DIAGNOSE_CODE_SIZE];
+	struct profile_reader *reader;
+	struct finalized finalized;
+	struct progress progress;
+	TBRW_U32 code = profile_reader_open(path, &reader);
+	if (code != VT_SUCCESS) {
+		diagnose("cannot read %s: %s; name a result of tbcollect", path,
+			 diagnose_code(code, text));
+		return EXIT_FAILURE;
+	}
+	progress_begin(&progress, "Reading symbols", profile_reader_frame_count(reader));
+	finalize_collect(reader, options->debug_dir, &progress, &finalized);
+	progress_end(&progress);
+	profile_reader_close(reader);
+	if (!options->is_quiet)
+		report_misses(&finalized);
+	int status = write_symbols(path, &finalized);
+	finalize_finish(&finalized);
+	return status;
+}
+
+int command_finalize_run(int argc, char **argv)
+{
+	struct finalize_options options = {0};
+	char *path = NULL;
+	int status = parse(argc, argv, &options);
+	if (status == 0)
+		status = command_locate(argc - optind, argv + optind, &path);
+	if (status == 0)
+		status = finalize(path, &options);
+	free(path);
+	return status;
+}

@@ -1,0 +1,225 @@
+#include "tools/convert/finalize.h"
+#include "tbrw/profile/writer.h"
+#include "tools/functions.h"
+#include "tools/symbols/demangle.h"
+#include "tools/symbols/perf_map.h"
+#include "tools/symbols/resolve.h"
+#include "tools/utf8.h"
+#include "tools/xalloc.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_miss(struct finalized *finalized, const char *path, enum symbol_image_status status)
+{
+	finalized->misses = xalloc_resize(finalized->misses, finalized->miss_count + 1,
+					  sizeof(*finalized->misses));
+	finalized->misses[finalized->miss_count++] =
+		(struct finalize_miss){xalloc_text(path), status};
+}
+
+/* Code whose functions cannot be told apart counts as one: [module]. */
+static void name_by_module(const char *module, struct symbol_address *addresses, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct symbol_entry *function = &addresses[i].function;
+		if (function->name || function->is_pseudo)
+			continue;
+		function->name =
+			module[0] == '[' ? xalloc_text(module) : xalloc_printf("[%s]", module);
+		function->is_pseudo = true;
+	}
+}
+
+static void resolve_image(const struct profile_reader *reader, const struct profile_image *image,
+			  const char *debug_path, struct symbol_address *addresses, size_t count,
+			  struct finalized *finalized)
+{
+	enum symbol_image_status status = SYMBOL_IMAGE_OPEN;
+	const char *path = profile_reader_text(reader, image->path);
+	struct symbol_image_identity identity = {
+		.path = path,
+		.build_id = image->build_id,
+		.build_id_size = image->build_id_size <= sizeof(image->build_id)
+					 ? image->build_id_size
+					 : sizeof(image->build_id),
+		.inode = image->inode,
+	};
+	switch (image->kind) {
+	case PROFILE_IMAGE_FILE:
+		status = resolve_file(&identity, debug_path, addresses, count);
+		if (status != SYMBOL_IMAGE_OPEN)
+			add_miss(finalized, path, status);
+		name_by_module(functions_base_name(path), addresses, count);
+		break;
+	case PROFILE_IMAGE_VDSO:
+		resolve_vdso(&identity, addresses, count);
+		name_by_module("[vdso]", addresses, count);
+		break;
+	case PROFILE_IMAGE_JIT:
+		if (path[0])
+			perf_map_resolve(path, image->owner_uid, addresses, count);
+		name_by_module("[jit]", addresses, count);
+		break;
+	case PROFILE_IMAGE_KERNEL:
+		name_by_module("[kernel]", addresses, count);
+		break;
+	default:
+		break;
+	}
+}
+
+struct placed {
+	uint32_t image;
+	uint32_t frame;
+	uint64_t rva;
+};
+
+static int compare_placed(const void *a, const void *b)
+{
+	const struct placed *left = a;
+	const struct placed *right = b;
+	if (left->image != right->image)
+		return left->image < right->image ? -1 : 1;
+	return (left->rva > right->rva) - (left->rva < right->rva);
+}
+
+/* Addresses of all frames, those of an image together and sorted. */
+static struct placed *place_frames(const struct profile_reader *reader, size_t count)
+{
+	struct placed *placed = xalloc_zeroed(count, sizeof(*placed));
+	for (uint32_t i = 0; i < count; i++) {
+		const struct profile_frame *frame = profile_reader_frame(reader, i);
+		placed[i] = (struct placed){frame->image, i, frame->rva};
+	}
+	if (count > 1)
+		qsort(placed, count, sizeof(*placed), compare_placed);
+	return placed;
+}
+
+static int compare_frames(const void *a, const void *b)
+{
+	const struct symbol_address *left = a;
+	const struct symbol_address *right = b;
+	return (left->frame > right->frame) - (left->frame < right->frame);
+}
+
+void finalize_collect(const struct profile_reader *reader, const char *debug_path,
+		      struct progress *progress, struct finalized *finalized)
+{
+	size_t count = profile_reader_frame_count(reader);
+	struct placed *placed = place_frames(reader, count);
+	*finalized = (struct finalized){
+		.addresses = xalloc_zeroed(count, sizeof(*finalized->addresses)),
+		.count = count,
+	};
+	for (size_t i = 0; i < count; i++) {
+		finalized->addresses[i].rva = placed[i].rva;
+		finalized->addresses[i].frame = placed[i].frame;
+	}
+	for (size_t first = 0, end; first < count; first = end) {
+		for (end = first; end < count && placed[end].image == placed[first].image; end++)
+			;
+		resolve_image(reader, profile_reader_image(reader, placed[first].image), debug_path,
+			      finalized->addresses + first, end - first, finalized);
+		progress_update(progress, end);
+	}
+	free(placed);
+	if (count > 1)
+		qsort(finalized->addresses, count, sizeof(*finalized->addresses), compare_frames);
+}
+
+/* The names a reader sees; for the caller to free. *full is NULL where it equals *name. */
+static void spell(const struct symbol_entry *entry, char **name, char **full)
+{
+	*full = NULL;
+	if (entry->is_plt) {
+		char *target = demangle_name(entry->name, DEMANGLE_SHORT);
+		*name = target[0] ? xalloc_printf("[Import thunk %s]", target)
+				  : xalloc_text("[Import thunk]");
+		free(target);
+	} else if (!entry->name) {
+		*name = xalloc_printf("func@0x%" PRIx64, entry->start);
+	} else {
+		*name = demangle_name(entry->name, DEMANGLE_SHORT);
+		*full = demangle_name(entry->name, DEMANGLE_FULL);
+	}
+	utf8_replace_invalid(*name);
+	if (!*full)
+		return;
+	utf8_replace_invalid(*full);
+	if (strcmp(*name, *full) == 0) {
+		free(*full);
+		*full = NULL;
+	}
+}
+
+static TBRW_U32 write_entry(struct profile_symbol_writer *writer, uint32_t frame, size_t depth,
+			    struct symbol_entry *entry, bool is_inlined)
+{
+	char *name;
+	char *full;
+	struct profile_symbol symbol = {
+		.frame = frame,
+		.depth = (uint16_t)depth,
+		.line = entry->line,
+		.start = entry->start,
+		.size = entry->size,
+	};
+	if (is_inlined)
+		symbol.flags |= PROFILE_SYMBOL_INLINED;
+	if (entry->is_pseudo)
+		symbol.flags |= PROFILE_SYMBOL_PSEUDO;
+	if (entry->is_plt)
+		symbol.flags |= PROFILE_SYMBOL_PLT;
+	spell(entry, &name, &full);
+	if (entry->file)
+		utf8_replace_invalid(entry->file);
+	TBRW_U32 code =
+		profile_symbol_writer_add(writer, &symbol,
+					  &(struct profile_symbol_text){name, full, entry->file});
+	free(name);
+	free(full);
+	return code;
+}
+
+static TBRW_U32 write_address(struct profile_symbol_writer *writer, struct symbol_address *address)
+{
+	TBRW_U32 code = VT_SUCCESS;
+	size_t depth = 0;
+	/* code in no known module: nothing to say about it */
+	if (!address->function.name && !address->function.is_pseudo)
+		return VT_SUCCESS;
+	for (size_t i = address->inlined_count; i-- > 0 && code == VT_SUCCESS;)
+		code = write_entry(writer, address->frame, depth++, &address->inlined[i], true);
+	if (code == VT_SUCCESS)
+		code = write_entry(writer, address->frame, depth, &address->function, false);
+	return code;
+}
+
+TBRW_U32 finalize_write(const char *path, struct finalized *finalized)
+{
+	struct profile_symbol_writer *writer = NULL;
+	TBRW_U32 code = profile_symbol_writer_begin(path, &writer);
+	if (code != VT_SUCCESS)
+		return code;
+	for (size_t i = 0; i < finalized->count && code == VT_SUCCESS; i++)
+		code = write_address(writer, &finalized->addresses[i]);
+	if (code != VT_SUCCESS) {
+		profile_symbol_writer_abandon(writer);
+		return code;
+	}
+	return profile_symbol_writer_finish(writer);
+}
+
+void finalize_finish(struct finalized *finalized)
+{
+	for (size_t i = 0; i < finalized->count; i++)
+		symbol_address_finish(&finalized->addresses[i]);
+	for (size_t i = 0; i < finalized->miss_count; i++)
+		free(finalized->misses[i].path);
+	free(finalized->addresses);
+	free(finalized->misses);
+	memset(finalized, 0, sizeof(*finalized));
+}

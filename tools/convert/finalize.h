@@ -1,0 +1,37 @@
+/*
+ * Finalization: symbols for the frames of a result, and only for them.
+ */
+#ifndef TOOLS_CONVERT_FINALIZE_H
+#define TOOLS_CONVERT_FINALIZE_H
+
+#include "tbrw/profile/reader.h"
+#include "tools/progress.h"
+#include "tools/symbols/address.h"
+#include "tools/symbols/image.h"
+#include <stddef.h>
+#include <stdint.h>
+
+/* A file that symbols could not be read from. */
+struct finalize_miss {
+	char *path;
+	enum symbol_image_status status;
+};
+
+/* What was found; independent of the reader. */
+struct finalized {
+	struct symbol_address *addresses; /* in order of frames */
+	size_t count;
+	struct finalize_miss *misses;
+	size_t miss_count;
+};
+
+/* Reads the files that the result names. debug_path as for symbol_image_open. */
+void finalize_collect(const struct profile_reader *reader, const char *debug_path,
+		      struct progress *progress, struct finalized *finalized);
+
+/* Appends the symbols to a complete result. Returns a TBRW code. */
+TBRW_U32 finalize_write(const char *path, struct finalized *finalized);
+
+void finalize_finish(struct finalized *finalized);
+
+#endif

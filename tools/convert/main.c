@@ -1,0 +1,79 @@
+/* tbconvert: makes of a result what other tools read, and completes results. */
+#include "tools/convert/command.h"
+#include "tools/convert/export.h"
+#include "tools/diagnose.h"
+#include "tools/locate.h"
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct command commands[] = {
+	{"export", "--to FORMAT [-o FILE|-] [--threads] [RESULT]", "write for another tool",
+	 command_export_run},
+	{"finalize", "[--debug-dir DIR] [-q] [RESULT]", "read symbols into the result",
+	 command_finalize_run},
+	{"recover", "[-o FILE] [RESULT]", "complete a result whose collection did not end",
+	 command_recover_run},
+};
+
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+static void print_help(void)
+{
+	puts("Usage: tbconvert COMMAND [options] [RESULT]\n"
+	     "RESULT is a result directory or its tb5 file; without one, the highest-numbered\n"
+	     "result in the current directory.\n\nCommands:");
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		printf("  tbconvert %s %s\n      %s\n", commands[i].name, commands[i].usage,
+		       commands[i].what);
+	puts("\nFormats:");
+	const struct export_format *format;
+	for (size_t i = 0; (format = export_format_at(i)); i++)
+		printf("  %-12s%s\n", format->name, format->what);
+}
+
+int command_locate(int argc, char **argv, char **path)
+{
+	if (argc > 1) {
+		diagnose("%s: one argument too many; name one result", argv[1]);
+		return EXIT_USAGE;
+	}
+	enum locate_status status = locate_result(argc > 0 ? argv[0] : NULL, path);
+	if (status == LOCATE_FOUND)
+		return 0;
+	diagnose("%s: %s", argc > 0 ? argv[0] : "no result", locate_explain(status));
+	return EXIT_FAILURE;
+}
+
+int command_bad_option(int option, char **argv)
+{
+	diagnose("%s: %s; see tbconvert --help", argv[optind - 1],
+		 option == ':' ? "its value is missing" : "no such option");
+	return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	/* A reader that closes the pipe early is no failure; write errors are seen at the end. */
+	signal(SIGPIPE, SIG_IGN);
+	if (argc < 2) {
+		diagnose("no command; see tbconvert --help");
+		return EXIT_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		print_help();
+		return EXIT_SUCCESS;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		puts("tbconvert " TBCOLLECT_VERSION);
+		return EXIT_SUCCESS;
+	}
+	for (size_t i = 0; i < COMMAND_COUNT; i++) {
+		if (strcmp(commands[i].name, argv[1]) == 0)
+			return commands[i].run(argc - 1, argv + 1);
+	}
+	diagnose("%s: no such command; see tbconvert --help", argv[1]);
+	return EXIT_USAGE;
+}

@@ -1,0 +1,17 @@
+/*
+ * A complete result from the readable part of one whose collection did not end.
+ */
+#ifndef TOOLS_CONVERT_RECOVER_H
+#define TOOLS_CONVERT_RECOVER_H
+
+#include "tbrw/profile/reader.h"
+#include "tools/progress.h"
+
+/*
+ * Writes all that the reader has to a new result at path, which must not exist yet. Not kept are
+ * the processor flags of samples, which no profile reader gives, and symbols: finalize again.
+ * Returns a TBRW code; after a failure what is at path is to be removed.
+ */
+TBRW_U32 recover_write(struct profile_reader *reader, const char *path, struct progress *progress);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * Finds the tb5 file of a result.
+ */
+#ifndef TOOLS_LOCATE_H
+#define TOOLS_LOCATE_H
+
+enum locate_status {
+	LOCATE_FOUND,
+	LOCATE_MISSING,   /* no such file or directory */
+	LOCATE_NO_TB5,    /* a directory without a tb5 file */
+	LOCATE_AMBIGUOUS, /* a directory with several, none of them named like it */
+	LOCATE_NO_RESULT, /* none asked for, and none in the current directory */
+};
+
+/*
+ * argument: a tb5 file; or a result directory, whose tb5 file is DIR.tb5 in it or else the only
+ * one; or NULL for the highest-numbered directory r@@@xx (digits, then letters) with a tb5 file in
+ * the current directory, of equal numbers the one changed last. *path is for the caller to free.
+ */
+enum locate_status locate_result(const char *argument, char **path);
+
+/* What to tell the user about a status that is not LOCATE_FOUND: "why; what to do". */
+const char *locate_explain(enum locate_status status);
+
+#endif

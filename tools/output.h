@@ -1,0 +1,31 @@
+/*
+ * Where a tool's product goes: standard output, or a file that is replaced only when the new
+ * content is whole.
+ */
+#ifndef TOOLS_OUTPUT_H
+#define TOOLS_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct output {
+	FILE *stream;    /* write here */
+	char *path;      /* NULL: standard output */
+	char *temporary; /* NULL: written in place (a device, a pipe) */
+};
+
+/* path NULL or "-": standard output. Returns 0 or an errno value. */
+int output_open(struct output *output, const char *path);
+
+/* Flushes and, for a file, moves it into place. Returns 0 or the errno value of the first write
+ * that failed; EPIPE is none: who reads has seen enough. The output is closed in any case. */
+int output_finish(struct output *output);
+
+/* Leaves a file that was there before as it was. */
+void output_abandon(struct output *output);
+
+/* Columns to fit text in: of the terminal that the output is, or what COLUMNS says for one;
+ * 0 (no limit) where it is none. */
+unsigned output_width(const struct output *output);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * Output formats of reports. To add one: a file with its print function, a row in format.c.
+ */
+#ifndef TOOLS_REPORT_FORMAT_H
+#define TOOLS_REPORT_FORMAT_H
+
+#include "tools/report/table.h"
+#include <stdio.h>
+
+enum format_id {
+	FORMAT_TEXT,
+	FORMAT_CSV,
+	FORMAT_JSON,
+};
+
+struct format {
+	const char *name;
+	enum format_id id;
+	/* width: columns to fit in, 0 for no limit. Errors show in ferror(stream). */
+	void (*print)(const struct table *table, FILE *stream, unsigned width);
+};
+
+/* NULL if there is no such format. */
+const struct format *format_find(const char *name);
+
+/* Aligned columns. Names are shortened in the middle to fit; control characters become '?'. */
+void format_text_print(const struct table *table, FILE *stream, unsigned width);
+
+/* RFC 4180 quoting, lines end in LF, first line is the header, times in seconds. */
+void format_csv_print(const struct table *table, FILE *stream, unsigned width);
+void format_csv_print_field(const char *text, FILE *stream);
+
+/* An array of objects; times in seconds, not known is null. */
+void format_json_print(const struct table *table, FILE *stream, unsigned width);
+
+/* Text without control characters, at most `width` columns wide (0: any), shortened in the middle.
+ * The caller frees it. */
+char *format_text_fit(const char *text, size_t width);
+/* Columns that a UTF-8 text takes on a terminal, each code point counted as one. */
+size_t format_text_columns(const char *text);
+
+#endif

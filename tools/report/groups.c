@@ -1,0 +1,59 @@
+#include "tools/report/groups.h"
+#include "tools/xalloc.h"
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_group(const void *user, uint32_t index, const void *key)
+{
+	const struct groups *groups = user;
+	const struct group *wanted = key;
+	return groups->groups[index].id == wanted->id &&
+	       strcmp(groups->groups[index].label, wanted->label) == 0;
+}
+
+void groups_add(struct groups *groups, const char *label, uint64_t id, uint32_t index,
+		uint64_t cpu_ns, uint64_t samples)
+{
+	struct group key = {.label = label, .id = id, .index = index};
+	uint64_t identity[] = {id, index_map_hash_text(label)};
+	bool added;
+	uint32_t at =
+		index_map_intern(&groups->map, &key, index_map_hash(identity, sizeof(identity)),
+				 is_group, groups, (uint32_t)groups->count, &added);
+	if (added) {
+		if (groups->count == groups->capacity) {
+			groups->capacity = xalloc_grown(groups->capacity, groups->count + 1);
+			groups->groups = xalloc_resize(groups->groups, groups->capacity,
+						       sizeof(*groups->groups));
+		}
+		groups->groups[groups->count++] = key;
+	}
+	groups->groups[at].cpu_ns += cpu_ns;
+	groups->groups[at].samples += samples;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct group *left = a;
+	const struct group *right = b;
+	if (left->cpu_ns != right->cpu_ns)
+		return left->cpu_ns < right->cpu_ns ? 1 : -1;
+	if (left->samples != right->samples)
+		return left->samples < right->samples ? 1 : -1;
+	int order = strcmp(left->label, right->label);
+	return order ? order : (left->id > right->id) - (left->id < right->id);
+}
+
+/* The map's indices are no longer those of the groups; nothing can be added after this. */
+void groups_sort(struct groups *groups)
+{
+	if (groups->count > 1)
+		qsort(groups->groups, groups->count, sizeof(*groups->groups), compare);
+}
+
+void groups_finish(struct groups *groups)
+{
+	free(groups->groups);
+	index_map_finish(&groups->map);
+	memset(groups, 0, sizeof(*groups));
+}

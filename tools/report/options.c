@@ -1,0 +1,173 @@
+#include "tools/report/options.h"
+#include "tools/xalloc.h"
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	OPTION_FORMAT = 256,
+	OPTION_LIMIT,
+	OPTION_FILTER,
+	OPTION_MODE,
+	OPTION_INLINE,
+	OPTION_GROUP,
+	OPTION_VERSION,
+};
+
+static const struct option long_options[] = {
+	{"format", required_argument, NULL, OPTION_FORMAT},
+	{"limit", required_argument, NULL, OPTION_LIMIT},
+	{"filter", required_argument, NULL, OPTION_FILTER},
+	{"call-stack-mode", required_argument, NULL, OPTION_MODE},
+	{"inline", required_argument, NULL, OPTION_INLINE},
+	{"group-by", required_argument, NULL, OPTION_GROUP},
+	{"output", required_argument, NULL, 'o'},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPTION_VERSION},
+	{0},
+};
+
+struct choice {
+	const char *name;
+	int value;
+};
+
+static const struct choice modes[] = {
+	{"user-plus-one", CHAIN_USER_PLUS_ONE},
+	{"user-only", CHAIN_USER_ONLY},
+	{"all", CHAIN_ALL},
+	{0},
+};
+
+static const struct choice groups[] = {
+	{"function", REPORT_GROUP_FUNCTION},       {"module", REPORT_GROUP_MODULE},
+	{"process", REPORT_GROUP_PROCESS},         {"thread", REPORT_GROUP_THREAD},
+	{"source-file", REPORT_GROUP_SOURCE_FILE}, {0},
+};
+
+static const struct choice switches[] = {{"on", true}, {"off", false}, {0}};
+
+static bool choose(const struct choice *choices, const char *name, int *value)
+{
+	for (; choices->name; choices++) {
+		if (strcmp(choices->name, name) == 0) {
+			*value = choices->value;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool parse_limit(const char *text, uint32_t *limit)
+{
+	if (text[0] == '\0' || strspn(text, "0123456789") != strlen(text))
+		return false;
+	errno = 0;
+	unsigned long long value = strtoull(text, NULL, 10);
+	if (errno || value == 0 || value > UINT32_MAX)
+		return false;
+	*limit = (uint32_t)value;
+	return true;
+}
+
+/* Returns what is wrong with the option's value, NULL if nothing. */
+static char *take(struct report_options *options, int option, const char *value)
+{
+	int chosen = 0;
+	const char *problem;
+	switch (option) {
+	case OPTION_FORMAT:
+		options->format = format_find(value);
+		return options->format
+			       ? NULL
+			       : xalloc_printf("--format %s: no such format; use text, csv or json",
+					       value);
+	case OPTION_LIMIT:
+		return parse_limit(value, &options->limit)
+			       ? NULL
+			       : xalloc_printf("--limit %s: not a number of rows; use 1 or more",
+					       value);
+	case OPTION_FILTER:
+		problem = filter_add(&options->filter, value);
+		return problem ? xalloc_printf("--filter %s: %s; use KEY=VALUE", value, problem)
+			       : NULL;
+	case OPTION_MODE:
+		if (!choose(modes, value, &chosen))
+			return xalloc_printf("--call-stack-mode %s: no such mode; use "
+					     "user-plus-one, user-only or all",
+					     value);
+		options->mode = (enum chain_mode)chosen;
+		return NULL;
+	case OPTION_INLINE:
+		if (!choose(switches, value, &chosen))
+			return xalloc_printf("--inline %s: neither on nor off; use one of them",
+					     value);
+		options->with_inlined = chosen;
+		return NULL;
+	case OPTION_GROUP:
+		if (!choose(groups, value, &chosen))
+			return xalloc_printf("--group-by %s: no such grouping; use function, "
+					     "module, process, thread or source-file",
+					     value);
+		options->group = (enum report_group)chosen;
+		options->is_grouped = true;
+		return NULL;
+	default:
+		options->output = value;
+		return NULL;
+	}
+}
+
+static char *take_arguments(struct report_options *options, int argc, char **argv,
+			    bool (*is_report)(const char *name))
+{
+	if (argc > 0 && is_report(argv[0])) {
+		options->report = argv[0];
+		argc--;
+		argv++;
+	} else if (argc > 1) {
+		return xalloc_printf("%s: no such report; see tbreport --help", argv[0]);
+	}
+	if (argc > 0)
+		options->result = argv[0];
+	if (argc > 1)
+		return xalloc_printf("%s: one argument too many; name one result", argv[1]);
+	if (options->is_grouped && (!options->report || strcmp(options->report, "hotspots") != 0))
+		return xalloc_text("--group-by: only the hotspots report has groups; use "
+				   "tbreport hotspots");
+	return NULL;
+}
+
+enum report_options_status report_options_parse(int argc, char **argv,
+						bool (*is_report)(const char *name),
+						struct report_options *options, char **problem)
+{
+	int option;
+	*problem = NULL;
+	*options = (struct report_options){.format = format_find("text"), .with_inlined = true};
+	optind = 0; /* also after an earlier parse */
+	while ((option = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1) {
+		if (option == 'h')
+			return REPORT_OPTIONS_HELP;
+		if (option == OPTION_VERSION)
+			return REPORT_OPTIONS_VERSION;
+		if (option == ':')
+			*problem = xalloc_printf("%s: its value is missing; see tbreport --help",
+						 argv[optind - 1]);
+		else if (option == '?')
+			*problem = xalloc_printf("%s: no such option; see tbreport --help",
+						 argv[optind - 1]);
+		else
+			*problem = take(options, option, optarg);
+		if (*problem)
+			return REPORT_OPTIONS_BAD;
+	}
+	*problem = take_arguments(options, argc - optind, argv + optind, is_report);
+	return *problem ? REPORT_OPTIONS_BAD : REPORT_OPTIONS_RUN;
+}
+
+void report_options_finish(struct report_options *options)
+{
+	filter_finish(&options->filter);
+}

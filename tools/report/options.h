@@ -1,0 +1,48 @@
+/*
+ * The command line of tbreport.
+ */
+#ifndef TOOLS_REPORT_OPTIONS_H
+#define TOOLS_REPORT_OPTIONS_H
+
+#include "tools/chain.h"
+#include "tools/filter.h"
+#include "tools/report/format.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+enum report_group {
+	REPORT_GROUP_FUNCTION,
+	REPORT_GROUP_MODULE,
+	REPORT_GROUP_PROCESS,
+	REPORT_GROUP_THREAD,
+	REPORT_GROUP_SOURCE_FILE,
+};
+
+struct report_options {
+	const char *report; /* name, NULL: none given */
+	const char *result; /* NULL: none given */
+	const char *output; /* NULL: standard output */
+	const struct format *format;
+	enum chain_mode mode;
+	enum report_group group;
+	bool is_grouped; /* --group-by was given */
+	bool with_inlined;
+	uint32_t limit; /* rows; 0: all */
+	struct filter filter;
+};
+
+enum report_options_status {
+	REPORT_OPTIONS_RUN,
+	REPORT_OPTIONS_HELP,
+	REPORT_OPTIONS_VERSION,
+	REPORT_OPTIONS_BAD, /* *problem says what */
+};
+
+/* Texts of the options are borrowed from argv. problem is for the caller to free.
+ * is_report tells report names from results. */
+enum report_options_status report_options_parse(int argc, char **argv,
+						bool (*is_report)(const char *name),
+						struct report_options *options, char **problem);
+void report_options_finish(struct report_options *options);
+
+#endif

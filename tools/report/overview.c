@@ -1,0 +1,149 @@
+#include "tools/report/overview.h"
+#include "tools/index_map.h"
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct {
+	const char *key;
+	const char *words;
+} skip_reasons[PROFILE_SKIP_REASON_COUNT] = {
+	[PROFILE_SKIP_NOT_SKIPPED] = {"other", "other reasons"},
+	[PROFILE_SKIP_BUDGET] = {"budget", "collector's budget"},
+	[PROFILE_SKIP_TRUNCATED] = {"truncated", "stack larger than the copy"},
+	[PROFILE_SKIP_NOT_RESIDENT] = {"not_resident", "stack not in memory"},
+	[PROFILE_SKIP_NO_INFO] = {"no_info", "no unwind information"},
+	[PROFILE_SKIP_OTHER_STACK] = {"other_stack", "goes on on another stack"},
+	[PROFILE_SKIP_DEPTH] = {"depth", "too deep"},
+	[PROFILE_SKIP_BAD_INFO] = {"bad_info", "contradictory unwind information"},
+	[PROFILE_SKIP_NO_REGS] = {"no_regs", "no user registers"},
+};
+
+const char *overview_skip_key(enum profile_skip_reason reason)
+{
+	return skip_reasons[reason].key;
+}
+
+const char *overview_skip_words(enum profile_skip_reason reason)
+{
+	return skip_reasons[reason].words;
+}
+
+static struct overview_number known(uint64_t value)
+{
+	return (struct overview_number){value, true};
+}
+
+static void take_note(struct overview *overview, const struct profile_note *note, const char *text)
+{
+	switch (note->kind) {
+	case PROFILE_NOTE_COMMAND:
+		overview->command = text;
+		overview->target_pid = known(note->pid);
+		break;
+	case PROFILE_NOTE_ATTACHED:
+		if (!overview->target_pid.is_known) {
+			overview->command = text;
+			overview->target_pid = known(note->pid);
+		}
+		break;
+	case PROFILE_NOTE_INTERVAL:
+		overview->interval_ns = known(note->value);
+		break;
+	case PROFILE_NOTE_COLLECTOR:
+		overview->collector = text;
+		break;
+	case PROFILE_NOTE_ANALYSIS:
+		overview->analysis = text;
+		break;
+	case PROFILE_NOTE_SAMPLES_LOST:
+		overview->samples_lost += note->value;
+		break;
+	case PROFILE_NOTE_RECORDS_LOST:
+		overview->records_lost += note->value;
+		break;
+	case PROFILE_NOTE_THROTTLED:
+		overview->throttled += note->value;
+		break;
+	case PROFILE_NOTE_NOT_FOLLOWED:
+		overview->not_followed++;
+		break;
+	case PROFILE_NOTE_PAUSED:
+		overview->paused_ns += note->value;
+		break;
+	case PROFILE_NOTE_EXIT_STATUS:
+		overview->exit_status = known(note->value);
+		break;
+	case PROFILE_NOTE_ELAPSED:
+		overview->elapsed_ns = known(note->value);
+		break;
+	case PROFILE_NOTE_COLLECTOR_CPU:
+		overview->collector_cpu_ns = known(note->value);
+		break;
+	case PROFILE_NOTE_COLLECTOR_RSS:
+		overview->collector_rss = known(note->value);
+		break;
+	case PROFILE_NOTE_STACK_COPY:
+		overview->stack_copy_bytes = known(note->value);
+		break;
+	case PROFILE_NOTE_UNATTRIBUTED:
+		overview->unattributed_ns += note->value;
+		break;
+	case PROFILE_NOTE_RUSAGE_CPU:
+		overview->rusage_cpu_ns = known(note->value);
+		break;
+	default:
+		break;
+	}
+}
+
+static bool is_module_path(const void *user, uint32_t index, const void *key)
+{
+	return strcmp(profile_reader_module(user, index)->path, key) == 0;
+}
+
+static uint32_t count_modules(const struct profile_reader *reader)
+{
+	struct index_map map = {0};
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < profile_reader_module_count(reader); i++) {
+		const char *path = profile_reader_module(reader, i)->path;
+		bool added;
+		index_map_intern(&map, path, index_map_hash_text(path), is_module_path, reader, i,
+				 &added);
+		count += added;
+	}
+	index_map_finish(&map);
+	return count;
+}
+
+/* The end's note is missing when the collector was killed; the clock went on until then. */
+static void take_clocks(struct overview *overview, const struct profile_reader *reader)
+{
+	uint32_t count = profile_reader_clock_count(reader);
+	if (count == 0)
+		return;
+	overview->first_clock = *profile_reader_clock(reader, 0);
+	overview->has_clock = true;
+	const struct profile_clock *last = profile_reader_clock(reader, count - 1);
+	if (!overview->elapsed_ns.is_known && last->raw_ns > overview->first_clock.raw_ns)
+		overview->elapsed_ns = known(last->raw_ns - overview->first_clock.raw_ns);
+}
+
+void overview_collect(const struct profile_reader *reader, const struct tally *tally,
+		      const char *path, struct overview *overview)
+{
+	struct stat status;
+	*overview = (struct overview){.command = "", .collector = "", .analysis = ""};
+	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
+		const struct profile_note *note = profile_reader_note(reader, i);
+		take_note(overview, note, profile_reader_text(reader, note->text));
+	}
+	take_clocks(overview, reader);
+	overview->cpu_ns = tally->cpu_ns + tally->rest_ns;
+	overview->modules = count_modules(reader);
+	if (stat(path, &status) == 0)
+		overview->file_bytes = known((uint64_t)status.st_size);
+	profile_reader_host(reader, &overview->host);
+	overview->is_complete = profile_reader_complete(reader);
+	overview->is_finalized = profile_reader_symbol_count(reader) > 0;
+}

@@ -1,0 +1,53 @@
+/*
+ * What a result says about the collection as a whole.
+ */
+#ifndef TOOLS_REPORT_OVERVIEW_H
+#define TOOLS_REPORT_OVERVIEW_H
+
+#include "tbrw/profile/reader.h"
+#include "tools/tally.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct overview_number {
+	uint64_t value;
+	bool is_known;
+};
+
+struct overview {
+	struct overview_number elapsed_ns;
+	struct overview_number interval_ns;
+	struct overview_number collector_cpu_ns;
+	struct overview_number collector_rss;
+	struct overview_number stack_copy_bytes;
+	struct overview_number file_bytes;
+	struct overview_number target_pid;
+	struct overview_number exit_status;
+	struct overview_number rusage_cpu_ns;
+	uint64_t cpu_ns; /* of the samples, and what no sample carries */
+	uint64_t paused_ns;
+	uint64_t samples_lost;
+	uint64_t records_lost;
+	uint64_t throttled; /* times */
+	uint64_t unattributed_ns;
+	uint64_t not_followed; /* programs */
+	uint32_t modules;      /* distinct files and other sources of code that were mapped */
+	const char *command;   /* "" where not known */
+	const char *collector; /* program and version */
+	const char *analysis;
+	struct profile_host_info host;
+	struct profile_clock first_clock;
+	bool has_clock;
+	bool is_complete;
+	bool is_finalized;
+};
+
+/* path: of the tb5 file. Texts live as long as the reader. */
+void overview_collect(const struct profile_reader *reader, const struct tally *tally,
+		      const char *path, struct overview *overview);
+
+/* Name of a reason in JSON and in words; for every reason but PROFILE_SKIP_NOT_SKIPPED. */
+const char *overview_skip_key(enum profile_skip_reason reason);
+const char *overview_skip_words(enum profile_skip_reason reason);
+
+#endif

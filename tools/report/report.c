@@ -1,0 +1,42 @@
+#include "tools/report/report.h"
+#include "tools/xalloc.h"
+#include <stdlib.h>
+#include <string.h>
+
+bool report_shows_no_sample(const struct tally *tally)
+{
+	return tally->rest_ns > (tally->cpu_ns + tally->rest_ns) / 2000;
+}
+
+static int compare_functions(const void *a, const void *b, void *user)
+{
+	const struct functions *functions = user;
+	uint32_t left_index = *(const uint32_t *)a;
+	uint32_t right_index = *(const uint32_t *)b;
+	const struct function *left = functions_at(functions, left_index);
+	const struct function *right = functions_at(functions, right_index);
+	int order = strcmp(left->name, right->name);
+	if (!order)
+		order = strcmp(left->full, right->full);
+	if (!order)
+		order = strcmp(functions_module(functions, left->module)->path,
+			       functions_module(functions, right->module)->path);
+	if (!order)
+		order = (left->start > right->start) - (left->start < right->start);
+	return order ? order : (left_index > right_index) - (left_index < right_index);
+}
+
+uint32_t *report_rank_functions(const struct functions *functions)
+{
+	uint32_t count = functions_count(functions);
+	uint32_t *order = xalloc_zeroed(count, sizeof(*order));
+	uint32_t *rank = xalloc_zeroed(count, sizeof(*rank));
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = i;
+	/* qsort_r has no const; the comparison does not change them */
+	qsort_r(order, count, sizeof(*order), compare_functions, (void *)(uintptr_t)functions);
+	for (uint32_t i = 0; i < count; i++)
+		rank[order[i]] = i;
+	free(order);
+	return rank;
+}

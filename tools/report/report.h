@@ -1,0 +1,48 @@
+/*
+ * The reports of tbreport. To add one: a file with its print function, a row in main.c.
+ */
+#ifndef TOOLS_REPORT_REPORT_H
+#define TOOLS_REPORT_REPORT_H
+
+#include "tbrw/profile/reader.h"
+#include "tools/functions.h"
+#include "tools/report/options.h"
+#include "tools/report/table.h"
+#include "tools/tally.h"
+#include <stdio.h>
+
+struct report_input {
+	struct profile_reader *reader;
+	const char *path; /* of the tb5 file */
+	const struct report_options *options;
+	const struct functions *functions;
+	const uint32_t *rank; /* place of each function in order of names */
+	struct tally tally;   /* as report.tally_by asks for, and the options' filter */
+};
+
+struct report {
+	const char *name;
+	const char *what; /* for --help */
+	unsigned tally_by;
+	void (*print)(const struct report_input *input, FILE *stream, unsigned width);
+};
+
+void report_summary_print(const struct report_input *input, FILE *stream, unsigned width);
+void report_hotspots_print(const struct report_input *input, FILE *stream, unsigned width);
+void report_top_down_print(const struct report_input *input, FILE *stream, unsigned width);
+void report_bottom_up_print(const struct report_input *input, FILE *stream, unsigned width);
+void report_threads_print(const struct report_input *input, FILE *stream, unsigned width);
+void report_modules_print(const struct report_input *input, FILE *stream, unsigned width);
+
+/* The functions with the most CPU time of their own, `limit` rows (0: all). */
+void report_hotspots_fill(const struct report_input *input, uint32_t limit, struct table *table);
+
+/* CPU time that no sample carries is a row of its own when it is more than 0.05 % of all. */
+#define REPORT_NO_SAMPLE "[No sample]"
+bool report_shows_no_sample(const struct tally *tally);
+
+/* Order of the functions by name, full name, module and start, for equal weights. The caller
+ * frees it. */
+uint32_t *report_rank_functions(const struct functions *functions);
+
+#endif

@@ -1,0 +1,245 @@
+#include "tools/report/groups.h"
+#include "tools/report/report.h"
+#include "tools/xalloc.h"
+#include <stdlib.h>
+
+enum {
+	COLUMN_FUNCTION,
+	COLUMN_CPU,
+	COLUMN_SHARE,
+	COLUMN_SAMPLES,
+	COLUMN_MODULE,
+	COLUMN_FULL,
+	COLUMN_FILE,
+	COLUMN_START,
+	COLUMN_PATH,
+	COLUMN_COUNT
+};
+
+static const struct table_column function_columns[COLUMN_COUNT] = {
+	[COLUMN_FUNCTION] = {"Function", "function", TABLE_NAME, TABLE_IN_ALL},
+	[COLUMN_CPU] = {"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_IN_ALL},
+	[COLUMN_SHARE] = {"CPU %", "cpu_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_IN_JSON},
+	[COLUMN_SAMPLES] = {"Samples", "samples", TABLE_COUNT, TABLE_IN_ALL},
+	[COLUMN_MODULE] = {"Module", "module", TABLE_TEXT, TABLE_IN_ALL},
+	[COLUMN_FULL] = {"Function (Full)", "function_full", TABLE_NAME,
+			 TABLE_IN_CSV | TABLE_IN_JSON},
+	[COLUMN_FILE] = {"Source File", "source_file", TABLE_TEXT, TABLE_IN_ALL},
+	[COLUMN_START] = {"Start Address", "start_address", TABLE_ADDRESS,
+			  TABLE_IN_CSV | TABLE_IN_JSON},
+	[COLUMN_PATH] = {"Source Path", "source_path", TABLE_TEXT, TABLE_IN_JSON},
+};
+
+/* Own time of each function, as groups without labels whose index is the function's. */
+static struct group *sum_functions(const struct report_input *input, size_t *count)
+{
+	uint32_t functions = functions_count(input->functions);
+	struct group *sums = xalloc_zeroed(functions, sizeof(*sums));
+	struct chain chain = {0};
+	for (size_t i = 0; i < input->tally.count; i++) {
+		const struct tally_entry *entry = &input->tally.entries[i];
+		chain_of_stack(&chain, input->reader, input->functions, entry->node, entry->state,
+			       input->options->mode);
+		uint32_t leaf = chain_leaf(&chain);
+		if (!filter_takes_function(&input->options->filter,
+					   functions_at(input->functions, leaf),
+					   functions_module_of(input->functions, leaf)))
+			continue;
+		sums[leaf].cpu_ns += entry->cpu_ns;
+		sums[leaf].samples += entry->samples;
+	}
+	chain_finish(&chain);
+	*count = 0;
+	for (uint32_t i = 0; i < functions; i++) {
+		if (sums[i].samples == 0)
+			continue;
+		sums[*count] = sums[i];
+		sums[(*count)++].index = i;
+	}
+	return sums;
+}
+
+static int compare_sums(const void *a, const void *b, void *user)
+{
+	const struct group *left = a;
+	const struct group *right = b;
+	const uint32_t *rank = user;
+	if (left->cpu_ns != right->cpu_ns)
+		return left->cpu_ns < right->cpu_ns ? 1 : -1;
+	if (left->samples != right->samples)
+		return left->samples < right->samples ? 1 : -1;
+	return rank[left->index] < rank[right->index] ? -1 : 1;
+}
+
+static void add_function_row(const struct report_input *input, const struct group *sum,
+			     uint64_t total_ns, struct table *table)
+{
+	const struct function *function = functions_at(input->functions, sum->index);
+	struct table_cell *row = table_add_row(table);
+	row[COLUMN_FUNCTION].text = function->name;
+	row[COLUMN_CPU].number = sum->cpu_ns;
+	row[COLUMN_SHARE].number = table_share(sum->cpu_ns, total_ns);
+	row[COLUMN_SAMPLES].number = sum->samples;
+	row[COLUMN_MODULE].text = functions_module_of(input->functions, sum->index)->name;
+	row[COLUMN_FULL].text = function->full;
+	row[COLUMN_FILE].text = functions_base_name(function->file);
+	row[COLUMN_START].number = function->start;
+	row[COLUMN_PATH].text = function->file;
+}
+
+static void add_no_sample_row(const struct tally *tally, uint64_t total_ns, struct table *table)
+{
+	struct table_cell *row = table_add_row(table);
+	row[COLUMN_FUNCTION].text = REPORT_NO_SAMPLE;
+	row[COLUMN_CPU].number = tally->rest_ns;
+	row[COLUMN_SHARE].number = table_share(tally->rest_ns, total_ns);
+	row[COLUMN_MODULE].text = "[Unknown]";
+	row[COLUMN_FULL].text = REPORT_NO_SAMPLE;
+}
+
+void report_hotspots_fill(const struct report_input *input, uint32_t limit, struct table *table)
+{
+	size_t count;
+	struct group *sums = sum_functions(input, &count);
+	uint64_t total_ns = input->tally.cpu_ns + input->tally.rest_ns;
+	bool rest_pending = report_shows_no_sample(&input->tally);
+	if (count > 1)
+		qsort_r(sums, count, sizeof(*sums), compare_sums, (void *)(uintptr_t)input->rank);
+	table_init(table, function_columns, COLUMN_COUNT);
+	size_t next = 0;
+	while ((next < count || rest_pending) && (limit == 0 || table->row_count < limit)) {
+		if (rest_pending && (next == count || sums[next].cpu_ns < input->tally.rest_ns)) {
+			add_no_sample_row(&input->tally, total_ns, table);
+			rest_pending = false;
+		} else {
+			add_function_row(input, &sums[next++], total_ns, table);
+		}
+	}
+	free(sums);
+}
+
+static const char *or_unknown(const char *text)
+{
+	return text[0] ? text : "[Unknown]";
+}
+
+static void add_to_group(const struct report_input *input, const struct tally_entry *entry,
+			 uint32_t leaf, struct groups *groups)
+{
+	const struct module *module = functions_module_of(input->functions, leaf);
+	const struct function *function = functions_at(input->functions, leaf);
+	const char *label = "";
+	uint64_t id = 0;
+	switch (input->options->group) {
+	case REPORT_GROUP_MODULE:
+		label = module->name;
+		break;
+	case REPORT_GROUP_PROCESS:
+		label = or_unknown(tally_process_name(input->reader, entry->process));
+		id = entry->pid;
+		break;
+	case REPORT_GROUP_THREAD:
+		label = or_unknown(tally_thread_name(input->reader, entry->thread));
+		id = entry->tid;
+		break;
+	default:
+		label = or_unknown(functions_base_name(function->file));
+		break;
+	}
+	groups_add(groups, label, id, 0, entry->cpu_ns, entry->samples);
+}
+
+/* What threads used beyond their samples belongs to them and their processes. */
+static void add_rest_to_groups(const struct report_input *input, struct groups *groups)
+{
+	enum report_group by = input->options->group;
+	if (by != REPORT_GROUP_PROCESS && by != REPORT_GROUP_THREAD) {
+		if (report_shows_no_sample(&input->tally))
+			groups_add(groups, REPORT_NO_SAMPLE, 0, 0, input->tally.rest_ns, 0);
+		return;
+	}
+	if (filter_needs_function(&input->options->filter))
+		return;
+	for (uint32_t i = 0; i < profile_reader_thread_count(input->reader); i++) {
+		const struct profile_thread_info *thread = profile_reader_thread(input->reader, i);
+		const char *process = tally_process_name(input->reader, thread->process);
+		if (!filter_takes_thread(&input->options->filter, thread->pid, process, thread->tid,
+					 thread->name))
+			continue;
+		bool by_process = by == REPORT_GROUP_PROCESS;
+		groups_add(groups, or_unknown(by_process ? process : thread->name),
+			   by_process ? thread->pid : thread->tid, 0, thread->rest_ns, 0);
+	}
+}
+
+static void collect_groups(const struct report_input *input, struct groups *groups)
+{
+	struct chain chain = {0};
+	for (size_t i = 0; i < input->tally.count; i++) {
+		const struct tally_entry *entry = &input->tally.entries[i];
+		chain_of_stack(&chain, input->reader, input->functions, entry->node, entry->state,
+			       input->options->mode);
+		uint32_t leaf = chain_leaf(&chain);
+		if (filter_takes_function(&input->options->filter,
+					  functions_at(input->functions, leaf),
+					  functions_module_of(input->functions, leaf)))
+			add_to_group(input, entry, leaf, groups);
+	}
+	chain_finish(&chain);
+	add_rest_to_groups(input, groups);
+	groups_sort(groups);
+}
+
+static void print_groups(const struct report_input *input, FILE *stream, unsigned width)
+{
+	static const struct {
+		const char *title;
+		const char *key;
+		const char *id_title; /* NULL: none */
+		const char *id_key;
+	} names[] = {
+		[REPORT_GROUP_FUNCTION] = {"Function", "function", NULL, NULL},
+		[REPORT_GROUP_MODULE] = {"Module", "module", NULL, NULL},
+		[REPORT_GROUP_PROCESS] = {"Process", "process", "PID", "pid"},
+		[REPORT_GROUP_THREAD] = {"Thread", "thread", "TID", "tid"},
+		[REPORT_GROUP_SOURCE_FILE] = {"Source File", "source_file", NULL, NULL},
+	};
+	enum report_group by = input->options->group;
+	const struct table_column columns[] = {
+		{names[by].title, names[by].key, TABLE_NAME, TABLE_IN_ALL},
+		{names[by].id_title ? names[by].id_title : "", names[by].id_key, TABLE_COUNT,
+		 names[by].id_title ? TABLE_IN_ALL : 0},
+		{"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_IN_ALL},
+		{"CPU %", "cpu_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_IN_JSON},
+		{"Samples", "samples", TABLE_COUNT, TABLE_IN_ALL},
+	};
+	struct groups groups = {0};
+	struct table table;
+	collect_groups(input, &groups);
+	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	uint64_t total_ns = input->tally.cpu_ns + input->tally.rest_ns;
+	uint32_t limit = input->options->limit;
+	for (size_t i = 0; i < groups.count && (limit == 0 || i < limit); i++) {
+		struct table_cell *row = table_add_row(&table);
+		row[0].text = groups.groups[i].label;
+		row[1].number = groups.groups[i].id;
+		row[2].number = groups.groups[i].cpu_ns;
+		row[3].number = table_share(groups.groups[i].cpu_ns, total_ns);
+		row[4].number = groups.groups[i].samples;
+	}
+	input->options->format->print(&table, stream, width);
+	table_finish(&table);
+	groups_finish(&groups);
+}
+
+void report_hotspots_print(const struct report_input *input, FILE *stream, unsigned width)
+{
+	struct table table;
+	if (input->options->group != REPORT_GROUP_FUNCTION) {
+		print_groups(input, stream, width);
+		return;
+	}
+	report_hotspots_fill(input, input->options->limit, &table);
+	input->options->format->print(&table, stream, width);
+	table_finish(&table);
+}

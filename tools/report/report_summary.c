@@ -1,0 +1,356 @@
+#include "tools/report/overview.h"
+#include "tools/report/report.h"
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define TOP_HOTSPOTS     5u
+#define NOT_FOLLOWED_MAX 5u
+#define LABEL_WIDTH      26
+
+static void print_label(FILE *stream, const char *label)
+{
+	fprintf(stream, "%-*s", LABEL_WIDTH, label);
+}
+
+static void print_text(FILE *stream, const char *label, const char *text)
+{
+	if (text[0] == '\0')
+		return;
+	char *clean = format_text_fit(text, 0);
+	print_label(stream, label);
+	fprintf(stream, "%s\n", clean);
+	free(clean);
+}
+
+static void print_seconds(FILE *stream, const char *label, struct overview_number ns)
+{
+	print_label(stream, label);
+	if (ns.is_known)
+		fprintf(stream, "%.3f s\n", (double)ns.value / 1e9);
+	else
+		fputs("not known\n", stream);
+}
+
+static void print_bytes(FILE *stream, const char *before, uint64_t bytes, const char *after)
+{
+	static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+	double value = (double)bytes;
+	size_t unit = 0;
+	for (; value >= 1000 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
+		value /= 1000;
+	fprintf(stream, unit ? "%s%.1f %s%s" : "%s%.0f %s%s", before, value, units[unit], after);
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return (double)table_share(part, whole) / 1e4;
+}
+
+static void print_times(const struct report_input *input, const struct overview *overview,
+			FILE *stream)
+{
+	struct overview_number cpu = {overview->cpu_ns, true};
+	struct overview_number paused = {overview->paused_ns, true};
+	print_seconds(stream, "Elapsed Time:", overview->elapsed_ns);
+	print_label(stream, "CPU Time:");
+	fprintf(stream, "%.3f s", (double)cpu.value / 1e9);
+	if (overview->elapsed_ns.is_known && overview->elapsed_ns.value > 0) {
+		fprintf(stream, " (%.2f CPUs",
+			(double)cpu.value / (double)overview->elapsed_ns.value);
+		if (overview->host.logical_cpus)
+			fprintf(stream, " of %" PRIu32, overview->host.logical_cpus);
+		fputc(')', stream);
+	}
+	fputc('\n', stream);
+	if (input->tally.rest_ns > 0) {
+		print_label(stream, "  in no sample:");
+		fprintf(stream, "%.3f s (%.1f %%)\n", (double)input->tally.rest_ns / 1e9,
+			percent(input->tally.rest_ns, cpu.value));
+	}
+	if (overview->unattributed_ns > 0) {
+		print_label(stream, "  in no thread's account:");
+		fprintf(stream, "%.3f s more\n", (double)overview->unattributed_ns / 1e9);
+	}
+	print_seconds(stream, "Paused Time:", paused);
+	print_label(stream, "Total Thread Count:");
+	fprintf(stream, "%" PRIu32 "\n", profile_reader_thread_count(input->reader));
+	print_label(stream, "Processes, Modules:");
+	fprintf(stream, "%" PRIu32 ", %" PRIu32 "\n", profile_reader_process_count(input->reader),
+		overview->modules);
+}
+
+static void print_samples(const struct tally *tally, const struct overview *overview, FILE *stream)
+{
+	print_label(stream, "Samples:");
+	fprintf(stream, "%" PRIu64, tally->samples);
+	if (overview->interval_ns.is_known)
+		fprintf(stream, ", one each %g ms of CPU time",
+			(double)overview->interval_ns.value / 1e6);
+	fprintf(stream, "; %" PRIu64 " lost", overview->samples_lost);
+	if (overview->samples_lost)
+		fprintf(stream, " (%.2f %%)",
+			percent(overview->samples_lost, overview->samples_lost + tally->samples));
+	fputc('\n', stream);
+	print_label(stream, "Stacks:");
+	fprintf(stream, "%.1f %% complete, %.1f %% skipped, %.1f %% guessed, %.1f %% none\n",
+		percent(tally->states[PROFILE_STACK_COMPLETE], tally->samples),
+		percent(tally->states[PROFILE_STACK_SKIPPED], tally->samples),
+		percent(tally->states[PROFILE_STACK_GUESSED], tally->samples),
+		percent(tally->states[PROFILE_STACK_NONE], tally->samples));
+	for (int i = 0; i < PROFILE_SKIP_REASON_COUNT; i++) {
+		if (tally->skipped[i] == 0)
+			continue;
+		print_label(stream, "  skipped:");
+		fprintf(stream, "%.1f %% %s\n", percent(tally->skipped[i], tally->samples),
+			overview_skip_words((enum profile_skip_reason)i));
+	}
+	if (tally->collapsed > 0) {
+		print_label(stream, "  recursion collapsed:");
+		fprintf(stream, "in %" PRIu64 " samples (%.1f %%)\n", tally->collapsed,
+			percent(tally->collapsed, tally->samples));
+	}
+}
+
+/* What the figures above leave out. */
+static void print_warnings(const struct profile_reader *reader, const struct overview *overview,
+			   FILE *stream)
+{
+	uint32_t not_followed = 0;
+	if (!overview->is_complete)
+		fputs("Warning: the result is incomplete: the collection did not end; this is what "
+		      "was written until then\n",
+		      stream);
+	if (overview->throttled > 0)
+		fprintf(stream,
+			"Warning: the kernel throttled sampling %" PRIu64 " times; use a longer "
+			"interval\n",
+			overview->throttled);
+	if (overview->records_lost > 0)
+		fprintf(stream,
+			"Warning: %" PRIu64 " other records were lost; modules or threads may be "
+			"missing\n",
+			overview->records_lost);
+	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
+		const struct profile_note *note = profile_reader_note(reader, i);
+		char *text = format_text_fit(profile_reader_text(reader, note->text), 0);
+		if (note->kind == PROFILE_NOTE_WARNING)
+			fprintf(stream, "Warning: %s\n", text);
+		if (note->kind == PROFILE_NOTE_NOT_FOLLOWED && not_followed++ < NOT_FOLLOWED_MAX)
+			fprintf(stream,
+				"Warning: process %" PRIu32 " (%s) was not followed: the kernel "
+				"does not allow it\n",
+				note->pid, text);
+		free(text);
+	}
+	if (not_followed > NOT_FOLLOWED_MAX)
+		fprintf(stream, "Warning: %" PRIu32 " more programs were not followed\n",
+			not_followed - NOT_FOLLOWED_MAX);
+}
+
+static void print_cost(const struct tally *tally, const struct overview *overview, FILE *stream)
+{
+	print_label(stream, "Collector Cost:");
+	if (overview->collector_cpu_ns.is_known)
+		fprintf(stream, "%.3f s of CPU time (%.2f %% of the target's)",
+			(double)overview->collector_cpu_ns.value / 1e9,
+			percent(overview->collector_cpu_ns.value, overview->cpu_ns));
+	else
+		fputs("CPU time not known", stream);
+	if (overview->collector_rss.is_known)
+		print_bytes(stream, ", peak memory ", overview->collector_rss.value, "");
+	fputc('\n', stream);
+	print_label(stream, "Data Written:");
+	print_bytes(stream, "", overview->file_bytes.value, "");
+	if (tally->samples > 0)
+		fprintf(stream, " (%.0f bytes per sample)",
+			(double)overview->file_bytes.value / (double)tally->samples);
+	if (overview->stack_copy_bytes.is_known)
+		print_bytes(stream, ", ", overview->stack_copy_bytes.value,
+			    " of stacks copied by the kernel");
+	fputc('\n', stream);
+}
+
+static void print_start(const struct overview *overview, FILE *stream)
+{
+	time_t seconds = (time_t)(overview->first_clock.real_ns / 1000000000);
+	struct tm time;
+	char text[64];
+	if (!overview->has_clock || overview->first_clock.real_ns == 0 ||
+	    !gmtime_r(&seconds, &time) ||
+	    strftime(text, sizeof(text), "%H:%M:%S %d/%m/%Y UTC", &time) == 0)
+		return;
+	print_text(stream, "Collection start:", text);
+}
+
+static void print_platform(const struct tally *tally, const struct overview *overview, FILE *stream)
+{
+	fputs("\nCollection and Platform Info\n", stream);
+	print_text(stream, "Command Line:", overview->command);
+	if (overview->exit_status.is_known) {
+		print_label(stream, "Exit Status:");
+		fprintf(stream, "%" PRIu64 "\n", overview->exit_status.value);
+	}
+	print_text(stream, "Analysis:", overview->analysis);
+	print_text(stream, "Collector:", overview->collector);
+	print_cost(tally, overview, stream);
+	print_start(overview, stream);
+	print_text(stream, "Computer Name:", overview->host.name);
+	print_text(stream, "Operating System:", overview->host.os);
+	print_text(stream, "CPU:", overview->host.cpu);
+	if (overview->host.logical_cpus) {
+		print_label(stream, "Logical CPU Count:");
+		fprintf(stream, "%" PRIu32 "\n", overview->host.logical_cpus);
+	}
+}
+
+static void print_as_text(const struct report_input *input, const struct overview *overview,
+			  FILE *stream, unsigned width)
+{
+	struct table table;
+	uint32_t limit = input->options->limit ? input->options->limit : TOP_HOTSPOTS;
+	print_times(input, overview, stream);
+	print_samples(&input->tally, overview, stream);
+	print_warnings(input->reader, overview, stream);
+	fputs("\nTop Hotspots\n", stream);
+	report_hotspots_fill(input, limit, &table);
+	format_text_print(&table, stream, width);
+	table_finish(&table);
+	if (!overview->is_finalized && input->tally.samples > 0)
+		fputs("The result has no symbols yet; run: tbconvert finalize RESULT\n", stream);
+	print_platform(&input->tally, overview, stream);
+}
+
+static struct json_object *seconds_object(struct overview_number ns)
+{
+	char text[32];
+	if (!ns.is_known)
+		return NULL;
+	snprintf(text, sizeof(text), "%" PRIu64 ".%09" PRIu64, ns.value / 1000000000,
+		 ns.value % 1000000000);
+	return json_object_new_double_s((double)ns.value / 1e9, text);
+}
+
+static struct json_object *number_object(struct overview_number number)
+{
+	return number.is_known ? json_object_new_uint64(number.value) : NULL;
+}
+
+static struct json_object *text_object(const char *text)
+{
+	return text[0] ? json_object_new_string(text) : NULL;
+}
+
+static struct json_object *stacks_object(const struct tally *tally)
+{
+	struct json_object *stacks = json_object_new_object();
+	struct json_object *skipped = json_object_new_object();
+	json_object_object_add(stacks, "complete",
+			       json_object_new_uint64(tally->states[PROFILE_STACK_COMPLETE]));
+	for (int i = 1; i < PROFILE_SKIP_REASON_COUNT; i++)
+		json_object_object_add(skipped, overview_skip_key((enum profile_skip_reason)i),
+				       json_object_new_uint64(tally->skipped[i]));
+	/* A reason that this version does not know must not get lost. */
+	if (tally->skipped[PROFILE_SKIP_NOT_SKIPPED] > 0)
+		json_object_object_add(skipped, overview_skip_key(PROFILE_SKIP_NOT_SKIPPED),
+				       json_object_new_uint64(
+					       tally->skipped[PROFILE_SKIP_NOT_SKIPPED]));
+	json_object_object_add(stacks, "skipped", skipped);
+	json_object_object_add(stacks, "guessed",
+			       json_object_new_uint64(tally->states[PROFILE_STACK_GUESSED]));
+	json_object_object_add(stacks, "none",
+			       json_object_new_uint64(tally->states[PROFILE_STACK_NONE]));
+	return stacks;
+}
+
+static struct json_object *host_object(const struct profile_host_info *host)
+{
+	struct json_object *object = json_object_new_object();
+	struct overview_number cpus = {host->logical_cpus, host->logical_cpus > 0};
+	json_object_object_add(object, "name", text_object(host->name));
+	json_object_object_add(object, "os", text_object(host->os));
+	json_object_object_add(object, "cpu", text_object(host->cpu));
+	json_object_object_add(object, "logical_cpus", number_object(cpus));
+	return object;
+}
+
+/* Keys are part of the stable output. */
+static struct json_object *summary_object(const struct report_input *input,
+					  const struct overview *overview)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *collector = json_object_new_object();
+	struct json_object *target = json_object_new_object();
+	const struct {
+		const char *key;
+		struct json_object *value;
+	} members[] = {
+		{"elapsed_s", seconds_object(overview->elapsed_ns)},
+		{"cpu_time_s", seconds_object((struct overview_number){overview->cpu_ns, true})},
+		{"paused_s", seconds_object((struct overview_number){overview->paused_ns, true})},
+		{"interval_s", seconds_object(overview->interval_ns)},
+		{"samples", json_object_new_uint64(input->tally.samples)},
+		{"samples_lost", json_object_new_uint64(overview->samples_lost)},
+		{"stacks", stacks_object(&input->tally)},
+		{"threads", json_object_new_int64(profile_reader_thread_count(input->reader))},
+		{"processes", json_object_new_int64(profile_reader_process_count(input->reader))},
+		{"modules", json_object_new_int64(overview->modules)},
+		{"collector", collector},
+		{"target", target},
+		{"host", host_object(&overview->host)},
+		{"complete", json_object_new_boolean(overview->is_complete)},
+	};
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		json_object_object_add(object, members[i].key, members[i].value);
+	json_object_object_add(collector, "cpu_s", seconds_object(overview->collector_cpu_ns));
+	json_object_object_add(collector, "peak_rss_bytes", number_object(overview->collector_rss));
+	json_object_object_add(collector, "file_bytes", number_object(overview->file_bytes));
+	json_object_object_add(collector, "stack_copy_bytes",
+			       number_object(overview->stack_copy_bytes));
+	json_object_object_add(target, "command", text_object(overview->command));
+	json_object_object_add(target, "pid", number_object(overview->target_pid));
+	json_object_object_add(target, "exit_status", number_object(overview->exit_status));
+	return object;
+}
+
+static void print_csv_lines(const char *prefix, struct json_object *object, FILE *stream)
+{
+	json_object_object_foreach(object, key, value)
+	{
+		char name[96];
+		snprintf(name, sizeof(name), "%s%s%s", prefix, prefix[0] ? "." : "", key);
+		if (json_object_is_type(value, json_type_object)) {
+			print_csv_lines(name, value, stream);
+			continue;
+		}
+		fprintf(stream, "%s,", name);
+		if (value)
+			format_csv_print_field(json_object_get_string(value), stream);
+		fputc('\n', stream);
+	}
+}
+
+void report_summary_print(const struct report_input *input, FILE *stream, unsigned width)
+{
+	struct overview overview;
+	overview_collect(input->reader, &input->tally, input->path, &overview);
+	if (input->options->format->id == FORMAT_TEXT) {
+		print_as_text(input, &overview, stream, width);
+		return;
+	}
+	struct json_object *object = summary_object(input, &overview);
+	if (input->options->format->id == FORMAT_JSON) {
+		fputs(json_object_to_json_string_ext(object,
+						     JSON_C_TO_STRING_PRETTY |
+							     JSON_C_TO_STRING_SPACED |
+							     JSON_C_TO_STRING_NOSLASHESCAPE),
+		      stream);
+		fputc('\n', stream);
+	} else {
+		/* The same figures under the same names, "stacks.skipped.truncated". */
+		fputs("Metric,Value\n", stream);
+		print_csv_lines("", object, stream);
+	}
+	json_object_put(object);
+}

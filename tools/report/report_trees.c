@@ -1,0 +1,108 @@
+/* The call tree from the root down, and from each function up to its callers. */
+#include "tools/call_tree.h"
+#include "tools/report/report.h"
+#include <stdlib.h>
+
+enum { COLUMN_STACK, COLUMN_SHARE, COLUMN_TOTAL, COLUMN_SELF, COLUMN_SAMPLES, COLUMN_MODULE };
+
+static const struct table_column top_down_columns[] = {
+	[COLUMN_STACK] = {"Function Stack", "function", TABLE_TREE, TABLE_IN_ALL},
+	[COLUMN_SHARE] = {"CPU Time:Total %", "cpu_share", TABLE_SHARE,
+			  TABLE_IN_TEXT | TABLE_IN_JSON},
+	[COLUMN_TOTAL] = {"CPU Time:Total", "cpu_time_total_s", TABLE_SECONDS,
+			  TABLE_IN_TEXT | TABLE_IN_JSON},
+	[COLUMN_SELF] = {"CPU Time:Self", "cpu_time_self_s", TABLE_SECONDS, TABLE_IN_ALL},
+	[COLUMN_SAMPLES] = {"Samples:Total", "samples_total", TABLE_COUNT, TABLE_IN_JSON},
+	[COLUMN_MODULE] = {"Module", "module", TABLE_TEXT, TABLE_IN_ALL},
+};
+
+/* Going up, a caller's row says how much of the function's own time came by this way. */
+static const struct table_column bottom_up_columns[] = {
+	[COLUMN_STACK] = {"Function Stack", "function", TABLE_TREE, TABLE_IN_ALL},
+	[COLUMN_SHARE] = {"CPU %", "cpu_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_IN_JSON},
+	[COLUMN_TOTAL] = {"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_IN_ALL},
+	[COLUMN_SELF] = {"", "", TABLE_SECONDS, 0},
+	[COLUMN_SAMPLES] = {"Samples", "samples", TABLE_COUNT, TABLE_IN_JSON},
+	[COLUMN_MODULE] = {"Module", "module", TABLE_TEXT, TABLE_IN_ALL},
+};
+
+static void build(const struct report_input *input, bool is_bottom_up, struct call_tree *tree)
+{
+	struct chain chain = {0};
+	call_tree_init(tree);
+	for (size_t i = 0; i < input->tally.count; i++) {
+		const struct tally_entry *entry = &input->tally.entries[i];
+		chain_of_stack(&chain, input->reader, input->functions, entry->node, entry->state,
+			       input->options->mode);
+		uint32_t leaf = chain_leaf(&chain);
+		if (filter_takes_function(&input->options->filter,
+					  functions_at(input->functions, leaf),
+					  functions_module_of(input->functions, leaf)))
+			call_tree_add(tree, chain.functions, chain.count, is_bottom_up,
+				      entry->cpu_ns, entry->samples);
+	}
+	chain_finish(&chain);
+}
+
+static void add_row(const struct report_input *input, const struct call_tree_node *node,
+		    uint32_t depth, uint64_t all_ns, struct table *table)
+{
+	struct table_cell *row = table_add_row(table);
+	bool is_root = node->function == CALL_TREE_NONE;
+	row[COLUMN_STACK].text =
+		is_root ? "Total" : functions_at(input->functions, node->function)->name;
+	row[COLUMN_STACK].depth = depth;
+	row[COLUMN_TOTAL].number = is_root ? all_ns : node->total_ns;
+	row[COLUMN_SHARE].number = table_share(row[COLUMN_TOTAL].number, all_ns);
+	row[COLUMN_SELF].number = node->self_ns;
+	row[COLUMN_SAMPLES].number = node->total_samples;
+	row[COLUMN_MODULE].text =
+		is_root ? "[Unknown]" : functions_module_of(input->functions, node->function)->name;
+}
+
+static void print_tree(const struct report_input *input, bool is_bottom_up, FILE *stream,
+		       unsigned width)
+{
+	struct call_tree tree;
+	struct table table;
+	size_t count;
+	build(input, is_bottom_up, &tree);
+	/* Samples that a filter on functions leaves out are no part of the tree's total. */
+	uint64_t all_ns = tree.nodes[0].total_ns + input->tally.rest_ns;
+	size_t limit = input->options->limit;
+	uint32_t root_rows = is_bottom_up ? 0 : 1;
+	struct call_tree_row *rows =
+		call_tree_rows(&tree, input->rank, limit && is_bottom_up ? limit + 1 : limit,
+			       &count);
+	table_init(&table, is_bottom_up ? bottom_up_columns : top_down_columns,
+		   sizeof(top_down_columns) / sizeof(top_down_columns[0]));
+	for (size_t i = 0; i < count; i++) {
+		uint32_t depth = rows[i].depth;
+		if (depth > 0 || !is_bottom_up)
+			add_row(input, &tree.nodes[rows[i].node], depth - 1 + root_rows, all_ns,
+				&table);
+	}
+	if (report_shows_no_sample(&input->tally)) {
+		struct table_cell *row = table_add_row(&table);
+		row[COLUMN_STACK].text = REPORT_NO_SAMPLE;
+		row[COLUMN_STACK].depth = root_rows;
+		row[COLUMN_TOTAL].number = input->tally.rest_ns;
+		row[COLUMN_SHARE].number = table_share(input->tally.rest_ns, all_ns);
+		row[COLUMN_SELF].number = input->tally.rest_ns;
+		row[COLUMN_MODULE].text = "[Unknown]";
+	}
+	input->options->format->print(&table, stream, width);
+	table_finish(&table);
+	free(rows);
+	call_tree_finish(&tree);
+}
+
+void report_top_down_print(const struct report_input *input, FILE *stream, unsigned width)
+{
+	print_tree(input, false, stream, width);
+}
+
+void report_bottom_up_print(const struct report_input *input, FILE *stream, unsigned width)
+{
+	print_tree(input, true, stream, width);
+}

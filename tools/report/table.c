@@ -1,0 +1,39 @@
+#include "tools/report/table.h"
+#include "tools/xalloc.h"
+#include <stdlib.h>
+#include <string.h>
+
+void table_init(struct table *table, const struct table_column *columns, size_t column_count)
+{
+	*table = (struct table){.columns = columns, .column_count = column_count};
+}
+
+void table_finish(struct table *table)
+{
+	free(table->cells);
+	memset(table, 0, sizeof(*table));
+}
+
+struct table_cell *table_add_row(struct table *table)
+{
+	size_t row_size = table->column_count * sizeof(*table->cells);
+	if (table->row_count == table->row_capacity) {
+		table->row_capacity = xalloc_grown(table->row_capacity, table->row_count + 1);
+		table->cells = xalloc_resize(table->cells, table->row_capacity, row_size);
+	}
+	struct table_cell *row = table->cells + table->row_count++ * table->column_count;
+	memset(row, 0, row_size);
+	return row;
+}
+
+const struct table_cell *table_row(const struct table *table, size_t row)
+{
+	return table->cells + row * table->column_count;
+}
+
+uint64_t table_share(uint64_t part, uint64_t whole)
+{
+	if (whole == 0)
+		return 0;
+	return (uint64_t)((double)part / (double)whole * 1e6 + 0.5);
+}

@@ -1,0 +1,215 @@
+#include "tools/symbols/dwarf_inlines.h"
+#include "tools/xalloc.h"
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <stdlib.h>
+
+/* A damaged file can nest without end or lead in circles. */
+#define LEVELS_MAX  128u
+#define INLINES_MAX 64u
+#define STEPS_MAX   (50u * 1000u * 1000u)
+
+struct walk {
+	struct symbol_address *addresses;
+	size_t count;
+	Dwarf_Addr bias; /* rva = address in DWARF + bias */
+	Dwarf_Files *files;
+	size_t steps;
+};
+
+/* Addresses of interest, as ascending indices into walk->addresses. */
+struct members {
+	size_t *indices;
+	size_t count;
+};
+
+static bool has_steps(struct walk *walk)
+{
+	return walk->steps++ < STEPS_MAX;
+}
+
+static size_t members_from(const struct walk *walk, const struct members *members, uint64_t rva)
+{
+	size_t low = 0;
+	size_t high = members->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (walk->addresses[members->indices[middle]].rva < rva)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Those of the members that lie in the entry's address ranges. The caller frees the indices. */
+static struct members members_inside(struct walk *walk, Dwarf_Die *die,
+				     const struct members *members)
+{
+	struct members inside = {0};
+	Dwarf_Addr base;
+	Dwarf_Addr low;
+	Dwarf_Addr high;
+	for (ptrdiff_t next = 0;
+	     has_steps(walk) && (next = dwarf_ranges(die, next, &base, &low, &high)) > 0;) {
+		size_t i = members_from(walk, members, low + walk->bias);
+		for (; i < members->count && inside.count < members->count; i++) {
+			if (walk->addresses[members->indices[i]].rva >= high + walk->bias)
+				break;
+			if (!inside.indices)
+				inside.indices =
+					xalloc_zeroed(members->count, sizeof(*inside.indices));
+			inside.indices[inside.count++] = members->indices[i];
+		}
+	}
+	return inside;
+}
+
+static const char *die_name(Dwarf_Die *die)
+{
+	Dwarf_Attribute memory;
+	Dwarf_Attribute *name = dwarf_attr_integrate(die, DW_AT_linkage_name, &memory);
+	if (!name)
+		name = dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &memory);
+	const char *text = name ? dwarf_formstring(name) : NULL;
+	return text ? text : dwarf_diename(die);
+}
+
+static void set_function(struct walk *walk, Dwarf_Die *die, struct symbol_entry *function)
+{
+	const char *name = die_name(die);
+	Dwarf_Addr entry;
+	if (function->name || !name)
+		return;
+	function->name = xalloc_text(name);
+	if (dwarf_entrypc(die, &entry) == 0)
+		function->start = entry + walk->bias;
+	function->is_pseudo = false;
+}
+
+/* The call's place belongs to the function that contains the call. */
+static void add_inlined(struct walk *walk, Dwarf_Die *die, struct symbol_address *address)
+{
+	const char *name = die_name(die);
+	if (!name || address->inlined_count >= INLINES_MAX)
+		return;
+	struct symbol_entry *caller = symbol_address_innermost(address);
+	Dwarf_Attribute memory;
+	Dwarf_Word value;
+	if (walk->files &&
+	    dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &memory), &value) == 0) {
+		const char *file = dwarf_filesrc(walk->files, value, NULL, NULL);
+		free(caller->file);
+		caller->file = file ? xalloc_text(file) : NULL;
+	}
+	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &memory), &value) == 0)
+		caller->line = value <= UINT32_MAX ? (uint32_t)value : 0;
+
+	struct symbol_entry entry = {.name = xalloc_text(name)};
+	Dwarf_Addr start;
+	if (dwarf_entrypc(die, &start) == 0)
+		entry.start = start + walk->bias;
+	symbol_address_add_inlined(address, &entry);
+}
+
+static void walk_children(struct walk *walk, Dwarf_Die *parent, const struct members *members,
+			  unsigned level);
+
+static void walk_scope(struct walk *walk, Dwarf_Die *die, int tag, const struct members *members,
+		       unsigned level)
+{
+	struct members inside = members_inside(walk, die, members);
+	for (size_t i = 0; i < inside.count; i++) {
+		struct symbol_address *address = &walk->addresses[inside.indices[i]];
+		if (tag == DW_TAG_subprogram)
+			set_function(walk, die, &address->function);
+		else if (tag == DW_TAG_inlined_subroutine)
+			add_inlined(walk, die, address);
+	}
+	if (inside.count > 0)
+		walk_children(walk, die, &inside, level);
+	free(inside.indices);
+}
+
+static void walk_children(struct walk *walk, Dwarf_Die *parent, const struct members *members,
+			  unsigned level)
+{
+	Dwarf_Die die;
+	if (level >= LEVELS_MAX || dwarf_child(parent, &die) != 0)
+		return;
+	do {
+		int tag = dwarf_tag(&die);
+		switch (tag) {
+		case DW_TAG_subprogram:
+		case DW_TAG_inlined_subroutine:
+		case DW_TAG_lexical_block:
+			walk_scope(walk, &die, tag, members, level + 1);
+			break;
+		case DW_TAG_namespace:
+		case DW_TAG_module:
+		case DW_TAG_class_type:
+		case DW_TAG_structure_type:
+			/* They have no code of their own, but may hold the definitions. */
+			walk_children(walk, &die, members, level + 1);
+			break;
+		default:
+			break;
+		}
+	} while (has_steps(walk) && dwarf_siblingof(&die, &die) == 0);
+}
+
+static void set_lines(struct walk *walk, Dwarf_Die *unit, const struct members *members)
+{
+	for (size_t i = 0; i < members->count; i++) {
+		struct symbol_address *address = &walk->addresses[members->indices[i]];
+		struct symbol_entry *innermost = symbol_address_innermost(address);
+		Dwarf_Line *line = dwarf_getsrc_die(unit, address->rva - walk->bias);
+		int number = 0;
+		const char *file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
+		if (!file)
+			continue;
+		free(innermost->file);
+		innermost->file = xalloc_text(file);
+		if (dwarf_lineno(line, &number) == 0 && number > 0)
+			innermost->line = (uint32_t)number;
+	}
+}
+
+/* skeleton has the ranges and the lines; entries are in body, elsewhere for split DWARF. */
+static void walk_unit(struct walk *walk, Dwarf_Die *skeleton, Dwarf_Die *body,
+		      const struct members *all)
+{
+	size_t file_count;
+	struct members members = members_inside(walk, skeleton, all);
+	if (members.count > 0) {
+		if (dwarf_getsrcfiles(body, &walk->files, &file_count) != 0)
+			walk->files = NULL;
+		walk_children(walk, body, &members, 0);
+		set_lines(walk, skeleton, &members);
+	}
+	free(members.indices);
+}
+
+void dwarf_inlines_resolve(struct symbol_image *image, struct symbol_address *addresses,
+			   size_t count)
+{
+	struct walk walk = {.addresses = addresses, .count = count};
+	Dwarf *dwarf = dwfl_module_getdwarf(image->module, &walk.bias);
+	if (!dwarf || count == 0)
+		return;
+	struct members all = {xalloc_zeroed(count, sizeof(*all.indices)), count};
+	for (size_t i = 0; i < count; i++)
+		all.indices[i] = i;
+
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die skeleton;
+	Dwarf_Die split;
+	uint8_t type;
+	while (has_steps(&walk) &&
+	       dwarf_get_units(dwarf, unit, &unit, NULL, &type, &skeleton, &split) == 0) {
+		bool is_split = type == DW_UT_skeleton && split.addr;
+		if (type == DW_UT_compile || type == DW_UT_skeleton)
+			walk_unit(&walk, &skeleton, is_split ? &split : &skeleton, &all);
+	}
+	free(all.indices);
+}

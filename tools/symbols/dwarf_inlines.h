@@ -1,0 +1,16 @@
+/*
+ * Inlined functions and source lines from DWARF.
+ */
+#ifndef TOOLS_SYMBOLS_DWARF_INLINES_H
+#define TOOLS_SYMBOLS_DWARF_INLINES_H
+
+#include "tools/symbols/address.h"
+#include "tools/symbols/image.h"
+
+/* Adds to each address that a compilation unit covers: the inlined functions at it, file and line
+ * of each level, and the function's name where no symbol gave one. Of each unit only the entries
+ * on the way to an address are read, and line tables only of units that hold one. */
+void dwarf_inlines_resolve(struct symbol_image *image, struct symbol_address *addresses,
+			   size_t count);
+
+#endif

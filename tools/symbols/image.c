@@ -1,0 +1,162 @@
+#include "tools/symbols/image.h"
+#include "tools/xalloc.h"
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* No vdso is near this; the kernel maps one or two pages. */
+#define VDSO_SIZE_MAX 65536u
+
+static bool build_id_matches(const struct symbol_image *image,
+			     const struct symbol_image_identity *identity)
+{
+	const unsigned char *bits = NULL;
+	GElf_Addr address;
+	int size = dwfl_module_build_id(image->module, &bits, &address);
+	return size > 0 && (size_t)size >= identity->build_id_size &&
+	       memcmp(bits, identity->build_id, identity->build_id_size) == 0;
+}
+
+/* Takes the descriptor. */
+static enum symbol_image_status open_descriptor(struct symbol_image *image, int fd,
+						const char *path, const char *debug_path)
+{
+	image->debug_path = debug_path ? xalloc_text(debug_path) : NULL;
+	image->callbacks = (Dwfl_Callbacks){
+		.find_elf = dwfl_build_id_find_elf,
+		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.section_address = dwfl_offline_section_address,
+		.debuginfo_path = &image->debug_path,
+	};
+	image->dwfl = dwfl_begin(&image->callbacks);
+	if (!image->dwfl) {
+		close(fd);
+		return SYMBOL_IMAGE_INVALID;
+	}
+	dwfl_report_begin(image->dwfl);
+	image->module = dwfl_report_elf(image->dwfl, path, path, fd, 0, true);
+	if (!image->module)
+		close(fd);
+	dwfl_report_end(image->dwfl, NULL, NULL);
+	GElf_Addr bias = 0;
+	image->elf = image->module ? dwfl_module_getelf(image->module, &bias) : NULL;
+	GElf_Ehdr header;
+	if (!image->elf || !gelf_getehdr(image->elf, &header) ||
+	    header.e_ident[EI_CLASS] != ELFCLASS64 || bias != 0)
+		return SYMBOL_IMAGE_INVALID;
+	return SYMBOL_IMAGE_OPEN;
+}
+
+enum symbol_image_status symbol_image_open(struct symbol_image *image,
+					   const struct symbol_image_identity *identity,
+					   const char *debug_path)
+{
+	memset(image, 0, sizeof(*image));
+	/* A result can name anything: a FIFO must not block us, a device must not be read. */
+	int fd = open(identity->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+	if (fd < 0)
+		return SYMBOL_IMAGE_MISSING;
+	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+		close(fd);
+		return SYMBOL_IMAGE_MISSING;
+	}
+	if (identity->build_id_size == 0 && identity->inode != 0 &&
+	    identity->inode != status.st_ino) {
+		close(fd);
+		return SYMBOL_IMAGE_REPLACED;
+	}
+	enum symbol_image_status result = open_descriptor(image, fd, identity->path, debug_path);
+	if (result == SYMBOL_IMAGE_OPEN && identity->build_id_size > 0 &&
+	    !build_id_matches(image, identity))
+		return SYMBOL_IMAGE_REPLACED;
+	return result;
+}
+
+/* The vdso's section headers lie behind everything else in it. */
+static size_t vdso_size(const uint8_t *vdso)
+{
+	Elf64_Ehdr header;
+	memcpy(&header, vdso, sizeof(header));
+	if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_shoff > VDSO_SIZE_MAX)
+		return 0;
+	size_t size = header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
+	return size <= VDSO_SIZE_MAX ? size : 0;
+}
+
+enum symbol_image_status symbol_image_open_vdso(struct symbol_image *image,
+						const struct symbol_image_identity *identity)
+{
+	memset(image, 0, sizeof(*image));
+	const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+	size_t size = vdso ? vdso_size(vdso) : 0;
+	if (size == 0)
+		return SYMBOL_IMAGE_MISSING;
+	int fd = memfd_create("vdso", MFD_CLOEXEC);
+	if (fd < 0)
+		return SYMBOL_IMAGE_MISSING;
+	if (write(fd, vdso, size) != (ssize_t)size) {
+		close(fd);
+		return SYMBOL_IMAGE_MISSING;
+	}
+	enum symbol_image_status result = open_descriptor(image, fd, "[vdso]", NULL);
+	if (result == SYMBOL_IMAGE_OPEN && !build_id_matches(image, identity))
+		return SYMBOL_IMAGE_REPLACED;
+	return result;
+}
+
+void symbol_image_close(struct symbol_image *image)
+{
+	if (image->dwfl)
+		dwfl_end(image->dwfl);
+	free(image->debug_path);
+	memset(image, 0, sizeof(*image));
+}
+
+const uint8_t *symbol_image_bytes(const struct symbol_image *image, uint64_t rva, size_t *available)
+{
+	size_t count = 0;
+	if (elf_getphdrnum(image->elf, &count) != 0)
+		return NULL;
+	for (size_t i = 0; i < count && i < INT32_MAX; i++) {
+		GElf_Phdr segment;
+		if (!gelf_getphdr(image->elf, (int)i, &segment) || segment.p_type != PT_LOAD)
+			continue;
+		if (rva < segment.p_vaddr || rva - segment.p_vaddr >= segment.p_filesz)
+			continue;
+		uint64_t skipped = rva - segment.p_vaddr;
+		uint64_t offset;
+		if (__builtin_add_overflow(segment.p_offset, skipped, &offset) ||
+		    offset > INT64_MAX)
+			return NULL;
+		uint64_t size = segment.p_filesz - skipped;
+		Elf_Data *data =
+			elf_getdata_rawchunk(image->elf, (int64_t)offset, size, ELF_T_BYTE);
+		if (!data || !data->d_buf)
+			return NULL;
+		*available = data->d_size;
+		return data->d_buf;
+	}
+	return NULL;
+}
+
+Elf_Scn *symbol_image_section(const struct symbol_image *image, const char *name, GElf_Shdr *header)
+{
+	size_t names;
+	if (elf_getshdrstrndx(image->elf, &names) != 0)
+		return NULL;
+	for (Elf_Scn *section = NULL; (section = elf_nextscn(image->elf, section));) {
+		if (!gelf_getshdr(section, header))
+			continue;
+		const char *found = elf_strptr(image->elf, names, header->sh_name);
+		if (found && strcmp(found, name) == 0)
+			return section;
+	}
+	return NULL;
+}

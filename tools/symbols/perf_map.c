@@ -1,0 +1,110 @@
+#include "tools/symbols/perf_map.h"
+#include "tools/xalloc.h"
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void perf_map_begin(struct perf_map_parser *parser, struct symbol_address *addresses, size_t count)
+{
+	parser->addresses = addresses;
+	parser->count = count;
+	parser->work = 0;
+	parser->length = 0;
+}
+
+/* Stricter than strtoull: no sign, no white space before it, no overflow. */
+static const char *parse_hex(const char *text, uint64_t *value)
+{
+	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+		text += 2;
+	size_t digits = strspn(text, "0123456789abcdefABCDEF");
+	if (digits == 0 || digits > 16)
+		return NULL;
+	char *end;
+	*value = strtoull(text, &end, 16);
+	return end;
+}
+
+static void take_line(struct perf_map_parser *parser)
+{
+	uint64_t start;
+	uint64_t size;
+	uint64_t end;
+	char *line = parser->line;
+	line[parser->length] = '\0';
+	if (parser->length > 0 && line[parser->length - 1] == '\r')
+		line[parser->length - 1] = '\0';
+	parser->length = 0;
+	const char *at = parse_hex(line, &start);
+	if (!at || *at != ' ')
+		return;
+	at = parse_hex(at + 1, &size);
+	if (!at || *at != ' ' || at[1] == '\0' || size == 0 ||
+	    __builtin_add_overflow(start, size - 1, &end))
+		return;
+	for (size_t i = symbol_addresses_from(parser->addresses, parser->count, start);
+	     i < parser->count && parser->addresses[i].rva <= end; i++) {
+		if (parser->work++ >= PERF_MAP_WORK_MAX)
+			return;
+		struct symbol_entry *function = &parser->addresses[i].function;
+		free(function->name);
+		function->name = xalloc_text(at + 1);
+		function->start = start;
+		function->size = size;
+	}
+}
+
+void perf_map_feed(struct perf_map_parser *parser, const char *bytes, size_t size)
+{
+	while (size > 0 && parser->work < PERF_MAP_WORK_MAX) {
+		const char *end = memchr(bytes, '\n', size);
+		size_t length = end ? (size_t)(end - bytes) : size;
+		size_t room = sizeof(parser->line) - 1 - parser->length;
+		size_t kept = length < room ? length : room;
+		memcpy(parser->line + parser->length, bytes, kept);
+		parser->length += kept;
+		if (!end)
+			return;
+		parser->work++;
+		take_line(parser);
+		bytes += length + 1;
+		size -= length + 1;
+	}
+}
+
+void perf_map_end(struct perf_map_parser *parser)
+{
+	if (parser->length > 0)
+		take_line(parser);
+}
+
+bool perf_map_resolve(const char *path, uint32_t owner_uid, struct symbol_address *addresses,
+		      size_t count)
+{
+	struct stat status;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != owner_uid) {
+		close(fd);
+		return false;
+	}
+	static const size_t buffer_size = 65536;
+	struct perf_map_parser *parser = xalloc_zeroed(1, sizeof(*parser));
+	char *buffer = xalloc_zeroed(buffer_size, 1);
+	perf_map_begin(parser, addresses, count);
+	/* read, not mmap: the owner may truncate the file meanwhile */
+	size_t total = 0;
+	ssize_t got;
+	while (total < PERF_MAP_BYTES_MAX && (got = read(fd, buffer, buffer_size)) > 0) {
+		perf_map_feed(parser, buffer, (size_t)got);
+		total += (size_t)got;
+	}
+	perf_map_end(parser);
+	free(buffer);
+	free(parser);
+	close(fd);
+	return true;
+}

@@ -1,0 +1,34 @@
+/*
+ * The perf map of a just-in-time compiler: text lines "START SIZE NAME", hexadecimal, that the
+ * program leaves in /tmp/perf-PID.map (Linux tools/perf/Documentation/jit-interface.txt). Anyone
+ * may put a file of that name there, so it is read only if its owner is the program's.
+ */
+#ifndef TOOLS_SYMBOLS_PERF_MAP_H
+#define TOOLS_SYMBOLS_PERF_MAP_H
+
+#include "tools/symbols/address.h"
+
+#define PERF_MAP_LINE_MAX  4096u                 /* bytes; the rest of a longer line is left out */
+#define PERF_MAP_BYTES_MAX (512u << 20)          /* the rest of a longer file is left out */
+#define PERF_MAP_WORK_MAX  (20u * 1000u * 1000u) /* lines, and addresses they cover */
+
+struct perf_map_parser {
+	struct symbol_address *addresses;
+	size_t count;
+	size_t work;
+	size_t length; /* bytes of line[] in use */
+	char line[PERF_MAP_LINE_MAX];
+};
+
+/* Addresses sorted by rva; a later line wins over an earlier one, as code is compiled again. */
+void perf_map_begin(struct perf_map_parser *parser, struct symbol_address *addresses, size_t count);
+/* Any piece of the file, in order. */
+void perf_map_feed(struct perf_map_parser *parser, const char *bytes, size_t size);
+/* The last line may have no end. */
+void perf_map_end(struct perf_map_parser *parser);
+
+/* Reads the file if it is a regular file (no symbolic link) of this owner; false otherwise. */
+bool perf_map_resolve(const char *path, uint32_t owner_uid, struct symbol_address *addresses,
+		      size_t count);
+
+#endif

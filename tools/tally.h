@@ -1,0 +1,48 @@
+/*
+ * The samples of a result, added up: one entry per distinct stack, and per process or thread where
+ * that is asked for. Everything a report shows is a sum over these entries.
+ */
+#ifndef TOOLS_TALLY_H
+#define TOOLS_TALLY_H
+
+#include "tbrw/profile/reader.h"
+#include "tools/filter.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TALLY_BY_PROCESS 1u
+#define TALLY_BY_THREAD  2u /* and by process */
+
+struct tally_entry {
+	uint32_t process; /* index, PROFILE_NONE: not known, or not asked for */
+	uint32_t thread;  /* likewise */
+	uint32_t pid;     /* 0 where not asked for */
+	uint32_t tid;
+	uint32_t node;
+	uint32_t state; /* enum profile_stack_state */
+	uint64_t cpu_ns;
+	uint64_t samples;
+};
+
+struct tally {
+	struct tally_entry *entries;
+	size_t count;
+	uint64_t cpu_ns; /* of the samples */
+	uint64_t samples;
+	uint64_t states[PROFILE_STACK_NONE + 1];     /* samples by enum profile_stack_state */
+	uint64_t skipped[PROFILE_SKIP_REASON_COUNT]; /* skipped stacks by reason */
+	uint64_t collapsed; /* samples whose stack lost frames to recursion collapsing */
+	uint64_t rest_ns;   /* CPU time of the filter's threads that no sample carries; 0 when the
+			       filter is about functions */
+};
+
+/* Returns the reader's code. Conditions on functions are left to the chains (tools/chain.h). */
+TBRW_U32 tally_collect(struct profile_reader *reader, const struct filter *filter, unsigned by,
+		       struct tally *tally);
+void tally_finish(struct tally *tally);
+
+/* Names for reports; "" where not known. */
+const char *tally_process_name(const struct profile_reader *reader, uint32_t process);
+const char *tally_thread_name(const struct profile_reader *reader, uint32_t thread);
+
+#endif

@@ -62,6 +62,7 @@ int event_probe(struct event_config *config, struct failure *failure)
 	bool *features[] = {&config->has_build_id, &config->has_count, &config->has_lost};
 	struct event_config trial = *config;
 	trial.on_exec = true; /* opened but never counting */
+	trial.stack_size = trial.stack_size > 0 ? 8 : 0;
 	trial.has_build_id = trial.has_count = trial.has_lost = true;
 	config->has_build_id = config->has_count = config->has_lost = true;
 	for (size_t i = 0;; i++) {

@@ -1,0 +1,208 @@
+/*
+ * Every row of the unwind information of real libraries, compared with what elfutils' libdw reads.
+ * Arguments: files to compare; without any, the C library, libdw and this program.
+ */
+#include "unwind/module.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OPS_SHOWN = 10, REG_COUNT = 17, REG_RA = 16, REG_RSP = 7 };
+
+struct comparison {
+	const struct uw_module *module;
+	const char *path;
+	size_t rows, differences;
+};
+
+static void differ(struct comparison *comparison, uint64_t rva, const char *what, int reg)
+{
+	if (comparison->differences++ < OPS_SHOWN)
+		fprintf(stderr, "%s: %#lx: %s, register %d\n", comparison->path, rva, what, reg);
+}
+
+static bool same_expression(const struct uw_rule *rule, const Dwarf_Op *ops, size_t count)
+{
+	/* The decoded operations against the encoded ones: their number of bytes is given by the
+	   last operation's offset; the operation codes at each offset must agree. */
+	for (size_t i = 0; i < count; i++)
+		if (ops[i].offset >= rule->size || rule->expression[ops[i].offset] != ops[i].atom)
+			return false;
+	return count > 0;
+}
+
+static bool same_cfa(const struct uw_rule *rule, const Dwarf_Op *ops, size_t count)
+{
+	if (rule->kind == UW_RULE_REGISTER) {
+		if (count != 1)
+			return false;
+		if (ops[0].atom == DW_OP_bregx)
+			return ops[0].number == rule->reg &&
+			       (int64_t)ops[0].number2 == rule->offset;
+		return ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31 &&
+		       ops[0].atom - DW_OP_breg0 == rule->reg &&
+		       (int64_t)ops[0].number == rule->offset;
+	}
+	return same_expression(rule, ops, count);
+}
+
+/* libdw says "CFA + n" as call_frame_cfa, plus_uconst n, and a value by a final stack_value. */
+static bool same_cfa_offset(const struct uw_rule *rule, const Dwarf_Op *ops, size_t count)
+{
+	bool value = count > 0 && ops[count - 1].atom == DW_OP_stack_value;
+	int64_t offset = 0;
+
+	if (count < 1 || ops[0].atom != DW_OP_call_frame_cfa)
+		return false;
+	if (count > 1 && ops[1].atom == DW_OP_plus_uconst)
+		offset = (int64_t)ops[1].number;
+	return value == (rule->kind == UW_RULE_CFA_VALUE) && offset == rule->offset &&
+	       count == 1U + value + (offset != 0);
+}
+
+static bool same_rule(const struct uw_rule *rule, const Dwarf_Op *ops, size_t count,
+		      const Dwarf_Op *storage)
+{
+	bool same_value = count == 0 && ops == NULL;
+	bool undefined = count == 0 && ops == storage;
+
+	switch (rule->kind) {
+	case UW_RULE_UNSPECIFIED: /* libdw fills in what the psABI says */
+	case UW_RULE_SAME:
+		return same_value || (undefined && rule->kind == UW_RULE_UNSPECIFIED);
+	case UW_RULE_UNDEFINED:
+		return undefined;
+	case UW_RULE_AT_CFA:
+	case UW_RULE_CFA_VALUE:
+		return same_cfa_offset(rule, ops, count);
+	case UW_RULE_REGISTER:
+		return count == 1 &&
+		       ((ops[0].atom == DW_OP_regx && ops[0].number == rule->reg) ||
+			(ops[0].atom >= DW_OP_reg0 && ops[0].atom - DW_OP_reg0 == rule->reg));
+	default:
+		return count > 1; /* the operations, with what stands around them */
+	}
+}
+
+static void compare_row(struct comparison *comparison, uint64_t rva, Dwarf_Frame *frame)
+{
+	struct uw_cfi_gap gap;
+	struct uw_fde fde;
+	struct uw_row row;
+	Dwarf_Op storage[3], *ops;
+	size_t count;
+	bool signal;
+
+	comparison->rows++;
+	if (uw_cfi_find(&comparison->module->cfi, rva, &fde, &gap) != UW_CFI_OK ||
+	    uw_cfi_row(&comparison->module->cfi, &fde, rva, &row) != UW_CFI_OK) {
+		differ(comparison, rva, "only libdw has a row", -1);
+		return;
+	}
+	if (dwarf_frame_info(frame, NULL, NULL, &signal) != REG_RA || signal != fde.signal)
+		differ(comparison, rva, "return address column or signal flag", -1);
+	if (dwarf_frame_cfa(frame, &ops, &count) != 0 || !same_cfa(&row.cfa, ops, count))
+		differ(comparison, rva, "CFA", -1);
+	for (int reg = 0; reg < REG_COUNT; reg++) {
+		if (reg == REG_RSP && row.reg[reg].kind == UW_RULE_UNSPECIFIED)
+			continue; /* libdw: the CFA, as ours */
+		if (dwarf_frame_register(frame, reg, storage, &ops, &count) != 0 ||
+		    !same_rule(&row.reg[reg], ops, count, storage))
+			differ(comparison, rva, "rule", reg);
+	}
+}
+
+static void compare_segment(struct comparison *comparison, Dwarf_CFI *cfi,
+			    const struct uw_segment *segment)
+{
+	uint64_t end = segment->rva + segment->file_size;
+
+	for (uint64_t rva = segment->rva; rva < end;) {
+		Dwarf_Addr row_start = 0, row_end = 0;
+		Dwarf_Frame *frame = NULL;
+		struct uw_cfi_gap gap;
+		struct uw_fde fde;
+
+		if (dwarf_cfi_addrframe(cfi, rva, &frame) == 0) {
+			dwarf_frame_info(frame, &row_start, &row_end, NULL);
+			compare_row(comparison, rva, frame);
+			free(frame);
+			rva = row_end > rva ? row_end : rva + 1;
+			continue;
+		}
+		if (uw_cfi_find(&comparison->module->cfi, rva, &fde, &gap) != UW_CFI_NONE) {
+			differ(comparison, rva, "only we have an FDE", -1);
+			rva++;
+		} else {
+			rva = gap.end;
+		}
+	}
+}
+
+/* Returns whether the file could be compared and had no difference. */
+static bool compare_file(const char *path)
+{
+	struct comparison comparison = {.path = path};
+	struct uw_module *module;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	Dwarf_CFI *cfi = dwarf_getcfi_elf(elf);
+	bool ok = false;
+
+	if (uw_module_open(fd, &module) == 0 && cfi) {
+		comparison.module = module;
+		for (size_t i = 0; i < module->elf.segment_count; i++)
+			if (module->elf.segments[i].executable)
+				compare_segment(&comparison, cfi, &module->elf.segments[i]);
+		ok = comparison.rows > 0 && comparison.differences == 0;
+		printf("%s: %zu rows, %zu differences\n", path, comparison.rows,
+		       comparison.differences);
+		uw_module_unref(module);
+	} else {
+		fprintf(stderr, "%s: cannot be read\n", path);
+	}
+	if (cfi)
+		dwarf_cfi_end(cfi);
+	elf_end(elf);
+	close(fd);
+	return ok;
+}
+
+/* The file that an address of this process is mapped from. */
+static bool path_of(const void *address, char path[static 512])
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[1024];
+	bool found = false;
+
+	while (!found && fgets(line, sizeof(line), maps)) {
+		uint64_t start, end;
+
+		path[0] = '\0';
+		if (sscanf(line, "%lx-%lx %*s %*s %*s %*s %511s", &start, &end, path) == 3)
+			found = (uintptr_t)address >= start && (uintptr_t)address < end;
+	}
+	fclose(maps);
+	return found;
+}
+
+int main(int argc, char **argv)
+{
+	const void *const addresses[] = {(const void *)(uintptr_t)qsort,
+					 (const void *)(uintptr_t)dwarf_begin,
+					 (const void *)(uintptr_t)main};
+	bool ok = true;
+	char path[512];
+
+	elf_version(EV_CURRENT);
+	for (int i = 1; i < argc; i++)
+		ok = compare_file(argv[i]) && ok;
+	for (size_t i = 0; argc == 1 && i < sizeof(addresses) / sizeof(addresses[0]); i++)
+		ok = path_of(addresses[i], path) && compare_file(path) && ok;
+	return !ok;
+}

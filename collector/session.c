@@ -2,6 +2,7 @@
 
 #include "collector/attach.h"
 #include "collector/clock.h"
+#include "collector/cost.h"
 #include "collector/emit.h"
 #include "collector/finalize.h"
 #include "collector/host.h"
@@ -336,12 +337,6 @@ static void settle(struct session *session)
 			  lost - counts.lost, 0, 0, NULL);
 }
 
-static uint64_t cpu_time_ns(const struct rusage *usage)
-{
-	return ((uint64_t)usage->ru_utime.tv_sec + (uint64_t)usage->ru_stime.tv_sec) * NS_PER_S +
-	       ((uint64_t)usage->ru_utime.tv_usec + (uint64_t)usage->ru_stime.tv_usec) * 1000;
-}
-
 static void add_end_notes(struct session *session)
 {
 	struct emit *emit = session->emit;
@@ -360,6 +355,9 @@ static void add_end_notes(struct session *session)
 		emit_note(emit, PROFILE_NOTE_EXIT_STATUS, now,
 			  (uint64_t)session->target.exit_status, (uint32_t)session->target.pid, 0,
 			  NULL);
+	if (session->target.ended)
+		emit_note(emit, PROFILE_NOTE_RUSAGE_CPU, now, session->target.cpu_ns,
+			  (uint32_t)session->target.pid, 0, NULL);
 	emit_note(emit, PROFILE_NOTE_STACK_COPY, now, counts.stack_copy_bytes, 0, 0, NULL);
 	emit_note(emit, PROFILE_NOTE_COLLECTOR_RSS, now, (uint64_t)self.ru_maxrss * 1024, 0, 0,
 		  NULL);
@@ -388,9 +386,10 @@ static void report(const struct session *session)
 	if (counts.lost > 0)
 		snprintf(lost, sizeof(lost), " (%llu lost)", (unsigned long long)counts.lost);
 	log_line(session->log, LOG_NORMAL,
-		 "%.3f s of CPU time in %llu samples%s of %llu threads over %.3f s; result in %s",
+		 "%.3f s of CPU time in %llu samples%s of %llu thread%s over %.3f s; result in %s",
 		 (double)(counts.cpu_ns + counts.unattributed_ns) / 1e9,
 		 (unsigned long long)counts.samples, lost, (unsigned long long)counts.threads,
+		 counts.threads == 1 ? "" : "s",
 		 (double)(session->end_ns - session->start_ns) / 1e9, session->result.directory);
 }
 

@@ -1,8 +1,10 @@
 #include "collector/target.h"
 
+#include "collector/cost.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -95,15 +97,18 @@ void target_check(struct target *target, bool wait)
 {
 	int status;
 	pid_t pid;
+	struct rusage usage;
 	if (target->ended || target->pid <= 0)
 		return;
 	do
-		pid = waitpid(target->pid, &status, wait ? 0 : WNOHANG);
+		pid = wait4(target->pid, &status, wait ? 0 : WNOHANG, &usage);
 	while (pid < 0 && errno == EINTR);
 	if (pid == 0)
 		return;
 	target->ended = true;
 	target->exit_status = FAILURE_EXIT;
+	if (pid > 0)
+		target->cpu_ns = cpu_time_ns(&usage);
 	if (pid > 0 && WIFEXITED(status))
 		target->exit_status = WEXITSTATUS(status);
 	else if (pid > 0 && WIFSIGNALED(status))

@@ -5,6 +5,7 @@
 #include "collector/failure.h"
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct target {
@@ -13,6 +14,7 @@ struct target {
 	int error_fd; /* tells why exec failed; end of file: it did not */
 	bool ended;
 	int exit_status; /* as a shell shows it, once ended */
+	uint64_t cpu_ns; /* user and system time of it and its waited-for children, once ended */
 };
 
 /* Forks a child that waits. It will run with the given signal mask, in our process group and with

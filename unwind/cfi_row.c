@@ -111,11 +111,29 @@ static void state_cfa(struct machine_state *state, uint64_t reg, int64_t offset)
 						   .offset = offset};
 }
 
-/* Changes the CFA's offset, which makes sense only where the CFA is a register and an offset. */
+/*
+ * Instructions that change one half of the CFA rule. After an expression they are not valid, but
+ * assembly has them (libgcrypt), and every unwinder takes the half that was set before it.
+ */
 static void state_cfa_offset(struct machine_state *state, int64_t offset)
 {
-	if (state->row->cfa.kind != UW_RULE_REGISTER)
+	if (state->row->cfa.kind == UW_RULE_UNSPECIFIED)
 		state->code.failed = true;
+	state->row->cfa.offset = offset;
+}
+
+static void state_cfa_register(struct machine_state *state, uint64_t reg)
+{
+	if (state->row->cfa.kind == UW_RULE_UNSPECIFIED)
+		state->code.failed = true;
+	state_cfa(state, reg, state->row->cfa.offset);
+}
+
+static void state_cfa_expression(struct machine_state *state)
+{
+	int64_t offset = state->row->cfa.offset;
+
+	state_expression(state, &state->row->cfa, UW_RULE_EXPRESSION_VALUE);
 	state->row->cfa.offset = offset;
 }
 
@@ -163,9 +181,7 @@ static bool state_run_cfa(struct machine_state *state, uint8_t op)
 		state_cfa(state, reg, (int64_t)factored(state, (uint64_t)uw_read_sleb(code)));
 		return true;
 	case CFA_DEF_CFA_REGISTER:
-		if (state->row->cfa.kind != UW_RULE_REGISTER)
-			code->failed = true;
-		state_cfa(state, uw_read_uleb(code), state->row->cfa.offset);
+		state_cfa_register(state, uw_read_uleb(code));
 		return true;
 	case CFA_DEF_CFA_OFFSET:
 		state_cfa_offset(state, (int64_t)uw_read_uleb(code));
@@ -174,7 +190,7 @@ static bool state_run_cfa(struct machine_state *state, uint8_t op)
 		state_cfa_offset(state, (int64_t)factored(state, (uint64_t)uw_read_sleb(code)));
 		return true;
 	case CFA_DEF_CFA_EXPRESSION:
-		state_expression(state, &state->row->cfa, UW_RULE_EXPRESSION_VALUE);
+		state_cfa_expression(state);
 		return true;
 	default:
 		return false;

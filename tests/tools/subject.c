@@ -1,0 +1,125 @@
+/*
+ * Prints where its own functions are, "name rva" a line: what symbol lookup must find in whatever
+ * form this program is built (position independent, static, stripped, ...).
+ */
+#include <elf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define CALL "call"
+#else
+#define CALL "bl"
+#endif
+
+extern const char subject_inlined_place[];
+extern const char subject_import_call[];
+extern const char subject_assembly[];
+extern const char subject_assembly_end[];
+volatile int subject_value;
+
+/* No size and no type, as in hand-written assembly. */
+__asm__(".text\n"
+	".balign 16\n"
+	".globl subject_assembly\n"
+	"subject_assembly:\n"
+	".skip 32, 0x90\n"
+	".globl subject_assembly_end\n"
+	".hidden subject_assembly_end\n"
+	"subject_assembly_end:\n"
+	".balign 16\n");
+
+static inline __attribute__((always_inline)) int subject_inner(int value)
+{
+	__asm__ volatile(".globl subject_inlined_place\n"
+			 "subject_inlined_place:\n"
+			 "nop\nnop\nnop\nnop\n");
+	subject_value += value; /* INNER */
+	return subject_value;
+}
+
+static inline __attribute__((always_inline)) int subject_middle(int value)
+{
+	return subject_inner(value + 1) * 3; /* MIDDLE */
+}
+
+__attribute__((noinline, noclone)) int subject_outer(int value);
+int subject_outer(int value)
+{
+	int sum = subject_middle(value); /* OUTER */
+	return sum + 1;
+}
+
+__attribute__((noinline, noclone)) static int subject_local(int value)
+{
+	__asm__ volatile("");
+	return value + subject_value;
+}
+
+int __subject_alias(int value);
+__attribute__((noinline, noclone)) int __subject_alias(int value)
+{
+	__asm__ volatile("");
+	return value * 3 + subject_value;
+}
+__attribute__((weak, alias("__subject_alias"))) int subject_alias(int value);
+
+#ifndef SUBJECT_STATIC
+/* The stub's address is what the call at a known place goes to. */
+static const char *import_stub(void)
+{
+	int32_t displacement;
+#if defined(__x86_64__)
+	memcpy(&displacement, subject_import_call + 1, sizeof(displacement));
+	return subject_import_call + 5 + displacement;
+#else
+	memcpy(&displacement, subject_import_call, sizeof(displacement));
+	return subject_import_call + ((displacement << 6 >> 6) * 4);
+#endif
+}
+
+__attribute__((noinline, noclone)) static int call_import(void)
+{
+	int result;
+	__asm__ volatile(".globl subject_import_call\n"
+			 "subject_import_call:\n" CALL " getppid\n"
+			 : "=a"(result)
+			 :
+			 : "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc");
+	return result;
+}
+#endif
+
+/* What the kernel added to the addresses in the file. */
+static uintptr_t load_bias(void)
+{
+	const Elf64_Phdr *segments = (const Elf64_Phdr *)getauxval(AT_PHDR);
+	for (unsigned long i = 0; i < getauxval(AT_PHNUM); i++) {
+		if (segments[i].p_type == PT_PHDR)
+			return (uintptr_t)segments - segments[i].p_vaddr;
+	}
+	return 0;
+}
+
+static void print(const char *name, const void *address)
+{
+	printf("%s %" PRIxPTR "\n", name, (uintptr_t)address - load_bias());
+}
+
+int main(void)
+{
+	subject_value = subject_outer(subject_local((int)getpid())) + subject_alias(1);
+	print("subject_outer", (const void *)(uintptr_t)subject_outer);
+	print("subject_local", (const void *)(uintptr_t)subject_local);
+	print("subject_alias", (const void *)(uintptr_t)__subject_alias);
+	print("subject_inlined_place", subject_inlined_place);
+	print("subject_assembly", subject_assembly);
+#ifndef SUBJECT_STATIC
+	subject_value += call_import();
+	print("getppid", import_stub());
+#endif
+	return 0;
+}

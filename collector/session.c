@@ -44,6 +44,7 @@ struct session {
 	struct emit *emit;
 	struct sampler sampler;
 	struct merge *merge;
+	bool *behind; /* per ring: stacks are left out */
 	struct tracker *tracker;
 	struct pollfd *polls; /* signals, then attached processes, then rings */
 	size_t poll_count;
@@ -86,16 +87,17 @@ static void describe_command(struct session *session)
 					 "%s%d", i > 0 ? "," : "-p ", (int)options->pids[i]);
 }
 
-/* Time over which the rings fill: more than half full means that we do not keep up, and stacks
- * are left out until the rings are nearly empty again. */
-static bool is_behind(const struct session *session)
+/* More than half of a ring to catch up with means that we do not keep up: stacks are left out until
+ * it is down to a quarter. Samples never are. */
+static bool is_behind(struct session *session, size_t ring_index)
 {
-	for (size_t i = 0; i < session->sampler.cpus.count; i++) {
-		const struct ring *ring = &session->sampler.rings[i];
-		if (ring_fill(ring) > ring->size / 2)
-			return true;
-	}
-	return false;
+	const struct ring *ring = &session->sampler.rings[ring_index];
+	size_t fill = ring_fill(ring);
+	if (fill > ring->size / 2)
+		session->behind[ring_index] = true;
+	else if (fill < ring->size / 4)
+		session->behind[ring_index] = false;
+	return session->behind[ring_index];
 }
 
 static void drain(struct session *session, uint64_t limit_ns)
@@ -103,9 +105,9 @@ static void drain(struct session *session, uint64_t limit_ns)
 	struct record record;
 	size_t ring_index;
 	merge_begin(session->merge, limit_ns);
-	bool skip_stacks = is_behind(session);
 	while (merge_next(session->merge, &record, &ring_index))
-		tracker_apply(session->tracker, &record, ring_index, skip_stacks);
+		tracker_apply(session->tracker, &record, ring_index,
+			      is_behind(session, ring_index));
 	merge_end(session->merge);
 }
 
@@ -399,6 +401,7 @@ static void tear_down(struct session *session)
 		if (session->polls[i].fd >= 0)
 			close(session->polls[i].fd);
 	free(session->polls);
+	free(session->behind);
 	tracker_destroy(session->tracker);
 	emit_abandon(session->emit);
 	merge_destroy(session->merge);

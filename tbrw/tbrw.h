@@ -47,7 +47,7 @@ TBRW_API TBRW_U32 TBRW_get_version(OUT TBRW_U32 *major, OUT TBRW_U32 *minor);
  *   READ          an existing file, complete or not; bind results go to a temporary file
  *   READ|WRITE or WRITE    an existing complete file, to add streams, missing sections, or bind
  *   CREATE_ALWAYS|WRITE, also with READ    a new file; an own regular file of that name is replaced
- * A symbolic link is never followed and nothing but a regular file of the user is replaced.
+ * Writing never follows a symbolic link, and replaces nothing but a regular file of the user.
  * VT_EMPTY_SAMPLE_FILE_NAME, VT_INVALID_SAMPLE_FILE_NAME (not convertible to UTF-8, or not a
  * regular file), VT_INVALID_ACCESS_PERMS (no such mode), VT_FILE_OPEN_FAILED,
  * VT_NO_WRITE_PERMISSION, VT_SAMP_FILE_CREATE_FAILED, VT_TB5_IN_USE (open for writing elsewhere),
@@ -69,9 +69,9 @@ TBRW_API TBRW_U32 TBRW_abort_cleanup_and_close(IN TBRW_PTR ptr);
 /* The text for an error code: static, read-only. VT_INVALID_ERROR_CODE. */
 TBRW_API TBRW_U32 TBRW_error_string(IN TBRW_U32 error_code, OUT const TBRW_CHAR **error_string);
 
-/* VT_SUCCESS for a complete file whose sections are whole, VT_INCOMPLETE_TB5_ENCOUNTERED for one
- * that was never closed (also one still being written by this handle). Checks all of the file but
- * the data sections' contents, which are checked as they are read. */
+/* VT_SUCCESS for a file whose sections are whole, VT_INCOMPLETE_TB5_ENCOUNTERED for one that was
+ * never closed, or has sections or streams that this handle is still writing. Checks all of the
+ * file but the data sections' contents, which are checked as they are read. */
 TBRW_API TBRW_U32 TBRW_verify(IN TBRW_PTR ptr);
 
 /* The string for an id that came from this file, with its terminator. size_of_buffer is in bytes.
@@ -201,8 +201,7 @@ TBRW_API TBRW_U32 TBRW_enumerate_events(IN TBRW_PTR ptr, IN TBRW_U32 stream,
 /* A descriptor after the first whose desc_offset is 0 follows its predecessors (the guide's own
  * example, 6.9, needs that) and reads back with the offset it got. The size of an entry is where
  * the furthest descriptor ends. VT_INVALID_STREAM (ST_LEGACY_SAMPLE_RECORD outside stream 0),
- * VT_UNEXPECTED_VALUE (reserved type), VT_UNSUPPORTED_DATA_SIZE (size 0, or entry over 1 MB),
- * VT_SECTION_ALREADY_IN_USE (data has been added already). */
+ * VT_UNEXPECTED_VALUE (reserved type), VT_UNSUPPORTED_DATA_SIZE (size 0, or entry over 1 MB). */
 TBRW_API TBRW_U32 TBRW_add_data_descriptor_entry(IN TBRW_PTR ptr, IN TBRW_U32 stream,
 						 IN TBRW_SAMPREC_DESC_ENTRY *data_descriptor_entry);
 TBRW_API TBRW_U32 TBRW_enumerate_data_descriptor_entries(IN TBRW_PTR ptr, IN TBRW_U32 stream,

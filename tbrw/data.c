@@ -1,0 +1,238 @@
+#include "tbrw/data.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tbrw/section.h"
+#include "tbrw/utf8.h"
+
+/* ---- Data descriptors ---- */
+
+TBRW_U32 tb5_layout_read(struct tb5_file *file, struct tb5_stream *stream,
+			 struct tb5_layout *layout)
+{
+	const struct tb5_seq *seq = tb5_stream_seq(stream, TB5_DESCRIPTORS);
+	uint64_t count = tb5_seq_size(seq) / sizeof(TBRW_SAMPREC_DESC_ENTRY);
+	struct tb5_layout l = {0, TB5_NO_FIELD, TB5_NO_FIELD, false};
+
+	for (uint64_t i = 0; i < count; i++) {
+		TBRW_SAMPREC_DESC_ENTRY d;
+		TBRW_U32 ret = tb5_record_read(file, seq, i, &d, sizeof d);
+
+		if (ret != VT_SUCCESS)
+			return ret;
+		if (!d.desc_data_size || d.desc_data_size > TB5_ENTRY_SIZE_MAX ||
+		    d.desc_offset > TB5_ENTRY_SIZE_MAX - d.desc_data_size)
+			return VT_INVALID_SAMPLE_FILE;
+		if (d.desc_offset + d.desc_data_size > l.entry_size)
+			l.entry_size = d.desc_offset + d.desc_data_size;
+		if (d.desc_type == ST_LEGACY_SAMPLE_RECORD &&
+		    d.desc_data_size == sizeof(TBRW_SampleRecordPC))
+			l.record_offset = d.desc_offset;
+		if (d.desc_type == ST_TIME_STAMP && d.desc_subtype == SST_TSC &&
+		    d.desc_data_size == sizeof(TBRW_SampleRecordTSC))
+			l.tsc_offset = d.desc_offset;
+		l.has_event_id |= d.desc_type == ST_EVENT_ID;
+	}
+	if (!l.entry_size)
+		return VT_DATA_DESC_NOT_EXIST;
+	*layout = l;
+	return VT_SUCCESS;
+}
+
+TBRW_U32 tb5_descriptor_append(struct tb5_file *file, struct tb5_stream *stream,
+			       const TBRW_SAMPREC_DESC_ENTRY *entry)
+{
+	struct tb5_seq *data = tb5_stream_seq(stream, TB5_DATA);
+	TBRW_SAMPREC_DESC_ENTRY d = *entry;
+	struct tb5_layout layout;
+	TBRW_U32 ret = tb5_layout_read(file, stream, &layout);
+
+	if (ret == VT_DATA_DESC_NOT_EXIST)
+		layout.entry_size = 0;
+	else if (ret != VT_SUCCESS)
+		return ret;
+	else if (d.desc_offset == 0)
+		d.desc_offset = layout.entry_size;
+	if (!d.desc_data_size || d.desc_data_size > TB5_ENTRY_SIZE_MAX ||
+	    d.desc_offset > TB5_ENTRY_SIZE_MAX - d.desc_data_size)
+		return VT_UNSUPPORTED_DATA_SIZE;
+	ret = tb5_file_append(file, tb5_stream_seq(stream, TB5_DESCRIPTORS), &d, sizeof d);
+	if (ret != VT_SUCCESS)
+		return ret;
+	data->entry_size = layout.entry_size;
+	if (d.desc_offset + d.desc_data_size > data->entry_size)
+		data->entry_size = d.desc_offset + d.desc_data_size;
+	return VT_SUCCESS;
+}
+
+TBRW_U32 TBRW_add_data_descriptor_entry(TBRW_PTR ptr, TBRW_U32 stream,
+					TBRW_SAMPREC_DESC_ENTRY *data_descriptor_entry)
+{
+	TBRW_SAMPREC_DESC_ENTRY entry;
+	struct tb5_stream *s;
+	struct tb5_file *file;
+	TBRW_U32 ret =
+		tb5_stream_begin_write(ptr, stream, TBRW_DATA_DESCRIPTION_SECTION, &file, &s);
+
+	if (ret != VT_SUCCESS)
+		return ret;
+	if (!data_descriptor_entry)
+		return VT_UNEXPECTED_NULL_PTR;
+	entry = *data_descriptor_entry;
+	if (entry.desc_size != sizeof entry)
+		return VT_UNSUPPORTED_DATA_SIZE;
+	if (entry.desc_type >= ST_RESERVED_START || entry.desc_subtype >= SST_RESERVED_START)
+		return VT_UNEXPECTED_VALUE;
+	if (entry.desc_type == ST_LEGACY_SAMPLE_RECORD && stream != 0)
+		return VT_INVALID_STREAM;
+	ret = tb5_file_intern(file, data_descriptor_entry->desc_name, &entry.desc_name);
+	return ret == VT_SUCCESS ? tb5_descriptor_append(file, s, &entry) : ret;
+}
+
+struct descriptor_emit {
+	TBRW_DATA_DESC_CALLBACK *callback;
+	void *user;
+};
+
+static TBRW_U32 emit_descriptors(void *records, TBRW_U32 size, TBRW_U32 count, void *context)
+{
+	struct descriptor_emit *e = context;
+
+	return e->callback(records, size, count, e->user);
+}
+
+TBRW_U32 TBRW_enumerate_data_descriptor_entries(TBRW_PTR ptr, TBRW_U32 stream,
+						TBRW_DATA_DESC_CALLBACK *callback_func,
+						void *user_ptr)
+{
+	struct descriptor_emit emit = {callback_func, user_ptr};
+	struct tb5_record_source source = {.size = sizeof(TBRW_SAMPREC_DESC_ENTRY)};
+	struct tb5_stream *s;
+	struct tb5_file *file;
+	TBRW_U32 ret = tb5_stream_begin_read(ptr, stream, TBRW_DATA_DESCRIPTION_SECTION, &file, &s);
+
+	if (ret != VT_SUCCESS)
+		return ret;
+	if (!callback_func)
+		return VT_UNEXPECTED_NULL_PTR;
+	source.seq = tb5_stream_seq(s, TB5_DESCRIPTORS);
+	return tb5_enumerate(file, tb5_fetch_records, &source,
+			     tb5_seq_size(source.seq) / source.size, source.size, 0,
+			     emit_descriptors, &emit);
+}
+
+/* ---- Data ---- */
+
+TBRW_U32 TBRW_add_data(TBRW_PTR ptr, TBRW_U32 stream, TBRW_U32 size_of_data_entry, void *data_entry)
+{
+	struct tb5_stream *s;
+	struct tb5_file *file;
+	TBRW_U32 ret = tb5_stream_begin_write(ptr, stream, TBRW_DATA_SECTION, &file, &s);
+
+	if (ret != VT_SUCCESS)
+		return ret;
+	if (!data_entry)
+		return VT_BUFFER_NULL;
+	return tb5_file_append(file, tb5_stream_seq(s, TB5_DATA), data_entry, size_of_data_entry);
+}
+
+static TBRW_U32 append_from_fd(struct tb5_file *file, struct tb5_seq *seq, int fd)
+{
+	char *buffer = malloc(TB5_BUFFER_SIZE);
+	TBRW_U32 ret = VT_SUCCESS;
+
+	if (!buffer)
+		return VT_NO_MEMORY;
+	while (ret == VT_SUCCESS) {
+		ssize_t n = read(fd, buffer, TB5_BUFFER_SIZE);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			ret = n < 0 ? VT_SAMPLE_FILE_MAPPING_ERROR : VT_SUCCESS;
+			break;
+		}
+		ret = tb5_file_begin_write(file);
+		if (ret == VT_SUCCESS)
+			ret = tb5_file_append(file, seq, buffer, (size_t)n);
+	}
+	free(buffer);
+	return ret;
+}
+
+TBRW_U32 TBRW_add_data_from_file(TBRW_PTR ptr, TBRW_U32 stream, TBRW_CHAR *filename)
+{
+	struct tb5_stream *s;
+	struct tb5_file *file;
+	bool invalid;
+	char *path;
+	TBRW_U32 ret = tb5_stream_begin_write(ptr, stream, TBRW_DATA_SECTION, &file, &s);
+	int fd;
+
+	if (ret != VT_SUCCESS)
+		return ret;
+	if (!filename)
+		return VT_UNEXPECTED_NULL_PTR;
+	path = tb5_utf8_dup_wcs(filename, &invalid);
+	if (!path)
+		return invalid ? VT_INVALID_STRING : VT_NO_MEMORY;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	free(path);
+	if (fd < 0)
+		return VT_FILE_OPEN_FAILED;
+	ret = append_from_fd(file, tb5_stream_seq(s, TB5_DATA), fd);
+	close(fd);
+	return ret;
+}
+
+struct data_source {
+	const struct tb5_seq *seq;
+	uint32_t entry_size;
+};
+
+static TBRW_U32 fetch_data(struct tb5_file *file, void *source, uint64_t index, TBRW_U32 count,
+			   void *records)
+{
+	const struct data_source *s = source;
+
+	return tb5_seq_read(s->seq, &file->cache, index * s->entry_size, records,
+			    (size_t)count * s->entry_size);
+}
+
+struct data_emit {
+	TBRW_DATA_CALLBACK *callback;
+	void *user;
+};
+
+static TBRW_U32 emit_data(void *records, TBRW_U32 size, TBRW_U32 count, void *context)
+{
+	struct data_emit *e = context;
+
+	return e->callback(records, size, count, e->user);
+}
+
+TBRW_U32 TBRW_enumerate_data(TBRW_PTR ptr, TBRW_U32 stream, TBRW_DATA_CALLBACK *callback_func,
+			     void *user_ptr, TBRW_U64 start_index)
+{
+	struct data_emit emit = {callback_func, user_ptr};
+	struct data_source source;
+	struct tb5_layout layout;
+	struct tb5_stream *s;
+	struct tb5_file *file;
+	TBRW_U32 ret = tb5_stream_begin_read(ptr, stream, TBRW_DATA_SECTION, &file, &s);
+
+	if (ret != VT_SUCCESS)
+		return ret;
+	if (!callback_func)
+		return VT_UNEXPECTED_NULL_PTR;
+	ret = tb5_layout_read(file, s, &layout);
+	if (ret != VT_SUCCESS)
+		return ret;
+	source = (struct data_source){tb5_stream_seq(s, TB5_DATA), layout.entry_size};
+	return tb5_enumerate(file, fetch_data, &source,
+			     tb5_seq_size(source.seq) / layout.entry_size, layout.entry_size,
+			     start_index, emit_data, &emit);
+}

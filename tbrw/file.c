@@ -1,0 +1,445 @@
+#include "tbrw/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tbrw/catalog.h"
+#include "tbrw/utf8.h"
+
+TBRW_U32 tb5_file_get(TBRW_PTR ptr, struct tb5_file **file)
+{
+	struct tb5_file *f = ptr;
+
+	if (!f)
+		return VT_UNEXPECTED_NULL_PTR;
+	if (f->magic != TB5_FILE_HANDLE)
+		return VT_BAD_PARAMETER;
+	*file = f;
+	return VT_SUCCESS;
+}
+
+unsigned tb5_content_section(unsigned content)
+{
+	switch (content) {
+	case TB5_HARDWARE:
+		return TBRW_HARDWARE_SECTION;
+	case TB5_HOST:
+	case TB5_OS:
+	case TB5_APPLICATION:
+		return TBRW_SOFTWARE_SECTION;
+	case TB5_PROCESSES:
+	case TB5_THREADS:
+		return TBRW_PROCESS_THREAD_SECTION;
+	case TB5_MODULES:
+		return TBRW_MODULE_SECTION;
+	case TB5_USER_GLOBAL:
+		return TBRW_USER_DEFINED_GLOBAL_SECTION;
+	case TB5_VERSION_INFO:
+		return TBRW_VERSION_INFO_SECTION;
+	case TB5_EVENTS:
+	case TB5_EVENT_DETAILS:
+		return TBRW_EVENT_DESCRIPTION_SECTION;
+	case TB5_DESCRIPTORS:
+		return TBRW_DATA_DESCRIPTION_SECTION;
+	case TB5_DATA:
+		return TBRW_DATA_SECTION;
+	case TB5_USER_STREAM:
+		return TBRW_USER_DEFINED_STREAM_SECTION;
+	default:
+		return TBRW_STREAM_INFO_SECTION;
+	}
+}
+
+/* ---- Streams ---- */
+
+static void stream_destroy(struct tb5_stream *stream)
+{
+	for (size_t i = 0; i < TB5_STREAM_END - TB5_STREAM_FIRST; i++)
+		tb5_seq_finish(&stream->seqs[i]);
+	free(stream);
+}
+
+TBRW_U32 tb5_file_add_stream(struct tb5_file *file, struct tb5_store *store,
+			     struct tb5_stream **stream)
+{
+	uint32_t number = file->stream_count;
+	struct tb5_stream *s;
+
+	if (number >= TB5_STREAMS_MAX)
+		return VT_INVALID_STREAM;
+	if (number == file->stream_capacity) {
+		uint32_t capacity = number ? number * 2 : 8;
+		struct tb5_stream **grown =
+			realloc(file->streams, capacity * sizeof *file->streams);
+
+		if (!grown)
+			return VT_NO_MEMORY;
+		file->streams = grown;
+		file->stream_capacity = capacity;
+	}
+	s = calloc(1, sizeof *s);
+	if (!s)
+		return VT_NO_MEMORY;
+	s->whole.state = TB5_WRITING;
+	for (unsigned c = TB5_STREAM_FIRST; c < TB5_STREAM_END; c++)
+		tb5_seq_init(tb5_stream_seq(s, c), (uint16_t)c, number, store);
+	file->streams[file->stream_count++] = s;
+	file->bind_known = false;
+	*stream = s;
+	return VT_SUCCESS;
+}
+
+void tb5_file_remove_streams(struct tb5_file *file, uint32_t count)
+{
+	while (file->stream_count > count)
+		stream_destroy(file->streams[--file->stream_count]);
+	file->bind_known = false;
+}
+
+TBRW_U32 tb5_file_stream(struct tb5_file *file, uint32_t number, struct tb5_stream **stream)
+{
+	if (number >= file->stream_count || file->streams[number]->dropped)
+		return VT_STREAM_NOT_EXIST;
+	*stream = file->streams[number];
+	return VT_SUCCESS;
+}
+
+/* ---- Writing ---- */
+
+/* Notes a write error: from here on this file takes nothing more. */
+static TBRW_U32 file_wrote(struct tb5_file *file, TBRW_U32 ret)
+{
+	if (ret == VT_NO_SPACE || ret == VT_WRITE_ERROR)
+		file->failed = ret;
+	return ret;
+}
+
+static TBRW_U32 flush_one(struct tb5_file *file, struct tb5_seq *seq, bool all)
+{
+	file->changed = true;
+	return file_wrote(file, tb5_seq_flush(seq, all));
+}
+
+/* What must be in the file before this sequence's records may be. */
+static TBRW_U32 flush_before(struct tb5_file *file, const struct tb5_seq *seq)
+{
+	TBRW_U32 ret = VT_SUCCESS;
+
+	/* Entries of data have no strings that TBRW gave out while it was written. */
+	if (file->strings.seq.buffered && seq->content != TB5_DATA && seq->content != TB5_STRINGS)
+		ret = flush_one(file, &file->strings.seq, true);
+	if (ret == VT_SUCCESS && seq->content == TB5_EVENTS)
+		ret = flush_one(file, tb5_stream_seq(file->streams[seq->stream], TB5_EVENT_DETAILS),
+				true);
+	return ret;
+}
+
+TBRW_U32 tb5_file_flush(struct tb5_file *file, struct tb5_seq *seq, bool all)
+{
+	TBRW_U32 ret;
+
+	if (file->failed)
+		return file->failed;
+	if (!seq->buffered)
+		return VT_SUCCESS;
+	ret = flush_before(file, seq);
+	return ret == VT_SUCCESS ? flush_one(file, seq, all) : ret;
+}
+
+TBRW_U32 tb5_file_flush_all(struct tb5_file *file)
+{
+	TBRW_U32 ret = tb5_file_flush(file, &file->strings.seq, true);
+
+	for (unsigned c = TB5_GLOBAL_FIRST; ret == VT_SUCCESS && c < TB5_GLOBAL_END; c++)
+		ret = tb5_file_flush(file, tb5_file_seq(file, c), false);
+	for (uint32_t n = 0; ret == VT_SUCCESS && n < file->stream_count; n++) {
+		if (file->streams[n]->whole.state != TB5_WRITING)
+			continue;
+		for (unsigned c = TB5_STREAM_FIRST; ret == VT_SUCCESS && c < TB5_STREAM_END; c++)
+			ret = tb5_file_flush(file, tb5_stream_seq(file->streams[n], c), false);
+	}
+	return ret;
+}
+
+TBRW_U32 tb5_file_begin_write(struct tb5_file *file)
+{
+	struct timespec now;
+
+	if (!file->writable)
+		return VT_INVALID_ACCESS_PERMS;
+	if (file->failed)
+		return file->failed;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	if (now.tv_sec - file->flushed_at < 1 ||
+	    (now.tv_sec - file->flushed_at == 1 && now.tv_nsec < file->flushed_at_ns))
+		return VT_SUCCESS;
+	file->flushed_at = now.tv_sec;
+	file->flushed_at_ns = now.tv_nsec;
+	return tb5_file_flush_all(file);
+}
+
+TBRW_U32 tb5_file_append(struct tb5_file *file, struct tb5_seq *seq, const void *data, size_t size)
+{
+	const char *p = data;
+
+	while (size) {
+		size_t taken;
+		TBRW_U32 ret = tb5_seq_buffer(seq, p, size, &taken);
+
+		if (ret != VT_SUCCESS)
+			return ret;
+		p += taken;
+		size -= taken;
+		if (size) {
+			ret = tb5_file_flush(file, seq, false);
+			if (ret != VT_SUCCESS)
+				return ret;
+		}
+	}
+	return VT_SUCCESS;
+}
+
+TBRW_U32 tb5_file_mark(struct tb5_file *file, struct tb5_store *store, enum tb5_kind kind,
+		       unsigned content, uint32_t stream)
+{
+	struct tb5_chunk_header header = {.kind = (uint16_t)kind,
+					  .content = (uint16_t)content,
+					  .stream = stream};
+	uint64_t offset;
+
+	if (file->failed)
+		return file->failed;
+	file->changed = true;
+	return file_wrote(file, tb5_store_append(store, &header, NULL, &offset));
+}
+
+TBRW_U32 tb5_file_intern(struct tb5_file *file, TBRW_STRING_OR_ID given, TBRW_STRING_OR_ID *id)
+{
+	bool invalid;
+	size_t added;
+	uint64_t unique;
+	TBRW_U32 ret;
+	char *utf8;
+
+	if (given.soi_uniqueid & TB5_STRING_ID_BIT)
+		return VT_UNEXPECTED_MISMATCH_IN_STRING_TYPES;
+	if (!given.soi_ptr) {
+		id->soi_uniqueid = 0;
+		return VT_SUCCESS;
+	}
+	utf8 = tb5_utf8_dup_wcs(given.soi_ptr, &invalid);
+	if (!utf8)
+		return invalid ? VT_INVALID_STRING : VT_NO_MEMORY;
+	ret = tb5_strings_intern(&file->strings, &file->cache, utf8, strlen(utf8), &unique, &added);
+	free(utf8);
+	if (ret == VT_SUCCESS && added)
+		ret = tb5_file_append(file, &file->strings.seq,
+				      file->strings.text + file->strings.text_size - added, added);
+	if (ret == VT_SUCCESS)
+		id->soi_uniqueid = unique;
+	return ret;
+}
+
+/* ---- Opening and closing ---- */
+
+static void file_destroy(struct tb5_file *file)
+{
+	file->magic = 0;
+	tb5_file_remove_streams(file, 0);
+	free(file->streams);
+	for (size_t i = 0; i < TB5_GLOBAL_END - TB5_GLOBAL_FIRST; i++)
+		tb5_seq_finish(&file->seqs[i]);
+	tb5_strings_finish(&file->strings);
+	tb5_cache_finish(&file->cache);
+	tb5_store_close(&file->store);
+	tb5_store_close(&file->temporary);
+	free(file->path);
+	free(file);
+}
+
+static struct tb5_file *file_new(void)
+{
+	struct tb5_file *file = calloc(1, sizeof *file);
+	struct timespec now;
+
+	if (!file)
+		return NULL;
+	file->magic = TB5_FILE_HANDLE;
+	file->store.fd = -1;
+	file->temporary.fd = -1;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	file->flushed_at = now.tv_sec;
+	file->flushed_at_ns = now.tv_nsec;
+	tb5_strings_init(&file->strings, &file->store);
+	for (unsigned c = TB5_GLOBAL_FIRST; c < TB5_GLOBAL_END; c++)
+		tb5_seq_init(tb5_file_seq(file, c), (uint16_t)c, TB5_NO_STREAM, &file->store);
+	return file;
+}
+
+static TBRW_U32 file_create(struct tb5_file *file)
+{
+	TBRW_U32 ret = tb5_store_create(&file->store, file->path);
+
+	file->created = true;
+	file->changed = true;
+	file->opened_end = file->store.end;
+	return ret;
+}
+
+static TBRW_U32 file_open(struct tb5_file *file)
+{
+	TBRW_U32 ret = tb5_store_open(&file->store, file->path, file->writable);
+	uint64_t size = file->store.end;
+
+	if (ret == VT_SUCCESS)
+		ret = tb5_catalog_load(file);
+	if (ret != VT_SUCCESS)
+		return ret;
+	if (file->incomplete && file->writable)
+		return VT_INCOMPLETE_TB5_ENCOUNTERED;
+	/* An earlier writer added to the file and never closed it (FORMAT.md 1.4). */
+	if (file->writable && file->store.end < size)
+		tb5_store_truncate(&file->store, file->store.end);
+	file->opened_end = file->store.end;
+	return VT_SUCCESS;
+}
+
+TBRW_U32 TBRW_open(TBRW_PTR *ptr, const TBRW_CHAR *filename, TBRW_U32 access_mode)
+{
+	bool create = access_mode & TBRW_FILE_CREATE_ALWAYS;
+	bool writable = access_mode & TBRW_FILE_WRITE;
+	struct tb5_file *file;
+	bool invalid;
+	TBRW_U32 ret;
+
+	if (!ptr || !filename)
+		return VT_UNEXPECTED_NULL_PTR;
+	if (!*filename)
+		return VT_EMPTY_SAMPLE_FILE_NAME;
+	if (!access_mode || (create && !writable) ||
+	    access_mode & ~(TBRW_FILE_READ | TBRW_FILE_WRITE | TBRW_FILE_CREATE_ALWAYS))
+		return VT_INVALID_ACCESS_PERMS;
+	file = file_new();
+	if (!file)
+		return VT_NO_MEMORY;
+	file->writable = writable;
+	file->path = tb5_utf8_dup_wcs(filename, &invalid);
+	if (!file->path)
+		ret = invalid ? VT_INVALID_SAMPLE_FILE_NAME : VT_NO_MEMORY;
+	else
+		ret = create ? file_create(file) : file_open(file);
+	if (ret != VT_SUCCESS) {
+		file_destroy(file);
+		return ret;
+	}
+	*ptr = file;
+	return VT_SUCCESS;
+}
+
+static TBRW_U32 check_all_done(const struct tb5_file *file)
+{
+	bool reading = false;
+
+	for (size_t i = 0; i < TB5_GLOBAL_SECTIONS; i++) {
+		if (file->sections[i].state == TB5_WRITING)
+			return VT_GLOBAL_SECTION_NOT_CLOSED;
+		reading |= file->sections[i].reading;
+	}
+	for (uint32_t n = 0; n < file->stream_count; n++) {
+		const struct tb5_stream *stream = file->streams[n];
+
+		for (size_t i = 0; i < TB5_STREAM_SECTIONS; i++) {
+			if (stream->sections[i].state == TB5_WRITING)
+				return VT_STREAM_SECTION_NOT_CLOSED;
+			reading |= stream->sections[i].reading;
+		}
+		if (stream->whole.state == TB5_WRITING)
+			return VT_STREAM_NOT_CLOSED;
+		reading |= stream->whole.reading;
+	}
+	return reading ? VT_NOT_ALL_SECTIONS_CLOSED : VT_SUCCESS;
+}
+
+TBRW_U32 TBRW_close(TBRW_PTR ptr)
+{
+	struct tb5_file *file;
+	TBRW_U32 ret = tb5_file_get(ptr, &file);
+
+	if (ret == VT_SUCCESS)
+		ret = check_all_done(file);
+	if (ret == VT_SUCCESS && file->writable && file->failed)
+		ret = file->failed;
+	if (ret == VT_SUCCESS && file->writable && file->changed) {
+		ret = tb5_file_flush_all(file);
+		if (ret == VT_SUCCESS)
+			ret = file_wrote(file, tb5_catalog_write(file));
+	}
+	if (ret == VT_SUCCESS)
+		file_destroy(file);
+	return ret;
+}
+
+/* Whether the path still leads to the file that is open. */
+static bool path_is_ours(const struct tb5_file *file)
+{
+	struct stat ours, there;
+
+	return fstat(file->store.fd, &ours) == 0 && lstat(file->path, &there) == 0 &&
+	       ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+TBRW_U32 TBRW_abort_cleanup_and_close(TBRW_PTR ptr)
+{
+	struct tb5_file *file;
+	TBRW_U32 ret = tb5_file_get(ptr, &file);
+
+	if (ret != VT_SUCCESS)
+		return ret;
+	if (file->created) {
+		if (file->store.end == file->opened_end && path_is_ours(file))
+			unlink(file->path);
+	} else if (file->writable && file->store.end > file->opened_end) {
+		tb5_store_truncate(&file->store, file->opened_end);
+	}
+	file_destroy(file);
+	return VT_SUCCESS;
+}
+
+static TBRW_U32 verify_stream(struct tb5_file *file, struct tb5_stream *stream)
+{
+	TBRW_U32 ret = VT_SUCCESS;
+
+	if (stream->dropped)
+		return VT_SUCCESS;
+	for (unsigned c = TB5_STREAM_FIRST; ret == VT_SUCCESS && c < TB5_STREAM_END; c++)
+		if (c != TB5_DATA)
+			ret = tb5_seq_check(tb5_stream_seq(stream, c), &file->cache);
+	return ret;
+}
+
+static bool is_writing(const struct tb5_file *file)
+{
+	TBRW_U32 ret = check_all_done(file);
+
+	return ret != VT_SUCCESS && ret != VT_NOT_ALL_SECTIONS_CLOSED;
+}
+
+TBRW_U32 TBRW_verify(TBRW_PTR ptr)
+{
+	struct tb5_file *file;
+	TBRW_U32 ret = tb5_file_get(ptr, &file);
+
+	if (ret == VT_SUCCESS)
+		ret = tb5_seq_check(&file->strings.seq, &file->cache);
+	for (unsigned c = TB5_GLOBAL_FIRST; ret == VT_SUCCESS && c < TB5_GLOBAL_END; c++)
+		ret = tb5_seq_check(tb5_file_seq(file, c), &file->cache);
+	for (uint32_t n = 0; ret == VT_SUCCESS && n < file->stream_count; n++)
+		ret = verify_stream(file, file->streams[n]);
+	if (ret == VT_SUCCESS && file->failed)
+		ret = file->failed;
+	if (ret == VT_SUCCESS && (file->incomplete || is_writing(file)))
+		ret = VT_INCOMPLETE_TB5_ENCOUNTERED;
+	return ret;
+}

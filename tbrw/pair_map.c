@@ -1,0 +1,58 @@
+#include "tbrw/pair_map.h"
+
+#include <stdlib.h>
+
+void tb5_pair_map_finish(struct pair_map *map)
+{
+	free(map->entries);
+	*map = (struct pair_map){NULL, 0, 0};
+}
+
+static struct pair_map_entry *pair_map_slot(const struct pair_map *map, uint64_t first,
+					    uint64_t second)
+{
+	uint64_t hash = (first * 0x9e3779b97f4a7c15u + second) * 0xff51afd7ed558ccdu;
+	size_t mask = map->capacity - 1;
+
+	for (size_t i = (hash >> 29) & mask;; i = (i + 1) & mask) {
+		struct pair_map_entry *e = &map->entries[i];
+
+		if (!e->used || (e->first == first && e->second == second))
+			return e;
+	}
+}
+
+/* At most half full. */
+static bool pair_map_reserve(struct pair_map *map)
+{
+	struct pair_map grown = {NULL, map->capacity ? map->capacity * 2 : 64, map->count};
+
+	if (map->count < map->capacity / 2)
+		return true;
+	grown.entries = calloc(grown.capacity, sizeof *grown.entries);
+	if (!grown.entries)
+		return false;
+	for (size_t i = 0; i < map->capacity; i++) {
+		const struct pair_map_entry *e = &map->entries[i];
+
+		if (e->used)
+			*pair_map_slot(&grown, e->first, e->second) = *e;
+	}
+	free(map->entries);
+	*map = grown;
+	return true;
+}
+
+uint64_t *tb5_pair_map_get(struct pair_map *map, uint64_t first, uint64_t second, uint64_t initial)
+{
+	struct pair_map_entry *e;
+
+	if (!pair_map_reserve(map))
+		return NULL;
+	e = pair_map_slot(map, first, second);
+	if (!e->used) {
+		*e = (struct pair_map_entry){first, second, initial, true};
+		map->count++;
+	}
+	return &e->value;
+}

@@ -1,0 +1,223 @@
+#include "tbrw/seq.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tbrw/crc32c.h"
+
+#define BUFFER_FIRST_SIZE 4096u
+
+void tb5_cache_finish(struct tb5_cache *cache)
+{
+	for (size_t i = 0; i < TB5_CACHE_SLOTS; i++)
+		free(cache->slots[i].payload);
+	memset(cache, 0, sizeof *cache);
+}
+
+void tb5_cache_drop(struct tb5_cache *cache, const struct tb5_store *store, uint64_t offset)
+{
+	for (size_t i = 0; i < TB5_CACHE_SLOTS; i++)
+		if (cache->slots[i].store == store && cache->slots[i].offset >= offset)
+			cache->slots[i].store = NULL;
+}
+
+/* The payload of an extent, checked, valid until the next call. */
+static TBRW_U32 cache_load(struct tb5_cache *cache, const struct tb5_store *store,
+			   const struct tb5_extent *extent, const unsigned char **payload)
+{
+	struct tb5_cache_slot *slot = &cache->slots[0];
+	TBRW_U32 ret;
+
+	cache->tick++;
+	for (size_t i = 0; i < TB5_CACHE_SLOTS; i++) {
+		struct tb5_cache_slot *s = &cache->slots[i];
+
+		if (s->store == store && s->offset == extent->offset) {
+			s->used = cache->tick;
+			*payload = s->payload;
+			return VT_SUCCESS;
+		}
+		if (s->used < slot->used)
+			slot = s;
+	}
+	slot->store = NULL;
+	if (slot->capacity < extent->length) {
+		unsigned char *grown = realloc(slot->payload, extent->length);
+
+		if (!grown)
+			return VT_NO_MEMORY;
+		slot->payload = grown;
+		slot->capacity = extent->length;
+	}
+	ret = tb5_store_read(store, extent->offset, slot->payload, extent->length);
+	if (ret != VT_SUCCESS)
+		return ret;
+	if (tb5_crc32c(0, slot->payload, extent->length) != extent->crc)
+		return VT_INVALID_SAMPLE_FILE;
+	slot->store = store;
+	slot->offset = extent->offset;
+	slot->used = cache->tick;
+	*payload = slot->payload;
+	return VT_SUCCESS;
+}
+
+void tb5_seq_init(struct tb5_seq *seq, uint16_t content, uint32_t stream, struct tb5_store *store)
+{
+	*seq = (struct tb5_seq){.content = content,
+				.stream = stream,
+				.store = store,
+				.entry_size = 1};
+}
+
+void tb5_seq_finish(struct tb5_seq *seq)
+{
+	free(seq->extents);
+	free(seq->buffer);
+	seq->extents = NULL;
+	seq->buffer = NULL;
+}
+
+/* Makes room for one more extent, so that adding it cannot fail once its chunk is written. */
+static TBRW_U32 seq_reserve_extent(struct tb5_seq *seq)
+{
+	if (seq->extent_count == seq->extent_capacity) {
+		size_t capacity = seq->extent_capacity ? seq->extent_capacity * 2 : 4;
+		struct tb5_extent *grown = realloc(seq->extents, capacity * sizeof *grown);
+
+		if (!grown)
+			return VT_NO_MEMORY;
+		seq->extents = grown;
+		seq->extent_capacity = capacity;
+	}
+	return VT_SUCCESS;
+}
+
+TBRW_U32 tb5_seq_add_extent(struct tb5_seq *seq, const struct tb5_extent *extent)
+{
+	TBRW_U32 ret;
+
+	if (extent->start != seq->stored || !extent->length ||
+	    extent->length > UINT64_MAX - seq->stored)
+		return VT_INVALID_SAMPLE_FILE;
+	ret = seq_reserve_extent(seq);
+	if (ret != VT_SUCCESS)
+		return ret;
+	seq->extents[seq->extent_count++] = *extent;
+	seq->stored += extent->length;
+	return VT_SUCCESS;
+}
+
+TBRW_U32 tb5_seq_buffer(struct tb5_seq *seq, const void *data, size_t size, size_t *taken)
+{
+	size_t room = seq->buffer_capacity - seq->buffered;
+
+	if (room < size && seq->buffer_capacity < TB5_BUFFER_SIZE) {
+		uint32_t capacity = seq->buffer_capacity ? seq->buffer_capacity : BUFFER_FIRST_SIZE;
+		unsigned char *grown;
+
+		while (capacity < TB5_BUFFER_SIZE && capacity - seq->buffered < size)
+			capacity *= 2;
+		grown = realloc(seq->buffer, capacity);
+		if (!grown)
+			return VT_NO_MEMORY;
+		seq->buffer = grown;
+		seq->buffer_capacity = capacity;
+		room = capacity - seq->buffered;
+	}
+	*taken = size < room ? size : room;
+	if (*taken)
+		memcpy(seq->buffer + seq->buffered, data, *taken);
+	seq->buffered += (uint32_t)*taken;
+	return VT_SUCCESS;
+}
+
+TBRW_U32 tb5_seq_flush(struct tb5_seq *seq, bool all)
+{
+	struct tb5_chunk_header header = {.kind = TB5_KIND_BYTES,
+					  .content = seq->content,
+					  .stream = seq->stream,
+					  .length = seq->buffered,
+					  .start = seq->stored};
+	struct tb5_extent *extent;
+	uint64_t offset;
+	TBRW_U32 ret;
+
+	if (!all) {
+		uint32_t partial = (uint32_t)(tb5_seq_size(seq) % seq->entry_size);
+
+		if (partial < seq->buffered)
+			header.length -= partial;
+		else if (seq->buffered < seq->buffer_capacity)
+			return VT_SUCCESS;
+	}
+	if (!header.length)
+		return VT_SUCCESS;
+	ret = seq_reserve_extent(seq);
+	if (ret != VT_SUCCESS)
+		return ret;
+	ret = tb5_store_append(seq->store, &header, seq->buffer, &offset);
+	if (ret != VT_SUCCESS)
+		return ret;
+	extent = &seq->extents[seq->extent_count++];
+	*extent = (struct tb5_extent){offset + sizeof header, seq->stored, header.length,
+				      header.payload_crc};
+	seq->stored += header.length;
+	seq->buffered -= header.length;
+	memmove(seq->buffer, seq->buffer + header.length, seq->buffered);
+	return VT_SUCCESS;
+}
+
+/* The extent that holds the byte at `offset`, which is less than seq->stored. */
+static const struct tb5_extent *seq_find(const struct tb5_seq *seq, uint64_t offset)
+{
+	size_t low = 0;
+	size_t high = seq->extent_count;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (seq->extents[middle].start <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &seq->extents[low];
+}
+
+TBRW_U32 tb5_seq_read(const struct tb5_seq *seq, struct tb5_cache *cache, uint64_t offset,
+		      void *buffer, size_t size)
+{
+	char *out = buffer;
+
+	if (offset > tb5_seq_size(seq) || size > tb5_seq_size(seq) - offset)
+		return VT_INVALID_SAMPLE_FILE;
+	while (size && offset < seq->stored) {
+		const struct tb5_extent *extent = seq_find(seq, offset);
+		size_t skip = (size_t)(offset - extent->start);
+		size_t n = extent->length - skip < size ? extent->length - skip : size;
+		const unsigned char *payload;
+		TBRW_U32 ret = cache_load(cache, seq->store, extent, &payload);
+
+		if (ret != VT_SUCCESS)
+			return ret;
+		memcpy(out, payload + skip, n);
+		out += n;
+		offset += n;
+		size -= n;
+	}
+	if (size)
+		memcpy(out, seq->buffer + (offset - seq->stored), size);
+	return VT_SUCCESS;
+}
+
+TBRW_U32 tb5_seq_check(const struct tb5_seq *seq, struct tb5_cache *cache)
+{
+	for (size_t i = 0; i < seq->extent_count; i++) {
+		const unsigned char *payload;
+		TBRW_U32 ret = cache_load(cache, seq->store, &seq->extents[i], &payload);
+
+		if (ret != VT_SUCCESS)
+			return ret;
+	}
+	return VT_SUCCESS;
+}

@@ -1,0 +1,32 @@
+/* The strings of a file: each stored once, named by where it is stored (FORMAT.md section 2). */
+#ifndef TBRW_STRINGS_H
+#define TBRW_STRINGS_H
+
+#include "tbrw/seq.h"
+
+#define TB5_STRING_ID_BIT ((uint64_t)1 << 63)
+
+/* A string in the writer's memory is found by hash; readers need no memory for strings. */
+struct tb5_strings {
+	struct tb5_seq seq;
+	char *text; /* a copy of the sequence, once loaded */
+	size_t text_size;
+	size_t text_capacity;
+	uint64_t *slots;   /* offset + 1 in `text` of a string, 0: free; open addressing */
+	size_t slot_count; /* a power of two, or 0 */
+	size_t used;
+};
+
+void tb5_strings_init(struct tb5_strings *strings, struct tb5_store *store);
+void tb5_strings_finish(struct tb5_strings *strings);
+
+/* Gives the id of `utf8`, which is added if it is new: then *added bytes of the sequence at
+ * text + text_size - *added are to be appended to `seq` by the caller. */
+TBRW_U32 tb5_strings_intern(struct tb5_strings *strings, struct tb5_cache *cache, const char *utf8,
+			    size_t size, uint64_t *id, size_t *added);
+
+/* The UTF-8 bytes of a string, in a new buffer that the caller frees. VT_INVALID_STRING. */
+TBRW_U32 tb5_strings_get(const struct tb5_strings *strings, struct tb5_cache *cache, uint64_t id,
+			 char **utf8, uint32_t *size);
+
+#endif

@@ -119,8 +119,12 @@ static void drain_all(void *user)
 static int open_merge(struct session *session, struct failure *failure)
 {
 	struct record_format format = event_format(&session->sampler.config);
-	session->merge = merge_create(session->sampler.rings, session->sampler.cpus.count, &format);
-	return session->merge != NULL ? 0 : failure_set(failure, FAILURE_EXIT, "out of memory");
+	size_t count = session->sampler.cpus.count;
+	session->behind = calloc(count, sizeof(*session->behind));
+	session->merge = merge_create(session->sampler.rings, count, &format);
+	if (session->behind == NULL || session->merge == NULL)
+		return failure_set(failure, FAILURE_EXIT, "out of memory");
+	return 0;
 }
 
 static int open_launched(struct session *session, struct failure *failure)

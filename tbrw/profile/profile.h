@@ -14,29 +14,30 @@
  *   tbcollect.stacks     sample: record i belongs to sample i      with the sample
  *   tbcollect.mappings   LOADED record of the module section       with the module
  *   tbcollect.threads    thread instance                           when it ends, or at the end
- *   tbcollect.clock      sync point                                at the start, each second, the end
+ *   tbcollect.clock      sync point                                at the ends and each second
  *   tbcollect.notes      thing that happened or was counted        when it happens
  *   tbcollect.symbols    function at a frame (inlined ones too)    by finalization
  *   tbcollect.symtext    byte of text of the symbols               by finalization
  *
- * A symbols stream is appended together with its symtext stream; the last pair in the file counts.
+ * A symtext stream and the symbols stream right behind it are appended together; the last pair in
+ * the file counts.
  */
 #ifndef TBRW_PROFILE_PROFILE_H
 #define TBRW_PROFILE_PROFILE_H
 
 #include <stdint.h>
 
-#define PROFILE_STREAM_STRINGS	"tbcollect.strings"
-#define PROFILE_STREAM_IMAGES	"tbcollect.images"
-#define PROFILE_STREAM_FRAMES	"tbcollect.frames"
-#define PROFILE_STREAM_NODES	"tbcollect.nodes"
-#define PROFILE_STREAM_STACKS	"tbcollect.stacks"
+#define PROFILE_STREAM_STRINGS  "tbcollect.strings"
+#define PROFILE_STREAM_IMAGES   "tbcollect.images"
+#define PROFILE_STREAM_FRAMES   "tbcollect.frames"
+#define PROFILE_STREAM_NODES    "tbcollect.nodes"
+#define PROFILE_STREAM_STACKS   "tbcollect.stacks"
 #define PROFILE_STREAM_MAPPINGS "tbcollect.mappings"
-#define PROFILE_STREAM_THREADS	"tbcollect.threads"
-#define PROFILE_STREAM_CLOCK	"tbcollect.clock"
-#define PROFILE_STREAM_NOTES	"tbcollect.notes"
-#define PROFILE_STREAM_SYMBOLS	"tbcollect.symbols"
-#define PROFILE_STREAM_SYMTEXT	"tbcollect.symtext"
+#define PROFILE_STREAM_THREADS  "tbcollect.threads"
+#define PROFILE_STREAM_CLOCK    "tbcollect.clock"
+#define PROFILE_STREAM_NOTES    "tbcollect.notes"
+#define PROFILE_STREAM_SYMBOLS  "tbcollect.symbols"
+#define PROFILE_STREAM_SYMTEXT  "tbcollect.symtext"
 
 #define PROFILE_NONE UINT32_MAX /* no such record */
 
@@ -48,17 +49,18 @@ struct profile_text {
 
 enum profile_image_kind {
 	PROFILE_IMAGE_UNKNOWN = 0, /* code in no known mapping; record 0 of every result */
-	PROFILE_IMAGE_FILE = 1,	   /* an ELF file; rva is an ELF virtual address */
-	PROFILE_IMAGE_VDSO = 2,	   /* rva is an ELF virtual address in the vdso */
-	PROFILE_IMAGE_JIT = 3,	   /* anonymous executable memory; rva is the address in the process */
-	PROFILE_IMAGE_KERNEL = 4,  /* rva is the kernel address */
+	PROFILE_IMAGE_FILE = 1,    /* an ELF file; rva is an ELF virtual address */
+	PROFILE_IMAGE_VDSO = 2,    /* rva is an ELF virtual address in the vdso */
+	PROFILE_IMAGE_JIT = 3, /* anonymous executable memory; rva is the address in the process */
+	PROFILE_IMAGE_KERNEL = 4, /* rva is the kernel address */
 };
 
-struct profile_image { /* 64 bytes */
-	struct profile_text path; /* as the target's maps name it, " (deleted)" removed; for JIT the
-	                             perf-map file that may name its code, or no text */
-	uint32_t kind;            /* enum profile_image_kind */
-	uint32_t owner_uid;       /* effective user of the process: who may own a perf-map file */
+struct profile_image {
+	/* As the target's maps name it, " (deleted)" removed; for JIT the perf-map file that may
+	 * name its code, or no text. */
+	struct profile_text path;
+	uint32_t kind;      /* enum profile_image_kind */
+	uint32_t owner_uid; /* effective user of the process: who may own a perf-map file */
 	uint64_t inode;
 	uint32_t device_major;
 	uint32_t device_minor;
@@ -72,7 +74,7 @@ struct profile_image { /* 64 bytes */
 #define PROFILE_IMAGE_NOT_OPEN 2u /* the collector could not read the file */
 
 /* rva is the address to look a symbol up at: it lies inside the call for a caller. */
-struct profile_frame { /* 16 bytes */
+struct profile_frame {
 	uint32_t image; /* record of tbcollect.images */
 	uint32_t flags; /* PROFILE_FRAME_ ... */
 	uint64_t rva;
@@ -82,7 +84,7 @@ struct profile_frame { /* 16 bytes */
 
 /* Calling-context tree. Node 0 is the root: parent PROFILE_NONE, frame PROFILE_NONE. A parent's
  * index is always smaller than its child's. */
-struct profile_node { /* 8 bytes */
+struct profile_node {
 	uint32_t parent;
 	uint32_t frame; /* record of tbcollect.frames */
 };
@@ -91,7 +93,7 @@ enum profile_stack_state {
 	PROFILE_STACK_COMPLETE = 0,
 	PROFILE_STACK_SKIPPED = 1, /* the frames up to the root are missing; reason says why */
 	PROFILE_STACK_GUESSED = 2, /* frames above the first `verified` ones are guessed */
-	PROFILE_STACK_NONE = 3,	   /* stacks were not asked for: the leaf only */
+	PROFILE_STACK_NONE = 3,    /* stacks were not asked for: the leaf only */
 };
 
 enum profile_skip_reason {
@@ -101,32 +103,32 @@ enum profile_skip_reason {
 	PROFILE_SKIP_NOT_RESIDENT = 3, /* a page of the stack was not in memory */
 	PROFILE_SKIP_NO_INFO = 4,      /* no unwind information for a frame */
 	PROFILE_SKIP_OTHER_STACK = 5,  /* goes on on a stack that was not copied */
-	PROFILE_SKIP_DEPTH = 6,	       /* deeper than the collector follows */
+	PROFILE_SKIP_DEPTH = 6,        /* deeper than the collector follows */
 	PROFILE_SKIP_BAD_INFO = 7,     /* unwind information or memory contradicts itself */
 	PROFILE_SKIP_NO_REGS = 8,      /* the kernel had no user registers, or a 32-bit target */
 	PROFILE_SKIP_REASON_COUNT
 };
 
 /* Goes with the sample of the same index in stream 0. */
-struct profile_stack { /* 16 bytes */
-	uint64_t cpu_ns;   /* CPU time of the thread since its previous sample: the sample's weight */
-	uint32_t node;	   /* of the leaf; node 0: not even the leaf is known */
-	uint8_t state;	   /* enum profile_stack_state */
-	uint8_t reason;	   /* enum profile_skip_reason */
+struct profile_stack {
+	uint64_t cpu_ns; /* CPU time of the thread since its previous sample: the sample's weight */
+	uint32_t node;   /* of the leaf; node 0: not even the leaf is known */
+	uint8_t state;   /* enum profile_stack_state */
+	uint8_t reason;  /* enum profile_skip_reason */
 	uint16_t collapsed; /* frames left out by recursion collapsing, 65535: that many or more */
 };
 
 /* What tbrw's module record has no field for. Record i belongs to the i-th LOADED module record. */
-struct profile_mapping { /* 24 bytes */
+struct profile_mapping {
 	uint32_t module_index; /* of the record in the module section */
 	uint32_t image;
-	uint64_t pgoff;	       /* file offset of the first byte of the mapping */
+	uint64_t pgoff; /* file offset of the first byte of the mapping */
 	uint32_t pid;
 	uint32_t reserved; /* 0 */
 };
 
 /* One life of one thread. cpu_ns = its samples' weights + rest_ns. */
-struct profile_thread { /* 56 bytes */
+struct profile_thread {
 	uint32_t pid;
 	uint32_t tid;
 	uint64_t start_tsc; /* 0: before the collection */
@@ -138,14 +140,14 @@ struct profile_thread { /* 56 bytes */
 	uint32_t samples;
 };
 
-#define PROFILE_THREAD_CPU_BY_CLOCK 1u /* cpu_ns is from the scheduler's accounting, since the kernel
-                                          gives no count with the samples */
+/* cpu_ns is from the scheduler's accounting, since the kernel gives no count with the samples. */
+#define PROFILE_THREAD_CPU_BY_CLOCK 1u
 
 /* The TSC values of a result are a linear map of CLOCK_MONOTONIC_RAW fixed by the first sync point:
  *   tsc = first.tsc + (raw - first.raw_ns) * first.tsc_per_ns_q32 / 2^32
- * Later sync points hold what the counter and the clocks really showed, to check that map and to
- * turn times into dates. */
-struct profile_clock { /* 32 bytes */
+ * rounded down; results end up between 1 and all ones minus 1. Later sync points hold what the
+ * counter and the clocks really showed, to check that map and to turn times into dates. */
+struct profile_clock {
 	uint64_t tsc;
 	uint64_t raw_ns;  /* CLOCK_MONOTONIC_RAW */
 	uint64_t real_ns; /* CLOCK_REALTIME */
@@ -154,30 +156,30 @@ struct profile_clock { /* 32 bytes */
 
 /* Kinds are stable; value and text as stated. Counts of one kind add up unless "last counts". */
 enum profile_note_kind {
-	PROFILE_NOTE_COMMAND = 1,	/* text: command line as one line; pid: the target. At the start */
-	PROFILE_NOTE_INTERVAL = 2,	/* value: ns */
-	PROFILE_NOTE_STACK_SIZE = 3,	/* value: bytes of stack asked for per sample */
-	PROFILE_NOTE_COLLECTOR = 4,	/* text: program and version */
-	PROFILE_NOTE_ANALYSIS = 5,	/* text: hotspots, ... */
-	PROFILE_NOTE_SAMPLES_LOST = 6,	/* value: how many; cpu ring in tid */
-	PROFILE_NOTE_RECORDS_LOST = 7,	/* value: other records, or of unknown kind */
-	PROFILE_NOTE_THROTTLED = 8,	/* value 1: the kernel stopped the event; cpu in tid */
-	PROFILE_NOTE_UNTHROTTLED = 9,	/* value 1 */
-	PROFILE_NOTE_NOT_FOLLOWED = 10, /* pid, text: program the kernel does not let us follow */
-	PROFILE_NOTE_MAPS_REREAD = 11,	/* pid: after loss */
-	PROFILE_NOTE_PAUSED = 12,	/* value: ns of pause that ended now */
-	PROFILE_NOTE_EXIT_STATUS = 13,	/* value: exit status as a shell shows it (128 + signal) */
-	PROFILE_NOTE_ELAPSED = 14,	/* value: ns from start to end. At the end; last counts */
+	PROFILE_NOTE_COMMAND = 1,        /* text: command line; pid: the target. At the start */
+	PROFILE_NOTE_INTERVAL = 2,       /* value: ns */
+	PROFILE_NOTE_STACK_SIZE = 3,     /* value: bytes of stack asked for per sample */
+	PROFILE_NOTE_COLLECTOR = 4,      /* text: program and version */
+	PROFILE_NOTE_ANALYSIS = 5,       /* text: hotspots, ... */
+	PROFILE_NOTE_SAMPLES_LOST = 6,   /* value: how many; cpu ring in tid */
+	PROFILE_NOTE_RECORDS_LOST = 7,   /* value: other records, or of unknown kind */
+	PROFILE_NOTE_THROTTLED = 8,      /* value 1: the kernel stopped the event; cpu in tid */
+	PROFILE_NOTE_UNTHROTTLED = 9,    /* value 1 */
+	PROFILE_NOTE_NOT_FOLLOWED = 10,  /* pid, text: program the kernel does not let us follow */
+	PROFILE_NOTE_MAPS_REREAD = 11,   /* pid: after loss */
+	PROFILE_NOTE_PAUSED = 12,        /* value: ns of pause that ended now */
+	PROFILE_NOTE_EXIT_STATUS = 13,   /* value: exit status as a shell shows it (128 + signal) */
+	PROFILE_NOTE_ELAPSED = 14,       /* value: ns from start to end. At the end; last counts */
 	PROFILE_NOTE_COLLECTOR_CPU = 15, /* value: ns of CPU time of the collector. Last counts */
 	PROFILE_NOTE_COLLECTOR_RSS = 16, /* value: peak resident bytes. Last counts */
-	PROFILE_NOTE_STACK_COPY = 17,	/* value: bytes of stack copied by the kernel. Last counts */
+	PROFILE_NOTE_STACK_COPY = 17, /* value: bytes of stack copied by the kernel. Last counts */
 	PROFILE_NOTE_UNATTRIBUTED = 18, /* value: ns of CPU time that no thread account holds */
-	PROFILE_NOTE_ATTACHED = 19,	/* pid: attached to; text: its command line */
-	PROFILE_NOTE_WARNING = 20,	/* text: one sentence for the summary */
-	PROFILE_NOTE_RUSAGE_CPU = 21,	/* value: ns, user + system of the launched tree by wait4 */
+	PROFILE_NOTE_ATTACHED = 19,     /* pid: attached to; text: its command line */
+	PROFILE_NOTE_WARNING = 20,      /* text: one sentence for the summary */
+	PROFILE_NOTE_RUSAGE_CPU = 21,   /* value: ns, user + system of the launched tree by wait4 */
 };
 
-struct profile_note { /* 40 bytes */
+struct profile_note {
 	uint64_t tsc;
 	uint64_t value;
 	uint32_t kind; /* enum profile_note_kind */
@@ -189,17 +191,17 @@ struct profile_note { /* 40 bytes */
 
 /* A function at a frame. Frames with inlined calls have several records in a row, innermost
  * first: depth 0, 1, ...; the last one is the function that has machine code of its own. */
-struct profile_symbol { /* 56 bytes */
+struct profile_symbol {
 	uint32_t frame;
 	uint16_t depth;
-	uint16_t flags;		  /* PROFILE_SYMBOL_... */
+	uint16_t flags;           /* PROFILE_SYMBOL_... */
 	struct profile_text name; /* short, demangled without parameters: a::b<int>::c */
 	struct profile_text full; /* demangled in full; no text: same as name */
 	struct profile_text file; /* source file, no text: not known */
-	uint32_t line;		  /* in file, of the address (depth 0) or of the inlined call; 0: not known */
-	uint32_t reserved;	  /* 0 */
-	uint64_t start;		  /* rva where the function starts */
-	uint64_t size;		  /* bytes; 0: not known */
+	uint32_t line; /* in file, of the address (depth 0) or of the inlined call; 0: not known */
+	uint32_t reserved; /* 0 */
+	uint64_t start;    /* rva where the function starts */
+	uint64_t size;     /* bytes; 0: not known */
 };
 
 #define PROFILE_SYMBOL_INLINED 1u

@@ -8,6 +8,14 @@
  * both stream 0 and tbcollect.stacks hold a record, and profile_reader_complete is false. A file
  * that was not bound has its samples attributed here, by the same rules of time.
  *
+ * What a record refers to and the file does not hold (it was not flushed, or the file is damaged)
+ * becomes none: image 0, no text, PROFILE_NONE. A node whose way to the root is not whole hangs
+ * below the root, and its samples' stacks are PROFILE_STACK_SKIPPED for PROFILE_SKIP_BAD_INFO.
+ *
+ * Processes and threads that nobody recorded, but that had samples or (processes) threads, follow
+ * the recorded ones. A process is then named after its executable module, or "pid N", and one life
+ * ends where that module changes to another path; a thread is named after its process.
+ *
  * Returned pointers live until profile_reader_close. Functions return TBRW codes where they
  * return TBRW_U32. One thread at a time per reader.
  */
@@ -22,6 +30,8 @@
 
 struct profile_reader;
 
+/* Follows symbolic links. What TBRW_open returns; VT_STREAM_NOT_EXIST: a tb5 file, but no result of
+ * tbcollect; VT_INCOMPATIBLE_VERSION: its streams have other fields than profile.h says. */
 TBRW_U32 profile_reader_open(const char *path, struct profile_reader **reader);
 void profile_reader_close(struct profile_reader *reader); /* accepts NULL */
 
@@ -46,11 +56,11 @@ const struct profile_node *profile_reader_node(const struct profile_reader *r, u
 const struct profile_clock *profile_reader_clock(const struct profile_reader *r, uint32_t index);
 const struct profile_note *profile_reader_note(const struct profile_reader *r, uint32_t index);
 
-/* A text as a NUL-terminated UTF-8 string, valid until the reader is closed. "" for no text. */
+/* A text of a record of this reader as a well-formed UTF-8 string. "" for no text. */
 const char *profile_reader_text(const struct profile_reader *reader, struct profile_text text);
 const char *profile_reader_symtext(const struct profile_reader *reader, struct profile_text text);
 
-/* The symbols of a frame, innermost first; *count is 0 where there are none. */
+/* The symbols of a frame, innermost first; NULL and *count 0 where there are none. */
 const struct profile_symbol *profile_reader_symbols(const struct profile_reader *reader,
 						    uint32_t frame, uint32_t *count);
 
@@ -66,7 +76,7 @@ struct profile_thread_info {
 	uint32_t tid;
 	uint32_t process; /* index, PROFILE_NONE: not known */
 	uint32_t samples;
-	uint32_t flags;	  /* PROFILE_THREAD_... */
+	uint32_t flags; /* PROFILE_THREAD_... */
 	uint64_t start_tsc;
 	uint64_t end_tsc;
 	uint64_t cpu_ns;
@@ -84,7 +94,8 @@ struct profile_module_info {
 	const char *path;
 	bool is_executable;
 };
-const struct profile_process_info *profile_reader_process(const struct profile_reader *r, uint32_t i);
+const struct profile_process_info *profile_reader_process(const struct profile_reader *r,
+							  uint32_t i);
 const struct profile_thread_info *profile_reader_thread(const struct profile_reader *r, uint32_t i);
 const struct profile_module_info *profile_reader_module(const struct profile_reader *r, uint32_t i);
 

@@ -3,8 +3,10 @@
  * profile streams of profile.h beside them, all open at once and streamed.
  *
  * Every call returns a TBRW code (VT_SUCCESS or an error of tbrw.h). The first failure of the file
- * is final: later calls return the same code without touching the file. Nothing is kept in memory
- * per sample; texts are kept once each (hash table of the distinct ones).
+ * is final: later calls return the same code without touching the file. VT_BAD_PARAMETER (a
+ * reference to a record that was not added, a section set twice) is none: nothing was written, and
+ * the next call may succeed. Nothing is kept in memory per sample; texts are kept once each (hash
+ * table of the distinct ones), cut after 64 KB, invalid UTF-8 replaced by U+FFFD.
  * Times are CLOCK_MONOTONIC_RAW nanoseconds; the writer turns them into TSC values by the first
  * sync point. One thread at a time.
  */
@@ -19,14 +21,14 @@
 
 struct profile_writer;
 
-#define PROFILE_TIME_BEFORE 0u	       /* since before the collection: TSC 0 */
+#define PROFILE_TIME_BEFORE 0u         /* since before the collection: TSC 0 */
 #define PROFILE_TIME_NEVER  UINT64_MAX /* not ended: TSC all ones */
 
 /* What is known when the file is created. Pointers are borrowed during the call. */
 struct profile_run {
-	struct profile_clock clock;	/* first sync point */
+	struct profile_clock clock; /* first sync point */
 	uint64_t interval_ns;
-	const char *event_name;		/* "CPU Time" */
+	const char *event_name; /* "CPU Time" */
 };
 
 /* What only the end knows; goes to the stream info of stream 0. */
@@ -36,7 +38,10 @@ struct profile_run_end {
 	struct profile_clock clock; /* last sync point; also added to tbcollect.clock */
 };
 
-/* path: UTF-8 or arbitrary bytes of the file system. Creates the file (never through a symlink). */
+/* path: its directories may have names of any bytes; that of the file itself is UTF-8, else
+ * VT_INVALID_SAMPLE_FILE_NAME. Creates the file, never through a symbolic link.
+ * clock.tsc_per_ns_q32 and interval_ns are not 0. The event of stream 0 is time-based, its sample
+ * after value the interval in microseconds, rounded; PROFILE_NOTE_INTERVAL is the caller's. */
 TBRW_U32 profile_writer_create(const char *path, const struct profile_run *run,
 			       struct profile_writer **writer);
 
@@ -58,11 +63,11 @@ TBRW_U32 profile_writer_add_node(struct profile_writer *writer, const struct pro
 struct profile_sample {
 	uint64_t time_ns;
 	uint64_t ip;
-	uint64_t flags;	   /* processor flags at the sample (rflags), 0: not known */
+	uint64_t flags; /* processor flags at the sample (rflags), 0: not known */
 	uint32_t pid;
 	uint32_t tid;
-	uint16_t cpu;	   /* 0..4095 */
-	uint16_t cs;	   /* code selector: 0x33 64-bit user, 0x23 32-bit user, 0x10 kernel */
+	uint16_t cpu; /* 0..4095 */
+	uint16_t cs;  /* code selector: 0x33 64-bit user, 0x23 32-bit user, 0x10 kernel */
 	bool is_32bit;
 	struct profile_stack stack;
 };
@@ -72,21 +77,23 @@ TBRW_U32 profile_writer_add_sample(struct profile_writer *writer,
 struct profile_module {
 	uint32_t pid;
 	uint32_t image;
-	uint64_t start;	     /* address */
-	uint64_t length;     /* bytes */
-	uint64_t pgoff;	     /* bytes */
-	uint64_t load_ns;    /* PROFILE_TIME_BEFORE or a time */
-	uint64_t unload_ns;  /* for profile_writer_end_module */
-	const char *path;    /* as in the target's maps; name is its last component */
+	uint64_t start;     /* address */
+	uint64_t length;    /* bytes */
+	uint64_t pgoff;     /* bytes */
+	uint64_t load_ns;   /* PROFILE_TIME_BEFORE or a time */
+	uint64_t unload_ns; /* for profile_writer_end_module */
+	const char *path;   /* as in the target's maps; name is its last component */
 	uint16_t cs;
 	bool is_32bit;
-	bool is_executable;  /* the process's main program */
-	bool is_first;	     /* first module record of its process */
-	bool is_global;	     /* the kernel */
+	bool is_executable; /* the process's main program */
+	bool is_first;      /* first module record of its process */
+	bool is_global;     /* the kernel */
 };
 /* add at load: writes the LOADED record and the mapping; end at unload: the UNLOADED record. */
-TBRW_U32 profile_writer_add_module(struct profile_writer *writer, const struct profile_module *module);
-TBRW_U32 profile_writer_end_module(struct profile_writer *writer, const struct profile_module *module);
+TBRW_U32 profile_writer_add_module(struct profile_writer *writer,
+				   const struct profile_module *module);
+TBRW_U32 profile_writer_end_module(struct profile_writer *writer,
+				   const struct profile_module *module);
 
 struct profile_process {
 	uint32_t pid;
@@ -122,7 +129,7 @@ TBRW_U32 profile_writer_add_note(struct profile_writer *writer, enum profile_not
 				 uint64_t time_ns, uint64_t value, uint32_t pid, uint32_t tid,
 				 const char *text);
 
-/* Bytes handed to the file so far. */
+/* Bytes of records and texts handed to the file so far, without the container's own. */
 uint64_t profile_writer_bytes(const struct profile_writer *writer);
 
 /* Ends every section and stream, binds stream 0 and closes the file. The writer is gone afterwards,
@@ -134,7 +141,9 @@ void profile_writer_abandon(struct profile_writer *writer);
 
 /*
  * Appends finalization's symbols to an existing, complete result: begin opens the file for
- * writing, add appends, finish closes. texts of one call are borrowed.
+ * writing, add appends, finish closes. The texts of a call are borrowed. A result that is not
+ * complete gives VT_INCOMPLETE_TB5_ENCOUNTERED. An abandoned or failed writer leaves the file as
+ * it was.
  */
 struct profile_symbol_writer;
 struct profile_symbol_text {

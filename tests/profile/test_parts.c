@@ -1,0 +1,433 @@
+/* The parts below writer and reader: UTF-8, clock map, tables, lives, address map. */
+#include "tbrw/profile/addressmap.h"
+#include "tbrw/profile/idmap.h"
+#include "tbrw/profile/lives.h"
+#include "tbrw/profile/strpool.h"
+#include "tbrw/profile/texttable.h"
+#include "tbrw/profile/tsc.h"
+#include "tbrw/profile/utf8.h"
+#include "tests/profile/fixture.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FFFD "\xEF\xBF\xBD"
+
+static const struct {
+	const char *given;
+	const char *clean;
+} utf8_cases[] = {
+	{"", ""},
+	{"plain", "plain"},
+	{"\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80", "\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80"},
+	{"a\x80z", "a" FFFD "z"},                  /* continuation without a lead */
+	{"\xC0\xAF", FFFD FFFD},                   /* overlong slash */
+	{"\xE0\x80\xAF", FFFD FFFD FFFD},          /* overlong, three bytes */
+	{"\xED\xA0\x80", FFFD FFFD FFFD},          /* surrogate */
+	{"\xF4\x90\x80\x80", FFFD FFFD FFFD FFFD}, /* above U+10FFFF */
+	{"\xF0\x9F\x98", FFFD},                    /* cut off */
+	{"\xE2\x82x", FFFD "x"},                   /* broken off */
+	{"\xFF\xFE", FFFD FFFD},
+};
+
+START_TEST(utf8_clean)
+{
+	char out[64];
+	size_t size = strlen(utf8_cases[_i].given);
+	size_t length = profile_utf8_clean(utf8_cases[_i].given, size, out);
+
+	out[length] = '\0';
+	ck_assert_str_eq(out, utf8_cases[_i].clean);
+	ck_assert_uint_eq(profile_utf8_clean(utf8_cases[_i].given, size, NULL), length);
+	ck_assert_uint_eq(profile_utf8_clean(out, length, NULL), length);
+}
+END_TEST
+
+START_TEST(utf8_nul_is_no_terminator)
+{
+	char out[16];
+	size_t length = profile_utf8_clean("a\0b", 3, out);
+
+	ck_assert_uint_eq(length, 5);
+	ck_assert_mem_eq(out, "a" FFFD "b", 5);
+}
+END_TEST
+
+START_TEST(utf8_every_code_point)
+{
+	for (uint32_t code_point = 1; code_point <= 0x10FFFF; code_point++) {
+		char out[4];
+		uint32_t back;
+		if (code_point == 0xD800)
+			code_point = 0xE000;
+		size_t size = profile_utf8_encode(code_point, out);
+		ck_assert_uint_eq(profile_utf8_decode(out, size, &back), size);
+		ck_assert_uint_eq(back, code_point);
+	}
+}
+END_TEST
+
+START_TEST(utf8_cut_keeps_characters_whole)
+{
+	ck_assert_uint_eq(profile_utf8_cut("ab\xE2\x82\xAC", 5, 5), 5);
+	ck_assert_uint_eq(profile_utf8_cut("ab\xE2\x82\xAC", 5, 4), 2);
+	ck_assert_uint_eq(profile_utf8_cut("ab\xE2\x82\xAC", 5, 3), 2);
+	ck_assert_uint_eq(profile_utf8_cut("ab\xE2\x82\xAC", 5, 2), 2);
+}
+END_TEST
+
+static const struct profile_clock three_ghz = {
+	.tsc = FIXTURE_TSC,
+	.raw_ns = FIXTURE_RAW_NS,
+	.tsc_per_ns_q32 = FIXTURE_RATE_Q32,
+};
+
+START_TEST(tsc_map)
+{
+	ck_assert_uint_eq(profile_tsc_from_raw(&three_ghz, FIXTURE_RAW_NS), FIXTURE_TSC);
+	ck_assert_uint_eq(profile_tsc_from_raw(&three_ghz, FIXTURE_RAW_NS + 7), FIXTURE_TSC + 21);
+	ck_assert_uint_eq(profile_tsc_from_raw(&three_ghz, FIXTURE_RAW_NS - 7), FIXTURE_TSC - 21);
+	ck_assert_uint_eq(profile_tsc_from_raw(&three_ghz, PROFILE_TIME_BEFORE), 0);
+	ck_assert_uint_eq(profile_tsc_from_raw(&three_ghz, PROFILE_TIME_NEVER), UINT64_MAX);
+	ck_assert_uint_eq(profile_raw_from_tsc(&three_ghz, 0), 0);
+	ck_assert_uint_eq(profile_raw_from_tsc(&three_ghz, UINT64_MAX), UINT64_MAX);
+}
+END_TEST
+
+START_TEST(tsc_map_rounds_down_everywhere)
+{
+	/* 1.5 ticks per ns: profile.h's formula, floor on both sides of the sync point. */
+	struct profile_clock clock = {.tsc = 1000, .raw_ns = 1000, .tsc_per_ns_q32 = 3u << 31};
+
+	clock.tsc_per_ns_q32 = UINT64_C(3) << 31;
+	ck_assert_uint_eq(profile_tsc_from_raw(&clock, 1001), 1001);
+	ck_assert_uint_eq(profile_tsc_from_raw(&clock, 999), 998);
+}
+END_TEST
+
+START_TEST(tsc_map_saturates)
+{
+	struct profile_clock clock = {.tsc = 100, .raw_ns = 1000, .tsc_per_ns_q32 = UINT64_MAX};
+
+	ck_assert_uint_eq(profile_tsc_from_raw(&clock, UINT64_MAX - 1), UINT64_MAX - 1);
+	ck_assert_uint_eq(profile_tsc_from_raw(&clock, 1), 1);
+	clock.tsc_per_ns_q32 = 1;
+	ck_assert_uint_eq(profile_raw_from_tsc(&clock, UINT64_MAX - 1), UINT64_MAX - 1);
+	ck_assert_uint_eq(profile_raw_from_tsc(&clock, 1), 1);
+	clock.tsc_per_ns_q32 = 0;
+	ck_assert_uint_eq(profile_raw_from_tsc(&clock, 12345), 12345);
+}
+END_TEST
+
+START_TEST(tsc_map_inverts)
+{
+	static const uint64_t rates[] = {UINT64_C(1) << 32, (UINT64_C(1) << 32) * 21 / 10,
+					 FIXTURE_RATE_Q32, UINT64_C(25769803775)};
+
+	for (size_t r = 0; r < sizeof(rates) / sizeof(rates[0]); r++) {
+		struct profile_clock clock = three_ghz;
+		clock.tsc_per_ns_q32 = rates[r];
+		for (uint64_t ns = FIXTURE_RAW_NS - 1000000; ns < FIXTURE_RAW_NS + 1000000;
+		     ns += 997)
+			ck_assert_uint_eq(profile_raw_from_tsc(&clock,
+							       profile_tsc_from_raw(&clock, ns)),
+					  ns);
+	}
+}
+END_TEST
+
+START_TEST(idmap_many)
+{
+	struct profile_idmap map = {0};
+
+	ck_assert_uint_eq(profile_idmap_get(&map, 0), PROFILE_IDMAP_NONE);
+	for (uint32_t i = 0; i < 10000; i++)
+		ck_assert(profile_idmap_put(&map, (uint64_t)i << 32, i));
+	ck_assert(profile_idmap_put(&map, (uint64_t)5 << 32, 77));
+	ck_assert_uint_eq(map.count, 10000);
+	for (uint32_t i = 0; i < 10000; i++)
+		ck_assert_uint_eq(profile_idmap_get(&map, (uint64_t)i << 32), i == 5 ? 77 : i);
+	ck_assert_uint_eq(profile_idmap_get(&map, 1), PROFILE_IDMAP_NONE);
+	profile_idmap_finish(&map);
+}
+END_TEST
+
+START_TEST(text_table_keeps_each_text_once)
+{
+	struct profile_text_table table = {0};
+	struct profile_text first, text;
+	char name[32];
+
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < 3000; i++) {
+			snprintf(name, sizeof(name), "text %d", i);
+			ck_assert_int_eq(profile_text_table_add(&table, name, &text),
+					 round ? PROFILE_TEXT_KNOWN : PROFILE_TEXT_NEW);
+			ck_assert_uint_eq(text.length, strlen(name));
+			ck_assert_mem_eq(table.bytes + text.offset, name, text.length);
+		}
+	}
+	profile_text_table_add(&table, "a\xFF", &first);
+	ck_assert_int_eq(profile_text_table_add(&table, "a\xFE", &text), PROFILE_TEXT_KNOWN);
+	ck_assert_uint_eq(text.offset, first.offset);
+	ck_assert_int_eq(profile_text_table_add(&table, "", &text), PROFILE_TEXT_KNOWN);
+	ck_assert_uint_eq(text.length, 0);
+	ck_assert_int_eq(profile_text_table_add(&table, NULL, &text), PROFILE_TEXT_KNOWN);
+	ck_assert_uint_eq(text.length, 0);
+	profile_text_table_finish(&table);
+}
+END_TEST
+
+START_TEST(text_table_cuts_long_texts)
+{
+	struct profile_text_table table = {0};
+	struct profile_text text;
+	size_t size = PROFILE_TEXT_MAX + 100;
+	char *longest = malloc(size + 1);
+
+	ck_assert_ptr_nonnull(longest);
+	memset(longest, 'x', size);
+	longest[size] = '\0';
+	memcpy(longest + PROFILE_TEXT_MAX - 1, "\xC3\xA4", 2);
+	profile_text_table_add(&table, longest, &text);
+	ck_assert_uint_eq(text.length, PROFILE_TEXT_MAX - 1);
+	free(longest);
+	profile_text_table_finish(&table);
+}
+END_TEST
+
+START_TEST(texts_stay_in_bounds)
+{
+	static const char blob[] = "onetwo";
+	struct profile_texts texts;
+	struct profile_text two = {3, 3}, beyond = {3, 4}, far = {UINT32_MAX, 1};
+	struct profile_text wrap = {4, UINT32_MAX};
+
+	profile_texts_init(&texts, 6);
+	ck_assert(profile_texts_add(&texts, blob, 6, &two));
+	ck_assert_str_eq(profile_texts_get(&texts, two), "two");
+	ck_assert(profile_texts_add(&texts, blob, 6, &beyond));
+	ck_assert(profile_texts_add(&texts, blob, 6, &far));
+	ck_assert(profile_texts_add(&texts, blob, 6, &wrap));
+	ck_assert_uint_eq(beyond.length + far.length + wrap.length, 0);
+	ck_assert_str_eq(profile_texts_get(&texts, beyond), "");
+	ck_assert_str_eq(profile_texts_get(&texts, (struct profile_text){0, 2}), "");
+	profile_texts_finish(&texts);
+}
+END_TEST
+
+START_TEST(texts_that_overlap_are_bounded)
+{
+	enum { SIZE = 1 << 20 };
+	char *blob = malloc(SIZE);
+	struct profile_texts texts;
+	uint64_t total = 0;
+
+	ck_assert_ptr_nonnull(blob);
+	memset(blob, 'x', SIZE);
+	profile_texts_init(&texts, SIZE);
+	for (uint32_t i = 0; i < 1000; i++) {
+		struct profile_text text = {i, SIZE - i};
+		ck_assert(profile_texts_add(&texts, blob, SIZE, &text));
+		total += text.length;
+	}
+	ck_assert_uint_gt(total, SIZE);
+	ck_assert_uint_le(total, 5 * (uint64_t)SIZE);
+	profile_texts_finish(&texts);
+	free(blob);
+}
+END_TEST
+
+static uint32_t life_at(struct profile_lives *lives, uint64_t key, uint64_t tsc)
+{
+	const struct profile_life *life = profile_lives_find(lives, key, tsc);
+
+	return life ? life->record : 1000;
+}
+
+START_TEST(lives_reused_key)
+{
+	struct profile_lives lives = {0};
+
+	ck_assert(profile_lives_add(&lives, 7, 300, UINT64_MAX, 2));
+	ck_assert(profile_lives_add(&lives, 7, 100, 200, 1));
+	ck_assert(profile_lives_add(&lives, 8, 0, UINT64_MAX, 3));
+	ck_assert(profile_lives_seal(&lives));
+	ck_assert_uint_eq(life_at(&lives, 7, 99), PROFILE_LIFE_NONE);
+	ck_assert_uint_eq(life_at(&lives, 7, 100), 1);
+	ck_assert_uint_eq(life_at(&lives, 7, 200), 1);
+	ck_assert_uint_eq(life_at(&lives, 7, 201), PROFILE_LIFE_NONE);
+	ck_assert_uint_eq(life_at(&lives, 7, 300), 2);
+	ck_assert_uint_eq(life_at(&lives, 7, UINT64_MAX), 2);
+	ck_assert_uint_eq(life_at(&lives, 8, 0), 3);
+	ck_assert_uint_eq(life_at(&lives, 9, 0), 1000);
+	profile_lives_finish(&lives);
+}
+END_TEST
+
+START_TEST(lives_that_touch_or_overlap)
+{
+	struct profile_lives lives = {0};
+
+	ck_assert(profile_lives_add(&lives, 7, 100, 200, 1));
+	ck_assert(profile_lives_add(&lives, 7, 200, UINT64_MAX, 2));
+	ck_assert(profile_lives_add(&lives, 7, 250, 260, 3));
+	ck_assert(profile_lives_seal(&lives));
+	ck_assert_uint_eq(life_at(&lives, 7, 199), 1);
+	ck_assert_uint_eq(life_at(&lives, 7, 200), 2);
+	ck_assert_uint_eq(life_at(&lives, 7, 255), 3);
+	ck_assert_uint_eq(life_at(&lives, 7, 270), PROFILE_LIFE_NONE);
+	profile_lives_finish(&lives);
+}
+END_TEST
+
+START_TEST(lives_cut_gaps_only)
+{
+	struct profile_lives lives = {0};
+
+	ck_assert(profile_lives_add(&lives, 7, 100, 200, 1));
+	ck_assert(profile_lives_cut(&lives, 7, 150));
+	ck_assert(profile_lives_cut(&lives, 7, 250));
+	ck_assert(profile_lives_seal(&lives));
+	ck_assert_uint_eq(life_at(&lives, 7, 150), 1);
+	ck_assert_uint_eq(life_at(&lives, 7, 199), 1);
+	const struct profile_life *before = profile_lives_find(&lives, 7, 249);
+	const struct profile_life *after = profile_lives_find(&lives, 7, 250);
+	ck_assert_ptr_ne(before, after);
+	ck_assert_uint_eq(before->start, 200);
+	ck_assert_uint_eq(before->end, 250);
+	ck_assert_uint_eq(after->start, 250);
+	ck_assert_uint_eq(after->end, UINT64_MAX);
+	profile_lives_finish(&lives);
+}
+END_TEST
+
+START_TEST(lives_need_unknown_keys)
+{
+	struct profile_lives lives = {0};
+
+	ck_assert(profile_lives_seal(&lives));
+	for (uint64_t key = 0; key < 1000; key++) {
+		struct profile_life *life = profile_lives_need(&lives, key << 20, key);
+		ck_assert_ptr_nonnull(life);
+		life->samples = (uint32_t)key;
+	}
+	ck_assert_uint_eq(lives.count, 1000);
+	for (uint64_t key = 0; key < 1000; key++)
+		ck_assert_uint_eq(profile_lives_need(&lives, key << 20, 5)->samples, key);
+	ck_assert_uint_eq(lives.count, 1000);
+	profile_lives_finish(&lives);
+}
+END_TEST
+
+/* The rule of the look-up, one range after the other. */
+static uint32_t find_naively(const struct profile_address_range *ranges, uint32_t count,
+			     uint64_t address, uint64_t tsc)
+{
+	uint32_t best = PROFILE_ADDRESS_NONE;
+	uint64_t best_load = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct profile_address_range *range = &ranges[i];
+		if (address < range->start || address >= range->end || tsc < range->load_tsc)
+			continue;
+		if (tsc >= range->unload_tsc && range->unload_tsc != UINT64_MAX)
+			continue;
+		if (best == PROFILE_ADDRESS_NONE || range->load_tsc >= best_load) {
+			best = range->module;
+			best_load = range->load_tsc;
+		}
+	}
+	return best;
+}
+
+START_TEST(address_map_equals_the_rule)
+{
+	unsigned short seed[3] = {(unsigned short)_i, 2, 3};
+	uint32_t count = 1 + (uint32_t)nrand48(seed) % 60;
+	struct profile_address_range ranges[60];
+	struct profile_address_map map;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t start = (uint64_t)nrand48(seed) % 100;
+		uint64_t load = (uint64_t)nrand48(seed) % 50;
+		ranges[i] = (struct profile_address_range){
+			.start = start,
+			.end = start + (uint64_t)nrand48(seed) % 30,
+			.load_tsc = load,
+			.unload_tsc = nrand48(seed) % 4 ? load + (uint64_t)nrand48(seed) % 40
+							: UINT64_MAX,
+			.module = i,
+		};
+	}
+	struct profile_address_range *copy = malloc(sizeof(ranges));
+	ck_assert_ptr_nonnull(copy);
+	memcpy(copy, ranges, sizeof(ranges));
+	ck_assert(profile_address_map_init(&map, copy, count));
+	for (uint64_t address = 0; address < 140; address++)
+		for (uint64_t tsc = 0; tsc < 100; tsc++)
+			ck_assert_uint_eq(profile_address_map_find(&map, address, tsc),
+					  find_naively(ranges, count, address, tsc));
+	profile_address_map_finish(&map);
+}
+END_TEST
+
+START_TEST(address_map_ends_of_the_world)
+{
+	struct profile_address_range *ranges = calloc(2, sizeof(*ranges));
+	struct profile_address_map map;
+
+	ck_assert_ptr_nonnull(ranges);
+	ranges[0] = (struct profile_address_range){.start = 0,
+						   .end = 10,
+						   .unload_tsc = UINT64_MAX,
+						   .module = 0};
+	ranges[1] = (struct profile_address_range){.start = UINT64_MAX - 5,
+						   .end = UINT64_MAX,
+						   .unload_tsc = UINT64_MAX,
+						   .module = 1};
+	ck_assert(profile_address_map_init(&map, ranges, 2));
+	ck_assert_uint_eq(profile_address_map_find(&map, 0, 0), 0);
+	ck_assert_uint_eq(profile_address_map_find(&map, 10, 0), PROFILE_ADDRESS_NONE);
+	ck_assert_uint_eq(profile_address_map_find(&map, UINT64_MAX - 1, UINT64_MAX), 1);
+	ck_assert_uint_eq(profile_address_map_find(&map, UINT64_MAX, 0), PROFILE_ADDRESS_NONE);
+	profile_address_map_finish(&map);
+	ck_assert(profile_address_map_init(&map, NULL, 0));
+	ck_assert_uint_eq(profile_address_map_find(&map, 0, 0), PROFILE_ADDRESS_NONE);
+	profile_address_map_finish(&map);
+}
+END_TEST
+
+static Suite *parts_suite(void)
+{
+	Suite *suite = suite_create("profile parts");
+	TCase *tcase = tcase_create("parts");
+
+	tcase_add_loop_test(tcase, utf8_clean, 0,
+			    (int)(sizeof(utf8_cases) / sizeof(utf8_cases[0])));
+	tcase_add_test(tcase, utf8_nul_is_no_terminator);
+	tcase_add_test(tcase, utf8_every_code_point);
+	tcase_add_test(tcase, utf8_cut_keeps_characters_whole);
+	tcase_add_test(tcase, tsc_map);
+	tcase_add_test(tcase, tsc_map_rounds_down_everywhere);
+	tcase_add_test(tcase, tsc_map_saturates);
+	tcase_add_test(tcase, tsc_map_inverts);
+	tcase_add_test(tcase, idmap_many);
+	tcase_add_test(tcase, text_table_keeps_each_text_once);
+	tcase_add_test(tcase, text_table_cuts_long_texts);
+	tcase_add_test(tcase, texts_stay_in_bounds);
+	tcase_add_test(tcase, texts_that_overlap_are_bounded);
+	tcase_add_test(tcase, lives_reused_key);
+	tcase_add_test(tcase, lives_that_touch_or_overlap);
+	tcase_add_test(tcase, lives_cut_gaps_only);
+	tcase_add_test(tcase, lives_need_unknown_keys);
+	tcase_add_loop_test(tcase, address_map_equals_the_rule, 0, 50);
+	tcase_add_test(tcase, address_map_ends_of_the_world);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
+
+int main(void)
+{
+	return fixture_run(parts_suite());
+}

@@ -48,18 +48,18 @@ def full_disk():
     return
   disk = s.scratch('disk')
   os.mkdir(disk)
-  # A result is some 60 bytes per sample, so 256 KiB last for some 4000 of the 20,000 samples.
-  subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=256k,mode=777', 'none', disk], check=True)
+  # A result is some 60 bytes per sample, so 1 MiB does not last for 30,000 samples.
+  subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=1m,mode=777', 'none', disk], check=True)
   try:
     result = os.path.join(disk, 'r000hs')
-    got = s.collect([s.target('split'), '2000'], interval='0.1ms', result=result)
-    s.check('process_ns' in got.stdout, 'full disk: the program ran to its end', got.stdout[-100:])
+    got = s.collect([s.target('split'), '3000'], interval='0.1ms', result=result)
+    s.check('process_ns' in got.stdout, 'full disk: the program ran to its end', repr(got.stdout[-60:]))
     messages = [line for line in got.stderr.splitlines() if line.startswith('tbcollect: ')]
     s.check(any('space' in line.lower() or 'full' in line.lower() for line in messages),
             'full disk: a message says so', got.stderr.strip()[-300:])
     s.check(len(messages) <= 2, 'full disk: it says so once', messages)
     s.check(0 <= got.status < 126, 'full disk: no crash', got.status)
-    readable(result, 'full disk', 500)
+    readable(result, 'full disk', 2000)
   finally:
     subprocess.run(['umount', disk], check=True)
 
@@ -71,8 +71,9 @@ def readable(result, what, samples):
   s.check('incomplete' in (done.stdout + done.stderr).lower(), f'{what}: it says that it is incomplete')
   total = s.summary(result)
   s.check(not total['complete'] and total['samples'] >= samples, f'{what}: samples before it', total['samples'])
+  # Nobody has looked symbols up yet, so that frames only have addresses.
   stacks = s.folded(result)
-  whole = sum(c for f, c in stacks if 'main' in f or 'chain_01' in f)
+  whole = sum(c for f, c in stacks if len(f) >= 6)
   s.check(s.samples_of(stacks) >= samples and whole >= 0.9 * s.samples_of(stacks),
           f'{what}: stacks before it', f'{whole} of {s.samples_of(stacks)}')
 
@@ -86,11 +87,14 @@ def kill_collector():
   out, _ = process.communicate(timeout=30)  # the target holds the pipe until it ends
   s.check(process.returncode == -signal.SIGKILL, 'kill -9 of tbcollect', process.returncode)
   s.note('kill -9 of tbcollect: the target ' + ('ran to its end' if 'process_ns' in out else 'ended with it'))
-  readable(result, 'kill -9 of tbcollect', 1000)
+  readable(result, 'kill -9 of tbcollect', 500)
   done = s.run_tool('tbconvert', 'recover', result, check_status=False)
   s.check(done.returncode == 0, 'kill -9: tbconvert recover', done.stderr.strip()[-300:])
   if done.returncode == 0:
-    s.check(s.summary(result)['samples'] >= 1000, 'kill -9: recovered', s.summary(result)['samples'])
+    stacks = s.folded(result)
+    whole = sum(c for f, c in stacks if 'main' in f)
+    s.check(s.samples_of(stacks) >= 500 and whole >= 0.99 * s.samples_of(stacks),
+            'kill -9: recovered, with symbols', f'{whole} of {s.samples_of(stacks)}')
 
 
 def kill_target():
@@ -104,7 +108,7 @@ def kill_target():
   _, err = process.communicate(timeout=30)
   total = s.summary(result)
   s.check(process.returncode == 137, 'kill -9 of the target: status 137', f'{process.returncode} {err.strip()[-200:]}')
-  s.check(total['complete'] and total['samples'] >= 1000, 'kill -9 of the target: the result is complete',
+  s.check(total['complete'] and total['samples'] >= 300, 'kill -9 of the target: the result is complete',
           total['samples'])
 
 

@@ -152,6 +152,14 @@ def summary(result):
   return json.loads(run_tool('tbreport', 'summary', result, '--format', 'json').stdout)
 
 
+def unattributed(result):
+  """Seconds of CPU time that the summary says are in no thread's account."""
+  for line in run_tool('tbreport', 'summary', result).stdout.splitlines():
+    if "in no thread's account" in line:
+      return float(line.split(':')[1].split()[0])
+  return 0.0
+
+
 def folded(result, *options):
   """[(frames from the root, samples)], the process being the first frame."""
   stacks = []

@@ -6,15 +6,8 @@
 #include <string.h>
 
 enum {
-	CACHE_LOG_SIZE = 11, /* 2048 slots of 32 bytes: 64 KB */
-	CACHE_SIZE = 1 << CACHE_LOG_SIZE,
 	ENTRY_SIZE_MAX =
 		64 /* code from e_entry on that counts as the entry point: 61 bytes in glibc */
-};
-
-struct uw_rule_cache {
-	bool stale;
-	struct uw_code slots[CACHE_SIZE];
 };
 
 static_assert(sizeof(struct uw_code) == 32, "a slot fills half a cache line");
@@ -31,8 +24,16 @@ void uw_rule_cache_destroy(struct uw_rule_cache *cache)
 
 void uw_rule_cache_flush(struct uw_rule_cache *cache)
 {
-	/* Mappings change in bursts, so the slots are cleared by the next lookup. */
+	/* Mappings change in bursts, so the slots are cleared by the next walk. */
 	cache->stale = true;
+}
+
+void uw_rule_cache_refresh(struct uw_rule_cache *cache)
+{
+	if (!cache->stale)
+		return;
+	memset(cache->slots, 0, sizeof(cache->slots));
+	cache->stale = false;
 }
 
 bool uw_code_read(struct uw_space *space, uint64_t address, void *bytes, size_t size)
@@ -105,7 +106,6 @@ static bool code_from_row(struct uw_code *code, const struct uw_row *row,
 		return false;
 	code->cfa_reg = row->cfa.reg;
 	code->cfa_offset = (int32_t)row->cfa.offset;
-	memset(code->saved, 0, sizeof(code->saved));
 	for (unsigned reg = 0; reg < machine->ra; reg++) {
 		const struct uw_rule *rule = &row->reg[reg];
 		bool saved = next < UW_SAVED_COUNT && uw_saved_regs[next] == reg;
@@ -117,6 +117,7 @@ static bool code_from_row(struct uw_code *code, const struct uw_row *row,
 		    rule->offset % 8 != 0 || rule->offset / 8 != (int16_t)(rule->offset / 8))
 			return false;
 		code->saved[next - 1] = (int16_t)(rule->offset / 8);
+		code->saved_mask |= (uint8_t)(1U << (next - 1));
 	}
 	return true;
 }
@@ -168,20 +169,8 @@ static enum uw_code_kind code_kind(struct uw_space *space, struct uw_code *code)
 	return code_kind_of_row(module, &fde, rva, code);
 }
 
-const struct uw_code *uw_code_find(struct uw_space *space, uint64_t ip, bool exact)
+void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, bool exact)
 {
-	struct uw_rule_cache *cache = space->cache;
-	/* Fibonacci hashing: the odd constant nearest to 2^64 divided by the golden ratio. */
-	uint64_t hash = (ip * 2 + exact) * UINT64_C(0x9e3779b97f4a7c15);
-	struct uw_code *code = &cache->slots[hash >> (64 - CACHE_LOG_SIZE)];
-
-	if (cache->stale) {
-		memset(cache->slots, 0, sizeof(cache->slots));
-		cache->stale = false;
-	}
-	if (code->kind == UW_CODE_EMPTY || code->ip != ip || code->exact != exact) {
-		*code = (struct uw_code){.ip = ip, .exact = exact};
-		code->kind = (uint8_t)(code_kind(space, code) & 0x7f);
-	}
-	return code;
+	*code = (struct uw_code){.ip = ip, .exact = exact};
+	code->kind = (uint8_t)(code_kind(space, code) & 0x7f);
 }

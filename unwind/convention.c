@@ -1,11 +1,12 @@
 #include "unwind/convention.h"
 
 #include "unwind/space.h"
+#include "unwind/step_common.h"
 
 enum {
 	REG_RBP = 6,
-	REG_RSP = 7,
-	REG_RIP = 16,
+	REG_RSP = UW_X86_64_RSP,
+	REG_RIP = UW_X86_64_RIP,
 	CALL_SIZE_MAX = 8, /* ff /2 with a SIB byte, a 32-bit displacement and a REX prefix */
 	CALL_DIRECT_SIZE = 5
 };
@@ -116,7 +117,8 @@ enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,
  */
 static bool record_may_end_chain(struct uw_space *space, const struct uw_state *state, uint64_t ra)
 {
-	enum uw_code_kind kind = (enum uw_code_kind)uw_code_find(space, ra, false)->kind;
+	enum uw_code_kind kind =
+		(enum uw_code_kind)uw_code_find(space, space->cache, ra, false)->kind;
 	struct call call;
 
 	return !state->exact && (kind == UW_CODE_COMMON || kind == UW_CODE_ROW) &&

@@ -1,7 +1,6 @@
-#include "unwind/step.h"
-
 #include "unwind/expression.h"
 #include "unwind/space.h"
+#include "unwind/step_common.h"
 
 /* Offsets in the ucontext that rt_sigreturn(2) takes from the stack pointer on x86-64: uc_mcontext
    starts at 40 (Linux, arch/x86/include/uapi/asm/sigcontext.h and asm-generic/ucontext.h). */
@@ -13,7 +12,7 @@ static const uint8_t mcontext_regs[] = {8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3
 
 const uint8_t uw_saved_regs[UW_SAVED_COUNT] = {3, 6, 12, 13, 14, 15};
 
-enum { REG_RSP = 7, REG_RIP = 16 };
+enum { REG_RSP = UW_X86_64_RSP, REG_RIP = UW_X86_64_RIP };
 
 bool uw_memory_read_module(struct uw_memory *memory, uint64_t address, uint64_t *value)
 {
@@ -23,59 +22,6 @@ bool uw_memory_read_module(struct uw_memory *memory, uint64_t address, uint64_t 
 	return mapping && mapping->module &&
 	       uw_module_read(mapping->module, mapping->rva + (address - mapping->start), value,
 			      sizeof(*value));
-}
-
-/* The CFA lies above the stack pointer: the call pushed the return address. Where no call ended
-   the frame, code that keeps its return address in a register may have nothing on the stack. */
-static bool cfa_is_valid(const struct uw_state *state, uint64_t sp, uint64_t cfa)
-{
-	return cfa % 8 == 0 && (cfa > sp || (cfa == sp && state->exact));
-}
-
-/*
- * Takes a preserved register from its slot, which lies in the frame. In the epilogue of a leaf the
- * rules are often not exact: the slot was already popped, or, where gcc realigned the stack, is
- * given relative to a frame pointer that was. Then the slot is outside of what is left of the frame
- * and the register holds the value again. A slot that cannot be read only matters if the register
- * is needed later.
- */
-static void state_restore(struct uw_state *state, const struct uw_state *frame,
-			  struct uw_memory *memory, uint64_t sp, uint64_t cfa, unsigned reg,
-			  uint64_t slot)
-{
-	bool inside = slot >= sp && slot < cfa;
-	uint64_t value;
-
-	if (!inside && frame->exact)
-		return;
-	if (inside && uw_memory_read(memory, slot, &value))
-		uw_state_set(state, reg, value);
-	else
-		uw_state_forget(state, reg);
-}
-
-static enum uw_step step_common(const struct uw_code *code, struct uw_state *state,
-				struct uw_memory *memory)
-{
-	uint64_t sp = state->reg[REG_RSP];
-	uint64_t cfa, ra;
-
-	if (!uw_state_knows(state, code->cfa_reg))
-		return UW_STEP_BAD;
-	cfa = state->reg[code->cfa_reg] + (uint64_t)(int64_t)code->cfa_offset;
-	if (!cfa_is_valid(state, sp, cfa))
-		return UW_STEP_BAD;
-	if (!uw_memory_read(memory, cfa - 8, &ra))
-		return UW_STEP_READ;
-	for (unsigned i = 0; i < UW_SAVED_COUNT; i++)
-		if (code->saved[i] != 0)
-			state_restore(state, state, memory, sp, cfa, uw_saved_regs[i],
-				      cfa + (uint64_t)((int64_t)code->saved[i] * 8));
-	state->ip = ra;
-	state->exact = false;
-	uw_state_set(state, REG_RSP, cfa);
-	uw_state_set(state, REG_RIP, ra);
-	return ra == 0 ? UW_STEP_ROOT : UW_STEP_OK;
 }
 
 /* A row being applied: rules read the frame, results go to the caller. */
@@ -132,7 +78,7 @@ static enum uw_step apply_cfa(struct application *apply, uint64_t sp)
 					  apply->frame, apply->memory, &apply->cfa);
 	if (step != UW_STEP_OK)
 		return step;
-	if (!apply->signal && !cfa_is_valid(apply->frame, sp, apply->cfa))
+	if (!apply->signal && !uw_cfa_is_valid(apply->frame, sp, apply->cfa))
 		return UW_STEP_BAD;
 	return UW_STEP_OK;
 }
@@ -158,7 +104,7 @@ static void apply_register(const struct application *apply, unsigned reg, uint64
 	if (rule->kind == UW_RULE_UNSPECIFIED || rule->kind == UW_RULE_SAME)
 		return;
 	if (!apply->signal && rule_slot(apply, rule, &value))
-		state_restore(caller, apply->frame, apply->memory, sp, apply->cfa, reg, value);
+		uw_state_restore(caller, apply->frame, apply->memory, sp, apply->cfa, reg, value);
 	else if (rule_value(apply, rule, reg, &value) == UW_STEP_OK)
 		uw_state_set(caller, reg, value);
 	else
@@ -256,8 +202,6 @@ enum uw_step uw_step(struct uw_space *space, const struct uw_code *code, struct 
 		     struct uw_memory *memory)
 {
 	switch ((enum uw_code_kind)code->kind) {
-	case UW_CODE_COMMON:
-		return step_common(code, state, memory);
 	case UW_CODE_ROW:
 		return step_row(&space->mappings[code->mapping], state, memory);
 	case UW_CODE_SIGRETURN:

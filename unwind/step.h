@@ -9,7 +9,6 @@
 
 #include "unwind/state.h"
 
-struct uw_rule_cache;
 struct uw_space;
 
 /* What the code at an address is to the unwinder. */
@@ -35,20 +34,49 @@ struct uw_code {
 	uint32_t mapping; /* index in the space */
 	int32_t cfa_offset;
 	int16_t saved[UW_SAVED_COUNT]; /* CFA-relative slots in units of 8 bytes; 0: not saved */
+	uint8_t saved_mask;            /* bit n: saved[n] is not 0 */
 	uint8_t cfa_reg;
 	uint8_t kind : 7; /* enum uw_code_kind */
 	uint8_t exact : 1;
+};
+
+enum {
+	UW_CACHE_LOG_SIZE = 11, /* 2048 slots of 32 bytes: 64 KB */
+	UW_CACHE_SIZE = 1 << UW_CACHE_LOG_SIZE
+};
+
+struct uw_rule_cache {
+	bool stale; /* mappings changed: no slot holds */
+	struct uw_code slots[UW_CACHE_SIZE];
 };
 
 struct uw_rule_cache *uw_rule_cache_create(void);        /* NULL: out of memory */
 void uw_rule_cache_destroy(struct uw_rule_cache *cache); /* accepts NULL */
 void uw_rule_cache_flush(struct uw_rule_cache *cache);   /* after the mappings changed */
 
-/* The code at state->ip. Valid until the next call or a flush. The space's cache exists. */
-const struct uw_code *uw_code_find(struct uw_space *space, uint64_t ip, bool exact);
+/* Empties the slots of a stale cache. Comes before the first lookup after any change. */
+void uw_rule_cache_refresh(struct uw_rule_cache *cache);
+
+/* Fills the slot of ip: the slow part of uw_code_find. */
+void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, bool exact);
+
+/* The code at ip. Valid until the next call; the cache is the space's and not stale. */
+static inline const struct uw_code *
+uw_code_find(struct uw_space *space, struct uw_rule_cache *cache, uint64_t ip, bool exact)
+{
+	/* Fibonacci hashing: the odd constant nearest to 2^64 divided by the golden ratio. */
+	uint64_t hash = (ip * 2 + exact) * UINT64_C(0x9e3779b97f4a7c15);
+	struct uw_code *code = &cache->slots[hash >> (64 - UW_CACHE_LOG_SIZE)];
+
+	if (__builtin_expect(code->ip != ip || code->exact != exact || code->kind == UW_CODE_EMPTY,
+			     0))
+		uw_code_fill(space, code, ip, exact);
+	return code;
+}
 
 /*
- * Replaces state by its caller's. code is state's own, of kind COMMON, ROW, SIGRETURN, ROOT or BAD.
+ * Replaces state by its caller's. code is state's own, of kind ROW, SIGRETURN, ROOT or BAD; kind
+ * COMMON is in step_common.h.
  * The CFA is checked to lie above the stack pointer, except for signal frames, which set
  * state->exact. On anything but UW_STEP_OK the contents of state are unspecified.
  */

@@ -1,6 +1,6 @@
 #include "unwind/convention.h"
 #include "unwind/space.h"
-#include "unwind/step.h"
+#include "unwind/step_common.h"
 
 enum {
 	REG_RAX = 0,
@@ -116,8 +116,11 @@ static enum uw_stop walk_step(struct walk *walk, const struct uw_code **code)
 	enum uw_step step;
 
 	walk->memory.mapping = walk_mapping(walk, from);
-	if (from->kind == UW_CODE_NONE || from->kind == UW_CODE_CLONE ||
-	    from->kind == UW_CODE_UNMAPPED) {
+	if (from->kind == UW_CODE_COMMON) {
+		step = uw_step_common(from, &walk->state, &walk->memory);
+		walk->source = UW_SOURCE_CFI;
+	} else if (from->kind == UW_CODE_NONE || from->kind == UW_CODE_CLONE ||
+		   from->kind == UW_CODE_UNMAPPED) {
 		step = walk_step_convention(walk, from);
 	} else {
 		step = uw_step(walk->space, from, &walk->state, &walk->memory);
@@ -135,7 +138,7 @@ static enum uw_stop walk_step(struct walk *walk, const struct uw_code **code)
 	case UW_STEP_BAD:
 		return UW_STOP_BAD_INFO;
 	}
-	*code = uw_code_find(walk->space, walk->state.ip, walk->state.exact);
+	*code = uw_code_find(walk->space, walk->space->cache, walk->state.ip, walk->state.exact);
 	if (walk->state.exact)
 		return walk_enter_interrupted(walk, sp) ? UW_STOP_COUNT : UW_STOP_BAD_INFO;
 	return (*code)->kind == UW_CODE_UNMAPPED ? UW_STOP_BAD_INFO : UW_STOP_COUNT;
@@ -171,7 +174,8 @@ static size_t walk_count(struct uw_space *space, const struct uw_frame *frames, 
 static size_t walk_run(struct walk *walk, struct uw_frame *frames, size_t max_frames,
 		       enum uw_stop *stop)
 {
-	const struct uw_code *code = uw_code_find(walk->space, walk->state.ip, true);
+	const struct uw_code *code =
+		uw_code_find(walk->space, walk->space->cache, walk->state.ip, true);
 	size_t count = 0;
 
 	for (;;) {
@@ -198,6 +202,7 @@ size_t uw_walk(struct uw_space *space, const struct uw_regs *regs, const struct 
 		space->cache = uw_rule_cache_create();
 	walk_begin(&walk, space, regs, stack);
 	if (space->cache) {
+		uw_rule_cache_refresh(space->cache);
 		count = walk_run(&walk, frames, max_frames, stop);
 	} else {
 		*stop = UW_STOP_NO_MEMORY;

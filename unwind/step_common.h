@@ -1,0 +1,63 @@
+/* The step that nearly every frame takes, in a header for the sake of the walk's inner loop. */
+#ifndef UNWIND_STEP_COMMON_H
+#define UNWIND_STEP_COMMON_H
+
+#include "unwind/step.h"
+
+enum { UW_X86_64_RSP = 7, UW_X86_64_RIP = 16 };
+
+/* The CFA lies above the stack pointer: the call pushed the return address. Where no call ended
+   the frame, code that keeps its return address in a register may have nothing on the stack. */
+static inline bool uw_cfa_is_valid(const struct uw_state *state, uint64_t sp, uint64_t cfa)
+{
+	return cfa % 8 == 0 && (cfa > sp || (cfa == sp && state->exact));
+}
+
+/*
+ * Takes a preserved register from its slot, which lies in the frame [sp, cfa). In the epilogue of a
+ * leaf the rules are often not exact: the slot was already popped, or, where gcc realigned the
+ * stack, is given relative to a frame pointer that was. Then the slot is outside of what is left of
+ * the frame and the register holds the value again. A slot that cannot be read only matters if the
+ * register is needed later.
+ */
+static inline void uw_state_restore(struct uw_state *state, const struct uw_state *frame,
+				    struct uw_memory *memory, uint64_t sp, uint64_t cfa,
+				    unsigned reg, uint64_t slot)
+{
+	bool inside = slot >= sp && slot < cfa;
+	uint64_t value;
+
+	if (__builtin_expect(inside && uw_memory_read(memory, slot, &value), 1))
+		uw_state_set(state, reg, value);
+	else if (inside || !frame->exact)
+		uw_state_forget(state, reg);
+}
+
+/* As uw_step, for code of kind UW_CODE_COMMON. */
+static inline enum uw_step uw_step_common(const struct uw_code *code, struct uw_state *state,
+					  struct uw_memory *memory)
+{
+	uint64_t sp = state->reg[UW_X86_64_RSP];
+	uint64_t cfa, ra;
+
+	if (!uw_state_knows(state, code->cfa_reg))
+		return UW_STEP_BAD;
+	cfa = state->reg[code->cfa_reg] + (uint64_t)(int64_t)code->cfa_offset;
+	if (!uw_cfa_is_valid(state, sp, cfa))
+		return UW_STEP_BAD;
+	if (!uw_memory_read(memory, cfa - 8, &ra))
+		return UW_STEP_READ;
+	for (unsigned mask = code->saved_mask; mask != 0; mask &= mask - 1) {
+		unsigned i = (unsigned)__builtin_ctz(mask);
+
+		uw_state_restore(state, state, memory, sp, cfa, uw_saved_regs[i],
+				 cfa + (uint64_t)((int64_t)code->saved[i] * 8));
+	}
+	state->ip = ra;
+	state->exact = false;
+	uw_state_set(state, UW_X86_64_RSP, cfa);
+	uw_state_set(state, UW_X86_64_RIP, ra);
+	return ra == 0 ? UW_STEP_ROOT : UW_STEP_OK;
+}
+
+#endif

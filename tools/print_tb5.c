@@ -23,6 +23,7 @@ struct printer {
 	TBRW_PTR file;
 	uint64_t limit;       /* entries of a section */
 	uint64_t index;       /* of the next entry */
+	bool cut;             /* the limit kept an entry of this section from being printed */
 	struct field *fields; /* of the stream being printed */
 	size_t field_count;
 	bool no_memory;

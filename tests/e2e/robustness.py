@@ -91,6 +91,7 @@ def kill_collector():
   done = s.run_tool('tbconvert', 'recover', result, check_status=False)
   s.check(done.returncode == 0, 'kill -9: tbconvert recover', done.stderr.strip()[-300:])
   if done.returncode == 0:
+    s.run_tool('tbconvert', 'finalize', result)
     stacks = s.folded(result)
     whole = sum(c for f, c in stacks if 'main' in f)
     s.check(s.samples_of(stacks) >= 500 and whole >= 0.99 * s.samples_of(stacks),

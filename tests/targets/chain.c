@@ -58,5 +58,6 @@ int main(int argc, char **argv)
 	uint64_t ms = work_argument(argc, argv, 1, 1000);
 
 	work_print("chain_ns", chain_01(ms * WORK_MS));
+	work_print("process_ns", work_process_ns());
 	return 0;
 }

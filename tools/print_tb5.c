@@ -389,7 +389,7 @@ static TBRW_U32 print_stream_info(struct printer *p, TBRW_U32 stream)
 
 	if (ret != VT_SUCCESS)
 		return ret;
-	printf("  type=%u (%s) duration_ms=%u interval_us=%u start=%#x%08x end=%#x%08x",
+	printf("  type=%u (%s) duration_ms=%u interval_us=%u start=0x%x%08x end=0x%x%08x",
 	       info.stream_type, types[info.stream_type <= 8 ? info.stream_type : 0],
 	       info.sampling_duration, info.sampling_interval,
 	       info.sampling_start_time.dwHighDateTime, info.sampling_start_time.dwLowDateTime,

@@ -227,9 +227,9 @@ static struct json_object *seconds_object(struct overview_number ns)
 	char text[32];
 	if (!ns.is_known)
 		return NULL;
-	snprintf(text, sizeof(text), "%" PRIu64 ".%09" PRIu64, ns.value / 1000000000,
-		 ns.value % 1000000000);
-	return json_object_new_double_s((double)ns.value / 1e9, text);
+	uint64_t micro = ns.value / 1000 + (ns.value % 1000 >= 500);
+	snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64, micro / 1000000, micro % 1000000);
+	return json_object_new_double_s((double)micro / 1e6, text);
 }
 
 static struct json_object *number_object(struct overview_number number)

@@ -82,7 +82,7 @@ static void print_tree(const struct report_input *input, bool is_bottom_up, FILE
 			add_row(input, &tree.nodes[rows[i].node], depth - 1 + root_rows, all_ns,
 				&table);
 	}
-	if (report_shows_no_sample(&input->tally)) {
+	if (report_shows_no_sample(&input->tally) && (limit == 0 || table.row_count < limit)) {
 		struct table_cell *row = table_add_row(&table);
 		row[COLUMN_STACK].text = REPORT_NO_SAMPLE;
 		row[COLUMN_STACK].depth = root_rows;

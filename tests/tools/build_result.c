@@ -1,0 +1,282 @@
+#include "tests/tools/build_result.h"
+#include "tbrw/profile/writer.h"
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FRAMES_MAX 256
+#define NODES_MAX  1024
+#define START_NS   1000000000u
+#define STEP_NS    10000000u
+
+enum { IMAGE_UNKNOWN, IMAGE_APP, IMAGE_LIB, IMAGE_LIBC, IMAGE_VDSO, IMAGE_JIT, IMAGE_COUNT };
+
+static const char *const image_names[IMAGE_COUNT] = {"?", "app", "lib", "libc", "vdso", "jit"};
+
+struct built_frame {
+	char name[64]; /* "outer>inner" */
+	unsigned image;
+	uint64_t rva;
+};
+
+struct builder {
+	struct profile_writer *writer;
+	const struct build_result *result;
+	struct built_frame frames[FRAMES_MAX];
+	uint32_t frame_count;
+	struct profile_node nodes[NODES_MAX];
+	uint32_t node_count;
+	unsigned functions[IMAGE_COUNT];
+	unsigned samples[4]; /* by thread */
+	uint64_t cpu_ns[4];
+	uint64_t time_ns;
+};
+
+static void add_images(struct builder *builder)
+{
+	const char *app = builder->result->app_path ? builder->result->app_path : "/opt/app/app";
+	const struct {
+		const char *path;
+		enum profile_image_kind kind;
+	} images[] = {
+		{app, PROFILE_IMAGE_FILE},
+		{"/opt/app/lib.so", PROFILE_IMAGE_FILE},
+		{"/usr/lib/x86_64-linux-gnu/libc.so.6", PROFILE_IMAGE_FILE},
+		{"[vdso]", PROFILE_IMAGE_VDSO},
+		{"/nonexistent/perf-100.map", PROFILE_IMAGE_JIT},
+	};
+	for (size_t i = 0; i < sizeof(images) / sizeof(images[0]); i++) {
+		struct profile_image image = {.kind = images[i].kind};
+		struct profile_module module = {
+			.pid = BUILD_PID,
+			.start = 0x10000 * (i + 1),
+			.length = 0x10000,
+			.path = images[i].path,
+			.cs = 0x33,
+			.is_executable = i == 0,
+			.is_first = i == 0,
+		};
+		uint32_t index;
+		ck_assert_uint_eq(profile_writer_add_image(builder->writer, &image, images[i].path,
+							   &index),
+				  VT_SUCCESS);
+		ck_assert_uint_eq(index, i + 1);
+		module.image = index;
+		ck_assert_uint_eq(profile_writer_add_module(builder->writer, &module), VT_SUCCESS);
+	}
+}
+
+static uint32_t add_frame(struct builder *builder, const char *text)
+{
+	char image_name[16] = "?";
+	char name[64] = "";
+	unsigned image = 0;
+	ck_assert_int_ge(sscanf(text, "%15[^:]:%63s", image_name, name), 1);
+	while (image < IMAGE_COUNT && strcmp(image_names[image], image_name) != 0)
+		image++;
+	ck_assert_uint_lt(image, IMAGE_COUNT);
+	for (uint32_t i = 0; i < builder->frame_count; i++) {
+		if (builder->frames[i].image == image && strcmp(builder->frames[i].name, name) == 0)
+			return i;
+	}
+	struct built_frame *built = &builder->frames[builder->frame_count];
+	snprintf(built->name, sizeof(built->name), "%s", name);
+	built->image = image;
+	built->rva = 0x1004 + ++builder->functions[image] * BUILD_STEP;
+	struct profile_frame frame = {.image = image, .rva = built->rva};
+	ck_assert_uint_eq(profile_writer_add_frame(builder->writer, &frame), VT_SUCCESS);
+	return builder->frame_count++;
+}
+
+static uint32_t add_node(struct builder *builder, uint32_t parent, uint32_t frame)
+{
+	for (uint32_t i = 1; i < builder->node_count; i++) {
+		if (builder->nodes[i].parent == parent && builder->nodes[i].frame == frame)
+			return i;
+	}
+	struct profile_node *node = &builder->nodes[builder->node_count];
+	*node = (struct profile_node){parent, frame};
+	ck_assert_uint_eq(profile_writer_add_node(builder->writer, node), VT_SUCCESS);
+	return builder->node_count++;
+}
+
+static void add_sample(struct builder *builder, const struct build_sample *sample)
+{
+	char stack[512];
+	char *rest = NULL;
+	uint32_t node = 0;
+	snprintf(stack, sizeof(stack), "%s", sample->stack);
+	for (char *at = strtok_r(stack, " ", &rest); at; at = strtok_r(NULL, " ", &rest))
+		node = add_node(builder, node, add_frame(builder, at));
+	struct profile_sample record = {
+		.ip = 0x11004,
+		.pid = sample->thread < 2 ? BUILD_PID : BUILD_PID + 1,
+		.tid = BUILD_TID + sample->thread,
+		.cs = 0x33,
+		.stack =
+			{
+				.cpu_ns = sample->cpu_ms * UINT64_C(1000000),
+				.node = node,
+				.state = (uint8_t)sample->state,
+				.reason = (uint8_t)sample->reason,
+				.collapsed = (uint16_t)sample->collapsed,
+			},
+	};
+	for (unsigned i = 0; i < (sample->count ? sample->count : 1); i++) {
+		builder->time_ns += STEP_NS;
+		record.time_ns = builder->time_ns;
+		ck_assert_uint_eq(profile_writer_add_sample(builder->writer, &record), VT_SUCCESS);
+		builder->samples[sample->thread]++;
+		builder->cpu_ns[sample->thread] += record.stack.cpu_ns;
+	}
+}
+
+static void add_lives(struct builder *builder)
+{
+	static const char *const names[] = {"app", "worker", "helper", "helper-2"};
+	for (unsigned i = 0; i < 4; i++) {
+		uint64_t rest_ns = i == 0 ? builder->result->rest_ms * UINT64_C(1000000) : 0;
+		struct profile_thread_life life = {
+			.pid = i < 2 ? BUILD_PID : BUILD_PID + 1,
+			.tid = BUILD_TID + i,
+			.end_ns = PROFILE_TIME_NEVER,
+			.cpu_ns = builder->cpu_ns[i] + rest_ns,
+			.rest_ns = rest_ns,
+			.samples = builder->samples[i],
+			.name = names[i],
+		};
+		if (builder->samples[i] > 0 || rest_ns > 0)
+			ck_assert_uint_eq(profile_writer_add_thread(builder->writer, &life),
+					  VT_SUCCESS);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		struct profile_process process = {
+			.pid = BUILD_PID + i,
+			.end_ns = PROFILE_TIME_NEVER,
+			.path = i ? "/opt/app/helper" : "/opt/app/app",
+			.name = i ? "helper" : "app",
+		};
+		if (i == 0 || builder->samples[2] + builder->samples[3] > 0)
+			ck_assert_uint_eq(profile_writer_add_process(builder->writer, &process),
+					  VT_SUCCESS);
+	}
+}
+
+static void add_notes(struct builder *builder)
+{
+	const struct {
+		enum profile_note_kind kind;
+		uint64_t value;
+		const char *text;
+	} notes[] = {
+		{PROFILE_NOTE_COMMAND, 0, "app --fast \"a b\""},
+		{PROFILE_NOTE_INTERVAL, 10000000, NULL},
+		{PROFILE_NOTE_SAMPLES_LOST, 2, NULL},
+		{PROFILE_NOTE_SAMPLES_LOST, 1, NULL},
+		{PROFILE_NOTE_PAUSED, 500000000, NULL},
+		{PROFILE_NOTE_EXIT_STATUS, 3, NULL},
+		{PROFILE_NOTE_ELAPSED, 2000000000, NULL},
+		{PROFILE_NOTE_COLLECTOR_CPU, 12345000, NULL},
+		{PROFILE_NOTE_COLLECTOR_RSS, 4096000, NULL},
+		{PROFILE_NOTE_STACK_COPY, 65536, NULL},
+	};
+	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+		ck_assert_uint_eq(profile_writer_add_note(builder->writer, notes[i].kind, START_NS,
+							  notes[i].value, BUILD_PID, 0,
+							  notes[i].text),
+				  VT_SUCCESS);
+}
+
+static void add_symbol(struct profile_symbol_writer *writer, uint32_t frame, uint16_t depth,
+		       const char *name, uint64_t start, bool is_inlined)
+{
+	char full[80];
+	struct profile_symbol symbol = {
+		.frame = frame,
+		.depth = depth,
+		.flags = is_inlined ? PROFILE_SYMBOL_INLINED : 0,
+		.line = 10,
+		.start = start,
+		.size = BUILD_STEP,
+	};
+	snprintf(full, sizeof(full), "%s(int)", name);
+	ck_assert_uint_eq(profile_symbol_writer_add(writer, &symbol,
+						    &(struct profile_symbol_text){name, full,
+										  "/src/app.c"}),
+			  VT_SUCCESS);
+}
+
+static void write_symbols(const char *path, const struct builder *builder)
+{
+	struct profile_symbol_writer *writer;
+	ck_assert_uint_eq(profile_symbol_writer_begin(path, &writer), VT_SUCCESS);
+	for (uint32_t i = 0; i < builder->frame_count; i++) {
+		const struct built_frame *frame = &builder->frames[i];
+		char outer[64];
+		snprintf(outer, sizeof(outer), "%s", frame->name);
+		char *inner = strchr(outer, '>');
+		if (outer[0] == '\0')
+			continue;
+		if (inner) {
+			*inner = '\0';
+			add_symbol(writer, i, 0, inner + 1, frame->rva - 2, true);
+		}
+		add_symbol(writer, i, inner ? 1 : 0, outer, frame->rva - 4, false);
+	}
+	ck_assert_uint_eq(profile_symbol_writer_finish(writer), VT_SUCCESS);
+}
+
+void build_result_write(const char *path, const struct build_result *result)
+{
+	struct builder *builder = calloc(1, sizeof(*builder));
+	struct profile_run run = {
+		.clock = {.tsc = 5000,
+			  .raw_ns = START_NS,
+			  .real_ns = 1700000000000000000,
+			  .tsc_per_ns_q32 = UINT64_C(2) << 32},
+		.interval_ns = 10000000,
+		.event_name = "CPU Time",
+	};
+	struct profile_run_end end = {.command_line = "app", .comment = "", .clock = run.clock};
+	ck_assert_ptr_nonnull(builder);
+	builder->result = result;
+	builder->node_count = 1;
+	builder->time_ns = START_NS;
+	ck_assert_uint_eq(profile_writer_create(path, &run, &builder->writer), VT_SUCCESS);
+	add_images(builder);
+	for (size_t i = 0; i < result->count; i++)
+		add_sample(builder, &result->samples[i]);
+	if (result->is_abandoned) {
+		/* What is older than a second goes to the file with the next call. */
+		usleep(1100000);
+		ck_assert_uint_eq(profile_writer_add_note(builder->writer, PROFILE_NOTE_INTERVAL,
+							  START_NS, 10000000, 0, 0, NULL),
+				  VT_SUCCESS);
+		profile_writer_abandon(builder->writer);
+		free(builder);
+		return;
+	}
+	add_lives(builder);
+	add_notes(builder);
+	end.clock.raw_ns += 2000000000;
+	end.clock.tsc += 4000000000;
+	ck_assert_uint_eq(profile_writer_finish(builder->writer, &end), VT_SUCCESS);
+	if (result->is_finalized)
+		write_symbols(path, builder);
+	free(builder);
+}
+
+void build_directory(char directory[32])
+{
+	strcpy(directory, "/tmp/test-tools-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+}
+
+void build_directory_remove(const char *directory)
+{
+	char command[64];
+	snprintf(command, sizeof(command), "rm -r '%s'", directory);
+	ck_assert_int_eq(system(command), 0);
+}

@@ -1,0 +1,48 @@
+/*
+ * Small results with known content, written through the profile writer.
+ */
+#ifndef TESTS_TOOLS_BUILD_RESULT_H
+#define TESTS_TOOLS_BUILD_RESULT_H
+
+#include "tbrw/profile/profile.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One or more samples with the same stack. */
+struct build_sample {
+	/* Outermost first, "image:function" separated by spaces; "image:outer>inner" has `inner`
+	 * inlined into `outer`, "image:" a frame without a symbol, "?" one of unknown code; "" not
+	 * even the leaf. Images: app, lib (/opt/app/lib.so), libc, vdso, jit. */
+	const char *stack;
+	unsigned count;
+	unsigned cpu_ms; /* each */
+	enum profile_stack_state state;
+	enum profile_skip_reason reason;
+	unsigned thread; /* index; 0 and 1 are of the first process, others of the second */
+	unsigned collapsed;
+};
+
+struct build_result {
+	const struct build_sample *samples;
+	size_t count;
+	unsigned rest_ms;     /* of thread 0 */
+	bool is_finalized;    /* with symbols */
+	bool is_abandoned;    /* the collection did not end */
+	const char *app_path; /* NULL: /opt/app/app */
+};
+
+#define BUILD_PID 100u /* of the first process, "app"; the second, "helper", has one more */
+#define BUILD_TID 100u /* of thread 0; the others follow */
+#define BUILD_STEP                                                                    \
+	16u /* distance of the functions of an image: the n-th one to appear, counted \
+	       from 1, is at 0x1000 + n * BUILD_STEP, its frames lie 4 further on */
+
+/* Fails the test on any error. */
+void build_result_write(const char *path, const struct build_result *result);
+
+/* A new directory; "DIR/NAME" in path. */
+void build_directory(char directory[32]);
+void build_directory_remove(const char *directory);
+
+#endif

@@ -1,0 +1,660 @@
+/* What reports look like, and the command line that asks for them. */
+#include "tests/tools/build_result.h"
+#include "tools/locate.h"
+#include "tools/report/options.h"
+#include "tools/report/report.h"
+#include <check.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+static const struct build_sample samples[] = {
+	{.stack = "app:_start libc:start libc:call_main app:main app:work",
+	 .count = 4,
+	 .cpu_ms = 10},
+	{.stack = "app:_start libc:start libc:call_main app:main libc:read libc:lock",
+	 .count = 2,
+	 .cpu_ms = 10,
+	 .thread = 1},
+	{.stack = "lib:run,\"fast\"",
+	 .count = 3,
+	 .cpu_ms = 5,
+	 .state = PROFILE_STACK_SKIPPED,
+	 .reason = PROFILE_SKIP_TRUNCATED,
+	 .thread = 2},
+	{.stack = "?", .count = 1, .cpu_ms = 1},
+};
+
+static const struct build_result example = {.samples = samples,
+					    .count = 4,
+					    .rest_ms = 4,
+					    .is_finalized = true};
+
+static bool is_report(const char *name)
+{
+	return strcmp(name, "summary") == 0 || strcmp(name, "hotspots") == 0;
+}
+
+typedef void report_print(const struct report_input *input, FILE *stream, unsigned width);
+
+/* The report as text, for the caller to free. arguments: "--option", "value", ..., NULL. */
+static char *render(const struct build_result *result, report_print *print, unsigned tally_by,
+		    const char *const *arguments)
+{
+	char directory[32];
+	char path[64];
+	char *argv[16] = {(char *)(uintptr_t) "tbreport", (char *)(uintptr_t) "hotspots"};
+	int argc = 2;
+	struct report_options options;
+	char *problem;
+	for (; arguments && *arguments; arguments++)
+		argv[argc++] = (char *)(uintptr_t)*arguments;
+	build_directory(directory);
+	snprintf(path, sizeof(path), "%s/r.tb5", directory);
+	build_result_write(path, result);
+	ck_assert_int_eq(report_options_parse(argc, argv, is_report, &options, &problem),
+			 REPORT_OPTIONS_RUN);
+	struct report_input input = {.path = path, .options = &options};
+	ck_assert_uint_eq(profile_reader_open(path, &input.reader), VT_SUCCESS);
+	ck_assert_uint_eq(tally_collect(input.reader, &options.filter, tally_by, &input.tally),
+			  VT_SUCCESS);
+	struct functions *functions = functions_create(input.reader, options.with_inlined);
+	uint32_t *rank = report_rank_functions(functions);
+	input.functions = functions;
+	input.rank = rank;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+	print(&input, stream, 0);
+	fclose(stream);
+	free(rank);
+	functions_destroy(functions);
+	tally_finish(&input.tally);
+	profile_reader_close(input.reader);
+	report_options_finish(&options);
+	build_directory_remove(directory);
+	return text;
+}
+
+#define CSV ((const char *const[]){"--format", "csv", NULL})
+
+static void expect(report_print *print, unsigned tally_by, const char *const *arguments,
+		   const char *expected)
+{
+	char *text = render(&example, print, tally_by, arguments);
+	ck_assert_str_eq(text, expected);
+	free(text);
+}
+
+START_TEST(test_hotspots_csv)
+{
+	expect(report_hotspots_print, 0, CSV,
+	       "Function,CPU Time,Samples,Module,Function (Full),Source File,Start Address\n"
+	       "work,0.040000,4,app,work(int),app.c,0x1030\n"
+	       "read,0.020000,2,libc.so.6,read(int),app.c,0x1030\n"
+	       "\"run,\"\"fast\"\"\",0.015000,3,lib.so,\"run,\"\"fast\"\"(int)\",app.c,0x1010\n"
+	       "[No sample],0.004000,0,[Unknown],[No sample],,0x0\n"
+	       "[Unknown frame(s)],0.001000,1,[Unknown],[Unknown frame(s)],,0x0\n");
+}
+END_TEST
+
+START_TEST(test_hotspots_options)
+{
+	expect(report_hotspots_print, 0,
+	       (const char *const[]){"--format=csv", "--limit", "1", "--call-stack-mode", "all",
+				     "--filter", "module=libc.so.6", NULL},
+	       "Function,CPU Time,Samples,Module,Function (Full),Source File,Start Address\n"
+	       "lock,0.020000,2,libc.so.6,lock(int),app.c,0x1040\n");
+	expect(report_hotspots_print, 0,
+	       (const char *const[]){"--format=csv", "--call-stack-mode", "user-only", "--filter",
+				     "function=main", NULL},
+	       "Function,CPU Time,Samples,Module,Function (Full),Source File,Start Address\n"
+	       "main,0.020000,2,app,main(int),app.c,0x1020\n");
+}
+END_TEST
+
+START_TEST(test_hotspots_groups)
+{
+	expect(report_hotspots_print, TALLY_BY_THREAD,
+	       (const char *const[]){"--format=csv", "--group-by=process", NULL},
+	       "Process,PID,CPU Time,Samples\n"
+	       "app,100,0.065000,7\n"
+	       "helper,101,0.015000,3\n");
+	expect(report_hotspots_print, TALLY_BY_THREAD,
+	       (const char *const[]){"--format=csv", "--group-by=thread", NULL},
+	       "Thread,TID,CPU Time,Samples\n"
+	       "app,100,0.045000,5\n"
+	       "worker,101,0.020000,2\n"
+	       "helper,102,0.015000,3\n");
+	expect(report_hotspots_print, 0,
+	       (const char *const[]){"--format=csv", "--group-by=source-file", NULL},
+	       "Source File,CPU Time,Samples\n"
+	       "app.c,0.075000,9\n"
+	       "[No sample],0.004000,0\n"
+	       "[Unknown],0.001000,1\n");
+}
+END_TEST
+
+/* The rest is 4 of 80 ms in the example; at 0.05 % and below it has no row. */
+START_TEST(test_no_sample_threshold)
+{
+	struct tally tally = {.cpu_ns = 1999, .rest_ns = 1};
+	ck_assert(!report_shows_no_sample(&tally));
+	tally.rest_ns = 2;
+	ck_assert(report_shows_no_sample(&tally));
+	tally = (struct tally){0};
+	ck_assert(!report_shows_no_sample(&tally));
+}
+END_TEST
+
+START_TEST(test_top_down_csv)
+{
+	expect(report_top_down_print, 0, CSV,
+	       "Function Stack,CPU Time:Self,Module\n"
+	       "Total,0.000000,[Unknown]\n"
+	       " _start,0.000000,app\n"
+	       "  start,0.000000,libc.so.6\n"
+	       "   main,0.000000,app\n"
+	       "    work,0.040000,app\n"
+	       "    read,0.020000,libc.so.6\n"
+	       " [Skipped frame(s)],0.000000,[Unknown]\n"
+	       "\"  run,\"\"fast\"\"\",0.015000,lib.so\n"
+	       " [Unknown frame(s)],0.001000,[Unknown]\n"
+	       " [No sample],0.004000,[Unknown]\n");
+}
+END_TEST
+
+START_TEST(test_bottom_up_csv)
+{
+	expect(report_bottom_up_print, 0,
+	       (const char *const[]){"--format=csv", "--filter=module=libc.so.6", NULL},
+	       "Function Stack,CPU Time,Module\n"
+	       "read,0.020000,libc.so.6\n"
+	       " main,0.020000,app\n"
+	       "  start,0.020000,libc.so.6\n"
+	       "   _start,0.020000,app\n");
+}
+END_TEST
+
+START_TEST(test_tree_limit)
+{
+	expect(report_top_down_print, 0, (const char *const[]){"--format=csv", "--limit=3", NULL},
+	       "Function Stack,CPU Time:Self,Module\n"
+	       "Total,0.000000,[Unknown]\n"
+	       " _start,0.000000,app\n"
+	       "  start,0.000000,libc.so.6\n");
+	expect(report_bottom_up_print, 0, (const char *const[]){"--format=csv", "--limit=1", NULL},
+	       "Function Stack,CPU Time,Module\n"
+	       "work,0.040000,app\n");
+}
+END_TEST
+
+START_TEST(test_threads_csv)
+{
+	expect(report_threads_print, TALLY_BY_THREAD, CSV,
+	       "Thread,TID,Process,PID,CPU Time,Wait Time,Samples\n"
+	       "app,100,app,100,0.045000,,5\n"
+	       "worker,101,app,100,0.020000,,2\n"
+	       "helper,102,helper,101,0.015000,,3\n");
+}
+END_TEST
+
+START_TEST(test_modules_csv)
+{
+	expect(report_modules_print, 0, CSV,
+	       "Module,Path,CPU Time,Samples\n"
+	       "app,/opt/app/app,0.040000,4\n"
+	       "libc.so.6,/usr/lib/x86_64-linux-gnu/libc.so.6,0.020000,2\n"
+	       "lib.so,/opt/app/lib.so,0.015000,3\n"
+	       "[No sample],,0.004000,0\n"
+	       "[Unknown],,0.001000,1\n");
+}
+END_TEST
+
+/* Every report must account for the same CPU time. */
+START_TEST(test_sums_agree)
+{
+	static report_print *const prints[] = {report_hotspots_print, report_top_down_print,
+					       report_threads_print, report_modules_print};
+	for (size_t i = 0; i < sizeof(prints) / sizeof(prints[0]); i++) {
+		char *text = render(&example, prints[i], TALLY_BY_THREAD,
+				    (const char *const[]){"--format", "json", NULL});
+		struct json_object *rows = json_tokener_parse(text);
+		double sum = 0;
+		ck_assert_ptr_nonnull(rows);
+		for (size_t row = 0; row < json_object_array_length(rows); row++) {
+			struct json_object *cells = json_object_array_get_idx(rows, row);
+			struct json_object *cpu;
+			ck_assert(json_object_object_get_ex(cells, "cpu_time_s", &cpu) ||
+				  json_object_object_get_ex(cells, "cpu_time_self_s", &cpu));
+			sum += json_object_get_double(cpu);
+		}
+		ck_assert_double_eq_tol(sum, 0.080, 1e-9);
+		json_object_put(rows);
+		free(text);
+	}
+}
+END_TEST
+
+/* The keys of an object in order, each followed by a space. */
+static void expect_keys(struct json_object *object, const char *expected)
+{
+	char keys[512] = "";
+	json_object_object_foreach(object, key, value)
+	{
+		(void)value;
+		strcat(keys, key);
+		strcat(keys, " ");
+	}
+	ck_assert_str_eq(keys, expected);
+}
+
+static struct json_object *member(struct json_object *object, const char *key)
+{
+	struct json_object *value = NULL;
+	ck_assert_msg(json_object_object_get_ex(object, key, &value), "%s", key);
+	return value;
+}
+
+START_TEST(test_summary_json)
+{
+	char *text = render(&example, report_summary_print, 0,
+			    (const char *const[]){"--format", "json", NULL});
+	struct json_object *summary = json_tokener_parse(text);
+	ck_assert_ptr_nonnull(summary);
+	expect_keys(summary,
+		    "elapsed_s cpu_time_s paused_s interval_s samples samples_lost stacks threads "
+		    "processes modules collector target host complete ");
+	expect_keys(member(summary, "stacks"), "complete skipped guessed none ");
+	expect_keys(member(member(summary, "stacks"), "skipped"),
+		    "budget truncated not_resident no_info other_stack depth bad_info no_regs ");
+	expect_keys(member(summary, "collector"),
+		    "cpu_s peak_rss_bytes file_bytes stack_copy_bytes ");
+	expect_keys(member(summary, "target"), "command pid exit_status ");
+	expect_keys(member(summary, "host"), "name os cpu logical_cpus ");
+	ck_assert_double_eq(json_object_get_double(member(summary, "elapsed_s")), 2.0);
+	ck_assert_double_eq(json_object_get_double(member(summary, "cpu_time_s")), 0.080);
+	ck_assert_double_eq(json_object_get_double(member(summary, "paused_s")), 0.5);
+	ck_assert_double_eq(json_object_get_double(member(summary, "interval_s")), 0.01);
+	ck_assert_int_eq(json_object_get_int(member(summary, "samples")), 10);
+	ck_assert_int_eq(json_object_get_int(member(summary, "samples_lost")), 3);
+	ck_assert_int_eq(json_object_get_int(member(member(summary, "stacks"), "complete")), 7);
+	ck_assert_int_eq(json_object_get_int(
+				 member(member(member(summary, "stacks"), "skipped"), "truncated")),
+			 3);
+	ck_assert_int_eq(json_object_get_int(member(summary, "threads")), 3);
+	ck_assert_int_eq(json_object_get_int(member(summary, "processes")), 2);
+	ck_assert_int_eq(json_object_get_int(member(summary, "modules")), 5);
+	ck_assert_int_eq(json_object_get_int(member(member(summary, "target"), "exit_status")), 3);
+	ck_assert_str_eq(json_object_get_string(member(member(summary, "target"), "command")),
+			 "app --fast \"a b\"");
+	ck_assert(json_object_get_boolean(member(summary, "complete")));
+	/* what this result does not say is null, not 0 */
+	ck_assert_ptr_null(member(member(summary, "host"), "cpu"));
+	json_object_put(summary);
+	free(text);
+}
+END_TEST
+
+START_TEST(test_summary_text)
+{
+	char *text = render(&example, report_summary_print, 0, NULL);
+	static const char *const parts[] = {
+		"Elapsed Time:             2.000 s\n",
+		"CPU Time:                 0.080 s (0.04 CPUs)\n",
+		"  in no sample:           0.004 s (5.0 %)\n",
+		"Samples:                  10, one each 10 ms of CPU time; 3 lost (23.08 %)\n",
+		"70.0 % complete, 30.0 % skipped",
+		"30.0 % stack larger than the copy",
+		"\nTop Hotspots\nFunction",
+		"Command Line:             app --fast \"a b\"\n",
+		"Exit Status:              3\n",
+	};
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		ck_assert_msg(strstr(text, parts[i]) != NULL, "%s is not in:\n%s", parts[i], text);
+	free(text);
+}
+END_TEST
+
+START_TEST(test_incomplete_result)
+{
+	struct build_result abandoned = {.samples = samples, .count = 4, .is_abandoned = true};
+	char *text = render(&abandoned, report_summary_print, 0, NULL);
+	ck_assert_ptr_nonnull(strstr(text, "Warning: the result is incomplete"));
+	free(text);
+	text = render(&abandoned, report_summary_print, 0,
+		      (const char *const[]){"--format", "json", NULL});
+	ck_assert_ptr_nonnull(strstr(text, "\"complete\": false"));
+	free(text);
+}
+END_TEST
+
+START_TEST(test_empty_result)
+{
+	struct build_result empty = {0};
+	char *text = render(&empty, report_hotspots_print, 0, CSV);
+	ck_assert_str_eq(text, "Function,CPU Time,Samples,Module,Function (Full),Source File,Start "
+			       "Address\n");
+	free(text);
+	text = render(&empty, report_top_down_print, 0, CSV);
+	ck_assert_str_eq(text, "Function Stack,CPU Time:Self,Module\nTotal,0.000000,[Unknown]\n");
+	free(text);
+	text = render(&empty, report_threads_print, TALLY_BY_THREAD,
+		      (const char *const[]){"--format", "json", NULL});
+	struct json_object *rows = json_tokener_parse(text);
+	ck_assert_int_eq(json_object_get_type(rows), json_type_array);
+	ck_assert_uint_eq(json_object_array_length(rows), 0);
+	json_object_put(rows);
+	free(text);
+	text = render(&empty, report_summary_print, 0, NULL);
+	ck_assert_ptr_nonnull(strstr(text, "Samples:                  0"));
+	free(text);
+}
+END_TEST
+
+static void expect_csv(const char *text, const char *expected)
+{
+	char *written = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&written, &size);
+	format_csv_print_field(text, stream);
+	fclose(stream);
+	ck_assert_str_eq(written, expected);
+	free(written);
+}
+
+START_TEST(test_csv_quoting)
+{
+	expect_csv("", "");
+	expect_csv("plain name", "plain name");
+	expect_csv("a,b", "\"a,b\"");
+	expect_csv("say \"hi\"", "\"say \"\"hi\"\"\"");
+	expect_csv("two\nlines", "\"two\nlines\"");
+	expect_csv("cr\r", "\"cr\r\"");
+	expect_csv("\"", "\"\"\"\"");
+}
+END_TEST
+
+static void expect_fit(const char *text, size_t width, const char *expected)
+{
+	char *fitted = format_text_fit(text, width);
+	ck_assert_str_eq(fitted, expected);
+	free(fitted);
+}
+
+START_TEST(test_text_fit)
+{
+	expect_fit("", 5, "");
+	expect_fit("exact", 5, "exact");
+	expect_fit("function_name", 0, "function_name");
+	expect_fit("function_name", 9, "fun...ame");
+	expect_fit("function_name", 10, "func...ame");
+	expect_fit("function_name", 4, "f...");
+	expect_fit("function_name", 3, "fun");
+	expect_fit("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\xc3\xa4\xc3\xb6", 5, "\xc3\xa4...\xc3\xb6");
+	/* nothing that a terminal obeys */
+	expect_fit("a\033[31mb\x7f\n\xc2\x9b", 0, "a?[31mb???");
+}
+END_TEST
+
+static const struct table_column two_columns[] = {
+	{"Function", "function", TABLE_TREE, TABLE_IN_ALL},
+	{"Hidden", "hidden", TABLE_COUNT, TABLE_IN_JSON},
+	{"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_IN_ALL},
+};
+
+static void expect_text(struct table *table, unsigned width, const char *expected)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+	format_text_print(table, stream, width);
+	fclose(stream);
+	ck_assert_str_eq(text, expected);
+	free(text);
+}
+
+START_TEST(test_text_width)
+{
+	struct table table;
+	table_init(&table, two_columns, 3);
+	struct table_cell *row = table_add_row(&table);
+	row[0].text = "a_function_of_no_small_length";
+	row[2].number = 1234567890;
+	row = table_add_row(&table);
+	row[0].text = "child";
+	row[0].depth = 2;
+	row[2].is_unknown = true;
+	expect_text(&table, 0,
+		    "Function                       CPU Time\n"
+		    "a_function_of_no_small_length   1.235 s\n"
+		    "  child                                \n");
+	expect_text(&table, 30,
+		    "Function              CPU Time\n"
+		    "a_functio...l_length   1.235 s\n"
+		    "  child                       \n");
+	/* no narrower than a name can bear */
+	expect_text(&table, 1,
+		    "Function      CPU Time\n"
+		    "a_fun...ngth   1.235 s\n"
+		    "  child               \n");
+	row = table_add_row(&table);
+	row[0].text = "deep_function";
+	row[0].depth = 1000;
+	expect_text(&table, 30,
+		    "Function              CPU Time\n"
+		    "a_functio...l_length   1.235 s\n"
+		    "  child                       \n"
+		    "1000> deep_function    0.000 s\n");
+	table_finish(&table);
+}
+END_TEST
+
+START_TEST(test_shares)
+{
+	ck_assert_uint_eq(table_share(0, 0), 0);
+	ck_assert_uint_eq(table_share(1, 3), 333333);
+	ck_assert_uint_eq(table_share(UINT64_MAX, UINT64_MAX), 1000000);
+}
+END_TEST
+
+static void touch(const char *directory, const char *name)
+{
+	char path[128];
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	FILE *file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fclose(file);
+}
+
+static void expect_located(const char *argument, const char *expected)
+{
+	char *path = NULL;
+	enum locate_status status = locate_result(argument, &path);
+	ck_assert_int_eq(status, LOCATE_FOUND);
+	ck_assert_str_eq(path, expected);
+	free(path);
+}
+
+static enum locate_status not_located(const char *argument)
+{
+	char *path = NULL;
+	enum locate_status status = locate_result(argument, &path);
+	ck_assert_int_ne(status, LOCATE_FOUND);
+	ck_assert_ptr_null(path);
+	return status;
+}
+
+START_TEST(test_locate)
+{
+	char directory[32];
+	build_directory(directory);
+	ck_assert_int_eq(chdir(directory), 0);
+	ck_assert_int_eq(not_located(NULL), LOCATE_NO_RESULT);
+	ck_assert_int_eq(not_located("r000hs"), LOCATE_MISSING);
+	mkdir("r000hs", 0700);
+	ck_assert_int_eq(not_located(NULL), LOCATE_NO_RESULT);
+	ck_assert_int_eq(not_located("r000hs"), LOCATE_NO_TB5);
+	touch("r000hs", "r000hs.tb5");
+	expect_located(NULL, "r000hs/r000hs.tb5");
+	expect_located("r000hs", "r000hs/r000hs.tb5");
+	expect_located("r000hs/", "r000hs/r000hs.tb5");
+	expect_located("r000hs/r000hs.tb5", "r000hs/r000hs.tb5");
+	/* the number counts, not the order of names */
+	mkdir("r999hs", 0700);
+	touch("r999hs", "r999hs.tb5");
+	mkdir("r1000cc", 0700);
+	touch("r1000cc", "other.tb5");
+	expect_located(NULL, "r1000cc/other.tb5");
+	touch("r1000cc", "another.tb5");
+	ck_assert_int_eq(not_located("r1000cc"), LOCATE_AMBIGUOUS);
+	touch("r1000cc", "r1000cc.tb5");
+	expect_located("r1000cc", "r1000cc/r1000cc.tb5");
+	/* names that are no result's */
+	static const char *const others[] = {"r9999", "r9999hsxx", "r99hs", "x9999hs", "r9999HS"};
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		mkdir(others[i], 0700);
+		touch(others[i], "a.tb5");
+	}
+	touch(".", "r2000hs");
+	expect_located(NULL, "r1000cc/r1000cc.tb5");
+	ck_assert_int_eq(chdir("r000hs"), 0);
+	expect_located(".", "./r000hs.tb5");
+	ck_assert_int_eq(chdir("/"), 0);
+	build_directory_remove(directory);
+}
+END_TEST
+
+/* Of equal numbers the one changed last. */
+START_TEST(test_locate_equal_numbers)
+{
+	char directory[32];
+	build_directory(directory);
+	ck_assert_int_eq(chdir(directory), 0);
+	static const char *const names[] = {"r005cc", "r005hs", "r005lw"};
+	for (int i = 0; i < 3; i++) {
+		mkdir(names[i], 0700);
+		touch(names[i], "a.tb5");
+		struct timeval times[2] = {{1000, 0}, {i == 1 ? 2000 : 1000, 0}};
+		ck_assert_int_eq(utimes(names[i], times), 0);
+	}
+	expect_located(NULL, "r005hs/a.tb5");
+	ck_assert_int_eq(chdir("/"), 0);
+	build_directory_remove(directory);
+}
+END_TEST
+
+static enum report_options_status parse(struct report_options *options, char **problem,
+					const char *arguments)
+{
+	static char text[256];
+	char *argv[16] = {(char *)(uintptr_t) "tbreport"};
+	char *rest = NULL;
+	int argc = 1;
+	snprintf(text, sizeof(text), "%s", arguments);
+	for (char *at = strtok_r(text, " ", &rest); at; at = strtok_r(NULL, " ", &rest))
+		argv[argc++] = at;
+	return report_options_parse(argc, argv, is_report, options, problem);
+}
+
+START_TEST(test_options)
+{
+	struct report_options options;
+	char *problem;
+	ck_assert_int_eq(parse(&options, &problem, ""), REPORT_OPTIONS_RUN);
+	ck_assert_ptr_null(options.report);
+	ck_assert_ptr_null(options.result);
+	ck_assert_int_eq(options.format->id, FORMAT_TEXT);
+	ck_assert_int_eq(options.mode, CHAIN_USER_PLUS_ONE);
+	ck_assert(options.with_inlined);
+	ck_assert_int_eq(parse(&options, &problem, "r001hs"), REPORT_OPTIONS_RUN);
+	ck_assert_ptr_null(options.report);
+	ck_assert_str_eq(options.result, "r001hs");
+	ck_assert_int_eq(parse(&options, &problem,
+			       "--format json hotspots --limit 7 r001hs -o out --inline off "
+			       "--filter pid=1 --filter module=a --call-stack-mode all"),
+			 REPORT_OPTIONS_RUN);
+	ck_assert_str_eq(options.report, "hotspots");
+	ck_assert_str_eq(options.result, "r001hs");
+	ck_assert_str_eq(options.output, "out");
+	ck_assert_uint_eq(options.limit, 7);
+	ck_assert_uint_eq(options.filter.count, 2);
+	ck_assert(!options.with_inlined);
+	report_options_finish(&options);
+	ck_assert_int_eq(parse(&options, &problem, "--help"), REPORT_OPTIONS_HELP);
+	ck_assert_int_eq(parse(&options, &problem, "--version"), REPORT_OPTIONS_VERSION);
+}
+END_TEST
+
+START_TEST(test_bad_options)
+{
+	static const char *const bad[] = {
+		"--nonsense",        "-x",
+		"--format xml",      "--format",
+		"--limit 0",         "--limit -1",
+		"--limit x",         "--limit 99999999999",
+		"--filter pid",      "--filter a=b",
+		"--inline maybe",    "--call-stack-mode some",
+		"--group-by colour", "nonsense r001hs",
+		"hotspots a b",      "summary --group-by module",
+		"--group-by module",
+	};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct report_options options;
+		char *problem = NULL;
+		ck_assert_msg(parse(&options, &problem, bad[i]) == REPORT_OPTIONS_BAD, "%s",
+			      bad[i]);
+		/* what failed: why; what to do */
+		ck_assert_ptr_nonnull(strchr(problem, ';'));
+		free(problem);
+		report_options_finish(&options);
+	}
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+	Suite *suite = suite_create("reports");
+	TCase *reports = tcase_create("reports");
+	tcase_add_test(reports, test_hotspots_csv);
+	tcase_add_test(reports, test_hotspots_options);
+	tcase_add_test(reports, test_hotspots_groups);
+	tcase_add_test(reports, test_no_sample_threshold);
+	tcase_add_test(reports, test_top_down_csv);
+	tcase_add_test(reports, test_bottom_up_csv);
+	tcase_add_test(reports, test_tree_limit);
+	tcase_add_test(reports, test_threads_csv);
+	tcase_add_test(reports, test_modules_csv);
+	tcase_add_test(reports, test_sums_agree);
+	tcase_add_test(reports, test_summary_json);
+	tcase_add_test(reports, test_summary_text);
+	tcase_add_test(reports, test_incomplete_result);
+	tcase_add_test(reports, test_empty_result);
+	suite_add_tcase(suite, reports);
+	TCase *formats = tcase_create("formats");
+	tcase_add_test(formats, test_csv_quoting);
+	tcase_add_test(formats, test_text_fit);
+	tcase_add_test(formats, test_text_width);
+	tcase_add_test(formats, test_shares);
+	suite_add_tcase(suite, formats);
+	TCase *command_line = tcase_create("command line");
+	tcase_add_test(command_line, test_locate);
+	tcase_add_test(command_line, test_locate_equal_numbers);
+	tcase_add_test(command_line, test_options);
+	tcase_add_test(command_line, test_bad_options);
+	suite_add_tcase(suite, command_line);
+	return suite;
+}
+
+int main(void)
+{
+	SRunner *runner = srunner_create(make_suite());
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

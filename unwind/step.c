@@ -32,6 +32,8 @@ struct application {
 	uint64_t bias;
 	uint64_t cfa;
 	bool signal;
+	bool ordinary; /* the CFA is the caller's stack pointer, and slots lie below it; not so in
+			  signal frames, nor where a rule gives the stack pointer (longjmp) */
 };
 
 static enum uw_step rule_value(const struct application *apply, const struct uw_rule *rule,
@@ -76,11 +78,9 @@ static enum uw_step apply_cfa(struct application *apply, uint64_t sp)
 	else
 		step = uw_expression_eval(rule->expression, rule->size, NULL, apply->bias,
 					  apply->frame, apply->memory, &apply->cfa);
-	if (step != UW_STEP_OK)
-		return step;
-	if (!apply->signal && !uw_cfa_is_valid(apply->frame, sp, apply->cfa))
+	if (step == UW_STEP_OK && apply->ordinary && !uw_cfa_is_valid(apply->frame, sp, apply->cfa))
 		return UW_STEP_BAD;
-	return UW_STEP_OK;
+	return step;
 }
 
 /* Where a rule says that a register is stored; false when the rule says something else. */
@@ -103,7 +103,7 @@ static void apply_register(const struct application *apply, unsigned reg, uint64
 
 	if (rule->kind == UW_RULE_UNSPECIFIED || rule->kind == UW_RULE_SAME)
 		return;
-	if (!apply->signal && rule_slot(apply, rule, &value))
+	if (apply->ordinary && rule_slot(apply, rule, &value))
 		uw_state_restore(caller, apply->frame, apply->memory, sp, apply->cfa, reg, value);
 	else if (rule_value(apply, rule, reg, &value) == UW_STEP_OK)
 		uw_state_set(caller, reg, value);
@@ -138,25 +138,42 @@ static enum uw_step apply_return(const struct application *apply, const struct u
 	return ra == 0 && !apply->signal ? UW_STEP_ROOT : UW_STEP_OK;
 }
 
+/* The caller's stack pointer: the CFA, or what a rule of its own says. */
+static enum uw_step apply_sp(const struct application *apply, const struct uw_machine *machine,
+			     uint64_t sp, struct uw_state *caller)
+{
+	const struct uw_rule *rule = &apply->row->reg[machine->sp];
+	uint64_t value = apply->cfa;
+	enum uw_step step;
+
+	if (rule->kind > UW_RULE_SAME) {
+		step = rule_value(apply, rule, machine->sp, &value);
+		if (step != UW_STEP_OK)
+			return step;
+		if (!apply->signal && !uw_cfa_is_valid(apply->frame, sp, value))
+			return UW_STEP_BAD;
+	}
+	uw_state_set(caller, machine->sp, value);
+	return UW_STEP_OK;
+}
+
 static enum uw_step apply_row(struct application *apply, const struct uw_machine *machine,
 			      struct uw_state *state)
 {
 	struct uw_state caller = *state;
 	uint64_t sp = state->reg[machine->sp];
-	enum uw_step step = apply_cfa(apply, sp);
+	enum uw_step step;
 
+	apply->ordinary = !apply->signal && apply->row->reg[machine->sp].kind <= UW_RULE_SAME;
+	step = apply_cfa(apply, sp);
 	if (step != UW_STEP_OK)
 		return step;
 	for (unsigned reg = 0; reg < machine->regs; reg++)
 		if (reg != machine->ra && reg != machine->sp && reg != machine->ip)
 			apply_register(apply, reg, sp, &caller);
-	uw_state_set(&caller, machine->sp, apply->cfa);
-	if (apply->row->reg[machine->sp].kind > UW_RULE_SAME) {
-		step = rule_value(apply, &apply->row->reg[machine->sp], machine->sp,
-				  &caller.reg[machine->sp]);
-		if (step != UW_STEP_OK)
-			return step;
-	}
+	step = apply_sp(apply, machine, sp, &caller);
+	if (step != UW_STEP_OK)
+		return step;
 	step = apply_return(apply, machine, &caller);
 	caller.exact = apply->signal;
 	*state = caller;

@@ -1,0 +1,173 @@
+/*
+ * libFuzzer entry: opens hostile unwind information and walks hostile registers and stacks over it.
+ *
+ * Input: a mode byte; 17 registers; the length of the stack; the stack; the rest is, by mode, a
+ * whole ELF file, an .eh_frame section, or one with its .eh_frame_hdr, for which a sound file is
+ * made around it. What the walk returns must keep the promises of unwind.h.
+ */
+#include "unwind/unwind.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum {
+	REGISTERS = 17,
+	REG_NUM_RSP = 7,
+	REG_NUM_RIP = 16,
+	STACK_MAX = 4096,
+	CODE_SIZE = 4096,
+	MODES = 3
+};
+
+/* Where the file's code is mapped; a second mapping has none. */
+static const uint64_t code_start = 0x400000, jit_start = 0x500000;
+
+struct file {
+	Elf64_Ehdr ehdr;
+	Elf64_Phdr phdr[2];
+	uint8_t hdr[16];
+	uint8_t code[CODE_SIZE];
+	uint8_t frame[]; /* .eh_frame */
+};
+
+struct input {
+	const uint8_t *at;
+	size_t left;
+};
+
+static void take(struct input *input, void *bytes, size_t size)
+{
+	size_t have = size < input->left ? size : input->left;
+
+	memset(bytes, 0, size);
+	memcpy(bytes, input->at, have);
+	input->at += have;
+	input->left -= have;
+}
+
+static void put32(uint8_t *at, int64_t value)
+{
+	int32_t word = (int32_t)value;
+
+	memcpy(at, &word, sizeof(word));
+}
+
+/* An ELF file whose only unwind information is frame; its addresses are its file offsets. */
+static struct uw_module *wrap(struct input input, bool own_hdr)
+{
+	struct uw_module *module = NULL;
+	size_t size = sizeof(struct file) + input.left;
+	struct file *file = calloc(1, size);
+
+	if (!file)
+		abort();
+	memcpy(file->ehdr.e_ident, ELFMAG, SELFMAG);
+	file->ehdr.e_ident[EI_CLASS] = ELFCLASS64;
+	file->ehdr.e_ident[EI_DATA] = ELFDATA2LSB;
+	file->ehdr.e_machine = EM_X86_64;
+	file->ehdr.e_entry = offsetof(struct file, code) + 100;
+	file->ehdr.e_phoff = offsetof(struct file, phdr);
+	file->ehdr.e_phnum = 2;
+	file->ehdr.e_phentsize = sizeof(Elf64_Phdr);
+	file->phdr[0] = (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = size};
+	file->phdr[1] = (Elf64_Phdr){.p_type = PT_GNU_EH_FRAME,
+				     .p_offset = offsetof(struct file, hdr),
+				     .p_vaddr = offsetof(struct file, hdr),
+				     .p_filesz = size - offsetof(struct file, hdr)};
+	file->hdr[0] = 1;
+	file->hdr[1] = 0x1b; /* pcrel | sdata4 */
+	file->hdr[2] = file->hdr[3] = 0xff;
+	put32(file->hdr + 4,
+	      (int64_t)offsetof(struct file, frame) - (int64_t)offsetof(struct file, hdr) - 4);
+	if (own_hdr)
+		take(&input, file->hdr + 2, sizeof(file->hdr) - 2);
+	for (size_t i = 0; i < CODE_SIZE; i++)
+		file->code[i] = (uint8_t)(i % 7 == 0 ? 0xe8 : i);
+	if (input.left > 0)
+		memcpy(file->frame, input.at, input.left);
+	if (uw_module_from_memory(file, size, &module) < 0)
+		module = NULL;
+	free(file);
+	return module;
+}
+
+static struct uw_module *open_module(struct input input, uint8_t mode)
+{
+	struct uw_module *module = NULL;
+
+	if (mode != 0)
+		return wrap(input, mode == 2);
+	if (uw_module_from_memory(input.at, input.left, &module) < 0)
+		return NULL;
+	return module;
+}
+
+/* Traps where a result breaks a promise. */
+static void check(bool promise)
+{
+	if (!promise)
+		__builtin_trap();
+}
+
+static void check_frames(struct uw_space *space, const struct uw_frame *frames, size_t count,
+			 enum uw_stop stop)
+{
+	check(count >= 1 && count <= UW_DEPTH_MAX);
+	check((unsigned)stop < UW_STOP_COUNT);
+	check(frames[0].source == UW_SOURCE_SAMPLE && frames[0].exact);
+	for (size_t i = 1; i < count; i++) {
+		uint32_t tag;
+		uint64_t rva;
+
+		check(frames[i].source == UW_SOURCE_CFI ||
+		      frames[i].source == UW_SOURCE_FRAME_POINTER);
+		if (frames[i].exact)
+			continue;
+		check(frames[i].sp > frames[i - 1].sp ||
+		      (frames[i].sp == frames[i - 1].sp && frames[i - 1].exact));
+		check(uw_space_find(space, frames[i].ip - 1, &tag, &rva));
+		check(tag == frames[i].tag && rva == frames[i].rva);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct uw_frame frames[UW_DEPTH_MAX];
+	struct input input = {.at = data, .left = size};
+	struct uw_space *space = uw_space_create(UW_ARCH_X86_64);
+	struct uw_stack stack;
+	struct uw_regs regs = {0};
+	struct uw_module *module;
+	enum uw_stop stop;
+	uint16_t stack_size;
+	uint8_t mode, *bytes;
+
+	take(&input, &mode, sizeof(mode));
+	take(&input, regs.value, REGISTERS * sizeof(regs.value[0]));
+	take(&input, &stack_size, sizeof(stack_size));
+	stack_size %= STACK_MAX;
+	bytes = malloc(stack_size ? stack_size : 1);
+	if (!space || !bytes)
+		abort();
+	take(&input, bytes, stack_size);
+	stack = (struct uw_stack){.base = regs.value[REG_NUM_RSP],
+				  .bytes = bytes,
+				  .size = stack_size,
+				  .requested = stack_size + (size_t)(mode & 0x80)};
+	module = open_module(input, mode % MODES);
+	uw_space_map(space, code_start, code_start + 0x10000, 0, module, 1);
+	uw_space_map(space, jit_start, jit_start + 0x10000, 0, NULL, 2);
+	uw_module_unref(module);
+	check_frames(space, frames, uw_walk(space, &regs, &stack, frames, UW_DEPTH_MAX, &stop),
+		     stop);
+	/* Again in the middle of the code, whatever the sampled address was. */
+	regs.value[REG_NUM_RIP] = code_start + offsetof(struct file, code) + 16;
+	check_frames(space, frames, uw_walk(space, &regs, &stack, frames, UW_DEPTH_MAX, &stop),
+		     stop);
+	uw_space_destroy(space);
+	free(bytes);
+	return 0;
+}

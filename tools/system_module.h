@@ -7,13 +7,10 @@
 #include <stdbool.h>
 
 /*
- * True for a file
- *   - in a directory that the dynamic loader searches by itself: /lib, /lib32, /lib64, /libx32, the
- *     same under /usr, and their multiarch subdirectories (/usr/lib/x86_64-linux-gnu); not deeper,
- *     where programs keep plugins and private libraries of their own;
- *   - or anywhere, with the name of the C and C++ runtimes: ld-*, libc, libm, libpthread, libdl,
- *     librt, libresolv, libutil, libstdc++, libgcc_s, libc++, libc++abi (.so...), as in containers
- *     and package stores.
+ * True for the C and C++ runtimes and the dynamic loader, by file name and wherever they lie: ld-*,
+ * libc, libm, libpthread, libdl, librt, libresolv, libutil, libnss_files, libstdc++, libgcc_s,
+ * libc++, libc++abi (.so...). Other libraries of the distribution do a program's own work (liblzma
+ * in xz, libpython, BLAS) and their functions must show.
  */
 bool system_module_is(const char *path);
 

@@ -322,15 +322,16 @@ START_TEST(test_system_modules)
 {
 	static const char *const system_paths[] = {
 		"/lib/x86_64-linux-gnu/libc.so.6",
-		"/usr/lib/x86_64-linux-gnu/libz.so.1",
 		"/lib64/ld-linux-x86-64.so.2",
-		"/usr/lib64/libcrypto.so.3",
-		"/usr/lib/libfoo.so",
+		"/usr/lib/x86_64-linux-gnu/libm.so.6",
 		"/opt/conda/lib/libstdc++.so.6.0.30",
 		"/nix/store/x/lib/libc-2.31.so",
 		"/snap/core/lib/ld-musl-x86_64.so.1",
 	};
 	static const char *const user_paths[] = {
+		"/usr/lib/x86_64-linux-gnu/liblzma.so.5.4.1",
+		"/usr/lib64/libcrypto.so.3",
+		"/usr/lib/libcfoo.so",
 		"/opt/app/app",
 		"/opt/app/libcache.so",
 		"/opt/app/libmath.so",

@@ -142,6 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct uw_regs regs = {0};
 	struct uw_module *module;
 	enum uw_stop stop;
+	size_t count;
 	uint16_t stack_size;
 	uint8_t mode, *bytes;
 
@@ -161,12 +162,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uw_space_map(space, code_start, code_start + 0x10000, 0, module, 1);
 	uw_space_map(space, jit_start, jit_start + 0x10000, 0, NULL, 2);
 	uw_module_unref(module);
-	check_frames(space, frames, uw_walk(space, &regs, &stack, frames, UW_DEPTH_MAX, &stop),
-		     stop);
+	count = uw_walk(space, &regs, &stack, frames, UW_DEPTH_MAX, &stop);
+	check_frames(space, frames, count, stop);
 	/* Again in the middle of the code, whatever the sampled address was. */
 	regs.value[REG_NUM_RIP] = code_start + offsetof(struct file, code) + 16;
-	check_frames(space, frames, uw_walk(space, &regs, &stack, frames, UW_DEPTH_MAX, &stop),
-		     stop);
+	count = uw_walk(space, &regs, &stack, frames, UW_DEPTH_MAX, &stop);
+	check_frames(space, frames, count, stop);
 	uw_space_destroy(space);
 	free(bytes);
 	return 0;

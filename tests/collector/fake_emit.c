@@ -1,0 +1,173 @@
+#include "tests/collector/fake_emit.h"
+
+#include <check.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct emit {
+	char *lines;
+	size_t size;
+	size_t capacity;
+	uint32_t images;
+	uint32_t frames;
+	uint32_t nodes;
+	struct fake_emit_sums sums;
+};
+
+static void add_line(struct emit *emit, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void add_line(struct emit *emit, const char *format, ...)
+{
+	char line[1024];
+	va_list args;
+	va_start(args, format);
+	int length = vsnprintf(line, sizeof(line) - 1, format, args);
+	va_end(args);
+	ck_assert_int_ge(length, 0);
+	ck_assert_uint_lt((size_t)length, sizeof(line) - 1);
+	line[length++] = '\n';
+	if (emit->size + (size_t)length + 1 > emit->capacity) {
+		emit->capacity = 2 * emit->capacity + sizeof(line);
+		emit->lines = realloc(emit->lines, emit->capacity);
+		ck_assert_ptr_nonnull(emit->lines);
+	}
+	memcpy(emit->lines + emit->size, line, (size_t)length);
+	emit->size += (size_t)length;
+	emit->lines[emit->size] = '\0';
+}
+
+struct emit *fake_emit_create(void)
+{
+	struct emit *emit = calloc(1, sizeof(*emit));
+	ck_assert_ptr_nonnull(emit);
+	emit->images = emit->nodes = 1; /* 0 is the unknown image, and the root */
+	return emit;
+}
+
+void fake_emit_destroy(struct emit *emit)
+{
+	free(emit->lines);
+	free(emit);
+}
+
+const char *fake_emit_lines(const struct emit *emit)
+{
+	return emit->size > 0 ? emit->lines : "";
+}
+
+void fake_emit_clear(struct emit *emit)
+{
+	emit->size = 0;
+}
+
+size_t fake_emit_count(const struct emit *emit, const char *prefix)
+{
+	size_t count = 0;
+	size_t length = strlen(prefix);
+	for (const char *line = fake_emit_lines(emit); *line != '\0'; line = strchr(line, '\n') + 1)
+		count += strncmp(line, prefix, length) == 0;
+	return count;
+}
+
+void fake_emit_assert(const struct emit *emit, const char *line, size_t times)
+{
+	size_t count = 0;
+	size_t length = strlen(line);
+	for (const char *at = fake_emit_lines(emit); *at != '\0'; at = strchr(at, '\n') + 1)
+		count += strncmp(at, line, length) == 0 && at[length] == '\n';
+	ck_assert_msg(count == times, "'%s' is there %zu times, not %zu, in:\n%s", line, count,
+		      times, fake_emit_lines(emit));
+}
+
+struct fake_emit_sums fake_emit_sums(const struct emit *emit)
+{
+	return emit->sums;
+}
+
+struct time_text {
+	char text[24];
+};
+
+static struct time_text time_text(uint64_t time_ns)
+{
+	struct time_text out = {"before"};
+	if (time_ns == EMIT_TIME_NEVER)
+		strcpy(out.text, "never");
+	else if (time_ns != EMIT_TIME_BEFORE)
+		snprintf(out.text, sizeof(out.text), "%" PRIu64, time_ns);
+	return out;
+}
+
+uint32_t emit_image(struct emit *emit, const struct profile_image *image, const char *path)
+{
+	add_line(emit, "image %u kind %u %s", emit->images, image->kind, path);
+	return emit->images++;
+}
+
+void emit_frame(struct emit *emit, const struct profile_frame *frame)
+{
+	add_line(emit, "frame %u %u+%" PRIx64 " flags %u", emit->frames++, frame->image, frame->rva,
+		 frame->flags);
+}
+
+void emit_node(struct emit *emit, const struct profile_node *node)
+{
+	/* What the stream's readers rely on. */
+	ck_assert_uint_lt(node->parent, emit->nodes);
+	ck_assert_uint_lt(node->frame, emit->frames);
+	add_line(emit, "node %u parent %u frame %u", emit->nodes++, node->parent, node->frame);
+}
+
+void emit_sample(struct emit *emit, const struct emit_sample *sample)
+{
+	ck_assert_uint_lt(sample->stack.node, emit->nodes);
+	add_line(emit, "sample %u/%u at %" PRIu64 " weight %" PRIu64 " node %u state %u reason %u",
+		 sample->pid, sample->tid, sample->time_ns, sample->stack.cpu_ns,
+		 sample->stack.node, sample->stack.state, sample->stack.reason);
+	emit->sums.samples++;
+	emit->sums.weight_ns += sample->stack.cpu_ns;
+}
+
+void emit_module_load(struct emit *emit, uint32_t pid, const struct mapping *mapping,
+		      const char *path, bool is_first)
+{
+	add_line(emit, "load %u %" PRIx64 "-%" PRIx64 " %s at %s%s%s", pid, mapping->start,
+		 mapping->end, path, time_text(mapping->load_ns).text,
+		 mapping->is_main ? " main" : "", is_first ? " first" : "");
+}
+
+void emit_module_unload(struct emit *emit, uint32_t pid, const struct mapping *mapping,
+			const char *path, uint64_t time_ns)
+{
+	add_line(emit, "unload %u %" PRIx64 "-%" PRIx64 " %s at %s", pid, mapping->start,
+		 mapping->end, path, time_text(time_ns).text);
+}
+
+void emit_process(struct emit *emit, uint32_t pid, const char *name, const char *path,
+		  uint64_t start_ns, uint64_t end_ns)
+{
+	add_line(emit, "process %u %s (%s) %s-%s", pid, name, path, time_text(start_ns).text,
+		 time_text(end_ns).text);
+}
+
+void emit_thread(struct emit *emit, const struct emit_thread *thread)
+{
+	add_line(emit, "thread %u/%u %s %s-%s cpu %" PRIu64 " rest %" PRIu64 " samples %u%s",
+		 thread->pid, thread->tid, thread->name, time_text(thread->start_ns).text,
+		 time_text(thread->end_ns).text, thread->cpu_ns, thread->rest_ns, thread->samples,
+		 thread->by_clock ? " by clock" : "");
+	emit->sums.cpu_ns += thread->cpu_ns;
+	emit->sums.rest_ns += thread->rest_ns;
+	emit->sums.thread_samples += thread->samples;
+}
+
+void emit_note(struct emit *emit, enum profile_note_kind kind, uint64_t time_ns, uint64_t value,
+	       uint32_t pid, uint32_t tid, const char *text)
+{
+	add_line(emit, "note %u at %" PRIu64 " value %" PRIu64 " %u/%u%s%s", (unsigned)kind,
+		 time_ns, value, pid, tid, text != NULL ? " " : "", text != NULL ? text : "");
+}

@@ -1,0 +1,53 @@
+/* Stands in for collector/image.c at link time: an image per path, no file is opened. */
+#include "collector/image.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct image_table {
+	char **paths;
+	uint32_t count;
+};
+
+struct image_table *image_table_create(struct emit *emit)
+{
+	ck_assert_ptr_nonnull(emit);
+	struct image_table *table = calloc(1, sizeof(*table));
+	ck_assert_ptr_nonnull(table);
+	return table;
+}
+
+void image_table_destroy(struct image_table *table)
+{
+	if (table == NULL)
+		return;
+	for (uint32_t i = 0; i < table->count; i++)
+		free(table->paths[i]);
+	free(table->paths);
+	free(table);
+}
+
+uint32_t image_table_get(struct image_table *table, const struct image_source *source)
+{
+	ck_assert_uint_lt(source->start, source->end);
+	for (uint32_t i = 0; i < table->count; i++)
+		if (strcmp(table->paths[i], source->path) == 0)
+			return i + 1;
+	table->paths = realloc(table->paths, (table->count + 1) * sizeof(*table->paths));
+	ck_assert_ptr_nonnull(table->paths);
+	table->paths[table->count] = strdup(source->path);
+	ck_assert_ptr_nonnull(table->paths[table->count]);
+	return ++table->count;
+}
+
+struct uw_module *image_module(const struct image_table *table, uint32_t image)
+{
+	ck_assert_uint_le(image, table->count);
+	return NULL;
+}
+
+const char *image_path(const struct image_table *table, uint32_t image)
+{
+	return image > 0 && image <= table->count ? table->paths[image - 1] : "";
+}

@@ -1,0 +1,119 @@
+/* Lists of CPUs as the kernel writes them. */
+#include "collector/cpus.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+	const char *list;
+	const char *numbers;
+} good[] = {
+	{"0", " 0"},
+	{"0\n", " 0"},
+	{"0-3", " 0 1 2 3"},
+	{"0-3,8\n", " 0 1 2 3 8"},
+	{"1,3-4,6-6,100\n", " 1 3 4 6 100"},
+	{"65535", " 65535"},
+};
+
+START_TEST(lists)
+{
+	struct cpus cpus;
+	char text[256] = "";
+	size_t used = 0;
+	ck_assert_int_eq(cpus_parse(good[_i].list, &cpus), 0);
+	for (size_t i = 0; i < cpus.count; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, " %u", cpus.numbers[i]);
+	ck_assert_str_eq(text, good[_i].numbers);
+	cpus_finish(&cpus);
+	ck_assert_uint_eq(cpus.count, 0);
+	cpus_finish(&cpus);
+}
+END_TEST
+
+START_TEST(all_numbers)
+{
+	struct cpus cpus;
+	ck_assert_int_eq(cpus_parse("0-65535", &cpus), 0);
+	ck_assert_uint_eq(cpus.count, 65536);
+	ck_assert_uint_eq(cpus.numbers[65535], 65535);
+	cpus_finish(&cpus);
+}
+END_TEST
+
+static const char *const bad[] = {
+	"",
+	"\n",
+	",",
+	",0",
+	"a",
+	"0-",
+	"-1",
+	"0--1",
+	"3-1",
+	"1,1",
+	"1,0",
+	"0-3,2",
+	"0,,1",
+	"0x1",
+	"0-3;5",
+	"65536",
+	"0-65536",
+	"18446744073709551615",
+	"18446744073709551616",
+	"99999999999999999999999999",
+	"0-18446744073709551615",
+	"1-2-3",
+};
+
+START_TEST(no_lists)
+{
+	struct cpus cpus;
+	ck_assert_int_eq(cpus_parse(bad[_i], &cpus), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_ptr_null(cpus.numbers);
+	ck_assert_uint_eq(cpus.count, 0);
+}
+END_TEST
+
+START_TEST(online)
+{
+	struct cpus cpus;
+	ck_assert_int_eq(cpus_online(&cpus), 0);
+	ck_assert_int_eq((int)cpus.count, (int)sysconf(_SC_NPROCESSORS_ONLN));
+	for (size_t i = 1; i < cpus.count; i++)
+		ck_assert_uint_lt(cpus.numbers[i - 1], cpus.numbers[i]);
+	cpus_finish(&cpus);
+}
+END_TEST
+
+START_TEST(file_is_missing_or_empty)
+{
+	struct cpus cpus;
+	ck_assert_int_eq(cpus_read("/proc/no such file", &cpus), -1);
+	ck_assert_int_eq(errno, ENOENT);
+	ck_assert_int_eq(cpus_read("/dev/null", &cpus), -1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cpus");
+	TCase *tcase = tcase_create("cpus");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_loop_test(tcase, lists, 0, (int)(sizeof(good) / sizeof(good[0])));
+	tcase_add_test(tcase, all_numbers);
+	tcase_add_loop_test(tcase, no_lists, 0, (int)(sizeof(bad) / sizeof(bad[0])));
+	tcase_add_test(tcase, online);
+	tcase_add_test(tcase, file_is_missing_or_empty);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,60 @@
+/* One failure, said once, on one line. */
+#include "collector/failure.h"
+
+#include <check.h>
+#include <string.h>
+
+START_TEST(set)
+{
+	struct failure failure = {0};
+	ck_assert_int_eq(failure_set(&failure, FAILURE_EXIT_USAGE, "bad %s: %d", "thing", 7), -1);
+	ck_assert_int_eq(failure.exit_status, FAILURE_EXIT_USAGE);
+	ck_assert_str_eq(failure.text, "bad thing: 7");
+}
+END_TEST
+
+START_TEST(first_one_stays)
+{
+	struct failure failure = {0};
+	failure_set(&failure, FAILURE_EXIT, "the cause");
+	ck_assert_int_eq(failure_set(&failure, FAILURE_EXIT_NOT_FOUND, "a consequence"), -1);
+	ck_assert_int_eq(failure.exit_status, FAILURE_EXIT);
+	ck_assert_str_eq(failure.text, "the cause");
+}
+END_TEST
+
+START_TEST(one_line)
+{
+	struct failure failure = {0};
+	failure_set(&failure, FAILURE_EXIT, "cannot open %s", "a\nb\r\nc");
+	ck_assert_str_eq(failure.text, "cannot open a b  c");
+}
+END_TEST
+
+START_TEST(too_long)
+{
+	struct failure failure = {0};
+	char text[3000];
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	failure_set(&failure, FAILURE_EXIT, "%s", text);
+	ck_assert_uint_eq(strlen(failure.text), sizeof(failure.text) - 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("failure");
+	TCase *tcase = tcase_create("failure");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_test(tcase, set);
+	tcase_add_test(tcase, first_one_stays);
+	tcase_add_test(tcase, one_line);
+	tcase_add_test(tcase, too_long);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,285 @@
+/* Result directories: numbered, named, taken, and not to be had. */
+#include "collector/result.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char directory[] = "/tmp/result-XXXXXX";
+static struct result result;
+static struct failure failure;
+
+static void setup(void)
+{
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	ck_assert_int_eq(chdir(directory), 0);
+	failure = (struct failure){0};
+}
+
+static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *place)
+{
+	(void)status;
+	(void)flag;
+	(void)place;
+	return remove(path);
+}
+
+static void teardown(void)
+{
+	ck_assert_int_eq(chdir("/"), 0);
+	nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	strcpy(directory, "/tmp/result-XXXXXX");
+}
+
+static void touch(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+}
+
+static bool exists(const char *path)
+{
+	struct stat status;
+	return lstat(path, &status) == 0;
+}
+
+static void assert_created(const char *wanted, const char *path, const char *file)
+{
+	ck_assert_msg(result_create(&result, wanted, &failure) == 0, "%s", failure.text);
+	ck_assert_str_eq(result.directory, path);
+	ck_assert_str_eq(result.file, file);
+	ck_assert(exists(path));
+	ck_assert(!exists(file)); /* the writer makes it */
+}
+
+static void assert_refused(const char *wanted, const char *said)
+{
+	ck_assert_int_eq(result_create(&result, wanted, &failure), -1);
+	ck_assert_int_ne(failure.exit_status, 0);
+	ck_assert_msg(strstr(failure.text, said) != NULL, "%s", failure.text);
+	ck_assert_ptr_nonnull(strstr(failure.text, wanted != NULL ? wanted : "r"));
+}
+
+START_TEST(numbered)
+{
+	assert_created(NULL, "r000hs", "r000hs/r000hs.tb5");
+	assert_created(NULL, "r001hs", "r001hs/r001hs.tb5");
+	assert_created(NULL, "r002hs", "r002hs/r002hs.tb5");
+}
+END_TEST
+
+/* The number after the highest of any analysis; holes stay. */
+START_TEST(numbered_after_others)
+{
+	mkdir("r007lw", 0777);
+	mkdir("r002hs", 0777);
+	assert_created(NULL, "r008hs", "r008hs/r008hs.tb5");
+}
+END_TEST
+
+START_TEST(numbered_beyond_999)
+{
+	mkdir("r999hs", 0777);
+	assert_created(NULL, "r1000hs", "r1000hs/r1000hs.tb5");
+	assert_created(NULL, "r1001hs", "r1001hs/r1001hs.tb5");
+}
+END_TEST
+
+START_TEST(names_that_are_no_numbers)
+{
+	static const char *const names[] = {"r",      "rs",     "r5h",    "r5hsx",      "r5HS",
+					    "x005hs", "r-05hs", "r 05hs", "r005hs.tb5", "r05hs"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		ck_assert_int_eq(mkdir(names[i], 0777), 0);
+	mkdir("r99999999999999999999hs", 0777);
+	assert_created(NULL, "r000hs", "r000hs/r000hs.tb5");
+}
+END_TEST
+
+/* A file of that name counts too. */
+START_TEST(number_taken_by_a_file)
+{
+	touch("r000hs");
+	assert_created(NULL, "r001hs", "r001hs/r001hs.tb5");
+}
+END_TEST
+
+START_TEST(named)
+{
+	assert_created("out", "out", "out/out.tb5");
+	ck_assert(result.created);
+	assert_created("other///", "other", "other/other.tb5");
+	mkdir("deep", 0777);
+	assert_created("deep/er", "deep/er", "deep/er/er.tb5");
+}
+END_TEST
+
+START_TEST(existing_is_taken)
+{
+	mkdir("out", 0777);
+	touch("out/notes.txt");
+	assert_created("out", "out", "out/out.tb5");
+	ck_assert(!result.created);
+	result_remove(&result);
+	ck_assert(exists("out/notes.txt"));
+}
+END_TEST
+
+START_TEST(existing_without_a_name)
+{
+	assert_created(".", ".", "./result.tb5");
+	mkdir("out", 0777);
+	assert_created("out/..", "out/..", "out/../result.tb5");
+}
+END_TEST
+
+START_TEST(existing_result_is_kept)
+{
+	mkdir("out", 0777);
+	touch("out/out.tb5");
+	assert_refused("out", "already holds a result");
+	ck_assert(exists("out/out.tb5"));
+}
+END_TEST
+
+/* Not even one that leads nowhere is written through. */
+START_TEST(existing_link_is_kept)
+{
+	mkdir("out", 0777);
+	ck_assert_int_eq(symlink("/tmp/no such place/file", "out/out.tb5"), 0);
+	assert_refused("out", "already holds a result");
+	ck_assert(exists("out/out.tb5"));
+}
+END_TEST
+
+START_TEST(file_in_its_place)
+{
+	touch("out");
+	assert_refused("out", "a file is there");
+	ck_assert(exists("out"));
+}
+END_TEST
+
+START_TEST(no_parent)
+{
+	assert_refused("no/such/place", "No such file or directory");
+}
+END_TEST
+
+START_TEST(name_too_long)
+{
+	char name[6000];
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	ck_assert_int_eq(result_create(&result, name, &failure), -1);
+	ck_assert_ptr_nonnull(strstr(failure.text, "too long"));
+	failure = (struct failure){0};
+	name[300] = '\0'; /* longer than a file system takes */
+	ck_assert_int_eq(result_create(&result, name, &failure), -1);
+	ck_assert_ptr_nonnull(strstr(failure.text, "File name too long"));
+}
+END_TEST
+
+/* The longest name of a directory leaves no room for ".tb5"; the file's is shorter. */
+START_TEST(longest_name)
+{
+	char name[256];
+	memset(name, 'n', 255);
+	name[255] = '\0';
+	ck_assert_int_eq(result_create(&result, name, &failure), 0);
+	touch(result.file);
+	result_remove(&result);
+	ck_assert(!exists(name));
+}
+END_TEST
+
+/* Root may write anywhere, so that another user tries; in a process of its own. */
+static int try_as_other_user(const char *wanted)
+{
+	pid_t child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0)
+			_exit(3);
+		int made = result_create(&result, wanted, &failure);
+		_exit(made == 0 ? 0 : strstr(failure.text, "Permission denied") != NULL ? 1 : 2);
+	}
+	int status;
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+START_TEST(unwritable)
+{
+	ck_assert_int_eq(mkdir("out", 0777), 0);
+	ck_assert_int_eq(chmod("out", 0555), 0);
+	ck_assert_int_eq(chmod(".", 0555), 0);
+	ck_assert_int_eq(try_as_other_user(NULL), 1);
+	ck_assert_int_eq(try_as_other_user("new"), 1);
+	ck_assert_int_eq(try_as_other_user("out"), 1);
+	ck_assert(exists("out"));
+	ck_assert(!exists("r000hs"));
+	ck_assert_int_eq(chmod(".", 0777), 0);
+	ck_assert_int_eq(try_as_other_user("new"), 0);
+}
+END_TEST
+
+START_TEST(removed)
+{
+	assert_created("out", "out", "out/out.tb5");
+	touch("out/out.tb5");
+	result_remove(&result);
+	ck_assert(!exists("out"));
+	assert_created("out", "out", "out/out.tb5");
+	touch("out/from somebody else");
+	result_remove(&result);
+	ck_assert(exists("out/from somebody else"));
+}
+END_TEST
+
+START_TEST(removed_before_it_was_made)
+{
+	result = (struct result){0};
+	result_remove(&result);
+	ck_assert(exists(directory));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("result");
+	TCase *tcase = tcase_create("result");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, numbered);
+	tcase_add_test(tcase, numbered_after_others);
+	tcase_add_test(tcase, numbered_beyond_999);
+	tcase_add_test(tcase, names_that_are_no_numbers);
+	tcase_add_test(tcase, number_taken_by_a_file);
+	tcase_add_test(tcase, named);
+	tcase_add_test(tcase, existing_is_taken);
+	tcase_add_test(tcase, existing_without_a_name);
+	tcase_add_test(tcase, existing_result_is_kept);
+	tcase_add_test(tcase, existing_link_is_kept);
+	tcase_add_test(tcase, file_in_its_place);
+	tcase_add_test(tcase, no_parent);
+	tcase_add_test(tcase, name_too_long);
+	tcase_add_test(tcase, longest_name);
+	tcase_add_test(tcase, unwritable);
+	tcase_add_test(tcase, removed);
+	tcase_add_test(tcase, removed_before_it_was_made);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

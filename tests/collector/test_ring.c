@@ -1,0 +1,269 @@
+/* The ring: what the kernel publishes comes out whole, in order, and its space goes back. */
+#include "tests/collector/ring_fixture.h"
+
+#include <check.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SIZE = 4096 };
+
+static struct ring ring;
+
+static void setup(void)
+{
+	ring_fixture_init(&ring, SIZE, 0);
+}
+
+static void teardown(void)
+{
+	ring_finish(&ring);
+}
+
+static void assert_next(size_t expected_size, uint8_t first)
+{
+	const void *bytes;
+	size_t size;
+	ck_assert(ring_peek(&ring, &bytes, &size));
+	ck_assert_uint_eq(size, expected_size);
+	for (size_t i = sizeof(struct perf_event_header); i < size; i++)
+		if (((const uint8_t *)bytes)[i] != (uint8_t)(first + i - 8))
+			ck_abort_msg("byte %zu of %zu is wrong", i, size);
+	ring_consume(&ring, size);
+}
+
+static void assert_empty(void)
+{
+	const void *bytes;
+	size_t size;
+	ck_assert(!ring_peek(&ring, &bytes, &size));
+	ck_assert_uint_eq(ring_fill(&ring), 0);
+	ck_assert_uint_eq(ring_fixture_tail(&ring), ring_fixture_head(&ring));
+}
+
+START_TEST(empty)
+{
+	assert_empty();
+	ring_refresh(&ring);
+	assert_empty();
+	ck_assert_uint_eq(ring.broken, 0);
+}
+END_TEST
+
+START_TEST(one)
+{
+	ring_fixture_put_record(&ring, 40, 1);
+	ck_assert_uint_eq(ring_fill(&ring), 0); /* not before a refresh */
+	ring_refresh(&ring);
+	ck_assert_uint_eq(ring_fill(&ring), 40);
+	assert_next(40, 1);
+	assert_empty();
+}
+END_TEST
+
+START_TEST(header_only)
+{
+	ring_fixture_put_record(&ring, 8, 0);
+	ring_refresh(&ring);
+	assert_next(8, 0);
+	assert_empty();
+}
+END_TEST
+
+START_TEST(peek_consumes_nothing)
+{
+	const void *bytes;
+	size_t size;
+	ring_fixture_put_record(&ring, 40, 9);
+	ring_refresh(&ring);
+	ck_assert(ring_peek(&ring, &bytes, &size));
+	ck_assert_uint_eq(ring_fixture_tail(&ring), 0);
+	assert_next(40, 9);
+	ck_assert_uint_eq(ring_fixture_tail(&ring), 40);
+}
+END_TEST
+
+START_TEST(full)
+{
+	ring_fixture_put_record(&ring, SIZE, 3);
+	ring_refresh(&ring);
+	ck_assert_uint_eq(ring_fill(&ring), SIZE);
+	assert_next(SIZE, 3);
+	assert_empty();
+	ck_assert_uint_eq(ring.broken, 0);
+}
+END_TEST
+
+/* Each size goes over the end at each possible place sooner or later. */
+START_TEST(wraps_everywhere)
+{
+	uint8_t first = 0;
+	for (size_t size = 8; size <= 1024; size += 8) {
+		for (size_t round = 0; round <= SIZE / size; round++) {
+			ring_fixture_put_record(&ring, size, first);
+			ring_fixture_put_record(&ring, 8, 0);
+			ring_refresh(&ring);
+			assert_next(size, first++);
+			assert_next(8, 0);
+		}
+	}
+	assert_empty();
+	ck_assert_uint_eq(ring.broken, 0);
+}
+END_TEST
+
+/* A record that goes over the end stays whole while the next ones are written. */
+START_TEST(full_and_wrapped)
+{
+	const void *bytes;
+	size_t size;
+	ring_fixture_put_record(&ring, SIZE - 16, 0);
+	ring_refresh(&ring);
+	assert_next(SIZE - 16, 0);
+	ring_fixture_put_record(&ring, SIZE - 8, 50);
+	ring_fixture_put_record(&ring, 8, 0);
+	ring_refresh(&ring);
+	ck_assert(ring_peek(&ring, &bytes, &size));
+	ck_assert_ptr_eq(bytes, ring.bounce);
+	assert_next(SIZE - 8, 50);
+	assert_next(8, 0);
+	assert_empty();
+}
+END_TEST
+
+/* A ring is larger than the largest record, which is as large as the bounce buffer. */
+START_TEST(largest_record_wraps)
+{
+	enum { LARGE = 131072, LARGEST = 65528 };
+	ring_finish(&ring);
+	ring_fixture_init(&ring, LARGE, LARGE - 8);
+	ring_fixture_put_record(&ring, LARGEST, 7);
+	ring_refresh(&ring);
+	assert_next(LARGEST, 7);
+	assert_empty();
+}
+END_TEST
+
+START_TEST(positions_go_over_64_bits)
+{
+	ring_finish(&ring);
+	ring_fixture_init(&ring, SIZE, UINT64_MAX - 23);
+	for (uint8_t i = 0; i < 10; i++) {
+		ring_fixture_put_record(&ring, 40, i);
+		ring_refresh(&ring);
+		assert_next(40, i);
+	}
+	assert_empty();
+	ck_assert_uint_eq(ring.broken, 0);
+}
+END_TEST
+
+static void assert_dropped(uint64_t broken)
+{
+	const void *bytes;
+	size_t size;
+	ring_refresh(&ring);
+	ck_assert(!ring_peek(&ring, &bytes, &size));
+	ck_assert_uint_eq(ring.broken, broken);
+	assert_empty();
+	ck_assert_uint_eq(ring.broken, broken); /* once only */
+}
+
+START_TEST(broken_sizes)
+{
+	static const uint16_t sizes[] = {0, 1, 7, 48, 4096, 65528, 65535};
+	uint64_t broken = 0;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct perf_event_header header = {PERF_RECORD_SAMPLE, 0, sizes[i]};
+		uint8_t bytes[40] = {0};
+		memcpy(bytes, &header, sizeof(header));
+		ring_fixture_put(&ring, bytes, sizeof(bytes));
+		assert_dropped(++broken);
+	}
+	ring_fixture_put_record(&ring, 40, 1); /* and goes on */
+	ring_refresh(&ring);
+	assert_next(40, 1);
+}
+END_TEST
+
+/* A record whose size is no multiple of 8: it comes out, what follows cannot be trusted. */
+START_TEST(odd_size)
+{
+	struct perf_event_header header = {PERF_RECORD_SAMPLE, 0, 12};
+	uint8_t bytes[16] = {0};
+	const void *at;
+	size_t size;
+	memcpy(bytes, &header, sizeof(header));
+	ring_fixture_put(&ring, bytes, sizeof(bytes));
+	ring_refresh(&ring);
+	if (ring_peek(&ring, &at, &size)) {
+		ck_assert_uint_eq(size, 12);
+		ring_consume(&ring, size);
+	}
+	assert_dropped(1);
+}
+END_TEST
+
+START_TEST(head_beyond_the_ring)
+{
+	ring_fixture_set_head(&ring, SIZE + 8);
+	assert_dropped(1);
+	ring_fixture_set_head(&ring, UINT64_MAX);
+	assert_dropped(2);
+}
+END_TEST
+
+START_TEST(head_behind_the_tail)
+{
+	ring_fixture_put_record(&ring, 80, 0);
+	ring_refresh(&ring);
+	assert_next(80, 0);
+	ring_fixture_set_head(&ring, 40);
+	assert_dropped(1);
+}
+END_TEST
+
+START_TEST(less_than_a_header)
+{
+	ring_fixture_set_head(&ring, 4);
+	assert_dropped(1);
+}
+END_TEST
+
+START_TEST(no_ring_file)
+{
+	struct ring other;
+	ck_assert_int_eq(ring_init(&other, -1, SIZE), -1);
+	ck_assert_int_eq(errno, EBADF);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("ring");
+	TCase *tcase = tcase_create("ring");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, empty);
+	tcase_add_test(tcase, one);
+	tcase_add_test(tcase, header_only);
+	tcase_add_test(tcase, peek_consumes_nothing);
+	tcase_add_test(tcase, full);
+	tcase_add_test(tcase, wraps_everywhere);
+	tcase_add_test(tcase, full_and_wrapped);
+	tcase_add_test(tcase, largest_record_wraps);
+	tcase_add_test(tcase, positions_go_over_64_bits);
+	tcase_add_test(tcase, broken_sizes);
+	tcase_add_test(tcase, odd_size);
+	tcase_add_test(tcase, head_beyond_the_ring);
+	tcase_add_test(tcase, head_behind_the_tail);
+	tcase_add_test(tcase, less_than_a_header);
+	tcase_add_test(tcase, no_ring_file);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

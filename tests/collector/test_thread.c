@@ -1,0 +1,109 @@
+/* A thread's CPU time by its event's counts. */
+#include "collector/thread.h"
+
+#include "tests/collector/fake_emit.h"
+#include <check.h>
+#include <string.h>
+
+static struct thread *thread;
+
+static void setup(void)
+{
+	thread = thread_create(10, 11, "worker", 500, 2);
+	ck_assert_ptr_nonnull(thread);
+}
+
+static void teardown(void)
+{
+	thread_destroy(thread);
+}
+
+START_TEST(counts_of_each_ring_are_apart)
+{
+	ck_assert_uint_eq(thread_advance(thread, 0, 100), 100);
+	ck_assert_uint_eq(thread_advance(thread, 1, 30), 30);
+	ck_assert_uint_eq(thread_advance(thread, 0, 150), 50);
+	ck_assert_uint_eq(thread_advance(thread, 1, 31), 1);
+}
+END_TEST
+
+START_TEST(same_count_again)
+{
+	thread_advance(thread, 0, 100);
+	ck_assert_uint_eq(thread_advance(thread, 0, 100), 0);
+	ck_assert_uint_eq(thread_advance(thread, 0, 0), 0);
+}
+END_TEST
+
+/* Two events on one thread: what the lower one counts again is not counted again. */
+START_TEST(lower_count_changes_nothing)
+{
+	thread_advance(thread, 0, 100);
+	ck_assert_uint_eq(thread_advance(thread, 0, 60), 0);
+	ck_assert_uint_eq(thread_advance(thread, 0, 110), 10);
+}
+END_TEST
+
+START_TEST(largest_count)
+{
+	ck_assert_uint_eq(thread_advance(thread, 1, UINT64_MAX), UINT64_MAX);
+	ck_assert_uint_eq(thread_advance(thread, 1, UINT64_MAX), 0);
+}
+END_TEST
+
+START_TEST(no_such_ring)
+{
+	ck_assert_uint_eq(thread_advance(thread, 2, 100), 0);
+	ck_assert_uint_eq(thread_advance(thread, SIZE_MAX, 100), 0);
+}
+END_TEST
+
+START_TEST(long_name)
+{
+	char name[100];
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	thread_rename(thread, name);
+	ck_assert_uint_eq(strlen(thread->name), THREAD_NAME_MAX - 1);
+	thread_rename(thread, "");
+	ck_assert_str_eq(thread->name, "");
+}
+END_TEST
+
+START_TEST(life)
+{
+	struct emit *emit = fake_emit_create();
+	thread->sampled_ns = 70;
+	thread->rest_ns = 30;
+	thread->samples = 3;
+	thread_end(thread, emit, false);
+	thread->end_ns = 900;
+	thread_end(thread, emit, true);
+	ck_assert_str_eq(fake_emit_lines(emit),
+			 "thread 10/11 worker 500-never cpu 100 rest 30 samples 3\n"
+			 "thread 10/11 worker 500-900 cpu 100 rest 30 samples 3 by clock\n");
+	fake_emit_destroy(emit);
+	thread_destroy(NULL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("thread");
+	TCase *tcase = tcase_create("thread");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, counts_of_each_ring_are_apart);
+	tcase_add_test(tcase, same_count_again);
+	tcase_add_test(tcase, lower_count_changes_nothing);
+	tcase_add_test(tcase, largest_count);
+	tcase_add_test(tcase, no_such_ring);
+	tcase_add_test(tcase, long_name);
+	tcase_add_test(tcase, life);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

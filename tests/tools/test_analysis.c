@@ -384,23 +384,27 @@ int main(void)
 {
 	Suite *suite = suite_create("analysis");
 	TCase *chains = tcase_create("chains");
+	tcase_set_timeout(chains, 60);
 	tcase_add_test(chains, test_chain_states);
 	tcase_add_test(chains, test_chain_unknown_frames);
 	tcase_add_test(chains, test_chain_inlines);
 	tcase_add_test(chains, test_chain_modes);
 	suite_add_tcase(suite, chains);
 	TCase *sums = tcase_create("sums");
+	tcase_set_timeout(sums, 60);
 	tcase_add_test(sums, test_tally_sums);
 	tcase_add_test(sums, test_filter_by_thread);
 	tcase_add_test(sums, test_filter_conditions);
 	suite_add_tcase(suite, sums);
 	TCase *trees = tcase_create("trees");
+	tcase_set_timeout(trees, 60);
 	tcase_add_test(trees, test_tree_top_down);
 	tcase_add_test(trees, test_tree_bottom_up);
 	tcase_add_test(trees, test_tree_recursion);
 	tcase_add_test(trees, test_tree_ties);
 	suite_add_tcase(suite, trees);
 	TCase *names = tcase_create("names");
+	tcase_set_timeout(names, 60);
 	tcase_add_test(names, test_functions_are_told_apart);
 	tcase_add_test(names, test_system_modules);
 	tcase_add_test(names, test_utf8);

@@ -360,6 +360,7 @@ int main(void)
 {
 	Suite *suite = suite_create("convert");
 	TCase *cases = tcase_create("results");
+	tcase_set_timeout(cases, 60);
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_folded);
 	tcase_add_test(cases, test_folded_empty);

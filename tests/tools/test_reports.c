@@ -47,7 +47,7 @@ static char *render(const struct build_result *result, report_print *print, unsi
 {
 	char directory[32];
 	char path[64];
-	char *argv[16] = {(char *)(uintptr_t) "tbreport", (char *)(uintptr_t) "hotspots"};
+	char *argv[32] = {(char *)(uintptr_t) "tbreport", (char *)(uintptr_t) "hotspots"};
 	int argc = 2;
 	struct report_options options;
 	char *problem;
@@ -552,7 +552,7 @@ static enum report_options_status parse(struct report_options *options, char **p
 					const char *arguments)
 {
 	static char text[256];
-	char *argv[16] = {(char *)(uintptr_t) "tbreport"};
+	char *argv[32] = {(char *)(uintptr_t) "tbreport"};
 	char *rest = NULL;
 	int argc = 1;
 	snprintf(text, sizeof(text), "%s", arguments);
@@ -620,6 +620,7 @@ static Suite *make_suite(void)
 {
 	Suite *suite = suite_create("reports");
 	TCase *reports = tcase_create("reports");
+	tcase_set_timeout(reports, 60);
 	tcase_add_test(reports, test_hotspots_csv);
 	tcase_add_test(reports, test_hotspots_options);
 	tcase_add_test(reports, test_hotspots_groups);
@@ -636,12 +637,14 @@ static Suite *make_suite(void)
 	tcase_add_test(reports, test_empty_result);
 	suite_add_tcase(suite, reports);
 	TCase *formats = tcase_create("formats");
+	tcase_set_timeout(formats, 60);
 	tcase_add_test(formats, test_csv_quoting);
 	tcase_add_test(formats, test_text_fit);
 	tcase_add_test(formats, test_text_width);
 	tcase_add_test(formats, test_shares);
 	suite_add_tcase(suite, formats);
 	TCase *command_line = tcase_create("command line");
+	tcase_set_timeout(command_line, 60);
 	tcase_add_test(command_line, test_locate);
 	tcase_add_test(command_line, test_locate_equal_numbers);
 	tcase_add_test(command_line, test_options);

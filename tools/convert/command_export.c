@@ -42,10 +42,6 @@ static int parse(int argc, char **argv, struct export_request *request)
 			return command_bad_option(option, argv);
 		}
 	}
-	if (!request->format) {
-		diagnose("export: no format; name one with --to, see tbconvert --help");
-		return EXIT_USAGE;
-	}
 	return 0;
 }
 
@@ -101,6 +97,10 @@ int command_export_run(int argc, char **argv)
 	struct export_request request = {0};
 	char *path = NULL;
 	int status = parse(argc, argv, &request);
+	if (status == 0 && !request.format) {
+		diagnose("export: no format; name one with --to, see tbconvert --help");
+		status = EXIT_USAGE;
+	}
 	if (status == 0)
 		status = command_locate(argc - optind, argv + optind, &path);
 	if (status == 0)

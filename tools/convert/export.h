@@ -17,7 +17,7 @@ struct export_format {
 	const char *name;
 	const char *what; /* for --help */
 	/* Returns the reader's code; errors of the stream show in ferror. */
-	TBRW_U32 (*write)
+	TBRW_U32(*write)
 	(struct profile_reader *reader, const struct export_options *options, FILE *stream);
 };
 

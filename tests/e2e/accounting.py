@@ -17,7 +17,7 @@ def split():
     s.check_share(f'split: {function} by CPU time',
                   s.points(s.seconds(hot, Function=function), s.seconds(hot)), expected, 2)
   total = s.summary(got.result)
-  s.check_ratio('split: CPU time of the process', total['cpu_time_s'], whole / 1e9, 1)
+  s.check_ratio('split: CPU time of the process', total['cpu_time_s'], whole / 1e9, 1, got.steal)
   s.check(total['samples_lost'] == 0, 'split: nothing lost', total['samples_lost'])
   s.check(total['complete'] and total['target']['exit_status'] == 0, 'split: complete, status 0')
 
@@ -26,8 +26,8 @@ def threads():
   got = s.collect_well([s.target('threads'), '500'])
   facts, rows = got.truth(), s.report(got.result, 'threads')
   for name, tid, ns in facts['thread']:
-    s.check_ratio(f'threads: {name}', s.seconds(rows, Thread=name, TID=tid), int(ns) / 1e9, 3)
-  s.check_ratio('threads: together', s.seconds(rows), s.number(facts, 'process_ns') / 1e9, 1)
+    s.check_ratio(f'threads: {name}', s.seconds(rows, Thread=name, TID=tid), int(ns) / 1e9, 3, got.steal)
+  s.check_ratio('threads: together', s.seconds(rows), s.number(facts, 'process_ns') / 1e9, 1, got.steal)
 
 
 def crowd():
@@ -39,7 +39,7 @@ def crowd():
           f'{len(missing)} missing')
   expected = s.number(facts, 'process_ns') / 1e9
   s.check_ratio('crowd: CPU time, with what is said to be in no account',
-                s.seconds(rows) + s.unattributed(got.result), expected, 1)
+                s.seconds(rows) + s.unattributed(got.result), expected, 1, got.steal)
   stacks, total = s.folded(got.result), s.summary(got.result)
   s.check_share('crowd: in crowd_burn', s.points(s.samples_of(stacks, 'crowd_burn'), s.samples_of(stacks)), 100, 3)
   s.check(total['samples_lost'] == 0, 'crowd: nothing lost', total['samples_lost'])
@@ -58,10 +58,10 @@ def tree():
   ended = {pid: int(us) / 1e6 for pid, us in facts['ended']}
   expected = sum(ended.values()) + s.number(facts, 'process_ns') / 1e9
   s.check_ratio('tree: CPU time of all, with what is said to be in no account',
-                s.seconds(rows) + s.unattributed(got.result), expected, 1)
+                s.seconds(rows) + s.unattributed(got.result), expected, 1, got.steal)
   for kind in ('fork', 'exec'):
     seen = sum(s.seconds(rows, PID=pid) for pid in kinds[kind])
-    s.check_ratio(f'tree: CPU time of {kind} children', seen, sum(ended[pid] for pid in kinds[kind]), 3)
+    s.check_ratio(f'tree: CPU time of {kind} children', seen, sum(ended[pid] for pid in kinds[kind]), 3, got.steal)
   stacks = s.folded(got.result)
   for function in ('tree_fork_burn', 'tree_exec_burn', 'tree_grandchild_burn'):
     count = s.samples_of(stacks, function)
@@ -84,7 +84,7 @@ def system_calls():
   user, system = map(float, next(line.split()[1:] for line in got.stderr.splitlines()
                                  if line.startswith('cpu ')))
   rows = s.report(got.result, 'threads')
-  s.check_ratio('dd bs=1: CPU time', s.seconds(rows, Process='dd'), user + system, 3)
+  s.check_ratio('dd bs=1: CPU time', s.seconds(rows, Process='dd'), user + system, 3, got.steal)
   s.note(f'dd: {user} s user, {system} s system')
 
 
@@ -93,7 +93,7 @@ def renamed():
   facts = got.truth()
   rows = [row for row in s.report(got.result, 'threads') if row['TID'] == facts['tid'][0][0]]
   s.check_ratio('rename: the thread keeps one account', sum(float(row['CPU Time']) for row in rows),
-                (s.number(facts, 'rename_before') + s.number(facts, 'rename_after')) / 1e9, 3)
+                (s.number(facts, 'rename_before') + s.number(facts, 'rename_after')) / 1e9, 3, got.steal)
   s.check(any(row['Thread'] == 'second-name' for row in rows), 'rename: it has the name it ended with',
           [row['Thread'] for row in rows])
 
@@ -120,7 +120,7 @@ def intervals():
     total = s.summary(got.result)
     s.check(abs(total['samples'] - expected) <= max(0.05 * expected, 8),
             f'interval {interval}: samples in 1.5 s', f'{total["samples"]}, {total["samples_lost"]} lost')
-    s.check_ratio(f'interval {interval}: CPU time', total['cpu_time_s'], s.number(got.truth(), 'process_ns') / 1e9, 1)
+    s.check_ratio(f'interval {interval}: CPU time', total['cpu_time_s'], s.number(got.truth(), 'process_ns') / 1e9, 1, got.steal)
 
 
 s.start()

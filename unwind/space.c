@@ -166,24 +166,37 @@ static int space_check(struct uw_space *space, uint64_t start, uint64_t end)
 	return space_reserve(space, 3);
 }
 
+/* Mappings are often reported again, for example by a later look at /proc/PID/maps. */
+static bool space_has(const struct uw_space *space, const struct uw_mapping *mapping)
+{
+	size_t i = space_index(space, mapping->start);
+	const struct uw_mapping *present = &space->mappings[i];
+
+	return i < space->count && present->start == mapping->start &&
+	       present->end == mapping->end && present->rva == mapping->rva &&
+	       present->module == mapping->module && present->tag == mapping->tag;
+}
+
 int uw_space_map(struct uw_space *space, uint64_t start, uint64_t end, uint64_t pgoff,
 		 struct uw_module *module, uint32_t tag)
 {
+	struct uw_mapping mapping = {.start = start,
+				     .end = end,
+				     .rva = module ? uw_module_rva(module, pgoff) : start,
+				     .module = module,
+				     .tag = tag};
 	size_t i;
 
 	if (space_check(space, start, end) < 0)
 		return -1;
+	if (space_has(space, &mapping))
+		return 0; /* and what the cache knows stays valid */
 	/* Taken before the cut, which may drop the last reference to the same module. */
 	if (module)
 		uw_module_ref(module);
 	i = space_cut(space, start, end);
 	space_insert(space, i, 1);
-	space->mappings[i] =
-		(struct uw_mapping){.start = start,
-				    .end = end,
-				    .rva = module ? uw_module_rva(module, pgoff) : start,
-				    .module = module,
-				    .tag = tag};
+	space->mappings[i] = mapping;
 	space_changed(space);
 	return 0;
 }

@@ -56,7 +56,7 @@ static void measure(struct uw_space *space, const char *name, int walks, bool co
 	for (int i = 0; i < walks; i++) {
 		/* Any change of the mappings empties the cache. */
 		if (cold)
-			uw_space_map(space, 4096, 8192, 0, NULL, 0);
+			uw_space_map(space, 4096, 8192, 0, NULL, (uint32_t)i);
 		count += uw_walk(space, &sample.regs, &sample.stack, frames, UW_DEPTH_MAX, &stop);
 	}
 	printf("%s: %.1f ns per frame, %zu frames, %s\n", name, (now_ns() - start) / (double)count,

@@ -132,3 +132,10 @@ struct uw_space *capture_space(void)
 	fclose(maps);
 	return space;
 }
+
+bool capture_under_valgrind(void)
+{
+	const char *preloaded = getenv("LD_PRELOAD");
+
+	return preloaded && strstr(preloaded, "vgpreload");
+}

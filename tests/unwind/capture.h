@@ -36,4 +36,7 @@ void capture_stack(struct capture *capture, size_t size);
  */
 struct uw_space *capture_space(void);
 
+/* Valgrind runs no trap flag, and signal stacks and jumps to nowhere only with complaints. */
+bool capture_under_valgrind(void);
+
 #endif

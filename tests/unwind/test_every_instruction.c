@@ -372,6 +372,8 @@ int main(void)
 	SRunner *runner = srunner_create(suite);
 	int failed;
 
+	if (capture_under_valgrind())
+		return 77;
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, frame_shapes);

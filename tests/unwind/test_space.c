@@ -85,6 +85,19 @@ START_TEST(refused_ranges)
 }
 END_TEST
 
+/* Reported twice, and then with another name. */
+START_TEST(same_again)
+{
+	map(0x1000, 0x2000, 1);
+	map(0x1000, 0x2000, 1);
+	assert_tag(space, 0x1000, 1);
+	map(0x1000, 0x2000, 2);
+	assert_tag(space, 0x1000, 2);
+	ck_assert_int_eq(uw_space_unmap(space, 0x1000, 0x2000), 0);
+	assert_none(space, 0x1000);
+}
+END_TEST
+
 START_TEST(split_by_unmap)
 {
 	map(0x1000, 0x9000, 1);
@@ -209,6 +222,7 @@ int main(void)
 	tcase_add_test(tcase, one);
 	tcase_add_test(tcase, whole);
 	tcase_add_test(tcase, refused_ranges);
+	tcase_add_test(tcase, same_again);
 	tcase_add_test(tcase, split_by_unmap);
 	tcase_add_test(tcase, replace_middle);
 	tcase_add_test(tcase, replace_several);

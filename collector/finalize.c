@@ -8,8 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* The path of tbconvert; just its name where it is to be looked up in PATH. */
 static void find_program(char *path, size_t size)
 {

@@ -39,11 +39,12 @@ static unsigned long read_number(const char *format, unsigned number)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	snprintf(path, sizeof(path), format, number);
 #pragma GCC diagnostic pop
+	char text[64] = "";
 	FILE *file = fopen(path, "re");
 	if (file == NULL)
 		return 0;
-	if (fscanf(file, "%lu", &value) != 1)
-		value = 0;
+	if (fgets(text, sizeof(text), file) != NULL)
+		value = strtoul(text, NULL, 10);
 	fclose(file);
 	return value;
 }
@@ -207,18 +208,26 @@ static int fill_system(struct host *host)
 	return host->nodes != NULL && host->cpus != NULL ? 0 : -1;
 }
 
+/* "6.1.0-13-amd64" -> 6, 1, 0 */
+static void read_version(const char *release, TBRW_U32 version[3])
+{
+	const char *at = release;
+	for (int i = 0; i < 3; i++) {
+		char *end;
+		version[i] = (TBRW_U32)strtoul(at, &end, 10);
+		at = *end == '.' ? end + 1 : end;
+	}
+}
+
 static void fill_software(struct host *host)
 {
 	struct utsname names = {0};
 	char pretty[TEXT_MAX];
 	char release[TEXT_MAX];
-	unsigned major = 0;
-	unsigned minor = 0;
-	unsigned build = 0;
+	TBRW_U32 version[3];
 	uname(&names);
 	read_field("/etc/os-release", "PRETTY_NAME", '=', pretty, sizeof(pretty));
-	if (sscanf(names.release, "%u.%u.%u", &major, &minor, &build) < 2)
-		major = minor = build = 0;
+	read_version(names.release, version);
 	snprintf(release, sizeof(release), "%.64s %.64s %.64s", names.sysname, names.release,
 		 names.machine);
 	set_text(host->host_name, names.nodename);
@@ -230,9 +239,9 @@ static void fill_software(struct host *host)
 				 .host_name.soi_ptr = host->host_name};
 	host->os = (TBRW_OS){.os_size = sizeof(TBRW_OS),
 			     .os_platform = TBRW_OSFAMILY_LINUX64,
-			     .os_major = major,
-			     .os_minor = minor,
-			     .os_build = build,
+			     .os_major = version[0],
+			     .os_minor = version[1],
+			     .os_build = version[2],
 			     .os_name.soi_ptr = host->os_name,
 			     .os_name_extra.soi_ptr = host->os_release};
 	host->application = (TBRW_APPLICATION){

@@ -1,6 +1,6 @@
 #include "collector/maps.h"
 
-#include <inttypes.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,24 +20,40 @@ static void undo_escapes(char *text)
 	*out = '\0';
 }
 
+/* Takes a number and the character that must follow it; false when the line is not like that. */
+static bool take_number(const char **at, int base, char follower, uint64_t *value)
+{
+	char *end;
+	errno = 0;
+	*value = strtoull(*at, &end, base);
+	bool good = end != *at && errno == 0 && *end == follower && **at != '-' && **at != '+';
+	*at = good ? end + 1 : end;
+	return good;
+}
+
 bool maps_parse(char *line, struct maps_entry *entry)
 {
-	char permissions[5];
-	int path = 0;
+	uint64_t device[2];
+	const char *at = line;
 	*entry = (struct maps_entry){0};
 	line[strcspn(line, "\n")] = '\0';
-	int fields = sscanf(line,
-			    "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %" SCNx32 ":%" SCNx32
-			    " %" SCNu64 " %n",
-			    &entry->start, &entry->end, permissions, &entry->pgoff,
-			    &entry->device_major, &entry->device_minor, &entry->inode, &path);
-	if (fields != 7 || entry->start >= entry->end)
+	if (!take_number(&at, 16, '-', &entry->start) || !take_number(&at, 16, ' ', &entry->end) ||
+	    entry->start >= entry->end || strlen(at) < 5 || at[4] != ' ')
 		return false;
-	entry->executable = strlen(permissions) == 4 && permissions[2] == 'x';
-	/* No path: %n is not reached when the line ends after the inode. */
-	char *name = path > 0 ? line + path : line + strlen(line);
-	undo_escapes(name);
-	entry->path = name;
+	entry->executable = at[2] == 'x';
+	at += 5;
+	if (!take_number(&at, 16, ' ', &entry->pgoff) || !take_number(&at, 16, ':', &device[0]) ||
+	    !take_number(&at, 16, ' ', &device[1]))
+		return false;
+	entry->device_major = (uint32_t)device[0];
+	entry->device_minor = (uint32_t)device[1];
+	char *end;
+	entry->inode = strtoull(at, &end, 10);
+	if (end == at || (*end != ' ' && *end != '\0'))
+		return false;
+	end += strspn(end, " ");
+	undo_escapes(end);
+	entry->path = end;
 	return true;
 }
 

@@ -112,57 +112,92 @@ static void catalog_reset(struct tb5_file *file)
 	}
 }
 
-/* Reads a chunk whose header is known, payload CRC included. */
-static TBRW_U32 read_payload(const struct tb5_store *store, uint64_t offset,
-			     const struct tb5_chunk_header *header, void *payload)
-{
-	TBRW_U32 ret = tb5_store_read(store, offset + sizeof *header, payload, header->length);
+/* A buffer for payloads, as large as the largest so far. */
+struct payload {
+	void *bytes;
+	uint32_t capacity;
+};
 
-	if (ret == VT_SUCCESS && tb5_crc32c(0, payload, header->length) != header->payload_crc)
+/* Reads the payload of a chunk whose header is known, and checks its CRC. */
+static TBRW_U32 read_payload(const struct tb5_store *store, uint64_t offset,
+			     const struct tb5_chunk_header *header, struct payload *payload)
+{
+	TBRW_U32 ret;
+
+	if (header->length > payload->capacity) {
+		void *grown = realloc(payload->bytes, header->length);
+
+		if (!grown)
+			return VT_NO_MEMORY;
+		payload->bytes = grown;
+		payload->capacity = header->length;
+	}
+	ret = tb5_store_read(store, offset + sizeof *header, payload->bytes, header->length);
+	if (ret == VT_SUCCESS &&
+	    tb5_crc32c(0, payload->bytes, header->length) != header->payload_crc)
 		ret = VT_INVALID_SAMPLE_FILE;
 	return ret;
 }
 
-/* Applies the index that ends at `end`, where an end chunk has to be. */
-static TBRW_U32 catalog_load_index(struct tb5_file *file, uint64_t end)
+/* Reads the end chunk that ends at `end`. */
+static TBRW_U32 read_end(const struct tb5_store *store, uint64_t end, struct payload *payload,
+			 struct tb5_end *info)
 {
-	struct tb5_store store = {file->store.fd, end};
 	struct tb5_chunk_header header;
-	struct tb5_index_entry *entries;
-	struct tb5_end info;
-	uint64_t at, loaded = 0;
 	TBRW_U32 ret;
 
 	if (end < sizeof(struct tb5_file_header) + END_SPACE)
 		return VT_INVALID_SAMPLE_FILE;
-	ret = tb5_store_read_header(&store, end - END_SPACE, &header);
+	ret = tb5_store_read_header(store, end - END_SPACE, &header);
 	if (ret != VT_SUCCESS)
 		return ret;
-	if (header.kind != TB5_KIND_END || header.length != sizeof info)
+	if (header.kind != TB5_KIND_END || header.length != sizeof *info)
 		return VT_INVALID_SAMPLE_FILE;
-	ret = read_payload(&store, end - END_SPACE, &header, &info);
+	ret = read_payload(store, end - END_SPACE, &header, payload);
 	if (ret != VT_SUCCESS)
 		return ret;
-	if (info.file_size != end)
+	memcpy(info, payload->bytes, sizeof *info);
+	return info->file_size == end ? VT_SUCCESS : VT_INVALID_SAMPLE_FILE;
+}
+
+/* Applies the entries of one index chunk, which has to continue the index at `loaded`. */
+static TBRW_U32 apply_index_chunk(struct tb5_file *file, const struct tb5_chunk_header *header,
+				  const struct payload *payload, uint64_t loaded)
+{
+	const struct tb5_index_entry *entries = payload->bytes;
+	TBRW_U32 ret = VT_SUCCESS;
+
+	if (header->kind != TB5_KIND_INDEX || header->start != loaded || !header->length ||
+	    header->length % sizeof *entries)
 		return VT_INVALID_SAMPLE_FILE;
-	entries = malloc(TB5_PAYLOAD_MAX);
-	if (!entries)
-		return VT_NO_MEMORY;
-	for (at = info.index_offset; ret == VT_SUCCESS && loaded < info.index_size;
-	     at += tb5_chunk_space(header.length)) {
+	for (size_t i = 0; ret == VT_SUCCESS && i < header->length / sizeof *entries; i++)
+		ret = apply(file, &entries[i]);
+	return ret;
+}
+
+/* Applies the index of the file that ends at `end`, where an end chunk has to be. */
+static TBRW_U32 catalog_load_index(struct tb5_file *file, uint64_t end)
+{
+	struct tb5_store store = {file->store.fd, end};
+	struct payload payload = {NULL, 0};
+	struct tb5_chunk_header header;
+	struct tb5_end info = {0, 0, 0, 0};
+	uint64_t at, loaded = 0;
+	TBRW_U32 ret = read_end(&store, end, &payload, &info);
+
+	at = info.index_offset;
+	while (ret == VT_SUCCESS && loaded < info.index_size) {
 		ret = tb5_store_read_header(&store, at, &header);
+		if (ret == VT_SUCCESS)
+			ret = read_payload(&store, at, &header, &payload);
+		if (ret == VT_SUCCESS)
+			ret = apply_index_chunk(file, &header, &payload, loaded);
 		if (ret != VT_SUCCESS)
 			break;
-		if (header.kind != TB5_KIND_INDEX || header.start != loaded || !header.length ||
-		    header.length % sizeof *entries)
-			ret = VT_INVALID_SAMPLE_FILE;
-		else
-			ret = read_payload(&store, at, &header, entries);
-		for (size_t i = 0; ret == VT_SUCCESS && i < header.length / sizeof *entries; i++)
-			ret = apply(file, &entries[i]);
+		at += tb5_chunk_space(header.length);
 		loaded += header.length;
 	}
-	free(entries);
+	free(payload.bytes);
 	return ret == VT_SUCCESS && loaded != info.index_size ? VT_INVALID_SAMPLE_FILE : ret;
 }
 
@@ -171,17 +206,15 @@ static TBRW_U32 catalog_load_index(struct tb5_file *file, uint64_t end)
 static TBRW_U32 catalog_scan(struct tb5_file *file, uint64_t *last_end)
 {
 	uint64_t at = sizeof(struct tb5_file_header);
-	unsigned char *payload = malloc(TB5_PAYLOAD_MAX);
+	struct payload payload = {NULL, 0};
 	struct tb5_chunk_header h;
 	TBRW_U32 ret = VT_SUCCESS;
 
-	if (!payload)
-		return VT_NO_MEMORY;
 	*last_end = 0;
 	while (ret == VT_SUCCESS && at < file->store.end) {
 		ret = tb5_store_read_header(&file->store, at, &h);
 		if (ret == VT_SUCCESS)
-			ret = read_payload(&file->store, at, &h, payload);
+			ret = read_payload(&file->store, at, &h, &payload);
 		if (ret == VT_SUCCESS)
 			ret = apply(file,
 				    &(struct tb5_index_entry){at, h.kind, h.content, h.stream,
@@ -192,7 +225,7 @@ static TBRW_U32 catalog_scan(struct tb5_file *file, uint64_t *last_end)
 				*last_end = at;
 		}
 	}
-	free(payload);
+	free(payload.bytes);
 	return ret == VT_INVALID_SAMPLE_FILE ? VT_SUCCESS : ret;
 }
 

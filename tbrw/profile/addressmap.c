@@ -111,7 +111,7 @@ static bool count_entries(struct profile_address_map *map)
 static bool fill_entries(struct profile_address_map *map)
 {
 	uint32_t nodes[64];
-	uint32_t *used = calloc(2 * (size_t)map->leaf_count, sizeof(*used));
+	uint32_t *used = calloc(2 * (size_t)map->leaf_count + 1, sizeof(*used));
 
 	if (!used)
 		return false;

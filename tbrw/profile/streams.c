@@ -5,14 +5,17 @@
 #include <stddef.h>
 #include <string.h>
 
-#define FIELD_TYPED(record, member, type, subtype)                                              \
-	{                                                                                       \
-#member, offsetof(struct record, member), sizeof(((struct record *)0)->member), \
-			type, subtype                                                           \
+/* Parentheses around a type or a member are no C. NOLINTBEGIN(bugprone-macro-parentheses) */
+#define FIELD_SIZE(record, member)  sizeof(((struct record *)0)->member)
+#define FIELD_PLACE(record, member) offsetof(struct record, member), FIELD_SIZE(record, member)
+#define FIELD_TEXT(record, member)  FIELD(record, member.offset), FIELD(record, member.length)
+/* NOLINTEND(bugprone-macro-parentheses) */
+#define FIELD_TYPED(record, member, type, subtype)                      \
+	{                                                               \
+#member, FIELD_PLACE(record, member), (type), (subtype) \
 	}
-#define FIELD(record, member)      FIELD_TYPED(record, member, ST_NONE, SST_NONE)
-#define FIELD_TSC(record, member)  FIELD_TYPED(record, member, ST_TIME_STAMP, SST_TSC)
-#define FIELD_TEXT(record, member) FIELD(record, member.offset), FIELD(record, member.length)
+#define FIELD(record, member)     FIELD_TYPED(record, member, ST_NONE, SST_NONE)
+#define FIELD_TSC(record, member) FIELD_TYPED(record, member, ST_TIME_STAMP, SST_TSC)
 
 static const struct profile_stream_field text_fields[] = {
 	{"text", 0, 1, ST_NONE, SST_NONE},

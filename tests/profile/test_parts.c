@@ -55,15 +55,17 @@ END_TEST
 
 START_TEST(utf8_every_code_point)
 {
+	uint32_t wrong = 0; /* an assertion for each would take most of the time */
+
 	for (uint32_t code_point = 1; code_point <= 0x10FFFF; code_point++) {
 		char out[4];
 		uint32_t back;
 		if (code_point == 0xD800)
 			code_point = 0xE000;
 		size_t size = profile_utf8_encode(code_point, out);
-		ck_assert_uint_eq(profile_utf8_decode(out, size, &back), size);
-		ck_assert_uint_eq(back, code_point);
+		wrong += profile_utf8_decode(out, size, &back) != size || back != code_point;
 	}
+	ck_assert_uint_eq(wrong, 0);
 }
 END_TEST
 
@@ -364,10 +366,12 @@ START_TEST(address_map_equals_the_rule)
 	ck_assert_ptr_nonnull(copy);
 	memcpy(copy, ranges, sizeof(ranges));
 	ck_assert(profile_address_map_init(&map, copy, count));
+	uint32_t wrong = 0;
 	for (uint64_t address = 0; address < 140; address++)
 		for (uint64_t tsc = 0; tsc < 100; tsc++)
-			ck_assert_uint_eq(profile_address_map_find(&map, address, tsc),
-					  find_naively(ranges, count, address, tsc));
+			wrong += profile_address_map_find(&map, address, tsc) !=
+				 find_naively(ranges, count, address, tsc);
+	ck_assert_uint_eq(wrong, 0);
 	profile_address_map_finish(&map);
 }
 END_TEST

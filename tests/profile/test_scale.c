@@ -2,6 +2,7 @@
 #include "tests/profile/fixture.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,13 +29,16 @@ static double now(void)
 
 static size_t resident_bytes(void)
 {
-	unsigned long size = 0, resident = 0;
+	char line[128];
 	FILE *file = fopen("/proc/self/statm", "r");
 
 	ck_assert_ptr_nonnull(file);
-	ck_assert_int_eq(fscanf(file, "%lu %lu", &size, &resident), 2);
+	ck_assert_ptr_nonnull(fgets(line, sizeof(line), file));
 	fclose(file);
-	return resident * (size_t)sysconf(_SC_PAGESIZE);
+	/* Total size, then what is resident, in pages. */
+	char *second = strchr(line, ' ');
+	ck_assert_ptr_nonnull(second);
+	return strtoul(second, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 static void assert_growth(size_t before)

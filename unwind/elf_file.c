@@ -230,7 +230,8 @@ int uw_elf_from_memory(struct uw_elf *elf, const void *bytes, size_t size)
 	elf->image = malloc(size ? size : 1);
 	if (!elf->image)
 		return -1;
-	memcpy(elf->image, bytes, size);
+	if (size > 0)
+		memcpy(elf->image, bytes, size);
 	return elf_parse(elf);
 }
 

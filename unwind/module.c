@@ -123,8 +123,10 @@ void uw_module_unref(struct uw_module *module)
 
 size_t uw_module_build_id(const struct uw_module *module, uint8_t *id, size_t size)
 {
-	memcpy(id, module->elf.build_id,
-	       size < module->elf.build_id_size ? size : module->elf.build_id_size);
+	if (size > module->elf.build_id_size)
+		size = module->elf.build_id_size;
+	if (size > 0)
+		memcpy(id, module->elf.build_id, size);
 	return module->elf.build_id_size;
 }
 

@@ -4,17 +4,18 @@
 
 struct uw_reader uw_reader_of(const struct uw_span *span, uint64_t offset, uint64_t size)
 {
-	struct uw_reader reader = {.at = span->bytes, .end = span->bytes, .rva = span->rva};
+	/* An empty span may have no bytes, and no arithmetic is defined on a null pointer. */
+	static const uint8_t nothing[1];
+	struct uw_reader reader = {.at = nothing, .end = nothing, .rva = span->rva + offset};
 
-	if (offset > span->size) {
-		reader.failed = true;
+	if (offset >= span->size) {
+		reader.failed = offset > span->size;
 		return reader;
 	}
 	if (size > span->size - offset)
 		size = span->size - offset;
 	reader.at = span->bytes + offset;
 	reader.end = reader.at + size;
-	reader.rva = span->rva + offset;
 	return reader;
 }
 

@@ -242,8 +242,8 @@ static void work_libc(void)
 		 (wint_t)L'x');
 	copy = strdup(text);
 	sink = (int)strlen(copy) + memcmp(copy, text, 10);
-	copy = realloc(copy, 100000);
-	memset(copy, 1, 100000 / 100);
+	copy = realloc(copy, 3000);
+	memset(copy, 1, 3000);
 	free(copy);
 	sink = (int)strtod("2.5e3", NULL) + atoi("17");
 	setlocale(LC_ALL, "C");

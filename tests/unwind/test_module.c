@@ -172,6 +172,28 @@ START_TEST(without_anything)
 }
 END_TEST
 
+/* A search header without the section that it is for. */
+START_TEST(search_table_alone)
+{
+	struct uw_module *module;
+	struct uw_cfi_gap gap;
+	struct uw_fde fde;
+	Elf64_Phdr *phdr = phdr_of(&self, PT_GNU_EH_FRAME);
+
+	ehdr_of(&self)->e_shnum = 0;
+	memset(self.bytes + phdr->p_offset + 4, 0x70, 4); /* eh_frame_ptr: into no segment */
+	module = module_of(&self);
+	ck_assert_int_eq(uw_cfi_find(&module->cfi, ehdr_of(&self)->e_entry, &fde, &gap),
+			 UW_CFI_NONE);
+	uw_module_unref(module);
+	phdr->p_filesz = 0;
+	module = module_of(&self);
+	ck_assert_int_eq(uw_cfi_find(&module->cfi, ehdr_of(&self)->e_entry, &fde, &gap),
+			 UW_CFI_NONE);
+	uw_module_unref(module);
+}
+END_TEST
+
 /* The build-id is given to the linker in meson.build. */
 START_TEST(build_id)
 {
@@ -424,6 +446,7 @@ int main(void)
 	tcase_add_test(tcase, without_section_headers);
 	tcase_add_test(tcase, without_search_table);
 	tcase_add_test(tcase, without_anything);
+	tcase_add_test(tcase, search_table_alone);
 	tcase_add_test(tcase, build_id);
 	tcase_add_test(tcase, not_elf);
 	tcase_add_test(tcase, not_a_file);

@@ -14,6 +14,7 @@ struct emit {
 	uint32_t images;
 	uint32_t frames;
 	uint32_t nodes;
+	struct emit_sample last_sample;
 	struct fake_emit_sums sums;
 };
 
@@ -83,6 +84,11 @@ void fake_emit_assert(const struct emit *emit, const char *line, size_t times)
 		      times, fake_emit_lines(emit));
 }
 
+struct emit_sample fake_emit_last_sample(const struct emit *emit)
+{
+	return emit->last_sample;
+}
+
 struct fake_emit_sums fake_emit_sums(const struct emit *emit)
 {
 	return emit->sums;
@@ -128,6 +134,7 @@ void emit_sample(struct emit *emit, const struct emit_sample *sample)
 	add_line(emit, "sample %u/%u at %" PRIu64 " weight %" PRIu64 " node %u state %u reason %u",
 		 sample->pid, sample->tid, sample->time_ns, sample->stack.cpu_ns,
 		 sample->stack.node, sample->stack.state, sample->stack.reason);
+	emit->last_sample = *sample;
 	emit->sums.samples++;
 	emit->sums.weight_ns += sample->stack.cpu_ns;
 }

@@ -1,0 +1,396 @@
+/* Samples become nodes: what the walk found, and what it says of it. The unwinder is a fake. */
+#include "collector/registers.h"
+#include "tests/collector/tracker_fixture.h"
+#include "unwind/unwind.h"
+
+#include <check.h>
+#include <string.h>
+
+enum { APP = 5000000 };
+
+/* What the next walk yields. */
+static struct uw_frame frames[UW_DEPTH_MAX];
+static size_t frame_count;
+static enum uw_stop stop;
+static size_t walks;
+
+struct uw_space {
+	uint64_t start; /* of the last mapping */
+	uint64_t end;
+	uint32_t tag;
+};
+
+static struct uw_space the_space;
+
+struct uw_space *uw_space_create(enum uw_arch arch)
+{
+	ck_assert_int_eq(arch, registers_arch());
+	the_space = (struct uw_space){0};
+	return &the_space;
+}
+
+void uw_space_destroy(struct uw_space *space)
+{
+	if (space != NULL)
+		ck_assert_ptr_eq(space, &the_space);
+}
+
+int uw_space_map(struct uw_space *space, uint64_t start, uint64_t end, uint64_t pgoff,
+		 struct uw_module *module, uint32_t tag)
+{
+	ck_assert_ptr_null(module);
+	ck_assert_uint_eq(pgoff, 0);
+	*space = (struct uw_space){start, end, tag};
+	return 0;
+}
+
+bool uw_space_find(const struct uw_space *space, uint64_t ip, uint32_t *tag, uint64_t *rva)
+{
+	if (ip < space->start || ip >= space->end)
+		return false;
+	*tag = space->tag;
+	*rva = ip - space->start;
+	return true;
+}
+
+size_t uw_walk(struct uw_space *space, const struct uw_regs *regs, const struct uw_stack *stack,
+	       struct uw_frame *out, size_t max_frames, enum uw_stop *why)
+{
+	ck_assert_ptr_eq(space, &the_space);
+	ck_assert_ptr_nonnull(regs);
+	ck_assert_ptr_nonnull(stack);
+	ck_assert_uint_le(frame_count, max_frames);
+	memcpy(out, frames, frame_count * sizeof(*frames));
+	*why = stop;
+	walks++;
+	return frame_count;
+}
+
+/* A walk of the frames written leaf first, a letter per frame. */
+static void set_walk(const char *letters, enum uw_stop why)
+{
+	frame_count = strlen(letters);
+	for (size_t i = 0; i < frame_count; i++)
+		frames[i] = (struct uw_frame){.rva = (uint64_t)letters[i], .tag = 1};
+	stop = why;
+	walks = 0;
+}
+
+static void setup(void)
+{
+	fixture_setup();
+	fixture_configure(
+		(struct tracker_config){.has_count = true, .unwind = true, .collapse = true});
+	feed_launch(10, APP, "app");
+	set_walk("c", UW_STOP_ROOT);
+}
+
+static struct record make_sample(void)
+{
+	struct record record = {.kind = RECORD_SAMPLE,
+				.time_ns = 20,
+				.pid = APP,
+				.tid = APP,
+				.cpu = 9,
+				.sample = {.ip = 0x400020,
+					   .processor_flags = 0x246,
+					   .code_segment = 0x33,
+					   .abi = RECORD_REGISTERS_64}};
+	for (size_t i = 0; i < UW_REGS_MAX; i++)
+		record.sample.regs.value[i] = 0x400020;
+	return record;
+}
+
+static struct emit_sample apply(const struct record *record, bool skip_stack)
+{
+	tracker_apply(tracker, record, 0, skip_stack);
+	return fake_emit_last_sample(emit);
+}
+
+START_TEST(sample_is_passed_on)
+{
+	struct record record = make_sample();
+	struct emit_sample out = apply(&record, false);
+	ck_assert_uint_eq(out.time_ns, 20);
+	ck_assert_uint_eq(out.ip, 0x400020);
+	ck_assert_uint_eq(out.processor_flags, 0x246);
+	ck_assert_uint_eq(out.pid, APP);
+	ck_assert_uint_eq(out.tid, APP);
+	ck_assert_uint_eq(out.cpu, 9);
+	ck_assert_uint_eq(out.code_segment, 0x33);
+	ck_assert(!out.is_32bit);
+}
+END_TEST
+
+START_TEST(complete_stack)
+{
+	struct record record = make_sample();
+	set_walk("cba", UW_STOP_ROOT);
+	struct emit_sample out = apply(&record, false);
+	ck_assert_int_eq(out.stack.state, PROFILE_STACK_COMPLETE);
+	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_NOT_SKIPPED);
+	ck_assert_uint_eq(out.stack.node, 3);
+	fake_emit_assert(emit, "frame 2 1+61 flags 0", 1); /* a, the outermost, is node 1 */
+	fake_emit_assert(emit, "node 1 parent 0 frame 2", 1);
+	fake_emit_assert(emit, "node 2 parent 1 frame 1", 1);
+	fake_emit_assert(emit, "node 3 parent 2 frame 0", 1);
+}
+END_TEST
+
+static const struct {
+	enum uw_stop stop;
+	enum profile_skip_reason reason;
+} stops[] = {
+	{UW_STOP_TRUNCATED, PROFILE_SKIP_TRUNCATED},
+	{UW_STOP_NOT_RESIDENT, PROFILE_SKIP_NOT_RESIDENT},
+	{UW_STOP_NO_INFO, PROFILE_SKIP_NO_INFO},
+	{UW_STOP_OTHER_STACK, PROFILE_SKIP_OTHER_STACK},
+	{UW_STOP_DEPTH, PROFILE_SKIP_DEPTH},
+	{UW_STOP_BAD_INFO, PROFILE_SKIP_BAD_INFO},
+	{UW_STOP_NO_MEMORY, PROFILE_SKIP_BUDGET},
+};
+
+START_TEST(incomplete_stack)
+{
+	struct record record = make_sample();
+	set_walk("cb", stops[_i].stop);
+	struct emit_sample out = apply(&record, false);
+	ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
+	ck_assert_int_eq(out.stack.reason, stops[_i].reason);
+	ck_assert_uint_eq(out.stack.node, 2); /* what was found is kept */
+}
+END_TEST
+
+/* No reason of the unwinder is left out of the table above. */
+START_TEST(all_stops_are_known)
+{
+	ck_assert_uint_eq(sizeof(stops) / sizeof(stops[0]), UW_STOP_COUNT - 1);
+}
+END_TEST
+
+START_TEST(frames_outside_of_mappings)
+{
+	struct record record = make_sample();
+	set_walk("ba", UW_STOP_ROOT);
+	frames[0].tag = UW_TAG_NONE;
+	frames[1].source = UW_SOURCE_FRAME_POINTER;
+	apply(&record, false);
+	fake_emit_assert(emit, "frame 0 0+62 flags 0", 1);
+	fake_emit_assert(emit, "frame 1 1+61 flags 1", 1);
+}
+END_TEST
+
+START_TEST(stack_is_left_out_under_load)
+{
+	struct record record = make_sample();
+	struct emit_sample out = apply(&record, true);
+	ck_assert_uint_eq(walks, 0);
+	ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
+	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_BUDGET);
+	ck_assert_uint_eq(out.stack.node, 1);
+	fake_emit_assert(emit, "frame 0 1+20 flags 0", 1); /* the leaf stays */
+}
+END_TEST
+
+/* Loop: under load or not: it makes no difference. */
+START_TEST(leaf_only)
+{
+	struct record record = make_sample();
+	fixture_configure((struct tracker_config){.has_count = true});
+	feed_launch(10, APP, "app");
+	struct emit_sample out = apply(&record, _i != 0);
+	ck_assert_uint_eq(walks, 0);
+	ck_assert_int_eq(out.stack.state, PROFILE_STACK_NONE);
+	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_NOT_SKIPPED);
+	fake_emit_assert(emit, "frame 0 1+20 flags 0", 1);
+}
+END_TEST
+
+START_TEST(leaf_outside_of_mappings)
+{
+	struct record record = make_sample();
+	for (size_t i = 0; i < UW_REGS_MAX; i++)
+		record.sample.regs.value[i] = 0x900000;
+	apply(&record, true);
+	fake_emit_assert(emit, "frame 0 0+900000 flags 0", 1);
+}
+END_TEST
+
+START_TEST(no_registers)
+{
+	struct record record = make_sample();
+	record.sample.abi = RECORD_REGISTERS_NONE;
+	struct emit_sample out = apply(&record, false);
+	ck_assert_uint_eq(walks, 0);
+	ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
+	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_NO_REGS);
+	ck_assert_uint_eq(out.stack.node, 0);
+	ck_assert_uint_eq(fake_emit_count(emit, "frame "), 0);
+}
+END_TEST
+
+START_TEST(code_of_32_bits)
+{
+	struct record record = make_sample();
+	record.sample.abi = RECORD_REGISTERS_32;
+	struct emit_sample out = apply(&record, false);
+	ck_assert_uint_eq(walks, 0);
+	ck_assert(out.is_32bit);
+	ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
+	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_NO_REGS);
+	ck_assert_uint_eq(out.stack.node, 1);
+}
+END_TEST
+
+START_TEST(recursion_is_collapsed)
+{
+	struct record record = make_sample();
+	set_walk("xbbbbbba", UW_STOP_ROOT);
+	struct emit_sample out = apply(&record, false);
+	ck_assert_uint_eq(out.stack.collapsed, 4);
+	ck_assert_uint_eq(out.stack.node, 4); /* a b b x */
+	set_walk("xba", UW_STOP_ROOT);
+	ck_assert_uint_eq(apply(&record, false).stack.collapsed, 0);
+}
+END_TEST
+
+START_TEST(recursion_is_kept)
+{
+	struct record record = make_sample();
+	fixture_configure((struct tracker_config){.has_count = true, .unwind = true});
+	feed_launch(10, APP, "app");
+	set_walk("xbbbbbba", UW_STOP_ROOT);
+	struct emit_sample out = apply(&record, false);
+	ck_assert_uint_eq(out.stack.collapsed, 0);
+	ck_assert_uint_eq(out.stack.node, 8);
+}
+END_TEST
+
+START_TEST(deepest_stack)
+{
+	struct record record = make_sample();
+	for (size_t i = 0; i < UW_DEPTH_MAX; i++)
+		frames[i] = (struct uw_frame){.rva = i, .tag = 1};
+	frame_count = UW_DEPTH_MAX;
+	stop = UW_STOP_DEPTH;
+	ck_assert_uint_eq(apply(&record, false).stack.node, UW_DEPTH_MAX);
+}
+END_TEST
+
+static void apply_in_kernel(const uint64_t *chain, size_t length)
+{
+	struct record record = make_sample();
+	record.sample.in_kernel = true;
+	record.sample.ip = 0xffffffff81000010;
+	record.sample.callchain = (const uint8_t *)chain;
+	record.sample.callchain_length = length;
+	tracker_apply(tracker, &record, 0, false);
+}
+
+/* The kernel's frames lie below the user's; callers are looked up inside the call. */
+START_TEST(kernel_frames)
+{
+	const uint64_t chain[] = {(uint64_t)-128, 0xffffffff81000010, 0xffffffff81000400,
+				  (uint64_t)-512, 0x400020,           0x400500};
+	set_walk("ba", UW_STOP_ROOT);
+	apply_in_kernel(chain, 6);
+	ck_assert_uint_eq(fake_emit_last_sample(emit).code_segment, 0x10);
+	ck_assert_uint_eq(fake_emit_last_sample(emit).stack.node, 4);
+	fake_emit_assert(emit, "image 1 kind 4 [vmlinux]", 1);
+	fake_emit_assert(emit, "load 0 8000000000000000-ffffffffffffffff [vmlinux] at before first",
+			 1);
+	ck_assert_uint_eq(fake_emit_count(emit, "frame "), 4);
+	fake_emit_assert(emit, "frame 0 1+ffffffff81000010 flags 0", 1);
+	fake_emit_assert(emit, "frame 1 1+ffffffff810003ff flags 0", 1);
+	apply_in_kernel(chain, 6);
+	ck_assert_uint_eq(fake_emit_count(emit, "image "), 1);
+	ck_assert_uint_eq(fake_emit_count(emit, "load 0 "), 1);
+}
+END_TEST
+
+START_TEST(kernel_frames_without_user)
+{
+	struct record record = make_sample();
+	const uint64_t chain[] = {(uint64_t)-128, 0xffffffff81000010};
+	record.sample.in_kernel = true;
+	record.sample.abi = RECORD_REGISTERS_NONE;
+	record.sample.callchain = (const uint8_t *)chain;
+	record.sample.callchain_length = 2;
+	struct emit_sample out = apply(&record, false);
+	ck_assert_uint_eq(out.stack.node, 1);
+	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_NO_REGS);
+}
+END_TEST
+
+/* A chain as long as a record can be, over the deepest user stack. */
+START_TEST(hostile_kernel_chain)
+{
+	static uint64_t chain[8000];
+	for (size_t i = 0; i < 8000; i++)
+		chain[i] = 0xffffffff81000000 + 16 * i;
+	for (size_t i = 0; i < UW_DEPTH_MAX; i++)
+		frames[i] = (struct uw_frame){.rva = i, .tag = 1};
+	frame_count = UW_DEPTH_MAX;
+	stop = UW_STOP_ROOT;
+	apply_in_kernel(chain, 8000);
+	ck_assert_uint_gt(fake_emit_last_sample(emit).stack.node, UW_DEPTH_MAX);
+	ck_assert_uint_le(fake_emit_last_sample(emit).stack.node, UW_DEPTH_MAX + 8000);
+}
+END_TEST
+
+START_TEST(chain_of_markers)
+{
+	static uint64_t chain[1000];
+	for (size_t i = 0; i < 1000; i++)
+		chain[i] = (uint64_t)-4095 + i;
+	apply_in_kernel(chain, 1000);
+	ck_assert_uint_eq(fake_emit_last_sample(emit).stack.node, 1); /* the user's leaf */
+}
+END_TEST
+
+/* Two processes at the same address: each has its own mappings. */
+START_TEST(space_of_each_process)
+{
+	struct record record = make_sample();
+	feed_fork(11, APP + 100, APP + 100, APP, APP);
+	feed_exec(12, APP + 100, "prog");
+	feed_map(13, APP + 100, 0x400000, 0x500000, "/bin/prog");
+	apply(&record, true);
+	record.pid = record.tid = APP + 100;
+	apply(&record, true);
+	fake_emit_assert(emit, "frame 0 1+20 flags 0", 1);
+	fake_emit_assert(emit, "frame 1 2+20 flags 0", 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("tracker samples");
+	TCase *tcase = tcase_create("samples");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tcase, setup, fixture_teardown);
+	tcase_add_test(tcase, sample_is_passed_on);
+	tcase_add_test(tcase, complete_stack);
+	tcase_add_loop_test(tcase, incomplete_stack, 0, (int)(sizeof(stops) / sizeof(stops[0])));
+	tcase_add_test(tcase, all_stops_are_known);
+	tcase_add_test(tcase, frames_outside_of_mappings);
+	tcase_add_test(tcase, stack_is_left_out_under_load);
+	tcase_add_loop_test(tcase, leaf_only, 0, 2);
+	tcase_add_test(tcase, leaf_outside_of_mappings);
+	tcase_add_test(tcase, no_registers);
+	tcase_add_test(tcase, code_of_32_bits);
+	tcase_add_test(tcase, recursion_is_collapsed);
+	tcase_add_test(tcase, recursion_is_kept);
+	tcase_add_test(tcase, deepest_stack);
+	tcase_add_test(tcase, kernel_frames);
+	tcase_add_test(tcase, kernel_frames_without_user);
+	tcase_add_test(tcase, hostile_kernel_chain);
+	tcase_add_test(tcase, chain_of_markers);
+	tcase_add_test(tcase, space_of_each_process);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,134 @@
+#include "tests/collector/tracker_fixture.h"
+
+#include <check.h>
+#include <stdio.h>
+
+static const uint32_t cpus[FIXTURE_RINGS] = {FIXTURE_CPU_0, FIXTURE_CPU_1};
+
+struct emit *emit;
+struct tracker *tracker;
+
+void fixture_setup(void)
+{
+	emit = fake_emit_create();
+	fixture_configure((struct tracker_config){.interval_ns = 10000000,
+						  .has_count = true,
+						  .collapse = true});
+}
+
+void fixture_teardown(void)
+{
+	tracker_destroy(tracker);
+	tracker = NULL;
+	fake_emit_destroy(emit);
+}
+
+void fixture_configure(struct tracker_config config)
+{
+	config.rings = FIXTURE_RINGS;
+	config.cpus = cpus;
+	tracker_destroy(tracker);
+	tracker = tracker_create(&config, emit);
+	ck_assert_ptr_nonnull(tracker);
+}
+
+void feed_launch(uint64_t time_ns, uint32_t pid, const char *name)
+{
+	char path[64];
+	ck_assert_int_ge(tracker_add_thread(tracker, (pid_t)pid, (pid_t)pid, false), 0);
+	feed_exec(time_ns, pid, name);
+	snprintf(path, sizeof(path), "/bin/%s", name);
+	feed_map(time_ns, pid, 0x400000, 0x500000, path);
+}
+
+void feed_fork(uint64_t time_ns, uint32_t pid, uint32_t tid, uint32_t parent_pid,
+	       uint32_t parent_tid)
+{
+	struct record record = {.kind = RECORD_FORK,
+				.time_ns = time_ns,
+				.pid = pid,
+				.tid = tid,
+				.fork = {parent_pid, parent_tid}};
+	tracker_apply(tracker, &record, 0, false);
+}
+
+void feed_exit(uint64_t time_ns, uint32_t pid, uint32_t tid)
+{
+	struct record record = {.kind = RECORD_EXIT, .time_ns = time_ns, .pid = pid, .tid = tid};
+	tracker_apply(tracker, &record, 0, false);
+}
+
+void feed_comm(uint64_t time_ns, uint32_t pid, uint32_t tid, const char *name)
+{
+	struct record record = {.kind = RECORD_COMM,
+				.time_ns = time_ns,
+				.pid = pid,
+				.tid = tid,
+				.comm = {.name = name}};
+	tracker_apply(tracker, &record, 0, false);
+}
+
+void feed_exec(uint64_t time_ns, uint32_t pid, const char *name)
+{
+	struct record record = {.kind = RECORD_COMM,
+				.time_ns = time_ns,
+				.pid = pid,
+				.tid = pid,
+				.comm = {.name = name, .exec = true}};
+	tracker_apply(tracker, &record, 0, false);
+}
+
+void feed_map(uint64_t time_ns, uint32_t pid, uint64_t start, uint64_t end, const char *path)
+{
+	struct record record =
+		{.kind = RECORD_MMAP,
+		 .time_ns = time_ns,
+		 .pid = pid,
+		 .tid = pid,
+		 .mmap = {.start = start, .length = end - start, .inode = 1, .path = path}};
+	tracker_apply(tracker, &record, 0, false);
+}
+
+void feed_sample(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint64_t count)
+{
+	struct record record = {.kind = RECORD_SAMPLE,
+				.time_ns = time_ns,
+				.pid = pid,
+				.tid = tid,
+				.sample = {.ip = 0x400010,
+					   .count = count,
+					   .period = 10000000,
+					   .abi = RECORD_REGISTERS_64}};
+	for (size_t i = 0; i < UW_REGS_MAX; i++)
+		record.sample.regs.value[i] = 0x400010; /* the instruction pointer among them */
+	tracker_apply(tracker, &record, ring, false);
+}
+
+void feed_count(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint64_t count)
+{
+	struct record record = {.kind = RECORD_COUNT,
+				.time_ns = time_ns,
+				.pid = pid,
+				.tid = tid,
+				.count = count};
+	tracker_apply(tracker, &record, ring, false);
+}
+
+void feed_lost(uint64_t time_ns, size_t ring, uint64_t lost)
+{
+	struct record record = {.kind = RECORD_LOST, .time_ns = time_ns, .lost = lost};
+	tracker_apply(tracker, &record, ring, false);
+}
+
+void fixture_finish(void)
+{
+	struct tracker_counts counts;
+	tracker_finish(tracker);
+	tracker_counts(tracker, &counts);
+	struct fake_emit_sums sums = fake_emit_sums(emit);
+	ck_assert_uint_eq(sums.samples, counts.samples);
+	ck_assert_uint_eq(sums.thread_samples, counts.samples);
+	ck_assert_uint_eq(sums.cpu_ns, counts.cpu_ns);
+	ck_assert_uint_eq(sums.weight_ns + sums.rest_ns, counts.cpu_ns);
+	ck_assert_uint_eq(fake_emit_count(emit, "thread "), counts.threads);
+}

@@ -1,0 +1,39 @@
+/*
+ * A tracker that is fed records by hand; emit and image are the fakes. The ids lie above what the
+ * kernel gives out (4194304, linux/threads.h), so that /proc knows none of them.
+ */
+#ifndef TESTS_COLLECTOR_TRACKER_FIXTURE_H
+#define TESTS_COLLECTOR_TRACKER_FIXTURE_H
+
+#include "collector/tracker.h"
+#include "tests/collector/fake_emit.h"
+
+enum { FIXTURE_RINGS = 2, FIXTURE_CPU_0 = 3, FIXTURE_CPU_1 = 7 };
+
+extern struct emit *emit;
+extern struct tracker *tracker;
+
+/* For tcase_add_checked_fixture: counts with the samples, the leaf only, collapsing. */
+void fixture_setup(void);
+void fixture_teardown(void);
+
+/* A tracker of another configuration instead; rings and cpus are filled in. */
+void fixture_configure(struct tracker_config config);
+
+/* tracker_add_thread, exec of NAME at time_ns, and /bin/NAME mapped at 400000-500000. */
+void feed_launch(uint64_t time_ns, uint32_t pid, const char *name);
+
+void feed_fork(uint64_t time_ns, uint32_t pid, uint32_t tid, uint32_t parent_pid,
+	       uint32_t parent_tid);
+void feed_exit(uint64_t time_ns, uint32_t pid, uint32_t tid);
+void feed_comm(uint64_t time_ns, uint32_t pid, uint32_t tid, const char *name);
+void feed_exec(uint64_t time_ns, uint32_t pid, const char *name);
+void feed_map(uint64_t time_ns, uint32_t pid, uint64_t start, uint64_t end, const char *path);
+void feed_sample(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint64_t count);
+void feed_count(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint64_t count);
+void feed_lost(uint64_t time_ns, size_t ring, uint64_t lost);
+
+/* tracker_finish, and that nothing was counted twice or lost on the way to the result. */
+void fixture_finish(void);
+
+#endif

@@ -23,6 +23,7 @@ static int event_compare(const void *a, const void *b)
 
 bool tb5_lives_build(struct tb5_lives *lives, struct tb5_life_event *events, size_t count)
 {
+	struct tb5_life *last = NULL;
 	struct tb5_life *open = NULL;
 
 	*lives = (struct tb5_lives){NULL, 0};
@@ -45,13 +46,10 @@ bool tb5_lives_build(struct tb5_lives *lives, struct tb5_life_event *events, siz
 			open = NULL;
 			continue;
 		}
-		if (lives->count) {
-			struct tb5_life *last = &lives->items[lives->count - 1];
-
-			if (last->pid == e->pid && last->tid == e->tid && last->end > e->when)
-				last->end = e->when;
-		}
+		if (last && last->pid == e->pid && last->tid == e->tid && last->end > e->when)
+			last->end = e->when;
 		open = &lives->items[lives->count++];
+		last = open;
 		*open = (struct tb5_life){e->pid,     e->tid,   e->when,
 					  UINT64_MAX, e->index, UINT64_MAX};
 	}

@@ -71,9 +71,7 @@ TBRW_U32 tb5_file_add_stream(struct tb5_file *file, struct tb5_store *store,
 		return VT_INVALID_STREAM;
 	if (number == file->stream_capacity) {
 		uint32_t capacity = number ? number * 2 : 8;
-		/* An array of pointers is what is meant. NOLINTNEXTLINE(bugprone-sizeof-expression)
-		 */
-		struct tb5_stream **grown = realloc(file->streams, capacity * sizeof *grown);
+		struct tb5_stream **grown = realloc(file->streams, capacity * sizeof(void *));
 
 		if (!grown)
 			return VT_NO_MEMORY;

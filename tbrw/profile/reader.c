@@ -23,9 +23,9 @@ static TBRW_U32 verify(struct profile_reader *reader)
 	if (code != VT_SUCCESS && code != VT_INCOMPLETE_TB5_ENCOUNTERED)
 		return code;
 	reader->is_complete = code == VT_SUCCESS;
-	if (TBRW_is_bound(reader->file, 0, &is_bound) == VT_SUCCESS)
-		reader->is_bound = is_bound != 0;
-	return VT_SUCCESS;
+	code = TBRW_is_bound(reader->file, 0, &is_bound);
+	reader->is_bound = code == VT_SUCCESS && is_bound;
+	return code == VT_NO_MEMORY ? code : VT_SUCCESS;
 }
 
 static TBRW_U32 load(struct profile_reader *reader)

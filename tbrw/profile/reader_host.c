@@ -9,19 +9,26 @@
 #define CPUID_BRAND_LAST  0x80000004u
 #define CPUID_BRAND_SIZE  48
 
+/* A machine that is not described is no error. */
+static TBRW_U32 unless_memory(TBRW_U32 code)
+{
+	return code == VT_NO_MEMORY ? code : VT_SUCCESS;
+}
+
 static TBRW_U32 load_names(struct profile_reader *reader)
 {
 	TBRW_HOST host;
 	TBRW_OS os;
 	const char *name = "", *extra = "";
-	TBRW_U32 code = VT_SUCCESS;
+	TBRW_U32 code = TBRW_get_host(reader->file, sizeof(host), &host, NULL);
 
-	if (TBRW_get_host(reader->file, sizeof(host), &host, NULL) == VT_SUCCESS)
+	if (code == VT_SUCCESS)
 		code = profile_reader_string(reader, host.host_name, &reader->host.name);
-	if (code != VT_SUCCESS)
+	if (code == VT_NO_MEMORY)
 		return code;
-	if (TBRW_get_os(reader->file, sizeof(os), &os, NULL) != VT_SUCCESS)
-		return VT_SUCCESS;
+	code = TBRW_get_os(reader->file, sizeof(os), &os, NULL);
+	if (code != VT_SUCCESS)
+		return unless_memory(code);
 	code = profile_reader_string(reader, os.os_name, &name);
 	if (code == VT_SUCCESS)
 		code = profile_reader_string(reader, os.os_name_extra, &extra);
@@ -91,29 +98,30 @@ static TBRW_U32 load_system(struct profile_reader *reader)
 	TBRW_U32 code = TBRW_get_system(reader->file, 0, NULL, &size);
 
 	if (code != VT_BUFFER_TOO_SMALL || size < sizeof(TBRW_SYSTEM))
-		return VT_SUCCESS;
+		return unless_memory(code);
 	TBRW_SYSTEM *system = malloc(size);
 	if (!system)
 		return VT_NO_MEMORY;
 	code = TBRW_get_system(reader->file, size, system, NULL);
-	code = code == VT_SUCCESS ? take_system(reader, system) : VT_SUCCESS;
+	code = code == VT_SUCCESS ? take_system(reader, system) : unless_memory(code);
 	free(system);
 	return code;
 }
 
 TBRW_U32 profile_reader_load_host(struct profile_reader *reader)
 {
-	TBRW_U32 code = VT_SUCCESS;
-
 	reader->host = (struct profile_host_info){.name = "", .os = "", .cpu = ""};
-	if (TBRW_reading_section(reader->file, TBRW_SOFTWARE_SECTION) == VT_SUCCESS) {
+	TBRW_U32 code = TBRW_reading_section(reader->file, TBRW_SOFTWARE_SECTION);
+	if (code == VT_SUCCESS) {
 		code = load_names(reader);
 		TBRW_done_section(reader->file, TBRW_SOFTWARE_SECTION);
 	}
-	if (code == VT_SUCCESS &&
-	    TBRW_reading_section(reader->file, TBRW_HARDWARE_SECTION) == VT_SUCCESS) {
+	if (code == VT_NO_MEMORY)
+		return code;
+	code = TBRW_reading_section(reader->file, TBRW_HARDWARE_SECTION);
+	if (code == VT_SUCCESS) {
 		code = load_system(reader);
 		TBRW_done_section(reader->file, TBRW_HARDWARE_SECTION);
 	}
-	return code;
+	return unless_memory(code);
 }

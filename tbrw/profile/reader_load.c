@@ -39,33 +39,38 @@ TBRW_U32 profile_reader_string(struct profile_reader *reader, TBRW_STRING_OR_ID 
 	return VT_SUCCESS;
 }
 
-static bool read_comment(TBRW_PTR file, TBRW_U32 stream, char *comment, size_t size)
+/* A stream whose information is not there is not one of ours; without memory nobody knows. */
+static TBRW_U32 read_comment(TBRW_PTR file, TBRW_U32 stream, char *comment, size_t size)
 {
 	TBRW_STREAM_INFO info;
+	TBRW_U32 code = TBRW_reading_stream_section(file, stream, TBRW_STREAM_INFO_SECTION);
 
-	if (TBRW_reading_stream_section(file, stream, TBRW_STREAM_INFO_SECTION) != VT_SUCCESS)
-		return false;
-	TBRW_U32 code = TBRW_get_stream_info(file, stream, sizeof(info), &info, NULL);
-	TBRW_done_stream_section(file, stream, TBRW_STREAM_INFO_SECTION);
-	return code == VT_SUCCESS && info.stream_type == TBRW_CUSTOM_STREAM &&
-	       profile_string_short(file, info.comment, comment, size);
+	if (code == VT_SUCCESS) {
+		code = TBRW_get_stream_info(file, stream, sizeof(info), &info, NULL);
+		if (code == VT_SUCCESS && info.stream_type == TBRW_CUSTOM_STREAM)
+			code = profile_string_short(file, info.comment, comment, size);
+		TBRW_done_stream_section(file, stream, TBRW_STREAM_INFO_SECTION);
+	}
+	return code == VT_NO_MEMORY ? code : VT_SUCCESS;
 }
 
 /* Which of the profile's streams a stream is; PROFILE_STREAM_ID_COUNT: none of them. */
-static enum profile_stream identify(TBRW_PTR file, TBRW_U32 stream)
+static TBRW_U32 identify(TBRW_PTR file, TBRW_U32 stream, enum profile_stream *id)
 {
-	char comment[64];
-	unsigned id = PROFILE_STREAM_ID_COUNT;
+	char comment[64] = "";
+	unsigned found = PROFILE_STREAM_ID_COUNT;
+	TBRW_U32 code = TBRW_reading_stream(file, stream);
 
-	if (TBRW_reading_stream(file, stream) != VT_SUCCESS)
-		return PROFILE_STREAM_ID_COUNT;
-	if (read_comment(file, stream, comment, sizeof(comment)))
-		for (id = 0; id < PROFILE_STREAM_ID_COUNT; id++)
-			if (strcmp(comment, profile_stream_spec((enum profile_stream)id)->name) ==
-			    0)
+	if (code == VT_SUCCESS) {
+		code = read_comment(file, stream, comment, sizeof(comment));
+		TBRW_done_stream(file, stream);
+	}
+	if (comment[0])
+		for (found = 0; found < PROFILE_STREAM_ID_COUNT; found++)
+			if (strcmp(comment, profile_stream_spec(found)->name) == 0)
 				break;
-	TBRW_done_stream(file, stream);
-	return (enum profile_stream)id;
+	*id = found;
+	return code == VT_NO_MEMORY ? code : VT_SUCCESS;
 }
 
 TBRW_U32 profile_reader_find_streams(struct profile_reader *reader)
@@ -78,7 +83,8 @@ TBRW_U32 profile_reader_find_streams(struct profile_reader *reader)
 	for (unsigned id = 0; id < PROFILE_STREAM_ID_COUNT; id++)
 		reader->streams[id] = PROFILE_NONE;
 	for (TBRW_U32 stream = 1; code == VT_SUCCESS && stream < count; stream++) {
-		enum profile_stream id = identify(reader->file, stream);
+		enum profile_stream id;
+		code = identify(reader->file, stream, &id);
 		if (id == PROFILE_STREAM_ID_SYMBOLS && previous == PROFILE_STREAM_ID_SYMTEXT) {
 			reader->streams[PROFILE_STREAM_ID_SYMTEXT] = stream - 1;
 			reader->streams[PROFILE_STREAM_ID_SYMBOLS] = stream;

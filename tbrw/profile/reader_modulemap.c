@@ -19,6 +19,7 @@ struct profile_module_maps {
 	uint32_t pid_count;
 	uint32_t memo;
 	struct pid_modules global;
+	bool is_out_of_memory;
 };
 
 bool profile_module_fits(const struct profile_reader *reader, uint32_t module, uint32_t pid,
@@ -77,21 +78,11 @@ static bool group_by_pid(struct profile_reader *reader, struct profile_module_ma
 	return true;
 }
 
-TBRW_U32 profile_reader_map_modules(struct profile_reader *reader)
-{
-	if (reader->module_maps)
-		return VT_SUCCESS;
-	reader->module_maps = calloc(1, sizeof(*reader->module_maps));
-	if (!reader->module_maps || !group_by_pid(reader, reader->module_maps))
-		return VT_NO_MEMORY;
-	return VT_SUCCESS;
-}
-
 void profile_reader_free_module_maps(struct profile_reader *reader)
 {
 	struct profile_module_maps *maps = reader->module_maps;
 
-	for (uint32_t i = 0; maps && i < maps->pid_count; i++)
+	for (uint32_t i = 0; maps && maps->pids && i < maps->pid_count; i++)
 		profile_address_map_finish(&maps->pids[i].map);
 	if (maps) {
 		profile_address_map_finish(&maps->global.map);
@@ -99,6 +90,18 @@ void profile_reader_free_module_maps(struct profile_reader *reader)
 		free(maps->pids);
 	}
 	free(maps);
+	reader->module_maps = NULL;
+}
+
+TBRW_U32 profile_reader_map_modules(struct profile_reader *reader)
+{
+	if (reader->module_maps)
+		return VT_SUCCESS;
+	reader->module_maps = calloc(1, sizeof(*reader->module_maps));
+	if (reader->module_maps && group_by_pid(reader, reader->module_maps))
+		return VT_SUCCESS;
+	profile_reader_free_module_maps(reader);
+	return VT_NO_MEMORY;
 }
 
 /* A module does not outlive the process that loaded it, whether or not anybody saw it go. */
@@ -115,7 +118,7 @@ static uint64_t module_end(struct profile_reader *reader, uint32_t module)
 	return info->unload_tsc;
 }
 
-/* Builds the map of one pid. Without memory it stays empty: samples then have no module. */
+/* Builds the map of one pid. Without memory it stays empty, and the maps say so. */
 static void build_map(struct profile_reader *reader, struct pid_modules *pid)
 {
 	const uint32_t *members = reader->module_maps->members + pid->first;
@@ -132,8 +135,10 @@ static void build_map(struct profile_reader *reader, struct pid_modules *pid)
 			.module = members[i],
 		};
 	}
-	if (ranges && !profile_address_map_init(&pid->map, ranges, pid->count))
+	if (!ranges || !profile_address_map_init(&pid->map, ranges, pid->count)) {
 		profile_address_map_finish(&pid->map);
+		reader->module_maps->is_out_of_memory = true;
+	}
 }
 
 static uint32_t find_in(struct profile_reader *reader, struct pid_modules *pid, uint64_t ip,
@@ -164,12 +169,14 @@ static struct pid_modules *find_pid(struct profile_module_maps *maps, uint32_t p
 	return &maps->pids[low];
 }
 
-uint32_t profile_reader_find_module(struct profile_reader *reader, uint32_t pid, uint64_t ip,
-				    uint64_t tsc)
+TBRW_U32 profile_reader_find_module(struct profile_reader *reader, uint32_t pid, uint64_t ip,
+				    uint64_t tsc, uint32_t *module)
 {
 	struct profile_module_maps *maps = reader->module_maps;
 	struct pid_modules *own = find_pid(maps, pid);
-	uint32_t module = own ? find_in(reader, own, ip, tsc) : PROFILE_NONE;
 
-	return module == PROFILE_NONE ? find_in(reader, &maps->global, ip, tsc) : module;
+	*module = own ? find_in(reader, own, ip, tsc) : PROFILE_NONE;
+	if (*module == PROFILE_NONE)
+		*module = find_in(reader, &maps->global, ip, tsc);
+	return maps->is_out_of_memory ? VT_NO_MEMORY : VT_SUCCESS;
 }

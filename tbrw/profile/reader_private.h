@@ -95,9 +95,9 @@ bool profile_module_fits(const struct profile_reader *reader, uint32_t module, u
 /* Prepares the next call; needs the lives of processes. */
 TBRW_U32 profile_reader_map_modules(struct profile_reader *reader);
 void profile_reader_free_module_maps(struct profile_reader *reader);
-/* PROFILE_NONE: no module held the address. */
-uint32_t profile_reader_find_module(struct profile_reader *reader, uint32_t pid, uint64_t ip,
-				    uint64_t tsc);
+/* *module is PROFILE_NONE if none held the address. VT_NO_MEMORY. */
+TBRW_U32 profile_reader_find_module(struct profile_reader *reader, uint32_t pid, uint64_t ip,
+				    uint64_t tsc, uint32_t *module);
 
 /* ---- reader_lives.c ---- */
 

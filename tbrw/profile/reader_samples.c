@@ -257,8 +257,8 @@ static uint32_t bound_module(const struct profile_reader *reader, const DATA_BIN
 	return module;
 }
 
-static void attribute(struct profile_reader *reader, const DATA_BIND_STRUCT *bind,
-		      struct profile_sample_info *info)
+static TBRW_U32 attribute(struct profile_reader *reader, const DATA_BIND_STRUCT *bind,
+			  struct profile_sample_info *info)
 {
 	const struct profile_life *life;
 
@@ -271,8 +271,9 @@ static void attribute(struct profile_reader *reader, const DATA_BIND_STRUCT *bin
 				  info->tsc);
 	info->thread = life ? life->record : PROFILE_NONE;
 	info->module = bound_module(reader, bind, info);
-	if (info->module == PROFILE_NONE)
-		info->module = profile_reader_find_module(reader, info->pid, info->ip, info->tsc);
+	if (info->module != PROFILE_NONE)
+		return VT_SUCCESS;
+	return profile_reader_find_module(reader, info->pid, info->ip, info->tsc, &info->module);
 }
 
 static TBRW_U32 pass_sample(struct profile_reader *reader, uint64_t index,
@@ -291,7 +292,9 @@ static TBRW_U32 pass_sample(struct profile_reader *reader, uint64_t index,
 		.stack = *stack,
 	};
 
-	attribute(reader, bind, &info);
+	TBRW_U32 code = attribute(reader, bind, &info);
+	if (code != VT_SUCCESS)
+		return code;
 	return pass->callback(&info, pass->user) ? VT_SUCCESS : PASS_STOPPED;
 }
 

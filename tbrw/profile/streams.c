@@ -229,8 +229,10 @@ static TBRW_U32 check_descriptors(TBRW_SAMPREC_DESC_ENTRY *entries, TBRW_U32 siz
 		if (end > check->entry_size)
 			check->entry_size = end;
 		char name[64];
-		if (!profile_string_short(check->file, entries[i].desc_name, name, sizeof(name)))
-			continue;
+		TBRW_U32 code =
+			profile_string_short(check->file, entries[i].desc_name, name, sizeof(name));
+		if (code != VT_SUCCESS)
+			return code;
 		for (uint32_t f = 0; f < check->spec->field_count; f++)
 			if (field_is(&check->spec->fields[f], name, &entries[i]))
 				check->found |= UINT64_C(1) << f;

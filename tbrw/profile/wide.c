@@ -66,22 +66,25 @@ char *profile_string_get(TBRW_PTR file, TBRW_STRING_OR_ID id, TBRW_U32 *code)
 	return out;
 }
 
-bool profile_string_short(TBRW_PTR file, TBRW_STRING_OR_ID id, char *out, size_t size)
+TBRW_U32 profile_string_short(TBRW_PTR file, TBRW_STRING_OR_ID id, char *out, size_t size)
 {
 	wchar_t text[256];
 
+	out[0] = '\0';
 	if (id.soi_uniqueid == 0)
-		return false;
-	if (TBRW_convert_uniqueid_to_string(file, sizeof(text), &id, text, NULL) != VT_SUCCESS)
-		return false;
+		return VT_SUCCESS;
+	TBRW_U32 code = TBRW_convert_uniqueid_to_string(file, sizeof(text), &id, text, NULL);
+	if (code != VT_SUCCESS)
+		return code == VT_NO_MEMORY ? code : VT_SUCCESS;
 	for (size_t i = 0; i < size && i < sizeof(text) / sizeof(text[0]); i++) {
 		if (text[i] < 0 || text[i] > 0x7E)
-			return false;
+			break;
 		out[i] = (char)text[i];
 		if (!text[i])
-			return true;
+			return VT_SUCCESS;
 	}
-	return false;
+	out[0] = '\0';
+	return VT_SUCCESS;
 }
 
 static bool is_clean(const char *s)

@@ -20,9 +20,9 @@ void profile_wide_finish(struct profile_wide *wide);
  * No string is "". Ill-formed contents come out clean. */
 char *profile_string_get(TBRW_PTR file, TBRW_STRING_OR_ID id, TBRW_U32 *code);
 
-/* The string if it is ASCII and fits into size bytes with its NUL, else false. Does not allocate.
- */
-bool profile_string_short(TBRW_PTR file, TBRW_STRING_OR_ID id, char *out, size_t size);
+/* Copies the string if it is ASCII and fits into size bytes with its NUL; else out is "".
+ * Does not allocate. Returns VT_SUCCESS but for VT_NO_MEMORY of TBRW. */
+TBRW_U32 profile_string_short(TBRW_PTR file, TBRW_STRING_OR_ID id, char *out, size_t size);
 
 /* Opens `path` with TBRW, whatever bytes the names of its directories hold. */
 TBRW_U32 profile_file_open(TBRW_PTR *file, const char *path, TBRW_U32 access_mode);

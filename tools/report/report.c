@@ -8,6 +8,16 @@ bool report_shows_no_sample(const struct tally *tally)
 	return tally->rest_ns > (tally->cpu_ns + tally->rest_ns) / 2000;
 }
 
+bool report_takes_entry(const struct report_input *input, const struct tally_entry *entry,
+			struct chain *chain)
+{
+	chain_of_stack(chain, input->reader, input->functions, entry->node, entry->state,
+		       input->options->mode);
+	uint32_t leaf = chain_leaf(chain);
+	return filter_takes_function(&input->options->filter, functions_at(input->functions, leaf),
+				     functions_module_of(input->functions, leaf));
+}
+
 static int compare_functions(const void *a, const void *b, void *user)
 {
 	const struct functions *functions = user;

@@ -37,6 +37,10 @@ void report_modules_print(const struct report_input *input, FILE *stream, unsign
 /* The functions with the most CPU time of their own, `limit` rows (0: all). */
 void report_hotspots_fill(const struct report_input *input, uint32_t limit, struct table *table);
 
+/* Makes the chain of an entry; false if the filter leaves its function out. */
+bool report_takes_entry(const struct report_input *input, const struct tally_entry *entry,
+			struct chain *chain);
+
 /* CPU time that no sample carries is a row of its own when it is more than 0.05 % of all. */
 #define REPORT_NO_SAMPLE "[No sample]"
 bool report_shows_no_sample(const struct tally *tally);

@@ -38,13 +38,9 @@ static struct group *sum_functions(const struct report_input *input, size_t *cou
 	struct chain chain = {0};
 	for (size_t i = 0; i < input->tally.count; i++) {
 		const struct tally_entry *entry = &input->tally.entries[i];
-		chain_of_stack(&chain, input->reader, input->functions, entry->node, entry->state,
-			       input->options->mode);
-		uint32_t leaf = chain_leaf(&chain);
-		if (!filter_takes_function(&input->options->filter,
-					   functions_at(input->functions, leaf),
-					   functions_module_of(input->functions, leaf)))
+		if (!report_takes_entry(input, entry, &chain))
 			continue;
+		uint32_t leaf = chain_leaf(&chain);
 		sums[leaf].cpu_ns += entry->cpu_ns;
 		sums[leaf].samples += entry->samples;
 	}
@@ -177,13 +173,8 @@ static void collect_groups(const struct report_input *input, struct groups *grou
 	struct chain chain = {0};
 	for (size_t i = 0; i < input->tally.count; i++) {
 		const struct tally_entry *entry = &input->tally.entries[i];
-		chain_of_stack(&chain, input->reader, input->functions, entry->node, entry->state,
-			       input->options->mode);
-		uint32_t leaf = chain_leaf(&chain);
-		if (filter_takes_function(&input->options->filter,
-					  functions_at(input->functions, leaf),
-					  functions_module_of(input->functions, leaf)))
-			add_to_group(input, entry, leaf, groups);
+		if (report_takes_entry(input, entry, &chain))
+			add_to_group(input, entry, chain_leaf(&chain), groups);
 	}
 	chain_finish(&chain);
 	add_rest_to_groups(input, groups);

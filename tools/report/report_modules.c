@@ -14,13 +14,11 @@ static void collect(const struct report_input *input, struct groups *groups)
 	struct chain chain = {0};
 	for (size_t i = 0; i < input->tally.count; i++) {
 		const struct tally_entry *entry = &input->tally.entries[i];
-		chain_of_stack(&chain, input->reader, input->functions, entry->node, entry->state,
-			       input->options->mode);
-		const struct function *leaf = functions_at(input->functions, chain_leaf(&chain));
-		const struct module *module = functions_module(input->functions, leaf->module);
-		if (filter_takes_function(&input->options->filter, leaf, module))
-			groups_add(groups, module->name, leaf->module, leaf->module, entry->cpu_ns,
-				   entry->samples);
+		if (!report_takes_entry(input, entry, &chain))
+			continue;
+		uint32_t module = functions_at(input->functions, chain_leaf(&chain))->module;
+		groups_add(groups, functions_module(input->functions, module)->name, module, module,
+			   entry->cpu_ns, entry->samples);
 	}
 	chain_finish(&chain);
 	if (report_shows_no_sample(&input->tally))

@@ -21,14 +21,12 @@ static const struct table_column columns[] = {
 static void collect(const struct report_input *input, struct groups *groups)
 {
 	const struct filter *filter = &input->options->filter;
+	bool by_function = filter_needs_function(filter);
 	struct chain chain = {0};
 	for (size_t i = 0; i < input->tally.count; i++) {
 		const struct tally_entry *entry = &input->tally.entries[i];
-		chain_of_stack(&chain, input->reader, input->functions, entry->node, entry->state,
-			       input->options->mode);
-		uint32_t leaf = chain_leaf(&chain);
-		if (!filter_takes_function(filter, functions_at(input->functions, leaf),
-					   functions_module_of(input->functions, leaf)))
+		/* Chains take time, and each thread has its own entries. */
+		if (by_function && !report_takes_entry(input, entry, &chain))
 			continue;
 		if (entry->thread != PROFILE_NONE)
 			groups_add(groups, tally_thread_name(input->reader, entry->thread),
@@ -41,7 +39,7 @@ static void collect(const struct report_input *input, struct groups *groups)
 	chain_finish(&chain);
 	for (uint32_t i = 0; i < profile_reader_thread_count(input->reader); i++) {
 		const struct profile_thread_info *thread = profile_reader_thread(input->reader, i);
-		if (!filter_needs_function(filter) &&
+		if (!by_function &&
 		    filter_takes_thread(filter, thread->pid,
 					tally_process_name(input->reader, thread->process),
 					thread->tid, thread->name))

@@ -32,12 +32,7 @@ static void build(const struct report_input *input, bool is_bottom_up, struct ca
 	call_tree_init(tree);
 	for (size_t i = 0; i < input->tally.count; i++) {
 		const struct tally_entry *entry = &input->tally.entries[i];
-		chain_of_stack(&chain, input->reader, input->functions, entry->node, entry->state,
-			       input->options->mode);
-		uint32_t leaf = chain_leaf(&chain);
-		if (filter_takes_function(&input->options->filter,
-					  functions_at(input->functions, leaf),
-					  functions_module_of(input->functions, leaf)))
+		if (report_takes_entry(input, entry, &chain))
 			call_tree_add(tree, chain.functions, chain.count, is_bottom_up,
 				      entry->cpu_ns, entry->samples);
 	}

@@ -15,6 +15,7 @@ struct emit {
 	uint32_t frames;
 	uint32_t nodes;
 	struct emit_sample last_sample;
+	struct profile_image last_image;
 	struct fake_emit_sums sums;
 };
 
@@ -89,6 +90,11 @@ struct emit_sample fake_emit_last_sample(const struct emit *emit)
 	return emit->last_sample;
 }
 
+struct profile_image fake_emit_last_image(const struct emit *emit)
+{
+	return emit->last_image;
+}
+
 struct fake_emit_sums fake_emit_sums(const struct emit *emit)
 {
 	return emit->sums;
@@ -110,7 +116,9 @@ static struct time_text time_text(uint64_t time_ns)
 
 uint32_t emit_image(struct emit *emit, const struct profile_image *image, const char *path)
 {
-	add_line(emit, "image %u kind %u %s", emit->images, image->kind, path);
+	emit->last_image = *image;
+	add_line(emit, "image %u kind %u flags %u %s", emit->images, image->kind, image->flags,
+		 path);
 	return emit->images++;
 }
 

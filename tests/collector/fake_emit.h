@@ -22,8 +22,9 @@ size_t fake_emit_count(const struct emit *emit, const char *prefix);
 /* Fails the test, with all lines, unless the line is there exactly `times` times. */
 void fake_emit_assert(const struct emit *emit, const char *line, size_t times);
 
-/* What the last sample was; zeros before the first. */
+/* What the last ones were; zeros before the first. */
 struct emit_sample fake_emit_last_sample(const struct emit *emit);
+struct profile_image fake_emit_last_image(const struct emit *emit);
 
 /* Sums over all samples and threads, which must agree. */
 struct fake_emit_sums {

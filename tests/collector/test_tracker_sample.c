@@ -296,7 +296,7 @@ START_TEST(kernel_frames)
 	apply_in_kernel(chain, 6);
 	ck_assert_uint_eq(fake_emit_last_sample(emit).code_segment, 0x10);
 	ck_assert_uint_eq(fake_emit_last_sample(emit).stack.node, 4);
-	fake_emit_assert(emit, "image 1 kind 4 [vmlinux]", 1);
+	fake_emit_assert(emit, "image 1 kind 4 flags 0 [vmlinux]", 1);
 	fake_emit_assert(emit, "load 0 8000000000000000-ffffffffffffffff [vmlinux] at before first",
 			 1);
 	ck_assert_uint_eq(fake_emit_count(emit, "frame "), 4);

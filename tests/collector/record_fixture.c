@@ -1,0 +1,90 @@
+#include "tests/collector/record_fixture.h"
+
+#include "collector/registers.h"
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct record_format record_fixture_none;
+const struct record_format record_fixture_all = {true, true, true, true, true};
+
+const enum record_kind record_fixture_kinds[RECORD_FIXTURE_KINDS] =
+	{RECORD_SAMPLE, RECORD_MMAP, RECORD_COMM,     RECORD_FORK,      RECORD_EXIT,
+	 RECORD_COUNT,  RECORD_LOST, RECORD_THROTTLE, RECORD_UNTHROTTLE};
+
+static const uint64_t chain[] = {(uint64_t)-128, 0xffffffff81000010, 0xffffffff81000020};
+static const uint8_t stack_bytes[24] = "stack of the target";
+
+bool record_fixture_decode(const struct record_format *format, const void *bytes, size_t size,
+			   struct record *record, void **copy)
+{
+	*copy = malloc(size > 0 ? size : 1);
+	ck_assert_ptr_nonnull(*copy);
+	memcpy(*copy, bytes, size);
+	return record_decode(format, *copy, size, record);
+}
+
+struct record record_fixture_sample(enum record_registers abi)
+{
+	struct record record = {
+		.kind = RECORD_SAMPLE,
+		.time_ns = 123456789012345,
+		.pid = 10,
+		.tid = 11,
+		.cpu = 3,
+		.sample =
+			{
+				.ip = 0x401234,
+				.count = 77000000,
+				.period = 10000000,
+				.callchain = (const uint8_t *)chain,
+				.callchain_length = sizeof(chain) / sizeof(chain[0]),
+				.abi = abi,
+			},
+	};
+	if (abi == RECORD_REGISTERS_NONE)
+		return record;
+	struct record_sample *sample = &record.sample;
+	uint64_t values[REGISTERS_COUNT_MAX];
+	for (size_t i = 0; i < registers_count(); i++)
+		values[i] = 0x1000 + i;
+	registers_unpack(values, &sample->regs, &sample->processor_flags, &sample->code_segment);
+	uint64_t sp = sample->regs.value[registers_arch() == UW_ARCH_X86_64 ? 7 : 31];
+	sample->stack = (struct uw_stack){sp, stack_bytes, 16, sizeof(stack_bytes)};
+	return record;
+}
+
+void record_fixture_fill(struct record *record, enum record_kind kind)
+{
+	*record = (struct record){.kind = kind, .time_ns = 99, .pid = 5, .tid = 6, .cpu = 1};
+	switch (kind) {
+	case RECORD_SAMPLE:
+		*record = record_fixture_sample(RECORD_REGISTERS_64);
+		break;
+	case RECORD_MMAP:
+		record->mmap = (struct record_mmap){.start = 0x400000,
+						    .length = 0x3000,
+						    .pgoff = 0x1000,
+						    .inode = 1234567890123,
+						    .device_major = 254,
+						    .device_minor = 2,
+						    .path = "/usr/lib/libm.so.6"};
+		break;
+	case RECORD_COMM:
+		record->comm.name = "worker";
+		break;
+	case RECORD_FORK:
+	case RECORD_EXIT:
+		record->fork.parent_pid = 3;
+		record->fork.parent_tid = 4;
+		break;
+	case RECORD_COUNT:
+		record->count = 123456789;
+		break;
+	case RECORD_LOST:
+		record->lost = 17;
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,411 @@
+/* Images: each opened once, never a file that is not the mapped one. */
+#include "collector/image.h"
+
+#include "collector/image_file.h"
+#include "collector/maps.h"
+#include "tests/collector/fake_emit.h"
+#include <check.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+enum { NO_PROCESS = 5000000 }; /* above what the kernel gives out */
+
+static char directory[] = "/tmp/image-XXXXXX";
+static struct emit *emit;
+static struct image_table *table;
+
+static void setup(void)
+{
+	strcpy(directory, "/tmp/image-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	ck_assert_int_eq(chdir(directory), 0);
+	emit = fake_emit_create();
+	table = image_table_create(emit);
+	ck_assert_ptr_nonnull(table);
+}
+
+static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *place)
+{
+	(void)status;
+	(void)flag;
+	(void)place;
+	return remove(path);
+}
+
+static void teardown(void)
+{
+	image_table_destroy(table);
+	fake_emit_destroy(emit);
+	ck_assert_int_eq(chdir("/"), 0);
+	nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static struct image_source make_source(uint32_t pid, const char *path)
+{
+	return (struct image_source){.pid = pid,
+				     .start = 0x400000,
+				     .end = 0x401000,
+				     .path = path,
+				     .build_id = (const uint8_t *)""};
+}
+
+/* A copy of this program's first bytes, under the directory. */
+static const char *copy_program(const char *name, size_t most)
+{
+	static char path[64];
+	char buffer[65536];
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	int in = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+	ck_assert_int_ge(in, 0);
+	ck_assert_int_ge(out, 0);
+	while (most > 0) {
+		ssize_t count = read(in, buffer, most < sizeof(buffer) ? most : sizeof(buffer));
+		if (count <= 0)
+			break;
+		ck_assert_int_eq(write(out, buffer, (size_t)count), count);
+		most -= (size_t)count;
+	}
+	close(in);
+	close(out);
+	return path;
+}
+
+static struct stat status_of(const char *path)
+{
+	struct stat status;
+	ck_assert_int_eq(stat(path, &status), 0);
+	return status;
+}
+
+struct search {
+	const char *path; /* or NULL: by address */
+	uint64_t address;
+	struct maps_entry entry;
+	char found[4096];
+};
+
+static bool search_entry(const struct maps_entry *entry, void *user)
+{
+	struct search *search = user;
+	bool hit = search->path != NULL
+			   ? strcmp(entry->path, search->path) == 0
+			   : entry->start <= search->address && search->address < entry->end;
+	if (!hit)
+		return true;
+	search->entry = *entry;
+	snprintf(search->found, sizeof(search->found), "%s", entry->path);
+	return false;
+}
+
+/* What the maps say of one of our own mappings; its path is valid as long as search. */
+static struct image_source own_source(struct search *search)
+{
+	ck_assert_int_eq(maps_read(getpid(), search_entry, search), 0);
+	ck_assert_uint_lt(search->entry.start, search->entry.end);
+	struct image_source source = make_source((uint32_t)getpid(), search->found);
+	source.start = search->entry.start;
+	source.end = search->entry.end;
+	source.inode = search->entry.inode;
+	source.device_major = search->entry.device_major;
+	source.device_minor = search->entry.device_minor;
+	return source;
+}
+
+START_TEST(empty)
+{
+	ck_assert_ptr_null(image_module(table, 0));
+	ck_assert_ptr_null(image_module(table, 1));
+	ck_assert_ptr_null(image_module(table, UINT32_MAX));
+	ck_assert_str_eq(image_path(table, 0), "");
+	ck_assert_str_eq(image_path(table, UINT32_MAX), "");
+	image_table_destroy(NULL);
+}
+END_TEST
+
+START_TEST(own_program)
+{
+	struct search search = {.address =
+					(uint64_t)&own_source}; /* NOLINT: an address by design */
+	struct image_source source = own_source(&search);
+	ck_assert_uint_eq(image_table_get(table, &source), 1);
+	ck_assert_ptr_nonnull(image_module(table, 1));
+	ck_assert_str_eq(image_path(table, 1), search.found);
+	ck_assert_uint_eq(fake_emit_last_image(emit).inode, search.entry.inode);
+	/* Again, from another process and another place: the same file is the same image. */
+	source.pid = NO_PROCESS;
+	source.start += 0x1000000;
+	source.end += 0x1000000;
+	ck_assert_uint_eq(image_table_get(table, &source), 1);
+	ck_assert_uint_eq(fake_emit_count(emit, "image "), 1);
+	ck_assert_uint_eq(fake_emit_count(emit, "image 1 kind 1 flags 0 "), 1);
+}
+END_TEST
+
+START_TEST(own_vdso)
+{
+	struct search search = {.path = "[vdso]"};
+	struct image_source source = own_source(&search);
+	ck_assert_uint_eq(image_table_get(table, &source), 1);
+	ck_assert_ptr_nonnull(image_module(table, 1));
+	source.pid = NO_PROCESS; /* the kernel's, whoever maps it */
+	ck_assert_uint_eq(image_table_get(table, &source), 1);
+	fake_emit_assert(emit, "image 1 kind 2 flags 0 [vdso]", 1);
+	ck_assert_uint_eq(fake_emit_count(emit, "image "), 1);
+}
+END_TEST
+
+/* No vdso is as large as that; we do not read beyond ours. */
+START_TEST(hostile_vdso)
+{
+	struct image_source source = make_source(NO_PROCESS, "[vdso]");
+	source.end = source.start + (1 << 30);
+	ck_assert_uint_eq(image_table_get(table, &source), 1);
+	ck_assert_ptr_null(image_module(table, 1));
+}
+END_TEST
+
+START_TEST(generated_code_belongs_to_its_process)
+{
+	char line[96];
+	struct image_source source = make_source((uint32_t)getpid(), "");
+	ck_assert_uint_eq(image_table_get(table, &source), 1);
+	ck_assert_ptr_null(image_module(table, 1));
+	snprintf(line, sizeof(line), "image 1 kind 3 flags 0 /tmp/perf-%d.map", (int)getpid());
+	fake_emit_assert(emit, line, 1);
+	ck_assert_uint_eq(fake_emit_last_image(emit).pid, (uint32_t)getpid());
+	ck_assert_uint_eq(fake_emit_last_image(emit).owner_uid, geteuid());
+	source.path = "//anon"; /* as records name it */
+	ck_assert_uint_eq(image_table_get(table, &source), 1);
+	source.pid = NO_PROCESS;
+	ck_assert_uint_eq(image_table_get(table, &source), 2);
+	ck_assert_uint_eq(fake_emit_last_image(emit).owner_uid, UINT32_MAX);
+}
+END_TEST
+
+static const struct {
+	const char *path;
+	bool is_file;
+} paths[] = {
+	{"/usr/bin/cat", true},
+	{"/a b", true},
+	{"/", true},
+	{"/devoid", true},
+	{"/anon", true},
+	{"", false},
+	{"//anon", false},
+	{"[heap]", false},
+	{"[stack]", false},
+	{"[vdso]", false},
+	{"[anon: jit]", false},
+	{"anon_inode:[perf_event]", false},
+	{"/dev/zero", false},
+	{"/dev/zero (deleted)", false},
+	{"/SYSV00000000 (deleted)", false},
+	{"/anon_hugepage (deleted)", false},
+	{"relative/path", false},
+};
+
+START_TEST(names_of_files)
+{
+	ck_assert_int_eq(image_file_is_path(paths[_i].path), paths[_i].is_file);
+}
+END_TEST
+
+START_TEST(file_by_inode)
+{
+	const char *path = copy_program("program", SIZE_MAX);
+	struct image_source source = make_source(NO_PROCESS, path);
+	source.inode = status_of(path).st_ino;
+	ck_assert_uint_eq(image_table_get(table, &source), 1);
+	ck_assert_ptr_nonnull(image_module(table, 1));
+	source.inode++; /* replaced since it was mapped */
+	ck_assert_uint_eq(image_table_get(table, &source), 2);
+	ck_assert_ptr_null(image_module(table, 2));
+	ck_assert_uint_eq(fake_emit_count(emit, "image 2 kind 1 flags 2 "), 1);
+}
+END_TEST
+
+START_TEST(file_by_build_id)
+{
+	uint8_t id[20] = {0};
+	const char *path = copy_program("program", SIZE_MAX);
+	struct image_source source = make_source(NO_PROCESS, path);
+	source.inode = status_of(path).st_ino;
+	ck_assert_uint_eq(image_table_get(table, &source), 1);
+	uint32_t size = (uint32_t)uw_module_build_id(image_module(table, 1), id, sizeof(id));
+	ck_assert_uint_gt(size, 0); /* by this test's link arguments */
+	ck_assert_uint_eq(fake_emit_last_image(emit).build_id_size, size);
+	ck_assert_mem_eq(fake_emit_last_image(emit).build_id, id, size);
+
+	source.inode = 0;
+	source.build_id = id;
+	source.build_id_size = size;
+	ck_assert_uint_eq(image_table_get(table, &source), 2);
+	ck_assert_ptr_nonnull(image_module(table, 2));
+	ck_assert_uint_eq(fake_emit_last_image(emit).inode, status_of(path).st_ino);
+
+	id[3] ^= 1;
+	ck_assert_uint_eq(image_table_get(table, &source), 3);
+	ck_assert_ptr_null(image_module(table, 3));
+}
+END_TEST
+
+START_TEST(missing_file)
+{
+	struct image_source source = make_source(NO_PROCESS, "/no/such/file (deleted)");
+	source.inode = 77;
+	ck_assert_uint_eq(image_table_get(table, &source), 1);
+	ck_assert_ptr_null(image_module(table, 1));
+	ck_assert_str_eq(image_path(table, 1), "/no/such/file");
+	fake_emit_assert(emit, "image 1 kind 1 flags 3 /no/such/file", 1);
+	source.path = "/no/such/file"; /* the same inode as before it was deleted */
+	ck_assert_uint_eq(image_table_get(table, &source), 1);
+}
+END_TEST
+
+/* Opened as it is mapped where we may, and never taken for what has its name now. */
+START_TEST(deleted_file)
+{
+	const char *path = copy_program("program", SIZE_MAX);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	ck_assert_ptr_ne(code, MAP_FAILED);
+	close(fd);
+	ck_assert_int_eq(unlink(path), 0);
+	copy_program("program", 5000);
+	struct search search = {.address = (uint64_t)code}; /* NOLINT: an address by design */
+	struct image_source source = own_source(&search);
+	char link[128];
+	snprintf(link, sizeof(link), "/proc/self/map_files/%llx-%llx",
+		 (unsigned long long)source.start, (unsigned long long)source.end);
+	bool allowed = access(link, R_OK) == 0;
+	ck_assert_uint_eq(image_table_get(table, &source), 1);
+	ck_assert_str_eq(image_path(table, 1), path);
+	ck_assert_int_eq(image_module(table, 1) != NULL, allowed);
+	ck_assert_uint_eq(fake_emit_last_image(emit).flags,
+			  PROFILE_IMAGE_DELETED | (allowed ? 0 : PROFILE_IMAGE_NOT_OPEN));
+	munmap(code, 4096);
+}
+END_TEST
+
+/* Loop: what lies there instead of a program. Nothing hangs, nothing is taken for it. */
+START_TEST(hostile_files)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "%s/thing", directory);
+	switch (_i) {
+	case 0:
+		ck_assert_int_eq(mkfifo(path, 0666), 0);
+		break;
+	case 1:
+		ck_assert_int_eq(mkdir(path, 0777), 0);
+		break;
+	case 2:
+		ck_assert_int_eq(symlink(path, path), 0);
+		break;
+	case 3:
+		copy_program("thing", 0);
+		break;
+	case 4:
+		copy_program("thing", 63);
+		break;
+	default:
+		ck_assert_int_eq(symlink("/dev/zero", path), 0);
+		break;
+	}
+	struct stat status;
+	struct image_source source = make_source(NO_PROCESS, path);
+	source.inode = lstat(path, &status) == 0 ? status.st_ino : 1;
+	ck_assert_uint_eq(image_table_get(table, &source), 1);
+	ck_assert_ptr_null(image_module(table, 1));
+	ck_assert_uint_eq(fake_emit_last_image(emit).flags, PROFILE_IMAGE_NOT_OPEN);
+}
+END_TEST
+
+/* Cut off anywhere: an error, or a module; a sanitizer sees the rest. */
+START_TEST(truncated_file)
+{
+	for (size_t size = 64; size < 20000; size += 997) {
+		const char *path = copy_program("program", size);
+		struct image_source source = make_source(NO_PROCESS, path);
+		source.inode = status_of(path).st_ino;
+		ck_assert_uint_ne(image_table_get(table, &source), 0);
+		unlink(path);
+	}
+}
+END_TEST
+
+START_TEST(long_path)
+{
+	char path[5000];
+	memset(path, 'p', sizeof(path) - 1);
+	path[0] = '/';
+	path[sizeof(path) - 1] = '\0';
+	struct image_source source = make_source(NO_PROCESS, path);
+	/* The fake's lines are shorter than that. */
+	path[900] = '\0';
+	ck_assert_uint_eq(image_table_get(table, &source), 1);
+	ck_assert_ptr_null(image_module(table, 1));
+	ck_assert_str_eq(image_path(table, 1), path);
+}
+END_TEST
+
+START_TEST(many)
+{
+	char path[64];
+	for (uint32_t round = 0; round < 2; round++) {
+		for (uint32_t i = 1; i <= 1000; i++) {
+			snprintf(path, sizeof(path), "/no/such/%u", i / 2);
+			struct image_source source = make_source(NO_PROCESS, path);
+			source.inode = i;
+			ck_assert_uint_eq(image_table_get(table, &source), i);
+		}
+	}
+	ck_assert_uint_eq(fake_emit_count(emit, "image "), 1000);
+	ck_assert_str_eq(image_path(table, 1000), "/no/such/500");
+}
+END_TEST
+
+START_TEST(owner)
+{
+	ck_assert_uint_eq(image_file_owner((uint32_t)getpid()), geteuid());
+	ck_assert_uint_eq(image_file_owner(NO_PROCESS), UINT32_MAX);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("image");
+	TCase *tcase = tcase_create("image");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, empty);
+	tcase_add_test(tcase, own_program);
+	tcase_add_test(tcase, own_vdso);
+	tcase_add_test(tcase, hostile_vdso);
+	tcase_add_test(tcase, generated_code_belongs_to_its_process);
+	tcase_add_loop_test(tcase, names_of_files, 0, (int)(sizeof(paths) / sizeof(paths[0])));
+	tcase_add_test(tcase, file_by_inode);
+	tcase_add_test(tcase, file_by_build_id);
+	tcase_add_test(tcase, missing_file);
+	tcase_add_test(tcase, deleted_file);
+	tcase_add_loop_test(tcase, hostile_files, 0, 6);
+	tcase_add_test(tcase, truncated_file);
+	tcase_add_test(tcase, long_path);
+	tcase_add_test(tcase, many);
+	tcase_add_test(tcase, owner);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

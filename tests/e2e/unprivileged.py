@@ -9,9 +9,9 @@ import contextlib
 import os
 import subprocess
 import sys
-import tempfile
 
-NOBODY = 65534
+import support
+
 LEVEL = '/proc/sys/kernel/perf_event_paranoid'
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -33,24 +33,8 @@ def paranoid_level(wanted):
 
 
 def as_nobody(command):
-  return subprocess.run(command, user=NOBODY, group=NOBODY, extra_groups=[], cwd='/',
+  return subprocess.run(command, **support.as_user(support.NOBODY), cwd='/',
                         env={**os.environ, 'HOME': '/nonexistent'}).returncode
-
-
-@contextlib.contextmanager
-def visible(path):
-  """A path by which the user nobody reaches the directory."""
-  if as_nobody(['test', '-x', path]) == 0:
-    yield path
-    return
-  place = tempfile.mkdtemp(prefix='tbcollect-visible.')
-  os.chmod(place, 0o755)
-  subprocess.run(['mount', '--bind', path, place], check=True)
-  try:
-    yield place
-  finally:
-    subprocess.run(['umount', place], check=True)
-    os.rmdir(place)
 
 
 def main(build, tests):
@@ -63,9 +47,10 @@ def main(build, tests):
       if subprocess.run([sys.executable, os.path.join(ROOT, 'tests/e2e', test), build]).returncode != 0:
         failed.append(test)
   else:
-    with paranoid_level('2'), visible(ROOT) as root, visible(build) as shown_build:
+    root, shown_build = support.visible(ROOT), support.visible(build)
+    with paranoid_level('2'):
       for test in tests:
-        print(f'# {test} as uid {NOBODY}', flush=True)
+        print(f'# {test} as uid {support.NOBODY}', flush=True)
         if as_nobody([sys.executable, os.path.join(root, 'tests/e2e', test), shown_build]) != 0:
           failed.append(test)
   print(f'{len(tests) - len(failed)} of {len(tests)} tests pass for an ordinary user; failed: {failed}')

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -152,6 +153,8 @@ END_TEST
 START_TEST(own_vdso)
 {
 	struct search search = {.path = "[vdso]"};
+	if (getauxval(AT_SYSINFO_EHDR) == 0)
+		return; /* hidden by the tool that runs this */
 	struct image_source source = own_source(&search);
 	ck_assert_uint_eq(image_table_get(table, &source), 1);
 	ck_assert_ptr_nonnull(image_module(table, 1));

@@ -2,9 +2,11 @@
 #include "tests/collector/tracker_fixture.h"
 
 #include <check.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { APP = 5000000, CHILD = 5000100, OTHER = 5000200 };
@@ -437,16 +439,23 @@ START_TEST(lost_records)
 }
 END_TEST
 
-/* Reading the maps again brings nothing that is known already. */
+/* Reading the maps again brings nothing that is known already. A process that waits maps nothing
+ * meanwhile. */
 START_TEST(lost_records_twice)
 {
-	uint32_t self = (uint32_t)getpid();
-	ck_assert_int_eq(tracker_add_thread(tracker, getpid(), getpid(), true), 0);
-	feed_sample(10, self, self, 0, 5);
+	pid_t child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0)
+		for (;;)
+			pause();
+	ck_assert_int_eq(tracker_add_thread(tracker, child, child, true), 0);
+	feed_sample(10, (uint32_t)child, (uint32_t)child, 0, 5);
 	size_t loads = fake_emit_count(emit, "load ");
-	ck_assert_uint_gt(loads, 2);
 	feed_lost(20, 0, 1);
-	feed_sample(30, self, self, 0, 6);
+	feed_sample(30, (uint32_t)child, (uint32_t)child, 0, 6);
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	ck_assert_uint_gt(loads, 2);
 	ck_assert_uint_eq(fake_emit_count(emit, "note 11 "), 1);
 	ck_assert_uint_eq(fake_emit_count(emit, "load "), loads);
 	ck_assert_uint_eq(fake_emit_count(emit, "unload "), 0);

@@ -321,12 +321,9 @@ END_TEST
 START_TEST(test_system_modules)
 {
 	static const char *const system_paths[] = {
-		"/lib/x86_64-linux-gnu/libc.so.6",
-		"/lib64/ld-linux-x86-64.so.2",
-		"/usr/lib/x86_64-linux-gnu/libm.so.6",
-		"/opt/conda/lib/libstdc++.so.6.0.30",
-		"/nix/store/x/lib/libc-2.31.so",
-		"/snap/core/lib/ld-musl-x86_64.so.1",
+		"/lib/x86_64-linux-gnu/libc.so.6",     "/lib64/ld-linux-x86-64.so.2",
+		"/usr/lib/x86_64-linux-gnu/libm.so.6", "/opt/conda/lib/libstdc++.so.6.0.30",
+		"/nix/store/x/lib/libc-2.31.so",       "/snap/core/lib/ld-musl-x86_64.so.1",
 	};
 	static const char *const user_paths[] = {
 		"/usr/lib/x86_64-linux-gnu/liblzma.so.5.4.1",

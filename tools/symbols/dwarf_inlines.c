@@ -1,4 +1,5 @@
 #include "tools/symbols/dwarf_inlines.h"
+#include "tools/symbols/dwarf_names.h"
 #include "tools/xalloc.h"
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -14,6 +15,7 @@ struct walk {
 	size_t count;
 	Dwarf_Addr bias; /* rva = address in DWARF + bias */
 	Dwarf_Files *files;
+	struct dwarf_names names;
 	size_t steps;
 };
 
@@ -65,21 +67,11 @@ static struct members members_inside(struct walk *walk, Dwarf_Die *die,
 	return inside;
 }
 
-static const char *die_name(Dwarf_Die *die)
-{
-	Dwarf_Attribute memory;
-	Dwarf_Attribute *name = dwarf_attr_integrate(die, DW_AT_linkage_name, &memory);
-	if (!name)
-		name = dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &memory);
-	const char *text = name ? dwarf_formstring(name) : NULL;
-	return text ? text : dwarf_diename(die);
-}
-
 static void set_function(struct walk *walk, Dwarf_Die *die, struct symbol_entry *function)
 {
-	const char *name = die_name(die);
+	const char *name = function->name ? NULL : dwarf_names_of(&walk->names, die);
 	Dwarf_Addr entry;
-	if (function->name || !name)
+	if (!name)
 		return;
 	function->name = xalloc_text(name);
 	if (dwarf_entrypc(die, &entry) == 0)
@@ -90,7 +82,7 @@ static void set_function(struct walk *walk, Dwarf_Die *die, struct symbol_entry 
 /* The call's place belongs to the function that contains the call. */
 static void add_inlined(struct walk *walk, Dwarf_Die *die, struct symbol_address *address)
 {
-	const char *name = die_name(die);
+	const char *name = dwarf_names_of(&walk->names, die);
 	if (!name || address->inlined_count >= INLINES_MAX)
 		return;
 	struct symbol_entry *caller = symbol_address_innermost(address);
@@ -212,4 +204,5 @@ void dwarf_inlines_resolve(struct symbol_image *image, struct symbol_address *ad
 			walk_unit(&walk, &skeleton, is_split ? &split : &skeleton, &all);
 	}
 	free(all.indices);
+	dwarf_names_finish(&walk.names);
 }

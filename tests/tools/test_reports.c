@@ -454,6 +454,37 @@ START_TEST(test_text_width)
 }
 END_TEST
 
+START_TEST(test_text_optional_columns)
+{
+	static const struct table_column columns[] = {
+		{"Function", "function", TABLE_NAME, TABLE_IN_ALL},
+		{"Module", "module", TABLE_TEXT, TABLE_IN_ALL | TABLE_OPTIONAL},
+		{"Samples", "samples", TABLE_COUNT, TABLE_IN_ALL},
+		{"File", "file", TABLE_TEXT, TABLE_IN_ALL | TABLE_OPTIONAL},
+	};
+	struct table table;
+	table_init(&table, columns, 4);
+	struct table_cell *row = table_add_row(&table);
+	row[0].text = "a_long_function_name";
+	row[1].text = "mod";
+	row[2].number = 12;
+	row[3].text = "f.c";
+	expect_text(&table, 43,
+		    "Function              Module  Samples  File\n"
+		    "a_long_function_name  mod          12  f.c\n");
+	expect_text(&table, 42,
+		    "Function              Module  Samples\n"
+		    "a_long_function_name  mod          12\n");
+	expect_text(&table, 29,
+		    "Function              Samples\n"
+		    "a_long_function_name       12\n");
+	expect_text(&table, 25,
+		    "Function          Samples\n"
+		    "a_long_...n_name       12\n");
+	table_finish(&table);
+}
+END_TEST
+
 START_TEST(test_shares)
 {
 	ck_assert_uint_eq(table_share(0, 0), 0);
@@ -641,6 +672,7 @@ static Suite *make_suite(void)
 	tcase_add_test(formats, test_csv_quoting);
 	tcase_add_test(formats, test_text_fit);
 	tcase_add_test(formats, test_text_width);
+	tcase_add_test(formats, test_text_optional_columns);
 	tcase_add_test(formats, test_shares);
 	suite_add_tcase(suite, formats);
 	TCase *command_line = tcase_create("command line");

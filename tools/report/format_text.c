@@ -113,14 +113,28 @@ static size_t cell_columns(const struct table_column *column, const struct table
 	return strlen(number);
 }
 
+/* What the terminal has no room for has no width; everything else has a title at least. */
+static bool is_shown(const struct table *table, const size_t *widths, size_t column)
+{
+	return (table->columns[column].formats & TABLE_IN_TEXT) && widths[column] > 0;
+}
+
 static size_t total_width(const struct table *table, const size_t *widths)
 {
 	size_t total = 0;
 	for (size_t i = 0; i < table->column_count; i++) {
-		if (table->columns[i].formats & TABLE_IN_TEXT)
+		if (is_shown(table, widths, i))
 			total += widths[i] + (total ? GAP : 0);
 	}
 	return total;
+}
+
+static void drop_optional(const struct table *table, size_t *widths, size_t width)
+{
+	for (size_t i = table->column_count; i-- > 0 && total_width(table, widths) > width;) {
+		if (table->columns[i].formats & TABLE_OPTIONAL)
+			widths[i] = 0;
+	}
 }
 
 /* Takes from the widest name column until all fits, or nothing more can be taken. */
@@ -130,8 +144,8 @@ static void shrink(const struct table *table, size_t *widths, size_t width)
 		size_t widest = table->column_count;
 		size_t second = NAME_WIDTH_MIN;
 		for (size_t i = 0; i < table->column_count; i++) {
-			if (!(table->columns[i].formats & TABLE_IN_TEXT) ||
-			    !is_text(table->columns[i].kind) || widths[i] <= NAME_WIDTH_MIN)
+			if (!is_shown(table, widths, i) || !is_text(table->columns[i].kind) ||
+			    widths[i] <= NAME_WIDTH_MIN)
 				continue;
 			if (widest == table->column_count || widths[i] > widths[widest]) {
 				if (widest != table->column_count)
@@ -163,8 +177,10 @@ static size_t *measure(const struct table *table, unsigned width)
 				widths[i] = columns;
 		}
 	}
-	if (width > 0)
+	if (width > 0) {
+		drop_optional(table, widths, width);
 		shrink(table, widths, width);
+	}
 	return widths;
 }
 
@@ -210,7 +226,7 @@ static void print_line(const struct table *table, const struct table_cell *cells
 {
 	for (size_t i = 0; i <= last; i++) {
 		const struct table_column *column = &table->columns[i];
-		if (!(column->formats & TABLE_IN_TEXT))
+		if (!is_shown(table, widths, i))
 			continue;
 		if (!cells) {
 			char *title = format_text_fit(column->title, widths[i]);
@@ -236,7 +252,7 @@ void format_text_print(const struct table *table, FILE *stream, unsigned width)
 	size_t *widths = measure(table, width);
 	size_t last = 0;
 	for (size_t i = 0; i < table->column_count; i++) {
-		if (table->columns[i].formats & TABLE_IN_TEXT)
+		if (is_shown(table, widths, i))
 			last = i;
 	}
 	print_line(table, NULL, widths, last, stream);

@@ -24,7 +24,7 @@ static const struct table_column function_columns[COLUMN_COUNT] = {
 	[COLUMN_MODULE] = {"Module", "module", TABLE_TEXT, TABLE_IN_ALL},
 	[COLUMN_FULL] = {"Function (Full)", "function_full", TABLE_NAME,
 			 TABLE_IN_CSV | TABLE_IN_JSON},
-	[COLUMN_FILE] = {"Source File", "source_file", TABLE_TEXT, TABLE_IN_ALL},
+	[COLUMN_FILE] = {"Source File", "source_file", TABLE_TEXT, TABLE_IN_ALL | TABLE_OPTIONAL},
 	[COLUMN_START] = {"Start Address", "start_address", TABLE_ADDRESS,
 			  TABLE_IN_CSV | TABLE_IN_JSON},
 	[COLUMN_PATH] = {"Source Path", "source_path", TABLE_TEXT, TABLE_IN_JSON},

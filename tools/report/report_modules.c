@@ -3,7 +3,7 @@
 
 static const struct table_column columns[] = {
 	{"Module", "module", TABLE_TEXT, TABLE_IN_ALL},
-	{"Path", "path", TABLE_NAME, TABLE_IN_ALL},
+	{"Path", "path", TABLE_NAME, TABLE_IN_ALL | TABLE_OPTIONAL},
 	{"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_IN_ALL},
 	{"CPU %", "cpu_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_IN_JSON},
 	{"Samples", "samples", TABLE_COUNT, TABLE_IN_ALL},

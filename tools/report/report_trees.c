@@ -7,10 +7,9 @@ enum { COLUMN_STACK, COLUMN_SHARE, COLUMN_TOTAL, COLUMN_SELF, COLUMN_SAMPLES, CO
 
 static const struct table_column top_down_columns[] = {
 	[COLUMN_STACK] = {"Function Stack", "function", TABLE_TREE, TABLE_IN_ALL},
-	[COLUMN_SHARE] = {"CPU Time:Total %", "cpu_share", TABLE_SHARE,
-			  TABLE_IN_TEXT | TABLE_IN_JSON},
-	[COLUMN_TOTAL] = {"CPU Time:Total", "cpu_time_total_s", TABLE_SECONDS,
-			  TABLE_IN_TEXT | TABLE_IN_JSON},
+	[COLUMN_SHARE] = {"CPU %", "cpu_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_IN_JSON},
+	[COLUMN_TOTAL] = {"CPU Time", "cpu_time_total_s", TABLE_SECONDS,
+			  TABLE_IN_TEXT | TABLE_IN_JSON | TABLE_OPTIONAL},
 	[COLUMN_SELF] = {"CPU Time:Self", "cpu_time_self_s", TABLE_SECONDS, TABLE_IN_ALL},
 	[COLUMN_SAMPLES] = {"Samples:Total", "samples_total", TABLE_COUNT, TABLE_IN_JSON},
 	[COLUMN_MODULE] = {"Module", "module", TABLE_TEXT, TABLE_IN_ALL},

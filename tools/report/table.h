@@ -23,6 +23,8 @@ enum table_kind {
 #define TABLE_IN_CSV  2u
 #define TABLE_IN_JSON 4u
 #define TABLE_IN_ALL  7u
+/* Left out of text where the terminal is too narrow, the last one first. */
+#define TABLE_OPTIONAL 8u
 
 struct table_column {
 	const char *title;

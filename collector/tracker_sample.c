@@ -39,7 +39,7 @@ static size_t add_kernel_frames(struct tracker *tracker, const struct record_sam
 			continue;
 		/* Return addresses are looked up inside the call. */
 		struct profile_frame frame = {tracker->kernel_image, 0, count == 0 ? ip : ip - 1};
-		tracker->ids[count++] = tree_frame(tracker->tree, &frame);
+		tracker->ids[count++] = tree_frame(tracker->tree, &frame, 0);
 	}
 	return count;
 }
@@ -100,10 +100,10 @@ static void intern(struct tracker *tracker, struct process *process, const struc
 				from->source == UW_SOURCE_FRAME_POINTER ? PROFILE_FRAME_POINTER : 0,
 			.rva = from->rva,
 		};
-		tracker->ids[count++] = tree_frame(tracker->tree, &frame);
+		tracker->ids[count++] = tree_frame(tracker->tree, &frame, from->function);
 	}
 	if (tracker->config.collapse) {
-		size_t kept = tree_collapse(tracker->ids, count);
+		size_t kept = tree_collapse(tracker->tree, tracker->ids, count);
 		stack->collapsed =
 			(uint16_t)(count - kept < UINT16_MAX ? count - kept : UINT16_MAX);
 		count = kept;

@@ -11,12 +11,27 @@ struct index {
 	size_t capacity; /* power of two */
 };
 
+struct frame {
+	struct profile_frame out;
+	uint32_t function; /* index in functions */
+};
+
+struct function {
+	uint64_t start;
+	uint32_t image;
+	bool is_frame; /* start is the frame's own address: its function is not known */
+};
+
 struct tree {
 	struct emit *emit;
 	struct index frame_index;
-	struct profile_frame *frames;
+	struct frame *frames;
 	uint32_t frame_count;
 	uint32_t frame_capacity;
+	struct index function_index;
+	struct function *functions;
+	uint32_t function_count;
+	uint32_t function_capacity;
 	struct index node_index;
 	struct profile_node *nodes;
 	uint32_t node_count;
@@ -35,6 +50,11 @@ static uint64_t hash_frame(const struct profile_frame *frame)
 	return mix(frame->rva ^ mix((uint64_t)frame->image << 32 | frame->flags));
 }
 
+static uint64_t hash_function(const struct function *function)
+{
+	return mix(function->start ^ mix((uint64_t)function->image << 1 | function->is_frame));
+}
+
 static uint64_t hash_node(const struct profile_node *node)
 {
 	return mix((uint64_t)node->parent << 32 | node->frame);
@@ -51,11 +71,16 @@ struct tree *tree_create(struct emit *emit)
 	tree->nodes = calloc(tree->node_capacity, sizeof(*tree->nodes));
 	tree->frame_capacity = INITIAL_CAPACITY;
 	tree->frames = calloc(tree->frame_capacity, sizeof(*tree->frames));
-	tree->node_index.capacity = tree->frame_index.capacity = 2 * INITIAL_CAPACITY;
+	tree->function_capacity = INITIAL_CAPACITY;
+	tree->functions = calloc(tree->function_capacity, sizeof(*tree->functions));
+	tree->node_index.capacity = tree->frame_index.capacity = tree->function_index.capacity =
+		2 * INITIAL_CAPACITY;
 	tree->node_index.slots = calloc(tree->node_index.capacity, sizeof(uint32_t));
 	tree->frame_index.slots = calloc(tree->frame_index.capacity, sizeof(uint32_t));
-	if (tree->nodes == NULL || tree->frames == NULL || tree->node_index.slots == NULL ||
-	    tree->frame_index.slots == NULL) {
+	tree->function_index.slots = calloc(tree->function_index.capacity, sizeof(uint32_t));
+	if (tree->nodes == NULL || tree->frames == NULL || tree->functions == NULL ||
+	    tree->node_index.slots == NULL || tree->frame_index.slots == NULL ||
+	    tree->function_index.slots == NULL) {
 		tree_destroy(tree);
 		return NULL;
 	}
@@ -68,8 +93,10 @@ void tree_destroy(struct tree *tree)
 		return;
 	free(tree->nodes);
 	free(tree->frames);
+	free(tree->functions);
 	free(tree->node_index.slots);
 	free(tree->frame_index.slots);
+	free(tree->function_index.slots);
 	free(tree);
 }
 
@@ -100,17 +127,40 @@ static bool grow(void **items, size_t item_size, uint32_t *capacity, struct inde
 	return true;
 }
 
-uint32_t tree_frame(struct tree *tree, const struct profile_frame *frame)
+static uint32_t find_or_add_function(struct tree *tree, const struct function *function)
 {
-	uint64_t hash = hash_frame(frame);
-	size_t mask = tree->frame_index.capacity - 1;
-	for (size_t i = hash & mask; tree->frame_index.slots[i] != 0; i = (i + 1) & mask) {
-		uint32_t id = tree->frame_index.slots[i] - 1;
-		const struct profile_frame *known = &tree->frames[id];
-		if (known->rva == frame->rva && known->image == frame->image &&
-		    known->flags == frame->flags)
+	uint64_t hash = hash_function(function);
+	size_t mask = tree->function_index.capacity - 1;
+	for (size_t i = hash & mask; tree->function_index.slots[i] != 0; i = (i + 1) & mask) {
+		uint32_t id = tree->function_index.slots[i] - 1;
+		const struct function *known = &tree->functions[id];
+		if (known->start == function->start && known->image == function->image &&
+		    known->is_frame == function->is_frame)
 			return id;
 	}
+	if (tree->function_count == tree->function_capacity) {
+		void *items = tree->functions;
+		bool grown = grow(&items, sizeof(*tree->functions), &tree->function_capacity,
+				  &tree->function_index);
+		tree->functions = items;
+		if (!grown)
+			return PROFILE_NONE;
+		for (uint32_t id = 0; id < tree->function_count; id++)
+			insert(&tree->function_index, hash_function(&tree->functions[id]), id);
+	}
+	uint32_t id = tree->function_count++;
+	tree->functions[id] = *function;
+	insert(&tree->function_index, hash, id);
+	return id;
+}
+
+static uint32_t add_frame(struct tree *tree, const struct profile_frame *frame, uint64_t start,
+			  uint64_t hash)
+{
+	struct function function = {start != 0 ? start : frame->rva, frame->image, start == 0};
+	uint32_t function_id = find_or_add_function(tree, &function);
+	if (function_id == PROFILE_NONE)
+		return PROFILE_NONE;
 	if (tree->frame_count == tree->frame_capacity) {
 		void *items = tree->frames;
 		bool grown = grow(&items, sizeof(*tree->frames), &tree->frame_capacity,
@@ -119,13 +169,27 @@ uint32_t tree_frame(struct tree *tree, const struct profile_frame *frame)
 		if (!grown)
 			return PROFILE_NONE;
 		for (uint32_t id = 0; id < tree->frame_count; id++)
-			insert(&tree->frame_index, hash_frame(&tree->frames[id]), id);
+			insert(&tree->frame_index, hash_frame(&tree->frames[id].out), id);
 	}
 	uint32_t id = tree->frame_count++;
-	tree->frames[id] = *frame;
+	tree->frames[id] = (struct frame){*frame, function_id};
 	insert(&tree->frame_index, hash, id);
 	emit_frame(tree->emit, frame);
 	return id;
+}
+
+uint32_t tree_frame(struct tree *tree, const struct profile_frame *frame, uint64_t function)
+{
+	uint64_t hash = hash_frame(frame);
+	size_t mask = tree->frame_index.capacity - 1;
+	for (size_t i = hash & mask; tree->frame_index.slots[i] != 0; i = (i + 1) & mask) {
+		uint32_t id = tree->frame_index.slots[i] - 1;
+		const struct profile_frame *known = &tree->frames[id].out;
+		if (known->rva == frame->rva && known->image == frame->image &&
+		    known->flags == frame->flags)
+			return id;
+	}
+	return add_frame(tree, frame, function, hash);
 }
 
 static uint32_t find_or_add_node(struct tree *tree, const struct profile_node *node)
@@ -164,16 +228,24 @@ uint32_t tree_node(struct tree *tree, const uint32_t *frames, size_t count)
 	return node;
 }
 
-/* Whether the stack, of which the first `kept` frames are in root-first order, ends in three equal
- * cycles of the given period. */
-static bool ends_in_cycles(const uint32_t *kept, size_t count, size_t period)
+/* Frames that are out of memory's reach are a function of their own. */
+static uint32_t function_of(const struct tree *tree, uint32_t frame)
 {
-	if (count < 3 * period || kept[count - 1] != kept[count - 1 - period])
+	return frame < tree->frame_count ? tree->frames[frame].function : PROFILE_NONE;
+}
+
+/* Whether the stack, of which the first `count` frames are in root-first order, ends in three
+ * cycles of the given period that are equal by their functions. */
+static bool ends_in_cycles(const struct tree *tree, const uint32_t *kept, size_t count,
+			   size_t period)
+{
+	if (count < 3 * period)
 		return false;
-	const uint32_t *end = kept + count;
-	size_t bytes = period * sizeof(*kept);
-	return memcmp(end - period, end - 2 * period, bytes) == 0 &&
-	       memcmp(end - period, end - 3 * period, bytes) == 0;
+	for (size_t i = 1; i <= 2 * period; i++)
+		if (function_of(tree, kept[count - i]) !=
+		    function_of(tree, kept[count - i - period]))
+			return false;
+	return true;
 }
 
 static void reverse(uint32_t *frames, size_t count)
@@ -185,15 +257,17 @@ static void reverse(uint32_t *frames, size_t count)
 	}
 }
 
-size_t tree_collapse(uint32_t *frames, size_t count)
+size_t tree_collapse(const struct tree *tree, uint32_t *frames, size_t count)
 {
 	size_t kept = 0;
 	reverse(frames, count);
 	for (size_t i = 0; i < count; i++) {
 		frames[kept++] = frames[i];
 		for (size_t period = 1; period <= PERIOD_MAX; period++) {
-			if (ends_in_cycles(frames, kept, period)) {
+			if (ends_in_cycles(tree, frames, kept, period)) {
 				kept -= period;
+				memcpy(frames + kept - period, frames + kept,
+				       period * sizeof(*frames));
 				break;
 			}
 		}

@@ -18,16 +18,18 @@ struct tree;
 struct tree *tree_create(struct emit *emit);
 void tree_destroy(struct tree *tree); /* accepts NULL */
 
-/* The id of a frame; PROFILE_NONE when out of memory. */
-uint32_t tree_frame(struct tree *tree, const struct profile_frame *frame);
+/* The id of a frame; PROFILE_NONE when out of memory. function is the address where the frame's
+ * function starts in its image, 0: not known, and then the frame is taken for a function. */
+uint32_t tree_frame(struct tree *tree, const struct profile_frame *frame, uint64_t function);
 
 /* The node of a stack of count frame ids, leaf first; PROFILE_NONE when out of memory. */
 uint32_t tree_node(struct tree *tree, const uint32_t *frames, size_t count);
 
 /*
- * Collapses recursion in place: of a cycle of 1 to 8 frames that repeats, the first and one
- * repetition stay (outermost ones; frames are leaf first). Returns the new count.
+ * Collapses recursion in place: of a cycle of 1 to 8 functions that repeats, the outermost cycle
+ * and the innermost one stay, so that the calls into the recursion and out of it keep their places.
+ * Frames are leaf first. Returns the new count.
  */
-size_t tree_collapse(uint32_t *frames, size_t count);
+size_t tree_collapse(const struct tree *tree, uint32_t *frames, size_t count);
 
 #endif

@@ -114,9 +114,9 @@ static bool code_from_row(struct uw_code *code, const struct uw_row *row,
 		if (rule->kind == UW_RULE_UNSPECIFIED || rule->kind == UW_RULE_SAME)
 			continue;
 		if (!saved || rule->kind != UW_RULE_AT_CFA || rule->offset == 0 ||
-		    rule->offset % 8 != 0 || rule->offset / 8 != (int16_t)(rule->offset / 8))
+		    rule->offset % 8 != 0 || rule->offset / 8 != (int8_t)(rule->offset / 8))
 			return false;
-		code->saved[next - 1] = (int16_t)(rule->offset / 8);
+		code->saved[next - 1] = (int8_t)(rule->offset / 8);
 		code->saved_mask |= (uint8_t)(1U << (next - 1));
 	}
 	return true;
@@ -166,11 +166,13 @@ static enum uw_code_kind code_kind(struct uw_space *space, struct uw_code *code)
 	   before it may be the last one of an unrelated function. */
 	if (!code->exact && rva + 1 == fde.end && code_is_sigreturn(space, code->ip))
 		return UW_CODE_SIGRETURN;
+	if (rva - fde.start < UW_FUNCTION_UNKNOWN)
+		code->function = (uint32_t)(rva - fde.start);
 	return code_kind_of_row(module, &fde, rva, code);
 }
 
 void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, bool exact)
 {
-	*code = (struct uw_code){.ip = ip, .exact = exact};
+	*code = (struct uw_code){.ip = ip, .exact = exact, .function = UW_FUNCTION_UNKNOWN};
 	code->kind = (uint8_t)(code_kind(space, code) & 0x7f);
 }

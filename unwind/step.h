@@ -29,12 +29,15 @@ enum {
 };
 extern const uint8_t uw_saved_regs[UW_SAVED_COUNT]; /* their DWARF numbers */
 
+#define UW_FUNCTION_UNKNOWN UINT32_MAX
+
 struct uw_code {
 	uint64_t ip;
 	uint32_t mapping; /* index in the space */
 	int32_t cfa_offset;
-	int16_t saved[UW_SAVED_COUNT]; /* CFA-relative slots in units of 8 bytes; 0: not saved */
-	uint8_t saved_mask;            /* bit n: saved[n] is not 0 */
+	uint32_t function;            /* lookup address - start of its function, or unknown */
+	int8_t saved[UW_SAVED_COUNT]; /* CFA-relative slots in units of 8 bytes; 0: not saved */
+	uint8_t saved_mask;           /* bit n: saved[n] is not 0 */
 	uint8_t cfa_reg;
 	uint8_t kind : 7; /* enum uw_code_kind */
 	uint8_t exact : 1;

@@ -71,11 +71,13 @@ enum uw_source {
 };
 
 struct uw_frame {
-	uint64_t ip;    /* address of the next instruction to run in this frame */
-	uint64_t rva;   /* the lookup address in the mapping's module, as an ELF virtual address,
-			   or itself where no module backs the mapping. The lookup address is ip
-			   if exact, else ip - 1, which lies inside the call */
-	uint64_t sp;    /* stack pointer in this frame; identifies the frame within its stack */
+	uint64_t ip;       /* address of the next instruction to run in this frame */
+	uint64_t rva;      /* the lookup address in the mapping's module, as an ELF virtual address,
+			      or itself where no module backs the mapping. The lookup address is ip
+			      if exact, else ip - 1, which lies inside the call */
+	uint64_t function; /* where the frame's function starts by its FDE, in the terms of rva;
+			      0: not known. A function split in hot and cold parts has two */
+	uint64_t sp;       /* stack pointer in this frame; identifies the frame within its stack */
 	uint32_t tag;   /* of the mapping (uw_space_map); UW_TAG_NONE where ip is in no mapping */
 	uint8_t source; /* enum uw_source */
 	bool exact;     /* ip is exact: the leaf, or a frame that a signal interrupted */

@@ -52,8 +52,8 @@ static enum uw_stop walk_classify(const struct walk *walk, uint64_t address)
 	return UW_STOP_OTHER_STACK;
 }
 
-/* mapping: of the frame's lookup address, or NULL. */
-static void walk_emit(const struct walk *walk, const struct uw_mapping *mapping,
+/* mapping: of the frame's lookup address, or NULL; function: uw_code.function. */
+static void walk_emit(const struct walk *walk, const struct uw_mapping *mapping, uint32_t function,
 		      struct uw_frame *frame)
 {
 	const struct uw_state *state = &walk->state;
@@ -61,6 +61,7 @@ static void walk_emit(const struct walk *walk, const struct uw_mapping *mapping,
 
 	frame->ip = state->ip;
 	frame->rva = mapping ? mapping->rva + (lookup - mapping->start) : lookup;
+	frame->function = function == UW_FUNCTION_UNKNOWN ? 0 : frame->rva - function;
 	frame->sp = state->reg[walk->machine->sp];
 	frame->tag = mapping ? mapping->tag : UW_TAG_NONE;
 	frame->source = walk->source;
@@ -183,7 +184,7 @@ static size_t walk_run(struct walk *walk, struct uw_frame *frames, size_t max_fr
 			*stop = UW_STOP_DEPTH;
 			return count;
 		}
-		walk_emit(walk, walk_mapping(walk, code), &frames[count++]);
+		walk_emit(walk, walk_mapping(walk, code), code->function, &frames[count++]);
 		*stop = walk_step(walk, &code);
 		if (*stop != UW_STOP_COUNT)
 			return count;
@@ -207,7 +208,8 @@ size_t uw_walk(struct uw_space *space, const struct uw_regs *regs, const struct 
 	} else {
 		*stop = UW_STOP_NO_MEMORY;
 		if (max_frames > 0)
-			walk_emit(&walk, uw_space_lookup(space, walk.state.ip), &frames[count++]);
+			walk_emit(&walk, uw_space_lookup(space, walk.state.ip), UW_FUNCTION_UNKNOWN,
+				  &frames[count++]);
 	}
 	return walk_count(space, frames, count, *stop);
 }

@@ -26,7 +26,7 @@ static void teardown(void)
 static uint32_t frame(uint32_t image, uint64_t rva)
 {
 	struct profile_frame out = {image, 0, rva};
-	return tree_frame(tree, &out);
+	return tree_frame(tree, &out, 0);
 }
 
 START_TEST(empty)
@@ -43,9 +43,9 @@ START_TEST(frames_are_dense_and_written_once)
 	ck_assert_uint_eq(frame(1, 0x10), 0);
 	ck_assert_uint_eq(frame(1, 0x20), 1);
 	ck_assert_uint_eq(frame(2, 0x10), 2);
-	ck_assert_uint_eq(tree_frame(tree, &by_pointer), 3);
+	ck_assert_uint_eq(tree_frame(tree, &by_pointer, 0), 3);
 	ck_assert_uint_eq(frame(1, 0x10), 0);
-	ck_assert_uint_eq(tree_frame(tree, &by_pointer), 3);
+	ck_assert_uint_eq(tree_frame(tree, &by_pointer, 0), 3);
 	ck_assert_str_eq(fake_emit_lines(emit), "frame 0 1+10 flags 0\n"
 						"frame 1 1+20 flags 0\n"
 						"frame 2 2+10 flags 0\n"
@@ -69,6 +69,17 @@ START_TEST(nodes_share_their_callers)
 						"node 2 parent 1 frame 1\n"
 						"node 3 parent 2 frame 2\n"
 						"node 4 parent 1 frame 2\n");
+}
+END_TEST
+
+/* Enough of them that they meet in the table. */
+START_TEST(frames_that_differ_in_flags_only)
+{
+	for (uint32_t i = 0; i < 4000; i++) {
+		struct profile_frame by_pointer = {1, PROFILE_FRAME_POINTER, i};
+		ck_assert_uint_eq(frame(1, i), 2 * i);
+		ck_assert_uint_eq(tree_frame(tree, &by_pointer), 2 * i + 1);
+	}
 }
 END_TEST
 
@@ -96,18 +107,36 @@ START_TEST(grows)
 }
 END_TEST
 
-/* Collapses a chain written root first, a letter per frame. */
+/* Collapses a chain written root first: a letter is a function, a digit after it tells apart calls
+ * in it. */
 static const char *collapse(const char *chain)
 {
-	static char text[256];
+	static char text[512];
+	static char known[64][2]; /* by frame id */
 	uint32_t frames[256];
-	size_t count = strlen(chain);
-	for (size_t i = 0; i < count; i++)
-		frames[i] = (uint32_t)chain[count - 1 - i];
-	count = tree_collapse(frames, count);
-	for (size_t i = 0; i < count; i++)
-		text[i] = (char)frames[count - 1 - i];
-	text[count] = '\0';
+	size_t count = 0;
+	size_t length = 0;
+	char calls[256][2];
+	for (size_t i = 0; chain[i] != '\0'; i++, count++) {
+		bool has_digit = chain[i + 1] >= '0' && chain[i + 1] <= '9';
+		calls[count][0] = chain[i];
+		calls[count][1] = has_digit ? chain[++i] : '\0';
+	}
+	for (size_t i = 0; i < count; i++) {
+		const char *call = calls[count - 1 - i];
+		struct profile_frame out = {1, 0, (uint64_t)call[0] << 8 | (uint8_t)call[1]};
+		frames[i] = tree_frame(tree, &out, (uint64_t)call[0] << 8);
+		ck_assert_uint_lt(frames[i], sizeof(known) / sizeof(known[0]));
+		memcpy(known[frames[i]], call, sizeof(calls[0]));
+	}
+	count = tree_collapse(tree, frames, count);
+	for (size_t i = count; i > 0; i--) {
+		const char *call = known[frames[i - 1]];
+		text[length++] = call[0];
+		if (call[1] != '\0')
+			text[length++] = call[1];
+	}
+	text[length] = '\0';
 	return text;
 }
 
@@ -136,6 +165,12 @@ static const struct {
 	{"maaaxaaaxaaaxaaax", "maaxaax"},
 	{"mabbbabbbabbb", "mabbabb"},
 	{"abcabcabxabcabcabx", "abcabcabxabcabcabx"}, /* repeated once only */
+	/* Several calls in one function: the first cycle and the last one stay. */
+	{"ma1a2a3b", "ma1a3b"},
+	{"ma1a2a1a2a4b", "ma1a4b"},
+	{"ma1b1a2b2a3b3a4c", "ma1b1a3b3a4c"},
+	{"ma1b1a2b2a3b3a4b4c", "ma1b1a4b4c"},
+	{"ma1a2x1a3a4a5x2a1a2x3b", "ma1a2x1a1a2x3b"},
 };
 
 START_TEST(collapsed)
@@ -216,6 +251,7 @@ int main(void)
 	tcase_add_test(tcase, empty);
 	tcase_add_test(tcase, frames_are_dense_and_written_once);
 	tcase_add_test(tcase, nodes_share_their_callers);
+	tcase_add_test(tcase, frames_that_differ_in_flags_only);
 	tcase_add_test(tcase, grows);
 	tcase_add_loop_test(tcase, collapsed, 0, (int)(sizeof(chains) / sizeof(chains[0])));
 	tcase_add_loop_test(tcase, collapsed_by_period, 1, 9);

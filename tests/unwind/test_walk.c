@@ -168,6 +168,25 @@ START_TEST(recursion)
 }
 END_TEST
 
+/* The address of the function that frame i is in. */
+static uint64_t function_address(size_t i)
+{
+	ck_assert_uint_ne(frames[i].function, 0);
+	return frames[i].ip - !frames[i].exact - (frames[i].rva - frames[i].function);
+}
+
+/* Whatever the call site: each level says where its function starts. */
+START_TEST(functions)
+{
+	recurse(RECURSION_DEPTH);
+	assert_complete();
+	ck_assert_uint_eq(function_address(0), (uintptr_t)leaf);
+	for (size_t i = 1; i <= RECURSION_DEPTH; i++)
+		ck_assert_uint_eq(frames[i].function, frames[1].function);
+	ck_assert_uint_ne(frames[1].function, frames[RECURSION_DEPTH + 2].function);
+}
+END_TEST
+
 static int compare(const void *left, const void *right)
 {
 	if (noted_count == 0)
@@ -309,6 +328,7 @@ START_TEST(no_mappings)
 	ck_assert_int_eq(stop, UW_STOP_NO_INFO);
 	ck_assert_uint_eq(frames[0].tag, UW_TAG_NONE);
 	ck_assert_uint_eq(frames[0].rva, frames[0].ip);
+	ck_assert_uint_eq(frames[0].function, 0);
 	uw_space_destroy(empty);
 }
 END_TEST
@@ -332,6 +352,7 @@ static Suite *walk_suite(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, chain_of_forty);
 	tcase_add_test(tcase, recursion);
+	tcase_add_test(tcase, functions);
 	tcase_add_test(tcase, callback_through_libc);
 	tcase_add_test(tcase, thread_root);
 	tcase_add_test(tcase, truncated_copies);

@@ -205,6 +205,26 @@ START_TEST(odd_size)
 }
 END_TEST
 
+START_TEST(odd_size_at_the_end)
+{
+	struct perf_event_header header = {PERF_RECORD_SAMPLE, 0, 12};
+	uint8_t bytes[16] = {0};
+	const void *at;
+	size_t size;
+	memcpy(bytes, &header, sizeof(header));
+	ring_fixture_put_record(&ring, SIZE - 8, 0);
+	ring_refresh(&ring);
+	assert_next(SIZE - 8, 0);
+	ring_fixture_put(&ring, bytes, sizeof(bytes));
+	ring_refresh(&ring);
+	if (ring_peek(&ring, &at, &size)) {
+		ck_assert_ptr_eq(at, ring.bounce); /* not past the end */
+		ring_consume(&ring, size);
+	}
+	assert_dropped(1);
+}
+END_TEST
+
 START_TEST(head_beyond_the_ring)
 {
 	ring_fixture_set_head(&ring, SIZE + 8);
@@ -257,6 +277,7 @@ int main(void)
 	tcase_add_test(tcase, positions_go_over_64_bits);
 	tcase_add_test(tcase, broken_sizes);
 	tcase_add_test(tcase, odd_size);
+	tcase_add_test(tcase, odd_size_at_the_end);
 	tcase_add_test(tcase, head_beyond_the_ring);
 	tcase_add_test(tcase, head_behind_the_tail);
 	tcase_add_test(tcase, less_than_a_header);

@@ -78,7 +78,7 @@ START_TEST(frames_that_differ_in_flags_only)
 	for (uint32_t i = 0; i < 4000; i++) {
 		struct profile_frame by_pointer = {1, PROFILE_FRAME_POINTER, i};
 		ck_assert_uint_eq(frame(1, i), 2 * i);
-		ck_assert_uint_eq(tree_frame(tree, &by_pointer), 2 * i + 1);
+		ck_assert_uint_eq(tree_frame(tree, &by_pointer, 0), 2 * i + 1);
 	}
 }
 END_TEST

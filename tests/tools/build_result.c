@@ -68,6 +68,26 @@ static void add_images(struct builder *builder)
 	}
 }
 
+static void add_machine(struct builder *builder)
+{
+	wchar_t name[] = L"box";
+	wchar_t os_name[] = L"Testix";
+	TBRW_HOST host = {.host_size = sizeof(host), .host_name.soi_ptr = name};
+	TBRW_OS os = {
+		.os_size = sizeof(os),
+		.os_platform = TBRW_OSFAMILY_LINUX64,
+		.os_name.soi_ptr = os_name,
+	};
+	TBRW_CPU cpus[4] = {0};
+	TBRW_NODE node = {.node_size = sizeof(node), .node_num_available = 4, .cpu_array = cpus};
+	TBRW_SYSTEM system = {sizeof(system), 1, &node};
+	for (TBRW_U32 i = 0; i < 4; i++)
+		cpus[i] = (TBRW_CPU){.cpu_size = sizeof(cpus[i]), .cpu_number = i};
+	ck_assert_uint_eq(profile_writer_set_software(builder->writer, &host, &os, NULL),
+			  VT_SUCCESS);
+	ck_assert_uint_eq(profile_writer_set_system(builder->writer, &system), VT_SUCCESS);
+}
+
 static uint32_t add_frame(struct builder *builder, const char *text)
 {
 	char image_name[16] = "?";
@@ -245,6 +265,7 @@ void build_result_write(const char *path, const struct build_result *result)
 	builder->node_count = 1;
 	builder->time_ns = START_NS;
 	ck_assert_uint_eq(profile_writer_create(path, &run, &builder->writer), VT_SUCCESS);
+	add_machine(builder);
 	add_images(builder);
 	for (size_t i = 0; i < result->count; i++)
 		add_sample(builder, &result->samples[i]);

@@ -305,7 +305,7 @@ START_TEST(test_summary_text)
 	char *text = render(&example, report_summary_print, 0, NULL);
 	static const char *const parts[] = {
 		"Elapsed Time:             2.000 s\n",
-		"CPU Time:                 0.080 s (0.04 CPUs)\n",
+		"CPU Time:                 0.080 s (0.04 CPUs of 4)\n",
 		"  in no sample:           0.004 s (5.0 %)\n",
 		"Samples:                  10, one each 10 ms of CPU time; 3 lost (23.08 %)\n",
 		"70.0 % complete, 30.0 % skipped",
@@ -313,6 +313,8 @@ START_TEST(test_summary_text)
 		"\nTop Hotspots\nFunction",
 		"Command Line:             app --fast \"a b\"\n",
 		"Exit Status:              3\n",
+		"Computer Name:            box\n",
+		"Operating System:         Testix\n",
 	};
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		ck_assert_msg(strstr(text, parts[i]) != NULL, "%s is not in:\n%s", parts[i], text);

@@ -53,7 +53,7 @@ static int recover(struct profile_reader *reader, const char *path, const char *
 	struct progress progress;
 	char *temporary = xalloc_printf("%s.recovering-%d", output, (int)getpid());
 	progress_begin(&progress, "Recovering", profile_reader_sample_count(reader));
-	TBRW_U32 code = recover_write(reader, temporary, &progress);
+	TBRW_U32 code = recover_write(reader, path, temporary, &progress);
 	progress_end(&progress);
 	int status = EXIT_FAILURE;
 	if (code != VT_SUCCESS) {

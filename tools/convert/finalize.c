@@ -2,6 +2,7 @@
 #include "tbrw/profile/writer.h"
 #include "tools/functions.h"
 #include "tools/symbols/demangle.h"
+#include "tools/symbols/kallsyms.h"
 #include "tools/symbols/perf_map.h"
 #include "tools/symbols/resolve.h"
 #include "tools/utf8.h"
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static void add_miss(struct finalized *finalized, const char *path, enum symbol_image_status status)
 {
@@ -30,6 +32,25 @@ static void name_by_module(const char *module, struct symbol_address *addresses,
 			module[0] == '[' ? xalloc_text(module) : xalloc_printf("[%s]", module);
 		function->is_pseudo = true;
 	}
+}
+
+/* The kernel's addresses change with each start. How far the date is from the time since the start
+ * tells one from another, but for clocks set meanwhile and drift, some 10^-5 of the time between.
+ */
+static bool is_same_boot(const struct profile_reader *reader)
+{
+	struct timespec raw;
+	struct timespec real;
+	if (profile_reader_clock_count(reader) == 0 || clock_gettime(CLOCK_MONOTONIC_RAW, &raw) ||
+	    clock_gettime(CLOCK_REALTIME, &real))
+		return false;
+	const struct profile_clock *then = profile_reader_clock(reader, 0);
+	double then_start = (double)then->real_ns / 1e9 - (double)then->raw_ns / 1e9;
+	double start =
+		(double)(real.tv_sec - raw.tv_sec) + (double)(real.tv_nsec - raw.tv_nsec) / 1e9;
+	double since = (double)real.tv_sec - (double)then->real_ns / 1e9;
+	double difference = start > then_start ? start - then_start : then_start - start;
+	return since >= 0 && difference < 5 + since * 1e-3;
 }
 
 static void resolve_image(const struct profile_reader *reader, const struct profile_image *image,
@@ -63,6 +84,8 @@ static void resolve_image(const struct profile_reader *reader, const struct prof
 		name_by_module("[jit]", addresses, count);
 		break;
 	case PROFILE_IMAGE_KERNEL:
+		if (is_same_boot(reader))
+			kallsyms_resolve(addresses, count);
 		name_by_module("[kernel]", addresses, count);
 		break;
 	default:

@@ -1,5 +1,6 @@
 #include "tools/convert/recover.h"
 #include "tbrw/profile/writer.h"
+#include "tools/convert/recover_system.h"
 #include "tools/index_map.h"
 #include <stdbool.h>
 
@@ -213,7 +214,8 @@ static TBRW_U32 finish(struct recovery *recovery, const char *command)
 	return profile_writer_finish(recovery->writer, &end);
 }
 
-TBRW_U32 recover_write(struct profile_reader *reader, const char *path, struct progress *progress)
+TBRW_U32 recover_write(struct profile_reader *reader, const char *source, const char *path,
+		       struct progress *progress)
 {
 	struct recovery recovery = {.reader = reader, .progress = progress};
 	struct profile_run run = describe_run(reader);
@@ -221,7 +223,9 @@ TBRW_U32 recover_write(struct profile_reader *reader, const char *path, struct p
 	TBRW_U32 code = profile_writer_create(path, &run, &recovery.writer);
 	if (code != VT_SUCCESS)
 		return code;
-	code = copy_images(&recovery);
+	code = recover_system(source, recovery.writer);
+	if (code == VT_SUCCESS)
+		code = copy_images(&recovery);
 	if (code == VT_SUCCESS)
 		code = copy_tree(&recovery);
 	if (code == VT_SUCCESS)

@@ -6,12 +6,33 @@
 #include <string.h>
 #include <unistd.h>
 
-static char folder[64];
+static char folder[256];
 
 void folder_setup(void)
 {
-	strcpy(folder, "/tmp/tbrw-test-XXXXXX");
+	const char *root = getenv("TBRW_TEST_KEEP");
+
+	/* Kept files are linked, which works within one file system. */
+	snprintf(folder, sizeof folder, "%s/tbrw-test-XXXXXX", root ? root : "/tmp");
 	ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+void folder_use(const char *path)
+{
+	snprintf(folder, sizeof folder, "%s", path);
+}
+
+/* With TBRW_TEST_KEEP set to a folder, the tb5 files that a test wrote are kept there. */
+static void keep_file(const char *name)
+{
+	const char *kept = getenv("TBRW_TEST_KEEP");
+	const char *suffix = strrchr(name, '.');
+	char path[512];
+
+	if (!kept || !suffix || strcmp(suffix, ".tb5") != 0)
+		return;
+	snprintf(path, sizeof path, "%s/%s-%s", kept, strrchr(folder, '/') + 1, name);
+	ck_assert_int_eq(link(path_of(name), path), 0);
 }
 
 void folder_teardown(void)
@@ -20,8 +41,10 @@ void folder_teardown(void)
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
+		if (entry->d_name[0] != '.') {
+			keep_file(entry->d_name);
 			unlink(path_of(entry->d_name));
+		}
 	if (dir)
 		closedir(dir);
 	rmdir(folder);
@@ -29,7 +52,7 @@ void folder_teardown(void)
 
 const char *path_of(const char *name)
 {
-	static char paths[4][384];
+	static char paths[4][640];
 	static unsigned next;
 	char *path = paths[next++ % 4];
 
@@ -39,10 +62,10 @@ const char *path_of(const char *name)
 
 TBRW_CHAR *wide_path_of(const char *name)
 {
-	static wchar_t paths[4][384];
+	static wchar_t paths[4][640];
 	static unsigned next;
 	wchar_t *path = paths[next++ % 4];
-	TBRW_U32 size = 384;
+	TBRW_U32 size = 640;
 
 	OK(TBRW_convert_utf8_to_wcs(path_of(name), path, &size));
 	return path;

@@ -20,6 +20,8 @@
  * until the fixture's end. */
 void folder_setup(void);
 void folder_teardown(void);
+/* For programs that are no tests: a folder that is there and stays. */
+void folder_use(const char *path);
 const char *path_of(const char *name);
 TBRW_CHAR *wide_path_of(const char *name);
 

@@ -1,0 +1,169 @@
+"""print_tb5, tbrw_reader and tbrw_writer on the files of make_sample and of the unit tests, against
+naive_reader.py. Usage: examples.py TOOLS_DIRECTORY TESTS_DIRECTORY UNIT_TEST..."""
+
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOOLS, TESTS = (os.path.abspath(path) for path in sys.argv[1:3])
+problems = []
+
+# What make_sample wrote, as the guide's structures have it.
+TRUTH = [
+    'complete: yes', 'streams: 5', 'bound: no',
+    '  driver=0xffffffff bind=0x1 sample_file=0x10',
+    '  node 2: type=0 cpus=1 used=1 memory_mb=32768',
+    '    cpu 1: native_arch=3 processor_number=0 mhz=2401 fsb_mhz=0 l2_kb=0 l3_kb=0 tsc_offset=-7 '
+    'package=0 core=1 thread=0 threads_per_core=0',
+    '        input=0x1 eax=0x906a3 ebx=0x100800 ecx=0x7ffafbff edx=0xbfebfbff',
+    '        select=0x3 value=0x1f010504',
+    '  host: name="höst \\"quoted\\"\\n" ip_address=-',
+    '  0: process pid=100 flags=0x5 when=5 name="sh" path=-',
+    '  0: thread pid=100 tid=101 flags=0x5 when=6 name="worker \U0001F600"',
+    '  1: module pid=100 flags=0x5 address=0x7f0000 length=0x2000 when=7 unload=50 mode=3 cs=0x33 '
+    'path="/lib/libc.so.6" name="/lib/libc.so.6" segment=-',
+    '  0: event id=2 flags=0x1 sample_after=2000003 name="INST_RETIRED.ANY" arch="arch"',
+    '      detail: method=0 access=1 bits=64 address=0x186 value=0x4300c0 command=3',
+    '  field offset=32 size=8 type=0x7 subtype=0x20 name="TimeStamp"',
+    '  8999: ip=0x402327 flags=0 cs=0x33 cpu=4 mode=3 tid=102 pid=100 event=2 TimeStamp=9009',
+    '  "a \\"b\\"\\n\\x01ä"',
+    '  0: value=0100000000000000ffffffff',
+    '  2: value=4294967295',
+    '  0: 01 02 03 04 05',
+]
+
+
+def check(condition, text):
+  if not condition:
+    problems.append(text)
+    print(text)
+
+
+def run(program, *arguments, **options):
+  done = subprocess.run([os.path.join(TOOLS, program), *arguments], capture_output=True, timeout=120, **options)
+  check(done.returncode in (0, 1, 2), f'{program} {arguments}: exit status {done.returncode}: {done.stderr[-2000:]}')
+  return done
+
+
+def naive(path):
+  return subprocess.run([sys.executable, os.path.join(HERE, 'naive_reader.py'), path], capture_output=True,
+                        timeout=300, check=False)
+
+
+def compare_readers(path, must_read):
+  """Both readers print the same of a file, or both refuse it. Whether they printed."""
+  ours, theirs = run('print_tb5', path), naive(path)
+  if must_read:
+    check(ours.returncode == 0, f'{path}: {ours.stderr.decode()}')
+  if ours.returncode == 0:
+    check(theirs.returncode == 0, f'{path}: naive reader: {theirs.stderr.decode()}')
+    if ours.stdout != theirs.stdout:
+      for a, b in zip(ours.stdout.splitlines(), theirs.stdout.splitlines()):
+        if a != b:
+          check(False, f'{path}:\n  print_tb5: {a!r}\n  naive:     {b!r}')
+          break
+      else:
+        check(False, f'{path}: one of the readers prints more lines')
+  return ours.returncode == 0
+
+
+def check_truth(folder):
+  printed = run('print_tb5', f'{folder}/sample.tb5').stdout.decode().splitlines()
+  for line in TRUTH:
+    check(line in printed, f'print_tb5 sample.tb5 does not print {line!r}')
+  limited = run('print_tb5', '--limit', '3', f'{folder}/sample.tb5').stdout.decode()
+  check('  3: ' not in limited and '(limited to 3 entries)' in limited, '--limit 3 does not limit')
+
+
+def body(path):
+  """What print_tb5 prints, but for the file's name."""
+  return run('print_tb5', path).stdout.partition(b'\n')[2]
+
+
+def check_round_trip(folder):
+  for name in ('empty', 'sample', 'appended'):
+    files = f'{folder}/{name}.tb5', f'{folder}/{name}.dat', f'{folder}/{name}-new.tb5'
+    for program, source, target in (('tbrw_reader', files[0], files[1]), ('tbrw_writer', files[1], files[2])):
+      done = run(program, source, target)
+      check(done.returncode == 0 and not done.stderr, f'{program} {name}: {done.stderr.decode()}')
+    check(body(files[0]) == body(files[2]) != b'', f'{name}: reader and writer change the file')
+    compare_readers(files[2], True)
+  check(os.path.getsize(f'{folder}/sample.tb5.dat') == 9000 * 40, 'the second data file is not the sampling data')
+  for name in ('bound', 'incomplete'):
+    done = run('tbrw_reader', f'{folder}/{name}.tb5', f'{folder}/{name}.dat')
+    check(done.returncode == 1 and done.stderr.startswith(b'tbrw_reader: ') and done.stderr.count(b'\n') == 1,
+          f'tbrw_reader takes {name}.tb5')
+    check(not os.path.exists(f'{folder}/{name}.dat'), f'tbrw_reader leaves {name}.dat')
+
+
+def check_usage(folder):
+  for program, count in (('print_tb5', 1), ('tbrw_reader', 2), ('tbrw_writer', 2)):
+    for arguments in range(4):
+      if arguments != count:
+        check(run(program, *['x'] * arguments).returncode == 2, f'{program} with {arguments} arguments')
+    done = run(program, *[f'{folder}/not-there', f'{folder}/out'][:count])
+    check(done.returncode == 1 and done.stderr.count(b'\n') == 1, f'{program}: a file that is not there')
+    check(run(program, '--help').stdout.startswith(b'Usage: '), f'{program} --help')
+
+
+def check_damaged_data(folder):
+  """The writer survives any data file; what it refuses leaves no tb5 file."""
+  with open(f'{folder}/sample.dat', 'rb') as file:
+    whole = file.read()
+  chance = random.Random(5)
+  target = f'{folder}/damaged.tb5'
+  for number in range(150):
+    data = bytearray(whole)
+    if number % 3 == 0:
+      del data[chance.randrange(len(data)):]
+    else:
+      for _ in range(number % 3):
+        data[chance.randrange(min(len(data), 3000))] ^= 1 << chance.randrange(8)
+    with open(f'{folder}/damaged.dat', 'wb') as file:
+      file.write(data)
+    done = run('tbrw_writer', f'{folder}/damaged.dat', target)
+    check((done.returncode == 0) == os.path.exists(target), f'writer, damaged input {number}: {done}')
+    if done.returncode == 0:
+      compare_readers(target, True)
+      os.remove(target)
+
+
+def check_unit_files(folder, programs):
+  """Every tb5 file that the unit tests leave: damaged ones may be refused."""
+  read = 0
+  for program in programs:
+    done = subprocess.run([os.path.join(TESTS, program)], capture_output=True, timeout=600,
+                          env={**os.environ, 'TBRW_TEST_KEEP': folder},
+                          check=False)
+    check(done.returncode == 0, f'{program}: {done.stdout.decode()[-2000:]}')
+  for name in sorted(os.listdir(folder)):
+    path = f'{folder}/{name}'
+    if os.path.isfile(path) and os.path.getsize(path) < 3 << 20:
+      read += compare_readers(path, False)
+  return read
+
+
+def main():
+  with tempfile.TemporaryDirectory() as folder:
+    made = subprocess.run([os.path.join(TESTS, 'make_sample'), folder], capture_output=True, check=False)
+    check(made.returncode == 0, made.stdout.decode())
+    files = sorted(os.listdir(folder))
+    check(len(files) == 7, f'make_sample made {files}')
+    for name in files:
+      compare_readers(f'{folder}/{name}', True)
+    check_truth(folder)
+    check_round_trip(folder)
+    check_usage(folder)
+    check_damaged_data(folder)
+  with tempfile.TemporaryDirectory() as folder:
+    read = check_unit_files(folder, sys.argv[3:])
+    check(read >= 20, f'only {read} files of the unit tests could be read')
+  print(f'{len(files)} + {read} files compared, {len(problems)} problems')
+  return 1 if problems else 0
+
+
+if __name__ == '__main__':
+  sys.exit(main())

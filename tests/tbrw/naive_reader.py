@@ -1,0 +1,404 @@
+"""Prints a tb5 file as print_tb5 does, by tbrw/FORMAT.md alone: slow, whole file in memory, no code
+shared with libtbrw. Usage: naive_reader.py FILE"""
+
+import struct
+import sys
+
+NO_STREAM = 0xFFFFFFFF
+GLOBAL_CONTENTS = {0: [16], 1: [17, 18, 19], 2: [20, 21], 3: [22], 4: [23], 5: [24]}
+STREAM_CONTENTS = {0: [32, 33], 1: [34], 2: [35], 3: [36], 4: [37]}
+SECTION_OF = {content: (scope, section)
+              for scope, table in (('global', GLOBAL_CONTENTS), ('stream', STREAM_CONTENTS))
+              for section, contents in table.items() for content in contents}
+
+
+class Damaged(Exception):
+  """The bytes are not what FORMAT.md says."""
+
+
+def _crc_table():
+  table = []
+  for byte in range(256):
+    for _ in range(8):
+      byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
+    table.append(byte)
+  return table
+
+
+CRC_TABLE = _crc_table()
+
+
+def crc32c(data):
+  crc = 0xFFFFFFFF
+  for byte in data:
+    crc = crc >> 8 ^ CRC_TABLE[(crc ^ byte) & 255]
+  return crc ^ 0xFFFFFFFF
+
+
+class Stream:
+  def __init__(self):
+    self.dropped = False
+    self.done = False
+    self.done_sections = set()
+    self.sequences = {}
+
+
+class File:
+  def __init__(self, data):
+    self.data = data
+    if len(data) < 64 or data[:8] != bytes.fromhex('89544235 0d0a1a0a'.replace(' ', '')):
+      raise Damaged('magic')
+    if crc32c(data[:60]) != struct.unpack_from('<I', data, 60)[0]:
+      raise Damaged('file header')
+    if struct.unpack_from('<HH', data, 8) != (1, 64):
+      raise Damaged('version')
+    chunks, whole = self._scan()
+    ends = [number for number, chunk in enumerate(chunks) if chunk[0] == 7]
+    self.complete = bool(ends)
+    if ends:
+      index = self._index(chunks[ends[-1]])
+      chunks = chunks[:ends[-1]]
+    elif not whole and not chunks:
+      chunks = []
+    self.reset()
+    for chunk in chunks:
+      self.apply(*chunk)
+    if ends:
+      by_scan = self.summary()
+      self.reset()
+      for entry in index:
+        self.apply(*entry)
+      if self.summary() != by_scan:
+        raise Damaged('the index says something else than the chunks')
+
+  def reset(self):
+    self.strings = b''
+    self.sequences = {}
+    self.done_sections = set()
+    self.streams = []
+
+  def summary(self):
+    return (self.strings, self.sequences, self.done_sections,
+            [None if s.dropped else (s.done, s.done_sections, s.sequences) for s in self.streams])
+
+  def chunk_at(self, at):
+    if len(self.data) - at < 32:
+      raise Damaged('chunk header')
+    magic, kind, content, stream, size, start, payload_crc, header_crc = struct.unpack_from(
+        '<4sHHIIQII', self.data, at)
+    space = 32 + (size + 7) // 8 * 8
+    if magic != b'tb5c' or crc32c(self.data[at:at + 28]) != header_crc or size > 16 << 20 or at + space > len(self.data):
+      raise Damaged('chunk header')
+    payload = self.data[at + 32:at + 32 + size]
+    if crc32c(payload) != payload_crc:
+      raise Damaged('payload')
+    return (kind, content, stream, start, payload, at, space)
+
+  def _scan(self):
+    """Every chunk up to the first that is not right."""
+    chunks, at, sizes = [], 64, {}
+    while at < len(self.data):
+      try:
+        chunk = self.chunk_at(at)
+      except Damaged:
+        return chunks, False
+      kind, content, stream, start, payload = chunk[:5]
+      if kind == 1:
+        key = (content, stream if content >= 32 else NO_STREAM)
+        if start != sizes.get(key, 0):
+          return chunks, False
+        sizes[key] = start + len(payload)
+      chunks.append(chunk)
+      at += chunk[6]
+    return chunks, True
+
+  def _index(self, end):
+    first, size, file_size, _ = struct.unpack('<QQQQ', end[4])
+    if file_size != end[5] + end[6]:
+      raise Damaged('end')
+    entries, at = b'', first
+    while len(entries) < size:
+      chunk = self.chunk_at(at)
+      if chunk[0] != 6 or chunk[3] != len(entries):
+        raise Damaged('index')
+      entries += chunk[4]
+      at += chunk[6]
+    for offset, kind, content, stream, start, length, crc in struct.iter_unpack('<QHHIQII', entries):
+      payload = self.data[offset + 32:offset + 32 + length] if kind == 1 else b''
+      if kind == 1 and crc32c(payload) != crc:
+        raise Damaged('index entry')
+      yield (kind, content, stream, start, payload, 0, 0)
+
+  def apply(self, kind, content, stream, start, payload, *_):
+    if kind == 1 and content == 1:
+      self.strings += payload
+    elif kind == 1 and content in SECTION_OF:
+      owner = self if SECTION_OF[content][0] == 'global' else self.streams[stream]
+      before = owner.sequences.get(content, b'')
+      if start != len(before):
+        raise Damaged('start')
+      owner.sequences[content] = before + payload
+    elif kind == 2:
+      (self if stream == NO_STREAM else self.streams[stream]).done_sections.add(content)
+    elif kind == 3:
+      if stream != len(self.streams):
+        raise Damaged('stream number')
+      self.streams.append(Stream())
+    elif kind == 4:
+      self.streams[stream].done = True
+    elif kind == 5:
+      self.streams[stream].dropped = True
+
+  def has_section(self, owner, section, contents):
+    return section in owner.done_sections or any(c in owner.sequences for c in contents)
+
+  def string(self, unique):
+    offset = unique & ~(1 << 63)
+    size, = struct.unpack_from('<I', self.strings, offset)
+    return self.strings[offset + 4:offset + 4 + size].decode()
+
+
+def escaped(text):
+  out = ''
+  for c in text.encode():
+    out += ('\\' + chr(c) if c in b'"\\' else '\\n' if c == 10 else '\\t' if c == 9
+            else '\\x%02x' % c if c < 32 or c == 127 else chr(c))
+  return out.encode('latin-1').decode('utf-8', 'surrogateescape')
+
+
+def escaped_bytes(data):
+  return escaped(data.decode('utf-8', 'surrogateescape')) if is_utf8(data) else ''.join(
+      escaped(chr(c)) if c < 128 else bytes([c]).decode('utf-8', 'surrogateescape') for c in data)
+
+
+def is_utf8(data):
+  try:
+    data.decode()
+    return True
+  except UnicodeDecodeError:
+    return False
+
+
+class Printer:
+  """What print_tb5 prints."""
+
+  def __init__(self, file, out):
+    self.file = file
+    self.out = out
+
+  def line(self, text):
+    self.out.write(text + '\n')
+
+  def named(self, *pairs):
+    return ''.join(f' {name}=-' if unique == 0 else f' {name}="{escaped(self.file.string(unique))}"'
+                   for name, unique in pairs)
+
+  def hexed(self, data):
+    self.line(f'  {len(data)} bytes')
+    for at in range(0, len(data), 16):
+      self.line(f'  {at // 16}:' + ''.join(f' {byte:02x}' for byte in data[at:at + 16]))
+
+  def records(self, owner, content, layout):
+    data = owner.sequences.get(content, b'')
+    size = struct.calcsize(layout)
+    for at in range(0, len(data) // size * size, size):
+      fields = struct.unpack_from(layout, data, at)
+      if fields[0] != size:
+        raise Damaged('record size')
+      yield fields
+
+  def everything(self, name):
+    file = self.file
+    self.bound = self.bind_streams()
+    self.line(f'file: {name}')
+    self.line('complete: ' + ('yes' if file.complete else 'no, it was never closed'))
+    self.line(f'streams: {len(file.streams)}')
+    self.line('bound: ' + ('yes' if self.bound else 'no'))
+    for title, section, function in (
+        ('version information', 5, self.version), ('hardware', 0, self.hardware),
+        ('software', 1, self.software), ('processes and threads', 2, self.processes),
+        ('modules', 3, self.modules), ('user-defined', 4, self.user_global)):
+      self.line(f'[{title}]')
+      if file.has_section(file, section, GLOBAL_CONTENTS[section]) or (section == 2 and self.bound):
+        function()
+      else:
+        self.line('  (none)')
+    for number, stream in enumerate(file.streams):
+      if not stream.dropped:
+        self.line(f'[stream {number}]')
+        self.stream(stream)
+
+  def bind_streams(self):
+    """The last complete and undropped stream of each bind type; nothing if one is missing."""
+    found = {}
+    for stream in self.file.streams:
+      if stream.dropped or not stream.done:
+        continue
+      for info in self.records(stream, 37, '<IIIIIIIIQQQ'):
+        if info[2] in (4, 5, 6, 7):
+          found[info[2]] = stream
+    return found if len(found) == 4 else {}
+
+  def version(self):
+    for _, driver, bind, sample in self.records(self.file, 24, '<IIII'):
+      self.line(f'  driver={self.c_hex(driver)} bind={self.c_hex(bind)} sample_file={self.c_hex(sample)}')
+
+  def hardware(self):
+    data, at = self.file.sequences.get(16, b''), 0
+
+    def take(layout):
+      nonlocal at
+      fields = struct.unpack_from(layout, data, at)
+      at += struct.calcsize(layout)
+      return fields
+
+    for _ in range(take('<IIQ')[2]):
+      _, kind, node, available, used, _, memory, cpus = take('<IIIIIIQQ')
+      self.line(f'  node {node}: type={kind} cpus={available} used={used} memory_mb={memory}')
+      for _ in range(cpus):
+        (_, number, native, processor, mhz, fsb, l2, l3, offset, package, core, thread, per_core, _, archs
+         ) = take('<IIIIIIIIqHHHHIxxxxQ')
+        self.line(f'    cpu {number}: native_arch={native} processor_number={processor} mhz={mhz} '
+                  f'fsb_mhz={fsb} l2_kb={l2} l3_kb={l3} tsc_offset={offset} package={package} '
+                  f'core={core} thread={thread} threads_per_core={per_core}')
+        for _ in range(archs):
+          _, arch, count, leaves = take('<IHHQ')
+          self.line(f'      architecture: type={arch} cpuid_entries={count}')
+          for _ in range(leaves):
+            if arch == 2:
+              select, value, _ = take('<QQQ')
+              self.line(f'        select={self.c_hex(select)} value={self.c_hex(value)}')
+            else:
+              leaf = [self.c_hex(field) for field in take('<IIIIII')]
+              self.line('        input={} eax={} ebx={} ecx={} edx={}'.format(*leaf))
+
+  @staticmethod
+  def c_hex(value):
+    """printf's %#x writes no 0x before a zero."""
+    return f'{value:#x}' if value else '0'
+
+  def software(self):
+    for _, address, name in self.records(self.file, 17, '<IxxxxQQxxxxxxxx'):
+      self.line('  host:' + self.named(('name', name), ('ip_address', address)))
+    for _, platform, major, minor, build, extra, name, name_extra in self.records(self.file, 18, '<IIIIIIQQ'):
+      self.line(f'  os: platform={self.c_hex(platform)} version={major}.{minor} build={build} extra={extra}'
+                + self.named(('name', name), ('name_extra', name_extra)))
+    for _, _, page, granularity, low, high in self.records(self.file, 19, '<IIIIQQ'):
+      self.line(f'  application: page_size={page} granularity={granularity} '
+                f'min_address={self.c_hex(low)} max_address={self.c_hex(high)}')
+
+  def processes(self):
+    pids = list(self.records(self.file, 20, '<IIIIQIIQQ'))
+    tids = list(self.records(self.file, 21, '<IIIIQIIQ'))
+    if self.bound:
+      pids += list(self.records(self.bound[6], 35, '<IIIIQIIQQ'))
+      stored = self.bound[7].sequences.get(35, b'')
+      tids += [struct.unpack_from('<IIIIQIIQ', stored, at + 8)
+               for at in range(48 * len(tids), len(stored), 48)]
+    for number, (_, _, pid, flags, when, _, _, path, name) in enumerate(pids):
+      self.line(f'  {number}: process pid={pid} flags={self.c_hex(flags)} when={when}'
+                + self.named(('name', name), ('path', path)))
+    for number, (_, pid, tid, flags, when, _, _, name) in enumerate(tids):
+      self.line(f'  {number}: thread pid={pid} tid={tid} flags={self.c_hex(flags)} when={when}'
+                + self.named(('name', name)))
+
+  def modules(self):
+    for number, record in enumerate(self.records(self.file, 22, '<IIIIQIIIxxxxQQIIIIQQQQ')):
+      (_, _, pid, flags, when, _, mode, cs, length, address, _, _, _, _, unload, path, name, segment) = record
+      unloaded = 'never' if unload == 2**64 - 1 else unload
+      self.line(f'  {number}: module pid={pid} flags={self.c_hex(flags)} address={self.c_hex(address)} '
+                f'length={self.c_hex(length)} when={when} unload={unloaded} mode={mode & 3} '
+                f'cs={self.c_hex(cs)}' + self.named(('path', path), ('name', name), ('segment', segment)))
+
+  def user_global(self):
+    self.hexed(self.file.sequences.get(23, b''))
+
+  def stream(self, stream):
+    has = lambda section: self.file.has_section(stream, section, STREAM_CONTENTS[section])
+    fields = []
+    if has(4):
+      self.info(stream)
+    if has(0):
+      self.line('  events:')
+      self.events(stream)
+    if has(1):
+      fields = self.fields(stream)
+    if has(2):
+      self.line('  data:')
+      self.values(stream, fields)
+    if has(3):
+      self.line('  user-defined:')
+      self.hexed(stream.sequences.get(36, b''))
+
+  def info(self, stream):
+    types = ['?', 'sampling', 'aggregated', 'bookmark', 'bind data', 'bind module', 'bind process',
+             'bind thread', 'custom']
+    for record in self.records(stream, 37, '<IIIIIIIIQQQ'):
+      _, duration, kind, interval, start_low, start_high, end_low, end_high, command, mask, comment = record
+      self.line(f'  type={kind} ({types[kind] if kind < 9 else "?"}) duration_ms={duration} '
+                f'interval_us={interval} start=0x{start_high:x}{start_low:08x} '
+                f'end=0x{end_high:x}{end_low:08x}'
+                + self.named(('comment', comment), ('command_line', command), ('cpu_mask', mask)))
+
+  def events(self, stream):
+    details = list(self.records(stream, 33, '<IHBBQQBBHI'))
+    for number, record in enumerate(self.records(stream, 32, '<IIIIQQQQ')):
+      _, event, count, flags, after, name, arch, first = record
+      self.line(f'  {number}: event id={event} flags={self.c_hex(flags)} sample_after={after}'
+                + self.named(('name', name), ('arch', arch)))
+      if first + count > len(details):
+        raise Damaged('event details')
+      for _, bits, method, access, address, value, command, *_ in details[first:first + count]:
+        self.line(f'      detail: method={method} access={access} bits={bits} '
+                  f'address={self.c_hex(address)} value={self.c_hex(value)} command={command}')
+
+  def fields(self, stream):
+    fields = []
+    for _, offset, kind, sub, size, _, _, _, _, _, _, name in self.records(stream, 34, '<IIHHIQBBBBIQ'):
+      fields.append((offset, size, kind, self.file.string(name) if name else ''))
+      self.line(f'  field offset={offset} size={size} type={self.c_hex(kind)} subtype={self.c_hex(sub)}'
+                + self.named(('name', name)))
+    return fields
+
+  def values(self, stream, fields):
+    data = stream.sequences.get(35, b'')
+    if not fields:
+      self.line('  (its fields were not described)')
+      return
+    if len(fields) == 1 and fields[0][:2] == (0, 1):
+      self.line(f'  "{escaped_bytes(data)}"')
+      return
+    size = max(offset + length for offset, length, *_ in fields)
+    for at in range(0, len(data) // size * size, size):
+      self.line(f'  {at // size}:' + ''.join(self.value(data, at, *field) for field in fields))
+
+  def value(self, data, at, offset, size, kind, name):
+    value = data[at + offset:at + offset + size]
+    if kind == 1 and size == 32:
+      return self.sample(value)
+    shown = str(int.from_bytes(value, 'little')) if size in (1, 2, 4, 8) else value.hex()
+    return f' {escaped(name) if name else f"@{offset}"}={shown}'
+
+  def sample(self, value):
+    ip, flags, cs, cpu_and_os, tid, pid, bits = struct.unpack('<QQHHIII', value)
+    if not bits >> 29 & 1:
+      ip, flags = struct.unpack_from('<II', value)
+    return (f' ip={self.c_hex(ip)} flags={self.c_hex(flags)} cs={self.c_hex(cs)} cpu={cpu_and_os & 4095} '
+            f'mode={cpu_and_os >> 13 & 3} tid={tid} pid={pid}{"" if bits >> 30 & 1 else " (index)"} '
+            f'event={bits >> 20 & 255}')
+
+
+def main():
+  sys.stdout.reconfigure(encoding='utf-8', errors='surrogateescape')
+  with open(sys.argv[1], 'rb') as file:
+    data = file.read()
+  try:
+    Printer(File(data), sys.stdout).everything(sys.argv[1])
+  except (Damaged, struct.error, IndexError, UnicodeDecodeError) as error:
+    print(f'naive_reader: {sys.argv[1]}: {error!r}', file=sys.stderr)
+    return 1
+  return 0
+
+
+if __name__ == '__main__':
+  sys.exit(main())

@@ -450,8 +450,9 @@ TBRW_U32 tb5_bind_run(struct tb5_file *file)
 	if (ret != VT_SUCCESS)
 		return ret;
 	ret = tb5_bind_output_begin(&output, file);
-	if (ret == VT_SUCCESS)
-		ret = bind_all(&b, &layout, &output.streams);
+	if (ret != VT_SUCCESS)
+		return ret;
+	ret = bind_all(&b, &layout, &output.streams);
 	ret = tb5_bind_output_end(&output, ret);
 	binder_finish(&b);
 	return ret;

@@ -121,6 +121,30 @@ static TBRW_U32 output_add_stream(struct tb5_bind_output *output, const struct b
 	return ret;
 }
 
+/* Stores the names beforehand: strings stay in the file if binding fails, what comes after them is
+ * cut off. */
+static TBRW_U32 output_store_names(struct tb5_bind_output *output)
+{
+	struct tb5_file *file = output->file;
+	TBRW_STRING_OR_ID id;
+	TBRW_U32 ret = VT_SUCCESS;
+
+	if (!file->writable)
+		return VT_SUCCESS;
+	for (size_t i = 0; ret == VT_SUCCESS && i < 4; i++) {
+		ret = output_name(output, bind_streams[i].comment, &id);
+		for (size_t f = 0; ret == VT_SUCCESS && f < bind_streams[i].field_count; f++)
+			ret = output_name(output, bind_streams[i].fields[f].name, &id);
+	}
+	if (ret != VT_SUCCESS)
+		return ret;
+	ret = tb5_file_flush_all(file);
+	/* What was not stored is still buffered, so the file can go on where it was. */
+	if (ret != VT_SUCCESS)
+		file->failed = VT_SUCCESS;
+	return ret;
+}
+
 TBRW_U32 tb5_bind_output_begin(struct tb5_bind_output *output, struct tb5_file *file)
 {
 	struct tb5_stream **streams[] = {&output->streams.data, &output->streams.module,
@@ -129,14 +153,13 @@ TBRW_U32 tb5_bind_output_begin(struct tb5_bind_output *output, struct tb5_file *
 
 	if (file->failed)
 		return file->failed;
+	output->file = file;
 	if (!file->writable && file->temporary.fd < 0)
 		ret = tb5_store_open_temporary(&file->temporary);
-	/* What was buffered before must not be cut off if binding fails. */
-	if (ret == VT_SUCCESS && file->writable)
-		ret = tb5_file_flush_all(file);
+	if (ret == VT_SUCCESS)
+		ret = output_store_names(output);
 	if (ret != VT_SUCCESS)
 		return ret;
-	output->file = file;
 	output->store = file->writable ? &file->store : &file->temporary;
 	output->first_stream = file->stream_count;
 	output->store_end = output->store->end;

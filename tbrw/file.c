@@ -179,6 +179,14 @@ TBRW_U32 tb5_file_begin_write(struct tb5_file *file)
 	return tb5_file_flush_all(file);
 }
 
+/* What could not be appended whole leaves a part behind, in this sequence or in one that goes with
+ * it: like after a write error, the file takes nothing more. */
+static TBRW_U32 append_failed(struct tb5_file *file, TBRW_U32 ret)
+{
+	file->failed = ret;
+	return ret;
+}
+
 TBRW_U32 tb5_file_append(struct tb5_file *file, struct tb5_seq *seq, const void *data, size_t size)
 {
 	const char *p = data;
@@ -188,13 +196,13 @@ TBRW_U32 tb5_file_append(struct tb5_file *file, struct tb5_seq *seq, const void 
 		TBRW_U32 ret = tb5_seq_buffer(seq, p, size, &taken);
 
 		if (ret != VT_SUCCESS)
-			return ret;
+			return append_failed(file, ret);
 		p += taken;
 		size -= taken;
 		if (size) {
 			ret = tb5_file_flush(file, seq, false);
 			if (ret != VT_SUCCESS)
-				return ret;
+				return append_failed(file, ret);
 		}
 	}
 	return VT_SUCCESS;

@@ -47,7 +47,7 @@ struct tb5_file {
 	bool created;    /* by this handle, rather than found */
 	bool incomplete; /* found without an end chunk */
 	bool changed;    /* has chunks that the index does not know */
-	TBRW_U32 failed; /* the write error after which nothing more is written */
+	TBRW_U32 failed; /* the error in storing after which nothing more is stored */
 	char *path;
 	struct tb5_store store;
 	struct tb5_store

@@ -7,8 +7,9 @@
  * on failure unless it says otherwise. Any of them may return VT_UNEXPECTED_NULL_PTR,
  * VT_BAD_PARAMETER (not an open file), VT_NO_MEMORY; those that read the file
  * VT_INVALID_SAMPLE_FILE (damaged) or VT_SAMPLE_FILE_MAPPING_ERROR (read failed); those that write
- * it VT_NO_SPACE or VT_WRITE_ERROR. After a write error the file takes no more data: each further
- * write returns the same error, what was stored before stays readable.
+ * it VT_NO_SPACE or VT_WRITE_ERROR. After an error in storing (these two, or no memory for it) the
+ * file takes no more data: each further write returns the same error, what was stored before stays
+ * readable.
  *
  * Sizes are in bytes, except in the two string conversions. What the caller passes in stays the
  * caller's and is copied. One open file may be used by one thread at a time; different open files

@@ -175,4 +175,5 @@ void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, boo
 {
 	*code = (struct uw_code){.ip = ip, .exact = exact, .function = UW_FUNCTION_UNKNOWN};
 	code->kind = (uint8_t)(code_kind(space, code) & 0x7f);
+	space->counts.cache_misses++;
 }

@@ -16,6 +16,7 @@ struct uw_space {
 	enum uw_arch arch;
 	struct uw_mapping *mappings; /* sorted, disjoint */
 	size_t count, capacity;
+	uint64_t generation; /* another one after each change; no other space had it before */
 	size_t last; /* index of the mapping that the last lookup hit: most walks stay in a few */
 	struct uw_rule_cache *cache; /* NULL until the first walk */
 	struct uw_counts counts;

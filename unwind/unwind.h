@@ -21,6 +21,7 @@
 
 struct uw_module;
 struct uw_space;
+struct uw_history;
 
 enum {
 	UW_DEPTH_MAX = 1024, /* frames that one walk may produce */
@@ -90,6 +91,8 @@ struct uw_counts {
 	uint64_t walks;
 	uint64_t frames;
 	uint64_t frames_by_source[UW_SOURCE_COUNT];
+	uint64_t frames_reused; /* of frames: taken over from a history */
+	uint64_t cache_misses;  /* frames whose rules had to be looked up */
 	uint64_t stops[UW_STOP_COUNT];
 };
 
@@ -145,6 +148,23 @@ bool uw_space_find(const struct uw_space *space, uint64_t ip, uint32_t *tag, uin
  */
 size_t uw_walk(struct uw_space *space, const struct uw_regs *regs, const struct uw_stack *stack,
 	       struct uw_frame *frames, size_t max_frames, enum uw_stop *stop);
+
+/*
+ * What is remembered of one thread's last complete stack, so that the next walk takes over the
+ * outer frames that did not change: 64 bytes a frame. It may be used with any space, and forgets
+ * what was found in another one or before a change of the mappings. NULL: out of memory.
+ */
+struct uw_history *uw_history_create(void);
+void uw_history_destroy(struct uw_history *history); /* accepts NULL */
+
+/*
+ * As uw_walk, and with the same result, but takes over from history what it can verify word by word
+ * in the new copy of the stack. *reused says how many: the last *reused frames equal as many last
+ * frames of the latest complete walk with this history. It is 0 where the walk is not complete.
+ */
+size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const struct uw_regs *regs,
+		     const struct uw_stack *stack, struct uw_frame *frames, size_t max_frames,
+		     enum uw_stop *stop, size_t *reused);
 
 void uw_space_counts(const struct uw_space *space, struct uw_counts *counts);
 

@@ -1,9 +1,12 @@
 #include "unwind/convention.h"
+#include "unwind/history.h"
 #include "unwind/space.h"
 #include "unwind/step_common.h"
 
 enum {
 	REG_RAX = 0,
+	REG_RBP = 6,
+	SAVED_RBP = 1, /* index in uw_saved_regs */
 	STACK_EXTENT_MAX =
 		8 * 1024 * 1024, /* the usual RLIMIT_STACK, and size of a thread's stack */
 	SIGNAL_FRAME_MAX =
@@ -171,6 +174,88 @@ static size_t walk_count(struct uw_space *space, const struct uw_frame *frames, 
 	return count;
 }
 
+/* Fills *note for the step from a frame that had the given stack and frame pointer. The state is
+   already the caller's, or, at the root, what the step left of it. */
+static void walk_note(const struct walk *walk, const struct uw_code *from, uint64_t sp, uint64_t fp,
+		      bool is_end, struct uw_note *note)
+{
+	uint64_t cfa = walk->state.reg[UW_X86_64_RSP];
+	uint64_t slot = cfa + (uint64_t)((int64_t)from->saved[SAVED_RBP] * 8);
+
+	*note = (struct uw_note){.fp = fp, .kind = is_end ? UW_NOTE_END : UW_NOTE_STEP};
+	if (from->kind == UW_CODE_COMMON &&
+	    (from->cfa_reg == UW_X86_64_RSP || from->cfa_reg == REG_RBP)) {
+		note->uses_fp = from->cfa_reg == REG_RBP;
+		note->zeros = 1;
+		if (is_end)
+			note->slot = cfa - 8;
+		else if (from->saved_mask & 1U << SAVED_RBP && slot >= sp && slot < cfa)
+			note->slot = slot;
+	} else if (from->kind == UW_CODE_NONE && walk->source == UW_SOURCE_FRAME_POINTER) {
+		note->uses_fp = true;
+		note->zeros = 2;
+		note->slot = fp;
+	} else if (from->kind != UW_CODE_ROOT || !is_end) {
+		note->kind = UW_NOTE_OTHER;
+	}
+}
+
+/* The copy of what history holds further out than index, as far as there is room. Returns how many
+   frames that were. */
+static size_t walk_take_over(const struct uw_history *history, size_t index,
+			     struct uw_frame *frames, size_t room)
+{
+	size_t count = index < room ? index : room;
+
+	for (size_t i = 0; i < count; i++)
+		frames[i] = history->past[index - 1 - i].frame;
+	return count;
+}
+
+/* walk_run with a history; *reused as in uw_walk_reuse. */
+static size_t walk_run_reuse(struct walk *walk, struct uw_history *history, struct uw_frame *frames,
+			     size_t max_frames, enum uw_stop *stop, size_t *reused)
+{
+	struct uw_note notes[UW_DEPTH_MAX];
+	const struct uw_code *code =
+		uw_code_find(walk->space, walk->space->cache, walk->state.ip, true);
+	size_t count = 0, met;
+
+	uw_history_begin(history, walk->space);
+	for (;;) {
+		/* A copy: the next lookup may take its slot. */
+		const struct uw_code from = *code;
+		uint64_t sp = walk->state.reg[UW_X86_64_RSP], fp = walk->state.reg[REG_RBP];
+		bool exact = walk->state.exact;
+
+		if (count == max_frames) {
+			*stop = UW_STOP_DEPTH;
+			return count;
+		}
+		walk_emit(walk, walk_mapping(walk, code), code->function, &frames[count++]);
+		if (uw_history_meet(history, &walk->state, walk->memory.stack, &met)) {
+			size_t taken =
+				walk_take_over(history, met, frames + count, max_frames - count);
+
+			*stop = taken == met ? UW_STOP_ROOT : UW_STOP_DEPTH;
+			if (taken == met) {
+				uw_history_note(history, frames, notes, count, met + 1);
+				*reused = taken;
+			}
+			return count + taken;
+		}
+		*stop = walk_step(walk, &code);
+		if (exact)
+			notes[count - 1].kind = UW_NOTE_OTHER;
+		else
+			walk_note(walk, &from, sp, fp, *stop == UW_STOP_ROOT, &notes[count - 1]);
+		if (*stop == UW_STOP_ROOT)
+			uw_history_note(history, frames, notes, count, 0);
+		if (*stop != UW_STOP_COUNT)
+			return count;
+	}
+}
+
 /* Writes the frames; returns how many. The space has its cache. */
 static size_t walk_run(struct walk *walk, struct uw_frame *frames, size_t max_frames,
 		       enum uw_stop *stop)
@@ -191,25 +276,40 @@ static size_t walk_run(struct walk *walk, struct uw_frame *frames, size_t max_fr
 	}
 }
 
-size_t uw_walk(struct uw_space *space, const struct uw_regs *regs, const struct uw_stack *stack,
-	       struct uw_frame *frames, size_t max_frames, enum uw_stop *stop)
+size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const struct uw_regs *regs,
+		     const struct uw_stack *stack, struct uw_frame *frames, size_t max_frames,
+		     enum uw_stop *stop, size_t *reused)
 {
 	struct walk walk;
 	size_t count = 0;
 
+	*reused = 0;
 	if (max_frames > UW_DEPTH_MAX)
 		max_frames = UW_DEPTH_MAX;
 	if (!space->cache)
 		space->cache = uw_rule_cache_create();
 	walk_begin(&walk, space, regs, stack);
-	if (space->cache) {
-		uw_rule_cache_refresh(space->cache);
-		count = walk_run(&walk, frames, max_frames, stop);
-	} else {
+	if (!space->cache) {
 		*stop = UW_STOP_NO_MEMORY;
 		if (max_frames > 0)
 			walk_emit(&walk, uw_space_lookup(space, walk.state.ip), UW_FUNCTION_UNKNOWN,
 				  &frames[count++]);
+		return walk_count(space, frames, count, *stop);
 	}
+	uw_rule_cache_refresh(space->cache);
+	/* What may be kept is defined by x86-64's frames alone. */
+	if (history && space->arch == UW_ARCH_X86_64)
+		count = walk_run_reuse(&walk, history, frames, max_frames, stop, reused);
+	else
+		count = walk_run(&walk, frames, max_frames, stop);
+	space->counts.frames_reused += *reused;
 	return walk_count(space, frames, count, *stop);
+}
+
+size_t uw_walk(struct uw_space *space, const struct uw_regs *regs, const struct uw_stack *stack,
+	       struct uw_frame *frames, size_t max_frames, enum uw_stop *stop)
+{
+	size_t reused;
+
+	return uw_walk_reuse(space, NULL, regs, stack, frames, max_frames, stop, &reused);
 }

@@ -15,10 +15,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
 	REGISTERS = 17,
+	REG_NUM_RBP = 6,
 	REG_NUM_RSP = 7,
 	REG_NUM_RIP = 16,
 	STACK_MAX = 4096,
 	CODE_SIZE = 4096,
+	CHANGED_MAX = 256, /* bytes of the stack of which each word is changed */
 	MODES = 3
 };
 
@@ -133,16 +135,64 @@ static void check_frames(struct uw_space *space, const struct uw_frame *frames, 
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* With a history of whatever was walked before, the walk gives the same frames. */
+static void check_reuse(struct uw_space *space, struct uw_history *history,
+			const struct uw_regs *regs, const struct uw_stack *stack,
+			const struct uw_frame *frames, size_t count, enum uw_stop stop)
+{
+	static struct uw_frame again[UW_DEPTH_MAX];
+	enum uw_stop again_stop;
+	size_t reused;
+
+	check(uw_walk_reuse(space, history, regs, stack, again, UW_DEPTH_MAX, &again_stop,
+			    &reused) == count);
+	check(again_stop == stop && reused < count);
+	for (size_t i = 0; i < count; i++)
+		check(again[i].ip == frames[i].ip && again[i].rva == frames[i].rva &&
+		      again[i].sp == frames[i].sp && again[i].function == frames[i].function &&
+		      again[i].tag == frames[i].tag && again[i].source == frames[i].source &&
+		      again[i].exact == frames[i].exact);
+}
+
+static void walk_checked(struct uw_space *space, struct uw_history *history,
+			 const struct uw_regs *regs, const struct uw_stack *stack)
 {
 	static struct uw_frame frames[UW_DEPTH_MAX];
+	enum uw_stop stop;
+	size_t count = uw_walk(space, regs, stack, frames, UW_DEPTH_MAX, &stop);
+
+	check_frames(space, frames, count, stop);
+	check_reuse(space, history, regs, stack, frames, count, stop);
+}
+
+/* The same stack again, with one word changed at a time. */
+static void walk_changed(struct uw_space *space, struct uw_history *history, struct uw_regs *regs,
+			 const struct uw_stack *stack, uint8_t *bytes)
+{
+	for (size_t at = 0; at + 8 <= stack->size && at < CHANGED_MAX; at += 8) {
+		uint8_t word[8];
+
+		memcpy(word, bytes + at, sizeof(word));
+		if (at >= 16)
+			memcpy(bytes + at, bytes + at - 16, sizeof(word));
+		else
+			memset(bytes + at, 0, sizeof(word));
+		walk_checked(space, history, regs, stack);
+		memcpy(bytes + at, word, sizeof(word));
+		regs->value[REG_NUM_RBP] ^= at;
+		walk_checked(space, history, regs, stack);
+		regs->value[REG_NUM_RBP] ^= at;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
 	struct input input = {.at = data, .left = size};
 	struct uw_space *space = uw_space_create(UW_ARCH_X86_64);
 	struct uw_stack stack;
 	struct uw_regs regs = {0};
+	struct uw_history *history = uw_history_create();
 	struct uw_module *module;
-	enum uw_stop stop;
-	size_t count;
 	uint16_t stack_size;
 	uint8_t mode, *bytes;
 
@@ -151,7 +201,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	take(&input, &stack_size, sizeof(stack_size));
 	stack_size %= STACK_MAX;
 	bytes = malloc(stack_size ? stack_size : 1);
-	if (!space || !bytes)
+	if (!space || !bytes || !history)
 		abort();
 	take(&input, bytes, stack_size);
 	stack = (struct uw_stack){.base = regs.value[REG_NUM_RSP],
@@ -162,12 +212,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uw_space_map(space, code_start, code_start + 0x10000, 0, module, 1);
 	uw_space_map(space, jit_start, jit_start + 0x10000, 0, NULL, 2);
 	uw_module_unref(module);
-	count = uw_walk(space, &regs, &stack, frames, UW_DEPTH_MAX, &stop);
-	check_frames(space, frames, count, stop);
+	walk_checked(space, history, &regs, &stack);
 	/* Again in the middle of the code, whatever the sampled address was. */
 	regs.value[REG_NUM_RIP] = code_start + offsetof(struct file, code) + 16;
-	count = uw_walk(space, &regs, &stack, frames, UW_DEPTH_MAX, &stop);
-	check_frames(space, frames, count, stop);
+	walk_checked(space, history, &regs, &stack);
+	walk_changed(space, history, &regs, &stack, bytes);
+	uw_history_destroy(history);
 	uw_space_destroy(space);
 	free(bytes);
 	return 0;

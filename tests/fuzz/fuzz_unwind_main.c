@@ -2,6 +2,7 @@
  * Runs the unwinder's fuzz target without libFuzzer: over the files given, or over a fixed sequence
  * of damaged inputs that is the same in every run.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { INPUT_MAX = 1024 * 1024, ROUNDS = 4000, STACK_WORDS = 64, CODE_RVA = 192, FRAME_RVA = 4288 };
+enum {
+	INPUT_MAX = 1024 * 1024,
+	ROUNDS = 4000,
+	STACK_WORDS = 64,
+	COMMON_SIZE = 9,
+	CODE_RVA = 192,
+	FRAME_RVA = 4288
+};
 
 static uint8_t input[INPUT_MAX];
 static size_t input_size;
@@ -42,25 +50,29 @@ static void put_sample(uint8_t mode)
 		put_u64(reg == 16 ? code + 20 : sp + (reg == 7 ? 0 : reg * 16));
 	put(&size, sizeof(size));
 	for (uint64_t i = 0; i < STACK_WORDS; i++) {
-		put_u64(sp + 64 + i * 16);
-		put_u64(code + 203 + i * 7);
+		bool root = i >= STACK_WORDS * 3 / 4;
+
+		put_u64(root ? 0 : sp + 64 + i * 16);
+		put_u64(root ? 0 : code + 203 + i * 7);
 	}
 }
 
-/* A CIE and an FDE for all of the code, with a few instructions of every kind. */
-static void put_frame(void)
+/* A CIE and an FDE for all of the code, with a few instructions of every kind, or only those of a
+   frame pointer. */
+static void put_frame(bool common)
 {
 	static const uint8_t cie[] = {20, 0,    0,  0, 0,    0,    0, 0, 1,    'z', 'R', 0,
 				      1,  0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1,   0,   0};
 	static const uint8_t code[] = {0,    0x41, 0x0e, 16,   0x86, 2,    0x41, 0x0d, 6,    0x44,
 				       0x0a, 0x0f, 3,    0x76, 0x78, 0x06, 0x42, 0x0b, 0x10, 3,
 				       2,    0x77, 8,    0x16, 12,   2,    0x31, 0x12};
-	uint32_t words[4] = {12 + sizeof(code), sizeof(cie) + 4, 0, 4096};
+	uint32_t size = common ? COMMON_SIZE : sizeof(code);
+	uint32_t words[4] = {12 + size, sizeof(cie) + 4, 0, 4096};
 
 	words[2] = (uint32_t)(CODE_RVA - (FRAME_RVA + (int)sizeof(cie) + 8));
 	put(cie, sizeof(cie));
 	put(words, sizeof(words));
-	put(code, sizeof(code));
+	put(code, size);
 }
 
 static void put_file(const char *path)
@@ -95,7 +107,7 @@ int main(int argc, char **argv)
 
 		put_sample(1);
 		start = input_size;
-		put_frame();
+		put_frame(round % 2 == 0);
 		damage(start, input_size - start, round % 8);
 		LLVMFuzzerTestOneInput(input, input_size);
 		damage(1, input_size - 1, round % 8);

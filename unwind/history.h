@@ -1,0 +1,68 @@
+/*
+ * Exact reuse of a thread's last complete stack. Public calls: unwind.h.
+ *
+ * A walk is a function of the registers it starts from and of the memory it reads. For a frame that
+ * no signal interrupted, whose rules take the CFA from the stack pointer or the frame pointer, and
+ * all of whose callers are such frames up to the root, little of that matters: the instruction
+ * pointer, the stack pointer, the frame pointer where a rule further out depends on it, and on the
+ * stack each return address and those saved frame pointers that matter. Where all of these are as
+ * they were, so are the frames further out.
+ */
+#ifndef UNWIND_HISTORY_H
+#define UNWIND_HISTORY_H
+
+#include "unwind/space.h"
+
+/* What a step took, by which it can be verified later. */
+enum uw_note_kind {
+	UW_NOTE_OTHER, /* it cannot: neither this frame nor one further in is kept */
+	UW_NOTE_STEP,
+	UW_NOTE_END /* the root */
+};
+
+struct uw_note {
+	uint64_t fp;   /* the frame's frame pointer */
+	uint64_t slot; /* UW_NOTE_STEP: where the frame saved its caller's frame pointer, 0: not.
+			  UW_NOTE_END: of the zeros */
+	uint8_t kind;  /* enum uw_note_kind */
+	uint8_t zeros; /* UW_NOTE_END: words that are 0, which is what ends the stack */
+	bool uses_fp;  /* the step reads the frame pointer */
+};
+
+/* A frame that is kept. */
+struct uw_past {
+	struct uw_frame frame;
+	uint64_t fp;
+	uint64_t fp_slot; /* 0: the caller's frame pointer does not matter, or is the frame's own */
+	bool needs_fp;    /* the walk from here on depends on the frame pointer */
+};
+
+struct uw_history {
+	const struct uw_space *space; /* and its generation: what the frames were found in */
+	uint64_t generation;
+	struct uw_past *past; /* root first */
+	size_t count, capacity;
+	size_t cursor; /* frames that the current walk may still meet */
+	uint64_t end_slot;
+	uint8_t zeros;
+};
+
+/* Before a walk. Forgets everything if the space is not as it was. */
+void uw_history_begin(struct uw_history *history, const struct uw_space *space);
+
+/*
+ * Whether the frame that state describes is one of the past, and every one further out is verified
+ * in the new copy of the stack. If so *index is its index in history->past.
+ */
+bool uw_history_meet(struct uw_history *history, const struct uw_state *state,
+		     const struct uw_stack *stack, size_t *index);
+
+/*
+ * After a complete walk that found `walked` frames, leaf first. The last of them is the innermost
+ * of the `kept` frames of the past that were verified, or, with none, the root. Adds those further
+ * in, up to where notes allow.
+ */
+void uw_history_note(struct uw_history *history, const struct uw_frame *frames,
+		     const struct uw_note *notes, size_t walked, size_t kept);
+
+#endif

@@ -1,6 +1,8 @@
 #include "collector/cpus.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,34 +21,48 @@ static int append(struct cpus *cpus, unsigned long first, unsigned long last)
 	return 0;
 }
 
+/* Takes a number; false when there is none (strtoul would also take blanks and signs). */
+static bool take_number(const char **at, unsigned long *number)
+{
+	char *end;
+	if (!isdigit((unsigned char)**at))
+		return false;
+	*number = strtoul(*at, &end, 10);
+	*at = end;
+	return *number <= CPU_NUMBER_MAX;
+}
+
+/* Takes "N" or "N-M"; ranges ascend, so that a list has a bound. */
+static bool take_range(const char **at, unsigned long least, unsigned long *first,
+		       unsigned long *last)
+{
+	if (!take_number(at, first) || *first < least)
+		return false;
+	*last = *first;
+	if (**at != '-')
+		return true;
+	++*at;
+	return take_number(at, last) && *last >= *first;
+}
+
 int cpus_parse(const char *list, struct cpus *cpus)
 {
+	const char *at = list;
+	unsigned long first;
+	unsigned long last;
+	unsigned long least = 0;
 	*cpus = (struct cpus){0};
-	const char *p = list;
-	long least = 0; /* ascending, so that a list has a bound */
-	while (*p != '\0' && *p != '\n') {
-		char *end;
-		unsigned long first = strtoul(p, &end, 10);
-		unsigned long last = first;
-		if (end == p)
-			break;
-		if (*end == '-') {
-			p = end + 1;
-			last = strtoul(p, &end, 10);
-			if (end == p)
-				break;
-		}
-		if ((long)first < least || last < first || last > CPU_NUMBER_MAX)
-			break;
+	while (take_range(&at, least, &first, &last)) {
 		if (append(cpus, first, last) < 0) {
 			cpus_finish(cpus);
 			return -1;
 		}
-		least = (long)last + 1;
-		p = *end == ',' ? end + 1 : end;
+		if (*at == '\0' || *at == '\n')
+			return 0;
+		if (*at++ != ',')
+			break;
+		least = last + 1;
 	}
-	if ((*p == '\0' || *p == '\n') && cpus->count > 0)
-		return 0;
 	cpus_finish(cpus);
 	errno = EINVAL;
 	return -1;

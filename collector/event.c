@@ -59,7 +59,7 @@ static void fill_attr(const struct event_config *config, struct perf_event_attr 
 
 int event_probe(struct event_config *config, struct failure *failure)
 {
-	bool *features[] = {&config->has_build_id, &config->has_count, &config->has_lost};
+	bool *features[] = {&config->has_count, &config->has_lost, &config->has_build_id};
 	struct event_config trial = *config;
 	trial.on_exec = true; /* opened but never counting */
 	trial.stack_size = trial.stack_size > 0 ? 8 : 0;

@@ -66,20 +66,21 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
 static uint64_t hash_image(const struct profile_image *record, const char *path)
 {
 	uint64_t hash = hash_bytes(0xcbf29ce484222325ull, path, strlen(path));
-	hash = hash_bytes(hash, record->build_id, sizeof(record->build_id));
-	hash = hash_bytes(hash, &record->inode, sizeof(record->inode));
 	return hash_bytes(hash, &record->pid, sizeof(record->pid));
 }
 
+/* The kernel names a file by its build-id or by its inode, /proc by its inode; an opened image
+ * knows both. */
 static bool is_same(const struct image *image, const struct profile_image *record, const char *path)
 {
-	const struct profile_image *other = &image->record;
-	return other->kind == record->kind && other->inode == record->inode &&
-	       other->device_major == record->device_major &&
-	       other->device_minor == record->device_minor && other->pid == record->pid &&
-	       other->build_id_size == record->build_id_size &&
-	       memcmp(other->build_id, record->build_id, sizeof(record->build_id)) == 0 &&
-	       strcmp(image->path, path) == 0;
+	const struct profile_image *known = &image->record;
+	if (known->kind != record->kind || known->pid != record->pid ||
+	    strcmp(image->path, path) != 0)
+		return false;
+	if (record->build_id_size > 0)
+		return known->build_id_size == record->build_id_size &&
+		       memcmp(known->build_id, record->build_id, record->build_id_size) == 0;
+	return known->inode == record->inode;
 }
 
 static uint32_t *find_slot(struct image_table *table, uint64_t hash,
@@ -196,7 +197,7 @@ uint32_t image_table_get(struct image_table *table, const struct image_source *s
 		opened.record.flags |= PROFILE_IMAGE_DELETED;
 	if (opened.module == NULL && record.kind == PROFILE_IMAGE_FILE)
 		opened.record.flags |= PROFILE_IMAGE_NOT_OPEN;
-	image->module = opened.module;
+	*image = opened;
 	emit_image(table->emit, &opened.record, path);
 	return table->count++;
 }

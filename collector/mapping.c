@@ -44,7 +44,7 @@ static int reserve(struct mapping_list *list)
 {
 	if (list->count + 2 <= list->capacity)
 		return 0;
-	size_t capacity = list->capacity ? list->capacity * 2 : 16;
+	size_t capacity = list->capacity < 8 ? 16 : list->capacity * 2;
 	struct mapping *items = realloc(list->items, capacity * sizeof(*items));
 	if (items == NULL)
 		return -1;

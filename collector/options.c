@@ -239,12 +239,12 @@ int options_parse(struct options *options, int argc, char **argv, struct failure
 		.collapse = true,
 		.finalize = true,
 	};
-	optind = 1;
+	optind = 0; /* glibc: forget the state of an earlier parse */
 	opterr = 0;
 	for (;;) {
 		/* '+': the program's own options are not ours. ':' tells a missing argument apart.
 		 */
-		int index = optind;
+		int index = optind > 0 ? optind : 1;
 		int option = getopt_long(argc, argv, "+:c:r:i:d:p:qvh", long_options, NULL);
 		if (option == -1)
 			return check_options(options, argc, argv, failure);

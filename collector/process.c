@@ -70,6 +70,7 @@ static void clear(struct process *process)
 	process->mappings.count = 0;
 	process->main_image = 0;
 	process->committed = false;
+	process->any_written = false;
 	process->stale = false;
 	uw_space_destroy(process->space);
 	process->space = NULL;
@@ -89,16 +90,15 @@ void process_exec(struct process *process, const struct process_context *context
 
 static void write_modules(struct process *process, const struct process_context *context)
 {
-	bool first = true;
 	for (size_t i = 0; i < process->mappings.count; i++) {
 		struct mapping *mapping = &process->mappings.items[i];
-		first = first && !mapping->written;
 		if (mapping->written)
 			continue;
 		mapping->written = true;
 		emit_module_load(context->emit, process->pid, mapping,
-				 image_path(context->images, mapping->image), first);
-		first = false;
+				 image_path(context->images, mapping->image),
+				 !process->any_written);
+		process->any_written = true;
 	}
 }
 
@@ -176,6 +176,7 @@ static bool add_entry(const struct maps_entry *entry, void *user)
 /* /proc/PID/exe names the program; the maps are in order of address, which says nothing of it. */
 static void find_main_image(struct process *process, const struct process_context *context)
 {
+	static const char deleted[] = " (deleted)"; /* ends the link of a deleted program */
 	char link[64];
 	char path[4096];
 	snprintf(link, sizeof(link), "/proc/%u/exe", process->pid);
@@ -183,14 +184,13 @@ static void find_main_image(struct process *process, const struct process_contex
 	if (length <= 0)
 		return;
 	path[length] = '\0';
+	size_t end = (size_t)length - (sizeof(deleted) - 1);
+	if ((size_t)length >= sizeof(deleted) && strcmp(path + end, deleted) == 0)
+		path[end] = '\0';
 	process->main_image = 0;
 	for (size_t i = 0; i < process->mappings.count; i++) {
 		struct mapping *mapping = &process->mappings.items[i];
-		const char *name = image_path(context->images, mapping->image);
-		size_t size = strlen(name);
-		/* The link of a deleted program ends in " (deleted)". */
-		mapping->is_main = size > 0 && strncmp(name, path, size) == 0 &&
-				   (path[size] == '\0' || path[size] == ' ');
+		mapping->is_main = strcmp(image_path(context->images, mapping->image), path) == 0;
 		if (mapping->is_main)
 			process->main_image = mapping->image;
 	}

@@ -29,6 +29,7 @@ struct process {
 	uint32_t main_image;    /* the program's; 0: not known yet */
 	uint32_t thread_count;  /* live ones */
 	bool committed;
+	bool any_written;  /* of its module records: the next one is not the first */
 	bool stale;        /* records were lost: the maps must be read again before use */
 	bool exec_pending; /* an exec was seen and nothing mapped since */
 };

@@ -40,20 +40,21 @@ static long find_next_number(void)
 
 static int create_next(struct result *result, struct failure *failure)
 {
+	int error = ENOSPC; /* all numbers are taken */
 	for (long number = find_next_number(); number <= NUMBER_MAX; number++) {
 		snprintf(result->directory, sizeof(result->directory), "r%03ldhs", number);
 		if (mkdir(result->directory, 0777) == 0) {
 			result->created = true;
 			return 0;
 		}
-		if (errno != EEXIST)
+		error = errno;
+		if (error != EEXIST)
 			break;
 	}
 	return failure_set(failure, FAILURE_EXIT,
-			   "cannot make the result directory %s here: %s; choose another place "
-			   "with "
-			   "-r DIR",
-			   result->directory, strerror(errno));
+			   "cannot make a result directory r@@@hs here: %s; choose another place "
+			   "with -r DIR",
+			   error == ENOSPC ? "no number is free" : strerror(error));
 }
 
 static int create_named(struct result *result, const char *directory, struct failure *failure)
@@ -80,36 +81,60 @@ static int create_named(struct result *result, const char *directory, struct fai
 			   errno == EEXIST ? "a file is there" : strerror(errno));
 }
 
-int result_create(struct result *result, const char *directory, struct failure *failure)
+/* Whether a file of a result is there already. */
+static bool holds_result(const char *directory)
 {
-	*result = (struct result){0};
-	int made = directory != NULL ? create_named(result, directory, failure)
-				     : create_next(result, failure);
-	if (made < 0)
-		return -1;
-	/* "." and ".." name no file. */
-	const char *name = strrchr(result->directory, '/');
-	name = name != NULL ? name + 1 : result->directory;
-	if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-		name = "result";
-	snprintf(result->file, sizeof(result->file), "%s/%.250s.tb5", result->directory, name);
-	struct stat status;
-	if (lstat(result->file, &status) == 0)
+	bool found = false;
+	DIR *entries = opendir(directory);
+	if (entries == NULL)
+		return false;
+	for (struct dirent *entry; !found && (entry = readdir(entries)) != NULL;) {
+		size_t length = strlen(entry->d_name);
+		found = length > 4 && strcmp(entry->d_name + length - 4, ".tb5") == 0;
+	}
+	closedir(entries);
+	return found;
+}
+
+/* The result's name: the directory's last component, unless it names no file. */
+static const char *name_of(const char *directory)
+{
+	const char *slash = strrchr(directory, '/');
+	const char *name = slash != NULL ? slash + 1 : directory;
+	bool usable = name[0] != '\0' && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+	return usable ? name : "result";
+}
+
+static int check_directory(const struct result *result, struct failure *failure)
+{
+	if (holds_result(result->directory))
 		return failure_set(failure, FAILURE_EXIT,
 				   "the directory %s already holds a result; choose another one "
 				   "with "
 				   "-r DIR",
 				   result->directory);
-	if (access(result->directory, W_OK | X_OK) < 0) {
-		int error = errno;
-		result_remove(result);
+	if (access(result->directory, W_OK | X_OK) < 0)
 		return failure_set(failure, FAILURE_EXIT,
 				   "cannot write to the result directory %s: %s; choose another "
 				   "one "
 				   "with -r DIR",
-				   result->directory, strerror(error));
-	}
+				   result->directory, strerror(errno));
 	return 0;
+}
+
+int result_create(struct result *result, const char *directory, struct failure *failure)
+{
+	*result = (struct result){0};
+	int made = directory != NULL ? create_named(result, directory, failure)
+				     : create_next(result, failure);
+	if (made == 0 && check_directory(result, failure) == 0) {
+		snprintf(result->file, sizeof(result->file), "%s/%.250s.tb5", result->directory,
+			 name_of(result->directory));
+		return 0;
+	}
+	result_remove(result); /* no file: what lies in a directory that was there stays */
+	*result = (struct result){0};
+	return -1;
 }
 
 void result_remove(const struct result *result)

@@ -8,6 +8,7 @@
 #include "collector/host.h"
 #include "collector/log.h"
 #include "collector/merge.h"
+#include "collector/priority.h"
 #include "collector/result.h"
 #include "collector/sampler.h"
 #include "collector/signals.h"
@@ -225,9 +226,6 @@ static int set_up(struct session *session, struct failure *failure)
 	    emit_create(session->result.file, &session->clock, options->interval_ns, &session->emit,
 			failure) < 0)
 		return -1;
-	/* An attached process's maps name files by inode; records must then do the same. */
-	if (!is_launch(session))
-		session->sampler.config.has_build_id = false;
 	struct tracker_config tracker = {
 		.rings = session->sampler.cpus.count,
 		.cpus = session->sampler.cpus.numbers,
@@ -337,6 +335,8 @@ static void settle(struct session *session)
 			       total.count_ns);
 		lost += total.lost;
 	}
+	if (session->target.ended)
+		tracker_settle_all(session->tracker, session->target.cpu_ns);
 	tracker_counts(session->tracker, &counts);
 	if (lost > counts.lost)
 		emit_note(session->emit, PROFILE_NOTE_RECORDS_LOST, session->end_ns,
@@ -448,6 +448,7 @@ static int start(struct session *session, const sigset_t *mask, struct failure *
 	if (is_launch(session) &&
 	    target_fork(&session->target, options->program, mask, failure) < 0)
 		return -1;
+	priority_raise();
 	if (set_up(session, failure) == 0 &&
 	    (!is_launch(session) ||
 	     target_start(&session->target, options->program[0], failure) == 0)) {

@@ -27,8 +27,29 @@ void thread_destroy(struct thread *thread)
 {
 	if (thread == NULL)
 		return;
+	thread_forget(thread);
 	free(thread->counts);
 	free(thread);
+}
+
+bool thread_remember(struct thread *thread, struct tree *tree, bool collapse)
+{
+	if (thread->history != NULL)
+		return true;
+	thread->history = uw_history_create();
+	thread->chain = chain_create(tree, collapse);
+	if (thread->history != NULL && thread->chain != NULL)
+		return true;
+	thread_forget(thread);
+	return false;
+}
+
+void thread_forget(struct thread *thread)
+{
+	uw_history_destroy(thread->history);
+	chain_destroy(thread->chain);
+	thread->history = NULL;
+	thread->chain = NULL;
 }
 
 void thread_rename(struct thread *thread, const char *name)

@@ -2,7 +2,9 @@
 #ifndef COLLECTOR_THREAD_H
 #define COLLECTOR_THREAD_H
 
+#include "collector/chain.h"
 #include "collector/emit.h"
+#include "unwind/unwind.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,9 +22,11 @@ struct thread {
 	uint64_t sampled_ns; /* the samples' weights */
 	uint64_t rest_ns;    /* counted after the last sample */
 	uint32_t samples;
-	uint32_t family;           /* the thread that the event was opened for */
-	uint32_t final_counts;     /* PERF_RECORD_READs that came after its end */
-	struct thread *next_ended; /* session's list of ended threads */
+	uint32_t family;            /* the thread that the event was opened for */
+	uint32_t final_counts;      /* PERF_RECORD_READs that came after its end */
+	struct uw_history *history; /* of its last complete stack; NULL before the first walk */
+	struct chain *chain;        /* of the same stack */
+	struct thread *next_ended;  /* session's list of ended threads */
 };
 
 /* counts has a slot per ring. NULL: out of memory. */
@@ -34,6 +38,12 @@ void thread_rename(struct thread *thread, const char *name);
 
 /* CPU time since the last count on this ring: the weight of what is counted now. */
 uint64_t thread_advance(struct thread *thread, size_t ring, uint64_t count);
+
+/* Makes history and chain where they are not there yet. false: out of memory, neither is. */
+bool thread_remember(struct thread *thread, struct tree *tree, bool collapse);
+
+/* Frees both, at the thread's end. */
+void thread_forget(struct thread *thread);
 
 /* Writes its life. by_clock: the counts are the sampling intervals, not the event's. */
 void thread_end(const struct thread *thread, struct emit *emit, bool by_clock);

@@ -13,7 +13,8 @@ struct tracker *tracker_create(const struct tracker_config *config, struct emit 
 	tracker->context.emit = emit;
 	tracker->context.images = image_table_create(emit);
 	tracker->tree = tree_create(emit);
-	if (tracker->context.images == NULL || tracker->tree == NULL) {
+	tracker->chain = chain_create(tracker->tree, config->collapse);
+	if (tracker->context.images == NULL || tracker->tree == NULL || tracker->chain == NULL) {
 		tracker_destroy(tracker);
 		return NULL;
 	}
@@ -37,6 +38,7 @@ void tracker_destroy(struct tracker *tracker)
 	}
 	idmap_finish(&tracker->processes);
 	idmap_finish(&tracker->threads);
+	chain_destroy(tracker->chain);
 	tree_destroy(tracker->tree);
 	image_table_destroy(tracker->context.images);
 	free(tracker->families);
@@ -120,6 +122,7 @@ static void retire(struct tracker *tracker, struct thread *thread)
 		write_thread(tracker, thread);
 		return;
 	}
+	thread_forget(thread);
 	thread->next_ended = tracker->open_accounts;
 	tracker->open_accounts = thread;
 }
@@ -192,6 +195,7 @@ int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attac
 	}
 	struct thread *thread = idmap_get(&tracker->threads, (uint32_t)tid);
 	if (!is_live(thread)) {
+		free_tid(tracker, (uint32_t)tid);
 		read_name((uint32_t)pid, (uint32_t)tid, name, sizeof(name));
 		thread = add_thread(tracker, (uint32_t)pid, (uint32_t)tid, name, 0);
 	}
@@ -201,24 +205,45 @@ int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attac
 	return (int)tracker->family_count++;
 }
 
+/* A live thread of the process; NULL when there is none. */
+static struct thread *find_live_thread(const struct tracker *tracker, uint32_t pid)
+{
+	size_t position = 0;
+	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;)
+		if (t->pid == pid && is_live(t))
+			return t;
+	return NULL;
+}
+
+/* Makes sure that pid is free for a new process: its exits were lost. */
+static void free_pid(struct tracker *tracker, uint32_t pid)
+{
+	struct thread *thread;
+	if (idmap_get(&tracker->processes, pid) == NULL)
+		return;
+	while ((thread = find_live_thread(tracker, pid)) != NULL)
+		end_thread(tracker, thread, tracker->now_ns);
+	struct process *process = idmap_remove(&tracker->processes, pid);
+	if (process == NULL)
+		return; /* ended with its last thread */
+	process_end(process, &tracker->context, tracker->now_ns);
+	process_destroy(process);
+}
+
 static void apply_fork(struct tracker *tracker, const struct record *record)
 {
-	const struct thread *parent = idmap_get(&tracker->threads, record->fork.parent_tid);
-	uint32_t family = parent != NULL ? parent->family : 0;
-	struct process *origin = idmap_get(&tracker->processes, record->fork.parent_pid);
+	bool new_process = record->pid != record->fork.parent_pid;
 	free_tid(tracker, record->tid);
-	if (record->pid != record->fork.parent_pid) {
-		struct process *old = idmap_remove(&tracker->processes, record->pid);
-		if (old != NULL) { /* its exit was lost */
-			process_end(old, &tracker->context, record->time_ns);
-			process_destroy(old);
-		}
-		if (origin != NULL)
-			add_process(tracker, process_fork(origin, record->pid, record->time_ns));
-	}
+	if (new_process)
+		free_pid(tracker, record->pid);
+	/* Looked up only now: a record may name the same task twice. */
+	const struct thread *parent = idmap_get(&tracker->threads, record->fork.parent_tid);
+	const struct process *origin = idmap_get(&tracker->processes, record->fork.parent_pid);
+	if (new_process && origin != NULL)
+		add_process(tracker, process_fork(origin, record->pid, record->time_ns));
 	const struct process *process = tracker_process(tracker, record->pid);
 	const char *name = parent != NULL ? parent->name : process != NULL ? process->name : "";
-	add_thread(tracker, record->pid, record->tid, name, family);
+	add_thread(tracker, record->pid, record->tid, name, parent != NULL ? parent->family : 0);
 }
 
 /* A program that the kernel stopped following: exec of a setuid program removes the events
@@ -246,22 +271,23 @@ static void apply_exit(struct tracker *tracker, const struct record *record)
 }
 
 /* When a thread other than the first calls exec, the kernel ends all others and gives it the
- * first one's id (fs/exec.c, de_thread); its events, and so its counts, go on. */
+ * first one's id (fs/exec.c, de_thread). Its events, and so its counts, go on: the life under the
+ * old id ends here, and the one under the new id starts with the counts of now. */
 static void take_over_id(struct tracker *tracker, struct process *process)
 {
-	size_t position = 0;
-	struct thread *heir = NULL;
-	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;)
-		if (t->pid == process->pid && t->tid != process->pid && is_live(t))
-			heir = t;
-	if (heir == NULL)
+	struct thread *before = find_live_thread(tracker, process->pid);
+	if (before == NULL)
 		return;
 	free_tid(tracker, process->pid);
-	idmap_remove(&tracker->threads, heir->tid);
-	heir->tid = process->pid;
-	process->thread_count = 1;
-	if (idmap_put(&tracker->threads, heir->tid, heir) < 0)
-		thread_destroy(heir);
+	struct thread *after =
+		add_thread(tracker, process->pid, process->pid, before->name, before->family);
+	if (after == NULL)
+		return;
+	memcpy(after->counts, before->counts, after->count_size * sizeof(*after->counts));
+	before->final_counts = (uint32_t)tracker->config.rings; /* its account is complete */
+	end_thread(tracker, before, tracker->now_ns);
+	if (tracker->config.has_count)
+		retire(tracker, before);
 }
 
 static void apply_comm(struct tracker *tracker, const struct record *record)
@@ -384,6 +410,13 @@ void tracker_settle(struct tracker *tracker, uint32_t family, uint64_t total_ns)
 		tracker->counts.unattributed_ns += rest;
 	}
 	tracker->families[family].cpu_ns = total_ns;
+}
+
+void tracker_settle_all(struct tracker *tracker, uint64_t total_ns)
+{
+	uint64_t known = tracker->counts.cpu_ns + tracker->counts.unattributed_ns;
+	if (total_ns > known)
+		tracker->counts.unattributed_ns += total_ns - known;
 }
 
 void tracker_finish(struct tracker *tracker)

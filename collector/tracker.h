@@ -48,13 +48,17 @@ void tracker_apply(struct tracker *tracker, const struct record *record, size_t 
  * count told is given to the one thread it can belong to, else it stays unattributed. */
 void tracker_settle(struct tracker *tracker, uint32_t family, uint64_t total_ns);
 
+/* CPU time of the whole collection by the kernel's accounting of processes, if that is known: what
+ * is more than the events counted (the very start and end of threads) is unattributed. */
+void tracker_settle_all(struct tracker *tracker, uint64_t total_ns);
+
 /* Writes the processes and threads that live on, and those whose account was still open. */
 void tracker_finish(struct tracker *tracker);
 
 struct tracker_counts {
 	uint64_t samples;
 	uint64_t cpu_ns;          /* of all threads, as far as it was counted */
-	uint64_t unattributed_ns; /* of tracker_settle */
+	uint64_t unattributed_ns; /* of tracker_settle and tracker_settle_all */
 	uint64_t lost;
 	uint64_t stack_copy_bytes;
 	uint64_t skipped_stacks;

@@ -3,6 +3,7 @@
 #ifndef COLLECTOR_TRACKER_PRIVATE_H
 #define COLLECTOR_TRACKER_PRIVATE_H
 
+#include "collector/chain.h"
 #include "collector/idmap.h"
 #include "collector/image.h"
 #include "collector/process.h"
@@ -34,7 +35,7 @@ struct tracker {
 	size_t noted_count;
 	struct tracker_counts counts;
 	struct uw_frame frames[UW_DEPTH_MAX];
-	uint32_t ids[UW_DEPTH_MAX + 256];
+	struct chain *chain; /* for stacks that no thread's next one can build on */
 };
 
 /* The process and thread of a sample; made from /proc where they are not known (a lost fork). NULL:

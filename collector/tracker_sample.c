@@ -7,6 +7,8 @@
 #define CONTEXT_MAX  ((uint64_t)-4095)
 #define CONTEXT_USER ((uint64_t)-512)
 
+enum { KERNEL_FRAMES_MAX = 256 };
+
 static const uint8_t skip_reasons[UW_STOP_COUNT] = {
 	[UW_STOP_ROOT] = PROFILE_SKIP_NOT_SKIPPED,
 	[UW_STOP_TRUNCATED] = PROFILE_SKIP_TRUNCATED,
@@ -18,19 +20,31 @@ static const uint8_t skip_reasons[UW_STOP_COUNT] = {
 	[UW_STOP_NO_MEMORY] = PROFILE_SKIP_BUDGET,
 };
 
-/* Adds the kernel's part of a stack, leaf first. */
-static size_t add_kernel_frames(struct tracker *tracker, const struct record_sample *sample)
+/* What is known of a sample's stack. */
+struct found {
+	struct chain *chain; /* that it goes into */
+	size_t count;        /* of tracker->frames, the user's part */
+	size_t kept;         /* of its outermost frames: chain has them already */
+};
+
+static void declare_kernel(struct tracker *tracker)
 {
+	struct profile_image image = {.kind = PROFILE_IMAGE_KERNEL};
+	struct mapping all = {.start = 1ull << 63, .end = UINT64_MAX};
+	all.image = emit_image(tracker->context.emit, &image, "[vmlinux]");
+	tracker->kernel_image = all.image;
+	emit_module_load(tracker->context.emit, 0, &all, "[vmlinux]", true);
+}
+
+/* Pushes the kernel's part of a stack, which lies further in than the user's. */
+static bool push_kernel_frames(struct tracker *tracker, const struct record_sample *sample,
+			       struct chain *chain)
+{
+	uint32_t ids[KERNEL_FRAMES_MAX];
 	size_t count = 0;
-	size_t room = sizeof(tracker->ids) / sizeof(tracker->ids[0]) - UW_DEPTH_MAX;
-	if (tracker->kernel_image == 0) {
-		struct profile_image image = {.kind = PROFILE_IMAGE_KERNEL};
-		struct mapping all = {.start = 1ull << 63, .end = UINT64_MAX};
-		all.image = emit_image(tracker->context.emit, &image, "[vmlinux]");
-		tracker->kernel_image = all.image;
-		emit_module_load(tracker->context.emit, 0, &all, "[vmlinux]", true);
-	}
-	for (uint64_t i = 0; i < sample->callchain_length && count < room; i++) {
+	if (tracker->kernel_image == 0)
+		declare_kernel(tracker);
+	for (uint64_t i = 0; i < sample->callchain_length && count < KERNEL_FRAMES_MAX; i++) {
 		uint64_t ip;
 		memcpy(&ip, sample->callchain + i * sizeof(ip), sizeof(ip));
 		if (ip == CONTEXT_USER)
@@ -39,20 +53,30 @@ static size_t add_kernel_frames(struct tracker *tracker, const struct record_sam
 			continue;
 		/* Return addresses are looked up inside the call. */
 		struct profile_frame frame = {tracker->kernel_image, 0, count == 0 ? ip : ip - 1};
-		tracker->ids[count++] = tree_frame(tracker->tree, &frame, 0);
+		ids[count++] = tree_frame(tracker->tree, &frame, 0);
 	}
-	return count;
+	while (count > 0)
+		if (!chain_push(chain, ids[--count]))
+			return false;
+	return true;
 }
 
-static size_t walk(struct tracker *tracker, struct uw_space *space,
-		   const struct record_sample *sample, struct profile_stack *stack)
+static void walk(struct tracker *tracker, struct thread *thread, struct uw_space *space,
+		 const struct record_sample *sample, struct profile_stack *stack,
+		 struct found *found)
 {
 	enum uw_stop stop;
-	size_t count =
-		uw_walk(space, &sample->regs, &sample->stack, tracker->frames, UW_DEPTH_MAX, &stop);
+	size_t reused;
+	bool remembers = thread_remember(thread, tracker->tree, tracker->config.collapse);
+	found->count = uw_walk_reuse(space, thread->history, &sample->regs, &sample->stack,
+				     tracker->frames, UW_DEPTH_MAX, &stop, &reused);
 	stack->state = stop == UW_STOP_ROOT ? PROFILE_STACK_COMPLETE : PROFILE_STACK_SKIPPED;
 	stack->reason = skip_reasons[stop];
-	return count;
+	/* The thread's chain follows its history, which knows of complete stacks only. */
+	if (remembers && stop == UW_STOP_ROOT) {
+		found->chain = thread->chain;
+		found->kept = reused;
+	}
 }
 
 /* Only the address that was hit. */
@@ -65,55 +89,63 @@ static size_t take_leaf(struct tracker *tracker, const struct uw_space *space, u
 	return 1;
 }
 
-static size_t user_frames(struct tracker *tracker, struct process *process,
-			  const struct record_sample *sample, bool skip_stack,
-			  struct profile_stack *stack)
+static void find_user_frames(struct tracker *tracker, struct process *process,
+			     struct thread *thread, const struct record_sample *sample,
+			     bool skip_stack, struct profile_stack *stack, struct found *found)
 {
 	struct uw_space *space = process_space(process, &tracker->context);
 	uint64_t user_ip = sample->regs.value[registers_arch() == UW_ARCH_X86_64 ? 16 : 32];
 	stack->state = PROFILE_STACK_SKIPPED;
 	stack->reason = PROFILE_SKIP_NO_REGS;
 	if (sample->abi == RECORD_REGISTERS_NONE || space == NULL)
-		return 0;
+		return;
 	if (!tracker->config.unwind) {
 		stack->state = PROFILE_STACK_NONE;
 		stack->reason = PROFILE_SKIP_NOT_SKIPPED;
 	} else if (sample->abi == RECORD_REGISTERS_64 && skip_stack) {
 		stack->reason = PROFILE_SKIP_BUDGET;
 	} else if (sample->abi == RECORD_REGISTERS_64) {
-		return walk(tracker, space, sample, stack);
+		walk(tracker, thread, space, sample, stack, found);
+		return;
 	}
-	return take_leaf(tracker, space, user_ip);
+	found->count = take_leaf(tracker, space, user_ip);
 }
 
-static void intern(struct tracker *tracker, struct process *process, const struct record *record,
-		   bool skip_stack, struct profile_stack *stack)
+static bool push_user_frames(struct tracker *tracker, const struct found *found)
 {
-	const struct record_sample *sample = &record->sample;
-	size_t count = sample->in_kernel ? add_kernel_frames(tracker, sample) : 0;
-	size_t users = user_frames(tracker, process, sample, skip_stack, stack);
-	for (size_t i = 0; i < users; i++) {
-		const struct uw_frame *from = &tracker->frames[i];
+	chain_keep(found->chain, found->kept);
+	for (size_t i = found->count - found->kept; i > 0; i--) {
+		const struct uw_frame *from = &tracker->frames[i - 1];
 		struct profile_frame frame = {
 			.image = from->tag == UW_TAG_NONE ? 0 : from->tag,
 			.flags =
 				from->source == UW_SOURCE_FRAME_POINTER ? PROFILE_FRAME_POINTER : 0,
 			.rva = from->rva,
 		};
-		tracker->ids[count++] = tree_frame(tracker->tree, &frame, from->function);
+		if (!chain_push(found->chain, tree_frame(tracker->tree, &frame, from->function)))
+			return false;
 	}
-	if (tracker->config.collapse) {
-		size_t kept = tree_collapse(tracker->tree, tracker->ids, count);
-		stack->collapsed =
-			(uint16_t)(count - kept < UINT16_MAX ? count - kept : UINT16_MAX);
-		count = kept;
-	}
-	uint32_t node = tree_node(tracker->tree, tracker->ids, count);
+	return true;
+}
+
+static void intern(struct tracker *tracker, struct process *process, struct thread *thread,
+		   const struct record *record, bool skip_stack, struct profile_stack *stack)
+{
+	const struct record_sample *sample = &record->sample;
+	struct found found = {.chain = tracker->chain};
+	uint32_t node = PROFILE_NONE;
+	find_user_frames(tracker, process, thread, sample, skip_stack, stack, &found);
+	if (push_user_frames(tracker, &found) &&
+	    (!sample->in_kernel || push_kernel_frames(tracker, sample, found.chain)))
+		node = chain_node(found.chain);
+	size_t collapsed = chain_collapsed(found.chain);
+	stack->collapsed = (uint16_t)(collapsed < UINT16_MAX ? collapsed : UINT16_MAX);
 	/* Out of memory for the tree: the sample still counts, its stack is skipped. */
 	stack->node = node == PROFILE_NONE ? 0 : node;
 	if (node == PROFILE_NONE) {
 		stack->state = PROFILE_STACK_SKIPPED;
 		stack->reason = PROFILE_SKIP_BUDGET;
+		thread_forget(thread); /* its chain may lack frames that its history has */
 	}
 }
 
@@ -150,7 +182,7 @@ void tracker_apply_sample(struct tracker *tracker, const struct record *record, 
 				  ? thread_advance(thread, ring_index, sample->count)
 				  : sample->period;
 	out.stack.cpu_ns = weight;
-	intern(tracker, process, record, skip_stack, &out.stack);
+	intern(tracker, process, thread, record, skip_stack, &out.stack);
 	emit_sample(tracker->context.emit, &out);
 
 	thread->samples++;

@@ -1,9 +1,8 @@
 #include "collector/tree.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { INITIAL_CAPACITY = 1024, PERIOD_MAX = 8 };
+enum { INITIAL_CAPACITY = 1024 };
 
 /* Open addressing over dense ids: a slot holds an id + 1, 0 is free. */
 struct index {
@@ -192,13 +191,21 @@ uint32_t tree_frame(struct tree *tree, const struct profile_frame *frame, uint64
 	return add_frame(tree, frame, function, hash);
 }
 
-static uint32_t find_or_add_node(struct tree *tree, const struct profile_node *node)
+uint32_t tree_function(const struct tree *tree, uint32_t frame)
 {
-	uint64_t hash = hash_node(node);
+	return frame < tree->frame_count ? tree->frames[frame].function : PROFILE_NONE;
+}
+
+uint32_t tree_child(struct tree *tree, uint32_t parent, uint32_t frame)
+{
+	struct profile_node node = {parent, frame};
+	if (frame == PROFILE_NONE)
+		return PROFILE_NONE;
+	uint64_t hash = hash_node(&node);
 	size_t mask = tree->node_index.capacity - 1;
 	for (size_t i = hash & mask; tree->node_index.slots[i] != 0; i = (i + 1) & mask) {
 		uint32_t id = tree->node_index.slots[i] - 1;
-		if (tree->nodes[id].parent == node->parent && tree->nodes[id].frame == node->frame)
+		if (tree->nodes[id].parent == node.parent && tree->nodes[id].frame == node.frame)
 			return id;
 	}
 	if (tree->node_count == tree->node_capacity) {
@@ -212,66 +219,8 @@ static uint32_t find_or_add_node(struct tree *tree, const struct profile_node *n
 			insert(&tree->node_index, hash_node(&tree->nodes[id]), id);
 	}
 	uint32_t id = tree->node_count++;
-	tree->nodes[id] = *node;
+	tree->nodes[id] = node;
 	insert(&tree->node_index, hash, id);
-	emit_node(tree->emit, node);
+	emit_node(tree->emit, &node);
 	return id;
-}
-
-uint32_t tree_node(struct tree *tree, const uint32_t *frames, size_t count)
-{
-	uint32_t node = 0;
-	for (size_t i = count; i > 0 && node != PROFILE_NONE; i--) {
-		struct profile_node child = {node, frames[i - 1]};
-		node = find_or_add_node(tree, &child);
-	}
-	return node;
-}
-
-/* Frames that are out of memory's reach are a function of their own. */
-static uint32_t function_of(const struct tree *tree, uint32_t frame)
-{
-	return frame < tree->frame_count ? tree->frames[frame].function : PROFILE_NONE;
-}
-
-/* Whether the stack, of which the first `count` frames are in root-first order, ends in three
- * cycles of the given period that are equal by their functions. */
-static bool ends_in_cycles(const struct tree *tree, const uint32_t *kept, size_t count,
-			   size_t period)
-{
-	if (count < 3 * period)
-		return false;
-	for (size_t i = 1; i <= 2 * period; i++)
-		if (function_of(tree, kept[count - i]) !=
-		    function_of(tree, kept[count - i - period]))
-			return false;
-	return true;
-}
-
-static void reverse(uint32_t *frames, size_t count)
-{
-	for (size_t i = 0; i < count / 2; i++) {
-		uint32_t frame = frames[i];
-		frames[i] = frames[count - 1 - i];
-		frames[count - 1 - i] = frame;
-	}
-}
-
-size_t tree_collapse(const struct tree *tree, uint32_t *frames, size_t count)
-{
-	size_t kept = 0;
-	reverse(frames, count);
-	for (size_t i = 0; i < count; i++) {
-		frames[kept++] = frames[i];
-		for (size_t period = 1; period <= PERIOD_MAX; period++) {
-			if (ends_in_cycles(tree, frames, kept, period)) {
-				kept -= period;
-				memcpy(frames + kept - period, frames + kept,
-				       period * sizeof(*frames));
-				break;
-			}
-		}
-	}
-	reverse(frames, kept);
-	return kept;
 }

@@ -22,14 +22,11 @@ void tree_destroy(struct tree *tree); /* accepts NULL */
  * function starts in its image, 0: not known, and then the frame is taken for a function. */
 uint32_t tree_frame(struct tree *tree, const struct profile_frame *frame, uint64_t function);
 
-/* The node of a stack of count frame ids, leaf first; PROFILE_NONE when out of memory. */
-uint32_t tree_node(struct tree *tree, const uint32_t *frames, size_t count);
-
-/*
- * Collapses recursion in place: of a cycle of 1 to 8 functions that repeats, the outermost cycle
- * and the innermost one stay, so that the calls into the recursion and out of it keep their places.
- * Frames are leaf first. Returns the new count.
+/* The function of a frame: the same number for all frames in it. Of PROFILE_NONE: one of its own.
  */
-size_t tree_collapse(const struct tree *tree, uint32_t *frames, size_t count);
+uint32_t tree_function(const struct tree *tree, uint32_t frame);
+
+/* The node of a frame called from a node; PROFILE_NONE when out of memory, or frame is that. */
+uint32_t tree_child(struct tree *tree, uint32_t parent, uint32_t frame);
 
 #endif

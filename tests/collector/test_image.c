@@ -251,13 +251,11 @@ START_TEST(file_by_build_id)
 	source.inode = 0;
 	source.build_id = id;
 	source.build_id_size = size;
-	ck_assert_uint_eq(image_table_get(table, &source), 2);
-	ck_assert_ptr_nonnull(image_module(table, 2));
-	ck_assert_uint_eq(fake_emit_last_image(emit).inode, status_of(path).st_ino);
+	ck_assert_uint_eq(image_table_get(table, &source), 1); /* one file, named in two ways */
 
 	id[3] ^= 1;
-	ck_assert_uint_eq(image_table_get(table, &source), 3);
-	ck_assert_ptr_null(image_module(table, 3));
+	ck_assert_uint_eq(image_table_get(table, &source), 2);
+	ck_assert_ptr_null(image_module(table, 2));
 }
 END_TEST
 

@@ -266,7 +266,7 @@ int main(void)
 	tcase_add_test(tcase, over_several);
 	tcase_add_test(tcase, whole_address_space);
 	tcase_add_test(tcase, copy_is_independent_and_unwritten);
-	tcase_add_loop_test(tcase, copy_has_room_to_split, 2, 20);
+	tcase_add_loop_test(tcase, copy_has_room_to_split, 1, 20);
 	tcase_add_loop_test(tcase, random_steps, 1, 5);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);

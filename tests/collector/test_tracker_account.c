@@ -266,8 +266,7 @@ START_TEST(random_lives)
 		now += (uint64_t)rand_r(&seed) % 3;
 		switch (rand_r(&seed) % 9) {
 		case 0:
-			if (tid != pid)
-				feed_fork(now, pid, tid, pid, pid);
+			feed_fork(now, pid, tid, pid, pid);
 			break;
 		case 1:
 			feed_fork(now, pid, pid, APP, APP + 3);

@@ -1,21 +1,82 @@
-/* Full disks and failing writes, made by a pwritev64 of the test's own (linked with --wrap). */
+/* Full disks, failing writes, reads and truncations, made by functions of the test's own (linked
+ * with --wrap). The library neither syncs nor renames. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
+#include "tests/tbrw/scenario.h"
 #include "tests/tbrw/support.h"
 
 ssize_t __real_pwritev64(int fd, const struct iovec *iov, int count, off_t offset);
 ssize_t __wrap_pwritev64(int fd, const struct iovec *iov, int count, off_t offset);
+ssize_t __real_pread64(int fd, void *buffer, size_t size, off_t offset);
+ssize_t __wrap_pread64(int fd, void *buffer, size_t size, off_t offset);
+int __real_ftruncate64(int fd, off_t size);
+int __wrap_ftruncate64(int fd, off_t size);
+
+/* What is to happen to one call, chosen by its number. */
+enum fault { NO_FAULT, FAIL_WRITE, TEAR_WRITE, FAIL_READ, SHORT_READ };
 
 static struct {
 	size_t room;         /* bytes that can still be written */
 	int error;           /* what the write that finds no room gets */
 	unsigned interrupts; /* calls that fail with EINTR first */
 	bool dribble;        /* write at most 5 bytes per call */
-} disk = {SIZE_MAX, ENOSPC, 0, false};
+	uint32_t until_fault;
+	bool faulted;
+	enum fault fault;
+	bool no_truncation;
+} disk = {.room = SIZE_MAX, .error = ENOSPC};
+
+/* Whether this is the call that the test has chosen. */
+static bool fault_is_now(enum fault fault, enum fault other)
+{
+	if ((disk.fault != fault && disk.fault != other) || disk.until_fault-- != 0)
+		return false;
+	disk.fault = NO_FAULT;
+	disk.faulted = true;
+	return true;
+}
+
+static void fault_after(enum fault fault, uint32_t calls, int error)
+{
+	disk.fault = fault;
+	disk.until_fault = calls;
+	disk.error = error;
+	disk.faulted = false;
+}
+
+/* Whether it came. */
+static bool fault_end(void)
+{
+	disk.fault = NO_FAULT;
+	return disk.faulted;
+}
+
+ssize_t __wrap_pread64(int fd, void *buffer, size_t size, off_t offset)
+{
+	bool whole = disk.fault == FAIL_READ;
+
+	if (fault_is_now(FAIL_READ, SHORT_READ)) {
+		if (!whole)
+			return __real_pread64(fd, buffer, size > 3 ? 3 : size, offset);
+		errno = disk.error;
+		return -1;
+	}
+	return __real_pread64(fd, buffer, size, offset);
+}
+
+int __wrap_ftruncate64(int fd, off_t size)
+{
+	if (disk.no_truncation) {
+		errno = EIO;
+		return -1;
+	}
+	return __real_ftruncate64(fd, size);
+}
 
 ssize_t __wrap_pwritev64(int fd, const struct iovec *iov, int count, off_t offset)
 {
@@ -27,7 +88,11 @@ ssize_t __wrap_pwritev64(int fd, const struct iovec *iov, int count, off_t offse
 		errno = EINTR;
 		return -1;
 	}
-	if (!limit) {
+	if (disk.fault == TEAR_WRITE && fault_is_now(TEAR_WRITE, TEAR_WRITE)) {
+		/* Part of it, and then nothing. */
+		limit = 10;
+		disk.room = 10;
+	} else if (!limit || fault_is_now(FAIL_WRITE, FAIL_WRITE)) {
 		errno = disk.error;
 		return -1;
 	}
@@ -181,10 +246,136 @@ START_TEST(interrupted_and_short_writes)
 }
 END_TEST
 
+/* What a scenario that failed may leave: nothing, or a file that reads without an error and holds
+ * no sample that was not added. */
+static void expect_no_more_than(const wchar_t *path, uint32_t added)
+{
+	uint32_t seen = 0;
+	TBRW_U32 ret = scenario_read(path, 7, &seen);
+
+	ck_assert_msg(ret == VT_SUCCESS || ret == VT_FILE_OPEN_FAILED ||
+			      ret == VT_DATA_DESC_NOT_EXIST,
+		      "%u", ret);
+	ck_assert_uint_le(seen, added);
+}
+
+static const struct {
+	enum fault fault;
+	int error;
+	bool no_truncation;
+	TBRW_U32 code;
+} write_faults[] = {
+	{FAIL_WRITE, ENOSPC, false, VT_NO_SPACE}, {FAIL_WRITE, EIO, false, VT_WRITE_ERROR},
+	{FAIL_WRITE, EIO, true, VT_WRITE_ERROR},  {FAIL_WRITE, EINTR, false, VT_SUCCESS},
+	{TEAR_WRITE, ENOSPC, false, VT_NO_SPACE}, {TEAR_WRITE, EIO, true, VT_WRITE_ERROR},
+};
+
+START_TEST(each_write)
+{
+	const wchar_t *path = wide_path_of("a.tb5");
+
+	for (uint32_t n = 0; n < 10000; n++) {
+		uint32_t added, seen;
+		TBRW_U32 ret;
+
+		unlink(path_of("a.tb5"));
+		fault_after(write_faults[_i].fault, n, write_faults[_i].error);
+		disk.no_truncation = write_faults[_i].no_truncation;
+		ret = scenario_write(path, 7, &added);
+		disk.no_truncation = false;
+		disk.room = SIZE_MAX;
+		if (!fault_end()) {
+			OK(ret);
+			ck_assert_uint_gt(n, 20);
+			return;
+		}
+		FAILS(ret, write_faults[_i].code);
+		expect_no_more_than(path, added);
+		if (ret == VT_SUCCESS) {
+			OK(scenario_read(path, 7, &seen));
+			ck_assert_uint_eq(seen, SCENARIO_SAMPLES);
+		}
+	}
+	ck_abort_msg("writes without end");
+}
+END_TEST
+
+/* A complete file to which something is added stays complete, or becomes complete again. */
+START_TEST(each_write_of_an_addition)
+{
+	const wchar_t *path = wide_path_of("a.tb5");
+	uint32_t count;
+
+	OK(scenario_write(path, 7, &count));
+	for (uint32_t n = 0; n < 10000; n++) {
+		TBRW_PTR ptr;
+		TBRW_U32 ret;
+
+		fault_after(write_faults[_i].fault, n, write_faults[_i].error);
+		disk.no_truncation = write_faults[_i].no_truncation;
+		ret = scenario_bind(path);
+		disk.no_truncation = false;
+		disk.room = SIZE_MAX;
+		if (!fault_end()) {
+			ck_assert_uint_gt(n, 10);
+			return;
+		}
+		FAILS(ret, write_faults[_i].code);
+		ptr = open_file("a.tb5", READ);
+		OK(TBRW_verify(ptr));
+		OK(TBRW_close(ptr));
+		OK(scenario_read(path, 7, &count));
+		ck_assert_uint_eq(count, SCENARIO_SAMPLES);
+		if (ret == VT_SUCCESS) {
+			unlink(path_of("a.tb5"));
+			OK(scenario_write(path, 7, &count));
+		}
+	}
+	ck_abort_msg("writes without end");
+}
+END_TEST
+
+START_TEST(each_read)
+{
+	static const struct {
+		enum fault fault;
+		int error;
+		TBRW_U32 code;
+	} faults[] = {{FAIL_READ, EIO, VT_SAMPLE_FILE_MAPPING_ERROR},
+		      {FAIL_READ, EINTR, VT_SUCCESS},
+		      {SHORT_READ, 0, VT_SUCCESS}};
+	const wchar_t *path = wide_path_of("a.tb5");
+	uint32_t count;
+
+	OK(scenario_write(path, 7, &count));
+	for (uint32_t n = 0; n < 10000; n++) {
+		TBRW_U32 ret;
+
+		fault_after(faults[_i].fault, n, faults[_i].error);
+		ret = scenario_read(path, 7, &count);
+		if (!fault_end()) {
+			OK(ret);
+			ck_assert_uint_gt(n, 10);
+			return;
+		}
+		FAILS(ret, faults[_i].code);
+	}
+	ck_abort_msg("reads without end");
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {disk_full, create_on_a_full_disk, close_on_a_full_disk,
 				      bind_on_a_full_disk, interrupted_and_short_writes};
+	Suite *suite = suite_of("fault", tests, sizeof tests / sizeof *tests);
+	TCase *each = tcase_create("each");
 
-	return run_suite(suite_of("fault", tests, sizeof tests / sizeof *tests));
+	tcase_set_timeout(each, 240);
+	tcase_add_checked_fixture(each, folder_setup, folder_teardown);
+	tcase_add_loop_test(each, each_write, 0, 6);
+	tcase_add_loop_test(each, each_write_of_an_addition, 0, 6);
+	tcase_add_loop_test(each, each_read, 0, 3);
+	suite_add_tcase(suite, each);
+	return run_suite(suite);
 }

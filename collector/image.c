@@ -1,6 +1,7 @@
 #include "collector/image.h"
 
 #include "collector/image_file.h"
+#include "collector/image_memory.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -155,6 +156,8 @@ static void open_image(struct image *image, const struct image_source *source)
 		image->module = open_vdso(source);
 	} else if (record->kind == PROFILE_IMAGE_FILE) {
 		image->module = image_file_open(source, record);
+		if (image->module == NULL)
+			image->module = image_memory_open(source, record);
 	} else {
 		record->owner_uid = image_file_owner(source->pid);
 	}

@@ -40,6 +40,7 @@ bool maps_parse(char *line, struct maps_entry *entry)
 	if (!take_number(&at, 16, '-', &entry->start) || !take_number(&at, 16, ' ', &entry->end) ||
 	    entry->start >= entry->end || strlen(at) < 5 || at[4] != ' ')
 		return false;
+	entry->writable = at[1] == 'w';
 	entry->executable = at[2] == 'x';
 	at += 5;
 	if (!take_number(&at, 16, ' ', &entry->pgoff) || !take_number(&at, 16, ':', &device[0]) ||
@@ -69,7 +70,7 @@ int maps_read(pid_t pid, maps_callback *callback, void *user)
 		return -1;
 	while (go_on && getline(&line, &capacity, file) >= 0) {
 		struct maps_entry entry;
-		if (maps_parse(line, &entry) && entry.executable)
+		if (maps_parse(line, &entry))
 			go_on = callback(&entry, user);
 	}
 	int result = ferror(file) ? -1 : 0;

@@ -1,4 +1,4 @@
-/* Reads the executable mappings of a running process from /proc/PID/maps (proc_pid_maps(5)). */
+/* Reads the mappings of a running process from /proc/PID/maps (proc_pid_maps(5)). */
 #ifndef COLLECTOR_MAPS_H
 #define COLLECTOR_MAPS_H
 
@@ -15,13 +15,15 @@ struct maps_entry {
 	uint32_t device_major;
 	uint32_t device_minor;
 	bool executable;
+	bool writable;
 	const char *path; /* "" for anonymous memory; octal escapes are undone */
 };
 
 /* Parses one line, changing it; path points into it. false: no such line. */
 bool maps_parse(char *line, struct maps_entry *entry);
 
-/* Calls each executable entry; the callback returns false to stop. 0, or -1 with errno. */
+/* Calls each entry, in order of address; the callback returns false to stop. 0, or -1 with errno.
+ */
 typedef bool maps_callback(const struct maps_entry *entry, void *user);
 int maps_read(pid_t pid, maps_callback *callback, void *user);
 

@@ -158,6 +158,8 @@ struct reading {
 static bool add_entry(const struct maps_entry *entry, void *user)
 {
 	struct reading *reading = user;
+	if (!entry->executable)
+		return true;
 	struct image_source source = {
 		.pid = reading->process->pid,
 		.start = entry->start,

@@ -1,0 +1,112 @@
+#include "collector/image_memory.h"
+
+#include "collector/maps.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FILE_SIZE_MAX = 256 * 1024 * 1024 };
+
+/* The file, as far as it is mapped. */
+struct copy {
+	const struct image_source *source;
+	int memory_fd;
+	bool found; /* the mapping that is asked for; inode and device are its file's */
+	uint64_t inode;
+	uint32_t device_major;
+	uint32_t device_minor;
+	uint8_t *bytes; /* by file offset; holes are 0 */
+	size_t size;
+};
+
+static bool find_file(const struct maps_entry *entry, void *user)
+{
+	struct copy *copy = user;
+	if (entry->start != copy->source->start)
+		return true;
+	copy->found = entry->inode != 0;
+	copy->inode = entry->inode;
+	copy->device_major = entry->device_major;
+	copy->device_minor = entry->device_minor;
+	return false;
+}
+
+static bool is_of_file(const struct copy *copy, const struct maps_entry *entry)
+{
+	return entry->inode == copy->inode && entry->device_major == copy->device_major &&
+	       entry->device_minor == copy->device_minor;
+}
+
+static bool grow(struct copy *copy, uint64_t end)
+{
+	if (end <= copy->size)
+		return true;
+	if (end > FILE_SIZE_MAX)
+		return false;
+	uint8_t *bytes = realloc(copy->bytes, (size_t)end);
+	if (bytes == NULL)
+		return false;
+	memset(bytes + copy->size, 0, (size_t)end - copy->size);
+	copy->bytes = bytes;
+	copy->size = (size_t)end;
+	return true;
+}
+
+static bool add_segment(const struct maps_entry *entry, void *user)
+{
+	struct copy *copy = user;
+	uint64_t length = entry->end - entry->start;
+	if (!is_of_file(copy, entry) || entry->writable || entry->pgoff > FILE_SIZE_MAX ||
+	    length > FILE_SIZE_MAX || !grow(copy, entry->pgoff + length))
+		return true;
+	/* What cannot be read (beyond the file's end, or not readable at all) stays 0. */
+	ssize_t got = pread(copy->memory_fd, copy->bytes + entry->pgoff, (size_t)length,
+			    (off_t)entry->start);
+	(void)got;
+	return true;
+}
+
+static struct uw_module *make_module(const struct copy *copy)
+{
+	struct uw_module *module = NULL;
+	if (copy->size == 0 || uw_module_from_memory(copy->bytes, copy->size, &module) < 0)
+		return NULL;
+	return module;
+}
+
+static bool has_build_id(const struct uw_module *module, const struct image_source *source)
+{
+	uint8_t id[20] = {0};
+	size_t size = uw_module_build_id(module, id, sizeof(id));
+	return source->build_id_size == 0 ||
+	       (size == source->build_id_size && memcmp(id, source->build_id, size) == 0);
+}
+
+struct uw_module *image_memory_open(const struct image_source *source, struct profile_image *record)
+{
+	char path[64];
+	struct copy copy = {.source = source};
+	struct uw_module *module = NULL;
+	snprintf(path, sizeof(path), "/proc/%u/mem", source->pid);
+	copy.memory_fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (copy.memory_fd < 0)
+		return NULL;
+	if (maps_read((pid_t)source->pid, find_file, &copy) == 0 && copy.found &&
+	    maps_read((pid_t)source->pid, add_segment, &copy) == 0)
+		module = make_module(&copy);
+	close(copy.memory_fd);
+	free(copy.bytes);
+	/* Between the record and now, something else may have been mapped there. */
+	if (module != NULL && !has_build_id(module, source)) {
+		uw_module_unref(module);
+		return NULL;
+	}
+	if (module != NULL && record->inode == 0) {
+		record->inode = copy.inode;
+		record->device_major = copy.device_major;
+		record->device_minor = copy.device_minor;
+	}
+	return module;
+}

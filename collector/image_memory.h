@@ -1,0 +1,16 @@
+/* The image of a file that is gone, put together from the memory of a process that maps it. */
+#ifndef COLLECTOR_IMAGE_MEMORY_H
+#define COLLECTOR_IMAGE_MEMORY_H
+
+#include "collector/image.h"
+
+/*
+ * For a file that is deleted and that we may not open through /proc/PID/map_files: its read-only
+ * segments lie in the process's memory as they lie in the file, and that is where unwind
+ * information is. Needs the right to trace the process, as a parent has. NULL where it cannot be
+ * had; fills in record's inode and device.
+ */
+struct uw_module *image_memory_open(const struct image_source *source,
+				    struct profile_image *record);
+
+#endif

@@ -14,6 +14,8 @@ struct emit {
 	uint32_t images;
 	uint32_t frames;
 	uint32_t nodes;
+	struct profile_node *node_items; /* by id */
+	size_t node_capacity;
 	struct emit_sample last_sample;
 	struct profile_image last_image;
 	struct fake_emit_sums sums;
@@ -53,6 +55,7 @@ struct emit *fake_emit_create(void)
 void fake_emit_destroy(struct emit *emit)
 {
 	free(emit->lines);
+	free(emit->node_items);
 	free(emit);
 }
 
@@ -88,6 +91,13 @@ void fake_emit_assert(const struct emit *emit, const char *line, size_t times)
 struct emit_sample fake_emit_last_sample(const struct emit *emit)
 {
 	return emit->last_sample;
+}
+
+struct profile_node fake_emit_node(const struct emit *emit, uint32_t node)
+{
+	ck_assert_uint_gt(node, 0);
+	ck_assert_uint_lt(node, emit->nodes);
+	return emit->node_items[node];
 }
 
 struct profile_image fake_emit_last_image(const struct emit *emit)
@@ -133,6 +143,13 @@ void emit_node(struct emit *emit, const struct profile_node *node)
 	/* What the stream's readers rely on. */
 	ck_assert_uint_lt(node->parent, emit->nodes);
 	ck_assert_uint_lt(node->frame, emit->frames);
+	if (emit->nodes >= emit->node_capacity) {
+		emit->node_capacity = 2 * emit->node_capacity + 64;
+		emit->node_items = reallocarray(emit->node_items, emit->node_capacity,
+						sizeof(*emit->node_items));
+		ck_assert_ptr_nonnull(emit->node_items);
+	}
+	emit->node_items[emit->nodes] = *node;
 	add_line(emit, "node %u parent %u frame %u", emit->nodes++, node->parent, node->frame);
 }
 

@@ -24,6 +24,9 @@ void fake_emit_assert(const struct emit *emit, const char *line, size_t times);
 
 /* What the last ones were; zeros before the first. */
 struct emit_sample fake_emit_last_sample(const struct emit *emit);
+/* A node that was written. */
+struct profile_node fake_emit_node(const struct emit *emit, uint32_t node);
+
 struct profile_image fake_emit_last_image(const struct emit *emit);
 
 /* Sums over all samples and threads, which must agree. */

@@ -4,6 +4,7 @@
 #include "unwind/unwind.h"
 
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { APP = 5000000 };
@@ -13,6 +14,7 @@ static struct uw_frame frames[UW_DEPTH_MAX];
 static size_t frame_count;
 static enum uw_stop stop;
 static size_t walks;
+static size_t reused_count; /* of the next walk's frames, if its thread was walked before */
 
 struct uw_space {
 	uint64_t start; /* of the last mapping */
@@ -53,9 +55,27 @@ bool uw_space_find(const struct uw_space *space, uint64_t ip, uint32_t *tag, uin
 	return true;
 }
 
-size_t uw_walk(struct uw_space *space, const struct uw_regs *regs, const struct uw_stack *stack,
-	       struct uw_frame *out, size_t max_frames, enum uw_stop *why)
+struct uw_history {
+	size_t walks;
+};
+
+struct uw_history *uw_history_create(void)
 {
+	return calloc(1, sizeof(struct uw_history));
+}
+
+void uw_history_destroy(struct uw_history *history)
+{
+	free(history);
+}
+
+size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const struct uw_regs *regs,
+		     const struct uw_stack *stack, struct uw_frame *out, size_t max_frames,
+		     enum uw_stop *why, size_t *reused)
+{
+	ck_assert_ptr_nonnull(history);
+	/* The first walk with a history has nothing to take over. */
+	*reused = history->walks++ > 0 ? reused_count : 0;
 	ck_assert_ptr_eq(space, &the_space);
 	ck_assert_ptr_nonnull(regs);
 	ck_assert_ptr_nonnull(stack);
@@ -74,6 +94,7 @@ static void set_walk(const char *letters, enum uw_stop why)
 		frames[i] = (struct uw_frame){.rva = (uint64_t)letters[i], .tag = 1};
 	stop = why;
 	walks = 0;
+	reused_count = 0;
 }
 
 static void setup(void)
@@ -130,10 +151,10 @@ START_TEST(complete_stack)
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_COMPLETE);
 	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_NOT_SKIPPED);
 	ck_assert_uint_eq(out.stack.node, 3);
-	fake_emit_assert(emit, "frame 2 1+61 flags 0", 1); /* a, the outermost, is node 1 */
-	fake_emit_assert(emit, "node 1 parent 0 frame 2", 1);
+	fake_emit_assert(emit, "frame 0 1+61 flags 0", 1); /* a, the outermost, is node 1 */
+	fake_emit_assert(emit, "node 1 parent 0 frame 0", 1);
 	fake_emit_assert(emit, "node 2 parent 1 frame 1", 1);
-	fake_emit_assert(emit, "node 3 parent 2 frame 0", 1);
+	fake_emit_assert(emit, "node 3 parent 2 frame 2", 1);
 }
 END_TEST
 
@@ -175,8 +196,8 @@ START_TEST(frames_outside_of_mappings)
 	frames[0].tag = UW_TAG_NONE;
 	frames[1].source = UW_SOURCE_FRAME_POINTER;
 	apply(&record, false);
-	fake_emit_assert(emit, "frame 0 0+62 flags 0", 1);
-	fake_emit_assert(emit, "frame 1 1+61 flags 1", 1);
+	fake_emit_assert(emit, "frame 1 0+62 flags 0", 1);
+	fake_emit_assert(emit, "frame 0 1+61 flags 1", 1);
 }
 END_TEST
 
@@ -254,6 +275,30 @@ START_TEST(recursion_is_collapsed)
 }
 END_TEST
 
+/* What the walk took over goes to the node it had; threads do not share it. */
+START_TEST(outer_frames_are_reused)
+{
+	struct record record = make_sample();
+	set_walk("dcba", UW_STOP_ROOT);
+	ck_assert_uint_eq(apply(&record, false).stack.node, 4);
+	set_walk("xyba", UW_STOP_ROOT);
+	reused_count = 2;
+	frames[2].rva = frames[3].rva = '?'; /* is not looked at */
+	ck_assert_uint_eq(apply(&record, false).stack.node, 6);
+	set_walk("zdcba", UW_STOP_TRUNCATED); /* leaves what is remembered alone */
+	ck_assert_uint_eq(apply(&record, false).stack.node, 7);
+	set_walk("e?ba", UW_STOP_ROOT);
+	reused_count = 3;
+	ck_assert_uint_eq(apply(&record, false).stack.node, 8);
+	fake_emit_assert(emit, "node 8 parent 5 frame 7", 1);
+	fake_emit_assert(emit, "node 5 parent 2 frame 4", 1);
+	record.tid = APP + 1;
+	reused_count = 3;
+	set_walk("dcba", UW_STOP_ROOT);
+	ck_assert_uint_eq(apply(&record, false).stack.node, 4);
+}
+END_TEST
+
 START_TEST(recursion_is_kept)
 {
 	struct record record = make_sample();
@@ -300,8 +345,8 @@ START_TEST(kernel_frames)
 	fake_emit_assert(emit, "load 0 8000000000000000-ffffffffffffffff [vmlinux] at before first",
 			 1);
 	ck_assert_uint_eq(fake_emit_count(emit, "frame "), 4);
-	fake_emit_assert(emit, "frame 0 1+ffffffff81000010 flags 0", 1);
-	fake_emit_assert(emit, "frame 1 1+ffffffff810003ff flags 0", 1);
+	fake_emit_assert(emit, "frame 2 1+ffffffff81000010 flags 0", 1);
+	fake_emit_assert(emit, "frame 3 1+ffffffff810003ff flags 0", 1);
 	apply_in_kernel(chain, 6);
 	ck_assert_uint_eq(fake_emit_count(emit, "image "), 1);
 	ck_assert_uint_eq(fake_emit_count(emit, "load 0 "), 1);
@@ -381,6 +426,7 @@ int main(void)
 	tcase_add_test(tcase, no_registers);
 	tcase_add_test(tcase, code_of_32_bits);
 	tcase_add_test(tcase, recursion_is_collapsed);
+	tcase_add_test(tcase, outer_frames_are_reused);
 	tcase_add_test(tcase, recursion_is_kept);
 	tcase_add_test(tcase, deepest_stack);
 	tcase_add_test(tcase, kernel_frames);

@@ -1,5 +1,6 @@
 """CPU time against what the programs and the kernel count: shares, threads, process trees, system calls."""
 
+import os
 import subprocess
 
 import support as s
@@ -35,14 +36,34 @@ def crowd():
   facts, rows = got.truth(), s.report(got.result, 'threads')
   tids = {row['TID'] for row in rows}
   missing = [tid for _, tid, _ in facts['thread'] if tid not in tids]
-  s.check(len(facts['thread']) == 1000 and not missing, 'crowd: 1000 threads are all seen',
-          f'{len(missing)} missing')
   expected = s.number(facts, 'process_ns') / 1e9
   s.check_ratio('crowd: CPU time, with what is said to be in no account',
                 s.seconds(rows) + s.unattributed(got.result), expected, 1, got.steal)
   stacks, total = s.folded(got.result), s.summary(got.result)
   s.check_share('crowd: in crowd_burn', s.points(s.samples_of(stacks, 'crowd_burn'), s.samples_of(stacks)), 100, 3)
-  s.check(total['samples_lost'] == 0, 'crowd: nothing lost', total['samples_lost'])
+  s.check(len(facts['thread']) == 1000, 'crowd: 1000 threads ran', len(facts['thread']))
+  lost = total['samples_lost']
+  if os.getuid() == 0:
+    s.check(not missing, 'crowd: 1000 threads are all seen', f'{len(missing)} missing')
+    s.check(lost == 0, 'crowd: nothing lost', lost)
+  else:
+    # An ordinary user's collector gets a thousandth of the CPU like everybody else, and 516 KB for its rings:
+    # it cannot keep up, and must say so.
+    s.check(lost > 0 or not missing, 'crowd: threads are seen or said to be lost', f'{len(missing)} missing, {lost} lost')
+
+
+def births():
+  """A record that the kernel writes into another CPU's ring when a thread exits can leave that ring stuck
+  for good: its count of nested writers is not atomic. Then samples end, and no record says so."""
+  got = s.collect_well([s.target('births'), '3000'])
+  facts, stacks, total = got.truth(), s.folded(got.result), s.summary(got.result)
+  s.note(f'births: {s.number(facts, "born")} threads')
+  count, expected = s.samples_of(stacks, 'births_burn'), s.number(facts, 'burn_ns') / 1e6
+  s.check(abs(count - expected) <= 0.05 * expected, 'births: samples of the thread that burns',
+          f'{count} of {expected:.0f}')
+  s.check(total['samples_lost'] == 0, 'births: nothing lost', total['samples_lost'])
+  s.check_ratio('births: CPU time, with what is said to be in no account',
+                total['cpu_time_s'] + s.unattributed(got.result), s.number(facts, 'process_ns') / 1e9, 1, got.steal)
 
 
 def tree():
@@ -124,7 +145,7 @@ def intervals():
 
 
 s.start()
-for part in (split, threads, crowd, tree, no_children, system_calls, renamed, pid_reuse, intervals):
+for part in (split, threads, crowd, births, tree, no_children, system_calls, renamed, pid_reuse, intervals):
   with s.section(part.__name__):
     part()
 s.finish()

@@ -1,41 +1,7 @@
 #include "unwind/cfi.h"
+#include "unwind/cfi_code.h"
 
-/* Call frame instructions: DWARF 5, section 7.24, and the GNU and AArch64 vendor extensions. */
-enum {
-	CFA_ADVANCE_LOC = 0x40, /* high two bits; the low six are the operand */
-	CFA_OFFSET = 0x80,
-	CFA_RESTORE = 0xc0,
-	CFA_HIGH_MASK = 0xc0,
-	CFA_NOP = 0x00,
-	CFA_SET_LOC = 0x01,
-	CFA_ADVANCE_LOC1 = 0x02,
-	CFA_ADVANCE_LOC2 = 0x03,
-	CFA_ADVANCE_LOC4 = 0x04,
-	CFA_OFFSET_EXTENDED = 0x05,
-	CFA_RESTORE_EXTENDED = 0x06,
-	CFA_UNDEFINED = 0x07,
-	CFA_SAME_VALUE = 0x08,
-	CFA_REGISTER = 0x09,
-	CFA_REMEMBER_STATE = 0x0a,
-	CFA_RESTORE_STATE = 0x0b,
-	CFA_DEF_CFA = 0x0c,
-	CFA_DEF_CFA_REGISTER = 0x0d,
-	CFA_DEF_CFA_OFFSET = 0x0e,
-	CFA_DEF_CFA_EXPRESSION = 0x0f,
-	CFA_EXPRESSION = 0x10,
-	CFA_OFFSET_EXTENDED_SF = 0x11,
-	CFA_DEF_CFA_SF = 0x12,
-	CFA_DEF_CFA_OFFSET_SF = 0x13,
-	CFA_VAL_OFFSET = 0x14,
-	CFA_VAL_OFFSET_SF = 0x15,
-	CFA_VAL_EXPRESSION = 0x16,
-	CFA_AARCH64_NEGATE_RA_STATE = 0x2d, /* the number of DW_CFA_GNU_window_save on SPARC */
-	CFA_GNU_ARGS_SIZE = 0x2e,
-	CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
-
-	REMEMBER_DEPTH_MAX = 16,    /* compilers nest one or two */
-	CODE_SIZE_MAX = 1024 * 1024 /* of one FDE's instructions; the largest seen are some 10 KB */
-};
+enum { REMEMBER_DEPTH_MAX = 16 /* compilers nest one or two */ };
 
 struct machine_state {
 	const struct uw_cfi *cfi;
@@ -172,24 +138,24 @@ static bool state_run_cfa(struct machine_state *state, uint8_t op)
 	uint64_t reg;
 
 	switch (op) {
-	case CFA_DEF_CFA:
+	case UW_CFA_DEF_CFA:
 		reg = uw_read_uleb(code);
 		state_cfa(state, reg, (int64_t)uw_read_uleb(code));
 		return true;
-	case CFA_DEF_CFA_SF:
+	case UW_CFA_DEF_CFA_SF:
 		reg = uw_read_uleb(code);
 		state_cfa(state, reg, (int64_t)factored(state, (uint64_t)uw_read_sleb(code)));
 		return true;
-	case CFA_DEF_CFA_REGISTER:
+	case UW_CFA_DEF_CFA_REGISTER:
 		state_cfa_register(state, uw_read_uleb(code));
 		return true;
-	case CFA_DEF_CFA_OFFSET:
+	case UW_CFA_DEF_CFA_OFFSET:
 		state_cfa_offset(state, (int64_t)uw_read_uleb(code));
 		return true;
-	case CFA_DEF_CFA_OFFSET_SF:
+	case UW_CFA_DEF_CFA_OFFSET_SF:
 		state_cfa_offset(state, (int64_t)factored(state, (uint64_t)uw_read_sleb(code)));
 		return true;
-	case CFA_DEF_CFA_EXPRESSION:
+	case UW_CFA_DEF_CFA_EXPRESSION:
 		state_cfa_expression(state);
 		return true;
 	default:
@@ -204,44 +170,44 @@ static bool state_run_rule(struct machine_state *state, uint8_t op)
 	struct uw_rule unused;
 	uint64_t reg;
 
-	if (op < CFA_OFFSET_EXTENDED || (op > CFA_REGISTER && op < CFA_EXPRESSION) ||
-	    (op > CFA_VAL_EXPRESSION && op != CFA_GNU_NEGATIVE_OFFSET_EXTENDED))
+	if (op < UW_CFA_OFFSET_EXTENDED || (op > UW_CFA_REGISTER && op < UW_CFA_EXPRESSION) ||
+	    (op > UW_CFA_VAL_EXPRESSION && op != UW_CFA_GNU_NEGATIVE_OFFSET_EXTENDED))
 		return false;
 	reg = uw_read_uleb(code);
 	switch (op) {
-	case CFA_OFFSET_EXTENDED:
+	case UW_CFA_OFFSET_EXTENDED:
 		state_set(state, reg, UW_RULE_AT_CFA, factored(state, uw_read_uleb(code)));
 		return true;
-	case CFA_OFFSET_EXTENDED_SF:
+	case UW_CFA_OFFSET_EXTENDED_SF:
 		state_set(state, reg, UW_RULE_AT_CFA,
 			  factored(state, (uint64_t)uw_read_sleb(code)));
 		return true;
-	case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
+	case UW_CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
 		state_set(state, reg, UW_RULE_AT_CFA, -factored(state, uw_read_uleb(code)));
 		return true;
-	case CFA_VAL_OFFSET:
+	case UW_CFA_VAL_OFFSET:
 		state_set(state, reg, UW_RULE_CFA_VALUE, factored(state, uw_read_uleb(code)));
 		return true;
-	case CFA_VAL_OFFSET_SF:
+	case UW_CFA_VAL_OFFSET_SF:
 		state_set(state, reg, UW_RULE_CFA_VALUE,
 			  factored(state, (uint64_t)uw_read_sleb(code)));
 		return true;
-	case CFA_RESTORE_EXTENDED:
+	case UW_CFA_RESTORE_EXTENDED:
 		state_restore(state, reg);
 		return true;
-	case CFA_UNDEFINED:
+	case UW_CFA_UNDEFINED:
 		state_set(state, reg, UW_RULE_UNDEFINED, 0);
 		return true;
-	case CFA_SAME_VALUE:
+	case UW_CFA_SAME_VALUE:
 		state_set(state, reg, UW_RULE_SAME, 0);
 		return true;
-	case CFA_REGISTER:
+	case UW_CFA_REGISTER:
 		state_register(state, reg, uw_read_uleb(code));
 		return true;
-	case CFA_EXPRESSION:
+	case UW_CFA_EXPRESSION:
 		state_expression(state, state_rule(state, reg, &unused), UW_RULE_AT_EXPRESSION);
 		return true;
-	case CFA_VAL_EXPRESSION:
+	case UW_CFA_VAL_EXPRESSION:
 		state_expression(state, state_rule(state, reg, &unused), UW_RULE_EXPRESSION_VALUE);
 		return true;
 	default:
@@ -254,30 +220,30 @@ static void state_run_other(struct machine_state *state, uint8_t op)
 	struct uw_reader *code = &state->code;
 
 	switch (op) {
-	case CFA_NOP:
+	case UW_CFA_NOP:
 		break;
-	case CFA_SET_LOC:
+	case UW_CFA_SET_LOC:
 		state->at = uw_read_pointer(code, state->fde->encoding, state->cfi->hdr_rva);
 		break;
-	case CFA_ADVANCE_LOC1:
+	case UW_CFA_ADVANCE_LOC1:
 		state_advance(state, uw_read_u8(code));
 		break;
-	case CFA_ADVANCE_LOC2:
+	case UW_CFA_ADVANCE_LOC2:
 		state_advance(state, uw_read_u16(code));
 		break;
-	case CFA_ADVANCE_LOC4:
+	case UW_CFA_ADVANCE_LOC4:
 		state_advance(state, uw_read_u32(code));
 		break;
-	case CFA_REMEMBER_STATE:
+	case UW_CFA_REMEMBER_STATE:
 		state_remember(state);
 		break;
-	case CFA_RESTORE_STATE:
+	case UW_CFA_RESTORE_STATE:
 		state_recall(state);
 		break;
-	case CFA_GNU_ARGS_SIZE: /* only matters to who resumes execution */
+	case UW_CFA_GNU_ARGS_SIZE: /* only matters to who resumes execution */
 		(void)uw_read_uleb(code);
 		break;
-	case CFA_AARCH64_NEGATE_RA_STATE:
+	case UW_CFA_AARCH64_NEGATE_RA_STATE:
 		if (state->cfi->arch == UW_ARCH_AARCH64)
 			state->row->ra_signed = !state->row->ra_signed;
 		else
@@ -292,18 +258,18 @@ static void state_run_other(struct machine_state *state, uint8_t op)
 static bool state_run(struct machine_state *state, struct uw_reader code)
 {
 	state->code = code;
-	if (uw_reader_left(&code) > CODE_SIZE_MAX)
+	if (uw_reader_left(&code) > UW_CFA_CODE_SIZE_MAX)
 		return false;
 	while (uw_reader_left(&state->code) > 0) {
 		uint8_t op = uw_read_u8(&state->code);
-		uint8_t operand = op & (uint8_t)~CFA_HIGH_MASK;
+		uint8_t operand = op & (uint8_t)~UW_CFA_HIGH_MASK;
 
-		if ((op & CFA_HIGH_MASK) == CFA_ADVANCE_LOC)
+		if ((op & UW_CFA_HIGH_MASK) == UW_CFA_ADVANCE_LOC)
 			state_advance(state, operand);
-		else if ((op & CFA_HIGH_MASK) == CFA_OFFSET)
+		else if ((op & UW_CFA_HIGH_MASK) == UW_CFA_OFFSET)
 			state_set(state, operand, UW_RULE_AT_CFA,
 				  factored(state, uw_read_uleb(&state->code)));
-		else if ((op & CFA_HIGH_MASK) == CFA_RESTORE)
+		else if ((op & UW_CFA_HIGH_MASK) == UW_CFA_RESTORE)
 			state_restore(state, operand);
 		else if (!state_run_cfa(state, op) && !state_run_rule(state, op))
 			state_run_other(state, op);

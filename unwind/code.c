@@ -1,4 +1,5 @@
 /* What the code at an address is, and the cache of the answers. */
+#include "unwind/cfi_quick.h"
 #include "unwind/space.h"
 
 #include <assert.h>
@@ -14,17 +15,25 @@ static_assert(sizeof(struct uw_code) == 32, "a slot fills half a cache line");
 
 struct uw_rule_cache *uw_rule_cache_create(void)
 {
-	return calloc(1, sizeof(struct uw_rule_cache));
+	struct uw_rule_cache *cache = calloc(1, sizeof(*cache));
+
+	if (cache)
+		cache->epoch = 1;
+	return cache;
 }
 
 void uw_rule_cache_destroy(struct uw_rule_cache *cache)
 {
+	if (!cache)
+		return;
+	free(cache->rows);
+	free(cache->calls);
 	free(cache);
 }
 
 void uw_rule_cache_flush(struct uw_rule_cache *cache)
 {
-	/* Mappings change in bursts, so the slots are cleared by the next walk. */
+	/* Mappings change in bursts, so the next walk does it. */
 	cache->stale = true;
 }
 
@@ -32,8 +41,16 @@ void uw_rule_cache_refresh(struct uw_rule_cache *cache)
 {
 	if (!cache->stale)
 		return;
-	memset(cache->slots, 0, sizeof(cache->slots));
 	cache->stale = false;
+	if (cache->epoch++ < UW_CACHE_EPOCH_MAX)
+		return;
+	/* Epochs are used again, so what is left of the first ones has to go. */
+	memset(cache->slots, 0, sizeof(cache->slots));
+	free(cache->rows);
+	free(cache->calls);
+	cache->rows = NULL;
+	cache->calls = NULL;
+	cache->epoch = 1;
 }
 
 bool uw_code_read(struct uw_space *space, uint64_t address, void *bytes, size_t size)
@@ -122,12 +139,27 @@ static bool code_from_row(struct uw_code *code, const struct uw_row *row,
 	return true;
 }
 
+static void code_from_quick(struct uw_code *code, const struct uw_quick *quick)
+{
+	code->cfa_reg = quick->cfa_reg;
+	code->cfa_offset = quick->cfa_offset;
+	for (unsigned i = 0; i < UW_SAVED_COUNT; i++) {
+		code->saved[i] = quick->saved[i];
+		code->saved_mask |= (uint8_t)((quick->saved[i] != 0) << i);
+	}
+}
+
 static enum uw_code_kind code_kind_of_row(const struct uw_module *module, const struct uw_fde *fde,
 					  uint64_t rva, struct uw_code *code)
 {
 	const struct uw_machine *machine = uw_machine_of(module->elf.arch);
+	struct uw_quick quick;
 	struct uw_row row;
 
+	if (!fde->signal && module->elf.arch == UW_ARCH_X86_64 && uw_cfi_quick(fde, rva, &quick)) {
+		code_from_quick(code, &quick);
+		return UW_CODE_COMMON;
+	}
 	if (uw_cfi_row(&module->cfi, fde, rva, &row) != UW_CFI_OK)
 		return UW_CODE_BAD;
 	if (row.reg[machine->ra].kind == UW_RULE_UNDEFINED)
@@ -138,9 +170,9 @@ static enum uw_code_kind code_kind_of_row(const struct uw_module *module, const 
 	return UW_CODE_ROW;
 }
 
-static enum uw_code_kind code_kind(struct uw_space *space, struct uw_code *code)
+static enum uw_code_kind code_kind(struct uw_space *space, struct uw_code *code, bool exact)
 {
-	uint64_t lookup = code->ip - !code->exact;
+	uint64_t lookup = code->ip - !exact;
 	const struct uw_mapping *mapping = uw_space_lookup(space, lookup);
 	const struct uw_module *module;
 	struct uw_cfi_gap gap;
@@ -156,7 +188,7 @@ static enum uw_code_kind code_kind(struct uw_space *space, struct uw_code *code)
 	rva = mapping->rva + (lookup - mapping->start);
 	switch (uw_cfi_find(&module->cfi, rva, &fde, &gap)) {
 	case UW_CFI_NONE:
-		return code_kind_without_cfi(space, module, code->ip, code->exact, rva, &gap);
+		return code_kind_without_cfi(space, module, code->ip, exact, rva, &gap);
 	case UW_CFI_BAD:
 		return UW_CODE_BAD;
 	case UW_CFI_OK:
@@ -164,7 +196,7 @@ static enum uw_code_kind code_kind(struct uw_space *space, struct uw_code *code)
 	}
 	/* A signal handler returns to the first byte of the stub. Where that has no CFI, the byte
 	   before it may be the last one of an unrelated function. */
-	if (!code->exact && rva + 1 == fde.end && code_is_sigreturn(space, code->ip))
+	if (!exact && rva + 1 == fde.end && code_is_sigreturn(space, code->ip))
 		return UW_CODE_SIGRETURN;
 	if (rva - fde.start < UW_FUNCTION_UNKNOWN)
 		code->function = (uint32_t)(rva - fde.start);
@@ -173,7 +205,9 @@ static enum uw_code_kind code_kind(struct uw_space *space, struct uw_code *code)
 
 void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, bool exact)
 {
-	*code = (struct uw_code){.ip = ip, .exact = exact, .function = UW_FUNCTION_UNKNOWN};
-	code->kind = (uint8_t)(code_kind(space, code) & 0x7f);
+	*code = (struct uw_code){.ip = ip,
+				 .key = uw_cache_key(space->cache, exact),
+				 .function = UW_FUNCTION_UNKNOWN};
+	code->kind = (uint8_t)code_kind(space, code, exact);
 	space->counts.cache_misses++;
 }

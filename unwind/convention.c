@@ -3,68 +3,7 @@
 #include "unwind/space.h"
 #include "unwind/step_common.h"
 
-enum {
-	REG_RBP = 6,
-	REG_RSP = UW_X86_64_RSP,
-	REG_RIP = UW_X86_64_RIP,
-	CALL_SIZE_MAX = 8, /* ff /2 with a SIB byte, a 32-bit displacement and a REX prefix */
-	CALL_DIRECT_SIZE = 5
-};
-
-/* What precedes a return address. */
-struct call {
-	bool found;
-	bool direct;
-	uint64_t target; /* of a direct call */
-};
-
-/* Length of an instruction ff /2 from its ModRM byte on (AMD64 manual, volume 3, section 1.4). */
-static unsigned modrm_size(uint8_t modrm, uint8_t sib)
-{
-	unsigned mod = modrm >> 6, rm = modrm & 7;
-	unsigned size = 1;
-
-	if (mod == 3)
-		return size;
-	if (rm == 4)
-		size++;
-	if (mod == 1)
-		size += 1;
-	else if (mod == 2 || (mod == 0 && (rm == 5 || (rm == 4 && (sib & 7) == 5))))
-		size += 4;
-	return size;
-}
-
-/* bytes end at the return address. */
-static bool call_is_indirect(const uint8_t bytes[static CALL_SIZE_MAX])
-{
-	for (unsigned size = 2; size <= 7; size++) {
-		const uint8_t *at = bytes + CALL_SIZE_MAX - size;
-
-		if (at[0] == 0xff && (at[1] >> 3 & 7) == 2 &&
-		    modrm_size(at[1], size > 2 ? at[2] : 0) == size - 1)
-			return true;
-	}
-	return false;
-}
-
-static bool call_read(struct uw_space *space, uint64_t ra, struct call *call)
-{
-	uint8_t bytes[CALL_SIZE_MAX];
-	int32_t displacement;
-
-	*call = (struct call){0};
-	if (!uw_code_read(space, ra - CALL_SIZE_MAX, bytes, sizeof(bytes)))
-		return false;
-	if (bytes[CALL_SIZE_MAX - CALL_DIRECT_SIZE] == 0xe8) {
-		memcpy(&displacement, bytes + CALL_SIZE_MAX - 4, sizeof(displacement));
-		call->found = call->direct = true;
-		call->target = ra + (uint64_t)(int64_t)displacement;
-	} else {
-		call->found = call_is_indirect(bytes);
-	}
-	return true;
-}
+enum { REG_RBP = 6, REG_RSP = UW_X86_64_RSP, REG_RIP = UW_X86_64_RIP };
 
 static bool in_mapping(struct uw_space *space, uint64_t ra)
 {
@@ -93,15 +32,17 @@ enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,
 {
 	const struct uw_mapping *mapping = memory->mapping;
 	uint64_t sp = state->reg[REG_RSP];
-	struct call call;
+	const struct uw_call *call;
 	uint64_t ra;
 
 	/* psABI, section 3.2.2: at a function's entry rsp + 8 is a multiple of 16. */
 	if (space->arch != UW_ARCH_X86_64 || !mapping || !mapping->module || sp % 16 != 8 ||
-	    !uw_memory_read(memory, sp, &ra) || !in_mapping(space, ra) ||
-	    !call_read(space, ra, &call) || !call.found)
+	    !uw_memory_read(memory, sp, &ra) || !in_mapping(space, ra))
 		return UW_STEP_NONE;
-	if (call.direct && !call_reaches(mapping, call.target, state->ip))
+	call = uw_call_find(space, ra);
+	if (!call || !call->found)
+		return UW_STEP_NONE;
+	if (call->direct && !call_reaches(mapping, call->target, state->ip))
 		return UW_STEP_NONE;
 	state->ip = ra;
 	state->exact = false;
@@ -119,17 +60,19 @@ static bool record_may_end_chain(struct uw_space *space, const struct uw_state *
 {
 	enum uw_code_kind kind =
 		(enum uw_code_kind)uw_code_find(space, space->cache, ra, false)->kind;
-	struct call call;
+	const struct uw_call *call;
 
-	return !state->exact && (kind == UW_CODE_COMMON || kind == UW_CODE_ROW) &&
-	       call_read(space, ra, &call) && call.found;
+	if (state->exact || (kind != UW_CODE_COMMON && kind != UW_CODE_ROW))
+		return false;
+	call = uw_call_find(space, ra);
+	return call && call->found;
 }
 
 enum uw_step uw_convention_frame_pointer(struct uw_space *space, struct uw_state *state,
 					 struct uw_memory *memory)
 {
 	uint64_t fp = state->reg[REG_RBP], sp = state->reg[REG_RSP];
-	struct call call;
+	const struct uw_call *call;
 	uint64_t saved, ra;
 
 	if (space->arch != UW_ARCH_X86_64 || !uw_state_knows(state, REG_RBP) || fp % 8 != 0 ||
@@ -143,7 +86,8 @@ enum uw_step uw_convention_frame_pointer(struct uw_space *space, struct uw_state
 		return UW_STEP_NONE;
 	if (saved != 0 && saved <= fp && !record_may_end_chain(space, state, ra))
 		return UW_STEP_NONE;
-	if (call_read(space, ra, &call) && !call.found)
+	call = uw_call_find(space, ra);
+	if (!call || (call->readable && !call->found))
 		return UW_STEP_NONE;
 	state->ip = ra;
 	state->exact = false;

@@ -2,6 +2,8 @@
 #include "unwind/space.h"
 #include "unwind/step_common.h"
 
+#include <stdlib.h>
+
 /* Offsets in the ucontext that rt_sigreturn(2) takes from the stack pointer on x86-64: uc_mcontext
    starts at 40 (Linux, arch/x86/include/uapi/asm/sigcontext.h and asm-generic/ucontext.h). */
 enum { UCONTEXT_MCONTEXT = 40 };
@@ -180,23 +182,60 @@ static enum uw_step apply_row(struct application *apply, const struct uw_machine
 	return step;
 }
 
-static enum uw_step step_row(const struct uw_mapping *mapping, struct uw_state *state,
-			     struct uw_memory *memory)
+/* Evaluates the rules of the state's address. */
+static bool row_evaluate(const struct uw_mapping *mapping, const struct uw_state *state,
+			 struct uw_cached_row *cached)
 {
-	const struct uw_module *module = mapping->module;
+	const struct uw_cfi *cfi = &mapping->module->cfi;
 	uint64_t rva = mapping->rva + (state->ip - !state->exact - mapping->start);
 	struct uw_cfi_gap gap;
 	struct uw_fde fde;
-	struct uw_row row;
-	struct application apply = {.row = &row, .frame = state, .memory = memory};
 
 	/* Both succeeded when the code's kind was found, and modules do not change. */
-	if (uw_cfi_find(&module->cfi, rva, &fde, &gap) != UW_CFI_OK ||
-	    uw_cfi_row(&module->cfi, &fde, rva, &row) != UW_CFI_OK)
+	if (uw_cfi_find(cfi, rva, &fde, &gap) != UW_CFI_OK ||
+	    uw_cfi_row(cfi, &fde, rva, &cached->row) != UW_CFI_OK)
+		return false;
+	cached->signal = fde.signal;
+	return true;
+}
+
+/* The row from the cache, or, without memory for one, in *unsaved. */
+static const struct uw_cached_row *row_find(struct uw_space *space,
+					    const struct uw_mapping *mapping,
+					    const struct uw_state *state,
+					    struct uw_cached_row *unsaved)
+{
+	struct uw_rule_cache *cache = space->cache;
+	uint16_t key = uw_cache_key(cache, state->exact);
+	struct uw_cached_row *cached = unsaved;
+
+	if (!cache->rows)
+		cache->rows = calloc((size_t)1 << UW_CACHE_LOG_ROWS, sizeof(*cache->rows));
+	if (cache->rows)
+		cached = &cache->rows[uw_cache_index(state->ip, state->exact, UW_CACHE_LOG_ROWS)];
+	if (cache->rows && cached->ip == state->ip && cached->key == key)
+		return cached;
+	cached->key = 0;
+	if (!row_evaluate(mapping, state, cached))
+		return NULL;
+	cached->ip = state->ip;
+	cached->key = key;
+	return cached;
+}
+
+static enum uw_step step_row(struct uw_space *space, const struct uw_mapping *mapping,
+			     struct uw_state *state, struct uw_memory *memory)
+{
+	struct uw_cached_row unsaved;
+	const struct uw_cached_row *cached = row_find(space, mapping, state, &unsaved);
+	struct application apply = {.frame = state, .memory = memory};
+
+	if (!cached)
 		return UW_STEP_BAD;
+	apply.row = &cached->row;
 	apply.bias = mapping->start - mapping->rva;
-	apply.signal = fde.signal;
-	return apply_row(&apply, uw_machine_of(module->elf.arch), state);
+	apply.signal = cached->signal;
+	return apply_row(&apply, uw_machine_of(space->arch), state);
 }
 
 static enum uw_step step_sigreturn(struct uw_state *state, struct uw_memory *memory)
@@ -220,7 +259,7 @@ enum uw_step uw_step(struct uw_space *space, const struct uw_code *code, struct 
 {
 	switch ((enum uw_code_kind)code->kind) {
 	case UW_CODE_ROW:
-		return step_row(&space->mappings[code->mapping], state, memory);
+		return step_row(space, &space->mappings[code->mapping], state, memory);
 	case UW_CODE_SIGRETURN:
 		return step_sigreturn(state, memory);
 	case UW_CODE_ROOT:

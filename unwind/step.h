@@ -7,13 +7,13 @@
 #ifndef UNWIND_STEP_H
 #define UNWIND_STEP_H
 
+#include "unwind/cfi.h"
 #include "unwind/state.h"
 
 struct uw_space;
 
 /* What the code at an address is to the unwinder. */
 enum uw_code_kind {
-	UW_CODE_EMPTY,    /* an unused cache slot */
 	UW_CODE_UNMAPPED, /* in no mapping */
 	UW_CODE_COMMON,   /* CFA from a register, return address below it, registers stored at it */
 	UW_CODE_ROW,      /* any other rules: they are evaluated each time */
@@ -39,17 +39,41 @@ struct uw_code {
 	int8_t saved[UW_SAVED_COUNT]; /* CFA-relative slots in units of 8 bytes; 0: not saved */
 	uint8_t saved_mask;           /* bit n: saved[n] is not 0 */
 	uint8_t cfa_reg;
-	uint8_t kind : 7; /* enum uw_code_kind */
-	uint8_t exact : 1;
+	uint8_t kind; /* enum uw_code_kind */
+	uint16_t key; /* uw_cache_key; 0: an unused slot */
+};
+
+/* Evaluated rules of an address whose code is of kind UW_CODE_ROW. */
+struct uw_cached_row {
+	uint64_t ip;
+	uint16_t key;
+	bool signal;
+	struct uw_row row; /* expressions point into the module's .eh_frame */
+};
+
+/* What precedes a return address, as far as the file shows it. */
+struct uw_call {
+	uint64_t ra;
+	uint64_t target; /* of a direct call */
+	uint16_t key;
+	bool readable; /* the bytes can be read */
+	bool found;    /* they are a call */
+	bool direct;
 };
 
 enum {
 	UW_CACHE_LOG_SIZE = 11, /* 2048 slots of 32 bytes: 64 KB */
-	UW_CACHE_SIZE = 1 << UW_CACHE_LOG_SIZE
+	UW_CACHE_SIZE = 1 << UW_CACHE_LOG_SIZE,
+	UW_CACHE_LOG_ROWS = 5,  /* 32 of 864 bytes, where there are such rows */
+	UW_CACHE_LOG_CALLS = 9, /* 512 of 24 bytes, where there is code without CFI */
+	UW_CACHE_EPOCH_MAX = UINT16_MAX / 2
 };
 
 struct uw_rule_cache {
-	bool stale; /* mappings changed: no slot holds */
+	uint16_t epoch;             /* 1..UW_CACHE_EPOCH_MAX: slots of another one do not hold */
+	bool stale;                 /* mappings changed: no slot holds */
+	struct uw_cached_row *rows; /* NULL until needed, as is calls */
+	struct uw_call *calls;
 	struct uw_code slots[UW_CACHE_SIZE];
 };
 
@@ -57,8 +81,23 @@ struct uw_rule_cache *uw_rule_cache_create(void);        /* NULL: out of memory 
 void uw_rule_cache_destroy(struct uw_rule_cache *cache); /* accepts NULL */
 void uw_rule_cache_flush(struct uw_rule_cache *cache);   /* after the mappings changed */
 
-/* Empties the slots of a stale cache. Comes before the first lookup after any change. */
+/* Forgets the slots of a stale cache. Comes before the first lookup after any change. */
 void uw_rule_cache_refresh(struct uw_rule_cache *cache);
+
+/* Where in a table of 1 << log entries an address goes. */
+static inline size_t uw_cache_index(uint64_t ip, bool exact, unsigned log)
+{
+	/* Fibonacci hashing: the odd constant nearest to 2^64 divided by the golden ratio. */
+	return (size_t)((ip * 2 + exact) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - log));
+}
+
+static inline uint16_t uw_cache_key(const struct uw_rule_cache *cache, bool exact)
+{
+	return (uint16_t)(cache->epoch * 2 + exact);
+}
+
+/* What precedes a return address. Valid until the next call; NULL: out of memory. */
+const struct uw_call *uw_call_find(struct uw_space *space, uint64_t ra);
 
 /* Fills the slot of ip: the slow part of uw_code_find. */
 void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, bool exact);
@@ -67,12 +106,9 @@ void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, boo
 static inline const struct uw_code *
 uw_code_find(struct uw_space *space, struct uw_rule_cache *cache, uint64_t ip, bool exact)
 {
-	/* Fibonacci hashing: the odd constant nearest to 2^64 divided by the golden ratio. */
-	uint64_t hash = (ip * 2 + exact) * UINT64_C(0x9e3779b97f4a7c15);
-	struct uw_code *code = &cache->slots[hash >> (64 - UW_CACHE_LOG_SIZE)];
+	struct uw_code *code = &cache->slots[uw_cache_index(ip, exact, UW_CACHE_LOG_SIZE)];
 
-	if (__builtin_expect(code->ip != ip || code->exact != exact || code->kind == UW_CODE_EMPTY,
-			     0))
+	if (__builtin_expect(code->ip != ip || code->key != uw_cache_key(cache, exact), 0))
 		uw_code_fill(space, code, ip, exact);
 	return code;
 }

@@ -56,8 +56,10 @@ static enum uw_stop walk_classify(const struct walk *walk, uint64_t address)
 }
 
 /* mapping: of the frame's lookup address, or NULL; function: uw_code.function. */
-static void walk_emit(const struct walk *walk, const struct uw_mapping *mapping, uint32_t function,
-		      struct uw_frame *frame)
+static inline __attribute__((always_inline)) void walk_emit(const struct walk *walk,
+							    const struct uw_mapping *mapping,
+							    uint32_t function,
+							    struct uw_frame *frame)
 {
 	const struct uw_state *state = &walk->state;
 	uint64_t lookup = state->ip - !state->exact;
@@ -113,7 +115,8 @@ static bool walk_enter_interrupted(struct walk *walk, uint64_t handler_sp)
 }
 
 /* Moves to the calling frame. Returns UW_STOP_COUNT where there is one, else why not. */
-static enum uw_stop walk_step(struct walk *walk, const struct uw_code **code)
+static inline __attribute__((always_inline)) enum uw_stop walk_step(struct walk *walk,
+								    const struct uw_code **code)
 {
 	const struct uw_code *from = *code;
 	uint64_t sp = walk->state.reg[walk->machine->sp];

@@ -2,6 +2,7 @@
  * Every row of the unwind information of real libraries, compared with what elfutils' libdw reads.
  * Arguments: files to compare; without any, the C library, libdw and this program.
  */
+#include "unwind/cfi_quick.h"
 #include "unwind/module.h"
 
 #include <dwarf.h>
@@ -17,7 +18,7 @@ enum { OPS_SHOWN = 10, REG_COUNT = 17, REG_RA = 16, REG_RSP = 7 };
 struct comparison {
 	const struct uw_module *module;
 	const char *path;
-	size_t rows, differences;
+	size_t rows, quick, differences;
 };
 
 static void differ(struct comparison *comparison, uint64_t rva, const char *what, int reg)
@@ -89,6 +90,32 @@ static bool same_rule(const struct uw_rule *rule, const Dwarf_Op *ops, size_t co
 	}
 }
 
+/* What is evaluated quickly says the same as the general rules. */
+static void compare_quick(struct comparison *comparison, uint64_t rva, const struct uw_fde *fde,
+			  const struct uw_row *row)
+{
+	struct uw_quick quick;
+	size_t next = 0;
+
+	if (!uw_cfi_quick(fde, rva, &quick))
+		return;
+	comparison->quick++;
+	if (row->cfa.kind != UW_RULE_REGISTER || row->cfa.reg != quick.cfa_reg ||
+	    row->cfa.offset != quick.cfa_offset || row->reg[REG_RA].kind != UW_RULE_AT_CFA ||
+	    row->reg[REG_RA].offset != -8)
+		differ(comparison, rva, "quick CFA or return address", -1);
+	for (int reg = 0; reg < REG_RA; reg++) {
+		bool preserved = next < UW_SAVED_COUNT && uw_saved_regs[next] == reg;
+		int64_t offset = preserved ? quick.saved[next++] * 8 : 0;
+
+		if (row->reg[reg].kind == UW_RULE_UNSPECIFIED
+			    ? offset != 0
+			    : row->reg[reg].kind != UW_RULE_AT_CFA ||
+				      row->reg[reg].offset != offset)
+			differ(comparison, rva, "quick rule", reg);
+	}
+}
+
 static void compare_row(struct comparison *comparison, uint64_t rva, Dwarf_Frame *frame)
 {
 	struct uw_cfi_gap gap;
@@ -104,6 +131,7 @@ static void compare_row(struct comparison *comparison, uint64_t rva, Dwarf_Frame
 		differ(comparison, rva, "only libdw has a row", -1);
 		return;
 	}
+	compare_quick(comparison, rva, &fde, &row);
 	if (dwarf_frame_info(frame, NULL, NULL, &signal) != REG_RA || signal != fde.signal)
 		differ(comparison, rva, "return address column or signal flag", -1);
 	if (dwarf_frame_cfa(frame, &ops, &count) != 0 || !same_cfa(&row.cfa, ops, count))
@@ -159,9 +187,9 @@ static bool compare_file(const char *path)
 		for (size_t i = 0; i < module->elf.segment_count; i++)
 			if (module->elf.segments[i].executable)
 				compare_segment(&comparison, cfi, &module->elf.segments[i]);
-		ok = comparison.rows > 0 && comparison.differences == 0;
-		printf("%s: %zu rows, %zu differences\n", path, comparison.rows,
-		       comparison.differences);
+		ok = comparison.quick > 0 && comparison.differences == 0;
+		printf("%s: %zu rows, %zu of them quick, %zu differences\n", path, comparison.rows,
+		       comparison.quick, comparison.differences);
 		uw_module_unref(module);
 	} else {
 		fprintf(stderr, "%s: cannot be read\n", path);

@@ -1,0 +1,93 @@
+"""Builds one fuzz target with clang, libFuzzer and the sanitizers in a build directory of its own, and
+runs it. Usage: run.py SOURCE BUILD_DIRECTORY SECONDS TARGET
+
+TARGET is the program's path in the build directory. What it is to start from comes from a function
+named in SEEDS. Inputs that fail stay in BUILD_DIRECTORY/failures."""
+
+import fcntl
+import os
+import subprocess
+import sys
+import tempfile
+
+# What a run may take and what an input may be; the issue of a limit is a failure like any other.
+LIMITS = ['-rss_limit_mb=1024', '-malloc_limit_mb=256', '-timeout=10', '-print_final_stats=1']
+
+
+def call(*command, **options):
+  done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace',
+                        check=False, **options)
+  if done.returncode:
+    print(' '.join(command), done.stdout[-8000:], sep='\n')
+    sys.exit(1)
+  return done.stdout
+
+
+def build(source, directory, *targets):
+  """Tests run at the same time; one of them builds."""
+  os.makedirs(directory, exist_ok=True)
+  with open(f'{directory}/lock', 'w', encoding='utf-8') as lock:
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    if not os.path.exists(f'{directory}/build.ninja'):
+      call('meson', 'setup', directory, source, '-Dfuzz=true', '-Db_sanitize=address,undefined', '-Db_lundef=false',
+           env={**os.environ, 'CC': 'clang', 'CXX': 'clang++'})
+    call('ninja', '-C', directory, *targets)
+
+
+def tbrw_seeds(source, directory, folder):
+  """Scripts that write the files of the example programs' tests."""
+  build(source, directory, 'tests/tbrw/make_sample', 'tests/tbrw/fuzz_tbrw_seed')
+  with tempfile.TemporaryDirectory() as files:
+    call(f'{directory}/tests/tbrw/make_sample', files)
+    for name in os.listdir(files):
+      call(f'{directory}/tests/tbrw/fuzz_tbrw_seed', f'{files}/{name}', f'{folder}/{name}')
+
+
+def tbrw_calls_seeds(_source, _directory, folder):
+  """Orders of calls that get far; the numbers are those of fuzz_tbrw_calls.c's table."""
+  (open_, close, abort, _, write_section, done_section, *_) = range(24)
+  processes, system, software, bind, unbind, samples, read_all = 14, 13, 12, 19, 20, 21, 22
+  create, read, change = (open_, 0, 2), (open_, 0, 0), (open_, 0, 1)
+
+  def section(number, step):
+    return (write_section, number, 0), (step, 0, 9), (step, 0, 18), (done_section, number, 0)
+
+  whole = [create, *section(0, system), *section(1, software), *section(2, processes), *section(3, processes),
+           *section(4, 17), *section(5, software), (samples, 0, 0)]
+  everything = [(read_all, 0, 0), (read_all, 8, 0)]
+  orders = [
+      [*whole, (close, 0, 0), read, *everything, (close, 0, 0)],
+      [*whole, (close, 0, 0), change, (bind, 0, 8), *everything, (close, 0, 0), read, *everything, (bind, 0, 8)],
+      [*whole, (bind, 0, 8), (unbind, 0, 0), (bind, 0, 8), (close, 0, 0), change, (samples, 8, 1), (close, 0, 0)],
+      [*whole, (abort, 0, 0), read, *everything, (bind, 0, 8), *everything],
+      [*whole, (close, 0, 0), read, (open_, 0, 225), (bind, 0, 8), (samples, 8, 225), (close, 0, 225), *everything],
+  ]
+  for number, order in enumerate(orders):
+    with open(f'{folder}/{number}', 'wb') as file:
+      file.write(bytes(byte for step in order for byte in step))
+
+
+SEEDS = {'fuzz_tbrw': tbrw_seeds, 'fuzz_tbrw_calls': tbrw_calls_seeds}
+
+
+def main():
+  source, directory, seconds, target = sys.argv[1:]
+  name = os.path.basename(target)
+  build(source, directory, target)
+  os.makedirs(f'{directory}/failures', exist_ok=True)
+  with tempfile.TemporaryDirectory() as corpus:
+    if name in SEEDS:
+      SEEDS[name](source, directory, corpus)
+    printed = call(f'{directory}/{target}', f'-max_total_time={seconds}', '-max_len=16384',
+                   f'-artifact_prefix={directory}/failures/{name}-', *LIMITS, corpus,
+                   env={**os.environ, 'UBSAN_OPTIONS': 'halt_on_error=1:print_stacktrace=1'})
+  runs = [line for line in printed.splitlines() if 'number_of_executed_units' in line]
+  print(name, *runs)
+  if not runs or int(runs[0].split()[-1]) < 1000:
+    print('hardly any input was tried')
+    return 1
+  return 0
+
+
+if __name__ == '__main__':
+  sys.exit(main())

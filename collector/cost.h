@@ -8,4 +8,7 @@
 /* User and system time, ns. */
 uint64_t cpu_time_ns(const struct rusage *usage);
 
+/* CPU time of the calling thread so far, ns. */
+uint64_t cpu_time_of_thread_ns(void);
+
 #endif

@@ -11,6 +11,7 @@
 enum {
 	OPT_STACK_SIZE = 256,
 	OPT_UNWIND,
+	OPT_OVERHEAD_LIMIT,
 	OPT_NO_CHILDREN,
 	OPT_KERNEL,
 	OPT_NO_FINALIZE,
@@ -29,6 +30,7 @@ static const struct option long_options[] = {
 	{"pid", required_argument, NULL, 'p'},
 	{"stack-size", required_argument, NULL, OPT_STACK_SIZE},
 	{"unwind", required_argument, NULL, OPT_UNWIND},
+	{"overhead-limit", required_argument, NULL, OPT_OVERHEAD_LIMIT},
 	{"no-children", no_argument, NULL, OPT_NO_CHILDREN},
 	{"kernel", no_argument, NULL, OPT_KERNEL},
 	{"no-finalize", no_argument, NULL, OPT_NO_FINALIZE},
@@ -56,6 +58,11 @@ const char *options_help(void)
 	       "      --stack-size BYTES   stack copied per sample, a multiple of 8 up to 65528\n"
 	       "      --unwind auto|copy|none\n"
 	       "                           where stacks come from; none: the sampled address only\n"
+	       "      --overhead-limit PERCENT\n"
+	       "                           leave stacks out (never samples) while collecting takes "
+	       "more\n"
+	       "                           than this share of the program's CPU time (default 5; "
+	       "0: no limit)\n"
 	       "      --no-children        do not follow child processes\n"
 	       "      --kernel             sample kernel code too (needs privileges)\n"
 	       "      --no-collapse        keep every level of recursive call chains\n"
@@ -156,6 +163,18 @@ static int parse_unwind(struct options *options, const char *text, struct failur
 	return 0;
 }
 
+static int parse_overhead_limit(struct options *options, const char *text, struct failure *failure)
+{
+	char *end;
+	double percent = strtod(text, &end);
+	if (end == text || (*end != '\0' && strcmp(end, "%") != 0) || !(percent >= 0) ||
+	    percent > 1000)
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "bad overhead limit '%s': give a percentage, e.g. 5", text);
+	options->overhead_limit = percent / 100;
+	return 0;
+}
+
 static int parse_option(struct options *options, int option, struct failure *failure)
 {
 	switch (option) {
@@ -181,6 +200,8 @@ static int parse_option(struct options *options, int option, struct failure *fai
 		return parse_stack_size(options, optarg, failure);
 	case OPT_UNWIND:
 		return parse_unwind(options, optarg, failure);
+	case OPT_OVERHEAD_LIMIT:
+		return parse_overhead_limit(options, optarg, failure);
 	case OPT_NO_CHILDREN:
 		options->children = false;
 		return 0;
@@ -235,6 +256,7 @@ int options_parse(struct options *options, int argc, char **argv, struct failure
 		.action = OPTIONS_COLLECT,
 		.interval_ns = 10 * 1000000,
 		.unwind = OPTIONS_UNWIND_COPY,
+		.overhead_limit = 0.05,
 		.children = true,
 		.collapse = true,
 		.finalize = true,

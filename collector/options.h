@@ -28,6 +28,7 @@ struct options {
 	uint64_t duration_ns; /* 0: until the program ends or the user stops it */
 	uint32_t stack_size;  /* bytes; 0: chosen by interval and ring size */
 	enum options_unwind unwind;
+	double overhead_limit; /* collector's CPU time over the target's; 0: no limit */
 	bool children;
 	bool kernel;
 	bool collapse;

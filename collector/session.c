@@ -34,6 +34,9 @@ enum {
 /* How long after its time stamp a record may appear in its ring (see merge_begin). */
 #define VISIBLE_NS (2 * NS_PER_MS)
 
+/* CPU time of the target that the budget starts with. */
+#define BUDGET_START_NS (NS_PER_S / 2)
+
 struct session {
 	const struct options *options;
 	enum log_level log;
@@ -50,6 +53,7 @@ struct session {
 	struct pollfd *polls; /* signals, then attached processes, then rings */
 	size_t poll_count;
 	uint64_t start_ns;
+	uint64_t start_cpu_ns; /* the collector's own CPU time at the start */
 	uint64_t end_ns;
 	uint64_t next_sync_ns;
 	bool stop;
@@ -101,14 +105,26 @@ static bool is_behind(struct session *session, size_t ring_index)
 	return session->behind[ring_index];
 }
 
+/* Whether collecting has taken more of the CPU than it may. The start's cost is not held against
+ * the first samples. */
+static bool is_over_budget(const struct session *session)
+{
+	struct tracker_counts counts;
+	double limit = session->options->overhead_limit;
+	tracker_counts(session->tracker, &counts);
+	return limit > 0 && (double)(cpu_time_of_thread_ns() - session->start_cpu_ns) >
+				    limit * (double)(counts.cpu_ns + BUDGET_START_NS);
+}
+
 static void drain(struct session *session, uint64_t limit_ns)
 {
 	struct record record;
 	size_t ring_index;
+	bool over_budget = is_over_budget(session);
 	merge_begin(session->merge, limit_ns);
 	while (merge_next(session->merge, &record, &ring_index))
 		tracker_apply(session->tracker, &record, ring_index,
-			      is_behind(session, ring_index));
+			      is_behind(session, ring_index) || over_budget);
 	merge_end(session->merge);
 }
 
@@ -247,6 +263,7 @@ static int set_up(struct session *session, struct failure *failure)
 	    open_polls(session, failure) < 0)
 		return -1;
 	session->start_ns = is_launch(session) ? clock_now() : session->start_ns;
+	session->start_cpu_ns = cpu_time_of_thread_ns();
 	session->next_sync_ns = session->start_ns + NS_PER_S;
 	add_start_notes(session);
 	return 0;

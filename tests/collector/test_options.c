@@ -45,6 +45,8 @@ static const char *describe(void)
 		ADD("duration=%llu ", (unsigned long long)options.duration_ns);
 	if (options.stack_size != 0)
 		ADD("stack=%u ", options.stack_size);
+	if (options.overhead_limit != 0.05)
+		ADD("limit=%.4f ", options.overhead_limit);
 	ADD("%s%s%s%s%s%s%s", options.unwind == OPTIONS_UNWIND_NONE ? "leaf " : "",
 	    options.children ? "" : "childless ", options.kernel ? "kernel " : "",
 	    options.collapse ? "" : "uncollapsed ", options.finalize ? "" : "unfinalized ",
@@ -80,6 +82,9 @@ static const struct {
 	{"tbcollect --stack-size 8 prog", "stack=8 [prog]"},
 	{"tbcollect --stack-size 65528 prog", "stack=65528 [prog]"},
 	{"tbcollect --stack-size 0x4000 prog", "stack=16384 [prog]"},
+	{"tbcollect --overhead-limit 5 prog", "[prog]"},
+	{"tbcollect --overhead-limit 0 prog", "limit=0.0000 [prog]"},
+	{"tbcollect --overhead-limit 2.5% prog", "limit=0.0250 [prog]"},
 	{"tbcollect --unwind auto prog", "[prog]"},
 	{"tbcollect --unwind copy prog", "[prog]"},
 	{"tbcollect --unwind=none prog", "leaf [prog]"},
@@ -135,6 +140,10 @@ static const struct {
 	{"tbcollect -d 5h prog", "bad duration '5h'"},
 	{"tbcollect -d 1e300 prog", "bad duration '1e300'"},
 	{"tbcollect -d 1e-300 prog", "bad duration '1e-300'"},
+	{"tbcollect --overhead-limit x prog", "bad overhead limit 'x'"},
+	{"tbcollect --overhead-limit -1 prog", "bad overhead limit '-1'"},
+	{"tbcollect --overhead-limit nan prog", "bad overhead limit 'nan'"},
+	{"tbcollect --overhead-limit 1001 prog", "bad overhead limit '1001'"},
 	{"tbcollect --stack-size 0 prog", "bad stack size '0'"},
 	{"tbcollect --stack-size 7 prog", "bad stack size '7'"},
 	{"tbcollect --stack-size 100 prog", "bad stack size '100'"},

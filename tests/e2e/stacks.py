@@ -93,8 +93,19 @@ def kinds_of_binaries():
                       s.points(s.number(facts, function), s.number(facts, 'process_ns')), 3)
 
 
+def budget():
+  """Over its budget the collector leaves stacks out, and says so; samples stay."""
+  got = s.collect_well([s.target('chain'), '3000'], interval='0.1ms', options=['--overhead-limit', '0.01'])
+  total = s.summary(got.result)
+  skipped = total['stacks']['skipped']['budget']
+  s.check(total['samples'] + total['samples_lost'] >= 27000, 'budget: samples stay', total['samples'])
+  s.check(skipped >= 0.5 * total['samples'], 'budget: stacks are skipped and counted', f'{skipped} of {total["samples"]}')
+  s.check(skipped + total['stacks']['complete'] >= 0.99 * total['samples'], 'budget: the others are complete',
+          total['stacks']['complete'])
+
+
 s.start()
-for part in (chain, recursion, signal_handlers, cplusplus, kinds_of_binaries):
+for part in (chain, recursion, signal_handlers, cplusplus, kinds_of_binaries, budget):
   with s.section(part.__name__):
     part()
 s.finish()

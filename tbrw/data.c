@@ -193,31 +193,48 @@ struct data_source {
 	uint32_t entry_size;
 };
 
-static TBRW_U32 fetch_data(struct tb5_file *file, void *source, uint64_t index, TBRW_U32 count,
-			   void *records)
+/* Entries that end where a chunk ends, or as many as a run usually has. */
+static uint32_t data_run(const struct data_source *s, uint64_t index, uint64_t left, uint32_t usual)
 {
-	const struct data_source *s = source;
+	uint64_t offset = index * s->entry_size;
+	uint64_t bytes = tb5_seq_extent_end(s->seq, offset) - offset;
+	uint64_t run = usual;
 
-	return tb5_seq_read(s->seq, &file->cache, index * s->entry_size, records,
-			    (size_t)count * s->entry_size);
+	if (bytes % s->entry_size == 0 && bytes / s->entry_size < usual)
+		run = bytes / s->entry_size;
+	return (uint32_t)(left < run ? left : run);
 }
 
-struct data_emit {
-	TBRW_DATA_CALLBACK *callback;
-	void *user;
-};
-
-static TBRW_U32 emit_data(void *records, TBRW_U32 size, TBRW_U32 count, void *context)
+static TBRW_U32 enumerate_runs(struct tb5_file *file, const struct data_source *s, uint64_t start,
+			       TBRW_DATA_CALLBACK *callback, void *user)
 {
-	struct data_emit *e = context;
+	uint64_t total = tb5_seq_size(s->seq) / s->entry_size;
+	uint32_t usual = s->entry_size < TB5_RUN_SIZE ? TB5_RUN_SIZE / s->entry_size : 1;
+	TBRW_U32 ret = TRUE;
+	uint32_t run;
+	void *records;
 
-	return e->callback(records, size, count, e->user);
+	if (start > total)
+		return VT_INVALID_READ_START;
+	records =
+		malloc((size_t)(total - start < usual ? total - start + 1 : usual) * s->entry_size);
+	if (!records)
+		return VT_NO_MEMORY;
+	for (uint64_t at = start; at < total && ret == TRUE; at += run) {
+		run = data_run(s, at, total - at, usual);
+		ret = tb5_seq_read(s->seq, &file->cache, at * s->entry_size, records,
+				   (size_t)run * s->entry_size);
+		if (ret != VT_SUCCESS)
+			break;
+		ret = callback(records, run * s->entry_size, run, user);
+	}
+	free(records);
+	return ret == TRUE ? VT_SUCCESS : ret;
 }
 
 TBRW_U32 TBRW_enumerate_data(TBRW_PTR ptr, TBRW_U32 stream, TBRW_DATA_CALLBACK *callback_func,
 			     void *user_ptr, TBRW_U64 start_index)
 {
-	struct data_emit emit = {callback_func, user_ptr};
 	struct data_source source;
 	struct tb5_layout layout;
 	struct tb5_stream *s;
@@ -232,7 +249,5 @@ TBRW_U32 TBRW_enumerate_data(TBRW_PTR ptr, TBRW_U32 stream, TBRW_DATA_CALLBACK *
 	if (ret != VT_SUCCESS)
 		return ret;
 	source = (struct data_source){tb5_stream_seq(s, TB5_DATA), layout.entry_size};
-	return tb5_enumerate(file, fetch_data, &source,
-			     tb5_seq_size(source.seq) / layout.entry_size, layout.entry_size,
-			     start_index, emit_data, &emit);
+	return enumerate_runs(file, &source, start_index, callback_func, user_ptr);
 }

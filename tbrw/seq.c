@@ -21,6 +21,17 @@ void tb5_cache_drop(struct tb5_cache *cache, const struct tb5_store *store, uint
 			cache->slots[i].store = NULL;
 }
 
+/* Reads the payload of an extent and checks it. */
+static TBRW_U32 read_extent(const struct tb5_store *store, const struct tb5_extent *extent,
+			    void *buffer)
+{
+	TBRW_U32 ret = tb5_store_read(store, extent->offset, buffer, extent->length);
+
+	if (ret == VT_SUCCESS && tb5_crc32c(0, buffer, extent->length) != extent->crc)
+		ret = VT_INVALID_SAMPLE_FILE;
+	return ret;
+}
+
 /* The payload of an extent, checked, valid until the next call. */
 static TBRW_U32 cache_load(struct tb5_cache *cache, const struct tb5_store *store,
 			   const struct tb5_extent *extent, const unsigned char **payload)
@@ -49,11 +60,9 @@ static TBRW_U32 cache_load(struct tb5_cache *cache, const struct tb5_store *stor
 		slot->payload = grown;
 		slot->capacity = extent->length;
 	}
-	ret = tb5_store_read(store, extent->offset, slot->payload, extent->length);
+	ret = read_extent(store, extent, slot->payload);
 	if (ret != VT_SUCCESS)
 		return ret;
-	if (tb5_crc32c(0, slot->payload, extent->length) != extent->crc)
-		return VT_INVALID_SAMPLE_FILE;
 	slot->store = store;
 	slot->offset = extent->offset;
 	slot->used = cache->tick;
@@ -184,6 +193,27 @@ static const struct tb5_extent *seq_find(const struct tb5_seq *seq, uint64_t off
 	return &seq->extents[low];
 }
 
+static TBRW_U32 read_part(struct tb5_cache *cache, const struct tb5_store *store,
+			  const struct tb5_extent *extent, size_t skip, void *buffer, size_t size)
+{
+	const unsigned char *payload;
+	TBRW_U32 ret = cache_load(cache, store, extent, &payload);
+
+	if (ret == VT_SUCCESS)
+		memcpy(buffer, payload + skip, size);
+	return ret;
+}
+
+uint64_t tb5_seq_extent_end(const struct tb5_seq *seq, uint64_t offset)
+{
+	const struct tb5_extent *extent;
+
+	if (offset >= seq->stored)
+		return tb5_seq_size(seq);
+	extent = seq_find(seq, offset);
+	return extent->start + extent->length;
+}
+
 TBRW_U32 tb5_seq_read(const struct tb5_seq *seq, struct tb5_cache *cache, uint64_t offset,
 		      void *buffer, size_t size)
 {
@@ -195,12 +225,12 @@ TBRW_U32 tb5_seq_read(const struct tb5_seq *seq, struct tb5_cache *cache, uint64
 		const struct tb5_extent *extent = seq_find(seq, offset);
 		size_t skip = (size_t)(offset - extent->start);
 		size_t n = extent->length - skip < size ? extent->length - skip : size;
-		const unsigned char *payload;
-		TBRW_U32 ret = cache_load(cache, seq->store, extent, &payload);
+		TBRW_U32 ret = n == extent->length
+				       ? read_extent(seq->store, extent, out)
+				       : read_part(cache, seq->store, extent, skip, out, n);
 
 		if (ret != VT_SUCCESS)
 			return ret;
-		memcpy(out, payload + skip, n);
 		out += n;
 		offset += n;
 		size -= n;

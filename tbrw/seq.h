@@ -74,6 +74,10 @@ TBRW_U32 tb5_seq_flush(struct tb5_seq *seq, bool all);
 TBRW_U32 tb5_seq_read(const struct tb5_seq *seq, struct tb5_cache *cache, uint64_t offset,
 		      void *buffer, size_t size);
 
+/* Where the chunk that holds the byte at `offset` ends in the sequence. Reading whole chunks costs
+ * no copy. */
+uint64_t tb5_seq_extent_end(const struct tb5_seq *seq, uint64_t offset);
+
 /* Reads each chunk once and checks its CRC. */
 TBRW_U32 tb5_seq_check(const struct tb5_seq *seq, struct tb5_cache *cache);
 

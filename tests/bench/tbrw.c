@@ -3,7 +3,7 @@
  *   write      adding sample records one by one     to write(2) of them in blocks of 1 MB
  *   enumerate  seeing all of them                   to memcpy of the mapped file
  *   bind       10 M samples over 10,000 modules     to qsort_r of their (pid, ip)
- *   open       a file of 1 GB                       to a file of 1 MB
+ *   open       a file of 1 GB: milliseconds; the index has 32 bytes for each 256 KB
  *
  * Each is measured three times, alternately, and the best of each counts. Exit status 1: a ratio is
  * missed. Usage: bench_tbrw FOLDER [MILLIONS OF SAMPLES] */
@@ -338,6 +338,6 @@ int main(int argc, char **argv)
 	good = judge("write", blocks / add, blocks / add >= 0.5, ">= 0.5");
 	good &= judge("enumerate", copied / seen, copied / seen >= 0.5, ">= 0.5");
 	good &= judge("bind", bound / sorted, bound / sorted <= 4, "<= 4");
-	good &= judge("open", large / small, large / small <= 2, "<= 2");
+	good &= judge("open (ms)", large * 1e3, large < 0.001, "< 1");
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,0 +1,247 @@
+#include "tests/unwind/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MAPPINGS_MAX = 4096, GAP_US = 300, GAP_RANDOM_US = 900, STILL_WANTED = 20 };
+
+static void *must(void *memory)
+{
+	if (!memory)
+		abort();
+	return memory;
+}
+
+/* Starts the program traced; false: no ptrace here. */
+static bool start(struct recording *recording, char *const *argv)
+{
+	int go[2];
+
+	if (pipe(go) < 0)
+		abort();
+	recording->pid = fork();
+	if (recording->pid < 0)
+		abort();
+	if (recording->pid == 0) {
+		char byte;
+		int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+		close(go[1]);
+		if (read(go[0], &byte, 1) == 1)
+			execvp(argv[0], argv);
+		_exit(127);
+	}
+	close(go[0]);
+	if (ptrace(PTRACE_SEIZE, recording->pid, NULL, PTRACE_O_EXITKILL) < 0) {
+		close(go[1]);
+		return false;
+	}
+	if (write(go[1], "", 1) != 1)
+		abort();
+	close(go[1]);
+	return true;
+}
+
+/* Stops the program; false: it ended. Signals of its own are handed on. */
+static bool stop(const struct recording *recording)
+{
+	int status;
+
+	if (ptrace(PTRACE_INTERRUPT, recording->pid, NULL, NULL) < 0)
+		return false;
+	for (;;) {
+		if (waitpid(recording->pid, &status, 0) != recording->pid || !WIFSTOPPED(status))
+			return false;
+		if (status >> 16 == PTRACE_EVENT_STOP)
+			return true;
+		ptrace(PTRACE_CONT, recording->pid, NULL, (uintptr_t)WSTOPSIG(status));
+	}
+}
+
+static void read_mappings(struct recording *recording)
+{
+	char path[64], line[1024];
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", recording->pid);
+	maps = fopen(path, "re");
+	recording->mapping_count = 0;
+	while (maps && recording->mapping_count < MAPPINGS_MAX && fgets(line, sizeof(line), maps)) {
+		struct recording_mapping *mapping = &recording->mappings[recording->mapping_count];
+		char permissions[5] = "";
+
+		memset(mapping, 0, sizeof(*mapping));
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %511[^\n]",
+			   &mapping->start, &mapping->end, permissions, &mapping->offset,
+			   mapping->path) < 4 ||
+		    permissions[0] != 'r' || permissions[1] == 'w')
+			continue; /* what can be written holds no code or tables */
+		mapping->executable = permissions[2] == 'x';
+		recording->mapping_count++;
+	}
+	if (maps)
+		fclose(maps);
+}
+
+/* Reads the mappings again; whether they are as before. */
+static bool mappings_hold(struct recording *recording)
+{
+	struct recording_mapping *before = recording->mappings;
+	size_t count = recording->mapping_count;
+	bool same;
+
+	recording->mappings = must(calloc(MAPPINGS_MAX, sizeof(*recording->mappings)));
+	read_mappings(recording);
+	same = count == recording->mapping_count &&
+	       memcmp(before, recording->mappings, count * sizeof(*before)) == 0;
+	free(before);
+	return same;
+}
+
+bool recording_read(const struct recording *recording, uint64_t address, void *bytes, size_t size)
+{
+	struct iovec local = {.iov_base = bytes, .iov_len = size};
+	struct iovec remote = {.iov_len = size};
+
+	memcpy(&remote.iov_base, &address, sizeof(address));
+	return process_vm_readv(recording->pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
+}
+
+static void take(struct recording *recording)
+{
+	static uint8_t bytes[RECORDING_STACK_MAX];
+	struct recording_sample *sample = &recording->samples[recording->count];
+	struct user_regs_struct user;
+	struct iovec local = {.iov_base = bytes, .iov_len = sizeof(bytes)};
+	struct iovec remote = {.iov_len = sizeof(bytes)};
+	ssize_t got;
+
+	if (ptrace(PTRACE_GETREGS, recording->pid, NULL, &user) < 0)
+		abort();
+	sample->regs = (struct uw_regs){.value = {user.rax, user.rdx, user.rcx, user.rbx, user.rsi,
+						  user.rdi, user.rbp, user.rsp, user.r8, user.r9,
+						  user.r10, user.r11, user.r12, user.r13, user.r14,
+						  user.r15, user.rip}};
+	memcpy(&remote.iov_base, &user.rsp, sizeof(user.rsp));
+	got = process_vm_readv(recording->pid, &local, 1, &remote, 1, 0);
+	if (got <= 0)
+		return;
+	sample->stack =
+		(struct uw_stack){.base = user.rsp,
+				  .bytes = memcpy(must(malloc((size_t)got)), bytes, (size_t)got),
+				  .size = (size_t)got,
+				  .requested = sizeof(bytes)};
+	recording->count++;
+}
+
+static void drop_samples(struct recording *recording)
+{
+	for (size_t i = 0; i < recording->count; i++)
+		free((void *)(uintptr_t)recording->samples[i].stack.bytes);
+	recording->count = 0;
+}
+
+struct recording *recording_create(char *const *argv, size_t wanted, unsigned delay_ms)
+{
+	struct recording *recording = must(calloc(1, sizeof(*recording)));
+	size_t stops = 0;
+
+	recording->samples = must(calloc(wanted, sizeof(*recording->samples)));
+	recording->mappings = must(calloc(MAPPINGS_MAX, sizeof(*recording->mappings)));
+	if (!start(recording, argv)) {
+		recording_destroy(recording);
+		return NULL;
+	}
+	usleep(delay_ms * 1000);
+	/* A program that maps all the time is stopped when it did not for a while. */
+	while ((recording->count < wanted && stops < 4 * wanted) ||
+	       (recording->count < STILL_WANTED && stops < 8 * wanted)) {
+		if (stops++ > 0)
+			usleep(GAP_US + (useconds_t)(rand() % GAP_RANDOM_US));
+		if (!stop(recording))
+			break;
+		if (!mappings_hold(recording))
+			drop_samples(recording);
+		take(recording);
+		if (recording->count == wanted)
+			return recording;
+		ptrace(PTRACE_CONT, recording->pid, NULL, NULL);
+	}
+	if (!stop(recording) || !mappings_hold(recording))
+		drop_samples(recording);
+	return recording;
+}
+
+void recording_destroy(struct recording *recording)
+{
+	if (!recording)
+		return;
+	kill(recording->pid, SIGKILL);
+	waitpid(recording->pid, NULL, 0);
+	drop_samples(recording);
+	free(recording->samples);
+	free(recording->mappings);
+	free(recording);
+}
+
+const struct recording_mapping *recording_find(const struct recording *recording, uint64_t address)
+{
+	for (size_t i = 0; i < recording->mapping_count; i++)
+		if (address >= recording->mappings[i].start && address < recording->mappings[i].end)
+			return &recording->mappings[i];
+	return NULL;
+}
+
+static struct uw_module *open_module(const struct recording *recording,
+				     const struct recording_mapping *mapping)
+{
+	struct uw_module *module = NULL;
+
+	if (strcmp(mapping->path, "[vdso]") == 0) {
+		size_t size = mapping->end - mapping->start;
+		uint8_t *image = must(malloc(size));
+
+		if (recording_read(recording, mapping->start, image, size) &&
+		    uw_module_from_memory(image, size, &module) < 0)
+			module = NULL;
+		free(image);
+	} else if (mapping->path[0] == '/') {
+		int fd = open(mapping->path, O_RDONLY | O_CLOEXEC);
+
+		if (fd >= 0 && uw_module_open(fd, &module) < 0)
+			module = NULL;
+		if (fd >= 0)
+			close(fd);
+	}
+	return module;
+}
+
+struct uw_space *recording_space(const struct recording *recording)
+{
+	struct uw_space *space = must(uw_space_create(UW_ARCH_X86_64));
+
+	for (size_t i = 0; i < recording->mapping_count; i++) {
+		const struct recording_mapping *mapping = &recording->mappings[i];
+		struct uw_module *module;
+
+		if (!mapping->executable)
+			continue;
+		module = open_module(recording, mapping);
+		if (uw_space_map(space, mapping->start, mapping->end, mapping->offset, module,
+				 (uint32_t)i) < 0)
+			abort();
+		uw_module_unref(module);
+	}
+	return space;
+}

@@ -1,0 +1,83 @@
+"""libtbrw as a stranger finds it: installed, found by pkg-config, used from C and C++, linked both ways.
+Usage: install.py SOURCE BUILD_DIRECTORY"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+SOURCE, BUILD = sys.argv[1:]
+
+C_PROGRAM = '''
+#include <tbrw.h>
+#include <samprec_shared.h>
+int main(void)
+{
+	TBRW_U32 major, minor;
+	return TBRW_get_version(&major, &minor) != VT_SUCCESS || major != 2 || ST_TIMESTAMP != ST_TIME_STAMP;
+}
+'''
+
+
+def run(*command, **options):
+  done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options)
+  if done.returncode:
+    print(' '.join(command), done.stdout, sep='\n')
+    sys.exit(1)
+  return done.stdout
+
+
+def find(root, name):
+  found = [os.path.join(folder, name) for folder, _, names in os.walk(root) if name in names]
+  assert found, f'{name} is not installed'
+  return found[0]
+
+
+def check_library(root):
+  shared = find(root, 'libtbrw.so.2')
+  dynamic = run('readelf', '-dW', shared)
+  assert 'Library soname: [libtbrw.so.2]' in dynamic, dynamic
+  exported = [line.split()[-1] for line in run('nm', '-D', '--defined-only', shared).splitlines()]
+  functions = [name for name in exported if name != 'TBRW_2.3']
+  assert functions and all(re.fullmatch(r'TBRW_\w+@@TBRW_2\.3', name) for name in functions), exported
+  with open(find(root, 'tbrw.h'), encoding='utf-8') as header:
+    declared = set(re.findall(r'TBRW_API TBRW_U32 (TBRW_\w+)\(', header.read()))
+  assert declared == {name.split('@')[0] for name in functions}, 'the header and the library differ'
+  with open(find(root, 'tbrw.3'), encoding='utf-8') as page:
+    missing = declared - set(re.findall(r'TBRW_\w+', page.read()))
+  assert not missing, f'tbrw(3) does not name {missing}'
+
+
+def check_programs(root, work):
+  config = {**os.environ, 'PKG_CONFIG_PATH': os.path.dirname(find(root, 'tbrw.pc')),
+            'PKG_CONFIG_SYSROOT_DIR': root}
+  cflags = run('pkg-config', '--cflags', 'tbrw', env=config).split()
+  libs = run('pkg-config', '--libs', 'tbrw', env=config).split()
+  libraries = {**os.environ, 'LD_LIBRARY_PATH': os.path.dirname(find(root, 'libtbrw.so.2'))}
+  for compiler, name in (('gcc', 'program.c'), ('g++', 'program.cpp')):
+    with open(f'{work}/{name}', 'w', encoding='utf-8') as file:
+      file.write(C_PROGRAM)
+    run(compiler, '-Wall', '-Wextra', '-Werror', *cflags, f'{work}/{name}', *libs, '-o', f'{work}/{name}.shared')
+    assert 'libtbrw.so.2' in run('ldd', f'{work}/{name}.shared', env=libraries)
+    run(f'{work}/{name}.shared', env=libraries)
+    run(compiler, *cflags, f'{work}/{name}', find(root, 'libtbrw.a'), '-o', f'{work}/{name}.static')
+    run(f'{work}/{name}.static')
+  if os.uname().machine == 'x86_64':
+    run('gcc', '-Wall', '-Wextra', '-Werror', '-g', *cflags, f'{SOURCE}/docs/examples/sampler.c', *libs,
+        '-o', f'{work}/sampler')
+    run(f'{work}/sampler', cwd=work, env=libraries)
+    printed = run(find(root, 'print_tb5'), f'{work}/sampler.tb5')
+    assert 'complete: yes' in printed and '  299: ip=' in printed and '/sampler"' in printed, printed
+
+
+def main():
+  with tempfile.TemporaryDirectory() as root, tempfile.TemporaryDirectory() as work:
+    run('meson', 'install', '-C', BUILD, '--no-rebuild', '--destdir', root)
+    check_library(root)
+    check_programs(root, work)
+  print('installed, compiled, linked and run')
+
+
+if __name__ == '__main__':
+  main()

@@ -59,7 +59,8 @@ def births():
   facts, stacks, total = got.truth(), s.folded(got.result), s.summary(got.result)
   s.note(f'births: {s.number(facts, "born")} threads')
   count, expected = s.samples_of(stacks, 'births_burn'), s.number(facts, 'burn_ns') / 1e6
-  s.check(abs(count - expected) <= 0.05 * expected, 'births: samples of the thread that burns',
+  # On a busy machine some intervals end while the thread is being scheduled, where no user code is.
+  s.check(0.75 * expected <= count <= 1.05 * expected, 'births: samples of the thread that burns',
           f'{count} of {expected:.0f}')
   s.check(total['samples_lost'] == 0, 'births: nothing lost', total['samples_lost'])
   s.check_ratio('births: CPU time, with what is said to be in no account',
@@ -82,7 +83,11 @@ def tree():
                 s.seconds(rows) + s.unattributed(got.result), expected, 1, got.steal)
   for kind in ('fork', 'exec'):
     seen = sum(s.seconds(rows, PID=pid) for pid in kinds[kind])
-    s.check_ratio(f'tree: CPU time of {kind} children', seen, sum(ended[pid] for pid in kinds[kind]), 3, got.steal)
+    short = sum(ended[pid] for pid in kinds[kind]) - seen
+    # What a thread used after its last sample on each CPU is in nobody's account; the sum above has it.
+    bound = len(kinds[kind]) * os.cpu_count() * 0.001
+    s.check(-0.003 <= short <= bound, f'tree: CPU time of {kind} children, but for less than an interval per CPU each',
+            f'{seen:.4f} seen, {short:.4f} less than expected, of {bound:.4f}')
   stacks = s.folded(got.result)
   for function in ('tree_fork_burn', 'tree_exec_burn', 'tree_grandchild_burn'):
     count = s.samples_of(stacks, function)

@@ -14,7 +14,7 @@ def chain():
   exact = sum(count for frames, count in inside
               if [f for f in frames if f in expected] == expected
               and frames.index('chain_40') - frames.index('main') == 40)
-  s.check(total >= 1800, 'chain: samples in the chain', total)
+  s.check(total >= 800, 'chain: samples in the chain', total)
   s.check(exact >= 0.99 * total, 'chain: 40 functions in order', f'{exact} of {total}')
 
 
@@ -22,7 +22,7 @@ def recursion():
   got = s.collect_well([s.target('recurse'), '2000', '300'])
   stacks = s.folded(got.result)
   total = s.samples_of(stacks, 'recurse_bottom')
-  s.check(total >= 1800, 'recursion: samples', total)
+  s.check(total >= 800, 'recursion: samples', total)
   down = [(f, c) for f, c in stacks if 'recurse_down' in f]
   good = sum(c for f, c in down if f.count('recurse_down') == 2 and 'main' in f)
   s.check(good >= 0.99 * sum(c for _, c in down) > 0, 'recursion: A A A A B is kept as A A B',
@@ -47,13 +47,13 @@ def signal_handlers():
   total = sum(c for _, c in same)
   through = sum(c for f, c in same if 'handler_on_same_stack' in f and 'handler_victim' in f and 'main' in f
                 and f.index('handler_victim') < f.index('handler_on_same_stack'))
-  s.check(total >= 900 and through >= 0.99 * total, 'signal: through the handler to main',
+  s.check(total >= 400 and through >= 0.99 * total, 'signal: through the handler to main',
           f'{through} of {total}')
   other = [(f, c) for f, c in stacks if 'handler_burn_alternate' in f]
   total = sum(c for _, c in other)
   honest = sum(c for f, c in other if 'handler_on_alternate_stack' in f
                and ('main' in f or any('Skipped' in x or 'Guessed' in x for x in f)))
-  s.check(total >= 900 and honest >= 0.99 * total,
+  s.check(total >= 400 and honest >= 0.99 * total,
           'signal: the handler on an alternate stack, complete or said to be skipped', f'{honest} of {total}')
 
 
@@ -76,7 +76,7 @@ def kinds_of_binaries():
     got = s.collect_well([s.target(kind), '1500'])
     stacks, total = s.folded(got.result), s.summary(got.result)
     count = s.samples_of(stacks)
-    s.check(count >= 1350, f'{kind}: samples', count)
+    s.check(count >= 600, f'{kind}: samples', count)
     complete = total['stacks']['complete']
     s.check(complete >= 0.99 * total['samples'], f'{kind}: complete stacks',
             f'{complete} of {total["samples"]}: {total["stacks"]}')

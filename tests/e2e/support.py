@@ -143,6 +143,12 @@ def steal_seconds():
     return int(file.readline().split()[8]) / os.sysconf('SC_CLK_TCK')
 
 
+def stolen_since(before):
+  """At most this much: what the kernel counts as whole ticks of each CPU may be a tick short."""
+  stolen = steal_seconds() - before
+  return stolen + os.cpu_count() / os.sysconf('SC_CLK_TCK') if stolen > 0 else 0.0
+
+
 def collect(command, interval='1ms', options=(), uid=None, result=None, timeout=120, **popen):
   """Runs tbcollect on a command and waits for it. The target's output comes with it."""
   result = result or new_result()
@@ -150,7 +156,7 @@ def collect(command, interval='1ms', options=(), uid=None, result=None, timeout=
   before = steal_seconds()
   done = subprocess.run(arguments, capture_output=True, text=True, timeout=timeout, errors='replace',
                         stdin=popen.pop('stdin', subprocess.DEVNULL), **as_user(uid), **popen)
-  return Collection(result, done, steal_seconds() - before)
+  return Collection(result, done, stolen_since(before))
 
 
 def collect_well(command, what=None, **options):

@@ -40,7 +40,7 @@ static void fill_attr(const struct event_config *config, struct perf_event_attr 
 	attr->inherit = config->inherit;
 	attr->inherit_thread = config->inherit && config->same_process;
 	/* A thread's last count comes as PERF_RECORD_READ when it ends. */
-	attr->inherit_stat = config->inherit && config->has_count;
+	attr->inherit_stat = config->inherit && config->has_count && config->final_counts;
 	attr->exclude_kernel = !config->kernel;
 	attr->exclude_hv = 1;
 	attr->exclude_callchain_user = 1;

@@ -22,6 +22,13 @@ struct event_config {
 	bool same_process;     /* threads only (PERF_ATTR inherit_thread, kernel 5.13) */
 	bool kernel;           /* sample kernel code too */
 	bool on_exec;          /* counts from the next exec on, else from the opening on */
+	/*
+	 * Ask for a count at the end of each thread. Only sound with one CPU: the kernel then
+	 * writes a record to the rings of all CPUs from the one that the thread ends on, and a
+	 * ring's bookkeeping is that of one writer (kernel/events/ring_buffer.c,
+	 * perf_output_get_handle): rings stop for good, within seconds where many threads end.
+	 */
+	bool final_counts;
 	/* What the running kernel can do; event_probe fills it in. */
 	bool has_count;    /* counts in samples of inherited events, kernel 6.12 */
 	bool has_lost;     /* PERF_FORMAT_LOST, kernel 6.0 */

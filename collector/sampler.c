@@ -52,6 +52,7 @@ int sampler_init(struct sampler *sampler, const struct event_config *config,
 	if (cpus_online(&sampler->cpus) < 0)
 		return failure_set(failure, FAILURE_EXIT, "cannot read the list of CPUs: %s",
 				   strerror(errno));
+	sampler->config.final_counts = sampler->cpus.count == 1;
 	if (event_probe(&sampler->config, failure) < 0)
 		return -1;
 	sampler->ring_size = choose_ring_size(sampler->cpus.count);

@@ -247,6 +247,7 @@ static int set_up(struct session *session, struct failure *failure)
 		.cpus = session->sampler.cpus.numbers,
 		.interval_ns = options->interval_ns,
 		.has_count = session->sampler.config.has_count,
+		.final_counts = session->sampler.config.final_counts,
 		.unwind = options->unwind != OPTIONS_UNWIND_NONE,
 		.collapse = options->collapse,
 	};

@@ -22,8 +22,9 @@ struct thread {
 	uint64_t sampled_ns; /* the samples' weights */
 	uint64_t rest_ns;    /* counted after the last sample */
 	uint32_t samples;
-	uint32_t family;            /* the thread that the event was opened for */
-	uint32_t final_counts;      /* PERF_RECORD_READs that came after its end */
+	bool is_head;          /* the event was opened for it: its account stays open to the end */
+	uint32_t family;       /* the thread that the event was opened for */
+	uint32_t final_counts; /* PERF_RECORD_READs that came after its end */
 	struct uw_history *history; /* of its last complete stack; NULL before the first walk */
 	struct chain *chain;        /* of the same stack */
 	struct thread *next_ended;  /* session's list of ended threads */

@@ -113,12 +113,21 @@ static void write_thread(struct tracker *tracker, struct thread *thread)
 	thread_destroy(thread);
 }
 
-/* Takes an ended thread out of the table, so that its tid can be used again; without all of its
- * final counts its account stays open. */
+/* Whether more may become known of the thread's CPU time: its final counts, or for the thread
+ * that events were opened for, what these read at the end. */
+static bool is_account_open(const struct tracker *tracker, const struct thread *thread)
+{
+	if (!tracker->config.has_count)
+		return false;
+	return thread->is_head ||
+	       (tracker->config.final_counts && thread->final_counts < tracker->config.rings);
+}
+
+/* Takes an ended thread out of the table, so that its tid can be used again. */
 static void retire(struct tracker *tracker, struct thread *thread)
 {
 	idmap_remove(&tracker->threads, thread->tid);
-	if (!tracker->config.has_count || thread->final_counts >= tracker->config.rings) {
+	if (!is_account_open(tracker, thread)) {
 		write_thread(tracker, thread);
 		return;
 	}
@@ -137,7 +146,7 @@ static void end_thread(struct tracker *tracker, struct thread *thread, uint64_t 
 		idmap_remove(&tracker->processes, process->pid);
 		process_destroy(process);
 	}
-	if (!tracker->config.has_count)
+	if (!is_account_open(tracker, thread))
 		retire(tracker, thread);
 }
 
@@ -202,6 +211,7 @@ int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attac
 	if (thread == NULL)
 		return -1;
 	thread->family = tracker->family_count;
+	thread->is_head = true;
 	return (int)tracker->family_count++;
 }
 
@@ -243,7 +253,10 @@ static void apply_fork(struct tracker *tracker, const struct record *record)
 		add_process(tracker, process_fork(origin, record->pid, record->time_ns));
 	const struct process *process = tracker_process(tracker, record->pid);
 	const char *name = parent != NULL ? parent->name : process != NULL ? process->name : "";
-	add_thread(tracker, record->pid, record->tid, name, parent != NULL ? parent->family : 0);
+	struct thread *thread = add_thread(tracker, record->pid, record->tid, name,
+					   parent != NULL ? parent->family : 0);
+	if (thread != NULL && thread->family < tracker->family_count)
+		tracker->families[thread->family].has_descendants = true;
 }
 
 /* A program that the kernel stopped following: exec of a setuid program removes the events
@@ -284,10 +297,10 @@ static void take_over_id(struct tracker *tracker, struct process *process)
 	if (after == NULL)
 		return;
 	memcpy(after->counts, before->counts, after->count_size * sizeof(*after->counts));
+	after->is_head = before->is_head;
+	before->is_head = false;
 	before->final_counts = (uint32_t)tracker->config.rings; /* its account is complete */
 	end_thread(tracker, before, tracker->now_ns);
-	if (tracker->config.has_count)
-		retire(tracker, before);
 }
 
 static void apply_comm(struct tracker *tracker, const struct record *record)
@@ -382,7 +395,7 @@ static struct thread *find_open_account(struct tracker *tracker, uint32_t family
 	size_t position = 0;
 	size_t count = 0;
 	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;) {
-		if (t->family == family && t->final_counts < tracker->config.rings) {
+		if (t->family == family && is_account_open(tracker, t)) {
 			found = t;
 			count++;
 		}
@@ -401,8 +414,8 @@ void tracker_settle(struct tracker *tracker, uint32_t family, uint64_t total_ns)
 	if (family >= tracker->family_count || total_ns <= tracker->families[family].cpu_ns)
 		return;
 	uint64_t rest = total_ns - tracker->families[family].cpu_ns;
-	struct thread *thread =
-		tracker->config.has_count ? find_open_account(tracker, family) : NULL;
+	bool is_clear = tracker->config.final_counts || !tracker->families[family].has_descendants;
+	struct thread *thread = is_clear ? find_open_account(tracker, family) : NULL;
 	if (thread != NULL) {
 		thread->rest_ns += rest;
 		tracker->counts.cpu_ns += rest;

@@ -19,7 +19,8 @@ struct tracker_config {
 	size_t rings;         /* one per CPU */
 	const uint32_t *cpus; /* CPU of each ring; borrowed for the tracker's life */
 	uint64_t interval_ns;
-	bool has_count; /* samples carry the event's count, ends come with a final one */
+	bool has_count;    /* samples carry the event's count */
+	bool final_counts; /* each ended thread's last count comes from each ring */
 	bool unwind;
 	bool collapse;
 };

@@ -52,6 +52,40 @@ START_TEST(weights_without_counts)
 }
 END_TEST
 
+/* Without final counts a created thread's account ends with its last sample, at its exit; what the
+ * events counted beyond all samples may be its or its maker's, and stays unattributed. */
+START_TEST(no_final_counts)
+{
+	fixture_configure((struct tracker_config){.has_count = true});
+	feed_launch(10, APP, "app");
+	feed_fork(20, APP, APP + 1, APP, APP);
+	feed_sample(30, APP, APP + 1, 0, 100);
+	feed_sample(35, APP, APP, 0, 50);
+	feed_exit(40, APP, APP + 1);
+	fake_emit_assert(emit, "thread 5000000/5000001 app 20-40 cpu 100 rest 0 samples 1", 1);
+	tracker_settle(tracker, 0, 180);
+	ck_assert_uint_eq(counts().unattributed_ns, 30);
+	fixture_finish();
+	fake_emit_assert(emit, "thread 5000000/5000000 app before-never cpu 50 rest 0 samples 1",
+			 1);
+	fake_emit_assert(emit, "note 18 at 40 value 30 0/0", 1);
+}
+END_TEST
+
+/* A thread that made no others is alone in its family: all that was counted is its own. */
+START_TEST(no_final_counts_alone)
+{
+	fixture_configure((struct tracker_config){.has_count = true});
+	feed_launch(10, APP, "app");
+	feed_sample(35, APP, APP, 0, 50);
+	feed_exit(40, APP, APP);
+	tracker_settle(tracker, 0, 80);
+	fixture_finish();
+	fake_emit_assert(emit, "thread 5000000/5000000 app before-40 cpu 80 rest 30 samples 1", 1);
+	ck_assert_uint_eq(fake_emit_count(emit, "note 18 "), 0);
+}
+END_TEST
+
 /* A created thread ends with a count from each CPU, after its exit. */
 START_TEST(final_counts)
 {
@@ -305,6 +339,8 @@ int main(void)
 	tcase_add_checked_fixture(tcase, fixture_setup, fixture_teardown);
 	tcase_add_test(tcase, weights);
 	tcase_add_test(tcase, weights_without_counts);
+	tcase_add_test(tcase, no_final_counts);
+	tcase_add_test(tcase, no_final_counts_alone);
 	tcase_add_test(tcase, final_counts);
 	tcase_add_test(tcase, final_counts_before_the_exit);
 	tcase_add_test(tcase, final_counts_of_nothing);

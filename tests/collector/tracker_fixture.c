@@ -13,6 +13,7 @@ void fixture_setup(void)
 	emit = fake_emit_create();
 	fixture_configure((struct tracker_config){.interval_ns = 10000000,
 						  .has_count = true,
+						  .final_counts = true,
 						  .collapse = true});
 }
 

@@ -1,0 +1,270 @@
+/*
+ * Runs at each sample of a followed thread and sends exactly the used part of the thread's stack,
+ * in chunks, to the CPU's ring. The sample that the kernel would have written is left out then; in
+ * every case that is not understood it is written, with its plain copy of the stack.
+ *
+ * The output event has the sampling event's format, so that address, thread, time and registers are
+ * the kernel's own. Only helpers of Linux 5.17 are used.
+ */
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+
+#include "collector/bpf/stack_chunk.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+/* What perf_event does with the sample, bpf_overflow_handler of kernel/events/core.c. */
+enum { SAMPLE_SENT = 0, SAMPLE_PLAIN = 1 };
+
+enum {
+	/* Above the stack pointer that a program starts with, there are its arguments. */
+	START_STACK_EXTRA = 256,
+	ELAPSED_MAX = 1 << 20
+};
+
+/* The fields that are used of the kernel's types; their places come from the kernel's BTF. */
+struct mm_struct {
+	unsigned long start_stack;
+} __attribute__((preserve_access_index));
+
+struct task_struct {
+	struct mm_struct *mm;
+} __attribute__((preserve_access_index));
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_end;
+} __attribute__((preserve_access_index));
+
+struct event_count {
+	__s64 value;
+};
+
+struct perf_event {
+	struct event_count count;
+} __attribute__((preserve_access_index));
+
+struct bpf_perf_event_data_kern {
+	void *regs;
+	void *data;
+	struct perf_event *event;
+} __attribute__((preserve_access_index));
+
+/* Set before loading, see source.c. */
+const volatile __u32 always_bytes;   /* a stack of this size is always copied whole */
+const volatile __u64 refill;         /* bytes per 1024 ns that larger ones may take */
+const volatile __u64 tokens_max;     /* and bytes that may gather */
+const volatile _Bool has_count;
+
+/* One CPU's state. A program that samples a thread is not interrupted by another one's sample. */
+struct slot {
+	__u64 tokens;
+	__u64 filled_ns;
+	__u64 refused; /* chunks that the ring had no room for; read by the collector */
+	struct stack_chunk chunk;
+	__u8 bytes[STACK_CHUNK_BYTES + STACK_CHUNK_PAGE];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* source.c: as many as there are CPUs */
+	__type(key, __u32);
+	__type(value, struct slot);
+} slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, 1); /* likewise */
+	__type(key, __u32);
+	__type(value, __u32);
+} outputs SEC(".maps");
+
+/* The mapping that a thread's stack was last seen in. */
+struct range {
+	__u64 low;
+	__u64 high;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct range);
+} ranges SEC(".maps");
+
+struct copy {
+	struct bpf_perf_event_data *context;
+	struct slot *slot;
+	__u64 sp;
+	__u64 total;
+	__u32 sent; /* chunks */
+	__u32 absent_at_end;
+};
+
+#if defined(__TARGET_ARCH_x86)
+static __u64 stack_pointer(const struct bpf_perf_event_data *context)
+{
+	return context->regs.rsp;
+}
+
+/* User code in 64-bit mode: privilege 3, and not the selector of 32-bit code (0x23). */
+static _Bool is_user_64(const struct bpf_perf_event_data *context)
+{
+	__u64 cs = context->regs.cs;
+	return (cs & 3) == 3 && (cs & 0xffff) != 0x23;
+}
+#elif defined(__TARGET_ARCH_arm64)
+static __u64 stack_pointer(const struct bpf_perf_event_data *context)
+{
+	return context->regs.sp;
+}
+
+/* EL0 (mode bits 0) and not AArch32 (bit 4). */
+static _Bool is_user_64(const struct bpf_perf_event_data *context)
+{
+	return (context->regs.pstate & 0x1f) == 0;
+}
+#endif
+
+/* bpf_perf_prog_read_value refuses inherited events (perf_event_read_local), although their count
+ * is up to date: the timer of the task clock reads it before it makes a sample. */
+static __u64 read_count(struct bpf_perf_event_data *context)
+{
+	struct bpf_perf_event_data_kern *kernel = (void *)context;
+	struct perf_event *event = 0;
+	__u64 count = 0;
+	if (!has_count || bpf_core_read(&event, sizeof(event), &kernel->event) != 0)
+		return 0;
+	bpf_core_read(&count, sizeof(count), &event->count);
+	return count;
+}
+
+static long note_range(struct task_struct *task, struct vm_area_struct *vma, struct range *range)
+{
+	range->low = vma->vm_start;
+	range->high = vma->vm_end;
+	return 0;
+}
+
+/* The end of the stack that sp points into, 0 if it is not found. Looking the mapping up takes the
+ * lock of the address space, so that it is done only when the thread's stack changes. */
+static __u64 find_top(struct task_struct *task, __u64 sp)
+{
+	struct range *known = bpf_task_storage_get(&ranges, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (known && sp >= known->low && sp < known->high)
+		return known->high;
+	struct range range = {};
+	if (bpf_find_vma(task, sp, note_range, &range, 0) != 0 || range.high <= sp)
+		return 0;
+	struct mm_struct *mm = task->mm;
+	__u64 start = mm ? mm->start_stack + START_STACK_EXTRA : 0;
+	if (start > sp && start < range.high)
+		range.high = start;
+	if (known)
+		*known = range;
+	return range.high;
+}
+
+static void forget_top(struct task_struct *task)
+{
+	struct range *known = bpf_task_storage_get(&ranges, task, 0, 0);
+	if (known)
+		known->high = 0;
+}
+
+/* How much of a stack is copied. Large stacks share what the ring can take in a time. */
+static __u64 choose_total(struct slot *slot, __u64 size)
+{
+	__u64 now = bpf_ktime_get_ns();
+	__u64 elapsed = (now - slot->filled_ns) >> 10;
+	slot->filled_ns = now;
+	slot->tokens += (elapsed < ELAPSED_MAX ? elapsed : ELAPSED_MAX) * refill;
+	if (slot->tokens > tokens_max)
+		slot->tokens = tokens_max;
+	if (size > STACK_CHUNK_TOTAL_MAX)
+		size = STACK_CHUNK_TOTAL_MAX;
+	if (size > always_bytes && size > slot->tokens)
+		size = always_bytes;
+	slot->tokens -= size < slot->tokens ? size : slot->tokens;
+	return size;
+}
+
+/* Copies what is there of [from, to), page by page. Returns which pages are not. */
+static __u32 copy_pages(struct slot *slot, __u64 from, __u64 to)
+{
+	__u64 page = from & -(__u64)STACK_CHUNK_PAGE;
+	__u32 absent = 0;
+	for (__u32 i = 0; i < STACK_CHUNK_PAGES; i++, page += STACK_CHUNK_PAGE) {
+		__u64 start = page < from ? from : page;
+		__u64 end = page + STACK_CHUNK_PAGE < to ? page + STACK_CHUNK_PAGE : to;
+		if (start >= end)
+			break;
+		__u64 offset = start - from;
+		__u64 size = end - start;
+		if (offset >= STACK_CHUNK_BYTES || size > STACK_CHUNK_PAGE)
+			break;
+		if (bpf_probe_read_user(slot->bytes + offset, size, (const void *)start) != 0)
+			absent |= 1u << i;
+	}
+	return absent;
+}
+
+/* Sends chunk number index; 1 ends the loop. */
+static long send_chunk(__u32 index, struct copy *copy)
+{
+	struct slot *slot = copy->slot;
+	__u64 end = copy->sp + copy->total;
+	__u64 from = (copy->sp & -(__u64)STACK_CHUNK_PAGE) + (__u64)index * STACK_CHUNK_BYTES;
+	__u64 to = from + STACK_CHUNK_BYTES < end ? from + STACK_CHUNK_BYTES : end;
+	if (from < copy->sp)
+		from = copy->sp;
+	__u64 size = to - from;
+	if (from >= to || size > STACK_CHUNK_BYTES)
+		return 1;
+	__u32 absent = 0;
+	if (bpf_probe_read_user(slot->bytes, size, (const void *)from) != 0)
+		absent = copy_pages(slot, from, to);
+	/* Not even what the stack pointer points to: the kernel says so in its own words. */
+	if (index == 0 && (absent & 1))
+		return 1;
+	slot->chunk.offset = from - copy->sp;
+	slot->chunk.size = size;
+	slot->chunk.absent = absent;
+	copy->absent_at_end = absent & 1u << ((to - 1 - (from & -(__u64)STACK_CHUNK_PAGE)) /
+					      STACK_CHUNK_PAGE);
+	/* The kernel puts raw_size in front itself. */
+	if (bpf_perf_event_output(copy->context, &outputs, BPF_F_CURRENT_CPU, &slot->chunk.magic,
+				  sizeof(slot->chunk) - sizeof(slot->chunk.raw_size) + size) != 0) {
+		slot->refused++;
+		return 1;
+	}
+	copy->sent++;
+	return 0;
+}
+
+SEC("perf_event")
+int sample_stack(struct bpf_perf_event_data *context)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct slot *slot = bpf_map_lookup_elem(&slots, &cpu);
+	if (!slot || !is_user_64(context))
+		return SAMPLE_PLAIN;
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 sp = stack_pointer(context);
+	__u64 top = find_top(task, sp);
+	if (top <= sp)
+		return SAMPLE_PLAIN;
+	struct copy copy = {.context = context, .slot = slot, .sp = sp};
+	copy.total = choose_total(slot, top - sp);
+	slot->chunk.magic = STACK_CHUNK_MAGIC;
+	slot->chunk.count = read_count(context);
+	slot->chunk.period = context->sample_period;
+	slot->chunk.total = copy.total;
+	bpf_loop(STACK_CHUNK_TOTAL_MAX / STACK_CHUNK_BYTES + 1, send_chunk, &copy, 0);
+	/* The top of a stack is in use; if it is not there, the mapping was another one. */
+	if (copy.absent_at_end)
+		forget_top(task);
+	return copy.sent > 0 ? SAMPLE_SENT : SAMPLE_PLAIN;
+}
+
+char license[] SEC("license") = "GPL";

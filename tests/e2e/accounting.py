@@ -59,8 +59,9 @@ def births():
   facts, stacks, total = got.truth(), s.folded(got.result), s.summary(got.result)
   s.note(f'births: {s.number(facts, "born")} threads')
   count, expected = s.samples_of(stacks, 'births_burn'), s.number(facts, 'burn_ns') / 1e6
-  # On a busy machine some intervals end while the thread is being scheduled, where no user code is.
-  s.check(0.75 * expected <= count <= 1.05 * expected, 'births: samples of the thread that burns',
+  # Many intervals end while the thread is being scheduled, where no user code is: perf sees as few (2151 samples here).
+  # A ring that stops leaves less than a tenth.
+  s.check(0.5 * expected <= count <= 1.05 * expected, 'births: samples of the thread that burns',
           f'{count} of {expected:.0f}')
   s.check(total['samples_lost'] == 0, 'births: nothing lost', total['samples_lost'])
   s.check_ratio('births: CPU time, with what is said to be in no account',

@@ -18,8 +18,14 @@ typedef unsigned char TBRW_U8;
 typedef unsigned short TBRW_U16;
 typedef unsigned int TBRW_U32;
 typedef signed int TBRW_S32;
+/* The 32-bit ABI of x86 aligns these to 4 bytes in structures, every other ABI to 8. */
+#if defined(__i386__)
+typedef signed long long TBRW_S64 __attribute__((aligned(8)));
+typedef unsigned long long TBRW_U64 __attribute__((aligned(8)));
+#else
 typedef signed long long TBRW_S64;
 typedef unsigned long long TBRW_U64;
+#endif
 
 /* An open tb5 file. Opaque. */
 typedef void *TBRW_PTR;
@@ -491,10 +497,10 @@ typedef TBRW_U32 BIND_TID_CALLBACK(const TBRW_TID *data, TBRW_U32 sizeof_data_bu
 TBRW_ASSERT_SIZE(TBRW_STRING_OR_ID, 8);
 TBRW_ASSERT_SIZE(TBRW_CPUID_IA32, 24);
 TBRW_ASSERT_SIZE(TBRW_CPUID_IA64, 24);
-TBRW_ASSERT_SIZE(TBRW_CPU_ARCH, 16);
-TBRW_ASSERT_SIZE(TBRW_CPU, 64);
+TBRW_ASSERT_SIZE(TBRW_CPU_ARCH, sizeof(void *) == 8 ? 16 : 12);
+TBRW_ASSERT_SIZE(TBRW_CPU, sizeof(void *) == 8 ? 64 : 56);
 TBRW_ASSERT_SIZE(TBRW_NODE, 40);
-TBRW_ASSERT_SIZE(TBRW_SYSTEM, 16);
+TBRW_ASSERT_SIZE(TBRW_SYSTEM, sizeof(void *) == 8 ? 16 : 12);
 TBRW_ASSERT_SIZE(TBRW_HOST, 32);
 TBRW_ASSERT_SIZE(TBRW_OS, 40);
 TBRW_ASSERT_SIZE(TBRW_APPLICATION, 32);

@@ -20,6 +20,8 @@ struct quick_state {
 	const struct uw_fde *fde;
 	unsigned depth;
 	bool in_fde;
+	struct uw_quick_row *rows; /* NULL: only the target's is wanted */
+	size_t count, room;
 };
 
 /* Takes "register reg is stored at CFA + factor * data alignment"; false: not ordinary. */
@@ -58,8 +60,22 @@ static bool quick_cfa(struct quick_state *state, uint64_t reg, uint64_t offset)
 	return true;
 }
 
+/* Adds the row that ends here; false: no room, or too far from the start. */
+static bool quick_emit(struct quick_state *state)
+{
+	uint64_t offset = state->at - state->fde->start;
+
+	if (state->count == state->room || offset > UINT32_MAX)
+		return false;
+	state->rows[state->count++] =
+		(struct uw_quick_row){.offset = (uint32_t)offset, .rules = state->row};
+	return true;
+}
+
 static bool quick_advance(struct quick_state *state, uint64_t delta)
 {
+	if (state->rows && delta > 0 && !quick_emit(state))
+		return false;
 	return !__builtin_mul_overflow(delta, state->fde->code_align, &delta) &&
 	       !__builtin_add_overflow(state->at, delta, &state->at);
 }
@@ -136,23 +152,44 @@ static bool quick_run(struct quick_state *state, struct uw_reader code)
 	return true;
 }
 
+static bool quick_begin(struct quick_state *state, const struct uw_fde *fde, uint64_t target)
+{
+	state->row = (struct uw_quick){0};
+	state->at = fde->start;
+	state->target = target;
+	state->fde = fde;
+	state->depth = 0;
+	state->in_fde = false;
+	state->rows = NULL;
+	if (!quick_run(state, fde->cie_code))
+		return false;
+	state->initial = state->row;
+	state->in_fde = true;
+	state->at = fde->start;
+	return true;
+}
+
 bool uw_cfi_quick(const struct uw_fde *fde, uint64_t rva, struct uw_quick *row)
 {
 	struct quick_state state;
 
-	state.row = (struct uw_quick){0};
-	state.at = fde->start;
-	state.target = rva;
-	state.fde = fde;
-	state.depth = 0;
-	state.in_fde = false;
-	if (!quick_run(&state, fde->cie_code))
-		return false;
-	state.initial = state.row;
-	state.in_fde = true;
-	state.at = fde->start;
-	if (!quick_run(&state, fde->code) || !state.row.has_ra || !state.row.has_cfa)
+	if (!quick_begin(&state, fde, rva) || !quick_run(&state, fde->code) || !state.row.has_ra ||
+	    !state.row.has_cfa)
 		return false;
 	*row = state.row;
 	return true;
+}
+
+size_t uw_cfi_quick_rows(const struct uw_fde *fde, struct uw_quick_row *rows, size_t room)
+{
+	struct quick_state state;
+
+	if (!quick_begin(&state, fde, UINT64_MAX))
+		return 0;
+	state.rows = rows;
+	state.count = 0;
+	state.room = room;
+	if (!quick_run(&state, fde->code) || !quick_emit(&state))
+		return 0;
+	return state.count;
 }

@@ -21,4 +21,15 @@ struct uw_quick {
  */
 bool uw_cfi_quick(const struct uw_fde *fde, uint64_t rva, struct uw_quick *row);
 
+struct uw_quick_row {
+	uint32_t offset; /* from the FDE's start: holds from here to the next row */
+	struct uw_quick rules;
+};
+
+/*
+ * All rows of an FDE in order of their addresses. Returns how many, 0 when some instruction is not
+ * ordinary, or malformed, or `room` does not suffice.
+ */
+size_t uw_cfi_quick_rows(const struct uw_fde *fde, struct uw_quick_row *rows, size_t room);
+
 #endif

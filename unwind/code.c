@@ -1,5 +1,5 @@
 /* What the code at an address is, and the cache of the answers. */
-#include "unwind/cfi_quick.h"
+#include "unwind/rows.h"
 #include "unwind/space.h"
 
 #include <assert.h>
@@ -28,6 +28,7 @@ void uw_rule_cache_destroy(struct uw_rule_cache *cache)
 		return;
 	free(cache->rows);
 	free(cache->calls);
+	uw_rows_clear(cache);
 	free(cache);
 }
 
@@ -139,6 +140,16 @@ static bool code_from_row(struct uw_code *code, const struct uw_row *row,
 	return true;
 }
 
+static void code_note_lowest(struct uw_code *code)
+{
+	for (unsigned i = 0; i < UW_SAVED_COUNT; i++) {
+		if (code->saved[i] < code->saved_lowest)
+			code->saved_lowest = code->saved[i];
+		if (code->saved[i] > 0)
+			code->saved_lowest = INT8_MIN;
+	}
+}
+
 static void code_from_quick(struct uw_code *code, const struct uw_quick *quick)
 {
 	code->cfa_reg = quick->cfa_reg;
@@ -149,14 +160,27 @@ static void code_from_quick(struct uw_code *code, const struct uw_quick *quick)
 	}
 }
 
-static enum uw_code_kind code_kind_of_row(const struct uw_module *module, const struct uw_fde *fde,
-					  uint64_t rva, struct uw_code *code)
+/* The rules of ordinary code; false where they are not, or may not be. */
+static bool code_find_quick(struct uw_space *space, struct uw_module *module,
+			    const struct uw_fde *fde, uint64_t rva, struct uw_quick *quick)
+{
+	if (fde->signal || space->arch != UW_ARCH_X86_64)
+		return false;
+	if (uw_reader_left(&fde->code) >= UW_ROWS_CODE_MIN &&
+	    uw_rows_find(space->cache, module, fde, rva, quick))
+		return true;
+	return uw_cfi_quick(fde, rva, quick);
+}
+
+static enum uw_code_kind code_kind_of_row(struct uw_space *space, struct uw_module *module,
+					  const struct uw_fde *fde, uint64_t rva,
+					  struct uw_code *code)
 {
 	const struct uw_machine *machine = uw_machine_of(module->elf.arch);
 	struct uw_quick quick;
 	struct uw_row row;
 
-	if (!fde->signal && module->elf.arch == UW_ARCH_X86_64 && uw_cfi_quick(fde, rva, &quick)) {
+	if (code_find_quick(space, module, fde, rva, &quick)) {
 		code_from_quick(code, &quick);
 		return UW_CODE_COMMON;
 	}
@@ -174,7 +198,7 @@ static enum uw_code_kind code_kind(struct uw_space *space, struct uw_code *code,
 {
 	uint64_t lookup = code->ip - !exact;
 	const struct uw_mapping *mapping = uw_space_lookup(space, lookup);
-	const struct uw_module *module;
+	struct uw_module *module;
 	struct uw_cfi_gap gap;
 	struct uw_fde fde;
 	uint64_t rva;
@@ -200,7 +224,7 @@ static enum uw_code_kind code_kind(struct uw_space *space, struct uw_code *code,
 		return UW_CODE_SIGRETURN;
 	if (rva - fde.start < UW_FUNCTION_UNKNOWN)
 		code->function = (uint32_t)(rva - fde.start);
-	return code_kind_of_row(module, &fde, rva, code);
+	return code_kind_of_row(space, module, &fde, rva, code);
 }
 
 void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, bool exact)
@@ -209,5 +233,6 @@ void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, boo
 				 .key = uw_cache_key(space->cache, exact),
 				 .function = UW_FUNCTION_UNKNOWN};
 	code->kind = (uint8_t)code_kind(space, code, exact);
+	code_note_lowest(code);
 	space->counts.cache_misses++;
 }

@@ -33,14 +33,6 @@ static void reader_take(struct uw_reader *reader, void *value, size_t size)
 	reader->rva += size;
 }
 
-uint8_t uw_read_u8(struct uw_reader *reader)
-{
-	uint8_t value = 0;
-
-	reader_take(reader, &value, sizeof(value));
-	return value;
-}
-
 uint16_t uw_read_u16(struct uw_reader *reader)
 {
 	uint16_t value = 0;
@@ -65,7 +57,7 @@ uint64_t uw_read_u64(struct uw_reader *reader)
 	return value;
 }
 
-uint64_t uw_read_uleb(struct uw_reader *reader)
+uint64_t uw_read_uleb_long(struct uw_reader *reader)
 {
 	uint64_t value = 0;
 

@@ -27,13 +27,33 @@ struct uw_reader {
 /* A reader of span[offset, offset + size), clipped to the span; failed when offset is beyond it. */
 struct uw_reader uw_reader_of(const struct uw_span *span, uint64_t offset, uint64_t size);
 
-uint8_t uw_read_u8(struct uw_reader *reader);
 uint16_t uw_read_u16(struct uw_reader *reader);
 uint32_t uw_read_u32(struct uw_reader *reader);
 uint64_t uw_read_u64(struct uw_reader *reader);
-uint64_t uw_read_uleb(struct uw_reader *reader); /* fails where the value needs more than 64 bits */
+uint64_t uw_read_uleb_long(struct uw_reader *reader);
 int64_t uw_read_sleb(struct uw_reader *reader);
 void uw_read_skip(struct uw_reader *reader, uint64_t size);
+
+static inline uint8_t uw_read_u8(struct uw_reader *reader)
+{
+	if (reader->at == reader->end) {
+		reader->failed = true;
+		return 0;
+	}
+	reader->rva++;
+	return *reader->at++;
+}
+
+/* Fails where the value needs more than 64 bits. */
+static inline uint64_t uw_read_uleb(struct uw_reader *reader)
+{
+	/* Nearly all have one byte. */
+	if (reader->at < reader->end && *reader->at < 0x80) {
+		reader->rva++;
+		return *reader->at++;
+	}
+	return uw_read_uleb_long(reader);
+}
 
 static inline size_t uw_reader_left(const struct uw_reader *reader)
 {

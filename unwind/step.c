@@ -12,8 +12,6 @@ enum { UCONTEXT_MCONTEXT = 40 };
    rcx, rsp, rip. */
 static const uint8_t mcontext_regs[] = {8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16};
 
-const uint8_t uw_saved_regs[UW_SAVED_COUNT] = {3, 6, 12, 13, 14, 15};
-
 enum { REG_RSP = UW_X86_64_RSP, REG_RIP = UW_X86_64_RIP };
 
 bool uw_memory_read_module(struct uw_memory *memory, uint64_t address, uint64_t *value)
@@ -24,6 +22,17 @@ bool uw_memory_read_module(struct uw_memory *memory, uint64_t address, uint64_t 
 	return mapping && mapping->module &&
 	       uw_module_read(mapping->module, mapping->rva + (address - mapping->start), value,
 			      sizeof(*value));
+}
+
+void uw_state_restore_each(struct uw_state *state, const struct uw_code *code,
+			   struct uw_memory *memory, uint64_t sp, uint64_t cfa)
+{
+	for (unsigned mask = code->saved_mask; mask != 0; mask &= mask - 1) {
+		unsigned i = (unsigned)__builtin_ctz(mask);
+
+		uw_state_restore(state, state, memory, sp, cfa, uw_saved_regs[i],
+				 cfa + (uint64_t)((int64_t)code->saved[i] * 8));
+	}
 }
 
 /* A row being applied: rules read the frame, results go to the caller. */

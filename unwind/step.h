@@ -27,7 +27,8 @@ enum uw_code_kind {
 enum {
 	UW_SAVED_COUNT = 6 /* rbx, rbp, r12..r15: what a function preserves (psABI, fig. 3.4) */
 };
-extern const uint8_t uw_saved_regs[UW_SAVED_COUNT]; /* their DWARF numbers */
+/* Their DWARF numbers. */
+static const uint8_t uw_saved_regs[UW_SAVED_COUNT] = {3, 6, 12, 13, 14, 15};
 
 #define UW_FUNCTION_UNKNOWN UINT32_MAX
 
@@ -39,8 +40,9 @@ struct uw_code {
 	int8_t saved[UW_SAVED_COUNT]; /* CFA-relative slots in units of 8 bytes; 0: not saved */
 	uint8_t saved_mask;           /* bit n: saved[n] is not 0 */
 	uint8_t cfa_reg;
-	uint8_t kind; /* enum uw_code_kind */
-	uint16_t key; /* uw_cache_key; 0: an unused slot */
+	uint8_t kind;        /* enum uw_code_kind */
+	int8_t saved_lowest; /* of saved; INT8_MIN where one is not below the CFA */
+	uint16_t key;        /* uw_cache_key; 0: an unused slot */
 };
 
 /* Evaluated rules of an address whose code is of kind UW_CODE_ROW. */
@@ -74,6 +76,8 @@ struct uw_rule_cache {
 	bool stale;                 /* mappings changed: no slot holds */
 	struct uw_cached_row *rows; /* NULL until needed, as is calls */
 	struct uw_call *calls;
+	struct uw_rows *tables; /* rows.h */
+	size_t table_bytes;
 	struct uw_code slots[UW_CACHE_SIZE];
 };
 

@@ -20,9 +20,9 @@ static inline bool uw_cfa_is_valid(const struct uw_state *state, uint64_t sp, ui
  * the frame and the register holds the value again. A slot that cannot be read only matters if the
  * register is needed later.
  */
-static inline void uw_state_restore(struct uw_state *state, const struct uw_state *frame,
-				    struct uw_memory *memory, uint64_t sp, uint64_t cfa,
-				    unsigned reg, uint64_t slot)
+static inline __attribute__((always_inline)) void
+uw_state_restore(struct uw_state *state, const struct uw_state *frame, struct uw_memory *memory,
+		 uint64_t sp, uint64_t cfa, unsigned reg, uint64_t slot)
 {
 	bool inside = slot >= sp && slot < cfa;
 	uint64_t value;
@@ -33,9 +33,39 @@ static inline void uw_state_restore(struct uw_state *state, const struct uw_stat
 		uw_state_forget(state, reg);
 }
 
+/* As uw_state_restore_saved, wherever the slots are. */
+void uw_state_restore_each(struct uw_state *state, const struct uw_code *code,
+			   struct uw_memory *memory, uint64_t sp, uint64_t cfa);
+
+/*
+ * Takes all preserved registers from their slots where the frame [sp, cfa) lies in the copy and the
+ * slots in the frame; false where not. How many registers a function saves is hard to predict, so
+ * there is no branch on it: what was not saved is taken from where it is.
+ */
+static inline __attribute__((always_inline)) bool
+uw_state_restore_saved(struct uw_state *state, const struct uw_code *code,
+		       const struct uw_memory *memory, uint64_t sp, uint64_t cfa)
+{
+	const struct uw_stack *stack = memory->stack;
+	uint64_t offset = cfa - stack->base, mask = code->saved_mask;
+
+	if (code->saved_lowest == INT8_MIN || sp - stack->base > stack->size ||
+	    offset > stack->size || (cfa - sp) / 8 < (uint64_t)-code->saved_lowest)
+		return false;
+	for (unsigned i = 0; i < UW_SAVED_COUNT; i++) {
+		uint64_t *reg = &state->reg[uw_saved_regs[i]];
+		const void *slot = stack->bytes + (int64_t)offset + code->saved[i] * 8;
+
+		memcpy(reg, code->saved[i] ? slot : reg, sizeof(*reg));
+	}
+	/* rbx, rbp, r12..r15 */
+	state->known |= (mask & 1) << 3 | (mask & 2) << 5 | mask >> 2 << 12;
+	return true;
+}
+
 /* As uw_step, for code of kind UW_CODE_COMMON. */
-static inline enum uw_step uw_step_common(const struct uw_code *code, struct uw_state *state,
-					  struct uw_memory *memory)
+static inline __attribute__((always_inline)) enum uw_step
+uw_step_common(const struct uw_code *code, struct uw_state *state, struct uw_memory *memory)
 {
 	uint64_t sp = state->reg[UW_X86_64_RSP];
 	uint64_t cfa, ra;
@@ -47,12 +77,8 @@ static inline enum uw_step uw_step_common(const struct uw_code *code, struct uw_
 		return UW_STEP_BAD;
 	if (!uw_memory_read(memory, cfa - 8, &ra))
 		return UW_STEP_READ;
-	for (unsigned mask = code->saved_mask; mask != 0; mask &= mask - 1) {
-		unsigned i = (unsigned)__builtin_ctz(mask);
-
-		uw_state_restore(state, state, memory, sp, cfa, uw_saved_regs[i],
-				 cfa + (uint64_t)((int64_t)code->saved[i] * 8));
-	}
+	if (!uw_state_restore_saved(state, code, memory, sp, cfa))
+		uw_state_restore_each(state, code, memory, sp, cfa);
 	state->ip = ra;
 	state->exact = false;
 	uw_state_set(state, UW_X86_64_RSP, cfa);

@@ -2,8 +2,8 @@
  * Every row of the unwind information of real libraries, compared with what elfutils' libdw reads.
  * Arguments: files to compare; without any, the C library, libdw and this program.
  */
-#include "unwind/cfi_quick.h"
 #include "unwind/module.h"
+#include "unwind/rows.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -16,9 +16,10 @@
 enum { OPS_SHOWN = 10, REG_COUNT = 17, REG_RA = 16, REG_RSP = 7 };
 
 struct comparison {
-	const struct uw_module *module;
+	struct uw_module *module;
 	const char *path;
-	size_t rows, quick, differences;
+	struct uw_rule_cache *cache;
+	size_t rows, quick, tabled, differences;
 };
 
 static void differ(struct comparison *comparison, uint64_t rva, const char *what, int reg)
@@ -90,6 +91,19 @@ static bool same_rule(const struct uw_rule *rule, const Dwarf_Op *ops, size_t co
 	}
 }
 
+/* A whole function's table, where there is one, has the same row. */
+static void compare_table(struct comparison *comparison, uint64_t rva, const struct uw_fde *fde,
+			  const struct uw_quick *quick)
+{
+	struct uw_quick row;
+
+	if (!uw_rows_find(comparison->cache, comparison->module, fde, rva, &row))
+		return;
+	comparison->tabled++;
+	if (memcmp(&row, quick, sizeof(row)) != 0)
+		differ(comparison, rva, "row in the function's table", -1);
+}
+
 /* What is evaluated quickly says the same as the general rules. */
 static void compare_quick(struct comparison *comparison, uint64_t rva, const struct uw_fde *fde,
 			  const struct uw_row *row)
@@ -99,6 +113,7 @@ static void compare_quick(struct comparison *comparison, uint64_t rva, const str
 
 	if (!uw_cfi_quick(fde, rva, &quick))
 		return;
+	compare_table(comparison, rva, fde, &quick);
 	comparison->quick++;
 	if (row->cfa.kind != UW_RULE_REGISTER || row->cfa.reg != quick.cfa_reg ||
 	    row->cfa.offset != quick.cfa_offset || row->reg[REG_RA].kind != UW_RULE_AT_CFA ||
@@ -184,12 +199,15 @@ static bool compare_file(const char *path)
 
 	if (uw_module_open(fd, &module) == 0 && cfi) {
 		comparison.module = module;
+		comparison.cache = uw_rule_cache_create();
 		for (size_t i = 0; i < module->elf.segment_count; i++)
 			if (module->elf.segments[i].executable)
 				compare_segment(&comparison, cfi, &module->elf.segments[i]);
-		ok = comparison.quick > 0 && comparison.differences == 0;
-		printf("%s: %zu rows, %zu of them quick, %zu differences\n", path, comparison.rows,
-		       comparison.quick, comparison.differences);
+		ok = comparison.quick > 0 && comparison.tabled > 0 && comparison.differences == 0;
+		printf("%s: %zu rows, %zu of them quick, %zu by tables, %zu differences\n", path,
+		       comparison.rows, comparison.quick, comparison.tabled,
+		       comparison.differences);
+		uw_rule_cache_destroy(comparison.cache);
 		uw_module_unref(module);
 	} else {
 		fprintf(stderr, "%s: cannot be read\n", path);

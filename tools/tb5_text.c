@@ -7,7 +7,7 @@
 char *tb5_text_of(TBRW_PTR file, TBRW_STRING_OR_ID id)
 {
 	TBRW_U32 wide_size = 0, size = 0;
-	TBRW_CHAR *wide;
+	TBRW_CHAR *wide = NULL;
 	char *text = NULL;
 
 	if (!id.soi_uniqueid)
@@ -47,7 +47,7 @@ TBRW_U32 tb5_text_widen(const char *utf8, TBRW_CHAR **wide)
 
 TBRW_U32 tb5_text_open(TBRW_PTR *file, const char *path, TBRW_U32 access_mode)
 {
-	TBRW_CHAR *wide;
+	TBRW_CHAR *wide = NULL;
 	TBRW_U32 ret = tb5_text_widen(path, &wide);
 
 	if (ret != VT_SUCCESS)

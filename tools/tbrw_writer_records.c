@@ -136,7 +136,7 @@ static TBRW_U32 put_structure(struct writer *w, const struct dat_item *item, uns
 static TBRW_U32 put_data_file(struct writer *w, const struct dat_item *item,
 			      const unsigned char *payload)
 {
-	TBRW_CHAR *wide;
+	TBRW_CHAR *wide = NULL;
 	char *path;
 	TBRW_U32 ret;
 

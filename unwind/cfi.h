@@ -56,6 +56,10 @@ struct uw_cfi_gap {
 	uint64_t start, end;
 };
 
+/* The search entry that rva's FDE has if there is one: false where none starts before it. Entries
+   are numbered from 0. */
+bool uw_cfi_entry(const struct uw_cfi *cfi, uint64_t rva, size_t *entry);
+
 /* Finds the FDE of rva. On UW_CFI_NONE *gap is filled. */
 enum uw_cfi_result uw_cfi_find(const struct uw_cfi *cfi, uint64_t rva, struct uw_fde *fde,
 			       struct uw_cfi_gap *gap);

@@ -282,17 +282,26 @@ static uint64_t entry_offset(const struct uw_cfi *cfi, size_t i)
    leads to some entry, whose range is then checked as any other's. */
 static size_t entries_until(const struct uw_cfi *cfi, uint64_t rva)
 {
-	size_t low = 0, high = entry_count(cfi);
+	size_t count = entry_count(cfi), first = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+	/* Halves without a branch on the outcome, which nothing predicts: the entries before
+	   `first` start at or before rva, those from first + count on after it. */
+	while (count > 0) {
+		size_t half = count / 2;
+		bool before = entry_start(cfi, first + half) <= rva;
 
-		if (entry_start(cfi, middle) <= rva)
-			low = middle + 1;
-		else
-			high = middle;
+		first = before ? first + half + 1 : first;
+		count = before ? count - half - 1 : half;
 	}
-	return low;
+	return first;
+}
+
+bool uw_cfi_entry(const struct uw_cfi *cfi, uint64_t rva, size_t *entry)
+{
+	size_t until = entries_until(cfi, rva);
+
+	*entry = until - 1;
+	return until > 0;
 }
 
 enum uw_cfi_result uw_cfi_find(const struct uw_cfi *cfi, uint64_t rva, struct uw_fde *fde,

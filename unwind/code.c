@@ -160,30 +160,27 @@ static void code_from_quick(struct uw_code *code, const struct uw_quick *quick)
 	}
 }
 
-/* The rules of ordinary code; false where they are not, or may not be. */
-static bool code_find_quick(struct uw_space *space, struct uw_module *module,
-			    const struct uw_fde *fde, uint64_t rva, struct uw_quick *quick)
+/* Ordinary code, quickly; false where it is not, or may not be. */
+static bool code_find_quick(struct uw_space *space, struct uw_module *module, uint64_t rva,
+			    bool exact, struct uw_code *code)
 {
-	if (fde->signal || space->arch != UW_ARCH_X86_64)
+	struct uw_found_row row;
+
+	if (space->arch != UW_ARCH_X86_64 || !uw_rows_find(space->cache, module, rva, &row) ||
+	    (row.ends && !exact))
 		return false;
-	if (uw_reader_left(&fde->code) >= UW_ROWS_CODE_MIN &&
-	    uw_rows_find(space->cache, module, fde, rva, quick))
-		return true;
-	return uw_cfi_quick(fde, rva, quick);
+	if (rva - row.function < UW_FUNCTION_UNKNOWN)
+		code->function = (uint32_t)(rva - row.function);
+	code_from_quick(code, &row.rules);
+	return true;
 }
 
-static enum uw_code_kind code_kind_of_row(struct uw_space *space, struct uw_module *module,
-					  const struct uw_fde *fde, uint64_t rva,
-					  struct uw_code *code)
+static enum uw_code_kind code_kind_of_row(const struct uw_module *module, const struct uw_fde *fde,
+					  uint64_t rva, struct uw_code *code)
 {
 	const struct uw_machine *machine = uw_machine_of(module->elf.arch);
-	struct uw_quick quick;
 	struct uw_row row;
 
-	if (code_find_quick(space, module, fde, rva, &quick)) {
-		code_from_quick(code, &quick);
-		return UW_CODE_COMMON;
-	}
 	if (uw_cfi_row(&module->cfi, fde, rva, &row) != UW_CFI_OK)
 		return UW_CODE_BAD;
 	if (row.reg[machine->ra].kind == UW_RULE_UNDEFINED)
@@ -210,6 +207,8 @@ static enum uw_code_kind code_kind(struct uw_space *space, struct uw_code *code,
 	if (!module || module->elf.arch != space->arch)
 		return UW_CODE_NONE;
 	rva = mapping->rva + (lookup - mapping->start);
+	if (code_find_quick(space, module, rva, exact, code))
+		return UW_CODE_COMMON;
 	switch (uw_cfi_find(&module->cfi, rva, &fde, &gap)) {
 	case UW_CFI_NONE:
 		return code_kind_without_cfi(space, module, code->ip, exact, rva, &gap);
@@ -224,7 +223,7 @@ static enum uw_code_kind code_kind(struct uw_space *space, struct uw_code *code,
 		return UW_CODE_SIGRETURN;
 	if (rva - fde.start < UW_FUNCTION_UNKNOWN)
 		code->function = (uint32_t)(rva - fde.start);
-	return code_kind_of_row(space, module, &fde, rva, code);
+	return code_kind_of_row(module, &fde, rva, code);
 }
 
 void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, bool exact)

@@ -1,14 +1,17 @@
 #include "unwind/rows.h"
 
+#include "unwind/module.h"
+
 #include <stdlib.h>
 
-enum { LOG_TABLES = 7 };
+enum { LOG_TABLES = 10 };
 
 struct uw_rows {
-	struct uw_module *module; /* a reference, so that code identifies the FDE; NULL: unused */
-	const uint8_t *code;      /* the FDE's instructions */
-	uint32_t count;           /* 0: there is no table for this FDE */
+	struct uw_module *module; /* a reference; NULL: unused */
+	uint64_t start, end;      /* of the function */
 	struct uw_quick_row *rows;
+	uint32_t entry; /* in the module's search table */
+	uint32_t count; /* 0: the function has no table */
 };
 
 void uw_rows_clear(struct uw_rule_cache *cache)
@@ -32,54 +35,74 @@ static void rows_drop(struct uw_rule_cache *cache, struct uw_rows *table)
 	*table = (struct uw_rows){0};
 }
 
-static void rows_build(struct uw_rule_cache *cache, const struct uw_fde *fde, struct uw_rows *table)
+static void rows_fill(struct uw_rule_cache *cache, const struct uw_fde *fde, struct uw_rows *table)
 {
 	/* Every row but the first takes an instruction. */
 	size_t room = uw_reader_left(&fde->code) + 1;
-	struct uw_quick_row *rows;
-	size_t count;
+	struct uw_quick_row *rows, *fitting;
 
-	if (room * sizeof(*rows) > UW_ROWS_BYTES_MAX - cache->table_bytes)
+	if (fde->signal || room > (UW_ROWS_BYTES_MAX - cache->table_bytes) / sizeof(*rows))
 		return;
 	rows = calloc(room, sizeof(*rows));
 	if (!rows)
 		return;
-	count = uw_cfi_quick_rows(fde, rows, room);
-	table->rows = reallocarray(rows, count ? count : 1, sizeof(*rows));
-	if (!table->rows)
-		table->rows = rows;
-	table->count = (uint32_t)count;
-	cache->table_bytes += count * sizeof(*rows);
+	table->count = (uint32_t)uw_cfi_quick_rows(fde, rows, room);
+	fitting = reallocarray(rows, table->count ? table->count : 1, sizeof(*rows));
+	table->rows = fitting ? fitting : rows;
+	table->start = fde->start;
+	table->end = fde->end;
+	cache->table_bytes += table->count * sizeof(*rows);
 }
 
-bool uw_rows_find(struct uw_rule_cache *cache, struct uw_module *module, const struct uw_fde *fde,
-		  uint64_t rva, struct uw_quick *row)
+/* Takes the table's place for another function. */
+static void rows_build(struct uw_rule_cache *cache, struct uw_module *module, size_t entry,
+		       uint64_t rva, struct uw_rows *table)
 {
+	struct uw_cfi_gap gap;
+	struct uw_fde fde;
+
+	rows_drop(cache, table);
+	table->module = uw_module_ref(module);
+	table->entry = (uint32_t)entry;
+	if (uw_cfi_find(&module->cfi, rva, &fde, &gap) == UW_CFI_OK)
+		rows_fill(cache, &fde, table);
+}
+
+/* The last row that starts at or before offset; the first one is at 0. */
+static const struct uw_quick_row *rows_search(const struct uw_rows *table, uint64_t offset)
+{
+	const struct uw_quick_row *row = table->rows;
+	size_t count = table->count;
+
+	/* Without a branch on the outcome, which nothing predicts. */
+	while (count > 1) {
+		size_t half = count / 2;
+
+		row = row[half].offset <= offset ? row + half : row;
+		count -= half;
+	}
+	return row;
+}
+
+bool uw_rows_find(struct uw_rule_cache *cache, struct uw_module *module, uint64_t rva,
+		  struct uw_found_row *found)
+{
+	const struct uw_quick_row *row;
 	struct uw_rows *table;
-	size_t low = 0, high;
+	size_t entry;
 
 	if (!cache->tables)
 		cache->tables = calloc((size_t)1 << LOG_TABLES, sizeof(*cache->tables));
-	if (!cache->tables)
+	if (!cache->tables || !uw_cfi_entry(&module->cfi, rva, &entry) || entry > UINT32_MAX)
 		return false;
-	table = &cache->tables[uw_cache_index((uintptr_t)fde->code.at, false, LOG_TABLES)];
-	if (table->module != module || table->code != fde->code.at) {
-		rows_drop(cache, table);
-		table->code = fde->code.at;
-		table->module = uw_module_ref(module);
-		rows_build(cache, fde, table);
-	}
-	/* The last row that starts at or before rva. */
-	for (high = table->count; low < high;) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->rows[middle].offset <= rva - fde->start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || !table->rows[low - 1].rules.has_cfa || !table->rows[low - 1].rules.has_ra)
+	table = &cache->tables[uw_cache_index((uintptr_t)module + entry, false, LOG_TABLES)];
+	if (table->module != module || table->entry != entry)
+		rows_build(cache, module, entry, rva, table);
+	if (table->count == 0 || rva < table->start || rva >= table->end)
 		return false;
-	*row = table->rows[low - 1].rules;
-	return true;
+	row = rows_search(table, rva - table->start);
+	found->rules = row->rules;
+	found->function = table->start;
+	found->ends = rva + 1 == table->end;
+	return row->rules.has_cfa && row->rules.has_ra;
 }

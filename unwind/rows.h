@@ -1,7 +1,8 @@
 /*
- * All rows of functions whose unwind information is long. The rules of an address are found by
- * running its function's program from the start, which for the largest functions (an interpreter's
- * loop) takes a microsecond; once run as a whole it is a table to search.
+ * The unwind rules of functions, decoded as a whole and on demand. To find the rules of one address
+ * means to search its FDE, to parse that and its CIE, and to run their programs from the start;
+ * once that was done for a function, all of its rows are a table to search. A table holds only
+ * functions that were met, so nothing is built for a module as such.
  */
 #ifndef UNWIND_ROWS_H
 #define UNWIND_ROWS_H
@@ -9,19 +10,25 @@
 #include "unwind/cfi_quick.h"
 
 enum {
-	UW_ROWS_CODE_MIN = 48,              /* bytes of instructions from which on a table pays */
-	UW_ROWS_BYTES_MAX = 2 * 1024 * 1024 /* of all tables of one cache */
+	UW_ROWS_BYTES_MAX = 1024 * 1024 /* of all rows of one cache */
 };
 
 struct uw_rows;
 
+/* Rules of the common form, and whose they are. */
+struct uw_found_row {
+	struct uw_quick rules;
+	uint64_t function; /* where the FDE starts */
+	bool ends;         /* rva is the FDE's last byte */
+};
+
 /*
- * The rules at rva, in the FDE of module that describes it. A table holds a reference to the
- * module, and stays when mappings change. false: it has none of the common form, or its table could
- * not be made (malformed, out of memory, or too large); uw_cfi_quick and uw_cfi_row look then.
+ * The rules at rva in an x86-64 module. false: no FDE describes it, its program is not ordinary or
+ * malformed, or there is no memory for a table: uw_cfi_find and uw_cfi_row look then. A table holds
+ * a reference to its module, and stays when mappings change.
  */
-bool uw_rows_find(struct uw_rule_cache *cache, struct uw_module *module, const struct uw_fde *fde,
-		  uint64_t rva, struct uw_quick *row);
+bool uw_rows_find(struct uw_rule_cache *cache, struct uw_module *module, uint64_t rva,
+		  struct uw_found_row *row);
 
 /* Frees all tables of a cache. */
 void uw_rows_clear(struct uw_rule_cache *cache);

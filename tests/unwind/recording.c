@@ -85,7 +85,7 @@ static void read_mappings(struct recording *recording)
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %511[^\n]",
 			   &mapping->start, &mapping->end, permissions, &mapping->offset,
 			   mapping->path) < 4 ||
-		    permissions[0] != 'r' || permissions[1] == 'w')
+		    permissions[0] != 'r' || (permissions[1] == 'w' && permissions[2] != 'x'))
 			continue; /* what can be written holds no code or tables */
 		mapping->executable = permissions[2] == 'x';
 		recording->mapping_count++;

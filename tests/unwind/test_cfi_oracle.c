@@ -95,12 +95,13 @@ static bool same_rule(const struct uw_rule *rule, const Dwarf_Op *ops, size_t co
 static void compare_table(struct comparison *comparison, uint64_t rva, const struct uw_fde *fde,
 			  const struct uw_quick *quick)
 {
-	struct uw_quick row;
+	struct uw_found_row row;
 
-	if (!uw_rows_find(comparison->cache, comparison->module, fde, rva, &row))
+	if (!uw_rows_find(comparison->cache, comparison->module, rva, &row))
 		return;
 	comparison->tabled++;
-	if (memcmp(&row, quick, sizeof(row)) != 0)
+	if (memcmp(&row.rules, quick, sizeof(*quick)) != 0 || row.function != fde->start ||
+	    row.ends != (rva + 1 == fde->end))
 		differ(comparison, rva, "row in the function's table", -1);
 }
 

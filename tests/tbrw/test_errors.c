@@ -155,10 +155,27 @@ START_TEST(text_of_each_code)
 }
 END_TEST
 
+/* The fast CRC goes through large buffers in pieces. */
+START_TEST(crc_of_every_size)
+{
+	unsigned char data[9000];
+
+	for (size_t i = 0; i < sizeof data; i++)
+		data[i] = (unsigned char)(i * 131 >> 3);
+	ck_assert_uint_eq(tb5_crc32c(0, "123456789", 9), 0xe3069283);
+	for (size_t size = 0; size <= sizeof data; size += size < 4200 ? 1 : 37)
+		ck_assert_uint_eq(tb5_crc32c(0, data + sizeof data - size, size),
+				  tb5_crc32c_portable(0, data + sizeof data - size, size));
+	ck_assert_uint_eq(tb5_crc32c(tb5_crc32c(0, data, 5000), data + 5000, 4000),
+			  tb5_crc32c_portable(0, data, 9000));
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {incompatible_version, buffer_overflow, unexpected_num_cpuids,
-				      no_write_permission, text_of_each_code};
+	const TTest *const tests[] = {incompatible_version,  buffer_overflow,
+				      unexpected_num_cpuids, no_write_permission,
+				      text_of_each_code,     crc_of_every_size};
 
 	return run_suite(suite_of("errors", tests, sizeof tests / sizeof *tests));
 }

@@ -29,6 +29,8 @@ static void fill_attr(const struct event_config *config, struct perf_event_attr 
 		attr->read_format = PERF_FORMAT_LOST;
 	if (config->kernel)
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	if (config->raw)
+		attr->sample_type |= PERF_SAMPLE_RAW;
 	attr->sample_type |= PERF_SAMPLE_REGS_USER;
 	attr->sample_regs_user = registers_mask();
 	if (config->stack_size > 0) {
@@ -89,6 +91,7 @@ struct record_format event_format(const struct event_config *config)
 		.count = config->has_count,
 		.lost = config->has_lost,
 		.callchain = config->kernel,
+		.raw = config->raw,
 		.registers = true,
 		.stack = config->stack_size > 0,
 	};
@@ -99,6 +102,26 @@ int event_open(const struct event_config *config, pid_t tid, int cpu)
 	struct perf_event_attr attr;
 	fill_attr(config, &attr);
 	return open_event(&attr, tid, cpu);
+}
+
+int event_open_output(const struct event_config *config, int cpu)
+{
+	struct perf_event_attr attr;
+	fill_attr(config, &attr);
+	attr.config = PERF_COUNT_SW_BPF_OUTPUT;
+	attr.sample_period = 1;
+	attr.sample_stack_user = 0;
+	attr.disabled = attr.enable_on_exec = 0;
+	attr.inherit = attr.inherit_thread = attr.inherit_stat = 0;
+	/* What the whole CPU maps and runs is not asked for, only what the program sends. */
+	attr.mmap = attr.mmap2 = attr.build_id = 0;
+	attr.comm = attr.comm_exec = attr.task = 0;
+	return open_event(&attr, -1, cpu);
+}
+
+int event_attach_program(int fd, int program_fd)
+{
+	return ioctl(fd, PERF_EVENT_IOC_SET_BPF, program_fd);
 }
 
 int event_redirect(int fd, int ring_fd)

@@ -18,6 +18,7 @@ struct event_config {
 	uint64_t interval_ns;
 	uint32_t stack_size;   /* bytes; 0: no stacks and no registers */
 	uint32_t wakeup_bytes; /* of ring data that wake a poll */
+	bool raw;              /* samples have a raw field, for parts of stack copies */
 	bool inherit;          /* follow new threads; children too unless same_process */
 	bool same_process;     /* threads only (PERF_ATTR inherit_thread, kernel 5.13) */
 	bool kernel;           /* sample kernel code too */
@@ -44,6 +45,14 @@ struct record_format event_format(const struct event_config *config);
 
 /* Opens the event of tid on cpu. Returns the fd (close-on-exec), or -1 with errno. */
 int event_open(const struct event_config *config, pid_t tid, int cpu);
+
+/* Opens the event whose samples are what a BPF program sends on cpu, in the sampling events'
+ * format; needs raw and CAP_PERFMON. Returns as event_open does. */
+int event_open_output(const struct event_config *config, int cpu);
+
+/* Runs a BPF program at each sample of fd and of what inherits it from now on; when it returns 0
+ * the sample is left out. 0, or -1 with errno. */
+int event_attach_program(int fd, int program_fd);
 
 /* Sends fd's records to the ring mapped on ring_fd. 0, or -1 with errno. */
 int event_redirect(int fd, int ring_fd);

@@ -56,7 +56,7 @@ const char *options_help(void)
 	       "(default 10ms)\n"
 	       "  -d, --duration SEC       stop collecting after SEC seconds; the program goes on\n"
 	       "      --stack-size BYTES   stack copied per sample, a multiple of 8 up to 65528\n"
-	       "      --unwind auto|copy|none\n"
+	       "      --unwind auto|copy|bpf|none\n"
 	       "                           where stacks come from; none: the sampled address only\n"
 	       "      --overhead-limit PERCENT\n"
 	       "                           leave stacks out (never samples) while collecting takes "
@@ -153,13 +153,17 @@ static int parse_stack_size(struct options *options, const char *text, struct fa
 
 static int parse_unwind(struct options *options, const char *text, struct failure *failure)
 {
-	if (strcmp(text, "auto") == 0 || strcmp(text, "copy") == 0)
+	if (strcmp(text, "auto") == 0)
+		options->unwind = OPTIONS_UNWIND_AUTO;
+	else if (strcmp(text, "copy") == 0)
 		options->unwind = OPTIONS_UNWIND_COPY;
+	else if (strcmp(text, "bpf") == 0)
+		options->unwind = OPTIONS_UNWIND_BPF;
 	else if (strcmp(text, "none") == 0)
 		options->unwind = OPTIONS_UNWIND_NONE;
 	else
 		return failure_set(failure, FAILURE_EXIT_USAGE,
-				   "unknown --unwind '%s': it is auto, copy or none", text);
+				   "unknown --unwind '%s': it is auto, copy, bpf or none", text);
 	return 0;
 }
 
@@ -255,7 +259,7 @@ int options_parse(struct options *options, int argc, char **argv, struct failure
 	*options = (struct options){
 		.action = OPTIONS_COLLECT,
 		.interval_ns = 10 * 1000000,
-		.unwind = OPTIONS_UNWIND_COPY,
+		.unwind = OPTIONS_UNWIND_AUTO,
 		.overhead_limit = 0.05,
 		.children = true,
 		.collapse = true,

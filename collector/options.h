@@ -11,7 +11,9 @@
 enum options_action { OPTIONS_COLLECT, OPTIONS_HELP, OPTIONS_VERSION };
 
 enum options_unwind {
+	OPTIONS_UNWIND_AUTO, /* BPF where it is permitted, else copies */
 	OPTIONS_UNWIND_COPY, /* registers and a copy of the stack, unwound outside the target */
+	OPTIONS_UNWIND_BPF,  /* the same, of exactly the used part of the stack */
 	OPTIONS_UNWIND_NONE  /* the leaf only */
 };
 

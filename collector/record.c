@@ -1,5 +1,6 @@
 #include "collector/record.h"
 
+#include "collector/bpf/stack_chunk.h"
 #include "collector/registers.h"
 #include <linux/perf_event.h>
 #include <string.h>
@@ -85,6 +86,11 @@ static void decode_registers(struct cursor *cursor, struct record_sample *sample
 	sample->abi = abi == PERF_SAMPLE_REGS_ABI_64 ? RECORD_REGISTERS_64 : RECORD_REGISTERS_32;
 }
 
+static uint64_t stack_pointer(const struct record_sample *sample)
+{
+	return sample->regs.value[registers_arch() == UW_ARCH_X86_64 ? 7 : 31];
+}
+
 static void decode_stack(struct cursor *cursor, struct record_sample *sample)
 {
 	uint64_t size = take_u64(cursor);
@@ -94,8 +100,33 @@ static void decode_stack(struct cursor *cursor, struct record_sample *sample)
 	uint64_t copied = take_u64(cursor);
 	if (!cursor->ok || copied > size)
 		return;
-	uint64_t sp = sample->regs.value[registers_arch() == UW_ARCH_X86_64 ? 7 : 31];
-	sample->stack = (struct uw_stack){sp, bytes, (size_t)copied, (size_t)size};
+	if (sample->part.total > 0)
+		cursor->ok = false; /* one stack or the other */
+	sample->stack =
+		(struct uw_stack){stack_pointer(sample), bytes, (size_t)copied, (size_t)size};
+}
+
+/* The raw field that stack.bpf.c fills; the kernel leaves it empty in samples of its own. */
+static void decode_raw(struct cursor *cursor, struct record_sample *sample)
+{
+	struct stack_chunk chunk;
+	uint32_t size = take_u32(cursor);
+	const uint8_t *at = take(cursor, size);
+	if (at == NULL || size < sizeof(chunk) - sizeof(chunk.raw_size))
+		return;
+	memcpy(&chunk.magic, at, sizeof(chunk) - sizeof(chunk.raw_size));
+	size -= (uint32_t)(sizeof(chunk) - sizeof(chunk.raw_size));
+	if (chunk.magic != STACK_CHUNK_MAGIC || chunk.size == 0 || chunk.size > size ||
+	    chunk.total > STACK_CHUNK_TOTAL_MAX || chunk.size > chunk.total ||
+	    chunk.offset > chunk.total - chunk.size) {
+		cursor->ok = false;
+		return;
+	}
+	sample->count = chunk.count;
+	sample->period = chunk.period;
+	sample->stack.bytes = at + sizeof(chunk) - sizeof(chunk.raw_size);
+	sample->stack.size = sample->stack.requested = chunk.size;
+	sample->part = (struct record_part){chunk.offset, chunk.total, chunk.absent};
 }
 
 static bool decode_sample(const struct record_format *format, struct cursor *cursor, uint16_t misc,
@@ -122,8 +153,11 @@ static bool decode_sample(const struct record_format *format, struct cursor *cur
 			return false;
 		sample->callchain = take(cursor, sample->callchain_length * sizeof(uint64_t));
 	}
+	if (format->raw)
+		decode_raw(cursor, sample);
 	if (format->registers)
 		decode_registers(cursor, sample);
+	sample->stack.base = stack_pointer(sample);
 	if (format->stack)
 		decode_stack(cursor, sample);
 	return cursor->ok;

@@ -19,6 +19,7 @@ struct record_format {
 	bool lost;      /* counts are followed by lost (PERF_FORMAT_LOST) */
 	bool callchain; /* samples carry the kernel's callchain */
 	bool registers; /* samples carry user registers */
+	bool raw;       /* samples carry a raw field: empty, or a part of a stack copy */
 	bool stack;     /* samples carry a stack copy; needs registers */
 };
 
@@ -41,6 +42,13 @@ enum record_registers {
 	RECORD_REGISTERS_64
 };
 
+/* Which part of a copy of the stack the bytes are (bpf/stack_chunk.h, assembly.h). */
+struct record_part {
+	uint32_t offset;
+	uint32_t total;  /* size of the copy; 0: the sample came with its whole stack */
+	uint32_t absent; /* bit n: page n of the part was not in memory */
+};
+
 struct record_sample {
 	uint64_t ip; /* where the sample hit: user or kernel */
 	uint64_t count;
@@ -53,6 +61,8 @@ struct record_sample {
 	bool in_kernel;
 	struct uw_regs regs; /* DWARF numbering; valid unless abi is NONE */
 	struct uw_stack stack;
+	struct record_part part;
+	bool stack_absent; /* the copy has gaps where pages were not in memory */
 };
 
 struct record_mmap {

@@ -1,5 +1,6 @@
 #include "collector/record.h"
 
+#include "collector/bpf/stack_chunk.h"
 #include "collector/registers.h"
 #include <linux/perf_event.h>
 #include <string.h>
@@ -65,6 +66,30 @@ static void put_stack(struct output *output, const struct uw_stack *stack)
 	put_u64(output, stack->size);
 }
 
+static void put_raw(struct output *output, const struct record_sample *sample)
+{
+	static const char zeros[8];
+	if (sample->part.total == 0) {
+		put_u32_pair(output, sizeof(uint32_t), 0);
+		return;
+	}
+	size_t padding = (8 - sample->stack.size % 8) % 8;
+	struct stack_chunk chunk = {
+		.magic = STACK_CHUNK_MAGIC,
+		.count = sample->count,
+		.period = sample->period,
+		.offset = sample->part.offset,
+		.size = (uint32_t)sample->stack.size,
+		.total = sample->part.total,
+		.absent = sample->part.absent,
+	};
+	chunk.raw_size =
+		(uint32_t)(sizeof(chunk) - sizeof(chunk.raw_size) + sample->stack.size + padding);
+	put(output, &chunk, sizeof(chunk));
+	put(output, sample->stack.bytes, sample->stack.size);
+	put(output, zeros, padding);
+}
+
 static void encode_sample(const struct record_format *format, const struct record *record,
 			  struct output *output)
 {
@@ -82,9 +107,13 @@ static void encode_sample(const struct record_format *format, const struct recor
 		put_u64(output, sample->callchain_length);
 		put(output, sample->callchain, sample->callchain_length * sizeof(uint64_t));
 	}
+	if (format->raw)
+		put_raw(output, sample);
 	if (format->registers)
 		put_registers(output, sample);
-	if (format->stack)
+	if (format->stack && sample->part.total > 0)
+		put_u64(output, 0);
+	else if (format->stack)
 		put_stack(output, &sample->stack);
 }
 

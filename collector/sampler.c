@@ -1,5 +1,7 @@
 #include "collector/sampler.h"
 
+#include "collector/bpf/source.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -44,10 +46,47 @@ static uint32_t choose_stack_size(size_t ring_size, uint64_t interval_ns)
 	return sizes[count - 1];
 }
 
-int sampler_init(struct sampler *sampler, const struct event_config *config,
-		 struct failure *failure)
+static int explain_source(int error, struct failure *failure)
 {
-	*sampler = (struct sampler){.config = *config};
+	if (error == ENOSYS)
+		return failure_set(failure, FAILURE_EXIT,
+				   "cannot use --unwind bpf: this tbcollect was built without BPF; "
+				   "build it where clang, bpftool and libbpf-dev are installed, or "
+				   "use --unwind copy");
+	if (error == EPERM || error == EACCES)
+		return failure_set(failure, FAILURE_EXIT,
+				   "cannot use --unwind bpf: CAP_BPF and CAP_PERFMON are needed; "
+				   "run as root, or: sudo setcap cap_bpf,cap_perfmon=ep tbcollect, "
+				   "or use --unwind copy");
+	return failure_set(failure, FAILURE_EXIT,
+			   "cannot use --unwind bpf: %s: it needs Linux 5.17 with BTF "
+			   "(CONFIG_DEBUG_INFO_BTF); use --unwind copy",
+			   strerror(error));
+}
+
+/* Loads what copies the stacks. Without stacks, and where it may do without, nothing. */
+static int open_source(struct sampler *sampler, struct failure *failure)
+{
+	size_t count = sampler->cpus.count;
+	if (sampler->config.stack_size == 0 || sampler->wanted == SAMPLER_COPY)
+		return 0;
+	sampler->outputs = malloc(count * sizeof(*sampler->outputs));
+	sampler->refused = calloc(count, sizeof(*sampler->refused));
+	if (sampler->outputs == NULL || sampler->refused == NULL)
+		return failure_set(failure, FAILURE_EXIT, "out of memory");
+	for (size_t i = 0; i < count; i++)
+		sampler->outputs[i] = -1;
+	int result = stack_source_open(sampler->cpus.numbers[count - 1] + 1, &sampler->source);
+	sampler->config.raw = result == 0;
+	if (result < 0 && sampler->wanted == SAMPLER_BPF)
+		return explain_source(-result, failure);
+	return 0;
+}
+
+int sampler_init(struct sampler *sampler, const struct event_config *config,
+		 enum sampler_source wanted, struct failure *failure)
+{
+	*sampler = (struct sampler){.config = *config, .wanted = wanted};
 	raise_file_limit();
 	if (cpus_online(&sampler->cpus) < 0)
 		return failure_set(failure, FAILURE_EXIT, "cannot read the list of CPUs: %s",
@@ -56,7 +95,7 @@ int sampler_init(struct sampler *sampler, const struct event_config *config,
 	if (event_probe(&sampler->config, failure) < 0)
 		return -1;
 	sampler->ring_size = choose_ring_size(sampler->cpus.count);
-	return 0;
+	return open_source(sampler, failure);
 }
 
 static void close_events(const struct sampler *sampler, struct sampler_thread *thread)
@@ -81,6 +120,12 @@ void sampler_finish(struct sampler *sampler)
 	unmap_rings(sampler);
 	for (size_t i = 0; i < sampler->thread_count; i++)
 		close_events(sampler, &sampler->threads[i]);
+	for (size_t i = 0; sampler->outputs != NULL && i < sampler->cpus.count; i++)
+		if (sampler->outputs[i] >= 0)
+			close(sampler->outputs[i]);
+	stack_source_close(sampler->source);
+	free(sampler->outputs);
+	free(sampler->refused);
 	free(sampler->threads);
 	cpus_finish(&sampler->cpus);
 	*sampler = (struct sampler){0};
@@ -125,6 +170,7 @@ static int map_rings(struct sampler *sampler, const struct sampler_thread *threa
 static int open_first(struct sampler *sampler, struct sampler_thread *thread)
 {
 	bool choose = sampler->config.stack_size == UINT32_MAX;
+	sampler->limited = !choose;
 	for (;; sampler->ring_size /= 2) {
 		if (choose)
 			sampler->config.stack_size =
@@ -155,6 +201,37 @@ static int open_further(struct sampler *sampler, struct sampler_thread *thread)
 		return -1;
 	}
 	return 0;
+}
+
+/* Lets the source write to the rings: what a larger copy may take of them depends on their size. */
+static int connect_source(struct sampler *sampler)
+{
+	uint64_t refill = sampler->ring_size * 1024 / BACKLOG_NS + 1;
+	stack_source_limit(sampler->source, sampler->config.stack_size, refill,
+			   sampler->limited ? 0 : sampler->ring_size / 4);
+	for (size_t i = 0; i < sampler->cpus.count; i++) {
+		uint32_t cpu = sampler->cpus.numbers[i];
+		int fd = event_open_output(&sampler->config, (int)cpu);
+		if (fd < 0)
+			return -errno;
+		sampler->outputs[i] = fd;
+		if (event_redirect(fd, sampler->rings[i].fd) < 0)
+			return -errno;
+		int result = stack_source_output(sampler->source, cpu, fd);
+		if (result < 0)
+			return result;
+	}
+	return 0;
+}
+
+/* Has the thread's stacks copied by the source. 0 or a negative errno. */
+static int use_source(struct sampler *sampler, const struct sampler_thread *thread)
+{
+	int result = sampler->thread_count == 0 ? connect_source(sampler) : 0;
+	for (size_t i = 0; result == 0 && i < sampler->cpus.count; i++)
+		if (event_attach_program(thread->fds[i], stack_source_program(sampler->source)) < 0)
+			result = -errno;
+	return result;
 }
 
 static size_t count_tasks(const struct sampler *sampler)
@@ -197,11 +274,18 @@ int sampler_add(struct sampler *sampler, pid_t pid, pid_t tid, struct failure *f
 	*thread = (struct sampler_thread){.pid = pid, .tid = tid};
 	int result = sampler->thread_count == 0 ? open_first(sampler, thread)
 						: open_further(sampler, thread);
-	if (result == 0) {
-		sampler->thread_count++;
-		return 0;
+	if (result != 0)
+		return errno == ESRCH ? 1 : explain(sampler, pid, errno, failure);
+	/* Events without the program give the kernel's copies. */
+	int unused = sampler->source != NULL ? use_source(sampler, thread) : 0;
+	if (unused < 0 && sampler->wanted == SAMPLER_BPF) {
+		if (sampler->thread_count == 0)
+			unmap_rings(sampler);
+		close_events(sampler, thread);
+		return explain_source(-unused, failure);
 	}
-	return errno == ESRCH ? 1 : explain(sampler, pid, errno, failure);
+	sampler->thread_count++;
+	return 0;
 }
 
 void sampler_drop(struct sampler *sampler, size_t index)
@@ -228,4 +312,17 @@ void sampler_read(const struct sampler *sampler, size_t index, struct event_read
 		total->count_ns += one.count_ns;
 		total->lost += one.lost;
 	}
+}
+
+uint64_t sampler_take_refused(struct sampler *sampler, size_t ring_index, uint64_t lost)
+{
+	if (sampler->source == NULL)
+		return 0;
+	uint32_t cpu = sampler->cpus.numbers[ring_index];
+	uint64_t more = stack_source_refused(sampler->source, cpu) - sampler->refused[ring_index];
+	/* Those that came after the report of lost ones are left for the next report. */
+	if (more > lost)
+		more = lost;
+	sampler->refused[ring_index] += more;
+	return more;
 }

@@ -10,6 +10,7 @@
 #include "collector/event.h"
 #include "collector/failure.h"
 #include "collector/ring.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,6 +23,13 @@ struct sampler_thread {
 	int *fds;        /* one per CPU; -1: none (the CPU went offline) */
 };
 
+/* Where the copies of the stacks come from. */
+enum sampler_source {
+	SAMPLER_COPY, /* the kernel's, of one size */
+	SAMPLER_AUTO, /* BPF if it can be had, else the kernel's */
+	SAMPLER_BPF   /* of what is used of the stack; the kernel's where that fails */
+};
+
 struct sampler {
 	struct cpus cpus;
 	struct event_config config;
@@ -29,11 +37,17 @@ struct sampler {
 	size_t ring_size;   /* bytes of data */
 	struct sampler_thread *threads;
 	size_t thread_count;
+	enum sampler_source wanted;
+	bool limited;                /* the size of the stack copies was given */
+	struct stack_source *source; /* NULL: the kernel's copies */
+	int *outputs;                /* events that the source sends to, one per CPU */
+	uint64_t *refused;           /* per CPU: what sampler_take_refused gave out */
 };
 
-/* Finds out what the kernel can do. stack_size UINT32_MAX: as large as interval and rings allow. */
+/* Finds out what the kernel can do. stack_size UINT32_MAX: as large as interval and rings allow.
+ * Without stacks (stack_size 0) wanted does not matter. */
 int sampler_init(struct sampler *sampler, const struct event_config *config,
-		 struct failure *failure);
+		 enum sampler_source wanted, struct failure *failure);
 void sampler_finish(struct sampler *sampler);
 
 /* Opens the events of a thread; the first one maps the rings. Returns 0, 1 if the thread is gone,
@@ -49,5 +63,9 @@ void sampler_stop(struct sampler *sampler);
 
 /* CPU time that the events of threads[index] counted, and the records they lost, over all CPUs. */
 void sampler_read(const struct sampler *sampler, size_t index, struct event_reading *total);
+
+/* How many of lost records that a ring reports were parts of stacks, whose samples came in another
+ * way: those are not lost samples. Each is given out once. */
+uint64_t sampler_take_refused(struct sampler *sampler, size_t ring_index, uint64_t lost);
 
 #endif

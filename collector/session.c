@@ -1,5 +1,6 @@
 #include "collector/session.h"
 
+#include "collector/assembly.h"
 #include "collector/attach.h"
 #include "collector/clock.h"
 #include "collector/cost.h"
@@ -48,6 +49,7 @@ struct session {
 	struct emit *emit;
 	struct sampler sampler;
 	struct merge *merge;
+	struct assembly *assembly;
 	bool *behind; /* per ring: stacks are left out */
 	struct tracker *tracker;
 	struct pollfd *polls; /* signals, then attached processes, then rings */
@@ -116,6 +118,24 @@ static bool is_over_budget(const struct session *session)
 				    limit * (double)(counts.cpu_ns + BUDGET_START_NS);
 }
 
+/* Applies a record of a ring, and before it the sample that it leaves unfinished. record NULL: only
+ * that. */
+static void apply(struct session *session, struct record *record, size_t ring_index,
+		  bool skip_stack)
+{
+	struct record cut;
+	if (assembly_cut(session->assembly, ring_index, record, &cut))
+		tracker_apply(session->tracker, &cut, ring_index, skip_stack);
+	if (record == NULL || !assembly_add(session->assembly, ring_index, record))
+		return;
+	if (record->kind == RECORD_LOST) {
+		record->lost -= sampler_take_refused(&session->sampler, ring_index, record->lost);
+		if (record->lost == 0)
+			return;
+	}
+	tracker_apply(session->tracker, record, ring_index, skip_stack);
+}
+
 static void drain(struct session *session, uint64_t limit_ns)
 {
 	struct record record;
@@ -123,8 +143,7 @@ static void drain(struct session *session, uint64_t limit_ns)
 	bool over_budget = is_over_budget(session);
 	merge_begin(session->merge, limit_ns);
 	while (merge_next(session->merge, &record, &ring_index))
-		tracker_apply(session->tracker, &record, ring_index,
-			      is_behind(session, ring_index) || over_budget);
+		apply(session, &record, ring_index, is_behind(session, ring_index) || over_budget);
 	merge_end(session->merge);
 }
 
@@ -139,7 +158,8 @@ static int open_merge(struct session *session, struct failure *failure)
 	size_t count = session->sampler.cpus.count;
 	session->behind = calloc(count, sizeof(*session->behind));
 	session->merge = merge_create(session->sampler.rings, count, &format);
-	if (session->behind == NULL || session->merge == NULL)
+	session->assembly = assembly_create(count);
+	if (session->behind == NULL || session->merge == NULL || session->assembly == NULL)
 		return failure_set(failure, FAILURE_EXIT, "out of memory");
 	return 0;
 }
@@ -237,7 +257,13 @@ static int set_up(struct session *session, struct failure *failure)
 		.on_exec = is_launch(session),
 	};
 	session->clock = clock_calibrate();
-	if (sampler_init(&session->sampler, &config, failure) < 0 ||
+	static const enum sampler_source sources[] = {
+		[OPTIONS_UNWIND_AUTO] = SAMPLER_AUTO,
+		[OPTIONS_UNWIND_COPY] = SAMPLER_COPY,
+		[OPTIONS_UNWIND_BPF] = SAMPLER_BPF,
+		[OPTIONS_UNWIND_NONE] = SAMPLER_COPY,
+	};
+	if (sampler_init(&session->sampler, &config, sources[options->unwind], failure) < 0 ||
 	    result_create(&session->result, options->result_dir, failure) < 0 ||
 	    emit_create(session->result.file, &session->clock, options->interval_ns, &session->emit,
 			failure) < 0)
@@ -393,6 +419,8 @@ static int finish(struct session *session, struct failure *failure)
 	sampler_stop(&session->sampler);
 	session->end_ns = clock_now();
 	drain_all(session);
+	for (size_t i = 0; i < session->sampler.cpus.count; i++)
+		apply(session, NULL, i, false);
 	settle(session);
 	tracker_finish(session->tracker);
 	add_end_notes(session);
@@ -427,6 +455,7 @@ static void tear_down(struct session *session)
 	tracker_destroy(session->tracker);
 	emit_abandon(session->emit);
 	merge_destroy(session->merge);
+	assembly_destroy(session->assembly);
 	sampler_finish(&session->sampler);
 }
 
@@ -471,9 +500,11 @@ static int start(struct session *session, const sigset_t *mask, struct failure *
 	    (!is_launch(session) ||
 	     target_start(&session->target, options->program[0], failure) == 0)) {
 		log_line(session->log, LOG_VERBOSE,
-			 "sampling each %.1f ms on %zu CPUs, %u bytes of stack, rings of %zu KB",
+			 "sampling each %.1f ms on %zu CPUs, %u bytes of stack%s, rings of %zu KB",
 			 (double)options->interval_ns / 1e6, session->sampler.cpus.count,
-			 session->sampler.config.stack_size, session->sampler.ring_size / 1024);
+			 session->sampler.config.stack_size,
+			 session->sampler.source != NULL ? " or what is used of it, by BPF" : "",
+			 session->sampler.ring_size / 1024);
 		return 0;
 	}
 	target_cancel(&session->target);

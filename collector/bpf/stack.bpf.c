@@ -50,17 +50,15 @@ struct bpf_perf_event_data_kern {
 	struct perf_event *event;
 } __attribute__((preserve_access_index));
 
-/* Set before loading, see source.c. */
-const volatile __u32 always_bytes;   /* a stack of this size is always copied whole */
-const volatile __u64 refill;         /* bytes per 1024 ns that larger ones may take */
-const volatile __u64 tokens_max;     /* and bytes that may gather */
-const volatile _Bool has_count;
+/* Set by source.c, whose header describes them. */
+__u64 always_bytes = 4096;
+__u64 refill_bytes = 1;
+__u64 gather_bytes = 65536;
 
 /* One CPU's state. A program that samples a thread is not interrupted by another one's sample. */
 struct slot {
 	__u64 tokens;
 	__u64 filled_ns;
-	__u64 refused; /* chunks that the ring had no room for; read by the collector */
 	struct stack_chunk chunk;
 	__u8 bytes[STACK_CHUNK_BYTES + STACK_CHUNK_PAGE];
 };
@@ -71,6 +69,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct slot);
 } slots SEC(".maps");
+
+/* By CPU: chunks that the ring had no room for. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* likewise */
+	__type(key, __u32);
+	__type(value, __u64);
+} refused SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
@@ -133,7 +139,7 @@ static __u64 read_count(struct bpf_perf_event_data *context)
 	struct bpf_perf_event_data_kern *kernel = (void *)context;
 	struct perf_event *event = 0;
 	__u64 count = 0;
-	if (!has_count || bpf_core_read(&event, sizeof(event), &kernel->event) != 0)
+	if (bpf_core_read(&event, sizeof(event), &kernel->event) != 0)
 		return 0;
 	bpf_core_read(&count, sizeof(count), &event->count);
 	return count;
@@ -150,7 +156,8 @@ static long note_range(struct task_struct *task, struct vm_area_struct *vma, str
  * lock of the address space, so that it is done only when the thread's stack changes. */
 static __u64 find_top(struct task_struct *task, __u64 sp)
 {
-	struct range *known = bpf_task_storage_get(&ranges, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct range *known =
+		bpf_task_storage_get(&ranges, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (known && sp >= known->low && sp < known->high)
 		return known->high;
 	struct range range = {};
@@ -178,9 +185,9 @@ static __u64 choose_total(struct slot *slot, __u64 size)
 	__u64 now = bpf_ktime_get_ns();
 	__u64 elapsed = (now - slot->filled_ns) >> 10;
 	slot->filled_ns = now;
-	slot->tokens += (elapsed < ELAPSED_MAX ? elapsed : ELAPSED_MAX) * refill;
-	if (slot->tokens > tokens_max)
-		slot->tokens = tokens_max;
+	slot->tokens += (elapsed < ELAPSED_MAX ? elapsed : ELAPSED_MAX) * refill_bytes;
+	if (slot->tokens > gather_bytes)
+		slot->tokens = gather_bytes;
 	if (size > STACK_CHUNK_TOTAL_MAX)
 		size = STACK_CHUNK_TOTAL_MAX;
 	if (size > always_bytes && size > slot->tokens)
@@ -189,24 +196,35 @@ static __u64 choose_total(struct slot *slot, __u64 size)
 	return size;
 }
 
-/* Copies what is there of [from, to), page by page. Returns which pages are not. */
-static __u32 copy_pages(struct slot *slot, __u64 from, __u64 to)
+struct pages {
+	struct slot *slot;
+	__u64 from;
+	__u64 to;
+	__u32 absent;
+};
+
+/* Copies what [from, to) has of the page number index of those it touches; 1 ends the loop. A loop
+ * by helper, so that the verifier does not follow every combination of absent pages. */
+static long copy_page(__u32 index, struct pages *pages)
 {
-	__u64 page = from & -(__u64)STACK_CHUNK_PAGE;
-	__u32 absent = 0;
-	for (__u32 i = 0; i < STACK_CHUNK_PAGES; i++, page += STACK_CHUNK_PAGE) {
-		__u64 start = page < from ? from : page;
-		__u64 end = page + STACK_CHUNK_PAGE < to ? page + STACK_CHUNK_PAGE : to;
-		if (start >= end)
-			break;
-		__u64 offset = start - from;
-		__u64 size = end - start;
-		if (offset >= STACK_CHUNK_BYTES || size > STACK_CHUNK_PAGE)
-			break;
-		if (bpf_probe_read_user(slot->bytes + offset, size, (const void *)start) != 0)
-			absent |= 1u << i;
-	}
-	return absent;
+	__u64 page = (pages->from & -(__u64)STACK_CHUNK_PAGE) + (__u64)index * STACK_CHUNK_PAGE;
+	__u64 start = page < pages->from ? pages->from : page;
+	__u64 end = page + STACK_CHUNK_PAGE < pages->to ? page + STACK_CHUNK_PAGE : pages->to;
+	__u64 offset = start - pages->from;
+	__u64 size = end - start;
+	if (start >= end || offset >= STACK_CHUNK_BYTES || size > STACK_CHUNK_PAGE)
+		return 1;
+	if (bpf_probe_read_user(pages->slot->bytes + offset, size, (const void *)start) != 0)
+		pages->absent |= 1u << (index & 31);
+	return 0;
+}
+
+static void count_refused(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	__u64 *count = bpf_map_lookup_elem(&refused, &cpu);
+	if (count)
+		++*count;
 }
 
 /* Sends chunk number index; 1 ends the loop. */
@@ -221,21 +239,22 @@ static long send_chunk(__u32 index, struct copy *copy)
 	__u64 size = to - from;
 	if (from >= to || size > STACK_CHUNK_BYTES)
 		return 1;
-	__u32 absent = 0;
+	struct pages pages = {slot, from, to, 0};
 	if (bpf_probe_read_user(slot->bytes, size, (const void *)from) != 0)
-		absent = copy_pages(slot, from, to);
+		bpf_loop(STACK_CHUNK_PAGES, copy_page, &pages, 0);
+	__u32 absent = pages.absent;
 	/* Not even what the stack pointer points to: the kernel says so in its own words. */
 	if (index == 0 && (absent & 1))
 		return 1;
 	slot->chunk.offset = from - copy->sp;
 	slot->chunk.size = size;
 	slot->chunk.absent = absent;
-	copy->absent_at_end = absent & 1u << ((to - 1 - (from & -(__u64)STACK_CHUNK_PAGE)) /
-					      STACK_CHUNK_PAGE);
+	copy->absent_at_end =
+		absent & 1u << ((to - 1 - (from & -(__u64)STACK_CHUNK_PAGE)) / STACK_CHUNK_PAGE);
 	/* The kernel puts raw_size in front itself. */
 	if (bpf_perf_event_output(copy->context, &outputs, BPF_F_CURRENT_CPU, &slot->chunk.magic,
 				  sizeof(slot->chunk) - sizeof(slot->chunk.raw_size) + size) != 0) {
-		slot->refused++;
+		count_refused();
 		return 1;
 	}
 	copy->sent++;
@@ -267,4 +286,4 @@ int sample_stack(struct bpf_perf_event_data *context)
 	return copy.sent > 0 ? SAMPLE_SENT : SAMPLE_PLAIN;
 }
 
-char license[] SEC("license") = "GPL";
+char LICENSE[] SEC("license") = "GPL";

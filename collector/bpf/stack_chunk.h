@@ -7,7 +7,7 @@
 #ifndef COLLECTOR_BPF_STACK_CHUNK_H
 #define COLLECTOR_BPF_STACK_CHUNK_H
 
-#include <linux/types.h>
+#include <linux/bpf.h>
 
 enum {
 	STACK_CHUNK_MAGIC = 0x6b636174, /* told apart from what another program might send */

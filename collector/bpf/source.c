@@ -1,0 +1,73 @@
+#include "collector/bpf/source.h"
+
+#include <errno.h>
+#include <stack_bpf.skel.h> /* generated from stack.bpf.c */
+#include <stdlib.h>
+
+/* A light skeleton: the kernel itself relocates the program, so that the 6 MB of the kernel's type
+ * information need not be read and parsed at each start. */
+struct stack_source {
+	struct stack_bpf *skeleton;
+};
+
+int stack_source_open(uint32_t cpus, struct stack_source **source)
+{
+	struct stack_source *opened = calloc(1, sizeof(*opened));
+	if (opened == NULL)
+		return -ENOMEM;
+	opened->skeleton = stack_bpf__open();
+	if (opened->skeleton == NULL) {
+		free(opened);
+		return -ENOMEM;
+	}
+	opened->skeleton->maps.slots.max_entries = cpus;
+	opened->skeleton->maps.refused.max_entries = cpus;
+	opened->skeleton->maps.outputs.max_entries = cpus;
+	int result = stack_bpf__load(opened->skeleton);
+	if (result < 0) {
+		stack_source_close(opened);
+		return result;
+	}
+	*source = opened;
+	return 0;
+}
+
+void stack_source_close(struct stack_source *source)
+{
+	if (source == NULL)
+		return;
+	stack_bpf__destroy(source->skeleton);
+	free(source);
+}
+
+void stack_source_limit(struct stack_source *source, uint64_t always_bytes, uint64_t refill_bytes,
+			uint64_t gather_bytes)
+{
+	/* Shared with the program, which reads each at once. */
+	struct stack_bpf__data *data = source->skeleton->data;
+	__atomic_store_n(&data->always_bytes, always_bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&data->refill_bytes, refill_bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&data->gather_bytes, gather_bytes, __ATOMIC_RELAXED);
+}
+
+int stack_source_output(struct stack_source *source, uint32_t cpu, int event_fd)
+{
+	uint32_t fd = (uint32_t)event_fd;
+	int result =
+		skel_map_update_elem(source->skeleton->maps.outputs.map_fd, &cpu, &fd, BPF_ANY);
+	return result < 0 ? -errno : 0;
+}
+
+int stack_source_program(const struct stack_source *source)
+{
+	return source->skeleton->progs.sample_stack.prog_fd;
+}
+
+uint64_t stack_source_refused(const struct stack_source *source, uint32_t cpu)
+{
+	union bpf_attr attr = {.map_fd = (uint32_t)source->skeleton->maps.refused.map_fd};
+	uint64_t count = 0;
+	attr.key = (uintptr_t)&cpu;
+	attr.value = (uintptr_t)&count;
+	return skel_sys_bpf(BPF_MAP_LOOKUP_ELEM, &attr, sizeof(attr)) == 0 ? count : 0;
+}

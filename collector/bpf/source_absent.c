@@ -1,0 +1,46 @@
+/* For builds without clang, bpftool or libbpf. */
+#include "collector/bpf/source.h"
+
+#include <errno.h>
+
+int stack_source_open(uint32_t cpus, struct stack_source **source)
+{
+	(void)cpus;
+	(void)source;
+	return -ENOSYS;
+}
+
+void stack_source_close(struct stack_source *source)
+{
+	(void)source;
+}
+
+void stack_source_limit(struct stack_source *source, uint64_t always_bytes, uint64_t refill_bytes,
+			uint64_t gather_bytes)
+{
+	(void)source;
+	(void)always_bytes;
+	(void)refill_bytes;
+	(void)gather_bytes;
+}
+
+int stack_source_output(struct stack_source *source, uint32_t cpu, int event_fd)
+{
+	(void)source;
+	(void)cpu;
+	(void)event_fd;
+	return -ENOSYS;
+}
+
+int stack_source_program(const struct stack_source *source)
+{
+	(void)source;
+	return -1;
+}
+
+uint64_t stack_source_refused(const struct stack_source *source, uint32_t cpu)
+{
+	(void)source;
+	(void)cpu;
+	return 0;
+}

@@ -18,7 +18,8 @@ struct uw_cfi_entry {
 
 struct uw_cfi {
 	enum uw_arch arch;
-	struct uw_span frame;       /* .eh_frame; size 0: there is none */
+	struct uw_span frame;       /* .eh_frame or .debug_frame; size 0: there is none */
+	bool is_debug;              /* frame is .debug_frame (DWARF 5, section 6.4.1) */
 	struct uw_span table;       /* entries of .eh_frame_hdr, 8 bytes each; size 0: use index */
 	uint64_t hdr_rva;           /* base of the table's offsets */
 	struct uw_cfi_entry *index; /* owned; sorted by start */

@@ -35,8 +35,9 @@ static bool record_read(const struct uw_cfi *cfi, uint64_t offset, struct record
 	struct uw_reader reader = uw_reader_of(&cfi->frame, offset, UINT64_MAX);
 	uint64_t length = uw_read_u32(&reader);
 	uint64_t pointer_offset, pointer;
+	bool wide = length == UINT32_MAX;
 
-	if (length == UINT32_MAX)
+	if (wide)
 		length = uw_read_u64(&reader);
 	if (reader.failed)
 		return false;
@@ -48,6 +49,14 @@ static bool record_read(const struct uw_cfi *cfi, uint64_t offset, struct record
 	if (length > uw_reader_left(&reader))
 		return false;
 	reader.end = reader.at + length;
+	if (cfi->is_debug) {
+		/* Offsets from the section's start, as wide as the form; all ones mark a CIE. */
+		pointer = wide ? uw_read_u64(&reader) : uw_read_u32(&reader);
+		record->is_cie = pointer == (wide ? UINT64_MAX : UINT32_MAX);
+		record->cie_offset = pointer;
+		record->body = reader;
+		return !reader.failed;
+	}
 	/* In .eh_frame the CIE pointer counts backwards from itself, and stays 4 bytes wide in the
 	   64-bit form (LSB Core 5.0, section 10.6.1); 0 marks a CIE. */
 	pointer = uw_read_u32(&reader);

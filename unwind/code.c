@@ -96,6 +96,16 @@ static bool gap_is_entry(const struct uw_module *module, const struct uw_cfi_gap
 	return entry != 0 && entry >= gap->start && rva >= entry && rva - entry < ENTRY_SIZE_MAX;
 }
 
+/* nop; call; nop, entered after the first nop: runtime.goexit, which every goroutine finds as the
+   return address of its first function (Go, src/runtime/asm_amd64.s). No call ends there. */
+static bool code_is_goexit(struct uw_space *space, uint64_t ip)
+{
+	uint8_t bytes[7];
+
+	return space->arch == UW_ARCH_X86_64 && uw_code_read(space, ip - 1, bytes, sizeof(bytes)) &&
+	       bytes[0] == 0x90 && bytes[1] == 0xe8 && bytes[6] == 0x90;
+}
+
 /* Code of a module that no FDE describes. */
 static enum uw_code_kind code_kind_without_cfi(struct uw_space *space,
 					       const struct uw_module *module, uint64_t ip,
@@ -105,7 +115,7 @@ static enum uw_code_kind code_kind_without_cfi(struct uw_space *space,
 	/* A sample may also find the stub between its two instructions, of 7 and 2 bytes. */
 	if (code_is_sigreturn(space, ip) || (exact && code_is_sigreturn(space, ip - 7)))
 		return UW_CODE_SIGRETURN;
-	if (gap_is_entry(module, gap, rva))
+	if (gap_is_entry(module, gap, rva) || (!exact && code_is_goexit(space, ip)))
 		return UW_CODE_ROOT;
 	if (gap_is_clone(module, gap))
 		return UW_CODE_CLONE;
@@ -167,7 +177,7 @@ static bool code_find_quick(struct uw_space *space, struct uw_module *module, ui
 	struct uw_found_row row;
 
 	if (space->arch != UW_ARCH_X86_64 || !uw_rows_find(space->cache, module, rva, &row) ||
-	    (row.ends && !exact))
+	    (!exact && (row.ends || rva == row.function)))
 		return false;
 	if (rva - row.function < UW_FUNCTION_UNKNOWN)
 		code->function = (uint32_t)(rva - row.function);
@@ -221,6 +231,8 @@ static enum uw_code_kind code_kind(struct uw_space *space, struct uw_code *code,
 	   before it may be the last one of an unrelated function. */
 	if (!exact && rva + 1 == fde.end && code_is_sigreturn(space, code->ip))
 		return UW_CODE_SIGRETURN;
+	if (!exact && rva == fde.start && code_is_goexit(space, code->ip))
+		return UW_CODE_ROOT;
 	if (rva - fde.start < UW_FUNCTION_UNKNOWN)
 		code->function = (uint32_t)(rva - fde.start);
 	return code_kind_of_row(module, &fde, rva, code);

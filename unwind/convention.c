@@ -3,7 +3,15 @@
 #include "unwind/space.h"
 #include "unwind/step_common.h"
 
-enum { REG_RBP = 6, REG_RSP = UW_X86_64_RSP, REG_RIP = UW_X86_64_RIP };
+enum {
+	REG_RBP = 6,
+	REG_RSP = UW_X86_64_RSP,
+	REG_RIP = UW_X86_64_RIP,
+	/* Code without CFI between two functions that have it; more is a module, or a part of one,
+	   that has none at all. */
+	GAP_FUNCTIONS_MAX = 64 * 1024,
+	LEAF_SIZE_MAX = 512 /* of a function in such a part, from its entry to here */
+};
 
 static bool in_mapping(struct uw_space *space, uint64_t ra)
 {
@@ -24,7 +32,8 @@ static bool call_reaches(const struct uw_mapping *mapping, uint64_t target, uint
 		return true;
 	return target <= ip &&
 	       uw_cfi_find(&mapping->module->cfi, ip - bias, &fde, &gap) == UW_CFI_NONE &&
-	       target - bias >= gap.start;
+	       target - bias >= gap.start &&
+	       (gap.end - gap.start <= GAP_FUNCTIONS_MAX || ip - target <= LEAF_SIZE_MAX);
 }
 
 enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,
@@ -87,7 +96,8 @@ enum uw_step uw_convention_frame_pointer(struct uw_space *space, struct uw_state
 	if (saved != 0 && saved <= fp && !record_may_end_chain(space, state, ra))
 		return UW_STEP_NONE;
 	call = uw_call_find(space, ra);
-	if (!call || (call->readable && !call->found))
+	if (!call || (call->readable && !call->found &&
+		      uw_code_find(space, space->cache, ra, false)->kind != UW_CODE_ROOT))
 		return UW_STEP_NONE;
 	state->ip = ra;
 	state->exact = false;

@@ -161,6 +161,21 @@ static int elf_segments_read(struct uw_elf *elf, const Elf64_Ehdr *ehdr)
 	return elf->segment_count ? 0 : elf_error(EINVAL);
 }
 
+/* Takes a section that has one of our names. */
+static void elf_section_take(struct uw_elf *elf, const Elf64_Shdr *shdr, const char *name)
+{
+	struct uw_piece piece = {.offset = shdr->sh_offset,
+				 .size = elf_clip(elf, shdr->sh_offset, shdr->sh_size),
+				 .rva = shdr->sh_addr};
+
+	if (strcmp(name, ".eh_frame") == 0)
+		elf->eh_frame = piece;
+	if (strcmp(name, ".debug_frame") == 0) {
+		elf->debug_frame = piece;
+		elf->debug_frame_compressed = shdr->sh_flags & SHF_COMPRESSED;
+	}
+}
+
 /* Section headers are optional at run time, so a malformed table only means less information. */
 static void elf_sections_read(struct uw_elf *elf, const Elf64_Ehdr *ehdr)
 {
@@ -174,22 +189,19 @@ static void elf_sections_read(struct uw_elf *elf, const Elf64_Ehdr *ehdr)
 			 sizeof(names)))
 		return;
 	for (uint64_t i = 0; i < count; i++) {
-		static const char eh_frame[] = ".eh_frame";
 		char name[SECTION_NAME_MAX] = "";
+		uint64_t size;
 
 		if (!uw_elf_read(elf, ehdr->e_shoff + i * sizeof(shdr), &shdr, sizeof(shdr)))
 			return;
 		if (shdr.sh_type == SHT_NOTE)
 			elf_notes_read(elf, shdr.sh_offset, shdr.sh_size);
 		if (shdr.sh_type == SHT_NOBITS || shdr.sh_name >= names.sh_size ||
-		    names.sh_offset > elf->size ||
-		    !uw_elf_read(elf, names.sh_offset + shdr.sh_name, name, sizeof(eh_frame)))
+		    names.sh_offset > elf->size)
 			continue;
-		if (memcmp(name, eh_frame, sizeof(eh_frame)) == 0)
-			elf->eh_frame = (struct uw_piece){.offset = shdr.sh_offset,
-							  .size = elf_clip(elf, shdr.sh_offset,
-									   shdr.sh_size),
-							  .rva = shdr.sh_addr};
+		size = elf_clip(elf, names.sh_offset + shdr.sh_name, sizeof(name) - 1);
+		if (uw_elf_read(elf, names.sh_offset + shdr.sh_name, name, size))
+			elf_section_take(elf, &shdr, name);
 	}
 }
 

@@ -29,6 +29,8 @@ struct uw_elf {
 	size_t segment_count;
 	struct uw_piece eh_frame_hdr; /* PT_GNU_EH_FRAME */
 	struct uw_piece eh_frame;     /* section .eh_frame */
+	struct uw_piece debug_frame;  /* section .debug_frame, as it is in the file */
+	bool debug_frame_compressed;  /* SHF_COMPRESSED */
 	uint8_t build_id[UW_BUILD_ID_MAX];
 	size_t build_id_size;
 };

@@ -1,8 +1,10 @@
 #include "unwind/module.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 enum {
 	FRAME_SIZE_MAX = 256 * 1024 * 1024, /* of .eh_frame; the largest browsers have some 30 MB */
@@ -44,6 +46,51 @@ static struct uw_piece module_frame_piece(const struct uw_elf *elf, const struct
 	return piece;
 }
 
+/* Replaces the compressed section in module->frame_bytes; nothing is left where that fails. */
+static int module_inflate(struct uw_module *module, struct uw_span *span)
+{
+	Elf64_Chdr chdr;
+	uLongf size;
+	uint8_t *bytes;
+
+	if (span->size < sizeof(chdr))
+		goto none;
+	memcpy(&chdr, span->bytes, sizeof(chdr));
+	/* A byte of zlib's stream holds at most 1032 bytes (zlib, Technical Details). */
+	if (chdr.ch_type != ELFCOMPRESS_ZLIB || chdr.ch_size == 0 ||
+	    chdr.ch_size > FRAME_SIZE_MAX || chdr.ch_size / 1032 > span->size)
+		goto none;
+	bytes = malloc(chdr.ch_size);
+	if (!bytes)
+		return -1;
+	size = chdr.ch_size;
+	if (uncompress(bytes, &size, span->bytes + sizeof(chdr), span->size - sizeof(chdr)) != Z_OK)
+		size = 0;
+	free(module->frame_bytes);
+	module->frame_bytes = bytes;
+	*span = (struct uw_span){.bytes = bytes, .size = size};
+	return 0;
+none:
+	*span = (struct uw_span){0};
+	return 0;
+}
+
+/* Without .eh_frame, .debug_frame of the same file. */
+static int module_debug_open(struct uw_module *module)
+{
+	struct uw_cfi *cfi = &module->cfi;
+
+	free(module->frame_bytes);
+	if (module_copy(&module->elf, &module->elf.debug_frame, &module->frame_bytes, &cfi->frame) <
+	    0)
+		return -1;
+	cfi->frame.rva = 0;
+	cfi->is_debug = true;
+	if (module->elf.debug_frame_compressed && module_inflate(module, &cfi->frame) < 0)
+		return -1;
+	return uw_cfi_init(cfi, &(struct uw_span){0});
+}
+
 static int module_cfi_open(struct uw_module *module)
 {
 	struct uw_piece frame;
@@ -55,6 +102,8 @@ static int module_cfi_open(struct uw_module *module)
 	frame = module_frame_piece(&module->elf, &hdr);
 	if (module_copy(&module->elf, &frame, &module->frame_bytes, &module->cfi.frame) < 0)
 		return -1;
+	if (module->cfi.frame.size == 0 && module->elf.debug_frame.size != 0)
+		return module_debug_open(module);
 	return uw_cfi_init(&module->cfi, &hdr);
 }
 

@@ -11,6 +11,7 @@ struct tracker *tracker_create(const struct tracker_config *config, struct emit 
 		return NULL;
 	tracker->config = *config;
 	tracker->context.emit = emit;
+	tracker->context.unwound = &tracker->unwound;
 	tracker->context.images = image_table_create(emit);
 	tracker->tree = tree_create(emit);
 	tracker->chain = chain_create(tracker->tree, config->collapse);
@@ -448,6 +449,8 @@ void tracker_finish(struct tracker *tracker)
 	if (tracker->counts.unattributed_ns > 0)
 		emit_note(tracker->context.emit, PROFILE_NOTE_UNATTRIBUTED, tracker->now_ns,
 			  tracker->counts.unattributed_ns, 0, 0, NULL);
+	if (tracker->config.unwind)
+		tracker_note_unwinding(tracker);
 }
 
 void tracker_counts(const struct tracker *tracker, struct tracker_counts *counts)

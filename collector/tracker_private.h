@@ -21,6 +21,14 @@ struct family {
 	bool has_descendants; /* other threads whose last counts are not known */
 };
 
+/* One walk in 64 is timed: what a clock costs is no small part of a walk. */
+struct timed_walks {
+	uint64_t walks;
+	uint64_t frames;
+	uint64_t ns;
+	uint64_t turn; /* walks so far, timed or not */
+};
+
 struct tracker {
 	struct tracker_config config;
 	struct process_context context;
@@ -35,6 +43,8 @@ struct tracker {
 	char noted_names[NOTED_NAMES_MAX][PROCESS_NAME_MAX]; /* programs noted as not followed */
 	size_t noted_count;
 	struct tracker_counts counts;
+	struct uw_counts unwound; /* of processes that ended */
+	struct timed_walks timed;
 	struct uw_frame frames[UW_DEPTH_MAX];
 	struct chain *chain; /* for stacks that no thread's next one can build on */
 };
@@ -46,5 +56,8 @@ struct thread *tracker_thread(struct tracker *tracker, uint32_t pid, uint32_t ti
 
 void tracker_apply_sample(struct tracker *tracker, const struct record *record, size_t ring_index,
 			  bool skip_stack);
+
+/* Writes what unwinding took in all; after the end of every process. */
+void tracker_note_unwinding(struct tracker *tracker);
 
 #endif

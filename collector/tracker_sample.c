@@ -1,5 +1,6 @@
 #include "collector/tracker_private.h"
 
+#include "collector/clock.h"
 #include "collector/registers.h"
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #define CONTEXT_MAX  ((uint64_t)-4095)
 #define CONTEXT_USER ((uint64_t)-512)
 
-enum { KERNEL_FRAMES_MAX = 256 };
+enum { KERNEL_FRAMES_MAX = 256, TIMED_EACH = 64, TIMED_TURN = 32 };
 
 static const uint8_t skip_reasons[UW_STOP_COUNT] = {
 	[UW_STOP_ROOT] = PROFILE_SKIP_NOT_SKIPPED,
@@ -61,6 +62,24 @@ static bool push_kernel_frames(struct tracker *tracker, const struct record_samp
 	return true;
 }
 
+/* Walks into tracker->frames; times it when it is the turn of this one. */
+static size_t walk_frames(struct tracker *tracker, const struct thread *thread,
+			  struct uw_space *space, const struct record_sample *sample,
+			  enum uw_stop *stop, size_t *reused)
+{
+	struct timed_walks *timed = &tracker->timed;
+	bool is_timed = timed->turn++ % TIMED_EACH == TIMED_TURN;
+	uint64_t start_ns = is_timed ? clock_now() : 0;
+	size_t count = uw_walk_reuse(space, thread->history, &sample->regs, &sample->stack,
+				     tracker->frames, UW_DEPTH_MAX, stop, reused);
+	if (is_timed) {
+		timed->ns += clock_now() - start_ns;
+		timed->walks++;
+		timed->frames += count;
+	}
+	return count;
+}
+
 static void walk(struct tracker *tracker, struct thread *thread, struct uw_space *space,
 		 const struct record_sample *sample, struct profile_stack *stack,
 		 struct found *found)
@@ -68,8 +87,7 @@ static void walk(struct tracker *tracker, struct thread *thread, struct uw_space
 	enum uw_stop stop;
 	size_t reused;
 	bool remembers = thread_remember(thread, tracker->tree, tracker->config.collapse);
-	found->count = uw_walk_reuse(space, thread->history, &sample->regs, &sample->stack,
-				     tracker->frames, UW_DEPTH_MAX, &stop, &reused);
+	found->count = walk_frames(tracker, thread, space, sample, &stop, &reused);
 	stack->state = stop == UW_STOP_ROOT ? PROFILE_STACK_COMPLETE : PROFILE_STACK_SKIPPED;
 	stack->reason = skip_reasons[stop];
 	/* The thread's chain follows its history, which knows of complete stacks only. */
@@ -193,4 +211,28 @@ void tracker_apply_sample(struct tracker *tracker, const struct record *record, 
 	tracker->counts.stack_copy_bytes += sample->stack.size;
 	if (out.stack.reason == PROFILE_SKIP_BUDGET)
 		tracker->counts.skipped_stacks++;
+}
+
+void tracker_note_unwinding(struct tracker *tracker)
+{
+	const struct uw_counts *counts = &tracker->unwound;
+	const struct timed_walks *timed = &tracker->timed;
+	const struct {
+		enum profile_note_kind kind;
+		uint64_t value;
+	} notes[] = {
+		{PROFILE_NOTE_UNWIND_WALKS, counts->walks},
+		{PROFILE_NOTE_UNWIND_FRAMES, counts->frames},
+		{PROFILE_NOTE_UNWIND_FRAMES_BY_INFO, counts->frames_by_source[UW_SOURCE_CFI]},
+		{PROFILE_NOTE_UNWIND_FRAMES_BY_POINTER,
+		 counts->frames_by_source[UW_SOURCE_FRAME_POINTER]},
+		{PROFILE_NOTE_UNWIND_FRAMES_REUSED, counts->frames_reused},
+		{PROFILE_NOTE_UNWIND_LOOKUPS, counts->cache_misses},
+		{PROFILE_NOTE_UNWIND_TIMED, timed->walks},
+		{PROFILE_NOTE_UNWIND_TIMED_FRAMES, timed->frames},
+		{PROFILE_NOTE_UNWIND_TIMED_NS, timed->ns},
+	};
+	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+		emit_note(tracker->context.emit, notes[i].kind, tracker->now_ns, notes[i].value, 0,
+			  0, NULL);
 }

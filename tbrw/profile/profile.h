@@ -177,6 +177,17 @@ enum profile_note_kind {
 	PROFILE_NOTE_ATTACHED = 19,     /* pid: attached to; text: its command line */
 	PROFILE_NOTE_WARNING = 20,      /* text: one sentence for the summary */
 	PROFILE_NOTE_RUSAGE_CPU = 21,   /* value: ns, user + system of the launched tree by wait4 */
+	/* What unwinding took, over the whole run. At the end; last counts. A walk is an attempt to
+	 * unwind one sample; frames are as the walks found them, before recursion collapses. */
+	PROFILE_NOTE_UNWIND_WALKS = 22,             /* value: walks */
+	PROFILE_NOTE_UNWIND_FRAMES = 23,            /* value: frames, the leaves among them */
+	PROFILE_NOTE_UNWIND_FRAMES_BY_INFO = 24,    /* value: callers by unwind information */
+	PROFILE_NOTE_UNWIND_FRAMES_BY_POINTER = 25, /* value: callers by frame pointers */
+	PROFILE_NOTE_UNWIND_FRAMES_REUSED = 26, /* value: frames that the thread's last stack had */
+	PROFILE_NOTE_UNWIND_LOOKUPS = 27,      /* value: frames whose unwind rule was in no cache */
+	PROFILE_NOTE_UNWIND_TIMED = 28,        /* value: walks that were timed, 1 in 64 */
+	PROFILE_NOTE_UNWIND_TIMED_FRAMES = 29, /* value: frames of these */
+	PROFILE_NOTE_UNWIND_TIMED_NS = 30,     /* value: ns that these took */
 };
 
 struct profile_note {

@@ -4,6 +4,8 @@
 #include "unwind/unwind.h"
 
 #include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +22,7 @@ struct uw_space {
 	uint64_t start; /* of the last mapping */
 	uint64_t end;
 	uint32_t tag;
+	struct uw_counts counts;
 };
 
 static struct uw_space the_space;
@@ -42,8 +45,13 @@ int uw_space_map(struct uw_space *space, uint64_t start, uint64_t end, uint64_t 
 {
 	ck_assert_ptr_null(module);
 	ck_assert_uint_eq(pgoff, 0);
-	*space = (struct uw_space){start, end, tag};
+	*space = (struct uw_space){start, end, tag, {0}};
 	return 0;
+}
+
+void uw_space_counts(const struct uw_space *space, struct uw_counts *counts)
+{
+	*counts = space->counts;
 }
 
 bool uw_space_find(const struct uw_space *space, uint64_t ip, uint32_t *tag, uint64_t *rva)
@@ -83,6 +91,11 @@ size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const s
 	memcpy(out, frames, frame_count * sizeof(*frames));
 	*why = stop;
 	walks++;
+	space->counts.walks++;
+	space->counts.frames += frame_count;
+	space->counts.frames_reused += *reused;
+	for (size_t i = 0; i < frame_count; i++)
+		space->counts.frames_by_source[frames[i].source]++;
 	return frame_count;
 }
 
@@ -408,6 +421,54 @@ START_TEST(space_of_each_process)
 }
 END_TEST
 
+static void assert_note(enum profile_note_kind kind, uint64_t value)
+{
+	char line[64];
+	snprintf(line, sizeof(line), "note %d at 20 value %" PRIu64 " 0/0", (int)kind, value);
+	fake_emit_assert(emit, line, 1);
+}
+
+/* What unwinding took is added up over the lives of processes, those that ended among them. */
+START_TEST(unwinding_is_noted)
+{
+	struct record record = make_sample();
+	set_walk("dcba", UW_STOP_ROOT);
+	frames[1].source = UW_SOURCE_CFI;
+	frames[2].source = UW_SOURCE_CFI;
+	frames[3].source = UW_SOURCE_FRAME_POINTER;
+	apply(&record, false);
+	apply(&record, true); /* no walk */
+	feed_exec(20, APP, "next");
+	feed_map(20, APP, 0x400000, 0x500000, "/bin/next");
+	for (unsigned i = 1; i < 100; i++) {
+		reused_count = 3;
+		apply(&record, false);
+	}
+	tracker_finish(tracker);
+	assert_note(PROFILE_NOTE_UNWIND_WALKS, 100);
+	assert_note(PROFILE_NOTE_UNWIND_FRAMES, 400);
+	assert_note(PROFILE_NOTE_UNWIND_FRAMES_BY_INFO, 200);
+	assert_note(PROFILE_NOTE_UNWIND_FRAMES_BY_POINTER, 100);
+	assert_note(PROFILE_NOTE_UNWIND_FRAMES_REUSED, 3 * 99);
+	assert_note(PROFILE_NOTE_UNWIND_LOOKUPS, 0);
+	assert_note(PROFILE_NOTE_UNWIND_TIMED, 2);
+	assert_note(PROFILE_NOTE_UNWIND_TIMED_FRAMES, 8);
+	ck_assert_uint_eq(fake_emit_count(emit, "note 30 "), 1);
+	fake_emit_assert(emit, "note 30 at 20 value 0 0/0", 0); /* a walk takes some time */
+}
+END_TEST
+
+START_TEST(nothing_is_noted_without_stacks)
+{
+	struct record record = make_sample();
+	fixture_configure((struct tracker_config){.has_count = true});
+	feed_launch(10, APP, "app");
+	apply(&record, false);
+	tracker_finish(tracker);
+	ck_assert_uint_eq(fake_emit_count(emit, "note "), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("tracker samples");
@@ -434,6 +495,8 @@ int main(void)
 	tcase_add_test(tcase, hostile_kernel_chain);
 	tcase_add_test(tcase, chain_of_markers);
 	tcase_add_test(tcase, space_of_each_process);
+	tcase_add_test(tcase, unwinding_is_noted);
+	tcase_add_test(tcase, nothing_is_noted_without_stacks);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);

@@ -195,7 +195,10 @@ static bool compare_file(const char *path)
 	struct uw_module *module;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-	Dwarf_CFI *cfi = dwarf_getcfi_elf(elf);
+	Dwarf_CFI *eh_cfi = dwarf_getcfi_elf(elf);
+	/* Without .eh_frame: .debug_frame, which belongs to dwarf. */
+	Dwarf *dwarf = eh_cfi ? NULL : dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	Dwarf_CFI *cfi = eh_cfi ? eh_cfi : dwarf_getcfi(dwarf);
 	bool ok = false;
 
 	if (uw_module_open(fd, &module) == 0 && cfi) {
@@ -213,8 +216,9 @@ static bool compare_file(const char *path)
 	} else {
 		fprintf(stderr, "%s: cannot be read\n", path);
 	}
-	if (cfi)
-		dwarf_cfi_end(cfi);
+	if (eh_cfi)
+		dwarf_cfi_end(eh_cfi);
+	dwarf_end(dwarf);
 	elf_end(elf);
 	close(fd);
 	return ok;

@@ -1,0 +1,78 @@
+/*
+ * Prints the unwind rules at addresses of an ELF file as `readelf --debug-dump=frames-interp`
+ * writes them. Usage: rows_dump FILE; addresses, in hexadecimal, on standard input; for each a line
+ * "CFA" and a rule per register 0..16, or "none".
+ */
+#include "unwind/module.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { REGISTERS = 17 };
+
+static const char *const names[REGISTERS] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",
+					     "rbp", "rsp", "r8",  "r9",  "r10", "r11",
+					     "r12", "r13", "r14", "r15", "ra"};
+
+static void print_rule(const struct uw_rule *rule)
+{
+	switch (rule->kind) {
+	case UW_RULE_SAME:
+		fputs(" s", stdout);
+		break;
+	case UW_RULE_AT_CFA:
+		printf(" c%+" PRId64, rule->offset);
+		break;
+	case UW_RULE_CFA_VALUE:
+		printf(" v%+" PRId64, rule->offset);
+		break;
+	case UW_RULE_REGISTER:
+		printf(" %s", names[rule->reg]);
+		break;
+	case UW_RULE_AT_EXPRESSION:
+		fputs(" exp", stdout);
+		break;
+	case UW_RULE_EXPRESSION_VALUE:
+		fputs(" vexp", stdout);
+		break;
+	default: /* readelf does not tell apart what is undefined and what nothing was said of */
+		fputs(" u", stdout);
+	}
+}
+
+static void print_row(const struct uw_module *module, uint64_t rva)
+{
+	struct uw_cfi_gap gap;
+	struct uw_fde fde;
+	struct uw_row row;
+
+	if (uw_cfi_find(&module->cfi, rva, &fde, &gap) != UW_CFI_OK ||
+	    uw_cfi_row(&module->cfi, &fde, rva, &row) != UW_CFI_OK) {
+		puts("none");
+		return;
+	}
+	if (row.cfa.kind == UW_RULE_REGISTER)
+		printf("%s%+" PRId64, names[row.cfa.reg], row.cfa.offset);
+	else
+		fputs("exp", stdout);
+	for (int reg = 0; reg < REGISTERS; reg++)
+		print_rule(&row.reg[reg]);
+	putchar('\n');
+}
+
+int main(int argc, char **argv)
+{
+	struct uw_module *module;
+	int fd = argc == 2 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
+	uint64_t rva;
+
+	if (fd < 0 || uw_module_open(fd, &module) < 0) {
+		fprintf(stderr, "usage: %s FILE\n", argv[0]);
+		return 2;
+	}
+	while (scanf("%" SCNx64, &rva) == 1)
+		print_row(module, rva);
+	uw_module_unref(module);
+	return 0;
+}

@@ -95,8 +95,8 @@ struct emit_sample fake_emit_last_sample(const struct emit *emit)
 
 struct profile_node fake_emit_node(const struct emit *emit, uint32_t node)
 {
-	ck_assert_uint_gt(node, 0);
-	ck_assert_uint_lt(node, emit->nodes);
+	if (node == 0 || node >= emit->nodes)
+		ck_abort_msg("no node %u", node);
 	return emit->node_items[node];
 }
 

@@ -1,0 +1,81 @@
+"""Agreement with libunwind and libdwfl on real programs; what it shows is explained in agreement.md.
+
+Usage: agreement.py AGREEMENT TARGETS [NAME...]   AGREEMENT is the built unwind_agreement, TARGETS the
+folder of the test targets. Programs that are not installed are left out, and said to be."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SAMPLES = '300'
+C = '#include <stdlib.h>\nstatic int cmp(const void *a, const void *b) { return *(int *)a - *(int *)b; }\n' \
+    'int main(void) { static int v[5000]; for (;;) { for (int i = 0; i < 5000; i++) v[i] = i * 7919 % 5003;' \
+    ' qsort(v, 5000, 4, cmp); } }\n'
+GO = 'package main\nimport ("sort"; "fmt")\nfunc fib(n int) int { if n < 2 { return n }; return fib(n-1) + fib(n-2) }\n' \
+     'func main() { s := 0; for { v := make([]string, 500); for i := range v { v[i] = fmt.Sprint(i * 7919 % 5003) }\n' \
+     'sort.Strings(v); s += fib(18); if s == 1 { fmt.Println(s) } } }\n'
+RUST = 'fn fib(n: u32) -> u64 { if n < 2 { n as u64 } else { fib(n - 1) + fib(n - 2) } }\n' \
+       'fn main() { let mut s = 0u64; loop { let mut v: Vec<String> = (0..500u64).map(|i| (i * 7919 % 5003)' \
+       '.to_string()).collect(); v.sort(); s = s.wrapping_add(fib(18) + v[0].len() as u64);' \
+       ' if s == 1 { println!("{}", s); } } }\n'
+JAVA = 'import java.util.*; public class J { public static void main(String[] a) { long s = 0; while (true) {' \
+       ' List<String> l = new ArrayList<>(); for (int i = 0; i < 500; i++) l.add("" + (i * 7919 % 5003));' \
+       ' Collections.sort(l); s += l.get(0).length(); if (s == 1) System.out.println(s); } } }\n'
+NODE = 'while (1) { let a = []; for (let i = 0; i < 500; i++) a.push(String(i * 7919 % 5003)); a.sort(); }'
+SQL = 'with recursive c(x) as (select 1 union all select x + 1 from c where x < 100000000)' \
+      ' select count(distinct x % 9973), group_concat(x % 7) from c;'
+BIG = ''.join(f'int f{i}(int n, const char *t) {{ int s = 0; for (int i = 0; i < n; i++) switch (t[i]) {{'
+              f' case \'a\': s += i * {i}; break; case \'b\': s ^= n; break; default: s -= t[i]; }} return s; }}\n'
+              for i in range(400))
+
+
+def programs(targets):
+  """name: (source and its file, command that builds it, delay in ms, command that runs it)."""
+  cc1 = subprocess.run(['gcc', '-print-prog-name=cc1'], stdout=subprocess.PIPE, text=True, check=False).stdout.strip()
+  clang = '/usr/lib/llvm-14/bin/clang'
+  return {
+      'python3': (None, None, 200, ['/usr/bin/python3', '-c', 'while 1: sorted(map(str, range(999)))']),
+      'xz': (None, None, 200, ['xz', '-9', '-k', '-c', '/dev/zero']),
+      'openssl': (None, None, 400, ['openssl', 'speed', '-seconds', '30', 'sha256', 'rsa2048']),
+      'sqlite3': (None, None, 200, ['sqlite3', ':memory:', SQL]),
+      'cc1': (('b.c', BIG), None, 200, [cc1, '-quiet', '-O2', '-o', '/dev/null', 'b.c']),
+      'clang': (('b.c', BIG), None, 100, [clang, '-cc1', '-O2', '-emit-obj', '-o', '/dev/null', 'b.c']),
+      'rust': (('r.rs', RUST), ['rustc', '-O', 'r.rs'], 200, ['./r']),
+      'go': (('g.go', GO), ['go', 'build', 'g.go'], 200, ['./g']),
+      'java': (('J.java', JAVA), ['javac', 'J.java'], 1500, ['java', '-cp', '.', 'J']),
+      'node': (None, None, 800, ['node', '-e', NODE]),
+      'musl': (('m.c', C), ['musl-gcc', '-O2', '-static', '-o', 'm', 'm.c'], 200, ['./m']),
+      'altstack': (None, None, 300, [f'{targets}/target-altstack', '20000']),
+  }
+
+
+def run(name, agreement, source, build, delay, command):
+  """True unless there is a difference."""
+  with tempfile.TemporaryDirectory() as folder:
+    if source:
+      with open(os.path.join(folder, source[0]), 'w', encoding='ascii') as file:
+        file.write(source[1])
+    if build and (not shutil.which(build[0]) or subprocess.run(
+        build, cwd=folder, check=False, env={**os.environ, 'GOCACHE': f'{folder}/cache'}).returncode):
+      print(f'{name}: left out, cannot be built')
+      return True
+    if not command[0].startswith('./') and not shutil.which(command[0]):
+      print(f'{name}: left out, not installed')
+      return True
+    done = subprocess.run([agreement, '-d', str(delay), SAMPLES, *command], cwd=folder, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors='replace', check=False)
+    print(f'{name}: {done.stdout.strip()}')
+    return done.returncode in (0, 77)
+
+
+def main():
+  agreement, targets, *names = sys.argv[1:]
+  known = programs(os.path.abspath(targets))
+  results = [run(name, os.path.abspath(agreement), *known[name]) for name in names or known]
+  sys.exit(0 if all(results) else 1)
+
+
+if __name__ == '__main__':
+  main()

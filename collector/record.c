@@ -157,7 +157,8 @@ static bool decode_sample(const struct record_format *format, struct cursor *cur
 		decode_raw(cursor, sample);
 	if (format->registers)
 		decode_registers(cursor, sample);
-	sample->stack.base = stack_pointer(sample);
+	if (sample->part.total > 0)
+		sample->stack.base = stack_pointer(sample);
 	if (format->stack)
 		decode_stack(cursor, sample);
 	return cursor->ok;

@@ -90,6 +90,9 @@ static void walk(struct tracker *tracker, struct thread *thread, struct uw_space
 	found->count = walk_frames(tracker, thread, space, sample, &stop, &reused);
 	stack->state = stop == UW_STOP_ROOT ? PROFILE_STACK_COMPLETE : PROFILE_STACK_SKIPPED;
 	stack->reason = skip_reasons[stop];
+	/* In a copy with gaps, what looks like anything else but its end is a word from a gap. */
+	if (sample->stack_absent && stop != UW_STOP_ROOT && stop != UW_STOP_TRUNCATED)
+		stack->reason = PROFILE_SKIP_NOT_RESIDENT;
 	/* The thread's chain follows its history, which knows of complete stacks only. */
 	if (remembers && stop == UW_STOP_ROOT) {
 		found->chain = thread->chain;

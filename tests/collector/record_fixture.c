@@ -6,7 +6,11 @@
 #include <string.h>
 
 const struct record_format record_fixture_none;
-const struct record_format record_fixture_all = {true, true, true, true, true};
+const struct record_format record_fixture_all = {.count = true,
+						 .lost = true,
+						 .callchain = true,
+						 .registers = true,
+						 .stack = true};
 
 const enum record_kind record_fixture_kinds[RECORD_FIXTURE_KINDS] =
 	{RECORD_SAMPLE, RECORD_MMAP, RECORD_COMM,     RECORD_FORK,      RECORD_EXIT,

@@ -30,6 +30,13 @@ static int parse(const char *command_line)
 }
 
 /* The options as text: what differs from the defaults, then the program or the pids. */
+static const char *const unwind_names[] = {
+	[OPTIONS_UNWIND_AUTO] = "",
+	[OPTIONS_UNWIND_COPY] = "copy ",
+	[OPTIONS_UNWIND_BPF] = "bpf ",
+	[OPTIONS_UNWIND_NONE] = "leaf ",
+};
+
 static const char *describe(void)
 {
 	static char text[4096];
@@ -47,10 +54,10 @@ static const char *describe(void)
 		ADD("stack=%u ", options.stack_size);
 	if (options.overhead_limit != 0.05)
 		ADD("limit=%.4f ", options.overhead_limit);
-	ADD("%s%s%s%s%s%s%s", options.unwind == OPTIONS_UNWIND_NONE ? "leaf " : "",
-	    options.children ? "" : "childless ", options.kernel ? "kernel " : "",
-	    options.collapse ? "" : "uncollapsed ", options.finalize ? "" : "unfinalized ",
-	    options.quiet ? "quiet " : "", options.verbose ? "verbose " : "");
+	ADD("%s%s%s%s%s%s%s", unwind_names[options.unwind], options.children ? "" : "childless ",
+	    options.kernel ? "kernel " : "", options.collapse ? "" : "uncollapsed ",
+	    options.finalize ? "" : "unfinalized ", options.quiet ? "quiet " : "",
+	    options.verbose ? "verbose " : "");
 	for (size_t i = 0; i < options.pid_count; i++)
 		ADD("%d ", (int)options.pids[i]);
 	for (char **arg = options.program; arg != NULL && *arg != NULL; arg++)
@@ -86,7 +93,8 @@ static const struct {
 	{"tbcollect --overhead-limit 0 prog", "limit=0.0000 [prog]"},
 	{"tbcollect --overhead-limit 2.5% prog", "limit=0.0250 [prog]"},
 	{"tbcollect --unwind auto prog", "[prog]"},
-	{"tbcollect --unwind copy prog", "[prog]"},
+	{"tbcollect --unwind copy prog", "copy [prog]"},
+	{"tbcollect --unwind bpf prog", "bpf [prog]"},
 	{"tbcollect --unwind=none prog", "leaf [prog]"},
 	{"tbcollect -c hotspots prog", "[prog]"},
 	{"tbcollect --no-children --kernel --no-collapse --no-finalize prog",

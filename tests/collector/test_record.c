@@ -67,6 +67,7 @@ START_TEST(sample_of_every_format)
 		.callchain = (_i & 4) != 0,
 		.registers = (_i & 8) != 0,
 		.stack = (_i & 24) == 24,
+		.raw = (_i & 32) != 0,
 	};
 	static const enum record_registers abis[] = {RECORD_REGISTERS_NONE, RECORD_REGISTERS_32,
 						     RECORD_REGISTERS_64};
@@ -86,6 +87,32 @@ START_TEST(sample_without_callchain_or_stack)
 	sample.sample.callchain_length = 0;
 	sample.sample.stack = (struct uw_stack){0};
 	round_trip_sample(&record_fixture_all, &sample);
+}
+END_TEST
+
+/* Loop: sizes that need padding or none. Count and period come with the part, whatever the format.
+ */
+START_TEST(part_of_a_stack)
+{
+	struct record_format format = record_fixture_all;
+	struct record sample = record_fixture_sample(RECORD_REGISTERS_64);
+	uint8_t bytes[1024];
+	struct record out;
+	void *copy;
+	format.raw = true;
+	format.count = _i % 2 == 0;
+	sample.sample.stack.size = sample.sample.stack.requested = (size_t)_i;
+	sample.sample.part = (struct record_part){.offset = 4096, .total = 5000, .absent = 5};
+	size_t size = record_encode(&format, &sample, bytes, sizeof(bytes));
+	ck_assert_uint_gt(size, 0);
+	ck_assert_uint_eq(size % 8, 0);
+	ck_assert(record_fixture_decode(&format, bytes, size, &out, &copy));
+	format.count = true;
+	assert_same_sample(&format, &sample, &out);
+	ck_assert_uint_eq(out.sample.part.offset, 4096);
+	ck_assert_uint_eq(out.sample.part.total, 5000);
+	ck_assert_uint_eq(out.sample.part.absent, 5);
+	free(copy);
 }
 END_TEST
 
@@ -341,8 +368,9 @@ int main(void)
 	TCase *tcase = tcase_create("record");
 	SRunner *runner = srunner_create(suite);
 
-	tcase_add_loop_test(tcase, sample_of_every_format, 0, 32);
+	tcase_add_loop_test(tcase, sample_of_every_format, 0, 64);
 	tcase_add_test(tcase, sample_without_callchain_or_stack);
+	tcase_add_loop_test(tcase, part_of_a_stack, 1, 25);
 	tcase_add_test(tcase, stack_copied_in_part_or_not_at_all);
 	tcase_add_test(tcase, sample_as_the_kernel_writes_it);
 	tcase_add_loop_test(tcase, other_kinds, 1, RECORD_FIXTURE_KINDS);

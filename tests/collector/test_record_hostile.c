@@ -1,6 +1,6 @@
 /* Records that are cut off, lie, or do not fit: refused, or read without a step outside. */
+#include "collector/bpf/stack_chunk.h"
 #include "tests/collector/record_fixture.h"
-
 #include <check.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -156,7 +156,8 @@ START_TEST(noise)
 						   (uint16_t)rand_r(&seed), (uint16_t)size};
 		memcpy(bytes, &header, sizeof(header));
 		struct record_format format = {rand_r(&seed) & 1, rand_r(&seed) & 1,
-					       rand_r(&seed) & 1, true, rand_r(&seed) & 1};
+					       rand_r(&seed) & 1, true,
+					       rand_r(&seed) & 1, rand_r(&seed) & 1};
 		struct record record;
 		void *copy;
 		if (record_fixture_decode(&format, bytes, size, &record, &copy) &&
@@ -221,6 +222,52 @@ START_TEST(encode_of_no_kind)
 }
 END_TEST
 
+/* What a part of a stack says of itself must agree with itself and with the record. */
+START_TEST(hostile_part)
+{
+	static const struct {
+		uint32_t magic, offset, size, total;
+		bool good;
+	} cases[] = {
+		{STACK_CHUNK_MAGIC, 0, 16, 16, true},
+		{STACK_CHUNK_MAGIC, 8, 16, 24, true},
+		{STACK_CHUNK_MAGIC, STACK_CHUNK_TOTAL_MAX - 16, 16, STACK_CHUNK_TOTAL_MAX, true},
+		{STACK_CHUNK_MAGIC + 1, 0, 16, 16, false},
+		{STACK_CHUNK_MAGIC, 0, 0, 16, false},
+		{STACK_CHUNK_MAGIC, 0, 0, 0, false},
+		{STACK_CHUNK_MAGIC, 0, 17, 17, false},
+		{STACK_CHUNK_MAGIC, 0, UINT32_MAX, UINT32_MAX, false},
+		{STACK_CHUNK_MAGIC, 1, 16, 16, false},
+		{STACK_CHUNK_MAGIC, UINT32_MAX, 16, 16, false},
+		{STACK_CHUNK_MAGIC, UINT32_MAX - 15, 16, 32, false},
+		{STACK_CHUNK_MAGIC, 0, 16, STACK_CHUNK_TOTAL_MAX + 1, false},
+	};
+	static const struct record_format format = {.raw = true};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct {
+			struct perf_event_header header;
+			uint64_t fixed[5]; /* ip, thread, time, cpu, period */
+			struct stack_chunk chunk;
+			uint8_t bytes[16];
+		} sample = {.header = {PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, sizeof(sample)}};
+		struct record record;
+		void *copy;
+		sample.chunk.raw_size = sizeof(sample.chunk) + sizeof(sample.bytes) - 4;
+		sample.chunk.magic = cases[i].magic;
+		sample.chunk.offset = cases[i].offset;
+		sample.chunk.size = cases[i].size;
+		sample.chunk.total = cases[i].total;
+		ck_assert_int_eq(record_fixture_decode(&format, &sample, sizeof(sample), &record,
+						       &copy),
+				 cases[i].good);
+		free(copy);
+		sample.chunk.raw_size += 8;
+		ck_assert(!record_fixture_decode(&format, &sample, sizeof(sample), &record, &copy));
+		free(copy);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("hostile records");
@@ -229,6 +276,7 @@ int main(void)
 
 	tcase_add_test(tcase, hostile_lengths);
 	tcase_add_test(tcase, hostile_copied_size);
+	tcase_add_test(tcase, hostile_part);
 	tcase_add_loop_test(tcase, truncated, 0, RECORD_FIXTURE_KINDS);
 	tcase_add_test(tcase, longer_than_its_header_says);
 	tcase_add_test(tcase, text_without_end);

@@ -73,6 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.callchain = (data[0] & 4) != 0,
 		.registers = (data[0] & 8) != 0,
 		.stack = (data[0] & 24) == 24,
+		.raw = (data[0] & 32) != 0,
 	};
 	struct record record;
 	uint64_t time_ns;

@@ -1,24 +1,24 @@
 /*
- * deep_locals [MS]: burns in the last of 13 functions, deep_01 .. deep_13, each with 24 KB of
- * locals: 312 KB of stack, more than any copy that the kernel makes with a sample.
+ * deep_locals [MS] [touch]: burns in the last of 13 functions, deep_01 .. deep_13, each with 24 KB
+ * of locals: 312 KB of stack, more than any copy that the kernel makes with a sample. With touch 0
+ * the locals are never written, so that most of their pages are not in memory.
  */
 #include "tests/targets/work.h"
 
 enum { LOCALS = 24 * 1024 };
 
-/* Touches every page, as a program does that uses its locals. */
-#define FILL(locals)                                              \
-	do {                                                      \
-		for (unsigned i = 0; i < sizeof(locals); i += 64) \
-			(locals)[i] = (char)i;                    \
-		__asm__ volatile("" : : "r"(locals) : "memory");  \
-	} while (0)
+static void fill(char *locals, uint64_t touch)
+{
+	for (unsigned i = 0; touch != 0 && i < LOCALS; i += 64)
+		locals[i] = (char)i;
+	__asm__ volatile("" : : "r"(locals) : "memory");
+}
 
-WORK_KEEP uint64_t deep_13(uint64_t ns);
-WORK_KEEP uint64_t deep_13(uint64_t ns)
+WORK_KEEP uint64_t deep_13(uint64_t ns, uint64_t touch);
+WORK_KEEP uint64_t deep_13(uint64_t ns, uint64_t touch)
 {
 	char locals[LOCALS];
-	FILL(locals);
+	fill(locals, touch);
 	uint64_t start = work_thread_ns();
 	uint64_t now = start;
 	while (now - start < ns) {
@@ -30,12 +30,12 @@ WORK_KEEP uint64_t deep_13(uint64_t ns)
 }
 
 #define DEEP(name, callee)                                       \
-	WORK_KEEP uint64_t name(uint64_t ns);                    \
-	WORK_KEEP uint64_t name(uint64_t ns)                     \
+	WORK_KEEP uint64_t name(uint64_t ns, uint64_t touch);    \
+	WORK_KEEP uint64_t name(uint64_t ns, uint64_t touch)     \
 	{                                                        \
 		char locals[LOCALS];                             \
-		FILL(locals);                                    \
-		uint64_t used = callee(ns);                      \
+		fill(locals, touch);                             \
+		uint64_t used = callee(ns, touch);               \
 		__asm__ volatile("" : "+r"(used) : "r"(locals)); \
 		return used;                                     \
 	}
@@ -56,8 +56,9 @@ DEEP(deep_01, deep_02)
 int main(int argc, char **argv)
 {
 	uint64_t ms = work_argument(argc, argv, 1, 1000);
+	uint64_t touch = work_argument(argc, argv, 2, 1);
 
-	work_print("deep_ns", deep_01(ms * WORK_MS));
+	work_print("deep_ns", deep_01(ms * WORK_MS, touch));
 	work_print("process_ns", work_process_ns());
 	return 0;
 }

@@ -1,0 +1,77 @@
+/* The BPF program on this machine's kernel. Without privileges only the refusal can be seen. */
+#include "collector/bpf/source.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+enum { NOBODY = 65534, SKIPPED = 77 };
+
+/* The lowest free descriptor: it stays the same where none leaks. */
+static int free_descriptor(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	return fd;
+}
+
+/* The verifier takes it, and closing gives everything back. */
+START_TEST(opens_and_closes)
+{
+	int before = free_descriptor();
+	for (int i = 0; i < 20; i++) {
+		struct stack_source *source = NULL;
+		ck_assert_int_eq(stack_source_open(4, &source), 0);
+		ck_assert_int_ge(stack_source_program(source), 0);
+		stack_source_limit(source, 4096, 1, 65536);
+		ck_assert_uint_eq(stack_source_refused(source, 3), 0);
+		/* Neither a CPU beyond those nor a file that is no event. */
+		ck_assert_int_eq(stack_source_output(source, 4, before), -E2BIG);
+		ck_assert_int_eq(stack_source_output(source, 0, before), -EBADF);
+		stack_source_close(source);
+	}
+	ck_assert_int_eq(free_descriptor(), before);
+}
+END_TEST
+
+START_TEST(refused_to_others)
+{
+	int before = free_descriptor();
+	if (geteuid() == 0)
+		ck_assert_int_eq(setuid(NOBODY), 0);
+	struct stack_source *source = NULL;
+	ck_assert_int_eq(stack_source_open(4, &source), -EPERM);
+	ck_assert_ptr_null(source);
+	ck_assert_int_eq(free_descriptor(), before);
+}
+END_TEST
+
+START_TEST(closes_nothing)
+{
+	stack_source_close(NULL);
+}
+END_TEST
+
+int main(void)
+{
+	struct stack_source *source = NULL;
+	int result = stack_source_open(1, &source);
+	stack_source_close(source);
+	if (result == -ENOSYS)
+		return SKIPPED; /* built without BPF */
+	Suite *suite = suite_create("bpf_source");
+	TCase *tcase = tcase_create("bpf_source");
+	SRunner *runner = srunner_create(suite);
+
+	if (geteuid() == 0)
+		tcase_add_test(tcase, opens_and_closes);
+	tcase_add_test(tcase, refused_to_others);
+	tcase_add_test(tcase, closes_nothing);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

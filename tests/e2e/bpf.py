@@ -1,0 +1,119 @@
+"""Stacks by BPF: those that no copy holds, agreement with copies, who may use it and what is left of it."""
+
+import os
+import shutil
+import subprocess
+
+import support as s
+
+DEEP = ['main'] + [f'deep_{i:02}' for i in range(1, 14)]
+CHAIN = ['main'] + [f'chain_{i:02}' for i in range(1, 41)]
+
+
+def is_built():
+  done = subprocess.run([s.tool('tbcollect'), '-q', '--unwind', 'bpf', '-r', s.new_result(), '--', 'true'],
+                        capture_output=True, text=True, check=False)
+  return 'built without BPF' not in done.stderr
+
+
+def exact_share(stacks, names):
+  """(samples whose frames of the given names are all there and in order, samples in the last of them)"""
+  inside = [(frames, count) for frames, count in stacks if names[-1] in frames]
+  exact = sum(count for frames, count in inside if [f for f in frames if f in names] == names)
+  return exact, sum(count for _, count in inside)
+
+
+def false_roots(stacks):
+  """Samples that claim to be complete but do not start in main's callers."""
+  return sum(count for frames, count in stacks
+             if 'main' not in frames and not any('Skipped' in f or 'Guessed' in f for f in frames)
+             and any(f.startswith('deep_') for f in frames))
+
+
+def large_stacks():
+  for touch, what in (('1', 'in memory'), ('0', 'with gaps')):
+    got = s.collect_well([s.target('deep_locals'), '1500', touch], interval='10ms', options=['--unwind', 'bpf'])
+    total = s.summary(got.result)
+    exact, count = exact_share(s.folded(got.result), DEEP)
+    s.check(count >= 130 and exact == count, f'312 KB of stack {what}: 13 functions in order', f'{exact} of {count}')
+    s.check(total['stacks']['complete'] >= total['samples'] - 1, f'312 KB of stack {what}: complete', total['stacks'])
+    got = s.collect_well([s.target('deep_locals'), '1000', touch], interval='10ms', options=['--unwind', 'copy'])
+    wrong = false_roots(s.folded(got.result))
+    s.check(wrong == 0, f'312 KB of stack {what}, copied: no false root', f'{wrong}, {s.summary(got.result)["stacks"]}')
+
+
+def pressure():
+  """At 10,000 samples a second such stacks are more than a ring holds: some are cut, no sample is lost."""
+  got = s.collect_well([s.target('deep_locals'), '1500'], interval='0.1ms',
+                       options=['--unwind', 'bpf', '--overhead-limit', '0'])
+  total = s.summary(got.result)
+  stacks = s.folded(got.result)
+  s.check(total['samples'] >= 12000, 'large stacks at 0.1 ms: samples', total['samples'])
+  s.check(total['samples_lost'] <= 0.001 * total['samples'], 'large stacks at 0.1 ms: lost samples', total['samples_lost'])
+  s.check(total['stacks']['complete'] > 0, 'large stacks at 0.1 ms: some are complete', total['stacks'])
+  s.check(false_roots(stacks) == 0, 'large stacks at 0.1 ms: no false root', false_roots(stacks))
+  s.check_ratio('large stacks at 0.1 ms: CPU time', total['cpu_time_s'],
+                s.number(got.truth(), 'process_ns') / 1e9, 3, got.steal)
+
+
+def agreement():
+  for mode in ('bpf', 'copy'):
+    got = s.collect_well([s.target('chain'), '1500'], options=['--unwind', mode])
+    exact, count = exact_share(s.folded(got.result), CHAIN)
+    s.check(count >= 1350 and exact >= 0.99 * count, f'{mode}: 40 functions in order', f'{exact} of {count}')
+    total = s.summary(got.result)
+    s.check_ratio(f'{mode}: CPU time', total['cpu_time_s'], s.number(got.truth(), 'process_ns') / 1e9, 2, got.steal)
+    s.note(f'{mode}: {total["collector"]["stack_copy_bytes"] // total["samples"]} bytes of stack a sample')
+
+    got = s.collect_well([s.target('split'), '1500'], options=['--unwind', mode])
+    facts, stacks = got.truth(), s.folded(got.result)
+    for function in ('split_half', 'split_third', 'split_fifth'):
+      s.check_share(f'{mode}: {function}', s.points(s.samples_of(stacks, function), s.samples_of(stacks)),
+                    s.points(s.number(facts, function), s.number(facts, 'process_ns')), 3)
+
+    # Threads and children have inherited events; their samples come the same way.
+    for target in ('threads', 'tree'):
+      got = s.collect_well([s.target(target)], options=['--unwind', mode])
+      total = s.summary(got.result)
+      s.check(total['samples_lost'] == 0 and total['stacks']['complete'] >= 0.99 * total['samples'],
+              f'{mode}: {target}: complete stacks', f'{total["samples"]}, {total["stacks"]}')
+
+
+def privileges():
+  got = s.collect([s.target('chain'), '300'], uid=s.NOBODY, options=['--unwind', 'bpf'])
+  lines = got.stderr.strip().splitlines()
+  s.check(got.status == 1 and len(lines) == 1 and 'CAP_BPF' in lines[0], 'an ordinary user is told why',
+          f'{got.status}: {got.stderr.strip()}')
+  s.check(not os.path.exists(got.result), 'an ordinary user: no result is left')
+  got = s.collect([s.target('chain'), '300'], uid=s.NOBODY, options=['-q'])
+  s.check(got.status == 0 and got.stderr == '', 'an ordinary user gets copies without a word',
+          f'{got.status}: {got.stderr.strip()}')
+  exact, count = exact_share(s.folded(got.result), CHAIN)
+  s.check(count > 200 and exact >= 0.99 * count, 'an ordinary user gets whole stacks', f'{exact} of {count}')
+
+
+def nothing_is_left():
+  tool = shutil.which('bpftool') or shutil.which('bpftool', path='/usr/sbin:/sbin')
+  if tool is None:
+    s.note('no bpftool: what is left is not looked at')
+    return
+  # Other collections may run on this machine; this one's program goes with it.
+  before = subprocess.run([tool, 'prog', 'show', 'name', 'sample_stack'], capture_output=True, text=True, check=False)
+  s.collect_well([s.target('chain'), '300'], options=['--unwind', 'bpf'])
+  after = s.wait_for(lambda: (lambda now: now if now.stdout.count('sample_stack') <= before.stdout.count('sample_stack')
+                              else None)(subprocess.run([tool, 'prog', 'show', 'name', 'sample_stack'],
+                                                        capture_output=True, text=True, check=False)))
+  s.check(after is not None, 'no program is left in the kernel')
+
+
+s.start()
+if os.geteuid() != 0:
+  s.note('not root: only the refusal can be seen')
+  s.check(True, 'skipped without privileges')
+elif not is_built():
+  s.check(True, 'skipped: built without BPF')
+else:
+  for part in (large_stacks, pressure, agreement, privileges, nothing_is_left):
+    with s.section(part.__name__):
+      part()
+s.finish()

@@ -2,7 +2,8 @@
  * Samples of a program, walked by libuw, libunwind and libdwfl: wherever the other two agree, libuw
  * gives the same frames. What differs is shown by module and address within it.
  *
- * Usage: agreement [-d DELAY_MS] [-a DIFFERENCES] SAMPLES PROGRAM [ARGUMENT...]
+ * Usage: agreement [-v] [-d DELAY_MS] [-a DIFFERENCES] SAMPLES PROGRAM [ARGUMENT...]
+ * -v: where libuw ends without a root, and where it goes on alone, is shown too.
  * Exit status 0: no more differences than -a allows (default 0); 77: no ptrace(2) here, or no such
  * program.
  */
@@ -16,6 +17,7 @@
 enum { SHOWN = 12 };
 
 struct agreement {
+	bool verbose;
 	const struct recording *recording;
 	struct uw_space *space;
 	struct uw_history *history;
@@ -45,6 +47,18 @@ static void show(struct agreement *agreement, const struct uw_frame *ours, size_
 	show_place(agreement->recording, "expected", expected);
 	if (i < count)
 		show_place(agreement->recording, "is", ours[i].ip);
+	fputc('\n', stderr);
+}
+
+/* libuw goes on where the others no longer agree: each of them has so many frames left. */
+static void note_longer(struct agreement *agreement, size_t libunwind, size_t libdwfl, uint64_t ip)
+{
+	agreement->longer++;
+	if (!agreement->verbose)
+		return;
+	fprintf(stderr, "libunwind %s, libdwfl %s", libunwind ? "goes on" : "ends",
+		libdwfl ? "goes on" : "ends");
+	show_place(agreement->recording, "after", ip);
 	fputc('\n', stderr);
 }
 
@@ -82,7 +96,13 @@ static void compare(struct agreement *agreement, const struct recording_sample *
 		show(agreement, ours, count, i, stop, a.ip[i]);
 		return;
 	}
-	agreement->longer += count > i;
+	if (count > i)
+		note_longer(agreement, a.count - i, b.count - i, ours[i - 1].ip);
+	if (stop != UW_STOP_ROOT && agreement->verbose) {
+		fprintf(stderr, "%s:", uw_stop_name(stop));
+		show_place(agreement->recording, "after", ours[count - 1].ip);
+		fputc('\n', stderr);
+	}
 }
 
 static void run(struct agreement *agreement)
@@ -111,11 +131,13 @@ int main(int argc, char **argv)
 	bool failed;
 	int option;
 
-	while ((option = getopt(argc, argv, "+d:a:")) != -1) {
+	while ((option = getopt(argc, argv, "+d:a:v")) != -1) {
 		if (option == 'd')
 			delay_ms = (unsigned)strtoul(optarg, NULL, 10);
 		else if (option == 'a')
 			allowed = strtoul(optarg, NULL, 10);
+		else if (option == 'v')
+			agreement.verbose = true;
 		else
 			return 2;
 	}

@@ -84,6 +84,8 @@ static bool take_sample(const struct profile_sample_info *sample, void *user)
 		key.thread = sample->thread;
 		key.tid = sample->tid;
 	}
+	if (collecting->by & TALLY_BY_REASON)
+		key.reason = sample->stack.reason;
 	struct tally_entry *entry = find_entry(collecting, &key);
 	entry->cpu_ns += sample->stack.cpu_ns;
 	entry->samples++;

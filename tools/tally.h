@@ -12,6 +12,7 @@
 
 #define TALLY_BY_PROCESS 1u
 #define TALLY_BY_THREAD  2u /* and by process */
+#define TALLY_BY_REASON  4u /* why a stack is skipped */
 
 struct tally_entry {
 	uint32_t process; /* index, PROFILE_NONE: not known, or not asked for */
@@ -19,7 +20,8 @@ struct tally_entry {
 	uint32_t pid;     /* 0 where not asked for */
 	uint32_t tid;
 	uint32_t node;
-	uint32_t state; /* enum profile_stack_state */
+	uint16_t state;  /* enum profile_stack_state */
+	uint16_t reason; /* enum profile_skip_reason; 0 where not asked for */
 	uint64_t cpu_ns;
 	uint64_t samples;
 };

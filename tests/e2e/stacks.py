@@ -104,8 +104,33 @@ def budget():
           total['stacks']['complete'])
 
 
+def quality():
+  """What is said of stacks that fit, and of stacks that do not."""
+  got = s.collect_well([s.target('chain'), '1500'])
+  rows = s.report(got.result, 'quality')
+  run = rows[0]
+  samples = int(run['Samples'])
+  s.check(run['Scope'] == 'run' and int(run['Complete']) >= 0.99 * samples > 0, 'quality: complete stacks',
+          f'{run["Complete"]} of {samples}')
+  s.check(int(run['Walks']) == samples and int(run['Frames']) >= 40 * samples, 'quality: frames',
+          f'{run["Frames"]} in {run["Walks"]} walks')
+  s.check(int(run['Frames Reused']) + int(run['Rule Lookups']) < int(run['Frames']),
+          'quality: frames come from a stack before, the cache or a lookup',
+          f'{run["Frames Reused"]} reused, {run["Rule Lookups"]} lookups')
+  s.check(0 < int(run['Timed ns']) < 1e7 * int(run['Timed Walks']), 'quality: time of a walk',
+          f'{run["Timed ns"]} ns in {run["Timed Walks"]}')
+  for scope in ('module', 'thread'):
+    total = sum(int(row['Samples']) for row in rows if row['Scope'] == scope)
+    s.check(total == samples, f'quality: {scope}s have all samples', total)
+
+  got = s.collect_well([s.target('chain'), '1500'], options=['--stack-size', '256', '--unwind', 'copy'])
+  run = s.report(got.result, 'quality')[0]
+  s.check(int(run['Complete']) < int(run['Samples']) and '--stack-size 65528' in run['Advice'],
+          'quality: a copy that is too small', run['Advice'])
+
+
 s.start()
-for part in (chain, recursion, signal_handlers, cplusplus, kinds_of_binaries, budget):
+for part in (chain, recursion, signal_handlers, cplusplus, kinds_of_binaries, budget, quality):
   with s.section(part.__name__):
     part()
 s.finish()

@@ -48,7 +48,9 @@ static void add_images(struct builder *builder)
 		{"/nonexistent/perf-100.map", PROFILE_IMAGE_JIT},
 	};
 	for (size_t i = 0; i < sizeof(images) / sizeof(images[0]); i++) {
-		struct profile_image image = {.kind = images[i].kind};
+		bool is_unreadable = builder->result->is_unreadable && i + 1 == IMAGE_LIB;
+		struct profile_image image = {.kind = images[i].kind,
+					      .flags = is_unreadable ? PROFILE_IMAGE_NOT_OPEN : 0};
 		struct profile_module module = {
 			.pid = BUILD_PID,
 			.start = 0x10000 * (i + 1),
@@ -105,7 +107,11 @@ static uint32_t add_frame(struct builder *builder, const char *text)
 	snprintf(built->name, sizeof(built->name), "%s", name);
 	built->image = image;
 	built->rva = 0x1004 + ++builder->functions[image] * BUILD_STEP;
-	struct profile_frame frame = {.image = image, .rva = built->rva};
+	struct profile_frame frame = {
+		.image = image,
+		.flags = strchr(name, '^') ? PROFILE_FRAME_POINTER : 0,
+		.rva = built->rva,
+	};
 	ck_assert_uint_eq(profile_writer_add_frame(builder->writer, &frame), VT_SUCCESS);
 	return builder->frame_count++;
 }
@@ -209,6 +215,17 @@ static void add_notes(struct builder *builder)
 				  VT_SUCCESS);
 }
 
+static void add_unwinding_notes(struct builder *builder)
+{
+	static const uint64_t values[] = {90, 1000, 700, 210, 500, 25, 2, 40, 800};
+	for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		ck_assert_uint_eq(profile_writer_add_note(builder->writer,
+							  (enum profile_note_kind)(
+								  PROFILE_NOTE_UNWIND_WALKS + i),
+							  START_NS, values[i], 0, 0, NULL),
+				  VT_SUCCESS);
+}
+
 static void add_symbol(struct profile_symbol_writer *writer, uint32_t frame, uint16_t depth,
 		       const char *name, uint64_t start, bool is_inlined)
 {
@@ -281,6 +298,12 @@ void build_result_write(const char *path, const struct build_result *result)
 	}
 	add_lives(builder);
 	add_notes(builder);
+	if (result->has_unwinding)
+		add_unwinding_notes(builder);
+	if (result->stack_size > 0)
+		ck_assert_uint_eq(profile_writer_add_note(builder->writer, PROFILE_NOTE_STACK_SIZE,
+							  START_NS, result->stack_size, 0, 0, NULL),
+				  VT_SUCCESS);
 	end.clock.raw_ns += 2000000000;
 	end.clock.tsc += 4000000000;
 	ck_assert_uint_eq(profile_writer_finish(builder->writer, &end), VT_SUCCESS);

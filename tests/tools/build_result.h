@@ -12,8 +12,9 @@
 /* One or more samples with the same stack. */
 struct build_sample {
 	/* Outermost first, "image:function" separated by spaces; "image:outer>inner" has `inner`
-	 * inlined into `outer`, "image:" a frame without a symbol, "?" one of unknown code; "" not
-	 * even the leaf. Images: app, lib (/opt/app/lib.so), libc, vdso, jit. */
+	 * inlined into `outer`, "image:function^" was found by a frame pointer, "image:" is a frame
+	 * without a symbol, "?" one of unknown code; "" not even the leaf. Images: app, lib
+	 * (/opt/app/lib.so), libc, vdso, jit. */
 	const char *stack;
 	unsigned count;
 	unsigned cpu_ms; /* each */
@@ -29,6 +30,9 @@ struct build_result {
 	unsigned rest_ms;     /* of thread 0 */
 	bool is_finalized;    /* with symbols */
 	bool is_abandoned;    /* the collection did not end */
+	bool is_unreadable;   /* lib.so could not be read when it was mapped */
+	bool has_unwinding;   /* notes on what unwinding took */
+	unsigned stack_size;  /* noted; 0: is not */
 	const char *app_path; /* NULL: /opt/app/app */
 };
 

@@ -1,5 +1,6 @@
 /* What reports look like, and the command line that asks for them. */
 #include "tests/tools/build_result.h"
+#include "tests/tools/render_report.h"
 #include "tools/locate.h"
 #include "tools/report/options.h"
 #include "tools/report/report.h"
@@ -34,58 +35,12 @@ static const struct build_result example = {.samples = samples,
 					    .rest_ms = 4,
 					    .is_finalized = true};
 
-static bool is_report(const char *name)
-{
-	return strcmp(name, "summary") == 0 || strcmp(name, "hotspots") == 0;
-}
-
-typedef void report_print(const struct report_input *input, FILE *stream, unsigned width);
-
-/* The report as text, for the caller to free. arguments: "--option", "value", ..., NULL. */
-static char *render(const struct build_result *result, report_print *print, unsigned tally_by,
-		    const char *const *arguments)
-{
-	char directory[32];
-	char path[64];
-	char *argv[32] = {(char *)(uintptr_t) "tbreport", (char *)(uintptr_t) "hotspots"};
-	int argc = 2;
-	struct report_options options;
-	char *problem;
-	for (; arguments && *arguments; arguments++)
-		argv[argc++] = (char *)(uintptr_t)*arguments;
-	build_directory(directory);
-	snprintf(path, sizeof(path), "%s/r.tb5", directory);
-	build_result_write(path, result);
-	ck_assert_int_eq(report_options_parse(argc, argv, is_report, &options, &problem),
-			 REPORT_OPTIONS_RUN);
-	struct report_input input = {.path = path, .options = &options};
-	ck_assert_uint_eq(profile_reader_open(path, &input.reader), VT_SUCCESS);
-	ck_assert_uint_eq(tally_collect(input.reader, &options.filter, tally_by, &input.tally),
-			  VT_SUCCESS);
-	struct functions *functions = functions_create(input.reader, options.with_inlined);
-	uint32_t *rank = report_rank_functions(functions);
-	input.functions = functions;
-	input.rank = rank;
-	char *text = NULL;
-	size_t size = 0;
-	FILE *stream = open_memstream(&text, &size);
-	print(&input, stream, 0);
-	fclose(stream);
-	free(rank);
-	functions_destroy(functions);
-	tally_finish(&input.tally);
-	profile_reader_close(input.reader);
-	report_options_finish(&options);
-	build_directory_remove(directory);
-	return text;
-}
-
 #define CSV ((const char *const[]){"--format", "csv", NULL})
 
-static void expect(report_print *print, unsigned tally_by, const char *const *arguments,
+static void expect(render_print *print, unsigned tally_by, const char *const *arguments,
 		   const char *expected)
 {
-	char *text = render(&example, print, tally_by, arguments);
+	char *text = render_report(&example, print, tally_by, arguments);
 	ck_assert_str_eq(text, expected);
 	free(text);
 }
@@ -218,11 +173,11 @@ END_TEST
 /* Every report must account for the same CPU time. */
 START_TEST(test_sums_agree)
 {
-	static report_print *const prints[] = {report_hotspots_print, report_top_down_print,
+	static render_print *const prints[] = {report_hotspots_print, report_top_down_print,
 					       report_threads_print, report_modules_print};
 	for (size_t i = 0; i < sizeof(prints) / sizeof(prints[0]); i++) {
-		char *text = render(&example, prints[i], TALLY_BY_THREAD,
-				    (const char *const[]){"--format", "json", NULL});
+		char *text = render_report(&example, prints[i], TALLY_BY_THREAD,
+					   (const char *const[]){"--format", "json", NULL});
 		struct json_object *rows = json_tokener_parse(text);
 		double sum = 0;
 		ck_assert_ptr_nonnull(rows);
@@ -262,8 +217,8 @@ static struct json_object *member(struct json_object *object, const char *key)
 
 START_TEST(test_summary_json)
 {
-	char *text = render(&example, report_summary_print, 0,
-			    (const char *const[]){"--format", "json", NULL});
+	char *text = render_report(&example, report_summary_print, 0,
+				   (const char *const[]){"--format", "json", NULL});
 	struct json_object *summary = json_tokener_parse(text);
 	ck_assert_ptr_nonnull(summary);
 	expect_keys(summary,
@@ -302,7 +257,7 @@ END_TEST
 
 START_TEST(test_summary_text)
 {
-	char *text = render(&example, report_summary_print, 0, NULL);
+	char *text = render_report(&example, report_summary_print, 0, NULL);
 	static const char *const parts[] = {
 		"Elapsed Time:             2.000 s\n",
 		"CPU Time:                 0.080 s (0.04 CPUs of 4)\n",
@@ -325,11 +280,11 @@ END_TEST
 START_TEST(test_incomplete_result)
 {
 	struct build_result abandoned = {.samples = samples, .count = 4, .is_abandoned = true};
-	char *text = render(&abandoned, report_summary_print, 0, NULL);
+	char *text = render_report(&abandoned, report_summary_print, 0, NULL);
 	ck_assert_ptr_nonnull(strstr(text, "Warning: the result is incomplete"));
 	free(text);
-	text = render(&abandoned, report_summary_print, 0,
-		      (const char *const[]){"--format", "json", NULL});
+	text = render_report(&abandoned, report_summary_print, 0,
+			     (const char *const[]){"--format", "json", NULL});
 	ck_assert_ptr_nonnull(strstr(text, "\"complete\": false"));
 	free(text);
 }
@@ -338,21 +293,21 @@ END_TEST
 START_TEST(test_empty_result)
 {
 	struct build_result empty = {0};
-	char *text = render(&empty, report_hotspots_print, 0, CSV);
+	char *text = render_report(&empty, report_hotspots_print, 0, CSV);
 	ck_assert_str_eq(text, "Function,CPU Time,Samples,Module,Function (Full),Source File,Start "
 			       "Address\n");
 	free(text);
-	text = render(&empty, report_top_down_print, 0, CSV);
+	text = render_report(&empty, report_top_down_print, 0, CSV);
 	ck_assert_str_eq(text, "Function Stack,CPU Time:Self,Module\nTotal,0.000000,[Unknown]\n");
 	free(text);
-	text = render(&empty, report_threads_print, TALLY_BY_THREAD,
-		      (const char *const[]){"--format", "json", NULL});
+	text = render_report(&empty, report_threads_print, TALLY_BY_THREAD,
+			     (const char *const[]){"--format", "json", NULL});
 	struct json_object *rows = json_tokener_parse(text);
 	ck_assert_int_eq(json_object_get_type(rows), json_type_array);
 	ck_assert_uint_eq(json_object_array_length(rows), 0);
 	json_object_put(rows);
 	free(text);
-	text = render(&empty, report_summary_print, 0, NULL);
+	text = render_report(&empty, report_summary_print, 0, NULL);
 	ck_assert_ptr_nonnull(strstr(text, "Samples:                  0"));
 	free(text);
 }
@@ -580,6 +535,11 @@ START_TEST(test_locate_equal_numbers)
 	build_directory_remove(directory);
 }
 END_TEST
+
+static bool is_report(const char *name)
+{
+	return strcmp(name, "summary") == 0 || strcmp(name, "hotspots") == 0;
+}
 
 static enum report_options_status parse(struct report_options *options, char **problem,
 					const char *arguments)

@@ -33,6 +33,7 @@ void report_top_down_print(const struct report_input *input, FILE *stream, unsig
 void report_bottom_up_print(const struct report_input *input, FILE *stream, unsigned width);
 void report_threads_print(const struct report_input *input, FILE *stream, unsigned width);
 void report_modules_print(const struct report_input *input, FILE *stream, unsigned width);
+void report_quality_print(const struct report_input *input, FILE *stream, unsigned width);
 
 /* The functions with the most CPU time of their own, `limit` rows (0: all). */
 void report_hotspots_fill(const struct report_input *input, uint32_t limit, struct table *table);

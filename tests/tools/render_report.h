@@ -1,0 +1,16 @@
+/*
+ * A report of a result that is built for it, as tbreport would print it.
+ */
+#ifndef TESTS_TOOLS_RENDER_REPORT_H
+#define TESTS_TOOLS_RENDER_REPORT_H
+
+#include "tests/tools/build_result.h"
+#include "tools/report/report.h"
+
+typedef void render_print(const struct report_input *input, FILE *stream, unsigned width);
+
+/* The report as text, for the caller to free. arguments: "--option", "value", ..., NULL. */
+char *render_report(const struct build_result *result, render_print *print, unsigned tally_by,
+		    const char *const *arguments);
+
+#endif

@@ -1,0 +1,247 @@
+/* What tbreport quality says of stacks that are whole, and of those that are not. */
+#include "tests/tools/render_report.h"
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BY (TALLY_BY_THREAD | TALLY_BY_REASON)
+
+static const struct build_sample samples[] = {
+	{.stack = "app:_start app:main app:work", .count = 90, .cpu_ms = 10},
+	{.stack = "app:_start app:main^ lib:run^ jit:", .count = 4, .cpu_ms = 10},
+	{.stack = "lib:run libc:read",
+	 .count = 3,
+	 .cpu_ms = 10,
+	 .state = PROFILE_STACK_SKIPPED,
+	 .reason = PROFILE_SKIP_NO_INFO,
+	 .thread = 1},
+	{.stack = "app:main app:work",
+	 .count = 2,
+	 .cpu_ms = 10,
+	 .state = PROFILE_STACK_SKIPPED,
+	 .reason = PROFILE_SKIP_TRUNCATED,
+	 .thread = 1,
+	 .collapsed = 1},
+	{.stack = "app:main", .count = 1, .cpu_ms = 10, .state = PROFILE_STACK_NONE, .thread = 2},
+};
+
+static const struct build_result example = {.samples = samples,
+					    .count = 5,
+					    .is_finalized = true,
+					    .has_unwinding = true};
+
+#define HEADER                                                                              \
+	"Scope,Name,Path,PID,TID,Samples,Complete,Guessed,None,Skipped,Other,Budget,"       \
+	"Truncated,Not Resident,No Info,Other Stack,Depth,Bad Info,No Registers,No Symbol," \
+	"Steps,Frame Pointer Steps,Walks,Frames,Frames by Info,Frames by Pointer,"          \
+	"Frames Reused,Rule Lookups,Timed Walks,Timed Frames,Timed ns,Collector CPU,Advice\n"
+
+/* Own code by its module, reasons by the module where the stack ends, steps by the module left. */
+START_TEST(rows)
+{
+	static const char *const csv[] = {"--format", "csv", NULL};
+	char *text = render_report(&example, report_quality_print, BY, csv);
+	ck_assert_str_eq(
+		text,
+		HEADER "run,,,,,100,94,0,1,5,0,0,2,0,3,0,0,0,0,0,197,8,"
+		       "90,1000,700,210,500,25,2,40,800,0.012345,"
+		       "\"3.0 % of the stacks end where no unwind information is known, most in "
+		       "/opt/app/lib.so: install its debug symbols, or build it with "
+		       "-fasynchronous-unwind-tables\"\n"
+		       "module,app,/opt/app/app,,,93,90,0,1,2,0,0,2,0,0,0,0,0,0,0,186,0,"
+		       ",,,,,,,,,,\n"
+		       "module,[jit],/nonexistent/perf-100.map,,,4,4,0,0,0,0,0,0,0,0,0,0,0,0,0,4,4,"
+		       ",,,,,,,,,,\n"
+		       "module,libc.so.6,/usr/lib/x86_64-linux-gnu/libc.so.6,,,3,0,0,0,3,0,0,0,0,0,"
+		       "0,0,0,0,0,3,0,,,,,,,,,,,\n"
+		       "module,lib.so,/opt/app/lib.so,,,0,0,0,0,0,0,0,0,0,3,0,0,0,0,0,4,4,"
+		       ",,,,,,,,,,\n"
+		       "thread,app,,100,100,94,94,0,0,0,0,0,0,0,0,0,0,0,0,0,192,8,,,,,,,,,,,\n"
+		       "thread,worker,,100,101,5,0,0,0,5,0,0,2,0,3,0,0,0,0,0,5,0,,,,,,,,,,,\n"
+		       "thread,helper,,101,102,1,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,\n");
+	free(text);
+}
+END_TEST
+
+START_TEST(filters)
+{
+	static const char *const arguments[] = {"--format=csv",
+						"--filter",
+						"module=libc.so.6",
+						"--call-stack-mode",
+						"all",
+						"--limit",
+						"1",
+						NULL};
+	char *text = render_report(&example, report_quality_print, BY, arguments);
+	ck_assert_ptr_nonnull(strstr(text, "\nrun,,,,,3,0,0,0,3,0,0,0,0,3,"));
+	ck_assert_ptr_nonnull(strstr(text, "\nmodule,libc.so.6,"));
+	ck_assert_ptr_nonnull(strstr(text, "\nthread,worker,,100,101,3,0,0,0,3,"));
+	ck_assert_ptr_null(strstr(text, "\nmodule,lib.so,"));
+	free(text);
+}
+END_TEST
+
+static void expect_text(const struct build_result *result, const char *const *lines)
+{
+	char *text = render_report(result, report_quality_print, BY, NULL);
+	for (; *lines; lines++)
+		ck_assert_msg(strstr(text, *lines), "'%s' is not in:\n%s", *lines, text);
+	free(text);
+}
+
+START_TEST(figures)
+{
+	static const char *const lines[] = {
+		"Stacks:                   94.00 % complete, 5.00 % skipped, 0.00 % guessed of 100",
+		"  skipped:                2 (2.00 %) stack larger than the copy",
+		"  skipped:                3 (3.00 %) no unwind",
+		"Frames:                   1000, 11.1 per stack",
+		"76.92 % unwind information, 23.08 % frame pointers",
+		"  reused:                 50.0 %",
+		"Rule Cache:               95.00 % hits",
+		"Unwinding Time:           20 ns per frame, 400 ns per stack (2 were timed)",
+		"Collector CPU:            123.5 us per sample, 12345 ns per frame",
+		"Recursion Collapsed:      in 2 samples (2.0 %)",
+		"Module     Samples  Complete %  Skipped %  Truncated  No Info",
+		"\napp             93      96.8 %      2.2 %          2        0",
+		"\nlib.so           0                                 0        3",
+		"\nThread  TID  Samples  Complete %",
+		NULL,
+	};
+	expect_text(&example, lines);
+}
+END_TEST
+
+#define GAP(why) .state = PROFILE_STACK_SKIPPED, .reason = (why)
+#define WHOLE                                                            \
+	{                                                                \
+		.stack = "app:_start app:main", .count = 90, .cpu_ms = 1 \
+	}
+
+static const struct {
+	struct build_sample gap;
+	unsigned stack_size;
+	bool is_unreadable;
+	const char *advice;
+} findings[] = {
+	{{.stack = "app:a", GAP(PROFILE_SKIP_BUDGET)},
+	 0,
+	 false,
+	 "10.0 % of the stacks were left "
+	 "out"},
+	{{.stack = "app:a", GAP(PROFILE_SKIP_TRUNCATED)},
+	 8192,
+	 false,
+	 "use --stack-size 65528, or"},
+	{{.stack = "app:a", GAP(PROFILE_SKIP_TRUNCATED)},
+	 65528,
+	 false,
+	 "larger than what is copied of them: let BPF"},
+	{{.stack = "app:a", GAP(PROFILE_SKIP_NOT_RESIDENT)}, 0, false, "were not in memory"},
+	{{.stack = "lib:a", GAP(PROFILE_SKIP_NO_INFO)},
+	 0,
+	 false,
+	 "/opt/app/lib.so: install its "
+	 "debug symbols"},
+	{{.stack = "lib:a", GAP(PROFILE_SKIP_NO_INFO)},
+	 0,
+	 true,
+	 "lib.so, which the collector could "
+	 "not read: run tbcollect as the "
+	 "owner"},
+	{{.stack = "jit:", GAP(PROFILE_SKIP_NO_INFO)},
+	 0,
+	 false,
+	 "[jit]: let its compiler keep "
+	 "frame pointers"},
+	{{.stack = "lib:a app:a", GAP(PROFILE_SKIP_OTHER_STACK)}, 0, false, "most from lib.so"},
+	{{.stack = "app:a", GAP(PROFILE_SKIP_DEPTH)}, 0, false, "deeper than"},
+	{{.stack = "lib:a", GAP(PROFILE_SKIP_BAD_INFO)},
+	 0,
+	 false,
+	 "most in lib.so: look for a newer"},
+	{{.stack = "", GAP(PROFILE_SKIP_NO_REGS)}, 0, false, "without registers"},
+	{{.stack = "app:a", GAP(PROFILE_SKIP_NOT_SKIPPED)}, 0, false, "does not know"},
+	{{.stack = "app:_start lib:"}, 0, false, "in functions without a symbol, most in lib.so"},
+	{{.stack = "app:_start jit:"}, 0, false, "were lost"},
+};
+
+START_TEST(advice)
+{
+	struct build_sample with_gap[] = {WHOLE, findings[_i].gap};
+	struct build_result result = {.samples = with_gap,
+				      .count = 2,
+				      .is_finalized = true,
+				      .is_unreadable = findings[_i].is_unreadable,
+				      .stack_size = findings[_i].stack_size};
+	const char *const lines[] = {"\nAdvice:                   ", findings[_i].advice, NULL};
+	with_gap[1].count = 10;
+	expect_text(&result, lines);
+}
+END_TEST
+
+/* The builder notes 3 lost samples; code of a compiler at run time has no symbols to install. */
+START_TEST(lost_samples)
+{
+	static const struct build_sample whole[] = {WHOLE};
+	static const struct build_result result = {.samples = whole,
+						   .count = 1,
+						   .is_finalized = true};
+	static const char *const lines[] = {"3 samples (3.2 %) were lost: use a longer", NULL};
+	expect_text(&result, lines);
+}
+END_TEST
+
+START_TEST(not_finalized)
+{
+	static const struct build_sample whole[] = {WHOLE};
+	static const struct build_result result = {.samples = whole, .count = 1};
+	static const char *const lines[] = {"no symbols yet: run tbconvert finalize", NULL};
+	expect_text(&result, lines);
+}
+END_TEST
+
+START_TEST(empty)
+{
+	static const struct build_result none = {0};
+	static const char *const lines[] = {"Advice:                   there are no samples", NULL};
+	expect_text(&none, lines);
+}
+END_TEST
+
+/* What only the end writes is not known. */
+START_TEST(incomplete)
+{
+	static const struct build_result cut = {.samples = samples,
+						.count = 5,
+						.is_abandoned = true};
+	char *text = render_report(&cut, report_quality_print, BY, NULL);
+	ck_assert_ptr_nonnull(strstr(text, "Stacks:"));
+	ck_assert_ptr_null(strstr(text, "Rule Cache:"));
+	ck_assert_ptr_null(strstr(text, "Collector CPU:"));
+	free(text);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("tbreport quality");
+	TCase *tcase = tcase_create("quality");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_set_timeout(tcase, 30);
+	tcase_add_test(tcase, rows);
+	tcase_add_test(tcase, filters);
+	tcase_add_test(tcase, figures);
+	tcase_add_loop_test(tcase, advice, 0, (int)(sizeof(findings) / sizeof(findings[0])));
+	tcase_add_test(tcase, lost_samples);
+	tcase_add_test(tcase, not_finalized);
+	tcase_add_test(tcase, empty);
+	tcase_add_test(tcase, incomplete);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,146 @@
+#include "tools/report/quality.h"
+#include "tools/xalloc.h"
+#include <inttypes.h>
+
+/* Less than this share of the samples is no finding: 0.5 %, in parts of 10^6. */
+#define FINDING_MIN 5000u
+
+/* What the kernel copies at most, PERF_SAMPLE_STACK_USER's limit (perf_event_open(2)). */
+#define STACK_SIZE_MAX 65528u
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return (double)table_share(part, whole) / 1e4;
+}
+
+/* The module in which most stacks were cut for this reason. */
+static uint32_t find_cutting_module(const struct quality *quality, enum profile_skip_reason reason)
+{
+	uint32_t found = 0;
+	for (uint32_t i = 1; i < quality->module_count; i++) {
+		if (quality->modules[i].skipped[reason] > quality->modules[found].skipped[reason])
+			found = i;
+	}
+	return found;
+}
+
+static char *advise_no_info(const struct report_input *input, const struct quality *quality,
+			    double share)
+{
+	uint32_t index = find_cutting_module(quality, PROFILE_SKIP_NO_INFO);
+	const struct quality_row *row = &quality->modules[index];
+	const struct module *module = functions_module(input->functions, index);
+	if (row->unreadable > row->skipped[PROFILE_SKIP_NO_INFO] / 2)
+		return xalloc_printf("%.1f %% of the stacks end where no unwind information is "
+				     "known, most in %s, which the collector could not read: run "
+				     "tbcollect as the owner of the process or as root",
+				     share, module->name);
+	if (module->name[0] == '[') /* just-in-time compiled, in all likelihood */
+		return xalloc_printf("%.1f %% of the stacks end where no unwind information is "
+				     "known, most in %s: let its compiler keep frame pointers "
+				     "(java -XX:+PreserveFramePointer)",
+				     share, module->name);
+	return xalloc_printf("%.1f %% of the stacks end where no unwind information is known, most "
+			     "in %s: install its debug symbols, or build it with "
+			     "-fasynchronous-unwind-tables",
+			     share, module->path);
+}
+
+static char *advise_truncated(const struct quality *quality, double share)
+{
+	const char *larger = "use --stack-size 65528, or let BPF copy larger ones";
+	if (!quality->stack_size.is_known || quality->stack_size.value >= STACK_SIZE_MAX)
+		larger = "let BPF copy larger ones";
+	return xalloc_printf("%.1f %% of the stacks are larger than what is copied of them: %s "
+			     "(tbcollect as root, or with CAP_BPF and CAP_PERFMON)",
+			     share, larger);
+}
+
+static char *advise_skipped(const struct report_input *input, const struct quality *quality,
+			    enum profile_skip_reason reason, double share)
+{
+	uint32_t index = find_cutting_module(quality, reason);
+	const char *module = functions_module(input->functions, index)->name;
+	switch (reason) {
+	case PROFILE_SKIP_BUDGET:
+		return xalloc_printf("%.1f %% of the stacks were left out to keep the collector's "
+				     "cost down: use a longer --interval, or a higher "
+				     "--overhead-limit",
+				     share);
+	case PROFILE_SKIP_TRUNCATED:
+		return advise_truncated(quality, share);
+	case PROFILE_SKIP_NO_INFO:
+		return advise_no_info(input, quality, share);
+	case PROFILE_SKIP_NOT_RESIDENT:
+		return xalloc_printf("%.1f %% of the stacks were not in memory (swapped out, or "
+				     "not yet touched after a fork): give the machine more memory",
+				     share);
+	case PROFILE_SKIP_OTHER_STACK:
+		return xalloc_printf("%.1f %% of the stacks go on on a stack that is not copied "
+				     "(a signal handler's, a coroutine's), most from %s: the "
+				     "frames up to there are right, and their callers are that "
+				     "code's own scheduler",
+				     share, module);
+	case PROFILE_SKIP_BAD_INFO:
+		return xalloc_printf("the unwind information contradicts itself in %.1f %% of the "
+				     "stacks, most in %s: look for a newer build of it",
+				     share, module);
+	case PROFILE_SKIP_DEPTH:
+		return xalloc_printf("%.1f %% of the stacks are deeper than the collector follows: "
+				     "their outermost frames are missing",
+				     share);
+	case PROFILE_SKIP_NO_REGS:
+		return xalloc_printf("%.1f %% of the samples came without registers, or from "
+				     "32-bit code: these have no stacks",
+				     share);
+	default:
+		return xalloc_printf("%.1f %% of the stacks are incomplete for a reason that this "
+				     "tbreport does not know: use a newer one",
+				     share);
+	}
+}
+
+static char *advise_nameless(const struct report_input *input, const struct quality *quality,
+			     double share)
+{
+	uint32_t found = 0;
+	if (!quality->overview.is_finalized)
+		return xalloc_text("the result has no symbols yet: run tbconvert finalize");
+	for (uint32_t i = 1; i < quality->module_count; i++) {
+		if (quality->modules[i].nameless > quality->modules[found].nameless)
+			found = i;
+	}
+	const struct module *module = functions_module(input->functions, found);
+	return xalloc_printf("%.1f %% of the samples lie in functions without a symbol, most in "
+			     "%s: "
+			     "install its debug symbols (on Debian, find-dbgsym-packages %s names "
+			     "the packages), then run tbconvert finalize again",
+			     share, module->name, module->path);
+}
+
+char *quality_advise(const struct report_input *input, const struct quality *quality)
+{
+	const struct quality_row *run = &quality->run;
+	uint64_t lost = quality->overview.samples_lost;
+	uint64_t worst = 0;
+	int reason = -1;
+	for (int i = 0; i < PROFILE_SKIP_REASON_COUNT; i++) {
+		if (run->skipped[i] > worst) {
+			worst = run->skipped[i];
+			reason = i;
+		}
+	}
+	if (run->samples == 0)
+		return xalloc_text("there are no samples");
+	uint64_t least = worst > run->nameless ? worst : run->nameless;
+	if (lost > least && table_share(lost, lost + run->samples) >= FINDING_MIN)
+		return xalloc_printf("%" PRIu64 " samples (%.1f %%) were lost: use a longer "
+				     "--interval or a smaller --stack-size",
+				     lost, percent(lost, lost + run->samples));
+	if (table_share(least, run->samples) < FINDING_MIN)
+		return xalloc_text("nothing to do: each kind of gap is below 0.5 % of the samples");
+	if (run->nameless > worst)
+		return advise_nameless(input, quality, percent(run->nameless, run->samples));
+	return advise_skipped(input, quality, (enum profile_skip_reason)reason,
+			      percent(worst, run->samples));
+}

@@ -37,15 +37,19 @@ static TBRW_U32 load(struct profile_reader *reader)
 	if (code == VT_SUCCESS)
 		code = profile_reader_load_records(reader);
 	if (code == VT_SUCCESS)
-		code = profile_reader_load_symbols(reader);
-	if (code == VT_SUCCESS)
 		code = profile_reader_load_host(reader);
 	if (code == VT_SUCCESS)
 		code = profile_reader_load_modules(reader);
+	if (code == VT_SUCCESS && reader->is_plain)
+		code = profile_plain_load(reader);
 	if (code == VT_SUCCESS)
 		code = profile_reader_open_samples(reader);
 	if (code == VT_SUCCESS)
 		code = profile_reader_load_lives(reader);
+	if (code == VT_SUCCESS && reader->is_plain)
+		code = profile_plain_make_frames(reader);
+	if (code == VT_SUCCESS)
+		code = profile_reader_load_symbols(reader);
 	return code;
 }
 

@@ -16,6 +16,12 @@
  * the recorded ones. A process is then named after its executable module, or "pid N", and one life
  * ends where that module changes to another path; a thread is named after its process.
  *
+ * A plain file is a tb5 file with sample records that another program wrote, with none of the
+ * streams of profile.h. Its samples have a stack of the leaf only (PROFILE_STACK_NONE), images are
+ * made of its modules' paths and frames of what the samples hit; rva is the address in the module,
+ * see reader_plain.c. A sample weighs its event's sample after value if that is time-based, or the
+ * stream's interval. There is no clock, and all threads are deduced.
+ *
  * Returned pointers live until profile_reader_close. Functions return TBRW codes where they
  * return TBRW_U32. One thread at a time per reader.
  */
@@ -30,8 +36,8 @@
 
 struct profile_reader;
 
-/* Follows symbolic links. What TBRW_open returns; VT_STREAM_NOT_EXIST: a tb5 file, but no result of
- * tbcollect; VT_INCOMPATIBLE_VERSION: its streams have other fields than profile.h says. */
+/* Follows symbolic links. What TBRW_open returns; VT_STREAM_NOT_EXIST: a tb5 file without samples;
+ * VT_INCOMPATIBLE_VERSION: its streams have other fields than profile.h says. */
 TBRW_U32 profile_reader_open(const char *path, struct profile_reader **reader);
 void profile_reader_close(struct profile_reader *reader); /* accepts NULL */
 

@@ -95,8 +95,10 @@ TBRW_U32 profile_reader_find_streams(struct profile_reader *reader)
 		}
 		previous = id;
 	}
-	/* A complete tb5 file with none of the streams is somebody else's. */
-	if (code == VT_SUCCESS && reader->is_complete && !is_any)
+	if (code != VT_SUCCESS || is_any)
+		return code;
+	code = profile_plain_find(reader);
+	if (code == VT_SUCCESS && reader->is_complete && !reader->is_plain)
 		return VT_STREAM_NOT_EXIST;
 	return code;
 }

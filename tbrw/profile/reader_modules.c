@@ -94,6 +94,8 @@ static TBRW_U32 take_record(struct load *load, const TBRW_MODULE *record)
 	if (module.length > UINT64_MAX - module.start)
 		module.length = UINT64_MAX - module.start;
 	TBRW_U32 code = profile_reader_string(reader, record->module_path, &module.path);
+	if (code == VT_SUCCESS && reader->is_plain && !*module.path)
+		code = profile_reader_string(reader, record->module_name, &module.path);
 	if (code != VT_SUCCESS)
 		return code;
 	uint8_t flags = 0;

@@ -10,10 +10,21 @@
 struct profile_sample_batch;
 struct profile_module_maps;
 
+/* Values of a sample's eventIndex, which has 8 bits. */
+#define PROFILE_EVENT_COUNT 256u
+
+/* Where a sample's fields are in an entry of stream 0. */
+struct profile_sample_layout {
+	uint32_t entry_size;
+	uint32_t pc_offset;
+	uint32_t tsc_offset; /* PROFILE_NONE: samples have no times */
+};
+
 struct profile_reader {
 	TBRW_PTR file;
 	bool is_complete;
 	bool is_bound;
+	bool is_plain;  /* another program's file, without tbcollect's streams */
 	bool must_scan; /* bind deduced processes or threads, which we deduce by our own rules */
 	uint32_t streams[PROFILE_STREAM_ID_COUNT]; /* numbers; PROFILE_NONE: not in the file */
 
@@ -56,7 +67,9 @@ struct profile_reader {
 	uint32_t thread_count;
 	struct profile_lives thread_lives; /* key: pid << 32 | tid */
 
-	bool has_sample_streams; /* both are open for reading */
+	bool has_sample_streams; /* they are open for reading; a plain file has only stream 0 */
+	struct profile_sample_layout layout;
+	uint64_t weight_ns[PROFILE_EVENT_COUNT]; /* of a plain file's sample, by its event */
 	uint64_t sample_count;
 	struct profile_sample_batch *batch;
 	struct profile_host_info host;
@@ -118,7 +131,24 @@ static inline uint64_t profile_thread_key(uint32_t pid, uint32_t tid)
 	return (uint64_t)pid << 32 | tid;
 }
 
+/* ---- reader_plain.c ---- */
+
+/* Makes the reader a plain one if stream 0 has sample records. */
+TBRW_U32 profile_plain_find(struct profile_reader *reader);
+/* Makes images, notes and weights; needs the modules. */
+TBRW_U32 profile_plain_load(struct profile_reader *reader);
+/* Makes frames and nodes; needs the lives, and reads all samples. */
+TBRW_U32 profile_plain_make_frames(struct profile_reader *reader);
+/* The node of a leaf; 0 if it is in no module with a name. */
+uint32_t profile_plain_node(const struct profile_reader *reader, uint32_t module, uint64_t ip);
+
 /* ---- reader_samples.c ---- */
+
+static inline uint64_t profile_sample_ip(const TBRW_SampleRecordPC *pc)
+{
+	return pc->IA64PC ? pc->iip : pc->eip;
+}
+
 TBRW_U32 profile_reader_open_samples(struct profile_reader *reader);
 void profile_reader_close_samples(struct profile_reader *reader);
 

@@ -1,12 +1,15 @@
-/* Samples: stream 0 and tbcollect.stacks side by side, some thousand at a time. */
+/* Samples: stream 0 and tbcollect.stacks side by side, some thousand at a time. In a plain file the
+ * stack of a sample is its leaf, and is made here. */
 #include "tbrw/profile/reader_private.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BATCH_SIZE 4096u
 
 struct profile_sample_batch {
+	const struct profile_sample_layout *layout;
 	uint32_t wanted;
 	uint32_t sample_count;
 	uint32_t stack_count;
@@ -32,12 +35,36 @@ static TBRW_U32 take_run(void *to, uint32_t *taken, uint32_t wanted, const void 
 	return *taken < wanted ? TRUE : FALSE;
 }
 
+/* Samples without a time count as the latest: they are in what was never unloaded. */
+static void take_sample_fields(const struct profile_sample_layout *layout, const char *entry,
+			       struct profile_sample_record *sample)
+{
+	memcpy(&sample->pc, entry + layout->pc_offset, sizeof(sample->pc));
+	sample->tsc.tsc = UINT64_MAX - 1;
+	if (layout->tsc_offset != PROFILE_NONE)
+		memcpy(&sample->tsc, entry + layout->tsc_offset, sizeof(sample->tsc));
+}
+
+static TBRW_U32 take_sample_run(struct profile_sample_batch *batch, const void *run, uint64_t size,
+				uint64_t count)
+{
+	if (count == 0)
+		return TRUE;
+	size_t stride = size / count;
+	uint32_t left = batch->wanted - batch->sample_count;
+	uint32_t more = left < count ? left : (uint32_t)count;
+	if (stride < batch->layout->entry_size)
+		return VT_UNSUPPORTED_DATA_SIZE;
+	for (uint32_t i = 0; i < more; i++)
+		take_sample_fields(batch->layout, (const char *)run + i * stride,
+				   &batch->samples[batch->sample_count + i]);
+	batch->sample_count += more;
+	return batch->sample_count < batch->wanted ? TRUE : FALSE;
+}
+
 static TBRW_U32 take_samples(void *data, TBRW_U32 size, TBRW_U32 count, void *user)
 {
-	struct profile_sample_batch *batch = user;
-
-	return take_run(batch->samples, &batch->sample_count, batch->wanted, data, size, count,
-			sizeof(batch->samples[0]));
+	return take_sample_run(user, data, size, count);
 }
 
 static TBRW_U32 take_stacks(void *data, TBRW_U32 size, TBRW_U32 count, void *user)
@@ -58,8 +85,18 @@ static TBRW_U32 take_bound(const void *data, TBRW_U32 size, TBRW_U64 count,
 
 	if (code != TRUE && code != FALSE)
 		return code;
-	return take_run(batch->samples, &batch->sample_count, batch->wanted, data, size, count,
-			sizeof(batch->samples[0]));
+	return take_sample_run(batch, data, size, count);
+}
+
+/* The leaf's node is found with its module. */
+static void make_stacks(const struct profile_reader *reader, struct profile_sample_batch *batch)
+{
+	for (; batch->stack_count < batch->sample_count; batch->stack_count++)
+		batch->stacks[batch->stack_count] = (struct profile_stack){
+			.cpu_ns =
+				reader->weight_ns[batch->samples[batch->stack_count].pc.eventIndex],
+			.state = PROFILE_STACK_NONE,
+		};
 }
 
 static TBRW_U32 read_batch(struct profile_reader *reader, uint64_t start, bool with_bind)
@@ -68,6 +105,7 @@ static TBRW_U32 read_batch(struct profile_reader *reader, uint64_t start, bool w
 	uint64_t left = reader->sample_count - start;
 	TBRW_U32 code;
 
+	batch->layout = &reader->layout;
 	batch->wanted = left < BATCH_SIZE ? (uint32_t)left : BATCH_SIZE;
 	batch->sample_count = 0;
 	batch->stack_count = 0;
@@ -75,7 +113,9 @@ static TBRW_U32 read_batch(struct profile_reader *reader, uint64_t start, bool w
 		code = TBRW_bind_enumerate_data(reader->file, 0, take_bound, batch, start);
 	else
 		code = TBRW_enumerate_data(reader->file, 0, take_samples, batch, start);
-	if (code == VT_SUCCESS)
+	if (code == VT_SUCCESS && reader->is_plain)
+		make_stacks(reader, batch);
+	else if (code == VT_SUCCESS)
 		code = TBRW_enumerate_data(reader->file, reader->streams[PROFILE_STREAM_ID_STACKS],
 					   take_stacks, batch, start);
 	if (code != VT_SUCCESS)
@@ -181,30 +221,53 @@ static void close_data(struct profile_reader *reader, TBRW_U32 stream)
 
 static TBRW_U32 count_samples(struct profile_reader *reader)
 {
-	uint64_t samples, stacks;
+	uint64_t samples, stacks = UINT64_MAX;
 	TBRW_U32 code = count_entries(reader, 0, &samples);
 
-	if (code == VT_SUCCESS)
+	if (code == VT_SUCCESS && !reader->is_plain)
 		code = count_entries(reader, reader->streams[PROFILE_STREAM_ID_STACKS], &stacks);
 	if (code == VT_SUCCESS)
 		reader->sample_count = samples < stacks ? samples : stacks;
 	return code;
 }
 
+static TBRW_U32 open_plain(struct profile_reader *reader)
+{
+	TBRW_U32 code = TBRW_reading_stream(reader->file, 0);
+
+	if (code != VT_SUCCESS)
+		return code;
+	code = TBRW_reading_stream_section(reader->file, 0, TBRW_DATA_SECTION);
+	if (code != VT_SUCCESS)
+		TBRW_done_stream(reader->file, 0);
+	return code;
+}
+
+static TBRW_U32 open_result(struct profile_reader *reader)
+{
+	TBRW_U32 code = open_data(reader, 0, profile_stream_sample_spec());
+
+	if (code != VT_SUCCESS)
+		return code;
+	reader->layout = (struct profile_sample_layout){
+		.entry_size = sizeof(struct profile_sample_record),
+		.pc_offset = offsetof(struct profile_sample_record, pc),
+		.tsc_offset = offsetof(struct profile_sample_record, tsc),
+	};
+	code = open_data(reader, reader->streams[PROFILE_STREAM_ID_STACKS],
+			 profile_stream_spec(PROFILE_STREAM_ID_STACKS));
+	if (code != VT_SUCCESS)
+		close_data(reader, 0);
+	return code;
+}
+
 TBRW_U32 profile_reader_open_samples(struct profile_reader *reader)
 {
-	TBRW_U32 stacks = reader->streams[PROFILE_STREAM_ID_STACKS];
-
-	if (stacks == PROFILE_NONE)
+	if (!reader->is_plain && reader->streams[PROFILE_STREAM_ID_STACKS] == PROFILE_NONE)
 		return VT_SUCCESS;
-	TBRW_U32 code = open_data(reader, 0, profile_stream_sample_spec());
+	TBRW_U32 code = reader->is_plain ? open_plain(reader) : open_result(reader);
 	if (code != VT_SUCCESS)
 		return profile_reader_tolerate(reader, code);
-	code = open_data(reader, stacks, profile_stream_spec(PROFILE_STREAM_ID_STACKS));
-	if (code != VT_SUCCESS) {
-		close_data(reader, 0);
-		return profile_reader_tolerate(reader, code);
-	}
 	reader->has_sample_streams = true;
 	reader->batch = malloc(sizeof(*reader->batch));
 	return reader->batch ? count_samples(reader) : VT_NO_MEMORY;
@@ -214,7 +277,8 @@ void profile_reader_close_samples(struct profile_reader *reader)
 {
 	if (reader->has_sample_streams) {
 		close_data(reader, 0);
-		close_data(reader, reader->streams[PROFILE_STREAM_ID_STACKS]);
+		if (!reader->is_plain)
+			close_data(reader, reader->streams[PROFILE_STREAM_ID_STACKS]);
 	}
 	free(reader->batch);
 }
@@ -248,7 +312,8 @@ static uint32_t bound_process(const struct profile_reader *reader, const DATA_BI
 static uint32_t bound_module(const struct profile_reader *reader, const DATA_BIND_STRUCT *bind,
 			     const struct profile_sample_info *info)
 {
-	if (!bind || bind->module_index >= reader->module_record_count)
+	/* Frames of plain files must be the same before and after a bind: symbols refer to them. */
+	if (!bind || reader->is_plain || bind->module_index >= reader->module_record_count)
 		return PROFILE_NONE;
 	uint32_t module = reader->module_of_record[bind->module_index];
 	if (module == PROFILE_NONE ||
@@ -285,7 +350,7 @@ static TBRW_U32 pass_sample(struct profile_reader *reader, uint64_t index,
 	struct profile_sample_info info = {
 		.index = index,
 		.tsc = sample->tsc.tsc,
-		.ip = sample->pc.IA64PC ? sample->pc.iip : sample->pc.eip,
+		.ip = profile_sample_ip(&sample->pc),
 		.pid = sample->pc.pidRecIndex,
 		.tid = sample->pc.tid,
 		.cpu = sample->pc.cpuNum,
@@ -295,6 +360,8 @@ static TBRW_U32 pass_sample(struct profile_reader *reader, uint64_t index,
 	TBRW_U32 code = attribute(reader, bind, &info);
 	if (code != VT_SUCCESS)
 		return code;
+	if (reader->is_plain)
+		info.stack.node = profile_plain_node(reader, info.module, info.ip);
 	return pass->callback(&info, pass->user) ? VT_SUCCESS : PASS_STOPPED;
 }
 

@@ -1,5 +1,6 @@
 #include "tests/profile/fixture.h"
 
+#include "tbrw/profile/wide.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,6 +223,85 @@ void fixture_fill(struct profile_writer *writer, uint32_t samples)
 	fixture_add_thread(writer, 100, 100, fixture_ms(0), PROFILE_TIME_NEVER, samples - odd,
 			   "app");
 	fixture_add_thread(writer, 100, 101, fixture_ms(0), fixture_ms(9000000), odd, "worker");
+}
+
+const TBRW_SAMPREC_DESC_ENTRY fixture_plain_fields[2] = {
+	{.desc_type = ST_LEGACY_SAMPLE_RECORD, .desc_data_size = sizeof(TBRW_SampleRecordPC)},
+	{.desc_offset = sizeof(TBRW_SampleRecordPC),
+	 .desc_type = ST_TIME_STAMP,
+	 .desc_subtype = SST_TSC,
+	 .desc_data_size = sizeof(TBRW_SampleRecordTSC)},
+};
+
+static void write_plain_modules(TBRW_PTR file, const struct fixture_plain *plain)
+{
+	assert_success(TBRW_writing_section(file, TBRW_MODULE_SECTION));
+	for (uint32_t i = 0; i < plain->module_count; i++) {
+		TBRW_MODULE module = plain->modules[i];
+		module.module_size = sizeof(module);
+		assert_success(TBRW_add_module(file, &module));
+	}
+	assert_success(TBRW_done_section(file, TBRW_MODULE_SECTION));
+}
+
+static void write_plain_events(TBRW_PTR file, const struct fixture_plain *plain)
+{
+	if (plain->event_count == 0)
+		return;
+	assert_success(TBRW_writing_stream_section(file, 0, TBRW_EVENT_DESCRIPTION_SECTION));
+	for (uint32_t i = 0; i < plain->event_count; i++) {
+		TBRW_EVENT event = plain->events[i];
+		event.event_size = sizeof(event);
+		assert_success(TBRW_add_event(file, 0, &event));
+	}
+	assert_success(TBRW_done_stream_section(file, 0, TBRW_EVENT_DESCRIPTION_SECTION));
+}
+
+static void write_plain_info(TBRW_PTR file, const struct fixture_plain *plain)
+{
+	union {
+		const wchar_t *given;
+		wchar_t *taken;
+	} command = {.given = plain->command};
+	TBRW_STREAM_INFO info = {
+		.stream_info_size = sizeof(info),
+		.stream_type = TBRW_SAMPLING_STREAM,
+		.sampling_duration = 1500,
+		.sampling_interval = plain->interval_us,
+		.command_line.soi_ptr = command.taken,
+	};
+
+	assert_success(TBRW_writing_stream_section(file, 0, TBRW_STREAM_INFO_SECTION));
+	assert_success(TBRW_set_stream_info(file, 0, &info));
+	assert_success(TBRW_done_stream_section(file, 0, TBRW_STREAM_INFO_SECTION));
+}
+
+void fixture_write_plain(const struct fixture_plain *plain)
+{
+	union {
+		const void *given;
+		void *taken;
+	} samples = {.given = plain->samples};
+	TBRW_PTR file;
+
+	unlink(path);
+	assert_success(profile_file_open(&file, path, TBRW_FILE_WRITE | TBRW_FILE_CREATE_ALWAYS));
+	write_plain_modules(file, plain);
+	assert_success(TBRW_writing_stream(file, 0));
+	write_plain_info(file, plain);
+	write_plain_events(file, plain);
+	assert_success(TBRW_writing_stream_section(file, 0, TBRW_DATA_DESCRIPTION_SECTION));
+	for (uint32_t i = 0; i < plain->field_count; i++) {
+		TBRW_SAMPREC_DESC_ENTRY entry = plain->fields[i];
+		entry.desc_size = sizeof(entry);
+		assert_success(TBRW_add_data_descriptor_entry(file, 0, &entry));
+	}
+	assert_success(TBRW_done_stream_section(file, 0, TBRW_DATA_DESCRIPTION_SECTION));
+	assert_success(TBRW_writing_stream_section(file, 0, TBRW_DATA_SECTION));
+	assert_success(TBRW_add_data(file, 0, (TBRW_U32)plain->size, samples.taken));
+	assert_success(TBRW_done_stream_section(file, 0, TBRW_DATA_SECTION));
+	assert_success(TBRW_done_stream(file, 0));
+	assert_success(TBRW_close(file));
 }
 
 struct collected {

@@ -44,6 +44,23 @@ void fixture_add_process(struct profile_writer *writer, uint32_t pid, uint64_t s
 void fixture_add_thread(struct profile_writer *writer, uint32_t pid, uint32_t tid,
 			uint64_t start_ns, uint64_t end_ns, uint32_t samples, const char *name);
 
+/* A plain tb5 file, as another program writes it with the TBRW API. */
+struct fixture_plain {
+	uint32_t interval_us;   /* of the stream */
+	const wchar_t *command; /* NULL: none */
+	const TBRW_EVENT *events;
+	uint32_t event_count;
+	const TBRW_MODULE *modules; /* strings by soi_ptr */
+	uint32_t module_count;
+	const TBRW_SAMPREC_DESC_ENTRY *fields; /* offset, type, subtype and size count */
+	uint32_t field_count;
+	const void *samples;
+	size_t size; /* of all samples, bytes */
+};
+/* The fields of a sample record and a TSC behind it. */
+extern const TBRW_SAMPREC_DESC_ENTRY fixture_plain_fields[2];
+void fixture_write_plain(const struct fixture_plain *plain);
+
 /* All samples of a result, in memory that the caller frees. */
 struct profile_sample_info *fixture_samples(struct profile_reader *reader, uint64_t *count);
 

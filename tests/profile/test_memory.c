@@ -64,6 +64,27 @@ static bool count_sample(const struct profile_sample_info *sample, void *user)
 	return true;
 }
 
+static void write_plain(void)
+{
+	struct {
+		TBRW_SampleRecordPC pc;
+		TBRW_SampleRecordTSC tsc;
+	} samples[51] = {0};
+	wchar_t path[] = L"/opt/app";
+	TBRW_MODULE module = {.module_length = 10, .module_path.soi_ptr = path};
+	struct fixture_plain plain = {
+		.command = L"app",
+		.modules = &module,
+		.module_count = 1,
+		.fields = fixture_plain_fields,
+		.field_count = 2,
+		.samples = samples,
+		.size = sizeof(samples),
+	};
+
+	fixture_write_plain(&plain);
+}
+
 START_TEST(reader_without_memory)
 {
 	struct profile_writer *writer = fixture_create();
@@ -71,10 +92,12 @@ START_TEST(reader_without_memory)
 
 	fixture_fill(writer, 50);
 	fixture_add_sample(writer, 99, 300, 301, 0x1234);
-	if (_i == 0)
-		fixture_finish(writer);
-	else
+	if (_i == 1)
 		fixture_kill(writer);
+	else
+		fixture_finish(writer);
+	if (_i == 2)
+		write_plain();
 	for (uint32_t n = 0; n < ALLOCATIONS_MAX; n++) {
 		struct profile_reader *reader = NULL;
 		uint64_t count = 0;
@@ -196,7 +219,7 @@ static Suite *memory_suite(void)
 
 	tcase_add_checked_fixture(tcase, fixture_setup, fixture_teardown);
 	tcase_set_timeout(tcase, 120);
-	tcase_add_loop_test(tcase, reader_without_memory, 0, 2);
+	tcase_add_loop_test(tcase, reader_without_memory, 0, 3);
 	tcase_add_test(tcase, writer_without_memory);
 	tcase_add_test(tcase, symbols_without_memory);
 	suite_add_tcase(suite, tcase);

@@ -38,7 +38,9 @@ static void take_note(struct overview *overview, const struct profile_note *note
 	switch (note->kind) {
 	case PROFILE_NOTE_COMMAND:
 		overview->command = text;
-		overview->target_pid = known(note->pid);
+		/* A plain tb5 file does not say which process it was. */
+		if (note->pid != 0)
+			overview->target_pid = known(note->pid);
 		break;
 	case PROFILE_NOTE_ATTACHED:
 		if (!overview->target_pid.is_known) {

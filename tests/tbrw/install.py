@@ -1,6 +1,9 @@
 """libtbrw as a stranger finds it: installed, found by pkg-config, used from C and C++, linked both ways.
 Usage: install.py SOURCE BUILD_DIRECTORY"""
 
+import csv
+import io
+import json
 import os
 import re
 import subprocess
@@ -69,6 +72,34 @@ def check_programs(root, work):
     run(f'{work}/sampler', cwd=work, env=libraries)
     printed = run(find(root, 'print_tb5'), f'{work}/sampler.tb5')
     assert 'complete: yes' in printed and '  299: ip=' in printed and '/sampler"' in printed, printed
+    check_reports(find(root, 'tbreport'), find(root, 'tbconvert'), f'{work}/sampler')
+
+
+def check_reports(tbreport, tbconvert, program):
+  """The example's file, which has no streams but the sampling stream, before and after finalization."""
+  file = f'{program}.tb5'
+
+  def rows(report):
+    return list(csv.DictReader(io.StringIO(run(tbreport, report, '--format', 'csv', file))))
+
+  summary = json.loads(run(tbreport, 'summary', '--format', 'json', file))
+  known = {'samples': 300, 'interval_s': 0.001, 'cpu_time_s': 0.3, 'threads': 1, 'processes': 1, 'complete': True}
+  assert {key: summary[key] for key in known} == known and summary['stacks']['none'] == 300, summary
+  assert 'Samples:                  300' in run(tbreport, file)
+  hotspots = rows('hotspots')
+  assert sum(int(row['Samples']) for row in hotspots) == 300, hotspots
+  assert any(re.fullmatch('func@0x[0-9a-f]+', row['Function']) for row in hotspots), hotspots
+  modules = {row['Module']: row for row in rows('modules')}
+  assert int(modules['sampler']['Samples']) > 200 and modules['sampler']['Path'] == os.path.realpath(program), modules
+  threads = rows('threads')
+  assert [(row['Thread'], row['Samples'], row['CPU Time']) for row in threads] == [('sampler', '300', '0.300000')], threads
+  folded = run(tbconvert, 'export', '--to', 'folded', '-o', '-', file).splitlines()
+  assert sum(int(line.split()[-1]) for line in folded) == 300, folded
+  assert all(line.startswith('sampler;') for line in folded), folded
+  run(tbconvert, 'finalize', file)
+  hotspots = rows('hotspots')
+  assert any(row['Function'] == 'main' and int(row['Samples']) > 200 and row['Source File'].endswith('sampler.c')
+             for row in hotspots), hotspots
 
 
 def main():

@@ -62,7 +62,7 @@ int attach_process(struct sampler *sampler, struct tracker *tracker, pid_t pid, 
 
 void attach_drop_doubles(struct sampler *sampler, const struct tracker *tracker)
 {
-	for (size_t i = 1; i < sampler->thread_count; i++) {
+	for (size_t i = 0; i < sampler->thread_count; i++) {
 		const struct sampler_thread *thread = &sampler->threads[i];
 		uint32_t family = tracker_family(tracker, thread->tid);
 		if (family != UINT32_MAX && family != thread->family)

@@ -104,6 +104,24 @@ int event_open(const struct event_config *config, pid_t tid, int cpu)
 	return open_event(&attr, tid, cpu);
 }
 
+int event_open_idle(const struct event_config *config, int cpu)
+{
+	struct perf_event_attr attr;
+	memset(&attr, 0, sizeof(attr));
+	attr.size = sizeof(attr);
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	attr.disabled = 1;
+	attr.exclude_kernel = 1;
+	attr.exclude_hv = 1;
+	/* What the ring takes from the event it is mapped on; events of one ring have one clock. */
+	attr.watermark = 1;
+	attr.wakeup_watermark = config->wakeup_bytes;
+	attr.use_clockid = 1;
+	attr.clockid = CLOCK_MONOTONIC_RAW;
+	return open_event(&attr, 0, cpu);
+}
+
 int event_open_output(const struct event_config *config, int cpu)
 {
 	struct perf_event_attr attr;

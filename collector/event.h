@@ -46,6 +46,9 @@ struct record_format event_format(const struct event_config *config);
 /* Opens the event of tid on cpu. Returns the fd (close-on-exec), or -1 with errno. */
 int event_open(const struct event_config *config, pid_t tid, int cpu);
 
+/* Opens an event of our own on cpu that never counts: a ring mapped on it outlives every target. */
+int event_open_idle(const struct event_config *config, int cpu);
+
 /* Opens the event whose samples are what a BPF program sends on cpu, in the sampling events'
  * format; needs raw and CAP_PERFMON. Returns as event_open does. */
 int event_open_output(const struct event_config *config, int cpu);

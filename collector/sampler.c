@@ -109,8 +109,12 @@ static void close_events(const struct sampler *sampler, struct sampler_thread *t
 
 static void unmap_rings(struct sampler *sampler)
 {
-	for (size_t i = 0; sampler->rings != NULL && i < sampler->cpus.count; i++)
+	for (size_t i = 0; sampler->rings != NULL && i < sampler->cpus.count; i++) {
+		int fd = sampler->rings[i].page != NULL ? sampler->rings[i].fd : -1;
 		ring_finish(&sampler->rings[i]);
+		if (fd >= 0)
+			close(fd);
+	}
 	free(sampler->rings);
 	sampler->rings = NULL;
 }
@@ -152,22 +156,25 @@ static int open_events(const struct sampler *sampler, struct sampler_thread *thr
 	return 0;
 }
 
-/* Maps the rings on the thread's events. 0, or -1 with errno and no ring mapped. */
-static int map_rings(struct sampler *sampler, const struct sampler_thread *thread)
+/* Maps the rings, each on an idle event. 0, or -1 with errno and no ring mapped. */
+static int map_rings(struct sampler *sampler)
 {
 	sampler->rings = calloc(sampler->cpus.count, sizeof(*sampler->rings));
 	for (size_t i = 0; sampler->rings != NULL && i < sampler->cpus.count; i++) {
-		if (ring_init(&sampler->rings[i], thread->fds[i], sampler->ring_size) == 0)
+		int fd = event_open_idle(&sampler->config, (int)sampler->cpus.numbers[i]);
+		if (fd >= 0 && ring_init(&sampler->rings[i], fd, sampler->ring_size) == 0)
 			continue;
 		int error = errno;
+		if (fd >= 0)
+			close(fd);
 		unmap_rings(sampler);
 		errno = error;
 	}
 	return sampler->rings != NULL ? 0 : -1;
 }
 
-/* The first thread: the larger the rings, the larger the stacks, and both must be allowed. */
-static int open_first(struct sampler *sampler, struct sampler_thread *thread)
+/* The larger the rings, the larger the stacks; rings shrink to what is allowed. */
+static int open_rings(struct sampler *sampler)
 {
 	bool choose = sampler->config.stack_size == UINT32_MAX;
 	sampler->limited = !choose;
@@ -176,24 +183,22 @@ static int open_first(struct sampler *sampler, struct sampler_thread *thread)
 			sampler->config.stack_size =
 				choose_stack_size(sampler->ring_size, sampler->config.interval_ns);
 		sampler->config.wakeup_bytes = (uint32_t)(sampler->ring_size / 4);
-		if (open_events(sampler, thread) < 0)
-			return -1;
-		if (map_rings(sampler, thread) == 0)
+		if (map_rings(sampler) == 0)
 			return 0;
-		int error = errno;
-		close_events(sampler, thread);
-		errno = error;
-		if ((error != EPERM && error != ENOMEM) || sampler->ring_size / 2 < RING_MIN)
+		if ((errno != EPERM && errno != ENOMEM) || sampler->ring_size / 2 < RING_MIN)
 			return -1;
 	}
 }
 
-static int open_further(struct sampler *sampler, struct sampler_thread *thread)
+/* Opens a thread's events and sends their records to the rings. */
+static int open_thread(struct sampler *sampler, struct sampler_thread *thread)
 {
+	if (sampler->rings == NULL && open_rings(sampler) < 0)
+		return -1;
 	if (open_events(sampler, thread) < 0)
 		return -1;
 	for (size_t i = 0; i < sampler->cpus.count; i++) {
-		if (event_redirect(thread->fds[i], sampler->threads[0].fds[i]) == 0)
+		if (event_redirect(thread->fds[i], sampler->rings[i].fd) == 0)
 			continue;
 		int error = errno;
 		close_events(sampler, thread);
@@ -252,8 +257,7 @@ static int explain(const struct sampler *sampler, pid_t pid, int error, struct f
 				   count_tasks(sampler), sampler->cpus.count,
 				   count_tasks(sampler) * sampler->cpus.count,
 				   (unsigned long long)limit.rlim_cur);
-	if (sampler->thread_count == 0 && sampler->ring_size / 2 < RING_MIN &&
-	    (error == EPERM || error == ENOMEM))
+	if (sampler->rings == NULL && (error == EPERM || error == ENOMEM))
 		return failure_set(failure, FAILURE_EXIT,
 				   "cannot map the sampling buffers: %s; another profiler may use "
 				   "up "
@@ -272,15 +276,12 @@ int sampler_add(struct sampler *sampler, pid_t pid, pid_t tid, struct failure *f
 	sampler->threads = threads;
 	struct sampler_thread *thread = &threads[sampler->thread_count];
 	*thread = (struct sampler_thread){.pid = pid, .tid = tid};
-	int result = sampler->thread_count == 0 ? open_first(sampler, thread)
-						: open_further(sampler, thread);
+	int result = open_thread(sampler, thread);
 	if (result != 0)
 		return errno == ESRCH ? 1 : explain(sampler, pid, errno, failure);
 	/* Events without the program give the kernel's copies. */
 	int unused = sampler->source != NULL ? use_source(sampler, thread) : 0;
 	if (unused < 0 && sampler->wanted == SAMPLER_BPF) {
-		if (sampler->thread_count == 0)
-			unmap_rings(sampler);
 		close_events(sampler, thread);
 		return explain_source(-unused, failure);
 	}
@@ -290,8 +291,7 @@ int sampler_add(struct sampler *sampler, pid_t pid, pid_t tid, struct failure *f
 
 void sampler_drop(struct sampler *sampler, size_t index)
 {
-	if (index > 0)
-		close_events(sampler, &sampler->threads[index]);
+	close_events(sampler, &sampler->threads[index]);
 }
 
 void sampler_stop(struct sampler *sampler)

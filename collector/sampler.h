@@ -1,7 +1,7 @@
 /*
  * The sampling events of all followed threads, and the rings that their records go to: one ring per
- * online CPU, mapped on the events of the first thread; the events of further threads are sent to
- * the same rings.
+ * online CPU, mapped on an idle event of the collector itself, so that it lives as long as the
+ * collection whatever threads end.
  */
 #ifndef COLLECTOR_SAMPLER_H
 #define COLLECTOR_SAMPLER_H
@@ -33,7 +33,7 @@ enum sampler_source {
 struct sampler {
 	struct cpus cpus;
 	struct event_config config;
-	struct ring *rings; /* one per CPU, once the first thread was added */
+	struct ring *rings; /* one per CPU, on idle events of ours; from the first thread on */
 	size_t ring_size;   /* bytes of data */
 	struct sampler_thread *threads;
 	size_t thread_count;
@@ -50,12 +50,12 @@ int sampler_init(struct sampler *sampler, const struct event_config *config,
 		 enum sampler_source wanted, struct failure *failure);
 void sampler_finish(struct sampler *sampler);
 
-/* Opens the events of a thread; the first one maps the rings. Returns 0, 1 if the thread is gone,
+/* Opens the events of a thread; the first call maps the rings. Returns 0, 1 if the thread is gone,
  * or -1. On success the thread is the last of sampler->threads. */
 int sampler_add(struct sampler *sampler, pid_t pid, pid_t tid, struct failure *failure);
 
 /* Closes the events of threads[index] (which is followed through another one's); the entry stays,
- * without fds. Not for the first thread, whose events hold the rings. */
+ * without fds. */
 void sampler_drop(struct sampler *sampler, size_t index);
 
 /* Stops all events: nothing is counted from here on. */

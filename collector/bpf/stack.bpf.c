@@ -27,8 +27,19 @@ struct mm_struct {
 	unsigned long start_stack;
 } __attribute__((preserve_access_index));
 
+struct thread_struct {
+#if defined(__TARGET_ARCH_x86)
+	unsigned long fsbase;
+#else
+	struct {
+		unsigned long tp_value;
+	} uw;
+#endif
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	struct mm_struct *mm;
+	struct thread_struct thread;
 } __attribute__((preserve_access_index));
 
 struct vm_area_struct {
@@ -89,6 +100,8 @@ struct {
 struct range {
 	__u64 low;
 	__u64 high;
+	__u64 start; /* of the stack of the program that it was seen in */
+	__u64 whole; /* the mapping is nothing but this stack */
 };
 
 struct {
@@ -131,6 +144,11 @@ static _Bool is_user_64(const struct bpf_perf_event_data *context)
 	__u64 cs = context->regs.cs;
 	return (cs & 3) == 3 && (cs & 0xffff) != 0x23;
 }
+
+static __u64 thread_pointer(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, thread.fsbase);
+}
 #elif defined(__TARGET_ARCH_arm64)
 static __u64 stack_pointer(const struct bpf_perf_event_data *context)
 {
@@ -141,6 +159,11 @@ static __u64 stack_pointer(const struct bpf_perf_event_data *context)
 static _Bool is_user_64(const struct bpf_perf_event_data *context)
 {
 	return (context->regs.pstate & 0x1f) == 0;
+}
+
+static __u64 thread_pointer(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, thread.uw.tp_value);
 }
 #endif
 
@@ -164,44 +187,62 @@ static long note_range(struct task_struct *task, struct vm_area_struct *vma, str
 	return 0;
 }
 
-/* The end of the stack that sp points into, 0 if it is not found. Looking the mapping up takes the
- * lock of the address space, so that it is done only when the thread's stack changes. */
-static __u64 find_top(struct task_struct *task, __u64 sp)
+/* Where the stack ends that lies in a mapping. The outermost frame of a program's first thread is
+ * where its stack started, with the arguments above; that of another thread is below its control
+ * block, which the C libraries put on top of its stack. Other mappings have other data too. */
+static void trim_range(struct task_struct *task, __u64 sp, struct range *range)
 {
-	struct range *known =
-		bpf_task_storage_get(&ranges, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (known && sp >= known->low && sp < known->high)
-		return known->high;
-	struct range range = {};
-	if (bpf_find_vma(task, sp, note_range, &range, 0) != 0 || range.high <= sp)
-		return 0;
-	/* Read by helper: following pointers directly makes the verifier search all types by name.
-	 */
-	__u64 start = BPF_CORE_READ(task, mm, start_stack) + START_STACK_EXTRA;
-	if (start > sp && start < range.high)
-		range.high = start;
-	if (known)
-		*known = range;
-	return range.high;
+	__u64 control = thread_pointer(task);
+	range->whole = 1;
+	if (range->start >= sp && range->start < range->high)
+		range->high = lesser(range->start + START_STACK_EXTRA, range->high);
+	else if (control > sp && control < range->high)
+		range->high = control;
+	else
+		range->whole = 0;
 }
 
-static void forget_top(struct task_struct *task)
+/* The stack that sp points into; high is 0 if it is not found. Looking the mapping up takes the
+ * lock of the address space, so that it is done only when the thread's stack changes. Without
+ * randomization exec makes a new stack where the old one was, but seldom with the same start. */
+static void find_range(struct task_struct *task, __u64 sp, struct range *range)
+{
+	/* Read by helper: following pointers directly makes the verifier search all types by name.
+	 */
+	__u64 start = BPF_CORE_READ(task, mm, start_stack);
+	struct range *known =
+		bpf_task_storage_get(&ranges, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (known && sp >= known->low && sp < known->high && start == known->start) {
+		*range = *known;
+		return;
+	}
+	if (bpf_find_vma(task, sp, note_range, range, 0) != 0)
+		return;
+	range->start = start;
+	trim_range(task, sp, range);
+	if (known)
+		*known = *range;
+}
+
+static void forget_range(struct task_struct *task)
 {
 	struct range *known = bpf_task_storage_get(&ranges, task, 0, 0);
 	if (known)
 		known->high = 0;
 }
 
-/* How much of a stack is copied. Large stacks share what the ring can take in a time. */
-static __u64 choose_total(struct slot *slot, __u64 size)
+/* How much of a stack is copied. Large stacks share what the ring can take in a time; where only
+ * some of a mapping is stack, as that of coroutines, no more than the usual is taken. */
+static __u64 choose_total(struct slot *slot, const struct range *range, __u64 sp)
 {
+	__u64 size = range->high - sp;
 	__u64 now = bpf_ktime_get_ns();
 	__u64 elapsed = (now - slot->filled_ns) >> 10;
 	slot->filled_ns = now;
 	slot->tokens += lesser(elapsed, ELAPSED_MAX) * refill_bytes;
 	slot->tokens = lesser(slot->tokens, gather_bytes);
 	size = lesser(size, STACK_CHUNK_TOTAL_MAX);
-	if (size > greater(always_bytes, slot->tokens))
+	if (size > greater(always_bytes, range->whole ? slot->tokens : 0))
 		size = always_bytes;
 	slot->tokens -= lesser(size, slot->tokens);
 	return size;
@@ -280,11 +321,12 @@ int sample_stack(struct bpf_perf_event_data *context)
 		return SAMPLE_PLAIN;
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 sp = stack_pointer(context);
-	__u64 top = find_top(task, sp);
-	if (top <= sp)
+	struct range range = {};
+	find_range(task, sp, &range);
+	if (range.high <= sp)
 		return SAMPLE_PLAIN;
 	struct copy copy = {.context = context, .slot = slot, .sp = sp};
-	copy.total = choose_total(slot, top - sp);
+	copy.total = choose_total(slot, &range, sp);
 	slot->chunk.magic = STACK_CHUNK_MAGIC;
 	slot->chunk.count = read_count(context);
 	slot->chunk.period = context->sample_period;
@@ -292,7 +334,7 @@ int sample_stack(struct bpf_perf_event_data *context)
 	bpf_loop(STACK_CHUNK_TOTAL_MAX / STACK_CHUNK_BYTES + 1, send_chunk, &copy, 0);
 	/* The top of a stack is in use; if it is not there, the mapping was another one. */
 	if (copy.absent_at_end)
-		forget_top(task);
+		forget_range(task);
 	return copy.sent > 0 ? SAMPLE_SENT : SAMPLE_PLAIN;
 }
 

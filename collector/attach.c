@@ -38,6 +38,26 @@ static int open_new_threads(struct sampler *sampler, struct tracker *tracker, pi
 	return opened;
 }
 
+int attach_check(pid_t pid, struct failure *failure)
+{
+	char line[256];
+	char path[64];
+	long leader = pid;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	FILE *file = fopen(path, "re");
+	if (file == NULL)
+		return event_explain(failure, ESRCH, pid);
+	while (fgets(line, sizeof(line), file) != NULL)
+		if (strncmp(line, "Tgid:", 5) == 0)
+			leader = strtol(line + 5, NULL, 10);
+	fclose(file);
+	if (leader == pid)
+		return 0;
+	return failure_set(failure, FAILURE_EXIT,
+			   "cannot attach to %d: it is a thread of process %ld; give -p %ld",
+			   (int)pid, leader, leader);
+}
+
 int attach_process(struct sampler *sampler, struct tracker *tracker, pid_t pid, attach_drain *drain,
 		   void *user, struct failure *failure)
 {

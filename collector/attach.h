@@ -10,6 +10,9 @@
 /* Applies the records that the rings hold by now. */
 typedef void attach_drain(void *user);
 
+/* Whether pid is a process, not one of its further threads, which /proc would let through. */
+int attach_check(pid_t pid, struct failure *failure);
+
 /*
  * Opens all threads of pid. A thread made by an opened one is followed by inheritance; one made
  * before its maker was opened is found by reading the list again, until nothing new is in it. drain

@@ -2,8 +2,10 @@
 #include "collector/options.h"
 #include "collector/session.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static int flush_output(void)
 {
@@ -13,11 +15,24 @@ static int flush_output(void)
 	return EXIT_FAILURE;
 }
 
+/* Files that we open must not get the numbers of standard streams that are closed. A launched
+ * program still finds them closed. */
+static void hold_standard_streams(void)
+{
+	int fd;
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
 	struct failure failure = {0};
 	int exit_status = 0;
+	hold_standard_streams();
 	if (options_parse(&options, argc, argv, &failure) == 0) {
 		switch (options.action) {
 		case OPTIONS_HELP:

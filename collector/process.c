@@ -67,6 +67,7 @@ static void unload_mapping(const struct mapping *mapping, void *user)
 
 static void clear(struct process *process)
 {
+	process->map_version++;
 	process->mappings.count = 0;
 	process->main_image = 0;
 	process->committed = false;
@@ -118,6 +119,7 @@ static int add_mapping(struct process *process, const struct process_context *co
 		process->main_image = mapping.image;
 	mapping.is_main = mapping.image != 0 && mapping.image == process->main_image;
 	process->exec_pending = false;
+	process->map_version++;
 	if (mapping_list_add(&process->mappings, &mapping, unload_mapping, &unload) < 0)
 		return -1;
 	if (process->space != NULL &&

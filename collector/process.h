@@ -28,6 +28,7 @@ struct process {
 	struct uw_space *space; /* NULL until the first walk */
 	uint32_t main_image;    /* the program's; 0: not known yet */
 	uint32_t thread_count;  /* live ones */
+	uint64_t map_version;   /* changes with the mappings */
 	bool committed;
 	bool any_written;  /* of its module records: the next one is not the first */
 	bool stale;        /* records were lost: the maps must be read again before use */

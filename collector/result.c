@@ -40,7 +40,7 @@ static long find_next_number(void)
 
 static int create_next(struct result *result, struct failure *failure)
 {
-	int error = ENOSPC; /* all numbers are taken */
+	int error = 0; /* all numbers are taken */
 	for (long number = find_next_number(); number <= NUMBER_MAX; number++) {
 		snprintf(result->directory, sizeof(result->directory), "r%03ldhs", number);
 		if (mkdir(result->directory, 0777) == 0) {
@@ -54,7 +54,7 @@ static int create_next(struct result *result, struct failure *failure)
 	return failure_set(failure, FAILURE_EXIT,
 			   "cannot make a result directory r@@@hs here: %s; choose another place "
 			   "with -r DIR",
-			   error == ENOSPC ? "no number is free" : strerror(error));
+			   error == 0 || error == EEXIST ? "no number is free" : strerror(error));
 }
 
 static int create_named(struct result *result, const char *directory, struct failure *failure)

@@ -55,7 +55,8 @@ struct session {
 	struct pollfd *polls; /* signals, then attached processes, then rings */
 	size_t poll_count;
 	uint64_t start_ns;
-	uint64_t start_cpu_ns; /* the collector's own CPU time at the start */
+	uint64_t start_cpu_ns;    /* the collector's own CPU time at the start */
+	uint64_t attached_cpu_ns; /* of the attached processes, once all events were open */
 	uint64_t end_ns;
 	uint64_t next_sync_ns;
 	bool stop;
@@ -192,12 +193,15 @@ static int open_attached(struct session *session, struct failure *failure)
 {
 	const struct options *options = session->options;
 	for (size_t i = 0; i < options->pid_count; i++)
-		if (attach_process(&session->sampler, session->tracker, options->pids[i],
+		if (attach_check(options->pids[i], failure) < 0 ||
+		    attach_process(&session->sampler, session->tracker, options->pids[i],
 				   drain_attaching, session, failure) < 0)
 			return -1;
 	if (session->merge == NULL && open_merge(session, failure) < 0)
 		return -1;
 	attach_drop_doubles(&session->sampler, session->tracker);
+	for (size_t i = 0; i < options->pid_count; i++)
+		session->attached_cpu_ns += cpu_time_of_process_ns(options->pids[i]);
 	return 0;
 }
 
@@ -210,9 +214,14 @@ static int open_polls(struct session *session, struct failure *failure)
 		return failure_set(failure, FAILURE_EXIT, "out of memory");
 	struct pollfd *next = session->polls;
 	*next++ = (struct pollfd){.fd = session->signals.fd, .events = POLLIN};
-	for (size_t i = 0; i < options->pid_count; i++)
-		*next++ = (struct pollfd){.fd = (int)syscall(SYS_pidfd_open, options->pids[i], 0),
-					  .events = POLLIN};
+	for (size_t i = 0; i < options->pid_count; i++) {
+		int fd = (int)syscall(SYS_pidfd_open, options->pids[i], 0);
+		if (fd < 0 && errno != ESRCH)
+			return failure_set(failure, FAILURE_EXIT,
+					   "cannot watch process %d: %s (pidfd_open)",
+					   (int)options->pids[i], strerror(errno));
+		*next++ = (struct pollfd){.fd = fd, .events = POLLIN};
+	}
 	for (size_t i = 0; i < session->sampler.cpus.count; i++)
 		*next++ = (struct pollfd){.fd = session->sampler.rings[i].fd, .events = POLLIN};
 	session->poll_count = count;
@@ -311,7 +320,8 @@ static void handle_signals(struct session *session)
 			target_check(&session->target, false);
 		else if (is_launch(session))
 			forward(session, &event);
-		else
+		else if (event.number == SIGINT || event.number == SIGTERM ||
+			 event.number == SIGHUP || event.number == SIGQUIT)
 			session->stop = true;
 	}
 	if (is_launch(session) && session->target.ended)
@@ -367,6 +377,16 @@ static int collect(struct session *session, struct failure *failure)
 	return 0;
 }
 
+/* CPU time of the attached processes so far, threads that ended included; those that are gone count
+ * as they did at the start, so that the difference is never too much. */
+static uint64_t attached_cpu_ns(const struct session *session)
+{
+	uint64_t total = 0;
+	for (size_t i = 0; i < session->options->pid_count; i++)
+		total += cpu_time_of_process_ns(session->options->pids[i]);
+	return total > session->attached_cpu_ns ? total : session->attached_cpu_ns;
+}
+
 /* The events' own totals: CPU time that no sample told of, and records lost without a trace. */
 static void settle(struct session *session)
 {
@@ -381,6 +401,9 @@ static void settle(struct session *session)
 	}
 	if (session->target.ended)
 		tracker_settle_all(session->tracker, session->target.cpu_ns);
+	else if (!is_launch(session))
+		tracker_settle_all(session->tracker,
+				   attached_cpu_ns(session) - session->attached_cpu_ns);
 	tracker_counts(session->tracker, &counts);
 	if (lost > counts.lost)
 		emit_note(session->emit, PROFILE_NOTE_RECORDS_LOST, session->end_ns,
@@ -434,14 +457,18 @@ static void report(const struct session *session)
 {
 	struct tracker_counts counts;
 	char lost[64] = "";
+	char more[64] = "";
 	tracker_counts(session->tracker, &counts);
 	if (counts.lost > 0)
 		snprintf(lost, sizeof(lost), " (%llu lost)", (unsigned long long)counts.lost);
+	if (counts.unattributed_ns > counts.cpu_ns / 100)
+		snprintf(more, sizeof(more), " (and %.3f s in no thread's account)",
+			 (double)counts.unattributed_ns / 1e9);
 	log_line(session->log, LOG_NORMAL,
-		 "%.3f s of CPU time in %llu samples%s of %llu thread%s over %.3f s; result in %s",
-		 (double)(counts.cpu_ns + counts.unattributed_ns) / 1e9,
-		 (unsigned long long)counts.samples, lost, (unsigned long long)counts.threads,
-		 counts.threads == 1 ? "" : "s",
+		 "%.3f s of CPU time%s in %llu samples%s of %llu thread%s over %.3f s; result in "
+		 "%s",
+		 (double)counts.cpu_ns / 1e9, more, (unsigned long long)counts.samples, lost,
+		 (unsigned long long)counts.threads, counts.threads == 1 ? "" : "s",
 		 (double)(session->end_ns - session->start_ns) / 1e9, session->result.directory);
 }
 
@@ -489,11 +516,11 @@ static int run(struct session *session, struct failure *failure)
 	return result;
 }
 
-static int start(struct session *session, const sigset_t *mask, struct failure *failure)
+static int start(struct session *session, struct failure *failure)
 {
 	const struct options *options = session->options;
 	if (is_launch(session) &&
-	    target_fork(&session->target, options->program, mask, failure) < 0)
+	    target_fork(&session->target, options->program, &session->signals, failure) < 0)
 		return -1;
 	priority_raise();
 	if (set_up(session, failure) == 0 &&
@@ -516,7 +543,6 @@ static int start(struct session *session, const sigset_t *mask, struct failure *
 
 int session_run(const struct options *options, int *exit_status, struct failure *failure)
 {
-	sigset_t mask;
 	struct session *session = calloc(1, sizeof(*session));
 	if (session == NULL)
 		return failure_set(failure, FAILURE_EXIT, "out of memory");
@@ -524,16 +550,16 @@ int session_run(const struct options *options, int *exit_status, struct failure 
 	session->log = options->quiet ? LOG_QUIET : options->verbose ? LOG_VERBOSE : LOG_NORMAL;
 	session->target = (struct target){.go_fd = -1, .error_fd = -1};
 	describe_command(session);
-	int result = signals_init(&session->signals, &mask, failure);
+	int result = signals_init(&session->signals, failure);
 	if (result == 0)
-		result = start(session, &mask, failure);
+		result = start(session, failure);
 	if (result == 0) {
 		result = run(session, failure);
 		outlive_target(session);
 	}
 	*exit_status = session->target.exit_status;
 	tear_down(session);
-	signals_finish(&session->signals, &mask);
+	signals_finish(&session->signals);
 	free(session);
 	return result;
 }

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void run_child(int go_fd, int error_fd, char **argv, const sigset_t *mask)
+static void run_child(int go_fd, int error_fd, char **argv, const struct signals *signals)
 {
 	char go;
 	ssize_t got;
@@ -17,7 +17,7 @@ static void run_child(int go_fd, int error_fd, char **argv, const sigset_t *mask
 	while (got < 0 && errno == EINTR);
 	if (got != 1)
 		_exit(FAILURE_EXIT_NOT_FOUND); /* cancelled */
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	signals_restore(signals);
 	execvp(argv[0], argv);
 	int error = errno;
 	if (write(error_fd, &error, sizeof(error)) < 0)
@@ -25,7 +25,8 @@ static void run_child(int go_fd, int error_fd, char **argv, const sigset_t *mask
 	_exit(error == ENOENT ? FAILURE_EXIT_NOT_FOUND : FAILURE_EXIT_CANNOT_EXECUTE);
 }
 
-int target_fork(struct target *target, char **argv, const sigset_t *mask, struct failure *failure)
+int target_fork(struct target *target, char **argv, const struct signals *signals,
+		struct failure *failure)
 {
 	int go[2];
 	int error[2];
@@ -42,7 +43,7 @@ int target_fork(struct target *target, char **argv, const sigset_t *mask, struct
 	if (pid == 0) {
 		close(go[1]);
 		close(error[0]);
-		run_child(go[0], error[1], argv, mask);
+		run_child(go[0], error[1], argv, signals);
 	}
 	int fork_error = errno;
 	close(go[0]);
@@ -73,6 +74,12 @@ int target_start(struct target *target, const char *program, struct failure *fai
 	target_check(target, true);
 	if (got != sizeof(error))
 		return failure_set(failure, FAILURE_EXIT, "cannot start %s: the child was killed",
+				   program);
+	if (error == ENOENT && strchr(program, '/') != NULL && access(program, F_OK) == 0)
+		return failure_set(failure, FAILURE_EXIT_NOT_FOUND,
+				   "cannot start %s: its interpreter is missing; check its first "
+				   "line, "
+				   "or the loader that it names",
 				   program);
 	if (error == ENOENT)
 		return failure_set(failure, FAILURE_EXIT_NOT_FOUND,

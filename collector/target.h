@@ -3,7 +3,7 @@
 #define COLLECTOR_TARGET_H
 
 #include "collector/failure.h"
-#include <signal.h>
+#include "collector/signals.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -17,9 +17,10 @@ struct target {
 	uint64_t cpu_ns; /* user and system time of it and its waited-for children, once ended */
 };
 
-/* Forks a child that waits. It will run with the given signal mask, in our process group and with
- * everything else as it is now. */
-int target_fork(struct target *target, char **argv, const sigset_t *mask, struct failure *failure);
+/* Forks a child that waits. It will run with the signals as they were before signals_init, in our
+ * process group and with everything else as it is now. */
+int target_fork(struct target *target, char **argv, const struct signals *signals,
+		struct failure *failure);
 
 /* Lets the child exec, and waits until it did. */
 int target_start(struct target *target, const char *program, struct failure *failure);

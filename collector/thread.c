@@ -38,7 +38,8 @@ bool thread_remember(struct thread *thread, struct tree *tree, bool collapse)
 		return true;
 	thread->history = uw_history_create();
 	thread->chain = chain_create(tree, collapse);
-	if (thread->history != NULL && thread->chain != NULL)
+	thread->guess = guess_create();
+	if (thread->history != NULL && thread->chain != NULL && thread->guess != NULL)
 		return true;
 	thread_forget(thread);
 	return false;
@@ -48,8 +49,10 @@ void thread_forget(struct thread *thread)
 {
 	uw_history_destroy(thread->history);
 	chain_destroy(thread->chain);
+	guess_destroy(thread->guess);
 	thread->history = NULL;
 	thread->chain = NULL;
+	thread->guess = NULL;
 }
 
 void thread_rename(struct thread *thread, const char *name)

@@ -4,6 +4,7 @@
 
 #include "collector/chain.h"
 #include "collector/emit.h"
+#include "collector/guess.h"
 #include "unwind/unwind.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,6 +28,7 @@ struct thread {
 	uint32_t final_counts; /* PERF_RECORD_READs that came after its end */
 	struct uw_history *history; /* of its last complete stack; NULL before the first walk */
 	struct chain *chain;        /* of the same stack */
+	struct guess *guess;        /* that stack was noted last */
 	struct thread *next_ended;  /* session's list of ended threads */
 };
 
@@ -40,10 +42,10 @@ void thread_rename(struct thread *thread, const char *name);
 /* CPU time since the last count on this ring: the weight of what is counted now. */
 uint64_t thread_advance(struct thread *thread, size_t ring, uint64_t count);
 
-/* Makes history and chain where they are not there yet. false: out of memory, neither is. */
+/* Makes history, chain and guess where they are not there yet. false: out of memory, none is. */
 bool thread_remember(struct thread *thread, struct tree *tree, bool collapse);
 
-/* Frees both, at the thread's end. */
+/* Frees them, at the thread's end. */
 void thread_forget(struct thread *thread);
 
 /* Writes its life. by_clock: the counts are the sampling intervals, not the event's. */

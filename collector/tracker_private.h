@@ -4,6 +4,7 @@
 #define COLLECTOR_TRACKER_PRIVATE_H
 
 #include "collector/chain.h"
+#include "collector/guess.h"
 #include "collector/idmap.h"
 #include "collector/image.h"
 #include "collector/process.h"
@@ -45,7 +46,9 @@ struct tracker {
 	struct tracker_counts counts;
 	struct uw_counts unwound; /* of processes that ended */
 	struct timed_walks timed;
-	struct uw_frame frames[UW_DEPTH_MAX];
+	struct guess_counts guesses;
+	uint64_t guess_turn; /* whole stacks so far, tested or not */
+	struct uw_frame frames[UW_DEPTH_MAX + GUESS_DEPTH_MAX];
 	struct chain *chain; /* for stacks that no thread's next one can build on */
 };
 

@@ -8,7 +8,7 @@
 #define CONTEXT_MAX  ((uint64_t)-4095)
 #define CONTEXT_USER ((uint64_t)-512)
 
-enum { KERNEL_FRAMES_MAX = 256, TIMED_EACH = 64, TIMED_TURN = 32 };
+enum { KERNEL_FRAMES_MAX = 256, TIMED_EACH = 64, TIMED_TURN = 32, TESTED_EACH = 64 };
 
 static const uint8_t skip_reasons[UW_STOP_COUNT] = {
 	[UW_STOP_ROOT] = PROFILE_SKIP_NOT_SKIPPED,
@@ -26,6 +26,7 @@ struct found {
 	struct chain *chain; /* that it goes into */
 	size_t count;        /* of tracker->frames, the user's part */
 	size_t kept;         /* of its outermost frames: chain has them already */
+	size_t guessed;      /* of its outermost frames: they are not verified */
 };
 
 static void declare_kernel(struct tracker *tracker)
@@ -80,24 +81,53 @@ static size_t walk_frames(struct tracker *tracker, const struct thread *thread,
 	return count;
 }
 
-static void walk(struct tracker *tracker, struct thread *thread, struct uw_space *space,
+/* A whole stack: what is remembered of the thread learns it. */
+static void note_whole(struct tracker *tracker, struct thread *thread, uint64_t map_version,
+		       const struct record_sample *sample, struct found *found, size_t reused)
+{
+	found->chain = thread->chain;
+	found->kept = reused;
+	if (++tracker->guess_turn % TESTED_EACH == 0)
+		guess_test(thread->guess, map_version, tracker->frames, found->count,
+			   sample->stack.base, &tracker->guesses);
+	guess_note(thread->guess, map_version, tracker->frames, found->count, reused);
+}
+
+/* The frames beyond what was copied, where the thread's whole stacks leave no doubt. */
+static void guess_rest(struct tracker *tracker, const struct thread *thread, uint64_t map_version,
+		       const struct record_sample *sample, struct profile_stack *stack,
+		       struct found *found)
+{
+	struct uw_frame *last = &tracker->frames[found->count - 1];
+	size_t guessed = guess_callers(thread->guess, map_version, last,
+				       sample->stack.base + sample->stack.size, last + 1);
+	if (guessed == 0)
+		return;
+	stack->state = PROFILE_STACK_GUESSED;
+	found->count += guessed;
+	found->guessed = guessed;
+}
+
+static void walk(struct tracker *tracker, const struct process *process, struct thread *thread,
 		 const struct record_sample *sample, struct profile_stack *stack,
 		 struct found *found)
 {
 	enum uw_stop stop;
 	size_t reused;
 	bool remembers = thread_remember(thread, tracker->tree, tracker->config.collapse);
-	found->count = walk_frames(tracker, thread, space, sample, &stop, &reused);
+	found->count = walk_frames(tracker, thread, process->space, sample, &stop, &reused);
 	stack->state = stop == UW_STOP_ROOT ? PROFILE_STACK_COMPLETE : PROFILE_STACK_SKIPPED;
 	stack->reason = skip_reasons[stop];
 	/* In a copy with gaps, what looks like anything else but its end is a word from a gap. */
 	if (sample->stack_absent && stop != UW_STOP_ROOT && stop != UW_STOP_TRUNCATED)
 		stack->reason = PROFILE_SKIP_NOT_RESIDENT;
 	/* The thread's chain follows its history, which knows of complete stacks only. */
-	if (remembers && stop == UW_STOP_ROOT) {
-		found->chain = thread->chain;
-		found->kept = reused;
-	}
+	if (remembers && stop == UW_STOP_ROOT)
+		note_whole(tracker, thread, process->map_version, sample, found, reused);
+	else if (remembers && found->count > 0 &&
+		 (stop == UW_STOP_TRUNCATED ||
+		  (stop == UW_STOP_NOT_RESIDENT && !sample->stack_absent)))
+		guess_rest(tracker, thread, process->map_version, sample, stack, found);
 }
 
 /* Only the address that was hit. */
@@ -126,10 +156,17 @@ static void find_user_frames(struct tracker *tracker, struct process *process,
 	} else if (sample->abi == RECORD_REGISTERS_64 && skip_stack) {
 		stack->reason = PROFILE_SKIP_BUDGET;
 	} else if (sample->abi == RECORD_REGISTERS_64) {
-		walk(tracker, thread, space, sample, stack, found);
+		walk(tracker, process, thread, sample, stack, found);
 		return;
 	}
 	found->count = take_leaf(tracker, space, user_ip);
+}
+
+static uint32_t frame_flags(const struct uw_frame *frame, bool is_guessed)
+{
+	if (is_guessed)
+		return PROFILE_FRAME_GUESSED;
+	return frame->source == UW_SOURCE_FRAME_POINTER ? PROFILE_FRAME_POINTER : 0;
 }
 
 static bool push_user_frames(struct tracker *tracker, const struct found *found)
@@ -139,8 +176,7 @@ static bool push_user_frames(struct tracker *tracker, const struct found *found)
 		const struct uw_frame *from = &tracker->frames[i - 1];
 		struct profile_frame frame = {
 			.image = from->tag == UW_TAG_NONE ? 0 : from->tag,
-			.flags =
-				from->source == UW_SOURCE_FRAME_POINTER ? PROFILE_FRAME_POINTER : 0,
+			.flags = frame_flags(from, i > found->count - found->guessed),
 			.rva = from->rva,
 		};
 		if (!chain_push(found->chain, tree_frame(tracker->tree, &frame, from->function)))
@@ -234,6 +270,9 @@ void tracker_note_unwinding(struct tracker *tracker)
 		{PROFILE_NOTE_UNWIND_TIMED, timed->walks},
 		{PROFILE_NOTE_UNWIND_TIMED_FRAMES, timed->frames},
 		{PROFILE_NOTE_UNWIND_TIMED_NS, timed->ns},
+		{PROFILE_NOTE_GUESSES_TESTED, tracker->guesses.tested},
+		{PROFILE_NOTE_GUESSES_COVERED, tracker->guesses.covered},
+		{PROFILE_NOTE_GUESSES_WRONG, tracker->guesses.wrong},
 	};
 	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
 		emit_note(tracker->context.emit, notes[i].kind, tracker->now_ns, notes[i].value, 0,

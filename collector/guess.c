@@ -1,0 +1,213 @@
+#include "collector/guess.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	ENTRIES_MAX = 512, /* two of the deepest stacks */
+	ENTRIES_FIRST = 32,
+	SLOTS = 1024, /* a power of two, at most half full */
+	HITS_MIN = 2,
+	NO_ENTRY = UINT16_MAX
+};
+
+/* A frame of whole stacks. */
+struct entry {
+	struct uw_frame frame;
+	uint16_t caller; /* entry, always an older one; NO_ENTRY: the root called it */
+	uint8_t hits;    /* whole stacks that had it, counted up to HITS_MIN */
+	bool ambiguous;  /* it was seen with another caller too */
+};
+
+struct guess {
+	uint64_t version;
+	struct entry *entries;
+	size_t count;
+	size_t capacity;
+	uint16_t slots[SLOTS];          /* entry + 1; 0: free */
+	uint16_t path[GUESS_DEPTH_MAX]; /* entries of the last whole stack, outermost first */
+	size_t path_count;
+	size_t settled; /* of path: the outer entries that have HITS_MIN hits */
+};
+
+struct guess *guess_create(void)
+{
+	return calloc(1, sizeof(struct guess));
+}
+
+void guess_destroy(struct guess *guess)
+{
+	if (guess == NULL)
+		return;
+	free(guess->entries);
+	free(guess);
+}
+
+static void forget(struct guess *guess)
+{
+	guess->count = 0;
+	guess->path_count = 0;
+	guess->settled = 0;
+	memset(guess->slots, 0, sizeof(guess->slots));
+}
+
+static bool is_same_place(const struct uw_frame *left, const struct uw_frame *right)
+{
+	return left->ip == right->ip && left->sp == right->sp && left->exact == right->exact;
+}
+
+/* The slot that holds the frame's entry, or the free one where it would go. */
+static size_t find_slot(const struct guess *guess, const struct uw_frame *frame)
+{
+	uint64_t hash = (frame->ip ^ frame->sp * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
+	size_t slot = hash >> 54; /* 10 bits, as SLOTS has */
+	while (guess->slots[slot] != 0 &&
+	       !is_same_place(&guess->entries[guess->slots[slot] - 1].frame, frame))
+		slot = (slot + 1) % SLOTS;
+	return slot;
+}
+
+static bool reserve(struct guess *guess)
+{
+	if (guess->count < guess->capacity)
+		return true;
+	if (guess->count == ENTRIES_MAX)
+		return false;
+	size_t capacity = guess->capacity > 0 ? 2 * guess->capacity : ENTRIES_FIRST;
+	struct entry *grown = realloc(guess->entries, capacity * sizeof(*grown));
+	if (grown == NULL)
+		return false;
+	guess->entries = grown;
+	guess->capacity = capacity;
+	return true;
+}
+
+/* The entry of a frame with this caller; NO_ENTRY: there is no room. */
+static uint16_t meet(struct guess *guess, const struct uw_frame *frame, uint16_t caller)
+{
+	size_t slot = find_slot(guess, frame);
+	if (guess->slots[slot] != 0) {
+		uint16_t known = (uint16_t)(guess->slots[slot] - 1);
+		if (guess->entries[known].caller != caller)
+			guess->entries[known].ambiguous = true;
+		return known;
+	}
+	if (!reserve(guess))
+		return NO_ENTRY;
+	uint16_t added = (uint16_t)guess->count++;
+	guess->entries[added] = (struct entry){.frame = *frame, .caller = caller};
+	guess->slots[slot] = (uint16_t)(added + 1);
+	return added;
+}
+
+/* Puts the frames into the path from its entry number `from` on; false: there is no room. */
+static bool follow(struct guess *guess, const struct uw_frame *frames, size_t count, size_t from)
+{
+	size_t depth = count < GUESS_DEPTH_MAX ? count : GUESS_DEPTH_MAX;
+	guess->path_count = from;
+	if (guess->settled > from)
+		guess->settled = from;
+	for (size_t i = from; i < depth; i++) {
+		uint16_t caller = i > 0 ? guess->path[i - 1] : NO_ENTRY;
+		uint16_t entry = meet(guess, &frames[count - 1 - i], caller);
+		if (entry == NO_ENTRY)
+			return false;
+		guess->path[guess->path_count++] = entry;
+	}
+	return true;
+}
+
+void guess_note(struct guess *guess, uint64_t version, const struct uw_frame *frames, size_t count,
+		size_t reused)
+{
+	if (guess->version != version)
+		forget(guess);
+	guess->version = version;
+	size_t kept = reused < guess->path_count ? reused : guess->path_count;
+	if (!follow(guess, frames, count, kept)) {
+		/* Starting afresh is what lets go of code that is not run any more. */
+		forget(guess);
+		if (!follow(guess, frames, count, 0))
+			forget(guess);
+	}
+	for (size_t i = guess->settled; i < guess->path_count; i++) {
+		struct entry *entry = &guess->entries[guess->path[i]];
+		if (entry->hits < HITS_MIN)
+			entry->hits++;
+	}
+	while (guess->settled < guess->path_count &&
+	       guess->entries[guess->path[guess->settled]].hits >= HITS_MIN)
+		guess->settled++;
+}
+
+static bool is_same_function(const struct uw_frame *left, const struct uw_frame *right)
+{
+	if (left->function == 0 || right->function == 0)
+		return left->ip == right->ip;
+	return left->function == right->function && left->tag == right->tag;
+}
+
+static bool is_recursive(const struct uw_frame *last, const struct uw_frame *callers, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (is_same_function(last, &callers[i]))
+			return true;
+		for (size_t j = 0; j < i; j++)
+			if (is_same_function(&callers[i], &callers[j]))
+				return true;
+	}
+	return false;
+}
+
+size_t guess_callers(const struct guess *guess, uint64_t version, const struct uw_frame *last,
+		     uint64_t copy_end, struct uw_frame *callers)
+{
+	size_t count = 0;
+	size_t slot = find_slot(guess, last);
+	if (guess->version != version || guess->slots[slot] == 0)
+		return 0;
+	const struct entry *entry = &guess->entries[guess->slots[slot] - 1];
+	while (entry->hits >= HITS_MIN && !entry->ambiguous && entry->caller != NO_ENTRY &&
+	       count < GUESS_DEPTH_MAX) {
+		entry = &guess->entries[entry->caller];
+		callers[count++] = entry->frame;
+	}
+	if (entry->hits < HITS_MIN || entry->ambiguous || entry->caller != NO_ENTRY)
+		return 0;
+	/* A return address that the copy does hold would have been followed, had it been this. */
+	if (count == 0 || callers[0].sp <= copy_end || is_recursive(last, callers, count))
+		return 0;
+	return count;
+}
+
+static bool is_as_it_was(const struct uw_frame *guessed, const struct uw_frame *real, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (guessed[i].ip != real[i].ip || guessed[i].sp != real[i].sp ||
+		    guessed[i].rva != real[i].rva || guessed[i].tag != real[i].tag)
+			return false;
+	return true;
+}
+
+void guess_test(const struct guess *guess, uint64_t version, const struct uw_frame *frames,
+		size_t count, uint64_t base, struct guess_counts *counts)
+{
+	struct uw_frame callers[GUESS_DEPTH_MAX];
+	size_t last = 0;
+	if (count < 2 || frames[count - 1].sp <= base)
+		return;
+	uint64_t copy_end = base + (frames[count - 1].sp - base) / 2;
+	/* The return address of a frame lies right below its caller's stack. */
+	while (last + 1 < count && frames[last + 1].sp <= copy_end)
+		last++;
+	if (last + 1 == count)
+		return; /* hostile: the stack pointers do not grow outwards */
+	counts->tested++;
+	size_t guessed = guess_callers(guess, version, &frames[last], copy_end, callers);
+	if (guessed == 0)
+		return;
+	counts->covered++;
+	if (guessed != count - 1 - last || !is_as_it_was(callers, &frames[last + 1], guessed))
+		counts->wrong++;
+}

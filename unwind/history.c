@@ -93,7 +93,7 @@ static bool history_reserve(struct uw_history *history, size_t count)
 	size_t capacity = history->capacity ? history->capacity : CAPACITY_FIRST;
 	struct uw_past *grown;
 
-	if (count <= history->capacity)
+	if (history->past && count <= history->capacity)
 		return true;
 	while (capacity < count)
 		capacity *= 2;

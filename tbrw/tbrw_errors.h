@@ -1,6 +1,12 @@
 /* What TBRW functions return. The VT_ names and numbers are those of Intel's openly licensed
  * drivers (rise_errors.h, MIT); that a TBRW_ name equals the VT_ one is our reading of the guide,
- * which uses TBRW_BUFFER_TOO_SMALL and VT_SUCCESS for results of the same functions. */
+ * which uses TBRW_BUFFER_TOO_SMALL and VT_SUCCESS for results of the same functions.
+ *
+ * Never returned by this library: VT_INVALID_PATH, VT_INTERNAL_ERROR, VT_SAM_ERROR,
+ * VT_SAMPLE_FILE_ALREADY_MAPPED, VT_SAMPLE_FILE_NOT_MAPPED, VT_NO_TB5_CREATED, VT_NOT_IMPLEMENTED,
+ * VT_ERR_CONVERSION_FROM_STRING_2_NUMBER, VT_TBRW_INIT_FAILED, VT_BAD_MODULE,
+ * VT_BIND_UNEXPECTED_1STMODREC, VT_BIND_MODULES_NOT_SORTED, VT_UNSUPPORTED_ARCH_TYPE, VT_FAILURE.
+ */
 #ifndef TBRW_ERRORS_H
 #define TBRW_ERRORS_H
 

@@ -81,6 +81,9 @@ struct profile_frame {
 };
 
 #define PROFILE_FRAME_POINTER 1u /* found through frame pointers, not unwind information */
+/* Not verified: taken over from other stacks of the thread. A frame that was verified elsewhere is
+ * another record. In a stack, guessed frames are the outermost ones. */
+#define PROFILE_FRAME_GUESSED 2u
 
 /* Calling-context tree. Node 0 is the root: parent PROFILE_NONE, frame PROFILE_NONE. A parent's
  * index is always smaller than its child's. */
@@ -92,7 +95,8 @@ struct profile_node {
 enum profile_stack_state {
 	PROFILE_STACK_COMPLETE = 0,
 	PROFILE_STACK_SKIPPED = 1, /* the frames up to the root are missing; reason says why */
-	PROFILE_STACK_GUESSED = 2, /* frames above the first `verified` ones are guessed */
+	PROFILE_STACK_GUESSED = 2, /* whole, but its PROFILE_FRAME_GUESSED frames are not verified;
+				      reason says why */
 	PROFILE_STACK_NONE = 3,    /* stacks were not asked for: the leaf only */
 };
 
@@ -188,6 +192,10 @@ enum profile_note_kind {
 	PROFILE_NOTE_UNWIND_TIMED = 28,        /* value: walks that were timed, 1 in 64 */
 	PROFILE_NOTE_UNWIND_TIMED_FRAMES = 29, /* value: frames of these */
 	PROFILE_NOTE_UNWIND_TIMED_NS = 30,     /* value: ns that these took */
+	/* Guessing tries itself on 1 whole stack in 64, of which it hides a part. Likewise. */
+	PROFILE_NOTE_GUESSES_TESTED = 31,  /* value: stacks */
+	PROFILE_NOTE_GUESSES_COVERED = 32, /* value: of these, a guess was made */
+	PROFILE_NOTE_GUESSES_WRONG = 33,   /* value: of these, it was not what was hidden */
 };
 
 struct profile_note {

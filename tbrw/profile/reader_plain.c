@@ -31,12 +31,10 @@ static TBRW_U32 take_descriptors(TBRW_SAMPREC_DESC_ENTRY *entries, TBRW_U32 size
 		if (end > layout->entry_size)
 			layout->entry_size = (uint32_t)end;
 		if (entry->desc_type == ST_LEGACY_SAMPLE_RECORD &&
-		    entry->desc_data_size == sizeof(TBRW_SampleRecordPC) &&
-		    layout->pc_offset == PROFILE_NONE)
+		    entry->desc_data_size == sizeof(TBRW_SampleRecordPC))
 			layout->pc_offset = entry->desc_offset;
 		if (entry->desc_type == ST_TIME_STAMP && entry->desc_subtype == SST_TSC &&
-		    entry->desc_data_size == sizeof(TBRW_SampleRecordTSC) &&
-		    layout->tsc_offset == PROFILE_NONE)
+		    entry->desc_data_size == sizeof(TBRW_SampleRecordTSC))
 			layout->tsc_offset = entry->desc_offset;
 	}
 	return TRUE;

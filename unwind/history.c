@@ -93,7 +93,7 @@ static bool history_reserve(struct uw_history *history, size_t count)
 	size_t capacity = history->capacity ? history->capacity : CAPACITY_FIRST;
 	struct uw_past *grown;
 
-	if (history->past && count <= history->capacity)
+	if (count <= history->capacity)
 		return true;
 	while (capacity < count)
 		capacity *= 2;
@@ -127,10 +127,11 @@ void uw_history_note(struct uw_history *history, const struct uw_frame *frames,
 	/* How the walk came to the frame that was met may have changed. */
 	if (kept > 0)
 		history->past[kept - 1].frame = frames[--i];
-	if (!history_reserve(history, kept + i))
-		return; /* what is kept stays true */
+	/* Without room, what is kept stays true. */
+	if (i == 0 || !history_reserve(history, kept + i) || !history->past)
+		return;
 	if (kept == 0) {
-		if (i == 0 || notes[i - 1].kind != UW_NOTE_END)
+		if (notes[i - 1].kind != UW_NOTE_END)
 			return;
 		history->end_slot = notes[i - 1].slot;
 		history->zeros = notes[i - 1].zeros;

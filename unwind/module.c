@@ -1,10 +1,9 @@
 #include "unwind/module.h"
 
-#include <elf.h>
 #include <errno.h>
+#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 enum {
 	FRAME_SIZE_MAX = 256 * 1024 * 1024, /* of .eh_frame; the largest browsers have some 30 MB */
@@ -46,33 +45,69 @@ static struct uw_piece module_frame_piece(const struct uw_elf *elf, const struct
 	return piece;
 }
 
+/* The size that the compressed section says it has; 0 where that cannot be true. */
+static uint64_t inflated_size(const struct uw_span *span)
+{
+	Elf64_Chdr chdr;
+
+	if (span->size < sizeof(chdr))
+		return 0;
+	memcpy(&chdr, span->bytes, sizeof(chdr));
+	/* A byte of zlib's stream holds at most 1032 bytes (zlib, Technical Details). */
+	if (chdr.ch_type != ELFCOMPRESS_ZLIB || chdr.ch_size > FRAME_SIZE_MAX ||
+	    chdr.ch_size / 1032 > span->size)
+		return 0;
+	return chdr.ch_size;
+}
+
+/* The section at a file offset. */
+static Elf_Scn *find_section(Elf *elf, uint64_t offset)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr shdr;
+
+	while ((section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, &shdr) && shdr.sh_offset == offset &&
+		    shdr.sh_flags & SHF_COMPRESSED)
+			break;
+	return section;
+}
+
+/* Copies what a section of the expected size holds once libelf has inflated it. Returns 0, also
+   where it cannot be inflated, or -1: out of memory. */
+static int section_inflate(Elf_Scn *section, uint64_t expected, uint8_t **bytes)
+{
+	Elf_Data *data =
+		section && elf_compress(section, 0, 0) >= 0 ? elf_rawdata(section, NULL) : NULL;
+
+	if (!data || data->d_size != expected)
+		return 0;
+	*bytes = malloc(expected);
+	if (!*bytes)
+		return -1;
+	memcpy(*bytes, data->d_buf, expected);
+	return 0;
+}
+
 /* Replaces the compressed section in module->frame_bytes; nothing is left where that fails. */
 static int module_inflate(struct uw_module *module, struct uw_span *span)
 {
-	Elf64_Chdr chdr;
-	uLongf size;
-	uint8_t *bytes;
+	uint64_t size = inflated_size(span);
+	uint8_t *bytes = NULL;
+	Elf *elf = NULL;
+	int result = 0;
 
-	if (span->size < sizeof(chdr))
-		goto none;
-	memcpy(&chdr, span->bytes, sizeof(chdr));
-	/* A byte of zlib's stream holds at most 1032 bytes (zlib, Technical Details). */
-	if (chdr.ch_type != ELFCOMPRESS_ZLIB || chdr.ch_size == 0 ||
-	    chdr.ch_size > FRAME_SIZE_MAX || chdr.ch_size / 1032 > span->size)
-		goto none;
-	bytes = malloc(chdr.ch_size);
-	if (!bytes)
-		return -1;
-	size = chdr.ch_size;
-	if (uncompress(bytes, &size, span->bytes + sizeof(chdr), span->size - sizeof(chdr)) != Z_OK)
-		size = 0;
+	/* libelf reads the file with pread(2) too: ELF_C_READ, not one of the mapping commands. */
+	if (size > 0 && module->elf.fd >= 0 && elf_version(EV_CURRENT) != EV_NONE)
+		elf = elf_begin(module->elf.fd, ELF_C_READ, NULL);
+	if (elf)
+		result = section_inflate(find_section(elf, module->elf.debug_frame.offset), size,
+					 &bytes);
+	elf_end(elf);
 	free(module->frame_bytes);
 	module->frame_bytes = bytes;
-	*span = (struct uw_span){.bytes = bytes, .size = size};
-	return 0;
-none:
-	*span = (struct uw_span){0};
-	return 0;
+	*span = (struct uw_span){.bytes = bytes, .size = bytes ? size : 0};
+	return result;
 }
 
 /* Without .eh_frame, .debug_frame of the same file. */

@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -72,7 +73,27 @@ def check_programs(root, work):
     run(f'{work}/sampler', cwd=work, env=libraries)
     printed = run(find(root, 'print_tb5'), f'{work}/sampler.tb5')
     assert 'complete: yes' in printed and '  299: ip=' in printed and '/sampler"' in printed, printed
+    check_damage(find(root, 'tbreport'), f'{work}/sampler.tb5')
     check_reports(find(root, 'tbreport'), find(root, 'tbconvert'), f'{work}/sampler')
+
+
+def check_damage(tbreport, file):
+  """A damaged file is shown as far as it goes, or refused in one line."""
+  with open(file, 'rb') as source:
+    whole = source.read()
+  chance = random.Random(3)
+  damaged = f'{file}.damaged'
+  for number in range(60):
+    data = bytearray(whole)
+    if number % 2:
+      del data[chance.randrange(len(data)):]
+    else:
+      data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    with open(damaged, 'wb') as target:
+      target.write(data)
+    done = subprocess.run([tbreport, ('summary', 'hotspots', 'threads')[number % 3], damaged], capture_output=True,
+                          text=True, timeout=60, check=False)
+    assert done.returncode == 0 or (done.returncode == 1 and done.stderr.count('\n') == 1), (number, done)
 
 
 def check_reports(tbreport, tbconvert, program):

@@ -118,8 +118,8 @@ static void walk(struct tracker *tracker, const struct process *process, struct 
 	found->count = walk_frames(tracker, thread, process->space, sample, &stop, &reused);
 	stack->state = stop == UW_STOP_ROOT ? PROFILE_STACK_COMPLETE : PROFILE_STACK_SKIPPED;
 	stack->reason = skip_reasons[stop];
-	/* In a copy with gaps, what looks like anything else but its end is a word from a gap. */
-	if (sample->stack_absent && stop != UW_STOP_ROOT && stop != UW_STOP_TRUNCATED)
+	/* In a copy with gaps, a return address that is none is taken for a word from a gap. */
+	if (sample->stack_absent && (stop == UW_STOP_BAD_INFO || stop == UW_STOP_NO_INFO))
 		stack->reason = PROFILE_SKIP_NOT_RESIDENT;
 	/* The thread's chain follows its history, which knows of complete stacks only. */
 	if (remembers && stop == UW_STOP_ROOT)

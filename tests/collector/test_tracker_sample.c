@@ -195,6 +195,21 @@ START_TEST(incomplete_stack)
 }
 END_TEST
 
+/* In a copy with gaps a wrong return address says nothing of the unwind information. */
+START_TEST(incomplete_stack_with_gaps)
+{
+	struct record record = make_sample();
+	enum profile_skip_reason reason = stops[_i].reason;
+	if (stops[_i].stop == UW_STOP_BAD_INFO || stops[_i].stop == UW_STOP_NO_INFO)
+		reason = PROFILE_SKIP_NOT_RESIDENT;
+	record.sample.stack_absent = true;
+	set_walk("cb", stops[_i].stop);
+	struct emit_sample out = apply(&record, false);
+	ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
+	ck_assert_int_eq(out.stack.reason, reason);
+}
+END_TEST
+
 /* No reason of the unwinder is left out of the table above. */
 START_TEST(all_stops_are_known)
 {
@@ -479,6 +494,8 @@ int main(void)
 	tcase_add_test(tcase, sample_is_passed_on);
 	tcase_add_test(tcase, complete_stack);
 	tcase_add_loop_test(tcase, incomplete_stack, 0, (int)(sizeof(stops) / sizeof(stops[0])));
+	tcase_add_loop_test(tcase, incomplete_stack_with_gaps, 0,
+			    (int)(sizeof(stops) / sizeof(stops[0])));
 	tcase_add_test(tcase, all_stops_are_known);
 	tcase_add_test(tcase, frames_outside_of_mappings);
 	tcase_add_test(tcase, stack_is_left_out_under_load);

@@ -1,0 +1,137 @@
+#include "collector/session_private.h"
+
+#include "collector/cost.h"
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* The command line as a user would type it, more or less: arguments with blanks are quoted. */
+static void join_command(char *text, size_t size, char *const *argv)
+{
+	size_t used = 0;
+	text[0] = '\0';
+	for (size_t i = 0; argv[i] != NULL && used < size - 1; i++) {
+		const char *quote = argv[i][0] == '\0' || strpbrk(argv[i], " \t\n\"'$`") ? "'" : "";
+		int more = snprintf(text + used, size - used, "%s%s%s%s", i > 0 ? " " : "", quote,
+				    argv[i], quote);
+		if (more < 0)
+			break;
+		used += (size_t)more;
+	}
+}
+
+void session_describe(struct session *session)
+{
+	const struct options *options = session->options;
+	size_t used = 0;
+	if (session_is_launch(session)) {
+		join_command(session->command, sizeof(session->command), options->program);
+		return;
+	}
+	for (size_t i = 0; i < options->pid_count && used < sizeof(session->command); i++)
+		used += (size_t)snprintf(session->command + used, sizeof(session->command) - used,
+					 "%s%d", i > 0 ? "," : "-p ", (int)options->pids[i]);
+}
+
+void session_note_start(struct session *session)
+{
+	const struct options *options = session->options;
+	struct emit *emit = session->emit;
+	uint64_t now = session->start_ns;
+	uint32_t pid = session_is_launch(session) ? (uint32_t)session->target.pid
+						  : (uint32_t)options->pids[0];
+	emit_note(emit, PROFILE_NOTE_COLLECTOR, now, 0, (uint32_t)getpid(), 0,
+		  "tbcollect " TBCOLLECT_VERSION);
+	emit_note(emit, PROFILE_NOTE_ANALYSIS, now, 0, 0, 0, "hotspots");
+	emit_note(emit, PROFILE_NOTE_COMMAND, now, 0, pid, 0, session->command);
+	emit_note(emit, PROFILE_NOTE_INTERVAL, now, options->interval_ns, 0, 0, NULL);
+	emit_note(emit, PROFILE_NOTE_STACK_SIZE, now, session->sampler.config.stack_size, 0, 0,
+		  NULL);
+	for (size_t i = 0; i < options->pid_count; i++)
+		emit_note(emit, PROFILE_NOTE_ATTACHED, now, 0, (uint32_t)options->pids[i], 0, NULL);
+	if (!session->sampler.config.has_count)
+		emit_note(emit, PROFILE_NOTE_WARNING, now, 0, 0, 0,
+			  "this kernel gives no CPU time with the samples (Linux 6.12 does): "
+			  "samples "
+			  "count one interval each");
+}
+
+/* CPU time of the attached processes so far, threads that ended included; those that are gone count
+ * as they did at the start, so that the difference is never too much. */
+uint64_t session_attached_cpu_ns(const struct session *session)
+{
+	uint64_t total = 0;
+	for (size_t i = 0; i < session->options->pid_count; i++)
+		total += cpu_time_of_process_ns(session->options->pids[i]);
+	return total > session->attached_cpu_ns ? total : session->attached_cpu_ns;
+}
+
+/* The events' own totals: CPU time that no sample told of, and records lost without a trace. */
+void session_settle(struct session *session)
+{
+	uint64_t lost = 0;
+	struct tracker_counts counts;
+	for (size_t i = 0; i < session->sampler.thread_count; i++) {
+		struct event_reading total;
+		sampler_read(&session->sampler, i, &total);
+		tracker_settle(session->tracker, session->sampler.threads[i].family,
+			       total.count_ns);
+		lost += total.lost;
+	}
+	if (session->target.ended)
+		tracker_settle_all(session->tracker, session->target.cpu_ns);
+	else if (!session_is_launch(session))
+		tracker_settle_all(session->tracker,
+				   session_attached_cpu_ns(session) - session->attached_cpu_ns);
+	tracker_counts(session->tracker, &counts);
+	if (lost > counts.lost)
+		emit_note(session->emit, PROFILE_NOTE_RECORDS_LOST, session->end_ns,
+			  lost - counts.lost, 0, 0, NULL);
+}
+
+void session_note_end(struct session *session)
+{
+	struct emit *emit = session->emit;
+	uint64_t now = session->end_ns;
+	struct rusage self;
+	struct merge_counts merge;
+	struct tracker_counts counts;
+	getrusage(RUSAGE_SELF, &self);
+	merge_counts(session->merge, &merge);
+	tracker_counts(session->tracker, &counts);
+	if (merge.malformed > 0)
+		emit_note(emit, PROFILE_NOTE_RECORDS_LOST, now, merge.malformed, 0, 0,
+			  "records that could not be read");
+	emit_note(emit, PROFILE_NOTE_ELAPSED, now, now - session->start_ns, 0, 0, NULL);
+	if (session->target.ended)
+		emit_note(emit, PROFILE_NOTE_EXIT_STATUS, now,
+			  (uint64_t)session->target.exit_status, (uint32_t)session->target.pid, 0,
+			  NULL);
+	if (session->target.ended)
+		emit_note(emit, PROFILE_NOTE_RUSAGE_CPU, now, session->target.cpu_ns,
+			  (uint32_t)session->target.pid, 0, NULL);
+	emit_note(emit, PROFILE_NOTE_STACK_COPY, now, counts.stack_copy_bytes, 0, 0, NULL);
+	emit_note(emit, PROFILE_NOTE_COLLECTOR_RSS, now, (uint64_t)self.ru_maxrss * 1024, 0, 0,
+		  NULL);
+	emit_note(emit, PROFILE_NOTE_COLLECTOR_CPU, now, cpu_time_ns(&self), 0, 0, NULL);
+}
+
+void session_report(const struct session *session)
+{
+	struct tracker_counts counts;
+	char lost[64] = "";
+	char more[64] = "";
+	tracker_counts(session->tracker, &counts);
+	if (counts.lost > 0)
+		snprintf(lost, sizeof(lost), " (%llu lost)", (unsigned long long)counts.lost);
+	if (counts.unattributed_ns > counts.cpu_ns / 100)
+		snprintf(more, sizeof(more), " (and %.3f s in no thread's account)",
+			 (double)counts.unattributed_ns / 1e9);
+	log_line(session->log, LOG_NORMAL,
+		 "%.3f s of CPU time%s in %llu samples%s of %llu thread%s over %.3f s; result in "
+		 "%s",
+		 (double)counts.cpu_ns / 1e9, more, (unsigned long long)counts.samples, lost,
+		 (unsigned long long)counts.threads, counts.threads == 1 ? "" : "s",
+		 (double)(session->end_ns - session->start_ns) / 1e9, session->result.directory);
+}

@@ -1,0 +1,81 @@
+/* What the session's files share: session.c sets up and takes down, session_collect.c is the loop
+ * in between, session_notes.c says at the start and the end what the collection was. */
+#ifndef COLLECTOR_SESSION_PRIVATE_H
+#define COLLECTOR_SESSION_PRIVATE_H
+
+#include "collector/assembly.h"
+#include "collector/emit.h"
+#include "collector/log.h"
+#include "collector/merge.h"
+#include "collector/options.h"
+#include "collector/result.h"
+#include "collector/sampler.h"
+#include "collector/signals.h"
+#include "collector/target.h"
+#include "collector/tracker.h"
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SESSION_COMMAND_MAX = 4096 };
+
+struct session {
+	const struct options *options;
+	enum log_level log;
+	char command[SESSION_COMMAND_MAX];
+	struct profile_clock clock; /* first sync point */
+	struct signals signals;
+	struct target target;
+	struct result result;
+	struct emit *emit;
+	struct sampler sampler;
+	struct merge *merge;
+	struct assembly *assembly;
+	bool *behind; /* per ring: stacks are left out */
+	struct tracker *tracker;
+	struct pollfd *polls; /* signals, then attached processes, then rings */
+	size_t poll_count;
+	uint64_t start_ns;
+	uint64_t start_cpu_ns;    /* the collector's own CPU time at the start */
+	uint64_t attached_cpu_ns; /* of the attached processes, once all events were open */
+	uint64_t end_ns;
+	uint64_t next_sync_ns;
+	bool stop;
+};
+
+static inline bool session_is_launch(const struct session *session)
+{
+	return session->options->program != NULL;
+}
+
+/* Applies all records that the rings hold by now. user: the session. */
+void session_drain_all(void *user);
+
+/* As session_drain_all, once nothing more comes: samples whose parts are not all there are applied
+ * as they are. */
+void session_drain_rest(struct session *session);
+
+/* Takes the pending signals: forwards them, or ends the collection. */
+void session_handle_signals(struct session *session);
+
+/* Collects until the program or the user ends it; -1 when the file cannot be written. */
+int session_collect(struct session *session, struct failure *failure);
+
+/* Fills in the command line. */
+void session_describe(struct session *session);
+
+/* CPU time of the attached processes so far, as far as they live. */
+uint64_t session_attached_cpu_ns(const struct session *session);
+
+void session_note_start(struct session *session);
+
+/* Closes the accounts: CPU time that no sample told of, records lost without a trace. */
+void session_settle(struct session *session);
+
+void session_note_end(struct session *session);
+
+/* The line for the user. */
+void session_report(const struct session *session);
+
+#endif

@@ -201,6 +201,7 @@ uint32_t image_table_get(struct image_table *table, const struct image_source *s
 	if (opened.module == NULL && record.kind == PROFILE_IMAGE_FILE)
 		opened.record.flags |= PROFILE_IMAGE_NOT_OPEN;
 	*image = opened;
+	opened.record.pid = source->pid; /* where finalization may find the file */
 	emit_image(table->emit, &opened.record, path);
 	return table->count++;
 }

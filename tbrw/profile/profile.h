@@ -66,7 +66,7 @@ struct profile_image {
 	uint32_t device_minor;
 	uint8_t build_id[20];
 	uint32_t build_id_size; /* 0: none known */
-	uint32_t pid;           /* of the process, for JIT; else 0 */
+	uint32_t pid;           /* of the process it was first seen in */
 	uint32_t flags;         /* PROFILE_IMAGE_DELETED ... */
 };
 

@@ -66,6 +66,7 @@ static void resolve_image(const struct profile_reader *reader, const struct prof
 					 ? image->build_id_size
 					 : sizeof(image->build_id),
 		.inode = image->inode,
+		.pid = image->pid,
 	};
 	switch (image->kind) {
 	case PROFILE_IMAGE_FILE:

@@ -2,6 +2,7 @@
 #include "tools/xalloc.h"
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -52,13 +53,13 @@ static enum symbol_image_status open_descriptor(struct symbol_image *image, int 
 	return SYMBOL_IMAGE_OPEN;
 }
 
-enum symbol_image_status symbol_image_open(struct symbol_image *image,
-					   const struct symbol_image_identity *identity,
-					   const char *debug_path)
+static enum symbol_image_status open_path(struct symbol_image *image, const char *path,
+					  const struct symbol_image_identity *identity,
+					  const char *debug_path)
 {
 	memset(image, 0, sizeof(*image));
 	/* A result can name anything: a FIFO must not block us, a device must not be read. */
-	int fd = open(identity->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat status;
 	if (fd < 0)
 		return SYMBOL_IMAGE_MISSING;
@@ -71,11 +72,30 @@ enum symbol_image_status symbol_image_open(struct symbol_image *image,
 		close(fd);
 		return SYMBOL_IMAGE_REPLACED;
 	}
-	enum symbol_image_status result = open_descriptor(image, fd, identity->path, debug_path);
+	enum symbol_image_status result = open_descriptor(image, fd, path, debug_path);
 	if (result == SYMBOL_IMAGE_OPEN && identity->build_id_size > 0 &&
 	    !build_id_matches(image, identity))
 		return SYMBOL_IMAGE_REPLACED;
 	return result;
+}
+
+enum symbol_image_status symbol_image_open(struct symbol_image *image,
+					   const struct symbol_image_identity *identity,
+					   const char *debug_path)
+{
+	enum symbol_image_status result = open_path(image, identity->path, identity, debug_path);
+	if ((result != SYMBOL_IMAGE_MISSING && result != SYMBOL_IMAGE_REPLACED) ||
+	    identity->pid == 0 || identity->path[0] != '/')
+		return result;
+	/* As the process sees it, while it lives: another mount namespace, a container. The id may
+	 * be another process's by now; what identifies the file is checked again. */
+	char *inside = NULL;
+	if (asprintf(&inside, "/proc/%u/root%s", identity->pid, identity->path) < 0)
+		return result;
+	symbol_image_close(image);
+	enum symbol_image_status second = open_path(image, inside, identity, debug_path);
+	free(inside);
+	return second == SYMBOL_IMAGE_OPEN ? second : result;
 }
 
 /* The vdso's section headers lie behind everything else in it. */

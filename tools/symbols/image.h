@@ -24,6 +24,7 @@ struct symbol_image_identity {
 	const uint8_t *build_id;
 	size_t build_id_size; /* 0: none known, then the inode counts */
 	uint64_t inode;       /* 0: not known */
+	uint32_t pid;         /* a process that maps it, and may see another file system; 0: none */
 };
 
 struct symbol_image {

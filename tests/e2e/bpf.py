@@ -92,18 +92,20 @@ def privileges():
   s.check(count > 200 and exact >= 0.99 * count, 'an ordinary user gets whole stacks', f'{exact} of {count}')
 
 
+def loaded_programs(tool):
+  done = subprocess.run([tool, 'prog', 'show', 'name', 'sample_stack'], capture_output=True, text=True, check=False)
+  return done.stdout.count('sample_stack')
+
+
 def nothing_is_left():
   tool = shutil.which('bpftool') or shutil.which('bpftool', path='/usr/sbin:/sbin')
   if tool is None:
     s.note('no bpftool: what is left is not looked at')
     return
   # Other collections may run on this machine; this one's program goes with it.
-  before = subprocess.run([tool, 'prog', 'show', 'name', 'sample_stack'], capture_output=True, text=True, check=False)
+  before = loaded_programs(tool)
   s.collect_well([s.target('chain'), '300'], options=['--unwind', 'bpf'])
-  after = s.wait_for(lambda: (lambda now: now if now.stdout.count('sample_stack') <= before.stdout.count('sample_stack')
-                              else None)(subprocess.run([tool, 'prog', 'show', 'name', 'sample_stack'],
-                                                        capture_output=True, text=True, check=False)))
-  s.check(after is not None, 'no program is left in the kernel')
+  s.check(s.wait_for(lambda: loaded_programs(tool) <= before), 'no program is left in the kernel')
 
 
 s.start()

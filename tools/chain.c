@@ -64,23 +64,39 @@ static void apply_mode(struct chain *chain, const struct functions *functions, e
 	chain->count = kept;
 }
 
+static bool is_guessed(const struct profile_reader *reader, uint32_t node)
+{
+	uint32_t frame = profile_reader_node(reader, node)->frame;
+	return frame != PROFILE_NONE &&
+	       profile_reader_frame(reader, frame)->flags & PROFILE_FRAME_GUESSED;
+}
+
 void chain_of_stack(struct chain *chain, const struct profile_reader *reader,
 		    const struct functions *functions, uint32_t node, uint32_t state,
 		    enum chain_mode mode)
 {
 	size_t count;
 	bool is_cut = collect_nodes(chain, reader, node, &count);
+	/* The seam comes between the guessed frames and the verified ones, or else in front. */
+	bool has_seam = state == PROFILE_STACK_GUESSED ||
+			(count > 0 && is_guessed(reader, chain->nodes[count - 1]));
 	chain->count = 0;
 	if (state == PROFILE_STACK_SKIPPED || is_cut)
 		add_function(chain, FUNCTION_SKIPPED);
-	else if (state == PROFILE_STACK_GUESSED)
+	if (has_seam && (count == 0 || is_guessed(reader, chain->nodes[0]))) {
 		add_function(chain, FUNCTION_GUESSED);
+		has_seam = false;
+	}
 	if (count == 0)
 		add_function(chain, FUNCTION_UNKNOWN);
 	while (count-- > 0) {
 		uint32_t frame = profile_reader_node(reader, chain->nodes[count])->frame;
 		uint32_t function_count = 0;
 		const uint32_t *of_frame = functions_of_frame(functions, frame, &function_count);
+		if (has_seam && !is_guessed(reader, chain->nodes[count])) {
+			add_function(chain, FUNCTION_GUESSED);
+			has_seam = false;
+		}
 		for (uint32_t i = 0; i < function_count; i++)
 			add_function(chain, of_frame[i]);
 	}

@@ -436,6 +436,62 @@ START_TEST(space_of_each_process)
 }
 END_TEST
 
+/* A walk as set_walk's, with frames at places of their own on the stack. */
+static void set_placed_walk(const char *letters, enum uw_stop why)
+{
+	set_walk(letters, why);
+	for (size_t i = 0; i < frame_count; i++) {
+		frames[i].ip = (uint64_t)letters[i];
+		frames[i].sp = 0x8000 - (uint64_t)letters[i] * 0x10;
+	}
+}
+
+/* Guessed frames are not those that were verified, and so are the nodes. */
+START_TEST(outer_frames_are_guessed)
+{
+	struct record record = make_sample();
+	record.sample.stack.base = 0x1000;
+	set_placed_walk("xcba", UW_STOP_ROOT);
+	apply(&record, false);
+	apply(&record, false);
+	set_placed_walk("zyc", stops[_i].stop);
+	struct emit_sample out = apply(&record, false);
+	if (stops[_i].stop != UW_STOP_TRUNCATED && stops[_i].stop != UW_STOP_NOT_RESIDENT) {
+		ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
+		return;
+	}
+	ck_assert_int_eq(out.stack.state, PROFILE_STACK_GUESSED);
+	ck_assert_int_eq(out.stack.reason, stops[_i].reason);
+	ck_assert_uint_eq(out.stack.node, 9);
+	fake_emit_assert(emit, "node 5 parent 0 frame 4", 1);
+	fake_emit_assert(emit, "frame 4 1+61 flags 2", 1);
+	fake_emit_assert(emit, "frame 5 1+62 flags 2", 1);
+	fake_emit_assert(emit, "node 7 parent 6 frame 2", 1); /* c, which was verified */
+	/* The whole stack is still what is remembered. */
+	set_placed_walk("xcba", UW_STOP_ROOT);
+	reused_count = 3;
+	ck_assert_uint_eq(apply(&record, false).stack.node, 4);
+	/* Another mapping: what was whole may be other code by now. */
+	feed_map(20, APP, 0x600000, 0x700000, "/lib/new");
+	set_placed_walk("zyc", stops[_i].stop);
+	ck_assert_int_eq(apply(&record, false).stack.state, PROFILE_STACK_SKIPPED);
+}
+END_TEST
+
+/* A copy with gaps proves nothing of where it ends. */
+START_TEST(gaps_are_not_guessed)
+{
+	struct record record = make_sample();
+	record.sample.stack.base = 0x1000;
+	set_placed_walk("xcba", UW_STOP_ROOT);
+	apply(&record, false);
+	apply(&record, false);
+	set_placed_walk("zyc", UW_STOP_NOT_RESIDENT);
+	record.sample.stack_absent = true;
+	ck_assert_int_eq(apply(&record, false).stack.state, PROFILE_STACK_SKIPPED);
+}
+END_TEST
+
 static void assert_note(enum profile_note_kind kind, uint64_t value)
 {
 	char line[64];
@@ -468,8 +524,29 @@ START_TEST(unwinding_is_noted)
 	assert_note(PROFILE_NOTE_UNWIND_LOOKUPS, 0);
 	assert_note(PROFILE_NOTE_UNWIND_TIMED, 2);
 	assert_note(PROFILE_NOTE_UNWIND_TIMED_FRAMES, 8);
+	assert_note(PROFILE_NOTE_GUESSES_TESTED, 0); /* frames that are all in one place */
+	assert_note(PROFILE_NOTE_GUESSES_COVERED, 0);
+	assert_note(PROFILE_NOTE_GUESSES_WRONG, 0);
 	ck_assert_uint_eq(fake_emit_count(emit, "note 30 "), 1);
 	fake_emit_assert(emit, "note 30 at 20 value 0 0/0", 0); /* a walk takes some time */
+}
+END_TEST
+
+/* One whole stack in 64 is tried; the second one that is has another caller than all before. */
+START_TEST(guesses_are_tested)
+{
+	struct record record = make_sample();
+	record.sample.stack.base = 0x7000;
+	for (unsigned i = 0; i < 127; i++) {
+		set_placed_walk("xcba", UW_STOP_ROOT);
+		apply(&record, false);
+	}
+	set_placed_walk("xcpa", UW_STOP_ROOT);
+	apply(&record, false);
+	tracker_finish(tracker);
+	assert_note(PROFILE_NOTE_GUESSES_TESTED, 2);
+	assert_note(PROFILE_NOTE_GUESSES_COVERED, 2);
+	assert_note(PROFILE_NOTE_GUESSES_WRONG, 1);
 }
 END_TEST
 
@@ -512,7 +589,11 @@ int main(void)
 	tcase_add_test(tcase, hostile_kernel_chain);
 	tcase_add_test(tcase, chain_of_markers);
 	tcase_add_test(tcase, space_of_each_process);
+	tcase_add_loop_test(tcase, outer_frames_are_guessed, 0,
+			    (int)(sizeof(stops) / sizeof(stops[0])));
+	tcase_add_test(tcase, gaps_are_not_guessed);
 	tcase_add_test(tcase, unwinding_is_noted);
+	tcase_add_test(tcase, guesses_are_tested);
 	tcase_add_test(tcase, nothing_is_noted_without_stacks);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);

@@ -129,8 +129,29 @@ def quality():
           'quality: a copy that is too small', run['Advice'])
 
 
+def guesses():
+  """Stacks larger than the copy get callers only where these are beyond doubt, and say so."""
+  stairs = [f'stair_{i:02}' for i in range(1, 17)]
+  got = s.collect_well([s.target('stairs'), '4000'], options=['--stack-size', '1024', '--unwind', 'copy'])
+  stacks = s.folded(got.result)
+  guessed = [(f, c) for f, c in stacks if '[Guessed frame(s)]' in f]
+  total = sum(c for _, c in guessed)
+  inside = [(f, c, [x for x in f if x in stairs]) for f, c in guessed if 'main' in f]
+  exact = sum(c for f, c, seen in inside
+              if seen == stairs[:len(seen)] and f.index('main') < f.index('stair_01') and f.count('main') == 1)
+  s.check(total >= 1000, 'guesses: stacks that are guessed', f'{total} of {s.samples_of(stacks)}')
+  s.check(exact >= 0.995 * total > 0, 'guesses: are right', f'{exact} of {total}')
+  run = s.report(got.result, 'quality')[0]
+  s.check(int(run['Guesses Tested']) >= 5 and int(run['Guesses Covered']) > 0 and int(run['Guesses Wrong']) == 0,
+          'guesses: try themselves', f'{run["Guesses Covered"]} of {run["Guesses Tested"]}, {run["Guesses Wrong"]} wrong')
+
+  got = s.collect_well([s.target('recurse'), '1000', '300'], options=['--stack-size', '1024', '--unwind', 'copy'])
+  stacks = s.summary(got.result)['stacks']
+  s.check(stacks['guessed'] == 0 < stacks['skipped']['truncated'], 'guesses: none through a recursion', stacks)
+
+
 s.start()
-for part in (chain, recursion, signal_handlers, cplusplus, kinds_of_binaries, budget, quality):
+for part in (chain, recursion, signal_handlers, cplusplus, kinds_of_binaries, budget, quality, guesses):
   with s.section(part.__name__):
     part()
 s.finish()

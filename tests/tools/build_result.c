@@ -109,7 +109,8 @@ static uint32_t add_frame(struct builder *builder, const char *text)
 	built->rva = 0x1004 + ++builder->functions[image] * BUILD_STEP;
 	struct profile_frame frame = {
 		.image = image,
-		.flags = strchr(name, '^') ? PROFILE_FRAME_POINTER : 0,
+		.flags = (strchr(name, '^') ? PROFILE_FRAME_POINTER : 0) |
+			 (strchr(name, '~') ? PROFILE_FRAME_GUESSED : 0),
 		.rva = built->rva,
 	};
 	ck_assert_uint_eq(profile_writer_add_frame(builder->writer, &frame), VT_SUCCESS);
@@ -217,7 +218,7 @@ static void add_notes(struct builder *builder)
 
 static void add_unwinding_notes(struct builder *builder)
 {
-	static const uint64_t values[] = {90, 1000, 700, 210, 500, 25, 2, 40, 800};
+	static const uint64_t values[] = {90, 1000, 700, 210, 500, 25, 2, 40, 800, 20, 10, 1};
 	for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		ck_assert_uint_eq(profile_writer_add_note(builder->writer,
 							  (enum profile_note_kind)(

@@ -77,6 +77,23 @@ START_TEST(test_chain_states)
 }
 END_TEST
 
+START_TEST(test_chain_seam)
+{
+	const enum profile_stack_state guessed = PROFILE_STACK_GUESSED;
+	expect_chain("app:start~ app:main~ app:work app:leaf", guessed, CHAIN_ALL, true,
+		     "start~;main~;[Guessed frame(s)];work;leaf");
+	expect_chain("libc:start~ app:main~ libc:sort libc:swap", guessed, CHAIN_USER_PLUS_ONE,
+		     true, "start~;main~;[Guessed frame(s)];sort");
+	expect_chain("libc:start~ app:main~ libc:sort", guessed, CHAIN_USER_ONLY, true,
+		     "main~;[Guessed frame(s)]");
+	/* Whatever the state says, and where no frame was verified. */
+	expect_chain("app:main~ app:work", PROFILE_STACK_COMPLETE, CHAIN_ALL, true,
+		     "main~;[Guessed frame(s)];work");
+	expect_chain("app:main~", guessed, CHAIN_ALL, true, "[Guessed frame(s)];main~");
+	expect_chain("", guessed, CHAIN_ALL, true, "[Guessed frame(s)];[Unknown frame(s)]");
+}
+END_TEST
+
 START_TEST(test_chain_unknown_frames)
 {
 	expect_chain("app:main ? ? app:work", PROFILE_STACK_COMPLETE, CHAIN_ALL, true,
@@ -383,6 +400,7 @@ int main(void)
 	TCase *chains = tcase_create("chains");
 	tcase_set_timeout(chains, 60);
 	tcase_add_test(chains, test_chain_states);
+	tcase_add_test(chains, test_chain_seam);
 	tcase_add_test(chains, test_chain_unknown_frames);
 	tcase_add_test(chains, test_chain_inlines);
 	tcase_add_test(chains, test_chain_modes);

@@ -30,11 +30,12 @@ static const struct build_result example = {.samples = samples,
 					    .is_finalized = true,
 					    .has_unwinding = true};
 
-#define HEADER                                                                              \
-	"Scope,Name,Path,PID,TID,Samples,Complete,Guessed,None,Skipped,Other,Budget,"       \
-	"Truncated,Not Resident,No Info,Other Stack,Depth,Bad Info,No Registers,No Symbol," \
-	"Steps,Frame Pointer Steps,Walks,Frames,Frames by Info,Frames by Pointer,"          \
-	"Frames Reused,Rule Lookups,Timed Walks,Timed Frames,Timed ns,Collector CPU,Advice\n"
+#define HEADER                                                                                 \
+	"Scope,Name,Path,PID,TID,Samples,Complete,Guessed,None,Skipped,Other,Budget,"          \
+	"Truncated,Not Resident,No Info,Other Stack,Depth,Bad Info,No Registers,No Symbol,"    \
+	"Steps,Frame Pointer Steps,Walks,Frames,Frames by Info,Frames by Pointer,"             \
+	"Frames Reused,Rule Lookups,Timed Walks,Timed Frames,Timed ns,Guesses Tested,Guesses " \
+	"Covered,Guesses Wrong,Collector CPU,Advice\n"
 
 /* Own code by its module, reasons by the module where the stack ends, steps by the module left. */
 START_TEST(rows)
@@ -44,21 +45,21 @@ START_TEST(rows)
 	ck_assert_str_eq(
 		text,
 		HEADER "run,,,,,100,94,0,1,5,0,0,2,0,3,0,0,0,0,0,197,8,"
-		       "90,1000,700,210,500,25,2,40,800,0.012345,"
+		       "90,1000,700,210,500,25,2,40,800,20,10,1,0.012345,"
 		       "\"3.0 % of the stacks end where no unwind information is known, most in "
 		       "/opt/app/lib.so: install its debug symbols, or build it with "
 		       "-fasynchronous-unwind-tables\"\n"
 		       "module,app,/opt/app/app,,,93,90,0,1,2,0,0,2,0,0,0,0,0,0,0,186,0,"
-		       ",,,,,,,,,,\n"
+		       ",,,,,,,,,,,,,\n"
 		       "module,[jit],/nonexistent/perf-100.map,,,4,4,0,0,0,0,0,0,0,0,0,0,0,0,0,4,4,"
-		       ",,,,,,,,,,\n"
+		       ",,,,,,,,,,,,,\n"
 		       "module,libc.so.6,/usr/lib/x86_64-linux-gnu/libc.so.6,,,3,0,0,0,3,0,0,0,0,0,"
-		       "0,0,0,0,0,3,0,,,,,,,,,,,\n"
+		       "0,0,0,0,0,3,0,,,,,,,,,,,,,,\n"
 		       "module,lib.so,/opt/app/lib.so,,,0,0,0,0,0,0,0,0,0,3,0,0,0,0,0,4,4,"
-		       ",,,,,,,,,,\n"
-		       "thread,app,,100,100,94,94,0,0,0,0,0,0,0,0,0,0,0,0,0,192,8,,,,,,,,,,,\n"
-		       "thread,worker,,100,101,5,0,0,0,5,0,0,2,0,3,0,0,0,0,0,5,0,,,,,,,,,,,\n"
-		       "thread,helper,,101,102,1,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,\n");
+		       ",,,,,,,,,,,,,\n"
+		       "thread,app,,100,100,94,94,0,0,0,0,0,0,0,0,0,0,0,0,0,192,8,,,,,,,,,,,,,,\n"
+		       "thread,worker,,100,101,5,0,0,0,5,0,0,2,0,3,0,0,0,0,0,5,0,,,,,,,,,,,,,,\n"
+		       "thread,helper,,101,102,1,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,\n");
 	free(text);
 }
 END_TEST
@@ -102,6 +103,8 @@ START_TEST(figures)
 		"Rule Cache:               95.00 % hits",
 		"Unwinding Time:           20 ns per frame, 400 ns per stack (2 were timed)",
 		"Collector CPU:            123.5 us per sample, 12345 ns per frame",
+		"Guesses:                  tried on 20 whole stacks: made for 50.0 %, of which "
+		"10.00 % wrong",
 		"Recursion Collapsed:      in 2 samples (2.0 %)",
 		"Module     Samples  Complete %  Skipped %  Truncated  No Info",
 		"\napp             93      96.8 %      2.2 %          2        0",
@@ -210,6 +213,36 @@ START_TEST(empty)
 }
 END_TEST
 
+/* Where guesses are shown, so is how often they are wrong. Steps to guessed frames are none. */
+START_TEST(guesses)
+{
+	static const struct build_sample some[] = {
+		WHOLE,
+		{.stack = "app:_start~ app:main~ app:work app:leaf",
+		 .count = 10,
+		 .cpu_ms = 1,
+		 .state = PROFILE_STACK_GUESSED,
+		 .reason = PROFILE_SKIP_TRUNCATED},
+	};
+	static const struct build_result result = {.samples = some,
+						   .count = 2,
+						   .is_finalized = true,
+						   .has_unwinding = true};
+	static const char *const lines[] = {"10.00 % guessed of 100\n",
+					    "Samples  Complete %  Skipped %  Guessed %  No Symbol",
+					    "\napp         100      90.0 %      0.0 %     10.0 %",
+					    NULL};
+	static const char *const csv[] = {"--format=csv", NULL};
+	expect_text(&result, lines);
+	char *text = render_report(&result, report_quality_print, BY, csv);
+	ck_assert_ptr_nonnull(strstr(text, "\nrun,,,,,100,90,10,0,0,0,0,0,0,0,0,0,0,0,0,100,0,"));
+	free(text);
+	text = render_report(&result, report_summary_print, 0, NULL);
+	ck_assert_ptr_nonnull(strstr(text, "  guesses:                tried on 20 whole stacks"));
+	free(text);
+}
+END_TEST
+
 /* What only the end writes is not known. */
 START_TEST(incomplete)
 {
@@ -238,6 +271,7 @@ int main(void)
 	tcase_add_test(tcase, lost_samples);
 	tcase_add_test(tcase, not_finalized);
 	tcase_add_test(tcase, empty);
+	tcase_add_test(tcase, guesses);
 	tcase_add_test(tcase, incomplete);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);

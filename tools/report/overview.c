@@ -1,5 +1,6 @@
 #include "tools/report/overview.h"
 #include "tools/index_map.h"
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -93,9 +94,32 @@ static void take_note(struct overview *overview, const struct profile_note *note
 	case PROFILE_NOTE_RUSAGE_CPU:
 		overview->rusage_cpu_ns = known(note->value);
 		break;
+	case PROFILE_NOTE_GUESSES_TESTED:
+		overview->guesses_tested = known(note->value);
+		break;
+	case PROFILE_NOTE_GUESSES_COVERED:
+		overview->guesses_covered = known(note->value);
+		break;
+	case PROFILE_NOTE_GUESSES_WRONG:
+		overview->guesses_wrong = known(note->value);
+		break;
 	default:
 		break;
 	}
+}
+
+void overview_print_guesses(const struct overview *overview, const char *label, int label_width,
+			    FILE *stream)
+{
+	uint64_t tested = overview->guesses_tested.value;
+	uint64_t covered = overview->guesses_covered.value;
+	if (tested == 0)
+		return;
+	fprintf(stream, "%-*s", label_width, label);
+	fprintf(stream,
+		"tried on %" PRIu64 " whole stacks: made for %.1f %%, of which %.2f %% wrong\n",
+		tested, (double)covered / (double)tested * 100,
+		covered ? (double)overview->guesses_wrong.value / (double)covered * 100 : 0);
 }
 
 static bool is_module_path(const void *user, uint32_t index, const void *key)

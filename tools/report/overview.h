@@ -8,6 +8,7 @@
 #include "tools/tally.h"
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct overview_number {
 	uint64_t value;
@@ -24,6 +25,9 @@ struct overview {
 	struct overview_number target_pid;
 	struct overview_number exit_status;
 	struct overview_number rusage_cpu_ns;
+	struct overview_number guesses_tested; /* whole stacks that guessing was tried on */
+	struct overview_number guesses_covered;
+	struct overview_number guesses_wrong;
 	uint64_t cpu_ns; /* of the samples, and what no sample carries */
 	uint64_t paused_ns;
 	uint64_t samples_lost;
@@ -45,6 +49,11 @@ struct overview {
 /* path: of the tb5 file. Texts live as long as the reader. */
 void overview_collect(const struct profile_reader *reader, const struct tally *tally,
 		      const char *path, struct overview *overview);
+
+/* One line on how often guessed frames were right where the truth was known; nothing if it was not
+ * tried. The label takes label_width columns. */
+void overview_print_guesses(const struct overview *overview, const char *label, int label_width,
+			    FILE *stream);
 
 /* Name of a reason in JSON and in words; for every reason but PROFILE_SKIP_NOT_SKIPPED. */
 const char *overview_skip_key(enum profile_skip_reason reason);

@@ -57,9 +57,12 @@ static struct node_facts *learn_nodes(const struct profile_reader *reader)
 		if (frame_image(reader, node->frame)->kind == PROFILE_IMAGE_KERNEL)
 			continue;
 		uint32_t caller = profile_reader_node(reader, node->parent)->frame;
+		uint32_t flags =
+			caller == PROFILE_NONE ? 0 : profile_reader_frame(reader, caller)->flags;
+		if (flags & PROFILE_FRAME_GUESSED)
+			continue;
 		facts[i].steps++;
-		if (caller != PROFILE_NONE &&
-		    profile_reader_frame(reader, caller)->flags & PROFILE_FRAME_POINTER)
+		if (flags & PROFILE_FRAME_POINTER)
 			facts[i].pointer_steps++;
 	}
 	return facts;
@@ -138,7 +141,7 @@ static void take_notes(const struct profile_reader *reader, struct quality *qual
 		if (note->kind == PROFILE_NOTE_STACK_SIZE)
 			quality->stack_size = number;
 		if (note->kind >= PROFILE_NOTE_UNWIND_WALKS &&
-		    note->kind <= PROFILE_NOTE_UNWIND_TIMED_NS)
+		    note->kind <= PROFILE_NOTE_GUESSES_WRONG)
 			quality->notes[note->kind - PROFILE_NOTE_UNWIND_WALKS] = number;
 	}
 }

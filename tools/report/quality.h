@@ -19,13 +19,13 @@ struct quality_row {
 	uint64_t unreadable; /* of these in a module: its file could not be read */
 	uint64_t nameless;   /* of samples: the function that was hit has no symbol */
 	/* Steps from a user frame (of a module: of its own) to the caller, in the stacks of all
-	 * samples, and those that only a frame pointer made. */
+	 * samples, and those that only a frame pointer made. Guessed ones are none. */
 	uint64_t steps;
 	uint64_t pointer_steps;
 };
 
-/* Notes PROFILE_NOTE_UNWIND_... in order. */
-#define QUALITY_NOTES (PROFILE_NOTE_UNWIND_TIMED_NS - PROFILE_NOTE_UNWIND_WALKS + 1)
+/* Notes PROFILE_NOTE_UNWIND_... and PROFILE_NOTE_GUESSES_... in order. */
+#define QUALITY_NOTES (PROFILE_NOTE_GUESSES_WRONG - PROFILE_NOTE_UNWIND_WALKS + 1)
 
 struct quality {
 	struct overview overview;

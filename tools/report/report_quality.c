@@ -69,6 +69,9 @@ static const struct table_column columns[COLUMN_COUNT] = {
 	{"Timed Walks", "timed_walks", TABLE_COUNT, TABLE_IN_DATA},
 	{"Timed Frames", "timed_frames", TABLE_COUNT, TABLE_IN_DATA},
 	{"Timed ns", "timed_ns", TABLE_COUNT, TABLE_IN_DATA},
+	{"Guesses Tested", "guesses_tested", TABLE_COUNT, TABLE_IN_DATA},
+	{"Guesses Covered", "guesses_covered", TABLE_COUNT, TABLE_IN_DATA},
+	{"Guesses Wrong", "guesses_wrong", TABLE_COUNT, TABLE_IN_DATA},
 	{"Collector CPU", "collector_cpu_s", TABLE_SECONDS, TABLE_IN_DATA},
 	{"Advice", "advice", TABLE_TEXT, TABLE_IN_DATA},
 };
@@ -266,6 +269,7 @@ static void print_run(const struct tally *tally, const struct quality *quality, 
 	struct overview_number frames = quality_note(quality, PROFILE_NOTE_UNWIND_FRAMES);
 	struct overview_number walks = quality_note(quality, PROFILE_NOTE_UNWIND_WALKS);
 	print_stacks(&quality->run, stream);
+	overview_print_guesses(&quality->overview, "Guesses:", LABEL_WIDTH, stream);
 	print_unwinding(quality, stream);
 	if (cpu->is_known && tally->samples > 0) {
 		print_label(stream, "Collector CPU:");

@@ -106,6 +106,8 @@ static void print_samples(const struct tally *tally, const struct overview *over
 		fprintf(stream, "%.1f %% %s\n", percent(tally->skipped[i], tally->samples),
 			overview_skip_words((enum profile_skip_reason)i));
 	}
+	if (tally->states[PROFILE_STACK_GUESSED] > 0)
+		overview_print_guesses(overview, "  guesses:", LABEL_WIDTH, stream);
 	if (tally->collapsed > 0) {
 		print_label(stream, "  recursion collapsed:");
 		fprintf(stream, "in %" PRIu64 " samples (%.1f %%)\n", tally->collapsed,

@@ -14,7 +14,7 @@ enum { POLL_MS = 200 }; /* how long records may lie in a ring that does not fill
 #define VISIBLE_NS (2 * NS_PER_MS)
 
 /* CPU time of the target that the budget starts with. */
-#define BUDGET_START_NS (NS_PER_S / 2)
+#define BUDGET_START_NS (500 * NS_PER_MS)
 
 /* Applies a record of a ring, and before it the sample that it leaves unfinished. record NULL: only
  * that. */

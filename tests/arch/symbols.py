@@ -21,7 +21,8 @@ WRITABLE = re.compile(r'\.(data(?!\.rel\.ro)|bss|tdata|tbss)(\.|$)|\*COM\*$')
 def objects(build, folder):
   for directory, _, names in os.walk(os.path.join(build, folder)):
     for name in sorted(names):
-      if name.endswith('.o'):
+      # A BPF program's globals are maps of the kernel's, one for each time it is loaded.
+      if name.endswith('.o') and not name.endswith('.bpf.o'):
         yield os.path.join(directory, name)
 
 

@@ -159,6 +159,14 @@ START_TEST(recursion_by_function)
 	}
 	ck_assert_uint_eq(guess_callers(guess, 1, &stack[1], stack[1].sp, callers), 0);
 	ck_assert_uint_eq(guess_callers(guess, 1, &stack[2], stack[2].sp, callers), 1);
+	/* In another module the same address is another function. */
+	for (int i = 0; i < 3; i++) {
+		set_stack("defx");
+		stack[2].function = stack[1].function;
+		stack[2].tag = 2;
+		guess_note(guess, 1, stack, depth, 0);
+	}
+	ck_assert_uint_eq(guess_callers(guess, 1, &stack[1], stack[1].sp, callers), 2);
 }
 END_TEST
 

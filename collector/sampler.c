@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -239,23 +240,37 @@ static int use_source(struct sampler *sampler, const struct sampler_thread *thre
 	return result;
 }
 
-static size_t count_tasks(const struct sampler *sampler)
+/* Threads to open: those of the process, and those opened of others. */
+static size_t count_threads(const struct sampler *sampler, pid_t pid)
 {
-	return sampler->thread_count + 1;
+	char path[64];
+	char line[256];
+	size_t count = 0;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	FILE *file = fopen(path, "re");
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+		if (strncmp(line, "Threads:", 8) == 0)
+			count = strtoul(line + 8, NULL, 10);
+	if (file != NULL)
+		fclose(file);
+	for (size_t i = 0; i < sampler->thread_count; i++)
+		count += sampler->threads[i].pid != pid;
+	return count;
 }
 
 static int explain(const struct sampler *sampler, pid_t pid, int error, struct failure *failure)
 {
 	struct rlimit limit = {0};
 	getrlimit(RLIMIT_NOFILE, &limit);
+	size_t threads = count_threads(sampler, pid);
 	if (error == EMFILE || error == ENFILE)
 		return failure_set(failure, FAILURE_EXIT,
-				   "cannot open more files: %zu or more threads on %zu CPUs take "
-				   "%zu and "
-				   "the limit is %llu; raise it with ulimit -Hn, e.g. in "
+				   "cannot open more files: %zu threads on %zu CPUs take %zu, and "
+				   "the "
+				   "limit is %llu; raise it with ulimit -Hn, or in "
 				   "/etc/security/limits.conf",
-				   count_tasks(sampler), sampler->cpus.count,
-				   count_tasks(sampler) * sampler->cpus.count,
+				   threads, sampler->cpus.count,
+				   (threads + 1) * sampler->cpus.count,
 				   (unsigned long long)limit.rlim_cur);
 	if (sampler->rings == NULL && (error == EPERM || error == ENOMEM))
 		return failure_set(failure, FAILURE_EXIT,

@@ -1,6 +1,7 @@
 """Attaching: all threads and what is born later, detaching without harm, and refusals that say what to do."""
 
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -146,8 +147,24 @@ def refusals():
   stop_service(service)
 
 
+def file_limit():
+  """Each thread takes a file per CPU: the message says how many that would be."""
+  crowd = subprocess.Popen([s.target('crowd'), '200', '100'], stdout=subprocess.DEVNULL)
+  while len(os.listdir(f'/proc/{crowd.pid}/task')) < 201:
+    time.sleep(0.01)
+  process, result = attach([crowd.pid], preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))
+  _, err = process.communicate(timeout=30)
+  lines = err.strip().splitlines()
+  s.check(process.returncode == 1 and len(lines) == 1 and '201 threads' in err and 'limit is 64' in err,
+          'file limit: threads, CPUs and the limit in one line', f'{process.returncode} {lines}')
+  s.check(not os.path.exists(result), 'file limit: no result is left')
+  s.check(crowd.poll() is None, 'file limit: the target goes on')
+  crowd.kill()
+  crowd.wait()
+
+
 s.start()
-for part in (attach_and_detach, attach_until_signal, target_dies, two_targets, refusals):
+for part in (attach_and_detach, attach_until_signal, target_dies, two_targets, refusals, file_limit):
   with s.section(part.__name__):
     part()
 s.finish()

@@ -1,6 +1,7 @@
 """Launching: the program's streams, directory, environment, signals, terminal and exit status are its own."""
 
 import os
+import resource
 import pty
 import re
 import select
@@ -181,9 +182,35 @@ def setuid():
   s.check(150 <= count, 'setuid: the rest of the tree is followed', count)
 
 
+def headless():
+  """The first thread's events end with it; collecting goes on, and does not spin."""
+  got = s.collect_well([s.target('headless'), '1500'])
+  total = s.summary(got.result)
+  s.check(total['samples'] >= 50, 'headless: samples after the first thread ended', total['samples'])
+  s.check(total['collector']['cpu_s'] < 0.2, 'headless: the collector sleeps', total['collector']['cpu_s'])
+
+
+def started_oddly():
+  """Without standard streams, and with signals ignored, as supervisors start programs."""
+  result = s.new_result()
+  subprocess.run(['sh', '-c', f'exec {s.tool("tbcollect")} -v -r {result} -- {s.target("split")} 100 <&- >&- 2>&-'],
+                 timeout=60)
+  s.check(s.summary(result)['complete'], 'closed streams: nothing of ours gets into the result')
+  for number in (signal.SIGCHLD, signal.SIGPIPE):
+    done = subprocess.run([s.tool('tbcollect'), '-q', '-r', s.new_result(), '--', 'sh', '-c', 'exit 3'], timeout=60,
+                          restore_signals=False, preexec_fn=lambda n=number: signal.signal(n, signal.SIG_IGN))
+    s.check(done.returncode == 3, f'{signal.Signals(number).name} ignored: the status comes through', done.returncode)
+  result = s.new_result()
+  done = subprocess.run([s.tool('tbcollect'), '-i', '0.1ms', '-r', result, '--', s.target('split'), '1500'], timeout=60,
+                        capture_output=True, text=True,
+                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20480, 20480)))
+  s.check(done.returncode == 1 and 'too large' in done.stderr.lower(), 'file size limit: said in a line',
+          f'{done.returncode} {done.stderr.strip()}')
+
+
 s.start()
 for part in (streams, open_files, end_by_signal, cannot_start, usage, default_directory, signals, job_control,
-             duration, setuid):
+             duration, setuid, headless, started_oddly):
   with s.section(part.__name__):
     part()
 s.finish()

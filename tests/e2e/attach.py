@@ -152,6 +152,11 @@ def file_limit():
   crowd = subprocess.Popen([s.target('crowd'), '200', '100'], stdout=subprocess.DEVNULL)
   while len(os.listdir(f'/proc/{crowd.pid}/task')) < 201:
     time.sleep(0.01)
+  tid = max(map(int, os.listdir(f'/proc/{crowd.pid}/task')))
+  process, result = attach([tid])
+  _, err = process.communicate(timeout=30)
+  s.check(process.returncode == 1 and f'thread of process {crowd.pid}' in err and not os.path.exists(result),
+          'a further thread: its process is named', f'{process.returncode} {err.strip()}')
   process, result = attach([crowd.pid], preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))
   _, err = process.communicate(timeout=30)
   lines = err.strip().splitlines()

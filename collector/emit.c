@@ -183,11 +183,6 @@ void emit_note(struct emit *emit, enum profile_note_kind kind, uint64_t time_ns,
 		     profile_writer_add_note(emit->writer, kind, time_ns, value, pid, tid, text));
 }
 
-uint64_t emit_bytes(const struct emit *emit)
-{
-	return profile_writer_bytes(emit->writer);
-}
-
 static int fail(const struct emit *emit, TBRW_U32 code, int error, struct failure *failure)
 {
 	char text[256];

@@ -75,8 +75,6 @@ void emit_clock(struct emit *emit, const struct profile_clock *clock);
 void emit_note(struct emit *emit, enum profile_note_kind kind, uint64_t time_ns, uint64_t value,
 	       uint32_t pid, uint32_t tid, const char *text);
 
-uint64_t emit_bytes(const struct emit *emit);
-
 /* 0, or -1 with what went wrong with the file. */
 int emit_failed(const struct emit *emit, struct failure *failure);
 

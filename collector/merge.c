@@ -53,8 +53,7 @@ static void load_head(struct merge *merge, size_t index)
 	uint64_t broken = ring->broken;
 	head->present = false;
 	while (!head->present && ring_peek(ring, &head->bytes, &head->size)) {
-		head->present =
-			record_time(&merge->format, head->bytes, head->size, &head->time_ns);
+		head->present = record_time(head->bytes, head->size, &head->time_ns);
 		if (!head->present) {
 			merge->counts.malformed++;
 			ring_consume(ring, head->size);

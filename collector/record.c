@@ -267,10 +267,8 @@ bool record_decode(const struct record_format *format, const void *bytes, size_t
 	return cursor.ok;
 }
 
-bool record_time(const struct record_format *format, const void *bytes, size_t size,
-		 uint64_t *time_ns)
+bool record_time(const void *bytes, size_t size, uint64_t *time_ns)
 {
-	(void)format;
 	struct perf_event_header header;
 	if (size < sizeof(header))
 		return false;

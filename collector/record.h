@@ -105,8 +105,7 @@ bool record_decode(const struct record_format *format, const void *bytes, size_t
 		   struct record *record);
 
 /* Only the time, cheaply. false as above. */
-bool record_time(const struct record_format *format, const void *bytes, size_t size,
-		 uint64_t *time_ns);
+bool record_time(const void *bytes, size_t size, uint64_t *time_ns);
 
 /* Encodes record into bytes of the given capacity; the record's size, 0 when it does not fit. */
 size_t record_encode(const struct record_format *format, const struct record *record, void *bytes,

@@ -191,7 +191,7 @@ int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attac
 	if (families == NULL)
 		return -1;
 	tracker->families = families;
-	families[tracker->family_count] = (struct family){.tid = (uint32_t)tid};
+	families[tracker->family_count] = (struct family){0};
 	char name[PROCESS_NAME_MAX] = "";
 	struct process *process = idmap_get(&tracker->processes, (uint32_t)pid);
 	if (process == NULL) {

@@ -18,7 +18,6 @@ enum { NOTED_NAMES_MAX = 32 };
 /* The threads that one opened thread and its descendants make. */
 struct family {
 	uint64_t cpu_ns;      /* counted by samples and final counts */
-	uint32_t tid;         /* the thread that the events were opened for */
 	bool has_descendants; /* other threads whose last counts are not known */
 };
 

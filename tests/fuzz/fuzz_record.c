@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(bytes, data + 1, record_size);
 	if (record_size >= SIZE_OFFSET + sizeof(record_size))
 		memcpy(bytes + SIZE_OFFSET, &record_size, sizeof(record_size));
-	bool timed = record_time(&format, bytes, record_size, &time_ns);
+	bool timed = record_time(bytes, record_size, &time_ns);
 	if (record_decode(&format, bytes, record_size, &record)) {
 		expect(timed);
 		check(&record, bytes, record_size);

@@ -214,7 +214,7 @@ TBRW_U32 TBRW_get_size_of_tid_bind_entry(TBRW_PTR ptr, TBRW_U32 data_stream,
 /* A run of records and the bind results beside it. */
 struct bound_run {
 	struct tb5_file *file;
-	const struct tb5_seq *results;
+	struct tb5_seq *results;
 	size_t result_size;
 	void *table;
 	uint64_t at; /* of the run's first record */
@@ -265,7 +265,7 @@ static TBRW_U32 enumerate_bound(struct bound_run *run, tb5_fetch *fetch, void *s
 }
 
 struct entry_source {
-	const struct tb5_seq *seq;
+	struct tb5_seq *seq;
 	uint32_t size;
 };
 

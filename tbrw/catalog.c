@@ -7,51 +7,61 @@
 
 #define END_SPACE (sizeof(struct tb5_chunk_header) + sizeof(struct tb5_end))
 
-static TBRW_U32 apply_bytes(struct tb5_file *file, const struct tb5_index_entry *e)
+/* What the index or a chunk says. */
+struct fact {
+	unsigned kind;
+	unsigned content;
+	uint32_t stream;
+	struct tb5_extent extent; /* of TB5_KIND_BYTES */
+	struct tb5_list list;     /* of TB5_KIND_LISTS */
+};
+
+/* Adds the bytes of one chunk, or of those in a list, to their sequence. */
+static TBRW_U32 add_bytes(struct tb5_seq *seq, const struct fact *f)
 {
-	struct tb5_extent extent = {e->offset + sizeof(struct tb5_chunk_header), e->start,
-				    e->length, e->payload_crc};
+	return f->kind == TB5_KIND_BYTES ? tb5_extents_add(&seq->extents, &f->extent)
+					 : tb5_extents_add_list(&seq->extents, &f->list);
+}
+
+static TBRW_U32 apply_bytes(struct tb5_file *file, const struct fact *f)
+{
 	struct tb5_section *section;
 	struct tb5_seq *seq;
 	TBRW_U32 ret;
 
-	/* An entry of the index is as little to be trusted as a chunk header. */
-	if (e->length > TB5_PAYLOAD_MAX || e->offset > file->store.end ||
-	    tb5_chunk_space(e->length) > file->store.end - e->offset)
-		return VT_INVALID_SAMPLE_FILE;
-	if (e->content == TB5_STRINGS)
-		return tb5_seq_add_extent(&file->strings.seq, &extent);
-	if (e->content >= TB5_GLOBAL_FIRST && e->content < TB5_GLOBAL_END) {
-		seq = tb5_file_seq(file, e->content);
-		section = &file->sections[tb5_content_section(e->content)];
-	} else if (e->content >= TB5_STREAM_FIRST && e->content < TB5_STREAM_END) {
-		if (e->stream >= file->stream_count || file->streams[e->stream]->dropped)
+	if (f->content == TB5_STRINGS)
+		return add_bytes(&file->strings.seq, f);
+	if (f->content >= TB5_GLOBAL_FIRST && f->content < TB5_GLOBAL_END) {
+		seq = tb5_file_seq(file, f->content);
+		section = &file->sections[tb5_content_section(f->content)];
+	} else if (f->content >= TB5_STREAM_FIRST && f->content < TB5_STREAM_END) {
+		if (f->stream >= file->stream_count || file->streams[f->stream]->dropped)
 			return VT_INVALID_SAMPLE_FILE;
-		seq = tb5_stream_seq(file->streams[e->stream], e->content);
-		section = &file->streams[e->stream]->sections[tb5_content_section(e->content)];
+		seq = tb5_stream_seq(file->streams[f->stream], f->content);
+		section = &file->streams[f->stream]->sections[tb5_content_section(f->content)];
 	} else {
 		return VT_SUCCESS;
 	}
 	if (section->state == TB5_DONE)
 		return VT_INVALID_SAMPLE_FILE;
-	ret = tb5_seq_add_extent(seq, &extent);
+	ret = add_bytes(seq, f);
 	if (ret == VT_SUCCESS)
 		section->state = TB5_PARTIAL;
 	return ret;
 }
 
-static TBRW_U32 apply_section_done(struct tb5_file *file, const struct tb5_index_entry *e)
+static TBRW_U32 apply_section_done(struct tb5_file *file, const struct fact *f)
 {
 	struct tb5_section *section;
 
-	if (e->stream == TB5_NO_STREAM) {
-		if (e->content >= TB5_GLOBAL_SECTIONS)
+	if (f->stream == TB5_NO_STREAM) {
+		if (f->content >= TB5_GLOBAL_SECTIONS)
 			return VT_INVALID_SAMPLE_FILE;
-		section = &file->sections[e->content];
+		section = &file->sections[f->content];
 	} else {
-		if (e->stream >= file->stream_count || e->content >= TB5_STREAM_SECTIONS)
+		if (f->stream >= file->stream_count || f->content >= TB5_STREAM_SECTIONS)
 			return VT_INVALID_SAMPLE_FILE;
-		section = &file->streams[e->stream]->sections[e->content];
+		section = &file->streams[f->stream]->sections[f->content];
 	}
 	if (section->state == TB5_DONE)
 		return VT_INVALID_SAMPLE_FILE;
@@ -59,41 +69,42 @@ static TBRW_U32 apply_section_done(struct tb5_file *file, const struct tb5_index
 	return VT_SUCCESS;
 }
 
-static TBRW_U32 apply_stream(struct tb5_file *file, const struct tb5_index_entry *e)
+static TBRW_U32 apply_stream(struct tb5_file *file, const struct fact *f)
 {
 	struct tb5_stream *stream;
 	TBRW_U32 ret;
 
-	if (e->kind == TB5_KIND_STREAM_OPEN) {
-		if (e->stream != file->stream_count)
+	if (f->kind == TB5_KIND_STREAM_OPEN) {
+		if (f->stream != file->stream_count)
 			return VT_INVALID_SAMPLE_FILE;
 		ret = tb5_file_add_stream(file, &file->store, &stream);
 		if (ret == VT_SUCCESS)
 			stream->whole.state = TB5_PARTIAL;
 		return ret == VT_INVALID_STREAM ? VT_INVALID_SAMPLE_FILE : ret;
 	}
-	if (e->stream >= file->stream_count || file->streams[e->stream]->dropped)
+	if (f->stream >= file->stream_count || file->streams[f->stream]->dropped)
 		return VT_INVALID_SAMPLE_FILE;
-	if (e->kind == TB5_KIND_STREAM_DROPPED)
-		file->streams[e->stream]->dropped = true;
-	else if (file->streams[e->stream]->whole.state == TB5_DONE)
+	if (f->kind == TB5_KIND_STREAM_DROPPED)
+		file->streams[f->stream]->dropped = true;
+	else if (file->streams[f->stream]->whole.state == TB5_DONE)
 		return VT_INVALID_SAMPLE_FILE;
 	else
-		file->streams[e->stream]->whole.state = TB5_DONE;
+		file->streams[f->stream]->whole.state = TB5_DONE;
 	return VT_SUCCESS;
 }
 
-static TBRW_U32 apply(struct tb5_file *file, const struct tb5_index_entry *e)
+static TBRW_U32 apply(struct tb5_file *file, const struct fact *f)
 {
-	switch (e->kind) {
+	switch (f->kind) {
 	case TB5_KIND_BYTES:
-		return apply_bytes(file, e);
+	case TB5_KIND_LISTS:
+		return apply_bytes(file, f);
 	case TB5_KIND_SECTION_DONE:
-		return apply_section_done(file, e);
+		return apply_section_done(file, f);
 	case TB5_KIND_STREAM_OPEN:
 	case TB5_KIND_STREAM_DONE:
 	case TB5_KIND_STREAM_DROPPED:
-		return apply_stream(file, e);
+		return apply_stream(file, f);
 	default:
 		return VT_SUCCESS;
 	}
@@ -160,9 +171,31 @@ static TBRW_U32 read_end(const struct tb5_store *store, uint64_t end, struct pay
 	return info->file_size == end ? VT_SUCCESS : VT_INVALID_SAMPLE_FILE;
 }
 
+/* Applies one entry of an index. *room is what the file has for chunks that no list named so far:
+ * what lists bring into memory stays in proportion to the file. */
+static TBRW_U32 apply_entry(struct tb5_file *file, const struct tb5_index_entry *e, uint64_t *room)
+{
+	struct fact fact = {.kind = e->kind,
+			    .content = e->content,
+			    .stream = e->stream,
+			    .list = {e->offset, e->end, e->size, e->crc}};
+	uint64_t least = e->size / sizeof(struct tb5_list_record) * tb5_chunk_space(1);
+
+	/* Bytes are in lists only; an index has nothing else that it could name. */
+	if (e->kind == TB5_KIND_BYTES)
+		return VT_INVALID_SAMPLE_FILE;
+	if (e->kind == TB5_KIND_LISTS) {
+		if (e->offset > file->store.end || e->size > file->store.end - e->offset ||
+		    least > *room)
+			return VT_INVALID_SAMPLE_FILE;
+		*room -= least;
+	}
+	return apply(file, &fact);
+}
+
 /* Applies the entries of one index chunk, which has to continue the index at `loaded`. */
 static TBRW_U32 apply_index_chunk(struct tb5_file *file, const struct tb5_chunk_header *header,
-				  const struct payload *payload, uint64_t loaded)
+				  const struct payload *payload, uint64_t loaded, uint64_t *room)
 {
 	const struct tb5_index_entry *entries = payload->bytes;
 	TBRW_U32 ret = VT_SUCCESS;
@@ -171,7 +204,7 @@ static TBRW_U32 apply_index_chunk(struct tb5_file *file, const struct tb5_chunk_
 	    header->length % sizeof *entries)
 		return VT_INVALID_SAMPLE_FILE;
 	for (size_t i = 0; ret == VT_SUCCESS && i < header->length / sizeof *entries; i++)
-		ret = apply(file, &entries[i]);
+		ret = apply_entry(file, &entries[i], room);
 	return ret;
 }
 
@@ -182,7 +215,7 @@ static TBRW_U32 catalog_load_index(struct tb5_file *file, uint64_t end)
 	struct payload payload = {NULL, 0};
 	struct tb5_chunk_header header;
 	struct tb5_end info = {0, 0, 0, 0};
-	uint64_t at, loaded = 0;
+	uint64_t at, loaded = 0, room = end;
 	TBRW_U32 ret = read_end(&store, end, &payload, &info);
 
 	at = info.index_offset;
@@ -191,7 +224,7 @@ static TBRW_U32 catalog_load_index(struct tb5_file *file, uint64_t end)
 		if (ret == VT_SUCCESS)
 			ret = read_payload(&store, at, &header, &payload);
 		if (ret == VT_SUCCESS)
-			ret = apply_index_chunk(file, &header, &payload, loaded);
+			ret = apply_index_chunk(file, &header, &payload, loaded, &room);
 		if (ret != VT_SUCCESS)
 			break;
 		at += tb5_chunk_space(header.length);
@@ -199,6 +232,18 @@ static TBRW_U32 catalog_load_index(struct tb5_file *file, uint64_t end)
 	}
 	free(payload.bytes);
 	return ret == VT_SUCCESS && loaded != info.index_size ? VT_INVALID_SAMPLE_FILE : ret;
+}
+
+static TBRW_U32 apply_chunk(struct tb5_file *file, uint64_t at, const struct tb5_chunk_header *h)
+{
+	/* Lists are for the index that names them. */
+	if (h->kind == TB5_KIND_LISTS)
+		return VT_SUCCESS;
+	return apply(file, &(struct fact){.kind = h->kind,
+					  .content = h->content,
+					  .stream = h->stream,
+					  .extent = {at + sizeof *h, h->start, h->length,
+						     h->payload_crc}});
 }
 
 /* Applies the whole chunks from the file's start up to the first that is not. *last_end is where
@@ -216,9 +261,7 @@ static TBRW_U32 catalog_scan(struct tb5_file *file, uint64_t *last_end)
 		if (ret == VT_SUCCESS)
 			ret = read_payload(&file->store, at, &h, &payload);
 		if (ret == VT_SUCCESS)
-			ret = apply(file,
-				    &(struct tb5_index_entry){at, h.kind, h.content, h.stream,
-							      h.start, h.length, h.payload_crc});
+			ret = apply_chunk(file, at, &h);
 		if (ret == VT_SUCCESS) {
 			at += tb5_chunk_space(h.length);
 			if (h.kind == TB5_KIND_END)
@@ -253,117 +296,4 @@ TBRW_U32 tb5_catalog_load(struct tb5_file *file)
 	}
 	file->incomplete = true;
 	return ret;
-}
-
-struct index_writer {
-	struct tb5_file *file;
-	struct tb5_index_entry *entries;
-	uint32_t count;
-	uint64_t stored;
-	uint64_t first_offset;
-};
-
-#define INDEX_BATCH (TB5_BUFFER_SIZE / sizeof(struct tb5_index_entry))
-
-static TBRW_U32 index_flush(struct index_writer *w)
-{
-	struct tb5_chunk_header header = {.kind = TB5_KIND_INDEX,
-					  .stream = TB5_NO_STREAM,
-					  .length = w->count *
-						    (uint32_t)sizeof(struct tb5_index_entry),
-					  .start = w->stored};
-	uint64_t offset;
-	TBRW_U32 ret;
-
-	if (!w->count)
-		return VT_SUCCESS;
-	ret = tb5_store_append(&w->file->store, &header, w->entries, &offset);
-	if (ret != VT_SUCCESS)
-		return ret;
-	if (!w->stored)
-		w->first_offset = offset;
-	w->stored += header.length;
-	w->count = 0;
-	return VT_SUCCESS;
-}
-
-static TBRW_U32 index_add(struct index_writer *w, struct tb5_index_entry entry)
-{
-	w->entries[w->count++] = entry;
-	return w->count == INDEX_BATCH ? index_flush(w) : VT_SUCCESS;
-}
-
-static TBRW_U32 index_mark(struct index_writer *w, enum tb5_kind kind, unsigned content,
-			   uint32_t stream)
-{
-	return index_add(w, (struct tb5_index_entry){.kind = (uint16_t)kind,
-						     .content = (uint16_t)content,
-						     .stream = stream});
-}
-
-static TBRW_U32 index_seq(struct index_writer *w, const struct tb5_seq *seq)
-{
-	TBRW_U32 ret = VT_SUCCESS;
-
-	for (size_t i = 0; ret == VT_SUCCESS && i < seq->extent_count; i++) {
-		const struct tb5_extent *e = &seq->extents[i];
-
-		ret = index_add(w,
-				(struct tb5_index_entry){e->offset -
-								 sizeof(struct tb5_chunk_header),
-							 TB5_KIND_BYTES, seq->content, seq->stream,
-							 e->start, e->length, e->crc});
-	}
-	return ret;
-}
-
-static TBRW_U32 index_stream(struct index_writer *w, uint32_t number)
-{
-	struct tb5_stream *stream = w->file->streams[number];
-	TBRW_U32 ret = index_mark(w, TB5_KIND_STREAM_OPEN, 0, number);
-
-	if (stream->dropped && ret == VT_SUCCESS)
-		return index_mark(w, TB5_KIND_STREAM_DROPPED, 0, number);
-	for (unsigned c = TB5_STREAM_FIRST; ret == VT_SUCCESS && c < TB5_STREAM_END; c++)
-		ret = index_seq(w, tb5_stream_seq(stream, c));
-	for (unsigned s = 0; ret == VT_SUCCESS && s < TB5_STREAM_SECTIONS; s++)
-		if (stream->sections[s].state == TB5_DONE)
-			ret = index_mark(w, TB5_KIND_SECTION_DONE, s, number);
-	return ret == VT_SUCCESS ? index_mark(w, TB5_KIND_STREAM_DONE, 0, number) : ret;
-}
-
-static TBRW_U32 index_all(struct index_writer *w)
-{
-	struct tb5_file *file = w->file;
-	TBRW_U32 ret = index_seq(w, &file->strings.seq);
-
-	for (unsigned c = TB5_GLOBAL_FIRST; ret == VT_SUCCESS && c < TB5_GLOBAL_END; c++)
-		ret = index_seq(w, tb5_file_seq(file, c));
-	for (unsigned s = 0; ret == VT_SUCCESS && s < TB5_GLOBAL_SECTIONS; s++)
-		if (file->sections[s].state == TB5_DONE)
-			ret = index_mark(w, TB5_KIND_SECTION_DONE, s, TB5_NO_STREAM);
-	for (uint32_t n = 0; ret == VT_SUCCESS && n < file->stream_count; n++)
-		ret = index_stream(w, n);
-	return ret == VT_SUCCESS ? index_flush(w) : ret;
-}
-
-TBRW_U32 tb5_catalog_write(struct tb5_file *file)
-{
-	struct tb5_chunk_header header = {.kind = TB5_KIND_END,
-					  .stream = TB5_NO_STREAM,
-					  .length = sizeof(struct tb5_end)};
-	struct index_writer w = {.file = file, .first_offset = file->store.end};
-	struct tb5_end end;
-	uint64_t offset;
-	TBRW_U32 ret;
-
-	w.entries = malloc(TB5_BUFFER_SIZE);
-	if (!w.entries)
-		return VT_NO_MEMORY;
-	ret = index_all(&w);
-	free(w.entries);
-	if (ret != VT_SUCCESS)
-		return ret;
-	end = (struct tb5_end){w.first_offset, w.stored, file->store.end + END_SPACE, 0};
-	return tb5_store_append(&file->store, &header, &end, &offset);
 }

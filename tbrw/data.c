@@ -13,7 +13,7 @@
 TBRW_U32 tb5_layout_read(struct tb5_file *file, struct tb5_stream *stream,
 			 struct tb5_layout *layout)
 {
-	const struct tb5_seq *seq = tb5_stream_seq(stream, TB5_DESCRIPTORS);
+	struct tb5_seq *seq = tb5_stream_seq(stream, TB5_DESCRIPTORS);
 	uint64_t count = tb5_seq_size(seq) / sizeof(TBRW_SAMPREC_DESC_ENTRY);
 	struct tb5_layout l = {0, TB5_NO_FIELD, TB5_NO_FIELD, false};
 
@@ -189,7 +189,7 @@ TBRW_U32 TBRW_add_data_from_file(TBRW_PTR ptr, TBRW_U32 stream, TBRW_CHAR *filen
 }
 
 struct data_source {
-	const struct tb5_seq *seq;
+	struct tb5_seq *seq;
 	uint32_t entry_size;
 };
 
@@ -210,16 +210,20 @@ static TBRW_U32 enumerate_runs(struct tb5_file *file, const struct data_source *
 {
 	uint64_t total = tb5_seq_size(s->seq) / s->entry_size;
 	uint32_t usual = s->entry_size < TB5_RUN_SIZE ? TB5_RUN_SIZE / s->entry_size : 1;
-	TBRW_U32 ret = TRUE;
+	TBRW_U32 ret;
 	uint32_t run;
 	void *records;
 
 	if (start > total)
 		return VT_INVALID_READ_START;
+	ret = tb5_seq_load(s->seq);
+	if (ret != VT_SUCCESS)
+		return ret;
 	records =
 		malloc((size_t)(total - start < usual ? total - start + 1 : usual) * s->entry_size);
 	if (!records)
 		return VT_NO_MEMORY;
+	ret = TRUE;
 	for (uint64_t at = start; at < total && ret == TRUE; at += run) {
 		run = data_run(s, at, total - at, usual);
 		ret = tb5_seq_read(s->seq, &file->cache, at * s->entry_size, records,

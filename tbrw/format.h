@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #define TB5_FILE_MAGIC     "\x89TB5\r\n\x1a\n"
-#define TB5_FORMAT_VERSION 1
+#define TB5_FORMAT_VERSION 2
 #define TB5_CHUNK_MAGIC    0x63356274u /* "tb5c" */
 #define TB5_PAYLOAD_MAX    (16u << 20)
 #define TB5_NO_STREAM      UINT32_MAX
@@ -17,7 +17,8 @@ enum tb5_kind {
 	TB5_KIND_STREAM_DONE = 4,
 	TB5_KIND_STREAM_DROPPED = 5,
 	TB5_KIND_INDEX = 6,
-	TB5_KIND_END = 7
+	TB5_KIND_END = 7,
+	TB5_KIND_LISTS = 8
 };
 
 enum tb5_content {
@@ -66,14 +67,20 @@ struct tb5_chunk_header {
 	uint32_t header_crc;
 };
 
+struct tb5_list_record {
+	uint64_t offset;
+	uint32_t length;
+	uint32_t crc;
+};
+
 struct tb5_index_entry {
 	uint64_t offset;
 	uint16_t kind;
 	uint16_t content;
 	uint32_t stream;
-	uint64_t start;
-	uint32_t length;
-	uint32_t payload_crc;
+	uint64_t end;
+	uint32_t size;
+	uint32_t crc;
 };
 
 struct tb5_end {
@@ -85,6 +92,7 @@ struct tb5_end {
 
 _Static_assert(sizeof(struct tb5_file_header) == 64, "FORMAT.md 1.1");
 _Static_assert(sizeof(struct tb5_chunk_header) == 32, "FORMAT.md 1.2");
+_Static_assert(sizeof(struct tb5_list_record) == 16, "FORMAT.md 1.4");
 _Static_assert(sizeof(struct tb5_index_entry) == 32, "FORMAT.md 1.4");
 _Static_assert(sizeof(struct tb5_end) == 32, "FORMAT.md 1.4");
 

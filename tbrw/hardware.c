@@ -113,7 +113,7 @@ TBRW_U32 TBRW_set_system(TBRW_PTR ptr, TBRW_SYSTEM *system)
  * caller's buffer. */
 struct tree_reader {
 	struct tb5_file *file;
-	const struct tb5_seq *seq;
+	struct tb5_seq *seq;
 	uint64_t at;
 };
 

@@ -22,8 +22,8 @@ TBRW_U32 tb5_buffer_check(uint64_t needed, TBRW_U32 size_of_buffer, const void *
 	return buffer ? VT_SUCCESS : VT_BUFFER_NULL;
 }
 
-TBRW_U32 tb5_record_read(struct tb5_file *file, const struct tb5_seq *seq, uint64_t index,
-			 void *record, TBRW_U32 size)
+TBRW_U32 tb5_record_read(struct tb5_file *file, struct tb5_seq *seq, uint64_t index, void *record,
+			 TBRW_U32 size)
 {
 	TBRW_U32 own_size;
 	TBRW_U32 ret;
@@ -37,7 +37,7 @@ TBRW_U32 tb5_record_read(struct tb5_file *file, const struct tb5_seq *seq, uint6
 	return own_size == size ? VT_SUCCESS : VT_INVALID_SAMPLE_FILE;
 }
 
-TBRW_U32 tb5_record_get(struct tb5_file *file, const struct tb5_seq *seq, TBRW_U32 size,
+TBRW_U32 tb5_record_get(struct tb5_file *file, struct tb5_seq *seq, TBRW_U32 size,
 			TBRW_U32 size_of_buffer, void *buffer, TBRW_U32 *size_used)
 {
 	TBRW_U32 ret;
@@ -48,7 +48,7 @@ TBRW_U32 tb5_record_get(struct tb5_file *file, const struct tb5_seq *seq, TBRW_U
 	return ret == VT_SUCCESS ? tb5_record_read(file, seq, 0, buffer, size) : ret;
 }
 
-TBRW_U32 tb5_bytes_get(struct tb5_file *file, const struct tb5_seq *seq, TBRW_U32 size_of_buffer,
+TBRW_U32 tb5_bytes_get(struct tb5_file *file, struct tb5_seq *seq, TBRW_U32 size_of_buffer,
 		       void *buffer, TBRW_U32 *size_used)
 {
 	uint64_t size = tb5_seq_size(seq);

@@ -23,11 +23,11 @@ TBRW_U32 tb5_record_set(struct tb5_file *file, struct tb5_seq *seq, const void *
 			size_t size);
 
 /* The get_ protocol for a record of fixed size that a sequence holds at most one of. */
-TBRW_U32 tb5_record_get(struct tb5_file *file, const struct tb5_seq *seq, TBRW_U32 size,
+TBRW_U32 tb5_record_get(struct tb5_file *file, struct tb5_seq *seq, TBRW_U32 size,
 			TBRW_U32 size_of_buffer, void *buffer, TBRW_U32 *size_used);
 
 /* The get_ protocol for a whole sequence of bytes. */
-TBRW_U32 tb5_bytes_get(struct tb5_file *file, const struct tb5_seq *seq, TBRW_U32 size_of_buffer,
+TBRW_U32 tb5_bytes_get(struct tb5_file *file, struct tb5_seq *seq, TBRW_U32 size_of_buffer,
 		       void *buffer, TBRW_U32 *size_used);
 
 /* The protocol's checks alone: whether `needed` bytes may be put into `buffer`. */
@@ -35,8 +35,8 @@ TBRW_U32 tb5_buffer_check(uint64_t needed, TBRW_U32 size_of_buffer, const void *
 			  TBRW_U32 *size_used);
 
 /* A record whose own size field is right. */
-TBRW_U32 tb5_record_read(struct tb5_file *file, const struct tb5_seq *seq, uint64_t index,
-			 void *record, TBRW_U32 size);
+TBRW_U32 tb5_record_read(struct tb5_file *file, struct tb5_seq *seq, uint64_t index, void *record,
+			 TBRW_U32 size);
 
 /* Hands a run of records to a callback whose type only the caller knows. */
 typedef TBRW_U32 tb5_emit(void *records, TBRW_U32 size, TBRW_U32 count, void *context);
@@ -51,7 +51,7 @@ TBRW_U32 tb5_enumerate(struct tb5_file *file, tb5_fetch *fetch, void *source, ui
 
 /* A tb5_fetch for records with a size field; source is a struct tb5_record_source. */
 struct tb5_record_source {
-	const struct tb5_seq *seq;
+	struct tb5_seq *seq;
 	TBRW_U32 size;
 };
 tb5_fetch tb5_fetch_records;

@@ -80,40 +80,14 @@ void tb5_seq_init(struct tb5_seq *seq, uint16_t content, uint32_t stream, struct
 
 void tb5_seq_finish(struct tb5_seq *seq)
 {
-	free(seq->extents);
+	tb5_extents_finish(&seq->extents);
 	free(seq->buffer);
-	seq->extents = NULL;
 	seq->buffer = NULL;
 }
 
-/* Makes room for one more extent, so that adding it cannot fail once its chunk is written. */
-static TBRW_U32 seq_reserve_extent(struct tb5_seq *seq)
+TBRW_U32 tb5_seq_load(struct tb5_seq *seq)
 {
-	if (seq->extent_count == seq->extent_capacity) {
-		size_t capacity = seq->extent_capacity ? seq->extent_capacity * 2 : 4;
-		struct tb5_extent *grown = realloc(seq->extents, capacity * sizeof *grown);
-
-		if (!grown)
-			return VT_NO_MEMORY;
-		seq->extents = grown;
-		seq->extent_capacity = capacity;
-	}
-	return VT_SUCCESS;
-}
-
-TBRW_U32 tb5_seq_add_extent(struct tb5_seq *seq, const struct tb5_extent *extent)
-{
-	TBRW_U32 ret;
-
-	if (extent->start != seq->stored || !extent->length ||
-	    extent->length > UINT64_MAX - seq->stored)
-		return VT_INVALID_SAMPLE_FILE;
-	ret = seq_reserve_extent(seq);
-	if (ret != VT_SUCCESS)
-		return ret;
-	seq->extents[seq->extent_count++] = *extent;
-	seq->stored += extent->length;
-	return VT_SUCCESS;
+	return tb5_extents_load(&seq->extents, seq->store, seq->content, seq->stream);
 }
 
 TBRW_U32 tb5_seq_buffer(struct tb5_seq *seq, const void *data, size_t size, size_t *taken)
@@ -146,8 +120,8 @@ TBRW_U32 tb5_seq_flush(struct tb5_seq *seq, bool all)
 					  .content = seq->content,
 					  .stream = seq->stream,
 					  .length = seq->buffered,
-					  .start = seq->stored};
-	struct tb5_extent *extent;
+					  .start = seq->extents.end};
+	struct tb5_extent extent;
 	uint64_t offset;
 	TBRW_U32 ret;
 
@@ -161,36 +135,18 @@ TBRW_U32 tb5_seq_flush(struct tb5_seq *seq, bool all)
 	}
 	if (!header.length)
 		return VT_SUCCESS;
-	ret = seq_reserve_extent(seq);
+	ret = tb5_seq_load(seq);
+	if (ret == VT_SUCCESS)
+		ret = tb5_extents_reserve(&seq->extents);
+	if (ret == VT_SUCCESS)
+		ret = tb5_store_append(seq->store, &header, seq->buffer, &offset);
 	if (ret != VT_SUCCESS)
 		return ret;
-	ret = tb5_store_append(seq->store, &header, seq->buffer, &offset);
-	if (ret != VT_SUCCESS)
-		return ret;
-	extent = &seq->extents[seq->extent_count++];
-	*extent = (struct tb5_extent){offset + sizeof header, seq->stored, header.length,
-				      header.payload_crc};
-	seq->stored += header.length;
+	extent = (struct tb5_extent){offset + sizeof header, header.start, header.length,
+				     header.payload_crc};
 	seq->buffered -= header.length;
 	memmove(seq->buffer, seq->buffer + header.length, seq->buffered);
-	return VT_SUCCESS;
-}
-
-/* The extent that holds the byte at `offset`, which is less than seq->stored. */
-static const struct tb5_extent *seq_find(const struct tb5_seq *seq, uint64_t offset)
-{
-	size_t low = 0;
-	size_t high = seq->extent_count;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (seq->extents[middle].start <= offset)
-			low = middle;
-		else
-			high = middle;
-	}
-	return &seq->extents[low];
+	return tb5_extents_add(&seq->extents, &extent);
 }
 
 static TBRW_U32 read_part(struct tb5_cache *cache, const struct tb5_store *store,
@@ -208,46 +164,54 @@ uint64_t tb5_seq_extent_end(const struct tb5_seq *seq, uint64_t offset)
 {
 	const struct tb5_extent *extent;
 
-	if (offset >= seq->stored)
+	if (offset >= seq->extents.end)
 		return tb5_seq_size(seq);
-	extent = seq_find(seq, offset);
+	extent = tb5_extents_find(&seq->extents, offset);
 	return extent->start + extent->length;
 }
 
-TBRW_U32 tb5_seq_read(const struct tb5_seq *seq, struct tb5_cache *cache, uint64_t offset,
-		      void *buffer, size_t size)
+/* As much of the wanted bytes as one extent has of them. */
+static TBRW_U32 read_some(const struct tb5_seq *seq, struct tb5_cache *cache, uint64_t offset,
+			  void *buffer, size_t size, size_t *done)
+{
+	const struct tb5_extent *extent = tb5_extents_find(&seq->extents, offset);
+	size_t skip = (size_t)(offset - extent->start);
+
+	*done = extent->length - skip < size ? extent->length - skip : size;
+	return *done == extent->length ? read_extent(seq->store, extent, buffer)
+				       : read_part(cache, seq->store, extent, skip, buffer, *done);
+}
+
+TBRW_U32 tb5_seq_read(struct tb5_seq *seq, struct tb5_cache *cache, uint64_t offset, void *buffer,
+		      size_t size)
 {
 	char *out = buffer;
+	TBRW_U32 ret;
 
 	if (offset > tb5_seq_size(seq) || size > tb5_seq_size(seq) - offset)
 		return VT_INVALID_SAMPLE_FILE;
-	while (size && offset < seq->stored) {
-		const struct tb5_extent *extent = seq_find(seq, offset);
-		size_t skip = (size_t)(offset - extent->start);
-		size_t n = extent->length - skip < size ? extent->length - skip : size;
-		TBRW_U32 ret = n == extent->length
-				       ? read_extent(seq->store, extent, out)
-				       : read_part(cache, seq->store, extent, skip, out, n);
+	ret = tb5_seq_load(seq);
+	while (ret == VT_SUCCESS && size && offset < seq->extents.end) {
+		size_t done;
 
-		if (ret != VT_SUCCESS)
-			return ret;
-		out += n;
-		offset += n;
-		size -= n;
+		ret = read_some(seq, cache, offset, out, size, &done);
+		out += done;
+		offset += done;
+		size -= done;
 	}
-	if (size)
-		memcpy(out, seq->buffer + (offset - seq->stored), size);
-	return VT_SUCCESS;
+	if (ret == VT_SUCCESS && size)
+		memcpy(out, seq->buffer + (offset - seq->extents.end), size);
+	return ret;
 }
 
-TBRW_U32 tb5_seq_check(const struct tb5_seq *seq, struct tb5_cache *cache)
+TBRW_U32 tb5_seq_check(struct tb5_seq *seq, struct tb5_cache *cache)
 {
-	for (size_t i = 0; i < seq->extent_count; i++) {
-		const unsigned char *payload;
-		TBRW_U32 ret = cache_load(cache, seq->store, &seq->extents[i], &payload);
+	TBRW_U32 ret = tb5_seq_load(seq);
 
-		if (ret != VT_SUCCESS)
-			return ret;
+	for (size_t i = 0; ret == VT_SUCCESS && i < seq->extents.count; i++) {
+		const unsigned char *payload;
+
+		ret = cache_load(cache, seq->store, &seq->extents.array[i], &payload);
 	}
-	return VT_SUCCESS;
+	return ret;
 }

@@ -7,27 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tbrw/extents.h"
 #include "tbrw/store.h"
 
 /* Appending buffers up to this much; chunks are of this size or smaller. */
 #define TB5_BUFFER_SIZE (256u << 10)
 
-/* A payload's place in a store. */
-struct tb5_extent {
-	uint64_t offset; /* of the payload */
-	uint64_t start;  /* within the sequence */
-	uint32_t length;
-	uint32_t crc;
-};
-
 struct tb5_seq {
 	uint16_t content;
 	uint32_t stream;
-	struct tb5_store *store;    /* where its chunks are; borrowed */
-	struct tb5_extent *extents; /* in order, without gaps */
-	size_t extent_count;
-	size_t extent_capacity;
-	uint64_t stored;       /* bytes in extents */
+	struct tb5_store *store; /* where its chunks are; borrowed */
+	struct tb5_extents extents;
 	unsigned char *buffer; /* bytes that follow those stored */
 	uint32_t buffered;
 	uint32_t buffer_capacity;
@@ -56,11 +46,11 @@ void tb5_seq_finish(struct tb5_seq *seq);
 
 static inline uint64_t tb5_seq_size(const struct tb5_seq *seq)
 {
-	return seq->stored + seq->buffered;
+	return seq->extents.end + seq->buffered;
 }
 
-/* Adds a stored payload. VT_INVALID_SAMPLE_FILE if it does not continue the sequence. */
-TBRW_U32 tb5_seq_add_extent(struct tb5_seq *seq, const struct tb5_extent *extent);
+/* Makes sure that seq->extents has all of the sequence's chunks. */
+TBRW_U32 tb5_seq_load(struct tb5_seq *seq);
 
 /* Appends to the buffer what fits; *taken tells how much. When that is less than `size`, flush. */
 TBRW_U32 tb5_seq_buffer(struct tb5_seq *seq, const void *data, size_t size, size_t *taken);
@@ -71,14 +61,14 @@ TBRW_U32 tb5_seq_flush(struct tb5_seq *seq, bool all);
 
 /* Copies `size` bytes from `offset`. VT_INVALID_SAMPLE_FILE if the sequence has not that many, or
  * is damaged there. */
-TBRW_U32 tb5_seq_read(const struct tb5_seq *seq, struct tb5_cache *cache, uint64_t offset,
-		      void *buffer, size_t size);
+TBRW_U32 tb5_seq_read(struct tb5_seq *seq, struct tb5_cache *cache, uint64_t offset, void *buffer,
+		      size_t size);
 
-/* Where the chunk that holds the byte at `offset` ends in the sequence. Reading whole chunks costs
- * no copy. */
+/* Where the chunk that holds the byte at `offset` ends in the sequence, which has been loaded.
+ * Reading whole chunks costs no copy. */
 uint64_t tb5_seq_extent_end(const struct tb5_seq *seq, uint64_t offset);
 
 /* Reads each chunk once and checks its CRC. */
-TBRW_U32 tb5_seq_check(const struct tb5_seq *seq, struct tb5_cache *cache);
+TBRW_U32 tb5_seq_check(struct tb5_seq *seq, struct tb5_cache *cache);
 
 #endif

@@ -254,6 +254,18 @@ TBRW_U32 tb5_store_append(struct tb5_store *store, struct tb5_chunk_header *head
 	return VT_SUCCESS;
 }
 
+TBRW_U32 tb5_store_sync(struct tb5_store *store)
+{
+	int ret;
+
+	do
+		ret = fsync(store->fd);
+	while (ret < 0 && errno == EINTR);
+	if (ret == 0 || errno == EINVAL || errno == ENOSYS)
+		return VT_SUCCESS;
+	return write_error(errno);
+}
+
 void tb5_store_truncate(struct tb5_store *store, uint64_t end)
 {
 	/* If this fails the tail is a chunk with a wrong CRC, which readers skip. */

@@ -42,6 +42,9 @@ TBRW_U32 tb5_store_read_header(const struct tb5_store *store, uint64_t offset,
 TBRW_U32 tb5_store_append(struct tb5_store *store, struct tb5_chunk_header *header,
 			  const void *payload, uint64_t *offset);
 
+/* Waits until what was appended is on the disk, where the file system knows of that. */
+TBRW_U32 tb5_store_sync(struct tb5_store *store);
+
 /* Cuts the file off behind `end`, as far as possible. */
 void tb5_store_truncate(struct tb5_store *store, uint64_t end);
 

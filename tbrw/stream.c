@@ -103,7 +103,7 @@ TBRW_U32 TBRW_add_event(TBRW_PTR ptr, TBRW_U32 stream, TBRW_EVENT *event_descrip
 static TBRW_U32 emit_event(struct tb5_file *file, struct tb5_stream *stream, uint64_t index,
 			   TBRW_EVENT_CALLBACK *callback, void *user)
 {
-	const struct tb5_seq *seq = tb5_stream_seq(stream, TB5_EVENT_DETAILS);
+	struct tb5_seq *seq = tb5_stream_seq(stream, TB5_EVENT_DETAILS);
 	uint64_t total = tb5_seq_size(seq) / sizeof(TBRW_EVENT_DETAIL);
 	TBRW_EVENT record, *event;
 	uint64_t first;

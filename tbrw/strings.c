@@ -165,7 +165,7 @@ TBRW_U32 tb5_strings_intern(struct tb5_strings *strings, struct tb5_cache *cache
 	return VT_SUCCESS;
 }
 
-TBRW_U32 tb5_strings_get(const struct tb5_strings *strings, struct tb5_cache *cache, uint64_t id,
+TBRW_U32 tb5_strings_get(struct tb5_strings *strings, struct tb5_cache *cache, uint64_t id,
 			 char **utf8, uint32_t *size)
 {
 	uint64_t offset = id & ~TB5_STRING_ID_BIT;

@@ -26,7 +26,7 @@ TBRW_U32 tb5_strings_intern(struct tb5_strings *strings, struct tb5_cache *cache
 			    size_t size, uint64_t *id, size_t *added);
 
 /* The UTF-8 bytes of a string, in a new buffer that the caller frees. VT_INVALID_STRING. */
-TBRW_U32 tb5_strings_get(const struct tb5_strings *strings, struct tb5_cache *cache, uint64_t id,
+TBRW_U32 tb5_strings_get(struct tb5_strings *strings, struct tb5_cache *cache, uint64_t id,
 			 char **utf8, uint32_t *size);
 
 #endif

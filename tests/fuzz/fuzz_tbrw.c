@@ -59,6 +59,28 @@ static void put_chunk(int fd, const struct step *step, const uint8_t *payload, u
 	put(fd, zeros, (size_t)(tb5_chunk_space(length) - sizeof h - length));
 }
 
+/* Makes the checksums of the lists that an index names right. */
+static void put_index(int fd, const struct step *step, const uint8_t *payload, uint32_t length)
+{
+	static uint8_t mended[UINT16_MAX];
+	static uint8_t list[UINT16_MAX];
+
+	if (length)
+		memcpy(mended, payload, length);
+	for (uint32_t at = 0; at + sizeof(struct tb5_index_entry) <= length;
+	     at += (uint32_t)sizeof(struct tb5_index_entry)) {
+		struct tb5_index_entry entry;
+
+		memcpy(&entry, mended + at, sizeof entry);
+		if (entry.kind != TB5_KIND_LISTS || entry.size > sizeof list ||
+		    pread(fd, list, entry.size, (off_t)entry.offset) != (ssize_t)entry.size)
+			continue;
+		entry.crc = tb5_crc32c(0, list, entry.size);
+		memcpy(mended + at, &entry, sizeof entry);
+	}
+	put_chunk(fd, step, mended, length, 0);
+}
+
 static void put_script(int fd, const uint8_t *data, size_t size)
 {
 	static uint64_t starts[256][64];
@@ -77,8 +99,11 @@ static void put_script(int fd, const uint8_t *data, size_t size)
 		if (length > size)
 			length = size;
 		start = &starts[step.stream][step.content % 64];
-		put_chunk(fd, &step, data, (uint32_t)length,
-			  step.kind == TB5_KIND_BYTES ? *start : 0);
+		if (step.kind == TB5_KIND_INDEX)
+			put_index(fd, &step, data, (uint32_t)length);
+		else
+			put_chunk(fd, &step, data, (uint32_t)length,
+				  step.kind == TB5_KIND_BYTES ? *start : 0);
 		if (step.kind == TB5_KIND_BYTES)
 			*start += length;
 		data += length;

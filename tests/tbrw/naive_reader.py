@@ -16,6 +16,10 @@ class Damaged(Exception):
   """The bytes are not what FORMAT.md says."""
 
 
+class Unreadable(Exception):
+  """Bytes that an index vouches for are not what they were."""
+
+
 def _crc_table():
   table = []
   for byte in range(256):
@@ -50,26 +54,26 @@ class File:
       raise Damaged('magic')
     if crc32c(data[:60]) != struct.unpack_from('<I', data, 60)[0]:
       raise Damaged('file header')
-    if struct.unpack_from('<HH', data, 8) != (1, 64):
+    if struct.unpack_from('<HH', data, 8) != (2, 64):
       raise Damaged('version')
     chunks, whole = self._scan()
+    self.damaged_lists = False
     ends = [number for number, chunk in enumerate(chunks) if chunk[0] == 7]
-    self.complete = bool(ends)
-    if ends:
-      index = self._index(chunks[ends[-1]])
+    index = self._index_at(len(data) - 64)
+    if index is None and ends:
+      index = self._index_at(chunks[ends[-1]][5])
+    self.complete = index is not None
+    if self.complete and ends:
       chunks = chunks[:ends[-1]]
-    elif not whole and not chunks:
-      chunks = []
+    by_scan = self.apply_all(chunks)
+    if self.complete and not self.damaged_lists and self.apply_all(index) != by_scan and whole:
+      raise Damaged('the index says something else than the chunks')
+
+  def apply_all(self, entries):
     self.reset()
-    for chunk in chunks:
-      self.apply(*chunk)
-    if ends:
-      by_scan = self.summary()
-      self.reset()
-      for entry in index:
-        self.apply(*entry)
-      if self.summary() != by_scan:
-        raise Damaged('the index says something else than the chunks')
+    for entry in entries:
+      self.apply(*entry)
+    return self.summary()
 
   def reset(self):
     self.strings = b''
@@ -112,6 +116,14 @@ class File:
       at += chunk[6]
     return chunks, True
 
+  def _index_at(self, at):
+    """What the index of the end chunk there says; None if it is not right."""
+    try:
+      end = self.chunk_at(at)
+      return list(self._index(end)) if end[0] == 7 else None
+    except Damaged:
+      return None
+
   def _index(self, end):
     first, size, file_size, _ = struct.unpack('<QQQQ', end[4])
     if file_size != end[5] + end[6]:
@@ -123,11 +135,41 @@ class File:
         raise Damaged('index')
       entries += chunk[4]
       at += chunk[6]
-    for offset, kind, content, stream, start, length, crc in struct.iter_unpack('<QHHIQII', entries):
-      payload = self.data[offset + 32:offset + 32 + length] if kind == 1 else b''
-      if kind == 1 and crc32c(payload) != crc:
+    sizes, room = {}, len(self.data)
+    for offset, kind, content, stream, end, size, crc in struct.iter_unpack('<QHHIQII', entries):
+      if kind == 1:
         raise Damaged('index entry')
-      yield (kind, content, stream, start, payload, 0, 0)
+      if kind != 8:
+        yield (kind, content, stream, 0, b'', 0, 0)
+        continue
+      start = sizes.get((content, stream), 0)
+      sizes[content, stream] = end
+      room -= size // 16 * 40
+      if (size == 0 or size % 16 or offset + size > len(self.data) or room < 0
+          or not size // 16 <= end - start <= size // 16 << 24):
+        raise Damaged('index entry')
+      pieces = self._list(offset, size, crc)
+      if pieces is None or start + sum(len(piece) for piece in pieces) != end:
+        self.damaged_lists = True
+        continue
+      for piece in pieces:
+        yield (1, content, stream, start, piece, 0, 0)
+        start += len(piece)
+
+  def _list(self, offset, size, crc):
+    data = self.data[offset:offset + size]
+    pieces, last = [], 0
+    if crc32c(data) != crc:
+      return None
+    for place, length, payload_crc in struct.iter_unpack('<QII', data):
+      payload = self.data[place + 32:place + 32 + length]
+      if len(payload) != length or place < last:
+        return None
+      if crc32c(payload) != payload_crc:
+        raise Unreadable('payload')
+      last = place + 32 + length
+      pieces.append(payload)
+    return pieces
 
   def apply(self, kind, content, stream, start, payload, *_):
     if kind == 1 and content == 1:
@@ -394,7 +436,7 @@ def main():
     data = file.read()
   try:
     Printer(File(data), sys.stdout).everything(sys.argv[1])
-  except (Damaged, struct.error, IndexError, UnicodeDecodeError) as error:
+  except (Damaged, Unreadable, struct.error, IndexError, UnicodeDecodeError) as error:
     print(f'naive_reader: {sys.argv[1]}: {error!r}', file=sys.stderr)
     return 1
   return 0

@@ -50,29 +50,33 @@ START_TEST(incompatible_version)
 }
 END_TEST
 
-/* An index whose entries all name the same 16 MiB: a sequence of more than 4 GB in a small file. */
+/* A list that names the same 16 MiB again and again: a sequence of more than 4 GB in a small file.
+ * Its length is known before the list is read. */
 START_TEST(buffer_overflow)
 {
-	enum { PIECES = 257 };
-	struct tb5_index_entry *entries = calloc(PIECES, sizeof *entries);
+	enum { PIECES = 258 };
+	struct tb5_list_record records[PIECES];
+	struct tb5_index_entry entry = {.kind = TB5_KIND_LISTS,
+					.content = TB5_USER_GLOBAL,
+					.stream = TB5_NO_STREAM,
+					.end = (uint64_t)PIECES * TB5_PAYLOAD_MAX,
+					.size = sizeof records};
 	char *payload = calloc(1, TB5_PAYLOAD_MAX);
 	int fd = begin_file("a.tb5", TB5_FORMAT_VERSION);
-	struct tb5_end end = {.index_size = PIECES * sizeof *entries};
+	struct tb5_end end = {.index_size = sizeof entry};
 	TBRW_U32 size = 17;
 	TBRW_PTR ptr;
 
 	put_chunk(fd, TB5_KIND_BYTES, TB5_USER_GLOBAL, payload, TB5_PAYLOAD_MAX);
-	for (uint64_t i = 0; i < PIECES; i++)
-		entries[i] = (struct tb5_index_entry){.offset = sizeof(struct tb5_file_header),
-						      .kind = TB5_KIND_BYTES,
-						      .content = TB5_USER_GLOBAL,
-						      .stream = TB5_NO_STREAM,
-						      .start = i * TB5_PAYLOAD_MAX,
-						      .length = TB5_PAYLOAD_MAX,
-						      .payload_crc = tb5_crc32c(0, payload,
-										TB5_PAYLOAD_MAX)};
+	for (size_t i = 0; i < PIECES; i++)
+		records[i] =
+			(struct tb5_list_record){sizeof(struct tb5_file_header), TB5_PAYLOAD_MAX,
+						 tb5_crc32c(0, payload, TB5_PAYLOAD_MAX)};
+	entry.offset = (uint64_t)lseek(fd, 0, SEEK_CUR) + sizeof(struct tb5_chunk_header);
+	entry.crc = tb5_crc32c(0, records, sizeof records);
+	put_chunk(fd, TB5_KIND_LISTS, 0, records, sizeof records);
 	end.index_offset = (uint64_t)lseek(fd, 0, SEEK_CUR);
-	put_chunk(fd, TB5_KIND_INDEX, 0, entries, PIECES * sizeof *entries);
+	put_chunk(fd, TB5_KIND_INDEX, 0, &entry, sizeof entry);
 	end.file_size = (uint64_t)lseek(fd, 0, SEEK_CUR) + tb5_chunk_space(sizeof end);
 	put_chunk(fd, TB5_KIND_END, 0, &end, sizeof end);
 	close(fd);
@@ -82,7 +86,6 @@ START_TEST(buffer_overflow)
 	ck_assert_uint_eq(size, 17);
 	OK(TBRW_abort_cleanup_and_close(ptr));
 	free(payload);
-	free(entries);
 }
 END_TEST
 

@@ -1,5 +1,5 @@
-/* Full disks, failing writes, reads and truncations, made by functions of the test's own (linked
- * with --wrap). The library neither syncs nor renames. */
+/* Full disks, failing writes, reads, syncs and truncations, made by functions of the test's own
+ * (linked with --wrap). The library does not rename. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -16,9 +16,11 @@ ssize_t __real_pread64(int fd, void *buffer, size_t size, off_t offset);
 ssize_t __wrap_pread64(int fd, void *buffer, size_t size, off_t offset);
 int __real_ftruncate64(int fd, off_t size);
 int __wrap_ftruncate64(int fd, off_t size);
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
 
 /* What is to happen to one call, chosen by its number. */
-enum fault { NO_FAULT, FAIL_WRITE, TEAR_WRITE, FAIL_READ, SHORT_READ };
+enum fault { NO_FAULT, FAIL_WRITE, TEAR_WRITE, FAIL_SYNC, FAIL_READ, SHORT_READ };
 
 static struct {
 	size_t room;         /* bytes that can still be written */
@@ -76,6 +78,15 @@ int __wrap_ftruncate64(int fd, off_t size)
 		return -1;
 	}
 	return __real_ftruncate64(fd, size);
+}
+
+int __wrap_fsync(int fd)
+{
+	if (fault_is_now(FAIL_SYNC, FAIL_SYNC)) {
+		errno = disk.error;
+		return -1;
+	}
+	return __real_fsync(fd);
 }
 
 ssize_t __wrap_pwritev64(int fd, const struct iovec *iov, int count, off_t offset)
@@ -335,6 +346,75 @@ START_TEST(each_write_of_an_addition)
 }
 END_TEST
 
+static const struct {
+	int error;
+	TBRW_U32 code;
+} sync_faults[] = {{EIO, VT_WRITE_ERROR},
+		   {ENOSPC, VT_NO_SPACE},
+		   {EINTR, VT_SUCCESS},
+		   {EINVAL, VT_SUCCESS}}; /* a file system that cannot sync */
+
+/* What did not get to the disk is not complete, though all of it can be read for now. */
+START_TEST(each_sync)
+{
+	const wchar_t *path = wide_path_of("a.tb5");
+
+	for (uint32_t n = 0; n < 3; n++) {
+		uint32_t added, seen;
+		TBRW_PTR ptr;
+		TBRW_U32 ret;
+
+		unlink(path_of("a.tb5"));
+		fault_after(FAIL_SYNC, n, sync_faults[_i].error);
+		ret = scenario_write(path, 7, &added);
+		if (!fault_end()) {
+			OK(ret);
+			ck_assert_uint_eq(n, 2);
+			return;
+		}
+		FAILS(ret, sync_faults[_i].code);
+		ptr = open_file("a.tb5", READ);
+		FAILS(TBRW_verify(ptr), ret == VT_SUCCESS ? ret : VT_INCOMPLETE_TB5_ENCOUNTERED);
+		OK(TBRW_close(ptr));
+		OK(scenario_read(path, 7, &seen));
+		ck_assert_uint_eq(seen, SCENARIO_SAMPLES);
+	}
+	ck_abort_msg("syncs without end");
+}
+END_TEST
+
+/* A complete file keeps what it had. */
+START_TEST(each_sync_of_an_addition)
+{
+	const wchar_t *path = wide_path_of("a.tb5");
+	uint32_t count;
+
+	OK(scenario_write(path, 7, &count));
+	for (uint32_t n = 0; n < 1000; n++) {
+		TBRW_PTR ptr;
+		TBRW_U32 ret;
+
+		fault_after(FAIL_SYNC, n, sync_faults[_i].error);
+		ret = scenario_bind(path);
+		if (!fault_end()) {
+			ck_assert_uint_ge(n, 2);
+			return;
+		}
+		FAILS(ret, sync_faults[_i].code);
+		ptr = open_file("a.tb5", READ);
+		OK(TBRW_verify(ptr));
+		OK(TBRW_close(ptr));
+		OK(scenario_read(path, 7, &count));
+		ck_assert_uint_eq(count, SCENARIO_SAMPLES);
+		if (ret == VT_SUCCESS) {
+			unlink(path_of("a.tb5"));
+			OK(scenario_write(path, 7, &count));
+		}
+	}
+	ck_abort_msg("syncs without end");
+}
+END_TEST
+
 START_TEST(each_read)
 {
 	static const struct {
@@ -375,6 +455,8 @@ int main(void)
 	tcase_add_checked_fixture(each, folder_setup, folder_teardown);
 	tcase_add_loop_test(each, each_write, 0, 6);
 	tcase_add_loop_test(each, each_write_of_an_addition, 0, 6);
+	tcase_add_loop_test(each, each_sync, 0, 4);
+	tcase_add_loop_test(each, each_sync_of_an_addition, 0, 4);
 	tcase_add_loop_test(each, each_read, 0, 3);
 	suite_add_tcase(suite, each);
 	return run_suite(suite);

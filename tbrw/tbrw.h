@@ -72,9 +72,10 @@ TBRW_API TBRW_U32 TBRW_get_version(OUT TBRW_U32 *major, OUT TBRW_U32 *minor);
 TBRW_API TBRW_U32 TBRW_open(OUT TBRW_PTR *ptr, IN const TBRW_CHAR *filename,
 			    IN TBRW_U32 access_mode);
 
-/* Writes what is buffered and the index, and frees `ptr`. On any error `ptr` stays open (and the
- * file incomplete): finish with TBRW_abort_cleanup_and_close. VT_GLOBAL_SECTION_NOT_CLOSED,
- * VT_STREAM_SECTION_NOT_CLOSED, VT_STREAM_NOT_CLOSED, VT_NOT_ALL_SECTIONS_CLOSED (reading).
+/* Writes what is buffered and the index, waits until all is on the disk, and frees `ptr`. On any
+ * error `ptr` stays open (and the file incomplete): finish with TBRW_abort_cleanup_and_close.
+ * VT_GLOBAL_SECTION_NOT_CLOSED, VT_STREAM_SECTION_NOT_CLOSED, VT_STREAM_NOT_CLOSED,
+ * VT_NOT_ALL_SECTIONS_CLOSED (reading).
  * Errors: STORE, and the above. */
 TBRW_API TBRW_U32 TBRW_close(IN TBRW_PTR ptr);
 

@@ -27,24 +27,48 @@ static struct tb5_stream **bind_slot(struct tb5_bind_set *set, uint32_t type)
 	}
 }
 
-static TBRW_U32 bind_collect(struct tb5_file *file, struct tb5_bind_set *set)
+/* The type of a stream that is done and not dropped; *found false: it is not, or does not say. */
+static TBRW_U32 stream_type(struct tb5_file *file, struct tb5_stream *stream, TBRW_U32 *type,
+			    bool *found)
+{
+	TBRW_STREAM_INFO info;
+	TBRW_U32 ret;
+
+	*found = false;
+	if (stream->dropped || stream->whole.state != TB5_DONE)
+		return VT_SUCCESS;
+	ret = tb5_record_read(file, tb5_stream_seq(stream, TB5_STREAM_INFO), 0, &info, sizeof info);
+	if (ret == VT_ENTRY_NOT_FOUND)
+		return VT_SUCCESS;
+	*found = ret == VT_SUCCESS;
+	*type = info.stream_type;
+	return ret;
+}
+
+/* Calls `see` with each stream that holds results of a bind, and the place for it in *set. */
+static TBRW_U32 each_bind_stream(struct tb5_file *file, struct tb5_bind_set *set,
+				 TBRW_U32 (*see)(struct tb5_file *file, struct tb5_stream *stream,
+						 struct tb5_stream **slot))
 {
 	for (uint32_t n = 0; n < file->stream_count; n++) {
-		struct tb5_stream *stream = file->streams[n];
 		struct tb5_stream **slot;
-		TBRW_STREAM_INFO info;
-		TBRW_U32 ret;
+		TBRW_U32 type;
+		bool found;
+		TBRW_U32 ret = stream_type(file, file->streams[n], &type, &found);
 
-		if (stream->dropped || stream->whole.state != TB5_DONE)
-			continue;
-		ret = tb5_record_read(file, tb5_stream_seq(stream, TB5_STREAM_INFO), 0, &info,
-				      sizeof info);
+		slot = found ? bind_slot(set, type) : NULL;
+		if (ret == VT_SUCCESS && slot)
+			ret = see(file, file->streams[n], slot);
 		if (ret != VT_SUCCESS)
 			return ret;
-		slot = bind_slot(set, info.stream_type);
-		if (slot)
-			*slot = stream;
 	}
+	return VT_SUCCESS;
+}
+
+static TBRW_U32 collect(struct tb5_file *file, struct tb5_stream *stream, struct tb5_stream **slot)
+{
+	(void)file;
+	*slot = stream;
 	return VT_SUCCESS;
 }
 
@@ -68,7 +92,7 @@ TBRW_U32 tb5_bind_find(struct tb5_file *file)
 	if (file->bind_known)
 		return VT_SUCCESS;
 	file->bound = false;
-	ret = bind_collect(file, &set);
+	ret = each_bind_stream(file, &set, collect);
 	if (ret != VT_SUCCESS)
 		return ret;
 	if (set.data && set.module && set.pid && set.tid) {
@@ -138,8 +162,30 @@ TBRW_U32 TBRW_dobind(TBRW_PTR ptr, TBRW_U32 data_stream)
 	return file->bound ? VT_SUCCESS : tb5_bind_run(file);
 }
 
+static TBRW_U32 check_unused(struct tb5_file *file, struct tb5_stream *stream,
+			     struct tb5_stream **slot)
+{
+	(void)file;
+	(void)slot;
+	return stream->whole.reading ? VT_STREAM_ALREADY_IN_USE : VT_SUCCESS;
+}
+
+static TBRW_U32 drop(struct tb5_file *file, struct tb5_stream *stream, struct tb5_stream **slot)
+{
+	uint32_t number = tb5_stream_seq(stream, TB5_DATA)->stream;
+	TBRW_U32 ret = VT_SUCCESS;
+
+	(void)slot;
+	if (file->writable)
+		ret = tb5_file_mark(file, &file->store, TB5_KIND_STREAM_DROPPED, 0, number);
+	if (ret == VT_SUCCESS)
+		stream->dropped = true;
+	return ret;
+}
+
 TBRW_U32 TBRW_unbind(TBRW_PTR ptr, TBRW_U32 data_stream)
 {
+	struct tb5_bind_set any = {NULL, NULL, NULL, NULL};
 	struct tb5_file *file;
 	TBRW_U32 ret = bind_file(ptr, data_stream, &file);
 
@@ -149,30 +195,11 @@ TBRW_U32 TBRW_unbind(TBRW_PTR ptr, TBRW_U32 data_stream)
 		return ret;
 	if (!file->bound && ret == VT_SUCCESS)
 		return VT_STREAM_NOT_BOUND;
-	for (uint32_t n = 0; n < file->stream_count; n++) {
-		struct tb5_bind_set any = {NULL, NULL, NULL, NULL};
-		struct tb5_stream *stream = file->streams[n];
-		TBRW_STREAM_INFO info;
-
-		if (stream->dropped || stream->whole.state != TB5_DONE)
-			continue;
-		ret = tb5_record_read(file, tb5_stream_seq(stream, TB5_STREAM_INFO), 0, &info,
-				      sizeof info);
-		if (ret != VT_SUCCESS)
-			return ret;
-		if (!bind_slot(&any, info.stream_type))
-			continue;
-		if (stream->whole.reading)
-			return VT_STREAM_ALREADY_IN_USE;
-		if (file->writable) {
-			ret = tb5_file_mark(file, &file->store, TB5_KIND_STREAM_DROPPED, 0, n);
-			if (ret != VT_SUCCESS)
-				return ret;
-		}
-		stream->dropped = true;
-		file->bind_known = false;
-	}
-	return VT_SUCCESS;
+	ret = each_bind_stream(file, &any, check_unused);
+	if (ret == VT_SUCCESS)
+		ret = each_bind_stream(file, &any, drop);
+	file->bind_known = false;
+	return ret;
 }
 
 /* ---- Reading the results ---- */

@@ -14,18 +14,52 @@ struct fact {
 	uint32_t stream;
 	struct tb5_extent extent; /* of TB5_KIND_BYTES */
 	struct tb5_list list;     /* of TB5_KIND_LISTS */
+	uint64_t *room;           /* as apply_entry has it */
 };
+
+/* What the chunks of a list take in the file at least. */
+static uint64_t list_space(const struct tb5_list *list, uint64_t begin)
+{
+	uint64_t headers =
+		list->size / sizeof(struct tb5_list_record) * sizeof(struct tb5_chunk_header);
+
+	return list->end < begin ? UINT64_MAX : headers + (list->end - begin);
+}
 
 /* Adds the bytes of one chunk, or of those in a list, to their sequence. */
 static TBRW_U32 add_bytes(struct tb5_seq *seq, const struct fact *f)
 {
-	return f->kind == TB5_KIND_BYTES ? tb5_extents_add(&seq->extents, &f->extent)
-					 : tb5_extents_add_list(&seq->extents, &f->list);
+	uint64_t space;
+
+	if (f->kind == TB5_KIND_BYTES)
+		return tb5_extents_add(&seq->extents, &f->extent);
+	space = list_space(&f->list, seq->extents.end);
+	if (space > *f->room)
+		return VT_INVALID_SAMPLE_FILE;
+	*f->room -= space;
+	return tb5_extents_add_list(&seq->extents, &f->list);
+}
+
+/* A stream that was opened and not dropped; NULL if that number is none's. */
+static struct tb5_stream *find_stream(struct tb5_file *file, uint32_t number)
+{
+	if (number >= file->stream_count || file->streams[number]->dropped)
+		return NULL;
+	return file->streams[number];
+}
+
+/* The same, if more may be said of it. */
+static struct tb5_stream *find_open_stream(struct tb5_file *file, uint32_t number)
+{
+	struct tb5_stream *stream = find_stream(file, number);
+
+	return stream && stream->whole.state != TB5_DONE ? stream : NULL;
 }
 
 static TBRW_U32 apply_bytes(struct tb5_file *file, const struct fact *f)
 {
 	struct tb5_section *section;
+	struct tb5_stream *stream;
 	struct tb5_seq *seq;
 	TBRW_U32 ret;
 
@@ -35,10 +69,11 @@ static TBRW_U32 apply_bytes(struct tb5_file *file, const struct fact *f)
 		seq = tb5_file_seq(file, f->content);
 		section = &file->sections[tb5_content_section(f->content)];
 	} else if (f->content >= TB5_STREAM_FIRST && f->content < TB5_STREAM_END) {
-		if (f->stream >= file->stream_count || file->streams[f->stream]->dropped)
+		stream = find_open_stream(file, f->stream);
+		if (!stream)
 			return VT_INVALID_SAMPLE_FILE;
-		seq = tb5_stream_seq(file->streams[f->stream], f->content);
-		section = &file->streams[f->stream]->sections[tb5_content_section(f->content)];
+		seq = tb5_stream_seq(stream, f->content);
+		section = &stream->sections[tb5_content_section(f->content)];
 	} else {
 		return VT_SUCCESS;
 	}
@@ -52,44 +87,51 @@ static TBRW_U32 apply_bytes(struct tb5_file *file, const struct fact *f)
 
 static TBRW_U32 apply_section_done(struct tb5_file *file, const struct fact *f)
 {
+	bool is_global = f->stream == TB5_NO_STREAM;
+	struct tb5_stream *stream = is_global ? NULL : find_open_stream(file, f->stream);
 	struct tb5_section *section;
 
-	if (f->stream == TB5_NO_STREAM) {
-		if (f->content >= TB5_GLOBAL_SECTIONS)
-			return VT_INVALID_SAMPLE_FILE;
-		section = &file->sections[f->content];
-	} else {
-		if (f->stream >= file->stream_count || f->content >= TB5_STREAM_SECTIONS)
-			return VT_INVALID_SAMPLE_FILE;
-		section = &file->streams[f->stream]->sections[f->content];
-	}
+	if (!is_global && !stream)
+		return VT_INVALID_SAMPLE_FILE;
+	if (f->content >= (is_global ? TB5_GLOBAL_SECTIONS : TB5_STREAM_SECTIONS))
+		return VT_SUCCESS;
+	section = is_global ? &file->sections[f->content] : &stream->sections[f->content];
 	if (section->state == TB5_DONE)
 		return VT_INVALID_SAMPLE_FILE;
 	section->state = TB5_DONE;
 	return VT_SUCCESS;
 }
 
-static TBRW_U32 apply_stream(struct tb5_file *file, const struct fact *f)
+static TBRW_U32 apply_stream_open(struct tb5_file *file, const struct fact *f)
 {
 	struct tb5_stream *stream;
 	TBRW_U32 ret;
 
-	if (f->kind == TB5_KIND_STREAM_OPEN) {
-		if (f->stream != file->stream_count)
-			return VT_INVALID_SAMPLE_FILE;
-		ret = tb5_file_add_stream(file, &file->store, &stream);
-		if (ret == VT_SUCCESS)
-			stream->whole.state = TB5_PARTIAL;
-		return ret == VT_INVALID_STREAM ? VT_INVALID_SAMPLE_FILE : ret;
-	}
-	if (f->stream >= file->stream_count || file->streams[f->stream]->dropped)
+	if (f->stream != file->stream_count)
 		return VT_INVALID_SAMPLE_FILE;
-	if (f->kind == TB5_KIND_STREAM_DROPPED)
-		file->streams[f->stream]->dropped = true;
-	else if (file->streams[f->stream]->whole.state == TB5_DONE)
+	ret = tb5_file_add_stream(file, &file->store, &stream);
+	if (ret == VT_SUCCESS)
+		stream->whole.state = TB5_PARTIAL;
+	return ret == VT_INVALID_STREAM ? VT_INVALID_SAMPLE_FILE : ret;
+}
+
+static TBRW_U32 apply_stream_done(struct tb5_file *file, const struct fact *f)
+{
+	struct tb5_stream *stream = find_open_stream(file, f->stream);
+
+	if (!stream)
 		return VT_INVALID_SAMPLE_FILE;
-	else
-		file->streams[f->stream]->whole.state = TB5_DONE;
+	stream->whole.state = TB5_DONE;
+	return VT_SUCCESS;
+}
+
+static TBRW_U32 apply_stream_dropped(struct tb5_file *file, const struct fact *f)
+{
+	struct tb5_stream *stream = find_stream(file, f->stream);
+
+	if (!stream)
+		return VT_INVALID_SAMPLE_FILE;
+	stream->dropped = true;
 	return VT_SUCCESS;
 }
 
@@ -102,9 +144,11 @@ static TBRW_U32 apply(struct tb5_file *file, const struct fact *f)
 	case TB5_KIND_SECTION_DONE:
 		return apply_section_done(file, f);
 	case TB5_KIND_STREAM_OPEN:
+		return apply_stream_open(file, f);
 	case TB5_KIND_STREAM_DONE:
+		return apply_stream_done(file, f);
 	case TB5_KIND_STREAM_DROPPED:
-		return apply_stream(file, f);
+		return apply_stream_dropped(file, f);
 	default:
 		return VT_SUCCESS;
 	}
@@ -172,24 +216,21 @@ static TBRW_U32 read_end(const struct tb5_store *store, uint64_t end, struct pay
 }
 
 /* Applies one entry of an index. *room is what the file has for chunks that no list named so far:
- * what lists bring into memory stays in proportion to the file. */
+ * the sizes of sequences, and what lists bring into memory, stay in proportion to the file. */
 static TBRW_U32 apply_entry(struct tb5_file *file, const struct tb5_index_entry *e, uint64_t *room)
 {
 	struct fact fact = {.kind = e->kind,
 			    .content = e->content,
 			    .stream = e->stream,
 			    .list = {e->offset, e->end, e->size, e->crc}};
-	uint64_t least = e->size / sizeof(struct tb5_list_record) * tb5_chunk_space(1);
 
 	/* Bytes are in lists only; an index has nothing else that it could name. */
 	if (e->kind == TB5_KIND_BYTES)
 		return VT_INVALID_SAMPLE_FILE;
-	if (e->kind == TB5_KIND_LISTS) {
-		if (e->offset > file->store.end || e->size > file->store.end - e->offset ||
-		    least > *room)
-			return VT_INVALID_SAMPLE_FILE;
-		*room -= least;
-	}
+	if (e->kind == TB5_KIND_LISTS &&
+	    (e->offset > file->store.end || e->size > file->store.end - e->offset))
+		return VT_INVALID_SAMPLE_FILE;
+	fact.room = room;
 	return apply(file, &fact);
 }
 
@@ -211,7 +252,7 @@ static TBRW_U32 apply_index_chunk(struct tb5_file *file, const struct tb5_chunk_
 /* Applies the index of the file that ends at `end`, where an end chunk has to be. */
 static TBRW_U32 catalog_load_index(struct tb5_file *file, uint64_t end)
 {
-	struct tb5_store store = {file->store.fd, end};
+	struct tb5_store store = {.fd = file->store.fd, .end = end};
 	struct payload payload = {NULL, 0};
 	struct tb5_chunk_header header;
 	struct tb5_end info = {0, 0, 0, 0};

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tbrw/section.h"
@@ -163,6 +164,21 @@ static TBRW_U32 append_from_fd(struct tb5_file *file, struct tb5_seq *seq, int f
 	return ret;
 }
 
+/* A regular file that is not the one being written, which would never end; -1 if it is none. */
+static int open_other(const struct tb5_file *file, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat ours, there;
+
+	if (fd >= 0 &&
+	    (fstat(fd, &there) < 0 || !S_ISREG(there.st_mode) || fstat(file->store.fd, &ours) < 0 ||
+	     (ours.st_dev == there.st_dev && ours.st_ino == there.st_ino))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 TBRW_U32 TBRW_add_data_from_file(TBRW_PTR ptr, TBRW_U32 stream, TBRW_CHAR *filename)
 {
 	struct tb5_stream *s;
@@ -179,7 +195,7 @@ TBRW_U32 TBRW_add_data_from_file(TBRW_PTR ptr, TBRW_U32 stream, TBRW_CHAR *filen
 	path = tb5_utf8_dup_wcs(filename, &invalid);
 	if (!path)
 		return invalid ? VT_INVALID_STRING : VT_NO_MEMORY;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open_other(file, path);
 	free(path);
 	if (fd < 0)
 		return VT_FILE_OPEN_FAILED;

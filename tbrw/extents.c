@@ -7,6 +7,8 @@
 /* Records of a list that are read at a time. */
 #define RECORDS_EACH 4096u
 
+#define RESCANS_MAX 8u
+
 void tb5_extents_finish(struct tb5_extents *extents)
 {
 	free(extents->array);
@@ -152,8 +154,8 @@ static void forget_array(struct tb5_extents *extents)
 	extents->end = 0;
 }
 
-TBRW_U32 tb5_extents_load(struct tb5_extents *extents, const struct tb5_store *store,
-			  uint16_t content, uint32_t stream)
+TBRW_U32 tb5_extents_load(struct tb5_extents *extents, struct tb5_store *store, uint16_t content,
+			  uint32_t stream)
 {
 	uint64_t end = extents->end;
 	TBRW_U32 ret;
@@ -162,7 +164,8 @@ TBRW_U32 tb5_extents_load(struct tb5_extents *extents, const struct tb5_store *s
 		return VT_SUCCESS;
 	forget_array(extents);
 	ret = load_lists(extents, store);
-	if (ret == VT_INVALID_SAMPLE_FILE) {
+	if (ret == VT_INVALID_SAMPLE_FILE && store->rescans < RESCANS_MAX) {
+		store->rescans++;
 		forget_array(extents);
 		ret = load_by_scan(extents, store, content, stream);
 		if (ret == VT_SUCCESS && extents->end != end)

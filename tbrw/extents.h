@@ -49,9 +49,10 @@ TBRW_U32 tb5_extents_add_list(struct tb5_extents *extents, const struct tb5_list
 
 /* Brings what the lists say into the array, once; to be called before the array is looked at or
  * added to. A list that is damaged is made up for by looking at all chunks for those of that
- * content and stream. VT_INVALID_SAMPLE_FILE. */
-TBRW_U32 tb5_extents_load(struct tb5_extents *extents, const struct tb5_store *store,
-			  uint16_t content, uint32_t stream);
+ * content and stream; this is done for a few lists of a file only, or one of nothing but damaged
+ * lists would take forever. VT_INVALID_SAMPLE_FILE. */
+TBRW_U32 tb5_extents_load(struct tb5_extents *extents, struct tb5_store *store, uint16_t content,
+			  uint32_t stream);
 
 /* The extent that holds the byte at `offset`, which is before the end. */
 const struct tb5_extent *tb5_extents_find(const struct tb5_extents *extents, uint64_t offset);

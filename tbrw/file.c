@@ -421,8 +421,8 @@ static TBRW_U32 verify_stream(struct tb5_file *file, struct tb5_stream *stream)
 	if (stream->dropped)
 		return VT_SUCCESS;
 	for (unsigned c = TB5_STREAM_FIRST; ret == VT_SUCCESS && c < TB5_STREAM_END; c++)
-		if (c != TB5_DATA)
-			ret = tb5_seq_check(tb5_stream_seq(stream, c), &file->cache);
+		ret = c == TB5_DATA ? tb5_seq_load(tb5_stream_seq(stream, c))
+				    : tb5_seq_check(tb5_stream_seq(stream, c), &file->cache);
 	return ret;
 }
 

@@ -2,19 +2,21 @@
 
 #include <stdlib.h>
 
+#include "tbrw/hash.h"
+
 void tb5_pair_map_finish(struct pair_map *map)
 {
 	free(map->entries);
-	*map = (struct pair_map){NULL, 0, 0};
+	*map = (struct pair_map){0};
 }
 
 static struct pair_map_entry *pair_map_slot(const struct pair_map *map, uint64_t first,
 					    uint64_t second)
 {
-	uint64_t hash = (first * 0x9e3779b97f4a7c15u + second) * 0xff51afd7ed558ccdu;
+	uint64_t hash = tb5_hash_mix(tb5_hash_mix(map->seed ^ first) ^ second);
 	size_t mask = map->capacity - 1;
 
-	for (size_t i = (hash >> 29) & mask;; i = (i + 1) & mask) {
+	for (size_t i = hash & mask;; i = (i + 1) & mask) {
 		struct pair_map_entry *e = &map->entries[i];
 
 		if (!e->used || (e->first == first && e->second == second))
@@ -25,7 +27,9 @@ static struct pair_map_entry *pair_map_slot(const struct pair_map *map, uint64_t
 /* At most half full. */
 static bool pair_map_reserve(struct pair_map *map)
 {
-	struct pair_map grown = {NULL, map->capacity ? map->capacity * 2 : 64, map->count};
+	struct pair_map grown = {.capacity = map->capacity ? map->capacity * 2 : 64,
+				 .count = map->count,
+				 .seed = map->capacity ? map->seed : tb5_hash_seed()};
 
 	if (map->count < map->capacity / 2)
 		return true;

@@ -15,6 +15,7 @@ struct pair_map {
 	} * entries;
 	size_t capacity; /* a power of two, or 0 */
 	size_t count;
+	uint64_t seed; /* of the hash */
 };
 
 void tb5_pair_map_finish(struct pair_map *map);

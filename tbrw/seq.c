@@ -17,23 +17,46 @@ void tb5_cache_finish(struct tb5_cache *cache)
 void tb5_cache_drop(struct tb5_cache *cache, const struct tb5_store *store, uint64_t offset)
 {
 	for (size_t i = 0; i < TB5_CACHE_SLOTS; i++)
-		if (cache->slots[i].store == store && cache->slots[i].offset >= offset)
+		if (cache->slots[i].store == store && cache->slots[i].extent.offset >= offset)
 			cache->slots[i].store = NULL;
 }
 
-/* Reads the payload of an extent and checks it. */
-static TBRW_U32 read_extent(const struct tb5_store *store, const struct tb5_extent *extent,
+static bool is_chunk_of(const struct tb5_seq *seq, const struct tb5_chunk_header *h,
+			const struct tb5_extent *extent)
+{
+	return h->kind == TB5_KIND_BYTES && h->content == seq->content &&
+	       (h->stream == seq->stream || seq->content < TB5_STREAM_FIRST) &&
+	       h->start == extent->start && h->length == extent->length &&
+	       h->payload_crc == extent->crc;
+}
+
+/* Reads the payload of an extent. A list is as little to be trusted as a file: the chunk there has
+ * to be the sequence's. */
+static TBRW_U32 read_extent(const struct tb5_seq *seq, const struct tb5_extent *extent,
 			    void *buffer)
 {
-	TBRW_U32 ret = tb5_store_read(store, extent->offset, buffer, extent->length);
+	struct tb5_chunk_header h;
+	TBRW_U32 ret = tb5_store_read_header(seq->store, extent->offset - sizeof h, &h);
 
+	if (ret == VT_SUCCESS && !is_chunk_of(seq, &h, extent))
+		ret = VT_INVALID_SAMPLE_FILE;
+	if (ret == VT_SUCCESS)
+		ret = tb5_store_read(seq->store, extent->offset, buffer, extent->length);
 	if (ret == VT_SUCCESS && tb5_crc32c(0, buffer, extent->length) != extent->crc)
 		ret = VT_INVALID_SAMPLE_FILE;
 	return ret;
 }
 
+static bool slot_holds(const struct tb5_cache_slot *slot, const struct tb5_store *store,
+		       const struct tb5_extent *extent)
+{
+	return slot->store == store && slot->extent.offset == extent->offset &&
+	       slot->extent.start == extent->start && slot->extent.length == extent->length &&
+	       slot->extent.crc == extent->crc;
+}
+
 /* The payload of an extent, checked, valid until the next call. */
-static TBRW_U32 cache_load(struct tb5_cache *cache, const struct tb5_store *store,
+static TBRW_U32 cache_load(struct tb5_cache *cache, const struct tb5_seq *seq,
 			   const struct tb5_extent *extent, const unsigned char **payload)
 {
 	struct tb5_cache_slot *slot = &cache->slots[0];
@@ -43,7 +66,7 @@ static TBRW_U32 cache_load(struct tb5_cache *cache, const struct tb5_store *stor
 	for (size_t i = 0; i < TB5_CACHE_SLOTS; i++) {
 		struct tb5_cache_slot *s = &cache->slots[i];
 
-		if (s->store == store && s->offset == extent->offset) {
+		if (slot_holds(s, seq->store, extent)) {
 			s->used = cache->tick;
 			*payload = s->payload;
 			return VT_SUCCESS;
@@ -60,11 +83,11 @@ static TBRW_U32 cache_load(struct tb5_cache *cache, const struct tb5_store *stor
 		slot->payload = grown;
 		slot->capacity = extent->length;
 	}
-	ret = read_extent(store, extent, slot->payload);
+	ret = read_extent(seq, extent, slot->payload);
 	if (ret != VT_SUCCESS)
 		return ret;
-	slot->store = store;
-	slot->offset = extent->offset;
+	slot->store = seq->store;
+	slot->extent = *extent;
 	slot->used = cache->tick;
 	*payload = slot->payload;
 	return VT_SUCCESS;
@@ -149,11 +172,11 @@ TBRW_U32 tb5_seq_flush(struct tb5_seq *seq, bool all)
 	return tb5_extents_add(&seq->extents, &extent);
 }
 
-static TBRW_U32 read_part(struct tb5_cache *cache, const struct tb5_store *store,
+static TBRW_U32 read_part(struct tb5_cache *cache, const struct tb5_seq *seq,
 			  const struct tb5_extent *extent, size_t skip, void *buffer, size_t size)
 {
 	const unsigned char *payload;
-	TBRW_U32 ret = cache_load(cache, store, extent, &payload);
+	TBRW_U32 ret = cache_load(cache, seq, extent, &payload);
 
 	if (ret == VT_SUCCESS)
 		memcpy(buffer, payload + skip, size);
@@ -178,8 +201,8 @@ static TBRW_U32 read_some(const struct tb5_seq *seq, struct tb5_cache *cache, ui
 	size_t skip = (size_t)(offset - extent->start);
 
 	*done = extent->length - skip < size ? extent->length - skip : size;
-	return *done == extent->length ? read_extent(seq->store, extent, buffer)
-				       : read_part(cache, seq->store, extent, skip, buffer, *done);
+	return *done == extent->length ? read_extent(seq, extent, buffer)
+				       : read_part(cache, seq, extent, skip, buffer, *done);
 }
 
 TBRW_U32 tb5_seq_read(struct tb5_seq *seq, struct tb5_cache *cache, uint64_t offset, void *buffer,
@@ -211,7 +234,7 @@ TBRW_U32 tb5_seq_check(struct tb5_seq *seq, struct tb5_cache *cache)
 	for (size_t i = 0; ret == VT_SUCCESS && i < seq->extents.count; i++) {
 		const unsigned char *payload;
 
-		ret = cache_load(cache, seq->store, &seq->extents.array[i], &payload);
+		ret = cache_load(cache, seq, &seq->extents.array[i], &payload);
 	}
 	return ret;
 }

@@ -29,7 +29,7 @@ struct tb5_seq {
 struct tb5_cache {
 	struct tb5_cache_slot {
 		const struct tb5_store *store; /* NULL: empty */
-		uint64_t offset;
+		struct tb5_extent extent;
 		uint64_t used; /* tick of the last use */
 		unsigned char *payload;
 		uint32_t capacity;

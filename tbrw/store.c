@@ -114,7 +114,7 @@ TBRW_U32 tb5_store_create(struct tb5_store *store, const char *path)
 		close(fd);
 		return ret;
 	}
-	*store = (struct tb5_store){fd, sizeof header};
+	*store = (struct tb5_store){.fd = fd, .end = sizeof header};
 	return VT_SUCCESS;
 }
 
@@ -137,7 +137,7 @@ TBRW_U32 tb5_store_open(struct tb5_store *store, const char *path, bool writable
 {
 	/* Not blocking, or a FIFO in the file's place would hold us up. */
 	int flags = O_CLOEXEC | O_NONBLOCK | (writable ? O_RDWR | O_NOFOLLOW : O_RDONLY);
-	struct tb5_store opened = {open(path, flags), 0};
+	struct tb5_store opened = {.fd = open(path, flags)};
 	TBRW_U32 ret = VT_SUCCESS;
 	struct stat st;
 
@@ -176,7 +176,7 @@ TBRW_U32 tb5_store_open_temporary(struct tb5_store *store)
 		fd = memfd_create("tb5", MFD_CLOEXEC);
 	if (fd < 0)
 		return VT_SAMP_FILE_CREATE_FAILED;
-	*store = (struct tb5_store){fd, 0};
+	*store = (struct tb5_store){.fd = fd};
 	return VT_SUCCESS;
 }
 

@@ -15,6 +15,7 @@ struct tb5_strings {
 	uint64_t *slots;   /* offset + 1 in `text` of a string, 0: free; open addressing */
 	size_t slot_count; /* a power of two, or 0 */
 	size_t used;
+	uint64_t seed; /* of the slots' hash */
 };
 
 void tb5_strings_init(struct tb5_strings *strings, struct tb5_store *store);

@@ -72,16 +72,15 @@ TBRW_API TBRW_U32 TBRW_get_version(OUT TBRW_U32 *major, OUT TBRW_U32 *minor);
 TBRW_API TBRW_U32 TBRW_open(OUT TBRW_PTR *ptr, IN const TBRW_CHAR *filename,
 			    IN TBRW_U32 access_mode);
 
-/* Writes what is buffered and the index, waits until all is on the disk, and frees `ptr`. On any
- * error `ptr` stays open (and the file incomplete): finish with TBRW_abort_cleanup_and_close.
- * VT_GLOBAL_SECTION_NOT_CLOSED, VT_STREAM_SECTION_NOT_CLOSED, VT_STREAM_NOT_CLOSED,
- * VT_NOT_ALL_SECTIONS_CLOSED (reading).
- * Errors: STORE, and the above. */
+/* Writes what is buffered and the index, waits until the file's contents are on the disk, and frees
+ * `ptr`. On any error `ptr` stays open (and the file incomplete): finish with
+ * TBRW_abort_cleanup_and_close. VT_GLOBAL_SECTION_NOT_CLOSED, VT_STREAM_SECTION_NOT_CLOSED,
+ * VT_STREAM_NOT_CLOSED, VT_NOT_ALL_SECTIONS_CLOSED (reading). Errors: STORE, and the above. */
 TBRW_API TBRW_U32 TBRW_close(IN TBRW_PTR ptr);
 
 /* Frees `ptr` whatever its state. A file created by this handle stays as an incomplete file,
  * readable up to the last flush, or is removed if nothing was stored yet; a file that existed
- * before is as it was when it was opened.
+ * before holds what it did when it was opened.
  * Errors: HANDLE. */
 TBRW_API TBRW_U32 TBRW_abort_cleanup_and_close(IN TBRW_PTR ptr);
 
@@ -281,7 +280,8 @@ TBRW_API TBRW_U32 TBRW_enumerate_data_descriptor_entries(IN TBRW_PTR ptr, IN TBR
 TBRW_API TBRW_U32 TBRW_add_data(IN TBRW_PTR ptr, IN TBRW_U32 stream, IN TBRW_U32 size_of_data_entry,
 				IN void *data_entry);
 /* Appends a file's whole content. Entries appended before an error stay.
- * VT_FILE_OPEN_FAILED, VT_SAMPLE_FILE_MAPPING_ERROR.
+ * VT_FILE_OPEN_FAILED (also for what is no regular file, and for the file being written),
+ * VT_SAMPLE_FILE_MAPPING_ERROR (it cannot be read).
  * Errors: STORE, VT_STREAM_NOT_EXIST, VT_SECTION_NOT_WRITEABLE, VT_INVALID_STRING (the name),
  *   and the above. */
 TBRW_API TBRW_U32 TBRW_add_data_from_file(IN TBRW_PTR ptr, IN TBRW_U32 stream, TBRW_CHAR *filename);

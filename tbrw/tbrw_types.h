@@ -477,6 +477,9 @@ typedef TBRW_U32 TBRW_EVENT_CALLBACK(TBRW_EVENT *event, TBRW_U32 event_data_size
 typedef TBRW_U32 TBRW_DATA_DESC_CALLBACK(TBRW_SAMPREC_DESC_ENTRY *data_desc,
 					 TBRW_U32 data_desc_size, TBRW_U32 num_entries,
 					 void *user_ptr);
+/* The raw form as 5.9 writes it; TBRW_enumerate_data takes the form of 9.5. */
+typedef TBRW_U32 DATA_CALLBACK(const void *data, TBRW_U32 data_size, TBRW_U32 num_entries,
+			       void *user_ptr);
 typedef TBRW_U32 BIND_DATA_CALLBACK(const void *data, TBRW_U32 sizeof_data_buffer,
 				    TBRW_U64 num_entries, const DATA_BIND_STRUCT *bind_table,
 				    TBRW_U32 sizeof_bind_buffer, void *user_ptr);

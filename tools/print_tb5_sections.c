@@ -177,8 +177,12 @@ static TBRW_U32 print_user_global(struct printer *p)
 	TBRW_U32 ret = TBRW_get_user_defined_global(p->file, 0, NULL, &size);
 	unsigned char *data;
 
+	if (ret == VT_BUFFER_NULL && size == 0) {
+		print_bytes(p, NULL, 0);
+		return VT_SUCCESS;
+	}
 	if (ret != VT_BUFFER_TOO_SMALL)
-		return ret == VT_BUFFER_NULL ? VT_SUCCESS : ret;
+		return ret;
 	data = malloc(size);
 	if (!data)
 		return VT_NO_MEMORY;

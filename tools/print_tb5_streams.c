@@ -96,8 +96,12 @@ static TBRW_U32 print_user_stream(struct printer *p, TBRW_U32 stream)
 	unsigned char *data;
 
 	puts("  user-defined:");
+	if (ret == VT_BUFFER_NULL && size == 0) {
+		print_bytes(p, NULL, 0);
+		return VT_SUCCESS;
+	}
 	if (ret != VT_BUFFER_TOO_SMALL)
-		return ret == VT_BUFFER_NULL ? VT_SUCCESS : ret;
+		return ret;
 	data = malloc(size);
 	if (!data)
 		return VT_NO_MEMORY;

@@ -59,6 +59,27 @@ static void put_chunk(int fd, const struct step *step, const uint8_t *payload, u
 	put(fd, zeros, (size_t)(tb5_chunk_space(length) - sizeof h - length));
 }
 
+/* Makes the checksums that lists hold of chunks right. */
+static void put_lists(int fd, const struct step *step, const uint8_t *payload, uint32_t length)
+{
+	static uint8_t mended[UINT16_MAX];
+
+	if (length)
+		memcpy(mended, payload, length);
+	for (uint32_t at = 0; at + sizeof(struct tb5_list_record) <= length;
+	     at += (uint32_t)sizeof(struct tb5_list_record)) {
+		struct tb5_list_record record;
+		struct tb5_chunk_header h;
+
+		memcpy(&record, mended + at, sizeof record);
+		if (pread(fd, &h, sizeof h, (off_t)record.offset) != (ssize_t)sizeof h)
+			continue;
+		record.crc = h.payload_crc;
+		memcpy(mended + at, &record, sizeof record);
+	}
+	put_chunk(fd, step, mended, length, 0);
+}
+
 /* Makes the checksums of the lists that an index names right. */
 static void put_index(int fd, const struct step *step, const uint8_t *payload, uint32_t length)
 {
@@ -101,6 +122,8 @@ static void put_script(int fd, const uint8_t *data, size_t size)
 		start = &starts[step.stream][step.content % 64];
 		if (step.kind == TB5_KIND_INDEX)
 			put_index(fd, &step, data, (uint32_t)length);
+		else if (step.kind == TB5_KIND_LISTS)
+			put_lists(fd, &step, data, (uint32_t)length);
 		else
 			put_chunk(fd, &step, data, (uint32_t)length,
 				  step.kind == TB5_KIND_BYTES ? *start : 0);

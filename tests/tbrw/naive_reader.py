@@ -1,5 +1,7 @@
 """Prints a tb5 file as print_tb5 does, by tbrw/FORMAT.md alone: slow, whole file in memory, no code
-shared with libtbrw. Usage: naive_reader.py FILE"""
+shared with libtbrw. Usage: naive_reader.py FILE [strict]
+
+strict: for a file that nobody damaged. Its index says what its chunks say."""
 
 import struct
 import sys
@@ -48,7 +50,7 @@ class Stream:
 
 
 class File:
-  def __init__(self, data):
+  def __init__(self, data, strict):
     self.data = data
     if len(data) < 64 or data[:8] != bytes.fromhex('89544235 0d0a1a0a'.replace(' ', '')):
       raise Damaged('magic')
@@ -58,22 +60,28 @@ class File:
       raise Damaged('version')
     chunks, whole = self._scan()
     self.damaged_lists = False
-    ends = [number for number, chunk in enumerate(chunks) if chunk[0] == 7]
-    index = self._index_at(len(data) - 64)
-    if index is None and ends:
-      index = self._index_at(chunks[ends[-1]][5])
-    self.complete = index is not None
-    if self.complete and ends:
-      chunks = chunks[:ends[-1]]
-    by_scan = self.apply_all(chunks)
-    if self.complete and not self.damaged_lists and self.apply_all(index) != by_scan and whole:
+    whole = self.apply_all(chunks) and whole
+    by_scan = self.summary()
+    ends = [chunk[5] for chunk in chunks if chunk[0] == 7]
+    self.complete = any(self._read_index_at(at) for at in [len(data) - 64] + ends[-1:])
+    if self.complete and self.damaged_lists or not self.complete:
+      self.apply_all(chunk for chunk in chunks if not self.complete or chunk[5] < max(ends, default=len(data)))
+    elif strict and (not whole or self.summary() != by_scan):
       raise Damaged('the index says something else than the chunks')
 
   def apply_all(self, entries):
+    """Up to the first that contradicts those before it. Whether there was none."""
     self.reset()
     for entry in entries:
-      self.apply(*entry)
-    return self.summary()
+      try:
+        self.apply(*entry)
+      except Damaged:
+        return False
+    return True
+
+  def _read_index_at(self, at):
+    index = self._index_at(at)
+    return index is not None and self.apply_all(index)
 
   def reset(self):
     self.strings = b''
@@ -144,7 +152,7 @@ class File:
         continue
       start = sizes.get((content, stream), 0)
       sizes[content, stream] = end
-      room -= size // 16 * 40
+      room -= size // 16 * 32 + end - start
       if (size == 0 or size % 16 or offset + size > len(self.data) or room < 0
           or not size // 16 <= end - start <= size // 16 << 24):
         raise Damaged('index entry')
@@ -171,25 +179,45 @@ class File:
       pieces.append(payload)
     return pieces
 
+  def stream_at(self, number, may_be_done):
+    if number >= len(self.streams) or self.streams[number].dropped:
+      raise Damaged('stream')
+    if self.streams[number].done and not may_be_done:
+      raise Damaged('stream is done')
+    return self.streams[number]
+
+  def owner(self, content, stream):
+    if SECTION_OF[content][0] == 'global':
+      return self
+    return self.stream_at(stream, False)
+
   def apply(self, kind, content, stream, start, payload, *_):
+    if kind == 1 and not payload:
+      raise Damaged('nothing')
     if kind == 1 and content == 1:
+      if start != len(self.strings):
+        raise Damaged('start')
       self.strings += payload
     elif kind == 1 and content in SECTION_OF:
-      owner = self if SECTION_OF[content][0] == 'global' else self.streams[stream]
+      owner = self.owner(content, stream)
       before = owner.sequences.get(content, b'')
-      if start != len(before):
+      if start != len(before) or SECTION_OF[content][1] in owner.done_sections:
         raise Damaged('start')
       owner.sequences[content] = before + payload
     elif kind == 2:
-      (self if stream == NO_STREAM else self.streams[stream]).done_sections.add(content)
+      owner = self if stream == NO_STREAM else self.stream_at(stream, False)
+      if content in owner.done_sections:
+        raise Damaged('done before')
+      if content < (6 if stream == NO_STREAM else 5):
+        owner.done_sections.add(content)
     elif kind == 3:
-      if stream != len(self.streams):
+      if stream != len(self.streams) or stream >= 65536:
         raise Damaged('stream number')
       self.streams.append(Stream())
     elif kind == 4:
-      self.streams[stream].done = True
+      self.stream_at(stream, False).done = True
     elif kind == 5:
-      self.streams[stream].dropped = True
+      self.stream_at(stream, True).dropped = True
 
   def has_section(self, owner, section, contents):
     return section in owner.done_sections or any(c in owner.sequences for c in contents)
@@ -435,7 +463,7 @@ def main():
   with open(sys.argv[1], 'rb') as file:
     data = file.read()
   try:
-    Printer(File(data), sys.stdout).everything(sys.argv[1])
+    Printer(File(data, sys.argv[2:] == ['strict']), sys.stdout).everything(sys.argv[1])
   except (Damaged, Unreadable, struct.error, IndexError, UnicodeDecodeError) as error:
     print(f'naive_reader: {sys.argv[1]}: {error!r}', file=sys.stderr)
     return 1

@@ -516,6 +516,31 @@ START_TEST(bind_of_a_read_only_file)
 }
 END_TEST
 
+/* All of the results or none. */
+START_TEST(unbind_while_results_are_read)
+{
+	TBRW_U32 bound;
+	TBRW_PTR ptr;
+
+	write_small("small.tb5");
+	ptr = open_file("small.tb5", READ_WRITE);
+	OK(TBRW_dobind(ptr, 0));
+	OK(TBRW_reading_stream(ptr, 3));
+	FAILS(TBRW_unbind(ptr, 0), VT_STREAM_ALREADY_IN_USE);
+	OK(TBRW_is_bound(ptr, 0, &bound));
+	ck_assert_uint_eq(bound, 1);
+	OK(TBRW_reading_stream(ptr, 1));
+	OK(TBRW_done_stream(ptr, 1));
+	OK(TBRW_done_stream(ptr, 3));
+	OK(TBRW_unbind(ptr, 0));
+	OK(TBRW_close(ptr));
+	ptr = open_file("small.tb5", READ);
+	OK(TBRW_is_bound(ptr, 0, &bound));
+	ck_assert_uint_eq(bound, 0);
+	OK(TBRW_close(ptr));
+}
+END_TEST
+
 START_TEST(unbind_is_stored)
 {
 	DATA_BIND_STRUCT results[2];
@@ -661,6 +686,7 @@ int main(void)
 		processes_deduced,
 		bind_is_stored,
 		bind_of_a_read_only_file,
+		unbind_while_results_are_read,
 		unbind_is_stored,
 		bind_refused,
 		bind_mismatch,

@@ -493,6 +493,11 @@ START_TEST(large_stream)
 	OK(TBRW_add_data(ptr, 0, ENTRY * COUNT - ENTRY * COUNT / 2 - 1,
 			 (char *)values + ENTRY * COUNT / 2 + 1));
 	FAILS(TBRW_add_data_from_file(ptr, 0, wide_path_of("none.bin")), VT_FILE_OPEN_FAILED);
+	/* What would never end: the file itself, a pipe that nobody writes. */
+	FAILS(TBRW_add_data_from_file(ptr, 0, wide_path_of("a.tb5")), VT_FILE_OPEN_FAILED);
+	ck_assert_int_eq(mkfifo(path_of("pipe"), 0600), 0);
+	FAILS(TBRW_add_data_from_file(ptr, 0, wide_path_of("pipe")), VT_FILE_OPEN_FAILED);
+	FAILS(TBRW_add_data_from_file(ptr, 0, wide_path_of(".")), VT_FILE_OPEN_FAILED);
 	OK(TBRW_add_data_from_file(ptr, 0, wide_path_of("values.bin")));
 	OK(TBRW_done_stream_section(ptr, 0, TBRW_DATA_SECTION));
 	OK(TBRW_writing_stream_section(ptr, 0, TBRW_STREAM_INFO_SECTION));

@@ -400,9 +400,51 @@ START_TEST(chapter_10)
 }
 END_TEST
 
+static TBRW_U32 see_data_of_5_9(const void *data, TBRW_U32 data_size, TBRW_U32 num_entries,
+				void *user_ptr)
+{
+	return data && data_size && num_entries && user_ptr;
+}
+
+/* Bit fields count from the lowest bit, as the record's other users have them. */
+START_TEST(bit_fields)
+{
+	union {
+		TBRW_SampleRecordPC pc;
+		TBRW_MODULE module;
+		unsigned char bytes[sizeof(TBRW_MODULE)];
+	} u;
+	TBRW_U16 word;
+	TBRW_U32 bits;
+
+#define BITS(record, field, offset, into, value)                   \
+	do {                                                       \
+		memset(&u, 0, sizeof u);                           \
+		u.record.field--;                                  \
+		memcpy(&(into), u.bytes + (offset), sizeof(into)); \
+		ck_assert_uint_eq(into, value);                    \
+		memset(u.bytes + (offset), 0, sizeof(into));       \
+		for (size_t i = 0; i < sizeof u; i++)              \
+			ck_assert_uint_eq(u.bytes[i], 0);          \
+	} while (0)
+	BITS(pc, cpuNum, 18, word, 0x0fff);
+	BITS(pc, notVmid0, 18, word, 0x1000);
+	BITS(pc, codeMode, 18, word, 0x6000);
+	BITS(pc, mrIndex, 28, bits, 0x000fffff);
+	BITS(pc, eventIndex, 28, bits, 0x0ff00000);
+	BITS(pc, tidIsRaw, 28, bits, 0x10000000);
+	BITS(pc, IA64PC, 28, bits, 0x20000000);
+	BITS(pc, pidRecIndexRaw, 28, bits, 0x40000000);
+	BITS(pc, mrIndexNone, 28, bits, 0x80000000);
+	BITS(module, module_segment_type, 28, bits, 3);
+#undef BITS
+}
+END_TEST
+
 /* Both spellings where the guide's chapters disagree. */
 START_TEST(spellings)
 {
+	DATA_CALLBACK *seen_data = see_data_of_5_9;
 	TBRW_SAMPREC_DESC_ENTRY d;
 	TBRW_U32 major, minor;
 
@@ -415,6 +457,7 @@ START_TEST(spellings)
 	ck_assert_int_eq(TBRW_BUFFER_TOO_SMALL, VT_BUFFER_TOO_SMALL);
 	ck_assert_uint_eq(sizeof(TBRW_CPUD_IA32), sizeof(TBRW_CPUID_IA32));
 	ck_assert_ptr_eq(TBRW_read_section, TBRW_reading_section);
+	ck_assert_ptr_eq(seen_data, &see_data_of_5_9);
 	OK(TBRW_get_version(&major, &minor));
 	ck_assert_uint_eq(major, 2);
 	ck_assert_uint_eq(minor, 3);
@@ -423,7 +466,7 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {chapter_6, chapter_10, spellings};
+	const TTest *const tests[] = {chapter_6, chapter_10, bit_fields, spellings};
 
 	return run_suite(suite_of("guide", tests, sizeof tests / sizeof *tests));
 }

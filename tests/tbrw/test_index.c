@@ -10,7 +10,7 @@
 #include "tbrw/format.h"
 #include "tests/tbrw/support.h"
 
-#define VALUES 80000u /* 1.3 MB: 5 chunks */
+#define VALUES 40000u /* 640 kB: 3 chunks */
 
 ssize_t __real_pread64(int fd, void *buffer, size_t size, off_t offset);
 ssize_t __wrap_pread64(int fd, void *buffer, size_t size, off_t offset);
@@ -226,7 +226,7 @@ START_TEST(adding_keeps_the_lists)
 }
 END_TEST
 
-enum damage { FLIPPED, SWAPPED, REPEATED, BEYOND, TOO_LONG, DAMAGES };
+enum damage { FLIPPED, SWAPPED, REPEATED, BEYOND, TOO_LONG, SHORTER, DAMAGES };
 
 static void damage_list(uint8_t *data, size_t size, enum damage damage)
 {
@@ -246,6 +246,9 @@ static void damage_list(uint8_t *data, size_t size, enum damage damage)
 		break;
 	case BEYOND:
 		list[1].offset = size - 8;
+		break;
+	case SHORTER:
+		list[1].length--;
 		break;
 	default:
 		list[1].length = UINT32_MAX;
@@ -299,10 +302,10 @@ static void lie_in_index(uint8_t *data, size_t size, enum lie lie)
 		e->offset = size;
 		break;
 	case SHORT_END:
-		e->end = 3;
+		e->end = 1;
 		break;
 	default:
-		e->end = (uint64_t)TB5_PAYLOAD_MAX * 20;
+		e->end = size; /* more than there is besides the chunks' headers */
 		break;
 	}
 	mend(data, size);
@@ -320,6 +323,84 @@ START_TEST(lying_index)
 	write_file("a.tb5", data, size);
 	free(data);
 	expect_all_values("a.tb5", VT_INCOMPLETE_TB5_ENCOUNTERED);
+}
+END_TEST
+
+/* The chunk of another sequence is none of this one, whatever its list says of size and CRC; nor do
+ * two lists that name it get at each other's bytes. */
+START_TEST(chunk_of_another)
+{
+	size_t size;
+	uint8_t *data;
+	struct tb5_index_entry *e;
+	uint64_t other, count;
+	TBRW_PTR ptr;
+
+	write_values("a.tb5", VALUES);
+	data = read_file("a.tb5", &size);
+	other = find_chunk(data, size, TB5_KIND_BYTES);
+	while (chunk_at(data, other)->content != TB5_DESCRIPTORS)
+		other += tb5_chunk_space(chunk_at(data, other)->length);
+	e = find_entry(data, size);
+	find_list(data, size)[0].offset = other;
+	if (_i == 1) { /* as if it were that sequence's only chunk */
+		*find_list(data, size) =
+			(struct tb5_list_record){other, chunk_at(data, other)->length,
+						 chunk_at(data, other)->payload_crc};
+		e->size = sizeof(struct tb5_list_record);
+		e->end = chunk_at(data, other)->length;
+	}
+	mend(data, size);
+	write_file("a.tb5", data, size);
+	free(data);
+	ptr = open_file("a.tb5", READ);
+	FAILS(read_values(ptr, &count), VT_INVALID_SAMPLE_FILE);
+	ck_assert_uint_eq(count, 0);
+	OK(TBRW_close(ptr));
+}
+END_TEST
+
+/* Looking for chunks in the whole file is done for a few sequences, not for each of many. */
+START_TEST(many_damaged_lists)
+{
+	enum { STREAMS = 60 };
+	uint32_t one = 1;
+	size_t size, index, calls;
+	uint8_t *data;
+	TBRW_PTR ptr = open_file("a.tb5", CREATE);
+
+	for (uint32_t n = 0; n < STREAMS; n++)
+		write_custom_stream(ptr, n, L"one", 4, &one, 4);
+	OK(TBRW_close(ptr));
+	memset(&seen, 0, sizeof seen);
+	ptr = open_file("a.tb5", READ);
+	OK(TBRW_verify(ptr));
+	OK(TBRW_close(ptr));
+	calls = seen.calls;
+	data = read_file("a.tb5", &size);
+	index = find_chunk(data, size, TB5_KIND_INDEX);
+	for (struct tb5_index_entry *e = (struct tb5_index_entry *)(chunk_at(data, index) + 1);
+	     (uint8_t *)e < data + size - 64; e++)
+		if (e->kind == TB5_KIND_LISTS && e->content != TB5_STRINGS)
+			e->crc ^= 1;
+	mend_chunk(data, index);
+	write_file("a.tb5", data, size);
+	free(data);
+	memset(&seen, 0, sizeof seen);
+	ptr = open_file("a.tb5", READ);
+	FAILS(TBRW_verify(ptr), VT_INVALID_SAMPLE_FILE);
+	for (uint32_t n = 0; n < STREAMS; n++) {
+		uint64_t count = 0;
+
+		OK(TBRW_reading_stream(ptr, n));
+		OK(TBRW_reading_stream_section(ptr, n, TBRW_DATA_SECTION));
+		OK(TBRW_reading_stream_section(ptr, n, TBRW_DATA_DESCRIPTION_SECTION));
+		if (n >= 10)
+			ck_assert_uint_ne(TBRW_enumerate_data(ptr, n, check_values, &count, 0),
+					  VT_SUCCESS);
+	}
+	OK(TBRW_abort_cleanup_and_close(ptr));
+	ck_assert_uint_lt(seen.calls, 8 * 8 * STREAMS + 2 * calls);
 }
 END_TEST
 
@@ -377,13 +458,14 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {opening_reads_the_same, adding_keeps_the_lists,
-				      lists_for_more_than_the_file};
+				      many_damaged_lists, lists_for_more_than_the_file};
 	Suite *suite = suite_of("index", tests, sizeof tests / sizeof *tests);
 	TCase *each = tcase_create("each");
 
 	tcase_add_checked_fixture(each, folder_setup, folder_teardown);
 	tcase_add_loop_test(each, damaged_list, 0, DAMAGES);
 	tcase_add_loop_test(each, lying_index, 0, LIES);
+	tcase_add_loop_test(each, chunk_of_another, 0, 2);
 	suite_add_tcase(suite, each);
 	return run_suite(suite);
 }

@@ -118,10 +118,8 @@ static void write_thread(struct tracker *tracker, struct thread *thread)
  * that events were opened for, what these read at the end. */
 static bool is_account_open(const struct tracker *tracker, const struct thread *thread)
 {
-	if (!tracker->config.has_count)
-		return false;
-	return thread->is_head ||
-	       (tracker->config.final_counts && thread->final_counts < tracker->config.rings);
+	return thread->is_head || (tracker->config.final_counts && tracker->config.has_count &&
+				   thread->final_counts < tracker->config.rings);
 }
 
 /* Takes an ended thread out of the table, so that its tid can be used again. */
@@ -415,7 +413,8 @@ void tracker_settle(struct tracker *tracker, uint32_t family, uint64_t total_ns)
 	if (family >= tracker->family_count || total_ns <= tracker->families[family].cpu_ns)
 		return;
 	uint64_t rest = total_ns - tracker->families[family].cpu_ns;
-	bool is_clear = tracker->config.final_counts || !tracker->families[family].has_descendants;
+	bool is_clear = (tracker->config.final_counts && tracker->config.has_count) ||
+			!tracker->families[family].has_descendants;
 	struct thread *thread = is_clear ? find_open_account(tracker, family) : NULL;
 	if (thread != NULL) {
 		thread->rest_ns += rest;

@@ -72,17 +72,38 @@ START_TEST(no_final_counts)
 }
 END_TEST
 
-/* A thread that made no others is alone in its family: all that was counted is its own. */
+/* Loop: has_count. A thread that made no others is alone in its family: all that was counted is its
+ * own, whether its samples told or not. */
 START_TEST(no_final_counts_alone)
 {
-	fixture_configure((struct tracker_config){.has_count = true});
+	fixture_configure((struct tracker_config){.interval_ns = 10000000, .has_count = _i != 0});
 	feed_launch(10, APP, "app");
-	feed_sample(35, APP, APP, 0, 50);
+	feed_sample(35, APP, APP, 0, 10000000);
 	feed_exit(40, APP, APP);
-	tracker_settle(tracker, 0, 80);
+	tracker_settle(tracker, 0, 10000030);
 	fixture_finish();
-	fake_emit_assert(emit, "thread 5000000/5000000 app before-40 cpu 80 rest 30 samples 1", 1);
+	fake_emit_assert(
+		emit,
+		_i != 0 ? "thread 5000000/5000000 app before-40 cpu 10000030 rest 30 samples 1"
+			: "thread 5000000/5000000 app before-40 cpu 10000030 rest 30 samples 1 "
+			  "by clock",
+		1);
 	ck_assert_uint_eq(fake_emit_count(emit, "note 18 "), 0);
+}
+END_TEST
+
+/* One CPU, where each thread's end would tell its last count: not without counts, so that what a
+ * created thread used is not taken for its maker's. */
+START_TEST(final_counts_without_counts)
+{
+	fixture_configure((struct tracker_config){.interval_ns = 10000000, .final_counts = true});
+	feed_launch(10, APP, "app");
+	feed_fork(20, APP, APP + 1, APP, APP);
+	feed_sample(30, APP, APP, 0, 0);
+	feed_exit(40, APP, APP + 1);
+	tracker_settle(tracker, 0, 10000030);
+	ck_assert_uint_eq(counts().unattributed_ns, 30);
+	fixture_finish();
 }
 END_TEST
 
@@ -340,7 +361,8 @@ int main(void)
 	tcase_add_test(tcase, weights);
 	tcase_add_test(tcase, weights_without_counts);
 	tcase_add_test(tcase, no_final_counts);
-	tcase_add_test(tcase, no_final_counts_alone);
+	tcase_add_loop_test(tcase, no_final_counts_alone, 0, 2);
+	tcase_add_test(tcase, final_counts_without_counts);
 	tcase_add_test(tcase, final_counts);
 	tcase_add_test(tcase, final_counts_before_the_exit);
 	tcase_add_test(tcase, final_counts_of_nothing);

@@ -104,6 +104,24 @@ int event_open(const struct event_config *config, pid_t tid, int cpu)
 	return open_event(&attr, tid, cpu);
 }
 
+/* What a process maps, runs and creates is told once, by the sampling event. */
+static void drop_side_band(struct perf_event_attr *attr)
+{
+	attr->inherit_stat = 0;
+	attr->mmap = attr->mmap2 = attr->build_id = 0;
+	attr->comm = attr->comm_exec = attr->task = 0;
+}
+
+int event_open_deep(const struct event_config *config, pid_t tid, int cpu)
+{
+	struct perf_event_attr attr;
+	fill_attr(config, &attr);
+	drop_side_band(&attr);
+	attr.sample_period = config->deep_interval_ns;
+	attr.sample_stack_user = config->deep_size;
+	return open_event(&attr, tid, cpu);
+}
+
 int event_open_idle(const struct event_config *config, int cpu)
 {
 	struct perf_event_attr attr;
@@ -130,10 +148,8 @@ int event_open_output(const struct event_config *config, int cpu)
 	attr.sample_period = 1;
 	attr.sample_stack_user = 0;
 	attr.disabled = attr.enable_on_exec = 0;
-	attr.inherit = attr.inherit_thread = attr.inherit_stat = 0;
-	/* What the whole CPU maps and runs is not asked for, only what the program sends. */
-	attr.mmap = attr.mmap2 = attr.build_id = 0;
-	attr.comm = attr.comm_exec = attr.task = 0;
+	attr.inherit = attr.inherit_thread = 0;
+	drop_side_band(&attr); /* the whole CPU's, which nobody asked for */
 	return open_event(&attr, -1, cpu);
 }
 

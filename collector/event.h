@@ -16,13 +16,15 @@
 
 struct event_config {
 	uint64_t interval_ns;
-	uint32_t stack_size;   /* bytes; 0: no stacks and no registers */
-	uint32_t wakeup_bytes; /* of ring data that wake a poll */
-	bool raw;              /* samples have a raw field, for parts of stack copies */
-	bool inherit;          /* follow new threads; children too unless same_process */
-	bool same_process;     /* threads only (PERF_ATTR inherit_thread, kernel 5.13) */
-	bool kernel;           /* sample kernel code too */
-	bool on_exec;          /* counts from the next exec on, else from the opening on */
+	uint32_t stack_size;       /* bytes; 0: no stacks and no registers */
+	uint32_t deep_size;        /* bytes of a deep event's copies */
+	uint64_t deep_interval_ns; /* CPU time between them */
+	uint32_t wakeup_bytes;     /* of ring data that wake a poll */
+	bool raw;                  /* samples have a raw field, for parts of stack copies */
+	bool inherit;              /* follow new threads; children too unless same_process */
+	bool same_process;         /* threads only (PERF_ATTR inherit_thread, kernel 5.13) */
+	bool kernel;               /* sample kernel code too */
+	bool on_exec;              /* counts from the next exec on, else from the opening on */
 	/*
 	 * Ask for a count at the end of each thread. Only sound with one CPU: the kernel then
 	 * writes a record to the rings of all CPUs from the one that the thread ends on, and a
@@ -45,6 +47,10 @@ struct record_format event_format(const struct event_config *config);
 
 /* Opens the event of tid on cpu. Returns the fd (close-on-exec), or -1 with errno. */
 int event_open(const struct event_config *config, pid_t tid, int cpu);
+
+/* Opens the thread's deep event on cpu: its samples have larger copies, and are told apart by their
+ * period. They are in the sampling events' format. Returns as event_open does. */
+int event_open_deep(const struct event_config *config, pid_t tid, int cpu);
 
 /* Opens an event of our own on cpu that never counts: a ring mapped on it outlives every target. */
 int event_open_idle(const struct event_config *config, int cpu);

@@ -1,6 +1,7 @@
 #include "collector/sampler.h"
 
 #include "collector/bpf/source.h"
+#include "collector/copies.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -10,13 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum {
-	RING_MIN = 64 * 1024,
-	RING_MAX = 8 * 1024 * 1024,
-	RINGS_TOTAL_MAX = 256 * 1024 * 1024,
-	SAMPLE_OVERHEAD = 320,    /* bytes of a sample besides its stack */
-	BACKLOG_NS = 60 * 1000000 /* CPU time per CPU that a ring holds the samples of */
-};
+enum { RING_MIN = 64 * 1024, RING_MAX = 8 * 1024 * 1024, RINGS_TOTAL_MAX = 256 * 1024 * 1024 };
 
 /* As many files as the hard limit allows: a thread takes one per CPU. */
 static void raise_file_limit(void)
@@ -34,17 +29,6 @@ static size_t choose_ring_size(size_t rings)
 	while (size > RING_MIN && size * rings > RINGS_TOTAL_MAX)
 		size /= 2;
 	return size;
-}
-
-/* The largest of the usual sizes of which the ring holds the samples of BACKLOG_NS. */
-static uint32_t choose_stack_size(size_t ring_size, uint64_t interval_ns)
-{
-	static const uint32_t sizes[] = {65528 - SAMPLE_OVERHEAD, 32768, 16384, 8192, 4096};
-	size_t count = sizeof(sizes) / sizeof(sizes[0]);
-	for (size_t i = 0; i < count; i++)
-		if ((sizes[i] + SAMPLE_OVERHEAD) * (BACKLOG_NS / interval_ns + 1) <= ring_size)
-			return sizes[i];
-	return sizes[count - 1];
 }
 
 static int explain_source(int error, struct failure *failure)
@@ -72,8 +56,7 @@ static int open_source(struct sampler *sampler, struct failure *failure)
 	if (sampler->config.stack_size == 0 || sampler->wanted == SAMPLER_COPY)
 		return 0;
 	sampler->outputs = malloc(count * sizeof(*sampler->outputs));
-	sampler->refused = calloc(count, sizeof(*sampler->refused));
-	if (sampler->outputs == NULL || sampler->refused == NULL)
+	if (sampler->outputs == NULL)
 		return failure_set(failure, FAILURE_EXIT, "out of memory");
 	for (size_t i = 0; i < count; i++)
 		sampler->outputs[i] = -1;
@@ -88,10 +71,15 @@ int sampler_init(struct sampler *sampler, const struct event_config *config,
 		 enum sampler_source wanted, struct failure *failure)
 {
 	*sampler = (struct sampler){.config = *config, .wanted = wanted};
+	sampler->config.deep_size = COPIES_SIZE_MAX;
+	sampler->config.deep_interval_ns = copies_deep_interval_ns(config->interval_ns);
 	raise_file_limit();
 	if (cpus_online(&sampler->cpus) < 0)
 		return failure_set(failure, FAILURE_EXIT, "cannot read the list of CPUs: %s",
 				   strerror(errno));
+	sampler->refused = calloc(sampler->cpus.count, sizeof(*sampler->refused));
+	if (sampler->refused == NULL)
+		return failure_set(failure, FAILURE_EXIT, "out of memory");
 	sampler->config.final_counts = sampler->cpus.count == 1;
 	if (event_probe(&sampler->config, failure) < 0)
 		return -1;
@@ -99,13 +87,19 @@ int sampler_init(struct sampler *sampler, const struct event_config *config,
 	return open_source(sampler, failure);
 }
 
+static void close_all(int **fds, size_t count)
+{
+	for (size_t i = 0; *fds != NULL && i < count; i++)
+		if ((*fds)[i] >= 0)
+			close((*fds)[i]);
+	free(*fds);
+	*fds = NULL;
+}
+
 static void close_events(const struct sampler *sampler, struct sampler_thread *thread)
 {
-	for (size_t i = 0; thread->fds != NULL && i < sampler->cpus.count; i++)
-		if (thread->fds[i] >= 0)
-			close(thread->fds[i]);
-	free(thread->fds);
-	thread->fds = NULL;
+	close_all(&thread->fds, sampler->cpus.count);
+	close_all(&thread->deep_fds, sampler->cpus.count);
 }
 
 static void unmap_rings(struct sampler *sampler)
@@ -136,23 +130,48 @@ void sampler_finish(struct sampler *sampler)
 	*sampler = (struct sampler){0};
 }
 
-/* Opens a thread's events. 0, or -1 with errno. */
-static int open_events(const struct sampler *sampler, struct sampler_thread *thread)
+typedef int open_call(const struct event_config *config, pid_t tid, int cpu);
+
+/* Opens a thread's events of one kind, one per CPU. NULL with errno: none is open. */
+static int *open_all(const struct sampler *sampler, pid_t tid, open_call *open_one)
 {
-	thread->fds = malloc(sampler->cpus.count * sizeof(*thread->fds));
+	size_t count = sampler->cpus.count;
+	int *fds = malloc(count * sizeof(*fds));
+	for (size_t i = 0; fds != NULL && i < count; i++)
+		fds[i] = -1;
+	for (size_t i = 0; fds != NULL && i < count; i++) {
+		fds[i] = open_one(&sampler->config, tid, (int)sampler->cpus.numbers[i]);
+		if (fds[i] < 0) {
+			int error = errno;
+			close_all(&fds, count);
+			errno = error;
+		}
+	}
+	return fds;
+}
+
+/* Does without deep events, which take as many files as the sampling events, from here on. */
+static void give_up_deep(struct sampler *sampler)
+{
+	sampler->deep = false;
+	for (size_t t = 0; t < sampler->thread_count; t++)
+		close_all(&sampler->threads[t].deep_fds, sampler->cpus.count);
+}
+
+/* Opens a thread's events. 0, or -1 with errno. */
+static int open_events(struct sampler *sampler, struct sampler_thread *thread)
+{
+	thread->fds = open_all(sampler, thread->tid, event_open);
+	if (thread->fds == NULL && (errno == EMFILE || errno == ENFILE) && sampler->deep) {
+		give_up_deep(sampler);
+		thread->fds = open_all(sampler, thread->tid, event_open);
+	}
 	if (thread->fds == NULL)
 		return -1;
-	for (size_t i = 0; i < sampler->cpus.count; i++)
-		thread->fds[i] = -1;
-	for (size_t i = 0; i < sampler->cpus.count; i++) {
-		thread->fds[i] =
-			event_open(&sampler->config, thread->tid, (int)sampler->cpus.numbers[i]);
-		if (thread->fds[i] < 0) {
-			int error = errno;
-			close_events(sampler, thread);
-			errno = error;
-			return -1;
-		}
+	if (sampler->deep) {
+		thread->deep_fds = open_all(sampler, thread->tid, event_open_deep);
+		if (thread->deep_fds == NULL && (errno == EMFILE || errno == ENFILE))
+			give_up_deep(sampler);
 	}
 	return 0;
 }
@@ -174,6 +193,15 @@ static int map_rings(struct sampler *sampler)
 	return sampler->rings != NULL ? 0 : -1;
 }
 
+/* The copies that the rings have room for. BPF's need no deep ones. */
+static void choose_copies(struct sampler *sampler)
+{
+	struct event_config *config = &sampler->config;
+	struct copies copies = copies_choose(sampler->ring_size, config->interval_ns);
+	config->stack_size = copies.size;
+	sampler->deep = copies.deep && sampler->source == NULL;
+}
+
 /* The larger the rings, the larger the stacks; rings shrink to what is allowed. */
 static int open_rings(struct sampler *sampler)
 {
@@ -181,14 +209,22 @@ static int open_rings(struct sampler *sampler)
 	sampler->limited = !choose;
 	for (;; sampler->ring_size /= 2) {
 		if (choose)
-			sampler->config.stack_size =
-				choose_stack_size(sampler->ring_size, sampler->config.interval_ns);
+			choose_copies(sampler);
 		sampler->config.wakeup_bytes = (uint32_t)(sampler->ring_size / 4);
 		if (map_rings(sampler) == 0)
 			return 0;
 		if ((errno != EPERM && errno != ENOMEM) || sampler->ring_size / 2 < RING_MIN)
 			return -1;
 	}
+}
+
+/* Sends the records of the events to the rings. 0, or -1 with errno. */
+static int redirect_all(const struct sampler *sampler, const int *fds)
+{
+	for (size_t i = 0; fds != NULL && i < sampler->cpus.count; i++)
+		if (event_redirect(fds[i], sampler->rings[i].fd) < 0)
+			return -1;
+	return 0;
 }
 
 /* Opens a thread's events and sends their records to the rings. */
@@ -198,22 +234,19 @@ static int open_thread(struct sampler *sampler, struct sampler_thread *thread)
 		return -1;
 	if (open_events(sampler, thread) < 0)
 		return -1;
-	for (size_t i = 0; i < sampler->cpus.count; i++) {
-		if (event_redirect(thread->fds[i], sampler->rings[i].fd) == 0)
-			continue;
-		int error = errno;
-		close_events(sampler, thread);
-		errno = error;
-		return -1;
-	}
-	return 0;
+	if (redirect_all(sampler, thread->fds) == 0 && redirect_all(sampler, thread->deep_fds) == 0)
+		return 0;
+	int error = errno;
+	close_events(sampler, thread);
+	errno = error;
+	return -1;
 }
 
 /* Lets the source write to the rings: what a larger copy may take of them depends on their size. */
 static int connect_source(struct sampler *sampler)
 {
-	uint64_t refill = sampler->ring_size * 1024 / BACKLOG_NS + 1;
-	stack_source_limit(sampler->source, sampler->config.stack_size, refill,
+	stack_source_limit(sampler->source, sampler->config.stack_size,
+			   copies_refill_bytes(sampler->ring_size),
 			   sampler->limited ? 0 : sampler->ring_size / 4);
 	for (size_t i = 0; i < sampler->cpus.count; i++) {
 		uint32_t cpu = sampler->cpus.numbers[i];
@@ -311,9 +344,13 @@ void sampler_drop(struct sampler *sampler, size_t index)
 
 void sampler_stop(struct sampler *sampler)
 {
-	for (size_t t = 0; t < sampler->thread_count; t++)
-		for (size_t i = 0; sampler->threads[t].fds != NULL && i < sampler->cpus.count; i++)
-			event_disable(sampler->threads[t].fds[i]);
+	for (size_t t = 0; t < sampler->thread_count; t++) {
+		const struct sampler_thread *thread = &sampler->threads[t];
+		for (size_t i = 0; thread->fds != NULL && i < sampler->cpus.count; i++)
+			event_disable(thread->fds[i]);
+		for (size_t i = 0; thread->deep_fds != NULL && i < sampler->cpus.count; i++)
+			event_disable(thread->deep_fds[i]);
+	}
 }
 
 void sampler_read(const struct sampler *sampler, size_t index, struct event_reading *total)
@@ -329,15 +366,30 @@ void sampler_read(const struct sampler *sampler, size_t index, struct event_read
 	}
 }
 
+/* Records so far that were no samples, and that the ring had no room for. */
+static uint64_t count_refused(const struct sampler *sampler, size_t ring_index)
+{
+	uint64_t count = 0;
+	if (sampler->source != NULL)
+		count = stack_source_refused(sampler->source, sampler->cpus.numbers[ring_index]);
+	for (size_t t = 0; t < sampler->thread_count; t++) {
+		const int *fds = sampler->threads[t].deep_fds;
+		struct event_reading one;
+		if (fds != NULL && event_read(&sampler->config, fds[ring_index], &one) == 0)
+			count += one.lost;
+	}
+	return count;
+}
+
 uint64_t sampler_take_refused(struct sampler *sampler, size_t ring_index, uint64_t lost)
 {
-	if (sampler->source == NULL)
-		return 0;
-	uint32_t cpu = sampler->cpus.numbers[ring_index];
-	uint64_t more = stack_source_refused(sampler->source, cpu) - sampler->refused[ring_index];
+	uint64_t *refused = &sampler->refused[ring_index];
+	uint64_t count = count_refused(sampler, ring_index);
+	/* Threads that are followed through another one's events take their counts with them. */
+	uint64_t more = count > *refused ? count - *refused : 0;
 	/* Those that came after the report of lost ones are left for the next report. */
 	if (more > lost)
 		more = lost;
-	sampler->refused[ring_index] += more;
+	*refused += more;
 	return more;
 }

@@ -21,6 +21,7 @@ struct sampler_thread {
 	pid_t tid;
 	uint32_t family; /* the tracker's */
 	int *fds;        /* one per CPU; -1: none (the CPU went offline) */
+	int *deep_fds;   /* of the deep events, likewise; NULL: none */
 };
 
 /* Where the copies of the stacks come from. */
@@ -38,6 +39,7 @@ struct sampler {
 	struct sampler_thread *threads;
 	size_t thread_count;
 	enum sampler_source wanted;
+	bool deep;                   /* threads have deep events too */
 	bool limited;                /* the size of the stack copies was given */
 	struct stack_source *source; /* NULL: the kernel's copies */
 	int *outputs;                /* events that the source sends to, one per CPU */
@@ -64,8 +66,8 @@ void sampler_stop(struct sampler *sampler);
 /* CPU time that the events of threads[index] counted, and the records they lost, over all CPUs. */
 void sampler_read(const struct sampler *sampler, size_t index, struct event_reading *total);
 
-/* How many of lost records that a ring reports were parts of stacks, whose samples came in another
- * way: those are not lost samples. Each is given out once. */
+/* How many of lost records that a ring reports were no samples: parts of stacks, whose samples came
+ * in another way, and deep copies. Each is given out once. */
 uint64_t sampler_take_refused(struct sampler *sampler, size_t ring_index, uint64_t lost);
 
 #endif

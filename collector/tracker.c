@@ -353,7 +353,11 @@ void tracker_apply(struct tracker *tracker, const struct record *record, size_t 
 		tracker->now_ns = record->time_ns;
 	switch (record->kind) {
 	case RECORD_SAMPLE:
-		tracker_apply_sample(tracker, record, ring_index, skip_stack);
+		if (tracker->config.deep_interval_ns > 0 &&
+		    record->sample.period == tracker->config.deep_interval_ns)
+			tracker_apply_deep(tracker, record, skip_stack);
+		else
+			tracker_apply_sample(tracker, record, ring_index, skip_stack);
 		break;
 	case RECORD_MMAP:
 		process = tracker_process(tracker, record->pid);

@@ -56,6 +56,9 @@ struct tracker {
 struct process *tracker_process(struct tracker *tracker, uint32_t pid);
 struct thread *tracker_thread(struct tracker *tracker, uint32_t pid, uint32_t tid);
 
+/* A deep copy of a thread's stack: remembered for the samples that follow, and nothing else. */
+void tracker_apply_deep(struct tracker *tracker, const struct record *record, bool skip_stack);
+
 void tracker_apply_sample(struct tracker *tracker, const struct record *record, size_t ring_index,
 			  bool skip_stack);
 

@@ -252,6 +252,27 @@ void tracker_apply_sample(struct tracker *tracker, const struct record *record, 
 		tracker->counts.skipped_stacks++;
 }
 
+void tracker_apply_deep(struct tracker *tracker, const struct record *record, bool skip_stack)
+{
+	struct process *process = idmap_get(&tracker->processes, record->pid);
+	struct thread *thread = idmap_get(&tracker->threads, record->tid);
+	struct profile_stack unused = {0};
+	struct found found = {.chain = tracker->chain};
+	/* What is not known yet, the next sample makes known. */
+	if (skip_stack || !tracker->config.unwind || process == NULL || process->stale ||
+	    thread == NULL || thread->pid != record->pid ||
+	    record->sample.abi != RECORD_REGISTERS_64)
+		return;
+	process_commit(process, &tracker->context);
+	if (process_space(process, &tracker->context) == NULL)
+		return;
+	walk(tracker, process, thread, &record->sample, &unused, &found);
+	/* The chain keeps step with the history; its nodes are made for samples only. */
+	if (found.chain == thread->chain && !push_user_frames(tracker, &found))
+		thread_forget(thread);
+	tracker->counts.stack_copy_bytes += record->sample.stack.size;
+}
+
 void tracker_note_unwinding(struct tracker *tracker)
 {
 	const struct uw_counts *counts = &tracker->unwound;

@@ -478,6 +478,54 @@ START_TEST(outer_frames_are_guessed)
 }
 END_TEST
 
+/* A deep copy, told by its period: remembered, but neither a sample nor time nor a place in the
+ * tree. */
+START_TEST(deep_copies_are_remembered)
+{
+	struct record record = make_sample();
+	struct record deep = make_sample();
+	fixture_configure((struct tracker_config){.has_count = true,
+						  .unwind = true,
+						  .interval_ns = 10,
+						  .deep_interval_ns = 640});
+	feed_launch(10, APP, "app");
+	record.sample.stack.base = deep.sample.stack.base = 0x1000;
+	record.sample.period = 10;
+	record.sample.count = 100;
+	deep.sample.period = 640;
+	deep.sample.count = 1000; /* of its own event */
+	deep.sample.stack.size = 64;
+	set_placed_walk("xcba", UW_STOP_ROOT);
+	tracker_apply(tracker, &deep, 0, true); /* pressed for time */
+	ck_assert_uint_eq(walks, 0);
+	deep.tid = APP + 1; /* nobody knows it */
+	tracker_apply(tracker, &deep, 0, false);
+	deep.tid = APP;
+	tracker_apply(tracker, &deep, 0, false);
+	tracker_apply(tracker, &deep, 0, false);
+	ck_assert_uint_eq(walks, 2);
+	ck_assert_uint_eq(fake_emit_count(emit, "sample "), 0);
+	ck_assert_uint_eq(fake_emit_count(emit, "node "), 0);
+	set_placed_walk("zyc", UW_STOP_TRUNCATED);
+	struct emit_sample out = apply(&record, false);
+	ck_assert_int_eq(out.stack.state, PROFILE_STACK_GUESSED);
+	ck_assert_uint_eq(out.stack.cpu_ns, 100);
+	/* What they left behind is what the next whole stack builds on. */
+	set_placed_walk("xcba", UW_STOP_ROOT);
+	reused_count = 3;
+	record.sample.count = 110;
+	out = apply(&record, false);
+	ck_assert_int_eq(out.stack.state, PROFILE_STACK_COMPLETE);
+	ck_assert_uint_eq(out.stack.cpu_ns, 10);
+	struct tracker_counts counts;
+	tracker_counts(tracker, &counts);
+	ck_assert_uint_eq(counts.samples, 2);
+	ck_assert_uint_eq(counts.cpu_ns, 110);
+	ck_assert_uint_eq(counts.threads, 1);
+	ck_assert_uint_eq(counts.stack_copy_bytes, 2 * 64);
+}
+END_TEST
+
 /* A copy with gaps proves nothing of where it ends. */
 START_TEST(gaps_are_not_guessed)
 {
@@ -591,6 +639,7 @@ int main(void)
 	tcase_add_test(tcase, space_of_each_process);
 	tcase_add_loop_test(tcase, outer_frames_are_guessed, 0,
 			    (int)(sizeof(stops) / sizeof(stops[0])));
+	tcase_add_test(tcase, deep_copies_are_remembered);
 	tcase_add_test(tcase, gaps_are_not_guessed);
 	tcase_add_test(tcase, unwinding_is_noted);
 	tcase_add_test(tcase, guesses_are_tested);

@@ -150,8 +150,31 @@ def guesses():
   s.check(stacks['guessed'] == 0 < stacks['skipped']['truncated'], 'guesses: none through a recursion', stacks)
 
 
+def deep_copies():
+  """At 0.1 ms the copies hold a part of a stack of 33 KB; now and then a larger one tells the rest, and is no sample."""
+  stairs = [f'stair_{i:02}' for i in range(1, 17)]
+  got = s.collect_well([s.target('stairs-tall'), '3000'], interval='0.1ms',
+                       options=['--unwind', 'copy', '--overhead-limit', '0'])
+  stacks, total = s.folded(got.result), s.summary(got.result)
+  guessed = [(f, c) for f, c in stacks if '[Guessed frame(s)]' in f]
+  known = total['stacks']['complete'] + total['stacks']['guessed']
+  s.check(total['stacks']['guessed'] >= 0.2 * total['samples'] and known >= 0.85 * total['samples'],
+          'deep copies: stacks that are whole or guessed', total['stacks'])
+  exact = sum(c for f, c in guessed if 'main' in f and [x for x in f if x in stairs] == stairs[:len([x for x in f if x in stairs])])
+  count = sum(c for _, c in guessed)
+  s.check(exact >= 0.995 * count > 0, 'deep copies: guesses are right', f'{exact} of {count}')
+  s.check_ratio('deep copies: CPU time', total['cpu_time_s'], s.number(got.truth(), 'process_ns') / 1e9, 2, got.steal)
+  s.check(total['samples'] <= 1.02 * total['cpu_time_s'] / total['interval_s'], 'deep copies: are no samples', total['samples'])
+  # A size that was asked for is all there is.
+  got = s.collect_well([s.target('stairs-tall'), '1000'], interval='0.1ms',
+                       options=['--unwind', 'copy', '--overhead-limit', '0', '--stack-size', '8192'])
+  total = s.summary(got.result)
+  known = total['stacks']['complete'] + total['stacks']['guessed']
+  s.check(known <= 0.75 * total['samples'], 'deep copies: none with --stack-size', total['stacks'])
+
+
 s.start()
-for part in (chain, recursion, signal_handlers, cplusplus, kinds_of_binaries, budget, quality, guesses):
+for part in (chain, recursion, signal_handlers, cplusplus, kinds_of_binaries, budget, quality, guesses, deep_copies):
   with s.section(part.__name__):
     part()
 s.finish()

@@ -1,11 +1,15 @@
 /*
  * stairs [MS]: stair_01 .. stair_16 call each other, each with 64 bytes of locals, and each burns
  * before it calls the next, so that stacks are of 16 sizes up to 2 KB. They do so in rounds of 16
- * ms.
+ * ms. stairs-tall is the same with 2 KB of locals each: up to 33 KB.
  */
 #include "tests/targets/work.h"
 
-enum { LOCALS = 64, STAIRS = 16 };
+#ifndef STAIR_LOCALS
+#define STAIR_LOCALS 64
+#endif
+
+enum { LOCALS = STAIR_LOCALS, STAIRS = 16 };
 
 WORK_FUNCTION(stair_burn)
 

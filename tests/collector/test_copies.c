@@ -1,0 +1,76 @@
+#include "collector/copies.h"
+#include <check.h>
+
+enum { KB = 1024, MB = 1024 * 1024 };
+
+#define US 1000ull
+#define MS 1000000ull
+
+static const struct {
+	size_t ring_size;
+	uint64_t interval_ns;
+	struct copies copies;
+} choices[] = {
+	{8 * MB, 10 * MS, {COPIES_SIZE_MAX, false}},
+	{512 * KB, 10 * MS, {COPIES_SIZE_MAX, false}},
+	{256 * KB, 10 * MS, {32768, false}},
+	{4 * MB, 1 * MS, {COPIES_SIZE_MAX, false}},
+	{2 * MB, 1 * MS, {32768, true}},
+	{8 * MB, 100 * US, {16384, true}},
+	{4 * MB, 100 * US, {8192, true}},
+	{1 * MB, 100 * US, {4096, true}},
+	{512 * KB, 100 * US, {4096, false}},
+	{64 * KB, 100 * US, {4096, false}},
+	{8 * MB, 1000 * MS, {COPIES_SIZE_MAX, false}},
+};
+
+START_TEST(choose)
+{
+	struct copies copies = copies_choose(choices[_i].ring_size, choices[_i].interval_ns);
+	ck_assert_uint_eq(copies.size, choices[_i].copies.size);
+	ck_assert_int_eq(copies.deep, choices[_i].copies.deep);
+	ck_assert_uint_eq(copies.size % 8, 0); /* what perf_event_open asks for */
+}
+END_TEST
+
+/* A multiple of any interval, and never the interval itself. */
+START_TEST(deep_interval)
+{
+	static const uint64_t intervals[] = {100 * US, 130 * US, 200 * US,
+					     1 * MS,   5 * MS,   1000 * MS};
+	for (size_t i = 0; i < sizeof(intervals) / sizeof(intervals[0]); i++) {
+		uint64_t deep = copies_deep_interval_ns(intervals[i]);
+		ck_assert_uint_eq(deep % intervals[i], 0);
+		ck_assert_uint_ge(deep, 2 * intervals[i]);
+		ck_assert_uint_ge(deep, 6400 * US);
+	}
+	ck_assert_uint_eq(copies_deep_interval_ns(100 * US), 6400 * US);
+	ck_assert_uint_eq(copies_deep_interval_ns(1 * MS), 7 * MS);
+}
+END_TEST
+
+/* A ring fills in no less than 40 ms by what the source may add. */
+START_TEST(refill)
+{
+	uint64_t bytes = copies_refill_bytes(8 * MB);
+	ck_assert_uint_le((bytes - 1) * (40 * MS / 1024), 8 * MB);
+	ck_assert_uint_gt(bytes * (40 * MS / 1024), 8 * MB - 64 * KB);
+	ck_assert_uint_ge(copies_refill_bytes(0), 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("copies");
+	TCase *tcase = tcase_create("copies");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_loop_test(tcase, choose, 0, (int)(sizeof(choices) / sizeof(choices[0])));
+	tcase_add_test(tcase, deep_interval);
+	tcase_add_test(tcase, refill);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -29,6 +29,8 @@ PROGRAMS = ('sh', 'mount', 'cat', 'setpriv', 'true')
 
 def skip(why):
   print(f'skipped: {why}', flush=True)
+  if s.Run.work is not None:
+    shutil.rmtree(s.Run.work)
   sys.exit(SKIPPED)
 
 
@@ -201,14 +203,16 @@ def accounts(got):
   for row in got.threads('threads'):
     if row['Thread'] in truth:
       seen = float(row['CPU Time'])
-      s.check(0.5 * truth[row['Thread']] <= seen <= 1.02 * truth[row['Thread']], f'threads: {row["Thread"]}: never too much',
+      # Of several expired intervals an emulated timer that comes late makes one: how much less depends on the host.
+      s.check(0 < seen <= 1.02 * truth[row['Thread']], f'threads: {row["Thread"]}: never too much',
               f'{seen:.3f} of {truth[row["Thread"]]:.3f} s')
+  s.check(truth.keys() <= {row['Thread'] for row in got.threads('threads')}, 'threads: all are seen', sorted(truth))
   s.check(len(got.threads('births')) >= 3, 'births: threads', len(got.threads('births')))
 
 
-s.start()
 if shutil.which(QEMU) is None:
   skip(f'no {QEMU}')
+s.start()
 kernel = kernel_image()
 if kernel is None:
   skip('no 6.1 kernel image')

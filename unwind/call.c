@@ -49,7 +49,8 @@ static void call_read(struct uw_space *space, struct uw_call *call)
 	if (bytes[CALL_SIZE_MAX - CALL_DIRECT_SIZE] == 0xe8) {
 		memcpy(&displacement, bytes + CALL_SIZE_MAX - 4, sizeof(displacement));
 		call->found = call->direct = true;
-		call->target = call->ra + (uint64_t)(int64_t)displacement;
+		call->target = uw_word_wrap(call->ra + (uint64_t)(int64_t)displacement,
+					    uw_machine_of(space->arch)->word);
 	} else {
 		call->found = call_is_indirect(bytes);
 	}

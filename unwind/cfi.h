@@ -101,8 +101,9 @@ struct uw_machine {
 	uint8_t regs; /* registers that are tracked: numbers below this */
 	uint8_t sp;
 	uint8_t fp;
-	uint8_t ra; /* return address column; x86-64: rip itself */
-	uint8_t ip; /* where struct uw_regs holds the program counter */
+	uint8_t ra;   /* return address column; x86-64: rip itself */
+	uint8_t ip;   /* where struct uw_regs holds the program counter */
+	uint8_t word; /* bytes of an address, a register and a slot of the stack: 8 or 4 */
 };
 
 const struct uw_machine *uw_machine_of(enum uw_arch arch);

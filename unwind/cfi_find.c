@@ -13,8 +13,9 @@ enum {
 const struct uw_machine *uw_machine_of(enum uw_arch arch)
 {
 	static const struct uw_machine machines[] = {
-		[UW_ARCH_X86_64] = {.regs = 17, .sp = 7, .fp = 6, .ra = 16, .ip = 16},
-		[UW_ARCH_AARCH64] = {.regs = 33, .sp = 31, .fp = 29, .ra = 30, .ip = 32},
+		[UW_ARCH_X86_64] = {.regs = 17, .sp = 7, .fp = 6, .ra = 16, .ip = 16, .word = 8},
+		[UW_ARCH_AARCH64] = {.regs = 33, .sp = 31, .fp = 29, .ra = 30, .ip = 32, .word = 8},
+		[UW_ARCH_I386] = {.regs = 9, .sp = 4, .fp = 5, .ra = 8, .ip = 8, .word = 4},
 	};
 
 	return &machines[arch];
@@ -77,8 +78,17 @@ struct cie {
 	bool sized; /* augmentation 'z': FDEs carry the length of their augmentation data */
 };
 
+/* An encoding without the machine's own address size in it. */
+static uint8_t encoding_sized(uint8_t encoding, uint8_t word)
+{
+	if (encoding == UW_PE_OMIT || (encoding & UW_PE_FORMAT_MASK) != UW_PE_ABSPTR)
+		return encoding;
+	return (uint8_t)(encoding | (word == 4 ? UW_PE_UDATA4 : UW_PE_UDATA8));
+}
+
 /* Reads the augmentation string's characters; unknown ones are fine once 'z' gave a length. */
-static bool cie_augmentation_read(struct uw_reader *reader, const char *string, struct cie *cie)
+static bool cie_augmentation_read(struct uw_reader *reader, const char *string, uint8_t word,
+				  struct cie *cie)
 {
 	struct uw_reader data = *reader;
 	uint64_t size;
@@ -96,9 +106,9 @@ static bool cie_augmentation_read(struct uw_reader *reader, const char *string, 
 	data.end = reader->at;
 	for (const char *c = string + 1; *c != '\0'; c++) {
 		if (*c == 'R')
-			cie->encoding = uw_read_u8(&data);
+			cie->encoding = encoding_sized(uw_read_u8(&data), word);
 		else if (*c == 'P')
-			uw_read_pointer_skip(&data, uw_read_u8(&data));
+			uw_read_pointer_skip(&data, encoding_sized(uw_read_u8(&data), word), word);
 		else if (*c == 'L')
 			(void)uw_read_u8(&data);
 		else if (*c == 'S')
@@ -114,6 +124,7 @@ static bool cie_read(const struct uw_cfi *cfi, uint64_t offset, struct cie *cie)
 	char augmentation[AUGMENTATION_MAX] = "";
 	struct record record;
 	struct uw_reader *reader = &record.body;
+	const struct uw_machine *machine = uw_machine_of(cfi->arch);
 	uint64_t ra;
 	uint8_t version;
 	size_t i;
@@ -130,15 +141,15 @@ static bool cie_read(const struct uw_cfi *cfi, uint64_t offset, struct cie *cie)
 	}
 	if (i == sizeof(augmentation))
 		return false;
-	if (version == 4 && (uw_read_u8(reader) != 8 || uw_read_u8(reader) != 0))
+	if (version == 4 && (uw_read_u8(reader) != machine->word || uw_read_u8(reader) != 0))
 		return false; /* address size, segment selector size */
-	*cie = (struct cie){.encoding = UW_PE_ABSPTR};
+	*cie = (struct cie){.encoding = encoding_sized(UW_PE_ABSPTR, machine->word)};
 	cie->code_align = uw_read_uleb(reader);
 	cie->data_align = uw_read_sleb(reader);
 	ra = version == CIE_VERSION_GCC ? uw_read_u8(reader) : uw_read_uleb(reader);
-	if (ra != uw_machine_of(cfi->arch)->ra)
+	if (ra != machine->ra)
 		return false;
-	if (!cie_augmentation_read(reader, augmentation, cie) || reader->failed)
+	if (!cie_augmentation_read(reader, augmentation, machine->word, cie) || reader->failed)
 		return false;
 	cie->code = *reader;
 	return true;
@@ -153,7 +164,8 @@ static bool fde_read(const struct uw_cfi *cfi, const struct record *record, stru
 
 	if (!cie_read(cfi, record->cie_offset, &cie))
 		return false;
-	fde->start = uw_read_pointer(&reader, cie.encoding, cfi->hdr_rva);
+	fde->start = uw_word_wrap(uw_read_pointer(&reader, cie.encoding, cfi->hdr_rva),
+				  uw_machine_of(cfi->arch)->word);
 	size = uw_read_pointer(&reader, cie.encoding & UW_PE_FORMAT_MASK, 0);
 	if (cie.sized)
 		uw_read_skip(&reader, uw_read_uleb(&reader));

@@ -4,14 +4,22 @@
 #include "unwind/step_common.h"
 
 enum {
-	REG_RBP = 6,
-	REG_RSP = UW_X86_64_RSP,
-	REG_RIP = UW_X86_64_RIP,
 	/* Code without CFI between two functions that have it; more is a module, or a part of one,
 	   that has none at all. */
 	GAP_FUNCTIONS_MAX = 64 * 1024,
 	LEAF_SIZE_MAX = 512 /* of a function in such a part, from its entry to here */
 };
+
+/* Both x86 machines share their conventions but for the size of a word. */
+static const struct uw_machine *x86_of(const struct uw_space *space)
+{
+	return space->arch == UW_ARCH_AARCH64 ? NULL : uw_machine_of(space->arch);
+}
+
+static bool read_word(struct uw_memory *memory, uint64_t address, uint64_t *value)
+{
+	return uw_memory_read_sized(memory, address, memory->word, value);
+}
 
 static bool in_mapping(struct uw_space *space, uint64_t ra)
 {
@@ -40,13 +48,16 @@ enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,
 				struct uw_memory *memory)
 {
 	const struct uw_mapping *mapping = memory->mapping;
-	uint64_t sp = state->reg[REG_RSP];
+	const struct uw_machine *machine = x86_of(space);
 	const struct uw_call *call;
-	uint64_t ra;
+	uint64_t sp, ra;
 
-	/* psABI, section 3.2.2: at a function's entry rsp + 8 is a multiple of 16. */
-	if (space->arch != UW_ARCH_X86_64 || !mapping || !mapping->module || sp % 16 != 8 ||
-	    !uw_memory_read(memory, sp, &ra) || !in_mapping(space, ra))
+	if (!machine || !mapping || !mapping->module)
+		return UW_STEP_NONE;
+	sp = state->reg[machine->sp];
+	/* psABI, sections 3.2.2 (x86-64) and 2.2.2 (i386): at a function's entry the stack pointer
+	   plus a word is a multiple of 16. */
+	if (sp % 16 != 16u - machine->word || !read_word(memory, sp, &ra) || !in_mapping(space, ra))
 		return UW_STEP_NONE;
 	call = uw_call_find(space, ra);
 	if (!call || !call->found)
@@ -55,8 +66,8 @@ enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,
 		return UW_STEP_NONE;
 	state->ip = ra;
 	state->exact = false;
-	uw_state_set(state, REG_RSP, sp + 8);
-	uw_state_set(state, REG_RIP, ra);
+	uw_state_set(state, machine->sp, sp + machine->word);
+	uw_state_set(state, machine->ip, ra);
 	return UW_STEP_OK;
 }
 
@@ -80,14 +91,16 @@ static bool record_may_end_chain(struct uw_space *space, const struct uw_state *
 enum uw_step uw_convention_frame_pointer(struct uw_space *space, struct uw_state *state,
 					 struct uw_memory *memory)
 {
-	uint64_t fp = state->reg[REG_RBP], sp = state->reg[REG_RSP];
+	const struct uw_machine *machine = x86_of(space);
 	const struct uw_call *call;
-	uint64_t saved, ra;
+	uint64_t fp, saved, ra;
 
-	if (space->arch != UW_ARCH_X86_64 || !uw_state_knows(state, REG_RBP) || fp % 8 != 0 ||
-	    fp < sp)
+	if (!machine || !uw_state_knows(state, machine->fp))
 		return UW_STEP_NONE;
-	if (!uw_memory_read(memory, fp, &saved) || !uw_memory_read(memory, fp + 8, &ra))
+	fp = state->reg[machine->fp];
+	if (fp % machine->word != 0 || fp < state->reg[machine->sp])
+		return UW_STEP_NONE;
+	if (!read_word(memory, fp, &saved) || !read_word(memory, fp + machine->word, &ra))
 		return UW_STEP_READ;
 	if (saved == 0 && ra == 0)
 		return UW_STEP_ROOT;
@@ -101,8 +114,8 @@ enum uw_step uw_convention_frame_pointer(struct uw_space *space, struct uw_state
 		return UW_STEP_NONE;
 	state->ip = ra;
 	state->exact = false;
-	uw_state_set(state, REG_RBP, saved);
-	uw_state_set(state, REG_RSP, fp + 16);
-	uw_state_set(state, REG_RIP, ra);
+	uw_state_set(state, machine->fp, saved);
+	uw_state_set(state, machine->sp, fp + 2 * (uint64_t)machine->word);
+	uw_state_set(state, machine->ip, ra);
 	return UW_STEP_OK;
 }

@@ -1,6 +1,5 @@
-#include "unwind/elf_file.h"
+#include "unwind/elf_headers.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,7 +9,6 @@
 
 enum {
 	SEGMENTS_MAX = 4096, /* program headers that are looked at */
-	SECTIONS_MAX = 65535,
 	SECTION_NAME_MAX = 16,
 	NOTES_SIZE_MAX = 64 * 1024
 };
@@ -96,19 +94,29 @@ static int elf_error(int error)
 
 static int elf_header_read(struct uw_elf *elf, Elf64_Ehdr *ehdr)
 {
-	if (!uw_elf_read(elf, 0, ehdr, sizeof(*ehdr)))
-		return elf_error(ENOEXEC);
-	if (memcmp(ehdr->e_ident, ELFMAG, SELFMAG) != 0 || ehdr->e_ident[EI_CLASS] != ELFCLASS64 ||
-	    ehdr->e_ident[EI_DATA] != ELFDATA2LSB)
-		return elf_error(ENOEXEC);
-	if (ehdr->e_machine == EM_X86_64)
-		elf->arch = UW_ARCH_X86_64;
-	else if (ehdr->e_machine == EM_AARCH64)
-		elf->arch = UW_ARCH_AARCH64;
-	else
-		return elf_error(ENOEXEC);
-	elf->entry = ehdr->e_entry;
-	return 0;
+	/* The machine and the class go together: x86-64 code in a 32-bit file (x32) has words of
+	   two sizes, and is not supported. */
+	static const struct {
+		uint16_t machine;
+		uint8_t class;
+		enum uw_arch arch;
+	} supported[] = {
+		{EM_X86_64, ELFCLASS64, UW_ARCH_X86_64},
+		{EM_AARCH64, ELFCLASS64, UW_ARCH_AARCH64},
+		{EM_386, ELFCLASS32, UW_ARCH_I386},
+	};
+
+	if (uw_ehdr_read(elf, ehdr) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(supported) / sizeof(supported[0]); i++) {
+		if (ehdr->e_machine != supported[i].machine ||
+		    ehdr->e_ident[EI_CLASS] != supported[i].class)
+			continue;
+		elf->arch = supported[i].arch;
+		elf->entry = ehdr->e_entry;
+		return 0;
+	}
+	return elf_error(ENOEXEC);
 }
 
 /* The part of [offset, offset + size) that the file holds. */
@@ -135,18 +143,15 @@ static void elf_segment_add(struct uw_elf *elf, const Elf64_Phdr *phdr)
 
 static int elf_segments_read(struct uw_elf *elf, const Elf64_Ehdr *ehdr)
 {
-	if (ehdr->e_phnum == 0 || ehdr->e_phnum > SEGMENTS_MAX ||
-	    ehdr->e_phentsize != sizeof(Elf64_Phdr))
+	if (ehdr->e_phnum == 0 || ehdr->e_phnum > SEGMENTS_MAX)
 		return elf_error(EINVAL);
 	elf->segments = calloc(ehdr->e_phnum, sizeof(*elf->segments));
 	if (!elf->segments)
 		return -1;
 	for (unsigned i = 0; i < ehdr->e_phnum; i++) {
 		Elf64_Phdr phdr;
-		uint64_t offset;
 
-		if (__builtin_add_overflow(ehdr->e_phoff, i * sizeof(phdr), &offset) ||
-		    !uw_elf_read(elf, offset, &phdr, sizeof(phdr)))
+		if (!uw_phdr_read(elf, ehdr, i, &phdr))
 			return elf_error(EINVAL);
 		if (phdr.p_type == PT_LOAD)
 			elf_segment_add(elf, &phdr);
@@ -180,19 +185,15 @@ static void elf_section_take(struct uw_elf *elf, const Elf64_Shdr *shdr, const c
 static void elf_sections_read(struct uw_elf *elf, const Elf64_Ehdr *ehdr)
 {
 	Elf64_Shdr names, shdr;
-	uint64_t count = ehdr->e_shnum < SECTIONS_MAX ? ehdr->e_shnum : SECTIONS_MAX;
+	unsigned count = ehdr->e_shnum;
 
-	if (ehdr->e_shentsize != sizeof(shdr) || ehdr->e_shstrndx >= count ||
-	    ehdr->e_shoff > elf->size)
+	if (ehdr->e_shstrndx >= count || !uw_shdr_read(elf, ehdr, ehdr->e_shstrndx, &names))
 		return;
-	if (!uw_elf_read(elf, ehdr->e_shoff + ehdr->e_shstrndx * sizeof(names), &names,
-			 sizeof(names)))
-		return;
-	for (uint64_t i = 0; i < count; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		char name[SECTION_NAME_MAX] = "";
 		uint64_t size;
 
-		if (!uw_elf_read(elf, ehdr->e_shoff + i * sizeof(shdr), &shdr, sizeof(shdr)))
+		if (!uw_shdr_read(elf, ehdr, i, &shdr))
 			return;
 		if (shdr.sh_type == SHT_NOTE)
 			elf_notes_read(elf, shdr.sh_offset, shdr.sh_size);

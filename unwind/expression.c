@@ -74,12 +74,20 @@ static void fail(struct evaluation *evaluation, enum uw_step result)
 		evaluation->result = result;
 }
 
+/* Values are words of the machine; 32-bit ones are kept zero-extended. */
 static void push(struct evaluation *evaluation, uint64_t value)
 {
 	if (evaluation->depth == STACK_MAX)
 		fail(evaluation, UW_STEP_BAD);
 	else
-		evaluation->stack[evaluation->depth++] = value;
+		evaluation->stack[evaluation->depth++] =
+			uw_word_wrap(value, evaluation->memory->word);
+}
+
+/* A word as a signed number. */
+static int64_t as_signed(const struct evaluation *evaluation, uint64_t value)
+{
+	return evaluation->memory->word == 4 ? (int32_t)value : (int64_t)value;
 }
 
 static uint64_t pop(struct evaluation *evaluation)
@@ -114,12 +122,12 @@ static void deref(struct evaluation *evaluation, uint8_t size)
 
 	if (evaluation->result != UW_STEP_OK)
 		return;
-	if (size == 0 || size > sizeof(value))
+	if (size == 0 || size > evaluation->memory->word)
 		fail(evaluation, UW_STEP_BAD);
-	else if (!uw_memory_read(evaluation->memory, address, &value))
+	else if (!uw_memory_read_sized(evaluation->memory, address, size, &value))
 		fail(evaluation, UW_STEP_READ);
 	else
-		push(evaluation, size == 8 ? value : value & ((UINT64_C(1) << 8 * size) - 1));
+		push(evaluation, value);
 }
 
 static void jump(struct evaluation *evaluation, int16_t offset, bool taken)
@@ -143,7 +151,9 @@ static bool run_constant(struct evaluation *evaluation, uint8_t op)
 
 	switch (op) {
 	case OP_ADDR:
-		push(evaluation, uw_read_u64(code) + evaluation->bias);
+		push(evaluation,
+		     (evaluation->memory->word == 4 ? uw_read_u32(code) : uw_read_u64(code)) +
+			     evaluation->bias);
 		return true;
 	case OP_CONST1U:
 		push(evaluation, uw_read_u8(code));
@@ -198,7 +208,7 @@ static bool run_binary(struct evaluation *evaluation, uint8_t op)
 			fail(evaluation, UW_STEP_BAD);
 			return true;
 		}
-		value = (uint64_t)((int64_t)left / (int64_t)right);
+		value = (uint64_t)(as_signed(evaluation, left) / as_signed(evaluation, right));
 		break;
 	case OP_MINUS:
 		value = left - right;
@@ -226,7 +236,7 @@ static bool run_binary(struct evaluation *evaluation, uint8_t op)
 		value = right < 64 ? left >> right : 0;
 		break;
 	case OP_SHRA:
-		value = (uint64_t)((int64_t)left >> (right < 64 ? right : 63));
+		value = (uint64_t)(as_signed(evaluation, left) >> (right < 64 ? right : 63));
 		break;
 	case OP_XOR:
 		value = left ^ right;
@@ -235,16 +245,16 @@ static bool run_binary(struct evaluation *evaluation, uint8_t op)
 		value = left == right;
 		break;
 	case OP_GE:
-		value = (int64_t)left >= (int64_t)right;
+		value = as_signed(evaluation, left) >= as_signed(evaluation, right);
 		break;
 	case OP_GT:
-		value = (int64_t)left > (int64_t)right;
+		value = as_signed(evaluation, left) > as_signed(evaluation, right);
 		break;
 	case OP_LE:
-		value = (int64_t)left <= (int64_t)right;
+		value = as_signed(evaluation, left) <= as_signed(evaluation, right);
 		break;
 	case OP_LT:
-		value = (int64_t)left < (int64_t)right;
+		value = as_signed(evaluation, left) < as_signed(evaluation, right);
 		break;
 	default: /* OP_NE */
 		value = left != right;
@@ -287,7 +297,7 @@ static bool run_unary(struct evaluation *evaluation, uint8_t op)
 		return true;
 	case OP_ABS:
 		first = pop(evaluation);
-		push(evaluation, (int64_t)first < 0 ? -first : first);
+		push(evaluation, as_signed(evaluation, first) < 0 ? -first : first);
 		return true;
 	case OP_NEG:
 		push(evaluation, -pop(evaluation));
@@ -324,7 +334,7 @@ static void run_other(struct evaluation *evaluation, uint8_t op)
 		push(evaluation, pop(evaluation) + value);
 		break;
 	case OP_DEREF:
-		deref(evaluation, 8);
+		deref(evaluation, evaluation->memory->word);
 		break;
 	case OP_DEREF_SIZE:
 		deref(evaluation, uw_read_u8(code));

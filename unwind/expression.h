@@ -5,7 +5,8 @@
 #include "unwind/state.h"
 
 /*
- * Evaluates the size bytes of an expression over a frame's registers. The stack starts empty, or
+ * Evaluates the size bytes of an expression over a frame's registers; values are words of
+ * memory->word bytes. The stack starts empty, or
  * with *initial where initial is not NULL. bias is added to DW_OP_addr. The number of operations is
  * bounded. Returns UW_STEP_OK, UW_STEP_READ or UW_STEP_BAD.
  */

@@ -1,5 +1,7 @@
 #include "unwind/module.h"
 
+#include "unwind/elf_headers.h"
+
 #include <errno.h>
 #include <gelf.h>
 #include <stdlib.h>
@@ -46,13 +48,12 @@ static struct uw_piece module_frame_piece(const struct uw_elf *elf, const struct
 }
 
 /* The size that the compressed section says it has; 0 where that cannot be true. */
-static uint64_t inflated_size(const struct uw_span *span)
+static uint64_t inflated_size(const struct uw_elf *elf, const struct uw_span *span)
 {
 	Elf64_Chdr chdr;
 
-	if (span->size < sizeof(chdr))
+	if (!uw_chdr_take(elf, span->bytes, span->size, &chdr))
 		return 0;
-	memcpy(&chdr, span->bytes, sizeof(chdr));
 	/* A byte of zlib's stream holds at most 1032 bytes (zlib, Technical Details). */
 	if (chdr.ch_type != ELFCOMPRESS_ZLIB || chdr.ch_size > FRAME_SIZE_MAX ||
 	    chdr.ch_size / 1032 > span->size)
@@ -92,7 +93,7 @@ static int section_inflate(Elf_Scn *section, uint64_t expected, uint8_t **bytes)
 /* Replaces the compressed section in module->frame_bytes; nothing is left where that fails. */
 static int module_inflate(struct uw_module *module, struct uw_span *span)
 {
-	uint64_t size = inflated_size(span);
+	uint64_t size = inflated_size(&module->elf, span);
 	uint8_t *bytes = NULL;
 	Elf *elf = NULL;
 	int result = 0;

@@ -155,11 +155,11 @@ uint64_t uw_read_pointer(struct uw_reader *reader, uint8_t encoding, uint64_t da
 	}
 }
 
-void uw_read_pointer_skip(struct uw_reader *reader, uint8_t encoding)
+void uw_read_pointer_skip(struct uw_reader *reader, uint8_t encoding, uint8_t word)
 {
 	if (encoding == UW_PE_OMIT)
 		return;
 	if ((encoding & UW_PE_BASE_MASK) == UW_PE_ALIGNED)
-		uw_read_skip(reader, -reader->rva & 7);
+		uw_read_skip(reader, -reader->rva & (word - 1u));
 	read_pointer_value(reader, encoding);
 }

@@ -1,10 +1,16 @@
-/* A bounded cursor over untrusted bytes: little-endian integers, LEB128 and DW_EH_PE pointers. */
+/* A bounded cursor over untrusted bytes: integers, LEB128, DW_EH_PE pointers. */
 #ifndef UNWIND_READER_H
 #define UNWIND_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Addresses wrap at the machine's word. */
+static inline uint64_t uw_word_wrap(uint64_t value, uint8_t word)
+{
+	return word == 4 ? (uint32_t)value : value;
+}
 
 /* Bytes of a module in private memory, and the ELF virtual address of the first. */
 struct uw_span {
@@ -81,12 +87,14 @@ enum {
 };
 
 /*
- * Reads a pointer as an ELF virtual address; data_rva is the base of UW_PE_DATAREL. Bases that a
+ * Reads a pointer as an ELF virtual address; data_rva is the base of UW_PE_DATAREL. UW_PE_ABSPTR is
+ * read as 8 bytes: a 32-bit file's encodings have to be made explicit before. Bases that a
  * file alone cannot give (text, function, indirect) set failed, after the bytes were consumed.
  */
 uint64_t uw_read_pointer(struct uw_reader *reader, uint8_t encoding, uint64_t data_rva);
 
-/* Passes over a pointer whose value does not matter, whatever its base. */
-void uw_read_pointer_skip(struct uw_reader *reader, uint8_t encoding);
+/* Passes over a pointer whose value does not matter, whatever its base. word: bytes of an address,
+   to which aligned pointers are. */
+void uw_read_pointer_skip(struct uw_reader *reader, uint8_t encoding, uint8_t word);
 
 #endif

@@ -22,21 +22,31 @@ struct uw_memory {
 	const struct uw_stack *stack;
 	const struct uw_mapping *mapping; /* of the frame's code; NULL: none */
 	uint64_t failed;                  /* address of the last read that failed */
+	uint8_t word;                     /* the machine's: uw_machine.word */
 };
 
-/* Reads from the mapping's module: the slow part of uw_memory_read. */
-bool uw_memory_read_module(struct uw_memory *memory, uint64_t address, uint64_t *value);
+/* Reads from the mapping's module: the slow part of uw_memory_read_sized. */
+bool uw_memory_read_module(struct uw_memory *memory, uint64_t address, size_t size,
+			   uint64_t *value);
 
-static inline bool uw_memory_read(struct uw_memory *memory, uint64_t address, uint64_t *value)
+/* Reads size bytes, 1 to 8, as a little-endian number. */
+static inline __attribute__((always_inline)) bool
+uw_memory_read_sized(struct uw_memory *memory, uint64_t address, size_t size, uint64_t *value)
 {
 	const struct uw_stack *stack = memory->stack;
 	uint64_t offset = address - stack->base;
 
-	if (offset < stack->size && stack->size - offset >= sizeof(*value)) {
-		memcpy(value, stack->bytes + offset, sizeof(*value));
+	if (offset < stack->size && stack->size - offset >= size) {
+		*value = 0;
+		memcpy(value, stack->bytes + offset, size);
 		return true;
 	}
-	return uw_memory_read_module(memory, address, value);
+	return uw_memory_read_module(memory, address, size, value);
+}
+
+static inline bool uw_memory_read(struct uw_memory *memory, uint64_t address, uint64_t *value)
+{
+	return uw_memory_read_sized(memory, address, sizeof(*value), value);
 }
 
 static inline bool uw_state_knows(const struct uw_state *state, unsigned reg)

@@ -14,14 +14,15 @@ static const uint8_t mcontext_regs[] = {8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3
 
 enum { REG_RSP = UW_X86_64_RSP, REG_RIP = UW_X86_64_RIP };
 
-bool uw_memory_read_module(struct uw_memory *memory, uint64_t address, uint64_t *value)
+bool uw_memory_read_module(struct uw_memory *memory, uint64_t address, size_t size, uint64_t *value)
 {
 	const struct uw_mapping *mapping = memory->mapping;
 
 	memory->failed = address;
+	*value = 0;
 	return mapping && mapping->module &&
 	       uw_module_read(mapping->module, mapping->rva + (address - mapping->start), value,
-			      sizeof(*value));
+			      size);
 }
 
 void uw_state_restore_each(struct uw_state *state, const struct uw_code *code,
@@ -31,7 +32,7 @@ void uw_state_restore_each(struct uw_state *state, const struct uw_code *code,
 		unsigned i = (unsigned)__builtin_ctz(mask);
 
 		uw_state_restore(state, state, memory, sp, cfa, uw_saved_regs[i],
-				 cfa + (uint64_t)((int64_t)code->saved[i] * 8));
+				 cfa + (uint64_t)((int64_t)code->saved[i] * 8), 8);
 	}
 }
 
@@ -47,10 +48,17 @@ struct application {
 			  signal frames, nor where a rule gives the stack pointer (longjmp) */
 };
 
+static enum uw_step read_word(struct uw_memory *memory, uint64_t address, uint64_t *value)
+{
+	return uw_memory_read_sized(memory, address, memory->word, value) ? UW_STEP_OK
+									  : UW_STEP_READ;
+}
+
 static enum uw_step rule_value(const struct application *apply, const struct uw_rule *rule,
 			       unsigned reg, uint64_t *value)
 {
-	uint64_t address = apply->cfa + (uint64_t)rule->offset;
+	uint8_t word = apply->memory->word;
+	uint64_t address = uw_word_wrap(apply->cfa + (uint64_t)rule->offset, word);
 	enum uw_step step;
 
 	switch (rule->kind) {
@@ -59,12 +67,12 @@ static enum uw_step rule_value(const struct application *apply, const struct uw_
 		*value = apply->frame->reg[reg];
 		return uw_state_knows(apply->frame, reg) ? UW_STEP_OK : UW_STEP_BAD;
 	case UW_RULE_AT_CFA:
-		return uw_memory_read(apply->memory, address, value) ? UW_STEP_OK : UW_STEP_READ;
+		return read_word(apply->memory, address, value);
 	case UW_RULE_CFA_VALUE:
 		*value = address;
 		return UW_STEP_OK;
 	case UW_RULE_REGISTER:
-		*value = apply->frame->reg[rule->reg] + (uint64_t)rule->offset;
+		*value = uw_word_wrap(apply->frame->reg[rule->reg] + (uint64_t)rule->offset, word);
 		return uw_state_knows(apply->frame, rule->reg) ? UW_STEP_OK : UW_STEP_BAD;
 	case UW_RULE_AT_EXPRESSION:
 	case UW_RULE_EXPRESSION_VALUE:
@@ -73,7 +81,7 @@ static enum uw_step rule_value(const struct application *apply, const struct uw_
 		if (step != UW_STEP_OK || rule->kind == UW_RULE_EXPRESSION_VALUE)
 			return step;
 		address = *value;
-		return uw_memory_read(apply->memory, address, value) ? UW_STEP_OK : UW_STEP_READ;
+		return read_word(apply->memory, address, value);
 	default:
 		return UW_STEP_BAD;
 	}
@@ -89,7 +97,8 @@ static enum uw_step apply_cfa(struct application *apply, uint64_t sp)
 	else
 		step = uw_expression_eval(rule->expression, rule->size, NULL, apply->bias,
 					  apply->frame, apply->memory, &apply->cfa);
-	if (step == UW_STEP_OK && apply->ordinary && !uw_cfa_is_valid(apply->frame, sp, apply->cfa))
+	if (step == UW_STEP_OK && apply->ordinary &&
+	    !uw_cfa_is_valid(apply->frame, sp, apply->cfa, apply->memory->word))
 		return UW_STEP_BAD;
 	return step;
 }
@@ -98,7 +107,7 @@ static enum uw_step apply_cfa(struct application *apply, uint64_t sp)
 static bool rule_slot(const struct application *apply, const struct uw_rule *rule, uint64_t *slot)
 {
 	if (rule->kind == UW_RULE_AT_CFA) {
-		*slot = apply->cfa + (uint64_t)rule->offset;
+		*slot = uw_word_wrap(apply->cfa + (uint64_t)rule->offset, apply->memory->word);
 		return true;
 	}
 	return rule->kind == UW_RULE_AT_EXPRESSION &&
@@ -115,14 +124,15 @@ static void apply_register(const struct application *apply, unsigned reg, uint64
 	if (rule->kind == UW_RULE_UNSPECIFIED || rule->kind == UW_RULE_SAME)
 		return;
 	if (apply->ordinary && rule_slot(apply, rule, &value))
-		uw_state_restore(caller, apply->frame, apply->memory, sp, apply->cfa, reg, value);
+		uw_state_restore(caller, apply->frame, apply->memory, sp, apply->cfa, reg, value,
+				 apply->memory->word);
 	else if (rule_value(apply, rule, reg, &value) == UW_STEP_OK)
 		uw_state_set(caller, reg, value);
 	else
 		uw_state_forget(caller, reg);
 }
 
-/* The return address; on x86-64 its column is the program counter, which must have a rule. */
+/* The return address; on x86 its column is the program counter, which must have a rule. */
 static enum uw_step apply_return(const struct application *apply, const struct uw_machine *machine,
 				 struct uw_state *caller)
 {
@@ -161,7 +171,8 @@ static enum uw_step apply_sp(const struct application *apply, const struct uw_ma
 		step = rule_value(apply, rule, machine->sp, &value);
 		if (step != UW_STEP_OK)
 			return step;
-		if (!apply->signal && !uw_cfa_is_valid(apply->frame, sp, value))
+		if (!apply->signal &&
+		    !uw_cfa_is_valid(apply->frame, sp, value, apply->memory->word))
 			return UW_STEP_BAD;
 	}
 	uw_state_set(caller, machine->sp, value);

@@ -8,9 +8,10 @@ enum { UW_X86_64_RSP = 7, UW_X86_64_RIP = 16 };
 
 /* The CFA lies above the stack pointer: the call pushed the return address. Where no call ended
    the frame, code that keeps its return address in a register may have nothing on the stack. */
-static inline bool uw_cfa_is_valid(const struct uw_state *state, uint64_t sp, uint64_t cfa)
+static inline bool uw_cfa_is_valid(const struct uw_state *state, uint64_t sp, uint64_t cfa,
+				   uint8_t word)
 {
-	return cfa % 8 == 0 && (cfa > sp || (cfa == sp && state->exact));
+	return cfa % word == 0 && (cfa > sp || (cfa == sp && state->exact));
 }
 
 /*
@@ -22,12 +23,12 @@ static inline bool uw_cfa_is_valid(const struct uw_state *state, uint64_t sp, ui
  */
 static inline __attribute__((always_inline)) void
 uw_state_restore(struct uw_state *state, const struct uw_state *frame, struct uw_memory *memory,
-		 uint64_t sp, uint64_t cfa, unsigned reg, uint64_t slot)
+		 uint64_t sp, uint64_t cfa, unsigned reg, uint64_t slot, uint8_t word)
 {
 	bool inside = slot >= sp && slot < cfa;
 	uint64_t value;
 
-	if (__builtin_expect(inside && uw_memory_read(memory, slot, &value), 1))
+	if (__builtin_expect(inside && uw_memory_read_sized(memory, slot, word, &value), 1))
 		uw_state_set(state, reg, value);
 	else if (inside || !frame->exact)
 		uw_state_forget(state, reg);
@@ -73,7 +74,7 @@ uw_step_common(const struct uw_code *code, struct uw_state *state, struct uw_mem
 	if (!uw_state_knows(state, code->cfa_reg))
 		return UW_STEP_BAD;
 	cfa = state->reg[code->cfa_reg] + (uint64_t)(int64_t)code->cfa_offset;
-	if (!uw_cfa_is_valid(state, sp, cfa))
+	if (!uw_cfa_is_valid(state, sp, cfa, 8))
 		return UW_STEP_BAD;
 	if (!uw_memory_read(memory, cfa - 8, &ra))
 		return UW_STEP_READ;

@@ -33,10 +33,13 @@ enum uw_arch {
 	/* DWARF numbers, System V x86-64 psABI fig. 3.36: 0 rax .. 6 rbp, 7 rsp, 16 rip. */
 	UW_ARCH_X86_64,
 	/* DWARF for the Arm 64-bit Architecture 4.1: 0..30 x0..x30, 31 sp, 32 pc. */
-	UW_ARCH_AARCH64
+	UW_ARCH_AARCH64,
+	/* 32-bit x86. DWARF numbers, System V i386 psABI table 2.14: 0 eax, 1 ecx, 2 edx, 3 ebx,
+	   4 esp, 5 ebp, 6 esi, 7 edi, 8 eip. */
+	UW_ARCH_I386
 };
 
-/* User registers at the sample, indexed by DWARF register number. */
+/* User registers at the sample, indexed by DWARF register number; 32-bit ones are zero-extended. */
 struct uw_regs {
 	uint64_t value[UW_REGS_MAX];
 };
@@ -101,7 +104,8 @@ struct uw_counts {
  * it (close-on-exec), so that it costs one descriptor. Unwind information is copied, and the rest
  * is read with pread(2) when needed: a file that is deleted or truncated later is harmless.
  * Returns 0 and one reference in *module, or -1 with errno: ENOEXEC not an ELF file of a supported
- * class and machine, EINVAL malformed, ENOMEM, or what fstat and fcntl set.
+ * machine (64-bit x86-64 and aarch64, 32-bit i386; not x32), EINVAL malformed, ENOMEM, or what
+ * fstat and fcntl set.
  */
 int uw_module_open(int fd, struct uw_module **module);
 

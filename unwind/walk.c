@@ -160,7 +160,7 @@ static void walk_begin(struct walk *walk, struct uw_space *space, const struct u
 	walk->state.known = (UINT64_C(1) << walk->machine->regs) - 1;
 	walk->state.ip = regs->value[walk->machine->ip];
 	walk->state.exact = true;
-	walk->memory = (struct uw_memory){.stack = stack};
+	walk->memory = (struct uw_memory){.stack = stack, .word = walk->machine->word};
 	walk->source = UW_SOURCE_SAMPLE;
 	walk->switches = 0;
 	walk->left_copy = false;

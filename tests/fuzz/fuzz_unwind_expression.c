@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const uint64_t initial = 0x7fff12345678;
 	struct uw_state state = {.known = (UINT64_C(1) << REGISTERS) - 1};
 	struct uw_stack stack = {0};
-	struct uw_memory memory = {.stack = &stack};
+	struct uw_memory memory = {.stack = &stack, .word = 8};
 	uint8_t mode = 0, stack_size = 0, *bytes, *code;
 	uint64_t value = 0;
 	enum uw_step step;

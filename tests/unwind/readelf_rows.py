@@ -7,8 +7,12 @@ import re
 import subprocess
 import sys
 
-REGISTERS = 'rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 ra'.split()
-FDE = re.compile(r'^[0-9a-f]{8,16} [0-9a-f]{16} [0-9a-f]{8,16} (FDE|CIE) .*?(?:pc=[0-9a-f]+\.\.([0-9a-f]+))?$')
+X86_64, I386 = 62, 3  # e_machine
+REGISTERS = {
+    X86_64: 'rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 ra'.split(),
+    I386: 'eax ecx edx ebx esp ebp esi edi ra'.split(),
+}
+FDE = re.compile(r'^[0-9a-f]{8,16} (?:[0-9a-f]{8}){1,2} [0-9a-f]{8,16} (FDE|CIE) .*?(?:pc=[0-9a-f]+\.\.([0-9a-f]+))?$')
 
 
 def readelf_rows(path):
@@ -26,13 +30,13 @@ def readelf_rows(path):
       columns = line.split()[2:]
     elif match := FDE.match(line):
       end = int(match[2], 16) if match[1] == 'FDE' and match[2] else 0
-    elif end and re.match(r'[0-9a-f]{16} ', line):
+    elif end and re.match(r'(?:[0-9a-f]{8}){1,2} (?!ZERO terminator)', line):
       fields = re.sub(r'r\d+ \((\w+)\)', r'\1', line).split()
       if int(fields[0], 16) < end and len(fields) == len(columns) + 2:
         yield fields[0], fields[1], dict(zip(columns, fields[2:]))
 
 
-def compare(dump, path):
+def compare(dump, path, machine):
   """Returns (rows, differences)."""
   rows = list(readelf_rows(path))
   if not rows:
@@ -45,7 +49,7 @@ def compare(dump, path):
     if i + 1 < len(rows) and rows[i + 1][0] == address:
       continue
     fields = line.split()
-    expected = [cfa] + [rules.get(register, 'u') for register in REGISTERS]
+    expected = [cfa] + [rules.get(register, 'u') for register in REGISTERS[machine]]
     if fields != expected:
       differences += 1
       if differences <= 5:
@@ -54,6 +58,7 @@ def compare(dump, path):
 
 
 def elf_files(arguments):
+  """Yields (path, machine) of the programs and libraries for x86."""
   seen = set()
   for argument in arguments:
     paths = [argument]
@@ -66,15 +71,16 @@ def elf_files(arguments):
       seen.add(real)
       with open(real, 'rb') as file:
         head = file.read(20)
-      if head[:6] == b'\x7fELF\x02\x01' and head[16] in (2, 3) and head[18] == 62:
-        yield real
+      if len(head) == 20 and head[16] in (2, 3) and (head[:6], head[18]) in (
+          (b'\x7fELF\x02\x01', X86_64), (b'\x7fELF\x01\x01', I386)):
+        yield real, head[18]
 
 
 def main():
   dump, *arguments = sys.argv[1:]
   files = rows = differences = 0
-  for path in elf_files(arguments):
-    file_rows, file_differences = compare(dump, path)
+  for path, machine in elf_files(arguments):
+    file_rows, file_differences = compare(dump, path, machine)
     files, rows, differences = files + 1, rows + file_rows, differences + file_differences
   print(f'{files} files, {rows} rows, {differences} differences')
   sys.exit(1 if differences or not rows else 0)

@@ -1,7 +1,7 @@
 /*
  * Prints the unwind rules at addresses of an ELF file as `readelf --debug-dump=frames-interp`
  * writes them. Usage: rows_dump FILE; addresses, in hexadecimal, on standard input; for each a line
- * "CFA" and a rule per register 0..16, or "none".
+ * "CFA" and a rule per register up to the return address, or "none".
  */
 #include "unwind/module.h"
 
@@ -9,13 +9,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { REGISTERS = 17 };
+enum { REGISTERS_MAX = 17 };
 
-static const char *const names[REGISTERS] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",
-					     "rbp", "rsp", "r8",  "r9",  "r10", "r11",
-					     "r12", "r13", "r14", "r15", "ra"};
+static const char *const names_x86_64[REGISTERS_MAX] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",
+							"rbp", "rsp", "r8",  "r9",  "r10", "r11",
+							"r12", "r13", "r14", "r15", "ra"};
+static const char *const names_i386[REGISTERS_MAX] = {"eax", "ecx", "edx", "ebx", "esp",
+						      "ebp", "esi", "edi", "ra"};
 
-static void print_rule(const struct uw_rule *rule)
+static void print_rule(const struct uw_rule *rule, const char *const *names)
 {
 	switch (rule->kind) {
 	case UW_RULE_SAME:
@@ -43,6 +45,7 @@ static void print_rule(const struct uw_rule *rule)
 
 static void print_row(const struct uw_module *module, uint64_t rva)
 {
+	const char *const *names = module->elf.arch == UW_ARCH_I386 ? names_i386 : names_x86_64;
 	struct uw_cfi_gap gap;
 	struct uw_fde fde;
 	struct uw_row row;
@@ -56,8 +59,8 @@ static void print_row(const struct uw_module *module, uint64_t rva)
 		printf("%s%+" PRId64, names[row.cfa.reg], row.cfa.offset);
 	else
 		fputs("exp", stdout);
-	for (int reg = 0; reg < REGISTERS; reg++)
-		print_rule(&row.reg[reg]);
+	for (int reg = 0; reg < REGISTERS_MAX && names[reg]; reg++)
+		print_rule(&row.reg[reg], names);
 	putchar('\n');
 }
 
@@ -67,7 +70,7 @@ int main(int argc, char **argv)
 	int fd = argc == 2 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
 	uint64_t rva;
 
-	if (fd < 0 || uw_module_open(fd, &module) < 0) {
+	if (fd < 0 || uw_module_open(fd, &module) < 0 || module->elf.arch == UW_ARCH_AARCH64) {
 		fprintf(stderr, "usage: %s FILE\n", argv[0]);
 		return 2;
 	}

@@ -346,7 +346,7 @@ static enum uw_step evaluate(const uint8_t *code, size_t size, const uint64_t *i
 					      .requested = sizeof(bytes)};
 
 	memcpy(bytes, &word, sizeof(word));
-	memory = (struct uw_memory){.stack = &stack};
+	memory = (struct uw_memory){.stack = &stack, .word = 8};
 	memset(&state, 0, sizeof(state));
 	state.known = (UINT64_C(1) << 17) - 1;
 	state.reg[0] = 100;

@@ -2,8 +2,8 @@
  * Prints where its own functions are, "name rva" a line: what symbol lookup must find in whatever
  * form this program is built (position independent, static, stripped, ...).
  */
-#include <elf.h>
 #include <inttypes.h>
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -11,8 +11,21 @@
 
 #if defined(__x86_64__)
 #define CALL "call"
+#elif defined(__i386__)
+#define CALL   "call"
+#define CALLED "getppid@PLT"
+/* Position-independent stubs take the address of the global offset table from ebx. */
+#define CALL_SETUP                  \
+	"call subject_here\n"       \
+	"subject_here: pop %%ebx\n" \
+	"add $_GLOBAL_OFFSET_TABLE_ + (. - subject_here), %%ebx\n"
 #else
 #define CALL "bl"
+#endif
+
+#ifndef CALL_SETUP
+#define CALL_SETUP ""
+#define CALLED     "getppid"
 #endif
 
 extern const char subject_inlined_place[];
@@ -72,7 +85,7 @@ __attribute__((weak, alias("__subject_alias"))) int subject_alias(int value);
 static const char *import_stub(void)
 {
 	int32_t displacement;
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
 	memcpy(&displacement, subject_import_call + 1, sizeof(displacement));
 	return subject_import_call + 5 + displacement;
 #else
@@ -84,11 +97,15 @@ static const char *import_stub(void)
 __attribute__((noinline, noclone)) static int call_import(void)
 {
 	int result;
-	__asm__ volatile(".globl subject_import_call\n"
-			 "subject_import_call:\n" CALL " getppid\n"
+	__asm__ volatile(CALL_SETUP ".globl subject_import_call\n"
+				    "subject_import_call:\n" CALL " " CALLED "\n"
 			 : "=a"(result)
 			 :
+#if defined(__i386__)
+			 : "ebx", "ecx", "edx", "memory", "cc");
+#else
 			 : "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc");
+#endif
 	return result;
 }
 #endif
@@ -96,7 +113,7 @@ __attribute__((noinline, noclone)) static int call_import(void)
 /* What the kernel added to the addresses in the file. */
 static uintptr_t load_bias(void)
 {
-	const Elf64_Phdr *segments = (const Elf64_Phdr *)getauxval(AT_PHDR);
+	const ElfW(Phdr) *segments = (const ElfW(Phdr) *)getauxval(AT_PHDR);
 	for (unsigned long i = 0; i < getauxval(AT_PHNUM); i++) {
 		if (segments[i].p_type == PT_PHDR)
 			return (uintptr_t)segments - segments[i].p_vaddr;

@@ -112,6 +112,32 @@ START_TEST(test_branch_tracking_stubs)
 }
 END_TEST
 
+#ifdef SUBJECT_PIE_32
+START_TEST(test_32_bits)
+{
+	static const char *const paths[] = {SUBJECT_PIE_32, SUBJECT_FIXED_32};
+	struct truth truth;
+	ask_subject(paths[_i], &truth);
+	expect_all(paths[_i], NULL, &truth);
+	expect_import(paths[_i], &truth);
+}
+END_TEST
+
+/* The start of the function from the unwind table, whose addresses have 4 bytes. */
+START_TEST(test_32_bits_stripped)
+{
+	struct truth truth;
+	struct symbol_address address;
+	ask_subject(SUBJECT_STRIPPED_32, &truth);
+	uint64_t rva = rva_of(&truth, "subject_outer");
+	ck_assert_int_eq(resolve(SUBJECT_STRIPPED_32, NULL, &address, rva + 3), SYMBOL_IMAGE_OPEN);
+	ck_assert(address.function.is_pseudo);
+	ck_assert_uint_eq(address.function.start, rva);
+	symbol_address_finish(&address);
+}
+END_TEST
+#endif
+
 START_TEST(test_static)
 {
 	struct truth truth;
@@ -570,6 +596,10 @@ int main(void)
 	tcase_add_test(files, test_pie);
 	tcase_add_test(files, test_fixed_address);
 	tcase_add_test(files, test_branch_tracking_stubs);
+#ifdef SUBJECT_PIE_32
+	tcase_add_loop_test(files, test_32_bits, 0, 2);
+	tcase_add_test(files, test_32_bits_stripped);
+#endif
 	tcase_add_test(files, test_static);
 	tcase_add_test(files, test_stripped);
 	tcase_add_test(files, test_separate_debug_file_by_link);

@@ -40,11 +40,18 @@ static void skip_leb128(struct cursor *cursor)
 		;
 }
 
+/* Bytes of an address in the file. */
+static size_t word_size(const struct symbol_image *image)
+{
+	return gelf_getclass(image->elf) == ELFCLASS32 ? 4 : 8;
+}
+
 /* Bytes of a value in this encoding, 0 for those of variable length. */
-static size_t encoded_size(unsigned encoding)
+static size_t encoded_size(const struct symbol_image *image, unsigned encoding)
 {
 	switch (encoding & FORMAT_MASK & ~FORMAT_SIGNED) {
 	case FORMAT_ABSPTR:
+		return word_size(image);
 	case FORMAT_UDATA8:
 		return 8;
 	case FORMAT_UDATA2:
@@ -93,10 +100,10 @@ static bool open_table(const struct symbol_image *image, struct table *table)
 	struct cursor cursor = {header + HEADER_SIZE, available - HEADER_SIZE, false};
 	/* Every linker writes this form of the table; another is a table we do not have. */
 	if (header[3] != TABLE_DATAREL_SDATA4 || count_encoding == ENCODING_OMIT ||
-	    encoded_size(frame_encoding) == 0 || encoded_size(count_encoding) == 0)
+	    encoded_size(image, frame_encoding) == 0 || encoded_size(image, count_encoding) == 0)
 		return false;
-	read_bytes(&cursor, encoded_size(frame_encoding));
-	uint64_t count = read_bytes(&cursor, encoded_size(count_encoding));
+	read_bytes(&cursor, encoded_size(image, frame_encoding));
+	uint64_t count = read_bytes(&cursor, encoded_size(image, count_encoding));
 	if (cursor.is_bad || count > cursor.left / TABLE_ENTRY_SIZE)
 		return false;
 	table->entries = cursor.at;
@@ -144,7 +151,7 @@ static size_t cie_address_size(const struct symbol_image *image, uint64_t cie)
 	}
 	augmentation[sizeof(augmentation) - 1] = '\0';
 	if (augmentation[0] != 'z')
-		return 8;
+		return word_size(image);
 	skip_leb128(&cursor);
 	skip_leb128(&cursor);
 	if (version == 1)
@@ -157,11 +164,11 @@ static size_t cie_address_size(const struct symbol_image *image, uint64_t cie)
 		if (*letter == 'R' || *letter == 'P' || *letter == 'L')
 			encoding = (unsigned)read_bytes(&cursor, 1);
 		if (*letter == 'R')
-			return cursor.is_bad ? 0 : encoded_size(encoding);
+			return cursor.is_bad ? 0 : encoded_size(image, encoding);
 		if (*letter == 'P')
-			read_bytes(&cursor, encoded_size(encoding));
+			read_bytes(&cursor, encoded_size(image, encoding));
 	}
-	return cursor.is_bad ? 0 : 8;
+	return cursor.is_bad ? 0 : word_size(image);
 }
 
 /* Bytes of code that the FDE describes; 0 where it does not say so in a form we know. */

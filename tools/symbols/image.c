@@ -48,7 +48,7 @@ static enum symbol_image_status open_descriptor(struct symbol_image *image, int 
 	image->elf = image->module ? dwfl_module_getelf(image->module, &bias) : NULL;
 	GElf_Ehdr header;
 	if (!image->elf || !gelf_getehdr(image->elf, &header) ||
-	    header.e_ident[EI_CLASS] != ELFCLASS64 || bias != 0)
+	    header.e_ident[EI_CLASS] == ELFCLASSNONE || bias != 0)
 		return SYMBOL_IMAGE_INVALID;
 	return SYMBOL_IMAGE_OPEN;
 }

@@ -15,7 +15,7 @@ enum symbol_image_status {
 	SYMBOL_IMAGE_OPEN,
 	SYMBOL_IMAGE_MISSING,  /* no such file, not a regular one, or not readable */
 	SYMBOL_IMAGE_REPLACED, /* another file by now: build-id or inode differ */
-	SYMBOL_IMAGE_INVALID,  /* not a 64-bit ELF file that libdwfl takes */
+	SYMBOL_IMAGE_INVALID,  /* not an ELF file that libdwfl takes */
 };
 
 /* What the file must be. */

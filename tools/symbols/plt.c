@@ -3,10 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stubs are 16 bytes on x86-64 and aarch64 (8 in .plt.got of x86-64, which says so itself). */
+/* Stubs are 16 bytes on x86 and aarch64 (8 in .plt.got of x86, which says so itself). */
 #define STUB_SIZE           16u
 #define AARCH64_HEADER_SIZE 32u
 #define SLOTS_MAX           (1u << 20)
+#define I386_REL_SIZE       8u
 
 /* A slot of the global offset table that the loader fills with an imported function's address. */
 struct slot {
@@ -15,6 +16,8 @@ struct slot {
 };
 
 struct slots {
+	GElf_Half machine;
+	uint64_t got_rva;      /* i386: what position-independent stubs count from */
 	struct slot *by_order; /* in order of .rela.plt, as the stubs' push instructions count */
 	size_t jump_count;
 	struct slot *by_rva;
@@ -27,13 +30,17 @@ static bool is_jump_slot(GElf_Half machine, GElf_Xword info)
 	GElf_Xword type = GELF_R_TYPE(info);
 	if (machine == EM_AARCH64)
 		return type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_IRELATIVE;
+	if (machine == EM_386)
+		return type == R_386_JMP_SLOT || type == R_386_IRELATIVE;
 	return type == R_X86_64_JUMP_SLOT || type == R_X86_64_IRELATIVE;
 }
 
 static bool is_data_slot(GElf_Half machine, GElf_Xword info)
 {
 	GElf_Xword type = GELF_R_TYPE(info);
-	return type == (machine == EM_AARCH64 ? R_AARCH64_GLOB_DAT : R_X86_64_GLOB_DAT);
+	if (machine == EM_AARCH64)
+		return type == R_AARCH64_GLOB_DAT;
+	return type == (machine == EM_386 ? R_386_GLOB_DAT : R_X86_64_GLOB_DAT);
 }
 
 static const char *symbol_name(Elf *elf, GElf_Word table_index, GElf_Xword info)
@@ -71,17 +78,31 @@ static int compare_slots(const void *a, const void *b)
 	return (left->rva > right->rva) - (left->rva < right->rva);
 }
 
-static void collect_slots(Elf *elf, GElf_Half machine, struct slots *slots)
+/* Relocation number i, with or without an addend, which does not matter; false where there is none.
+ */
+static bool get_relocation(Elf_Data *data, GElf_Word type, int i, GElf_Rel *relocation)
+{
+	GElf_Rela with_addend;
+	if (type == SHT_REL)
+		return gelf_getrel(data, i, relocation) != NULL;
+	if (!gelf_getrela(data, i, &with_addend))
+		return false;
+	*relocation = (GElf_Rel){with_addend.r_offset, with_addend.r_info};
+	return true;
+}
+
+static void collect_slots(Elf *elf, struct slots *slots)
 {
 	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
 		GElf_Shdr header;
-		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_RELA)
+		if (!gelf_getshdr(section, &header) ||
+		    (header.sh_type != SHT_RELA && header.sh_type != SHT_REL))
 			continue;
 		Elf_Data *data = elf_getdata(section, NULL);
-		GElf_Rela relocation;
-		for (int i = 0; data && gelf_getrela(data, i, &relocation); i++) {
-			bool is_jump = is_jump_slot(machine, relocation.r_info);
-			if (!is_jump && !is_data_slot(machine, relocation.r_info))
+		GElf_Rel relocation;
+		for (int i = 0; data && get_relocation(data, header.sh_type, i, &relocation); i++) {
+			bool is_jump = is_jump_slot(slots->machine, relocation.r_info);
+			if (!is_jump && !is_data_slot(slots->machine, relocation.r_info))
 				continue;
 			struct slot slot = {relocation.r_offset,
 					    symbol_name(elf, header.sh_link, relocation.r_info)};
@@ -101,10 +122,37 @@ static const char *name_of_slot(const struct slots *slots, uint64_t rva)
 	return slot ? slot->name : "";
 }
 
+static const char *name_of_number(const struct slots *slots, uint64_t number)
+{
+	return number < slots->jump_count ? slots->by_order[number].name : "";
+}
+
+/* The stubs that linkers write: [endbr32] jmp *slot, or jmp *offset(%ebx), which holds the table's
+ * address, or [endbr32]; push $offset of the relocation; jmp. */
+static const char *i386_target(const struct slots *slots, const uint8_t *code, size_t size)
+{
+	static const uint8_t endbr32[] = {0xf3, 0x0f, 0x1e, 0xfb};
+	size_t at = 0;
+	uint32_t operand;
+	if (size >= sizeof(endbr32) && memcmp(code, endbr32, sizeof(endbr32)) == 0)
+		at = sizeof(endbr32);
+	if (at + 6 <= size && code[at] == 0xff && (code[at + 1] == 0x25 || code[at + 1] == 0xa3)) {
+		memcpy(&operand, code + at + 2, sizeof(operand));
+		if (code[at + 1] == 0xa3)
+			operand += (uint32_t)slots->got_rva;
+		return name_of_slot(slots, operand);
+	}
+	if (at + 5 <= size && code[at] == 0x68) {
+		memcpy(&operand, code + at + 1, sizeof(operand));
+		return name_of_number(slots, operand / I386_REL_SIZE);
+	}
+	return "";
+}
+
 /* The stubs that linkers write: [endbr64] [bnd] jmp *slot(%rip), or for lazy binding with
  * indirect branch tracking endbr64; push $number; [bnd] jmp. */
-static const char *x86_target(const struct slots *slots, uint64_t stub, const uint8_t *code,
-			      size_t size)
+static const char *x86_64_target(const struct slots *slots, uint64_t stub, const uint8_t *code,
+				 size_t size)
 {
 	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 	size_t at = 0;
@@ -120,29 +168,42 @@ static const char *x86_target(const struct slots *slots, uint64_t stub, const ui
 	if (at + 5 <= size && code[at] == 0x68) {
 		uint32_t number;
 		memcpy(&number, code + at + 1, sizeof(number));
-		return number < slots->jump_count ? slots->by_order[number].name : "";
+		return name_of_number(slots, number);
 	}
 	return "";
 }
 
-static const char *stub_target(const struct symbol_image *image, GElf_Half machine,
-			       const struct slots *slots, const GElf_Shdr *section, uint64_t stub)
+static const char *stub_target(const struct symbol_image *image, const struct slots *slots,
+			       const GElf_Shdr *section, uint64_t stub)
 {
-	if (machine == EM_AARCH64) {
-		uint64_t number = (stub - section->sh_addr - AARCH64_HEADER_SIZE) / STUB_SIZE;
-		return stub - section->sh_addr >= AARCH64_HEADER_SIZE && number < slots->jump_count
-			       ? slots->by_order[number].name
+	if (slots->machine == EM_AARCH64) {
+		uint64_t offset = stub - section->sh_addr;
+		return offset >= AARCH64_HEADER_SIZE
+			       ? name_of_number(slots, (offset - AARCH64_HEADER_SIZE) / STUB_SIZE)
 			       : "";
 	}
 	size_t available = 0;
 	const uint8_t *code = symbol_image_bytes(image, stub, &available);
-	return code ? x86_target(slots, stub, code, available < STUB_SIZE ? available : STUB_SIZE)
-		    : "";
+	size_t size = available < STUB_SIZE ? available : STUB_SIZE;
+	if (!code)
+		return "";
+	return slots->machine == EM_386 ? i386_target(slots, code, size)
+					: x86_64_target(slots, stub, code, size);
 }
 
-static void resolve_section(struct symbol_image *image, GElf_Half machine,
-			    const struct slots *slots, const GElf_Shdr *section,
-			    struct symbol_address *addresses, size_t count)
+/* Where _GLOBAL_OFFSET_TABLE_ is, which the linker puts before the slots of the stubs. */
+static uint64_t find_got(const struct symbol_image *image)
+{
+	GElf_Shdr header;
+	if (symbol_image_section(image, ".got.plt", &header) ||
+	    symbol_image_section(image, ".got", &header))
+		return header.sh_addr;
+	return 0;
+}
+
+static void resolve_section(struct symbol_image *image, const struct slots *slots,
+			    const GElf_Shdr *section, struct symbol_address *addresses,
+			    size_t count)
 {
 	uint64_t stub_size = section->sh_entsize == 8 ? 8 : STUB_SIZE;
 	for (size_t i = symbol_addresses_from(addresses, count, section->sh_addr);
@@ -154,8 +215,7 @@ static void resolve_section(struct symbol_image *image, GElf_Half machine,
 		function->start = section->sh_addr + offset / stub_size * stub_size;
 		function->size = stub_size;
 		function->is_plt = true;
-		function->name =
-			xalloc_text(stub_target(image, machine, slots, section, function->start));
+		function->name = xalloc_text(stub_target(image, slots, section, function->start));
 	}
 }
 
@@ -167,6 +227,8 @@ void plt_resolve(struct symbol_image *image, struct symbol_address *addresses, s
 	GElf_Ehdr elf_header;
 	if (!gelf_getehdr(image->elf, &elf_header))
 		return;
+	slots.machine = elf_header.e_machine;
+	slots.got_rva = find_got(image);
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
 		GElf_Shdr header;
 		if (!symbol_image_section(image, sections[i], &header))
@@ -175,9 +237,9 @@ void plt_resolve(struct symbol_image *image, struct symbol_address *addresses, s
 		if (first == count || addresses[first].rva - header.sh_addr >= header.sh_size)
 			continue;
 		if (!is_collected)
-			collect_slots(image->elf, elf_header.e_machine, &slots);
+			collect_slots(image->elf, &slots);
 		is_collected = true;
-		resolve_section(image, elf_header.e_machine, &slots, &header, addresses, count);
+		resolve_section(image, &slots, &header, addresses, count);
 	}
 	free(slots.by_order);
 	free(slots.by_rva);

@@ -121,7 +121,8 @@ static struct profile_module make_module(uint32_t pid, const struct mapping *map
 		.load_ns = mapping->load_ns,
 		.unload_ns = PROFILE_TIME_NEVER,
 		.path = path,
-		.cs = registers_user_cs(),
+		.cs = registers_machine(mapping->is_32bit)->selector,
+		.is_32bit = mapping->is_32bit,
 		.is_executable = mapping->is_main,
 	};
 }

@@ -116,6 +116,17 @@ static int grow(struct image_table *table)
 	return 0;
 }
 
+static bool is_vdso(const struct image_source *source)
+{
+	return strcmp(source->path, "[vdso]") == 0;
+}
+
+/* A 32-bit process has another vdso than a 64-bit one, whose is at the end of its addresses. */
+static bool is_vdso_32(const struct image_source *source)
+{
+	return is_vdso(source) && source->end <= UINT32_MAX;
+}
+
 /* What identifies the image: the record without what only opening it tells. */
 static struct profile_image identify(const struct image_source *source)
 {
@@ -127,7 +138,7 @@ static struct profile_image identify(const struct image_source *source)
 		.build_id_size = source->build_id_size,
 	};
 	memcpy(record.build_id, source->build_id, source->build_id_size);
-	if (strcmp(source->path, "[vdso]") == 0) {
+	if (is_vdso(source)) {
 		record.kind = PROFILE_IMAGE_VDSO;
 	} else if (!image_file_is_path(source->path)) {
 		/* JIT code belongs to one process, which alone gives its addresses a meaning. */
@@ -136,10 +147,13 @@ static struct profile_image identify(const struct image_source *source)
 	return record;
 }
 
-/* The vdso is one image for all 64-bit processes of a running kernel; ours will do. */
+/* The vdso is one image for all processes of a running kernel that have the same width; for 64-bit
+ * ones ours will do. */
 static struct uw_module *open_vdso(const struct image_source *source)
 {
 	struct uw_module *module = NULL;
+	if (is_vdso_32(source))
+		return image_memory_open_vdso(source);
 	const void *image =
 		(const void *)getauxval(AT_SYSINFO_EHDR); /* NOLINT: an address by design */
 	uint64_t size = source->end - source->start;
@@ -172,6 +186,8 @@ static char *path_of(const struct profile_image *record, const struct image_sour
 	static const char deleted[] = " (deleted)";
 	if (record->kind == PROFILE_IMAGE_JIT)
 		return image_file_perf_map(source->pid);
+	if (is_vdso_32(source))
+		return strdup("[vdso32]");
 	size_t length = strlen(source->path);
 	size_t suffix = sizeof(deleted) - 1;
 	if (length > suffix && strcmp(source->path + length - suffix, deleted) == 0)
@@ -188,6 +204,9 @@ uint32_t image_table_get(struct image_table *table, const struct image_source *s
 	uint64_t hash = hash_image(&record, path);
 	uint32_t known = *find_slot(table, hash, &record, path);
 	if (known != 0 || (table->count == table->capacity && grow(table) < 0)) {
+		/* Whose memory it was to be read from may have ended too early. */
+		if (known != 0 && is_vdso_32(source) && table->items[known].module == NULL)
+			table->items[known].module = open_vdso(source);
 		free(path);
 		return known;
 	}
@@ -209,6 +228,12 @@ uint32_t image_table_get(struct image_table *table, const struct image_source *s
 struct uw_module *image_module(const struct image_table *table, uint32_t image)
 {
 	return image < table->count ? table->items[image].module : NULL;
+}
+
+bool image_is_32bit(const struct image_table *table, uint32_t image)
+{
+	const struct uw_module *module = image_module(table, image);
+	return module != NULL && uw_module_arch(module) == UW_ARCH_I386;
 }
 
 const char *image_path(const struct image_table *table, uint32_t image)

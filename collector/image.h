@@ -39,6 +39,9 @@ uint32_t image_table_get(struct image_table *table, const struct image_source *s
 /* The module to unwind through, NULL where there is none. Borrowed. */
 struct uw_module *image_module(const struct image_table *table, uint32_t image);
 
+/* Whether the image is known to hold 32-bit code. */
+bool image_is_32bit(const struct image_table *table, uint32_t image);
+
 /* The path as the target's maps name it. "" for unknown. */
 const char *image_path(const struct image_table *table, uint32_t image);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FILE_SIZE_MAX = 256 * 1024 * 1024 };
+enum { FILE_SIZE_MAX = 256 * 1024 * 1024, VDSO_SIZE_MAX = 64 * 1024 };
 
 /* The file, as far as it is mapped. */
 struct copy {
@@ -84,13 +84,18 @@ static bool has_build_id(const struct uw_module *module, const struct image_sour
 	       (size == source->build_id_size && memcmp(id, source->build_id, size) == 0);
 }
 
-struct uw_module *image_memory_open(const struct image_source *source, struct profile_image *record)
+static int open_memory(uint32_t pid)
 {
 	char path[64];
+	snprintf(path, sizeof(path), "/proc/%u/mem", pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+struct uw_module *image_memory_open(const struct image_source *source, struct profile_image *record)
+{
 	struct copy copy = {.source = source};
 	struct uw_module *module = NULL;
-	snprintf(path, sizeof(path), "/proc/%u/mem", source->pid);
-	copy.memory_fd = open(path, O_RDONLY | O_CLOEXEC);
+	copy.memory_fd = open_memory(source->pid);
 	if (copy.memory_fd < 0)
 		return NULL;
 	if (maps_read((pid_t)source->pid, find_file, &copy) == 0 && copy.found &&
@@ -108,5 +113,21 @@ struct uw_module *image_memory_open(const struct image_source *source, struct pr
 		record->device_major = copy.device_major;
 		record->device_minor = copy.device_minor;
 	}
+	return module;
+}
+
+struct uw_module *image_memory_open_vdso(const struct image_source *source)
+{
+	struct uw_module *module = NULL;
+	uint64_t size = source->end - source->start;
+	int fd = open_memory(source->pid);
+	uint8_t *bytes = size <= VDSO_SIZE_MAX ? malloc((size_t)size) : NULL;
+	if (fd >= 0 && bytes != NULL &&
+	    pread(fd, bytes, (size_t)size, (off_t)source->start) == (ssize_t)size &&
+	    uw_module_from_memory(bytes, (size_t)size, &module) < 0)
+		module = NULL;
+	free(bytes);
+	if (fd >= 0)
+		close(fd);
 	return module;
 }

@@ -1,4 +1,5 @@
-/* The image of a file that is gone, put together from the memory of a process that maps it. */
+/* Images that no file can be opened for, put together from the memory of a process that maps them.
+ */
 #ifndef COLLECTOR_IMAGE_MEMORY_H
 #define COLLECTOR_IMAGE_MEMORY_H
 
@@ -12,5 +13,8 @@
  */
 struct uw_module *image_memory_open(const struct image_source *source,
 				    struct profile_image *record);
+
+/* The vdso of a 32-bit process, from its memory. The same right; NULL where it cannot be had. */
+struct uw_module *image_memory_open_vdso(const struct image_source *source);
 
 #endif

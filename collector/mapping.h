@@ -12,8 +12,9 @@ struct mapping {
 	uint64_t pgoff;   /* file offset of start */
 	uint64_t load_ns; /* PROFILE_TIME_BEFORE (0), or CLOCK_MONOTONIC_RAW */
 	uint32_t image;
-	bool written; /* its module record is in the result */
-	bool is_main; /* the process's program */
+	bool written;  /* its module record is in the result */
+	bool is_main;  /* the process's program */
+	bool is_32bit; /* its code is */
 };
 
 struct mapping_list {

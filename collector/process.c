@@ -41,6 +41,7 @@ void process_destroy(struct process *process)
 	if (process == NULL)
 		return;
 	uw_space_destroy(process->space);
+	uw_space_destroy(process->space_32);
 	mapping_list_finish(&process->mappings);
 	free(process);
 }
@@ -74,7 +75,9 @@ static void clear(struct process *process)
 	process->any_written = false;
 	process->stale = false;
 	uw_space_destroy(process->space);
+	uw_space_destroy(process->space_32);
 	process->space = NULL;
+	process->space_32 = NULL;
 }
 
 void process_exec(struct process *process, const struct process_context *context, const char *name,
@@ -103,6 +106,14 @@ static void write_modules(struct process *process, const struct process_context 
 	}
 }
 
+/* 0, or -1 when out of memory. */
+static int map_into(struct uw_space *space, const struct process_context *context,
+		    const struct mapping *mapping)
+{
+	return uw_space_map(space, mapping->start, mapping->end, mapping->pgoff,
+			    image_module(context->images, mapping->image), mapping->image);
+}
+
 static int add_mapping(struct process *process, const struct process_context *context,
 		       const struct image_source *source, uint64_t pgoff, uint64_t time_ns)
 {
@@ -118,13 +129,13 @@ static int add_mapping(struct process *process, const struct process_context *co
 	if (process->main_image == 0 && source->path[0] == '/')
 		process->main_image = mapping.image;
 	mapping.is_main = mapping.image != 0 && mapping.image == process->main_image;
+	mapping.is_32bit = image_is_32bit(context->images, mapping.image);
 	process->exec_pending = false;
 	process->map_version++;
 	if (mapping_list_add(&process->mappings, &mapping, unload_mapping, &unload) < 0)
 		return -1;
-	if (process->space != NULL &&
-	    uw_space_map(process->space, mapping.start, mapping.end, mapping.pgoff,
-			 image_module(context->images, mapping.image), mapping.image) < 0)
+	if ((process->space != NULL && map_into(process->space, context, &mapping) < 0) ||
+	    (process->space_32 != NULL && map_into(process->space_32, context, &mapping) < 0))
 		return -1;
 	if (process->committed)
 		write_modules(process, context);
@@ -242,6 +253,8 @@ void process_end(struct process *process, const struct process_context *context,
 	struct unload unload = {process, context, time_ns};
 	if (process->space != NULL && context->unwound != NULL)
 		add_counts(context->unwound, process->space);
+	if (process->space_32 != NULL && context->unwound != NULL)
+		add_counts(context->unwound, process->space_32);
 	if (time_ns != EMIT_TIME_NEVER)
 		for (size_t i = 0; i < process->mappings.count; i++)
 			unload_mapping(&process->mappings.items[i], &unload);
@@ -249,20 +262,19 @@ void process_end(struct process *process, const struct process_context *context,
 		     image_path(context->images, process->main_image), process->start_ns, time_ns);
 }
 
-struct uw_space *process_space(struct process *process, const struct process_context *context)
+struct uw_space *process_space(struct process *process, const struct process_context *context,
+			       bool is_32bit)
 {
-	if (process->space != NULL)
-		return process->space;
-	struct uw_space *space = uw_space_create(registers_arch());
+	struct uw_space **kept = is_32bit ? &process->space_32 : &process->space;
+	if (*kept != NULL)
+		return *kept;
+	struct uw_space *space = uw_space_create(registers_machine(is_32bit)->arch);
 	for (size_t i = 0; space != NULL && i < process->mappings.count; i++) {
-		const struct mapping *mapping = &process->mappings.items[i];
-		if (uw_space_map(space, mapping->start, mapping->end, mapping->pgoff,
-				 image_module(context->images, mapping->image),
-				 mapping->image) == 0)
+		if (map_into(space, context, &process->mappings.items[i]) == 0)
 			continue;
 		uw_space_destroy(space);
 		space = NULL;
 	}
-	process->space = space;
+	*kept = space;
 	return space;
 }

@@ -25,10 +25,11 @@ struct process {
 	uint64_t start_ns; /* of this image's life */
 	char name[PROCESS_NAME_MAX];
 	struct mapping_list mappings;
-	struct uw_space *space; /* NULL until the first walk */
-	uint32_t main_image;    /* the program's; 0: not known yet */
-	uint32_t thread_count;  /* live ones */
-	uint64_t map_version;   /* changes with the mappings */
+	struct uw_space *space;    /* of 64-bit code; NULL until its first walk */
+	struct uw_space *space_32; /* of 32-bit code, likewise */
+	uint32_t main_image;       /* the program's; 0: not known yet */
+	uint32_t thread_count;     /* live ones */
+	uint64_t map_version;      /* changes with the mappings */
 	bool committed;
 	bool any_written;  /* of its module records: the next one is not the first */
 	bool stale;        /* records were lost: the maps must be read again before use */
@@ -71,7 +72,9 @@ void process_commit(struct process *process, const struct process_context *conte
  * it took; once per life. EMIT_TIME_NEVER: it lives on, its modules stay loaded. */
 void process_end(struct process *process, const struct process_context *context, uint64_t time_ns);
 
-/* The address space, made on first use. NULL: out of memory. */
-struct uw_space *process_space(struct process *process, const struct process_context *context);
+/* The address space as code of that width sees it, made on first use: which one a process runs is
+ * only known from its samples, and some run both. NULL: out of memory. */
+struct uw_space *process_space(struct process *process, const struct process_context *context,
+			       bool is_32bit);
 
 #endif

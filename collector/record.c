@@ -82,13 +82,15 @@ static void decode_registers(struct cursor *cursor, struct record_sample *sample
 	if (at == NULL)
 		return;
 	memcpy(values, at, registers_count() * sizeof(uint64_t));
-	registers_unpack(values, &sample->regs, &sample->processor_flags, &sample->code_segment);
-	sample->abi = abi == PERF_SAMPLE_REGS_ABI_64 ? RECORD_REGISTERS_64 : RECORD_REGISTERS_32;
+	bool is_32bit = abi != PERF_SAMPLE_REGS_ABI_64;
+	registers_unpack(values, is_32bit, &sample->regs, &sample->processor_flags,
+			 &sample->code_segment);
+	sample->abi = is_32bit ? RECORD_REGISTERS_32 : RECORD_REGISTERS_64;
 }
 
 static uint64_t stack_pointer(const struct record_sample *sample)
 {
-	return sample->regs.value[registers_arch() == UW_ARCH_X86_64 ? 7 : 31];
+	return sample->regs.value[registers_machine(sample->abi == RECORD_REGISTERS_32)->sp];
 }
 
 static void decode_stack(struct cursor *cursor, struct record_sample *sample)

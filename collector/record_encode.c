@@ -51,7 +51,8 @@ static void put_registers(struct output *output, const struct record_sample *sam
 	put_u64(output, abi);
 	if (sample->abi == RECORD_REGISTERS_NONE)
 		return;
-	registers_pack(&sample->regs, sample->processor_flags, sample->code_segment, values);
+	registers_pack(&sample->regs, sample->abi == RECORD_REGISTERS_32, sample->processor_flags,
+		       sample->code_segment, values);
 	put(output, values, registers_count() * sizeof(uint64_t));
 }
 

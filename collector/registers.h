@@ -3,6 +3,7 @@
 #define COLLECTOR_REGISTERS_H
 
 #include "unwind/unwind.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,17 +15,23 @@ uint64_t registers_mask(void);
 /* Number of bits in the mask: values per sample. */
 size_t registers_count(void);
 
-/* values in record order -> DWARF order; flags and code segment where the machine has them. */
-void registers_unpack(const uint64_t *values, struct uw_regs *regs, uint64_t *processor_flags,
-		      uint16_t *code_segment);
+/* values in record order -> DWARF order; flags and code segment where the machine has them. The
+ * kernel gives the same ones of 32-bit code, of which the machine has fewer. */
+void registers_unpack(const uint64_t *values, bool is_32bit, struct uw_regs *regs,
+		      uint64_t *processor_flags, uint16_t *code_segment);
 
-/* The reverse, for tests. */
-void registers_pack(const struct uw_regs *regs, uint64_t processor_flags, uint16_t code_segment,
-		    uint64_t *values);
+/* The reverse, for tests. Registers that 32-bit code has not are 0. */
+void registers_pack(const struct uw_regs *regs, bool is_32bit, uint64_t processor_flags,
+		    uint16_t code_segment, uint64_t *values);
 
-enum uw_arch registers_arch(void);
+/* The machine that user code runs on. */
+struct registers_machine {
+	enum uw_arch arch;
+	uint8_t sp, ip;    /* in struct uw_regs */
+	bool is_unwound;   /* stacks of such code can be walked */
+	uint16_t selector; /* of its code, where the machine has selectors */
+};
 
-/* Code selector of 64-bit user code, where the machine has selectors. */
-uint16_t registers_user_cs(void);
+const struct registers_machine *registers_machine(bool is_32bit);
 
 #endif

@@ -16,30 +16,29 @@ size_t registers_count(void)
 	return ORDER_COUNT;
 }
 
-void registers_unpack(const uint64_t *values, struct uw_regs *regs, uint64_t *processor_flags,
-		      uint16_t *code_segment)
+void registers_unpack(const uint64_t *values, bool is_32bit, struct uw_regs *regs,
+		      uint64_t *processor_flags, uint16_t *code_segment)
 {
+	(void)is_32bit; /* sp and pc have their places in AArch32 too (perf_reg_value) */
 	for (size_t i = 0; i < ORDER_COUNT; i++)
 		regs->value[i] = values[i];
 	*processor_flags = 0;
 	*code_segment = 0;
 }
 
-void registers_pack(const struct uw_regs *regs, uint64_t processor_flags, uint16_t code_segment,
-		    uint64_t *values)
+void registers_pack(const struct uw_regs *regs, bool is_32bit, uint64_t processor_flags,
+		    uint16_t code_segment, uint64_t *values)
 {
+	(void)is_32bit;
 	(void)processor_flags;
 	(void)code_segment;
 	for (size_t i = 0; i < ORDER_COUNT; i++)
 		values[i] = regs->value[i];
 }
 
-enum uw_arch registers_arch(void)
+const struct registers_machine *registers_machine(bool is_32bit)
 {
-	return UW_ARCH_AARCH64;
-}
-
-uint16_t registers_user_cs(void)
-{
-	return 0;
+	static const struct registers_machine machine = {UW_ARCH_AARCH64, 31, 32, true, 0};
+	static const struct registers_machine machine_32 = {UW_ARCH_AARCH64, 31, 32, false, 0};
+	return is_32bit ? &machine_32 : &machine;
 }

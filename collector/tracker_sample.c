@@ -108,14 +108,14 @@ static void guess_rest(struct tracker *tracker, const struct thread *thread, uin
 	found->guessed = guessed;
 }
 
-static void walk(struct tracker *tracker, const struct process *process, struct thread *thread,
-		 const struct record_sample *sample, struct profile_stack *stack,
-		 struct found *found)
+static void walk(struct tracker *tracker, const struct process *process, struct uw_space *space,
+		 struct thread *thread, const struct record_sample *sample,
+		 struct profile_stack *stack, struct found *found)
 {
 	enum uw_stop stop;
 	size_t reused;
 	bool remembers = thread_remember(thread, tracker->tree, tracker->config.collapse);
-	found->count = walk_frames(tracker, thread, process->space, sample, &stop, &reused);
+	found->count = walk_frames(tracker, thread, space, sample, &stop, &reused);
 	stack->state = stop == UW_STOP_ROOT ? PROFILE_STACK_COMPLETE : PROFILE_STACK_SKIPPED;
 	stack->reason = skip_reasons[stop];
 	/* In a copy with gaps, a return address that is none is taken for a word from a gap. */
@@ -144,8 +144,9 @@ static void find_user_frames(struct tracker *tracker, struct process *process,
 			     struct thread *thread, const struct record_sample *sample,
 			     bool skip_stack, struct profile_stack *stack, struct found *found)
 {
-	struct uw_space *space = process_space(process, &tracker->context);
-	uint64_t user_ip = sample->regs.value[registers_arch() == UW_ARCH_X86_64 ? 16 : 32];
+	bool is_32bit = sample->abi == RECORD_REGISTERS_32;
+	const struct registers_machine *machine = registers_machine(is_32bit);
+	struct uw_space *space = process_space(process, &tracker->context, is_32bit);
 	stack->state = PROFILE_STACK_SKIPPED;
 	stack->reason = PROFILE_SKIP_NO_REGS;
 	if (sample->abi == RECORD_REGISTERS_NONE || space == NULL)
@@ -153,13 +154,13 @@ static void find_user_frames(struct tracker *tracker, struct process *process,
 	if (!tracker->config.unwind) {
 		stack->state = PROFILE_STACK_NONE;
 		stack->reason = PROFILE_SKIP_NOT_SKIPPED;
-	} else if (sample->abi == RECORD_REGISTERS_64 && skip_stack) {
+	} else if (machine->is_unwound && skip_stack) {
 		stack->reason = PROFILE_SKIP_BUDGET;
-	} else if (sample->abi == RECORD_REGISTERS_64) {
-		walk(tracker, process, thread, sample, stack, found);
+	} else if (machine->is_unwound) {
+		walk(tracker, process, space, thread, sample, stack, found);
 		return;
 	}
-	found->count = take_leaf(tracker, space, user_ip);
+	found->count = take_leaf(tracker, space, sample->regs.value[machine->ip]);
 }
 
 static uint32_t frame_flags(const struct uw_frame *frame, bool is_guessed)
@@ -258,15 +259,17 @@ void tracker_apply_deep(struct tracker *tracker, const struct record *record, bo
 	struct thread *thread = idmap_get(&tracker->threads, record->tid);
 	struct profile_stack unused = {0};
 	struct found found = {.chain = tracker->chain};
+	struct uw_space *space;
 	/* What is not known yet, the next sample makes known. */
 	if (skip_stack || !tracker->config.unwind || process == NULL || process->stale ||
 	    thread == NULL || thread->pid != record->pid ||
 	    record->sample.abi != RECORD_REGISTERS_64)
 		return;
 	process_commit(process, &tracker->context);
-	if (process_space(process, &tracker->context) == NULL)
+	space = process_space(process, &tracker->context, false);
+	if (space == NULL)
 		return;
-	walk(tracker, process, thread, &record->sample, &unused, &found);
+	walk(tracker, process, space, thread, &record->sample, &unused, &found);
 	/* The chain keeps step with the history; its nodes are made for samples only. */
 	if (found.chain == thread->chain && !push_user_frames(tracker, &found))
 		thread_forget(thread);

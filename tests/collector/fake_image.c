@@ -47,6 +47,12 @@ struct uw_module *image_module(const struct image_table *table, uint32_t image)
 	return NULL;
 }
 
+bool image_is_32bit(const struct image_table *table, uint32_t image)
+{
+	ck_assert_uint_le(image, table->count);
+	return false;
+}
+
 const char *image_path(const struct image_table *table, uint32_t image)
 {
 	return image > 0 && image <= table->count ? table->paths[image - 1] : "";

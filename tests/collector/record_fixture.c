@@ -52,8 +52,10 @@ struct record record_fixture_sample(enum record_registers abi)
 	uint64_t values[REGISTERS_COUNT_MAX];
 	for (size_t i = 0; i < registers_count(); i++)
 		values[i] = 0x1000 + i;
-	registers_unpack(values, &sample->regs, &sample->processor_flags, &sample->code_segment);
-	uint64_t sp = sample->regs.value[registers_arch() == UW_ARCH_X86_64 ? 7 : 31];
+	bool is_32bit = abi == RECORD_REGISTERS_32;
+	registers_unpack(values, is_32bit, &sample->regs, &sample->processor_flags,
+			 &sample->code_segment);
+	uint64_t sp = sample->regs.value[registers_machine(is_32bit)->sp];
 	sample->stack = (struct uw_stack){sp, stack_bytes, 16, sizeof(stack_bytes)};
 	return record;
 }

@@ -142,7 +142,7 @@ static void assert_found(uint64_t address, uint32_t image)
 {
 	uint32_t tag = UW_TAG_NONE;
 	uint64_t rva;
-	uw_space_find(process_space(process, &context), address, &tag, &rva);
+	uw_space_find(process_space(process, &context, false), address, &tag, &rva);
 	ck_assert_uint_eq(tag, image);
 }
 
@@ -172,7 +172,7 @@ START_TEST(hostile_maps)
 	ck_assert_int_eq(process_map(process, &context, &record, 10), 0);
 	record.length = UINT64_MAX;
 	ck_assert_int_eq(process_map(process, &context, &record, 10), 0);
-	process_space(process, &context);
+	process_space(process, &context, false);
 	process_commit(process, &context);
 	assert_lines("");
 }

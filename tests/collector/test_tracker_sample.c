@@ -19,6 +19,7 @@ static size_t walks;
 static size_t reused_count; /* of the next walk's frames, if its thread was walked before */
 
 struct uw_space {
+	enum uw_arch arch;
 	uint64_t start; /* of the last mapping */
 	uint64_t end;
 	uint32_t tag;
@@ -29,8 +30,7 @@ static struct uw_space the_space;
 
 struct uw_space *uw_space_create(enum uw_arch arch)
 {
-	ck_assert_int_eq(arch, registers_arch());
-	the_space = (struct uw_space){0};
+	the_space = (struct uw_space){.arch = arch};
 	return &the_space;
 }
 
@@ -45,7 +45,7 @@ int uw_space_map(struct uw_space *space, uint64_t start, uint64_t end, uint64_t 
 {
 	ck_assert_ptr_null(module);
 	ck_assert_uint_eq(pgoff, 0);
-	*space = (struct uw_space){start, end, tag, {0}};
+	*space = (struct uw_space){space->arch, start, end, tag, {0}};
 	return 0;
 }
 
@@ -283,11 +283,19 @@ START_TEST(code_of_32_bits)
 	struct record record = make_sample();
 	record.sample.abi = RECORD_REGISTERS_32;
 	struct emit_sample out = apply(&record, false);
-	ck_assert_uint_eq(walks, 0);
+	bool is_unwound = registers_machine(true)->is_unwound;
 	ck_assert(out.is_32bit);
-	ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
-	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_NO_REGS);
+	ck_assert_int_eq(the_space.arch, registers_machine(true)->arch);
+	ck_assert_uint_eq(walks, is_unwound ? 1 : 0);
+	ck_assert_int_eq(out.stack.state,
+			 is_unwound ? PROFILE_STACK_COMPLETE : PROFILE_STACK_SKIPPED);
+	ck_assert_int_eq(out.stack.reason,
+			 is_unwound ? PROFILE_SKIP_NOT_SKIPPED : PROFILE_SKIP_NO_REGS);
 	ck_assert_uint_eq(out.stack.node, 1);
+	/* And the other code of the same process. */
+	record = make_sample();
+	ck_assert(!apply(&record, false).is_32bit);
+	ck_assert_int_eq(the_space.arch, registers_machine(false)->arch);
 }
 END_TEST
 

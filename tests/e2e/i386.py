@@ -1,0 +1,96 @@
+"""Stacks of 32-bit programs on a 64-bit kernel, with and without frame pointers: the same truth as the
+64-bit ones (stacks.py), and nobody takes their files for something else than ELF files."""
+
+import os
+
+import support as s
+
+FORMS = ('32', '32-framed')
+
+
+def inside(got, leaf):
+  """[(frames, samples)] of the stacks that have the leaf, and their samples."""
+  stacks = [(frames, count) for frames, count in s.folded(got.result) if leaf in frames]
+  return stacks, sum(count for _, count in stacks)
+
+
+def collect(name, form, *arguments, **options):
+  got = s.collect_well([s.target(f'{name}-{form}'), *arguments], **options)
+  s.check('not an ELF file' not in got.stderr, f'{name}-{form}: its files are read', got.stderr.strip()[-300:])
+  total = s.summary(got.result)
+  return got, total['samples'], total['stacks']['complete']
+
+
+def exactly(frames, expected):
+  """The frames from main on, without C library's; the root is _start."""
+  return frames[1] == '_start' and frames[frames.index('main'):] == expected if 'main' in frames else False
+
+
+def chain(form):
+  got, samples, complete = collect('chain', form, '1500')
+  stacks, total = inside(got, 'chain_40')
+  expected = ['main'] + [f'chain_{i:02}' for i in range(1, 41)]
+  exact = sum(count for frames, count in stacks if exactly(frames, expected))
+  s.check(total >= 600 and exact >= 0.99 * total, f'chain-{form}: 40 functions in order', f'{exact} of {total}')
+  s.check(complete >= 0.99 * samples > 0, f'chain-{form}: complete', f'{complete} of {samples}')
+  rows = s.report(got.result, 'hotspots')
+  s.check_share(f'chain-{form}: chain_40', s.points(s.seconds(rows, Function='chain_40'), s.seconds(rows)), 100, 2)
+
+
+def recursion(form):
+  got, samples, complete = collect('recurse', form, '1000', '300', options=['--no-collapse'])
+  s.check(complete >= 0.99 * samples >= 600, f'recurse-{form}: complete', f'{complete} of {samples}')
+  down, total = inside(got, 'recurse_down')
+  exact = sum(count for frames, count in down
+              if exactly(frames, ['main'] + ['recurse_down'] * 300 + ['recurse_bottom']))
+  s.check(exact >= 0.99 * total > 0, f'recurse-{form}: 300 levels', f'{exact} of {total}')
+
+
+def signal_handlers(form):
+  got, _, _ = collect('altstack', form, '1500')
+  same, total = inside(got, 'handler_burn_same')
+  through = sum(count for frames, count in same
+                if frames[1] == '_start' and frames[-2:] == ['handler_on_same_stack', 'handler_burn_same']
+                and 'main' in frames and frames.index('main') + 1 == frames.index('handler_victim'))
+  s.check(total >= 300 and through >= 0.99 * total, f'altstack-{form}: through the handler to the root',
+          f'{through} of {total}')
+  other, total = inside(got, 'handler_burn_alternate')
+  honest = sum(count for frames, count in other
+               if frames[-2:] == ['handler_on_alternate_stack', 'handler_burn_alternate'] and '[Skipped frame(s)]' in frames)
+  s.check(total >= 300 and honest >= 0.99 * total, f'altstack-{form}: what is on the other stack is skipped',
+          f'{honest} of {total}')
+
+
+def callback(form):
+  got, samples, complete = collect('callback', form, '1000')
+  stacks, total = inside(got, 'callback_burn')
+  exact = sum(count for frames, count in stacks
+              if frames[1] == '_start' and frames[-2:] == ['callback_compare', 'callback_burn']
+              and 'main' in frames and frames[frames.index('main') + 1] == 'callback_start'
+              and 3 <= len(frames) - frames.index('callback_start') <= 10)
+  s.check(total >= 400 and exact >= 0.99 * total, f'callback-{form}: through the C library', f'{exact} of {total}')
+  s.check(complete >= 0.99 * samples > 0, f'callback-{form}: complete', f'{complete} of {samples}')
+
+
+def children():
+  """A process of each width, one of which starts the other."""
+  got = s.collect_well(['/bin/sh', '-c', f'{s.target("chain-32")} 500; {s.target("chain")} 500'])
+  stacks, total = inside(got, 'chain_40')
+  exact = sum(count for frames, count in stacks
+              if frames[frames.index('main'):] == ['main'] + [f'chain_{i:02}' for i in range(1, 41)])
+  s.check(total >= 400 and exact >= 0.99 * total, 'children: of both widths', f'{exact} of {total}')
+  seen = {frames[0] for frames, _ in stacks}
+  s.check(len(seen) == 2, 'children: both programs', seen)
+
+
+s.start()
+if os.path.exists(s.target('chain-32')):
+  for part in (chain, recursion, signal_handlers, callback):
+    for kind in FORMS:
+      with s.section(f'{part.__name__}({kind})'):
+        part(kind)
+  with s.section('children'):
+    children()
+else:
+  s.check(True, 'SKIPPED: no 32-bit programs were built; on Debian install gcc-multilib and configure again')
+s.finish()

@@ -33,12 +33,17 @@ struct uw_cfi {
 int uw_cfi_init(struct uw_cfi *cfi, const struct uw_span *hdr);
 void uw_cfi_finish(struct uw_cfi *cfi);
 
+/* How many FDEs there are, and how much code they describe. */
+size_t uw_cfi_count(const struct uw_cfi *cfi);
+uint64_t uw_cfi_covered(const struct uw_cfi *cfi);
+
 /* Where .eh_frame starts according to .eh_frame_hdr; false when the header does not say. */
 bool uw_cfi_hdr_frame(const struct uw_span *hdr, uint64_t *frame_rva);
 
 /* An FDE with what its CIE says. */
 struct uw_fde {
-	uint64_t start, end; /* code that it describes: ELF virtual addresses [start, end) */
+	const struct uw_cfi *cfi; /* that it is in */
+	uint64_t start, end;      /* code that it describes: ELF virtual addresses [start, end) */
 	uint64_t code_align;
 	int64_t data_align;
 	uint8_t encoding; /* of code addresses */
@@ -93,8 +98,7 @@ struct uw_row {
 };
 
 /* Evaluates the FDE's instructions up to rva. Returns UW_CFI_OK or UW_CFI_BAD. */
-enum uw_cfi_result uw_cfi_row(const struct uw_cfi *cfi, const struct uw_fde *fde, uint64_t rva,
-			      struct uw_row *row);
+enum uw_cfi_result uw_cfi_row(const struct uw_fde *fde, uint64_t rva, struct uw_row *row);
 
 /* DWARF numbers of the registers that have a role. */
 struct uw_machine {

@@ -171,6 +171,7 @@ static bool fde_read(const struct uw_cfi *cfi, const struct record *record, stru
 		uw_read_skip(&reader, uw_read_uleb(&reader));
 	if (reader.failed || __builtin_add_overflow(fde->start, size, &fde->end))
 		return false;
+	fde->cfi = cfi;
 	fde->code_align = cie.code_align;
 	fde->data_align = cie.data_align;
 	fde->encoding = cie.encoding;
@@ -276,7 +277,7 @@ void uw_cfi_finish(struct uw_cfi *cfi)
 	free(cfi->index);
 }
 
-static size_t entry_count(const struct uw_cfi *cfi)
+size_t uw_cfi_count(const struct uw_cfi *cfi)
 {
 	return cfi->table.size ? cfi->table.size / HDR_ENTRY_SIZE : cfi->index_count;
 }
@@ -299,11 +300,26 @@ static uint64_t entry_offset(const struct uw_cfi *cfi, size_t i)
 	return cfi->table.size ? table_field(cfi, i, 4) - cfi->frame.rva : cfi->index[i].offset;
 }
 
+uint64_t uw_cfi_covered(const struct uw_cfi *cfi)
+{
+	uint64_t covered = 0;
+
+	for (size_t i = 0; i < uw_cfi_count(cfi); i++) {
+		struct record record;
+		struct uw_fde fde;
+
+		if (record_read(cfi, entry_offset(cfi, i), &record) && !record.is_terminator &&
+		    !record.is_cie && fde_read(cfi, &record, &fde))
+			covered += fde.end - fde.start;
+	}
+	return covered;
+}
+
 /* The number of entries that start at or before rva. A table that is not sorted, against the rules,
    leads to some entry, whose range is then checked as any other's. */
 static size_t entries_until(const struct uw_cfi *cfi, uint64_t rva)
 {
-	size_t count = entry_count(cfi), first = 0;
+	size_t count = uw_cfi_count(cfi), first = 0;
 
 	/* Halves without a branch on the outcome, which nothing predicts: the entries before
 	   `first` start at or before rva, those from first + count on after it. */
@@ -328,7 +344,7 @@ bool uw_cfi_entry(const struct uw_cfi *cfi, uint64_t rva, size_t *entry)
 enum uw_cfi_result uw_cfi_find(const struct uw_cfi *cfi, uint64_t rva, struct uw_fde *fde,
 			       struct uw_cfi_gap *gap)
 {
-	size_t count = entry_count(cfi);
+	size_t count = uw_cfi_count(cfi);
 	size_t until = entries_until(cfi, rva);
 	struct record record;
 

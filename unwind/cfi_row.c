@@ -281,14 +281,13 @@ static bool state_run(struct machine_state *state, struct uw_reader code)
 	return true;
 }
 
-enum uw_cfi_result uw_cfi_row(const struct uw_cfi *cfi, const struct uw_fde *fde, uint64_t rva,
-			      struct uw_row *row)
+enum uw_cfi_result uw_cfi_row(const struct uw_fde *fde, uint64_t rva, struct uw_row *row)
 {
 	struct machine_state state;
 	struct uw_row initial;
 
 	*row = (struct uw_row){0};
-	state.cfi = cfi;
+	state.cfi = fde->cfi;
 	state.fde = fde;
 	state.initial = NULL;
 	state.row = row;

@@ -191,7 +191,7 @@ static enum uw_code_kind code_kind_of_row(const struct uw_module *module, const 
 	const struct uw_machine *machine = uw_machine_of(module->elf.arch);
 	struct uw_row row;
 
-	if (uw_cfi_row(&module->cfi, fde, rva, &row) != UW_CFI_OK)
+	if (uw_cfi_row(fde, rva, &row) != UW_CFI_OK)
 		return UW_CODE_BAD;
 	if (row.reg[machine->ra].kind == UW_RULE_UNDEFINED)
 		return UW_CODE_ROOT;
@@ -219,7 +219,7 @@ static enum uw_code_kind code_kind(struct uw_space *space, struct uw_code *code,
 	rva = mapping->rva + (lookup - mapping->start);
 	if (code_find_quick(space, module, rva, exact, code))
 		return UW_CODE_COMMON;
-	switch (uw_cfi_find(&module->cfi, rva, &fde, &gap)) {
+	switch (uw_module_find(module, rva, &fde, &gap)) {
 	case UW_CFI_NONE:
 		return code_kind_without_cfi(space, module, code->ip, exact, rva, &gap);
 	case UW_CFI_BAD:

@@ -39,7 +39,7 @@ static bool call_reaches(const struct uw_mapping *mapping, uint64_t target, uint
 	if (target < mapping->start || target >= mapping->end)
 		return true;
 	return target <= ip &&
-	       uw_cfi_find(&mapping->module->cfi, ip - bias, &fde, &gap) == UW_CFI_NONE &&
+	       uw_module_find(mapping->module, ip - bias, &fde, &gap) == UW_CFI_NONE &&
 	       target - bias >= gap.start &&
 	       (gap.end - gap.start <= GAP_FUNCTIONS_MAX || ip - target <= LEAF_SIZE_MAX);
 }

@@ -37,6 +37,23 @@ bool uw_elf_read(const struct uw_elf *elf, uint64_t offset, void *bytes, uint64_
 	return true;
 }
 
+int uw_elf_copy(const struct uw_elf *elf, const struct uw_piece *piece, uint8_t **bytes,
+		struct uw_span *span)
+{
+	*bytes = NULL;
+	*span = (struct uw_span){.rva = piece->rva};
+	if (piece->size == 0 || piece->size > UW_FRAME_SIZE_MAX)
+		return 0;
+	*bytes = malloc(piece->size);
+	if (!*bytes)
+		return -1;
+	if (!uw_elf_read(elf, piece->offset, *bytes, piece->size))
+		return 0;
+	span->bytes = *bytes;
+	span->size = piece->size;
+	return 0;
+}
+
 const struct uw_segment *uw_elf_segment(const struct uw_elf *elf, uint64_t rva)
 {
 	for (size_t i = 0; i < elf->segment_count; i++) {
@@ -175,6 +192,8 @@ static void elf_section_take(struct uw_elf *elf, const Elf64_Shdr *shdr, const c
 
 	if (strcmp(name, ".eh_frame") == 0)
 		elf->eh_frame = piece;
+	if (strcmp(name, ".gnu_debuglink") == 0)
+		elf->debug_link = piece;
 	if (strcmp(name, ".debug_frame") == 0) {
 		elf->debug_frame = piece;
 		elf->debug_frame_compressed = shdr->sh_flags & SHF_COMPRESSED;

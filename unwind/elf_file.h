@@ -2,9 +2,14 @@
 #ifndef UNWIND_ELF_FILE_H
 #define UNWIND_ELF_FILE_H
 
+#include "unwind/reader.h"
 #include "unwind/unwind.h"
 
-enum { UW_BUILD_ID_MAX = 64 };
+enum {
+	UW_BUILD_ID_MAX = 64,
+	UW_FRAME_SIZE_MAX =
+		256 * 1024 * 1024 /* of .eh_frame; the largest browsers have some 30 MB */
+};
 
 /* A PT_LOAD program header. */
 struct uw_segment {
@@ -31,6 +36,7 @@ struct uw_elf {
 	struct uw_piece eh_frame;     /* section .eh_frame */
 	struct uw_piece debug_frame;  /* section .debug_frame, as it is in the file */
 	bool debug_frame_compressed;  /* SHF_COMPRESSED */
+	struct uw_piece debug_link;   /* section .gnu_debuglink */
 	uint8_t build_id[UW_BUILD_ID_MAX];
 	size_t build_id_size;
 };
@@ -46,6 +52,11 @@ void uw_elf_finish(struct uw_elf *elf);
 
 /* Reads exactly size bytes at a file offset; false where the file does not hold them. */
 bool uw_elf_read(const struct uw_elf *elf, uint64_t offset, void *bytes, uint64_t size);
+
+/* Copies a piece of the file into *bytes, which the caller frees, and *span. Less than the whole of
+   it, or a failed read, is no information: an empty span. Returns 0, or -1: out of memory. */
+int uw_elf_copy(const struct uw_elf *elf, const struct uw_piece *piece, uint8_t **bytes,
+		struct uw_span *span);
 
 /* The segment whose file bytes hold rva; NULL when there is none. */
 const struct uw_segment *uw_elf_segment(const struct uw_elf *elf, uint64_t rva);

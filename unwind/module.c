@@ -1,34 +1,13 @@
-#include "unwind/module.h"
-
-#include "unwind/elf_headers.h"
+#include "unwind/module_debug.h"
 
 #include <errno.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	FRAME_SIZE_MAX = 256 * 1024 * 1024, /* of .eh_frame; the largest browsers have some 30 MB */
-	PAGE_SIZE_MIN = 4096                /* mappings start at multiples of it */
+	FEW_FDES = 256,
+	PAGE_SIZE_MIN = 4096 /* mappings start at multiples of it */
 };
-
-/* Copies a piece of the file. Less than the whole of it, or a failed read, is no information. */
-static int module_copy(const struct uw_elf *elf, const struct uw_piece *piece, uint8_t **bytes,
-		       struct uw_span *span)
-{
-	*bytes = NULL;
-	*span = (struct uw_span){.rva = piece->rva};
-	if (piece->size == 0 || piece->size > FRAME_SIZE_MAX)
-		return 0;
-	*bytes = malloc(piece->size);
-	if (!*bytes)
-		return -1;
-	if (!uw_elf_read(elf, piece->offset, *bytes, piece->size))
-		return 0;
-	span->bytes = *bytes;
-	span->size = piece->size;
-	return 0;
-}
 
 /* Without a section header for it .eh_frame starts where its header says, and ends at a terminator
    or at the end of its segment. */
@@ -47,84 +26,20 @@ static struct uw_piece module_frame_piece(const struct uw_elf *elf, const struct
 	return piece;
 }
 
-/* The size that the compressed section says it has; 0 where that cannot be true. */
-static uint64_t inflated_size(const struct uw_elf *elf, const struct uw_span *span)
+/* Whether .eh_frame describes little of the code, as where only the C library's start files have
+   any: less than half of it where its FDEs are few enough to add up. Tables that say something of
+   all code are larger than a 64th of it. */
+static bool module_is_sparse(const struct uw_module *module)
 {
-	Elf64_Chdr chdr;
+	const struct uw_cfi *cfi = &module->cfi;
+	uint64_t code = 0;
 
-	if (!uw_chdr_take(elf, span->bytes, span->size, &chdr))
-		return 0;
-	/* A byte of zlib's stream holds at most 1032 bytes (zlib, Technical Details). */
-	if (chdr.ch_type != ELFCOMPRESS_ZLIB || chdr.ch_size > FRAME_SIZE_MAX ||
-	    chdr.ch_size / 1032 > span->size)
-		return 0;
-	return chdr.ch_size;
-}
-
-/* The section at a file offset. */
-static Elf_Scn *find_section(Elf *elf, uint64_t offset)
-{
-	Elf_Scn *section = NULL;
-	GElf_Shdr shdr;
-
-	while ((section = elf_nextscn(elf, section)))
-		if (gelf_getshdr(section, &shdr) && shdr.sh_offset == offset &&
-		    shdr.sh_flags & SHF_COMPRESSED)
-			break;
-	return section;
-}
-
-/* Copies what a section of the expected size holds once libelf has inflated it. Returns 0, also
-   where it cannot be inflated, or -1: out of memory. */
-static int section_inflate(Elf_Scn *section, uint64_t expected, uint8_t **bytes)
-{
-	Elf_Data *data =
-		section && elf_compress(section, 0, 0) >= 0 ? elf_rawdata(section, NULL) : NULL;
-
-	if (!data || data->d_size != expected)
-		return 0;
-	*bytes = malloc(expected);
-	if (!*bytes)
-		return -1;
-	memcpy(*bytes, data->d_buf, expected);
-	return 0;
-}
-
-/* Replaces the compressed section in module->frame_bytes; nothing is left where that fails. */
-static int module_inflate(struct uw_module *module, struct uw_span *span)
-{
-	uint64_t size = inflated_size(&module->elf, span);
-	uint8_t *bytes = NULL;
-	Elf *elf = NULL;
-	int result = 0;
-
-	/* libelf reads the file with pread(2) too: ELF_C_READ, not one of the mapping commands. */
-	if (size > 0 && module->elf.fd >= 0 && elf_version(EV_CURRENT) != EV_NONE)
-		elf = elf_begin(module->elf.fd, ELF_C_READ, NULL);
-	if (elf)
-		result = section_inflate(find_section(elf, module->elf.debug_frame.offset), size,
-					 &bytes);
-	elf_end(elf);
-	free(module->frame_bytes);
-	module->frame_bytes = bytes;
-	*span = (struct uw_span){.bytes = bytes, .size = bytes ? size : 0};
-	return result;
-}
-
-/* Without .eh_frame, .debug_frame of the same file. */
-static int module_debug_open(struct uw_module *module)
-{
-	struct uw_cfi *cfi = &module->cfi;
-
-	free(module->frame_bytes);
-	if (module_copy(&module->elf, &module->elf.debug_frame, &module->frame_bytes, &cfi->frame) <
-	    0)
-		return -1;
-	cfi->frame.rva = 0;
-	cfi->is_debug = true;
-	if (module->elf.debug_frame_compressed && module_inflate(module, &cfi->frame) < 0)
-		return -1;
-	return uw_cfi_init(cfi, &(struct uw_span){0});
+	for (size_t i = 0; i < module->elf.segment_count; i++)
+		if (module->elf.segments[i].executable)
+			code += module->elf.segments[i].file_size;
+	if (uw_cfi_count(cfi) > FEW_FDES)
+		return cfi->frame.size < code / 64;
+	return uw_cfi_covered(cfi) < code / 2;
 }
 
 static int module_cfi_open(struct uw_module *module)
@@ -133,20 +48,26 @@ static int module_cfi_open(struct uw_module *module)
 	struct uw_span hdr;
 
 	module->cfi.arch = module->elf.arch;
-	if (module_copy(&module->elf, &module->elf.eh_frame_hdr, &module->hdr_bytes, &hdr) < 0)
+	if (uw_elf_copy(&module->elf, &module->elf.eh_frame_hdr, &module->hdr_bytes, &hdr) < 0)
 		return -1;
 	frame = module_frame_piece(&module->elf, &hdr);
-	if (module_copy(&module->elf, &frame, &module->frame_bytes, &module->cfi.frame) < 0)
+	if (uw_elf_copy(&module->elf, &frame, &module->frame_bytes, &module->cfi.frame) < 0 ||
+	    uw_cfi_init(&module->cfi, &hdr) < 0)
 		return -1;
-	if (module->cfi.frame.size == 0 && module->elf.debug_frame.size != 0)
-		return module_debug_open(module);
-	return uw_cfi_init(&module->cfi, &hdr);
+	if (!module_is_sparse(module))
+		return 0;
+	if (uw_module_take_debug(module, &module->elf) < 0)
+		return -1;
+	module->lacks_info = !module->debug_bytes;
+	return 0;
 }
 
 static void module_destroy(struct uw_module *module)
 {
 	uw_cfi_finish(&module->cfi);
+	uw_cfi_finish(&module->debug);
 	free(module->frame_bytes);
+	free(module->debug_bytes);
 	free(module->hdr_bytes);
 	uw_elf_finish(&module->elf);
 	free(module);
@@ -218,6 +139,22 @@ size_t uw_module_build_id(const struct uw_module *module, uint8_t *id, size_t si
 enum uw_arch uw_module_arch(const struct uw_module *module)
 {
 	return module->elf.arch;
+}
+
+enum uw_cfi_result uw_module_find(const struct uw_module *module, uint64_t rva, struct uw_fde *fde,
+				  struct uw_cfi_gap *gap)
+{
+	enum uw_cfi_result result = uw_cfi_find(&module->cfi, rva, fde, gap);
+	struct uw_cfi_gap other;
+
+	if (result != UW_CFI_NONE || module->debug.frame.size == 0)
+		return result;
+	result = uw_cfi_find(&module->debug, rva, fde, &other);
+	if (result == UW_CFI_NONE) {
+		gap->start = other.start > gap->start ? other.start : gap->start;
+		gap->end = other.end < gap->end ? other.end : gap->end;
+	}
+	return result;
 }
 
 uint64_t uw_module_rva(const struct uw_module *module, uint64_t pgoff)

@@ -10,10 +10,17 @@
 struct uw_module {
 	atomic_uint references;
 	struct uw_elf elf;
-	struct uw_cfi cfi;    /* spans point into the two blocks below */
+	struct uw_cfi cfi;    /* spans point into the blocks below */
+	struct uw_cfi debug;  /* .debug_frame beside an .eh_frame that says little; size 0: none */
 	uint8_t *frame_bytes; /* owned copy of .eh_frame */
 	uint8_t *hdr_bytes;   /* owned copy of .eh_frame_hdr */
+	uint8_t *debug_bytes; /* owned copy of .debug_frame */
+	bool lacks_info;      /* neither of them says much of the code */
 };
+
+/* Finds the FDE of rva in whatever unwind information there is; results as uw_cfi_find. */
+enum uw_cfi_result uw_module_find(const struct uw_module *module, uint64_t rva, struct uw_fde *fde,
+				  struct uw_cfi_gap *gap);
 
 /*
  * The ELF virtual address of file offset pgoff when it is mapped executable. Where no segment holds

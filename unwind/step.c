@@ -206,14 +206,13 @@ static enum uw_step apply_row(struct application *apply, const struct uw_machine
 static bool row_evaluate(const struct uw_mapping *mapping, const struct uw_state *state,
 			 struct uw_cached_row *cached)
 {
-	const struct uw_cfi *cfi = &mapping->module->cfi;
 	uint64_t rva = mapping->rva + (state->ip - !state->exact - mapping->start);
 	struct uw_cfi_gap gap;
 	struct uw_fde fde;
 
 	/* Both succeeded when the code's kind was found, and modules do not change. */
-	if (uw_cfi_find(cfi, rva, &fde, &gap) != UW_CFI_OK ||
-	    uw_cfi_row(cfi, &fde, rva, &cached->row) != UW_CFI_OK)
+	if (uw_module_find(mapping->module, rva, &fde, &gap) != UW_CFI_OK ||
+	    uw_cfi_row(&fde, rva, &cached->row) != UW_CFI_OK)
 		return false;
 	cached->signal = fde.signal;
 	return true;

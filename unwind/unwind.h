@@ -118,6 +118,25 @@ void uw_module_unref(struct uw_module *module); /* accepts NULL */
 /* Copies up to size bytes of the module's GNU build-id; returns its length, 0 when it has none. */
 size_t uw_module_build_id(const struct uw_module *module, uint8_t *id, size_t size);
 
+/*
+ * Separate debug files. A module that has hardly any unwind information for its code (no .eh_frame
+ * but for the C library's start files, no .debug_frame) lacks it, and may be given the .debug_frame
+ * of the file that its debug information was split off to. Where that is, is the caller's business:
+ * by convention a name made of the build-id, or the debug link's, which is a file name, never a
+ * path. uw_module_debug_link returns its length without the NUL, 0 where there is none or it does
+ * not fit.
+ */
+bool uw_module_lacks_info(const struct uw_module *module);
+size_t uw_module_debug_link(const struct uw_module *module, char *name, size_t size);
+
+/*
+ * Takes the unwind information of the debug file behind fd, which the caller keeps. Only before the
+ * module is shared or mapped. Returns 0, or -1 with errno and the module as it was: EEXIST it lacks
+ * none, ESTALE the file is not of this build (build-ids differ, or, where one has none, the debug
+ * link's CRC), ENOENT the file has none either, or as uw_module_open.
+ */
+int uw_module_add_debug(struct uw_module *module, int fd);
+
 enum uw_arch uw_module_arch(const struct uw_module *module);
 
 /* An empty address space for code of the given machine. NULL: out of memory. */

@@ -1,4 +1,5 @@
-/* A program without .eh_frame, for its .debug_frame: no C library, frames of several shapes. */
+/* A program without .eh_frame, for its .debug_frame: frames of several shapes; no C library, or,
+   with BARE_STARTED, one that starts it. */
 
 extern long bare_sum(const long *values, long count);
 extern long bare_recurse(long depth);
@@ -27,7 +28,11 @@ __attribute__((noinline)) long bare_recurse(long depth)
 	return bare_sum(values, 8) + values[depth % 8];
 }
 
+#ifdef BARE_STARTED
+int main(void)
+#else
 void _start(void)
+#endif
 {
 	for (;;)
 		bare_recurse(20);

@@ -51,7 +51,7 @@ static void print_row(const struct uw_module *module, uint64_t rva)
 	struct uw_row row;
 
 	if (uw_cfi_find(&module->cfi, rva, &fde, &gap) != UW_CFI_OK ||
-	    uw_cfi_row(&module->cfi, &fde, rva, &row) != UW_CFI_OK) {
+	    uw_cfi_row(&fde, rva, &row) != UW_CFI_OK) {
 		puts("none");
 		return;
 	}

@@ -85,7 +85,7 @@ static enum uw_cfi_result row_in(struct uw_cfi *cfi, uint64_t offset, struct uw_
 	ck_assert_int_eq(uw_cfi_init(cfi, &no_hdr), 0);
 	result = uw_cfi_find(cfi, code_rva + offset, &fde, &gap);
 	if (result == UW_CFI_OK)
-		result = uw_cfi_row(cfi, &fde, code_rva + offset, row);
+		result = uw_cfi_row(&fde, code_rva + offset, row);
 	uw_cfi_finish(cfi);
 	return result;
 }

@@ -1,22 +1,24 @@
 /*
  * Every row of the unwind information of real libraries, compared with what elfutils' libdw reads.
- * Arguments: files to compare; without any, the C library, libdw and this program.
+ * Arguments: files to compare; without any, the C library, libdw and this program. Of a file that
+ * has no unwind information, that of FILE.debug is compared with what libdwfl finds by itself.
  */
 #include "unwind/module.h"
 #include "unwind/rows.h"
 
 #include <dwarf.h>
-#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { OPS_SHOWN = 10, REG_COUNT = 17, REG_RA = 16, REG_RSP = 7 };
+enum { OPS_SHOWN = 10, REG_RA = 16 };
 
 struct comparison {
 	struct uw_module *module;
+	const struct uw_cfi *theirs; /* what libdw reads too */
 	const char *path;
 	struct uw_rule_cache *cache;
 	size_t rows, quick, tabled, differences;
@@ -112,7 +114,7 @@ static void compare_quick(struct comparison *comparison, uint64_t rva, const str
 	struct uw_quick quick;
 	size_t next = 0;
 
-	if (!uw_cfi_quick(fde, rva, &quick))
+	if (comparison->module->elf.arch != UW_ARCH_X86_64 || !uw_cfi_quick(fde, rva, &quick))
 		return;
 	compare_table(comparison, rva, fde, &quick);
 	comparison->quick++;
@@ -134,6 +136,7 @@ static void compare_quick(struct comparison *comparison, uint64_t rva, const str
 
 static void compare_row(struct comparison *comparison, uint64_t rva, Dwarf_Frame *frame)
 {
+	const struct uw_machine *machine = uw_machine_of(comparison->module->elf.arch);
 	struct uw_cfi_gap gap;
 	struct uw_fde fde;
 	struct uw_row row;
@@ -142,18 +145,18 @@ static void compare_row(struct comparison *comparison, uint64_t rva, Dwarf_Frame
 	bool signal;
 
 	comparison->rows++;
-	if (uw_cfi_find(&comparison->module->cfi, rva, &fde, &gap) != UW_CFI_OK ||
-	    uw_cfi_row(&comparison->module->cfi, &fde, rva, &row) != UW_CFI_OK) {
+	if (uw_module_find(comparison->module, rva, &fde, &gap) != UW_CFI_OK ||
+	    uw_cfi_row(&fde, rva, &row) != UW_CFI_OK) {
 		differ(comparison, rva, "only libdw has a row", -1);
 		return;
 	}
 	compare_quick(comparison, rva, &fde, &row);
-	if (dwarf_frame_info(frame, NULL, NULL, &signal) != REG_RA || signal != fde.signal)
+	if (dwarf_frame_info(frame, NULL, NULL, &signal) != machine->ra || signal != fde.signal)
 		differ(comparison, rva, "return address column or signal flag", -1);
 	if (dwarf_frame_cfa(frame, &ops, &count) != 0 || !same_cfa(&row.cfa, ops, count))
 		differ(comparison, rva, "CFA", -1);
-	for (int reg = 0; reg < REG_COUNT; reg++) {
-		if (reg == REG_RSP && row.reg[reg].kind == UW_RULE_UNSPECIFIED)
+	for (int reg = 0; reg < machine->regs; reg++) {
+		if (reg == machine->sp && row.reg[reg].kind == UW_RULE_UNSPECIFIED)
 			continue; /* libdw: the CFA, as ours */
 		if (dwarf_frame_register(frame, reg, storage, &ops, &count) != 0 ||
 		    !same_rule(&row.reg[reg], ops, count, storage))
@@ -179,7 +182,7 @@ static void compare_segment(struct comparison *comparison, Dwarf_CFI *cfi,
 			rva = row_end > rva ? row_end : rva + 1;
 			continue;
 		}
-		if (uw_cfi_find(&comparison->module->cfi, rva, &fde, &gap) != UW_CFI_NONE) {
+		if (uw_cfi_find(comparison->theirs, rva, &fde, &gap) != UW_CFI_NONE) {
 			differ(comparison, rva, "only we have an FDE", -1);
 			rva++;
 		} else {
@@ -188,38 +191,81 @@ static void compare_segment(struct comparison *comparison, Dwarf_CFI *cfi,
 	}
 }
 
-/* Returns whether the file could be compared and had no difference. */
-static bool compare_file(const char *path)
+/* Compares the code of a module with cfi; returns whether there was something and no difference. */
+static bool compare_module(struct uw_module *module, const char *path, Dwarf_CFI *cfi,
+			   const struct uw_cfi *theirs)
 {
-	struct comparison comparison = {.path = path};
-	struct uw_module *module;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct comparison comparison = {.module = module, .path = path, .theirs = theirs};
+
+	comparison.cache = uw_rule_cache_create();
+	for (size_t i = 0; i < module->elf.segment_count; i++)
+		if (module->elf.segments[i].executable)
+			compare_segment(&comparison, cfi, &module->elf.segments[i]);
+	printf("%s: %zu rows, %zu of them quick, %zu by tables, %zu differences\n", path,
+	       comparison.rows, comparison.quick, comparison.tabled, comparison.differences);
+	uw_rule_cache_destroy(comparison.cache);
+	/* Only whole x86-64 modules have quick rows and tables. */
+	return comparison.rows > 0 && comparison.differences == 0 &&
+	       (module->elf.arch != UW_ARCH_X86_64 || theirs == &module->debug ||
+		(comparison.quick > 0 && comparison.tabled > 0));
+}
+
+static bool compare_own(struct uw_module *module, const char *path, int fd)
+{
 	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
 	Dwarf_CFI *eh_cfi = dwarf_getcfi_elf(elf);
 	/* Without .eh_frame: .debug_frame, which belongs to dwarf. */
 	Dwarf *dwarf = eh_cfi ? NULL : dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 	Dwarf_CFI *cfi = eh_cfi ? eh_cfi : dwarf_getcfi(dwarf);
-	bool ok = false;
+	bool ok = cfi && compare_module(module, path, cfi, &module->cfi);
 
-	if (uw_module_open(fd, &module) == 0 && cfi) {
-		comparison.module = module;
-		comparison.cache = uw_rule_cache_create();
-		for (size_t i = 0; i < module->elf.segment_count; i++)
-			if (module->elf.segments[i].executable)
-				compare_segment(&comparison, cfi, &module->elf.segments[i]);
-		ok = comparison.quick > 0 && comparison.tabled > 0 && comparison.differences == 0;
-		printf("%s: %zu rows, %zu of them quick, %zu by tables, %zu differences\n", path,
-		       comparison.rows, comparison.quick, comparison.tabled,
-		       comparison.differences);
-		uw_rule_cache_destroy(comparison.cache);
-		uw_module_unref(module);
-	} else {
-		fprintf(stderr, "%s: cannot be read\n", path);
-	}
 	if (eh_cfi)
 		dwarf_cfi_end(eh_cfi);
 	dwarf_end(dwarf);
 	elf_end(elf);
+	return ok;
+}
+
+/* libdwfl looks for the debug file as a debugger does. */
+static bool compare_separate(struct uw_module *module, const char *path)
+{
+	static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
+						 .find_debuginfo = dwfl_standard_find_debuginfo,
+						 .section_address = dwfl_offline_section_address};
+	Dwfl *dwfl = dwfl_begin(&callbacks);
+	Dwfl_Module *theirs = dwfl_report_offline(dwfl, path, path, -1);
+	Dwarf_CFI *cfi;
+	Dwarf_Addr bias = 0;
+	char debug_path[1024];
+	bool ok = false;
+	int fd;
+
+	dwfl_report_end(dwfl, NULL, NULL);
+	cfi = dwfl_module_dwarf_cfi(theirs, &bias);
+	snprintf(debug_path, sizeof(debug_path), "%s.debug", path);
+	fd = open(debug_path, O_RDONLY | O_CLOEXEC);
+	if (cfi && bias == 0 && uw_module_add_debug(module, fd) == 0)
+		ok = compare_module(module, path, cfi,
+				    module->debug.frame.size ? &module->debug : &module->cfi);
+	close(fd);
+	dwfl_end(dwfl);
+	return ok;
+}
+
+/* Returns whether the file could be compared and had no difference. */
+static bool compare_file(const char *path)
+{
+	struct uw_module *module;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool ok = false;
+
+	if (uw_module_open(fd, &module) == 0) {
+		ok = uw_module_lacks_info(module) ? compare_separate(module, path)
+						  : compare_own(module, path, fd);
+		uw_module_unref(module);
+	}
+	if (!ok)
+		fprintf(stderr, "%s: cannot be read, or differs\n", path);
 	close(fd);
 	return ok;
 }

@@ -284,7 +284,7 @@ static void exercise(const struct uw_module *module)
 			uw_module_read(module, segment->rva + at, word, sizeof(word));
 			uw_module_rva(module, segment->offset + at);
 			if (uw_cfi_find(&module->cfi, segment->rva + at, &fde, &gap) == UW_CFI_OK)
-				uw_cfi_row(&module->cfi, &fde, segment->rva + at, &row);
+				uw_cfi_row(&fde, segment->rva + at, &row);
 		}
 	}
 }

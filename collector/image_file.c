@@ -1,5 +1,6 @@
 #include "collector/image_file.h"
 
+#include "collector/debug_file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -58,6 +59,8 @@ static struct uw_module *try_path(const struct image_source *source, const char 
 		uw_module_unref(module);
 		module = NULL;
 	}
+	if (module != NULL)
+		debug_file_add(module, source->path, status.st_uid);
 	if (module != NULL && record->inode == 0) {
 		record->inode = status.st_ino;
 		record->device_major = major(status.st_dev);

@@ -1,6 +1,8 @@
 """Stacks against programs that know theirs: a chain, recursion, signal handlers, C++, static builds."""
 
 import os
+import shutil
+import subprocess
 
 import support as s
 
@@ -93,6 +95,37 @@ def kinds_of_binaries():
                       s.points(s.number(facts, function), s.number(facts, 'process_ns')), 3)
 
 
+def chain_exact(got):
+  """(samples in the chain, those of them with all 40 functions)."""
+  expected = ['main'] + [f'chain_{i:02}' for i in range(1, 41)]
+  inside = [(frames, count) for frames, count in s.folded(got.result) if 'chain_40' in frames]
+  return (sum(count for _, count in inside),
+          sum(count for frames, count in inside if [f for f in frames if f in expected] == expected))
+
+
+def separate_debug_files():
+  """A program without unwind information of its own: with it in .debug_frame, split off, and lost."""
+  whole, program, debug = s.target('chain-tableless'), s.scratch('program'), s.scratch('program.debug')
+  total, exact = chain_exact(s.collect_well([whole, '1000']))
+  s.check(exact >= 0.99 * total >= 400, 'debug file: .debug_frame of the program itself', f'{exact} of {total}')
+
+  shutil.copy(whole, program)
+  for arguments in (['--only-keep-debug', whole, debug], ['--strip-debug', '--add-gnu-debuglink=' + debug, program]):
+    subprocess.run(['objcopy', *arguments], check=True)
+  total, exact = chain_exact(s.collect_well([program, '1000']))
+  s.check(exact >= 0.99 * total >= 400, 'debug file: beside the program', f'{exact} of {total}')
+
+  os.mkdir(s.scratch('.debug'))
+  os.rename(debug, s.scratch('.debug/program.debug'))
+  total, exact = chain_exact(s.collect_well([program, '1000']))
+  s.check(exact >= 0.99 * total >= 400, 'debug file: in .debug', f'{exact} of {total}')
+
+  os.rename(s.scratch('.debug/program.debug'), s.scratch('elsewhere'))
+  stacks = s.summary(s.collect_well([program, '1000']).result)['stacks']
+  s.check(stacks['skipped']['no_info'] >= 400 and stacks['complete'] == 0,
+          'debug file: lost, and said to be', stacks)
+
+
 def budget():
   """Over its budget the collector leaves stacks out, and says so; samples stay."""
   got = s.collect_well([s.target('chain'), '3000'], interval='0.1ms', options=['--overhead-limit', '0.01'])
@@ -174,7 +207,8 @@ def deep_copies():
 
 
 s.start()
-for part in (chain, recursion, signal_handlers, cplusplus, kinds_of_binaries, budget, quality, guesses, deep_copies):
+for part in (chain, recursion, signal_handlers, cplusplus, kinds_of_binaries, separate_debug_files, budget, quality, guesses,
+             deep_copies):
   with s.section(part.__name__):
     part()
 s.finish()

@@ -91,7 +91,8 @@ static char *advise_skipped(const struct report_input *input, const struct quali
 				     share);
 	case PROFILE_SKIP_NO_REGS:
 		return xalloc_printf("%.1f %% of the samples came without registers, or from "
-				     "32-bit code: these have no stacks",
+				     "32-bit code of another machine than x86: these have no "
+				     "stacks",
 				     share);
 	default:
 		return xalloc_printf("%.1f %% of the stacks are incomplete for a reason that this "

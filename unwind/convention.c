@@ -51,18 +51,25 @@ enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,
 	const struct uw_machine *machine = x86_of(space);
 	const struct uw_call *call;
 	uint64_t sp, ra;
+	bool aligned;
 
 	if (!machine || !mapping || !mapping->module)
 		return UW_STEP_NONE;
 	sp = state->reg[machine->sp];
 	/* psABI, sections 3.2.2 (x86-64) and 2.2.2 (i386): at a function's entry the stack pointer
-	   plus a word is a multiple of 16. */
-	if (sp % 16 != 16u - machine->word || !read_word(memory, sp, &ra) || !in_mapping(space, ra))
+	   plus a word is a multiple of 16. On i386 compilers do not keep to that where they call
+	   their own helpers, the functions that read the instruction pointer (get_pc_thunk). */
+	aligned = sp % 16 == 16u - machine->word;
+	if ((!aligned && space->arch != UW_ARCH_I386) || !read_word(memory, sp, &ra) ||
+	    !in_mapping(space, ra))
 		return UW_STEP_NONE;
 	call = uw_call_find(space, ra);
 	if (!call || !call->found)
 		return UW_STEP_NONE;
 	if (call->direct && !call_reaches(mapping, call->target, state->ip))
+		return UW_STEP_NONE;
+	if (!aligned &&
+	    (!call->direct || call->target < mapping->start || call->target >= mapping->end))
 		return UW_STEP_NONE;
 	state->ip = ra;
 	state->exact = false;

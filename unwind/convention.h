@@ -11,7 +11,8 @@
 /*
  * For the leaf in hand-written code of a module: the return address is on top of the stack where
  * the code pushed nothing. Asks for the stack alignment of a function's entry, for a call before
- * the return address and, where the call names its target, that this is the code in question.
+ * the return address and, where the call names its target, that this is the code in question; on
+ * i386 that stands in for the alignment.
  * Returns UW_STEP_OK or UW_STEP_NONE, in which case state is unchanged.
  */
 enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,

@@ -3,7 +3,8 @@
  *
  * Input: a mode byte; 17 registers; the length of the stack; the stack; the rest is, by mode, a
  * whole ELF file, an .eh_frame section, or one with its .eh_frame_hdr, for which a sound file is
- * made around it. What the walk returns must keep the promises of unwind.h.
+ * made around it. Bit 6 of the mode: the machine is i386, not x86-64. What the walk returns must
+ * keep the promises of unwind.h.
  */
 #include "unwind/unwind.h"
 
@@ -15,21 +16,34 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
 	REGISTERS = 17,
-	REG_NUM_RBP = 6,
-	REG_NUM_RSP = 7,
-	REG_NUM_RIP = 16,
+	MODE_I386 = 0x40,
 	STACK_MAX = 4096,
 	CODE_SIZE = 4096,
 	CHANGED_MAX = 256, /* bytes of the stack of which each word is changed */
 	MODES = 3
 };
 
+/* The machine of an input, and its registers that have a role. */
+struct machine {
+	enum uw_arch arch;
+	uint8_t class, elf_machine, sp, fp, ip;
+};
+
+static const struct machine x86_64 = {UW_ARCH_X86_64, ELFCLASS64, EM_X86_64, 7, 6, 16};
+static const struct machine i386 = {UW_ARCH_I386, ELFCLASS32, EM_386, 4, 5, 8};
+
 /* Where the file's code is mapped; a second mapping has none. */
 static const uint64_t code_start = 0x400000, jit_start = 0x500000;
 
 struct file {
-	Elf64_Ehdr ehdr;
-	Elf64_Phdr phdr[2];
+	union {
+		Elf64_Ehdr ehdr;
+		Elf32_Ehdr ehdr_32;
+	};
+	union {
+		Elf64_Phdr phdr[2];
+		Elf32_Phdr phdr_32[2];
+	};
 	uint8_t hdr[16];
 	uint8_t code[CODE_SIZE];
 	uint8_t frame[]; /* .eh_frame */
@@ -57,19 +71,24 @@ static void put32(uint8_t *at, int64_t value)
 	memcpy(at, &word, sizeof(word));
 }
 
-/* An ELF file whose only unwind information is frame; its addresses are its file offsets. */
-static struct uw_module *wrap(struct input input, bool own_hdr)
+static void put_headers_32(struct file *file, size_t size)
 {
-	struct uw_module *module = NULL;
-	size_t size = sizeof(struct file) + input.left;
-	struct file *file = calloc(1, size);
+	file->ehdr_32.e_entry = offsetof(struct file, code) + 100;
+	file->ehdr_32.e_phoff = offsetof(struct file, phdr);
+	file->ehdr_32.e_phnum = 2;
+	file->ehdr_32.e_phentsize = sizeof(Elf32_Phdr);
+	file->phdr_32[0] = (Elf32_Phdr){.p_type = PT_LOAD,
+					.p_flags = PF_R | PF_X,
+					.p_filesz = (Elf32_Word)size};
+	file->phdr_32[1] =
+		(Elf32_Phdr){.p_type = PT_GNU_EH_FRAME,
+			     .p_offset = offsetof(struct file, hdr),
+			     .p_vaddr = offsetof(struct file, hdr),
+			     .p_filesz = (Elf32_Word)(size - offsetof(struct file, hdr))};
+}
 
-	if (!file)
-		abort();
-	memcpy(file->ehdr.e_ident, ELFMAG, SELFMAG);
-	file->ehdr.e_ident[EI_CLASS] = ELFCLASS64;
-	file->ehdr.e_ident[EI_DATA] = ELFDATA2LSB;
-	file->ehdr.e_machine = EM_X86_64;
+static void put_headers_64(struct file *file, size_t size)
+{
 	file->ehdr.e_entry = offsetof(struct file, code) + 100;
 	file->ehdr.e_phoff = offsetof(struct file, phdr);
 	file->ehdr.e_phnum = 2;
@@ -79,6 +98,25 @@ static struct uw_module *wrap(struct input input, bool own_hdr)
 				     .p_offset = offsetof(struct file, hdr),
 				     .p_vaddr = offsetof(struct file, hdr),
 				     .p_filesz = size - offsetof(struct file, hdr)};
+}
+
+/* An ELF file whose only unwind information is frame; its addresses are its file offsets. */
+static struct uw_module *wrap(struct input input, const struct machine *machine, bool own_hdr)
+{
+	struct uw_module *module = NULL;
+	size_t size = sizeof(struct file) + input.left;
+	struct file *file = calloc(1, size);
+
+	if (!file)
+		abort();
+	memcpy(file->ehdr.e_ident, ELFMAG, SELFMAG);
+	file->ehdr.e_ident[EI_CLASS] = machine->class;
+	file->ehdr.e_ident[EI_DATA] = ELFDATA2LSB;
+	file->ehdr.e_machine = machine->elf_machine; /* in one place in both classes */
+	if (machine->class == ELFCLASS32)
+		put_headers_32(file, size);
+	else
+		put_headers_64(file, size);
 	file->hdr[0] = 1;
 	file->hdr[1] = 0x1b; /* pcrel | sdata4 */
 	file->hdr[2] = file->hdr[3] = 0xff;
@@ -96,12 +134,13 @@ static struct uw_module *wrap(struct input input, bool own_hdr)
 	return module;
 }
 
-static struct uw_module *open_module(struct input input, uint8_t mode)
+static struct uw_module *open_module(struct input input, const struct machine *machine,
+				     unsigned mode)
 {
 	struct uw_module *module = NULL;
 
 	if (mode != 0)
-		return wrap(input, mode == 2);
+		return wrap(input, machine, mode == 2);
 	if (uw_module_from_memory(input.at, input.left, &module) < 0)
 		return NULL;
 	return module;
@@ -167,7 +206,7 @@ static void walk_checked(struct uw_space *space, struct uw_history *history,
 
 /* The same stack again, with one word changed at a time. */
 static void walk_changed(struct uw_space *space, struct uw_history *history, struct uw_regs *regs,
-			 const struct uw_stack *stack, uint8_t *bytes)
+			 const struct uw_stack *stack, uint8_t *bytes, unsigned fp)
 {
 	for (size_t at = 0; at + 8 <= stack->size && at < CHANGED_MAX; at += 8) {
 		uint8_t word[8];
@@ -179,16 +218,17 @@ static void walk_changed(struct uw_space *space, struct uw_history *history, str
 			memset(bytes + at, 0, sizeof(word));
 		walk_checked(space, history, regs, stack);
 		memcpy(bytes + at, word, sizeof(word));
-		regs->value[REG_NUM_RBP] ^= at;
+		regs->value[fp] ^= at;
 		walk_checked(space, history, regs, stack);
-		regs->value[REG_NUM_RBP] ^= at;
+		regs->value[fp] ^= at;
 	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = {.at = data, .left = size};
-	struct uw_space *space = uw_space_create(UW_ARCH_X86_64);
+	const struct machine *machine = size > 0 && data[0] & MODE_I386 ? &i386 : &x86_64;
+	struct uw_space *space = uw_space_create(machine->arch);
 	struct uw_stack stack;
 	struct uw_regs regs = {0};
 	struct uw_history *history = uw_history_create();
@@ -198,25 +238,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	take(&input, &mode, sizeof(mode));
 	take(&input, regs.value, REGISTERS * sizeof(regs.value[0]));
+	for (size_t i = 0; machine == &i386 && i < REGISTERS; i++)
+		regs.value[i] = (uint32_t)regs.value[i];
 	take(&input, &stack_size, sizeof(stack_size));
 	stack_size %= STACK_MAX;
 	bytes = malloc(stack_size ? stack_size : 1);
 	if (!space || !bytes || !history)
 		abort();
 	take(&input, bytes, stack_size);
-	stack = (struct uw_stack){.base = regs.value[REG_NUM_RSP],
+	stack = (struct uw_stack){.base = regs.value[machine->sp],
 				  .bytes = bytes,
 				  .size = stack_size,
 				  .requested = stack_size + (size_t)(mode & 0x80)};
-	module = open_module(input, mode % MODES);
+	module = open_module(input, machine, (mode & ~(unsigned)MODE_I386) % MODES);
 	uw_space_map(space, code_start, code_start + 0x10000, 0, module, 1);
 	uw_space_map(space, jit_start, jit_start + 0x10000, 0, NULL, 2);
 	uw_module_unref(module);
 	walk_checked(space, history, &regs, &stack);
 	/* Again in the middle of the code, whatever the sampled address was. */
-	regs.value[REG_NUM_RIP] = code_start + offsetof(struct file, code) + 16;
+	regs.value[machine->ip] = code_start + offsetof(struct file, code) + 16;
 	walk_checked(space, history, &regs, &stack);
-	walk_changed(space, history, &regs, &stack, bytes);
+	walk_changed(space, history, &regs, &stack, bytes, machine->fp);
 	uw_history_destroy(history);
 	uw_space_destroy(space);
 	free(bytes);

@@ -3,7 +3,7 @@
  *
  * Input: a mode byte; 17 registers; the length of the stack; the stack; the rest is the expression.
  * Bit 0 of mode: the stack of the expression starts with a value; bit 1: some registers are
- * unknown.
+ * unknown; bit 2: words have 4 bytes.
  */
 #include "unwind/expression.h"
 
@@ -51,10 +51,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				  .requested = stack_size};
 	if (size > 0)
 		memcpy(code, data, size);
+	if (mode & 4) {
+		memory.word = 4;
+		for (unsigned reg = 0; reg < REGISTERS; reg++)
+			state.reg[reg] = (uint32_t)state.reg[reg];
+	}
 	if (mode & 2)
 		state.known &= 0x5a5a5;
 	step = uw_expression_eval(code, size < UINT16_MAX ? size : UINT16_MAX,
 				  mode & 1 ? &initial : NULL, 0x400000, &state, &memory, &value);
+	if (step == UW_STEP_OK && memory.word == 4 && value > UINT32_MAX)
+		__builtin_trap();
 	if (step != UW_STEP_OK && step != UW_STEP_READ && step != UW_STEP_BAD)
 		__builtin_trap();
 	free(code);

@@ -6,6 +6,7 @@ named in SEEDS. Inputs that fail stay in BUILD_DIRECTORY/failures."""
 
 import fcntl
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -67,7 +68,23 @@ def tbrw_calls_seeds(_source, _directory, folder):
       file.write(bytes(byte for step in order for byte in step))
 
 
-SEEDS = {'fuzz_tbrw': tbrw_seeds, 'fuzz_tbrw_calls': tbrw_calls_seeds}
+def unwind_seeds(_source, _directory, folder):
+  """A stack of frame records in code with the ordinary rules, for both x86 machines (fuzz_unwind.c)."""
+  code, frame_rva, sp = 192, 4288, 0x7ffe0000
+  for mode, word, ip_number, sp_number, fp_number in ((1, 8, 16, 7, 6), (0x41, 4, 8, 4, 5)):
+    registers = [sp] * 17
+    registers[ip_number] = 0x400000 + code + 20
+    stack = b''.join((sp + 2 * word * (i + 1)).to_bytes(word, 'little') + (0x400000 + code + 203).to_bytes(word, 'little')
+                     for i in range(31)) + bytes(2 * word)
+    cie = bytes([20, 0, 0, 0, 0, 0, 0, 0, 1]) + b'zR\0' + bytes(
+        [1, 0x80 - word, ip_number, 1, 0x1b, 0x0c, sp_number, word, 0x80 | ip_number, 1, 0, 0])
+    rules = bytes([0, 0x41, 0x0e, 2 * word, 0x80 | fp_number, 2, 0x41, 0x0d, fp_number])
+    fde = struct.pack('<IIiI', 12 + len(rules), len(cie) + 4, code - (frame_rva + len(cie) + 8), 4096) + rules
+    with open(f'{folder}/{word}', 'wb') as file:
+      file.write(struct.pack('<B17QH', mode, *registers, len(stack)) + stack + cie + fde)
+
+
+SEEDS = {'fuzz_tbrw': tbrw_seeds, 'fuzz_tbrw_calls': tbrw_calls_seeds, 'fuzz_unwind': unwind_seeds}
 
 
 def main():

@@ -172,6 +172,37 @@ START_TEST(hostile_vdso)
 	source.end = source.start + (1 << 30);
 	ck_assert_uint_eq(image_table_get(table, &source), 1);
 	ck_assert_ptr_null(image_module(table, 1));
+	source.start = 0x7ffff7fc0000;
+	source.end = source.start + (1 << 30);
+	ck_assert_uint_eq(image_table_get(table, &source), 2);
+	ck_assert_ptr_null(image_module(table, 2));
+}
+END_TEST
+
+/* Another image than the 64-bit one, read from a process that maps it: the first that still lives.
+ * Which file it is does not matter here, only where. */
+START_TEST(vdso_of_a_32_bit_process)
+{
+	const void *vdso = (const void *)getauxval(AT_SYSINFO_EHDR); /* NOLINT: by design */
+	if (vdso == NULL)
+		return;
+	size_t size = 4096;
+	void *copy = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	ck_assert_ptr_ne(copy, MAP_FAILED);
+	memcpy(copy, vdso, size);
+	struct image_source source = make_source(NO_PROCESS, "[vdso]");
+	source.start = (uintptr_t)copy;
+	source.end = source.start + size;
+	ck_assert_uint_eq(image_table_get(table, &source), 1);
+	ck_assert_ptr_null(image_module(table, 1));
+	source.pid = (uint32_t)getpid();
+	ck_assert_uint_eq(image_table_get(table, &source), 1);
+	ck_assert_ptr_nonnull(image_module(table, 1));
+	ck_assert_str_eq(image_path(table, 1), "[vdso32]");
+	ck_assert(!image_is_32bit(table, 1)); /* this one is not */
+	ck_assert(!image_is_32bit(table, 0));
+	munmap(copy, size);
 }
 END_TEST
 
@@ -393,6 +424,7 @@ int main(void)
 	tcase_add_test(tcase, own_program);
 	tcase_add_test(tcase, own_vdso);
 	tcase_add_test(tcase, hostile_vdso);
+	tcase_add_test(tcase, vdso_of_a_32_bit_process);
 	tcase_add_test(tcase, generated_code_belongs_to_its_process);
 	tcase_add_loop_test(tcase, names_of_files, 0, (int)(sizeof(paths) / sizeof(paths[0])));
 	tcase_add_test(tcase, file_by_inode);

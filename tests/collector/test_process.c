@@ -140,19 +140,23 @@ END_TEST
 
 static void assert_found(uint64_t address, uint32_t image)
 {
-	uint32_t tag = UW_TAG_NONE;
-	uint64_t rva;
-	uw_space_find(process_space(process, &context, false), address, &tag, &rva);
-	ck_assert_uint_eq(tag, image);
+	for (int is_32bit = 0; is_32bit < 2; is_32bit++) {
+		uint32_t tag = UW_TAG_NONE;
+		uint64_t rva;
+		uw_space_find(process_space(process, &context, is_32bit), address, &tag, &rva);
+		ck_assert_uint_eq(tag, image);
+	}
 }
 
-/* Made when it is first used, and kept in step from then on. */
+/* One for each width of code, made when it is first used, and kept in step from then on. */
 START_TEST(address_space)
 {
 	map(0x400000, 0x500000, "/bin/app", 10);
 	ck_assert_ptr_null(process->space);
 	assert_found(0x400000, 1);
 	ck_assert_ptr_nonnull(process->space);
+	ck_assert_ptr_nonnull(process->space_32);
+	ck_assert_ptr_ne(process->space, process->space_32);
 	map(0x480000, 0x580000, "/lib/a.so", 11);
 	assert_found(0x47ffff, 1);
 	assert_found(0x480000, 2);

@@ -196,6 +196,45 @@ START_TEST(sample_as_the_kernel_writes_it)
 }
 END_TEST
 
+/* Of 32-bit code the kernel gives the same registers, with what it finds in those that are not
+ * there. */
+START_TEST(registers_of_32_bit_code)
+{
+	if (registers_machine(false)->arch != UW_ARCH_X86_64)
+		return;
+	struct record_format format = {.registers = true};
+	uint64_t words[] = {
+		0,       0x8049000,  (uint64_t)201 << 32 | 200,
+		5000000, 7,          1000000,
+		1, /* 32-bit */
+		0xa,     0xb,        0xc,
+		0xd,     0x51,       0xd1,
+		0xb9,    0xffffd000, 0x8049001,
+		0x246,   0x23,       0x2b,
+		0xdead8, 9,          10,
+		11,      12,         13,
+		14,      15,
+	};
+	struct perf_event_header header = {PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER,
+					   sizeof(words)};
+	static const uint64_t dwarf[] = {0xa,  0xc,  0xd,  0xb,      0xffffd000,
+					 0xb9, 0x51, 0xd1, 0x8049001};
+	struct record record;
+	memcpy(words, &header, sizeof(header));
+	ck_assert(record_decode(&format, words, sizeof(words), &record));
+	const struct record_sample *sample = &record.sample;
+	ck_assert_int_eq(sample->abi, RECORD_REGISTERS_32);
+	ck_assert_mem_eq(sample->regs.value, dwarf, sizeof(dwarf));
+	for (size_t i = sizeof(dwarf) / sizeof(dwarf[0]); i < UW_REGS_MAX; i++)
+		ck_assert_uint_eq(sample->regs.value[i], 0);
+	ck_assert_uint_eq(sample->processor_flags, 0x246);
+	ck_assert_uint_eq(sample->code_segment, 0x23);
+	ck_assert_uint_eq(registers_machine(true)->selector, 0x23);
+	ck_assert_uint_eq(sample->regs.value[registers_machine(true)->sp], 0xffffd000);
+	ck_assert_uint_eq(sample->regs.value[registers_machine(true)->ip], 0x8049001);
+}
+END_TEST
+
 START_TEST(other_kinds)
 {
 	uint8_t bytes[256];
@@ -373,6 +412,7 @@ int main(void)
 	tcase_add_loop_test(tcase, part_of_a_stack, 1, 25);
 	tcase_add_test(tcase, stack_copied_in_part_or_not_at_all);
 	tcase_add_test(tcase, sample_as_the_kernel_writes_it);
+	tcase_add_test(tcase, registers_of_32_bit_code);
 	tcase_add_loop_test(tcase, other_kinds, 1, RECORD_FIXTURE_KINDS);
 	tcase_add_loop_test(tcase, mmap_with_build_id, 1, 21);
 	tcase_add_test(tcase, comm_of_exec);

@@ -43,12 +43,13 @@ void ring_refresh(struct ring *ring)
 	ring->head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 }
 
-/* Gives everything before the tail back to the kernel. */
+/* Gives everything before the tail back to the kernel, but what is held. */
 static void release(struct ring *ring)
 {
 	struct perf_event_mmap_page *page = ring->page;
+	uint64_t end = ring->is_held ? ring->held : ring->tail;
 	/* Release: our reads of the records are done before the kernel may write over them. */
-	__atomic_store_n(&page->data_tail, ring->tail, __ATOMIC_RELEASE);
+	__atomic_store_n(&page->data_tail, end, __ATOMIC_RELEASE);
 }
 
 size_t ring_fill(const struct ring *ring)
@@ -93,4 +94,28 @@ void ring_consume(struct ring *ring, size_t size)
 {
 	ring->tail += size;
 	release(ring);
+}
+
+/* A held record that was copied for its contiguity stays too: the next one that wraps around the
+ * end ends behind the held one's place, where the kernel cannot have written it. */
+void ring_hold(struct ring *ring)
+{
+	ring->held = ring->tail;
+	ring->is_held = true;
+}
+
+void ring_let_go(struct ring *ring)
+{
+	if (!ring->is_held)
+		return;
+	ring->is_held = false;
+	release(ring);
+}
+
+size_t ring_occupied(const struct ring *ring)
+{
+	const struct perf_event_mmap_page *page = ring->page;
+	uint64_t tail = __atomic_load_n(&page->data_tail, __ATOMIC_RELAXED);
+	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_RELAXED);
+	return (size_t)(head - tail);
 }

@@ -20,11 +20,11 @@ void ring_fixture_init(struct ring *ring, size_t size, uint64_t start)
 
 void ring_fixture_put(struct ring *ring, const void *bytes, size_t size)
 {
-	struct perf_event_mmap_page *page = ring->page;
-	ck_assert_uint_le(page->data_head - page->data_tail + size, ring->size);
+	uint64_t head = ring_fixture_head(ring);
+	ck_assert_uint_le(head - ring_fixture_tail(ring) + size, ring->size);
 	for (size_t i = 0; i < size; i++)
-		ring->data[(page->data_head + i) & (ring->size - 1)] = ((const uint8_t *)bytes)[i];
-	page->data_head += size;
+		ring->data[(head + i) & (ring->size - 1)] = ((const uint8_t *)bytes)[i];
+	ring_fixture_set_head(ring, head + size);
 }
 
 void ring_fixture_put_record(struct ring *ring, size_t size, uint8_t first)
@@ -40,17 +40,17 @@ void ring_fixture_put_record(struct ring *ring, size_t size, uint8_t first)
 uint64_t ring_fixture_head(const struct ring *ring)
 {
 	const struct perf_event_mmap_page *page = ring->page;
-	return page->data_head;
+	return __atomic_load_n(&page->data_head, __ATOMIC_RELAXED);
 }
 
 void ring_fixture_set_head(struct ring *ring, uint64_t head)
 {
 	struct perf_event_mmap_page *page = ring->page;
-	page->data_head = head;
+	__atomic_store_n(&page->data_head, head, __ATOMIC_RELEASE);
 }
 
 uint64_t ring_fixture_tail(const struct ring *ring)
 {
 	const struct perf_event_mmap_page *page = ring->page;
-	return page->data_tail;
+	return __atomic_load_n(&page->data_tail, __ATOMIC_ACQUIRE);
 }

@@ -29,7 +29,7 @@ uint64_t cpu_time_of_process_ns(pid_t pid)
 	return clock_getcpuclockid(pid, &clock) == 0 ? read_clock(clock) : 0;
 }
 
-uint64_t cpu_time_of_thread_ns(void)
+uint64_t cpu_time_of_self_ns(void)
 {
-	return read_clock(CLOCK_THREAD_CPUTIME_ID);
+	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }

@@ -12,7 +12,7 @@ uint64_t cpu_time_ns(const struct rusage *usage);
 /* CPU time of a running process so far, threads that ended included, ns; 0 when it is gone. */
 uint64_t cpu_time_of_process_ns(pid_t pid);
 
-/* CPU time of the calling thread so far, ns. */
-uint64_t cpu_time_of_thread_ns(void);
+/* CPU time of this process so far, all its threads together, ns. */
+uint64_t cpu_time_of_self_ns(void);
 
 #endif

@@ -3,10 +3,11 @@
 #define COLLECTOR_PRIORITY_H
 
 /*
- * Asks the scheduler to run this process soon after it wakes: a short slice (which anybody may
- * ask for, Linux 6.12), and the lowest nice value where that is allowed. Beside a thousand
+ * Asks the scheduler to run the calling thread soon after it wakes: a short slice (which anybody
+ * may ask for, Linux 6.12), and the lowest nice value where that is allowed. Beside a thousand
  * runnable threads the rings would overflow while we wait for our turn. The collector's use of
- * CPU is small; what it asks for is not more of it, but no delay. Children do not inherit it.
+ * CPU is small; what it asks for is not more of it, but no delay. Neither children nor new threads
+ * inherit it.
  */
 void priority_raise(void);
 

@@ -15,16 +15,10 @@
 
 #define NS_PER_S 1000000000ull
 
-static int open_merge(struct session *session, struct failure *failure)
+static int open_drain(struct session *session, struct failure *failure)
 {
-	struct record_format format = event_format(&session->sampler.config);
-	size_t count = session->sampler.cpus.count;
-	session->behind = calloc(count, sizeof(*session->behind));
-	session->merge = merge_create(session->sampler.rings, count, &format);
-	session->assembly = assembly_create(count);
-	if (session->behind == NULL || session->merge == NULL || session->assembly == NULL)
-		return failure_set(failure, FAILURE_EXIT, "out of memory");
-	return 0;
+	session->drain = drain_create(&session->sampler);
+	return session->drain != NULL ? 0 : failure_set(failure, FAILURE_EXIT, "out of memory");
 }
 
 static int open_launched(struct session *session, struct failure *failure)
@@ -34,21 +28,22 @@ static int open_launched(struct session *session, struct failure *failure)
 	if (opened > 0)
 		return failure_set(failure, FAILURE_EXIT,
 				   "the program was killed before it started");
-	if (opened < 0 || open_merge(session, failure) < 0)
+	if (opened < 0 || open_drain(session, failure) < 0)
 		return -1;
 	if (tracker_add_thread(session->tracker, pid, pid, false) < 0)
 		return failure_set(failure, FAILURE_EXIT, "out of memory");
 	return 0;
 }
 
-/* The merge needs the rings, and these come with the first thread. */
+/* The rings come with the first thread. */
 static void drain_attaching(void *user)
 {
 	struct session *session = user;
 	struct failure failure = {0};
-	if (session->merge == NULL && open_merge(session, &failure) < 0)
+	if (session->drain == NULL && open_drain(session, &failure) < 0)
 		return;
-	session_drain_all(session);
+	while (session_apply(session, DRAIN_ALL))
+		continue;
 }
 
 static int open_attached(struct session *session, struct failure *failure)
@@ -59,7 +54,7 @@ static int open_attached(struct session *session, struct failure *failure)
 		    attach_process(&session->sampler, session->tracker, options->pids[i],
 				   drain_attaching, session, failure) < 0)
 			return -1;
-	if (session->merge == NULL && open_merge(session, failure) < 0)
+	if (session->drain == NULL && open_drain(session, failure) < 0)
 		return -1;
 	attach_drop_doubles(&session->sampler, session->tracker);
 	for (size_t i = 0; i < options->pid_count; i++)
@@ -67,26 +62,26 @@ static int open_attached(struct session *session, struct failure *failure)
 	return 0;
 }
 
+/* Room for all; drain's are filled in when it starts. */
 static int open_polls(struct session *session, struct failure *failure)
 {
 	const struct options *options = session->options;
-	size_t count = 1 + options->pid_count + session->sampler.cpus.count;
-	session->polls = calloc(count, sizeof(*session->polls));
+	size_t count = 1 + options->pid_count;
+	session->polls = calloc(count + session->sampler.cpus.count, sizeof(*session->polls));
 	if (session->polls == NULL)
 		return failure_set(failure, FAILURE_EXIT, "out of memory");
-	struct pollfd *next = session->polls;
-	*next++ = (struct pollfd){.fd = session->signals.fd, .events = POLLIN};
+	for (size_t i = 0; i < count; i++)
+		session->polls[i] = (struct pollfd){.fd = -1, .events = POLLIN};
+	session->polls[0].fd = session->signals.fd;
+	session->poll_count = count;
 	for (size_t i = 0; i < options->pid_count; i++) {
 		int fd = (int)syscall(SYS_pidfd_open, options->pids[i], 0);
 		if (fd < 0 && errno != ESRCH)
 			return failure_set(failure, FAILURE_EXIT,
 					   "cannot watch process %d: %s (pidfd_open)",
 					   (int)options->pids[i], strerror(errno));
-		*next++ = (struct pollfd){.fd = fd, .events = POLLIN};
+		session->polls[i + 1].fd = fd;
 	}
-	for (size_t i = 0; i < session->sampler.cpus.count; i++)
-		*next++ = (struct pollfd){.fd = session->sampler.rings[i].fd, .events = POLLIN};
-	session->poll_count = count;
 	return 0;
 }
 
@@ -139,7 +134,7 @@ static int set_up(struct session *session, struct failure *failure)
 	    open_polls(session, failure) < 0)
 		return -1;
 	session->start_ns = session_is_launch(session) ? clock_now() : session->start_ns;
-	session->start_cpu_ns = cpu_time_of_thread_ns();
+	session->start_cpu_ns = cpu_time_of_self_ns();
 	session->next_sync_ns = session->start_ns + NS_PER_S;
 	session_note_start(session);
 	return 0;
@@ -149,7 +144,8 @@ static int finish(struct session *session, struct failure *failure)
 {
 	sampler_stop(&session->sampler);
 	session->end_ns = clock_now();
-	session_drain_rest(session);
+	while (session_apply(session, DRAIN_REST))
+		continue;
 	session_settle(session);
 	tracker_finish(session->tracker);
 	session_note_end(session);
@@ -165,11 +161,9 @@ static void tear_down(struct session *session)
 		if (session->polls[i].fd >= 0)
 			close(session->polls[i].fd);
 	free(session->polls);
-	free(session->behind);
+	drain_destroy(session->drain);
 	tracker_destroy(session->tracker);
 	emit_abandon(session->emit);
-	merge_destroy(session->merge);
-	assembly_destroy(session->assembly);
 	sampler_finish(&session->sampler);
 }
 
@@ -199,6 +193,8 @@ static int run(struct session *session, struct failure *failure)
 		log_line(LOG_QUIET, LOG_QUIET, "%s", failure->text);
 		failure->text[0] = '\0';
 		sampler_stop(&session->sampler);
+		drain_destroy(session->drain);
+		session->drain = NULL;
 	}
 	return result;
 }

@@ -95,13 +95,13 @@ void session_note_end(struct session *session)
 	struct emit *emit = session->emit;
 	uint64_t now = session->end_ns;
 	struct rusage self;
-	struct merge_counts merge;
 	struct tracker_counts counts;
+	struct drain_counts drained;
 	getrusage(RUSAGE_SELF, &self);
-	merge_counts(session->merge, &merge);
 	tracker_counts(session->tracker, &counts);
-	if (merge.malformed > 0)
-		emit_note(emit, PROFILE_NOTE_RECORDS_LOST, now, merge.malformed, 0, 0,
+	drain_counts(session->drain, &drained);
+	if (drained.malformed > 0)
+		emit_note(emit, PROFILE_NOTE_RECORDS_LOST, now, drained.malformed, 0, 0,
 			  "records that could not be read");
 	emit_note(emit, PROFILE_NOTE_ELAPSED, now, now - session->start_ns, 0, 0, NULL);
 	if (session->target.ended)
@@ -111,7 +111,8 @@ void session_note_end(struct session *session)
 	if (session->target.ended)
 		emit_note(emit, PROFILE_NOTE_RUSAGE_CPU, now, session->target.cpu_ns,
 			  (uint32_t)session->target.pid, 0, NULL);
-	emit_note(emit, PROFILE_NOTE_STACK_COPY, now, counts.stack_copy_bytes, 0, 0, NULL);
+	emit_note(emit, PROFILE_NOTE_STACK_COPY, now,
+		  counts.stack_copy_bytes + drained.left_out_bytes, 0, 0, NULL);
 	emit_note(emit, PROFILE_NOTE_COLLECTOR_RSS, now, (uint64_t)self.ru_maxrss * 1024, 0, 0,
 		  NULL);
 	emit_note(emit, PROFILE_NOTE_COLLECTOR_CPU, now, cpu_time_ns(&self), 0, 0, NULL);
@@ -119,6 +120,7 @@ void session_note_end(struct session *session)
 
 void session_report(const struct session *session)
 {
+	struct drain_counts drained;
 	struct tracker_counts counts;
 	char lost[64] = "";
 	char more[64] = "";
@@ -134,4 +136,7 @@ void session_report(const struct session *session)
 		 (double)counts.cpu_ns / 1e9, more, (unsigned long long)counts.samples, lost,
 		 (unsigned long long)counts.threads, counts.threads == 1 ? "" : "s",
 		 (double)(session->end_ns - session->start_ns) / 1e9, session->result.directory);
+	drain_counts(session->drain, &drained);
+	log_line(session->log, LOG_VERBOSE, "%llu records were copied to make room in the rings",
+		 (unsigned long long)drained.copied);
 }

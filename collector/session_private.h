@@ -1,12 +1,15 @@
-/* What the session's files share: session.c sets up and takes down, session_collect.c is the loop
- * in between, session_notes.c says at the start and the end what the collection was. */
+/*
+ * What the session's files share: session.c sets up and takes down, session_collect.c is the loop
+ * in between, session_notes.c says at the start and the end what the collection was.
+ *
+ * All of it is one thread's, and with it the tracker and the file; the rings are drain's.
+ */
 #ifndef COLLECTOR_SESSION_PRIVATE_H
 #define COLLECTOR_SESSION_PRIVATE_H
 
-#include "collector/assembly.h"
+#include "collector/drain.h"
 #include "collector/emit.h"
 #include "collector/log.h"
-#include "collector/merge.h"
 #include "collector/options.h"
 #include "collector/result.h"
 #include "collector/sampler.h"
@@ -30,11 +33,10 @@ struct session {
 	struct result result;
 	struct emit *emit;
 	struct sampler sampler;
-	struct merge *merge;
-	struct assembly *assembly;
-	bool *behind; /* per ring: stacks are left out */
+	struct drain *drain;
+	bool has_drain_thread;
 	struct tracker *tracker;
-	struct pollfd *polls; /* signals, then attached processes, then rings */
+	struct pollfd *polls; /* signals, then attached processes, then drain's */
 	size_t poll_count;
 	uint64_t start_ns;
 	uint64_t start_cpu_ns;    /* the collector's own CPU time at the start */
@@ -49,12 +51,8 @@ static inline bool session_is_launch(const struct session *session)
 	return session->options->program != NULL;
 }
 
-/* Applies all records that the rings hold by now. user: the session. */
-void session_drain_all(void *user);
-
-/* As session_drain_all, once nothing more comes: samples whose parts are not all there are applied
- * as they are. */
-void session_drain_rest(struct session *session);
+/* Applies the records that drain has, once around. Returns whether there may be more. */
+bool session_apply(struct session *session, enum drain_extent extent);
 
 /* Takes the pending signals: forwards them, or ends the collection. */
 void session_handle_signals(struct session *session);

@@ -1,6 +1,9 @@
 """Bad result directories, a full disk, kill -9: a clear message, no crash, and what was written is readable."""
 
+import ctypes
 import os
+import re
+import resource
 import signal
 import subprocess
 import time
@@ -113,6 +116,75 @@ def kill_target():
           total['samples'])
 
 
+PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH, WALL = 0x4206, 0x4207, 17, 0x40000000
+
+
+def cpu_seconds(pid):
+  with open(f'/proc/{pid}/stat', encoding='ascii') as file:
+    fields = file.read().rpartition(')')[2].split()
+  return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+def stop_thread(tid, until):
+  """Stops one thread for a while, as a disk that does not take data does."""
+  libc = ctypes.CDLL(None, use_errno=True)
+  for request in (PTRACE_SEIZE, PTRACE_INTERRUPT):
+    if libc.ptrace(request, tid, None, None) < 0:
+      raise OSError(ctypes.get_errno(), 'ptrace')
+  os.waitpid(tid, WALL)
+  s.wait_for(until, timeout=60)
+  libc.ptrace(PTRACE_DETACH, tid, None, None)
+
+
+def stalled(interval, seconds):
+  """A collection whose main thread stands still for so much of the program's CPU time: the summary, and how many
+  records waited."""
+  result = s.new_result()
+  process = subprocess.Popen([s.tool('tbcollect'), '-v', '-i', interval, '--unwind', 'copy', '--overhead-limit', '0',
+                              '-r', result, '--', s.target('split'), '5000'],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+  time.sleep(0.7)
+  with open(f'/proc/{process.pid}/task/{process.pid}/children', encoding='ascii') as file:
+    target = int(file.read().split()[0])
+  before = cpu_seconds(target)
+  stop_thread(process.pid, lambda: cpu_seconds(target) >= before + seconds)
+  _, err = process.communicate(timeout=60)
+  s.check(process.returncode == 0, f'stalled for {seconds} s: status', f'{process.returncode} {err.strip()[-200:]}')
+  waited = re.search(r'(\d+) records were copied', err)
+  return s.summary(result), int(waited.group(1)) if waited else 0
+
+
+def stalled_collector():
+  total, waited = stalled('1ms', 0.4)
+  stacks = total['stacks']
+  s.check(total['samples_lost'] == 0 and waited > 100, 'stalled for 0.4 s: nothing is lost',
+          f'{total["samples_lost"]} lost, {waited} waited')
+  s.check(stacks['complete'] >= 0.99 * total['samples'], 'stalled for 0.4 s: nor is any stack', stacks)
+  # More than the queue may hold of stacks: those are left out, samples are not.
+  total, waited = stalled('0.1ms', 2)
+  stacks = total['stacks']
+  skipped = stacks['skipped'].get('budget', 0)
+  s.check(total['samples_lost'] == 0 and waited > 5000, 'stalled for 2 s at 0.1 ms: no sample is lost',
+          f'{total["samples_lost"]} lost, {waited} waited')
+  s.check(1000 < skipped < waited, 'stalled for 2 s at 0.1 ms: stacks are left out, and counted', stacks)
+  s.check_ratio('stalled for 2 s at 0.1 ms: CPU time by samples', total['samples'] * 0.0001, total['cpu_time_s'], 5)
+
+
+def no_threads():
+  """A limit of processes that leaves room for the program only."""
+  if os.getuid() != 0:
+    s.note('no threads: not tried: only root can become a user that has no other process')
+    return
+  lonely = 54321
+  got = s.collect([s.target('chain'), '500'], options=['-v'], uid=lonely, cwd='/',
+                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NPROC, (2, 2)))
+  s.check(got.status == 0 and 'no thread to watch the rings' in got.stderr, 'no threads: collects all the same',
+          f'{got.status} {got.stderr.strip()[-300:]}')
+  total = s.summary(got.result)
+  s.check(total['complete'] and total['samples_lost'] == 0 and total['samples'] >= 400, 'no threads: samples',
+          f'{total["samples"]}, {total["samples_lost"]} lost')
+
+
 def damaged_results():
   """Truncated and overwritten files never crash a reader."""
   got = s.collect_well([s.target('chain'), '300'])
@@ -135,7 +207,8 @@ def damaged_results():
 
 
 s.start()
-for part in (bad_directories, full_disk, kill_collector, kill_target, damaged_results):
+for part in (bad_directories, full_disk, kill_collector, kill_target, stalled_collector, no_threads,
+             damaged_results):
   with s.section(part.__name__):
     part()
 s.finish()

@@ -1,0 +1,69 @@
+/*
+ * Takes the records out of the rings: in order of time, with samples whole.
+ *
+ * The caller gets them straight from the rings, without a copy, as long as it keeps up. A thread
+ * watches the rings: when one fills up because the caller is busy, be it with unwinding or waiting
+ * for the disk, the thread copies what the rings hold into a queue and gives their space back, so
+ * that nothing is lost. The caller then gets the queue's records first.
+ *
+ * All functions are for the thread that created it.
+ */
+#ifndef COLLECTOR_DRAIN_H
+#define COLLECTOR_DRAIN_H
+
+#include "collector/record.h"
+#include "collector/sampler.h"
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { DRAIN_POLL_MS = 200 }; /* how long records may lie in a ring that does not fill up */
+
+struct drain;
+
+/* The sampler is borrowed and has its rings; from here on they, and what the sampler knows of lost
+ * records, belong to drain. NULL: out of memory. */
+struct drain *drain_create(struct sampler *sampler);
+void drain_destroy(struct drain *drain); /* accepts NULL; ends the thread */
+
+/* Starts the thread. 0, or an error number: there can be none, and the caller must come as soon as
+ * the rings fill up. */
+int drain_start(struct drain *drain);
+
+/* What to poll to come in time, and at least each DRAIN_POLL_MS without the thread: writes one
+ * entry with it, one for each ring without it. Returns their number. */
+size_t drain_polls(const struct drain *drain, struct pollfd *polls);
+
+enum drain_extent {
+	DRAIN_SETTLED, /* what is surely complete: a record is seen a moment after its time */
+	DRAIN_ALL,     /* what the rings hold */
+	DRAIN_REST     /* the same, once nothing more comes: parts of samples as they are */
+};
+
+struct drain_item {
+	const struct record *record;
+	size_t ring_index;
+	bool left_out; /* to be skipped: records come faster than they are taken */
+};
+
+/* A round: begin, any number of next, end. DRAIN_REST ends the thread, and waits for it. */
+void drain_begin(struct drain *drain, enum drain_extent extent);
+
+/* The next record, valid until the next call; false when there is none for now. */
+bool drain_next(struct drain *drain, struct drain_item *item);
+void drain_end(struct drain *drain);
+
+/* Whether the thread leaves out all stacks from now on, since they will not be used. */
+void drain_leave_out(struct drain *drain, bool leave_out);
+
+struct drain_counts {
+	uint64_t malformed;      /* records that did not decode, rings found broken */
+	uint64_t copied;         /* records that went through the queue */
+	uint64_t left_out_bytes; /* of stacks that the items do not have */
+};
+
+/* After DRAIN_REST. */
+void drain_counts(const struct drain *drain, struct drain_counts *counts);
+
+#endif

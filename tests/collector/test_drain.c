@@ -1,0 +1,344 @@
+/* Draining: the same records in the same order, whether the caller or the thread empties the rings.
+ */
+#include "collector/drain.h"
+
+#include "tests/collector/ring_fixture.h"
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum { RINGS = 2, SIZE = 1024 * 1024, NAME_SIZE = 2000, WAIT_MS = 20000, BASE = 0x7ffc0000 };
+
+static struct ring rings[RINGS];
+static struct sampler sampler;
+static struct drain *drain;
+static char name[NAME_SIZE];
+static uint32_t put_count;
+static uint32_t taken;
+
+static void set_up(void)
+{
+	memset(name, 'n', sizeof(name) - 1);
+	for (size_t i = 0; i < RINGS; i++) {
+		ring_fixture_init(&rings[i], SIZE, 0);
+		rings[i].fd = eventfd(0, EFD_CLOEXEC); /* what the thread polls */
+		ck_assert_int_ge(rings[i].fd, 0);
+	}
+	sampler = (struct sampler){.cpus = {.count = RINGS}, .rings = rings, .ring_size = SIZE};
+	sampler.config.raw = true;
+	put_count = taken = 0;
+	drain = drain_create(&sampler);
+	ck_assert_ptr_nonnull(drain);
+}
+
+static void tear_down(void)
+{
+	drain_destroy(drain);
+	for (size_t i = 0; i < RINGS; i++) {
+		close(rings[i].fd);
+		ring_finish(&rings[i]);
+	}
+}
+
+static void put_record(struct record *record, size_t ring)
+{
+	uint8_t bytes[UINT16_MAX];
+	struct record_format format = event_format(&sampler.config);
+	record->tid = put_count;
+	record->time_ns = ++put_count;
+	size_t size = record_encode(&format, record, bytes, sizeof(bytes));
+	ck_assert_uint_gt(size, 0);
+	ring_fixture_put(&rings[ring], bytes, size);
+}
+
+static void put(size_t ring)
+{
+	struct record record = {.kind = RECORD_COMM, .comm = {.name = name}};
+	put_record(&record, ring);
+}
+
+static void put_part(size_t ring, uint32_t tid, uint32_t offset, uint32_t size, uint32_t total)
+{
+	static uint8_t bytes[32768];
+	struct record record = {.kind = RECORD_SAMPLE};
+	memset(bytes, (int)(offset / 100), sizeof(bytes));
+	record.sample.abi = RECORD_REGISTERS_64;
+	record.sample.regs.value[7] = BASE;
+	record.sample.regs.value[31] = BASE;
+	record.sample.stack = (struct uw_stack){BASE, bytes, size, size};
+	record.sample.part = (struct record_part){offset, total, 0};
+	uint32_t before = put_count;
+	put_count = tid;
+	put_record(&record, ring);
+	put_count = before;
+}
+
+/* Fills a ring up to three quarters. Returns how many records that are. */
+static uint32_t crowd(size_t ring)
+{
+	uint32_t before = put_count;
+	while (ring_fixture_head(&rings[ring]) - ring_fixture_tail(&rings[ring]) < SIZE / 4 * 3)
+		put(ring);
+	return put_count - before;
+}
+
+/* As the kernel does when a quarter of a ring is full. */
+static void wake(size_t ring)
+{
+	ck_assert_int_eq(eventfd_write(rings[ring].fd, 1), 0);
+}
+
+static void sleep_again(size_t ring)
+{
+	eventfd_t value;
+	ck_assert_int_eq(eventfd_read(rings[ring].fd, &value), 0);
+}
+
+static void wait_for_tail(size_t ring, uint64_t tail)
+{
+	for (int i = 0; i < WAIT_MS && ring_fixture_tail(&rings[ring]) != tail; i++)
+		poll(NULL, 0, 1);
+	ck_assert_uint_eq(ring_fixture_tail(&rings[ring]), tail);
+}
+
+static struct drain_item next(void)
+{
+	struct drain_item item = {0};
+	ck_assert(drain_next(drain, &item));
+	ck_assert_int_eq(item.record->kind, RECORD_COMM);
+	ck_assert_uint_eq(item.record->tid, taken);
+	ck_assert_str_eq(item.record->comm.name, name);
+	taken++;
+	return item;
+}
+
+static void assert_none(void)
+{
+	struct drain_item item;
+	ck_assert(!drain_next(drain, &item));
+}
+
+static uint64_t copied(void)
+{
+	struct drain_counts counts;
+	drain_counts(drain, &counts);
+	ck_assert_uint_eq(counts.malformed, 0);
+	return counts.copied;
+}
+
+/* Straight from the rings: a record's space goes back when the next one is asked for. */
+static void take_in_place(void)
+{
+	uint64_t first = ring_fixture_tail(&rings[0]);
+	uint64_t second = ring_fixture_tail(&rings[1]);
+	put(0);
+	put(1);
+	put(0);
+	drain_begin(drain, DRAIN_SETTLED);
+	ck_assert_uint_eq(next().ring_index, 0);
+	ck_assert_uint_eq(ring_fixture_tail(&rings[0]), first);
+	ck_assert_uint_eq(next().ring_index, 1);
+	ck_assert_uint_gt(ring_fixture_tail(&rings[0]), first);
+	ck_assert_uint_eq(ring_fixture_tail(&rings[1]), second);
+	next();
+	drain_end(drain);
+	for (size_t i = 0; i < RINGS; i++)
+		ck_assert_uint_eq(ring_fixture_tail(&rings[i]), ring_fixture_head(&rings[i]));
+	drain_begin(drain, DRAIN_SETTLED);
+	assert_none();
+	drain_end(drain);
+}
+
+START_TEST(alone_in_place)
+{
+	struct pollfd polls[RINGS];
+	ck_assert_uint_eq(drain_polls(drain, polls), RINGS);
+	for (size_t i = 0; i < RINGS; i++)
+		ck_assert_int_eq(polls[i].fd, rings[i].fd);
+	take_in_place();
+	drain_begin(drain, DRAIN_REST);
+	assert_none();
+	ck_assert_uint_eq(copied(), 0);
+}
+END_TEST
+
+START_TEST(beside_thread_in_place)
+{
+	struct pollfd polls[RINGS];
+	ck_assert_int_eq(drain_start(drain), 0);
+	ck_assert_uint_eq(drain_polls(drain, polls), 1);
+	take_in_place();
+	/* The thread says that there is something, and leaves it where it is. */
+	put(1);
+	ck_assert_int_eq(poll(polls, 1, WAIT_MS), 1);
+	drain_begin(drain, DRAIN_SETTLED);
+	next();
+	assert_none();
+	drain_end(drain);
+	drain_begin(drain, DRAIN_REST);
+	assert_none();
+	ck_assert_uint_eq(copied(), 0);
+}
+END_TEST
+
+/* What is too young may not be whole yet, unless everything is asked for. */
+START_TEST(unsettled)
+{
+	struct drain_item item;
+	struct record record = {.kind = RECORD_COMM, .comm = {.name = name}};
+	uint8_t bytes[4096];
+	struct record_format format = event_format(&sampler.config);
+	record.time_ns = UINT64_MAX - 1;
+	ring_fixture_put(&rings[0], bytes, record_encode(&format, &record, bytes, sizeof(bytes)));
+	drain_begin(drain, DRAIN_SETTLED);
+	assert_none();
+	drain_end(drain);
+	drain_begin(drain, DRAIN_ALL);
+	ck_assert(drain_next(drain, &item));
+	drain_end(drain);
+}
+END_TEST
+
+/* Without the thread, stacks are left out from half of a ring until a quarter. */
+START_TEST(alone_behind)
+{
+	uint32_t count = crowd(0);
+	uint32_t left_out = 0;
+	drain_begin(drain, DRAIN_SETTLED);
+	for (uint32_t i = 0; i < count; i++) {
+		bool is_left_out = next().left_out;
+		left_out += is_left_out;
+		ck_assert(i > 0 || is_left_out);
+	}
+	drain_end(drain);
+	ck_assert_uint_ge(left_out, count * 6 / 10);
+	ck_assert_uint_le(left_out, count * 7 / 10);
+}
+END_TEST
+
+/* While the caller is busy with one record, the thread makes room in all rings, and the caller's
+ * record stays. */
+START_TEST(thread_makes_room)
+{
+	struct drain_item item;
+	put(0);
+	uint32_t count = 1 + crowd(0) + crowd(1);
+	drain_begin(drain, DRAIN_SETTLED);
+	item = next();
+	ck_assert_int_eq(drain_start(drain), 0);
+	wake(0);
+	wait_for_tail(1, ring_fixture_head(&rings[1]));
+	sleep_again(0);
+	ck_assert_uint_eq(ring_fixture_tail(&rings[0]), 0);
+	ck_assert_str_eq(item.record->comm.name, name);
+	count += crowd(1);
+	while (taken < count)
+		ck_assert(!next().left_out);
+	assert_none();
+	drain_end(drain);
+	for (size_t i = 0; i < RINGS; i++)
+		ck_assert_uint_eq(ring_fixture_tail(&rings[i]), ring_fixture_head(&rings[i]));
+	ck_assert_uint_gt(copied(), 0);
+	take_in_place();
+}
+END_TEST
+
+/* Whatever the thread is doing when the end comes, all records come, in order. */
+START_TEST(rest)
+{
+	ck_assert_int_eq(drain_start(drain), 0);
+	for (int i = 0; i < 10; i++) {
+		crowd(0);
+		wake(0);
+		wait_for_tail(0, ring_fixture_head(&rings[0]));
+		sleep_again(0);
+	}
+	crowd(1);
+	drain_begin(drain, DRAIN_REST);
+	while (taken < put_count)
+		next();
+	assert_none();
+	drain_end(drain);
+	ck_assert_uint_gt(copied(), put_count / 2);
+}
+END_TEST
+
+/* The caller gave up while the queue is full. */
+START_TEST(given_up)
+{
+	ck_assert_int_eq(drain_start(drain), 0);
+	for (size_t bytes = 0; bytes < (size_t)80 << 20; bytes += SIZE / 4 * 3) {
+		crowd(0);
+		wake(0);
+		uint64_t head = ring_fixture_head(&rings[0]);
+		for (int i = 0; i < 300 && ring_fixture_tail(&rings[0]) != head; i++)
+			poll(NULL, 0, 1);
+		if (ring_fixture_tail(&rings[0]) != head)
+			return; /* it waits: destroying it must not */
+		sleep_again(0);
+	}
+	ck_abort_msg("the queue has no end");
+}
+END_TEST
+
+static void assert_sample(const struct drain_item *item, uint32_t tid, size_t size)
+{
+	const struct record_sample *sample = &item->record->sample;
+	ck_assert_int_eq(item->record->kind, RECORD_SAMPLE);
+	ck_assert_uint_eq(item->record->tid, tid);
+	ck_assert_uint_eq(sample->stack.size, size);
+	for (size_t i = 0; i < size; i++)
+		ck_assert_uint_eq(sample->stack.bytes[i], i < 1000 ? 0 : 10);
+}
+
+/* A sample in two parts, one that another record cuts, and one that the end cuts. */
+START_TEST(parts)
+{
+	struct drain_item item;
+	put_part(0, 50, 0, 1000, 3000);
+	put_part(0, 50, 1000, 2000, 3000);
+	put_part(0, 60, 0, 1000, 3000);
+	put_count = 61;
+	taken = 61;
+	put(0);
+	put_part(1, 70, 0, 1000, 3000);
+	drain_begin(drain, DRAIN_SETTLED);
+	ck_assert(drain_next(drain, &item));
+	assert_sample(&item, 50, 3000);
+	ck_assert(drain_next(drain, &item));
+	assert_sample(&item, 60, 1000);
+	next();
+	assert_none();
+	drain_end(drain);
+	drain_begin(drain, DRAIN_REST);
+	ck_assert(drain_next(drain, &item));
+	assert_sample(&item, 70, 1000);
+	assert_none();
+	drain_end(drain);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tcase = tcase_create("drain");
+	tcase_set_timeout(tcase, 60);
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_test(tcase, alone_in_place);
+	tcase_add_test(tcase, beside_thread_in_place);
+	tcase_add_test(tcase, unsettled);
+	tcase_add_test(tcase, alone_behind);
+	tcase_add_test(tcase, thread_makes_room);
+	tcase_add_test(tcase, rest);
+	tcase_add_test(tcase, given_up);
+	tcase_add_test(tcase, parts);
+	Suite *suite = suite_create("drain");
+	suite_add_tcase(suite, tcase);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

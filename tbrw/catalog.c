@@ -313,6 +313,26 @@ static TBRW_U32 catalog_scan(struct tb5_file *file, uint64_t *last_end)
 	return ret == VT_INVALID_SAMPLE_FILE ? VT_SUCCESS : ret;
 }
 
+/* Whether the file ends in an end chunk: then what comes before is vouched for, though its index
+ * may be damaged. */
+static bool ends_whole(const struct tb5_store *store)
+{
+	struct payload payload = {NULL, 0};
+	struct tb5_end info;
+	TBRW_U32 ret = read_end(store, store->end, &payload, &info);
+
+	free(payload.bytes);
+	return ret == VT_SUCCESS;
+}
+
+/* What scanning gives, of a file that counts as incomplete then. */
+static TBRW_U32 load_by_scan(struct tb5_file *file, uint64_t *last_end)
+{
+	catalog_reset(file);
+	file->incomplete = true;
+	return catalog_scan(file, last_end);
+}
+
 TBRW_U32 tb5_catalog_load(struct tb5_file *file)
 {
 	uint64_t size = file->store.end;
@@ -321,20 +341,15 @@ TBRW_U32 tb5_catalog_load(struct tb5_file *file)
 
 	if (ret != VT_INVALID_SAMPLE_FILE)
 		return ret;
-	catalog_reset(file);
-	ret = catalog_scan(file, &last_end);
-	if (ret != VT_SUCCESS)
+	ret = load_by_scan(file, &last_end);
+	if (ret != VT_SUCCESS || !last_end || ends_whole(&file->store))
 		return ret;
-	if (last_end) {
-		catalog_reset(file);
-		file->store.end = last_end;
-		ret = catalog_load_index(file, last_end);
-		if (ret != VT_INVALID_SAMPLE_FILE)
-			return ret;
-		catalog_reset(file);
-		file->store.end = size;
-		ret = catalog_scan(file, &last_end);
-	}
-	file->incomplete = true;
-	return ret;
+	catalog_reset(file);
+	file->store.end = last_end;
+	file->incomplete = false;
+	ret = catalog_load_index(file, last_end);
+	if (ret != VT_INVALID_SAMPLE_FILE)
+		return ret;
+	file->store.end = size;
+	return load_by_scan(file, &last_end);
 }

@@ -3,11 +3,10 @@
 #include <stdlib.h>
 
 #include "tbrw/crc32c.h"
+#include "tbrw/rescan.h"
 
 /* Records of a list that are read at a time. */
 #define RECORDS_EACH 4096u
-
-#define RESCANS_MAX 8u
 
 void tb5_extents_finish(struct tb5_extents *extents)
 {
@@ -126,28 +125,6 @@ static TBRW_U32 load_lists(struct tb5_extents *extents, const struct tb5_store *
 	return ret;
 }
 
-/* The same from the chunks' headers; payloads are checked when they are read. */
-static TBRW_U32 load_by_scan(struct tb5_extents *extents, const struct tb5_store *store,
-			     uint16_t content, uint32_t stream)
-{
-	uint64_t at = sizeof(struct tb5_file_header);
-	TBRW_U32 ret = VT_SUCCESS;
-
-	while (ret == VT_SUCCESS && at < store->end) {
-		struct tb5_chunk_header h;
-
-		ret = tb5_store_read_header(store, at, &h);
-		if (ret == VT_SUCCESS && h.kind == TB5_KIND_BYTES && h.content == content &&
-		    (h.stream == stream || content < TB5_STREAM_FIRST))
-			ret = tb5_extents_add(extents,
-					      &(struct tb5_extent){at + sizeof h, h.start, h.length,
-								   h.payload_crc});
-		if (ret == VT_SUCCESS)
-			at += tb5_chunk_space(h.length);
-	}
-	return ret;
-}
-
 static void forget_array(struct tb5_extents *extents)
 {
 	extents->count = 0;
@@ -162,17 +139,19 @@ TBRW_U32 tb5_extents_load(struct tb5_extents *extents, struct tb5_store *store, 
 
 	if (extents->listed || !extents->list_count)
 		return VT_SUCCESS;
+	if (extents->unreadable)
+		return VT_INVALID_SAMPLE_FILE;
 	forget_array(extents);
 	ret = load_lists(extents, store);
-	if (ret == VT_INVALID_SAMPLE_FILE && store->rescans < RESCANS_MAX) {
-		store->rescans++;
+	if (ret == VT_INVALID_SAMPLE_FILE) {
 		forget_array(extents);
-		ret = load_by_scan(extents, store, content, stream);
+		ret = tb5_rescan_add(store, content, stream, extents);
 		if (ret == VT_SUCCESS && extents->end != end)
 			ret = VT_INVALID_SAMPLE_FILE;
 		/* The next index is to have other lists. */
 		if (ret == VT_SUCCESS)
 			extents->list_count = 0;
+		extents->unreadable = ret == VT_INVALID_SAMPLE_FILE;
 	}
 	if (ret != VT_SUCCESS)
 		extents->count = 0;

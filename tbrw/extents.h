@@ -4,6 +4,7 @@
 #ifndef TBRW_EXTENTS_H
 #define TBRW_EXTENTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,7 +34,8 @@ struct tb5_extents {
 	struct tb5_list *lists;
 	size_t list_count;
 	size_t list_capacity;
-	uint64_t end; /* bytes of the sequence in the store */
+	bool unreadable; /* the lists, and looking for the chunks did not help */
+	uint64_t end;    /* bytes of the sequence in the store */
 };
 
 void tb5_extents_finish(struct tb5_extents *extents);
@@ -49,8 +51,7 @@ TBRW_U32 tb5_extents_add_list(struct tb5_extents *extents, const struct tb5_list
 
 /* Brings what the lists say into the array, once; to be called before the array is looked at or
  * added to. A list that is damaged is made up for by looking at all chunks for those of that
- * content and stream; this is done for a few lists of a file only, or one of nothing but damaged
- * lists would take forever. VT_INVALID_SAMPLE_FILE. */
+ * content and stream. VT_INVALID_SAMPLE_FILE. */
 TBRW_U32 tb5_extents_load(struct tb5_extents *extents, struct tb5_store *store, uint16_t content,
 			  uint32_t stream);
 

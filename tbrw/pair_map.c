@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "tbrw/hash.h"
-
 void tb5_pair_map_finish(struct pair_map *map)
 {
 	free(map->entries);
@@ -13,7 +11,8 @@ void tb5_pair_map_finish(struct pair_map *map)
 static struct pair_map_entry *pair_map_slot(const struct pair_map *map, uint64_t first,
 					    uint64_t second)
 {
-	uint64_t hash = tb5_hash_mix(tb5_hash_mix(map->seed ^ first) ^ second);
+	const uint64_t pair[] = {first, second};
+	uint64_t hash = tb5_hash(&map->key, pair, sizeof pair);
 	size_t mask = map->capacity - 1;
 
 	for (size_t i = hash & mask;; i = (i + 1) & mask) {
@@ -29,7 +28,7 @@ static bool pair_map_reserve(struct pair_map *map)
 {
 	struct pair_map grown = {.capacity = map->capacity ? map->capacity * 2 : 64,
 				 .count = map->count,
-				 .seed = map->capacity ? map->seed : tb5_hash_seed()};
+				 .key = map->capacity ? map->key : tb5_hash_key()};
 
 	if (map->count < map->capacity / 2)
 		return true;

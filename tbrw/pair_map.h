@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tbrw/hash.h"
+
 struct pair_map {
 	struct pair_map_entry {
 		uint64_t first;
@@ -15,7 +17,7 @@ struct pair_map {
 	} * entries;
 	size_t capacity; /* a power of two, or 0 */
 	size_t count;
-	uint64_t seed; /* of the hash */
+	struct tb5_hash_key key;
 };
 
 void tb5_pair_map_finish(struct pair_map *map);

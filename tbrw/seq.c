@@ -47,10 +47,11 @@ static TBRW_U32 read_extent(const struct tb5_seq *seq, const struct tb5_extent *
 	return ret;
 }
 
-static bool slot_holds(const struct tb5_cache_slot *slot, const struct tb5_store *store,
+static bool slot_holds(const struct tb5_cache_slot *slot, const struct tb5_seq *seq,
 		       const struct tb5_extent *extent)
 {
-	return slot->store == store && slot->extent.offset == extent->offset &&
+	return slot->store == seq->store && slot->content == seq->content &&
+	       slot->stream == seq->stream && slot->extent.offset == extent->offset &&
 	       slot->extent.start == extent->start && slot->extent.length == extent->length &&
 	       slot->extent.crc == extent->crc;
 }
@@ -66,7 +67,7 @@ static TBRW_U32 cache_load(struct tb5_cache *cache, const struct tb5_seq *seq,
 	for (size_t i = 0; i < TB5_CACHE_SLOTS; i++) {
 		struct tb5_cache_slot *s = &cache->slots[i];
 
-		if (slot_holds(s, seq->store, extent)) {
+		if (slot_holds(s, seq, extent)) {
 			s->used = cache->tick;
 			*payload = s->payload;
 			return VT_SUCCESS;
@@ -88,6 +89,8 @@ static TBRW_U32 cache_load(struct tb5_cache *cache, const struct tb5_seq *seq,
 		return ret;
 	slot->store = seq->store;
 	slot->extent = *extent;
+	slot->content = seq->content;
+	slot->stream = seq->stream;
 	slot->used = cache->tick;
 	*payload = slot->payload;
 	return VT_SUCCESS;

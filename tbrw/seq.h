@@ -30,6 +30,8 @@ struct tb5_cache {
 	struct tb5_cache_slot {
 		const struct tb5_store *store; /* NULL: empty */
 		struct tb5_extent extent;
+		uint16_t content; /* of the sequence that the extent was found to be of */
+		uint32_t stream;
 		uint64_t used; /* tick of the last use */
 		unsigned char *payload;
 		uint32_t capacity;

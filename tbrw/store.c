@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "tbrw/crc32c.h"
+#include "tbrw/rescan.h"
 
 static TBRW_U32 write_error(int error)
 {
@@ -184,6 +185,8 @@ void tb5_store_close(struct tb5_store *store)
 {
 	if (store->fd >= 0)
 		close(store->fd);
+	tb5_rescan_destroy(store->rescan);
+	store->rescan = NULL;
 	store->fd = -1;
 }
 

@@ -14,7 +14,7 @@
 struct tb5_store {
 	int fd;       /* -1: not open */
 	uint64_t end; /* where the next chunk goes; all before it is file header and whole chunks */
-	unsigned rescans; /* how often all chunks were looked at to make up for a damaged list */
+	struct tb5_rescan *rescan; /* NULL: was not needed yet */
 };
 
 /* A new file of that name with a file header, locked against other writers. An existing file is

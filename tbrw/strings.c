@@ -3,13 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tbrw/hash.h"
-
 #define FIRST_SLOTS 64u
 
 void tb5_strings_init(struct tb5_strings *strings, struct tb5_store *store)
 {
-	*strings = (struct tb5_strings){.seed = tb5_hash_seed()};
+	*strings = (struct tb5_strings){.key = tb5_hash_key()};
 	tb5_seq_init(&strings->seq, TB5_STRINGS, TB5_NO_STREAM, store);
 }
 
@@ -18,15 +16,6 @@ void tb5_strings_finish(struct tb5_strings *strings)
 	tb5_seq_finish(&strings->seq);
 	free(strings->text);
 	free(strings->slots);
-}
-
-static uint64_t string_hash(uint64_t seed, const char *utf8, size_t size)
-{
-	uint64_t hash = seed; /* then as FNV-1a */
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ (unsigned char)utf8[i]) * 0x100000001b3u;
-	return tb5_hash_mix(hash);
 }
 
 static uint32_t string_size_at(const struct tb5_strings *strings, uint64_t offset)
@@ -42,7 +31,7 @@ static uint64_t *strings_slot(const struct tb5_strings *strings, const char *utf
 {
 	size_t mask = strings->slot_count - 1;
 
-	for (size_t i = string_hash(strings->seed, utf8, size) & mask;; i = (i + 1) & mask) {
+	for (size_t i = tb5_hash(&strings->key, utf8, size) & mask;; i = (i + 1) & mask) {
 		uint64_t *slot = &strings->slots[i];
 		uint64_t offset = *slot - 1;
 

@@ -2,6 +2,7 @@
 #ifndef TBRW_STRINGS_H
 #define TBRW_STRINGS_H
 
+#include "tbrw/hash.h"
 #include "tbrw/seq.h"
 
 #define TB5_STRING_ID_BIT ((uint64_t)1 << 63)
@@ -15,7 +16,7 @@ struct tb5_strings {
 	uint64_t *slots;   /* offset + 1 in `text` of a string, 0: free; open addressing */
 	size_t slot_count; /* a power of two, or 0 */
 	size_t used;
-	uint64_t seed; /* of the slots' hash */
+	struct tb5_hash_key key; /* of the slots */
 };
 
 void tb5_strings_init(struct tb5_strings *strings, struct tb5_store *store);

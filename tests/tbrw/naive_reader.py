@@ -63,7 +63,8 @@ class File:
     whole = self.apply_all(chunks) and whole
     by_scan = self.summary()
     ends = [chunk[5] for chunk in chunks if chunk[0] == 7]
-    self.complete = any(self._read_index_at(at) for at in [len(data) - 64] + ends[-1:])
+    at_end = self._end_at(len(data) - 64)
+    self.complete = any(self._read_index_at(at) for at in ([len(data) - 64] if at_end else ends[-1:]))
     if self.complete and self.damaged_lists or not self.complete:
       self.apply_all(chunk for chunk in chunks if not self.complete or chunk[5] < max(ends, default=len(data)))
     elif strict and (not whole or self.summary() != by_scan):
@@ -115,7 +116,7 @@ class File:
       except Damaged:
         return chunks, False
       kind, content, stream, start, payload = chunk[:5]
-      if kind == 1:
+      if kind == 1 and (content == 1 or content in SECTION_OF):
         key = (content, stream if content >= 32 else NO_STREAM)
         if start != sizes.get(key, 0):
           return chunks, False
@@ -124,11 +125,18 @@ class File:
       at += chunk[6]
     return chunks, True
 
+  def _end_at(self, at):
+    try:
+      end = self.chunk_at(at) if at >= 64 else None
+    except Damaged:
+      return None
+    return end if end and end[0] == 7 and end[6] == 64 and struct.unpack_from('<Q', end[4], 16)[0] == at + 64 else None
+
   def _index_at(self, at):
     """What the index of the end chunk there says; None if it is not right."""
     try:
-      end = self.chunk_at(at)
-      return list(self._index(end)) if end[0] == 7 else None
+      end = self._end_at(at)
+      return list(self._index(end)) if end else None
     except Damaged:
       return None
 
@@ -143,28 +151,32 @@ class File:
         raise Damaged('index')
       entries += chunk[4]
       at += chunk[6]
-    sizes, room = {}, len(self.data)
-    for offset, kind, content, stream, end, size, crc in struct.iter_unpack('<QHHIQII', entries):
+    sizes, room = {}, end[5] + end[6]
+    for offset, kind, content, stream, until, size, crc in struct.iter_unpack('<QHHIQII', entries):
       if kind == 1:
         raise Damaged('index entry')
       if kind != 8:
         yield (kind, content, stream, 0, b'', 0, 0)
         continue
       start = sizes.get((content, stream), 0)
-      sizes[content, stream] = end
-      room -= size // 16 * 32 + end - start
-      if (size == 0 or size % 16 or offset + size > len(self.data) or room < 0
-          or not size // 16 <= end - start <= size // 16 << 24):
+      sizes[content, stream] = until
+      if offset + size > len(self.data):
         raise Damaged('index entry')
-      pieces = self._list(offset, size, crc)
-      if pieces is None or start + sum(len(piece) for piece in pieces) != end:
+      if content != 1 and content not in SECTION_OF:
+        continue
+      room -= size // 16 * 32 + until - start
+      if (size == 0 or size % 16 or offset + size > len(self.data) or room < 0
+          or not size // 16 <= until - start <= size // 16 << 24):
+        raise Damaged('index entry')
+      pieces = self._list(offset, size, crc, (content, stream, start))
+      if pieces is None or start + sum(len(piece) for piece in pieces) != until:
         self.damaged_lists = True
         continue
       for piece in pieces:
         yield (1, content, stream, start, piece, 0, 0)
         start += len(piece)
 
-  def _list(self, offset, size, crc):
+  def _list(self, offset, size, crc, owner):
     data = self.data[offset:offset + size]
     pieces, last = [], 0
     if crc32c(data) != crc:
@@ -173,8 +185,14 @@ class File:
       payload = self.data[place + 32:place + 32 + length]
       if len(payload) != length or place < last:
         return None
-      if crc32c(payload) != payload_crc:
-        raise Unreadable('payload')
+      try:
+        chunk = self.chunk_at(place)
+      except Damaged as error:
+        raise Unreadable('payload') from error
+      content, stream, start = owner
+      if chunk[:2] != (1, content) or chunk[3] != start + sum(map(len, pieces)) or chunk[4] != payload or (
+          content >= 32 and chunk[2] != stream) or crc32c(payload) != payload_crc:
+        raise Unreadable('chunk of another')
       last = place + 32 + length
       pieces.append(payload)
     return pieces
@@ -192,7 +210,7 @@ class File:
     return self.stream_at(stream, False)
 
   def apply(self, kind, content, stream, start, payload, *_):
-    if kind == 1 and not payload:
+    if kind == 1 and not payload and (content == 1 or content in SECTION_OF):
       raise Damaged('nothing')
     if kind == 1 and content == 1:
       if start != len(self.strings):

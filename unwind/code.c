@@ -1,6 +1,7 @@
 /* What the code at an address is, and the cache of the answers. */
 #include "unwind/rows.h"
 #include "unwind/space.h"
+#include "unwind/step_common.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -8,7 +9,8 @@
 
 enum {
 	ENTRY_SIZE_MAX =
-		64 /* code from e_entry on that counts as the entry point: 61 bytes in glibc */
+		64,   /* code from e_entry on that counts as the entry point: 61 bytes in glibc */
+	SAVED_RBP = 1 /* index in uw_saved_regs */
 };
 
 static_assert(sizeof(struct uw_code) == 32, "a slot fills half a cache line");
@@ -123,8 +125,8 @@ static enum uw_code_kind code_kind_without_cfi(struct uw_space *space,
 }
 
 /* Puts a row into the cached form; false when it does not fit. */
-static bool code_from_row(struct uw_code *code, const struct uw_row *row,
-			  const struct uw_machine *machine)
+static bool code_from_row(const struct uw_row *row, const struct uw_machine *machine,
+			  struct uw_code *code, struct uw_saved *saved)
 {
 	const struct uw_rule *ra = &row->reg[machine->ra];
 	size_t next = 0;
@@ -132,47 +134,50 @@ static bool code_from_row(struct uw_code *code, const struct uw_row *row,
 	if (row->cfa.kind != UW_RULE_REGISTER || row->cfa.offset != (int32_t)row->cfa.offset ||
 	    ra->kind != UW_RULE_AT_CFA || ra->offset != -8)
 		return false;
-	code->cfa_reg = row->cfa.reg;
+	saved->cfa_reg = row->cfa.reg;
 	code->cfa_offset = (int32_t)row->cfa.offset;
 	for (unsigned reg = 0; reg < machine->ra; reg++) {
 		const struct uw_rule *rule = &row->reg[reg];
-		bool saved = next < UW_SAVED_COUNT && uw_saved_regs[next] == reg;
+		bool preserved = next < UW_SAVED_COUNT && uw_saved_regs[next] == reg;
 
-		next += saved;
+		next += preserved;
 		if (rule->kind == UW_RULE_UNSPECIFIED || rule->kind == UW_RULE_SAME)
 			continue;
-		if (!saved || rule->kind != UW_RULE_AT_CFA || rule->offset == 0 ||
+		if (!preserved || rule->kind != UW_RULE_AT_CFA || rule->offset == 0 ||
 		    rule->offset % 8 != 0 || rule->offset / 8 != (int8_t)(rule->offset / 8))
 			return false;
-		code->saved[next - 1] = (int8_t)(rule->offset / 8);
-		code->saved_mask |= (uint8_t)(1U << (next - 1));
+		saved->slot[next - 1] = (int8_t)(rule->offset / 8);
 	}
 	return true;
 }
 
-static void code_note_lowest(struct uw_code *code)
+static int8_t saved_lowest(const struct uw_saved *saved)
 {
+	int8_t lowest = 0;
+
 	for (unsigned i = 0; i < UW_SAVED_COUNT; i++) {
-		if (code->saved[i] < code->saved_lowest)
-			code->saved_lowest = code->saved[i];
-		if (code->saved[i] > 0)
-			code->saved_lowest = INT8_MIN;
+		if (saved->slot[i] > 0)
+			return INT8_MIN;
+		if (saved->slot[i] < lowest)
+			lowest = saved->slot[i];
 	}
+	return lowest;
 }
 
-static void code_from_quick(struct uw_code *code, const struct uw_quick *quick)
+/* uw_code.plain for code of kind UW_CODE_COMMON. */
+static uint8_t code_plain(const struct uw_code *code, const struct uw_saved *saved)
 {
-	code->cfa_reg = quick->cfa_reg;
-	code->cfa_offset = quick->cfa_offset;
-	for (unsigned i = 0; i < UW_SAVED_COUNT; i++) {
-		code->saved[i] = quick->saved[i];
-		code->saved_mask |= (uint8_t)((quick->saved[i] != 0) << i);
-	}
+	int words = -saved->slot[SAVED_RBP];
+
+	if ((saved->cfa_reg != UW_X86_64_RSP && saved->cfa_reg != UW_X86_64_RBP) ||
+	    code->cfa_offset % 8 != 0 || words < 0 || words > UW_PLAIN_FP_WORDS_MAX)
+		return UW_PLAIN_NOT;
+	return (uint8_t)(words | (saved->cfa_reg == UW_X86_64_RBP ? UW_PLAIN_FROM_FP : 0));
 }
 
 /* Ordinary code, quickly; false where it is not, or may not be. */
 static bool code_find_quick(struct uw_space *space, struct uw_module *module, uint64_t rva,
-			    bool exact, struct uw_code *code)
+			    bool exact, struct uw_code *code, struct uw_saved *saved)
 {
 	struct uw_found_row row;
 
@@ -181,47 +186,49 @@ static bool code_find_quick(struct uw_space *space, struct uw_module *module, ui
 		return false;
 	if (rva - row.function < UW_FUNCTION_UNKNOWN)
 		code->function = (uint32_t)(rva - row.function);
-	code_from_quick(code, &row.rules);
+	code->cfa_offset = row.rules.cfa_offset;
+	saved->cfa_reg = row.rules.cfa_reg;
+	memcpy(saved->slot, row.rules.saved, sizeof(saved->slot));
 	return true;
 }
 
 static enum uw_code_kind code_kind_of_row(const struct uw_module *module, const struct uw_fde *fde,
-					  uint64_t rva, struct uw_code *code)
+					  struct uw_code *code, struct uw_saved *saved)
 {
 	const struct uw_machine *machine = uw_machine_of(module->elf.arch);
 	struct uw_row row;
 
-	if (uw_cfi_row(fde, rva, &row) != UW_CFI_OK)
+	if (uw_cfi_row(fde, code->rva, &row) != UW_CFI_OK)
 		return UW_CODE_BAD;
 	if (row.reg[machine->ra].kind == UW_RULE_UNDEFINED)
 		return UW_CODE_ROOT;
 	if (!fde->signal && module->elf.arch == UW_ARCH_X86_64 &&
-	    code_from_row(code, &row, machine))
+	    code_from_row(&row, machine, code, saved))
 		return UW_CODE_COMMON;
 	return UW_CODE_ROW;
 }
 
-static enum uw_code_kind code_kind(struct uw_space *space, struct uw_code *code, bool exact)
+static enum uw_code_kind code_kind(struct uw_space *space, bool exact, struct uw_code *code,
+				   struct uw_saved *saved)
 {
 	uint64_t lookup = code->ip - !exact;
 	const struct uw_mapping *mapping = uw_space_lookup(space, lookup);
 	struct uw_module *module;
 	struct uw_cfi_gap gap;
 	struct uw_fde fde;
-	uint64_t rva;
 
 	if (!mapping)
 		return UW_CODE_UNMAPPED;
-	code->mapping = (uint32_t)(mapping - space->mappings);
+	code->rva = mapping->rva + (lookup - mapping->start);
+	code->tag = mapping->tag;
 	module = mapping->module;
 	if (!module || module->elf.arch != space->arch)
 		return UW_CODE_NONE;
-	rva = mapping->rva + (lookup - mapping->start);
-	if (code_find_quick(space, module, rva, exact, code))
+	if (code_find_quick(space, module, code->rva, exact, code, saved))
 		return UW_CODE_COMMON;
-	switch (uw_module_find(module, rva, &fde, &gap)) {
+	switch (uw_module_find(module, code->rva, &fde, &gap)) {
 	case UW_CFI_NONE:
-		return code_kind_without_cfi(space, module, code->ip, exact, rva, &gap);
+		return code_kind_without_cfi(space, module, code->ip, exact, code->rva, &gap);
 	case UW_CFI_BAD:
 		return UW_CODE_BAD;
 	case UW_CFI_OK:
@@ -229,21 +236,30 @@ static enum uw_code_kind code_kind(struct uw_space *space, struct uw_code *code,
 	}
 	/* A signal handler returns to the first byte of the stub. Where that has no CFI, the byte
 	   before it may be the last one of an unrelated function. */
-	if (!exact && rva + 1 == fde.end && code_is_sigreturn(space, code->ip))
+	if (!exact && code->rva + 1 == fde.end && code_is_sigreturn(space, code->ip))
 		return UW_CODE_SIGRETURN;
-	if (!exact && rva == fde.start && code_is_goexit(space, code->ip))
+	if (!exact && code->rva == fde.start && code_is_goexit(space, code->ip))
 		return UW_CODE_ROOT;
-	if (rva - fde.start < UW_FUNCTION_UNKNOWN)
-		code->function = (uint32_t)(rva - fde.start);
-	return code_kind_of_row(module, &fde, rva, code);
+	if (code->rva - fde.start < UW_FUNCTION_UNKNOWN)
+		code->function = (uint32_t)(code->rva - fde.start);
+	return code_kind_of_row(module, &fde, code, saved);
 }
 
 void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, bool exact)
 {
+	struct uw_saved *saved = &space->cache->saved[code - space->cache->slots];
+
+	*saved = (struct uw_saved){0};
 	*code = (struct uw_code){.ip = ip,
+				 .rva = ip - !exact,
+				 .function = UW_FUNCTION_UNKNOWN,
+				 .tag = UW_TAG_NONE,
 				 .key = uw_cache_key(space->cache, exact),
-				 .function = UW_FUNCTION_UNKNOWN};
-	code->kind = (uint8_t)code_kind(space, code, exact);
-	code_note_lowest(code);
+				 .plain = UW_PLAIN_NOT};
+	code->kind = (uint8_t)code_kind(space, exact, code, saved);
+	if (code->kind == UW_CODE_COMMON) {
+		saved->lowest = saved_lowest(saved);
+		code->plain = code_plain(code, saved);
+	}
 	space->counts.cache_misses++;
 }

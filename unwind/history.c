@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { REG_RBP = 6, CAPACITY_FIRST = 32 };
+enum { CAPACITY_FIRST = 32 };
 
 struct uw_history *uw_history_create(void)
 {
@@ -40,15 +40,6 @@ static bool stack_holds(const struct uw_stack *stack, uint64_t address, uint64_t
 	return value == expected;
 }
 
-/* The step from a kept frame to its caller would go as it went. */
-static bool past_verify(const struct uw_past *past, const struct uw_past *caller,
-			const struct uw_stack *stack)
-{
-	/* The return address lies right below the caller's stack, in every step that is kept. */
-	return stack_holds(stack, caller->frame.sp - 8, caller->frame.ip) &&
-	       (past->fp_slot == 0 || stack_holds(stack, past->fp_slot, caller->fp));
-}
-
 static bool history_end_verify(const struct uw_history *history, const struct uw_stack *stack)
 {
 	for (unsigned i = 0; i < history->zeros; i++)
@@ -57,32 +48,52 @@ static bool history_end_verify(const struct uw_history *history, const struct uw
 	return true;
 }
 
-bool uw_history_meet(struct uw_history *history, const struct uw_state *state,
-		     const struct uw_stack *stack, size_t *index)
+static bool past_is(const struct uw_past *past, const struct uw_met *met)
 {
-	uint64_t sp = state->reg[UW_X86_64_RSP];
-	const struct uw_past *past;
+	return past->frame.sp == met->sp && past->frame.ip == met->ip &&
+	       (!past->needs_fp || (met->knows_fp && past->fp == met->fp));
+}
 
-	/* Stack pointers grow from frame to frame on both sides. */
-	while (history->cursor > 0 && history->past[history->cursor - 1].frame.sp < sp)
-		history->cursor--;
-	if (history->cursor == 0 || state->exact)
-		return false;
-	past = &history->past[history->cursor - 1];
-	if (past->frame.sp != sp || past->frame.ip != state->ip ||
-	    (past->needs_fp &&
-	     (!uw_state_knows(state, REG_RBP) || past->fp != state->reg[REG_RBP])))
+static uint64_t word_at(const uint8_t *bytes, uint64_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes + offset, sizeof(value));
+	return value;
+}
+
+bool uw_history_take(struct uw_history *history, const struct uw_met *met,
+		     const struct uw_stack *stack, struct uw_frame *frames, size_t room,
+		     size_t *index)
+{
+	const uint8_t *bytes = stack->bytes;
+	uint64_t base = stack->base;
+	const struct uw_past *past = history->past, *at = past + history->cursor - 1;
+
+	if (history->cursor == 0 || !past_is(at, met))
 		return false;
 	*index = history->cursor - 1;
-	if (!history_end_verify(history, stack)) {
+	/* With its last frame's stack pointer in the copy, all that is kept of the stack is. */
+	if (at->frame.sp - base > past->frame.sp - base || past->frame.sp - base > stack->size ||
+	    !history_end_verify(history, stack)) {
 		history->cursor = 0;
 		return false;
 	}
-	for (size_t i = *index; i > 0; i--) {
-		if (past_verify(&history->past[i], &history->past[i - 1], stack))
-			continue;
-		history->cursor = i; /* what differs here differs for frames further in too */
-		return false;
+	for (; at > past; at--) {
+		const struct uw_past *caller = at - 1;
+
+		/* The step from a kept frame would go as it went. The return address lies right
+		   below the caller's stack, in every step that is kept. */
+		if (word_at(bytes, caller->frame.sp - 8 - base) != caller->frame.ip ||
+		    (at->fp_slot != 0 && word_at(bytes, at->fp_slot - base) != caller->fp)) {
+			/* What differs here differs for frames further in too. */
+			history->cursor = (size_t)(at - past);
+			return false;
+		}
+		if (room > 0) {
+			*frames++ = caller->frame;
+			room--;
+		}
 	}
 	return true;
 }
@@ -105,28 +116,52 @@ static bool history_reserve(struct uw_history *history, size_t count)
 	return true;
 }
 
-static void history_push(struct uw_history *history, const struct uw_frame *frame,
+static uint32_t past_by_convention(const struct uw_past *caller, const struct uw_frame *frame)
+{
+	return (caller ? caller->by_convention : 0) + (frame->source == UW_SOURCE_FRAME_POINTER);
+}
+
+/* Whether what a step read lies between the two frames' stack pointers. */
+static bool step_is_inside(const struct uw_frame *frame, const struct uw_note *note,
+			   const struct uw_frame *caller)
+{
+	uint64_t size = caller->sp - frame->sp;
+
+	return caller->sp > frame->sp && size >= 8 &&
+	       (note->slot == 0 ||
+		(note->slot - frame->sp < size && note->slot - frame->sp <= size - 8));
+}
+
+/* Adds a frame; false: it cannot be kept. */
+static bool history_push(struct uw_history *history, const struct uw_frame *frame,
 			 const struct uw_note *note)
 {
 	const struct uw_past *caller = history->count ? &history->past[history->count - 1] : NULL;
 	bool caller_needs_fp = caller && caller->needs_fp;
 
+	if (caller && !step_is_inside(frame, note, &caller->frame))
+		return false;
 	history->past[history->count++] =
 		(struct uw_past){.frame = *frame,
 				 .fp = note->fp,
 				 .fp_slot = caller_needs_fp ? note->slot : 0,
+				 .by_convention = past_by_convention(caller, frame),
 				 .needs_fp = note->uses_fp || (caller_needs_fp && note->slot == 0)};
+	return true;
 }
 
 void uw_history_note(struct uw_history *history, const struct uw_frame *frames,
 		     const struct uw_note *notes, size_t walked, size_t kept)
 {
+	struct uw_past *met = kept > 0 ? &history->past[kept - 1] : NULL;
 	size_t i = walked;
 
 	history->count = kept;
 	/* How the walk came to the frame that was met may have changed. */
-	if (kept > 0)
-		history->past[kept - 1].frame = frames[--i];
+	if (met) {
+		met->frame = frames[--i];
+		met->by_convention = past_by_convention(kept > 1 ? met - 1 : NULL, &met->frame);
+	}
 	/* Without room, what is kept stays true. */
 	if (i == 0 || !history_reserve(history, kept + i) || !history->past)
 		return;
@@ -138,6 +173,7 @@ void uw_history_note(struct uw_history *history, const struct uw_frame *frames,
 		history_push(history, &frames[i - 1], &notes[i - 1]);
 		i--;
 	}
-	for (; i > 0 && notes[i - 1].kind == UW_NOTE_STEP; i--)
-		history_push(history, &frames[i - 1], &notes[i - 1]);
+	while (i > 0 && notes[i - 1].kind == UW_NOTE_STEP &&
+	       history_push(history, &frames[i - 1], &notes[i - 1]))
+		i--;
 }

@@ -29,12 +29,14 @@ struct uw_note {
 	bool uses_fp;  /* the step reads the frame pointer */
 };
 
-/* A frame that is kept. */
+/* A frame that is kept. Stack pointers grow from frame to frame towards the root, and what is read
+   again lies between the first and the last of them. */
 struct uw_past {
 	struct uw_frame frame;
 	uint64_t fp;
 	uint64_t fp_slot; /* 0: the caller's frame pointer does not matter, or is the frame's own */
-	bool needs_fp;    /* the walk from here on depends on the frame pointer */
+	uint32_t by_convention; /* frames from here to the root of UW_SOURCE_FRAME_POINTER */
+	bool needs_fp;          /* the walk from here on depends on the frame pointer */
 };
 
 struct uw_history {
@@ -50,12 +52,30 @@ struct uw_history {
 /* Before a walk. Forgets everything if the space is not as it was. */
 void uw_history_begin(struct uw_history *history, const struct uw_space *space);
 
+/* What meets the past: the current frame of a walk, which no signal interrupted. */
+struct uw_met {
+	uint64_t ip, sp, fp;
+	bool knows_fp;
+};
+
 /*
- * Whether the frame that state describes is one of the past, and every one further out is verified
- * in the new copy of the stack. If so *index is its index in history->past.
+ * Whether the frame is one of the past, and every one further out is verified in the new copy of
+ * the stack. If so *index is its index in history->past, and those further out, `*index` of them,
+ * are written to frames, as many as there is room for. If not, frames may have been written to as
+ * well.
  */
-bool uw_history_meet(struct uw_history *history, const struct uw_state *state,
-		     const struct uw_stack *stack, size_t *index);
+bool uw_history_take(struct uw_history *history, const struct uw_met *met,
+		     const struct uw_stack *stack, struct uw_frame *frames, size_t room,
+		     size_t *index);
+
+/* Whether uw_history_take may have something for a frame at sp. Comes with growing sp. */
+static inline bool uw_history_may_meet(struct uw_history *history, uint64_t sp)
+{
+	/* Stack pointers grow from frame to frame on both sides. */
+	while (history->cursor > 0 && history->past[history->cursor - 1].frame.sp < sp)
+		history->cursor--;
+	return history->cursor > 0 && history->past[history->cursor - 1].frame.sp == sp;
+}
 
 /*
  * After a complete walk that found `walked` frames, leaf first. The last of them is the innermost

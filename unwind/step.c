@@ -25,15 +25,13 @@ bool uw_memory_read_module(struct uw_memory *memory, uint64_t address, size_t si
 			      size);
 }
 
-void uw_state_restore_each(struct uw_state *state, const struct uw_code *code,
+void uw_state_restore_each(struct uw_state *state, const struct uw_saved *saved,
 			   struct uw_memory *memory, uint64_t sp, uint64_t cfa)
 {
-	for (unsigned mask = code->saved_mask; mask != 0; mask &= mask - 1) {
-		unsigned i = (unsigned)__builtin_ctz(mask);
-
-		uw_state_restore(state, state, memory, sp, cfa, uw_saved_regs[i],
-				 cfa + (uint64_t)((int64_t)code->saved[i] * 8), 8);
-	}
+	for (unsigned i = 0; i < UW_SAVED_COUNT; i++)
+		if (saved->slot[i] != 0)
+			uw_state_restore(state, state, memory, sp, cfa, uw_saved_regs[i],
+					 cfa + (uint64_t)((int64_t)saved->slot[i] * 8), 8);
 }
 
 /* A row being applied: rules read the frame, results go to the caller. */
@@ -278,7 +276,7 @@ enum uw_step uw_step(struct uw_space *space, const struct uw_code *code, struct 
 {
 	switch ((enum uw_code_kind)code->kind) {
 	case UW_CODE_ROW:
-		return step_row(space, &space->mappings[code->mapping], state, memory);
+		return step_row(space, memory->mapping, state, memory);
 	case UW_CODE_SIGRETURN:
 		return step_sigreturn(state, memory);
 	case UW_CODE_ROOT:

@@ -32,17 +32,33 @@ static const uint8_t uw_saved_regs[UW_SAVED_COUNT] = {3, 6, 12, 13, 14, 15};
 
 #define UW_FUNCTION_UNKNOWN UINT32_MAX
 
+/* uw_code.plain: the caller's CFA and frame pointer follow from the stack pointer and the frame
+   pointer alone, and all that is read lies below the CFA at multiples of 8. */
+enum {
+	UW_PLAIN_NOT = 0xff,
+	UW_PLAIN_FROM_FP = 0x80, /* the CFA is the frame pointer, not the stack pointer, + offset */
+	UW_PLAIN_FP_WORDS =
+		0x7f, /* the frame pointer is saved that many words below the CFA; 0: not */
+	UW_PLAIN_FP_WORDS_MAX = 126 /* so that no combination means UW_PLAIN_NOT */
+};
+
+/* What a walk needs of an instruction address. */
 struct uw_code {
 	uint64_t ip;
-	uint32_t mapping; /* index in the space */
+	uint64_t rva;      /* of the lookup address; it and tag as in struct uw_frame */
+	uint32_t function; /* rva - start of its function, or unknown */
+	uint32_t tag;
 	int32_t cfa_offset;
-	uint32_t function;            /* lookup address - start of its function, or unknown */
-	int8_t saved[UW_SAVED_COUNT]; /* CFA-relative slots in units of 8 bytes; 0: not saved */
-	uint8_t saved_mask;           /* bit n: saved[n] is not 0 */
+	uint16_t key;  /* uw_cache_key; 0: an unused slot */
+	uint8_t kind;  /* enum uw_code_kind */
+	uint8_t plain; /* of kind UW_CODE_COMMON; else UW_PLAIN_NOT */
+};
+
+/* The rest of it for kind UW_CODE_COMMON, which plain code needs only where its callers are not. */
+struct uw_saved {
+	int8_t slot[UW_SAVED_COUNT]; /* CFA-relative, in units of 8 bytes; 0: not saved */
 	uint8_t cfa_reg;
-	uint8_t kind;        /* enum uw_code_kind */
-	int8_t saved_lowest; /* of saved; INT8_MIN where one is not below the CFA */
-	uint16_t key;        /* uw_cache_key; 0: an unused slot */
+	int8_t lowest; /* of slot; INT8_MIN where one is not below the CFA */
 };
 
 /* Evaluated rules of an address whose code is of kind UW_CODE_ROW. */
@@ -64,7 +80,7 @@ struct uw_call {
 };
 
 enum {
-	UW_CACHE_LOG_SIZE = 11, /* 2048 slots of 32 bytes: 64 KB */
+	UW_CACHE_LOG_SIZE = 11, /* 2048 slots of 32 + 8 bytes: 80 KB */
 	UW_CACHE_SIZE = 1 << UW_CACHE_LOG_SIZE,
 	UW_CACHE_LOG_ROWS = 5,  /* 32 of 864 bytes, where there are such rows */
 	UW_CACHE_LOG_CALLS = 9, /* 512 of 24 bytes, where there is code without CFI */
@@ -79,6 +95,7 @@ struct uw_rule_cache {
 	struct uw_rows *tables; /* rows.h */
 	size_t table_bytes;
 	struct uw_code slots[UW_CACHE_SIZE];
+	struct uw_saved saved[UW_CACHE_SIZE]; /* of the slot with the same index */
 };
 
 struct uw_rule_cache *uw_rule_cache_create(void);        /* NULL: out of memory */
@@ -106,6 +123,13 @@ const struct uw_call *uw_call_find(struct uw_space *space, uint64_t ra);
 /* Fills the slot of ip: the slow part of uw_code_find. */
 void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, bool exact);
 
+/* Valid as long as code is. */
+static inline const struct uw_saved *uw_code_saved(const struct uw_rule_cache *cache,
+						   const struct uw_code *code)
+{
+	return &cache->saved[code - cache->slots];
+}
+
 /* The code at ip. Valid until the next call; the cache is the space's and not stale. */
 static inline const struct uw_code *
 uw_code_find(struct uw_space *space, struct uw_rule_cache *cache, uint64_t ip, bool exact)
@@ -119,7 +143,7 @@ uw_code_find(struct uw_space *space, struct uw_rule_cache *cache, uint64_t ip, b
 
 /*
  * Replaces state by its caller's. code is state's own, of kind ROW, SIGRETURN, ROOT or BAD; kind
- * COMMON is in step_common.h.
+ * COMMON is in step_common.h. memory->mapping is that of the state's lookup address.
  * The CFA is checked to lie above the stack pointer, except for signal frames, which set
  * state->exact. On anything but UW_STEP_OK the contents of state are unspecified.
  */

@@ -4,7 +4,8 @@
 
 #include "unwind/step.h"
 
-enum { UW_X86_64_RSP = 7, UW_X86_64_RIP = 16 };
+/* DWARF numbers: System V x86-64 psABI, fig. 3.36. */
+enum { UW_X86_64_RBP = 6, UW_X86_64_RSP = 7, UW_X86_64_RIP = 16 };
 
 /* The CFA lies above the stack pointer: the call pushed the return address. Where no call ended
    the frame, code that keeps its return address in a register may have nothing on the stack. */
@@ -35,51 +36,48 @@ uw_state_restore(struct uw_state *state, const struct uw_state *frame, struct uw
 }
 
 /* As uw_state_restore_saved, wherever the slots are. */
-void uw_state_restore_each(struct uw_state *state, const struct uw_code *code,
+void uw_state_restore_each(struct uw_state *state, const struct uw_saved *saved,
 			   struct uw_memory *memory, uint64_t sp, uint64_t cfa);
 
-/*
- * Takes all preserved registers from their slots where the frame [sp, cfa) lies in the copy and the
- * slots in the frame; false where not. How many registers a function saves is hard to predict, so
- * there is no branch on it: what was not saved is taken from where it is.
- */
-static inline __attribute__((always_inline)) bool
-uw_state_restore_saved(struct uw_state *state, const struct uw_code *code,
-		       const struct uw_memory *memory, uint64_t sp, uint64_t cfa)
+/* Takes all preserved registers from their slots where the frame [sp, cfa) lies in the copy and the
+   slots in the frame; false where not. */
+static inline bool uw_state_restore_saved(struct uw_state *state, const struct uw_saved *saved,
+					  const struct uw_memory *memory, uint64_t sp, uint64_t cfa)
 {
 	const struct uw_stack *stack = memory->stack;
-	uint64_t offset = cfa - stack->base, mask = code->saved_mask;
+	uint64_t offset = cfa - stack->base;
 
-	if (code->saved_lowest == INT8_MIN || sp - stack->base > stack->size ||
-	    offset > stack->size || (cfa - sp) / 8 < (uint64_t)-code->saved_lowest)
+	if (saved->lowest == INT8_MIN || sp - stack->base > stack->size || offset > stack->size ||
+	    (cfa - sp) / 8 < (uint64_t)-saved->lowest)
 		return false;
+	/* How many registers a function saves is hard to predict, so there is no branch on it: what
+	   was not saved is taken from where it is. */
 	for (unsigned i = 0; i < UW_SAVED_COUNT; i++) {
 		uint64_t *reg = &state->reg[uw_saved_regs[i]];
-		const void *slot = stack->bytes + (int64_t)offset + code->saved[i] * 8;
+		const void *slot = stack->bytes + (int64_t)offset + saved->slot[i] * 8;
 
-		memcpy(reg, code->saved[i] ? slot : reg, sizeof(*reg));
+		memcpy(reg, saved->slot[i] ? slot : reg, sizeof(*reg));
+		state->known |= (uint64_t)(saved->slot[i] != 0) << uw_saved_regs[i];
 	}
-	/* rbx, rbp, r12..r15 */
-	state->known |= (mask & 1) << 3 | (mask & 2) << 5 | mask >> 2 << 12;
 	return true;
 }
 
 /* As uw_step, for code of kind UW_CODE_COMMON. */
-static inline __attribute__((always_inline)) enum uw_step
-uw_step_common(const struct uw_code *code, struct uw_state *state, struct uw_memory *memory)
+static inline enum uw_step uw_step_common(const struct uw_code *code, const struct uw_saved *saved,
+					  struct uw_state *state, struct uw_memory *memory)
 {
 	uint64_t sp = state->reg[UW_X86_64_RSP];
 	uint64_t cfa, ra;
 
-	if (!uw_state_knows(state, code->cfa_reg))
+	if (!uw_state_knows(state, saved->cfa_reg))
 		return UW_STEP_BAD;
-	cfa = state->reg[code->cfa_reg] + (uint64_t)(int64_t)code->cfa_offset;
+	cfa = state->reg[saved->cfa_reg] + (uint64_t)(int64_t)code->cfa_offset;
 	if (!uw_cfa_is_valid(state, sp, cfa, 8))
 		return UW_STEP_BAD;
 	if (!uw_memory_read(memory, cfa - 8, &ra))
 		return UW_STEP_READ;
-	if (!uw_state_restore_saved(state, code, memory, sp, cfa))
-		uw_state_restore_each(state, code, memory, sp, cfa);
+	if (!uw_state_restore_saved(state, saved, memory, sp, cfa))
+		uw_state_restore_each(state, saved, memory, sp, cfa);
 	state->ip = ra;
 	state->exact = false;
 	uw_state_set(state, UW_X86_64_RSP, cfa);

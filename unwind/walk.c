@@ -5,8 +5,6 @@
 
 enum {
 	REG_RAX = 0,
-	REG_RBP = 6,
-	SAVED_RBP = 1, /* index in uw_saved_regs */
 	STACK_EXTENT_MAX =
 		8 * 1024 * 1024, /* the usual RLIMIT_STACK, and size of a thread's stack */
 	SIGNAL_FRAME_MAX =
@@ -14,14 +12,28 @@ enum {
 	STACK_SWITCHES_MAX = 2 /* onto the alternate signal stack, and back */
 };
 
+/*
+ * A walk at one of its frames. Of plain code only what the steps need is followed: the members
+ * here. The rest of the registers is that of the frame `behind` steps further in, where the last
+ * step that was not plain led; walk_settle brings it here.
+ */
 struct walk {
 	struct uw_space *space;
-	struct uw_state state;
-	struct uw_memory memory;
+	struct uw_rule_cache *cache;
 	const struct uw_machine *machine;
+	struct uw_memory memory;
+	const struct uw_code *code;
+	uint64_t ip, sp, fp; /* fp only if it is known */
+	bool exact, knows_fp;
+	bool left_copy; /* the current frame is on a stack that was not copied */
 	uint8_t source; /* enum uw_source of the current frame */
 	unsigned switches;
-	bool left_copy; /* the current frame is on a stack that was not copied */
+	size_t behind;
+	const struct uw_regs *regs; /* the leaf's, while state does not hold them */
+	struct uw_state state;
+	struct uw_frame *frames;
+	size_t count, max;
+	size_t by_convention; /* of the frames, those of UW_SOURCE_FRAME_POINTER */
 };
 
 static const char *const stop_names[UW_STOP_COUNT] = {
@@ -55,39 +67,64 @@ static enum uw_stop walk_classify(const struct walk *walk, uint64_t address)
 	return UW_STOP_OTHER_STACK;
 }
 
-/* mapping: of the frame's lookup address, or NULL; function: uw_code.function. */
-static inline __attribute__((always_inline)) void walk_emit(const struct walk *walk,
-							    const struct uw_mapping *mapping,
-							    uint32_t function,
-							    struct uw_frame *frame)
+static const struct uw_code *walk_find(const struct walk *walk)
 {
-	const struct uw_state *state = &walk->state;
-	uint64_t lookup = state->ip - !state->exact;
-
-	frame->ip = state->ip;
-	frame->rva = mapping ? mapping->rva + (lookup - mapping->start) : lookup;
-	frame->function = function == UW_FUNCTION_UNKNOWN ? 0 : frame->rva - function;
-	frame->sp = state->reg[walk->machine->sp];
-	frame->tag = mapping ? mapping->tag : UW_TAG_NONE;
-	frame->source = walk->source;
-	frame->exact = state->exact;
+	return uw_code_find(walk->space, walk->cache, walk->ip, walk->exact);
 }
 
-static const struct uw_mapping *walk_mapping(const struct walk *walk, const struct uw_code *code)
+/* There is room for the frame. */
+static inline __attribute__((always_inline)) void frame_write(struct uw_frame *frame,
+							      const struct uw_code *code,
+							      uint64_t ip, uint64_t sp,
+							      uint8_t source, bool exact)
 {
-	return code->kind == UW_CODE_UNMAPPED ? NULL : &walk->space->mappings[code->mapping];
+	frame->ip = ip;
+	frame->rva = code->rva;
+	frame->function = code->function == UW_FUNCTION_UNKNOWN ? 0 : code->rva - code->function;
+	frame->sp = sp;
+	frame->tag = code->tag;
+	frame->source = source;
+	frame->exact = exact;
+}
+
+static void walk_emit(struct walk *walk)
+{
+	frame_write(&walk->frames[walk->count++], walk->code, walk->ip, walk->sp, walk->source,
+		    walk->exact);
+	walk->by_convention += walk->source == UW_SOURCE_FRAME_POINTER;
+}
+
+/* Makes state that of the current frame. */
+static void walk_settle(struct walk *walk)
+{
+	struct uw_state *state = &walk->state;
+
+	if (walk->regs) {
+		memcpy(state->reg, walk->regs->value, sizeof(state->reg));
+		state->known = (UINT64_C(1) << walk->machine->regs) - 1;
+		state->ip = walk->regs->value[walk->machine->ip];
+		state->exact = true;
+		walk->regs = NULL;
+	}
+	for (; walk->behind > 0; walk->behind--) {
+		const struct uw_code *code =
+			uw_code_find(walk->space, walk->cache, state->ip, state->exact);
+
+		uw_step_common(code, uw_code_saved(walk->cache, code), state, &walk->memory);
+	}
 }
 
 /* Steps through code without CFI. */
-static enum uw_step walk_step_convention(struct walk *walk, const struct uw_code *code)
+static enum uw_step walk_step_convention(struct walk *walk)
 {
 	enum uw_step step = UW_STEP_NONE;
 	bool follows = walk->source == UW_SOURCE_FRAME_POINTER;
+	enum uw_code_kind kind = (enum uw_code_kind)walk->code->kind;
 
-	if (code->kind == UW_CODE_CLONE && walk->state.exact &&
-	    uw_state_knows(&walk->state, REG_RAX) && walk->state.reg[REG_RAX] == 0)
+	if (kind == UW_CODE_CLONE && walk->exact && uw_state_knows(&walk->state, REG_RAX) &&
+	    walk->state.reg[REG_RAX] == 0)
 		return UW_STEP_ROOT; /* the child, just after the system call */
-	if (code->kind == UW_CODE_UNMAPPED)
+	if (kind == UW_CODE_UNMAPPED)
 		return UW_STEP_NONE;
 	if (walk->source == UW_SOURCE_SAMPLE)
 		step = uw_convention_leaf(walk->space, &walk->state, &walk->memory);
@@ -106,36 +143,36 @@ static enum uw_step walk_step_convention(struct walk *walk, const struct uw_code
 static bool walk_enter_interrupted(struct walk *walk, uint64_t handler_sp)
 {
 	const struct uw_stack *stack = walk->memory.stack;
-	uint64_t sp = walk->state.reg[walk->machine->sp];
 
-	if (sp > handler_sp && sp - handler_sp <= SIGNAL_FRAME_MAX)
+	if (walk->sp > handler_sp && walk->sp - handler_sp <= SIGNAL_FRAME_MAX)
 		return true;
-	walk->left_copy = sp - stack->base >= stack->size;
+	walk->left_copy = walk->sp - stack->base >= stack->size;
 	return ++walk->switches <= STACK_SWITCHES_MAX;
 }
 
-/* Moves to the calling frame. Returns UW_STOP_COUNT where there is one, else why not. */
-static inline __attribute__((always_inline)) enum uw_stop walk_step(struct walk *walk,
-								    const struct uw_code **code)
+/* One step with all registers. */
+static enum uw_step walk_step_settled(struct walk *walk)
 {
-	const struct uw_code *from = *code;
-	uint64_t sp = walk->state.reg[walk->machine->sp];
+	const struct uw_code *code = walk->code;
 	enum uw_step step;
 
-	walk->memory.mapping = walk_mapping(walk, from);
-	if (from->kind == UW_CODE_COMMON) {
-		step = uw_step_common(from, &walk->state, &walk->memory);
-		walk->source = UW_SOURCE_CFI;
-	} else if (from->kind == UW_CODE_NONE || from->kind == UW_CODE_CLONE ||
-		   from->kind == UW_CODE_UNMAPPED) {
-		step = walk_step_convention(walk, from);
-	} else {
-		step = uw_step(walk->space, from, &walk->state, &walk->memory);
-		walk->source = UW_SOURCE_CFI;
-	}
+	walk->memory.mapping = uw_space_lookup(walk->space, walk->ip - !walk->exact);
+	if (code->kind == UW_CODE_NONE || code->kind == UW_CODE_CLONE ||
+	    code->kind == UW_CODE_UNMAPPED)
+		return walk_step_convention(walk);
+	walk->source = UW_SOURCE_CFI;
+	if (code->kind == UW_CODE_COMMON)
+		step = uw_step_common(code, uw_code_saved(walk->cache, code), &walk->state,
+				      &walk->memory);
+	else
+		step = uw_step(walk->space, code, &walk->state, &walk->memory);
+	return step;
+}
+
+/* Why the walk ends with this step; UW_STOP_COUNT: it does not. */
+static enum uw_stop walk_stop_of(const struct walk *walk, enum uw_step step)
+{
 	switch (step) {
-	case UW_STEP_OK:
-		break;
 	case UW_STEP_ROOT:
 		return UW_STOP_ROOT;
 	case UW_STEP_READ:
@@ -144,139 +181,327 @@ static inline __attribute__((always_inline)) enum uw_stop walk_step(struct walk 
 		return UW_STOP_NO_INFO;
 	case UW_STEP_BAD:
 		return UW_STOP_BAD_INFO;
+	case UW_STEP_OK:
+		break;
 	}
-	*code = uw_code_find(walk->space, walk->space->cache, walk->state.ip, walk->state.exact);
-	if (walk->state.exact)
+	return UW_STOP_COUNT;
+}
+
+/* Takes the current frame's members from state. */
+static void walk_arrive(struct walk *walk)
+{
+	walk->ip = walk->state.ip;
+	walk->sp = walk->state.reg[walk->machine->sp];
+	walk->fp = walk->state.reg[walk->machine->fp];
+	walk->knows_fp = uw_state_knows(&walk->state, walk->machine->fp);
+	walk->exact = walk->state.exact;
+}
+
+/* Moves to the calling frame. Returns UW_STOP_COUNT where there is one, else why not. */
+static enum uw_stop walk_step(struct walk *walk)
+{
+	uint64_t sp = walk->sp;
+	enum uw_stop stop;
+
+	/* Most walks end here, without a look at the other registers. */
+	if (walk->code->kind == UW_CODE_ROOT)
+		return UW_STOP_ROOT;
+	if (walk->behind > 0 || walk->regs) {
+		walk_settle(walk);
+		walk->code = walk_find(walk); /* its slot may have been taken */
+	}
+	stop = walk_stop_of(walk, walk_step_settled(walk));
+	walk_arrive(walk);
+	if (stop != UW_STOP_COUNT)
+		return stop;
+	walk->code = walk_find(walk);
+	if (walk->exact)
 		return walk_enter_interrupted(walk, sp) ? UW_STOP_COUNT : UW_STOP_BAD_INFO;
-	return (*code)->kind == UW_CODE_UNMAPPED ? UW_STOP_BAD_INFO : UW_STOP_COUNT;
+	return walk->code->kind == UW_CODE_UNMAPPED ? UW_STOP_BAD_INFO : UW_STOP_COUNT;
+}
+
+/* How a run of plain steps ended. */
+enum plain_end {
+	PLAIN_LEFT,  /* at a frame that is not written yet: its code is not plain, or there is no
+			room */
+	PLAIN_STUCK, /* at a frame whose step is not plain, whatever its code says */
+	PLAIN_MEET,  /* at a frame that history may know */
+	PLAIN_ROOT
+};
+
+static bool plain_may_start(const struct walk *walk)
+{
+	const struct uw_stack *stack = walk->memory.stack;
+
+	return walk->code->plain != UW_PLAIN_NOT && walk->knows_fp && walk->sp % 8 == 0 &&
+	       stack->base % 8 == 0 && walk->sp - stack->base <= stack->size;
+}
+
+static inline uint64_t word_at(const uint8_t *bytes, uint64_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes + offset, sizeof(value));
+	return value;
+}
+
+static inline __attribute__((always_inline)) void plain_note(struct uw_note *note, uint8_t plain,
+							     uint64_t fp, uint64_t cfa)
+{
+	uint64_t words = plain & UW_PLAIN_FP_WORDS;
+
+	note->fp = fp;
+	note->slot = words ? cfa - words * 8 : 0;
+	note->kind = UW_NOTE_STEP;
+	note->zeros = 1;
+	note->uses_fp = plain >> 7;
+}
+
+/* Where a run is. Addresses are relative to the start of the copied stack. */
+struct plain {
+	const struct uw_code *code;
+	uint64_t ip, sp, fp;
+	struct uw_frame *frame; /* the next to write */
+	struct uw_note *note;   /* of the current one */
+};
+
+/* From a frame that is written, as far as code is plain: the inner loop of most walks. */
+static inline __attribute__((always_inline)) enum plain_end
+plain_run(struct walk *walk, struct plain *at, struct uw_history *history)
+{
+	const uint8_t *bytes = walk->memory.stack->bytes;
+	const uint64_t base = walk->memory.stack->base, size = walk->memory.stack->size;
+	const struct uw_frame *end = walk->frames + walk->max;
+
+	for (;;) {
+		uint8_t plain = at->code->plain;
+		uint64_t words = plain & UW_PLAIN_FP_WORDS;
+		uint64_t cfa = (plain & UW_PLAIN_FROM_FP ? at->fp : at->sp) +
+			       (uint64_t)(int64_t)at->code->cfa_offset;
+		/* The frame's size in words; more than any where it is not a multiple of one. */
+		uint64_t height = (cfa - at->sp) >> 3 | (cfa - at->sp) << 61;
+		uint64_t saved;
+
+		if (__builtin_expect(height - 1 >= (size - at->sp) / 8 || height < words, 0))
+			return PLAIN_STUCK;
+		at->ip = word_at(bytes, cfa - 8);
+		/* No branch on what is saved: see uw_state_restore_saved. */
+		saved = word_at(bytes, cfa - (words ? words : 1) * 8) - base;
+		if (history)
+			plain_note(at->note++, plain, at->fp + base, cfa + base);
+		at->sp = cfa;
+		if (at->ip == 0)
+			return PLAIN_ROOT;
+		at->fp = words ? saved : at->fp;
+		at->code = uw_code_find(walk->space, walk->cache, at->ip, false);
+		if (__builtin_expect(at->code->plain == UW_PLAIN_NOT || at->frame == end, 0))
+			return PLAIN_LEFT;
+		frame_write(at->frame++, at->code, at->ip, at->sp + base, UW_SOURCE_CFI, false);
+		if (history && uw_history_may_meet(history, at->sp + base))
+			return PLAIN_MEET;
+	}
+}
+
+/* Runs, with a history or without; notes: the current frame's, if there is a history. */
+static enum plain_end walk_run_plain(struct walk *walk, struct uw_history *history,
+				     struct uw_note *notes)
+{
+	const uint64_t base = walk->memory.stack->base;
+	struct uw_frame *first = walk->frames + walk->count;
+	struct plain at = {.code = walk->code,
+			   .ip = walk->ip,
+			   .sp = walk->sp - base,
+			   .fp = walk->fp - base,
+			   .frame = first,
+			   .note = notes};
+	enum plain_end end = history ? plain_run(walk, &at, history) : plain_run(walk, &at, NULL);
+	size_t written = (size_t)(at.frame - first);
+
+	if (end == PLAIN_STUCK && written == 0)
+		return end;
+	if (history && walk->exact)
+		notes->kind = UW_NOTE_OTHER;
+	if (history && end == PLAIN_ROOT && at.note[-1].kind == UW_NOTE_STEP) {
+		at.note[-1].kind = UW_NOTE_END;
+		at.note[-1].slot = at.sp + base - 8;
+	}
+	walk->count += written;
+	walk->behind += written + (end == PLAIN_LEFT);
+	walk->code = at.code;
+	walk->ip = at.ip;
+	walk->sp = at.sp + base;
+	walk->fp = at.fp + base;
+	walk->exact = false;
+	walk->source = UW_SOURCE_CFI;
+	return end;
+}
+
+/* Why the walk ends where plain code's step is stuck; UW_STOP_COUNT: that takes the other
+   registers to know. As uw_step_common. */
+static enum uw_stop walk_stop_stuck(struct walk *walk)
+{
+	uint64_t cfa = (walk->code->plain & UW_PLAIN_FROM_FP ? walk->fp : walk->sp) +
+		       (uint64_t)(int64_t)walk->code->cfa_offset;
+	uint64_t ra;
+
+	if (cfa % 8 != 0 || cfa < walk->sp || (cfa == walk->sp && !walk->exact))
+		return UW_STOP_BAD_INFO;
+	walk->memory.mapping = uw_space_lookup(walk->space, walk->ip - !walk->exact);
+	if (!uw_memory_read(&walk->memory, cfa - 8, &ra))
+		return walk_classify(walk, walk->memory.failed);
+	return UW_STOP_COUNT;
+}
+
+/* Fills *note for the step, not plain, from a frame that had the given frame pointer. */
+static void walk_note(const struct walk *walk, uint8_t kind, uint64_t fp, bool is_end,
+		      struct uw_note *note)
+{
+	*note = (struct uw_note){.fp = fp, .kind = is_end ? UW_NOTE_END : UW_NOTE_STEP};
+	if (kind == UW_CODE_NONE && walk->source == UW_SOURCE_FRAME_POINTER) {
+		note->uses_fp = true;
+		note->zeros = 2;
+		note->slot = fp;
+	} else if (kind != UW_CODE_ROOT || !is_end) {
+		note->kind = UW_NOTE_OTHER;
+	}
+}
+
+/* Takes the outer frames over; false: they are not what they were. */
+static bool walk_meet(struct walk *walk, struct uw_history *history, const struct uw_note *notes,
+		      enum uw_stop *stop, size_t *reused)
+{
+	struct uw_met met = {walk->ip, walk->sp, walk->fp, walk->knows_fp};
+	size_t index, room = walk->max - walk->count;
+
+	if (!uw_history_take(history, &met, walk->memory.stack, walk->frames + walk->count, room,
+			     &index))
+		return false;
+	if (index > 0)
+		walk->by_convention += history->past[index - 1].by_convention;
+	if (index > room)
+		walk->by_convention -= history->past[index - 1 - room].by_convention;
+	*stop = index <= room ? UW_STOP_ROOT : UW_STOP_DEPTH;
+	if (index <= room) {
+		uw_history_note(history, walk->frames, notes, walk->count, index + 1);
+		*reused = index;
+	}
+	walk->count += index <= room ? index : room;
+	return true;
+}
+
+/* One step: a run of plain ones, or one with all registers. Returns UW_STOP_COUNT where the walk
+   goes on, at a frame that is not written if *arrived. */
+static enum uw_stop walk_go(struct walk *walk, struct uw_history *history, struct uw_note *notes,
+			    bool *arrived)
+{
+	uint64_t fp = walk->fp;
+	uint8_t kind = walk->code->kind;
+	bool exact = walk->exact;
+	enum uw_stop stop;
+
+	if (plain_may_start(walk)) {
+		size_t start = walk->count;
+
+		switch (walk_run_plain(walk, history, history ? notes + start - 1 : NULL)) {
+		case PLAIN_LEFT:
+			*arrived = true;
+			return walk->code->kind == UW_CODE_UNMAPPED ? UW_STOP_BAD_INFO
+								    : UW_STOP_COUNT;
+		case PLAIN_MEET:
+			*arrived = false;
+			return UW_STOP_COUNT;
+		case PLAIN_ROOT:
+			return UW_STOP_ROOT;
+		case PLAIN_STUCK:
+			stop = walk_stop_stuck(walk);
+			if (stop != UW_STOP_COUNT)
+				return stop;
+			break;
+		}
+		fp = walk->fp;
+		kind = walk->code->kind;
+		exact = walk->exact;
+	}
+	stop = walk_step(walk);
+	*arrived = true;
+	if (history)
+		walk_note(walk, exact ? UW_CODE_BAD : kind, fp, stop == UW_STOP_ROOT,
+			  &notes[walk->count - 1]);
+	return stop;
+}
+
+/* Writes the frames; returns why the walk ended. */
+static enum uw_stop walk_run(struct walk *walk, struct uw_history *history, size_t *reused)
+{
+	struct uw_note notes[UW_DEPTH_MAX];
+	bool arrived = true;
+	enum uw_stop stop;
+
+	walk->code = walk_find(walk);
+	do {
+		if (arrived && walk->count == walk->max)
+			return UW_STOP_DEPTH;
+		if (arrived)
+			walk_emit(walk);
+		if (history && !walk->exact && uw_history_may_meet(history, walk->sp) &&
+		    walk_meet(walk, history, notes, &stop, reused))
+			return stop;
+		stop = walk_go(walk, history, notes, &arrived);
+	} while (stop == UW_STOP_COUNT);
+	if (history && stop == UW_STOP_ROOT)
+		uw_history_note(history, walk->frames, notes, walk->count, 0);
+	return stop;
+}
+
+static size_t walk_count(const struct walk *walk, enum uw_stop stop)
+{
+	struct uw_counts *counts = &walk->space->counts;
+	size_t sampled = walk->count > 0;
+
+	counts->walks++;
+	counts->frames += walk->count;
+	counts->stops[stop]++;
+	counts->frames_by_source[UW_SOURCE_SAMPLE] += sampled;
+	counts->frames_by_source[UW_SOURCE_FRAME_POINTER] += walk->by_convention;
+	counts->frames_by_source[UW_SOURCE_CFI] += walk->count - sampled - walk->by_convention;
+	return walk->count;
+}
+
+/* Without memory for the rules of any frame: the leaf alone. */
+static void walk_emit_leaf(struct walk *walk)
+{
+	const struct uw_mapping *mapping = uw_space_lookup(walk->space, walk->ip);
+	struct uw_code code = {.rva = walk->ip,
+			       .function = UW_FUNCTION_UNKNOWN,
+			       .tag = UW_TAG_NONE};
+
+	if (mapping) {
+		code.rva = mapping->rva + (walk->ip - mapping->start);
+		code.tag = mapping->tag;
+	}
+	walk->code = &code;
+	walk_emit(walk);
 }
 
 static void walk_begin(struct walk *walk, struct uw_space *space, const struct uw_regs *regs,
 		       const struct uw_stack *stack)
 {
+	const struct uw_machine *machine = uw_machine_of(space->arch);
+
 	walk->space = space;
-	walk->machine = uw_machine_of(space->arch);
-	memcpy(walk->state.reg, regs->value, sizeof(walk->state.reg));
-	walk->state.known = (UINT64_C(1) << walk->machine->regs) - 1;
-	walk->state.ip = regs->value[walk->machine->ip];
-	walk->state.exact = true;
-	walk->memory = (struct uw_memory){.stack = stack, .word = walk->machine->word};
+	walk->cache = space->cache;
+	walk->machine = machine;
+	walk->memory = (struct uw_memory){.stack = stack, .word = machine->word};
+	walk->ip = regs->value[machine->ip];
+	walk->sp = regs->value[machine->sp];
+	walk->fp = regs->value[machine->fp];
+	walk->exact = walk->knows_fp = true;
+	walk->left_copy = false;
 	walk->source = UW_SOURCE_SAMPLE;
 	walk->switches = 0;
-	walk->left_copy = false;
-}
-
-static size_t walk_count(struct uw_space *space, const struct uw_frame *frames, size_t count,
-			 enum uw_stop stop)
-{
-	space->counts.walks++;
-	space->counts.frames += count;
-	space->counts.stops[stop]++;
-	for (size_t i = 0; i < count; i++)
-		space->counts.frames_by_source[frames[i].source]++;
-	return count;
-}
-
-/* Fills *note for the step from a frame that had the given stack and frame pointer. The state is
-   already the caller's, or, at the root, what the step left of it. */
-static void walk_note(const struct walk *walk, const struct uw_code *from, uint64_t sp, uint64_t fp,
-		      bool is_end, struct uw_note *note)
-{
-	uint64_t cfa = walk->state.reg[UW_X86_64_RSP];
-	uint64_t slot = cfa + (uint64_t)((int64_t)from->saved[SAVED_RBP] * 8);
-
-	*note = (struct uw_note){.fp = fp, .kind = is_end ? UW_NOTE_END : UW_NOTE_STEP};
-	if (from->kind == UW_CODE_COMMON &&
-	    (from->cfa_reg == UW_X86_64_RSP || from->cfa_reg == REG_RBP)) {
-		note->uses_fp = from->cfa_reg == REG_RBP;
-		note->zeros = 1;
-		if (is_end)
-			note->slot = cfa - 8;
-		else if (from->saved_mask & 1U << SAVED_RBP && slot >= sp && slot < cfa)
-			note->slot = slot;
-	} else if (from->kind == UW_CODE_NONE && walk->source == UW_SOURCE_FRAME_POINTER) {
-		note->uses_fp = true;
-		note->zeros = 2;
-		note->slot = fp;
-	} else if (from->kind != UW_CODE_ROOT || !is_end) {
-		note->kind = UW_NOTE_OTHER;
-	}
-}
-
-/* The copy of what history holds further out than index, as far as there is room. Returns how many
-   frames that were. */
-static size_t walk_take_over(const struct uw_history *history, size_t index,
-			     struct uw_frame *frames, size_t room)
-{
-	size_t count = index < room ? index : room;
-
-	for (size_t i = 0; i < count; i++)
-		frames[i] = history->past[index - 1 - i].frame;
-	return count;
-}
-
-/* walk_run with a history; *reused as in uw_walk_reuse. */
-static size_t walk_run_reuse(struct walk *walk, struct uw_history *history, struct uw_frame *frames,
-			     size_t max_frames, enum uw_stop *stop, size_t *reused)
-{
-	struct uw_note notes[UW_DEPTH_MAX];
-	const struct uw_code *code =
-		uw_code_find(walk->space, walk->space->cache, walk->state.ip, true);
-	size_t count = 0, met;
-
-	uw_history_begin(history, walk->space);
-	for (;;) {
-		/* A copy: the next lookup may take its slot. */
-		const struct uw_code from = *code;
-		uint64_t sp = walk->state.reg[UW_X86_64_RSP], fp = walk->state.reg[REG_RBP];
-		bool exact = walk->state.exact;
-
-		if (count == max_frames) {
-			*stop = UW_STOP_DEPTH;
-			return count;
-		}
-		walk_emit(walk, walk_mapping(walk, code), code->function, &frames[count++]);
-		if (uw_history_meet(history, &walk->state, walk->memory.stack, &met)) {
-			size_t taken =
-				walk_take_over(history, met, frames + count, max_frames - count);
-
-			*stop = taken == met ? UW_STOP_ROOT : UW_STOP_DEPTH;
-			if (taken == met) {
-				uw_history_note(history, frames, notes, count, met + 1);
-				*reused = taken;
-			}
-			return count + taken;
-		}
-		*stop = walk_step(walk, &code);
-		if (exact)
-			notes[count - 1].kind = UW_NOTE_OTHER;
-		else
-			walk_note(walk, &from, sp, fp, *stop == UW_STOP_ROOT, &notes[count - 1]);
-		if (*stop == UW_STOP_ROOT)
-			uw_history_note(history, frames, notes, count, 0);
-		if (*stop != UW_STOP_COUNT)
-			return count;
-	}
-}
-
-/* Writes the frames; returns how many. The space has its cache. */
-static size_t walk_run(struct walk *walk, struct uw_frame *frames, size_t max_frames,
-		       enum uw_stop *stop)
-{
-	const struct uw_code *code =
-		uw_code_find(walk->space, walk->space->cache, walk->state.ip, true);
-	size_t count = 0;
-
-	for (;;) {
-		if (count == max_frames) {
-			*stop = UW_STOP_DEPTH;
-			return count;
-		}
-		walk_emit(walk, walk_mapping(walk, code), code->function, &frames[count++]);
-		*stop = walk_step(walk, &code);
-		if (*stop != UW_STOP_COUNT)
-			return count;
-	}
+	walk->behind = 0;
+	walk->regs = regs;
+	walk->count = walk->by_convention = 0;
 }
 
 size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const struct uw_regs *regs,
@@ -284,29 +509,28 @@ size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const s
 		     enum uw_stop *stop, size_t *reused)
 {
 	struct walk walk;
-	size_t count = 0;
 
 	*reused = 0;
-	if (max_frames > UW_DEPTH_MAX)
-		max_frames = UW_DEPTH_MAX;
 	if (!space->cache)
 		space->cache = uw_rule_cache_create();
 	walk_begin(&walk, space, regs, stack);
+	walk.frames = frames;
+	walk.max = max_frames < UW_DEPTH_MAX ? max_frames : UW_DEPTH_MAX;
 	if (!space->cache) {
 		*stop = UW_STOP_NO_MEMORY;
-		if (max_frames > 0)
-			walk_emit(&walk, uw_space_lookup(space, walk.state.ip), UW_FUNCTION_UNKNOWN,
-				  &frames[count++]);
-		return walk_count(space, frames, count, *stop);
+		if (walk.max > 0)
+			walk_emit_leaf(&walk);
+		return walk_count(&walk, *stop);
 	}
 	uw_rule_cache_refresh(space->cache);
 	/* What may be kept is defined by x86-64's frames alone. */
-	if (history && space->arch == UW_ARCH_X86_64)
-		count = walk_run_reuse(&walk, history, frames, max_frames, stop, reused);
-	else
-		count = walk_run(&walk, frames, max_frames, stop);
+	if (space->arch != UW_ARCH_X86_64)
+		history = NULL;
+	if (history)
+		uw_history_begin(history, space);
+	*stop = walk_run(&walk, history, reused);
 	space->counts.frames_reused += *reused;
-	return walk_count(space, frames, count, *stop);
+	return walk_count(&walk, *stop);
 }
 
 size_t uw_walk(struct uw_space *space, const struct uw_regs *regs, const struct uw_stack *stack,

@@ -169,8 +169,12 @@ static uint8_t code_plain(const struct uw_code *code, const struct uw_saved *sav
 {
 	int words = -saved->slot[SAVED_RBP];
 
+	if (words == 0)
+		words = UW_PLAIN_UNSAVED;
+	else if (words <= UW_PLAIN_UNSAVED || words > UW_PLAIN_WORDS_MAX)
+		return UW_PLAIN_NOT;
 	if ((saved->cfa_reg != UW_X86_64_RSP && saved->cfa_reg != UW_X86_64_RBP) ||
-	    code->cfa_offset % 8 != 0 || words < 0 || words > UW_PLAIN_FP_WORDS_MAX)
+	    code->cfa_offset % 8 != 0 || code->function == UW_FUNCTION_UNKNOWN)
 		return UW_PLAIN_NOT;
 	return (uint8_t)(words | (saved->cfa_reg == UW_X86_64_RBP ? UW_PLAIN_FROM_FP : 0));
 }

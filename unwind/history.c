@@ -125,11 +125,9 @@ static uint32_t past_by_convention(const struct uw_past *caller, const struct uw
 static bool step_is_inside(const struct uw_frame *frame, const struct uw_note *note,
 			   const struct uw_frame *caller)
 {
-	uint64_t size = caller->sp - frame->sp;
+	uint64_t size = caller->sp - frame->sp, at = note->slot - frame->sp;
 
-	return caller->sp > frame->sp && size >= 8 &&
-	       (note->slot == 0 ||
-		(note->slot - frame->sp < size && note->slot - frame->sp <= size - 8));
+	return caller->sp > frame->sp && size >= 8 && at <= size - 8;
 }
 
 /* Adds a frame; false: it cannot be kept. */
@@ -138,15 +136,16 @@ static bool history_push(struct uw_history *history, const struct uw_frame *fram
 {
 	const struct uw_past *caller = history->count ? &history->past[history->count - 1] : NULL;
 	bool caller_needs_fp = caller && caller->needs_fp;
+	bool saved = caller && note->slot != caller->frame.sp - 8;
 
 	if (caller && !step_is_inside(frame, note, &caller->frame))
 		return false;
 	history->past[history->count++] =
 		(struct uw_past){.frame = *frame,
 				 .fp = note->fp,
-				 .fp_slot = caller_needs_fp ? note->slot : 0,
+				 .fp_slot = caller_needs_fp && saved ? note->slot : 0,
 				 .by_convention = past_by_convention(caller, frame),
-				 .needs_fp = note->uses_fp || (caller_needs_fp && note->slot == 0)};
+				 .needs_fp = note->uses_fp || (caller_needs_fp && !saved)};
 	return true;
 }
 

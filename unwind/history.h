@@ -22,8 +22,8 @@ enum uw_note_kind {
 
 struct uw_note {
 	uint64_t fp;   /* the frame's frame pointer */
-	uint64_t slot; /* UW_NOTE_STEP: where the frame saved its caller's frame pointer, 0: not.
-			  UW_NOTE_END: of the zeros */
+	uint64_t slot; /* UW_NOTE_STEP: where the frame saved its caller's frame pointer; where the
+			  return address is: it did not. UW_NOTE_END: of the zeros */
 	uint8_t kind;  /* enum uw_note_kind */
 	uint8_t zeros; /* UW_NOTE_END: words that are 0, which is what ends the stack */
 	bool uses_fp;  /* the step reads the frame pointer */

@@ -32,14 +32,16 @@ static const uint8_t uw_saved_regs[UW_SAVED_COUNT] = {3, 6, 12, 13, 14, 15};
 
 #define UW_FUNCTION_UNKNOWN UINT32_MAX
 
-/* uw_code.plain: the caller's CFA and frame pointer follow from the stack pointer and the frame
-   pointer alone, and all that is read lies below the CFA at multiples of 8. */
+/*
+ * uw_code.plain: the caller's CFA and frame pointer follow from the stack pointer and the frame
+ * pointer alone, all that is read lies below the CFA at multiples of 8, and the function is known.
+ */
 enum {
 	UW_PLAIN_NOT = 0xff,
 	UW_PLAIN_FROM_FP = 0x80, /* the CFA is the frame pointer, not the stack pointer, + offset */
-	UW_PLAIN_FP_WORDS =
-		0x7f, /* the frame pointer is saved that many words below the CFA; 0: not */
-	UW_PLAIN_FP_WORDS_MAX = 126 /* so that no combination means UW_PLAIN_NOT */
+	UW_PLAIN_WORDS = 0x7f,   /* the frame pointer is saved that many words below the CFA */
+	UW_PLAIN_UNSAVED = 1,    /* words: it is not saved; the return address is there */
+	UW_PLAIN_WORDS_MAX = 126 /* so that no combination means UW_PLAIN_NOT */
 };
 
 /* What a walk needs of an instruction address. */
@@ -88,14 +90,14 @@ enum {
 };
 
 struct uw_rule_cache {
+	struct uw_code slots[UW_CACHE_SIZE];
+	struct uw_saved saved[UW_CACHE_SIZE]; /* of the slot with the same index */
 	uint16_t epoch;             /* 1..UW_CACHE_EPOCH_MAX: slots of another one do not hold */
 	bool stale;                 /* mappings changed: no slot holds */
 	struct uw_cached_row *rows; /* NULL until needed, as is calls */
 	struct uw_call *calls;
 	struct uw_rows *tables; /* rows.h */
 	size_t table_bytes;
-	struct uw_code slots[UW_CACHE_SIZE];
-	struct uw_saved saved[UW_CACHE_SIZE]; /* of the slot with the same index */
 };
 
 struct uw_rule_cache *uw_rule_cache_create(void);        /* NULL: out of memory */
@@ -130,15 +132,23 @@ static inline const struct uw_saved *uw_code_saved(const struct uw_rule_cache *c
 	return &cache->saved[code - cache->slots];
 }
 
-/* The code at ip. Valid until the next call; the cache is the space's and not stale. */
-static inline const struct uw_code *
-uw_code_find(struct uw_space *space, struct uw_rule_cache *cache, uint64_t ip, bool exact)
+/* The code at ip. Valid until the next call; the cache is the space's and not stale. key is
+   uw_cache_key(cache, exact): a loop may keep it. */
+static inline const struct uw_code *uw_code_find_key(struct uw_space *space,
+						     struct uw_rule_cache *cache, uint64_t ip,
+						     bool exact, uint16_t key)
 {
 	struct uw_code *code = &cache->slots[uw_cache_index(ip, exact, UW_CACHE_LOG_SIZE)];
 
-	if (__builtin_expect(code->ip != ip || code->key != uw_cache_key(cache, exact), 0))
+	if (__builtin_expect(code->ip != ip || code->key != key, 0))
 		uw_code_fill(space, code, ip, exact);
 	return code;
+}
+
+static inline const struct uw_code *
+uw_code_find(struct uw_space *space, struct uw_rule_cache *cache, uint64_t ip, bool exact)
+{
+	return uw_code_find_key(space, cache, ip, exact, uw_cache_key(cache, exact));
 }
 
 /*

@@ -73,24 +73,17 @@ static const struct uw_code *walk_find(const struct walk *walk)
 }
 
 /* There is room for the frame. */
-static inline __attribute__((always_inline)) void frame_write(struct uw_frame *frame,
-							      const struct uw_code *code,
-							      uint64_t ip, uint64_t sp,
-							      uint8_t source, bool exact)
+static void walk_emit(struct walk *walk, const struct uw_code *code)
 {
-	frame->ip = ip;
-	frame->rva = code->rva;
-	frame->function = code->function == UW_FUNCTION_UNKNOWN ? 0 : code->rva - code->function;
-	frame->sp = sp;
-	frame->tag = code->tag;
-	frame->source = source;
-	frame->exact = exact;
-}
-
-static void walk_emit(struct walk *walk)
-{
-	frame_write(&walk->frames[walk->count++], walk->code, walk->ip, walk->sp, walk->source,
-		    walk->exact);
+	walk->frames[walk->count++] = (struct uw_frame){
+		.ip = walk->ip,
+		.rva = code->rva,
+		.function = code->function == UW_FUNCTION_UNKNOWN ? 0 : code->rva - code->function,
+		.sp = walk->sp,
+		.tag = code->tag,
+		.source = walk->source,
+		.exact = walk->exact,
+	};
 	walk->by_convention += walk->source == UW_SOURCE_FRAME_POINTER;
 }
 
@@ -245,18 +238,6 @@ static inline uint64_t word_at(const uint8_t *bytes, uint64_t offset)
 	return value;
 }
 
-static inline __attribute__((always_inline)) void plain_note(struct uw_note *note, uint8_t plain,
-							     uint64_t fp, uint64_t cfa)
-{
-	uint64_t words = plain & UW_PLAIN_FP_WORDS;
-
-	note->fp = fp;
-	note->slot = words ? cfa - words * 8 : 0;
-	note->kind = UW_NOTE_STEP;
-	note->zeros = 1;
-	note->uses_fp = plain >> 7;
-}
-
 /* Where a run is. Addresses are relative to the start of the copied stack. */
 struct plain {
 	const struct uw_code *code;
@@ -267,38 +248,60 @@ struct plain {
 
 /* From a frame that is written, as far as code is plain: the inner loop of most walks. */
 static inline __attribute__((always_inline)) enum plain_end
-plain_run(struct walk *walk, struct plain *at, struct uw_history *history)
+plain_run(const struct walk *walk, struct plain *at, struct uw_history *history)
 {
 	const uint8_t *bytes = walk->memory.stack->bytes;
-	const uint64_t base = walk->memory.stack->base, size = walk->memory.stack->size;
+	const uint64_t base = walk->memory.stack->base;
+	uint64_t room = (walk->memory.stack->size - at->sp) / 8; /* words from sp on */
 	const struct uw_frame *end = walk->frames + walk->max;
+	const uint16_t key = uw_cache_key(walk->cache, false);
+	const struct uw_code *code = at->code;
 
 	for (;;) {
-		uint8_t plain = at->code->plain;
-		uint64_t words = plain & UW_PLAIN_FP_WORDS;
-		uint64_t cfa = (plain & UW_PLAIN_FROM_FP ? at->fp : at->sp) +
-			       (uint64_t)(int64_t)at->code->cfa_offset;
+		uint64_t words = code->plain & UW_PLAIN_WORDS;
+		uint64_t from = code->plain & UW_PLAIN_FROM_FP ? at->fp : at->sp;
+		uint64_t cfa = from + (uint64_t)(int64_t)code->cfa_offset;
 		/* The frame's size in words; more than any where it is not a multiple of one. */
 		uint64_t height = (cfa - at->sp) >> 3 | (cfa - at->sp) << 61;
-		uint64_t saved;
+		uint64_t saved, unsaved = at->fp;
 
-		if (__builtin_expect(height - 1 >= (size - at->sp) / 8 || height < words, 0))
+		if (__builtin_expect(height < words || height > room, 0)) {
+			at->code = code;
 			return PLAIN_STUCK;
-		at->ip = word_at(bytes, cfa - 8);
-		/* No branch on what is saved: see uw_state_restore_saved. */
-		saved = word_at(bytes, cfa - (words ? words : 1) * 8) - base;
-		if (history)
-			plain_note(at->note++, plain, at->fp + base, cfa + base);
+		}
+		room -= height;
 		at->sp = cfa;
-		if (at->ip == 0)
+		at->ip = word_at(bytes, cfa - 8);
+		saved = word_at(bytes, cfa - words * 8) - base;
+		if (history) {
+			at->note->fp = at->fp + base;
+			at->note->slot = cfa + base - words * 8;
+			at->note->kind = UW_NOTE_STEP;
+			at->note->zeros = 1;
+			at->note->uses_fp = code->plain >> 7;
+			at->note++;
+		}
+		/* No branch on what is saved: see uw_state_restore_saved. */
+		at->fp = words != UW_PLAIN_UNSAVED ? saved : unsaved;
+		if (__builtin_expect(at->ip == 0, 0))
 			return PLAIN_ROOT;
-		at->fp = words ? saved : at->fp;
-		at->code = uw_code_find(walk->space, walk->cache, at->ip, false);
-		if (__builtin_expect(at->code->plain == UW_PLAIN_NOT || at->frame == end, 0))
+		code = uw_code_find_key(walk->space, walk->cache, at->ip, false, key);
+		if (__builtin_expect(code->plain == UW_PLAIN_NOT || at->frame == end, 0)) {
+			at->code = code;
 			return PLAIN_LEFT;
-		frame_write(at->frame++, at->code, at->ip, at->sp + base, UW_SOURCE_CFI, false);
-		if (history && uw_history_may_meet(history, at->sp + base))
+		}
+		at->frame->ip = at->ip;
+		at->frame->rva = code->rva;
+		at->frame->function = code->rva - code->function;
+		at->frame->sp = cfa + base;
+		at->frame->tag = code->tag;
+		at->frame->source = UW_SOURCE_CFI;
+		at->frame->exact = false;
+		at->frame++;
+		if (history && uw_history_may_meet(history, cfa + base)) {
+			at->code = code;
 			return PLAIN_MEET;
+		}
 	}
 }
 
@@ -442,7 +445,7 @@ static enum uw_stop walk_run(struct walk *walk, struct uw_history *history, size
 		if (arrived && walk->count == walk->max)
 			return UW_STOP_DEPTH;
 		if (arrived)
-			walk_emit(walk);
+			walk_emit(walk, walk->code);
 		if (history && !walk->exact && uw_history_may_meet(history, walk->sp) &&
 		    walk_meet(walk, history, notes, &stop, reused))
 			return stop;
@@ -479,8 +482,7 @@ static void walk_emit_leaf(struct walk *walk)
 		code.rva = mapping->rva + (walk->ip - mapping->start);
 		code.tag = mapping->tag;
 	}
-	walk->code = &code;
-	walk_emit(walk);
+	walk_emit(walk, &code);
 }
 
 static void walk_begin(struct walk *walk, struct uw_space *space, const struct uw_regs *regs,

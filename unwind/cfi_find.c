@@ -69,15 +69,6 @@ static bool record_read(const struct uw_cfi *cfi, uint64_t offset, struct record
 	return true;
 }
 
-struct cie {
-	struct uw_reader code;
-	uint64_t code_align;
-	int64_t data_align;
-	uint8_t encoding;
-	bool signal;
-	bool sized; /* augmentation 'z': FDEs carry the length of their augmentation data */
-};
-
 /* An encoding without the machine's own address size in it. */
 static uint8_t encoding_sized(uint8_t encoding, uint8_t word)
 {
@@ -88,7 +79,7 @@ static uint8_t encoding_sized(uint8_t encoding, uint8_t word)
 
 /* Reads the augmentation string's characters; unknown ones are fine once 'z' gave a length. */
 static bool cie_augmentation_read(struct uw_reader *reader, const char *string, uint8_t word,
-				  struct cie *cie)
+				  struct uw_cie *cie)
 {
 	struct uw_reader data = *reader;
 	uint64_t size;
@@ -119,7 +110,7 @@ static bool cie_augmentation_read(struct uw_reader *reader, const char *string, 
 	return !data.failed;
 }
 
-static bool cie_read(const struct uw_cfi *cfi, uint64_t offset, struct cie *cie)
+static bool cie_read(const struct uw_cfi *cfi, uint64_t offset, struct uw_cie *cie)
 {
 	char augmentation[AUGMENTATION_MAX] = "";
 	struct record record;
@@ -143,7 +134,7 @@ static bool cie_read(const struct uw_cfi *cfi, uint64_t offset, struct cie *cie)
 		return false;
 	if (version == 4 && (uw_read_u8(reader) != machine->word || uw_read_u8(reader) != 0))
 		return false; /* address size, segment selector size */
-	*cie = (struct cie){.encoding = encoding_sized(UW_PE_ABSPTR, machine->word)};
+	*cie = (struct uw_cie){.encoding = encoding_sized(UW_PE_ABSPTR, machine->word)};
 	cie->code_align = uw_read_uleb(reader);
 	cie->data_align = uw_read_sleb(reader);
 	ra = version == CIE_VERSION_GCC ? uw_read_u8(reader) : uw_read_uleb(reader);
@@ -155,28 +146,40 @@ static bool cie_read(const struct uw_cfi *cfi, uint64_t offset, struct cie *cie)
 	return true;
 }
 
-/* Reads an FDE whose record was read. */
-static bool fde_read(const struct uw_cfi *cfi, const struct record *record, struct uw_fde *fde)
+/* The CIE at offset, from *last if it is that; NULL: malformed. */
+static const struct uw_cie *cie_find(const struct uw_cfi *cfi, uint64_t offset,
+				     struct uw_last_cie *last)
 {
+	if (last->holds && last->offset == offset)
+		return &last->cie;
+	last->holds = cie_read(cfi, offset, &last->cie);
+	last->offset = offset;
+	return last->holds ? &last->cie : NULL;
+}
+
+/* Reads an FDE whose record was read. */
+static bool fde_read(const struct uw_cfi *cfi, const struct record *record,
+		     struct uw_last_cie *last, struct uw_fde *fde)
+{
+	const struct uw_cie *cie = cie_find(cfi, record->cie_offset, last);
 	struct uw_reader reader = record->body;
-	struct cie cie;
 	uint64_t size;
 
-	if (!cie_read(cfi, record->cie_offset, &cie))
+	if (!cie)
 		return false;
-	fde->start = uw_word_wrap(uw_read_pointer(&reader, cie.encoding, cfi->hdr_rva),
+	fde->start = uw_word_wrap(uw_read_pointer(&reader, cie->encoding, cfi->hdr_rva),
 				  uw_machine_of(cfi->arch)->word);
-	size = uw_read_pointer(&reader, cie.encoding & UW_PE_FORMAT_MASK, 0);
-	if (cie.sized)
+	size = uw_read_pointer(&reader, cie->encoding & UW_PE_FORMAT_MASK, 0);
+	if (cie->sized)
 		uw_read_skip(&reader, uw_read_uleb(&reader));
 	if (reader.failed || __builtin_add_overflow(fde->start, size, &fde->end))
 		return false;
 	fde->cfi = cfi;
-	fde->code_align = cie.code_align;
-	fde->data_align = cie.data_align;
-	fde->encoding = cie.encoding;
-	fde->signal = cie.signal;
-	fde->cie_code = cie.code;
+	fde->code_align = cie->code_align;
+	fde->data_align = cie->data_align;
+	fde->encoding = cie->encoding;
+	fde->signal = cie->signal;
+	fde->cie_code = cie->code;
 	fde->code = reader;
 	return true;
 }
@@ -191,6 +194,7 @@ static int entry_compare(const void *left, const void *right)
 /* Linkers concatenate .eh_frame inputs, so a terminator may stand in the middle: go on after it. */
 static int index_build(struct uw_cfi *cfi)
 {
+	struct uw_last_cie last = {0};
 	size_t capacity = 0;
 	struct record record;
 
@@ -200,7 +204,7 @@ static int index_build(struct uw_cfi *cfi)
 
 		if (record.is_terminator || record.is_cie)
 			continue;
-		if (!fde_read(cfi, &record, &fde) || fde.start == fde.end)
+		if (!fde_read(cfi, &record, &last, &fde) || fde.start == fde.end)
 			continue;
 		if (cfi->index_count == capacity) {
 			capacity = capacity ? capacity * 2 : 64;
@@ -248,6 +252,20 @@ bool uw_cfi_hdr_frame(const struct uw_span *hdr, uint64_t *frame_rva)
 	return true;
 }
 
+/* As the rules ask; what is found in the table does not depend on the way there then. */
+static bool table_is_sorted(const struct uw_cfi *cfi)
+{
+	int32_t before = INT32_MIN, start;
+	bool sorted = true;
+
+	for (size_t at = 0; at < cfi->table.size; at += HDR_ENTRY_SIZE) {
+		memcpy(&start, cfi->table.bytes + at, sizeof(start));
+		sorted &= before <= start;
+		before = start;
+	}
+	return sorted;
+}
+
 int uw_cfi_init(struct uw_cfi *cfi, const struct uw_span *hdr)
 {
 	struct hdr fields;
@@ -269,7 +287,10 @@ int uw_cfi_init(struct uw_cfi *cfi, const struct uw_span *hdr)
 	cfi->table.bytes = fields.rest.at;
 	cfi->table.size = (size_t)count * HDR_ENTRY_SIZE;
 	cfi->table.rva = fields.rest.rva;
-	return 0;
+	if (table_is_sorted(cfi))
+		return 0;
+	cfi->table = (struct uw_span){0};
+	return index_build(cfi);
 }
 
 void uw_cfi_finish(struct uw_cfi *cfi)
@@ -290,7 +311,7 @@ static uint64_t table_field(const struct uw_cfi *cfi, size_t i, size_t field)
 	return cfi->hdr_rva + (uint64_t)(int64_t)value;
 }
 
-static uint64_t entry_start(const struct uw_cfi *cfi, size_t i)
+uint64_t uw_cfi_entry_start(const struct uw_cfi *cfi, size_t i)
 {
 	return cfi->table.size ? table_field(cfi, i, 0) : cfi->index[i].start;
 }
@@ -300,23 +321,7 @@ static uint64_t entry_offset(const struct uw_cfi *cfi, size_t i)
 	return cfi->table.size ? table_field(cfi, i, 4) - cfi->frame.rva : cfi->index[i].offset;
 }
 
-uint64_t uw_cfi_covered(const struct uw_cfi *cfi)
-{
-	uint64_t covered = 0;
-
-	for (size_t i = 0; i < uw_cfi_count(cfi); i++) {
-		struct record record;
-		struct uw_fde fde;
-
-		if (record_read(cfi, entry_offset(cfi, i), &record) && !record.is_terminator &&
-		    !record.is_cie && fde_read(cfi, &record, &fde))
-			covered += fde.end - fde.start;
-	}
-	return covered;
-}
-
-/* The number of entries that start at or before rva. A table that is not sorted, against the rules,
-   leads to some entry, whose range is then checked as any other's. */
+/* The number of entries that start at or before rva. */
 static size_t entries_until(const struct uw_cfi *cfi, uint64_t rva)
 {
 	size_t count = uw_cfi_count(cfi), first = 0;
@@ -325,7 +330,7 @@ static size_t entries_until(const struct uw_cfi *cfi, uint64_t rva)
 	   `first` start at or before rva, those from first + count on after it. */
 	while (count > 0) {
 		size_t half = count / 2;
-		bool before = entry_start(cfi, first + half) <= rva;
+		bool before = uw_cfi_entry_start(cfi, first + half) <= rva;
 
 		first = before ? first + half + 1 : first;
 		count = before ? count - half - 1 : half;
@@ -341,19 +346,40 @@ bool uw_cfi_entry(const struct uw_cfi *cfi, uint64_t rva, size_t *entry)
 	return until > 0;
 }
 
+bool uw_cfi_entry_read(const struct uw_cfi *cfi, size_t entry, struct uw_last_cie *last,
+		       struct uw_fde *fde)
+{
+	struct uw_last_cie only = {0};
+	struct record record;
+
+	return record_read(cfi, entry_offset(cfi, entry), &record) && !record.is_terminator &&
+	       !record.is_cie && fde_read(cfi, &record, last ? last : &only, fde);
+}
+
+uint64_t uw_cfi_covered(const struct uw_cfi *cfi)
+{
+	struct uw_last_cie last = {0};
+	uint64_t covered = 0;
+
+	for (size_t i = 0; i < uw_cfi_count(cfi); i++) {
+		struct uw_fde fde;
+
+		if (uw_cfi_entry_read(cfi, i, &last, &fde))
+			covered += fde.end - fde.start;
+	}
+	return covered;
+}
+
 enum uw_cfi_result uw_cfi_find(const struct uw_cfi *cfi, uint64_t rva, struct uw_fde *fde,
 			       struct uw_cfi_gap *gap)
 {
-	size_t count = uw_cfi_count(cfi);
 	size_t until = entries_until(cfi, rva);
-	struct record record;
 
 	gap->start = 0;
-	gap->end = until < count ? entry_start(cfi, until) : UINT64_MAX;
+	gap->end = until < uw_cfi_count(cfi) ? uw_cfi_entry_start(cfi, until) : UINT64_MAX;
 	if (until == 0)
 		return UW_CFI_NONE;
-	if (!record_read(cfi, entry_offset(cfi, until - 1), &record) || record.is_terminator ||
-	    record.is_cie || !fde_read(cfi, &record, fde))
+	if (!uw_cfi_entry_read(cfi, until - 1, NULL, fde))
 		return UW_CFI_BAD;
 	if (rva >= fde->start && rva < fde->end)
 		return UW_CFI_OK;

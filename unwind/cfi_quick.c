@@ -6,8 +6,11 @@
 #include "unwind/cfi_quick.h"
 
 #include "unwind/cfi_code.h"
+#include "unwind/step_common.h"
 
-enum { RA = 16, REMEMBER_DEPTH_MAX = 4 };
+#include <assert.h>
+
+enum { RA = 16, REMEMBER_DEPTH_MAX = 4, SAVED_RBP = 1 /* index in uw_saved_regs */ };
 
 /* Index in uw_quick.saved by DWARF number; -1: not a register that functions preserve. */
 static const int8_t saved_index[RA] = {-1, -1, -1, 0, -1, -1, 1, -1, -1, -1, -1, -1, 2, 3, 4, 5};
@@ -38,7 +41,7 @@ static bool quick_offset(struct quick_state *state, uint64_t reg, uint64_t facto
 	}
 	if (reg > RA || saved_index[reg] < 0 || units == 0)
 		return false;
-	state->row.saved[saved_index[reg]] = (int8_t)units;
+	state->row.saved.slot[saved_index[reg]] = (int8_t)units;
 	return true;
 }
 
@@ -46,7 +49,7 @@ static bool quick_restore(struct quick_state *state, uint64_t reg)
 {
 	if (!state->in_fde || reg >= RA || saved_index[reg] < 0)
 		return false;
-	state->row.saved[saved_index[reg]] = state->initial.saved[saved_index[reg]];
+	state->row.saved.slot[saved_index[reg]] = state->initial.saved.slot[saved_index[reg]];
 	return true;
 }
 
@@ -54,7 +57,7 @@ static bool quick_cfa(struct quick_state *state, uint64_t reg, uint64_t offset)
 {
 	if (reg >= RA || offset > INT32_MAX)
 		return false;
-	state->row.cfa_reg = (uint8_t)reg;
+	state->row.saved.cfa_reg = (uint8_t)reg;
 	state->row.cfa_offset = (int32_t)offset;
 	state->row.has_cfa = true;
 	return true;
@@ -74,6 +77,8 @@ static bool quick_emit(struct quick_state *state)
 
 static bool quick_advance(struct quick_state *state, uint64_t delta)
 {
+	if (!state->in_fde)
+		return false; /* so that what a CIE says is the same for all of its FDEs */
 	if (state->rows && delta > 0 && !quick_emit(state))
 		return false;
 	return !__builtin_mul_overflow(delta, state->fde->code_align, &delta) &&
@@ -113,7 +118,7 @@ static bool quick_run_other(struct quick_state *state, uint8_t op)
 		       quick_cfa(state, uw_read_uleb(code), (uint64_t)state->row.cfa_offset);
 	case UW_CFA_DEF_CFA_OFFSET:
 		return state->row.has_cfa &&
-		       quick_cfa(state, state->row.cfa_reg, uw_read_uleb(code));
+		       quick_cfa(state, state->row.saved.cfa_reg, uw_read_uleb(code));
 	case UW_CFA_GNU_ARGS_SIZE:
 		(void)uw_read_uleb(code);
 		return true;
@@ -152,18 +157,71 @@ static bool quick_run(struct quick_state *state, struct uw_reader code)
 	return true;
 }
 
-static bool quick_begin(struct quick_state *state, const struct uw_fde *fde, uint64_t target)
+static int8_t saved_lowest(const struct uw_saved *saved)
+{
+	int8_t lowest = 0;
+
+	for (unsigned i = 0; i < UW_SAVED_COUNT; i++) {
+		if (saved->slot[i] > 0)
+			return INT8_MIN;
+		if (saved->slot[i] < lowest)
+			lowest = saved->slot[i];
+	}
+	return lowest;
+}
+
+static uint8_t quick_plain(const struct uw_quick *rules)
+{
+	int words = -rules->saved.slot[SAVED_RBP];
+	uint8_t reg = rules->saved.cfa_reg;
+
+	if (words == 0)
+		words = UW_PLAIN_UNSAVED;
+	else if (words <= UW_PLAIN_UNSAVED || words > UW_PLAIN_WORDS_MAX)
+		return UW_PLAIN_NOT;
+	if ((reg != UW_X86_64_RSP && reg != UW_X86_64_RBP) || rules->cfa_offset % 8 != 0)
+		return UW_PLAIN_NOT;
+	return (uint8_t)(words | (reg == UW_X86_64_RBP ? UW_PLAIN_FROM_FP : 0));
+}
+
+static_assert(sizeof(struct uw_quick) == 16, "without padding");
+
+void uw_quick_finish(struct uw_quick *rules)
+{
+	rules->saved.lowest = saved_lowest(&rules->saved);
+	rules->plain = quick_plain(rules);
+}
+
+static bool quick_run_cie(struct quick_state *state)
 {
 	state->row = (struct uw_quick){0};
-	state->at = fde->start;
-	state->target = target;
-	state->fde = fde;
+	state->at = state->fde->start;
 	state->depth = 0;
 	state->in_fde = false;
 	state->rows = NULL;
-	if (!quick_run(state, fde->cie_code))
+	return quick_run(state, state->fde->cie_code);
+}
+
+static bool quick_begin(struct quick_state *state, const struct uw_fde *fde, uint64_t target,
+			struct uw_quick_cie *cie)
+{
+	struct uw_quick_cie only = {0};
+
+	if (!cie)
+		cie = &only;
+	state->target = target;
+	state->fde = fde;
+	if (!cie->code.at || cie->code.at != fde->cie_code.at ||
+	    cie->code.end != fde->cie_code.end || cie->data_align != fde->data_align) {
+		cie->ordinary = quick_run_cie(state);
+		cie->rules = state->row;
+		cie->code = fde->cie_code;
+		cie->data_align = fde->data_align;
+	}
+	if (!cie->ordinary)
 		return false;
-	state->initial = state->row;
+	state->row = state->initial = cie->rules;
+	state->depth = 0;
 	state->in_fde = true;
 	state->at = fde->start;
 	return true;
@@ -173,18 +231,21 @@ bool uw_cfi_quick(const struct uw_fde *fde, uint64_t rva, struct uw_quick *row)
 {
 	struct quick_state state;
 
-	if (!quick_begin(&state, fde, rva) || !quick_run(&state, fde->code) || !state.row.has_ra ||
-	    !state.row.has_cfa)
+	state.rows = NULL;
+	if (!quick_begin(&state, fde, rva, NULL) || !quick_run(&state, fde->code) ||
+	    !state.row.has_ra || !state.row.has_cfa)
 		return false;
 	*row = state.row;
+	uw_quick_finish(row);
 	return true;
 }
 
-size_t uw_cfi_quick_rows(const struct uw_fde *fde, struct uw_quick_row *rows, size_t room)
+size_t uw_cfi_quick_rows(const struct uw_fde *fde, struct uw_quick_cie *cie,
+			 struct uw_quick_row *rows, size_t room)
 {
 	struct quick_state state;
 
-	if (!quick_begin(&state, fde, UINT64_MAX))
+	if (!quick_begin(&state, fde, UINT64_MAX, cie))
 		return 0;
 	state.rows = rows;
 	state.count = 0;

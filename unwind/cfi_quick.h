@@ -5,14 +5,17 @@
 #include "unwind/cfi.h"
 #include "unwind/step.h"
 
-/* CFA = register + offset; return address at CFA - 8; preserved registers at CFA + 8 * saved. */
+/* CFA = register + offset; return address at CFA - 8; preserved registers at CFA + 8 * slot. */
 struct uw_quick {
 	int32_t cfa_offset;
-	uint8_t cfa_reg;
-	bool has_cfa;
-	bool has_ra;
-	int8_t saved[UW_SAVED_COUNT]; /* in the order of uw_saved_regs; 0: not saved */
+	bool has_cfa, has_ra; /* both, or there is no step to take */
+	uint8_t plain;        /* uw_code.plain, as far as the rules say */
+	uint8_t zero;         /* in place of padding: rules are compared byte by byte */
+	struct uw_saved saved;
 };
+
+/* Derives plain and saved.lowest from the rest of the rules. */
+void uw_quick_finish(struct uw_quick *rules);
 
 /*
  * Evaluates the FDE's instructions up to rva. false: some instruction on the way is not ordinary,
@@ -26,10 +29,20 @@ struct uw_quick_row {
 	struct uw_quick rules;
 };
 
+/* The rules that the latest CIE's instructions left, for many FDEs of few CIEs. Zeroed at first. */
+struct uw_quick_cie {
+	struct uw_reader code; /* the instructions */
+	int64_t data_align;
+	struct uw_quick rules;
+	bool ordinary;
+};
+
 /*
- * All rows of an FDE in order of their addresses. Returns how many, 0 when some instruction is not
- * ordinary, or malformed, or `room` does not suffice.
+ * All rows of an FDE in order of their addresses. cie: NULL, or what was used with the same module
+ * before. Returns how many, 0 when some instruction is not ordinary, or malformed, or `room` does
+ * not suffice; what is too far from the FDE's start for uw_quick_row is malformed.
  */
-size_t uw_cfi_quick_rows(const struct uw_fde *fde, struct uw_quick_row *rows, size_t room);
+size_t uw_cfi_quick_rows(const struct uw_fde *fde, struct uw_quick_cie *cie,
+			 struct uw_quick_row *rows, size_t room);
 
 #endif

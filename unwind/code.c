@@ -1,7 +1,6 @@
 /* What the code at an address is, and the cache of the answers. */
 #include "unwind/rows.h"
 #include "unwind/space.h"
-#include "unwind/step_common.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -30,7 +29,7 @@ void uw_rule_cache_destroy(struct uw_rule_cache *cache)
 		return;
 	free(cache->rows);
 	free(cache->calls);
-	uw_rows_clear(cache);
+	uw_functions_destroy(cache->functions);
 	free(cache);
 }
 
@@ -124,18 +123,19 @@ static enum uw_code_kind code_kind_without_cfi(struct uw_space *space,
 	return UW_CODE_NONE;
 }
 
-/* Puts a row into the cached form; false when it does not fit. */
-static bool code_from_row(const struct uw_row *row, const struct uw_machine *machine,
-			  struct uw_code *code, struct uw_saved *saved)
+/* Puts a row into the common form; false when it does not fit. */
+static bool rules_from_row(const struct uw_row *row, const struct uw_machine *machine,
+			   struct uw_quick *rules)
 {
 	const struct uw_rule *ra = &row->reg[machine->ra];
 	size_t next = 0;
 
+	*rules = (struct uw_quick){0};
 	if (row->cfa.kind != UW_RULE_REGISTER || row->cfa.offset != (int32_t)row->cfa.offset ||
 	    ra->kind != UW_RULE_AT_CFA || ra->offset != -8)
 		return false;
-	saved->cfa_reg = row->cfa.reg;
-	code->cfa_offset = (int32_t)row->cfa.offset;
+	rules->saved.cfa_reg = row->cfa.reg;
+	rules->cfa_offset = (int32_t)row->cfa.offset;
 	for (unsigned reg = 0; reg < machine->ra; reg++) {
 		const struct uw_rule *rule = &row->reg[reg];
 		bool preserved = next < UW_SAVED_COUNT && uw_saved_regs[next] == reg;
@@ -146,53 +146,36 @@ static bool code_from_row(const struct uw_row *row, const struct uw_machine *mac
 		if (!preserved || rule->kind != UW_RULE_AT_CFA || rule->offset == 0 ||
 		    rule->offset % 8 != 0 || rule->offset / 8 != (int8_t)(rule->offset / 8))
 			return false;
-		saved->slot[next - 1] = (int8_t)(rule->offset / 8);
+		rules->saved.slot[next - 1] = (int8_t)(rule->offset / 8);
 	}
+	uw_quick_finish(rules);
 	return true;
 }
 
-static int8_t saved_lowest(const struct uw_saved *saved)
+static void code_take(struct uw_code *code, struct uw_saved *saved, const struct uw_quick *rules)
 {
-	int8_t lowest = 0;
-
-	for (unsigned i = 0; i < UW_SAVED_COUNT; i++) {
-		if (saved->slot[i] > 0)
-			return INT8_MIN;
-		if (saved->slot[i] < lowest)
-			lowest = saved->slot[i];
-	}
-	return lowest;
+	code->cfa_offset = rules->cfa_offset;
+	code->plain = code->function == UW_FUNCTION_UNKNOWN ? UW_PLAIN_NOT : rules->plain;
+	*saved = rules->saved;
 }
 
-/* uw_code.plain for code of kind UW_CODE_COMMON. */
-static uint8_t code_plain(const struct uw_code *code, const struct uw_saved *saved)
+static void code_set_function(struct uw_code *code, uint64_t start)
 {
-	int words = -saved->slot[SAVED_RBP];
-
-	if (words == 0)
-		words = UW_PLAIN_UNSAVED;
-	else if (words <= UW_PLAIN_UNSAVED || words > UW_PLAIN_WORDS_MAX)
-		return UW_PLAIN_NOT;
-	if ((saved->cfa_reg != UW_X86_64_RSP && saved->cfa_reg != UW_X86_64_RBP) ||
-	    code->cfa_offset % 8 != 0 || code->function == UW_FUNCTION_UNKNOWN)
-		return UW_PLAIN_NOT;
-	return (uint8_t)(words | (saved->cfa_reg == UW_X86_64_RBP ? UW_PLAIN_FROM_FP : 0));
+	if (code->rva - start < UW_FUNCTION_UNKNOWN)
+		code->function = (uint32_t)(code->rva - start);
 }
 
 /* Ordinary code, quickly; false where it is not, or may not be. */
-static bool code_find_quick(struct uw_space *space, struct uw_module *module, uint64_t rva,
-			    bool exact, struct uw_code *code, struct uw_saved *saved)
+static bool code_find_quick(struct uw_space *space, struct uw_module *module, bool exact,
+			    struct uw_code *code, struct uw_saved *saved)
 {
 	struct uw_found_row row;
 
-	if (space->arch != UW_ARCH_X86_64 || !uw_rows_find(space->cache, module, rva, &row) ||
-	    (!exact && (row.ends || rva == row.function)))
+	if (space->arch != UW_ARCH_X86_64 || !uw_rows_find(space->cache, module, code->rva, &row) ||
+	    (!exact && (row.ends || code->rva == row.function)))
 		return false;
-	if (rva - row.function < UW_FUNCTION_UNKNOWN)
-		code->function = (uint32_t)(rva - row.function);
-	code->cfa_offset = row.rules.cfa_offset;
-	saved->cfa_reg = row.rules.cfa_reg;
-	memcpy(saved->slot, row.rules.saved, sizeof(saved->slot));
+	code_set_function(code, row.function);
+	code_take(code, saved, &row.rules);
 	return true;
 }
 
@@ -200,16 +183,18 @@ static enum uw_code_kind code_kind_of_row(const struct uw_module *module, const 
 					  struct uw_code *code, struct uw_saved *saved)
 {
 	const struct uw_machine *machine = uw_machine_of(module->elf.arch);
+	struct uw_quick rules;
 	struct uw_row row;
 
 	if (uw_cfi_row(fde, code->rva, &row) != UW_CFI_OK)
 		return UW_CODE_BAD;
 	if (row.reg[machine->ra].kind == UW_RULE_UNDEFINED)
 		return UW_CODE_ROOT;
-	if (!fde->signal && module->elf.arch == UW_ARCH_X86_64 &&
-	    code_from_row(&row, machine, code, saved))
-		return UW_CODE_COMMON;
-	return UW_CODE_ROW;
+	if (fde->signal || module->elf.arch != UW_ARCH_X86_64 ||
+	    !rules_from_row(&row, machine, &rules))
+		return UW_CODE_ROW;
+	code_take(code, saved, &rules);
+	return UW_CODE_COMMON;
 }
 
 static enum uw_code_kind code_kind(struct uw_space *space, bool exact, struct uw_code *code,
@@ -228,7 +213,7 @@ static enum uw_code_kind code_kind(struct uw_space *space, bool exact, struct uw
 	module = mapping->module;
 	if (!module || module->elf.arch != space->arch)
 		return UW_CODE_NONE;
-	if (code_find_quick(space, module, code->rva, exact, code, saved))
+	if (code_find_quick(space, module, exact, code, saved))
 		return UW_CODE_COMMON;
 	switch (uw_module_find(module, code->rva, &fde, &gap)) {
 	case UW_CFI_NONE:
@@ -244,8 +229,7 @@ static enum uw_code_kind code_kind(struct uw_space *space, bool exact, struct uw
 		return UW_CODE_SIGRETURN;
 	if (!exact && code->rva == fde.start && code_is_goexit(space, code->ip))
 		return UW_CODE_ROOT;
-	if (code->rva - fde.start < UW_FUNCTION_UNKNOWN)
-		code->function = (uint32_t)(code->rva - fde.start);
+	code_set_function(code, fde.start);
 	return code_kind_of_row(module, &fde, code, saved);
 }
 
@@ -253,7 +237,6 @@ void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, boo
 {
 	struct uw_saved *saved = &space->cache->saved[code - space->cache->slots];
 
-	*saved = (struct uw_saved){0};
 	*code = (struct uw_code){.ip = ip,
 				 .rva = ip - !exact,
 				 .function = UW_FUNCTION_UNKNOWN,
@@ -261,9 +244,5 @@ void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, boo
 				 .key = uw_cache_key(space->cache, exact),
 				 .plain = UW_PLAIN_NOT};
 	code->kind = (uint8_t)code_kind(space, exact, code, saved);
-	if (code->kind == UW_CODE_COMMON) {
-		saved->lowest = saved_lowest(saved);
-		code->plain = code_plain(code, saved);
-	}
 	space->counts.cache_misses++;
 }

@@ -4,68 +4,113 @@
 
 #include <stdlib.h>
 
-enum { LOG_TABLES = 10 };
+enum {
+	LOG_TABLES = 10,
+	LOG_HINTS = 12,
+	HINT_SHIFT = 6 /* code in a block of 64 bytes is nearly always one function's */
+};
 
 struct uw_rows {
 	struct uw_module *module; /* a reference; NULL: unused */
 	uint64_t start, end;      /* of the function */
+	uint64_t limit;           /* where the next function starts, if that is inside of it */
 	struct uw_quick_row *rows;
 	uint32_t entry; /* in the module's search table */
 	uint32_t count; /* 0: the function has no table */
 };
 
-void uw_rows_clear(struct uw_rule_cache *cache)
+struct uw_functions {
+	struct uw_rows tables[1 << LOG_TABLES];
+	size_t bytes;                   /* of all rows */
+	uint16_t hints[1 << LOG_HINTS]; /* the table that a block of code was last found in */
+};
+
+void uw_functions_destroy(struct uw_functions *functions)
 {
-	if (!cache->tables)
+	if (!functions)
 		return;
 	for (size_t i = 0; i < (size_t)1 << LOG_TABLES; i++) {
-		uw_module_unref(cache->tables[i].module);
-		free(cache->tables[i].rows);
+		uw_module_unref(functions->tables[i].module);
+		free(functions->tables[i].rows);
 	}
-	free(cache->tables);
-	cache->tables = NULL;
-	cache->table_bytes = 0;
+	free(functions);
 }
 
-static void rows_drop(struct uw_rule_cache *cache, struct uw_rows *table)
+static void rows_drop(struct uw_functions *functions, struct uw_rows *table)
 {
-	cache->table_bytes -= table->count * sizeof(table->rows[0]);
+	functions->bytes -= table->count * sizeof(table->rows[0]);
 	uw_module_unref(table->module);
 	free(table->rows);
 	*table = (struct uw_rows){0};
 }
 
-static void rows_fill(struct uw_rule_cache *cache, const struct uw_fde *fde, struct uw_rows *table)
+static void rows_fill(struct uw_functions *functions, const struct uw_fde *fde,
+		      struct uw_rows *table)
 {
 	/* Every row but the first takes an instruction. */
 	size_t room = uw_reader_left(&fde->code) + 1;
 	struct uw_quick_row *rows, *fitting;
 
-	if (fde->signal || room > (UW_ROWS_BYTES_MAX - cache->table_bytes) / sizeof(*rows))
+	if (fde->signal || room > (UW_ROWS_BYTES_MAX - functions->bytes) / sizeof(*rows))
 		return;
 	rows = calloc(room, sizeof(*rows));
 	if (!rows)
 		return;
-	table->count = (uint32_t)uw_cfi_quick_rows(fde, rows, room);
+	table->count = (uint32_t)uw_cfi_quick_rows(fde, NULL, rows, room);
+	for (size_t i = 0; i < table->count; i++)
+		uw_quick_finish(&rows[i].rules);
 	fitting = reallocarray(rows, table->count ? table->count : 1, sizeof(*rows));
 	table->rows = fitting ? fitting : rows;
-	table->start = fde->start;
-	table->end = fde->end;
-	cache->table_bytes += table->count * sizeof(*rows);
+	functions->bytes += table->count * sizeof(*rows);
 }
 
 /* Takes the table's place for another function. */
-static void rows_build(struct uw_rule_cache *cache, struct uw_module *module, size_t entry,
-		       uint64_t rva, struct uw_rows *table)
+static void rows_build(struct uw_functions *functions, struct uw_module *module, size_t entry,
+		       struct uw_rows *table)
 {
-	struct uw_cfi_gap gap;
+	const struct uw_cfi *cfi = &module->cfi;
 	struct uw_fde fde;
 
-	rows_drop(cache, table);
+	rows_drop(functions, table);
 	table->module = uw_module_ref(module);
 	table->entry = (uint32_t)entry;
-	if (uw_cfi_find(&module->cfi, rva, &fde, &gap) == UW_CFI_OK)
-		rows_fill(cache, &fde, table);
+	if (!uw_cfi_entry_read(cfi, entry, NULL, &fde))
+		return;
+	table->start = fde.start;
+	table->end = table->limit = fde.end;
+	if (entry + 1 < uw_cfi_count(cfi) && uw_cfi_entry_start(cfi, entry + 1) < fde.end)
+		table->limit = uw_cfi_entry_start(cfi, entry + 1);
+	/* A search leads to no other FDE between the two. */
+	if (uw_cfi_entry_start(cfi, entry) == fde.start && fde.start < table->limit)
+		rows_fill(functions, &fde, table);
+	else
+		table->start = table->limit = 0;
+}
+
+static bool rows_hold(const struct uw_rows *table, const struct uw_module *module, uint64_t rva)
+{
+	return table->module == module && rva - table->start < table->limit - table->start;
+}
+
+/* The table of the function at rva, where it is known, or can be. */
+static struct uw_rows *rows_of(struct uw_functions *functions, struct uw_module *module,
+			       uint64_t rva)
+{
+	uint64_t block = ((uintptr_t)module >> 4) * 0x10001 + (rva >> HINT_SHIFT);
+	uint16_t *hint = &functions->hints[uw_cache_index(block, false, LOG_HINTS)];
+	struct uw_rows *table = &functions->tables[*hint];
+	size_t entry, index;
+
+	if (rows_hold(table, module, rva))
+		return table;
+	if (!uw_cfi_entry(&module->cfi, rva, &entry) || entry > UINT32_MAX)
+		return NULL;
+	index = uw_cache_index((uintptr_t)module + entry, false, LOG_TABLES);
+	table = &functions->tables[index];
+	if (table->module != module || table->entry != entry)
+		rows_build(functions, module, entry, table);
+	*hint = (uint16_t)index;
+	return rows_hold(table, module, rva) ? table : NULL;
 }
 
 /* The last row that starts at or before offset; the first one is at 0. */
@@ -88,17 +133,12 @@ bool uw_rows_find(struct uw_rule_cache *cache, struct uw_module *module, uint64_
 		  struct uw_found_row *found)
 {
 	const struct uw_quick_row *row;
-	struct uw_rows *table;
-	size_t entry;
+	const struct uw_rows *table;
 
-	if (!cache->tables)
-		cache->tables = calloc((size_t)1 << LOG_TABLES, sizeof(*cache->tables));
-	if (!cache->tables || !uw_cfi_entry(&module->cfi, rva, &entry) || entry > UINT32_MAX)
-		return false;
-	table = &cache->tables[uw_cache_index((uintptr_t)module + entry, false, LOG_TABLES)];
-	if (table->module != module || table->entry != entry)
-		rows_build(cache, module, entry, rva, table);
-	if (table->count == 0 || rva < table->start || rva >= table->end)
+	if (!cache->functions)
+		cache->functions = calloc(1, sizeof(*cache->functions));
+	table = cache->functions ? rows_of(cache->functions, module, rva) : NULL;
+	if (!table || table->count == 0)
 		return false;
 	row = rows_search(table, rva - table->start);
 	found->rules = row->rules;

@@ -13,8 +13,6 @@ enum {
 	UW_ROWS_BYTES_MAX = 1024 * 1024 /* of all rows of one cache */
 };
 
-struct uw_rows;
-
 /* Rules of the common form, and whose they are. */
 struct uw_found_row {
 	struct uw_quick rules;
@@ -30,7 +28,7 @@ struct uw_found_row {
 bool uw_rows_find(struct uw_rule_cache *cache, struct uw_module *module, uint64_t rva,
 		  struct uw_found_row *row);
 
-/* Frees all tables of a cache. */
-void uw_rows_clear(struct uw_rule_cache *cache);
+/* Frees all tables of a cache. Accepts NULL. */
+void uw_functions_destroy(struct uw_functions *functions);
 
 #endif

@@ -96,8 +96,7 @@ struct uw_rule_cache {
 	bool stale;                 /* mappings changed: no slot holds */
 	struct uw_cached_row *rows; /* NULL until needed, as is calls */
 	struct uw_call *calls;
-	struct uw_rows *tables; /* rows.h */
-	size_t table_bytes;
+	struct uw_functions *functions; /* rows.h; as rows, NULL until needed */
 };
 
 struct uw_rule_cache *uw_rule_cache_create(void);        /* NULL: out of memory */

@@ -118,13 +118,13 @@ static void compare_quick(struct comparison *comparison, uint64_t rva, const str
 		return;
 	compare_table(comparison, rva, fde, &quick);
 	comparison->quick++;
-	if (row->cfa.kind != UW_RULE_REGISTER || row->cfa.reg != quick.cfa_reg ||
+	if (row->cfa.kind != UW_RULE_REGISTER || row->cfa.reg != quick.saved.cfa_reg ||
 	    row->cfa.offset != quick.cfa_offset || row->reg[REG_RA].kind != UW_RULE_AT_CFA ||
 	    row->reg[REG_RA].offset != -8)
 		differ(comparison, rva, "quick CFA or return address", -1);
 	for (int reg = 0; reg < REG_RA; reg++) {
 		bool preserved = next < UW_SAVED_COUNT && uw_saved_regs[next] == reg;
-		int64_t offset = preserved ? quick.saved[next++] * 8 : 0;
+		int64_t offset = preserved ? quick.saved.slot[next++] * 8 : 0;
 
 		if (row->reg[reg].kind == UW_RULE_UNSPECIFIED
 			    ? offset != 0

@@ -29,6 +29,13 @@ struct uw_quick_row {
 	struct uw_quick rules;
 };
 
+/* The rules at an address, and whose they are. */
+struct uw_found_row {
+	struct uw_quick rules;
+	uint64_t function; /* where the FDE starts */
+	bool ends;         /* the address is the FDE's last byte */
+};
+
 /* The rules that the latest CIE's instructions left, for many FDEs of few CIEs. Zeroed at first. */
 struct uw_quick_cie {
 	struct uw_reader code; /* the instructions */

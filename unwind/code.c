@@ -169,10 +169,17 @@ static void code_set_function(struct uw_code *code, uint64_t start)
 static bool code_find_quick(struct uw_space *space, struct uw_module *module, bool exact,
 			    struct uw_code *code, struct uw_saved *saved)
 {
+	const struct uw_table *table = atomic_load_explicit(&module->table, memory_order_acquire);
 	struct uw_found_row row;
+	bool found;
 
-	if (space->arch != UW_ARCH_X86_64 || !uw_rows_find(space->cache, module, code->rva, &row) ||
-	    (!exact && (row.ends || code->rva == row.function)))
+	if (space->arch != UW_ARCH_X86_64)
+		return false;
+	if (table)
+		found = uw_table_find(table, code->rva, &row);
+	else
+		found = uw_rows_find(space->cache, module, code->rva, &row);
+	if (!found || (!exact && (row.ends || code->rva == row.function)))
 		return false;
 	code_set_function(code, row.function);
 	code_take(code, saved, &row.rules);

@@ -64,6 +64,7 @@ static int module_cfi_open(struct uw_module *module)
 
 static void module_destroy(struct uw_module *module)
 {
+	uw_table_destroy(atomic_load_explicit(&module->table, memory_order_relaxed));
 	uw_cfi_finish(&module->cfi);
 	uw_cfi_finish(&module->debug);
 	free(module->frame_bytes);
@@ -77,6 +78,9 @@ static void module_destroy(struct uw_module *module)
 static int module_finish_open(struct uw_module *module, struct uw_module **result)
 {
 	atomic_init(&module->references, 1);
+	atomic_init(&module->table, NULL);
+	atomic_init(&module->decoded, 0);
+	atomic_init(&module->wanted, false);
 	if (module_cfi_open(module) < 0) {
 		module_destroy(module);
 		errno = ENOMEM;

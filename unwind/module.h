@@ -4,6 +4,7 @@
 
 #include "unwind/cfi.h"
 #include "unwind/elf_file.h"
+#include "unwind/table.h"
 
 #include <stdatomic.h>
 
@@ -16,6 +17,10 @@ struct uw_module {
 	uint8_t *hdr_bytes;   /* owned copy of .eh_frame_hdr */
 	uint8_t *debug_bytes; /* owned copy of .debug_frame */
 	bool lacks_info;      /* neither of them says much of the code */
+	/* What changes after the module was opened; any thread. */
+	_Atomic(struct uw_table *) table; /* owned; NULL until built, then it stays */
+	atomic_size_t decoded;            /* functions that walks decoded for lack of it */
+	atomic_bool wanted;               /* that it would pay was told once */
 };
 
 /* Finds the FDE of rva in whatever unwind information there is; results as uw_cfi_find. */
@@ -31,5 +36,9 @@ uint64_t uw_module_rva(const struct uw_module *module, uint64_t pgoff);
 /* Reads size bytes at rva from a segment that is not writable, so that they equal the target's;
    false when there are none. Does not allocate; may call pread(2). */
 bool uw_module_read(const struct uw_module *module, uint64_t rva, void *bytes, size_t size);
+
+/* Notes that a function had to be decoded. Returns true once: when it has been so many times that a
+   table would have cost less. */
+bool uw_module_note_decoded(struct uw_module *module);
 
 #endif

@@ -22,6 +22,7 @@ struct uw_rows {
 struct uw_functions {
 	struct uw_rows tables[1 << LOG_TABLES];
 	size_t bytes;                   /* of all rows */
+	struct uw_module *wanted;       /* a reference, or NULL: see uw_rows_wanted */
 	uint16_t hints[1 << LOG_HINTS]; /* the table that a block of code was last found in */
 };
 
@@ -33,7 +34,17 @@ void uw_functions_destroy(struct uw_functions *functions)
 		uw_module_unref(functions->tables[i].module);
 		free(functions->tables[i].rows);
 	}
+	uw_module_unref(functions->wanted);
 	free(functions);
+}
+
+struct uw_module *uw_rows_wanted(struct uw_rule_cache *cache)
+{
+	struct uw_module *wanted = cache->functions ? cache->functions->wanted : NULL;
+
+	if (wanted)
+		cache->functions->wanted = NULL;
+	return wanted;
 }
 
 static void rows_drop(struct uw_functions *functions, struct uw_rows *table)
@@ -74,6 +85,8 @@ static void rows_build(struct uw_functions *functions, struct uw_module *module,
 	rows_drop(functions, table);
 	table->module = uw_module_ref(module);
 	table->entry = (uint32_t)entry;
+	if (!functions->wanted && uw_module_note_decoded(module))
+		functions->wanted = uw_module_ref(module);
 	if (!uw_cfi_entry_read(cfi, entry, NULL, &fde))
 		return;
 	table->start = fde.start;

@@ -13,13 +13,6 @@ enum {
 	UW_ROWS_BYTES_MAX = 1024 * 1024 /* of all rows of one cache */
 };
 
-/* Rules of the common form, and whose they are. */
-struct uw_found_row {
-	struct uw_quick rules;
-	uint64_t function; /* where the FDE starts */
-	bool ends;         /* rva is the FDE's last byte */
-};
-
 /*
  * The rules at rva in an x86-64 module. false: no FDE describes it, its program is not ordinary or
  * malformed, or there is no memory for a table: uw_cfi_find and uw_cfi_row look then. A table holds
@@ -27,6 +20,11 @@ struct uw_found_row {
  */
 bool uw_rows_find(struct uw_rule_cache *cache, struct uw_module *module, uint64_t rva,
 		  struct uw_found_row *row);
+
+/* A module whose functions were decoded so often that a table of the whole (table.h) would have
+   cost less, with the caller's reference to it; NULL: none. Each module is named once, whatever the
+   cache. */
+struct uw_module *uw_rows_wanted(struct uw_rule_cache *cache);
 
 /* Frees all tables of a cache. Accepts NULL. */
 void uw_functions_destroy(struct uw_functions *functions);

@@ -1,5 +1,7 @@
 #include "unwind/space.h"
 
+#include "unwind/rows.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -229,6 +231,11 @@ void uw_space_clear(struct uw_space *space)
 		uw_module_unref(space->mappings[i].module);
 	space->count = 0;
 	space_changed(space);
+}
+
+struct uw_module *uw_space_wanted_table(struct uw_space *space)
+{
+	return space->cache ? uw_rows_wanted(space->cache) : NULL;
 }
 
 void uw_space_counts(const struct uw_space *space, struct uw_counts *counts)

@@ -6,7 +6,7 @@
  * made around it. Bit 6 of the mode: the machine is i386, not x86-64. What the walk returns must
  * keep the promises of unwind.h.
  */
-#include "unwind/unwind.h"
+#include "tests/unwind/table_check.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -20,6 +20,9 @@ enum {
 	STACK_MAX = 4096,
 	CODE_SIZE = 4096,
 	CHANGED_MAX = 256, /* bytes of the stack of which each word is changed */
+	TABLE_REACH =
+		32, /* bytes on both sides of an FDE's start that are looked up in the table */
+	TABLE_STARTS = 64,
 	MODES = 3
 };
 
@@ -224,6 +227,44 @@ static void walk_changed(struct uw_space *space, struct uw_history *history, str
 	}
 }
 
+/* A table leads to what the interpreter does, at all of the code and around whatever else FDEs
+   claim to describe. */
+static void check_table(struct uw_module *module)
+{
+	const struct uw_cfi *cfi = &module->cfi;
+	const struct uw_table *table;
+
+	if (uw_module_build_table(module) < 0)
+		return;
+	table = atomic_load(&module->table);
+	for (size_t i = 0; i < uw_cfi_count(cfi) && i < TABLE_STARTS; i++)
+		for (uint64_t at = 0; at < 2 * (uint64_t)TABLE_REACH; at++)
+			check(!table_check(cfi, table,
+					   uw_cfi_entry_start(cfi, i) + at - TABLE_REACH)
+				       .wrong);
+	for (uint64_t at = 0; at < CODE_SIZE; at++)
+		check(!table_check(cfi, table, offsetof(struct file, code) + at).wrong);
+}
+
+/* Walks with a table give the frames of walks without. */
+static void walk_with_table(struct uw_space *space, struct uw_module *module,
+			    const struct uw_regs *regs, const struct uw_stack *stack)
+{
+	static struct uw_frame frames[UW_DEPTH_MAX];
+	struct uw_history *none = uw_history_create();
+	enum uw_stop stop;
+	size_t count = uw_walk(space, regs, stack, frames, UW_DEPTH_MAX, &stop);
+
+	if (!none)
+		abort();
+	check_table(module);
+	/* Forgets what is known of addresses. */
+	uw_space_map(space, jit_start, jit_start + 0x10000, 0, NULL, 3);
+	uw_space_map(space, jit_start, jit_start + 0x10000, 0, NULL, 2);
+	check_reuse(space, none, regs, stack, frames, count, stop);
+	uw_history_destroy(none);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = {.at = data, .left = size};
@@ -253,12 +294,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	module = open_module(input, machine, (mode & ~(unsigned)MODE_I386) % MODES);
 	uw_space_map(space, code_start, code_start + 0x10000, 0, module, 1);
 	uw_space_map(space, jit_start, jit_start + 0x10000, 0, NULL, 2);
-	uw_module_unref(module);
 	walk_checked(space, history, &regs, &stack);
 	/* Again in the middle of the code, whatever the sampled address was. */
 	regs.value[machine->ip] = code_start + offsetof(struct file, code) + 16;
 	walk_checked(space, history, &regs, &stack);
 	walk_changed(space, history, &regs, &stack, bytes, machine->fp);
+	if (module)
+		walk_with_table(space, module, &regs, &stack);
+	uw_module_unref(module);
 	uw_history_destroy(history);
 	uw_space_destroy(space);
 	free(bytes);

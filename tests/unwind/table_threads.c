@@ -1,0 +1,90 @@
+/*
+ * One thread builds the tables of all modules while others walk, each in an address space of its
+ * own over the same modules: every walk gives the same frames. Compiled with the thread sanitizer,
+ * which fails it for any access that is not ordered.
+ */
+#include "tests/unwind/capture.h"
+#include "unwind/space.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WALKERS = 3, ROUNDS = 400, DEPTH = 24 };
+
+static struct capture sample;
+
+struct walker {
+	pthread_t thread;
+	struct uw_space *space;
+	size_t differences;
+};
+
+static __attribute__((noinline)) int descend(int depth)
+{
+	if (depth > 0)
+		return descend(depth - 1) + 1;
+	CAPTURE(&sample);
+	return 0;
+}
+
+static size_t walk(struct uw_space *space, struct uw_frame frames[static UW_DEPTH_MAX])
+{
+	enum uw_stop stop;
+
+	/* Forgets what is known of addresses. */
+	if (uw_space_map(space, 4096, 8192, 0, NULL, 0) < 0 ||
+	    uw_space_unmap(space, 4096, 8192) < 0)
+		abort();
+	return uw_walk(space, &sample.regs, &sample.stack, frames, UW_DEPTH_MAX, &stop);
+}
+
+static void *walk_often(void *user)
+{
+	struct walker *walker = user;
+	struct uw_frame *first = calloc(UW_DEPTH_MAX, sizeof(*first));
+	struct uw_frame *again = calloc(UW_DEPTH_MAX, sizeof(*again));
+	size_t count;
+
+	if (!first || !again)
+		abort();
+	count = walk(walker->space, first);
+	for (int round = 0; round < ROUNDS; round++) {
+		size_t frames = walk(walker->space, again);
+		bool same = frames == count && count > DEPTH;
+
+		for (size_t i = 0; same && i < count; i++)
+			same = first[i].ip == again[i].ip && first[i].sp == again[i].sp &&
+			       first[i].function == again[i].function;
+		walker->differences += !same;
+		uw_module_unref(uw_space_wanted_table(walker->space));
+	}
+	free(first);
+	free(again);
+	return NULL;
+}
+
+int main(void)
+{
+	struct uw_space *space = capture_space();
+	struct walker walkers[WALKERS] = {0};
+	size_t built = 0, differences = 0;
+
+	descend(DEPTH);
+	for (int i = 0; i < WALKERS; i++) {
+		walkers[i].space = uw_space_clone(space);
+		if (!walkers[i].space ||
+		    pthread_create(&walkers[i].thread, NULL, walk_often, &walkers[i]) != 0)
+			abort();
+	}
+	for (size_t i = 0; i < space->count; i++)
+		built += space->mappings[i].module &&
+			 uw_module_build_table(space->mappings[i].module) == 0;
+	for (int i = 0; i < WALKERS; i++) {
+		pthread_join(walkers[i].thread, NULL);
+		differences += walkers[i].differences;
+		uw_space_destroy(walkers[i].space);
+	}
+	uw_space_destroy(space);
+	return built == 0 || differences > 0;
+}

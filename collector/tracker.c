@@ -14,8 +14,10 @@ struct tracker *tracker_create(const struct tracker_config *config, struct emit 
 	tracker->context.unwound = &tracker->unwound;
 	tracker->context.images = image_table_create(emit);
 	tracker->tree = tree_create(emit);
+	tracker->tables = tables_create();
 	tracker->chain = chain_create(tracker->tree, config->collapse);
-	if (tracker->context.images == NULL || tracker->tree == NULL || tracker->chain == NULL) {
+	if (tracker->context.images == NULL || tracker->tree == NULL || tracker->tables == NULL ||
+	    tracker->chain == NULL) {
 		tracker_destroy(tracker);
 		return NULL;
 	}
@@ -39,6 +41,7 @@ void tracker_destroy(struct tracker *tracker)
 	}
 	idmap_finish(&tracker->processes);
 	idmap_finish(&tracker->threads);
+	tables_destroy(tracker->tables);
 	chain_destroy(tracker->chain);
 	tree_destroy(tracker->tree);
 	image_table_destroy(tracker->context.images);

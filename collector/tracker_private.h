@@ -8,6 +8,7 @@
 #include "collector/idmap.h"
 #include "collector/image.h"
 #include "collector/process.h"
+#include "collector/tables.h"
 #include "collector/thread.h"
 #include "collector/tracker.h"
 #include "collector/tree.h"
@@ -33,6 +34,7 @@ struct tracker {
 	struct tracker_config config;
 	struct process_context context;
 	struct tree *tree;
+	struct tables *tables;
 	struct idmap processes;
 	struct idmap threads; /* live ones, and ended ones that wait for their final counts */
 	struct family *families;

@@ -63,7 +63,8 @@ static bool push_kernel_frames(struct tracker *tracker, const struct record_samp
 	return true;
 }
 
-/* Walks into tracker->frames; times it when it is the turn of this one. */
+/* Walks into tracker->frames; times it when it is the turn of this one. Has tables built that walks
+ * came to want. */
 static size_t walk_frames(struct tracker *tracker, const struct thread *thread,
 			  struct uw_space *space, const struct record_sample *sample,
 			  enum uw_stop *stop, size_t *reused)
@@ -78,6 +79,9 @@ static size_t walk_frames(struct tracker *tracker, const struct thread *thread,
 		timed->walks++;
 		timed->frames += count;
 	}
+	struct uw_module *wanted = uw_space_wanted_table(space);
+	if (wanted != NULL)
+		tables_build(tracker->tables, wanted);
 	return count;
 }
 

@@ -4,12 +4,14 @@
 #include "unwind/unwind.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { APP = 5000000 };
+enum { APP = 5000000, PATIENCE_MS = 10000 };
 
 /* What the next walk yields. */
 static struct uw_frame frames[UW_DEPTH_MAX];
@@ -61,6 +63,16 @@ bool uw_space_find(const struct uw_space *space, uint64_t ip, uint32_t *tag, uin
 	*tag = space->tag;
 	*rva = ip - space->start;
 	return true;
+}
+
+static struct uw_module *wanted; /* by the next walk, with a reference */
+
+struct uw_module *uw_space_wanted_table(struct uw_space *space)
+{
+	struct uw_module *module = wanted;
+	ck_assert_ptr_eq(space, &the_space);
+	wanted = NULL;
+	return module;
 }
 
 struct uw_history {
@@ -153,6 +165,24 @@ START_TEST(sample_is_passed_on)
 	ck_assert_uint_eq(out.cpu, 9);
 	ck_assert_uint_eq(out.code_segment, 0x33);
 	ck_assert(!out.is_32bit);
+}
+END_TEST
+
+START_TEST(wanted_table_is_built)
+{
+	struct record record = make_sample();
+	struct uw_module *module;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	ck_assert_int_eq(uw_module_open(fd, &module), 0);
+	close(fd);
+	apply(&record, false);
+	wanted = uw_module_ref(module);
+	apply(&record, false);
+	ck_assert_ptr_null(wanted);
+	for (int ms = 0; ms < PATIENCE_MS && uw_module_table_bytes(module) == 0; ms++)
+		usleep(1000);
+	ck_assert_uint_gt(uw_module_table_bytes(module), 0);
+	uw_module_unref(module);
 }
 END_TEST
 
@@ -649,6 +679,7 @@ int main(void)
 			    (int)(sizeof(stops) / sizeof(stops[0])));
 	tcase_add_test(tcase, deep_copies_are_remembered);
 	tcase_add_test(tcase, gaps_are_not_guessed);
+	tcase_add_test(tcase, wanted_table_is_built);
 	tcase_add_test(tcase, unwinding_is_noted);
 	tcase_add_test(tcase, guesses_are_tested);
 	tcase_add_test(tcase, nothing_is_noted_without_stacks);

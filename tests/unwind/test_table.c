@@ -268,7 +268,7 @@ END_TEST
 
 START_TEST(too_much_effort)
 {
-	uint32_t size = FRAME_MAX / 2;
+	uint32_t size = 64 * 1024;
 
 	/* A CIE of many instructions that every FDE repeats. */
 	memset(frame + CIE_SIZE, 0, size - CIE_SIZE);
@@ -278,7 +278,7 @@ START_TEST(too_much_effort)
 	for (uint32_t i = 0; i < UW_TABLE_EFFORT_MAX; i++)
 		put_function(0x20000 + 0x100 * i, 64);
 	build();
-	ck_assert_uint_eq(known(0x1f000, 0x21000), UW_TABLE_EFFORT_MAX * 64);
+	ck_assert_uint_eq(known(0x20000, 0x20010), 16);
 	uw_table_destroy(table);
 	table = NULL;
 	put_function(0x21000, 64);

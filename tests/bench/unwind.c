@@ -1,11 +1,17 @@
 /*
  * What unwinding costs: samples of a program, recorded once, through libuw with a warm cache, with
  * none, and with a history, through libunwind's remote unwinding with and without its cache, and
- * through libdwfl. CPU time, so that a loaded machine changes little; ratios are of one run.
+ * through libdwfl. Then the tables of the program's modules: how fast they are built, what they
+ * take, and what they do for functions that were not met before.
+ *
+ * CPU time, the least and the median of many repetitions, so that a loaded machine changes little;
+ * ratios are of medians of one run. Stacks are copied before they are walked, and so in the CPU's
+ * own caches; "from memory": they are not, and are larger in all than those.
  *
  * Usage: bench_unwind SAMPLES PROGRAM [ARGUMENT...]
  */
 #include "tests/unwind/oracles.h"
+#include "unwind/rows.h"
 #include "unwind/space.h"
 
 #include <stdlib.h>
@@ -13,18 +19,29 @@
 
 enum {
 	DELAY_MS = 1500,
+	REPETITIONS = 25,
 	REPEATED = 10,
-	WALKS_OURS = 40000,
-	WALKS_LIBUNWIND = 2000,
-	WALKS_LIBDWFL = 1000
+	WALKS_OURS = 4000, /* of one repetition, as the next ones */
+	WALKS_LIBUNWIND = 200,
+	WALKS_LIBDWFL = 100,
+	BATCH_SAMPLES = 128, /* copied at once, or less */
+	BATCH_BYTES = 128 * 1024,
+	LOOKUPS = 20000
+};
+
+struct figure {
+	double min, median;
 };
 
 struct bench {
 	const struct recording *recording;
 	struct uw_space *space;
 	struct uw_history *history;
-	size_t walks, frames, reused; /* of the last measurement */
-	double ns;
+	size_t walks, frames, reused; /* of the last repetition */
+	bool from_memory;
+	double clock_ns; /* what a look at the clock takes */
+	uint8_t *batch;
+	struct recording_sample samples[BATCH_SAMPLES];
 };
 
 static double now_ns(void)
@@ -35,27 +52,87 @@ static double now_ns(void)
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
+static int compare_doubles(const void *left, const void *right)
+{
+	const double *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static struct figure figure_of(double values[static REPETITIONS])
+{
+	qsort(values, REPETITIONS, sizeof(*values), compare_doubles);
+	return (struct figure){values[0], values[REPETITIONS / 2]};
+}
+
 typedef size_t (*walk_fn)(struct bench *bench, const struct recording_sample *sample, void *user);
 
-/* Walks the samples in order, again and again; returns nanoseconds per frame. */
-static double measure(struct bench *bench, const char *name, walk_fn walk, void *user, size_t walks)
+/* Between two looks at the clock passes the time of one. */
+static double measure_clock(void)
 {
-	double start;
+	double values[REPETITIONS];
 
-	for (size_t i = 0; i < bench->recording->count && i < walks; i++)
-		walk(bench, &bench->recording->samples[i], user);
+	for (size_t i = 0; i < REPETITIONS; i++) {
+		values[i] = now_ns();
+		values[i] = now_ns() - values[i];
+	}
+	return figure_of(values).median;
+}
+
+/* Takes samples from the recording on, wrapping around, as many as make a batch. */
+static size_t take_batch(struct bench *bench, size_t from)
+{
+	size_t count = 0, used = 0;
+
+	while (count < BATCH_SAMPLES) {
+		const struct recording_sample *sample =
+			&bench->recording->samples[(from + count) % bench->recording->count];
+
+		if (count > 0 && used + sample->stack.size > BATCH_BYTES)
+			break;
+		bench->samples[count] = *sample;
+		if (!bench->from_memory) {
+			memcpy(bench->batch + used, sample->stack.bytes, sample->stack.size);
+			bench->samples[count].stack.bytes = bench->batch + used;
+			used += sample->stack.size;
+		}
+		count++;
+	}
+	return count;
+}
+
+/* Walks that many samples; returns nanoseconds per frame. */
+static double repeat(struct bench *bench, walk_fn walk, void *user, size_t walks)
+{
+	double ns = 0;
+
 	bench->walks = bench->frames = bench->reused = 0;
-	start = now_ns();
-	for (; bench->walks < walks; bench->walks++)
-		bench->frames +=
-			walk(bench,
-			     &bench->recording->samples[bench->walks % bench->recording->count],
-			     user);
-	bench->ns = now_ns() - start;
-	if (name)
-		printf("  %-28s %8.1f ns a frame, %9.0f stacks/s\n", name,
-		       bench->ns / (double)bench->frames, 1e9 * (double)walks / bench->ns);
-	return bench->ns / (double)bench->frames;
+	while (bench->walks < walks) {
+		size_t count = take_batch(bench, bench->walks);
+		double start = now_ns();
+
+		for (size_t i = 0; i < count; i++)
+			bench->frames += walk(bench, &bench->samples[i], user);
+		ns += now_ns() - start - bench->clock_ns;
+		bench->walks += count;
+	}
+	return ns / (double)bench->frames;
+}
+
+/* Walks the samples in order, again and again; the first time is not counted. */
+static struct figure measure(struct bench *bench, const char *name, walk_fn walk, void *user,
+			     size_t walks)
+{
+	double values[REPETITIONS];
+	struct figure figure;
+
+	repeat(bench, walk, user, walks);
+	for (size_t i = 0; i < REPETITIONS; i++)
+		values[i] = repeat(bench, walk, user, walks);
+	figure = figure_of(values);
+	printf("  %-28s %7.1f ns a frame, at best %6.1f; %8.0f stacks/s\n", name, figure.median,
+	       figure.min, 1e9 * (double)bench->walks / (figure.median * (double)bench->frames));
+	return figure;
 }
 
 static struct uw_frame frames[UW_DEPTH_MAX];
@@ -121,7 +198,7 @@ static size_t walk_libdwfl(struct bench *bench, const struct recording_sample *s
 
 /* Nanoseconds per frame that was taken over: what a walk whose outer frames all match costs beyond
    one that ends where those begin. */
-static double measure_reused(struct bench *bench)
+static double repeat_reused(struct bench *bench)
 {
 	double outer_ns = 0;
 	size_t taken = 0;
@@ -147,43 +224,157 @@ static double measure_reused(struct bench *bench)
 	return taken ? outer_ns / (double)taken : 0;
 }
 
+static struct figure measure_reused(struct bench *bench)
+{
+	double values[REPETITIONS];
+
+	for (size_t i = 0; i < REPETITIONS; i++)
+		values[i] = repeat_reused(bench);
+	return figure_of(values);
+}
+
+/* Percent of the frames between two looks at the counts. */
+static double looked_up(const struct uw_counts *before, const struct uw_counts *after)
+{
+	return 100.0 * (double)(after->cache_misses - before->cache_misses) /
+	       (double)(after->frames - before->frames);
+}
+
 static void run(struct bench *bench)
 {
 	struct oracle_libunwind *cached = oracle_libunwind_create(bench->recording, true);
 	struct oracle_libunwind *uncached = oracle_libunwind_create(bench->recording, false);
 	struct oracle_libdwfl *libdwfl = oracle_libdwfl_create(bench->recording);
+	struct figure warm, miss, replay, libunwind, dwfl, reused;
 	struct uw_counts before, after;
-	double warm, miss, replay, libunwind, dwfl;
 
 	if (!cached || !uncached || !libdwfl)
 		abort();
-	warm = measure(bench, "warm", walk_warm, NULL, WALKS_OURS);
-	printf("  %.1f frames a stack\n", (double)bench->frames / (double)bench->walks);
 	uw_space_counts(bench->space, &before);
+	warm = measure(bench, "warm", walk_warm, NULL, WALKS_OURS);
+	uw_space_counts(bench->space, &after);
+	printf("  %.1f frames a stack, %.1f %% of frames are looked up\n",
+	       (double)bench->frames / (double)bench->walks, looked_up(&before, &after));
+	before = after;
 	miss = measure(bench, "no cache", walk_cold, NULL, WALKS_OURS / 4);
 	uw_space_counts(bench->space, &after);
-	printf("  %.0f %% of those frames are looked up\n",
-	       100.0 * (double)(after.cache_misses - before.cache_misses) /
-		       (double)(after.frames - before.frames));
+	printf("  %.0f %% of those frames are looked up\n", looked_up(&before, &after));
 	measure(bench, "after a change of mappings", walk_changed, NULL, WALKS_OURS / 4);
 	replay = measure(bench, "in order, with history", walk_history, NULL, WALKS_OURS);
-	printf("  %.0f %% of those frames are taken over, at %.1f ns\n",
-	       100.0 * (double)bench->reused / (double)bench->frames, measure_reused(bench));
+	printf("  %.0f %% of those frames are taken over",
+	       100.0 * (double)bench->reused / (double)bench->frames);
+	reused = measure_reused(bench);
+	printf(", at %.1f ns, at best %.1f\n", reused.median, reused.min);
+	bench->from_memory = true;
+	measure(bench, "warm, from memory", walk_warm, NULL, WALKS_OURS);
+	measure(bench, "with history, from memory", walk_history, NULL, WALKS_OURS);
+	bench->from_memory = false;
 	libunwind =
 		measure(bench, "libunwind remote, cached", walk_libunwind, cached, WALKS_LIBUNWIND);
 	measure(bench, "libunwind remote, no cache", walk_libunwind, uncached, WALKS_LIBUNWIND / 4);
 	dwfl = measure(bench, "libdwfl", walk_libdwfl, libdwfl, WALKS_LIBDWFL);
 	printf("  per frame: %.1f times as fast as libunwind with its cache, %.1f times libdwfl "
 	       "(%.1f, %.1f with history); a miss costs %.1f times a hit\n",
-	       libunwind / warm, dwfl / warm, libunwind / replay, dwfl / replay, miss / warm);
+	       libunwind.median / warm.median, dwfl.median / warm.median,
+	       libunwind.median / replay.median, dwfl.median / replay.median,
+	       miss.median / warm.median);
 	oracle_libdwfl_destroy(libdwfl);
 	oracle_libunwind_destroy(uncached);
 	oracle_libunwind_destroy(cached);
 }
 
+/* Where functions start that are as good as never met before. */
+static uint64_t random_rva(const struct uw_cfi *cfi)
+{
+	size_t entry = ((size_t)rand() << 16 ^ (size_t)rand()) % uw_cfi_count(cfi);
+
+	return uw_cfi_entry_start(cfi, entry) + 4;
+}
+
+/* Nanoseconds of finding the rules of a random function, by the table or, NULL, without. */
+static struct figure measure_lookups(struct uw_module *module, const struct uw_table *table)
+{
+	struct uw_rule_cache *cache = uw_rule_cache_create();
+	uint64_t *rvas = calloc(LOOKUPS, sizeof(*rvas));
+	double values[REPETITIONS];
+
+	if (!cache || !rvas)
+		abort();
+	for (size_t i = 0; i < REPETITIONS; i++) {
+		struct uw_found_row row;
+		double start;
+
+		for (size_t j = 0; j < LOOKUPS; j++)
+			rvas[j] = random_rva(&module->cfi);
+		start = now_ns();
+		for (size_t j = 0; j < LOOKUPS; j++) {
+			if (table)
+				uw_table_find(table, rvas[j], &row);
+			else
+				uw_rows_find(cache, module, rvas[j], &row);
+		}
+		values[i] = (now_ns() - start) / LOOKUPS;
+	}
+	free(rvas);
+	uw_rule_cache_destroy(cache);
+	return figure_of(values);
+}
+
+static double text_bytes(const struct uw_module *module)
+{
+	double bytes = 0;
+
+	for (size_t i = 0; i < module->elf.segment_count; i++)
+		if (module->elf.segments[i].executable)
+			bytes += (double)module->elf.segments[i].file_size;
+	return bytes;
+}
+
+static void run_table(struct uw_module *module, const char *name)
+{
+	struct uw_table *table = NULL;
+	double values[REPETITIONS];
+	struct figure build, lazy, found;
+
+	for (size_t i = 0; i < REPETITIONS; i++) {
+		double start;
+
+		uw_table_destroy(table);
+		start = now_ns();
+		if (uw_table_build(&module->cfi, &table) < 0)
+			abort();
+		values[i] = now_ns() - start;
+	}
+	build = figure_of(values);
+	lazy = measure_lookups(module, NULL);
+	found = measure_lookups(module, table);
+	printf("%s: %.2f MB of .eh_frame in %.1f ms, %.0f MB/s, at best %.0f; %.0f KB, %.0f per MB "
+	       "of executable segments\n",
+	       name, (double)module->cfi.frame.size / 1e6, build.median / 1e6,
+	       (double)module->cfi.frame.size * 1e3 / build.median,
+	       (double)module->cfi.frame.size * 1e3 / build.min,
+	       (double)uw_table_bytes(table) / 1e3,
+	       (double)uw_table_bytes(table) / text_bytes(module) * 1e3);
+	printf("  a random function: %.0f ns, at best %.0f; by the table %.0f, at best "
+	       "%.0f\n",
+	       lazy.median, lazy.min, found.median, found.min);
+	uw_table_destroy(table);
+}
+
+static void run_tables(const struct bench *bench)
+{
+	for (size_t i = 0; i < bench->space->count; i++) {
+		const struct uw_mapping *mapping = &bench->space->mappings[i];
+
+		if (mapping->module && uw_cfi_count(&mapping->module->cfi) > 0 &&
+		    mapping->module->elf.fd >= 0)
+			run_table(mapping->module, bench->recording->mappings[mapping->tag].path);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	struct bench bench = {0};
+	static struct bench bench;
 	struct recording *recording;
 
 	if (argc < 3) {
@@ -195,13 +386,17 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s: no samples of %s\n", argv[0], argv[2]);
 		return 77;
 	}
+	bench.clock_ns = measure_clock();
 	bench.recording = recording;
 	bench.space = recording_space(recording);
 	bench.history = uw_history_create();
-	if (!bench.history)
+	bench.batch = malloc(BATCH_BYTES + RECORDING_STACK_MAX);
+	if (!bench.history || !bench.batch)
 		abort();
 	printf("%s: %zu samples\n", argv[2], recording->count);
 	run(&bench);
+	run_tables(&bench);
+	free(bench.batch);
 	uw_history_destroy(bench.history);
 	uw_space_destroy(bench.space);
 	recording_destroy(recording);

@@ -300,13 +300,13 @@ START_TEST(wanted)
 		if (uw_module_note_decoded(&module) && told++ == 0)
 			first = i;
 	ck_assert_uint_eq(told, 1);
-	ck_assert_uint_eq(first, 12500);
+	ck_assert_uint_eq(first, 4166);
 	module.cfi.frame.size = 1000;
 	atomic_store(&module.decoded, 0);
 	atomic_store(&module.wanted, false);
 	for (first = 1; !uw_module_note_decoded(&module);)
 		first++;
-	ck_assert_uint_eq(first, 5000);
+	ck_assert_uint_eq(first, 2000);
 }
 END_TEST
 

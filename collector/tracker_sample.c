@@ -174,17 +174,30 @@ static uint32_t frame_flags(const struct uw_frame *frame, bool is_guessed)
 	return frame->source == UW_SOURCE_FRAME_POINTER ? PROFILE_FRAME_POINTER : 0;
 }
 
+static struct profile_frame user_frame(const struct tracker *tracker, const struct found *found,
+				       size_t index)
+{
+	const struct uw_frame *from = &tracker->frames[index];
+	return (struct profile_frame){
+		.image = from->tag == UW_TAG_NONE ? 0 : from->tag,
+		.flags = frame_flags(from, index >= found->count - found->guessed),
+		.rva = from->rva,
+	};
+}
+
 static bool push_user_frames(struct tracker *tracker, const struct found *found)
 {
+	struct profile_frame frame;
+	size_t count = found->count - found->kept;
 	chain_keep(found->chain, found->kept);
-	for (size_t i = found->count - found->kept; i > 0; i--) {
-		const struct uw_frame *from = &tracker->frames[i - 1];
-		struct profile_frame frame = {
-			.image = from->tag == UW_TAG_NONE ? 0 : from->tag,
-			.flags = frame_flags(from, i > found->count - found->guessed),
-			.rva = from->rva,
-		};
-		if (!chain_push(found->chain, tree_frame(tracker->tree, &frame, from->function)))
+	for (size_t i = count; i > 0; i--) {
+		frame = user_frame(tracker, found, i - 1);
+		tree_prefetch_frame(tracker->tree, &frame);
+	}
+	for (size_t i = count; i > 0; i--) {
+		frame = user_frame(tracker, found, i - 1);
+		if (!chain_push(found->chain,
+				tree_frame(tracker->tree, &frame, tracker->frames[i - 1].function)))
 			return false;
 	}
 	return true;

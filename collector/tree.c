@@ -2,17 +2,18 @@
 
 #include <stdlib.h>
 
-enum { INITIAL_CAPACITY = 1024 };
+enum { INITIAL_CAPACITY = 2048 };
 
-/* Open addressing over dense ids: a slot holds an id + 1, 0 is free. */
-struct index {
-	uint32_t *slots;
-	size_t capacity; /* power of two */
+/* Open addressing, with the keys in the slots: in a large tree each lookup waits for memory, and
+ * so waits once. Capacities are powers of two; at most half of the slots are used. */
+struct frame_slot {
+	struct profile_frame frame;
+	uint32_t id; /* + 1; 0: free */
 };
 
-struct frame {
-	struct profile_frame out;
-	uint32_t function; /* index in functions */
+struct node_slot {
+	struct profile_node node;
+	uint32_t id; /* 0: free, for the root is in no slot */
 };
 
 struct function {
@@ -21,20 +22,23 @@ struct function {
 	bool is_frame; /* start is the frame's own address: its function is not known */
 };
 
+struct function_slot {
+	struct function function;
+	uint32_t id; /* + 1; 0: free */
+};
+
 struct tree {
 	struct emit *emit;
-	struct index frame_index;
-	struct frame *frames;
+	struct frame_slot *frames;
+	size_t frame_capacity;
 	uint32_t frame_count;
-	uint32_t frame_capacity;
-	struct index function_index;
-	struct function *functions;
+	uint32_t *function_of; /* of each frame; room for half of frame_capacity */
+	struct node_slot *nodes;
+	size_t node_capacity;
+	uint32_t node_count; /* with the root */
+	struct function_slot *functions;
+	size_t function_capacity;
 	uint32_t function_count;
-	uint32_t function_capacity;
-	struct index node_index;
-	struct profile_node *nodes;
-	uint32_t node_count;
-	uint32_t node_capacity;
 };
 
 static uint64_t mix(uint64_t value)
@@ -65,21 +69,14 @@ struct tree *tree_create(struct emit *emit)
 	if (tree == NULL)
 		return NULL;
 	tree->emit = emit;
-	tree->node_count = 1; /* the root; it is in no index */
-	tree->node_capacity = INITIAL_CAPACITY;
-	tree->nodes = calloc(tree->node_capacity, sizeof(*tree->nodes));
-	tree->frame_capacity = INITIAL_CAPACITY;
-	tree->frames = calloc(tree->frame_capacity, sizeof(*tree->frames));
-	tree->function_capacity = INITIAL_CAPACITY;
-	tree->functions = calloc(tree->function_capacity, sizeof(*tree->functions));
-	tree->node_index.capacity = tree->frame_index.capacity = tree->function_index.capacity =
-		2 * INITIAL_CAPACITY;
-	tree->node_index.slots = calloc(tree->node_index.capacity, sizeof(uint32_t));
-	tree->frame_index.slots = calloc(tree->frame_index.capacity, sizeof(uint32_t));
-	tree->function_index.slots = calloc(tree->function_index.capacity, sizeof(uint32_t));
-	if (tree->nodes == NULL || tree->frames == NULL || tree->functions == NULL ||
-	    tree->node_index.slots == NULL || tree->frame_index.slots == NULL ||
-	    tree->function_index.slots == NULL) {
+	tree->node_count = 1;
+	tree->frame_capacity = tree->node_capacity = tree->function_capacity = INITIAL_CAPACITY;
+	tree->frames = calloc(INITIAL_CAPACITY, sizeof(*tree->frames));
+	tree->function_of = calloc(INITIAL_CAPACITY / 2, sizeof(*tree->function_of));
+	tree->nodes = calloc(INITIAL_CAPACITY, sizeof(*tree->nodes));
+	tree->functions = calloc(INITIAL_CAPACITY, sizeof(*tree->functions));
+	if (tree->frames == NULL || tree->function_of == NULL || tree->nodes == NULL ||
+	    tree->functions == NULL) {
 		tree_destroy(tree);
 		return NULL;
 	}
@@ -90,137 +87,166 @@ void tree_destroy(struct tree *tree)
 {
 	if (tree == NULL)
 		return;
-	free(tree->nodes);
 	free(tree->frames);
+	free(tree->function_of);
+	free(tree->nodes);
 	free(tree->functions);
-	free(tree->node_index.slots);
-	free(tree->frame_index.slots);
-	free(tree->function_index.slots);
 	free(tree);
 }
 
-static void insert(struct index *index, uint64_t hash, uint32_t id)
+/* Whether one more of count entries needs more slots, and there may be more. */
+static bool is_full(uint32_t count, size_t capacity)
 {
-	size_t i = hash & (index->capacity - 1);
-	while (index->slots[i] != 0)
-		i = (i + 1) & (index->capacity - 1);
-	index->slots[i] = id + 1;
+	return count >= capacity / 2;
 }
 
-/* Doubles an array and its index; the index keeps at least half of its slots free. */
-static bool grow(void **items, size_t item_size, uint32_t *capacity, struct index *index)
+static bool may_grow(size_t capacity)
 {
-	if (*capacity > UINT32_MAX / 4)
+	return capacity <= UINT32_MAX / 4;
+}
+
+/* The slot that has the key, or the free one where it belongs. */
+static struct function_slot *find_function(struct function_slot *slots, size_t capacity,
+					   const struct function *function)
+{
+	size_t i = hash_function(function) & (capacity - 1);
+	while (slots[i].id != 0 && (slots[i].function.start != function->start ||
+				    slots[i].function.image != function->image ||
+				    slots[i].function.is_frame != function->is_frame))
+		i = (i + 1) & (capacity - 1);
+	return &slots[i];
+}
+
+static bool grow_functions(struct tree *tree)
+{
+	size_t capacity = tree->function_capacity * 2;
+	struct function_slot *slots = may_grow(capacity) ? calloc(capacity, sizeof(*slots)) : NULL;
+	if (slots == NULL)
 		return false;
-	struct index larger = {.capacity = index->capacity * 2};
-	void *more = realloc(*items, (size_t)*capacity * 2 * item_size);
-	if (more == NULL)
-		return false;
-	*items = more;
-	larger.slots = calloc(larger.capacity, sizeof(uint32_t));
-	if (larger.slots == NULL)
-		return false;
-	free(index->slots);
-	*index = larger;
-	*capacity *= 2;
+	for (size_t i = 0; i < tree->function_capacity; i++)
+		if (tree->functions[i].id != 0)
+			*find_function(slots, capacity, &tree->functions[i].function) =
+				tree->functions[i];
+	free(tree->functions);
+	tree->functions = slots;
+	tree->function_capacity = capacity;
 	return true;
 }
 
 static uint32_t find_or_add_function(struct tree *tree, const struct function *function)
 {
-	uint64_t hash = hash_function(function);
-	size_t mask = tree->function_index.capacity - 1;
-	for (size_t i = hash & mask; tree->function_index.slots[i] != 0; i = (i + 1) & mask) {
-		uint32_t id = tree->function_index.slots[i] - 1;
-		const struct function *known = &tree->functions[id];
-		if (known->start == function->start && known->image == function->image &&
-		    known->is_frame == function->is_frame)
-			return id;
-	}
-	if (tree->function_count == tree->function_capacity) {
-		void *items = tree->functions;
-		bool grown = grow(&items, sizeof(*tree->functions), &tree->function_capacity,
-				  &tree->function_index);
-		tree->functions = items;
-		if (!grown)
-			return PROFILE_NONE;
-		for (uint32_t id = 0; id < tree->function_count; id++)
-			insert(&tree->function_index, hash_function(&tree->functions[id]), id);
-	}
-	uint32_t id = tree->function_count++;
-	tree->functions[id] = *function;
-	insert(&tree->function_index, hash, id);
-	return id;
+	if (is_full(tree->function_count, tree->function_capacity) && !grow_functions(tree))
+		return PROFILE_NONE;
+	struct function_slot *slot =
+		find_function(tree->functions, tree->function_capacity, function);
+	if (slot->id == 0)
+		*slot = (struct function_slot){*function, ++tree->function_count};
+	return slot->id - 1;
 }
 
-static uint32_t add_frame(struct tree *tree, const struct profile_frame *frame, uint64_t start,
-			  uint64_t hash)
+static struct frame_slot *find_frame(struct frame_slot *slots, size_t capacity,
+				     const struct profile_frame *frame)
+{
+	size_t i = hash_frame(frame) & (capacity - 1);
+	while (slots[i].id != 0 &&
+	       (slots[i].frame.rva != frame->rva || slots[i].frame.image != frame->image ||
+		slots[i].frame.flags != frame->flags))
+		i = (i + 1) & (capacity - 1);
+	return &slots[i];
+}
+
+static bool grow_frames(struct tree *tree)
+{
+	size_t capacity = tree->frame_capacity * 2;
+	if (!may_grow(capacity))
+		return false;
+	uint32_t *function_of =
+		realloc(tree->function_of, capacity / 2 * sizeof(*tree->function_of));
+	if (function_of == NULL)
+		return false;
+	tree->function_of = function_of;
+	struct frame_slot *slots = calloc(capacity, sizeof(*slots));
+	if (slots == NULL)
+		return false;
+	for (size_t i = 0; i < tree->frame_capacity; i++)
+		if (tree->frames[i].id != 0)
+			*find_frame(slots, capacity, &tree->frames[i].frame) = tree->frames[i];
+	free(tree->frames);
+	tree->frames = slots;
+	tree->frame_capacity = capacity;
+	return true;
+}
+
+static uint32_t add_frame(struct tree *tree, const struct profile_frame *frame, uint64_t start)
 {
 	struct function function = {start != 0 ? start : frame->rva, frame->image, start == 0};
 	uint32_t function_id = find_or_add_function(tree, &function);
-	if (function_id == PROFILE_NONE)
+	if (function_id == PROFILE_NONE ||
+	    (is_full(tree->frame_count, tree->frame_capacity) && !grow_frames(tree)))
 		return PROFILE_NONE;
-	if (tree->frame_count == tree->frame_capacity) {
-		void *items = tree->frames;
-		bool grown = grow(&items, sizeof(*tree->frames), &tree->frame_capacity,
-				  &tree->frame_index);
-		tree->frames = items;
-		if (!grown)
-			return PROFILE_NONE;
-		for (uint32_t id = 0; id < tree->frame_count; id++)
-			insert(&tree->frame_index, hash_frame(&tree->frames[id].out), id);
-	}
 	uint32_t id = tree->frame_count++;
-	tree->frames[id] = (struct frame){*frame, function_id};
-	insert(&tree->frame_index, hash, id);
+	tree->function_of[id] = function_id;
+	*find_frame(tree->frames, tree->frame_capacity, frame) =
+		(struct frame_slot){*frame, id + 1};
 	emit_frame(tree->emit, frame);
 	return id;
 }
 
 uint32_t tree_frame(struct tree *tree, const struct profile_frame *frame, uint64_t function)
 {
-	uint64_t hash = hash_frame(frame);
-	size_t mask = tree->frame_index.capacity - 1;
-	for (size_t i = hash & mask; tree->frame_index.slots[i] != 0; i = (i + 1) & mask) {
-		uint32_t id = tree->frame_index.slots[i] - 1;
-		const struct profile_frame *known = &tree->frames[id].out;
-		if (known->rva == frame->rva && known->image == frame->image &&
-		    known->flags == frame->flags)
-			return id;
-	}
-	return add_frame(tree, frame, function, hash);
+	const struct frame_slot *slot = find_frame(tree->frames, tree->frame_capacity, frame);
+	return slot->id != 0 ? slot->id - 1 : add_frame(tree, frame, function);
+}
+
+void tree_prefetch_frame(const struct tree *tree, const struct profile_frame *frame)
+{
+	__builtin_prefetch(&tree->frames[hash_frame(frame) & (tree->frame_capacity - 1)]);
 }
 
 uint32_t tree_function(const struct tree *tree, uint32_t frame)
 {
-	return frame < tree->frame_count ? tree->frames[frame].function : PROFILE_NONE;
+	return frame < tree->frame_count ? tree->function_of[frame] : PROFILE_NONE;
+}
+
+static struct node_slot *find_node(struct node_slot *slots, size_t capacity,
+				   const struct profile_node *node)
+{
+	size_t i = hash_node(node) & (capacity - 1);
+	while (slots[i].id != 0 &&
+	       (slots[i].node.parent != node->parent || slots[i].node.frame != node->frame))
+		i = (i + 1) & (capacity - 1);
+	return &slots[i];
+}
+
+static bool grow_nodes(struct tree *tree)
+{
+	size_t capacity = tree->node_capacity * 2;
+	struct node_slot *slots = may_grow(capacity) ? calloc(capacity, sizeof(*slots)) : NULL;
+	if (slots == NULL)
+		return false;
+	for (size_t i = 0; i < tree->node_capacity; i++)
+		if (tree->nodes[i].id != 0)
+			*find_node(slots, capacity, &tree->nodes[i].node) = tree->nodes[i];
+	free(tree->nodes);
+	tree->nodes = slots;
+	tree->node_capacity = capacity;
+	return true;
 }
 
 uint32_t tree_child(struct tree *tree, uint32_t parent, uint32_t frame)
 {
-	struct profile_node node = {parent, frame};
+	const struct profile_node node = {parent, frame};
 	if (frame == PROFILE_NONE)
 		return PROFILE_NONE;
-	uint64_t hash = hash_node(&node);
-	size_t mask = tree->node_index.capacity - 1;
-	for (size_t i = hash & mask; tree->node_index.slots[i] != 0; i = (i + 1) & mask) {
-		uint32_t id = tree->node_index.slots[i] - 1;
-		if (tree->nodes[id].parent == node.parent && tree->nodes[id].frame == node.frame)
-			return id;
-	}
-	if (tree->node_count == tree->node_capacity) {
-		void *items = tree->nodes;
-		bool grown =
-			grow(&items, sizeof(*tree->nodes), &tree->node_capacity, &tree->node_index);
-		tree->nodes = items;
-		if (!grown)
+	struct node_slot *slot = find_node(tree->nodes, tree->node_capacity, &node);
+	if (slot->id != 0)
+		return slot->id;
+	if (is_full(tree->node_count, tree->node_capacity)) {
+		if (!grow_nodes(tree))
 			return PROFILE_NONE;
-		for (uint32_t id = 1; id < tree->node_count; id++)
-			insert(&tree->node_index, hash_node(&tree->nodes[id]), id);
+		slot = find_node(tree->nodes, tree->node_capacity, &node);
 	}
-	uint32_t id = tree->node_count++;
-	tree->nodes[id] = node;
-	insert(&tree->node_index, hash, id);
+	*slot = (struct node_slot){node, tree->node_count++};
 	emit_node(tree->emit, &node);
-	return id;
+	return slot->id;
 }

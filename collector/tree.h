@@ -22,6 +22,9 @@ void tree_destroy(struct tree *tree); /* accepts NULL */
  * function starts in its image, 0: not known, and then the frame is taken for a function. */
 uint32_t tree_frame(struct tree *tree, const struct profile_frame *frame, uint64_t function);
 
+/* Brings what tree_frame will look at closer: before the first of several frames. */
+void tree_prefetch_frame(const struct tree *tree, const struct profile_frame *frame);
+
 /* The function of a frame: the same number for all frames in it. Of PROFILE_NONE: one of its own.
  */
 uint32_t tree_function(const struct tree *tree, uint32_t frame);

@@ -123,8 +123,13 @@ bool assembly_add(struct assembly *assembly, size_t ring, struct record *record)
 		pending->record = *record;
 		pending->absent = false;
 	}
-	if (!reserve(pending, sample->part.total))
+	size_t callchain_size = (size_t)pending->record.sample.callchain_length * sizeof(uint64_t);
+	if (!reserve(pending, sample->part.total + callchain_size))
 		return give_up(pending, record);
+	/* The first part's record goes back to the kernel before the last one comes. */
+	if (pending->size == 0 && callchain_size > 0)
+		pending->record.sample.callchain = memcpy(pending->bytes + sample->part.total,
+							  sample->callchain, callchain_size);
 	uint8_t *to = pending->bytes + pending->size;
 	memcpy(to, sample->stack.bytes, sample->stack.size);
 	mark_absent(sample, to);

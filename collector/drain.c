@@ -5,6 +5,7 @@
 #include "collector/merge.h"
 #include "collector/priority.h"
 #include "collector/queue.h"
+#include "collector/record_copy.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -35,8 +36,8 @@ struct drain {
 	enum drain_extent extent;
 	bool in_place;        /* the queue is empty: records come straight from the rings */
 	size_t unfinished;    /* DRAIN_REST: rings whose unfinished samples came */
-	struct ring *held;    /* has the record that the caller works on; NULL: none */
-	struct record record; /* that one */
+	struct record record; /* that it works on */
+	uint8_t *bytes;       /* what that points to: RECORD_COPY_MAX, resident as used */
 	bool *behind;         /* without a thread, per ring: stacks are left out */
 };
 
@@ -53,14 +54,16 @@ struct drain *drain_create(struct sampler *sampler)
 	drain->merge = merge_create(sampler->rings, count, &format);
 	drain->assembly = assembly_create(count);
 	drain->behind = calloc(count, sizeof(*drain->behind));
+	drain->bytes = malloc(RECORD_COPY_MAX);
 	drain->polls = calloc(count + 1, sizeof(*drain->polls));
-	if (drain->queue == NULL || drain->merge == NULL || drain->assembly == NULL ||
-	    drain->behind == NULL || drain->polls == NULL) {
+	if (drain->polls != NULL)
+		drain->polls[0] = (struct pollfd){.fd = -1, .events = POLLIN};
+	if (drain->bytes == NULL || drain->queue == NULL || drain->merge == NULL ||
+	    drain->assembly == NULL || drain->behind == NULL || drain->polls == NULL) {
 		drain_destroy(drain);
 		return NULL;
 	}
 	drain->poll_count = count + 1;
-	drain->polls[0] = (struct pollfd){.fd = -1, .events = POLLIN};
 	for (size_t i = 0; i < count; i++)
 		drain->polls[i + 1] = (struct pollfd){.fd = sampler->rings[i].fd, .events = POLLIN};
 	return drain;
@@ -92,6 +95,7 @@ void drain_destroy(struct drain *drain)
 	assembly_destroy(drain->assembly);
 	queue_destroy(drain->queue);
 	pthread_mutex_destroy(&drain->lock);
+	free(drain->bytes);
 	free(drain->behind);
 	free(drain->polls);
 	free(drain);
@@ -226,13 +230,6 @@ void drain_begin(struct drain *drain, enum drain_extent extent)
 		order_stop(drain);
 }
 
-static void let_go(struct drain *drain)
-{
-	if (drain->held != NULL)
-		ring_let_go(drain->held);
-	drain->held = NULL;
-}
-
 /* The queue is empty, so that what the rings hold comes next. */
 static void begin_in_place(struct drain *drain)
 {
@@ -259,25 +256,20 @@ static bool is_behind(struct drain *drain, size_t ring_index)
 	return drain->behind[ring_index];
 }
 
-/* Finds the next record that can be handed out where it is, and keeps it there. false: there is
- * none, or the queue is not empty any more. */
+/* Takes the next record out of its ring, whose space is free then however long the caller works on
+ * it. false: there is none, or the queue is not empty any more. */
 static bool find_in_place(struct drain *drain, size_t *ring_index)
 {
-	struct record *record = &drain->record;
+	struct record record;
 	while (queue_is_empty(drain->queue) && queue_prepare(drain->queue) &&
-	       merge_next(drain->merge, record, ring_index)) {
-		const uint8_t *stack = record->sample.stack.bytes;
-		if (!complete(drain, record, *ring_index))
+	       merge_next(drain->merge, &record, ring_index)) {
+		if (!complete(drain, &record, *ring_index))
 			continue;
-		/* What assembly put together would not outlast what the thread may do next. */
-		bool is_assembled =
-			record->kind == RECORD_SAMPLE && record->sample.stack.bytes != stack;
-		if (queue_is_empty(drain->queue) && !is_assembled) {
-			drain->held = &drain->sampler->rings[*ring_index];
-			ring_hold(drain->held);
+		if (queue_is_empty(drain->queue)) {
+			record_copy(&drain->record, &record, drain->bytes);
 			return true;
 		}
-		queue_put(drain->queue, record, *ring_index);
+		queue_put(drain->queue, &record, *ring_index);
 	}
 	return false;
 }
@@ -296,7 +288,6 @@ static bool next_in_place(struct drain *drain, struct drain_item *item)
 {
 	size_t ring_index = 0;
 	pthread_mutex_lock(&drain->lock);
-	let_go(drain);
 	bool found = find_in_place(drain, &ring_index);
 	merge_end(drain->merge);
 	if (!found && drain->extent == DRAIN_REST && queue_is_empty(drain->queue))
@@ -342,13 +333,6 @@ bool drain_next(struct drain *drain, struct drain_item *item)
 		if (drain->in_place)
 			return false;
 	}
-}
-
-void drain_end(struct drain *drain)
-{
-	pthread_mutex_lock(&drain->lock);
-	let_go(drain);
-	pthread_mutex_unlock(&drain->lock);
 }
 
 void drain_leave_out(struct drain *drain, bool leave_out)

@@ -1,10 +1,10 @@
 /*
  * Takes the records out of the rings: in order of time, with samples whole.
  *
- * The caller gets them straight from the rings, without a copy, as long as it keeps up. A thread
- * watches the rings: when one fills up because the caller is busy, be it with unwinding or waiting
- * for the disk, the thread copies what the rings hold into a queue and gives their space back, so
- * that nothing is lost. The caller then gets the queue's records first.
+ * The caller gets them one at a time, as long as it keeps up. A thread watches the rings: when one
+ * fills up because the caller is busy, be it with unwinding or waiting for the disk, the thread
+ * copies what the rings hold into a queue and gives their space back, so that nothing is lost. The
+ * caller then gets the queue's records first.
  *
  * All functions are for the thread that created it.
  */
@@ -47,12 +47,11 @@ struct drain_item {
 	bool left_out; /* to be skipped: records come faster than they are taken */
 };
 
-/* A round: begin, any number of next, end. DRAIN_REST ends the thread, and waits for it. */
+/* A round: begin, any number of next. DRAIN_REST ends the thread, and waits for it. */
 void drain_begin(struct drain *drain, enum drain_extent extent);
 
 /* The next record, valid until the next call; false when there is none for now. */
 bool drain_next(struct drain *drain, struct drain_item *item);
-void drain_end(struct drain *drain);
 
 /* Whether the thread leaves out all stacks from now on, since they will not be used. */
 void drain_leave_out(struct drain *drain, bool leave_out);

@@ -1,6 +1,6 @@
 #include "collector/queue.h"
 
-#include "collector/bpf/stack_chunk.h"
+#include "collector/record_copy.h"
 #include <errno.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -12,7 +12,6 @@
 
 enum {
 	NO_CHUNK = QUEUE_CHUNKS,
-	ALIGNMENT = 16,
 	/* A chunk is handed over from here on if the taker would else run dry: small enough to stay
 	 * in a CPU's own cache between the two threads. */
 	READY_SIZE = QUEUE_CHUNK_SIZE / 4,
@@ -20,18 +19,15 @@ enum {
 	BUSY_CHUNKS = 2,
 	SPARE_CHUNKS = 2,
 	HIGH_CHUNKS = QUEUE_CHUNKS / 2,
-	LOW_CHUNKS = QUEUE_CHUNKS / 4,
-	RECORD_MAX = UINT16_MAX /* bytes of one record, perf_event_header.size */
+	LOW_CHUNKS = QUEUE_CHUNKS / 4
 };
 
 struct slot {
-	struct queue_entry entry;
+	_Alignas(RECORD_COPY_ALIGNMENT) struct queue_entry entry;
 	size_t size; /* with the bytes that follow */
 };
 
-/* A sample holds a record's callchain and the stack of an assembled copy. */
-_Static_assert(sizeof(struct slot) + RECORD_MAX + STACK_CHUNK_TOTAL_MAX + (size_t)3 * ALIGNMENT <
-		       QUEUE_CHUNK_SIZE,
+_Static_assert(sizeof(struct slot) + RECORD_COPY_MAX < QUEUE_CHUNK_SIZE,
 	       "any record fits into a chunk");
 
 struct queue {
@@ -193,72 +189,19 @@ static bool must_leave_out(struct queue *queue)
 	return queue->put.behind || atomic_load_explicit(&queue->leave_out, memory_order_relaxed);
 }
 
-static size_t align(size_t size)
-{
-	return (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-}
-
-/* What a record points to: at most two pieces. */
-struct pieces {
-	const void *bytes[2];
-	size_t sizes[2];
-};
-
-static struct pieces find_pieces(const struct record *record)
-{
-	const struct record_sample *sample = &record->sample;
-	switch (record->kind) {
-	case RECORD_SAMPLE:
-		return (struct pieces){{sample->callchain, sample->stack.bytes},
-				       {(size_t)sample->callchain_length * sizeof(uint64_t),
-					sample->stack.size}};
-	case RECORD_MMAP:
-		return (struct pieces){{record->mmap.path}, {strlen(record->mmap.path) + 1}};
-	case RECORD_COMM:
-		return (struct pieces){{record->comm.name}, {strlen(record->comm.name) + 1}};
-	default:
-		return (struct pieces){0};
-	}
-}
-
-/* Points a copied record to the copies of its pieces. */
-static void relocate(struct record *record, uint8_t *const at[2])
-{
-	switch (record->kind) {
-	case RECORD_SAMPLE:
-		record->sample.callchain = at[0];
-		record->sample.stack.bytes = at[1];
-		break;
-	case RECORD_MMAP:
-		record->mmap.path = (const char *)at[0];
-		break;
-	case RECORD_COMM:
-		record->comm.name = (const char *)at[0];
-		break;
-	default:
-		break;
-	}
-}
-
 void queue_put(struct queue *queue, const struct record *record, size_t ring_index)
 {
+	struct record put = *record;
 	bool left_out = record->kind == RECORD_SAMPLE && must_leave_out(queue);
-	struct pieces pieces = find_pieces(record);
 	if (left_out) {
-		queue->put.left_out_bytes += pieces.sizes[1];
-		pieces.sizes[1] = 0;
+		queue->put.left_out_bytes += put.sample.stack.size;
+		put.sample.stack.size = 0;
 	}
-	size_t size = align(sizeof(struct slot)) + align(pieces.sizes[0]) + align(pieces.sizes[1]);
+	size_t size = sizeof(struct slot) + record_copy_size(&put);
 	struct slot *slot = reserve(queue, size);
-	uint8_t *first = (uint8_t *)slot + align(sizeof(*slot));
-	uint8_t *const at[] = {first, first + align(pieces.sizes[0])};
-	*slot = (struct slot){{*record, ring_index, left_out}, size};
-	for (size_t i = 0; i < 2; i++)
-		if (pieces.sizes[i] > 0)
-			memcpy(at[i], pieces.bytes[i], pieces.sizes[i]);
-	relocate(&slot->entry.record, at);
-	if (left_out)
-		slot->entry.record.sample.stack.size = 0;
+	slot->entry = (struct queue_entry){.ring_index = ring_index, .left_out = left_out};
+	slot->size = size;
+	record_copy(&slot->entry.record, &put, slot + 1);
 	if (queue->put.used >= READY_SIZE)
 		queue_flush(queue);
 }

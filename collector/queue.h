@@ -45,7 +45,7 @@ bool queue_is_empty(const struct queue *queue);
 /* Hands over what was put, unless the taker has other chunks to take. */
 void queue_flush(struct queue *queue);
 
-/* Hands over the rest; nothing is put after. */
+/* Hands over the rest: the end for who takes. What is put after needs another flush and take. */
 void queue_close(struct queue *queue);
 
 /* Makes the taker look; in any thread. */

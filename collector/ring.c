@@ -43,13 +43,12 @@ void ring_refresh(struct ring *ring)
 	ring->head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 }
 
-/* Gives everything before the tail back to the kernel, but what is held. */
+/* Gives everything before the tail back to the kernel. */
 static void release(struct ring *ring)
 {
 	struct perf_event_mmap_page *page = ring->page;
-	uint64_t end = ring->is_held ? ring->held : ring->tail;
 	/* Release: our reads of the records are done before the kernel may write over them. */
-	__atomic_store_n(&page->data_tail, end, __ATOMIC_RELEASE);
+	__atomic_store_n(&page->data_tail, ring->tail, __ATOMIC_RELEASE);
 }
 
 size_t ring_fill(const struct ring *ring)
@@ -93,22 +92,6 @@ bool ring_peek(struct ring *ring, const void **bytes, size_t *size)
 void ring_consume(struct ring *ring, size_t size)
 {
 	ring->tail += size;
-	release(ring);
-}
-
-/* A held record that was copied for its contiguity stays too: the next one that wraps around the
- * end ends behind the held one's place, where the kernel cannot have written it. */
-void ring_hold(struct ring *ring)
-{
-	ring->held = ring->tail;
-	ring->is_held = true;
-}
-
-void ring_let_go(struct ring *ring)
-{
-	if (!ring->is_held)
-		return;
-	ring->is_held = false;
 	release(ring);
 }
 

@@ -20,8 +20,6 @@ struct ring {
 	uint64_t head;   /* as of the last refresh */
 	uint64_t tail;   /* consumed up to here */
 	uint64_t broken; /* times the ring held bytes that are no records */
-	uint64_t held;   /* if is_held: nothing from here on goes back to the kernel */
-	bool is_held;
 	uint8_t *bounce;
 };
 
@@ -40,11 +38,6 @@ size_t ring_fill(const struct ring *ring);
  * Valid until ring_consume, which takes that size. */
 bool ring_peek(struct ring *ring, const void **bytes, size_t *size);
 void ring_consume(struct ring *ring, size_t size);
-
-/* Keeps the record at the tail where it is, although it and later ones are consumed, until
- * ring_let_go (which does nothing when none is held). */
-void ring_hold(struct ring *ring);
-void ring_let_go(struct ring *ring);
 
 /* Bytes that the kernel cannot write to at the moment. Reads the control page only: for a thread
  * beside the one that uses the ring. */

@@ -41,7 +41,6 @@ bool session_apply(struct session *session, enum drain_extent extent)
 			tracker_apply(session->tracker, item.record, item.ring_index,
 				      item.left_out || over_budget);
 	}
-	drain_end(session->drain);
 	return more;
 }
 

@@ -58,6 +58,8 @@ static bool start_thread(struct tables *tables)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	bool started = pthread_create(&tables->thread, NULL, build_all, tables) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (started)
+		pthread_setname_np(tables->thread, "tbcollect-table");
 	return started;
 }
 

@@ -118,7 +118,9 @@ static void walk(struct tracker *tracker, const struct process *process, struct 
 {
 	enum uw_stop stop;
 	size_t reused;
-	bool remembers = thread_remember(thread, tracker->tree, tracker->config.collapse);
+	/* What is remembered is of 64-bit code: uw_walk_reuse has no history for other. */
+	bool remembers = sample->abi == RECORD_REGISTERS_64 &&
+			 thread_remember(thread, tracker->tree, tracker->config.collapse);
 	found->count = walk_frames(tracker, thread, space, sample, &stop, &reused);
 	stack->state = stop == UW_STOP_ROOT ? PROFILE_STACK_COMPLETE : PROFILE_STACK_SKIPPED;
 	stack->reason = skip_reasons[stop];

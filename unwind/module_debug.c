@@ -9,8 +9,8 @@
 
 enum {
 	CRC_BLOCK = 64 * 1024,
-	CRC_FILE_MAX = 512 * 1024 * 1024, /* of a debug file that is not named by build-id */
-	LINK_MAX = 256                    /* of .gnu_debuglink: a file's name, and 8 bytes */
+	CRC_FILE_MAX = 64 * 1024 * 1024, /* of a debug file that has no build-id: 0.2 s */
+	LINK_MAX = 256                   /* of .gnu_debuglink: a file's name, and 8 bytes */
 };
 
 /* The size that the compressed section says it has; 0 where that cannot be true. */
@@ -194,7 +194,9 @@ int uw_module_add_debug(struct uw_module *module, int fd)
 	}
 	if (uw_elf_open(&debug, fd) < 0)
 		return -1;
-	if (!is_of_module(module, &debug))
+	if (debug.debug_frame.size == 0)
+		error = ENOENT;
+	else if (!is_of_module(module, &debug))
 		error = ESTALE;
 	else if (uw_module_take_debug(module, &debug) < 0)
 		error = ENOMEM;

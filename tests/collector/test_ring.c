@@ -259,55 +259,6 @@ START_TEST(no_ring_file)
 }
 END_TEST
 
-START_TEST(held)
-{
-	ring_fixture_put_record(&ring, 40, 1);
-	ring_fixture_put_record(&ring, 48, 2);
-	ring_fixture_put_record(&ring, 56, 3);
-	ring_refresh(&ring);
-	assert_next(40, 1);
-	ring_hold(&ring);
-	assert_next(48, 2);
-	assert_next(56, 3);
-	ck_assert_uint_eq(ring_fill(&ring), 0);
-	ck_assert_uint_eq(ring_fixture_tail(&ring), 40);
-	ck_assert_uint_eq(ring_occupied(&ring), 48 + 56);
-	ring_let_go(&ring);
-	ck_assert_uint_eq(ring_fixture_tail(&ring), 40 + 48 + 56);
-	ck_assert_uint_eq(ring_occupied(&ring), 0);
-	ring_let_go(&ring);
-	ck_assert_uint_eq(ring_fixture_tail(&ring), 40 + 48 + 56);
-}
-END_TEST
-
-/* What is held stays whatever goes through the rest of the ring. */
-START_TEST(held_across_the_end)
-{
-	const void *bytes;
-	size_t size;
-	for (int i = 0; i < 2; i++) {
-		ring_fixture_put_record(&ring, 2000, 1);
-		ring_refresh(&ring);
-		assert_next(2000, 1);
-	}
-	ring_fixture_put_record(&ring, 400, 7);
-	ring_fixture_put_record(&ring, 3000, 8);
-	ring_refresh(&ring);
-	ck_assert(ring_peek(&ring, &bytes, &size));
-	ring_hold(&ring);
-	ring_consume(&ring, size);
-	assert_next(3000, 8);
-	ring_fixture_put_record(&ring, 600, 9);
-	ring_refresh(&ring);
-	assert_next(600, 9);
-	for (size_t i = sizeof(struct perf_event_header); i < size; i++)
-		ck_assert_uint_eq(((const uint8_t *)bytes)[i], (uint8_t)(7 + i - 8));
-	ck_assert_uint_eq(ring_fixture_tail(&ring), 4000);
-	ring_let_go(&ring);
-	ck_assert_uint_eq(ring_fixture_tail(&ring), 8000);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("ring");
@@ -331,8 +282,6 @@ int main(void)
 	tcase_add_test(tcase, head_behind_the_tail);
 	tcase_add_test(tcase, less_than_a_header);
 	tcase_add_test(tcase, no_ring_file);
-	tcase_add_test(tcase, held);
-	tcase_add_test(tcase, held_across_the_end);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);

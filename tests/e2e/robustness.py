@@ -170,6 +170,20 @@ def stalled_collector():
   s.check_ratio('stalled for 2 s at 0.1 ms: CPU time by samples', total['samples'] * 0.0001, total['cpu_time_s'], 5)
 
 
+def slow_disk():
+  """A write that takes a second, in the middle of a record: nothing is lost for as long as the queue has room."""
+  result = s.new_result()
+  preload = os.path.join(os.path.dirname(s.target('split')), 'slow_write.so')
+  done = subprocess.run([s.tool('tbcollect'), '-v', '-i', '0.1ms', '--unwind', 'copy', '--overhead-limit', '0', '-r', result,
+                         '--', s.target('split'), '3000'],
+                        capture_output=True, text=True, timeout=120, check=False, env={**os.environ, 'LD_PRELOAD': preload})
+  waited = re.search(r'(\d+) records were copied', done.stderr)
+  total = s.summary(result)
+  s.check(done.returncode == 0 and waited is not None and int(waited.group(1)) > 3000, 'slow disk: records waited',
+          f'{done.returncode} {done.stderr.strip()[-200:]}')
+  s.check(total['samples_lost'] == 0, 'slow disk: nothing is lost', (total['samples'], total['samples_lost']))
+
+
 def no_threads():
   """A limit of processes that leaves room for the program only."""
   if os.getuid() != 0:
@@ -207,7 +221,7 @@ def damaged_results():
 
 
 s.start()
-for part in (bad_directories, full_disk, kill_collector, kill_target, stalled_collector, no_threads,
+for part in (bad_directories, full_disk, kill_collector, kill_target, stalled_collector, slow_disk, no_threads,
              damaged_results):
   with s.section(part.__name__):
     part()

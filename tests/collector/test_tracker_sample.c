@@ -93,9 +93,9 @@ size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const s
 		     const struct uw_stack *stack, struct uw_frame *out, size_t max_frames,
 		     enum uw_stop *why, size_t *reused)
 {
-	ck_assert_ptr_nonnull(history);
-	/* The first walk with a history has nothing to take over. */
-	*reused = history->walks++ > 0 ? reused_count : 0;
+	ck_assert(history != NULL || space->arch == UW_ARCH_I386);
+	/* The first walk with a history has nothing to take over; 32-bit code has no history. */
+	*reused = space->arch != UW_ARCH_I386 && history->walks++ > 0 ? reused_count : 0;
 	ck_assert_ptr_eq(space, &the_space);
 	ck_assert_ptr_nonnull(regs);
 	ck_assert_ptr_nonnull(stack);
@@ -362,6 +362,26 @@ START_TEST(outer_frames_are_reused)
 	reused_count = 3;
 	set_walk("dcba", UW_STOP_ROOT);
 	ck_assert_uint_eq(apply(&record, false).stack.node, 4);
+}
+END_TEST
+
+/* Stacks of 32-bit code are not what the next walk of 64-bit code takes over from. */
+START_TEST(other_code_in_between)
+{
+	struct record record = make_sample();
+	set_walk("dcba", UW_STOP_ROOT);
+	ck_assert_uint_eq(apply(&record, false).stack.node, 4);
+	record.sample.abi = RECORD_REGISTERS_32;
+	set_walk("x", UW_STOP_ROOT);
+	apply(&record, false);
+	record.sample.abi = RECORD_REGISTERS_64;
+	set_walk("ecba", UW_STOP_ROOT);
+	reused_count = 3;
+	fake_emit_assert(emit, "node 3 parent 2 frame 2", 1);
+	uint32_t node = apply(&record, false).stack.node;
+	char line[64];
+	snprintf(line, sizeof(line), "node %u parent 3 frame %u", node, node - 1);
+	fake_emit_assert(emit, line, 1);
 }
 END_TEST
 
@@ -668,6 +688,7 @@ int main(void)
 	tcase_add_test(tcase, code_of_32_bits);
 	tcase_add_test(tcase, recursion_is_collapsed);
 	tcase_add_test(tcase, outer_frames_are_reused);
+	tcase_add_test(tcase, other_code_in_between);
 	tcase_add_test(tcase, recursion_is_kept);
 	tcase_add_test(tcase, deepest_stack);
 	tcase_add_test(tcase, kernel_frames);

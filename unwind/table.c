@@ -1,5 +1,7 @@
 #include "unwind/table.h"
 
+#include "unwind/cfi_code.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,6 +272,9 @@ static int builder_add_entry(struct builder *builder, const struct uw_cfi *cfi, 
 	if ((next - builder->table->start) >> PAGE_SHIFT >= UW_TABLE_PAGES_MAX)
 		return builder_add_ask(builder, start);
 	room = uw_reader_left(&fde.code) + 1;
+	/* The interpreter refuses so much too. */
+	if (room > UW_CFA_CODE_SIZE_MAX)
+		return builder_add_ask(builder, start);
 	if (!builder_spend(builder, &fde) || !builder_reserve_rows(builder, room))
 		return -1;
 	count = uw_cfi_quick_rows(&fde, quick, builder->rows, room);

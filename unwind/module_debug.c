@@ -175,7 +175,9 @@ static bool is_of_module(const struct uw_module *module, const struct uw_elf *de
 	if (elf->build_id_size > 0 && debug->build_id_size > 0)
 		return elf->build_id_size == debug->build_id_size &&
 		       memcmp(elf->build_id, debug->build_id, elf->build_id_size) == 0;
-	return debug_link_read(elf, name, &crc) && file_has_crc(debug, crc);
+	/* All of the file has to be read for its CRC: only where there is something in it. */
+	return debug->debug_frame.size > 0 && debug_link_read(elf, name, &crc) &&
+	       file_has_crc(debug, crc);
 }
 
 bool uw_module_lacks_info(const struct uw_module *module)
@@ -194,9 +196,7 @@ int uw_module_add_debug(struct uw_module *module, int fd)
 	}
 	if (uw_elf_open(&debug, fd) < 0)
 		return -1;
-	if (debug.debug_frame.size == 0)
-		error = ENOENT;
-	else if (!is_of_module(module, &debug))
+	if (!is_of_module(module, &debug))
 		error = ESTALE;
 	else if (uw_module_take_debug(module, &debug) < 0)
 		error = ENOMEM;

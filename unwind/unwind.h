@@ -133,7 +133,8 @@ size_t uw_module_debug_link(const struct uw_module *module, char *name, size_t s
  * Takes the unwind information of the debug file behind fd, which the caller keeps. Only before the
  * module is shared or mapped. Returns 0, or -1 with errno and the module as it was: EEXIST it lacks
  * none, ESTALE the file is not of this build (build-ids differ, or, where one has none, the debug
- * link's CRC), ENOENT the file has none either, or as uw_module_open.
+ * link's CRC; then also if it has nothing to be checked for), ENOENT the file has none either, or
+ * as uw_module_open.
  */
 int uw_module_add_debug(struct uw_module *module, int fd);
 

@@ -13,6 +13,8 @@
 /* No vdso is near this; the kernel maps one or two pages. */
 #define VDSO_SIZE_MAX 65536u
 
+#define DEBUG_DIRECTORY "/usr/lib/debug"
+
 static bool build_id_matches(const struct symbol_image *image,
 			     const struct symbol_image_identity *identity)
 {
@@ -30,10 +32,11 @@ static enum symbol_image_status open_descriptor(struct symbol_image *image, int 
 	image->debug_path = debug_path ? xalloc_text(debug_path) : NULL;
 	image->callbacks = (Dwfl_Callbacks){
 		.find_elf = dwfl_build_id_find_elf,
-		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.find_debuginfo = debug_file_find,
 		.section_address = dwfl_offline_section_address,
 		.debuginfo_path = &image->debug_path,
 	};
+	image->search.directories = debug_path ? debug_path : DEBUG_DIRECTORY;
 	image->dwfl = dwfl_begin(&image->callbacks);
 	if (!image->dwfl) {
 		close(fd);
@@ -44,6 +47,10 @@ static enum symbol_image_status open_descriptor(struct symbol_image *image, int 
 	if (!image->module)
 		close(fd);
 	dwfl_report_end(image->dwfl, NULL, NULL);
+	void **user = NULL;
+	if (image->module &&
+	    dwfl_module_info(image->module, &user, NULL, NULL, NULL, NULL, NULL, NULL))
+		*user = &image->search;
 	GElf_Addr bias = 0;
 	image->elf = image->module ? dwfl_module_getelf(image->module, &bias) : NULL;
 	GElf_Ehdr header;

@@ -6,6 +6,7 @@
 #ifndef TOOLS_SYMBOLS_IMAGE_H
 #define TOOLS_SYMBOLS_IMAGE_H
 
+#include "tools/symbols/debug_file.h"
 #include <elfutils/libdwfl.h>
 #include <gelf.h>
 #include <stddef.h>
@@ -33,6 +34,7 @@ struct symbol_image {
 	Elf *elf;            /* of the file itself; module's */
 	char *debug_path;    /* libdwfl keeps a pointer to this pointer */
 	Dwfl_Callbacks callbacks;
+	struct debug_file_search search;
 };
 
 /* debug_path: directories of separate debug files as libdwfl takes them, NULL for the system's.

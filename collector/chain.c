@@ -7,15 +7,16 @@ enum { INITIAL_CAPACITY = 64, PERIOD_MAX = 8 };
 
 /* A frame as it was pushed. */
 struct pushed {
-	uint32_t frame;
+	struct tree_frame frame;
 	uint32_t kept;    /* length of the kept stack after it */
 	uint32_t touched; /* from here on it changed the kept stack */
 };
 
 /* A frame that is not collapsed away. */
 struct kept {
-	uint32_t frame;
+	struct tree_frame frame;
 	uint32_t node;
+	uint32_t hash; /* the node's */
 };
 
 struct chain {
@@ -67,8 +68,7 @@ static bool reserve(struct chain *chain)
 
 static bool is_same_function(const struct chain *chain, size_t left, size_t right)
 {
-	return tree_function(chain->tree, chain->kept[left].frame) ==
-	       tree_function(chain->tree, chain->kept[right].frame);
+	return chain->kept[left].frame.function == chain->kept[right].frame.function;
 }
 
 /* Whether the kept stack ends in three cycles of the given period, equal by their functions. */
@@ -129,7 +129,7 @@ void chain_keep(struct chain *chain, size_t count)
 		append(chain, &chain->pushed[i]);
 }
 
-bool chain_push(struct chain *chain, uint32_t frame)
+bool chain_push(struct chain *chain, struct tree_frame frame)
 {
 	if (!reserve(chain))
 		return false;
@@ -139,12 +139,26 @@ bool chain_push(struct chain *chain, uint32_t frame)
 	return true;
 }
 
+/* Finds out where the nodes that are not known will be looked for, so that the tree's memory is
+ * waited for once and not once a node. */
+static void prefetch_nodes(struct chain *chain)
+{
+	size_t i = chain->node_count;
+	uint32_t hash = i > 0 ? chain->kept[i - 1].hash : 0;
+	for (; i < chain->kept_count; i++) {
+		hash = tree_hash(hash, chain->kept[i].frame.id);
+		chain->kept[i].hash = hash;
+		tree_prefetch_child(chain->tree, hash);
+	}
+}
+
 uint32_t chain_node(struct chain *chain)
 {
 	uint32_t node = chain->node_count > 0 ? chain->kept[chain->node_count - 1].node : 0;
+	prefetch_nodes(chain);
 	for (; chain->node_count < chain->kept_count; chain->node_count++) {
 		struct kept *kept = &chain->kept[chain->node_count];
-		node = tree_child(chain->tree, node, kept->frame);
+		node = tree_child(chain->tree, node, kept->frame.id, kept->hash);
 		if (node == PROFILE_NONE)
 			return PROFILE_NONE;
 		kept->node = node;

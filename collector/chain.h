@@ -1,7 +1,7 @@
 /*
  * One stack on its way into the calling-context tree: frames are pushed from the outermost inwards,
  * recursion collapses as it appears, and the stack's node comes out. A chain keeps its stack, so
- * that of the next one only the frames that differ have to be pushed: 20 bytes a frame.
+ * that of the next one only the frames that differ have to be pushed: 32 bytes a frame.
  */
 #ifndef COLLECTOR_CHAIN_H
 #define COLLECTOR_CHAIN_H
@@ -24,8 +24,8 @@ void chain_destroy(struct chain *chain); /* accepts NULL */
 /* Drops all but the outermost `count` of the frames that were pushed. */
 void chain_keep(struct chain *chain, size_t count);
 
-/* Adds the id of the next frame inwards. false: out of memory, the chain is unchanged. */
-bool chain_push(struct chain *chain, uint32_t frame);
+/* Adds the next frame inwards. false: out of memory, the chain is unchanged. */
+bool chain_push(struct chain *chain, struct tree_frame frame);
 
 /* The node of what was pushed; PROFILE_NONE when out of memory. */
 uint32_t chain_node(struct chain *chain);

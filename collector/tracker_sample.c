@@ -42,7 +42,7 @@ static void declare_kernel(struct tracker *tracker)
 static bool push_kernel_frames(struct tracker *tracker, const struct record_sample *sample,
 			       struct chain *chain)
 {
-	uint32_t ids[KERNEL_FRAMES_MAX];
+	struct tree_frame frames[KERNEL_FRAMES_MAX];
 	size_t count = 0;
 	if (tracker->kernel_image == 0)
 		declare_kernel(tracker);
@@ -55,10 +55,10 @@ static bool push_kernel_frames(struct tracker *tracker, const struct record_samp
 			continue;
 		/* Return addresses are looked up inside the call. */
 		struct profile_frame frame = {tracker->kernel_image, 0, count == 0 ? ip : ip - 1};
-		ids[count++] = tree_frame(tracker->tree, &frame, 0);
+		frames[count++] = tree_frame(tracker->tree, &frame, 0);
 	}
 	while (count > 0)
-		if (!chain_push(chain, ids[--count]))
+		if (!chain_push(chain, frames[--count]))
 			return false;
 	return true;
 }

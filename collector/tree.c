@@ -9,11 +9,13 @@ enum { INITIAL_CAPACITY = 2048 };
 struct frame_slot {
 	struct profile_frame frame;
 	uint32_t id; /* + 1; 0: free */
+	uint32_t function;
 };
 
 struct node_slot {
 	struct profile_node node;
 	uint32_t id; /* 0: free, for the root is in no slot */
+	uint32_t hash;
 };
 
 struct function {
@@ -32,7 +34,6 @@ struct tree {
 	struct frame_slot *frames;
 	size_t frame_capacity;
 	uint32_t frame_count;
-	uint32_t *function_of; /* of each frame; room for half of frame_capacity */
 	struct node_slot *nodes;
 	size_t node_capacity;
 	uint32_t node_count; /* with the root */
@@ -58,9 +59,9 @@ static uint64_t hash_function(const struct function *function)
 	return mix(function->start ^ mix((uint64_t)function->image << 1 | function->is_frame));
 }
 
-static uint64_t hash_node(const struct profile_node *node)
+uint32_t tree_hash(uint32_t parent_hash, uint32_t frame)
 {
-	return mix((uint64_t)node->parent << 32 | node->frame);
+	return (uint32_t)(mix((uint64_t)parent_hash << 32 | frame) >> 32);
 }
 
 struct tree *tree_create(struct emit *emit)
@@ -72,11 +73,9 @@ struct tree *tree_create(struct emit *emit)
 	tree->node_count = 1;
 	tree->frame_capacity = tree->node_capacity = tree->function_capacity = INITIAL_CAPACITY;
 	tree->frames = calloc(INITIAL_CAPACITY, sizeof(*tree->frames));
-	tree->function_of = calloc(INITIAL_CAPACITY / 2, sizeof(*tree->function_of));
 	tree->nodes = calloc(INITIAL_CAPACITY, sizeof(*tree->nodes));
 	tree->functions = calloc(INITIAL_CAPACITY, sizeof(*tree->functions));
-	if (tree->frames == NULL || tree->function_of == NULL || tree->nodes == NULL ||
-	    tree->functions == NULL) {
+	if (tree->frames == NULL || tree->nodes == NULL || tree->functions == NULL) {
 		tree_destroy(tree);
 		return NULL;
 	}
@@ -88,7 +87,6 @@ void tree_destroy(struct tree *tree)
 	if (tree == NULL)
 		return;
 	free(tree->frames);
-	free(tree->function_of);
 	free(tree->nodes);
 	free(tree->functions);
 	free(tree);
@@ -158,14 +156,7 @@ static struct frame_slot *find_frame(struct frame_slot *slots, size_t capacity,
 static bool grow_frames(struct tree *tree)
 {
 	size_t capacity = tree->frame_capacity * 2;
-	if (!may_grow(capacity))
-		return false;
-	uint32_t *function_of =
-		realloc(tree->function_of, capacity / 2 * sizeof(*tree->function_of));
-	if (function_of == NULL)
-		return false;
-	tree->function_of = function_of;
-	struct frame_slot *slots = calloc(capacity, sizeof(*slots));
+	struct frame_slot *slots = may_grow(capacity) ? calloc(capacity, sizeof(*slots)) : NULL;
 	if (slots == NULL)
 		return false;
 	for (size_t i = 0; i < tree->frame_capacity; i++)
@@ -177,25 +168,28 @@ static bool grow_frames(struct tree *tree)
 	return true;
 }
 
-static uint32_t add_frame(struct tree *tree, const struct profile_frame *frame, uint64_t start)
+static struct tree_frame add_frame(struct tree *tree, const struct profile_frame *frame,
+				   uint64_t start)
 {
 	struct function function = {start != 0 ? start : frame->rva, frame->image, start == 0};
 	uint32_t function_id = find_or_add_function(tree, &function);
 	if (function_id == PROFILE_NONE ||
 	    (is_full(tree->frame_count, tree->frame_capacity) && !grow_frames(tree)))
-		return PROFILE_NONE;
+		return (struct tree_frame){PROFILE_NONE, PROFILE_NONE};
 	uint32_t id = tree->frame_count++;
-	tree->function_of[id] = function_id;
 	*find_frame(tree->frames, tree->frame_capacity, frame) =
-		(struct frame_slot){*frame, id + 1};
+		(struct frame_slot){*frame, id + 1, function_id};
 	emit_frame(tree->emit, frame);
-	return id;
+	return (struct tree_frame){id, function_id};
 }
 
-uint32_t tree_frame(struct tree *tree, const struct profile_frame *frame, uint64_t function)
+struct tree_frame tree_frame(struct tree *tree, const struct profile_frame *frame,
+			     uint64_t function)
 {
 	const struct frame_slot *slot = find_frame(tree->frames, tree->frame_capacity, frame);
-	return slot->id != 0 ? slot->id - 1 : add_frame(tree, frame, function);
+	if (slot->id == 0)
+		return add_frame(tree, frame, function);
+	return (struct tree_frame){slot->id - 1, slot->function};
 }
 
 void tree_prefetch_frame(const struct tree *tree, const struct profile_frame *frame)
@@ -203,15 +197,10 @@ void tree_prefetch_frame(const struct tree *tree, const struct profile_frame *fr
 	__builtin_prefetch(&tree->frames[hash_frame(frame) & (tree->frame_capacity - 1)]);
 }
 
-uint32_t tree_function(const struct tree *tree, uint32_t frame)
-{
-	return frame < tree->frame_count ? tree->function_of[frame] : PROFILE_NONE;
-}
-
 static struct node_slot *find_node(struct node_slot *slots, size_t capacity,
-				   const struct profile_node *node)
+				   const struct profile_node *node, uint32_t hash)
 {
-	size_t i = hash_node(node) & (capacity - 1);
+	size_t i = hash & (capacity - 1);
 	while (slots[i].id != 0 &&
 	       (slots[i].node.parent != node->parent || slots[i].node.frame != node->frame))
 		i = (i + 1) & (capacity - 1);
@@ -224,29 +213,36 @@ static bool grow_nodes(struct tree *tree)
 	struct node_slot *slots = may_grow(capacity) ? calloc(capacity, sizeof(*slots)) : NULL;
 	if (slots == NULL)
 		return false;
-	for (size_t i = 0; i < tree->node_capacity; i++)
-		if (tree->nodes[i].id != 0)
-			*find_node(slots, capacity, &tree->nodes[i].node) = tree->nodes[i];
+	for (size_t i = 0; i < tree->node_capacity; i++) {
+		const struct node_slot *slot = &tree->nodes[i];
+		if (slot->id != 0)
+			*find_node(slots, capacity, &slot->node, slot->hash) = *slot;
+	}
 	free(tree->nodes);
 	tree->nodes = slots;
 	tree->node_capacity = capacity;
 	return true;
 }
 
-uint32_t tree_child(struct tree *tree, uint32_t parent, uint32_t frame)
+void tree_prefetch_child(const struct tree *tree, uint32_t hash)
+{
+	__builtin_prefetch(&tree->nodes[hash & (tree->node_capacity - 1)]);
+}
+
+uint32_t tree_child(struct tree *tree, uint32_t parent, uint32_t frame, uint32_t hash)
 {
 	const struct profile_node node = {parent, frame};
 	if (frame == PROFILE_NONE)
 		return PROFILE_NONE;
-	struct node_slot *slot = find_node(tree->nodes, tree->node_capacity, &node);
+	struct node_slot *slot = find_node(tree->nodes, tree->node_capacity, &node, hash);
 	if (slot->id != 0)
 		return slot->id;
 	if (is_full(tree->node_count, tree->node_capacity)) {
 		if (!grow_nodes(tree))
 			return PROFILE_NONE;
-		slot = find_node(tree->nodes, tree->node_capacity, &node);
+		slot = find_node(tree->nodes, tree->node_capacity, &node, hash);
 	}
-	*slot = (struct node_slot){node, tree->node_count++};
+	*slot = (struct node_slot){node, tree->node_count++, hash};
 	emit_node(tree->emit, &node);
 	return slot->id;
 }

@@ -37,13 +37,13 @@ static void push(struct chain *to, const char *text)
 		struct profile_frame out = {1, 0,
 					    (uint64_t)text[0] << 8 |
 						    (has_digit ? (uint64_t)text[1] : 0)};
-		uint32_t id = tree_frame(tree, &out, (uint64_t)text[0] << 8);
+		struct tree_frame frame = tree_frame(tree, &out, (uint64_t)text[0] << 8);
 		/* Checked without the library: each of its assertions is a message. */
-		if (id >= sizeof(known) / sizeof(known[0]))
-			ck_abort_msg("frame %u", id);
-		known[id][0] = text[0];
-		known[id][1] = has_digit ? *++text : '\0';
-		if (!chain_push(to, id))
+		if (frame.id >= sizeof(known) / sizeof(known[0]))
+			ck_abort_msg("frame %u", frame.id);
+		known[frame.id][0] = text[0];
+		known[frame.id][1] = has_digit ? *++text : '\0';
+		if (!chain_push(to, frame))
 			ck_abort_msg("out of memory");
 	}
 }
@@ -230,7 +230,7 @@ START_TEST(missing_frame)
 {
 	push(chain, "ma");
 	uint32_t node = chain_node(chain);
-	ck_assert(chain_push(chain, PROFILE_NONE));
+	ck_assert(chain_push(chain, (struct tree_frame){PROFILE_NONE, PROFILE_NONE}));
 	push(chain, "b");
 	ck_assert_uint_eq(chain_node(chain), PROFILE_NONE);
 	chain_keep(chain, 2);

@@ -24,21 +24,24 @@ static void teardown(void)
 static uint32_t frame(uint32_t image, uint64_t rva)
 {
 	struct profile_frame out = {image, 0, rva};
-	return tree_frame(tree, &out, 0);
+	return tree_frame(tree, &out, 0).id;
 }
 
 /* The node of a stack, leaf first. */
 static uint32_t node(const uint32_t *frames, size_t count)
 {
 	uint32_t parent = 0;
-	while (count > 0)
-		parent = tree_child(tree, parent, frames[--count]);
+	uint32_t hash = 0;
+	while (count > 0) {
+		hash = tree_hash(hash, frames[--count]);
+		parent = tree_child(tree, parent, frames[count], hash);
+	}
 	return parent;
 }
 
 START_TEST(empty)
 {
-	ck_assert_uint_eq(tree_child(tree, 0, PROFILE_NONE), PROFILE_NONE);
+	ck_assert_uint_eq(tree_child(tree, 0, PROFILE_NONE, 0), PROFILE_NONE);
 	ck_assert_str_eq(fake_emit_lines(emit), "");
 	tree_destroy(NULL);
 }
@@ -50,9 +53,9 @@ START_TEST(frames_are_dense_and_written_once)
 	ck_assert_uint_eq(frame(1, 0x10), 0);
 	ck_assert_uint_eq(frame(1, 0x20), 1);
 	ck_assert_uint_eq(frame(2, 0x10), 2);
-	ck_assert_uint_eq(tree_frame(tree, &by_pointer, 0), 3);
+	ck_assert_uint_eq(tree_frame(tree, &by_pointer, 0).id, 3);
 	ck_assert_uint_eq(frame(1, 0x10), 0);
-	ck_assert_uint_eq(tree_frame(tree, &by_pointer, 0), 3);
+	ck_assert_uint_eq(tree_frame(tree, &by_pointer, 0).id, 3);
 	ck_assert_str_eq(fake_emit_lines(emit), "frame 0 1+10 flags 0\n"
 						"frame 1 1+20 flags 0\n"
 						"frame 2 2+10 flags 0\n"
@@ -85,7 +88,7 @@ START_TEST(frames_that_differ_in_flags_only)
 	for (uint32_t i = 0; i < 4000; i++) {
 		struct profile_frame by_pointer = {1, PROFILE_FRAME_POINTER, i};
 		ck_assert_uint_eq(frame(1, i), 2 * i);
-		ck_assert_uint_eq(tree_frame(tree, &by_pointer, 0), 2 * i + 1);
+		ck_assert_uint_eq(tree_frame(tree, &by_pointer, 0).id, 2 * i + 1);
 	}
 }
 END_TEST
@@ -121,15 +124,14 @@ START_TEST(functions)
 	struct profile_frame two = {1, PROFILE_FRAME_POINTER, 0x120};
 	struct profile_frame other_image = {2, 0, 0x110};
 	struct profile_frame start = {1, 0, 0x100};
-	uint32_t first = tree_frame(tree, &one, 0x100);
-	ck_assert_uint_eq(tree_function(tree, tree_frame(tree, &two, 0x100)),
-			  tree_function(tree, first));
-	ck_assert_uint_ne(tree_function(tree, tree_frame(tree, &other_image, 0x100)),
-			  tree_function(tree, first));
-	ck_assert_uint_ne(tree_function(tree, tree_frame(tree, &start, 0)),
-			  tree_function(tree, first));
-	ck_assert_uint_ne(tree_function(tree, frame(1, 0x130)), tree_function(tree, first));
-	ck_assert_uint_eq(tree_function(tree, PROFILE_NONE), PROFILE_NONE);
+	struct profile_frame elsewhere = {1, 0, 0x130};
+	uint32_t first = tree_frame(tree, &one, 0x100).function;
+	ck_assert_uint_eq(tree_frame(tree, &two, 0x100).function, first);
+	ck_assert_uint_ne(tree_frame(tree, &other_image, 0x100).function, first);
+	ck_assert_uint_ne(tree_frame(tree, &start, 0).function, first);
+	ck_assert_uint_ne(tree_frame(tree, &elsewhere, 0).function, first);
+	/* The second time as the first. */
+	ck_assert_uint_eq(tree_frame(tree, &two, 0x100).function, first);
 }
 END_TEST
 

@@ -31,6 +31,11 @@ struct process *process_fork(const struct process *parent, uint32_t pid, uint64_
 	/* To the child, everything was loaded when it began. */
 	for (size_t i = 0; i < child->mappings.count; i++)
 		child->mappings.items[i].load_ns = time_ns;
+	/* What there is no memory for is made when it is needed. */
+	if (parent->space != NULL)
+		child->space = uw_space_clone(parent->space);
+	if (parent->space_32 != NULL)
+		child->space_32 = uw_space_clone(parent->space_32);
 	child->main_image = parent->main_image;
 	child->stale = parent->stale;
 	return child;
@@ -268,7 +273,8 @@ struct uw_space *process_space(struct process *process, const struct process_con
 	struct uw_space **kept = is_32bit ? &process->space_32 : &process->space;
 	if (*kept != NULL)
 		return *kept;
-	struct uw_space *space = uw_space_create(registers_machine(is_32bit)->arch);
+	struct uw_space *space =
+		uw_space_sibling(context->family, registers_machine(is_32bit)->arch);
 	for (size_t i = 0; space != NULL && i < process->mappings.count; i++) {
 		if (map_into(space, context, &process->mappings.items[i]) == 0)
 			continue;

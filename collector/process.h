@@ -40,6 +40,7 @@ struct process {
 struct process_context {
 	struct emit *emit;
 	struct image_table *images;
+	struct uw_space *family;   /* whose siblings the processes' address spaces are */
 	struct uw_counts *unwound; /* of the lives that ended, added up; NULL: not asked for */
 };
 

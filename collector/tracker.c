@@ -1,5 +1,6 @@
 #include "collector/tracker_private.h"
 
+#include "collector/registers.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +13,13 @@ struct tracker *tracker_create(const struct tracker_config *config, struct emit 
 	tracker->config = *config;
 	tracker->context.emit = emit;
 	tracker->context.unwound = &tracker->unwound;
+	tracker->context.family = uw_space_create(registers_machine(false)->arch);
 	tracker->context.images = image_table_create(emit);
 	tracker->tree = tree_create(emit);
 	tracker->tables = tables_create();
 	tracker->chain = chain_create(tracker->tree, config->collapse);
-	if (tracker->context.images == NULL || tracker->tree == NULL || tracker->tables == NULL ||
-	    tracker->chain == NULL) {
+	if (tracker->context.images == NULL || tracker->context.family == NULL ||
+	    tracker->tree == NULL || tracker->tables == NULL || tracker->chain == NULL) {
 		tracker_destroy(tracker);
 		return NULL;
 	}
@@ -44,6 +46,7 @@ void tracker_destroy(struct tracker *tracker)
 	tables_destroy(tracker->tables);
 	chain_destroy(tracker->chain);
 	tree_destroy(tracker->tree);
+	uw_space_destroy(tracker->context.family);
 	image_table_destroy(tracker->context.images);
 	free(tracker->families);
 	free(tracker);

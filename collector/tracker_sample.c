@@ -18,7 +18,6 @@ static const uint8_t skip_reasons[UW_STOP_COUNT] = {
 	[UW_STOP_OTHER_STACK] = PROFILE_SKIP_OTHER_STACK,
 	[UW_STOP_DEPTH] = PROFILE_SKIP_DEPTH,
 	[UW_STOP_BAD_INFO] = PROFILE_SKIP_BAD_INFO,
-	[UW_STOP_NO_MEMORY] = PROFILE_SKIP_BUDGET,
 };
 
 /* What is known of a sample's stack. */

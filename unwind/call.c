@@ -59,7 +59,7 @@ static void call_read(struct uw_space *space, struct uw_call *call)
 const struct uw_call *uw_call_find(struct uw_space *space, uint64_t ra)
 {
 	struct uw_rule_cache *cache = space->cache;
-	uint16_t key = uw_cache_key(cache, false);
+	uint16_t key = uw_cache_key(space->epoch, false);
 	struct uw_call *call;
 
 	if (!cache->calls)

@@ -19,13 +19,19 @@ struct uw_rule_cache *uw_rule_cache_create(void)
 	struct uw_rule_cache *cache = calloc(1, sizeof(*cache));
 
 	if (cache)
-		cache->epoch = 1;
+		cache->references = 1;
 	return cache;
 }
 
-void uw_rule_cache_destroy(struct uw_rule_cache *cache)
+struct uw_rule_cache *uw_rule_cache_ref(struct uw_rule_cache *cache)
 {
-	if (!cache)
+	cache->references++;
+	return cache;
+}
+
+void uw_rule_cache_unref(struct uw_rule_cache *cache)
+{
+	if (!cache || --cache->references > 0)
 		return;
 	free(cache->rows);
 	free(cache->calls);
@@ -33,26 +39,28 @@ void uw_rule_cache_destroy(struct uw_rule_cache *cache)
 	free(cache);
 }
 
-void uw_rule_cache_flush(struct uw_rule_cache *cache)
+/* Epochs are used again, so what is left of the first ones has to go. */
+static void cache_begin_era(struct uw_rule_cache *cache)
 {
-	/* Mappings change in bursts, so the next walk does it. */
-	cache->stale = true;
-}
-
-void uw_rule_cache_refresh(struct uw_rule_cache *cache)
-{
-	if (!cache->stale)
-		return;
-	cache->stale = false;
-	if (cache->epoch++ < UW_CACHE_EPOCH_MAX)
-		return;
-	/* Epochs are used again, so what is left of the first ones has to go. */
 	memset(cache->slots, 0, sizeof(cache->slots));
 	free(cache->rows);
 	free(cache->calls);
 	cache->rows = NULL;
 	cache->calls = NULL;
-	cache->epoch = 1;
+	cache->epoch = 0;
+	cache->era++;
+}
+
+void uw_space_refresh(struct uw_space *space)
+{
+	struct uw_rule_cache *cache = space->cache;
+
+	if (space->epoch != 0 && space->era == cache->era)
+		return;
+	if (cache->epoch == UW_CACHE_EPOCH_MAX)
+		cache_begin_era(cache);
+	space->epoch = ++cache->epoch;
+	space->era = cache->era;
 }
 
 bool uw_code_read(struct uw_space *space, uint64_t address, void *bytes, size_t size)
@@ -248,7 +256,7 @@ void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, boo
 				 .rva = ip - !exact,
 				 .function = UW_FUNCTION_UNKNOWN,
 				 .tag = UW_TAG_NONE,
-				 .key = uw_cache_key(space->cache, exact),
+				 .key = uw_cache_key(space->epoch, exact),
 				 .plain = UW_PLAIN_NOT};
 	code->kind = (uint8_t)code_kind(space, exact, code, saved);
 	space->counts.cache_misses++;

@@ -17,36 +17,53 @@ static uint64_t generation_first(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+/* Takes over the reference to the cache, also where it fails. */
+static struct uw_space *space_create(enum uw_arch arch, struct uw_rule_cache *cache)
+{
+	struct uw_space *space = cache ? calloc(1, sizeof(*space)) : NULL;
+
+	if (!space) {
+		uw_rule_cache_unref(cache);
+		return NULL;
+	}
+	space->arch = arch;
+	space->cache = cache;
+	space->generation = generation_first();
+	return space;
+}
+
 struct uw_space *uw_space_create(enum uw_arch arch)
 {
-	struct uw_space *space = calloc(1, sizeof(*space));
+	return space_create(arch, uw_rule_cache_create());
+}
 
-	if (space) {
-		space->arch = arch;
-		space->generation = generation_first();
-	}
-	return space;
+struct uw_space *uw_space_sibling(const struct uw_space *space, enum uw_arch arch)
+{
+	return space_create(arch, uw_rule_cache_ref(space->cache));
 }
 
 void uw_space_destroy(struct uw_space *space)
 {
 	if (!space)
 		return;
-	uw_space_clear(space);
+	for (size_t i = 0; i < space->count; i++)
+		uw_module_unref(space->mappings[i].module);
 	free(space->mappings);
-	uw_rule_cache_destroy(space->cache);
+	uw_rule_cache_unref(space->cache);
 	free(space);
 }
 
 struct uw_space *uw_space_clone(const struct uw_space *space)
 {
-	struct uw_space *clone = uw_space_create(space->arch);
+	struct uw_space *clone = uw_space_sibling(space, space->arch);
 
 	if (!clone || space->count == 0)
 		return clone;
+	clone->epoch = space->epoch; /* what the cache knows of the one holds for the other */
+	clone->era = space->era;
 	clone->mappings = calloc(space->count, sizeof(*clone->mappings));
 	if (!clone->mappings) {
-		free(clone);
+		uw_space_destroy(clone);
 		return NULL;
 	}
 	memcpy(clone->mappings, space->mappings, space->count * sizeof(*clone->mappings));
@@ -150,8 +167,7 @@ static void space_changed(struct uw_space *space)
 {
 	space->last = 0;
 	space->generation++;
-	if (space->cache)
-		uw_rule_cache_flush(space->cache);
+	space->epoch = 0; /* mappings change in bursts: the next walk takes another one */
 }
 
 /* Removes [start, end), with room for two more mappings; returns the index where it was. */
@@ -225,17 +241,9 @@ int uw_space_unmap(struct uw_space *space, uint64_t start, uint64_t end)
 	return 0;
 }
 
-void uw_space_clear(struct uw_space *space)
-{
-	for (size_t i = 0; i < space->count; i++)
-		uw_module_unref(space->mappings[i].module);
-	space->count = 0;
-	space_changed(space);
-}
-
 struct uw_module *uw_space_wanted_table(struct uw_space *space)
 {
-	return space->cache ? uw_rows_wanted(space->cache) : NULL;
+	return uw_rows_wanted(space->cache);
 }
 
 void uw_space_counts(const struct uw_space *space, struct uw_counts *counts)

@@ -18,11 +18,23 @@ struct uw_space {
 	size_t count, capacity;
 	uint64_t generation; /* another one after each change; no other space had it before */
 	size_t last; /* index of the mapping that the last lookup hit: most walks stay in a few */
-	struct uw_rule_cache *cache; /* NULL until the first walk */
+	struct uw_rule_cache *cache; /* a reference */
+	uint16_t epoch;              /* of the mappings as they are; 0: it has none yet */
+	uint32_t era;                /* of the cache, when epoch was given */
 	struct uw_counts counts;
 };
 
 /* The mapping that holds address; NULL when there is none. Valid until the next change. */
 const struct uw_mapping *uw_space_lookup(struct uw_space *space, uint64_t address);
+
+/* Gives the space an epoch if it has none that holds. Comes before the first lookup of code. */
+void uw_space_refresh(struct uw_space *space);
+
+/* uw_code_find_key for one lookup. */
+static inline const struct uw_code *
+uw_code_find(struct uw_space *space, struct uw_rule_cache *cache, uint64_t ip, bool exact)
+{
+	return uw_code_find_key(space, cache, ip, exact, uw_cache_key(space->epoch, exact));
+}
 
 #endif

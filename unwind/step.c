@@ -223,7 +223,7 @@ static const struct uw_cached_row *row_find(struct uw_space *space,
 					    struct uw_cached_row *unsaved)
 {
 	struct uw_rule_cache *cache = space->cache;
-	uint16_t key = uw_cache_key(cache, state->exact);
+	uint16_t key = uw_cache_key(space->epoch, state->exact);
 	struct uw_cached_row *cached = unsaved;
 
 	if (!cache->rows)

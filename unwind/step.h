@@ -2,7 +2,8 @@
  * From the registers of one frame to those of its caller, by call frame information.
  *
  * What an instruction address needs is found once and kept in a direct-mapped cache: most walks
- * meet the same return addresses again. An address space owns one cache.
+ * meet the same return addresses again. Address spaces that are siblings share one cache; each has
+ * a number, its epoch, that its slots bear, and takes another one after its mappings changed.
  */
 #ifndef UNWIND_STEP_H
 #define UNWIND_STEP_H
@@ -82,7 +83,7 @@ struct uw_call {
 };
 
 enum {
-	UW_CACHE_LOG_SIZE = 11, /* 2048 slots of 32 + 8 bytes: 80 KB */
+	UW_CACHE_LOG_SIZE = 13, /* 8192 slots of 32 + 8 bytes: 320 KB, of all processes */
 	UW_CACHE_SIZE = 1 << UW_CACHE_LOG_SIZE,
 	UW_CACHE_LOG_ROWS = 5,  /* 32 of 864 bytes, where there are such rows */
 	UW_CACHE_LOG_CALLS = 9, /* 512 of 24 bytes, where there is code without CFI */
@@ -92,19 +93,17 @@ enum {
 struct uw_rule_cache {
 	struct uw_code slots[UW_CACHE_SIZE];
 	struct uw_saved saved[UW_CACHE_SIZE]; /* of the slot with the same index */
-	uint16_t epoch;             /* 1..UW_CACHE_EPOCH_MAX: slots of another one do not hold */
-	bool stale;                 /* mappings changed: no slot holds */
+	unsigned references;                  /* of spaces */
+	uint16_t epoch;             /* the last one given to a space; up to UW_CACHE_EPOCH_MAX */
+	uint32_t era;               /* changes when epochs begin anew */
 	struct uw_cached_row *rows; /* NULL until needed, as is calls */
 	struct uw_call *calls;
 	struct uw_functions *functions; /* rows.h; as rows, NULL until needed */
 };
 
-struct uw_rule_cache *uw_rule_cache_create(void);        /* NULL: out of memory */
-void uw_rule_cache_destroy(struct uw_rule_cache *cache); /* accepts NULL */
-void uw_rule_cache_flush(struct uw_rule_cache *cache);   /* after the mappings changed */
-
-/* Forgets the slots of a stale cache. Comes before the first lookup after any change. */
-void uw_rule_cache_refresh(struct uw_rule_cache *cache);
+struct uw_rule_cache *uw_rule_cache_create(void); /* one reference; NULL: out of memory */
+struct uw_rule_cache *uw_rule_cache_ref(struct uw_rule_cache *cache);
+void uw_rule_cache_unref(struct uw_rule_cache *cache); /* accepts NULL */
 
 /* Where in a table of 1 << log entries an address goes. */
 static inline size_t uw_cache_index(uint64_t ip, bool exact, unsigned log)
@@ -113,9 +112,9 @@ static inline size_t uw_cache_index(uint64_t ip, bool exact, unsigned log)
 	return (size_t)((ip * 2 + exact) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - log));
 }
 
-static inline uint16_t uw_cache_key(const struct uw_rule_cache *cache, bool exact)
+static inline uint16_t uw_cache_key(uint16_t epoch, bool exact)
 {
-	return (uint16_t)(cache->epoch * 2 + exact);
+	return (uint16_t)(epoch * 2 + exact);
 }
 
 /* What precedes a return address. Valid until the next call; NULL: out of memory. */
@@ -131,8 +130,8 @@ static inline const struct uw_saved *uw_code_saved(const struct uw_rule_cache *c
 	return &cache->saved[code - cache->slots];
 }
 
-/* The code at ip. Valid until the next call; the cache is the space's and not stale. key is
-   uw_cache_key(cache, exact): a loop may keep it. */
+/* The code at ip. Valid until the next call; the cache is the space's, which has an epoch
+   (uw_space_refresh). key is uw_cache_key(epoch, exact): a loop may keep it. */
 static inline const struct uw_code *uw_code_find_key(struct uw_space *space,
 						     struct uw_rule_cache *cache, uint64_t ip,
 						     bool exact, uint16_t key)
@@ -142,12 +141,6 @@ static inline const struct uw_code *uw_code_find_key(struct uw_space *space,
 	if (__builtin_expect(code->ip != ip || code->key != key, 0))
 		uw_code_fill(space, code, ip, exact);
 	return code;
-}
-
-static inline const struct uw_code *
-uw_code_find(struct uw_space *space, struct uw_rule_cache *cache, uint64_t ip, bool exact)
-{
-	return uw_code_find_key(space, cache, ip, exact, uw_cache_key(cache, exact));
 }
 
 /*

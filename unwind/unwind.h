@@ -10,7 +10,8 @@
  * global state. Everything it reads is taken as hostile; every loop has a bound.
  *
  * Threads: a module is immutable once opened, but for its table, and its reference count is atomic,
- * so modules may be shared between threads. An address space belongs to one thread at a time.
+ * so modules may be shared between threads. An address space belongs to one thread at a time, with
+ * its siblings.
  */
 #ifndef UNWIND_UNWIND_H
 #define UNWIND_UNWIND_H
@@ -61,7 +62,6 @@ enum uw_stop {
 	UW_STOP_OTHER_STACK,  /* the next frame lies on a stack that was not copied */
 	UW_STOP_DEPTH,        /* max_frames reached */
 	UW_STOP_BAD_INFO,     /* unwind information or memory contradicts itself */
-	UW_STOP_NO_MEMORY,    /* the library ran out of memory */
 	UW_STOP_COUNT
 };
 
@@ -156,9 +156,17 @@ enum uw_arch uw_module_arch(const struct uw_module *module);
 
 /* An empty address space for code of the given machine. NULL: out of memory. */
 struct uw_space *uw_space_create(enum uw_arch arch);
+
+/*
+ * An empty one that shares what is remembered of code with the given space (some 380 KB, and up to
+ * 1 MB of decoded functions): for many processes it is as much as for one. Siblings, and clones,
+ * are one thread's at a time all together. NULL: out of memory.
+ */
+struct uw_space *uw_space_sibling(const struct uw_space *space, enum uw_arch arch);
 void uw_space_destroy(struct uw_space *space); /* accepts NULL */
 
-/* A copy with the same mappings and zero counts, as fork(2) makes one. NULL: out of memory. */
+/* A sibling with the same mappings and zero counts, as fork(2) makes one: what is known of code in
+ * the one is known in the other, until their mappings differ. NULL: out of memory. */
 struct uw_space *uw_space_clone(const struct uw_space *space);
 
 /*
@@ -172,9 +180,6 @@ int uw_space_map(struct uw_space *space, uint64_t start, uint64_t end, uint64_t 
 
 /* Removes [start, end) from the space, splitting mappings as needed. Same errors. */
 int uw_space_unmap(struct uw_space *space, uint64_t start, uint64_t end);
-
-/* Removes everything, as execve(2) does. */
-void uw_space_clear(struct uw_space *space);
 
 /* Looks ip up; false when it lies in no mapping. */
 bool uw_space_find(const struct uw_space *space, uint64_t ip, uint32_t *tag, uint64_t *rva);

@@ -44,7 +44,6 @@ static const char *const stop_names[UW_STOP_COUNT] = {
 	[UW_STOP_OTHER_STACK] = "other stack",
 	[UW_STOP_DEPTH] = "too deep",
 	[UW_STOP_BAD_INFO] = "bad unwind info",
-	[UW_STOP_NO_MEMORY] = "out of memory",
 };
 
 const char *uw_stop_name(enum uw_stop stop)
@@ -254,7 +253,7 @@ plain_run(const struct walk *walk, struct plain *at, struct uw_history *history)
 	const uint64_t base = walk->memory.stack->base;
 	uint64_t room = (walk->memory.stack->size - at->sp) / 8; /* words from sp on */
 	const struct uw_frame *end = walk->frames + walk->max;
-	const uint16_t key = uw_cache_key(walk->cache, false);
+	const uint16_t key = uw_cache_key(walk->space->epoch, false);
 	const struct uw_code *code = at->code;
 
 	for (;;) {
@@ -470,21 +469,6 @@ static size_t walk_count(const struct walk *walk, enum uw_stop stop)
 	return walk->count;
 }
 
-/* Without memory for the rules of any frame: the leaf alone. */
-static void walk_emit_leaf(struct walk *walk)
-{
-	const struct uw_mapping *mapping = uw_space_lookup(walk->space, walk->ip);
-	struct uw_code code = {.rva = walk->ip,
-			       .function = UW_FUNCTION_UNKNOWN,
-			       .tag = UW_TAG_NONE};
-
-	if (mapping) {
-		code.rva = mapping->rva + (walk->ip - mapping->start);
-		code.tag = mapping->tag;
-	}
-	walk_emit(walk, &code);
-}
-
 static void walk_begin(struct walk *walk, struct uw_space *space, const struct uw_regs *regs,
 		       const struct uw_stack *stack)
 {
@@ -513,18 +497,10 @@ size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const s
 	struct walk walk;
 
 	*reused = 0;
-	if (!space->cache)
-		space->cache = uw_rule_cache_create();
+	uw_space_refresh(space);
 	walk_begin(&walk, space, regs, stack);
 	walk.frames = frames;
 	walk.max = max_frames < UW_DEPTH_MAX ? max_frames : UW_DEPTH_MAX;
-	if (!space->cache) {
-		*stop = UW_STOP_NO_MEMORY;
-		if (walk.max > 0)
-			walk_emit_leaf(&walk);
-		return walk_count(&walk, *stop);
-	}
-	uw_rule_cache_refresh(space->cache);
 	/* What may be kept is defined by x86-64's frames alone. */
 	if (space->arch != UW_ARCH_X86_64)
 		history = NULL;

@@ -16,6 +16,7 @@ static void setup(void)
 {
 	context.emit = fake_emit_create();
 	context.images = image_table_create(context.emit);
+	context.family = uw_space_create(UW_ARCH_X86_64);
 	process = process_create(PID, "app", 5);
 	ck_assert_ptr_nonnull(process);
 }
@@ -23,6 +24,7 @@ static void setup(void)
 static void teardown(void)
 {
 	process_destroy(process);
+	uw_space_destroy(context.family);
 	image_table_destroy(context.images);
 	fake_emit_destroy(context.emit);
 }

@@ -203,7 +203,7 @@ static bool compare_module(struct uw_module *module, const char *path, Dwarf_CFI
 			compare_segment(&comparison, cfi, &module->elf.segments[i]);
 	printf("%s: %zu rows, %zu of them quick, %zu by tables, %zu differences\n", path,
 	       comparison.rows, comparison.quick, comparison.tabled, comparison.differences);
-	uw_rule_cache_destroy(comparison.cache);
+	uw_rule_cache_unref(comparison.cache);
 	/* Only whole x86-64 modules have quick rows and tables. */
 	return comparison.rows > 0 && comparison.differences == 0 &&
 	       (module->elf.arch != UW_ARCH_X86_64 || theirs == &module->debug ||

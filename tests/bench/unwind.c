@@ -316,7 +316,7 @@ static struct figure measure_lookups(struct uw_module *module, const struct uw_t
 		values[i] = (now_ns() - start) / LOOKUPS;
 	}
 	free(rvas);
-	uw_rule_cache_destroy(cache);
+	uw_rule_cache_unref(cache);
 	return figure_of(values);
 }
 

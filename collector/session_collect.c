@@ -10,9 +10,13 @@
 #define NS_PER_MS 1000000ull
 
 enum {
-	ROUND_RECORDS = 4096, /* applied at once: signals and the clock wait for some ms at most */
+	ROUND_RECORDS = 4096, /* applied at once */
+	CHECK_EACH = 64,      /* records between looks at the clocks */
 	IDLE_MS = 1000        /* a round without records, for a sync point */
 };
+
+/* How long signals wait at most, but for the records between two looks at the clock. */
+#define ROUND_NS (50 * NS_PER_MS)
 
 /* CPU time of the target that the budget starts with. */
 #define BUDGET_START_NS (500 * NS_PER_MS)
@@ -30,12 +34,18 @@ static bool is_over_budget(const struct session *session)
 
 bool session_apply(struct session *session, enum drain_extent extent)
 {
+	uint64_t end_ns = clock_now() + ROUND_NS;
 	struct drain_item item;
-	bool over_budget = is_over_budget(session);
+	bool over_budget = false;
 	bool more = true;
-	drain_leave_out(session->drain, over_budget);
 	drain_begin(session->drain, extent);
 	for (int i = 0; i < ROUND_RECORDS && more; i++) {
+		if (i % CHECK_EACH == 0) {
+			over_budget = is_over_budget(session);
+			drain_leave_out(session->drain, over_budget);
+			if (clock_now() >= end_ns)
+				break;
+		}
 		more = drain_next(session->drain, &item);
 		if (more)
 			tracker_apply(session->tracker, item.record, item.ring_index,

@@ -274,13 +274,13 @@ static bool find_in_place(struct drain *drain, size_t *ring_index)
 	return false;
 }
 
-/* Unfinished samples, at the very end. */
+/* Unfinished samples, at the very end: as many as there is room for, the others the next time. */
 static void put_unfinished(struct drain *drain)
 {
 	struct record unfinished;
-	for (; drain->unfinished < drain->sampler->cpus.count; drain->unfinished++)
-		if (queue_prepare(drain->queue) &&
-		    assembly_cut(drain->assembly, drain->unfinished, NULL, &unfinished))
+	size_t count = drain->sampler->cpus.count;
+	for (; drain->unfinished < count && queue_prepare(drain->queue); drain->unfinished++)
+		if (assembly_cut(drain->assembly, drain->unfinished, NULL, &unfinished))
 			queue_put(drain->queue, &unfinished, drain->unfinished);
 }
 

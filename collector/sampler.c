@@ -263,10 +263,15 @@ static int connect_source(struct sampler *sampler)
 	return 0;
 }
 
-/* Has the thread's stacks copied by the source. 0 or a negative errno. */
+/* Has the thread's stacks copied by the source. 0 or a negative errno; a source that cannot write to
+ * the rings is of no use to any thread, and closed. */
 static int use_source(struct sampler *sampler, const struct sampler_thread *thread)
 {
 	int result = sampler->thread_count == 0 ? connect_source(sampler) : 0;
+	if (result < 0) {
+		stack_source_close(sampler->source);
+		sampler->source = NULL;
+	}
 	for (size_t i = 0; result == 0 && i < sampler->cpus.count; i++)
 		if (event_attach_program(thread->fds[i], stack_source_program(sampler->source)) < 0)
 			result = -errno;

@@ -445,6 +445,9 @@ void tracker_settle_all(struct tracker *tracker, uint64_t total_ns)
 void tracker_finish(struct tracker *tracker)
 {
 	size_t position = 0;
+	/* Its thread's CPU time is part of what is noted after this. */
+	tables_destroy(tracker->tables);
+	tracker->tables = NULL;
 	for (struct process *p; (p = idmap_next(&tracker->processes, &position)) != NULL;)
 		process_end(p, &tracker->context, EMIT_TIME_NEVER);
 	position = 0;

@@ -7,7 +7,9 @@
  * in 64, 64 % with one in 8. */
 #define DEEP_NS 6400000ull
 
-enum { DEEP_RING_MIN = 1024 * 1024 };
+/* What a user without privileges has for each CPU (kernel.perf_event_mlock_kb), where nothing else
+ * tells of a stack's rest: of clang's stacks at 1 ms 35 % are guessed with it, none without. */
+enum { DEEP_RING_MIN = 512 * 1024 };
 
 /* Bytes of the samples of BACKLOG_NS. */
 static uint64_t backlog_bytes(uint32_t size, uint64_t interval_ns)

@@ -2,6 +2,9 @@
  * How much of a stack the kernel copies, and how often. What a ring can take in a short interval is
  * too little for whole stacks, so that now and then a second, "deep" copy of the full size is
  * taken: not a sample, but what the rests of cut stacks are guessed from.
+ *
+ * One size is for all threads: they inherit their events, and one whose events were replaced would
+ * be counted twice meanwhile. As much as each thread needs is what BPF copies.
  */
 #ifndef COLLECTOR_COPIES_H
 #define COLLECTOR_COPIES_H

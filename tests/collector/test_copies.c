@@ -19,7 +19,9 @@ static const struct {
 	{8 * MB, 100 * US, {16384, true}},
 	{4 * MB, 100 * US, {8192, true}},
 	{1 * MB, 100 * US, {4096, true}},
-	{512 * KB, 100 * US, {4096, false}},
+	{512 * KB, 1 * MS, {4096, true}},
+	{256 * KB, 1 * MS, {4096, false}},
+	{512 * KB, 100 * US, {4096, true}},
 	{64 * KB, 100 * US, {4096, false}},
 	{8 * MB, 1000 * MS, {COPIES_SIZE_MAX, false}},
 };

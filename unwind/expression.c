@@ -188,6 +188,26 @@ static bool run_constant(struct evaluation *evaluation, uint8_t op)
 	}
 }
 
+static bool compare(const struct evaluation *evaluation, uint8_t op, uint64_t left, uint64_t right)
+{
+	int64_t first = as_signed(evaluation, left), second = as_signed(evaluation, right);
+
+	switch (op) {
+	case OP_EQ:
+		return left == right;
+	case OP_GE:
+		return first >= second;
+	case OP_GT:
+		return first > second;
+	case OP_LE:
+		return first <= second;
+	case OP_LT:
+		return first < second;
+	default: /* OP_NE */
+		return left != right;
+	}
+}
+
 /* Operations on two values; false when op is none of them. */
 static bool run_binary(struct evaluation *evaluation, uint8_t op)
 {
@@ -241,23 +261,8 @@ static bool run_binary(struct evaluation *evaluation, uint8_t op)
 	case OP_XOR:
 		value = left ^ right;
 		break;
-	case OP_EQ:
-		value = left == right;
-		break;
-	case OP_GE:
-		value = as_signed(evaluation, left) >= as_signed(evaluation, right);
-		break;
-	case OP_GT:
-		value = as_signed(evaluation, left) > as_signed(evaluation, right);
-		break;
-	case OP_LE:
-		value = as_signed(evaluation, left) <= as_signed(evaluation, right);
-		break;
-	case OP_LT:
-		value = as_signed(evaluation, left) < as_signed(evaluation, right);
-		break;
-	default: /* OP_NE */
-		value = left != right;
+	default:
+		value = compare(evaluation, op, left, right);
 	}
 	push(evaluation, value);
 	return true;

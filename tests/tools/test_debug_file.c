@@ -291,6 +291,45 @@ START_TEST(test_symbols_of_a_damaged_file)
 }
 END_TEST
 
+/* By the link's name: beside the file, below .debug, and below a directory of debug files. */
+START_TEST(test_symbols_by_link)
+{
+	const char *const below[] = {"", "/.debug", "/debug"};
+	uint64_t rva = ask_rva("subject_outer");
+	char *linked = in_folder("linked");
+	char *debug = make_debug_file(SUBJECT_PIE, "linked.dbg", "--compress-debug-sections=zlib");
+	char *directories = xalloc_printf("+:.debug:%s/debug", folder);
+	struct symbol_image_identity identity = {.path = linked};
+	struct symbol_address address;
+	run(xalloc_printf("cd '%s' && strip -o linked '%s' && objcopy --add-gnu-debuglink="
+			  "linked.dbg linked",
+			  folder, SUBJECT_PIE));
+	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
+		char *directory = xalloc_printf("%s%s%s", folder, below[i], i == 2 ? folder : "");
+		address = (struct symbol_address){.rva = rva};
+		run(xalloc_printf("mkdir -p '%s' && { [ '%s' = '%s' ] || mv '%s' '%s'; }",
+				  directory, directory, folder, debug, directory));
+		free(debug);
+		debug = xalloc_printf("%s/linked.dbg", directory);
+		ck_assert_int_eq(resolve_file(&identity, directories, &address, 1),
+				 SYMBOL_IMAGE_OPEN);
+		ck_assert_str_eq(address.function.name, "subject_outer");
+		ck_assert_ptr_nonnull(address.function.file);
+		symbol_address_finish(&address);
+		free(directory);
+	}
+	/* Another build's under the name is none. */
+	run(xalloc_printf("objcopy --only-keep-debug '%s' '%s'", SUBJECT_FIXED, debug));
+	address = (struct symbol_address){.rva = rva};
+	ck_assert_int_eq(resolve_file(&identity, directories, &address, 1), SYMBOL_IMAGE_OPEN);
+	ck_assert(address.function.is_pseudo);
+	symbol_address_finish(&address);
+	free(directories);
+	free(debug);
+	free(linked);
+}
+END_TEST
+
 START_TEST(test_file_of_another_build_id)
 {
 	uint64_t rva = ask_rva("subject_outer");
@@ -318,6 +357,7 @@ int main(void)
 	tcase_add_checked_fixture(symbols, make_folder, remove_folder);
 	tcase_add_test(symbols, test_symbols_of_a_compressed_file);
 	tcase_add_test(symbols, test_symbols_of_a_damaged_file);
+	tcase_add_test(symbols, test_symbols_by_link);
 	tcase_add_test(symbols, test_file_of_another_build_id);
 	suite_add_tcase(suite, symbols);
 	elf_version(EV_CURRENT);

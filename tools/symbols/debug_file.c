@@ -63,19 +63,36 @@ static int open_debug_file(const char *path, struct build_id id)
 	return -1;
 }
 
-/* In the absolute directories of libdwfl's list, colons between them, each perhaps with + or -
- * before it (of a debug link's checksum). Sets the path, for the caller to free. */
-static int find_by_id(const char *directories, struct build_id id, char **path)
+/* Where the debug file would be for one entry of libdwfl's list: by build-id, below an absolute
+ * directory, or by the link's name, below the directory of the file itself too. NULL: nowhere. For
+ * the caller to free. */
+static char *place(const char *entry, size_t length, struct build_id id, const char *file,
+		   const char *link)
 {
-	const char *next = directories;
+	bool is_absolute = length > 0 && entry[0] == '/';
+	const char *slash = file ? strrchr(file, '/') : NULL;
+	if (!link)
+		return is_absolute ? path_of(entry, length, id) : NULL;
+	if (!slash || strchr(link, '/'))
+		return NULL;
+	int directory = (int)(slash - file);
+	if (is_absolute)
+		return xalloc_printf("%.*s%.*s/%s", (int)length, entry, directory, file, link);
+	return xalloc_printf("%.*s/%.*s/%s", directory, file, (int)length, entry, link);
+}
+
+/* Looks in all places, colons between the entries, each perhaps with + or - before it (of a link's
+ * checksum). link NULL: by build-id. Sets the path, for the caller to free. */
+static int find_in(const char *entries, struct build_id id, const char *file, const char *link,
+		   char **path)
+{
+	const char *next = entries;
 	while (next) {
-		const char *directory = next + strspn(next, "+-");
-		size_t length = strcspn(directory, ":");
-		next = directory[length] ? directory + length + 1 : NULL;
-		if (directory[0] != '/')
-			continue;
-		*path = path_of(directory, length, id);
-		int fd = open_debug_file(*path, id);
+		const char *entry = next + strspn(next, "+-");
+		size_t length = strcspn(entry, ":");
+		next = entry[length] ? entry + length + 1 : NULL;
+		*path = place(entry, length, id, file, link);
+		int fd = *path ? open_debug_file(*path, id) : -1;
 		if (fd >= 0)
 			return fd;
 		free(*path);
@@ -84,18 +101,33 @@ static int find_by_id(const char *directories, struct build_id id, char **path)
 	return -1;
 }
 
+/* Whether there is a server to ask. To find out that there is none libdwfl loads the client and
+ * what that needs, some 30 libraries. */
+static bool has_server(void)
+{
+	const char *servers = getenv("DEBUGINFOD_URLS");
+	return servers && servers[0];
+}
+
 int debug_file_find(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
 		    const char *file, const char *link, GElf_Word crc, char **found)
 {
 	struct debug_file_search *search = *user;
 	struct build_id id = id_of(module);
+	bool is_ours = !search->found && id.size > 0;
 	int fd = -1;
-	if (!search->found && id.size > 0)
-		fd = find_by_id(search->directories, id, found);
+	if (is_ours)
+		fd = find_in(search->directories, id, file, NULL, found);
+	if (fd < 0 && is_ours && link)
+		fd = find_in(search->directories, id, file, link, found);
+	if (fd < 0) {
+		if (is_ours && !has_server())
+			return -1;
+		fd = dwfl_standard_find_debuginfo(module, user, name, base, file, link, crc, found);
+		search->found = search->found || fd >= 0;
+		return fd;
+	}
 	search->found = true;
-	if (fd < 0)
-		return dwfl_standard_find_debuginfo(module, user, name, base, file, link, crc,
-						    found);
 	int inflated = inflated_copy(fd);
 	if (inflated < 0)
 		return fd;

@@ -14,9 +14,11 @@ struct debug_file_search {
 };
 
 /*
- * libdwfl's find_debuginfo callback. A file found by build-id is handed over with its sections
- * inflated (inflated.h): libdwfl's own search opens it to its end before anybody could do that.
- * What is not found so is looked for by dwfl_standard_find_debuginfo.
+ * libdwfl's find_debuginfo callback. The debug file of a module with a build-id is looked for by
+ * that and by the debug link's name, and handed over with its sections inflated (inflated.h):
+ * libdwfl's own search opens it to its end before anybody could do that. For what is not found so,
+ * servers are asked where DEBUGINFOD_URLS names some. Modules without a build-id, and files of
+ * shared DWARF, are left to dwfl_standard_find_debuginfo.
  */
 int debug_file_find(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
 		    const char *file, const char *link, GElf_Word crc, char **found);

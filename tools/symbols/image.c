@@ -13,7 +13,8 @@
 /* No vdso is near this; the kernel maps one or two pages. */
 #define VDSO_SIZE_MAX 65536u
 
-#define DEBUG_DIRECTORY "/usr/lib/debug"
+/* As libdwfl has them. */
+#define DEBUG_DIRECTORIES ":.debug:/usr/lib/debug"
 
 static bool build_id_matches(const struct symbol_image *image,
 			     const struct symbol_image_identity *identity)
@@ -36,7 +37,7 @@ static enum symbol_image_status open_descriptor(struct symbol_image *image, int 
 		.section_address = dwfl_offline_section_address,
 		.debuginfo_path = &image->debug_path,
 	};
-	image->search.directories = debug_path ? debug_path : DEBUG_DIRECTORY;
+	image->search.directories = debug_path ? debug_path : DEBUG_DIRECTORIES;
 	image->dwfl = dwfl_begin(&image->callbacks);
 	if (!image->dwfl) {
 		close(fd);

@@ -159,17 +159,15 @@ const uint8_t *symbol_image_bytes(const struct symbol_image *image, uint64_t rva
 		if (rva < segment.p_vaddr || rva - segment.p_vaddr >= segment.p_filesz)
 			continue;
 		uint64_t skipped = rva - segment.p_vaddr;
-		uint64_t offset;
-		if (__builtin_add_overflow(segment.p_offset, skipped, &offset) ||
-		    offset > INT64_MAX)
+		if (segment.p_offset > INT64_MAX)
 			return NULL;
-		uint64_t size = segment.p_filesz - skipped;
-		Elf_Data *data =
-			elf_getdata_rawchunk(image->elf, (int64_t)offset, size, ELF_T_BYTE);
-		if (!data || !data->d_buf)
+		/* Always the whole segment: libelf keeps each chunk, in a list. */
+		Elf_Data *data = elf_getdata_rawchunk(image->elf, (int64_t)segment.p_offset,
+						      segment.p_filesz, ELF_T_BYTE);
+		if (!data || !data->d_buf || data->d_size <= skipped)
 			return NULL;
-		*available = data->d_size;
-		return data->d_buf;
+		*available = data->d_size - skipped;
+		return (const uint8_t *)data->d_buf + skipped;
 	}
 	return NULL;
 }

@@ -8,8 +8,7 @@
 
 enum {
 	ENTRY_SIZE_MAX =
-		64,   /* code from e_entry on that counts as the entry point: 61 bytes in glibc */
-	SAVED_RBP = 1 /* index in uw_saved_regs */
+		64 /* code from e_entry on that counts as the entry point: 61 bytes in glibc */
 };
 
 static_assert(sizeof(struct uw_code) == 32, "a slot fills half a cache line");

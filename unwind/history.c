@@ -54,14 +54,6 @@ static bool past_is(const struct uw_past *past, const struct uw_met *met)
 	       (!past->needs_fp || (met->knows_fp && past->fp == met->fp));
 }
 
-static uint64_t word_at(const uint8_t *bytes, uint64_t offset)
-{
-	uint64_t value;
-
-	memcpy(&value, bytes + offset, sizeof(value));
-	return value;
-}
-
 bool uw_history_take(struct uw_history *history, const struct uw_met *met,
 		     const struct uw_stack *stack, struct uw_frame *frames, size_t room,
 		     size_t *index)
@@ -84,8 +76,8 @@ bool uw_history_take(struct uw_history *history, const struct uw_met *met,
 
 		/* The step from a kept frame would go as it went. The return address lies right
 		   below the caller's stack, in every step that is kept. */
-		if (word_at(bytes, caller->frame.sp - 8 - base) != caller->frame.ip ||
-		    (at->fp_slot != 0 && word_at(bytes, at->fp_slot - base) != caller->fp)) {
+		if (uw_word_at(bytes, caller->frame.sp - 8 - base) != caller->frame.ip ||
+		    (at->fp_slot != 0 && uw_word_at(bytes, at->fp_slot - base) != caller->fp)) {
 			/* What differs here differs for frames further in too. */
 			history->cursor = (size_t)(at - past);
 			return false;

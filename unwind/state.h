@@ -25,6 +25,15 @@ struct uw_memory {
 	uint8_t word;                     /* the machine's: uw_machine.word */
 };
 
+/* A word of a copy, at an offset that holds one. */
+static inline uint64_t uw_word_at(const uint8_t *bytes, uint64_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes + offset, sizeof(value));
+	return value;
+}
+
 /* Reads from the mapping's module: the slow part of uw_memory_read_sized. */
 bool uw_memory_read_module(struct uw_memory *memory, uint64_t address, size_t size,
 			   uint64_t *value);

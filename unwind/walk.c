@@ -1,6 +1,6 @@
+#include "unwind/walk.h"
+
 #include "unwind/convention.h"
-#include "unwind/history.h"
-#include "unwind/space.h"
 #include "unwind/step_common.h"
 
 enum {
@@ -10,30 +10,6 @@ enum {
 	SIGNAL_FRAME_MAX =
 		64 * 1024,     /* the kernel's signal frame with all of AMX's state is 12 KB */
 	STACK_SWITCHES_MAX = 2 /* onto the alternate signal stack, and back */
-};
-
-/*
- * A walk at one of its frames. Of plain code only what the steps need is followed: the members
- * here. The rest of the registers is that of the frame `behind` steps further in, where the last
- * step that was not plain led; walk_settle brings it here.
- */
-struct walk {
-	struct uw_space *space;
-	struct uw_rule_cache *cache;
-	const struct uw_machine *machine;
-	struct uw_memory memory;
-	const struct uw_code *code;
-	uint64_t ip, sp, fp; /* fp only if it is known */
-	bool exact, knows_fp;
-	bool left_copy; /* the current frame is on a stack that was not copied */
-	uint8_t source; /* enum uw_source of the current frame */
-	unsigned switches;
-	size_t behind;
-	const struct uw_regs *regs; /* the leaf's, while state does not hold them */
-	struct uw_state state;
-	struct uw_frame *frames;
-	size_t count, max;
-	size_t by_convention; /* of the frames, those of UW_SOURCE_FRAME_POINTER */
 };
 
 static const char *const stop_names[UW_STOP_COUNT] = {
@@ -52,7 +28,7 @@ const char *uw_stop_name(enum uw_stop stop)
 }
 
 /* What it means that the word at address could not be read. */
-static enum uw_stop walk_classify(const struct walk *walk, uint64_t address)
+static enum uw_stop walk_classify(const struct uw_walk *walk, uint64_t address)
 {
 	const struct uw_stack *stack = walk->memory.stack;
 	uint64_t offset = address - stack->base;
@@ -66,13 +42,13 @@ static enum uw_stop walk_classify(const struct walk *walk, uint64_t address)
 	return UW_STOP_OTHER_STACK;
 }
 
-static const struct uw_code *walk_find(const struct walk *walk)
+static const struct uw_code *walk_find(const struct uw_walk *walk)
 {
 	return uw_code_find(walk->space, walk->cache, walk->ip, walk->exact);
 }
 
 /* There is room for the frame. */
-static void walk_emit(struct walk *walk, const struct uw_code *code)
+static void walk_emit(struct uw_walk *walk, const struct uw_code *code)
 {
 	walk->frames[walk->count++] = (struct uw_frame){
 		.ip = walk->ip,
@@ -87,7 +63,7 @@ static void walk_emit(struct walk *walk, const struct uw_code *code)
 }
 
 /* Makes state that of the current frame. */
-static void walk_settle(struct walk *walk)
+static void walk_settle(struct uw_walk *walk)
 {
 	struct uw_state *state = &walk->state;
 
@@ -107,7 +83,7 @@ static void walk_settle(struct walk *walk)
 }
 
 /* Steps through code without CFI. */
-static enum uw_step walk_step_convention(struct walk *walk)
+static enum uw_step walk_step_convention(struct uw_walk *walk)
 {
 	enum uw_step step = UW_STEP_NONE;
 	bool follows = walk->source == UW_SOURCE_FRAME_POINTER;
@@ -132,7 +108,7 @@ static enum uw_step walk_step_convention(struct walk *walk)
 
 /* After a signal frame: a handler that ran on another stack than the code it interrupted. Returns
    false where that happens too often. */
-static bool walk_enter_interrupted(struct walk *walk, uint64_t handler_sp)
+static bool walk_enter_interrupted(struct uw_walk *walk, uint64_t handler_sp)
 {
 	const struct uw_stack *stack = walk->memory.stack;
 
@@ -143,7 +119,7 @@ static bool walk_enter_interrupted(struct walk *walk, uint64_t handler_sp)
 }
 
 /* One step with all registers. */
-static enum uw_step walk_step_settled(struct walk *walk)
+static enum uw_step walk_step_settled(struct uw_walk *walk)
 {
 	const struct uw_code *code = walk->code;
 	enum uw_step step;
@@ -162,7 +138,7 @@ static enum uw_step walk_step_settled(struct walk *walk)
 }
 
 /* Why the walk ends with this step; UW_STOP_COUNT: it does not. */
-static enum uw_stop walk_stop_of(const struct walk *walk, enum uw_step step)
+static enum uw_stop walk_stop_of(const struct uw_walk *walk, enum uw_step step)
 {
 	switch (step) {
 	case UW_STEP_ROOT:
@@ -180,7 +156,7 @@ static enum uw_stop walk_stop_of(const struct walk *walk, enum uw_step step)
 }
 
 /* Takes the current frame's members from state. */
-static void walk_arrive(struct walk *walk)
+static void walk_arrive(struct uw_walk *walk)
 {
 	walk->ip = walk->state.ip;
 	walk->sp = walk->state.reg[walk->machine->sp];
@@ -190,7 +166,7 @@ static void walk_arrive(struct walk *walk)
 }
 
 /* Moves to the calling frame. Returns UW_STOP_COUNT where there is one, else why not. */
-static enum uw_stop walk_step(struct walk *walk)
+static enum uw_stop walk_step(struct uw_walk *walk)
 {
 	uint64_t sp = walk->sp;
 	enum uw_stop stop;
@@ -212,135 +188,9 @@ static enum uw_stop walk_step(struct walk *walk)
 	return walk->code->kind == UW_CODE_UNMAPPED ? UW_STOP_BAD_INFO : UW_STOP_COUNT;
 }
 
-/* How a run of plain steps ended. */
-enum plain_end {
-	PLAIN_LEFT,  /* at a frame that is not written yet: its code is not plain, or there is no
-			room */
-	PLAIN_STUCK, /* at a frame whose step is not plain, whatever its code says */
-	PLAIN_MEET,  /* at a frame that history may know */
-	PLAIN_ROOT
-};
-
-static bool plain_may_start(const struct walk *walk)
-{
-	const struct uw_stack *stack = walk->memory.stack;
-
-	return walk->code->plain != UW_PLAIN_NOT && walk->knows_fp && walk->sp % 8 == 0 &&
-	       stack->base % 8 == 0 && walk->sp - stack->base <= stack->size;
-}
-
-static inline uint64_t word_at(const uint8_t *bytes, uint64_t offset)
-{
-	uint64_t value;
-
-	memcpy(&value, bytes + offset, sizeof(value));
-	return value;
-}
-
-/* Where a run is. Addresses are relative to the start of the copied stack. */
-struct plain {
-	const struct uw_code *code;
-	uint64_t ip, sp, fp;
-	struct uw_frame *frame; /* the next to write */
-	struct uw_note *note;   /* of the current one */
-};
-
-/* From a frame that is written, as far as code is plain: the inner loop of most walks. */
-static inline __attribute__((always_inline)) enum plain_end
-plain_run(const struct walk *walk, struct plain *at, struct uw_history *history)
-{
-	const uint8_t *bytes = walk->memory.stack->bytes;
-	const uint64_t base = walk->memory.stack->base;
-	uint64_t room = (walk->memory.stack->size - at->sp) / 8; /* words from sp on */
-	const struct uw_frame *end = walk->frames + walk->max;
-	const uint16_t key = uw_cache_key(walk->space->epoch, false);
-	const struct uw_code *code = at->code;
-
-	for (;;) {
-		uint64_t words = code->plain & UW_PLAIN_WORDS;
-		uint64_t from = code->plain & UW_PLAIN_FROM_FP ? at->fp : at->sp;
-		uint64_t cfa = from + (uint64_t)(int64_t)code->cfa_offset;
-		/* The frame's size in words; more than any where it is not a multiple of one. */
-		uint64_t height = (cfa - at->sp) >> 3 | (cfa - at->sp) << 61;
-		uint64_t saved, unsaved = at->fp;
-
-		if (__builtin_expect(height < words || height > room, 0)) {
-			at->code = code;
-			return PLAIN_STUCK;
-		}
-		room -= height;
-		at->sp = cfa;
-		at->ip = word_at(bytes, cfa - 8);
-		saved = word_at(bytes, cfa - words * 8) - base;
-		if (history) {
-			at->note->fp = at->fp + base;
-			at->note->slot = cfa + base - words * 8;
-			at->note->kind = UW_NOTE_STEP;
-			at->note->zeros = 1;
-			at->note->uses_fp = code->plain >> 7;
-			at->note++;
-		}
-		/* No branch on what is saved: see uw_state_restore_saved. */
-		at->fp = words != UW_PLAIN_UNSAVED ? saved : unsaved;
-		if (__builtin_expect(at->ip == 0, 0))
-			return PLAIN_ROOT;
-		code = uw_code_find_key(walk->space, walk->cache, at->ip, false, key);
-		if (__builtin_expect(code->plain == UW_PLAIN_NOT || at->frame == end, 0)) {
-			at->code = code;
-			return PLAIN_LEFT;
-		}
-		at->frame->ip = at->ip;
-		at->frame->rva = code->rva;
-		at->frame->function = code->rva - code->function;
-		at->frame->sp = cfa + base;
-		at->frame->tag = code->tag;
-		at->frame->source = UW_SOURCE_CFI;
-		at->frame->exact = false;
-		at->frame++;
-		if (history && uw_history_may_meet(history, cfa + base)) {
-			at->code = code;
-			return PLAIN_MEET;
-		}
-	}
-}
-
-/* Runs, with a history or without; notes: the current frame's, if there is a history. */
-static enum plain_end walk_run_plain(struct walk *walk, struct uw_history *history,
-				     struct uw_note *notes)
-{
-	const uint64_t base = walk->memory.stack->base;
-	struct uw_frame *first = walk->frames + walk->count;
-	struct plain at = {.code = walk->code,
-			   .ip = walk->ip,
-			   .sp = walk->sp - base,
-			   .fp = walk->fp - base,
-			   .frame = first,
-			   .note = notes};
-	enum plain_end end = history ? plain_run(walk, &at, history) : plain_run(walk, &at, NULL);
-	size_t written = (size_t)(at.frame - first);
-
-	if (end == PLAIN_STUCK && written == 0)
-		return end;
-	if (history && walk->exact)
-		notes->kind = UW_NOTE_OTHER;
-	if (history && end == PLAIN_ROOT && at.note[-1].kind == UW_NOTE_STEP) {
-		at.note[-1].kind = UW_NOTE_END;
-		at.note[-1].slot = at.sp + base - 8;
-	}
-	walk->count += written;
-	walk->behind += written + (end == PLAIN_LEFT);
-	walk->code = at.code;
-	walk->ip = at.ip;
-	walk->sp = at.sp + base;
-	walk->fp = at.fp + base;
-	walk->exact = false;
-	walk->source = UW_SOURCE_CFI;
-	return end;
-}
-
 /* Why the walk ends where plain code's step is stuck; UW_STOP_COUNT: that takes the other
    registers to know. As uw_step_common. */
-static enum uw_stop walk_stop_stuck(struct walk *walk)
+static enum uw_stop walk_stop_stuck(struct uw_walk *walk)
 {
 	uint64_t cfa = (walk->code->plain & UW_PLAIN_FROM_FP ? walk->fp : walk->sp) +
 		       (uint64_t)(int64_t)walk->code->cfa_offset;
@@ -355,7 +205,7 @@ static enum uw_stop walk_stop_stuck(struct walk *walk)
 }
 
 /* Fills *note for the step, not plain, from a frame that had the given frame pointer. */
-static void walk_note(const struct walk *walk, uint8_t kind, uint64_t fp, bool is_end,
+static void walk_note(const struct uw_walk *walk, uint8_t kind, uint64_t fp, bool is_end,
 		      struct uw_note *note)
 {
 	*note = (struct uw_note){.fp = fp, .kind = is_end ? UW_NOTE_END : UW_NOTE_STEP};
@@ -369,7 +219,7 @@ static void walk_note(const struct walk *walk, uint8_t kind, uint64_t fp, bool i
 }
 
 /* Takes the outer frames over; false: they are not what they were. */
-static bool walk_meet(struct walk *walk, struct uw_history *history, const struct uw_note *notes,
+static bool walk_meet(struct uw_walk *walk, struct uw_history *history, const struct uw_note *notes,
 		      enum uw_stop *stop, size_t *reused)
 {
 	struct uw_met met = {walk->ip, walk->sp, walk->fp, walk->knows_fp};
@@ -393,7 +243,7 @@ static bool walk_meet(struct walk *walk, struct uw_history *history, const struc
 
 /* One step: a run of plain ones, or one with all registers. Returns UW_STOP_COUNT where the walk
    goes on, at a frame that is not written if *arrived. */
-static enum uw_stop walk_go(struct walk *walk, struct uw_history *history, struct uw_note *notes,
+static enum uw_stop walk_go(struct uw_walk *walk, struct uw_history *history, struct uw_note *notes,
 			    bool *arrived)
 {
 	uint64_t fp = walk->fp;
@@ -401,20 +251,20 @@ static enum uw_stop walk_go(struct walk *walk, struct uw_history *history, struc
 	bool exact = walk->exact;
 	enum uw_stop stop;
 
-	if (plain_may_start(walk)) {
+	if (uw_walk_is_plain(walk)) {
 		size_t start = walk->count;
 
-		switch (walk_run_plain(walk, history, history ? notes + start - 1 : NULL)) {
-		case PLAIN_LEFT:
+		switch (uw_walk_run_plain(walk, history, history ? notes + start - 1 : NULL)) {
+		case UW_RUN_LEFT:
 			*arrived = true;
 			return walk->code->kind == UW_CODE_UNMAPPED ? UW_STOP_BAD_INFO
 								    : UW_STOP_COUNT;
-		case PLAIN_MEET:
+		case UW_RUN_MEET:
 			*arrived = false;
 			return UW_STOP_COUNT;
-		case PLAIN_ROOT:
+		case UW_RUN_ROOT:
 			return UW_STOP_ROOT;
-		case PLAIN_STUCK:
+		case UW_RUN_STUCK:
 			stop = walk_stop_stuck(walk);
 			if (stop != UW_STOP_COUNT)
 				return stop;
@@ -433,7 +283,7 @@ static enum uw_stop walk_go(struct walk *walk, struct uw_history *history, struc
 }
 
 /* Writes the frames; returns why the walk ended. */
-static enum uw_stop walk_run(struct walk *walk, struct uw_history *history, size_t *reused)
+static enum uw_stop walk_run(struct uw_walk *walk, struct uw_history *history, size_t *reused)
 {
 	struct uw_note notes[UW_DEPTH_MAX];
 	bool arrived = true;
@@ -455,7 +305,7 @@ static enum uw_stop walk_run(struct walk *walk, struct uw_history *history, size
 	return stop;
 }
 
-static size_t walk_count(const struct walk *walk, enum uw_stop stop)
+static size_t walk_count(const struct uw_walk *walk, enum uw_stop stop)
 {
 	struct uw_counts *counts = &walk->space->counts;
 	size_t sampled = walk->count > 0;
@@ -469,7 +319,7 @@ static size_t walk_count(const struct walk *walk, enum uw_stop stop)
 	return walk->count;
 }
 
-static void walk_begin(struct walk *walk, struct uw_space *space, const struct uw_regs *regs,
+static void walk_begin(struct uw_walk *walk, struct uw_space *space, const struct uw_regs *regs,
 		       const struct uw_stack *stack)
 {
 	const struct uw_machine *machine = uw_machine_of(space->arch);
@@ -494,7 +344,7 @@ size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const s
 		     const struct uw_stack *stack, struct uw_frame *frames, size_t max_frames,
 		     enum uw_stop *stop, size_t *reused)
 {
-	struct walk walk;
+	struct uw_walk walk;
 
 	*reused = 0;
 	uw_space_refresh(space);

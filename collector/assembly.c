@@ -55,6 +55,8 @@ static void finish(struct pending *pending, struct record *record)
 	record->sample.stack.bytes = pending->bytes;
 	record->sample.stack.size = pending->size;
 	record->sample.stack.requested = pending->size;
+	record->sample.stack.ends = pending->record.sample.stack.ends && !pending->absent &&
+				    pending->size == pending->record.sample.part.total;
 	record->sample.stack_absent = pending->absent;
 	record->sample.part = (struct record_part){0};
 	pending->size = 0;
@@ -101,6 +103,7 @@ static bool give_up(struct pending *pending, struct record *record)
 {
 	pending->size = 0;
 	record->sample.stack.size = record->sample.stack.requested = 0;
+	record->sample.stack.ends = false;
 	record->sample.part = (struct record_part){0};
 	return true;
 }

@@ -104,8 +104,10 @@ static void decode_stack(struct cursor *cursor, struct record_sample *sample)
 		return;
 	if (sample->part.total > 0)
 		cursor->ok = false; /* one stack or the other */
-	sample->stack =
-		(struct uw_stack){stack_pointer(sample), bytes, (size_t)copied, (size_t)size};
+	sample->stack = (struct uw_stack){.base = stack_pointer(sample),
+					  .bytes = bytes,
+					  .size = (size_t)copied,
+					  .requested = (size_t)size};
 }
 
 /* The raw field that stack.bpf.c fills; the kernel leaves it empty in samples of its own. */
@@ -128,7 +130,9 @@ static void decode_raw(struct cursor *cursor, struct record_sample *sample)
 	sample->period = chunk.period;
 	sample->stack.bytes = at + sizeof(chunk) - sizeof(chunk.raw_size);
 	sample->stack.size = sample->stack.requested = chunk.size;
-	sample->part = (struct record_part){chunk.offset, chunk.total, chunk.absent};
+	sample->stack.ends = chunk.absent & STACK_CHUNK_ENDS;
+	sample->part =
+		(struct record_part){chunk.offset, chunk.total, chunk.absent & ~STACK_CHUNK_ENDS};
 }
 
 static bool decode_sample(const struct record_format *format, struct cursor *cursor, uint16_t misc,

@@ -51,6 +51,7 @@ struct uw_stack {
 	const uint8_t *bytes; /* borrowed during the walk */
 	size_t size;          /* bytes that were copied */
 	size_t requested;     /* bytes asked for; more than size: the copy met an absent page */
+	bool ends;            /* the memory of the stack is known to end with the copy */
 };
 
 /* Why a walk ended. */

@@ -118,6 +118,7 @@ struct copy {
 	__u64 total;
 	__u32 sent; /* chunks */
 	__u32 absent_at_end;
+	__u32 ends; /* STACK_CHUNK_ENDS, or 0 */
 };
 
 /* Global functions: the verifier looks at each once, not in every state that a caller may be in,
@@ -299,7 +300,7 @@ static long send_chunk(__u32 index, struct copy *copy)
 		return 1;
 	slot->chunk.offset = from - copy->sp;
 	slot->chunk.size = size;
-	slot->chunk.absent = absent;
+	slot->chunk.absent = absent | copy->ends;
 	copy->absent_at_end =
 		absent & 1u << ((to - 1 - (from & -(__u64)STACK_CHUNK_PAGE)) / STACK_CHUNK_PAGE);
 	/* The kernel puts raw_size in front itself. */
@@ -327,6 +328,7 @@ int sample_stack(struct bpf_perf_event_data *context)
 		return SAMPLE_PLAIN;
 	struct copy copy = {.context = context, .slot = slot, .sp = sp};
 	copy.total = choose_total(slot, &range, sp);
+	copy.ends = copy.total == range.high - sp ? STACK_CHUNK_ENDS : 0;
 	slot->chunk.magic = STACK_CHUNK_MAGIC;
 	slot->chunk.count = read_count(context);
 	slot->chunk.period = context->sample_period;

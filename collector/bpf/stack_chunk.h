@@ -9,6 +9,9 @@
 
 #include <linux/bpf.h>
 
+/* In stack_chunk.absent, the same in all parts of a copy: the copy ends where the stack does. */
+#define STACK_CHUNK_ENDS 0x80000000u
+
 enum {
 	STACK_CHUNK_MAGIC = 0x6b636174, /* told apart from what another program might send */
 	STACK_CHUNK_PAGE = 4096,
@@ -30,7 +33,8 @@ struct stack_chunk {
 	__u32 offset; /* of this part in the copy, which starts at the stack pointer */
 	__u32 size;   /* of this part */
 	__u32 total;  /* of the copy */
-	__u32 absent; /* bit n: this part's page n was not in memory, its bytes say nothing */
+	__u32 absent; /* bit n: this part's page n was not in memory, its bytes say nothing; and
+			 STACK_CHUNK_ENDS */
 };
 
 _Static_assert(sizeof(struct stack_chunk) == 40, "no holes, and the stack's bytes are aligned");

@@ -56,7 +56,10 @@ struct record record_fixture_sample(enum record_registers abi)
 	registers_unpack(values, is_32bit, &sample->regs, &sample->processor_flags,
 			 &sample->code_segment);
 	uint64_t sp = sample->regs.value[registers_machine(is_32bit)->sp];
-	sample->stack = (struct uw_stack){sp, stack_bytes, 16, sizeof(stack_bytes)};
+	sample->stack = (struct uw_stack){.base = sp,
+					  .bytes = stack_bytes,
+					  .size = 16,
+					  .requested = sizeof(stack_bytes)};
 	return record;
 }
 

@@ -30,7 +30,10 @@ static struct record part(uint32_t offset, uint32_t size, uint32_t total, uint32
 {
 	struct record record = {.kind = RECORD_SAMPLE, .pid = 1, .tid = 2, .time_ns = 100 + offset};
 	record.sample.count = 5;
-	record.sample.stack = (struct uw_stack){BASE, stack + offset, size, size};
+	record.sample.stack = (struct uw_stack){.base = BASE,
+						.bytes = stack + offset,
+						.size = size,
+						.requested = size};
 	record.sample.part = (struct record_part){offset, total, absent};
 	return record;
 }
@@ -56,7 +59,8 @@ START_TEST(others_pass)
 {
 	struct record record = {.kind = RECORD_EXIT, .pid = 3};
 	struct record plain = {.kind = RECORD_SAMPLE};
-	plain.sample.stack = (struct uw_stack){BASE, stack, 10, 20};
+	plain.sample.stack =
+		(struct uw_stack){.base = BASE, .bytes = stack, .size = 10, .requested = 20};
 	ck_assert(add(0, &record));
 	ck_assert_int_eq(record.kind, RECORD_EXIT);
 	ck_assert(add(0, &plain));
@@ -140,6 +144,26 @@ START_TEST(end_of_all)
 }
 END_TEST
 
+/* Only a copy without gaps ends where its stack does. */
+START_TEST(end_of_the_stack)
+{
+	struct record one = part(0, 500, 500, 0), two = part(0, 3840, 5000, 0), cut;
+	one.sample.stack.ends = two.sample.stack.ends = true;
+	ck_assert(add(0, &one));
+	ck_assert(one.sample.stack.ends);
+	ck_assert(!add(0, &two));
+	two = part(3840, 1160, 5000, (uint32_t)_i);
+	two.sample.stack.ends = true;
+	ck_assert(add(0, &two));
+	ck_assert_int_eq(two.sample.stack.ends, _i == 0);
+	two = part(0, 3840, 5000, 0);
+	two.sample.stack.ends = true;
+	ck_assert(!add(0, &two));
+	ck_assert(assembly_cut(assembly, 0, NULL, &cut));
+	ck_assert(!cut.sample.stack.ends);
+}
+END_TEST
+
 /* BASE is in the middle of its page: the first page has 256 bytes of the part, the others 4096. */
 START_TEST(absent_pages)
 {
@@ -185,6 +209,7 @@ int main(void)
 	tcase_add_test(tcase, rings_are_apart);
 	tcase_add_loop_test(tcase, lost_part, 0, 6);
 	tcase_add_test(tcase, end_of_all);
+	tcase_add_loop_test(tcase, end_of_the_stack, 0, 2);
 	tcase_add_test(tcase, absent_pages);
 	tcase_add_test(tcase, more_than_was_announced);
 	suite_add_tcase(suite, tcase);

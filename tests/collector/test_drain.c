@@ -68,7 +68,8 @@ static void put_part(size_t ring, uint32_t tid, uint32_t offset, uint32_t size, 
 	record.sample.abi = RECORD_REGISTERS_64;
 	record.sample.regs.value[7] = BASE;
 	record.sample.regs.value[31] = BASE;
-	record.sample.stack = (struct uw_stack){BASE, bytes, size, size};
+	record.sample.stack =
+		(struct uw_stack){.base = BASE, .bytes = bytes, .size = size, .requested = size};
 	record.sample.part = (struct record_part){offset, total, 0};
 	uint32_t before = put_count;
 	put_count = tid;

@@ -31,7 +31,10 @@ static void tear_down(void)
 static struct record sample(uint32_t number, size_t stack_size)
 {
 	struct record record = {.kind = RECORD_SAMPLE, .tid = number};
-	record.sample.stack = (struct uw_stack){BASE, stack, stack_size, stack_size + 8};
+	record.sample.stack = (struct uw_stack){.base = BASE,
+						.bytes = stack,
+						.size = stack_size,
+						.requested = stack_size + 8};
 	return record;
 }
 

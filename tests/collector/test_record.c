@@ -102,6 +102,7 @@ START_TEST(part_of_a_stack)
 	format.raw = true;
 	format.count = _i % 2 == 0;
 	sample.sample.stack.size = sample.sample.stack.requested = (size_t)_i;
+	sample.sample.stack.ends = _i % 3 == 0;
 	sample.sample.part = (struct record_part){.offset = 4096, .total = 5000, .absent = 5};
 	size_t size = record_encode(&format, &sample, bytes, sizeof(bytes));
 	ck_assert_uint_gt(size, 0);
@@ -112,6 +113,7 @@ START_TEST(part_of_a_stack)
 	ck_assert_uint_eq(out.sample.part.offset, 4096);
 	ck_assert_uint_eq(out.sample.part.total, 5000);
 	ck_assert_uint_eq(out.sample.part.absent, 5);
+	ck_assert_int_eq(out.sample.stack.ends, _i % 3 == 0);
 	free(copy);
 }
 END_TEST

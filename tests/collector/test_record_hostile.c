@@ -202,7 +202,10 @@ START_TEST(encode_largest)
 	uint8_t *stack = calloc(1, 70000);
 	struct record in = record_fixture_sample(RECORD_REGISTERS_64);
 	struct record out;
-	in.sample.stack = (struct uw_stack){0x1007, stack, 65000, 65000};
+	in.sample.stack = (struct uw_stack){.base = 0x1007,
+					    .bytes = stack,
+					    .size = 65000,
+					    .requested = 65000};
 	size_t size = record_encode(&record_fixture_all, &in, bytes, capacity);
 	ck_assert_uint_gt(size, 65000);
 	ck_assert(record_decode(&record_fixture_all, bytes, size, &out));

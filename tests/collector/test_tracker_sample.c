@@ -241,9 +241,7 @@ START_TEST(incomplete_stack_with_gaps)
 		reason = PROFILE_SKIP_NOT_RESIDENT;
 	record.sample.stack_absent = true;
 	set_walk("cb", stops[_i].stop);
-	struct emit_sample out = apply(&record, false);
-	ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
-	ck_assert_int_eq(out.stack.reason, reason);
+	ck_assert_int_eq(apply(&record, false).stack.reason, reason);
 }
 END_TEST
 

@@ -40,10 +40,15 @@ static bool call_is_indirect(const uint8_t bytes[static CALL_SIZE_MAX])
 
 static void call_read(struct uw_space *space, struct uw_call *call)
 {
-	uint8_t bytes[CALL_SIZE_MAX];
+	const struct uw_mapping *mapping = uw_space_lookup(space, call->ra - 1);
+	uint8_t bytes[CALL_SIZE_MAX] = {0};
+	size_t size = sizeof(bytes);
 	int32_t displacement;
 
-	if (!uw_code_read(space, call->ra - CALL_SIZE_MAX, bytes, sizeof(bytes)))
+	/* A program may start with a call. */
+	if (mapping && call->ra - mapping->start < size)
+		size = call->ra - mapping->start;
+	if (!uw_code_read(space, call->ra - size, bytes + sizeof(bytes) - size, size))
 		return;
 	call->readable = true;
 	if (bytes[CALL_SIZE_MAX - CALL_DIRECT_SIZE] == 0xe8) {

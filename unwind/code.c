@@ -96,7 +96,8 @@ static bool gap_is_clone(const struct uw_module *module, const struct uw_cfi_gap
 	return module->elf.arch == UW_ARCH_X86_64 && memcmp(bytes, code, sizeof(code)) == 0;
 }
 
-/* The dynamic loader's entry point has no CFI; it was not called, so nothing is above it. */
+/* The dynamic loader's entry point has no CFI. It was not called, so nothing is above it; other
+   functions may follow it directly. */
 static bool gap_is_entry(const struct uw_module *module, const struct uw_cfi_gap *gap, uint64_t rva)
 {
 	uint64_t entry = module->elf.entry;
@@ -123,8 +124,10 @@ static enum uw_code_kind code_kind_without_cfi(struct uw_space *space,
 	/* A sample may also find the stub between its two instructions, of 7 and 2 bytes. */
 	if (code_is_sigreturn(space, ip) || (exact && code_is_sigreturn(space, ip - 7)))
 		return UW_CODE_SIGRETURN;
-	if (gap_is_entry(module, gap, rva) || (!exact && code_is_goexit(space, ip)))
+	if (!exact && code_is_goexit(space, ip))
 		return UW_CODE_ROOT;
+	if (gap_is_entry(module, gap, rva))
+		return UW_CODE_ENTRY;
 	if (gap_is_clone(module, gap))
 		return UW_CODE_CLONE;
 	return UW_CODE_NONE;

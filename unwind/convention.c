@@ -83,46 +83,104 @@ enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,
  * something else. Only for a frame that was itself found by unwinding, and only where the call can
  * be seen in the caller's file.
  */
-static bool record_may_end_chain(struct uw_space *space, const struct uw_state *state, uint64_t ra)
+static bool record_may_end_chain(struct uw_space *space, bool exact, uint64_t ra)
 {
 	enum uw_code_kind kind =
 		(enum uw_code_kind)uw_code_find(space, space->cache, ra, false)->kind;
 	const struct uw_call *call;
 
-	if (state->exact || (kind != UW_CODE_COMMON && kind != UW_CODE_ROW))
+	if (exact || (kind != UW_CODE_COMMON && kind != UW_CODE_ROW))
 		return false;
 	call = uw_call_find(space, ra);
 	return call && call->found;
+}
+
+/* What a frame pointer points to. */
+struct record {
+	uint64_t saved, ra;
+};
+
+/* Reads it from the copied stack; false: it is not there. */
+static bool record_read(struct uw_memory *memory, uint64_t fp, struct record *record)
+{
+	memory->failed = fp;
+	return fp - memory->stack->base < memory->stack->size &&
+	       read_word(memory, fp, &record->saved) &&
+	       read_word(memory, fp + memory->word, &record->ra);
+}
+
+/* The chain goes upwards, or ends. */
+static bool record_is_ordered(struct uw_space *space, bool exact, uint64_t fp,
+			      const struct record *record)
+{
+	return record->saved == 0 || record->saved > fp ||
+	       record_may_end_chain(space, exact, record->ra);
+}
+
+/* Whether a call precedes the return address, as far as the code can be read: an unreadable one
+   may. No call leads to where goroutines end. */
+static bool record_follows_call(struct uw_space *space, const struct record *record, bool *readable)
+{
+	const struct uw_call *call = uw_call_find(space, record->ra);
+
+	*readable = call && call->readable;
+	return call && (call->found || !call->readable ||
+			uw_code_find(space, space->cache, record->ra, false)->kind == UW_CODE_ROOT);
+}
+
+/*
+ * Generated code cannot be read, so that nothing shows whether a call precedes a return address in
+ * it. Two words that happen to be a higher stack address and an address of such code are no proof;
+ * that the first one leads to another frame record, which has to be in order too, is taken for one.
+ */
+static enum uw_step record_confirm(struct uw_space *space, struct uw_memory *memory, uint64_t fp,
+				   const struct record *record)
+{
+	struct record next;
+	bool readable;
+
+	if (record->saved <= fp || record->saved % memory->word != 0)
+		return UW_STEP_NONE;
+	if (!record_read(memory, record->saved, &next))
+		return UW_STEP_READ;
+	if (!in_mapping(space, next.ra) || !record_is_ordered(space, false, record->saved, &next) ||
+	    !record_follows_call(space, &next, &readable))
+		return UW_STEP_NONE;
+	return UW_STEP_OK;
 }
 
 enum uw_step uw_convention_frame_pointer(struct uw_space *space, struct uw_state *state,
 					 struct uw_memory *memory)
 {
 	const struct uw_machine *machine = x86_of(space);
-	const struct uw_call *call;
-	uint64_t fp, saved, ra;
+	struct record record;
+	enum uw_step step;
+	bool readable;
+	uint64_t fp;
 
 	if (!machine || !uw_state_knows(state, machine->fp))
 		return UW_STEP_NONE;
 	fp = state->reg[machine->fp];
 	if (fp % machine->word != 0 || fp < state->reg[machine->sp])
 		return UW_STEP_NONE;
-	if (!read_word(memory, fp, &saved) || !read_word(memory, fp + machine->word, &ra))
+	if (!record_read(memory, fp, &record))
 		return UW_STEP_READ;
-	if (saved == 0 && ra == 0)
-		return UW_STEP_ROOT;
-	if (!in_mapping(space, ra))
+	if (record.saved == 0 && record.ra == 0) {
+		uw_state_set(state, machine->sp, fp + 2 * (uint64_t)machine->word);
+		return UW_STEP_NULL;
+	}
+	if (!in_mapping(space, record.ra) || !record_is_ordered(space, state->exact, fp, &record) ||
+	    !record_follows_call(space, &record, &readable))
 		return UW_STEP_NONE;
-	if (saved != 0 && saved <= fp && !record_may_end_chain(space, state, ra))
-		return UW_STEP_NONE;
-	call = uw_call_find(space, ra);
-	if (!call || (call->readable && !call->found &&
-		      uw_code_find(space, space->cache, ra, false)->kind != UW_CODE_ROOT))
-		return UW_STEP_NONE;
-	state->ip = ra;
+	if (!readable) {
+		step = record_confirm(space, memory, fp, &record);
+		if (step != UW_STEP_OK)
+			return step;
+	}
+	state->ip = record.ra;
 	state->exact = false;
-	uw_state_set(state, machine->fp, saved);
+	uw_state_set(state, machine->fp, record.saved);
 	uw_state_set(state, machine->sp, fp + 2 * (uint64_t)machine->word);
-	uw_state_set(state, machine->ip, ra);
+	uw_state_set(state, machine->ip, record.ra);
 	return UW_STEP_OK;
 }

@@ -21,9 +21,10 @@ enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,
 /*
  * A frame pointer step: rbp points to the saved rbp and the return address; ebp does on i386. Asks
  * that it lies in the copied stack above the stack pointer, that the chain goes upwards (or ends in
- * code with CFI, which may use rbp freely), and that the return address follows a call where the
- * code can be read (JIT code cannot). Returns UW_STEP_OK, UW_STEP_ROOT (a null frame record),
- * UW_STEP_READ or UW_STEP_NONE; state is unchanged on the last two.
+ * code with CFI, which may use rbp freely), and that the return address follows a call; where that
+ * cannot be read (generated code), that the next frame record fulfils all of this. Returns
+ * UW_STEP_OK, UW_STEP_NULL (a null frame record), UW_STEP_READ or UW_STEP_NONE; state is unchanged
+ * on the last two.
  */
 enum uw_step uw_convention_frame_pointer(struct uw_space *space, struct uw_state *state,
 					 struct uw_memory *memory);

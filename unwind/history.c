@@ -40,12 +40,16 @@ static bool stack_holds(const struct uw_stack *stack, uint64_t address, uint64_t
 	return value == expected;
 }
 
-static bool history_end_verify(const struct uw_history *history, const struct uw_stack *stack)
+static bool history_end_verify(const struct uw_history *history, struct uw_space *space,
+			       const struct uw_stack *stack)
 {
-	for (unsigned i = 0; i < history->zeros; i++)
-		if (!stack_holds(stack, history->end_slot + i * 8, 0))
+	const struct uw_note *end = &history->end;
+
+	for (unsigned i = 0; i < end->zeros; i++)
+		if (!stack_holds(stack, end->slot + i * 8, 0))
 			return false;
-	return true;
+	return uw_root_check(space, stack, (enum uw_root)end->root, end->slot + end->zeros * 8) ==
+	       UW_STEP_ROOT;
 }
 
 static bool past_is(const struct uw_past *past, const struct uw_met *met)
@@ -54,7 +58,7 @@ static bool past_is(const struct uw_past *past, const struct uw_met *met)
 	       (!past->needs_fp || (met->knows_fp && past->fp == met->fp));
 }
 
-bool uw_history_take(struct uw_history *history, const struct uw_met *met,
+bool uw_history_take(struct uw_history *history, struct uw_space *space, const struct uw_met *met,
 		     const struct uw_stack *stack, struct uw_frame *frames, size_t room,
 		     size_t *index)
 {
@@ -67,7 +71,7 @@ bool uw_history_take(struct uw_history *history, const struct uw_met *met,
 	*index = history->cursor - 1;
 	/* With its last frame's stack pointer in the copy, all that is kept of the stack is. */
 	if (at->frame.sp - base > past->frame.sp - base || past->frame.sp - base > stack->size ||
-	    !history_end_verify(history, stack)) {
+	    !history_end_verify(history, space, stack)) {
 		history->cursor = 0;
 		return false;
 	}
@@ -159,8 +163,7 @@ void uw_history_note(struct uw_history *history, const struct uw_frame *frames,
 	if (kept == 0) {
 		if (notes[i - 1].kind != UW_NOTE_END)
 			return;
-		history->end_slot = notes[i - 1].slot;
-		history->zeros = notes[i - 1].zeros;
+		history->end = notes[i - 1];
 		history_push(history, &frames[i - 1], &notes[i - 1]);
 		i--;
 	}

@@ -11,7 +11,7 @@
 #ifndef UNWIND_HISTORY_H
 #define UNWIND_HISTORY_H
 
-#include "unwind/space.h"
+#include "unwind/root.h"
 
 /* What a step took, by which it can be verified later. */
 enum uw_note_kind {
@@ -25,7 +25,8 @@ struct uw_note {
 	uint64_t slot; /* UW_NOTE_STEP: where the frame saved its caller's frame pointer; where the
 			  return address is: it did not. UW_NOTE_END: of the zeros */
 	uint8_t kind;  /* enum uw_note_kind */
-	uint8_t zeros; /* UW_NOTE_END: words that are 0, which is what ends the stack */
+	uint8_t root;  /* UW_NOTE_END: enum uw_root */
+	uint8_t zeros; /* UW_NOTE_END: words that are 0, right below what uw_root_check looks at */
 	bool uses_fp;  /* the step reads the frame pointer */
 };
 
@@ -44,9 +45,8 @@ struct uw_history {
 	uint64_t generation;
 	struct uw_past *past; /* root first */
 	size_t count, capacity;
-	size_t cursor; /* frames that the current walk may still meet */
-	uint64_t end_slot;
-	uint8_t zeros;
+	size_t cursor;      /* frames that the current walk may still meet */
+	struct uw_note end; /* of the root */
 };
 
 /* Before a walk. Forgets everything if the space is not as it was. */
@@ -60,11 +60,11 @@ struct uw_met {
 
 /*
  * Whether the frame is one of the past, and every one further out is verified in the new copy of
- * the stack. If so *index is its index in history->past, and those further out, `*index` of them,
- * are written to frames, as many as there is room for. If not, frames may have been written to as
- * well.
+ * the stack; space: that of the walk. If so *index is its index in history->past, and those further
+ * out, `*index` of them, are written to frames, as many as there is room for. If not, frames may
+ * have been written to as well.
  */
-bool uw_history_take(struct uw_history *history, const struct uw_met *met,
+bool uw_history_take(struct uw_history *history, struct uw_space *space, const struct uw_met *met,
 		     const struct uw_stack *stack, struct uw_frame *frames, size_t room,
 		     size_t *index);
 

@@ -78,6 +78,7 @@ static inline void uw_state_forget(struct uw_state *state, unsigned reg)
 enum uw_step {
 	UW_STEP_OK,
 	UW_STEP_ROOT, /* there is no caller */
+	UW_STEP_NULL, /* the return address is null, the rest of the state that of the caller */
 	UW_STEP_READ, /* memory was missing at uw_memory.failed */
 	UW_STEP_BAD,  /* unwind information or memory contradicts itself */
 	UW_STEP_NONE  /* nothing says how to go on */

@@ -153,8 +153,8 @@ static enum uw_step apply_return(const struct application *apply, const struct u
 	caller->ip = ra;
 	uw_state_set(caller, machine->ip, ra);
 	uw_state_set(caller, machine->ra, ra);
-	/* A null return address ends the stack; a signal may interrupt a jump to null. */
-	return ra == 0 && !apply->signal ? UW_STEP_ROOT : UW_STEP_OK;
+	/* A signal may interrupt a jump to null. */
+	return ra == 0 && !apply->signal ? UW_STEP_NULL : UW_STEP_OK;
 }
 
 /* The caller's stack pointer: the CFA, or what a rule of its own says. */

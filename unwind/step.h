@@ -19,6 +19,7 @@ enum uw_code_kind {
 	UW_CODE_COMMON,   /* CFA from a register, return address below it, registers stored at it */
 	UW_CODE_ROW,      /* any other rules: they are evaluated each time */
 	UW_CODE_ROOT,     /* the outermost frame */
+	UW_CODE_ENTRY,    /* near the file's entry point, no CFI: perhaps the outermost frame */
 	UW_CODE_SIGRETURN, /* the signal return stub of a C library that gives it no CFI */
 	UW_CODE_CLONE, /* the system call in clone(): the root in the child, no CFI in the parent */
 	UW_CODE_NONE,  /* no CFI */

@@ -82,7 +82,7 @@ static inline enum uw_step uw_step_common(const struct uw_code *code, const stru
 	state->exact = false;
 	uw_state_set(state, UW_X86_64_RSP, cfa);
 	uw_state_set(state, UW_X86_64_RIP, ra);
-	return ra == 0 ? UW_STEP_ROOT : UW_STEP_OK;
+	return ra == 0 ? UW_STEP_NULL : UW_STEP_OK;
 }
 
 #endif

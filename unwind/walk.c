@@ -33,13 +33,16 @@ static enum uw_stop walk_classify(const struct uw_walk *walk, uint64_t address)
 	const struct uw_stack *stack = walk->memory.stack;
 	uint64_t offset = address - stack->base;
 
-	if (walk->left_copy || address < stack->base)
+	if (walk->left_copy || address < stack->base ||
+	    offset >= stack->requested + (uint64_t)STACK_EXTENT_MAX)
 		return UW_STOP_OTHER_STACK;
-	if (stack->size < stack->requested && offset < stack->requested)
-		return UW_STOP_NOT_RESIDENT;
-	if (offset < stack->requested + (uint64_t)STACK_EXTENT_MAX)
+	if (stack->ends)
+		return UW_STOP_BAD_INFO;
+	if (stack->size == stack->requested)
 		return UW_STOP_TRUNCATED;
-	return UW_STOP_OTHER_STACK;
+	/* A copy ends early where the stack does, nearly always. What is absent may be there in
+	   another copy of the same size; what lies further out is no frame. */
+	return offset < stack->requested ? UW_STOP_NOT_RESIDENT : UW_STOP_BAD_INFO;
 }
 
 static const struct uw_code *walk_find(const struct uw_walk *walk)
@@ -82,6 +85,20 @@ static void walk_settle(struct uw_walk *walk)
 	}
 }
 
+/* After a step to a null return address, which the stack's own bytes confirm or not. */
+static enum uw_step walk_step_null(struct uw_walk *walk, uint64_t sp)
+{
+	walk->root = UW_ROOT_NULL;
+	return uw_root_check(walk->space, walk->memory.stack, UW_ROOT_NULL, sp);
+}
+
+static bool walk_is_entry(struct uw_walk *walk)
+{
+	walk->root = UW_ROOT_ENTRY;
+	return uw_root_check(walk->space, walk->memory.stack, UW_ROOT_ENTRY, walk->sp) ==
+	       UW_STEP_ROOT;
+}
+
 /* Steps through code without CFI. */
 static enum uw_step walk_step_convention(struct uw_walk *walk)
 {
@@ -92,6 +109,8 @@ static enum uw_step walk_step_convention(struct uw_walk *walk)
 	if (kind == UW_CODE_CLONE && walk->exact && uw_state_knows(&walk->state, REG_RAX) &&
 	    walk->state.reg[REG_RAX] == 0)
 		return UW_STEP_ROOT; /* the child, just after the system call */
+	if (kind == UW_CODE_ENTRY && walk_is_entry(walk))
+		return UW_STEP_ROOT;
 	if (kind == UW_CODE_UNMAPPED)
 		return UW_STEP_NONE;
 	if (walk->source == UW_SOURCE_SAMPLE)
@@ -103,7 +122,10 @@ static enum uw_step walk_step_convention(struct uw_walk *walk)
 	if (step == UW_STEP_READ && !follows)
 		step = UW_STEP_NONE;
 	walk->source = UW_SOURCE_FRAME_POINTER;
-	return step;
+	if (step == UW_STEP_NULL)
+		step = walk_step_null(walk, walk->state.reg[walk->machine->sp]);
+	/* A register that points to two zeros, with callers above: it was no frame pointer. */
+	return step == UW_STEP_BAD ? UW_STEP_NONE : step;
 }
 
 /* After a signal frame: a handler that ran on another stack than the code it interrupted. Returns
@@ -126,7 +148,7 @@ static enum uw_step walk_step_settled(struct uw_walk *walk)
 
 	walk->memory.mapping = uw_space_lookup(walk->space, walk->ip - !walk->exact);
 	if (code->kind == UW_CODE_NONE || code->kind == UW_CODE_CLONE ||
-	    code->kind == UW_CODE_UNMAPPED)
+	    code->kind == UW_CODE_ENTRY || code->kind == UW_CODE_UNMAPPED)
 		return walk_step_convention(walk);
 	walk->source = UW_SOURCE_CFI;
 	if (code->kind == UW_CODE_COMMON)
@@ -134,6 +156,8 @@ static enum uw_step walk_step_settled(struct uw_walk *walk)
 				      &walk->memory);
 	else
 		step = uw_step(walk->space, code, &walk->state, &walk->memory);
+	if (step == UW_STEP_NULL)
+		step = walk_step_null(walk, walk->state.reg[walk->machine->sp]);
 	return step;
 }
 
@@ -147,6 +171,7 @@ static enum uw_stop walk_stop_of(const struct uw_walk *walk, enum uw_step step)
 		return walk_classify(walk, walk->memory.failed);
 	case UW_STEP_NONE:
 		return UW_STOP_NO_INFO;
+	case UW_STEP_NULL: /* became one of the others */
 	case UW_STEP_BAD:
 		return UW_STOP_BAD_INFO;
 	case UW_STEP_OK:
@@ -208,11 +233,15 @@ static enum uw_stop walk_stop_stuck(struct uw_walk *walk)
 static void walk_note(const struct uw_walk *walk, uint8_t kind, uint64_t fp, bool is_end,
 		      struct uw_note *note)
 {
-	*note = (struct uw_note){.fp = fp, .kind = is_end ? UW_NOTE_END : UW_NOTE_STEP};
+	*note = (struct uw_note){.fp = fp,
+				 .kind = is_end ? UW_NOTE_END : UW_NOTE_STEP,
+				 .root = walk->root};
 	if (kind == UW_CODE_NONE && walk->source == UW_SOURCE_FRAME_POINTER) {
 		note->uses_fp = true;
 		note->zeros = 2;
 		note->slot = fp;
+	} else if (kind == UW_CODE_ENTRY && is_end && walk->root == UW_ROOT_ENTRY) {
+		note->slot = walk->sp;
 	} else if (kind != UW_CODE_ROOT || !is_end) {
 		note->kind = UW_NOTE_OTHER;
 	}
@@ -225,8 +254,8 @@ static bool walk_meet(struct uw_walk *walk, struct uw_history *history, const st
 	struct uw_met met = {walk->ip, walk->sp, walk->fp, walk->knows_fp};
 	size_t index, room = walk->max - walk->count;
 
-	if (!uw_history_take(history, &met, walk->memory.stack, walk->frames + walk->count, room,
-			     &index))
+	if (!uw_history_take(history, walk->space, &met, walk->memory.stack,
+			     walk->frames + walk->count, room, &index))
 		return false;
 	if (index > 0)
 		walk->by_convention += history->past[index - 1].by_convention;
@@ -262,8 +291,8 @@ static enum uw_stop walk_go(struct uw_walk *walk, struct uw_history *history, st
 		case UW_RUN_MEET:
 			*arrived = false;
 			return UW_STOP_COUNT;
-		case UW_RUN_ROOT:
-			return UW_STOP_ROOT;
+		case UW_RUN_NULL:
+			return walk_stop_of(walk, walk_step_null(walk, walk->sp));
 		case UW_RUN_STUCK:
 			stop = walk_stop_stuck(walk);
 			if (stop != UW_STOP_COUNT)
@@ -334,6 +363,7 @@ static void walk_begin(struct uw_walk *walk, struct uw_space *space, const struc
 	walk->exact = walk->knows_fp = true;
 	walk->left_copy = false;
 	walk->source = UW_SOURCE_SAMPLE;
+	walk->root = UW_ROOT_TOLD;
 	walk->switches = 0;
 	walk->behind = 0;
 	walk->regs = regs;

@@ -6,6 +6,7 @@
 #define UNWIND_WALK_H
 
 #include "unwind/history.h"
+#include "unwind/root.h"
 
 /*
  * A walk at one of its frames. Of plain code only what the steps need is followed: the members
@@ -22,6 +23,7 @@ struct uw_walk {
 	bool exact, knows_fp;
 	bool left_copy; /* the current frame is on a stack that was not copied */
 	uint8_t source; /* enum uw_source of the current frame */
+	uint8_t root;   /* enum uw_root: what ended the stack, once that is so */
 	unsigned switches;
 	size_t behind;
 	const struct uw_regs *regs; /* the leaf's, while state does not hold them */
@@ -37,7 +39,7 @@ enum uw_run {
 			 room */
 	UW_RUN_STUCK, /* at a frame whose step is not plain, whatever its code says */
 	UW_RUN_MEET,  /* at a frame that history may know */
-	UW_RUN_ROOT
+	UW_RUN_NULL   /* at a null return address; the stack pointer is the caller's */
 };
 
 /* Whether a run may start from the current frame, which is written. */

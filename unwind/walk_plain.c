@@ -48,7 +48,7 @@ plain_run(const struct uw_walk *walk, struct plain *at, struct uw_history *histo
 		/* No branch on what is saved: see uw_state_restore_saved. */
 		at->fp = words != UW_PLAIN_UNSAVED ? saved : unsaved;
 		if (__builtin_expect(at->ip == 0, 0))
-			return UW_RUN_ROOT;
+			return UW_RUN_NULL;
 		code = uw_code_find_key(walk->space, walk->cache, at->ip, false, key);
 		if (__builtin_expect(code->plain == UW_PLAIN_NOT || at->frame == end, 0)) {
 			at->code = code;
@@ -87,8 +87,9 @@ enum uw_run uw_walk_run_plain(struct uw_walk *walk, struct uw_history *history,
 		return end;
 	if (history && walk->exact)
 		notes->kind = UW_NOTE_OTHER;
-	if (history && end == UW_RUN_ROOT && at.note[-1].kind == UW_NOTE_STEP) {
+	if (history && end == UW_RUN_NULL && at.note[-1].kind == UW_NOTE_STEP) {
 		at.note[-1].kind = UW_NOTE_END;
+		at.note[-1].root = UW_ROOT_NULL;
 		at.note[-1].slot = at.sp + base - 8;
 	}
 	walk->count += written;

@@ -130,6 +130,32 @@ def separate_debug_files():
           'debug file: lost, and said to be', (stacks, whole[:3]))
 
 
+def false_roots():
+  """Hand-written code that looks like the outermost function: no stack is called whole that lacks the callers."""
+  if not os.path.exists(s.target('false_root')):
+    s.note('false roots: not tried: x86-64 assembly')
+    return
+  for kind in ('zeros', 'pushed'):
+    for unwind in ('copy', 'auto'):
+      got = s.collect_well([s.target('false_root'), kind, '700'], options=['--unwind', unwind])
+      inside = [(f, c) for f, c in s.folded(got.result) if f'false_root_{kind}' in f]
+      total = sum(c for _, c in inside)
+      false = [f for f, _ in inside if '[Skipped frame(s)]' not in f
+               and [x for x in f if x.startswith('false_root_level') or x == 'main']
+               != ['main', 'false_root_level_1', 'false_root_level_2', 'false_root_level_3']]
+      s.check(total >= 250 and not false, f'false roots: {kind}, {unwind}: none is called complete',
+              f'{total} samples, {false[:2]}')
+      skipped = s.summary(got.result)['stacks']['skipped']
+      reason = 'no_info' if kind == 'zeros' else 'bad_info'
+      s.check(skipped[reason] >= 0.95 * total, f'false roots: {kind}, {unwind}: the reason', skipped)
+  got = s.collect_well([s.target('bare_entry')])
+  inside = [(f, c) for f, c in s.folded(got.result) if f[-1] == 'bare_entry_burn']
+  total = sum(c for _, c in inside)
+  exact = sum(c for f, c in inside if f[1:] == ['_start', 'bare_entry_caller', 'bare_entry_burn'])
+  s.check(total >= 100 and exact >= 0.99 * total, 'false roots: code near the entry point has its callers',
+          f'{exact} of {total}, {inside[:2]}')
+
+
 def budget():
   """Over its budget the collector leaves stacks out, and says so; samples stay."""
   got = s.collect_well([s.target('chain'), '3000'], interval='0.1ms', options=['--overhead-limit', '0.01'])
@@ -211,8 +237,8 @@ def deep_copies():
 
 
 s.start()
-for part in (chain, recursion, signal_handlers, cplusplus, kinds_of_binaries, separate_debug_files, budget, quality, guesses,
-             deep_copies):
+for part in (chain, recursion, signal_handlers, cplusplus, kinds_of_binaries, separate_debug_files, false_roots, budget,
+             quality, guesses, deep_copies):
   with s.section(part.__name__):
     part()
 s.finish()

@@ -277,8 +277,13 @@ START_TEST(frame_pointers)
 			      (const uint64_t[]){jit + 0x20, code(FRAMED + 0x25), code(ROOT + 5),
 						 0}),
 			 UW_STOP_ROOT);
-	words[2] = words[3] = 0; /* a null record */
+	words[2] = words[3] = 0; /* a null record, with callers above, and without */
+	ck_assert_int_eq(walk(jit + 0x10, address(2), (const uint64_t[]){0}), UW_STOP_NO_INFO);
+	memset(words, 0, sizeof(words));
+	ck_assert_int_eq(walk(jit + 0x10, address(2), (const uint64_t[]){0}), UW_STOP_NO_INFO);
+	stack.ends = true;
 	ck_assert_int_eq(walk(jit + 0x10, address(2), (const uint64_t[]){0}), UW_STOP_ROOT);
+	stack.ends = false;
 	ck_assert_int_eq(walk(jit + 0x10, address(2) + 2, (const uint64_t[]){0}), UW_STOP_NO_INFO);
 }
 END_TEST

@@ -1,0 +1,278 @@
+/* What may be called the root of a stack: only what the stack does not contradict. */
+#include "tests/unwind/capture.h"
+
+#include <check.h>
+#include <elf.h>
+#include <link.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+enum { REG_NUM_RBP = 6, REG_NUM_RSP = 7, REG_NUM_RIP = 16, WORDS = 1024 };
+
+static struct uw_space *space;
+static struct capture sample;
+static struct uw_frame frames[UW_DEPTH_MAX];
+
+/* A stack that is made up. */
+static const uint64_t base = UINT64_C(0x7ffc00000000);
+static uint64_t words[WORDS];
+static struct uw_stack stack;
+static struct uw_regs regs;
+
+static size_t walk(enum uw_stop *stop)
+{
+	return uw_walk(space, &sample.regs, &sample.stack, frames, UW_DEPTH_MAX, stop);
+}
+
+static enum uw_stop walk_made(void)
+{
+	enum uw_stop stop;
+
+	uw_walk(space, &regs, &stack, frames, UW_DEPTH_MAX, &stop);
+	return stop;
+}
+
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *interrupted = context;
+
+	(void)signal;
+	(void)info;
+	capture_context(&sample.regs, interrupted);
+	capture_stack(&sample, CAPTURE_STACK_MAX);
+	interrupted->uc_mcontext.gregs[REG_RIP] += 2; /* ud2 */
+}
+
+static void setup(void)
+{
+	struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+
+	ck_assert_int_eq(sigaction(SIGILL, &action, NULL), 0);
+	space = capture_space();
+	memset(words, 0, sizeof(words));
+	memset(&regs, 0, sizeof(regs));
+	regs.value[REG_NUM_RSP] = base;
+	stack = (struct uw_stack){.base = base,
+				  .bytes = (const uint8_t *)words,
+				  .size = 64,
+				  .requested = sizeof(words)};
+}
+
+static void teardown(void)
+{
+	uw_space_destroy(space);
+}
+
+/* Without CFI: a register that points to zeros is no frame pointer. With CFI that leaves a push
+   out: the zero is no return address. */
+void bare_zeros(void);
+void undescribed(void);
+extern const char returning[];
+__asm__(".text\n"
+	".globl bare_zeros, undescribed, returning\n"
+	".type bare_zeros, @function\n"
+	"bare_zeros:\n"
+	"endbr64\n"
+	"push %rbp\n"
+	"push $0\n"
+	"push $0\n"
+	"mov %rsp, %rbp\n"
+	"push $0\n"
+	"ud2\n"
+	"add $24, %rsp\n"
+	"pop %rbp\n"
+	"ret\n"
+	".type undescribed, @function\n"
+	"undescribed:\n"
+	".cfi_startproc\n"
+	"endbr64\n"
+	"push $0\n"
+	"ud2\n"
+	"pop %rax\n"
+	"returning: ret\n"
+	".cfi_endproc\n"
+	".size undescribed, . - undescribed\n");
+
+START_TEST(register_to_zeros)
+{
+	enum uw_stop stop;
+
+	bare_zeros();
+	ck_assert_uint_eq(walk(&stop), 1);
+	ck_assert_int_eq(stop, UW_STOP_NO_INFO);
+	/* Nor where all that was copied is zeros. */
+	sample.stack.size = 40;
+	sample.stack.requested = 40;
+	ck_assert_uint_eq(walk(&stop), 1);
+	ck_assert_int_eq(stop, UW_STOP_NO_INFO);
+}
+END_TEST
+
+START_TEST(undescribed_push)
+{
+	struct uw_history *history = uw_history_create();
+	enum uw_stop stop;
+	size_t reused;
+
+	undescribed();
+	ck_assert_uint_eq(walk(&stop), 1);
+	ck_assert_int_eq(stop, UW_STOP_BAD_INFO);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_uint_eq(uw_walk_reuse(space, history, &sample.regs, &sample.stack, frames,
+						UW_DEPTH_MAX, &stop, &reused),
+				  1);
+		ck_assert_int_eq(stop, UW_STOP_BAD_INFO);
+		ck_assert_uint_eq(reused, 0);
+	}
+	sample.stack.size = sample.stack.requested = 8;
+	walk(&stop);
+	ck_assert_int_eq(stop, UW_STOP_NO_INFO);
+	uw_history_destroy(history);
+}
+END_TEST
+
+/* The stack of a coroutine: its first function was given a zero to return to. */
+START_TEST(coroutine)
+{
+	regs.value[REG_NUM_RIP] = (uintptr_t)returning;
+	ck_assert_int_eq(walk_made(), UW_STOP_ROOT);
+	stack.requested = stack.size; /* what is above was not copied */
+	ck_assert_int_eq(walk_made(), UW_STOP_NO_INFO);
+	stack.ends = true; /* nothing is above */
+	ck_assert_int_eq(walk_made(), UW_STOP_ROOT);
+	words[7] = (uintptr_t)returning + 1; /* no call precedes it */
+	ck_assert_int_eq(walk_made(), UW_STOP_ROOT);
+	memset(words, 0, sizeof(words));
+	stack.size = stack.requested = sizeof(words); /* too far from the top */
+	ck_assert_int_eq(walk_made(), UW_STOP_NO_INFO);
+}
+END_TEST
+
+/* What is remembered of a stack does not outlast what proved its root. */
+START_TEST(coroutine_with_history)
+{
+	struct uw_history *history = uw_history_create();
+	enum uw_stop stop;
+	size_t reused;
+
+	undescribed(); /* for an address that a call precedes */
+	regs.value[REG_NUM_RIP] = (uintptr_t)returning;
+	words[0] = words[1] = (uintptr_t)returning + 1; /* two callers, and a zero */
+	for (size_t i = 0; i < 3; i++) {
+		uw_walk_reuse(space, history, &regs, &stack, frames, UW_DEPTH_MAX, &stop, &reused);
+		ck_assert_int_eq(stop, UW_STOP_ROOT);
+		ck_assert_uint_eq(reused, i > 0);
+	}
+	memcpy(&words[4], sample.bytes + 8, sizeof(words[4]));
+	uw_walk_reuse(space, history, &regs, &stack, frames, UW_DEPTH_MAX, &stop, &reused);
+	ck_assert_int_eq(stop, UW_STOP_BAD_INFO);
+	uw_history_destroy(history);
+}
+END_TEST
+
+static uint64_t loader_entry(void)
+{
+	uint64_t at = getauxval(AT_BASE);
+	const ElfW(Ehdr) * ehdr;
+
+	memcpy(&ehdr, &at, sizeof(ehdr));
+	return at + ehdr->e_entry;
+}
+
+/* Two arguments above what the code pushed. */
+static void put_arguments(size_t at)
+{
+	memset(words, 0, sizeof(words));
+	words[at] = 2;
+	words[at + 1] = base + 4096;
+	words[at + 2] = base + 4100;
+}
+
+/* The dynamic loader starts without CFI, on a stack that only has what the kernel put there. */
+START_TEST(entry)
+{
+	for (uint64_t skipped = 0; skipped <= 3; skipped += 3) {
+		regs.value[REG_NUM_RIP] = loader_entry() + skipped;
+		put_arguments(0);
+		ck_assert_int_eq(walk_made(), UW_STOP_ROOT);
+		put_arguments(4);
+		ck_assert_int_eq(walk_made(), UW_STOP_ROOT);
+	}
+}
+END_TEST
+
+/* Code that lies next to an entry point, where the stack shows that it was called. */
+START_TEST(entry_that_was_called)
+{
+	regs.value[REG_NUM_RIP] = loader_entry();
+	ck_assert_int_eq(walk_made(), UW_STOP_NO_INFO);
+	put_arguments(0);
+	words[3] = 1; /* after the last one */
+	ck_assert_int_eq(walk_made(), UW_STOP_NO_INFO);
+	put_arguments(0);
+	words[2] = base + 4095; /* out of order */
+	ck_assert_int_eq(walk_made(), UW_STOP_NO_INFO);
+	put_arguments(0);
+	words[0] = 0;
+	ck_assert_int_eq(walk_made(), UW_STOP_NO_INFO);
+	put_arguments(0);
+	stack.size = 16;
+	ck_assert_int_eq(walk_made(), UW_STOP_NO_INFO);
+	stack.size = 64;
+	undescribed();
+	put_arguments(4);
+	memcpy(&words[3], sample.bytes + 8, sizeof(words[3])); /* a return address */
+	ck_assert_int_eq(walk_made(), UW_STOP_NO_INFO);
+}
+END_TEST
+
+/* A walk that leaves the stack says whether a larger copy would help. */
+START_TEST(beyond_the_copy)
+{
+	enum uw_stop stop;
+
+	undescribed();
+	/* Its CFA is where the stack pointer is, and a word. */
+	sample.regs.value[REG_NUM_RSP] += sample.stack.size;
+	sample.stack.ends = true;
+	walk(&stop);
+	ck_assert_int_eq(stop, UW_STOP_BAD_INFO);
+	sample.stack.ends = false;
+	walk(&stop);
+	ck_assert_int_eq(stop, UW_STOP_NOT_RESIDENT);
+	sample.stack.requested = sample.stack.size;
+	walk(&stop);
+	ck_assert_int_eq(stop, UW_STOP_TRUNCATED);
+	sample.stack.requested = sample.stack.size + 4096;
+	sample.regs.value[REG_NUM_RSP] += 4096;
+	walk(&stop);
+	ck_assert_int_eq(stop, UW_STOP_BAD_INFO);
+	sample.regs.value[REG_NUM_RSP] += UINT64_C(1) << 30;
+	walk(&stop);
+	ck_assert_int_eq(stop, UW_STOP_OTHER_STACK);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("unwind root");
+	TCase *tcase = tcase_create("root");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, register_to_zeros);
+	tcase_add_test(tcase, undescribed_push);
+	tcase_add_test(tcase, coroutine);
+	tcase_add_test(tcase, coroutine_with_history);
+	tcase_add_test(tcase, entry);
+	tcase_add_test(tcase, entry_that_was_called);
+	tcase_add_test(tcase, beyond_the_copy);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -35,7 +35,7 @@ enum {
 	UW_CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 
 	/* Bytes of one FDE's instructions; the largest seen are some 10 KB. */
-	UW_CFA_CODE_SIZE_MAX = 1024 * 1024
+	UW_CFA_CODE_SIZE_MAX = 64 * 1024
 };
 
 #endif

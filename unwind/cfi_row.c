@@ -1,7 +1,10 @@
 #include "unwind/cfi.h"
 #include "unwind/cfi_code.h"
 
-enum { REMEMBER_DEPTH_MAX = 16 /* compilers nest one or two */ };
+enum {
+	REMEMBER_DEPTH_MAX = 16, /* compilers nest one or two */
+	COPY_EFFORT = 8          /* of a row, in instructions that change a rule */
+};
 
 struct machine_state {
 	const struct uw_cfi *cfi;
@@ -11,6 +14,7 @@ struct machine_state {
 	struct uw_reader code;
 	uint64_t at;     /* address that the row holds from */
 	uint64_t target; /* address whose row is wanted */
+	uint32_t *effort;
 	unsigned depth;
 	struct uw_row remembered[REMEMBER_DEPTH_MAX];
 };
@@ -112,6 +116,7 @@ static void state_advance(struct machine_state *state, uint64_t delta)
 
 static void state_remember(struct machine_state *state)
 {
+	*state->effort += COPY_EFFORT;
 	if (state->depth == REMEMBER_DEPTH_MAX)
 		state->code.failed = true;
 	else
@@ -120,6 +125,7 @@ static void state_remember(struct machine_state *state)
 
 static void state_recall(struct machine_state *state)
 {
+	*state->effort += COPY_EFFORT;
 	if (state->depth == 0)
 		state->code.failed = true;
 	else
@@ -273,7 +279,7 @@ static bool state_run(struct machine_state *state, struct uw_reader code)
 			state_restore(state, operand);
 		else if (!state_run_cfa(state, op) && !state_run_rule(state, op))
 			state_run_other(state, op);
-		if (state->code.failed)
+		if (state->code.failed || ++*state->effort > UW_CFI_EFFORT_MAX)
 			return false;
 		if (state->at > state->target)
 			break;
@@ -282,6 +288,14 @@ static bool state_run(struct machine_state *state, struct uw_reader code)
 }
 
 enum uw_cfi_result uw_cfi_row(const struct uw_fde *fde, uint64_t rva, struct uw_row *row)
+{
+	uint32_t effort = 0;
+
+	return uw_cfi_row_within(fde, rva, row, &effort);
+}
+
+enum uw_cfi_result uw_cfi_row_within(const struct uw_fde *fde, uint64_t rva, struct uw_row *row,
+				     uint32_t *effort)
 {
 	struct machine_state state;
 	struct uw_row initial;
@@ -292,6 +306,7 @@ enum uw_cfi_result uw_cfi_row(const struct uw_fde *fde, uint64_t rva, struct uw_
 	state.initial = NULL;
 	state.row = row;
 	state.depth = 0;
+	state.effort = effort;
 	state.at = fde->start;
 	state.target = rva;
 	if (!state_run(&state, fde->cie_code))

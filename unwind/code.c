@@ -196,14 +196,15 @@ static bool code_find_quick(struct uw_space *space, struct uw_module *module, bo
 	return true;
 }
 
-static enum uw_code_kind code_kind_of_row(const struct uw_module *module, const struct uw_fde *fde,
-					  struct uw_code *code, struct uw_saved *saved)
+static enum uw_code_kind code_kind_of_row(struct uw_space *space, const struct uw_module *module,
+					  const struct uw_fde *fde, struct uw_code *code,
+					  struct uw_saved *saved)
 {
 	const struct uw_machine *machine = uw_machine_of(module->elf.arch);
 	struct uw_quick rules;
 	struct uw_row row;
 
-	if (uw_cfi_row(fde, code->rva, &row) != UW_CFI_OK)
+	if (uw_cfi_row_within(fde, code->rva, &row, &space->cache->effort) != UW_CFI_OK)
 		return UW_CODE_BAD;
 	if (row.reg[machine->ra].kind == UW_RULE_UNDEFINED)
 		return UW_CODE_ROOT;
@@ -212,6 +213,12 @@ static enum uw_code_kind code_kind_of_row(const struct uw_module *module, const 
 		return UW_CODE_ROW;
 	code_take(code, saved, &rules);
 	return UW_CODE_COMMON;
+}
+
+/* Whether the walk has evaluated as much as one may. */
+static bool code_is_spent(const struct uw_space *space)
+{
+	return space->cache->effort > UW_CFI_EFFORT_MAX;
 }
 
 static enum uw_code_kind code_kind(struct uw_space *space, bool exact, struct uw_code *code,
@@ -230,6 +237,8 @@ static enum uw_code_kind code_kind(struct uw_space *space, bool exact, struct uw
 	module = mapping->module;
 	if (!module || module->elf.arch != space->arch)
 		return UW_CODE_NONE;
+	if (code_is_spent(space))
+		return UW_CODE_BAD;
 	if (code_find_quick(space, module, exact, code, saved))
 		return UW_CODE_COMMON;
 	switch (uw_module_find(module, code->rva, &fde, &gap)) {
@@ -247,7 +256,7 @@ static enum uw_code_kind code_kind(struct uw_space *space, bool exact, struct uw
 	if (!exact && code->rva == fde.start && code_is_goexit(space, code->ip))
 		return UW_CODE_ROOT;
 	code_set_function(code, fde.start);
-	return code_kind_of_row(module, &fde, code, saved);
+	return code_kind_of_row(space, module, &fde, code, saved);
 }
 
 void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, bool exact)
@@ -261,5 +270,7 @@ void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, boo
 				 .key = uw_cache_key(space->epoch, exact),
 				 .plain = UW_PLAIN_NOT};
 	code->kind = (uint8_t)code_kind(space, exact, code, saved);
+	if (code_is_spent(space))
+		code->key = 0;
 	space->counts.cache_misses++;
 }

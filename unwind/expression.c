@@ -380,7 +380,8 @@ enum uw_step uw_expression_eval(const uint8_t *bytes, size_t size, const uint64_
 		if (!run_constant(&evaluation, op) && !run_binary(&evaluation, op) &&
 		    !run_unary(&evaluation, op))
 			run_other(&evaluation, op);
-		if (evaluation.code.failed || steps == STEPS_MAX)
+		if (evaluation.code.failed || steps == STEPS_MAX ||
+		    ++memory->operations > UW_OPERATIONS_MAX)
 			fail(&evaluation, UW_STEP_BAD);
 		if (evaluation.result != UW_STEP_OK)
 			return evaluation.result;

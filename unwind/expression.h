@@ -8,7 +8,8 @@
  * Evaluates the size bytes of an expression over a frame's registers; values are words of
  * memory->word bytes. The stack starts empty, or
  * with *initial where initial is not NULL. bias is added to DW_OP_addr. The number of operations is
- * bounded. Returns UW_STEP_OK, UW_STEP_READ or UW_STEP_BAD.
+ * bounded, and so is memory->operations, which grows by them. Returns UW_STEP_OK, UW_STEP_READ or
+ * UW_STEP_BAD.
  */
 enum uw_step uw_expression_eval(const uint8_t *bytes, size_t size, const uint64_t *initial,
 				uint64_t bias, const struct uw_state *state,

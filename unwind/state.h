@@ -16,6 +16,11 @@ struct uw_state {
 	bool exact; /* ip is not a return address: the leaf, or what a signal interrupted */
 };
 
+enum {
+	/* Of expressions, in one walk: half a millisecond. A frame takes 50 at most. */
+	UW_OPERATIONS_MAX = 128 * 1024
+};
+
 /* Memory as the sample holds it: the copied stack, and what the mapped files cannot have changed.
  */
 struct uw_memory {
@@ -23,6 +28,7 @@ struct uw_memory {
 	const struct uw_mapping *mapping; /* of the frame's code; NULL: none */
 	uint64_t failed;                  /* address of the last read that failed */
 	uint8_t word;                     /* the machine's: uw_machine.word */
+	uint32_t operations;              /* of expressions, in the walk so far */
 };
 
 /* A word of a copy, at an offset that holds one. */

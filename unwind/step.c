@@ -201,16 +201,17 @@ static enum uw_step apply_row(struct application *apply, const struct uw_machine
 }
 
 /* Evaluates the rules of the state's address. */
-static bool row_evaluate(const struct uw_mapping *mapping, const struct uw_state *state,
-			 struct uw_cached_row *cached)
+static bool row_evaluate(struct uw_space *space, const struct uw_mapping *mapping,
+			 const struct uw_state *state, struct uw_cached_row *cached)
 {
 	uint64_t rva = mapping->rva + (state->ip - !state->exact - mapping->start);
 	struct uw_cfi_gap gap;
 	struct uw_fde fde;
 
-	/* Both succeeded when the code's kind was found, and modules do not change. */
+	/* Both succeeded when the code's kind was found, and modules do not change; but the walk
+	   may have spent too much since. */
 	if (uw_module_find(mapping->module, rva, &fde, &gap) != UW_CFI_OK ||
-	    uw_cfi_row(&fde, rva, &cached->row) != UW_CFI_OK)
+	    uw_cfi_row_within(&fde, rva, &cached->row, &space->cache->effort) != UW_CFI_OK)
 		return false;
 	cached->signal = fde.signal;
 	return true;
@@ -233,7 +234,7 @@ static const struct uw_cached_row *row_find(struct uw_space *space,
 	if (cache->rows && cached->ip == state->ip && cached->key == key)
 		return cached;
 	cached->key = 0;
-	if (!row_evaluate(mapping, state, cached))
+	if (!row_evaluate(space, mapping, state, cached))
 		return NULL;
 	cached->ip = state->ip;
 	cached->key = key;

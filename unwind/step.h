@@ -100,6 +100,7 @@ struct uw_rule_cache {
 	struct uw_cached_row *rows; /* NULL until needed, as is calls */
 	struct uw_call *calls;
 	struct uw_functions *functions; /* rows.h; as rows, NULL until needed */
+	uint32_t effort;                /* of the walk: see uw_cfi_row_within */
 };
 
 struct uw_rule_cache *uw_rule_cache_create(void); /* one reference; NULL: out of memory */
@@ -121,7 +122,8 @@ static inline uint16_t uw_cache_key(uint16_t epoch, bool exact)
 /* What precedes a return address. Valid until the next call; NULL: out of memory. */
 const struct uw_call *uw_call_find(struct uw_space *space, uint64_t ra);
 
-/* Fills the slot of ip: the slow part of uw_code_find. */
+/* Fills the slot of ip: the slow part of uw_code_find. Where the walk has spent what it may, what
+   it finds is not kept. */
 void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, bool exact);
 
 /* Valid as long as code is. */

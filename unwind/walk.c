@@ -318,6 +318,7 @@ static enum uw_stop walk_run(struct uw_walk *walk, struct uw_history *history, s
 	bool arrived = true;
 	enum uw_stop stop;
 
+	walk->cache->effort = 0;
 	walk->code = walk_find(walk);
 	do {
 		if (arrived && walk->count == walk->max)
@@ -355,6 +356,7 @@ static void walk_begin(struct uw_walk *walk, struct uw_space *space, const struc
 
 	walk->space = space;
 	walk->cache = space->cache;
+	walk->cache->effort = 0;
 	walk->machine = machine;
 	walk->memory = (struct uw_memory){.stack = stack, .word = machine->word};
 	walk->ip = regs->value[machine->ip];

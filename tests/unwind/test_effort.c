@@ -1,0 +1,264 @@
+/* What a walk may cost at most, whatever a file's unwind information asks for. */
+#include "tests/unwind/capture.h"
+#include "unwind/cfi_code.h"
+#include "unwind/reader.h"
+#include "unwind/unwind.h"
+
+#include <check.h>
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+	REG_NUM_RSP = 7,
+	REG_NUM_RIP = 16,
+	CODE_SIZE = 0x1000,
+	FRAME_SIZE = 256 * 1024,
+	SITES = 64, /* of calls: more than rows are kept */
+	DEPTH = 1000,
+	WALKS = 1000
+};
+
+struct file {
+	Elf64_Ehdr ehdr;
+	Elf64_Phdr phdr[2];
+	uint8_t hdr[8];
+	uint8_t code[CODE_SIZE]; /* one function */
+	uint8_t frame[FRAME_SIZE];
+};
+
+static const uint64_t load = 0x400000, base = UINT64_C(0x7ffc00000000);
+static struct file file;
+static size_t frame_size;
+static struct uw_space *space;
+static uint64_t words[2 * DEPTH + 2];
+static const struct uw_stack stack = {.base = UINT64_C(0x7ffc00000000),
+				      .bytes = (const uint8_t *)words,
+				      .size = sizeof(words),
+				      .requested = sizeof(words)};
+
+static void put(const void *bytes, size_t size)
+{
+	ck_assert_uint_le(frame_size + size, sizeof(file.frame));
+	memcpy(file.frame + frame_size, bytes, size);
+	frame_size += size;
+}
+
+static void put_u32(uint32_t value)
+{
+	put(&value, sizeof(value));
+}
+
+static void put_length(size_t start)
+{
+	uint32_t length;
+
+	while (frame_size % 8 != 0)
+		put("", 1);
+	length = (uint32_t)(frame_size - start - 4);
+	memcpy(file.frame + start, &length, sizeof(length));
+}
+
+/* CFA = rsp + 8, rip below it. */
+static void put_cie(void)
+{
+	static const uint8_t rest[] = {1, 'z',          'R',  0,           1, 0x78,      16,
+				       1, UW_PE_ABSPTR, 0x0c, REG_NUM_RSP, 8, 0x80 | 16, 1};
+
+	put_u32(0);
+	put_u32(0);
+	put(rest, sizeof(rest));
+	put_length(0);
+}
+
+/* The prologue, times the repeated instructions, and a frame of 16 bytes. */
+static void put_fde(const void *first, size_t first_size, const void *repeated, size_t size,
+		    size_t times)
+{
+	const uint64_t range[] = {offsetof(struct file, code), CODE_SIZE};
+	size_t start = frame_size;
+
+	put_u32(0);
+	put_u32((uint32_t)start + 4);
+	put(range, sizeof(range));
+	put("", 1);
+	put(first, first_size);
+	for (size_t i = 0; i < times; i++)
+		put(repeated, size);
+	put((const uint8_t[]){0x41, UW_CFA_DEF_CFA_OFFSET, 16}, 3);
+	put_length(start);
+}
+
+static void make_space(const void *first, size_t first_size, const void *repeated, size_t size,
+		       size_t times)
+{
+	uint32_t frame_at = offsetof(struct file, frame) - offsetof(struct file, hdr) - 4;
+	struct uw_module *module = NULL;
+
+	memset(&file, 0, sizeof(file));
+	frame_size = 0;
+	memcpy(file.ehdr.e_ident, ELFMAG, SELFMAG);
+	file.ehdr.e_ident[EI_CLASS] = ELFCLASS64;
+	file.ehdr.e_ident[EI_DATA] = ELFDATA2LSB;
+	file.ehdr.e_machine = EM_X86_64;
+	file.ehdr.e_phoff = offsetof(struct file, phdr);
+	file.ehdr.e_phnum = 2;
+	file.ehdr.e_phentsize = sizeof(Elf64_Phdr);
+	file.phdr[0] =
+		(Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = sizeof(file)};
+	file.phdr[1] = (Elf64_Phdr){.p_type = PT_GNU_EH_FRAME,
+				    .p_offset = offsetof(struct file, hdr),
+				    .p_vaddr = offsetof(struct file, hdr),
+				    .p_filesz = sizeof(file.hdr)};
+	memcpy(file.hdr, (const uint8_t[]){1, UW_PE_PCREL | UW_PE_SDATA4, 0xff, 0xff}, 4);
+	memcpy(file.hdr + 4, &frame_at, sizeof(frame_at));
+	put_cie();
+	put_fde(first, first_size, repeated, size, times);
+	ck_assert_int_eq(uw_module_from_memory(&file, sizeof(file), &module), 0);
+	space = uw_space_create(UW_ARCH_X86_64);
+	ck_assert_int_eq(uw_space_map(space, load, load + sizeof(file), 0, module, 1), 0);
+	uw_module_unref(module);
+	for (size_t i = 0; i <= DEPTH; i++)
+		words[2 * i + 1] = load + offsetof(struct file, code) + 0x10 + i % SITES * 8;
+}
+
+static void teardown(void)
+{
+	uw_space_destroy(space);
+	space = NULL;
+}
+
+static size_t walk(enum uw_stop *stop)
+{
+	static struct uw_frame frames[UW_DEPTH_MAX];
+	struct uw_regs regs = {.value = {[REG_NUM_RSP] = base,
+					 [REG_NUM_RIP] = load + offsetof(struct file, code) + 8}};
+
+	return uw_walk(space, &regs, &stack, frames, UW_DEPTH_MAX, stop);
+}
+
+/* CPU time in seconds of that many walks, which all end as the first one. */
+static double walk_often(size_t walks, enum uw_stop expected)
+{
+	clock_t start = clock();
+	enum uw_stop stop;
+
+	for (size_t i = 0; i < walks; i++) {
+		walk(&stop);
+		ck_assert(stop == expected);
+	}
+	return (double)(clock() - start) / CLOCKS_PER_SEC;
+}
+
+/* Half of it was seen. Tools that watch each access take what they take. */
+static void assert_quick(double seconds)
+{
+#if defined(__SANITIZE_ADDRESS__)
+	double bound = 30;
+#else
+	double bound = capture_under_valgrind() ? 60 : 1;
+#endif
+
+	ck_assert_msg(seconds < bound, "%d walks took %.3f s", WALKS, seconds);
+}
+
+/* Not of the common form: rax is an offset from the CFA. */
+static const uint8_t unusual[] = {UW_CFA_VAL_OFFSET, 0, 0};
+static const uint8_t copies[] = {UW_CFA_REMEMBER_STATE, UW_CFA_RESTORE_STATE};
+
+START_TEST(copied_rows)
+{
+	double seconds;
+
+	make_space(unusual, sizeof(unusual), copies, sizeof(copies), 32000);
+	seconds = walk_often(WALKS, UW_STOP_BAD_INFO);
+	assert_quick(seconds);
+}
+END_TEST
+
+START_TEST(many_instructions)
+{
+	double seconds;
+
+	make_space(unusual, sizeof(unusual), (const uint8_t[]){0x80 | 3, 2}, 2, 32000);
+	seconds = walk_often(WALKS, UW_STOP_BAD_INFO);
+	assert_quick(seconds);
+}
+END_TEST
+
+/* The CFA is what a long expression says, after 900 operations that do nothing. */
+START_TEST(long_expressions)
+{
+	uint8_t first[904] = {UW_CFA_DEF_CFA_EXPRESSION, 0x85, 0x07};
+	double seconds;
+
+	memset(first + 3, 0x96, sizeof(first) - 3);
+	first[sizeof(first) - 2] = 0x77; /* rsp + 16 */
+	first[sizeof(first) - 1] = 16;
+	make_space(first, sizeof(first), "", 1, 0);
+	seconds = walk_often(WALKS, UW_STOP_BAD_INFO);
+	assert_quick(seconds);
+}
+END_TEST
+
+START_TEST(large_program)
+{
+	enum uw_stop stop;
+
+	make_space(unusual, sizeof(unusual), copies, sizeof(copies), 33000);
+	ck_assert_uint_eq(walk(&stop), 1);
+	ck_assert_int_eq(stop, UW_STOP_BAD_INFO);
+}
+END_TEST
+
+/* What programs have is far from the limit: the whole depth, at each of the call sites. */
+START_TEST(enough)
+{
+	enum uw_stop stop;
+
+	make_space(unusual, sizeof(unusual), copies, sizeof(copies), 5);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_uint_eq(walk(&stop), DEPTH + 2);
+		ck_assert_int_eq(stop, UW_STOP_TRUNCATED);
+	}
+}
+END_TEST
+
+/* What one walk had no time for, the next one may find. */
+START_TEST(the_next_walk)
+{
+	enum uw_stop stop;
+	size_t first, second;
+
+	make_space(unusual, sizeof(unusual), copies, sizeof(copies), 1000);
+	first = walk(&stop);
+	ck_assert_int_eq(stop, UW_STOP_BAD_INFO);
+	second = walk(&stop);
+	ck_assert_int_eq(stop, UW_STOP_BAD_INFO);
+	ck_assert_uint_gt(first, 5);
+	ck_assert_uint_ge(second, first);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("unwind effort");
+	TCase *tcase = tcase_create("effort");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(tcase, NULL, teardown);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, copied_rows);
+	tcase_add_test(tcase, many_instructions);
+	tcase_add_test(tcase, long_expressions);
+	tcase_add_test(tcase, large_program);
+	tcase_add_test(tcase, enough);
+	tcase_add_test(tcase, the_next_walk);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

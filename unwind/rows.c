@@ -7,7 +7,8 @@
 enum {
 	LOG_TABLES = 10,
 	LOG_HINTS = 12,
-	HINT_SHIFT = 6 /* code in a block of 64 bytes is nearly always one function's */
+	HINT_SHIFT = 6,      /* code in a block of 64 bytes is nearly always one function's */
+	BYTES_PER_EFFORT = 2 /* nearly all instructions have two or three */
 };
 
 struct uw_rows {
@@ -76,9 +77,10 @@ static void rows_fill(struct uw_functions *functions, const struct uw_fde *fde,
 }
 
 /* Takes the table's place for another function. */
-static void rows_build(struct uw_functions *functions, struct uw_module *module, size_t entry,
+static void rows_build(struct uw_rule_cache *cache, struct uw_module *module, size_t entry,
 		       struct uw_rows *table)
 {
+	struct uw_functions *functions = cache->functions;
 	const struct uw_cfi *cfi = &module->cfi;
 	struct uw_fde fde;
 
@@ -89,6 +91,7 @@ static void rows_build(struct uw_functions *functions, struct uw_module *module,
 		functions->wanted = uw_module_ref(module);
 	if (!uw_cfi_entry_read(cfi, entry, NULL, &fde))
 		return;
+	cache->effort += (uint32_t)(uw_reader_left(&fde.code) / BYTES_PER_EFFORT);
 	table->start = fde.start;
 	table->end = table->limit = fde.end;
 	if (entry + 1 < uw_cfi_count(cfi) && uw_cfi_entry_start(cfi, entry + 1) < fde.end)
@@ -106,9 +109,9 @@ static bool rows_hold(const struct uw_rows *table, const struct uw_module *modul
 }
 
 /* The table of the function at rva, where it is known, or can be. */
-static struct uw_rows *rows_of(struct uw_functions *functions, struct uw_module *module,
-			       uint64_t rva)
+static struct uw_rows *rows_of(struct uw_rule_cache *cache, struct uw_module *module, uint64_t rva)
 {
+	struct uw_functions *functions = cache->functions;
 	uint64_t block = ((uintptr_t)module >> 4) * 0x10001 + (rva >> HINT_SHIFT);
 	uint16_t *hint = &functions->hints[uw_cache_index(block, false, LOG_HINTS)];
 	struct uw_rows *table = &functions->tables[*hint];
@@ -121,7 +124,7 @@ static struct uw_rows *rows_of(struct uw_functions *functions, struct uw_module 
 	index = uw_cache_index((uintptr_t)module + entry, false, LOG_TABLES);
 	table = &functions->tables[index];
 	if (table->module != module || table->entry != entry)
-		rows_build(functions, module, entry, table);
+		rows_build(cache, module, entry, table);
 	*hint = (uint16_t)index;
 	return rows_hold(table, module, rva) ? table : NULL;
 }
@@ -150,7 +153,7 @@ bool uw_rows_find(struct uw_rule_cache *cache, struct uw_module *module, uint64_
 
 	if (!cache->functions)
 		cache->functions = calloc(1, sizeof(*cache->functions));
-	table = cache->functions ? rows_of(cache->functions, module, rva) : NULL;
+	table = cache->functions ? rows_of(cache, module, rva) : NULL;
 	if (!table || table->count == 0)
 		return false;
 	row = rows_search(table, rva - table->start);

@@ -115,6 +115,18 @@ static bool code_is_goexit(struct uw_space *space, uint64_t ip)
 	       bytes[0] == 0x90 && bytes[1] == 0xe8 && bytes[6] == 0x90;
 }
 
+/* mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi; je: __start_context, which glibc's makecontext
+   gives a coroutine's function for its return address. No call ends there either. */
+static bool code_is_start_context(struct uw_space *space, uint64_t ip)
+{
+	static const uint8_t code[] = {0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c,
+				       0x24, 0x48, 0x85, 0xff, 0x74};
+	uint8_t bytes[sizeof(code)];
+
+	return space->arch == UW_ARCH_X86_64 && uw_code_read(space, ip, bytes, sizeof(bytes)) &&
+	       memcmp(bytes, code, sizeof(code)) == 0;
+}
+
 /* Code of a module that no FDE describes. */
 static enum uw_code_kind code_kind_without_cfi(struct uw_space *space,
 					       const struct uw_module *module, uint64_t ip,
@@ -124,7 +136,7 @@ static enum uw_code_kind code_kind_without_cfi(struct uw_space *space,
 	/* A sample may also find the stub between its two instructions, of 7 and 2 bytes. */
 	if (code_is_sigreturn(space, ip) || (exact && code_is_sigreturn(space, ip - 7)))
 		return UW_CODE_SIGRETURN;
-	if (!exact && code_is_goexit(space, ip))
+	if (!exact && (code_is_goexit(space, ip) || code_is_start_context(space, ip)))
 		return UW_CODE_ROOT;
 	if (gap_is_entry(module, gap, rva))
 		return UW_CODE_ENTRY;

@@ -118,7 +118,7 @@ static bool record_is_ordered(struct uw_space *space, bool exact, uint64_t fp,
 }
 
 /* Whether a call precedes the return address, as far as the code can be read: an unreadable one
-   may. No call leads to where goroutines end. */
+   may. No call leads to where goroutines and coroutines end. */
 static bool record_follows_call(struct uw_space *space, const struct record *record, bool *readable)
 {
 	const struct uw_call *call = uw_call_find(space, record->ra);

@@ -172,6 +172,30 @@ START_TEST(coroutine_with_history)
 }
 END_TEST
 
+static ucontext_t outside, inside;
+
+static void run_inside(void)
+{
+	CAPTURE(&sample);
+	swapcontext(&inside, &outside);
+}
+
+/* Its return address is in code that says nothing of where it came from. */
+START_TEST(context)
+{
+	static char room[64 * 1024] __attribute__((aligned(16)));
+	enum uw_stop stop;
+
+	ck_assert_int_eq(getcontext(&inside), 0);
+	inside.uc_stack = (stack_t){.ss_sp = room, .ss_size = sizeof(room)};
+	inside.uc_link = &outside;
+	makecontext(&inside, run_inside, 0);
+	ck_assert_int_eq(swapcontext(&outside, &inside), 0);
+	ck_assert_uint_eq(walk(&stop), 2);
+	ck_assert_int_eq(stop, UW_STOP_ROOT);
+}
+END_TEST
+
 static uint64_t loader_entry(void)
 {
 	uint64_t at = getauxval(AT_BASE);
@@ -267,6 +291,7 @@ int main(void)
 	tcase_add_test(tcase, undescribed_push);
 	tcase_add_test(tcase, coroutine);
 	tcase_add_test(tcase, coroutine_with_history);
+	tcase_add_test(tcase, context);
 	tcase_add_test(tcase, entry);
 	tcase_add_test(tcase, entry_that_was_called);
 	tcase_add_test(tcase, beyond_the_copy);

@@ -139,7 +139,9 @@ static bool history_push(struct uw_history *history, const struct uw_frame *fram
 	history->past[history->count++] =
 		(struct uw_past){.frame = *frame,
 				 .fp = note->fp,
-				 .fp_slot = caller_needs_fp && saved ? note->slot : 0,
+				 .fp_slot = (caller_needs_fp || note->in_order) && saved
+						    ? note->slot
+						    : 0,
 				 .by_convention = past_by_convention(caller, frame),
 				 .needs_fp = note->uses_fp || (caller_needs_fp && !saved)};
 	return true;

@@ -28,6 +28,7 @@ struct uw_note {
 	uint8_t root;  /* UW_NOTE_END: enum uw_root */
 	uint8_t zeros; /* UW_NOTE_END: words that are 0, right below what uw_root_check looks at */
 	bool uses_fp;  /* the step reads the frame pointer */
+	bool in_order; /* it asks something of the saved one */
 };
 
 /* A frame that is kept. Stack pointers grow from frame to frame towards the root, and what is read

@@ -237,7 +237,7 @@ static void walk_note(const struct uw_walk *walk, uint8_t kind, uint64_t fp, boo
 				 .kind = is_end ? UW_NOTE_END : UW_NOTE_STEP,
 				 .root = walk->root};
 	if (kind == UW_CODE_NONE && walk->source == UW_SOURCE_FRAME_POINTER) {
-		note->uses_fp = true;
+		note->uses_fp = note->in_order = true;
 		note->zeros = 2;
 		note->slot = fp;
 	} else if (kind == UW_CODE_ENTRY && is_end && walk->root == UW_ROOT_ENTRY) {

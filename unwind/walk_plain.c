@@ -43,6 +43,7 @@ plain_run(const struct uw_walk *walk, struct plain *at, struct uw_history *histo
 			at->note->kind = UW_NOTE_STEP;
 			at->note->zeros = 1;
 			at->note->uses_fp = code->plain >> 7;
+			at->note->in_order = false;
 			at->note++;
 		}
 		/* No branch on what is saved: see uw_state_restore_saved. */

@@ -180,19 +180,51 @@ static void run_inside(void)
 	swapcontext(&inside, &outside);
 }
 
-/* Its return address is in code that says nothing of where it came from. */
-START_TEST(context)
+static void run_context(void)
 {
 	static char room[64 * 1024] __attribute__((aligned(16)));
-	enum uw_stop stop;
 
 	ck_assert_int_eq(getcontext(&inside), 0);
 	inside.uc_stack = (stack_t){.ss_sp = room, .ss_size = sizeof(room)};
 	inside.uc_link = &outside;
 	makecontext(&inside, run_inside, 0);
 	ck_assert_int_eq(swapcontext(&outside, &inside), 0);
+}
+
+/* Its return address is in code that says nothing of where it came from. */
+START_TEST(context)
+{
+	enum uw_stop stop;
+
+	run_context();
 	ck_assert_uint_eq(walk(&stop), 2);
 	ck_assert_int_eq(stop, UW_STOP_ROOT);
+}
+END_TEST
+
+/* Steps by frame pointer ask that the saved one is in order, which nobody further out may need. */
+START_TEST(records_with_history)
+{
+	struct uw_history *history = uw_history_create();
+	enum uw_stop stop;
+	size_t reused;
+
+	run_context();
+	ck_assert_uint_eq(walk(&stop), 2);
+	ck_assert_int_eq(uw_space_map(space, 0x10000, 0x20000, 0, NULL, 99), 0);
+	regs.value[REG_NUM_RIP] = (uintptr_t)returning;
+	regs.value[REG_NUM_RBP] = base + 16;
+	words[0] = 0x11000;
+	words[2] = base + 48;
+	words[3] = 0x12000;
+	words[7] = frames[1].ip;
+	for (size_t i = 0; i < 3; i++) {
+		words[6] = i < 2 ? 0 : base;
+		uw_walk_reuse(space, history, &regs, &stack, frames, UW_DEPTH_MAX, &stop, &reused);
+		ck_assert_int_eq(stop, i < 2 ? UW_STOP_ROOT : UW_STOP_NO_INFO);
+		ck_assert_uint_eq(reused, i == 1 ? 2 : 0);
+	}
+	uw_history_destroy(history);
 }
 END_TEST
 
@@ -292,6 +324,7 @@ int main(void)
 	tcase_add_test(tcase, coroutine);
 	tcase_add_test(tcase, coroutine_with_history);
 	tcase_add_test(tcase, context);
+	tcase_add_test(tcase, records_with_history);
 	tcase_add_test(tcase, entry);
 	tcase_add_test(tcase, entry_that_was_called);
 	tcase_add_test(tcase, beyond_the_copy);

@@ -8,6 +8,7 @@
 #define UNWIND_CFI_H
 
 #include "unwind/reader.h"
+#include "unwind/section.h"
 #include "unwind/unwind.h"
 
 /* An FDE by the address of its code: an index for modules without a usable search table. */
@@ -18,10 +19,12 @@ struct uw_cfi_entry {
 
 struct uw_cfi {
 	enum uw_arch arch;
-	struct uw_span frame;       /* .eh_frame or .debug_frame; size 0: there is none */
-	bool is_debug;              /* frame is .debug_frame (DWARF 5, section 6.4.1) */
-	struct uw_span table;       /* entries of .eh_frame_hdr, 8 bytes each; size 0: use index */
-	uint64_t hdr_rva;           /* base of the table's offsets */
+	struct uw_span frame; /* .eh_frame or .debug_frame; size 0: there is none */
+	struct uw_section
+		*section;     /* what the frame's bytes are read through; NULL: all are read */
+	bool is_debug;        /* frame is .debug_frame (DWARF 5, section 6.4.1) */
+	struct uw_span table; /* entries of .eh_frame_hdr, 8 bytes each; size 0: use index */
+	uint64_t hdr_rva;     /* base of the table's offsets */
 	struct uw_cfi_entry *index; /* owned; sorted by start */
 	size_t index_count;
 };
@@ -36,6 +39,10 @@ void uw_cfi_finish(struct uw_cfi *cfi);
 /* How many FDEs there are, and how much code they describe. */
 size_t uw_cfi_count(const struct uw_cfi *cfi);
 uint64_t uw_cfi_covered(const struct uw_cfi *cfi);
+
+/* How many FDEs the search table has by what .eh_frame_hdr, of which hdr may be just the start,
+   says; 0: none that is of the common form. */
+uint64_t uw_cfi_hdr_count(const struct uw_span *hdr);
 
 /* Where .eh_frame starts according to .eh_frame_hdr; false when the header does not say. */
 bool uw_cfi_hdr_frame(const struct uw_span *hdr, uint64_t *frame_rva);

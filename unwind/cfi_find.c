@@ -6,7 +6,8 @@
 
 enum {
 	HDR_ENTRY_SIZE = 8,
-	CIE_VERSION_GCC = 1, /* what .eh_frame uses; DWARF 3 and 4 number theirs 3 and 4 */
+	LENGTH_SIZE_MAX = 12, /* of a record: the wide form */
+	CIE_VERSION_GCC = 1,  /* what .eh_frame uses; DWARF 3 and 4 number theirs 3 and 4 */
 	AUGMENTATION_MAX = 16
 };
 
@@ -30,14 +31,23 @@ struct record {
 	bool is_terminator;
 };
 
+/* Makes sure that the bytes of the frame are there to be looked at. */
+static bool frame_has(const struct uw_cfi *cfi, uint64_t offset, uint64_t size)
+{
+	return !cfi->section || uw_section_want(cfi->section, offset, size);
+}
+
 /* Returns false where no whole record starts at offset. */
 static bool record_read(const struct uw_cfi *cfi, uint64_t offset, struct record *record)
 {
 	struct uw_reader reader = uw_reader_of(&cfi->frame, offset, UINT64_MAX);
-	uint64_t length = uw_read_u32(&reader);
-	uint64_t pointer_offset, pointer;
-	bool wide = length == UINT32_MAX;
+	uint64_t length, pointer_offset, pointer;
+	bool wide;
 
+	if (!frame_has(cfi, offset, LENGTH_SIZE_MAX))
+		return false;
+	length = uw_read_u32(&reader);
+	wide = length == UINT32_MAX;
 	if (wide)
 		length = uw_read_u64(&reader);
 	if (reader.failed)
@@ -47,7 +57,7 @@ static bool record_read(const struct uw_cfi *cfi, uint64_t offset, struct record
 	record->is_terminator = length == 0;
 	if (record->is_terminator)
 		return true;
-	if (length > uw_reader_left(&reader))
+	if (length > uw_reader_left(&reader) || !frame_has(cfi, pointer_offset, length))
 		return false;
 	reader.end = reader.at + length;
 	if (cfi->is_debug) {
@@ -266,6 +276,25 @@ static bool table_is_sorted(const struct uw_cfi *cfi)
 	return sorted;
 }
 
+/* Reads up to the table; its number of entries is 0 where it is not of the common form. */
+static uint64_t hdr_count(const struct uw_span *span, struct hdr *hdr)
+{
+	uint64_t count;
+
+	if (!hdr_read(span, hdr) || hdr->count_encoding == UW_PE_OMIT ||
+	    hdr->table_encoding != (UW_PE_DATAREL | UW_PE_SDATA4))
+		return 0;
+	count = uw_read_pointer(&hdr->rest, hdr->count_encoding, span->rva);
+	return hdr->rest.failed ? 0 : count;
+}
+
+uint64_t uw_cfi_hdr_count(const struct uw_span *hdr)
+{
+	struct hdr fields;
+
+	return hdr_count(hdr, &fields);
+}
+
 int uw_cfi_init(struct uw_cfi *cfi, const struct uw_span *hdr)
 {
 	struct hdr fields;
@@ -277,12 +306,8 @@ int uw_cfi_init(struct uw_cfi *cfi, const struct uw_span *hdr)
 	cfi->index_count = 0;
 	if (cfi->frame.size == 0)
 		return 0;
-	if (!hdr_read(hdr, &fields) || fields.count_encoding == UW_PE_OMIT ||
-	    fields.table_encoding != (UW_PE_DATAREL | UW_PE_SDATA4))
-		return index_build(cfi);
-	count = uw_read_pointer(&fields.rest, fields.count_encoding, hdr->rva);
-	if (fields.rest.failed || count == 0 ||
-	    count > uw_reader_left(&fields.rest) / HDR_ENTRY_SIZE)
+	count = hdr_count(hdr, &fields);
+	if (count == 0 || count > uw_reader_left(&fields.rest) / HDR_ENTRY_SIZE)
 		return index_build(cfi);
 	cfi->table.bytes = fields.rest.at;
 	cfi->table.size = (size_t)count * HDR_ENTRY_SIZE;

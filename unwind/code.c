@@ -251,6 +251,7 @@ static enum uw_code_kind code_kind(struct uw_space *space, bool exact, struct uw
 		return UW_CODE_NONE;
 	if (code_is_spent(space))
 		return UW_CODE_BAD;
+	uw_module_load(module);
 	if (code_find_quick(space, module, exact, code, saved))
 		return UW_CODE_COMMON;
 	switch (uw_module_find(module, code->rva, &fde, &gap)) {

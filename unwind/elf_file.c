@@ -10,7 +10,15 @@
 enum {
 	SEGMENTS_MAX = 4096, /* program headers that are looked at */
 	SECTION_NAME_MAX = 16,
-	NOTES_SIZE_MAX = 64 * 1024
+	NOTES_SIZE_MAX = 256 * 1024, /* of all notes of a file; build-ids stand among the first */
+	NOTES_SIZE_MIN = 1024        /* what a place with notes counts at least */
+};
+
+/* What reading the headers of one file takes: they stand in up to three places at a time. */
+struct parse {
+	struct uw_elf *elf;
+	struct uw_window headers, notes, names;
+	uint64_t notes_left; /* bytes that may still be looked at */
 };
 
 bool uw_elf_read(const struct uw_elf *elf, uint64_t offset, void *bytes, uint64_t size)
@@ -70,34 +78,45 @@ static bool name_is(const char name[static 4], uint32_t size)
 	return size == 4 && memcmp(name, ELF_NOTE_GNU, 4) == 0;
 }
 
+/* Whether the note, whose name starts at offset, is the build-id, which is taken. */
+static bool note_take(struct parse *parse, const Elf64_Nhdr *note, uint64_t offset)
+{
+	struct uw_elf *elf = parse->elf;
+	char name[4];
+
+	if (note->n_type != NT_GNU_BUILD_ID || note->n_descsz == 0 ||
+	    note->n_descsz > UW_BUILD_ID_MAX || note->n_namesz != sizeof(name) ||
+	    !uw_window_read(elf, &parse->notes, offset, name, sizeof(name)) ||
+	    !name_is(name, note->n_namesz))
+		return false;
+	if (uw_window_read(elf, &parse->notes, offset + sizeof(name), elf->build_id,
+			   note->n_descsz))
+		elf->build_id_size = note->n_descsz;
+	return true;
+}
+
 /* Takes the build-id from the notes in [offset, offset + size); notes are 4-byte aligned, and those
    with other alignment (8: .note.gnu.property) stand in segments of their own. */
-static void elf_notes_read(struct uw_elf *elf, uint64_t offset, uint64_t size)
+static void notes_read(struct parse *parse, uint64_t offset, uint64_t size)
 {
 	Elf64_Nhdr note;
+	uint64_t cost;
 
-	if (elf->build_id_size != 0 || size > NOTES_SIZE_MAX)
+	if (parse->elf->build_id_size != 0)
 		return;
+	if (size > parse->notes_left)
+		size = parse->notes_left;
+	cost = size > NOTES_SIZE_MIN ? size : NOTES_SIZE_MIN;
+	parse->notes_left -= cost < parse->notes_left ? cost : parse->notes_left;
 	while (size >= sizeof(note)) {
-		uint64_t name_size, desc_size, total;
-		char name[4];
+		uint64_t total = sizeof(note);
 
-		if (!uw_elf_read(elf, offset, &note, sizeof(note)))
+		if (!uw_window_read(parse->elf, &parse->notes, offset, &note, sizeof(note)))
 			return;
-		name_size = ((uint64_t)note.n_namesz + 3) & ~UINT64_C(3);
-		desc_size = ((uint64_t)note.n_descsz + 3) & ~UINT64_C(3);
-		total = sizeof(note) + name_size + desc_size;
-		if (total > size)
+		total += ((uint64_t)note.n_namesz + 3) & ~UINT64_C(3);
+		total += ((uint64_t)note.n_descsz + 3) & ~UINT64_C(3);
+		if (total > size || note_take(parse, &note, offset + sizeof(note)))
 			return;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_descsz > 0 &&
-		    note.n_descsz <= UW_BUILD_ID_MAX && note.n_namesz == sizeof(name) &&
-		    uw_elf_read(elf, offset + sizeof(note), name, sizeof(name)) &&
-		    name_is(name, note.n_namesz)) {
-			if (uw_elf_read(elf, offset + sizeof(note) + name_size, elf->build_id,
-					note.n_descsz))
-				elf->build_id_size = note.n_descsz;
-			return;
-		}
 		offset += total;
 		size -= total;
 	}
@@ -109,7 +128,7 @@ static int elf_error(int error)
 	return -1;
 }
 
-static int elf_header_read(struct uw_elf *elf, Elf64_Ehdr *ehdr)
+static int elf_header_read(struct parse *parse)
 {
 	/* The machine and the class go together: x86-64 code in a 32-bit file (x32) has words of
 	   two sizes, and is not supported. */
@@ -123,7 +142,10 @@ static int elf_header_read(struct uw_elf *elf, Elf64_Ehdr *ehdr)
 		{EM_386, ELFCLASS32, UW_ARCH_I386},
 	};
 
-	if (uw_ehdr_read(elf, ehdr) < 0)
+	struct uw_elf *elf = parse->elf;
+	const Elf64_Ehdr *ehdr = &elf->header;
+
+	if (uw_ehdr_read(elf, &parse->headers, &elf->header) < 0)
 		return -1;
 	for (size_t i = 0; i < sizeof(supported) / sizeof(supported[0]); i++) {
 		if (ehdr->e_machine != supported[i].machine ||
@@ -158,27 +180,37 @@ static void elf_segment_add(struct uw_elf *elf, const Elf64_Phdr *phdr)
 	elf->segment_count++;
 }
 
-static int elf_segments_read(struct uw_elf *elf, const Elf64_Ehdr *ehdr)
+static void elf_phdr_take(struct parse *parse, const Elf64_Phdr *phdr)
 {
-	if (ehdr->e_phnum == 0 || ehdr->e_phnum > SEGMENTS_MAX)
+	struct uw_elf *elf = parse->elf;
+
+	if (phdr->p_type == PT_LOAD)
+		elf_segment_add(elf, phdr);
+	else if (phdr->p_type == PT_NOTE)
+		notes_read(parse, phdr->p_offset, phdr->p_filesz);
+	else if (phdr->p_type == PT_GNU_EH_FRAME)
+		elf->eh_frame_hdr =
+			(struct uw_piece){.offset = phdr->p_offset,
+					  .size = elf_clip(elf, phdr->p_offset, phdr->p_filesz),
+					  .rva = phdr->p_vaddr};
+}
+
+static int elf_segments_read(struct parse *parse)
+{
+	struct uw_elf *elf = parse->elf;
+	unsigned count = elf->header.e_phnum;
+
+	if (count == 0 || count > SEGMENTS_MAX)
 		return elf_error(EINVAL);
-	elf->segments = calloc(ehdr->e_phnum, sizeof(*elf->segments));
+	elf->segments = calloc(count, sizeof(*elf->segments));
 	if (!elf->segments)
 		return -1;
-	for (unsigned i = 0; i < ehdr->e_phnum; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		Elf64_Phdr phdr;
 
-		if (!uw_phdr_read(elf, ehdr, i, &phdr))
+		if (!uw_phdr_read(elf, &parse->headers, &elf->header, i, &phdr))
 			return elf_error(EINVAL);
-		if (phdr.p_type == PT_LOAD)
-			elf_segment_add(elf, &phdr);
-		else if (phdr.p_type == PT_NOTE)
-			elf_notes_read(elf, phdr.p_offset, phdr.p_filesz);
-		else if (phdr.p_type == PT_GNU_EH_FRAME)
-			elf->eh_frame_hdr = (struct uw_piece){.offset = phdr.p_offset,
-							      .size = elf_clip(elf, phdr.p_offset,
-									       phdr.p_filesz),
-							      .rva = phdr.p_vaddr};
+		elf_phdr_take(parse, &phdr);
 	}
 	return elf->segment_count ? 0 : elf_error(EINVAL);
 }
@@ -196,47 +228,78 @@ static void elf_section_take(struct uw_elf *elf, const Elf64_Shdr *shdr, const c
 		elf->debug_link = piece;
 	if (strcmp(name, ".debug_frame") == 0) {
 		elf->debug_frame = piece;
-		elf->debug_frame_compressed = shdr->sh_flags & SHF_COMPRESSED;
+		elf->debug_frame_packed =
+			shdr->sh_flags & SHF_COMPRESSED ? UW_COMPRESSION_ELF : UW_COMPRESSION_NONE;
 	}
 }
 
-/* Section headers are optional at run time, so a malformed table only means less information. */
-static void elf_sections_read(struct uw_elf *elf, const Elf64_Ehdr *ehdr)
+/* Reads the name of a section, as far as one of ours may be long. */
+static bool section_name_read(struct parse *parse, const Elf64_Shdr *names, const Elf64_Shdr *shdr,
+			      char name[static SECTION_NAME_MAX])
 {
+	uint64_t offset = names->sh_offset + shdr->sh_name;
+
+	if (shdr->sh_name >= names->sh_size || names->sh_offset > parse->elf->size)
+		return false;
+	return uw_window_read(parse->elf, &parse->names, offset, name,
+			      elf_clip(parse->elf, offset, SECTION_NAME_MAX - 1));
+}
+
+static void elf_sections_read(struct parse *parse)
+{
+	struct uw_elf *elf = parse->elf;
+	const Elf64_Ehdr *ehdr = &elf->header;
 	Elf64_Shdr names, shdr;
-	unsigned count = ehdr->e_shnum;
 
-	if (ehdr->e_shstrndx >= count || !uw_shdr_read(elf, ehdr, ehdr->e_shstrndx, &names))
+	elf->has_sections = true;
+	if (ehdr->e_shstrndx >= ehdr->e_shnum ||
+	    !uw_shdr_read(elf, &parse->headers, ehdr, ehdr->e_shstrndx, &names))
 		return;
-	for (unsigned i = 0; i < count; i++) {
+	for (unsigned i = 0; i < ehdr->e_shnum; i++) {
 		char name[SECTION_NAME_MAX] = "";
-		uint64_t size;
 
-		if (!uw_shdr_read(elf, ehdr, i, &shdr))
+		if (!uw_shdr_read(elf, &parse->headers, ehdr, i, &shdr))
 			return;
 		if (shdr.sh_type == SHT_NOTE)
-			elf_notes_read(elf, shdr.sh_offset, shdr.sh_size);
-		if (shdr.sh_type == SHT_NOBITS || shdr.sh_name >= names.sh_size ||
-		    names.sh_offset > elf->size)
-			continue;
-		size = elf_clip(elf, names.sh_offset + shdr.sh_name, sizeof(name) - 1);
-		if (uw_elf_read(elf, names.sh_offset + shdr.sh_name, name, size))
+			notes_read(parse, shdr.sh_offset, shdr.sh_size);
+		else if (shdr.sh_type != SHT_NOBITS &&
+			 section_name_read(parse, &names, &shdr, name))
 			elf_section_take(elf, &shdr, name);
 	}
 }
 
+static void parse_begin(struct parse *parse, struct uw_elf *elf)
+{
+	parse->elf = elf;
+	parse->headers.size = parse->notes.size = parse->names.size = 0;
+	parse->notes_left = NOTES_SIZE_MAX;
+}
+
+void uw_elf_take_sections(struct uw_elf *elf)
+{
+	struct parse parse;
+
+	if (elf->has_sections)
+		return;
+	parse_begin(&parse, elf);
+	elf_sections_read(&parse);
+}
+
+/* Sections wait until somebody asks, but for files whose segments do not tell the build-id. */
 static int elf_parse(struct uw_elf *elf)
 {
-	Elf64_Ehdr ehdr;
+	struct parse parse;
 
-	if (elf_header_read(elf, &ehdr) < 0 || elf_segments_read(elf, &ehdr) < 0) {
+	parse_begin(&parse, elf);
+	if (elf_header_read(&parse) < 0 || elf_segments_read(&parse) < 0) {
 		int error = errno;
 
 		uw_elf_finish(elf);
 		errno = error;
 		return -1;
 	}
-	elf_sections_read(elf, &ehdr);
+	if (elf->build_id_size == 0)
+		elf_sections_read(&parse);
 	return 0;
 }
 

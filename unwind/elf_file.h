@@ -5,6 +5,8 @@
 #include "unwind/reader.h"
 #include "unwind/unwind.h"
 
+#include <elf.h>
+
 enum {
 	UW_BUILD_ID_MAX = 64,
 	UW_FRAME_SIZE_MAX =
@@ -24,21 +26,30 @@ struct uw_piece {
 	uint64_t rva;
 };
 
+/* How a section is compressed. */
+enum uw_compression {
+	UW_COMPRESSION_NONE,
+	UW_COMPRESSION_ELF /* SHF_COMPRESSED: System V gABI, chapter 4, "Section compression" */
+};
+
 struct uw_elf {
 	int fd;         /* owned duplicate, or -1 for an image in memory */
 	uint8_t *image; /* owned; NULL for a file */
 	uint64_t size;
+	Elf64_Ehdr header; /* of a 32-bit file: widened */
 	enum uw_arch arch;
 	uint64_t entry;              /* e_entry: 0 when there is none */
 	struct uw_segment *segments; /* owned */
 	size_t segment_count;
 	struct uw_piece eh_frame_hdr; /* PT_GNU_EH_FRAME */
-	struct uw_piece eh_frame;     /* section .eh_frame */
-	struct uw_piece debug_frame;  /* section .debug_frame, as it is in the file */
-	bool debug_frame_compressed;  /* SHF_COMPRESSED */
-	struct uw_piece debug_link;   /* section .gnu_debuglink */
 	uint8_t build_id[UW_BUILD_ID_MAX];
 	size_t build_id_size;
+	/* What section headers tell, once they were read. */
+	bool has_sections;
+	struct uw_piece eh_frame;               /* section .eh_frame */
+	struct uw_piece debug_frame;            /* section .debug_frame, as it is in the file */
+	enum uw_compression debug_frame_packed; /* how that is compressed */
+	struct uw_piece debug_link;             /* section .gnu_debuglink */
 };
 
 /*
@@ -49,6 +60,10 @@ struct uw_elf {
 int uw_elf_open(struct uw_elf *elf, int fd);
 int uw_elf_from_memory(struct uw_elf *elf, const void *bytes, size_t size);
 void uw_elf_finish(struct uw_elf *elf);
+
+/* Reads the section headers, once. They are optional at run time, so a malformed table only means
+   less information. */
+void uw_elf_take_sections(struct uw_elf *elf);
 
 /* Reads exactly size bytes at a file offset; false where the file does not hold them. */
 bool uw_elf_read(const struct uw_elf *elf, uint64_t offset, void *bytes, uint64_t size);

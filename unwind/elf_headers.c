@@ -23,18 +23,18 @@ static void ehdr_widen(const Elf32_Ehdr *from, Elf64_Ehdr *ehdr)
 	memcpy(ehdr->e_ident, from->e_ident, sizeof(ehdr->e_ident));
 }
 
-int uw_ehdr_read(const struct uw_elf *elf, Elf64_Ehdr *ehdr)
+int uw_ehdr_read(const struct uw_elf *elf, struct uw_window *window, Elf64_Ehdr *ehdr)
 {
 	uint8_t ident[EI_NIDENT];
 	Elf32_Ehdr narrow;
 	bool read = false;
 
-	if (uw_elf_read(elf, 0, ident, sizeof(ident)) && memcmp(ident, ELFMAG, SELFMAG) == 0 &&
-	    ident[EI_DATA] == ELFDATA2LSB) {
+	if (uw_window_read(elf, window, 0, ident, sizeof(ident)) &&
+	    memcmp(ident, ELFMAG, SELFMAG) == 0 && ident[EI_DATA] == ELFDATA2LSB) {
 		if (ident[EI_CLASS] == ELFCLASS64) {
-			read = uw_elf_read(elf, 0, ehdr, sizeof(*ehdr));
+			read = uw_window_read(elf, window, 0, ehdr, sizeof(*ehdr));
 		} else if (ident[EI_CLASS] == ELFCLASS32) {
-			read = uw_elf_read(elf, 0, &narrow, sizeof(narrow));
+			read = uw_window_read(elf, window, 0, &narrow, sizeof(narrow));
 			if (read)
 				ehdr_widen(&narrow, ehdr);
 		}
@@ -45,24 +45,25 @@ int uw_ehdr_read(const struct uw_elf *elf, Elf64_Ehdr *ehdr)
 }
 
 /* Reads entry i of a table of entries of the given size. */
-static bool entry_read(const struct uw_elf *elf, uint64_t table, unsigned i, void *entry,
-		       size_t size)
+static bool entry_read(const struct uw_elf *elf, struct uw_window *window, uint64_t table,
+		       unsigned i, void *entry, size_t size)
 {
 	uint64_t offset;
 
 	return !__builtin_add_overflow(table, (uint64_t)i * size, &offset) &&
-	       uw_elf_read(elf, offset, entry, size);
+	       uw_window_read(elf, window, offset, entry, size);
 }
 
-bool uw_phdr_read(const struct uw_elf *elf, const Elf64_Ehdr *ehdr, unsigned i, Elf64_Phdr *phdr)
+bool uw_phdr_read(const struct uw_elf *elf, struct uw_window *window, const Elf64_Ehdr *ehdr,
+		  unsigned i, Elf64_Phdr *phdr)
 {
 	Elf32_Phdr narrow;
 
 	if (ehdr->e_ident[EI_CLASS] == ELFCLASS64)
 		return ehdr->e_phentsize == sizeof(*phdr) &&
-		       entry_read(elf, ehdr->e_phoff, i, phdr, sizeof(*phdr));
+		       entry_read(elf, window, ehdr->e_phoff, i, phdr, sizeof(*phdr));
 	if (ehdr->e_phentsize != sizeof(narrow) ||
-	    !entry_read(elf, ehdr->e_phoff, i, &narrow, sizeof(narrow)))
+	    !entry_read(elf, window, ehdr->e_phoff, i, &narrow, sizeof(narrow)))
 		return false;
 	*phdr = (Elf64_Phdr){
 		.p_type = narrow.p_type,
@@ -77,15 +78,16 @@ bool uw_phdr_read(const struct uw_elf *elf, const Elf64_Ehdr *ehdr, unsigned i, 
 	return true;
 }
 
-bool uw_shdr_read(const struct uw_elf *elf, const Elf64_Ehdr *ehdr, unsigned i, Elf64_Shdr *shdr)
+bool uw_shdr_read(const struct uw_elf *elf, struct uw_window *window, const Elf64_Ehdr *ehdr,
+		  unsigned i, Elf64_Shdr *shdr)
 {
 	Elf32_Shdr narrow;
 
 	if (ehdr->e_ident[EI_CLASS] == ELFCLASS64)
 		return ehdr->e_shentsize == sizeof(*shdr) &&
-		       entry_read(elf, ehdr->e_shoff, i, shdr, sizeof(*shdr));
+		       entry_read(elf, window, ehdr->e_shoff, i, shdr, sizeof(*shdr));
 	if (ehdr->e_shentsize != sizeof(narrow) ||
-	    !entry_read(elf, ehdr->e_shoff, i, &narrow, sizeof(narrow)))
+	    !entry_read(elf, window, ehdr->e_shoff, i, &narrow, sizeof(narrow)))
 		return false;
 	*shdr = (Elf64_Shdr){
 		.sh_name = narrow.sh_name,

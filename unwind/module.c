@@ -6,6 +6,7 @@
 
 enum {
 	FEW_FDES = 256,
+	HDR_HEAD = 20,       /* of .eh_frame_hdr: 4 encodings, two pointers of up to 8 bytes */
 	PAGE_SIZE_MIN = 4096 /* mappings start at multiples of it */
 };
 
@@ -26,33 +27,46 @@ static struct uw_piece module_frame_piece(const struct uw_elf *elf, const struct
 	return piece;
 }
 
+static uint64_t module_code_size(const struct uw_module *module)
+{
+	uint64_t code = 0;
+
+	for (size_t i = 0; i < module->elf.segment_count; i++)
+		if (module->elf.segments[i].executable)
+			code += module->elf.segments[i].file_size;
+	return code;
+}
+
 /* Whether .eh_frame describes little of the code, as where only the C library's start files have
    any: less than half of it where its FDEs are few enough to add up. Tables that say something of
    all code are larger than a 64th of it. */
 static bool module_is_sparse(const struct uw_module *module)
 {
 	const struct uw_cfi *cfi = &module->cfi;
-	uint64_t code = 0;
+	uint64_t code = module_code_size(module);
 
-	for (size_t i = 0; i < module->elf.segment_count; i++)
-		if (module->elf.segments[i].executable)
-			code += module->elf.segments[i].file_size;
 	if (uw_cfi_count(cfi) > FEW_FDES)
 		return cfi->frame.size < code / 64;
 	return uw_cfi_covered(cfi) < code / 2;
 }
 
+static int module_frame_open(struct uw_module *module, const struct uw_span *hdr)
+{
+	struct uw_piece piece = module_frame_piece(&module->elf, hdr);
+
+	if (module->elf.image)
+		return uw_elf_copy(&module->elf, &piece, &module->frame_bytes, &module->cfi.frame);
+	module->cfi.section = &module->frame;
+	return uw_section_open(&module->frame, &module->elf, &piece, &module->cfi.frame);
+}
+
 static int module_cfi_open(struct uw_module *module)
 {
-	struct uw_piece frame;
 	struct uw_span hdr;
 
-	module->cfi.arch = module->elf.arch;
-	if (uw_elf_copy(&module->elf, &module->elf.eh_frame_hdr, &module->hdr_bytes, &hdr) < 0)
-		return -1;
-	frame = module_frame_piece(&module->elf, &hdr);
-	if (uw_elf_copy(&module->elf, &frame, &module->frame_bytes, &module->cfi.frame) < 0 ||
-	    uw_cfi_init(&module->cfi, &hdr) < 0)
+	uw_elf_take_sections(&module->elf);
+	if (uw_elf_copy(&module->elf, &module->elf.eh_frame_hdr, &module->hdr_bytes, &hdr) < 0 ||
+	    module_frame_open(module, &hdr) < 0 || uw_cfi_init(&module->cfi, &hdr) < 0)
 		return -1;
 	if (!module_is_sparse(module))
 		return 0;
@@ -62,11 +76,59 @@ static int module_cfi_open(struct uw_module *module)
 	return 0;
 }
 
+void uw_module_load_now(struct uw_module *module)
+{
+	pthread_mutex_lock(&module->mutex);
+	if (!atomic_load_explicit(&module->is_loaded, memory_order_relaxed)) {
+		if (module_cfi_open(module) < 0) {
+			uw_cfi_finish(&module->cfi);
+			module->cfi = module->debug = (struct uw_cfi){.arch = module->elf.arch};
+		}
+		atomic_store_explicit(&module->is_loaded, true, memory_order_release);
+	}
+	pthread_mutex_unlock(&module->mutex);
+}
+
+/* Whether .eh_frame says enough by its size and by the head of its search table alone, as nearly
+   always where there is much of it. With the mutex held. */
+static bool module_is_surely_rich(struct uw_module *module)
+{
+	struct uw_elf *elf = &module->elf;
+	uint8_t bytes[HDR_HEAD];
+	struct uw_span head = {bytes, sizeof(bytes), elf->eh_frame_hdr.rva};
+	struct uw_piece piece;
+
+	uw_elf_take_sections(elf);
+	if (elf->eh_frame_hdr.size < sizeof(bytes) ||
+	    !uw_elf_read(elf, elf->eh_frame_hdr.offset, bytes, sizeof(bytes)))
+		return false;
+	piece = module_frame_piece(elf, &head);
+	return uw_cfi_hdr_count(&head) > FEW_FDES && piece.size >= module_code_size(module) / 64;
+}
+
+bool uw_module_lacks_info(struct uw_module *module)
+{
+	bool is_rich = false;
+
+	if (!atomic_load_explicit(&module->is_loaded, memory_order_acquire)) {
+		pthread_mutex_lock(&module->mutex);
+		is_rich = !atomic_load_explicit(&module->is_loaded, memory_order_relaxed) &&
+			  module_is_surely_rich(module);
+		pthread_mutex_unlock(&module->mutex);
+	}
+	if (is_rich)
+		return false;
+	uw_module_load(module);
+	return module->lacks_info;
+}
+
 static void module_destroy(struct uw_module *module)
 {
 	uw_table_destroy(atomic_load_explicit(&module->table, memory_order_relaxed));
 	uw_cfi_finish(&module->cfi);
 	uw_cfi_finish(&module->debug);
+	uw_section_finish(&module->frame);
+	pthread_mutex_destroy(&module->mutex);
 	free(module->frame_bytes);
 	free(module->debug_bytes);
 	free(module->hdr_bytes);
@@ -74,20 +136,17 @@ static void module_destroy(struct uw_module *module)
 	free(module);
 }
 
-/* Completes a module whose elf was opened; takes it over in any case. */
-static int module_finish_open(struct uw_module *module, struct uw_module **result)
+/* Completes a module whose elf was opened. */
+static struct uw_module *module_finish_open(struct uw_module *module)
 {
+	module->cfi.arch = module->elf.arch;
+	pthread_mutex_init(&module->mutex, NULL);
 	atomic_init(&module->references, 1);
+	atomic_init(&module->is_loaded, false);
 	atomic_init(&module->table, NULL);
 	atomic_init(&module->decoded, 0);
 	atomic_init(&module->wanted, false);
-	if (module_cfi_open(module) < 0) {
-		module_destroy(module);
-		errno = ENOMEM;
-		return -1;
-	}
-	*result = module;
-	return 0;
+	return module;
 }
 
 int uw_module_open(int fd, struct uw_module **module)
@@ -100,7 +159,8 @@ int uw_module_open(int fd, struct uw_module **module)
 		free(opened);
 		return -1;
 	}
-	return module_finish_open(opened, module);
+	*module = module_finish_open(opened);
+	return 0;
 }
 
 int uw_module_from_memory(const void *bytes, size_t size, struct uw_module **module)
@@ -113,7 +173,8 @@ int uw_module_from_memory(const void *bytes, size_t size, struct uw_module **mod
 		free(opened);
 		return -1;
 	}
-	return module_finish_open(opened, module);
+	*module = module_finish_open(opened);
+	return 0;
 }
 
 struct uw_module *uw_module_ref(struct uw_module *module)
@@ -129,6 +190,11 @@ void uw_module_unref(struct uw_module *module)
 	   every other thread's. */
 	if (module && atomic_fetch_sub_explicit(&module->references, 1, memory_order_acq_rel) == 1)
 		module_destroy(module);
+}
+
+bool uw_module_is_shared(const struct uw_module *module)
+{
+	return atomic_load_explicit(&module->references, memory_order_acquire) > 1;
 }
 
 size_t uw_module_build_id(const struct uw_module *module, uint8_t *id, size_t size)

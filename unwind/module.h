@@ -4,24 +4,43 @@
 
 #include "unwind/cfi.h"
 #include "unwind/elf_file.h"
+#include "unwind/section.h"
 #include "unwind/table.h"
 
 #include <stdatomic.h>
 
 struct uw_module {
 	atomic_uint references;
-	struct uw_elf elf;
-	struct uw_cfi cfi;    /* spans point into the blocks below */
-	struct uw_cfi debug;  /* .debug_frame beside an .eh_frame that says little; size 0: none */
-	uint8_t *frame_bytes; /* owned copy of .eh_frame */
-	uint8_t *hdr_bytes;   /* owned copy of .eh_frame_hdr */
-	uint8_t *debug_bytes; /* owned copy of .debug_frame */
-	bool lacks_info;      /* neither of them says much of the code */
+	struct uw_elf elf; /* but for the sections: these are read with what follows */
+	/* Unwind information, there after uw_module_load. */
+	struct uw_cfi cfi;       /* spans point into the blocks below */
+	struct uw_cfi debug;     /* .debug_frame beside an .eh_frame that says little; size 0:
+				    none */
+	struct uw_section frame; /* .eh_frame of a file */
+	uint8_t *frame_bytes;    /* owned copy of .eh_frame of an image in memory */
+	uint8_t *hdr_bytes;      /* owned copy of .eh_frame_hdr */
+	uint8_t *debug_bytes;    /* owned copy of .debug_frame */
+	bool lacks_info;         /* neither of them says much of the code */
+	pthread_mutex_t mutex;   /* of loading it */
+	atomic_bool is_loaded;
 	/* What changes after the module was opened; any thread. */
 	_Atomic(struct uw_table *) table; /* owned; NULL until built, then it stays */
 	atomic_size_t decoded;            /* functions that walks decoded for lack of it */
 	atomic_bool wanted;               /* that it would pay was told once */
 };
+
+/*
+ * Reads the module's unwind information if that was not done yet: its first walk, not its mapping,
+ * pays for it. All that looks at cfi and debug comes after it. Where memory is short there is none.
+ */
+void uw_module_load_now(struct uw_module *module);
+
+static inline void uw_module_load(struct uw_module *module)
+{
+	/* Acquire: what was read comes before who finds it. */
+	if (!atomic_load_explicit(&module->is_loaded, memory_order_acquire))
+		uw_module_load_now(module);
+}
 
 /* Finds the FDE of rva in whatever unwind information there is; results as uw_cfi_find. */
 enum uw_cfi_result uw_module_find(const struct uw_module *module, uint64_t rva, struct uw_fde *fde,

@@ -87,7 +87,8 @@ int uw_module_take_debug(struct uw_module *module, const struct uw_elf *elf)
 	if (uw_elf_copy(elf, &elf->debug_frame, &bytes, &found.frame) < 0)
 		return -1;
 	found.frame.rva = 0;
-	if (elf->debug_frame_compressed && debug_inflate(elf, &bytes, &found.frame) < 0)
+	if (elf->debug_frame_packed == UW_COMPRESSION_ELF &&
+	    debug_inflate(elf, &bytes, &found.frame) < 0)
 		return -1;
 	if (found.frame.size == 0) {
 		free(bytes);
@@ -122,11 +123,12 @@ static bool debug_link_read(const struct uw_elf *elf, char name[static LINK_MAX]
 	       strcmp(name, "..") != 0;
 }
 
-size_t uw_module_debug_link(const struct uw_module *module, char *name, size_t size)
+size_t uw_module_debug_link(struct uw_module *module, char *name, size_t size)
 {
 	char link[LINK_MAX];
 	uint32_t crc;
 
+	uw_module_load(module);
 	if (!debug_link_read(&module->elf, link, &crc) || strlen(link) >= size)
 		return 0;
 	memcpy(name, link, strlen(link) + 1);
@@ -180,22 +182,19 @@ static bool is_of_module(const struct uw_module *module, const struct uw_elf *de
 	       file_has_crc(debug, crc);
 }
 
-bool uw_module_lacks_info(const struct uw_module *module)
-{
-	return module->lacks_info;
-}
-
 int uw_module_add_debug(struct uw_module *module, int fd)
 {
 	struct uw_elf debug;
 	int error = 0;
 
+	uw_module_load(module);
 	if (!module->lacks_info) {
 		errno = EEXIST;
 		return -1;
 	}
 	if (uw_elf_open(&debug, fd) < 0)
 		return -1;
+	uw_elf_take_sections(&debug);
 	if (!is_of_module(module, &debug))
 		error = ESTALE;
 	else if (uw_module_take_debug(module, &debug) < 0)

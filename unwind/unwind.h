@@ -9,9 +9,9 @@
  * The library only reads what it is handed: it never touches the target, prints, exits or keeps
  * global state. Everything it reads is taken as hostile; every loop has a bound.
  *
- * Threads: a module is immutable once opened, but for its table, and its reference count is atomic,
- * so modules may be shared between threads. An address space belongs to one thread at a time, with
- * its siblings.
+ * Threads: a module is immutable once opened, but for its table and what it reads when that is
+ * first needed, and its reference count is atomic, so modules may be shared between threads. An
+ * address space belongs to one thread at a time, with its siblings.
  */
 #ifndef UNWIND_UNWIND_H
 #define UNWIND_UNWIND_H
@@ -102,8 +102,9 @@ struct uw_counts {
 
 /*
  * Opens the ELF file behind fd for unwinding. The caller keeps fd; the module holds a duplicate of
- * it (close-on-exec), so that it costs one descriptor. Unwind information is copied, and the rest
- * is read with pread(2) when needed: a file that is deleted or truncated later is harmless.
+ * it (close-on-exec), so that it costs one descriptor. Only headers are read; unwind information is
+ * read with pread(2), as little of it as can be, when walks need it: a file that is deleted or
+ * truncated later is harmless.
  * Returns 0 and one reference in *module, or -1 with errno: ENOEXEC not an ELF file of a supported
  * machine (64-bit x86-64 and aarch64, 32-bit i386; not x32), EINVAL malformed, ENOMEM, or what
  * fstat and fcntl set.
@@ -116,6 +117,9 @@ int uw_module_from_memory(const void *bytes, size_t size, struct uw_module **mod
 struct uw_module *uw_module_ref(struct uw_module *module);
 void uw_module_unref(struct uw_module *module); /* accepts NULL */
 
+/* Whether there are more references to it than the caller's one. */
+bool uw_module_is_shared(const struct uw_module *module);
+
 /* Copies up to size bytes of the module's GNU build-id; returns its length, 0 when it has none. */
 size_t uw_module_build_id(const struct uw_module *module, uint8_t *id, size_t size);
 
@@ -125,10 +129,10 @@ size_t uw_module_build_id(const struct uw_module *module, uint8_t *id, size_t si
  * of the file that its debug information was split off to. Where that is, is the caller's business:
  * by convention a name made of the build-id, or the debug link's, which is a file name, never a
  * path. uw_module_debug_link returns its length without the NUL, 0 where there is none or it does
- * not fit.
+ * not fit. Both read what they have to of the module: ask when it is to be used.
  */
-bool uw_module_lacks_info(const struct uw_module *module);
-size_t uw_module_debug_link(const struct uw_module *module, char *name, size_t size);
+bool uw_module_lacks_info(struct uw_module *module);
+size_t uw_module_debug_link(struct uw_module *module, char *name, size_t size);
 
 /*
  * Takes the unwind information of the debug file behind fd, which the caller keeps. Only before the

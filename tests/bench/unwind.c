@@ -366,6 +366,8 @@ static void run_tables(const struct bench *bench)
 	for (size_t i = 0; i < bench->space->count; i++) {
 		const struct uw_mapping *mapping = &bench->space->mappings[i];
 
+		if (mapping->module)
+			uw_module_load(mapping->module);
 		if (mapping->module && uw_cfi_count(&mapping->module->cfi) > 0 &&
 		    mapping->module->elf.fd >= 0)
 			run_table(mapping->module, bench->recording->mappings[mapping->tag].path);

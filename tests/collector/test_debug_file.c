@@ -18,12 +18,12 @@ static struct uw_module {
 	unsigned asked; /* files that were handed over */
 } the_module;
 
-bool uw_module_lacks_info(const struct uw_module *module)
+bool uw_module_lacks_info(struct uw_module *module)
 {
 	return module->lacks;
 }
 
-size_t uw_module_debug_link(const struct uw_module *module, char *name, size_t size)
+size_t uw_module_debug_link(struct uw_module *module, char *name, size_t size)
 {
 	ck_assert_uint_lt(strlen(module->link), size);
 	return strlen(strcpy(name, module->link));

@@ -74,6 +74,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s FILE\n", argv[0]);
 		return 2;
 	}
+	uw_module_load(module);
 	while (scanf("%" SCNx64, &rva) == 1)
 		print_row(module, rva);
 	uw_module_unref(module);

@@ -110,6 +110,7 @@ static int visit(const char *path, const struct stat *status, int type, struct F
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0 && uw_module_open(fd, &run.module) == 0) {
 		run.path = path;
+		uw_module_load(run.module);
 		compare_module();
 		uw_module_unref(run.module);
 	}

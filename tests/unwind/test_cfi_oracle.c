@@ -260,6 +260,7 @@ static bool compare_file(const char *path)
 	bool ok = false;
 
 	if (uw_module_open(fd, &module) == 0) {
+		uw_module_load(module);
 		ok = uw_module_lacks_info(module) ? compare_separate(module, path)
 						  : compare_own(module, path, fd);
 		uw_module_unref(module);

@@ -3,6 +3,7 @@
 #include "unwind/module.h"
 
 #include <check.h>
+#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 struct image {
@@ -61,6 +63,7 @@ static struct uw_module *module_of(const struct image *image)
 
 	ck_assert_int_eq(uw_module_from_memory(image->bytes, image->size, &module), 0);
 	ck_assert_ptr_nonnull(module);
+	uw_module_load(module);
 	return module;
 }
 
@@ -116,6 +119,7 @@ START_TEST(file_and_memory_agree)
 	ck_assert_int_eq(uw_module_open(fd, &file), 0);
 	close(fd);
 	ck_assert_int_eq(uw_module_arch(file), UW_ARCH_X86_64);
+	uw_module_load(file);
 	assert_same_cfi(memory, file);
 	uw_module_unref(memory);
 	uw_module_unref(file);
@@ -267,10 +271,11 @@ START_TEST(not_a_file)
 END_TEST
 
 /* Looks everything up that a module has, for its side effects under the sanitizers. */
-static void exercise(const struct uw_module *module)
+static void exercise(struct uw_module *module)
 {
 	uint8_t id[8], word[8];
 
+	uw_module_load(module);
 	uw_module_build_id(module, id, sizeof(id));
 	for (size_t i = 0; i < module->elf.segment_count; i++) {
 		const struct uw_segment *segment = &module->elf.segments[i];
@@ -409,6 +414,117 @@ START_TEST(several_executable_segments)
 }
 END_TEST
 
+/* CPU time of this thread in ms. */
+static double cpu_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+enum { NOTES_AT = 4096, NOTES_SIZE = 65536 };
+
+/* A file with as many sections, each of them the same NOTES_SIZE bytes of empty notes. */
+static int notes_file(unsigned sections)
+{
+	Elf64_Ehdr ehdr = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1},
+			   .e_machine = EM_X86_64,
+			   .e_phoff = sizeof(ehdr),
+			   .e_phnum = 1,
+			   .e_phentsize = sizeof(Elf64_Phdr),
+			   .e_shoff = NOTES_AT + NOTES_SIZE,
+			   .e_shnum = (uint16_t)sections,
+			   .e_shentsize = sizeof(Elf64_Shdr)};
+	Elf64_Phdr phdr = {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = 4096};
+	Elf64_Shdr *table = calloc(sections, sizeof(*table));
+	size_t size = sections * sizeof(*table);
+	int fd = memfd_create("notes", MFD_CLOEXEC);
+
+	for (unsigned i = 0; i < sections; i++)
+		table[i] = (Elf64_Shdr){.sh_type = SHT_NOTE,
+					.sh_offset = NOTES_AT,
+					.sh_size = NOTES_SIZE};
+	ck_assert_int_eq(pwrite(fd, &ehdr, sizeof(ehdr), 0), sizeof(ehdr));
+	ck_assert_int_eq(pwrite(fd, &phdr, sizeof(phdr), sizeof(ehdr)), sizeof(phdr));
+	ck_assert_int_eq(pwrite(fd, table, size, NOTES_AT + NOTES_SIZE), (ssize_t)size);
+	free(table);
+	return fd;
+}
+
+/* What a file may cost has a bound, whatever it says of itself. */
+START_TEST(many_notes)
+{
+	struct uw_module *module;
+	int fd = notes_file(2000);
+	double start = cpu_ms();
+
+	ck_assert_int_eq(uw_module_open(fd, &module), 0);
+	exercise(module);
+	ck_assert_double_lt(cpu_ms() - start, 20);
+	uw_module_unref(module);
+	close(fd);
+}
+END_TEST
+
+static size_t blocks_read(const struct uw_module *module)
+{
+	size_t count = 0;
+
+	for (size_t at = 0; at < module->frame.size; at += (size_t)1 << UW_SECTION_LOG_BLOCK)
+		count += module->frame.is_read[at >> UW_SECTION_LOG_BLOCK];
+	return count;
+}
+
+/* A module that nobody walks in costs its headers, one that somebody does little more. */
+START_TEST(read_when_needed)
+{
+	struct uw_module *module;
+	struct uw_cfi_gap gap;
+	struct uw_fde fde;
+	Dl_info library;
+	int fd;
+
+	ck_assert_int_ne(dladdr(stdout, &library), 0); /* the C library, by its data */
+	fd = open(library.dli_fname, O_RDONLY | O_CLOEXEC);
+	ck_assert_int_eq(uw_module_open(fd, &module), 0);
+	close(fd);
+	ck_assert(!module->elf.has_sections);
+	ck_assert(!uw_module_lacks_info(module));
+	ck_assert(!atomic_load(&module->is_loaded));
+	ck_assert_ptr_null(module->frame.bytes);
+	uw_module_load(module);
+	ck_assert_uint_gt(module->frame.size, 4 << UW_SECTION_LOG_BLOCK);
+	ck_assert_uint_eq(blocks_read(module), 0);
+	ck_assert_int_eq(uw_module_find(module, uw_cfi_entry_start(&module->cfi, 0), &fde, &gap),
+			 UW_CFI_OK);
+	ck_assert_uint_gt(blocks_read(module), 0);
+	ck_assert_uint_le(blocks_read(module), 4); /* an FDE and its CIE, each across two */
+	uw_module_unref(module);
+}
+END_TEST
+
+/* What was not read before the file was cut off is no information, and stays that. */
+START_TEST(shrinking_unread)
+{
+	int fd = image_file(self.bytes, self.size);
+	struct uw_module *module;
+	struct uw_cfi_gap gap;
+	struct uw_fde fde;
+
+	ck_assert_int_eq(uw_module_open(fd, &module), 0);
+	uw_module_load(module);
+	ck_assert_int_eq(ftruncate(fd, 4096), 0);
+	for (size_t i = 0; i < uw_cfi_count(&module->cfi); i++)
+		ck_assert_int_eq(uw_module_find(module, uw_cfi_entry_start(&module->cfi, i), &fde,
+						&gap),
+				 UW_CFI_BAD);
+	ck_assert_uint_eq(blocks_read(module), 0);
+	uw_module_unref(module);
+	close(fd);
+}
+END_TEST
+
 START_TEST(references)
 {
 	struct uw_module *module = module_of(&self);
@@ -455,6 +571,9 @@ int main(void)
 	tcase_add_test(tcase, damaged_files);
 	tcase_add_test(tcase, addresses_of_offsets);
 	tcase_add_test(tcase, several_executable_segments);
+	tcase_add_test(tcase, many_notes);
+	tcase_add_test(tcase, read_when_needed);
+	tcase_add_test(tcase, shrinking_unread);
 	tcase_add_test(tcase, references);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);

@@ -231,6 +231,10 @@ static void elf_section_take(struct uw_elf *elf, const Elf64_Shdr *shdr, const c
 		elf->debug_frame_packed =
 			shdr->sh_flags & SHF_COMPRESSED ? UW_COMPRESSION_ELF : UW_COMPRESSION_NONE;
 	}
+	if (strcmp(name, ".zdebug_frame") == 0) {
+		elf->debug_frame = piece;
+		elf->debug_frame_packed = UW_COMPRESSION_GNU;
+	}
 }
 
 /* Reads the name of a section, as far as one of ours may be long. */

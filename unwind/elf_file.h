@@ -29,7 +29,8 @@ struct uw_piece {
 /* How a section is compressed. */
 enum uw_compression {
 	UW_COMPRESSION_NONE,
-	UW_COMPRESSION_ELF /* SHF_COMPRESSED: System V gABI, chapter 4, "Section compression" */
+	UW_COMPRESSION_ELF, /* SHF_COMPRESSED: System V gABI, chapter 4, "Section compression" */
+	UW_COMPRESSION_GNU  /* .zdebug_frame: "ZLIB", 8 bytes of size, most significant first */
 };
 
 struct uw_elf {

@@ -21,6 +21,7 @@ struct uw_module {
 	uint8_t *hdr_bytes;      /* owned copy of .eh_frame_hdr */
 	uint8_t *debug_bytes;    /* owned copy of .debug_frame */
 	bool lacks_info;         /* neither of them says much of the code */
+	bool has_refused;        /* there is a .debug_frame that could not be inflated */
 	pthread_mutex_t mutex;   /* of loading it */
 	atomic_bool is_loaded;
 	/* What changes after the module was opened; any thread. */

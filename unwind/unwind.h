@@ -134,6 +134,10 @@ size_t uw_module_build_id(const struct uw_module *module, uint8_t *id, size_t si
 bool uw_module_lacks_info(struct uw_module *module);
 size_t uw_module_debug_link(struct uw_module *module, char *name, size_t size);
 
+/* Whether a .debug_frame was left out, the module's own or that of a file it was given, because it
+   is compressed in a way that this libelf cannot inflate, or not rightly. */
+bool uw_module_has_refused(const struct uw_module *module);
+
 /*
  * Takes the unwind information of the debug file behind fd, which the caller keeps. Only before the
  * module is shared or mapped. Returns 0, or -1 with errno and the module as it was: EEXIST it lacks

@@ -9,4 +9,7 @@ objcopy --only-keep-debug "$program" "$out/$name.debug"
 cp "$program" "$out/$name"
 strip "$out/$name"
 (cd "$out" && objcopy --add-gnu-debuglink="$name.debug" "$name")
+# Compressed in the other two ways; an old objcopy may not know the second.
+objcopy --compress-debug-sections=zlib-gnu "$out/$name.debug" "$out/$name.zdebug"
+objcopy --compress-debug-sections=zstd "$out/$name.debug" "$out/$name.zstd" || rm -f "$out/$name.zstd"
 touch "$out/$name.stamp"

@@ -112,6 +112,37 @@ START_TEST(separate_file)
 }
 END_TEST
 
+/* .zdebug_frame, as older GNU tools made it. */
+START_TEST(compressed_the_old_way)
+{
+	struct uw_module *whole = open_module(WHOLE), *module = open_module(SPLIT);
+
+	ck_assert_int_eq(add(module, SPLIT ".zdebug"), 0);
+	ck_assert(!uw_module_has_refused(module));
+	ck_assert_uint_gt(compare(whole, module), 100);
+	uw_module_unref(module);
+	uw_module_unref(whole);
+}
+END_TEST
+
+/* Zstandard: read where libelf can, and told where it cannot. */
+START_TEST(compressed_the_new_way)
+{
+	struct uw_module *whole = open_module(WHOLE), *module = open_module(SPLIT);
+
+	if (access(SPLIT ".zstd", R_OK) == 0) {
+		int error = add(module, SPLIT ".zstd");
+
+		ck_assert_int_eq(uw_module_has_refused(module), error == ENOENT);
+		if (error == 0)
+			ck_assert_uint_gt(compare(whole, module), 100);
+	}
+	ck_assert(!uw_module_has_refused(whole));
+	uw_module_unref(module);
+	uw_module_unref(whole);
+}
+END_TEST
+
 START_TEST(another_programs_file)
 {
 	struct uw_module *module = open_module(SPLIT);
@@ -176,10 +207,11 @@ START_TEST(changed_file)
 }
 END_TEST
 
-/* A build-id is quickly forged: whatever the rest is, it is read within its bounds. */
+/* Loop: plain and compressed. A build-id is quickly forged: whatever the rest is, it is read within
+   its bounds. */
 START_TEST(damaged_file)
 {
-	struct image image = image_read(SPLIT ".debug");
+	struct image image = image_read(_i ? SPLIT ".zdebug" : SPLIT ".debug");
 	size_t taken = 0;
 
 	srand(1);
@@ -282,9 +314,11 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, own_information);
 	tcase_add_loop_test(tcase, separate_file, 0, 2);
+	tcase_add_test(tcase, compressed_the_old_way);
+	tcase_add_test(tcase, compressed_the_new_way);
 	tcase_add_test(tcase, another_programs_file);
 	tcase_add_test(tcase, changed_file);
-	tcase_add_test(tcase, damaged_file);
+	tcase_add_loop_test(tcase, damaged_file, 0, 2);
 	tcase_add_test(tcase, hostile_links);
 	tcase_add_test(tcase, beside_start_files);
 	suite_add_tcase(suite, tcase);

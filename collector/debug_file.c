@@ -1,10 +1,9 @@
 #include "collector/debug_file.h"
 
-#include <fcntl.h>
+#include "collector/regular_file.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define DEBUG_ROOT "/usr/lib/debug"
@@ -51,11 +50,10 @@ bool debug_file_place(const struct debug_file_names *names, unsigned place, char
 static int open_owned(const char *path, uint32_t owner)
 {
 	struct stat status;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = regular_file_open(path, &status);
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-	    (status.st_uid == 0 || status.st_uid == geteuid() || status.st_uid == owner))
+	if (status.st_uid == 0 || status.st_uid == geteuid() || status.st_uid == owner)
 		return fd;
 	close(fd);
 	return -1;

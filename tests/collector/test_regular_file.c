@@ -1,0 +1,104 @@
+/* Files that others name: only regular ones are opened, and nothing else is touched. */
+#include "collector/regular_file.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/regular-XXXXXX";
+static char path[64];
+
+static void setup(void)
+{
+	strcpy(folder, "/tmp/regular-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/thing", folder);
+}
+
+static void teardown(void)
+{
+	remove(path);
+	remove(folder);
+}
+
+static void write_file(void)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	ck_assert_int_eq(write(fd, "text", 4), 4);
+	close(fd);
+}
+
+START_TEST(regular)
+{
+	struct stat status;
+	char text[8] = "";
+	write_file();
+	int fd = regular_file_open(path, &status);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(status.st_size, 4);
+	ck_assert_int_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	ck_assert_int_eq(read(fd, text, sizeof(text)), 4);
+	ck_assert_str_eq(text, "text");
+	close(fd);
+}
+END_TEST
+
+START_TEST(not_there)
+{
+	struct stat status;
+	ck_assert_int_eq(regular_file_open(path, &status), -1);
+	ck_assert_int_eq(errno, ENOENT);
+	ck_assert_int_eq(symlink(path, path), 0);
+	ck_assert_int_eq(regular_file_open(path, &status), -1);
+	ck_assert_int_eq(errno, ELOOP);
+}
+END_TEST
+
+START_TEST(not_regular)
+{
+	struct stat status;
+	ck_assert_int_eq(regular_file_open(folder, &status), -1);
+	ck_assert_int_eq(errno, ENOEXEC);
+	ck_assert_int_eq(regular_file_open("/dev/null", &status), -1);
+	ck_assert_int_eq(errno, ENOEXEC);
+}
+END_TEST
+
+/* To open some things is to do something: who waits for a fifo's reader goes on. */
+START_TEST(not_even_opened)
+{
+	struct stat status;
+	char events[256];
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	ck_assert_int_ge(watch, 0);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_int_ge(inotify_add_watch(watch, path, IN_OPEN), 0);
+	ck_assert_int_eq(regular_file_open(path, &status), -1);
+	ck_assert_int_eq(errno, ENOEXEC);
+	ck_assert_int_eq(read(watch, events, sizeof(events)), -1);
+	ck_assert_int_eq(errno, EAGAIN);
+	close(watch);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("regular_file");
+	TCase *tcase = tcase_create("regular_file");
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, regular);
+	tcase_add_test(tcase, not_there);
+	tcase_add_test(tcase, not_regular);
+	tcase_add_test(tcase, not_even_opened);
+	suite_add_tcase(suite, tcase);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -94,5 +94,5 @@ int mapping_list_add(struct mapping_list *list, const struct mapping *mapping,
 		(list->count - last) * sizeof(*list->items));
 	memcpy(list->items + first, replacement, replacements * sizeof(*replacement));
 	list->count = list->count - (last - first) + replacements;
-	return 0;
+	return 1;
 }

@@ -33,7 +33,8 @@ typedef void mapping_unload(const struct mapping *mapping, void *user);
 
 /* Adds mapping in place of what was there: each older mapping that it overlaps is unloaded; what
  * lies outside stays as new mappings, loaded at mapping->load_ns and not written. The same mapping
- * once more (range, image, pgoff) changes nothing. 0, or -1 when out of memory (unchanged). */
+ * once more (range, image, pgoff) changes nothing. 1 where the list changed, 0 where not, or -1
+ * when out of memory (unchanged). */
 int mapping_list_add(struct mapping_list *list, const struct mapping *mapping,
 		     mapping_unload *unload, void *user);
 

@@ -136,9 +136,10 @@ static int add_mapping(struct process *process, const struct process_context *co
 	mapping.is_main = mapping.image != 0 && mapping.image == process->main_image;
 	mapping.is_32bit = image_is_32bit(context->images, mapping.image);
 	process->exec_pending = false;
+	int changed = mapping_list_add(&process->mappings, &mapping, unload_mapping, &unload);
+	if (changed <= 0)
+		return changed;
 	process->map_version++;
-	if (mapping_list_add(&process->mappings, &mapping, unload_mapping, &unload) < 0)
-		return -1;
 	if ((process->space != NULL && map_into(process->space, context, &mapping) < 0) ||
 	    (process->space_32 != NULL && map_into(process->space_32, context, &mapping) < 0))
 		return -1;

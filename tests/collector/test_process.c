@@ -216,9 +216,11 @@ START_TEST(maps_of_this_process)
 	ck_assert_int_eq(process_read_maps(process, &context, EMIT_TIME_BEFORE), 0);
 	assert_lines("");
 	size_t count = process->mappings.count;
+	uint64_t version = process->map_version;
 	ck_assert_uint_gt(count, 2);
 	ck_assert_int_eq(process_read_maps(process, &context, 20), 0);
 	ck_assert_uint_eq(process->mappings.count, count);
+	ck_assert_uint_eq(process->map_version, version); /* what is known of stacks holds */
 	ck_assert_uint_eq(process->mappings.items[0].load_ns, EMIT_TIME_BEFORE);
 	for (size_t i = 0; i < count; i++) {
 		const struct mapping *mapping = &process->mappings.items[i];

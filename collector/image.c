@@ -1,16 +1,27 @@
 #include "collector/image.h"
 
+#include "collector/debug_file.h"
 #include "collector/image_file.h"
 #include "collector/image_memory.h"
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
 struct image {
 	struct profile_image record;
-	struct uw_module *module;
+	struct uw_module *module; /* NULL: none, or closed to be opened again */
 	char *path;
 	uint64_t hash;
+	uint64_t used;      /* the turn in which it was last asked for */
+	uint32_t successor; /* the same file, which could be opened later; 0: none */
+	uint32_t tried_pid; /* through which it was last tried to open it */
+	uint32_t owner;     /* of the file */
+	bool is_32bit;
+	bool is_refused; /* the file is none that can be used */
+	bool has_file;   /* the module holds a descriptor */
+	bool is_ready;   /* the module has what its debug file says, if it needs that */
 };
 
 struct image_table {
@@ -20,9 +31,20 @@ struct image_table {
 	uint32_t capacity;
 	uint32_t *slots; /* open addressing; index, 0 is free */
 	size_t slot_count;
+	uint32_t *open; /* images that hold descriptors */
+	uint32_t open_count;
+	uint32_t open_capacity;
+	uint64_t turn;
+	uint64_t memory_budget; /* bytes that may still be copied from processes' memory */
+	bool told_limit;        /* that descriptors ran out */
 };
 
-enum { INITIAL_CAPACITY = 64, VDSO_PAGES_MAX = 16 };
+enum {
+	INITIAL_CAPACITY = 64,
+	VDSO_PAGES_MAX = 16,
+	CLOSE_AT_ONCE = 16,
+	MEMORY_MAX = 512 * 1024 * 1024
+};
 
 struct image_table *image_table_create(struct emit *emit)
 {
@@ -30,6 +52,7 @@ struct image_table *image_table_create(struct emit *emit)
 	if (table == NULL)
 		return NULL;
 	table->emit = emit;
+	table->memory_budget = MEMORY_MAX;
 	table->count = 1;
 	table->capacity = INITIAL_CAPACITY;
 	table->slot_count = (size_t)2 * INITIAL_CAPACITY;
@@ -52,6 +75,7 @@ void image_table_destroy(struct image_table *table)
 	}
 	free(table->items);
 	free(table->slots);
+	free(table->open);
 	free(table);
 }
 
@@ -163,19 +187,96 @@ static struct uw_module *open_vdso(const struct image_source *source)
 	return module;
 }
 
-static void open_image(struct image *image, const struct image_source *source)
+/* Of the images whose files only this table keeps open, closes the one that nobody has asked for
+ * the longest; false where there is none. */
+static bool close_idle(struct image_table *table)
+{
+	uint32_t found = table->open_count;
+	for (uint32_t i = 0; i < table->open_count; i++) {
+		const struct image *image = &table->items[table->open[i]];
+		if (!uw_module_is_shared(image->module) &&
+		    (found == table->open_count ||
+		     image->used < table->items[table->open[found]].used))
+			found = i;
+	}
+	if (found == table->open_count)
+		return false;
+	struct image *image = &table->items[table->open[found]];
+	uw_module_unref(image->module);
+	image->module = NULL;
+	image->has_file = image->is_ready = false;
+	table->open[found] = table->open[--table->open_count];
+	return true;
+}
+
+/* Remembers that the image at index holds a descriptor, and closes others where these are many. */
+static void note_open(struct image_table *table, uint32_t index)
+{
+	if (table->open_count == table->open_capacity) {
+		uint32_t capacity = table->open_capacity + IMAGE_OPEN_MAX;
+		uint32_t *open = realloc(table->open, capacity * sizeof(*open));
+		if (open == NULL)
+			return; /* it stays open */
+		table->open = open;
+		table->open_capacity = capacity;
+	}
+	while (table->open_count >= IMAGE_OPEN_MAX && close_idle(table))
+		;
+	table->open[table->open_count++] = index;
+}
+
+static void tell_limit(struct image_table *table)
+{
+	if (!table->told_limit)
+		emit_note(table->emit, PROFILE_NOTE_WARNING, EMIT_TIME_BEFORE, 0, 0, 0,
+			  "the limit of open files kept programs from being read, whose stacks are "
+			  "incomplete: raise it (ulimit -n)");
+	table->told_limit = true;
+}
+
+static struct uw_module *open_file(struct image_table *table, struct image *image,
+				   const struct image_source *source)
+{
+	struct uw_module *module;
+	bool ran_out;
+	bool closed;
+	do {
+		closed = false;
+		module = image_file_open(source, &image->record, &image->owner);
+		image->is_refused = module == NULL && errno == ENOEXEC;
+		ran_out = module == NULL && errno == EMFILE;
+		for (int i = 0; ran_out && i < CLOSE_AT_ONCE; i++)
+			closed |= close_idle(table);
+	} while (closed);
+	image->has_file = module != NULL;
+	image->is_ready = false;
+	if (module == NULL && !image->is_refused)
+		module = image_memory_open(source, &image->record, &table->memory_budget);
+	if (module == NULL)
+		image->record.flags |= PROFILE_IMAGE_NOT_OPEN;
+	if (module == NULL && ran_out) {
+		image->record.flags |= PROFILE_IMAGE_NO_DESCRIPTOR;
+		tell_limit(table);
+	}
+	return module;
+}
+
+/* Fills in what only opening the image tells. */
+static void open_image(struct image_table *table, struct image *image,
+		       const struct image_source *source)
 {
 	struct profile_image *record = &image->record;
-	if (record->kind == PROFILE_IMAGE_VDSO) {
+	image->tried_pid = source->pid;
+	if (record->kind == PROFILE_IMAGE_VDSO)
 		image->module = open_vdso(source);
-	} else if (record->kind == PROFILE_IMAGE_FILE) {
-		image->module = image_file_open(source, record);
-		if (image->module == NULL)
-			image->module = image_memory_open(source, record);
-	} else {
+	else if (record->kind == PROFILE_IMAGE_FILE)
+		image->module = open_file(table, image, source);
+	else
 		record->owner_uid = image_file_owner(source->pid);
-	}
-	if (record->build_id_size == 0 && image->module != NULL)
+	if (image->module == NULL)
+		return;
+	image->is_32bit = uw_module_arch(image->module) == UW_ARCH_I386;
+	if (record->build_id_size == 0)
 		record->build_id_size =
 			(uint32_t)uw_module_build_id(image->module, record->build_id,
 						     sizeof(record->build_id));
@@ -195,6 +296,30 @@ static char *path_of(const struct profile_image *record, const struct image_sour
 	return strndup(source->path, length);
 }
 
+/* Adds an image and writes it, after opening it through the process that is its source; takes path.
+ * Returns its index. There is room for it. */
+static uint32_t add_image(struct image_table *table, const struct image *image, uint32_t pid)
+{
+	uint32_t index = table->count++;
+	table->items[index] = *image;
+	table->items[index].used = table->turn++;
+	if (image->has_file)
+		note_open(table, index);
+	struct profile_image record = image->record;
+	record.pid = pid; /* where finalization may find the file */
+	emit_image(table->emit, &record, image->path);
+	return index;
+}
+
+/* The image that is used for this one, which is asked for. */
+static uint32_t find_current(struct image_table *table, uint32_t index)
+{
+	while (table->items[index].successor != 0)
+		index = table->items[index].successor;
+	table->items[index].used = table->turn++;
+	return index;
+}
+
 uint32_t image_table_get(struct image_table *table, const struct image_source *source)
 {
 	struct profile_image record = identify(source);
@@ -206,23 +331,85 @@ uint32_t image_table_get(struct image_table *table, const struct image_source *s
 	if (known != 0 || (table->count == table->capacity && grow(table) < 0)) {
 		/* Whose memory it was to be read from may have ended too early. */
 		if (known != 0 && is_vdso_32(source) && table->items[known].module == NULL)
-			table->items[known].module = open_vdso(source);
+			open_image(table, &table->items[known], source);
 		free(path);
-		return known;
+		return known != 0 ? find_current(table, known) : 0;
 	}
-	struct image *image = &table->items[table->count];
-	*image = (struct image){.record = record, .path = path, .hash = hash};
+	struct image image = {.record = record, .path = path, .hash = hash};
 	*find_slot(table, hash, &record, path) = table->count;
-	struct image opened = *image;
-	open_image(&opened, source);
+	open_image(table, &image, source);
 	if (strlen(source->path) > strlen(path) && record.kind == PROFILE_IMAGE_FILE)
-		opened.record.flags |= PROFILE_IMAGE_DELETED;
-	if (opened.module == NULL && record.kind == PROFILE_IMAGE_FILE)
-		opened.record.flags |= PROFILE_IMAGE_NOT_OPEN;
-	*image = opened;
-	opened.record.pid = source->pid; /* where finalization may find the file */
-	emit_image(table->emit, &opened.record, path);
-	return table->count++;
+		image.record.flags |= PROFILE_IMAGE_DELETED;
+	return add_image(table, &image, source->pid);
+}
+
+/* Makes a file's image once more, which could not be opened: what was seen of it until now stays
+ * that of a file that was not read. Returns the index, that of the old one where there is no
+ * memory. */
+static uint32_t succeed(struct image_table *table, uint32_t index, const struct image *opened,
+			uint32_t pid)
+{
+	struct image image = *opened;
+	image.record.flags &= ~(PROFILE_IMAGE_NOT_OPEN | PROFILE_IMAGE_NO_DESCRIPTOR);
+	image.path = strdup(opened->path);
+	if (image.path == NULL || (table->count == table->capacity && grow(table) < 0)) {
+		free(image.path);
+		uw_module_unref(image.module);
+		return index;
+	}
+	uint32_t added = add_image(table, &image, pid);
+	table->items[index].successor = added;
+	return added;
+}
+
+/* Gives the module what its debug file says, if it needs that: when it is to be used. */
+static void make_ready(struct image_table *table, struct image *image)
+{
+	char text[4300];
+	if (image->is_ready || image->module == NULL || !image->has_file)
+		return;
+	image->is_ready = true;
+	debug_file_add(image->module, image->path, image->owner);
+	if (!uw_module_lacks_info(image->module) || !uw_module_has_refused(image->module))
+		return;
+	snprintf(text, sizeof(text),
+		 "the unwind information of %s is compressed in a way that cannot be read here: "
+		 "its stacks are incomplete",
+		 image->path);
+	emit_note(table->emit, PROFILE_NOTE_WARNING, EMIT_TIME_BEFORE, 0, 0, 0, text);
+}
+
+uint32_t image_table_open(struct image_table *table, uint32_t index,
+			  const struct image_place *place)
+{
+	if (index == 0 || index >= table->count)
+		return index;
+	index = find_current(table, index);
+	struct image *image = &table->items[index];
+	bool was_open = !(image->record.flags & PROFILE_IMAGE_NOT_OPEN);
+	bool ran_out = image->record.flags & PROFILE_IMAGE_NO_DESCRIPTOR;
+	if (image->record.kind == PROFILE_IMAGE_FILE && image->module == NULL &&
+	    !image->is_refused && (was_open || ran_out || image->tried_pid != place->pid)) {
+		struct image opened = *image;
+		struct image_source source = {.pid = place->pid,
+					      .start = place->start,
+					      .end = place->end,
+					      .path = opened.path,
+					      .inode = opened.record.inode,
+					      .build_id = opened.record.build_id,
+					      .build_id_size = opened.record.build_id_size};
+		open_image(table, &opened, &source);
+		image->tried_pid = place->pid;
+		if (opened.module != NULL && !was_open) {
+			index = succeed(table, index, &opened, place->pid);
+		} else if (opened.module != NULL) {
+			*image = opened;
+			if (image->has_file)
+				note_open(table, index);
+		}
+	}
+	make_ready(table, &table->items[index]);
+	return index;
 }
 
 struct uw_module *image_module(const struct image_table *table, uint32_t image)
@@ -230,10 +417,15 @@ struct uw_module *image_module(const struct image_table *table, uint32_t image)
 	return image < table->count ? table->items[image].module : NULL;
 }
 
+bool image_is_unread(const struct image_table *table, uint32_t image)
+{
+	return image < table->count && table->items[image].module == NULL &&
+	       table->items[image].record.flags & PROFILE_IMAGE_NOT_OPEN;
+}
+
 bool image_is_32bit(const struct image_table *table, uint32_t image)
 {
-	const struct uw_module *module = image_module(table, image);
-	return module != NULL && uw_module_arch(module) == UW_ARCH_I386;
+	return image < table->count && table->items[image].is_32bit;
 }
 
 const char *image_path(const struct image_table *table, uint32_t image)

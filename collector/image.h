@@ -1,6 +1,8 @@
 /*
  * The images of a collection: the files (and other sources of code) that its processes map. Each
- * distinct one is opened once, written to the result once, and named by the index it has there.
+ * distinct one is opened when it is first mapped, written to the result once, and named by the
+ * index it has there. Files that no walk uses are closed where many are open, and opened again when
+ * one does.
  */
 #ifndef COLLECTOR_IMAGE_H
 #define COLLECTOR_IMAGE_H
@@ -12,6 +14,8 @@
 #include <stdint.h>
 
 struct image_table;
+
+enum { IMAGE_OPEN_MAX = 128 /* files that are kept open for nobody */ };
 
 /* emit is borrowed. NULL: out of memory. */
 struct image_table *image_table_create(struct emit *emit);
@@ -36,8 +40,26 @@ struct image_source {
  * without a module. Returns 0 (unknown) only when out of memory. */
 uint32_t image_table_get(struct image_table *table, const struct image_source *source);
 
-/* The module to unwind through, NULL where there is none. Borrowed. */
+/* Where a process has an image mapped. */
+struct image_place {
+	uint32_t pid;
+	uint64_t start;
+	uint64_t end;
+};
+
+/* Makes the image's module ready for walks: opens its file where that was closed meanwhile, or
+ * could not be opened (once for each process), and adds its debug file. Returns the image's index,
+ * which is another one where a file could be opened only now, and from then on: what was written of
+ * the old one is not that of a file that was read. */
+uint32_t image_table_open(struct image_table *table, uint32_t image,
+			  const struct image_place *place);
+
+/* The module to unwind through, NULL where there is none or it is closed. Borrowed until the next
+ * call that may open one: who keeps it takes a reference. */
 struct uw_module *image_module(const struct image_table *table, uint32_t image);
+
+/* Whether the image is a file that could not be opened. */
+bool image_is_unread(const struct image_table *table, uint32_t image);
 
 /* Whether the image is known to hold 32-bit code. */
 bool image_is_32bit(const struct image_table *table, uint32_t image);

@@ -1,8 +1,7 @@
 #include "collector/image_file.h"
 
-#include "collector/debug_file.h"
+#include "collector/regular_file.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,18 +19,6 @@ bool image_file_is_path(const char *path)
 	       strncmp(path, "/anon_hugepage", 14) != 0;
 }
 
-/* Opens only regular files, and never waits (a fifo in a file's place must not hold us up). */
-static int open_regular(const char *path, struct stat *status)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, status) == 0 && S_ISREG(status->st_mode))
-		return fd;
-	close(fd);
-	return -1;
-}
-
 /* Whether the opened file is the mapped one. Device numbers are not compared: maps and stat
  * differ on overlay and subvolume file systems. */
 static bool is_mapped_file(const struct image_source *source, const struct stat *status,
@@ -44,24 +31,38 @@ static bool is_mapped_file(const struct image_source *source, const struct stat 
 	return size == source->build_id_size && memcmp(id, source->build_id, size) == 0;
 }
 
-static struct uw_module *try_path(const struct image_source *source, const char *path,
-				  struct profile_image *record)
+/* What is tried to open one file. */
+struct search {
+	const struct image_source *source;
+	struct profile_image *record;
+	uint32_t *owner;
+	bool ran_out;    /* of descriptors */
+	bool is_refused; /* the mapped file was found, and is none that can be used */
+};
+
+static struct uw_module *try_path(struct search *search, const char *path)
 {
+	const struct image_source *source = search->source;
+	struct profile_image *record = search->record;
 	struct stat status;
 	struct uw_module *module = NULL;
-	int fd = open_regular(path, &status);
-	if (fd < 0)
-		return NULL;
-	if (uw_module_open(fd, &module) < 0)
+	int fd = regular_file_open(path, &status);
+	if (fd < 0 || uw_module_open(fd, &module) < 0) {
 		module = NULL;
-	close(fd);
-	if (module != NULL && !is_mapped_file(source, &status, module)) {
-		uw_module_unref(module);
-		module = NULL;
+		search->ran_out |= errno == EMFILE || errno == ENFILE;
+		search->is_refused |= fd >= 0 && (errno == ENOEXEC || errno == EINVAL) &&
+				      source->build_id_size == 0 && source->inode == status.st_ino;
 	}
-	if (module != NULL)
-		debug_file_add(module, source->path, status.st_uid);
-	if (module != NULL && record->inode == 0) {
+	if (fd >= 0)
+		close(fd);
+	if (module == NULL)
+		return NULL;
+	if (!is_mapped_file(source, &status, module)) {
+		uw_module_unref(module);
+		return NULL;
+	}
+	*search->owner = status.st_uid;
+	if (record->inode == 0) {
 		record->inode = status.st_ino;
 		record->device_major = major(status.st_dev);
 		record->device_minor = minor(status.st_dev);
@@ -69,22 +70,27 @@ static struct uw_module *try_path(const struct image_source *source, const char 
 	return module;
 }
 
-struct uw_module *image_file_open(const struct image_source *source, struct profile_image *record)
+struct uw_module *image_file_open(const struct image_source *source, struct profile_image *record,
+				  uint32_t *owner)
 {
 	char path[4200];
 	struct uw_module *module = NULL;
+	struct search search = {.source = source, .record = record, .owner = owner};
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, source->pid,
 		 source->start, source->end);
-	module = try_path(source, path, record);
-	if (module == NULL) {
+	module = try_path(&search, path);
+	if (module == NULL && !search.is_refused) {
 		snprintf(path, sizeof(path), "/proc/%u/root%s", source->pid, source->path);
-		module = try_path(source, path, record);
+		module = try_path(&search, path);
 	}
-	if (module == NULL) {
+	if (module == NULL && !search.is_refused) {
 		snprintf(path, sizeof(path), "/proc/%u/exe", source->pid);
-		module = try_path(source, path, record);
+		module = try_path(&search, path);
 	}
-	return module != NULL ? module : try_path(source, source->path, record);
+	if (module == NULL && !search.is_refused)
+		module = try_path(&search, source->path);
+	errno = search.is_refused ? ENOEXEC : search.ran_out ? EMFILE : ENOENT;
+	return module;
 }
 
 uint32_t image_file_owner(uint32_t pid)

@@ -10,10 +10,12 @@ bool image_file_is_path(const char *path);
 /*
  * Opens the mapped file: by /proc/PID/map_files (exactly the mapping; needs privileges), else by
  * name through the process's root and its executable link, else by name here, each only if the
- * build-id, or the inode, is the mapped one's. NULL where there is none. Fills in record's inode
- * and device where the kernel gave a build-id instead.
+ * build-id, or the inode, is the mapped one's. Fills in the file's owner, and record's inode and
+ * device where the kernel gave a build-id instead. NULL with errno: ENOENT where there is none,
+ * EMFILE where that is not known for lack of descriptors, ENOEXEC where it is no ELF file of use.
  */
-struct uw_module *image_file_open(const struct image_source *source, struct profile_image *record);
+struct uw_module *image_file_open(const struct image_source *source, struct profile_image *record,
+				  uint32_t *owner);
 
 /* Effective user of the process; (uint32_t)-1 when it is gone. */
 uint32_t image_file_owner(uint32_t pid);

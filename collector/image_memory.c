@@ -1,6 +1,7 @@
 #include "collector/image_memory.h"
 
 #include "collector/maps.h"
+#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,9 @@ enum { FILE_SIZE_MAX = 256 * 1024 * 1024, VDSO_SIZE_MAX = 64 * 1024 };
 struct copy {
 	const struct image_source *source;
 	int memory_fd;
-	bool found; /* the mapping that is asked for; inode and device are its file's */
+	bool found;     /* the mapping that is asked for; inode and device are its file's */
+	bool is_elf;    /* the file starts as ELF files do */
+	uint64_t limit; /* of size */
 	uint64_t inode;
 	uint32_t device_major;
 	uint32_t device_minor;
@@ -39,27 +42,36 @@ static bool is_of_file(const struct copy *copy, const struct maps_entry *entry)
 	       entry->device_minor == copy->device_minor;
 }
 
-static bool grow(struct copy *copy, uint64_t end)
+/* The segments that are taken. */
+static bool is_wanted(const struct copy *copy, const struct maps_entry *entry)
 {
-	if (end <= copy->size)
+	return is_of_file(copy, entry) && !entry->writable && entry->pgoff <= copy->limit &&
+	       entry->end - entry->start <= copy->limit - entry->pgoff;
+}
+
+/* Looks how large the copy will be, and whether it is worth it. */
+static bool measure_segment(const struct maps_entry *entry, void *user)
+{
+	struct copy *copy = user;
+	uint64_t end = entry->pgoff + (entry->end - entry->start);
+	char magic[SELFMAG] = "";
+	if (!is_wanted(copy, entry))
 		return true;
-	if (end > FILE_SIZE_MAX)
-		return false;
-	uint8_t *bytes = realloc(copy->bytes, (size_t)end);
-	if (bytes == NULL)
-		return false;
-	memset(bytes + copy->size, 0, (size_t)end - copy->size);
-	copy->bytes = bytes;
-	copy->size = (size_t)end;
+	if (end > copy->size)
+		copy->size = (size_t)end;
+	if (entry->pgoff == 0 &&
+	    pread(copy->memory_fd, magic, sizeof(magic), (off_t)entry->start) == sizeof(magic))
+		copy->is_elf |= memcmp(magic, ELFMAG, SELFMAG) == 0;
 	return true;
 }
 
-static bool add_segment(const struct maps_entry *entry, void *user)
+/* What was mapped since it was measured is left out. */
+static bool read_segment(const struct maps_entry *entry, void *user)
 {
 	struct copy *copy = user;
 	uint64_t length = entry->end - entry->start;
-	if (!is_of_file(copy, entry) || entry->writable || entry->pgoff > FILE_SIZE_MAX ||
-	    length > FILE_SIZE_MAX || !grow(copy, entry->pgoff + length))
+	if (!is_wanted(copy, entry) || entry->pgoff > copy->size ||
+	    length > copy->size - entry->pgoff)
 		return true;
 	/* What cannot be read (beyond the file's end, or not readable at all) stays 0. */
 	ssize_t got = pread(copy->memory_fd, copy->bytes + entry->pgoff, (size_t)length,
@@ -68,10 +80,24 @@ static bool add_segment(const struct maps_entry *entry, void *user)
 	return true;
 }
 
+static bool read_file(struct copy *copy, uint64_t *budget)
+{
+	pid_t pid = (pid_t)copy->source->pid;
+	copy->limit = *budget < FILE_SIZE_MAX ? *budget : FILE_SIZE_MAX;
+	if (maps_read(pid, find_file, copy) < 0 || !copy->found ||
+	    maps_read(pid, measure_segment, copy) < 0 || !copy->is_elf)
+		return false;
+	copy->bytes = calloc(1, copy->size);
+	if (copy->bytes == NULL)
+		return false;
+	*budget -= copy->size;
+	return maps_read(pid, read_segment, copy) == 0;
+}
+
 static struct uw_module *make_module(const struct copy *copy)
 {
 	struct uw_module *module = NULL;
-	if (copy->size == 0 || uw_module_from_memory(copy->bytes, copy->size, &module) < 0)
+	if (uw_module_from_memory(copy->bytes, copy->size, &module) < 0)
 		return NULL;
 	return module;
 }
@@ -91,15 +117,15 @@ static int open_memory(uint32_t pid)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-struct uw_module *image_memory_open(const struct image_source *source, struct profile_image *record)
+struct uw_module *image_memory_open(const struct image_source *source, struct profile_image *record,
+				    uint64_t *budget)
 {
 	struct copy copy = {.source = source};
 	struct uw_module *module = NULL;
 	copy.memory_fd = open_memory(source->pid);
 	if (copy.memory_fd < 0)
 		return NULL;
-	if (maps_read((pid_t)source->pid, find_file, &copy) == 0 && copy.found &&
-	    maps_read((pid_t)source->pid, add_segment, &copy) == 0)
+	if (read_file(&copy, budget))
 		module = make_module(&copy);
 	close(copy.memory_fd);
 	free(copy.bytes);

@@ -111,12 +111,44 @@ static void write_modules(struct process *process, const struct process_context 
 	}
 }
 
-/* 0, or -1 when out of memory. */
-static int map_into(struct uw_space *space, const struct process_context *context,
-		    const struct mapping *mapping)
+/* Makes the mapping's image ready for walks. Returns its index, which may have changed. */
+static uint32_t open_mapping(const struct process *process, const struct process_context *context,
+			     const struct mapping *mapping)
 {
+	struct image_place place = {process->pid, mapping->start, mapping->end};
+	return image_table_open(context->images, mapping->image, &place);
+}
+
+/* 0, or -1 when out of memory. */
+static int map_into(struct uw_space *space, const struct process *process,
+		    const struct process_context *context, const struct mapping *mapping)
+{
+	/* Files are closed where many are open. One that is another image only now stays unread in
+	 * this mapping, which may be written. */
+	open_mapping(process, context, mapping);
 	return uw_space_map(space, mapping->start, mapping->end, mapping->pgoff,
 			    image_module(context->images, mapping->image), mapping->image);
+}
+
+/* Whether the process maps the image already. */
+static bool maps_image(const struct process *process, uint32_t image)
+{
+	for (size_t i = 0; i < process->mappings.count; i++)
+		if (process->mappings.items[i].image == image)
+			return true;
+	return false;
+}
+
+/* The image behind a new mapping. What could not be opened through other processes may be through
+ * this one: that is tried once. */
+static uint32_t find_image(const struct process *process, const struct process_context *context,
+			   const struct image_source *source)
+{
+	uint32_t image = image_table_get(context->images, source);
+	struct image_place place = {source->pid, source->start, source->end};
+	if (!image_is_unread(context->images, image) || maps_image(process, image))
+		return image;
+	return image_table_open(context->images, image, &place);
 }
 
 static int add_mapping(struct process *process, const struct process_context *context,
@@ -128,7 +160,7 @@ static int add_mapping(struct process *process, const struct process_context *co
 		.end = source->end,
 		.pgoff = pgoff,
 		.load_ns = time_ns,
-		.image = image_table_get(context->images, source),
+		.image = find_image(process, context, source),
 	};
 	/* The kernel maps the program itself first, before its interpreter (fs/binfmt_elf.c). */
 	if (process->main_image == 0 && source->path[0] == '/')
@@ -140,8 +172,9 @@ static int add_mapping(struct process *process, const struct process_context *co
 	if (changed <= 0)
 		return changed;
 	process->map_version++;
-	if ((process->space != NULL && map_into(process->space, context, &mapping) < 0) ||
-	    (process->space_32 != NULL && map_into(process->space_32, context, &mapping) < 0))
+	if ((process->space != NULL && map_into(process->space, process, context, &mapping) < 0) ||
+	    (process->space_32 != NULL &&
+	     map_into(process->space_32, process, context, &mapping) < 0))
 		return -1;
 	if (process->committed)
 		write_modules(process, context);
@@ -232,11 +265,25 @@ int process_read_maps(struct process *process, const struct process_context *con
 	return result < 0 ? result : reading.result;
 }
 
+/* Before anything is written: the process is one that has samples. */
+static void open_mappings(struct process *process, const struct process_context *context)
+{
+	for (size_t i = 0; i < process->mappings.count; i++) {
+		struct mapping *mapping = &process->mappings.items[i];
+		uint32_t image = open_mapping(process, context, mapping);
+		if (process->main_image == mapping->image)
+			process->main_image = image;
+		mapping->image = image;
+		mapping->is_32bit = image_is_32bit(context->images, image);
+	}
+}
+
 void process_commit(struct process *process, const struct process_context *context)
 {
 	if (process->committed)
 		return;
 	process->committed = true;
+	open_mappings(process, context);
 	write_modules(process, context);
 }
 
@@ -277,7 +324,7 @@ struct uw_space *process_space(struct process *process, const struct process_con
 	struct uw_space *space =
 		uw_space_sibling(context->family, registers_machine(is_32bit)->arch);
 	for (size_t i = 0; space != NULL && i < process->mappings.count; i++) {
-		if (map_into(space, context, &process->mappings.items[i]) == 0)
+		if (map_into(space, process, context, &process->mappings.items[i]) == 0)
 			continue;
 		uw_space_destroy(space);
 		space = NULL;

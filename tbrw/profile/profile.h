@@ -70,8 +70,9 @@ struct profile_image {
 	uint32_t flags;         /* PROFILE_IMAGE_DELETED ... */
 };
 
-#define PROFILE_IMAGE_DELETED  1u /* the file was already unlinked when it was seen */
-#define PROFILE_IMAGE_NOT_OPEN 2u /* the collector could not read the file */
+#define PROFILE_IMAGE_DELETED       1u /* the file was already unlinked when it was seen */
+#define PROFILE_IMAGE_NOT_OPEN      2u /* the collector could not read the file */
+#define PROFILE_IMAGE_NO_DESCRIPTOR 4u /* ... because of the limit of open files */
 
 /* rva is the address to look a symbol up at: it lies inside the call for a caller. */
 struct profile_frame {

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -290,6 +291,166 @@ START_TEST(file_by_build_id)
 }
 END_TEST
 
+/* A source that names this test's program by its build-id, under another path. */
+static struct image_source source_by_build_id(const char *path, uint8_t id[static 20])
+{
+	const char *program = copy_program("program", SIZE_MAX);
+	struct uw_module *module;
+	int fd = open(program, O_RDONLY | O_CLOEXEC);
+	ck_assert_int_eq(uw_module_open(fd, &module), 0);
+	close(fd);
+	struct image_source source = make_source(NO_PROCESS, path);
+	source.build_id = id;
+	source.build_id_size = (uint32_t)uw_module_build_id(module, id, 20);
+	uw_module_unref(module);
+	return source;
+}
+
+static uint32_t open_through(uint32_t image, uint32_t pid)
+{
+	struct image_place place = {pid, 0x400000, 0x401000};
+	return image_table_open(table, image, &place);
+}
+
+/* A process that ended too early is no reason to do without the file for the rest of the run. */
+START_TEST(file_that_is_there_later)
+{
+	char path[64];
+	uint8_t id[20] = {0};
+	snprintf(path, sizeof(path), "%s/later", directory);
+	struct image_source source = source_by_build_id(path, id);
+	ck_assert_uint_eq(image_table_get(table, &source), 1);
+	ck_assert(image_is_unread(table, 1));
+	ck_assert_uint_eq(open_through(1, NO_PROCESS + 1), 1); /* not there yet */
+	copy_program("later", SIZE_MAX);
+	ck_assert_uint_eq(open_through(1, NO_PROCESS + 1), 1); /* once for each process */
+	ck_assert_uint_eq(open_through(1, NO_PROCESS + 2), 2);
+	ck_assert(!image_is_unread(table, 2));
+	ck_assert_ptr_nonnull(image_module(table, 2));
+	ck_assert_ptr_null(image_module(table, 1)); /* what was written of it stays true */
+	ck_assert_uint_eq(fake_emit_count(emit, "image 1 kind 1 flags 2 "), 1);
+	ck_assert_uint_eq(fake_emit_count(emit, "image 2 kind 1 flags 0 "), 1);
+	ck_assert_uint_eq(fake_emit_last_image(emit).pid, NO_PROCESS + 2);
+	ck_assert_uint_eq(image_table_get(table, &source), 2);
+	ck_assert_uint_eq(open_through(1, NO_PROCESS + 3), 2);
+	/* And still where the table had to grow. */
+	for (uint32_t i = 0; i < 200; i++) {
+		struct image_source other = make_source(NO_PROCESS, "/no/such");
+		other.inode = i + 1;
+		image_table_get(table, &other);
+	}
+	ck_assert_uint_eq(image_table_get(table, &source), 2);
+	ck_assert_uint_eq(open_through(0, NO_PROCESS), 0);
+	ck_assert_uint_eq(open_through(UINT32_MAX, NO_PROCESS), UINT32_MAX);
+}
+END_TEST
+
+/* A file that was found and is of no use is not read for every process that maps it. */
+START_TEST(file_of_no_use)
+{
+	const char *path = copy_program("data", 60);
+	struct image_source source = make_source(NO_PROCESS, path);
+	source.inode = status_of(path).st_ino;
+	ck_assert_uint_eq(image_table_get(table, &source), 1);
+	ck_assert(image_is_unread(table, 1));
+	copy_program("data", SIZE_MAX);
+	ck_assert_uint_eq(status_of(path).st_ino, source.inode);
+	ck_assert_uint_eq(open_through(1, NO_PROCESS + 1), 1);
+	ck_assert_ptr_null(image_module(table, 1));
+}
+END_TEST
+
+static unsigned count_descriptors(void)
+{
+	unsigned count = 0;
+	for (int fd = 0; fd < 1024; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+/* Makes a file that starts as a program does. */
+static void make_numbered(unsigned i)
+{
+	char name[32];
+	snprintf(name, sizeof(name), "program-%u", i);
+	copy_program(name, 16384);
+}
+
+/* Its image. */
+static uint32_t get_numbered(unsigned i)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "%s/program-%u", directory, i);
+	struct image_source source = make_source(NO_PROCESS, path);
+	source.inode = status_of(path).st_ino;
+	return image_table_get(table, &source);
+}
+
+/* Files that no walk uses do not stay open without end, and come back. */
+START_TEST(many_files)
+{
+	enum { FILES = 2 * IMAGE_OPEN_MAX };
+	unsigned before = count_descriptors();
+	for (unsigned i = 1; i <= FILES; i++) {
+		make_numbered(i);
+		ck_assert_uint_eq(get_numbered(i), i);
+		ck_assert_ptr_nonnull(image_module(table, i));
+	}
+	ck_assert_uint_eq(count_descriptors(), before + IMAGE_OPEN_MAX);
+	ck_assert_ptr_null(image_module(table, 1));
+	ck_assert(!image_is_unread(table, 1));
+	ck_assert_uint_eq(open_through(1, NO_PROCESS), 1);
+	ck_assert_ptr_nonnull(image_module(table, 1));
+	ck_assert_uint_eq(count_descriptors(), before + IMAGE_OPEN_MAX);
+	ck_assert_uint_eq(fake_emit_count(emit, "image "), FILES);
+	/* The one that was asked for last stays longest. */
+	for (unsigned i = 2; i <= IMAGE_OPEN_MAX; i++)
+		ck_assert_uint_eq(open_through(i, NO_PROCESS), i);
+	ck_assert_ptr_nonnull(image_module(table, 1));
+	ck_assert_uint_eq(open_through(FILES, NO_PROCESS), FILES);
+	ck_assert_ptr_null(image_module(table, 1));
+}
+END_TEST
+
+/* Where descriptors run out, those make room that nobody uses; where all are in use, that is told,
+ * and the file opened as soon as it can be. */
+START_TEST(limit_of_descriptors)
+{
+	enum { SPARE = 20, FILES = 5 * SPARE };
+	struct uw_module *used[FILES];
+	unsigned count = 0;
+	unsigned i;
+	struct rlimit before;
+	for (i = 1; i <= FILES; i++)
+		make_numbered(i);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	struct rlimit limit = before;
+	limit.rlim_cur = count_descriptors() + SPARE;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	for (i = 1; i <= 3 * SPARE; i++) {
+		ck_assert_uint_eq(get_numbered(i), i);
+		ck_assert_ptr_nonnull(image_module(table, i));
+	}
+	ck_assert_uint_eq(fake_emit_count(emit, "note"), 0);
+	for (; image_module(table, get_numbered(i)) != NULL; i++) {
+		used[count++] = uw_module_ref(image_module(table, i));
+		ck_assert_uint_lt(i, FILES);
+	}
+	ck_assert_uint_gt(count, SPARE / 2);
+	ck_assert_uint_eq(fake_emit_last_image(emit).flags,
+			  PROFILE_IMAGE_NOT_OPEN | PROFILE_IMAGE_NO_DESCRIPTOR);
+	ck_assert_uint_eq(fake_emit_count(emit, "note"), 1);
+	ck_assert_uint_eq(open_through(i, NO_PROCESS), i);
+	while (count > 0)
+		uw_module_unref(used[--count]);
+	ck_assert_uint_eq(open_through(i, NO_PROCESS), i + 1);
+	ck_assert_ptr_nonnull(image_module(table, i + 1));
+	ck_assert_uint_eq(fake_emit_last_image(emit).flags, 0);
+	ck_assert_uint_eq(fake_emit_count(emit, "note"), 1);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+END_TEST
+
 START_TEST(missing_file)
 {
 	struct image_source source = make_source(NO_PROCESS, "/no/such/file (deleted)");
@@ -429,6 +590,10 @@ int main(void)
 	tcase_add_loop_test(tcase, names_of_files, 0, (int)(sizeof(paths) / sizeof(paths[0])));
 	tcase_add_test(tcase, file_by_inode);
 	tcase_add_test(tcase, file_by_build_id);
+	tcase_add_test(tcase, file_that_is_there_later);
+	tcase_add_test(tcase, file_of_no_use);
+	tcase_add_test(tcase, many_files);
+	tcase_add_test(tcase, limit_of_descriptors);
 	tcase_add_test(tcase, missing_file);
 	tcase_add_test(tcase, deleted_file);
 	tcase_add_loop_test(tcase, hostile_files, 0, 6);

@@ -1,6 +1,7 @@
 """Code goes to the file it came from, also when that is gone, shared, anonymous or in another mount namespace."""
 
 import os
+import resource
 import shutil
 
 import support as s
@@ -93,6 +94,40 @@ def mount_namespace():
   s.check(deep >= 0.95 * count > 0, 'mount namespace: stacks are whole', f'{deep} of {count}')
 
 
+def namespaces_in_turn():
+  """That a file's first process was over too soon to read it does not matter to the next one's."""
+  if os.getuid() != 0:
+    s.note('mount namespaces in turn: not tried: needs root')
+    return
+  inside = s.scratch('in-turn')
+  os.mkdir(inside)
+  one = (f"unshare --mount --propagation private sh -c 'mount -t tmpfs none {inside} && "
+         f"cp {s.target('chain')} {inside}/chain && exec {inside}/chain '")
+  # Those that are over at once are gone before anybody looks at what they mapped.
+  got = s.collect(['sh', '-c', f'for i in 1 2 3; do {one}1; done; sleep 0.3; {one}1000'],
+                  options=('--unwind', 'copy', '--overhead-limit', '0'))
+  stacks = s.folded(got.result)
+  rows = [row for row in s.report(got.result, 'modules') if row['Module'] == 'chain']
+  count = sum(int(row['Samples']) for row in rows)
+  deep = sum(c for f, c in stacks if len(f) >= 42)
+  s.check(deep >= 0.95 * count > 400, 'mount namespaces in turn: the last one\'s stacks are whole',
+          f'{deep} of {count}')
+
+
+def many_files():
+  """More programs than files may be open, one after the other, and then one that matters."""
+  folder = s.scratch('many')
+  os.mkdir(folder)
+  script = (f'i=0; while [ $i -lt 150 ]; do cp /bin/true {folder}/$i; {folder}/$i; i=$((i+1)); done; '
+            f'exec {s.target("chain")} 1000')
+  got = s.collect_well(['sh', '-c', script], what='many files', options=('--unwind', 'copy', '--overhead-limit', '0'),
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))
+  stacks = s.folded(got.result)
+  count = s.samples_of(stacks, 'chain_40')
+  deep = sum(c for f, c in stacks if len(f) >= 42)
+  s.check(deep >= 0.95 * count > 400, 'many files: the last program\'s stacks are whole', f'{deep} of {count}')
+
+
 def remove_maps():
   for name in os.listdir('/tmp'):
     if name.startswith('perf-') and name.endswith('.map') and name[5:-4].isdigit():
@@ -105,7 +140,7 @@ def remove_maps():
 
 
 s.start()
-for part in (one_address, vanished, jit, foreign_map, mount_namespace):
+for part in (one_address, vanished, jit, foreign_map, mount_namespace, namespaces_in_turn, many_files):
   with s.section(part.__name__):
     part()
 remove_maps()

@@ -31,6 +31,7 @@ struct build_result {
 	bool is_finalized;    /* with symbols */
 	bool is_abandoned;    /* the collection did not end */
 	bool is_unreadable;   /* lib.so could not be read when it was mapped */
+	bool met_limit;       /* ... because of the limit of open files */
 	bool has_unwinding;   /* notes on what unwinding took */
 	unsigned stack_size;  /* noted; 0: is not */
 	const char *app_path; /* NULL: /opt/app/app */

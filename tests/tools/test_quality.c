@@ -184,6 +184,24 @@ START_TEST(advice)
 }
 END_TEST
 
+START_TEST(limit_of_open_files)
+{
+	struct build_sample with_gap[] = {WHOLE,
+					  {.stack = "lib:a",
+					   .count = 10,
+					   GAP(PROFILE_SKIP_NO_INFO)}};
+	struct build_result result = {.samples = with_gap,
+				      .count = 2,
+				      .is_finalized = true,
+				      .is_unreadable = true,
+				      .met_limit = true};
+	static const char *const lines[] = {"lib.so, which the limit of open files kept the "
+					    "collector from reading: raise it (ulimit -n)",
+					    NULL};
+	expect_text(&result, lines);
+}
+END_TEST
+
 /* The builder notes 3 lost samples; code of a compiler at run time has no symbols to install. */
 START_TEST(lost_samples)
 {
@@ -268,6 +286,7 @@ int main(void)
 	tcase_add_test(tcase, filters);
 	tcase_add_test(tcase, figures);
 	tcase_add_loop_test(tcase, advice, 0, (int)(sizeof(findings) / sizeof(findings[0])));
+	tcase_add_test(tcase, limit_of_open_files);
 	tcase_add_test(tcase, lost_samples);
 	tcase_add_test(tcase, not_finalized);
 	tcase_add_test(tcase, empty);

@@ -1,6 +1,7 @@
 #include "tools/report/quality.h"
 #include "tools/xalloc.h"
 #include <inttypes.h>
+#include <string.h>
 
 /* Less than this share of the samples is no finding: 0.5 %, in parts of 10^6. */
 #define FINDING_MIN 5000u
@@ -24,12 +25,29 @@ static uint32_t find_cutting_module(const struct quality *quality, enum profile_
 	return found;
 }
 
+/* Whether the limit of open files kept the collector from reading the module. */
+static bool met_limit(const struct report_input *input, const struct module *module)
+{
+	for (uint32_t i = 0; i < profile_reader_image_count(input->reader); i++) {
+		const struct profile_image *image = profile_reader_image(input->reader, i);
+		if (image->flags & PROFILE_IMAGE_NO_DESCRIPTOR &&
+		    strcmp(profile_reader_text(input->reader, image->path), module->path) == 0)
+			return true;
+	}
+	return false;
+}
+
 static char *advise_no_info(const struct report_input *input, const struct quality *quality,
 			    double share)
 {
 	uint32_t index = find_cutting_module(quality, PROFILE_SKIP_NO_INFO);
 	const struct quality_row *row = &quality->modules[index];
 	const struct module *module = functions_module(input->functions, index);
+	if (row->unreadable > row->skipped[PROFILE_SKIP_NO_INFO] / 2 && met_limit(input, module))
+		return xalloc_printf("%.1f %% of the stacks end where no unwind information is "
+				     "known, most in %s, which the limit of open files kept the "
+				     "collector from reading: raise it (ulimit -n)",
+				     share, module->name);
 	if (row->unreadable > row->skipped[PROFILE_SKIP_NO_INFO] / 2)
 		return xalloc_printf("%.1f %% of the stacks end where no unwind information is "
 				     "known, most in %s, which the collector could not read: run "

@@ -9,9 +9,9 @@
  * The library only reads what it is handed: it never touches the target, prints, exits or keeps
  * global state. Everything it reads is taken as hostile; every loop has a bound.
  *
- * Threads: a module is immutable once opened, but for its table and what it reads when that is
- * first needed, and its reference count is atomic, so modules may be shared between threads. An
- * address space belongs to one thread at a time, with its siblings.
+ * Threads: a module is immutable once opened, but for its table, and its reference count is atomic,
+ * so modules may be shared between threads. An address space belongs to one thread at a time, with
+ * its siblings.
  */
 #ifndef UNWIND_UNWIND_H
 #define UNWIND_UNWIND_H
@@ -103,8 +103,8 @@ struct uw_counts {
 /*
  * Opens the ELF file behind fd for unwinding. The caller keeps fd; the module holds a duplicate of
  * it (close-on-exec), so that it costs one descriptor. Only headers are read; unwind information is
- * read with pread(2), as little of it as can be, when walks need it: a file that is deleted or
- * truncated later is harmless.
+ * read with pread(2), as little of it as can be, when walks in any thread need it: a file that is
+ * deleted or truncated later is harmless.
  * Returns 0 and one reference in *module, or -1 with errno: ENOEXEC not an ELF file of a supported
  * machine (64-bit x86-64 and aarch64, 32-bit i386; not x32), EINVAL malformed, ENOMEM, or what
  * fstat and fcntl set.

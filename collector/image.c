@@ -194,7 +194,7 @@ static bool close_idle(struct image_table *table)
 	uint32_t found = table->open_count;
 	for (uint32_t i = 0; i < table->open_count; i++) {
 		const struct image *image = &table->items[table->open[i]];
-		if (!uw_module_is_shared(image->module) &&
+		if (!uw_module_is_used(image->module) &&
 		    (found == table->open_count ||
 		     image->used < table->items[table->open[found]].used))
 			found = i;
@@ -202,6 +202,7 @@ static bool close_idle(struct image_table *table)
 	if (found == table->open_count)
 		return false;
 	struct image *image = &table->items[table->open[found]];
+	uw_module_close(image->module);
 	uw_module_unref(image->module);
 	image->module = NULL;
 	image->has_file = image->is_ready = false;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
 	FEW_FDES = 256,
@@ -142,6 +143,7 @@ static struct uw_module *module_finish_open(struct uw_module *module)
 	module->cfi.arch = module->elf.arch;
 	pthread_mutex_init(&module->mutex, NULL);
 	atomic_init(&module->references, 1);
+	atomic_init(&module->kept, 0);
 	atomic_init(&module->is_loaded, false);
 	atomic_init(&module->table, NULL);
 	atomic_init(&module->decoded, 0);
@@ -192,9 +194,18 @@ void uw_module_unref(struct uw_module *module)
 		module_destroy(module);
 }
 
-bool uw_module_is_shared(const struct uw_module *module)
+bool uw_module_is_used(const struct uw_module *module)
 {
-	return atomic_load_explicit(&module->references, memory_order_acquire) > 1;
+	/* Acquire: what others did with it comes before they let it go. */
+	return atomic_load_explicit(&module->references, memory_order_acquire) >
+	       atomic_load_explicit(&module->kept, memory_order_relaxed) + 1;
+}
+
+void uw_module_close(struct uw_module *module)
+{
+	if (module->elf.fd >= 0)
+		close(module->elf.fd);
+	module->elf.fd = -1;
 }
 
 size_t uw_module_build_id(const struct uw_module *module, uint8_t *id, size_t size)

@@ -25,10 +25,28 @@ struct uw_module {
 	pthread_mutex_t mutex;   /* of loading it */
 	atomic_bool is_loaded;
 	/* What changes after the module was opened; any thread. */
+	atomic_uint kept;                 /* of the references, those of uw_module_keep */
 	_Atomic(struct uw_table *) table; /* owned; NULL until built, then it stays */
 	atomic_size_t decoded;            /* functions that walks decoded for lack of it */
 	atomic_bool wanted;               /* that it would pay was told once */
 };
+
+/* A reference of who reads no more of the module, and takes nobody's place who may: it only keeps
+   the pointer from becoming another module's. */
+static inline struct uw_module *uw_module_keep(struct uw_module *module)
+{
+	/* In this order, so that a used module is never taken for one that is not. */
+	uw_module_ref(module);
+	atomic_fetch_add_explicit(&module->kept, 1, memory_order_release);
+	return module;
+}
+
+static inline void uw_module_drop(struct uw_module *module) /* accepts NULL */
+{
+	if (module)
+		atomic_fetch_sub_explicit(&module->kept, 1, memory_order_relaxed);
+	uw_module_unref(module);
+}
 
 /*
  * Reads the module's unwind information if that was not done yet: its first walk, not its mapping,

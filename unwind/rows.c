@@ -12,7 +12,7 @@ enum {
 };
 
 struct uw_rows {
-	struct uw_module *module; /* a reference; NULL: unused */
+	struct uw_module *module; /* kept (module.h); NULL: unused */
 	uint64_t start, end;      /* of the function */
 	uint64_t limit;           /* where the next function starts, if that is inside of it */
 	struct uw_quick_row *rows;
@@ -32,7 +32,7 @@ void uw_functions_destroy(struct uw_functions *functions)
 	if (!functions)
 		return;
 	for (size_t i = 0; i < (size_t)1 << LOG_TABLES; i++) {
-		uw_module_unref(functions->tables[i].module);
+		uw_module_drop(functions->tables[i].module);
 		free(functions->tables[i].rows);
 	}
 	uw_module_unref(functions->wanted);
@@ -51,7 +51,7 @@ struct uw_module *uw_rows_wanted(struct uw_rule_cache *cache)
 static void rows_drop(struct uw_functions *functions, struct uw_rows *table)
 {
 	functions->bytes -= table->count * sizeof(table->rows[0]);
-	uw_module_unref(table->module);
+	uw_module_drop(table->module);
 	free(table->rows);
 	*table = (struct uw_rows){0};
 }
@@ -85,7 +85,7 @@ static void rows_build(struct uw_rule_cache *cache, struct uw_module *module, si
 	struct uw_fde fde;
 
 	rows_drop(functions, table);
-	table->module = uw_module_ref(module);
+	table->module = uw_module_keep(module);
 	table->entry = (uint32_t)entry;
 	if (!functions->wanted && uw_module_note_decoded(module))
 		functions->wanted = uw_module_ref(module);

@@ -117,8 +117,12 @@ int uw_module_from_memory(const void *bytes, size_t size, struct uw_module **mod
 struct uw_module *uw_module_ref(struct uw_module *module);
 void uw_module_unref(struct uw_module *module); /* accepts NULL */
 
-/* Whether there are more references to it than the caller's one. */
-bool uw_module_is_shared(const struct uw_module *module);
+/* Whether more than the caller uses the module: address spaces, whoever took a reference. What
+   walks keep of its functions does not count, nor does it need the file. */
+bool uw_module_is_used(const struct uw_module *module);
+
+/* Closes the file of a module that nobody else uses: what was not read of it is not known then. */
+void uw_module_close(struct uw_module *module);
 
 /* Copies up to size bytes of the module's GNU build-id; returns its length, 0 when it has none. */
 size_t uw_module_build_id(const struct uw_module *module, uint8_t *id, size_t size);

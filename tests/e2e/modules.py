@@ -118,7 +118,9 @@ def many_files():
   """More programs than files may be open, one after the other, and then one that matters."""
   folder = s.scratch('many')
   os.mkdir(folder)
-  script = (f'i=0; while [ $i -lt 150 ]; do cp /bin/true {folder}/$i; {folder}/$i; i=$((i+1)); done; '
+  # The first half is over before it is sampled, in the second one walks go through each.
+  script = (f'i=0; while [ $i -lt 100 ]; do cp /bin/true {folder}/$i; {folder}/$i; i=$((i+1)); done; '
+            f'while [ $i -lt 200 ]; do cp {s.target("chain")} {folder}/$i; {folder}/$i 5; i=$((i+1)); done; '
             f'exec {s.target("chain")} 1000')
   got = s.collect_well(['sh', '-c', script], what='many files', options=('--unwind', 'copy', '--overhead-limit', '0'),
                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))

@@ -525,6 +525,42 @@ START_TEST(shrinking_unread)
 }
 END_TEST
 
+/* What walks keep of a module's functions does not keep its file open. */
+START_TEST(closed_when_unused)
+{
+	struct uw_space *space = uw_space_create(UW_ARCH_X86_64);
+	struct uw_regs regs = {{0}};
+	struct uw_stack stack = {.base = 0x7000, .bytes = (const uint8_t *)"", .requested = 8};
+	struct uw_frame frame;
+	struct uw_module *module;
+	enum uw_stop stop;
+	int fd = image_file(self.bytes, self.size);
+
+	ck_assert_int_eq(uw_module_open(fd, &module), 0);
+	close(fd);
+	ck_assert(!uw_module_is_used(module));
+	ck_assert_int_eq(uw_space_map(space, 0, self.size, 0, module, 1), 0);
+	ck_assert(uw_module_is_used(module));
+	uw_module_load(module);
+	regs.value[7] = 0x7000;
+	/* Some function that is met is one that is kept. */
+	for (size_t i = 0; i < uw_cfi_count(&module->cfi); i++) {
+		regs.value[16] = uw_cfi_entry_start(&module->cfi, i);
+		uw_walk(space, &regs, &stack, &frame, 1, &stop);
+	}
+	ck_assert_int_eq(uw_space_unmap(space, 0, self.size), 0);
+	ck_assert_uint_gt(atomic_load(&module->references), 1);
+	ck_assert(!uw_module_is_used(module));
+	fd = module->elf.fd;
+	uw_module_close(module);
+	ck_assert_int_eq(fcntl(fd, F_GETFD), -1);
+	exercise(module);
+	uw_module_close(module);
+	uw_module_unref(module);
+	uw_space_destroy(space);
+}
+END_TEST
+
 START_TEST(references)
 {
 	struct uw_module *module = module_of(&self);
@@ -574,6 +610,7 @@ int main(void)
 	tcase_add_test(tcase, many_notes);
 	tcase_add_test(tcase, read_when_needed);
 	tcase_add_test(tcase, shrinking_unread);
+	tcase_add_test(tcase, closed_when_unused);
 	tcase_add_test(tcase, references);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);

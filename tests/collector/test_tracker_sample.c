@@ -1,7 +1,7 @@
 /* Samples become nodes: what the walk found, and what it says of it. The unwinder is a fake. */
 #include "collector/registers.h"
+#include "tests/collector/fake_unwind.h"
 #include "tests/collector/tracker_fixture.h"
-#include "unwind/unwind.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -13,129 +13,13 @@
 
 enum { APP = 5000000, PATIENCE_MS = 10000 };
 
-/* What the next walk yields. */
-static struct uw_frame frames[UW_DEPTH_MAX];
-static size_t frame_count;
-static enum uw_stop stop;
-static size_t walks;
-static size_t reused_count; /* of the next walk's frames, if its thread was walked before */
-
-static struct uw_space {
-	enum uw_arch arch;
-	uint64_t start; /* of the last mapping */
-	uint64_t end;
-	uint32_t tag;
-	struct uw_counts counts;
-} the_space;
-
-struct uw_space *uw_space_create(enum uw_arch arch)
-{
-	the_space = (struct uw_space){.arch = arch};
-	return &the_space;
-}
-
-struct uw_space *uw_space_sibling(const struct uw_space *space, enum uw_arch arch)
-{
-	ck_assert_ptr_eq(space, &the_space);
-	return uw_space_create(arch);
-}
-
-struct uw_space *uw_space_clone(const struct uw_space *space)
-{
-	ck_assert_ptr_eq(space, &the_space);
-	return &the_space;
-}
-
-void uw_space_destroy(struct uw_space *space)
-{
-	ck_assert(space == NULL || space == &the_space);
-}
-
-int uw_space_map(struct uw_space *space, uint64_t start, uint64_t end, uint64_t pgoff,
-		 struct uw_module *module, uint32_t tag)
-{
-	ck_assert_ptr_null(module);
-	ck_assert_uint_eq(pgoff, 0);
-	*space = (struct uw_space){space->arch, start, end, tag, {0}};
-	return 0;
-}
-
-void uw_space_counts(const struct uw_space *space, struct uw_counts *counts)
-{
-	*counts = space->counts;
-}
-
-bool uw_space_find(const struct uw_space *space, uint64_t ip, uint32_t *tag, uint64_t *rva)
-{
-	if (ip < space->start || ip >= space->end)
-		return false;
-	*tag = space->tag;
-	*rva = ip - space->start;
-	return true;
-}
-
-static struct uw_module *wanted; /* by the next walk, with a reference */
-
-struct uw_module *uw_space_wanted_table(struct uw_space *space)
-{
-	struct uw_module *module = wanted;
-	ck_assert_ptr_eq(space, &the_space);
-	wanted = NULL;
-	return module;
-}
-
-struct uw_history {
-	size_t walks;
-};
-
-struct uw_history *uw_history_create(void)
-{
-	return calloc(1, sizeof(struct uw_history));
-}
-
-void uw_history_destroy(struct uw_history *history)
-{
-	free(history);
-}
-
-size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const struct uw_regs *regs,
-		     const struct uw_stack *stack, struct uw_frame *out, size_t max_frames,
-		     enum uw_stop *why, size_t *reused)
-{
-	/* The first walk with a history has nothing to take over; 32-bit code has no history. */
-	*reused = history != NULL && history->walks++ > 0 ? reused_count : 0;
-	ck_assert_ptr_eq(space, &the_space);
-	ck_assert(regs != NULL && stack != NULL);
-	ck_assert_uint_le(frame_count, max_frames);
-	memcpy(out, frames, frame_count * sizeof(*frames));
-	*why = stop;
-	walks++;
-	space->counts.walks++;
-	space->counts.frames += frame_count;
-	space->counts.frames_reused += *reused;
-	for (size_t i = 0; i < frame_count; i++)
-		space->counts.frames_by_source[frames[i].source]++;
-	return frame_count;
-}
-
-/* A walk of the frames written leaf first, a letter per frame. */
-static void set_walk(const char *letters, enum uw_stop why)
-{
-	frame_count = strlen(letters);
-	for (size_t i = 0; i < frame_count; i++)
-		frames[i] = (struct uw_frame){.rva = (uint64_t)letters[i], .tag = 1};
-	stop = why;
-	walks = 0;
-	reused_count = 0;
-}
-
 static void setup(void)
 {
 	fixture_setup();
 	fixture_configure(
 		(struct tracker_config){.has_count = true, .unwind = true, .collapse = true});
 	feed_launch(10, APP, "app");
-	set_walk("c", UW_STOP_ROOT);
+	fake_walk_set("c", UW_STOP_ROOT);
 }
 
 static struct record make_sample(void)
@@ -183,9 +67,9 @@ START_TEST(wanted_table_is_built)
 	ck_assert_int_eq(uw_module_open(fd, &module), 0);
 	close(fd);
 	apply(&record, false);
-	wanted = uw_module_ref(module);
+	fake_walk()->wanted = uw_module_ref(module);
 	apply(&record, false);
-	ck_assert_ptr_null(wanted);
+	ck_assert_ptr_null(fake_walk()->wanted);
 	for (int ms = 0; ms < PATIENCE_MS && uw_module_table_bytes(module) == 0; ms++)
 		usleep(1000);
 	ck_assert_uint_gt(uw_module_table_bytes(module), 0);
@@ -196,7 +80,7 @@ END_TEST
 START_TEST(complete_stack)
 {
 	struct record record = make_sample();
-	set_walk("cba", UW_STOP_ROOT);
+	fake_walk_set("cba", UW_STOP_ROOT);
 	struct emit_sample out = apply(&record, false);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_COMPLETE);
 	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_NOT_SKIPPED);
@@ -223,7 +107,7 @@ static const struct {
 START_TEST(incomplete_stack)
 {
 	struct record record = make_sample();
-	set_walk("cb", stops[_i].stop);
+	fake_walk_set("cb", stops[_i].stop);
 	struct emit_sample out = apply(&record, false);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
 	ck_assert_int_eq(out.stack.reason, stops[_i].reason);
@@ -240,8 +124,10 @@ START_TEST(incomplete_stack_with_gaps)
 	    stops[_i].stop == UW_STOP_OTHER_STACK)
 		reason = PROFILE_SKIP_NOT_RESIDENT;
 	record.sample.stack_absent = true;
-	set_walk("cb", stops[_i].stop);
-	ck_assert_int_eq(apply(&record, false).stack.reason, reason);
+	fake_walk_set("cb", stops[_i].stop);
+	struct emit_sample out = apply(&record, false);
+	ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
+	ck_assert_int_eq(out.stack.reason, reason);
 }
 END_TEST
 
@@ -255,9 +141,9 @@ END_TEST
 START_TEST(frames_outside_of_mappings)
 {
 	struct record record = make_sample();
-	set_walk("ba", UW_STOP_ROOT);
-	frames[0].tag = UW_TAG_NONE;
-	frames[1].source = UW_SOURCE_FRAME_POINTER;
+	fake_walk_set("ba", UW_STOP_ROOT);
+	fake_walk()->frames[0].tag = UW_TAG_NONE;
+	fake_walk()->frames[1].source = UW_SOURCE_FRAME_POINTER;
 	apply(&record, false);
 	fake_emit_assert(emit, "frame 1 0+62 flags 0", 1);
 	fake_emit_assert(emit, "frame 0 1+61 flags 1", 1);
@@ -268,7 +154,7 @@ START_TEST(stack_is_left_out_under_load)
 {
 	struct record record = make_sample();
 	struct emit_sample out = apply(&record, true);
-	ck_assert_uint_eq(walks, 0);
+	ck_assert_uint_eq(fake_walk()->walks, 0);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
 	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_BUDGET);
 	ck_assert_uint_eq(out.stack.node, 1);
@@ -283,7 +169,7 @@ START_TEST(leaf_only)
 	fixture_configure((struct tracker_config){.has_count = true});
 	feed_launch(10, APP, "app");
 	struct emit_sample out = apply(&record, _i != 0);
-	ck_assert_uint_eq(walks, 0);
+	ck_assert_uint_eq(fake_walk()->walks, 0);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_NONE);
 	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_NOT_SKIPPED);
 	fake_emit_assert(emit, "frame 0 1+20 flags 0", 1);
@@ -305,7 +191,7 @@ START_TEST(no_registers)
 	struct record record = make_sample();
 	record.sample.abi = RECORD_REGISTERS_NONE;
 	struct emit_sample out = apply(&record, false);
-	ck_assert_uint_eq(walks, 0);
+	ck_assert_uint_eq(fake_walk()->walks, 0);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
 	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_NO_REGS);
 	ck_assert_uint_eq(out.stack.node, 0);
@@ -321,25 +207,25 @@ START_TEST(code_of_32_bits)
 	bool is_unwound = registers_machine(true)->is_unwound;
 	int state = is_unwound ? PROFILE_STACK_COMPLETE : PROFILE_STACK_SKIPPED;
 	ck_assert(out.is_32bit);
-	ck_assert_int_eq(the_space.arch, registers_machine(true)->arch);
-	ck_assert_uint_eq(walks, is_unwound ? 1 : 0);
+	ck_assert_int_eq(fake_unwind_arch(), registers_machine(true)->arch);
+	ck_assert_uint_eq(fake_walk()->walks, is_unwound ? 1 : 0);
 	ck_assert_int_eq(out.stack.state, state);
 	ck_assert_uint_eq(out.stack.reason == PROFILE_SKIP_NO_REGS, !is_unwound);
 	ck_assert_uint_eq(out.stack.node, 1);
 	record = make_sample();
 	ck_assert(!apply(&record, false).is_32bit);
-	ck_assert_int_eq(the_space.arch, registers_machine(false)->arch);
+	ck_assert_int_eq(fake_unwind_arch(), registers_machine(false)->arch);
 }
 END_TEST
 
 START_TEST(recursion_is_collapsed)
 {
 	struct record record = make_sample();
-	set_walk("xbbbbbba", UW_STOP_ROOT);
+	fake_walk_set("xbbbbbba", UW_STOP_ROOT);
 	struct emit_sample out = apply(&record, false);
 	ck_assert_uint_eq(out.stack.collapsed, 4);
 	ck_assert_uint_eq(out.stack.node, 4); /* a b b x */
-	set_walk("xba", UW_STOP_ROOT);
+	fake_walk_set("xba", UW_STOP_ROOT);
 	ck_assert_uint_eq(apply(&record, false).stack.collapsed, 0);
 }
 END_TEST
@@ -348,22 +234,22 @@ END_TEST
 START_TEST(outer_frames_are_reused)
 {
 	struct record record = make_sample();
-	set_walk("dcba", UW_STOP_ROOT);
+	fake_walk_set("dcba", UW_STOP_ROOT);
 	ck_assert_uint_eq(apply(&record, false).stack.node, 4);
-	set_walk("xyba", UW_STOP_ROOT);
-	reused_count = 2;
-	frames[2].rva = frames[3].rva = '?'; /* is not looked at */
+	fake_walk_set("xyba", UW_STOP_ROOT);
+	fake_walk()->reused_count = 2;
+	fake_walk()->frames[2].rva = fake_walk()->frames[3].rva = '?'; /* is not looked at */
 	ck_assert_uint_eq(apply(&record, false).stack.node, 6);
-	set_walk("zdcba", UW_STOP_TRUNCATED); /* leaves what is remembered alone */
+	fake_walk_set("zdcba", UW_STOP_TRUNCATED); /* leaves what is remembered alone */
 	ck_assert_uint_eq(apply(&record, false).stack.node, 7);
-	set_walk("e?ba", UW_STOP_ROOT);
-	reused_count = 3;
+	fake_walk_set("e?ba", UW_STOP_ROOT);
+	fake_walk()->reused_count = 3;
 	ck_assert_uint_eq(apply(&record, false).stack.node, 8);
 	fake_emit_assert(emit, "node 8 parent 5 frame 7", 1);
 	fake_emit_assert(emit, "node 5 parent 2 frame 4", 1);
 	record.tid = APP + 1;
-	reused_count = 3;
-	set_walk("dcba", UW_STOP_ROOT);
+	fake_walk()->reused_count = 3;
+	fake_walk_set("dcba", UW_STOP_ROOT);
 	ck_assert_uint_eq(apply(&record, false).stack.node, 4);
 }
 END_TEST
@@ -374,8 +260,8 @@ START_TEST(other_code_in_between)
 	static const char *const letters[] = {"dcba", "x", "ecba"};
 	struct record record = make_sample();
 	for (int i = 0; i < 3; i++) {
-		set_walk(letters[i], UW_STOP_ROOT);
-		reused_count = i == 2 ? 3 : 0;
+		fake_walk_set(letters[i], UW_STOP_ROOT);
+		fake_walk()->reused_count = i == 2 ? 3 : 0;
 		record.sample.abi = i == 1 ? RECORD_REGISTERS_32 : RECORD_REGISTERS_64;
 		apply(&record, false);
 	}
@@ -388,7 +274,7 @@ START_TEST(recursion_is_kept)
 	struct record record = make_sample();
 	fixture_configure((struct tracker_config){.has_count = true, .unwind = true});
 	feed_launch(10, APP, "app");
-	set_walk("xbbbbbba", UW_STOP_ROOT);
+	fake_walk_set("xbbbbbba", UW_STOP_ROOT);
 	struct emit_sample out = apply(&record, false);
 	ck_assert_uint_eq(out.stack.collapsed, 0);
 	ck_assert_uint_eq(out.stack.node, 8);
@@ -399,9 +285,9 @@ START_TEST(deepest_stack)
 {
 	struct record record = make_sample();
 	for (size_t i = 0; i < UW_DEPTH_MAX; i++)
-		frames[i] = (struct uw_frame){.rva = i, .tag = 1};
-	frame_count = UW_DEPTH_MAX;
-	stop = UW_STOP_DEPTH;
+		fake_walk()->frames[i] = (struct uw_frame){.rva = i, .tag = 1};
+	fake_walk()->frame_count = UW_DEPTH_MAX;
+	fake_walk()->stop = UW_STOP_DEPTH;
 	ck_assert_uint_eq(apply(&record, false).stack.node, UW_DEPTH_MAX);
 }
 END_TEST
@@ -421,7 +307,7 @@ START_TEST(kernel_frames)
 {
 	const uint64_t chain[] = {(uint64_t)-128, 0xffffffff81000010, 0xffffffff81000400,
 				  (uint64_t)-512, 0x400020,           0x400500};
-	set_walk("ba", UW_STOP_ROOT);
+	fake_walk_set("ba", UW_STOP_ROOT);
 	apply_in_kernel(chain, 6);
 	ck_assert_uint_eq(fake_emit_last_sample(emit).code_segment, 0x10);
 	ck_assert_uint_eq(fake_emit_last_sample(emit).stack.node, 4);
@@ -458,9 +344,9 @@ START_TEST(hostile_kernel_chain)
 	for (size_t i = 0; i < 8000; i++)
 		chain[i] = 0xffffffff81000000 + 16 * i;
 	for (size_t i = 0; i < UW_DEPTH_MAX; i++)
-		frames[i] = (struct uw_frame){.rva = i, .tag = 1};
-	frame_count = UW_DEPTH_MAX;
-	stop = UW_STOP_ROOT;
+		fake_walk()->frames[i] = (struct uw_frame){.rva = i, .tag = 1};
+	fake_walk()->frame_count = UW_DEPTH_MAX;
+	fake_walk()->stop = UW_STOP_ROOT;
 	apply_in_kernel(chain, 8000);
 	ck_assert_uint_gt(fake_emit_last_sample(emit).stack.node, UW_DEPTH_MAX);
 	ck_assert_uint_le(fake_emit_last_sample(emit).stack.node, UW_DEPTH_MAX + 8000);
@@ -492,25 +378,15 @@ START_TEST(space_of_each_process)
 }
 END_TEST
 
-/* A walk as set_walk's, with frames at places of their own on the stack. */
-static void set_placed_walk(const char *letters, enum uw_stop why)
-{
-	set_walk(letters, why);
-	for (size_t i = 0; i < frame_count; i++) {
-		frames[i].ip = (uint64_t)letters[i];
-		frames[i].sp = 0x8000 - (uint64_t)letters[i] * 0x10;
-	}
-}
-
 /* Guessed frames are not those that were verified, and so are the nodes. */
 START_TEST(outer_frames_are_guessed)
 {
 	struct record record = make_sample();
 	record.sample.stack.base = 0x1000;
-	set_placed_walk("xcba", UW_STOP_ROOT);
+	fake_walk_set_placed("xcba", UW_STOP_ROOT);
 	apply(&record, false);
 	apply(&record, false);
-	set_placed_walk("zyc", stops[_i].stop);
+	fake_walk_set_placed("zyc", stops[_i].stop);
 	struct emit_sample out = apply(&record, false);
 	if (stops[_i].stop != UW_STOP_TRUNCATED && stops[_i].stop != UW_STOP_NOT_RESIDENT) {
 		ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
@@ -524,12 +400,12 @@ START_TEST(outer_frames_are_guessed)
 	fake_emit_assert(emit, "frame 5 1+62 flags 2", 1);
 	fake_emit_assert(emit, "node 7 parent 6 frame 2", 1); /* c, which was verified */
 	/* The whole stack is still what is remembered. */
-	set_placed_walk("xcba", UW_STOP_ROOT);
-	reused_count = 3;
+	fake_walk_set_placed("xcba", UW_STOP_ROOT);
+	fake_walk()->reused_count = 3;
 	ck_assert_uint_eq(apply(&record, false).stack.node, 4);
 	/* Another mapping: what was whole may be other code by now. */
 	feed_map(20, APP, 0x600000, 0x700000, "/lib/new");
-	set_placed_walk("zyc", stops[_i].stop);
+	fake_walk_set_placed("zyc", stops[_i].stop);
 	ck_assert_int_eq(apply(&record, false).stack.state, PROFILE_STACK_SKIPPED);
 }
 END_TEST
@@ -551,24 +427,24 @@ START_TEST(deep_copies_are_remembered)
 	deep.sample.period = 640;
 	deep.sample.count = 1000; /* of its own event */
 	deep.sample.stack.size = 64;
-	set_placed_walk("xcba", UW_STOP_ROOT);
+	fake_walk_set_placed("xcba", UW_STOP_ROOT);
 	tracker_apply(tracker, &deep, 0, true); /* pressed for time */
-	ck_assert_uint_eq(walks, 0);
+	ck_assert_uint_eq(fake_walk()->walks, 0);
 	deep.tid = APP + 1; /* nobody knows it */
 	tracker_apply(tracker, &deep, 0, false);
 	deep.tid = APP;
 	tracker_apply(tracker, &deep, 0, false);
 	tracker_apply(tracker, &deep, 0, false);
-	ck_assert_uint_eq(walks, 2);
+	ck_assert_uint_eq(fake_walk()->walks, 2);
 	ck_assert_uint_eq(fake_emit_count(emit, "sample "), 0);
 	ck_assert_uint_eq(fake_emit_count(emit, "node "), 0);
-	set_placed_walk("zyc", UW_STOP_TRUNCATED);
+	fake_walk_set_placed("zyc", UW_STOP_TRUNCATED);
 	struct emit_sample out = apply(&record, false);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_GUESSED);
 	ck_assert_uint_eq(out.stack.cpu_ns, 100);
 	/* What they left behind is what the next whole stack builds on. */
-	set_placed_walk("xcba", UW_STOP_ROOT);
-	reused_count = 3;
+	fake_walk_set_placed("xcba", UW_STOP_ROOT);
+	fake_walk()->reused_count = 3;
 	record.sample.count = 110;
 	out = apply(&record, false);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_COMPLETE);
@@ -587,10 +463,10 @@ START_TEST(gaps_are_not_guessed)
 {
 	struct record record = make_sample();
 	record.sample.stack.base = 0x1000;
-	set_placed_walk("xcba", UW_STOP_ROOT);
+	fake_walk_set_placed("xcba", UW_STOP_ROOT);
 	apply(&record, false);
 	apply(&record, false);
-	set_placed_walk("zyc", UW_STOP_NOT_RESIDENT);
+	fake_walk_set_placed("zyc", UW_STOP_NOT_RESIDENT);
 	record.sample.stack_absent = true;
 	ck_assert_int_eq(apply(&record, false).stack.state, PROFILE_STACK_SKIPPED);
 }
@@ -607,16 +483,16 @@ static void assert_note(enum profile_note_kind kind, uint64_t value)
 START_TEST(unwinding_is_noted)
 {
 	struct record record = make_sample();
-	set_walk("dcba", UW_STOP_ROOT);
-	frames[1].source = UW_SOURCE_CFI;
-	frames[2].source = UW_SOURCE_CFI;
-	frames[3].source = UW_SOURCE_FRAME_POINTER;
+	fake_walk_set("dcba", UW_STOP_ROOT);
+	fake_walk()->frames[1].source = UW_SOURCE_CFI;
+	fake_walk()->frames[2].source = UW_SOURCE_CFI;
+	fake_walk()->frames[3].source = UW_SOURCE_FRAME_POINTER;
 	apply(&record, false);
 	apply(&record, true); /* no walk */
 	feed_exec(20, APP, "next");
 	feed_map(20, APP, 0x400000, 0x500000, "/bin/next");
 	for (unsigned i = 1; i < 100; i++) {
-		reused_count = 3;
+		fake_walk()->reused_count = 3;
 		apply(&record, false);
 	}
 	tracker_finish(tracker);
@@ -642,10 +518,10 @@ START_TEST(guesses_are_tested)
 	struct record record = make_sample();
 	record.sample.stack.base = 0x7000;
 	for (unsigned i = 0; i < 127; i++) {
-		set_placed_walk("xcba", UW_STOP_ROOT);
+		fake_walk_set_placed("xcba", UW_STOP_ROOT);
 		apply(&record, false);
 	}
-	set_placed_walk("xcpa", UW_STOP_ROOT);
+	fake_walk_set_placed("xcpa", UW_STOP_ROOT);
 	apply(&record, false);
 	tracker_finish(tracker);
 	assert_note(PROFILE_NOTE_GUESSES_TESTED, 2);

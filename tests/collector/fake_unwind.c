@@ -1,0 +1,132 @@
+#include "tests/collector/fake_unwind.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct fake_walk the_walk;
+
+static struct uw_space {
+	enum uw_arch arch;
+	uint64_t start; /* of the last mapping */
+	uint64_t end;
+	uint32_t tag;
+	struct uw_counts counts;
+} the_space;
+
+struct uw_space *uw_space_create(enum uw_arch arch)
+{
+	the_space = (struct uw_space){.arch = arch};
+	return &the_space;
+}
+
+struct uw_space *uw_space_sibling(const struct uw_space *space, enum uw_arch arch)
+{
+	ck_assert_ptr_eq(space, &the_space);
+	return uw_space_create(arch);
+}
+
+struct uw_space *uw_space_clone(const struct uw_space *space)
+{
+	ck_assert_ptr_eq(space, &the_space);
+	return &the_space;
+}
+
+void uw_space_destroy(struct uw_space *space)
+{
+	ck_assert(space == NULL || space == &the_space);
+}
+
+int uw_space_map(struct uw_space *space, uint64_t start, uint64_t end, uint64_t pgoff,
+		 struct uw_module *module, uint32_t tag)
+{
+	ck_assert_ptr_null(module);
+	ck_assert_uint_eq(pgoff, 0);
+	*space = (struct uw_space){space->arch, start, end, tag, {0}};
+	return 0;
+}
+
+void uw_space_counts(const struct uw_space *space, struct uw_counts *counts)
+{
+	*counts = space->counts;
+}
+
+bool uw_space_find(const struct uw_space *space, uint64_t ip, uint32_t *tag, uint64_t *rva)
+{
+	if (ip < space->start || ip >= space->end)
+		return false;
+	*tag = space->tag;
+	*rva = ip - space->start;
+	return true;
+}
+
+struct uw_module *uw_space_wanted_table(struct uw_space *space)
+{
+	struct uw_module *module = the_walk.wanted;
+	ck_assert_ptr_eq(space, &the_space);
+	the_walk.wanted = NULL;
+	return module;
+}
+
+struct uw_history {
+	size_t walks;
+};
+
+struct uw_history *uw_history_create(void)
+{
+	return calloc(1, sizeof(struct uw_history));
+}
+
+void uw_history_destroy(struct uw_history *history)
+{
+	free(history);
+}
+
+size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const struct uw_regs *regs,
+		     const struct uw_stack *stack, struct uw_frame *out, size_t max_frames,
+		     enum uw_stop *why, size_t *reused)
+{
+	/* The first walk with a history has nothing to take over; 32-bit code has no history. */
+	*reused = history != NULL && history->walks++ > 0 ? the_walk.reused_count : 0;
+	ck_assert_ptr_eq(space, &the_space);
+	ck_assert(regs != NULL && stack != NULL);
+	ck_assert_uint_le(the_walk.frame_count, max_frames);
+	memcpy(out, the_walk.frames, the_walk.frame_count * sizeof(*out));
+	*why = the_walk.stop;
+	the_walk.walks++;
+	space->counts.walks++;
+	space->counts.frames += the_walk.frame_count;
+	space->counts.frames_reused += *reused;
+	for (size_t i = 0; i < the_walk.frame_count; i++)
+		space->counts.frames_by_source[the_walk.frames[i].source]++;
+	return the_walk.frame_count;
+}
+
+void fake_walk_set(const char *letters, enum uw_stop stop)
+{
+	the_walk.frame_count = strlen(letters);
+	for (size_t i = 0; i < the_walk.frame_count; i++)
+		the_walk.frames[i] = (struct uw_frame){.rva = (uint64_t)letters[i], .tag = 1};
+	the_walk.stop = stop;
+	the_walk.reused_count = 0;
+	the_walk.walks = 0;
+}
+
+void fake_walk_set_placed(const char *letters, enum uw_stop stop)
+{
+	fake_walk_set(letters, stop);
+	for (size_t i = 0; i < the_walk.frame_count; i++) {
+		the_walk.frames[i].ip = (uint64_t)letters[i];
+		the_walk.frames[i].sp = 0x8000 - (uint64_t)letters[i] * 0x10;
+	}
+}
+
+struct fake_walk *fake_walk(void)
+{
+	return &the_walk;
+}
+
+enum uw_arch fake_unwind_arch(void)
+{
+	return the_space.arch;
+}

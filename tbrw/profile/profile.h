@@ -16,6 +16,7 @@
  *   tbcollect.threads    thread instance                           when it ends, or at the end
  *   tbcollect.clock      sync point                                at the ends and each second
  *   tbcollect.notes      thing that happened or was counted        when it happens
+ *   tbcollect.unwinding  thread instance or image that was unwound with the thread, at the end
  *   tbcollect.symbols    function at a frame (inlined ones too)    by finalization
  *   tbcollect.symtext    byte of text of the symbols               by finalization
  *
@@ -27,17 +28,18 @@
 
 #include <stdint.h>
 
-#define PROFILE_STREAM_STRINGS  "tbcollect.strings"
-#define PROFILE_STREAM_IMAGES   "tbcollect.images"
-#define PROFILE_STREAM_FRAMES   "tbcollect.frames"
-#define PROFILE_STREAM_NODES    "tbcollect.nodes"
-#define PROFILE_STREAM_STACKS   "tbcollect.stacks"
-#define PROFILE_STREAM_MAPPINGS "tbcollect.mappings"
-#define PROFILE_STREAM_THREADS  "tbcollect.threads"
-#define PROFILE_STREAM_CLOCK    "tbcollect.clock"
-#define PROFILE_STREAM_NOTES    "tbcollect.notes"
-#define PROFILE_STREAM_SYMBOLS  "tbcollect.symbols"
-#define PROFILE_STREAM_SYMTEXT  "tbcollect.symtext"
+#define PROFILE_STREAM_STRINGS   "tbcollect.strings"
+#define PROFILE_STREAM_IMAGES    "tbcollect.images"
+#define PROFILE_STREAM_FRAMES    "tbcollect.frames"
+#define PROFILE_STREAM_NODES     "tbcollect.nodes"
+#define PROFILE_STREAM_STACKS    "tbcollect.stacks"
+#define PROFILE_STREAM_MAPPINGS  "tbcollect.mappings"
+#define PROFILE_STREAM_THREADS   "tbcollect.threads"
+#define PROFILE_STREAM_CLOCK     "tbcollect.clock"
+#define PROFILE_STREAM_NOTES     "tbcollect.notes"
+#define PROFILE_STREAM_UNWINDING "tbcollect.unwinding"
+#define PROFILE_STREAM_SYMBOLS   "tbcollect.symbols"
+#define PROFILE_STREAM_SYMTEXT   "tbcollect.symtext"
 
 #define PROFILE_NONE UINT32_MAX /* no such record */
 
@@ -110,8 +112,20 @@ enum profile_skip_reason {
 	PROFILE_SKIP_OTHER_STACK = 5,  /* goes on on a stack that was not copied */
 	PROFILE_SKIP_DEPTH = 6,        /* deeper than the collector follows */
 	PROFILE_SKIP_BAD_INFO = 7,     /* unwind information or memory contradicts itself */
-	PROFILE_SKIP_NO_REGS = 8,      /* the kernel had no user registers, or a 32-bit target */
+	/* The kernel had no user registers, or the code is of a width that is not unwound (32 bits
+	 * on another machine than x86). */
+	PROFILE_SKIP_NO_REGS = 8,
+	PROFILE_SKIP_NO_MEMORY = 9, /* the collector ran out of memory */
 	PROFILE_SKIP_REASON_COUNT
+};
+
+/* What guessed frames rest on. */
+enum profile_guess_level {
+	PROFILE_GUESS_NONE = 0, /* nothing is guessed, or nobody wrote down what it rests on */
+	/* Whole stacks of the thread had the last verified frame at the same place in the code and
+	 * on the stack, all of them with these callers. */
+	PROFILE_GUESS_AGREED = 1,
+	PROFILE_GUESS_LEVEL_COUNT
 };
 
 /* Goes with the sample of the same index in stream 0. */
@@ -121,6 +135,12 @@ struct profile_stack {
 	uint8_t state;   /* enum profile_stack_state */
 	uint8_t reason;  /* enum profile_skip_reason */
 	uint16_t collapsed; /* frames left out by recursion collapsing, 65535: that many or more */
+	/* Of a guessed stack, else 0. Older results do not have these: 0. */
+	uint16_t verified;   /* the split: so many innermost frames are verified, counted before
+				recursion collapses; all others are guessed. 65535: or more */
+	uint8_t guess_level; /* enum profile_guess_level */
+	uint8_t guess_hits;  /* whole stacks that agreed, 255: that many or more */
+	uint32_t reserved;   /* 0 */
 };
 
 /* What tbrw's module record has no field for. Record i belongs to the i-th LOADED module record. */
@@ -183,7 +203,8 @@ enum profile_note_kind {
 	PROFILE_NOTE_WARNING = 20,      /* text: one sentence for the summary */
 	PROFILE_NOTE_RUSAGE_CPU = 21,   /* value: ns, user + system of the launched tree by wait4 */
 	/* What unwinding took, over the whole run. At the end; last counts. A walk is an attempt to
-	 * unwind one sample; frames are as the walks found them, before recursion collapses. */
+	 * unwind one sample (deep copies, which are no samples, are not among them); frames are as
+	 * the walks found them, before recursion collapses. */
 	PROFILE_NOTE_UNWIND_WALKS = 22,             /* value: walks */
 	PROFILE_NOTE_UNWIND_FRAMES = 23,            /* value: frames, the leaves among them */
 	PROFILE_NOTE_UNWIND_FRAMES_BY_INFO = 24,    /* value: callers by unwind information */
@@ -193,8 +214,10 @@ enum profile_note_kind {
 	PROFILE_NOTE_UNWIND_TIMED = 28,        /* value: walks that were timed, 1 in 64 */
 	PROFILE_NOTE_UNWIND_TIMED_FRAMES = 29, /* value: frames of these */
 	PROFILE_NOTE_UNWIND_TIMED_NS = 30,     /* value: ns that these took */
-	/* Guessing tries itself on 1 whole stack in 64, of which it hides a part. Likewise. */
-	PROFILE_NOTE_GUESSES_TESTED = 31,  /* value: stacks */
+	/* Guessing tries itself on whole stacks, of which it hides a part: on deep copies what lies
+	 * beyond a sample's copy, else what lay beyond copies that ended too early, or half where
+	 * none has. Likewise. */
+	PROFILE_NOTE_GUESSES_TESTED = 31,  /* value: stacks of which something was hidden */
 	PROFILE_NOTE_GUESSES_COVERED = 32, /* value: of these, a guess was made */
 	PROFILE_NOTE_GUESSES_WRONG = 33,   /* value: of these, it was not what was hidden */
 };
@@ -207,6 +230,30 @@ struct profile_note {
 	uint32_t tid;
 	struct profile_text text;
 	uint32_t reserved; /* 0 */
+};
+
+enum profile_unwinding_kind {
+	PROFILE_UNWINDING_THREAD = 1,
+	PROFILE_UNWINDING_IMAGE = 2, /* walks and tests of stacks whose leaf lies in it */
+};
+
+/* What unwinding took, by what it was for: the sums of the notes PROFILE_NOTE_UNWIND_... and
+ * PROFILE_NOTE_GUESSES_..., in parts. */
+struct profile_unwinding {
+	uint32_t kind;    /* enum profile_unwinding_kind */
+	uint32_t subject; /* record of tbcollect.threads or of tbcollect.images */
+	uint64_t walks;
+	uint64_t frames;
+	uint64_t frames_by_info;
+	uint64_t frames_by_pointer;
+	uint64_t frames_reused;
+	uint64_t lookups;
+	uint64_t timed_walks;
+	uint64_t timed_frames;
+	uint64_t timed_ns;
+	uint64_t guesses_tested;
+	uint64_t guesses_covered;
+	uint64_t guesses_wrong;
 };
 
 /* A function at a frame. Frames with inlined calls have several records in a row, innermost
@@ -231,11 +278,12 @@ struct profile_symbol {
 _Static_assert(sizeof(struct profile_image) == 64, "");
 _Static_assert(sizeof(struct profile_frame) == 16, "");
 _Static_assert(sizeof(struct profile_node) == 8, "");
-_Static_assert(sizeof(struct profile_stack) == 16, "");
+_Static_assert(sizeof(struct profile_stack) == 24, "");
 _Static_assert(sizeof(struct profile_mapping) == 24, "");
 _Static_assert(sizeof(struct profile_thread) == 56, "");
 _Static_assert(sizeof(struct profile_clock) == 32, "");
 _Static_assert(sizeof(struct profile_note) == 40, "");
+_Static_assert(sizeof(struct profile_unwinding) == 104, "");
 _Static_assert(sizeof(struct profile_symbol) == 56, "");
 
 #endif

@@ -91,6 +91,7 @@ void profile_reader_close(struct profile_reader *reader)
 	free(reader->node_damaged);
 	free(reader->clocks);
 	free(reader->notes);
+	free(reader->unwindings);
 	free(reader->symbols);
 	free(reader->symbol_first);
 	free(reader->processes);
@@ -145,6 +146,11 @@ uint32_t profile_reader_note_count(const struct profile_reader *reader)
 	return reader->note_count;
 }
 
+uint32_t profile_reader_unwinding_count(const struct profile_reader *reader)
+{
+	return reader->unwinding_count;
+}
+
 uint32_t profile_reader_symbol_count(const struct profile_reader *reader)
 {
 	return reader->symbol_count;
@@ -183,6 +189,12 @@ const struct profile_clock *profile_reader_clock(const struct profile_reader *r,
 const struct profile_note *profile_reader_note(const struct profile_reader *r, uint32_t index)
 {
 	return &r->notes[index];
+}
+
+const struct profile_unwinding *profile_reader_unwinding(const struct profile_reader *r,
+							 uint32_t index)
+{
+	return &r->unwindings[index];
 }
 
 const struct profile_process_info *profile_reader_process(const struct profile_reader *r,

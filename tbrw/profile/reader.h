@@ -51,7 +51,8 @@ uint32_t profile_reader_node_count(const struct profile_reader *reader); /* at l
 uint32_t profile_reader_thread_count(const struct profile_reader *reader);
 uint32_t profile_reader_clock_count(const struct profile_reader *reader);
 uint32_t profile_reader_note_count(const struct profile_reader *reader);
-uint32_t profile_reader_symbol_count(const struct profile_reader *reader); /* 0: not finalized */
+uint32_t profile_reader_unwinding_count(const struct profile_reader *reader); /* 0: older result */
+uint32_t profile_reader_symbol_count(const struct profile_reader *reader);    /* 0: not finalized */
 uint32_t profile_reader_process_count(const struct profile_reader *reader);
 uint32_t profile_reader_module_count(const struct profile_reader *reader);
 
@@ -61,6 +62,9 @@ const struct profile_frame *profile_reader_frame(const struct profile_reader *r,
 const struct profile_node *profile_reader_node(const struct profile_reader *r, uint32_t index);
 const struct profile_clock *profile_reader_clock(const struct profile_reader *r, uint32_t index);
 const struct profile_note *profile_reader_note(const struct profile_reader *r, uint32_t index);
+/* Its subject is in range of what its kind says, one of the two that profile.h names. */
+const struct profile_unwinding *profile_reader_unwinding(const struct profile_reader *r,
+							 uint32_t index);
 
 /* A text of a record of this reader as a well-formed UTF-8 string. "" for no text. */
 const char *profile_reader_text(const struct profile_reader *reader, struct profile_text text);
@@ -127,7 +131,7 @@ struct profile_sample_info {
 	uint32_t process; /* indices; PROFILE_NONE: not known */
 	uint32_t thread;
 	uint32_t module;
-	struct profile_stack stack; /* node checked */
+	struct profile_stack stack; /* node and guess checked */
 };
 /* Returns false to stop early. */
 typedef bool profile_sample_callback(const struct profile_sample_info *sample, void *user);

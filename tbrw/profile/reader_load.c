@@ -164,13 +164,13 @@ static TBRW_U32 load_data(TBRW_PTR file, TBRW_U32 stream, struct load *load)
 static TBRW_U32 load_stream(TBRW_PTR file, TBRW_U32 stream, const struct profile_stream_spec *spec,
 			    struct load *load)
 {
-	bool matches = false;
+	uint32_t known_size = 0;
 	TBRW_U32 code = TBRW_reading_stream(file, stream);
 
 	if (code != VT_SUCCESS)
 		return code;
-	code = profile_stream_check(file, stream, spec, &matches, &load->entry_size);
-	if (code == VT_SUCCESS && !matches)
+	code = profile_stream_check(file, stream, spec, &known_size, &load->entry_size);
+	if (code == VT_SUCCESS && known_size < spec->record_size)
 		code = VT_INCOMPATIBLE_VERSION;
 	if (code == VT_SUCCESS)
 		code = load_data(file, stream, load);

@@ -18,6 +18,7 @@ struct profile_sample_layout {
 	uint32_t entry_size;
 	uint32_t pc_offset;
 	uint32_t tsc_offset; /* PROFILE_NONE: samples have no times */
+	uint32_t stack_size; /* bytes of a stack's record that are in the file */
 };
 
 struct profile_reader {
@@ -39,6 +40,8 @@ struct profile_reader {
 	uint32_t clock_count;
 	struct profile_note *notes;
 	uint32_t note_count;
+	struct profile_unwinding *unwindings;
+	uint32_t unwinding_count;
 	struct profile_symbol *symbols; /* sorted by frame */
 	uint32_t symbol_count;
 	uint32_t *symbol_first; /* per frame and one more: its first symbol */

@@ -183,6 +183,33 @@ static TBRW_U32 load_threads(struct profile_reader *reader, const struct blob *b
 	return code;
 }
 
+static bool unwinding_is_sound(const struct profile_reader *reader,
+			       const struct profile_unwinding *unwinding)
+{
+	switch (unwinding->kind) {
+	case PROFILE_UNWINDING_THREAD:
+		return unwinding->subject < reader->thread_count;
+	case PROFILE_UNWINDING_IMAGE:
+		return unwinding->subject < reader->image_count;
+	default:
+		return false;
+	}
+}
+
+/* Drops those of threads and images that are not there, and of kinds that came later. */
+static TBRW_U32 load_unwindings(struct profile_reader *reader)
+{
+	void *records;
+	uint32_t count;
+	TBRW_U32 code = profile_reader_load(reader, PROFILE_STREAM_ID_UNWINDING, &records, &count);
+
+	reader->unwindings = records;
+	for (uint32_t i = 0; i < count; i++)
+		if (unwinding_is_sound(reader, &reader->unwindings[i]))
+			reader->unwindings[reader->unwinding_count++] = reader->unwindings[i];
+	return code;
+}
+
 TBRW_U32 profile_reader_load_records(struct profile_reader *reader)
 {
 	struct blob blob;
@@ -202,6 +229,8 @@ TBRW_U32 profile_reader_load_records(struct profile_reader *reader)
 		code = load_notes(reader, &blob);
 	if (code == VT_SUCCESS)
 		code = load_threads(reader, &blob);
+	if (code == VT_SUCCESS)
+		code = load_unwindings(reader);
 	free(blob.bytes);
 	return code;
 }

@@ -18,19 +18,21 @@ struct profile_sample_batch {
 	struct profile_stack stacks[BATCH_SIZE];
 };
 
-/* Takes what the batch still wants of a run. Returns what an enumeration callback returns. */
+/* Takes what the batch still wants of a run, of each entry its first known_size bytes: the rest of
+ * the record is 0. Returns what an enumeration callback returns. */
 static TBRW_U32 take_run(void *to, uint32_t *taken, uint32_t wanted, const void *run, uint64_t size,
-			 uint64_t count, size_t record_size)
+			 uint64_t count, size_t record_size, size_t known_size)
 {
 	if (count == 0)
 		return TRUE;
-	if (size / count < record_size)
+	if (size / count < known_size)
 		return VT_UNSUPPORTED_DATA_SIZE;
 	uint32_t more = wanted - *taken < count ? wanted - *taken : (uint32_t)count;
 	size_t stride = size / count;
+	memset((char *)to + *taken * record_size, 0, more * record_size);
 	for (uint32_t i = 0; i < more; i++)
 		memcpy((char *)to + (*taken + i) * record_size, (const char *)run + i * stride,
-		       record_size);
+		       known_size);
 	*taken += more;
 	return *taken < wanted ? TRUE : FALSE;
 }
@@ -72,7 +74,7 @@ static TBRW_U32 take_stacks(void *data, TBRW_U32 size, TBRW_U32 count, void *use
 	struct profile_sample_batch *batch = user;
 
 	return take_run(batch->stacks, &batch->stack_count, batch->wanted, data, size, count,
-			sizeof(batch->stacks[0]));
+			sizeof(batch->stacks[0]), batch->layout->stack_size);
 }
 
 static TBRW_U32 take_bound(const void *data, TBRW_U32 size, TBRW_U64 count,
@@ -81,7 +83,7 @@ static TBRW_U32 take_bound(const void *data, TBRW_U32 size, TBRW_U64 count,
 	struct profile_sample_batch *batch = user;
 	uint32_t bind_count = batch->sample_count;
 	TBRW_U32 code = take_run(batch->binds, &bind_count, batch->wanted, bind, bind_size, count,
-				 sizeof(*bind));
+				 sizeof(*bind), sizeof(*bind));
 
 	if (code != TRUE && code != FALSE)
 		return code;
@@ -141,6 +143,13 @@ static void check_stack(const struct profile_reader *reader, struct profile_stac
 		stack->state = PROFILE_STACK_SKIPPED;
 		stack->reason = PROFILE_SKIP_BAD_INFO;
 	}
+	if (stack->state != PROFILE_STACK_GUESSED ||
+	    stack->guess_level >= PROFILE_GUESS_LEVEL_COUNT) {
+		stack->verified = 0;
+		stack->guess_level = PROFILE_GUESS_NONE;
+		stack->guess_hits = 0;
+	}
+	stack->reserved = 0;
 }
 
 TBRW_U32 profile_reader_each_raw_sample(struct profile_reader *reader, bool with_bind,
@@ -195,16 +204,15 @@ static TBRW_U32 count_entries(struct profile_reader *reader, TBRW_U32 stream, ui
 }
 
 static TBRW_U32 open_data(struct profile_reader *reader, TBRW_U32 stream,
-			  const struct profile_stream_spec *spec)
+			  const struct profile_stream_spec *spec, uint32_t *known_size)
 {
-	bool matches = false;
 	uint32_t entry_size;
 	TBRW_U32 code = TBRW_reading_stream(reader->file, stream);
 
 	if (code != VT_SUCCESS)
 		return code;
-	code = profile_stream_check(reader->file, stream, spec, &matches, &entry_size);
-	if (code == VT_SUCCESS && !matches)
+	code = profile_stream_check(reader->file, stream, spec, known_size, &entry_size);
+	if (code == VT_SUCCESS && *known_size == 0)
 		code = VT_INCOMPATIBLE_VERSION;
 	if (code == VT_SUCCESS)
 		code = TBRW_reading_stream_section(reader->file, stream, TBRW_DATA_SECTION);
@@ -245,7 +253,8 @@ static TBRW_U32 open_plain(struct profile_reader *reader)
 
 static TBRW_U32 open_result(struct profile_reader *reader)
 {
-	TBRW_U32 code = open_data(reader, 0, profile_stream_sample_spec());
+	uint32_t sample_size;
+	TBRW_U32 code = open_data(reader, 0, profile_stream_sample_spec(), &sample_size);
 
 	if (code != VT_SUCCESS)
 		return code;
@@ -255,7 +264,7 @@ static TBRW_U32 open_result(struct profile_reader *reader)
 		.tsc_offset = offsetof(struct profile_sample_record, tsc),
 	};
 	code = open_data(reader, reader->streams[PROFILE_STREAM_ID_STACKS],
-			 profile_stream_spec(PROFILE_STREAM_ID_STACKS));
+			 profile_stream_spec(PROFILE_STREAM_ID_STACKS), &reader->layout.stack_size);
 	if (code != VT_SUCCESS)
 		close_data(reader, 0);
 	return code;

@@ -42,9 +42,13 @@ static const struct profile_stream_field node_fields[] = {
 	FIELD(profile_node, frame),
 };
 static const struct profile_stream_field stack_fields[] = {
-	FIELD(profile_stack, cpu_ns), FIELD(profile_stack, node),      FIELD(profile_stack, state),
-	FIELD(profile_stack, reason), FIELD(profile_stack, collapsed),
+	FIELD(profile_stack, cpu_ns),      FIELD(profile_stack, node),
+	FIELD(profile_stack, state),       FIELD(profile_stack, reason),
+	FIELD(profile_stack, collapsed),   FIELD(profile_stack, verified),
+	FIELD(profile_stack, guess_level), FIELD(profile_stack, guess_hits),
+	FIELD(profile_stack, reserved),
 };
+enum { STACK_FIELDS_FIRST = 5 }; /* up to collapsed */
 static const struct profile_stream_field mapping_fields[] = {
 	FIELD(profile_mapping, module_index), FIELD(profile_mapping, image),
 	FIELD(profile_mapping, pgoff),        FIELD_TYPED(profile_mapping, pid, ST_PID, SST_NONE),
@@ -76,6 +80,22 @@ static const struct profile_stream_field note_fields[] = {
 	FIELD_TEXT(profile_note, text),
 	FIELD(profile_note, reserved),
 };
+static const struct profile_stream_field unwinding_fields[] = {
+	FIELD(profile_unwinding, kind),
+	FIELD(profile_unwinding, subject),
+	FIELD(profile_unwinding, walks),
+	FIELD(profile_unwinding, frames),
+	FIELD(profile_unwinding, frames_by_info),
+	FIELD(profile_unwinding, frames_by_pointer),
+	FIELD(profile_unwinding, frames_reused),
+	FIELD(profile_unwinding, lookups),
+	FIELD(profile_unwinding, timed_walks),
+	FIELD(profile_unwinding, timed_frames),
+	FIELD(profile_unwinding, timed_ns),
+	FIELD(profile_unwinding, guesses_tested),
+	FIELD(profile_unwinding, guesses_covered),
+	FIELD(profile_unwinding, guesses_wrong),
+};
 static const struct profile_stream_field symbol_fields[] = {
 	FIELD(profile_symbol, frame),     FIELD(profile_symbol, depth),
 	FIELD(profile_symbol, flags),     FIELD_TEXT(profile_symbol, name),
@@ -84,10 +104,12 @@ static const struct profile_stream_field symbol_fields[] = {
 	FIELD(profile_symbol, start),     FIELD(profile_symbol, size),
 };
 
-#define SPEC(name, size, fields)                                         \
-	{                                                                \
-		name, size, sizeof(fields) / sizeof((fields)[0]), fields \
+#define FIELD_COUNT(fields) (sizeof(fields) / sizeof((fields)[0]))
+#define SPEC_GROWN(name, size, fields, first)                  \
+	{                                                      \
+		name, size, FIELD_COUNT(fields), first, fields \
 	}
+#define SPEC(name, size, fields) SPEC_GROWN(name, size, fields, FIELD_COUNT(fields))
 
 static const struct profile_stream_spec specs[PROFILE_STREAM_ID_COUNT] = {
 	[PROFILE_STREAM_ID_STRINGS] = SPEC(PROFILE_STREAM_STRINGS, 1, text_fields),
@@ -97,8 +119,8 @@ static const struct profile_stream_spec specs[PROFILE_STREAM_ID_COUNT] = {
 		SPEC(PROFILE_STREAM_FRAMES, sizeof(struct profile_frame), frame_fields),
 	[PROFILE_STREAM_ID_NODES] =
 		SPEC(PROFILE_STREAM_NODES, sizeof(struct profile_node), node_fields),
-	[PROFILE_STREAM_ID_STACKS] =
-		SPEC(PROFILE_STREAM_STACKS, sizeof(struct profile_stack), stack_fields),
+	[PROFILE_STREAM_ID_STACKS] = SPEC_GROWN(PROFILE_STREAM_STACKS, sizeof(struct profile_stack),
+						stack_fields, STACK_FIELDS_FIRST),
 	[PROFILE_STREAM_ID_MAPPINGS] =
 		SPEC(PROFILE_STREAM_MAPPINGS, sizeof(struct profile_mapping), mapping_fields),
 	[PROFILE_STREAM_ID_THREADS] =
@@ -107,6 +129,8 @@ static const struct profile_stream_spec specs[PROFILE_STREAM_ID_COUNT] = {
 		SPEC(PROFILE_STREAM_CLOCK, sizeof(struct profile_clock), clock_fields),
 	[PROFILE_STREAM_ID_NOTES] =
 		SPEC(PROFILE_STREAM_NOTES, sizeof(struct profile_note), note_fields),
+	[PROFILE_STREAM_ID_UNWINDING] =
+		SPEC(PROFILE_STREAM_UNWINDING, sizeof(struct profile_unwinding), unwinding_fields),
 	[PROFILE_STREAM_ID_SYMTEXT] = SPEC(PROFILE_STREAM_SYMTEXT, 1, text_fields),
 	[PROFILE_STREAM_ID_SYMBOLS] =
 		SPEC(PROFILE_STREAM_SYMBOLS, sizeof(struct profile_symbol), symbol_fields),
@@ -240,8 +264,18 @@ static TBRW_U32 check_descriptors(TBRW_SAMPREC_DESC_ENTRY *entries, TBRW_U32 siz
 	return TRUE;
 }
 
+/* Bytes of the record, by the fields that were found. */
+static uint32_t known_size_of(const struct profile_stream_spec *spec, uint64_t found)
+{
+	uint64_t first = (UINT64_C(1) << spec->first_count) - 1;
+
+	if (found == (UINT64_C(1) << spec->field_count) - 1)
+		return spec->record_size;
+	return (found & first) == first ? spec->fields[spec->first_count].offset : 0;
+}
+
 TBRW_U32 profile_stream_check(TBRW_PTR file, TBRW_U32 number,
-			      const struct profile_stream_spec *spec, bool *matches,
+			      const struct profile_stream_spec *spec, uint32_t *known_size,
 			      uint32_t *entry_size)
 {
 	struct check check = {.file = file, .spec = spec};
@@ -253,8 +287,7 @@ TBRW_U32 profile_stream_check(TBRW_PTR file, TBRW_U32 number,
 	TBRW_done_stream_section(file, number, TBRW_DATA_DESCRIPTION_SECTION);
 	if (code != VT_SUCCESS)
 		return code;
-	*matches = check.found == (UINT64_C(1) << spec->field_count) - 1 &&
-		   check.entry_size <= UINT32_MAX;
+	*known_size = check.entry_size <= UINT32_MAX ? known_size_of(spec, check.found) : 0;
 	*entry_size = (uint32_t)check.entry_size;
 	return VT_SUCCESS;
 }

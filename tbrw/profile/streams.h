@@ -17,6 +17,7 @@ enum profile_stream {
 	PROFILE_STREAM_ID_THREADS,
 	PROFILE_STREAM_ID_CLOCK,
 	PROFILE_STREAM_ID_NOTES,
+	PROFILE_STREAM_ID_UNWINDING,
 	PROFILE_STREAM_ID_SYMTEXT,
 	PROFILE_STREAM_ID_SYMBOLS,
 	PROFILE_STREAM_ID_COUNT
@@ -36,7 +37,8 @@ struct profile_stream_field {
 struct profile_stream_spec {
 	const char *name;
 	uint32_t record_size; /* bytes */
-	uint32_t field_count; /* below 64 */
+	uint32_t field_count; /* below 64, in the order of their offsets */
+	uint32_t first_count; /* of these, those that each version wrote: others came later */
 	const struct profile_stream_field *fields;
 };
 
@@ -62,11 +64,13 @@ TBRW_U32 profile_stream_create(TBRW_PTR file, TBRW_U32 number, enum profile_stre
 /* Closes the data section and the stream. */
 TBRW_U32 profile_stream_done(TBRW_PTR file, TBRW_U32 number);
 
-/* Reads a descriptor set. *matches says whether each field of the spec is there by its name, at
- * its place and in its size; entries of the file may be longer than the record (fields appended by
- * a later version), and *entry_size receives their size. */
+/* Reads a descriptor set. A field of the spec is there if one with its name, place and size is.
+ * *known_size receives how many bytes of the record are in the file: all if all fields are there;
+ * those of the fields that each version wrote if only these are surely there; 0 if not even these.
+ * Entries of the file may be longer than the record (fields appended by a later version), and
+ * *entry_size receives their size. */
 TBRW_U32 profile_stream_check(TBRW_PTR file, TBRW_U32 number,
-			      const struct profile_stream_spec *spec, bool *matches,
+			      const struct profile_stream_spec *spec, uint32_t *known_size,
 			      uint32_t *entry_size);
 
 #endif

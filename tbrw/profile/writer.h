@@ -117,10 +117,18 @@ struct profile_thread_life {
 	uint32_t samples;
 	uint32_t flags; /* PROFILE_THREAD_... */
 	const char *name;
+	const struct profile_unwinding *unwinding; /* kind and subject are not looked at; NULL:
+						      nothing was unwound */
 };
-/* Writes the thread's create/terminate records and its record in tbcollect.threads. */
+/* Writes the thread's create/terminate records, its record in tbcollect.threads, and what unwinding
+ * it took. */
 TBRW_U32 profile_writer_add_thread(struct profile_writer *writer,
 				   const struct profile_thread_life *thread);
+
+/* What unwinding took for stacks whose leaf lies in the image; kind and subject are not looked at.
+ * Once per image. */
+TBRW_U32 profile_writer_add_image_unwinding(struct profile_writer *writer, uint32_t image,
+					    const struct profile_unwinding *unwinding);
 
 TBRW_U32 profile_writer_add_clock(struct profile_writer *writer, const struct profile_clock *clock);
 

@@ -64,6 +64,26 @@ static TBRW_U32 write_thread_events(struct profile_writer *writer,
 	return write_thread(writer, &record);
 }
 
+static TBRW_U32 append_unwinding(struct profile_writer *writer, enum profile_unwinding_kind kind,
+				 uint32_t subject, const struct profile_unwinding *unwinding)
+{
+	struct profile_unwinding record = *unwinding;
+
+	record.kind = kind;
+	record.subject = subject;
+	return profile_writer_append(writer, PROFILE_STREAM_ID_UNWINDING, &record, sizeof(record));
+}
+
+TBRW_U32 profile_writer_add_image_unwinding(struct profile_writer *writer, uint32_t image,
+					    const struct profile_unwinding *unwinding)
+{
+	if (writer->error != VT_SUCCESS)
+		return writer->error;
+	if (image >= writer->image_count)
+		return VT_BAD_PARAMETER;
+	return append_unwinding(writer, PROFILE_UNWINDING_IMAGE, image, unwinding);
+}
+
 TBRW_U32 profile_writer_add_thread(struct profile_writer *writer,
 				   const struct profile_thread_life *thread)
 {
@@ -84,7 +104,12 @@ TBRW_U32 profile_writer_add_thread(struct profile_writer *writer,
 	if (code == VT_SUCCESS)
 		code = profile_writer_append(writer, PROFILE_STREAM_ID_THREADS, &record,
 					     sizeof(record));
-	return code;
+	if (code != VT_SUCCESS)
+		return code;
+	uint32_t index = writer->thread_count++;
+	return thread->unwinding ? append_unwinding(writer, PROFILE_UNWINDING_THREAD, index,
+						    thread->unwinding)
+				 : VT_SUCCESS;
 }
 
 TBRW_U32 profile_writer_add_clock(struct profile_writer *writer, const struct profile_clock *clock)

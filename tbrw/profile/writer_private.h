@@ -21,6 +21,7 @@ struct profile_writer {
 	uint32_t frame_count;
 	uint32_t node_count;
 	uint32_t module_record_count;
+	uint32_t thread_count;
 	bool has_software;
 	bool has_system;
 	struct profile_text_table texts;

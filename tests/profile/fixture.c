@@ -82,7 +82,7 @@ struct chunk {
 	uint64_t start;
 	uint32_t crcs[2];
 };
-enum { FILE_HEADER_SIZE = 64, CHUNK_STREAM_OPEN = 3, STREAMS_OF_WRITER = 10 };
+enum { FILE_HEADER_SIZE = 64, CHUNK_STREAM_OPEN = 3, STREAMS_OF_WRITER = 11 };
 
 void fixture_kill(struct profile_writer *writer)
 {
@@ -371,6 +371,14 @@ static void check_records(struct profile_reader *reader)
 	}
 	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++)
 		check_text(profile_reader_text(reader, profile_reader_note(reader, i)->text));
+	for (uint32_t i = 0; i < profile_reader_unwinding_count(reader); i++) {
+		const struct profile_unwinding *unwinding = profile_reader_unwinding(reader, i);
+		bool is_thread = unwinding->kind == PROFILE_UNWINDING_THREAD;
+		ck_assert(is_thread || unwinding->kind == PROFILE_UNWINDING_IMAGE);
+		ck_assert_uint_lt(unwinding->subject, is_thread
+							      ? profile_reader_thread_count(reader)
+							      : profile_reader_image_count(reader));
+	}
 }
 
 static void check_lives(struct profile_reader *reader)
@@ -407,6 +415,14 @@ static bool is_index(uint32_t index, uint32_t count)
 	return index < count || index == PROFILE_NONE;
 }
 
+/* A guess is a guessed stack's, of a level that is known. */
+static bool is_sound_guess(const struct profile_stack *stack)
+{
+	if (stack->state != PROFILE_STACK_GUESSED)
+		return stack->verified == 0 && stack->guess_level == 0 && stack->guess_hits == 0;
+	return stack->guess_level < PROFILE_GUESS_LEVEL_COUNT;
+}
+
 /* Counts instead of asserting: an assertion costs more than the sample. */
 static bool check_sample(const struct profile_sample_info *sample, void *user)
 {
@@ -416,6 +432,7 @@ static bool check_sample(const struct profile_sample_info *sample, void *user)
 	check->broken += sample->stack.node >= profile_reader_node_count(reader) ||
 			 sample->stack.state > PROFILE_STACK_NONE ||
 			 sample->stack.reason >= PROFILE_SKIP_REASON_COUNT ||
+			 !is_sound_guess(&sample->stack) ||
 			 !is_index(sample->process, profile_reader_process_count(reader)) ||
 			 !is_index(sample->thread, profile_reader_thread_count(reader)) ||
 			 !is_index(sample->module, profile_reader_module_count(reader));

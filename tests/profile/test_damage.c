@@ -299,7 +299,7 @@ static void copy_stream(struct copied *copied, TBRW_U32 number)
 	copied->liar->streams++;
 }
 
-enum { STREAMS_WRITTEN = 10, SYMTEXT_STREAM = 14, STREAMS_IN_ALL = 16 };
+enum { STREAMS_WRITTEN = 11, SYMTEXT_STREAM = 15, STREAMS_IN_ALL = 17 };
 
 START_TEST(noise_in_one_stream)
 {
@@ -351,6 +351,92 @@ static void lie_sampling_stream(struct liar *liar, uint64_t tsc)
 	liar_data(liar, &sample, sizeof(sample));
 }
 
+/* A stream of stacks as results had it before stacks said what they are guessed from. */
+static void lie_old_stacks(struct liar *liar)
+{
+	liar_begin(liar, PROFILE_STREAM_STACKS, TBRW_CUSTOM_STREAM);
+	liar_describe(liar, "cpu_ns", 0, 8, ST_NONE);
+	liar_describe(liar, "node", 8, 4, ST_NONE);
+	liar_describe(liar, "state", 12, 1, ST_NONE);
+	liar_describe(liar, "reason", 13, 1, ST_NONE);
+	liar_describe(liar, "collapsed", 14, 2, ST_NONE);
+}
+
+/* Loop: no further fields, others, ours at another place, ours in part. */
+START_TEST(older_stacks_are_read)
+{
+	const struct profile_stack stack = {.cpu_ns = 7,
+					    .state = PROFILE_STACK_GUESSED,
+					    .reason = PROFILE_SKIP_TRUNCATED,
+					    .collapsed = 3,
+					    .verified = 4,
+					    .guess_level = PROFILE_GUESS_AGREED,
+					    .guess_hits = 5};
+	struct liar liar;
+	uint64_t count;
+
+	liar_open(&liar);
+	lie_sampling_stream(&liar, 5);
+	lie_old_stacks(&liar);
+	if (_i == 1)
+		liar_describe(&liar, "later", 16, 8, ST_NONE);
+	if (_i >= 2)
+		liar_describe(&liar, "verified", _i == 2 ? 18 : 16, 2, ST_NONE);
+	if (_i >= 2)
+		liar_describe(&liar, "reserved", 20, 4, ST_NONE);
+	liar_data(&liar, &stack, _i == 0 ? 16 : sizeof(stack));
+	liar_close(&liar);
+	struct profile_reader *reader = fixture_open();
+	struct profile_sample_info *samples = fixture_samples(reader, &count);
+	ck_assert_uint_eq(count, 1);
+	ck_assert_uint_eq(samples[0].stack.cpu_ns, 7);
+	ck_assert_uint_eq(samples[0].stack.state, PROFILE_STACK_GUESSED);
+	ck_assert_uint_eq(samples[0].stack.collapsed, 3);
+	ck_assert_uint_eq(samples[0].stack.verified, 0);
+	ck_assert_uint_eq(samples[0].stack.guess_level, PROFILE_GUESS_NONE);
+	ck_assert_uint_eq(samples[0].stack.guess_hits, 0);
+	free(samples);
+	profile_reader_close(reader);
+}
+END_TEST
+
+START_TEST(unwinding_of_nobody)
+{
+	const struct profile_unwinding records[] = {
+		{.kind = PROFILE_UNWINDING_IMAGE, .subject = 1},
+		{.kind = PROFILE_UNWINDING_IMAGE, .subject = 0, .walks = 7},
+		{.kind = PROFILE_UNWINDING_THREAD, .subject = 0},
+		{.kind = 3, .subject = 0},
+		{.kind = 0, .subject = 0},
+	};
+	static const char *const names[] = {"walks",           "frames",
+					    "frames_by_info",  "frames_by_pointer",
+					    "frames_reused",   "lookups",
+					    "timed_walks",     "timed_frames",
+					    "timed_ns",        "guesses_tested",
+					    "guesses_covered", "guesses_wrong"};
+	struct liar liar;
+
+	liar_open(&liar);
+	lie_sampling_stream(&liar, 5);
+	lie_old_stacks(&liar);
+	liar_data(&liar, &(struct profile_stack){0}, 16);
+	liar_begin(&liar, PROFILE_STREAM_UNWINDING, TBRW_CUSTOM_STREAM);
+	liar_describe(&liar, "kind", 0, 4, ST_NONE);
+	liar_describe(&liar, "subject", 4, 4, ST_NONE);
+	for (uint32_t i = 0; i < 12; i++)
+		liar_describe(&liar, names[i], 8 + 8 * i, 8, ST_NONE);
+	liar_data(&liar, records, sizeof(records));
+	liar_close(&liar);
+	struct profile_reader *reader = fixture_open();
+	fixture_check_promises(reader);
+	/* The thread that the sample makes up was recorded by nobody. */
+	ck_assert_uint_eq(profile_reader_unwinding_count(reader), 1);
+	ck_assert_uint_eq(profile_reader_unwinding(reader, 0)->walks, 7);
+	profile_reader_close(reader);
+}
+END_TEST
+
 START_TEST(stacks_that_lead_nowhere)
 {
 	struct profile_node nodes[] = {{5, 5}, {0, 0}, {1, 9}, {7, 0}, {2, 0}};
@@ -370,13 +456,8 @@ START_TEST(stacks_that_lead_nowhere)
 	liar_describe(&liar, "flags", 4, 4, ST_NONE);
 	liar_describe(&liar, "rva", 8, 8, ST_NONE);
 	liar_data(&liar, &frame, sizeof(frame));
-	liar_begin(&liar, PROFILE_STREAM_STACKS, TBRW_CUSTOM_STREAM);
-	liar_describe(&liar, "cpu_ns", 0, 8, ST_NONE);
-	liar_describe(&liar, "node", 8, 4, ST_NONE);
-	liar_describe(&liar, "state", 12, 1, ST_NONE);
-	liar_describe(&liar, "reason", 13, 1, ST_NONE);
-	liar_describe(&liar, "collapsed", 14, 2, ST_NONE);
-	liar_data(&liar, &stack, sizeof(stack));
+	lie_old_stacks(&liar);
+	liar_data(&liar, &stack, 16);
 	liar_close(&liar);
 
 	struct profile_reader *reader = fixture_open();
@@ -470,6 +551,8 @@ static Suite *damage_suite(void)
 	tcase_add_test(tcase, killed_at_once);
 	tcase_add_loop_test(tcase, every_length, 0, 4);
 	tcase_add_loop_test(tcase, flipped_bytes, 0, 4);
+	tcase_add_loop_test(tcase, older_stacks_are_read, 0, 4);
+	tcase_add_test(tcase, unwinding_of_nobody);
 	tcase_add_loop_test(tcase, noise_in_one_stream, 0, STREAMS_WRITTEN);
 	tcase_add_loop_test(tcase, noise_in_one_stream, SYMTEXT_STREAM, STREAMS_IN_ALL);
 	tcase_add_loop_test(tcase, stacks_that_lead_nowhere, 0, 6);

@@ -35,7 +35,7 @@ static const struct build_result example = {.samples = samples,
 	"Truncated,Not Resident,No Info,Other Stack,Depth,Bad Info,No Registers,No Symbol,"    \
 	"Steps,Frame Pointer Steps,Walks,Frames,Frames by Info,Frames by Pointer,"             \
 	"Frames Reused,Rule Lookups,Timed Walks,Timed Frames,Timed ns,Guesses Tested,Guesses " \
-	"Covered,Guesses Wrong,Collector CPU,Advice\n"
+	"Covered,Guesses Wrong,Collector CPU,Advice,Out of Memory\n"
 
 /* Own code by its module, reasons by the module where the stack ends, steps by the module left. */
 START_TEST(rows)
@@ -43,23 +43,23 @@ START_TEST(rows)
 	static const char *const csv[] = {"--format", "csv", NULL};
 	char *text = render_report(&example, report_quality_print, BY, csv);
 	ck_assert_str_eq(
-		text,
-		HEADER "run,,,,,100,94,0,1,5,0,0,2,0,3,0,0,0,0,0,197,8,"
-		       "90,1000,700,210,500,25,2,40,800,20,10,1,0.012345,"
-		       "\"3.0 % of the stacks end where no unwind information is known, most in "
-		       "/opt/app/lib.so: install its debug symbols, or build it with "
-		       "-fasynchronous-unwind-tables\"\n"
-		       "module,app,/opt/app/app,,,93,90,0,1,2,0,0,2,0,0,0,0,0,0,0,186,0,"
-		       ",,,,,,,,,,,,,\n"
-		       "module,[jit],/nonexistent/perf-100.map,,,4,4,0,0,0,0,0,0,0,0,0,0,0,0,0,4,4,"
-		       ",,,,,,,,,,,,,\n"
-		       "module,libc.so.6,/usr/lib/x86_64-linux-gnu/libc.so.6,,,3,0,0,0,3,0,0,0,0,0,"
-		       "0,0,0,0,0,3,0,,,,,,,,,,,,,,\n"
-		       "module,lib.so,/opt/app/lib.so,,,0,0,0,0,0,0,0,0,0,3,0,0,0,0,0,4,4,"
-		       ",,,,,,,,,,,,,\n"
-		       "thread,app,,100,100,94,94,0,0,0,0,0,0,0,0,0,0,0,0,0,192,8,,,,,,,,,,,,,,\n"
-		       "thread,worker,,100,101,5,0,0,0,5,0,0,2,0,3,0,0,0,0,0,5,0,,,,,,,,,,,,,,\n"
-		       "thread,helper,,101,102,1,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,\n");
+		text, HEADER
+		"run,,,,,100,94,0,1,5,0,0,2,0,3,0,0,0,0,0,197,8,"
+		"90,1000,700,210,500,25,2,40,800,20,10,1,0.012345,"
+		"\"3.0 % of the stacks end where no unwind information is known, most in "
+		"/opt/app/lib.so: install its debug symbols, or build it with "
+		"-fasynchronous-unwind-tables\",0\n"
+		"module,app,/opt/app/app,,,93,90,0,1,2,0,0,2,0,0,0,0,0,0,0,186,0,"
+		",,,,,,,,,,,,,,0\n"
+		"module,[jit],/nonexistent/perf-100.map,,,4,4,0,0,0,0,0,0,0,0,0,0,0,0,0,4,4,"
+		",,,,,,,,,,,,,,0\n"
+		"module,libc.so.6,/usr/lib/x86_64-linux-gnu/libc.so.6,,,3,0,0,0,3,0,0,0,0,0,"
+		"0,0,0,0,0,3,0,,,,,,,,,,,,,,,0\n"
+		"module,lib.so,/opt/app/lib.so,,,0,0,0,0,0,0,0,0,0,3,0,0,0,0,0,4,4,"
+		",,,,,,,,,,,,,,0\n"
+		"thread,app,,100,100,94,94,0,0,0,0,0,0,0,0,0,0,0,0,0,192,8,,,,,,,,,,,,,,,0\n"
+		"thread,worker,,100,101,5,0,0,0,5,0,0,2,0,3,0,0,0,0,0,5,0,,,,,,,,,,,,,,,0\n"
+		"thread,helper,,101,102,1,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,0\n");
 	free(text);
 }
 END_TEST
@@ -141,6 +141,7 @@ static const struct {
 	 65528,
 	 false,
 	 "larger than what is copied of them: let BPF"},
+	{{.stack = "app:a", GAP(PROFILE_SKIP_NO_MEMORY)}, 0, false, "ran out of memory"},
 	{{.stack = "app:a", GAP(PROFILE_SKIP_NOT_RESIDENT)}, 0, false, "were not in memory"},
 	{{.stack = "lib:a", GAP(PROFILE_SKIP_NO_INFO)},
 	 0,

@@ -17,6 +17,7 @@ static const struct {
 	[PROFILE_SKIP_DEPTH] = {"depth", "too deep"},
 	[PROFILE_SKIP_BAD_INFO] = {"bad_info", "contradictory unwind information"},
 	[PROFILE_SKIP_NO_REGS] = {"no_regs", "no user registers"},
+	[PROFILE_SKIP_NO_MEMORY] = {"no_memory", "collector out of memory"},
 };
 
 const char *overview_skip_key(enum profile_skip_reason reason)

@@ -103,6 +103,10 @@ static char *advise_skipped(const struct report_input *input, const struct quali
 		return xalloc_printf("the unwind information contradicts itself in %.1f %% of the "
 				     "stacks, most in %s: look for a newer build of it",
 				     share, module);
+	case PROFILE_SKIP_NO_MEMORY:
+		return xalloc_printf("%.1f %% of the stacks were left out because the collector "
+				     "ran out of memory: give it more, or use a longer --interval",
+				     share);
 	case PROFILE_SKIP_DEPTH:
 		return xalloc_printf("%.1f %% of the stacks are deeper than the collector follows: "
 				     "their outermost frames are missing",

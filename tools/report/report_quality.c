@@ -21,13 +21,14 @@ enum {
 	COLUMN_NONE,
 	COLUMN_SKIPPED,
 	COLUMN_REASONS, /* in the order of enum profile_skip_reason, "other" first */
-	COLUMN_NAMELESS = COLUMN_REASONS + PROFILE_SKIP_REASON_COUNT,
+	COLUMN_NAMELESS = COLUMN_REASONS + PROFILE_SKIP_NO_MEMORY,
 	COLUMN_STEPS,
 	COLUMN_POINTER_STEPS,
 	COLUMN_POINTER_SHARE,
 	COLUMN_NOTES, /* in the order of their kinds; of the run alone, as what follows */
 	COLUMN_COLLECTOR = COLUMN_NOTES + QUALITY_NOTES,
-	COLUMN_ADVICE,
+	COLUMN_ADVICE, /* what follows came later: columns of CSV keep their places */
+	COLUMN_NO_MEMORY,
 	COLUMN_COUNT,
 };
 
@@ -74,7 +75,14 @@ static const struct table_column columns[COLUMN_COUNT] = {
 	{"Guesses Wrong", "guesses_wrong", TABLE_COUNT, TABLE_IN_DATA},
 	{"Collector CPU", "collector_cpu_s", TABLE_SECONDS, TABLE_IN_DATA},
 	{"Advice", "advice", TABLE_TEXT, TABLE_IN_DATA},
+	{"Out of Memory", "skipped_no_memory", TABLE_COUNT, TABLE_IN_ALL},
 };
+
+static size_t reason_column(size_t reason)
+{
+	return reason == PROFILE_SKIP_NO_MEMORY ? (size_t)COLUMN_NO_MEMORY
+						: COLUMN_REASONS + reason;
+}
 
 static double percent(uint64_t part, uint64_t whole)
 {
@@ -109,7 +117,7 @@ static struct table_cell *add_row(struct table *table, const char *scope,
 	cells[COLUMN_GUESSED_SHARE].number =
 		table_share(row->states[PROFILE_STACK_GUESSED], row->samples);
 	for (size_t i = 0; i < PROFILE_SKIP_REASON_COUNT; i++)
-		cells[COLUMN_REASONS + i].number = row->skipped[i];
+		cells[reason_column(i)].number = row->skipped[i];
 	for (size_t i = COLUMN_COMPLETE_SHARE; i <= COLUMN_GUESSED_SHARE; i++)
 		cells[i].is_unknown = row->samples == 0;
 	cells[COLUMN_NAMELESS].number = row->nameless;
@@ -292,7 +300,7 @@ static void choose_columns(const struct quality *quality, bool with_tid,
 	memcpy(chosen, columns, sizeof(columns));
 	for (size_t i = 0; i < PROFILE_SKIP_REASON_COUNT; i++) {
 		if (quality->run.skipped[i] == 0)
-			chosen[COLUMN_REASONS + i].formats &= ~TABLE_IN_TEXT;
+			chosen[reason_column(i)].formats &= ~TABLE_IN_TEXT;
 	}
 	if (quality->run.states[PROFILE_STACK_GUESSED] == 0)
 		chosen[COLUMN_GUESSED_SHARE].formats &= ~TABLE_IN_TEXT;

@@ -141,6 +141,10 @@ static const struct {
 	 65528,
 	 false,
 	 "larger than what is copied of them: let BPF"},
+	{{.stack = "app:a", GAP(PROFILE_SKIP_TRUNCATED)},
+	 65208, /* the default at 10 ms */
+	 false,
+	 "larger than what is copied of them: let BPF"},
 	{{.stack = "app:a", GAP(PROFILE_SKIP_NO_MEMORY)}, 0, false, "ran out of memory"},
 	{{.stack = "app:a", GAP(PROFILE_SKIP_NOT_RESIDENT)}, 0, false, "were not in memory"},
 	{{.stack = "lib:a", GAP(PROFILE_SKIP_NO_INFO)},

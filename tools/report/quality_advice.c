@@ -6,8 +6,9 @@
 /* Less than this share of the samples is no finding: 0.5 %, in parts of 10^6. */
 #define FINDING_MIN 5000u
 
-/* What the kernel copies at most, PERF_SAMPLE_STACK_USER's limit (perf_event_open(2)). */
-#define STACK_SIZE_MAX 65528u
+/* The default where it is as large as can be: a record, which holds less than 64 KB, has some 320
+ * bytes besides. What --stack-size may ask for beyond that, up to 65528, is no step up. */
+#define STACK_SIZE_LARGEST 65208u
 
 static double percent(uint64_t part, uint64_t whole)
 {
@@ -67,7 +68,7 @@ static char *advise_no_info(const struct report_input *input, const struct quali
 static char *advise_truncated(const struct quality *quality, double share)
 {
 	const char *larger = "use --stack-size 65528, or let BPF copy larger ones";
-	if (!quality->stack_size.is_known || quality->stack_size.value >= STACK_SIZE_MAX)
+	if (!quality->stack_size.is_known || quality->stack_size.value >= STACK_SIZE_LARGEST)
 		larger = "let BPF copy larger ones";
 	return xalloc_printf("%.1f %% of the stacks are larger than what is copied of them: %s "
 			     "(tbcollect as root, or with CAP_BPF and CAP_PERFMON)",

@@ -165,9 +165,17 @@ void emit_thread(struct emit *emit, const struct emit_thread *thread)
 		.samples = thread->samples,
 		.flags = thread->by_clock ? PROFILE_THREAD_CPU_BY_CLOCK : 0,
 		.name = thread->name,
+		.unwinding = thread->unwinding,
 	};
 	if (emit->code == VT_SUCCESS)
 		keep(emit, profile_writer_add_thread(emit->writer, &life));
+}
+
+void emit_image_unwinding(struct emit *emit, uint32_t image,
+			  const struct profile_unwinding *unwinding)
+{
+	if (emit->code == VT_SUCCESS)
+		keep(emit, profile_writer_add_image_unwinding(emit->writer, image, unwinding));
 }
 
 void emit_clock(struct emit *emit, const struct profile_clock *clock)

@@ -66,8 +66,13 @@ struct emit_thread {
 	uint32_t samples;
 	bool by_clock; /* cpu_ns is not from the event's count */
 	const char *name;
+	const struct profile_unwinding *unwinding; /* NULL: no stack of it was unwound */
 };
 void emit_thread(struct emit *emit, const struct emit_thread *thread);
+
+/* What unwinding took for stacks whose leaf lies in the image. */
+void emit_image_unwinding(struct emit *emit, uint32_t image,
+			  const struct profile_unwinding *unwinding);
 
 void emit_clock(struct emit *emit, const struct profile_clock *clock);
 

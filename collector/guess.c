@@ -9,6 +9,7 @@ enum {
 	ENTRIES_FIRST = 32,
 	SLOTS = 1024, /* a power of two, at most half full */
 	HITS_MIN = 2,
+	CUTS_MAX = 16,
 	NO_ENTRY = UINT16_MAX
 };
 
@@ -16,7 +17,7 @@ enum {
 struct entry {
 	struct uw_frame frame;
 	uint16_t caller; /* entry, always an older one; NO_ENTRY: the root called it */
-	uint8_t hits;    /* whole stacks that had it, counted up to HITS_MIN */
+	uint8_t hits;    /* whole stacks that had it, counted up to UINT8_MAX */
 	bool ambiguous;  /* it was seen with another caller too */
 };
 
@@ -28,7 +29,10 @@ struct guess {
 	uint16_t slots[SLOTS];          /* entry + 1; 0: free */
 	uint16_t path[GUESS_DEPTH_MAX]; /* entries of the last whole stack, outermost first */
 	size_t path_count;
-	size_t settled; /* of path: the outer entries that have HITS_MIN hits */
+	size_t settled; /* of path: the outer entries whose hits are not counted any more */
+	uint64_t cuts[CUTS_MAX]; /* the last places where a copy ended too early */
+	size_t cut_count;        /* since the beginning */
+	size_t cut_turn;
 };
 
 struct guess *guess_create(void)
@@ -133,11 +137,11 @@ void guess_note(struct guess *guess, uint64_t version, const struct uw_frame *fr
 	}
 	for (size_t i = guess->settled; i < guess->path_count; i++) {
 		struct entry *entry = &guess->entries[guess->path[i]];
-		if (entry->hits < HITS_MIN)
+		if (entry->hits < UINT8_MAX)
 			entry->hits++;
 	}
 	while (guess->settled < guess->path_count &&
-	       guess->entries[guess->path[guess->settled]].hits >= HITS_MIN)
+	       guess->entries[guess->path[guess->settled]].hits == UINT8_MAX)
 		guess->settled++;
 }
 
@@ -161,23 +165,27 @@ static bool is_recursive(const struct uw_frame *last, const struct uw_frame *cal
 }
 
 size_t guess_callers(const struct guess *guess, uint64_t version, const struct uw_frame *last,
-		     uint64_t copy_end, struct uw_frame *callers)
+		     uint64_t copy_end, struct uw_frame *callers, uint8_t *hits)
 {
 	size_t count = 0;
 	size_t slot = find_slot(guess, last);
 	if (guess->version != version || guess->slots[slot] == 0)
 		return 0;
 	const struct entry *entry = &guess->entries[guess->slots[slot] - 1];
+	uint8_t least = entry->hits;
 	while (entry->hits >= HITS_MIN && !entry->ambiguous && entry->caller != NO_ENTRY &&
 	       count < GUESS_DEPTH_MAX) {
 		entry = &guess->entries[entry->caller];
 		callers[count++] = entry->frame;
+		if (entry->hits < least)
+			least = entry->hits;
 	}
 	if (entry->hits < HITS_MIN || entry->ambiguous || entry->caller != NO_ENTRY)
 		return 0;
 	/* A return address that the copy does hold would have been followed, had it been this. */
 	if (count == 0 || callers[0].sp <= copy_end || is_recursive(last, callers, count))
 		return 0;
+	*hits = least;
 	return count;
 }
 
@@ -190,24 +198,48 @@ static bool is_as_it_was(const struct uw_frame *guessed, const struct uw_frame *
 	return true;
 }
 
-void guess_test(const struct guess *guess, uint64_t version, const struct uw_frame *frames,
-		size_t count, uint64_t base, struct guess_counts *counts)
+void guess_note_cut(struct guess *guess, uint64_t copy_end)
+{
+	guess->cuts[guess->cut_count++ % CUTS_MAX] = copy_end;
+}
+
+bool guess_has_cut(const struct guess *guess)
+{
+	return guess->cut_count > 0;
+}
+
+uint64_t guess_choose_cut(struct guess *guess, const struct uw_frame *frames, size_t count,
+			  uint64_t base)
+{
+	size_t known = guess->cut_count < CUTS_MAX ? guess->cut_count : CUTS_MAX;
+	uint64_t top = count > 0 ? frames[count - 1].sp : 0;
+	if (top <= base)
+		return 0;
+	if (known == 0)
+		return base + (top - base) / 2;
+	for (size_t i = 0; i < known; i++) {
+		uint64_t cut = guess->cuts[guess->cut_turn++ % known];
+		if (cut > base && cut < top)
+			return cut;
+	}
+	return 0;
+}
+
+enum guess_result guess_test(const struct guess *guess, uint64_t version,
+			     const struct uw_frame *frames, size_t count, uint64_t copy_end)
 {
 	struct uw_frame callers[GUESS_DEPTH_MAX];
 	size_t last = 0;
-	if (count < 2 || frames[count - 1].sp <= base)
-		return;
-	uint64_t copy_end = base + (frames[count - 1].sp - base) / 2;
+	uint8_t hits;
 	/* The return address of a frame lies right below its caller's stack. */
 	while (last + 1 < count && frames[last + 1].sp <= copy_end)
 		last++;
-	if (last + 1 == count)
-		return; /* hostile: the stack pointers do not grow outwards */
-	counts->tested++;
-	size_t guessed = guess_callers(guess, version, &frames[last], copy_end, callers);
+	if (last + 1 >= count)
+		return GUESS_NOT_TESTED;
+	size_t guessed = guess_callers(guess, version, &frames[last], copy_end, callers, &hits);
 	if (guessed == 0)
-		return;
-	counts->covered++;
-	if (guessed != count - 1 - last || !is_as_it_was(callers, &frames[last + 1], guessed))
-		counts->wrong++;
+		return GUESS_NONE;
+	bool is_right =
+		guessed == count - 1 - last && is_as_it_was(callers, &frames[last + 1], guessed);
+	return is_right ? GUESS_RIGHT : GUESS_WRONG;
 }

@@ -9,6 +9,7 @@
 #define COLLECTOR_GUESS_H
 
 #include "unwind/unwind.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,20 +32,33 @@ void guess_note(struct guess *guess, uint64_t version, const struct uw_frame *fr
 /*
  * The callers of `last`, inner ones first, up to the root. copy_end is the address where the copy
  * of the stack ends. callers has room for GUESS_DEPTH_MAX frames. Returns how many they are; 0: no
- * guess.
+ * guess. *hits is then the number of whole stacks that agree, UINT8_MAX: that many or more.
  */
 size_t guess_callers(const struct guess *guess, uint64_t version, const struct uw_frame *last,
-		     uint64_t copy_end, struct uw_frame *callers);
+		     uint64_t copy_end, struct uw_frame *callers, uint8_t *hits);
 
-struct guess_counts {
-	uint64_t tested;  /* whole stacks of which a part was hidden */
-	uint64_t covered; /* of these: what was hidden was guessed */
-	uint64_t wrong;   /* of these: not as it was */
+/* Remembers where a copy of the thread's stack ended too early, so that guesses are tried on what
+ * really lies beyond. */
+void guess_note_cut(struct guess *guess, uint64_t copy_end);
+
+/* Where to cut a whole stack, whose copy starts at base, to try a guess on it: at one of the last
+ * places where copies ended too early, each in its turn; half way where none has yet. 0: no place
+ * would leave some of the stack and hide some. */
+uint64_t guess_choose_cut(struct guess *guess, const struct uw_frame *frames, size_t count,
+			  uint64_t base);
+
+bool guess_has_cut(const struct guess *guess);
+
+enum guess_result {
+	GUESS_NOT_TESTED, /* nothing lies beyond copy_end */
+	GUESS_NONE,       /* what does was not guessed */
+	GUESS_RIGHT,
+	GUESS_WRONG
 };
 
-/* Tries what guess_callers would say if the copy of this whole stack, which starts at base, had
- * only half of what it took. To be called before the stack is noted. */
-void guess_test(const struct guess *guess, uint64_t version, const struct uw_frame *frames,
-		size_t count, uint64_t base, struct guess_counts *counts);
+/* Tries what guess_callers would say of this whole stack if its copy ended at copy_end. To be
+ * called before the stack is noted. */
+enum guess_result guess_test(const struct guess *guess, uint64_t version,
+			     const struct uw_frame *frames, size_t count, uint64_t copy_end);
 
 #endif

@@ -287,27 +287,9 @@ void process_commit(struct process *process, const struct process_context *conte
 	write_modules(process, context);
 }
 
-static void add_counts(struct uw_counts *sum, const struct uw_space *space)
-{
-	struct uw_counts counts;
-	uw_space_counts(space, &counts);
-	sum->walks += counts.walks;
-	sum->frames += counts.frames;
-	sum->frames_reused += counts.frames_reused;
-	sum->cache_misses += counts.cache_misses;
-	for (size_t i = 0; i < UW_SOURCE_COUNT; i++)
-		sum->frames_by_source[i] += counts.frames_by_source[i];
-	for (size_t i = 0; i < UW_STOP_COUNT; i++)
-		sum->stops[i] += counts.stops[i];
-}
-
 void process_end(struct process *process, const struct process_context *context, uint64_t time_ns)
 {
 	struct unload unload = {process, context, time_ns};
-	if (process->space != NULL && context->unwound != NULL)
-		add_counts(context->unwound, process->space);
-	if (process->space_32 != NULL && context->unwound != NULL)
-		add_counts(context->unwound, process->space_32);
 	if (time_ns != EMIT_TIME_NEVER)
 		for (size_t i = 0; i < process->mappings.count; i++)
 			unload_mapping(&process->mappings.items[i], &unload);

@@ -40,8 +40,7 @@ struct process {
 struct process_context {
 	struct emit *emit;
 	struct image_table *images;
-	struct uw_space *family;   /* whose siblings the processes' address spaces are */
-	struct uw_counts *unwound; /* of the lives that ended, added up; NULL: not asked for */
+	struct uw_space *family; /* whose siblings the processes' address spaces are */
 };
 
 /* A process without mappings. NULL: out of memory. */
@@ -69,8 +68,8 @@ int process_read_maps(struct process *process, const struct process_context *con
 /* Writes the modules that are not written yet; later ones are written at once. */
 void process_commit(struct process *process, const struct process_context *context);
 
-/* Writes the life's end: its modules' unloading and the process record, and adds up what unwinding
- * it took; once per life. EMIT_TIME_NEVER: it lives on, its modules stay loaded. */
+/* Writes the life's end: its modules' unloading and the process record; once per life.
+ * EMIT_TIME_NEVER: it lives on, its modules stay loaded. */
 void process_end(struct process *process, const struct process_context *context, uint64_t time_ns);
 
 /* The address space as code of that width sees it, made on first use: which one a process runs is

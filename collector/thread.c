@@ -73,6 +73,7 @@ uint64_t thread_advance(struct thread *thread, size_t ring, uint64_t count)
 
 void thread_end(const struct thread *thread, struct emit *emit, bool by_clock)
 {
+	bool is_unwound = thread->unwinding.walks > 0 || thread->unwinding.guesses_tested > 0;
 	struct emit_thread out = {
 		.pid = thread->pid,
 		.tid = thread->tid,
@@ -83,6 +84,7 @@ void thread_end(const struct thread *thread, struct emit *emit, bool by_clock)
 		.samples = thread->samples,
 		.by_clock = by_clock,
 		.name = thread->name,
+		.unwinding = is_unwound ? &thread->unwinding : NULL,
 	};
 	emit_thread(emit, &out);
 }

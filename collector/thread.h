@@ -23,6 +23,7 @@ struct thread {
 	uint64_t sampled_ns; /* the samples' weights */
 	uint64_t rest_ns;    /* counted after the last sample */
 	uint32_t samples;
+	struct profile_unwinding unwinding; /* what its stacks took */
 	bool is_head;          /* the event was opened for it: its account stays open to the end */
 	uint32_t family;       /* the thread that the event was opened for */
 	uint32_t final_counts; /* PERF_RECORD_READs that came after its end */

@@ -12,7 +12,6 @@ struct tracker *tracker_create(const struct tracker_config *config, struct emit 
 		return NULL;
 	tracker->config = *config;
 	tracker->context.emit = emit;
-	tracker->context.unwound = &tracker->unwound;
 	tracker->context.family = uw_space_create(registers_machine(false)->arch);
 	tracker->context.images = image_table_create(emit);
 	tracker->tree = tree_create(emit);
@@ -48,6 +47,7 @@ void tracker_destroy(struct tracker *tracker)
 	tree_destroy(tracker->tree);
 	uw_space_destroy(tracker->context.family);
 	image_table_destroy(tracker->context.images);
+	unwinding_finish(&tracker->unwinding);
 	free(tracker->families);
 	free(tracker);
 }
@@ -462,7 +462,7 @@ void tracker_finish(struct tracker *tracker)
 		emit_note(tracker->context.emit, PROFILE_NOTE_UNATTRIBUTED, tracker->now_ns,
 			  tracker->counts.unattributed_ns, 0, 0, NULL);
 	if (tracker->config.unwind)
-		tracker_note_unwinding(tracker);
+		unwinding_emit(&tracker->unwinding, tracker->context.emit, tracker->now_ns);
 }
 
 void tracker_counts(const struct tracker *tracker, struct tracker_counts *counts)

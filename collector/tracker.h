@@ -64,7 +64,6 @@ struct tracker_counts {
 	uint64_t unattributed_ns; /* of tracker_settle and tracker_settle_all */
 	uint64_t lost;
 	uint64_t stack_copy_bytes;
-	uint64_t skipped_stacks;
 	uint64_t threads;
 	uint64_t live_threads;
 };

@@ -12,6 +12,7 @@
 #include "collector/thread.h"
 #include "collector/tracker.h"
 #include "collector/tree.h"
+#include "collector/unwinding.h"
 #include "unwind/unwind.h"
 
 enum { NOTED_NAMES_MAX = 32 };
@@ -22,12 +23,13 @@ struct family {
 	bool has_descendants; /* other threads whose last counts are not known */
 };
 
-/* One walk in 64 is timed: what a clock costs is no small part of a walk. */
-struct timed_walks {
-	uint64_t walks;
-	uint64_t frames;
-	uint64_t ns;
-	uint64_t turn; /* walks so far, timed or not */
+/* What guesses are tried on. A later one is closer to the guesses that are made, and replaces what
+ * came of an earlier one from the moment when it becomes possible. */
+enum guess_trial {
+	TRIAL_HALF, /* the outer half of whole stacks */
+	TRIAL_CUT,  /* what lay beyond the thread's copies that ended too early, of whole stacks */
+	TRIAL_DEEP  /* what lies beyond a sample's copy, of deep copies that are larger: these are
+		       as the stacks that samples' copies are too small for */
 };
 
 struct tracker {
@@ -45,10 +47,10 @@ struct tracker {
 	char noted_names[NOTED_NAMES_MAX][PROCESS_NAME_MAX]; /* programs noted as not followed */
 	size_t noted_count;
 	struct tracker_counts counts;
-	struct uw_counts unwound; /* of processes that ended */
-	struct timed_walks timed;
-	struct guess_counts guesses;
-	uint64_t guess_turn; /* whole stacks so far, tested or not */
+	struct unwinding unwinding;
+	size_t copy_size;    /* bytes of stack that the last walked sample asked for */
+	uint64_t guess_turn; /* whole stacks that guesses might have been tried on */
+	enum guess_trial guess_trial;
 	struct uw_frame frames[UW_DEPTH_MAX + GUESS_DEPTH_MAX];
 	struct chain *chain; /* for stacks that no thread's next one can build on */
 };
@@ -63,8 +65,5 @@ void tracker_apply_deep(struct tracker *tracker, const struct record *record, bo
 
 void tracker_apply_sample(struct tracker *tracker, const struct record *record, size_t ring_index,
 			  bool skip_stack);
-
-/* Writes what unwinding took in all; after the end of every process. */
-void tracker_note_unwinding(struct tracker *tracker);
 
 #endif

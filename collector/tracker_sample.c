@@ -1,6 +1,5 @@
 #include "collector/tracker_private.h"
 
-#include "collector/clock.h"
 #include "collector/registers.h"
 #include <string.h>
 
@@ -8,7 +7,12 @@
 #define CONTEXT_MAX  ((uint64_t)-4095)
 #define CONTEXT_USER ((uint64_t)-512)
 
-enum { KERNEL_FRAMES_MAX = 256, TIMED_EACH = 64, TIMED_TURN = 32, TESTED_EACH = 64 };
+enum {
+	KERNEL_FRAMES_MAX = 256,
+	TESTED_EACH = 64,    /* whole stacks, while no stack was cut */
+	TESTED_EACH_CUT = 8, /* of threads of which stacks were cut; at first each of them, */
+	TESTED_SOON = 1000   /* until so many are */
+};
 
 static const uint8_t skip_reasons[UW_STOP_COUNT] = {
 	[UW_STOP_ROOT] = PROFILE_SKIP_NOT_SKIPPED,
@@ -26,6 +30,16 @@ struct found {
 	size_t count;        /* of tracker->frames, the user's part */
 	size_t kept;         /* of its outermost frames: chain has them already */
 	size_t guessed;      /* of its outermost frames: they are not verified */
+	size_t kernel;       /* frames of the kernel, further in than the user's */
+};
+
+/* A stack to be walked. */
+struct subject {
+	struct uw_space *space;
+	struct thread *thread;
+	uint64_t map_version; /* of its process */
+	const struct record_sample *sample;
+	bool is_deep; /* a deep copy, which is no sample */
 };
 
 static void declare_kernel(struct tracker *tracker)
@@ -37,9 +51,9 @@ static void declare_kernel(struct tracker *tracker)
 	emit_module_load(tracker->context.emit, 0, &all, "[vmlinux]", true);
 }
 
-/* Pushes the kernel's part of a stack, which lies further in than the user's. */
+/* Pushes the kernel's part of a stack. */
 static bool push_kernel_frames(struct tracker *tracker, const struct record_sample *sample,
-			       struct chain *chain)
+			       struct found *found)
 {
 	struct tree_frame frames[KERNEL_FRAMES_MAX];
 	size_t count = 0;
@@ -56,71 +70,118 @@ static bool push_kernel_frames(struct tracker *tracker, const struct record_samp
 		struct profile_frame frame = {tracker->kernel_image, 0, count == 0 ? ip : ip - 1};
 		frames[count++] = tree_frame(tracker->tree, &frame, 0);
 	}
+	found->kernel = count;
 	while (count > 0)
-		if (!chain_push(chain, frames[--count]))
+		if (!chain_push(found->chain, frames[--count]))
 			return false;
 	return true;
 }
 
-/* Walks into tracker->frames; times it when it is the turn of this one. Has tables built that walks
- * came to want. */
-static size_t walk_frames(struct tracker *tracker, const struct thread *thread,
-			  struct uw_space *space, const struct record_sample *sample,
+/* Where a walked stack counts. */
+static struct unwinding_subject counted_for(const struct tracker *tracker,
+					    const struct subject *subject, size_t count)
+{
+	uint32_t tag = count > 0 ? tracker->frames[0].tag : UW_TAG_NONE;
+	return (struct unwinding_subject){.thread = &subject->thread->unwinding,
+					  .image = tag == UW_TAG_NONE ? 0 : tag};
+}
+
+/* Walks into tracker->frames. Has tables built that walks came to want. */
+static size_t walk_frames(struct tracker *tracker, const struct subject *subject,
 			  enum uw_stop *stop, size_t *reused)
 {
-	struct timed_walks *timed = &tracker->timed;
-	bool is_timed = timed->turn++ % TIMED_EACH == TIMED_TURN;
-	uint64_t start_ns = is_timed ? clock_now() : 0;
-	size_t count = uw_walk_reuse(space, thread->history, &sample->regs, &sample->stack,
-				     tracker->frames, UW_DEPTH_MAX, stop, reused);
-	if (is_timed) {
-		timed->ns += clock_now() - start_ns;
-		timed->walks++;
-		timed->frames += count;
-	}
-	struct uw_module *wanted = uw_space_wanted_table(space);
+	const struct record_sample *sample = subject->sample;
+	struct unwinding_walk measured;
+	unwinding_begin(&tracker->unwinding, &measured, subject->space, subject->is_deep);
+	size_t count = uw_walk_reuse(subject->space, subject->thread->history, &sample->regs,
+				     &sample->stack, tracker->frames, UW_DEPTH_MAX, stop, reused);
+	struct unwinding_subject counted = counted_for(tracker, subject, count);
+	unwinding_end(&tracker->unwinding, &measured, subject->space, &counted);
+	struct uw_module *wanted = uw_space_wanted_table(subject->space);
 	if (wanted != NULL)
 		tables_build(tracker->tables, wanted);
 	return count;
 }
 
-/* A whole stack: what is remembered of the thread learns it. */
-static void note_whole(struct tracker *tracker, struct thread *thread, uint64_t map_version,
-		       const struct record_sample *sample, struct found *found, size_t reused)
+/* From here on guesses are tried in this way, unless it is a lesser one than before. */
+static void raise_trial(struct tracker *tracker, enum guess_trial trial)
 {
+	size_t position = 0;
+	if (trial <= tracker->guess_trial)
+		return;
+	tracker->guess_trial = trial;
+	tracker->guess_turn = 0;
+	unwinding_forget_tests(&tracker->unwinding);
+	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;)
+		unwinding_forget_test(&t->unwinding);
+}
+
+/* Where to cut a whole stack to try a guess on it; 0: it is not this one's turn. */
+static uint64_t choose_cut(struct tracker *tracker, const struct subject *subject, size_t count)
+{
+	const struct uw_stack *stack = &subject->sample->stack;
+	struct guess *guess = subject->thread->guess;
+	bool is_cut = tracker->guess_trial == TRIAL_CUT;
+	bool is_soon = is_cut && tracker->unwinding.run.guesses_tested < TESTED_SOON;
+	if (subject->is_deep && tracker->copy_size > 0) {
+		raise_trial(tracker, TRIAL_DEEP);
+		return stack->base + tracker->copy_size;
+	}
+	if (subject->is_deep || tracker->guess_trial == TRIAL_DEEP ||
+	    (is_cut && !guess_has_cut(guess)) ||
+	    (++tracker->guess_turn % (is_cut ? TESTED_EACH_CUT : TESTED_EACH) != 0 && !is_soon))
+		return 0;
+	return guess_choose_cut(guess, tracker->frames, count, stack->base);
+}
+
+/* A whole stack: what is remembered of the thread learns it. */
+static void note_whole(struct tracker *tracker, const struct subject *subject, struct found *found,
+		       size_t reused)
+{
+	struct thread *thread = subject->thread;
+	struct unwinding_subject counted = counted_for(tracker, subject, found->count);
+	uint64_t cut = choose_cut(tracker, subject, found->count);
 	found->chain = thread->chain;
 	found->kept = reused;
-	if (++tracker->guess_turn % TESTED_EACH == 0)
-		guess_test(thread->guess, map_version, tracker->frames, found->count,
-			   sample->stack.base, &tracker->guesses);
-	guess_note(thread->guess, map_version, tracker->frames, found->count, reused);
+	if (cut != 0)
+		unwinding_add_test(&tracker->unwinding,
+				   guess_test(thread->guess, subject->map_version, tracker->frames,
+					      found->count, cut),
+				   &counted);
+	guess_note(thread->guess, subject->map_version, tracker->frames, found->count, reused);
 }
 
 /* The frames beyond what was copied, where the thread's whole stacks leave no doubt. */
-static void guess_rest(struct tracker *tracker, const struct thread *thread, uint64_t map_version,
-		       const struct record_sample *sample, struct profile_stack *stack,
-		       struct found *found)
+static void guess_rest(struct tracker *tracker, const struct subject *subject,
+		       struct profile_stack *stack, struct found *found)
 {
+	const struct uw_stack *copy = &subject->sample->stack;
+	struct thread *thread = subject->thread;
 	struct uw_frame *last = &tracker->frames[found->count - 1];
-	size_t guessed = guess_callers(thread->guess, map_version, last,
-				       sample->stack.base + sample->stack.size, last + 1);
+	uint8_t hits = 0;
+	size_t guessed = guess_callers(thread->guess, subject->map_version, last,
+				       copy->base + copy->size, last + 1, &hits);
+	guess_note_cut(thread->guess, copy->base + copy->size);
+	raise_trial(tracker, TRIAL_CUT);
 	if (guessed == 0)
 		return;
 	stack->state = PROFILE_STACK_GUESSED;
+	stack->guess_level = PROFILE_GUESS_AGREED;
+	stack->guess_hits = hits;
 	found->count += guessed;
 	found->guessed = guessed;
 }
 
-static void walk(struct tracker *tracker, const struct process *process, struct uw_space *space,
-		 struct thread *thread, const struct record_sample *sample,
+static void walk(struct tracker *tracker, const struct subject *subject,
 		 struct profile_stack *stack, struct found *found)
 {
+	const struct record_sample *sample = subject->sample;
 	enum uw_stop stop;
 	size_t reused;
 	/* What is remembered is of 64-bit code: uw_walk_reuse has no history for other. */
 	bool remembers = sample->abi == RECORD_REGISTERS_64 &&
-			 thread_remember(thread, tracker->tree, tracker->config.collapse);
-	found->count = walk_frames(tracker, thread, space, sample, &stop, &reused);
+			 thread_remember(subject->thread, tracker->tree, tracker->config.collapse);
+	found->count = walk_frames(tracker, subject, &stop, &reused);
 	stack->state = stop == UW_STOP_ROOT ? PROFILE_STACK_COMPLETE : PROFILE_STACK_SKIPPED;
 	stack->reason = skip_reasons[stop];
 	/* In a copy with gaps, a return address that is none, or a frame pointer to nowhere, is
@@ -130,11 +191,11 @@ static void walk(struct tracker *tracker, const struct process *process, struct 
 		stack->reason = PROFILE_SKIP_NOT_RESIDENT;
 	/* The thread's chain follows its history, which knows of complete stacks only. */
 	if (remembers && stop == UW_STOP_ROOT)
-		note_whole(tracker, thread, process->map_version, sample, found, reused);
-	else if (remembers && found->count > 0 &&
+		note_whole(tracker, subject, found, reused);
+	else if (remembers && found->count > 0 && !subject->is_deep &&
 		 (stop == UW_STOP_TRUNCATED ||
 		  (stop == UW_STOP_NOT_RESIDENT && !sample->stack_absent)))
-		guess_rest(tracker, thread, process->map_version, sample, stack, found);
+		guess_rest(tracker, subject, stack, found);
 }
 
 /* Only the address that was hit. */
@@ -156,15 +217,21 @@ static void find_user_frames(struct tracker *tracker, struct process *process,
 	struct uw_space *space = process_space(process, &tracker->context, is_32bit);
 	stack->state = PROFILE_STACK_SKIPPED;
 	stack->reason = PROFILE_SKIP_NO_REGS;
-	if (sample->abi == RECORD_REGISTERS_NONE || space == NULL)
+	if (sample->abi == RECORD_REGISTERS_NONE)
 		return;
+	if (space == NULL) {
+		stack->reason = PROFILE_SKIP_NO_MEMORY;
+		return;
+	}
 	if (!tracker->config.unwind) {
 		stack->state = PROFILE_STACK_NONE;
 		stack->reason = PROFILE_SKIP_NOT_SKIPPED;
 	} else if (machine->is_unwound && skip_stack) {
 		stack->reason = PROFILE_SKIP_BUDGET;
 	} else if (machine->is_unwound) {
-		walk(tracker, process, space, thread, sample, stack, found);
+		struct subject subject = {space, thread, process->map_version, sample, false};
+		tracker->copy_size = sample->stack.requested;
+		walk(tracker, &subject, stack, found);
 		return;
 	}
 	found->count = take_leaf(tracker, space, sample->regs.value[machine->ip]);
@@ -206,6 +273,11 @@ static bool push_user_frames(struct tracker *tracker, const struct found *found)
 	return true;
 }
 
+static uint16_t saturate(size_t count)
+{
+	return (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
+}
+
 static void intern(struct tracker *tracker, struct process *process, struct thread *thread,
 		   const struct record *record, bool skip_stack, struct profile_stack *stack)
 {
@@ -214,15 +286,17 @@ static void intern(struct tracker *tracker, struct process *process, struct thre
 	uint32_t node = PROFILE_NONE;
 	find_user_frames(tracker, process, thread, sample, skip_stack, stack, &found);
 	if (push_user_frames(tracker, &found) &&
-	    (!sample->in_kernel || push_kernel_frames(tracker, sample, found.chain)))
+	    (!sample->in_kernel || push_kernel_frames(tracker, sample, &found)))
 		node = chain_node(found.chain);
-	size_t collapsed = chain_collapsed(found.chain);
-	stack->collapsed = (uint16_t)(collapsed < UINT16_MAX ? collapsed : UINT16_MAX);
+	if (stack->state == PROFILE_STACK_GUESSED)
+		stack->verified = saturate(found.count - found.guessed + found.kernel);
+	stack->collapsed = saturate(chain_collapsed(found.chain));
 	/* Out of memory for the tree: the sample still counts, its stack is skipped. */
 	stack->node = node == PROFILE_NONE ? 0 : node;
 	if (node == PROFILE_NONE) {
-		stack->state = PROFILE_STACK_SKIPPED;
-		stack->reason = PROFILE_SKIP_BUDGET;
+		*stack = (struct profile_stack){.cpu_ns = stack->cpu_ns,
+						.state = PROFILE_STACK_SKIPPED,
+						.reason = PROFILE_SKIP_NO_MEMORY};
 		thread_forget(thread); /* its chain may lack frames that its history has */
 	}
 }
@@ -269,8 +343,6 @@ void tracker_apply_sample(struct tracker *tracker, const struct record *record, 
 	tracker->counts.samples++;
 	tracker->counts.cpu_ns += weight;
 	tracker->counts.stack_copy_bytes += sample->stack.size;
-	if (out.stack.reason == PROFILE_SKIP_BUDGET)
-		tracker->counts.skipped_stacks++;
 }
 
 void tracker_apply_deep(struct tracker *tracker, const struct record *record, bool skip_stack)
@@ -289,36 +361,10 @@ void tracker_apply_deep(struct tracker *tracker, const struct record *record, bo
 	space = process_space(process, &tracker->context, false);
 	if (space == NULL)
 		return;
-	walk(tracker, process, space, thread, &record->sample, &unused, &found);
+	struct subject subject = {space, thread, process->map_version, &record->sample, true};
+	walk(tracker, &subject, &unused, &found);
 	/* The chain keeps step with the history; its nodes are made for samples only. */
 	if (found.chain == thread->chain && !push_user_frames(tracker, &found))
 		thread_forget(thread);
 	tracker->counts.stack_copy_bytes += record->sample.stack.size;
-}
-
-void tracker_note_unwinding(struct tracker *tracker)
-{
-	const struct uw_counts *counts = &tracker->unwound;
-	const struct timed_walks *timed = &tracker->timed;
-	const struct {
-		enum profile_note_kind kind;
-		uint64_t value;
-	} notes[] = {
-		{PROFILE_NOTE_UNWIND_WALKS, counts->walks},
-		{PROFILE_NOTE_UNWIND_FRAMES, counts->frames},
-		{PROFILE_NOTE_UNWIND_FRAMES_BY_INFO, counts->frames_by_source[UW_SOURCE_CFI]},
-		{PROFILE_NOTE_UNWIND_FRAMES_BY_POINTER,
-		 counts->frames_by_source[UW_SOURCE_FRAME_POINTER]},
-		{PROFILE_NOTE_UNWIND_FRAMES_REUSED, counts->frames_reused},
-		{PROFILE_NOTE_UNWIND_LOOKUPS, counts->cache_misses},
-		{PROFILE_NOTE_UNWIND_TIMED, timed->walks},
-		{PROFILE_NOTE_UNWIND_TIMED_FRAMES, timed->frames},
-		{PROFILE_NOTE_UNWIND_TIMED_NS, timed->ns},
-		{PROFILE_NOTE_GUESSES_TESTED, tracker->guesses.tested},
-		{PROFILE_NOTE_GUESSES_COVERED, tracker->guesses.covered},
-		{PROFILE_NOTE_GUESSES_WRONG, tracker->guesses.wrong},
-	};
-	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
-		emit_note(tracker->context.emit, notes[i].kind, tracker->now_ns, notes[i].value, 0,
-			  0, NULL);
 }

@@ -220,6 +220,9 @@ enum profile_note_kind {
 	PROFILE_NOTE_GUESSES_TESTED = 31,  /* value: stacks of which something was hidden */
 	PROFILE_NOTE_GUESSES_COVERED = 32, /* value: of these, a guess was made */
 	PROFILE_NOTE_GUESSES_WRONG = 33,   /* value: of these, it was not what was hidden */
+	/* Deep copies, from which guesses are made. Likewise. */
+	PROFILE_NOTE_UNWIND_DEEP_WALKS = 34,  /* value: walks */
+	PROFILE_NOTE_UNWIND_DEEP_FRAMES = 35, /* value: frames of these */
 };
 
 struct profile_note {

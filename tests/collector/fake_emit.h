@@ -19,7 +19,7 @@ void fake_emit_clear(struct emit *emit);
 /* Lines that begin with prefix. */
 size_t fake_emit_count(const struct emit *emit, const char *prefix);
 
-/* Fails the test, with all lines, unless the line is there exactly `times` times. */
+/* Fails the test, with the last lines, unless the line is there exactly `times` times. */
 void fake_emit_assert(const struct emit *emit, const char *line, size_t times);
 
 /* What the last ones were; zeros before the first. */

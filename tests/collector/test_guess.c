@@ -10,6 +10,7 @@ static struct guess *guess;
 static struct uw_frame stack[UW_DEPTH_MAX];
 static size_t depth;
 static struct uw_frame callers[GUESS_DEPTH_MAX];
+static uint8_t hits;
 
 static void setup(void)
 {
@@ -53,7 +54,7 @@ static size_t callers_of(const char *letters)
 {
 	set_stack(letters);
 	stack[0].exact = false;
-	return guess_callers(guess, 1, &stack[0], stack[0].sp, callers);
+	return guess_callers(guess, 1, &stack[0], stack[0].sp, callers, &hits);
 }
 
 static void expect(const char *letters)
@@ -94,7 +95,7 @@ START_TEST(place_differs)
 	/* As the leaf, not as a caller: it was not seen so. */
 	struct uw_frame leaf = stack[1];
 	leaf.exact = true;
-	ck_assert_uint_eq(guess_callers(guess, 1, &leaf, 0, callers), 0);
+	ck_assert_uint_eq(guess_callers(guess, 1, &leaf, 0, callers, &hits), 0);
 }
 END_TEST
 
@@ -157,8 +158,8 @@ START_TEST(recursion_by_function)
 		stack[2].function = stack[1].function;
 		guess_note(guess, 1, stack, depth, 0);
 	}
-	ck_assert_uint_eq(guess_callers(guess, 1, &stack[1], stack[1].sp, callers), 0);
-	ck_assert_uint_eq(guess_callers(guess, 1, &stack[2], stack[2].sp, callers), 1);
+	ck_assert_uint_eq(guess_callers(guess, 1, &stack[1], stack[1].sp, callers, &hits), 0);
+	ck_assert_uint_eq(guess_callers(guess, 1, &stack[2], stack[2].sp, callers, &hits), 1);
 	/* In another module the same address is another function. */
 	for (int i = 0; i < 3; i++) {
 		set_stack("defx");
@@ -166,7 +167,7 @@ START_TEST(recursion_by_function)
 		stack[2].tag = 2;
 		guess_note(guess, 1, stack, depth, 0);
 	}
-	ck_assert_uint_eq(guess_callers(guess, 1, &stack[1], stack[1].sp, callers), 2);
+	ck_assert_uint_eq(guess_callers(guess, 1, &stack[1], stack[1].sp, callers, &hits), 2);
 }
 END_TEST
 
@@ -175,11 +176,11 @@ START_TEST(mappings_changed)
 	note("abcx");
 	note("abcx");
 	set_stack("abcx");
-	ck_assert_uint_eq(guess_callers(guess, 2, &stack[1], stack[1].sp, callers), 0);
+	ck_assert_uint_eq(guess_callers(guess, 2, &stack[1], stack[1].sp, callers, &hits), 0);
 	guess_note(guess, 2, stack, depth, 3); /* what is reused was forgotten too */
-	ck_assert_uint_eq(guess_callers(guess, 2, &stack[1], stack[1].sp, callers), 0);
+	ck_assert_uint_eq(guess_callers(guess, 2, &stack[1], stack[1].sp, callers, &hits), 0);
 	guess_note(guess, 2, stack, depth, 3);
-	ck_assert_uint_eq(guess_callers(guess, 2, &stack[1], stack[1].sp, callers), 2);
+	ck_assert_uint_eq(guess_callers(guess, 2, &stack[1], stack[1].sp, callers, &hits), 2);
 }
 END_TEST
 
@@ -189,8 +190,8 @@ START_TEST(copy_contradicts)
 	note("abcx");
 	note("abcx");
 	set_stack("abcx");
-	ck_assert_uint_eq(guess_callers(guess, 1, &stack[1], stack[2].sp - 1, callers), 2);
-	ck_assert_uint_eq(guess_callers(guess, 1, &stack[1], stack[2].sp, callers), 0);
+	ck_assert_uint_eq(guess_callers(guess, 1, &stack[1], stack[2].sp - 1, callers, &hits), 2);
+	ck_assert_uint_eq(guess_callers(guess, 1, &stack[1], stack[2].sp, callers, &hits), 0);
 }
 END_TEST
 
@@ -229,7 +230,7 @@ START_TEST(deepest_stack)
 	}
 	for (size_t i = 0; i < depth; i++) {
 		size_t above = depth - 1 - i;
-		size_t count = guess_callers(guess, 1, &stack[i], stack[i].sp, callers);
+		size_t count = guess_callers(guess, 1, &stack[i], stack[i].sp, callers, &hits);
 		ck_assert_uint_eq(count, above < GUESS_DEPTH_MAX ? above : 0);
 	}
 }
@@ -242,18 +243,18 @@ START_TEST(many_stacks)
 		set_deep_stack(200, 1 + seed * 0x1000000);
 		guess_note(guess, 1, stack, depth, 0);
 		guess_note(guess, 1, stack, depth, 150);
-		ck_assert_uint_eq(guess_callers(guess, 1, &stack[9], stack[9].sp, callers), 190);
+		ck_assert_uint_eq(guess_callers(guess, 1, &stack[9], stack[9].sp, callers, &hits),
+				  190);
 		ck_assert_mem_eq(callers, stack + 10, 190 * sizeof(*callers));
 	}
 	set_deep_stack(200, 1);
-	ck_assert_uint_eq(guess_callers(guess, 1, &stack[9], stack[9].sp, callers), 0);
+	ck_assert_uint_eq(guess_callers(guess, 1, &stack[9], stack[9].sp, callers, &hits), 0);
 }
 END_TEST
 
 /* Stack pointers of no order, and the same place twice. */
 START_TEST(hostile_stack)
 {
-	struct guess_counts counts = {0};
 	uint64_t random = 1;
 	for (int round = 0; round < 2000; round++) {
 		depth = 1 + (size_t)(random >> 33) % 600;
@@ -263,45 +264,101 @@ START_TEST(hostile_stack)
 			if (round % 3 == 0)
 				stack[i].sp = random;
 		}
-		guess_test(guess, 1, stack, depth, random, &counts);
+		guess_note_cut(guess, random);
+		uint64_t cut = guess_choose_cut(guess, stack, depth, random >> 60 & 3);
+		guess_test(guess, 1, stack, depth, cut);
+		guess_test(guess, 1, stack, depth, random);
 		guess_note(guess, 1, stack, depth, (size_t)(random >> 40) % 700);
-		ck_assert_uint_le(guess_callers(guess, 1, &stack[depth / 2], 0, callers),
+		ck_assert_uint_le(guess_callers(guess, 1, &stack[depth / 2], 0, callers, &hits),
 				  GUESS_DEPTH_MAX);
 	}
-	ck_assert_uint_le(counts.covered, counts.tested);
-	ck_assert_uint_le(counts.wrong, counts.covered);
 }
 END_TEST
 
-static void expect_counts(const struct guess_counts *counts, uint64_t tested, uint64_t covered,
-			  uint64_t wrong)
+/* The stack's copy ends right at the stack pointer of the letter. */
+static enum guess_result test_cut_at(const char *letters, char letter)
 {
-	ck_assert_uint_eq(counts->tested, tested);
-	ck_assert_uint_eq(counts->covered, covered);
-	ck_assert_uint_eq(counts->wrong, wrong);
+	set_stack(letters);
+	return guess_test(guess, 1, stack, depth,
+			  TOP - (uint64_t)(strchr(letters, letter) - letters) * STEP);
 }
 
 START_TEST(self_test)
 {
-	struct guess_counts counts = {0};
+	ck_assert_int_eq(test_cut_at("abcdefg", 'd'), GUESS_NONE);
+	note("abcdefg");
+	ck_assert_int_eq(test_cut_at("abcdefg", 'd'), GUESS_NONE);
+	note("abcdefg");
+	ck_assert_int_eq(test_cut_at("abcdefg", 'd'), GUESS_RIGHT);
+	ck_assert_int_eq(test_cut_at("abcdefg", 'f'), GUESS_RIGHT);
+	/* What is hidden has another frame. */
+	ck_assert_int_eq(test_cut_at("axcdefg", 'd'), GUESS_WRONG);
+	/* It is in sight. */
+	ck_assert_int_eq(test_cut_at("axcdefg", 'b' - 1), GUESS_NOT_TESTED);
+	/* One frame too many is guessed. */
 	set_stack("abcdefg");
+	ck_assert_int_eq(guess_test(guess, 1, stack, depth - 1, stack[2].sp), GUESS_WRONG);
+	ck_assert_int_eq(guess_test(guess, 1, stack, 1, stack[0].sp), GUESS_NOT_TESTED);
+	ck_assert_int_eq(guess_test(guess, 1, stack, 0, 0), GUESS_NOT_TESTED);
+	ck_assert_int_eq(guess_test(guess, 2, stack, depth, stack[2].sp), GUESS_NONE);
+}
+END_TEST
+
+/* Half way at first, then at the places where copies ended, as far as they lie inside the stack. */
+START_TEST(places_to_cut)
+{
+	set_stack("abcde");
 	uint64_t base = stack[0].sp;
-	guess_test(guess, 1, stack, depth, base, &counts);
-	expect_counts(&counts, 1, 0, 0);
-	note("abcdefg");
-	note("abcdefg");
-	guess_test(guess, 1, stack, depth, base, &counts);
-	expect_counts(&counts, 2, 1, 0);
-	/* The half that is hidden begins with b. */
-	set_stack("abcdefg");
-	stack[5] = make_frame('x', stack[5].sp);
-	guess_test(guess, 1, stack, depth, base, &counts);
-	expect_counts(&counts, 3, 2, 1);
-	set_stack("abcdefg");
-	guess_test(guess, 1, stack, depth - 1, base, &counts); /* one frame too many is guessed */
-	expect_counts(&counts, 4, 3, 2);
-	guess_test(guess, 1, stack, 1, base, &counts); /* nothing to hide */
-	expect_counts(&counts, 4, 3, 2);
+	ck_assert(!guess_has_cut(guess));
+	ck_assert_uint_eq(guess_choose_cut(guess, stack, depth, base), base + 2 * STEP);
+	guess_note_cut(guess, TOP); /* nothing would be hidden */
+	ck_assert(guess_has_cut(guess));
+	ck_assert_uint_eq(guess_choose_cut(guess, stack, depth, base), 0);
+	guess_note_cut(guess, base); /* nothing would be left */
+	ck_assert_uint_eq(guess_choose_cut(guess, stack, depth, base), 0);
+	guess_note_cut(guess, base + 8);
+	guess_note_cut(guess, TOP - 8);
+	for (int i = 0; i < 4; i++) /* each in its turn */
+		ck_assert_uint_eq(guess_choose_cut(guess, stack, depth, base) +
+					  guess_choose_cut(guess, stack, depth, base),
+				  base + TOP);
+	ck_assert_uint_eq(guess_choose_cut(guess, stack, depth, TOP), 0);
+	ck_assert_uint_eq(guess_choose_cut(guess, stack, 0, base), 0);
+	/* Old places make room for new ones. */
+	for (int i = 0; i < 16; i++)
+		guess_note_cut(guess, base + 16);
+	for (int i = 0; i < 20; i++)
+		ck_assert_uint_eq(guess_choose_cut(guess, stack, depth, base), base + 16);
+}
+END_TEST
+
+/* A guess is as strong as the frame that the fewest whole stacks had. */
+START_TEST(hits_are_counted)
+{
+	for (int i = 0; i < 5; i++)
+		note("abcx");
+	note("abdx");
+	note("abdx");
+	expect("abc");
+	ck_assert_uint_eq(hits, 5);
+	expect("abd");
+	ck_assert_uint_eq(hits, 2);
+	expect("ab");
+	ck_assert_uint_eq(hits, 7);
+	/* Reused frames are hit too. */
+	set_stack("abdx");
+	guess_note(guess, 1, stack, depth, 3);
+	expect("abd");
+	ck_assert_uint_eq(hits, 3);
+	for (int i = 0; i < 300; i++)
+		note("abcx");
+	expect("abc");
+	ck_assert_uint_eq(hits, UINT8_MAX);
+	expect("abd");
+	ck_assert_uint_eq(hits, 3);
+	note("abdx");
+	expect("abd");
+	ck_assert_uint_eq(hits, 4);
 }
 END_TEST
 
@@ -327,6 +384,8 @@ int main(void)
 	tcase_add_test(tcase, many_stacks);
 	tcase_add_test(tcase, hostile_stack);
 	tcase_add_test(tcase, self_test);
+	tcase_add_test(tcase, places_to_cut);
+	tcase_add_test(tcase, hits_are_counted);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);

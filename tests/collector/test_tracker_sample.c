@@ -24,18 +24,7 @@ static void setup(void)
 
 static struct record make_sample(void)
 {
-	struct record record = {.kind = RECORD_SAMPLE,
-				.time_ns = 20,
-				.pid = APP,
-				.tid = APP,
-				.cpu = 9,
-				.sample = {.ip = 0x400020,
-					   .processor_flags = 0x246,
-					   .code_segment = 0x33,
-					   .abi = RECORD_REGISTERS_64}};
-	for (size_t i = 0; i < UW_REGS_MAX; i++)
-		record.sample.regs.value[i] = 0x400020;
-	return record;
+	return fixture_make_sample(20, APP);
 }
 
 static struct emit_sample apply(const struct record *record, bool skip_stack)
@@ -378,169 +367,6 @@ START_TEST(space_of_each_process)
 }
 END_TEST
 
-/* Guessed frames are not those that were verified, and so are the nodes. */
-START_TEST(outer_frames_are_guessed)
-{
-	struct record record = make_sample();
-	record.sample.stack.base = 0x1000;
-	fake_walk_set_placed("xcba", UW_STOP_ROOT);
-	apply(&record, false);
-	apply(&record, false);
-	fake_walk_set_placed("zyc", stops[_i].stop);
-	struct emit_sample out = apply(&record, false);
-	if (stops[_i].stop != UW_STOP_TRUNCATED && stops[_i].stop != UW_STOP_NOT_RESIDENT) {
-		ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
-		return;
-	}
-	ck_assert_int_eq(out.stack.state, PROFILE_STACK_GUESSED);
-	ck_assert_int_eq(out.stack.reason, stops[_i].reason);
-	ck_assert_uint_eq(out.stack.node, 9);
-	fake_emit_assert(emit, "node 5 parent 0 frame 4", 1);
-	fake_emit_assert(emit, "frame 4 1+61 flags 2", 1);
-	fake_emit_assert(emit, "frame 5 1+62 flags 2", 1);
-	fake_emit_assert(emit, "node 7 parent 6 frame 2", 1); /* c, which was verified */
-	/* The whole stack is still what is remembered. */
-	fake_walk_set_placed("xcba", UW_STOP_ROOT);
-	fake_walk()->reused_count = 3;
-	ck_assert_uint_eq(apply(&record, false).stack.node, 4);
-	/* Another mapping: what was whole may be other code by now. */
-	feed_map(20, APP, 0x600000, 0x700000, "/lib/new");
-	fake_walk_set_placed("zyc", stops[_i].stop);
-	ck_assert_int_eq(apply(&record, false).stack.state, PROFILE_STACK_SKIPPED);
-}
-END_TEST
-
-/* A deep copy, told by its period: remembered, but neither a sample nor time nor a place in the
- * tree. */
-START_TEST(deep_copies_are_remembered)
-{
-	struct record record = make_sample();
-	struct record deep = make_sample();
-	fixture_configure((struct tracker_config){.has_count = true,
-						  .unwind = true,
-						  .interval_ns = 10,
-						  .deep_interval_ns = 640});
-	feed_launch(10, APP, "app");
-	record.sample.stack.base = deep.sample.stack.base = 0x1000;
-	record.sample.period = 10;
-	record.sample.count = 100;
-	deep.sample.period = 640;
-	deep.sample.count = 1000; /* of its own event */
-	deep.sample.stack.size = 64;
-	fake_walk_set_placed("xcba", UW_STOP_ROOT);
-	tracker_apply(tracker, &deep, 0, true); /* pressed for time */
-	ck_assert_uint_eq(fake_walk()->walks, 0);
-	deep.tid = APP + 1; /* nobody knows it */
-	tracker_apply(tracker, &deep, 0, false);
-	deep.tid = APP;
-	tracker_apply(tracker, &deep, 0, false);
-	tracker_apply(tracker, &deep, 0, false);
-	ck_assert_uint_eq(fake_walk()->walks, 2);
-	ck_assert_uint_eq(fake_emit_count(emit, "sample "), 0);
-	ck_assert_uint_eq(fake_emit_count(emit, "node "), 0);
-	fake_walk_set_placed("zyc", UW_STOP_TRUNCATED);
-	struct emit_sample out = apply(&record, false);
-	ck_assert_int_eq(out.stack.state, PROFILE_STACK_GUESSED);
-	ck_assert_uint_eq(out.stack.cpu_ns, 100);
-	/* What they left behind is what the next whole stack builds on. */
-	fake_walk_set_placed("xcba", UW_STOP_ROOT);
-	fake_walk()->reused_count = 3;
-	record.sample.count = 110;
-	out = apply(&record, false);
-	ck_assert_int_eq(out.stack.state, PROFILE_STACK_COMPLETE);
-	ck_assert_uint_eq(out.stack.cpu_ns, 10);
-	struct tracker_counts counts;
-	tracker_counts(tracker, &counts);
-	ck_assert_uint_eq(counts.samples, 2);
-	ck_assert_uint_eq(counts.cpu_ns, 110);
-	ck_assert_uint_eq(counts.threads, 1);
-	ck_assert_uint_eq(counts.stack_copy_bytes, 2 * 64);
-}
-END_TEST
-
-/* A copy with gaps proves nothing of where it ends. */
-START_TEST(gaps_are_not_guessed)
-{
-	struct record record = make_sample();
-	record.sample.stack.base = 0x1000;
-	fake_walk_set_placed("xcba", UW_STOP_ROOT);
-	apply(&record, false);
-	apply(&record, false);
-	fake_walk_set_placed("zyc", UW_STOP_NOT_RESIDENT);
-	record.sample.stack_absent = true;
-	ck_assert_int_eq(apply(&record, false).stack.state, PROFILE_STACK_SKIPPED);
-}
-END_TEST
-
-static void assert_note(enum profile_note_kind kind, uint64_t value)
-{
-	char line[64];
-	snprintf(line, sizeof(line), "note %d at 20 value %" PRIu64 " 0/0", (int)kind, value);
-	fake_emit_assert(emit, line, 1);
-}
-
-/* What unwinding took is added up over the lives of processes, those that ended among them. */
-START_TEST(unwinding_is_noted)
-{
-	struct record record = make_sample();
-	fake_walk_set("dcba", UW_STOP_ROOT);
-	fake_walk()->frames[1].source = UW_SOURCE_CFI;
-	fake_walk()->frames[2].source = UW_SOURCE_CFI;
-	fake_walk()->frames[3].source = UW_SOURCE_FRAME_POINTER;
-	apply(&record, false);
-	apply(&record, true); /* no walk */
-	feed_exec(20, APP, "next");
-	feed_map(20, APP, 0x400000, 0x500000, "/bin/next");
-	for (unsigned i = 1; i < 100; i++) {
-		fake_walk()->reused_count = 3;
-		apply(&record, false);
-	}
-	tracker_finish(tracker);
-	assert_note(PROFILE_NOTE_UNWIND_WALKS, 100);
-	assert_note(PROFILE_NOTE_UNWIND_FRAMES, 400);
-	assert_note(PROFILE_NOTE_UNWIND_FRAMES_BY_INFO, 200);
-	assert_note(PROFILE_NOTE_UNWIND_FRAMES_BY_POINTER, 100);
-	assert_note(PROFILE_NOTE_UNWIND_FRAMES_REUSED, 3 * 99);
-	assert_note(PROFILE_NOTE_UNWIND_LOOKUPS, 0);
-	assert_note(PROFILE_NOTE_UNWIND_TIMED, 2);
-	assert_note(PROFILE_NOTE_UNWIND_TIMED_FRAMES, 8);
-	assert_note(PROFILE_NOTE_GUESSES_TESTED, 0); /* frames that are all in one place */
-	assert_note(PROFILE_NOTE_GUESSES_COVERED, 0);
-	assert_note(PROFILE_NOTE_GUESSES_WRONG, 0);
-	ck_assert_uint_eq(fake_emit_count(emit, "note 30 "), 1);
-	fake_emit_assert(emit, "note 30 at 20 value 0 0/0", 0); /* a walk takes some time */
-}
-END_TEST
-
-/* One whole stack in 64 is tried; the second one that is has another caller than all before. */
-START_TEST(guesses_are_tested)
-{
-	struct record record = make_sample();
-	record.sample.stack.base = 0x7000;
-	for (unsigned i = 0; i < 127; i++) {
-		fake_walk_set_placed("xcba", UW_STOP_ROOT);
-		apply(&record, false);
-	}
-	fake_walk_set_placed("xcpa", UW_STOP_ROOT);
-	apply(&record, false);
-	tracker_finish(tracker);
-	assert_note(PROFILE_NOTE_GUESSES_TESTED, 2);
-	assert_note(PROFILE_NOTE_GUESSES_COVERED, 2);
-	assert_note(PROFILE_NOTE_GUESSES_WRONG, 1);
-}
-END_TEST
-
-START_TEST(nothing_is_noted_without_stacks)
-{
-	struct record record = make_sample();
-	fixture_configure((struct tracker_config){.has_count = true});
-	feed_launch(10, APP, "app");
-	apply(&record, false);
-	tracker_finish(tracker);
-	ck_assert_uint_eq(fake_emit_count(emit, "note "), 0);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("tracker samples");
@@ -570,14 +396,7 @@ int main(void)
 	tcase_add_test(tcase, hostile_kernel_chain);
 	tcase_add_test(tcase, chain_of_markers);
 	tcase_add_test(tcase, space_of_each_process);
-	tcase_add_loop_test(tcase, outer_frames_are_guessed, 0,
-			    (int)(sizeof(stops) / sizeof(stops[0])));
-	tcase_add_test(tcase, deep_copies_are_remembered);
-	tcase_add_test(tcase, gaps_are_not_guessed);
 	tcase_add_test(tcase, wanted_table_is_built);
-	tcase_add_test(tcase, unwinding_is_noted);
-	tcase_add_test(tcase, guesses_are_tested);
-	tcase_add_test(tcase, nothing_is_noted_without_stacks);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);

@@ -105,6 +105,22 @@ void feed_sample(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint
 	tracker_apply(tracker, &record, ring, false);
 }
 
+struct record fixture_make_sample(uint64_t time_ns, uint32_t pid)
+{
+	struct record record = {.kind = RECORD_SAMPLE,
+				.time_ns = time_ns,
+				.pid = pid,
+				.tid = pid,
+				.cpu = 9,
+				.sample = {.ip = 0x400020,
+					   .processor_flags = 0x246,
+					   .code_segment = 0x33,
+					   .abi = RECORD_REGISTERS_64}};
+	for (size_t i = 0; i < UW_REGS_MAX; i++)
+		record.sample.regs.value[i] = 0x400020;
+	return record;
+}
+
 void feed_count(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint64_t count)
 {
 	struct record record = {.kind = RECORD_COUNT,

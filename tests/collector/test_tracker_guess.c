@@ -1,0 +1,394 @@
+/* What the tracker guesses, how it tries its guesses, and what it counts of unwinding. The unwinder
+ * is a fake. */
+#include "tests/collector/fake_unwind.h"
+#include "tests/collector/tracker_fixture.h"
+
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { APP = 5000000 };
+
+static void setup(void)
+{
+	fixture_setup();
+	fixture_configure(
+		(struct tracker_config){.has_count = true, .unwind = true, .collapse = true});
+	feed_launch(10, APP, "app");
+	fake_walk_set("c", UW_STOP_ROOT);
+}
+
+static struct record make_sample(void)
+{
+	return fixture_make_sample(20, APP);
+}
+
+static struct emit_sample apply(const struct record *record, bool skip_stack)
+{
+	tracker_apply(tracker, record, 0, skip_stack);
+	return fake_emit_last_sample(emit);
+}
+
+/* Guessed frames are not those that were verified, and so are the nodes. Loop: stops. */
+START_TEST(outer_frames_are_guessed)
+{
+	enum uw_stop stop = (enum uw_stop)_i;
+	struct record record = make_sample();
+	record.sample.stack.base = 0x1000;
+	fake_walk_set_placed("xcba", UW_STOP_ROOT);
+	apply(&record, false);
+	apply(&record, false);
+	fake_walk_set_placed("zyc", stop);
+	struct emit_sample out = apply(&record, false);
+	if (stop != UW_STOP_TRUNCATED && stop != UW_STOP_NOT_RESIDENT) {
+		ck_assert_int_ne(out.stack.state, PROFILE_STACK_GUESSED);
+		ck_assert_uint_eq(out.stack.verified, 0);
+		ck_assert_uint_eq(out.stack.guess_level, PROFILE_GUESS_NONE);
+		ck_assert_uint_eq(out.stack.guess_hits, 0);
+		return;
+	}
+	ck_assert_int_eq(out.stack.state, PROFILE_STACK_GUESSED);
+	ck_assert_int_eq(out.stack.reason, stop == UW_STOP_TRUNCATED ? PROFILE_SKIP_TRUNCATED
+								     : PROFILE_SKIP_NOT_RESIDENT);
+	ck_assert_uint_eq(out.stack.verified, 3);
+	ck_assert_uint_eq(out.stack.guess_level, PROFILE_GUESS_AGREED);
+	ck_assert_uint_eq(out.stack.guess_hits, 2);
+	ck_assert_uint_eq(out.stack.node, 9);
+	fake_emit_assert(emit, "node 5 parent 0 frame 4", 1);
+	fake_emit_assert(emit, "frame 4 1+61 flags 2", 1);
+	fake_emit_assert(emit, "frame 5 1+62 flags 2", 1);
+	fake_emit_assert(emit, "node 7 parent 6 frame 2", 1); /* c, which was verified */
+	/* The whole stack is still what is remembered. */
+	fake_walk_set_placed("xcba", UW_STOP_ROOT);
+	fake_walk()->reused_count = 3;
+	out = apply(&record, false);
+	ck_assert_uint_eq(out.stack.node, 4);
+	ck_assert_uint_eq(out.stack.verified, 0);
+	ck_assert_uint_eq(out.stack.guess_level, PROFILE_GUESS_NONE);
+	/* Another mapping: what was whole may be other code by now. */
+	feed_map(20, APP, 0x600000, 0x700000, "/lib/new");
+	fake_walk_set_placed("zyc", stop);
+	ck_assert_int_eq(apply(&record, false).stack.state, PROFILE_STACK_SKIPPED);
+}
+END_TEST
+
+/* The kernel's frames are further in than all that is guessed. */
+START_TEST(split_counts_kernel_frames)
+{
+	const uint64_t chain[] = {(uint64_t)-128, 0xffffffff81000010, 0xffffffff81000400};
+	struct record record = make_sample();
+	record.sample.stack.base = 0x1000;
+	fake_walk_set_placed("xcba", UW_STOP_ROOT);
+	apply(&record, false);
+	apply(&record, false);
+	apply(&record, false);
+	record.sample.in_kernel = true;
+	record.sample.callchain = (const uint8_t *)chain;
+	record.sample.callchain_length = 3;
+	fake_walk_set_placed("zyc", UW_STOP_TRUNCATED);
+	struct emit_sample out = apply(&record, false);
+	ck_assert_int_eq(out.stack.state, PROFILE_STACK_GUESSED);
+	ck_assert_uint_eq(out.stack.verified, 5);
+	ck_assert_uint_eq(out.stack.guess_hits, 3);
+}
+END_TEST
+
+/* A deep copy, told by its period: remembered, but neither a sample nor time nor a place in the
+ * tree. */
+START_TEST(deep_copies_are_remembered)
+{
+	struct record record = make_sample();
+	struct record deep = make_sample();
+	fixture_configure((struct tracker_config){.has_count = true,
+						  .unwind = true,
+						  .interval_ns = 10,
+						  .deep_interval_ns = 640});
+	feed_launch(10, APP, "app");
+	record.sample.stack.base = deep.sample.stack.base = 0x1000;
+	record.sample.period = 10;
+	record.sample.count = 100;
+	deep.sample.period = 640;
+	deep.sample.count = 1000; /* of its own event */
+	deep.sample.stack.size = 64;
+	fake_walk_set_placed("xcba", UW_STOP_ROOT);
+	tracker_apply(tracker, &deep, 0, true); /* pressed for time */
+	ck_assert_uint_eq(fake_walk()->walks, 0);
+	deep.tid = APP + 1; /* nobody knows it */
+	tracker_apply(tracker, &deep, 0, false);
+	deep.tid = APP;
+	tracker_apply(tracker, &deep, 0, false);
+	tracker_apply(tracker, &deep, 0, false);
+	ck_assert_uint_eq(fake_walk()->walks, 2);
+	ck_assert_uint_eq(fake_emit_count(emit, "sample "), 0);
+	ck_assert_uint_eq(fake_emit_count(emit, "node "), 0);
+	fake_walk_set_placed("zyc", UW_STOP_TRUNCATED);
+	struct emit_sample out = apply(&record, false);
+	ck_assert_int_eq(out.stack.state, PROFILE_STACK_GUESSED);
+	ck_assert_uint_eq(out.stack.cpu_ns, 100);
+	/* What they left behind is what the next whole stack builds on. */
+	fake_walk_set_placed("xcba", UW_STOP_ROOT);
+	fake_walk()->reused_count = 3;
+	record.sample.count = 110;
+	out = apply(&record, false);
+	ck_assert_int_eq(out.stack.state, PROFILE_STACK_COMPLETE);
+	ck_assert_uint_eq(out.stack.cpu_ns, 10);
+	struct tracker_counts counts;
+	tracker_counts(tracker, &counts);
+	ck_assert_uint_eq(counts.samples, 2);
+	ck_assert_uint_eq(counts.cpu_ns, 110);
+	ck_assert_uint_eq(counts.threads, 1);
+	ck_assert_uint_eq(counts.stack_copy_bytes, 2 * 64);
+}
+END_TEST
+
+/* A copy with gaps proves nothing of where it ends. */
+START_TEST(gaps_are_not_guessed)
+{
+	struct record record = make_sample();
+	record.sample.stack.base = 0x1000;
+	fake_walk_set_placed("xcba", UW_STOP_ROOT);
+	apply(&record, false);
+	apply(&record, false);
+	fake_walk_set_placed("zyc", UW_STOP_NOT_RESIDENT);
+	record.sample.stack_absent = true;
+	ck_assert_int_eq(apply(&record, false).stack.state, PROFILE_STACK_SKIPPED);
+}
+END_TEST
+
+static void assert_note(enum profile_note_kind kind, uint64_t value)
+{
+	char line[64];
+	snprintf(line, sizeof(line), "note %d at 20 value %" PRIu64 " 0/0", (int)kind, value);
+	fake_emit_assert(emit, line, 1);
+}
+
+/* What unwinding took is added up over the lives of processes, those that ended among them. */
+START_TEST(unwinding_is_noted)
+{
+	struct record record = make_sample();
+	fake_walk_set("dcba", UW_STOP_ROOT);
+	fake_walk()->frames[1].source = UW_SOURCE_CFI;
+	fake_walk()->frames[2].source = UW_SOURCE_CFI;
+	fake_walk()->frames[3].source = UW_SOURCE_FRAME_POINTER;
+	apply(&record, false);
+	apply(&record, true); /* no walk */
+	feed_exec(20, APP, "next");
+	feed_map(20, APP, 0x400000, 0x500000, "/bin/next");
+	for (unsigned i = 1; i < 100; i++) {
+		fake_walk()->reused_count = 3;
+		apply(&record, false);
+	}
+	tracker_finish(tracker);
+	assert_note(PROFILE_NOTE_UNWIND_WALKS, 100);
+	assert_note(PROFILE_NOTE_UNWIND_FRAMES, 400);
+	assert_note(PROFILE_NOTE_UNWIND_FRAMES_BY_INFO, 200);
+	assert_note(PROFILE_NOTE_UNWIND_FRAMES_BY_POINTER, 100);
+	assert_note(PROFILE_NOTE_UNWIND_FRAMES_REUSED, 3 * 99);
+	assert_note(PROFILE_NOTE_UNWIND_LOOKUPS, 0);
+	assert_note(PROFILE_NOTE_UNWIND_TIMED, 2);
+	assert_note(PROFILE_NOTE_UNWIND_TIMED_FRAMES, 8);
+	assert_note(PROFILE_NOTE_GUESSES_TESTED, 0); /* frames that are all in one place */
+	assert_note(PROFILE_NOTE_GUESSES_COVERED, 0);
+	assert_note(PROFILE_NOTE_GUESSES_WRONG, 0);
+	ck_assert_uint_eq(fake_emit_count(emit, "note 30 "), 1);
+	fake_emit_assert(emit, "note 30 at 20 value 0 0/0", 0); /* a walk takes some time */
+}
+END_TEST
+
+static void assert_tests(uint64_t tested, uint64_t covered, uint64_t wrong)
+{
+	tracker_finish(tracker);
+	assert_note(PROFILE_NOTE_GUESSES_TESTED, tested);
+	assert_note(PROFILE_NOTE_GUESSES_COVERED, covered);
+	assert_note(PROFILE_NOTE_GUESSES_WRONG, wrong);
+}
+
+static void apply_walks(const struct record *record, const char *letters, enum uw_stop stop,
+			unsigned times)
+{
+	for (unsigned i = 0; i < times; i++) {
+		fake_walk_set_placed(letters, stop);
+		apply(record, false);
+	}
+}
+
+/* One whole stack in 64 is tried; the second one that is has another caller than all before. */
+START_TEST(guesses_are_tested)
+{
+	struct record record = make_sample();
+	record.sample.stack.base = 0x7000;
+	apply_walks(&record, "xcba", UW_STOP_ROOT, 127);
+	apply_walks(&record, "xcpa", UW_STOP_ROOT, 1);
+	assert_tests(2, 2, 1);
+}
+END_TEST
+
+/* Once a stack was cut, what lies beyond that place is what whole stacks of its thread are tried
+ * on, each of the first thousand, and nothing else counts any more. */
+START_TEST(guesses_are_tested_where_copies_end)
+{
+	struct record record = make_sample();
+	struct record other = make_sample();
+	record.sample.stack.base = other.sample.stack.base = 0x7000;
+	record.sample.stack.size = 0x9d8; /* between c and b */
+	other.tid = APP + 1;
+	apply_walks(&record, "xcba", UW_STOP_ROOT, 128); /* two tries, but of no guess made */
+	apply_walks(&record, "zyc", UW_STOP_TRUNCATED, 1);
+	apply_walks(&other, "xcba", UW_STOP_ROOT, 200); /* never cut: not tried */
+	apply_walks(&record, "xcba", UW_STOP_ROOT, 3);
+	apply_walks(&record, "xdba", UW_STOP_ROOT, 1); /* d is new: nothing is guessed */
+	apply_walks(&record, "ye", UW_STOP_ROOT, 1);   /* it does not reach that far */
+	apply_walks(&record, "xcb!", UW_STOP_ROOT, 1); /* the root is another one */
+	assert_tests(5, 4, 1);
+	fake_emit_assert(emit,
+			 "unwinding thread 5000001 walks 200 frames 800 info 0 pointer 0 reused 0 "
+			 "lookups 0 timed 3/12 guesses 0/0/0",
+			 1);
+}
+END_TEST
+
+START_TEST(many_guesses_are_tested_now_and_then)
+{
+	struct record record = make_sample();
+	record.sample.stack.base = 0x7000;
+	record.sample.stack.size = 0x9d8;
+	apply_walks(&record, "zyc", UW_STOP_TRUNCATED, 1);
+	apply_walks(&record, "xcba", UW_STOP_ROOT, 1000 + 80);
+	assert_tests(1010, 1008, 0);
+}
+END_TEST
+
+/* Where there are deep copies, each that is larger than a sample's is tried, cut where that one
+ * ends, and no sample. */
+START_TEST(deep_copies_are_tested)
+{
+	struct record record = make_sample();
+	struct record deep = make_sample();
+	fixture_configure((struct tracker_config){.has_count = true,
+						  .unwind = true,
+						  .interval_ns = 10,
+						  .deep_interval_ns = 640});
+	feed_launch(10, APP, "app");
+	record.sample.stack.base = deep.sample.stack.base = 0x7800;
+	record.sample.stack.requested = record.sample.stack.size = 0x1d8; /* between c and b */
+	record.sample.period = 10;
+	deep.sample.period = 640;
+	apply_walks(&record, "xcba", UW_STOP_ROOT, 200); /* tried on its half, now and then */
+	apply_walks(&deep, "xcba", UW_STOP_ROOT, 2);
+	apply_walks(&deep, "zyc", UW_STOP_TRUNCATED, 1);
+	apply_walks(&deep, "zye", UW_STOP_ROOT, 1); /* a sample's copy is enough */
+	apply_walks(&deep, "xcb!", UW_STOP_ROOT, 1);
+	apply_walks(&record, "zyc", UW_STOP_TRUNCATED, 1); /* samples that are cut change nothing */
+	apply_walks(&record, "xcba", UW_STOP_ROOT, 200);
+	apply_walks(&deep, "xcba", UW_STOP_ROOT, 1);
+	assert_tests(4, 3, 1);
+	/* They are no walks of samples. */
+	assert_note(PROFILE_NOTE_UNWIND_WALKS, 401);
+	assert_note(PROFILE_NOTE_UNWIND_FRAMES, 400 * 4 + 3);
+	assert_note(PROFILE_NOTE_UNWIND_DEEP_WALKS, 6);
+	assert_note(PROFILE_NOTE_UNWIND_DEEP_FRAMES, 4 * 4 + 2 * 3);
+	assert_note(PROFILE_NOTE_UNWIND_TIMED, 6);
+	fake_emit_assert(emit,
+			 "unwinding thread 5000000 walks 401 frames 1603 info 0 pointer 0 reused 0 "
+			 "lookups 0 timed 6/24 guesses 4/3/1",
+			 1);
+}
+END_TEST
+
+/* A deep copy that comes before any sample was walked says nothing of a sample's size. */
+START_TEST(deep_copy_before_samples)
+{
+	struct record deep = make_sample();
+	fixture_configure((
+		struct tracker_config){.unwind = true, .interval_ns = 10, .deep_interval_ns = 640});
+	feed_launch(10, APP, "app");
+	deep.sample.stack.base = 0x7800;
+	deep.sample.period = 640;
+	apply_walks(&deep, "xcba", UW_STOP_ROOT, 10);
+	assert_tests(0, 0, 0);
+}
+END_TEST
+
+/* By thread, ended ones too, and by the image of the leaf; all together the whole run. */
+START_TEST(unwinding_is_counted_apart)
+{
+	struct record record = make_sample();
+	struct record second = make_sample();
+	second.tid = APP + 1;
+	feed_fork(10, APP, APP + 1, APP, APP);
+	fake_walk_set("cba", UW_STOP_ROOT);
+	fake_walk()->frames[1].source = UW_SOURCE_CFI;
+	fake_walk()->frames[2].source = UW_SOURCE_FRAME_POINTER;
+	apply(&second, false);
+	feed_exit(20, APP, APP + 1);
+	fake_walk()->frames[0].tag = 7;
+	fake_walk()->reused_count = 2;
+	apply(&record, false);
+	apply(&record, false);
+	fake_walk()->frames[0].tag = UW_TAG_NONE;
+	apply(&record, false);
+	apply(&record, true); /* no walk */
+	tracker_finish(tracker);
+	fake_emit_assert(emit,
+			 "unwinding thread 5000001 walks 1 frames 3 info 1 pointer 1 reused 0 "
+			 "lookups 0 timed 0/0 guesses 0/0/0",
+			 1);
+	fake_emit_assert(emit,
+			 "unwinding thread 5000000 walks 3 frames 9 info 3 pointer 3 reused 4 "
+			 "lookups 0 timed 0/0 guesses 0/0/0",
+			 1);
+	fake_emit_assert(emit,
+			 "unwinding image 1 walks 1 frames 3 info 1 pointer 1 reused 0 "
+			 "lookups 0 timed 0/0 guesses 0/0/0",
+			 1);
+	fake_emit_assert(emit,
+			 "unwinding image 7 walks 2 frames 6 info 2 pointer 2 reused 2 "
+			 "lookups 0 timed 0/0 guesses 0/0/0",
+			 1);
+	fake_emit_assert(emit,
+			 "unwinding image 0 walks 1 frames 3 info 1 pointer 1 reused 2 "
+			 "lookups 0 timed 0/0 guesses 0/0/0",
+			 1);
+	ck_assert_uint_eq(fake_emit_count(emit, "unwinding "), 5);
+	assert_note(PROFILE_NOTE_UNWIND_WALKS, 4);
+	assert_note(PROFILE_NOTE_UNWIND_FRAMES_REUSED, 4);
+}
+END_TEST
+
+START_TEST(nothing_is_noted_without_stacks)
+{
+	struct record record = make_sample();
+	fixture_configure((struct tracker_config){.has_count = true});
+	feed_launch(10, APP, "app");
+	apply(&record, false);
+	tracker_finish(tracker);
+	ck_assert_uint_eq(fake_emit_count(emit, "note "), 0);
+	ck_assert_uint_eq(fake_emit_count(emit, "unwinding "), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("tracker guesses");
+	TCase *tcase = tcase_create("guesses");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tcase, setup, fixture_teardown);
+	tcase_add_loop_test(tcase, outer_frames_are_guessed, 0, UW_STOP_COUNT);
+	tcase_add_test(tcase, split_counts_kernel_frames);
+	tcase_add_test(tcase, deep_copies_are_remembered);
+	tcase_add_test(tcase, gaps_are_not_guessed);
+	tcase_add_test(tcase, unwinding_is_noted);
+	tcase_add_test(tcase, guesses_are_tested);
+	tcase_add_test(tcase, guesses_are_tested_where_copies_end);
+	tcase_add_test(tcase, many_guesses_are_tested_now_and_then);
+	tcase_add_test(tcase, deep_copies_are_tested);
+	tcase_add_test(tcase, deep_copy_before_samples);
+	tcase_add_test(tcase, unwinding_is_counted_apart);
+	tcase_add_test(tcase, nothing_is_noted_without_stacks);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -346,6 +346,9 @@ void drain_counts(const struct drain *drain, struct drain_counts *counts)
 	merge_counts(drain->merge, &merge);
 	*counts = (struct drain_counts){
 		.malformed = merge.malformed,
+		.out_of_order = merge.out_of_order,
+		.broken = merge.broken,
+		.dropped_bytes = merge.dropped_bytes,
 		.copied = drain->copied,
 		.left_out_bytes = queue_left_out_bytes(drain->queue),
 	};

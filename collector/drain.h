@@ -57,7 +57,10 @@ bool drain_next(struct drain *drain, struct drain_item *item);
 void drain_leave_out(struct drain *drain, bool leave_out);
 
 struct drain_counts {
-	uint64_t malformed;      /* records that did not decode, rings found broken */
+	uint64_t malformed;      /* records that did not decode */
+	uint64_t out_of_order;   /* records that came after younger ones */
+	uint64_t broken;         /* times a ring held bytes that are no records */
+	uint64_t dropped_bytes;  /* that were given up then */
 	uint64_t copied;         /* records that went through the queue */
 	uint64_t left_out_bytes; /* of stacks that the items do not have */
 };

@@ -50,7 +50,6 @@ static void load_head(struct merge *merge, size_t index)
 {
 	struct head *head = &merge->heads[index];
 	struct ring *ring = &merge->rings[index];
-	uint64_t broken = ring->broken;
 	head->present = false;
 	while (!head->present && ring_peek(ring, &head->bytes, &head->size)) {
 		head->present = record_time(head->bytes, head->size, &head->time_ns);
@@ -59,7 +58,6 @@ static void load_head(struct merge *merge, size_t index)
 			ring_consume(ring, head->size);
 		}
 	}
-	merge->counts.malformed += ring->broken - broken;
 }
 
 void merge_begin(struct merge *merge, uint64_t limit_ns)
@@ -125,4 +123,8 @@ void merge_end(struct merge *merge)
 void merge_counts(const struct merge *merge, struct merge_counts *counts)
 {
 	*counts = merge->counts;
+	for (size_t i = 0; i < merge->count; i++) {
+		counts->broken += merge->rings[i].broken;
+		counts->dropped_bytes += merge->rings[i].dropped_bytes;
+	}
 }

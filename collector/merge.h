@@ -30,8 +30,10 @@ void merge_end(struct merge *merge);
 
 struct merge_counts {
 	uint64_t records;
-	uint64_t malformed;    /* records that did not decode, and rings found broken */
-	uint64_t out_of_order; /* records older than one handed out before */
+	uint64_t malformed;     /* records that did not decode */
+	uint64_t out_of_order;  /* records older than one handed out before */
+	uint64_t broken;        /* times a ring held bytes that are no records */
+	uint64_t dropped_bytes; /* that were given up then: nobody knows how many records */
 };
 void merge_counts(const struct merge *merge, struct merge_counts *counts);
 

@@ -59,7 +59,10 @@ size_t ring_fill(const struct ring *ring)
 /* What lies between tail and head is no sequence of records: nothing there can be trusted. */
 static bool drop_all(struct ring *ring)
 {
+	size_t fill = ring_fill(ring);
 	ring->broken++;
+	/* However far apart head and tail are, no more than this was there. */
+	ring->dropped_bytes += fill < ring->size ? fill : ring->size;
 	ring->tail = ring->head;
 	release(ring);
 	return false;

@@ -16,10 +16,11 @@ struct ring {
 	int fd;     /* event that the ring is mapped on; borrowed */
 	void *page; /* the control page, followed by the data */
 	uint8_t *data;
-	size_t size;     /* bytes of data, a power of two */
-	uint64_t head;   /* as of the last refresh */
-	uint64_t tail;   /* consumed up to here */
-	uint64_t broken; /* times the ring held bytes that are no records */
+	size_t size;            /* bytes of data, a power of two */
+	uint64_t head;          /* as of the last refresh */
+	uint64_t tail;          /* consumed up to here */
+	uint64_t broken;        /* times the ring held bytes that are no records */
+	uint64_t dropped_bytes; /* that were given up then */
 	uint8_t *bounce;
 };
 

@@ -103,6 +103,11 @@ void session_note_end(struct session *session)
 	if (drained.malformed > 0)
 		emit_note(emit, PROFILE_NOTE_RECORDS_LOST, now, drained.malformed, 0, 0,
 			  "records that could not be read");
+	if (drained.broken > 0)
+		emit_note(emit, PROFILE_NOTE_BYTES_LOST, now, drained.dropped_bytes, 0, 0,
+			  "a ring held bytes that are no records");
+	if (drained.out_of_order > 0)
+		emit_note(emit, PROFILE_NOTE_OUT_OF_ORDER, now, drained.out_of_order, 0, 0, NULL);
 	emit_note(emit, PROFILE_NOTE_ELAPSED, now, now - session->start_ns, 0, 0, NULL);
 	if (session->target.ended)
 		emit_note(emit, PROFILE_NOTE_EXIT_STATUS, now,

@@ -223,6 +223,10 @@ enum profile_note_kind {
 	/* Deep copies, from which guesses are made. Likewise. */
 	PROFILE_NOTE_UNWIND_DEEP_WALKS = 34,  /* value: walks */
 	PROFILE_NOTE_UNWIND_DEEP_FRAMES = 35, /* value: frames of these */
+	/* value: bytes of records, samples among them, that were given up since what came before
+	 * them could not be read */
+	PROFILE_NOTE_BYTES_LOST = 36,
+	PROFILE_NOTE_OUT_OF_ORDER = 37, /* value: records that were applied after younger ones */
 };
 
 struct profile_note {

@@ -183,6 +183,36 @@ START_TEST(beside_thread_in_place)
 }
 END_TEST
 
+/* What is lost, and what came late, is told at the end. */
+START_TEST(losses_are_counted)
+{
+	struct drain_counts counts;
+	struct drain_item item;
+	uint8_t zeros[64] = {0};
+	put(0);
+	drain_begin(drain, DRAIN_ALL);
+	next();
+	put_count = 0; /* a record as old as the first one, and one that is younger */
+	put(1);
+	put_count = 5;
+	put(1);
+	ring_fixture_put(&rings[0], zeros, sizeof(zeros));
+	drain_begin(drain, DRAIN_ALL);
+	put_count = 0;
+	for (int i = 0; i < 2; i++)
+		ck_assert(drain_next(drain, &item));
+	put(0); /* older by now */
+	drain_begin(drain, DRAIN_REST);
+	ck_assert(drain_next(drain, &item));
+	assert_none();
+	drain_counts(drain, &counts);
+	ck_assert_uint_eq(counts.malformed, 0);
+	ck_assert_uint_eq(counts.out_of_order, 1);
+	ck_assert_uint_eq(counts.broken, 1);
+	ck_assert_uint_eq(counts.dropped_bytes, sizeof(zeros));
+}
+END_TEST
+
 /* What is too young may not be whole yet, unless everything is asked for. */
 START_TEST(unsettled)
 {
@@ -320,6 +350,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, alone_in_place);
 	tcase_add_test(tcase, beside_thread_in_place);
+	tcase_add_test(tcase, losses_are_counted);
 	tcase_add_test(tcase, unsettled);
 	tcase_add_test(tcase, alone_behind);
 	tcase_add_test(tcase, thread_makes_room);

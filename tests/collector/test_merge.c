@@ -70,6 +70,14 @@ static void assert_counts(uint64_t records, uint64_t malformed, uint64_t out_of_
 	ck_assert_uint_eq(counts.out_of_order, out_of_order);
 }
 
+static void assert_broken(uint64_t broken, uint64_t dropped_bytes)
+{
+	struct merge_counts counts;
+	merge_counts(merge, &counts);
+	ck_assert_uint_eq(counts.broken, broken);
+	ck_assert_uint_eq(counts.dropped_bytes, dropped_bytes);
+}
+
 static void assert_all_given_back(void)
 {
 	for (size_t i = 0; i < RINGS; i++)
@@ -248,13 +256,18 @@ START_TEST(broken_ring)
 	assert_next(10, 1, 0);
 	assert_next(30, 3, 1); /* the rest of ring 0 cannot be found */
 	assert_end();
-	assert_counts(2, 1, 0);
+	assert_counts(2, 0, 0);
+	assert_broken(1, sizeof(zeros) + COMM_SIZE); /* what is lost, and not just that it is */
 	assert_all_given_back();
 	put(0, 40, 4);
 	merge_begin(merge, UINT64_MAX);
 	assert_next(40, 4, 0);
 	assert_end();
-	assert_counts(3, 1, 0);
+	assert_counts(3, 0, 0);
+	ring_fixture_put(&rings[1], zeros, sizeof(zeros));
+	merge_begin(merge, UINT64_MAX);
+	assert_end();
+	assert_broken(2, 2 * sizeof(zeros) + COMM_SIZE);
 }
 END_TEST
 

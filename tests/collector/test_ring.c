@@ -180,6 +180,7 @@ START_TEST(broken_sizes)
 		memcpy(bytes, &header, sizeof(header));
 		ring_fixture_put(&ring, bytes, sizeof(bytes));
 		assert_dropped(++broken);
+		ck_assert_uint_eq(ring.dropped_bytes, broken * sizeof(bytes));
 	}
 	ring_fixture_put_record(&ring, 40, 1); /* and goes on */
 	ring_refresh(&ring);
@@ -229,8 +230,10 @@ START_TEST(head_beyond_the_ring)
 {
 	ring_fixture_set_head(&ring, SIZE + 8);
 	assert_dropped(1);
+	ck_assert_uint_eq(ring.dropped_bytes, SIZE); /* there was no more */
 	ring_fixture_set_head(&ring, UINT64_MAX);
 	assert_dropped(2);
+	ck_assert_uint_eq(ring.dropped_bytes, 2 * SIZE);
 }
 END_TEST
 

@@ -218,6 +218,20 @@ static void add_notes(struct builder *builder)
 				  VT_SUCCESS);
 }
 
+static void add_loss_notes(struct builder *builder)
+{
+	static const struct {
+		enum profile_note_kind kind;
+		uint64_t value;
+	} losses[] = {{PROFILE_NOTE_RECORDS_LOST, 5},
+		      {PROFILE_NOTE_BYTES_LOST, 640},
+		      {PROFILE_NOTE_OUT_OF_ORDER, 7}};
+	for (unsigned i = 0; i < sizeof(losses) / sizeof(losses[0]); i++)
+		ck_assert_uint_eq(profile_writer_add_note(builder->writer, losses[i].kind, START_NS,
+							  losses[i].value, 0, 0, NULL),
+				  VT_SUCCESS);
+}
+
 static void add_unwinding_notes(struct builder *builder)
 {
 	static const uint64_t values[] = {90, 1000, 700, 210, 500, 25, 2, 40, 800, 20, 10, 1};
@@ -303,6 +317,8 @@ void build_result_write(const char *path, const struct build_result *result)
 	add_notes(builder);
 	if (result->has_unwinding)
 		add_unwinding_notes(builder);
+	if (result->has_losses)
+		add_loss_notes(builder);
 	if (result->stack_size > 0)
 		ck_assert_uint_eq(profile_writer_add_note(builder->writer, PROFILE_NOTE_STACK_SIZE,
 							  START_NS, result->stack_size, 0, 0, NULL),

@@ -34,6 +34,7 @@ struct build_result {
 	bool met_limit;       /* ... because of the limit of open files */
 	bool has_unwinding;   /* notes on what unwinding took */
 	unsigned stack_size;  /* noted; 0: is not */
+	bool has_losses;      /* 5 records, 640 bytes of records, 7 records out of order */
 	const char *app_path; /* NULL: /opt/app/app */
 };
 

@@ -223,7 +223,8 @@ START_TEST(test_summary_json)
 	ck_assert_ptr_nonnull(summary);
 	expect_keys(summary,
 		    "elapsed_s cpu_time_s paused_s interval_s samples samples_lost stacks threads "
-		    "processes modules collector target host complete ");
+		    "processes modules collector target host complete records_lost bytes_lost "
+		    "out_of_order ");
 	expect_keys(member(summary, "stacks"), "complete skipped guessed none ");
 	expect_keys(member(member(summary, "stacks"), "skipped"),
 		    "budget truncated not_resident no_info other_stack depth bad_info no_regs "
@@ -252,6 +253,29 @@ START_TEST(test_summary_json)
 	/* what this result does not say is null, not 0 */
 	ck_assert_ptr_null(member(member(summary, "host"), "cpu"));
 	json_object_put(summary);
+	free(text);
+}
+END_TEST
+
+/* Whatever was lost on the way is told, in each format. */
+START_TEST(test_losses)
+{
+	static const struct build_sample sample = {.stack = "app:main", .cpu_ms = 1};
+	static const struct build_result lossy = {.samples = &sample,
+						  .count = 1,
+						  .has_losses = true};
+	static const char *const lines[] = {
+		"Warning: 5 other records were lost; modules or threads may be missing\n",
+		"Warning: 640 bytes of records could not be read: samples, modules",
+		"Warning: 7 records came after younger ones",
+	};
+	char *text = render_report(&lossy, report_summary_print, 0, NULL);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		ck_assert_msg(strstr(text, lines[i]) != NULL, "%s", text);
+	free(text);
+	text = render_report(&lossy, report_summary_print, 0,
+			     (const char *const[]){"--format", "csv", NULL});
+	ck_assert_ptr_nonnull(strstr(text, "\nrecords_lost,5\nbytes_lost,640\nout_of_order,7\n"));
 	free(text);
 }
 END_TEST
@@ -627,6 +651,7 @@ static Suite *make_suite(void)
 	tcase_add_test(reports, test_sums_agree);
 	tcase_add_test(reports, test_summary_json);
 	tcase_add_test(reports, test_summary_text);
+	tcase_add_test(reports, test_losses);
 	tcase_add_test(reports, test_incomplete_result);
 	tcase_add_test(reports, test_empty_result);
 	suite_add_tcase(suite, reports);

@@ -65,6 +65,12 @@ static void take_note(struct overview *overview, const struct profile_note *note
 	case PROFILE_NOTE_RECORDS_LOST:
 		overview->records_lost += note->value;
 		break;
+	case PROFILE_NOTE_BYTES_LOST:
+		overview->bytes_lost += note->value;
+		break;
+	case PROFILE_NOTE_OUT_OF_ORDER:
+		overview->out_of_order += note->value;
+		break;
 	case PROFILE_NOTE_THROTTLED:
 		overview->throttled += note->value;
 		break;

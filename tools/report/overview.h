@@ -32,6 +32,8 @@ struct overview {
 	uint64_t paused_ns;
 	uint64_t samples_lost;
 	uint64_t records_lost;
+	uint64_t bytes_lost; /* of records that could not be told apart */
+	uint64_t out_of_order;
 	uint64_t throttled; /* times */
 	uint64_t unattributed_ns;
 	uint64_t not_followed; /* programs */

@@ -134,6 +134,16 @@ static void print_warnings(const struct profile_reader *reader, const struct ove
 			"Warning: %" PRIu64 " other records were lost; modules or threads may be "
 			"missing\n",
 			overview->records_lost);
+	if (overview->bytes_lost > 0)
+		fprintf(stream,
+			"Warning: %" PRIu64 " bytes of records could not be read: samples, modules "
+			"or threads may be missing\n",
+			overview->bytes_lost);
+	if (overview->out_of_order > 0)
+		fprintf(stream,
+			"Warning: %" PRIu64 " records came after younger ones: samples around them "
+			"may be of another module or thread\n",
+			overview->out_of_order);
 	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
 		const struct profile_note *note = profile_reader_note(reader, i);
 		char *text = format_text_fit(profile_reader_text(reader, note->text), 0);
@@ -302,6 +312,9 @@ static struct json_object *summary_object(const struct report_input *input,
 		{"target", target},
 		{"host", host_object(&overview->host)},
 		{"complete", json_object_new_boolean(overview->is_complete)},
+		{"records_lost", json_object_new_uint64(overview->records_lost)},
+		{"bytes_lost", json_object_new_uint64(overview->bytes_lost)},
+		{"out_of_order", json_object_new_uint64(overview->out_of_order)},
 	};
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
 		json_object_object_add(object, members[i].key, members[i].value);

@@ -256,6 +256,11 @@ const struct function *functions_at(const struct functions *functions, uint32_t 
 	return &functions->functions[index];
 }
 
+uint32_t functions_module_of_image(const struct functions *functions, uint32_t image)
+{
+	return functions->module_of_image[image];
+}
+
 uint32_t functions_module_count(const struct functions *functions)
 {
 	return functions->module_count;

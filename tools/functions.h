@@ -42,6 +42,9 @@ const struct function *functions_at(const struct functions *functions, uint32_t 
 uint32_t functions_module_count(const struct functions *functions);
 const struct module *functions_module(const struct functions *functions, uint32_t index);
 
+/* Index of the module that an image is. */
+uint32_t functions_module_of_image(const struct functions *functions, uint32_t image);
+
 /* The module that a function belongs to. */
 const struct module *functions_module_of(const struct functions *functions, uint32_t index);
 

@@ -61,6 +61,24 @@ static void count_stack(struct tally *tally, const struct profile_stack *stack)
 		tally->collapsed++;
 }
 
+void tally_add_guesses(struct tally_guesses *sum, const struct tally_guesses *more)
+{
+	if (more->stacks == 0)
+		return;
+	if (sum->stacks == 0 || more->least_hits < sum->least_hits)
+		sum->least_hits = more->least_hits;
+	sum->stacks += more->stacks;
+	sum->verified += more->verified;
+	sum->hits += more->hits;
+}
+
+static void count_guess(struct tally_entry *entry, const struct profile_stack *stack)
+{
+	const struct tally_guesses one = {1, stack->verified, stack->guess_hits, stack->guess_hits};
+	if (stack->guess_level == PROFILE_GUESS_AGREED)
+		tally_add_guesses(&entry->guesses, &one);
+}
+
 static bool take_sample(const struct profile_sample_info *sample, void *user)
 {
 	struct collecting *collecting = user;
@@ -89,6 +107,7 @@ static bool take_sample(const struct profile_sample_info *sample, void *user)
 	struct tally_entry *entry = find_entry(collecting, &key);
 	entry->cpu_ns += sample->stack.cpu_ns;
 	entry->samples++;
+	count_guess(entry, &sample->stack);
 	return true;
 }
 

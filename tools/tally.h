@@ -14,6 +14,14 @@
 #define TALLY_BY_THREAD  2u /* and by process */
 #define TALLY_BY_REASON  4u /* why a stack is skipped */
 
+/* Of guessed stacks that say what their guess rests on. */
+struct tally_guesses {
+	uint64_t stacks;   /* of level PROFILE_GUESS_AGREED */
+	uint64_t verified; /* frames up to the splits */
+	uint64_t hits;     /* whole stacks that agreed, as far as they were counted */
+	uint64_t least_hits;
+};
+
 struct tally_entry {
 	uint32_t process; /* index, PROFILE_NONE: not known, or not asked for */
 	uint32_t thread;  /* likewise */
@@ -24,6 +32,7 @@ struct tally_entry {
 	uint16_t reason; /* enum profile_skip_reason; 0 where not asked for */
 	uint64_t cpu_ns;
 	uint64_t samples;
+	struct tally_guesses guesses;
 };
 
 struct tally {
@@ -42,6 +51,8 @@ struct tally {
 TBRW_U32 tally_collect(struct profile_reader *reader, const struct filter *filter, unsigned by,
 		       struct tally *tally);
 void tally_finish(struct tally *tally);
+
+void tally_add_guesses(struct tally_guesses *sum, const struct tally_guesses *more);
 
 /* Names for reports; "" where not known. */
 const char *tally_process_name(const struct profile_reader *reader, uint32_t process);

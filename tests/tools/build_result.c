@@ -136,9 +136,12 @@ static void add_sample(struct builder *builder, const struct build_sample *sampl
 	char stack[512];
 	char *rest = NULL;
 	uint32_t node = 0;
+	uint16_t verified = 0;
 	snprintf(stack, sizeof(stack), "%s", sample->stack);
-	for (char *at = strtok_r(stack, " ", &rest); at; at = strtok_r(NULL, " ", &rest))
+	for (char *at = strtok_r(stack, " ", &rest); at; at = strtok_r(NULL, " ", &rest)) {
+		verified = (uint16_t)(verified + (strchr(at, '~') == NULL));
 		node = add_node(builder, node, add_frame(builder, at));
+	}
 	struct profile_sample record = {
 		.ip = 0x11004,
 		.pid = sample->thread < 2 ? BUILD_PID : BUILD_PID + 1,
@@ -153,6 +156,11 @@ static void add_sample(struct builder *builder, const struct build_sample *sampl
 				.collapsed = (uint16_t)sample->collapsed,
 			},
 	};
+	if (sample->guess_hits > 0) {
+		record.stack.verified = verified;
+		record.stack.guess_level = PROFILE_GUESS_AGREED;
+		record.stack.guess_hits = (uint8_t)sample->guess_hits;
+	}
 	for (unsigned i = 0; i < (sample->count ? sample->count : 1); i++) {
 		builder->time_ns += STEP_NS;
 		record.time_ns = builder->time_ns;
@@ -161,6 +169,27 @@ static void add_sample(struct builder *builder, const struct build_sample *sampl
 		builder->cpu_ns[sample->thread] += record.stack.cpu_ns;
 	}
 }
+
+static const struct profile_unwinding thread_unwinding = {.walks = 60,
+							  .frames = 600,
+							  .frames_by_info = 400,
+							  .frames_by_pointer = 140,
+							  .frames_reused = 300,
+							  .lookups = 15,
+							  .timed_walks = 2,
+							  .timed_frames = 30,
+							  .timed_ns = 600,
+							  .guesses_tested = 20,
+							  .guesses_covered = 10,
+							  .guesses_wrong = 1};
+static const struct profile_unwinding image_unwinding = {.walks = 30,
+							 .frames = 300,
+							 .frames_by_info = 270,
+							 .frames_by_pointer = 0,
+							 .frames_reused = 60,
+							 .lookups = 24,
+							 .guesses_tested = 15,
+							 .guesses_covered = 10};
 
 static void add_lives(struct builder *builder)
 {
@@ -175,6 +204,8 @@ static void add_lives(struct builder *builder)
 			.rest_ns = rest_ns,
 			.samples = builder->samples[i],
 			.name = names[i],
+			.unwinding =
+				i == 0 && builder->result->has_unwinding ? &thread_unwinding : NULL,
 		};
 		if (builder->samples[i] > 0 || rest_ns > 0)
 			ck_assert_uint_eq(profile_writer_add_thread(builder->writer, &life),
@@ -234,7 +265,11 @@ static void add_loss_notes(struct builder *builder)
 
 static void add_unwinding_notes(struct builder *builder)
 {
-	static const uint64_t values[] = {90, 1000, 700, 210, 500, 25, 2, 40, 800, 20, 10, 1};
+	static const uint64_t values[] = {90, 1000, 700, 210, 500, 25, 2,
+					  40, 800,  20,  10,  1,   6,  48};
+	ck_assert_uint_eq(profile_writer_add_image_unwinding(builder->writer, IMAGE_APP,
+							     &image_unwinding),
+			  VT_SUCCESS);
 	for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		ck_assert_uint_eq(profile_writer_add_note(builder->writer,
 							  (enum profile_note_kind)(
@@ -317,6 +352,13 @@ void build_result_write(const char *path, const struct build_result *result)
 	add_notes(builder);
 	if (result->has_unwinding)
 		add_unwinding_notes(builder);
+	for (unsigned i = 0; result->guess_tries && i < 3; i++)
+		ck_assert_uint_eq(profile_writer_add_note(builder->writer,
+							  (enum profile_note_kind)(
+								  PROFILE_NOTE_GUESSES_TESTED + i),
+							  START_NS, result->guess_tries[i], 0, 0,
+							  NULL),
+				  VT_SUCCESS);
 	if (result->has_losses)
 		add_loss_notes(builder);
 	if (result->stack_size > 0)

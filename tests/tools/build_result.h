@@ -22,20 +22,25 @@ struct build_sample {
 	enum profile_skip_reason reason;
 	unsigned thread; /* index; 0 and 1 are of the first process, others of the second */
 	unsigned collapsed;
+	/* Whole stacks that agreed, of a guessed stack; 0: it does not say what it is guessed from.
+	 * Else it is split where its verified frames end. */
+	unsigned guess_hits;
 };
 
 struct build_result {
 	const struct build_sample *samples;
 	size_t count;
-	unsigned rest_ms;     /* of thread 0 */
-	bool is_finalized;    /* with symbols */
-	bool is_abandoned;    /* the collection did not end */
-	bool is_unreadable;   /* lib.so could not be read when it was mapped */
-	bool met_limit;       /* ... because of the limit of open files */
-	bool has_unwinding;   /* notes on what unwinding took */
-	unsigned stack_size;  /* noted; 0: is not */
-	bool has_losses;      /* 5 records, 640 bytes of records, 7 records out of order */
-	const char *app_path; /* NULL: /opt/app/app */
+	unsigned rest_ms;   /* of thread 0 */
+	bool is_finalized;  /* with symbols */
+	bool is_abandoned;  /* the collection did not end */
+	bool is_unreadable; /* lib.so could not be read when it was mapped */
+	bool met_limit;     /* ... because of the limit of open files */
+	bool has_unwinding; /* notes on what unwinding took, and what it took for thread 0 and app
+			     */
+	const uint64_t *guess_tries; /* noted: tested, covered, wrong; NULL: are not */
+	unsigned stack_size;         /* noted; 0: is not */
+	bool has_losses;             /* 5 records, 640 bytes of records, 7 records out of order */
+	const char *app_path;        /* NULL: /opt/app/app */
 };
 
 #define BUILD_PID 100u /* of the first process, "app"; the second, "helper", has one more */

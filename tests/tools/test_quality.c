@@ -35,7 +35,8 @@ static const struct build_result example = {.samples = samples,
 	"Truncated,Not Resident,No Info,Other Stack,Depth,Bad Info,No Registers,No Symbol,"    \
 	"Steps,Frame Pointer Steps,Walks,Frames,Frames by Info,Frames by Pointer,"             \
 	"Frames Reused,Rule Lookups,Timed Walks,Timed Frames,Timed ns,Guesses Tested,Guesses " \
-	"Covered,Guesses Wrong,Collector CPU,Advice,Out of Memory\n"
+	"Covered,Guesses Wrong,Collector CPU,Advice,Out of Memory,Deep Walks,Deep Frames,"     \
+	"Guesses by Agreement,Guess Verified Frames,Guess Hits,Guess Least Hits\n"
 
 /* Own code by its module, reasons by the module where the stack ends, steps by the module left. */
 START_TEST(rows)
@@ -43,23 +44,26 @@ START_TEST(rows)
 	static const char *const csv[] = {"--format", "csv", NULL};
 	char *text = render_report(&example, report_quality_print, BY, csv);
 	ck_assert_str_eq(
-		text, HEADER
-		"run,,,,,100,94,0,1,5,0,0,2,0,3,0,0,0,0,0,197,8,"
-		"90,1000,700,210,500,25,2,40,800,20,10,1,0.012345,"
-		"\"3.0 % of the stacks end where no unwind information is known, most in "
-		"/opt/app/lib.so: install its debug symbols, or build it with "
-		"-fasynchronous-unwind-tables\",0\n"
-		"module,app,/opt/app/app,,,93,90,0,1,2,0,0,2,0,0,0,0,0,0,0,186,0,"
-		",,,,,,,,,,,,,,0\n"
-		"module,[jit],/nonexistent/perf-100.map,,,4,4,0,0,0,0,0,0,0,0,0,0,0,0,0,4,4,"
-		",,,,,,,,,,,,,,0\n"
-		"module,libc.so.6,/usr/lib/x86_64-linux-gnu/libc.so.6,,,3,0,0,0,3,0,0,0,0,0,"
-		"0,0,0,0,0,3,0,,,,,,,,,,,,,,,0\n"
-		"module,lib.so,/opt/app/lib.so,,,0,0,0,0,0,0,0,0,0,3,0,0,0,0,0,4,4,"
-		",,,,,,,,,,,,,,0\n"
-		"thread,app,,100,100,94,94,0,0,0,0,0,0,0,0,0,0,0,0,0,192,8,,,,,,,,,,,,,,,0\n"
-		"thread,worker,,100,101,5,0,0,0,5,0,0,2,0,3,0,0,0,0,0,5,0,,,,,,,,,,,,,,,0\n"
-		"thread,helper,,101,102,1,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,0\n");
+		text,
+		HEADER "run,,,,,100,94,0,1,5,0,0,2,0,3,0,0,0,0,0,197,8,"
+		       "90,1000,700,210,500,25,2,40,800,20,10,1,0.012345,"
+		       "\"3.0 % of the stacks end where no unwind information is known, most in "
+		       "/opt/app/lib.so: install its debug symbols, or build it with "
+		       "-fasynchronous-unwind-tables\",0,6,48,0,0,0,\n"
+		       "module,app,/opt/app/app,,,93,90,0,1,2,0,0,2,0,0,0,0,0,0,0,186,0,"
+		       "30,300,270,0,60,24,0,0,0,15,10,0,,,0,,,0,0,0,\n"
+		       "module,[jit],/nonexistent/perf-100.map,,,4,4,0,0,0,0,0,0,0,0,0,0,0,0,0,4,4,"
+		       ",,,,,,,,,,,,,,0,,,0,0,0,\n"
+		       "module,libc.so.6,/usr/lib/x86_64-linux-gnu/libc.so.6,,,3,0,0,0,3,0,0,0,0,0,"
+		       "0,0,0,0,0,3,0,,,,,,,,,,,,,,,0,,,0,0,0,\n"
+		       "module,lib.so,/opt/app/lib.so,,,0,0,0,0,0,0,0,0,0,3,0,0,0,0,0,4,4,"
+		       ",,,,,,,,,,,,,,0,,,0,0,0,\n"
+		       "thread,app,,100,100,94,94,0,0,0,0,0,0,0,0,0,0,0,0,0,192,8,60,600,400,140,"
+		       "300,15,2,30,600,20,10,1,,,0,,,0,0,0,\n"
+		       "thread,worker,,100,101,5,0,0,0,5,0,0,2,0,3,0,0,0,0,0,5,0,,,,,,,,,,,,,,,0,,,"
+		       "0,0,0,\n"
+		       "thread,helper,,101,102,1,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,0,,,"
+		       "0,0,0,\n");
 	free(text);
 }
 END_TEST
@@ -86,8 +90,9 @@ END_TEST
 static void expect_text(const struct build_result *result, const char *const *lines)
 {
 	char *text = render_report(result, report_quality_print, BY, NULL);
+	/* check has no room for all of it. */
 	for (; *lines; lines++)
-		ck_assert_msg(strstr(text, *lines), "'%s' is not in:\n%s", *lines, text);
+		ck_assert_msg(strstr(text, *lines), "'%s' is not in:\n%.3000s", *lines, text);
 	free(text);
 }
 
@@ -103,13 +108,17 @@ START_TEST(figures)
 		"Rule Cache:               95.00 % hits",
 		"Unwinding Time:           20 ns per frame, 400 ns per stack (2 were timed)",
 		"Collector CPU:            123.5 us per sample, 12345 ns per frame",
-		"Guesses:                  tried on 20 whole stacks: made for 50.0 %, of which "
-		"10.00 % wrong",
+		"Guesses:                  tried on 20 whole stacks: made for 50.0 %, 10.00 % "
+		"wrong (1 of 10)\n",
 		"Recursion Collapsed:      in 2 samples (2.0 %)",
-		"Module     Samples  Complete %  Skipped %  Truncated  No Info",
-		"\napp             93      96.8 %      2.2 %          2        0",
+		"Module     Samples  Complete %  Skipped %  Truncated  No Info  No Symbol  Frame "
+		"Pointer %  Guesses Tried  Wrong  Reused %  Cache Hits %  ns/Frame\n",
+		"\napp             93      96.8 %      2.2 %          2        0          0        "
+		"    "
+		"0.0 %             10      0    20.0 %        90.0 %",
 		"\nlib.so           0                                 0        3",
 		"\nThread  TID  Samples  Complete %",
+		"4.2 %             10      1    50.0 %        95.0 %        20\n",
 		NULL,
 	};
 	expect_text(&example, lines);
@@ -242,26 +251,76 @@ START_TEST(guesses)
 	static const struct build_sample some[] = {
 		WHOLE,
 		{.stack = "app:_start~ app:main~ app:work app:leaf",
-		 .count = 10,
+		 .count = 4,
+		 .cpu_ms = 1,
+		 .state = PROFILE_STACK_GUESSED,
+		 .reason = PROFILE_SKIP_TRUNCATED,
+		 .guess_hits = 7},
+		{.stack = "app:_start~ app:main~ app:work~ app:leaf",
+		 .count = 5,
+		 .cpu_ms = 1,
+		 .state = PROFILE_STACK_GUESSED,
+		 .reason = PROFILE_SKIP_TRUNCATED,
+		 .guess_hits = 3},
+		{.stack = "app:_start~ app:leaf", /* of an older result */
 		 .cpu_ms = 1,
 		 .state = PROFILE_STACK_GUESSED,
 		 .reason = PROFILE_SKIP_TRUNCATED},
 	};
 	static const struct build_result result = {.samples = some,
-						   .count = 2,
+						   .count = 4,
 						   .is_finalized = true,
 						   .has_unwinding = true};
-	static const char *const lines[] = {"10.00 % guessed of 100\n",
-					    "Samples  Complete %  Skipped %  Guessed %  No Symbol",
-					    "\napp         100      90.0 %      0.0 %     10.0 %",
-					    NULL};
+	static const char *const lines[] =
+		{"10.00 % guessed of 100\n",
+		 "  rest on:                1.4 verified frames per stack, 4.8 whole stacks that "
+		 "agree (3 at least, counted up to 255)\n",
+		 "Samples  Complete %  Skipped %  Guessed %  No Symbol",
+		 "\napp         100      90.0 %      0.0 %     10.0 %", NULL};
 	static const char *const csv[] = {"--format=csv", NULL};
 	expect_text(&result, lines);
 	char *text = render_report(&result, report_quality_print, BY, csv);
-	ck_assert_ptr_nonnull(strstr(text, "\nrun,,,,,100,90,10,0,0,0,0,0,0,0,0,0,0,0,0,100,0,"));
+	ck_assert_ptr_nonnull(strstr(text, "\nrun,,,,,100,90,10,0,0,0,0,0,0,0,0,0,0,0,0,94,0,"));
+	ck_assert_ptr_nonnull(strstr(text, ",0,6,48,9,13,43,3\n"));
+	ck_assert_ptr_nonnull(strstr(text, ",0,,,9,13,43,3\nthread,"));
 	free(text);
 	text = render_report(&result, report_summary_print, 0, NULL);
 	ck_assert_ptr_nonnull(strstr(text, "  guesses:                tried on 20 whole stacks"));
+	free(text);
+}
+END_TEST
+
+static const struct {
+	uint64_t tested;
+	uint64_t covered;
+	uint64_t wrong;
+	const char *line;
+} tries[] = {
+	{0, 0, 0,
+	 "Guesses:                  tried on no whole stack: how many are wrong is not known"},
+	{8, 0, 0,
+	 "tried on 8 whole stacks: made for 0.0 %, too few to tell how many are wrong (0 of 0)"},
+	{8, 8, 0, "made for 100.0 %, too few to tell how many are wrong (0 of 8)"},
+	{20, 9, 1, "made for 45.0 %, too few to tell how many are wrong (1 of 9)"},
+	{20, 10, 0, "none wrong of 10, so that fewer than 30.00 % are\n"},
+	{99, 99, 0, "none wrong of 99, so that fewer than 3.03 % are\n"},
+	{4000, 3000, 0, "none wrong of 3000, so that fewer than 0.10 % are\n"},
+	{4000, 3000, 3, "made for 75.0 %, 0.10 % wrong (3 of 3000)\n"},
+};
+
+/* What was seldom tried is not called right. */
+START_TEST(tried_guesses)
+{
+	static const struct build_sample one = {.stack = "app:_start~ app:main",
+						.cpu_ms = 1,
+						.state = PROFILE_STACK_GUESSED,
+						.reason = PROFILE_SKIP_TRUNCATED};
+	const uint64_t counts[] = {tries[_i].tested, tries[_i].covered, tries[_i].wrong};
+	const struct build_result result = {.samples = &one, .count = 1, .guess_tries = counts};
+	const char *const lines[] = {tries[_i].line, NULL};
+	expect_text(&result, lines);
+	char *text = render_report(&result, report_quality_print, BY, NULL);
+	ck_assert_ptr_null(strstr(text, " 0.00 % wrong"));
 	free(text);
 }
 END_TEST
@@ -296,6 +355,7 @@ int main(void)
 	tcase_add_test(tcase, not_finalized);
 	tcase_add_test(tcase, empty);
 	tcase_add_test(tcase, guesses);
+	tcase_add_loop_test(tcase, tried_guesses, 0, (int)(sizeof(tries) / sizeof(tries[0])));
 	tcase_add_test(tcase, incomplete);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+enum { GUESSES_MIN = 10 }; /* tries that say something of how many guesses are wrong */
+
 static const struct {
 	const char *key;
 	const char *words;
@@ -115,18 +117,36 @@ static void take_note(struct overview *overview, const struct profile_note *note
 	}
 }
 
-void overview_print_guesses(const struct overview *overview, const char *label, int label_width,
-			    FILE *stream)
+/* None wrong of n does not mean that none is: with 95 % confidence, it means fewer than 3 / n. */
+static void print_wrong_guesses(uint64_t wrong, uint64_t covered, FILE *stream)
+{
+	if (covered < GUESSES_MIN)
+		fprintf(stream, "too few to tell how many are wrong (%" PRIu64 " of %" PRIu64 ")",
+			wrong, covered);
+	else if (wrong == 0)
+		fprintf(stream, "none wrong of %" PRIu64 ", so that fewer than %.2f %% are",
+			covered, 300.0 / (double)covered);
+	else
+		fprintf(stream, "%.2f %% wrong (%" PRIu64 " of %" PRIu64 ")",
+			(double)wrong / (double)covered * 100, wrong, covered);
+}
+
+void overview_print_guesses(const struct overview *overview, uint64_t guessed, const char *label,
+			    int label_width, FILE *stream)
 {
 	uint64_t tested = overview->guesses_tested.value;
 	uint64_t covered = overview->guesses_covered.value;
-	if (tested == 0)
+	if (tested == 0 && (guessed == 0 || !overview->guesses_tested.is_known))
 		return;
 	fprintf(stream, "%-*s", label_width, label);
-	fprintf(stream,
-		"tried on %" PRIu64 " whole stacks: made for %.1f %%, of which %.2f %% wrong\n",
-		tested, (double)covered / (double)tested * 100,
-		covered ? (double)overview->guesses_wrong.value / (double)covered * 100 : 0);
+	if (tested == 0) {
+		fputs("tried on no whole stack: how many are wrong is not known\n", stream);
+		return;
+	}
+	fprintf(stream, "tried on %" PRIu64 " whole stacks: made for %.1f %%, ", tested,
+		(double)covered / (double)tested * 100);
+	print_wrong_guesses(overview->guesses_wrong.value, covered, stream);
+	fputc('\n', stream);
 }
 
 static bool is_module_path(const void *user, uint32_t index, const void *key)

@@ -52,10 +52,10 @@ struct overview {
 void overview_collect(const struct profile_reader *reader, const struct tally *tally,
 		      const char *path, struct overview *overview);
 
-/* One line on how often guessed frames were right where the truth was known; nothing if it was not
- * tried. The label takes label_width columns. */
-void overview_print_guesses(const struct overview *overview, const char *label, int label_width,
-			    FILE *stream);
+/* One line on how often guessed frames were wrong where the truth was known; nothing if none are
+ * shown and none were tried. guessed: stacks that are. The label takes label_width columns. */
+void overview_print_guesses(const struct overview *overview, uint64_t guessed, const char *label,
+			    int label_width, FILE *stream);
 
 /* Name of a reason in JSON and in words; for every reason but PROFILE_SKIP_NOT_SKIPPED. */
 const char *overview_skip_key(enum profile_skip_reason reason);

@@ -75,6 +75,7 @@ static void add_samples(struct quality_row *row, const struct tally_entry *entry
 		row->states[entry->state] += entry->samples;
 	if (nameless)
 		row->nameless += entry->samples;
+	tally_add_guesses(&row->guesses, &entry->guesses);
 }
 
 static void add_skipped(struct quality_row *row, const struct tally_entry *entry, bool unreadable)
@@ -140,10 +141,61 @@ static void take_notes(const struct profile_reader *reader, struct quality *qual
 		struct overview_number number = {note->value, true};
 		if (note->kind == PROFILE_NOTE_STACK_SIZE)
 			quality->stack_size = number;
+		if (note->kind == PROFILE_NOTE_UNWIND_DEEP_WALKS)
+			quality->deep_walks = number;
+		if (note->kind == PROFILE_NOTE_UNWIND_DEEP_FRAMES)
+			quality->deep_frames = number;
 		if (note->kind >= PROFILE_NOTE_UNWIND_WALKS &&
 		    note->kind <= PROFILE_NOTE_GUESSES_WRONG)
 			quality->notes[note->kind - PROFILE_NOTE_UNWIND_WALKS] = number;
 	}
+}
+
+static void add_unwinding(struct quality_row *row, const struct profile_unwinding *more)
+{
+	struct profile_unwinding *sum = &row->unwinding;
+	sum->walks += more->walks;
+	sum->frames += more->frames;
+	sum->frames_by_info += more->frames_by_info;
+	sum->frames_by_pointer += more->frames_by_pointer;
+	sum->frames_reused += more->frames_reused;
+	sum->lookups += more->lookups;
+	sum->timed_walks += more->timed_walks;
+	sum->timed_frames += more->timed_frames;
+	sum->timed_ns += more->timed_ns;
+	sum->guesses_tested += more->guesses_tested;
+	sum->guesses_covered += more->guesses_covered;
+	sum->guesses_wrong += more->guesses_wrong;
+	row->has_unwinding = true;
+}
+
+static void take_unwinding(const struct report_input *input, struct quality *quality)
+{
+	for (uint32_t i = 0; i < profile_reader_unwinding_count(input->reader); i++) {
+		const struct profile_unwinding *unwinding =
+			profile_reader_unwinding(input->reader, i);
+		uint32_t subject = unwinding->subject;
+		quality->has_unwinding = true;
+		if (unwinding->kind == PROFILE_UNWINDING_THREAD)
+			add_unwinding(&quality->threads[subject], unwinding);
+		else
+			add_unwinding(&quality->modules[functions_module_of_image(input->functions,
+										  subject)],
+				      unwinding);
+	}
+}
+
+void quality_unwinding(const struct profile_unwinding *unwinding, uint64_t values[QUALITY_NOTES])
+{
+	const uint64_t ordered[QUALITY_NOTES] = {
+		unwinding->walks,           unwinding->frames,
+		unwinding->frames_by_info,  unwinding->frames_by_pointer,
+		unwinding->frames_reused,   unwinding->lookups,
+		unwinding->timed_walks,     unwinding->timed_frames,
+		unwinding->timed_ns,        unwinding->guesses_tested,
+		unwinding->guesses_covered, unwinding->guesses_wrong,
+	};
+	memcpy(values, ordered, sizeof(ordered));
 }
 
 void quality_collect(const struct report_input *input, struct quality *quality)
@@ -165,6 +217,7 @@ void quality_collect(const struct report_input *input, struct quality *quality)
 	add_module_steps(input, quality, facts);
 	free(facts);
 	take_notes(input->reader, quality);
+	take_unwinding(input, quality);
 	overview_collect(input->reader, &input->tally, input->path, &quality->overview);
 }
 

@@ -22,6 +22,11 @@ struct quality_row {
 	 * samples, and those that only a frame pointer made. Guessed ones are none. */
 	uint64_t steps;
 	uint64_t pointer_steps;
+	struct tally_guesses guesses;
+	/* What unwinding took, whatever the filter: of a module, for stacks whose leaf lies in it.
+	 * Of the run the notes tell. */
+	struct profile_unwinding unwinding;
+	bool has_unwinding;
 };
 
 /* Notes PROFILE_NOTE_UNWIND_... and PROFILE_NOTE_GUESSES_... in order. */
@@ -36,6 +41,9 @@ struct quality {
 	size_t thread_count;
 	struct overview_number stack_size;           /* bytes that a sample copies */
 	struct overview_number notes[QUALITY_NOTES]; /* of the whole run, whatever the filter */
+	struct overview_number deep_walks;           /* likewise */
+	struct overview_number deep_frames;
+	bool has_unwinding; /* of a module or a thread: older results have none */
 };
 
 /* input->tally is by thread and by reason. */
@@ -43,6 +51,9 @@ void quality_collect(const struct report_input *input, struct quality *quality);
 void quality_finish(struct quality *quality);
 
 uint64_t quality_skipped(const struct quality_row *row);
+
+/* What a row's unwinding took, in the order of the notes. */
+void quality_unwinding(const struct profile_unwinding *unwinding, uint64_t values[QUALITY_NOTES]);
 
 /* A note's number. */
 struct overview_number quality_note(const struct quality *quality, enum profile_note_kind kind);

@@ -25,10 +25,22 @@ enum {
 	COLUMN_STEPS,
 	COLUMN_POINTER_STEPS,
 	COLUMN_POINTER_SHARE,
-	COLUMN_NOTES, /* in the order of their kinds; of the run alone, as what follows */
+	COLUMN_NOTES, /* in the order of their kinds */
+	COLUMN_TRIED = COLUMN_NOTES + PROFILE_NOTE_GUESSES_COVERED - PROFILE_NOTE_UNWIND_WALKS,
+	COLUMN_WRONG,
 	COLUMN_COLLECTOR = COLUMN_NOTES + QUALITY_NOTES,
-	COLUMN_ADVICE, /* what follows came later: columns of CSV keep their places */
+	COLUMN_ADVICE, /* of the run alone, as the one before; what follows came later: columns of
+			  CSV keep their places */
 	COLUMN_NO_MEMORY,
+	COLUMN_DEEP_WALKS, /* of the run alone, as the next one */
+	COLUMN_DEEP_FRAMES,
+	COLUMN_AGREED,
+	COLUMN_VERIFIED,
+	COLUMN_HITS,
+	COLUMN_LEAST_HITS,
+	COLUMN_REUSED_SHARE, /* these in text only, of modules and threads */
+	COLUMN_CACHE_SHARE,
+	COLUMN_FRAME_NS,
 	COLUMN_COUNT,
 };
 
@@ -76,6 +88,15 @@ static const struct table_column columns[COLUMN_COUNT] = {
 	{"Collector CPU", "collector_cpu_s", TABLE_SECONDS, TABLE_IN_DATA},
 	{"Advice", "advice", TABLE_TEXT, TABLE_IN_DATA},
 	{"Out of Memory", "skipped_no_memory", TABLE_COUNT, TABLE_IN_ALL},
+	{"Deep Walks", "deep_walks", TABLE_COUNT, TABLE_IN_DATA},
+	{"Deep Frames", "deep_frames", TABLE_COUNT, TABLE_IN_DATA},
+	{"Guesses by Agreement", "guesses_by_agreement", TABLE_COUNT, TABLE_IN_DATA},
+	{"Guess Verified Frames", "guess_verified_frames", TABLE_COUNT, TABLE_IN_DATA},
+	{"Guess Hits", "guess_hits", TABLE_COUNT, TABLE_IN_DATA},
+	{"Guess Least Hits", "guess_least_hits", TABLE_COUNT, TABLE_IN_DATA},
+	{"Reused %", "reused_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_OPTIONAL},
+	{"Cache Hits %", "cache_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_OPTIONAL},
+	{"ns/Frame", "frame_ns", TABLE_COUNT, TABLE_IN_TEXT | TABLE_OPTIONAL},
 };
 
 static size_t reason_column(size_t reason)
@@ -97,6 +118,34 @@ static double ratio(uint64_t part, uint64_t whole)
 static void print_label(FILE *stream, const char *label)
 {
 	fprintf(stream, "%-*s", LABEL_WIDTH, label);
+}
+
+/* Frames whose rules were asked for, those of reused frames are not, and found in the cache. */
+static uint64_t cache_hits(uint64_t asked, uint64_t lookups)
+{
+	return asked > lookups ? asked - lookups : 0;
+}
+
+/* What unwinding took for a module or a thread. */
+static void set_unwinding(struct table_cell *cells, const struct quality_row *row)
+{
+	const struct profile_unwinding *unwinding = &row->unwinding;
+	uint64_t values[QUALITY_NOTES];
+	uint64_t asked = unwinding->frames > unwinding->frames_reused
+				 ? unwinding->frames - unwinding->frames_reused
+				 : 0;
+	quality_unwinding(unwinding, values);
+	for (size_t i = 0; row->has_unwinding && i < QUALITY_NOTES; i++)
+		cells[COLUMN_NOTES + i] = (struct table_cell){.number = values[i]};
+	cells[COLUMN_REUSED_SHARE].number =
+		table_share(unwinding->frames_reused, unwinding->frames);
+	cells[COLUMN_REUSED_SHARE].is_unknown = unwinding->frames == 0;
+	cells[COLUMN_CACHE_SHARE].number =
+		table_share(cache_hits(asked, unwinding->lookups), asked);
+	cells[COLUMN_CACHE_SHARE].is_unknown = asked == 0;
+	if (unwinding->timed_frames > 0)
+		cells[COLUMN_FRAME_NS].number = unwinding->timed_ns / unwinding->timed_frames;
+	cells[COLUMN_FRAME_NS].is_unknown = unwinding->timed_frames == 0;
 }
 
 /* A row with all figures that modules, threads and the run have. */
@@ -124,8 +173,15 @@ static struct table_cell *add_row(struct table *table, const char *scope,
 	cells[COLUMN_STEPS].number = row->steps;
 	cells[COLUMN_POINTER_STEPS].number = row->pointer_steps;
 	cells[COLUMN_POINTER_SHARE].number = table_share(row->pointer_steps, row->steps);
+	cells[COLUMN_AGREED].number = row->guesses.stacks;
+	cells[COLUMN_VERIFIED].number = row->guesses.verified;
+	cells[COLUMN_HITS].number = row->guesses.hits;
+	cells[COLUMN_LEAST_HITS].number = row->guesses.least_hits;
+	cells[COLUMN_LEAST_HITS].is_unknown = row->guesses.stacks == 0;
 	for (size_t i = COLUMN_NOTES; i <= COLUMN_COLLECTOR; i++)
 		cells[i].is_unknown = true;
+	cells[COLUMN_DEEP_WALKS].is_unknown = cells[COLUMN_DEEP_FRAMES].is_unknown = true;
+	set_unwinding(cells, row);
 	return cells;
 }
 
@@ -141,6 +197,8 @@ static void add_run(struct table *table, const struct quality *quality, const ch
 	for (size_t i = 0; i < QUALITY_NOTES; i++)
 		set_number(&cells[COLUMN_NOTES + i], quality->notes[i]);
 	set_number(&cells[COLUMN_COLLECTOR], quality->overview.collector_cpu_ns);
+	set_number(&cells[COLUMN_DEEP_WALKS], quality->deep_walks);
+	set_number(&cells[COLUMN_DEEP_FRAMES], quality->deep_frames);
 	cells[COLUMN_ADVICE].text = advice;
 }
 
@@ -257,17 +315,31 @@ static void print_unwinding(const struct quality *quality, FILE *stream)
 	print_label(stream, "  reused:");
 	fprintf(stream, "%.1f %%, unchanged since the thread's previous stack\n",
 		percent(reused, frames));
-	/* The rules of reused frames are not asked for. */
 	print_label(stream, "Rule Cache:");
 	fprintf(stream, "%.2f %% hits\n",
-		percent(frames - reused > lookups ? frames - reused - lookups : 0,
-			frames - reused));
+		percent(cache_hits(frames - reused, lookups), frames - reused));
 	print_label(stream, "Unwinding Time:");
 	if (timed > 0)
 		fprintf(stream, "%.0f ns per frame, %.0f ns per stack (%" PRIu64 " were timed)\n",
 			ratio(timed_ns, timed_frames), ratio(timed_ns, timed), timed);
 	else
 		fputs("not known: too few stacks\n", stream);
+}
+
+/* Where guessed stacks are split, and what the guesses rest on. */
+static void print_guesses(const struct quality *quality, FILE *stream)
+{
+	const struct tally_guesses *guesses = &quality->run.guesses;
+	overview_print_guesses(&quality->overview, quality->run.states[PROFILE_STACK_GUESSED],
+			       "Guesses:", LABEL_WIDTH, stream);
+	if (guesses->stacks == 0)
+		return;
+	print_label(stream, "  rest on:");
+	fprintf(stream,
+		"%.1f verified frames per stack, %.1f whole stacks that agree (%" PRIu64
+		" at least, counted up to 255)\n",
+		ratio(guesses->verified, guesses->stacks), ratio(guesses->hits, guesses->stacks),
+		guesses->least_hits);
 }
 
 static void print_run(const struct tally *tally, const struct quality *quality, const char *advice,
@@ -277,7 +349,7 @@ static void print_run(const struct tally *tally, const struct quality *quality, 
 	struct overview_number frames = quality_note(quality, PROFILE_NOTE_UNWIND_FRAMES);
 	struct overview_number walks = quality_note(quality, PROFILE_NOTE_UNWIND_WALKS);
 	print_stacks(&quality->run, stream);
-	overview_print_guesses(&quality->overview, "Guesses:", LABEL_WIDTH, stream);
+	print_guesses(quality, stream);
 	print_unwinding(quality, stream);
 	if (cpu->is_known && tally->samples > 0) {
 		print_label(stream, "Collector CPU:");
@@ -304,6 +376,13 @@ static void choose_columns(const struct quality *quality, bool with_tid,
 	}
 	if (quality->run.states[PROFILE_STACK_GUESSED] == 0)
 		chosen[COLUMN_GUESSED_SHARE].formats &= ~TABLE_IN_TEXT;
+	if (quality_note(quality, PROFILE_NOTE_GUESSES_TESTED).value > 0)
+		for (size_t i = COLUMN_TRIED; i <= COLUMN_WRONG; i++)
+			chosen[i].formats |= TABLE_IN_TEXT | TABLE_OPTIONAL;
+	for (size_t i = COLUMN_REUSED_SHARE; i <= COLUMN_FRAME_NS && !quality->has_unwinding; i++)
+		chosen[i].formats &= ~TABLE_IN_TEXT;
+	chosen[COLUMN_TRIED].title = "Guesses Tried";
+	chosen[COLUMN_WRONG].title = "Wrong";
 	if (!with_tid)
 		chosen[COLUMN_TID].formats &= ~TABLE_IN_TEXT;
 	chosen[COLUMN_NAME].title = with_tid ? "Thread" : "Module";

@@ -107,7 +107,8 @@ static void print_samples(const struct tally *tally, const struct overview *over
 			overview_skip_words((enum profile_skip_reason)i));
 	}
 	if (tally->states[PROFILE_STACK_GUESSED] > 0)
-		overview_print_guesses(overview, "  guesses:", LABEL_WIDTH, stream);
+		overview_print_guesses(overview, tally->states[PROFILE_STACK_GUESSED],
+				       "  guesses:", LABEL_WIDTH, stream);
 	if (tally->collapsed > 0) {
 		print_label(stream, "  recursion collapsed:");
 		fprintf(stream, "in %" PRIu64 " samples (%.1f %%)\n", tally->collapsed,

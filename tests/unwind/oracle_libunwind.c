@@ -13,10 +13,13 @@
 int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t, unw_word_t, unw_dyn_info_t *,
 				       unw_proc_info_t *, int, void *);
 
+enum { WRITABLE_MAX = 64 * 1024 * 1024 };
+
 /* A mapping of a file, in this process too. */
 struct image {
 	const uint8_t *bytes; /* of the mapping's start; NULL: not readable */
 	size_t size;
+	bool copied;          /* bytes are owned */
 	unw_dyn_info_t table; /* of the whole module; format -1: none */
 };
 
@@ -172,6 +175,22 @@ static const uint8_t *map_file(const char *path, size_t *size)
 	return bytes == MAP_FAILED ? NULL : bytes;
 }
 
+/* What the program may have written in is no longer what its file holds, addresses above all. */
+static void copy_image(const struct recording *recording, const struct recording_mapping *mapping,
+		       struct image *image)
+{
+	size_t size = mapping->end - mapping->start;
+	uint8_t *bytes = mapping->path[0] == '/' && size <= WRITABLE_MAX ? malloc(size) : NULL;
+
+	if (bytes && recording_read(recording, mapping->start, bytes, size)) {
+		image->bytes = bytes;
+		image->size = size;
+		image->copied = true;
+	} else {
+		free(bytes);
+	}
+}
+
 /* Files stay mapped until the process ends. */
 static void open_images(struct oracle_libunwind *oracle)
 {
@@ -185,6 +204,10 @@ static void open_images(struct oracle_libunwind *oracle)
 			mapping->path[0] == '/' ? map_file(mapping->path, &size) : NULL;
 
 		image->table.format = -1;
+		if (mapping->writable) {
+			copy_image(recording, mapping, image);
+			continue;
+		}
 		if (!file || mapping->offset >= size)
 			continue;
 		image->bytes = file + mapping->offset;
@@ -194,7 +217,7 @@ static void open_images(struct oracle_libunwind *oracle)
 		const struct recording_mapping *mapping = &recording->mappings[i];
 		const struct image *image = &oracle->images[i];
 
-		if (image->bytes && mapping->executable)
+		if (image->bytes && mapping->executable && !image->copied)
 			find_table(oracle, mapping, &oracle->images[i],
 				   image->bytes - mapping->offset, image->size + mapping->offset);
 	}
@@ -231,6 +254,9 @@ void oracle_libunwind_destroy(struct oracle_libunwind *oracle)
 		return;
 	if (oracle->space)
 		unw_destroy_addr_space(oracle->space);
+	for (size_t i = 0; oracle->images && i < oracle->recording->mapping_count; i++)
+		if (oracle->images[i].copied)
+			free((void *)(uintptr_t)oracle->images[i].bytes);
 	free(oracle->images);
 	free(oracle);
 }

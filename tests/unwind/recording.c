@@ -1,5 +1,6 @@
 #include "tests/unwind/recording.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,6 +14,9 @@
 #include <unistd.h>
 
 enum { MAPPINGS_MAX = 4096, GAP_US = 300, GAP_RANDOM_US = 900, STILL_WANTED = 20 };
+
+/* How long it is waited, at most, until all threads have taken notice of their stop. */
+enum { STOP_WAITS = 1000, STOP_WAIT_US = 1000 };
 
 static void *must(void *memory)
 {
@@ -53,20 +57,93 @@ static bool start(struct recording *recording, char *const *argv)
 	return true;
 }
 
-/* Stops the program; false: it ended. Signals of its own are handed on. */
-static bool stop(const struct recording *recording)
+/* Stops a thread; false: it ended. Signals of its own are handed on. */
+static bool stop(pid_t tid)
 {
 	int status;
 
-	if (ptrace(PTRACE_INTERRUPT, recording->pid, NULL, NULL) < 0)
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0)
 		return false;
 	for (;;) {
-		if (waitpid(recording->pid, &status, 0) != recording->pid || !WIFSTOPPED(status))
+		if (waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status))
 			return false;
 		if (status >> 16 == PTRACE_EVENT_STOP)
 			return true;
-		ptrace(PTRACE_CONT, recording->pid, NULL, (uintptr_t)WSTOPSIG(status));
+		ptrace(PTRACE_CONT, tid, NULL, (uintptr_t)WSTOPSIG(status));
 	}
+}
+
+/* What follows a thread's name in its stat file: its state, and its CPU time (proc(5)). */
+static bool read_thread(pid_t pid, const char *tid, char *state, unsigned long *ticks)
+{
+	char path[64], line[1024];
+	unsigned long user, system;
+	const char *after;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/stat", pid, tid);
+	file = fopen(path, "re");
+	if (!file || !fgets(line, sizeof(line), file))
+		line[0] = '\0';
+	if (file)
+		fclose(file);
+	after = strrchr(line, ')');
+	if (!after || sscanf(after + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
+			     state, &user, &system) != 3)
+		return false;
+	*ticks = user + system;
+	return true;
+}
+
+/* The thread with most CPU time; *all_stopped: none of them runs. */
+static pid_t busiest_thread(pid_t pid, bool *all_stopped)
+{
+	char path[64], state;
+	unsigned long ticks, most = 0;
+	pid_t busiest = pid;
+	struct dirent *entry;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	folder = opendir(path);
+	*all_stopped = true;
+	while (folder && (entry = readdir(folder))) {
+		if (entry->d_name[0] == '.' || !read_thread(pid, entry->d_name, &state, &ticks))
+			continue;
+		*all_stopped = *all_stopped && strchr("tTZX", state);
+		if (ticks > most) {
+			most = ticks;
+			busiest = (pid_t)strtol(entry->d_name, NULL, 10);
+		}
+	}
+	if (folder)
+		closedir(folder);
+	return busiest;
+}
+
+/* From here on it is the busiest thread that is traced, and no other. */
+static bool choose_thread(struct recording *recording)
+{
+	bool all_stopped;
+
+	recording->tid = busiest_thread(recording->pid, &all_stopped);
+	return recording->tid == recording->pid ||
+	       (stop(recording->pid) &&
+		ptrace(PTRACE_SEIZE, recording->tid, NULL, PTRACE_O_EXITKILL) == 0 &&
+		ptrace(PTRACE_DETACH, recording->pid, NULL, NULL) == 0);
+}
+
+/* Stops the other threads too; the one that is traced stands already. */
+static bool stop_all(const struct recording *recording)
+{
+	bool all_stopped = false;
+
+	kill(recording->pid, SIGSTOP);
+	for (int i = 0; i < STOP_WAITS && !all_stopped; i++) {
+		busiest_thread(recording->pid, &all_stopped);
+		usleep(STOP_WAIT_US);
+	}
+	return all_stopped;
 }
 
 static void read_mappings(struct recording *recording)
@@ -85,9 +162,14 @@ static void read_mappings(struct recording *recording)
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %511[^\n]",
 			   &mapping->start, &mapping->end, permissions, &mapping->offset,
 			   mapping->path) < 4 ||
-		    permissions[0] != 'r' || (permissions[1] == 'w' && permissions[2] != 'x'))
-			continue; /* what can be written holds no code or tables */
+		    permissions[0] != 'r')
+			continue;
+		mapping->writable = permissions[1] == 'w';
 		mapping->executable = permissions[2] == 'x';
+		/* Stacks and heaps hold no code or tables. Data of files may: CIEs point there to
+		   the pointer to a personality routine. */
+		if (mapping->writable && !mapping->executable && mapping->path[0] != '/')
+			continue;
 		recording->mapping_count++;
 	}
 	if (maps)
@@ -127,7 +209,7 @@ static void take(struct recording *recording)
 	struct iovec remote = {.iov_len = sizeof(bytes)};
 	ssize_t got;
 
-	if (ptrace(PTRACE_GETREGS, recording->pid, NULL, &user) < 0)
+	if (ptrace(PTRACE_GETREGS, recording->tid, NULL, &user) < 0)
 		abort();
 	sample->regs = (struct uw_regs){.value = {user.rax, user.rdx, user.rcx, user.rbx, user.rsi,
 						  user.rdi, user.rbp, user.rsp, user.r8, user.r9,
@@ -164,21 +246,23 @@ struct recording *recording_create(char *const *argv, size_t wanted, unsigned de
 		return NULL;
 	}
 	usleep(delay_ms * 1000);
+	if (!choose_thread(recording))
+		return recording;
 	/* A program that maps all the time is stopped when it did not for a while. */
 	while ((recording->count < wanted && stops < 4 * wanted) ||
 	       (recording->count < STILL_WANTED && stops < 8 * wanted)) {
 		if (stops++ > 0)
 			usleep(GAP_US + (useconds_t)(rand() % GAP_RANDOM_US));
-		if (!stop(recording))
+		if (!stop(recording->tid))
 			break;
 		if (!mappings_hold(recording))
 			drop_samples(recording);
 		take(recording);
-		if (recording->count == wanted)
-			return recording;
-		ptrace(PTRACE_CONT, recording->pid, NULL, NULL);
+		if (recording->count < wanted)
+			ptrace(PTRACE_CONT, recording->tid, NULL, NULL);
 	}
-	if (!stop(recording) || !mappings_hold(recording))
+	if ((recording->count < wanted && !stop(recording->tid)) || !stop_all(recording) ||
+	    !mappings_hold(recording))
 		drop_samples(recording);
 	return recording;
 }
@@ -188,6 +272,8 @@ void recording_destroy(struct recording *recording)
 	if (!recording)
 		return;
 	kill(recording->pid, SIGKILL);
+	if (recording->tid > 0 && recording->tid != recording->pid)
+		waitpid(recording->tid, NULL, __WALL);
 	waitpid(recording->pid, NULL, 0);
 	drop_samples(recording);
 	free(recording->samples);

@@ -1,7 +1,8 @@
 /*
  * Samples of a real program in the form the library is handed: registers and a copy of the stack,
- * taken with ptrace(2) while the program runs. The program stays stopped, and its files and memory
- * there, until the recording is destroyed, so that other unwinders can look at the same samples.
+ * taken with ptrace(2) while the program runs. All of the program is stopped then, and its files
+ * and memory stay, until the recording is destroyed, so that other unwinders can look at the same
+ * samples.
  */
 #ifndef TESTS_UNWIND_RECORDING_H
 #define TESTS_UNWIND_RECORDING_H
@@ -18,15 +19,15 @@ struct recording_sample {
 	struct uw_stack stack;
 };
 
-/* An executable or readable mapping. */
+/* A readable mapping that is executable, of a file, or not writable. */
 struct recording_mapping {
 	uint64_t start, end, offset;
-	bool executable;
+	bool executable, writable;
 	char path[512];
 };
 
 struct recording {
-	pid_t pid;
+	pid_t pid, tid; /* of the program, and of the thread that is sampled */
 	struct recording_sample *samples;
 	size_t count;
 	struct recording_mapping *mappings; /* the same during all samples */
@@ -34,9 +35,9 @@ struct recording {
 };
 
 /*
- * Runs argv and takes up to `wanted` samples of its first thread, after delay_ms. Samples from
- * before a change of the mappings are dropped. NULL: this machine allows no ptrace(2). Aborts on
- * other failures.
+ * Runs argv and takes up to `wanted` samples of the thread that has used most CPU time after
+ * delay_ms. Samples from before a change of the mappings are dropped. NULL: this machine allows no
+ * ptrace(2). Aborts on other failures.
  */
 struct recording *recording_create(char *const *argv, size_t wanted, unsigned delay_ms);
 void recording_destroy(struct recording *recording); /* accepts NULL; ends the program */

@@ -2,12 +2,17 @@
  * Samples of a program, walked by libuw, libunwind and libdwfl: wherever the other two agree, libuw
  * gives the same frames. What differs is shown by module and address within it.
  *
- * Usage: agreement [-v] [-d DELAY_MS] [-a DIFFERENCES] SAMPLES PROGRAM [ARGUMENT...]
- * -v: where libuw ends without a root, and where it goes on alone, is shown too.
- * Exit status 0: no more differences than -a allows (default 0); 77: no ptrace(2) here, or no such
- * program.
+ * Usage: agreement [-v] [-d DELAY_MS] [-c PERCENT] [-n PERCENT] [-b PERCENT] [-l PERCENT]
+ *                  SAMPLES PROGRAM [ARGUMENT...]
+ * -v: where libuw ends without a root, and where it goes on beyond the others' agreement, is shown.
+ * The bounds are shares of the samples: -c: of complete stacks at least (default 100); and at most
+ * (default 0), -n: of stacks that end at code without unwind information where the others go on;
+ * -b: of those with a caller of the leaf that the others miss; -l: of those that differ from
+ * libdwfl's own where libunwind says something else.
+ * Exit status 0: no difference, and all of the samples within the bounds; 77: no ptrace(2) here.
  */
 #include "tests/unwind/oracles.h"
+#include "unwind/space.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,8 +28,15 @@ struct agreement {
 	struct uw_history *history;
 	struct oracle_libunwind *libunwind;
 	struct oracle_libdwfl *libdwfl;
-	size_t frames, both, longer, between, differences, reused, reuse_differences;
+	size_t frames, both, between, declined, differences, reused, reuse_differences;
+	/* Of the stacks that go on where the others no longer agree: as which of them. */
+	size_t longer, as_libunwind, as_libdwfl, not_as_libdwfl;
 	size_t stops[UW_STOP_COUNT];
+};
+
+/* Percent of the samples. */
+struct bounds {
+	double complete, declined, between, not_as_libdwfl;
 };
 
 static void show_place(const struct recording *recording, const char *who, uint64_t ip)
@@ -50,16 +62,69 @@ static void show(struct agreement *agreement, const struct uw_frame *ours, size_
 	fputc('\n', stderr);
 }
 
-/* libuw goes on where the others no longer agree: each of them has so many frames left. */
-static void note_longer(struct agreement *agreement, size_t libunwind, size_t libdwfl, uint64_t ip)
+/* Whether there is no unwind information for the code of a frame, whatever the walk made of it. */
+static bool is_without_info(const struct agreement *agreement, const struct uw_frame *frame)
 {
+	const struct uw_mapping *mapping =
+		uw_space_lookup(agreement->space, frame->ip - !frame->exact);
+	struct uw_cfi_gap gap;
+	struct uw_fde fde;
+
+	return mapping && (!mapping->module ||
+			   uw_module_find(mapping->module, frame->rva, &fde, &gap) == UW_CFI_NONE);
+}
+
+/* How many frames from the i-th on are the same. */
+static size_t same_from(size_t i, const struct uw_frame *ours, size_t count,
+			const struct oracle_frames *theirs)
+{
+	size_t same = 0;
+
+	while (i + same < count && i + same < theirs->count &&
+	       ours[i + same].ip == theirs->ip[i + same])
+		same++;
+	return same;
+}
+
+/* libuw goes on at frame i, where the others no longer agree. */
+static void note_longer(struct agreement *agreement, const struct uw_frame *ours, size_t count,
+			size_t i, const struct oracle_frames *libunwind,
+			const struct oracle_frames *libdwfl)
+{
+	size_t same = same_from(i, ours, count, libdwfl);
+
 	agreement->longer++;
+	agreement->as_libunwind += same_from(i, ours, count, libunwind) > 0;
+	agreement->as_libdwfl += same > 0;
+	agreement->not_as_libdwfl += i + same < count && i + same < libdwfl->count;
 	if (!agreement->verbose)
 		return;
-	fprintf(stderr, "libunwind %s, libdwfl %s", libunwind ? "goes on" : "ends",
-		libdwfl ? "goes on" : "ends");
-	show_place(agreement->recording, "after", ip);
+	fprintf(stderr, "libunwind %s, libdwfl %s",
+		same_from(i, ours, count, libunwind) ? "too"
+		: libunwind->count > i               ? "elsewhere"
+						     : "ends",
+		same > 0             ? "too"
+		: libdwfl->count > i ? "elsewhere"
+				     : "ends");
+	show_place(agreement->recording, "after", ours[i - 1].ip);
+	show_place(agreement->recording, "to", ours[i].ip);
 	fputc('\n', stderr);
+}
+
+/* The others agree on frame i, and libuw has another one, or none. */
+static void note_difference(struct agreement *agreement, const struct uw_frame *ours, size_t count,
+			    size_t i, enum uw_stop stop, uint64_t expected)
+{
+	/* Where a function has not yet made its frame, frame pointers miss its caller. */
+	if (i == 1 && count > 2 && ours[2].ip == expected &&
+	    ours[1].source == UW_SOURCE_FRAME_POINTER)
+		agreement->between++;
+	/* What the others take for a frame pointer there passes none of libuw's checks. */
+	else if (i > 0 && i == count && stop == UW_STOP_NO_INFO &&
+		 is_without_info(agreement, &ours[i - 1]))
+		agreement->declined++;
+	else
+		show(agreement, ours, count, i, stop, expected);
 }
 
 static void compare(struct agreement *agreement, const struct recording_sample *sample)
@@ -87,17 +152,11 @@ static void compare(struct agreement *agreement, const struct recording_sample *
 		agreement->both++;
 		if (i < count && ours[i].ip == a.ip[i])
 			continue;
-		/* Where a function has not yet made its frame, frame pointers miss its caller. */
-		if (i == 1 && count > 2 && ours[2].ip == a.ip[1] &&
-		    ours[1].source == UW_SOURCE_FRAME_POINTER) {
-			agreement->between++;
-			return;
-		}
-		show(agreement, ours, count, i, stop, a.ip[i]);
+		note_difference(agreement, ours, count, i, stop, a.ip[i]);
 		return;
 	}
 	if (count > i)
-		note_longer(agreement, a.count - i, b.count - i, ours[i - 1].ip);
+		note_longer(agreement, ours, count, i, &a, &b);
 	if (stop != UW_STOP_ROOT && agreement->verbose) {
 		fprintf(stderr, "%s:", uw_stop_name(stop));
 		show_place(agreement->recording, "after", ours[count - 1].ip);
@@ -109,11 +168,13 @@ static void run(struct agreement *agreement)
 {
 	for (size_t i = 0; i < agreement->recording->count; i++)
 		compare(agreement, &agreement->recording->samples[i]);
-	printf("%zu samples, %zu frames (%zu reused); libunwind and libdwfl agree on %zu, libuw "
-	       "differs on %zu stacks, has the leaf's caller that they miss on %zu, and goes on "
-	       "for %zu;",
+	printf("%zu samples, %zu frames (%zu reused); libunwind and libdwfl agree on %zu: libuw "
+	       "differs on %zu stacks, declines to go on in %zu, has the leaf's caller that they "
+	       "miss on %zu; it goes on beyond that in %zu, %zu as libunwind, %zu as libdwfl, %zu "
+	       "not as libdwfl all along;",
 	       agreement->recording->count, agreement->frames, agreement->reused, agreement->both,
-	       agreement->differences, agreement->between, agreement->longer);
+	       agreement->differences, agreement->declined, agreement->between, agreement->longer,
+	       agreement->as_libunwind, agreement->as_libdwfl, agreement->not_as_libdwfl);
 	for (int stop = 0; stop < UW_STOP_COUNT; stop++)
 		if (agreement->stops[stop])
 			printf(" %s %zu", uw_stop_name((enum uw_stop)stop), agreement->stops[stop]);
@@ -122,28 +183,71 @@ static void run(struct agreement *agreement)
 		fprintf(stderr, "%zu differences with history\n", agreement->reuse_differences);
 }
 
+/* Whether a share of the samples is too large, and says so. */
+static bool exceeds(const struct agreement *agreement, const char *what, size_t count, double most)
+{
+	double percent = 100.0 * (double)count / (double)agreement->recording->count;
+
+	if (percent <= most)
+		return false;
+	fprintf(stderr, "%s: %.1f %% of the stacks, at most %.1f expected\n", what, percent, most);
+	return true;
+}
+
+static bool has_failed(const struct agreement *agreement, const struct bounds *bounds)
+{
+	size_t count = agreement->recording->count;
+	bool failed = agreement->differences > 0 || agreement->reuse_differences > 0;
+
+	if (count == 0) {
+		fprintf(stderr, "no samples\n");
+		return true;
+	}
+	failed |= exceeds(agreement, "not complete", count - agreement->stops[UW_STOP_ROOT],
+			  100 - bounds->complete);
+	failed |= exceeds(agreement, "declined", agreement->declined, bounds->declined);
+	failed |= exceeds(agreement, "with one more caller", agreement->between, bounds->between);
+	failed |= exceeds(agreement, "not as libdwfl", agreement->not_as_libdwfl,
+			  bounds->not_as_libdwfl);
+	return failed;
+}
+
+/* Returns false where an option is not known. */
+static bool read_options(int argc, char **argv, struct agreement *agreement, struct bounds *bounds,
+			 unsigned *delay_ms)
+{
+	int option;
+
+	while ((option = getopt(argc, argv, "+d:c:n:b:l:v")) != -1) {
+		if (option == 'd')
+			*delay_ms = (unsigned)strtoul(optarg, NULL, 10);
+		else if (option == 'c')
+			bounds->complete = strtod(optarg, NULL);
+		else if (option == 'n')
+			bounds->declined = strtod(optarg, NULL);
+		else if (option == 'b')
+			bounds->between = strtod(optarg, NULL);
+		else if (option == 'l')
+			bounds->not_as_libdwfl = strtod(optarg, NULL);
+		else if (option == 'v')
+			agreement->verbose = true;
+		else
+			return false;
+	}
+	return argc - optind >= 2;
+}
+
 int main(int argc, char **argv)
 {
 	struct agreement agreement = {0};
+	struct bounds bounds = {.complete = 100};
 	struct recording *recording;
 	unsigned delay_ms = 200;
-	size_t allowed = 0, samples;
+	size_t samples;
 	bool failed;
-	int option;
 
-	while ((option = getopt(argc, argv, "+d:a:v")) != -1) {
-		if (option == 'd')
-			delay_ms = (unsigned)strtoul(optarg, NULL, 10);
-		else if (option == 'a')
-			allowed = strtoul(optarg, NULL, 10);
-		else if (option == 'v')
-			agreement.verbose = true;
-		else
-			return 2;
-	}
-	if (argc - optind < 2) {
-		fprintf(stderr, "usage: %s [-d MS] [-a N] SAMPLES PROGRAM [ARGUMENT...]\n",
-			argv[0]);
+	if (!read_options(argc, argv, &agreement, &bounds, &delay_ms)) {
+		fprintf(stderr, "usage: %s [OPTION...] SAMPLES PROGRAM [ARGUMENT...]\n", argv[0]);
 		return 2;
 	}
 	samples = strtoul(argv[optind], NULL, 10);
@@ -158,8 +262,7 @@ int main(int argc, char **argv)
 	if (!agreement.libunwind || !agreement.libdwfl || !agreement.history)
 		return 2;
 	run(&agreement);
-	failed = agreement.differences > allowed || agreement.reuse_differences > 0 ||
-		 recording->count == 0;
+	failed = has_failed(&agreement, &bounds);
 	oracle_libdwfl_destroy(agreement.libdwfl);
 	oracle_libunwind_destroy(agreement.libunwind);
 	uw_history_destroy(agreement.history);

@@ -13,7 +13,9 @@
 int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t, unw_word_t, unw_dyn_info_t *,
 				       unw_proc_info_t *, int, void *);
 
-enum { WRITABLE_MAX = 64 * 1024 * 1024 };
+enum { COPIED_MAX = 64 * 1024 * 1024 };
+
+static const char vdso[] = "[vdso]";
 
 /* A mapping of a file, in this process too. */
 struct image {
@@ -175,12 +177,14 @@ static const uint8_t *map_file(const char *path, size_t *size)
 	return bytes == MAP_FAILED ? NULL : bytes;
 }
 
-/* What the program may have written in is no longer what its file holds, addresses above all. */
+/* Not to be had from a file as it is: what the program may have written in, addresses above all,
+   and the vdso. */
 static void copy_image(const struct recording *recording, const struct recording_mapping *mapping,
 		       struct image *image)
 {
 	size_t size = mapping->end - mapping->start;
-	uint8_t *bytes = mapping->path[0] == '/' && size <= WRITABLE_MAX ? malloc(size) : NULL;
+	bool wanted = mapping->path[0] == '/' || strcmp(mapping->path, vdso) == 0;
+	uint8_t *bytes = wanted && size <= COPIED_MAX ? malloc(size) : NULL;
 
 	if (bytes && recording_read(recording, mapping->start, bytes, size)) {
 		image->bytes = bytes;
@@ -204,7 +208,7 @@ static void open_images(struct oracle_libunwind *oracle)
 			mapping->path[0] == '/' ? map_file(mapping->path, &size) : NULL;
 
 		image->table.format = -1;
-		if (mapping->writable) {
+		if (mapping->writable || strcmp(mapping->path, vdso) == 0) {
 			copy_image(recording, mapping, image);
 			continue;
 		}
@@ -217,7 +221,7 @@ static void open_images(struct oracle_libunwind *oracle)
 		const struct recording_mapping *mapping = &recording->mappings[i];
 		const struct image *image = &oracle->images[i];
 
-		if (image->bytes && mapping->executable && !image->copied)
+		if (image->bytes && mapping->executable && !mapping->writable)
 			find_table(oracle, mapping, &oracle->images[i],
 				   image->bytes - mapping->offset, image->size + mapping->offset);
 	}

@@ -59,6 +59,28 @@ def signal_handlers():
           'signal: the handler on an alternate stack, complete or said to be skipped', f'{honest} of {total}')
 
 
+def nested_signals():
+  """Handlers on alternate stacks, interrupted by signals handled there, or on a second one; all in reach of a copy."""
+  outer = ['nested_thread', 'nested_victim']
+  inner = {
+      'nested_burn_raised': ['handler_raises', 'nested_interrupt', 'handler_raised'],
+      'nested_burn_tick': ['handler_burns', 'nested_burn_outer', 'handler_tick'],
+      'nested_burn_apart': ['handler_leaves', 'nested_interrupt', 'handler_apart'],
+  }
+  for options in ([], ['--unwind', 'copy']):
+    name = ' '.join(['nested signals', *options])
+    got = s.collect_well([s.target('nested'), '3000'], options=options)
+    facts, stacks = got.truth(), s.folded(got.result)
+    for burn, between in inner.items():
+      known = [*outer, *between, burn]
+      inside = [(frames, count) for frames, count in stacks if burn in frames]
+      total = sum(count for _, count in inside)
+      exact = sum(count for frames, count in inside
+                  if [f for f in frames if f.startswith(('nested_', 'handler_', '['))] == known)
+      wanted = s.number(facts, burn) / 1e6 if burn in facts else 1000
+      s.check(total >= 0.8 * wanted > 0 and exact >= 0.99 * total, f'{name}: {burn} and all around it', f'{exact} of {total}')
+
+
 def cplusplus():
   got = s.collect_well([s.target('shop'), '2000'])
   facts, stacks = got.truth(), s.folded(got.result)
@@ -237,8 +259,8 @@ def deep_copies():
 
 
 s.start()
-for part in (chain, recursion, signal_handlers, cplusplus, kinds_of_binaries, separate_debug_files, false_roots, budget,
-             quality, guesses, deep_copies):
+for part in (chain, recursion, signal_handlers, nested_signals, cplusplus, kinds_of_binaries, separate_debug_files, false_roots,
+             budget, quality, guesses, deep_copies):
   with s.section(part.__name__):
     part()
 s.finish()

@@ -67,9 +67,9 @@ def nested_signals():
       'nested_burn_tick': ['handler_burns', 'nested_burn_outer', 'handler_tick'],
       'nested_burn_apart': ['handler_leaves', 'nested_interrupt', 'handler_apart'],
   }
-  for options in ([], ['--unwind', 'copy']):
-    name = ' '.join(['nested signals', *options])
-    got = s.collect_well([s.target('nested'), '3000'], options=options)
+  for unwind in ('auto', 'copy'):
+    name = f'nested signals, {unwind}'
+    got = s.collect_well([s.target('nested'), '3000'], options=['--unwind', unwind, '--stack-size', '65528'])
     facts, stacks = got.truth(), s.folded(got.result)
     for burn, between in inner.items():
       known = [*outer, *between, burn]

@@ -199,10 +199,6 @@ static bool has_failed(const struct agreement *agreement, const struct bounds *b
 	size_t count = agreement->recording->count;
 	bool failed = agreement->differences > 0 || agreement->reuse_differences > 0;
 
-	if (count == 0) {
-		fprintf(stderr, "no samples\n");
-		return true;
-	}
 	failed |= exceeds(agreement, "not complete", count - agreement->stops[UW_STOP_ROOT],
 			  100 - bounds->complete);
 	failed |= exceeds(agreement, "declined", agreement->declined, bounds->declined);
@@ -254,6 +250,11 @@ int main(int argc, char **argv)
 	recording = samples > 0 ? recording_create(argv + optind + 1, samples, delay_ms) : NULL;
 	if (!recording)
 		return 77;
+	if (recording->count == 0) {
+		fprintf(stderr, "no samples: the program ended, or mapped files all the time\n");
+		recording_destroy(recording);
+		return 1;
+	}
 	agreement.recording = recording;
 	agreement.space = recording_space(recording);
 	agreement.history = uw_history_create();

@@ -47,7 +47,7 @@ def programs(targets):
       'xz': (None, [], None, 200, [], ['xz', '-9', '-k', '-c', '/dev/zero']),
       'openssl': (None, [], None, 400, [], ['openssl', 'speed', '-seconds', '30', 'sha256', 'rsa2048']),
       'sqlite3': (None, [], None, 200, [], ['sqlite3', ':memory:', SQL]),
-      'cc1': (('b.c', BIG), [], None, 200, [], [cc1, '-quiet', '-O2', '-o', '/dev/null', 'b.c']),
+      'cc1': (('b.c', BIG), [], None, 200, ['-c', '98'], [cc1, '-quiet', '-O2', '-o', '/dev/null', 'b.c']),
       'clang': (('b.c', BIG), [], None, 100, [], [clang, '-cc1', '-O2', '-emit-obj', '-o', '/dev/null', 'b.c']),
       'rust': (rust, [], ['rustc', '-O', 'r.rs'], 200, [], ['./r']),
       'rust_lld': (rust, ['ld.lld'], ['rustc', '-O', *lld, 'r.rs'], 200, [], ['./r']),

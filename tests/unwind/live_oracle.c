@@ -2,11 +2,15 @@
  * Runs a program, stops its first thread again and again, and compares each walk with the frames
  * that elfutils' libdwfl finds in the stopped process.
  *
- * Usage: live_oracle [-s] SAMPLES PROGRAM [ARGUMENT...]. The program may be a 32-bit one. With -s
- * there is a sample at each instruction from the program's start on, in code of all kinds, so that
- * stacks may end early if they say so, and frames may differ in code without CFI, which libdwfl
- * guesses. Exit status 0: samples were taken and did not differ; 77: this machine does not allow
- * ptrace(2).
+ * Usage: live_oracle [-s] [-c PERCENT] [-u PERCENT] [-g PERCENT] [-e PERCENT] SAMPLES PROGRAM
+ *        [ARGUMENT...]
+ * The program may be a 32-bit one. With -s there is a sample at each instruction from the program's
+ * start on, in code of all kinds. The bounds are shares of the samples: -c: of complete stacks at
+ * least (default 100); and at most (default 0), -u: of stacks that libuw ends, saying that it knows
+ * no more, and libdwfl does not; -g: of those that differ in code without CFI, where both go by
+ * conventions; -e: of those that libdwfl ends before the root that libuw finds. Where these are is
+ * shown. Exit status 0: samples were taken, did not differ, and are within the bounds; 77: this
+ * machine does not allow ptrace(2).
  */
 #include "unwind/unwind.h"
 
@@ -25,11 +29,41 @@
 #include <unistd.h>
 
 enum { USER32_CS = 0x23 /* arch/x86/include/asm/segment.h: 32-bit code */ };
-enum { STACK_MAX = 1024 * 1024, MAPS_MAX = 1024 * 1024, SHOWN = 5, FRAMES_COMPARED = 900 };
+enum {
+	STACK_MAX = 1024 * 1024,
+	MAPS_MAX = 1024 * 1024,
+	SHOWN = 5,
+	FRAMES_COMPARED = 900,
+	PLACES_MAX = 64
+};
+
+/* How a walk compares with libdwfl's. */
+enum outcome {
+	OUTCOME_SAME,
+	OUTCOME_DIFFERENT,
+	OUTCOME_SHORTER,      /* libuw knows no more, and says so */
+	OUTCOME_CONVENTIONAL, /* in code without CFI */
+	OUTCOME_LONGER,       /* libdwfl ends before the root */
+	OUTCOME_COUNT
+};
+
+static const char *const outcome_names[OUTCOME_COUNT] = {
+	[OUTCOME_SAME] = "the same",
+	[OUTCOME_DIFFERENT] = "different",
+	[OUTCOME_SHORTER] = "libuw knows no more, libdwfl does",
+	[OUTCOME_CONVENTIONAL] = "different, by conventions",
+	[OUTCOME_LONGER] = "libdwfl ends early",
+};
 
 struct list {
 	uint64_t ip[UW_DEPTH_MAX];
 	bool exact[UW_DEPTH_MAX];
+	size_t count;
+};
+
+/* Where outcomes other than the same were: the last frame that both have. */
+struct place {
+	char name[256];
 	size_t count;
 };
 
@@ -42,8 +76,12 @@ struct session {
 	struct uw_regs regs;
 	bool started; /* the one thread was handed to libdwfl */
 	bool steps;
-	size_t samples, same, differ, dwfl_shorter, shorter, conventional;
+	size_t samples, place_count;
+	size_t outcomes[OUTCOME_COUNT];
 	size_t stops[UW_STOP_COUNT];
+	double complete_min;               /* percent of the samples */
+	double outcome_max[OUTCOME_COUNT]; /* as well */
+	struct place places[PLACES_MAX];
 };
 
 static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_linux_proc_find_elf,
@@ -229,12 +267,65 @@ static void show(const struct session *session, const struct list *theirs,
 			i < count ? frames[i].rva : 0, i < theirs->count ? theirs->ip[i] : 0);
 }
 
+/* The function of an address, or, where its file names none there, the 256 bytes around it. */
+static void place_name(const struct session *session, uint64_t ip, char *name, size_t size)
+{
+	Dwfl_Module *module = session->dwfl ? dwfl_addrmodule(session->dwfl, ip) : NULL;
+	const char *symbol = module ? dwfl_module_addrname(module, ip) : NULL;
+	const char *file = "?";
+	Dwarf_Addr start = 0;
+
+	if (module)
+		file = dwfl_module_info(module, NULL, &start, NULL, NULL, NULL, NULL, NULL);
+	file = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+	if (symbol)
+		snprintf(name, size, "%s of %s", symbol, file);
+	else
+		snprintf(name, size, "%s+%#" PRIx64, file, (ip - start) & ~UINT64_C(0xff));
+}
+
+static void note_place(struct session *session, enum outcome outcome, enum uw_stop stop,
+		       uint64_t ip)
+{
+	char where[160], name[sizeof(session->places[0].name)];
+	size_t i = 0;
+
+	place_name(session, ip, where, sizeof(where));
+	snprintf(name, sizeof(name), "%s (%s) after %s", outcome_names[outcome], uw_stop_name(stop),
+		 where);
+	while (i < session->place_count && strcmp(session->places[i].name, name) != 0)
+		i++;
+	if (i == PLACES_MAX)
+		return;
+	memcpy(session->places[i].name, name, sizeof(name));
+	session->places[i].count++;
+	if (i == session->place_count)
+		session->place_count++;
+}
+
+/* frames and theirs are the same before frame i. */
+static enum outcome judge(const struct session *session, const struct uw_frame *frames,
+			  size_t count, size_t i, const struct list *theirs, enum uw_stop stop)
+{
+	if (i == count && i == theirs->count)
+		return OUTCOME_SAME;
+	/* The hole in clone() and the like. */
+	if (i == theirs->count && stop == UW_STOP_ROOT)
+		return OUTCOME_LONGER;
+	if (session->steps && i == count && stop != UW_STOP_ROOT)
+		return OUTCOME_SHORTER;
+	if (session->steps && i < count && frames[i].source == UW_SOURCE_FRAME_POINTER)
+		return OUTCOME_CONVENTIONAL;
+	return OUTCOME_DIFFERENT;
+}
+
 static void session_compare(struct session *session)
 {
 	static struct uw_frame frames[UW_DEPTH_MAX];
 	static struct list theirs;
 	struct uw_stack stack;
 	enum uw_stop stop;
+	enum outcome outcome;
 	size_t count, i = 0;
 
 	session->arch = sample_take(session->pid, &session->regs, &stack);
@@ -247,18 +338,12 @@ static void session_compare(struct session *session)
 	session->stops[stop]++;
 	while (i < count && i < theirs.count && frames[i].ip == theirs.ip[i])
 		i++;
-	/* libdwfl shows the clone() hole and the like as further frames, and guesses beyond code
-	   without CFI; a frame too few of theirs is counted apart. */
-	if (i == count && i == theirs.count)
-		session->same++;
-	else if (i == theirs.count && stop == UW_STOP_ROOT)
-		session->dwfl_shorter++;
-	else if (session->steps && i == count && stop != UW_STOP_ROOT)
-		session->shorter++;
-	else if (session->steps && i < count && frames[i].source == UW_SOURCE_FRAME_POINTER)
-		session->conventional++;
-	else if (session->differ++ < SHOWN)
+	outcome = judge(session, frames, count, i, &theirs, stop);
+	if (outcome == OUTCOME_DIFFERENT && session->outcomes[outcome] < SHOWN)
 		show(session, &theirs, frames, count, stop);
+	if (outcome != OUTCOME_SAME && i > 0)
+		note_place(session, outcome, stop, frames[i - 1].ip);
+	session->outcomes[outcome]++;
 }
 
 static void run(struct session *session, size_t wanted)
@@ -295,57 +380,118 @@ static void run_steps(struct session *session, size_t wanted)
 	}
 }
 
-int main(int argc, char **argv)
+/* Whether the shares of the samples are within their bounds; says which are not. */
+static bool is_within_bounds(const struct session *session)
 {
-	struct session session = {0};
-	bool steps = argc > 1 && strcmp(argv[1], "-s") == 0;
+	double percent = 100.0 / (double)session->samples;
+	double complete = percent * (double)session->stops[UW_STOP_ROOT];
+	bool within = complete >= session->complete_min;
+
+	if (!within)
+		fprintf(stderr, "only %.3f %% of the stacks are complete, not %.3f\n", complete,
+			session->complete_min);
+	for (int i = OUTCOME_DIFFERENT; i < OUTCOME_COUNT; i++) {
+		double share = percent * (double)session->outcomes[i];
+
+		if (share <= session->outcome_max[i])
+			continue;
+		fprintf(stderr, "%s: %.3f %% of the samples, at most %.3f expected\n",
+			outcome_names[i], share, session->outcome_max[i]);
+		within = false;
+	}
+	return within;
+}
+
+static void print_result(const struct session *session)
+{
+	printf("%zu samples", session->samples);
+	for (int i = 0; i < OUTCOME_COUNT; i++)
+		printf("; %s: %zu", outcome_names[i], session->outcomes[i]);
+	putchar('\n');
+	for (int stop = 0; stop < UW_STOP_COUNT; stop++)
+		if (session->stops[stop])
+			printf("%s: %zu\n", uw_stop_name((enum uw_stop)stop), session->stops[stop]);
+	for (size_t i = 0; i < session->place_count; i++)
+		printf("  %zu %s\n", session->places[i].count, session->places[i].name);
+}
+
+/* Returns false where an option is not known. */
+static bool read_options(int argc, char **argv, struct session *session)
+{
+	int option;
+
+	session->complete_min = 100;
+	while ((option = getopt(argc, argv, "+sc:u:g:e:")) != -1) {
+		double percent = optarg ? strtod(optarg, NULL) : 0;
+
+		if (option == 's')
+			session->steps = true;
+		else if (option == 'c')
+			session->complete_min = percent;
+		else if (option == 'u')
+			session->outcome_max[OUTCOME_SHORTER] = percent;
+		else if (option == 'g')
+			session->outcome_max[OUTCOME_CONVENTIONAL] = percent;
+		else if (option == 'e')
+			session->outcome_max[OUTCOME_LONGER] = percent;
+		else
+			return false;
+	}
+	return argc - optind >= 2;
+}
+
+/* Starts the program, which waits until it is traced; false: no ptrace here. */
+static bool start(struct session *session, char **argv)
+{
 	int go[2];
 
-	session.steps = steps;
-	argc -= steps;
-	argv += steps;
-	if (argc < 3) {
-		fprintf(stderr, "usage: live_oracle [-s] SAMPLES PROGRAM [ARGUMENT...]\n");
-		return 2;
-	}
 	if (pipe(go) < 0)
 		die("pipe");
-	session.pid = fork();
-	if (session.pid == 0) {
+	session->pid = fork();
+	if (session->pid == 0) {
 		char byte;
 
 		if (read(go[0], &byte, 1) == 1)
-			execvp(argv[2], argv + 2);
+			execvp(argv[0], argv);
 		_exit(127);
 	}
-	if (session.pid < 0)
+	if (session->pid < 0)
 		die("fork");
-	if (ptrace(PTRACE_SEIZE, session.pid, NULL,
-		   PTRACE_O_EXITKILL | (steps ? PTRACE_O_TRACEEXEC : 0)) < 0) {
-		kill(session.pid, SIGKILL);
-		return 77;
+	if (ptrace(PTRACE_SEIZE, session->pid, NULL,
+		   PTRACE_O_EXITKILL | (session->steps ? PTRACE_O_TRACEEXEC : 0)) < 0) {
+		kill(session->pid, SIGKILL);
+		return false;
 	}
 	if (write(go[1], "", 1) != 1)
 		die("write");
-	if (steps) {
-		run_steps(&session, (size_t)atoi(argv[1]));
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	static struct session session;
+	size_t wanted;
+	bool good;
+
+	if (!read_options(argc, argv, &session)) {
+		fprintf(stderr, "usage: live_oracle [OPTION...] SAMPLES PROGRAM [ARGUMENT...]\n");
+		return 2;
+	}
+	wanted = (size_t)atoi(argv[optind]);
+	if (!start(&session, argv + optind + 1))
+		return 77;
+	if (session.steps) {
+		run_steps(&session, wanted);
 	} else {
 		usleep(30000);
-		run(&session, (size_t)atoi(argv[1]));
+		run(&session, wanted);
 	}
 	kill(session.pid, SIGKILL);
-	printf("%zu samples: %zu same, %zu where libdwfl gave up early, %zu different\n",
-	       session.samples, session.same, session.dwfl_shorter, session.differ);
-	if (steps)
-		printf("%zu where we say that we do not know more, %zu without CFI, where libdwfl "
-		       "guesses\n",
-		       session.shorter, session.conventional);
-	for (int stop = 0; stop < UW_STOP_COUNT; stop++)
-		if (session.stops[stop])
-			printf("%s: %zu\n", uw_stop_name((enum uw_stop)stop), session.stops[stop]);
+	print_result(&session);
+	good = session.samples > 0 && is_within_bounds(&session);
 	if (session.dwfl)
 		dwfl_end(session.dwfl);
 	uw_space_destroy(session.space);
 	free(session.maps);
-	return session.differ != 0 || session.samples == 0;
+	return !good;
 }

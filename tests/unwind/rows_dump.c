@@ -1,13 +1,16 @@
 /*
  * Prints the unwind rules at addresses of an ELF file as `readelf --debug-dump=frames-interp`
- * writes them. Usage: rows_dump FILE; addresses, in hexadecimal, on standard input; for each a line
- * "CFA" and a rule per register up to the return address, or "none".
+ * writes them. Usage: rows_dump [-d] FILE; addresses, in hexadecimal, on standard input; for each a
+ * line "CFA" and a rule per register up to the return address, or "none". -d: as .debug_frame says,
+ * which libuw reads only where .eh_frame says little, not .eh_frame.
  */
-#include "unwind/module.h"
+#include "unwind/module_debug.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 enum { REGISTERS_MAX = 17 };
 
@@ -43,14 +46,14 @@ static void print_rule(const struct uw_rule *rule, const char *const *names)
 	}
 }
 
-static void print_row(const struct uw_module *module, uint64_t rva)
+static void print_row(const struct uw_cfi *cfi, uint64_t rva)
 {
-	const char *const *names = module->elf.arch == UW_ARCH_I386 ? names_i386 : names_x86_64;
+	const char *const *names = cfi->arch == UW_ARCH_I386 ? names_i386 : names_x86_64;
 	struct uw_cfi_gap gap;
 	struct uw_fde fde;
 	struct uw_row row;
 
-	if (uw_cfi_find(&module->cfi, rva, &fde, &gap) != UW_CFI_OK ||
+	if (uw_cfi_find(cfi, rva, &fde, &gap) != UW_CFI_OK ||
 	    uw_cfi_row(&fde, rva, &row) != UW_CFI_OK) {
 		puts("none");
 		return;
@@ -64,19 +67,33 @@ static void print_row(const struct uw_module *module, uint64_t rva)
 	putchar('\n');
 }
 
+/* The module's .debug_frame; NULL: there is none. */
+static const struct uw_cfi *debug_cfi(struct uw_module *module)
+{
+	if (!module->debug_bytes && uw_module_take_debug(module, &module->elf) < 0)
+		return NULL;
+	if (module->cfi.is_debug)
+		return &module->cfi;
+	return module->debug_bytes ? &module->debug : NULL;
+}
+
 int main(int argc, char **argv)
 {
+	bool debug = argc == 3 && strcmp(argv[1], "-d") == 0;
+	const struct uw_cfi *cfi;
 	struct uw_module *module;
-	int fd = argc == 2 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
+	int fd = argc == 2 + debug ? open(argv[argc - 1], O_RDONLY | O_CLOEXEC) : -1;
 	uint64_t rva;
 
 	if (fd < 0 || uw_module_open(fd, &module) < 0 || module->elf.arch == UW_ARCH_AARCH64) {
-		fprintf(stderr, "usage: %s FILE\n", argv[0]);
+		fprintf(stderr, "usage: %s [-d] FILE\n", argv[0]);
 		return 2;
 	}
 	uw_module_load(module);
-	while (scanf("%" SCNx64, &rva) == 1)
-		print_row(module, rva);
+	cfi = debug ? debug_cfi(module) : &module->cfi;
+	while (cfi && scanf("%" SCNx64, &rva) == 1)
+		print_row(cfi, rva);
 	uw_module_unref(module);
+	close(fd);
 	return 0;
 }

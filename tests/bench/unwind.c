@@ -1,14 +1,16 @@
 /*
- * What unwinding costs: samples of a program, recorded once, through libuw with a warm cache, with
- * none, and with a history, through libunwind's remote unwinding with and without its cache, and
- * through libdwfl. Then the tables of the program's modules: how fast they are built, what they
- * take, and what they do for functions that were not met before.
+ * What unwinding costs: samples of a program, recorded once, through libuw with a warm cache, where
+ * addresses or whole functions are met for the first time, and with a history, through libunwind's
+ * remote unwinding with and without its cache, and through libdwfl. Then the tables of the
+ * program's modules: how fast they are built, what they take, and what they do for functions that
+ * were not met before.
  *
  * CPU time, the least and the median of many repetitions, so that a loaded machine changes little;
  * ratios are of medians of one run. Stacks are copied before they are walked, and so in the CPU's
  * own caches; "from memory": they are not, and are larger in all than those.
  *
  * Usage: bench_unwind SAMPLES PROGRAM [ARGUMENT...]
+ * Exit status 0: all limits hold; 1: some do not, and are named at the end; 77: no samples.
  */
 #include "tests/unwind/oracles.h"
 #include "unwind/rows.h"
@@ -22,12 +24,18 @@ enum {
 	REPETITIONS = 25,
 	REPEATED = 10,
 	WALKS_OURS = 4000, /* of one repetition, as the next ones */
+	WALKS_FIRST = 200,
 	WALKS_LIBUNWIND = 200,
 	WALKS_LIBDWFL = 100,
 	BATCH_SAMPLES = 128, /* copied at once, or less */
 	BATCH_BYTES = 128 * 1024,
 	LOOKUPS = 20000
 };
+
+/* What must hold, of medians: nanoseconds per frame, times as fast, tables over all modules. */
+static const double warm_ns_max = 15, miss_ns_max = 60, reused_ns_max = 3;
+static const double libunwind_times_min = 20, libdwfl_times_min = 15;
+static const double table_mb_per_s_min = 150, table_kb_per_mb_max = 120;
 
 struct figure {
 	double min, median;
@@ -39,6 +47,7 @@ struct bench {
 	struct uw_history *history;
 	size_t walks, frames, reused; /* of the last repetition */
 	bool from_memory;
+	size_t limits_missed;
 	double clock_ns; /* what a look at the clock takes */
 	uint8_t *batch;
 	struct recording_sample samples[BATCH_SAMPLES];
@@ -63,6 +72,22 @@ static struct figure figure_of(double values[static REPETITIONS])
 {
 	qsort(values, REPETITIONS, sizeof(*values), compare_doubles);
 	return (struct figure){values[0], values[REPETITIONS / 2]};
+}
+
+static void at_most(struct bench *bench, const char *what, double value, double limit)
+{
+	if (value <= limit)
+		return;
+	bench->limits_missed++;
+	fprintf(stderr, "limit missed: %s: %.1f, at most %.1f expected\n", what, value, limit);
+}
+
+static void at_least(struct bench *bench, const char *what, double value, double limit)
+{
+	if (value >= limit)
+		return;
+	bench->limits_missed++;
+	fprintf(stderr, "limit missed: %s: %.1f, at least %.1f expected\n", what, value, limit);
 }
 
 typedef size_t (*walk_fn)(struct bench *bench, const struct recording_sample *sample, void *user);
@@ -119,20 +144,26 @@ static double repeat(struct bench *bench, walk_fn walk, void *user, size_t walks
 	return ns / (double)bench->frames;
 }
 
+static struct figure print_figure(const struct bench *bench, const char *name,
+				  double values[static REPETITIONS])
+{
+	struct figure figure = figure_of(values);
+
+	printf("  %-28s %7.1f ns a frame, at best %6.1f; %8.0f stacks/s\n", name, figure.median,
+	       figure.min, 1e9 * (double)bench->walks / (figure.median * (double)bench->frames));
+	return figure;
+}
+
 /* Walks the samples in order, again and again; the first time is not counted. */
 static struct figure measure(struct bench *bench, const char *name, walk_fn walk, void *user,
 			     size_t walks)
 {
 	double values[REPETITIONS];
-	struct figure figure;
 
 	repeat(bench, walk, user, walks);
 	for (size_t i = 0; i < REPETITIONS; i++)
 		values[i] = repeat(bench, walk, user, walks);
-	figure = figure_of(values);
-	printf("  %-28s %7.1f ns a frame, at best %6.1f; %8.0f stacks/s\n", name, figure.median,
-	       figure.min, 1e9 * (double)bench->walks / (figure.median * (double)bench->frames));
-	return figure;
+	return print_figure(bench, name, values);
 }
 
 static struct uw_frame frames[UW_DEPTH_MAX];
@@ -145,7 +176,7 @@ static size_t walk_warm(struct bench *bench, const struct recording_sample *samp
 	return uw_walk(bench->space, &sample->regs, &sample->stack, frames, UW_DEPTH_MAX, &stop);
 }
 
-/* What the walk looked up is forgotten after it. */
+/* What the walk looked up by address is forgotten after it; its functions' rows stay decoded. */
 static size_t walk_cold(struct bench *bench, const struct recording_sample *sample, void *user)
 {
 	size_t count = walk_warm(bench, sample, user);
@@ -154,6 +185,57 @@ static size_t walk_cold(struct bench *bench, const struct recording_sample *samp
 	for (size_t i = 0; i < count; i++)
 		slots[uw_cache_index(frames[i].ip, frames[i].exact, UW_CACHE_LOG_SIZE)].key = 0;
 	return count;
+}
+
+/* Forgets which functions were decoded; room for others is there again. */
+static void forget_functions(struct uw_rule_cache *cache, struct uw_module *module)
+{
+	struct uw_found_row row;
+
+	uw_functions_destroy(cache->functions);
+	cache->functions = NULL;
+	uw_rows_find(cache, module, 0, &row);
+}
+
+/* Nanoseconds per frame of walks none of whose functions were met before: each FDE is searched,
+   parsed and decoded. */
+static double repeat_first(struct bench *bench, struct uw_module *module, size_t walks)
+{
+	double ns = 0;
+
+	bench->walks = bench->frames = 0;
+	while (bench->walks < walks) {
+		size_t count = take_batch(bench, bench->walks);
+
+		for (size_t i = 0; i < count; i++) {
+			double start;
+
+			forget_functions(bench->space->cache, module);
+			start = now_ns();
+			bench->frames += walk_warm(bench, &bench->samples[i], NULL);
+			ns += now_ns() - start - bench->clock_ns;
+			/* The walk's slots, which another walk of the same would find. */
+			walk_cold(bench, &bench->samples[i], NULL);
+		}
+		bench->walks += count;
+	}
+	return ns / (double)bench->frames;
+}
+
+static struct figure measure_first(struct bench *bench)
+{
+	struct uw_module *module = NULL;
+	double values[REPETITIONS];
+
+	for (size_t i = 0; i < bench->space->count && !module; i++)
+		module = bench->space->mappings[i].module;
+	if (!module)
+		abort();
+	for (size_t i = 0; i < bench->recording->count; i++)
+		walk_cold(bench, &bench->recording->samples[i], NULL);
+	for (size_t i = 0; i < REPETITIONS; i++)
+		values[i] = repeat_first(bench, module, WALKS_FIRST);
+	return print_figure(bench, "first use of a function", values);
 }
 
 /* Any change of the mappings empties the cache, and unusual rows with it. */
@@ -256,9 +338,11 @@ static void run(struct bench *bench)
 	printf("  %.1f frames a stack, %.1f %% of frames are looked up\n",
 	       (double)bench->frames / (double)bench->walks, looked_up(&before, &after));
 	before = after;
-	miss = measure(bench, "no cache", walk_cold, NULL, WALKS_OURS / 4);
+	miss = measure(bench, "first use of an address", walk_cold, NULL, WALKS_OURS / 4);
 	uw_space_counts(bench->space, &after);
-	printf("  %.0f %% of those frames are looked up\n", looked_up(&before, &after));
+	printf("  %.0f %% of those frames are looked up, in functions that are known\n",
+	       looked_up(&before, &after));
+	measure_first(bench);
 	measure(bench, "after a change of mappings", walk_changed, NULL, WALKS_OURS / 4);
 	replay = measure(bench, "in order, with history", walk_history, NULL, WALKS_OURS);
 	printf("  %.0f %% of those frames are taken over",
@@ -278,6 +362,12 @@ static void run(struct bench *bench)
 	       libunwind.median / warm.median, dwfl.median / warm.median,
 	       libunwind.median / replay.median, dwfl.median / replay.median,
 	       miss.median / warm.median);
+	at_most(bench, "ns a frame, warm", warm.median, warm_ns_max);
+	at_most(bench, "ns a frame, first use of an address", miss.median, miss_ns_max);
+	at_most(bench, "ns a frame taken over", reused.median, reused_ns_max);
+	at_least(bench, "times libunwind with its cache", libunwind.median / warm.median,
+		 libunwind_times_min);
+	at_least(bench, "times libdwfl", dwfl.median / warm.median, libdwfl_times_min);
 	oracle_libdwfl_destroy(libdwfl);
 	oracle_libunwind_destroy(uncached);
 	oracle_libunwind_destroy(cached);
@@ -330,7 +420,12 @@ static double text_bytes(const struct uw_module *module)
 	return bytes;
 }
 
-static void run_table(struct uw_module *module, const char *name)
+/* Sums over modules. */
+struct tables {
+	double frame_bytes, build_ns, table_bytes, text_bytes;
+};
+
+static void run_table(struct uw_module *module, const char *name, struct tables *tables)
 {
 	struct uw_table *table = NULL;
 	double values[REPETITIONS];
@@ -358,11 +453,17 @@ static void run_table(struct uw_module *module, const char *name)
 	printf("  a random function: %.0f ns, at best %.0f; by the table %.0f, at best "
 	       "%.0f\n",
 	       lazy.median, lazy.min, found.median, found.min);
+	tables->frame_bytes += (double)module->cfi.frame.size;
+	tables->build_ns += build.median;
+	tables->table_bytes += (double)uw_table_bytes(table);
+	tables->text_bytes += text_bytes(module);
 	uw_table_destroy(table);
 }
 
-static void run_tables(const struct bench *bench)
+static void run_tables(struct bench *bench)
 {
+	struct tables tables = {0};
+
 	for (size_t i = 0; i < bench->space->count; i++) {
 		const struct uw_mapping *mapping = &bench->space->mappings[i];
 
@@ -370,8 +471,17 @@ static void run_tables(const struct bench *bench)
 			uw_module_load(mapping->module);
 		if (mapping->module && uw_cfi_count(&mapping->module->cfi) > 0 &&
 		    mapping->module->elf.fd >= 0)
-			run_table(mapping->module, bench->recording->mappings[mapping->tag].path);
+			run_table(mapping->module, bench->recording->mappings[mapping->tag].path,
+				  &tables);
 	}
+	printf("all tables: %.0f MB of .eh_frame a second; %.0f KB per MB of executable "
+	       "segments\n",
+	       tables.frame_bytes * 1e3 / tables.build_ns,
+	       tables.table_bytes / tables.text_bytes * 1e3);
+	at_least(bench, "MB of .eh_frame made tables a second",
+		 tables.frame_bytes * 1e3 / tables.build_ns, table_mb_per_s_min);
+	at_most(bench, "KB of tables per MB of executable segments",
+		tables.table_bytes / tables.text_bytes * 1e3, table_kb_per_mb_max);
 }
 
 int main(int argc, char **argv)
@@ -402,5 +512,5 @@ int main(int argc, char **argv)
 	uw_history_destroy(bench.history);
 	uw_space_destroy(bench.space);
 	recording_destroy(recording);
-	return 0;
+	return bench.limits_missed > 0;
 }

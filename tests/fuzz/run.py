@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 # What a run may take and what an input may be; the issue of a limit is a failure like any other.
 LIMITS = ['-rss_limit_mb=1024', '-malloc_limit_mb=256', '-timeout=10', '-print_final_stats=1']
@@ -84,7 +85,33 @@ def unwind_seeds(_source, _directory, folder):
       file.write(struct.pack('<B17QH', mode, *registers, len(stack)) + stack + cie + fde)
 
 
-SEEDS = {'fuzz_tbrw': tbrw_seeds, 'fuzz_tbrw_calls': tbrw_calls_seeds, 'fuzz_unwind': unwind_seeds}
+def unwind_debug_seeds(source, directory, folder):
+  """Programs and their debug files, and .debug_frame sections, compressed ones too (fuzz_unwind_debug.c)."""
+  stamps = ('named', 'unnamed', 'started')
+  build(source, directory, *(f'tests/unwind/split_{name}.stamp' for name in stamps))
+  for name in stamps:
+    with open(f'{directory}/tests/unwind/split_{name}', 'rb') as program, \
+         open(f'{directory}/tests/unwind/split_{name}.debug', 'rb') as debug, open(f'{folder}/{name}', 'wb') as file:
+      content = program.read()
+      file.write(b'\0' + struct.pack('<I', len(content)) + content + debug.read())
+  code, frame = 0x1c0, bytearray()
+  cie = b'\xff\xff\xff\xff\x03\0\x01\x78\x10\x0c\x07\x08\x90\x01' + bytes(6)
+  frame += struct.pack('<I', len(cie)) + cie
+  rules = bytes([0x41, 0x0e, 16, 0x86, 2, 0x41, 0x0d, 6])
+  for mode, form in ((0, '<IIQQ'), (4, '<IIII')):
+    size = struct.calcsize(form) - 4 + len(rules)
+    section = bytes(frame) + struct.pack(form, size, 0, code, 1024) + rules
+    header = struct.pack('<IIQQ', 1, 0, len(section), 1) if mode == 0 else struct.pack('<III', 1, len(section), 1)
+    for own in (0, 8):
+      for kind, content in ((1, section), (2, section), (3, header + zlib.compress(section))):
+        with open(f'{folder}/{mode}-{own}-{kind}', 'wb') as file:
+          file.write(bytes([mode | own | kind]) + content)
+
+
+# What an input may be long, where it is not 16 KB.
+LENGTHS = {'fuzz_unwind_debug': 65536}
+SEEDS = {'fuzz_tbrw': tbrw_seeds, 'fuzz_tbrw_calls': tbrw_calls_seeds, 'fuzz_unwind': unwind_seeds,
+         'fuzz_unwind_debug': unwind_debug_seeds}
 
 
 def main():
@@ -95,7 +122,7 @@ def main():
   with tempfile.TemporaryDirectory() as corpus:
     if name in SEEDS:
       SEEDS[name](source, directory, corpus)
-    printed = call(f'{directory}/{target}', f'-max_total_time={seconds}', '-max_len=16384',
+    printed = call(f'{directory}/{target}', f'-max_total_time={seconds}', f'-max_len={LENGTHS.get(name, 16384)}',
                    f'-artifact_prefix={directory}/failures/{name}-', *LIMITS, corpus,
                    env={**os.environ, 'UBSAN_OPTIONS': 'halt_on_error=1:print_stacktrace=1'})
   runs = [line for line in printed.splitlines() if 'number_of_executed_units' in line]

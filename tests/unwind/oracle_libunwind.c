@@ -36,17 +36,22 @@ struct oracle_libunwind {
 static struct image *image_find(struct oracle_libunwind *oracle, uint64_t address)
 {
 	const struct recording_mapping *mappings = oracle->recording->mappings;
-	size_t i = oracle->last;
+	size_t low = 0, high = oracle->recording->mapping_count, i = oracle->last;
 
 	if (address >= mappings[i].start && address < mappings[i].end)
 		return &oracle->images[i];
-	for (i = 0; i < oracle->recording->mapping_count; i++) {
-		if (address >= mappings[i].start && address < mappings[i].end) {
-			oracle->last = i;
-			return &oracle->images[i];
-		}
+	/* They are sorted. */
+	while (low < high) {
+		i = low + (high - low) / 2;
+		if (address >= mappings[i].end)
+			low = i + 1;
+		else
+			high = i;
 	}
-	return NULL;
+	if (low == oracle->recording->mapping_count || address < mappings[low].start)
+		return NULL;
+	oracle->last = low;
+	return &oracle->images[low];
 }
 
 static bool read_memory(struct oracle_libunwind *oracle, uint64_t address, void *bytes, size_t size)

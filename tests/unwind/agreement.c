@@ -96,7 +96,14 @@ static void note_longer(struct agreement *agreement, const struct uw_frame *ours
 	agreement->longer++;
 	agreement->as_libunwind += same_from(i, ours, count, libunwind) > 0;
 	agreement->as_libdwfl += same > 0;
-	agreement->not_as_libdwfl += i + same < count && i + same < libdwfl->count;
+	if (i + same < count && i + same < libdwfl->count) {
+		agreement->not_as_libdwfl++;
+		fprintf(stderr, "not as libdwfl, frame %zu:", i + same);
+		show_place(agreement->recording, "after", ours[i + same - 1].ip);
+		show_place(agreement->recording, "expected", libdwfl->ip[i + same]);
+		show_place(agreement->recording, "is", ours[i + same].ip);
+		fputc('\n', stderr);
+	}
 	if (!agreement->verbose)
 		return;
 	fprintf(stderr, "libunwind %s, libdwfl %s",

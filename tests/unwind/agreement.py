@@ -32,7 +32,7 @@ SQL = 'with recursive c(x) as (select 1 union all select x + 1 from c where x < 
       ' select count(distinct x % 9973), group_concat(x % 7) from c;'
 BIG = ''.join(f'int f{i}(int n, const char *t) {{ int s = 0; for (int i = 0; i < n; i++) switch (t[i]) {{'
               f' case \'a\': s += i * {i}; break; case \'b\': s ^= n; break; default: s -= t[i]; }} return s; }}\n'
-              for i in range(400))
+              for i in range(2000))
 
 
 def programs(targets):
@@ -52,7 +52,7 @@ def programs(targets):
       'rust': (rust, [], ['rustc', '-O', 'r.rs'], 200, [], ['./r']),
       'rust_lld': (rust, ['ld.lld'], ['rustc', '-O', *lld, 'r.rs'], 200, [], ['./r']),
       # One thread at a time runs Go code, and is the one that is sampled.
-      'go': (('g.go', GO), [], ['go', 'build', 'g.go'], 300, ['-c', '50'], ['env', 'GOMAXPROCS=1', './g']),
+      'go': (('g.go', GO), [], ['go', 'build', 'g.go'], 300, ['-c', '50', '-l', '1'], ['env', 'GOMAXPROCS=1', './g']),
       'java': (java, [], ['javac', 'J.java'], 1500, ['-c', '0', '-n', '30'], ['java', '-cp', '.', 'J']),
       'java_framed': (java, [], ['javac', 'J.java'], 1500, [], ['java', '-XX:+PreserveFramePointer', '-cp', '.', 'J']),
       'java_interpreted': (java, [], ['javac', 'J.java'], 1500, [], ['java', '-Xint', '-cp', '.', 'J']),

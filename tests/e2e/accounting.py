@@ -128,7 +128,7 @@ def renamed():
 def pid_reuse():
   """clone3 with a chosen pid needs a privilege; without it there is no way to make one come again."""
   if subprocess.run([s.target('pidreuse'), '1'], capture_output=True).returncode == 4:
-    s.note('pid reuse: not tried: this user may not choose pids (CAP_CHECKPOINT_RESTORE)')
+    s.skip('pid reuse', 'this user may not choose pids (CAP_CHECKPOINT_RESTORE)')
     return
   got = s.collect_well([s.target('pidreuse'), '400'])
   facts, stacks = got.truth(), s.folded(got.result)

@@ -100,7 +100,7 @@ def loaded_programs(tool):
 def nothing_is_left():
   tool = shutil.which('bpftool') or shutil.which('bpftool', path='/usr/sbin:/sbin')
   if tool is None:
-    s.note('no bpftool: what is left is not looked at')
+    s.skip('what is left in the kernel', 'no bpftool')
     return
   # Other collections may run on this machine; this one's program goes with it.
   before = loaded_programs(tool)
@@ -110,10 +110,9 @@ def nothing_is_left():
 
 s.start()
 if os.geteuid() != 0:
-  s.note('not root: only the refusal can be seen')
-  s.check(True, 'skipped without privileges')
+  s.skip('stacks by BPF', 'needs root')
 elif not is_built():
-  s.check(True, 'skipped: built without BPF')
+  s.skip('stacks by BPF', 'built without it (Debian: clang, bpftool, libbpf-dev)')
 else:
   for part in (large_stacks, pressure, agreement, privileges, nothing_is_left):
     with s.section(part.__name__):

@@ -92,5 +92,5 @@ if os.path.exists(s.target('chain-32')):
   with s.section('children'):
     children()
 else:
-  s.check(True, 'SKIPPED: no 32-bit programs were built; on Debian install gcc-multilib and configure again')
+  s.skip('32-bit programs', 'none were built (Debian: install gcc-multilib and configure again)')
 s.finish()

@@ -167,7 +167,7 @@ def duration():
 def setuid():
   """A program that the kernel does not let us follow is named, once."""
   if os.getuid() != 0:
-    s.note('setuid: not tried: only root can make a setuid program')
+    s.skip('setuid', 'only root can make a setuid program')
     return
   program = s.scratch('setuid-chain')
   subprocess.run(['cp', s.target('chain'), program], check=True)

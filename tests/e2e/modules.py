@@ -62,7 +62,7 @@ def jit():
 def foreign_map():
   """A map that another user wrote is not believed."""
   if os.getuid() != 0:
-    s.note('foreign perf map: not tried: needs a second user')
+    s.skip('foreign perf map', 'needs a second user')
     return
   result = s.new_result()
   script = ('f=/tmp/perf-$$.map; echo "0 ffffffffffff evil_name" > $f; chown 12345 $f; '
@@ -78,7 +78,7 @@ def foreign_map():
 def mount_namespace():
   """The target's files are looked up where the target sees them."""
   if os.getuid() != 0:
-    s.note('mount namespace: not tried: needs root')
+    s.skip('mount namespace', 'needs root')
     return
   inside = s.scratch('only-inside')
   os.mkdir(inside)

@@ -47,7 +47,7 @@ def bad_directories():
 
 def full_disk():
   if os.getuid() != 0:
-    s.note('full disk: not tried: only root can mount a small tmpfs')
+    s.skip('full disk', 'only root can mount a small tmpfs')
     return
   disk = s.scratch('disk')
   os.mkdir(disk)
@@ -187,7 +187,7 @@ def slow_disk():
 def no_threads():
   """A limit of processes that leaves room for the program only."""
   if os.getuid() != 0:
-    s.note('no threads: not tried: only root can become a user that has no other process')
+    s.skip('no threads', 'only root can become a user that has no other process')
     return
   lonely = 54321
   got = s.collect([s.target('chain'), '500'], options=['-v'], uid=lonely, cwd='/',

@@ -1,7 +1,8 @@
 """What the end-to-end tests share: running the tools, reading what they print, counting checks.
 
 Each test is a program: support.start() with the build directory as argument, checks, then
-support.finish(). A check prints "ok" or "not ok" with the figures it saw; nothing is skipped silently.
+support.finish(). A check prints "ok" or "not ok" with the figures it saw. What cannot be tried here is a line
+"skipped", which is counted and is no check.
 """
 
 import atexit
@@ -18,6 +19,7 @@ import tempfile
 import time
 
 NOBODY = 65534
+SKIPPED = 77  # the exit status that meson takes for it
 
 
 class Run:
@@ -26,6 +28,7 @@ class Run:
   work = None
   failed = 0
   checked = 0
+  skipped = 0
 
 
 def visible(path):
@@ -55,13 +58,21 @@ def start():
 
 
 def finish():
-  """Ends the test program: status 0 if something was checked and nothing failed."""
+  """Ends the test program: status 0 if something was checked and nothing failed, SKIPPED if all was skipped."""
   if Run.failed:
     print(f'scratch files are left in {Run.work}')
-  else:
+  elif Run.work is not None:
     shutil.rmtree(Run.work, ignore_errors=True)
-  print(f'{Run.checked - Run.failed} of {Run.checked} checks passed')
+  print(f'{Run.checked - Run.failed} of {Run.checked} checks passed, {Run.skipped} skipped')
+  if Run.skipped and not Run.checked:
+    sys.exit(SKIPPED)
   sys.exit(0 if Run.checked and not Run.failed else 1)
+
+
+def skip(what, why):
+  """Counts something that cannot be tried here: no check, and named wherever results are counted."""
+  Run.skipped += 1
+  print(f'skipped - {what}: {why}', flush=True)
 
 
 def check(condition, what, seen=''):

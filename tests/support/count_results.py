@@ -2,9 +2,9 @@
 
 Usage: count_results.py LOG.json:SUITE[,SUITE...]...
 
-Each log must hold a result of each suite named with it. Prints the output of every test that failed,
-and as its last line "N passed, N failed". The exit status is 0 only if something passed and nothing
-failed.
+Each log must hold a result of each suite named with it. Names what was skipped, tests and parts of tests
+("skipped - PART: WHY"), prints the output of every test that failed, and as its last line "N passed,
+N failed". The exit status is 0 only if something passed and nothing failed.
 """
 
 import json
@@ -13,6 +13,7 @@ import sys
 
 PASSED = {'OK', 'EXPECTEDFAIL'}
 SKIPPED = {'SKIP'}
+PART = 'skipped - '
 
 
 def read_log(path):
@@ -32,8 +33,13 @@ def suites_of(name):
   return set(name.split(' / ')[0].split(':')[-1].split('+'))
 
 
+def skipped_parts(result):
+  """The parts of a test that it says it skipped."""
+  return [line[len(PART):] for line in (result.get('stdout') or '').splitlines() if line.startswith(PART)]
+
+
 def main(arguments):
-  passed, failed, skipped = 0, [], []
+  passed, failed, skipped = 0, [], []  # skipped: [(label, why)]
   for argument in arguments:
     path, _, wanted = argument.rpartition(':')
     directory = os.path.basename(os.path.dirname(os.path.dirname(os.path.abspath(path))))
@@ -42,18 +48,21 @@ def main(arguments):
     for result in results:
       seen |= suites_of(result['name'])
       label = f"{directory}: {result['name']}"
+      skipped += [(label, part) for part in skipped_parts(result)]
       if result['result'] in PASSED:
         passed += 1
       elif result['result'] in SKIPPED:
-        skipped.append((label, result))
+        # Those that say why were named above.
+        if not skipped_parts(result):
+          skipped.append((label, (result.get('stdout') or '').strip()[-300:]))
       else:
         failed.append((label, result))
     for suite in wanted.split(','):
       if suite not in seen:
         failed.append((f'{directory}: no test of suite {suite} ran', {'result': 'MISSING'}))
 
-  for label, result in skipped:
-    print(f'SKIPPED {label}: {(result.get("stdout") or "").strip()[-300:]}')
+  for label, why in skipped:
+    print(f'SKIPPED {label}: {why}')
   for label, result in failed:
     print(f'{"=" * 20} {result["result"]} {label}')
     for stream in ('stdout', 'stderr'):

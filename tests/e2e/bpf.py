@@ -23,13 +23,6 @@ def exact_share(stacks, names):
   return exact, sum(count for _, count in inside)
 
 
-def false_roots(stacks):
-  """Samples that claim to be complete but do not start in main's callers."""
-  return sum(count for frames, count in stacks
-             if 'main' not in frames and not any('Skipped' in f or 'Guessed' in f for f in frames)
-             and any(f.startswith('deep_') for f in frames))
-
-
 def large_stacks():
   for touch, what in (('1', 'in memory'), ('0', 'with gaps')):
     got = s.collect_well([s.target('deep_locals'), '1500', touch], interval='10ms', options=['--unwind', 'bpf'])
@@ -37,9 +30,11 @@ def large_stacks():
     exact, count = exact_share(s.folded(got.result), DEEP)
     s.check(count >= 130 and exact == count, f'312 KB of stack {what}: 13 functions in order', f'{exact} of {count}')
     s.check(total['stacks']['complete'] >= total['samples'] - 1, f'312 KB of stack {what}: complete', total['stacks'])
-    got = s.collect_well([s.target('deep_locals'), '1000', touch], interval='10ms', options=['--unwind', 'copy'])
-    wrong = false_roots(s.folded(got.result))
-    s.check(wrong == 0, f'312 KB of stack {what}, copied: no false root', f'{wrong}, {s.summary(got.result)["stacks"]}')
+    # stacks.py has what copies make of them.
+    got = s.collect_well([s.target('deep_locals'), '1500', touch], interval='10ms')
+    total = s.summary(got.result)
+    s.check(total['samples'] >= 130 and total['stacks']['complete'] >= total['samples'] - 1,
+            f'312 KB of stack {what}: complete by default', total['stacks'])
 
 
 def pressure():
@@ -47,11 +42,11 @@ def pressure():
   got = s.collect_well([s.target('deep_locals'), '1500'], interval='0.1ms',
                        options=['--unwind', 'bpf', '--overhead-limit', '0'])
   total = s.summary(got.result)
-  stacks = s.folded(got.result)
   s.check(total['samples'] >= 12000, 'large stacks at 0.1 ms: samples', total['samples'])
   s.check(total['samples_lost'] <= 0.001 * total['samples'], 'large stacks at 0.1 ms: lost samples', total['samples_lost'])
   s.check(total['stacks']['complete'] > 0, 'large stacks at 0.1 ms: some are complete', total['stacks'])
-  s.check(false_roots(stacks) == 0, 'large stacks at 0.1 ms: no false root', false_roots(stacks))
+  wrong = s.false_roots(got.result, s.target('deep_locals'))
+  s.check(not wrong, 'large stacks at 0.1 ms: no false root', wrong or s.root_seconds(got.result))
   s.check_ratio('large stacks at 0.1 ms: CPU time', total['cpu_time_s'],
                 s.number(got.truth(), 'process_ns') / 1e9, 3, got.steal)
 
@@ -60,7 +55,7 @@ def agreement():
   for mode in ('bpf', 'copy'):
     got = s.collect_well([s.target('chain'), '1500'], options=['--unwind', mode])
     exact, count = exact_share(s.folded(got.result), CHAIN)
-    s.check(count >= 1350 and exact >= 0.99 * count, f'{mode}: 40 functions in order', f'{exact} of {count}')
+    s.check(count >= 1350 and exact >= 0.999 * count, f'{mode}: 40 functions in order', f'{exact} of {count}')
     total = s.summary(got.result)
     s.check_ratio(f'{mode}: CPU time', total['cpu_time_s'], s.number(got.truth(), 'process_ns') / 1e9, 2, got.steal)
     s.note(f'{mode}: {total["collector"]["stack_copy_bytes"] // total["samples"]} bytes of stack a sample')

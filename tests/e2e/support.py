@@ -214,6 +214,32 @@ def folded(result, *options):
   return stacks
 
 
+def marked(frames):
+  """Whether a stack says that something of it is left out or is a guess."""
+  return '[Skipped frame(s)]' in frames or '[Guessed frame(s)]' in frames
+
+
+def root_seconds(result):
+  """{(function, module): CPU time of the samples that have it as their outermost frame}."""
+  roots, root = {}, None
+  for row in report(result, 'top-down', '--call-stack-mode', 'all')[1:]:
+    name = row['Function Stack']
+    if not name.startswith('  '):
+      root = (name.strip(), row['Module'])
+    if root == ('[No sample]', '[Unknown]'):
+      continue
+    roots[root] = roots.get(root, 0.0) + float(row['CPU Time:Self'])
+  return roots
+
+
+def false_roots(result, program):
+  """As root_seconds, those that are no root of a program of one thread: it starts in the loader or at its own entry.
+  What stacks without a root start with says so."""
+  module = os.path.basename(program)
+  return {(function, place): time for (function, place), time in root_seconds(result).items()
+          if (function, place) != ('_start', module) and not place.startswith('ld-') and not marked([function])}
+
+
 def samples_of(stacks, function=None):
   """Samples of all stacks, or of those with a frame that the predicate or the name picks."""
   if function is None:

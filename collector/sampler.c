@@ -263,8 +263,8 @@ static int connect_source(struct sampler *sampler)
 	return 0;
 }
 
-/* Has the thread's stacks copied by the source. 0 or a negative errno; a source that cannot write to
- * the rings is of no use to any thread, and closed. */
+/* Has the thread's stacks copied by the source. 0 or a negative errno; a source that cannot write
+ * to the rings is of no use to any thread, and closed. */
 static int use_source(struct sampler *sampler, const struct sampler_thread *thread)
 {
 	int result = sampler->thread_count == 0 ? connect_source(sampler) : 0;

@@ -54,8 +54,8 @@ void tracker_settle(struct tracker *tracker, uint32_t family, uint64_t total_ns)
  * is more than the events counted (the very start and end of threads) is unattributed. */
 void tracker_settle_all(struct tracker *tracker, uint64_t total_ns);
 
-/* Writes the processes and threads that live on, and those whose account was still open. Comes once,
- * after the last record; waits for a table of unwind rules that is being built. */
+/* Writes the processes and threads that live on, and those whose account was still open. Comes
+ * once, after the last record; waits for a table of unwind rules that is being built. */
 void tracker_finish(struct tracker *tracker);
 
 struct tracker_counts {

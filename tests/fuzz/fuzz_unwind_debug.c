@@ -256,7 +256,7 @@ static void use(struct uw_module *module)
 	uw_space_destroy(space);
 }
 
-static void check_link(const struct uw_module *module)
+static void check_link(struct uw_module *module)
 {
 	char name[64] = "";
 	size_t size = uw_module_debug_link(module, name, sizeof(name));

@@ -313,6 +313,7 @@ static struct uw_module *take(unsigned mode, bool compressed, const uint8_t *fra
 
 	if (mode & MODE_OWN) {
 		check(uw_module_open(wrap(0, i386, compressed, frame, size), &module) == 0);
+		uw_module_load(module); /* before the next one takes its file's place */
 		return module;
 	}
 	check(uw_module_open(wrap(0, i386, false, NULL, 0), &module) == 0);

@@ -91,15 +91,19 @@ def run(name, agreement, source, takes, build, delay, bounds, command):
     return done.returncode
 
 
+def summary(results):
+  """The exit status for those of all programs."""
+  skipped, failed = results.count(MISSING), sum(result not in (0, MISSING) for result in results)
+  print(f'{len(results)} programs: {failed} failed, {skipped} skipped')
+  if failed or not results or (skipped and os.environ.get('TESTS_NEED_ALL')):
+    return 1
+  return MISSING if skipped else 0
+
+
 def main():
   agreement, targets, *names = sys.argv[1:]
   known = programs(os.path.abspath(targets))
-  results = [run(name, os.path.abspath(agreement), *known[name]) for name in names or known]
-  skipped, failed = results.count(MISSING), sum(result not in (0, MISSING) for result in results)
-  print(f'{len(results)} programs: {failed} failed, {skipped} skipped')
-  if failed or (skipped and os.environ.get('TESTS_NEED_ALL')):
-    return 1
-  return MISSING if skipped else 0
+  return summary([run(name, os.path.abspath(agreement), *known[name]) for name in names or known])
 
 
 if __name__ == '__main__':

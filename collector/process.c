@@ -271,10 +271,18 @@ static void open_mappings(struct process *process, const struct process_context 
 	for (size_t i = 0; i < process->mappings.count; i++) {
 		struct mapping *mapping = &process->mappings.items[i];
 		uint32_t image = open_mapping(process, context, mapping);
+		if (image == mapping->image)
+			continue;
 		if (process->main_image == mapping->image)
 			process->main_image = image;
 		mapping->image = image;
 		mapping->is_32bit = image_is_32bit(context->images, image);
+		/* A space that came from the parent has it as it was there. Without memory for
+		 * that it stays unread. */
+		if (process->space != NULL)
+			map_into(process->space, process, context, mapping);
+		if (process->space_32 != NULL)
+			map_into(process->space_32, process, context, mapping);
 	}
 }
 

@@ -8,7 +8,7 @@ enum {
 	ENTRIES_MAX = 512, /* two of the deepest stacks */
 	ENTRIES_FIRST = 32,
 	SLOTS = 1024, /* a power of two, at most half full */
-	HITS_MIN = 2,
+	HITS_MIN = 4,
 	CUTS_MAX = 16,
 	NO_ENTRY = UINT16_MAX
 };

@@ -1,9 +1,17 @@
 /*
  * Guesses the outer frames of a stack of which the copy ended too early, from whole stacks of the
  * same thread. A guess is made only where all of these agree: the last frame that was verified was
- * in at least two whole stacks, at the same place in the code and on the stack, with the same
+ * in at least four whole stacks, at the same place in the code and on the stack, with the same
  * callers each time; none of them was ever seen with another caller; no function appears twice, so
  * that the depth of a recursion is never guessed. At most 40 KB a thread.
+ *
+ * Why four, and why the frame pointer is not asked for. Measured with copies of 8 KB at 0.1 ms on
+ * g++, where most is recursion: with two stacks, 0.44 % of the guesses were wrong (28 of 6417),
+ * with three 0.21 %, with four 0.15 %, of 5.5 % fewer guesses. With two and the same frame pointer
+ * 0.1 % were (6 of 6130, 4.5 % fewer). But code keeps values of its own in that register, as gcc's
+ * does by default, and walks do not look at it in frames that they take over unless something
+ * depends on it: of the stacks of tests/targets/stairs that are cut at 0.1 ms, 99 % are guessed
+ * without it and none with it. On clang++ none of 4000 guesses was wrong, whatever was asked for.
  */
 #ifndef COLLECTOR_GUESS_H
 #define COLLECTOR_GUESS_H

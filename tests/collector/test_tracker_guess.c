@@ -29,15 +29,22 @@ static struct emit_sample apply(const struct record *record, bool skip_stack)
 	return fake_emit_last_sample(emit);
 }
 
+static void apply_walks(const struct record *record, const char *letters, enum uw_stop stop,
+			unsigned times)
+{
+	for (unsigned i = 0; i < times; i++) {
+		fake_walk_set_placed(letters, stop);
+		apply(record, false);
+	}
+}
+
 /* Guessed frames are not those that were verified, and so are the nodes. Loop: stops. */
 START_TEST(outer_frames_are_guessed)
 {
 	enum uw_stop stop = (enum uw_stop)_i;
 	struct record record = make_sample();
 	record.sample.stack.base = 0x1000;
-	fake_walk_set_placed("xcba", UW_STOP_ROOT);
-	apply(&record, false);
-	apply(&record, false);
+	apply_walks(&record, "xcba", UW_STOP_ROOT, 4);
 	fake_walk_set_placed("zyc", stop);
 	struct emit_sample out = apply(&record, false);
 	if (stop != UW_STOP_TRUNCATED && stop != UW_STOP_NOT_RESIDENT) {
@@ -52,7 +59,7 @@ START_TEST(outer_frames_are_guessed)
 								     : PROFILE_SKIP_NOT_RESIDENT);
 	ck_assert_uint_eq(out.stack.verified, 3);
 	ck_assert_uint_eq(out.stack.guess_level, PROFILE_GUESS_AGREED);
-	ck_assert_uint_eq(out.stack.guess_hits, 2);
+	ck_assert_uint_eq(out.stack.guess_hits, 4);
 	ck_assert_uint_eq(out.stack.node, 9);
 	fake_emit_assert(emit, "node 5 parent 0 frame 4", 1);
 	fake_emit_assert(emit, "frame 4 1+61 flags 2", 1);
@@ -78,10 +85,7 @@ START_TEST(split_counts_kernel_frames)
 	const uint64_t chain[] = {(uint64_t)-128, 0xffffffff81000010, 0xffffffff81000400};
 	struct record record = make_sample();
 	record.sample.stack.base = 0x1000;
-	fake_walk_set_placed("xcba", UW_STOP_ROOT);
-	apply(&record, false);
-	apply(&record, false);
-	apply(&record, false);
+	apply_walks(&record, "xcba", UW_STOP_ROOT, 5);
 	record.sample.in_kernel = true;
 	record.sample.callchain = (const uint8_t *)chain;
 	record.sample.callchain_length = 3;
@@ -89,7 +93,7 @@ START_TEST(split_counts_kernel_frames)
 	struct emit_sample out = apply(&record, false);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_GUESSED);
 	ck_assert_uint_eq(out.stack.verified, 5);
-	ck_assert_uint_eq(out.stack.guess_hits, 3);
+	ck_assert_uint_eq(out.stack.guess_hits, 5);
 }
 END_TEST
 
@@ -116,9 +120,9 @@ START_TEST(deep_copies_are_remembered)
 	deep.tid = APP + 1; /* nobody knows it */
 	tracker_apply(tracker, &deep, 0, false);
 	deep.tid = APP;
-	tracker_apply(tracker, &deep, 0, false);
-	tracker_apply(tracker, &deep, 0, false);
-	ck_assert_uint_eq(fake_walk()->walks, 2);
+	for (int i = 0; i < 4; i++)
+		tracker_apply(tracker, &deep, 0, false);
+	ck_assert_uint_eq(fake_walk()->walks, 4);
 	ck_assert_uint_eq(fake_emit_count(emit, "sample "), 0);
 	ck_assert_uint_eq(fake_emit_count(emit, "node "), 0);
 	fake_walk_set_placed("zyc", UW_STOP_TRUNCATED);
@@ -137,7 +141,7 @@ START_TEST(deep_copies_are_remembered)
 	ck_assert_uint_eq(counts.samples, 2);
 	ck_assert_uint_eq(counts.cpu_ns, 110);
 	ck_assert_uint_eq(counts.threads, 1);
-	ck_assert_uint_eq(counts.stack_copy_bytes, 2 * 64);
+	ck_assert_uint_eq(counts.stack_copy_bytes, 4 * 64);
 }
 END_TEST
 
@@ -146,9 +150,7 @@ START_TEST(gaps_are_not_guessed)
 {
 	struct record record = make_sample();
 	record.sample.stack.base = 0x1000;
-	fake_walk_set_placed("xcba", UW_STOP_ROOT);
-	apply(&record, false);
-	apply(&record, false);
+	apply_walks(&record, "xcba", UW_STOP_ROOT, 4);
 	fake_walk_set_placed("zyc", UW_STOP_NOT_RESIDENT);
 	record.sample.stack_absent = true;
 	ck_assert_int_eq(apply(&record, false).stack.state, PROFILE_STACK_SKIPPED);
@@ -203,15 +205,6 @@ static void assert_tests(uint64_t tested, uint64_t covered, uint64_t wrong)
 	assert_note(PROFILE_NOTE_GUESSES_WRONG, wrong);
 }
 
-static void apply_walks(const struct record *record, const char *letters, enum uw_stop stop,
-			unsigned times)
-{
-	for (unsigned i = 0; i < times; i++) {
-		fake_walk_set_placed(letters, stop);
-		apply(record, false);
-	}
-}
-
 /* One whole stack in 64 is tried; the second one that is has another caller than all before. */
 START_TEST(guesses_are_tested)
 {
@@ -254,7 +247,7 @@ START_TEST(many_guesses_are_tested_now_and_then)
 	record.sample.stack.size = 0x9d8;
 	apply_walks(&record, "zyc", UW_STOP_TRUNCATED, 1);
 	apply_walks(&record, "xcba", UW_STOP_ROOT, 1000 + 80);
-	assert_tests(1010, 1008, 0);
+	assert_tests(1010, 1006, 0);
 }
 END_TEST
 

@@ -228,6 +228,9 @@ def quality():
   for scope in ('module', 'thread'):
     total = sum(int(row['Samples']) for row in rows if row['Scope'] == scope)
     s.check(total == samples, f'quality: {scope}s have all samples', total)
+    for column in ('Walks', 'Frames', 'Frames by Info', 'Frames Reused', 'Rule Lookups', 'Timed ns', 'Guesses Tested'):
+      total = sum(int(row[column] or 0) for row in rows if row['Scope'] == scope)
+      s.check(total == int(run[column]), f'quality: {scope}s have all {column}', f'{total} of {run[column]}')
 
   got = s.collect_well([s.target('chain'), '1500'], options=['--stack-size', '256', '--unwind', 'copy'])
   run = s.report(got.result, 'quality')[0]
@@ -250,6 +253,9 @@ def guesses():
   run = s.report(got.result, 'quality')[0]
   s.check(int(run['Guesses Tested']) >= 5 and int(run['Guesses Covered']) > 0 and int(run['Guesses Wrong']) == 0,
           'guesses: try themselves', f'{run["Guesses Covered"]} of {run["Guesses Tested"]}, {run["Guesses Wrong"]} wrong')
+  s.check(int(run['Guesses by Agreement']) == int(run['Guessed']) and int(run['Guess Least Hits']) >= 4 and
+          int(run['Guess Verified Frames']) >= int(run['Guessed']), 'guesses: say what they rest on',
+          [run[x] for x in ('Guesses by Agreement', 'Guess Verified Frames', 'Guess Hits', 'Guess Least Hits')])
 
   got = s.collect_well([s.target('recurse'), '1000', '300'], options=['--stack-size', '1024', '--unwind', 'copy'])
   stacks = s.summary(got.result)['stacks']
@@ -271,6 +277,14 @@ def deep_copies():
   s.check(exact >= 0.995 * count > 0, 'deep copies: guesses are right', f'{exact} of {count}')
   s.check_ratio('deep copies: CPU time', total['cpu_time_s'], s.number(got.truth(), 'process_ns') / 1e9, 2, got.steal)
   s.check(total['samples'] <= 1.02 * total['cpu_time_s'] / total['interval_s'], 'deep copies: are no samples', total['samples'])
+  # What is tried is what is guessed: as many of the tries lead to a guess as of the stacks that are cut.
+  run = s.report(got.result, 'quality')[0]
+  tested, made = int(run['Guesses Tested']), int(run['Guesses Covered'])
+  cut = total['stacks']['guessed'] + total['stacks']['skipped']['truncated']
+  s.check(int(run['Walks']) <= total['samples'] and int(run['Deep Walks']) >= tested >= 100,
+          'deep copies: are tried, and counted apart', f'{run["Deep Walks"]} walks, {tested} tries')
+  s.check(abs(made / tested - total['stacks']['guessed'] / cut) <= 0.1 and run['Guesses Wrong'] == '0',
+          'deep copies: tries are like the guesses', f'{made} of {tested}, {total["stacks"]["guessed"]} of {cut}')
   # A size that was asked for is all there is.
   got = s.collect_well([s.target('stairs-tall'), '1000'], interval='0.1ms',
                        options=['--unwind', 'copy', '--overhead-limit', '0', '--stack-size', '8192'])

@@ -97,7 +97,6 @@ struct uw_counts {
 	uint64_t frames_by_source[UW_SOURCE_COUNT];
 	uint64_t frames_reused; /* of frames: taken over from a history */
 	uint64_t cache_misses;  /* frames whose rules had to be looked up */
-	uint64_t stops[UW_STOP_COUNT];
 };
 
 /*

@@ -335,14 +335,13 @@ static enum uw_stop walk_run(struct uw_walk *walk, struct uw_history *history, s
 	return stop;
 }
 
-static size_t walk_count(const struct uw_walk *walk, enum uw_stop stop)
+static size_t walk_count(const struct uw_walk *walk)
 {
 	struct uw_counts *counts = &walk->space->counts;
 	size_t sampled = walk->count > 0;
 
 	counts->walks++;
 	counts->frames += walk->count;
-	counts->stops[stop]++;
 	counts->frames_by_source[UW_SOURCE_SAMPLE] += sampled;
 	counts->frames_by_source[UW_SOURCE_FRAME_POINTER] += walk->by_convention;
 	counts->frames_by_source[UW_SOURCE_CFI] += walk->count - sampled - walk->by_convention;
@@ -390,7 +389,7 @@ size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const s
 		uw_history_begin(history, space);
 	*stop = walk_run(&walk, history, reused);
 	space->counts.frames_reused += *reused;
-	return walk_count(&walk, *stop);
+	return walk_count(&walk);
 }
 
 size_t uw_walk(struct uw_space *space, const struct uw_regs *regs, const struct uw_stack *stack,

@@ -289,8 +289,6 @@ START_TEST(space_counts)
 	ck_assert_uint_eq(counts.frames, full + 5);
 	ck_assert_uint_eq(counts.frames_by_source[UW_SOURCE_SAMPLE], 2);
 	ck_assert_uint_eq(counts.frames_by_source[UW_SOURCE_CFI], full + 3);
-	ck_assert_uint_eq(counts.stops[UW_STOP_ROOT], 1);
-	ck_assert_uint_eq(counts.stops[UW_STOP_DEPTH], 1);
 }
 END_TEST
 

@@ -278,12 +278,15 @@ static int use_source(struct sampler *sampler, const struct sampler_thread *thre
 	return result;
 }
 
-/* Threads to open: those of the process, and those opened of others. */
-static size_t count_threads(const struct sampler *sampler, pid_t pid)
+/* Threads to open: those of the process, and those opened of others. Comes when no file is free:
+ * one of ours makes room. */
+static size_t count_threads(struct sampler *sampler, pid_t pid)
 {
 	char path[64];
 	char line[256];
 	size_t count = 0;
+	if (sampler->thread_count > 0)
+		close_events(sampler, &sampler->threads[sampler->thread_count - 1]);
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	FILE *file = fopen(path, "re");
 	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
@@ -296,20 +299,23 @@ static size_t count_threads(const struct sampler *sampler, pid_t pid)
 	return count;
 }
 
-static int explain(const struct sampler *sampler, pid_t pid, int error, struct failure *failure)
+static int explain_limit(struct sampler *sampler, pid_t pid, struct failure *failure)
 {
 	struct rlimit limit = {0};
 	getrlimit(RLIMIT_NOFILE, &limit);
 	size_t threads = count_threads(sampler, pid);
+	return failure_set(failure, FAILURE_EXIT,
+			   "cannot open more files: %zu threads on %zu CPUs take %zu, and the "
+			   "limit "
+			   "is %llu; raise it with ulimit -Hn, or in /etc/security/limits.conf",
+			   threads, sampler->cpus.count, (threads + 1) * sampler->cpus.count,
+			   (unsigned long long)limit.rlim_cur);
+}
+
+static int explain(struct sampler *sampler, pid_t pid, int error, struct failure *failure)
+{
 	if (error == EMFILE || error == ENFILE)
-		return failure_set(failure, FAILURE_EXIT,
-				   "cannot open more files: %zu threads on %zu CPUs take %zu, and "
-				   "the "
-				   "limit is %llu; raise it with ulimit -Hn, or in "
-				   "/etc/security/limits.conf",
-				   threads, sampler->cpus.count,
-				   (threads + 1) * sampler->cpus.count,
-				   (unsigned long long)limit.rlim_cur);
+		return explain_limit(sampler, pid, failure);
 	if (sampler->rings == NULL && (error == EPERM || error == ENOMEM))
 		return failure_set(failure, FAILURE_EXIT,
 				   "cannot map the sampling buffers: %s; another profiler may use "

@@ -3,6 +3,7 @@
 #include "tools/xalloc.h"
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +19,19 @@ static bool has_extension(const char *name)
 	return length > tail && name[0] != '.' && strcmp(name + length - tail, extension) == 0;
 }
 
+/* What errno says of a path that could not be looked at. */
+static enum locate_status missing_status(void)
+{
+	return errno == EACCES ? LOCATE_DENIED : LOCATE_MISSING;
+}
+
 static enum locate_status only_tb5(const char *directory, char **path)
 {
 	DIR *stream = opendir(directory);
 	char *found = NULL;
 	bool is_ambiguous = false;
 	if (!stream)
-		return LOCATE_MISSING;
+		return missing_status();
 	for (struct dirent *entry; (entry = readdir(stream));) {
 		if (!has_extension(entry->d_name))
 			continue;
@@ -47,7 +54,7 @@ static enum locate_status in_directory(const char *directory, char **path)
 	/* "." and links are named by what they lead to */
 	char *real = realpath(directory, NULL);
 	if (!real)
-		return LOCATE_MISSING;
+		return missing_status();
 	size_t length = strlen(directory);
 	while (length > 1 && directory[length - 1] == '/')
 		length--;
@@ -123,7 +130,7 @@ enum locate_status locate_result(const char *argument, char **path)
 	if (!argument)
 		return in_current_directory(path);
 	if (stat(argument, &status) != 0)
-		return LOCATE_MISSING;
+		return missing_status();
 	if (S_ISDIR(status.st_mode))
 		return in_directory(argument, path);
 	*path = xalloc_text(argument);
@@ -135,6 +142,8 @@ const char *locate_explain(enum locate_status status)
 	switch (status) {
 	case LOCATE_MISSING:
 		return "no such file or directory; name a result directory or its tb5 file";
+	case LOCATE_DENIED:
+		return "no permission to read it; ask its owner, or look as that user";
 	case LOCATE_NO_TB5:
 		return "no tb5 file in it; name the result directory that tbcollect left";
 	case LOCATE_AMBIGUOUS:

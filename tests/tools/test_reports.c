@@ -512,6 +512,10 @@ START_TEST(test_locate)
 	mkdir("r000hs", 0700);
 	ck_assert_int_eq(not_located(NULL), LOCATE_NO_RESULT);
 	ck_assert_int_eq(not_located("r000hs"), LOCATE_NO_TB5);
+	mkdir("closed", 0);
+	/* root may look everywhere */
+	ck_assert_int_eq(not_located("closed"), geteuid() == 0 ? LOCATE_NO_TB5 : LOCATE_DENIED);
+	rmdir("closed");
 	touch("r000hs", "r000hs.tb5");
 	expect_located(NULL, "r000hs/r000hs.tb5");
 	expect_located("r000hs", "r000hs/r000hs.tb5");

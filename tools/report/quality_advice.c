@@ -91,8 +91,11 @@ static char *advise_skipped(const struct report_input *input, const struct quali
 	case PROFILE_SKIP_NO_INFO:
 		return advise_no_info(input, quality, share);
 	case PROFILE_SKIP_NOT_RESIDENT:
-		return xalloc_printf("%.1f %% of the stacks were not in memory (swapped out, or "
-				     "not yet touched after a fork): give the machine more memory",
+		return xalloc_printf("%.1f %% of the stacks have pages that are not in memory "
+				     "(swapped out, or never touched), where a copy by the kernel "
+				     "ends: BPF copies what lies beyond them (tbcollect as root, "
+				     "or "
+				     "with CAP_BPF and CAP_PERFMON)",
 				     share);
 	case PROFILE_SKIP_OTHER_STACK:
 		return xalloc_printf("%.1f %% of the stacks go on on a stack that is not copied "

@@ -114,6 +114,8 @@ static void raise_trial(struct tracker *tracker, enum guess_trial trial)
 	unwinding_forget_tests(&tracker->unwinding);
 	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;)
 		unwinding_forget_test(&t->unwinding);
+	for (struct thread *t = tracker->open_accounts; t != NULL; t = t->next_ended)
+		unwinding_forget_test(&t->unwinding);
 }
 
 /* Where to cut a whole stack to try a guess on it; 0: it is not this one's turn. */

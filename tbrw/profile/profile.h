@@ -245,7 +245,8 @@ enum profile_unwinding_kind {
 };
 
 /* What unwinding took, by what it was for: the sums of the notes PROFILE_NOTE_UNWIND_... and
- * PROFILE_NOTE_GUESSES_..., in parts. */
+ * PROFILE_NOTE_GUESSES_..., in parts. (Where guesses came to be tried in another way, a thread that
+ * was written before may hold tries that the notes do not.) */
 struct profile_unwinding {
 	uint32_t kind;    /* enum profile_unwinding_kind */
 	uint32_t subject; /* record of tbcollect.threads or of tbcollect.images */

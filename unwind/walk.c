@@ -65,8 +65,9 @@ static void walk_emit(struct uw_walk *walk, const struct uw_code *code)
 	walk->by_convention += walk->source == UW_SOURCE_FRAME_POINTER;
 }
 
-/* Makes state that of the current frame. */
-static void walk_settle(struct uw_walk *walk)
+/* Makes state that of the current frame, which plain steps reached. false: they cannot be made once
+   more, because the code's rules were not kept and are not to be had any more. */
+static bool walk_settle(struct uw_walk *walk)
 {
 	struct uw_state *state = &walk->state;
 
@@ -81,8 +82,12 @@ static void walk_settle(struct uw_walk *walk)
 		const struct uw_code *code =
 			uw_code_find(walk->space, walk->cache, state->ip, state->exact);
 
-		uw_step_common(code, uw_code_saved(walk->cache, code), state, &walk->memory);
+		if (code->kind != UW_CODE_COMMON ||
+		    uw_step_common(code, uw_code_saved(walk->cache, code), state, &walk->memory) !=
+			    UW_STEP_OK)
+			return false;
 	}
+	return true;
 }
 
 /* After a step to a null return address, which the stack's own bytes confirm or not. */
@@ -200,7 +205,8 @@ static enum uw_stop walk_step(struct uw_walk *walk)
 	if (walk->code->kind == UW_CODE_ROOT)
 		return UW_STOP_ROOT;
 	if (walk->behind > 0 || walk->regs) {
-		walk_settle(walk);
+		if (!walk_settle(walk))
+			return UW_STOP_BAD_INFO;
 		walk->code = walk_find(walk); /* its slot may have been taken */
 	}
 	stop = walk_stop_of(walk, walk_step_settled(walk));

@@ -1,13 +1,16 @@
 #include "unwind/cfi.h"
 
+#include "unwind/cfi_code.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
 	HDR_ENTRY_SIZE = 8,
-	LENGTH_SIZE_MAX = 12, /* of a record: the wide form */
-	CIE_VERSION_GCC = 1,  /* what .eh_frame uses; DWARF 3 and 4 number theirs 3 and 4 */
+	LENGTH_SIZE_MAX = 12,                   /* of a record: the wide form */
+	BODY_MAX = UW_CFA_CODE_SIZE_MAX + 4096, /* of a record that is run: what is longer is not */
+	CIE_VERSION_GCC = 1, /* what .eh_frame uses; DWARF 3 and 4 number theirs 3 and 4 */
 	AUGMENTATION_MAX = 16
 };
 
@@ -57,7 +60,8 @@ static bool record_read(const struct uw_cfi *cfi, uint64_t offset, struct record
 	record->is_terminator = length == 0;
 	if (record->is_terminator)
 		return true;
-	if (length > uw_reader_left(&reader) || !frame_has(cfi, pointer_offset, length))
+	if (length > uw_reader_left(&reader) ||
+	    !frame_has(cfi, pointer_offset, length < BODY_MAX ? length : BODY_MAX))
 		return false;
 	reader.end = reader.at + length;
 	if (cfi->is_debug) {

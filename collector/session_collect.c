@@ -43,7 +43,7 @@ bool session_apply(struct session *session, enum drain_extent extent)
 		if (i % CHECK_EACH == 0) {
 			over_budget = is_over_budget(session);
 			drain_leave_out(session->drain, over_budget);
-			if (clock_now() >= end_ns)
+			if (i > 0 && clock_now() >= end_ns)
 				break;
 		}
 		more = drain_next(session->drain, &item);

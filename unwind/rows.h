@@ -15,8 +15,8 @@ enum {
 
 /*
  * The rules at rva in an x86-64 module. false: no FDE describes it, its program is not ordinary or
- * malformed, or there is no memory for a table: uw_cfi_find and uw_cfi_row look then. A table holds
- * a reference to its module, and stays when mappings change.
+ * malformed, or there is no memory for a table: uw_cfi_find and uw_cfi_row look then. A table keeps
+ * its module (uw_module_keep), and stays when mappings change.
  */
 bool uw_rows_find(struct uw_rule_cache *cache, struct uw_module *module, uint64_t rva,
 		  struct uw_found_row *row);

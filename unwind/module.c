@@ -123,16 +123,27 @@ bool uw_module_lacks_info(struct uw_module *module)
 	return module->lacks_info;
 }
 
-static void module_destroy(struct uw_module *module)
+/* Leaves a module that was loaded, and has no unwind information. */
+static void module_info_drop(struct uw_module *module)
 {
 	uw_table_destroy(atomic_load_explicit(&module->table, memory_order_relaxed));
+	atomic_store_explicit(&module->table, NULL, memory_order_relaxed);
 	uw_cfi_finish(&module->cfi);
 	uw_cfi_finish(&module->debug);
 	uw_section_finish(&module->frame);
-	pthread_mutex_destroy(&module->mutex);
 	free(module->frame_bytes);
 	free(module->debug_bytes);
 	free(module->hdr_bytes);
+	module->cfi = module->debug = (struct uw_cfi){.arch = module->elf.arch};
+	module->frame = (struct uw_section){0};
+	module->frame_bytes = module->debug_bytes = module->hdr_bytes = NULL;
+	atomic_store_explicit(&module->is_loaded, true, memory_order_relaxed);
+}
+
+static void module_destroy(struct uw_module *module)
+{
+	module_info_drop(module);
+	pthread_mutex_destroy(&module->mutex);
 	uw_elf_finish(&module->elf);
 	free(module);
 }
@@ -206,6 +217,7 @@ void uw_module_close(struct uw_module *module)
 	if (module->elf.fd >= 0)
 		close(module->elf.fd);
 	module->elf.fd = -1;
+	module_info_drop(module);
 }
 
 size_t uw_module_build_id(const struct uw_module *module, uint8_t *id, size_t size)

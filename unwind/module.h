@@ -26,7 +26,8 @@ struct uw_module {
 	atomic_bool is_loaded;
 	/* What changes after the module was opened; any thread. */
 	atomic_uint kept;                 /* of the references, those of uw_module_keep */
-	_Atomic(struct uw_table *) table; /* owned; NULL until built, then it stays */
+	_Atomic(struct uw_table *) table; /* owned; NULL until built, then it stays
+					     until the module is closed */
 	atomic_size_t decoded;            /* functions that walks decoded for lack of it */
 	atomic_bool wanted;               /* that it would pay was told once */
 };

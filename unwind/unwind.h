@@ -121,7 +121,9 @@ void uw_module_unref(struct uw_module *module); /* accepts NULL */
    walks keep of its functions does not count, nor does it need the file. */
 bool uw_module_is_used(const struct uw_module *module);
 
-/* Closes the file of a module that nobody else uses: what was not read of it is not known then. */
+/* Closes the file of a module that nobody else uses (uw_module_is_used), and frees what was read of
+   its unwind information, which is not known then: what walks keep of its functions can hold the
+   module itself for long. */
 void uw_module_close(struct uw_module *module);
 
 /* Copies up to size bytes of the module's GNU build-id; returns its length, 0 when it has none. */
@@ -156,7 +158,7 @@ int uw_module_add_debug(struct uw_module *module, int fd);
  * takes about 5 ms per MB of .eh_frame and makes the first look at a function as cheap as any
  * other; walks give the same frames. Without it functions are decoded one by one as they are met,
  * which is cheaper where few are. May run in any thread while others walk with the module, which
- * use the table from then on; it stays as long as the module does. Returns 0, also where there is a
+ * use the table from then on; it stays until the module is closed. Returns 0, also where there is a
  * table already, or -1 with errno: ENOTSUP another machine or no unwind information, EFBIG more
  * than a file should have, ENOMEM. Walks go on without it then.
  */

@@ -551,13 +551,33 @@ START_TEST(closed_when_unused)
 	ck_assert_int_eq(uw_space_unmap(space, 0, self.size), 0);
 	ck_assert_uint_gt(atomic_load(&module->references), 1);
 	ck_assert(!uw_module_is_used(module));
+	ck_assert_int_eq(uw_module_build_table(module), 0);
+	ck_assert_ptr_nonnull(atomic_load(&module->table));
 	fd = module->elf.fd;
 	uw_module_close(module);
 	ck_assert_int_eq(fcntl(fd, F_GETFD), -1);
+	/* Who keeps the module keeps nothing of what was read of it. */
+	ck_assert_uint_eq(uw_cfi_count(&module->cfi), 0);
+	ck_assert_ptr_null(module->frame.bytes);
+	ck_assert_ptr_null(module->hdr_bytes);
+	ck_assert_ptr_null(atomic_load(&module->table));
 	exercise(module);
 	uw_module_close(module);
 	uw_module_unref(module);
 	uw_space_destroy(space);
+}
+END_TEST
+
+/* What was not read by then is not read through a descriptor that is gone. */
+START_TEST(closed_before_it_was_loaded)
+{
+	struct uw_module *module = module_of(&self);
+
+	uw_module_close(module);
+	exercise(module);
+	ck_assert_uint_eq(uw_cfi_count(&module->cfi), 0);
+	ck_assert(!uw_module_lacks_info(module));
+	uw_module_unref(module);
 }
 END_TEST
 
@@ -611,6 +631,7 @@ int main(void)
 	tcase_add_test(tcase, read_when_needed);
 	tcase_add_test(tcase, shrinking_unread);
 	tcase_add_test(tcase, closed_when_unused);
+	tcase_add_test(tcase, closed_before_it_was_loaded);
 	tcase_add_test(tcase, references);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);

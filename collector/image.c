@@ -278,9 +278,7 @@ static void open_image(struct image_table *table, struct image *image,
 		return;
 	image->is_32bit = uw_module_arch(image->module) == UW_ARCH_I386;
 	if (record->build_id_size == 0)
-		record->build_id_size =
-			(uint32_t)uw_module_build_id(image->module, record->build_id,
-						     sizeof(record->build_id));
+		record->build_id_size = image_file_build_id(image->module, record->build_id);
 }
 
 static char *path_of(const struct profile_image *record, const struct image_source *source)

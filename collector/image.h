@@ -15,7 +15,10 @@
 
 struct image_table;
 
-enum { IMAGE_OPEN_MAX = 128 /* files that are kept open for nobody */ };
+enum {
+	IMAGE_OPEN_MAX = 128,   /* files that are kept open for nobody */
+	IMAGE_BUILD_ID_MAX = 20 /* bytes: what the kernel tells, and a record holds */
+};
 
 /* emit is borrowed. NULL: out of memory. */
 struct image_table *image_table_create(struct emit *emit);
@@ -31,7 +34,7 @@ struct image_source {
 	uint32_t device_major;
 	uint32_t device_minor;
 	const uint8_t *build_id;
-	uint32_t build_id_size; /* 0: not known */
+	uint32_t build_id_size; /* up to IMAGE_BUILD_ID_MAX; 0: not known */
 };
 
 /* The image behind a mapping; opened through the process when it is new: a file that was deleted or

@@ -19,16 +19,31 @@ bool image_file_is_path(const char *path)
 	       strncmp(path, "/anon_hugepage", 14) != 0;
 }
 
+uint32_t image_file_build_id(const struct uw_module *module, uint8_t id[static IMAGE_BUILD_ID_MAX])
+{
+	uint8_t bytes[IMAGE_BUILD_ID_MAX];
+	size_t size = uw_module_build_id(module, bytes, sizeof(bytes));
+	if (size > sizeof(bytes))
+		return 0;
+	memcpy(id, bytes, size);
+	return (uint32_t)size;
+}
+
+bool image_file_has_build_id(const struct uw_module *module, const struct image_source *source)
+{
+	uint8_t id[IMAGE_BUILD_ID_MAX];
+	return source->build_id_size == 0 ||
+	       (image_file_build_id(module, id) == source->build_id_size &&
+		memcmp(id, source->build_id, source->build_id_size) == 0);
+}
+
 /* Whether the opened file is the mapped one. Device numbers are not compared: maps and stat
  * differ on overlay and subvolume file systems. */
 static bool is_mapped_file(const struct image_source *source, const struct stat *status,
 			   const struct uw_module *module)
 {
-	uint8_t id[20] = {0};
-	if (source->build_id_size == 0)
-		return source->inode == status->st_ino;
-	size_t size = uw_module_build_id(module, id, sizeof(id));
-	return size == source->build_id_size && memcmp(id, source->build_id, size) == 0;
+	return image_file_has_build_id(module, source) &&
+	       (source->build_id_size > 0 || source->inode == status->st_ino);
 }
 
 /* What is tried to open one file. */

@@ -17,6 +17,14 @@ bool image_file_is_path(const char *path);
 struct uw_module *image_file_open(const struct image_source *source, struct profile_image *record,
 				  uint32_t *owner);
 
+/* Copies the module's build-id as far as a record has room for one: returns its length, 0 where it
+ * has none or a longer one. The kernel passes those over too (lib/buildid.c, BUILD_ID_SIZE_MAX). */
+uint32_t image_file_build_id(const struct uw_module *module, uint8_t id[static IMAGE_BUILD_ID_MAX]);
+
+/* Whether the module is of the file that source names, as far as its build-id says: always where
+ * source has none. */
+bool image_file_has_build_id(const struct uw_module *module, const struct image_source *source);
+
 /* Effective user of the process; (uint32_t)-1 when it is gone. */
 uint32_t image_file_owner(uint32_t pid);
 

@@ -1,5 +1,6 @@
 #include "collector/image_memory.h"
 
+#include "collector/image_file.h"
 #include "collector/maps.h"
 #include <elf.h>
 #include <fcntl.h>
@@ -102,14 +103,6 @@ static struct uw_module *make_module(const struct copy *copy)
 	return module;
 }
 
-static bool has_build_id(const struct uw_module *module, const struct image_source *source)
-{
-	uint8_t id[20] = {0};
-	size_t size = uw_module_build_id(module, id, sizeof(id));
-	return source->build_id_size == 0 ||
-	       (size == source->build_id_size && memcmp(id, source->build_id, size) == 0);
-}
-
 static int open_memory(uint32_t pid)
 {
 	char path[64];
@@ -130,7 +123,7 @@ struct uw_module *image_memory_open(const struct image_source *source, struct pr
 	close(copy.memory_fd);
 	free(copy.bytes);
 	/* Between the record and now, something else may have been mapped there. */
-	if (module != NULL && !has_build_id(module, source)) {
+	if (module != NULL && !image_file_has_build_id(module, source)) {
 		uw_module_unref(module);
 		return NULL;
 	}

@@ -1,0 +1,181 @@
+/* Images: what tells files apart. */
+#include "collector/image.h"
+
+#include "collector/image_file.h"
+#include "tests/collector/fake_emit.h"
+#include <check.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	NO_PROCESS = 5000000, /* above what the kernel gives out */
+	ID_MAX = 64
+};
+
+/* The least that is a program, with room for a build-id. */
+struct program {
+	ElfW(Ehdr) header;
+	ElfW(Phdr) segments[2];
+	ElfW(Nhdr) note;
+	char name[4];
+	uint8_t id[ID_MAX];
+};
+
+static char directory[] = "/tmp/image-XXXXXX";
+static struct emit *emit;
+static struct image_table *table;
+
+static void setup(void)
+{
+	strcpy(directory, "/tmp/image-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	emit = fake_emit_create();
+	table = image_table_create(emit);
+	ck_assert_ptr_nonnull(table);
+}
+
+static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *place)
+{
+	(void)status;
+	(void)flag;
+	(void)place;
+	return remove(path);
+}
+
+static void teardown(void)
+{
+	image_table_destroy(table);
+	fake_emit_destroy(emit);
+	nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static const char *path_of(unsigned number)
+{
+	static char path[64];
+	snprintf(path, sizeof(path), "%s/program-%u", directory, number);
+	return path;
+}
+
+static void read_own_header(ElfW(Ehdr) * header)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(read(fd, header, sizeof(*header)), sizeof(*header));
+	close(fd);
+}
+
+/* Writes a program of this machine with a build-id of so many bytes; 0: without. */
+static void make_program(unsigned number, uint32_t id_size)
+{
+	struct program program = {.name = "GNU"};
+	read_own_header(&program.header);
+	program.header.e_phoff = offsetof(struct program, segments);
+	program.header.e_phnum = id_size > 0 ? 2 : 1;
+	program.header.e_shoff = 0;
+	program.header.e_shnum = program.header.e_shstrndx = 0;
+	program.segments[0] = (ElfW(
+		Phdr)){.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = sizeof(program)};
+	program.segments[0].p_memsz = sizeof(program);
+	program.segments[1] = (ElfW(Phdr)){.p_type = PT_NOTE,
+					   .p_offset = offsetof(struct program, note),
+					   .p_filesz = offsetof(struct program, id) -
+						       offsetof(struct program, note) + id_size};
+	program.note = (ElfW(Nhdr)){sizeof(program.name), id_size, NT_GNU_BUILD_ID};
+	for (uint32_t i = 0; i < id_size; i++)
+		program.id[i] = (uint8_t)(number + i);
+	int fd = open(path_of(number), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, &program, sizeof(program)), sizeof(program));
+	close(fd);
+}
+
+static uint64_t inode_of(unsigned number)
+{
+	struct stat status;
+	ck_assert_int_eq(stat(path_of(number), &status), 0);
+	return status.st_ino;
+}
+
+static struct image_source source_of(unsigned number)
+{
+	return (struct image_source){.pid = NO_PROCESS,
+				     .start = 0x400000,
+				     .end = 0x401000,
+				     .path = path_of(number),
+				     .inode = inode_of(number),
+				     .build_id = (const uint8_t *)""};
+}
+
+static uint32_t get(unsigned number)
+{
+	struct image_source source = source_of(number);
+	return image_table_get(table, &source);
+}
+
+static const struct {
+	uint32_t size;     /* of the build-id in the file */
+	uint32_t expected; /* in the record */
+} id_sizes[] = {{0, 0}, {8, 8}, {20, 20}, {21, 0}, {32, 0}, {64, 0}};
+
+/* A longer build-id than a record holds is none that anybody else could name the file by. */
+START_TEST(size_of_build_id)
+{
+	static const uint8_t none[IMAGE_BUILD_ID_MAX];
+	uint32_t expected = id_sizes[_i].expected;
+	make_program(1, id_sizes[_i].size);
+	ck_assert_uint_eq(get(1), 1);
+	ck_assert_ptr_nonnull(image_module(table, 1));
+	struct profile_image record = fake_emit_last_image(emit);
+	ck_assert_uint_eq(record.flags, 0);
+	ck_assert_uint_eq(record.build_id_size, expected);
+	ck_assert_mem_eq(record.build_id + expected, none, sizeof(none) - expected);
+	for (uint32_t i = 0; i < expected; i++)
+		ck_assert_uint_eq(record.build_id[i], 1 + i);
+}
+END_TEST
+
+/* Neither is its start. */
+START_TEST(start_of_a_build_id)
+{
+	uint8_t id[IMAGE_BUILD_ID_MAX];
+	for (unsigned i = 0; i < sizeof(id); i++)
+		id[i] = (uint8_t)(1 + i);
+	make_program(1, id_sizes[_i].size);
+	struct image_source source = source_of(1);
+	source.build_id = id;
+	source.build_id_size = sizeof(id);
+	bool is_same = id_sizes[_i].expected == sizeof(id);
+	ck_assert_uint_eq(image_table_get(table, &source), 1);
+	ck_assert_int_eq(image_module(table, 1) != NULL, is_same);
+
+	struct uw_module *module;
+	int fd = open(path_of(1), O_RDONLY | O_CLOEXEC);
+	ck_assert_int_eq(uw_module_open(fd, &module), 0);
+	close(fd);
+	ck_assert_int_eq(image_file_has_build_id(module, &source), is_same);
+	uw_module_unref(module);
+}
+END_TEST
+
+int main(void)
+{
+	enum { ID_SIZES = sizeof(id_sizes) / sizeof(id_sizes[0]) };
+	Suite *suite = suite_create("image_identity");
+	TCase *tcase = tcase_create("image_identity");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_loop_test(tcase, size_of_build_id, 0, ID_SIZES);
+	tcase_add_loop_test(tcase, start_of_a_build_id, 0, ID_SIZES);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

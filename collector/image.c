@@ -31,7 +31,7 @@ struct image_table {
 	uint32_t capacity;
 	uint32_t *slots; /* open addressing; index, 0 is free */
 	size_t slot_count;
-	uint32_t *open; /* images that hold descriptors */
+	uint32_t *open; /* images that hold descriptors and may be closed */
 	uint32_t open_count;
 	uint32_t open_capacity;
 	uint64_t turn;
@@ -210,6 +210,13 @@ static bool close_idle(struct image_table *table)
 	return true;
 }
 
+/* Without a build-id only the inode says which file it is, and once a deleted file is closed its
+ * inode becomes another's, whose code would be taken for this one's. */
+static bool is_closable(const struct image *image)
+{
+	return image->has_file && image->record.build_id_size > 0;
+}
+
 /* Remembers that the image at index holds a descriptor, and closes others where these are many. */
 static void note_open(struct image_table *table, uint32_t index)
 {
@@ -302,7 +309,7 @@ static uint32_t add_image(struct image_table *table, const struct image *image, 
 	uint32_t index = table->count++;
 	table->items[index] = *image;
 	table->items[index].used = table->turn++;
-	if (image->has_file)
+	if (is_closable(image))
 		note_open(table, index);
 	struct profile_image record = image->record;
 	record.pid = pid; /* where finalization may find the file */
@@ -403,7 +410,7 @@ uint32_t image_table_open(struct image_table *table, uint32_t index,
 			index = succeed(table, index, &opened, place->pid);
 		} else if (opened.module != NULL) {
 			*image = opened;
-			if (image->has_file)
+			if (is_closable(image))
 				note_open(table, index);
 		}
 	}

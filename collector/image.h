@@ -2,7 +2,8 @@
  * The images of a collection: the files (and other sources of code) that its processes map. Each
  * distinct one is opened when it is first mapped, written to the result once, and named by the
  * index it has there. Files that no walk uses are closed where many are open, and opened again when
- * one does.
+ * one does; but not those without a build-id, which only their inode tells apart: it is not another
+ * file's as long as the file is open.
  */
 #ifndef COLLECTOR_IMAGE_H
 #define COLLECTOR_IMAGE_H
@@ -16,7 +17,7 @@
 struct image_table;
 
 enum {
-	IMAGE_OPEN_MAX = 128,   /* files that are kept open for nobody */
+	IMAGE_OPEN_MAX = 128,   /* files with a build-id that are kept open for nobody */
 	IMAGE_BUILD_ID_MAX = 20 /* bytes: what the kernel tells, and a record holds */
 };
 
@@ -38,8 +39,9 @@ struct image_source {
 };
 
 /* The image behind a mapping; opened through the process when it is new: a file that was deleted or
- * replaced, or that lives in another mount namespace, is opened as it is mapped, and a file that
- * is not the mapped one is never taken for it. Never fails: what cannot be opened is an image
+ * replaced, or that lives in another mount namespace, is opened as it is mapped. A file that is not
+ * the mapped one is not taken for it: their build-ids differ, or else their inodes, which stay with
+ * files that could be opened (above). Never fails: what cannot be opened is an image
  * without a module. Returns 0 (unknown) only when out of memory. */
 uint32_t image_table_get(struct image_table *table, const struct image_source *source);
 

@@ -1,4 +1,4 @@
-/* Images: what tells files apart. */
+/* Images: what tells files apart, those with a build-id and those without, while many are open. */
 #include "collector/image.h"
 
 #include "collector/image_file.h"
@@ -163,6 +163,43 @@ START_TEST(start_of_a_build_id)
 }
 END_TEST
 
+/* Files that only their inode names stay open: it is no other file's then. */
+START_TEST(inode_stays)
+{
+	enum { FILES = 2 * IMAGE_OPEN_MAX };
+	uint32_t size = _i == 0 ? 0 : 32;
+	for (unsigned i = 1; i <= FILES; i++) {
+		make_program(i, size);
+		ck_assert_uint_eq(get(i), i);
+	}
+	for (unsigned i = 1; i <= FILES; i++)
+		ck_assert_ptr_nonnull(image_module(table, i));
+	uint64_t inode = inode_of(1);
+	ck_assert_int_eq(unlink(path_of(1)), 0);
+	make_program(1, size);
+	ck_assert_uint_ne(inode_of(1), inode);
+	ck_assert_uint_eq(get(1), FILES + 1);
+	ck_assert_ptr_nonnull(image_module(table, FILES + 1));
+}
+END_TEST
+
+/* They take no place of those that may be closed. */
+START_TEST(inode_takes_no_place)
+{
+	unsigned i = 1;
+	for (; i <= IMAGE_OPEN_MAX; i++) {
+		make_program(i, 0);
+		get(i);
+	}
+	for (; i <= 2 * IMAGE_OPEN_MAX; i++) {
+		make_program(i, 20);
+		get(i);
+	}
+	for (i = 1; i <= 2 * IMAGE_OPEN_MAX; i++)
+		ck_assert_ptr_nonnull(image_module(table, i));
+}
+END_TEST
+
 int main(void)
 {
 	enum { ID_SIZES = sizeof(id_sizes) / sizeof(id_sizes[0]) };
@@ -173,6 +210,8 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, size_of_build_id, 0, ID_SIZES);
 	tcase_add_loop_test(tcase, start_of_a_build_id, 0, ID_SIZES);
+	tcase_add_loop_test(tcase, inode_stays, 0, 2);
+	tcase_add_test(tcase, inode_takes_no_place);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);

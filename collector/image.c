@@ -37,6 +37,7 @@ struct image_table {
 	uint64_t turn;
 	uint64_t memory_budget; /* bytes that may still be copied from processes' memory */
 	bool told_limit;        /* that descriptors ran out */
+	bool told_lost;         /* that a closed file could not be opened again */
 };
 
 enum {
@@ -242,6 +243,21 @@ static void tell_limit(struct image_table *table)
 	table->told_limit = true;
 }
 
+/* flags: those of the image where it was to be opened again. What was written of it before is that
+ * of a file that was read, so that a note has to say why later stacks end in it. */
+static void tell_lost(struct image_table *table, const struct image *image, uint32_t flags)
+{
+	char text[4300];
+	if (table->told_lost || flags & PROFILE_IMAGE_NO_DESCRIPTOR)
+		return; /* the limit is told already */
+	table->told_lost = true;
+	snprintf(text, sizeof(text),
+		 "%s was closed, as many files were open, and could not be opened again: stacks "
+		 "that lead through it, and others like it, may be incomplete",
+		 image->path);
+	emit_note(table->emit, PROFILE_NOTE_WARNING, EMIT_TIME_BEFORE, 0, 0, 0, text);
+}
+
 static struct uw_module *open_file(struct image_table *table, struct image *image,
 				   const struct image_source *source)
 {
@@ -412,6 +428,8 @@ uint32_t image_table_open(struct image_table *table, uint32_t index,
 			*image = opened;
 			if (is_closable(image))
 				note_open(table, index);
+		} else if (was_open) {
+			tell_lost(table, image, opened.record.flags);
 		}
 	}
 	make_ready(table, &table->items[index]);

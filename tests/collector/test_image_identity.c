@@ -118,6 +118,12 @@ static uint32_t get(unsigned number)
 	return image_table_get(table, &source);
 }
 
+static uint32_t open_again(uint32_t image)
+{
+	struct image_place place = {NO_PROCESS, 0x400000, 0x401000};
+	return image_table_open(table, image, &place);
+}
+
 static const struct {
 	uint32_t size;     /* of the build-id in the file */
 	uint32_t expected; /* in the record */
@@ -200,6 +206,32 @@ START_TEST(inode_takes_no_place)
 }
 END_TEST
 
+/* A file that was closed and is not there any more, or is another: told once. */
+START_TEST(file_lost)
+{
+	for (unsigned i = 1; i <= IMAGE_OPEN_MAX + 2; i++) {
+		make_program(i, 20);
+		ck_assert_uint_eq(get(i), i);
+	}
+	ck_assert_ptr_null(image_module(table, 1));
+	ck_assert_ptr_null(image_module(table, 2));
+	ck_assert_int_eq(unlink(path_of(1)), 0);
+	ck_assert_int_eq(unlink(path_of(2)), 0);
+	make_program(2, 19);
+	ck_assert_uint_eq(fake_emit_count(emit, "note"), 0);
+	ck_assert_uint_eq(open_again(1), 1);
+	ck_assert_ptr_null(image_module(table, 1));
+	ck_assert_uint_eq(fake_emit_count(emit, "note"), 1);
+	ck_assert_uint_eq(open_again(2), 2);
+	ck_assert_ptr_null(image_module(table, 2));
+	ck_assert_uint_eq(fake_emit_count(emit, "note"), 1);
+	make_program(1, 20);
+	ck_assert_uint_eq(open_again(1), 1);
+	ck_assert_ptr_nonnull(image_module(table, 1));
+	ck_assert_uint_eq(fake_emit_count(emit, "image "), IMAGE_OPEN_MAX + 2);
+}
+END_TEST
+
 int main(void)
 {
 	enum { ID_SIZES = sizeof(id_sizes) / sizeof(id_sizes[0]) };
@@ -212,6 +244,7 @@ int main(void)
 	tcase_add_loop_test(tcase, start_of_a_build_id, 0, ID_SIZES);
 	tcase_add_loop_test(tcase, inode_stays, 0, 2);
 	tcase_add_test(tcase, inode_takes_no_place);
+	tcase_add_test(tcase, file_lost);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);

@@ -6,6 +6,7 @@
 #include <check.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -330,6 +331,78 @@ START_TEST(test_symbols_by_link)
 }
 END_TEST
 
+/* The program of that name in the folder, and whether its debug file, which is looked for beside it
+ * and in .debug, is found. */
+static bool is_found(const char *program, uint64_t rva)
+{
+	char *path = in_folder(program);
+	struct symbol_image_identity identity = {.path = path};
+	struct symbol_address address = {.rva = rva};
+	ck_assert_int_eq(resolve_file(&identity, ":.debug", &address, 1), SYMBOL_IMAGE_OPEN);
+	bool found = !address.function.is_pseudo;
+	if (found) {
+		ck_assert_str_eq(address.function.name, "subject_outer");
+		ck_assert_ptr_nonnull(address.function.file);
+	}
+	symbol_address_finish(&address);
+	free(path);
+	return found;
+}
+
+/* Of the form .debug/PROGRAM: the place before it, beside the program, is the program. */
+START_TEST(test_link_named_as_the_program)
+{
+	uint64_t rva = ask_rva("subject_outer");
+	free(make_debug_file(SUBJECT_PIE, "same", "--compress-debug-sections=zlib"));
+	run(xalloc_printf("cd '%s' && mkdir .debug && mv same .debug && strip -o same '%s' && "
+			  "objcopy --add-gnu-debuglink=.debug/same same && ln same other",
+			  folder, SUBJECT_PIE));
+	ck_assert(is_found("same", rva));
+	ck_assert(is_found("other", rva));
+	run(xalloc_printf("ln -f '%s/same' '%s/.debug/same'", folder, folder));
+	ck_assert(!is_found("same", rva));
+}
+END_TEST
+
+START_TEST(test_no_link)
+{
+	uint64_t rva = ask_rva("subject_outer");
+	run(xalloc_printf("cd '%s' && strip -o program '%s' && mkdir .debug", folder, SUBJECT_PIE));
+	ck_assert(!is_found("program", rva));
+	free(make_debug_file(SUBJECT_PIE, "program.debug", "--compress-debug-sections=zlib"));
+	ck_assert(is_found("program", rva));
+	run(xalloc_printf("cd '%s' && mv program.debug .debug", folder));
+	ck_assert(is_found("program", rva));
+	/* No link, no checksum: a file without a build-id could be anything's. */
+	run(xalloc_printf("cd '%s' && objcopy -R .note.gnu.build-id .debug/program.debug", folder));
+	ck_assert(!is_found("program", rva));
+	free(make_debug_file(SUBJECT_FIXED, ".debug/program.debug", ""));
+	ck_assert(!is_found("program", rva));
+}
+END_TEST
+
+/* A debug file without a build-id is known by the link's checksum. */
+START_TEST(test_checksum_of_the_link)
+{
+	uint64_t rva = ask_rva("subject_outer");
+	free(make_debug_file(SUBJECT_PIE, "linked.dbg", "-R .note.gnu.build-id"));
+	run(xalloc_printf("cd '%s' && strip -o program '%s' && objcopy --add-gnu-debuglink="
+			  "linked.dbg program",
+			  folder, SUBJECT_PIE));
+	ck_assert(is_found("program", rva));
+	run(xalloc_printf("cd '%s' && printf x >>linked.dbg", folder));
+	ck_assert(!is_found("program", rva));
+	run(xalloc_printf("cd '%s' && : >linked.dbg", folder));
+	ck_assert(!is_found("program", rva));
+	/* A checksum that is right is not enough where another build-id is there. */
+	free(make_debug_file(SUBJECT_FIXED, "linked.dbg", ""));
+	run(xalloc_printf("cd '%s' && strip -R .gnu_debuglink program && objcopy "
+			  "--add-gnu-debuglink=linked.dbg program",
+			  folder));
+	ck_assert(!is_found("program", rva));
+}
+END_TEST
+
 START_TEST(test_file_of_another_build_id)
 {
 	uint64_t rva = ask_rva("subject_outer");
@@ -358,6 +431,9 @@ int main(void)
 	tcase_add_test(symbols, test_symbols_of_a_compressed_file);
 	tcase_add_test(symbols, test_symbols_of_a_damaged_file);
 	tcase_add_test(symbols, test_symbols_by_link);
+	tcase_add_test(symbols, test_link_named_as_the_program);
+	tcase_add_test(symbols, test_no_link);
+	tcase_add_test(symbols, test_checksum_of_the_link);
 	tcase_add_test(symbols, test_file_of_another_build_id);
 	suite_add_tcase(suite, symbols);
 	elf_version(EV_CURRENT);

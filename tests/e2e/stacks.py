@@ -9,7 +9,7 @@ import support as s
 
 def chain():
   """A sample that is whole and has none of the 40 functions is of the loader; all others count."""
-  got = s.collect_well([s.target('chain'), '2000'], interval='0.5ms')
+  got = s.collect_well([s.target('chain'), '2000'], interval='0.5ms', options=['--overhead-limit', '0'])
   expected = ['main'] + [f'chain_{i:02}' for i in range(1, 41)]
   inside = [(frames, count) for frames, count in s.folded(got.result)
             if s.marked(frames) or any(f in expected for f in frames)]
@@ -22,7 +22,7 @@ def chain():
 
 
 def recursion():
-  got = s.collect_well([s.target('recurse'), '2000', '300'])
+  got = s.collect_well([s.target('recurse'), '2000', '300'], options=['--overhead-limit', '0'])
   stacks = s.folded(got.result)
   total = s.samples_of(stacks, 'recurse_bottom')
   s.check(total >= 800, 'recursion: samples', total)
@@ -36,7 +36,8 @@ def recursion():
   s.check(good >= 0.99 * sum(c for _, c in ping) > 0, 'recursion: A B A B A B C is kept as A B A B C',
           f'{good} of {sum(c for _, c in ping)}')
 
-  got = s.collect_well([s.target('recurse'), '2000', '300'], interval='0.5ms', options=['--no-collapse'])
+  got = s.collect_well([s.target('recurse'), '2000', '300'], interval='0.5ms',
+                       options=['--no-collapse', '--overhead-limit', '0'])
   inside = [(f, c) for f, c in s.folded(got.result) if s.marked(f) or any(x.startswith('recurse_') for x in f)]
   total = sum(c for _, c in inside)
   good = sum(c for f, c in inside if 'main' in f and not s.marked(f)
@@ -50,11 +51,13 @@ def large_locals():
   """312 KB of stack are more than any copy holds: what is left out of it is said, and never is a frame a false root."""
   deep = ['main'] + [f'deep_{i:02}' for i in range(1, 14)]
   for touch, what in (('1', 'in memory'), ('0', 'with gaps')):
-    for interval in ('10ms', '1ms'):
+    for interval, least in (('10ms', 50), ('1ms', 500)):
       for options in ([], ['--unwind', 'copy']):
         name = ' '.join(['312 KB of stack', what, 'at', interval, *options])
         got = s.collect_well([s.target('deep_locals'), '1000', touch], interval=interval, options=options)
         stacks = s.folded(got.result)
+        inside = sum(c for f, c in stacks if any(x in deep for x in f))
+        s.check(inside >= least, f'{name}: samples of its functions', f'{inside} of {s.samples_of(stacks)}')
         wrong = s.false_roots(got.result, s.target('deep_locals'))
         s.check(not wrong, f'{name}: no false root', wrong or s.summary(got.result)['stacks'])
         # What is said to be complete, and what was guessed up to main, has all of the functions in order.
@@ -176,7 +179,7 @@ def separate_debug_files():
 def false_roots():
   """Hand-written code that looks like the outermost function: no stack is called whole that lacks the callers."""
   if not os.path.exists(s.target('false_root')):
-    s.note('false roots: not tried: x86-64 assembly')
+    s.skip('false roots', 'x86-64 assembly')
     return
   for kind in ('zeros', 'pushed'):
     for unwind in ('copy', 'auto'):
@@ -283,7 +286,9 @@ def deep_copies():
   cut = total['stacks']['guessed'] + total['stacks']['skipped']['truncated']
   s.check(int(run['Walks']) <= total['samples'] and int(run['Deep Walks']) >= tested >= 100,
           'deep copies: are tried, and counted apart', f'{run["Deep Walks"]} walks, {tested} tries')
-  s.check(abs(made / tested - total['stacks']['guessed'] / cut) <= 0.1 and run['Guesses Wrong'] == '0',
+  # Four deviations of a share of 100 tries.
+  s.check(tested > 0 and cut > 0 and abs(made / tested - total['stacks']['guessed'] / cut) <= 0.2
+          and run['Guesses Wrong'] == '0',
           'deep copies: tries are like the guesses', f'{made} of {tested}, {total["stacks"]["guessed"]} of {cut}')
   # A size that was asked for is all there is.
   got = s.collect_well([s.target('stairs-tall'), '1000'], interval='0.1ms',

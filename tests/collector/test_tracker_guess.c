@@ -240,6 +240,30 @@ START_TEST(guesses_are_tested_where_copies_end)
 }
 END_TEST
 
+/* So it is for a thread that has ended with its account still open, and whose tid is used again. */
+START_TEST(tests_of_ended_threads)
+{
+	struct record first = make_sample();
+	struct record second = make_sample();
+	fixture_configure(
+		(struct tracker_config){.has_count = true, .unwind = true, .final_counts = true});
+	feed_launch(10, APP, "app");
+	feed_fork(10, APP, APP + 1, APP, APP);
+	first.sample.stack.base = second.sample.stack.base = 0x7000;
+	first.sample.stack.size = 0x9d8; /* between c and b */
+	second.tid = APP + 1;
+	apply_walks(&second, "xcba", UW_STOP_ROOT, 128);
+	feed_exit(20, APP, APP + 1);
+	feed_fork(20, APP, APP + 1, APP, APP);
+	apply_walks(&first, "zyc", UW_STOP_TRUNCATED, 1);
+	assert_tests(0, 0, 0);
+	fake_emit_assert(emit,
+			 "unwinding thread 5000001 walks 128 frames 512 info 0 pointer 0 reused 0 "
+			 "lookups 0 timed 2/8 guesses 0/0/0",
+			 1);
+}
+END_TEST
+
 START_TEST(many_guesses_are_tested_now_and_then)
 {
 	struct record record = make_sample();
@@ -374,6 +398,7 @@ int main(void)
 	tcase_add_test(tcase, unwinding_is_noted);
 	tcase_add_test(tcase, guesses_are_tested);
 	tcase_add_test(tcase, guesses_are_tested_where_copies_end);
+	tcase_add_test(tcase, tests_of_ended_threads);
 	tcase_add_test(tcase, many_guesses_are_tested_now_and_then);
 	tcase_add_test(tcase, deep_copies_are_tested);
 	tcase_add_test(tcase, deep_copy_before_samples);

@@ -8,7 +8,8 @@ enum {
 
 static bool window_holds(const struct uw_window *window, uint64_t offset, uint64_t size)
 {
-	return window->size > 0 && offset >= window->offset && offset - window->offset <= window->size &&
+	return window->size > 0 && offset >= window->offset &&
+	       offset - window->offset <= window->size &&
 	       size <= window->size - (offset - window->offset);
 }
 

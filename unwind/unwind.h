@@ -10,9 +10,9 @@
  * global state. Everything it reads is taken as hostile; every loop has a bound.
  *
  * Threads: what a module says does not change once it was opened. Its reference count is atomic,
- * and what it reads of its file later, or drops (uw_module_close), is guarded, so that modules may
- * be shared between threads; one may wait for what another reads. An address space belongs to one
- * thread at a time, with its siblings.
+ * and what it reads of its file later is guarded, so that modules may be shared between threads;
+ * one may wait for what another reads. uw_module_close is for a module that nobody else uses. An
+ * address space belongs to one thread at a time, with its siblings.
  */
 #ifndef UNWIND_UNWIND_H
 #define UNWIND_UNWIND_H

@@ -23,18 +23,12 @@ static struct record make_sample(void)
 	return fixture_make_sample(20, APP);
 }
 
-static struct emit_sample apply(const struct record *record, bool skip_stack)
-{
-	tracker_apply(tracker, record, 0, skip_stack);
-	return fake_emit_last_sample(emit);
-}
-
 static void apply_walks(const struct record *record, const char *letters, enum uw_stop stop,
 			unsigned times)
 {
 	for (unsigned i = 0; i < times; i++) {
 		fake_walk_set_placed(letters, stop);
-		apply(record, false);
+		fixture_apply(record, false);
 	}
 }
 
@@ -46,7 +40,7 @@ START_TEST(outer_frames_are_guessed)
 	record.sample.stack.base = 0x1000;
 	apply_walks(&record, "xcba", UW_STOP_ROOT, 4);
 	fake_walk_set_placed("zyc", stop);
-	struct emit_sample out = apply(&record, false);
+	struct emit_sample out = fixture_apply(&record, false);
 	if (stop != UW_STOP_TRUNCATED && stop != UW_STOP_NOT_RESIDENT) {
 		ck_assert_int_ne(out.stack.state, PROFILE_STACK_GUESSED);
 		ck_assert_uint_eq(out.stack.verified, 0);
@@ -68,14 +62,14 @@ START_TEST(outer_frames_are_guessed)
 	/* The whole stack is still what is remembered. */
 	fake_walk_set_placed("xcba", UW_STOP_ROOT);
 	fake_walk()->reused_count = 3;
-	out = apply(&record, false);
+	out = fixture_apply(&record, false);
 	ck_assert_uint_eq(out.stack.node, 4);
 	ck_assert_uint_eq(out.stack.verified, 0);
 	ck_assert_uint_eq(out.stack.guess_level, PROFILE_GUESS_NONE);
 	/* Another mapping: what was whole may be other code by now. */
 	feed_map(20, APP, 0x600000, 0x700000, "/lib/new");
 	fake_walk_set_placed("zyc", stop);
-	ck_assert_int_eq(apply(&record, false).stack.state, PROFILE_STACK_SKIPPED);
+	ck_assert_int_eq(fixture_apply(&record, false).stack.state, PROFILE_STACK_SKIPPED);
 }
 END_TEST
 
@@ -90,7 +84,7 @@ START_TEST(split_counts_kernel_frames)
 	record.sample.callchain = (const uint8_t *)chain;
 	record.sample.callchain_length = 3;
 	fake_walk_set_placed("zyc", UW_STOP_TRUNCATED);
-	struct emit_sample out = apply(&record, false);
+	struct emit_sample out = fixture_apply(&record, false);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_GUESSED);
 	ck_assert_uint_eq(out.stack.verified, 5);
 	ck_assert_uint_eq(out.stack.guess_hits, 5);
@@ -126,14 +120,14 @@ START_TEST(deep_copies_are_remembered)
 	ck_assert_uint_eq(fake_emit_count(emit, "sample "), 0);
 	ck_assert_uint_eq(fake_emit_count(emit, "node "), 0);
 	fake_walk_set_placed("zyc", UW_STOP_TRUNCATED);
-	struct emit_sample out = apply(&record, false);
+	struct emit_sample out = fixture_apply(&record, false);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_GUESSED);
 	ck_assert_uint_eq(out.stack.cpu_ns, 100);
 	/* What they left behind is what the next whole stack builds on. */
 	fake_walk_set_placed("xcba", UW_STOP_ROOT);
 	fake_walk()->reused_count = 3;
 	record.sample.count = 110;
-	out = apply(&record, false);
+	out = fixture_apply(&record, false);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_COMPLETE);
 	ck_assert_uint_eq(out.stack.cpu_ns, 10);
 	struct tracker_counts counts;
@@ -153,7 +147,7 @@ START_TEST(gaps_are_not_guessed)
 	apply_walks(&record, "xcba", UW_STOP_ROOT, 4);
 	fake_walk_set_placed("zyc", UW_STOP_NOT_RESIDENT);
 	record.sample.stack_absent = true;
-	ck_assert_int_eq(apply(&record, false).stack.state, PROFILE_STACK_SKIPPED);
+	ck_assert_int_eq(fixture_apply(&record, false).stack.state, PROFILE_STACK_SKIPPED);
 }
 END_TEST
 
@@ -172,13 +166,13 @@ START_TEST(unwinding_is_noted)
 	fake_walk()->frames[1].source = UW_SOURCE_CFI;
 	fake_walk()->frames[2].source = UW_SOURCE_CFI;
 	fake_walk()->frames[3].source = UW_SOURCE_FRAME_POINTER;
-	apply(&record, false);
-	apply(&record, true); /* no walk */
+	fixture_apply(&record, false);
+	fixture_apply(&record, true); /* no walk */
 	feed_exec(20, APP, "next");
 	feed_map(20, APP, 0x400000, 0x500000, "/bin/next");
 	for (unsigned i = 1; i < 100; i++) {
 		fake_walk()->reused_count = 3;
-		apply(&record, false);
+		fixture_apply(&record, false);
 	}
 	tracker_finish(tracker);
 	assert_note(PROFILE_NOTE_UNWIND_WALKS, 100);
@@ -336,15 +330,15 @@ START_TEST(unwinding_is_counted_apart)
 	fake_walk_set("cba", UW_STOP_ROOT);
 	fake_walk()->frames[1].source = UW_SOURCE_CFI;
 	fake_walk()->frames[2].source = UW_SOURCE_FRAME_POINTER;
-	apply(&second, false);
+	fixture_apply(&second, false);
 	feed_exit(20, APP, APP + 1);
 	fake_walk()->frames[0].tag = 7;
 	fake_walk()->reused_count = 2;
-	apply(&record, false);
-	apply(&record, false);
+	fixture_apply(&record, false);
+	fixture_apply(&record, false);
 	fake_walk()->frames[0].tag = UW_TAG_NONE;
-	apply(&record, false);
-	apply(&record, true); /* no walk */
+	fixture_apply(&record, false);
+	fixture_apply(&record, true); /* no walk */
 	tracker_finish(tracker);
 	fake_emit_assert(emit,
 			 "unwinding thread 5000001 walks 1 frames 3 info 1 pointer 1 reused 0 "
@@ -377,7 +371,7 @@ START_TEST(nothing_is_noted_without_stacks)
 	struct record record = make_sample();
 	fixture_configure((struct tracker_config){.has_count = true});
 	feed_launch(10, APP, "app");
-	apply(&record, false);
+	fixture_apply(&record, false);
 	tracker_finish(tracker);
 	ck_assert_uint_eq(fake_emit_count(emit, "note "), 0);
 	ck_assert_uint_eq(fake_emit_count(emit, "unwinding "), 0);

@@ -27,16 +27,10 @@ static struct record make_sample(void)
 	return fixture_make_sample(20, APP);
 }
 
-static struct emit_sample apply(const struct record *record, bool skip_stack)
-{
-	tracker_apply(tracker, record, 0, skip_stack);
-	return fake_emit_last_sample(emit);
-}
-
 START_TEST(sample_is_passed_on)
 {
 	struct record record = make_sample();
-	struct emit_sample out = apply(&record, false);
+	struct emit_sample out = fixture_apply(&record, false);
 	ck_assert_uint_eq(out.time_ns, 20);
 	ck_assert_uint_eq(out.ip, 0x400020);
 	ck_assert_uint_eq(out.processor_flags, 0x246);
@@ -55,9 +49,9 @@ START_TEST(wanted_table_is_built)
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	ck_assert_int_eq(uw_module_open(fd, &module), 0);
 	close(fd);
-	apply(&record, false);
+	fixture_apply(&record, false);
 	fake_walk()->wanted = uw_module_ref(module);
-	apply(&record, false);
+	fixture_apply(&record, false);
 	ck_assert_ptr_null(fake_walk()->wanted);
 	for (int ms = 0; ms < PATIENCE_MS && uw_module_table_bytes(module) == 0; ms++)
 		usleep(1000);
@@ -70,7 +64,7 @@ START_TEST(complete_stack)
 {
 	struct record record = make_sample();
 	fake_walk_set("cba", UW_STOP_ROOT);
-	struct emit_sample out = apply(&record, false);
+	struct emit_sample out = fixture_apply(&record, false);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_COMPLETE);
 	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_NOT_SKIPPED);
 	ck_assert_uint_eq(out.stack.node, 3);
@@ -97,7 +91,7 @@ START_TEST(incomplete_stack)
 {
 	struct record record = make_sample();
 	fake_walk_set("cb", stops[_i].stop);
-	struct emit_sample out = apply(&record, false);
+	struct emit_sample out = fixture_apply(&record, false);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
 	ck_assert_int_eq(out.stack.reason, stops[_i].reason);
 	ck_assert_uint_eq(out.stack.node, 2); /* what was found is kept */
@@ -114,7 +108,7 @@ START_TEST(incomplete_stack_with_gaps)
 		reason = PROFILE_SKIP_NOT_RESIDENT;
 	record.sample.stack_absent = true;
 	fake_walk_set("cb", stops[_i].stop);
-	struct emit_sample out = apply(&record, false);
+	struct emit_sample out = fixture_apply(&record, false);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
 	ck_assert_int_eq(out.stack.reason, reason);
 }
@@ -133,7 +127,7 @@ START_TEST(frames_outside_of_mappings)
 	fake_walk_set("ba", UW_STOP_ROOT);
 	fake_walk()->frames[0].tag = UW_TAG_NONE;
 	fake_walk()->frames[1].source = UW_SOURCE_FRAME_POINTER;
-	apply(&record, false);
+	fixture_apply(&record, false);
 	fake_emit_assert(emit, "frame 1 0+62 flags 0", 1);
 	fake_emit_assert(emit, "frame 0 1+61 flags 1", 1);
 }
@@ -142,7 +136,7 @@ END_TEST
 START_TEST(stack_is_left_out_under_load)
 {
 	struct record record = make_sample();
-	struct emit_sample out = apply(&record, true);
+	struct emit_sample out = fixture_apply(&record, true);
 	ck_assert_uint_eq(fake_walk()->walks, 0);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
 	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_BUDGET);
@@ -157,7 +151,7 @@ START_TEST(leaf_only)
 	struct record record = make_sample();
 	fixture_configure((struct tracker_config){.has_count = true});
 	feed_launch(10, APP, "app");
-	struct emit_sample out = apply(&record, _i != 0);
+	struct emit_sample out = fixture_apply(&record, _i != 0);
 	ck_assert_uint_eq(fake_walk()->walks, 0);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_NONE);
 	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_NOT_SKIPPED);
@@ -170,7 +164,7 @@ START_TEST(leaf_outside_of_mappings)
 	struct record record = make_sample();
 	for (size_t i = 0; i < UW_REGS_MAX; i++)
 		record.sample.regs.value[i] = 0x900000;
-	apply(&record, true);
+	fixture_apply(&record, true);
 	fake_emit_assert(emit, "frame 0 0+900000 flags 0", 1);
 }
 END_TEST
@@ -179,7 +173,7 @@ START_TEST(no_registers)
 {
 	struct record record = make_sample();
 	record.sample.abi = RECORD_REGISTERS_NONE;
-	struct emit_sample out = apply(&record, false);
+	struct emit_sample out = fixture_apply(&record, false);
 	ck_assert_uint_eq(fake_walk()->walks, 0);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
 	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_NO_REGS);
@@ -192,7 +186,7 @@ START_TEST(code_of_32_bits)
 {
 	struct record record = make_sample();
 	record.sample.abi = RECORD_REGISTERS_32;
-	struct emit_sample out = apply(&record, false);
+	struct emit_sample out = fixture_apply(&record, false);
 	bool is_unwound = registers_machine(true)->is_unwound;
 	int state = is_unwound ? PROFILE_STACK_COMPLETE : PROFILE_STACK_SKIPPED;
 	ck_assert(out.is_32bit);
@@ -202,7 +196,7 @@ START_TEST(code_of_32_bits)
 	ck_assert_uint_eq(out.stack.reason == PROFILE_SKIP_NO_REGS, !is_unwound);
 	ck_assert_uint_eq(out.stack.node, 1);
 	record = make_sample();
-	ck_assert(!apply(&record, false).is_32bit);
+	ck_assert(!fixture_apply(&record, false).is_32bit);
 	ck_assert_int_eq(fake_unwind_arch(), registers_machine(false)->arch);
 }
 END_TEST
@@ -211,11 +205,11 @@ START_TEST(recursion_is_collapsed)
 {
 	struct record record = make_sample();
 	fake_walk_set("xbbbbbba", UW_STOP_ROOT);
-	struct emit_sample out = apply(&record, false);
+	struct emit_sample out = fixture_apply(&record, false);
 	ck_assert_uint_eq(out.stack.collapsed, 4);
 	ck_assert_uint_eq(out.stack.node, 4); /* a b b x */
 	fake_walk_set("xba", UW_STOP_ROOT);
-	ck_assert_uint_eq(apply(&record, false).stack.collapsed, 0);
+	ck_assert_uint_eq(fixture_apply(&record, false).stack.collapsed, 0);
 }
 END_TEST
 
@@ -224,22 +218,22 @@ START_TEST(outer_frames_are_reused)
 {
 	struct record record = make_sample();
 	fake_walk_set("dcba", UW_STOP_ROOT);
-	ck_assert_uint_eq(apply(&record, false).stack.node, 4);
+	ck_assert_uint_eq(fixture_apply(&record, false).stack.node, 4);
 	fake_walk_set("xyba", UW_STOP_ROOT);
 	fake_walk()->reused_count = 2;
 	fake_walk()->frames[2].rva = fake_walk()->frames[3].rva = '?'; /* is not looked at */
-	ck_assert_uint_eq(apply(&record, false).stack.node, 6);
+	ck_assert_uint_eq(fixture_apply(&record, false).stack.node, 6);
 	fake_walk_set("zdcba", UW_STOP_TRUNCATED); /* leaves what is remembered alone */
-	ck_assert_uint_eq(apply(&record, false).stack.node, 7);
+	ck_assert_uint_eq(fixture_apply(&record, false).stack.node, 7);
 	fake_walk_set("e?ba", UW_STOP_ROOT);
 	fake_walk()->reused_count = 3;
-	ck_assert_uint_eq(apply(&record, false).stack.node, 8);
+	ck_assert_uint_eq(fixture_apply(&record, false).stack.node, 8);
 	fake_emit_assert(emit, "node 8 parent 5 frame 7", 1);
 	fake_emit_assert(emit, "node 5 parent 2 frame 4", 1);
 	record.tid = APP + 1;
 	fake_walk()->reused_count = 3;
 	fake_walk_set("dcba", UW_STOP_ROOT);
-	ck_assert_uint_eq(apply(&record, false).stack.node, 4);
+	ck_assert_uint_eq(fixture_apply(&record, false).stack.node, 4);
 }
 END_TEST
 
@@ -252,7 +246,7 @@ START_TEST(other_code_in_between)
 		fake_walk_set(letters[i], UW_STOP_ROOT);
 		fake_walk()->reused_count = i == 2 ? 3 : 0;
 		record.sample.abi = i == 1 ? RECORD_REGISTERS_32 : RECORD_REGISTERS_64;
-		apply(&record, false);
+		fixture_apply(&record, false);
 	}
 	fake_emit_assert(emit, "node 6 parent 3 frame 5", 1);
 }
@@ -264,7 +258,7 @@ START_TEST(recursion_is_kept)
 	fixture_configure((struct tracker_config){.has_count = true, .unwind = true});
 	feed_launch(10, APP, "app");
 	fake_walk_set("xbbbbbba", UW_STOP_ROOT);
-	struct emit_sample out = apply(&record, false);
+	struct emit_sample out = fixture_apply(&record, false);
 	ck_assert_uint_eq(out.stack.collapsed, 0);
 	ck_assert_uint_eq(out.stack.node, 8);
 }
@@ -277,7 +271,7 @@ START_TEST(deepest_stack)
 		fake_walk()->frames[i] = (struct uw_frame){.rva = i, .tag = 1};
 	fake_walk()->frame_count = UW_DEPTH_MAX;
 	fake_walk()->stop = UW_STOP_DEPTH;
-	ck_assert_uint_eq(apply(&record, false).stack.node, UW_DEPTH_MAX);
+	ck_assert_uint_eq(fixture_apply(&record, false).stack.node, UW_DEPTH_MAX);
 }
 END_TEST
 
@@ -320,7 +314,7 @@ START_TEST(kernel_frames_without_user)
 	record.sample.abi = RECORD_REGISTERS_NONE;
 	record.sample.callchain = (const uint8_t *)chain;
 	record.sample.callchain_length = 2;
-	struct emit_sample out = apply(&record, false);
+	struct emit_sample out = fixture_apply(&record, false);
 	ck_assert_uint_eq(out.stack.node, 1);
 	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_NO_REGS);
 }
@@ -359,9 +353,9 @@ START_TEST(space_of_each_process)
 	feed_fork(11, APP + 100, APP + 100, APP, APP);
 	feed_exec(12, APP + 100, "prog");
 	feed_map(13, APP + 100, 0x400000, 0x500000, "/bin/prog");
-	apply(&record, true);
+	fixture_apply(&record, true);
 	record.pid = record.tid = APP + 100;
-	apply(&record, true);
+	fixture_apply(&record, true);
 	fake_emit_assert(emit, "frame 0 1+20 flags 0", 1);
 	fake_emit_assert(emit, "frame 1 2+20 flags 0", 1);
 }

@@ -121,6 +121,12 @@ struct record fixture_make_sample(uint64_t time_ns, uint32_t pid)
 	return record;
 }
 
+struct emit_sample fixture_apply(const struct record *record, bool skip_stack)
+{
+	tracker_apply(tracker, record, 0, skip_stack);
+	return fake_emit_last_sample(emit);
+}
+
 void feed_count(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint64_t count)
 {
 	struct record record = {.kind = RECORD_COUNT,

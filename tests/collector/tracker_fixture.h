@@ -32,6 +32,8 @@ void feed_map(uint64_t time_ns, uint32_t pid, uint64_t start, uint64_t end, cons
 void feed_sample(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint64_t count);
 /* A sample of the process's first thread, all of whose registers are the sampled address. */
 struct record fixture_make_sample(uint64_t time_ns, uint32_t pid);
+/* Applies a sample's record from ring 0; what was emitted of it. */
+struct emit_sample fixture_apply(const struct record *record, bool skip_stack);
 void feed_count(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint64_t count);
 void feed_lost(uint64_t time_ns, size_t ring, uint64_t lost);
 

@@ -28,30 +28,14 @@ static struct profile_unwinding *find_image(struct unwinding *unwinding, uint32_
 	return &grown[image];
 }
 
-static void add(struct profile_unwinding *sum, const struct profile_unwinding *more)
-{
-	sum->walks += more->walks;
-	sum->frames += more->frames;
-	sum->frames_by_info += more->frames_by_info;
-	sum->frames_by_pointer += more->frames_by_pointer;
-	sum->frames_reused += more->frames_reused;
-	sum->lookups += more->lookups;
-	sum->timed_walks += more->timed_walks;
-	sum->timed_frames += more->timed_frames;
-	sum->timed_ns += more->timed_ns;
-	sum->guesses_tested += more->guesses_tested;
-	sum->guesses_covered += more->guesses_covered;
-	sum->guesses_wrong += more->guesses_wrong;
-}
-
 static void add_to_all(struct unwinding *unwinding, const struct profile_unwinding *more,
 		       const struct unwinding_subject *subject)
 {
 	struct profile_unwinding *image = find_image(unwinding, subject->image);
-	add(&unwinding->run, more);
-	add(subject->thread, more);
+	profile_unwinding_add(&unwinding->run, more);
+	profile_unwinding_add(subject->thread, more);
 	if (image != NULL)
-		add(image, more);
+		profile_unwinding_add(image, more);
 }
 
 void unwinding_begin(struct unwinding *unwinding, struct unwinding_walk *walk,

@@ -264,6 +264,9 @@ struct profile_unwinding {
 	uint64_t guesses_wrong;
 };
 
+/* Adds all counts of the second one; kind and subject stay the sum's. */
+void profile_unwinding_add(struct profile_unwinding *sum, const struct profile_unwinding *more);
+
 /* A function at a frame. Frames with inlined calls have several records in a row, innermost
  * first: depth 0, 1, ...; the last one is the function that has machine code of its own. */
 struct profile_symbol {

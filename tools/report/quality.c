@@ -153,19 +153,7 @@ static void take_notes(const struct profile_reader *reader, struct quality *qual
 
 static void add_unwinding(struct quality_row *row, const struct profile_unwinding *more)
 {
-	struct profile_unwinding *sum = &row->unwinding;
-	sum->walks += more->walks;
-	sum->frames += more->frames;
-	sum->frames_by_info += more->frames_by_info;
-	sum->frames_by_pointer += more->frames_by_pointer;
-	sum->frames_reused += more->frames_reused;
-	sum->lookups += more->lookups;
-	sum->timed_walks += more->timed_walks;
-	sum->timed_frames += more->timed_frames;
-	sum->timed_ns += more->timed_ns;
-	sum->guesses_tested += more->guesses_tested;
-	sum->guesses_covered += more->guesses_covered;
-	sum->guesses_wrong += more->guesses_wrong;
+	profile_unwinding_add(&row->unwinding, more);
 	row->has_unwinding = true;
 }
 

@@ -10,11 +10,6 @@
  * bytes besides. What --stack-size may ask for beyond that, up to 65528, is no step up. */
 #define STACK_SIZE_LARGEST 65208u
 
-static double percent(uint64_t part, uint64_t whole)
-{
-	return (double)table_share(part, whole) / 1e4;
-}
-
 /* The module in which most stacks were cut for this reason. */
 static uint32_t find_cutting_module(const struct quality *quality, enum profile_skip_reason reason)
 {
@@ -163,11 +158,11 @@ char *quality_advise(const struct report_input *input, const struct quality *qua
 	if (lost > least && table_share(lost, lost + run->samples) >= FINDING_MIN)
 		return xalloc_printf("%" PRIu64 " samples (%.1f %%) were lost: use a longer "
 				     "--interval or a smaller --stack-size",
-				     lost, percent(lost, lost + run->samples));
+				     lost, table_percent(lost, lost + run->samples));
 	if (table_share(least, run->samples) < FINDING_MIN)
 		return xalloc_text("nothing to do: each kind of gap is below 0.5 % of the samples");
 	if (run->nameless > worst)
-		return advise_nameless(input, quality, percent(run->nameless, run->samples));
+		return advise_nameless(input, quality, table_percent(run->nameless, run->samples));
 	return advise_skipped(input, quality, (enum profile_skip_reason)reason,
-			      percent(worst, run->samples));
+			      table_percent(worst, run->samples));
 }

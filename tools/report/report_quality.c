@@ -105,11 +105,6 @@ static size_t reason_column(size_t reason)
 						: COLUMN_REASONS + reason;
 }
 
-static double percent(uint64_t part, uint64_t whole)
-{
-	return (double)table_share(part, whole) / 1e4;
-}
-
 static double ratio(uint64_t part, uint64_t whole)
 {
 	return whole > 0 ? (double)part / (double)whole : 0;
@@ -281,15 +276,15 @@ static void print_stacks(const struct quality_row *run, FILE *stream)
 {
 	print_label(stream, "Stacks:");
 	fprintf(stream, "%.2f %% complete, %.2f %% skipped, %.2f %% guessed of %" PRIu64 "\n",
-		percent(run->states[PROFILE_STACK_COMPLETE], run->samples),
-		percent(quality_skipped(run), run->samples),
-		percent(run->states[PROFILE_STACK_GUESSED], run->samples), run->samples);
+		table_percent(run->states[PROFILE_STACK_COMPLETE], run->samples),
+		table_percent(quality_skipped(run), run->samples),
+		table_percent(run->states[PROFILE_STACK_GUESSED], run->samples), run->samples);
 	for (int i = 0; i < PROFILE_SKIP_REASON_COUNT; i++) {
 		if (run->skipped[i] == 0)
 			continue;
 		print_label(stream, "  skipped:");
 		fprintf(stream, "%" PRIu64 " (%.2f %%) %s\n", run->skipped[i],
-			percent(run->skipped[i], run->samples),
+			table_percent(run->skipped[i], run->samples),
 			overview_skip_words((enum profile_skip_reason)i));
 	}
 }
@@ -311,13 +306,14 @@ static void print_unwinding(const struct quality *quality, FILE *stream)
 	fprintf(stream, "%" PRIu64 ", %.1f per stack\n", frames, ratio(frames, walks));
 	print_label(stream, "  callers found by:");
 	fprintf(stream, "%.2f %% unwind information, %.2f %% frame pointers\n",
-		percent(by_info, by_info + by_pointer), percent(by_pointer, by_info + by_pointer));
+		table_percent(by_info, by_info + by_pointer),
+		table_percent(by_pointer, by_info + by_pointer));
 	print_label(stream, "  reused:");
 	fprintf(stream, "%.1f %%, unchanged since the thread's previous stack\n",
-		percent(reused, frames));
+		table_percent(reused, frames));
 	print_label(stream, "Rule Cache:");
 	fprintf(stream, "%.2f %% hits\n",
-		percent(cache_hits(frames - reused, lookups), frames - reused));
+		table_percent(cache_hits(frames - reused, lookups), frames - reused));
 	print_label(stream, "Unwinding Time:");
 	if (timed > 0)
 		fprintf(stream, "%.0f ns per frame, %.0f ns per stack (%" PRIu64 " were timed)\n",
@@ -360,7 +356,7 @@ static void print_run(const struct tally *tally, const struct quality *quality, 
 	}
 	print_label(stream, "Recursion Collapsed:");
 	fprintf(stream, "in %" PRIu64 " samples (%.1f %%)\n", tally->collapsed,
-		percent(tally->collapsed, tally->samples));
+		table_percent(tally->collapsed, tally->samples));
 	print_label(stream, "Advice:");
 	fprintf(stream, "%s\n", advice);
 }

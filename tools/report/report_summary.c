@@ -43,11 +43,6 @@ static void print_bytes(FILE *stream, const char *before, uint64_t bytes, const 
 	fprintf(stream, unit ? "%s%.1f %s%s" : "%s%.0f %s%s", before, value, units[unit], after);
 }
 
-static double percent(uint64_t part, uint64_t whole)
-{
-	return (double)table_share(part, whole) / 1e4;
-}
-
 static void print_times(const struct report_input *input, const struct overview *overview,
 			FILE *stream)
 {
@@ -67,7 +62,7 @@ static void print_times(const struct report_input *input, const struct overview 
 	if (input->tally.rest_ns > 0) {
 		print_label(stream, "  in no sample:");
 		fprintf(stream, "%.3f s (%.1f %%)\n", (double)input->tally.rest_ns / 1e9,
-			percent(input->tally.rest_ns, cpu.value));
+			table_percent(input->tally.rest_ns, cpu.value));
 	}
 	if (overview->unattributed_ns > 0) {
 		print_label(stream, "  in no thread's account:");
@@ -91,19 +86,20 @@ static void print_samples(const struct tally *tally, const struct overview *over
 	fprintf(stream, "; %" PRIu64 " lost", overview->samples_lost);
 	if (overview->samples_lost)
 		fprintf(stream, " (%.2f %%)",
-			percent(overview->samples_lost, overview->samples_lost + tally->samples));
+			table_percent(overview->samples_lost,
+				      overview->samples_lost + tally->samples));
 	fputc('\n', stream);
 	print_label(stream, "Stacks:");
 	fprintf(stream, "%.1f %% complete, %.1f %% skipped, %.1f %% guessed, %.1f %% none\n",
-		percent(tally->states[PROFILE_STACK_COMPLETE], tally->samples),
-		percent(tally->states[PROFILE_STACK_SKIPPED], tally->samples),
-		percent(tally->states[PROFILE_STACK_GUESSED], tally->samples),
-		percent(tally->states[PROFILE_STACK_NONE], tally->samples));
+		table_percent(tally->states[PROFILE_STACK_COMPLETE], tally->samples),
+		table_percent(tally->states[PROFILE_STACK_SKIPPED], tally->samples),
+		table_percent(tally->states[PROFILE_STACK_GUESSED], tally->samples),
+		table_percent(tally->states[PROFILE_STACK_NONE], tally->samples));
 	for (int i = 0; i < PROFILE_SKIP_REASON_COUNT; i++) {
 		if (tally->skipped[i] == 0)
 			continue;
 		print_label(stream, "  skipped:");
-		fprintf(stream, "%.1f %% %s\n", percent(tally->skipped[i], tally->samples),
+		fprintf(stream, "%.1f %% %s\n", table_percent(tally->skipped[i], tally->samples),
 			overview_skip_words((enum profile_skip_reason)i));
 	}
 	if (tally->states[PROFILE_STACK_GUESSED] > 0)
@@ -112,7 +108,7 @@ static void print_samples(const struct tally *tally, const struct overview *over
 	if (tally->collapsed > 0) {
 		print_label(stream, "  recursion collapsed:");
 		fprintf(stream, "in %" PRIu64 " samples (%.1f %%)\n", tally->collapsed,
-			percent(tally->collapsed, tally->samples));
+			table_percent(tally->collapsed, tally->samples));
 	}
 }
 
@@ -168,7 +164,7 @@ static void print_cost(const struct tally *tally, const struct overview *overvie
 	if (overview->collector_cpu_ns.is_known)
 		fprintf(stream, "%.3f s of CPU time (%.2f %% of the target's)",
 			(double)overview->collector_cpu_ns.value / 1e9,
-			percent(overview->collector_cpu_ns.value, overview->cpu_ns));
+			table_percent(overview->collector_cpu_ns.value, overview->cpu_ns));
 	else
 		fputs("CPU time not known", stream);
 	if (overview->collector_rss.is_known)

@@ -37,3 +37,8 @@ uint64_t table_share(uint64_t part, uint64_t whole)
 		return 0;
 	return (uint64_t)((double)part / (double)whole * 1e6 + 0.5);
 }
+
+double table_percent(uint64_t part, uint64_t whole)
+{
+	return (double)table_share(part, whole) / 1e4;
+}

@@ -57,5 +57,7 @@ const struct table_cell *table_row(const struct table *table, size_t row);
 
 /* part of whole in 10^-6, rounded; 0 of 0 is 0. */
 uint64_t table_share(uint64_t part, uint64_t whole);
+/* The same share in percent. */
+double table_percent(uint64_t part, uint64_t whole);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -381,6 +382,23 @@ START_TEST(test_no_link)
 }
 END_TEST
 
+/* What lies in the place of a debug file is not opened if it is no file. */
+START_TEST(test_fifo_in_its_place)
+{
+	char events[256];
+	char *place = in_folder("program.debug");
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	uint64_t rva = ask_rva("subject_outer");
+	run(xalloc_printf("cd '%s' && strip -o program '%s' && mkfifo program.debug", folder,
+			  SUBJECT_PIE));
+	ck_assert_int_ge(inotify_add_watch(watch, place, IN_OPEN), 0);
+	ck_assert(!is_found("program", rva));
+	ck_assert_int_eq(read(watch, events, sizeof(events)), -1);
+	close(watch);
+	free(place);
+}
+END_TEST
+
 /* A debug file without a build-id is known by the link's checksum. */
 START_TEST(test_checksum_of_the_link)
 {
@@ -433,6 +451,7 @@ int main(void)
 	tcase_add_test(symbols, test_symbols_by_link);
 	tcase_add_test(symbols, test_link_named_as_the_program);
 	tcase_add_test(symbols, test_no_link);
+	tcase_add_test(symbols, test_fifo_in_its_place);
 	tcase_add_test(symbols, test_checksum_of_the_link);
 	tcase_add_test(symbols, test_file_of_another_build_id);
 	suite_add_tcase(suite, symbols);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -305,6 +306,26 @@ START_TEST(test_no_file_and_no_elf)
 END_TEST
 
 /* Cut and changed files must end in some answer, not in a crash. */
+/* To open some things is to do something: a result must not make us start a watchdog. */
+START_TEST(test_other_things_are_not_opened)
+{
+	char path[] = "/tmp/test-symbols-XXXXXX";
+	char events[256];
+	struct symbol_address address = {0};
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	ck_assert_int_ge(watch, 0);
+	ck_assert_int_ge(close(mkstemp(path)), 0);
+	unlink(path);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_int_ge(inotify_add_watch(watch, path, IN_OPEN), 0);
+	ck_assert_int_eq(resolve(path, NULL, &address, 1), SYMBOL_IMAGE_MISSING);
+	ck_assert(!perf_map_resolve(path, getuid(), &address, 1));
+	ck_assert_int_eq(read(watch, events, sizeof(events)), -1);
+	close(watch);
+	unlink(path);
+}
+END_TEST
+
 START_TEST(test_damaged_files)
 {
 	struct truth truth;
@@ -612,6 +633,7 @@ int main(void)
 	tcase_add_test(files, test_many_addresses);
 	tcase_add_test(files, test_another_file_is_refused);
 	tcase_add_test(files, test_no_file_and_no_elf);
+	tcase_add_test(files, test_other_things_are_not_opened);
 	tcase_add_test(files, test_damaged_files);
 	tcase_add_test(files, test_vdso);
 	suite_add_tcase(suite, files);

@@ -1,9 +1,9 @@
 #include "tools/symbols/debug_file.h"
 #include "tools/symbols/inflated.h"
+#include "tools/symbols/regular_file.h"
 #include "tools/xalloc.h"
 
 #include <elfutils/libdwelf.h>
-#include <fcntl.h>
 #include <libdeflate.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,11 +85,10 @@ static bool is_file_itself(const struct stat *status, const char *file)
 static int open_debug_file(const char *path, const struct wanted *wanted)
 {
 	struct stat status;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = symbol_regular_file_open(path, 0, &status);
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-	    !is_file_itself(&status, wanted->file) && is_wanted(fd, status.st_size, wanted))
+	if (!is_file_itself(&status, wanted->file) && is_wanted(fd, status.st_size, wanted))
 		return fd;
 	close(fd);
 	return -1;

@@ -1,13 +1,12 @@
 #include "tools/symbols/image.h"
+#include "tools/symbols/regular_file.h"
 #include "tools/xalloc.h"
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* No vdso is near this; the kernel maps one or two pages. */
@@ -66,15 +65,10 @@ static enum symbol_image_status open_path(struct symbol_image *image, const char
 					  const char *debug_path)
 {
 	memset(image, 0, sizeof(*image));
-	/* A result can name anything: a FIFO must not block us, a device must not be read. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat status;
+	int fd = symbol_regular_file_open(path, 0, &status);
 	if (fd < 0)
 		return SYMBOL_IMAGE_MISSING;
-	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-		close(fd);
-		return SYMBOL_IMAGE_MISSING;
-	}
 	if (identity->build_id_size == 0 && identity->inode != 0 &&
 	    identity->inode != status.st_ino) {
 		close(fd);

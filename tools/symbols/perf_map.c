@@ -1,9 +1,9 @@
 #include "tools/symbols/perf_map.h"
+#include "tools/symbols/regular_file.h"
 #include "tools/xalloc.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 void perf_map_begin(struct perf_map_parser *parser, struct symbol_address *addresses, size_t count)
@@ -84,10 +84,10 @@ bool perf_map_resolve(const char *path, uint32_t owner_uid, struct symbol_addres
 		      size_t count)
 {
 	struct stat status;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	int fd = symbol_regular_file_open(path, O_NOFOLLOW, &status);
 	if (fd < 0)
 		return false;
-	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != owner_uid) {
+	if (status.st_uid != owner_uid) {
 		close(fd);
 		return false;
 	}

@@ -113,6 +113,9 @@ def system_calls():
   rows = s.report(got.result, 'threads')
   s.check_ratio('dd bs=1: CPU time', s.seconds(rows, Process='dd'), user + system, 3, got.steal)
   s.note(f'dd: {user} s user, {system} s system')
+  text = s.run_tool('tbreport', 'summary', got.result).stdout
+  advice = [line for line in text.splitlines() if line.startswith('Advice:')]
+  s.check(len(advice) == 1 and '--kernel' in advice[0], 'dd bs=1: the summary says where its time went', advice)
 
 
 def renamed():

@@ -153,6 +153,16 @@ def job_control():
   terminal.close()
 
 
+def too_short():
+  """A program that ends before its first sample: the summary says so, and what to do."""
+  got = s.collect_well(['true'], interval='100ms')
+  lines = s.run_tool('tbreport', 'summary', got.result).stdout.splitlines()
+  advice = [line for line in lines if line.startswith('Advice:')]
+  s.check(len(advice) == 1 and 'no samples' in advice[0] and '--interval' in advice[0], 'no sample: advice', advice)
+  cost = [line for line in lines if line.startswith('Collector Cost:')]
+  s.check(len(cost) == 1 and '%' not in cost[0], 'no sample: no share of next to nothing', cost)
+
+
 def duration():
   """-d ends the collection; the program ends as it likes."""
   result = s.new_result()
@@ -210,7 +220,7 @@ def started_oddly():
 
 s.start()
 for part in (streams, open_files, end_by_signal, cannot_start, usage, default_directory, signals, job_control,
-             duration, setuid, headless, started_oddly):
+             duration, too_short, setuid, headless, started_oddly):
   with s.section(part.__name__):
     part()
 s.finish()

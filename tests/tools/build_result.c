@@ -70,6 +70,12 @@ static void add_images(struct builder *builder)
 		module.image = index;
 		ck_assert_uint_eq(profile_writer_add_module(builder->writer, &module), VT_SUCCESS);
 	}
+	struct profile_image kernel = {.kind = PROFILE_IMAGE_KERNEL};
+	uint32_t index;
+	if (builder->result->has_kernel)
+		ck_assert_uint_eq(profile_writer_add_image(builder->writer, &kernel, "[kernel]",
+							   &index),
+				  VT_SUCCESS);
 }
 
 static void add_machine(struct builder *builder)
@@ -242,11 +248,32 @@ static void add_notes(struct builder *builder)
 		{PROFILE_NOTE_COLLECTOR_RSS, 4096000, NULL},
 		{PROFILE_NOTE_STACK_COPY, 65536, NULL},
 	};
-	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
+		if (notes[i].kind == PROFILE_NOTE_SAMPLES_LOST && builder->result->is_lossless)
+			continue;
 		ck_assert_uint_eq(profile_writer_add_note(builder->writer, notes[i].kind, START_NS,
 							  notes[i].value, BUILD_PID, 0,
 							  notes[i].text),
 				  VT_SUCCESS);
+	}
+}
+
+static void add_account_notes(struct builder *builder)
+{
+	const struct build_result *result = builder->result;
+	const struct {
+		enum profile_note_kind kind;
+		uint64_t value;
+	} notes[] = {{PROFILE_NOTE_THROTTLED, result->throttled},
+		     {PROFILE_NOTE_UNATTRIBUTED, result->unattributed_ms * UINT64_C(1000000)},
+		     {PROFILE_NOTE_RUSAGE_CPU, result->rusage_ms * UINT64_C(1000000)}};
+	for (unsigned i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
+		if (notes[i].value > 0)
+			ck_assert_uint_eq(profile_writer_add_note(builder->writer, notes[i].kind,
+								  START_NS, notes[i].value, 0, 0,
+								  NULL),
+					  VT_SUCCESS);
+	}
 }
 
 static void add_loss_notes(struct builder *builder)
@@ -350,6 +377,7 @@ void build_result_write(const char *path, const struct build_result *result)
 	}
 	add_lives(builder);
 	add_notes(builder);
+	add_account_notes(builder);
 	if (result->has_unwinding)
 		add_unwinding_notes(builder);
 	for (unsigned i = 0; result->guess_tries && i < 3; i++)

@@ -1,4 +1,5 @@
 #include "tools/report/quality.h"
+#include "tools/report/sampling.h"
 #include "tools/xalloc.h"
 #include <inttypes.h>
 #include <string.h>
@@ -152,13 +153,16 @@ char *quality_advise(const struct report_input *input, const struct quality *qua
 			reason = i;
 		}
 	}
+	uint64_t unseen = sampling_unseen_share(input, &quality->overview);
 	if (run->samples == 0)
-		return xalloc_text("there are no samples");
+		return sampling_advise(input, &quality->overview, 0);
 	uint64_t least = worst > run->nameless ? worst : run->nameless;
 	if (lost > least && table_share(lost, lost + run->samples) >= FINDING_MIN)
 		return xalloc_printf("%" PRIu64 " samples (%.1f %%) were lost: use a longer "
 				     "--interval or a smaller --stack-size",
 				     lost, table_percent(lost, lost + run->samples));
+	if (unseen > table_share(least, run->samples))
+		return sampling_advise(input, &quality->overview, run->samples);
 	if (table_share(least, run->samples) < FINDING_MIN)
 		return xalloc_text("nothing to do: each kind of gap is below 0.5 % of the samples");
 	if (run->nameless > worst)

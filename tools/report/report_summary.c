@@ -1,5 +1,6 @@
 #include "tools/report/overview.h"
 #include "tools/report/report.h"
+#include "tools/report/sampling.h"
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #define TOP_HOTSPOTS     5u
 #define NOT_FOLLOWED_MAX 5u
 #define LABEL_WIDTH      26
+#define COST_BASE_MIN_NS 100000000u /* a collection's start and end cost some 0.015 s */
 
 static void print_label(FILE *stream, const char *label)
 {
@@ -89,6 +91,8 @@ static void print_samples(const struct tally *tally, const struct overview *over
 			table_percent(overview->samples_lost,
 				      overview->samples_lost + tally->samples));
 	fputc('\n', stream);
+	if (tally->samples == 0)
+		return;
 	print_label(stream, "Stacks:");
 	fprintf(stream, "%.1f %% complete, %.1f %% skipped, %.1f %% guessed, %.1f %% none\n",
 		table_percent(tally->states[PROFILE_STACK_COMPLETE], tally->samples),
@@ -110,6 +114,16 @@ static void print_samples(const struct tally *tally, const struct overview *over
 		fprintf(stream, "in %" PRIu64 " samples (%.1f %%)\n", tally->collapsed,
 			table_percent(tally->collapsed, tally->samples));
 	}
+}
+
+/* The line that says why the samples show little, if they do. */
+static void print_advice(const struct report_input *input, const struct overview *overview,
+			 FILE *stream)
+{
+	char *advice = sampling_advise(input, overview, input->tally.samples);
+	if (advice)
+		print_text(stream, "Advice:", advice);
+	free(advice);
 }
 
 /* What the figures above leave out. */
@@ -158,21 +172,38 @@ static void print_warnings(const struct profile_reader *reader, const struct ove
 			not_followed - NOT_FOLLOWED_MAX);
 }
 
-static void print_cost(const struct tally *tally, const struct overview *overview, FILE *stream)
+static uint64_t target_ns(const struct overview *overview)
 {
+	return overview->cpu_ns + overview->unattributed_ns;
+}
+
+/* The collector's cost is of the whole run, so that a part of the target is no base for it. Nor is
+ * a target that used so little that starting and ending a collection cost as much. */
+static bool is_cost_comparable(const struct report_input *input, const struct overview *overview)
+{
+	return input->options->filter.count == 0 && input->tally.samples > 0 &&
+	       target_ns(overview) >= COST_BASE_MIN_NS;
+}
+
+static void print_cost(const struct report_input *input, const struct overview *overview,
+		       FILE *stream)
+{
+	const struct tally *tally = &input->tally;
 	print_label(stream, "Collector Cost:");
 	if (overview->collector_cpu_ns.is_known)
-		fprintf(stream, "%.3f s of CPU time (%.2f %% of the target's)",
-			(double)overview->collector_cpu_ns.value / 1e9,
-			table_percent(overview->collector_cpu_ns.value, overview->cpu_ns));
+		fprintf(stream, "%.3f s of CPU time",
+			(double)overview->collector_cpu_ns.value / 1e9);
 	else
 		fputs("CPU time not known", stream);
+	if (overview->collector_cpu_ns.is_known && is_cost_comparable(input, overview))
+		fprintf(stream, " (%.2f %% of the target's)",
+			table_percent(overview->collector_cpu_ns.value, target_ns(overview)));
 	if (overview->collector_rss.is_known)
 		print_bytes(stream, ", peak memory ", overview->collector_rss.value, "");
 	fputc('\n', stream);
 	print_label(stream, "Data Written:");
 	print_bytes(stream, "", overview->file_bytes.value, "");
-	if (tally->samples > 0)
+	if (tally->samples > 0 && input->options->filter.count == 0)
 		fprintf(stream, " (%.0f bytes per sample)",
 			(double)overview->file_bytes.value / (double)tally->samples);
 	if (overview->stack_copy_bytes.is_known)
@@ -193,7 +224,8 @@ static void print_start(const struct overview *overview, FILE *stream)
 	print_text(stream, "Collection start:", text);
 }
 
-static void print_platform(const struct tally *tally, const struct overview *overview, FILE *stream)
+static void print_platform(const struct report_input *input, const struct overview *overview,
+			   FILE *stream)
 {
 	fputs("\nCollection and Platform Info\n", stream);
 	print_text(stream, "Command Line:", overview->command);
@@ -203,7 +235,7 @@ static void print_platform(const struct tally *tally, const struct overview *ove
 	}
 	print_text(stream, "Analysis:", overview->analysis);
 	print_text(stream, "Collector:", overview->collector);
-	print_cost(tally, overview, stream);
+	print_cost(input, overview, stream);
 	print_start(overview, stream);
 	print_text(stream, "Computer Name:", overview->host.name);
 	print_text(stream, "Operating System:", overview->host.os);
@@ -221,6 +253,7 @@ static void print_as_text(const struct report_input *input, const struct overvie
 	uint32_t limit = input->options->limit ? input->options->limit : TOP_HOTSPOTS;
 	print_times(input, overview, stream);
 	print_samples(&input->tally, overview, stream);
+	print_advice(input, overview, stream);
 	print_warnings(input->reader, overview, stream);
 	fputs("\nTop Hotspots\n", stream);
 	report_hotspots_fill(input, limit, &table);
@@ -228,7 +261,7 @@ static void print_as_text(const struct report_input *input, const struct overvie
 	table_finish(&table);
 	if (!overview->is_finalized && input->tally.samples > 0)
 		fputs("The result has no symbols yet; run: tbconvert finalize RESULT\n", stream);
-	print_platform(&input->tally, overview, stream);
+	print_platform(input, overview, stream);
 }
 
 static struct json_object *seconds_object(struct overview_number ns)

@@ -1,0 +1,89 @@
+#include "tools/report/sampling.h"
+#include "tools/xalloc.h"
+#include <inttypes.h>
+
+#define INTERVAL_LEAST_NS 100000u /* that tbcollect takes */
+
+/* What is unseen is no finding below half of the time, nor below so many intervals. */
+#define UNSEEN_SHARE_MIN     500000u
+#define UNSEEN_INTERVALS_MIN 10u
+
+/* CPU time of all threads. The kernel's account of the launched programs is less where others took
+ * the CPUs of a virtual machine away: the samples' own counts have that time too. */
+static uint64_t used_ns(const struct overview *overview)
+{
+	uint64_t used = overview->cpu_ns + overview->unattributed_ns;
+	const struct overview_number *account = &overview->rusage_cpu_ns;
+	return account->is_known && account->value < used ? account->value : used;
+}
+
+static bool has_kernel_samples(const struct profile_reader *reader)
+{
+	for (uint32_t i = 0; i < profile_reader_image_count(reader); i++) {
+		if (profile_reader_image(reader, i)->kind == PROFILE_IMAGE_KERNEL)
+			return true;
+	}
+	return false;
+}
+
+/* A sample stands for an interval. A thread may leave less than one on each CPU without any. */
+static uint64_t unseen_ns(const struct report_input *input, const struct overview *overview)
+{
+	uint64_t used = used_ns(overview);
+	uint64_t cpus = overview->host.logical_cpus ? overview->host.logical_cpus : 1;
+	uint64_t threads = profile_reader_thread_count(input->reader);
+	double seen = ((double)input->tally.samples + (double)overview->samples_lost +
+		       (double)threads * (double)cpus) *
+		      (double)overview->interval_ns.value;
+	return seen < (double)used ? used - (uint64_t)seen : 0;
+}
+
+uint64_t sampling_unseen_share(const struct report_input *input, const struct overview *overview)
+{
+	uint64_t interval = overview->interval_ns.value;
+	if (input->options->filter.count > 0 || interval == 0 || overview->throttled > 0 ||
+	    has_kernel_samples(input->reader))
+		return 0;
+	uint64_t unseen = unseen_ns(input, overview);
+	uint64_t share = table_share(unseen, used_ns(overview));
+	return share >= UNSEEN_SHARE_MIN && unseen / interval >= UNSEEN_INTERVALS_MIN ? share : 0;
+}
+
+static char *advise_none(const struct report_input *input, const struct overview *overview)
+{
+	double used_ms = (double)used_ns(overview) / 1e6;
+	double interval_ms = (double)overview->interval_ns.value / 1e6;
+	if (input->options->filter.count > 0)
+		return xalloc_text("there are no samples that meet the filter: use another, or "
+				   "none");
+	if (overview->samples_lost > 0)
+		return xalloc_printf("there are no samples, %" PRIu64 " were lost: use a longer "
+				     "--interval or a smaller --stack-size",
+				     overview->samples_lost);
+	if (!overview->interval_ns.is_known || !overview->is_complete)
+		return xalloc_text("there are no samples");
+	if (used_ms == 0)
+		return xalloc_text("there are no samples, as no CPU time was used: collect while "
+				   "the program works");
+	return xalloc_printf("there are no samples: %.3f ms of CPU time were used, and a sample is "
+			     "taken after each %g ms of a thread's: %s",
+			     used_ms, interval_ms,
+			     overview->interval_ns.value > INTERVAL_LEAST_NS
+				     ? "use a shorter --interval (0.1ms is the shortest), or "
+				       "collect for longer"
+				     : "collect for longer");
+}
+
+char *sampling_advise(const struct report_input *input, const struct overview *overview,
+		      uint64_t samples)
+{
+	uint64_t share = sampling_unseen_share(input, overview);
+	if (share > 0)
+		return xalloc_printf("at most %.0f %% of the CPU time was user code's; the rest "
+				     "went to the kernel, most likely, where no samples were "
+				     "taken: "
+				     "use --kernel (tbcollect as root, with CAP_PERFMON, or with "
+				     "kernel.perf_event_paranoid=1)",
+				     100 - (double)share / 1e4);
+	return samples == 0 ? advise_none(input, overview) : NULL;
+}

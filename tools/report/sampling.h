@@ -1,0 +1,21 @@
+/*
+ * What the samples of a result cannot show, as there are none, or none of where the time went.
+ */
+#ifndef TOOLS_REPORT_SAMPLING_H
+#define TOOLS_REPORT_SAMPLING_H
+
+#include "tools/report/overview.h"
+#include "tools/report/report.h"
+#include <stdint.h>
+
+/* Share of the CPU time, in 10^-6, for which user code would have had samples: it went to the
+ * kernel, where none are taken without --kernel. 0: the result does not show that this is most of
+ * its time; or a filter is set, as not all of the time is known by process and thread. */
+uint64_t sampling_unseen_share(const struct report_input *input, const struct overview *overview);
+
+/* What to do about it, or about a report without samples, in one sentence for the caller to free;
+ * NULL: nothing. samples: that the report counts. */
+char *sampling_advise(const struct report_input *input, const struct overview *overview,
+		      uint64_t samples);
+
+#endif

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -84,6 +83,12 @@ static bool result_number(const char *name, unsigned long long *number)
 		letters++;
 	*number = strtoull(name + 1, NULL, 10);
 	return letters >= 2 && letters <= 3 && tail[letters] == '\0';
+}
+
+bool locate_is_result_name(const char *name)
+{
+	unsigned long long number;
+	return result_number(name, &number);
 }
 
 struct newest {

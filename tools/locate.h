@@ -4,6 +4,8 @@
 #ifndef TOOLS_LOCATE_H
 #define TOOLS_LOCATE_H
 
+#include <stdbool.h>
+
 enum locate_status {
 	LOCATE_FOUND,
 	LOCATE_MISSING,   /* no such file or directory */
@@ -19,6 +21,9 @@ enum locate_status {
  * the current directory, of equal numbers the one changed last. *path is for the caller to free.
  */
 enum locate_status locate_result(const char *argument, char **path);
+
+/* Whether a directory of that name is a result: r@@@xx as above. */
+bool locate_is_result_name(const char *name);
 
 /* What to tell the user about a status that is not LOCATE_FOUND: "why; what to do". */
 const char *locate_explain(enum locate_status status);

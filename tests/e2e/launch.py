@@ -62,6 +62,10 @@ def usage():
             f'{done.returncode}: {done.stderr.strip()[:120]}')
   done = subprocess.run([s.tool('tbcollect'), '--help'], capture_output=True, text=True)
   s.check(done.returncode == 0 and '--interval' in done.stdout, '--help')
+  for tool, name, meant in (('tbreport', 'hotspotz', 'hotspots'), ('tbconvert', 'exprot', 'export')):
+    done = s.run_tool(tool, name, check_status=False)
+    s.check(done.returncode == 2 and len(done.stderr.splitlines()) == 1 and meant in done.stderr,
+            f'{tool}: {name} is no name', f'{done.returncode}: {done.stderr.strip()}')
   done = subprocess.run([s.tool('tbcollect'), '--version'], capture_output=True, text=True)
   s.check(done.returncode == 0 and re.search(r'\d+\.\d+', done.stdout), '--version', done.stdout.strip())
 

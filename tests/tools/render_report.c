@@ -5,17 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_hotspots(const char *name)
-{
-	return strcmp(name, "hotspots") == 0;
-}
-
 char *render_report(const struct build_result *result, render_print *print, unsigned tally_by,
 		    const char *const *arguments)
 {
 	char directory[32];
 	char path[64];
 	/* The only report that takes all options. */
+	static const char *const names[] = {"hotspots", NULL};
 	char *argv[32] = {(char *)(uintptr_t) "tbreport", (char *)(uintptr_t) "hotspots"};
 	int argc = 2;
 	struct report_options options;
@@ -25,7 +21,7 @@ char *render_report(const struct build_result *result, render_print *print, unsi
 	build_directory(directory);
 	snprintf(path, sizeof(path), "%s/r.tb5", directory);
 	build_result_write(path, result);
-	ck_assert_int_eq(report_options_parse(argc, argv, is_hotspots, &options, &problem),
+	ck_assert_int_eq(report_options_parse(argc, argv, names, &options, &problem),
 			 REPORT_OPTIONS_RUN);
 	struct report_input input = {.path = path, .options = &options};
 	ck_assert_uint_eq(profile_reader_open(path, &input.reader), VT_SUCCESS);

@@ -3,6 +3,7 @@
 #include "tools/convert/export.h"
 #include "tools/diagnose.h"
 #include "tools/locate.h"
+#include "tools/near.h"
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -54,6 +55,17 @@ int command_bad_option(int option, char **argv)
 	return EXIT_USAGE;
 }
 
+static int unknown_command(const char *name)
+{
+	const char *names[COMMAND_COUNT + 1] = {NULL};
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		names[i] = commands[i].name;
+	char *advice = near_advise(name, names, "tbconvert --help");
+	diagnose("%s: no such command; %s", name, advice);
+	free(advice);
+	return EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
 	/* A reader that closes the pipe early is no failure; write errors are seen at the end. */
@@ -74,6 +86,5 @@ int main(int argc, char **argv)
 		if (strcmp(commands[i].name, argv[1]) == 0)
 			return commands[i].run(argc - 1, argv + 1);
 	}
-	diagnose("%s: no such command; see tbconvert --help", argv[1]);
-	return EXIT_USAGE;
+	return unknown_command(argv[1]);
 }

@@ -35,11 +35,6 @@ static const struct report *find_report(const char *name)
 	return NULL;
 }
 
-static bool is_report(const char *name)
-{
-	return find_report(name) != NULL;
-}
-
 static void print_help(void)
 {
 	puts("Usage: tbreport [REPORT] [options] [RESULT]\n"
@@ -126,16 +121,27 @@ static int show(const struct report *report, const struct report_options *option
 	return status;
 }
 
-static int run(const struct report_options *options)
+static int complain(const struct report_options *options, const char *const *names,
+		    enum locate_status located)
+{
+	char *doubt = located == LOCATE_MISSING ? report_options_doubt(options, names) : NULL;
+	if (doubt)
+		diagnose("%s", doubt);
+	else
+		diagnose("%s: %s", options->result ? options->result : "no result",
+			 locate_explain(located));
+	int status = doubt ? EXIT_USAGE : EXIT_FAILURE;
+	free(doubt);
+	return status;
+}
+
+static int run(const struct report_options *options, const char *const *names)
 {
 	const struct report *report = options->report ? find_report(options->report) : &reports[0];
 	char *path = NULL;
 	enum locate_status located = locate_result(options->result, &path);
-	if (located != LOCATE_FOUND) {
-		diagnose("%s: %s", options->result ? options->result : "no result",
-			 locate_explain(located));
-		return EXIT_FAILURE;
-	}
+	if (located != LOCATE_FOUND)
+		return complain(options, names, located);
 	int status = show(report, options, path);
 	free(path);
 	return status;
@@ -145,10 +151,13 @@ int main(int argc, char **argv)
 {
 	struct report_options options;
 	char *problem;
+	const char *names[REPORT_COUNT + 1] = {NULL};
 	int status = EXIT_SUCCESS;
+	for (size_t i = 0; i < REPORT_COUNT; i++)
+		names[i] = reports[i].name;
 	/* A reader that closes the pipe early is no failure; write errors are seen at the end. */
 	signal(SIGPIPE, SIG_IGN);
-	switch (report_options_parse(argc, argv, is_report, &options, &problem)) {
+	switch (report_options_parse(argc, argv, names, &options, &problem)) {
 	case REPORT_OPTIONS_HELP:
 		print_help();
 		break;
@@ -160,7 +169,7 @@ int main(int argc, char **argv)
 		status = EXIT_USAGE;
 		break;
 	default:
-		status = run(&options);
+		status = run(&options, names);
 		break;
 	}
 	free(problem);

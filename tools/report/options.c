@@ -1,4 +1,6 @@
 #include "tools/report/options.h"
+#include "tools/locate.h"
+#include "tools/near.h"
 #include "tools/xalloc.h"
 #include <errno.h>
 #include <getopt.h>
@@ -119,15 +121,39 @@ static char *take(struct report_options *options, int option, const char *value)
 	}
 }
 
-static char *take_arguments(struct report_options *options, int argc, char **argv,
-			    bool (*is_report)(const char *name))
+static bool is_report(const char *name, const char *const *reports)
 {
-	if (argc > 0 && is_report(argv[0])) {
+	while (*reports && strcmp(*reports, name) != 0)
+		reports++;
+	return *reports != NULL;
+}
+
+static char *unknown_report(const char *name, const char *what, const char *const *reports)
+{
+	char *advice = near_advise(name, reports, "tbreport --help");
+	char *problem = xalloc_printf("%s: %s; %s", name, what, advice);
+	free(advice);
+	return problem;
+}
+
+char *report_options_doubt(const struct report_options *options, const char *const *reports)
+{
+	const char *name = options->result;
+	if (options->report || !name || strchr(name, '/') || strchr(name, '.') ||
+	    locate_is_result_name(name))
+		return NULL;
+	return unknown_report(name, "neither a report nor a result", reports);
+}
+
+static char *take_arguments(struct report_options *options, int argc, char **argv,
+			    const char *const *reports)
+{
+	if (argc > 0 && is_report(argv[0], reports)) {
 		options->report = argv[0];
 		argc--;
 		argv++;
 	} else if (argc > 1) {
-		return xalloc_printf("%s: no such report; see tbreport --help", argv[0]);
+		return unknown_report(argv[0], "no such report", reports);
 	}
 	if (argc > 0)
 		options->result = argv[0];
@@ -139,8 +165,7 @@ static char *take_arguments(struct report_options *options, int argc, char **arg
 	return NULL;
 }
 
-enum report_options_status report_options_parse(int argc, char **argv,
-						bool (*is_report)(const char *name),
+enum report_options_status report_options_parse(int argc, char **argv, const char *const *reports,
 						struct report_options *options, char **problem)
 {
 	int option;
@@ -163,7 +188,7 @@ enum report_options_status report_options_parse(int argc, char **argv,
 		if (*problem)
 			return REPORT_OPTIONS_BAD;
 	}
-	*problem = take_arguments(options, argc - optind, argv + optind, is_report);
+	*problem = take_arguments(options, argc - optind, argv + optind, reports);
 	return *problem ? REPORT_OPTIONS_BAD : REPORT_OPTIONS_RUN;
 }
 

@@ -39,10 +39,13 @@ enum report_options_status {
 };
 
 /* Texts of the options are borrowed from argv. problem is for the caller to free.
- * is_report tells report names from results. */
-enum report_options_status report_options_parse(int argc, char **argv,
-						bool (*is_report)(const char *name),
+ * reports: their names, NULL behind the last one; anything else is a result. */
+enum report_options_status report_options_parse(int argc, char **argv, const char *const *reports,
 						struct report_options *options, char **problem);
+
+/* What to say of options->result where no file has that name, and it could be meant for a report:
+ * for the caller to free. NULL: it is a path, or named like a result. */
+char *report_options_doubt(const struct report_options *options, const char *const *reports);
 void report_options_finish(struct report_options *options);
 
 #endif

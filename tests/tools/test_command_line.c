@@ -1,0 +1,228 @@
+/* The command line of tbreport, and the result that it names. */
+#include "tests/tools/build_result.h"
+#include "tools/locate.h"
+#include "tools/report/options.h"
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+static void touch(const char *directory, const char *name)
+{
+	char path[128];
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	FILE *file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fclose(file);
+}
+
+static void expect_located(const char *argument, const char *expected)
+{
+	char *path = NULL;
+	enum locate_status status = locate_result(argument, &path);
+	ck_assert_int_eq(status, LOCATE_FOUND);
+	ck_assert_str_eq(path, expected);
+	free(path);
+}
+
+static enum locate_status not_located(const char *argument)
+{
+	char *path = NULL;
+	enum locate_status status = locate_result(argument, &path);
+	ck_assert_int_ne(status, LOCATE_FOUND);
+	ck_assert_ptr_null(path);
+	return status;
+}
+
+START_TEST(test_locate)
+{
+	char directory[32];
+	build_directory(directory);
+	ck_assert_int_eq(chdir(directory), 0);
+	ck_assert_int_eq(not_located(NULL), LOCATE_NO_RESULT);
+	ck_assert_int_eq(not_located("r000hs"), LOCATE_MISSING);
+	mkdir("r000hs", 0700);
+	ck_assert_int_eq(not_located(NULL), LOCATE_NO_RESULT);
+	ck_assert_int_eq(not_located("r000hs"), LOCATE_NO_TB5);
+	mkdir("closed", 0);
+	/* root may look everywhere */
+	ck_assert_int_eq(not_located("closed"), geteuid() == 0 ? LOCATE_NO_TB5 : LOCATE_DENIED);
+	rmdir("closed");
+	touch("r000hs", "r000hs.tb5");
+	expect_located(NULL, "r000hs/r000hs.tb5");
+	expect_located("r000hs", "r000hs/r000hs.tb5");
+	expect_located("r000hs/", "r000hs/r000hs.tb5");
+	expect_located("r000hs/r000hs.tb5", "r000hs/r000hs.tb5");
+	/* the number counts, not the order of names */
+	mkdir("r999hs", 0700);
+	touch("r999hs", "r999hs.tb5");
+	mkdir("r1000cc", 0700);
+	touch("r1000cc", "other.tb5");
+	expect_located(NULL, "r1000cc/other.tb5");
+	touch("r1000cc", "another.tb5");
+	ck_assert_int_eq(not_located("r1000cc"), LOCATE_AMBIGUOUS);
+	touch("r1000cc", "r1000cc.tb5");
+	expect_located("r1000cc", "r1000cc/r1000cc.tb5");
+	/* names that are no result's */
+	static const char *const others[] = {"r9999", "r9999hsxx", "r99hs", "x9999hs", "r9999HS"};
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		mkdir(others[i], 0700);
+		touch(others[i], "a.tb5");
+	}
+	touch(".", "r2000hs");
+	expect_located(NULL, "r1000cc/r1000cc.tb5");
+	ck_assert_int_eq(chdir("r000hs"), 0);
+	expect_located(".", "./r000hs.tb5");
+	ck_assert_int_eq(chdir("/"), 0);
+	build_directory_remove(directory);
+}
+END_TEST
+
+/* Of equal numbers the one changed last. */
+START_TEST(test_locate_equal_numbers)
+{
+	char directory[32];
+	build_directory(directory);
+	ck_assert_int_eq(chdir(directory), 0);
+	static const char *const names[] = {"r005cc", "r005hs", "r005lw"};
+	for (int i = 0; i < 3; i++) {
+		mkdir(names[i], 0700);
+		touch(names[i], "a.tb5");
+		struct timeval times[2] = {{1000, 0}, {i == 1 ? 2000 : 1000, 0}};
+		ck_assert_int_eq(utimes(names[i], times), 0);
+	}
+	expect_located(NULL, "r005hs/a.tb5");
+	ck_assert_int_eq(chdir("/"), 0);
+	build_directory_remove(directory);
+}
+END_TEST
+
+static const char *const names[] = {"summary", "hotspots", "top-down", "bottom-up", NULL};
+
+static enum report_options_status parse(struct report_options *options, char **problem,
+					const char *arguments)
+{
+	static char text[256];
+	char *argv[32] = {(char *)(uintptr_t) "tbreport"};
+	char *rest = NULL;
+	int argc = 1;
+	snprintf(text, sizeof(text), "%s", arguments);
+	for (char *at = strtok_r(text, " ", &rest); at; at = strtok_r(NULL, " ", &rest))
+		argv[argc++] = at;
+	return report_options_parse(argc, argv, names, options, problem);
+}
+
+START_TEST(test_options)
+{
+	struct report_options options;
+	char *problem;
+	ck_assert_int_eq(parse(&options, &problem, ""), REPORT_OPTIONS_RUN);
+	ck_assert_ptr_null(options.report);
+	ck_assert_ptr_null(options.result);
+	ck_assert_int_eq(options.format->id, FORMAT_TEXT);
+	ck_assert_int_eq(options.mode, CHAIN_USER_PLUS_ONE);
+	ck_assert(options.with_inlined);
+	ck_assert_int_eq(parse(&options, &problem, "r001hs"), REPORT_OPTIONS_RUN);
+	ck_assert_ptr_null(options.report);
+	ck_assert_str_eq(options.result, "r001hs");
+	ck_assert_int_eq(parse(&options, &problem,
+			       "--format json hotspots --limit 7 r001hs -o out --inline off "
+			       "--filter pid=1 --filter module=a --call-stack-mode all"),
+			 REPORT_OPTIONS_RUN);
+	ck_assert_str_eq(options.report, "hotspots");
+	ck_assert_str_eq(options.result, "r001hs");
+	ck_assert_str_eq(options.output, "out");
+	ck_assert_uint_eq(options.limit, 7);
+	ck_assert_uint_eq(options.filter.count, 2);
+	ck_assert(!options.with_inlined);
+	report_options_finish(&options);
+	ck_assert_int_eq(parse(&options, &problem, "--help"), REPORT_OPTIONS_HELP);
+	ck_assert_int_eq(parse(&options, &problem, "--version"), REPORT_OPTIONS_VERSION);
+}
+END_TEST
+
+START_TEST(test_bad_options)
+{
+	static const char *const bad[] = {
+		"--nonsense",        "-x",
+		"--format xml",      "--format",
+		"--limit 0",         "--limit -1",
+		"--limit x",         "--limit 99999999999",
+		"--filter pid",      "--filter a=b",
+		"--inline maybe",    "--call-stack-mode some",
+		"--group-by colour", "nonsense r001hs",
+		"hotspots a b",      "summary --group-by module",
+		"--group-by module",
+	};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct report_options options;
+		char *problem = NULL;
+		ck_assert_msg(parse(&options, &problem, bad[i]) == REPORT_OPTIONS_BAD, "%s",
+			      bad[i]);
+		/* what failed: why; what to do */
+		ck_assert_ptr_nonnull(strchr(problem, ';'));
+		free(problem);
+		report_options_finish(&options);
+	}
+}
+END_TEST
+
+static const struct {
+	const char *arguments;
+	const char *problem; /* NULL: none, it may be a result's name */
+} doubts[] = {
+	{"hotspotz", "hotspotz: neither a report nor a result; did you mean hotspots?"},
+	{"hotsptos", "hotsptos: neither a report nor a result; did you mean hotspots?"},
+	{"topdown", "topdown: neither a report nor a result; did you mean top-down?"},
+	{"bot", "bot: neither a report nor a result; did you mean bottom-up?"},
+	{"functions", "functions: neither a report nor a result; see tbreport --help"},
+	{"to", "to: neither a report nor a result; see tbreport --help"},
+	{"tup-diwnn", "tup-diwnn: neither a report nor a result; see tbreport --help"},
+	{"a-name-with-more-letters-than-any-that-is-compared",
+	 "a-name-with-more-letters-than-any-that-is-compared: neither a report nor a result; see "
+	 "tbreport --help"},
+	{"r001hs", NULL},
+	{"old.tb5", NULL},
+	{"results/hotspotz", NULL},
+	{"hotspots hotspotz", NULL},
+	{"", NULL},
+};
+
+START_TEST(test_doubts)
+{
+	struct report_options options;
+	char *problem;
+	ck_assert_int_eq(parse(&options, &problem, doubts[_i].arguments), REPORT_OPTIONS_RUN);
+	problem = report_options_doubt(&options, names);
+	if (doubts[_i].problem)
+		ck_assert_str_eq(problem, doubts[_i].problem);
+	else
+		ck_assert_ptr_null(problem);
+	free(problem);
+	ck_assert_int_eq(parse(&options, &problem, "hotspotz r001hs"), REPORT_OPTIONS_BAD);
+	ck_assert_str_eq(problem, "hotspotz: no such report; did you mean hotspots?");
+	free(problem);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("command line");
+	TCase *tcase = tcase_create("tbreport");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, test_locate);
+	tcase_add_test(tcase, test_locate_equal_numbers);
+	tcase_add_test(tcase, test_options);
+	tcase_add_test(tcase, test_bad_options);
+	tcase_add_loop_test(tcase, test_doubts, 0, (int)(sizeof(doubts) / sizeof(doubts[0])));
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

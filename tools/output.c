@@ -21,33 +21,26 @@ static int open_temporary(struct output *output)
 	return fd;
 }
 
-int output_open(struct output *output, const char *path)
+/* Of a stream that was written past a failure stdio knows that there was one, but not which. */
+static ssize_t write_bytes(void *cookie, const char *bytes, size_t size)
 {
-	struct stat status;
-	memset(output, 0, sizeof(*output));
-	if (!path || strcmp(path, "-") == 0) {
-		output->stream = stdout;
-		return 0;
+	struct output *output = cookie;
+	size_t written = 0;
+	while (!output->error && written < size) {
+		ssize_t now = write(output->fd, bytes + written, size - written);
+		if (now > 0)
+			written += (size_t)now;
+		else if (now == 0 || errno != EINTR)
+			output->error = now == 0 ? EIO : errno;
 	}
-	output->path = xalloc_text(path);
-	bool in_place = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
-	int fd = in_place ? open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY) : open_temporary(output);
-	int error = fd < 0 ? errno : 0;
-	if (fd >= 0) {
-		output->stream = fdopen(fd, "w");
-		if (!output->stream) {
-			error = errno;
-			close(fd);
-			if (output->temporary)
-				unlink(output->temporary);
-		}
-	}
-	if (error) {
-		free(output->temporary);
-		free(output->path);
-		memset(output, 0, sizeof(*output));
-	}
-	return error;
+	return (ssize_t)written;
+}
+
+static int open_stream(struct output *output)
+{
+	static const cookie_io_functions_t functions = {.write = write_bytes};
+	output->stream = fopencookie(output, "w", functions);
+	return output->stream ? 0 : errno;
 }
 
 static void release(struct output *output)
@@ -57,15 +50,53 @@ static void release(struct output *output)
 	memset(output, 0, sizeof(*output));
 }
 
+static bool is_standard(const char *path)
+{
+	return !path || strcmp(path, "-") == 0;
+}
+
+const char *output_name(const char *path)
+{
+	return is_standard(path) ? "standard output" : path;
+}
+
+int output_open(struct output *output, const char *path)
+{
+	struct stat status;
+	memset(output, 0, sizeof(*output));
+	if (is_standard(path)) {
+		output->fd = STDOUT_FILENO;
+		return open_stream(output);
+	}
+	output->path = xalloc_text(path);
+	bool in_place = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+	output->fd =
+		in_place ? open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY) : open_temporary(output);
+	int error = output->fd < 0 ? errno : open_stream(output);
+	if (error && output->fd >= 0) {
+		close(output->fd);
+		if (output->temporary)
+			unlink(output->temporary);
+	}
+	if (error)
+		release(output);
+	return error;
+}
+
+/* Returns 0, or the errno value of the first failure. */
+static int close_stream(struct output *output)
+{
+	int failed = fclose(output->stream) != 0 ? errno : 0;
+	int error = output->error ? output->error : failed;
+	/* Some file systems report a full disk only when the file is closed. */
+	if (output->path && close(output->fd) != 0 && !error)
+		error = errno;
+	return error;
+}
+
 int output_finish(struct output *output)
 {
-	int error = 0;
-	errno = 0;
-	if (fflush(output->stream) != 0 || ferror(output->stream))
-		error = errno ? errno : EIO;
-	/* Some file systems report a full disk only when the file is closed. */
-	if (output->path && fclose(output->stream) != 0 && !error)
-		error = errno;
+	int error = close_stream(output);
 	if (output->temporary) {
 		if (!error && rename(output->temporary, output->path) != 0)
 			error = errno;
@@ -78,8 +109,7 @@ int output_finish(struct output *output)
 
 void output_abandon(struct output *output)
 {
-	if (output->path)
-		fclose(output->stream);
+	close_stream(output);
 	if (output->temporary)
 		unlink(output->temporary);
 	release(output);
@@ -88,14 +118,13 @@ void output_abandon(struct output *output)
 unsigned output_width(const struct output *output)
 {
 	struct winsize size;
-	int fd = fileno(output->stream);
-	if (!isatty(fd))
+	if (!isatty(output->fd))
 		return 0;
 	const char *columns = getenv("COLUMNS");
 	unsigned long number = columns ? strtoul(columns, NULL, 10) : 0;
 	if (number > 0 && number <= 10000)
 		return (unsigned)number;
-	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+	if (ioctl(output->fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
 		return size.ws_col;
 	return 80;
 }

@@ -10,11 +10,17 @@
 
 struct output {
 	FILE *stream;    /* write here */
+	int fd;          /* below it */
+	int error;       /* errno value of the first write that failed; 0: none */
 	char *path;      /* NULL: standard output */
 	char *temporary; /* NULL: written in place (a device, a pipe) */
 };
 
-/* path NULL or "-": standard output. Returns 0 or an errno value. */
+/* What to call it in a message. */
+const char *output_name(const char *path);
+
+/* path NULL or "-": standard output. Returns 0 or an errno value. The output stays where it is
+ * until it is finished or abandoned: its stream refers to it. */
 int output_open(struct output *output, const char *path);
 
 /* Flushes and, for a file, moves it into place. Returns 0 or the errno value of the first write

@@ -7,9 +7,12 @@
 #include "tools/output.h"
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -365,6 +368,47 @@ START_TEST(test_output_errors)
 }
 END_TEST
 
+/* As much as goes through without leaving anything for the end. */
+static int write_blocks(const char *to)
+{
+	static char block[65536];
+	struct output output;
+	memset(block, 'x', sizeof(block));
+	ck_assert_int_eq(output_open(&output, to), 0);
+	for (int i = 0; i < 64; i++)
+		fwrite(block, 1, sizeof(block), output.stream);
+	return output_finish(&output);
+}
+
+/* A reader that has seen enough is no failure, whenever it goes; what failed first is said. */
+START_TEST(test_output_without_reader)
+{
+	int ends[2];
+	signal(SIGPIPE, SIG_IGN);
+	ck_assert_int_eq(write_blocks("/dev/full"), ENOSPC);
+	ck_assert_int_eq(pipe(ends), 0);
+	close(ends[0]);
+	ck_assert_int_eq(dup2(ends[1], STDOUT_FILENO), STDOUT_FILENO);
+	ck_assert_int_eq(write_blocks("-"), 0);
+	ck_assert_int_eq(write_blocks(NULL), 0);
+	/* still there for what comes next */
+	ck_assert_int_ge(fcntl(STDOUT_FILENO, F_GETFD), 0);
+	ck_assert_str_eq(output_name("-"), "standard output");
+	ck_assert_str_eq(output_name(NULL), "standard output");
+}
+END_TEST
+
+/* A file of which not all could be written is not there. */
+START_TEST(test_output_that_does_not_fit)
+{
+	struct rlimit limit = {100000, 100000};
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	ck_assert_int_eq(write_blocks(path), EFBIG);
+	ck_assert_uint_eq(count_files(), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("convert");
@@ -380,6 +424,8 @@ int main(void)
 	tcase_add_test(cases, test_recover_keeps_everything);
 	tcase_add_test(cases, test_output_replaces_whole_files_only);
 	tcase_add_test(cases, test_output_errors);
+	tcase_add_test(cases, test_output_without_reader);
+	tcase_add_test(cases, test_output_that_does_not_fit);
 	suite_add_tcase(suite, cases);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

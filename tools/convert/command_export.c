@@ -50,7 +50,7 @@ static int write_export(struct profile_reader *reader, const char *path,
 {
 	char text[DIAGNOSE_CODE_SIZE];
 	struct output output;
-	const char *name = request->output ? request->output : "standard output";
+	const char *name = output_name(request->output);
 	int error = output_open(&output, request->output);
 	if (error) {
 		diagnose("cannot write %s: %s; choose another place with -o", name,

@@ -74,7 +74,7 @@ static void run_report(const struct report *report, struct report_input *input, 
 static int write_report(const struct report *report, struct report_input *input)
 {
 	struct output output;
-	const char *name = input->options->output ? input->options->output : "standard output";
+	const char *name = output_name(input->options->output);
 	int error = output_open(&output, input->options->output);
 	if (error) {
 		diagnose("cannot write %s: %s; choose another place with -o", name,

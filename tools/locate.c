@@ -129,11 +129,9 @@ static enum locate_status in_current_directory(char **path)
 	return newest.path ? LOCATE_FOUND : LOCATE_NO_RESULT;
 }
 
-enum locate_status locate_result(const char *argument, char **path)
+static enum locate_status named(const char *argument, char **path)
 {
 	struct stat status;
-	if (!argument)
-		return in_current_directory(path);
 	if (stat(argument, &status) != 0)
 		return missing_status();
 	if (S_ISDIR(status.st_mode))
@@ -142,13 +140,27 @@ enum locate_status locate_result(const char *argument, char **path)
 	return LOCATE_FOUND;
 }
 
+enum locate_status locate_result(const char *argument, char **path)
+{
+	char *found = NULL;
+	enum locate_status status =
+		argument ? named(argument, &found) : in_current_directory(&found);
+	if (status == LOCATE_FOUND && access(found, R_OK) != 0 && errno == EACCES)
+		status = LOCATE_DENIED;
+	if (status == LOCATE_FOUND)
+		*path = found;
+	else
+		free(found);
+	return status;
+}
+
 const char *locate_explain(enum locate_status status)
 {
 	switch (status) {
 	case LOCATE_MISSING:
 		return "no such file or directory; name a result directory or its tb5 file";
 	case LOCATE_DENIED:
-		return "no permission to read it; ask its owner, or look as that user";
+		return "no permission to read the result; ask its owner, or look as that user";
 	case LOCATE_NO_TB5:
 		return "no tb5 file in it; name the result directory that tbcollect left";
 	case LOCATE_AMBIGUOUS:

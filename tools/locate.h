@@ -9,7 +9,7 @@
 enum locate_status {
 	LOCATE_FOUND,
 	LOCATE_MISSING,   /* no such file or directory */
-	LOCATE_DENIED,    /* no permission to look */
+	LOCATE_DENIED,    /* no permission to look, or to read the tb5 file */
 	LOCATE_NO_TB5,    /* a directory without a tb5 file */
 	LOCATE_AMBIGUOUS, /* a directory with several, none of them named like it */
 	LOCATE_NO_RESULT, /* none asked for, and none in the current directory */

@@ -66,6 +66,10 @@ def usage():
     done = s.run_tool(tool, name, check_status=False)
     s.check(done.returncode == 2 and len(done.stderr.splitlines()) == 1 and meant in done.stderr,
             f'{tool}: {name} is no name', f'{done.returncode}: {done.stderr.strip()}')
+  for arguments in (['tbreport', 'hotspots', '--help'], ['tbconvert', '--help'], ['tbconvert', 'export', '--help'],
+                    ['tbconvert', 'recover', '-h']):
+    done = s.run_tool(*arguments, check_status=False)
+    s.check(done.returncode == 0 and 'RESULT' in done.stdout and not done.stderr, ' '.join(arguments), done.stderr)
   done = subprocess.run([s.tool('tbcollect'), '--version'], capture_output=True, text=True)
   s.check(done.returncode == 0 and re.search(r'\d+\.\d+', done.stdout), '--version', done.stdout.strip())
 
@@ -157,6 +161,22 @@ def job_control():
   terminal.close()
 
 
+def unreadable():
+  """A result that this user may not read is named with the reason."""
+  got = s.collect_well(['true'])
+  data = os.path.join(got.result, os.path.basename(got.result) + '.tb5')
+  uid = s.NOBODY if os.getuid() == 0 else None
+  for path in (data, got.result):
+    mode = os.stat(path).st_mode
+    os.chmod(path, 0)
+    for command in (('tbreport',), ('tbconvert', 'finalize')):
+      done = s.run_tool(*command, got.result, check_status=False, uid=uid)
+      lines = done.stderr.splitlines()
+      s.check(done.returncode == 1 and len(lines) == 1 and 'no permission to read' in lines[0],
+              f'{" ".join(command)}: no permission for {os.path.basename(path)}', f'{done.returncode} {lines}')
+    os.chmod(path, mode)
+
+
 def too_short():
   """A program that ends before its first sample: the summary says so, and what to do."""
   got = s.collect_well(['true'], interval='100ms')
@@ -224,7 +244,7 @@ def started_oddly():
 
 s.start()
 for part in (streams, open_files, end_by_signal, cannot_start, usage, default_directory, signals, job_control,
-             duration, too_short, setuid, headless, started_oddly):
+             duration, too_short, unreadable, setuid, headless, started_oddly):
   with s.section(part.__name__):
     part()
 s.finish()

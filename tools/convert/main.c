@@ -6,6 +6,7 @@
 #include "tools/near.h"
 #include <getopt.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,11 @@ int command_bad_option(int option, char **argv)
 	return EXIT_USAGE;
 }
 
+static bool is_help(const char *argument)
+{
+	return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
+}
+
 static int unknown_command(const char *name)
 {
 	const char *names[COMMAND_COUNT + 1] = {NULL};
@@ -74,7 +80,7 @@ int main(int argc, char **argv)
 		diagnose("no command; see tbconvert --help");
 		return EXIT_USAGE;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+	if (is_help(argv[1]) || (argc > 2 && is_help(argv[2]))) {
 		print_help();
 		return EXIT_SUCCESS;
 	}

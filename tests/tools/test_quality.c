@@ -87,6 +87,22 @@ START_TEST(filters)
 }
 END_TEST
 
+/* What the run took says nothing of a part of it. */
+START_TEST(filtered_cost)
+{
+	char *text = render_report(&example, report_quality_print, BY,
+				   (const char *const[]){"--filter", "tid=100", NULL});
+	ck_assert_ptr_null(strstr(text, "Collector CPU:"));
+	ck_assert_ptr_nonnull(strstr(text, "Recursion Collapsed:      in 0 samples"));
+	free(text);
+	text = render_report(&example, report_quality_print, BY,
+			     (const char *const[]){"--filter", "function=work", NULL});
+	ck_assert_ptr_null(strstr(text, "Collector CPU:"));
+	ck_assert_ptr_null(strstr(text, "Recursion Collapsed:"));
+	free(text);
+}
+END_TEST
+
 static void expect_text(const struct build_result *result, const char *const *lines)
 {
 	char *text = render_report(result, report_quality_print, BY, NULL);
@@ -351,6 +367,7 @@ int main(void)
 	tcase_set_timeout(tcase, 30);
 	tcase_add_test(tcase, rows);
 	tcase_add_test(tcase, filters);
+	tcase_add_test(tcase, filtered_cost);
 	tcase_add_test(tcase, figures);
 	tcase_add_loop_test(tcase, advice, 0, (int)(sizeof(findings) / sizeof(findings[0])));
 	tcase_add_test(tcase, limit_of_open_files);

@@ -297,6 +297,28 @@ START_TEST(test_summary_text)
 }
 END_TEST
 
+/* A filter holds for all of the summary, whatever it is about; what is lost is the run's. */
+START_TEST(test_summary_filtered)
+{
+	static const char *const of_lib[] = {"--filter", "module=lib.so", NULL};
+	static const char *const parts[] = {
+		"CPU Time:                 0.015 s (0.01 CPUs of 4)\n",
+		"Samples:                  3, one each 10 ms of CPU time; 3 lost\n",
+		"0.0 % complete, 100.0 % skipped",
+		"100.0 % stack larger than the copy",
+	};
+	char *text = render_report(&example, report_summary_print, TALLY_BY_REASON, of_lib);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		ck_assert_msg(strstr(text, parts[i]) != NULL, "%s is not in:\n%s", parts[i], text);
+	free(text);
+	text = render_report(&example, report_summary_print, TALLY_BY_REASON,
+			     (const char *const[]){"--filter", "function=other", NULL});
+	ck_assert_ptr_nonnull(strstr(text, "CPU Time:                 0.000 s"));
+	ck_assert_ptr_nonnull(strstr(text, "there are no samples that meet the filter"));
+	free(text);
+}
+END_TEST
+
 START_TEST(test_incomplete_result)
 {
 	struct build_result abandoned = {.samples = samples, .count = 4, .is_abandoned = true};
@@ -487,6 +509,7 @@ static Suite *make_suite(void)
 	tcase_add_test(reports, test_sums_agree);
 	tcase_add_test(reports, test_summary_json);
 	tcase_add_test(reports, test_summary_text);
+	tcase_add_test(reports, test_summary_filtered);
 	tcase_add_test(reports, test_losses);
 	tcase_add_test(reports, test_incomplete_result);
 	tcase_add_test(reports, test_empty_result);

@@ -12,7 +12,7 @@
 
 /* The first one is shown when none is named. */
 static const struct report reports[] = {
-	{"summary", "times, samples, stacks, top hotspots, cost, platform", 0,
+	{"summary", "times, samples, stacks, top hotspots, cost, platform", TALLY_BY_REASON,
 	 report_summary_print},
 	{"hotspots", "functions by their own CPU time", 0, report_hotspots_print},
 	{"top-down", "call tree from the root", 0, report_top_down_print},

@@ -338,25 +338,31 @@ static void print_guesses(const struct quality *quality, FILE *stream)
 		guesses->least_hits);
 }
 
-static void print_run(const struct tally *tally, const struct quality *quality, const char *advice,
-		      FILE *stream)
+/* What the collector cost is known of the whole run; how many stacks were collapsed, not by
+ * function. */
+static void print_run(const struct report_input *input, const struct quality *quality,
+		      const char *advice, FILE *stream)
 {
+	const struct tally *tally = &input->tally;
+	const struct filter *filter = &input->options->filter;
 	const struct overview_number *cpu = &quality->overview.collector_cpu_ns;
 	struct overview_number frames = quality_note(quality, PROFILE_NOTE_UNWIND_FRAMES);
 	struct overview_number walks = quality_note(quality, PROFILE_NOTE_UNWIND_WALKS);
 	print_stacks(&quality->run, stream);
 	print_guesses(quality, stream);
 	print_unwinding(quality, stream);
-	if (cpu->is_known && tally->samples > 0) {
+	if (cpu->is_known && tally->samples > 0 && filter->count == 0) {
 		print_label(stream, "Collector CPU:");
 		fprintf(stream, "%.1f us per sample", ratio(cpu->value, tally->samples) / 1e3);
 		if (frames.is_known && walks.value > 0)
 			fprintf(stream, ", %.0f ns per frame", ratio(cpu->value, frames.value));
 		fputs(", start and end included\n", stream);
 	}
-	print_label(stream, "Recursion Collapsed:");
-	fprintf(stream, "in %" PRIu64 " samples (%.1f %%)\n", tally->collapsed,
-		table_percent(tally->collapsed, tally->samples));
+	if (!filter_needs_function(filter)) {
+		print_label(stream, "Recursion Collapsed:");
+		fprintf(stream, "in %" PRIu64 " samples (%.1f %%)\n", tally->collapsed,
+			table_percent(tally->collapsed, tally->samples));
+	}
 	print_label(stream, "Advice:");
 	fprintf(stream, "%s\n", advice);
 }
@@ -390,7 +396,7 @@ static void print_as_text(const struct report_input *input, struct quality *qual
 	struct table_column chosen[COLUMN_COUNT];
 	struct table table;
 	char *clean = format_text_fit(advice, 0);
-	print_run(&input->tally, quality, clean, stream);
+	print_run(input, quality, clean, stream);
 	free(clean);
 	fputs("\nModules: samples whose code lies in them; counts of reasons are of the stacks "
 	      "that "

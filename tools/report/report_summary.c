@@ -78,7 +78,9 @@ static void print_times(const struct report_input *input, const struct overview 
 		overview->modules);
 }
 
-static void print_samples(const struct tally *tally, const struct overview *overview, FILE *stream)
+/* Lost are samples of the whole run, whatever the filter. */
+static void print_samples(const struct tally *tally, const struct overview *overview,
+			  bool is_filtered, FILE *stream)
 {
 	print_label(stream, "Samples:");
 	fprintf(stream, "%" PRIu64, tally->samples);
@@ -86,7 +88,7 @@ static void print_samples(const struct tally *tally, const struct overview *over
 		fprintf(stream, ", one each %g ms of CPU time",
 			(double)overview->interval_ns.value / 1e6);
 	fprintf(stream, "; %" PRIu64 " lost", overview->samples_lost);
-	if (overview->samples_lost)
+	if (overview->samples_lost && !is_filtered)
 		fprintf(stream, " (%.2f %%)",
 			table_percent(overview->samples_lost,
 				      overview->samples_lost + tally->samples));
@@ -252,7 +254,7 @@ static void print_as_text(const struct report_input *input, const struct overvie
 	struct table table;
 	uint32_t limit = input->options->limit ? input->options->limit : TOP_HOTSPOTS;
 	print_times(input, overview, stream);
-	print_samples(&input->tally, overview, stream);
+	print_samples(&input->tally, overview, input->options->filter.count > 0, stream);
 	print_advice(input, overview, stream);
 	print_warnings(input->reader, overview, stream);
 	fputs("\nTop Hotspots\n", stream);
@@ -376,9 +378,35 @@ static void print_csv_lines(const char *prefix, struct json_object *object, FILE
 	}
 }
 
-void report_summary_print(const struct report_input *input, FILE *stream, unsigned width)
+/* The samples whose function the filter takes, where it is about functions: the tally leaves these
+ * conditions out. What is not known by stack is left out of the sums. */
+static void take_functions(const struct report_input *input, struct tally *sums)
+{
+	struct chain chain = {0};
+	*sums = (struct tally){.entries = input->tally.entries, .count = input->tally.count};
+	for (size_t i = 0; i < sums->count; i++) {
+		const struct tally_entry *entry = &sums->entries[i];
+		if (!report_takes_entry(input, entry, &chain))
+			continue;
+		sums->cpu_ns += entry->cpu_ns;
+		sums->samples += entry->samples;
+		if (entry->state <= PROFILE_STACK_NONE)
+			sums->states[entry->state] += entry->samples;
+		if (entry->state == PROFILE_STACK_SKIPPED)
+			sums->skipped[entry->reason < PROFILE_SKIP_REASON_COUNT
+					      ? entry->reason
+					      : PROFILE_SKIP_NOT_SKIPPED] += entry->samples;
+	}
+	chain_finish(&chain);
+}
+
+void report_summary_print(const struct report_input *all, FILE *stream, unsigned width)
 {
 	struct overview overview;
+	struct report_input taken = *all;
+	const struct report_input *input = &taken;
+	if (filter_needs_function(&all->options->filter))
+		take_functions(all, &taken.tally);
 	overview_collect(input->reader, &input->tally, input->path, &overview);
 	if (input->options->format->id == FORMAT_TEXT) {
 		print_as_text(input, &overview, stream, width);

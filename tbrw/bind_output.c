@@ -6,6 +6,9 @@
 #include "tbrw/data.h"
 #include "tbrw/section.h"
 
+/* All names, each with what tb5_file_reserve asks for. */
+#define NAMES_SIZE_MAX 4096u
+
 struct bind_field {
 	const wchar_t *name;
 	uint32_t offset;
@@ -131,6 +134,10 @@ static TBRW_U32 output_store_names(struct tb5_bind_output *output)
 
 	if (!file->writable)
 		return VT_SUCCESS;
+	/* A string that is interned but cannot be appended would be the end of this file. */
+	ret = tb5_file_reserve(file, NAMES_SIZE_MAX);
+	if (ret != VT_SUCCESS)
+		file->failed = VT_SUCCESS;
 	for (size_t i = 0; ret == VT_SUCCESS && i < 4; i++) {
 		ret = output_name(output, bind_streams[i].comment, &id);
 		for (size_t f = 0; ret == VT_SUCCESS && f < bind_streams[i].field_count; f++)

@@ -172,8 +172,11 @@ static TBRW_U32 write_end(struct tb5_store *store, uint64_t index_offset, uint64
 					  .length = sizeof(struct tb5_end)};
 	struct tb5_end end = {.index_offset = index_offset, .index_size = index_size};
 	uint64_t offset;
-	TBRW_U32 ret = tb5_store_sync(store);
+	TBRW_U32 ret;
 
+	/* Before and not after, when it would be one more thing for the file system to wait for. */
+	tb5_store_give_back(store);
+	ret = tb5_store_sync(store);
 	if (ret != VT_SUCCESS)
 		return ret;
 	end.file_size = store->end + tb5_chunk_space(sizeof end);

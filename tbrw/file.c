@@ -8,6 +8,10 @@
 #include "tbrw/catalog.h"
 #include "tbrw/utf8.h"
 
+/* Where no room can be reserved, this much is buffered at most, of all sequences together: a full
+ * disk is not to cost more. */
+#define UNRESERVED_SIZE (64u << 10)
+
 TBRW_U32 tb5_file_get(TBRW_PTR ptr, struct tb5_file **file)
 {
 	struct tb5_file *f = ptr;
@@ -187,14 +191,70 @@ static TBRW_U32 append_failed(struct tb5_file *file, TBRW_U32 ret)
 	return ret;
 }
 
+/* The space in the file that all buffers will take. */
+static uint64_t space_of_buffers(struct tb5_file *file)
+{
+	uint64_t space = tb5_seq_space(&file->strings.seq);
+
+	for (unsigned c = TB5_GLOBAL_FIRST; c < TB5_GLOBAL_END; c++)
+		space += tb5_seq_space(tb5_file_seq(file, c));
+	for (uint32_t n = 0; n < file->stream_count; n++)
+		for (unsigned c = TB5_STREAM_FIRST; c < TB5_STREAM_END; c++)
+			space += tb5_seq_space(tb5_stream_seq(file->streams[n], c));
+	return space;
+}
+
+TBRW_U32 tb5_file_reserve(struct tb5_file *file, size_t size)
+{
+	struct tb5_store *store = &file->store;
+	TBRW_U32 ret;
+
+	if (size <= store->room)
+		return VT_SUCCESS;
+	ret = tb5_store_reserve(store, space_of_buffers(file) + size);
+	if (ret == VT_SUCCESS && store->cannot_reserve) {
+		ret = tb5_file_flush_all(file);
+		store->room = UNRESERVED_SIZE;
+	}
+	if (ret == VT_SUCCESS)
+		store->room += size;
+	return ret;
+}
+
+/* Takes the room that `size` bytes more need, and the headers of their chunks. Nothing is accepted
+ * without: when the disk is full all that was accepted before is stored, so that the file holds
+ * everything up to one moment, and not of each sequence what its last full buffer held. */
+static TBRW_U32 take_room(struct tb5_file *file, struct tb5_seq *seq, size_t size)
+{
+	/* They are spread over so many chunks at most, each with a header and padding. */
+	uint64_t chunks = size / TB5_BUFFER_SIZE + 2;
+	uint64_t more = size + chunks * tb5_chunk_space(8);
+	TBRW_U32 ret = tb5_file_reserve(file, more);
+
+	if (ret == VT_SUCCESS) {
+		file->store.room -= more;
+		return VT_SUCCESS;
+	}
+	/* A tree of which a part was taken is no tree. */
+	if (seq && seq->content == TB5_HARDWARE)
+		seq->buffered = 0;
+	tb5_file_flush_all(file);
+	return file_wrote(file, ret);
+}
+
 TBRW_U32 tb5_file_append(struct tb5_file *file, struct tb5_seq *seq, const void *data, size_t size)
 {
 	const char *p = data;
+	TBRW_U32 ret = VT_SUCCESS;
 
+	if (seq->store == &file->store)
+		ret = take_room(file, seq, size);
+	if (ret != VT_SUCCESS)
+		return append_failed(file, ret);
 	while (size) {
 		size_t taken;
-		TBRW_U32 ret = tb5_seq_buffer(seq, p, size, &taken);
 
+		ret = tb5_seq_buffer(seq, p, size, &taken);
 		if (ret != VT_SUCCESS)
 			return append_failed(file, ret);
 		p += taken;
@@ -215,9 +275,12 @@ TBRW_U32 tb5_file_mark(struct tb5_file *file, struct tb5_store *store, enum tb5_
 					  .content = (uint16_t)content,
 					  .stream = stream};
 	uint64_t offset;
+	TBRW_U32 ret = file->failed;
 
-	if (file->failed)
-		return file->failed;
+	if (ret == VT_SUCCESS && store == &file->store)
+		ret = take_room(file, NULL, 0);
+	if (ret != VT_SUCCESS)
+		return ret;
 	file->changed = true;
 	return file_wrote(file, tb5_store_append(store, &header, NULL, &offset));
 }

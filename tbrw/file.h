@@ -103,7 +103,13 @@ TBRW_U32 tb5_file_stream(struct tb5_file *file, uint32_t number, struct tb5_stre
  * had. Flushes everything if the last flush is more than a second ago. */
 TBRW_U32 tb5_file_begin_write(struct tb5_file *file);
 
-/* Appends to a sequence, flushing as its buffer fills. */
+/* Has room kept for `size` bytes, so that appending them, with 80 more each time, does not fail for
+ * want of it. VT_NO_SPACE, and the file may go on. Where the file system cannot do that, stores
+ * what is buffered: errors of writing. */
+TBRW_U32 tb5_file_reserve(struct tb5_file *file, size_t size);
+
+/* Appends to a sequence, flushing as its buffer fills. What there is no room for is not taken;
+ * before that is said, what was taken is stored. */
 TBRW_U32 tb5_file_append(struct tb5_file *file, struct tb5_seq *seq, const void *data, size_t size);
 
 /* Stores what is buffered of a sequence, and before it what its records refer to. */

@@ -51,6 +51,12 @@ static inline uint64_t tb5_seq_size(const struct tb5_seq *seq)
 	return seq->extents.end + seq->buffered;
 }
 
+/* The space in the file that its buffer will take. */
+static inline uint64_t tb5_seq_space(const struct tb5_seq *seq)
+{
+	return seq->buffered ? tb5_chunk_space(seq->buffered) : 0;
+}
+
 /* Makes sure that seq->extents has all of the sequence's chunks. */
 TBRW_U32 tb5_seq_load(struct tb5_seq *seq);
 

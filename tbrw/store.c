@@ -15,6 +15,10 @@
 #include "tbrw/crc32c.h"
 #include "tbrw/rescan.h"
 
+/* Reserving this much at a time costs some calls a second at most. */
+#define RESERVE_AHEAD (256u << 10)
+#define RESERVE_UNIT  4096u
+
 static TBRW_U32 write_error(int error)
 {
 	return error == ENOSPC || error == EDQUOT ? VT_NO_SPACE : VT_WRITE_ERROR;
@@ -115,7 +119,7 @@ TBRW_U32 tb5_store_create(struct tb5_store *store, const char *path)
 		close(fd);
 		return ret;
 	}
-	*store = (struct tb5_store){.fd = fd, .end = sizeof header};
+	*store = (struct tb5_store){.fd = fd, .end = sizeof header, .ahead = RESERVE_AHEAD};
 	return VT_SUCCESS;
 }
 
@@ -138,7 +142,7 @@ TBRW_U32 tb5_store_open(struct tb5_store *store, const char *path, bool writable
 {
 	/* Not blocking, or a FIFO in the file's place would hold us up. */
 	int flags = O_CLOEXEC | O_NONBLOCK | (writable ? O_RDWR | O_NOFOLLOW : O_RDONLY);
-	struct tb5_store opened = {.fd = open(path, flags)};
+	struct tb5_store opened = {.fd = open(path, flags), .ahead = RESERVE_AHEAD};
 	TBRW_U32 ret = VT_SUCCESS;
 	struct stat st;
 
@@ -183,6 +187,7 @@ TBRW_U32 tb5_store_open_temporary(struct tb5_store *store)
 
 void tb5_store_close(struct tb5_store *store)
 {
+	tb5_store_give_back(store);
 	if (store->fd >= 0)
 		close(store->fd);
 	tb5_rescan_destroy(store->rescan);
@@ -257,6 +262,62 @@ TBRW_U32 tb5_store_append(struct tb5_store *store, struct tb5_chunk_header *head
 	return VT_SUCCESS;
 }
 
+void tb5_store_give_back(struct tb5_store *store)
+{
+	if (store->reserved > store->end)
+		tb5_store_truncate(store, store->end);
+}
+
+/* Has the file system keep room up to `end`, without making the file longer. */
+static TBRW_U32 store_allocate(struct tb5_store *store, uint64_t end)
+{
+	uint64_t from = store->reserved > store->end ? store->reserved : store->end;
+	int ret;
+
+	do
+		ret = fallocate(store->fd, FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(end - from));
+	while (ret < 0 && errno == EINTR);
+	if (ret < 0)
+		return write_error(errno);
+	store->reserved = end;
+	return VT_SUCCESS;
+}
+
+/* The same, and more if there is more: less and less is tried where little is left, and more again
+ * where that succeeds. */
+static TBRW_U32 store_allocate_ahead(struct tb5_store *store, uint64_t end)
+{
+	uint64_t ahead = store->ahead;
+	TBRW_U32 ret = store_allocate(store, end + ahead);
+
+	while (ret == VT_NO_SPACE && ahead) {
+		ahead = ahead > RESERVE_UNIT ? ahead / 2 : 0;
+		ret = store_allocate(store, end + ahead);
+	}
+	store->ahead = ahead ? ahead * 2 : RESERVE_UNIT;
+	if (store->ahead > RESERVE_AHEAD)
+		store->ahead = RESERVE_AHEAD;
+	return ret;
+}
+
+TBRW_U32 tb5_store_reserve(struct tb5_store *store, uint64_t size)
+{
+	uint64_t needed = store->end + size;
+	uint64_t unit_end = (needed + RESERVE_UNIT - 1) / RESERVE_UNIT * RESERVE_UNIT;
+	TBRW_U32 ret = VT_SUCCESS;
+
+	if (store->cannot_reserve)
+		return VT_SUCCESS;
+	if (needed > store->reserved)
+		ret = store_allocate_ahead(store, unit_end);
+	if (ret == VT_NO_SPACE)
+		return ret;
+	/* Whatever else it says, writing may work all the same. */
+	store->cannot_reserve = ret != VT_SUCCESS;
+	store->room = ret == VT_SUCCESS ? store->reserved - needed : 0;
+	return VT_SUCCESS;
+}
+
 TBRW_U32 tb5_store_sync(struct tb5_store *store)
 {
 	int ret;
@@ -274,4 +335,6 @@ void tb5_store_truncate(struct tb5_store *store, uint64_t end)
 	/* If this fails the tail is a chunk with a wrong CRC, which readers skip. */
 	if (ftruncate(store->fd, (off_t)end) == 0)
 		store->end = end;
+	store->reserved = 0;
+	store->room = 0;
 }

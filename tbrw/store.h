@@ -14,6 +14,10 @@
 struct tb5_store {
 	int fd;       /* -1: not open */
 	uint64_t end; /* where the next chunk goes; all before it is file header and whole chunks */
+	uint64_t reserved; /* up to here the file system keeps room for us; 0: it was not asked */
+	uint64_t room;     /* of the reserved bytes, those that nobody has taken */
+	uint64_t ahead;    /* how much more to reserve than is needed */
+	bool cannot_reserve;
 	struct tb5_rescan *rescan; /* NULL: was not needed yet */
 };
 
@@ -43,10 +47,17 @@ TBRW_U32 tb5_store_read_header(const struct tb5_store *store, uint64_t offset,
 TBRW_U32 tb5_store_append(struct tb5_store *store, struct tb5_chunk_header *header,
 			  const void *payload, uint64_t *offset);
 
+/* Has the file system keep room for `size` bytes behind the end, at least; store->room becomes what
+ * it keeps beyond that. VT_NO_SPACE. Where it cannot do so, sets store->cannot_reserve. */
+TBRW_U32 tb5_store_reserve(struct tb5_store *store, uint64_t size);
+
+/* Gives back what the file system keeps. */
+void tb5_store_give_back(struct tb5_store *store);
+
 /* Waits until what was appended is on the disk, where the file system knows of that. */
 TBRW_U32 tb5_store_sync(struct tb5_store *store);
 
-/* Cuts the file off behind `end`, as far as possible. */
+/* Cuts the file off behind `end`, as far as possible, and gives back what was reserved. */
 void tb5_store_truncate(struct tb5_store *store, uint64_t end);
 
 #endif

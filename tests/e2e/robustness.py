@@ -49,10 +49,15 @@ def full_disk():
   if os.getuid() != 0:
     s.skip('full disk', 'only root can mount a small tmpfs')
     return
+  for size in (128, 1024):
+    fill_disk(size << 10)
+
+
+def fill_disk(size):
   disk = s.scratch('disk')
   os.mkdir(disk)
   # A result is some 60 bytes per sample, so 1 MiB does not last for 30,000 samples.
-  subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=1m,mode=777', 'none', disk], check=True)
+  subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={size},mode=777', 'none', disk], check=True)
   try:
     result = os.path.join(disk, 'r000hs')
     got = s.collect([s.target('split'), '3000'], interval='0.1ms', result=result)
@@ -61,10 +66,14 @@ def full_disk():
     s.check(any('space' in line.lower() or 'full' in line.lower() for line in messages),
             'full disk: a message says so', got.stderr.strip()[-300:])
     s.check(len(messages) <= 2, 'full disk: it says so once', messages)
-    s.check(0 <= got.status < 126, 'full disk: no crash', got.status)
-    readable(result, 'full disk', 2000)
+    s.check(got.status == 1, 'full disk: status 1', got.status)
+    written = os.path.getsize(os.path.join(result, 'r000hs.tb5'))
+    s.check(written > size - 5000, 'full disk: the result takes all of it', f'{written} of {size}')
+    # Some 20 KB are written before the first sample.
+    readable(result, 'full disk', (size - 20000) // 80)
   finally:
     subprocess.run(['umount', disk], check=True)
+    os.rmdir(disk)
 
 
 def readable(result, what, samples):

@@ -1,9 +1,11 @@
 /* Full disks, failing writes, reads, syncs and truncations, made by functions of the test's own
  * (linked with --wrap). The library does not rename. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -18,12 +20,15 @@ int __real_ftruncate64(int fd, off_t size);
 int __wrap_ftruncate64(int fd, off_t size);
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
+int __wrap_fallocate64(int fd, int mode, off_t offset, off_t size);
 
 /* What is to happen to one call, chosen by its number. */
 enum fault { NO_FAULT, FAIL_WRITE, TEAR_WRITE, FAIL_SYNC, FAIL_READ, SHORT_READ };
 
 static struct {
-	size_t room;         /* bytes that can still be written */
+	size_t room;         /* bytes that can still be written or reserved */
+	bool reserves;       /* can do so; else writes find out */
+	size_t reserved;     /* bytes that can be written besides */
 	int error;           /* what the write that finds no room gets */
 	unsigned interrupts; /* calls that fail with EINTR first */
 	bool dribble;        /* write at most 5 bytes per call */
@@ -71,8 +76,42 @@ ssize_t __wrap_pread64(int fd, void *buffer, size_t size, off_t offset)
 	return __real_pread64(fd, buffer, size, offset);
 }
 
+int __wrap_fallocate64(int fd, int mode, off_t offset, off_t size)
+{
+	(void)fd, (void)offset;
+	ck_assert_int_eq(mode, FALLOC_FL_KEEP_SIZE);
+	ck_assert_int_gt(size, 0);
+	if (disk.interrupts) {
+		disk.interrupts--;
+		errno = EINTR;
+		return -1;
+	}
+	if (!disk.reserves || (size_t)size > disk.room) {
+		errno = disk.reserves ? disk.error : EOPNOTSUPP;
+		return -1;
+	}
+	disk.room -= (size_t)size;
+	disk.reserved += (size_t)size;
+	return 0;
+}
+
+/* A disk that has so much room, and does or does not tell beforehand. */
+static void disk_begin(size_t room, bool reserves)
+{
+	disk.room = room;
+	disk.reserves = reserves;
+	disk.reserved = 0;
+}
+
+static void disk_end(void)
+{
+	disk_begin(SIZE_MAX, false);
+}
+
 int __wrap_ftruncate64(int fd, off_t size)
 {
+	disk.room += disk.reserved;
+	disk.reserved = 0;
 	if (disk.no_truncation) {
 		errno = EIO;
 		return -1;
@@ -91,7 +130,8 @@ int __wrap_fsync(int fd)
 
 ssize_t __wrap_pwritev64(int fd, const struct iovec *iov, int count, off_t offset)
 {
-	size_t limit = disk.dribble && disk.room > 5 ? 5 : disk.room;
+	size_t whole = disk.reserved ? disk.reserved : disk.room;
+	size_t limit = disk.dribble && whole > 5 ? 5 : whole;
 	struct iovec first;
 
 	if (disk.interrupts) {
@@ -114,7 +154,10 @@ ssize_t __wrap_pwritev64(int fd, const struct iovec *iov, int count, off_t offse
 	first = *iov;
 	if (first.iov_len > limit)
 		first.iov_len = limit;
-	disk.room -= first.iov_len;
+	if (disk.reserved)
+		disk.reserved -= first.iov_len;
+	else
+		disk.room -= first.iov_len;
 	return __real_pwritev64(fd, &first, 1, offset);
 }
 
@@ -171,6 +214,144 @@ START_TEST(disk_full)
 }
 END_TEST
 
+static TBRW_U32 count_entries(void *data, TBRW_U32 size, TBRW_U32 count, void *user)
+{
+	uint32_t *seen = user;
+
+	(void)data, (void)size;
+	*seen += count;
+	return TRUE;
+}
+
+static uint32_t entries_of(TBRW_PTR ptr, uint32_t stream)
+{
+	uint32_t seen = 0;
+	TBRW_U32 ret;
+
+	OK(TBRW_reading_stream(ptr, stream));
+	ret = TBRW_reading_stream_section(ptr, stream, TBRW_DATA_SECTION);
+	if (ret == VT_SUCCESS)
+		OK(TBRW_enumerate_data(ptr, stream, count_entries, &seen, 0));
+	else
+		FAILS(ret, VT_SECTION_NOT_EXIST);
+	return seen;
+}
+
+#define SIDE_STREAMS 3
+
+/* Stream 0 and others beside it, all open for data. */
+static void begin_side_by_side(TBRW_PTR ptr)
+{
+	begin_samples(ptr);
+	for (uint32_t n = 1; n <= SIDE_STREAMS; n++) {
+		TBRW_STREAM_INFO info = stream_info_of(TBRW_CUSTOM_STREAM, L"side");
+		TBRW_SAMPREC_DESC_ENTRY field = descriptor_of(ST_NONE, 0, 0, 4, L"field");
+
+		OK(TBRW_writing_stream(ptr, n));
+		OK(TBRW_writing_stream_section(ptr, n, TBRW_STREAM_INFO_SECTION));
+		OK(TBRW_set_stream_info(ptr, n, &info));
+		OK(TBRW_done_stream_section(ptr, n, TBRW_STREAM_INFO_SECTION));
+		OK(TBRW_writing_stream_section(ptr, n, TBRW_DATA_DESCRIPTION_SECTION));
+		OK(TBRW_add_data_descriptor_entry(ptr, n, &field));
+		OK(TBRW_done_stream_section(ptr, n, TBRW_DATA_DESCRIPTION_SECTION));
+		OK(TBRW_writing_stream_section(ptr, n, TBRW_DATA_SECTION));
+	}
+}
+
+/* An entry of 4 bytes to each of the others, then a sample, until one is not taken; how many were,
+ * by stream. */
+static void add_side_by_side(TBRW_PTR ptr, uint32_t *taken)
+{
+	TBRW_U32 ret = VT_SUCCESS;
+
+	while (ret == VT_SUCCESS) {
+		struct sample s = sample_of(1, 1, 0x1000, taken[0]);
+
+		for (uint32_t n = 1; ret == VT_SUCCESS && n <= SIDE_STREAMS; n++) {
+			ret = TBRW_add_data(ptr, n, 4, &taken[n]);
+			taken[n] += ret == VT_SUCCESS;
+		}
+		if (ret == VT_SUCCESS)
+			ret = TBRW_add_data(ptr, 0, sizeof s, &s);
+		taken[0] += ret == VT_SUCCESS;
+	}
+	FAILS(ret, VT_NO_SPACE);
+}
+
+/* Fills a disk, and opens what became of the file. */
+static TBRW_PTR fill_disk(size_t room, bool reserves, uint32_t *taken)
+{
+	TBRW_PTR ptr;
+	uint32_t value = 1;
+
+	disk_begin(room, reserves);
+	ptr = open_file("full.tb5", CREATE);
+	begin_side_by_side(ptr);
+	add_side_by_side(ptr, taken);
+	disk_end();
+	FAILS(TBRW_add_data(ptr, 1, 4, &value), VT_NO_SPACE);
+	FAILS(TBRW_verify(ptr), VT_NO_SPACE);
+	OK(TBRW_abort_cleanup_and_close(ptr));
+	ptr = open_file("full.tb5", READ);
+	FAILS(TBRW_verify(ptr), VT_INCOMPLETE_TB5_ENCOUNTERED);
+	return ptr;
+}
+
+static const size_t rooms[] = {8000, 12288, 65536, 100000, 300000, 524288, 1048576, 3000000};
+
+/* All that was taken can be read, and it takes all the room but less than a block: no stream is
+ * behind another by what a buffer holds. */
+START_TEST(full_disk_holds_what_fits)
+{
+	uint32_t taken[SIDE_STREAMS + 1] = {0};
+	TBRW_PTR ptr = fill_disk(rooms[_i], true, taken);
+	struct stat st;
+
+	ck_assert_int_eq(stat(path_of("full.tb5"), &st), 0);
+	ck_assert_uint_le((size_t)st.st_size, rooms[_i]);
+	ck_assert_uint_gt((size_t)st.st_size + 4096 + 200, rooms[_i]);
+	for (uint32_t n = 0; n <= SIDE_STREAMS; n++)
+		ck_assert_uint_eq(entries_of(ptr, n), taken[n]);
+	OK(TBRW_abort_cleanup_and_close(ptr));
+}
+END_TEST
+
+/* Without a file system that reserves, some 64 KB are lost at most, and some chunks' headers. */
+START_TEST(full_disk_without_reserving)
+{
+	uint32_t taken[SIDE_STREAMS + 1] = {0};
+	TBRW_PTR ptr = fill_disk(rooms[_i], false, taken);
+	const size_t each = sizeof(struct sample) + 4 * SIDE_STREAMS;
+
+	for (uint32_t n = 0; n <= SIDE_STREAMS; n++) {
+		uint32_t seen = entries_of(ptr, n);
+
+		ck_assert_uint_le(seen, taken[n]);
+		ck_assert_uint_gt((seen + 1) * each + 70000 + rooms[_i] / 100, rooms[_i]);
+	}
+	OK(TBRW_abort_cleanup_and_close(ptr));
+}
+END_TEST
+
+/* Whether it ends well or is given up, a file keeps no more room than its bytes take. */
+START_TEST(room_is_given_back)
+{
+	uint32_t one = 1;
+	TBRW_PTR ptr;
+	struct stat st;
+
+	disk_begin(1 << 20, true);
+	ptr = open_file("a.tb5", CREATE);
+	write_custom_stream(ptr, 0, L"whole", 4, &one, 4);
+	ck_assert_uint_gt(disk.reserved, 0);
+	OK(_i ? TBRW_close(ptr) : TBRW_abort_cleanup_and_close(ptr));
+	ck_assert_uint_eq(disk.reserved, 0);
+	ck_assert_int_eq(stat(path_of("a.tb5"), &st), 0);
+	ck_assert_uint_eq(disk.room + (size_t)st.st_size, 1 << 20);
+	disk_end();
+}
+END_TEST
+
 START_TEST(create_on_a_full_disk)
 {
 	TBRW_PTR ptr = NULL;
@@ -206,7 +387,8 @@ START_TEST(close_on_a_full_disk)
 }
 END_TEST
 
-/* Binding a complete file that has no room leaves it as it was, complete. */
+/* Binding a complete file that has no room leaves it as it was, complete; whether the disk tells
+ * beforehand or not. */
 START_TEST(bind_on_a_full_disk)
 {
 	const struct sample samples[] = {sample_of(1, 1, 0x1000, 1), sample_of(1, 2, 0x1000, 2)};
@@ -218,7 +400,7 @@ START_TEST(bind_on_a_full_disk)
 	OK(TBRW_close(ptr));
 	for (size_t room = 0; room < 20000 && !succeeded; room += 100) {
 		ptr = open_file("a.tb5", READ_WRITE);
-		disk.room = room;
+		disk_begin(room, _i);
 		if (TBRW_dobind(ptr, 0) == VT_SUCCESS) {
 			succeeded = true;
 		} else {
@@ -226,7 +408,7 @@ START_TEST(bind_on_a_full_disk)
 			OK(TBRW_is_bound(ptr, 0, &bound));
 			ck_assert_uint_eq(bound, 0);
 		}
-		disk.room = SIZE_MAX;
+		disk_end();
 		OK(TBRW_close(ptr));
 		ptr = open_file("a.tb5", READ);
 		OK(TBRW_verify(ptr));
@@ -308,6 +490,30 @@ START_TEST(each_write)
 		}
 	}
 	ck_abort_msg("writes without end");
+}
+END_TEST
+
+/* Wherever a disk that tells beforehand is full, what fits is readable. */
+START_TEST(each_room)
+{
+	const wchar_t *path = wide_path_of("a.tb5");
+
+	for (size_t room = 0; room < 10000000; room += 500) {
+		uint32_t added;
+		TBRW_U32 ret;
+
+		unlink(path_of("a.tb5"));
+		disk_begin(room, true);
+		ret = scenario_write(path, 7, &added);
+		disk_end();
+		if (ret == VT_SUCCESS) {
+			ck_assert_uint_gt(room, 20000);
+			return;
+		}
+		FAILS(ret, VT_NO_SPACE);
+		expect_no_more_than(path, added);
+	}
+	ck_abort_msg("never enough room");
 }
 END_TEST
 
@@ -447,12 +653,17 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {disk_full, create_on_a_full_disk, close_on_a_full_disk,
-				      bind_on_a_full_disk, interrupted_and_short_writes};
+				      interrupted_and_short_writes};
 	Suite *suite = suite_of("fault", tests, sizeof tests / sizeof *tests);
 	TCase *each = tcase_create("each");
 
 	tcase_set_timeout(each, 240);
 	tcase_add_checked_fixture(each, folder_setup, folder_teardown);
+	tcase_add_loop_test(each, full_disk_holds_what_fits, 0, 8);
+	tcase_add_loop_test(each, room_is_given_back, 0, 2);
+	tcase_add_loop_test(each, full_disk_without_reserving, 0, 8);
+	tcase_add_loop_test(each, bind_on_a_full_disk, 0, 2);
+	tcase_add_test(each, each_room);
 	tcase_add_loop_test(each, each_write, 0, 6);
 	tcase_add_loop_test(each, each_write_of_an_addition, 0, 6);
 	tcase_add_loop_test(each, each_sync, 0, 4);

@@ -6,9 +6,9 @@
  * made around it. Bit 6 of the mode: the machine is i386, not x86-64. What the walk returns must
  * keep the promises of unwind.h.
  */
+#include "tests/unwind/elf_builder.h"
 #include "tests/unwind/table_check.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,28 +29,14 @@ enum {
 /* The machine of an input, and its registers that have a role. */
 struct machine {
 	enum uw_arch arch;
-	uint8_t class, elf_machine, sp, fp, ip;
+	uint8_t sp, fp, ip;
 };
 
-static const struct machine x86_64 = {UW_ARCH_X86_64, ELFCLASS64, EM_X86_64, 7, 6, 16};
-static const struct machine i386 = {UW_ARCH_I386, ELFCLASS32, EM_386, 4, 5, 8};
+static const struct machine x86_64 = {UW_ARCH_X86_64, 7, 6, 16};
+static const struct machine i386 = {UW_ARCH_I386, 4, 5, 8};
 
 /* Where the file's code is mapped; a second mapping has none. */
 static const uint64_t code_start = 0x400000, jit_start = 0x500000;
-
-struct file {
-	union {
-		Elf64_Ehdr ehdr;
-		Elf32_Ehdr ehdr_32;
-	};
-	union {
-		Elf64_Phdr phdr[2];
-		Elf32_Phdr phdr_32[2];
-	};
-	uint8_t hdr[16];
-	uint8_t code[CODE_SIZE];
-	uint8_t frame[]; /* .eh_frame */
-};
 
 struct input {
 	const uint8_t *at;
@@ -67,73 +53,23 @@ static void take(struct input *input, void *bytes, size_t size)
 	input->left -= have;
 }
 
-static void put32(uint8_t *at, int64_t value)
-{
-	int32_t word = (int32_t)value;
-
-	memcpy(at, &word, sizeof(word));
-}
-
-static void put_headers_32(struct file *file, size_t size)
-{
-	file->ehdr_32.e_entry = offsetof(struct file, code) + 100;
-	file->ehdr_32.e_phoff = offsetof(struct file, phdr);
-	file->ehdr_32.e_phnum = 2;
-	file->ehdr_32.e_phentsize = sizeof(Elf32_Phdr);
-	file->phdr_32[0] = (Elf32_Phdr){.p_type = PT_LOAD,
-					.p_flags = PF_R | PF_X,
-					.p_filesz = (Elf32_Word)size};
-	file->phdr_32[1] =
-		(Elf32_Phdr){.p_type = PT_GNU_EH_FRAME,
-			     .p_offset = offsetof(struct file, hdr),
-			     .p_vaddr = offsetof(struct file, hdr),
-			     .p_filesz = (Elf32_Word)(size - offsetof(struct file, hdr))};
-}
-
-static void put_headers_64(struct file *file, size_t size)
-{
-	file->ehdr.e_entry = offsetof(struct file, code) + 100;
-	file->ehdr.e_phoff = offsetof(struct file, phdr);
-	file->ehdr.e_phnum = 2;
-	file->ehdr.e_phentsize = sizeof(Elf64_Phdr);
-	file->phdr[0] = (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = size};
-	file->phdr[1] = (Elf64_Phdr){.p_type = PT_GNU_EH_FRAME,
-				     .p_offset = offsetof(struct file, hdr),
-				     .p_vaddr = offsetof(struct file, hdr),
-				     .p_filesz = size - offsetof(struct file, hdr)};
-}
-
 /* An ELF file whose only unwind information is frame; its addresses are its file offsets. */
 static struct uw_module *wrap(struct input input, const struct machine *machine, bool own_hdr)
 {
 	struct uw_module *module = NULL;
-	size_t size = sizeof(struct file) + input.left;
-	struct file *file = calloc(1, size);
+	struct elf_builder builder;
 
-	if (!file)
-		abort();
-	memcpy(file->ehdr.e_ident, ELFMAG, SELFMAG);
-	file->ehdr.e_ident[EI_CLASS] = machine->class;
-	file->ehdr.e_ident[EI_DATA] = ELFDATA2LSB;
-	file->ehdr.e_machine = machine->elf_machine; /* in one place in both classes */
-	if (machine->class == ELFCLASS32)
-		put_headers_32(file, size);
-	else
-		put_headers_64(file, size);
-	file->hdr[0] = 1;
-	file->hdr[1] = 0x1b; /* pcrel | sdata4 */
-	file->hdr[2] = file->hdr[3] = 0xff;
-	put32(file->hdr + 4,
-	      (int64_t)offsetof(struct file, frame) - (int64_t)offsetof(struct file, hdr) - 4);
+	elf_builder_init(&builder, machine->arch, CODE_SIZE, input.left);
+	elf_builder_set_entry(&builder, 100);
 	if (own_hdr)
-		take(&input, file->hdr + 2, sizeof(file->hdr) - 2);
+		take(&input, builder.bytes + ELF_BUILDER_HDR + 2,
+		     ELF_BUILDER_CODE - ELF_BUILDER_HDR - 2);
 	for (size_t i = 0; i < CODE_SIZE; i++)
-		file->code[i] = (uint8_t)(i % 7 == 0 ? 0xe8 : i);
-	if (input.left > 0)
-		memcpy(file->frame, input.at, input.left);
-	if (uw_module_from_memory(file, size, &module) < 0)
+		builder.bytes[ELF_BUILDER_CODE + i] = (uint8_t)(i % 7 == 0 ? 0xe8 : i);
+	elf_builder_put(&builder, input.at, input.left);
+	if (uw_module_from_memory(builder.bytes, builder.size, &module) < 0)
 		module = NULL;
-	free(file);
+	elf_builder_finish(&builder);
 	return module;
 }
 
@@ -243,7 +179,7 @@ static void check_table(struct uw_module *module)
 					   uw_cfi_entry_start(cfi, i) + at - TABLE_REACH)
 				       .wrong);
 	for (uint64_t at = 0; at < CODE_SIZE; at++)
-		check(!table_check(cfi, table, offsetof(struct file, code) + at).wrong);
+		check(!table_check(cfi, table, ELF_BUILDER_CODE + at).wrong);
 }
 
 /* Walks with a table give the frames of walks without. */
@@ -296,7 +232,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uw_space_map(space, jit_start, jit_start + 0x10000, 0, NULL, 2);
 	walk_checked(space, history, &regs, &stack);
 	/* Again in the middle of the code, whatever the sampled address was. */
-	regs.value[machine->ip] = code_start + offsetof(struct file, code) + 16;
+	regs.value[machine->ip] = code_start + ELF_BUILDER_CODE + 16;
 	walk_checked(space, history, &regs, &stack);
 	walk_changed(space, history, &regs, &stack, bytes, machine->fp);
 	if (module)

@@ -1,5 +1,6 @@
 /* What a walk may cost at most, whatever a file's unwind information asks for. */
 #include "tests/unwind/capture.h"
+#include "tests/unwind/elf_builder.h"
 #include "unwind/cfi_code.h"
 #include "unwind/reader.h"
 #include "unwind/space.h"
@@ -7,7 +8,6 @@
 #include "unwind/unwind.h"
 
 #include <check.h>
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -15,24 +15,15 @@
 enum {
 	REG_NUM_RSP = 7,
 	REG_NUM_RIP = 16,
-	CODE_SIZE = 0x1000,
+	CODE_SIZE = 0x1000, /* one function */
 	FRAME_SIZE = 256 * 1024,
 	SITES = 64, /* of calls: more than rows are kept */
 	DEPTH = 1000,
 	WALKS = 1000
 };
 
-struct file {
-	Elf64_Ehdr ehdr;
-	Elf64_Phdr phdr[2];
-	uint8_t hdr[8];
-	uint8_t code[CODE_SIZE]; /* one function */
-	uint8_t frame[FRAME_SIZE];
-};
-
 static const uint64_t load = 0x400000, base = UINT64_C(0x7ffc00000000);
-static struct file file;
-static size_t frame_size;
+static struct elf_builder builder;
 static struct uw_space *space;
 static uint64_t words[2 * DEPTH + 2];
 static const struct uw_stack stack = {.base = UINT64_C(0x7ffc00000000),
@@ -40,89 +31,46 @@ static const struct uw_stack stack = {.base = UINT64_C(0x7ffc00000000),
 				      .size = sizeof(words),
 				      .requested = sizeof(words)};
 
-static void put(const void *bytes, size_t size)
-{
-	ck_assert_uint_le(frame_size + size, sizeof(file.frame));
-	memcpy(file.frame + frame_size, bytes, size);
-	frame_size += size;
-}
-
-static void put_u32(uint32_t value)
-{
-	put(&value, sizeof(value));
-}
-
-static void put_length(size_t start)
-{
-	uint32_t length;
-
-	while (frame_size % 8 != 0)
-		put("", 1);
-	length = (uint32_t)(frame_size - start - 4);
-	memcpy(file.frame + start, &length, sizeof(length));
-}
-
 /* CFA = rsp + 8, rip below it. */
-static void put_cie(void)
+static size_t put_cie(void)
 {
 	static const uint8_t rest[] = {1, 'z',          'R',  0,           1, 0x78,      16,
 				       1, UW_PE_ABSPTR, 0x0c, REG_NUM_RSP, 8, 0x80 | 16, 1};
+	size_t cie = elf_builder_begin_cie(&builder);
 
-	put_u32(0);
-	put_u32(0);
-	put(rest, sizeof(rest));
-	put_length(0);
+	elf_builder_put(&builder, rest, sizeof(rest));
+	elf_builder_end(&builder, cie);
+	return cie;
 }
 
 /* The prologue, times the repeated instructions, and a frame of 16 bytes. */
 static void put_fde(const void *first, size_t first_size, const void *repeated, size_t size,
 		    size_t times)
 {
-	const uint64_t range[] = {offsetof(struct file, code), CODE_SIZE};
-	size_t start = frame_size;
+	size_t fde = elf_builder_begin_fde(&builder, put_cie(), UW_PE_ABSPTR, 0, CODE_SIZE);
 
-	put_u32(0);
-	put_u32((uint32_t)start + 4);
-	put(range, sizeof(range));
-	put("", 1);
-	put(first, first_size);
+	elf_builder_put(&builder, "", 1);
+	elf_builder_put(&builder, first, first_size);
 	for (size_t i = 0; i < times; i++)
-		put(repeated, size);
-	put((const uint8_t[]){0x41, UW_CFA_DEF_CFA_OFFSET, 16}, 3);
-	put_length(start);
+		elf_builder_put(&builder, repeated, size);
+	elf_builder_put(&builder, (const uint8_t[]){0x41, UW_CFA_DEF_CFA_OFFSET, 16}, 3);
+	elf_builder_end(&builder, fde);
 }
 
 static void make_space(const void *first, size_t first_size, const void *repeated, size_t size,
 		       size_t times)
 {
-	uint32_t frame_at = offsetof(struct file, frame) - offsetof(struct file, hdr) - 4;
-	struct uw_module *module = NULL;
+	struct uw_module *module;
 
-	memset(&file, 0, sizeof(file));
-	frame_size = 0;
-	memcpy(file.ehdr.e_ident, ELFMAG, SELFMAG);
-	file.ehdr.e_ident[EI_CLASS] = ELFCLASS64;
-	file.ehdr.e_ident[EI_DATA] = ELFDATA2LSB;
-	file.ehdr.e_machine = EM_X86_64;
-	file.ehdr.e_phoff = offsetof(struct file, phdr);
-	file.ehdr.e_phnum = 2;
-	file.ehdr.e_phentsize = sizeof(Elf64_Phdr);
-	file.phdr[0] =
-		(Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = sizeof(file)};
-	file.phdr[1] = (Elf64_Phdr){.p_type = PT_GNU_EH_FRAME,
-				    .p_offset = offsetof(struct file, hdr),
-				    .p_vaddr = offsetof(struct file, hdr),
-				    .p_filesz = sizeof(file.hdr)};
-	memcpy(file.hdr, (const uint8_t[]){1, UW_PE_PCREL | UW_PE_SDATA4, 0xff, 0xff}, 4);
-	memcpy(file.hdr + 4, &frame_at, sizeof(frame_at));
-	put_cie();
+	elf_builder_init(&builder, UW_ARCH_X86_64, CODE_SIZE, FRAME_SIZE);
 	put_fde(first, first_size, repeated, size, times);
-	ck_assert_int_eq(uw_module_from_memory(&file, sizeof(file), &module), 0);
+	module = elf_builder_module(&builder);
 	space = uw_space_create(UW_ARCH_X86_64);
-	ck_assert_int_eq(uw_space_map(space, load, load + sizeof(file), 0, module, 1), 0);
+	ck_assert_int_eq(uw_space_map(space, load, load + builder.size, 0, module, 1), 0);
 	uw_module_unref(module);
+	elf_builder_finish(&builder);
 	for (size_t i = 0; i <= DEPTH; i++)
-		words[2 * i + 1] = load + offsetof(struct file, code) + 0x10 + i % SITES * 8;
+		words[2 * i + 1] = load + ELF_BUILDER_CODE + 0x10 + i % SITES * 8;
 }
 
 static void teardown(void)
@@ -134,8 +82,8 @@ static void teardown(void)
 static size_t walk(enum uw_stop *stop)
 {
 	static struct uw_frame frames[UW_DEPTH_MAX];
-	struct uw_regs regs = {.value = {[REG_NUM_RSP] = base,
-					 [REG_NUM_RIP] = load + offsetof(struct file, code) + 8}};
+	struct uw_regs regs = {
+		.value = {[REG_NUM_RSP] = base, [REG_NUM_RIP] = load + ELF_BUILDER_CODE + 8}};
 
 	return uw_walk(space, &regs, &stack, frames, UW_DEPTH_MAX, stop);
 }

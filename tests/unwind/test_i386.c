@@ -1,34 +1,26 @@
 /* Stacks of 32-bit code: a made file with the forms that its unwind information has, and words of
    four bytes. What compilers and C libraries make of them is compared in live_oracle and i386.py.
  */
+#include "tests/unwind/elf_builder.h"
 #include "unwind/expression.h"
 #include "unwind/module.h"
 
 #include <check.h>
-#include <elf.h>
 #include <string.h>
 
 enum { ESP = 4, EBP = 5, ESI = 6, EIP = 8 };
 
 enum {
-	FRAMED = 0x100, /* functions, 0x100 bytes each, as file offsets from the code's start */
+	FRAMED = 0x100, /* functions, 0x100 bytes each, as offsets from the code's start */
 	REALIGNED = 0x200,
 	SIGNAL_RETURN = 0x300,
 	ROOT = 0x400,
 	BARE = 0x500, /* no CFI */
-	CODE_SIZE = 0x600
+	CODE_SIZE = 0x600,
+	FRAME_SIZE = 1024
 };
 
-struct file {
-	Elf32_Ehdr ehdr;
-	Elf32_Phdr phdr[2];
-	uint8_t hdr[8];
-	uint8_t code[CODE_SIZE];
-	uint8_t frame[1024];
-};
-
-static struct file file;
-static size_t frame_size;
+static struct elf_builder builder;
 static struct uw_space *space;
 
 static const uint64_t load = 0xf7000000, jit = 0x1000000;
@@ -39,62 +31,32 @@ static struct uw_stack stack = {.base = sp, .bytes = (const uint8_t *)words, .si
 
 static uint64_t code(uint32_t offset)
 {
-	return load + offsetof(struct file, code) + offset;
-}
-
-static void put(const void *bytes, size_t size)
-{
-	ck_assert_uint_le(frame_size + size, sizeof(file.frame));
-	memcpy(file.frame + frame_size, bytes, size);
-	frame_size += size;
-}
-
-static void put_u32(uint32_t value)
-{
-	put(&value, sizeof(value));
-}
-
-static void put_length(size_t start)
-{
-	uint32_t length;
-
-	while (frame_size % 4 != 0)
-		put("", 1);
-	length = (uint32_t)(frame_size - start - 4);
-	memcpy(file.frame + start, &length, sizeof(length));
+	return load + ELF_BUILDER_CODE + offset;
 }
 
 /* CFA = esp + 4, eip below it. A personality routine comes first, in the file's own address size.
  */
-static uint32_t put_cie(bool signal, uint8_t encoding)
+static size_t put_cie(bool signal, uint8_t encoding)
 {
 	const uint8_t factors[] = {1, 0x7c, EIP, 6, UW_PE_ABSPTR, 1, 2, 3, 4, encoding};
 	static const uint8_t rules[] = {0x0c, ESP, 4, 0x80 | EIP, 1};
-	size_t start = frame_size;
+	size_t cie = elf_builder_begin_cie(&builder);
 
-	put_u32(0);
-	put_u32(0);
-	put("\1", 1);
-	put(signal ? "zPRS" : "zPR", signal ? 5 : 4);
-	put(factors, sizeof(factors));
-	put(rules, sizeof(rules));
-	put_length(start);
-	return (uint32_t)start;
+	elf_builder_put(&builder, "\1", 1);
+	elf_builder_put(&builder, signal ? "zPRS" : "zPR", signal ? 5 : 4);
+	elf_builder_put(&builder, factors, sizeof(factors));
+	elf_builder_put(&builder, rules, sizeof(rules));
+	elf_builder_end(&builder, cie);
+	return cie;
 }
 
-static void put_fde(uint32_t cie, uint8_t encoding, uint32_t function, const void *rules,
-		    size_t size)
+static void put_fde(size_t cie, uint8_t encoding, size_t function, const void *rules, size_t size)
 {
-	uint32_t start = (uint32_t)frame_size, at = start + 8 + offsetof(struct file, frame);
-	uint32_t address = (uint32_t)offsetof(struct file, code) + function;
+	size_t fde = elf_builder_begin_fde(&builder, cie, encoding, function, 0x100);
 
-	put_u32(0);
-	put_u32(start + 4 - cie);
-	put_u32(encoding == UW_PE_ABSPTR ? address : address - at);
-	put_u32(0x100);
-	put("", 1);
-	put(rules, size);
-	put_length(start);
+	elf_builder_put(&builder, "", 1);
+	elf_builder_put(&builder, rules, size);
+	elf_builder_end(&builder, fde);
 }
 
 /* Loop: both encodings of addresses that are as wide as the file's. */
@@ -111,7 +73,7 @@ static void put_frames(uint8_t encoding)
 					 0x10, ESI, 2,          0x70 + ESP, 8,
 					 0x10, EIP, 2,          0x70 + ESP, 12};
 	static const uint8_t root[] = {0x07, EIP};
-	uint32_t cie = put_cie(false, encoding), signal_cie;
+	size_t cie = put_cie(false, encoding), signal_cie;
 
 	put_fde(cie, encoding, FRAMED, framed, sizeof(framed));
 	put_fde(cie, encoding, REALIGNED, realigned, sizeof(realigned));
@@ -122,34 +84,19 @@ static void put_frames(uint8_t encoding)
 
 static struct uw_module *make_module(uint8_t encoding)
 {
-	struct uw_module *module = NULL;
-	uint32_t frame_at = offsetof(struct file, frame), hdr_at = offsetof(struct file, hdr);
+	struct uw_module *module;
+	uint8_t *bytes;
 
-	memset(&file, 0, sizeof(file));
-	frame_size = 0;
-	memcpy(file.ehdr.e_ident, ELFMAG, SELFMAG);
-	file.ehdr.e_ident[EI_CLASS] = ELFCLASS32;
-	file.ehdr.e_ident[EI_DATA] = ELFDATA2LSB;
-	file.ehdr.e_machine = EM_386;
-	file.ehdr.e_phoff = offsetof(struct file, phdr);
-	file.ehdr.e_phnum = 2;
-	file.ehdr.e_phentsize = sizeof(Elf32_Phdr);
-	file.phdr[0] =
-		(Elf32_Phdr){.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = sizeof(file)};
-	file.phdr[1] = (Elf32_Phdr){.p_type = PT_GNU_EH_FRAME,
-				    .p_offset = hdr_at,
-				    .p_vaddr = hdr_at,
-				    .p_filesz = 8};
-	memcpy(file.hdr, (const uint8_t[]){1, UW_PE_PCREL | UW_PE_SDATA4, 0xff, 0xff}, 4);
-	frame_at -= hdr_at + 4;
-	memcpy(file.hdr + 4, &frame_at, sizeof(frame_at));
+	elf_builder_init(&builder, UW_ARCH_I386, CODE_SIZE, FRAME_SIZE);
+	bytes = builder.bytes + ELF_BUILDER_CODE;
 	put_frames(encoding);
 	/* A call of BARE from the middle of FRAMED, and an indirect one. */
-	file.code[FRAMED + 0x20] = 0xe8;
-	memcpy(file.code + FRAMED + 0x21, (const uint32_t[]){BARE - FRAMED - 0x25}, 4);
-	memcpy(file.code + FRAMED + 0x40, "\xff\xd0", 2);
-	memcpy(file.code + BARE + 0x20, "\xff\xd0", 2);
-	ck_assert_int_eq(uw_module_from_memory(&file, sizeof(file), &module), 0);
+	bytes[FRAMED + 0x20] = 0xe8;
+	memcpy(bytes + FRAMED + 0x21, (const uint32_t[]){BARE - FRAMED - 0x25}, 4);
+	memcpy(bytes + FRAMED + 0x40, "\xff\xd0", 2);
+	memcpy(bytes + BARE + 0x20, "\xff\xd0", 2);
+	module = elf_builder_module(&builder);
+	elf_builder_finish(&builder);
 	ck_assert_int_eq(uw_module_arch(module), UW_ARCH_I386);
 	return module;
 }

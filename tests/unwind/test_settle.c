@@ -2,11 +2,11 @@
  * Plain steps that have to be made once more with all registers, when their rules were too dear to
  * be kept: the walk ends there, and no frame is left out.
  */
+#include "tests/unwind/elf_builder.h"
+#include "unwind/reader.h"
 #include "unwind/unwind.h"
 
 #include <check.h>
-#include <elf.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,102 +17,52 @@ enum {
 	CALLER,    /* one with frames of 16 bytes */
 	FUNCTIONS,
 	NOPS = 20000, /* instructions of a dear function's program */
-	FUNCTION_SIZE = 0x1000
+	FUNCTION_SIZE = 0x1000,
+	FRAME_SIZE = 1024 * 1024
 };
 
 #define LOAD UINT64_C(0x400000)
 #define BASE UINT64_C(0x7ffc00000000)
 
-static struct file {
-	Elf64_Ehdr ehdr;
-	Elf64_Phdr phdr[2];
-	uint8_t hdr[8];
-	uint8_t code[FUNCTIONS][FUNCTION_SIZE];
-	uint8_t frame[1024 * 1024];
-} file;
+static struct elf_builder builder;
 
-static size_t used; /* of file.frame */
-
-static void put(const void *bytes, size_t size)
+static void put_fde(size_t cie, int function, const uint8_t *code, size_t size, size_t nops)
 {
-	ck_assert_uint_le(used + size, sizeof(file.frame));
-	memcpy(file.frame + used, bytes, size);
-	used += size;
-}
+	static const uint8_t nop[NOPS]; /* DW_CFA_nop is 0 */
+	size_t fde = elf_builder_begin_fde(&builder, cie, UW_PE_ABSPTR,
+					   (size_t)function * FUNCTION_SIZE, FUNCTION_SIZE);
 
-static void put_u32(uint32_t value)
-{
-	put(&value, sizeof(value));
-}
-
-static void end_record(size_t start)
-{
-	uint32_t length;
-
-	used = (used + 7) & ~(size_t)7;
-	length = (uint32_t)(used - start - 4);
-	memcpy(file.frame + start, &length, sizeof(length));
-}
-
-static void put_fde(int function, const uint8_t *code, size_t size, size_t nops)
-{
-	uint64_t range[] = {offsetof(struct file, code) + (uint64_t)function * FUNCTION_SIZE,
-			    FUNCTION_SIZE};
-	size_t start = used;
-
-	put_u32(0);
-	put_u32((uint32_t)(start + 4)); /* back to the CIE */
-	put(range, sizeof(range));
-	put("", 1); /* no augmentation */
-	put(code, size);
-	used += nops; /* DW_CFA_nop is 0 */
-	end_record(start);
+	elf_builder_put(&builder, "", 1); /* no augmentation */
+	elf_builder_put(&builder, code, size);
+	elf_builder_put(&builder, nop, nops);
+	elf_builder_end(&builder, fde);
 }
 
 static struct uw_module *make_module(void)
 {
-	static const uint8_t cie[] = {1, 'z', 0, 1, 0x78, 16, 0, 0x0c, 7, 8, 0x90, 1};
-	uint32_t to_frame =
-		(uint32_t)(offsetof(struct file, frame) - offsetof(struct file, hdr) - 4);
-	struct uw_module *module;
+	static const uint8_t rest[] = {1, 'z', 0, 1, 0x78, 16, 0, 0x0c, 7, 8, 0x90, 1};
+	size_t cie;
 
-	memcpy(file.ehdr.e_ident, ELFMAG, SELFMAG);
-	file.ehdr.e_ident[EI_CLASS] = ELFCLASS64;
-	file.ehdr.e_ident[EI_DATA] = ELFDATA2LSB;
-	file.ehdr.e_machine = EM_X86_64;
-	file.ehdr.e_phoff = offsetof(struct file, phdr);
-	file.ehdr.e_phnum = 2;
-	file.ehdr.e_phentsize = sizeof(Elf64_Phdr);
-	file.phdr[0] =
-		(Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = sizeof(file)};
-	file.phdr[1] = (Elf64_Phdr){.p_type = PT_GNU_EH_FRAME,
-				    .p_offset = offsetof(struct file, hdr),
-				    .p_vaddr = offsetof(struct file, hdr),
-				    .p_filesz = sizeof(file.hdr)};
-	/* No search table; the frame's address is relative to itself. */
-	memcpy(file.hdr, (const uint8_t[]){1, 0x1b, 0xff, 0xff}, 4);
-	memcpy(file.hdr + 4, &to_frame, sizeof(to_frame));
-	put_u32(0);
-	put_u32(0);
-	put(cie, sizeof(cie));
-	end_record(0);
+	elf_builder_init(&builder, UW_ARCH_X86_64, FUNCTIONS * FUNCTION_SIZE, FRAME_SIZE);
+	cie = elf_builder_begin_cie(&builder);
+	elf_builder_put(&builder, rest, sizeof(rest));
+	elf_builder_end(&builder, cie);
 	for (int i = 0; i < DEAR; i++)
-		put_fde(i, (const uint8_t[]){0x0e, 32}, 2, NOPS);
-	put_fde(ROW, (const uint8_t[]){0x0e, 0x90, 8, 0x86, 127}, 5, 0);
-	put_fde(ROOT, (const uint8_t[]){0x07, 16}, 2, 0);
-	put_fde(CALLER, (const uint8_t[]){0x0e, 16}, 2, 0);
-	ck_assert_int_eq(uw_module_from_memory(&file, sizeof(file), &module), 0);
-	return module;
+		put_fde(cie, i, (const uint8_t[]){0x0e, 32}, 2, NOPS);
+	put_fde(cie, ROW, (const uint8_t[]){0x0e, 0x90, 8, 0x86, 127}, 5, 0);
+	put_fde(cie, ROOT, (const uint8_t[]){0x07, 16}, 2, 0);
+	put_fde(cie, CALLER, (const uint8_t[]){0x0e, 16}, 2, 0);
+	return elf_builder_module(&builder);
 }
 
 static uint64_t in_function(int function)
 {
-	return LOAD + offsetof(struct file, code) + (uint64_t)function * FUNCTION_SIZE + 0x100;
+	return LOAD + ELF_BUILDER_CODE + (uint64_t)function * FUNCTION_SIZE + 0x100;
 }
 
 static int function_of(const struct uw_frame *frame)
 {
-	return (int)((frame->rva - offsetof(struct file, code)) / FUNCTION_SIZE);
+	return (int)((frame->rva - ELF_BUILDER_CODE) / FUNCTION_SIZE);
 }
 
 static struct uw_frame frames[UW_DEPTH_MAX];
@@ -158,7 +108,7 @@ START_TEST(no_frame_is_left_out)
 	first[259] = in_function(ROOT);
 	for (int dear = 1; dear < DEAR - 1; dear++) {
 		space = uw_space_create(UW_ARCH_X86_64);
-		ck_assert_int_eq(uw_space_map(space, LOAD, LOAD + sizeof(file), 0, module, 1), 0);
+		ck_assert_int_eq(uw_space_map(space, LOAD, LOAD + builder.size, 0, module, 1), 0);
 		/* The rules of ROW and ROOT are known from here on. */
 		ck_assert_int_eq(walk(space, ROW, first, sizeof(first)), UW_STOP_ROOT);
 		fill(words, dear);
@@ -176,6 +126,7 @@ START_TEST(no_frame_is_left_out)
 	/* Both were seen: the walk's budget lies between. */
 	ck_assert(whole && cut);
 	uw_module_unref(module);
+	elf_builder_finish(&builder);
 }
 END_TEST
 

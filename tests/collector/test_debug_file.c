@@ -2,10 +2,10 @@
  * which file belongs to it by its first byte. */
 #include "collector/debug_file.h"
 
+#include "tests/collector/folder_fixture.h"
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -90,7 +90,7 @@ START_TEST(places_that_do_not_fit)
 }
 END_TEST
 
-static char folder[] = "/tmp/tbcollect-debug.XXXXXX";
+static const char *folder;
 
 static void write_file(const char *name, const char *text)
 {
@@ -105,18 +105,10 @@ static void write_file(const char *name, const char *text)
 static void setup(void)
 {
 	char path[128];
-	strcpy(folder + strlen(folder) - 6, "XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	folder = folder_fixture_make();
 	snprintf(path, sizeof(path), "%s/.debug", folder);
 	ck_assert_int_eq(mkdir(path, 0700), 0);
 	the_module = (struct uw_module){.lacks = true, .link = "a"};
-}
-
-static void teardown(void)
-{
-	char command[128];
-	snprintf(command, sizeof(command), "rm -r %s", folder);
-	ck_assert_int_eq(system(command), 0);
 }
 
 static void add(uint32_t owner)
@@ -178,7 +170,7 @@ int main(void)
 {
 	Suite *suite = suite_create("debug_file");
 	TCase *tcase = tcase_create("debug_file");
-	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_checked_fixture(tcase, setup, folder_fixture_remove);
 	tcase_add_test(tcase, places);
 	tcase_add_test(tcase, places_without_a_name);
 	tcase_add_test(tcase, places_that_do_not_fit);

@@ -4,11 +4,10 @@
 #include "collector/image_file.h"
 #include "collector/maps.h"
 #include "tests/collector/fake_emit.h"
+#include "tests/collector/folder_fixture.h"
 #include <check.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -19,34 +18,23 @@
 
 enum { NO_PROCESS = 5000000 }; /* above what the kernel gives out */
 
-static char directory[] = "/tmp/image-XXXXXX";
+static const char *directory;
 static struct emit *emit;
 static struct image_table *table;
 
 static void setup(void)
 {
-	strcpy(directory, "/tmp/image-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(directory));
-	ck_assert_int_eq(chdir(directory), 0);
+	directory = folder_fixture_make();
 	emit = fake_emit_create();
 	table = image_table_create(emit);
 	ck_assert_ptr_nonnull(table);
-}
-
-static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *place)
-{
-	(void)status;
-	(void)flag;
-	(void)place;
-	return remove(path);
 }
 
 static void teardown(void)
 {
 	image_table_destroy(table);
 	fake_emit_destroy(emit);
-	ck_assert_int_eq(chdir("/"), 0);
-	nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	folder_fixture_remove();
 }
 
 static struct image_source make_source(uint32_t pid, const char *path)

@@ -3,13 +3,11 @@
 
 #include "collector/image_file.h"
 #include "tests/collector/fake_emit.h"
+#include "tests/collector/folder_fixture.h"
 #include <check.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <link.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,32 +25,23 @@ struct program {
 	uint8_t id[ID_MAX];
 };
 
-static char directory[] = "/tmp/image-XXXXXX";
+static const char *directory;
 static struct emit *emit;
 static struct image_table *table;
 
 static void setup(void)
 {
-	strcpy(directory, "/tmp/image-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(directory));
+	directory = folder_fixture_make();
 	emit = fake_emit_create();
 	table = image_table_create(emit);
 	ck_assert_ptr_nonnull(table);
-}
-
-static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *place)
-{
-	(void)status;
-	(void)flag;
-	(void)place;
-	return remove(path);
 }
 
 static void teardown(void)
 {
 	image_table_destroy(table);
 	fake_emit_destroy(emit);
-	nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	folder_fixture_remove();
 }
 
 static const char *path_of(unsigned number)

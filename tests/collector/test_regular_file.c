@@ -1,29 +1,21 @@
 /* Files that others name: only regular ones are opened, and nothing else is touched. */
 #include "collector/regular_file.h"
 
+#include "tests/collector/folder_fixture.h"
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/regular-XXXXXX";
+static const char *folder;
 static char path[64];
 
 static void setup(void)
 {
-	strcpy(folder, "/tmp/regular-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
+	folder = folder_fixture_make();
 	snprintf(path, sizeof(path), "%s/thing", folder);
-}
-
-static void teardown(void)
-{
-	remove(path);
-	remove(folder);
 }
 
 static void write_file(void)
@@ -90,7 +82,7 @@ int main(void)
 {
 	Suite *suite = suite_create("regular_file");
 	TCase *tcase = tcase_create("regular_file");
-	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_checked_fixture(tcase, setup, folder_fixture_remove);
 	tcase_add_test(tcase, regular);
 	tcase_add_test(tcase, not_there);
 	tcase_add_test(tcase, not_regular);

@@ -1,9 +1,9 @@
 /* Result directories: numbered, named, taken, and not to be had. */
 #include "collector/result.h"
 
+#include "tests/collector/folder_fixture.h"
 #include <check.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,30 +11,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char directory[] = "/tmp/result-XXXXXX";
+static const char *directory;
 static struct result result;
 static struct failure failure;
 
 static void setup(void)
 {
-	ck_assert_ptr_nonnull(mkdtemp(directory));
-	ck_assert_int_eq(chdir(directory), 0);
+	directory = folder_fixture_make();
 	failure = (struct failure){0};
-}
-
-static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *place)
-{
-	(void)status;
-	(void)flag;
-	(void)place;
-	return remove(path);
 }
 
 static void teardown(void)
 {
-	ck_assert_int_eq(chdir("/"), 0);
-	nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-	strcpy(directory, "/tmp/result-XXXXXX");
+	folder_fixture_remove();
 }
 
 static void touch(const char *path)

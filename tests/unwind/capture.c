@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,28 @@ void capture_stack(struct capture *capture, size_t size)
 					   .bytes = capture->bytes,
 					   .size = got > 0 ? (size_t)got : 0,
 					   .requested = size};
+}
+
+static struct capture *at_ud2;
+
+static void on_ud2(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *interrupted = context;
+
+	(void)signal;
+	(void)info;
+	capture_context(&at_ud2->regs, interrupted);
+	capture_stack(at_ud2, CAPTURE_STACK_MAX);
+	interrupted->uc_mcontext.gregs[REG_RIP] += 2;
+}
+
+void capture_at_ud2(struct capture *capture)
+{
+	struct sigaction action = {.sa_sigaction = on_ud2, .sa_flags = SA_SIGINFO};
+
+	at_ud2 = capture;
+	if (sigaction(SIGILL, &action, NULL) < 0)
+		abort();
 }
 
 /* One line of /proc/self/maps. */

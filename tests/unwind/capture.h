@@ -30,6 +30,10 @@ void capture_stack(struct capture *capture, size_t size);
 		capture_stack((capture), CAPTURE_STACK_MAX); \
 	} while (0)
 
+/* From here on each ud2 instruction of this process takes a sample of the context it interrupts, as
+   a sampling interrupt would take it, and does nothing else. The capture is borrowed. */
+void capture_at_ud2(struct capture *capture);
+
 /*
  * The executable mappings of this process; tags count them in the order of /proc/self/maps. The
  * vdso is passed as an image. Aborts on any failure.

@@ -3,7 +3,6 @@
 
 #include <check.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,23 +19,9 @@ static size_t walk(enum uw_stop *stop)
 	return uw_walk(space, &sample.regs, &sample.stack, frames, UW_DEPTH_MAX, stop);
 }
 
-/* The sample is the interrupted context itself, as a sampling interrupt would take it. */
-static void on_fault(int signal, siginfo_t *info, void *context)
-{
-	ucontext_t *interrupted = context;
-
-	(void)signal;
-	(void)info;
-	capture_context(&sample.regs, interrupted);
-	capture_stack(&sample, CAPTURE_STACK_MAX);
-	interrupted->uc_mcontext.gregs[REG_RIP] += 2; /* ud2 */
-}
-
 static void setup(void)
 {
-	struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
-
-	ck_assert_int_eq(sigaction(SIGILL, &action, NULL), 0);
+	capture_at_ud2(&sample);
 	space = capture_space();
 }
 

@@ -4,8 +4,6 @@
 #include <check.h>
 #include <elf.h>
 #include <link.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -34,22 +32,9 @@ static enum uw_stop walk_made(void)
 	return stop;
 }
 
-static void on_fault(int signal, siginfo_t *info, void *context)
-{
-	ucontext_t *interrupted = context;
-
-	(void)signal;
-	(void)info;
-	capture_context(&sample.regs, interrupted);
-	capture_stack(&sample, CAPTURE_STACK_MAX);
-	interrupted->uc_mcontext.gregs[REG_RIP] += 2; /* ud2 */
-}
-
 static void setup(void)
 {
-	struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
-
-	ck_assert_int_eq(sigaction(SIGILL, &action, NULL), 0);
+	capture_at_ud2(&sample);
 	space = capture_space();
 	memset(words, 0, sizeof(words));
 	memset(&regs, 0, sizeof(regs));

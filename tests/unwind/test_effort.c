@@ -15,11 +15,13 @@
 enum {
 	REG_NUM_RSP = 7,
 	REG_NUM_RIP = 16,
-	CODE_SIZE = 0x1000, /* one function */
+	CODE_SIZE = 0x1000, /* of a function */
 	FRAME_SIZE = 256 * 1024,
 	SITES = 64, /* of calls: more than rows are kept */
 	DEPTH = 1000,
-	WALKS = 1000
+	WALKS = 1000,
+	FUNCTIONS = 64,
+	NOPS = 8000 /* instructions of each one's program, each a byte */
 };
 
 static const uint64_t load = 0x400000, base = UINT64_C(0x7ffc00000000);
@@ -44,33 +46,52 @@ static size_t put_cie(void)
 }
 
 /* The prologue, times the repeated instructions, and a frame of 16 bytes. */
-static void put_fde(const void *first, size_t first_size, const void *repeated, size_t size,
-		    size_t times)
+static void put_fde(size_t cie, size_t offset, const void *first, size_t first_size,
+		    const void *repeated, size_t size, size_t times)
 {
-	size_t fde = elf_builder_begin_fde(&builder, put_cie(), UW_PE_ABSPTR, 0, CODE_SIZE);
+	size_t fde = elf_builder_begin_fde(&builder, cie, UW_PE_ABSPTR, offset, CODE_SIZE);
 
 	elf_builder_put(&builder, "", 1);
-	elf_builder_put(&builder, first, first_size);
+	if (first)
+		elf_builder_put(&builder, first, first_size);
 	for (size_t i = 0; i < times; i++)
 		elf_builder_put(&builder, repeated, size);
 	elf_builder_put(&builder, (const uint8_t[]){0x41, UW_CFA_DEF_CFA_OFFSET, 16}, 3);
 	elf_builder_end(&builder, fde);
 }
 
-static void make_space(const void *first, size_t first_size, const void *repeated, size_t size,
-		       size_t times)
+/* A space with what was built, and a stack with a frame for each of DEPTH return addresses. */
+static void map_built(uint64_t step, size_t sites)
 {
-	struct uw_module *module;
+	struct uw_module *module = elf_builder_module(&builder);
 
-	elf_builder_init(&builder, UW_ARCH_X86_64, CODE_SIZE, FRAME_SIZE);
-	put_fde(first, first_size, repeated, size, times);
-	module = elf_builder_module(&builder);
 	space = uw_space_create(UW_ARCH_X86_64);
 	ck_assert_int_eq(uw_space_map(space, load, load + builder.size, 0, module, 1), 0);
 	uw_module_unref(module);
 	elf_builder_finish(&builder);
 	for (size_t i = 0; i <= DEPTH; i++)
-		words[2 * i + 1] = load + ELF_BUILDER_CODE + 0x10 + i % SITES * 8;
+		words[2 * i + 1] = load + ELF_BUILDER_CODE + 0x10 + i % sites * step;
+}
+
+static void make_space(const void *first, size_t first_size, const void *repeated, size_t size,
+		       size_t times)
+{
+	elf_builder_init(&builder, UW_ARCH_X86_64, CODE_SIZE, FRAME_SIZE);
+	put_fde(put_cie(), 0, first, first_size, repeated, size, times);
+	map_built(8, SITES);
+}
+
+/* Functions of the common form, which are decoded as a whole, with long programs. */
+static void make_functions(void)
+{
+	size_t cie;
+
+	elf_builder_init(&builder, UW_ARCH_X86_64, FUNCTIONS * CODE_SIZE,
+			 FUNCTIONS * (NOPS + 64) + 64);
+	cie = put_cie();
+	for (size_t i = 0; i < FUNCTIONS; i++)
+		put_fde(cie, i * CODE_SIZE, NULL, 0, "", 1, NOPS);
+	map_built(CODE_SIZE, FUNCTIONS);
 }
 
 static void teardown(void)
@@ -178,6 +199,27 @@ START_TEST(enough)
 }
 END_TEST
 
+/* To decode a function as a whole costs by the bytes of its instructions; it stays decoded. */
+START_TEST(whole_functions)
+{
+	size_t affordable = UW_CFI_EFFORT_MAX / (NOPS / 2);
+	enum uw_stop stop;
+	size_t count;
+
+	make_functions();
+	count = walk(&stop);
+	ck_assert_int_eq(stop, UW_STOP_BAD_INFO);
+	/* Two frames are of the first function, and one each of those that took the rest and too
+	   much. */
+	ck_assert_uint_ge(count, affordable);
+	ck_assert_uint_le(count, affordable + 3);
+	ck_assert_uint_gt(space->cache->effort, UW_CFI_EFFORT_MAX);
+	ck_assert_uint_lt(space->cache->effort, UW_CFI_EFFORT_MAX + NOPS);
+	ck_assert_uint_eq(walk(&stop), DEPTH + 2);
+	ck_assert_int_eq(stop, UW_STOP_TRUNCATED);
+}
+END_TEST
+
 /* What one walk had no time for, the next one may find. */
 START_TEST(the_next_walk)
 {
@@ -208,6 +250,7 @@ int main(void)
 	tcase_add_test(tcase, long_expressions);
 	tcase_add_test(tcase, large_program);
 	tcase_add_test(tcase, enough);
+	tcase_add_test(tcase, whole_functions);
 	tcase_add_test(tcase, the_next_walk);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);

@@ -2,8 +2,7 @@
 #ifndef UNWIND_CFI_QUICK_H
 #define UNWIND_CFI_QUICK_H
 
-#include "unwind/cfi.h"
-#include "unwind/step.h"
+#include "unwind/rule_cache.h"
 
 /* CFA = register + offset; return address at CFA - 8; preserved registers at CFA + 8 * slot. */
 struct uw_quick {

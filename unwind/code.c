@@ -1,66 +1,13 @@
-/* What the code at an address is, and the cache of the answers. */
+/* What the code at an address is. */
 #include "unwind/rows.h"
 #include "unwind/space.h"
 
-#include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
 	ENTRY_SIZE_MAX =
 		64 /* code from e_entry on that counts as the entry point: 61 bytes in glibc */
 };
-
-static_assert(sizeof(struct uw_code) == 32, "a slot fills half a cache line");
-
-struct uw_rule_cache *uw_rule_cache_create(void)
-{
-	struct uw_rule_cache *cache = calloc(1, sizeof(*cache));
-
-	if (cache)
-		cache->references = 1;
-	return cache;
-}
-
-struct uw_rule_cache *uw_rule_cache_ref(struct uw_rule_cache *cache)
-{
-	cache->references++;
-	return cache;
-}
-
-void uw_rule_cache_unref(struct uw_rule_cache *cache)
-{
-	if (!cache || --cache->references > 0)
-		return;
-	free(cache->rows);
-	free(cache->calls);
-	uw_functions_destroy(cache->functions);
-	free(cache);
-}
-
-/* Epochs are used again, so what is left of the first ones has to go. */
-static void cache_begin_era(struct uw_rule_cache *cache)
-{
-	memset(cache->slots, 0, sizeof(cache->slots));
-	free(cache->rows);
-	free(cache->calls);
-	cache->rows = NULL;
-	cache->calls = NULL;
-	cache->epoch = 0;
-	cache->era++;
-}
-
-void uw_space_refresh(struct uw_space *space)
-{
-	struct uw_rule_cache *cache = space->cache;
-
-	if (space->epoch != 0 && space->era == cache->era)
-		return;
-	if (cache->epoch == UW_CACHE_EPOCH_MAX)
-		cache_begin_era(cache);
-	space->epoch = ++cache->epoch;
-	space->era = cache->era;
-}
 
 bool uw_code_read(struct uw_space *space, uint64_t address, void *bytes, size_t size)
 {

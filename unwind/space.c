@@ -250,3 +250,13 @@ void uw_space_counts(const struct uw_space *space, struct uw_counts *counts)
 {
 	*counts = space->counts;
 }
+
+void uw_space_refresh(struct uw_space *space)
+{
+	struct uw_rule_cache *cache = space->cache;
+
+	if (space->epoch != 0 && space->era == cache->era)
+		return;
+	space->epoch = uw_rule_cache_epoch(cache);
+	space->era = cache->era;
+}

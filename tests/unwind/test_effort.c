@@ -4,7 +4,6 @@
 #include "unwind/cfi_code.h"
 #include "unwind/reader.h"
 #include "unwind/space.h"
-#include "unwind/step.h"
 #include "unwind/unwind.h"
 
 #include <check.h>

@@ -114,7 +114,6 @@ static int set_up(struct session *session, struct failure *failure)
 	struct tracker_config tracker = {
 		.rings = session->sampler.cpus.count,
 		.cpus = session->sampler.cpus.numbers,
-		.interval_ns = options->interval_ns,
 		.deep_interval_ns = session->sampler.config.deep_interval_ns,
 		.has_count = session->sampler.config.has_count,
 		.final_counts = session->sampler.config.final_counts,

@@ -16,9 +16,8 @@
 struct tracker;
 
 struct tracker_config {
-	size_t rings;         /* one per CPU */
-	const uint32_t *cpus; /* CPU of each ring; borrowed for the tracker's life */
-	uint64_t interval_ns;
+	size_t rings;              /* one per CPU */
+	const uint32_t *cpus;      /* CPU of each ring; borrowed for the tracker's life */
 	uint64_t deep_interval_ns; /* the period of deep copies, which are no samples; 0: none */
 	bool has_count;            /* samples carry the event's count */
 	bool final_counts;         /* each ended thread's last count comes from each ring */

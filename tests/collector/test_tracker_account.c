@@ -33,7 +33,7 @@ END_TEST
 /* Without counts each sample stands for one interval. */
 START_TEST(weights_without_counts)
 {
-	fixture_configure((struct tracker_config){.interval_ns = 10000000});
+	fixture_configure((struct tracker_config){0});
 	feed_launch(10, APP, "app");
 	feed_sample(20, APP, APP, 0, 0);
 	feed_sample(30, APP, APP, 1, 0);
@@ -76,7 +76,7 @@ END_TEST
  * own, whether its samples told or not. */
 START_TEST(no_final_counts_alone)
 {
-	fixture_configure((struct tracker_config){.interval_ns = 10000000, .has_count = _i != 0});
+	fixture_configure((struct tracker_config){.has_count = _i != 0});
 	feed_launch(10, APP, "app");
 	feed_sample(35, APP, APP, 0, 10000000);
 	feed_exit(40, APP, APP);
@@ -96,7 +96,7 @@ END_TEST
  * created thread used is not taken for its maker's. */
 START_TEST(final_counts_without_counts)
 {
-	fixture_configure((struct tracker_config){.interval_ns = 10000000, .final_counts = true});
+	fixture_configure((struct tracker_config){.final_counts = true});
 	feed_launch(10, APP, "app");
 	feed_fork(20, APP, APP + 1, APP, APP);
 	feed_sample(30, APP, APP, 0, 0);
@@ -249,7 +249,7 @@ END_TEST
 /* Loop: has_count. Less than was counted, or a family that is none: nothing happens. */
 START_TEST(settle_less_than_counted)
 {
-	fixture_configure((struct tracker_config){.interval_ns = 10, .has_count = _i != 0});
+	fixture_configure((struct tracker_config){.has_count = _i != 0});
 	feed_launch(10, APP, "app");
 	feed_sample(30, APP, APP, 0, 20000000);
 	uint64_t before = counts().cpu_ns;

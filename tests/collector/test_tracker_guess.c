@@ -97,10 +97,8 @@ START_TEST(deep_copies_are_remembered)
 {
 	struct record record = make_sample();
 	struct record deep = make_sample();
-	fixture_configure((struct tracker_config){.has_count = true,
-						  .unwind = true,
-						  .interval_ns = 10,
-						  .deep_interval_ns = 640});
+	fixture_configure((
+		struct tracker_config){.has_count = true, .unwind = true, .deep_interval_ns = 640});
 	feed_launch(10, APP, "app");
 	record.sample.stack.base = deep.sample.stack.base = 0x1000;
 	record.sample.period = 10;
@@ -275,10 +273,8 @@ START_TEST(deep_copies_are_tested)
 {
 	struct record record = make_sample();
 	struct record deep = make_sample();
-	fixture_configure((struct tracker_config){.has_count = true,
-						  .unwind = true,
-						  .interval_ns = 10,
-						  .deep_interval_ns = 640});
+	fixture_configure((
+		struct tracker_config){.has_count = true, .unwind = true, .deep_interval_ns = 640});
 	feed_launch(10, APP, "app");
 	record.sample.stack.base = deep.sample.stack.base = 0x7800;
 	record.sample.stack.requested = record.sample.stack.size = 0x1d8; /* between c and b */
@@ -310,8 +306,7 @@ END_TEST
 START_TEST(deep_copy_before_samples)
 {
 	struct record deep = make_sample();
-	fixture_configure((
-		struct tracker_config){.unwind = true, .interval_ns = 10, .deep_interval_ns = 640});
+	fixture_configure((struct tracker_config){.unwind = true, .deep_interval_ns = 640});
 	feed_launch(10, APP, "app");
 	deep.sample.stack.base = 0x7800;
 	deep.sample.period = 640;

@@ -11,10 +11,8 @@ struct tracker *tracker;
 void fixture_setup(void)
 {
 	emit = fake_emit_create();
-	fixture_configure((struct tracker_config){.interval_ns = 10000000,
-						  .has_count = true,
-						  .final_counts = true,
-						  .collapse = true});
+	fixture_configure(
+		(struct tracker_config){.has_count = true, .final_counts = true, .collapse = true});
 }
 
 void fixture_teardown(void)

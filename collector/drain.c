@@ -112,7 +112,8 @@ static bool complete(struct drain *drain, struct record *record, size_t ring_ind
 		return false;
 	if (record->kind != RECORD_LOST)
 		return true;
-	record->lost -= sampler_take_refused(drain->sampler, ring_index, record->lost);
+	record->lost -=
+		sampler_take_refused(drain->sampler, ring_index, record->time_ns, record->lost);
 	return record->lost > 0;
 }
 

@@ -1,6 +1,7 @@
 #include "collector/sampler.h"
 
 #include "collector/bpf/source.h"
+#include "collector/clock.h"
 #include "collector/copies.h"
 
 #include <errno.h>
@@ -383,6 +384,8 @@ static uint64_t count_refused(const struct sampler *sampler, size_t ring_index)
 	uint64_t count = 0;
 	if (sampler->source != NULL)
 		count = stack_source_refused(sampler->source, sampler->cpus.numbers[ring_index]);
+	if (!sampler->deep || !sampler->config.has_lost)
+		return count;
 	for (size_t t = 0; t < sampler->thread_count; t++) {
 		const int *fds = sampler->threads[t].deep_fds;
 		struct event_reading one;
@@ -392,15 +395,21 @@ static uint64_t count_refused(const struct sampler *sampler, size_t ring_index)
 	return count;
 }
 
-uint64_t sampler_take_refused(struct sampler *sampler, size_t ring_index, uint64_t lost)
+uint64_t sampler_take_refused(struct sampler *sampler, size_t ring_index, uint64_t time_ns,
+			      uint64_t lost)
 {
-	uint64_t *refused = &sampler->refused[ring_index];
-	uint64_t count = count_refused(sampler, ring_index);
+	struct sampler_refused *refused = &sampler->refused[ring_index];
+	/* The kernel counts a record when it finds no room, and reports it later. What was read
+	 * after a report has all of it, so that many reports that wait take one reading. */
+	if (time_ns > refused->read_ns) {
+		refused->read_ns = clock_now();
+		refused->count = count_refused(sampler, ring_index);
+	}
 	/* Threads that are followed through another one's events take their counts with them. */
-	uint64_t more = count > *refused ? count - *refused : 0;
+	uint64_t more = refused->count > refused->taken ? refused->count - refused->taken : 0;
 	/* Those that came after the report of lost ones are left for the next report. */
 	if (more > lost)
 		more = lost;
-	*refused += more;
+	refused->taken += more;
 	return more;
 }

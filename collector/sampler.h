@@ -31,6 +31,13 @@ enum sampler_source {
 	SAMPLER_BPF   /* of what is used of the stack; the kernel's where that fails */
 };
 
+/* The records of one ring that were no samples, and that it had no room for. */
+struct sampler_refused {
+	uint64_t count;   /* until read_ns */
+	uint64_t read_ns; /* CLOCK_MONOTONIC_RAW */
+	uint64_t taken;   /* what sampler_take_refused gave out */
+};
+
 struct sampler {
 	struct cpus cpus;
 	struct event_config config;
@@ -39,11 +46,11 @@ struct sampler {
 	struct sampler_thread *threads;
 	size_t thread_count;
 	enum sampler_source wanted;
-	bool deep;                   /* threads have deep events too */
-	bool limited;                /* the size of the stack copies was given */
-	struct stack_source *source; /* NULL: the kernel's copies */
-	int *outputs;                /* events that the source sends to, one per CPU */
-	uint64_t *refused;           /* per CPU: what sampler_take_refused gave out */
+	bool deep;                       /* threads have deep events too */
+	bool limited;                    /* the size of the stack copies was given */
+	struct stack_source *source;     /* NULL: the kernel's copies */
+	int *outputs;                    /* events that the source sends to, one per CPU */
+	struct sampler_refused *refused; /* one per CPU */
 };
 
 /* Finds out what the kernel can do. stack_size UINT32_MAX: as large as interval and rings allow.
@@ -66,8 +73,10 @@ void sampler_stop(struct sampler *sampler);
 /* CPU time that the events of threads[index] counted, and the records they lost, over all CPUs. */
 void sampler_read(const struct sampler *sampler, size_t index, struct event_reading *total);
 
-/* How many of lost records that a ring reports were no samples: parts of stacks, whose samples came
- * in another way, and deep copies. Each is given out once. */
-uint64_t sampler_take_refused(struct sampler *sampler, size_t ring_index, uint64_t lost);
+/* How many of lost records that a ring reports at time_ns were no samples: parts of stacks, whose
+ * samples came in another way, and deep copies. Each is given out once. Asks the kernel of each
+ * thread, unless it did so at a time that is later: then not at all. */
+uint64_t sampler_take_refused(struct sampler *sampler, size_t ring_index, uint64_t time_ns,
+			      uint64_t lost);
 
 #endif

@@ -343,6 +343,30 @@ START_TEST(parts)
 }
 END_TEST
 
+/* Reports of lost records without those that were no samples; none where nothing is left. */
+START_TEST(lost_without_refused)
+{
+	/* As read between the second report and the third, when nothing more was refused. */
+	struct sampler_refused refused[RINGS] = {{.count = 9, .read_ns = 2}};
+	struct record record = {.kind = RECORD_LOST, .lost = 5};
+	struct drain_item item;
+	sampler.refused = refused;
+	put_record(&record, 0);
+	put_record(&record, 0);
+	put_record(&record, 0);
+	drain_begin(drain, DRAIN_SETTLED);
+	for (uint64_t lost = 1; lost <= 5; lost += 4) {
+		ck_assert(drain_next(drain, &item));
+		ck_assert_int_eq(item.record->kind, RECORD_LOST);
+		ck_assert_uint_eq(item.record->lost, lost);
+		if (lost == 1)
+			ck_assert_uint_eq(refused[0].read_ns, 2);
+	}
+	ck_assert_uint_gt(refused[0].read_ns, 2);
+	assert_none();
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("drain");
@@ -357,6 +381,7 @@ int main(void)
 	tcase_add_test(tcase, rest);
 	tcase_add_test(tcase, given_up);
 	tcase_add_test(tcase, parts);
+	tcase_add_test(tcase, lost_without_refused);
 	Suite *suite = suite_create("drain");
 	suite_add_tcase(suite, tcase);
 	SRunner *runner = srunner_create(suite);

@@ -1,4 +1,5 @@
 /* Whether a return address follows a call, and the cache of the answers. */
+#include "unwind/instruction.h"
 #include "unwind/space.h"
 
 #include <stdlib.h>
@@ -8,23 +9,6 @@ enum {
 	CALL_DIRECT_SIZE = 5
 };
 
-/* Length of an instruction ff /2 from its ModRM byte on (AMD64 manual, volume 3, section 1.4). */
-static unsigned modrm_size(uint8_t modrm, uint8_t sib)
-{
-	unsigned mod = modrm >> 6, rm = modrm & 7;
-	unsigned size = 1;
-
-	if (mod == 3)
-		return size;
-	if (rm == 4)
-		size++;
-	if (mod == 1)
-		size += 1;
-	else if (mod == 2 || (mod == 0 && (rm == 5 || (rm == 4 && (sib & 7) == 5))))
-		size += 4;
-	return size;
-}
-
 /* bytes end at the return address. */
 static bool call_is_indirect(const uint8_t bytes[static CALL_SIZE_MAX])
 {
@@ -32,7 +16,7 @@ static bool call_is_indirect(const uint8_t bytes[static CALL_SIZE_MAX])
 		const uint8_t *at = bytes + CALL_SIZE_MAX - size;
 
 		if (at[0] == 0xff && (at[1] >> 3 & 7) == 2 &&
-		    modrm_size(at[1], size > 2 ? at[2] : 0) == size - 1)
+		    uw_modrm_size(at[1], size > 2 ? at[2] : 0) == size - 1)
 			return true;
 	}
 	return false;

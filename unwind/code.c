@@ -1,6 +1,8 @@
 /* What the code at an address is. */
 #include "unwind/rows.h"
 #include "unwind/space.h"
+#include "unwind/stack_switch.h"
+#include "unwind/step_common.h"
 
 #include <string.h>
 
@@ -156,8 +158,8 @@ static bool code_find_quick(struct uw_space *space, struct uw_module *module, bo
 }
 
 static enum uw_code_kind code_kind_of_row(struct uw_space *space, const struct uw_module *module,
-					  const struct uw_fde *fde, struct uw_code *code,
-					  struct uw_saved *saved)
+					  const struct uw_fde *fde, bool exact,
+					  struct uw_code *code, struct uw_saved *saved)
 {
 	const struct uw_machine *machine = uw_machine_of(module->elf.arch);
 	struct uw_quick rules;
@@ -170,6 +172,9 @@ static enum uw_code_kind code_kind_of_row(struct uw_space *space, const struct u
 	if (fde->signal || module->elf.arch != UW_ARCH_X86_64 ||
 	    !rules_from_row(&row, machine, &rules))
 		return UW_CODE_ROW;
+	if (uw_stack_may_switch(fde) && rules.saved.cfa_reg == UW_X86_64_RSP &&
+	    uw_stack_is_switched(module, fde, code->rva + !exact, exact, &space->cache->effort))
+		return UW_CODE_SWITCHED;
 	code_take(code, saved, &rules);
 	return UW_CODE_COMMON;
 }
@@ -216,7 +221,7 @@ static enum uw_code_kind code_kind(struct uw_space *space, bool exact, struct uw
 	if (!exact && code->rva == fde.start && code_is_goexit(space, code->ip))
 		return UW_CODE_ROOT;
 	code_set_function(code, fde.start);
-	return code_kind_of_row(space, module, &fde, code, saved);
+	return code_kind_of_row(space, module, &fde, exact, code, saved);
 }
 
 void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, bool exact)

@@ -1,6 +1,7 @@
 #include "unwind/rows.h"
 
 #include "unwind/module.h"
+#include "unwind/stack_switch.h"
 
 #include <stdlib.h>
 
@@ -63,7 +64,8 @@ static void rows_fill(struct uw_functions *functions, const struct uw_fde *fde,
 	size_t room = uw_reader_left(&fde->code) + 1;
 	struct uw_quick_row *rows, *fitting;
 
-	if (fde->signal || room > (UW_ROWS_BYTES_MAX - functions->bytes) / sizeof(*rows))
+	if (fde->signal || (uw_stack_may_switch(fde) && uw_stack_is_loaded(table->module, fde)) ||
+	    room > (UW_ROWS_BYTES_MAX - functions->bytes) / sizeof(*rows))
 		return;
 	rows = calloc(room, sizeof(*rows));
 	if (!rows)

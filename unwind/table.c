@@ -1,6 +1,7 @@
 #include "unwind/table.h"
 
 #include "unwind/cfi_code.h"
+#include "unwind/stack_switch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -48,6 +49,7 @@ size_t uw_table_bytes(const struct uw_table *table)
 /* A table that is being built. */
 struct builder {
 	struct uw_table *table;
+	const struct uw_module *module;
 	size_t row_capacity, rule_capacity, page_capacity;
 	uint16_t *buckets; /* rules by their hash; 0: empty */
 	unsigned log_buckets;
@@ -267,6 +269,9 @@ static int builder_add_entry(struct builder *builder, const struct uw_cfi *cfi, 
 		return 0; /* the next entry is found instead */
 	if (!uw_cfi_entry_read(cfi, entry, last, &fde) || fde.start != start || fde.signal)
 		return builder_add_ask(builder, start);
+	if (builder->module && uw_stack_may_switch(&fde) &&
+	    uw_stack_is_loaded(builder->module, &fde))
+		return builder_add_ask(builder, start);
 	if (fde.end < next)
 		next = fde.end;
 	if ((next - builder->table->start) >> PAGE_SHIFT >= UW_TABLE_PAGES_MAX)
@@ -331,9 +336,10 @@ static void table_shrink(struct uw_table *table)
 	table->table = fitting ? fitting : table->table;
 }
 
-int uw_table_build(const struct uw_cfi *cfi, struct uw_table **table)
+int uw_table_build(const struct uw_cfi *cfi, const struct uw_module *module,
+		   struct uw_table **table)
 {
-	struct builder builder = {.table = calloc(1, sizeof(*builder.table))};
+	struct builder builder = {.table = calloc(1, sizeof(*builder.table)), .module = module};
 	int result = -1;
 
 	if (builder.table) {

@@ -62,6 +62,8 @@ enum uw_stop {
 	UW_STOP_NOT_RESIDENT, /* the copy ended early at a page that was not there */
 	UW_STOP_NO_INFO,      /* no unwind information, and no convention that passes the checks */
 	UW_STOP_OTHER_STACK,  /* the next frame lies on a stack that was not copied */
+	UW_STOP_SWITCHED,     /* as before, and it is the code that shows it, which loaded the stack
+				 pointer: no other copy would hold more */
 	UW_STOP_DEPTH,        /* max_frames reached */
 	UW_STOP_BAD_INFO,     /* unwind information or memory contradicts itself */
 	UW_STOP_COUNT

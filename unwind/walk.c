@@ -18,6 +18,7 @@ static const char *const stop_names[UW_STOP_COUNT] = {
 	[UW_STOP_NOT_RESIDENT] = "not resident",
 	[UW_STOP_NO_INFO] = "no unwind info",
 	[UW_STOP_OTHER_STACK] = "other stack",
+	[UW_STOP_SWITCHED] = "switched stacks",
 	[UW_STOP_DEPTH] = "too deep",
 	[UW_STOP_BAD_INFO] = "bad unwind info",
 };
@@ -204,6 +205,8 @@ static enum uw_stop walk_step(struct uw_walk *walk)
 	/* Most walks end here, without a look at the other registers. */
 	if (walk->code->kind == UW_CODE_ROOT)
 		return UW_STOP_ROOT;
+	if (walk->code->kind == UW_CODE_SWITCHED)
+		return UW_STOP_SWITCHED;
 	if (walk->behind > 0 || walk->regs) {
 		if (!walk_settle(walk))
 			return UW_STOP_BAD_INFO;

@@ -1,0 +1,112 @@
+/* Functions that set the stack pointer, with unwind information as an assembler makes it that sees
+   pushes only; in .debug_frame, and no other. */
+__asm__(".cfi_sections .debug_frame\n"
+	".text\n"
+	".macro function name\n"
+	".globl \\name\n"
+	".type \\name, @function\n"
+	"\\name:\n"
+	".cfi_startproc\n"
+	".endm\n"
+	".macro label name\n"
+	".globl \\name\n"
+	"\\name:\n"
+	".endm\n"
+	".macro end name\n"
+	".cfi_endproc\n"
+	".size \\name, . - \\name\n"
+	".endm\n"
+
+	"function callee\n"
+	"nop\n"
+	"ret\n"
+	"end callee\n"
+
+	/* The word that is found where the caller's return address would be. */
+	"function stale\n"
+	"call *%rax\n"
+	"label stale_return\n"
+	"ret\n"
+	"end stale\n"
+
+	/* Onto another stack, and no way back but by what was kept elsewhere. */
+	"function loads\n"
+	"cmp %rax, %rsi\n"
+	"jne 1f\n"
+	"ret\n"
+	"1: mov %rsi, %fs:0xfffffffffffffff8\n"
+	"mov 0x38(%r14), %rsp\n"
+	"label loads_before_push\n"
+	"push %rax\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"mov (%rdx), %r12\n"
+	"label loads_before_call\n"
+	"call *%r12\n"
+	"label loads_return\n"
+	"pop %rax\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"ret\n"
+	"end loads\n"
+
+	/* By how much the stack pointer moves is not known. */
+	"function aligns\n"
+	"sub $0x40, %rsp\n"
+	"and $-16, %rsp\n"
+	"call *%rax\n"
+	"label aligns_return\n"
+	"ret\n"
+	"end aligns\n"
+
+	"function jumps\n"
+	"mov (%rbx), %rsp\n"
+	"label jumps_after_load\n"
+	"mov 0x8(%rbx), %rbx\n"
+	"jmp *%rbx\n"
+	"end jumps\n"
+
+	/* Returns to what is on the stack that it loaded. */
+	"function restores\n"
+	"mov 0x38(%rax), %rsp\n"
+	"label restores_after_load\n"
+	"movq $0, 0x38(%rax)\n"
+	"ret\n"
+	"end restores\n"
+
+	/* As compilers remove arguments. */
+	"function removes\n"
+	"mov %rsp, %rbx\n"
+	"push $0\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"mov %rbx, %rsp\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"call callee\n"
+	"label removes_return\n"
+	"ret\n"
+	"end removes\n"
+
+	/* On either stack. */
+	"function joins\n"
+	"cmp %rax, %rbx\n"
+	"je 1f\n"
+	"mov %rbx, %rsp\n"
+	"1: call callee\n"
+	"label joins_return\n"
+	"ret\n"
+	"end joins\n"
+
+	/* What looks like an instruction that loads the stack pointer is a part of another one. */
+	"function hides\n"
+	"mov $0x24ec8948, %eax\n"
+	"call *%rax\n"
+	"label hides_return\n"
+	"ret\n"
+	"end hides\n"
+
+	/* After an instruction that is not known here nothing is. */
+	"function unknown\n"
+	"vzeroupper\n"
+	"mov (%rbx), %rsp\n"
+	"call *%rax\n"
+	"label unknown_return\n"
+	"ret\n"
+	"end unknown\n");

@@ -122,7 +122,7 @@ static void decode_raw(struct cursor *cursor, struct record_sample *sample)
 	size -= (uint32_t)(sizeof(chunk) - sizeof(chunk.raw_size));
 	if (chunk.magic != STACK_CHUNK_MAGIC || chunk.size == 0 || chunk.size > size ||
 	    chunk.total > STACK_CHUNK_TOTAL_MAX || chunk.size > chunk.total ||
-	    chunk.offset > chunk.total - chunk.size) {
+	    chunk.offset > chunk.total - chunk.size || chunk.below > STACK_CHUNK_RED_ZONE) {
 		cursor->ok = false;
 		return;
 	}
@@ -131,8 +131,10 @@ static void decode_raw(struct cursor *cursor, struct record_sample *sample)
 	sample->stack.bytes = at + sizeof(chunk) - sizeof(chunk.raw_size);
 	sample->stack.size = sample->stack.requested = chunk.size;
 	sample->stack.ends = chunk.absent & STACK_CHUNK_ENDS;
-	sample->part =
-		(struct record_part){chunk.offset, chunk.total, chunk.absent & ~STACK_CHUNK_ENDS};
+	sample->part = (struct record_part){.offset = chunk.offset,
+					    .total = chunk.total,
+					    .absent = (uint16_t)(chunk.absent & ~STACK_CHUNK_ENDS),
+					    .below = chunk.below};
 }
 
 static bool decode_sample(const struct record_format *format, struct cursor *cursor, uint16_t misc,
@@ -164,7 +166,7 @@ static bool decode_sample(const struct record_format *format, struct cursor *cur
 	if (format->registers)
 		decode_registers(cursor, sample);
 	if (sample->part.total > 0)
-		sample->stack.base = stack_pointer(sample);
+		sample->stack.base = stack_pointer(sample) - sample->part.below;
 	if (format->stack)
 		decode_stack(cursor, sample);
 	return cursor->ok;

@@ -46,7 +46,8 @@ enum record_registers {
 struct record_part {
 	uint32_t offset;
 	uint32_t total;  /* size of the copy; 0: the sample came with its whole stack */
-	uint32_t absent; /* bit n: page n of the part was not in memory */
+	uint16_t absent; /* bit n: page n of the part was not in memory */
+	uint16_t below;  /* bytes from the copy's start to the stack pointer */
 };
 
 struct record_sample {

@@ -82,7 +82,9 @@ static void put_raw(struct output *output, const struct record_sample *sample)
 		.offset = sample->part.offset,
 		.size = (uint32_t)sample->stack.size,
 		.total = sample->part.total,
-		.absent = sample->part.absent | (sample->stack.ends ? STACK_CHUNK_ENDS : 0),
+		.absent = (uint16_t)(sample->part.absent |
+				     (sample->stack.ends ? STACK_CHUNK_ENDS : 0)),
+		.below = sample->part.below,
 	};
 	chunk.raw_size =
 		(uint32_t)(sizeof(chunk) - sizeof(chunk.raw_size) + sample->stack.size + padding);

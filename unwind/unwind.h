@@ -46,7 +46,8 @@ struct uw_regs {
 	uint64_t value[UW_REGS_MAX];
 };
 
-/* A copy of the target's stack, starting at its stack pointer. */
+/* A copy of the target's stack, starting at its stack pointer or, with what leaf functions keep in
+   the red zone, below it. */
 struct uw_stack {
 	uint64_t base;        /* target address of bytes[0] */
 	const uint8_t *bytes; /* borrowed during the walk */

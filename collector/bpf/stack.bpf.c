@@ -114,9 +114,10 @@ struct {
 struct copy {
 	struct bpf_perf_event_data *context;
 	struct slot *slot;
-	__u64 sp;
+	__u64 start;
 	__u64 total;
-	__u32 sent; /* chunks */
+	__u32 sp_page; /* bit of the stack pointer's page among those of the first chunk */
+	__u32 sent;    /* chunks */
 	__u32 absent_at_end;
 	__u32 ends; /* STACK_CHUNK_ENDS, or 0 */
 };
@@ -146,6 +147,8 @@ static _Bool is_user_64(const struct bpf_perf_event_data *context)
 	return (cs & 3) == 3 && (cs & 0xffff) != 0x23;
 }
 
+enum { RED_ZONE = STACK_CHUNK_RED_ZONE };
+
 static __u64 thread_pointer(struct task_struct *task)
 {
 	return BPF_CORE_READ(task, thread.fsbase);
@@ -161,6 +164,8 @@ static _Bool is_user_64(const struct bpf_perf_event_data *context)
 {
 	return (context->regs.pstate & 0x1f) == 0;
 }
+
+enum { RED_ZONE = 0 };
 
 static __u64 thread_pointer(struct task_struct *task)
 {
@@ -232,11 +237,27 @@ static void forget_range(struct task_struct *task)
 		known->high = 0;
 }
 
+static _Bool same_page(__u64 a, __u64 b)
+{
+	return ((a ^ b) & -(__u64)STACK_CHUNK_PAGE) == 0;
+}
+
+/* Where a copy starts: with the red zone, or as much of it as is in memory. Below a stack there may
+ * be its guard page. */
+static __u64 find_start(struct slot *slot, __u64 sp)
+{
+	__u64 start = sp - RED_ZONE;
+	if (same_page(start, sp) ||
+	    bpf_probe_read_user(slot->bytes, RED_ZONE, (const void *)start) == 0)
+		return start;
+	return sp & -(__u64)STACK_CHUNK_PAGE;
+}
+
 /* How much of a stack is copied. Large stacks share what the ring can take in a time; where only
  * some of a mapping is stack, as that of coroutines, no more than the usual is taken. */
-static __u64 choose_total(struct slot *slot, const struct range *range, __u64 sp)
+static __u64 choose_total(struct slot *slot, const struct range *range, __u64 start)
 {
-	__u64 size = range->high - sp;
+	__u64 size = range->high - start;
 	__u64 now = bpf_ktime_get_ns();
 	__u64 elapsed = (now - slot->filled_ns) >> 10;
 	slot->filled_ns = now;
@@ -284,10 +305,10 @@ static void count_refused(void)
 static long send_chunk(__u32 index, struct copy *copy)
 {
 	struct slot *slot = copy->slot;
-	__u64 end = copy->sp + copy->total;
-	__u64 from = (copy->sp & -(__u64)STACK_CHUNK_PAGE) + (__u64)index * STACK_CHUNK_BYTES;
+	__u64 end = copy->start + copy->total;
+	__u64 from = (copy->start & -(__u64)STACK_CHUNK_PAGE) + (__u64)index * STACK_CHUNK_BYTES;
 	__u64 to = lesser(from + STACK_CHUNK_BYTES, end);
-	from = greater(from, copy->sp);
+	from = greater(from, copy->start);
 	__u64 size = to - from;
 	if (from >= to || size > STACK_CHUNK_BYTES)
 		return 1;
@@ -296,9 +317,9 @@ static long send_chunk(__u32 index, struct copy *copy)
 		bpf_loop(STACK_CHUNK_PAGES, copy_page, &pages, 0);
 	__u32 absent = pages.absent;
 	/* Not even what the stack pointer points to: the kernel says so in its own words. */
-	if (index == 0 && (absent & 1))
+	if (index == 0 && (absent & copy->sp_page))
 		return 1;
-	slot->chunk.offset = from - copy->sp;
+	slot->chunk.offset = from - copy->start;
 	slot->chunk.size = size;
 	slot->chunk.absent = absent | copy->ends;
 	copy->absent_at_end =
@@ -326,13 +347,16 @@ int sample_stack(struct bpf_perf_event_data *context)
 	find_range(task, sp, &range);
 	if (range.high <= sp)
 		return SAMPLE_PLAIN;
-	struct copy copy = {.context = context, .slot = slot, .sp = sp};
-	copy.total = choose_total(slot, &range, sp);
-	copy.ends = copy.total == range.high - sp ? STACK_CHUNK_ENDS : 0;
+	__u64 start = find_start(slot, sp);
+	struct copy copy = {.context = context, .slot = slot, .start = start};
+	copy.sp_page = same_page(start, sp) ? 1 : 2;
+	copy.total = choose_total(slot, &range, start);
+	copy.ends = copy.total == range.high - start ? STACK_CHUNK_ENDS : 0;
 	slot->chunk.magic = STACK_CHUNK_MAGIC;
 	slot->chunk.count = read_count(context);
 	slot->chunk.period = context->sample_period;
 	slot->chunk.total = copy.total;
+	slot->chunk.below = sp - start;
 	bpf_loop(STACK_CHUNK_TOTAL_MAX / STACK_CHUNK_BYTES + 1, send_chunk, &copy, 0);
 	/* The top of a stack is in use; if it is not there, the mapping was another one. */
 	if (copy.absent_at_end)

@@ -10,31 +10,35 @@
 #include <linux/bpf.h>
 
 /* In stack_chunk.absent, the same in all parts of a copy: the copy ends where the stack does. */
-#define STACK_CHUNK_ENDS 0x80000000u
+#define STACK_CHUNK_ENDS 0x8000u
 
 enum {
 	STACK_CHUNK_MAGIC = 0x6b636174, /* told apart from what another program might send */
 	STACK_CHUNK_PAGE = 4096,
 	STACK_CHUNK_PAGES = 8,
 	STACK_CHUNK_BYTES = STACK_CHUNK_PAGE * STACK_CHUNK_PAGES,
-	STACK_CHUNK_TOTAL_MAX = 16 * STACK_CHUNK_BYTES /* of one copy */
+	STACK_CHUNK_TOTAL_MAX = 16 * STACK_CHUNK_BYTES, /* of one copy */
+	STACK_CHUNK_RED_ZONE = 128 /* psABI of x86-64, section 3.2.2: code may use as much below its
+				      stack pointer */
 };
 
 /*
- * Chunks end where the page number is a multiple of STACK_CHUNK_PAGES, counted from the stack
- * pointer's page, so that a chunk holds at most as many pages. size bytes of stack follow; the
- * kernel pads them to 8 bytes.
+ * Chunks end where the page number is a multiple of STACK_CHUNK_PAGES, counted from the page
+ * that the copy starts in, so that a chunk holds at most as many pages. size bytes of stack follow;
+ * the kernel pads them to 8 bytes.
  */
 struct stack_chunk {
 	__u32 raw_size; /* the kernel's: bytes from here on, padding included */
 	__u32 magic;
 	__u64 count; /* of the sampling event, as PERF_SAMPLE_READ has it */
 	__u64 period;
-	__u32 offset; /* of this part in the copy, which starts at the stack pointer */
+	__u32 offset; /* of this part in the copy */
 	__u32 size;   /* of this part */
 	__u32 total;  /* of the copy */
-	__u32 absent; /* bit n: this part's page n was not in memory, its bytes say nothing; and
+	__u16 absent; /* bit n: this part's page n was not in memory, its bytes say nothing; and
 			 STACK_CHUNK_ENDS */
+	__u16 below;  /* bytes between the copy's start and the stack pointer above it, the same in
+			 all parts: of STACK_CHUNK_RED_ZONE, what there is */
 };
 
 _Static_assert(sizeof(struct stack_chunk) == 40, "no holes, and the stack's bytes are aligned");

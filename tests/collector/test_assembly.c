@@ -26,7 +26,7 @@ static void tear_down(void)
 	assembly_destroy(assembly);
 }
 
-static struct record part(uint32_t offset, uint32_t size, uint32_t total, uint32_t absent)
+static struct record part(uint32_t offset, uint32_t size, uint32_t total, uint16_t absent)
 {
 	struct record record = {.kind = RECORD_SAMPLE, .pid = 1, .tid = 2, .time_ns = 100 + offset};
 	record.sample.count = 5;
@@ -34,7 +34,8 @@ static struct record part(uint32_t offset, uint32_t size, uint32_t total, uint32
 						.bytes = stack + offset,
 						.size = size,
 						.requested = size};
-	record.sample.part = (struct record_part){offset, total, absent};
+	record.sample.part =
+		(struct record_part){.offset = offset, .total = total, .absent = absent};
 	return record;
 }
 
@@ -152,7 +153,7 @@ START_TEST(end_of_the_stack)
 	ck_assert(add(0, &one));
 	ck_assert(one.sample.stack.ends);
 	ck_assert(!add(0, &two));
-	two = part(3840, 1160, 5000, (uint32_t)_i);
+	two = part(3840, 1160, 5000, (uint16_t)_i);
 	two.sample.stack.ends = true;
 	ck_assert(add(0, &two));
 	ck_assert_int_eq(two.sample.stack.ends, _i == 0);
@@ -168,7 +169,7 @@ END_TEST
 START_TEST(absent_pages)
 {
 	static const size_t ends[] = {0, 256, 256 + 4096, 256 + 2 * 4096, 9000};
-	for (uint32_t absent = 1; absent < 16; absent++) {
+	for (uint16_t absent = 1; absent < 16; absent++) {
 		struct record record = part(0, 9000, 9000, absent);
 		ck_assert(add(0, &record));
 		ck_assert(record.sample.stack_absent);

@@ -70,7 +70,7 @@ static void put_part(size_t ring, uint32_t tid, uint32_t offset, uint32_t size, 
 	record.sample.regs.value[31] = BASE;
 	record.sample.stack =
 		(struct uw_stack){.base = BASE, .bytes = bytes, .size = size, .requested = size};
-	record.sample.part = (struct record_part){offset, total, 0};
+	record.sample.part = (struct record_part){.offset = offset, .total = total};
 	uint32_t before = put_count;
 	put_count = tid;
 	put_record(&record, ring);

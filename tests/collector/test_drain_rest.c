@@ -62,7 +62,8 @@ static void put_half(size_t ring, bool second, uint64_t time_ns)
 						.bytes = stack,
 						.size = PART_SIZE,
 						.requested = PART_SIZE};
-	record.sample.part = (struct record_part){second ? PART_SIZE : 0, 2 * PART_SIZE, 0};
+	record.sample.part =
+		(struct record_part){.offset = second ? PART_SIZE : 0, .total = 2 * PART_SIZE};
 	ring_fixture_put(&rings[ring], bytes,
 			 record_encode(&format, &record, bytes, sizeof(bytes)));
 }

@@ -1,4 +1,5 @@
 /* Records: from bytes to views and back. The layouts are those of linux/perf_event.h. */
+#include "collector/bpf/stack_chunk.h"
 #include "collector/registers.h"
 #include "tests/collector/record_fixture.h"
 #include <check.h>
@@ -104,6 +105,8 @@ START_TEST(part_of_a_stack)
 	sample.sample.stack.size = sample.sample.stack.requested = (size_t)_i;
 	sample.sample.stack.ends = _i % 3 == 0;
 	sample.sample.part = (struct record_part){.offset = 4096, .total = 5000, .absent = 5};
+	sample.sample.part.below = _i % 4 == 0 ? STACK_CHUNK_RED_ZONE : 0;
+	sample.sample.stack.base -= sample.sample.part.below;
 	size_t size = record_encode(&format, &sample, bytes, sizeof(bytes));
 	ck_assert_uint_gt(size, 0);
 	ck_assert_uint_eq(size % 8, 0);
@@ -113,6 +116,7 @@ START_TEST(part_of_a_stack)
 	ck_assert_uint_eq(out.sample.part.offset, 4096);
 	ck_assert_uint_eq(out.sample.part.total, 5000);
 	ck_assert_uint_eq(out.sample.part.absent, 5);
+	ck_assert_uint_eq(out.sample.part.below, sample.sample.part.below);
 	ck_assert_int_eq(out.sample.stack.ends, _i % 3 == 0);
 	free(copy);
 }

@@ -74,6 +74,17 @@ def agreement():
               f'{mode}: {target}: complete stacks', f'{total["samples"]}, {total["stacks"]}')
 
 
+def red_zones():
+  """What leads to the caller is kept below the stack pointer, just above a guard page too."""
+  got = s.collect_well([s.target('red_zone'), '900'], options=['--unwind', 'bpf'])
+  stacks = s.folded(got.result)
+  for where in ('guard', 'across', 'inside'):
+    exact, count = exact_share(stacks, ['run', 'burn', f'red_zone_{where}'])
+    s.check(count >= 250 and exact == count, f'red zone, {where}: it has its callers', f'{exact} of {count}')
+  total = s.summary(got.result)
+  s.check(total['stacks']['complete'] >= 0.99 * total['samples'], 'red zone: complete', total['stacks'])
+
+
 def privileges():
   got = s.collect([s.target('chain'), '300'], uid=s.NOBODY, options=['--unwind', 'bpf'])
   lines = got.stderr.strip().splitlines()
@@ -109,7 +120,7 @@ if os.geteuid() != 0:
 elif not is_built():
   s.skip('stacks by BPF', 'built without it (Debian: clang, bpftool, libbpf-dev)')
 else:
-  for part in (large_stacks, pressure, agreement, privileges, nothing_is_left):
+  for part in (large_stacks, pressure, agreement, red_zones, privileges, nothing_is_left):
     with s.section(part.__name__):
       part()
 s.finish()

@@ -46,6 +46,7 @@ def programs(targets):
       'python3': (None, [], None, 200, [], ['/usr/bin/python3', '-c', 'while 1: sorted(map(str, range(999)))']),
       'xz': (None, [], None, 200, [], ['xz', '-9', '-k', '-c', '/dev/zero']),
       'openssl': (None, [], None, 400, [], ['openssl', 'speed', '-seconds', '30', 'sha256', 'rsa2048']),
+      'openssl_sha512': (None, [], None, 400, [], ['openssl', 'speed', '-seconds', '30', '-bytes', '16384', 'sha512']),
       'sqlite3': (None, [], None, 200, [], ['sqlite3', ':memory:', SQL]),
       'cc1': (('b.c', BIG), [], None, 200, ['-c', '98'], [cc1, '-quiet', '-O2', '-o', '/dev/null', 'b.c']),
       'clang': (('b.c', BIG), [], None, 100, [], [clang, '-cc1', '-O2', '-emit-obj', '-o', '/dev/null', 'b.c']),

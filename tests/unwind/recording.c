@@ -15,6 +15,9 @@
 
 enum { MAPPINGS_MAX = 4096, GAP_US = 300, GAP_RANDOM_US = 900, STILL_WANTED = 20 };
 
+/* psABI of x86-64, section 3.2.2: leaf functions may use as much below their stack pointer. */
+enum { RED_ZONE = 128 };
+
 /* How long it is waited, at most, until all threads have taken notice of their stop. */
 enum { STOP_WAITS = 1000, STOP_WAIT_US = 1000 };
 
@@ -207,6 +210,7 @@ static void take(struct recording *recording)
 	struct user_regs_struct user;
 	struct iovec local = {.iov_base = bytes, .iov_len = sizeof(bytes)};
 	struct iovec remote = {.iov_len = sizeof(bytes)};
+	uint64_t start;
 	ssize_t got;
 
 	if (ptrace(PTRACE_GETREGS, recording->tid, NULL, &user) < 0)
@@ -215,12 +219,13 @@ static void take(struct recording *recording)
 						  user.rdi, user.rbp, user.rsp, user.r8, user.r9,
 						  user.r10, user.r11, user.r12, user.r13, user.r14,
 						  user.r15, user.rip}};
-	memcpy(&remote.iov_base, &user.rsp, sizeof(user.rsp));
+	start = user.rsp - RED_ZONE;
+	memcpy(&remote.iov_base, &start, sizeof(start));
 	got = process_vm_readv(recording->pid, &local, 1, &remote, 1, 0);
-	if (got <= 0)
+	if (got <= RED_ZONE)
 		return;
 	sample->stack =
-		(struct uw_stack){.base = user.rsp,
+		(struct uw_stack){.base = start,
 				  .bytes = memcpy(must(malloc((size_t)got)), bytes, (size_t)got),
 				  .size = (size_t)got,
 				  .requested = sizeof(bytes)};

@@ -23,6 +23,7 @@ static const uint8_t skip_reasons[UW_STOP_COUNT] = {
 	[UW_STOP_SWITCHED] = PROFILE_SKIP_OTHER_STACK,
 	[UW_STOP_DEPTH] = PROFILE_SKIP_DEPTH,
 	[UW_STOP_BAD_INFO] = PROFILE_SKIP_BAD_INFO,
+	[UW_STOP_RED_ZONE] = PROFILE_SKIP_RED_ZONE,
 };
 
 /* What is known of a sample's stack. */

@@ -67,6 +67,8 @@ enum uw_stop {
 				 pointer: no other copy would hold more */
 	UW_STOP_DEPTH,        /* max_frames reached */
 	UW_STOP_BAD_INFO,     /* unwind information or memory contradicts itself */
+	UW_STOP_RED_ZONE,     /* the leaf keeps what leads to its caller below its stack pointer,
+				 where nothing was copied */
 	UW_STOP_COUNT
 };
 

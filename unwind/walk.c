@@ -8,8 +8,9 @@ enum {
 	STACK_EXTENT_MAX =
 		8 * 1024 * 1024, /* the usual RLIMIT_STACK, and size of a thread's stack */
 	SIGNAL_FRAME_MAX =
-		64 * 1024,     /* the kernel's signal frame with all of AMX's state is 12 KB */
-	STACK_SWITCHES_MAX = 2 /* onto the alternate signal stack, and back */
+		64 * 1024,      /* the kernel's signal frame with all of AMX's state is 12 KB */
+	STACK_SWITCHES_MAX = 2, /* onto the alternate signal stack, and back */
+	RED_ZONE = 128          /* psABI of x86-64, section 3.2.2: usable below the stack pointer */
 };
 
 static const char *const stop_names[UW_STOP_COUNT] = {
@@ -21,6 +22,7 @@ static const char *const stop_names[UW_STOP_COUNT] = {
 	[UW_STOP_SWITCHED] = "switched stacks",
 	[UW_STOP_DEPTH] = "too deep",
 	[UW_STOP_BAD_INFO] = "bad unwind info",
+	[UW_STOP_RED_ZONE] = "red zone",
 };
 
 const char *uw_stop_name(enum uw_stop stop)
@@ -34,6 +36,8 @@ static enum uw_stop walk_classify(const struct uw_walk *walk, uint64_t address)
 	const struct uw_stack *stack = walk->memory.stack;
 	uint64_t offset = address - stack->base;
 
+	if (walk->exact && address < walk->sp && walk->sp - address <= RED_ZONE && !walk->left_copy)
+		return UW_STOP_RED_ZONE;
 	if (walk->left_copy || address < stack->base ||
 	    offset >= stack->requested + (uint64_t)STACK_EXTENT_MAX)
 		return UW_STOP_OTHER_STACK;

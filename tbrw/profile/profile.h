@@ -116,6 +116,9 @@ enum profile_skip_reason {
 	 * on another machine than x86). */
 	PROFILE_SKIP_NO_REGS = 8,
 	PROFILE_SKIP_NO_MEMORY = 9, /* the collector ran out of memory */
+	/* What leads to the caller lies below the stack pointer, where a copy by the kernel starts.
+	 */
+	PROFILE_SKIP_RED_ZONE = 10,
 	PROFILE_SKIP_REASON_COUNT
 };
 

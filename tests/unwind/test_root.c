@@ -54,9 +54,10 @@ static void teardown(void)
    out: the zero is no return address. */
 void bare_zeros(void);
 void undescribed(void);
+void red_zone(void);
 extern const char returning[];
 __asm__(".text\n"
-	".globl bare_zeros, undescribed, returning\n"
+	".globl bare_zeros, undescribed, returning, red_zone\n"
 	".type bare_zeros, @function\n"
 	"bare_zeros:\n"
 	"endbr64\n"
@@ -78,7 +79,17 @@ __asm__(".text\n"
 	"pop %rax\n"
 	"returning: ret\n"
 	".cfi_endproc\n"
-	".size undescribed, . - undescribed\n");
+	".size undescribed, . - undescribed\n"
+	/* Its CFA is the word below its stack pointer, and 8. */
+	".type red_zone, @function\n"
+	"red_zone:\n"
+	".cfi_startproc\n"
+	".cfi_escape 0x0f, 5, 0x77, 0x78, 0x06, 0x23, 8\n"
+	"mov %rsp, -8(%rsp)\n"
+	"ud2\n"
+	"ret\n"
+	".cfi_endproc\n"
+	".size red_zone, . - red_zone\n");
 
 START_TEST(register_to_zeros)
 {
@@ -296,6 +307,30 @@ START_TEST(beyond_the_copy)
 }
 END_TEST
 
+/* What leads to the caller lies below the stack pointer, and may not have been copied. */
+START_TEST(below_the_stack_pointer)
+{
+	static uint8_t bytes[8 + CAPTURE_STACK_MAX];
+	struct uw_stack above;
+	enum uw_stop stop;
+	size_t count;
+
+	red_zone();
+	above = sample.stack;
+	ck_assert_uint_eq(walk(&stop), 1);
+	ck_assert_int_eq(stop, UW_STOP_RED_ZONE);
+	memcpy(bytes, &above.base, 8);
+	memcpy(bytes + 8, above.bytes, above.size);
+	sample.stack.bytes = bytes;
+	sample.stack.base -= 8;
+	sample.stack.size += 8;
+	count = walk(&stop);
+	ck_assert_uint_gt(count, 2);
+	ck_assert_int_eq(stop, UW_STOP_ROOT);
+	ck_assert_uint_eq(frames[1].sp, above.base + 8);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("unwind root");
@@ -313,6 +348,7 @@ int main(void)
 	tcase_add_test(tcase, entry);
 	tcase_add_test(tcase, entry_that_was_called);
 	tcase_add_test(tcase, beyond_the_copy);
+	tcase_add_test(tcase, below_the_stack_pointer);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

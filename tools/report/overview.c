@@ -20,6 +20,7 @@ static const struct {
 	[PROFILE_SKIP_BAD_INFO] = {"bad_info", "contradictory unwind information"},
 	[PROFILE_SKIP_NO_REGS] = {"no_regs", "no user registers"},
 	[PROFILE_SKIP_NO_MEMORY] = {"no_memory", "collector out of memory"},
+	[PROFILE_SKIP_RED_ZONE] = {"red_zone", "goes on below the stack pointer, not copied"},
 };
 
 const char *overview_skip_key(enum profile_skip_reason reason)

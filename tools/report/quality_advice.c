@@ -93,6 +93,12 @@ static char *advise_skipped(const struct report_input *input, const struct quali
 				     "or "
 				     "with CAP_BPF and CAP_PERFMON)",
 				     share);
+	case PROFILE_SKIP_RED_ZONE:
+		return xalloc_printf("%.1f %% of the stacks are hit in functions that keep what "
+				     "leads to their caller below the stack pointer, most in %s, "
+				     "where a copy by the kernel starts: BPF copies that too "
+				     "(tbcollect as root, or with CAP_BPF and CAP_PERFMON)",
+				     share, module);
 	case PROFILE_SKIP_OTHER_STACK:
 		return xalloc_printf("%.1f %% of the stacks go on on a stack that is not copied "
 				     "(a signal handler's, a coroutine's), most from %s: the "

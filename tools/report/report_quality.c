@@ -38,6 +38,7 @@ enum {
 	COLUMN_VERIFIED,
 	COLUMN_HITS,
 	COLUMN_LEAST_HITS,
+	COLUMN_RED_ZONE,
 	COLUMN_REUSED_SHARE, /* these in text only, of modules and threads */
 	COLUMN_CACHE_SHARE,
 	COLUMN_FRAME_NS,
@@ -94,6 +95,7 @@ static const struct table_column columns[COLUMN_COUNT] = {
 	{"Guess Verified Frames", "guess_verified_frames", TABLE_COUNT, TABLE_IN_DATA},
 	{"Guess Hits", "guess_hits", TABLE_COUNT, TABLE_IN_DATA},
 	{"Guess Least Hits", "guess_least_hits", TABLE_COUNT, TABLE_IN_DATA},
+	{"Red Zone", "skipped_red_zone", TABLE_COUNT, TABLE_IN_ALL},
 	{"Reused %", "reused_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_OPTIONAL},
 	{"Cache Hits %", "cache_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_OPTIONAL},
 	{"ns/Frame", "frame_ns", TABLE_COUNT, TABLE_IN_TEXT | TABLE_OPTIONAL},
@@ -101,8 +103,14 @@ static const struct table_column columns[COLUMN_COUNT] = {
 
 static size_t reason_column(size_t reason)
 {
-	return reason == PROFILE_SKIP_NO_MEMORY ? (size_t)COLUMN_NO_MEMORY
-						: COLUMN_REASONS + reason;
+	switch (reason) {
+	case PROFILE_SKIP_NO_MEMORY:
+		return COLUMN_NO_MEMORY;
+	case PROFILE_SKIP_RED_ZONE:
+		return COLUMN_RED_ZONE;
+	default:
+		return COLUMN_REASONS + reason;
+	}
 }
 
 static double ratio(uint64_t part, uint64_t whole)

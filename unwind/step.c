@@ -12,7 +12,12 @@ enum { UCONTEXT_MCONTEXT = 40 };
    rcx, rsp, rip. */
 static const uint8_t mcontext_regs[] = {8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16};
 
-enum { REG_RSP = UW_X86_64_RSP, REG_RIP = UW_X86_64_RIP };
+enum {
+	REG_RSP = UW_X86_64_RSP,
+	REG_RIP = UW_X86_64_RIP,
+	LOWEST_STACK = 64 * 1024, /* no mapping is below vm.mmap_min_addr as it usually is */
+	RED_ZONE = 128            /* psABI of x86-64, section 3.2.2 */
+};
 
 bool uw_memory_read_module(struct uw_memory *memory, uint64_t address, size_t size, uint64_t *value)
 {
@@ -23,6 +28,18 @@ bool uw_memory_read_module(struct uw_memory *memory, uint64_t address, size_t si
 	return mapping && mapping->module &&
 	       uw_module_read(mapping->module, mapping->rva + (address - mapping->start), value,
 			      size);
+}
+
+enum uw_step uw_cfa_refuse(struct uw_memory *memory, uint64_t cfa, bool cfa_is_far)
+{
+	uint64_t base = memory->stack->base;
+
+	/* In the copy there are the frames further in. */
+	if (!cfa_is_far || cfa % memory->word != 0 || cfa < LOWEST_STACK || cfa > base ||
+	    base - cfa < RED_ZONE)
+		return UW_STEP_BAD;
+	memory->failed = cfa - memory->word;
+	return UW_STEP_READ;
 }
 
 void uw_state_restore_each(struct uw_state *state, const struct uw_saved *saved,
@@ -85,9 +102,11 @@ static enum uw_step rule_value(const struct application *apply, const struct uw_
 	}
 }
 
-static enum uw_step apply_cfa(struct application *apply, uint64_t sp)
+static enum uw_step apply_cfa(struct application *apply, const struct uw_machine *machine,
+			      uint64_t sp)
 {
 	const struct uw_rule *rule = &apply->row->cfa;
+	bool cfa_is_far = rule->kind != UW_RULE_REGISTER || rule->reg != machine->sp;
 	enum uw_step step;
 
 	if (rule->kind == UW_RULE_REGISTER)
@@ -97,7 +116,7 @@ static enum uw_step apply_cfa(struct application *apply, uint64_t sp)
 					  apply->frame, apply->memory, &apply->cfa);
 	if (step == UW_STEP_OK && apply->ordinary &&
 	    !uw_cfa_is_valid(apply->frame, sp, apply->cfa, apply->memory->word))
-		return UW_STEP_BAD;
+		return uw_cfa_refuse(apply->memory, apply->cfa, cfa_is_far);
 	return step;
 }
 
@@ -185,7 +204,7 @@ static enum uw_step apply_row(struct application *apply, const struct uw_machine
 	enum uw_step step;
 
 	apply->ordinary = !apply->signal && apply->row->reg[machine->sp].kind <= UW_RULE_SAME;
-	step = apply_cfa(apply, sp);
+	step = apply_cfa(apply, machine, sp);
 	if (step != UW_STEP_OK)
 		return step;
 	for (unsigned reg = 0; reg < machine->regs; reg++)

@@ -16,6 +16,13 @@ static inline bool uw_cfa_is_valid(const struct uw_state *state, uint64_t sp, ui
 }
 
 /*
+ * What a step is where the CFA is not valid: UW_STEP_READ where it may lie on another stack
+ * (-fsplit-stack, coroutines), so that its frame is not to be had. That takes another register than
+ * the stack pointer, which cfa_is_far says.
+ */
+enum uw_step uw_cfa_refuse(struct uw_memory *memory, uint64_t cfa, bool cfa_is_far);
+
+/*
  * Takes a preserved register from its slot, which lies in the frame [sp, cfa). In the epilogue of a
  * leaf the rules are often not exact: the slot was already popped, or, where gcc realigned the
  * stack, is given relative to a frame pointer that was. Then the slot is outside of what is left of
@@ -73,7 +80,7 @@ static inline enum uw_step uw_step_common(const struct uw_code *code, const stru
 		return UW_STEP_BAD;
 	cfa = state->reg[saved->cfa_reg] + (uint64_t)(int64_t)code->cfa_offset;
 	if (!uw_cfa_is_valid(state, sp, cfa, 8))
-		return UW_STEP_BAD;
+		return uw_cfa_refuse(memory, cfa, saved->cfa_reg != UW_X86_64_RSP);
 	if (!uw_memory_read(memory, cfa - 8, &ra))
 		return UW_STEP_READ;
 	if (!uw_state_restore_saved(state, saved, memory, sp, cfa))

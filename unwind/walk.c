@@ -9,6 +9,7 @@ enum {
 		8 * 1024 * 1024, /* the usual RLIMIT_STACK, and size of a thread's stack */
 	SIGNAL_FRAME_MAX =
 		64 * 1024,      /* the kernel's signal frame with all of AMX's state is 12 KB */
+	ADDRESS_BITS = 56,      /* of user addresses, at most */
 	STACK_SWITCHES_MAX = 2, /* onto the alternate signal stack, and back */
 	RED_ZONE = 128          /* psABI of x86-64, section 3.2.2: usable below the stack pointer */
 };
@@ -30,6 +31,17 @@ const char *uw_stop_name(enum uw_stop stop)
 	return (unsigned)stop < UW_STOP_COUNT ? stop_names[stop] : "unknown";
 }
 
+/* Whether the current frame's CFA is given by another register than the stack pointer. */
+static bool walk_has_far_cfa(const struct uw_walk *walk)
+{
+	const struct uw_code *code = walk->code;
+
+	if (code->plain != UW_PLAIN_NOT)
+		return code->plain & UW_PLAIN_FROM_FP;
+	return code->kind != UW_CODE_COMMON ||
+	       uw_code_saved(walk->cache, code)->cfa_reg != walk->machine->sp;
+}
+
 /* What it means that the word at address could not be read. */
 static enum uw_stop walk_classify(const struct uw_walk *walk, uint64_t address)
 {
@@ -38,11 +50,14 @@ static enum uw_stop walk_classify(const struct uw_walk *walk, uint64_t address)
 
 	if (walk->exact && address < walk->sp && walk->sp - address <= RED_ZONE && !walk->left_copy)
 		return UW_STOP_RED_ZONE;
+	if (address >> ADDRESS_BITS != 0)
+		return UW_STOP_BAD_INFO;
 	if (walk->left_copy || address < stack->base ||
 	    offset >= stack->requested + (uint64_t)STACK_EXTENT_MAX)
 		return UW_STOP_OTHER_STACK;
+	/* Beyond the end a frame pointer can lead to another stack, the stack pointer cannot. */
 	if (stack->ends)
-		return UW_STOP_BAD_INFO;
+		return walk_has_far_cfa(walk) ? UW_STOP_OTHER_STACK : UW_STOP_BAD_INFO;
 	if (stack->size == stack->requested)
 		return UW_STOP_TRUNCATED;
 	/* A copy ends early where the stack does, nearly always. What is absent may be there in
@@ -235,7 +250,8 @@ static enum uw_stop walk_stop_stuck(struct uw_walk *walk)
 	uint64_t ra;
 
 	if (cfa % 8 != 0 || cfa < walk->sp || (cfa == walk->sp && !walk->exact))
-		return UW_STOP_BAD_INFO;
+		return walk_stop_of(walk, uw_cfa_refuse(&walk->memory, cfa,
+							walk->code->plain & UW_PLAIN_FROM_FP));
 	walk->memory.mapping = uw_space_lookup(walk->space, walk->ip - !walk->exact);
 	if (!uw_memory_read(&walk->memory, cfa - 8, &ra))
 		return walk_classify(walk, walk->memory.failed);

@@ -50,14 +50,26 @@ static void teardown(void)
 	uw_space_destroy(space);
 }
 
+#define FAR_CFA(name, cfi)                               \
+	".type " name ", @function\n" name ":\n"         \
+	".cfi_startproc\n" cfi ".cfi_offset %rbp, -16\n" \
+	"ud2\n"                                          \
+	"ret\n"                                          \
+	".cfi_endproc\n"                                 \
+	".size " name ", . - " name "\n"
+
 /* Without CFI: a register that points to zeros is no frame pointer. With CFI that leaves a push
    out: the zero is no return address. */
 void bare_zeros(void);
 void undescribed(void);
 void red_zone(void);
+void far_plain(void);
+void far_saved(void);
+void far_expression(void);
 extern const char returning[];
 __asm__(".text\n"
-	".globl bare_zeros, undescribed, returning, red_zone\n"
+	".globl bare_zeros, undescribed, returning, red_zone, far_plain, far_saved\n"
+	".globl far_expression\n"
 	".type bare_zeros, @function\n"
 	"bare_zeros:\n"
 	"endbr64\n"
@@ -89,7 +101,12 @@ __asm__(".text\n"
 	"ud2\n"
 	"ret\n"
 	".cfi_endproc\n"
-	".size red_zone, . - red_zone\n");
+	".size red_zone, . - red_zone\n"
+	/* Their CFA is the frame pointer, and 16: as plain code, with another register saved, and
+	   by expression. */
+	FAR_CFA("far_plain", ".cfi_def_cfa %rbp, 16\n")
+		FAR_CFA("far_saved", ".cfi_def_cfa %rbp, 16\n.cfi_offset %rbx, -24\n")
+			FAR_CFA("far_expression", ".cfi_escape 0x0f, 2, 0x76, 16\n"));
 
 START_TEST(register_to_zeros)
 {
@@ -304,6 +321,35 @@ START_TEST(beyond_the_copy)
 	sample.regs.value[REG_NUM_RSP] += UINT64_C(1) << 30;
 	walk(&stop);
 	ck_assert_int_eq(stop, UW_STOP_OTHER_STACK);
+	sample.regs.value[REG_NUM_RSP] |= UINT64_C(1) << 63;
+	walk(&stop);
+	ck_assert_int_eq(stop, UW_STOP_BAD_INFO);
+}
+END_TEST
+
+/* Split stacks, coroutines: a frame pointer may lead to a stack that was not copied. */
+START_TEST(far_frame_pointer)
+{
+	void (*const functions[])(void) = {far_plain, far_saved, far_expression};
+	uint64_t *fp = &sample.regs.value[REG_NUM_RBP];
+	enum uw_stop stop;
+	uint64_t sp;
+
+	functions[_i]();
+	sp = sample.regs.value[REG_NUM_RSP] & ~UINT64_C(15);
+	*fp = sp - (1 << 20);
+	ck_assert_uint_eq(walk(&stop), 1);
+	ck_assert_int_eq(stop, UW_STOP_OTHER_STACK);
+	*fp = sample.stack.base + sample.stack.size + 4096;
+	sample.stack.ends = true;
+	ck_assert_uint_eq(walk(&stop), 1);
+	ck_assert_int_eq(stop, UW_STOP_OTHER_STACK);
+	/* No stack is there. */
+	for (int i = 0; i < 4; i++) {
+		*fp = (const uint64_t[]){0, sp - 32, sp - (1 << 20) + 4, UINT64_MAX << 60}[i];
+		ck_assert_uint_eq(walk(&stop), 1);
+		ck_assert_int_eq(stop, UW_STOP_BAD_INFO);
+	}
 }
 END_TEST
 
@@ -348,6 +394,7 @@ int main(void)
 	tcase_add_test(tcase, entry);
 	tcase_add_test(tcase, entry_that_was_called);
 	tcase_add_test(tcase, beyond_the_copy);
+	tcase_add_loop_test(tcase, far_frame_pointer, 0, 3);
 	tcase_add_test(tcase, below_the_stack_pointer);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);

@@ -189,9 +189,9 @@ static void walk(struct tracker *tracker, const struct subject *subject,
 	stack->state = stop == UW_STOP_ROOT ? PROFILE_STACK_COMPLETE : PROFILE_STACK_SKIPPED;
 	stack->reason = skip_reasons[stop];
 	/* In a copy with gaps, a return address that is none, or a frame pointer to nowhere, is
-	   taken for a word from a gap. */
-	if (sample->stack_absent &&
-	    (stop == UW_STOP_BAD_INFO || stop == UW_STOP_NO_INFO || stop == UW_STOP_OTHER_STACK))
+	   taken for a word from a gap. What leads to another stack is not: such a word is no
+	   address. */
+	if (sample->stack_absent && (stop == UW_STOP_BAD_INFO || stop == UW_STOP_NO_INFO))
 		stack->reason = PROFILE_SKIP_NOT_RESIDENT;
 	/* The thread's chain follows its history, which knows of complete stacks only. */
 	if (remembers && stop == UW_STOP_ROOT)

@@ -105,8 +105,7 @@ START_TEST(incomplete_stack_with_gaps)
 {
 	struct record record = make_sample();
 	enum profile_skip_reason reason = stops[_i].reason;
-	if (stops[_i].stop == UW_STOP_BAD_INFO || stops[_i].stop == UW_STOP_NO_INFO ||
-	    stops[_i].stop == UW_STOP_OTHER_STACK)
+	if (stops[_i].stop == UW_STOP_BAD_INFO || stops[_i].stop == UW_STOP_NO_INFO)
 		reason = PROFILE_SKIP_NOT_RESIDENT;
 	record.sample.stack_absent = true;
 	fake_walk_set("cb", stops[_i].stop);

@@ -58,11 +58,8 @@ static enum uw_stop walk_classify(const struct uw_walk *walk, uint64_t address)
 	/* Beyond the end a frame pointer can lead to another stack, the stack pointer cannot. */
 	if (stack->ends)
 		return walk_has_far_cfa(walk) ? UW_STOP_OTHER_STACK : UW_STOP_BAD_INFO;
-	if (stack->size == stack->requested)
-		return UW_STOP_TRUNCATED;
-	/* A copy ends early where the stack does, nearly always. What is absent may be there in
-	   another copy of the same size; what lies further out is no frame. */
-	return offset < stack->requested ? UW_STOP_NOT_RESIDENT : UW_STOP_BAD_INFO;
+	/* However large the frame is: a copy that ended early would have with more bytes too. */
+	return stack->size == stack->requested ? UW_STOP_TRUNCATED : UW_STOP_NOT_RESIDENT;
 }
 
 static const struct uw_code *walk_find(const struct uw_walk *walk)

@@ -315,9 +315,9 @@ START_TEST(beyond_the_copy)
 	walk(&stop);
 	ck_assert_int_eq(stop, UW_STOP_TRUNCATED);
 	sample.stack.requested = sample.stack.size + 4096;
-	sample.regs.value[REG_NUM_RSP] += 4096;
+	sample.regs.value[REG_NUM_RSP] += 4096; /* as if the frame were larger than the copy */
 	walk(&stop);
-	ck_assert_int_eq(stop, UW_STOP_BAD_INFO);
+	ck_assert_int_eq(stop, UW_STOP_NOT_RESIDENT);
 	sample.regs.value[REG_NUM_RSP] += UINT64_C(1) << 30;
 	walk(&stop);
 	ck_assert_int_eq(stop, UW_STOP_OTHER_STACK);

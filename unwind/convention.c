@@ -7,6 +7,7 @@ enum {
 	/* Code without CFI between two functions that have it; more is a module, or a part of one,
 	   that has none at all. */
 	GAP_FUNCTIONS_MAX = 64 * 1024,
+	NULL_SIZE = 4096,   /* addresses that null pointers lead to */
 	LEAF_SIZE_MAX = 512 /* of a function in such a part, from its entry to here */
 };
 
@@ -70,6 +71,28 @@ enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,
 		return UW_STEP_NONE;
 	if (!aligned &&
 	    (!call->direct || call->target < mapping->start || call->target >= mapping->end))
+		return UW_STEP_NONE;
+	state->ip = ra;
+	state->exact = false;
+	uw_state_set(state, machine->sp, sp + machine->word);
+	uw_state_set(state, machine->ip, ra);
+	return UW_STEP_OK;
+}
+
+enum uw_step uw_convention_null_call(struct uw_space *space, struct uw_state *state,
+				     struct uw_memory *memory)
+{
+	const struct uw_machine *machine = x86_of(space);
+	const struct uw_call *call;
+	uint64_t sp, ra;
+
+	if (!machine || !state->exact || state->ip >= NULL_SIZE)
+		return UW_STEP_NONE;
+	sp = state->reg[machine->sp];
+	if (sp % 16 != 16u - machine->word || !read_word(memory, sp, &ra) || !in_mapping(space, ra))
+		return UW_STEP_NONE;
+	call = uw_call_find(space, ra);
+	if (!call || !call->found || (call->direct && call->target != state->ip))
 		return UW_STEP_NONE;
 	state->ip = ra;
 	state->exact = false;

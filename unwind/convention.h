@@ -19,6 +19,14 @@ enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,
 				struct uw_memory *memory);
 
 /*
+ * For a leaf, or what a signal interrupted, at null: a call through a pointer led there, and no
+ * code has run since, so that its return address is on top of the stack. Asks for what
+ * uw_convention_leaf asks for, on i386 for the alignment too. Returns as that does.
+ */
+enum uw_step uw_convention_null_call(struct uw_space *space, struct uw_state *state,
+				     struct uw_memory *memory);
+
+/*
  * A frame pointer step: rbp points to the saved rbp and the return address; ebp does on i386. Asks
  * that it lies in the copied stack above the stack pointer, that the chain goes upwards (or ends in
  * code with CFI, which may use rbp freely), and that the return address follows a call; where that

@@ -133,8 +133,10 @@ static enum uw_step walk_step_convention(struct uw_walk *walk)
 		return UW_STEP_ROOT; /* the child, just after the system call */
 	if (kind == UW_CODE_ENTRY && walk_is_entry(walk))
 		return UW_STEP_ROOT;
-	if (kind == UW_CODE_UNMAPPED)
-		return UW_STEP_NONE;
+	if (kind == UW_CODE_UNMAPPED) {
+		walk->source = UW_SOURCE_FRAME_POINTER;
+		return uw_convention_null_call(walk->space, &walk->state, &walk->memory);
+	}
 	if (walk->source == UW_SOURCE_SAMPLE)
 		step = uw_convention_leaf(walk->space, &walk->state, &walk->memory);
 	if (step == UW_STEP_NONE)

@@ -377,6 +377,38 @@ START_TEST(below_the_stack_pointer)
 }
 END_TEST
 
+/* No code runs at null: what the call pushed is on top. */
+START_TEST(call_to_null)
+{
+	void (*volatile function)(void) = red_zone; /* which leaves its stack pointer alone */
+	uint64_t ra = (uintptr_t)returning;
+	enum uw_stop stop;
+
+	function();
+	sample.regs.value[REG_NUM_RIP] = 0;
+	ck_assert_uint_gt(walk(&stop), 2);
+	ck_assert_int_eq(stop, UW_STOP_ROOT);
+	ck_assert_uint_eq(frames[0].tag, UW_TAG_NONE);
+	ck_assert_uint_eq(frames[1].source, UW_SOURCE_FRAME_POINTER);
+	ck_assert_uint_eq(frames[1].sp, sample.stack.base + 8);
+	/* Code that is not known may have run. */
+	sample.regs.value[REG_NUM_RIP] = 4096;
+	ck_assert_uint_eq(walk(&stop), 1);
+	ck_assert_int_eq(stop, UW_STOP_NO_INFO);
+	/* A return to null, no call before the address, a call to something else. */
+	sample.regs.value[REG_NUM_RIP] = 0;
+	sample.regs.value[REG_NUM_RSP] += 8;
+	ck_assert_uint_eq(walk(&stop), 1);
+	sample.regs.value[REG_NUM_RSP] -= 8;
+	memcpy(sample.bytes, &ra, sizeof(ra));
+	ck_assert_uint_eq(walk(&stop), 1);
+	red_zone();
+	sample.regs.value[REG_NUM_RIP] = 0;
+	ck_assert_uint_eq(walk(&stop), 1);
+	ck_assert_int_eq(stop, UW_STOP_NO_INFO);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("unwind root");
@@ -396,6 +428,7 @@ int main(void)
 	tcase_add_test(tcase, beyond_the_copy);
 	tcase_add_loop_test(tcase, far_frame_pointer, 0, 3);
 	tcase_add_test(tcase, below_the_stack_pointer);
+	tcase_add_test(tcase, call_to_null);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

@@ -7,6 +7,9 @@
  * pointer, the stack pointer, the frame pointer where a rule further out depends on it, and on the
  * stack each return address and those saved frame pointers that matter. Where all of these are as
  * they were, so are the frames further out.
+ *
+ * A step by frame pointer also asks that no return address lies below the record. It was asked when
+ * the frame was first met: the same code at the same place has its record where it had it then.
  */
 #ifndef UNWIND_HISTORY_H
 #define UNWIND_HISTORY_H

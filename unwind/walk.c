@@ -137,7 +137,7 @@ static enum uw_step walk_step_convention(struct uw_walk *walk)
 		walk->source = UW_SOURCE_FRAME_POINTER;
 		return uw_convention_null_call(walk->space, &walk->state, &walk->memory);
 	}
-	if (walk->source == UW_SOURCE_SAMPLE)
+	if (walk->exact)
 		step = uw_convention_leaf(walk->space, &walk->state, &walk->memory);
 	if (step == UW_STEP_NONE)
 		step = uw_convention_frame_pointer(walk->space, &walk->state, &walk->memory);

@@ -35,6 +35,9 @@ void bare_leaf(void);
 void bare_pushing(void);
 void bare_framed(void);
 void bare_calling(void (*callee)(void));
+void bare_roomy(void);
+void bare_saving(void);
+extern const uint8_t bare_pushing_end[], bare_framed_mov[];
 __asm__(".text\n"
 	".macro bare name\n"
 	".globl \\name\n"
@@ -53,15 +56,29 @@ __asm__(".text\n"
 	"xchg %rax, %rbp\n"
 	"ud2\n"
 	"xchg %rax, %rbp\n"
+	"bare_pushing_end:\n"
 	"add $24, %rsp\n"
 	"ret\n"
 	"bare bare_framed\n"
 	"push %rbp\n"
+	"bare_framed_mov:\n"
 	"mov %rsp, %rbp\n"
 	"push $0\n"
 	"push $0\n"
 	"ud2\n"
 	"leave\n"
+	"ret\n"
+	/* What was on top of the room that it makes is a return address, in rax. */
+	"bare bare_roomy\n"
+	"sub $32, %rsp\n"
+	"mov %rax, (%rsp)\n"
+	"ud2\n"
+	"add $32, %rsp\n"
+	"ret\n"
+	"bare bare_saving\n"
+	"push %rbp\n"
+	"ud2\n"
+	"pop %rbp\n"
 	"ret\n"
 	"bare bare_calling\n"
 	"push %rbp\n"
@@ -127,6 +144,56 @@ START_TEST(neither)
 	call_noting(bare_pushing, &caller_ra);
 	ck_assert_uint_eq(walk(&stop), 1);
 	ck_assert_int_eq(stop, UW_STOP_NO_INFO);
+}
+END_TEST
+
+static void assert_no_info(void)
+{
+	enum uw_stop stop;
+
+	ck_assert_uint_eq(walk(&stop), 1);
+	ck_assert_int_eq(stop, UW_STOP_NO_INFO);
+}
+
+/* What is on top of the stack may be a word that an older frame left there. */
+START_TEST(leaf_with_room)
+{
+	call_noting(bare_roomy, &caller_ra);
+	sample.regs.value[REG_NUM_RBP] = 0;
+	assert_no_info();
+}
+END_TEST
+
+/* The instruction that comes next tells where the return address is. */
+START_TEST(leaf_at_its_ends)
+{
+	call_noting(bare_pushing, &caller_ra);
+	sample.regs.value[REG_NUM_RIP] = (uintptr_t)bare_pushing_end;
+	sample.regs.value[REG_NUM_RBP] = sample.regs.value[REG_NUM_RAX];
+	assert_complete_through(1, caller_ra);
+	sample.regs.value[REG_NUM_RIP] += 4; /* ret */
+	sample.regs.value[REG_NUM_RSP] += 24;
+	assert_complete_through(1, caller_ra);
+	call_noting(bare_saving, &caller_ra);
+	assert_no_info();
+	sample.regs.value[REG_NUM_RIP] = (uintptr_t)bare_framed_mov;
+	assert_complete_through(1, caller_ra);
+	sample.regs.value[REG_NUM_RBP] = 0;
+	assert_no_info();
+}
+END_TEST
+
+/* The record is that of the caller, as a return address below it shows; and as that calls no code
+   that is without CFI, where it does not. */
+START_TEST(frame_pointer_of_the_caller)
+{
+	uint64_t zero = 0, offset;
+
+	call_noting(bare_saving, &caller_ra);
+	assert_no_info();
+	offset = sample.regs.value[REG_NUM_RSP] + 8 - sample.stack.base;
+	memcpy(sample.bytes + offset, &zero, sizeof(zero));
+	assert_no_info();
 }
 END_TEST
 
@@ -202,6 +269,56 @@ START_TEST(jit_code)
 	ck_assert_uint_eq(frames[i + 1].source, UW_SOURCE_FRAME_POINTER);
 	ck_assert_uint_eq(frames[i + 2].source, UW_SOURCE_CFI);
 	munmap(jit.address, 4096);
+}
+END_TEST
+
+/* Generated code between push %rbp and mov %rsp, %rbp, and behind them. */
+START_TEST(jit_prologue)
+{
+	static const uint8_t code[] = {0x55, 0x0f, 0x0b, 0x5d, 0xc3};
+	static const uint8_t framed[] = {0x55, 0x48, 0x89, 0xe5, 0x0f, 0x0b, 0x5d, 0xc3};
+	union {
+		uint8_t *address;
+		void (*run)(void);
+	} jit;
+
+	jit.address = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(jit.address, MAP_FAILED);
+	memcpy(jit.address, code, sizeof(code));
+	memcpy(jit.address + 16, framed, sizeof(framed));
+	ck_assert_int_eq(mprotect(jit.address, 4096, PROT_READ | PROT_EXEC), 0);
+	uw_space_destroy(space);
+	space = capture_space();
+	call_noting(jit.run, &caller_ra);
+	assert_no_info();
+	jit.address += 16;
+	call_noting(jit.run, &caller_ra);
+	assert_complete_through(1, caller_ra);
+	munmap(jit.address - 16, 4096);
+}
+END_TEST
+
+/* Generated code above whose saved rbp, which is still what it was, is what looks like its caller.
+   A word that no rbp was saved below does not. */
+START_TEST(jit_code_without_record)
+{
+	uint64_t words[8] = {0};
+	enum uw_stop stop;
+
+	ck_assert_int_eq(uw_space_map(space, 0x10000, 0x20000, 0, NULL, 99), 0);
+	callee();
+	sample.stack.bytes = (const uint8_t *)words;
+	sample.stack.size = sizeof(words);
+	sample.regs.value[REG_NUM_RIP] = 0x11000;
+	sample.regs.value[REG_NUM_RSP] = sample.stack.base;
+	sample.regs.value[REG_NUM_RBP] = sample.stack.base + 32;
+	words[4] = sample.stack.base + 48;
+	words[5] = 0x12000;
+	words[7] = 0x13000;
+	words[3] = 0x14000;
+	ck_assert_uint_eq(walk(&stop), 2);
+	words[2] = sample.stack.base + 32;
+	assert_no_info();
 }
 END_TEST
 
@@ -292,9 +409,14 @@ int main(void)
 	tcase_add_test(tcase, leaf_without_cfi);
 	tcase_add_test(tcase, frame_pointer_without_cfi);
 	tcase_add_test(tcase, neither);
+	tcase_add_test(tcase, leaf_with_room);
+	tcase_add_test(tcase, leaf_at_its_ends);
+	tcase_add_test(tcase, frame_pointer_of_the_caller);
 	tcase_add_test(tcase, leaf_with_stale_return_address);
 	tcase_add_test(tcase, leaf_without_call);
 	tcase_add_test(tcase, jit_code);
+	tcase_add_test(tcase, jit_prologue);
+	tcase_add_test(tcase, jit_code_without_record);
 	tcase_add_test(tcase, jit_code_that_is_none);
 	tcase_add_test(tcase, frame_pointer_checks);
 	tcase_add_test(tcase, clone_system_call);

@@ -218,12 +218,15 @@ END_TEST
 START_TEST(frame_pointers)
 {
 	put_record(2, 10, jit + 0x20);
-	put_record(10, 20, code(FRAMED + 0x25));
+	put_record(10, 20, code(FRAMED + 0x42));
 	put_record(20, 30, code(ROOT + 5));
 	ck_assert_int_eq(walk(jit + 0x10, address(2),
-			      (const uint64_t[]){jit + 0x20, code(FRAMED + 0x25), code(ROOT + 5),
+			      (const uint64_t[]){jit + 0x20, code(FRAMED + 0x42), code(ROOT + 5),
 						 0}),
 			 UW_STOP_ROOT);
+	words[11] = (uint32_t)code(FRAMED + 0x25); /* a call that names other code */
+	ck_assert_int_eq(walk(jit + 0x10, address(2), (const uint64_t[]){jit + 0x20, 0}),
+			 UW_STOP_NO_INFO);
 	words[2] = words[3] = 0; /* a null record, with callers above, and without */
 	ck_assert_int_eq(walk(jit + 0x10, address(2), (const uint64_t[]){0}), UW_STOP_NO_INFO);
 	memset(words, 0, sizeof(words));

@@ -1,0 +1,149 @@
+/* What the bytes of functions without CFI show. The functions here are not called. */
+#include "tests/unwind/capture.h"
+#include "unwind/function_bytes.h"
+
+#include <check.h>
+
+static struct uw_space *space;
+
+static void setup(void)
+{
+	space = capture_space();
+	uw_space_refresh(space);
+}
+
+static void teardown(void)
+{
+	uw_space_destroy(space);
+}
+
+extern const uint8_t c_framed[], c_framed_body[], c_after[], c_roomy[], c_roomy_body[];
+extern const uint8_t go_framed[], go_framed_lea[], go_framed_body[], go_framed_end[], go_after[];
+extern const uint8_t go_large[], go_large_body[];
+extern const uint8_t stub[], stub_jump[];
+__asm__(".text\n"
+	"c_framed: endbr64\n"
+	"push %rbp\n"
+	"xor %eax, %eax\n"
+	"mov %rsp, %rbp\n"
+	"c_framed_body: nop\n"
+	"pop %rbp\n"
+	"ret\n"
+	"c_after: nop\n"
+	"c_roomy: push %rbx\n"
+	"sub $0x1000, %rsp\n"
+	"c_roomy_body: add $0x1000, %rsp\n"
+	"pop %rbx\n"
+	"ret\n"
+	"go_framed: cmp 0x10(%r14), %rsp\n"
+	"jbe 1f\n"
+	"sub $0x18, %rsp\n"
+	"mov %rbp, 0x10(%rsp)\n"
+	"go_framed_lea: lea 0x10(%rsp), %rbp\n"
+	"go_framed_body: nop\n"
+	"mov 0x10(%rsp), %rbp\n"
+	"go_framed_end: add $0x18, %rsp\n"
+	"ret\n"
+	"1: nop\n"
+	"jmp go_framed\n"
+	"go_after: nop\n"
+	"go_large: lea -0x40(%rsp), %r12\n"
+	"cmp 0x10(%r14), %r12\n"
+	"jbe 2f\n"
+	"push %rbp\n"
+	"mov %rsp, %rbp\n"
+	"go_large_body: .skip 300, 0x90\n"
+	"2: jmp go_large\n"
+	"stub: endbr64\n"
+	"bnd jmp *0x1234(%rip)\n"
+	"stub_jump: .byte 0xe9\n"
+	".long c_after - . - 4\n"
+	".skip 16, 0x90\n");
+
+static uint64_t at(const uint8_t *code)
+{
+	return (uintptr_t)code;
+}
+
+START_TEST(place)
+{
+	uint32_t room = 0;
+
+	ck_assert_int_eq(uw_bytes_place(space, at(c_after) - 1, &room), UW_PLACE_TOP);
+	ck_assert_int_eq(uw_bytes_place(space, at(c_framed_body), &room), UW_PLACE_UNKNOWN);
+	ck_assert_int_eq(uw_bytes_place(space, at(go_framed_end), &room), UW_PLACE_ABOVE);
+	ck_assert_uint_eq(room, 0x18);
+	ck_assert_int_eq(uw_bytes_place(space, at(c_roomy_body), &room), UW_PLACE_UNKNOWN);
+	ck_assert_int_eq(uw_bytes_place(space, at(go_large_body) - 3, &room), UW_PLACE_NEXT);
+	ck_assert_int_eq(uw_bytes_place(space, 16, &room), UW_PLACE_UNKNOWN);
+}
+END_TEST
+
+START_TEST(room)
+{
+	ck_assert(uw_bytes_make_no_room(space, at(c_framed), at(c_after)));
+	ck_assert(uw_bytes_make_no_room(space, at(c_roomy), at(c_roomy)));
+	ck_assert(uw_bytes_make_no_room(space, at(c_roomy), at(c_roomy) + 1));
+	ck_assert(!uw_bytes_make_no_room(space, at(c_roomy), at(c_roomy_body)));
+	ck_assert(uw_bytes_make_no_room_before(space, 0, at(c_after)));
+	ck_assert(!uw_bytes_make_no_room_before(space, 0, at(c_roomy_body)));
+	ck_assert(!uw_bytes_make_no_room(space, 16, 32));
+}
+END_TEST
+
+START_TEST(record)
+{
+	ck_assert(uw_bytes_make_record(space, at(c_framed), at(c_framed_body)));
+	ck_assert(!uw_bytes_make_record(space, at(c_framed), at(c_framed_body) - 3));
+	ck_assert(!uw_bytes_make_record(space, at(c_framed), at(c_after)));
+	ck_assert(!uw_bytes_make_record(space, at(c_roomy), at(c_roomy_body)));
+}
+END_TEST
+
+START_TEST(go)
+{
+	ck_assert_int_eq(uw_bytes_go(space, at(go_framed), at(go_framed)), UW_GO_UNKNOWN);
+	ck_assert_int_eq(uw_bytes_go(space, at(go_framed), at(go_framed_lea)), UW_GO_UNKNOWN);
+	ck_assert_int_eq(uw_bytes_go(space, at(go_framed), at(go_framed_body)), UW_GO_INSIDE);
+	ck_assert_int_eq(uw_bytes_go(space, at(go_framed), at(go_after)), UW_GO_ELSEWHERE);
+	ck_assert_int_eq(uw_bytes_go(space, at(go_framed), at(c_framed)), UW_GO_ELSEWHERE);
+	ck_assert_int_eq(uw_bytes_go(space, at(go_large), at(go_large_body)), UW_GO_INSIDE);
+	ck_assert_int_eq(uw_bytes_go(space, at(go_large), at(stub)), UW_GO_ELSEWHERE);
+	ck_assert_int_eq(uw_bytes_go(space, at(c_framed), at(c_framed_body)), UW_GO_UNKNOWN);
+}
+END_TEST
+
+START_TEST(stubs)
+{
+	uint64_t target = at(stub);
+
+	ck_assert(uw_bytes_are_stub(space, &target));
+	ck_assert_uint_eq(target, at(stub));
+	target = at(stub_jump);
+	ck_assert(!uw_bytes_are_stub(space, &target));
+	ck_assert_uint_eq(target, at(c_after));
+	target = at(c_framed);
+	ck_assert(!uw_bytes_are_stub(space, &target));
+	ck_assert_uint_eq(target, at(c_framed));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("unwind function bytes");
+	TCase *tcase = tcase_create("bytes");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, place);
+	tcase_add_test(tcase, room);
+	tcase_add_test(tcase, record);
+	tcase_add_test(tcase, go);
+	tcase_add_test(tcase, stubs);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -263,7 +263,8 @@ static bool may_return_generated(struct uw_space *space, struct uw_memory *memor
 		       caller_fits(space, memory, region, slot, ra);
 	if (region->exact && (slot == region->sp || slot == region->sp + memory->word))
 		return true;
-	return read_word(memory, slot - memory->word, &saved) && saved == region->fp;
+	return slot + memory->word < region->fp && read_word(memory, slot - memory->word, &saved) &&
+	       saved == region->fp;
 }
 
 /* Whether the word in slot may be the return address of the region's frame. */

@@ -48,10 +48,12 @@ enum uw_step uw_convention_null_call(struct uw_space *space, struct uw_state *st
  * - Else no word in between may be a return address: none that follows a call, or is in code that
  *   cannot be read; but for calls of Go functions that this code is not in.
  * - Generated code leaves words in its frames that were return addresses. There only those count
- *   that are on top of a leaf's two words, or that rbp was saved below, unchanged: such code saves
- *   rbp where it has a frame. Return addresses in files count where the call is indirect, the
- *   caller's CFI finds a return address too, and the record was not made for generated code itself.
- *   Generated code that calls other code without having saved rbp is not seen.
+ *   that are one of a leaf's two top words, or that rbp was saved below, unchanged: such code saves
+ *   rbp where it has a frame. Not the word right below the record: whose frame is empty is no
+ *   interpreter, but code like this one, and keeps frame pointers as this does. Return addresses in
+ *   files count where the call is indirect, the caller's CFI finds a return address too, and the
+ *   record was not made for generated code itself. Generated code that calls other code without
+ *   having saved rbp is not seen.
  *
  * Returns UW_STEP_OK, UW_STEP_NULL (a null frame record), UW_STEP_READ or UW_STEP_NONE; state is
  * unchanged on the last two.

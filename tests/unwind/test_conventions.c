@@ -317,7 +317,10 @@ START_TEST(jit_code_without_record)
 	words[7] = 0x13000;
 	words[3] = 0x14000;
 	ck_assert_uint_eq(walk(&stop), 2);
-	words[2] = sample.stack.base + 32;
+	words[2] = sample.stack.base + 32; /* of a caller whose frame is empty */
+	ck_assert_uint_eq(walk(&stop), 2);
+	words[2] = 0x14000;
+	words[1] = sample.stack.base + 32;
 	assert_no_info();
 }
 END_TEST

@@ -300,6 +300,14 @@ static bool region_may_return(struct uw_space *space, struct uw_memory *memory,
 	return false;
 }
 
+/* Whether the target that a call names tells anything of the code. V8's builtins, which have no
+   CFI, call others of them that go on to generated code by a jump. */
+static bool target_tells(struct uw_space *space, const struct region *region, uint64_t ra)
+{
+	return !region->generated ||
+	       uw_code_find(space, space->cache, ra, false)->kind != UW_CODE_NONE;
+}
+
 /* Whether a record is the frame's own, by the rule in the header. */
 static bool record_is_own(struct uw_space *space, const struct uw_state *state,
 			  struct uw_memory *memory, uint64_t fp, const struct record *record)
@@ -314,7 +322,8 @@ static bool record_is_own(struct uw_space *space, const struct uw_state *state,
 				      .from_generated = call && !call->readable};
 	uint64_t end = fp, start;
 
-	if (record->ra != 0 && call && call->direct && mapping) {
+	if (record->ra != 0 && call && call->direct && mapping &&
+	    target_tells(space, &region, record->ra)) {
 		if (!call_leads(space, mapping, call->target, state->ip - !state->exact, &start))
 			return false;
 		switch (uw_bytes_go(space, start, state->ip)) {

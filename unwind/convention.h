@@ -41,7 +41,7 @@ enum uw_step uw_convention_null_call(struct uw_space *space, struct uw_state *st
  * - The call before the record's return address, where it names its target, must be able to have
  *   led to this code: the target lies before it, with no code with CFI in between, or is a linkage
  *   stub or a jump there. After a jump at the end of a function (a tail call) the caller names
- *   another one; such a frame is refused.
+ *   another one; such a frame is refused, but for generated code that code without CFI called.
  * - Where the target is the function itself, whose first bytes make the record, and nothing in
  *   between may end it, it is proved; but for a leaf the two words that a prologue or an epilogue
  * may have on top are looked at. Go's functions show where they end.

@@ -55,9 +55,9 @@ def programs(targets):
       # One thread at a time runs Go code, and is the one that is sampled.
       'go': (('g.go', GO), [], ['go', 'build', 'g.go'], 300, ['-c', '50', '-l', '1'], ['env', 'GOMAXPROCS=1', './g']),
       'java': (java, [], ['javac', 'J.java'], 1500, ['-c', '0', '-n', '30'], ['java', '-cp', '.', 'J']),
-      'java_framed': (java, [], ['javac', 'J.java'], 1500, [], ['java', '-XX:+PreserveFramePointer', '-cp', '.', 'J']),
-      'java_interpreted': (java, [], ['javac', 'J.java'], 1500, [], ['java', '-Xint', '-cp', '.', 'J']),
-      'node': (None, [], None, 800, ['-b', '25'], ['node', '-e', NODE]),
+      'java_framed': (java, [], ['javac', 'J.java'], 1500, ['-c', '95', '-n', '4'], ['java', '-XX:+PreserveFramePointer', '-cp', '.', 'J']),
+      'java_interpreted': (java, [], ['javac', 'J.java'], 1500, ['-c', '92', '-n', '6'], ['java', '-Xint', '-cp', '.', 'J']),
+      'node': (None, [], None, 800, ['-b', '25', '-c', '75', '-n', '25'], ['node', '-e', NODE]),
       'musl': (('m.c', C), [], ['musl-gcc', '-O2', '-static', '-Wl,--eh-frame-hdr', '-o', 'm', 'm.c'], 200, ['-c', '0'], ['./m']),
       'altstack': (None, [], None, 300, [], [f'{targets}/target-altstack', '20000']),
       'nested': (None, [], None, 100, [], [f'{targets}/target-nested', '30', '1000000']),

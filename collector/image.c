@@ -152,6 +152,11 @@ static bool is_vdso_32(const struct image_source *source)
 	return is_vdso(source) && source->end <= UINT32_MAX;
 }
 
+bool image_is_anonymous(const struct image_source *source)
+{
+	return !is_vdso(source) && !image_file_is_path(source->path);
+}
+
 /* What identifies the image: the record without what only opening it tells. */
 static struct profile_image identify(const struct image_source *source)
 {
@@ -165,7 +170,7 @@ static struct profile_image identify(const struct image_source *source)
 	memcpy(record.build_id, source->build_id, source->build_id_size);
 	if (is_vdso(source)) {
 		record.kind = PROFILE_IMAGE_VDSO;
-	} else if (!image_file_is_path(source->path)) {
+	} else if (image_is_anonymous(source)) {
 		/* JIT code belongs to one process, which alone gives its addresses a meaning. */
 		record = (struct profile_image){.kind = PROFILE_IMAGE_JIT, .pid = source->pid};
 	}

@@ -38,6 +38,9 @@ struct image_source {
 	uint32_t build_id_size; /* up to IMAGE_BUILD_ID_MAX; 0: not known */
 };
 
+/* Whether it is code that no file holds, which one image stands for in each process. */
+bool image_is_anonymous(const struct image_source *source);
+
 /* The image behind a mapping; opened through the process when it is new: a file that was deleted or
  * replaced, or that lives in another mount namespace, is opened as it is mapped. A file that is not
  * the mapped one is not taken for it: their build-ids differ, or else their inodes, which stay with

@@ -76,6 +76,7 @@ static void clear(struct process *process)
 	process->map_version++;
 	process->mappings.count = 0;
 	process->main_image = 0;
+	process->anonymous_image = 0;
 	process->committed = false;
 	process->any_written = false;
 	process->stale = false;
@@ -139,13 +140,19 @@ static bool maps_image(const struct process *process, uint32_t image)
 	return false;
 }
 
-/* The image behind a new mapping. What could not be opened through other processes may be through
- * this one: that is tried once. */
-static uint32_t find_image(const struct process *process, const struct process_context *context,
+/* The image behind a new mapping. All anonymous code of a process is one image, which is asked for
+ * once: compilers may map code thousands of times a second. What could not be opened through other
+ * processes may be through this one: that is tried once. */
+static uint32_t find_image(struct process *process, const struct process_context *context,
 			   const struct image_source *source)
 {
+	bool is_anonymous = image_is_anonymous(source);
+	if (is_anonymous && process->anonymous_image != 0)
+		return process->anonymous_image;
 	uint32_t image = image_table_get(context->images, source);
 	struct image_place place = {source->pid, source->start, source->end};
+	if (is_anonymous)
+		process->anonymous_image = image;
 	if (!image_is_unread(context->images, image) || maps_image(process, image))
 		return image;
 	return image_table_open(context->images, image, &place);

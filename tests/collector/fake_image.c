@@ -1,5 +1,5 @@
 /* Stands in for collector/image.c at link time: an image per path, no file is opened. */
-#include "collector/image.h"
+#include "tests/collector/fake_image.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -8,7 +8,13 @@
 struct image_table {
 	char **paths;
 	uint32_t count;
+	uint32_t asked;
 };
+
+uint32_t fake_image_asked(const struct image_table *table)
+{
+	return table->asked;
+}
 
 struct image_table *image_table_create(struct emit *emit)
 {
@@ -28,9 +34,15 @@ void image_table_destroy(struct image_table *table)
 	free(table);
 }
 
+bool image_is_anonymous(const struct image_source *source)
+{
+	return strcmp(source->path, "//anon") == 0;
+}
+
 uint32_t image_table_get(struct image_table *table, const struct image_source *source)
 {
 	ck_assert_uint_lt(source->start, source->end);
+	table->asked++;
 	for (uint32_t i = 0; i < table->count; i++)
 		if (strcmp(table->paths[i], source->path) == 0)
 			return i + 1;

@@ -2,6 +2,7 @@
 #include "collector/process.h"
 
 #include "tests/collector/fake_emit.h"
+#include "tests/collector/fake_image.h"
 #include <check.h>
 #include <errno.h>
 #include <string.h>
@@ -231,6 +232,20 @@ START_TEST(maps_of_this_process)
 }
 END_TEST
 
+/* However often a compiler maps its code: who it belongs to is looked up once in a program's life.
+ */
+START_TEST(anonymous_code_is_looked_up_once)
+{
+	map(0x400000, 0x500000, "/bin/app", 10);
+	for (uint64_t i = 0; i < 100; i++)
+		map(0x600000 + i * 0x2000, 0x601000 + i * 0x2000, "//anon", 11 + i);
+	ck_assert_uint_eq(fake_image_asked(context.images), 2);
+	process_exec(process, &context, "other", 200);
+	map(0x600000, 0x601000, "//anon", 201);
+	ck_assert_uint_eq(fake_image_asked(context.images), 3);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("process");
@@ -238,6 +253,7 @@ int main(void)
 	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, anonymous_code_is_looked_up_once);
 	tcase_add_test(tcase, empty);
 	tcase_add_test(tcase, nothing_is_written_before_the_commit);
 	tcase_add_test(tcase, program_is_what_is_mapped_first);

@@ -17,8 +17,9 @@ struct image {
 	uint64_t used;      /* the turn in which it was last asked for */
 	uint32_t successor; /* the same file, which could be opened later; 0: none */
 	uint32_t tried_pid; /* through which it was last tried to open it */
-	uint32_t owner;     /* of the file */
+	struct image_file_found file;
 	bool is_32bit;
+	bool is_past;    /* by now another image stands for what its file holds */
 	bool is_refused; /* the file is none that can be used */
 	bool has_file;   /* the module holds a descriptor */
 	bool is_ready;   /* the module has what its debug file says, if it needs that */
@@ -38,6 +39,7 @@ struct image_table {
 	uint64_t memory_budget; /* bytes that may still be copied from processes' memory */
 	bool told_limit;        /* that descriptors ran out */
 	bool told_lost;         /* that a closed file could not be opened again */
+	bool told_changed;      /* that a file was changed */
 };
 
 enum {
@@ -137,7 +139,8 @@ static int grow(struct image_table *table)
 	table->slot_count *= 2;
 	table->capacity *= 2;
 	for (uint32_t i = 1; i < table->count; i++)
-		*find_slot(table, items[i].hash, &items[i].record, items[i].path) = i;
+		if (!items[i].is_past)
+			*find_slot(table, items[i].hash, &items[i].record, items[i].path) = i;
 	return 0;
 }
 
@@ -263,30 +266,54 @@ static void tell_lost(struct image_table *table, const struct image *image, uint
 	emit_note(table->emit, PROFILE_NOTE_WARNING, EMIT_TIME_BEFORE, 0, 0, 0, text);
 }
 
+static void tell_changed(struct image_table *table, const char *path)
+{
+	char text[4300];
+	if (table->told_changed)
+		return;
+	table->told_changed = true;
+	snprintf(text, sizeof(text),
+		 "%s was changed after it was mapped: stacks that lead through what it was before, "
+		 "and others like it, may be incomplete",
+		 path);
+	emit_note(table->emit, PROFILE_NOTE_WARNING, EMIT_TIME_BEFORE, 0, 0, 0, text);
+}
+
+/* The file could not be opened, for this reason. */
+static void note_unread(struct image_table *table, struct image *image, int error)
+{
+	image->record.flags |= PROFILE_IMAGE_NOT_OPEN;
+	if (error == EMFILE) {
+		image->record.flags |= PROFILE_IMAGE_NO_DESCRIPTOR;
+		tell_limit(table);
+	} else if (error == ESTALE) {
+		image->record.flags |= PROFILE_IMAGE_CHANGED;
+		tell_changed(table, image->path);
+	} else if (error == ENOENT) {
+		image->record.flags |= PROFILE_IMAGE_GONE;
+	}
+}
+
 static struct uw_module *open_file(struct image_table *table, struct image *image,
 				   const struct image_source *source)
 {
 	struct uw_module *module;
-	bool ran_out;
+	int error;
 	bool closed;
 	do {
 		closed = false;
-		module = image_file_open(source, &image->record, &image->owner);
-		image->is_refused = module == NULL && errno == ENOEXEC;
-		ran_out = module == NULL && errno == EMFILE;
-		for (int i = 0; ran_out && i < CLOSE_AT_ONCE; i++)
+		module = image_file_open(source, &image->record, &image->file);
+		error = module == NULL ? errno : 0;
+		for (int i = 0; error == EMFILE && i < CLOSE_AT_ONCE; i++)
 			closed |= close_idle(table);
 	} while (closed);
+	image->is_refused = error == ENOEXEC;
 	image->has_file = module != NULL;
 	image->is_ready = false;
-	if (module == NULL && !image->is_refused)
+	if (module == NULL && error != ENOEXEC && error != ESTALE)
 		module = image_memory_open(source, &image->record, &table->memory_budget);
 	if (module == NULL)
-		image->record.flags |= PROFILE_IMAGE_NOT_OPEN;
-	if (module == NULL && ran_out) {
-		image->record.flags |= PROFILE_IMAGE_NO_DESCRIPTOR;
-		tell_limit(table);
-	}
+		note_unread(table, image, error);
 	return module;
 }
 
@@ -347,6 +374,40 @@ static uint32_t find_current(struct image_table *table, uint32_t index)
 	return index;
 }
 
+/* Whether the file was changed since the image was made, and the source is a later mapping. */
+static bool is_outdated(const struct image *image, const struct image_source *source)
+{
+	if (image->is_past || image->has_file)
+		return image->is_past || uw_module_has_changed(image->module);
+	return image->record.flags & PROFILE_IMAGE_CHANGED &&
+	       (source->mapped_ns == 0 || source->mapped_ns >= image->file.changed_ns);
+}
+
+/* Leaves an image to those who map it: its file is of no use any more, and may be closed. */
+static void retire(struct image_table *table, uint32_t index)
+{
+	struct image *image = &table->items[index];
+	bool stays_open = image->has_file && !is_closable(image);
+	image->is_past = image->is_refused = true;
+	tell_changed(table, image->path);
+	if (stays_open)
+		note_open(table, index);
+}
+
+/* The image that is used for what the source maps, if the one at index is its first; 0: it needs a
+ * new one. */
+static uint32_t find_present(struct image_table *table, uint32_t index,
+			     const struct image_source *source)
+{
+	uint32_t current = index == 0 ? 0 : find_current(table, index);
+	if (current == 0 || !is_outdated(&table->items[current], source))
+		return current;
+	if (!table->items[current].is_past)
+		retire(table, current);
+	table->items[index].is_past = true;
+	return 0;
+}
+
 uint32_t image_table_get(struct image_table *table, const struct image_source *source)
 {
 	struct profile_image record = identify(source);
@@ -354,13 +415,13 @@ uint32_t image_table_get(struct image_table *table, const struct image_source *s
 	if (path == NULL)
 		return 0;
 	uint64_t hash = hash_image(&record, path);
-	uint32_t known = *find_slot(table, hash, &record, path);
+	uint32_t known = find_present(table, *find_slot(table, hash, &record, path), source);
 	if (known != 0 || (table->count == table->capacity && grow(table) < 0)) {
 		/* Whose memory it was to be read from may have ended too early. */
 		if (known != 0 && is_vdso_32(source) && table->items[known].module == NULL)
 			open_image(table, &table->items[known], source);
 		free(path);
-		return known != 0 ? find_current(table, known) : 0;
+		return known;
 	}
 	struct image image = {.record = record, .path = path, .hash = hash};
 	*find_slot(table, hash, &record, path) = table->count;
@@ -377,7 +438,7 @@ static uint32_t succeed(struct image_table *table, uint32_t index, const struct 
 			uint32_t pid)
 {
 	struct image image = *opened;
-	image.record.flags &= ~(PROFILE_IMAGE_NOT_OPEN | PROFILE_IMAGE_NO_DESCRIPTOR);
+	image.record.flags &= PROFILE_IMAGE_DELETED;
 	image.path = strdup(opened->path);
 	if (image.path == NULL || (table->count == table->capacity && grow(table) < 0)) {
 		free(image.path);
@@ -396,7 +457,7 @@ static void make_ready(struct image_table *table, struct image *image)
 	if (image->is_ready || image->module == NULL || !image->has_file)
 		return;
 	image->is_ready = true;
-	debug_file_add(image->module, image->path, image->owner);
+	debug_file_add(image->module, image->path, image->file.owner);
 	if (!uw_module_lacks_info(image->module) || !uw_module_has_refused(image->module))
 		return;
 	snprintf(text, sizeof(text),
@@ -421,6 +482,7 @@ uint32_t image_table_open(struct image_table *table, uint32_t index,
 		struct image_source source = {.pid = place->pid,
 					      .start = place->start,
 					      .end = place->end,
+					      .mapped_ns = place->mapped_ns,
 					      .path = opened.path,
 					      .inode = opened.record.inode,
 					      .build_id = opened.record.build_id,

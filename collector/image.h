@@ -30,6 +30,7 @@ struct image_source {
 	uint32_t pid;
 	uint64_t start;
 	uint64_t end;
+	uint64_t mapped_ns; /* CLOCK_MONOTONIC_RAW; 0: not known */
 	const char *path;
 	uint64_t inode; /* 0: not known */
 	uint32_t device_major;
@@ -44,8 +45,10 @@ bool image_is_anonymous(const struct image_source *source);
 /* The image behind a mapping; opened through the process when it is new: a file that was deleted or
  * replaced, or that lives in another mount namespace, is opened as it is mapped. A file that is not
  * the mapped one is not taken for it: their build-ids differ, or else their inodes, which stay with
- * files that could be opened (above). Never fails: what cannot be opened is an image
- * without a module. Returns 0 (unknown) only when out of memory. */
+ * files that could be opened (above); and without a build-id it was not changed since it
+ * was mapped. A file that was written to since it was opened is another image from then on.
+ * Never fails: what cannot be opened is an image without a module. Returns 0 (unknown) only when
+ * out of memory. */
 uint32_t image_table_get(struct image_table *table, const struct image_source *source);
 
 /* Where a process has an image mapped. */
@@ -53,6 +56,7 @@ struct image_place {
 	uint32_t pid;
 	uint64_t start;
 	uint64_t end;
+	uint64_t mapped_ns; /* as the source's */
 };
 
 /* Makes the image's module ready for walks: opens its file where that was closed meanwhile, or

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 bool image_file_is_path(const char *path)
@@ -46,12 +47,44 @@ static bool is_mapped_file(const struct image_source *source, const struct stat 
 	       (source->build_id_size > 0 || source->inode == status->st_ino);
 }
 
+static int64_t ns_of(const struct timespec *time)
+{
+	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
+}
+
+/* A date as CLOCK_MONOTONIC_RAW; 0 for one before that began, or to come, as dates of modification
+ * can be set. */
+static uint64_t raw_time(const struct timespec *date)
+{
+	struct timespec real;
+	struct timespec raw;
+	if (clock_gettime(CLOCK_REALTIME, &real) < 0 ||
+	    clock_gettime(CLOCK_MONOTONIC_RAW, &raw) < 0)
+		return 0;
+	if (date->tv_sec > real.tv_sec || date->tv_sec < real.tv_sec - raw.tv_sec - 1)
+		return 0;
+	int64_t age = ns_of(&real) - ns_of(date);
+	return age >= 0 && age < ns_of(&raw) ? (uint64_t)(ns_of(&raw) - age) : 0;
+}
+
+/* When the file, which has no build-id, was changed, if that was after it was mapped, else 0: its
+ * bytes may be others now, or its inode another file's. The time of the last change cannot be set,
+ * as that of modification can, but deleting a file is a change too. */
+static uint64_t changed_since(const struct image_source *source, const struct stat *status)
+{
+	if (source->mapped_ns == 0 || source->build_id_size > 0)
+		return 0;
+	uint64_t time = raw_time(status->st_nlink > 0 ? &status->st_ctim : &status->st_mtim);
+	return time > source->mapped_ns ? time : 0;
+}
+
 /* What is tried to open one file. */
 struct search {
 	const struct image_source *source;
 	struct profile_image *record;
-	uint32_t *owner;
+	struct image_file_found *found;
 	bool ran_out;    /* of descriptors */
+	bool is_denied;  /* a place where the file may be */
 	bool is_refused; /* the mapped file was found, and is none that can be used */
 };
 
@@ -65,6 +98,7 @@ static struct uw_module *try_path(struct search *search, const char *path)
 	if (fd < 0 || uw_module_open(fd, &module) < 0) {
 		module = NULL;
 		search->ran_out |= errno == EMFILE || errno == ENFILE;
+		search->is_denied |= errno == EACCES || errno == EPERM;
 		search->is_refused |= fd >= 0 && (errno == ENOEXEC || errno == EINVAL) &&
 				      source->build_id_size == 0 && source->inode == status.st_ino;
 	}
@@ -76,7 +110,12 @@ static struct uw_module *try_path(struct search *search, const char *path)
 		uw_module_unref(module);
 		return NULL;
 	}
-	*search->owner = status.st_uid;
+	search->found->changed_ns = changed_since(source, &status);
+	if (search->found->changed_ns != 0) {
+		uw_module_unref(module);
+		return NULL;
+	}
+	search->found->owner = status.st_uid;
 	if (record->inode == 0) {
 		record->inode = status.st_ino;
 		record->device_major = major(status.st_dev);
@@ -85,26 +124,44 @@ static struct uw_module *try_path(struct search *search, const char *path)
 	return module;
 }
 
+/* Whether there is no use in looking elsewhere. */
+static bool is_over(const struct search *search, const struct uw_module *module)
+{
+	return module != NULL || search->is_refused || search->found->changed_ns != 0;
+}
+
+static int reason(const struct search *search)
+{
+	if (search->is_refused)
+		return ENOEXEC;
+	if (search->found->changed_ns != 0)
+		return ESTALE;
+	if (search->ran_out)
+		return EMFILE;
+	return search->is_denied ? EACCES : ENOENT;
+}
+
 struct uw_module *image_file_open(const struct image_source *source, struct profile_image *record,
-				  uint32_t *owner)
+				  struct image_file_found *found)
 {
 	char path[4200];
 	struct uw_module *module = NULL;
-	struct search search = {.source = source, .record = record, .owner = owner};
+	struct search search = {.source = source, .record = record, .found = found};
+	found->changed_ns = 0;
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, source->pid,
 		 source->start, source->end);
 	module = try_path(&search, path);
-	if (module == NULL && !search.is_refused) {
+	if (!is_over(&search, module)) {
 		snprintf(path, sizeof(path), "/proc/%u/root%s", source->pid, source->path);
 		module = try_path(&search, path);
 	}
-	if (module == NULL && !search.is_refused) {
+	if (!is_over(&search, module)) {
 		snprintf(path, sizeof(path), "/proc/%u/exe", source->pid);
 		module = try_path(&search, path);
 	}
-	if (module == NULL && !search.is_refused)
+	if (!is_over(&search, module))
 		module = try_path(&search, source->path);
-	errno = search.is_refused ? ENOEXEC : search.ran_out ? EMFILE : ENOENT;
+	errno = reason(&search);
 	return module;
 }
 

@@ -103,6 +103,13 @@ static struct uw_module *make_module(const struct copy *copy)
 	return module;
 }
 
+static bool is_mapped_file(const struct copy *copy, const struct uw_module *module)
+{
+	const struct image_source *source = copy->source;
+	return image_file_has_build_id(module, source) &&
+	       (source->build_id_size > 0 || source->inode == copy->inode);
+}
+
 static int open_memory(uint32_t pid)
 {
 	char path[64];
@@ -123,7 +130,7 @@ struct uw_module *image_memory_open(const struct image_source *source, struct pr
 	close(copy.memory_fd);
 	free(copy.bytes);
 	/* Between the record and now, something else may have been mapped there. */
-	if (module != NULL && !image_file_has_build_id(module, source)) {
+	if (module != NULL && !is_mapped_file(&copy, module)) {
 		uw_module_unref(module);
 		return NULL;
 	}

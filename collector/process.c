@@ -116,7 +116,7 @@ static void write_modules(struct process *process, const struct process_context 
 static uint32_t open_mapping(const struct process *process, const struct process_context *context,
 			     const struct mapping *mapping)
 {
-	struct image_place place = {process->pid, mapping->start, mapping->end};
+	struct image_place place = {process->pid, mapping->start, mapping->end, mapping->load_ns};
 	return image_table_open(context->images, mapping->image, &place);
 }
 
@@ -150,7 +150,7 @@ static uint32_t find_image(struct process *process, const struct process_context
 	if (is_anonymous && process->anonymous_image != 0)
 		return process->anonymous_image;
 	uint32_t image = image_table_get(context->images, source);
-	struct image_place place = {source->pid, source->start, source->end};
+	struct image_place place = {source->pid, source->start, source->end, source->mapped_ns};
 	if (is_anonymous)
 		process->anonymous_image = image;
 	if (!image_is_unread(context->images, image) || maps_image(process, image))
@@ -195,6 +195,7 @@ int process_map(struct process *process, const struct process_context *context,
 		.pid = process->pid,
 		.start = map->start,
 		.end = map->start + map->length,
+		.mapped_ns = time_ns,
 		.path = map->path,
 		.inode = map->inode,
 		.device_major = map->device_major,

@@ -21,6 +21,16 @@ struct parse {
 	uint64_t notes_left; /* bytes that may still be looked at */
 };
 
+bool uw_elf_has_changed(const struct uw_elf *elf)
+{
+	struct stat status;
+
+	return elf->fd >= 0 &&
+	       (fstat(elf->fd, &status) < 0 || (uint64_t)status.st_size != elf->size ||
+		status.st_mtim.tv_sec != elf->modified.tv_sec ||
+		status.st_mtim.tv_nsec != elf->modified.tv_nsec);
+}
+
 bool uw_elf_read(const struct uw_elf *elf, uint64_t offset, void *bytes, uint64_t size)
 {
 	uint8_t *at = bytes;
@@ -42,7 +52,8 @@ bool uw_elf_read(const struct uw_elf *elf, uint64_t offset, void *bytes, uint64_
 		offset += (uint64_t)got;
 		size -= (uint64_t)got;
 	}
-	return true;
+	/* Asked afterwards: the time changes before the bytes do. */
+	return !uw_elf_has_changed(elf);
 }
 
 int uw_elf_copy(const struct uw_elf *elf, const struct uw_piece *piece, uint8_t **bytes,
@@ -317,6 +328,7 @@ int uw_elf_open(struct uw_elf *elf, int fd)
 	if (!S_ISREG(status.st_mode) || status.st_size < 0)
 		return elf_error(ENOEXEC);
 	elf->size = (uint64_t)status.st_size;
+	elf->modified = status.st_mtim;
 	elf->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (elf->fd < 0)
 		return -1;

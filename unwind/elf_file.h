@@ -6,6 +6,7 @@
 #include "unwind/unwind.h"
 
 #include <elf.h>
+#include <time.h>
 
 enum {
 	UW_BUILD_ID_MAX = 64,
@@ -37,7 +38,8 @@ struct uw_elf {
 	int fd;         /* owned duplicate, or -1 for an image in memory */
 	uint8_t *image; /* owned; NULL for a file */
 	uint64_t size;
-	Elf64_Ehdr header; /* of a 32-bit file: widened */
+	struct timespec modified; /* the file, as of its opening */
+	Elf64_Ehdr header;        /* of a 32-bit file: widened */
 	enum uw_arch arch;
 	uint64_t entry;              /* e_entry: 0 when there is none */
 	struct uw_segment *segments; /* owned */
@@ -66,7 +68,11 @@ void uw_elf_finish(struct uw_elf *elf);
    less information. */
 void uw_elf_take_sections(struct uw_elf *elf);
 
-/* Reads exactly size bytes at a file offset; false where the file does not hold them. */
+/* Whether the file was written to since it was opened: what it holds is another file's then. */
+bool uw_elf_has_changed(const struct uw_elf *elf);
+
+/* Reads exactly size bytes at a file offset; false where the file does not hold them, or has
+   changed. */
 bool uw_elf_read(const struct uw_elf *elf, uint64_t offset, void *bytes, uint64_t size);
 
 /* Copies a piece of the file into *bytes, which the caller frees, and *span. Less than the whole of

@@ -212,6 +212,11 @@ bool uw_module_is_used(const struct uw_module *module)
 	       atomic_load_explicit(&module->kept, memory_order_relaxed) + 1;
 }
 
+bool uw_module_has_changed(const struct uw_module *module)
+{
+	return uw_elf_has_changed(&module->elf);
+}
+
 void uw_module_close(struct uw_module *module)
 {
 	if (module->elf.fd >= 0)

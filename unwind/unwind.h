@@ -109,7 +109,7 @@ struct uw_counts {
  * Opens the ELF file behind fd for unwinding. The caller keeps fd; the module holds a duplicate of
  * it (close-on-exec), so that it costs one descriptor. Only headers are read; unwind information is
  * read with pread(2), as little of it as can be, when walks in any thread need it: a file that is
- * deleted or truncated later is harmless.
+ * deleted, truncated or overwritten later is harmless.
  * Returns 0 and one reference in *module, or -1 with errno: ENOEXEC not an ELF file of a supported
  * machine (64-bit x86-64 and aarch64, 32-bit i386; not x32), EINVAL malformed, ENOMEM, or what
  * fstat and fcntl set.
@@ -125,6 +125,10 @@ void uw_module_unref(struct uw_module *module); /* accepts NULL */
 /* Whether more than the caller uses the module: address spaces, whoever took a reference. What
    walks keep of its functions does not count, nor does it need the file. */
 bool uw_module_is_used(const struct uw_module *module);
+
+/* Whether the module's file was written to since it was opened, by its size and time of
+   modification. Nothing more is read of it then: what walks have not needed before is not known. */
+bool uw_module_has_changed(const struct uw_module *module);
 
 /* Closes the file of a module that nobody else uses (uw_module_is_used), and frees what was read of
    its unwind information, which is not known then: what walks keep of its functions can hold the

@@ -75,6 +75,8 @@ struct profile_image {
 #define PROFILE_IMAGE_DELETED       1u /* the file was already unlinked when it was seen */
 #define PROFILE_IMAGE_NOT_OPEN      2u /* the collector could not read the file */
 #define PROFILE_IMAGE_NO_DESCRIPTOR 4u /* ... because of the limit of open files */
+#define PROFILE_IMAGE_GONE          8u /* ... because it was not there any more when it was looked for */
+#define PROFILE_IMAGE_CHANGED       16u /* ... because it was changed after it was mapped */
 
 /* rva is the address to look a symbol up at: it lies inside the call for a caller. */
 struct profile_frame {

@@ -1,6 +1,7 @@
 /* Images: what tells files apart, those with a build-id and those without, while many are open. */
 #include "collector/image.h"
 
+#include "collector/clock.h"
 #include "collector/image_file.h"
 #include "tests/collector/fake_emit.h"
 #include "tests/collector/folder_fixture.h"
@@ -109,7 +110,7 @@ static uint32_t get(unsigned number)
 
 static uint32_t open_again(uint32_t image)
 {
-	struct image_place place = {NO_PROCESS, 0x400000, 0x401000};
+	struct image_place place = {NO_PROCESS, 0x400000, 0x401000, 0};
 	return image_table_open(table, image, &place);
 }
 
@@ -221,6 +222,100 @@ START_TEST(file_lost)
 }
 END_TEST
 
+/* Waits until files that are changed get another time than before. */
+static uint64_t pass_a_tick(void)
+{
+	usleep(20000);
+	return clock_now();
+}
+
+/* Writes it once more, in place. */
+static void overwrite(unsigned number)
+{
+	uint8_t bytes[sizeof(struct program)];
+	pass_a_tick();
+	int fd = open(path_of(number), O_RDWR | O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(pread(fd, bytes, sizeof(bytes), 0), sizeof(bytes));
+	ck_assert_int_eq(pwrite(fd, bytes, sizeof(bytes), 0), sizeof(bytes));
+	close(fd);
+}
+
+static uint32_t get_mapped_at(unsigned number, uint64_t time_ns)
+{
+	struct image_source source = source_of(number);
+	source.mapped_ns = time_ns;
+	return image_table_get(table, &source);
+}
+
+/* Loop: without a build-id, and with one. What is in the same file later is another image, also
+ * where many are open meanwhile and the table has grown. */
+START_TEST(file_overwritten)
+{
+	uint32_t size = _i == 0 ? 0 : 20;
+	make_program(1, size);
+	ck_assert_uint_eq(get(1), 1);
+	uint64_t inode = inode_of(1);
+	overwrite(1);
+	ck_assert_uint_eq(inode_of(1), inode);
+	ck_assert(uw_module_has_changed(image_module(table, 1)));
+	ck_assert_uint_eq(get(1), 2);
+	ck_assert_uint_eq(get(1), 2);
+	ck_assert(!uw_module_has_changed(image_module(table, 2)));
+	ck_assert_uint_eq(fake_emit_count(emit, "note"), 1);
+	for (unsigned i = 3; i <= 2 * IMAGE_OPEN_MAX; i++) {
+		make_program(i, 20);
+		ck_assert_uint_eq(get(i), i);
+	}
+	ck_assert_uint_eq(get(1), 2);
+	/* The old one's file is no longer held open, and not opened again. */
+	ck_assert_ptr_null(image_module(table, 1));
+	ck_assert_uint_eq(open_again(1), 1);
+	ck_assert_ptr_null(image_module(table, 1));
+	ck_assert_uint_eq(open_again(2), 2);
+	ck_assert_ptr_nonnull(image_module(table, 2));
+	ck_assert_uint_eq(fake_emit_count(emit, "note"), 1);
+}
+END_TEST
+
+/* It is looked at when it was changed already: it is not known what was mapped. */
+START_TEST(changed_since_it_was_mapped)
+{
+	make_program(1, _i == 0 ? 0 : 20);
+	uint64_t before = pass_a_tick();
+	overwrite(1);
+	uint64_t after = pass_a_tick();
+	ck_assert_uint_eq(get_mapped_at(1, before), 1);
+	ck_assert_ptr_null(image_module(table, 1));
+	ck_assert_uint_eq(fake_emit_last_image(emit).flags,
+			  PROFILE_IMAGE_NOT_OPEN | PROFILE_IMAGE_CHANGED);
+	ck_assert_uint_eq(fake_emit_count(emit, "note"), 1);
+	ck_assert_uint_eq(get_mapped_at(1, before), 1);
+	ck_assert_uint_eq(get_mapped_at(1, after), 2);
+	ck_assert_ptr_nonnull(image_module(table, 2));
+	ck_assert_uint_eq(fake_emit_last_image(emit).flags, 0);
+	ck_assert_uint_eq(get_mapped_at(1, after), 2);
+	ck_assert_uint_eq(fake_emit_count(emit, "note"), 1);
+}
+END_TEST
+
+/* A date of modification says nothing that the time of change does not. */
+START_TEST(date_is_set)
+{
+	struct timespec dates[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = _i == 0 ? 1 : 1ll << 33}};
+	make_program(1, 0);
+	ck_assert_int_eq(utimensat(AT_FDCWD, path_of(1), dates, 0), 0);
+	ck_assert_uint_eq(get_mapped_at(1, pass_a_tick()), 1);
+	ck_assert_ptr_nonnull(image_module(table, 1));
+	uint64_t before = clock_now();
+	pass_a_tick();
+	make_program(2, 0);
+	ck_assert_int_eq(utimensat(AT_FDCWD, path_of(2), dates, 0), 0);
+	ck_assert_uint_eq(get_mapped_at(2, before), 2);
+	ck_assert_ptr_null(image_module(table, 2));
+}
+END_TEST
+
 int main(void)
 {
 	enum { ID_SIZES = sizeof(id_sizes) / sizeof(id_sizes[0]) };
@@ -234,6 +329,9 @@ int main(void)
 	tcase_add_loop_test(tcase, inode_stays, 0, 2);
 	tcase_add_test(tcase, inode_takes_no_place);
 	tcase_add_test(tcase, file_lost);
+	tcase_add_loop_test(tcase, file_overwritten, 0, 2);
+	tcase_add_loop_test(tcase, changed_since_it_was_mapped, 0, 2);
+	tcase_add_loop_test(tcase, date_is_set, 0, 2);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);

@@ -23,12 +23,15 @@ static struct image_source map_file(uint8_t first, void **mapped)
 	ck_assert_int_eq(write(fd, bytes, sizeof(bytes)), sizeof(bytes));
 	*mapped = mmap(NULL, SIZE, PROT_READ, MAP_PRIVATE, fd, 0);
 	ck_assert_ptr_ne(*mapped, MAP_FAILED);
+	struct stat status;
+	ck_assert_int_eq(fstat(fd, &status), 0);
 	close(program);
 	close(fd);
 	return (struct image_source){.pid = (uint32_t)getpid(),
 				     .start = (uintptr_t)*mapped,
 				     .end = (uintptr_t)*mapped + SIZE,
 				     .path = "/memfd:thing",
+				     .inode = status.st_ino,
 				     .build_id = (const uint8_t *)""};
 }
 
@@ -76,7 +79,7 @@ START_TEST(beyond_the_budget)
 }
 END_TEST
 
-/* What another file's build-id names is not taken, and counts: it was read. */
+/* Loop: what another file's build-id or inode names is not taken, and counts: it was read. */
 START_TEST(another_file)
 {
 	static const uint8_t id[] = {1, 2, 3, 4};
@@ -84,8 +87,12 @@ START_TEST(another_file)
 	struct image_source source = map_file(0x7f, &mapped);
 	struct profile_image record = {.kind = PROFILE_IMAGE_FILE};
 	uint64_t budget = BUDGET;
-	source.build_id = id;
-	source.build_id_size = sizeof(id);
+	if (_i == 0) {
+		source.build_id = id;
+		source.build_id_size = sizeof(id);
+	} else {
+		source.inode++;
+	}
 	ck_assert_ptr_null(image_memory_open(&source, &record, &budget));
 	ck_assert_uint_eq(budget, BUDGET - SIZE);
 	munmap(mapped, SIZE);
@@ -99,7 +106,7 @@ int main(void)
 	tcase_add_test(tcase, elf);
 	tcase_add_test(tcase, not_elf);
 	tcase_add_test(tcase, beyond_the_budget);
-	tcase_add_test(tcase, another_file);
+	tcase_add_loop_test(tcase, another_file, 0, 2);
 	suite_add_tcase(suite, tcase);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

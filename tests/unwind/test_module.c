@@ -329,6 +329,28 @@ START_TEST(shrinking_file)
 }
 END_TEST
 
+/* What was not read until then is another build's: nothing of it is taken. */
+START_TEST(overwritten_file)
+{
+	int fd = image_file(self.bytes, self.size);
+	struct uw_module *module;
+	struct timespec tick = {.tv_nsec = 20000000};
+	uint8_t byte;
+
+	ck_assert_int_eq(uw_module_open(fd, &module), 0);
+	ck_assert(uw_module_read(module, module->elf.segments[0].rva, &byte, 1));
+	ck_assert(!uw_module_has_changed(module));
+	nanosleep(&tick, NULL);
+	ck_assert_int_eq(pwrite(fd, self.bytes, self.size, 0), (ssize_t)self.size);
+	ck_assert(uw_module_has_changed(module));
+	ck_assert(!uw_module_read(module, module->elf.segments[0].rva, &byte, 1));
+	ck_assert_int_eq(uw_module_build_table(module), -1);
+	ck_assert_uint_eq(module->cfi.frame.size, 0);
+	uw_module_unref(module);
+	close(fd);
+}
+END_TEST
+
 START_TEST(damaged_files)
 {
 	enum { ROUNDS = 300 };
@@ -633,6 +655,7 @@ int main(void)
 	tcase_add_test(tcase, not_a_file);
 	tcase_add_test(tcase, truncated_files);
 	tcase_add_test(tcase, shrinking_file);
+	tcase_add_test(tcase, overwritten_file);
 	tcase_add_test(tcase, damaged_files);
 	tcase_add_test(tcase, addresses_of_offsets);
 	tcase_add_test(tcase, several_executable_segments);

@@ -3,6 +3,7 @@
 import os
 import resource
 import shutil
+import subprocess
 
 import support as s
 
@@ -23,6 +24,25 @@ def one_address():
   s.check(abs(modules.get('libswap_first.so', 0) - seen_first) <= 12
           and abs(modules.get('libswap_second.so', 0) - seen_second) <= 12,
           'dlswap: modules and functions agree', modules)
+
+
+def overwritten():
+  """Two libraries without build-ids take turns in one file: no name of the one for code of the other, nor its stacks."""
+  libraries = []
+  for name in ('first', 'second'):
+    libraries.append(s.scratch(name))
+    subprocess.run(['objcopy', '--remove-section=.note.gnu.build-id', s.library('swap_' + name), libraries[-1]], check=True)
+  got = s.collect_well([s.target('dlswap'), '5', '80', *libraries, s.scratch('place.so')], what='dlswap in one file')
+  stacks = s.folded(got.result)
+  first, second = s.samples_of(stacks, 'swap_first_work'), s.samples_of(stacks, 'swap_second_work')
+  whole = sum(c for f, c in stacks if 'main' in f and not s.marked(f))
+  # What was in the file before the last time has no names: these would be the last one's.
+  s.check(s.samples_of(stacks) >= 1000 and first == 0 and second <= 260, 'overwritten: no false names',
+          f'{first} + {second} of {s.samples_of(stacks)}, {whole} whole')
+  short = [(f, c) for f, c in stacks if 'run_once' in f and f[-1] in ('[place.so]', 'swap_first_work', 'swap_second_work')
+           and not s.marked(f) and len(f) - f.index('run_once') != 3]
+  s.check(not short, 'overwritten: whole stacks have all of their frames', short[:3])
+  s.check(whole >= 160, 'overwritten: the last one\'s stacks are whole', whole)
 
 
 def vanished():
@@ -142,7 +162,7 @@ def remove_maps():
 
 
 s.start()
-for part in (one_address, vanished, jit, foreign_map, mount_namespace, namespaces_in_turn, many_files):
+for part in (one_address, overwritten, vanished, jit, foreign_map, mount_namespace, namespaces_in_turn, many_files):
   with s.section(part.__name__):
     part()
 remove_maps()

@@ -1,6 +1,7 @@
 /*
- * dlswap ROUNDS MS LIBRARY_A LIBRARY_B: loads A, lets it burn MS, unloads it; then B for twice MS,
- * which the loader puts at the address that A had.
+ * dlswap ROUNDS MS LIBRARY_A LIBRARY_B [PLACE]: loads A, lets it burn MS, unloads it; then B for
+ * twice MS, which the loader puts at the address that A had. With PLACE it loads that, after
+ * overwriting it in place with A or B.
  */
 #include "tests/targets/work.h"
 
@@ -29,10 +30,24 @@ static uint64_t run_once(const char *path, uint64_t ns, uint64_t *address)
 	return used;
 }
 
+static int overwrite(const char *place, const char *path)
+{
+	char buffer[65536];
+	FILE *in = fopen(path, "re"), *out = fopen(place, "we");
+	size_t count;
+
+	if (in == NULL || out == NULL)
+		return -1;
+	while ((count = fread(buffer, 1, sizeof(buffer), in)) > 0)
+		fwrite(buffer, 1, count, out);
+	fclose(in);
+	return fclose(out);
+}
+
 int main(int argc, char **argv)
 {
-	if (argc != 5) {
-		fprintf(stderr, "usage: dlswap ROUNDS MS LIBRARY_A LIBRARY_B\n");
+	if (argc != 5 && argc != 6) {
+		fprintf(stderr, "usage: dlswap ROUNDS MS LIBRARY_A LIBRARY_B [PLACE]\n");
 		return 2;
 	}
 
@@ -46,7 +61,13 @@ int main(int argc, char **argv)
 
 		for (int which = 0; which < 2; which++) {
 			uint64_t ask = which == 0 ? ns : 2 * ns;
-			uint64_t got = run_once(argv[3 + which], ask, &address[which]);
+			uint64_t got;
+
+			if (argc == 6 && overwrite(argv[5], argv[3 + which]) != 0) {
+				perror(argv[5]);
+				return 3;
+			}
+			got = run_once(argv[argc == 6 ? 5 : 3 + which], ask, &address[which]);
 
 			if (got == 0) {
 				fprintf(stderr, "dlswap: %s\n", dlerror());

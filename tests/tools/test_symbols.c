@@ -281,16 +281,26 @@ END_TEST
 START_TEST(test_another_file_is_refused)
 {
 	uint8_t build_id[20] = {1, 2, 3};
-	struct symbol_image_identity identity = {SUBJECT_PIE, build_id, sizeof(build_id), 0, 0};
+	struct symbol_image_identity identity = {SUBJECT_PIE, build_id, sizeof(build_id), 0, 0, 0};
 	struct symbol_address address = {.rva = 0x1000};
 	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_REPLACED);
 	/* no build-id was known: the inode tells */
 	struct stat status;
 	ck_assert_int_eq(stat(SUBJECT_PIE, &status), 0);
-	identity = (struct symbol_image_identity){SUBJECT_PIE, NULL, 0, status.st_ino + 1, 0};
+	identity = (struct symbol_image_identity){SUBJECT_PIE, NULL, 0, status.st_ino + 1, 0, 0};
 	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_REPLACED);
 	identity.inode = status.st_ino;
+	/* and the time of its last change, about as well as clocks are known */
+	int64_t changed_ns = status.st_ctim.tv_sec * 1000000000ll + status.st_ctim.tv_nsec;
+	identity.mapped_ns = changed_ns - 10000000;
+	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_REPLACED);
+	identity.mapped_ns = changed_ns - 1000000;
 	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_OPEN);
+	symbol_address_finish(&address);
+	address = (struct symbol_address){.rva = 0x1000};
+	identity.mapped_ns = changed_ns + 5000000000;
+	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_OPEN);
+	symbol_address_finish(&address);
 	symbol_address_finish(&address);
 }
 END_TEST
@@ -365,7 +375,7 @@ END_TEST
 START_TEST(test_vdso)
 {
 	uint8_t none[20] = {0};
-	struct symbol_image_identity identity = {"[vdso]", none, sizeof(none), 0, 0};
+	struct symbol_image_identity identity = {"[vdso]", none, sizeof(none), 0, 0, 0};
 	struct symbol_address address = {.rva = 0x800};
 	struct symbol_image image;
 	const unsigned char *bits = NULL;

@@ -53,10 +53,39 @@ static bool is_same_boot(const struct profile_reader *reader)
 	return since >= 0 && difference < 5 + since * 1e-3;
 }
 
-static void resolve_image(const struct profile_reader *reader, const struct profile_image *image,
+/* A time of the collection as CLOCK_REALTIME, by the sync point before it; 0: there is none. */
+static int64_t date_of(const struct profile_reader *reader, uint64_t raw_ns)
+{
+	const struct profile_clock *found = NULL;
+	for (uint32_t i = 0; i < profile_reader_clock_count(reader); i++) {
+		const struct profile_clock *clock = profile_reader_clock(reader, i);
+		if (found == NULL || clock->raw_ns <= raw_ns)
+			found = clock;
+	}
+	return found == NULL ? 0 : (int64_t)(found->real_ns + (raw_ns - found->raw_ns));
+}
+
+/* When a process first mapped the image, as far as the collection saw it; 0: not known. */
+static int64_t date_of_mapping(const struct profile_reader *reader, uint32_t image)
+{
+	uint64_t first = UINT64_MAX;
+	if (profile_reader_clock_count(reader) == 0)
+		return 0;
+	uint64_t start = profile_reader_clock(reader, 0)->raw_ns;
+	for (uint32_t i = 0; i < profile_reader_module_count(reader); i++) {
+		const struct profile_module_info *module = profile_reader_module(reader, i);
+		uint64_t load_ns = profile_reader_raw_ns(reader, module->load_tsc);
+		if (module->image == image && load_ns < first)
+			first = load_ns;
+	}
+	return first == UINT64_MAX ? 0 : date_of(reader, first > start ? first : start);
+}
+
+static void resolve_image(const struct profile_reader *reader, uint32_t index,
 			  const char *debug_path, struct symbol_address *addresses, size_t count,
 			  struct finalized *finalized)
 {
+	const struct profile_image *image = profile_reader_image(reader, index);
 	enum symbol_image_status status = SYMBOL_IMAGE_OPEN;
 	const char *path = profile_reader_text(reader, image->path);
 	struct symbol_image_identity identity = {
@@ -70,6 +99,8 @@ static void resolve_image(const struct profile_reader *reader, const struct prof
 	};
 	switch (image->kind) {
 	case PROFILE_IMAGE_FILE:
+		if (identity.build_id_size == 0)
+			identity.mapped_ns = date_of_mapping(reader, index);
 		status = resolve_file(&identity, debug_path, addresses, count);
 		if (status != SYMBOL_IMAGE_OPEN)
 			add_miss(finalized, path, status);
@@ -145,8 +176,8 @@ void finalize_collect(const struct profile_reader *reader, const char *debug_pat
 	for (size_t first = 0, end; first < count; first = end) {
 		for (end = first; end < count && placed[end].image == placed[first].image; end++)
 			;
-		resolve_image(reader, profile_reader_image(reader, placed[first].image), debug_path,
-			      finalized->addresses + first, end - first, finalized);
+		resolve_image(reader, placed[first].image, debug_path, finalized->addresses + first,
+			      end - first, finalized);
 		progress_update(progress, end);
 	}
 	free(placed);

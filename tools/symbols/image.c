@@ -60,6 +60,21 @@ static enum symbol_image_status open_descriptor(struct symbol_image *image, int 
 	return SYMBOL_IMAGE_OPEN;
 }
 
+/* Clocks are known to this; dates of files are more exact, or earlier by up to a tick. */
+#define CLOCK_SLACK_NS 2000000
+
+/* Whether a file without a build-id is the mapped one, as far as can be known. The time of the last
+ * change cannot be set, as that of modification can. */
+static bool is_mapped_file(const struct symbol_image_identity *identity, const struct stat *status)
+{
+	int64_t seconds = identity->mapped_ns / 1000000000;
+	int64_t rest = identity->mapped_ns % 1000000000 + CLOCK_SLACK_NS;
+	if (identity->inode != 0 && identity->inode != status->st_ino)
+		return false;
+	return identity->mapped_ns == 0 || status->st_ctim.tv_sec < seconds ||
+	       (status->st_ctim.tv_sec - seconds) * 1000000000 + status->st_ctim.tv_nsec <= rest;
+}
+
 static enum symbol_image_status open_path(struct symbol_image *image, const char *path,
 					  const struct symbol_image_identity *identity,
 					  const char *debug_path)
@@ -69,8 +84,7 @@ static enum symbol_image_status open_path(struct symbol_image *image, const char
 	int fd = symbol_regular_file_open(path, 0, &status);
 	if (fd < 0)
 		return SYMBOL_IMAGE_MISSING;
-	if (identity->build_id_size == 0 && identity->inode != 0 &&
-	    identity->inode != status.st_ino) {
+	if (identity->build_id_size == 0 && !is_mapped_file(identity, &status)) {
 		close(fd);
 		return SYMBOL_IMAGE_REPLACED;
 	}

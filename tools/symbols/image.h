@@ -15,7 +15,8 @@
 enum symbol_image_status {
 	SYMBOL_IMAGE_OPEN,
 	SYMBOL_IMAGE_MISSING,  /* no such file, not a regular one, or not readable */
-	SYMBOL_IMAGE_REPLACED, /* another file by now: build-id or inode differ */
+	SYMBOL_IMAGE_REPLACED, /* another file by now: build-id or inode differ, or it was changed
+				*/
 	SYMBOL_IMAGE_INVALID,  /* not an ELF file that libdwfl takes */
 };
 
@@ -25,6 +26,8 @@ struct symbol_image_identity {
 	const uint8_t *build_id;
 	size_t build_id_size; /* 0: none known, then the inode counts */
 	uint64_t inode;       /* 0: not known */
+	int64_t mapped_ns;    /* then it must not have been changed after this date, in ns since
+				 1970 (CLOCK_REALTIME); 0: not known */
 	uint32_t pid;         /* a process that maps it, and may see another file system; 0: none */
 };
 

@@ -17,6 +17,12 @@
 /* How long after its time stamp a record may appear in its ring (see merge_begin). */
 #define VISIBLE_NS 2000000ull
 
+enum {
+	LOOK_MS = 50,      /* between looks for mapped files */
+	LOOK_OFTEN_MS = 3, /* while new ones are mapped, and for their records to be visible */
+	KNOWN_FILES = 1024
+};
+
 struct drain {
 	struct sampler *sampler;
 	struct queue *queue;
@@ -24,6 +30,10 @@ struct drain {
 	bool has_thread;
 	struct pollfd *polls; /* what tells the thread to end, then the rings */
 	size_t poll_count;
+
+	/* The thread's. */
+	uint64_t *looked;                  /* how far it has looked for mapped files, per ring */
+	uint64_t known_files[KNOWN_FILES]; /* some that it saw, by ring_next_file's hash */
 
 	/* Held for one record at a time and never while waiting: guards what follows, the rings,
 	 * and putting into the queue. */
@@ -56,10 +66,12 @@ struct drain *drain_create(struct sampler *sampler)
 	drain->behind = calloc(count, sizeof(*drain->behind));
 	drain->bytes = malloc(RECORD_COPY_MAX);
 	drain->polls = calloc(count + 1, sizeof(*drain->polls));
+	drain->looked = calloc(count, sizeof(*drain->looked));
 	if (drain->polls != NULL)
 		drain->polls[0] = (struct pollfd){.fd = -1, .events = POLLIN};
 	if (drain->bytes == NULL || drain->queue == NULL || drain->merge == NULL ||
-	    drain->assembly == NULL || drain->behind == NULL || drain->polls == NULL) {
+	    drain->assembly == NULL || drain->behind == NULL || drain->polls == NULL ||
+	    drain->looked == NULL) {
 		drain_destroy(drain);
 		return NULL;
 	}
@@ -98,6 +110,7 @@ void drain_destroy(struct drain *drain)
 	free(drain->bytes);
 	free(drain->behind);
 	free(drain->polls);
+	free(drain->looked);
 	free(drain);
 }
 
@@ -174,19 +187,59 @@ static bool move_all(struct drain *drain)
 	return true;
 }
 
+/* Whether a file was mapped since the last look that was not before, as far as is remembered. */
+static bool maps_new_file(struct drain *drain)
+{
+	bool is_found = false;
+	uint64_t file;
+	pthread_mutex_lock(&drain->lock);
+	for (size_t i = 0; i < drain->sampler->cpus.count; i++) {
+		while (ring_next_file(&drain->sampler->rings[i], &drain->looked[i], &file)) {
+			uint64_t *known = &drain->known_files[file % KNOWN_FILES];
+			is_found |= *known != file;
+			*known = file;
+		}
+	}
+	pthread_mutex_unlock(&drain->lock);
+	return is_found;
+}
+
+/* When the caller is to be woken without the kernel asking for it. */
+struct rounds {
+	int wait_ms;   /* until the next look */
+	int waited_ms; /* since the caller was woken, if nothing came up */
+	int quiet_ms;  /* since a new file was mapped */
+	bool is_due;   /* one was, and its record is visible at the next look */
+};
+
+static void look(struct drain *drain, struct rounds *rounds)
+{
+	rounds->quiet_ms += rounds->wait_ms;
+	rounds->is_due = maps_new_file(drain);
+	if (rounds->is_due)
+		rounds->quiet_ms = 0;
+	rounds->wait_ms = rounds->quiet_ms < DRAIN_POLL_MS ? LOOK_OFTEN_MS : LOOK_MS;
+}
+
 static void *run(void *user)
 {
 	struct drain *drain = user;
+	struct rounds rounds = {.wait_ms = LOOK_OFTEN_MS};
 	bool is_taken = true;
 	priority_raise();
 	for (;;) {
-		poll(drain->polls, drain->poll_count, is_taken ? DRAIN_POLL_MS : -1);
+		int ready = poll(drain->polls, drain->poll_count, is_taken ? rounds.wait_ms : -1);
 		if (drain->polls[0].revents != 0)
 			break;
-		if (is_crowded(drain))
+		rounds.waited_ms += rounds.wait_ms;
+		if (is_crowded(drain)) {
 			is_taken = move_all(drain);
-		else if (has_records(drain))
-			queue_wake(drain->queue);
+		} else if (ready != 0 || rounds.is_due || rounds.waited_ms >= DRAIN_POLL_MS) {
+			rounds.waited_ms = 0;
+			if (has_records(drain))
+				queue_wake(drain->queue);
+		}
+		look(drain, &rounds);
 	}
 	pthread_mutex_lock(&drain->lock);
 	queue_close(drain->queue);

@@ -18,7 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DRAIN_POLL_MS = 200 }; /* how long records may lie in a ring that does not fill up */
+/* How long records may lie in a ring that does not fill up. Mapped files are told sooner, as the
+ * thread looks: they may be deleted soon. */
+enum { DRAIN_POLL_MS = 200 };
 
 struct drain;
 

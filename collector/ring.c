@@ -98,6 +98,51 @@ void ring_consume(struct ring *ring, size_t size)
 	release(ring);
 }
 
+/* Whether the record that starts at the position, with this header, tells of a mapped file and not
+ * of anonymous memory ("//anon", "[vdso]"). FNV-1a of the identity and the path. */
+static bool hash_file(const struct ring *ring, const struct perf_event_header *header,
+		      uint64_t position, uint64_t *file)
+{
+	enum { IDENTITY = 40, PROTECTION = 64, PATH = 72 }; /* in PERF_RECORD_MMAP2 */
+	uint64_t mask = ring->size - 1;
+	const uint8_t *path = ring->data + ((position + PATH) & mask);
+	uint64_t hash = 0xcbf29ce484222325ull;
+	if (header->type != PERF_RECORD_MMAP2 || header->size < PATH + 8 || path[0] != '/' ||
+	    path[1] == '/')
+		return false;
+	for (uint64_t i = IDENTITY; i < header->size; i++) {
+		uint8_t byte = ring->data[(position + i) & mask];
+		if (i >= PATH && byte == 0)
+			break;
+		if (i < PROTECTION || i >= PATH)
+			hash = (hash ^ byte) * 0x100000001b3ull;
+	}
+	*file = hash;
+	return true;
+}
+
+bool ring_next_file(const struct ring *ring, uint64_t *seen, uint64_t *file)
+{
+	const struct perf_event_mmap_page *page = ring->page;
+	struct perf_event_header header;
+	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE); /* as ring_refresh */
+	uint64_t position = *seen > ring->tail ? *seen : ring->tail;
+	/* Records are multiples of 8 bytes. What is none ends the search: it ends the ring's, too.
+	 */
+	while (position % 8 == 0 && head - position >= sizeof(header) &&
+	       head - position <= ring->size) {
+		memcpy(&header, ring->data + (position & (ring->size - 1)), sizeof(header));
+		if (header.size < sizeof(header) || header.size > head - position)
+			break;
+		*seen = position + header.size;
+		if (hash_file(ring, &header, position, file))
+			return true;
+		position += header.size;
+	}
+	*seen = head;
+	return false;
+}
+
 size_t ring_occupied(const struct ring *ring)
 {
 	const struct perf_event_mmap_page *page = ring->page;

@@ -40,6 +40,11 @@ size_t ring_fill(const struct ring *ring);
 bool ring_peek(struct ring *ring, const void **bytes, size_t *size);
 void ring_consume(struct ring *ring, size_t size);
 
+/* Whether a file was mapped, by the records since *seen (0 at first), which moves on past the first
+ * such. *file is a hash of what identifies it: path, and inode or build-id. For a thread beside the
+ * one that uses the ring, as long as that one consumes nothing. */
+bool ring_next_file(const struct ring *ring, uint64_t *seen, uint64_t *file);
+
 /* Bytes that the kernel cannot write to at the moment. Reads the control page only: for a thread
  * beside the one that uses the ring. */
 size_t ring_occupied(const struct ring *ring);

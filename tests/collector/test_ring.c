@@ -262,6 +262,71 @@ START_TEST(no_ring_file)
 }
 END_TEST
 
+/* A record of a mapping, as far as it is looked at. */
+static void put_mapping(uint32_t type, const char *path)
+{
+	uint8_t bytes[96] = {0};
+	struct perf_event_header header = {type, 0, sizeof(bytes)};
+	memcpy(bytes, &header, sizeof(header));
+	memcpy(bytes + 72, path, strlen(path));
+	ring_fixture_put(&ring, bytes, sizeof(bytes));
+}
+
+static const struct {
+	uint32_t type;
+	const char *path;
+	bool is_file;
+} mappings[] = {{PERF_RECORD_MMAP2, "/lib/a.so", true}, {PERF_RECORD_MMAP2, "/", true},
+		{PERF_RECORD_MMAP2, "//anon", false},   {PERF_RECORD_MMAP2, "[vdso]", false},
+		{PERF_RECORD_MMAP2, "", false},         {PERF_RECORD_SAMPLE, "/lib/a.so", false}};
+
+/* Loop: what is mapped, wherever it lies in the ring. Each record counts once. */
+START_TEST(mapped_files)
+{
+	for (uint64_t start = 0; start < SIZE; start += 8) {
+		uint64_t seen = start / 2;
+		ring_finish(&ring);
+		ring_fixture_init(&ring, SIZE, start);
+		uint64_t file = 1;
+		uint64_t again = 1;
+		ck_assert(!ring_next_file(&ring, &seen, &file));
+		ring_fixture_put_record(&ring, 40, 1);
+		put_mapping(mappings[_i].type, mappings[_i].path);
+		ring_fixture_put_record(&ring, 40, 1);
+		put_mapping(mappings[_i].type, mappings[_i].path);
+		ck_assert(ring_next_file(&ring, &seen, &file) == mappings[_i].is_file);
+		ck_assert(ring_next_file(&ring, &seen, &again) == mappings[_i].is_file);
+		ck_assert_uint_eq(file, again);
+		ck_assert(!ring_next_file(&ring, &seen, &file));
+		put_mapping(PERF_RECORD_MMAP2, "/other");
+		ck_assert(ring_next_file(&ring, &seen, &again));
+		ck_assert_uint_ne(file, again);
+		/* Nothing is taken by it. */
+		ring_refresh(&ring);
+		ck_assert_uint_eq(ring_fill(&ring), 2 * 40 + 3 * 96);
+	}
+}
+END_TEST
+
+/* Loop: bytes that are no records. */
+START_TEST(mapped_files_in_a_broken_ring)
+{
+	static const uint64_t heads[] = {4, 8, SIZE + 8, (uint64_t)-8};
+	static const uint16_t sizes[] = {0, 7, 9, 73, 80, UINT16_MAX};
+	uint64_t seen = 0;
+	uint64_t file;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct perf_event_header header = {PERF_RECORD_MMAP2, 0, sizes[i]};
+		for (size_t at = 0; at < SIZE; at += sizeof(header))
+			memcpy(ring.data + at, &header, sizeof(header));
+		ring_fixture_set_head(&ring, heads[_i]);
+		ck_assert(!ring_next_file(&ring, &seen, &file));
+		ck_assert_uint_eq(seen, heads[_i]);
+		seen = 0;
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("ring");
@@ -284,6 +349,8 @@ int main(void)
 	tcase_add_test(tcase, head_beyond_the_ring);
 	tcase_add_test(tcase, head_behind_the_tail);
 	tcase_add_test(tcase, less_than_a_header);
+	tcase_add_loop_test(tcase, mapped_files, 0, sizeof(mappings) / sizeof(mappings[0]));
+	tcase_add_loop_test(tcase, mapped_files_in_a_broken_ring, 0, 4);
 	tcase_add_test(tcase, no_ring_file);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);

@@ -45,6 +45,15 @@ def overwritten():
   s.check(whole >= 160, 'overwritten: the last one\'s stacks are whole', whole)
 
 
+def short_lived():
+  """Programs that are deleted right after they ran: their files are looked at while they are there."""
+  loop = 'for i in $(seq 20); do cp "$0" "$1.$i"; "$1.$i" 30 > "$1.out"; rm "$1.$i"; done'
+  got = s.collect_well(['sh', '-c', loop, s.target('recurse'), s.scratch('brief')], what='short-lived programs')
+  stacks = [(f, c) for f, c in s.folded(got.result) if f[0].startswith('brief')]
+  whole, count = sum(c for f, c in stacks if not s.marked(f)), s.samples_of(stacks)
+  s.check(whole >= 0.8 * count >= 300, 'short-lived programs: whole stacks', f'{whole} of {count}')
+
+
 def vanished():
   for mode in ('plain', 'deleted', 'memfd'):
     library = s.scratch('libvanishing.so')
@@ -162,7 +171,7 @@ def remove_maps():
 
 
 s.start()
-for part in (one_address, overwritten, vanished, jit, foreign_map, mount_namespace, namespaces_in_turn, many_files):
+for part in (one_address, overwritten, short_lived, vanished, jit, foreign_map, mount_namespace, namespaces_in_turn, many_files):
   with s.section(part.__name__):
     part()
 remove_maps()

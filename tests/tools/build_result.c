@@ -51,8 +51,8 @@ static void add_images(struct builder *builder)
 		bool is_unreadable = builder->result->is_unreadable && i + 1 == IMAGE_LIB;
 		struct profile_image image = {.kind = images[i].kind,
 					      .flags = is_unreadable ? PROFILE_IMAGE_NOT_OPEN : 0};
-		if (is_unreadable && builder->result->met_limit)
-			image.flags |= PROFILE_IMAGE_NO_DESCRIPTOR;
+		if (is_unreadable)
+			image.flags |= builder->result->unread;
 		struct profile_module module = {
 			.pid = BUILD_PID,
 			.start = 0x10000 * (i + 1),

@@ -34,7 +34,7 @@ struct build_result {
 	bool is_finalized;  /* with symbols */
 	bool is_abandoned;  /* the collection did not end */
 	bool is_unreadable; /* lib.so could not be read when it was mapped */
-	bool met_limit;     /* ... because of the limit of open files */
+	uint32_t unread;    /* ... PROFILE_IMAGE_...: why */
 	bool has_unwinding; /* notes on what unwinding took, and what it took for thread 0 and app
 			     */
 	const uint64_t *guess_tries; /* noted: tested, covered, wrong; NULL: are not */

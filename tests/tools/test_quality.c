@@ -218,7 +218,19 @@ START_TEST(advice)
 }
 END_TEST
 
-START_TEST(limit_of_open_files)
+static const struct {
+	uint32_t flag;
+	const char *text;
+} unread[] = {
+	{PROFILE_IMAGE_NO_DESCRIPTOR,
+	 "lib.so, which the limit of open files kept the collector from reading: raise it "
+	 "(ulimit -n)"},
+	{PROFILE_IMAGE_CHANGED, "lib.so, which was changed after it was mapped"},
+	{PROFILE_IMAGE_GONE, "lib.so, which was gone when the collector looked at it"},
+};
+
+/* Loop: why the file could not be read. */
+START_TEST(file_not_read)
 {
 	struct build_sample with_gap[] = {WHOLE,
 					  {.stack = "lib:a",
@@ -228,10 +240,8 @@ START_TEST(limit_of_open_files)
 				      .count = 2,
 				      .is_finalized = true,
 				      .is_unreadable = true,
-				      .met_limit = true};
-	static const char *const lines[] = {"lib.so, which the limit of open files kept the "
-					    "collector from reading: raise it (ulimit -n)",
-					    NULL};
+				      .unread = unread[_i].flag};
+	const char *const lines[] = {unread[_i].text, NULL};
 	expect_text(&result, lines);
 }
 END_TEST
@@ -371,7 +381,7 @@ int main(void)
 	tcase_add_test(tcase, filtered_cost);
 	tcase_add_test(tcase, figures);
 	tcase_add_loop_test(tcase, advice, 0, (int)(sizeof(findings) / sizeof(findings[0])));
-	tcase_add_test(tcase, limit_of_open_files);
+	tcase_add_loop_test(tcase, file_not_read, 0, sizeof(unread) / sizeof(unread[0]));
 	tcase_add_test(tcase, lost_samples);
 	tcase_add_test(tcase, not_finalized);
 	tcase_add_test(tcase, empty);

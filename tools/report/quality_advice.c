@@ -22,16 +22,27 @@ static uint32_t find_cutting_module(const struct quality *quality, enum profile_
 	return found;
 }
 
-/* Whether the limit of open files kept the collector from reading the module. */
-static bool met_limit(const struct report_input *input, const struct module *module)
+/* Why the collector could not read the module, and what to do about it. */
+static const char *why_unread(const struct report_input *input, const struct module *module)
 {
+	uint32_t flags = 0;
 	for (uint32_t i = 0; i < profile_reader_image_count(input->reader); i++) {
 		const struct profile_image *image = profile_reader_image(input->reader, i);
-		if (image->flags & PROFILE_IMAGE_NO_DESCRIPTOR &&
+		if (image->flags & PROFILE_IMAGE_NOT_OPEN &&
 		    strcmp(profile_reader_text(input->reader, image->path), module->path) == 0)
-			return true;
+			flags |= image->flags;
 	}
-	return false;
+	if (flags & PROFILE_IMAGE_NO_DESCRIPTOR)
+		return "which the limit of open files kept the collector from reading: raise it "
+		       "(ulimit -n)";
+	if (flags & PROFILE_IMAGE_CHANGED)
+		return "which was changed after it was mapped, and before the collector looked at "
+		       "it: put the new file in place of the old one (mv), or build it with a "
+		       "build-id (-Wl,--build-id)";
+	if (flags & PROFILE_IMAGE_GONE)
+		return "which was gone when the collector looked at it: delete programs later";
+	return "which the collector could not read: run tbcollect as the owner of the process or "
+	       "as root";
 }
 
 static char *advise_no_info(const struct report_input *input, const struct quality *quality,
@@ -40,16 +51,10 @@ static char *advise_no_info(const struct report_input *input, const struct quali
 	uint32_t index = find_cutting_module(quality, PROFILE_SKIP_NO_INFO);
 	const struct quality_row *row = &quality->modules[index];
 	const struct module *module = functions_module(input->functions, index);
-	if (row->unreadable > row->skipped[PROFILE_SKIP_NO_INFO] / 2 && met_limit(input, module))
-		return xalloc_printf("%.1f %% of the stacks end where no unwind information is "
-				     "known, most in %s, which the limit of open files kept the "
-				     "collector from reading: raise it (ulimit -n)",
-				     share, module->name);
 	if (row->unreadable > row->skipped[PROFILE_SKIP_NO_INFO] / 2)
 		return xalloc_printf("%.1f %% of the stacks end where no unwind information is "
-				     "known, most in %s, which the collector could not read: run "
-				     "tbcollect as the owner of the process or as root",
-				     share, module->name);
+				     "known, most in %s, %s",
+				     share, module->name, why_unread(input, module));
 	if (module->name[0] == '[') /* just-in-time compiled, in all likelihood */
 		return xalloc_printf("%.1f %% of the stacks end where no unwind information is "
 				     "known, most in %s: let its compiler keep frame pointers "

@@ -1,9 +1,18 @@
 /*
  * Guesses the outer frames of a stack of which the copy ended too early, from whole stacks of the
- * same thread. A guess is made only where all of these agree: the last frame that was verified was
- * in at least four whole stacks, at the same place in the code and on the stack, with the same
- * callers each time; none of them was ever seen with another caller; no function appears twice, so
- * that the depth of a recursion is never guessed. At most 40 KB a thread.
+ * same thread. A guess is made only where all of these agree:
+ * - The last frame that was verified was in at least four whole stacks, at the same place in the
+ *   code and on the stack, with the same callers each time, and never with others.
+ * - None of these was long ago: of the last 16 stacks of the full size, one had it. So a program
+ * that comes to run other code, of which no stack is whole, is not taken for what it was.
+ * - All four are younger than any stack, whole or not, that had a return address into another
+ *   function where one of the guess would lie.
+ * - Nothing that a guessed frame called was seen called from elsewhere at the same place on the
+ *   stack, from whatever place in it: a function that two others call is not guessed by how far it
+ *   had come.
+ * - No function appears twice, so that the depth of a recursion is never guessed.
+ *
+ * At most 40 KB a thread.
  *
  * Why four, and why the frame pointer is not asked for. Measured with copies of 8 KB at 0.1 ms on
  * g++, where most is recursion: with two stacks, 0.44 % of the guesses were wrong (28 of 6417),
@@ -40,10 +49,18 @@ void guess_note(struct guess *guess, uint64_t version, const struct uw_frame *fr
 /*
  * The callers of `last`, inner ones first, up to the root. copy_end is the address where the copy
  * of the stack ends. callers has room for GUESS_DEPTH_MAX frames. Returns how many they are; 0: no
- * guess. *hits is then the number of whole stacks that agree, UINT8_MAX: that many or more.
+ * guess. Otherwise *hits is the number of whole stacks that agree, UINT8_MAX: that many or more.
  */
 size_t guess_callers(const struct guess *guess, uint64_t version, const struct uw_frame *last,
 		     uint64_t copy_end, struct uw_frame *callers, uint8_t *hits);
+
+/* Remembers what the verified frames of a stack that is not whole, leaf first, say against what
+ * whole ones had. */
+void guess_note_part(struct guess *guess, uint64_t version, const struct uw_frame *frames,
+		     size_t count);
+
+/* A stack was copied, whole or not, with the largest size that there is. */
+void guess_grow_old(struct guess *guess);
 
 /* Remembers where a copy of the thread's stack ended too early, so that guesses are tried on what
  * really lies beyond. */

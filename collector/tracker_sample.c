@@ -11,7 +11,9 @@ enum {
 	KERNEL_FRAMES_MAX = 256,
 	TESTED_EACH = 64,    /* whole stacks, while no stack was cut */
 	TESTED_EACH_CUT = 8, /* of threads of which stacks were cut; at first each of them, */
-	TESTED_SOON = 1000   /* until so many are */
+	TESTED_SOON = 1000,  /* until so many are */
+	PROVEN_TESTS = 4,    /* guesses of a thread that were tried before one is shown */
+	PROVEN_RIGHT = 100   /* of them, at most one is wrong */
 };
 
 static const uint8_t skip_reasons[UW_STOP_COUNT] = {
@@ -155,6 +157,14 @@ static void note_whole(struct tracker *tracker, const struct subject *subject, s
 	guess_note(thread->guess, subject->map_version, tracker->frames, found->count, reused);
 }
 
+/* Whether guesses of a thread may be shown: they were tried, in the way that is closest to them,
+ * and as good as none was wrong. */
+static bool is_proven(const struct profile_unwinding *unwinding)
+{
+	return unwinding->guesses_covered >= PROVEN_TESTS &&
+	       unwinding->guesses_wrong * PROVEN_RIGHT <= unwinding->guesses_covered;
+}
+
 /* The frames beyond what was copied, where the thread's whole stacks leave no doubt. */
 static void guess_rest(struct tracker *tracker, const struct subject *subject,
 		       struct profile_stack *stack, struct found *found)
@@ -167,13 +177,23 @@ static void guess_rest(struct tracker *tracker, const struct subject *subject,
 				       copy->base + copy->size, last + 1, &hits);
 	guess_note_cut(thread->guess, copy->base + copy->size);
 	raise_trial(tracker, TRIAL_CUT);
-	if (guessed == 0)
+	if (guessed == 0 || !is_proven(&thread->unwinding))
 		return;
 	stack->state = PROFILE_STACK_GUESSED;
 	stack->guess_level = PROFILE_GUESS_AGREED;
 	stack->guess_hits = hits;
 	found->count += guessed;
 	found->guessed = guessed;
+}
+
+/* A stack of which the copy ended too early: guessed, and evidence for the guesses to come. */
+static void note_cut(struct tracker *tracker, const struct subject *subject,
+		     struct profile_stack *stack, struct found *found)
+{
+	if (!subject->is_deep)
+		guess_rest(tracker, subject, stack, found);
+	guess_note_part(subject->thread->guess, subject->map_version, tracker->frames,
+			found->count - found->guessed);
 }
 
 static void walk(struct tracker *tracker, const struct subject *subject,
@@ -193,13 +213,15 @@ static void walk(struct tracker *tracker, const struct subject *subject,
 	   address. */
 	if (sample->stack_absent && (stop == UW_STOP_BAD_INFO || stop == UW_STOP_NO_INFO))
 		stack->reason = PROFILE_SKIP_NOT_RESIDENT;
+	if (remembers && (subject->is_deep || tracker->guess_trial != TRIAL_DEEP))
+		guess_grow_old(subject->thread->guess);
 	/* The thread's chain follows its history, which knows of complete stacks only. */
 	if (remembers && stop == UW_STOP_ROOT)
 		note_whole(tracker, subject, found, reused);
-	else if (remembers && found->count > 0 && !subject->is_deep &&
+	else if (remembers && found->count > 0 &&
 		 (stop == UW_STOP_TRUNCATED ||
 		  (stop == UW_STOP_NOT_RESIDENT && !sample->stack_absent)))
-		guess_rest(tracker, subject, stack, found);
+		note_cut(tracker, subject, stack, found);
 }
 
 /* Only the address that was hit. */

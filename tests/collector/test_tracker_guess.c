@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { APP = 5000000 };
+enum { APP = 5000000, PROVEN = 4 /* tries before a guess is shown */ };
 
 static void setup(void)
 {
@@ -32,13 +32,21 @@ static void apply_walks(const struct record *record, const char *letters, enum u
 	}
 }
 
+/* Has stacks of xcba, of which copies end between c and b, tried often enough for guesses. */
+static void prove(struct record *record)
+{
+	record->sample.stack.base = 0x7000;
+	record->sample.stack.size = 0x9d8;
+	apply_walks(record, "zyc", UW_STOP_TRUNCATED, 1);
+	apply_walks(record, "xcba", UW_STOP_ROOT, 4 + PROVEN);
+}
+
 /* Guessed frames are not those that were verified, and so are the nodes. Loop: stops. */
 START_TEST(outer_frames_are_guessed)
 {
 	enum uw_stop stop = (enum uw_stop)_i;
 	struct record record = make_sample();
-	record.sample.stack.base = 0x1000;
-	apply_walks(&record, "xcba", UW_STOP_ROOT, 4);
+	prove(&record);
 	fake_walk_set_placed("zyc", stop);
 	struct emit_sample out = fixture_apply(&record, false);
 	if (stop != UW_STOP_TRUNCATED && stop != UW_STOP_NOT_RESIDENT) {
@@ -53,17 +61,17 @@ START_TEST(outer_frames_are_guessed)
 								     : PROFILE_SKIP_NOT_RESIDENT);
 	ck_assert_uint_eq(out.stack.verified, 3);
 	ck_assert_uint_eq(out.stack.guess_level, PROFILE_GUESS_AGREED);
-	ck_assert_uint_eq(out.stack.guess_hits, 4);
-	ck_assert_uint_eq(out.stack.node, 9);
-	fake_emit_assert(emit, "node 5 parent 0 frame 4", 1);
-	fake_emit_assert(emit, "frame 4 1+61 flags 2", 1);
-	fake_emit_assert(emit, "frame 5 1+62 flags 2", 1);
-	fake_emit_assert(emit, "node 7 parent 6 frame 2", 1); /* c, which was verified */
+	ck_assert_uint_eq(out.stack.guess_hits, 8);
+	ck_assert_uint_eq(out.stack.node, 12);
+	fake_emit_assert(emit, "node 8 parent 0 frame 6", 1);
+	fake_emit_assert(emit, "frame 6 1+61 flags 2", 1);
+	fake_emit_assert(emit, "frame 7 1+62 flags 2", 1);
+	fake_emit_assert(emit, "node 10 parent 9 frame 0", 1); /* c, which was verified */
 	/* The whole stack is still what is remembered. */
 	fake_walk_set_placed("xcba", UW_STOP_ROOT);
 	fake_walk()->reused_count = 3;
 	out = fixture_apply(&record, false);
-	ck_assert_uint_eq(out.stack.node, 4);
+	ck_assert_uint_eq(out.stack.node, 7);
 	ck_assert_uint_eq(out.stack.verified, 0);
 	ck_assert_uint_eq(out.stack.guess_level, PROFILE_GUESS_NONE);
 	/* Another mapping: what was whole may be other code by now. */
@@ -73,13 +81,90 @@ START_TEST(outer_frames_are_guessed)
 }
 END_TEST
 
+static void expect_state(const struct record *record, enum profile_stack_state state)
+{
+	fake_walk_set_placed("zyc", UW_STOP_TRUNCATED);
+	ck_assert_int_eq(fixture_apply(record, false).stack.state, state);
+}
+
+/* None is shown of a thread on which none was tried, and none while too many of these were wrong.
+ */
+START_TEST(guesses_are_shown_once_proven)
+{
+	struct record record = make_sample();
+	record.sample.stack.base = 0x7000;
+	record.sample.stack.size = 0x9d8;                /* between c and b */
+	apply_walks(&record, "xcba", UW_STOP_ROOT, 200); /* tried on its half */
+	expect_state(&record, PROFILE_STACK_SKIPPED);
+	apply_walks(&record, "xcba", UW_STOP_ROOT, PROVEN - 1);
+	expect_state(&record, PROFILE_STACK_SKIPPED);
+	apply_walks(&record, "xcba", UW_STOP_ROOT, 1);
+	expect_state(&record, PROFILE_STACK_GUESSED);
+	apply_walks(&record, "xdba", UW_STOP_ROOT, 4);
+	apply_walks(&record, "xd!a", UW_STOP_ROOT, 1);
+	expect_state(&record, PROFILE_STACK_SKIPPED);
+	apply_walks(&record, "xcba", UW_STOP_ROOT, 80);
+	expect_state(&record, PROFILE_STACK_SKIPPED);
+	apply_walks(&record, "xcba", UW_STOP_ROOT, 20);
+	expect_state(&record, PROFILE_STACK_GUESSED);
+}
+END_TEST
+
+/* The program goes on to deeper code, of which no stack is whole. */
+START_TEST(guesses_grow_old)
+{
+	struct record record = make_sample();
+	prove(&record);
+	for (int i = 0; i < 16; i++)
+		expect_state(&record, PROFILE_STACK_GUESSED);
+	expect_state(&record, PROFILE_STACK_SKIPPED);
+	apply_walks(&record, "xcba", UW_STOP_ROOT, 1);
+	expect_state(&record, PROFILE_STACK_GUESSED);
+}
+END_TEST
+
+/* Where there are deep copies, they tell how old a guess is: cut ones too, and samples do not. */
+START_TEST(deep_copies_make_guesses_old)
+{
+	struct record record = make_sample();
+	struct record deep = make_sample();
+	fixture_configure((
+		struct tracker_config){.has_count = true, .unwind = true, .deep_interval_ns = 640});
+	feed_launch(10, APP, "app");
+	record.sample.stack.base = deep.sample.stack.base = 0x7800;
+	record.sample.stack.requested = record.sample.stack.size = 0x1d8; /* between c and b */
+	record.sample.period = 10;
+	deep.sample.period = 640;
+	expect_state(&record, PROFILE_STACK_SKIPPED);
+	apply_walks(&deep, "xcba", UW_STOP_ROOT, 4 + PROVEN);
+	for (int i = 0; i < 100; i++)
+		expect_state(&record, PROFILE_STACK_GUESSED);
+	apply_walks(&deep, "zyc", UW_STOP_TRUNCATED, 16);
+	expect_state(&record, PROFILE_STACK_GUESSED);
+	apply_walks(&deep, "zyc", UW_STOP_TRUNCATED, 1);
+	expect_state(&record, PROFILE_STACK_SKIPPED);
+}
+END_TEST
+
+/* What a cut stack does show is evidence too. */
+START_TEST(cut_stacks_contradict)
+{
+	struct record record = make_sample();
+	prove(&record);
+	expect_state(&record, PROFILE_STACK_GUESSED);
+	fake_walk_set_placed("zyq", UW_STOP_TRUNCATED);
+	fake_walk()->frames[2].sp = 0x8000 - 'a' * 0x10;
+	fixture_apply(&record, false);
+	expect_state(&record, PROFILE_STACK_SKIPPED);
+}
+END_TEST
+
 /* The kernel's frames are further in than all that is guessed. */
 START_TEST(split_counts_kernel_frames)
 {
 	const uint64_t chain[] = {(uint64_t)-128, 0xffffffff81000010, 0xffffffff81000400};
 	struct record record = make_sample();
-	record.sample.stack.base = 0x1000;
-	apply_walks(&record, "xcba", UW_STOP_ROOT, 5);
+	prove(&record);
 	record.sample.in_kernel = true;
 	record.sample.callchain = (const uint8_t *)chain;
 	record.sample.callchain_length = 3;
@@ -87,7 +172,7 @@ START_TEST(split_counts_kernel_frames)
 	struct emit_sample out = fixture_apply(&record, false);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_GUESSED);
 	ck_assert_uint_eq(out.stack.verified, 5);
-	ck_assert_uint_eq(out.stack.guess_hits, 5);
+	ck_assert_uint_eq(out.stack.guess_hits, 8);
 }
 END_TEST
 
@@ -118,22 +203,30 @@ START_TEST(deep_copies_are_remembered)
 	ck_assert_uint_eq(fake_emit_count(emit, "sample "), 0);
 	ck_assert_uint_eq(fake_emit_count(emit, "node "), 0);
 	fake_walk_set_placed("zyc", UW_STOP_TRUNCATED);
+	record.sample.stack.base = deep.sample.stack.base = 0x7800;
+	record.sample.stack.requested = record.sample.stack.size = 0x1d8; /* between c and b */
+	ck_assert_int_eq(fixture_apply(&record, false).stack.state, PROFILE_STACK_SKIPPED);
+	fake_walk_set_placed("xcba", UW_STOP_ROOT);
+	for (int i = 0; i < PROVEN; i++)
+		tracker_apply(tracker, &deep, 0, false);
+	record.sample.count = 200;
+	fake_walk_set_placed("zyc", UW_STOP_TRUNCATED);
 	struct emit_sample out = fixture_apply(&record, false);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_GUESSED);
 	ck_assert_uint_eq(out.stack.cpu_ns, 100);
 	/* What they left behind is what the next whole stack builds on. */
 	fake_walk_set_placed("xcba", UW_STOP_ROOT);
 	fake_walk()->reused_count = 3;
-	record.sample.count = 110;
+	record.sample.count = 210;
 	out = fixture_apply(&record, false);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_COMPLETE);
 	ck_assert_uint_eq(out.stack.cpu_ns, 10);
 	struct tracker_counts counts;
 	tracker_counts(tracker, &counts);
-	ck_assert_uint_eq(counts.samples, 2);
-	ck_assert_uint_eq(counts.cpu_ns, 110);
+	ck_assert_uint_eq(counts.samples, 3);
+	ck_assert_uint_eq(counts.cpu_ns, 210);
 	ck_assert_uint_eq(counts.threads, 1);
-	ck_assert_uint_eq(counts.stack_copy_bytes, 4 * 64);
+	ck_assert_uint_eq(counts.stack_copy_bytes, 8 * 64 + 3 * 0x1d8);
 }
 END_TEST
 
@@ -141,8 +234,7 @@ END_TEST
 START_TEST(gaps_are_not_guessed)
 {
 	struct record record = make_sample();
-	record.sample.stack.base = 0x1000;
-	apply_walks(&record, "xcba", UW_STOP_ROOT, 4);
+	prove(&record);
 	fake_walk_set_placed("zyc", UW_STOP_NOT_RESIDENT);
 	record.sample.stack_absent = true;
 	ck_assert_int_eq(fixture_apply(&record, false).stack.state, PROFILE_STACK_SKIPPED);
@@ -381,6 +473,10 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, fixture_teardown);
 	tcase_add_loop_test(tcase, outer_frames_are_guessed, 0, UW_STOP_COUNT);
+	tcase_add_test(tcase, guesses_are_shown_once_proven);
+	tcase_add_test(tcase, guesses_grow_old);
+	tcase_add_test(tcase, deep_copies_make_guesses_old);
+	tcase_add_test(tcase, cut_stacks_contradict);
 	tcase_add_test(tcase, split_counts_kernel_frames);
 	tcase_add_test(tcase, deep_copies_are_remembered);
 	tcase_add_test(tcase, gaps_are_not_guessed);

@@ -48,6 +48,10 @@ void session_note_start(struct session *session)
 	emit_note(emit, PROFILE_NOTE_INTERVAL, now, options->interval_ns, 0, 0, NULL);
 	emit_note(emit, PROFILE_NOTE_STACK_SIZE, now, session->sampler.config.stack_size, 0, 0,
 		  NULL);
+	emit_note(emit, PROFILE_NOTE_STACK_SOURCE, now,
+		  session->sampler.source != NULL ? PROFILE_STACKS_BY_BPF
+						  : PROFILE_STACKS_BY_KERNEL,
+		  0, 0, NULL);
 	for (size_t i = 0; i < options->pid_count; i++)
 		emit_note(emit, PROFILE_NOTE_ATTACHED, now, 0, (uint32_t)options->pids[i], 0, NULL);
 	if (!session->sampler.config.has_count)

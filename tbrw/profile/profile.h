@@ -232,6 +232,13 @@ enum profile_note_kind {
 	 * them could not be read */
 	PROFILE_NOTE_BYTES_LOST = 36,
 	PROFILE_NOTE_OUT_OF_ORDER = 37, /* value: records that were applied after younger ones */
+	PROFILE_NOTE_STACK_SOURCE = 38, /* value: enum profile_stack_source. Older results: none */
+};
+
+/* What copies stacks. */
+enum profile_stack_source {
+	PROFILE_STACKS_BY_KERNEL = 0, /* a fixed number of bytes with each sample */
+	PROFILE_STACKS_BY_BPF = 1,    /* what is used of them, as far as there is room */
 };
 
 struct profile_note {

@@ -389,6 +389,16 @@ void build_result_write(const char *path, const struct build_result *result)
 				  VT_SUCCESS);
 	if (result->has_losses)
 		add_loss_notes(builder);
+	if (result->interval_ns > 0)
+		ck_assert_uint_eq(profile_writer_add_note(builder->writer, PROFILE_NOTE_INTERVAL,
+							  START_NS, result->interval_ns, 0, 0,
+							  NULL),
+				  VT_SUCCESS);
+	if (result->is_bpf)
+		ck_assert_uint_eq(profile_writer_add_note(builder->writer,
+							  PROFILE_NOTE_STACK_SOURCE, START_NS,
+							  PROFILE_STACKS_BY_BPF, 0, 0, NULL),
+				  VT_SUCCESS);
 	if (result->stack_size > 0)
 		ck_assert_uint_eq(profile_writer_add_note(builder->writer, PROFILE_NOTE_STACK_SIZE,
 							  START_NS, result->stack_size, 0, 0, NULL),

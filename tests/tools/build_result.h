@@ -39,6 +39,8 @@ struct build_result {
 			     */
 	const uint64_t *guess_tries; /* noted: tested, covered, wrong; NULL: are not */
 	unsigned stack_size;         /* noted; 0: is not */
+	unsigned interval_ns;        /* noted instead of 10 ms; 0: is not */
+	bool is_bpf;                 /* noted: BPF copied the stacks */
 	bool has_losses;             /* 5 records, 640 bytes of records, 7 records out of order */
 	bool is_lossless;            /* else 3 samples are noted as lost */
 	bool has_kernel;             /* an image of the kernel: its code was sampled too */

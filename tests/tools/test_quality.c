@@ -112,6 +112,17 @@ static void expect_text(const struct build_result *result, const char *const *li
 	free(text);
 }
 
+/* The advice has the one in it, and not the other. */
+static void expect_advice(const struct build_result *result, const char *there, const char *never)
+{
+	char *text = render_report(result, report_quality_print, BY, NULL);
+	char *advice = strstr(text, "\nAdvice:");
+	ck_assert_ptr_nonnull(advice);
+	advice[strcspn(advice + 1, "\n") + 1] = '\0';
+	ck_assert_msg(strstr(advice, there) && !strstr(advice, never), "%s", advice);
+	free(text);
+}
+
 START_TEST(figures)
 {
 	static const char *const lines[] = {
@@ -189,8 +200,8 @@ static const struct {
 	{{.stack = "jit:", GAP(PROFILE_SKIP_NO_INFO)},
 	 0,
 	 false,
-	 "[jit]: let its compiler keep "
-	 "frame pointers"},
+	 "[jit]: let what made this "
+	 "code keep frame pointers"},
 	{{.stack = "lib:a app:a", GAP(PROFILE_SKIP_RED_ZONE)}, 0, false, "most in lib.so, where a"},
 	{{.stack = "lib:a app:a", GAP(PROFILE_SKIP_OTHER_STACK)}, 0, false, "most from lib.so"},
 	{{.stack = "app:a", GAP(PROFILE_SKIP_DEPTH)}, 0, false, "deeper than"},
@@ -215,6 +226,66 @@ START_TEST(advice)
 	const char *const lines[] = {"\nAdvice:                   ", findings[_i].advice, NULL};
 	with_gap[1].count = 10;
 	expect_text(&result, lines);
+}
+END_TEST
+
+/* What is advised for stacks that are cut depends on what was done. */
+static const struct {
+	enum profile_skip_reason reason;
+	unsigned stack_size;
+	unsigned interval_ns;
+	unsigned left_out; /* to keep the cost down */
+	bool is_bpf;
+	const char *advice;
+	const char *never; /* in it */
+} cuts[] = {
+	{PROFILE_SKIP_TRUNCATED, 8192, 1000000, 0, false, "use --stack-size 65528, or let BPF",
+	 "longer"},
+	{PROFILE_SKIP_TRUNCATED, 8192, 999999, 0, false, "use a longer --interval, or let BPF",
+	 "--stack-size"},
+	{PROFILE_SKIP_TRUNCATED, 65528, 999999, 0, false, "use a longer --interval, or let BPF",
+	 "--stack-size"},
+	{PROFILE_SKIP_TRUNCATED, 8192, 1000000, 5, false, "use a longer --interval, or let BPF",
+	 "--stack-size"},
+	{PROFILE_SKIP_TRUNCATED, 8192, 999999, 0, true,
+	 "up to 512 KB and less at short intervals: use a longer --interval", "as root"},
+	{PROFILE_SKIP_TRUNCATED, 65208, 0, 0, true,
+	 "up to 512 KB and less at short intervals: use a longer --interval", "as root"},
+	{PROFILE_SKIP_NOT_RESIDENT, 65208, 0, 0, false, "BPF copies what lies beyond them",
+	 "cannot"},
+	{PROFILE_SKIP_NOT_RESIDENT, 65208, 0, 0, true, "so that BPF cannot copy them either",
+	 "as root"},
+};
+
+START_TEST(advice_on_cut_stacks)
+{
+	struct build_sample taken[] = {WHOLE,
+				       {.stack = "app:a", .count = 10, GAP(cuts[_i].reason)},
+				       {.stack = "app:a",
+					.count = cuts[_i].left_out,
+					GAP(PROFILE_SKIP_BUDGET)}};
+	struct build_result result = {.samples = taken,
+				      .count = cuts[_i].left_out > 0 ? 3 : 2,
+				      .is_finalized = true,
+				      .stack_size = cuts[_i].stack_size,
+				      .interval_ns = cuts[_i].interval_ns,
+				      .is_bpf = cuts[_i].is_bpf};
+	expect_advice(&result, cuts[_i].advice, cuts[_i].never);
+}
+END_TEST
+
+/* Java's option is advised to nobody else. */
+START_TEST(advice_on_java)
+{
+	struct build_sample taken[] = {WHOLE,
+				       {.stack = "jit:", .count = 10, GAP(PROFILE_SKIP_NO_INFO)}};
+	struct build_result result = {.samples = taken, .count = 2, .is_finalized = true};
+	expect_advice(&result, "[jit]: let what made this code keep frame pointers", "java");
+	result.app_path = "/usr/lib/jvm/lib/server/libjvm.so";
+	expect_advice(&result,
+		      "[jit]: let its compiler keep frame pointers (java "
+		      "-XX:+PreserveFramePointer)",
+		      "what made");
 }
 END_TEST
 
@@ -382,6 +453,8 @@ int main(void)
 	tcase_add_test(tcase, figures);
 	tcase_add_loop_test(tcase, advice, 0, (int)(sizeof(findings) / sizeof(findings[0])));
 	tcase_add_loop_test(tcase, file_not_read, 0, sizeof(unread) / sizeof(unread[0]));
+	tcase_add_loop_test(tcase, advice_on_cut_stacks, 0, (int)(sizeof(cuts) / sizeof(cuts[0])));
+	tcase_add_test(tcase, advice_on_java);
 	tcase_add_test(tcase, lost_samples);
 	tcase_add_test(tcase, not_finalized);
 	tcase_add_test(tcase, empty);

@@ -141,6 +141,8 @@ static void take_notes(const struct profile_reader *reader, struct quality *qual
 		struct overview_number number = {note->value, true};
 		if (note->kind == PROFILE_NOTE_STACK_SIZE)
 			quality->stack_size = number;
+		if (note->kind == PROFILE_NOTE_STACK_SOURCE)
+			quality->stack_source = number;
 		if (note->kind == PROFILE_NOTE_UNWIND_DEEP_WALKS)
 			quality->deep_walks = number;
 		if (note->kind == PROFILE_NOTE_UNWIND_DEEP_FRAMES)

@@ -40,6 +40,7 @@ struct quality {
 	struct quality_row *threads; /* by thread of the reader, and one row for all others */
 	size_t thread_count;
 	struct overview_number stack_size;           /* bytes that a sample copies */
+	struct overview_number stack_source;         /* enum profile_stack_source */
 	struct overview_number notes[QUALITY_NOTES]; /* of the whole run, whatever the filter */
 	struct overview_number deep_walks;           /* likewise */
 	struct overview_number deep_frames;

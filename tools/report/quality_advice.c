@@ -11,6 +11,10 @@
  * bytes besides. What --stack-size may ask for beyond that, up to 65528, is no step up. */
 #define STACK_SIZE_LARGEST 65208u
 
+/* At shorter intervals, ns, no ring holds copies of that size: more would be lost or left out than
+ * is won. */
+#define LARGEST_INTERVAL_MIN 1000000u
+
 /* The module in which most stacks were cut for this reason. */
 static uint32_t find_cutting_module(const struct quality *quality, enum profile_skip_reason reason)
 {
@@ -45,6 +49,14 @@ static const char *why_unread(const struct report_input *input, const struct mod
 	       "as root";
 }
 
+static bool has_java(const struct report_input *input, const struct quality *quality)
+{
+	for (uint32_t i = 0; i < quality->module_count; i++)
+		if (strcmp(functions_module(input->functions, i)->name, "libjvm.so") == 0)
+			return true;
+	return false;
+}
+
 static char *advise_no_info(const struct report_input *input, const struct quality *quality,
 			    double share)
 {
@@ -57,23 +69,64 @@ static char *advise_no_info(const struct report_input *input, const struct quali
 				     share, module->name, why_unread(input, module));
 	if (module->name[0] == '[') /* just-in-time compiled, in all likelihood */
 		return xalloc_printf("%.1f %% of the stacks end where no unwind information is "
-				     "known, most in %s: let its compiler keep frame pointers "
-				     "(java -XX:+PreserveFramePointer)",
-				     share, module->name);
+				     "known, most in %s: let %s",
+				     share, module->name,
+				     has_java(input, quality)
+					     ? "its compiler keep frame pointers (java "
+					       "-XX:+PreserveFramePointer)"
+					     : "what made this code keep frame pointers, if it "
+					       "can");
 	return xalloc_printf("%.1f %% of the stacks end where no unwind information is known, most "
 			     "in %s: install its debug symbols, or build it with "
 			     "-fasynchronous-unwind-tables",
 			     share, module->path);
 }
 
+static bool uses_bpf(const struct quality *quality)
+{
+	return quality->stack_source.is_known &&
+	       quality->stack_source.value == PROFILE_STACKS_BY_BPF;
+}
+
+/* Whether copies of the largest size would be taken, and not left out for what they cost. */
+static bool has_room(const struct quality *quality)
+{
+	const struct overview_number *interval = &quality->overview.interval_ns;
+	const struct quality_row *run = &quality->run;
+	return (!interval->is_known || interval->value >= LARGEST_INTERVAL_MIN) &&
+	       table_share(run->skipped[PROFILE_SKIP_BUDGET], run->samples) < FINDING_MIN;
+}
+
 static char *advise_truncated(const struct quality *quality, double share)
 {
-	const char *larger = "use --stack-size 65528, or let BPF copy larger ones";
-	if (!quality->stack_size.is_known || quality->stack_size.value >= STACK_SIZE_LARGEST)
-		larger = "let BPF copy larger ones";
-	return xalloc_printf("%.1f %% of the stacks are larger than what is copied of them: %s "
-			     "(tbcollect as root, or with CAP_BPF and CAP_PERFMON)",
+	const char *larger = "";
+	if (uses_bpf(quality))
+		return xalloc_printf("%.1f %% of the stacks are larger than what BPF copies of "
+				     "them, which is up to 512 KB and less at short intervals: "
+				     "use a longer --interval, without --stack-size",
+				     share);
+	if (!has_room(quality))
+		larger = "use a longer --interval, or ";
+	else if (quality->stack_size.is_known && quality->stack_size.value < STACK_SIZE_LARGEST)
+		larger = "use --stack-size 65528, or ";
+	return xalloc_printf("%.1f %% of the stacks are larger than what is copied of them: %slet "
+			     "BPF copy larger ones (tbcollect as root, or with CAP_BPF and "
+			     "CAP_PERFMON)",
 			     share, larger);
+}
+
+static char *advise_not_resident(const struct quality *quality, double share)
+{
+	if (uses_bpf(quality))
+		return xalloc_printf("%.1f %% of the stacks have pages that are not in memory "
+				     "(swapped out, most likely), so that BPF cannot copy them "
+				     "either: see that the program has the memory that it needs",
+				     share);
+	return xalloc_printf("%.1f %% of the stacks have pages that are not in memory (swapped "
+			     "out, or never touched), where a copy by the kernel ends: BPF copies "
+			     "what lies beyond them (tbcollect as root, or with CAP_BPF and "
+			     "CAP_PERFMON)",
+			     share);
 }
 
 static char *advise_skipped(const struct report_input *input, const struct quality *quality,
@@ -92,12 +145,7 @@ static char *advise_skipped(const struct report_input *input, const struct quali
 	case PROFILE_SKIP_NO_INFO:
 		return advise_no_info(input, quality, share);
 	case PROFILE_SKIP_NOT_RESIDENT:
-		return xalloc_printf("%.1f %% of the stacks have pages that are not in memory "
-				     "(swapped out, or never touched), where a copy by the kernel "
-				     "ends: BPF copies what lies beyond them (tbcollect as root, "
-				     "or "
-				     "with CAP_BPF and CAP_PERFMON)",
-				     share);
+		return advise_not_resident(quality, share);
 	case PROFILE_SKIP_RED_ZONE:
 		return xalloc_printf("%.1f %% of the stacks are hit in functions that keep what "
 				     "leads to their caller below the stack pointer, most in %s, "

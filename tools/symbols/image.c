@@ -71,8 +71,10 @@ static bool is_mapped_file(const struct symbol_image_identity *identity, const s
 	int64_t rest = identity->mapped_ns % 1000000000 + CLOCK_SLACK_NS;
 	if (identity->inode != 0 && identity->inode != status->st_ino)
 		return false;
-	return identity->mapped_ns == 0 || status->st_ctim.tv_sec < seconds ||
-	       (status->st_ctim.tv_sec - seconds) * 1000000000 + status->st_ctim.tv_nsec <= rest;
+	if (identity->mapped_ns == 0 || status->st_ctim.tv_sec != seconds + 1)
+		return identity->mapped_ns == 0 || status->st_ctim.tv_sec < seconds ||
+		       (status->st_ctim.tv_sec == seconds && status->st_ctim.tv_nsec <= rest);
+	return status->st_ctim.tv_nsec + 1000000000 <= rest;
 }
 
 static enum symbol_image_status open_path(struct symbol_image *image, const char *path,

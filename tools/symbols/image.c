@@ -1,4 +1,5 @@
 #include "tools/symbols/image.h"
+#include "tools/symbols/deleted_file.h"
 #include "tools/symbols/regular_file.h"
 #include "tools/xalloc.h"
 #include <stdbool.h>
@@ -97,6 +98,14 @@ static enum symbol_image_status open_path(struct symbol_image *image, const char
 	return result;
 }
 
+/* Instead of what was tried before. */
+static bool open_instead(struct symbol_image *image, const char *path,
+			 const struct symbol_image_identity *identity, const char *debug_path)
+{
+	symbol_image_close(image);
+	return open_path(image, path, identity, debug_path) == SYMBOL_IMAGE_OPEN;
+}
+
 enum symbol_image_status symbol_image_open(struct symbol_image *image,
 					   const struct symbol_image_identity *identity,
 					   const char *debug_path)
@@ -105,15 +114,19 @@ enum symbol_image_status symbol_image_open(struct symbol_image *image,
 	if ((result != SYMBOL_IMAGE_MISSING && result != SYMBOL_IMAGE_REPLACED) ||
 	    identity->pid == 0 || identity->path[0] != '/')
 		return result;
-	/* As the process sees it, while it lives: another mount namespace, a container. The id may
-	 * be another process's by now; what identifies the file is checked again. */
-	char *inside = NULL;
-	if (asprintf(&inside, "/proc/%u/root%s", identity->pid, identity->path) < 0)
-		return result;
-	symbol_image_close(image);
-	enum symbol_image_status second = open_path(image, inside, identity, debug_path);
+	/* While the process lives, as it sees the file: another mount namespace, a container; or as
+	 * it still has it, deleted. The id may be another process's by now; what identifies the
+	 * file is checked again. */
+	char *inside = xalloc_printf("/proc/%u/root%s", identity->pid, identity->path);
+	char *deleted = identity->build_id_size > 0 || identity->inode > 0
+				? symbol_deleted_file_find(identity->pid, identity->path)
+				: NULL;
+	if (open_instead(image, inside, identity, debug_path) ||
+	    (deleted != NULL && open_instead(image, deleted, identity, debug_path)))
+		result = SYMBOL_IMAGE_OPEN;
 	free(inside);
-	return second == SYMBOL_IMAGE_OPEN ? second : result;
+	free(deleted);
+	return result;
 }
 
 /* The vdso's section headers lie behind everything else in it. */

@@ -5,7 +5,7 @@
 #include "unwind/step_common.h"
 
 enum {
-	NULL_SIZE = 4096,     /* addresses that null pointers lead to */
+	NULL_SIZE = 4096,      /* addresses that null pointers lead to */
 	LEAF_SIZE_MAX = 4096,  /* from its entry to where it is */
 	REGION_MAX = 64 * 1024 /* between the stack pointer and the frame record */
 };

@@ -36,6 +36,12 @@ static pid_t hold_file(const char *path, bool runs)
 	return pid;
 }
 
+/* A date when the file, as it is now, may have been mapped. */
+static int64_t mapped_ns(const struct stat *status)
+{
+	return status->st_ctim.tv_sec * 1000000000LL + status->st_ctim.tv_nsec;
+}
+
 /* Loop: mapped, run. What was deleted is found by who still has it, and by nobody else. */
 START_TEST(held_by_a_process)
 {
@@ -52,7 +58,11 @@ START_TEST(held_by_a_process)
 	ck_assert_int_eq(system(command), 0);
 	ck_assert_int_eq(stat(path, &status), 0);
 	pid_t pid = hold_file(path, _i == 1);
-	struct symbol_image_identity identity = {path, NULL, 0, status.st_ino, (uint32_t)pid};
+	struct symbol_image_identity identity = {.path = path,
+						 .inode = status.st_ino,
+						 .mapped_ns = mapped_ns(&status),
+						 .pid = (uint32_t)pid};
+	usleep(20000); /* deleting it changes it, after that date */
 	ck_assert_int_eq(unlink(path), 0);
 	if (_i == 1 || geteuid() == 0) {
 		ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_OPEN);

@@ -65,17 +65,15 @@ static enum symbol_image_status open_descriptor(struct symbol_image *image, int 
 #define CLOCK_SLACK_NS 2000000
 
 /* Whether a file without a build-id is the mapped one, as far as can be known. The time of the last
- * change cannot be set, as that of modification can. */
+ * change cannot be set, as that of modification can; but deleting a file is a change too. */
 static bool is_mapped_file(const struct symbol_image_identity *identity, const struct stat *status)
 {
-	int64_t seconds = identity->mapped_ns / 1000000000;
-	int64_t rest = identity->mapped_ns % 1000000000 + CLOCK_SLACK_NS;
+	const struct timespec *changed = status->st_nlink > 0 ? &status->st_ctim : &status->st_mtim;
+	int64_t latest = (int64_t)((uint64_t)identity->mapped_ns + CLOCK_SLACK_NS);
 	if (identity->inode != 0 && identity->inode != status->st_ino)
 		return false;
-	if (identity->mapped_ns == 0 || status->st_ctim.tv_sec != seconds + 1)
-		return identity->mapped_ns == 0 || status->st_ctim.tv_sec < seconds ||
-		       (status->st_ctim.tv_sec == seconds && status->st_ctim.tv_nsec <= rest);
-	return status->st_ctim.tv_nsec + 1000000000 <= rest;
+	return identity->mapped_ns == 0 || changed->tv_sec < latest / 1000000000 ||
+	       (changed->tv_sec == latest / 1000000000 && changed->tv_nsec <= latest % 1000000000);
 }
 
 static enum symbol_image_status open_path(struct symbol_image *image, const char *path,

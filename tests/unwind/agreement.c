@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SHOWN = 12 };
+enum { SHOWN = 12, CALLED_MAX = 4096 };
 
 struct agreement {
 	bool verbose;
@@ -118,13 +118,24 @@ static void note_longer(struct agreement *agreement, const struct uw_frame *ours
 	fputc('\n', stderr);
 }
 
+/* Whether the call before the caller's address names the place, or code shortly before it. */
+static bool is_called_from(const struct agreement *agreement, uint64_t caller, uint64_t place)
+{
+	const struct uw_call *call = uw_call_find(agreement->space, caller);
+
+	return call && call->direct && place - call->target < CALLED_MAX;
+}
+
 /* The others agree on frame i, and libuw has another one, or none. */
 static void note_difference(struct agreement *agreement, const struct uw_frame *ours, size_t count,
 			    size_t i, enum uw_stop stop, uint64_t expected)
 {
-	/* Where a function has not yet made its frame, frame pointers miss its caller. */
-	if (i == 1 && count > 2 && ours[2].ip == expected &&
-	    ours[1].source == UW_SOURCE_FRAME_POINTER)
+	/* Where a function has not yet made its frame, frame pointers miss its caller, which libuw
+	   may know nothing of but that it called. */
+	if (i == 1 && ours[1].source == UW_SOURCE_FRAME_POINTER &&
+	    ((count > 2 && ours[2].ip == expected) ||
+	     (count == 2 && stop == UW_STOP_NO_INFO &&
+	      is_called_from(agreement, ours[1].ip, ours[0].ip))))
 		agreement->between++;
 	/* What the others take for a frame pointer there passes none of libuw's checks. */
 	else if (i > 0 && i == count && stop == UW_STOP_NO_INFO &&

@@ -17,7 +17,9 @@ C = '#include <stdlib.h>\nstatic int fib(int n) { return n < 2 ? n : fib(n - 1) 
     'static int cmp(const void *a, const void *b) { return *(int *)a - *(int *)b + (fib(9) == 0); }\n' \
     'int main(void) { static int v[5000]; volatile int s = 0; for (;;) { for (int i = 0; i < 5000; i++) v[i] = i * 7919 % 5003;' \
     ' qsort(v, 5000, 4, cmp); s += fib(28); } }\n'
-GO = 'package main\nimport ("sort"; "fmt")\nfunc fib(n int) int { if n < 2 { return n }; return fib(n-1) + fib(n-2) }\n' \
+# The first thread is the one that is recorded: its work must not move to another.
+GO = 'package main\nimport ("sort"; "fmt"; "runtime")\nfunc init() { runtime.LockOSThread() }\n' \
+     'func fib(n int) int { if n < 2 { return n }; return fib(n-1) + fib(n-2) }\n' \
      'func main() { s := 0; for { v := make([]string, 500); for i := range v { v[i] = fmt.Sprint(i * 7919 % 5003) }\n' \
      'sort.Strings(v); s += fib(18); if s == 1 { fmt.Println(s) } } }\n'
 RUST = 'fn fib(n: u32) -> u64 { if n < 2 { n as u64 } else { fib(n - 1) + fib(n - 2) } }\n' \
@@ -53,7 +55,7 @@ def programs(targets):
       'rust': (rust, [], ['rustc', '-O', 'r.rs'], 200, [], ['./r']),
       'rust_lld': (rust, ['ld.lld'], ['rustc', '-O', *lld, 'r.rs'], 200, [], ['./r']),
       # One thread at a time runs Go code, and is the one that is sampled.
-      'go': (('g.go', GO), [], ['go', 'build', 'g.go'], 300, ['-c', '50', '-l', '1'], ['env', 'GOMAXPROCS=1', './g']),
+      'go': (('g.go', GO), [], ['go', 'build', 'g.go'], 300, ['-c', '80', '-l', '1'], ['env', 'GOMAXPROCS=1', './g']),
       'java': (java, [], ['javac', 'J.java'], 1500, ['-c', '0', '-n', '30'], ['java', '-cp', '.', 'J']),
       'java_framed': (java, [], ['javac', 'J.java'], 1500, ['-c', '95', '-n', '4'], ['java', '-XX:+PreserveFramePointer', '-cp', '.', 'J']),
       'java_interpreted': (java, [], ['javac', 'J.java'], 1500, ['-c', '92', '-n', '6'], ['java', '-Xint', '-cp', '.', 'J']),

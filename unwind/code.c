@@ -157,6 +157,12 @@ static bool code_find_quick(struct uw_space *space, struct uw_module *module, bo
 	return true;
 }
 
+/* Whether the walk has evaluated as much as one may. */
+static bool code_is_spent(const struct uw_space *space)
+{
+	return space->cache->effort > UW_CFI_EFFORT_MAX;
+}
+
 static enum uw_code_kind code_kind_of_row(struct uw_space *space, const struct uw_module *module,
 					  const struct uw_fde *fde, bool exact,
 					  struct uw_code *code, struct uw_saved *saved)
@@ -175,14 +181,10 @@ static enum uw_code_kind code_kind_of_row(struct uw_space *space, const struct u
 	if (uw_stack_may_switch(fde) && rules.saved.cfa_reg == UW_X86_64_RSP &&
 	    uw_stack_is_switched(module, fde, code->rva + !exact, exact, &space->cache->effort))
 		return UW_CODE_SWITCHED;
+	if (code_is_spent(space))
+		return UW_CODE_BAD; /* whether it is switched is not known then */
 	code_take(code, saved, &rules);
 	return UW_CODE_COMMON;
-}
-
-/* Whether the walk has evaluated as much as one may. */
-static bool code_is_spent(const struct uw_space *space)
-{
-	return space->cache->effort > UW_CFI_EFFORT_MAX;
 }
 
 static enum uw_code_kind code_kind(struct uw_space *space, bool exact, struct uw_code *code,

@@ -5,9 +5,10 @@
 #include "unwind/step_common.h"
 
 enum {
-	NULL_SIZE = 4096,      /* addresses that null pointers lead to */
-	LEAF_SIZE_MAX = 4096,  /* from its entry to where it is */
-	REGION_MAX = 64 * 1024 /* between the stack pointer and the frame record */
+	NULL_SIZE = 4096,       /* addresses that null pointers lead to */
+	LEAF_SIZE_MAX = 4096,   /* from its entry to where it is */
+	REGION_MAX = 64 * 1024, /* between the stack pointer and the frame record */
+	CALL_EFFORT = 64 /* of looking at what precedes a return address: see uw_cfi_row_within */
 };
 
 /* Both x86 machines share their conventions but for the size of a word. */
@@ -112,7 +113,8 @@ enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,
 	slot = state->reg[machine->sp];
 	place = uw_bytes_place(space, state->ip, &room);
 	if (place == UW_PLACE_NEXT) {
-		if (!read_word(memory, slot, &ra) || ra != state->reg[machine->fp])
+		if (!uw_state_knows(state, machine->fp) || !read_word(memory, slot, &ra) ||
+		    ra != state->reg[machine->fp])
 			return UW_STEP_NONE;
 		slot += machine->word;
 	}
@@ -278,6 +280,7 @@ static bool may_return(struct uw_space *space, struct uw_memory *memory,
 		return true;
 	if (!in_mapping(space, ra))
 		return false;
+	space->cache->effort += CALL_EFFORT;
 	call = uw_call_find(space, ra);
 	if (!call)
 		return true;
@@ -288,14 +291,16 @@ static bool may_return(struct uw_space *space, struct uw_memory *memory,
 		!(call->direct && uw_bytes_go(space, call->target, region->ip) == UW_GO_ELSEWHERE));
 }
 
-/* Whether a word of [sp, end) may be the return address. */
+/* Whether a word of [sp, end) may be the return address; yes where the walk has spent what it may
+   before that is known. */
 static bool region_may_return(struct uw_space *space, struct uw_memory *memory,
 			      const struct region *region, uint64_t end)
 {
 	if (end - region->sp > REGION_MAX)
 		return true;
 	for (uint64_t slot = region->sp; slot < end; slot += memory->word)
-		if (may_return(space, memory, region, slot))
+		if (space->cache->effort > UW_CFI_EFFORT_MAX ||
+		    may_return(space, memory, region, slot))
 			return true;
 	return false;
 }
@@ -319,7 +324,7 @@ static bool record_is_own(struct uw_space *space, const struct uw_state *state,
 				      .fp = fp,
 				      .exact = state->exact,
 				      .generated = mapping && !mapping->module,
-				      .from_generated = call && !call->readable};
+				      .from_generated = record->ra != 0 && call && !call->readable};
 	uint64_t end = fp, start;
 
 	if (record->ra != 0 && call && call->direct && mapping &&

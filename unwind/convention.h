@@ -44,7 +44,7 @@ enum uw_step uw_convention_null_call(struct uw_space *space, struct uw_state *st
  *   another one; such a frame is refused, but for generated code that code without CFI called.
  * - Where the target is the function itself, whose first bytes make the record, and nothing in
  *   between may end it, it is proved; but for a leaf the two words that a prologue or an epilogue
- * may have on top are looked at. Go's functions show where they end.
+ *   may have on top are looked at. Go's functions show where they end.
  * - Else no word in between may be a return address: none that follows a call, or is in code that
  *   cannot be read; but for calls of Go functions that this code is not in.
  * - Generated code leaves words in its frames that were return addresses. There only those count

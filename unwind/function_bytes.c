@@ -1,5 +1,7 @@
 #include "unwind/function_bytes.h"
 
+#include <string.h>
+
 enum {
 	WINDOW = 512,      /* bytes that are looked at in front of an address */
 	PROLOGUE_MAX = 48, /* from push %rbp to mov %rsp, %rbp, with what is put in between */
@@ -15,7 +17,9 @@ enum {
 	OP_JMP_SHORT = 0xeb,
 	OP_GROUP_5 = 0xff, /* jmp through memory is /4 */
 	PREFIX_REP = 0xf3,
-	PREFIX_BND = 0xf2
+	PREFIX_BND = 0xf2,
+	REX_R = 4, /* AMD64 manual, volume 3, section 1.2.7 */
+	REX_B = 1
 };
 
 static bool is_endbr(const uint8_t *at)
@@ -63,24 +67,37 @@ enum uw_place uw_bytes_place(struct uw_space *space, uint64_t ip, uint32_t *room
 	return is_add_and_return(at + rex, room) ? UW_PLACE_ABOVE : UW_PLACE_UNKNOWN;
 }
 
+/* Whether a REX prefix before an instruction makes r12 of its stack pointer. */
+static bool is_r12(uint8_t before, uint8_t bit)
+{
+	return (before & 0xf0) == 0x40 && (before & bit) != 0;
+}
+
 /*
- * Whether these bytes, which are at least six, may take something off the stack pointer other than
- * by a push: sub, add or lea of a negative number, sub of a register, and. A REX prefix may precede
- * them.
+ * Whether these bytes, at least six and the one before, may take something off the stack pointer
+ * other than by a push: sub, add or lea of a negative number, sub or and of a register or memory,
+ * mov, enter. xchg is not looked for: its byte is too common, and what exchanges stacks has none to
+ * go back to.
  */
-static bool may_make_room(const uint8_t *at)
+static bool may_make_room(const uint8_t *at, uint8_t before)
 {
 	switch (at[0]) {
 	case 0x83:
 	case 0x81:
 		return at[1] == 0xec || at[1] == 0xe4 ||
 		       (at[1] == 0xc4 && (at[0] == 0x83 ? at[2] : at[5]) >= 0x80);
+	case 0x21: /* of registers, into the stack pointer */
 	case 0x29:
-		return (at[1] & 0xc7) == 0xc4;
+	case 0x89:
+		return (at[1] & 0xc7) == 0xc4 && !is_r12(before, REX_B);
+	case 0x23: /* of anything, into the stack pointer */
 	case 0x2b:
-		return (at[1] & 0xf8) == 0xe0;
+	case 0x8b:
+		return (at[1] & 0x38) == 0x20 && !is_r12(before, REX_R);
 	case 0x8d:
-		return (at[1] & 0x3f) == 0x24 && at[1] < 0xc0;
+		return (at[1] & 0x38) == 0x20 && at[1] < 0xc0 && !is_r12(before, REX_R);
+	case 0xc8: /* enter $size, $0 */
+		return at[3] == 0;
 	}
 	return false;
 }
@@ -91,7 +108,7 @@ static bool bytes_make_no_room(const uint8_t *bytes, size_t size)
 		uint8_t at[6] = {0};
 
 		memcpy(at, bytes + i, size - i < sizeof(at) ? size - i : sizeof(at));
-		if (may_make_room(at))
+		if (may_make_room(at, i > 0 ? bytes[i - 1] : 0))
 			return false;
 	}
 	return true;
@@ -201,6 +218,7 @@ enum uw_go uw_bytes_go(struct uw_space *space, uint64_t start, uint64_t ip)
 		return UW_GO_ELSEWHERE;
 	if (size > GO_SIZE_MAX)
 		return UW_GO_UNKNOWN;
+	space->cache->effort += (uint32_t)size;
 	if (size > GO_CHECK_MAX && !uw_code_read(space, start, bytes, size))
 		return UW_GO_UNKNOWN;
 	memset(bytes + size, 0, 5);

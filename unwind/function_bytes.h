@@ -24,8 +24,9 @@ enum uw_place uw_bytes_place(struct uw_space *space, uint64_t ip, uint32_t *room
    frames left there, when it comes to ip. Pushes may have been made. */
 bool uw_bytes_make_no_room(struct uw_space *space, uint64_t start, uint64_t ip);
 
-/* As above for code that may start anywhere before ip: at an endbr instruction, or else at the end
-   of what is looked at, or at limit, an address. */
+/* As above for code that may start anywhere before ip: at an endbr instruction, or else at limit,
+   an address. No more than 512 bytes are looked at: room that a larger function made before is not
+   seen. */
 bool uw_bytes_make_no_room_before(struct uw_space *space, uint64_t limit, uint64_t ip);
 
 /* Whether start is a function that pushes rbp and points it there first of all, and no other one

@@ -212,7 +212,7 @@ struct uw_instruction uw_instruction_read(const uint8_t *bytes, size_t size)
 	bool operands;
 
 	memcpy(at, bytes, size < SIZE_MAX_KNOWN ? size : SIZE_MAX_KNOWN);
-	/* 16-bit operands, repetitions, lock and thread-local memory: each at most once. */
+	/* 16-bit operands, repetitions, lock and thread-local memory: up to four of them. */
 	while (read.size < 4 && memchr("\x66\xf2\xf3\xf0\x64", at[read.size], 5))
 		parts.small |= at[read.size++] == 0x66;
 	if (at[read.size] >> 4 == 4)

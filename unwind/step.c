@@ -227,8 +227,8 @@ static bool row_evaluate(struct uw_space *space, const struct uw_mapping *mappin
 	struct uw_cfi_gap gap;
 	struct uw_fde fde;
 
-	/* Both succeeded when the code's kind was found, and modules do not change; but the walk
-	   may have spent too much since. */
+	/* Both succeeded when the code's kind was found; but the walk may have spent too much
+	   since, or the file have changed. */
 	if (uw_module_find(mapping->module, rva, &fde, &gap) != UW_CFI_OK ||
 	    uw_cfi_row_within(&fde, rva, &cached->row, &space->cache->effort) != UW_CFI_OK)
 		return false;

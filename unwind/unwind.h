@@ -228,7 +228,10 @@ void uw_history_destroy(struct uw_history *history); /* accepts NULL */
  * As uw_walk, and with the same result, but takes over from history what it can verify word by word
  * in the new copy of the stack. *reused says how many: the last *reused frames equal as many last
  * frames of the latest complete walk with this history. It is 0 where the walk is not complete, and
- * for 32-bit code, of which nothing is remembered. history NULL: there is none.
+ * for other than x86-64 code, of which nothing is remembered. history NULL: there is none.
+ * One thing differs: where no word below a frame record could be a return address when its frame
+ * was found, and one could now, uw_walk ends (UW_STOP_NO_INFO), and the known frames are taken
+ * over: the frame is where it was, and so is what it returns to.
  */
 size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const struct uw_regs *regs,
 		     const struct uw_stack *stack, struct uw_frame *frames, size_t max_frames,

@@ -48,7 +48,8 @@ static enum uw_stop walk_classify(const struct uw_walk *walk, uint64_t address)
 	const struct uw_stack *stack = walk->memory.stack;
 	uint64_t offset = address - stack->base;
 
-	if (walk->exact && address < walk->sp && walk->sp - address <= RED_ZONE && !walk->left_copy)
+	if (walk->space->arch == UW_ARCH_X86_64 && walk->exact && address < walk->sp &&
+	    walk->sp - address <= RED_ZONE && !walk->left_copy)
 		return UW_STOP_RED_ZONE;
 	if (address >> ADDRESS_BITS != 0)
 		return UW_STOP_BAD_INFO;

@@ -325,6 +325,55 @@ START_TEST(jit_code_without_record)
 }
 END_TEST
 
+/* The outermost record of a thread, which C code made that called the generated code: where that
+   returns to lies below. */
+START_TEST(jit_code_below_the_outermost_record)
+{
+	uint64_t words[8] = {0};
+	enum uw_stop stop;
+
+	ck_assert_int_eq(uw_space_map(space, 0x10000, 0x20000, 0, NULL, 99), 0);
+	call_noting(bare_leaf, &caller_ra);
+	sample.stack.bytes = (const uint8_t *)words;
+	sample.stack.size = sizeof(words);
+	sample.stack.requested = 2 * sizeof(words);
+	sample.regs.value[REG_NUM_RIP] = 0x11000;
+	sample.regs.value[REG_NUM_RSP] = sample.stack.base;
+	sample.regs.value[REG_NUM_RBP] = sample.stack.base + 48;
+	walk(&stop);
+	ck_assert_int_eq(stop, UW_STOP_ROOT);
+	words[2] = caller_ra;
+	walk(&stop);
+	ck_assert_int_eq(stop, UW_STOP_NO_INFO);
+}
+END_TEST
+
+/* Words that each take a look at the code in front of them: more than a walk may take. */
+START_TEST(many_return_addresses)
+{
+	static uint64_t words[8000];
+	size_t record = 7996;
+	enum uw_stop stop;
+
+	ck_assert_int_eq(uw_space_map(space, 0x10000, 0x20000, 0, NULL, 99), 0);
+	call_noting(bare_leaf, &caller_ra);
+	for (size_t i = 2; i < record; i++)
+		words[i] = caller_ra;
+	words[record] = sample.stack.base + (record + 2) * 8;
+	words[record + 1] = 0x12000;
+	words[record + 3] = 0x13000;
+	sample.stack.bytes = (const uint8_t *)words;
+	sample.stack.size = sizeof(words);
+	sample.regs.value[REG_NUM_RIP] = 0x11000;
+	sample.regs.value[REG_NUM_RBP] = sample.stack.base + record * 8;
+	sample.regs.value[REG_NUM_RSP] = sample.stack.base + (record - 100) * 8;
+	ck_assert_uint_eq(walk(&stop), 2);
+	sample.regs.value[REG_NUM_RSP] = sample.stack.base;
+	ck_assert_uint_eq(walk(&stop), 1);
+	ck_assert_int_eq(stop, UW_STOP_NO_INFO);
+}
+END_TEST
+
 /* Two words that are in order, as far as they can be checked, and lead to nothing. */
 START_TEST(jit_code_that_is_none)
 {
@@ -420,6 +469,8 @@ int main(void)
 	tcase_add_test(tcase, jit_code);
 	tcase_add_test(tcase, jit_prologue);
 	tcase_add_test(tcase, jit_code_without_record);
+	tcase_add_test(tcase, jit_code_below_the_outermost_record);
+	tcase_add_test(tcase, many_return_addresses);
 	tcase_add_test(tcase, jit_code_that_is_none);
 	tcase_add_test(tcase, frame_pointer_checks);
 	tcase_add_test(tcase, clone_system_call);

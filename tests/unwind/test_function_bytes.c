@@ -20,6 +20,7 @@ static void teardown(void)
 extern const uint8_t c_framed[], c_framed_body[], c_after[], c_roomy[], c_roomy_body[];
 extern const uint8_t go_framed[], go_framed_lea[], go_framed_body[], go_framed_end[], go_after[];
 extern const uint8_t go_large[], go_large_body[];
+extern const uint8_t c_moved[], c_aligned[], c_loaded[], c_other[], c_other_end[];
 extern const uint8_t stub[], stub_jump[];
 __asm__(".text\n"
 	"c_framed: endbr64\n"
@@ -54,6 +55,12 @@ __asm__(".text\n"
 	"mov %rsp, %rbp\n"
 	"go_large_body: .skip 300, 0x90\n"
 	"2: jmp go_large\n"
+	"c_moved: mov %rdi, %rsp\n"
+	"c_aligned: and %rdi, %rsp\n"
+	"c_loaded: mov (%rdi), %rsp\n"
+	"c_other: mov %rdi, %r12\n"
+	"mov (%rsp), %r12\n"
+	"c_other_end: nop\n"
 	"stub: endbr64\n"
 	"bnd jmp *0x1234(%rip)\n"
 	"stub_jump: .byte 0xe9\n"
@@ -87,6 +94,10 @@ START_TEST(room)
 	ck_assert(!uw_bytes_make_no_room(space, at(c_roomy), at(c_roomy_body)));
 	ck_assert(uw_bytes_make_no_room_before(space, 0, at(c_after)));
 	ck_assert(!uw_bytes_make_no_room_before(space, 0, at(c_roomy_body)));
+	ck_assert(!uw_bytes_make_no_room(space, at(c_moved), at(c_aligned)));
+	ck_assert(!uw_bytes_make_no_room(space, at(c_aligned), at(c_loaded)));
+	ck_assert(!uw_bytes_make_no_room(space, at(c_loaded), at(c_other)));
+	ck_assert(uw_bytes_make_no_room(space, at(c_other), at(c_other_end)));
 	ck_assert(!uw_bytes_make_no_room(space, 16, 32));
 }
 END_TEST
@@ -110,6 +121,9 @@ START_TEST(go)
 	ck_assert_int_eq(uw_bytes_go(space, at(go_large), at(go_large_body)), UW_GO_INSIDE);
 	ck_assert_int_eq(uw_bytes_go(space, at(go_large), at(stub)), UW_GO_ELSEWHERE);
 	ck_assert_int_eq(uw_bytes_go(space, at(c_framed), at(c_framed_body)), UW_GO_UNKNOWN);
+	space->cache->effort = 0;
+	uw_bytes_go(space, at(go_large), at(go_large_body) + 200);
+	ck_assert_uint_gt(space->cache->effort, 200);
 }
 END_TEST
 

@@ -329,6 +329,23 @@ START_TEST(lost_samples)
 }
 END_TEST
 
+/* They are of the whole run, and no share of what a filter leaves. */
+START_TEST(lost_samples_with_filter)
+{
+	static const struct build_sample taken[] = {WHOLE,
+						    {.stack = "app:main",
+						     .cpu_ms = 1,
+						     .thread = 1}};
+	static const struct build_result result = {.samples = taken,
+						   .count = 2,
+						   .is_finalized = true};
+	char *text = render_report(&result, report_quality_print, BY,
+				   (const char *const[]){"--filter", "tid=101", NULL});
+	ck_assert_ptr_nonnull(strstr(text, "nothing to do"));
+	free(text);
+}
+END_TEST
+
 START_TEST(not_finalized)
 {
 	static const struct build_sample whole[] = {WHOLE};
@@ -456,6 +473,7 @@ int main(void)
 	tcase_add_loop_test(tcase, advice_on_cut_stacks, 0, (int)(sizeof(cuts) / sizeof(cuts[0])));
 	tcase_add_test(tcase, advice_on_java);
 	tcase_add_test(tcase, lost_samples);
+	tcase_add_test(tcase, lost_samples_with_filter);
 	tcase_add_test(tcase, not_finalized);
 	tcase_add_test(tcase, empty);
 	tcase_add_test(tcase, guesses);

@@ -216,7 +216,9 @@ char *quality_advise(const struct report_input *input, const struct quality *qua
 	if (run->samples == 0)
 		return sampling_advise(input, &quality->overview, 0);
 	uint64_t least = worst > run->nameless ? worst : run->nameless;
-	if (lost > least && table_share(lost, lost + run->samples) >= FINDING_MIN)
+	/* Lost are samples of the whole run, whatever the filter. */
+	if (input->options->filter.count == 0 && lost > least &&
+	    table_share(lost, lost + run->samples) >= FINDING_MIN)
 		return xalloc_printf("%" PRIu64 " samples (%.1f %%) were lost: use a longer "
 				     "--interval or a smaller --stack-size",
 				     lost, table_percent(lost, lost + run->samples));

@@ -86,8 +86,11 @@ int output_open(struct output *output, const char *path)
 /* Returns 0, or the errno value of the first failure. */
 static int close_stream(struct output *output)
 {
-	int failed = fclose(output->stream) != 0 ? errno : 0;
-	int error = output->error ? output->error : failed;
+	errno = 0; /* a failure that was before is not told again */
+	bool has_failed = fclose(output->stream) != 0;
+	int error = output->error;
+	if (has_failed && !error)
+		error = errno ? errno : EIO;
 	/* Some file systems report a full disk only when the file is closed. */
 	if (output->path && close(output->fd) != 0 && !error)
 		error = errno;

@@ -62,8 +62,9 @@ def usage():
             f'{done.returncode}: {done.stderr.strip()[:120]}')
   done = subprocess.run([s.tool('tbcollect'), '--help'], capture_output=True, text=True)
   s.check(done.returncode == 0 and '--interval' in done.stdout, '--help')
-  for tool, name, meant in (('tbreport', 'hotspotz', 'hotspots'), ('tbconvert', 'exprot', 'export')):
-    done = s.run_tool(tool, name, check_status=False)
+  for tool, name, meant in (('tbreport', 'hotspotz', 'hotspots'), ('tbconvert', 'exprot', 'export'),
+                            ('tbconvert', 'exprot --help', 'export')):
+    done = s.run_tool(tool, *name.split(), check_status=False)
     s.check(done.returncode == 2 and len(done.stderr.splitlines()) == 1 and meant in done.stderr,
             f'{tool}: {name} is no name', f'{done.returncode}: {done.stderr.strip()}')
   for arguments in (['tbreport', 'hotspots', '--help'], ['tbconvert', '--help'], ['tbconvert', 'export', '--help'],

@@ -61,6 +61,15 @@ static bool is_help(const char *argument)
 	return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
 }
 
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < COMMAND_COUNT; i++) {
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	}
+	return NULL;
+}
+
 static int unknown_command(const char *name)
 {
 	const char *names[COMMAND_COUNT + 1] = {NULL};
@@ -80,7 +89,8 @@ int main(int argc, char **argv)
 		diagnose("no command; see tbconvert --help");
 		return EXIT_USAGE;
 	}
-	if (is_help(argv[1]) || (argc > 2 && is_help(argv[2]))) {
+	const struct command *command = find_command(argv[1]);
+	if (is_help(argv[1]) || (command && argc > 2 && is_help(argv[2]))) {
 		print_help();
 		return EXIT_SUCCESS;
 	}
@@ -88,9 +98,5 @@ int main(int argc, char **argv)
 		puts("tbconvert " TBCOLLECT_VERSION);
 		return EXIT_SUCCESS;
 	}
-	for (size_t i = 0; i < COMMAND_COUNT; i++) {
-		if (strcmp(commands[i].name, argv[1]) == 0)
-			return commands[i].run(argc - 1, argv + 1);
-	}
-	return unknown_command(argv[1]);
+	return command ? command->run(argc - 1, argv + 1) : unknown_command(argv[1]);
 }

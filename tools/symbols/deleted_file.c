@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINKS_MAX = 100000 }; /* a process has up to 65530 mappings, unless allowed more */
+enum { LINKS_MAX = 16384 }; /* mappings of files; the work is done for each file that is missing */
 
 /* As the kernel ends the links of deleted files. */
 static const char suffix[] = " (deleted)";

@@ -116,11 +116,11 @@ enum symbol_image_status symbol_image_open(struct symbol_image *image,
 	 * it still has it, deleted. The id may be another process's by now; what identifies the
 	 * file is checked again. */
 	char *inside = xalloc_printf("/proc/%u/root%s", identity->pid, identity->path);
-	char *deleted = identity->build_id_size > 0 || identity->inode > 0
-				? symbol_deleted_file_find(identity->pid, identity->path)
-				: NULL;
-	if (open_instead(image, inside, identity, debug_path) ||
-	    (deleted != NULL && open_instead(image, deleted, identity, debug_path)))
+	char *deleted = NULL;
+	bool is_open = open_instead(image, inside, identity, debug_path);
+	if (!is_open && (identity->build_id_size > 0 || identity->inode > 0))
+		deleted = symbol_deleted_file_find(identity->pid, identity->path);
+	if (is_open || (deleted != NULL && open_instead(image, deleted, identity, debug_path)))
 		result = SYMBOL_IMAGE_OPEN;
 	free(inside);
 	free(deleted);

@@ -87,7 +87,6 @@ def red_zones():
   total = s.summary(got.result)
   s.check(total['stacks']['complete'] >= 0.99 * total['samples'], 'red zone: complete', total['stacks'])
 
-
   # A copy by the kernel starts at the stack pointer.
   got = s.collect_well([s.target('red_zone'), '300'], options=['--unwind', 'copy'])
   total = s.summary(got.result)

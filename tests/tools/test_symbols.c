@@ -301,7 +301,6 @@ START_TEST(test_another_file_is_refused)
 	identity.mapped_ns = changed_ns + 5000000000;
 	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_OPEN);
 	symbol_address_finish(&address);
-	symbol_address_finish(&address);
 }
 END_TEST
 
@@ -315,7 +314,6 @@ START_TEST(test_no_file_and_no_elf)
 }
 END_TEST
 
-/* Cut and changed files must end in some answer, not in a crash. */
 /* To open some things is to do something: a result must not make us start a watchdog. */
 START_TEST(test_other_things_are_not_opened)
 {
@@ -336,6 +334,7 @@ START_TEST(test_other_things_are_not_opened)
 }
 END_TEST
 
+/* Cut and changed files must end in some answer, not in a crash. */
 START_TEST(test_damaged_files)
 {
 	struct truth truth;

@@ -131,6 +131,79 @@ static unsigned write_subject_result(uint64_t rvas[8], char names[8][64])
 	return count;
 }
 
+#define START_NS 1000000000ull
+
+/* Of one frame in SUBJECT_PIE, mapped twice; the collection began at that date. */
+static void write_mapped_result(uint64_t real_ns, uint64_t load_ns, uint32_t flags)
+{
+	struct profile_writer *writer;
+	struct profile_run run = {
+		.clock = {.tsc = START_NS,
+			  .raw_ns = START_NS,
+			  .real_ns = real_ns,
+			  .tsc_per_ns_q32 = UINT64_C(1) << 32},
+		.interval_ns = 10000000,
+		.event_name = "CPU Time",
+	};
+	struct profile_run_end end = {.command_line = "", .comment = "", .clock = run.clock};
+	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .flags = flags};
+	struct profile_frame frame = {.image = 1, .rva = 0x1234};
+	uint32_t index;
+	ck_assert_uint_eq(profile_writer_create(path, &run, &writer), VT_SUCCESS);
+	ck_assert_uint_eq(profile_writer_add_image(writer, &image, SUBJECT_PIE, &index),
+			  VT_SUCCESS);
+	for (unsigned i = 0; i < 2; i++) {
+		struct profile_module module = {.pid = 100 + i,
+						.image = index,
+						.start = 0x10000,
+						.length = 0x10000,
+						.load_ns = i == 0 ? load_ns : START_NS * 100,
+						.path = SUBJECT_PIE,
+						.cs = 0x33,
+						.is_first = true};
+		ck_assert_uint_eq(profile_writer_add_module(writer, &module), VT_SUCCESS);
+	}
+	ck_assert_uint_eq(profile_writer_add_frame(writer, &frame), VT_SUCCESS);
+	end.clock.raw_ns += START_NS;
+	end.clock.tsc += START_NS;
+	end.clock.real_ns += START_NS;
+	ck_assert_uint_eq(profile_writer_finish(writer, &end), VT_SUCCESS);
+}
+
+static const struct {
+	int64_t started_s; /* the collection, after the file was changed */
+	uint64_t load_ns;
+	uint32_t flags;
+	bool is_taken;
+} mapped[] = {
+	{10, PROFILE_TIME_BEFORE, 0, true},
+	{-10, PROFILE_TIME_BEFORE, 0, false},
+	{-10, START_NS * 2, 0, false},
+	{-10, START_NS * 20, 0, true},
+	/* the collector saw that it was, whatever the date says */
+	{10, PROFILE_TIME_BEFORE, PROFILE_IMAGE_NOT_OPEN | PROFILE_IMAGE_CHANGED, false},
+	{10, PROFILE_TIME_BEFORE, PROFILE_IMAGE_NOT_OPEN, true},
+};
+
+/* Loop: a file without a build-id is the one that was first mapped, or another one. */
+START_TEST(test_finalize_changed_file)
+{
+	struct progress progress = {0};
+	struct finalized finalized;
+	struct stat status;
+	ck_assert_int_eq(stat(SUBJECT_PIE, &status), 0);
+	write_mapped_result((uint64_t)(status.st_ctim.tv_sec + mapped[_i].started_s) * 1000000000,
+			    mapped[_i].load_ns, mapped[_i].flags);
+	struct profile_reader *reader = open_reader(path);
+	finalize_collect(reader, NULL, &progress, &finalized);
+	profile_reader_close(reader);
+	ck_assert_uint_eq(finalized.miss_count, mapped[_i].is_taken ? 0 : 1);
+	if (!mapped[_i].is_taken)
+		ck_assert_int_eq(finalized.misses[0].status, SYMBOL_IMAGE_REPLACED);
+	finalize_finish(&finalized);
+}
+END_TEST
+
 static void finalize(const char *result)
 {
 	struct profile_reader *reader = open_reader(result);
@@ -419,6 +492,8 @@ int main(void)
 	tcase_add_test(cases, test_folded_empty);
 	tcase_add_test(cases, test_finalize);
 	tcase_add_test(cases, test_finalize_missing_files);
+	tcase_add_loop_test(cases, test_finalize_changed_file, 0,
+			    sizeof(mapped) / sizeof(mapped[0]));
 	tcase_add_test(cases, test_finalize_incomplete_result);
 	tcase_add_test(cases, test_recover);
 	tcase_add_test(cases, test_recover_keeps_everything);

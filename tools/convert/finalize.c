@@ -53,38 +53,78 @@ static bool is_same_boot(const struct profile_reader *reader)
 	return since >= 0 && difference < 5 + since * 1e-3;
 }
 
-/* A time of the collection as CLOCK_REALTIME, by the sync point before it; 0: there is none. */
-static int64_t date_of(const struct profile_reader *reader, uint64_t raw_ns)
-{
-	const struct profile_clock *found = NULL;
-	for (uint32_t i = 0; i < profile_reader_clock_count(reader); i++) {
-		const struct profile_clock *clock = profile_reader_clock(reader, i);
-		if (found == NULL || clock->raw_ns <= raw_ns)
-			found = clock;
-	}
-	return found == NULL ? 0 : (int64_t)(found->real_ns + (raw_ns - found->raw_ns));
-}
+/* What is read of a result to find its symbols. */
+struct finalize_source {
+	const struct profile_reader *reader;
+	const char *debug_path;
+	/* Per image: when a process first mapped it, CLOCK_MONOTONIC_RAW; UINT64_MAX: not known. */
+	uint64_t *mapped_ns;
+};
 
-/* When a process first mapped the image, as far as the collection saw it; 0: not known. */
-static int64_t date_of_mapping(const struct profile_reader *reader, uint32_t image)
+static uint64_t *find_mapped_ns(const struct profile_reader *reader)
 {
-	uint64_t first = UINT64_MAX;
-	if (profile_reader_clock_count(reader) == 0)
-		return 0;
-	uint64_t start = profile_reader_clock(reader, 0)->raw_ns;
+	uint32_t count = profile_reader_image_count(reader);
+	uint64_t *mapped_ns = xalloc_zeroed(count, sizeof(*mapped_ns));
+	for (uint32_t i = 0; i < count; i++)
+		mapped_ns[i] = UINT64_MAX;
 	for (uint32_t i = 0; i < profile_reader_module_count(reader); i++) {
 		const struct profile_module_info *module = profile_reader_module(reader, i);
 		uint64_t load_ns = profile_reader_raw_ns(reader, module->load_tsc);
-		if (module->image == image && load_ns < first)
-			first = load_ns;
+		if (module->image < count && load_ns < mapped_ns[module->image])
+			mapped_ns[module->image] = load_ns;
 	}
-	return first == UINT64_MAX ? 0 : date_of(reader, first > start ? first : start);
+	return mapped_ns;
 }
 
-static void resolve_image(const struct profile_reader *reader, uint32_t index,
-			  const char *debug_path, struct symbol_address *addresses, size_t count,
+/* A time of the collection as CLOCK_REALTIME, by the sync point before it, which are in order; 0:
+ * there is none. */
+static int64_t date_of(const struct profile_reader *reader, uint64_t raw_ns)
+{
+	uint32_t first = 0;
+	uint32_t end = profile_reader_clock_count(reader);
+	if (end == 0)
+		return 0;
+	while (end - first > 1) {
+		uint32_t middle = first + (end - first) / 2;
+		if (profile_reader_clock(reader, middle)->raw_ns <= raw_ns)
+			first = middle;
+		else
+			end = middle;
+	}
+	const struct profile_clock *clock = profile_reader_clock(reader, first);
+	return (int64_t)(clock->real_ns + (raw_ns - clock->raw_ns));
+}
+
+/* As far as the collection saw it; 0: not known. */
+static int64_t date_of_mapping(const struct finalize_source *source, uint32_t image)
+{
+	uint64_t mapped_ns = source->mapped_ns[image];
+	if (mapped_ns == UINT64_MAX || profile_reader_clock_count(source->reader) == 0)
+		return 0;
+	uint64_t start = profile_reader_clock(source->reader, 0)->raw_ns;
+	return date_of(source->reader, mapped_ns > start ? mapped_ns : start);
+}
+
+static enum symbol_image_status resolve_mapped_file(const struct finalize_source *source,
+						    uint32_t index,
+						    struct symbol_image_identity *identity,
+						    struct symbol_address *addresses, size_t count)
+{
+	const struct profile_image *image = profile_reader_image(source->reader, index);
+	if (identity->build_id_size == 0) {
+		/* No date tells better than who looked at it at the time. */
+		if (image->flags & PROFILE_IMAGE_CHANGED)
+			return SYMBOL_IMAGE_REPLACED;
+		identity->mapped_ns = date_of_mapping(source, index);
+	}
+	return resolve_file(identity, source->debug_path, addresses, count);
+}
+
+static void resolve_image(const struct finalize_source *source, uint32_t index,
+			  struct symbol_address *addresses, size_t count,
 			  struct finalized *finalized)
 {
+	const struct profile_reader *reader = source->reader;
 	const struct profile_image *image = profile_reader_image(reader, index);
 	enum symbol_image_status status = SYMBOL_IMAGE_OPEN;
 	const char *path = profile_reader_text(reader, image->path);
@@ -99,9 +139,7 @@ static void resolve_image(const struct profile_reader *reader, uint32_t index,
 	};
 	switch (image->kind) {
 	case PROFILE_IMAGE_FILE:
-		if (identity.build_id_size == 0)
-			identity.mapped_ns = date_of_mapping(reader, index);
-		status = resolve_file(&identity, debug_path, addresses, count);
+		status = resolve_mapped_file(source, index, &identity, addresses, count);
 		if (status != SYMBOL_IMAGE_OPEN)
 			add_miss(finalized, path, status);
 		name_by_module(functions_base_name(path), addresses, count);
@@ -165,6 +203,7 @@ void finalize_collect(const struct profile_reader *reader, const char *debug_pat
 {
 	size_t count = profile_reader_frame_count(reader);
 	struct placed *placed = place_frames(reader, count);
+	struct finalize_source source = {reader, debug_path, find_mapped_ns(reader)};
 	*finalized = (struct finalized){
 		.addresses = xalloc_zeroed(count, sizeof(*finalized->addresses)),
 		.count = count,
@@ -176,10 +215,11 @@ void finalize_collect(const struct profile_reader *reader, const char *debug_pat
 	for (size_t first = 0, end; first < count; first = end) {
 		for (end = first; end < count && placed[end].image == placed[first].image; end++)
 			;
-		resolve_image(reader, placed[first].image, debug_path, finalized->addresses + first,
+		resolve_image(&source, placed[first].image, finalized->addresses + first,
 			      end - first, finalized);
 		progress_update(progress, end);
 	}
+	free(source.mapped_ns);
 	free(placed);
 	if (count > 1)
 		qsort(finalized->addresses, count, sizeof(*finalized->addresses), compare_frames);

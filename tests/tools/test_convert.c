@@ -471,6 +471,26 @@ START_TEST(test_output_without_reader)
 }
 END_TEST
 
+static int fail_to_close(void *cookie)
+{
+	(void)cookie;
+	return -1;
+}
+
+/* A failure that nothing says the reason of is one. */
+START_TEST(test_output_that_cannot_be_closed)
+{
+	static const cookie_io_functions_t functions = {.close = fail_to_close};
+	struct output output;
+	ck_assert_int_eq(output_open(&output, path), 0);
+	fclose(output.stream);
+	output.stream = fopencookie(NULL, "w", functions);
+	errno = 0;
+	ck_assert_int_eq(output_finish(&output), EIO);
+	ck_assert_uint_eq(count_files(), 0);
+}
+END_TEST
+
 /* A file of which not all could be written is not there. */
 START_TEST(test_output_that_does_not_fit)
 {
@@ -500,6 +520,7 @@ int main(void)
 	tcase_add_test(cases, test_output_replaces_whole_files_only);
 	tcase_add_test(cases, test_output_errors);
 	tcase_add_test(cases, test_output_without_reader);
+	tcase_add_test(cases, test_output_that_cannot_be_closed);
 	tcase_add_test(cases, test_output_that_does_not_fit);
 	suite_add_tcase(suite, cases);
 	SRunner *runner = srunner_create(suite);

@@ -307,7 +307,8 @@ static struct uw_module *open_file(struct image_table *table, struct image *imag
 		for (int i = 0; error == EMFILE && i < CLOSE_AT_ONCE; i++)
 			closed |= close_idle(table);
 	} while (closed);
-	image->is_refused = error == ENOEXEC;
+	/* What was changed holds for all who map it: whoever maps it later asks for a new image. */
+	image->is_refused = error == ENOEXEC || error == ESTALE;
 	image->has_file = module != NULL;
 	image->is_ready = false;
 	if (module == NULL && error != ENOEXEC && error != ESTALE)
@@ -374,13 +375,14 @@ static uint32_t find_current(struct image_table *table, uint32_t index)
 	return index;
 }
 
-/* Whether the file was changed since the image was made, and the source is a later mapping. */
+/* Whether the file was changed since the image was made, and the source is known to be a later
+ * mapping. */
 static bool is_outdated(const struct image *image, const struct image_source *source)
 {
 	if (image->is_past || image->has_file)
 		return image->is_past || uw_module_has_changed(image->module);
-	return image->record.flags & PROFILE_IMAGE_CHANGED &&
-	       (source->mapped_ns == 0 || source->mapped_ns >= image->file.changed_ns);
+	return image->record.flags & PROFILE_IMAGE_CHANGED && source->mapped_ns != 0 &&
+	       source->mapped_ns >= image->file.changed_ns;
 }
 
 /* Leaves an image to those who map it: its file is of no use any more, and may be closed. */

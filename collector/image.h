@@ -46,9 +46,10 @@ bool image_is_anonymous(const struct image_source *source);
  * replaced, or that lives in another mount namespace, is opened as it is mapped. A file that is not
  * the mapped one is not taken for it: their build-ids differ, or else their inodes, which stay with
  * files that could be opened (above); and without a build-id it was not changed since it
- * was mapped. A file that was written to since it was opened is another image from then on.
- * Never fails: what cannot be opened is an image without a module. Returns 0 (unknown) only when
- * out of memory. */
+ * was mapped. A file that was written to since it was opened is another image from then on. One
+ * that was changed before stays unread for all but those known to have mapped it later. Never
+ * fails: what cannot be opened is an image without a module. Returns 0 (unknown) only when out of
+ * memory. */
 uint32_t image_table_get(struct image_table *table, const struct image_source *source);
 
 /* Where a process has an image mapped. */

@@ -9,8 +9,9 @@
 struct mapping {
 	uint64_t start;
 	uint64_t end;
-	uint64_t pgoff;   /* file offset of start */
-	uint64_t load_ns; /* PROFILE_TIME_BEFORE (0), or CLOCK_MONOTONIC_RAW */
+	uint64_t pgoff;     /* file offset of start */
+	uint64_t load_ns;   /* PROFILE_TIME_BEFORE (0), or CLOCK_MONOTONIC_RAW */
+	uint64_t mapped_ns; /* likewise, when it was mapped, also before a fork; 0: not known */
 	uint32_t image;
 	bool written;  /* its module record is in the result */
 	bool is_main;  /* the process's program */

@@ -116,7 +116,7 @@ static void write_modules(struct process *process, const struct process_context 
 static uint32_t open_mapping(const struct process *process, const struct process_context *context,
 			     const struct mapping *mapping)
 {
-	struct image_place place = {process->pid, mapping->start, mapping->end, mapping->load_ns};
+	struct image_place place = {process->pid, mapping->start, mapping->end, mapping->mapped_ns};
 	return image_table_open(context->images, mapping->image, &place);
 }
 
@@ -167,6 +167,7 @@ static int add_mapping(struct process *process, const struct process_context *co
 		.end = source->end,
 		.pgoff = pgoff,
 		.load_ns = time_ns,
+		.mapped_ns = source->mapped_ns,
 		.image = find_image(process, context, source),
 	};
 	/* The kernel maps the program itself first, before its interpreter (fs/binfmt_elf.c). */

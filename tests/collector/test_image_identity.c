@@ -3,6 +3,7 @@
 
 #include "collector/clock.h"
 #include "collector/image_file.h"
+#include "collector/process.h"
 #include "tests/collector/fake_emit.h"
 #include "tests/collector/folder_fixture.h"
 #include <check.h>
@@ -291,11 +292,48 @@ START_TEST(changed_since_it_was_mapped)
 			  PROFILE_IMAGE_NOT_OPEN | PROFILE_IMAGE_CHANGED);
 	ck_assert_uint_eq(fake_emit_count(emit, "note"), 1);
 	ck_assert_uint_eq(get_mapped_at(1, before), 1);
+	ck_assert_uint_eq(get_mapped_at(1, 0), 1);
+	ck_assert_uint_eq(open_again(1), 1);
 	ck_assert_uint_eq(get_mapped_at(1, after), 2);
 	ck_assert_ptr_nonnull(image_module(table, 2));
 	ck_assert_uint_eq(fake_emit_last_image(emit).flags, 0);
 	ck_assert_uint_eq(get_mapped_at(1, after), 2);
 	ck_assert_uint_eq(fake_emit_count(emit, "note"), 1);
+}
+END_TEST
+
+/* Loop: the file was changed when its mapping was seen, or lay elsewhere then and is changed now. A
+ * child that comes later has mapped it when its parent did. */
+START_TEST(changed_before_a_fork)
+{
+	char elsewhere[80];
+	struct process_context context = {emit, table, NULL};
+	struct process *parent = process_create(NO_PROCESS, "app", 1);
+	ck_assert_ptr_nonnull(parent);
+	make_program(1, 0);
+	struct record_mmap map = {.start = 0x400000,
+				  .length = 0x1000,
+				  .path = path_of(1),
+				  .inode = inode_of(1)};
+	uint64_t mapped = pass_a_tick();
+	snprintf(elsewhere, sizeof(elsewhere), "%s-elsewhere", path_of(1));
+	if (_i == 0)
+		overwrite(1);
+	else
+		ck_assert_int_eq(rename(path_of(1), elsewhere), 0);
+	ck_assert_int_eq(process_map(parent, &context, &map, mapped), 0);
+	if (_i == 1) {
+		pass_a_tick();
+		ck_assert_int_eq(rename(elsewhere, path_of(1)), 0);
+		overwrite(1);
+	}
+	struct process *child = process_fork(parent, NO_PROCESS + 1, pass_a_tick());
+	ck_assert_ptr_nonnull(child);
+	process_commit(child, &context);
+	ck_assert_uint_eq(child->mappings.items[0].image, 1);
+	ck_assert_ptr_null(image_module(table, 1));
+	process_destroy(child);
+	process_destroy(parent);
 }
 END_TEST
 
@@ -331,6 +369,7 @@ int main(void)
 	tcase_add_test(tcase, file_lost);
 	tcase_add_loop_test(tcase, file_overwritten, 0, 2);
 	tcase_add_loop_test(tcase, changed_since_it_was_mapped, 0, 2);
+	tcase_add_loop_test(tcase, changed_before_a_fork, 0, 2);
 	tcase_add_loop_test(tcase, date_is_set, 0, 2);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);

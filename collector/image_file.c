@@ -58,8 +58,10 @@ static uint64_t raw_time(const struct timespec *date)
 {
 	struct timespec real;
 	struct timespec raw;
-	if (clock_gettime(CLOCK_REALTIME, &real) < 0 ||
-	    clock_gettime(CLOCK_MONOTONIC_RAW, &raw) < 0)
+	/* In this order, so that what comes between the two makes dates earlier, and no file that
+	 * is there unchanged a changed one. */
+	if (clock_gettime(CLOCK_MONOTONIC_RAW, &raw) < 0 ||
+	    clock_gettime(CLOCK_REALTIME, &real) < 0)
 		return 0;
 	if (date->tv_sec > real.tv_sec || date->tv_sec < real.tv_sec - raw.tv_sec - 1)
 		return 0;

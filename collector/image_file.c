@@ -88,7 +88,21 @@ struct search {
 	bool ran_out;    /* of descriptors */
 	bool is_denied;  /* a place where the file may be */
 	bool is_refused; /* the mapped file was found, and is none that can be used */
+	int error;       /* 0: there was no file wherever it was looked for; else what came last */
 };
+
+/* fd: -1 where the file could not even be opened */
+static void note_failure(struct search *search, int fd, const struct stat *status, int error)
+{
+	const struct image_source *source = search->source;
+	bool is_unusable = error == ENOEXEC || error == EINVAL; /* or another file */
+	search->ran_out |= error == EMFILE || error == ENFILE;
+	search->is_denied |= error == EACCES || error == EPERM;
+	search->is_refused |= fd >= 0 && is_unusable && source->build_id_size == 0 &&
+			      source->inode == status->st_ino;
+	if (error != ENOENT && error != ESRCH)
+		search->error = is_unusable ? EEXIST : error;
+}
 
 static struct uw_module *try_path(struct search *search, const char *path)
 {
@@ -99,16 +113,14 @@ static struct uw_module *try_path(struct search *search, const char *path)
 	int fd = regular_file_open(path, &status);
 	if (fd < 0 || uw_module_open(fd, &module) < 0) {
 		module = NULL;
-		search->ran_out |= errno == EMFILE || errno == ENFILE;
-		search->is_denied |= errno == EACCES || errno == EPERM;
-		search->is_refused |= fd >= 0 && (errno == ENOEXEC || errno == EINVAL) &&
-				      source->build_id_size == 0 && source->inode == status.st_ino;
+		note_failure(search, fd, &status, errno);
 	}
 	if (fd >= 0)
 		close(fd);
 	if (module == NULL)
 		return NULL;
 	if (!is_mapped_file(source, &status, module)) {
+		search->error = EEXIST;
 		uw_module_unref(module);
 		return NULL;
 	}
@@ -140,7 +152,9 @@ static int reason(const struct search *search)
 		return ESTALE;
 	if (search->ran_out)
 		return EMFILE;
-	return search->is_denied ? EACCES : ENOENT;
+	if (search->is_denied)
+		return EACCES;
+	return search->error != 0 ? search->error : ENOENT;
 }
 
 struct uw_module *image_file_open(const struct image_source *source, struct profile_image *record,
@@ -158,8 +172,11 @@ struct uw_module *image_file_open(const struct image_source *source, struct prof
 		module = try_path(&search, path);
 	}
 	if (!is_over(&search, module)) {
+		int error = search.error;
 		snprintf(path, sizeof(path), "/proc/%u/exe", source->pid);
 		module = try_path(&search, path);
+		if (search.error == EEXIST)
+			search.error = error; /* most are not the program */
 	}
 	if (!is_over(&search, module))
 		module = try_path(&search, source->path);

@@ -17,9 +17,10 @@ struct image_file_found {
  * Opens the mapped file: by /proc/PID/map_files (exactly the mapping; needs privileges), else by
  * name through the process's root and its executable link, else by name here, each only if the
  * build-id, or the inode, is the mapped one's. Fills in record's inode and device where the kernel
- * gave a build-id instead. NULL with errno: ENOENT where there is none, EACCES where that is not
- * known for lack of rights, EMFILE for lack of descriptors, ENOEXEC where it is no ELF file of use,
- * ESTALE where it has no build-id and was changed since it was mapped.
+ * gave a build-id instead. NULL with errno: ENOENT where there is none any more, EEXIST where
+ * another lies in its place, EACCES where that is not known for lack of rights, EMFILE for lack of
+ * descriptors, ENOEXEC where it is no ELF file of use, ESTALE where it has no build-id and was
+ * changed since it was mapped, or as opening it failed.
  */
 struct uw_module *image_file_open(const struct image_source *source, struct profile_image *record,
 				  struct image_file_found *found);

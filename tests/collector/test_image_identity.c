@@ -223,6 +223,24 @@ START_TEST(file_lost)
 }
 END_TEST
 
+/* Loop: nothing lies there any more, or another file does. Of a process that is there, its program
+ * is another file in any case. */
+START_TEST(gone_or_replaced)
+{
+	make_program(1, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		struct image_source source = source_of(1);
+		source.pid = i == 0 ? NO_PROCESS : (uint32_t)getpid();
+		source.inode = UINT64_MAX - i;
+		if (_i == 0)
+			source.path = path_of(2);
+		ck_assert_uint_eq(image_table_get(table, &source), 1 + i);
+		ck_assert_uint_eq(fake_emit_last_image(emit).flags,
+				  PROFILE_IMAGE_NOT_OPEN | (_i == 0 ? PROFILE_IMAGE_GONE : 0));
+	}
+}
+END_TEST
+
 /* Waits until files that are changed get another time than before. */
 static uint64_t pass_a_tick(void)
 {
@@ -367,6 +385,7 @@ int main(void)
 	tcase_add_loop_test(tcase, inode_stays, 0, 2);
 	tcase_add_test(tcase, inode_takes_no_place);
 	tcase_add_test(tcase, file_lost);
+	tcase_add_loop_test(tcase, gone_or_replaced, 0, 2);
 	tcase_add_loop_test(tcase, file_overwritten, 0, 2);
 	tcase_add_loop_test(tcase, changed_since_it_was_mapped, 0, 2);
 	tcase_add_loop_test(tcase, changed_before_a_fork, 0, 2);

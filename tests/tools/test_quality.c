@@ -195,8 +195,8 @@ static const struct {
 	 0,
 	 true,
 	 "lib.so, which the collector could "
-	 "not read: run tbcollect as the "
-	 "owner"},
+	 "not read, or found replaced: run "
+	 "tbcollect as the owner"},
 	{{.stack = "jit:", GAP(PROFILE_SKIP_NO_INFO)},
 	 0,
 	 false,
@@ -297,6 +297,7 @@ static const struct {
 	 "lib.so, which the limit of open files kept the collector from reading: raise it "
 	 "(ulimit -n)"},
 	{PROFILE_IMAGE_CHANGED, "lib.so, which was changed after it was mapped"},
+	{0, "lib.so, which the collector could not read, or found replaced"},
 	{PROFILE_IMAGE_GONE, "lib.so, which was gone when the collector looked at it"},
 };
 

@@ -45,8 +45,8 @@ static const char *why_unread(const struct report_input *input, const struct mod
 		       "build-id (-Wl,--build-id)";
 	if (flags & PROFILE_IMAGE_GONE)
 		return "which was gone when the collector looked at it: delete programs later";
-	return "which the collector could not read: run tbcollect as the owner of the process or "
-	       "as root";
+	return "which the collector could not read, or found replaced: run tbcollect as the owner "
+	       "of the process or as root, and replace programs later";
 }
 
 static bool has_java(const struct report_input *input, const struct quality *quality)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -283,16 +284,29 @@ static TBRW_U32 store_allocate(struct tb5_store *store, uint64_t end)
 	return VT_SUCCESS;
 }
 
-/* The same, and more if there is more: less and less is tried where little is left, and more again
- * where that succeeds. */
-static TBRW_U32 store_allocate_ahead(struct tb5_store *store, uint64_t end)
+/* How long the process may make files (RLIMIT_FSIZE). Asking for more may end it by SIGXFSZ. */
+static uint64_t file_size_limit(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) < 0 ? RLIM_INFINITY : limit.rlim_cur;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The same, and more, up to `limit`, if there is more: less and less is tried where little is left,
+ * and more again where that succeeds. */
+static TBRW_U32 store_allocate_ahead(struct tb5_store *store, uint64_t end, uint64_t limit)
 {
 	uint64_t ahead = store->ahead;
-	TBRW_U32 ret = store_allocate(store, end + ahead);
+	TBRW_U32 ret = store_allocate(store, smaller(end + ahead, limit));
 
 	while (ret == VT_NO_SPACE && ahead) {
 		ahead = ahead > RESERVE_UNIT ? ahead / 2 : 0;
-		ret = store_allocate(store, end + ahead);
+		ret = store_allocate(store, smaller(end + ahead, limit));
 	}
 	store->ahead = ahead ? ahead * 2 : RESERVE_UNIT;
 	if (store->ahead > RESERVE_AHEAD)
@@ -304,12 +318,16 @@ TBRW_U32 tb5_store_reserve(struct tb5_store *store, uint64_t size)
 {
 	uint64_t needed = store->end + size;
 	uint64_t unit_end = (needed + RESERVE_UNIT - 1) / RESERVE_UNIT * RESERVE_UNIT;
+	uint64_t limit = file_size_limit();
 	TBRW_U32 ret = VT_SUCCESS;
 
 	if (store->cannot_reserve)
 		return VT_SUCCESS;
-	if (needed > store->reserved)
-		ret = store_allocate_ahead(store, unit_end);
+	/* What the limit does not allow, writing finds out: it says so. */
+	if (needed > limit)
+		ret = VT_WRITE_ERROR;
+	else if (needed > store->reserved)
+		ret = store_allocate_ahead(store, unit_end, limit);
 	if (ret == VT_NO_SPACE)
 		return ret;
 	/* Whatever else it says, writing may work all the same. */
@@ -333,8 +351,9 @@ TBRW_U32 tb5_store_sync(struct tb5_store *store)
 void tb5_store_truncate(struct tb5_store *store, uint64_t end)
 {
 	/* If this fails the tail is a chunk with a wrong CRC, which readers skip. */
-	if (ftruncate(store->fd, (off_t)end) == 0)
+	if (ftruncate(store->fd, (off_t)end) == 0) {
 		store->end = end;
-	store->reserved = 0;
+		store->reserved = 0;
+	}
 	store->room = 0;
 }

@@ -15,8 +15,9 @@ struct tb5_store {
 	int fd;       /* -1: not open */
 	uint64_t end; /* where the next chunk goes; all before it is file header and whole chunks */
 	uint64_t reserved; /* up to here the file system keeps room for us; 0: it was not asked */
-	uint64_t room;     /* of the reserved bytes, those that nobody has taken */
-	uint64_t ahead;    /* how much more to reserve than is needed */
+	uint64_t room;  /* what may be taken yet: of the reserved bytes, or, where none can be, of
+			 * what buffers may hold */
+	uint64_t ahead; /* how much more to reserve than is needed */
 	bool cannot_reserve;
 	struct tb5_rescan *rescan; /* NULL: was not needed yet */
 };

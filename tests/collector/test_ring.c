@@ -311,7 +311,7 @@ END_TEST
 /* Loop: bytes that are no records. */
 START_TEST(mapped_files_in_a_broken_ring)
 {
-	static const uint64_t heads[] = {4, 8, SIZE + 8, (uint64_t)-8};
+	static const uint64_t heads[] = {4, 8, SIZE, SIZE + 8, (uint64_t)-8};
 	static const uint16_t sizes[] = {0, 7, 9, 73, 80, UINT16_MAX};
 	uint64_t seen = 0;
 	uint64_t file;
@@ -350,7 +350,7 @@ int main(void)
 	tcase_add_test(tcase, head_behind_the_tail);
 	tcase_add_test(tcase, less_than_a_header);
 	tcase_add_loop_test(tcase, mapped_files, 0, sizeof(mappings) / sizeof(mappings[0]));
-	tcase_add_loop_test(tcase, mapped_files_in_a_broken_ring, 0, 4);
+	tcase_add_loop_test(tcase, mapped_files_in_a_broken_ring, 0, 5);
 	tcase_add_test(tcase, no_ring_file);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);

@@ -35,8 +35,8 @@ struct drain {
 	uint64_t *looked;                  /* how far it has looked for mapped files, per ring */
 	uint64_t known_files[KNOWN_FILES]; /* some that it saw, by ring_next_file's hash */
 
-	/* Held for one record at a time and never while waiting: guards what follows, the rings,
-	 * and putting into the queue. */
+	/* Held for one record, or to look through one ring, and never while waiting: guards what
+	 * follows, the rings, and putting into the queue. */
 	pthread_mutex_t lock;
 	struct merge *merge;
 	struct assembly *assembly;
@@ -192,15 +192,15 @@ static bool maps_new_file(struct drain *drain)
 {
 	bool is_found = false;
 	uint64_t file;
-	pthread_mutex_lock(&drain->lock);
 	for (size_t i = 0; i < drain->sampler->cpus.count; i++) {
+		pthread_mutex_lock(&drain->lock);
 		while (ring_next_file(&drain->sampler->rings[i], &drain->looked[i], &file)) {
 			uint64_t *known = &drain->known_files[file % KNOWN_FILES];
 			is_found |= *known != file;
 			*known = file;
 		}
+		pthread_mutex_unlock(&drain->lock);
 	}
-	pthread_mutex_unlock(&drain->lock);
 	return is_found;
 }
 

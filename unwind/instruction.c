@@ -99,7 +99,10 @@ static enum uw_instruction_kind kind_of_group(struct parts *parts)
 
 static bool is_group(uint8_t opcode)
 {
-	return memchr("\x80\x81\x83\xc0\xc1\xc6\xc7\xd0\xd1\xd3\xf6\xf7\xff", opcode, 13) != NULL;
+	static const uint8_t groups[] = {0x80, 0x81, 0x83, 0xc0, 0xc1, 0xc6, 0xc7,
+					 0xd0, 0xd1, 0xd3, 0xf6, 0xf7, 0xff};
+
+	return memchr(groups, opcode, sizeof(groups)) != NULL;
 }
 
 /* Those with a ModRM byte, of one byte of opcode. */
@@ -204,6 +207,8 @@ static int32_t distance_of(const uint8_t *bytes, unsigned size)
 
 struct uw_instruction uw_instruction_read(const uint8_t *bytes, size_t size)
 {
+	/* 16-bit operands, repetitions, lock and thread-local memory. */
+	static const uint8_t prefixes[] = {0x66, 0xf2, 0xf3, 0xf0, 0x64};
 	const struct uw_instruction unknown = {UW_INSTRUCTION_UNKNOWN, 0, 0};
 	/* What is looked at before the size is known, with room for what is not there. */
 	uint8_t at[SIZE_MAX_KNOWN + 3] = {0};
@@ -212,8 +217,8 @@ struct uw_instruction uw_instruction_read(const uint8_t *bytes, size_t size)
 	bool operands;
 
 	memcpy(at, bytes, size < SIZE_MAX_KNOWN ? size : SIZE_MAX_KNOWN);
-	/* 16-bit operands, repetitions, lock and thread-local memory: up to four of them. */
-	while (read.size < 4 && memchr("\x66\xf2\xf3\xf0\x64", at[read.size], 5))
+	/* Up to four of them. */
+	while (read.size < 4 && memchr(prefixes, at[read.size], sizeof(prefixes)))
 		parts.small |= at[read.size++] == 0x66;
 	if (at[read.size] >> 4 == 4)
 		parts.rex = at[read.size++];

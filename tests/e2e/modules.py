@@ -40,7 +40,7 @@ def overwritten():
   s.check(s.samples_of(stacks) >= 1000 and first == 0 and second <= 260, 'overwritten: no false names',
           f'{first} + {second} of {s.samples_of(stacks)}, {whole} whole')
   short = [(f, c) for f, c in stacks if 'run_once' in f and f[-1] in ('[place.so]', 'swap_first_work', 'swap_second_work')
-           and not s.marked(f) and len(f) - f.index('run_once') != 3]
+           and not s.marked(f) and len(f) - f.index('run_once') < 3]  # more: in the library's linkage table
   s.check(not short, 'overwritten: whole stacks have all of their frames', short[:3])
   s.check(whole >= 160, 'overwritten: the last one\'s stacks are whole', whole)
 

@@ -22,6 +22,16 @@ static bool read_word(struct uw_memory *memory, uint64_t address, uint64_t *valu
 	return uw_memory_read_sized(memory, address, memory->word, value);
 }
 
+/* Makes the state the caller's, at a return address. */
+static void return_to(struct uw_state *state, const struct uw_machine *machine, uint64_t ra,
+		      uint64_t sp)
+{
+	state->ip = ra;
+	state->exact = false;
+	uw_state_set(state, machine->sp, sp);
+	uw_state_set(state, machine->ip, ra);
+}
+
 static bool in_mapping(struct uw_space *space, uint64_t ra)
 {
 	return uw_space_lookup(space, ra - 1) != NULL;
@@ -126,10 +136,7 @@ enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,
 	if (!call || !call->found ||
 	    (place == UW_PLACE_UNKNOWN && !leaf_is_called(space, mapping, call, state)))
 		return UW_STEP_NONE;
-	state->ip = ra;
-	state->exact = false;
-	uw_state_set(state, machine->sp, slot + machine->word);
-	uw_state_set(state, machine->ip, ra);
+	return_to(state, machine, ra, slot + machine->word);
 	return UW_STEP_OK;
 }
 
@@ -148,10 +155,7 @@ enum uw_step uw_convention_null_call(struct uw_space *space, struct uw_state *st
 	call = uw_call_find(space, ra);
 	if (!call || !call->found || (call->direct && call->target != state->ip))
 		return UW_STEP_NONE;
-	state->ip = ra;
-	state->exact = false;
-	uw_state_set(state, machine->sp, sp + machine->word);
-	uw_state_set(state, machine->ip, ra);
+	return_to(state, machine, ra, sp + machine->word);
 	return UW_STEP_OK;
 }
 
@@ -381,10 +385,7 @@ enum uw_step uw_convention_frame_pointer(struct uw_space *space, struct uw_state
 	}
 	if (!record_is_own(space, state, memory, fp, &record))
 		return UW_STEP_NONE;
-	state->ip = record.ra;
-	state->exact = false;
 	uw_state_set(state, machine->fp, record.saved);
-	uw_state_set(state, machine->sp, fp + 2 * (uint64_t)machine->word);
-	uw_state_set(state, machine->ip, record.ra);
+	return_to(state, machine, record.ra, fp + 2 * (uint64_t)machine->word);
 	return UW_STEP_OK;
 }

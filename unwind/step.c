@@ -15,8 +15,7 @@ static const uint8_t mcontext_regs[] = {8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3
 enum {
 	REG_RSP = UW_X86_64_RSP,
 	REG_RIP = UW_X86_64_RIP,
-	LOWEST_STACK = 64 * 1024, /* no mapping is below vm.mmap_min_addr as it usually is */
-	RED_ZONE = 128            /* psABI of x86-64, section 3.2.2 */
+	LOWEST_STACK = 64 * 1024 /* no mapping is below vm.mmap_min_addr as it usually is */
 };
 
 bool uw_memory_read_module(struct uw_memory *memory, uint64_t address, size_t size, uint64_t *value)
@@ -36,7 +35,7 @@ enum uw_step uw_cfa_refuse(struct uw_memory *memory, uint64_t cfa, bool cfa_is_f
 
 	/* In the copy there are the frames further in. */
 	if (!cfa_is_far || cfa % memory->word != 0 || cfa < LOWEST_STACK || cfa > base ||
-	    base - cfa < RED_ZONE)
+	    base - cfa < UW_RED_ZONE)
 		return UW_STEP_BAD;
 	memory->failed = cfa - memory->word;
 	return UW_STEP_READ;

@@ -15,6 +15,8 @@ static inline bool uw_cfa_is_valid(const struct uw_state *state, uint64_t sp, ui
 	return cfa % word == 0 && (cfa > sp || (cfa == sp && state->exact));
 }
 
+enum { UW_RED_ZONE = 128 }; /* psABI of x86-64, section 3.2.2: usable below the stack pointer */
+
 /*
  * What a step is where the CFA is not valid: UW_STEP_READ where it may lie on another stack
  * (-fsplit-stack, coroutines), so that its frame is not to be had. That takes another register than

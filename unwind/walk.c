@@ -8,10 +8,9 @@ enum {
 	STACK_EXTENT_MAX =
 		8 * 1024 * 1024, /* the usual RLIMIT_STACK, and size of a thread's stack */
 	SIGNAL_FRAME_MAX =
-		64 * 1024,      /* the kernel's signal frame with all of AMX's state is 12 KB */
-	ADDRESS_BITS = 56,      /* of user addresses, at most */
-	STACK_SWITCHES_MAX = 2, /* onto the alternate signal stack, and back */
-	RED_ZONE = 128          /* psABI of x86-64, section 3.2.2: usable below the stack pointer */
+		64 * 1024,     /* the kernel's signal frame with all of AMX's state is 12 KB */
+	ADDRESS_BITS = 56,     /* of user addresses, at most */
+	STACK_SWITCHES_MAX = 2 /* onto the alternate signal stack, and back */
 };
 
 static const char *const stop_names[UW_STOP_COUNT] = {
@@ -49,7 +48,7 @@ static enum uw_stop walk_classify(const struct uw_walk *walk, uint64_t address)
 	uint64_t offset = address - stack->base;
 
 	if (walk->space->arch == UW_ARCH_X86_64 && walk->exact && address < walk->sp &&
-	    walk->sp - address <= RED_ZONE && !walk->left_copy)
+	    walk->sp - address <= UW_RED_ZONE && !walk->left_copy)
 		return UW_STOP_RED_ZONE;
 	if (address >> ADDRESS_BITS != 0)
 		return UW_STOP_BAD_INFO;

@@ -259,14 +259,14 @@ static bool caller_fits(struct uw_space *space, struct uw_memory *memory,
  * none; and what C calls it by makes a record, or else has its own caller in a file.
  */
 static bool may_return_generated(struct uw_space *space, struct uw_memory *memory,
-				 const struct region *region, uint64_t slot, uint64_t ra)
+				 const struct region *region, uint64_t slot,
+				 const struct uw_call *call)
 {
-	const struct uw_call call = *uw_call_find(space, ra);
 	uint64_t saved;
 
-	if (call.readable)
-		return call.found && !call.direct && !region->from_generated &&
-		       caller_fits(space, memory, region, slot, ra);
+	if (call->readable)
+		return call->found && !call->direct && !region->from_generated &&
+		       caller_fits(space, memory, region, slot, call->ra);
 	if (region->exact && (slot == region->sp || slot == region->sp + memory->word))
 		return true;
 	return slot + memory->word < region->fp && read_word(memory, slot - memory->word, &saved) &&
@@ -289,7 +289,7 @@ static bool may_return(struct uw_space *space, struct uw_memory *memory,
 	if (!call)
 		return true;
 	if (region->generated)
-		return may_return_generated(space, memory, region, slot, ra);
+		return may_return_generated(space, memory, region, slot, call);
 	return !call->readable ||
 	       (call->found &&
 		!(call->direct && uw_bytes_go(space, call->target, region->ip) == UW_GO_ELSEWHERE));

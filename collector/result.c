@@ -1,8 +1,10 @@
 #include "collector/result.h"
 
+#include "tbrw/profile/place.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,12 +40,21 @@ static long find_next_number(void)
 	return next;
 }
 
+/* 0, or -1 with errno. */
+static int make_directory(const char *path)
+{
+	if (mkdir(path, 0700) < 0)
+		return -1;
+	/* A umask may take rights from the owner too. */
+	return chmod(path, 0700);
+}
+
 static int create_next(struct result *result, struct failure *failure)
 {
 	int error = 0; /* all numbers are taken */
 	for (long number = find_next_number(); number <= NUMBER_MAX; number++) {
 		snprintf(result->directory, sizeof(result->directory), "r%03ldhs", number);
-		if (mkdir(result->directory, 0777) == 0) {
+		if (make_directory(result->directory) == 0) {
 			result->created = true;
 			return 0;
 		}
@@ -57,6 +68,31 @@ static int create_next(struct result *result, struct failure *failure)
 			   error == 0 || error == EEXIST ? "no number is free" : strerror(error));
 }
 
+/* What another user put there would be theirs to look into and to change. */
+static int take_existing(const char *directory, struct failure *failure)
+{
+	struct stat status;
+	const char *why = "a file is there";
+	switch (profile_place_of(directory)) {
+	case PROFILE_PLACE_LINK:
+		why = "a symbolic link that another user made is there";
+		break;
+	case PROFILE_PLACE_OTHERS:
+		why = "what is there belongs to another user";
+		break;
+	case PROFILE_PLACE_MISSING:
+		why = "a symbolic link that leads nowhere is there";
+		break;
+	case PROFILE_PLACE_OURS:
+		if (stat(directory, &status) == 0 && S_ISDIR(status.st_mode))
+			return 0;
+	}
+	return failure_set(failure, FAILURE_EXIT,
+			   "cannot make the result directory %s: %s; choose another one with -r "
+			   "DIR",
+			   directory, why);
+}
+
 static int create_named(struct result *result, const char *directory, struct failure *failure)
 {
 	size_t length = strlen(directory);
@@ -67,18 +103,16 @@ static int create_named(struct result *result, const char *directory, struct fai
 				   "the result directory's name is too long");
 	memcpy(result->directory, directory, length);
 	result->directory[length] = '\0';
-	if (mkdir(result->directory, 0777) == 0) {
+	if (make_directory(result->directory) == 0) {
 		result->created = true;
 		return 0;
 	}
-	struct stat status;
-	if (errno == EEXIST && stat(result->directory, &status) == 0 && S_ISDIR(status.st_mode))
-		return 0;
+	if (errno == EEXIST)
+		return take_existing(result->directory, failure);
 	return failure_set(failure, FAILURE_EXIT,
 			   "cannot make the result directory %s: %s; choose another one with -r "
 			   "DIR",
-			   result->directory,
-			   errno == EEXIST ? "a file is there" : strerror(errno));
+			   result->directory, strerror(errno));
 }
 
 /* Whether a file of a result is there already. */
@@ -124,7 +158,7 @@ static int check_directory(const struct result *result, struct failure *failure)
 
 int result_create(struct result *result, const char *directory, struct failure *failure)
 {
-	*result = (struct result){0};
+	*result = (struct result){.held = -1};
 	int made = directory != NULL ? create_named(result, directory, failure)
 				     : create_next(result, failure);
 	if (made == 0 && check_directory(result, failure) == 0) {
@@ -133,8 +167,62 @@ int result_create(struct result *result, const char *directory, struct failure *
 		return 0;
 	}
 	result_remove(result); /* no file: what lies in a directory that was there stays */
-	*result = (struct result){0};
+	*result = (struct result){.held = -1};
 	return -1;
+}
+
+int result_hold(struct result *result, struct failure *failure)
+{
+	result->held = open(result->file, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	return result->held >= 0
+		       ? 0
+		       : failure_set(failure, FAILURE_EXIT, "cannot find the result %s: %s",
+				     result->file, strerror(errno));
+}
+
+static bool is_held_at(const struct stat *held, const char *path)
+{
+	struct stat status;
+	return lstat(path, &status) == 0 && status.st_dev == held->st_dev &&
+	       status.st_ino == held->st_ino;
+}
+
+/* The name by which the kernel knows the file now. */
+static bool follow(struct result *result, const struct stat *held)
+{
+	char link[64];
+	char path[sizeof(result->file)];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", result->held);
+	ssize_t length = readlink(link, path, sizeof(path) - 1);
+	if (length <= 0)
+		return false;
+	path[length] = '\0';
+	size_t place = (size_t)(strrchr(path, '/') - path);
+	if (!is_held_at(held, path) || place >= sizeof(result->directory))
+		return false;
+	memcpy(result->file, path, (size_t)length + 1);
+	path[place] = '\0';
+	memcpy(result->directory, path, place + 1);
+	return true;
+}
+
+int result_check(struct result *result, struct failure *failure)
+{
+	struct stat held;
+	bool known = fstat(result->held, &held) == 0;
+	if (known && held.st_nlink == 0)
+		return failure_set(failure, FAILURE_EXIT,
+				   "the result %s was deleted during the collection: nothing of it "
+				   "is "
+				   "left; collect again",
+				   result->file);
+	if (known && (is_held_at(&held, result->file) || follow(result, &held)))
+		return 0;
+	return failure_set(failure, FAILURE_EXIT,
+			   "the result %s cannot be reached any more: its directory was unmounted "
+			   "or "
+			   "covered during the collection",
+			   result->file);
 }
 
 void result_remove(const struct result *result)
@@ -143,4 +231,11 @@ void result_remove(const struct result *result)
 		unlink(result->file);
 	if (result->created)
 		rmdir(result->directory);
+}
+
+void result_finish(struct result *result)
+{
+	if (result->held >= 0)
+		close(result->held);
+	result->held = -1;
 }

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -109,7 +110,8 @@ static int set_up(struct session *session, struct failure *failure)
 	if (sampler_init(&session->sampler, &config, sources[options->unwind], failure) < 0 ||
 	    result_create(&session->result, options->result_dir, failure) < 0 ||
 	    emit_create(session->result.file, &session->clock, options->interval_ns, &session->emit,
-			failure) < 0)
+			failure) < 0 ||
+	    result_hold(&session->result, failure) < 0)
 		return -1;
 	struct tracker_config tracker = {
 		.rings = session->sampler.cpus.count,
@@ -164,6 +166,7 @@ static void tear_down(struct session *session)
 	tracker_destroy(session->tracker);
 	emit_abandon(session->emit);
 	sampler_finish(&session->sampler);
+	result_finish(&session->result);
 }
 
 /* The program goes on without us; its end is ours, since it has our exit status. */
@@ -176,18 +179,31 @@ static void outlive_target(struct session *session)
 	}
 }
 
+/* Reading symbols takes a while: the result may be gone after it. */
+static int finalize(struct session *session, struct failure *failure)
+{
+	if (!session->options->finalize || finalize_run(session->result.directory) == 0)
+		return 0;
+	if (result_check(&session->result, failure) < 0)
+		return -1;
+	log_line(session->log, LOG_NORMAL,
+		 "the result has no symbols yet: run tbconvert finalize %s",
+		 session->result.directory);
+	return 0;
+}
+
 static int run(struct session *session, struct failure *failure)
 {
 	int result = session_collect(session, failure);
 	if (result == 0)
 		result = finish(session, failure);
+	if (result == 0)
+		result = result_check(&session->result, failure);
 	if (result == 0) {
 		session_report(session);
-		if (session->options->finalize && finalize_run(session->result.directory) != 0)
-			log_line(session->log, LOG_NORMAL,
-				 "the result has no symbols yet: run tbconvert finalize %s",
-				 session->result.directory);
-	} else {
+		result = finalize(session, failure);
+	}
+	if (result < 0) {
 		/* Said now, not when the program ends. */
 		log_line(LOG_QUIET, LOG_QUIET, "%s", failure->text);
 		failure->text[0] = '\0';
@@ -204,6 +220,8 @@ static int start(struct session *session, struct failure *failure)
 	if (session_is_launch(session) &&
 	    target_fork(&session->target, options->program, &session->signals, failure) < 0)
 		return -1;
+	/* What we make, from here on, is for nobody else; the program has its own mask. */
+	umask(077);
 	priority_raise();
 	if (set_up(session, failure) == 0 &&
 	    (!session_is_launch(session) ||
@@ -231,6 +249,7 @@ int session_run(const struct options *options, int *exit_status, struct failure 
 	session->options = options;
 	session->log = options->quiet ? LOG_QUIET : options->verbose ? LOG_VERBOSE : LOG_NORMAL;
 	session->target = (struct target){.go_fd = -1, .error_fd = -1};
+	session->result.held = -1;
 	session_describe(session);
 	int result = signals_init(&session->signals, failure);
 	if (result == 0)

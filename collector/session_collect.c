@@ -132,6 +132,8 @@ int session_collect(struct session *session, struct failure *failure)
 			struct profile_clock point = clock_sync(&session->clock);
 			emit_clock(session->emit, &point);
 			session->next_sync_ns = now + NS_PER_S;
+			if (result_check(&session->result, failure) < 0)
+				return -1;
 		}
 		if (session->options->duration_ns > 0 &&
 		    now - session->start_ns >= session->options->duration_ns)

@@ -1,4 +1,5 @@
 #include "tools/output.h"
+#include "tbrw/profile/place.h"
 #include "tools/xalloc.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -8,16 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int open_temporary(struct output *output)
+static int open_temporary(struct output *output, mode_t mode)
 {
 	output->temporary = xalloc_printf("%s.XXXXXX", output->path);
 	int fd = mkostemp(output->temporary, O_CLOEXEC);
 	if (fd < 0)
 		return -1;
-	/* mkostemp makes private files; a report is as public as the umask lets it be. */
-	mode_t mask = umask(0);
-	umask(mask);
-	fchmod(fd, 0666 & ~mask);
+	fchmod(fd, mode);
 	return fd;
 }
 
@@ -60,18 +58,34 @@ const char *output_name(const char *path)
 	return is_standard(path) ? "standard output" : path;
 }
 
-int output_open(struct output *output, const char *path)
+/* Opens what the path leads to in place, if it is no regular file, or else a file to replace it. */
+static int open_path(struct output *output)
 {
 	struct stat status;
+	enum profile_place place = profile_place_of(output->path);
+	bool exists = stat(output->path, &status) == 0;
+	/* As the kernel has it where it protects links and FIFOs: proc(5), fs.protected_symlinks.
+	 */
+	if (place == PROFILE_PLACE_LINK ||
+	    (place == PROFILE_PLACE_OTHERS && exists && S_ISFIFO(status.st_mode))) {
+		errno = EACCES;
+		return -1;
+	}
+	if (exists && !S_ISREG(status.st_mode))
+		return open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	return open_temporary(output, exists && place == PROFILE_PLACE_OURS ? status.st_mode & 0777
+									    : S_IRUSR | S_IWUSR);
+}
+
+int output_open(struct output *output, const char *path)
+{
 	memset(output, 0, sizeof(*output));
 	if (is_standard(path)) {
 		output->fd = STDOUT_FILENO;
 		return open_stream(output);
 	}
 	output->path = xalloc_text(path);
-	bool in_place = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
-	output->fd =
-		in_place ? open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY) : open_temporary(output);
+	output->fd = open_path(output);
 	int error = output->fd < 0 ? errno : open_stream(output);
 	if (error && output->fd >= 0) {
 		close(output->fd);

@@ -19,8 +19,10 @@ struct output {
 /* What to call it in a message. */
 const char *output_name(const char *path);
 
-/* path NULL or "-": standard output. Returns 0 or an errno value. The output stays where it is
- * until it is finished or abandoned: its stream refers to it. */
+/* path NULL or "-": standard output. Returns 0 or an errno value; EACCES too where another user has
+ * put a symbolic link or a FIFO. A new file is for its owner only, whatever the umask; one that is
+ * replaced keeps its permissions. The output stays where it is until it is finished or abandoned:
+ * its stream refers to it. */
 int output_open(struct output *output, const char *path);
 
 /* Flushes and, for a file, moves it into place. Returns 0 or the errno value of the first write

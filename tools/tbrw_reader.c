@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tools/tb5_text.h"
 
@@ -214,6 +215,7 @@ int main(int argc, char **argv)
 		fputs(usage, stderr);
 		return 2;
 	}
+	umask(077); /* what it says of programs is for the user only */
 	ret = tb5_text_open(&file, argv[1], TBRW_FILE_READ);
 	if (ret != VT_SUCCESS)
 		return tb5_text_fail("cannot open", argv[1], ret, "name a tb5 file");

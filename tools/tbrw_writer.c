@@ -112,5 +112,6 @@ int main(int argc, char **argv)
 		fputs(usage, stderr);
 		return 2;
 	}
+	umask(077); /* what it says of programs is for the user only */
 	return write_from(argv[1], argv[2]);
 }

@@ -156,6 +156,117 @@ START_TEST(file_in_its_place)
 }
 END_TEST
 
+/* Root may write anywhere, so that another user tries; in a process of its own. */
+static int try_as_other_user(const char *wanted)
+{
+	pid_t child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0)
+			_exit(3);
+		int made = result_create(&result, wanted, &failure);
+		_exit(made == 0 ? 0 : strstr(failure.text, "Permission denied") != NULL ? 1 : 2);
+	}
+	int status;
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static unsigned mode_of(const char *path)
+{
+	struct stat status;
+	ck_assert_int_eq(lstat(path, &status), 0);
+	return status.st_mode & 07777;
+}
+
+START_TEST(for_the_owner_only)
+{
+	static const mode_t masks[] = {0, 022, 0777};
+	char name[16];
+	for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
+		snprintf(name, sizeof(name), "out%zu", i);
+		mode_t before = umask(masks[i]);
+		int first = result_create(&result, name, &failure);
+		int second = result_create(&result, NULL, &failure);
+		umask(before);
+		ck_assert_msg(first == 0 && second == 0, "%s", failure.text);
+		ck_assert_uint_eq(mode_of(name), 0700);
+		ck_assert_uint_eq(mode_of(result.directory), 0700);
+	}
+}
+END_TEST
+
+/* What this user, and what another one, has put in the place. Only root can act as another. */
+START_TEST(planted)
+{
+	mkdir("real", 0777);
+	ck_assert_int_eq(symlink("real", "own"), 0);
+	assert_created("own", "own", "own/own.tb5");
+	ck_assert_int_eq(symlink("nowhere", "dangling"), 0);
+	assert_refused("dangling", "leads nowhere");
+	ck_assert(!exists("nowhere"));
+	if (geteuid() != 0)
+		return;
+	ck_assert_int_eq(symlink("real", "link"), 0);
+	ck_assert_int_eq(lchown("link", 65534, 65534), 0);
+	mkdir("theirs", 0777);
+	ck_assert_int_eq(chown("theirs", 65534, 65534), 0);
+	ck_assert_int_eq(symlink("theirs", "to-theirs"), 0);
+	ck_assert_int_eq(chmod(".", 0755), 0);
+	failure = (struct failure){0};
+	assert_refused("link", "link that another user made");
+	failure = (struct failure){0};
+	assert_refused("theirs", "belongs to another user");
+	failure = (struct failure){0};
+	assert_refused("to-theirs", "belongs to another user");
+	failure = (struct failure){0};
+	ck_assert_int_eq(try_as_other_user("theirs"), 0);
+}
+END_TEST
+
+static void make_held(void)
+{
+	assert_created("out", "out", "out/out.tb5");
+	touch(result.file);
+	ck_assert_int_eq(result_hold(&result, &failure), 0);
+	ck_assert_int_eq(result_check(&result, &failure), 0);
+	ck_assert_str_eq(result.file, "out/out.tb5");
+}
+
+START_TEST(deleted)
+{
+	make_held();
+	ck_assert_int_eq(unlink("out/out.tb5"), 0);
+	touch("out/out.tb5"); /* another one of its name is not it */
+	ck_assert_int_eq(result_check(&result, &failure), -1);
+	ck_assert_ptr_nonnull(strstr(failure.text, "out/out.tb5 was deleted"));
+	result_finish(&result);
+}
+END_TEST
+
+static void assert_moved_to(const char *place, const char *name)
+{
+	char wanted[4096];
+	ck_assert_msg(result_check(&result, &failure) == 0, "%s", failure.text);
+	snprintf(wanted, sizeof(wanted), "%s/%s", directory, place);
+	ck_assert_str_eq(result.directory, wanted);
+	strcat(strcat(wanted, "/"), name);
+	ck_assert_str_eq(result.file, wanted);
+}
+
+START_TEST(moved)
+{
+	make_held();
+	ck_assert_int_eq(rename("out", "kept"), 0);
+	assert_moved_to("kept", "out.tb5");
+	mkdir("alone", 0777);
+	ck_assert_int_eq(rename("kept/out.tb5", "alone/x.tb5"), 0);
+	assert_moved_to("alone", "x.tb5");
+	result_finish(&result);
+}
+END_TEST
+
 START_TEST(no_parent)
 {
 	assert_refused("no/such/place", "No such file or directory");
@@ -188,23 +299,6 @@ START_TEST(longest_name)
 	ck_assert(!exists(name));
 }
 END_TEST
-
-/* Root may write anywhere, so that another user tries; in a process of its own. */
-static int try_as_other_user(const char *wanted)
-{
-	pid_t child = fork();
-	ck_assert_int_ge(child, 0);
-	if (child == 0) {
-		if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0)
-			_exit(3);
-		int made = result_create(&result, wanted, &failure);
-		_exit(made == 0 ? 0 : strstr(failure.text, "Permission denied") != NULL ? 1 : 2);
-	}
-	int status;
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	ck_assert(WIFEXITED(status));
-	return WEXITSTATUS(status);
-}
 
 START_TEST(unwritable)
 {
@@ -260,6 +354,10 @@ int main(void)
 	tcase_add_test(tcase, existing_result_is_kept);
 	tcase_add_test(tcase, existing_link_is_kept);
 	tcase_add_test(tcase, file_in_its_place);
+	tcase_add_test(tcase, for_the_owner_only);
+	tcase_add_test(tcase, planted);
+	tcase_add_test(tcase, deleted);
+	tcase_add_test(tcase, moved);
 	tcase_add_test(tcase, no_parent);
 	tcase_add_test(tcase, name_too_long);
 	tcase_add_test(tcase, longest_name);

@@ -125,6 +125,91 @@ def kill_target():
           total['samples'])
 
 
+def cut_short(result):
+  """Makes the result one whose collection was killed: its index is at the end, before symbols are added."""
+  data = tb5_of(result)
+  with open(data, 'rb+') as file:
+    file.truncate(os.path.getsize(data) - 100)
+
+
+def tb5_of(result):
+  return os.path.join(result, os.path.basename(result) + '.tb5')
+
+
+def modes(*paths):
+  return [oct(os.stat(path).st_mode & 0o777) for path in paths]
+
+
+def for_the_owner_only():
+  """Whatever the umask, nobody else reads what was collected, and what it is made into."""
+  for mask in (0, 0o777):
+    got = s.collect([s.target('chain'), '50'], options=['--no-finalize'], preexec_fn=lambda: os.umask(mask))
+    data, text = tb5_of(got.result), s.scratch(f'text-{mask}')
+    before = os.umask(mask)
+    made = modes(got.result, data)
+    cut_short(got.result)
+    s.run_tool('tbconvert', 'recover', got.result)
+    s.run_tool('tbconvert', 'finalize', got.result)
+    s.run_tool('tbconvert', 'export', '--to', 'folded', '-o', text, got.result)
+    s.run_tool('tbreport', '-o', text + '.report', got.result)
+    os.umask(before)
+    made += modes(data, text, text + '.report')
+    s.check(made == ['0o700', '0o600', '0o600', '0o600', '0o600'], f'umask {mask:03o}: for the owner only', made)
+  os.chmod(text, 0o640)
+  s.run_tool('tbconvert', 'export', '--to', 'folded', '-o', text, got.result)
+  s.check(modes(text) == ['0o640'], 'an export that was there keeps its permissions', modes(text))
+
+
+def planted():
+  """Links and results of another user: nothing is written through them, nor into them."""
+  if os.getuid() != 0:
+    s.skip('planted', 'needs two users')
+    return
+  got = s.collect_well([s.target('chain'), '50'])
+  link, empty, text = s.scratch('a-link'), s.scratch('empty'), s.scratch('text-link')
+  os.mkdir(empty)
+  for name, to in ((link, got.result), (s.scratch('b-link'), empty), (text, s.scratch('text-real'))):
+    os.symlink(to, name)
+    os.lchown(name, s.NOBODY, s.NOBODY)
+  refused(s.collect([s.target('chain'), '50'], result=s.scratch('b-link')), 'a link that another user made')
+  s.check(not os.listdir(empty), 'nothing went through the link', os.listdir(empty))
+  theirs = s.collect([s.target('chain'), '50'], uid=s.NOBODY).result
+  cut = s.collect([s.target('chain'), '50'], options=['--no-finalize'], uid=s.NOBODY).result
+  cut_short(cut)
+  for command, result in (('finalize', link), ('recover', link), ('finalize', theirs), ('recover', cut)):
+    before = os.path.getsize(tb5_of(os.path.realpath(result)))
+    done = s.run_tool('tbconvert', command, result, check_status=False)
+    s.check(done.returncode == 1 and 'another user' in done.stderr and len(done.stderr.splitlines()) == 1 and
+            os.path.getsize(tb5_of(os.path.realpath(result))) == before,
+            f'tbconvert {command} {os.path.basename(result)}: refused', f'{done.returncode} {done.stderr.strip()}')
+  done = s.run_tool('tbconvert', 'finalize', '--any-owner', theirs, check_status=False)
+  s.check(done.returncode == 0, 'tbconvert finalize --any-owner', done.stderr.strip())
+  done = s.run_tool('tbreport', '-o', text, got.result, check_status=False)
+  s.check(done.returncode == 1 and not os.path.exists(s.scratch('text-real')), 'tbreport -o: not through the link',
+          f'{done.returncode} {done.stderr.strip()}')
+
+
+def gone():
+  """The result is deleted, moved, or unmounted while the program runs."""
+  result = s.new_result()
+  got = s.collect(['sh', '-c', f'rm -r {result}; sleep 0.1; echo done'], result=result)
+  lines = got.stderr.splitlines()
+  s.check(got.status == 1 and got.stdout == 'done\n' and len(lines) == 1 and 'was deleted' in lines[0],
+          'deleted: status 1, one line', f'{got.status} {lines}')
+  result = s.new_result()
+  got = s.collect(['sh', '-c', f'mv {result} {result}.kept'], result=result)
+  s.check(got.status == 0 and got.stderr.strip().endswith(f'result in {result}.kept') and
+          s.summary(result + '.kept')['complete'], 'moved: named where it is', f'{got.status} {got.stderr.strip()}')
+  if os.getuid() != 0:
+    s.skip('unmounted', 'only root can mount')
+    return
+  disk = s.scratch('taken')
+  os.mkdir(disk)
+  subprocess.run(['mount', '-t', 'tmpfs', 'none', disk], check=True)
+  got = s.collect(['umount', '--lazy', disk], result=os.path.join(disk, 'r000hs'))
+  s.check(got.status == 1 and 'cannot be reached' in got.stderr, 'unmounted: status 1, said', got.stderr.strip())
+
+
 PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH, WALL = 0x4206, 0x4207, 17, 0x40000000
 
 
@@ -231,7 +316,7 @@ def damaged_results():
 
 s.start()
 for part in (bad_directories, full_disk, kill_collector, kill_target, stalled_collector, slow_disk, no_threads,
-             damaged_results):
+             for_the_owner_only, planted, gone, damaged_results):
   with s.section(part.__name__):
     part()
 s.finish()

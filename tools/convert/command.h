@@ -20,6 +20,11 @@ int command_recover_run(int argc, char **argv);
  * Returns 0, or the exit status after saying what is wrong. */
 int command_locate(int argc, char **argv, char **path);
 
+/* Whether the result at path, which is to be changed, is the user's or root's, and not reached
+ * through a symbolic link that another user made. Returns 0, or the exit status after saying what
+ * is wrong. */
+int command_check_place(const char *path);
+
 /* Says that getopt_long returned ':' or '?'; returns EXIT_USAGE. */
 int command_bad_option(int option, char **argv);
 

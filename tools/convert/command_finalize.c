@@ -11,10 +11,12 @@
 struct finalize_options {
 	const char *debug_dir; /* NULL: the system's */
 	bool is_quiet;
+	bool any_owner;
 };
 
 static const struct option long_options[] = {
 	{"debug-dir", required_argument, NULL, 'd'},
+	{"any-owner", no_argument, NULL, 'a'},
 	{"quiet", no_argument, NULL, 'q'},
 	{0},
 };
@@ -26,6 +28,8 @@ static int parse(int argc, char **argv, struct finalize_options *options)
 	while ((option = getopt_long(argc, argv, ":q", long_options, NULL)) != -1) {
 		if (option == 'd')
 			options->debug_dir = optarg;
+		else if (option == 'a')
+			options->any_owner = true;
 		else if (option == 'q')
 			options->is_quiet = true;
 		else
@@ -112,6 +116,8 @@ int command_finalize_run(int argc, char **argv)
 	int status = parse(argc, argv, &options);
 	if (status == 0)
 		status = command_locate(argc - optind, argv + optind, &path);
+	if (status == 0 && !options.any_owner)
+		status = command_check_place(path);
 	if (status == 0)
 		status = finalize(path, &options);
 	free(path);

@@ -103,6 +103,8 @@ int command_recover_run(int argc, char **argv)
 		output = optarg;
 	}
 	int status = command_locate(argc - optind, argv + optind, &path);
+	if (status == 0 && !output)
+		status = command_check_place(path);
 	if (status == 0)
 		status = open_and_recover(path, output);
 	free(path);

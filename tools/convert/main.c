@@ -1,21 +1,24 @@
 /* tbconvert: makes of a result what other tools read, and completes results. */
+#include "tbrw/profile/place.h"
 #include "tools/convert/command.h"
 #include "tools/convert/export.h"
 #include "tools/diagnose.h"
 #include "tools/locate.h"
 #include "tools/near.h"
+#include "tools/xalloc.h"
 #include <getopt.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const struct command commands[] = {
 	{"export", "--to FORMAT [-o FILE|-] [--threads] [RESULT]", "write for another tool",
 	 command_export_run},
-	{"finalize", "[--debug-dir DIR] [-q] [RESULT]", "read symbols into the result",
-	 command_finalize_run},
+	{"finalize", "[--debug-dir DIR] [--any-owner] [-q] [RESULT]",
+	 "read symbols into the result", command_finalize_run},
 	{"recover", "[-o FILE] [RESULT]", "complete a result whose collection did not end",
 	 command_recover_run},
 };
@@ -46,6 +49,22 @@ int command_locate(int argc, char **argv, char **path)
 	if (status == LOCATE_FOUND)
 		return 0;
 	diagnose("%s: %s", argc > 0 ? argv[0] : "no result", locate_explain(status));
+	return EXIT_FAILURE;
+}
+
+int command_check_place(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *directory = slash ? xalloc_text_of(path, (size_t)(slash - path)) : xalloc_text(".");
+	enum profile_place place = profile_place_of(path);
+	bool is_led =
+		place == PROFILE_PLACE_LINK || profile_place_of(directory) == PROFILE_PLACE_LINK;
+	free(directory);
+	if (!is_led && place != PROFILE_PLACE_OTHERS)
+		return 0;
+	diagnose("%s: %s; run as that user, or work on a copy", path,
+		 is_led ? "reached through a symbolic link that another user made"
+			: "belongs to another user");
 	return EXIT_FAILURE;
 }
 
@@ -85,6 +104,8 @@ int main(int argc, char **argv)
 {
 	/* A reader that closes the pipe early is no failure; write errors are seen at the end. */
 	signal(SIGPIPE, SIG_IGN);
+	/* Addresses and names of programs are for their owner only. */
+	umask(077);
 	if (argc < 2) {
 		diagnose("no command; see tbconvert --help");
 		return EXIT_USAGE;

@@ -410,16 +410,33 @@ START_TEST(test_output_replaces_whole_files_only)
 	ck_assert_int_eq(access(path, F_OK), -1);
 	ck_assert_int_eq(output_finish(&output), 0);
 	expect_content(path, "first");
-	struct stat status;
-	mode_t mask = umask(0);
-	umask(mask);
-	ck_assert_int_eq(stat(path, &status), 0);
-	ck_assert_uint_eq(status.st_mode & 0777, 0666 & ~mask);
 	ck_assert_int_eq(output_open(&output, path), 0);
 	fputs("second", output.stream);
 	output_abandon(&output);
 	expect_content(path, "first");
 	ck_assert_uint_eq(count_files(), 1);
+}
+END_TEST
+
+static void expect_mode_after_output(mode_t mask, mode_t mode)
+{
+	struct output output;
+	struct stat status;
+	mode_t before = umask(mask);
+	ck_assert_int_eq(output_open(&output, path), 0);
+	umask(before);
+	ck_assert_int_eq(output_finish(&output), 0);
+	ck_assert_int_eq(stat(path, &status), 0);
+	ck_assert_uint_eq(status.st_mode & 0777, mode);
+}
+
+START_TEST(test_output_is_for_its_owner)
+{
+	expect_mode_after_output(0, 0600);
+	ck_assert_int_eq(chmod(path, 0644), 0);
+	expect_mode_after_output(0777, 0644);
+	ck_assert_int_eq(unlink(path), 0);
+	expect_mode_after_output(0777, 0600);
 }
 END_TEST
 
@@ -518,6 +535,7 @@ int main(void)
 	tcase_add_test(cases, test_recover);
 	tcase_add_test(cases, test_recover_keeps_everything);
 	tcase_add_test(cases, test_output_replaces_whole_files_only);
+	tcase_add_test(cases, test_output_is_for_its_owner);
 	tcase_add_test(cases, test_output_errors);
 	tcase_add_test(cases, test_output_without_reader);
 	tcase_add_test(cases, test_output_that_cannot_be_closed);

@@ -1,13 +1,16 @@
 """print_tb5, tbrw_reader and tbrw_writer on the files of make_sample and of the unit tests, against
 naive_reader.py. Usage: examples.py TOOLS_DIRECTORY TESTS_DIRECTORY UNIT_TEST..."""
 
+import concurrent.futures
+import hashlib
 import os
 import random
 import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+import naive_reader
+
 TOOLS, TESTS = (os.path.abspath(path) for path in sys.argv[1:3])
 problems = []
 
@@ -48,26 +51,35 @@ def run(program, *arguments, **options):
   return done
 
 
-def naive(path, *options):
-  return subprocess.run([sys.executable, os.path.join(HERE, 'naive_reader.py'), path, *options], capture_output=True,
-                        timeout=300, check=False)
-
-
 def compare_readers(path, must_read):
-  """Both readers print the same of a file, or both refuse it. Whether they printed."""
-  ours, theirs = run('print_tb5', path), naive(path, *(['strict'] if must_read else []))
-  if must_read:
-    check(ours.returncode == 0, f'{path}: {ours.stderr.decode()}')
-  if ours.returncode == 0:
-    check(theirs.returncode == 0, f'{path}: naive reader: {theirs.stderr.decode()}')
-    if ours.stdout != theirs.stdout:
-      for a, b in zip(ours.stdout.splitlines(), theirs.stdout.splitlines()):
-        if a != b:
-          check(False, f'{path}:\n  print_tb5: {a!r}\n  naive:     {b!r}')
-          break
-      else:
-        check(False, f'{path}: one of the readers prints more lines')
-  return ours.returncode == 0
+  """Both readers print the same of a file, or both refuse it. (Whether they printed, what is wrong.)"""
+  done = subprocess.run([os.path.join(TOOLS, 'print_tb5'), path], capture_output=True, timeout=120, check=False)
+  if done.returncode not in (0, 1) or (must_read and done.returncode):
+    return False, f'{path}: print_tb5: exit status {done.returncode}: {done.stderr[-2000:]}'
+  if done.returncode:
+    return False, None
+  printed, error = naive_reader.read(path, must_read)
+  if printed == done.stdout:
+    return True, None
+  if error:
+    return True, f'{path}: naive reader: {error}'
+  for a, b in zip(done.stdout.splitlines(), printed.splitlines()):
+    if a != b:
+      return True, f'{path}:\n  print_tb5: {a!r}\n  naive:     {b!r}'
+  return True, f'{path}: one of the readers prints more lines'
+
+
+def compare_all(paths, must_read):
+  """Compares the readers on all files, each content once. How many were printed."""
+  different = {}
+  for path in paths:
+    with open(path, 'rb') as file:
+      different.setdefault(hashlib.sha256(file.read()).digest(), path)
+  with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
+    done = list(pool.map(compare_readers, different.values(), [must_read] * len(different)))
+  for _, problem in done:
+    check(problem is None, problem)
+  return sum(printed for printed, _ in done)
 
 
 def check_truth(folder):
@@ -84,13 +96,15 @@ def body(path):
 
 
 def check_round_trip(folder):
+  made = []
   for name in ('empty', 'sample', 'appended'):
     files = f'{folder}/{name}.tb5', f'{folder}/{name}.dat', f'{folder}/{name}-new.tb5'
     for program, source, target in (('tbrw_reader', files[0], files[1]), ('tbrw_writer', files[1], files[2])):
       done = run(program, source, target)
       check(done.returncode == 0 and not done.stderr, f'{program} {name}: {done.stderr.decode()}')
     check(body(files[0]) == body(files[2]) != b'', f'{name}: reader and writer change the file')
-    compare_readers(files[2], True)
+    made.append(files[2])
+  compare_all(made, True)
   check(os.path.getsize(f'{folder}/sample.tb5.dat') == 9000 * 40, 'the second data file is not the sampling data')
   for name in ('bound', 'incomplete'):
     done = run('tbrw_reader', f'{folder}/{name}.tb5', f'{folder}/{name}.dat')
@@ -114,7 +128,7 @@ def check_damaged_data(folder):
   with open(f'{folder}/sample.dat', 'rb') as file:
     whole = file.read()
   chance = random.Random(5)
-  target = f'{folder}/damaged.tb5'
+  made = []
   for number in range(150):
     data = bytearray(whole)
     if number % 3 == 0:
@@ -124,26 +138,27 @@ def check_damaged_data(folder):
         data[chance.randrange(min(len(data), 3000))] ^= 1 << chance.randrange(8)
     with open(f'{folder}/damaged.dat', 'wb') as file:
       file.write(data)
+    target = f'{folder}/damaged-{number}.tb5'
     done = run('tbrw_writer', f'{folder}/damaged.dat', target)
     check((done.returncode == 0) == os.path.exists(target), f'writer, damaged input {number}: {done}')
     if done.returncode == 0:
-      compare_readers(target, True)
-      os.remove(target)
+      made.append(target)
+  compare_all(made, True)
+  return len(made)
+
+
+def leave_files(program, folder):
+  return subprocess.run([os.path.join(TESTS, program)], capture_output=True, timeout=600,
+                        env={**os.environ, 'TBRW_TEST_KEEP': folder}, check=False)
 
 
 def check_unit_files(folder, programs):
   """Every tb5 file that the unit tests leave: damaged ones may be refused."""
-  read = 0
-  for program in programs:
-    done = subprocess.run([os.path.join(TESTS, program)], capture_output=True, timeout=600,
-                          env={**os.environ, 'TBRW_TEST_KEEP': folder},
-                          check=False)
-    check(done.returncode == 0, f'{program}: {done.stdout.decode()[-2000:]}')
-  for name in sorted(os.listdir(folder)):
-    path = f'{folder}/{name}'
-    if os.path.isfile(path) and os.path.getsize(path) < 3 << 20:
-      read += compare_readers(path, False)
-  return read
+  with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    for program, done in zip(programs, pool.map(leave_files, programs, [folder] * len(programs))):
+      check(done.returncode == 0, f'{program}: {done.stdout.decode()[-2000:]}')
+  paths = [f'{folder}/{name}' for name in sorted(os.listdir(folder))]
+  return compare_all([path for path in paths if os.path.isfile(path) and os.path.getsize(path) < 3 << 20], False)
 
 
 def main():
@@ -152,16 +167,16 @@ def main():
     check(made.returncode == 0, made.stdout.decode())
     files = sorted(os.listdir(folder))
     check(len(files) == 7, f'make_sample made {files}')
-    for name in files:
-      compare_readers(f'{folder}/{name}', True)
+    compare_all([f'{folder}/{name}' for name in files], True)
     check_truth(folder)
     check_round_trip(folder)
     check_usage(folder)
-    check_damaged_data(folder)
+    written = check_damaged_data(folder)
+    check(written >= 20, f'only {written} of the damaged inputs could be written')
   with tempfile.TemporaryDirectory() as folder:
     read = check_unit_files(folder, sys.argv[3:])
     check(read >= 20, f'only {read} files of the unit tests could be read')
-  print(f'{len(files)} + {read} files compared, {len(problems)} problems')
+  print(f'{len(files)} + {written} + {read} files compared, {len(problems)} problems')
   return 1 if problems else 0
 
 

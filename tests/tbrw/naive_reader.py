@@ -3,6 +3,8 @@ shared with libtbrw. Usage: naive_reader.py FILE [strict]
 
 strict: for a file that nobody damaged. Its index says what its chunks say."""
 
+import functools
+import io
 import struct
 import sys
 
@@ -22,22 +24,26 @@ class Unreadable(Exception):
   """Bytes that an index vouches for are not what they were."""
 
 
-def _crc_table():
-  table = []
+def _crc_tables():
+  """Of one byte and of two."""
+  one = []
   for byte in range(256):
     for _ in range(8):
       byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
-    table.append(byte)
-  return table
+    one.append(byte)
+  return one, [one[(pair >> 8 ^ one[pair & 255]) & 255] ^ one[pair & 255] >> 8 for pair in range(65536)]
 
 
-CRC_TABLE = _crc_table()
+CRC_OF_BYTE, CRC_OF_PAIR = _crc_tables()
 
 
+@functools.lru_cache(4096)  # damaged files share most chunks with others, and each chunk is looked at again
 def crc32c(data):
   crc = 0xFFFFFFFF
-  for byte in data:
-    crc = crc >> 8 ^ CRC_TABLE[(crc ^ byte) & 255]
+  for pair, in struct.iter_unpack('<H', data[:len(data) & ~1]):
+    crc = crc >> 16 ^ CRC_OF_PAIR[(crc ^ pair) & 65535]
+  if len(data) & 1:
+    crc = crc >> 8 ^ CRC_OF_BYTE[(crc ^ data[-1]) & 255]
   return crc ^ 0xFFFFFFFF
 
 
@@ -443,7 +449,8 @@ class Printer:
   def fields(self, stream):
     fields = []
     for _, offset, kind, sub, size, _, _, _, _, _, _, name in self.records(stream, 34, '<IIHHIQBBBBIQ'):
-      fields.append((offset, size, kind, self.file.string(name) if name else ''))
+      text = self.file.string(name) if name else ''
+      fields.append((offset, size, kind, escaped(text) if text else f'@{offset}'))
       self.line(f'  field offset={offset} size={size} type={self.c_hex(kind)} subtype={self.c_hex(sub)}'
                 + self.named(('name', name)))
     return fields
@@ -465,7 +472,7 @@ class Printer:
     if kind == 1 and size == 32:
       return self.sample(value)
     shown = str(int.from_bytes(value, 'little')) if size in (1, 2, 4, 8) else value.hex()
-    return f' {escaped(name) if name else f"@{offset}"}={shown}'
+    return f' {name}={shown}'
 
   def sample(self, value):
     ip, flags, cs, cpu_and_os, tid, pid, bits = struct.unpack('<QQHHIII', value)
@@ -476,15 +483,24 @@ class Printer:
             f'event={bits >> 20 & 255}')
 
 
-def main():
-  sys.stdout.reconfigure(encoding='utf-8', errors='surrogateescape')
-  with open(sys.argv[1], 'rb') as file:
+def read(path, strict):
+  """(bytes that print_tb5 prints, None), or (None, why the file cannot be read)."""
+  with open(path, 'rb') as file:
     data = file.read()
+  out = io.StringIO()
   try:
-    Printer(File(data, sys.argv[2:] == ['strict']), sys.stdout).everything(sys.argv[1])
+    Printer(File(data, strict), out).everything(path)
   except (Damaged, Unreadable, struct.error, IndexError, UnicodeDecodeError) as error:
-    print(f'naive_reader: {sys.argv[1]}: {error!r}', file=sys.stderr)
+    return None, repr(error)
+  return out.getvalue().encode('utf-8', 'surrogateescape'), None
+
+
+def main():
+  printed, error = read(sys.argv[1], sys.argv[2:] == ['strict'])
+  if error:
+    print(f'naive_reader: {sys.argv[1]}: {error}', file=sys.stderr)
     return 1
+  sys.stdout.buffer.write(printed)
   return 0
 
 

@@ -21,19 +21,30 @@ static int open_thread(struct sampler *sampler, struct tracker *tracker, pid_t p
 	return 0;
 }
 
+struct attaching {
+	struct sampler *sampler;
+	struct tracker *tracker;
+	attach_meanwhile *meanwhile;
+	void *user;
+	bool stopped;
+};
+
 /* One pass over the list of threads. The number of threads opened, or -1. */
-static int open_new_threads(struct sampler *sampler, struct tracker *tracker, pid_t pid, DIR *tasks,
+static int open_new_threads(struct attaching *attaching, pid_t pid, DIR *tasks,
 			    struct failure *failure)
 {
 	int opened = 0;
-	for (struct dirent *entry; (entry = readdir(tasks)) != NULL;) {
+	for (struct dirent *entry; !attaching->stopped && (entry = readdir(tasks)) != NULL;) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
-		if (tid <= 0 || tracker_knows(tracker, tid))
+		if (tid <= 0 || tracker_knows(attaching->tracker, tid))
 			continue;
-		int result = open_thread(sampler, tracker, pid, tid, failure);
+		int result = open_thread(attaching->sampler, attaching->tracker, pid, tid, failure);
 		if (result < 0)
 			return -1;
-		opened += result == 0;
+		if (result > 0)
+			continue;
+		opened++;
+		attaching->stopped = !attaching->meanwhile(attaching->user, DRAIN_SETTLED);
 	}
 	return opened;
 }
@@ -58,26 +69,27 @@ int attach_check(pid_t pid, struct failure *failure)
 			   (int)pid, leader, leader);
 }
 
-int attach_process(struct sampler *sampler, struct tracker *tracker, pid_t pid, attach_drain *drain,
-		   void *user, struct failure *failure)
+int attach_process(struct sampler *sampler, struct tracker *tracker, pid_t pid,
+		   attach_meanwhile *meanwhile, void *user, struct failure *failure)
 {
+	struct attaching attaching = {sampler, tracker, meanwhile, user, false};
 	char path[64];
 	int total = 0;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	for (int round = 0; round < ROUNDS_MAX; round++) {
+	for (int round = 0; round < ROUNDS_MAX && !attaching.stopped; round++) {
 		DIR *tasks = opendir(path);
 		if (tasks == NULL)
 			break;
-		int opened = open_new_threads(sampler, tracker, pid, tasks, failure);
+		int opened = open_new_threads(&attaching, pid, tasks, failure);
 		closedir(tasks);
 		if (opened < 0)
 			return -1;
 		total += opened;
 		if (opened == 0)
 			break;
-		drain(user);
+		attaching.stopped = attaching.stopped || !meanwhile(user, DRAIN_ALL);
 	}
-	return total > 0 ? 0 : event_explain(failure, ESRCH, pid);
+	return total > 0 ? attaching.stopped : event_explain(failure, ESRCH, pid);
 }
 
 void attach_drop_doubles(struct sampler *sampler, const struct tracker *tracker)

@@ -71,7 +71,9 @@ static int open_source(struct sampler *sampler, struct failure *failure)
 int sampler_init(struct sampler *sampler, const struct event_config *config,
 		 enum sampler_source wanted, struct failure *failure)
 {
-	*sampler = (struct sampler){.config = *config, .wanted = wanted};
+	*sampler = (struct sampler){.config = *config,
+				    .wanted = wanted,
+				    .lock = PTHREAD_MUTEX_INITIALIZER};
 	sampler->config.deep_size = COPIES_SIZE_MAX;
 	sampler->config.deep_interval_ns = copies_deep_interval_ns(config->interval_ns);
 	raise_file_limit();
@@ -154,9 +156,11 @@ static int *open_all(const struct sampler *sampler, pid_t tid, open_call *open_o
 /* Does without deep events, which take as many files as the sampling events, from here on. */
 static void give_up_deep(struct sampler *sampler)
 {
+	pthread_mutex_lock(&sampler->lock);
 	sampler->deep = false;
 	for (size_t t = 0; t < sampler->thread_count; t++)
 		close_all(&sampler->threads[t].deep_fds, sampler->cpus.count);
+	pthread_mutex_unlock(&sampler->lock);
 }
 
 /* Opens a thread's events. 0, or -1 with errno. */
@@ -287,7 +291,7 @@ static size_t count_threads(struct sampler *sampler, pid_t pid)
 	char line[256];
 	size_t count = 0;
 	if (sampler->thread_count > 0)
-		close_events(sampler, &sampler->threads[sampler->thread_count - 1]);
+		sampler_drop(sampler, sampler->thread_count - 1);
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	FILE *file = fopen(path, "re");
 	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
@@ -327,31 +331,43 @@ static int explain(struct sampler *sampler, pid_t pid, int error, struct failure
 	return event_explain(failure, error, sampler->config.on_exec ? 0 : pid);
 }
 
+static int append(struct sampler *sampler, const struct sampler_thread *thread)
+{
+	pthread_mutex_lock(&sampler->lock);
+	size_t count = sampler->thread_count;
+	struct sampler_thread *threads = realloc(sampler->threads, (count + 1) * sizeof(*threads));
+	if (threads != NULL) {
+		threads[count] = *thread;
+		sampler->threads = threads;
+		sampler->thread_count++;
+	}
+	pthread_mutex_unlock(&sampler->lock);
+	return threads != NULL ? 0 : -1;
+}
+
 int sampler_add(struct sampler *sampler, pid_t pid, pid_t tid, struct failure *failure)
 {
-	struct sampler_thread *threads =
-		realloc(sampler->threads, (sampler->thread_count + 1) * sizeof(*threads));
-	if (threads == NULL)
-		return failure_set(failure, FAILURE_EXIT, "out of memory");
-	sampler->threads = threads;
-	struct sampler_thread *thread = &threads[sampler->thread_count];
-	*thread = (struct sampler_thread){.pid = pid, .tid = tid};
-	int result = open_thread(sampler, thread);
+	struct sampler_thread thread = {.pid = pid, .tid = tid};
+	int result = open_thread(sampler, &thread);
 	if (result != 0)
 		return errno == ESRCH ? 1 : explain(sampler, pid, errno, failure);
 	/* Events without the program give the kernel's copies. */
-	int unused = sampler->source != NULL ? use_source(sampler, thread) : 0;
+	int unused = sampler->source != NULL ? use_source(sampler, &thread) : 0;
 	if (unused < 0 && sampler->wanted == SAMPLER_BPF) {
-		close_events(sampler, thread);
+		close_events(sampler, &thread);
 		return explain_source(-unused, failure);
 	}
-	sampler->thread_count++;
-	return 0;
+	if (append(sampler, &thread) == 0)
+		return 0;
+	close_events(sampler, &thread);
+	return failure_set(failure, FAILURE_EXIT, "out of memory");
 }
 
 void sampler_drop(struct sampler *sampler, size_t index)
 {
+	pthread_mutex_lock(&sampler->lock);
 	close_events(sampler, &sampler->threads[index]);
+	pthread_mutex_unlock(&sampler->lock);
 }
 
 void sampler_stop(struct sampler *sampler)
@@ -379,19 +395,21 @@ void sampler_read(const struct sampler *sampler, size_t index, struct event_read
 }
 
 /* Records so far that were no samples, and that the ring had no room for. */
-static uint64_t count_refused(const struct sampler *sampler, size_t ring_index)
+static uint64_t count_refused(struct sampler *sampler, size_t ring_index)
 {
 	uint64_t count = 0;
 	if (sampler->source != NULL)
 		count = stack_source_refused(sampler->source, sampler->cpus.numbers[ring_index]);
-	if (!sampler->deep || !sampler->config.has_lost)
+	if (!sampler->config.has_lost)
 		return count;
-	for (size_t t = 0; t < sampler->thread_count; t++) {
+	pthread_mutex_lock(&sampler->lock);
+	for (size_t t = 0; sampler->deep && t < sampler->thread_count; t++) {
 		const int *fds = sampler->threads[t].deep_fds;
 		struct event_reading one;
 		if (fds != NULL && event_read(&sampler->config, fds[ring_index], &one) == 0)
 			count += one.lost;
 	}
+	pthread_mutex_unlock(&sampler->lock);
 	return count;
 }
 

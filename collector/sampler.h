@@ -10,6 +10,7 @@
 #include "collector/event.h"
 #include "collector/failure.h"
 #include "collector/ring.h"
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,15 +39,18 @@ struct sampler_refused {
 	uint64_t taken;   /* what sampler_take_refused gave out */
 };
 
+/* One thread adds and drops threads; sampler_take_refused may be another's beside it. */
 struct sampler {
 	struct cpus cpus;
 	struct event_config config;
-	struct ring *rings; /* one per CPU, on idle events of ours; from the first thread on */
-	size_t ring_size;   /* bytes of data */
+	struct ring *rings;   /* one per CPU, on idle events of ours; from the first thread on */
+	size_t ring_size;     /* bytes of data */
+	pthread_mutex_t lock; /* held to change what follows, and to read it beside that */
 	struct sampler_thread *threads;
 	size_t thread_count;
+	bool deep; /* threads have deep events too */
+
 	enum sampler_source wanted;
-	bool deep;                       /* threads have deep events too */
 	bool limited;                    /* the size of the stack copies was given */
 	struct stack_source *source;     /* NULL: the kernel's copies */
 	int *outputs;                    /* events that the source sends to, one per CPU */

@@ -1,6 +1,5 @@
 #include "collector/session_private.h"
 
-#include "collector/attach.h"
 #include "collector/clock.h"
 #include "collector/cost.h"
 #include "collector/finalize.h"
@@ -16,7 +15,7 @@
 
 #define NS_PER_S 1000000000ull
 
-static int open_drain(struct session *session, struct failure *failure)
+int session_open_drain(struct session *session, struct failure *failure)
 {
 	session->drain = drain_create(&session->sampler);
 	return session->drain != NULL ? 0 : failure_set(failure, FAILURE_EXIT, "out of memory");
@@ -29,37 +28,10 @@ static int open_launched(struct session *session, struct failure *failure)
 	if (opened > 0)
 		return failure_set(failure, FAILURE_EXIT,
 				   "the program was killed before it started");
-	if (opened < 0 || open_drain(session, failure) < 0)
+	if (opened < 0 || session_open_drain(session, failure) < 0)
 		return -1;
 	if (tracker_add_thread(session->tracker, pid, pid, false) < 0)
 		return failure_set(failure, FAILURE_EXIT, "out of memory");
-	return 0;
-}
-
-/* The rings come with the first thread. */
-static void drain_attaching(void *user)
-{
-	struct session *session = user;
-	struct failure failure = {0};
-	if (session->drain == NULL && open_drain(session, &failure) < 0)
-		return;
-	while (session_apply(session, DRAIN_ALL))
-		continue;
-}
-
-static int open_attached(struct session *session, struct failure *failure)
-{
-	const struct options *options = session->options;
-	for (size_t i = 0; i < options->pid_count; i++)
-		if (attach_check(options->pids[i], failure) < 0 ||
-		    attach_process(&session->sampler, session->tracker, options->pids[i],
-				   drain_attaching, session, failure) < 0)
-			return -1;
-	if (session->drain == NULL && open_drain(session, failure) < 0)
-		return -1;
-	attach_drop_doubles(&session->sampler, session->tracker);
-	for (size_t i = 0; i < options->pid_count; i++)
-		session->attached_cpu_ns += cpu_time_of_process_ns(options->pids[i]);
 	return 0;
 }
 
@@ -129,12 +101,14 @@ static int set_up(struct session *session, struct failure *failure)
 	if (host != NULL)
 		emit_host(session->emit, host);
 	host_destroy(host);
-	session->start_ns = clock_now();
-	if ((session_is_launch(session) ? open_launched(session, failure)
-					: open_attached(session, failure)) < 0 ||
-	    open_polls(session, failure) < 0)
+	if (session_is_launch(session)) {
+		if (open_launched(session, failure) < 0 || open_polls(session, failure) < 0)
+			return -1;
+		session->start_ns = clock_now();
+	} else if (session_check_attached(session, failure) < 0 ||
+		   open_polls(session, failure) < 0 || session_attach(session, failure) < 0) {
 		return -1;
-	session->start_ns = session_is_launch(session) ? clock_now() : session->start_ns;
+	}
 	session->start_cpu_ns = cpu_time_of_self_ns();
 	session->next_sync_ns = session->start_ns + NS_PER_S;
 	session_note_start(session);

@@ -104,8 +104,11 @@ static int next_timeout(const struct session *session, uint64_t now)
 }
 
 /* Without the thread (a limit of processes or memory) we look at the rings ourselves. */
-static void start_draining(struct session *session)
+void session_start_draining(struct session *session)
 {
+	if (session->is_draining)
+		return;
+	session->is_draining = true;
 	int error = drain_start(session->drain);
 	session->has_drain_thread = error == 0;
 	session->poll_count += drain_polls(session->drain, session->polls + session->poll_count);
@@ -114,16 +117,24 @@ static void start_draining(struct session *session)
 			 strerror(error));
 }
 
+void session_watch(struct session *session, int timeout_ms)
+{
+	uint64_t duration = session->options->duration_ns;
+	poll(session->polls, session->poll_count, timeout_ms);
+	session_handle_signals(session);
+	handle_ends(session);
+	if (duration > 0 && clock_now() - session->start_ns >= duration)
+		session->stop = true;
+}
+
 /* Until the program or the user ends it, or the file cannot be written. */
 int session_collect(struct session *session, struct failure *failure)
 {
 	bool more = false;
-	start_draining(session);
+	session_start_draining(session);
 	while (!session->stop) {
 		uint64_t now = clock_now();
-		poll(session->polls, session->poll_count, more ? 0 : next_timeout(session, now));
-		session_handle_signals(session);
-		handle_ends(session);
+		session_watch(session, more ? 0 : next_timeout(session, now));
 		more = session_apply(session, DRAIN_SETTLED);
 		if (emit_failed(session->emit, failure) < 0)
 			return -1;
@@ -135,9 +146,6 @@ int session_collect(struct session *session, struct failure *failure)
 			if (result_check(&session->result, failure) < 0)
 				return -1;
 		}
-		if (session->options->duration_ns > 0 &&
-		    now - session->start_ns >= session->options->duration_ns)
-			session->stop = true;
 	}
 	return 0;
 }

@@ -38,7 +38,9 @@ struct session {
 	struct tracker *tracker;
 	struct pollfd *polls; /* signals, then attached processes, then drain's */
 	size_t poll_count;
-	uint64_t start_ns;
+	bool is_draining;         /* drain's are there */
+	uint64_t start_ns;        /* of the first event */
+	uint64_t next_look_ns;    /* while attaching */
 	uint64_t start_cpu_ns;    /* the collector's own CPU time at the start */
 	uint64_t attached_cpu_ns; /* of the attached processes, once all events were open */
 	uint64_t end_ns;
@@ -50,6 +52,22 @@ static inline bool session_is_launch(const struct session *session)
 {
 	return session->options->program != NULL;
 }
+
+/* Makes drain, once the sampler has its rings. */
+int session_open_drain(struct session *session, struct failure *failure);
+
+/* Whether what is to be attached are processes. */
+int session_check_attached(const struct session *session, struct failure *failure);
+
+/* Opens the events of the processes, and applies meanwhile what the first ones deliver. 0 also when
+ * the user or the duration ended the collection before all threads were open: then it stops. */
+int session_attach(struct session *session, struct failure *failure);
+
+/* Starts the thread that watches the rings, unless it was. */
+void session_start_draining(struct session *session);
+
+/* Waits for the polls, takes the pending signals, and looks at what ends the collection. */
+void session_watch(struct session *session, int timeout_ms);
 
 /* Applies the records that drain has, once around. Returns whether there may be more. */
 bool session_apply(struct session *session, enum drain_extent extent);

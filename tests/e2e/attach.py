@@ -147,6 +147,29 @@ def refusals():
   stop_service(service)
 
 
+def end_while_attaching():
+  """The duration counts from the first event on, however many threads there are to open: a thousand take longer than
+  this one on any machine. Standing still, they leave the CPUs to tbcollect."""
+  count = 1000
+  needed = (count + 1) * 2 * os.cpu_count()
+  if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < needed + 100:
+    s.skip('the duration ends while attaching', f'needs {needed} files')
+    return
+  crowd = subprocess.Popen([s.target('crowd'), str(count), '10000'], stdout=subprocess.DEVNULL)
+  while len(os.listdir(f'/proc/{crowd.pid}/task')) < count + 1:
+    time.sleep(0.01)
+  crowd.send_signal(signal.SIGSTOP)
+  process, result = attach([crowd.pid], '-d', '0.001')
+  _, err = process.communicate(timeout=60)
+  total = s.summary(result)
+  s.check(process.returncode == 0 and total['complete'] and 0 < total['threads'] < count,
+          'the duration ends while attaching: some threads', f'{process.returncode} {total["threads"]} {err.strip()[-300:]}')
+  text = s.run_tool('tbreport', 'summary', result).stdout
+  s.check('before all threads were attached' in text, 'the duration ends while attaching: the summary says so')
+  crowd.kill()
+  crowd.wait()
+
+
 def file_limit():
   """Each thread takes a file per CPU: the message says how many that would be."""
   crowd = subprocess.Popen([s.target('crowd'), '200', '10000'], stdout=subprocess.DEVNULL)
@@ -175,7 +198,7 @@ def file_limit():
 
 
 s.start()
-for part in (attach_and_detach, attach_until_signal, target_dies, two_targets, refusals, file_limit):
+for part in (attach_and_detach, attach_until_signal, target_dies, two_targets, refusals, end_while_attaching, file_limit):
   with s.section(part.__name__):
     part()
 s.finish()

@@ -3,23 +3,29 @@
 #include "tools/xalloc.h"
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 /* A damaged file can nest without end or lead in circles. */
 #define LEVELS_MAX  128u
 #define INLINES_MAX 64u
 #define STEPS_MAX   (50u * 1000u * 1000u)
+/* Of the search that reads all of a unit, so that it takes no step from the others'. */
+#define NESTED_STEPS_MAX (20u * 1000u * 1000u)
 
 struct walk {
 	struct symbol_address *addresses;
-	size_t count;
+	bool *is_found;  /* [i]: a function's entry holds addresses[i] */
+	size_t *list_of; /* [i]: the last list of members that took addresses[i] */
+	size_t lists;    /* so many were made */
 	Dwarf_Addr bias; /* rva = address in DWARF + bias */
 	Dwarf_Files *files;
 	struct dwarf_names names;
 	size_t steps;
+	size_t nested_steps;
 };
 
-/* Addresses of interest, as ascending indices into walk->addresses. */
+/* Addresses of interest, as ascending indices into walk->addresses, each once. */
 struct members {
 	size_t *indices;
 	size_t count;
@@ -44,6 +50,30 @@ static size_t members_from(const struct walk *walk, const struct members *member
 	return low;
 }
 
+static int compare_indices(const void *a, const void *b)
+{
+	const size_t *left = a;
+	const size_t *right = b;
+	return (*left > *right) - (*left < *right);
+}
+
+/* Adds those of the members in [low, high) that no range of the entry held before. */
+static void add_range(struct walk *walk, const struct members *members, uint64_t low, uint64_t high,
+		      struct members *inside)
+{
+	for (size_t i = members_from(walk, members, low); i < members->count; i++) {
+		size_t index = members->indices[i];
+		if (walk->addresses[index].rva >= high || !has_steps(walk))
+			break;
+		if (walk->list_of[index] == walk->lists)
+			continue;
+		walk->list_of[index] = walk->lists;
+		if (!inside->indices)
+			inside->indices = xalloc_zeroed(members->count, sizeof(*inside->indices));
+		inside->indices[inside->count++] = index;
+	}
+}
+
 /* Those of the members that lie in the entry's address ranges. The caller frees the indices. */
 static struct members members_inside(struct walk *walk, Dwarf_Die *die,
 				     const struct members *members)
@@ -52,30 +82,36 @@ static struct members members_inside(struct walk *walk, Dwarf_Die *die,
 	Dwarf_Addr base;
 	Dwarf_Addr low;
 	Dwarf_Addr high;
+	walk->lists++;
 	for (ptrdiff_t next = 0;
-	     has_steps(walk) && (next = dwarf_ranges(die, next, &base, &low, &high)) > 0;) {
-		size_t i = members_from(walk, members, low + walk->bias);
-		for (; i < members->count && inside.count < members->count; i++) {
-			if (walk->addresses[members->indices[i]].rva >= high + walk->bias)
-				break;
-			if (!inside.indices)
-				inside.indices =
-					xalloc_zeroed(members->count, sizeof(*inside.indices));
-			inside.indices[inside.count++] = members->indices[i];
-		}
-	}
+	     has_steps(walk) && (next = dwarf_ranges(die, next, &base, &low, &high)) > 0;)
+		add_range(walk, members, low + walk->bias, high + walk->bias, &inside);
+	/* Ranges come in any order: that of sections in the object file, cold parts first or last.
+	 */
+	if (inside.count > 1)
+		qsort(inside.indices, inside.count, sizeof(*inside.indices), compare_indices);
 	return inside;
+}
+
+/* Where the entry's code begins (DWARF 5 section 2.18), as an rva; otherwise where there is none.
+ */
+static uint64_t start_of(const struct walk *walk, Dwarf_Die *die, uint64_t otherwise)
+{
+	Dwarf_Addr base;
+	Dwarf_Addr start;
+	Dwarf_Addr end;
+	if (dwarf_entrypc(die, &start) != 0 && dwarf_ranges(die, 0, &base, &start, &end) <= 0)
+		return otherwise;
+	return start + walk->bias;
 }
 
 static void set_function(struct walk *walk, Dwarf_Die *die, struct symbol_entry *function)
 {
 	const char *name = function->name ? NULL : dwarf_names_of(&walk->names, die);
-	Dwarf_Addr entry;
 	if (!name)
 		return;
 	function->name = xalloc_text(name);
-	if (dwarf_entrypc(die, &entry) == 0)
-		function->start = entry + walk->bias;
+	function->start = start_of(walk, die, function->start);
 	function->is_pseudo = false;
 }
 
@@ -97,11 +133,31 @@ static void add_inlined(struct walk *walk, Dwarf_Die *die, struct symbol_address
 	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &memory), &value) == 0)
 		caller->line = value <= UINT32_MAX ? (uint32_t)value : 0;
 
-	struct symbol_entry entry = {.name = xalloc_text(name)};
-	Dwarf_Addr start;
-	if (dwarf_entrypc(die, &start) == 0)
-		entry.start = start + walk->bias;
+	struct symbol_entry entry = {.name = xalloc_text(name),
+				     .start = start_of(walk, die, caller->start)};
 	symbol_address_add_inlined(address, &entry);
+}
+
+/* An address is in one function: entries of code that the linker left out may overlap others. */
+static void keep_first_found(struct walk *walk, struct members *members)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < members->count; i++) {
+		size_t index = members->indices[i];
+		if (!walk->is_found[index])
+			members->indices[kept++] = index;
+		walk->is_found[index] = true;
+	}
+	members->count = kept;
+}
+
+static bool are_all_found(const struct walk *walk, const struct members *members)
+{
+	for (size_t i = 0; i < members->count; i++) {
+		if (!walk->is_found[members->indices[i]])
+			return false;
+	}
+	return true;
 }
 
 static void walk_children(struct walk *walk, Dwarf_Die *parent, const struct members *members,
@@ -111,6 +167,8 @@ static void walk_scope(struct walk *walk, Dwarf_Die *die, int tag, const struct 
 		       unsigned level)
 {
 	struct members inside = members_inside(walk, die, members);
+	if (tag == DW_TAG_subprogram)
+		keep_first_found(walk, &inside);
 	for (size_t i = 0; i < inside.count; i++) {
 		struct symbol_address *address = &walk->addresses[inside.indices[i]];
 		if (tag == DW_TAG_subprogram)
@@ -141,6 +199,8 @@ static void walk_children(struct walk *walk, Dwarf_Die *parent, const struct mem
 		case DW_TAG_module:
 		case DW_TAG_class_type:
 		case DW_TAG_structure_type:
+		case DW_TAG_union_type:
+		case DW_TAG_enumeration_type: /* Rust's have methods */
 			/* They have no code of their own, but may hold the definitions. */
 			walk_children(walk, &die, members, level + 1);
 			break;
@@ -148,6 +208,24 @@ static void walk_children(struct walk *walk, Dwarf_Die *parent, const struct mem
 			break;
 		}
 	} while (has_steps(walk) && dwarf_siblingof(&die, &die) == 0);
+}
+
+/* Functions may stand in others that do not hold their code: those of local classes and lambdas in
+ * entries for the source (abstract instances and declarations, which have no code), nested ones of
+ * C, Ada and Fortran beside their hosts' code. */
+static void walk_nested(struct walk *walk, Dwarf_Die *parent, const struct members *members,
+			unsigned level)
+{
+	Dwarf_Die die;
+	if (level >= LEVELS_MAX || dwarf_child(parent, &die) != 0)
+		return;
+	do {
+		int tag = dwarf_tag(&die);
+		if (tag == DW_TAG_subprogram)
+			walk_scope(walk, &die, tag, members, level + 1);
+		if (dwarf_haschildren(&die) == 1)
+			walk_nested(walk, &die, members, level + 1);
+	} while (walk->nested_steps++ < NESTED_STEPS_MAX && dwarf_siblingof(&die, &die) == 0);
 }
 
 static void set_lines(struct walk *walk, Dwarf_Die *unit, const struct members *members)
@@ -177,6 +255,8 @@ static void walk_unit(struct walk *walk, Dwarf_Die *skeleton, Dwarf_Die *body,
 		if (dwarf_getsrcfiles(body, &walk->files, &file_count) != 0)
 			walk->files = NULL;
 		walk_children(walk, body, &members, 0);
+		if (!are_all_found(walk, &members))
+			walk_nested(walk, body, &members, 0);
 		set_lines(walk, skeleton, &members);
 	}
 	free(members.indices);
@@ -185,10 +265,12 @@ static void walk_unit(struct walk *walk, Dwarf_Die *skeleton, Dwarf_Die *body,
 void dwarf_inlines_resolve(struct symbol_image *image, struct symbol_address *addresses,
 			   size_t count)
 {
-	struct walk walk = {.addresses = addresses, .count = count};
+	struct walk walk = {.addresses = addresses};
 	Dwarf *dwarf = dwfl_module_getdwarf(image->module, &walk.bias);
 	if (!dwarf || count == 0)
 		return;
+	walk.is_found = xalloc_zeroed(count, sizeof(*walk.is_found));
+	walk.list_of = xalloc_zeroed(count, sizeof(*walk.list_of));
 	struct members all = {xalloc_zeroed(count, sizeof(*all.indices)), count};
 	for (size_t i = 0; i < count; i++)
 		all.indices[i] = i;
@@ -204,5 +286,7 @@ void dwarf_inlines_resolve(struct symbol_image *image, struct symbol_address *ad
 			walk_unit(&walk, &skeleton, is_split ? &split : &skeleton, &all);
 	}
 	free(all.indices);
+	free(walk.is_found);
+	free(walk.list_of);
 	dwarf_names_finish(&walk.names);
 }

@@ -10,6 +10,10 @@
 #define ORIGINS_MAX     8u    /* an inlined call, its abstract instance, the declaration */
 #define NAME_LENGTH_MAX 4096u /* scopes can nest as deep as a damaged file says */
 
+/* DW_LANG_ codes that were given out after DWARF 5. */
+#define LANGUAGE_C_PLUS_PLUS_17 0x2a
+#define LANGUAGE_C_PLUS_PLUS_20 0x2b
+
 static const char *linkage_name(Dwarf_Die *die)
 {
 	Dwarf_Attribute memory;
@@ -46,6 +50,8 @@ static bool is_cpp(Dwarf_Die *die)
 	case DW_LANG_C_plus_plus_03:
 	case DW_LANG_C_plus_plus_11:
 	case DW_LANG_C_plus_plus_14:
+	case LANGUAGE_C_PLUS_PLUS_17:
+	case LANGUAGE_C_PLUS_PLUS_20:
 		return true;
 	default:
 		return false;
@@ -110,9 +116,12 @@ const char *dwarf_names_of(struct dwarf_names *names, Dwarf_Die *die)
 	if (linkage)
 		return linkage;
 	const char *name = dwarf_diename(die);
-	if (!name || !is_cpp(die))
-		return name;
+	if (!name)
+		return NULL;
+	/* With LTO the entry with the code is in another unit, which may claim another language. */
 	Dwarf_Die origin = find_origin(die);
+	if (!is_cpp(&origin))
+		return name;
 	size_t at = ((uintptr_t)origin.addr / 4) % DWARF_NAMES_CACHE;
 	if (names->cache[at].die == origin.addr && names->cache[at].name)
 		return names->cache[at].name;

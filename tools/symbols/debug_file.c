@@ -1,6 +1,8 @@
 #include "tools/symbols/debug_file.h"
 #include "tools/symbols/inflated.h"
 #include "tools/symbols/regular_file.h"
+#include "tools/symbols/small_elf.h"
+#include "tools/symbols/snapshot.h"
 #include "tools/xalloc.h"
 
 #include <elfutils/libdwelf.h>
@@ -28,19 +30,25 @@ struct build_id {
 struct wanted {
 	struct build_id id;
 	const char *file; /* the module's own */
-	const char *name; /* of the debug file, without directories; NULL: it goes by the id */
+	const char *name; /* of the debug file, below a place; NULL: it goes by the id */
+	bool is_shared;   /* DWARF: the name is one below .dwz */
 	bool has_crc;     /* the name is the link's */
 	uint32_t crc;     /* of the whole debug file */
 };
+
+static struct build_id make_id(const void *bytes, ssize_t size)
+{
+	if (size < BUILD_ID_MIN || size > BUILD_ID_MAX)
+		return (struct build_id){NULL, 0};
+	return (struct build_id){bytes, (size_t)size};
+}
 
 static struct build_id id_of(Dwfl_Module *module)
 {
 	const unsigned char *bytes = NULL;
 	GElf_Addr address;
 	int size = dwfl_module_build_id(module, &bytes, &address);
-	if (size < BUILD_ID_MIN || size > BUILD_ID_MAX)
-		return (struct build_id){NULL, 0};
-	return (struct build_id){bytes, (size_t)size};
+	return make_id(bytes, size);
 }
 
 static bool has_crc(int fd, off_t file_size, uint32_t expected)
@@ -61,17 +69,19 @@ static bool has_crc(int fd, off_t file_size, uint32_t expected)
 	return at == file_size && crc == expected;
 }
 
-/* The build-id tells; the link's checksum where the file has none. */
+/* The build-id tells; the link's checksum where one of the two has none. */
 static bool is_wanted(int fd, off_t file_size, const struct wanted *wanted)
 {
 	const void *bytes;
-	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	elf_version(EV_CURRENT);
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
 	bool is_elf = elf && elf_kind(elf) == ELF_K_ELF;
 	ssize_t size = is_elf ? dwelf_elf_gnu_build_id(elf, &bytes) : -1;
 	bool same = size > 0 && (size_t)size == wanted->id.size &&
 		    memcmp(bytes, wanted->id.bytes, wanted->id.size) == 0;
 	elf_end(elf);
-	return same || (size == 0 && wanted->has_crc && has_crc(fd, file_size, wanted->crc));
+	return same || (size >= 0 && (size == 0 || wanted->id.size == 0) && wanted->has_crc &&
+			has_crc(fd, file_size, wanted->crc));
 }
 
 /* Links may have the name of the program itself, which has the id as well. */
@@ -82,6 +92,16 @@ static bool is_file_itself(const struct stat *status, const char *file)
 	       own.st_ino == status->st_ino;
 }
 
+/* The copy that is handed over; takes the file. */
+static int copy_of(int fd, const struct stat *status)
+{
+	int copy = inflated_copy(fd);
+	if (copy < 0)
+		copy = snapshot_of(fd, status);
+	close(fd);
+	return copy;
+}
+
 static int open_debug_file(const char *path, const struct wanted *wanted)
 {
 	struct stat status;
@@ -89,7 +109,7 @@ static int open_debug_file(const char *path, const struct wanted *wanted)
 	if (fd < 0)
 		return -1;
 	if (!is_file_itself(&status, wanted->file) && is_wanted(fd, status.st_size, wanted))
-		return fd;
+		return copy_of(fd, &status);
 	close(fd);
 	return -1;
 }
@@ -114,9 +134,13 @@ static char *place(const char *entry, size_t length, const struct wanted *wanted
 	const char *slash = file ? strrchr(file, '/') : NULL;
 	if (!wanted->name)
 		return is_absolute ? path_of(entry, length, wanted->id) : NULL;
-	if (!slash || strchr(wanted->name, '/'))
+	if (is_absolute && wanted->is_shared)
+		return xalloc_printf("%.*s/.dwz/%s", (int)length, entry, wanted->name);
+	if (!slash)
 		return NULL;
 	int directory = (int)(slash - file);
+	if (wanted->is_shared)
+		return xalloc_printf("%.*s/.dwz/%s", directory, file, wanted->name);
 	if (is_absolute)
 		return xalloc_printf("%.*s%.*s/%s", (int)length, entry, directory, file,
 				     wanted->name);
@@ -142,12 +166,18 @@ static int find_in(const char *entries, const struct wanted *wanted, char **path
 	return -1;
 }
 
+/* Whether the name is that of a file, with nothing that leads elsewhere. */
+static bool is_plain_name(const char *name)
+{
+	return name[0] && !strchr(name, '/') && !symbol_path_leads_up(name);
+}
+
 /* By the link's name; without a link, by the file's own and .debug. */
 static int find_by_name(const char *entries, struct wanted wanted, const char *link, GElf_Word crc,
 			char **path)
 {
 	const char *slash = wanted.file ? strrchr(wanted.file, '/') : NULL;
-	if (!slash)
+	if (!slash || (link && !is_plain_name(link)))
 		return -1;
 	char *name = link ? xalloc_text(link) : xalloc_printf("%s.debug", slash + 1);
 	wanted.name = name;
@@ -158,6 +188,22 @@ static int find_by_name(const char *entries, struct wanted wanted, const char *l
 	return fd;
 }
 
+/* Of the name only what is below .dwz counts, or its last part: distributions write the way there
+ * from where the debug file will be, with a link or two between. */
+static int find_shared_by_name(const char *entries, struct wanted wanted, const char *link,
+			       char **path)
+{
+	static const char folder[] = "/.dwz/";
+	const char *slash = strrchr(link, '/');
+	const char *below = strstr(link, folder);
+	const char *last = slash ? slash + 1 : link;
+	wanted.name = below ? below + sizeof(folder) - 1 : last;
+	if (symbol_path_leads_up(wanted.name))
+		wanted.name = last;
+	wanted.is_shared = true;
+	return is_plain_name(last) ? find_in(entries, &wanted, path) : -1;
+}
+
 /* Whether there is a server to ask. To find out that there is none libdwfl loads the client and
  * what that needs, some 30 libraries. */
 static bool has_server(void)
@@ -166,28 +212,79 @@ static bool has_server(void)
 	return servers && servers[0];
 }
 
+/* Servers know files by their build-ids. libdwfl has no directories to look in (image.c), nor a
+ * name.
+ */
+static int ask_servers(Dwfl_Module *module, void **user, char **found)
+{
+	struct stat status;
+	if (!has_server())
+		return -1;
+	int fd = dwfl_standard_find_debuginfo(module, user, NULL, 0, NULL, NULL, 0, found);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &status) == 0)
+		return copy_of(fd, &status);
+	close(fd);
+	return -1;
+}
+
+/* Without a file libdw would look for one itself when something refers to it. */
+static int make_nothing(void)
+{
+	static const struct small_elf_section sections[] = {{".debug_info", "", 1},
+							    {".debug_line", "", 1},
+							    {".debug_str", "", 1}};
+	return small_elf(false, sections, sizeof(sections) / sizeof(sections[0]));
+}
+
+static int find_shared(Dwfl_Module *module, void **user, const char *file, const char *link,
+		       char **found)
+{
+	const struct debug_file_search *search = *user;
+	Dwarf_Addr bias;
+	const char *name;
+	const void *id = NULL;
+	int fd = -1;
+	/* There already: it is what asks. */
+	Dwarf *dwarf = dwfl_module_getdwarf(module, &bias);
+	ssize_t size = dwarf ? dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) : -1;
+	struct wanted wanted = {.id = make_id(id, size), .file = file};
+	if (wanted.id.size > 0) {
+		fd = find_in(search->directories, &wanted, found);
+		if (fd < 0)
+			fd = find_shared_by_name(search->directories, wanted, link, found);
+		if (fd < 0)
+			fd = ask_servers(module, user, found);
+	}
+	return fd < 0 ? make_nothing() : fd;
+}
+
+/* Which of the module's two links it is that is asked for. */
+static bool is_shared_link(Dwfl_Module *module, const char *link)
+{
+	GElf_Addr bias;
+	GElf_Word crc;
+	Elf *elf = link ? dwfl_module_getelf(module, &bias) : NULL;
+	return elf && link != dwelf_elf_gnu_debuglink(elf, &crc);
+}
+
 int debug_file_find(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
 		    const char *file, const char *link, GElf_Word crc, char **found)
 {
-	struct debug_file_search *search = *user;
+	(void)name;
+	(void)base;
+	*found = NULL;
+	if (is_shared_link(module, link))
+		return find_shared(module, user, file, link, found);
+	const struct debug_file_search *search = *user;
 	struct wanted wanted = {.id = id_of(module), .file = file};
-	bool is_ours = !search->found && wanted.id.size > 0;
 	int fd = -1;
-	if (is_ours)
+	if (wanted.id.size > 0)
 		fd = find_in(search->directories, &wanted, found);
-	if (fd < 0 && is_ours)
+	if (fd < 0)
 		fd = find_by_name(search->directories, wanted, link, crc, found);
-	if (fd < 0) {
-		if (is_ours && !has_server())
-			return -1;
-		fd = dwfl_standard_find_debuginfo(module, user, name, base, file, link, crc, found);
-		search->found = search->found || fd >= 0;
-		return fd;
-	}
-	search->found = true;
-	int inflated = inflated_copy(fd);
-	if (inflated < 0)
-		return fd;
-	close(fd);
-	return inflated;
+	if (fd < 0 && wanted.id.size > 0)
+		fd = ask_servers(module, user, found);
+	return fd;
 }

@@ -1,7 +1,9 @@
 #include "tools/symbols/image.h"
 #include "tools/symbols/deleted_file.h"
 #include "tools/symbols/regular_file.h"
+#include "tools/symbols/snapshot.h"
 #include "tools/xalloc.h"
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,14 +32,16 @@ static bool build_id_matches(const struct symbol_image *image,
 static enum symbol_image_status open_descriptor(struct symbol_image *image, int fd,
 						const char *path, const char *debug_path)
 {
-	image->debug_path = debug_path ? xalloc_text(debug_path) : NULL;
+	/* Directories are looked in by debug_file_find. */
+	image->debug_path = xalloc_text("");
 	image->callbacks = (Dwfl_Callbacks){
 		.find_elf = dwfl_build_id_find_elf,
 		.find_debuginfo = debug_file_find,
 		.section_address = dwfl_offline_section_address,
 		.debuginfo_path = &image->debug_path,
 	};
-	image->search.directories = debug_path ? debug_path : DEBUG_DIRECTORIES;
+	image->directories = xalloc_text(debug_path ? debug_path : DEBUG_DIRECTORIES);
+	image->search.directories = image->directories;
 	image->dwfl = dwfl_begin(&image->callbacks);
 	if (!image->dwfl) {
 		close(fd);
@@ -76,20 +80,37 @@ static bool is_mapped_file(const struct symbol_image_identity *identity, const s
 	       (changed->tv_sec == latest / 1000000000 && changed->tv_nsec <= latest % 1000000000);
 }
 
+/* Sets *copy to a descriptor of the file's bytes as they are. */
+static enum symbol_image_status copy_file(const char *path,
+					  const struct symbol_image_identity *identity, int *copy)
+{
+	struct stat status;
+	if (symbol_path_leads_up(path))
+		return SYMBOL_IMAGE_MISSING;
+	int fd = symbol_regular_file_open(path, 0, &status);
+	if (fd < 0)
+		return SYMBOL_IMAGE_MISSING;
+	bool is_mapped = identity->build_id_size > 0 || is_mapped_file(identity, &status);
+	*copy = is_mapped ? snapshot_of(fd, &status) : -1;
+	int error = errno;
+	close(fd);
+	if (*copy >= 0)
+		return SYMBOL_IMAGE_OPEN;
+	if (!is_mapped || error == ESTALE)
+		return SYMBOL_IMAGE_REPLACED;
+	return error == ENOEXEC ? SYMBOL_IMAGE_INVALID : SYMBOL_IMAGE_MISSING;
+}
+
 static enum symbol_image_status open_path(struct symbol_image *image, const char *path,
 					  const struct symbol_image_identity *identity,
 					  const char *debug_path)
 {
+	int copy = -1;
 	memset(image, 0, sizeof(*image));
-	struct stat status;
-	int fd = symbol_regular_file_open(path, 0, &status);
-	if (fd < 0)
-		return SYMBOL_IMAGE_MISSING;
-	if (identity->build_id_size == 0 && !is_mapped_file(identity, &status)) {
-		close(fd);
-		return SYMBOL_IMAGE_REPLACED;
-	}
-	enum symbol_image_status result = open_descriptor(image, fd, path, debug_path);
+	enum symbol_image_status result = copy_file(path, identity, &copy);
+	if (result != SYMBOL_IMAGE_OPEN)
+		return result;
+	result = open_descriptor(image, copy, path, debug_path);
 	if (result == SYMBOL_IMAGE_OPEN && identity->build_id_size > 0 &&
 	    !build_id_matches(image, identity))
 		return SYMBOL_IMAGE_REPLACED;
@@ -165,6 +186,7 @@ void symbol_image_close(struct symbol_image *image)
 	if (image->dwfl)
 		dwfl_end(image->dwfl);
 	free(image->debug_path);
+	free(image->directories);
 	memset(image, 0, sizeof(*image));
 }
 

@@ -1,7 +1,7 @@
 /*
  * An ELF file opened for symbols: the file itself and, when something asks for them, its separate
  * debug file (build-id directory, debug link, debuginfod where DEBUGINFOD_URLS is set) and the
- * minimal symbol table in .gnu_debugdata, all found by libdwfl.
+ * minimal symbol table in .gnu_debugdata. libdwfl reads copies of them in memory (snapshot.h).
  */
 #ifndef TOOLS_SYMBOLS_IMAGE_H
 #define TOOLS_SYMBOLS_IMAGE_H
@@ -36,6 +36,7 @@ struct symbol_image {
 	Dwfl_Module *module; /* loaded at its own addresses: an address of the module is an rva */
 	Elf *elf;            /* of the file itself; module's */
 	char *debug_path;    /* libdwfl keeps a pointer to this pointer */
+	char *directories;   /* the search's */
 	Dwfl_Callbacks callbacks;
 	struct debug_file_search search;
 };

@@ -1,4 +1,5 @@
 #include "tools/symbols/inflated.h"
+#include "tools/symbols/snapshot.h"
 
 #include <gelf.h>
 #include <libdeflate.h>
@@ -20,18 +21,10 @@ struct copy {
 	size_t names; /* section with the sections' names */
 	struct libdeflate_decompressor *decompressor;
 	uint64_t total; /* bytes inflated */
+	uint64_t plain; /* bytes read; sections may overlap */
 	bool inflated;  /* anything at all */
 	void **buffers; /* one a section, NULL or to free */
 };
-
-static bool is_unread(const char *name)
-{
-	static const char *const names[] = {".debug_loc", ".debug_loclists", ".debug_aranges"};
-	for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	return false;
-}
 
 static bool copy_headers(struct copy *copy)
 {
@@ -82,8 +75,13 @@ static bool copy_section(struct copy *copy, Elf_Scn *section)
 {
 	GElf_Shdr header;
 	Elf_Scn *target = elf_newscn(copy->to);
-	Elf_Data *bytes = elf_rawdata(section, NULL);
-	if (!target || !bytes || !gelf_getshdr(section, &header))
+	if (!target || !gelf_getshdr(section, &header))
+		return false;
+	if (header.sh_type != SHT_NOBITS &&
+	    __builtin_add_overflow(copy->plain, header.sh_size, &copy->plain))
+		return false;
+	Elf_Data *bytes = copy->plain <= TOTAL_MAX ? elf_rawdata(section, NULL) : NULL;
+	if (!bytes)
 		return false;
 	Elf_Data *data = elf_newdata(target);
 	if (!data)
@@ -91,7 +89,7 @@ static bool copy_section(struct copy *copy, Elf_Scn *section)
 	*data = *bytes;
 	data->d_type = ELF_T_BYTE;
 	data->d_off = 0;
-	if (is_unread(elf_strptr(copy->from, copy->names, header.sh_name))) {
+	if (snapshot_is_unread(elf_strptr(copy->from, copy->names, header.sh_name))) {
 		header.sh_type = SHT_NOBITS;
 		header.sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;
 	} else if ((header.sh_flags & SHF_COMPRESSED) != 0 &&
@@ -134,7 +132,9 @@ static bool write_copy(Elf *from, int to)
 
 int inflated_copy(int fd)
 {
-	Elf *from = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	/* By pread: another's file is not mapped. */
+	elf_version(EV_CURRENT);
+	Elf *from = elf_begin(fd, ELF_C_READ, NULL);
 	if (!from)
 		return -1;
 	int to = memfd_create("debug file", MFD_CLOEXEC);

@@ -1,6 +1,5 @@
 #include "collector/finalize.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -27,7 +26,23 @@ static void find_program(char *path, size_t size)
 	snprintf(path, size, "tbconvert");
 }
 
-int finalize_run(const char *result)
+bool finalize_ends_by(int number)
+{
+	return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+}
+
+bool finalize_has_ended(pid_t pid, int *status)
+{
+	int code;
+	pid_t ended = waitpid(pid, &code, WNOHANG);
+	if (ended == pid)
+		*status = WIFEXITED(code) ? WEXITSTATUS(code) : 128 + WTERMSIG(code);
+	else if (ended < 0)
+		*status = -1;
+	return ended != 0;
+}
+
+pid_t finalize_start(const char *result)
 {
 	char program[4200];
 	char command[] = "finalize";
@@ -36,7 +51,6 @@ int finalize_run(const char *result)
 	char end_of_options[] = "--";
 	char name[4096];
 	pid_t pid;
-	int status;
 	posix_spawnattr_t attributes;
 	sigset_t none;
 	find_program(program, sizeof(program));
@@ -48,10 +62,5 @@ int finalize_run(const char *result)
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
 	int error = posix_spawnp(&pid, program, NULL, &attributes, argv, environ);
 	posix_spawnattr_destroy(&attributes);
-	if (error != 0)
-		return -1;
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return -1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	return error == 0 ? pid : -1;
 }

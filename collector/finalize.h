@@ -2,8 +2,18 @@
 #ifndef COLLECTOR_FINALIZE_H
 #define COLLECTOR_FINALIZE_H
 
-/* Runs the tbconvert that lies beside this program (or in ../tools of a build tree, or in PATH)
- * and waits for it. Its exit status; -1 when it could not be run. */
-int finalize_run(const char *result);
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Runs the tbconvert that lies beside this program (or in ../tools of a build tree, or in PATH).
+ * Its process, which finalize_has_ended waits for; -1 when it could not be run. */
+pid_t finalize_start(const char *result);
+
+/* Whether it ended; then *status is its exit status, or 128 + number of the signal that ended it.
+ */
+bool finalize_has_ended(pid_t pid, int *status);
+
+/* A signal that ends programs ends finalization at once. */
+bool finalize_ends_by(int number);
 
 #endif

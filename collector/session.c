@@ -153,16 +153,34 @@ static void outlive_target(struct session *session)
 	}
 }
 
+/* The user may want no end of it, and a program that we outlive may end meanwhile. Returns its
+ * status. */
+static int wait_for_symbols(struct session *session)
+{
+	int status = -1;
+	struct pollfd signals = {.fd = session->signals.fd, .events = POLLIN};
+	session->finalizer = finalize_start(session->result.directory);
+	while (session->finalizer > 0 && !finalize_has_ended(session->finalizer, &status)) {
+		poll(&signals, 1, -1); /* SIGCHLD is among them */
+		session_handle_signals(session);
+	}
+	session->finalizer = 0;
+	return status;
+}
+
 /* Reading symbols takes a while: the result may be gone after it. */
 static int finalize(struct session *session, struct failure *failure)
 {
-	if (!session->options->finalize || finalize_run(session->result.directory) == 0)
+	int status = session->options->finalize ? wait_for_symbols(session) : 0;
+	if (status == 0)
 		return 0;
 	if (result_check(&session->result, failure) < 0)
 		return -1;
-	log_line(session->log, LOG_NORMAL,
-		 "the result has no symbols yet: run tbconvert finalize %s",
-		 session->result.directory);
+	/* Stopped by the user, it said so itself. */
+	if (status <= 128 || !finalize_ends_by(status - 128))
+		log_line(session->log, LOG_NORMAL,
+			 "the result has no symbols yet: run tbconvert finalize %s",
+			 session->result.directory);
 	return 0;
 }
 

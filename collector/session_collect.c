@@ -2,6 +2,7 @@
 
 #include "collector/clock.h"
 #include "collector/cost.h"
+#include "collector/finalize.h"
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -65,6 +66,8 @@ void session_handle_signals(struct session *session)
 {
 	struct signals_event event;
 	while (signals_next(&session->signals, &event)) {
+		if (session->finalizer > 0 && finalize_ends_by(event.number))
+			kill(session->finalizer, event.number);
 		if (event.number == SIGCHLD)
 			target_check(&session->target, false);
 		else if (session_is_launch(session))

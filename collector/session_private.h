@@ -29,6 +29,7 @@ struct session {
 	char command[SESSION_COMMAND_MAX];
 	struct profile_clock clock; /* first sync point */
 	struct signals signals;
+	pid_t finalizer; /* tbconvert, while it runs; else 0 */
 	struct target target;
 	struct result result;
 	struct emit *emit;

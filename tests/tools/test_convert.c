@@ -5,6 +5,7 @@
 #include "tools/convert/finalize.h"
 #include "tools/convert/recover.h"
 #include "tools/output.h"
+#include "tools/xalloc.h"
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -250,6 +251,86 @@ START_TEST(test_finalize)
 	profile_reader_symbols(reader, count, &found);
 	ck_assert_uint_eq(found, 0);
 	profile_reader_close(reader);
+}
+END_TEST
+
+/* Of a result that is finalized, against what is found now: a build of the program that has as
+ * much, its stripped one, none at all. */
+START_TEST(test_finalize_loses_nothing)
+{
+	static const struct build_sample good[] = {
+		{.stack = "app:main app:outer>inner", .cpu_ms = 1},
+	};
+	struct build_result result = {.samples = good,
+				      .count = 1,
+				      .app_path = "/nonexistent/app",
+				      .is_finalized = true};
+	build_result_write(path, &result);
+	char *before = fold(path, false);
+	struct profile_reader *reader = open_reader(path);
+	struct progress progress = {0};
+	struct finalized finalized;
+	finalize_collect(reader, NULL, &progress, &finalized);
+	profile_reader_close(reader);
+	ck_assert_uint_eq(finalized.miss_count, 1);
+	ck_assert_uint_eq(finalized.kept.count, 2);
+	ck_assert_uint_eq(finalize_write(path, &finalized), VT_SUCCESS);
+	finalize_finish(&finalized);
+	char *after = fold(path, false);
+	ck_assert_str_eq(before, after);
+	ck_assert_ptr_nonnull(strstr(after, "main;outer;inner"));
+	free(before);
+	free(after);
+}
+END_TEST
+
+/* One address: what the result has, what is found now, whether the former is kept. */
+START_TEST(test_finalize_takes_the_better)
+{
+	static const struct {
+		struct profile_symbol has;
+		const char *has_name;
+		const char *has_file;
+		const char *name;
+		const char *file;
+		bool is_pseudo;
+		bool is_kept;
+	} cases[] = {
+		{{.flags = PROFILE_SYMBOL_PSEUDO}, "[app]", NULL, "f", NULL, false, false},
+		{{.flags = PROFILE_SYMBOL_PSEUDO}, "[app]", NULL, NULL, NULL, true, false},
+		{{.flags = PROFILE_SYMBOL_PSEUDO}, "func@0x10", NULL, "[app]", NULL, true, true},
+		{{0}, "f", NULL, NULL, NULL, true, true},
+		{{0}, "f", NULL, NULL, NULL, false, true},
+		{{0}, "f", NULL, "g", NULL, false, false},
+		{{0}, "f", NULL, "f", "f.c", false, false},
+		{{0}, "f", "f.c", "f", NULL, false, true},
+		{{0}, "f", "f.c", "f", "f.c", false, false},
+		{{.flags = PROFILE_SYMBOL_PLT}, "[Import thunk f]", NULL, NULL, NULL, true, true},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build_result result = {.samples = samples, .count = 1};
+		struct profile_symbol_writer *writer;
+		struct kept_symbols kept;
+		struct symbol_address address = {0};
+		address.function.name = cases[i].name ? xalloc_text(cases[i].name) : NULL;
+		address.function.file = cases[i].file ? xalloc_text(cases[i].file) : NULL;
+		address.function.is_pseudo = cases[i].is_pseudo;
+		build_result_write(path, &result);
+		ck_assert_uint_eq(profile_symbol_writer_begin(path, &writer), VT_SUCCESS);
+		ck_assert_uint_eq(profile_symbol_writer_add(
+					  writer, &cases[i].has,
+					  &(struct profile_symbol_text){cases[i].has_name, NULL,
+									cases[i].has_file}),
+				  VT_SUCCESS);
+		ck_assert_uint_eq(profile_symbol_writer_finish(writer), VT_SUCCESS);
+		struct profile_reader *reader = open_reader(path);
+		kept_symbols_find(&kept, reader, &address, 1);
+		ck_assert_msg(kept_symbols_has(&kept, 0, 0) == cases[i].is_kept, "case %zu", i);
+		kept_symbols_finish(&kept);
+		symbol_address_finish(&address);
+		profile_reader_close(reader);
+		ck_assert_int_eq(unlink(path), 0);
+	}
 }
 END_TEST
 
@@ -528,6 +609,8 @@ int main(void)
 	tcase_add_test(cases, test_folded);
 	tcase_add_test(cases, test_folded_empty);
 	tcase_add_test(cases, test_finalize);
+	tcase_add_test(cases, test_finalize_loses_nothing);
+	tcase_add_test(cases, test_finalize_takes_the_better);
 	tcase_add_test(cases, test_finalize_missing_files);
 	tcase_add_loop_test(cases, test_finalize_changed_file, 0,
 			    sizeof(mapped) / sizeof(mapped[0]));

@@ -1,5 +1,6 @@
 #include "tools/convert/command.h"
 #include "tools/convert/finalize.h"
+#include "tools/convert/interrupt.h"
 #include "tools/diagnose.h"
 #include "tools/functions.h"
 #include "tools/xalloc.h"
@@ -66,9 +67,21 @@ static void report_misses(const struct finalized *finalized)
 		free(list);
 		list = longer;
 	}
-	diagnose("no symbols from %zu files: %s%s; they show as [module]", finalized->miss_count,
-		 list, finalized->miss_count > named ? ", ..." : "");
+	diagnose("no symbols from %zu %s: %s%s; %s", finalized->miss_count,
+		 finalized->miss_count == 1 ? "file" : "files", list,
+		 finalized->miss_count > named ? ", ..." : "",
+		 finalized->kept.count > 0 ? "what has no name yet shows as [module]"
+					   : "they show as [module]");
 	free(list);
+}
+
+static void report_kept(const struct finalized *finalized)
+{
+	if (finalized->kept.count > 0)
+		diagnose("kept the symbols of %zu of %zu addresses as they were: the files that "
+			 "are "
+			 "there now say less",
+			 finalized->kept.count, finalized->count);
 }
 
 static int write_symbols(const char *path, struct finalized *finalized)
@@ -92,19 +105,29 @@ static int finalize(const char *path, const struct finalize_options *options)
 	struct profile_reader *reader;
 	struct finalized finalized;
 	struct progress progress;
+	struct interrupt interrupt;
 	TBRW_U32 code = profile_reader_open(path, &reader);
 	if (code != VT_SUCCESS) {
 		diagnose("cannot read %s: %s; name a result of tbcollect", path,
 			 diagnose_code(code, text));
 		return EXIT_FAILURE;
 	}
+	char *last_words = xalloc_printf("stopped; the result is whole, without new symbols: "
+					 "finish it with tbconvert finalize %s",
+					 path);
+	interrupt_watch(&interrupt, last_words);
 	progress_begin(&progress, "Reading symbols", profile_reader_frame_count(reader));
 	finalize_collect(reader, options->debug_dir, &progress, &finalized);
 	progress_end(&progress);
 	profile_reader_close(reader);
-	if (!options->is_quiet)
+	interrupt_hold(&interrupt);
+	free(last_words);
+	if (!options->is_quiet) {
 		report_misses(&finalized);
+		report_kept(&finalized);
+	}
 	int status = write_symbols(path, &finalized);
+	interrupt_release(&interrupt);
 	finalize_finish(&finalized);
 	return status;
 }

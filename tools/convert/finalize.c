@@ -223,6 +223,7 @@ void finalize_collect(const struct profile_reader *reader, const char *debug_pat
 	free(placed);
 	if (count > 1)
 		qsort(finalized->addresses, count, sizeof(*finalized->addresses), compare_frames);
+	kept_symbols_find(&finalized->kept, reader, finalized->addresses, count);
 }
 
 /* The names a reader sees; for the caller to free. *full is NULL where it equals *name. */
@@ -299,8 +300,13 @@ TBRW_U32 finalize_write(const char *path, struct finalized *finalized)
 	TBRW_U32 code = profile_symbol_writer_begin(path, &writer);
 	if (code != VT_SUCCESS)
 		return code;
-	for (size_t i = 0; i < finalized->count && code == VT_SUCCESS; i++)
-		code = write_address(writer, &finalized->addresses[i]);
+	size_t kept = 0;
+	for (size_t i = 0; i < finalized->count && code == VT_SUCCESS; i++) {
+		if (kept_symbols_has(&finalized->kept, kept, finalized->addresses[i].frame))
+			code = kept_symbols_write(&finalized->kept, kept++, writer);
+		else
+			code = write_address(writer, &finalized->addresses[i]);
+	}
 	if (code != VT_SUCCESS) {
 		profile_symbol_writer_abandon(writer);
 		return code;
@@ -314,6 +320,7 @@ void finalize_finish(struct finalized *finalized)
 		symbol_address_finish(&finalized->addresses[i]);
 	for (size_t i = 0; i < finalized->miss_count; i++)
 		free(finalized->misses[i].path);
+	kept_symbols_finish(&finalized->kept);
 	free(finalized->addresses);
 	free(finalized->misses);
 	memset(finalized, 0, sizeof(*finalized));

@@ -5,6 +5,7 @@
 #define TOOLS_CONVERT_FINALIZE_H
 
 #include "tbrw/profile/reader.h"
+#include "tools/convert/kept_symbols.h"
 #include "tools/progress.h"
 #include "tools/symbols/address.h"
 #include "tools/symbols/image.h"
@@ -21,11 +22,13 @@ struct finalize_miss {
 struct finalized {
 	struct symbol_address *addresses; /* in order of frames */
 	size_t count;
+	struct kept_symbols kept; /* what the result has already and is better */
 	struct finalize_miss *misses;
 	size_t miss_count;
 };
 
-/* Reads the files that the result names. debug_path as for symbol_image_open. */
+/* Reads the files that the result names. debug_path as for symbol_image_open. What is found at an
+ * address takes the place of what the result has there, unless it says less (kept_symbols.h). */
 void finalize_collect(const struct profile_reader *reader, const char *debug_path,
 		      struct progress *progress, struct finalized *finalized);
 

@@ -1,4 +1,5 @@
 #include "collector/failure.h"
+#include "collector/log.h"
 #include "collector/options.h"
 #include "collector/session.h"
 
@@ -48,6 +49,6 @@ int main(int argc, char **argv)
 		}
 	}
 	if (failure.text[0] != '\0')
-		fprintf(stderr, "tbcollect: %s\n", failure.text);
+		log_line(LOG_QUIET, LOG_QUIET, "%s", failure.text);
 	return failure.exit_status;
 }

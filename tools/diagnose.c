@@ -1,6 +1,6 @@
 #include "tools/diagnose.h"
 #include "tbrw/tbrw.h"
-#include <ctype.h>
+#include "tools/terminal.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,11 +16,9 @@ void diagnose(const char *format, ...)
 	if (length < 0)
 		return;
 	/* Paths may hold anything; a line must stay one, and the terminal as it is. */
-	for (char *at = text; *at; at++) {
-		if (iscntrl((unsigned char)*at))
-			*at = '?';
-	}
-	fprintf(stderr, "%s: %s\n", program_invocation_short_name, text);
+	char *shown = terminal_text(text);
+	fprintf(stderr, "%s: %s\n", program_invocation_short_name, shown);
+	free(shown);
 	free(text);
 }
 

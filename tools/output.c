@@ -19,10 +19,8 @@ static int open_temporary(struct output *output, mode_t mode)
 	return fd;
 }
 
-/* Of a stream that was written past a failure stdio knows that there was one, but not which. */
-static ssize_t write_bytes(void *cookie, const char *bytes, size_t size)
+static void write_all(struct output *output, const char *bytes, size_t size)
 {
-	struct output *output = cookie;
 	size_t written = 0;
 	while (!output->error && written < size) {
 		ssize_t now = write(output->fd, bytes + written, size - written);
@@ -31,12 +29,32 @@ static ssize_t write_bytes(void *cookie, const char *bytes, size_t size)
 		else if (now == 0 || errno != EINTR)
 			output->error = now == 0 ? EIO : errno;
 	}
-	return (ssize_t)written;
+}
+
+/* bytes NULL: the end. */
+static void write_to_terminal(struct output *output, const char *bytes, size_t size)
+{
+	size_t shown_size;
+	char *shown = terminal_filter_piece(&output->filter, bytes, size, &shown_size);
+	write_all(output, shown, shown_size);
+	free(shown);
+}
+
+/* Of a stream that was written past a failure stdio knows that there was one, but not which. */
+static ssize_t write_bytes(void *cookie, const char *bytes, size_t size)
+{
+	struct output *output = cookie;
+	if (output->is_terminal)
+		write_to_terminal(output, bytes, size);
+	else
+		write_all(output, bytes, size);
+	return output->error ? 0 : (ssize_t)size;
 }
 
 static int open_stream(struct output *output)
 {
 	static const cookie_io_functions_t functions = {.write = write_bytes};
+	output->is_terminal = isatty(output->fd);
 	output->stream = fopencookie(output, "w", functions);
 	return output->stream ? 0 : errno;
 }
@@ -102,6 +120,8 @@ static int close_stream(struct output *output)
 {
 	errno = 0; /* a failure that was before is not told again */
 	bool has_failed = fclose(output->stream) != 0;
+	if (output->is_terminal)
+		write_to_terminal(output, NULL, 0);
 	int error = output->error;
 	if (has_failed && !error)
 		error = errno ? errno : EIO;
@@ -135,7 +155,7 @@ void output_abandon(struct output *output)
 unsigned output_width(const struct output *output)
 {
 	struct winsize size;
-	if (!isatty(output->fd))
+	if (!output->is_terminal)
 		return 0;
 	const char *columns = getenv("COLUMNS");
 	unsigned long number = columns ? strtoul(columns, NULL, 10) : 0;

@@ -1,10 +1,12 @@
 /*
  * Where a tool's product goes: standard output, or a file that is replaced only when the new
- * content is whole.
+ * content is whole. A terminal gets it without what would steer it (tools/terminal.h), anything
+ * else exactly as it is written.
  */
 #ifndef TOOLS_OUTPUT_H
 #define TOOLS_OUTPUT_H
 
+#include "tools/terminal.h"
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -14,6 +16,8 @@ struct output {
 	int error;       /* errno value of the first write that failed; 0: none */
 	char *path;      /* NULL: standard output */
 	char *temporary; /* NULL: written in place (a device, a pipe) */
+	bool is_terminal;
+	struct terminal_filter filter; /* of a terminal */
 };
 
 /* What to call it in a message. */

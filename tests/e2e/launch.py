@@ -71,6 +71,12 @@ def usage():
                     ['tbconvert', 'recover', '-h']):
     done = s.run_tool(*arguments, check_status=False)
     s.check(done.returncode == 0 and 'RESULT' in done.stdout and not done.stderr, ' '.join(arguments), done.stderr)
+  hostile = 'x\x1b]0;owned\x07\u202ey\x9b'
+  for arguments in (['tbcollect', '--', hostile], ['tbcollect', '-i', hostile, 'true'], ['tbreport', hostile],
+                    ['tbreport', '--format', hostile], ['tbconvert', hostile], ['tbconvert', 'export', '--to', hostile]):
+    done = s.run_tool(*arguments, check_status=False)
+    s.check('x\\x1b]0;owned\\x07\\u202ey\\u009b' in done.stderr and len(done.stderr.splitlines()) == 1,
+            f'{" ".join(arguments[:-1])}: nothing that a terminal obeys', ascii(done.stderr))
   done = subprocess.run([s.tool('tbcollect'), '--version'], capture_output=True, text=True)
   s.check(done.returncode == 0 and re.search(r'\d+\.\d+', done.stdout), '--version', done.stdout.strip())
 

@@ -378,6 +378,28 @@ START_TEST(test_csv_quoting)
 }
 END_TEST
 
+/* A text that a spreadsheet would take for a formula is none behind an apostrophe, which can be
+ * taken away again. */
+START_TEST(test_csv_formulas)
+{
+	expect_csv("=1+1", "\"'=1+1\"");
+	expect_csv("@SUM(1)", "\"'@SUM(1)\"");
+	expect_csv("+1|cmd", "\"'+1|cmd\"");
+	expect_csv("-1", "\"'-1\"");
+	expect_csv("\t=1", "\"'\t=1\"");
+	expect_csv("\r=1", "\"'\r=1\"");
+	expect_csv("  =a,\"b\"", "\"  '=a,\"\"b\"\"\"");
+	expect_csv("'=1", "\"''=1\"");
+	expect_csv("'quoted'", "'quoted'");
+	expect_csv("operator-", "operator-");
+	expect_csv("-[Class method:with:]", "-[Class method:with:]");
+	expect_csv("-[Class|cmd]", "\"'-[Class|cmd]\"");
+	expect_csv("-[a]+[b]", "\"'-[a]+[b]\"");
+	expect_csv("-[]", "\"'-[]\"");
+	expect_csv("-", "\"'-\"");
+}
+END_TEST
+
 static void expect_fit(const char *text, size_t width, const char *expected)
 {
 	char *fitted = format_text_fit(text, width);
@@ -396,7 +418,11 @@ START_TEST(test_text_fit)
 	expect_fit("function_name", 3, "fun");
 	expect_fit("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f\xc3\xa4\xc3\xb6", 5, "\xc3\xa4...\xc3\xb6");
 	/* nothing that a terminal obeys */
-	expect_fit("a\033[31mb\x7f\n\xc2\x9b", 0, "a?[31mb???");
+	expect_fit("a\033[31mb\x7f\n\xc2\x9b", 0, "a\\x1b[31mb\\x7f\\x0a\\u009b");
+	expect_fit("a\xe2\x80\xae"
+		   "b",
+		   0, "a\\u202eb");
+	expect_fit("\033\033\033\033", 9, "\\x1...x1b");
 }
 END_TEST
 
@@ -517,6 +543,7 @@ static Suite *make_suite(void)
 	TCase *formats = tcase_create("formats");
 	tcase_set_timeout(formats, 60);
 	tcase_add_test(formats, test_csv_quoting);
+	tcase_add_test(formats, test_csv_formulas);
 	tcase_add_test(formats, test_text_fit);
 	tcase_add_test(formats, test_text_width);
 	tcase_add_test(formats, test_text_optional_columns);

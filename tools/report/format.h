@@ -23,17 +23,21 @@ struct format {
 /* NULL if there is no such format. */
 const struct format *format_find(const char *name);
 
-/* Aligned columns. Names are shortened in the middle to fit; control characters become '?'. */
+/* Aligned columns. Names are shortened in the middle to fit, and visible as a whole, also in a
+ * file: a text is for people (tools/terminal.h). */
 void format_text_print(const struct table *table, FILE *stream, unsigned width);
 
-/* RFC 4180 quoting, lines end in LF, first line is the header, times in seconds. */
+/* RFC 4180 quoting, lines end in LF, first line is the header, times in seconds. A text whose first
+ * character but spaces is one of = + - @, tab or CR, or that after apostrophes, has an apostrophe
+ * more in front of it: spreadsheets would take it for a formula, in quotes too (tried with
+ * LibreOffice 7.4). Names of Objective-C methods, -[Class method], are left as they are. */
 void format_csv_print(const struct table *table, FILE *stream, unsigned width);
 void format_csv_print_field(const char *text, FILE *stream);
 
 /* An array of objects; times in seconds, not known is null. */
 void format_json_print(const struct table *table, FILE *stream, unsigned width);
 
-/* Text without control characters, at most `width` columns wide (0: any), shortened in the middle.
+/* Text as a terminal may have it, at most `width` columns wide (0: any), shortened in the middle.
  * The caller frees it. */
 char *format_text_fit(const char *text, size_t width);
 /* Columns that a UTF-8 text takes on a terminal, each code point counted as one. */

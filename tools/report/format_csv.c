@@ -1,37 +1,50 @@
 #include "tools/report/format.h"
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
-void format_csv_print_field(const char *text, FILE *stream)
+/* -[Class method], which no spreadsheet takes for a formula. */
+static bool is_objective_c_method(const char *text)
 {
-	if (!strpbrk(text, ",\"\r\n")) {
-		fputs(text, stream);
-		return;
-	}
-	fputc('"', stream);
-	for (; *text; text++) {
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_:() ";
+	size_t length = strlen(text);
+	return length > 3 && (text[0] == '-' || text[0] == '+') && text[1] == '[' &&
+	       text[length - 1] == ']' && strspn(text + 2, letters) == length - 3;
+}
+
+/* What a spreadsheet would take for a formula, and what is marked already. */
+static bool needs_mark(const char *text)
+{
+	const char *first = text + strspn(text, "'");
+	return *first && strchr("=+-@\t\r", *first) && !is_objective_c_method(text);
+}
+
+/* A text in quotes is a formula to a spreadsheet all the same; behind an apostrophe it is none. */
+static void print_text(uint32_t depth, const char *text, FILE *stream)
+{
+	size_t spaces = strspn(text, " ");
+	bool is_marked = needs_mark(text + spaces);
+	bool is_quoted = is_marked || strpbrk(text, ",\"\r\n");
+	if (is_quoted)
+		fputc('"', stream);
+	for (uint32_t i = 0; i < depth; i++)
+		fputc(' ', stream);
+	fwrite(text, 1, spaces, stream);
+	if (is_marked)
+		fputc('\'', stream);
+	for (text += spaces; *text; text++) {
 		if (*text == '"')
 			fputc('"', stream);
 		fputc(*text, stream);
 	}
-	fputc('"', stream);
+	if (is_quoted)
+		fputc('"', stream);
 }
 
-static void print_tree_name(const struct table_cell *cell, FILE *stream)
+void format_csv_print_field(const char *text, FILE *stream)
 {
-	/* Spaces belong to the field; where it is quoted they stand inside the quotes. */
-	bool is_quoted = strpbrk(cell->text, ",\"\r\n") != NULL;
-	if (is_quoted)
-		fputc('"', stream);
-	for (uint32_t i = 0; i < cell->depth; i++)
-		fputc(' ', stream);
-	for (const char *at = cell->text; *at; at++) {
-		if (*at == '"')
-			fputc('"', stream);
-		fputc(*at, stream);
-	}
-	if (is_quoted)
-		fputc('"', stream);
+	print_text(0, text, stream);
 }
 
 static void print_cell(const struct table_column *column, const struct table_cell *cell,
@@ -42,10 +55,8 @@ static void print_cell(const struct table_column *column, const struct table_cel
 	switch (column->kind) {
 	case TABLE_TEXT:
 	case TABLE_NAME:
-		format_csv_print_field(cell->text ? cell->text : "", stream);
-		break;
 	case TABLE_TREE:
-		print_tree_name(cell, stream);
+		print_text(cell->depth, cell->text ? cell->text : "", stream);
 		break;
 	case TABLE_SECONDS:
 	case TABLE_SHARE: {

@@ -1,4 +1,5 @@
 #include "tools/report/format.h"
+#include "tools/terminal.h"
 #include "tools/xalloc.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,26 +24,6 @@ size_t format_text_columns(const char *text)
 	return columns;
 }
 
-/* Names come from other people's files: an escape sequence in one must not reach the terminal.
- * U+0080..U+009F are control characters too. */
-static char *without_controls(const char *text)
-{
-	char *clean = xalloc_text(text);
-	char *to = clean;
-	for (const char *at = text; *at; at++) {
-		unsigned char byte = (unsigned char)*at;
-		unsigned char next = (unsigned char)at[1];
-		if (byte == 0xc2 && next >= 0x80 && next <= 0x9f) {
-			*to++ = '?';
-			at++;
-		} else {
-			*to++ = byte < 0x20 || byte == 0x7f ? '?' : *at;
-		}
-	}
-	*to = '\0';
-	return clean;
-}
-
 /* Byte offset of code point number `columns`. */
 static size_t offset_of(const char *text, size_t columns)
 {
@@ -58,7 +39,7 @@ static size_t offset_of(const char *text, size_t columns)
 
 char *format_text_fit(const char *text, size_t width)
 {
-	char *clean = without_controls(text);
+	char *clean = terminal_text(text);
 	size_t columns = format_text_columns(clean);
 	size_t mark = sizeof(ellipsis) - 1;
 	if (width == 0 || columns <= width)

@@ -372,8 +372,10 @@ static void print_csv_lines(const char *prefix, struct json_object *object, FILE
 			continue;
 		}
 		fprintf(stream, "%s,", name);
-		if (value)
+		if (json_object_is_type(value, json_type_string))
 			format_csv_print_field(json_object_get_string(value), stream);
+		else if (value)
+			fputs(json_object_get_string(value), stream);
 		fputc('\n', stream);
 	}
 }

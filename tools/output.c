@@ -155,12 +155,12 @@ void output_abandon(struct output *output)
 unsigned output_width(const struct output *output)
 {
 	struct winsize size;
-	if (!output->is_terminal)
-		return 0;
 	const char *columns = getenv("COLUMNS");
 	unsigned long number = columns ? strtoul(columns, NULL, 10) : 0;
 	if (number > 0 && number <= 10000)
 		return (unsigned)number;
+	if (!output->is_terminal)
+		return 0;
 	if (ioctl(output->fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
 		return size.ws_col;
 	return 80;

@@ -36,8 +36,8 @@ int output_finish(struct output *output);
 /* Leaves a file that was there before as it was. */
 void output_abandon(struct output *output);
 
-/* Columns to fit text in: of the terminal that the output is, or what COLUMNS says for one;
- * 0 (no limit) where it is none. */
+/* Columns to fit text in: what COLUMNS says, wherever the output goes; else those of the terminal
+ * that it is; 0 (no limit) where it is none. */
 unsigned output_width(const struct output *output);
 
 #endif

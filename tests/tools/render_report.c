@@ -34,7 +34,7 @@ char *render_report(const struct build_result *result, render_print *print, unsi
 	char *text = NULL;
 	size_t size = 0;
 	FILE *stream = open_memstream(&text, &size);
-	print(&input, stream, 0);
+	print(&input, stream, options.width);
 	fclose(stream);
 	free(rank);
 	functions_destroy(functions);

@@ -130,12 +130,16 @@ START_TEST(test_options)
 	ck_assert_str_eq(options.result, "r001hs");
 	ck_assert_int_eq(parse(&options, &problem,
 			       "--format json hotspots --limit 7 r001hs -o out --inline off "
-			       "--filter pid=1 --filter module=a --call-stack-mode all"),
+			       "--filter pid=1 --filter module=a --call-stack-mode all "
+			       "--width 132 --min-percent 0.25"),
 			 REPORT_OPTIONS_RUN);
 	ck_assert_str_eq(options.report, "hotspots");
 	ck_assert_str_eq(options.result, "r001hs");
 	ck_assert_str_eq(options.output, "out");
 	ck_assert_uint_eq(options.limit, 7);
+	ck_assert_uint_eq(options.width, 132);
+	ck_assert(options.has_least_share);
+	ck_assert_uint_eq(options.least_share, 2500);
 	ck_assert_uint_eq(options.filter.count, 2);
 	ck_assert(!options.with_inlined);
 	report_options_finish(&options);
@@ -155,7 +159,10 @@ START_TEST(test_bad_options)
 		"--inline maybe",    "--call-stack-mode some",
 		"--group-by colour", "nonsense r001hs",
 		"hotspots a b",      "summary --group-by module",
-		"--group-by module",
+		"--group-by module", "--width 0",
+		"--width wide",      "--min-percent -1",
+		"--min-percent 101", "--min-percent nan",
+		"--min-percent 1x",
 	};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct report_options options;

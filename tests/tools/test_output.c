@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -80,6 +81,30 @@ START_TEST(test_file)
 }
 END_TEST
 
+/* COLUMNS holds wherever the output goes. */
+START_TEST(test_width)
+{
+	struct winsize size = {.ws_col = 132};
+	struct output output;
+	int terminal;
+	int master = open_terminal(&terminal);
+	ck_assert_int_eq(ioctl(terminal, TIOCSWINSZ, &size), 0);
+	unsetenv("COLUMNS");
+	ck_assert_int_eq(output_open(&output, ttyname(terminal)), 0);
+	ck_assert_uint_eq(output_width(&output), 132);
+	setenv("COLUMNS", "100", 1);
+	ck_assert_uint_eq(output_width(&output), 100);
+	ck_assert_int_eq(output_finish(&output), 0);
+	ck_assert_int_eq(output_open(&output, "/dev/null"), 0);
+	ck_assert_uint_eq(output_width(&output), 100);
+	setenv("COLUMNS", "wide", 1);
+	ck_assert_uint_eq(output_width(&output), 0);
+	ck_assert_int_eq(output_finish(&output), 0);
+	close(terminal);
+	close(master);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("output");
@@ -88,6 +113,7 @@ int main(void)
 
 	tcase_add_test(tcase, test_terminal);
 	tcase_add_test(tcase, test_file);
+	tcase_add_test(tcase, test_width);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);

@@ -138,14 +138,14 @@ START_TEST(figures)
 		"Guesses:                  tried on 20 whole stacks: made for 50.0 %, 10.00 % "
 		"wrong (1 of 10)\n",
 		"Recursion Collapsed:      in 2 samples (2.0 %)",
-		"Module     Samples  Complete %  Skipped %  Truncated  No Info  No Symbol  Frame "
-		"Pointer %  Guesses Tried  Wrong  Reused %  Cache Hits %  ns/Frame\n",
-		"\napp             93      96.8 %      2.2 %          2        0          0        "
-		"    "
-		"0.0 %             10      0    20.0 %        90.0 %",
-		"\nlib.so           0                                 0        3",
-		"\nThread  TID  Samples  Complete %",
-		"4.2 %             10      1    50.0 %        95.0 %        20\n",
+		"\nSamples  Complete %  Skipped %  Truncated  No Info  No Symbol  Frame "
+		"Pointer %  Guesses Tried  Wrong  Reused %  Cache Hits %  ns/Frame  Module\n",
+		"\n     93      96.8 %      2.2 %          2        0          0            "
+		"0.0 %             10      0    20.0 %        90.0 %            app\n",
+		"\n      0                                 0        3          0          100.0 "
+		"%                                                          lib.so\n",
+		"  ns/Frame  TID  Thread\n",
+		"4.2 %             10      1    50.0 %        95.0 %        20  100  app\n",
 		NULL,
 	};
 	expect_text(&example, lines);
@@ -395,7 +395,7 @@ START_TEST(guesses)
 		 "  rest on:                1.4 verified frames per stack, 4.8 whole stacks that "
 		 "agree (3 at least, counted up to 255)\n",
 		 "Samples  Complete %  Skipped %  Guessed %  No Symbol",
-		 "\napp         100      90.0 %      0.0 %     10.0 %", NULL};
+		 "\n    100      90.0 %      0.0 %     10.0 %", NULL};
 	static const char *const csv[] = {"--format=csv", NULL};
 	expect_text(&result, lines);
 	char *text = render_report(&result, report_quality_print, BY, csv);

@@ -4,6 +4,7 @@
 #include "tools/report/report.h"
 #include <check.h>
 #include <json-c/json.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,17 +105,49 @@ END_TEST
 START_TEST(test_top_down_csv)
 {
 	expect(report_top_down_print, 0, CSV,
-	       "Function Stack,CPU Time:Self,Module\n"
-	       "Total,0.000000,[Unknown]\n"
-	       " _start,0.000000,app\n"
-	       "  start,0.000000,libc.so.6\n"
-	       "   main,0.000000,app\n"
-	       "    work,0.040000,app\n"
-	       "    read,0.020000,libc.so.6\n"
-	       " [Skipped frame(s)],0.000000,[Unknown]\n"
-	       "\"  run,\"\"fast\"\"\",0.015000,lib.so\n"
-	       " [Unknown frame(s)],0.001000,[Unknown]\n"
-	       " [No sample],0.004000,[Unknown]\n");
+	       "Function Stack,CPU Time:Self,Module,CPU Time:Total\n"
+	       "Total,0.000000,[Unknown],0.080000\n"
+	       " _start,0.000000,app,0.060000\n"
+	       "  start,0.000000,libc.so.6,0.060000\n"
+	       "   main,0.000000,app,0.060000\n"
+	       "    work,0.040000,app,0.040000\n"
+	       "    read,0.020000,libc.so.6,0.020000\n"
+	       " [Skipped frame(s)],0.000000,[Unknown],0.015000\n"
+	       "\"  run,\"\"fast\"\"\",0.015000,lib.so,0.015000\n"
+	       " [Unknown frame(s)],0.001000,[Unknown],0.001000\n"
+	       " [No sample],0.004000,[Unknown],0.004000\n");
+}
+END_TEST
+
+/* Figures first, with the total at any width; a name is cut in its middle to fit. */
+START_TEST(test_top_down_text)
+{
+	static const struct build_sample deep[] = {
+		{.stack = "app:main app:a_function_of_no_small_length", .cpu_ms = 999, .count = 1},
+		{.stack = "app:main app:seldom", .cpu_ms = 1, .count = 1},
+	};
+	static const struct build_result result = {.samples = deep,
+						   .count = 2,
+						   .is_finalized = true};
+	static const char *const parts[] = {
+		"CPU Time    CPU %  CPU Time:Self  Module     Function Stack\n"
+		" 1.000 s  100.0 %        0.000 s  [Unknown]  Total\n"
+		" 1.000 s  100.0 %        0.000 s  app        `-main\n"
+		" 0.999 s   99.9 %        0.999 s  app         |-a_fun...ngth\n",
+		" 0.001 s    0.1 %        0.001 s  app         `-seldom\n",
+	};
+	char *text = render_report(&result, report_top_down_print, 0,
+				   (const char *const[]){"--width", "60", NULL});
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		ck_assert_msg(strstr(text, parts[i]), "%s", text);
+	free(text);
+	text = render_report(&result, report_top_down_print, 0,
+			     (const char *const[]){"--min-percent", "0.2", NULL});
+	ck_assert_msg(!strstr(text, "seldom") &&
+			      strstr(text, "\n1 row below 0.2 % left out; --min-percent 0 shows "
+					   "all\n"),
+		      "%s", text);
+	free(text);
 }
 END_TEST
 
@@ -133,10 +166,10 @@ END_TEST
 START_TEST(test_tree_limit)
 {
 	expect(report_top_down_print, 0, (const char *const[]){"--format=csv", "--limit=3", NULL},
-	       "Function Stack,CPU Time:Self,Module\n"
-	       "Total,0.000000,[Unknown]\n"
-	       " _start,0.000000,app\n"
-	       "  start,0.000000,libc.so.6\n");
+	       "Function Stack,CPU Time:Self,Module,CPU Time:Total\n"
+	       "Total,0.000000,[Unknown],0.080000\n"
+	       " _start,0.000000,app,0.060000\n"
+	       "  start,0.000000,libc.so.6,0.060000\n");
 	expect(report_bottom_up_print, 0, (const char *const[]){"--format=csv", "--limit=1", NULL},
 	       "Function Stack,CPU Time,Module\n"
 	       "work,0.040000,app\n");
@@ -285,7 +318,7 @@ START_TEST(test_summary_text)
 		"Samples:                  10, one each 10 ms of CPU time; 3 lost (23.08 %)\n",
 		"70.0 % complete, 30.0 % skipped",
 		"30.0 % stack larger than the copy",
-		"\nTop Hotspots\nFunction",
+		"\nTop Hotspots\nCPU Time   CPU %  Samples  Module     Source File  Function\n",
 		"Command Line:             app --fast \"a b\"\n",
 		"Exit Status:              3\n",
 		"Computer Name:            box\n",
@@ -340,7 +373,8 @@ START_TEST(test_empty_result)
 			       "Address\n");
 	free(text);
 	text = render_report(&empty, report_top_down_print, 0, CSV);
-	ck_assert_str_eq(text, "Function Stack,CPU Time:Self,Module\nTotal,0.000000,[Unknown]\n");
+	ck_assert_str_eq(text, "Function Stack,CPU Time:Self,Module,CPU Time:Total\n"
+			       "Total,0.000000,[Unknown],0.000000\n");
 	free(text);
 	text = render_report(&empty, report_threads_print, TALLY_BY_THREAD,
 			     (const char *const[]){"--format", "json", NULL});
@@ -455,26 +489,76 @@ START_TEST(test_text_width)
 	row[0].depth = 2;
 	row[2].is_unknown = true;
 	expect_text(&table, 0,
-		    "Function                       CPU Time\n"
-		    "a_function_of_no_small_length   1.235 s\n"
-		    "  child                                \n");
+		    "CPU Time  Function\n"
+		    " 1.235 s  a_function_of_no_small_length\n"
+		    "           `-child\n");
 	expect_text(&table, 30,
-		    "Function              CPU Time\n"
-		    "a_functio...l_length   1.235 s\n"
-		    "  child                       \n");
+		    "CPU Time  Function\n"
+		    " 1.235 s  a_functio...l_length\n"
+		    "           `-child\n");
 	/* no narrower than a name can bear */
 	expect_text(&table, 1,
-		    "Function      CPU Time\n"
-		    "a_fun...ngth   1.235 s\n"
-		    "  child               \n");
+		    "CPU Time  Function\n"
+		    " 1.235 s  a_fun...ngth\n"
+		    "           `-child\n");
 	row = table_add_row(&table);
 	row[0].text = "deep_function";
 	row[0].depth = 1000;
 	expect_text(&table, 30,
-		    "Function              CPU Time\n"
-		    "a_functio...l_length   1.235 s\n"
-		    "  child                       \n"
-		    "1000> deep_function    0.000 s\n");
+		    "CPU Time  Function\n"
+		    " 1.235 s  a_functio...l_length\n"
+		    "           `-child\n"
+		    " 0.000 s  1000> deep_function\n");
+	table_finish(&table);
+}
+END_TEST
+
+/* A line goes down to each next sibling. */
+START_TEST(test_tree_lines)
+{
+	static const struct table_column columns[] = {
+		{"Stack", "stack", TABLE_TREE, TABLE_IN_ALL},
+	};
+	static const struct {
+		const char *name;
+		uint32_t depth;
+	} nodes[] = {{"a", 0}, {"b", 1}, {"c", 2}, {"d", 3}, {"e", 2},
+		     {"f", 1}, {"g", 2}, {"h", 0}, {"i", 1}, {"j", 2}};
+	struct table table;
+	table_init(&table, columns, 1);
+	for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
+		struct table_cell *row = table_add_row(&table);
+		row[0].text = nodes[i].name;
+		row[0].depth = nodes[i].depth;
+	}
+	expect_text(&table, 0, "Stack\na\n|-b\n||-c\n||`-d\n|`-e\n`-f\n `-g\nh\n`-i\n `-j\n");
+	ck_assert_ptr_nonnull(setlocale(LC_CTYPE, "C.UTF-8"));
+	expect_text(&table, 0,
+		    "Stack\na\n\u251c b\n\u2502\u251c c\n\u2502\u2502\u2514 d\n"
+		    "\u2502\u2514 e\n\u2514 f\n \u2514 g\nh\n\u2514 i\n \u2514 j\n");
+	table_finish(&table);
+}
+END_TEST
+
+START_TEST(test_drop_below)
+{
+	struct table table;
+	static const struct table_column columns[] = {
+		{"Name", "name", TABLE_NAME, TABLE_IN_ALL},
+		{"Share", "share", TABLE_SHARE, TABLE_IN_ALL},
+	};
+	static const uint64_t shares[] = {1000, 999, 5000, 0};
+	table_init(&table, columns, 2);
+	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
+		table_add_row(&table)[1].number = shares[i];
+	ck_assert_uint_eq(table_drop_below(&table, 0), 0);
+	ck_assert_uint_eq(table_drop_below(&table, 1000), 2);
+	ck_assert_uint_eq(table.row_count, 2);
+	ck_assert_uint_eq(table_row(&table, 1)[1].number, 5000);
+	table_finish(&table);
+	table_init(&table, columns, 1);
+	table_add_row(&table);
+	ck_assert_uint_eq(table_drop_below(&table, 1000), 0);
 	table_finish(&table);
 }
 END_TEST
@@ -495,17 +579,17 @@ START_TEST(test_text_optional_columns)
 	row[2].number = 12;
 	row[3].text = "f.c";
 	expect_text(&table, 43,
-		    "Function              Module  Samples  File\n"
-		    "a_long_function_name  mod          12  f.c\n");
+		    "Samples  Module  File  Function\n"
+		    "     12  mod     f.c   a_long_function_name\n");
 	expect_text(&table, 42,
-		    "Function              Module  Samples\n"
-		    "a_long_function_name  mod          12\n");
+		    "Samples  Module  Function\n"
+		    "     12  mod     a_long_function_name\n");
 	expect_text(&table, 29,
-		    "Function              Samples\n"
-		    "a_long_function_name       12\n");
+		    "Samples  Function\n"
+		    "     12  a_long_function_name\n");
 	expect_text(&table, 25,
-		    "Function          Samples\n"
-		    "a_long_...n_name       12\n");
+		    "Samples  Function\n"
+		    "     12  a_long_...n_name\n");
 	table_finish(&table);
 }
 END_TEST
@@ -528,6 +612,7 @@ static Suite *make_suite(void)
 	tcase_add_test(reports, test_hotspots_groups);
 	tcase_add_test(reports, test_no_sample_threshold);
 	tcase_add_test(reports, test_top_down_csv);
+	tcase_add_test(reports, test_top_down_text);
 	tcase_add_test(reports, test_bottom_up_csv);
 	tcase_add_test(reports, test_tree_limit);
 	tcase_add_test(reports, test_threads_csv);
@@ -546,6 +631,8 @@ static Suite *make_suite(void)
 	tcase_add_test(formats, test_csv_formulas);
 	tcase_add_test(formats, test_text_fit);
 	tcase_add_test(formats, test_text_width);
+	tcase_add_test(formats, test_tree_lines);
+	tcase_add_test(formats, test_drop_below);
 	tcase_add_test(formats, test_text_optional_columns);
 	tcase_add_test(formats, test_shares);
 	suite_add_tcase(suite, formats);

@@ -23,8 +23,9 @@ struct format {
 /* NULL if there is no such format. */
 const struct format *format_find(const char *name);
 
-/* Aligned columns. Names are shortened in the middle to fit, and visible as a whole, also in a
- * file: a text is for people (tools/terminal.h). */
+/* Aligned columns, figures first. A tree has lines, ASCII ones where the locale's characters are
+ * not UTF-8. Names are shortened in the middle to fit, and visible as a whole, also in a file: a
+ * text is for people (tools/terminal.h). */
 void format_text_print(const struct table *table, FILE *stream, unsigned width);
 
 /* RFC 4180 quoting, lines end in LF, first line is the header, times in seconds. A text whose first
@@ -40,7 +41,8 @@ void format_json_print(const struct table *table, FILE *stream, unsigned width);
 /* Text as a terminal may have it, at most `width` columns wide (0: any), shortened in the middle.
  * The caller frees it. */
 char *format_text_fit(const char *text, size_t width);
-/* Columns that a UTF-8 text takes on a terminal, each code point counted as one. */
+/* Columns that a UTF-8 text takes on a terminal as it is shown there, each code point counted as
+ * one. */
 size_t format_text_columns(const char *text);
 
 #endif

@@ -66,6 +66,7 @@ static void print_cell(const struct table_column *column, const struct table_cel
 		break;
 	}
 	case TABLE_COUNT:
+	case TABLE_ID:
 		fprintf(stream, "%" PRIu64, cell->number);
 		break;
 	case TABLE_ADDRESS:

@@ -33,6 +33,7 @@ static void add_cell(struct json_object *object, const struct table_column *colu
 		add_number(object, column->key, cell->number);
 		break;
 	case TABLE_COUNT:
+	case TABLE_ID:
 		json_object_object_add(object, column->key, json_object_new_uint64(cell->number));
 		break;
 	case TABLE_ADDRESS:

@@ -1,12 +1,16 @@
+#include "tbrw/profile/visible.h"
 #include "tools/report/format.h"
+#include "tools/report/tree_lines.h"
 #include "tools/terminal.h"
 #include "tools/xalloc.h"
 #include <inttypes.h>
+#include <langinfo.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define GAP            2u  /* spaces between columns */
 #define NAME_WIDTH_MIN 12u /* narrower than this a name says nothing */
+#define TEXT_WIDTH_MIN 16u /* most names of modules */
 #define NUMBER_SIZE    40u
 
 static const char ellipsis[] = "...";
@@ -16,11 +20,25 @@ static bool is_continuation(char byte)
 	return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
+static size_t count_columns(const char *text, size_t size)
+{
+	size_t columns = 0;
+	for (size_t i = 0; i < size; i++)
+		columns += !is_continuation(text[i]);
+	return columns;
+}
+
 size_t format_text_columns(const char *text)
 {
 	size_t columns = 0;
-	for (; *text; text++)
-		columns += !is_continuation(*text);
+	for (size_t size = strlen(text); size > 0;) {
+		char shown[PROFILE_VISIBLE_MAX];
+		size_t length;
+		size_t used = profile_visible_next(text, size, shown, &length);
+		columns += count_columns(shown, length);
+		text += used;
+		size -= used;
+	}
 	return columns;
 }
 
@@ -61,6 +79,11 @@ static bool is_text(enum table_kind kind)
 	return kind == TABLE_TEXT || kind == TABLE_NAME || kind == TABLE_TREE;
 }
 
+static const char *text_of(const struct table_cell *cell)
+{
+	return cell->text ? cell->text : "";
+}
+
 static void print_number(enum table_kind kind, const struct table_cell *cell,
 			 char number[NUMBER_SIZE])
 {
@@ -75,6 +98,7 @@ static void print_number(enum table_kind kind, const struct table_cell *cell,
 		snprintf(number, NUMBER_SIZE, "%.1f %%", (double)cell->number / 1e4);
 		break;
 	case TABLE_COUNT:
+	case TABLE_ID:
 		snprintf(number, NUMBER_SIZE, "%" PRIu64, cell->number);
 		break;
 	default:
@@ -85,84 +109,131 @@ static void print_number(enum table_kind kind, const struct table_cell *cell,
 
 static size_t cell_columns(const struct table_column *column, const struct table_cell *cell)
 {
-	if (is_text(column->kind)) {
-		const char *text = cell->text ? cell->text : "";
-		return format_text_columns(text) + cell->depth;
-	}
+	if (is_text(column->kind))
+		return format_text_columns(text_of(cell)) + tree_lines_width(cell->depth);
 	char number[NUMBER_SIZE];
 	print_number(column->kind, cell, number);
 	return strlen(number);
 }
 
-/* What the terminal has no room for has no width; everything else has a title at least. */
-static bool is_shown(const struct table *table, const size_t *widths, size_t column)
+/* Columns from left to right. */
+struct layout {
+	size_t count;   /* of those that are shown */
+	size_t *order;  /* ... of the table's columns */
+	size_t *widths; /* of each column of the table */
+};
+
+/* Figures come first, where they stand one below the other whatever the names are; of the names
+ * those come last that may be of any length. */
+static unsigned place_of(enum table_kind kind)
 {
-	return (table->columns[column].formats & TABLE_IN_TEXT) && widths[column] > 0;
+	switch (kind) {
+	case TABLE_ID:
+	case TABLE_ADDRESS:
+		return 1;
+	case TABLE_TEXT:
+		return 2;
+	case TABLE_NAME:
+	case TABLE_TREE:
+		return 3;
+	default:
+		return 0;
+	}
 }
 
-static size_t total_width(const struct table *table, const size_t *widths)
+static void measure(const struct table *table, struct layout *layout)
+{
+	for (unsigned place = 0; place <= 3; place++) {
+		for (size_t i = 0; i < table->column_count; i++)
+			if ((table->columns[i].formats & TABLE_IN_TEXT) &&
+			    place_of(table->columns[i].kind) == place)
+				layout->order[layout->count++] = i;
+	}
+	for (size_t at = 0; at < layout->count; at++) {
+		size_t i = layout->order[at];
+		size_t widest = format_text_columns(table->columns[i].title);
+		for (size_t row = 0; row < table->row_count; row++) {
+			size_t columns =
+				cell_columns(&table->columns[i], &table_row(table, row)[i]);
+			widest = columns > widest ? columns : widest;
+		}
+		layout->widths[i] = widest;
+	}
+}
+
+static size_t total_width(const struct layout *layout)
 {
 	size_t total = 0;
-	for (size_t i = 0; i < table->column_count; i++) {
-		if (is_shown(table, widths, i))
-			total += widths[i] + (total ? GAP : 0);
-	}
+	for (size_t at = 0; at < layout->count; at++)
+		total += layout->widths[layout->order[at]] + (at ? GAP : 0);
 	return total;
 }
 
-static void drop_optional(const struct table *table, size_t *widths, size_t width)
+/* The table's last one first. */
+static void drop_optional(const struct table *table, struct layout *layout, size_t width)
 {
-	for (size_t i = table->column_count; i-- > 0 && total_width(table, widths) > width;) {
-		if (table->columns[i].formats & TABLE_OPTIONAL)
-			widths[i] = 0;
+	for (size_t i = table->column_count; i-- > 0 && total_width(layout) > width;) {
+		size_t kept = 0;
+		if (!(table->columns[i].formats & TABLE_OPTIONAL))
+			continue;
+		for (size_t at = 0; at < layout->count; at++)
+			if (layout->order[at] != i)
+				layout->order[kept++] = layout->order[at];
+		layout->count = kept;
 	}
 }
 
-/* Takes from the widest name column until all fits, or nothing more can be taken. */
-static void shrink(const struct table *table, size_t *widths, size_t width)
+/* Where space is short, names of modules and the like give way before those of functions. */
+static void shrink_texts(const struct table *table, struct layout *layout, size_t width)
 {
-	for (size_t total = total_width(table, widths); total > width;) {
-		size_t widest = table->column_count;
-		size_t second = NAME_WIDTH_MIN;
-		for (size_t i = 0; i < table->column_count; i++) {
-			if (!is_shown(table, widths, i) || !is_text(table->columns[i].kind) ||
-			    widths[i] <= NAME_WIDTH_MIN)
-				continue;
-			if (widest == table->column_count || widths[i] > widths[widest]) {
-				if (widest != table->column_count)
-					second = widths[widest];
-				widest = i;
-			} else if (widths[i] > second) {
-				second = widths[i];
-			}
-		}
-		if (widest == table->column_count)
-			return;
-		size_t excess = total - width;
-		size_t spare = widths[widest] > second ? widths[widest] - second : 1;
-		size_t taken = excess < spare ? excess : spare;
-		widths[widest] -= taken;
+	size_t total = total_width(layout);
+	for (size_t at = 0; at < layout->count && total > width; at++) {
+		size_t *own = &layout->widths[layout->order[at]];
+		if (table->columns[layout->order[at]].kind != TABLE_TEXT || *own <= TEXT_WIDTH_MIN)
+			continue;
+		size_t spare = *own - TEXT_WIDTH_MIN;
+		size_t taken = total - width < spare ? total - width : spare;
+		*own -= taken;
 		total -= taken;
 	}
 }
 
-static size_t *measure(const struct table *table, unsigned width)
+/* The widest column of names, table->column_count if none is wider than the least; *second: the
+ * width of the next one. */
+static size_t find_widest(const struct table *table, const struct layout *layout, size_t *second)
 {
-	size_t *widths = xalloc_zeroed(table->column_count, sizeof(*widths));
-	for (size_t i = 0; i < table->column_count; i++) {
-		widths[i] = format_text_columns(table->columns[i].title);
-		for (size_t row = 0; row < table->row_count; row++) {
-			size_t columns =
-				cell_columns(&table->columns[i], &table_row(table, row)[i]);
-			if (columns > widths[i])
-				widths[i] = columns;
+	size_t widest = table->column_count;
+	*second = NAME_WIDTH_MIN;
+	for (size_t at = 0; at < layout->count; at++) {
+		size_t i = layout->order[at];
+		if (!is_text(table->columns[i].kind) || layout->widths[i] <= NAME_WIDTH_MIN)
+			continue;
+		if (widest == table->column_count || layout->widths[i] > layout->widths[widest]) {
+			if (widest != table->column_count)
+				*second = layout->widths[widest];
+			widest = i;
+		} else if (layout->widths[i] > *second) {
+			*second = layout->widths[i];
 		}
 	}
-	if (width > 0) {
-		drop_optional(table, widths, width);
-		shrink(table, widths, width);
+	return widest;
+}
+
+/* Takes from the widest name column until all fits, or nothing more can be taken. */
+static void shrink(const struct table *table, struct layout *layout, size_t width)
+{
+	for (size_t total = total_width(layout); total > width;) {
+		size_t second;
+		size_t widest = find_widest(table, layout, &second);
+		if (widest == table->column_count)
+			return;
+		size_t excess = total - width;
+		size_t spare =
+			layout->widths[widest] > second ? layout->widths[widest] - second : 1;
+		size_t taken = excess < spare ? excess : spare;
+		layout->widths[widest] -= taken;
+		total -= taken;
 	}
-	return widths;
 }
 
 static void print_spaces(size_t count, FILE *stream)
@@ -171,21 +242,22 @@ static void print_spaces(size_t count, FILE *stream)
 		fputc(' ', stream);
 }
 
-/* Indentation that leaves no room for the name is shown as a number. */
-static char *text_of_cell(const struct table_cell *cell, size_t width)
+/* A name with its lines of the tree; lines that leave no room for the name are shown as a number.
+ */
+static char *text_in_tree(struct tree_lines *lines, size_t row, const struct table_cell *cell,
+			  size_t width)
 {
-	const char *text = cell->text ? cell->text : "";
-	if (cell->depth == 0)
-		return format_text_fit(text, width);
-	size_t indent = cell->depth;
-	char level[24] = "";
-	if (indent + NAME_WIDTH_MIN > width && indent + format_text_columns(text) > width) {
-		snprintf(level, sizeof(level), "%" PRIu32 "> ", cell->depth);
-		indent = 0;
+	const char *text = text_of(cell);
+	char *before = tree_lines_draw(lines, row, cell->depth);
+	size_t used = tree_lines_width(cell->depth);
+	if (used + NAME_WIDTH_MIN > width && used + format_text_columns(text) > width) {
+		free(before);
+		before = xalloc_printf("%" PRIu32 "> ", cell->depth);
+		used = strlen(before);
 	}
-	size_t used = indent + strlen(level);
 	char *fitted = format_text_fit(text, width > used ? width - used : 1);
-	char *whole = xalloc_printf("%*s%s%s", (int)indent, "", level, fitted);
+	char *whole = xalloc_printf("%s%s", before, fitted);
+	free(before);
 	free(fitted);
 	return whole;
 }
@@ -198,46 +270,79 @@ static void print_field(const struct table_column *column, const char *text, siz
 	if (!is_text(column->kind))
 		print_spaces(padding, stream);
 	fputs(text, stream);
-	if (is_text(column->kind) && !is_last)
+	if (!is_last && is_text(column->kind))
 		print_spaces(padding, stream);
+	if (!is_last)
+		print_spaces(GAP, stream);
 }
 
-static void print_line(const struct table *table, const struct table_cell *cells,
-		       const size_t *widths, size_t last, FILE *stream)
+static void print_titles(const struct table *table, const struct layout *layout, FILE *stream)
 {
-	for (size_t i = 0; i <= last; i++) {
-		const struct table_column *column = &table->columns[i];
-		if (!is_shown(table, widths, i))
-			continue;
-		if (!cells) {
-			char *title = format_text_fit(column->title, widths[i]);
-			print_field(column, title, widths[i], i == last, stream);
-			free(title);
-		} else if (is_text(column->kind)) {
-			char *text = text_of_cell(&cells[i], widths[i]);
-			print_field(column, text, widths[i], i == last, stream);
-			free(text);
-		} else {
-			char number[NUMBER_SIZE];
-			print_number(column->kind, &cells[i], number);
-			print_field(column, number, widths[i], i == last, stream);
-		}
-		if (i < last)
-			print_spaces(GAP, stream);
+	for (size_t at = 0; at < layout->count; at++) {
+		size_t i = layout->order[at];
+		char *title = format_text_fit(table->columns[i].title, layout->widths[i]);
+		print_field(&table->columns[i], title, layout->widths[i], at + 1 == layout->count,
+			    stream);
+		free(title);
 	}
 	fputc('\n', stream);
 }
 
+static void print_row(const struct table *table, const struct layout *layout,
+		      struct tree_lines *lines, size_t row, FILE *stream)
+{
+	for (size_t at = 0; at < layout->count; at++) {
+		size_t i = layout->order[at];
+		size_t width = layout->widths[i];
+		const struct table_column *column = &table->columns[i];
+		const struct table_cell *cell = &table_row(table, row)[i];
+		bool is_last = at + 1 == layout->count;
+		if (!is_text(column->kind)) {
+			char number[NUMBER_SIZE];
+			print_number(column->kind, cell, number);
+			print_field(column, number, width, is_last, stream);
+			continue;
+		}
+		char *text = column->kind == TABLE_TREE ? text_in_tree(lines, row, cell, width)
+							: format_text_fit(text_of(cell), width);
+		print_field(column, text, width, is_last, stream);
+		free(text);
+	}
+	fputc('\n', stream);
+}
+
+/* Of the one column that is a tree, if there is one. */
+static void init_lines(const struct table *table, struct tree_lines *lines)
+{
+	uint32_t *depths = xalloc_zeroed(table->row_count, sizeof(*depths));
+	size_t tree = 0;
+	while (tree < table->column_count && table->columns[tree].kind != TABLE_TREE)
+		tree++;
+	for (size_t row = 0; tree < table->column_count && row < table->row_count; row++)
+		depths[row] = table_row(table, row)[tree].depth;
+	tree_lines_init(lines, depths, table->row_count,
+			strcmp(nl_langinfo(CODESET), "UTF-8") != 0);
+	free(depths);
+}
+
 void format_text_print(const struct table *table, FILE *stream, unsigned width)
 {
-	size_t *widths = measure(table, width);
-	size_t last = 0;
-	for (size_t i = 0; i < table->column_count; i++) {
-		if (is_shown(table, widths, i))
-			last = i;
+	struct layout layout = {
+		.order = xalloc_zeroed(table->column_count, sizeof(*layout.order)),
+		.widths = xalloc_zeroed(table->column_count, sizeof(*layout.widths)),
+	};
+	struct tree_lines lines;
+	measure(table, &layout);
+	if (width > 0) {
+		drop_optional(table, &layout, width);
+		shrink_texts(table, &layout, width);
+		shrink(table, &layout, width);
 	}
-	print_line(table, NULL, widths, last, stream);
+	init_lines(table, &lines);
+	print_titles(table, &layout, stream);
 	for (size_t row = 0; row < table->row_count; row++)
-		print_line(table, table_row(table, row), widths, last, stream);
-	free(widths);
+		print_row(table, &layout, &lines, row, stream);
+	tree_lines_finish(&lines);
+	free(layout.order);
+	free(layout.widths);
 }

@@ -6,6 +6,7 @@
 #include "tools/report/options.h"
 #include "tools/report/report.h"
 #include <errno.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,10 @@ static void print_help(void)
 	puts("\nOptions:\n"
 	     "  --format text|csv|json\n"
 	     "  --limit N              only the N heaviest rows\n"
+	     "  --min-percent N        only rows with that share of the CPU time, or more\n"
+	     "                         (default: 0.1 in call trees on a terminal, else 0)\n"
+	     "  --width N              columns of text (default: the terminal's; no limit in a "
+	     "pipe)\n"
 	     "  --filter KEY=VALUE     only samples of this process, pid, thread, tid, module or\n"
 	     "                         function (of the code itself, not its callers); repeated: "
 	     "and\n"
@@ -81,7 +86,9 @@ static int write_report(const struct report *report, struct report_input *input)
 			 strerror(error));
 		return EXIT_FAILURE;
 	}
-	run_report(report, input, output.stream, output_width(&output));
+	input->is_on_terminal = output.is_terminal;
+	run_report(report, input, output.stream,
+		   input->options->width ? input->options->width : output_width(&output));
 	error = output_finish(&output);
 	if (error) {
 		diagnose("cannot write %s: %s; make room or choose another place with -o", name,
@@ -155,6 +162,8 @@ int main(int argc, char **argv)
 	int status = EXIT_SUCCESS;
 	for (size_t i = 0; i < REPORT_COUNT; i++)
 		names[i] = reports[i].name;
+	/* Only for the characters of its trees: no number is written in another way. */
+	setlocale(LC_CTYPE, "");
 	/* A reader that closes the pipe early is no failure; write errors are seen at the end. */
 	signal(SIGPIPE, SIG_IGN);
 	switch (report_options_parse(argc, argv, names, &options, &problem)) {

@@ -10,6 +10,8 @@
 enum {
 	OPTION_FORMAT = 256,
 	OPTION_LIMIT,
+	OPTION_WIDTH,
+	OPTION_MIN_PERCENT,
 	OPTION_FILTER,
 	OPTION_MODE,
 	OPTION_INLINE,
@@ -20,6 +22,8 @@ enum {
 static const struct option long_options[] = {
 	{"format", required_argument, NULL, OPTION_FORMAT},
 	{"limit", required_argument, NULL, OPTION_LIMIT},
+	{"width", required_argument, NULL, OPTION_WIDTH},
+	{"min-percent", required_argument, NULL, OPTION_MIN_PERCENT},
 	{"filter", required_argument, NULL, OPTION_FILTER},
 	{"call-stack-mode", required_argument, NULL, OPTION_MODE},
 	{"inline", required_argument, NULL, OPTION_INLINE},
@@ -61,7 +65,7 @@ static bool choose(const struct choice *choices, const char *name, int *value)
 	return false;
 }
 
-static bool parse_limit(const char *text, uint32_t *limit)
+static bool parse_count(const char *text, uint32_t *count)
 {
 	if (text[0] == '\0' || strspn(text, "0123456789") != strlen(text))
 		return false;
@@ -69,7 +73,20 @@ static bool parse_limit(const char *text, uint32_t *limit)
 	unsigned long long value = strtoull(text, NULL, 10);
 	if (errno || value == 0 || value > UINT32_MAX)
 		return false;
-	*limit = (uint32_t)value;
+	*count = (uint32_t)value;
+	return true;
+}
+
+/* In parts of 10^6. */
+static bool parse_percent(const char *text, uint32_t *share)
+{
+	char *end;
+	if (!strchr("0123456789.", text[0]))
+		return false;
+	double percent = strtod(text, &end);
+	if (end == text || (*end != '\0' && strcmp(end, "%") != 0) || !(percent <= 100))
+		return false;
+	*share = (uint32_t)(percent * 1e4 + 0.5);
 	return true;
 }
 
@@ -86,9 +103,20 @@ static char *take(struct report_options *options, int option, const char *value)
 			       : xalloc_printf("--format %s: no such format; use text, csv or json",
 					       value);
 	case OPTION_LIMIT:
-		return parse_limit(value, &options->limit)
+		return parse_count(value, &options->limit)
 			       ? NULL
 			       : xalloc_printf("--limit %s: not a number of rows; use 1 or more",
+					       value);
+	case OPTION_WIDTH:
+		return parse_count(value, &options->width)
+			       ? NULL
+			       : xalloc_printf("--width %s: not a number of columns; use 1 or more",
+					       value);
+	case OPTION_MIN_PERCENT:
+		options->has_least_share = parse_percent(value, &options->least_share);
+		return options->has_least_share
+			       ? NULL
+			       : xalloc_printf("--min-percent %s: no percentage; use 0 to 100",
 					       value);
 	case OPTION_FILTER:
 		problem = filter_add(&options->filter, value);

@@ -28,6 +28,9 @@ struct report_options {
 	bool is_grouped; /* --group-by was given */
 	bool with_inlined;
 	uint32_t limit; /* rows; 0: all */
+	uint32_t width; /* columns of text; 0: not given */
+	bool has_least_share;
+	uint32_t least_share; /* of the CPU time, of the rows shown; parts of 10^6 */
 	struct filter filter;
 };
 

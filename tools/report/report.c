@@ -3,6 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+void report_print_table(const struct report_input *input, struct table *table,
+			uint64_t default_least, FILE *stream, unsigned width)
+{
+	const struct report_options *options = input->options;
+	bool is_text = options->format->id == FORMAT_TEXT;
+	uint64_t least =
+		options->has_least_share ? options->least_share : (is_text ? default_least : 0);
+	size_t dropped = table_drop_below(table, least);
+	options->format->print(table, stream, width);
+	if (is_text && dropped > 0)
+		fprintf(stream, "%zu %s below %g %% left out; --min-percent 0 shows all\n", dropped,
+			dropped == 1 ? "row" : "rows", (double)least / 1e4);
+}
+
 bool report_shows_no_sample(const struct tally *tally)
 {
 	return tally->rest_ns > (tally->cpu_ns + tally->rest_ns) / 2000;

@@ -18,6 +18,7 @@ struct report_input {
 	const struct functions *functions;
 	const uint32_t *rank; /* place of each function in order of names */
 	struct tally tally;   /* as report.tally_by asks for, and the options' filter */
+	bool is_on_terminal;
 };
 
 struct report {
@@ -34,6 +35,12 @@ void report_bottom_up_print(const struct report_input *input, FILE *stream, unsi
 void report_threads_print(const struct report_input *input, FILE *stream, unsigned width);
 void report_modules_print(const struct report_input *input, FILE *stream, unsigned width);
 void report_quality_print(const struct report_input *input, FILE *stream, unsigned width);
+
+/* Prints a report's table in the format asked for, without the rows whose share of the CPU time is
+ * below --min-percent, or where that is not given below the default (parts of 10^6; of text only).
+ * Text says how many are left out. */
+void report_print_table(const struct report_input *input, struct table *table,
+			uint64_t default_least, FILE *stream, unsigned width);
 
 /* The functions with the most CPU time of their own, `limit` rows (0: all). */
 void report_hotspots_fill(const struct report_input *input, uint32_t limit, struct table *table);

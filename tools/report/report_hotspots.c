@@ -198,7 +198,7 @@ static void print_groups(const struct report_input *input, FILE *stream, unsigne
 	enum report_group by = input->options->group;
 	const struct table_column columns[] = {
 		{names[by].title, names[by].key, TABLE_NAME, TABLE_IN_ALL},
-		{names[by].id_title ? names[by].id_title : "", names[by].id_key, TABLE_COUNT,
+		{names[by].id_title ? names[by].id_title : "", names[by].id_key, TABLE_ID,
 		 names[by].id_title ? TABLE_IN_ALL : 0},
 		{"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_IN_ALL},
 		{"CPU %", "cpu_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_IN_JSON},
@@ -218,7 +218,7 @@ static void print_groups(const struct report_input *input, FILE *stream, unsigne
 		row[3].number = table_share(groups.groups[i].cpu_ns, total_ns);
 		row[4].number = groups.groups[i].samples;
 	}
-	input->options->format->print(&table, stream, width);
+	report_print_table(input, &table, 0, stream, width);
 	table_finish(&table);
 	groups_finish(&groups);
 }
@@ -231,6 +231,6 @@ void report_hotspots_print(const struct report_input *input, FILE *stream, unsig
 		return;
 	}
 	report_hotspots_fill(input, input->options->limit, &table);
-	input->options->format->print(&table, stream, width);
+	report_print_table(input, &table, 0, stream, width);
 	table_finish(&table);
 }

@@ -46,7 +46,7 @@ void report_modules_print(const struct report_input *input, FILE *stream, unsign
 		row[3].number = table_share(group->cpu_ns, total_ns);
 		row[4].number = group->samples;
 	}
-	input->options->format->print(&table, stream, width);
+	report_print_table(input, &table, 0, stream, width);
 	table_finish(&table);
 	groups_finish(&groups);
 }

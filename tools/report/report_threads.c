@@ -3,9 +3,9 @@
 
 static const struct table_column columns[] = {
 	{"Thread", "thread", TABLE_NAME, TABLE_IN_ALL},
-	{"TID", "tid", TABLE_COUNT, TABLE_IN_ALL},
+	{"TID", "tid", TABLE_ID, TABLE_IN_ALL},
 	{"Process", "process", TABLE_TEXT, TABLE_IN_ALL},
-	{"PID", "pid", TABLE_COUNT, TABLE_IN_ALL},
+	{"PID", "pid", TABLE_ID, TABLE_IN_ALL},
 	{"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_IN_ALL},
 	{"CPU %", "cpu_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_IN_JSON},
 	/* empty: sampling alone does not see waits */
@@ -80,7 +80,7 @@ void report_threads_print(const struct report_input *input, FILE *stream, unsign
 	uint32_t limit = input->options->limit;
 	for (size_t i = 0; i < groups.count && (limit == 0 || i < limit); i++)
 		fill_row(input, &groups.groups[i], total_ns, table_add_row(&table));
-	input->options->format->print(&table, stream, width);
+	report_print_table(input, &table, 0, stream, width);
 	table_finish(&table);
 	groups_finish(&groups);
 }

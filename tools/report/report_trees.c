@@ -3,27 +3,40 @@
 #include "tools/report/report.h"
 #include <stdlib.h>
 
-enum { COLUMN_STACK, COLUMN_SHARE, COLUMN_TOTAL, COLUMN_SELF, COLUMN_SAMPLES, COLUMN_MODULE };
+enum {
+	COLUMN_STACK,
+	COLUMN_TOTAL,
+	COLUMN_SHARE,
+	COLUMN_SELF,
+	COLUMN_SAMPLES,
+	COLUMN_MODULE,
+	COLUMN_LATER_TOTAL, /* in CSV, where columns that came later stand behind the others */
+	COLUMN_COUNT
+};
 
-static const struct table_column top_down_columns[] = {
+static const struct table_column top_down_columns[COLUMN_COUNT] = {
 	[COLUMN_STACK] = {"Function Stack", "function", TABLE_TREE, TABLE_IN_ALL},
-	[COLUMN_SHARE] = {"CPU %", "cpu_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_IN_JSON},
 	[COLUMN_TOTAL] = {"CPU Time", "cpu_time_total_s", TABLE_SECONDS,
-			  TABLE_IN_TEXT | TABLE_IN_JSON | TABLE_OPTIONAL},
+			  TABLE_IN_TEXT | TABLE_IN_JSON},
+	[COLUMN_SHARE] = {"CPU %", "cpu_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_IN_JSON},
 	[COLUMN_SELF] = {"CPU Time:Self", "cpu_time_self_s", TABLE_SECONDS, TABLE_IN_ALL},
 	[COLUMN_SAMPLES] = {"Samples:Total", "samples_total", TABLE_COUNT, TABLE_IN_JSON},
 	[COLUMN_MODULE] = {"Module", "module", TABLE_TEXT, TABLE_IN_ALL},
+	[COLUMN_LATER_TOTAL] = {"CPU Time:Total", "", TABLE_SECONDS, TABLE_IN_CSV},
 };
 
 /* Going up, a caller's row says how much of the function's own time came by this way. */
-static const struct table_column bottom_up_columns[] = {
+static const struct table_column bottom_up_columns[COLUMN_COUNT] = {
 	[COLUMN_STACK] = {"Function Stack", "function", TABLE_TREE, TABLE_IN_ALL},
-	[COLUMN_SHARE] = {"CPU %", "cpu_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_IN_JSON},
 	[COLUMN_TOTAL] = {"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_IN_ALL},
+	[COLUMN_SHARE] = {"CPU %", "cpu_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_IN_JSON},
 	[COLUMN_SELF] = {"", "", TABLE_SECONDS, 0},
 	[COLUMN_SAMPLES] = {"Samples", "samples", TABLE_COUNT, TABLE_IN_JSON},
 	[COLUMN_MODULE] = {"Module", "module", TABLE_TEXT, TABLE_IN_ALL},
+	[COLUMN_LATER_TOTAL] = {"", "", TABLE_SECONDS, 0},
 };
+
+#define TERMINAL_SHARE_MIN 1000u /* 0.1 %: what a terminal shows of a tree */
 
 static void build(const struct report_input *input, bool is_bottom_up, struct call_tree *tree)
 {
@@ -47,6 +60,7 @@ static void add_row(const struct report_input *input, const struct call_tree_nod
 		is_root ? "Total" : functions_at(input->functions, node->function)->name;
 	row[COLUMN_STACK].depth = depth;
 	row[COLUMN_TOTAL].number = is_root ? all_ns : node->total_ns;
+	row[COLUMN_LATER_TOTAL] = row[COLUMN_TOTAL];
 	row[COLUMN_SHARE].number = table_share(row[COLUMN_TOTAL].number, all_ns);
 	row[COLUMN_SELF].number = node->self_ns;
 	row[COLUMN_SAMPLES].number = node->total_samples;
@@ -68,8 +82,7 @@ static void print_tree(const struct report_input *input, bool is_bottom_up, FILE
 	struct call_tree_row *rows =
 		call_tree_rows(&tree, input->rank, limit && is_bottom_up ? limit + 1 : limit,
 			       &count);
-	table_init(&table, is_bottom_up ? bottom_up_columns : top_down_columns,
-		   sizeof(top_down_columns) / sizeof(top_down_columns[0]));
+	table_init(&table, is_bottom_up ? bottom_up_columns : top_down_columns, COLUMN_COUNT);
 	for (size_t i = 0; i < count; i++) {
 		uint32_t depth = rows[i].depth;
 		if (depth > 0 || !is_bottom_up)
@@ -81,11 +94,13 @@ static void print_tree(const struct report_input *input, bool is_bottom_up, FILE
 		row[COLUMN_STACK].text = REPORT_NO_SAMPLE;
 		row[COLUMN_STACK].depth = root_rows;
 		row[COLUMN_TOTAL].number = input->tally.rest_ns;
+		row[COLUMN_LATER_TOTAL] = row[COLUMN_TOTAL];
 		row[COLUMN_SHARE].number = table_share(input->tally.rest_ns, all_ns);
 		row[COLUMN_SELF].number = input->tally.rest_ns;
 		row[COLUMN_MODULE].text = "[Unknown]";
 	}
-	input->options->format->print(&table, stream, width);
+	report_print_table(input, &table, input->is_on_terminal ? TERMINAL_SHARE_MIN : 0, stream,
+			   width);
 	table_finish(&table);
 	free(rows);
 	call_tree_finish(&tree);

@@ -31,6 +31,28 @@ const struct table_cell *table_row(const struct table *table, size_t row)
 	return table->cells + row * table->column_count;
 }
 
+size_t table_drop_below(struct table *table, uint64_t least)
+{
+	size_t share = 0;
+	size_t kept = 0;
+	size_t before = table->row_count;
+	while (share < table->column_count && table->columns[share].kind != TABLE_SHARE)
+		share++;
+	if (share == table->column_count)
+		return 0;
+	for (size_t row = 0; row < before; row++) {
+		struct table_cell *from = table->cells + row * table->column_count;
+		struct table_cell *to = table->cells + kept * table->column_count;
+		if (from[share].number < least)
+			continue;
+		if (to != from)
+			memcpy(to, from, table->column_count * sizeof(*to));
+		kept++;
+	}
+	table->row_count = kept;
+	return before - kept;
+}
+
 uint64_t table_share(uint64_t part, uint64_t whole)
 {
 	if (whole == 0)

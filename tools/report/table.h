@@ -14,6 +14,7 @@ enum table_kind {
 	TABLE_NAME,    /* text that is shortened first where space is short */
 	TABLE_SECONDS, /* number: ns */
 	TABLE_COUNT,
+	TABLE_ID,    /* a number that is a name */
 	TABLE_SHARE, /* number: parts of 10^6 */
 	TABLE_ADDRESS,
 };
@@ -54,6 +55,10 @@ void table_finish(struct table *table);
 /* A new row of cleared cells, valid until the next one. */
 struct table_cell *table_add_row(struct table *table);
 const struct table_cell *table_row(const struct table *table, size_t row);
+
+/* Leaves out the rows whose TABLE_SHARE, the first one of the columns, is less than `least` (parts
+ * of 10^6). Returns how many. */
+size_t table_drop_below(struct table *table, uint64_t least);
 
 /* part of whole in 10^-6, rounded; 0 of 0 is 0. */
 uint64_t table_share(uint64_t part, uint64_t whole);

@@ -32,7 +32,8 @@ size_t profile_visible_next(const char *s, size_t size, char out[PROFILE_VISIBLE
 	size_t used = profile_utf8_decode(s, size, &code_point);
 	/* U+FFFD itself has three bytes; as what decoding says of other bytes it has fewer, or they
 	 * are others. */
-	if (code_point == PROFILE_UTF8_REPLACEMENT && (used < 3 || memcmp(s, "\xef\xbf\xbd", 3))) {
+	if (code_point == PROFILE_UTF8_REPLACEMENT &&
+	    (used < 3 || memcmp(s, "\xef\xbf\xbd", 3) != 0)) {
 		used = 1;
 		code_point = (unsigned char)s[0];
 	} else if (!is_unseen(code_point)) {

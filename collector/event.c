@@ -43,7 +43,7 @@ static void fill_attr(const struct event_config *config, struct perf_event_attr 
 	attr->inherit_thread = config->inherit && config->same_process;
 	/* A thread's last count comes as PERF_RECORD_READ when it ends. */
 	attr->inherit_stat = config->inherit && config->has_count && config->final_counts;
-	attr->exclude_kernel = !config->kernel;
+	attr->exclude_kernel = !config->has_kernel;
 	attr->exclude_hv = 1;
 	attr->exclude_callchain_user = 1;
 	attr->mmap = 1;
@@ -59,30 +59,38 @@ static void fill_attr(const struct event_config *config, struct perf_event_attr 
 	attr->clockid = CLOCK_MONOTONIC_RAW;
 }
 
+/* Opens an event that never counts. 0, or the error. */
+static int try_event(struct event_config trial)
+{
+	struct perf_event_attr attr;
+	trial.on_exec = true;
+	trial.stack_size = trial.stack_size > 0 ? 8 : 0;
+	fill_attr(&trial, &attr);
+	int fd = open_event(&attr, 0, -1);
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
+}
+
 int event_probe(struct event_config *config, struct failure *failure)
 {
+	/* The newest features are dropped one after the other. */
 	bool *features[] = {&config->has_count, &config->has_lost, &config->has_build_id};
-	struct event_config trial = *config;
-	trial.on_exec = true; /* opened but never counting */
-	trial.stack_size = trial.stack_size > 0 ? 8 : 0;
-	trial.has_build_id = trial.has_count = trial.has_lost = true;
+	size_t dropped = 0;
+	int error;
 	config->has_build_id = config->has_count = config->has_lost = true;
-	for (size_t i = 0;; i++) {
-		struct perf_event_attr attr;
-		trial.has_build_id = config->has_build_id;
-		trial.has_count = config->has_count;
-		trial.has_lost = config->has_lost;
-		fill_attr(&trial, &attr);
-		int fd = open_event(&attr, 0, -1);
-		if (fd >= 0) {
-			close(fd);
-			return 0;
-		}
-		/* The newest features are dropped one after the other. */
-		if (errno != EINVAL || i == sizeof(features) / sizeof(features[0]))
-			return event_explain(failure, errno, 0);
-		*features[i] = false;
+	config->has_kernel = true;
+	while ((error = try_event(*config)) != 0) {
+		bool is_forbidden = error == EACCES || error == EPERM;
+		if (is_forbidden && config->has_kernel && !config->kernel)
+			config->has_kernel = false;
+		else if (error == EINVAL && dropped < sizeof(features) / sizeof(features[0]))
+			*features[dropped++] = false;
+		else
+			return event_explain(failure, error, 0);
 	}
+	return 0;
 }
 
 struct record_format event_format(const struct event_config *config)

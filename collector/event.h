@@ -23,7 +23,7 @@ struct event_config {
 	bool raw;                  /* samples have a raw field, for parts of stack copies */
 	bool inherit;              /* follow new threads; children too unless same_process */
 	bool same_process;         /* threads only (PERF_ATTR inherit_thread, kernel 5.13) */
-	bool kernel;               /* sample kernel code too */
+	bool kernel;               /* samples have the kernel's callchain; needs has_kernel */
 	bool on_exec;              /* counts from the next exec on, else from the opening on */
 	/*
 	 * Ask for a count at the end of each thread. Only sound with one CPU: the kernel then
@@ -32,7 +32,12 @@ struct event_config {
 	 * perf_output_get_handle): rings stop for good, within seconds where many threads end.
 	 */
 	bool final_counts;
-	/* What the running kernel can do; event_probe fills it in. */
+	/* What the running kernel can do, and permits; event_probe fills it in. */
+	/*
+	 * Samples hit kernel mode too, and have the registers and the stack that user code entered
+	 * it with. perf_event_paranoid 1, or CAP_PERFMON.
+	 */
+	bool has_kernel;
 	bool has_count;    /* counts in samples of inherited events, kernel 6.12 */
 	bool has_lost;     /* PERF_FORMAT_LOST, kernel 6.0 */
 	bool has_build_id; /* build-ids in MMAP2, kernel 5.12 */

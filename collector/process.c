@@ -96,6 +96,7 @@ void process_exec(struct process *process, const struct process_context *context
 	clear(process);
 	process_rename(process, name);
 	process->exec_pending = true;
+	process->starting = true;
 }
 
 static void write_modules(struct process *process, const struct process_context *context)

@@ -35,6 +35,7 @@ struct process {
 	bool any_written;  /* of its module records: the next one is not the first */
 	bool stale;        /* records were lost: the maps must be read again before use */
 	bool exec_pending; /* an exec was seen and nothing mapped since */
+	bool starting;     /* it ran no code of its own yet, as far as was seen */
 };
 
 /* What processes share. All borrowed. */

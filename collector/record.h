@@ -37,7 +37,7 @@ enum record_kind {
 };
 
 enum record_registers {
-	RECORD_REGISTERS_NONE, /* a kernel thread, or a task that is exiting */
+	RECORD_REGISTERS_NONE, /* a kernel thread, or a task that has no user code any more */
 	RECORD_REGISTERS_32,
 	RECORD_REGISTERS_64
 };
@@ -60,7 +60,9 @@ struct record_sample {
 	uint64_t processor_flags;
 	uint16_t code_segment;
 	bool in_kernel;
-	struct uw_regs regs; /* DWARF numbering; valid unless abi is NONE */
+	/* User code's, in DWARF numbering; valid unless abi is NONE. In the kernel: at the
+	 * instruction that entered it. */
+	struct uw_regs regs;
 	struct uw_stack stack;
 	struct record_part part;
 	bool stack_absent; /* the copy has gaps where pages were not in memory */

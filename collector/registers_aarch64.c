@@ -36,6 +36,12 @@ void registers_pack(const struct uw_regs *regs, bool is_32bit, uint64_t processo
 		values[i] = regs->value[i];
 }
 
+/* SVC leaves its address in no register that is sampled. */
+void registers_enter(struct uw_regs *regs)
+{
+	(void)regs;
+}
+
 const struct registers_machine *registers_machine(bool is_32bit)
 {
 	static const struct registers_machine machine = {UW_ARCH_AARCH64, 31, 32, true, 0};

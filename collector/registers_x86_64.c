@@ -78,6 +78,16 @@ void registers_pack(const struct uw_regs *regs, bool is_32bit, uint64_t processo
 	}
 }
 
+/* SYSCALL leaves the address behind itself in RCX too (AMD64 manual, volume 3); the kernel keeps
+ * both until it returns. With FRED it does not, and the address stays as it is. */
+void registers_enter(struct uw_regs *regs)
+{
+	enum { DWARF_RCX = 2, DWARF_RIP = 16, SYSCALL_SIZE = 2 };
+	if (regs->value[DWARF_RCX] == regs->value[DWARF_RIP] &&
+	    regs->value[DWARF_RIP] >= SYSCALL_SIZE)
+		regs->value[DWARF_RIP] -= SYSCALL_SIZE;
+}
+
 const struct registers_machine *registers_machine(bool is_32bit)
 {
 	/* Selectors: __USER_CS and __USER32_CS, arch/x86/include/asm/segment.h */

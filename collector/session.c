@@ -91,6 +91,7 @@ static int set_up(struct session *session, struct failure *failure)
 		.deep_interval_ns = session->sampler.config.deep_interval_ns,
 		.has_count = session->sampler.config.has_count,
 		.final_counts = session->sampler.config.final_counts,
+		.kernel_time = session_kernel_time(session),
 		.unwind = options->unwind != OPTIONS_UNWIND_NONE,
 		.collapse = options->collapse,
 	};
@@ -224,6 +225,8 @@ static int start(struct session *session, struct failure *failure)
 			 session->sampler.config.stack_size,
 			 session->sampler.source != NULL ? " or what is used of it, by BPF" : "",
 			 session->sampler.ring_size / 1024);
+		log_line(session->log, LOG_VERBOSE, "time in system calls and faults: %s",
+			 session_kernel_words(session));
 		return 0;
 	}
 	target_cancel(&session->target);

@@ -34,6 +34,24 @@ void session_describe(struct session *session)
 					 "%s%d", i > 0 ? "," : "-p ", (int)options->pids[i]);
 }
 
+enum profile_kernel_time session_kernel_time(const struct session *session)
+{
+	const struct event_config *config = &session->sampler.config;
+	return config->kernel       ? PROFILE_KERNEL_TIME_FRAMES
+	       : config->has_kernel ? PROFILE_KERNEL_TIME_AT_CALLS
+				    : PROFILE_KERNEL_TIME_APART;
+}
+
+const char *session_kernel_words(const struct session *session)
+{
+	static const char *const words[] = {
+		[PROFILE_KERNEL_TIME_APART] = "apart, since this user may not sample kernel mode",
+		[PROFILE_KERNEL_TIME_AT_CALLS] = "at the user code that entered the kernel",
+		[PROFILE_KERNEL_TIME_FRAMES] = "in the kernel's frames",
+	};
+	return words[session_kernel_time(session)];
+}
+
 void session_note_start(struct session *session)
 {
 	const struct options *options = session->options;
@@ -52,6 +70,7 @@ void session_note_start(struct session *session)
 		  session->sampler.source != NULL ? PROFILE_STACKS_BY_BPF
 						  : PROFILE_STACKS_BY_KERNEL,
 		  0, 0, NULL);
+	emit_note(emit, PROFILE_NOTE_KERNEL_TIME, now, session_kernel_time(session), 0, 0, NULL);
 	for (size_t i = 0; i < options->pid_count; i++)
 		emit_note(emit, PROFILE_NOTE_ATTACHED, now, 0, (uint32_t)options->pids[i], 0, NULL);
 	if (!session->sampler.config.has_count)

@@ -21,6 +21,7 @@ struct tracker_config {
 	uint64_t deep_interval_ns; /* the period of deep copies, which are no samples; 0: none */
 	bool has_count;            /* samples carry the event's count */
 	bool final_counts;         /* each ended thread's last count comes from each ring */
+	enum profile_kernel_time kernel_time;
 	bool unwind;
 	bool collapse;
 };

@@ -234,18 +234,43 @@ static size_t take_leaf(struct tracker *tracker, const struct uw_space *space, u
 	return 1;
 }
 
-static void find_user_frames(struct tracker *tracker, struct process *process,
-			     struct thread *thread, const struct record_sample *sample,
+static bool shows_kernel(const struct tracker *tracker, const struct record_sample *sample)
+{
+	return sample->in_kernel && tracker->config.kernel_time == PROFILE_KERNEL_TIME_FRAMES;
+}
+
+static uint64_t user_ip(const struct record_sample *sample)
+{
+	return sample->regs.value[registers_machine(sample->abi == RECORD_REGISTERS_32)->ip];
+}
+
+/* Whether a sample tells where in user code its thread is. exec gives the thread another address
+ * space, and only later the registers to start with: until then it is still in the call. */
+static bool has_user_code(struct process *process, const struct subject *subject)
+{
+	const struct record_sample *sample = subject->sample;
+	bool has_stack = sample->stack.requested == 0 || sample->stack.size > 0;
+	uint64_t rva;
+	uint32_t tag;
+	if (sample->abi == RECORD_REGISTERS_NONE)
+		return false;
+	if (process->starting && sample->in_kernel &&
+	    (!has_stack || subject->space == NULL ||
+	     !uw_space_find(subject->space, user_ip(sample), &tag, &rva)))
+		return false;
+	process->starting = false;
+	return true;
+}
+
+static void find_user_frames(struct tracker *tracker, const struct subject *subject,
 			     bool skip_stack, struct profile_stack *stack, struct found *found)
 {
-	bool is_32bit = sample->abi == RECORD_REGISTERS_32;
-	const struct registers_machine *machine = registers_machine(is_32bit);
-	struct uw_space *space = process_space(process, &tracker->context, is_32bit);
+	const struct record_sample *sample = subject->sample;
+	const struct registers_machine *machine =
+		registers_machine(sample->abi == RECORD_REGISTERS_32);
 	stack->state = PROFILE_STACK_SKIPPED;
 	stack->reason = PROFILE_SKIP_NO_REGS;
-	if (sample->abi == RECORD_REGISTERS_NONE)
-		return;
-	if (space == NULL) {
+	if (subject->space == NULL) {
 		stack->reason = PROFILE_SKIP_NO_MEMORY;
 		return;
 	}
@@ -255,12 +280,11 @@ static void find_user_frames(struct tracker *tracker, struct process *process,
 	} else if (machine->is_unwound && skip_stack) {
 		stack->reason = PROFILE_SKIP_BUDGET;
 	} else if (machine->is_unwound) {
-		struct subject subject = {space, thread, process->map_version, sample, false};
 		tracker->copy_size = sample->stack.requested;
-		walk(tracker, &subject, stack, found);
+		walk(tracker, subject, stack, found);
 		return;
 	}
-	found->count = take_leaf(tracker, space, sample->regs.value[machine->ip]);
+	found->count = take_leaf(tracker, subject->space, sample->regs.value[machine->ip]);
 }
 
 static uint32_t frame_flags(const struct uw_frame *frame, bool is_guessed)
@@ -304,15 +328,29 @@ static uint16_t saturate(size_t count)
 	return (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
 }
 
-static void intern(struct tracker *tracker, struct process *process, struct thread *thread,
-		   const struct record *record, bool skip_stack, struct profile_stack *stack)
+/* A sample without user code: it has no stack, and the time is the kernel's. */
+static void find_no_frames(const struct record_sample *sample, bool with_kernel,
+			   struct profile_stack *stack)
 {
-	const struct record_sample *sample = &record->sample;
+	stack->state = sample->in_kernel ? PROFILE_STACK_NONE : PROFILE_STACK_SKIPPED;
+	stack->reason = sample->in_kernel ? PROFILE_SKIP_NOT_SKIPPED : PROFILE_SKIP_NO_REGS;
+	if (sample->in_kernel && !with_kernel)
+		stack->kernel_us = PROFILE_KERNEL_ALL;
+}
+
+static void intern(struct tracker *tracker, const struct subject *subject, bool has_user,
+		   bool skip_stack, struct profile_stack *stack)
+{
+	const struct record_sample *sample = subject->sample;
 	struct found found = {.chain = tracker->chain};
 	uint32_t node = PROFILE_NONE;
-	find_user_frames(tracker, process, thread, sample, skip_stack, stack, &found);
+	bool with_kernel = shows_kernel(tracker, sample);
+	if (has_user)
+		find_user_frames(tracker, subject, skip_stack, stack, &found);
+	else
+		find_no_frames(sample, with_kernel, stack);
 	if (push_user_frames(tracker, &found) &&
-	    (!sample->in_kernel || push_kernel_frames(tracker, sample, &found)))
+	    (!with_kernel || push_kernel_frames(tracker, sample, &found)))
 		node = chain_node(found.chain);
 	if (stack->state == PROFILE_STACK_GUESSED)
 		stack->verified = saturate(found.count - found.guessed + found.kernel);
@@ -322,8 +360,10 @@ static void intern(struct tracker *tracker, struct process *process, struct thre
 	if (node == PROFILE_NONE) {
 		*stack = (struct profile_stack){.cpu_ns = stack->cpu_ns,
 						.state = PROFILE_STACK_SKIPPED,
-						.reason = PROFILE_SKIP_NO_MEMORY};
-		thread_forget(thread); /* its chain may lack frames that its history has */
+						.reason = PROFILE_SKIP_NO_MEMORY,
+						.kernel_us = stack->kernel_us};
+		/* Its chain may lack frames that its history has. */
+		thread_forget(subject->thread);
 	}
 }
 
@@ -346,21 +386,30 @@ void tracker_apply_sample(struct tracker *tracker, const struct record *record, 
 	}
 	process_commit(process, &tracker->context);
 
+	struct subject subject = {.space = process_space(process, &tracker->context,
+							 sample->abi == RECORD_REGISTERS_32),
+				  .thread = thread,
+				  .map_version = process->map_version,
+				  .sample = sample};
+	bool has_user = has_user_code(process, &subject);
+	bool with_kernel = shows_kernel(tracker, sample);
 	struct emit_sample out = {
 		.time_ns = record->time_ns,
-		.ip = sample->ip,
+		.ip = with_kernel || !sample->in_kernel ? sample->ip
+		      : has_user                        ? user_ip(sample)
+							: 0,
 		.processor_flags = sample->processor_flags,
 		.pid = record->pid,
 		.tid = record->tid,
 		.cpu = record->cpu,
-		.code_segment = sample->in_kernel ? 0x10 : sample->code_segment,
+		.code_segment = with_kernel ? 0x10 : sample->code_segment,
 		.is_32bit = sample->abi == RECORD_REGISTERS_32,
 	};
 	uint64_t weight = tracker->config.has_count
 				  ? thread_advance(thread, ring_index, sample->count)
 				  : sample->period;
 	out.stack.cpu_ns = weight;
-	intern(tracker, process, thread, record, skip_stack, &out.stack);
+	intern(tracker, &subject, has_user, skip_stack, &out.stack);
 	emit_sample(tracker->context.emit, &out);
 
 	thread->samples++;
@@ -381,6 +430,7 @@ void tracker_apply_deep(struct tracker *tracker, const struct record *record, bo
 	/* What is not known yet, the next sample makes known. */
 	if (skip_stack || !tracker->config.unwind || process == NULL || process->stale ||
 	    thread == NULL || thread->pid != record->pid ||
+	    (process->starting && record->sample.in_kernel) ||
 	    record->sample.abi != RECORD_REGISTERS_64)
 		return;
 	process_commit(process, &tracker->context);

@@ -134,17 +134,27 @@ __attribute__((noinline)) __u64 greater(__u64 a, __u64 b)
 	return a > b ? a : b;
 }
 
+/* Where the stack pointer of 64-bit user code is; 0: there is none. A sample in kernel mode is of
+ * the user code that entered it, whose registers lie on top of the kernel's stack. */
 #if defined(__TARGET_ARCH_x86)
-static __u64 stack_pointer(const struct bpf_perf_event_data *context)
-{
-	return context->regs.rsp;
-}
+struct pt_regs___kernel {
+	unsigned long cs;
+	unsigned long sp;
+} __attribute__((preserve_access_index));
 
 /* User code in 64-bit mode: privilege 3, and not the selector of 32-bit code (0x23). */
-static _Bool is_user_64(const struct bpf_perf_event_data *context)
+static _Bool is_user_64(__u64 cs)
+{
+	return (cs & 3) == 3 && (cs & 0xffff) != 0x23;
+}
+
+static __u64 stack_pointer(const struct bpf_perf_event_data *context, struct task_struct *task)
 {
 	__u64 cs = context->regs.cs;
-	return (cs & 3) == 3 && (cs & 0xffff) != 0x23;
+	if ((cs & 3) == 3)
+		return is_user_64(cs) ? context->regs.rsp : 0;
+	struct pt_regs___kernel *entered = (struct pt_regs___kernel *)bpf_task_pt_regs(task);
+	return is_user_64(BPF_CORE_READ(entered, cs)) ? BPF_CORE_READ(entered, sp) : 0;
 }
 
 enum { RED_ZONE = STACK_CHUNK_RED_ZONE };
@@ -154,15 +164,20 @@ static __u64 thread_pointer(struct task_struct *task)
 	return BPF_CORE_READ(task, thread.fsbase);
 }
 #elif defined(__TARGET_ARCH_arm64)
-static __u64 stack_pointer(const struct bpf_perf_event_data *context)
-{
-	return context->regs.sp;
-}
+struct pt_regs___kernel {
+	unsigned long long sp;
+	unsigned long long pstate;
+} __attribute__((preserve_access_index));
 
-/* EL0 (mode bits 0) and not AArch32 (bit 4). */
-static _Bool is_user_64(const struct bpf_perf_event_data *context)
+static __u64 stack_pointer(const struct bpf_perf_event_data *context, struct task_struct *task)
 {
-	return (context->regs.pstate & 0x1f) == 0;
+	/* EL0 (mode bits 0) and not AArch32 (bit 4). */
+	if ((context->regs.pstate & 0x1f) == 0)
+		return context->regs.sp;
+	if ((context->regs.pstate & 0xf) == 0)
+		return 0;
+	struct pt_regs___kernel *entered = (struct pt_regs___kernel *)bpf_task_pt_regs(task);
+	return (BPF_CORE_READ(entered, pstate) & 0x1f) == 0 ? BPF_CORE_READ(entered, sp) : 0;
 }
 
 enum { RED_ZONE = 0 };
@@ -339,10 +354,10 @@ int sample_stack(struct bpf_perf_event_data *context)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct slot *slot = bpf_map_lookup_elem(&slots, &cpu);
-	if (!slot || !is_user_64(context))
-		return SAMPLE_PLAIN;
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 sp = stack_pointer(context);
+	__u64 sp = stack_pointer(context, task);
+	if (!slot || sp == 0)
+		return SAMPLE_PLAIN;
 	struct range range = {};
 	find_range(task, sp, &range);
 	if (range.high <= sp)

@@ -145,8 +145,13 @@ struct profile_stack {
 				recursion collapses; all others are guessed. 65535: or more */
 	uint8_t guess_level; /* enum profile_guess_level */
 	uint8_t guess_hits;  /* whole stacks that agreed, 255: that many or more */
-	uint32_t reserved;   /* 0 */
+	/* us of cpu_ns that the thread spent in the kernel, unseen: no part of what the stack used.
+	 * PROFILE_KERNEL_ALL: all of it; the sample hit the kernel where no user code stands for
+	 * it, and has node 0. */
+	uint32_t kernel_us;
 };
+
+#define PROFILE_KERNEL_ALL UINT32_MAX
 
 /* What tbrw's module record has no field for. Record i belongs to the i-th LOADED module record. */
 struct profile_mapping {
@@ -233,6 +238,18 @@ enum profile_note_kind {
 	PROFILE_NOTE_BYTES_LOST = 36,
 	PROFILE_NOTE_OUT_OF_ORDER = 37, /* value: records that were applied after younger ones */
 	PROFILE_NOTE_STACK_SOURCE = 38, /* value: enum profile_stack_source. Older results: none */
+	PROFILE_NOTE_KERNEL_TIME = 39,  /* value: enum profile_kernel_time. Older results: none */
+};
+
+/* Where the CPU time is that threads use in the kernel: in system calls and faults. Older results
+ * have it in the sample that came next, or as PROFILE_KERNEL_TIME_FRAMES. */
+enum profile_kernel_time {
+	/* Kernel mode was not sampled: profile_stack.kernel_us. */
+	PROFILE_KERNEL_TIME_APART = 1,
+	/* Samples in kernel mode are at the user code that entered it. */
+	PROFILE_KERNEL_TIME_AT_CALLS = 2,
+	/* These samples have the kernel's frames too (tbcollect --kernel). */
+	PROFILE_KERNEL_TIME_FRAMES = 3,
 };
 
 /* What copies stacks. */

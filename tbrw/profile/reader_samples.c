@@ -149,7 +149,8 @@ static void check_stack(const struct profile_reader *reader, struct profile_stac
 		stack->guess_level = PROFILE_GUESS_NONE;
 		stack->guess_hits = 0;
 	}
-	stack->reserved = 0;
+	if (stack->kernel_us != PROFILE_KERNEL_ALL && stack->kernel_us > stack->cpu_ns / 1000)
+		stack->kernel_us = 0;
 }
 
 TBRW_U32 profile_reader_each_raw_sample(struct profile_reader *reader, bool with_bind,

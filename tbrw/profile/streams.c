@@ -46,7 +46,7 @@ static const struct profile_stream_field stack_fields[] = {
 	FIELD(profile_stack, state),       FIELD(profile_stack, reason),
 	FIELD(profile_stack, collapsed),   FIELD(profile_stack, verified),
 	FIELD(profile_stack, guess_level), FIELD(profile_stack, guess_hits),
-	FIELD(profile_stack, reserved),
+	FIELD(profile_stack, kernel_us),
 };
 enum { STACK_FIELDS_FIRST = 5 }; /* up to collapsed */
 static const struct profile_stream_field mapping_fields[] = {
@@ -264,14 +264,16 @@ static TBRW_U32 check_descriptors(TBRW_SAMPREC_DESC_ENTRY *entries, TBRW_U32 siz
 	return TRUE;
 }
 
-/* Bytes of the record, by the fields that were found. */
+/* Bytes of the record, by the fields that were found: up to the first that was not. */
 static uint32_t known_size_of(const struct profile_stream_spec *spec, uint64_t found)
 {
-	uint64_t first = (UINT64_C(1) << spec->first_count) - 1;
+	uint32_t count = 0;
 
-	if (found == (UINT64_C(1) << spec->field_count) - 1)
-		return spec->record_size;
-	return (found & first) == first ? spec->fields[spec->first_count].offset : 0;
+	while (count < spec->field_count && found >> count & 1)
+		count++;
+	if (count < spec->first_count)
+		return 0;
+	return count < spec->field_count ? spec->fields[count].offset : spec->record_size;
 }
 
 TBRW_U32 profile_stream_check(TBRW_PTR file, TBRW_U32 number,

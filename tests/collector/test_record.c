@@ -407,6 +407,45 @@ START_TEST(unknown_type)
 }
 END_TEST
 
+static struct record_sample decode_registers(bool in_kernel, uint64_t ip, uint64_t rcx)
+{
+	struct record sample = record_fixture_sample(RECORD_REGISTERS_64);
+	uint8_t bytes[1024];
+	struct record out;
+	void *copy;
+	sample.sample.in_kernel = in_kernel;
+	sample.sample.regs.value[registers_machine(false)->ip] = ip;
+	sample.sample.regs.value[2] = rcx;
+	size_t size = record_encode(&record_fixture_all, &sample, bytes, sizeof(bytes));
+	ck_assert(record_fixture_decode(&record_fixture_all, bytes, size, &out, &copy));
+	free(copy);
+	return out.sample;
+}
+
+/* The address in a system call is that of the instruction that made it; a fault has its own, which
+ * may be a function's first, and so has user code. */
+START_TEST(address_in_the_kernel)
+{
+	const struct registers_machine *machine = registers_machine(false);
+	uint64_t back = machine->arch == UW_ARCH_X86_64 ? 2 : 0;
+	struct record_sample call = decode_registers(true, 0x401002, 0x401002);
+	struct record_sample fault = decode_registers(true, 0x401002, 0x401001);
+	struct record_sample user = decode_registers(false, 0x401002, 0x401002);
+	ck_assert_uint_eq(call.regs.value[machine->ip], 0x401002 - back);
+	ck_assert_uint_eq(fault.regs.value[machine->ip], 0x401002);
+	ck_assert_uint_eq(user.regs.value[machine->ip], 0x401002);
+	ck_assert_uint_eq(decode_registers(true, 1, 1).regs.value[machine->ip], 1);
+}
+END_TEST
+
+/* What never ran user code has no registers; a program may well jump to 0. */
+START_TEST(worker_of_the_kernel)
+{
+	ck_assert_int_eq(decode_registers(true, 0, 0).abi, RECORD_REGISTERS_NONE);
+	ck_assert_int_eq(decode_registers(false, 0, 0).abi, RECORD_REGISTERS_64);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("record");
@@ -419,6 +458,8 @@ int main(void)
 	tcase_add_test(tcase, stack_copied_in_part_or_not_at_all);
 	tcase_add_test(tcase, sample_as_the_kernel_writes_it);
 	tcase_add_test(tcase, registers_of_32_bit_code);
+	tcase_add_test(tcase, address_in_the_kernel);
+	tcase_add_test(tcase, worker_of_the_kernel);
 	tcase_add_loop_test(tcase, other_kinds, 1, RECORD_FIXTURE_KINDS);
 	tcase_add_loop_test(tcase, mmap_with_build_id, 1, 21);
 	tcase_add_test(tcase, comm_of_exec);

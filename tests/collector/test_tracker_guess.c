@@ -12,8 +12,10 @@ enum { APP = 5000000, PROVEN = 4 /* tries before a guess is shown */ };
 static void setup(void)
 {
 	fixture_setup();
-	fixture_configure(
-		(struct tracker_config){.has_count = true, .unwind = true, .collapse = true});
+	fixture_configure((struct tracker_config){.has_count = true,
+						  .unwind = true,
+						  .collapse = true,
+						  .kernel_time = PROFILE_KERNEL_TIME_FRAMES});
 	feed_launch(10, APP, "app");
 	fake_walk_set("c", UW_STOP_ROOT);
 }

@@ -16,8 +16,10 @@ enum { APP = 5000000, PATIENCE_MS = 10000 };
 static void setup(void)
 {
 	fixture_setup();
-	fixture_configure(
-		(struct tracker_config){.has_count = true, .unwind = true, .collapse = true});
+	fixture_configure((struct tracker_config){.has_count = true,
+						  .unwind = true,
+						  .collapse = true,
+						  .kernel_time = PROFILE_KERNEL_TIME_FRAMES});
 	feed_launch(10, APP, "app");
 	fake_walk_set("c", UW_STOP_ROOT);
 }
@@ -317,7 +319,9 @@ START_TEST(kernel_frames_without_user)
 	record.sample.callchain_length = 2;
 	struct emit_sample out = fixture_apply(&record, false);
 	ck_assert_uint_eq(out.stack.node, 1);
-	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_NO_REGS);
+	ck_assert_int_eq(out.stack.state, PROFILE_STACK_NONE);
+	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_NOT_SKIPPED);
+	ck_assert_uint_eq(out.stack.kernel_us, 0);
 }
 END_TEST
 

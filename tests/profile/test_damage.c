@@ -362,7 +362,7 @@ static void lie_old_stacks(struct liar *liar)
 	liar_describe(liar, "collapsed", 14, 2, ST_NONE);
 }
 
-/* Loop: no further fields, others, ours at another place, ours in part. */
+/* Loop: no further fields, others, ours at another place, ours in part, all before kernel_us. */
 START_TEST(older_stacks_are_read)
 {
 	const struct profile_stack stack = {.cpu_ns = 7,
@@ -371,7 +371,8 @@ START_TEST(older_stacks_are_read)
 					    .collapsed = 3,
 					    .verified = 4,
 					    .guess_level = PROFILE_GUESS_AGREED,
-					    .guess_hits = 5};
+					    .guess_hits = 5,
+					    .kernel_us = PROFILE_KERNEL_ALL};
 	struct liar liar;
 	uint64_t count;
 
@@ -382,6 +383,10 @@ START_TEST(older_stacks_are_read)
 		liar_describe(&liar, "later", 16, 8, ST_NONE);
 	if (_i >= 2)
 		liar_describe(&liar, "verified", _i == 2 ? 18 : 16, 2, ST_NONE);
+	if (_i == 4)
+		liar_describe(&liar, "guess_level", 18, 1, ST_NONE);
+	if (_i == 4)
+		liar_describe(&liar, "guess_hits", 19, 1, ST_NONE);
 	if (_i >= 2)
 		liar_describe(&liar, "reserved", 20, 4, ST_NONE);
 	liar_data(&liar, &stack, _i == 0 ? 16 : sizeof(stack));
@@ -392,9 +397,11 @@ START_TEST(older_stacks_are_read)
 	ck_assert_uint_eq(samples[0].stack.cpu_ns, 7);
 	ck_assert_uint_eq(samples[0].stack.state, PROFILE_STACK_GUESSED);
 	ck_assert_uint_eq(samples[0].stack.collapsed, 3);
-	ck_assert_uint_eq(samples[0].stack.verified, 0);
-	ck_assert_uint_eq(samples[0].stack.guess_level, PROFILE_GUESS_NONE);
-	ck_assert_uint_eq(samples[0].stack.guess_hits, 0);
+	ck_assert_uint_eq(samples[0].stack.verified, _i >= 3 ? 4 : 0);
+	ck_assert_uint_eq(samples[0].stack.guess_level,
+			  _i == 4 ? PROFILE_GUESS_AGREED : PROFILE_GUESS_NONE);
+	ck_assert_uint_eq(samples[0].stack.guess_hits, _i == 4 ? 5 : 0);
+	ck_assert_uint_eq(samples[0].stack.kernel_us, 0);
 	free(samples);
 	profile_reader_close(reader);
 }
@@ -551,7 +558,7 @@ static Suite *damage_suite(void)
 	tcase_add_test(tcase, killed_at_once);
 	tcase_add_loop_test(tcase, every_length, 0, 4);
 	tcase_add_loop_test(tcase, flipped_bytes, 0, 4);
-	tcase_add_loop_test(tcase, older_stacks_are_read, 0, 4);
+	tcase_add_loop_test(tcase, older_stacks_are_read, 0, 5);
 	tcase_add_test(tcase, unwinding_of_nobody);
 	tcase_add_loop_test(tcase, noise_in_one_stream, 0, STREAMS_WRITTEN);
 	tcase_add_loop_test(tcase, noise_in_one_stream, SYMTEXT_STREAM, STREAMS_IN_ALL);

@@ -33,7 +33,7 @@ START_TEST(guess_of_a_stack)
 	stack.guess_level = PROFILE_GUESS_LEVEL_COUNT; /* a level of a later version */
 	add_stack(writer, stack);
 	stack = guessed;
-	stack.reserved = 7;
+	stack.kernel_us = 7; /* more than the sample weighs */
 	add_stack(writer, stack);
 	if (_i == 0)
 		fixture_finish(writer);

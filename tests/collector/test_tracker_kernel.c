@@ -1,0 +1,172 @@
+/* Samples in kernel mode without --kernel: they stand where user code entered the kernel. */
+#include "collector/tracker.h"
+
+#include "tests/collector/fake_emit.h"
+#include "tests/collector/fake_unwind.h"
+#include "tests/collector/tracker_fixture.h"
+#include <check.h>
+
+#define APP       5000000u
+#define KERNEL_IP 0xffffffff81000010u
+
+static const uint64_t callchain[] = {(uint64_t)-128, KERNEL_IP};
+
+static void configure(struct tracker_config config)
+{
+	config.has_count = true;
+	config.kernel_time = PROFILE_KERNEL_TIME_AT_CALLS;
+	fixture_configure(config);
+	feed_launch(10, APP, "app");
+}
+
+static void setup(void)
+{
+	fixture_setup();
+	configure((struct tracker_config){.unwind = true, .collapse = true});
+	fake_walk_set("ba", UW_STOP_ROOT);
+}
+
+/* In the kernel, which was entered at 400020; the stack is there. */
+static struct record make_sample(void)
+{
+	struct record record = fixture_make_sample(20, APP);
+	record.sample.in_kernel = true;
+	record.sample.ip = KERNEL_IP;
+	record.sample.stack = (struct uw_stack){.requested = 8, .size = 8};
+	return record;
+}
+
+static void assert_no_kernel(void)
+{
+	ck_assert_uint_eq(fake_emit_count(emit, "load 0 "), 0);
+	fake_emit_assert(emit, "image 1 kind 4 flags 0 [vmlinux]", 0);
+}
+
+static void assert_at_call(const struct emit_sample *out)
+{
+	ck_assert_uint_eq(out->ip, 0x400020);
+	ck_assert_uint_eq(out->code_segment, 0x33);
+	ck_assert_int_eq(out->stack.state, PROFILE_STACK_COMPLETE);
+	ck_assert_uint_eq(out->stack.node, 2);
+	ck_assert_uint_eq(out->stack.kernel_us, 0);
+	assert_no_kernel();
+}
+
+/* The whole weight is the kernel's; nothing of the sample is walked, and no address is kept. */
+static void assert_all_kernel(const struct emit_sample *out, uint64_t weight)
+{
+	ck_assert_uint_eq(out->ip, 0);
+	ck_assert_int_eq(out->stack.state, PROFILE_STACK_NONE);
+	ck_assert_int_eq(out->stack.reason, PROFILE_SKIP_NOT_SKIPPED);
+	ck_assert_uint_eq(out->stack.node, 0);
+	ck_assert_uint_eq(out->stack.kernel_us, PROFILE_KERNEL_ALL);
+	ck_assert_uint_eq(out->stack.cpu_ns, weight);
+	ck_assert_uint_eq(fake_walk()->walks, 0);
+	assert_no_kernel();
+}
+
+/* Even if there is a callchain: it was not asked for. */
+START_TEST(stands_at_the_call)
+{
+	struct record record = make_sample();
+	record.sample.callchain = (const uint8_t *)callchain;
+	record.sample.callchain_length = 2;
+	struct emit_sample out = fixture_apply(&record, false);
+	assert_at_call(&out);
+}
+END_TEST
+
+START_TEST(leaf_only)
+{
+	struct record record = make_sample();
+	struct emit_sample out = fixture_apply(&record, true);
+	ck_assert_uint_eq(out.ip, 0x400020);
+	ck_assert_uint_eq(out.stack.reason, PROFILE_SKIP_BUDGET);
+	fake_emit_assert(emit, "frame 0 1+20 flags 0", 1);
+}
+END_TEST
+
+/* A kernel thread, a task that has given its memory back. */
+START_TEST(no_user_code)
+{
+	struct record record = make_sample();
+	record.sample.abi = RECORD_REGISTERS_NONE;
+	record.sample.count = 700;
+	struct emit_sample out = fixture_apply(&record, false);
+	assert_all_kernel(&out, 700);
+}
+END_TEST
+
+/* Until exec is over, the registers are the last program's: loop, at what shows it. */
+START_TEST(program_is_starting)
+{
+	struct record record = make_sample();
+	struct record stale = make_sample();
+	if (_i == 0)
+		stale.sample.stack.size = 0;
+	for (size_t i = 0; i < UW_REGS_MAX && _i == 1; i++)
+		stale.sample.regs.value[i] = 0x7f0000001234;
+	stale.sample.count = 300;
+	struct emit_sample out = fixture_apply(&stale, false);
+	assert_all_kernel(&out, 300);
+	out = fixture_apply(&record, false);
+	assert_at_call(&out);
+	/* From here on such a sample is the program's own. */
+	fake_walk_set("c", UW_STOP_NOT_RESIDENT);
+	out = fixture_apply(&stale, false);
+	ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
+	ck_assert_uint_eq(out.stack.kernel_us, 0);
+	/* And after the next exec it is not. */
+	feed_exec(30, APP, "next");
+	feed_map(31, APP, 0x400000, 0x500000, "/bin/next");
+	fake_walk_set("c", UW_STOP_ROOT);
+	stale.sample.count = 900;
+	out = fixture_apply(&stale, false);
+	assert_all_kernel(&out, 600);
+}
+END_TEST
+
+/* User code has run, whatever it was: the program has started. */
+START_TEST(user_code_ends_the_start)
+{
+	struct record record = make_sample();
+	struct record user = make_sample();
+	user.sample.in_kernel = false;
+	record.sample.stack.size = 0;
+	fixture_apply(&user, false);
+	ck_assert_uint_eq(fixture_apply(&record, false).stack.kernel_us, 0);
+}
+END_TEST
+
+START_TEST(deep_copy_while_starting)
+{
+	struct record deep = make_sample();
+	configure((struct tracker_config){.unwind = true, .deep_interval_ns = 640});
+	deep.sample.period = 640;
+	fixture_apply(&deep, false);
+	ck_assert_uint_eq(fake_walk()->walks, 0);
+	deep.sample.in_kernel = false;
+	fixture_apply(&deep, false);
+	ck_assert_uint_eq(fake_walk()->walks, 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("samples in kernel mode");
+	TCase *tcase = tcase_create("kernel");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tcase, setup, fixture_teardown);
+	tcase_add_test(tcase, stands_at_the_call);
+	tcase_add_test(tcase, leaf_only);
+	tcase_add_test(tcase, no_user_code);
+	tcase_add_loop_test(tcase, program_is_starting, 0, 2);
+	tcase_add_test(tcase, user_code_ends_the_start);
+	tcase_add_test(tcase, deep_copy_while_starting);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

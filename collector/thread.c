@@ -64,11 +64,29 @@ uint64_t thread_advance(struct thread *thread, size_t ring, uint64_t count)
 {
 	/* While attaching, a thread may be counted by two events for a moment; the higher one
 	 * counts, so that no time is counted twice. */
-	if (ring >= thread->count_size || count <= thread->counts[ring])
+	if (ring >= thread->count_size || count <= thread->counts[ring].last)
 		return 0;
-	uint64_t weight = count - thread->counts[ring];
-	thread->counts[ring] = count;
+	uint64_t weight = count - thread->counts[ring].last;
+	thread->counts[ring].last = count;
 	return weight;
+}
+
+uint64_t thread_unseen(struct thread *thread, size_t ring, uint64_t weight, uint64_t interval_ns)
+{
+	if (ring >= thread->count_size || interval_ns == 0 || interval_ns > INT64_MAX / 4 ||
+	    weight > INT64_MAX / 4)
+		return 0;
+	int64_t *ahead = &thread->counts[ring].ahead_ns;
+	int64_t interval = (int64_t)interval_ns;
+	int64_t sum = (int64_t)weight + *ahead;
+	int64_t intervals = (sum + interval / 2) / interval;
+	if (intervals < 1)
+		intervals = 1;
+	*ahead = sum - intervals * interval;
+	/* What is less than the sample's own interval is made up for by the samples before it. */
+	if (*ahead < -interval)
+		*ahead = -interval;
+	return (uint64_t)((intervals - 1) * interval);
 }
 
 void thread_end(const struct thread *thread, struct emit *emit, bool by_clock)

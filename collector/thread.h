@@ -12,14 +12,20 @@
 
 enum { THREAD_NAME_MAX = 32 };
 
+/* A thread's event on a ring's CPU. */
+struct thread_count {
+	uint64_t last;    /* count */
+	int64_t ahead_ns; /* weights of its samples, in what exceeds whole intervals */
+};
+
 struct thread {
 	uint32_t pid;
 	uint32_t tid;
 	uint64_t start_ns;
 	uint64_t end_ns; /* EMIT_TIME_NEVER while it lives */
 	char name[THREAD_NAME_MAX];
-	uint64_t *counts;    /* last count of its event on each ring's CPU */
-	size_t count_size;   /* rings */
+	struct thread_count *counts; /* one per ring */
+	size_t count_size;
 	uint64_t sampled_ns; /* the samples' weights */
 	uint64_t rest_ns;    /* counted after the last sample */
 	uint32_t samples;
@@ -42,6 +48,14 @@ void thread_rename(struct thread *thread, const char *name);
 
 /* CPU time since the last count on this ring: the weight of what is counted now. */
 uint64_t thread_advance(struct thread *thread, size_t ring, uint64_t count);
+
+/*
+ * Of a sample's weight on this ring, what the thread spent in the kernel, where no sample is taken:
+ * the intervals that ended there. Each sample that is taken stands for one of user code; the rest
+ * are whole ones too, but for the moments by which a sample is late, and the next one's weight
+ * less.
+ */
+uint64_t thread_unseen(struct thread *thread, size_t ring, uint64_t weight, uint64_t interval_ns);
 
 /* Makes history, chain and guess where they are not there yet. false: out of memory, none is. */
 bool thread_remember(struct thread *thread, struct tree *tree, bool collapse);

@@ -323,6 +323,13 @@ static bool push_user_frames(struct tracker *tracker, const struct found *found)
 	return true;
 }
 
+/* Below PROFILE_KERNEL_ALL, which is another thing. */
+static uint32_t saturate_us(uint64_t ns)
+{
+	uint64_t us = ns / 1000;
+	return us < PROFILE_KERNEL_ALL ? (uint32_t)us : PROFILE_KERNEL_ALL - 1;
+}
+
 static uint16_t saturate(size_t count)
 {
 	return (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
@@ -409,6 +416,9 @@ void tracker_apply_sample(struct tracker *tracker, const struct record *record, 
 				  ? thread_advance(thread, ring_index, sample->count)
 				  : sample->period;
 	out.stack.cpu_ns = weight;
+	if (tracker->config.kernel_time == PROFILE_KERNEL_TIME_APART && tracker->config.has_count)
+		out.stack.kernel_us =
+			saturate_us(thread_unseen(thread, ring_index, weight, sample->period));
 	intern(tracker, &subject, has_user, skip_stack, &out.stack);
 	emit_sample(tracker->context.emit, &out);
 

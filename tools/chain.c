@@ -1,4 +1,5 @@
 #include "tools/chain.h"
+#include "tools/tally.h"
 #include "tools/xalloc.h"
 #include <stdbool.h>
 #include <stdlib.h>
@@ -88,7 +89,7 @@ void chain_of_stack(struct chain *chain, const struct profile_reader *reader,
 		has_seam = false;
 	}
 	if (count == 0)
-		add_function(chain, FUNCTION_UNKNOWN);
+		add_function(chain, node == TALLY_KERNEL ? FUNCTION_KERNEL : FUNCTION_UNKNOWN);
 	while (count-- > 0) {
 		uint32_t frame = profile_reader_node(reader, chain->nodes[count])->frame;
 		uint32_t function_count = 0;

@@ -33,7 +33,8 @@ struct chain {               /* all zero: empty */
 
 void chain_finish(struct chain *chain);
 
-/* The stack of leaf `node`, in this enum profile_stack_state. Memory of the chain is used again. */
+/* The stack of leaf `node`, or TALLY_KERNEL, in this enum profile_stack_state. Memory of the chain
+ * is used again. */
 void chain_of_stack(struct chain *chain, const struct profile_reader *reader,
 		    const struct functions *functions, uint32_t node, uint32_t state,
 		    enum chain_mode mode);

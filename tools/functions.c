@@ -16,6 +16,7 @@ struct functions {
 
 	struct module *modules;
 	uint32_t module_count;
+	uint32_t kernel_module; /* of FUNCTION_KERNEL */
 	uint32_t *module_of_image;
 
 	uint32_t *of_frames; /* function indices of all frames, one after the other */
@@ -90,9 +91,11 @@ static void collect_modules(struct functions *functions)
 {
 	struct index_map map = {0};
 	uint32_t count = profile_reader_image_count(functions->reader);
-	functions->modules = xalloc_zeroed((size_t)count + 1, sizeof(*functions->modules));
+	functions->modules = xalloc_zeroed((size_t)count + 2, sizeof(*functions->modules));
 	functions->module_of_image = xalloc_zeroed(count, sizeof(*functions->module_of_image));
 	intern_module(functions, &map, (struct module){"[Unknown]", "", false});
+	functions->kernel_module =
+		intern_module(functions, &map, (struct module){FUNCTION_KERNEL_NAME, "", true});
 	for (uint32_t i = 0; i < count; i++) {
 		const struct profile_image *image = profile_reader_image(functions->reader, i);
 		functions->module_of_image[i] =
@@ -133,9 +136,12 @@ static uint32_t intern_function(struct functions *functions, const struct functi
 	return index;
 }
 
-static void add_special(struct functions *functions, const char *name)
+static void add_special(struct functions *functions, const char *name, uint32_t module)
 {
-	intern_function(functions, &(struct function){.name = name, .full = name, .file = ""});
+	intern_function(functions, &(struct function){.name = name,
+						      .full = name,
+						      .file = "",
+						      .module = module});
 }
 
 static void add_to_frame(struct functions *functions, uint32_t index)
@@ -217,9 +223,10 @@ struct functions *functions_create(const struct profile_reader *reader, bool wit
 	uint32_t count = profile_reader_frame_count(reader);
 	functions->reader = reader;
 	collect_modules(functions);
-	add_special(functions, "[Unknown frame(s)]");
-	add_special(functions, "[Skipped frame(s)]");
-	add_special(functions, "[Guessed frame(s)]");
+	add_special(functions, "[Unknown frame(s)]", 0);
+	add_special(functions, "[Skipped frame(s)]", 0);
+	add_special(functions, "[Guessed frame(s)]", 0);
+	add_special(functions, FUNCTION_KERNEL_NAME, functions->kernel_module);
 	functions->first_of_frame =
 		xalloc_zeroed((size_t)count + 1, sizeof(*functions->first_of_frame));
 	for (uint32_t i = 0; i < count; i++) {

@@ -13,7 +13,11 @@ enum {
 	FUNCTION_UNKNOWN = 0, /* [Unknown frame(s)]: code in no known module */
 	FUNCTION_SKIPPED = 1, /* [Skipped frame(s)]: the frames up to the root are missing */
 	FUNCTION_GUESSED = 2, /* [Guessed frame(s)]: the frames up to the root are not verified */
+	/* [System calls and faults]: time in the kernel that no stack stands for; its own module */
+	FUNCTION_KERNEL = 3,
 };
+
+#define FUNCTION_KERNEL_NAME "[System calls and faults]"
 
 struct module {
 	const char *name; /* last component of path, or [vdso], [jit], [kernel], [Unknown] */

@@ -79,21 +79,18 @@ static void count_guess(struct tally_entry *entry, const struct profile_stack *s
 		tally_add_guesses(&entry->guesses, &one);
 }
 
-static bool take_sample(const struct profile_sample_info *sample, void *user)
+/* What of a sample's weight was spent in the kernel and is no stack's. */
+static uint64_t kernel_part_ns(const struct profile_stack *stack)
 {
-	struct collecting *collecting = user;
-	if (!filter_takes_thread(collecting->filter, sample->pid,
-				 tally_process_name(collecting->reader, sample->process),
-				 sample->tid,
-				 tally_thread_name(collecting->reader, sample->thread)))
-		return true;
-	count_stack(collecting->tally, &sample->stack);
-	struct tally_entry key = {
-		.process = PROFILE_NONE,
-		.thread = PROFILE_NONE,
-		.node = sample->stack.node,
-		.state = sample->stack.state,
-	};
+	if (stack->kernel_us == PROFILE_KERNEL_ALL)
+		return stack->cpu_ns;
+	return UINT64_C(1000) * stack->kernel_us;
+}
+
+static struct tally_entry make_key(const struct collecting *collecting,
+				   const struct profile_sample_info *sample)
+{
+	struct tally_entry key = {.process = PROFILE_NONE, .thread = PROFILE_NONE};
 	if (collecting->by & (TALLY_BY_PROCESS | TALLY_BY_THREAD)) {
 		key.process = sample->process;
 		key.pid = sample->pid;
@@ -102,12 +99,49 @@ static bool take_sample(const struct profile_sample_info *sample, void *user)
 		key.thread = sample->thread;
 		key.tid = sample->tid;
 	}
+	return key;
+}
+
+static void add_kernel_part(struct collecting *collecting, const struct profile_sample_info *sample,
+			    uint64_t kernel_ns)
+{
+	struct tally_entry key = make_key(collecting, sample);
+	key.node = TALLY_KERNEL;
+	key.state = PROFILE_STACK_NONE;
+	struct tally_entry *entry = find_entry(collecting, &key);
+	entry->cpu_ns += kernel_ns;
+	entry->samples += sample->stack.kernel_us == PROFILE_KERNEL_ALL;
+	collecting->tally->kernel_ns += kernel_ns;
+}
+
+static void add_user_part(struct collecting *collecting, const struct profile_sample_info *sample,
+			  uint64_t cpu_ns)
+{
+	struct tally_entry key = make_key(collecting, sample);
+	key.node = sample->stack.node;
+	key.state = sample->stack.state;
 	if (collecting->by & TALLY_BY_REASON)
 		key.reason = sample->stack.reason;
 	struct tally_entry *entry = find_entry(collecting, &key);
-	entry->cpu_ns += sample->stack.cpu_ns;
+	entry->cpu_ns += cpu_ns;
 	entry->samples++;
 	count_guess(entry, &sample->stack);
+}
+
+static bool take_sample(const struct profile_sample_info *sample, void *user)
+{
+	struct collecting *collecting = user;
+	uint64_t kernel_ns = kernel_part_ns(&sample->stack);
+	if (!filter_takes_thread(collecting->filter, sample->pid,
+				 tally_process_name(collecting->reader, sample->process),
+				 sample->tid,
+				 tally_thread_name(collecting->reader, sample->thread)))
+		return true;
+	count_stack(collecting->tally, &sample->stack);
+	if (sample->stack.kernel_us != 0)
+		add_kernel_part(collecting, sample, kernel_ns);
+	if (sample->stack.kernel_us != PROFILE_KERNEL_ALL)
+		add_user_part(collecting, sample, sample->stack.cpu_ns - kernel_ns);
 	return true;
 }
 

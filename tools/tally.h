@@ -22,23 +22,27 @@ struct tally_guesses {
 	uint64_t least_hits;
 };
 
+/* In place of a node: time in the kernel that no stack stands for. */
+#define TALLY_KERNEL PROFILE_NONE
+
 struct tally_entry {
 	uint32_t process; /* index, PROFILE_NONE: not known, or not asked for */
 	uint32_t thread;  /* likewise */
 	uint32_t pid;     /* 0 where not asked for */
 	uint32_t tid;
-	uint32_t node;
+	uint32_t node;   /* or TALLY_KERNEL */
 	uint16_t state;  /* enum profile_stack_state */
 	uint16_t reason; /* enum profile_skip_reason; 0 where not asked for */
 	uint64_t cpu_ns;
-	uint64_t samples;
+	uint64_t samples; /* of TALLY_KERNEL only those that hit the kernel: 0 where none can */
 	struct tally_guesses guesses;
 };
 
 struct tally {
 	struct tally_entry *entries;
 	size_t count;
-	uint64_t cpu_ns; /* of the samples */
+	uint64_t cpu_ns;    /* of the samples */
+	uint64_t kernel_ns; /* of this, that of TALLY_KERNEL */
 	uint64_t samples;
 	uint64_t states[PROFILE_STACK_NONE + 1];     /* samples by enum profile_stack_state */
 	uint64_t skipped[PROFILE_SKIP_REASON_COUNT]; /* skipped stacks by reason */

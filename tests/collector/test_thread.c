@@ -3,6 +3,7 @@
 
 #include "tests/collector/fake_emit.h"
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct thread *thread;
@@ -58,6 +59,93 @@ START_TEST(no_such_ring)
 }
 END_TEST
 
+#define INTERVAL 1000u
+
+static uint64_t unseen(uint64_t weight)
+{
+	return thread_unseen(thread, 0, weight, INTERVAL);
+}
+
+START_TEST(unseen_intervals)
+{
+	ck_assert_uint_eq(unseen(1000), 0);
+	ck_assert_uint_eq(unseen(3000), 2000);
+	ck_assert_uint_eq(unseen(1000), 0);
+	ck_assert_uint_eq(unseen(2004), 1000);
+	ck_assert_uint_eq(unseen(100000000), 99999000);
+}
+END_TEST
+
+/* What a sample is late, the next one is early: neither is time in the kernel. */
+START_TEST(late_samples)
+{
+	for (int i = 0; i < 100; i++) {
+		ck_assert_uint_eq(unseen(1400), 0);
+		ck_assert_uint_eq(unseen(600), 0);
+	}
+}
+END_TEST
+
+/* So late that it looks like two: taken back, and no more than one is owed. */
+START_TEST(very_late_samples)
+{
+	uint64_t sum = 0;
+	for (int i = 0; i < 100; i++) {
+		sum += unseen(1800);
+		sum += unseen(200);
+	}
+	ck_assert_uint_le(sum, INTERVAL);
+	for (int i = 0; i < 100; i++)
+		unseen(1);
+	ck_assert_uint_eq(unseen(5000) + unseen(2000), 4000);
+}
+END_TEST
+
+/* Never more than the weight, and in the long run what there was: loop, how many of 8 ticks find
+ * the thread in user code. */
+START_TEST(unseen_in_the_long_run)
+{
+	uint64_t truth = 0;
+	uint64_t sum = 0;
+	uint64_t last = 0;
+	uint64_t missed = 0;
+	srand48(_i);
+	for (uint64_t tick = 1; tick <= 20000; tick++) {
+		if (lrand48() % 8 >= _i) {
+			missed++;
+			continue;
+		}
+		uint64_t now = tick * INTERVAL + (uint64_t)(lrand48() % 450);
+		uint64_t part = unseen(now - last);
+		ck_assert_uint_le(part, now - last);
+		sum += part;
+		truth += missed * INTERVAL;
+		last = now;
+		missed = 0;
+	}
+	ck_assert_uint_ge(sum + 2 * INTERVAL, truth);
+	ck_assert_uint_le(sum, truth + 2 * INTERVAL);
+}
+END_TEST
+
+START_TEST(unseen_of_each_ring)
+{
+	ck_assert_uint_eq(thread_unseen(thread, 0, 1400, INTERVAL), 0);
+	ck_assert_uint_eq(thread_unseen(thread, 1, 1400, INTERVAL), 0);
+	ck_assert_uint_eq(thread_unseen(thread, 0, 1400, INTERVAL), 1000);
+	ck_assert_uint_eq(thread_unseen(thread, 2, 9000, INTERVAL), 0);
+}
+END_TEST
+
+START_TEST(unseen_of_hostile_records)
+{
+	ck_assert_uint_eq(thread_unseen(thread, 0, 5000, 0), 0);
+	ck_assert_uint_eq(thread_unseen(thread, 0, UINT64_MAX, INTERVAL), 0);
+	ck_assert_uint_eq(thread_unseen(thread, 0, 5000, UINT64_MAX), 0);
+	ck_assert_uint_le(thread_unseen(thread, 0, INT64_MAX / 4, 1), INT64_MAX / 4);
+}
+END_TEST
+
 START_TEST(long_name)
 {
 	char name[100];
@@ -99,6 +187,12 @@ int main(void)
 	tcase_add_test(tcase, lower_count_changes_nothing);
 	tcase_add_test(tcase, largest_count);
 	tcase_add_test(tcase, no_such_ring);
+	tcase_add_test(tcase, unseen_intervals);
+	tcase_add_test(tcase, late_samples);
+	tcase_add_test(tcase, very_late_samples);
+	tcase_add_loop_test(tcase, unseen_in_the_long_run, 1, 9);
+	tcase_add_test(tcase, unseen_of_each_ring);
+	tcase_add_test(tcase, unseen_of_hostile_records);
 	tcase_add_test(tcase, long_name);
 	tcase_add_test(tcase, life);
 	suite_add_tcase(suite, tcase);

@@ -151,6 +151,46 @@ START_TEST(deep_copy_while_starting)
 }
 END_TEST
 
+/* Where kernel mode is not sampled, a sample stands for one interval of user code. */
+START_TEST(apart)
+{
+	struct record record = fixture_make_sample(20, APP);
+	fixture_configure((struct tracker_config){.has_count = true,
+						  .kernel_time = PROFILE_KERNEL_TIME_APART});
+	feed_launch(10, APP, "app");
+	record.sample.period = 1000000;
+	record.sample.count = 1000000;
+	ck_assert_uint_eq(fixture_apply(&record, false).stack.kernel_us, 0);
+	record.sample.count = 5000000;
+	struct emit_sample out = fixture_apply(&record, false);
+	ck_assert_uint_eq(out.stack.cpu_ns, 4000000);
+	ck_assert_uint_eq(out.stack.kernel_us, 3000);
+	ck_assert_uint_eq(out.stack.node, 1);
+	/* More than the field holds: the rest is the stack's. */
+	record.sample.count += 8000000000000000;
+	ck_assert_uint_eq(fixture_apply(&record, false).stack.kernel_us, PROFILE_KERNEL_ALL - 1);
+	fixture_finish();
+}
+END_TEST
+
+/* Loop: without counts a sample weighs an interval whatever there was; older kernels. Where kernel
+ * mode was sampled nothing is unseen. */
+START_TEST(nothing_is_apart)
+{
+	struct record record = fixture_make_sample(20, APP);
+	fixture_configure(
+		(struct tracker_config){.has_count = _i == 0,
+					.kernel_time = _i == 0 ? PROFILE_KERNEL_TIME_AT_CALLS
+							       : PROFILE_KERNEL_TIME_APART});
+	feed_launch(10, APP, "app");
+	record.sample.period = 1000000;
+	record.sample.count = 5000000;
+	struct emit_sample out = fixture_apply(&record, false);
+	ck_assert_uint_eq(out.stack.kernel_us, 0);
+	ck_assert_uint_eq(out.stack.cpu_ns, _i == 0 ? 5000000 : 1000000);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("samples in kernel mode");
@@ -164,6 +204,8 @@ int main(void)
 	tcase_add_loop_test(tcase, program_is_starting, 0, 2);
 	tcase_add_test(tcase, user_code_ends_the_start);
 	tcase_add_test(tcase, deep_copy_while_starting);
+	tcase_add_test(tcase, apart);
+	tcase_add_loop_test(tcase, nothing_is_apart, 0, 2);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);

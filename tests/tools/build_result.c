@@ -162,6 +162,8 @@ static void add_sample(struct builder *builder, const struct build_sample *sampl
 				.collapsed = (uint16_t)sample->collapsed,
 			},
 	};
+	record.stack.kernel_us =
+		sample->is_kernel_only ? PROFILE_KERNEL_ALL : sample->kernel_ms * 1000;
 	if (sample->guess_hits > 0) {
 		record.stack.verified = verified;
 		record.stack.guess_level = PROFILE_GUESS_AGREED;
@@ -266,7 +268,8 @@ static void add_account_notes(struct builder *builder)
 		uint64_t value;
 	} notes[] = {{PROFILE_NOTE_THROTTLED, result->throttled},
 		     {PROFILE_NOTE_UNATTRIBUTED, result->unattributed_ms * UINT64_C(1000000)},
-		     {PROFILE_NOTE_RUSAGE_CPU, result->rusage_ms * UINT64_C(1000000)}};
+		     {PROFILE_NOTE_RUSAGE_CPU, result->rusage_ms * UINT64_C(1000000)},
+		     {PROFILE_NOTE_KERNEL_TIME, result->kernel_time}};
 	for (unsigned i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
 		if (notes[i].value > 0)
 			ck_assert_uint_eq(profile_writer_add_note(builder->writer, notes[i].kind,

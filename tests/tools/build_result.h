@@ -25,6 +25,8 @@ struct build_sample {
 	/* Whole stacks that agreed, of a guessed stack; 0: it does not say what it is guessed from.
 	 * Else it is split where its verified frames end. */
 	unsigned guess_hits;
+	unsigned kernel_ms;  /* of cpu_ms, in the kernel unseen */
+	bool is_kernel_only; /* it hit the kernel, where no user code stands for it */
 };
 
 struct build_result {
@@ -43,6 +45,7 @@ struct build_result {
 	bool is_bpf;                 /* noted: BPF copied the stacks */
 	bool has_losses;             /* 5 records, 640 bytes of records, 7 records out of order */
 	bool is_lossless;            /* else 3 samples are noted as lost */
+	unsigned kernel_time;        /* noted, enum profile_kernel_time; 0: is not */
 	bool has_kernel;             /* an image of the kernel: its code was sampled too */
 	unsigned throttled;          /* times, noted */
 	unsigned unattributed_ms;    /* noted; 0: is not */

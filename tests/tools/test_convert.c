@@ -90,6 +90,42 @@ START_TEST(test_folded)
 }
 END_TEST
 
+/* Time in the kernel counts as the samples that it would have had; loop: or did have. */
+START_TEST(test_folded_kernel_time)
+{
+	static const struct build_sample apart[] = {
+		{.stack = "app:main", .count = 3, .cpu_ms = 10},
+		{.stack = "app:main", .count = 2, .cpu_ms = 40, .kernel_ms = 30},
+		{.stack = "app:main", .cpu_ms = 20, .kernel_ms = 10, .thread = 1},
+		/* less than half an interval in all of it */
+		{.stack = "app:main", .cpu_ms = 14, .kernel_ms = 4, .thread = 2},
+	};
+	static const struct build_sample sampled[] = {
+		{.stack = "app:main", .count = 5, .cpu_ms = 10},
+		{.stack = "", .count = 6, .cpu_ms = 9, .is_kernel_only = true},
+		{.stack = "app:main", .cpu_ms = 10, .thread = 1},
+		{.stack = "", .cpu_ms = 9, .is_kernel_only = true, .thread = 1},
+		{.stack = "app:main", .cpu_ms = 10, .thread = 2},
+	};
+	struct build_result result = {.samples = _i == 0 ? apart : sampled,
+				      .count = _i == 0 ? 4 : 5,
+				      .is_finalized = true};
+	build_result_write(path, &result);
+	char *text = fold(path, false);
+	ck_assert_str_eq(text, "app;[System calls and faults] 7\n"
+			       "app;main 6\n"
+			       "helper;main 1\n");
+	free(text);
+	text = fold(path, true);
+	ck_assert_str_eq(text, "app;app-100;[System calls and faults] 6\n"
+			       "app;app-100;main 5\n"
+			       "app;worker-101;[System calls and faults] 1\n"
+			       "app;worker-101;main 1\n"
+			       "helper;helper-102;main 1\n");
+	free(text);
+}
+END_TEST
+
 START_TEST(test_folded_empty)
 {
 	struct build_result result = {0};
@@ -607,6 +643,7 @@ int main(void)
 	tcase_set_timeout(cases, 60);
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_folded);
+	tcase_add_loop_test(cases, test_folded_kernel_time, 0, 2);
 	tcase_add_test(cases, test_folded_empty);
 	tcase_add_test(cases, test_finalize);
 	tcase_add_test(cases, test_finalize_loses_nothing);

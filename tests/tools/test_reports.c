@@ -252,7 +252,9 @@ START_TEST(test_summary_json)
 	expect_keys(summary,
 		    "elapsed_s cpu_time_s paused_s interval_s samples samples_lost stacks threads "
 		    "processes modules collector target host complete records_lost bytes_lost "
-		    "out_of_order ");
+		    "out_of_order kernel_time ");
+	expect_keys(member(summary, "kernel_time"), "where in_no_function_s ");
+	ck_assert_ptr_null(member(member(summary, "kernel_time"), "where"));
 	expect_keys(member(summary, "stacks"), "complete skipped guessed none ");
 	expect_keys(member(member(summary, "stacks"), "skipped"),
 		    "budget truncated not_resident no_info other_stack depth bad_info no_regs "

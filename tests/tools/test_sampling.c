@@ -26,9 +26,30 @@ static const struct build_sample spread[] = {
 };
 static const struct build_sample brief[] = {{.stack = "app:main", .count = 1, .cpu_ms = 140}};
 
-static const char kernel_advice[] = "went to the kernel, most likely, where no samples were taken: "
-				    "use --kernel (tbcollect as root, with CAP_PERFMON, or with "
-				    "kernel.perf_event_paranoid=1)\n";
+/* 100 ms of 1 s, and of 1.01 s, in the kernel. */
+static const struct build_sample tenth[] = {
+	{.stack = "app:main", .count = 90, .cpu_ms = 10},
+	{.stack = "app:main", .count = 1, .cpu_ms = 100, .kernel_ms = 100},
+};
+static const struct build_sample below_tenth[] = {
+	{.stack = "app:main", .count = 91, .cpu_ms = 10},
+	{.stack = "app:main", .count = 1, .cpu_ms = 100, .kernel_ms = 100},
+};
+/* Most of it, and too short to tell. */
+static const struct build_sample short_calls[] = {
+	{.stack = "app:main", .count = 1, .cpu_ms = 100, .kernel_ms = 90},
+};
+
+#define APART(...)                                                    \
+	{                                                             \
+		.is_finalized = true, .is_lossless = true,            \
+		.kernel_time = PROFILE_KERNEL_TIME_APART, __VA_ARGS__ \
+	}
+
+static const char kernel_advice[] =
+	"went to system calls and faults, where no samples were taken: run tbcollect as root, "
+	"with CAP_PERFMON, or with kernel.perf_event_paranoid=1, which shows the calls (--kernel: "
+	"the kernel's functions too)\n";
 
 static const struct {
 	struct build_result result;
@@ -51,6 +72,13 @@ static const struct {
 	{SLOW(.rusage_ms = 200), NULL},
 	{SLOW(.has_kernel = true), NULL},
 	{SLOW(.throttled = 1), NULL},
+	{SLOW(.kernel_time = PROFILE_KERNEL_TIME_AT_CALLS), NULL},
+	{SLOW(.kernel_time = PROFILE_KERNEL_TIME_APART), kernel_advice},
+	{APART(.samples = tenth, .count = 2),
+	 "Advice:                   at most 90 % of the CPU time was user code's; the rest "},
+	{APART(.samples = tenth, .count = 2), kernel_advice},
+	{APART(.samples = below_tenth, .count = 2), NULL},
+	{APART(.samples = short_calls, .count = 1), NULL},
 	/* too little to tell, and what user code may have left */
 	{{.samples = brief, .count = 1, .is_finalized = true, .is_lossless = true}, NULL},
 	{{.samples = spread,
@@ -77,15 +105,19 @@ START_TEST(sampling)
 }
 END_TEST
 
-/* Of a part of the run not all of the time is known. */
+/* Of a part of the run not all of the time is known, but what is apart is known by thread. */
 START_TEST(filtered_sampling)
 {
 	static const struct build_result result = SLOW(0);
 	static const char *const of_main[] = {"--filter", "thread=app", NULL};
 	static const char *const of_none[] = {"--filter", "thread=other", NULL};
+	static const struct build_result apart = APART(.samples = tenth, .count = 2);
 	render_print *const prints[] = {report_quality_print, report_summary_print};
 	for (size_t i = 0; i < 2; i++) {
-		char *text = render_report(&result, prints[i], BY, of_main);
+		char *text = render_report(&apart, prints[i], BY, of_main);
+		ck_assert_ptr_nonnull(strstr(text, kernel_advice));
+		free(text);
+		text = render_report(&result, prints[i], BY, of_main);
 		ck_assert_ptr_null(strstr(text, "--kernel"));
 		free(text);
 		text = render_report(&result, prints[i], BY, of_none);

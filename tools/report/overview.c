@@ -33,6 +33,32 @@ const char *overview_skip_words(enum profile_skip_reason reason)
 	return skip_reasons[reason].words;
 }
 
+static const struct {
+	const char *key;
+	const char *words;
+} kernel_times[] = {
+	{NULL, NULL}, /* not known */
+	[PROFILE_KERNEL_TIME_APART] = {"apart", "in no function: kernel mode was not sampled"},
+	[PROFILE_KERNEL_TIME_AT_CALLS] = {"at_calls", "in the functions that entered the kernel"},
+	[PROFILE_KERNEL_TIME_FRAMES] = {"frames", "in the kernel's functions"},
+};
+
+static size_t kernel_time_of(const struct overview *overview)
+{
+	uint64_t value = overview->kernel_time.value;
+	return value < sizeof(kernel_times) / sizeof(kernel_times[0]) ? (size_t)value : 0;
+}
+
+const char *overview_kernel_key(const struct overview *overview)
+{
+	return kernel_times[kernel_time_of(overview)].key;
+}
+
+const char *overview_kernel_words(const struct overview *overview)
+{
+	return kernel_times[kernel_time_of(overview)].words;
+}
+
 static struct overview_number known(uint64_t value)
 {
 	return (struct overview_number){value, true};
@@ -103,6 +129,9 @@ static void take_note(struct overview *overview, const struct profile_note *note
 		break;
 	case PROFILE_NOTE_RUSAGE_CPU:
 		overview->rusage_cpu_ns = known(note->value);
+		break;
+	case PROFILE_NOTE_KERNEL_TIME:
+		overview->kernel_time = known(note->value);
 		break;
 	case PROFILE_NOTE_GUESSES_TESTED:
 		overview->guesses_tested = known(note->value);

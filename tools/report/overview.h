@@ -28,7 +28,8 @@ struct overview {
 	struct overview_number guesses_tested; /* whole stacks that guessing was tried on */
 	struct overview_number guesses_covered;
 	struct overview_number guesses_wrong;
-	uint64_t cpu_ns; /* of the samples, and what no sample carries */
+	struct overview_number kernel_time; /* enum profile_kernel_time */
+	uint64_t cpu_ns;                    /* of the samples, and what no sample carries */
 	uint64_t paused_ns;
 	uint64_t samples_lost;
 	uint64_t records_lost;
@@ -56,6 +57,10 @@ void overview_collect(const struct profile_reader *reader, const struct tally *t
  * shown and none were tried. guessed: stacks that are. The label takes label_width columns. */
 void overview_print_guesses(const struct overview *overview, uint64_t guessed, const char *label,
 			    int label_width, FILE *stream);
+
+/* Where the time of system calls and faults stands, in JSON and in words; NULL: it is not known. */
+const char *overview_kernel_key(const struct overview *overview);
+const char *overview_kernel_words(const struct overview *overview);
 
 /* Name of a reason in JSON and in words; for every reason but PROFILE_SKIP_NOT_SKIPPED. */
 const char *overview_skip_key(enum profile_skip_reason reason);

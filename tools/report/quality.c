@@ -100,23 +100,27 @@ static void add_entry(const struct report_input *input, struct quality *quality,
 		      const struct tally_entry *entry, struct node_facts *facts)
 {
 	const struct profile_reader *reader = input->reader;
-	uint32_t leaf = profile_reader_node(reader, entry->node)->frame;
-	uint32_t outermost = facts[entry->node].outermost;
+	bool is_kernel = entry->node == TALLY_KERNEL;
+	uint32_t node = is_kernel ? 0 : entry->node;
+	uint32_t leaf = profile_reader_node(reader, node)->frame;
+	uint32_t outermost = facts[node].outermost;
+	uint32_t module = is_kernel ? functions_at(input->functions, FUNCTION_KERNEL)->module
+				    : frame_module(input, leaf);
 	uint32_t known = profile_reader_thread_count(reader);
 	struct quality_row *thread =
 		&quality->threads[entry->thread == PROFILE_NONE ? known : entry->thread];
 	bool nameless = is_nameless(reader, leaf);
 	bool unreadable = frame_image(reader, outermost)->flags & PROFILE_IMAGE_NOT_OPEN;
 
-	facts[entry->node].samples += entry->samples;
+	facts[node].samples += entry->samples;
 	add_samples(&quality->run, entry, nameless);
 	add_samples(thread, entry, nameless);
-	add_samples(&quality->modules[frame_module(input, leaf)], entry, nameless);
+	add_samples(&quality->modules[module], entry, nameless);
 	add_skipped(&quality->run, entry, unreadable);
 	add_skipped(thread, entry, unreadable);
 	add_skipped(&quality->modules[frame_module(input, outermost)], entry, unreadable);
-	add_steps(&quality->run, entry, &facts[entry->node]);
-	add_steps(thread, entry, &facts[entry->node]);
+	add_steps(&quality->run, entry, &facts[node]);
+	add_steps(thread, entry, &facts[node]);
 }
 
 /* A module's steps are those from its nodes, in all stacks that go through them. */

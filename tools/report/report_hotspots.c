@@ -47,7 +47,7 @@ static struct group *sum_functions(const struct report_input *input, size_t *cou
 	chain_finish(&chain);
 	*count = 0;
 	for (uint32_t i = 0; i < functions; i++) {
-		if (sums[i].samples == 0)
+		if (sums[i].samples == 0 && sums[i].cpu_ns == 0)
 			continue;
 		sums[*count] = sums[i];
 		sums[(*count)++].index = i;
@@ -139,7 +139,8 @@ static void add_to_group(const struct report_input *input, const struct tally_en
 		id = entry->tid;
 		break;
 	default:
-		label = or_unknown(functions_base_name(function->file));
+		label = leaf == FUNCTION_KERNEL ? FUNCTION_KERNEL_NAME
+						: or_unknown(functions_base_name(function->file));
 		break;
 	}
 	groups_add(groups, label, id, 0, entry->cpu_ns, entry->samples);

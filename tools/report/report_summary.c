@@ -61,6 +61,13 @@ static void print_times(const struct report_input *input, const struct overview 
 		fputc(')', stream);
 	}
 	fputc('\n', stream);
+	if (overview_kernel_words(overview)) {
+		print_label(stream, "  system calls, faults:");
+		if (input->tally.kernel_ns > 0)
+			fprintf(stream, "%.3f s (%.1f %%), ", (double)input->tally.kernel_ns / 1e9,
+				table_percent(input->tally.kernel_ns, cpu.value));
+		fprintf(stream, "%s\n", overview_kernel_words(overview));
+	}
 	if (input->tally.rest_ns > 0) {
 		print_label(stream, "  in no sample:");
 		fprintf(stream, "%.3f s (%.1f %%)\n", (double)input->tally.rest_ns / 1e9,
@@ -326,6 +333,9 @@ static struct json_object *summary_object(const struct report_input *input,
 	struct json_object *object = json_object_new_object();
 	struct json_object *collector = json_object_new_object();
 	struct json_object *target = json_object_new_object();
+	struct json_object *kernel = json_object_new_object();
+	const char *kernel_key = overview_kernel_key(overview);
+	struct overview_number kernel_ns = {input->tally.kernel_ns, true};
 	const struct {
 		const char *key;
 		struct json_object *value;
@@ -347,6 +357,7 @@ static struct json_object *summary_object(const struct report_input *input,
 		{"records_lost", json_object_new_uint64(overview->records_lost)},
 		{"bytes_lost", json_object_new_uint64(overview->bytes_lost)},
 		{"out_of_order", json_object_new_uint64(overview->out_of_order)},
+		{"kernel_time", kernel},
 	};
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
 		json_object_object_add(object, members[i].key, members[i].value);
@@ -355,6 +366,8 @@ static struct json_object *summary_object(const struct report_input *input,
 	json_object_object_add(collector, "file_bytes", number_object(overview->file_bytes));
 	json_object_object_add(collector, "stack_copy_bytes",
 			       number_object(overview->stack_copy_bytes));
+	json_object_object_add(kernel, "where", text_object(kernel_key ? kernel_key : ""));
+	json_object_object_add(kernel, "in_no_function_s", seconds_object(kernel_ns));
 	json_object_object_add(target, "command", text_object(overview->command));
 	json_object_object_add(target, "pid", number_object(overview->target_pid));
 	json_object_object_add(target, "exit_status", number_object(overview->exit_status));

@@ -8,6 +8,9 @@
 #define UNSEEN_SHARE_MIN     500000u
 #define UNSEEN_INTERVALS_MIN 10u
 
+/* What is apart is a finding from this share on. */
+#define APART_SHARE_MIN 100000u
+
 /* CPU time of all threads. The kernel's account of the launched programs is less where others took
  * the CPUs of a virtual machine away: the samples' own counts have that time too. */
 static uint64_t used_ns(const struct overview *overview)
@@ -17,13 +20,24 @@ static uint64_t used_ns(const struct overview *overview)
 	return account->is_known && account->value < used ? account->value : used;
 }
 
-static bool has_kernel_samples(const struct profile_reader *reader)
+/* Older results say it only by what they hold. */
+static bool has_kernel_samples(const struct profile_reader *reader, const struct overview *overview)
 {
+	if (overview->kernel_time.is_known)
+		return overview->kernel_time.value != PROFILE_KERNEL_TIME_APART;
 	for (uint32_t i = 0; i < profile_reader_image_count(reader); i++) {
 		if (profile_reader_image(reader, i)->kind == PROFILE_IMAGE_KERNEL)
 			return true;
 	}
 	return false;
+}
+
+/* Share of the time that is known to be the kernel's. Of short runs it is known to an interval. */
+static uint64_t apart_share(const struct report_input *input, const struct overview *overview)
+{
+	uint64_t share = table_share(input->tally.kernel_ns, overview->cpu_ns);
+	return input->tally.kernel_ns / overview->interval_ns.value >= UNSEEN_INTERVALS_MIN ? share
+											    : 0;
 }
 
 /* A sample stands for an interval. A thread may leave less than one on each CPU without any. */
@@ -41,8 +55,12 @@ static uint64_t unseen_ns(const struct report_input *input, const struct overvie
 uint64_t sampling_unseen_share(const struct report_input *input, const struct overview *overview)
 {
 	uint64_t interval = overview->interval_ns.value;
-	if (input->options->filter.count > 0 || interval == 0 || overview->throttled > 0 ||
-	    has_kernel_samples(input->reader))
+	if (interval == 0 || overview->throttled > 0 || has_kernel_samples(input->reader, overview))
+		return 0;
+	uint64_t apart = apart_share(input, overview);
+	if (apart >= APART_SHARE_MIN)
+		return apart;
+	if (input->options->filter.count > 0)
 		return 0;
 	uint64_t unseen = unseen_ns(input, overview);
 	uint64_t share = table_share(unseen, used_ns(overview));
@@ -80,10 +98,10 @@ char *sampling_advise(const struct report_input *input, const struct overview *o
 	uint64_t share = sampling_unseen_share(input, overview);
 	if (share > 0)
 		return xalloc_printf("at most %.0f %% of the CPU time was user code's; the rest "
-				     "went to the kernel, most likely, where no samples were "
-				     "taken: "
-				     "use --kernel (tbcollect as root, with CAP_PERFMON, or with "
-				     "kernel.perf_event_paranoid=1)",
+				     "went to system calls and faults, where no samples were "
+				     "taken: run tbcollect as root, with CAP_PERFMON, or with "
+				     "kernel.perf_event_paranoid=1, which shows the calls "
+				     "(--kernel: the kernel's functions too)",
 				     100 - (double)share / 1e4);
 	return samples == 0 ? advise_none(input, overview) : NULL;
 }

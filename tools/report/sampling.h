@@ -8,9 +8,9 @@
 #include "tools/report/report.h"
 #include <stdint.h>
 
-/* Share of the CPU time, in 10^-6, for which user code would have had samples: it went to the
- * kernel, where none are taken without --kernel. 0: the result does not show that this is most of
- * its time; or a filter is set, as not all of the time is known by process and thread. */
+/* Share of the CPU time, in 10^-6, that went to the kernel, where no samples were taken: as far as
+ * it is known by thread, if that is a tenth; else what is missing for one sample an interval, if
+ * that is half and no filter is set. 0: neither, or kernel mode was sampled. */
 uint64_t sampling_unseen_share(const struct report_input *input, const struct overview *overview);
 
 /* What to do about it, or about a report without samples, in one sentence for the caller to free;

@@ -35,10 +35,11 @@ def tidy(build, path):
 
 def main():
   build, only = sys.argv[1], sys.argv[2:]
-  paths = only or sources_of(build)
+  # Of files that are named, those that this machine compiles.
+  paths = [path for path in sources_of(build) if not only or path in only]
   with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
     problems = [problem for problem in pool.map(lambda path: tidy(build, path), paths) if problem]
-  tree.report('clang-tidy', problems, len(paths))
+  tree.report('clang-tidy', problems, len(paths) or len(only))
 
 
 if __name__ == '__main__':

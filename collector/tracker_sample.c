@@ -202,9 +202,7 @@ static void walk(struct tracker *tracker, const struct subject *subject,
 	const struct record_sample *sample = subject->sample;
 	enum uw_stop stop;
 	size_t reused;
-	/* What is remembered is of 64-bit code: uw_walk_reuse has no history for other. */
-	bool remembers = sample->abi == RECORD_REGISTERS_64 &&
-			 thread_remember(subject->thread, tracker->tree, tracker->config.collapse);
+	bool remembers = thread_remember(subject->thread, tracker->tree, tracker->config.collapse);
 	found->count = walk_frames(tracker, subject, &stop, &reused);
 	stack->state = stop == UW_STOP_ROOT ? PROFILE_STACK_COMPLETE : PROFILE_STACK_SKIPPED;
 	stack->reason = skip_reasons[stop];
@@ -436,15 +434,16 @@ void tracker_apply_deep(struct tracker *tracker, const struct record *record, bo
 	struct thread *thread = idmap_get(&tracker->threads, record->tid);
 	struct profile_stack unused = {0};
 	struct found found = {.chain = tracker->chain};
+	bool is_32bit = record->sample.abi == RECORD_REGISTERS_32;
 	struct uw_space *space;
 	/* What is not known yet, the next sample makes known. */
 	if (skip_stack || !tracker->config.unwind || process == NULL || process->stale ||
 	    thread == NULL || thread->pid != record->pid ||
 	    (process->starting && record->sample.in_kernel) ||
-	    record->sample.abi != RECORD_REGISTERS_64)
+	    record->sample.abi == RECORD_REGISTERS_NONE || !registers_machine(is_32bit)->is_unwound)
 		return;
 	process_commit(process, &tracker->context);
-	space = process_space(process, &tracker->context, false);
+	space = process_space(process, &tracker->context, is_32bit);
 	if (space == NULL)
 		return;
 	struct subject subject = {space, thread, process->map_version, &record->sample, true};

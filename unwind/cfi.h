@@ -7,6 +7,7 @@
 #ifndef UNWIND_CFI_H
 #define UNWIND_CFI_H
 
+#include "unwind/machine.h"
 #include "unwind/reader.h"
 #include "unwind/section.h"
 #include "unwind/unwind.h"
@@ -140,17 +141,5 @@ enum uw_cfi_result uw_cfi_row(const struct uw_fde *fde, uint64_t rva, struct uw_
    it exceeds UW_CFI_EFFORT_MAX the result is UW_CFI_BAD. */
 enum uw_cfi_result uw_cfi_row_within(const struct uw_fde *fde, uint64_t rva, struct uw_row *row,
 				     uint32_t *effort);
-
-/* DWARF numbers of the registers that have a role. */
-struct uw_machine {
-	uint8_t regs; /* registers that are tracked: numbers below this */
-	uint8_t sp;
-	uint8_t fp;
-	uint8_t ra;   /* return address column; x86-64: rip itself */
-	uint8_t ip;   /* where struct uw_regs holds the program counter */
-	uint8_t word; /* bytes of an address, a register and a slot of the stack: 8 or 4 */
-};
-
-const struct uw_machine *uw_machine_of(enum uw_arch arch);
 
 #endif

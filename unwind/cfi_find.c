@@ -14,17 +14,6 @@ enum {
 	AUGMENTATION_MAX = 16
 };
 
-const struct uw_machine *uw_machine_of(enum uw_arch arch)
-{
-	static const struct uw_machine machines[] = {
-		[UW_ARCH_X86_64] = {.regs = 17, .sp = 7, .fp = 6, .ra = 16, .ip = 16, .word = 8},
-		[UW_ARCH_AARCH64] = {.regs = 33, .sp = 31, .fp = 29, .ra = 30, .ip = 32, .word = 8},
-		[UW_ARCH_I386] = {.regs = 9, .sp = 4, .fp = 5, .ra = 8, .ip = 8, .word = 4},
-	};
-
-	return &machines[arch];
-}
-
 /* One record of .eh_frame. */
 struct record {
 	struct uw_reader body; /* after the CIE pointer */

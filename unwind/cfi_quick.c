@@ -1,7 +1,8 @@
 /*
- * The rules of ordinary x86-64 code, without the machinery for the rest: compilers emit a dozen
- * instructions, and all but 0.15 % of the rows in a distribution's libraries say that the CFA is a
- * register plus an offset, the return address lies below it, and preserved registers at offsets.
+ * The rules of ordinary x86 code, without the machinery for the rest: compilers emit a dozen
+ * instructions, and all but 0.15 % of the rows in a distribution's x86-64 libraries say that the
+ * CFA is a register plus an offset, the return address lies below it, and preserved registers at
+ * offsets.
  */
 #include "unwind/cfi_quick.h"
 
@@ -10,15 +11,20 @@
 
 #include <assert.h>
 
-enum { RA = 16, REMEMBER_DEPTH_MAX = 4, SAVED_RBP = 1 /* index in uw_saved_regs */ };
+enum { RA_MAX = 16, REMEMBER_DEPTH_MAX = 4 };
 
-/* Index in uw_quick.saved by DWARF number; -1: not a register that functions preserve. */
-static const int8_t saved_index[RA] = {-1, -1, -1, 0, -1, -1, 1, -1, -1, -1, -1, -1, 2, 3, 4, 5};
+/* Index in uw_quick.saved by DWARF number below the return address's; -1: not a register that
+   functions preserve. */
+static const int8_t saved_index_64[RA_MAX] = {-1, -1, -1, 0,  -1, -1, 1, -1,
+					      -1, -1, -1, -1, 2,  3,  4, 5};
+static const int8_t saved_index_32[RA_MAX] = {-1, -1, -1, 0, -1, 1, 2, 3};
 
 struct quick_state {
 	struct uw_quick row, initial;
 	struct uw_quick remembered[REMEMBER_DEPTH_MAX];
 	struct uw_reader code;
+	const struct uw_machine *machine;
+	const int8_t *saved_index;
 	uint64_t at, target;
 	const struct uw_fde *fde;
 	unsigned depth;
@@ -32,30 +38,33 @@ static bool quick_offset(struct quick_state *state, uint64_t reg, uint64_t facto
 {
 	int64_t units;
 
-	if (state->fde->data_align != -8 || factor > INT8_MAX)
+	if (state->fde->data_align != -state->machine->word || factor > INT8_MAX)
 		return false;
 	units = -(int64_t)factor;
-	if (reg == RA) {
+	if (reg == state->machine->ra) {
 		state->row.has_ra = units == -1;
 		return state->row.has_ra;
 	}
-	if (reg > RA || saved_index[reg] < 0 || units == 0)
+	if (reg > state->machine->ra || state->saved_index[reg] < 0 || units == 0)
 		return false;
-	state->row.saved.slot[saved_index[reg]] = (int8_t)units;
+	state->row.saved.slot[state->saved_index[reg]] = (int8_t)units;
 	return true;
 }
 
 static bool quick_restore(struct quick_state *state, uint64_t reg)
 {
-	if (!state->in_fde || reg >= RA || saved_index[reg] < 0)
+	int8_t index;
+
+	if (!state->in_fde || reg >= state->machine->ra || state->saved_index[reg] < 0)
 		return false;
-	state->row.saved.slot[saved_index[reg]] = state->initial.saved.slot[saved_index[reg]];
+	index = state->saved_index[reg];
+	state->row.saved.slot[index] = state->initial.saved.slot[index];
 	return true;
 }
 
 static bool quick_cfa(struct quick_state *state, uint64_t reg, uint64_t offset)
 {
-	if (reg >= RA || offset > INT32_MAX)
+	if (reg >= state->machine->ra || offset > INT32_MAX)
 		return false;
 	state->row.saved.cfa_reg = (uint8_t)reg;
 	state->row.cfa_offset = (int32_t)offset;
@@ -170,26 +179,26 @@ static int8_t saved_lowest(const struct uw_saved *saved)
 	return lowest;
 }
 
-static uint8_t quick_plain(const struct uw_quick *rules)
+static uint8_t quick_plain(const struct uw_machine *machine, const struct uw_quick *rules)
 {
-	int words = -rules->saved.slot[SAVED_RBP];
+	int words = -rules->saved.slot[UW_SAVED_FP];
 	uint8_t reg = rules->saved.cfa_reg;
 
 	if (words == 0)
 		words = UW_PLAIN_UNSAVED;
 	else if (words <= UW_PLAIN_UNSAVED || words > UW_PLAIN_WORDS_MAX)
 		return UW_PLAIN_NOT;
-	if ((reg != UW_X86_64_RSP && reg != UW_X86_64_RBP) || rules->cfa_offset % 8 != 0)
+	if ((reg != machine->sp && reg != machine->fp) || rules->cfa_offset % machine->word != 0)
 		return UW_PLAIN_NOT;
-	return (uint8_t)(words | (reg == UW_X86_64_RBP ? UW_PLAIN_FROM_FP : 0));
+	return (uint8_t)(words | (reg == machine->fp ? UW_PLAIN_FROM_FP : 0));
 }
 
 static_assert(sizeof(struct uw_quick) == 16, "without padding");
 
-void uw_quick_finish(struct uw_quick *rules)
+void uw_quick_finish(const struct uw_machine *machine, struct uw_quick *rules)
 {
 	rules->saved.lowest = saved_lowest(&rules->saved);
-	rules->plain = quick_plain(rules);
+	rules->plain = quick_plain(machine, rules);
 }
 
 static bool quick_run_cie(struct quick_state *state)
@@ -209,6 +218,8 @@ static bool quick_begin(struct quick_state *state, const struct uw_fde *fde, uin
 
 	if (!cie)
 		cie = &only;
+	state->machine = uw_machine_of(fde->cfi->arch);
+	state->saved_index = state->machine->word == 8 ? saved_index_64 : saved_index_32;
 	state->target = target;
 	state->fde = fde;
 	if (!cie->code.at || cie->code.at != fde->cie_code.at ||
@@ -236,7 +247,7 @@ bool uw_cfi_quick(const struct uw_fde *fde, uint64_t rva, struct uw_quick *row)
 	    !state.row.has_ra || !state.row.has_cfa)
 		return false;
 	*row = state.row;
-	uw_quick_finish(row);
+	uw_quick_finish(state.machine, row);
 	return true;
 }
 

@@ -1,10 +1,11 @@
-/* The common form of x86-64's unwind rules, evaluated quickly. */
+/* The common form of the unwind rules of x86, 64-bit and 32-bit, evaluated quickly. */
 #ifndef UNWIND_CFI_QUICK_H
 #define UNWIND_CFI_QUICK_H
 
 #include "unwind/rule_cache.h"
 
-/* CFA = register + offset; return address at CFA - 8; preserved registers at CFA + 8 * slot. */
+/* CFA = register + offset; the return address in the word below it; preserved registers at CFA +
+   slot words. */
 struct uw_quick {
 	int32_t cfa_offset;
 	bool has_cfa, has_ra; /* both, or there is no step to take */
@@ -14,12 +15,19 @@ struct uw_quick {
 };
 
 /* Derives plain and saved.lowest from the rest of the rules. */
-void uw_quick_finish(struct uw_quick *rules);
+void uw_quick_finish(const struct uw_machine *machine, struct uw_quick *rules);
+
+/* A slot at an offset in bytes; false: it has no number. */
+static inline bool uw_slot_of(const struct uw_machine *machine, int64_t offset, int8_t *slot)
+{
+	*slot = (int8_t)(offset / machine->word);
+	return *slot * machine->word == offset;
+}
 
 /*
- * Evaluates the FDE's instructions up to rva. false: some instruction on the way is not ordinary,
- * or malformed, and uw_cfi_row has to look; *row is unchanged then. What it gives equals
- * uw_cfi_row's.
+ * Evaluates the instructions of an FDE of x86 code up to rva. false: some instruction on the way is
+ * not ordinary, or malformed, and uw_cfi_row has to look; *row is unchanged then. What it gives
+ * equals uw_cfi_row's.
  */
 bool uw_cfi_quick(const struct uw_fde *fde, uint64_t rva, struct uw_quick *row);
 

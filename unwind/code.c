@@ -1,4 +1,5 @@
 /* What the code at an address is. */
+#include "unwind/realigned.h"
 #include "unwind/rows.h"
 #include "unwind/space.h"
 #include "unwind/stack_switch.h"
@@ -103,23 +104,22 @@ static bool rules_from_row(const struct uw_row *row, const struct uw_machine *ma
 
 	*rules = (struct uw_quick){0};
 	if (row->cfa.kind != UW_RULE_REGISTER || row->cfa.offset != (int32_t)row->cfa.offset ||
-	    ra->kind != UW_RULE_AT_CFA || ra->offset != -8)
+	    ra->kind != UW_RULE_AT_CFA || ra->offset != -machine->word)
 		return false;
 	rules->saved.cfa_reg = row->cfa.reg;
 	rules->cfa_offset = (int32_t)row->cfa.offset;
 	for (unsigned reg = 0; reg < machine->ra; reg++) {
 		const struct uw_rule *rule = &row->reg[reg];
-		bool preserved = next < UW_SAVED_COUNT && uw_saved_regs[next] == reg;
+		bool preserved = next < machine->saved_count && machine->saved[next] == reg;
 
 		next += preserved;
 		if (rule->kind == UW_RULE_UNSPECIFIED || rule->kind == UW_RULE_SAME)
 			continue;
 		if (!preserved || rule->kind != UW_RULE_AT_CFA || rule->offset == 0 ||
-		    rule->offset % 8 != 0 || rule->offset / 8 != (int8_t)(rule->offset / 8))
+		    !uw_slot_of(machine, rule->offset, &rules->saved.slot[next - 1]))
 			return false;
-		rules->saved.slot[next - 1] = (int8_t)(rule->offset / 8);
 	}
-	uw_quick_finish(rules);
+	uw_quick_finish(machine, rules);
 	return true;
 }
 
@@ -144,7 +144,7 @@ static bool code_find_quick(struct uw_space *space, struct uw_module *module, bo
 	struct uw_found_row row;
 	bool found;
 
-	if (space->arch != UW_ARCH_X86_64)
+	if (!uw_machine_pushes(uw_machine_of(space->arch)))
 		return false;
 	if (table)
 		found = uw_table_find(table, code->rva, &row);
@@ -175,10 +175,15 @@ static enum uw_code_kind code_kind_of_row(struct uw_space *space, const struct u
 		return UW_CODE_BAD;
 	if (row.reg[machine->ra].kind == UW_RULE_UNDEFINED)
 		return UW_CODE_ROOT;
-	if (fde->signal || module->elf.arch != UW_ARCH_X86_64 ||
-	    !rules_from_row(&row, machine, &rules))
+	if (fde->signal || !uw_machine_pushes(machine))
 		return UW_CODE_ROW;
-	if (uw_stack_may_switch(fde) && rules.saved.cfa_reg == UW_X86_64_RSP &&
+	if (uw_realigned_rules(machine, &row, &rules)) {
+		code_take(code, saved, &rules);
+		return UW_CODE_REALIGNED;
+	}
+	if (!rules_from_row(&row, machine, &rules))
+		return UW_CODE_ROW;
+	if (uw_stack_may_switch(fde) && rules.saved.cfa_reg == machine->sp &&
 	    uw_stack_is_switched(module, fde, code->rva + !exact, exact, &space->cache->effort))
 		return UW_CODE_SWITCHED;
 	if (code_is_spent(space))

@@ -170,7 +170,8 @@ static bool record_may_end_chain(struct uw_space *space, bool exact, uint64_t ra
 		(enum uw_code_kind)uw_code_find(space, space->cache, ra, false)->kind;
 	const struct uw_call *call;
 
-	if (exact || (kind != UW_CODE_COMMON && kind != UW_CODE_ROW && kind != UW_CODE_SWITCHED))
+	if (exact || (kind != UW_CODE_COMMON && kind != UW_CODE_REALIGNED && kind != UW_CODE_ROW &&
+		      kind != UW_CODE_SWITCHED))
 		return false;
 	call = uw_call_find(space, ra);
 	return call && call->found;

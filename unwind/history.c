@@ -29,27 +29,29 @@ void uw_history_begin(struct uw_history *history, const struct uw_space *space)
 }
 
 /* Only the copied stack counts: it is what the sample was taken with. */
-static bool stack_holds(const struct uw_stack *stack, uint64_t address, uint64_t expected)
+static bool stack_holds_zero(const struct uw_stack *stack, uint64_t address, uint8_t word)
 {
 	uint64_t offset = address - stack->base;
-	uint64_t value;
 
-	if (offset >= stack->size || stack->size - offset < sizeof(value))
-		return false;
-	memcpy(&value, stack->bytes + offset, sizeof(value));
-	return value == expected;
+	return offset < stack->size && stack->size - offset >= word &&
+	       uw_word_at(stack->bytes, offset, word) == 0;
+}
+
+static uint8_t history_word(const struct uw_history *history)
+{
+	return uw_machine_of(history->space->arch)->word;
 }
 
 static bool history_end_verify(const struct uw_history *history, struct uw_space *space,
 			       const struct uw_stack *stack)
 {
 	const struct uw_note *end = &history->end;
+	uint64_t at = end->slot;
 
-	for (unsigned i = 0; i < end->zeros; i++)
-		if (!stack_holds(stack, end->slot + i * 8, 0))
+	for (unsigned i = 0; i < end->zeros; i++, at += history_word(history))
+		if (!stack_holds_zero(stack, at, history_word(history)))
 			return false;
-	return uw_root_check(space, stack, (enum uw_root)end->root, end->slot + end->zeros * 8) ==
-	       UW_STEP_ROOT;
+	return uw_root_check(space, stack, (enum uw_root)end->root, at) == UW_STEP_ROOT;
 }
 
 static bool past_is(const struct uw_past *past, const struct uw_met *met)
@@ -58,40 +60,65 @@ static bool past_is(const struct uw_past *past, const struct uw_met *met)
 	       (!past->needs_fp || (met->knows_fp && past->fp == met->fp));
 }
 
+/* Whether the step from a kept frame to its caller would go as it went. The return address lies
+   right below the caller's stack, in every step that is kept. bytes: the copy, from base on. */
+static inline __attribute__((always_inline)) bool
+past_holds(const struct uw_past *at, const uint8_t *bytes, uint64_t base, uint8_t word)
+{
+	const struct uw_past *caller = at - 1;
+	const uint64_t cfa_slot = at->fp + (uint64_t)(int64_t)(at->loaded * word);
+
+	if (uw_word_at(bytes, caller->frame.sp - word - base, word) != caller->frame.ip)
+		return false;
+	if (!at->has_slots)
+		return true;
+	return (at->fp_slot == 0 || uw_word_at(bytes, at->fp_slot - base, word) == caller->fp) &&
+	       (at->loaded == 0 || uw_word_at(bytes, cfa_slot - base, word) == caller->frame.sp);
+}
+
+/* Takes over all callers of a frame of the past, as many as there is room for. Returns the frame
+   whose step does not hold, root where all do. */
+static inline __attribute__((always_inline)) const struct uw_past *
+past_take(const struct uw_past *at, const struct uw_past *root, const struct uw_stack *stack,
+	  struct uw_frame *frames, size_t room, uint8_t word)
+{
+	/* Not read again after each frame that is written. */
+	const uint8_t *bytes = stack->bytes;
+	const uint64_t base = stack->base;
+
+	for (; at > root; at--) {
+		if (!past_holds(at, bytes, base, word))
+			break;
+		if (room > 0) {
+			*frames++ = at[-1].frame;
+			room--;
+		}
+	}
+	return at;
+}
+
 bool uw_history_take(struct uw_history *history, struct uw_space *space, const struct uw_met *met,
 		     const struct uw_stack *stack, struct uw_frame *frames, size_t room,
 		     size_t *index)
 {
-	const uint8_t *bytes = stack->bytes;
 	uint64_t base = stack->base;
-	const struct uw_past *past = history->past, *at = past + history->cursor - 1;
+	const struct uw_past *root = history->past, *at = root + history->cursor - 1, *last;
 
 	if (history->cursor == 0 || !past_is(at, met))
 		return false;
 	*index = history->cursor - 1;
 	/* With its last frame's stack pointer in the copy, all that is kept of the stack is. */
-	if (at->frame.sp - base > past->frame.sp - base || past->frame.sp - base > stack->size ||
+	if (at->frame.sp - base > root->frame.sp - base || root->frame.sp - base > stack->size ||
 	    !history_end_verify(history, space, stack)) {
 		history->cursor = 0;
 		return false;
 	}
-	for (; at > past; at--) {
-		const struct uw_past *caller = at - 1;
-
-		/* The step from a kept frame would go as it went. The return address lies right
-		   below the caller's stack, in every step that is kept. */
-		if (uw_word_at(bytes, caller->frame.sp - 8 - base) != caller->frame.ip ||
-		    (at->fp_slot != 0 && uw_word_at(bytes, at->fp_slot - base) != caller->fp)) {
-			/* What differs here differs for frames further in too. */
-			history->cursor = (size_t)(at - past);
-			return false;
-		}
-		if (room > 0) {
-			*frames++ = caller->frame;
-			room--;
-		}
-	}
-	return true;
+	last = history_word(history) == 8 ? past_take(at, root, stack, frames, room, 8)
+					  : past_take(at, root, stack, frames, room, 4);
+	/* What differs here differs for frames further in too. */
+	if (last > root)
+		history->cursor = (size_t)(last - root);
+	return last == root;
 }
 
 /* Room for count frames; false: out of memory. */
@@ -119,11 +146,11 @@ static uint32_t past_by_convention(const struct uw_past *caller, const struct uw
 
 /* Whether what a step read lies between the two frames' stack pointers. */
 static bool step_is_inside(const struct uw_frame *frame, const struct uw_note *note,
-			   const struct uw_frame *caller)
+			   const struct uw_frame *caller, uint8_t word)
 {
 	uint64_t size = caller->sp - frame->sp, at = note->slot - frame->sp;
 
-	return caller->sp > frame->sp && size >= 8 && at <= size - 8;
+	return caller->sp > frame->sp && size >= word && at <= size - word;
 }
 
 /* Adds a frame; false: it cannot be kept. */
@@ -132,18 +159,21 @@ static bool history_push(struct uw_history *history, const struct uw_frame *fram
 {
 	const struct uw_past *caller = history->count ? &history->past[history->count - 1] : NULL;
 	bool caller_needs_fp = caller && caller->needs_fp;
-	bool saved = caller && note->slot != caller->frame.sp - 8;
+	uint8_t word = history_word(history);
+	bool saved = caller && note->slot != caller->frame.sp - word;
+	bool needs_slot = (caller_needs_fp || note->in_order) && saved;
+	bool is_loaded = note->kind == UW_NOTE_LOADED;
 
-	if (caller && !step_is_inside(frame, note, &caller->frame))
+	if (caller && !step_is_inside(frame, note, &caller->frame, word))
 		return false;
 	history->past[history->count++] =
 		(struct uw_past){.frame = *frame,
 				 .fp = note->fp,
-				 .fp_slot = (caller_needs_fp || note->in_order) && saved
-						    ? note->slot
-						    : 0,
+				 .fp_slot = needs_slot ? note->slot : 0,
 				 .by_convention = past_by_convention(caller, frame),
-				 .needs_fp = note->uses_fp || (caller_needs_fp && !saved)};
+				 .needs_fp = note->uses_fp || (caller_needs_fp && !saved),
+				 .has_slots = needs_slot || is_loaded,
+				 .loaded = is_loaded ? note->loaded : 0};
 	return true;
 }
 
@@ -169,7 +199,8 @@ void uw_history_note(struct uw_history *history, const struct uw_frame *frames,
 		history_push(history, &frames[i - 1], &notes[i - 1]);
 		i--;
 	}
-	while (i > 0 && notes[i - 1].kind == UW_NOTE_STEP &&
+	while (i > 0 &&
+	       (notes[i - 1].kind == UW_NOTE_STEP || notes[i - 1].kind == UW_NOTE_LOADED) &&
 	       history_push(history, &frames[i - 1], &notes[i - 1]))
 		i--;
 }

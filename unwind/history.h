@@ -2,11 +2,11 @@
  * Exact reuse of a thread's last complete stack. Public calls: unwind.h.
  *
  * A walk is a function of the registers it starts from and of the memory it reads. For a frame that
- * no signal interrupted, whose rules take the CFA from the stack pointer or the frame pointer, and
- * all of whose callers are such frames up to the root, little of that matters: the instruction
- * pointer, the stack pointer, the frame pointer where a rule further out depends on it, and on the
- * stack each return address and those saved frame pointers that matter. Where all of these are as
- * they were, so are the frames further out.
+ * no signal interrupted, whose rules take the CFA from the stack pointer, the frame pointer or a
+ * word near that, and all of whose callers are such frames up to the root, little of that matters:
+ * the instruction pointer, the stack pointer, the frame pointer where a rule further out depends on
+ * it, and on the stack each return address, those CFAs, and those saved frame pointers that matter.
+ * Where all of these are as they were, so are the frames further out.
  *
  * A step by frame pointer also asks that no return address lies below the record. It was asked when
  * the frame was first met: the same code at the same place has its record where it had it then.
@@ -20,18 +20,21 @@
 enum uw_note_kind {
 	UW_NOTE_OTHER, /* it cannot: neither this frame nor one further in is kept */
 	UW_NOTE_STEP,
-	UW_NOTE_END /* the root */
+	UW_NOTE_LOADED, /* as before, and the CFA was stored near the frame pointer */
+	UW_NOTE_END     /* the root */
 };
 
 struct uw_note {
 	uint64_t fp;   /* the frame's frame pointer */
-	uint64_t slot; /* UW_NOTE_STEP: where the frame saved its caller's frame pointer; where the
+	uint64_t slot; /* of steps: where the frame saved its caller's frame pointer; where the
 			  return address is: it did not. UW_NOTE_END: of the zeros */
 	uint8_t kind;  /* enum uw_note_kind */
 	uint8_t root;  /* UW_NOTE_END: enum uw_root */
 	uint8_t zeros; /* UW_NOTE_END: words that are 0, right below what uw_root_check looks at */
 	bool uses_fp;  /* the step reads the frame pointer */
 	bool in_order; /* it asks something of the saved one */
+	int8_t loaded; /* UW_NOTE_LOADED: words from the frame pointer to where the CFA was; not 0
+			*/
 };
 
 /* A frame that is kept. Stack pointers grow from frame to frame towards the root, and what is read
@@ -42,6 +45,8 @@ struct uw_past {
 	uint64_t fp_slot; /* 0: the caller's frame pointer does not matter, or is the frame's own */
 	uint32_t by_convention; /* frames from here to the root of UW_SOURCE_FRAME_POINTER */
 	bool needs_fp;          /* the walk from here on depends on the frame pointer */
+	bool has_slots;         /* fp_slot or loaded are not 0 */
+	int8_t loaded;          /* words from fp to where the caller's sp is; 0: nowhere */
 };
 
 struct uw_history {

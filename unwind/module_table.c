@@ -25,7 +25,7 @@ int uw_module_build_table(struct uw_module *module)
 	struct uw_table *none = NULL, *table;
 
 	uw_module_load(module);
-	if (module->elf.arch != UW_ARCH_X86_64 || module->cfi.frame.size == 0) {
+	if (!uw_machine_pushes(uw_machine_of(module->elf.arch)) || module->cfi.frame.size == 0) {
 		errno = ENOTSUP;
 		return -1;
 	}

@@ -72,7 +72,7 @@ static void rows_fill(struct uw_functions *functions, const struct uw_fde *fde,
 		return;
 	table->count = (uint32_t)uw_cfi_quick_rows(fde, NULL, rows, room);
 	for (size_t i = 0; i < table->count; i++)
-		uw_quick_finish(&rows[i].rules);
+		uw_quick_finish(uw_machine_of(table->module->elf.arch), &rows[i].rules);
 	fitting = reallocarray(rows, table->count ? table->count : 1, sizeof(*rows));
 	table->rows = fitting ? fitting : rows;
 	functions->bytes += table->count * sizeof(*rows);

@@ -14,7 +14,7 @@ enum {
 };
 
 /*
- * The rules at rva in an x86-64 module. false: no FDE describes it, its program is not ordinary or
+ * The rules at rva in an x86 module. false: no FDE describes it, its program is not ordinary or
  * malformed, or there is no memory for a table: uw_cfi_find and uw_cfi_row look then. A table keeps
  * its module (uw_module_keep), and stays when mappings change.
  */

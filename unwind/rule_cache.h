@@ -12,9 +12,10 @@
 enum uw_code_kind {
 	UW_CODE_UNMAPPED, /* in no mapping */
 	UW_CODE_COMMON,   /* CFA from a register, return address below it, registers stored at it */
-	UW_CODE_ROW,      /* any other rules: they are evaluated each time */
-	UW_CODE_ROOT,     /* the outermost frame */
-	UW_CODE_ENTRY,    /* near the file's entry point, no CFI: perhaps the outermost frame */
+	UW_CODE_REALIGNED, /* CFA stored near the frame pointer, as are registers: realigned.h */
+	UW_CODE_ROW,       /* any other rules: they are evaluated each time */
+	UW_CODE_ROOT,      /* the outermost frame */
+	UW_CODE_ENTRY,     /* near the file's entry point, no CFI: perhaps the outermost frame */
 	UW_CODE_SIGRETURN, /* the signal return stub of a C library that gives it no CFI */
 	UW_CODE_CLONE, /* the system call in clone(): the root in the child, no CFI in the parent */
 	UW_CODE_SWITCHED, /* runs on a stack that its CFI knows nothing of: stack_switch.h */
@@ -22,17 +23,12 @@ enum uw_code_kind {
 	UW_CODE_BAD       /* malformed CFI */
 };
 
-enum {
-	UW_SAVED_COUNT = 6 /* rbx, rbp, r12..r15: what a function preserves (psABI, fig. 3.4) */
-};
-/* Their DWARF numbers. */
-static const uint8_t uw_saved_regs[UW_SAVED_COUNT] = {3, 6, 12, 13, 14, 15};
-
 #define UW_FUNCTION_UNKNOWN UINT32_MAX
 
 /*
  * uw_code.plain: the caller's CFA and frame pointer follow from the stack pointer and the frame
- * pointer alone, all that is read lies below the CFA at multiples of 8, and the function is known.
+ * pointer alone, all that is read lies below the CFA at multiples of a word, and the function is
+ * known.
  */
 enum {
 	UW_PLAIN_NOT = 0xff,
@@ -54,9 +50,10 @@ struct uw_code {
 	uint8_t plain; /* of kind UW_CODE_COMMON; else UW_PLAIN_NOT */
 };
 
-/* The rest of it for kind UW_CODE_COMMON, which plain code needs only where its callers are not. */
+/* The rest of it for kinds UW_CODE_COMMON and UW_CODE_REALIGNED, which plain code needs only where
+   its callers are not. */
 struct uw_saved {
-	int8_t slot[UW_SAVED_COUNT]; /* CFA-relative, in units of 8 bytes; 0: not saved */
+	int8_t slot[UW_SAVED_COUNT]; /* of uw_machine.saved: CFA-relative, in words; 0: not saved */
 	uint8_t cfa_reg;
 	int8_t lowest; /* of slot; INT8_MIN where one is not below the CFA */
 };

@@ -2,7 +2,7 @@
 #ifndef UNWIND_STATE_H
 #define UNWIND_STATE_H
 
-#include "unwind/unwind.h"
+#include "unwind/machine.h"
 
 #include <string.h>
 
@@ -32,11 +32,12 @@ struct uw_memory {
 };
 
 /* A word of a copy, at an offset that holds one. */
-static inline uint64_t uw_word_at(const uint8_t *bytes, uint64_t offset)
+static inline __attribute__((always_inline)) uint64_t uw_word_at(const uint8_t *bytes,
+								 uint64_t offset, uint8_t word)
 {
-	uint64_t value;
+	uint64_t value = 0;
 
-	memcpy(&value, bytes + offset, sizeof(value));
+	memcpy(&value, bytes + offset, word == 4 ? 4 : 8);
 	return value;
 }
 

@@ -41,13 +41,18 @@ enum uw_step uw_cfa_refuse(struct uw_memory *memory, uint64_t cfa, bool cfa_is_f
 	return UW_STEP_READ;
 }
 
-void uw_state_restore_each(struct uw_state *state, const struct uw_saved *saved,
-			   struct uw_memory *memory, uint64_t sp, uint64_t cfa)
+void uw_state_restore_each(const struct uw_machine *machine, struct uw_state *state,
+			   const struct uw_saved *saved, struct uw_memory *memory, uint64_t sp,
+			   uint64_t cfa)
 {
-	for (unsigned i = 0; i < UW_SAVED_COUNT; i++)
-		if (saved->slot[i] != 0)
-			uw_state_restore(state, state, memory, sp, cfa, uw_saved_regs[i],
-					 cfa + (uint64_t)((int64_t)saved->slot[i] * 8), 8);
+	for (unsigned i = 0; i < machine->saved_count; i++) {
+		int64_t offset = (int64_t)saved->slot[i] * machine->word;
+
+		if (offset != 0)
+			uw_state_restore(state, state, memory, sp, cfa, machine->saved[i],
+					 uw_word_wrap(cfa + (uint64_t)offset, machine->word),
+					 machine->word);
+	}
 }
 
 /* A row being applied: rules read the frame, results go to the caller. */
@@ -156,7 +161,7 @@ static enum uw_step apply_return(const struct application *apply, const struct u
 	enum uw_step step;
 	uint64_t ra;
 
-	if (machine->ra == machine->ip &&
+	if (uw_machine_pushes(machine) &&
 	    (rule->kind == UW_RULE_UNSPECIFIED || rule->kind == UW_RULE_SAME))
 		return UW_STEP_BAD;
 	/* AArch64's signal stub describes the interrupted program counter itself. */

@@ -317,7 +317,7 @@ static int builder_run(struct builder *builder, const struct uw_cfi *cfi)
 		return -1;
 	table->pages[table->page_count] = table->row_count;
 	for (uint32_t i = 0; i < table->rule_count; i++)
-		uw_quick_finish(&table->table[i]);
+		uw_quick_finish(uw_machine_of(cfi->arch), &table->table[i]);
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /*
- * The unwind rules of a whole x86-64 module, decoded once: 4 bytes a row. It pays where a module is
+ * The unwind rules of a whole x86 module, decoded once: 4 bytes a row. It pays where a module is
  * met at more addresses than the caches hold; see uw_space_wanted_table. What cannot be said in the
  * common form is in the table as "ask the interpreter".
  *

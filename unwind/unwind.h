@@ -163,7 +163,7 @@ bool uw_module_has_refused(const struct uw_module *module);
 int uw_module_add_debug(struct uw_module *module, int fd);
 
 /*
- * Decodes all unwind rules of an x86-64 module into a table of some 100 KB per MB of code, which
+ * Decodes all unwind rules of an x86 module into a table of some 100 KB per MB of code, which
  * takes about 5 ms per MB of .eh_frame and makes the first look at a function as cheap as any
  * other; walks give the same frames. Without it functions are decoded one by one as they are met,
  * which is cheaper where few are. May run in any thread while others walk with the module, which
@@ -228,7 +228,7 @@ void uw_history_destroy(struct uw_history *history); /* accepts NULL */
  * As uw_walk, and with the same result, but takes over from history what it can verify word by word
  * in the new copy of the stack. *reused says how many: the last *reused frames equal as many last
  * frames of the latest complete walk with this history. It is 0 where the walk is not complete, and
- * for other than x86-64 code, of which nothing is remembered. history NULL: there is none.
+ * for other than x86 code, of which nothing is remembered. history NULL: there is none.
  * One thing differs: where no word below a frame record could be a return address when its frame
  * was found, and one could now, uw_walk ends (UW_STOP_NO_INFO), and the known frames are taken
  * over: the frame is where it was, and so is what it returns to.

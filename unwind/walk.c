@@ -1,6 +1,7 @@
 #include "unwind/walk.h"
 
 #include "unwind/convention.h"
+#include "unwind/realigned.h"
 #include "unwind/step_common.h"
 
 enum {
@@ -82,6 +83,19 @@ static void walk_emit(struct uw_walk *walk, const struct uw_code *code)
 	walk->by_convention += walk->source == UW_SOURCE_FRAME_POINTER;
 }
 
+/* One step from state by rules that are cached in one of the common forms; UW_STEP_NONE: they are
+   not. */
+static enum uw_step walk_step_known(struct uw_walk *walk, const struct uw_code *code)
+{
+	const struct uw_saved *saved = uw_code_saved(walk->cache, code);
+
+	if (code->kind == UW_CODE_COMMON)
+		return uw_step_common(walk->machine, code, saved, &walk->state, &walk->memory);
+	if (code->kind == UW_CODE_REALIGNED)
+		return uw_step_realigned(walk->machine, code, saved, &walk->state, &walk->memory);
+	return UW_STEP_NONE;
+}
+
 /* Makes state that of the current frame, which plain steps reached. false: they cannot be made once
    more, because the code's rules were not kept and are not to be had any more. */
 static bool walk_settle(struct uw_walk *walk)
@@ -99,9 +113,7 @@ static bool walk_settle(struct uw_walk *walk)
 		const struct uw_code *code =
 			uw_code_find(walk->space, walk->cache, state->ip, state->exact);
 
-		if (code->kind != UW_CODE_COMMON ||
-		    uw_step_common(code, uw_code_saved(walk->cache, code), state, &walk->memory) !=
-			    UW_STEP_OK)
+		if (walk_step_known(walk, code) != UW_STEP_OK)
 			return false;
 	}
 	return true;
@@ -175,9 +187,8 @@ static enum uw_step walk_step_settled(struct uw_walk *walk)
 	    code->kind == UW_CODE_ENTRY || code->kind == UW_CODE_UNMAPPED)
 		return walk_step_convention(walk);
 	walk->source = UW_SOURCE_CFI;
-	if (code->kind == UW_CODE_COMMON)
-		step = uw_step_common(code, uw_code_saved(walk->cache, code), &walk->state,
-				      &walk->memory);
+	if (code->kind == UW_CODE_COMMON || code->kind == UW_CODE_REALIGNED)
+		step = walk_step_known(walk, code);
 	else
 		step = uw_step(walk->space, code, &walk->state, &walk->memory);
 	if (step == UW_STEP_NULL)
@@ -244,15 +255,16 @@ static enum uw_stop walk_step(struct uw_walk *walk)
    registers to know. As uw_step_common. */
 static enum uw_stop walk_stop_stuck(struct uw_walk *walk)
 {
-	uint64_t cfa = (walk->code->plain & UW_PLAIN_FROM_FP ? walk->fp : walk->sp) +
-		       (uint64_t)(int64_t)walk->code->cfa_offset;
+	const uint8_t word = walk->machine->word;
+	uint64_t from = walk->code->plain & UW_PLAIN_FROM_FP ? walk->fp : walk->sp;
+	uint64_t cfa = uw_word_wrap(from + (uint64_t)(int64_t)walk->code->cfa_offset, word);
 	uint64_t ra;
 
-	if (cfa % 8 != 0 || cfa < walk->sp || (cfa == walk->sp && !walk->exact))
+	if (cfa % word != 0 || cfa < walk->sp || (cfa == walk->sp && !walk->exact))
 		return walk_stop_of(walk, uw_cfa_refuse(&walk->memory, cfa,
 							walk->code->plain & UW_PLAIN_FROM_FP));
 	walk->memory.mapping = uw_space_lookup(walk->space, walk->ip - !walk->exact);
-	if (!uw_memory_read(&walk->memory, cfa - 8, &ra))
+	if (!uw_memory_read_sized(&walk->memory, cfa - word, word, &ra))
 		return walk_classify(walk, walk->memory.failed);
 	return UW_STOP_COUNT;
 }
@@ -298,6 +310,33 @@ static bool walk_meet(struct uw_walk *walk, struct uw_history *history, const st
 	return true;
 }
 
+/* Steps from a frame that aligned its stack without a look at the other registers. false: nothing
+   was done, it takes them. */
+static bool walk_follow_realigned(struct uw_walk *walk, struct uw_note *note)
+{
+	const struct uw_code *code = walk->code;
+	struct uw_realigned frame = {walk->ip, walk->sp, walk->fp};
+	int8_t loaded;
+
+	if (code->kind != UW_CODE_REALIGNED || !walk->knows_fp || walk->exact ||
+	    !uw_slot_of(walk->machine, code->cfa_offset, &loaded) ||
+	    !uw_realigned_follow(walk->machine, code, walk->memory.stack, &frame))
+		return false;
+	if (note)
+		*note = (struct uw_note){.fp = walk->fp,
+					 .slot = walk->fp,
+					 .kind = UW_NOTE_LOADED,
+					 .uses_fp = true,
+					 .loaded = loaded};
+	walk->ip = frame.ip;
+	walk->sp = frame.sp;
+	walk->fp = frame.fp;
+	walk->source = UW_SOURCE_CFI;
+	walk->behind++;
+	walk->code = walk_find(walk);
+	return true;
+}
+
 /* One step: a run of plain ones, or one with all registers. Returns UW_STOP_COUNT where the walk
    goes on, at a frame that is not written if *arrived. */
 static enum uw_stop walk_go(struct uw_walk *walk, struct uw_history *history, struct uw_note *notes,
@@ -331,8 +370,10 @@ static enum uw_stop walk_go(struct uw_walk *walk, struct uw_history *history, st
 		kind = walk->code->kind;
 		exact = walk->exact;
 	}
-	stop = walk_step(walk);
 	*arrived = true;
+	if (walk_follow_realigned(walk, history ? &notes[walk->count - 1] : NULL))
+		return walk->code->kind == UW_CODE_UNMAPPED ? UW_STOP_BAD_INFO : UW_STOP_COUNT;
+	stop = walk_step(walk);
 	if (history)
 		walk_note(walk, exact ? UW_CODE_BAD : kind, fp, stop == UW_STOP_ROOT,
 			  &notes[walk->count - 1]);
@@ -410,8 +451,8 @@ size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const s
 	walk_begin(&walk, space, regs, stack);
 	walk.frames = frames;
 	walk.max = max_frames < UW_DEPTH_MAX ? max_frames : UW_DEPTH_MAX;
-	/* What may be kept is defined by x86-64's frames alone. */
-	if (space->arch != UW_ARCH_X86_64)
+	/* What may be kept is defined by the frames of x86 alone. */
+	if (!uw_machine_pushes(walk.machine))
 		history = NULL;
 	if (history)
 		uw_history_begin(history, space);

@@ -42,13 +42,16 @@ enum uw_run {
 	UW_RUN_NULL   /* at a null return address; the stack pointer is the caller's */
 };
 
-/* Whether a run may start from the current frame, which is written. */
+/* Whether a run may start from the current frame, which is written. In a run addresses do not
+   wrap. */
 static inline bool uw_walk_is_plain(const struct uw_walk *walk)
 {
 	const struct uw_stack *stack = walk->memory.stack;
 
-	return walk->code->plain != UW_PLAIN_NOT && walk->knows_fp && walk->sp % 8 == 0 &&
-	       stack->base % 8 == 0 && walk->sp - stack->base <= stack->size;
+	return walk->code->plain != UW_PLAIN_NOT && walk->knows_fp &&
+	       ((walk->sp | stack->base) & (walk->machine->word - 1u)) == 0 &&
+	       walk->sp - stack->base <= stack->size &&
+	       (walk->machine->word == 8 || stack->base + stack->size <= UINT32_MAX);
 }
 
 /* Runs, with a history or without; notes: the current frame's, if there is a history. Of the walk

@@ -10,13 +10,15 @@ struct plain {
 	struct uw_note *note;   /* of the current one */
 };
 
-/* From a frame that is written, as far as code is plain: the inner loop of most walks. */
+/* From a frame that is written, as far as code is plain: the inner loop of most walks, made for
+   each size of a word, with history and without. */
 static inline __attribute__((always_inline)) enum uw_run
-plain_run(const struct uw_walk *walk, struct plain *at, struct uw_history *history)
+plain_run(const struct uw_walk *walk, struct plain *at, struct uw_history *history, uint8_t word)
 {
+	const unsigned shift = word == 8 ? 3 : 2;
 	const uint8_t *bytes = walk->memory.stack->bytes;
 	const uint64_t base = walk->memory.stack->base;
-	uint64_t room = (walk->memory.stack->size - at->sp) / 8; /* words from sp on */
+	uint64_t room = (walk->memory.stack->size - at->sp) / word; /* words from sp on */
 	const struct uw_frame *end = walk->frames + walk->max;
 	const uint16_t key = uw_cache_key(walk->space->epoch, false);
 	const struct uw_code *code = at->code;
@@ -26,7 +28,7 @@ plain_run(const struct uw_walk *walk, struct plain *at, struct uw_history *histo
 		uint64_t from = code->plain & UW_PLAIN_FROM_FP ? at->fp : at->sp;
 		uint64_t cfa = from + (uint64_t)(int64_t)code->cfa_offset;
 		/* The frame's size in words; more than any where it is not a multiple of one. */
-		uint64_t height = (cfa - at->sp) >> 3 | (cfa - at->sp) << 61;
+		uint64_t height = (cfa - at->sp) >> shift | (cfa - at->sp) << (64 - shift);
 		uint64_t saved, unsaved = at->fp;
 
 		if (__builtin_expect(height < words || height > room, 0)) {
@@ -35,11 +37,11 @@ plain_run(const struct uw_walk *walk, struct plain *at, struct uw_history *histo
 		}
 		room -= height;
 		at->sp = cfa;
-		at->ip = uw_word_at(bytes, cfa - 8);
-		saved = uw_word_at(bytes, cfa - words * 8) - base;
+		at->ip = uw_word_at(bytes, cfa - word, word);
+		saved = uw_word_at(bytes, cfa - words * word, word) - base;
 		if (history) {
 			at->note->fp = at->fp + base;
-			at->note->slot = cfa + base - words * 8;
+			at->note->slot = cfa + base - words * word;
 			at->note->kind = UW_NOTE_STEP;
 			at->note->zeros = 1;
 			at->note->uses_fp = code->plain >> 7;
@@ -70,6 +72,14 @@ plain_run(const struct uw_walk *walk, struct plain *at, struct uw_history *histo
 	}
 }
 
+static enum uw_run run_word(const struct uw_walk *walk, struct plain *at,
+			    struct uw_history *history)
+{
+	if (walk->machine->word == 8)
+		return history ? plain_run(walk, at, history, 8) : plain_run(walk, at, NULL, 8);
+	return history ? plain_run(walk, at, history, 4) : plain_run(walk, at, NULL, 4);
+}
+
 enum uw_run uw_walk_run_plain(struct uw_walk *walk, struct uw_history *history,
 			      struct uw_note *notes)
 {
@@ -81,7 +91,7 @@ enum uw_run uw_walk_run_plain(struct uw_walk *walk, struct uw_history *history,
 			   .fp = walk->fp - base,
 			   .frame = first,
 			   .note = notes};
-	enum uw_run end = history ? plain_run(walk, &at, history) : plain_run(walk, &at, NULL);
+	enum uw_run end = run_word(walk, &at, history);
 	size_t written = (size_t)(at.frame - first);
 
 	if (end == UW_RUN_STUCK && written == 0)
@@ -91,7 +101,7 @@ enum uw_run uw_walk_run_plain(struct uw_walk *walk, struct uw_history *history,
 	if (history && end == UW_RUN_NULL && at.note[-1].kind == UW_NOTE_STEP) {
 		at.note[-1].kind = UW_NOTE_END;
 		at.note[-1].root = UW_ROOT_NULL;
-		at.note[-1].slot = at.sp + base - 8;
+		at.note[-1].slot = at.sp + base - walk->machine->word;
 	}
 	walk->count += written;
 	walk->behind += written + (end == UW_RUN_LEFT);

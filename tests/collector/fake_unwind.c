@@ -86,7 +86,7 @@ size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const s
 		     const struct uw_stack *stack, struct uw_frame *out, size_t max_frames,
 		     enum uw_stop *why, size_t *reused)
 {
-	/* The first walk with a history has nothing to take over; 32-bit code has no history. */
+	/* The first walk with a history has nothing to take over. */
 	*reused = history != NULL && history->walks++ > 0 ? the_walk.reused_count : 0;
 	ck_assert_ptr_eq(space, &the_space);
 	ck_assert(regs != NULL && stack != NULL);

@@ -240,18 +240,30 @@ START_TEST(outer_frames_are_reused)
 }
 END_TEST
 
-/* Stacks of 32-bit code are not what the next walk of 64-bit code takes over from. */
-START_TEST(other_code_in_between)
+/* Stacks of 32-bit code are taken over from as others are; those of the other width, which a walk
+ * has nothing to take over from, come in between. */
+START_TEST(both_widths_are_remembered)
 {
-	static const char *const letters[] = {"dcba", "x", "ecba"};
+	static const struct {
+		const char *letters;
+		enum record_registers abi;
+		size_t reused;
+	} stacks[] = {{"dcba", RECORD_REGISTERS_32, 0},
+		      {"e???", RECORD_REGISTERS_32, 3},
+		      {"x", RECORD_REGISTERS_64, 0},
+		      {"fcba", RECORD_REGISTERS_32, 0}};
 	struct record record = make_sample();
-	for (int i = 0; i < 3; i++) {
-		fake_walk_set(letters[i], UW_STOP_ROOT);
-		fake_walk()->reused_count = i == 2 ? 3 : 0;
-		record.sample.abi = i == 1 ? RECORD_REGISTERS_32 : RECORD_REGISTERS_64;
+	if (!registers_machine(true)->is_unwound)
+		return;
+	for (size_t i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
+		fake_walk_set(stacks[i].letters, UW_STOP_ROOT);
+		fake_walk()->reused_count = stacks[i].reused;
+		record.sample.abi = stacks[i].abi;
 		fixture_apply(&record, false);
 	}
-	fake_emit_assert(emit, "node 6 parent 3 frame 5", 1);
+	fake_emit_assert(emit, "node 5 parent 3 frame 4", 1);
+	fake_emit_assert(emit, "node 6 parent 0 frame 5", 1);
+	fake_emit_assert(emit, "node 7 parent 3 frame 6", 1);
 }
 END_TEST
 
@@ -387,7 +399,7 @@ int main(void)
 	tcase_add_test(tcase, code_of_32_bits);
 	tcase_add_test(tcase, recursion_is_collapsed);
 	tcase_add_test(tcase, outer_frames_are_reused);
-	tcase_add_test(tcase, other_code_in_between);
+	tcase_add_test(tcase, both_widths_are_remembered);
 	tcase_add_test(tcase, recursion_is_kept);
 	tcase_add_test(tcase, deepest_stack);
 	tcase_add_test(tcase, kernel_frames);

@@ -1,12 +1,14 @@
 /*
  * Runs a program, stops its first thread again and again, and compares each walk with the frames
- * that elfutils' libdwfl finds in the stopped process.
+ * that elfutils' libdwfl finds in the stopped process. A walk with history, which must give the
+ * same frames, follows.
  *
- * Usage: live_oracle [-s] [-c PERCENT] [-u PERCENT] [-g PERCENT] [-e PERCENT] SAMPLES PROGRAM
- *        [ARGUMENT...]
+ * Usage: live_oracle [-s] [-c PERCENT] [-r PERCENT] [-u PERCENT] [-g PERCENT] [-e PERCENT] SAMPLES
+ *        PROGRAM [ARGUMENT...]
  * The program may be a 32-bit one. With -s there is a sample at each instruction from the program's
  * start on, in code of all kinds. The bounds are shares of the samples: -c: of complete stacks at
- * least (default 100); and at most (default 0), -u: of stacks that libuw ends, saying that it knows
+ * least (default 100), -r: of frames that are taken over from history at least (default 0); and at
+ * most (default 0), -u: of stacks that libuw ends, saying that it knows
  * no more, and libdwfl does not; -g: of those that differ in code without CFI, where both go by
  * conventions; -e: of those that libdwfl ends before the root that libuw finds. Where these are is
  * shown. Exit status 0: samples were taken, did not differ, and are within the bounds; 77: this
@@ -41,6 +43,7 @@ enum {
 enum outcome {
 	OUTCOME_SAME,
 	OUTCOME_DIFFERENT,
+	OUTCOME_REUSED,       /* the walk with history gives other frames than the one without */
 	OUTCOME_SHORTER,      /* libuw knows no more, and says so */
 	OUTCOME_CONVENTIONAL, /* in code without CFI */
 	OUTCOME_LONGER,       /* libdwfl ends before the root */
@@ -50,6 +53,7 @@ enum outcome {
 static const char *const outcome_names[OUTCOME_COUNT] = {
 	[OUTCOME_SAME] = "the same",
 	[OUTCOME_DIFFERENT] = "different",
+	[OUTCOME_REUSED] = "different with history",
 	[OUTCOME_SHORTER] = "libuw knows no more, libdwfl does",
 	[OUTCOME_CONVENTIONAL] = "different, by conventions",
 	[OUTCOME_LONGER] = "libdwfl ends early",
@@ -71,15 +75,18 @@ struct session {
 	pid_t pid;
 	enum uw_arch arch;
 	struct uw_space *space;
+	struct uw_history *history;
 	Dwfl *dwfl;
 	char *maps; /* the text that space and dwfl were made from */
 	struct uw_regs regs;
 	bool started; /* the one thread was handed to libdwfl */
 	bool steps;
 	size_t samples, place_count;
+	size_t frames, reused; /* of the walks with history */
 	size_t outcomes[OUTCOME_COUNT];
 	size_t stops[UW_STOP_COUNT];
 	double complete_min;               /* percent of the samples */
+	double reused_min;                 /* percent of the frames */
 	double outcome_max[OUTCOME_COUNT]; /* as well */
 	struct place places[PLACES_MAX];
 };
@@ -319,6 +326,26 @@ static enum outcome judge(const struct session *session, const struct uw_frame *
 	return OUTCOME_DIFFERENT;
 }
 
+/* Whether the walk with history gives the same. */
+static bool history_agrees(struct session *session, const struct uw_stack *stack,
+			   const struct uw_frame *frames, size_t count, enum uw_stop stop)
+{
+	static struct uw_frame again[UW_DEPTH_MAX];
+	enum uw_stop again_stop;
+	size_t reused, i = 0;
+
+	if (uw_walk_reuse(session->space, session->history, &session->regs, stack, again,
+			  FRAMES_COMPARED, &again_stop, &reused) != count ||
+	    again_stop != stop)
+		return false;
+	while (i < count && again[i].ip == frames[i].ip && again[i].sp == frames[i].sp &&
+	       again[i].rva == frames[i].rva && again[i].source == frames[i].source)
+		i++;
+	session->frames += count;
+	session->reused += reused;
+	return i == count;
+}
+
 static void session_compare(struct session *session)
 {
 	static struct uw_frame frames[UW_DEPTH_MAX];
@@ -339,6 +366,8 @@ static void session_compare(struct session *session)
 	while (i < count && i < theirs.count && frames[i].ip == theirs.ip[i])
 		i++;
 	outcome = judge(session, frames, count, i, &theirs, stop);
+	if (!history_agrees(session, &stack, frames, count, stop))
+		outcome = OUTCOME_REUSED;
 	if (outcome == OUTCOME_DIFFERENT && session->outcomes[outcome] < SHOWN)
 		show(session, &theirs, frames, count, stop);
 	if (outcome != OUTCOME_SAME && i > 0)
@@ -385,11 +414,17 @@ static bool is_within_bounds(const struct session *session)
 {
 	double percent = 100.0 / (double)session->samples;
 	double complete = percent * (double)session->stops[UW_STOP_ROOT];
+	double reused = 100.0 * (double)session->reused / (double)session->frames;
 	bool within = complete >= session->complete_min;
 
 	if (!within)
 		fprintf(stderr, "only %.3f %% of the stacks are complete, not %.3f\n", complete,
 			session->complete_min);
+	if (reused < session->reused_min) {
+		fprintf(stderr, "%.1f %% of the frames are taken over, not %.1f\n", reused,
+			session->reused_min);
+		within = false;
+	}
 	for (int i = OUTCOME_DIFFERENT; i < OUTCOME_COUNT; i++) {
 		double share = percent * (double)session->outcomes[i];
 
@@ -408,6 +443,7 @@ static void print_result(const struct session *session)
 	for (int i = 0; i < OUTCOME_COUNT; i++)
 		printf("; %s: %zu", outcome_names[i], session->outcomes[i]);
 	putchar('\n');
+	printf("taken over: %zu of %zu frames\n", session->reused, session->frames);
 	for (int stop = 0; stop < UW_STOP_COUNT; stop++)
 		if (session->stops[stop])
 			printf("%s: %zu\n", uw_stop_name((enum uw_stop)stop), session->stops[stop]);
@@ -421,13 +457,15 @@ static bool read_options(int argc, char **argv, struct session *session)
 	int option;
 
 	session->complete_min = 100;
-	while ((option = getopt(argc, argv, "+sc:u:g:e:")) != -1) {
+	while ((option = getopt(argc, argv, "+sc:r:u:g:e:")) != -1) {
 		double percent = optarg ? strtod(optarg, NULL) : 0;
 
 		if (option == 's')
 			session->steps = true;
 		else if (option == 'c')
 			session->complete_min = percent;
+		else if (option == 'r')
+			session->reused_min = percent;
 		else if (option == 'u')
 			session->outcome_max[OUTCOME_SHORTER] = percent;
 		else if (option == 'g')
@@ -478,7 +516,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	wanted = (size_t)atoi(argv[optind]);
-	if (!start(&session, argv + optind + 1))
+	session.history = uw_history_create();
+	if (!session.history || !start(&session, argv + optind + 1))
 		return 77;
 	if (session.steps) {
 		run_steps(&session, wanted);
@@ -491,6 +530,7 @@ int main(int argc, char **argv)
 	good = session.samples > 0 && is_within_bounds(&session);
 	if (session.dwfl)
 		dwfl_end(session.dwfl);
+	uw_history_destroy(session.history);
 	uw_space_destroy(session.space);
 	free(session.maps);
 	return !good;

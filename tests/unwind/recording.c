@@ -18,6 +18,8 @@ enum { MAPPINGS_MAX = 4096, GAP_US = 300, GAP_RANDOM_US = 900, STILL_WANTED = 20
 /* psABI of x86-64, section 3.2.2: leaf functions may use as much below their stack pointer. */
 enum { RED_ZONE = 128 };
 
+enum { USER32_CS = 0x23 /* arch/x86/include/asm/segment.h: 32-bit code */ };
+
 /* How long it is waited, at most, until all threads have taken notice of their stop. */
 enum { STOP_WAITS = 1000, STOP_WAIT_US = 1000 };
 
@@ -219,6 +221,11 @@ static void take(struct recording *recording)
 						  user.rdi, user.rbp, user.rsp, user.r8, user.r9,
 						  user.r10, user.r11, user.r12, user.r13, user.r14,
 						  user.r15, user.rip}};
+	recording->arch = user.cs == USER32_CS ? UW_ARCH_I386 : UW_ARCH_X86_64;
+	if (recording->arch == UW_ARCH_I386)
+		sample->regs =
+			(struct uw_regs){.value = {user.rax, user.rcx, user.rdx, user.rbx, user.rsp,
+						   user.rbp, user.rsi, user.rdi, user.rip}};
 	start = user.rsp - RED_ZONE;
 	memcpy(&remote.iov_base, &start, sizeof(start));
 	got = process_vm_readv(recording->pid, &local, 1, &remote, 1, 0);
@@ -320,7 +327,7 @@ static struct uw_module *open_module(const struct recording *recording,
 
 struct uw_space *recording_space(const struct recording *recording)
 {
-	struct uw_space *space = must(uw_space_create(UW_ARCH_X86_64));
+	struct uw_space *space = must(uw_space_create(recording->arch));
 
 	for (size_t i = 0; i < recording->mapping_count; i++) {
 		const struct recording_mapping *mapping = &recording->mappings[i];

@@ -27,7 +27,8 @@ struct recording_mapping {
 };
 
 struct recording {
-	pid_t pid, tid; /* of the program, and of the thread that is sampled */
+	pid_t pid, tid;    /* of the program, and of the thread that is sampled */
+	enum uw_arch arch; /* x86-64 or i386: of the latest sample */
 	struct recording_sample *samples;
 	size_t count;
 	struct recording_mapping *mappings; /* the same during all samples */

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPS_SHOWN = 10, REG_RA = 16 };
+enum { OPS_SHOWN = 10 };
 
 struct comparison {
 	struct uw_module *module;
@@ -111,20 +111,21 @@ static void compare_table(struct comparison *comparison, uint64_t rva, const str
 static void compare_quick(struct comparison *comparison, uint64_t rva, const struct uw_fde *fde,
 			  const struct uw_row *row)
 {
+	const struct uw_machine *machine = uw_machine_of(comparison->module->elf.arch);
 	struct uw_quick quick;
 	size_t next = 0;
 
-	if (comparison->module->elf.arch != UW_ARCH_X86_64 || !uw_cfi_quick(fde, rva, &quick))
+	if (!uw_machine_pushes(machine) || !uw_cfi_quick(fde, rva, &quick))
 		return;
 	compare_table(comparison, rva, fde, &quick);
 	comparison->quick++;
 	if (row->cfa.kind != UW_RULE_REGISTER || row->cfa.reg != quick.saved.cfa_reg ||
-	    row->cfa.offset != quick.cfa_offset || row->reg[REG_RA].kind != UW_RULE_AT_CFA ||
-	    row->reg[REG_RA].offset != -8)
+	    row->cfa.offset != quick.cfa_offset || row->reg[machine->ra].kind != UW_RULE_AT_CFA ||
+	    row->reg[machine->ra].offset != -machine->word)
 		differ(comparison, rva, "quick CFA or return address", -1);
-	for (int reg = 0; reg < REG_RA; reg++) {
-		bool preserved = next < UW_SAVED_COUNT && uw_saved_regs[next] == reg;
-		int64_t offset = preserved ? quick.saved.slot[next++] * 8 : 0;
+	for (int reg = 0; reg < machine->ra; reg++) {
+		bool preserved = next < machine->saved_count && machine->saved[next] == reg;
+		int64_t offset = preserved ? quick.saved.slot[next++] * machine->word : 0;
 
 		if (row->reg[reg].kind == UW_RULE_UNSPECIFIED
 			    ? offset != 0
@@ -204,10 +205,9 @@ static bool compare_module(struct uw_module *module, const char *path, Dwarf_CFI
 	printf("%s: %zu rows, %zu of them quick, %zu by tables, %zu differences\n", path,
 	       comparison.rows, comparison.quick, comparison.tabled, comparison.differences);
 	uw_rule_cache_unref(comparison.cache);
-	/* Only whole x86-64 modules have quick rows and tables. */
+	/* Only modules that are whole have quick rows and tables. */
 	return comparison.rows > 0 && comparison.differences == 0 &&
-	       (module->elf.arch != UW_ARCH_X86_64 || theirs == &module->debug ||
-		(comparison.quick > 0 && comparison.tabled > 0));
+	       (theirs == &module->debug || (comparison.quick > 0 && comparison.tabled > 0));
 }
 
 static bool compare_own(struct uw_module *module, const char *path, int fd)

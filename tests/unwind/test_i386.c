@@ -214,6 +214,77 @@ START_TEST(truncated)
 }
 END_TEST
 
+/* Walks with history and without; returns how many frames were taken over of how many. */
+static size_t compare(struct uw_history *history, uint32_t ebp, size_t *count)
+{
+	struct uw_regs regs = {.value = {[ESP] = sp, [EBP] = ebp, [EIP] = code(FRAMED + 8)}};
+	struct uw_frame plain[UW_DEPTH_MAX], frames[UW_DEPTH_MAX];
+	enum uw_stop plain_stop, stop;
+	size_t reused, same = 0;
+
+	*count = uw_walk(space, &regs, &stack, plain, UW_DEPTH_MAX, &plain_stop);
+	ck_assert_uint_eq(uw_walk_reuse(space, history, &regs, &stack, frames, UW_DEPTH_MAX, &stop,
+					&reused),
+			  *count);
+	ck_assert_int_eq(stop, plain_stop);
+	while (same < *count && frames[same].ip == plain[same].ip &&
+	       frames[same].rva == plain[same].rva && frames[same].sp == plain[same].sp &&
+	       frames[same].function == plain[same].function &&
+	       frames[same].source == plain[same].source && frames[same].exact == plain[same].exact)
+		same++;
+	ck_assert_uint_eq(same, *count);
+	return reused;
+}
+
+/* Six framed functions, one that realigned its stack, and again framed ones down to the root. */
+static void put_deep_stack(void)
+{
+	for (size_t i = 0; i < 6; i++)
+		put_record(4 + 4 * i, 8 + 4 * i, code(i < 5 ? FRAMED + 0x50 : REALIGNED + 5));
+	words[27] = address(40); /* the CFA, near the record at word 28 */
+	put_record(28, 44, 0x1234);
+	words[39] = (uint32_t)code(FRAMED + 0x50);
+	put_record(44, 52, code(FRAMED + 0x42));
+	put_record(52, 60, code(ROOT + 5));
+}
+
+/* Nothing is looked up or read twice of a stack that stays, also from main's realigned one on; and
+   whatever word of it changes, the frames are those of a walk that knows nothing. */
+START_TEST(reuse)
+{
+	const uint32_t others[] = {0,
+				   address(20),
+				   address(44),
+				   (uint32_t)code(FRAMED + 0x42),
+				   (uint32_t)code(REALIGNED + 5),
+				   (uint32_t)code(ROOT + 5)};
+	struct uw_history *history = uw_history_create();
+	struct uw_counts counts;
+	size_t count, taken = 0;
+
+	put_deep_stack();
+	ck_assert_uint_eq(compare(history, address(4), &count), 0);
+	ck_assert_uint_eq(count, 10);
+	uw_space_counts(space, &counts);
+	ck_assert_uint_eq(compare(history, address(4), &count), count - 2);
+	for (size_t i = 0; i < 64 * sizeof(others) / sizeof(others[0]); i++) {
+		uint32_t kept = words[i % 64];
+
+		words[i % 64] = others[i / 64];
+		compare(history, address(4), &count);
+		words[i % 64] = kept;
+		taken += compare(history, address(4), &count);
+		ck_assert_uint_eq(count, 10);
+	}
+	ck_assert_uint_gt(taken, 64 * 6 * 6);
+	taken = counts.cache_misses;
+	uw_space_counts(space, &counts);
+	ck_assert_uint_le(counts.cache_misses - taken,
+			  4); /* places that only the changes lead to */
+	uw_history_destroy(history);
+}
+END_TEST
+
 /* Generated code by frame pointers, from there into code with CFI. */
 START_TEST(frame_pointers)
 {
@@ -341,6 +412,7 @@ int main(void)
 	tcase_add_loop_test(tcase, framed_and_realigned, 0, 2);
 	tcase_add_test(tcase, prologue);
 	tcase_add_test(tcase, signal_frame);
+	tcase_add_test(tcase, reuse);
 	tcase_add_test(tcase, truncated);
 	tcase_add_test(tcase, frame_pointers);
 	tcase_add_test(tcase, leaf_without_cfi);

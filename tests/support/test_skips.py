@@ -25,15 +25,19 @@ def status(*calls):
   return done.returncode, done.stdout
 
 
-def counted(results):
-  """Exit status and lines of what counts a log of [(name, result, output)]."""
+def counted(results, tests=None, meson=0):
+  """Exit status and lines of what counts a log of [(name, result, output)], where meson lists these tests."""
   with tempfile.TemporaryDirectory() as place:
-    log = os.path.join(place, 'build', 'meson-logs', 'log.json')
-    os.makedirs(os.path.dirname(log))
-    with open(log, 'w', encoding='utf-8') as file:
+    build = os.path.join(place, 'build')
+    os.makedirs(os.path.join(build, 'meson-logs'))
+    os.makedirs(os.path.join(build, 'meson-info'))
+    with open(os.path.join(build, 'meson-logs', 'log.json'), 'w', encoding='utf-8') as file:
       for name, result, output in results:
-        file.write(json.dumps({'name': f'p:e2e / {name}', 'result': result, 'stdout': output}) + '\n')
-    done = run([os.path.join(TESTS, 'support', 'count_results.py'), log + ':e2e'])
+        file.write(json.dumps({'name': f'p:e2e / {name}', 'result': result, 'stdout': output, 'duration': 2.4}) + '\n')
+    with open(os.path.join(build, 'meson-info', 'intro-tests.json'), 'w', encoding='utf-8') as file:
+      json.dump([{'name': name, 'suite': ['p:e2e']} for name in tests or [name for name, *_ in results]]
+                + [{'name': 'other', 'suite': ['p:unit']}], file)
+    done = run([os.path.join(TESTS, 'support', 'count_results.py'), f'{build}:log:e2e:{meson}'])
     return done.returncode, done.stdout.splitlines()
 
 
@@ -49,8 +53,17 @@ expect(text.splitlines(), ['skipped - a part: a reason', 'ok - a check', '1 of 1
 
 code, lines = counted([('a', 'OK', text), ('b', 'SKIP', status(SKIP)[1]), ('c', 'SKIP', 'no compiler')])
 expect((code, lines), (0, ['SKIPPED build: p:e2e / a: a part: a reason', 'SKIPPED build: p:e2e / b: a part: a reason',
-                           'SKIPPED build: p:e2e / c: no compiler', '1 passed, 0 failed']))
-code, lines = counted([('b', 'SKIP', status(SKIP)[1])])
-expect((code, lines[-1]), (1, '0 passed, 0 failed'))
-code, lines = counted([('a', 'OK', text), ('b', 'FAIL', status(SKIP, FAIL)[1])])
-expect((code, lines[-1]), (1, '1 passed, 1 failed'))
+                           'SKIPPED build: p:e2e / c: no compiler',
+                           'longest: build: p:e2e / c 2 s, build: p:e2e / b 2 s, build: p:e2e / a 2 s',
+                           '1 passed, 0 failed, 3 skipped']))
+code, lines = counted([('a', 'OK', text), ('b', 'FAIL', status(SKIP, FAIL)[1])], meson=1)
+expect((code, lines[-1]), (1, '1 passed, 1 failed, 2 skipped'))
+# A suite that is skipped as a whole, a log cut short, a test that never ran, an end of meson's that nothing explains.
+for results, tests, meson, missing in (
+    ([('b', 'SKIP', 'no')], ['b'], 0, 'a test of suite e2e that passes'),
+    ([('a', 'OK', '')], ['a', 'b'], 0, 'a result of e2e / b'),
+    ([('a', 'OK', '')], ['a', 'a'], 0, 'a result of e2e / a'),
+    ([('a', 'OK', '')], ['a'], 2, 'a reason why meson test ended with status 2')):
+  code, lines = counted(results, tests, meson)
+  expect((code, lines[-2]), (1, f'  MISSING build: {missing}'))
+expect(counted([], ['a'])[1][-1], '0 passed, 2 failed, 0 skipped')

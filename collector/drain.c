@@ -1,6 +1,7 @@
 #include "collector/drain.h"
 
 #include "collector/assembly.h"
+#include "collector/budget.h"
 #include "collector/clock.h"
 #include "collector/merge.h"
 #include "collector/priority.h"
@@ -41,6 +42,8 @@ struct drain {
 	struct merge *merge;
 	struct assembly *assembly;
 	uint64_t copied;
+	uint32_t share; /* of the stacks that are kept */
+	uint64_t left_out_bytes;
 
 	/* The caller's. */
 	enum drain_extent extent;
@@ -59,6 +62,7 @@ struct drain *drain_create(struct sampler *sampler)
 	if (drain == NULL)
 		return NULL;
 	drain->sampler = sampler;
+	drain->share = BUDGET_ALL;
 	pthread_mutex_init(&drain->lock, NULL);
 	drain->queue = queue_create();
 	drain->merge = merge_create(sampler->rings, count, &format);
@@ -114,6 +118,20 @@ void drain_destroy(struct drain *drain)
 	free(drain);
 }
 
+/* Leaves a sample's stack out, unless it is one of the share that is kept. */
+static void choose(struct drain *drain, struct record *record)
+{
+	struct record_sample *sample = &record->sample;
+	if (sample->choice != RECORD_UNDECIDED)
+		return;
+	sample->choice = RECORD_KEPT;
+	if (budget_keeps(drain->share, record->tid, record->time_ns))
+		return;
+	sample->choice = RECORD_LEFT_OUT;
+	drain->left_out_bytes += sample->stack.size;
+	sample->stack.size = 0;
+}
+
 /* Whether a record that the merge gave is to be handed out, after the sample that it leaves
  * unfinished, which is put into the queue. */
 static bool complete(struct drain *drain, struct record *record, size_t ring_index)
@@ -123,6 +141,8 @@ static bool complete(struct drain *drain, struct record *record, size_t ring_ind
 		queue_put(drain->queue, &unfinished, ring_index);
 	if (!assembly_add(drain->assembly, ring_index, record))
 		return false;
+	if (record->kind == RECORD_SAMPLE)
+		choose(drain, record);
 	if (record->kind != RECORD_LOST)
 		return true;
 	record->lost -=
@@ -310,6 +330,11 @@ static bool is_behind(struct drain *drain, size_t ring_index)
 	return drain->behind[ring_index];
 }
 
+static bool is_left_out(const struct record *record)
+{
+	return record->kind == RECORD_SAMPLE && record->sample.choice == RECORD_LEFT_OUT;
+}
+
 /* Takes the next record out of its ring, whose space is free then however long the caller works on
  * it. false: there is none, or the queue is not empty any more. */
 static bool find_in_place(struct drain *drain, size_t *ring_index)
@@ -352,7 +377,9 @@ static bool next_in_place(struct drain *drain, struct drain_item *item)
 	}
 	if (found)
 		*item = (struct drain_item){&drain->record, ring_index,
-					    !drain->has_thread && is_behind(drain, ring_index)};
+					    is_left_out(&drain->record) ||
+						    (!drain->has_thread &&
+						     is_behind(drain, ring_index))};
 	pthread_mutex_unlock(&drain->lock);
 	return found;
 }
@@ -389,9 +416,11 @@ bool drain_next(struct drain *drain, struct drain_item *item)
 	}
 }
 
-void drain_leave_out(struct drain *drain, bool leave_out)
+void drain_keep_share(struct drain *drain, uint32_t share)
 {
-	queue_leave_out(drain->queue, leave_out);
+	pthread_mutex_lock(&drain->lock);
+	drain->share = share;
+	pthread_mutex_unlock(&drain->lock);
 }
 
 void drain_counts(const struct drain *drain, struct drain_counts *counts)
@@ -404,6 +433,6 @@ void drain_counts(const struct drain *drain, struct drain_counts *counts)
 		.broken = merge.broken,
 		.dropped_bytes = merge.dropped_bytes,
 		.copied = drain->copied,
-		.left_out_bytes = queue_left_out_bytes(drain->queue),
+		.left_out_bytes = drain->left_out_bytes + queue_left_out_bytes(drain->queue),
 	};
 }

@@ -46,7 +46,8 @@ enum drain_extent {
 struct drain_item {
 	const struct record *record;
 	size_t ring_index;
-	bool left_out; /* to be skipped: records come faster than they are taken */
+	bool left_out; /* its stack is to be skipped: it was not chosen, or records come faster
+			  than they are taken */
 };
 
 /* A round: begin, any number of next. DRAIN_REST ends the thread, and waits for it. */
@@ -55,8 +56,8 @@ void drain_begin(struct drain *drain, enum drain_extent extent);
 /* The next record, valid until the next call; false when there is none for now. */
 bool drain_next(struct drain *drain, struct drain_item *item);
 
-/* Whether the thread leaves out all stacks from now on, since they will not be used. */
-void drain_leave_out(struct drain *drain, bool leave_out);
+/* How many of the stacks are kept from now on (budget.h); the items of the others have none. */
+void drain_keep_share(struct drain *drain, uint32_t share);
 
 struct drain_counts {
 	uint64_t malformed;      /* records that did not decode */

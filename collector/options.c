@@ -1,5 +1,6 @@
 #include "collector/options.h"
 
+#include "collector/budget.h"
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
@@ -61,8 +62,10 @@ const char *options_help(void)
 	       "      --overhead-limit PERCENT\n"
 	       "                           leave stacks out (never samples) while collecting takes "
 	       "more\n"
-	       "                           than this share of the program's CPU time (default 5; "
-	       "0: no limit)\n"
+	       "                           than this share of the program's CPU time (default 5, "
+	       "for "
+	       "intervals\n"
+	       "                           below 1 ms more, up to 15; 0: no limit)\n"
 	       "      --no-children        do not follow child processes\n"
 	       "      --kernel             sample kernel code too (needs privileges)\n"
 	       "      --no-collapse        keep every level of recursive call chains\n"
@@ -239,6 +242,8 @@ static int check_options(struct options *options, int argc, char **argv, struct 
 {
 	if (options->action != OPTIONS_COLLECT)
 		return 0;
+	if (options->overhead_limit < 0)
+		options->overhead_limit = budget_default_limit(options->interval_ns);
 	if (optind < argc)
 		options->program = argv + optind;
 	if (options->program != NULL && options->pid_count > 0)
@@ -260,7 +265,7 @@ int options_parse(struct options *options, int argc, char **argv, struct failure
 		.action = OPTIONS_COLLECT,
 		.interval_ns = 10 * 1000000,
 		.unwind = OPTIONS_UNWIND_AUTO,
-		.overhead_limit = 0.05,
+		.overhead_limit = -1,
 		.children = true,
 		.collapse = true,
 		.finalize = true,

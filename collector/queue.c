@@ -44,7 +44,6 @@ struct queue {
 	/* Given back in order; the semaphore counts those that were not used again yet. */
 	uint32_t returned[QUEUE_CHUNKS];
 	sem_t returned_count;
-	atomic_bool leave_out;
 	atomic_bool abandoned;
 
 	struct {
@@ -178,21 +177,22 @@ static void *reserve(struct queue *queue, size_t size)
 	return at;
 }
 
-/* Whether a sample goes without its stack. */
-static bool must_leave_out(struct queue *queue)
+/* Whether there is too little room for stacks. */
+static bool is_behind(struct queue *queue)
 {
 	size_t waiting = count_waiting(queue);
 	if (waiting > HIGH_CHUNKS)
 		queue->put.behind = true;
 	else if (waiting < LOW_CHUNKS)
 		queue->put.behind = false;
-	return queue->put.behind || atomic_load_explicit(&queue->leave_out, memory_order_relaxed);
+	return queue->put.behind;
 }
 
 void queue_put(struct queue *queue, const struct record *record, size_t ring_index)
 {
 	struct record put = *record;
-	bool left_out = record->kind == RECORD_SAMPLE && must_leave_out(queue);
+	bool left_out = record->kind == RECORD_SAMPLE &&
+			(is_behind(queue) || record->sample.choice == RECORD_LEFT_OUT);
 	if (left_out) {
 		queue->put.left_out_bytes += put.sample.stack.size;
 		put.sample.stack.size = 0;
@@ -273,11 +273,6 @@ enum queue_state queue_take(struct queue *queue, const struct queue_entry **entr
 	queue->take.at += slot->size;
 	*entry = &slot->entry;
 	return QUEUE_ENTRY;
-}
-
-void queue_leave_out(struct queue *queue, bool leave_out)
-{
-	atomic_store_explicit(&queue->leave_out, leave_out, memory_order_relaxed);
 }
 
 void queue_abandon(struct queue *queue)

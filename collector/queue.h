@@ -18,7 +18,7 @@ enum { QUEUE_CHUNKS = 64, QUEUE_CHUNK_SIZE = 1024 * 1024 };
 struct queue_entry {
 	struct record record; /* what it points to lies in the queue too */
 	size_t ring_index;
-	bool left_out; /* a sample whose stack was left out to save time or room */
+	bool left_out; /* a sample without its stack, to save time or room */
 };
 
 struct queue;
@@ -36,7 +36,7 @@ bool queue_prepare(struct queue *queue);
 bool queue_wait(struct queue *queue);
 
 /* Copies a record that room was made sure of for. Stacks are left out from the time that more than
- * half of the chunks wait until less than a quarter does, and while queue_leave_out asks for it. */
+ * half of the chunks wait until less than a quarter does. */
 void queue_put(struct queue *queue, const struct record *record, size_t ring_index);
 
 /* Whether nothing waits, nor has been put and not yet handed over. */
@@ -65,9 +65,6 @@ enum queue_state {
 
 /* The next entry, valid until the next call. */
 enum queue_state queue_take(struct queue *queue, const struct queue_entry **entry);
-
-/* Whether stacks are left out from now on whatever room there is. */
-void queue_leave_out(struct queue *queue, bool leave_out);
 
 /* Takes nothing any more: nobody waits for it from now on. */
 void queue_abandon(struct queue *queue);

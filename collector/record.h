@@ -50,6 +50,13 @@ struct record_part {
 	uint16_t below;  /* bytes from the copy's start to the stack pointer */
 };
 
+/* Whether the stack is one of those that are used. */
+enum record_choice {
+	RECORD_UNDECIDED,
+	RECORD_KEPT,
+	RECORD_LEFT_OUT /* there are no bytes of it */
+};
+
 struct record_sample {
 	uint64_t ip; /* where the sample hit: user or kernel */
 	uint64_t count;
@@ -65,6 +72,7 @@ struct record_sample {
 	struct uw_regs regs;
 	struct uw_stack stack;
 	struct record_part part;
+	enum record_choice choice;
 	bool stack_absent; /* the copy has gaps where pages were not in memory */
 };
 

@@ -48,7 +48,6 @@ int session_attach(struct session *session, struct failure *failure)
 {
 	const struct options *options = session->options;
 	session->start_ns = clock_now();
-	session->start_cpu_ns = cpu_time_of_self_ns();
 	int result = 0;
 	for (size_t i = 0; i < options->pid_count && result == 0; i++)
 		result = attach_process(&session->sampler, session->tracker, options->pids[i],

@@ -12,45 +12,52 @@
 
 enum {
 	ROUND_RECORDS = 4096, /* applied at once */
-	CHECK_EACH = 64,      /* records between looks at the clocks */
+	CHECK_EACH = 64,      /* records between looks at the clock */
 	IDLE_MS = 1000        /* a round without records, for a sync point */
 };
 
 /* How long signals wait at most, but for the records between two looks at the clock. */
 #define ROUND_NS (50 * NS_PER_MS)
 
-/* CPU time of the target that the budget starts with. */
-#define BUDGET_START_NS (500 * NS_PER_MS)
-
-/* Whether collecting has taken more of the CPU than it may, all threads together. The start's cost
- * is not held against the first samples. */
-static bool is_over_budget(const struct session *session)
+/* What the program used: the events' own counts, of which samples tell the same later and in part.
+ */
+static uint64_t program_cpu_ns(const struct session *session)
 {
-	struct tracker_counts counts;
-	double limit = session->options->overhead_limit;
-	tracker_counts(session->tracker, &counts);
-	return limit > 0 && (double)(cpu_time_of_self_ns() - session->start_cpu_ns) >
-				    limit * (double)(counts.cpu_ns + BUDGET_START_NS);
+	uint64_t total = 0;
+	for (size_t i = 0; i < session->sampler.thread_count; i++) {
+		struct event_reading one;
+		sampler_read(&session->sampler, i, &one);
+		total += one.count_ns;
+	}
+	return total;
+}
+
+/* Has as many stacks kept as all threads of ours may take CPU time for. */
+static void follow_budget(struct session *session, uint64_t now)
+{
+	struct budget_reading reading = {.now_ns = now, .own_ns = cpu_time_of_self_ns()};
+	reading.program_ns = program_cpu_ns(session);
+	reading.taken_ns = clock_now() - now;
+	budget_step(&session->budget, &reading);
+	drain_keep_share(session->drain, session->budget.share);
 }
 
 bool session_apply(struct session *session, enum drain_extent extent)
 {
-	uint64_t end_ns = clock_now() + ROUND_NS;
+	uint64_t now = clock_now();
+	uint64_t end_ns = now + ROUND_NS;
 	struct drain_item item;
-	bool over_budget = false;
 	bool more = true;
 	drain_begin(session->drain, extent);
-	for (int i = 0; i < ROUND_RECORDS && more; i++) {
-		if (i % CHECK_EACH == 0) {
-			over_budget = is_over_budget(session);
-			drain_leave_out(session->drain, over_budget);
-			if (i > 0 && clock_now() >= end_ns)
-				break;
-		}
+	for (int i = 0; i < ROUND_RECORDS && more && now < end_ns; i++) {
+		if (budget_is_due(&session->budget, now))
+			follow_budget(session, now);
 		more = drain_next(session->drain, &item);
 		if (more)
 			tracker_apply(session->tracker, item.record, item.ring_index,
-				      item.left_out || over_budget);
+				      item.left_out);
+		if (i % CHECK_EACH == CHECK_EACH - 1)
+			now = clock_now();
 	}
 	return more;
 }

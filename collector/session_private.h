@@ -7,6 +7,7 @@
 #ifndef COLLECTOR_SESSION_PRIVATE_H
 #define COLLECTOR_SESSION_PRIVATE_H
 
+#include "collector/budget.h"
 #include "collector/drain.h"
 #include "collector/emit.h"
 #include "collector/log.h"
@@ -39,10 +40,10 @@ struct session {
 	struct tracker *tracker;
 	struct pollfd *polls; /* signals, then attached processes, then drain's */
 	size_t poll_count;
-	bool is_draining;         /* drain's are there */
-	uint64_t start_ns;        /* of the first event */
-	uint64_t next_look_ns;    /* while attaching */
-	uint64_t start_cpu_ns;    /* the collector's own CPU time at the start */
+	bool is_draining;      /* drain's are there */
+	uint64_t start_ns;     /* of the first event */
+	uint64_t next_look_ns; /* while attaching */
+	struct budget budget;
 	uint64_t attached_cpu_ns; /* of the attached processes, once all events were open */
 	uint64_t end_ns;
 	uint64_t next_sync_ns;

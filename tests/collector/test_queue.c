@@ -226,10 +226,10 @@ START_TEST(leaves_out_as_told)
 {
 	struct record record = sample(0, 1000);
 	struct record other = comm(1);
-	queue_leave_out(queue, true);
+	record.sample.choice = RECORD_LEFT_OUT;
 	put(&record);
 	put(&other);
-	queue_leave_out(queue, false);
+	record.sample.choice = RECORD_KEPT;
 	record.tid = 2;
 	put(&record);
 	queue_close(queue);

@@ -204,13 +204,23 @@ def false_roots():
 
 def budget():
   """Over its budget the collector leaves stacks out, and says so; samples stay."""
-  got = s.collect_well([s.target('chain'), '3000'], interval='0.1ms', options=['--overhead-limit', '0.01'])
+  got = s.collect_well([s.target('chain'), '4000'], interval='0.1ms', options=['--overhead-limit', '0.01'])
   total = s.summary(got.result)
   skipped = total['stacks']['skipped']['budget']
-  s.check(total['samples'] + total['samples_lost'] >= 27000, 'budget: samples stay', total['samples'])
+  s.check(total['samples'] + total['samples_lost'] >= 36000, 'budget: samples stay', total['samples'])
   s.check(skipped >= 0.5 * total['samples'], 'budget: stacks are skipped and counted', f'{skipped} of {total["samples"]}')
   s.check(skipped + total['stacks']['complete'] >= 0.99 * total['samples'], 'budget: the others are complete',
           total['stacks']['complete'])
+
+  # The stacks that are kept show the same shares as all samples.
+  got = s.collect_well([s.target('split'), '4000'], interval='0.1ms', options=['--overhead-limit', '0.01'])
+  facts = got.truth()
+  kept = [(frames, count) for frames, count in s.folded(got.result) if not s.marked(frames)]
+  count = s.samples_of(kept)
+  s.check(0 < count <= 0.5 * s.summary(got.result)['samples'], 'budget: some stacks of split are kept', count)
+  for function in ('split_half', 'split_third', 'split_fifth'):
+    s.check_share(f'budget: kept stacks in {function}', s.points(s.samples_of(kept, function), count),
+                  s.points(s.number(facts, function), s.number(facts, 'process_ns')), 3)
 
 
 def quality():

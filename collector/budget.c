@@ -1,0 +1,73 @@
+#include "collector/budget.h"
+
+#define NS_PER_S  1000000000ull
+#define NS_PER_MS 1000000ull
+
+/* Longer than records may lie in the rings (DRAIN_POLL_MS): a step sees the work of its time. */
+#define STEP_NS (250 * NS_PER_MS)
+
+/* CPU time of the program that a step takes to say something. */
+#define STEP_PROGRAM_NS (50 * NS_PER_MS)
+
+enum {
+	READING_SHARE = 200, /* a reading takes at most one part in so many of the time */
+	SHARE_PARTS = 64     /* one stack in so many is kept whatever it costs */
+};
+
+/* How much the share changes in a step, at most. */
+#define LEAST_CHANGE 0.25
+#define MOST_CHANGE  1.5
+
+double budget_default_limit(uint64_t interval_ns)
+{
+	double rate = (double)NS_PER_MS / (double)interval_ns; /* samples in each ms */
+	double more = (rate < 10 ? rate : 10) - 1;
+	return 0.05 + (more > 0 ? more / 9 * 0.10 : 0);
+}
+
+void budget_begin(struct budget *budget, double limit, uint64_t now_ns)
+{
+	*budget =
+		(struct budget){.limit = limit, .share = BUDGET_ALL, .next_ns = now_ns + NS_PER_S};
+}
+
+static uint32_t change_share(uint32_t share, double change)
+{
+	double changed = share * (change < LEAST_CHANGE  ? LEAST_CHANGE
+				  : change > MOST_CHANGE ? MOST_CHANGE
+							 : change);
+	if (changed >= BUDGET_ALL)
+		return BUDGET_ALL;
+	return changed > BUDGET_ALL / SHARE_PARTS ? (uint32_t)changed : BUDGET_ALL / SHARE_PARTS;
+}
+
+void budget_step(struct budget *budget, const struct budget_reading *reading)
+{
+	uint64_t own = reading->own_ns - budget->own_ns;
+	uint64_t program = reading->program_ns > budget->program_ns
+				   ? reading->program_ns - budget->program_ns
+				   : 0;
+	uint64_t pause = reading->taken_ns * READING_SHARE;
+	budget->next_ns = reading->now_ns + (pause > STEP_NS ? pause : STEP_NS);
+	if (budget->is_counting && program < STEP_PROGRAM_NS)
+		return;
+	if (budget->is_counting)
+		budget->share = change_share(budget->share, budget->limit * (double)program /
+								    (double)(own > 0 ? own : 1));
+	budget->is_counting = true;
+	budget->own_ns = reading->own_ns;
+	budget->program_ns = reading->program_ns;
+}
+
+/* The finalizer of MurmurHash3: each bit of what goes in changes half of those that come out. */
+static uint64_t mix(uint64_t value)
+{
+	value = (value ^ value >> 33) * 0xff51afd7ed558ccdull;
+	value = (value ^ value >> 33) * 0xc4ceb9fe1a85ec53ull;
+	return value ^ value >> 33;
+}
+
+bool budget_keeps(uint32_t share, uint32_t tid, uint64_t time_ns)
+{
+	return share == BUDGET_ALL || mix(mix(time_ns) ^ tid) >> 32 < share;
+}

@@ -1,0 +1,53 @@
+/*
+ * How much collecting may cost, and which share of the stacks is kept so that it costs no more.
+ * Only bookkeeping: the caller reads the clocks.
+ *
+ * The share follows the cost slowly, and whether a sample's stack is kept depends on nothing but
+ * its thread's number and its time: an even share over time and threads, so that what a program's
+ * stacks say of it stays the same however many are left out.
+ */
+#ifndef COLLECTOR_BUDGET_H
+#define COLLECTOR_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BUDGET_ALL UINT32_MAX /* the share of all stacks, and the unit of shares */
+
+struct budget {
+	double limit;        /* the collector's CPU time over the program's; 0: none */
+	uint32_t share;      /* of the stacks that are kept now */
+	uint64_t next_ns;    /* when budget_step is to come again */
+	uint64_t own_ns;     /* as of the last step */
+	uint64_t program_ns; /* likewise */
+	bool is_counting;    /* the first second is over */
+};
+
+/* Times in ns; program_ns and own_ns: CPU time used so far. */
+struct budget_reading {
+	uint64_t now_ns;
+	uint64_t own_ns;
+	uint64_t program_ns;
+	uint64_t taken_ns; /* what finding this out took */
+};
+
+/* The limit where none is asked for: 5 % for intervals from 1 ms on; for shorter ones it grows with
+ * the number of samples, to 15 % at 0.1 ms. */
+double budget_default_limit(uint64_t interval_ns);
+
+/* All stacks are kept for the first second from now on, whatever they cost. */
+void budget_begin(struct budget *budget, double limit, uint64_t now_ns);
+
+/* Whether a reading is wanted: four times a second, or as seldom as keeps its own cost small. */
+static inline bool budget_is_due(const struct budget *budget, uint64_t now_ns)
+{
+	return budget->limit > 0 && now_ns >= budget->next_ns;
+}
+
+/* Sets the share by what was used since the last step. */
+void budget_step(struct budget *budget, const struct budget_reading *reading);
+
+/* Whether the stack of a sample is among the share that is kept. */
+bool budget_keeps(uint32_t share, uint32_t tid, uint64_t time_ns);
+
+#endif

@@ -1,0 +1,186 @@
+/* The budget by a made-up clock: programs of which collecting takes so much for each second. */
+#include "collector/budget.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define MS 1000000ull
+#define S  (1000 * MS)
+
+static struct budget budget;
+static struct budget_reading at;
+
+/* Steps as often as they are due. Of each ns of the program, collecting takes what a sample takes
+ * anyway, and with its share of the stacks what these take. */
+static void run(uint64_t time_ns, double cpus, double anyway, double stacks)
+{
+	uint64_t end_ns = at.now_ns + time_ns;
+	for (; at.now_ns < end_ns; at.now_ns += MS) {
+		double program = (double)MS * cpus;
+		double share = (double)budget.share / (double)BUDGET_ALL;
+		at.program_ns += (uint64_t)program;
+		at.own_ns += (uint64_t)(program * (anyway + share * stacks));
+		if (budget_is_due(&budget, at.now_ns))
+			budget_step(&budget, &at);
+	}
+}
+
+static double share(void)
+{
+	return (double)budget.share / (double)BUDGET_ALL;
+}
+
+static void begin(double limit)
+{
+	at = (struct budget_reading){.now_ns = 5000 * S, .own_ns = 7 * S, .program_ns = 3 * S};
+	budget_begin(&budget, limit, at.now_ns);
+}
+
+START_TEST(default_limits)
+{
+	static const struct {
+		uint64_t interval_ns;
+		double limit;
+	} rules[] = {{1000 * MS, 0.05}, {10 * MS, 0.05}, {MS, 0.05}, {MS / 2, 0.0611},
+		     {MS / 5, 0.0944},  {MS / 10, 0.15}, {1, 0.15}};
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		ck_assert_double_eq_tol(budget_default_limit(rules[i].interval_ns), rules[i].limit,
+					0.0001);
+}
+END_TEST
+
+/* However much it costs; what it cost is not held against it later. */
+START_TEST(first_second_is_free)
+{
+	begin(0.05);
+	run(S - MS, 2, 5, 5);
+	ck_assert_uint_eq(budget.share, BUDGET_ALL);
+	run(3 * S, 2, 0.01, 0.03);
+	ck_assert_uint_eq(budget.share, BUDGET_ALL);
+}
+END_TEST
+
+START_TEST(follows_the_cost)
+{
+	static const struct {
+		double limit, cpus, anyway, stacks, share;
+	} rules[] = {
+		{0.05, 1, 0.01, 0.03, 1},          /* cheap enough */
+		{0.05, 1, 0.01, 0.08, 0.5},        /* one half */
+		{0.05, 64, 0.01, 0.08, 0.5},       /* of many CPUs */
+		{0.05, 1, 0.04, 0.10, 0.1},        /* most of it is not the stacks' */
+		{0.15, 1, 0.04, 0.10, 1},          /* with a larger limit */
+		{0.05, 1, 0.06, 0.10, 1.0 / 64},   /* no share is small enough */
+		{0.0001, 1, 0.06, 0.10, 1.0 / 64}, /* nor for such a limit */
+		{0, 1, 10, 10, 1},                 /* no limit */
+	};
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		begin(rules[i].limit);
+		run(10 * S, rules[i].cpus, rules[i].anyway, rules[i].stacks);
+		ck_assert_double_eq_tol(share(), rules[i].share, rules[i].share * 0.05);
+	}
+}
+END_TEST
+
+/* A dear part of the program is over. */
+START_TEST(comes_back)
+{
+	begin(0.05);
+	run(5 * S, 1, 0.01, 0.64);
+	ck_assert_double_eq_tol(share(), 1.0 / 16, 0.01);
+	run(4 * S, 1, 0.01, 0.02);
+	ck_assert_uint_eq(budget.share, BUDGET_ALL);
+}
+END_TEST
+
+/* What collecting costs while the program sleeps is not taken from the stacks after it, nor is a
+ * count that went back taken for a large one. */
+START_TEST(idle_program)
+{
+	begin(0.05);
+	run(2 * S, 1, 0.01, 0.03);
+	for (int i = 0; i < 40; i++) {
+		at.now_ns += S;
+		at.own_ns += MS / 20;
+		ck_assert(budget_is_due(&budget, at.now_ns));
+		budget_step(&budget, &at);
+	}
+	ck_assert_uint_eq(budget.share, BUDGET_ALL);
+	at.program_ns -= S;
+	at.now_ns += S;
+	budget.share = BUDGET_ALL / 2;
+	budget_step(&budget, &at);
+	ck_assert_uint_eq(budget.share, BUDGET_ALL / 2);
+}
+END_TEST
+
+/* Reading the counts of thousands of threads takes its time: it comes the more seldom. */
+START_TEST(dear_readings_are_seldom)
+{
+	int steps = 0;
+	begin(0.05);
+	at.taken_ns = 10 * MS;
+	for (; at.now_ns < 5020 * S; at.now_ns += MS) {
+		if (!budget_is_due(&budget, at.now_ns))
+			continue;
+		steps++;
+		budget_step(&budget, &at);
+	}
+	ck_assert_int_eq(steps, 10); /* 100 ms in 20 s */
+}
+END_TEST
+
+/* As many as there should be, of each thread and in each stretch of time, whatever rhythm the
+ * samples have: within six standard deviations of as many random ones. */
+START_TEST(even_share)
+{
+	enum { THREADS = 8, STRETCHES = 4, SAMPLES = 20000 };
+	static const double shares[] = {0.5, 1.0 / 64, 0.9};
+	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
+		uint32_t kept_share = (uint32_t)(shares[i] * BUDGET_ALL);
+		double deviation = sqrt(SAMPLES * shares[i] * (1 - shares[i]));
+		for (uint32_t n = 0; n < THREADS * STRETCHES; n++) {
+			uint64_t start_ns = n / THREADS * SAMPLES * MS / 10;
+			int kept = 0;
+			for (uint64_t j = 0; j < SAMPLES; j++)
+				kept += budget_keeps(kept_share, 1000 + n % THREADS,
+						     start_ns + j * MS / 10);
+			ck_assert_double_eq_tol(kept, SAMPLES * shares[i], 6 * deviation);
+		}
+	}
+	ck_assert(budget_keeps(BUDGET_ALL, 1, 1));
+}
+END_TEST
+
+/* A program with a cycle of its own: the kept samples hit its parts as all samples do. */
+START_TEST(no_lock_to_a_cycle)
+{
+	enum { SAMPLES = 200000 };
+	int kept[4] = {0};
+	for (uint64_t j = 0; j < SAMPLES; j++)
+		kept[j % 4] += budget_keeps(BUDGET_ALL / 4, 4711, 123456789 + j * MS);
+	for (int i = 0; i < 4; i++)
+		ck_assert_double_eq_tol(kept[i], SAMPLES / 16.0, 6 * sqrt(SAMPLES / 16.0));
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tcase = tcase_create("budget");
+	tcase_add_test(tcase, default_limits);
+	tcase_add_test(tcase, first_second_is_free);
+	tcase_add_test(tcase, follows_the_cost);
+	tcase_add_test(tcase, comes_back);
+	tcase_add_test(tcase, idle_program);
+	tcase_add_test(tcase, dear_readings_are_seldom);
+	tcase_add_test(tcase, even_share);
+	tcase_add_test(tcase, no_lock_to_a_cycle);
+	Suite *suite = suite_create("budget");
+	suite_add_tcase(suite, tcase);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

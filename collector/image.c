@@ -3,6 +3,7 @@
 #include "collector/debug_file.h"
 #include "collector/image_file.h"
 #include "collector/image_memory.h"
+#include "collector/perf_map.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -318,6 +319,20 @@ static struct uw_module *open_file(struct image_table *table, struct image *imag
 	return module;
 }
 
+/* Whose names of generated code count: said while the process lives, as its files stay behind. */
+static void note_owner(struct image_table *table, struct image *image,
+		       const struct image_source *source)
+{
+	uint64_t started = perf_map_started(source->pid);
+	uint32_t owner = perf_map_owner(source->pid);
+	if (owner == PERF_MAP_NO_OWNER && source->has_owner)
+		owner = source->owner;
+	image->record.owner_uid = owner;
+	if (image->record.kind == PROFILE_IMAGE_JIT && started != 0)
+		emit_note(table->emit, PROFILE_NOTE_JIT_STARTED, EMIT_TIME_BEFORE, started,
+			  source->pid, 0, image->path);
+}
+
 /* Fills in what only opening the image tells. */
 static void open_image(struct image_table *table, struct image *image,
 		       const struct image_source *source)
@@ -329,7 +344,7 @@ static void open_image(struct image_table *table, struct image *image,
 	else if (record->kind == PROFILE_IMAGE_FILE)
 		image->module = open_file(table, image, source);
 	else
-		record->owner_uid = image_file_owner(source->pid);
+		note_owner(table, image, source);
 	if (image->module == NULL)
 		return;
 	image->is_32bit = uw_module_arch(image->module) == UW_ARCH_I386;
@@ -341,7 +356,7 @@ static char *path_of(const struct profile_image *record, const struct image_sour
 {
 	static const char deleted[] = " (deleted)";
 	if (record->kind == PROFILE_IMAGE_JIT)
-		return image_file_perf_map(source->pid);
+		return perf_map_path(source->pid);
 	if (is_vdso_32(source))
 		return strdup("[vdso32]");
 	size_t length = strlen(source->path);

@@ -37,6 +37,9 @@ struct image_source {
 	uint32_t device_minor;
 	const uint8_t *build_id;
 	uint32_t build_id_size; /* up to IMAGE_BUILD_ID_MAX; 0: not known */
+	/* Whose the process was when it was last seen; counts if it is gone by now. */
+	bool has_owner;
+	uint32_t owner;
 };
 
 /* Whether it is code that no file holds, which one image stands for in each process. */

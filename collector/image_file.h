@@ -33,10 +33,4 @@ uint32_t image_file_build_id(const struct uw_module *module, uint8_t id[static I
  * source has none. */
 bool image_file_has_build_id(const struct uw_module *module, const struct image_source *source);
 
-/* Effective user of the process; (uint32_t)-1 when it is gone. */
-uint32_t image_file_owner(uint32_t pid);
-
-/* Where the process's JIT compiler would put its perf-map file. From malloc; NULL: no memory. */
-char *image_file_perf_map(uint32_t pid);
-
 #endif

@@ -1,6 +1,7 @@
 #include "collector/process.h"
 
 #include "collector/maps.h"
+#include "collector/perf_map.h"
 #include "collector/registers.h"
 #include <errno.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@ struct process *process_create(uint32_t pid, const char *name, uint64_t start_ns
 		return NULL;
 	process->pid = pid;
 	process->start_ns = start_ns;
+	process->owner = perf_map_owner(pid);
 	process_rename(process, name);
 	return process;
 }
@@ -38,6 +40,9 @@ struct process *process_fork(const struct process *parent, uint32_t pid, uint64_
 		child->space_32 = uw_space_clone(parent->space_32);
 	child->main_image = parent->main_image;
 	child->stale = parent->stale;
+	/* Gone before its record came. */
+	if (child->owner == PERF_MAP_NO_OWNER)
+		child->owner = parent->owner;
 	return child;
 }
 
@@ -86,6 +91,14 @@ static void clear(struct process *process)
 	process->space_32 = NULL;
 }
 
+/* An exec may change it. */
+static void see_owner(struct process *process)
+{
+	uint32_t owner = perf_map_owner(process->pid);
+	if (owner != PERF_MAP_NO_OWNER)
+		process->owner = owner;
+}
+
 void process_exec(struct process *process, const struct process_context *context, const char *name,
 		  uint64_t time_ns)
 {
@@ -95,6 +108,7 @@ void process_exec(struct process *process, const struct process_context *context
 	}
 	clear(process);
 	process_rename(process, name);
+	see_owner(process);
 	process->exec_pending = true;
 	process->starting = true;
 }
@@ -204,6 +218,8 @@ int process_map(struct process *process, const struct process_context *context,
 		.device_minor = map->device_minor,
 		.build_id = map->build_id,
 		.build_id_size = map->build_id_size,
+		.has_owner = process->owner != PERF_MAP_NO_OWNER,
+		.owner = process->owner,
 	};
 	if (source.end <= source.start)
 		return 0; /* no mapping that a process can have */
@@ -231,6 +247,8 @@ static bool add_entry(const struct maps_entry *entry, void *user)
 		.device_major = entry->device_major,
 		.device_minor = entry->device_minor,
 		.build_id = (const uint8_t *)"",
+		.has_owner = reading->process->owner != PERF_MAP_NO_OWNER,
+		.owner = reading->process->owner,
 	};
 	reading->result = add_mapping(reading->process, reading->context, &source, entry->pgoff,
 				      reading->time_ns);

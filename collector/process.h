@@ -27,6 +27,7 @@ struct process {
 	struct mapping_list mappings;
 	struct uw_space *space;    /* of 64-bit code; NULL until its first walk */
 	struct uw_space *space_32; /* of 32-bit code, likewise */
+	uint32_t owner;            /* effective user when last seen, PERF_MAP_NO_OWNER: never */
 	uint32_t main_image;       /* the program's; 0: not known yet */
 	uint32_t anonymous_image;  /* that of its anonymous code; 0: not known yet */
 	uint32_t thread_count;     /* live ones */

@@ -239,6 +239,10 @@ enum profile_note_kind {
 	PROFILE_NOTE_OUT_OF_ORDER = 37, /* value: records that were applied after younger ones */
 	PROFILE_NOTE_STACK_SOURCE = 38, /* value: enum profile_stack_source. Older results: none */
 	PROFILE_NOTE_KERNEL_TIME = 39,  /* value: enum profile_kernel_time. Older results: none */
+	/* pid: process with generated code; value: date of its start, ns since 1970; text: the path
+	 * of its image (JIT). None where it had ended before it was looked at, and in older
+	 * results. */
+	PROFILE_NOTE_JIT_STARTED = 44,
 };
 
 /* Where the CPU time is that threads use in the kernel: in system calls and faults. Older results

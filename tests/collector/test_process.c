@@ -1,4 +1,5 @@
 /* One process image: what is written when, and the address space that goes with it. */
+#include "collector/perf_map.h"
 #include "collector/process.h"
 
 #include "tests/collector/fake_emit.h"
@@ -152,6 +153,24 @@ static void assert_found(uint64_t address, uint32_t image)
 }
 
 /* One for each width of code, made when it is first used, and kept in step from then on. */
+/* Whose it is, while it lives; of those gone before, their parents' user. */
+START_TEST(owner)
+{
+	struct process *parent = process_create((uint32_t)getpid(), "app", 0);
+	ck_assert_uint_eq(parent->owner, geteuid());
+	ck_assert_uint_eq(process->owner, PERF_MAP_NO_OWNER);
+	struct process *child = process_fork(parent, PID + 1, 50);
+	ck_assert_uint_eq(child->owner, geteuid());
+	process_exec(child, &context, "gone too", 60);
+	ck_assert_uint_eq(child->owner, geteuid());
+	process_destroy(child);
+	parent->owner = 1234;
+	process_exec(parent, &context, "again", 60);
+	ck_assert_uint_eq(parent->owner, geteuid());
+	process_destroy(parent);
+}
+END_TEST
+
 START_TEST(address_space)
 {
 	map(0x400000, 0x500000, "/bin/app", 10);
@@ -255,6 +274,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, anonymous_code_is_looked_up_once);
 	tcase_add_test(tcase, empty);
+	tcase_add_test(tcase, owner);
 	tcase_add_test(tcase, nothing_is_written_before_the_commit);
 	tcase_add_test(tcase, program_is_what_is_mapped_first);
 	tcase_add_test(tcase, program_after_the_vdso);

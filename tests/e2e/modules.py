@@ -88,6 +88,26 @@ def jit():
   s.check(named == 0 and s.samples_of(stacks) > 200, 'jit: without a map no name is made up', named)
 
 
+def early_end():
+  """Over before anybody looked at it: the names that it left are its user's all the same."""
+  for mode in ('%s 2; true', 'exec %s 2'):
+    got = s.collect_well(['sh', '-c', mode % s.target('jit')], interval='0.1ms', what='jit that ends early')
+    stacks = s.folded(got.result)
+    named = s.samples_of(stacks, lambda f: 'jit_square' in f)
+    count = named + s.samples_of(stacks, lambda f: '[jit]' in f)
+    s.check(named >= 0.8 * count > 10, 'jit that ends early: its function has its name', f'{named} of {count}')
+
+
+def left_map():
+  """A map that an earlier process of the same id left is not this one's."""
+  got = s.collect_well(['sh', '-c', 'f=/tmp/perf-$$.map; echo "0 ffffffffffff old_name" > $f; '
+                        f'touch -d "1 hour ago" $f; exec {s.target("jit")} 300 0'], what='jit with an old map')
+  stacks = s.folded(got.result)
+  named = s.samples_of(stacks, lambda f: 'old_name' in f)
+  s.check(named == 0 and s.samples_of(stacks) > 100, 'jit: a map older than its process is not used', named)
+  s.check('older than the process' in got.stderr, 'and that is said', got.stderr.strip().splitlines()[-1:])
+
+
 def foreign_map():
   """A map that another user wrote is not believed."""
   if os.getuid() != 0:
@@ -101,6 +121,7 @@ def foreign_map():
   stacks = s.folded(got.result)
   named = s.samples_of(stacks, lambda f: 'evil_name' in f)
   s.check(named == 0, 'jit: a map of another user is not used', named)
+  s.check('of another user' in got.stderr, 'and that is said', got.stderr.strip().splitlines()[-1:])
   os.unlink(f'/tmp/perf-{pid}.map')
 
 
@@ -171,7 +192,7 @@ def remove_maps():
 
 
 s.start()
-for part in (one_address, overwritten, short_lived, vanished, jit, foreign_map, mount_namespace, namespaces_in_turn, many_files):
+for part in (one_address, overwritten, short_lived, vanished, jit, early_end, left_map, foreign_map, mount_namespace, namespaces_in_turn, many_files):
   with s.section(part.__name__):
     part()
 remove_maps()

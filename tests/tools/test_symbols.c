@@ -327,7 +327,8 @@ START_TEST(test_other_things_are_not_opened)
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
 	ck_assert_int_ge(inotify_add_watch(watch, path, IN_OPEN), 0);
 	ck_assert_int_eq(resolve(path, NULL, &address, 1), SYMBOL_IMAGE_MISSING);
-	ck_assert(!perf_map_resolve(path, getuid(), &address, 1));
+	struct perf_map_process process = {.owner_uid = getuid()};
+	ck_assert_int_eq(perf_map_resolve(path, &process, &address, 1), PERF_MAP_MISSING);
 	ck_assert_int_eq(read(watch, events, sizeof(events)), -1);
 	close(watch);
 	unlink(path);
@@ -571,17 +572,30 @@ START_TEST(test_perf_map_file)
 	fputs("10 10 jitted\n", map);
 	fclose(map);
 	ck_assert_int_eq(symlink(path, link), 0);
-	ck_assert(!perf_map_resolve(link, getuid(), &address, 1));
-	ck_assert(!perf_map_resolve(path, getuid() + 1, &address, 1));
-	ck_assert(!perf_map_resolve(directory, getuid(), &address, 1));
+	struct stat status;
+	struct perf_map_process process = {.owner_uid = getuid()};
+	ck_assert_int_eq(stat(path, &status), 0);
+	ck_assert_int_eq(perf_map_resolve(link, &process, &address, 1), PERF_MAP_MISSING);
+	ck_assert_int_eq(perf_map_resolve(directory, &process, &address, 1), PERF_MAP_MISSING);
+	process.owner_uid = getuid() + 1;
+	ck_assert_int_eq(perf_map_resolve(path, &process, &address, 1), PERF_MAP_OTHER_OWNER);
+	process.owner_uid = PERF_MAP_NO_OWNER;
+	ck_assert_int_eq(perf_map_resolve(path, &process, &address, 1), PERF_MAP_UNKNOWN_OWNER);
+	/* Left there by a process before. */
+	process = (struct perf_map_process){getuid(), ((int64_t)status.st_mtim.tv_sec + 1) *
+								      INT64_C(1000000000) +
+							      20000000};
+	ck_assert_int_eq(perf_map_resolve(path, &process, &address, 1), PERF_MAP_OLDER);
 	ck_assert_ptr_null(address.function.name);
-	ck_assert(perf_map_resolve(path, getuid(), &address, 1));
+	process.started_ns =
+		(int64_t)status.st_mtim.tv_sec * INT64_C(1000000000) + status.st_mtim.tv_nsec;
+	ck_assert_int_eq(perf_map_resolve(path, &process, &address, 1), PERF_MAP_READ);
 	ck_assert_str_eq(address.function.name, "jitted");
 	symbol_address_finish(&address);
 	unlink(path);
 	unlink(link);
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
-	ck_assert(!perf_map_resolve(path, getuid(), &address, 1));
+	ck_assert_int_eq(perf_map_resolve(path, &process, &address, 1), PERF_MAP_MISSING);
 	unlink(path);
 	rmdir(directory);
 }

@@ -75,6 +75,34 @@ static void report_misses(const struct finalized *finalized)
 	free(list);
 }
 
+static const char *why_no_map(enum perf_map_status status)
+{
+	switch (status) {
+	case PERF_MAP_OTHER_OWNER:
+		return "of another user than the process";
+	case PERF_MAP_UNKNOWN_OWNER:
+		return "the process ended before its user was known";
+	case PERF_MAP_OLDER:
+		return "older than the process";
+	default:
+		return "not there, or no file with names";
+	}
+}
+
+/* One line likewise. */
+static void report_map_misses(const struct finalized *finalized)
+{
+	if (finalized->map_miss_count == 0)
+		return;
+	const struct finalize_map_miss *miss = &finalized->map_misses[0];
+	char *others = finalized->map_miss_count == 1
+			       ? xalloc_text("")
+			       : xalloc_printf(", and %zu others", finalized->map_miss_count - 1);
+	diagnose("no names of generated code from %s (%s)%s; it shows as [jit]", miss->path,
+		 why_no_map(miss->status), others);
+	free(others);
+}
+
 static void report_kept(const struct finalized *finalized)
 {
 	if (finalized->kept.count > 0)
@@ -124,6 +152,7 @@ static int finalize(const char *path, const struct finalize_options *options)
 	free(last_words);
 	if (!options->is_quiet) {
 		report_misses(&finalized);
+		report_map_misses(&finalized);
 		report_kept(&finalized);
 	}
 	int status = write_symbols(path, &finalized);

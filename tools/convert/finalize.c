@@ -120,6 +120,34 @@ static enum symbol_image_status resolve_mapped_file(const struct finalize_source
 	return resolve_file(identity, source->debug_path, addresses, count);
 }
 
+/* When the process with this generated code was started; 0: not known. */
+static int64_t start_of(const struct profile_reader *reader, uint32_t pid, const char *path)
+{
+	int64_t start = 0;
+	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
+		const struct profile_note *note = profile_reader_note(reader, i);
+		if (note->kind == PROFILE_NOTE_JIT_STARTED && note->pid == pid &&
+		    strcmp(profile_reader_text(reader, note->text), path) == 0)
+			start = (int64_t)note->value;
+	}
+	return start;
+}
+
+static void resolve_generated(const struct profile_reader *reader,
+			      const struct profile_image *image, struct symbol_address *addresses,
+			      size_t count, struct finalized *finalized)
+{
+	const char *path = profile_reader_text(reader, image->path);
+	struct perf_map_process process = {image->owner_uid, start_of(reader, image->pid, path)};
+	enum perf_map_status status = perf_map_resolve(path, &process, addresses, count);
+	if (status == PERF_MAP_READ)
+		return;
+	finalized->map_misses = xalloc_resize(finalized->map_misses, finalized->map_miss_count + 1,
+					      sizeof(*finalized->map_misses));
+	finalized->map_misses[finalized->map_miss_count++] =
+		(struct finalize_map_miss){xalloc_text(path), status};
+}
+
 static void resolve_image(const struct finalize_source *source, uint32_t index,
 			  struct symbol_address *addresses, size_t count,
 			  struct finalized *finalized)
@@ -150,7 +178,7 @@ static void resolve_image(const struct finalize_source *source, uint32_t index,
 		break;
 	case PROFILE_IMAGE_JIT:
 		if (path[0])
-			perf_map_resolve(path, image->owner_uid, addresses, count);
+			resolve_generated(reader, image, addresses, count, finalized);
 		name_by_module("[jit]", addresses, count);
 		break;
 	case PROFILE_IMAGE_KERNEL:
@@ -320,6 +348,9 @@ void finalize_finish(struct finalized *finalized)
 		symbol_address_finish(&finalized->addresses[i]);
 	for (size_t i = 0; i < finalized->miss_count; i++)
 		free(finalized->misses[i].path);
+	for (size_t i = 0; i < finalized->map_miss_count; i++)
+		free(finalized->map_misses[i].path);
+	free(finalized->map_misses);
 	kept_symbols_finish(&finalized->kept);
 	free(finalized->addresses);
 	free(finalized->misses);

@@ -9,6 +9,7 @@
 #include "tools/progress.h"
 #include "tools/symbols/address.h"
 #include "tools/symbols/image.h"
+#include "tools/symbols/perf_map.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,12 @@ struct finalize_miss {
 	enum symbol_image_status status;
 };
 
+/* A just-in-time compiler's file of names that was not read. */
+struct finalize_map_miss {
+	char *path;
+	enum perf_map_status status;
+};
+
 /* What was found; independent of the reader. */
 struct finalized {
 	struct symbol_address *addresses; /* in order of frames */
@@ -25,6 +32,8 @@ struct finalized {
 	struct kept_symbols kept; /* what the result has already and is better */
 	struct finalize_miss *misses;
 	size_t miss_count;
+	struct finalize_map_miss *map_misses;
+	size_t map_miss_count;
 };
 
 /* Reads the files that the result names. debug_path as for symbol_image_open. What is found at an

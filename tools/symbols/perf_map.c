@@ -80,17 +80,26 @@ void perf_map_end(struct perf_map_parser *parser)
 		take_line(parser);
 }
 
-bool perf_map_resolve(const char *path, uint32_t owner_uid, struct symbol_address *addresses,
-		      size_t count)
+/* Dates of processes are known to the kernel's ticks. */
+#define TICK_SLACK_NS 20000000
+
+static enum perf_map_status check(const struct stat *status, const struct perf_map_process *process)
 {
-	struct stat status;
-	int fd = symbol_regular_file_open(path, O_NOFOLLOW, &status);
-	if (fd < 0)
-		return false;
-	if (status.st_uid != owner_uid) {
-		close(fd);
-		return false;
-	}
+	int64_t oldest = process->started_ns - TICK_SLACK_NS;
+	const struct timespec *written = &status->st_mtim;
+	if (process->owner_uid == PERF_MAP_NO_OWNER)
+		return PERF_MAP_UNKNOWN_OWNER;
+	if (status->st_uid != process->owner_uid)
+		return PERF_MAP_OTHER_OWNER;
+	if (process->started_ns > 0 &&
+	    (written->tv_sec < oldest / 1000000000 ||
+	     (written->tv_sec == oldest / 1000000000 && written->tv_nsec < oldest % 1000000000)))
+		return PERF_MAP_OLDER;
+	return PERF_MAP_READ;
+}
+
+static void read_file(int fd, struct symbol_address *addresses, size_t count)
+{
 	static const size_t buffer_size = 65536;
 	struct perf_map_parser *parser = xalloc_zeroed(1, sizeof(*parser));
 	char *buffer = xalloc_zeroed(buffer_size, 1);
@@ -105,6 +114,19 @@ bool perf_map_resolve(const char *path, uint32_t owner_uid, struct symbol_addres
 	perf_map_end(parser);
 	free(buffer);
 	free(parser);
+}
+
+enum perf_map_status perf_map_resolve(const char *path, const struct perf_map_process *process,
+				      struct symbol_address *addresses, size_t count)
+{
+	struct stat status;
+	int fd = symbol_path_leads_up(path) ? -1
+					    : symbol_regular_file_open(path, O_NOFOLLOW, &status);
+	if (fd < 0)
+		return PERF_MAP_MISSING;
+	enum perf_map_status result = check(&status, process);
+	if (result == PERF_MAP_READ)
+		read_file(fd, addresses, count);
 	close(fd);
-	return true;
+	return result;
 }

@@ -27,8 +27,25 @@ void perf_map_feed(struct perf_map_parser *parser, const char *bytes, size_t siz
 /* The last line may have no end. */
 void perf_map_end(struct perf_map_parser *parser);
 
-/* Reads the file if it is a regular file (no symbolic link) of this owner; false otherwise. */
-bool perf_map_resolve(const char *path, uint32_t owner_uid, struct symbol_address *addresses,
-		      size_t count);
+enum perf_map_status {
+	PERF_MAP_READ,
+	PERF_MAP_MISSING,       /* no file, none that is regular, an empty one, or not readable */
+	PERF_MAP_OTHER_OWNER,   /* of another user than the process */
+	PERF_MAP_UNKNOWN_OWNER, /* nobody saw whose process it was */
+	PERF_MAP_OLDER,         /* left by an earlier process of that id */
+};
+
+#define PERF_MAP_NO_OWNER UINT32_MAX
+
+/* Whose file it must be. */
+struct perf_map_process {
+	uint32_t owner_uid; /* PERF_MAP_NO_OWNER: not known */
+	int64_t started_ns; /* then the file was written later than this date, in ns since 1970
+			       (CLOCK_REALTIME); 0: not known */
+};
+
+/* Reads the file if it is a regular one (no symbolic link) of this process. */
+enum perf_map_status perf_map_resolve(const char *path, const struct perf_map_process *process,
+				      struct symbol_address *addresses, size_t count);
 
 #endif

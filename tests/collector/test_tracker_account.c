@@ -294,7 +294,7 @@ START_TEST(counts_of_stacks)
 				.pid = APP,
 				.tid = APP,
 				.sample = {.abi = RECORD_REGISTERS_64,
-					   .stack = {0, bytes, 48, 64}}};
+					   .stack = {.bytes = bytes, .size = 48, .requested = 64}}};
 	fixture_configure((struct tracker_config){.has_count = true, .unwind = true});
 	feed_launch(10, APP, "app");
 	tracker_apply(tracker, &record, 0, false);

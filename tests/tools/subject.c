@@ -9,6 +9,13 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+/* clang copies no functions and has no word against it. */
+#ifdef __clang__
+#define ALONE __attribute__((noinline))
+#else
+#define ALONE __attribute__((noinline, noclone))
+#endif
+
 #if defined(__x86_64__)
 #define CALL "call"
 #elif defined(__i386__)
@@ -59,21 +66,21 @@ static inline __attribute__((always_inline)) int subject_middle(int value)
 	return subject_inner(value + 1) * 3; /* MIDDLE */
 }
 
-__attribute__((noinline, noclone)) int subject_outer(int value);
+ALONE int subject_outer(int value);
 int subject_outer(int value)
 {
 	int sum = subject_middle(value); /* OUTER */
 	return sum + 1;
 }
 
-__attribute__((noinline, noclone)) static int subject_local(int value)
+ALONE static int subject_local(int value)
 {
 	__asm__ volatile("");
 	return value + subject_value;
 }
 
 int __subject_alias(int value);
-__attribute__((noinline, noclone)) int __subject_alias(int value)
+ALONE int __subject_alias(int value)
 {
 	__asm__ volatile("");
 	return value * 3 + subject_value;
@@ -94,7 +101,7 @@ static const char *import_stub(void)
 #endif
 }
 
-__attribute__((noinline, noclone)) static int call_import(void)
+ALONE static int call_import(void)
 {
 	int result;
 	__asm__ volatile(CALL_SETUP ".globl subject_import_call\n"

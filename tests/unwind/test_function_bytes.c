@@ -62,7 +62,9 @@ __asm__(".text\n"
 	"mov (%rsp), %r12\n"
 	"c_other_end: nop\n"
 	"stub: endbr64\n"
-	"bnd jmp *0x1234(%rip)\n"
+	/* bnd jmp; not every assembler knows bnd */
+	".byte 0xf2\n"
+	"jmp *0x1234(%rip)\n"
 	"stub_jump: .byte 0xe9\n"
 	".long c_after - . - 4\n"
 	".skip 16, 0x90\n");

@@ -99,22 +99,23 @@ static __attribute__((noinline)) int pass_through(struct script *script)
 	return 1;
 }
 
-#define SHAPE(name, attributes, locals, use)                                                   \
-	static __attribute__((noinline)) attributes int name(struct script *script, int depth) \
-	{                                                                                      \
-		locals;                                                                        \
-		int sum = depth;                                                               \
-                                                                                               \
-		for (int i = rand_r(&script->seed) % 3; i >= 0; i--)                           \
-			sum += call_any(script, depth - 1);                                    \
-		return sum + (int)(use);                                                       \
+#define SHAPE(name, locals, use)                                                    \
+	static __attribute__((noinline)) int name(struct script *script, int depth) \
+	{                                                                           \
+		locals;                                                             \
+		int sum = depth;                                                    \
+                                                                                    \
+		for (int i = rand_r(&script->seed) % 3; i >= 0; i--)                \
+			sum += call_any(script, depth - 1);                         \
+		return sum + (int)(use);                                            \
 	}
 
-SHAPE(shape_plain, , volatile int here = depth, here)
-SHAPE(shape_wide, , volatile char room[700] = {0}, room[depth % 700])
-SHAPE(shape_framed, __attribute__((optimize("no-omit-frame-pointer"))), volatile int here = depth,
-      here + pass_through(script))
-SHAPE(shape_sized, , volatile char *room = __builtin_alloca((size_t)depth * 8 + 16), room != NULL)
+SHAPE(shape_plain, volatile int here = depth, here)
+SHAPE(shape_wide, volatile char room[700] = {0}, room[depth % 700])
+/* Who asks for the frame's address gets a frame pointer. */
+SHAPE(shape_framed, volatile void *volatile frame = __builtin_frame_address(0),
+      (frame == NULL) + pass_through(script))
+SHAPE(shape_sized, volatile char *room = __builtin_alloca((size_t)depth * 8 + 16), room != NULL)
 
 static __attribute__((noinline)) int sort_compare(const void *left, const void *right)
 {

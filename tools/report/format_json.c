@@ -17,10 +17,10 @@ static void add_cell(struct json_object *object, const struct table_column *colu
 		json_object_object_add(object, column->key, NULL);
 		return;
 	}
+	if (column->kind == TABLE_TREE)
+		json_object_object_add(object, "depth", json_object_new_int64(cell->depth));
 	switch (column->kind) {
 	case TABLE_TREE:
-		json_object_object_add(object, "depth", json_object_new_int64(cell->depth));
-		/* fall through */
 	case TABLE_TEXT:
 	case TABLE_NAME:
 		json_object_object_add(object, column->key,

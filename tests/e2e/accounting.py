@@ -105,7 +105,7 @@ def no_children():
 
 
 def system_calls():
-  """dd spends most of its time in the kernel, where no user-mode sample falls."""
+  """dd spends most of its time in the kernel: in read and write, or apart where kernel mode may not be sampled."""
   command = 'TIMEFORMAT="cpu %3U %3S"; time dd if=/dev/zero of=/dev/null bs=1 count=4000000 status=none'
   got = s.collect_well(['bash', '-c', command], what='dd')
   user, system = map(float, next(line.split()[1:] for line in got.stderr.splitlines()
@@ -115,7 +115,16 @@ def system_calls():
   s.note(f'dd: {user} s user, {system} s system')
   text = s.run_tool('tbreport', 'summary', got.result).stdout
   advice = [line for line in text.splitlines() if line.startswith('Advice:')]
-  s.check(len(advice) == 1 and '--kernel' in advice[0], 'dd bs=1: the summary says where its time went', advice)
+  hot = s.report(got.result, 'hotspots', '--filter', 'process=dd', '--call-stack-mode', 'all')
+  calls = s.points(s.seconds(hot, Function='read') + s.seconds(hot, Function='write'), s.seconds(hot))
+  apart = s.points(s.seconds(hot, Function=s.KERNEL), s.seconds(hot))
+  note = f'{calls:.1f} % in read and write, {apart:.1f} % apart, {100 * system / (user + system):.1f} % system by the kernel'
+  where = s.summary(got.result)['kernel_time']['where']
+  if where == 'at_calls':
+    s.check(calls > 70 and apart < 1 and not advice, 'dd bs=1: its time stands at its calls', f'{note} {advice}')
+  else:
+    s.check(where == 'apart' and apart > 40 and calls < 50, 'dd bs=1: the kernel\'s time is in no function', note)
+    s.check(len(advice) == 1 and '--kernel' in advice[0], 'dd bs=1: the summary says where its time went', advice)
 
 
 def renamed():

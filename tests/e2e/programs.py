@@ -1,15 +1,12 @@
 """Real programs of the distribution: shares of functions and modules against perf on the same work, at 1 ms."""
 
-import collections
 import os
 import random
-import re
 import sqlite3
 import subprocess
 
 import support as s
-
-BOUND = 3  # points
+from comparison import compare
 
 PYTHON_WORK = '''
 import re
@@ -31,49 +28,6 @@ for _ in range(ROUNDS):
     primes(300000); words(60000); fib(21)
     re.sub("[aeiou]+x?", lambda m: m.group(0).upper(), "the quick brown fox jumps " * 2000)
 '''
-
-
-def one_name(function):
-  """One of the names of functions that have several for one address, of which perf picks another."""
-  return re.sub(r'^_*(vdso_)?', '', function).replace('memcpy', 'memmove')
-
-
-def our_shares(result):
-  """({module: %}, {(function, module): %}) of the samples' leaves."""
-  modules, functions = collections.Counter(), collections.Counter()
-  for row in s.report(result, 'hotspots', '--inline', 'off', '--call-stack-mode', 'all'):
-    modules[row['Module']] += int(row['Samples'])
-    functions[one_name(row['Function']), row['Module']] += int(row['Samples'])
-  return shares(modules), shares(functions), sum(modules.values())
-
-
-def perf_shares(data, comm=None):
-  modules, functions = collections.Counter(), collections.Counter()
-  for function, module in s.perf_samples(data, comm):
-    modules[module] += 1
-    functions[one_name(function), module] += 1
-  return shares(modules), shares(functions), sum(modules.values())
-
-
-def shares(counter):
-  whole = sum(counter.values())
-  return {key: s.points(count, whole) for key, count in counter.items()}
-
-
-def compare(what, result, data, comm=None):
-  modules, functions, count = our_shares(result)
-  perf_modules, perf_functions, perf_count = perf_shares(data, comm)
-  s.check(count >= 3000 and perf_count >= 3000, f'{what}: samples', f'{count} here, {perf_count} in perf')
-  # perf's names for what has no file differ; below 2 % neither list matters.
-  big = {module for module, share in [*perf_modules.items(), *modules.items()] if share >= 2}
-  for module in sorted(big):
-    s.check_share(f'{what}: module {module}', modules.get(module, 0), perf_modules.get(module, 0), BOUND)
-  # Functions that perf names; where it has no symbol it says [unknown].
-  named = sorted((key for key, share in perf_functions.items() if share >= 2 and key[0] != '[unknown]'),
-                 key=lambda key: -perf_functions[key])
-  for key in named[:12]:
-    s.check_share(f'{what}: {key[0]} of {key[1]}', functions.get(key, 0), perf_functions[key], BOUND)
-  return named
 
 
 def against_perf(what, command, complete=99.5, **options):
@@ -149,7 +103,7 @@ def redis():
                              '-t', 'set'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     result, data = s.new_result(), s.scratch('redis.data')
     # Both at once: the load of a server is never the same twice.
-    perf = subprocess.Popen(['perf', 'record', '-q', '-e', 'cpu-clock:u', '-c', '1000000', '-o', data, '-p', str(server.pid),
+    perf = subprocess.Popen(['perf', 'record', '-q', *s.perf_event(os.getuid() == 0), '-c', '1000000', '-o', data, '-p', str(server.pid),
                              '--', 'sleep', '12'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     done = subprocess.run([s.tool('tbcollect'), '-q', '-i', '1ms', '-d', '12', '-r', result, '-p', str(server.pid)],
                           capture_output=True, text=True)

@@ -20,6 +20,7 @@ import time
 
 NOBODY = 65534
 SKIPPED = 77  # the exit status that meson takes for it
+KERNEL = '[System calls and faults]'
 
 
 class Run:
@@ -306,22 +307,44 @@ def read_line_with(stream, word):
   raise EOFError(f'the program ended before it said {word!r}')
 
 
-def perf_record(command, options=(), uid=None, stdout=subprocess.DEVNULL, **popen):
-  """Samples a command with perf each ms of CPU time, user mode; returns the data file's path."""
+def perf_event(kernel):
+  """Options of perf record for a program's CPU time: of user code, or of kernel mode too, with the way into it."""
+  return ['-e', 'cpu-clock', '-g'] if kernel else ['-e', 'cpu-clock:u']
+
+
+def perf_record(command, options=(), uid=None, interval_us=1000, stdout=subprocess.DEVNULL, **popen):
+  """Samples a command with perf; returns the data file's path. For root, kernel mode too."""
   data = scratch(f'perf-{time.monotonic_ns()}.data')
-  subprocess.run(['perf', 'record', '-q', '-e', 'cpu-clock:u', '-c', '1000000', *options, '-o', data,
+  event = perf_event(os.getuid() == 0 and uid is None)
+  subprocess.run(['perf', 'record', '-q', *event, '-c', str(1000 * interval_us), *options, '-o', data,
                   '--', *command], check=True, stdout=stdout, stderr=subprocess.DEVNULL,
                  stdin=subprocess.DEVNULL, **as_user(uid), **popen)
   return data
 
 
-def perf_samples(data, comm=None):
-  """[(function, module name)] of the leaf of each sample."""
+def perf_stacks(data, comm=None):
+  """[[(address, function, module name)]] of each sample, the innermost frame first."""
   text = subprocess.run(['perf', 'script', '-i', data, '-F', 'comm,ip,sym,dso', '--no-inline'],
                         check=True, capture_output=True, text=True, errors='replace').stdout
-  samples = []
+  stacks = []
   for line in text.splitlines():
-    match = re.match(r'\s*(.+?)\s+([0-9a-f]+)\s+(.*?)\s+\((.*)\)\s*$', line)
-    if match and (comm is None or match.group(1) == comm):
-      samples.append((match.group(3), os.path.basename(match.group(4).replace(' (deleted)', ''))))
+    # A sample with a callchain is a line with the name and one for each frame; without, all is one line.
+    match = re.match(r'\s*(.*?)\s*\b([0-9a-f]+)\s+(.*?)\s+\((.*)\)\s*$', line)
+    if not line.startswith((' ' * 16, '\t')):
+      name = (match.group(1) if match else line).strip()
+      stacks.append((name, []))
+    if match:
+      module = os.path.basename(match.group(4).replace(' (deleted)', ''))
+      stacks[-1][1].append((int(match.group(2), 16), match.group(3), module))
+  return [frames for name, frames in stacks if frames and comm in (None, name)]
+
+
+def perf_samples(data, comm=None, apart=False):
+  """[(function, module name)] of the user code of each sample, as tbcollect names it where there is none; apart: and
+  for each sample that hit the kernel."""
+  samples = []
+  for frames in perf_stacks(data, comm):
+    # Callers without a frame pointer may be any number: it is the first user frame that counts.
+    user = next((frame[1:] for frame in frames if frame[0] < 1 << 63), None)
+    samples.append((KERNEL, KERNEL) if user is None or (apart and frames[0][0] >= 1 << 63) else user)
   return samples

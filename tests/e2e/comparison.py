@@ -1,0 +1,56 @@
+"""Shares of functions and modules in a result against those in a perf.data of the same work."""
+
+import collections
+import re
+
+import support as s
+
+BOUND = 3  # points
+
+
+def one_name(function):
+  """One of the names of functions that have several for one address, of which perf picks another."""
+  return re.sub(r'^_*(GI_+)?(libc_|vdso_)?', '', function).replace('memcpy', 'memmove')
+
+
+def our_shares(result, options):
+  """({module: %}, {(function, module): %}) of the CPU time of the samples' leaves, and the number of samples."""
+  modules, functions, count = collections.Counter(), collections.Counter(), 0
+  for row in s.report(result, 'hotspots', '--inline', 'off', '--call-stack-mode', 'all', *options):
+    if row['Function'] == '[No sample]':
+      continue
+    modules[row['Module']] += float(row['CPU Time'])
+    functions[one_name(row['Function']), row['Module']] += float(row['CPU Time'])
+    count += int(row['Samples'])
+  return shares(modules), shares(functions), count
+
+
+def perf_shares(data, comm, apart):
+  modules, functions = collections.Counter(), collections.Counter()
+  for function, module in s.perf_samples(data, comm, apart):
+    modules[module] += 1
+    functions[one_name(function), module] += 1
+  return shares(modules), shares(functions), sum(modules.values())
+
+
+def shares(counter):
+  whole = sum(counter.values())
+  return {key: s.points(count, whole) for key, count in counter.items()}
+
+
+def compare(what, result, data, comm=None, apart=False, options=()):
+  """comm: of perf's samples; options: of our report, to the same effect. apart: perf's samples in the kernel are one
+  row, as they are where the kernel may not be sampled."""
+  modules, functions, count = our_shares(result, options)
+  perf_modules, perf_functions, perf_count = perf_shares(data, comm, apart)
+  s.check(perf_count >= 3000 and (apart or count >= 3000), f'{what}: samples', f'{count} here, {perf_count} in perf')
+  # perf's names for what has no file differ; below 2 % neither list matters.
+  big = {module for module, share in [*perf_modules.items(), *modules.items()] if share >= 2}
+  for module in sorted(big):
+    s.check_share(f'{what}: module {module}', modules.get(module, 0), perf_modules.get(module, 0), BOUND)
+  # Functions that perf names; where it has no symbol it says [unknown].
+  named = sorted((key for key, share in perf_functions.items() if share >= 2 and key[0] != '[unknown]'),
+                 key=lambda key: -perf_functions[key])
+  for key in named[:12]:
+    s.check_share(f'{what}: {key[0]} of {key[1]}', functions.get(key, 0), perf_functions[key], BOUND)
+  return named

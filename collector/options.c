@@ -67,7 +67,7 @@ const char *options_help(void)
 	       "intervals\n"
 	       "                           below 1 ms more, up to 15; 0: no limit)\n"
 	       "      --no-children        do not follow child processes\n"
-	       "      --kernel             sample kernel code too (needs privileges)\n"
+	       "      --kernel             show the kernel's functions too (needs privileges)\n"
 	       "      --no-collapse        keep every level of recursive call chains\n"
 	       "      --no-finalize        leave symbols to a later `tbconvert finalize`\n"
 	       "  -q, --quiet              print nothing but errors\n"

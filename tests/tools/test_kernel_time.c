@@ -120,8 +120,14 @@ END_TEST
 START_TEST(summary)
 {
 	char *text = render_report(&result, report_summary_print, 0, NULL);
-	ck_assert_ptr_nonnull(strstr(text, "  system calls, faults:   0.070 s (70.0 %), in no "
+	ck_assert_ptr_nonnull(strstr(text, "  system calls, faults:   0.070 s (70.0 %) in no "
 					   "function: kernel mode was not sampled\n"));
+	free(text);
+	struct build_result sampled = result;
+	sampled.kernel_time = PROFILE_KERNEL_TIME_AT_CALLS;
+	text = render_report(&sampled, report_summary_print, 0, NULL);
+	ck_assert_ptr_nonnull(strstr(text, "  system calls, faults:   in the functions that "
+					   "entered the kernel, but for 0.070 s (70.0 %)\n"));
 	free(text);
 	text = render_report(&result, report_summary_print, 0,
 			     (const char *const[]){"--format", "csv", NULL});

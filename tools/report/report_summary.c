@@ -45,6 +45,26 @@ static void print_bytes(FILE *stream, const char *before, uint64_t bytes, const 
 	fprintf(stream, unit ? "%s%.1f %s%s" : "%s%.0f %s%s", before, value, units[unit], after);
 }
 
+/* Where the time in the kernel stands, and how much of it is in no function. */
+static void print_kernel_time(const struct report_input *input, const struct overview *overview,
+			      FILE *stream)
+{
+	uint64_t kernel_ns = input->tally.kernel_ns;
+	bool is_apart = overview->kernel_time.value == PROFILE_KERNEL_TIME_APART;
+	const char *words = overview_kernel_words(overview);
+	if (words == NULL)
+		return;
+	print_label(stream, "  system calls, faults:");
+	if (!is_apart)
+		fputs(words, stream);
+	if (is_apart || kernel_ns > 0)
+		fprintf(stream, "%s%.3f s (%.1f %%)", is_apart ? "" : ", but for ",
+			(double)kernel_ns / 1e9, table_percent(kernel_ns, overview->cpu_ns));
+	if (is_apart)
+		fprintf(stream, " %s", words);
+	fputc('\n', stream);
+}
+
 static void print_times(const struct report_input *input, const struct overview *overview,
 			FILE *stream)
 {
@@ -61,13 +81,7 @@ static void print_times(const struct report_input *input, const struct overview 
 		fputc(')', stream);
 	}
 	fputc('\n', stream);
-	if (overview_kernel_words(overview)) {
-		print_label(stream, "  system calls, faults:");
-		if (input->tally.kernel_ns > 0)
-			fprintf(stream, "%.3f s (%.1f %%), ", (double)input->tally.kernel_ns / 1e9,
-				table_percent(input->tally.kernel_ns, cpu.value));
-		fprintf(stream, "%s\n", overview_kernel_words(overview));
-	}
+	print_kernel_time(input, overview, stream);
 	if (input->tally.rest_ns > 0) {
 		print_label(stream, "  in no sample:");
 		fprintf(stream, "%.3f s (%.1f %%)\n", (double)input->tally.rest_ns / 1e9,

@@ -85,7 +85,8 @@ struct uw_frame {
 	uint64_t ip;       /* address of the next instruction to run in this frame */
 	uint64_t rva;      /* the lookup address in the mapping's module, as an ELF virtual address,
 			      or itself where no module backs the mapping. The lookup address is ip
-			      if exact, else ip - 1, which lies inside the call */
+			      if exact or that of a signal trampoline, which nobody calls, else
+			      ip - 1, which lies inside the call */
 	uint64_t function; /* where the frame's function starts by its FDE, in the terms of rva;
 			      0: not known. A function split in hot and cold parts has two */
 	uint64_t sp;       /* stack pointer in this frame; identifies the frame within its stack */

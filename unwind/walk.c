@@ -225,10 +225,21 @@ static void walk_arrive(struct uw_walk *walk)
 	walk->exact = walk->state.exact;
 }
 
+/* The frame that a step to what a signal interrupted left is the trampoline's: the handler returns
+   to its first byte, which no call precedes. */
+static void walk_place_trampoline(struct uw_walk *walk, uint64_t ip)
+{
+	struct uw_frame *frame = walk->count > 0 ? &walk->frames[walk->count - 1] : NULL;
+
+	if (frame && frame->ip == ip && !frame->exact)
+		frame->rva++;
+}
+
 /* Moves to the calling frame. Returns UW_STOP_COUNT where there is one, else why not. */
 static enum uw_stop walk_step(struct uw_walk *walk)
 {
 	uint64_t sp = walk->sp;
+	uint64_t ip = walk->ip;
 	enum uw_stop stop;
 
 	/* Most walks end here, without a look at the other registers. */
@@ -246,8 +257,10 @@ static enum uw_stop walk_step(struct uw_walk *walk)
 	if (stop != UW_STOP_COUNT)
 		return stop;
 	walk->code = walk_find(walk);
-	if (walk->exact)
+	if (walk->exact) {
+		walk_place_trampoline(walk, ip);
 		return walk_enter_interrupted(walk, sp) ? UW_STOP_COUNT : UW_STOP_BAD_INFO;
+	}
 	return walk->code->kind == UW_CODE_UNMAPPED ? UW_STOP_BAD_INFO : UW_STOP_COUNT;
 }
 

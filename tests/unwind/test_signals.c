@@ -82,6 +82,13 @@ static void assert_interrupted(size_t i)
 	/* The stub that the handler returns to is a frame of its own. */
 	ck_assert_uint_ge(i, 2);
 	ck_assert(!frames[i - 1].exact);
+	/* It is returned to at its first byte, where its symbol is. */
+	uint32_t tag;
+	uint64_t rva;
+	ck_assert(uw_space_find(space, frames[i - 1].ip, &tag, &rva));
+	ck_assert_uint_eq(frames[i - 1].rva, rva);
+	ck_assert(uw_space_find(space, frames[i - 2].ip, &tag, &rva));
+	ck_assert_uint_eq(frames[i - 2].rva, frames[i - 2].exact ? rva : rva - 1);
 }
 
 static void setup(void)

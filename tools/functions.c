@@ -1,5 +1,6 @@
 #include "tools/functions.h"
 #include "tools/index_map.h"
+#include "tools/symbols/cold_part.h"
 #include "tools/system_module.h"
 #include "tools/xalloc.h"
 #include <inttypes.h>
@@ -104,6 +105,13 @@ static void collect_modules(struct functions *functions)
 	index_map_finish(&map);
 }
 
+/* Whether the names are the same but for the mark of a cold part. */
+static bool is_same_but_cold(const char *one, const char *other)
+{
+	size_t length = cold_part_owner_length(one);
+	return length == cold_part_owner_length(other) && memcmp(one, other, length) == 0;
+}
+
 /* An out-of-line function is one with its address: C has many static functions of one name. The
  * copies of an inlined one share nothing but the name. */
 static bool is_function(const void *user, uint32_t index, const void *key)
@@ -113,19 +121,26 @@ static bool is_function(const void *user, uint32_t index, const void *key)
 	const struct function *wanted = key;
 	return found->module == wanted->module && found->is_inlined == wanted->is_inlined &&
 	       (wanted->is_inlined || found->start == wanted->start) &&
-	       strcmp(found->full, wanted->full) == 0;
+	       is_same_but_cold(found->full, wanted->full);
 }
 
 static uint32_t intern_function(struct functions *functions, const struct function *function)
 {
 	bool added;
 	uint64_t identity[] = {function->module, function->is_inlined ? 0 : function->start,
-			       function->is_inlined, index_map_hash_text(function->full)};
+			       function->is_inlined,
+			       index_map_hash(function->full,
+					      cold_part_owner_length(function->full))};
 	uint32_t index = index_map_intern(&functions->by_key, function,
 					  index_map_hash(identity, sizeof(identity)), is_function,
 					  functions, functions->count, &added);
-	if (!added)
+	if (!added) {
+		/* The whole function's name goes before that of its cold part. */
+		struct function *found = &functions->functions[index];
+		if (strlen(function->full) < strlen(found->full))
+			found->full = function->full;
 		return index;
+	}
 	if (functions->count == functions->capacity) {
 		functions->capacity =
 			(uint32_t)xalloc_grown(functions->capacity, (size_t)functions->count + 1);

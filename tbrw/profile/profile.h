@@ -78,8 +78,8 @@ struct profile_image {
 #define PROFILE_IMAGE_GONE          8u /* ... because it was not there any more when it was looked for */
 #define PROFILE_IMAGE_CHANGED       16u /* ... because it was changed after it was mapped */
 
-/* rva is the address to look a symbol up at: it lies inside the call for a caller. A signal trampoline
- * calls nobody: it is its first byte, as what the signal interrupted is where it was. */
+/* rva is the address to look a symbol up at: it lies inside the call for a caller. A signal
+ * trampoline calls nobody: it is its first byte, as what the signal interrupted is where it was. */
 struct profile_frame {
 	uint32_t image; /* record of tbcollect.images */
 	uint32_t flags; /* PROFILE_FRAME_ ... */

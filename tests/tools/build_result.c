@@ -327,6 +327,24 @@ static void add_symbol(struct profile_symbol_writer *writer, uint32_t frame, uin
 			  VT_SUCCESS);
 }
 
+/* The cold part of a function that has a frame: its symbol starts where that does. */
+static void add_cold_part(struct profile_symbol_writer *writer, const struct builder *builder,
+			  uint32_t frame, const char *owner)
+{
+	char full[96];
+	struct profile_symbol symbol = {.frame = frame};
+	snprintf(full, sizeof(full), "%s(int) [clone .cold]", owner);
+	for (uint32_t i = 0; i < builder->frame_count; i++) {
+		if (builder->frames[i].image == builder->frames[frame].image &&
+		    strcmp(builder->frames[i].name, owner) == 0)
+			symbol.start = builder->frames[i].rva - 4;
+	}
+	ck_assert_uint_eq(profile_symbol_writer_add(writer, &symbol,
+						    &(struct profile_symbol_text){owner, full,
+										  "/src/app.c"}),
+			  VT_SUCCESS);
+}
+
 static void write_symbols(const char *path, const struct builder *builder)
 {
 	struct profile_symbol_writer *writer;
@@ -336,8 +354,14 @@ static void write_symbols(const char *path, const struct builder *builder)
 		char outer[64];
 		snprintf(outer, sizeof(outer), "%s", frame->name);
 		char *inner = strchr(outer, '>');
+		char *cold = strstr(outer, ".cold");
 		if (outer[0] == '\0')
 			continue;
+		if (cold) {
+			*cold = '\0';
+			add_cold_part(writer, builder, i, outer);
+			continue;
+		}
 		if (inner) {
 			*inner = '\0';
 			add_symbol(writer, i, 0, inner + 1, frame->rva - 2, true);

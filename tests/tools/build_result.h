@@ -12,9 +12,10 @@
 /* One or more samples with the same stack. */
 struct build_sample {
 	/* Outermost first, "image:function" separated by spaces; "image:outer>inner" has `inner`
-	 * inlined into `outer`, "image:function^" was found by a frame pointer, "image:function~"
-	 * is guessed, "image:" is a frame without a symbol, "?" one of unknown code; "" not even
-	 * the leaf. Images: app, lib (/opt/app/lib.so), libc, vdso, jit. */
+	 * inlined into `outer`, "image:function.cold" is a part of that function, "image:function^"
+	 * was found by a frame pointer, "image:function~" is guessed, "image:" is a frame without a
+	 * symbol, "?" one of unknown code; "" not even the leaf. Images: app, lib
+	 * (/opt/app/lib.so), libc, vdso, jit. */
 	const char *stack;
 	unsigned count;
 	unsigned cpu_ms; /* each */

@@ -335,6 +335,32 @@ START_TEST(test_functions_are_told_apart)
 }
 END_TEST
 
+/* A cold part is its function, which is named as if it were whole whichever was seen first. */
+START_TEST(test_cold_parts_are_functions)
+{
+	static const struct build_sample samples[] = {
+		{.stack = "app:main app:f.cold", .cpu_ms = 1},
+		{.stack = "app:main app:f", .cpu_ms = 1},
+		{.stack = "app:main app:g.cold", .cpu_ms = 1},
+		{.stack = "app:main lib:f", .cpu_ms = 1},
+	};
+	struct build_result result = {.samples = samples, .count = 4, .is_finalized = true};
+	struct opened opened;
+	unsigned named_f = 0;
+	open_result(&opened, &result, true, 0);
+	for (uint32_t i = 0; i < functions_count(opened.functions); i++) {
+		const struct function *function = functions_at(opened.functions, i);
+		named_f += strcmp(function->name, "f") == 0;
+		if (strcmp(function->name, "f") == 0)
+			ck_assert_str_eq(function->full, "f(int)");
+		if (strcmp(function->name, "g") == 0)
+			ck_assert_str_eq(function->full, "g(int) [clone .cold]");
+	}
+	ck_assert_uint_eq(named_f, 2);
+	close_result(&opened);
+}
+END_TEST
+
 START_TEST(test_system_modules)
 {
 	static const char *const system_paths[] = {
@@ -421,6 +447,7 @@ int main(void)
 	TCase *names = tcase_create("names");
 	tcase_set_timeout(names, 60);
 	tcase_add_test(names, test_functions_are_told_apart);
+	tcase_add_test(names, test_cold_parts_are_functions);
 	tcase_add_test(names, test_system_modules);
 	tcase_add_test(names, test_utf8);
 	suite_add_tcase(suite, names);

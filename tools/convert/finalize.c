@@ -1,6 +1,7 @@
 #include "tools/convert/finalize.h"
 #include "tbrw/profile/writer.h"
 #include "tools/functions.h"
+#include "tools/symbols/cold_part.h"
 #include "tools/symbols/demangle.h"
 #include "tools/symbols/kallsyms.h"
 #include "tools/symbols/perf_map.h"
@@ -266,7 +267,9 @@ static void spell(const struct symbol_entry *entry, char **name, char **full)
 	} else if (!entry->name) {
 		*name = xalloc_printf("func@0x%" PRIx64, entry->start);
 	} else {
-		*name = demangle_name(entry->name, DEMANGLE_SHORT);
+		char *owner = xalloc_text_of(entry->name, cold_part_owner_length(entry->name));
+		*name = demangle_name(owner, DEMANGLE_SHORT);
+		free(owner);
 		*full = demangle_name(entry->name, DEMANGLE_FULL);
 	}
 	utf8_replace_invalid(*name);

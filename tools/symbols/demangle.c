@@ -1,10 +1,14 @@
 #include "tools/symbols/demangle.h"
+#include "tools/symbols/demangle_module.h"
 #include "tools/xalloc.h"
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define D_INPUT_MAX      4096u
+#define D_REFERENCES_MAX 24u
 
 struct collected {
 	char *text;
@@ -42,6 +46,88 @@ static bool run(struct collected *collected, const char *linkage_name, int optio
 	       collected->length > 0;
 }
 
+/* The D demangler has no callback. Its back references may double the text: so many of them, in a
+ * name so long, that are worth some megabytes at most. */
+static bool is_d(const char *name)
+{
+	size_t references = 0;
+	if (strcmp(name, "_Dmain") == 0)
+		return true;
+	if (strncmp(name, "_D", 2) != 0 || name[2] < '0' || name[2] > '9')
+		return false;
+	for (const char *at = name; (at = strchr(at, 'Q')); at++)
+		references++;
+	return references <= D_REFERENCES_MAX && strlen(name) <= D_INPUT_MAX;
+}
+
+/* The last parentheses are the parameters', unless they hold a template's arguments. */
+static void cut_d_parameters(char *text)
+{
+	char *at = strrchr(text, ')');
+	size_t depth = 0;
+	for (; at && at > text; at--) {
+		depth += *at == ')';
+		depth -= *at == '(';
+		if (depth > 0)
+			continue;
+		if (at[-1] != '!')
+			*at = '\0';
+		return;
+	}
+}
+
+static char *demangle_d(const char *linkage_name, enum demangle_form form)
+{
+	char *text =
+		is_d(linkage_name) ? dlang_demangle(linkage_name, DMGL_ANSI | DMGL_PARAMS) : NULL;
+	if (text && strlen(text) > DEMANGLE_OUTPUT_MAX) {
+		free(text);
+		return NULL;
+	}
+	if (text && form == DEMANGLE_SHORT)
+		cut_d_parameters(text);
+	return text;
+}
+
+char *demangle_ada_name(const char *linkage_name)
+{
+	if (strlen(linkage_name) > DEMANGLE_INPUT_MAX)
+		return NULL;
+	char *text = ada_demangle(linkage_name, 0);
+	/* <name> is one it does not know. */
+	if (text && text[0] != '<')
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* Of a library main program or of GNAT's own units: nobody else calls a function like that. */
+static bool is_surely_ada(const char *name)
+{
+	static const char *const beginnings[] = {"_ada_", "ada__", "system__", "gnat__",
+						 "interfaces__"};
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
+		size_t length = strlen(beginnings[i]);
+		if (strncmp(name, beginnings[i], length) == 0 && name[length] >= 'a' &&
+		    name[length] <= 'z')
+			return true;
+	}
+	return false;
+}
+
+/* Of the other languages; a copy where it is none of theirs. */
+static char *demangle_other(const char *linkage_name, enum demangle_form form)
+{
+	char *text = demangle_d(linkage_name, form);
+	if (!text)
+		text = demangle_fortran_name(linkage_name);
+	if (!text)
+		text = demangle_ocaml_name(linkage_name, form);
+	if (!text && is_surely_ada(linkage_name))
+		text = demangle_ada_name(linkage_name);
+	return text ? text : xalloc_text(linkage_name);
+}
+
 char *demangle_name(const char *linkage_name, enum demangle_form form)
 {
 	int options = DMGL_ANSI;
@@ -50,8 +136,10 @@ char *demangle_name(const char *linkage_name, enum demangle_form form)
 	bool is_mangled = strncmp(linkage_name, "_Z", 2) == 0 ||
 			  strncmp(linkage_name, "_R", 2) == 0 ||
 			  strncmp(linkage_name, "_GLOBAL_", 8) == 0;
-	if (!is_mangled || strlen(linkage_name) > DEMANGLE_INPUT_MAX)
+	if (strlen(linkage_name) > DEMANGLE_INPUT_MAX)
 		return xalloc_text(linkage_name);
+	if (!is_mangled)
+		return demangle_other(linkage_name, form);
 
 	struct collected *collected = xalloc_zeroed(1, sizeof(*collected));
 	bool done = run(collected, linkage_name, options);

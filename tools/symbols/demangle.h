@@ -1,5 +1,6 @@
 /*
- * Names as people write them, from linkage names of C++ (Itanium ABI) and Rust (legacy and v0).
+ * Names as people write them, from linkage names of C++ (Itanium ABI), Rust (legacy and v0), D,
+ * Fortran modules (gfortran), OCaml, and what can be told from C of Ada (GNAT).
  */
 #ifndef TOOLS_SYMBOLS_DEMANGLE_H
 #define TOOLS_SYMBOLS_DEMANGLE_H
@@ -16,5 +17,8 @@ enum demangle_form {
 
 /* A copy for the caller to free; of the linkage name itself where it is not a mangled one. */
 char *demangle_name(const char *linkage_name, enum demangle_form form);
+
+/* As demangle_name, of a name that is known to be Ada's: a__b is a.b. NULL where it is none. */
+char *demangle_ada_name(const char *linkage_name);
 
 #endif

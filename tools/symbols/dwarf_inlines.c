@@ -1,4 +1,6 @@
 #include "tools/symbols/dwarf_inlines.h"
+#include "tools/symbols/cold_part.h"
+#include "tools/symbols/demangle.h"
 #include "tools/symbols/dwarf_names.h"
 #include "tools/xalloc.h"
 #include <dwarf.h>
@@ -13,6 +15,10 @@
 /* Of the search that reads all of a unit, so that it takes no step from the others'. */
 #define NESTED_STEPS_MAX (20u * 1000u * 1000u)
 
+/* DW_LANG_ codes that were given out after DWARF 5. */
+#define LANGUAGE_ADA_2005 0x2e
+#define LANGUAGE_ADA_2012 0x2f
+
 struct walk {
 	struct symbol_address *addresses;
 	bool *is_found;  /* [i]: a function's entry holds addresses[i] */
@@ -20,6 +26,7 @@ struct walk {
 	size_t lists;    /* so many were made */
 	Dwarf_Addr bias; /* rva = address in DWARF + bias */
 	Dwarf_Files *files;
+	bool is_ada; /* the unit */
 	struct dwarf_names names;
 	size_t steps;
 	size_t nested_steps;
@@ -93,6 +100,17 @@ static struct members members_inside(struct walk *walk, Dwarf_Die *die,
 	return inside;
 }
 
+/* Ada's names look like those that C programmers choose, so only here it is known which is which.
+ */
+static void spell_ada(const struct walk *walk, struct symbol_entry *entry)
+{
+	char *name = walk->is_ada && entry->name ? demangle_ada_name(entry->name) : NULL;
+	if (!name)
+		return;
+	free(entry->name);
+	entry->name = name;
+}
+
 /* Where the entry's code begins (DWARF 5 section 2.18), as an rva; otherwise where there is none.
  */
 static uint64_t start_of(const struct walk *walk, Dwarf_Die *die, uint64_t otherwise)
@@ -105,9 +123,21 @@ static uint64_t start_of(const struct walk *walk, Dwarf_Die *die, uint64_t other
 	return start + walk->bias;
 }
 
+/* A function's entry has the ranges of its cold part too: that begins where the function does. */
+static void join_cold_part(struct walk *walk, Dwarf_Die *die, struct symbol_entry *function)
+{
+	uint64_t start = start_of(walk, die, function->start);
+	if (start == function->start || !function->name[cold_part_owner_length(function->name)])
+		return;
+	function->start = start;
+	function->size = 0;
+}
+
 static void set_function(struct walk *walk, Dwarf_Die *die, struct symbol_entry *function)
 {
 	const char *name = function->name ? NULL : dwarf_names_of(&walk->names, die);
+	if (function->name)
+		join_cold_part(walk, die, function);
 	if (!name)
 		return;
 	function->name = xalloc_text(name);
@@ -135,6 +165,7 @@ static void add_inlined(struct walk *walk, Dwarf_Die *die, struct symbol_address
 
 	struct symbol_entry entry = {.name = xalloc_text(name),
 				     .start = start_of(walk, die, caller->start)};
+	spell_ada(walk, &entry);
 	symbol_address_add_inlined(address, &entry);
 }
 
@@ -171,10 +202,12 @@ static void walk_scope(struct walk *walk, Dwarf_Die *die, int tag, const struct 
 		keep_first_found(walk, &inside);
 	for (size_t i = 0; i < inside.count; i++) {
 		struct symbol_address *address = &walk->addresses[inside.indices[i]];
-		if (tag == DW_TAG_subprogram)
+		if (tag == DW_TAG_subprogram) {
 			set_function(walk, die, &address->function);
-		else if (tag == DW_TAG_inlined_subroutine)
+			spell_ada(walk, &address->function);
+		} else if (tag == DW_TAG_inlined_subroutine) {
 			add_inlined(walk, die, address);
+		}
 	}
 	if (inside.count > 0)
 		walk_children(walk, die, &inside, level);
@@ -245,6 +278,12 @@ static void set_lines(struct walk *walk, Dwarf_Die *unit, const struct members *
 	}
 }
 
+static bool is_ada(int language)
+{
+	return language == DW_LANG_Ada83 || language == DW_LANG_Ada95 ||
+	       language == LANGUAGE_ADA_2005 || language == LANGUAGE_ADA_2012;
+}
+
 /* skeleton has the ranges and the lines; entries are in body, elsewhere for split DWARF. */
 static void walk_unit(struct walk *walk, Dwarf_Die *skeleton, Dwarf_Die *body,
 		      const struct members *all)
@@ -254,6 +293,7 @@ static void walk_unit(struct walk *walk, Dwarf_Die *skeleton, Dwarf_Die *body,
 	if (members.count > 0) {
 		if (dwarf_getsrcfiles(body, &walk->files, &file_count) != 0)
 			walk->files = NULL;
+		walk->is_ada = is_ada(dwarf_srclang(body));
 		walk_children(walk, body, &members, 0);
 		if (!are_all_found(walk, &members))
 			walk_nested(walk, body, &members, 0);

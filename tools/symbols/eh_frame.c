@@ -63,13 +63,6 @@ static size_t encoded_size(const struct symbol_image *image, unsigned encoding)
 	}
 }
 
-struct table {
-	const struct symbol_image *image;
-	uint64_t rva;           /* of .eh_frame_hdr, which the entries are relative to */
-	const uint8_t *entries; /* sorted pairs (function, FDE) of 32-bit offsets */
-	size_t count;
-};
-
 static bool find_header(const struct symbol_image *image, uint64_t *rva)
 {
 	size_t count = 0;
@@ -86,32 +79,31 @@ static bool find_header(const struct symbol_image *image, uint64_t *rva)
 	return false;
 }
 
-static bool open_table(const struct symbol_image *image, struct table *table)
+void eh_frame_open(const struct symbol_image *image, struct eh_frame_table *table)
 {
 	size_t available = 0;
-	*table = (struct table){.image = image};
+	*table = (struct eh_frame_table){.image = image};
 	if (!find_header(image, &table->rva))
-		return false;
+		return;
 	const uint8_t *header = symbol_image_bytes(image, table->rva, &available);
 	if (!header || available < HEADER_SIZE || header[0] != 1)
-		return false;
+		return;
 	unsigned frame_encoding = header[1];
 	unsigned count_encoding = header[2];
 	struct cursor cursor = {header + HEADER_SIZE, available - HEADER_SIZE, false};
 	/* Every linker writes this form of the table; another is a table we do not have. */
 	if (header[3] != TABLE_DATAREL_SDATA4 || count_encoding == ENCODING_OMIT ||
 	    encoded_size(image, frame_encoding) == 0 || encoded_size(image, count_encoding) == 0)
-		return false;
+		return;
 	read_bytes(&cursor, encoded_size(image, frame_encoding));
 	uint64_t count = read_bytes(&cursor, encoded_size(image, count_encoding));
 	if (cursor.is_bad || count > cursor.left / TABLE_ENTRY_SIZE)
-		return false;
+		return;
 	table->entries = cursor.at;
 	table->count = (size_t)count;
-	return count > 0;
 }
 
-static uint64_t table_value(const struct table *table, size_t entry, size_t offset)
+static uint64_t table_value(const struct eh_frame_table *table, size_t entry, size_t offset)
 {
 	int32_t relative;
 	memcpy(&relative, table->entries + entry * TABLE_ENTRY_SIZE + offset, sizeof(relative));
@@ -119,7 +111,7 @@ static uint64_t table_value(const struct table *table, size_t entry, size_t offs
 }
 
 /* The last entry that starts at or below rva; false where there is none. */
-static bool find_entry(const struct table *table, uint64_t rva, size_t *entry)
+static bool find_entry(const struct eh_frame_table *table, uint64_t rva, size_t *entry)
 {
 	size_t low = 0;
 	size_t high = table->count;
@@ -191,23 +183,32 @@ static uint64_t fde_code_size(const struct symbol_image *image, uint64_t fde)
 	return cursor.is_bad ? 0 : code_size;
 }
 
+bool eh_frame_find(const struct eh_frame_table *table, uint64_t rva, uint64_t *start,
+		   uint64_t *size)
+{
+	size_t entry;
+	if (!table->entries || !find_entry(table, rva, &entry))
+		return false;
+	*start = table_value(table, entry, 0);
+	*size = fde_code_size(table->image, table_value(table, entry, 4));
+	return true;
+}
+
 void eh_frame_resolve(struct symbol_image *image, struct symbol_address *addresses, size_t count)
 {
-	struct table table;
+	struct eh_frame_table table;
 	bool is_open = false;
 	for (size_t i = 0; i < count; i++) {
 		struct symbol_entry *function = &addresses[i].function;
+		uint64_t start;
+		uint64_t size;
 		if (function->name || function->is_pseudo)
 			continue;
-		if (!is_open && !open_table(image, &table))
-			return;
+		if (!is_open)
+			eh_frame_open(image, &table);
 		is_open = true;
-		size_t entry;
-		if (!find_entry(&table, addresses[i].rva, &entry))
-			continue;
-		uint64_t start = table_value(&table, entry, 0);
-		uint64_t size = fde_code_size(image, table_value(&table, entry, 4));
-		if (addresses[i].rva - start >= size)
+		if (!eh_frame_find(&table, addresses[i].rva, &start, &size) ||
+		    addresses[i].rva - start >= size)
 			continue;
 		function->start = start;
 		function->size = size;

@@ -8,6 +8,21 @@
 #include "tools/symbols/address.h"
 #include "tools/symbols/image.h"
 
+/* The table of a file, as long as its image is open. */
+struct eh_frame_table {
+	const struct symbol_image *image;
+	uint64_t rva;           /* of .eh_frame_hdr, which the entries are relative to */
+	const uint8_t *entries; /* sorted pairs (function, FDE) of 32-bit offsets */
+	size_t count;           /* 0: no table */
+};
+
+void eh_frame_open(const struct symbol_image *image, struct eh_frame_table *table);
+
+/* The code of the last FDE that starts at or below rva; it may end before (size 0: not known).
+ * False where there is none. */
+bool eh_frame_find(const struct eh_frame_table *table, uint64_t rva, uint64_t *start,
+		   uint64_t *size);
+
 /* Sets start, size and is_pseudo (no name) of the function of each address that has neither a
  * name nor a start and that an FDE covers. */
 void eh_frame_resolve(struct symbol_image *image, struct symbol_address *addresses, size_t count);

@@ -1,5 +1,7 @@
 #include "tools/symbols/elf_symbols.h"
+#include "tools/symbols/eh_frame.h"
 #include "tools/xalloc.h"
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,24 +10,27 @@ struct candidate {
 	const char *name;
 	uint64_t start;
 	uint64_t size;
+	int class_rank;
 	int binding_rank;
-};
-
-/* The nearest symbol at or below an address, whatever its size. */
-struct nearest {
-	const char *name; /* NULL when the symbol has a size: it ended before the address */
-	uint64_t start;
-	GElf_Word section;
-	bool is_set;
 };
 
 struct search {
 	struct symbol_image *image;
 	struct symbol_address *addresses;
 	size_t count;
-	struct candidate *candidates;
-	struct nearest *nearest; /* [i]: among symbols between addresses i-1 and i */
+	struct candidate *candidates; /* [i]: the best symbol whose size covers addresses[i] */
+	struct candidate *nearest; /* [i]: the last one that starts between addresses i-1 and i */
+	struct eh_frame_table table;
+	uint64_t reach; /* of a symbol without a size */
 };
+
+/* An assembler's label has no type, and an alias for the library's own use is hidden. */
+static int class_rank(const GElf_Sym *symbol)
+{
+	int visibility = GELF_ST_VISIBILITY(symbol->st_other);
+	bool is_hidden = visibility == STV_HIDDEN || visibility == STV_INTERNAL;
+	return (GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE ? 2 : 0) + (is_hidden ? 1 : 0);
+}
 
 static int binding_rank(const GElf_Sym *symbol)
 {
@@ -68,6 +73,8 @@ static bool is_better(const struct candidate *fresh, const struct candidate *old
 		return true;
 	if (fresh->start != old->start)
 		return fresh->start > old->start;
+	if (fresh->class_rank != old->class_rank)
+		return fresh->class_rank < old->class_rank;
 	size_t new_ornament = leading_underscores(fresh->name);
 	size_t old_ornament = leading_underscores(old->name);
 	if (new_ornament != old_ornament)
@@ -81,26 +88,26 @@ static bool is_better(const struct candidate *fresh, const struct candidate *old
 	return strcmp(fresh->name, old->name) < 0;
 }
 
-static void consider(struct search *search, const GElf_Sym *symbol, uint64_t start,
-		     GElf_Word section, const char *name)
+/* Whether fresh says more about what begins where it does than old. */
+static bool is_nearer(const struct candidate *fresh, const struct candidate *old)
 {
-	size_t first = symbol_addresses_from(search->addresses, search->count, start);
+	if (old->name && fresh->start == old->start && !fresh->size != !old->size)
+		return fresh->size != 0;
+	return is_better(fresh, old);
+}
+
+static void consider(struct search *search, const struct candidate *candidate)
+{
+	size_t first = symbol_addresses_from(search->addresses, search->count, candidate->start);
 	if (first == search->count)
 		return;
-	struct nearest *nearest = &search->nearest[first];
-	if (!nearest->is_set || start >= nearest->start) {
-		/* At one start, a symbol with a size says more than one without. */
-		bool keeps = nearest->is_set && start == nearest->start && !nearest->name;
-		if (!keeps)
-			*nearest = (struct nearest){symbol->st_size ? NULL : name, start, section,
-						    true};
-	}
-	struct candidate candidate = {name, start, symbol->st_size, binding_rank(symbol)};
+	if (is_nearer(candidate, &search->nearest[first]))
+		search->nearest[first] = *candidate;
 	for (size_t i = first; i < search->count; i++) {
-		if (search->addresses[i].rva - start >= symbol->st_size)
+		if (search->addresses[i].rva - candidate->start >= candidate->size)
 			break;
-		if (is_better(&candidate, &search->candidates[i]))
-			search->candidates[i] = candidate;
+		if (is_better(candidate, &search->candidates[i]))
+			search->candidates[i] = *candidate;
 	}
 }
 
@@ -113,8 +120,12 @@ static void pass_over_symbols(struct search *search)
 		GElf_Word section = SHN_UNDEF;
 		const char *name = dwfl_module_getsym_info(search->image->module, i, &symbol,
 							   &address, &section, NULL, NULL);
-		if (is_code_symbol(&symbol, section, name))
-			consider(search, &symbol, address, section, name);
+		if (!is_code_symbol(&symbol, section, name))
+			continue;
+		consider(search, &(struct candidate){name, address, symbol.st_size,
+						     class_rank(&symbol), binding_rank(&symbol)});
+		if (GELF_ST_BIND(symbol.st_info) == STB_LOCAL)
+			search->reach = ELF_SYMBOLS_REACH;
 	}
 }
 
@@ -131,6 +142,23 @@ static bool is_same_section(const struct symbol_image *image, uint64_t start, ui
 	return false;
 }
 
+/* Whether the symbol, which has no size and is the last one before rva, reaches that far; if so,
+ * its size becomes what is known of it. */
+static bool reaches(const struct search *search, struct candidate *nearest, uint64_t rva)
+{
+	uint64_t start;
+	uint64_t size;
+	if (!is_same_section(search->image, nearest->start, rva))
+		return false;
+	if (!eh_frame_find(&search->table, rva, &start, &size) || start + size <= nearest->start)
+		return rva - nearest->start < search->reach;
+	if (start > nearest->start)
+		return false;
+	if (start == nearest->start)
+		nearest->size = size;
+	return rva - start < size;
+}
+
 static void set_function(struct symbol_entry *function, const struct candidate *candidate)
 {
 	/* name@VERSION and name@@VERSION: the version is not part of the name */
@@ -138,6 +166,23 @@ static void set_function(struct symbol_entry *function, const struct candidate *
 	function->name = xalloc_text_of(candidate->name, length ? length : strlen(candidate->name));
 	function->start = candidate->start;
 	function->size = candidate->size;
+}
+
+static void choose(struct search *search)
+{
+	struct candidate nearest = {0};
+	for (size_t i = 0; i < search->count; i++) {
+		struct symbol_address *address = &search->addresses[i];
+		if (search->nearest[i].name)
+			nearest = search->nearest[i];
+		struct candidate *found = &search->candidates[i];
+		struct candidate last = nearest;
+		if (!found->name && last.name && last.size == 0 &&
+		    reaches(search, &last, address->rva))
+			*found = last;
+		if (found->name && !address->function.name)
+			set_function(&address->function, found);
+	}
 }
 
 void elf_symbols_resolve(struct symbol_image *image, struct symbol_address *addresses, size_t count)
@@ -148,21 +193,11 @@ void elf_symbols_resolve(struct symbol_image *image, struct symbol_address *addr
 		.count = count,
 		.candidates = xalloc_zeroed(count, sizeof(*search.candidates)),
 		.nearest = xalloc_zeroed(count, sizeof(*search.nearest)),
+		.reach = ELF_SYMBOLS_REACH_STRIPPED,
 	};
+	eh_frame_open(image, &search.table);
 	pass_over_symbols(&search);
-	struct nearest nearest = {0};
-	for (size_t i = 0; i < count; i++) {
-		if (search.nearest[i].is_set)
-			nearest = search.nearest[i];
-		struct candidate *candidate = &search.candidates[i];
-		if (!candidate->name && nearest.name &&
-		    is_same_section(image, nearest.start, addresses[i].rva)) {
-			candidate->name = nearest.name;
-			candidate->start = nearest.start;
-		}
-		if (candidate->name && !addresses[i].function.name)
-			set_function(&addresses[i].function, candidate);
-	}
+	choose(&search);
 	free(search.candidates);
 	free(search.nearest);
 }

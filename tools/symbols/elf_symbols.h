@@ -9,10 +9,17 @@
 
 /*
  * Sets the function of each address that a symbol covers. Of several symbols at one address the
- * one that starts last wins, then the name a user would write: fewer leading underscores, global
- * before weak before local, shorter, first in order. A symbol without a size (assembly) covers up
- * to the next symbol or the end of its section.
+ * one that starts last wins, then a function before a label without a type, what other files may
+ * use before what is hidden from them, then the name a user would write: fewer leading underscores,
+ * global before weak before local, shorter, first in order.
+ *
+ * How far a symbol without a size (assembly) reaches: where an FDE holds the address, to the FDE's
+ * end if no other FDE has begun since the symbol; else to the next symbol or the end of its
+ * section, but no further than ELF_SYMBOLS_REACH. Without local symbols (a stripped file) the next
+ * one that is left says little: ELF_SYMBOLS_REACH_STRIPPED.
  */
+#define ELF_SYMBOLS_REACH          65536u
+#define ELF_SYMBOLS_REACH_STRIPPED 256u
 void elf_symbols_resolve(struct symbol_image *image, struct symbol_address *addresses,
 			 size_t count);
 

@@ -1,14 +1,18 @@
 #include "tools/symbols/resolve.h"
+#include "tools/symbols/cold_part.h"
 #include "tools/symbols/dwarf_inlines.h"
 #include "tools/symbols/eh_frame.h"
 #include "tools/symbols/elf_symbols.h"
 #include "tools/symbols/plt.h"
+#include "tools/symbols/sigreturn.h"
 
 static void resolve_image(struct symbol_image *image, struct symbol_address *addresses,
 			  size_t count)
 {
 	elf_symbols_resolve(image, addresses, count);
+	cold_part_resolve(image, addresses, count);
 	plt_resolve(image, addresses, count);
+	sigreturn_resolve(image, addresses, count);
 	eh_frame_resolve(image, addresses, count);
 	dwarf_inlines_resolve(image, addresses, count);
 	for (size_t i = 0; i < count; i++) {

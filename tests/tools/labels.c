@@ -1,0 +1,64 @@
+/* Code at known addresses (linked with -Ttext=0x10000) whose symbols say as little as an
+ * assembler's: what test_names.c expects of it, whole and stripped. */
+__asm__(".text\n"
+	/* 0x10000: the same function under two names, no size, as in musl's memcpy.s */
+	".globl labels_copy_alias\n"
+	".hidden labels_copy_alias\n"
+	"labels_copy_alias:\n"
+	".globl labels_copy\n"
+	".type labels_copy, @function\n"
+	"labels_copy:\n"
+	".skip 0x40, 0x90\n"
+	/* 0x10040: an exported label before code of the file's own */
+	".globl labels_start\n"
+	"labels_start:\n"
+	".skip 0x200, 0x90\n"
+	/* 0x10240 */
+	"labels_own:\n"
+	".skip 0x100, 0x90\n"
+	/* 0x10340: a function that is never reached has no code */
+	".globl labels_empty\n"
+	".type labels_empty, @function\n"
+	"labels_empty:\n"
+	".size labels_empty, 0\n"
+	".skip 0x10, 0x90\n"
+	/* 0x10350: unwind information says that another one begins */
+	".type labels_next, @function\n"
+	"labels_next:\n"
+	".cfi_startproc\n"
+	".skip 0x40, 0x90\n"
+	".cfi_endproc\n"
+	".size labels_next, . - labels_next\n"
+	/* 0x10390: ... and how long this is */
+	".globl labels_described\n"
+	".type labels_described, @function\n"
+	"labels_described:\n"
+	".cfi_startproc\n"
+	".skip 0x400, 0x90\n"
+	".cfi_endproc\n"
+	/* 0x10790: a label in a function */
+	".type labels_host, @function\n"
+	"labels_host:\n"
+	".cfi_startproc\n"
+	".skip 0x10, 0x90\n"
+	".globl labels_inside\n"
+	"labels_inside:\n"
+	".skip 0x130, 0x90\n"
+	".cfi_endproc\n"
+	/* 0x108d0: a function and its cold part, 0x108f0 */
+	".type labels_split, @function\n"
+	"labels_split:\n"
+	".skip 0x20, 0x90\n"
+	".size labels_split, . - labels_split\n"
+	".type labels_split.cold, @function\n"
+	"labels_split.cold:\n"
+	".skip 0x10, 0x90\n"
+	".size labels_split.cold, . - labels_split.cold\n"
+	/* 0x10900: signal trampolines begin one byte into what unwind information says of them */
+	".cfi_startproc\n"
+	".cfi_signal_frame\n"
+	"nop\n"
+	"mov $15, %rax\n"
+	"syscall\n"
+	".cfi_endproc\n"
+	".skip 0x200, 0x90\n");

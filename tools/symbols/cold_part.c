@@ -1,0 +1,129 @@
+#include "tools/symbols/cold_part.h"
+#include "tools/xalloc.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define ENDING "cold"
+
+/* Where the ending begins that leads up to length, of opening and an optional number behind it. */
+static size_t before_ending(const char *name, size_t length, const char *opening)
+{
+	size_t opening_length = strlen(opening);
+	size_t end = length;
+	while (end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9')
+		end--;
+	if (end == length || end == 0 || name[end - 1] != '.')
+		end = length;
+	else
+		end--;
+	if (end <= opening_length ||
+	    memcmp(name + end - opening_length, opening, opening_length) != 0)
+		return length;
+	return end - opening_length;
+}
+
+size_t cold_part_owner_length(const char *name)
+{
+	size_t length = strlen(name);
+	if (length == 0 || name[length - 1] != ']')
+		return before_ending(name, length, "." ENDING);
+	size_t owner = before_ending(name, length - 1, " [clone ." ENDING);
+	return owner == length - 1 ? length : owner;
+}
+
+/* One that is looked for: the function with the first length bytes of name. */
+struct part {
+	const char *name;
+	size_t length;
+	struct symbol_entry *function;
+	uint64_t start;
+	uint64_t size;
+	bool is_found;
+	bool is_ambiguous;
+};
+
+static int compare_text(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
+	return order ? order : (a_length > b_length) - (a_length < b_length);
+}
+
+static int compare_parts(const void *a, const void *b)
+{
+	const struct part *left = a;
+	const struct part *right = b;
+	return compare_text(left->name, left->length, right->name, right->length);
+}
+
+/* Sorted by name; for the caller to free. */
+static struct part *collect_parts(struct symbol_address *addresses, size_t count, size_t *found)
+{
+	struct part *parts = NULL;
+	size_t capacity = 0;
+	*found = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct symbol_entry *function = &addresses[i].function;
+		if (!function->name)
+			continue;
+		size_t length = cold_part_owner_length(function->name);
+		if (function->name[length] == '\0')
+			continue;
+		if (*found == capacity) {
+			capacity = xalloc_grown(capacity, *found + 1);
+			parts = xalloc_resize(parts, capacity, sizeof(*parts));
+		}
+		parts[(*found)++] = (struct part){.name = function->name,
+						  .length = length,
+						  .function = function};
+	}
+	if (*found > 1)
+		qsort(parts, *found, sizeof(*parts), compare_parts);
+	return parts;
+}
+
+static void take_owner(struct part *parts, size_t count, const char *name, uint64_t start,
+		       uint64_t size)
+{
+	size_t length = strlen(name);
+	size_t low = 0;
+	size_t high = count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (compare_text(parts[middle].name, parts[middle].length, name, length) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < count && parts[low].length == length &&
+	       memcmp(parts[low].name, name, length) == 0;
+	     low++) {
+		struct part *part = &parts[low];
+		part->is_ambiguous |= part->is_found && part->start != start;
+		part->is_found = true;
+		part->start = start;
+		part->size = size;
+	}
+}
+
+void cold_part_resolve(struct symbol_image *image, struct symbol_address *addresses, size_t count)
+{
+	size_t part_count;
+	struct part *parts = collect_parts(addresses, count, &part_count);
+	int symbols = part_count > 0 ? dwfl_module_getsymtab(image->module) : 0;
+	for (int i = 1; i < symbols; i++) {
+		GElf_Sym symbol;
+		GElf_Addr start;
+		const char *name = dwfl_module_getsym_info(image->module, i, &symbol, &start, NULL,
+							   NULL, NULL);
+		if (name && GELF_ST_TYPE(symbol.st_info) == STT_FUNC &&
+		    symbol.st_shndx != SHN_UNDEF)
+			take_owner(parts, part_count, name, start, symbol.st_size);
+	}
+	for (size_t i = 0; i < part_count; i++) {
+		if (!parts[i].is_found || parts[i].is_ambiguous)
+			continue;
+		parts[i].function->start = parts[i].start;
+		parts[i].function->size = parts[i].size;
+	}
+	free(parts);
+}

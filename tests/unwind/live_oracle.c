@@ -3,16 +3,18 @@
  * that elfutils' libdwfl finds in the stopped process. A walk with history, which must give the
  * same frames, follows.
  *
- * Usage: live_oracle [-s] [-c PERCENT] [-r PERCENT] [-u PERCENT] [-g PERCENT] [-e PERCENT] SAMPLES
- *        PROGRAM [ARGUMENT...]
- * The program may be a 32-bit one. With -s there is a sample at each instruction from the program's
- * start on, in code of all kinds. The bounds are shares of the samples: -c: of complete stacks at
- * least (default 100), -r: of frames that are taken over from history at least (default 0); and at
- * most (default 0), -u: of stacks that libuw ends, saying that it knows
- * no more, and libdwfl does not; -g: of those that differ in code without CFI, where both go by
- * conventions; -e: of those that libdwfl ends before the root that libuw finds. Where these are is
- * shown. Exit status 0: samples were taken, did not differ, and are within the bounds; 77: this
- * machine does not allow ptrace(2).
+ * Usage: live_oracle [-s] [-n] [-c PERCENT] [-r PERCENT] [-u PERCENT] [-g PERCENT] [-e PERCENT]
+ * SAMPLES PROGRAM [ARGUMENT...] The program may be a 32-bit one. With -s there is a sample at each
+ * instruction from the program's start on, in code of all kinds. The bounds are shares of the
+ * samples: -c: of complete stacks at least (default 100), -r: of frames that are taken over from
+ * history at least (default 0); and at most (default 0), -u: of stacks that libuw ends, saying that
+ * it knows no more, and libdwfl does not; -g: of those that differ in code without CFI, where both
+ * go by conventions; -e: of those that libdwfl ends before the root that libuw finds. Where these
+ * are is shown. -n: stacks that both end in the vdso's code without CFI are not counted as
+ * incomplete: on i386 that is all of it but for its system call, where a leaf's frame pointer
+ * proves nothing if its caller, in the C library, uses ebp for something else. Exit status 0:
+ * samples were taken, did not differ, and are within the bounds; 77: this machine does not allow
+ * ptrace(2).
  */
 #include "unwind/unwind.h"
 
@@ -65,7 +67,8 @@ struct list {
 	size_t count;
 };
 
-/* Where outcomes other than the same were: the last frame that both have. */
+/* Where outcomes other than the same were, and where stacks are not complete: the last frame that
+   both have. */
 struct place {
 	char name[256];
 	size_t count;
@@ -81,6 +84,9 @@ struct session {
 	struct uw_regs regs;
 	bool started; /* the one thread was handed to libdwfl */
 	bool steps;
+	bool excuses_vdso; /* -n */
+	uint64_t vdso_start, vdso_end;
+	size_t ended_in_vdso; /* stacks for -n */
 	size_t samples, place_count;
 	size_t frames, reused; /* of the walks with history */
 	size_t outcomes[OUTCOME_COUNT];
@@ -171,9 +177,9 @@ static struct uw_module *vdso_module(pid_t pid, uint64_t start, uint64_t end)
 	return module;
 }
 
-static struct uw_space *space_of(pid_t pid, enum uw_arch arch, const char *maps)
+static struct uw_space *space_of(struct session *session, const char *maps)
 {
-	struct uw_space *space = uw_space_create(arch);
+	struct uw_space *space = uw_space_create(session->arch);
 
 	for (const char *line = maps; *line; line = strchr(line, '\n') + 1) {
 		uint64_t start, end, offset;
@@ -186,7 +192,9 @@ static struct uw_space *space_of(pid_t pid, enum uw_arch arch, const char *maps)
 		    permissions[2] != 'x')
 			continue;
 		if (strcmp(name, "[vdso]") == 0) {
-			module = vdso_module(pid, start, end);
+			module = vdso_module(session->pid, start, end);
+			session->vdso_start = start;
+			session->vdso_end = end;
 		} else if (name[0] == '/') {
 			fd = open(name, O_RDONLY | O_CLOEXEC);
 			if (fd >= 0 && uw_module_open(fd, &module) < 0)
@@ -214,7 +222,7 @@ static void session_refresh(struct session *session)
 	free(session->maps);
 	session->maps = strdup(maps);
 	uw_space_destroy(session->space);
-	session->space = space_of(session->pid, session->arch, maps);
+	session->space = space_of(session, maps);
 	if (session->dwfl)
 		dwfl_end(session->dwfl);
 	session->dwfl = dwfl_begin(&callbacks);
@@ -310,6 +318,15 @@ static void note_place(struct session *session, enum outcome outcome, enum uw_st
 		session->place_count++;
 }
 
+/* Whether a walk ends in the vdso, for want of information. */
+static bool ends_in_vdso(const struct session *session, const struct uw_frame *frames, size_t count,
+			 enum uw_stop stop)
+{
+	return session->excuses_vdso && stop == UW_STOP_NO_INFO && count > 0 &&
+	       frames[count - 1].ip >= session->vdso_start &&
+	       frames[count - 1].ip < session->vdso_end;
+}
+
 /* frames and theirs are the same before frame i. */
 static enum outcome judge(const struct session *session, const struct uw_frame *frames,
 			  size_t count, size_t i, const struct list *theirs, enum uw_stop stop)
@@ -317,7 +334,8 @@ static enum outcome judge(const struct session *session, const struct uw_frame *
 	if (i == count && i == theirs->count)
 		return OUTCOME_SAME;
 	/* The hole in clone() and the like. */
-	if (i == theirs->count && stop == UW_STOP_ROOT)
+	if (i == theirs->count &&
+	    (stop == UW_STOP_ROOT || ends_in_vdso(session, frames, count, stop)))
 		return OUTCOME_LONGER;
 	if (session->steps && i == count && stop != UW_STOP_ROOT)
 		return OUTCOME_SHORTER;
@@ -370,9 +388,11 @@ static void session_compare(struct session *session)
 		outcome = OUTCOME_REUSED;
 	if (outcome == OUTCOME_DIFFERENT && session->outcomes[outcome] < SHOWN)
 		show(session, &theirs, frames, count, stop);
-	if (outcome != OUTCOME_SAME && i > 0)
+	if ((outcome != OUTCOME_SAME || stop != UW_STOP_ROOT) && i > 0)
 		note_place(session, outcome, stop, frames[i - 1].ip);
 	session->outcomes[outcome]++;
+	if (outcome == OUTCOME_SAME || outcome == OUTCOME_LONGER)
+		session->ended_in_vdso += ends_in_vdso(session, frames, count, stop);
 }
 
 static void run(struct session *session, size_t wanted)
@@ -413,9 +433,10 @@ static void run_steps(struct session *session, size_t wanted)
 static bool is_within_bounds(const struct session *session)
 {
 	double percent = 100.0 / (double)session->samples;
-	double complete = percent * (double)session->stops[UW_STOP_ROOT];
+	size_t excused = session->ended_in_vdso;
+	double complete = percent * (double)(session->stops[UW_STOP_ROOT] + excused);
 	double reused = 100.0 * (double)session->reused / (double)session->frames;
-	bool within = complete >= session->complete_min;
+	bool within = complete >= session->complete_min && session->stops[UW_STOP_ROOT] > excused;
 
 	if (!within)
 		fprintf(stderr, "only %.3f %% of the stacks are complete, not %.3f\n", complete,
@@ -457,11 +478,13 @@ static bool read_options(int argc, char **argv, struct session *session)
 	int option;
 
 	session->complete_min = 100;
-	while ((option = getopt(argc, argv, "+sc:r:u:g:e:")) != -1) {
+	while ((option = getopt(argc, argv, "+snc:r:u:g:e:")) != -1) {
 		double percent = optarg ? strtod(optarg, NULL) : 0;
 
 		if (option == 's')
 			session->steps = true;
+		else if (option == 'n')
+			session->excuses_vdso = true;
 		else if (option == 'c')
 			session->complete_min = percent;
 		else if (option == 'r')

@@ -125,7 +125,9 @@ static void decode_raw(struct cursor *cursor, struct record_sample *sample)
 		return;
 	memcpy(&chunk.magic, at, sizeof(chunk) - sizeof(chunk.raw_size));
 	size -= (uint32_t)(sizeof(chunk) - sizeof(chunk.raw_size));
-	if (chunk.magic != STACK_CHUNK_MAGIC || chunk.size == 0 || chunk.size > size ||
+	bool left_out = chunk.absent & STACK_CHUNK_LEFT_OUT;
+	if (chunk.magic != STACK_CHUNK_MAGIC || (chunk.size == 0) != left_out ||
+	    (chunk.total == 0) != left_out || chunk.size > size ||
 	    chunk.total > STACK_CHUNK_TOTAL_MAX || chunk.size > chunk.total ||
 	    chunk.offset > chunk.total - chunk.size || chunk.below > STACK_CHUNK_RED_ZONE) {
 		cursor->ok = false;
@@ -133,6 +135,9 @@ static void decode_raw(struct cursor *cursor, struct record_sample *sample)
 	}
 	sample->count = chunk.count;
 	sample->period = chunk.period;
+	sample->choice = left_out ? RECORD_LEFT_OUT : RECORD_KEPT;
+	if (left_out)
+		return;
 	sample->stack.bytes = at + sizeof(chunk) - sizeof(chunk.raw_size);
 	sample->stack.size = sample->stack.requested = chunk.size;
 	sample->stack.ends = chunk.absent & STACK_CHUNK_ENDS;

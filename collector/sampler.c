@@ -370,6 +370,12 @@ void sampler_drop(struct sampler *sampler, size_t index)
 	pthread_mutex_unlock(&sampler->lock);
 }
 
+void sampler_keep_share(const struct sampler *sampler, uint32_t share)
+{
+	if (sampler->source != NULL)
+		stack_source_share(sampler->source, share);
+}
+
 void sampler_stop(struct sampler *sampler)
 {
 	for (size_t t = 0; t < sampler->thread_count; t++) {

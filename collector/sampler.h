@@ -71,6 +71,10 @@ int sampler_add(struct sampler *sampler, pid_t pid, pid_t tid, struct failure *f
  * without fds. */
 void sampler_drop(struct sampler *sampler, size_t index);
 
+/* How many of the stacks are copied from now on, as far as the source of the copies can choose
+ * (budget.h); its other samples are RECORD_LEFT_OUT. */
+void sampler_keep_share(const struct sampler *sampler, uint32_t share);
+
 /* Stops all events: nothing is counted from here on. */
 void sampler_stop(struct sampler *sampler);
 

@@ -39,6 +39,7 @@ static void follow_budget(struct session *session, uint64_t now)
 	reading.program_ns = program_cpu_ns(session);
 	reading.taken_ns = clock_now() - now;
 	budget_step(&session->budget, &reading);
+	sampler_keep_share(&session->sampler, session->budget.share);
 	drain_keep_share(session->drain, session->budget.share);
 }
 

@@ -50,6 +50,11 @@ void stack_source_limit(struct stack_source *source, uint64_t always_bytes, uint
 	__atomic_store_n(&data->gather_bytes, gather_bytes, __ATOMIC_RELAXED);
 }
 
+void stack_source_share(struct stack_source *source, uint32_t share)
+{
+	__atomic_store_n(&source->skeleton->data->share, share, __ATOMIC_RELAXED);
+}
+
 int stack_source_output(struct stack_source *source, uint32_t cpu, int event_fd)
 {
 	uint32_t fd = (uint32_t)event_fd;

@@ -25,6 +25,10 @@ void stack_source_close(struct stack_source *source); /* accepts NULL */
 void stack_source_limit(struct stack_source *source, uint64_t always_bytes, uint64_t refill_bytes,
 			uint64_t gather_bytes);
 
+/* How many stacks are copied from now on, drawn for each sample: UINT32_MAX is all. The other
+ * samples come without. */
+void stack_source_share(struct stack_source *source, uint32_t share);
+
 /* Sends the copies made on cpu to event_fd, which the source keeps. 0 or a negative errno. */
 int stack_source_output(struct stack_source *source, uint32_t cpu, int event_fd);
 

@@ -24,6 +24,12 @@ void stack_source_limit(struct stack_source *source, uint64_t always_bytes, uint
 	(void)gather_bytes;
 }
 
+void stack_source_share(struct stack_source *source, uint32_t share)
+{
+	(void)source;
+	(void)share;
+}
+
 int stack_source_output(struct stack_source *source, uint32_t cpu, int event_fd)
 {
 	(void)source;

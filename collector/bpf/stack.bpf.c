@@ -65,6 +65,7 @@ struct bpf_perf_event_data_kern {
 __u64 always_bytes = 4096;
 __u64 refill_bytes = 1;
 __u64 gather_bytes = 65536;
+__u32 share = ~0u;
 
 /* One CPU's state. A program that samples a thread is not interrupted by another one's sample. */
 struct slot {
@@ -349,11 +350,29 @@ static long send_chunk(__u32 index, struct copy *copy)
 	return 0;
 }
 
+/* The sample without a stack: what is not copied costs nothing. */
+static int send_bare(struct bpf_perf_event_data *context, struct slot *slot)
+{
+	slot->chunk.magic = STACK_CHUNK_MAGIC;
+	slot->chunk.count = read_count(context);
+	slot->chunk.period = context->sample_period;
+	slot->chunk.offset = slot->chunk.size = slot->chunk.total = 0;
+	slot->chunk.absent = STACK_CHUNK_LEFT_OUT;
+	slot->chunk.below = 0;
+	if (bpf_perf_event_output(context, &outputs, BPF_F_CURRENT_CPU, &slot->chunk.magic,
+				  sizeof(slot->chunk) - sizeof(slot->chunk.raw_size)) == 0)
+		return SAMPLE_SENT;
+	count_refused();
+	return SAMPLE_PLAIN;
+}
+
 SEC("perf_event")
 int sample_stack(struct bpf_perf_event_data *context)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct slot *slot = bpf_map_lookup_elem(&slots, &cpu);
+	if (slot && bpf_get_prandom_u32() > share)
+		return send_bare(context, slot);
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 sp = stack_pointer(context, task);
 	if (!slot || sp == 0)

@@ -12,6 +12,10 @@
 /* In stack_chunk.absent, the same in all parts of a copy: the copy ends where the stack does. */
 #define STACK_CHUNK_ENDS 0x8000u
 
+/* Likewise: there is no copy, nor a byte of it, since its stack is not among those that are kept.
+ */
+#define STACK_CHUNK_LEFT_OUT 0x4000u
+
 enum {
 	STACK_CHUNK_MAGIC = 0x6b636174, /* told apart from what another program might send */
 	STACK_CHUNK_PAGE = 4096,
@@ -36,7 +40,7 @@ struct stack_chunk {
 	__u32 size;   /* of this part */
 	__u32 total;  /* of the copy */
 	__u16 absent; /* bit n: this part's page n was not in memory, its bytes say nothing; and
-			 STACK_CHUNK_ENDS */
+			 STACK_CHUNK_ENDS or STACK_CHUNK_LEFT_OUT */
 	__u16 below;  /* bytes between the copy's start and the stack pointer above it, the same in
 			 all parts: of STACK_CHUNK_RED_ZONE, what there is */
 };

@@ -2,6 +2,7 @@
  */
 #include "collector/drain.h"
 
+#include "collector/budget.h"
 #include "collector/clock.h"
 #include "tests/collector/ring_fixture.h"
 #include <check.h>
@@ -368,6 +369,47 @@ START_TEST(lost_without_refused)
 }
 END_TEST
 
+/* Of samples whose stack may be left out, a share is; of those of which that is decided, none. */
+START_TEST(keeps_a_share)
+{
+	enum { SAMPLES = 400 };
+	static uint8_t stack[1000];
+	struct record record = {.kind = RECORD_SAMPLE};
+	struct drain_counts counts;
+	struct drain_item item;
+	uint32_t kept = 0;
+	sampler.config.stack_size = sizeof(stack);
+	drain_destroy(drain);
+	drain = drain_create(&sampler);
+	record.sample.abi = RECORD_REGISTERS_64;
+	record.sample.regs.value[7] = BASE;
+	record.sample.stack = (struct uw_stack){.base = BASE,
+						.bytes = stack,
+						.size = sizeof(stack),
+						.requested = sizeof(stack)};
+	for (int i = 0; i < SAMPLES; i++)
+		put_record(&record, 0);
+	put_part(1, SAMPLES, 0, 1000, 1000);
+	drain_keep_share(drain, UINT32_MAX / 4);
+	drain_begin(drain, DRAIN_SETTLED);
+	for (uint32_t i = 0; i < SAMPLES; i++) {
+		ck_assert(drain_next(drain, &item));
+		bool is_kept = budget_keeps(UINT32_MAX / 4, i, i + 1);
+		ck_assert_int_eq(item.left_out, !is_kept);
+		ck_assert_uint_eq(item.record->sample.stack.size, is_kept ? sizeof(stack) : 0);
+		kept += is_kept;
+	}
+	ck_assert(drain_next(drain, &item));
+	ck_assert(!item.left_out);
+	ck_assert_uint_eq(item.record->sample.stack.size, 1000);
+	assert_none();
+	ck_assert_uint_gt(kept, SAMPLES / 6);
+	ck_assert_uint_lt(kept, SAMPLES / 3);
+	drain_counts(drain, &counts);
+	ck_assert_uint_eq(counts.left_out_bytes, (SAMPLES - kept) * sizeof(stack));
+}
+END_TEST
+
 /* Of several, as other programs may keep the thread from running: it is told long before others. */
 START_TEST(mapped_file_is_told_soon)
 {
@@ -408,6 +450,7 @@ int main(void)
 	tcase_add_test(tcase, given_up);
 	tcase_add_test(tcase, parts);
 	tcase_add_test(tcase, lost_without_refused);
+	tcase_add_test(tcase, keeps_a_share);
 	tcase_add_test(tcase, mapped_file_is_told_soon);
 	Suite *suite = suite_create("drain");
 	suite_add_tcase(suite, tcase);

@@ -118,6 +118,32 @@ START_TEST(part_of_a_stack)
 	ck_assert_uint_eq(out.sample.part.absent, 5);
 	ck_assert_uint_eq(out.sample.part.below, sample.sample.part.below);
 	ck_assert_int_eq(out.sample.stack.ends, _i % 3 == 0);
+	ck_assert_int_eq(out.sample.choice, RECORD_KEPT);
+	free(copy);
+}
+END_TEST
+
+/* Count and period come all the same. */
+START_TEST(stack_left_out)
+{
+	struct record_format format = record_fixture_all;
+	struct record sample = record_fixture_sample(RECORD_REGISTERS_64);
+	uint8_t bytes[1024];
+	struct record out;
+	void *copy;
+	format.raw = true;
+	format.count = false;
+	sample.sample.choice = RECORD_LEFT_OUT;
+	sample.sample.stack = (struct uw_stack){0};
+	size_t size = record_encode(&format, &sample, bytes, sizeof(bytes));
+	ck_assert(record_fixture_decode(&format, bytes, size, &out, &copy));
+	format.count = true;
+	format.stack = false;
+	assert_same_sample(&format, &sample, &out);
+	ck_assert_int_eq(out.sample.choice, RECORD_LEFT_OUT);
+	ck_assert_uint_eq(out.sample.period, sample.sample.period);
+	ck_assert_uint_eq(out.sample.part.total, 0);
+	ck_assert_uint_eq(out.sample.stack.size, 0);
 	free(copy);
 }
 END_TEST
@@ -455,6 +481,7 @@ int main(void)
 	tcase_add_loop_test(tcase, sample_of_every_format, 0, 64);
 	tcase_add_test(tcase, sample_without_callchain_or_stack);
 	tcase_add_loop_test(tcase, part_of_a_stack, 1, 25);
+	tcase_add_test(tcase, stack_left_out);
 	tcase_add_test(tcase, stack_copied_in_part_or_not_at_all);
 	tcase_add_test(tcase, sample_as_the_kernel_writes_it);
 	tcase_add_test(tcase, registers_of_32_bit_code);

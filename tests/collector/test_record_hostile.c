@@ -231,22 +231,27 @@ START_TEST(hostile_part)
 	static const struct {
 		uint32_t magic, offset, size, total;
 		bool good;
-		uint16_t below;
+		uint16_t below, absent;
 	} cases[] = {
-		{STACK_CHUNK_MAGIC, 0, 16, 16, true, 0},
-		{STACK_CHUNK_MAGIC, 8, 16, 24, true, 0},
-		{STACK_CHUNK_MAGIC, STACK_CHUNK_TOTAL_MAX - 16, 16, STACK_CHUNK_TOTAL_MAX, true, 0},
-		{STACK_CHUNK_MAGIC + 1, 0, 16, 16, false, 0},
-		{STACK_CHUNK_MAGIC, 0, 0, 16, false, 0},
-		{STACK_CHUNK_MAGIC, 0, 0, 0, false, 0},
-		{STACK_CHUNK_MAGIC, 0, 17, 17, false, 0},
-		{STACK_CHUNK_MAGIC, 0, UINT32_MAX, UINT32_MAX, false, 0},
-		{STACK_CHUNK_MAGIC, 1, 16, 16, false, 0},
-		{STACK_CHUNK_MAGIC, UINT32_MAX, 16, 16, false, 0},
-		{STACK_CHUNK_MAGIC, UINT32_MAX - 15, 16, 32, false, 0},
-		{STACK_CHUNK_MAGIC, 0, 16, STACK_CHUNK_TOTAL_MAX + 1, false, 0},
-		{STACK_CHUNK_MAGIC, 0, 16, 16, true, STACK_CHUNK_RED_ZONE},
-		{STACK_CHUNK_MAGIC, 0, 16, 16, false, STACK_CHUNK_RED_ZONE + 1},
+		{STACK_CHUNK_MAGIC, 0, 16, 16, true, 0, 0},
+		{STACK_CHUNK_MAGIC, 8, 16, 24, true, 0, 0},
+		{STACK_CHUNK_MAGIC, STACK_CHUNK_TOTAL_MAX - 16, 16, STACK_CHUNK_TOTAL_MAX, true, 0,
+		 0},
+		{STACK_CHUNK_MAGIC + 1, 0, 16, 16, false, 0, 0},
+		{STACK_CHUNK_MAGIC, 0, 0, 16, false, 0, 0},
+		{STACK_CHUNK_MAGIC, 0, 0, 0, false, 0, 0},
+		{STACK_CHUNK_MAGIC, 0, 17, 17, false, 0, 0},
+		{STACK_CHUNK_MAGIC, 0, UINT32_MAX, UINT32_MAX, false, 0, 0},
+		{STACK_CHUNK_MAGIC, 1, 16, 16, false, 0, 0},
+		{STACK_CHUNK_MAGIC, UINT32_MAX, 16, 16, false, 0, 0},
+		{STACK_CHUNK_MAGIC, UINT32_MAX - 15, 16, 32, false, 0, 0},
+		{STACK_CHUNK_MAGIC, 0, 16, STACK_CHUNK_TOTAL_MAX + 1, false, 0, 0},
+		{STACK_CHUNK_MAGIC, 0, 16, 16, true, STACK_CHUNK_RED_ZONE, 0},
+		{STACK_CHUNK_MAGIC, 0, 16, 16, false, STACK_CHUNK_RED_ZONE + 1, 0},
+		{STACK_CHUNK_MAGIC, 0, 0, 0, true, 0, STACK_CHUNK_LEFT_OUT},
+		{STACK_CHUNK_MAGIC, 0, 16, 16, false, 0, STACK_CHUNK_LEFT_OUT},
+		{STACK_CHUNK_MAGIC, 0, 0, 16, false, 0, STACK_CHUNK_LEFT_OUT},
+		{STACK_CHUNK_MAGIC, 8, 0, 0, false, 0, STACK_CHUNK_LEFT_OUT},
 	};
 	static const struct record_format format = {.raw = true};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -264,6 +269,7 @@ START_TEST(hostile_part)
 		sample.chunk.size = cases[i].size;
 		sample.chunk.total = cases[i].total;
 		sample.chunk.below = cases[i].below;
+		sample.chunk.absent = cases[i].absent;
 		ck_assert_int_eq(record_fixture_decode(&format, &sample, sizeof(sample), &record,
 						       &copy),
 				 cases[i].good);

@@ -51,6 +51,23 @@ def pressure():
                 s.number(got.truth(), 'process_ns') / 1e9, 3, got.steal)
 
 
+def left_out():
+  """Stacks that are left out are not copied. The samples have the same weights as ever."""
+  bytes_each = {}
+  for limit in ('0', '0.01'):
+    got = s.collect_well([s.target('chain'), '4000'], interval='0.1ms',
+                         options=['--unwind', 'bpf', '--overhead-limit', limit])
+    total = s.summary(got.result)
+    bytes_each[limit] = total['collector']['stack_copy_bytes'] / total['samples']
+    s.check_ratio(f'limit {limit}: CPU time', total['cpu_time_s'], s.number(got.truth(), 'process_ns') / 1e9, 2, got.steal)
+  skipped = total['stacks']['skipped']['budget']
+  s.check(skipped >= 0.5 * total['samples'] and skipped + total['stacks']['complete'] >= 0.99 * total['samples'],
+          'left out: stacks', total['stacks'])
+  # Those of the first second, and the kept ones.
+  s.check(bytes_each['0.01'] <= 1.1 * bytes_each['0'] * (1 - skipped / total['samples']), 'left out: not copied',
+          f'{bytes_each["0.01"]:.0f} bytes a sample of {bytes_each["0"]:.0f}')
+
+
 def agreement():
   for mode in ('bpf', 'copy'):
     got = s.collect_well([s.target('chain'), '1500'], options=['--unwind', mode])
@@ -128,7 +145,7 @@ if os.geteuid() != 0:
 elif not is_built():
   s.skip('stacks by BPF', 'built without it (Debian: clang, bpftool, libbpf-dev)')
 else:
-  for part in (large_stacks, pressure, agreement, red_zones, privileges, nothing_is_left):
+  for part in (large_stacks, pressure, left_out, agreement, red_zones, privileges, nothing_is_left):
     with s.section(part.__name__):
       part()
 s.finish()

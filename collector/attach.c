@@ -49,6 +49,14 @@ static int open_new_threads(struct attaching *attaching, pid_t pid, DIR *tasks,
 	return opened;
 }
 
+/* Why /proc did not open what it has of pid. */
+static int explain(struct failure *failure, int error, pid_t pid)
+{
+	if (error == ENOENT || error == ESRCH)
+		return event_explain(failure, ESRCH, pid);
+	return failure_set_error(failure, error, "cannot look at process %d", (int)pid);
+}
+
 int attach_check(pid_t pid, struct failure *failure)
 {
 	char line[256];
@@ -57,7 +65,7 @@ int attach_check(pid_t pid, struct failure *failure)
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	FILE *file = fopen(path, "re");
 	if (file == NULL)
-		return event_explain(failure, ESRCH, pid);
+		return explain(failure, errno, pid);
 	while (fgets(line, sizeof(line), file) != NULL)
 		if (strncmp(line, "Tgid:", 5) == 0)
 			leader = strtol(line + 5, NULL, 10);
@@ -78,6 +86,8 @@ int attach_process(struct sampler *sampler, struct tracker *tracker, pid_t pid,
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	for (int round = 0; round < ROUNDS_MAX && !attaching.stopped; round++) {
 		DIR *tasks = opendir(path);
+		if (tasks == NULL && total == 0)
+			return explain(failure, errno, pid);
 		if (tasks == NULL)
 			break;
 		int opened = open_new_threads(&attaching, pid, tasks, failure);

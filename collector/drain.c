@@ -76,7 +76,9 @@ struct drain *drain_create(struct sampler *sampler)
 	if (drain->bytes == NULL || drain->queue == NULL || drain->merge == NULL ||
 	    drain->assembly == NULL || drain->behind == NULL || drain->polls == NULL ||
 	    drain->looked == NULL) {
+		int error = errno;
 		drain_destroy(drain);
+		errno = error;
 		return NULL;
 	}
 	drain->poll_count = count + 1;

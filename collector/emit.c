@@ -50,11 +50,14 @@ int emit_create(const char *path, const struct profile_clock *clock, uint64_t in
 	errno = 0;
 	TBRW_U32 code = profile_writer_create(path, &run, &emit->writer);
 	if (code != VT_SUCCESS) {
+		int error = errno;
 		char text[256];
-		describe(code, errno, text, sizeof(text));
+		describe(code, error, text, sizeof(text));
+		if (error == EMFILE || error == ENFILE || error == ENOMEM)
+			failure_set_error(failure, error, "cannot create the result %s", path);
 		failure_set(failure, FAILURE_EXIT,
 			    "cannot create the result %s: %s; choose another place with -r", path,
-			    errno != 0 ? strerror(errno) : text);
+			    error != 0 ? strerror(error) : text);
 		free(emit);
 		return -1;
 	}

@@ -96,7 +96,6 @@ int event_explain(struct failure *failure, int error, pid_t pid)
 				   "needs CONFIG_PERF_EVENTS, and no seccomp filter in the way",
 				   strerror(error));
 	default:
-		return failure_set(failure, FAILURE_EXIT, "cannot open the sampling event: %s",
-				   strerror(error));
+		return failure_set_error(failure, error, "cannot open the sampling event");
 	}
 }

@@ -21,4 +21,9 @@ enum {
 int failure_set(struct failure *failure, int exit_status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* As failure_set, with "what: why" by the errno value of a call that failed, and what lifts the
+ * limit that it met: of open files, of processes. */
+int failure_set_error(struct failure *failure, int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 #endif

@@ -45,8 +45,9 @@ static int make_directory(const char *path)
 {
 	if (mkdir(path, 0700) < 0)
 		return -1;
-	/* A umask may take rights from the owner too. */
-	return chmod(path, 0700);
+	/* A umask may take rights from the owner too. Some file systems have no permissions. */
+	chmod(path, 0700);
+	return 0;
 }
 
 static int create_next(struct result *result, struct failure *failure)
@@ -174,10 +175,9 @@ int result_create(struct result *result, const char *directory, struct failure *
 int result_hold(struct result *result, struct failure *failure)
 {
 	result->held = open(result->file, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	return result->held >= 0
-		       ? 0
-		       : failure_set(failure, FAILURE_EXIT, "cannot find the result %s: %s",
-				     result->file, strerror(errno));
+	if (result->held < 0)
+		return failure_set_error(failure, errno, "cannot find the result %s", result->file);
+	return 0;
 }
 
 static bool is_held_at(const struct stat *held, const char *path)

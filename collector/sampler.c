@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { RING_MIN = 64 * 1024, RING_MAX = 8 * 1024 * 1024, RINGS_TOTAL_MAX = 256 * 1024 * 1024 };
@@ -78,8 +79,7 @@ int sampler_init(struct sampler *sampler, const struct event_config *config,
 	sampler->config.deep_interval_ns = copies_deep_interval_ns(config->interval_ns);
 	raise_file_limit();
 	if (cpus_online(&sampler->cpus) < 0)
-		return failure_set(failure, FAILURE_EXIT, "cannot read the list of CPUs: %s",
-				   strerror(errno));
+		return failure_set_error(failure, errno, "cannot read the list of CPUs");
 	sampler->refused = calloc(sampler->cpus.count, sizeof(*sampler->refused));
 	if (sampler->refused == NULL)
 		return failure_set(failure, FAILURE_EXIT, "out of memory");
@@ -283,44 +283,39 @@ static int use_source(struct sampler *sampler, const struct sampler_thread *thre
 	return result;
 }
 
-/* Threads to open: those of the process, and those opened of others. Comes when no file is free:
- * one of ours makes room. */
-static size_t count_threads(struct sampler *sampler, pid_t pid)
+/* Threads to open: those of the process, and those opened of others. No file is free to read of
+ * them; the links of their directory are theirs and two more (proc_task_getattr, fs/proc/base.c).
+ */
+static size_t count_threads(const struct sampler *sampler, pid_t pid)
 {
 	char path[64];
-	char line[256];
-	size_t count = 0;
-	if (sampler->thread_count > 0)
-		sampler_drop(sampler, sampler->thread_count - 1);
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	FILE *file = fopen(path, "re");
-	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
-		if (strncmp(line, "Threads:", 8) == 0)
-			count = strtoul(line + 8, NULL, 10);
-	if (file != NULL)
-		fclose(file);
+	struct stat status;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	size_t count = stat(path, &status) == 0 && status.st_nlink > 2 ? status.st_nlink - 2 : 1;
 	for (size_t i = 0; i < sampler->thread_count; i++)
 		count += sampler->threads[i].pid != pid;
 	return count;
 }
 
-static int explain_limit(struct sampler *sampler, pid_t pid, struct failure *failure)
+/* What else is open: the result, BPF's programs and maps, files of the target that are read. */
+enum { OTHER_FILES = 24 };
+
+static int explain_limit(const struct sampler *sampler, pid_t pid, int error,
+			 struct failure *failure)
 {
-	struct rlimit limit = {0};
-	getrlimit(RLIMIT_NOFILE, &limit);
 	size_t threads = count_threads(sampler, pid);
-	return failure_set(failure, FAILURE_EXIT,
-			   "cannot open more files: %zu threads on %zu CPUs take %zu, and the "
-			   "limit "
-			   "is %llu; raise it with ulimit -Hn, or in /etc/security/limits.conf",
-			   threads, sampler->cpus.count, (threads + 1) * sampler->cpus.count,
-			   (unsigned long long)limit.rlim_cur);
+	return failure_set_error(failure, error,
+				 "cannot open the events of %zu thread%s on %zu CPU%s, which take "
+				 "some %zu files",
+				 threads, threads == 1 ? "" : "s", sampler->cpus.count,
+				 sampler->cpus.count == 1 ? "" : "s",
+				 (threads + 1) * sampler->cpus.count + OTHER_FILES);
 }
 
-static int explain(struct sampler *sampler, pid_t pid, int error, struct failure *failure)
+static int explain(const struct sampler *sampler, pid_t pid, int error, struct failure *failure)
 {
 	if (error == EMFILE || error == ENFILE)
-		return explain_limit(sampler, pid, failure);
+		return explain_limit(sampler, pid, error, failure);
 	if (sampler->rings == NULL && (error == EPERM || error == ENOMEM))
 		return failure_set(failure, FAILURE_EXIT,
 				   "cannot map the sampling buffers: %s; another profiler may use "

@@ -18,7 +18,9 @@
 int session_open_drain(struct session *session, struct failure *failure)
 {
 	session->drain = drain_create(&session->sampler);
-	return session->drain != NULL ? 0 : failure_set(failure, FAILURE_EXIT, "out of memory");
+	return session->drain != NULL
+		       ? 0
+		       : failure_set_error(failure, errno, "cannot make the buffers of samples");
 }
 
 static int open_launched(struct session *session, struct failure *failure)
@@ -50,9 +52,8 @@ static int open_polls(struct session *session, struct failure *failure)
 	for (size_t i = 0; i < options->pid_count; i++) {
 		int fd = (int)syscall(SYS_pidfd_open, options->pids[i], 0);
 		if (fd < 0 && errno != ESRCH)
-			return failure_set(failure, FAILURE_EXIT,
-					   "cannot watch process %d: %s (pidfd_open)",
-					   (int)options->pids[i], strerror(errno));
+			return failure_set_error(failure, errno, "cannot watch process %d",
+						 (int)options->pids[i]);
 		session->polls[i + 1].fd = fd;
 	}
 	return 0;

@@ -33,7 +33,7 @@ int signals_init(struct signals *signals, struct failure *failure)
 		return 0;
 	int error = errno;
 	signals_restore(signals);
-	return failure_set(failure, FAILURE_EXIT, "cannot receive signals: %s", strerror(error));
+	return failure_set_error(failure, error, "cannot receive signals");
 }
 
 void signals_restore(const struct signals *signals)

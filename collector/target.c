@@ -31,13 +31,12 @@ int target_fork(struct target *target, char **argv, const struct signals *signal
 	int go[2];
 	int error[2];
 	if (pipe2(go, O_CLOEXEC) < 0)
-		return failure_set(failure, FAILURE_EXIT, "cannot make a pipe: %s",
-				   strerror(errno));
+		return failure_set_error(failure, errno, "cannot make a pipe");
 	if (pipe2(error, O_CLOEXEC) < 0) {
+		int pipe_error = errno;
 		close(go[0]);
 		close(go[1]);
-		return failure_set(failure, FAILURE_EXIT, "cannot make a pipe: %s",
-				   strerror(errno));
+		return failure_set_error(failure, pipe_error, "cannot make a pipe");
 	}
 	pid_t pid = fork();
 	if (pid == 0) {
@@ -54,7 +53,7 @@ int target_fork(struct target *target, char **argv, const struct signals *signal
 	close(go[1]);
 	close(error[0]);
 	*target = (struct target){.go_fd = -1, .error_fd = -1};
-	return failure_set(failure, FAILURE_EXIT, "cannot fork: %s", strerror(fork_error));
+	return failure_set_error(failure, fork_error, "cannot fork");
 }
 
 int target_start(struct target *target, const char *program, struct failure *failure)

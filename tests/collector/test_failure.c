@@ -2,6 +2,7 @@
 #include "collector/failure.h"
 
 #include <check.h>
+#include <errno.h>
 #include <string.h>
 
 START_TEST(set)
@@ -42,6 +43,32 @@ START_TEST(too_long)
 }
 END_TEST
 
+static const char *text_of_error(int error)
+{
+	static struct failure failure;
+	failure = (struct failure){0};
+	ck_assert_int_eq(failure_set_error(&failure, error, "cannot open %s", "x"), -1);
+	ck_assert_int_eq(failure.exit_status, FAILURE_EXIT);
+	return failure.text;
+}
+
+START_TEST(error_and_what_lifts_it)
+{
+	ck_assert_str_eq(text_of_error(ENOENT), "cannot open x: No such file or directory");
+	ck_assert_str_eq(text_of_error(ENOMEM), "cannot open x: out of memory");
+	ck_assert_ptr_nonnull(
+		strstr(text_of_error(EMFILE), "x: Too many open files; the limit is "));
+	ck_assert_ptr_nonnull(strstr(text_of_error(EMFILE), "ulimit -Hn"));
+	ck_assert_ptr_nonnull(strstr(text_of_error(ENFILE), "fs.file-max"));
+	ck_assert_ptr_nonnull(strstr(text_of_error(EAGAIN), "ulimit -u"));
+	ck_assert_ptr_nonnull(strstr(text_of_error(ENOSYS), "seccomp"));
+	struct failure failure = {0};
+	failure_set_error(&failure, ENOENT, "the cause");
+	failure_set_error(&failure, EMFILE, "what came of it");
+	ck_assert_str_eq(failure.text, "the cause: No such file or directory");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("failure");
@@ -52,6 +79,7 @@ int main(void)
 	tcase_add_test(tcase, first_one_stays);
 	tcase_add_test(tcase, one_line);
 	tcase_add_test(tcase, too_long);
+	tcase_add_test(tcase, error_and_what_lifts_it);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);

@@ -210,6 +210,26 @@ def gone():
   s.check(got.status == 1 and 'cannot be reached' in got.stderr, 'unmounted: status 1, said', got.stderr.strip())
 
 
+def few_files():
+  """Too few files at any moment of the start: it collects, or says which limit it met."""
+  with subprocess.Popen(['sleep', '100']) as service:
+    said = []
+    for limit in range(5, 22):
+      for what in (['--', 'true'], ['-d', '0.01', '-p', str(service.pid)]):
+        done = subprocess.run([s.tool('tbcollect'), '-q', '--no-finalize', '-r', s.new_result(), *what],
+                              capture_output=True, text=True, timeout=30,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+        if done.returncode != 0:
+          said.append(done.stderr)
+    service.kill()
+  wrong = [text for text in said if len(text.splitlines()) != 1 or not re.search(
+      r'^tbcollect: cannot .*: Too many open files; the limit is \d+, raise it with ulimit', text)]
+  s.check(len(said) > 10 and not wrong, f'too few files: {len(said)} starts say so', wrong[:2] or said[:1])
+  done = s.collect(['true'], preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (60 << 20, 60 << 20)))
+  s.check(done.status == 1 and 'out of memory; the limit of address space' in done.stderr, 'too little address space',
+          done.stderr.strip())
+
+
 PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH, WALL = 0x4206, 0x4207, 17, 0x40000000
 
 
@@ -316,7 +336,7 @@ def damaged_results():
 
 s.start()
 for part in (bad_directories, full_disk, kill_collector, kill_target, stalled_collector, slow_disk, no_threads,
-             for_the_owner_only, planted, gone, damaged_results):
+             for_the_owner_only, planted, gone, few_files, damaged_results):
   with s.section(part.__name__):
     part()
 s.finish()

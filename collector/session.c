@@ -4,6 +4,7 @@
 #include "collector/cost.h"
 #include "collector/finalize.h"
 #include "collector/host.h"
+#include "collector/pid_namespace.h"
 #include "collector/priority.h"
 #include "collector/session.h"
 #include <errno.h>
@@ -95,6 +96,7 @@ static int set_up(struct session *session, struct failure *failure)
 		.kernel_time = session_kernel_time(session),
 		.unwind = options->unwind != OPTIONS_UNWIND_NONE,
 		.collapse = options->collapse,
+		.same_process = !options->children,
 	};
 	session->tracker = tracker_create(&tracker, session->emit);
 	if (session->tracker == NULL)
@@ -124,6 +126,7 @@ static int finish(struct session *session, struct failure *failure)
 	session->end_ns = clock_now();
 	while (session_apply(session, DRAIN_REST))
 		continue;
+	session_note_running(session);
 	session_settle(session);
 	tracker_finish(session->tracker);
 	session_note_end(session);
@@ -229,6 +232,7 @@ static int start(struct session *session, struct failure *failure)
 			 session->sampler.ring_size / 1024);
 		log_line(session->log, LOG_VERBOSE, "time in system calls and faults: %s",
 			 session_kernel_words(session));
+		session_announce(session);
 		return 0;
 	}
 	target_cancel(&session->target);
@@ -248,7 +252,9 @@ int session_run(const struct options *options, int *exit_status, struct failure 
 	session->target = (struct target){.go_fd = -1, .error_fd = -1};
 	session->result.held = -1;
 	session_describe(session);
-	int result = signals_init(&session->signals, failure);
+	int result = pid_namespace_check(failure);
+	if (result == 0)
+		result = signals_init(&session->signals, failure);
 	if (result == 0)
 		result = start(session, failure);
 	if (result == 0) {

@@ -1,10 +1,17 @@
 #include "collector/session_private.h"
 
 #include "collector/cost.h"
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+enum {
+	LISTED_MAX = 3, /* processes named in a line */
+	LISTED_SIZE = 256
+};
 
 /* The command line as a user would type it, more or less: arguments with blanks are quoted. */
 static void join_command(char *text, size_t size, char *const *argv)
@@ -50,6 +57,62 @@ const char *session_kernel_words(const struct session *session)
 		[PROFILE_KERNEL_TIME_FRAMES] = "in the kernel's frames",
 	};
 	return words[session_kernel_time(session)];
+}
+
+/* "nginx (12), nginx (13), and 4 more" of the processes that live. Returns how many. */
+static size_t list_processes(const struct session *session, char *text, size_t size)
+{
+	size_t count = 0;
+	size_t used = 0;
+	size_t position = 0;
+	uint32_t pid;
+	const char *name;
+	text[0] = '\0';
+	while ((name = tracker_next_process(session->tracker, &position, &pid)) != NULL) {
+		/* Its end may not have been told yet. */
+		if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+			continue;
+		if (count++ < LISTED_MAX)
+			used += (size_t)snprintf(text + used, size - used, "%s%s (%u)",
+						 used > 0 ? ", " : "", name, pid);
+	}
+	if (count > LISTED_MAX)
+		snprintf(text + used, size - used, ", and %zu more", count - LISTED_MAX);
+	return count;
+}
+
+void session_announce(const struct session *session)
+{
+	struct tracker_counts counts;
+	char names[LISTED_SIZE];
+	char end[64] = "";
+	if (session_is_launch(session) || !isatty(STDERR_FILENO))
+		return;
+	list_processes(session, names, sizeof(names));
+	tracker_counts(session->tracker, &counts);
+	if (session->options->duration_ns > 0)
+		snprintf(end, sizeof(end), " after %g s, or",
+			 (double)session->options->duration_ns / 1e9);
+	log_line(session->log, LOG_NORMAL, "attached to %llu thread%s of %s;%s Ctrl-C stops",
+		 (unsigned long long)counts.live_threads, counts.live_threads == 1 ? "" : "s",
+		 names, end);
+}
+
+void session_note_running(struct session *session)
+{
+	char names[LISTED_SIZE];
+	char text[LISTED_SIZE + 128];
+	if (!session_is_launch(session) || !session->target.ended)
+		return;
+	size_t count = list_processes(session, names, sizeof(names));
+	if (count == 0)
+		return;
+	snprintf(text, sizeof(text),
+		 "the program ended before %zu process%s that it started: %s; from then on %s not "
+		 "sampled (-p does)",
+		 count, count == 1 ? "" : "es", names, count == 1 ? "it is" : "they are");
+	emit_note(session->emit, PROFILE_NOTE_WARNING, session->end_ns, 0, 0, 0, text);
+	log_line(session->log, LOG_NORMAL, "%s", text);
 }
 
 void session_note_start(struct session *session)
@@ -102,7 +165,8 @@ void session_settle(struct session *session)
 			       total.count_ns);
 		lost += total.lost;
 	}
-	if (session->target.ended)
+	/* wait4 counts the children that the program waited for, which may not be followed. */
+	if (session->target.ended && session->options->children)
 		tracker_settle_all(session->tracker, session->target.cpu_ns);
 	else if (!session_is_launch(session))
 		tracker_settle_all(session->tracker,
@@ -156,13 +220,14 @@ void session_report(const struct session *session)
 	if (counts.lost > 0)
 		snprintf(lost, sizeof(lost), " (%llu lost)", (unsigned long long)counts.lost);
 	if (counts.unattributed_ns > counts.cpu_ns / 100)
-		snprintf(more, sizeof(more), " (and %.3f s in no thread's account)",
+		snprintf(more, sizeof(more), " (%.3f s of it in no thread's account)",
 			 (double)counts.unattributed_ns / 1e9);
 	log_line(session->log, LOG_NORMAL,
 		 "%.3f s of CPU time%s in %llu samples%s of %llu thread%s over %.3f s; result in "
 		 "%s",
-		 (double)counts.cpu_ns / 1e9, more, (unsigned long long)counts.samples, lost,
-		 (unsigned long long)counts.threads, counts.threads == 1 ? "" : "s",
+		 (double)(counts.cpu_ns + counts.unattributed_ns) / 1e9, more,
+		 (unsigned long long)counts.samples, lost, (unsigned long long)counts.threads,
+		 counts.threads == 1 ? "" : "s",
 		 (double)(session->end_ns - session->start_ns) / 1e9, session->result.directory);
 	drain_counts(session->drain, &drained);
 	log_line(session->log, LOG_VERBOSE, "%llu records were copied to make room in the rings",

@@ -90,6 +90,12 @@ void session_describe(struct session *session);
 /* CPU time of the attached processes so far, as far as they live. */
 uint64_t session_attached_cpu_ns(const struct session *session);
 
+/* On a terminal: what was attached to, and how it ends. */
+void session_announce(const struct session *session);
+
+/* Names the processes that live on when the launched one has ended: nobody samples them. */
+void session_note_running(struct session *session);
+
 void session_note_start(struct session *session);
 
 /* Closes the accounts: CPU time that no sample told of, records lost without a trace. */

@@ -182,6 +182,17 @@ bool tracker_knows(const struct tracker *tracker, pid_t tid)
 	return is_live(idmap_get(&tracker->threads, (uint32_t)tid));
 }
 
+const char *tracker_next_process(const struct tracker *tracker, size_t *position, uint32_t *pid)
+{
+	const struct process *process;
+	do
+		process = idmap_next(&tracker->processes, position);
+	while (process != NULL && process->thread_count == 0);
+	if (process != NULL)
+		*pid = process->pid;
+	return process != NULL ? process->name : NULL;
+}
+
 uint32_t tracker_family(const struct tracker *tracker, pid_t tid)
 {
 	const struct thread *thread = idmap_get(&tracker->threads, (uint32_t)tid);
@@ -248,6 +259,9 @@ static void free_pid(struct tracker *tracker, uint32_t pid)
 static void apply_fork(struct tracker *tracker, const struct record *record)
 {
 	bool new_process = record->pid != record->fork.parent_pid;
+	/* The kernel tells of children that their events do not follow too. */
+	if (new_process && tracker->config.same_process)
+		return;
 	free_tid(tracker, record->tid);
 	if (new_process)
 		free_pid(tracker, record->pid);

@@ -24,6 +24,7 @@ struct tracker_config {
 	enum profile_kernel_time kernel_time;
 	bool unwind;
 	bool collapse;
+	bool same_process; /* the events do not follow processes that a followed one makes */
 };
 
 /* emit is borrowed. NULL: out of memory. */
@@ -37,6 +38,10 @@ int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attac
 
 /* Whether a thread is followed already, as one that a followed thread created. */
 bool tracker_knows(const struct tracker *tracker, pid_t tid);
+
+/* The processes that are followed and have not ended, one after the other: *position is 0 before
+ * the first. Returns the name, which lives until the next record, or NULL after the last. */
+const char *tracker_next_process(const struct tracker *tracker, size_t *position, uint32_t *pid);
 
 /* The family that a live thread is counted in; UINT32_MAX: it is not known. */
 uint32_t tracker_family(const struct tracker *tracker, pid_t tid);

@@ -106,6 +106,24 @@ START_TEST(child_without_exec)
 }
 END_TEST
 
+/* The kernel tells of its birth, and of nothing else. A thread is followed all the same. */
+START_TEST(child_that_is_not_followed)
+{
+	fixture_configure((struct tracker_config){.same_process = true});
+	feed_launch(10, APP, "app");
+	feed_fork(20, CHILD, CHILD, APP, APP);
+	feed_fork(21, APP, APP + 1, APP, APP);
+	size_t position = 0;
+	uint32_t pid = 0;
+	ck_assert_str_eq(tracker_next_process(tracker, &position, &pid), "app");
+	ck_assert_uint_eq(pid, APP);
+	ck_assert_ptr_null(tracker_next_process(tracker, &position, &pid));
+	fixture_finish();
+	ck_assert_uint_eq(fake_emit_count(emit, "process "), 1);
+	ck_assert_uint_eq(fake_emit_count(emit, "thread "), 2);
+}
+END_TEST
+
 /* Most children exec at once: what they had mapped before says nothing. */
 START_TEST(child_with_exec)
 {
@@ -580,6 +598,7 @@ int main(void)
 	tcase_add_test(tcase, launched);
 	tcase_add_test(tcase, lives_on);
 	tcase_add_test(tcase, threads);
+	tcase_add_test(tcase, child_that_is_not_followed);
 	tcase_add_test(tcase, first_thread_ends_first);
 	tcase_add_test(tcase, child_without_exec);
 	tcase_add_test(tcase, child_with_exec);

@@ -1,7 +1,9 @@
 """Attaching: all threads and what is born later, detaching without harm, and refusals that say what to do."""
 
 import os
+import pty
 import resource
+import select
 import signal
 import subprocess
 import time
@@ -170,6 +172,47 @@ def end_while_attaching():
   crowd.wait()
 
 
+def said_on_a_terminal(*options):
+  """What attaching to a sleeping program for a moment prints on a terminal."""
+  sleeper = subprocess.Popen(['sleep', '60'])
+  here, there = pty.openpty()
+  done = subprocess.run([s.tool('tbcollect'), '-r', s.new_result(), '-d', '0.1', *options, '-p', str(sleeper.pid)],
+                        stderr=there, stdout=subprocess.DEVNULL, timeout=30)
+  sleeper.kill()
+  sleeper.wait()
+  text = os.read(here, 10000).decode() if select.select([here], [], [], 0)[0] else ''
+  os.close(there)
+  os.close(here)
+  return done.returncode, sleeper.pid, text
+
+
+def on_a_terminal():
+  """Whoever waits sees to what it is attached, and how to end it; a pipe and -q do not."""
+  status, pid, text = said_on_a_terminal()
+  s.check(status == 0 and text.startswith(f'tbcollect: attached to 1 thread of sleep ({pid}); after 0.1 s, or Ctrl-C stops'),
+          'terminal: attached to whom, and how to stop', repr(text))
+  status, pid, text = said_on_a_terminal('-q')
+  s.check(status == 0 and text == '', 'terminal: -q says nothing', repr(text))
+
+
+def another_namespace():
+  """In a pid namespace with the outer /proc, numbers mean two things."""
+  if os.getuid() != 0:
+    s.skip('another namespace', 'only root can make a pid namespace')
+    return
+  for what in (['-p', '1', '-d', '0.1'], ['--', 'true']):
+    result = s.new_result()
+    command = [s.tool('tbcollect'), '-q', '-r', result, *what]
+    done = subprocess.run(['unshare', '--pid', '--fork', *command], capture_output=True, text=True, timeout=30)
+    lines = done.stderr.splitlines()
+    s.check(done.returncode == 1 and len(lines) == 1 and 'pid namespace' in lines[0] and 'mount' in lines[0] and
+            not os.path.exists(result), f'outer /proc, {what[0]}: refused in one line', f'{done.returncode} {lines}')
+    done = subprocess.run(['unshare', '--pid', '--fork', '--mount-proc', *command], capture_output=True, text=True,
+                          timeout=30)
+    s.check(done.returncode == 0 and not done.stderr,
+            f'its own /proc, {what[0]}: not mixed up', f'{done.returncode} {done.stderr.strip()}')
+
+
 def file_limit():
   """Each thread takes a file per CPU: the message says how many that would be."""
   crowd = subprocess.Popen([s.target('crowd'), '200', '10000'], stdout=subprocess.DEVNULL)
@@ -198,7 +241,8 @@ def file_limit():
 
 
 s.start()
-for part in (attach_and_detach, attach_until_signal, target_dies, two_targets, refusals, end_while_attaching, file_limit):
+for part in (attach_and_detach, attach_until_signal, target_dies, two_targets, refusals, end_while_attaching,
+             on_a_terminal, another_namespace, file_limit):
   with s.section(part.__name__):
     part()
 s.finish()

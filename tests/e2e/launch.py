@@ -223,6 +223,35 @@ def setuid():
   s.check(150 <= count, 'setuid: the rest of the tree is followed', count)
 
 
+def processes():
+  """Whom the collection follows: what is counted, what is left out, what runs on after the program."""
+  burn = 'i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done'
+  got = s.collect_well(['sh', '-c', f'sh -c "{burn.replace("$", chr(92) + "$")}"; exec sh -c ":"'], 'a child and an exec')
+  total = s.summary(got.result)
+  s.check((total['processes'], total['threads']) == (2, 2), 'a child and two execs: two processes, two threads',
+          (total['processes'], total['threads']))
+  got = s.collect_well(['sh', '-c', f'({burn}); :'], '--no-children', options=['--no-children'])
+  rows = s.report(got.result, 'threads')
+  s.check(len(rows) == 1 and s.unattributed(got.result) < 0.02, '--no-children: neither a row nor time of the child',
+          f'{[(row["PID"], row["CPU Time"]) for row in rows]}, {s.unattributed(got.result)} s besides')
+  got = s.collect_well(['sh', '-c', 'sleep 1 >/dev/null 2>&1 & echo $!'], 'a program that leaves another')
+  pid = got.stdout.strip()
+  said = [line for line in got.stderr.splitlines() if f'({pid})' in line and 'not sampled' in line]
+  warned = [line for line in s.run_tool('tbreport', 'summary', got.result).stdout.splitlines()
+            if line.startswith('Warning:') and f'({pid})' in line]
+  s.check(len(said) == 1 and len(warned) == 1, 'what runs on is named', f'{got.stderr.strip()} | {warned}')
+  s.check('not sampled' not in s.collect(['sh', '-c', 'true; true']).stderr, 'nothing runs on: not a word')
+
+
+def short_processes():
+  """All time in processes that end before their first sample: it is counted all the same."""
+  got = s.collect_well(['sh', '-c', 'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do /bin/true; done'], interval='1s')
+  said = float(re.search(r'tbcollect: ([\d.]+) s of CPU time', got.stderr).group(1))
+  headline = re.search(r'^CPU Time: +([\d.]+) s', s.run_tool('tbreport', 'summary', got.result).stdout, re.M)
+  s.check(said >= 0.003 and abs(float(headline.group(1)) - said) <= 0.001, 'short processes: their time is in the headline',
+          f'{got.stderr.strip()} | {headline.group(0)}')
+
+
 def headless():
   """The first thread's events end with it; collecting goes on, and does not spin."""
   got = s.collect_well([s.target('headless'), '1500'])
@@ -251,7 +280,7 @@ def started_oddly():
 
 s.start()
 for part in (streams, open_files, end_by_signal, cannot_start, usage, default_directory, signals, job_control,
-             duration, too_short, unreadable, setuid, headless, started_oddly):
+             duration, too_short, unreadable, setuid, processes, short_processes, headless, started_oddly):
   with s.section(part.__name__):
     part()
 s.finish()

@@ -1,6 +1,8 @@
 #include "tools/report/overview.h"
 #include "tools/index_map.h"
+#include "tools/xalloc.h"
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -199,6 +201,42 @@ static uint32_t count_modules(const struct profile_reader *reader)
 	return count;
 }
 
+struct moment {
+	uint32_t pid;
+	uint64_t tsc;
+};
+
+static int compare_moments(const void *a, const void *b)
+{
+	const struct moment *left = a;
+	const struct moment *right = b;
+	if (left->pid != right->pid)
+		return left->pid < right->pid ? -1 : 1;
+	return left->tsc < right->tsc ? -1 : left->tsc > right->tsc;
+}
+
+/* A process that calls exec begins a new life at the moment when the one before ends. */
+static uint32_t count_processes(const struct profile_reader *reader)
+{
+	uint32_t lives = profile_reader_process_count(reader);
+	uint32_t count = lives;
+	size_t end_count = 0;
+	struct moment *ends = xalloc_zeroed((size_t)lives + 1, sizeof(*ends));
+	for (uint32_t i = 0; i < lives; i++) {
+		const struct profile_process_info *life = profile_reader_process(reader, i);
+		if (life->end_tsc > life->start_tsc)
+			ends[end_count++] = (struct moment){life->pid, life->end_tsc};
+	}
+	qsort(ends, end_count, sizeof(*ends), compare_moments);
+	for (uint32_t i = 0; i < lives; i++) {
+		const struct profile_process_info *life = profile_reader_process(reader, i);
+		struct moment start = {life->pid, life->start_tsc};
+		count -= bsearch(&start, ends, end_count, sizeof(*ends), compare_moments) != NULL;
+	}
+	free(ends);
+	return count;
+}
+
 /* The end's note is missing when the collector was killed; the clock went on until then. */
 static void take_clocks(struct overview *overview, const struct profile_reader *reader)
 {
@@ -223,6 +261,7 @@ void overview_collect(const struct profile_reader *reader, const struct tally *t
 	}
 	take_clocks(overview, reader);
 	overview->cpu_ns = tally->cpu_ns + tally->rest_ns;
+	overview->processes = count_processes(reader);
 	overview->modules = count_modules(reader);
 	if (stat(path, &status) == 0)
 		overview->file_bytes = known((uint64_t)status.st_size);

@@ -38,6 +38,7 @@ struct overview {
 	uint64_t throttled; /* times */
 	uint64_t unattributed_ns;
 	uint64_t not_followed; /* programs */
+	uint32_t processes;    /* distinct ones; one that calls exec goes on */
 	uint32_t modules;      /* distinct files and other sources of code that were mapped */
 	const char *command;   /* "" where not known */
 	const char *collector; /* program and version */

@@ -68,7 +68,10 @@ static void print_kernel_time(const struct report_input *input, const struct ove
 static void print_times(const struct report_input *input, const struct overview *overview,
 			FILE *stream)
 {
-	struct overview_number cpu = {overview->cpu_ns, true};
+	/* A filter asks for a part, and what is in no thread's account is in no part. */
+	bool is_whole = input->options->filter.count == 0;
+	uint64_t unattributed_ns = is_whole ? overview->unattributed_ns : 0;
+	struct overview_number cpu = {overview->cpu_ns + unattributed_ns, true};
 	struct overview_number paused = {overview->paused_ns, true};
 	print_seconds(stream, "Elapsed Time:", overview->elapsed_ns);
 	print_label(stream, "CPU Time:");
@@ -87,16 +90,16 @@ static void print_times(const struct report_input *input, const struct overview 
 		fprintf(stream, "%.3f s (%.1f %%)\n", (double)input->tally.rest_ns / 1e9,
 			table_percent(input->tally.rest_ns, cpu.value));
 	}
-	if (overview->unattributed_ns > 0) {
+	if (unattributed_ns > 0) {
 		print_label(stream, "  in no thread's account:");
-		fprintf(stream, "%.3f s more\n", (double)overview->unattributed_ns / 1e9);
+		fprintf(stream, "%.3f s (%.1f %%)\n", (double)unattributed_ns / 1e9,
+			table_percent(unattributed_ns, cpu.value));
 	}
 	print_seconds(stream, "Paused Time:", paused);
 	print_label(stream, "Total Thread Count:");
 	fprintf(stream, "%" PRIu32 "\n", profile_reader_thread_count(input->reader));
 	print_label(stream, "Processes, Modules:");
-	fprintf(stream, "%" PRIu32 ", %" PRIu32 "\n", profile_reader_process_count(input->reader),
-		overview->modules);
+	fprintf(stream, "%" PRIu32 ", %" PRIu32 "\n", overview->processes, overview->modules);
 }
 
 /* Lost are samples of the whole run, whatever the filter. */
@@ -362,7 +365,7 @@ static struct json_object *summary_object(const struct report_input *input,
 		{"samples_lost", json_object_new_uint64(overview->samples_lost)},
 		{"stacks", stacks_object(&input->tally)},
 		{"threads", json_object_new_int64(profile_reader_thread_count(input->reader))},
-		{"processes", json_object_new_int64(profile_reader_process_count(input->reader))},
+		{"processes", json_object_new_int64(overview->processes)},
 		{"modules", json_object_new_int64(overview->modules)},
 		{"collector", collector},
 		{"target", target},

@@ -1,0 +1,18 @@
+/* Whether /proc numbers processes as the kernel does for us. */
+#ifndef COLLECTOR_PID_NAMESPACE_H
+#define COLLECTOR_PID_NAMESPACE_H
+
+#include "collector/failure.h"
+
+/*
+ * perf_event_open and the records of its rings number processes as this process's pid namespace
+ * does, /proc as the one that it was mounted for. Where these are not the same, what is read of a
+ * number in /proc is another process's: fails then, and where there is no /proc at all.
+ * Source: pid_namespaces(7); NSpid in proc(5), which begins with /proc's own namespace.
+ */
+int pid_namespace_check(struct failure *failure);
+
+/* The same by the text of /proc/self/status. */
+int pid_namespace_check_status(const char *status, struct failure *failure);
+
+#endif

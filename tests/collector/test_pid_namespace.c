@@ -1,0 +1,56 @@
+/* /proc of this pid namespace, and of an outer one. */
+#include "collector/pid_namespace.h"
+
+#include <check.h>
+#include <string.h>
+
+static struct failure failure;
+
+static int check(const char *status)
+{
+	failure = (struct failure){0};
+	return pid_namespace_check_status(status, &failure);
+}
+
+START_TEST(same)
+{
+	ck_assert_int_eq(check("Name:\tx\nNSpid:\t12\nNSpgid:\t12\t1\n"), 0);
+	ck_assert_int_eq(check("Name:\tx\nNSpid:\t12"), 0);
+	ck_assert_int_eq(check("Name:\tx\nPid:\t12\n"), 0); /* no namespaces */
+	ck_assert_int_eq(check(""), 0);
+	ck_assert_int_eq(failure.exit_status, 0);
+}
+END_TEST
+
+START_TEST(outer)
+{
+	ck_assert_int_eq(check("Name:\tx\nNSpid:\t4711\t12\nNSpgid:\t4711\t12\n"), -1);
+	ck_assert_ptr_nonnull(strstr(failure.text, "process 4711,"));
+	/* Even where the numbers happen to be the same. */
+	ck_assert_int_eq(check("Name:\tx\nNSpid:\t12\t12\n"), -1);
+	ck_assert_int_eq(check("Name:\tx\nNSpid:\t9\t5\t1\n"), -1);
+}
+END_TEST
+
+START_TEST(here)
+{
+	failure = (struct failure){0};
+	ck_assert_msg(pid_namespace_check(&failure) == 0, "%s", failure.text);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("pid_namespace");
+	TCase *tcase = tcase_create("pid_namespace");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_test(tcase, same);
+	tcase_add_test(tcase, outer);
+	tcase_add_test(tcase, here);
+	suite_add_tcase(suite, tcase);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

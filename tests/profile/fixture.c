@@ -244,6 +244,19 @@ static void write_plain_modules(TBRW_PTR file, const struct fixture_plain *plain
 	assert_success(TBRW_done_section(file, TBRW_MODULE_SECTION));
 }
 
+static void write_plain_processes(TBRW_PTR file, const struct fixture_plain *plain)
+{
+	if (plain->process_count == 0)
+		return;
+	assert_success(TBRW_writing_section(file, TBRW_PROCESS_THREAD_SECTION));
+	for (uint32_t i = 0; i < plain->process_count; i++) {
+		TBRW_PID process = plain->processes[i];
+		process.pid_size = sizeof(process);
+		assert_success(TBRW_add_process(file, &process));
+	}
+	assert_success(TBRW_done_section(file, TBRW_PROCESS_THREAD_SECTION));
+}
+
 static void write_plain_events(TBRW_PTR file, const struct fixture_plain *plain)
 {
 	if (plain->event_count == 0)
@@ -287,6 +300,7 @@ void fixture_write_plain(const struct fixture_plain *plain)
 	unlink(path);
 	assert_success(profile_file_open(&file, path, TBRW_FILE_WRITE | TBRW_FILE_CREATE_ALWAYS));
 	write_plain_modules(file, plain);
+	write_plain_processes(file, plain);
 	assert_success(TBRW_writing_stream(file, 0));
 	write_plain_info(file, plain);
 	write_plain_events(file, plain);

@@ -52,6 +52,8 @@ struct fixture_plain {
 	uint32_t event_count;
 	const TBRW_MODULE *modules; /* strings by soi_ptr */
 	uint32_t module_count;
+	const TBRW_PID *processes; /* likewise */
+	uint32_t process_count;
 	const TBRW_SAMPREC_DESC_ENTRY *fields; /* offset, type, subtype and size count */
 	uint32_t field_count;
 	const void *samples;

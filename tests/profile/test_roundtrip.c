@@ -371,11 +371,12 @@ END_TEST
 
 static void set_machine(struct profile_writer *writer)
 {
-	TBRW_CPUID_IA32 leaves[4] = {{.cpuid_eax_input = 0}};
+	/* The last is no part of the name, which takes all of the three before it. */
+	TBRW_CPUID_IA32 leaves[5] = {{.cpuid_eax_input = 0}};
 	TBRW_CPU_ARCH arch = {
 		.arch_size = sizeof(arch),
 		.arch_type = TBRW_GST_EM64T,
-		.arch_num_cpuid = 4,
+		.arch_num_cpuid = 5,
 		.cpuid_ia32_array = leaves,
 	};
 	TBRW_CPU cpus[3] = {{.cpu_size = sizeof(cpus[0])}};
@@ -390,7 +391,9 @@ static void set_machine(struct profile_writer *writer)
 		.system_num_nodes = 1,
 		.node_array = &node,
 	};
-	char brand[48] = "   Fast CPU @ 3 GHz";
+	char brand[48] = "   Fast CPU of the second generation @ 3.25 GHz";
+	leaves[4] =
+		(TBRW_CPUID_IA32){0x80000005u, 0x58585858, 0x58585858, 0x58585858, 0x58585858, 0};
 	for (uint32_t i = 0; i < 3; i++) {
 		leaves[i + 1].cpuid_eax_input = 0x80000002u + i;
 		memcpy(&leaves[i + 1].cpuid_eax, brand + 16 * i, 16);
@@ -427,7 +430,7 @@ START_TEST(host)
 	profile_reader_host(reader, &info);
 	ck_assert_str_eq(info.name, "node17");
 	ck_assert_str_eq(info.os, "Linux 6.18.5");
-	ck_assert_str_eq(info.cpu, "Fast CPU @ 3 GHz");
+	ck_assert_str_eq(info.cpu, "Fast CPU of the second generation @ 3.25 GHz");
 	ck_assert_uint_eq(info.logical_cpus, 3);
 	profile_reader_close(reader);
 }
@@ -485,6 +488,30 @@ START_TEST(symbols_last_pair_counts)
 	ck_assert_ptr_null(profile_reader_symbols(reader, 1, &count));
 	ck_assert_uint_eq(count, 0);
 	fixture_check_promises(reader);
+	profile_reader_close(reader);
+}
+END_TEST
+
+START_TEST(two_symbols_out_of_order)
+{
+	struct profile_writer *writer = fixture_create();
+	struct profile_symbol_writer *symbols;
+	uint32_t count;
+
+	fixture_fill(writer, 3);
+	fixture_finish(writer);
+	assert_success(profile_symbol_writer_begin(fixture_path(), &symbols));
+	add_symbol(symbols, 2, 0, "later");
+	add_symbol(symbols, 0, 0, "earlier");
+	assert_success(profile_symbol_writer_finish(symbols));
+
+	struct profile_reader *reader = fixture_open();
+	for (uint32_t frame = 0; frame <= 2; frame += 2) {
+		const struct profile_symbol *read = profile_reader_symbols(reader, frame, &count);
+		ck_assert_uint_eq(count, 1);
+		ck_assert_str_eq(profile_reader_symtext(reader, read->name),
+				 frame == 0 ? "earlier" : "later");
+	}
 	profile_reader_close(reader);
 }
 END_TEST
@@ -629,6 +656,7 @@ static Suite *roundtrip_suite(void)
 	tcase_add_test(tcase, other_readers_see_the_streams);
 	tcase_add_test(tcase, host);
 	tcase_add_test(tcase, symbols_last_pair_counts);
+	tcase_add_test(tcase, two_symbols_out_of_order);
 	tcase_add_test(tcase, abandoned_symbols_leave_the_result_whole);
 	tcase_add_test(tcase, writer_refuses_bad_references);
 	tcase_add_test(tcase, create_refuses);

@@ -1,4 +1,5 @@
-/* Feeds the profile reader with hostile files (tb5_script.h): what reader.h promises of any file holds. */
+/* Feeds the profile reader with hostile files (tb5_script.h): what reader.h promises of any file
+ * holds. */
 #include "tests/fuzz/tb5_script.h"
 #include "tests/profile/fixture.h"
 
@@ -14,7 +15,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	/* An assertion that fails outside of a test ends the program, which the fuzzer reports. */
 	if (profile_reader_open(path, &reader) == VT_SUCCESS)
 		fixture_check_promises(reader);
 	profile_reader_close(reader);

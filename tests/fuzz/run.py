@@ -45,6 +45,29 @@ def tbrw_seeds(source, directory, folder):
       call(f'{directory}/tests/tbrw/fuzz_tbrw_seed', f'{files}/{name}', f'{folder}/{name}')
 
 
+def profile_seeds(source, directory, folder):
+  """Results of the profile writer, as scripts (tb5_script.h)."""
+  build(source, directory, 'tests/profile/fuzz_profile_seed', 'tests/tbrw/fuzz_tbrw_seed')
+  with tempfile.TemporaryDirectory() as files:
+    call(f'{directory}/tests/profile/fuzz_profile_seed', files)
+    for name in os.listdir(files):
+      call(f'{directory}/tests/tbrw/fuzz_tbrw_seed', f'{files}/{name}', f'{folder}/{name}')
+
+
+def symbols_seeds(_source, _directory, folder):
+  """Small programs with and without debug information, of 64 and 32 bits, linked and not."""
+  text = ('static inline int twice(int x) { return x * 2 + (x > 5); } int puts(const char *);'
+          'int add(int a, int b) { for (int i = 0; i < b; i++) a += twice(a); return a; }'
+          'int main(int c, char **v) { (void)v; return puts("x") + add(c, 3); }')
+  cases = {'dwarf': ['-g', '-O2'], 'object': ['-g', '-O2', '-c'], 'zipped': ['-g', '-O2', '-gz'],
+           'plain': ['-O1', '-s'], 'ibt': ['-O1', '-fcf-protection', '-Wl,-z,ibtplt'], 'old': ['-gdwarf-4', '-O1']}
+  for name, options in cases.items():
+    for target in ([], ['-nostdlib', '-e', 'main', '-Wl,--unresolved-symbols=ignore-all', '-Wl,-z,noseparate-code']):
+      if target and '-c' in options:
+        continue
+      call('cc', '-x', 'c', '-', '-o', f"{folder}/{name}{'-bare' if target else ''}", *options, *target, input=text)
+
+
 def tbrw_calls_seeds(_source, _directory, folder):
   """Orders of calls that get far; the numbers are those of fuzz_tbrw_calls.c's table."""
   (open_, close, abort, _, write_section, done_section, *_) = range(24)
@@ -109,8 +132,8 @@ def unwind_debug_seeds(source, directory, folder):
 
 
 # What an input may be long, where it is not 16 KB.
-LENGTHS = {'fuzz_unwind_debug': 65536}
-SEEDS = {'fuzz_tbrw': tbrw_seeds, 'fuzz_tbrw_calls': tbrw_calls_seeds, 'fuzz_unwind': unwind_seeds,
+LENGTHS = {'fuzz_symbols': 32768, 'fuzz_unwind_debug': 65536}
+SEEDS = {'fuzz_profile': profile_seeds, 'fuzz_symbols': symbols_seeds, 'fuzz_tbrw': tbrw_seeds, 'fuzz_tbrw_calls': tbrw_calls_seeds, 'fuzz_unwind': unwind_seeds,
          'fuzz_unwind_debug': unwind_debug_seeds}
 
 

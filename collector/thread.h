@@ -16,6 +16,7 @@ enum { THREAD_NAME_MAX = 32 };
 struct thread_count {
 	uint64_t last;    /* count */
 	int64_t ahead_ns; /* weights of its samples, in what exceeds whole intervals */
+	uint64_t gaps;    /* of its ring, at the last sample */
 };
 
 struct thread {
@@ -53,9 +54,11 @@ uint64_t thread_advance(struct thread *thread, size_t ring, uint64_t count);
  * Of a sample's weight on this ring, what the thread spent in the kernel, where no sample is taken:
  * the intervals that ended there. Each sample that is taken stands for one of user code; the rest
  * are whole ones too, but for the moments by which a sample is late, and the next one's weight
- * less.
+ * less. gaps: how often samples were lost on this ring so far; where that has changed, nobody knows
+ * what they were of, and it is 0.
  */
-uint64_t thread_unseen(struct thread *thread, size_t ring, uint64_t weight, uint64_t interval_ns);
+uint64_t thread_unseen(struct thread *thread, size_t ring, uint64_t weight, uint64_t interval_ns,
+		       uint64_t gaps);
 
 /* Makes history, chain and guess where they are not there yet. false: out of memory, none is. */
 bool thread_remember(struct thread *thread, struct tree *tree, bool collapse);

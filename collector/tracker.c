@@ -17,8 +17,10 @@ struct tracker *tracker_create(const struct tracker_config *config, struct emit 
 	tracker->tree = tree_create(emit);
 	tracker->tables = tables_create();
 	tracker->chain = chain_create(tracker->tree, config->collapse);
-	if (tracker->context.images == NULL || tracker->context.family == NULL ||
-	    tracker->tree == NULL || tracker->tables == NULL || tracker->chain == NULL) {
+	tracker->gaps = calloc(config->rings, sizeof(*tracker->gaps));
+	if (tracker->gaps == NULL || tracker->context.images == NULL ||
+	    tracker->context.family == NULL || tracker->tree == NULL || tracker->tables == NULL ||
+	    tracker->chain == NULL) {
 		tracker_destroy(tracker);
 		return NULL;
 	}
@@ -49,6 +51,7 @@ void tracker_destroy(struct tracker *tracker)
 	image_table_destroy(tracker->context.images);
 	unwinding_finish(&tracker->unwinding);
 	free(tracker->families);
+	free(tracker->gaps);
 	free(tracker);
 }
 
@@ -101,6 +104,8 @@ static struct thread *add_thread(struct tracker *tracker, uint32_t pid, uint32_t
 		return NULL;
 	}
 	thread->family = family;
+	for (size_t i = 0; i < tracker->config.rings; i++)
+		thread->counts[i].gaps = tracker->gaps[i];
 	tracker->counts.threads++;
 	tracker->counts.live_threads++;
 	struct process *process = idmap_get(&tracker->processes, pid);
@@ -174,7 +179,11 @@ struct thread *tracker_thread(struct tracker *tracker, uint32_t pid, uint32_t ti
 	char name[THREAD_NAME_MAX];
 	free_tid(tracker, tid);
 	read_name(pid, tid, name, sizeof(name));
-	return add_thread(tracker, pid, tid, name, 0);
+	thread = add_thread(tracker, pid, tid, name, 0);
+	/* Its fork was lost, and perhaps samples with it. */
+	for (size_t i = 0; thread != NULL && i < thread->count_size; i++)
+		thread->counts[i].gaps = UINT64_MAX;
+	return thread;
 }
 
 bool tracker_knows(const struct tracker *tracker, pid_t tid)
@@ -358,6 +367,7 @@ static void apply_lost(struct tracker *tracker, const struct record *record, siz
 {
 	size_t position = 0;
 	tracker->counts.lost += record->lost;
+	tracker->gaps[ring_index]++;
 	emit_note(tracker->context.emit, PROFILE_NOTE_SAMPLES_LOST, record->time_ns, record->lost,
 		  0, tracker->config.cpus[ring_index], NULL);
 	/* A mapping may have been among what was lost. */
@@ -401,6 +411,7 @@ void tracker_apply(struct tracker *tracker, const struct record *record, size_t 
 		break;
 	case RECORD_THROTTLE:
 	case RECORD_UNTHROTTLE:
+		tracker->gaps[ring_index]++;
 		emit_note(tracker->context.emit,
 			  record->kind == RECORD_THROTTLE ? PROFILE_NOTE_THROTTLED
 							  : PROFILE_NOTE_UNTHROTTLED,

@@ -41,6 +41,7 @@ struct tracker {
 	struct idmap threads; /* live ones, and ended ones that wait for their final counts */
 	struct family *families;
 	uint32_t family_count;
+	uint64_t *gaps;               /* in each ring: times that samples were lost */
 	struct thread *open_accounts; /* ended, but the final count is still to come */
 	uint64_t now_ns;              /* time of the last record */
 	uint32_t kernel_image;        /* 0: none yet */

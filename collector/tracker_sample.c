@@ -416,7 +416,8 @@ void tracker_apply_sample(struct tracker *tracker, const struct record *record, 
 	out.stack.cpu_ns = weight;
 	if (tracker->config.kernel_time == PROFILE_KERNEL_TIME_APART && tracker->config.has_count)
 		out.stack.kernel_us =
-			saturate_us(thread_unseen(thread, ring_index, weight, sample->period));
+			saturate_us(thread_unseen(thread, ring_index, weight, sample->period,
+						  tracker->gaps[ring_index]));
 	intern(tracker, &subject, has_user, skip_stack, &out.stack);
 	emit_sample(tracker->context.emit, &out);
 

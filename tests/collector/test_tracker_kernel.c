@@ -173,6 +173,34 @@ START_TEST(apart)
 }
 END_TEST
 
+/* Loop: what was lost may have been user code's, of threads known and of those whose fork was lost.
+ * Threads that begin after it, and other rings, have nothing to do with it. */
+START_TEST(nothing_is_apart_after_a_loss)
+{
+	struct record record = fixture_make_sample(20, APP);
+	fixture_configure((struct tracker_config){.has_count = true,
+						  .kernel_time = PROFILE_KERNEL_TIME_APART});
+	feed_launch(10, APP, "app");
+	record.sample.period = 1000000;
+	record.sample.count = 5000000;
+	if (_i == 0)
+		record.tid = APP + 1; /* not known */
+	if (_i != 1)
+		feed_lost(20, _i == 3 ? 1 : 0, 7);
+	if (_i == 1)
+		tracker_apply(tracker,
+			      &(struct record){.kind = RECORD_THROTTLE, .time_ns = 20, .tid = APP},
+			      0, false);
+	if (_i == 2) {
+		feed_fork(20, APP, APP + 2, APP, APP);
+		record.tid = APP + 2;
+	}
+	ck_assert_uint_eq(fixture_apply(&record, false).stack.kernel_us, _i < 2 ? 0 : 4000);
+	record.sample.count = 10000000;
+	ck_assert_uint_eq(fixture_apply(&record, false).stack.kernel_us, 4000);
+}
+END_TEST
+
 /* Loop: without counts a sample weighs an interval whatever there was; older kernels. Where kernel
  * mode was sampled nothing is unseen. */
 START_TEST(nothing_is_apart)
@@ -205,6 +233,7 @@ int main(void)
 	tcase_add_test(tcase, user_code_ends_the_start);
 	tcase_add_test(tcase, deep_copy_while_starting);
 	tcase_add_test(tcase, apart);
+	tcase_add_loop_test(tcase, nothing_is_apart_after_a_loss, 0, 4);
 	tcase_add_loop_test(tcase, nothing_is_apart, 0, 2);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);

@@ -47,10 +47,12 @@ def level(name, place):
 
 
 def by_us(print_symbols, program, addresses):
+  """Each function must say where it starts, inlined ones too."""
   found = {}
   for block in run(print_symbols, program, data='\n'.join(f'{at:x}' for at in addresses)).strip('\n').split('\n\n'):
     at, *lines = block.split('\n')
     found[int(at, 16)] = [level(*line.split('\t')[:2]) for line in lines]
+    assert all(int(line.split('\t')[2], 16) > 0 for line in lines), block
   return found
 
 

@@ -78,6 +78,19 @@ START_TEST(test_labels_stripped)
 }
 END_TEST
 
+START_TEST(test_function_left_out_by_the_linker)
+{
+	struct symbol_image_identity identity = {.path = COLLECTED};
+	struct symbol_address address = {.rva = 0x1010};
+	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_OPEN);
+	ck_assert_str_eq(address.function.name, "live_function");
+	ck_assert_uint_eq(address.function.start, 0x1000);
+	ck_assert_uint_gt(address.function.line, 0);
+	ck_assert_uint_eq(address.inlined_count, 0);
+	symbol_address_finish(&address);
+}
+END_TEST
+
 START_TEST(test_cold_part_endings)
 {
 	static const struct {
@@ -192,6 +205,7 @@ int main(void)
 	tcase_set_timeout(all, 60);
 	tcase_add_test(all, test_labels);
 	tcase_add_test(all, test_labels_stripped);
+	tcase_add_test(all, test_function_left_out_by_the_linker);
 	tcase_add_test(all, test_cold_part_endings);
 	tcase_add_loop_test(all, test_spellings, 0, sizeof(spellings) / sizeof(spellings[0]));
 	tcase_add_test(all, test_ada);

@@ -21,10 +21,11 @@
 
 struct walk {
 	struct symbol_address *addresses;
-	bool *is_found;  /* [i]: a function's entry holds addresses[i] */
-	size_t *list_of; /* [i]: the last list of members that took addresses[i] */
-	size_t lists;    /* so many were made */
-	Dwarf_Addr bias; /* rva = address in DWARF + bias */
+	bool *is_found;      /* [i]: a function's entry holds addresses[i] */
+	size_t *list_of;     /* [i]: the last list of members that took addresses[i] */
+	size_t lists;        /* so many were made */
+	Dwarf_Addr bias;     /* rva = address in DWARF + bias */
+	uint64_t first_code; /* rva of the file's first instruction */
 	Dwarf_Files *files;
 	bool is_ada; /* the unit */
 	struct dwarf_names names;
@@ -91,8 +92,11 @@ static struct members members_inside(struct walk *walk, Dwarf_Die *die,
 	Dwarf_Addr high;
 	walk->lists++;
 	for (ptrdiff_t next = 0;
-	     has_steps(walk) && (next = dwarf_ranges(die, next, &base, &low, &high)) > 0;)
-		add_range(walk, members, low + walk->bias, high + walk->bias, &inside);
+	     has_steps(walk) && (next = dwarf_ranges(die, next, &base, &low, &high)) > 0;) {
+		/* Functions that the linker left out keep their entries, at address 0 or 1. */
+		if (low + walk->bias >= walk->first_code)
+			add_range(walk, members, low + walk->bias, high + walk->bias, &inside);
+	}
 	/* Ranges come in any order: that of sections in the object file, cold parts first or last.
 	 */
 	if (inside.count > 1)
@@ -302,10 +306,22 @@ static void walk_unit(struct walk *walk, Dwarf_Die *skeleton, Dwarf_Die *body,
 	free(members.indices);
 }
 
+static uint64_t find_first_code(const struct symbol_image *image)
+{
+	uint64_t first = UINT64_MAX;
+	for (Elf_Scn *section = NULL; (section = elf_nextscn(image->elf, section));) {
+		GElf_Shdr header;
+		if (gelf_getshdr(section, &header) && (header.sh_flags & SHF_EXECINSTR) &&
+		    header.sh_addr < first)
+			first = header.sh_addr;
+	}
+	return first == UINT64_MAX ? 0 : first;
+}
+
 void dwarf_inlines_resolve(struct symbol_image *image, struct symbol_address *addresses,
 			   size_t count)
 {
-	struct walk walk = {.addresses = addresses};
+	struct walk walk = {.addresses = addresses, .first_code = find_first_code(image)};
 	Dwarf *dwarf = dwfl_module_getdwarf(image->module, &walk.bias);
 	if (!dwarf || count == 0)
 		return;

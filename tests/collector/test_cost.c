@@ -1,0 +1,57 @@
+#include "collector/cost.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+START_TEST(user_and_system_time)
+{
+	struct rusage usage = {.ru_utime = {3, 7}, .ru_stime = {5, 999999}};
+	ck_assert_uint_eq(cpu_time_ns(&usage), 8000000000u + 1000006000u);
+}
+END_TEST
+
+START_TEST(of_self_grows_with_work_only)
+{
+	uint64_t before = cpu_time_of_self_ns();
+	usleep(50000);
+	uint64_t slept = cpu_time_of_self_ns();
+	ck_assert_uint_gt(before, 0);
+	ck_assert_uint_lt(slept - before, 40000000);
+	while (cpu_time_of_self_ns() < slept + 20000000)
+		continue;
+}
+END_TEST
+
+/* A child that computes until it is ended: what is read of it grows, and is 0 once it is gone. */
+START_TEST(of_another_process)
+{
+	pid_t pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0)
+		for (;;)
+			getppid();
+	while (cpu_time_of_process_ns(pid) < 5000000)
+		usleep(1000);
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ck_assert_uint_eq(cpu_time_of_process_ns(pid), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cost");
+	TCase *tcase = tcase_create("cost");
+	tcase_add_test(tcase, user_and_system_time);
+	tcase_add_test(tcase, of_self_grows_with_work_only);
+	tcase_add_test(tcase, of_another_process);
+	suite_add_tcase(suite, tcase);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -222,6 +222,8 @@ struct uw_instruction uw_instruction_read(const uint8_t *bytes, size_t size)
 		parts.small |= at[read.size++] == 0x66;
 	if (at[read.size] >> 4 == 4)
 		parts.rex = at[read.size++];
+	if (parts.rex & REX_W)
+		parts.small = false; /* Intel SDM vol. 2, 2.2.1.2: REX.W goes before 0x66 */
 	parts.two = at[read.size] == 0x0f;
 	read.size += parts.two;
 	parts.opcode = at[read.size++];

@@ -263,6 +263,26 @@ START_TEST(settle_less_than_counted)
 }
 END_TEST
 
+/* The whole's count is of time in no account only where it is more than what the accounts hold. */
+START_TEST(settle_all)
+{
+	feed_launch(10, APP, "app");
+	feed_sample(30, APP, APP, 0, 100);
+	tracker_settle_all(tracker, 99);
+	ck_assert_uint_eq(counts().unattributed_ns, 0);
+	tracker_settle_all(tracker, 100);
+	ck_assert_uint_eq(counts().unattributed_ns, 0);
+	tracker_settle_all(tracker, 130);
+	ck_assert_uint_eq(counts().unattributed_ns, 30);
+	tracker_settle_all(tracker, 120);
+	ck_assert_uint_eq(counts().unattributed_ns, 30);
+	tracker_settle_all(tracker, 131);
+	ck_assert_uint_eq(counts().unattributed_ns, 31);
+	ck_assert_uint_eq(counts().cpu_ns, 100);
+	fixture_finish();
+}
+END_TEST
+
 /* What a thread creates is counted in the family of its creator, over processes. */
 START_TEST(families)
 {
@@ -372,6 +392,7 @@ int main(void)
 	tcase_add_test(tcase, settle_with_several_open_accounts);
 	tcase_add_test(tcase, settle_with_an_account_left_open);
 	tcase_add_loop_test(tcase, settle_less_than_counted, 0, 2);
+	tcase_add_test(tcase, settle_all);
 	tcase_add_test(tcase, families);
 	tcase_add_test(tcase, counts_of_stacks);
 	tcase_add_loop_test(tcase, random_lives, 0, 8);

@@ -136,6 +136,17 @@ START_TEST(frame_pointer_without_cfi)
 }
 END_TEST
 
+/* An address of code on the stack is no return address where no call precedes it. */
+START_TEST(function_pointer_in_the_frame)
+{
+	uint64_t pointer = (uintptr_t)bare_leaf;
+
+	call_noting(bare_framed, &caller_ra);
+	memcpy(sample.bytes, &pointer, sizeof(pointer));
+	assert_complete_through(1, caller_ra);
+}
+END_TEST
+
 /* Nothing says where the return address is: the walk must not go on. */
 START_TEST(neither)
 {
@@ -460,6 +471,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, leaf_without_cfi);
 	tcase_add_test(tcase, frame_pointer_without_cfi);
+	tcase_add_test(tcase, function_pointer_in_the_frame);
 	tcase_add_test(tcase, neither);
 	tcase_add_test(tcase, leaf_with_room);
 	tcase_add_test(tcase, leaf_at_its_ends);

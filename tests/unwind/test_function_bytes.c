@@ -1,6 +1,7 @@
 /* What the bytes of functions without CFI show. The functions here are not called. */
 #include "tests/unwind/capture.h"
 #include "unwind/function_bytes.h"
+#include "unwind/instruction.h"
 
 #include <check.h>
 
@@ -129,6 +130,31 @@ START_TEST(go)
 }
 END_TEST
 
+/* A prefix that makes operands small counts wherever it stands among the others. */
+START_TEST(prefixes)
+{
+	static const struct {
+		uint8_t bytes[8];
+		unsigned size;
+	} instructions[] = {
+		{{0x05, 1, 2, 3, 4}, 5},       /* add $..., %eax */
+		{{0x66, 0x05, 1, 2}, 4},       /* add $..., %ax */
+		{{0x64, 0x05, 1, 2, 3, 4}, 6}, /* with %fs */
+		{{0x66, 0x64, 0x05, 1, 2}, 5},
+		{{0x64, 0x66, 0x05, 1, 2}, 5},
+		{{0x66, 0x66, 0x05, 1, 2}, 5},
+		{{0xf2, 0xf3, 0x05, 1, 2, 3, 4}, 7},
+		{{0x66, 0x48, 0x05, 1, 2, 3, 4}, 7}, /* REX.W: large after all */
+	};
+
+	for (size_t i = 0; i < sizeof(instructions) / sizeof(*instructions); i++) {
+		struct uw_instruction read = uw_instruction_read(instructions[i].bytes, 8);
+		ck_assert_int_eq(read.kind, UW_INSTRUCTION_PLAIN);
+		ck_assert_msg(read.size == instructions[i].size, "%zu: %u", i, read.size);
+	}
+}
+END_TEST
+
 START_TEST(stubs)
 {
 	uint64_t target = at(stub);
@@ -156,6 +182,7 @@ int main(void)
 	tcase_add_test(tcase, room);
 	tcase_add_test(tcase, record);
 	tcase_add_test(tcase, go);
+	tcase_add_test(tcase, prefixes);
 	tcase_add_test(tcase, stubs);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);

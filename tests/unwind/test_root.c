@@ -66,10 +66,12 @@ void red_zone(void);
 void far_plain(void);
 void far_saved(void);
 void far_expression(void);
+void ra_value(void);
+void ra_place(void);
 extern const char returning[];
 __asm__(".text\n"
 	".globl bare_zeros, undescribed, returning, red_zone, far_plain, far_saved\n"
-	".globl far_expression\n"
+	".globl far_expression, ra_value, ra_place\n"
 	".type bare_zeros, @function\n"
 	"bare_zeros:\n"
 	"endbr64\n"
@@ -106,7 +108,25 @@ __asm__(".text\n"
 	   by expression. */
 	FAR_CFA("far_plain", ".cfi_def_cfa %rbp, 16\n")
 		FAR_CFA("far_saved", ".cfi_def_cfa %rbp, 16\n.cfi_offset %rbx, -24\n")
-			FAR_CFA("far_expression", ".cfi_escape 0x0f, 2, 0x76, 16\n"));
+			FAR_CFA("far_expression", ".cfi_escape 0x0f, 2, 0x76, 16\n")
+	/* Their return address is what an expression gives, and what lies where it says: the
+	   second word of the stack. */
+	".type ra_value, @function\n"
+	"ra_value:\n"
+	".cfi_startproc\n"
+	".cfi_escape 0x16, 16, 3, 0x77, 8, 0x06\n"
+	"ud2\n"
+	"ret\n"
+	".cfi_endproc\n"
+	".size ra_value, . - ra_value\n"
+	".type ra_place, @function\n"
+	"ra_place:\n"
+	".cfi_startproc\n"
+	".cfi_escape 0x10, 16, 2, 0x77, 8\n"
+	"ud2\n"
+	"ret\n"
+	".cfi_endproc\n"
+	".size ra_place, . - ra_place\n");
 
 START_TEST(register_to_zeros)
 {
@@ -301,9 +321,15 @@ END_TEST
 START_TEST(beyond_the_copy)
 {
 	enum uw_stop stop;
+	size_t size;
 
 	undescribed();
-	/* Its CFA is where the stack pointer is, and a word. */
+	/* Its CFA is where the stack pointer is, and a word; nothing of the stack was copied. */
+	size = sample.stack.size;
+	sample.stack.size = 0;
+	walk(&stop);
+	ck_assert_int_eq(stop, UW_STOP_NOT_RESIDENT);
+	sample.stack.size = size;
 	sample.regs.value[REG_NUM_RSP] += sample.stack.size;
 	sample.stack.ends = true;
 	walk(&stop);
@@ -327,6 +353,20 @@ START_TEST(beyond_the_copy)
 }
 END_TEST
 
+/* DW_CFA_val_expression gives the register's value, DW_CFA_expression the place of it. */
+START_TEST(return_address_by_expression)
+{
+	void (*const functions[])(void) = {ra_value, ra_place};
+	enum uw_stop stop;
+
+	regs.value[REG_NUM_RIP] = (uintptr_t)functions[_i];
+	words[1] = (uintptr_t)returning;
+	ck_assert_uint_ge(uw_walk(space, &regs, &stack, frames, UW_DEPTH_MAX, &stop), 2);
+	ck_assert_uint_eq(frames[1].ip, (uintptr_t)returning);
+	ck_assert_uint_eq(frames[1].source, UW_SOURCE_CFI);
+}
+END_TEST
+
 /* Split stacks, coroutines: a frame pointer may lead to a stack that was not copied. */
 START_TEST(far_frame_pointer)
 {
@@ -336,6 +376,10 @@ START_TEST(far_frame_pointer)
 	uint64_t sp;
 
 	functions[_i]();
+	/* The word below its CFA is just below the red zone. */
+	*fp = sample.stack.base - 128 - 16;
+	ck_assert_uint_eq(walk(&stop), 1);
+	ck_assert_int_eq(stop, UW_STOP_OTHER_STACK);
 	sp = sample.regs.value[REG_NUM_RSP] & ~UINT64_C(15);
 	*fp = sp - (1 << 20);
 	ck_assert_uint_eq(walk(&stop), 1);
@@ -426,6 +470,7 @@ int main(void)
 	tcase_add_test(tcase, entry);
 	tcase_add_test(tcase, entry_that_was_called);
 	tcase_add_test(tcase, beyond_the_copy);
+	tcase_add_loop_test(tcase, return_address_by_expression, 0, 2);
 	tcase_add_loop_test(tcase, far_frame_pointer, 0, 3);
 	tcase_add_test(tcase, below_the_stack_pointer);
 	tcase_add_test(tcase, call_to_null);

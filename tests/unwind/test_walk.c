@@ -44,6 +44,7 @@ static __attribute__((noinline)) void note_callers(void)
 
 static size_t walk(enum uw_stop *stop)
 {
+	memset(frames, 0xff, sizeof(frames)); /* each walk fills in all of a frame */
 	return uw_walk(space, &sample.regs, &sample.stack, frames, FRAMES_MAX, stop);
 }
 

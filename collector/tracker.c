@@ -287,8 +287,9 @@ static void apply_fork(struct tracker *tracker, const struct record *record)
 		tracker->families[thread->family].has_descendants = true;
 }
 
-/* A program that the kernel stopped following: exec of a setuid program removes the events
- * (fs/exec.c), which looks like an exit before anything of the program was mapped. */
+/* A program that the kernel stopped following: an exec that changes user, group or capabilities
+ * removes the events, root's too (fs/exec.c, begin_new_exec), which looks like an exit before
+ * anything of the program was mapped. */
 static void note_not_followed(struct tracker *tracker, const struct process *process)
 {
 	for (size_t i = 0; i < tracker->noted_count; i++)

@@ -221,6 +221,16 @@ def setuid():
   s.check(len([line for line in got.stderr.splitlines() if 'setuid-chain' in line]) <= 1, 'setuid: once')
   count = s.samples_of(s.folded(got.result), 'chain_40')
   s.check(150 <= count, 'setuid: the rest of the tree is followed', count)
+  # Root is not let either, but for what stays root.
+  for owner, followed in ((0, True), (s.NOBODY, False)):
+    os.chown(program, owner, 0)
+    os.chmod(program, 0o4755)
+    got = s.collect(['sh', '-c', f'{program} 100; :'])
+    named = [line for line in s.run_tool('tbreport', 'summary', got.result).stdout.splitlines()
+             if 'setuid-chain' in line and 'set-user-ID' in line]
+    count, apart = s.samples_of(s.folded(got.result), 'chain_40'), s.unattributed(got.result)
+    s.check((count > 50, apart < 0.05, len(named)) == ((True, True, 0) if followed else (False, False, 1)),
+            f'setuid: root runs what is set-user-ID to {owner}', f'{count} samples, {apart} s besides, {named}')
 
 
 def processes():

@@ -189,7 +189,8 @@ static void print_warnings(const struct profile_reader *reader, const struct ove
 		if (note->kind == PROFILE_NOTE_NOT_FOLLOWED && not_followed++ < NOT_FOLLOWED_MAX)
 			fprintf(stream,
 				"Warning: process %" PRIu32 " (%s) was not followed: the kernel "
-				"does not allow it\n",
+				"ends sampling where a program gets other rights as it starts "
+				"(set-user-ID) or may not be read; root can attach to it with -p\n",
 				note->pid, text);
 		free(text);
 	}

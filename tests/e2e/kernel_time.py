@@ -120,12 +120,27 @@ def redis():
         process.wait()
 
 
+def permissions():
+  """What may be is found out: the level alone lets an ordinary user sample kernel mode, where kernel addresses still
+  are what --kernel is for."""
+  command = [s.target('calls'), '100']
+  with unprivileged.paranoid_level('1'):
+    got = s.collect_well(command, what='level 1', uid=USER, options=['-v'])
+  where = s.summary(got.result)['kernel_time']['where']
+  s.check(where == 'at_calls' and 'entered the kernel' in got.stderr, 'level 1, ordinary user: at the calls', where)
+  s.check(not any(row['Module'] == '[kernel]' for row in s.report(got.result, 'modules')),
+          'level 1, ordinary user: nothing of the kernel itself')
+  got = s.collect_well(command, what='--kernel', options=['--kernel'])
+  kernel = [row for row in s.report(got.result, 'hotspots', '--call-stack-mode', 'all') if row['Module'] == '[kernel]']
+  s.check(s.summary(got.result)['kernel_time']['where'] == 'frames' and kernel, '--kernel: its functions', len(kernel))
+
+
 s.start()
 if os.getuid() != 0:
   s.skip('time in the kernel', 'perf samples kernel mode for root only')
 else:
   with unprivileged.paranoid_level('2'):
-    for part in (calls, dd, redis):
+    for part in (permissions, calls, dd, redis):
       with s.section(part.__name__):
         part()
 s.finish()

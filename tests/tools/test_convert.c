@@ -436,6 +436,7 @@ END_TEST
 struct copied {
 	uint64_t tsc[32];
 	uint64_t cpu_ns;
+	uint64_t kernel_us;
 	size_t count;
 };
 
@@ -444,14 +445,22 @@ static bool take_sample(const struct profile_sample_info *sample, void *user)
 	struct copied *copied = user;
 	copied->tsc[copied->count++] = sample->tsc;
 	copied->cpu_ns += sample->stack.cpu_ns;
+	copied->kernel_us += sample->stack.kernel_us;
 	return copied->count < 32;
 }
 
 /* A complete result goes through unchanged, so what recovery keeps it keeps exactly. */
 START_TEST(test_recover_keeps_everything)
 {
-	struct build_result result = {.samples = samples, .count = 5, .rest_ms = 3};
+	struct build_sample all[5];
+	struct build_result result = {.samples = all,
+				      .count = 5,
+				      .rest_ms = 3,
+				      .kernel_time = PROFILE_KERNEL_TIME_APART};
 	struct progress progress = {0};
+	memcpy(all, samples, sizeof(all));
+	all[0].kernel_ms = 3;
+	all[4].is_kernel_only = true;
 	struct copied before = {0};
 	struct copied after = {0};
 	build_result_write(path, &result);
@@ -461,6 +470,7 @@ START_TEST(test_recover_keeps_everything)
 	ck_assert_uint_eq(profile_reader_each_sample(old, take_sample, &before), VT_SUCCESS);
 	ck_assert_uint_eq(profile_reader_each_sample(new, take_sample, &after), VT_SUCCESS);
 	ck_assert_int_eq(memcmp(&before, &after, sizeof(before)), 0);
+	ck_assert_uint_eq(after.kernel_us, all[0].count * UINT64_C(3000) + PROFILE_KERNEL_ALL);
 	struct profile_host_info left_host;
 	struct profile_host_info right_host;
 	profile_reader_host(old, &left_host);

@@ -123,9 +123,23 @@ def check_reports(tbreport, tbconvert, program):
              for row in hotspots), hotspots
 
 
+def check_installed(root):
+  """What the commands' folder holds, and a page for each; the guide's examples are not among them."""
+  commands = sorted(os.listdir(os.path.dirname(find(root, 'tbcollect'))))
+  assert commands == ['tbcollect', 'tbconvert', 'tbreport'], commands
+  with open(f'{BUILD}/meson-info/intro-projectinfo.json', encoding='utf-8') as file:
+    version = json.load(file)['version']
+  for name in commands:
+    assert os.path.basename(os.path.dirname(find(root, f'{name}.1'))) == 'man1'
+    assert run(find(root, name), '--version').split() == [name, version]
+  for name in ('print_tb5', 'tbrw_reader', 'tbrw_writer', 'sampler.c'):
+    assert os.path.dirname(find(root, name)).endswith('tbcollect/examples'), name
+
+
 def main():
   with tempfile.TemporaryDirectory() as root, tempfile.TemporaryDirectory() as work:
     run('meson', 'install', '-C', BUILD, '--no-rebuild', '--destdir', root)
+    check_installed(root)
     check_library(root)
     check_programs(root, work)
   print('installed, compiled, linked and run')

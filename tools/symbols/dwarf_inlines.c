@@ -2,6 +2,7 @@
 #include "tools/symbols/cold_part.h"
 #include "tools/symbols/demangle.h"
 #include "tools/symbols/dwarf_names.h"
+#include "tools/symbols/split_units.h"
 #include "tools/xalloc.h"
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -29,6 +30,8 @@ struct walk {
 	Dwarf_Files *files;
 	bool is_ada; /* the unit */
 	struct dwarf_names names;
+	struct split_units splits;
+	const char *path; /* of the file that has the skeletons */
 	size_t steps;
 	size_t nested_steps;
 };
@@ -288,14 +291,21 @@ static bool is_ada(int language)
 	       language == LANGUAGE_ADA_2005 || language == LANGUAGE_ADA_2012;
 }
 
-/* skeleton has the ranges and the lines; entries are in body, elsewhere for split DWARF. */
-static void walk_unit(struct walk *walk, Dwarf_Die *skeleton, Dwarf_Die *body,
+/* skeleton has the ranges and the lines; entries are elsewhere for split DWARF. */
+static void walk_unit(struct walk *walk, Dwarf_Die *skeleton, uint8_t type,
 		      const struct members *all)
 {
 	size_t file_count;
 	struct members members = members_inside(walk, skeleton, all);
 	if (members.count > 0) {
-		if (dwarf_getsrcfiles(body, &walk->files, &file_count) != 0)
+		Dwarf_Die split;
+		Dwarf_Die *body = skeleton;
+		if (type == DW_UT_skeleton &&
+		    split_units_find(&walk->splits, skeleton, walk->path, &split))
+			body = &split;
+		/* A split unit may have none of its own. */
+		if (dwarf_getsrcfiles(body, &walk->files, &file_count) != 0 &&
+		    dwarf_getsrcfiles(skeleton, &walk->files, &file_count) != 0)
 			walk->files = NULL;
 		walk->is_ada = is_ada(dwarf_srclang(body));
 		walk_children(walk, body, &members, 0);
@@ -325,6 +335,7 @@ void dwarf_inlines_resolve(struct symbol_image *image, struct symbol_address *ad
 	Dwarf *dwarf = dwfl_module_getdwarf(image->module, &walk.bias);
 	if (!dwarf || count == 0)
 		return;
+	walk.path = split_units_path(image->module);
 	walk.is_found = xalloc_zeroed(count, sizeof(*walk.is_found));
 	walk.list_of = xalloc_zeroed(count, sizeof(*walk.list_of));
 	struct members all = {xalloc_zeroed(count, sizeof(*all.indices)), count};
@@ -333,16 +344,15 @@ void dwarf_inlines_resolve(struct symbol_image *image, struct symbol_address *ad
 
 	Dwarf_CU *unit = NULL;
 	Dwarf_Die skeleton;
-	Dwarf_Die split;
 	uint8_t type;
+	/* Not asked for the split parts, libdw opens no file of itself. */
 	while (has_steps(&walk) &&
-	       dwarf_get_units(dwarf, unit, &unit, NULL, &type, &skeleton, &split) == 0) {
-		bool is_split = type == DW_UT_skeleton && split.addr;
+	       dwarf_get_units(dwarf, unit, &unit, NULL, &type, &skeleton, NULL) == 0)
 		if (type == DW_UT_compile || type == DW_UT_skeleton)
-			walk_unit(&walk, &skeleton, is_split ? &split : &skeleton, &all);
-	}
+			walk_unit(&walk, &skeleton, type, &all);
 	free(all.indices);
 	free(walk.is_found);
 	free(walk.list_of);
 	dwarf_names_finish(&walk.names);
+	split_units_finish(&walk.splits);
 }

@@ -61,6 +61,28 @@ START_TEST(not_regular)
 }
 END_TEST
 
+/* Regular by name only: what reads them may wait, or take something away. */
+START_TEST(made_up)
+{
+	static const char *const files[] = {"/proc/self/maps", "/proc/kmsg", "/sys/kernel/notes"};
+	struct stat status;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		ck_assert_int_eq(stat(files[i], &status), 0);
+		ck_assert(S_ISREG(status.st_mode));
+		ck_assert_int_eq(regular_file_open(files[i], &status), -1);
+		ck_assert_int_eq(errno, ENOEXEC);
+	}
+	/* A link in procfs is what it leads to. */
+	int fd = regular_file_open("/proc/self/exe", &status);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	write_file();
+	ck_assert_int_eq(truncate(path, 0), 0);
+	ck_assert_int_eq(regular_file_open(path, &status), -1);
+	ck_assert_int_eq(errno, ENOEXEC);
+}
+END_TEST
+
 /* To open some things is to do something: who waits for a fifo's reader goes on. */
 START_TEST(not_even_opened)
 {
@@ -86,6 +108,7 @@ int main(void)
 	tcase_add_test(tcase, regular);
 	tcase_add_test(tcase, not_there);
 	tcase_add_test(tcase, not_regular);
+	tcase_add_test(tcase, made_up);
 	tcase_add_test(tcase, not_even_opened);
 	suite_add_tcase(suite, tcase);
 	SRunner *runner = srunner_create(suite);

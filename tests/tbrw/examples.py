@@ -5,6 +5,8 @@ import concurrent.futures
 import hashlib
 import os
 import random
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -88,6 +90,24 @@ def check_truth(folder):
     check(line in printed, f'print_tb5 sample.tb5 does not print {line!r}')
   limited = run('print_tb5', '--limit', '3', f'{folder}/sample.tb5').stdout.decode()
   check('  3: ' not in limited and '(limited to 3 entries)' in limited, '--limit 3 does not limit')
+  # The text of a stream has nine bytes; the last character two of them.
+  for limit, text, cut in ((8, rb'  "a \"b\"\n\x01', True), (9, '  "a \\"b\\"\\n\\x01ä"'.encode(), False)):
+    lines = run('print_tb5', '--limit', str(limit), f'{folder}/sample.tb5').stdout.splitlines()
+    at = [number for number, line in enumerate(lines) if line.startswith(text)]
+    check(len(at) == 1 and lines[at[0] + 1].startswith(b'  (limited to 8 entries)') == cut,
+          f'--limit {limit} of a text of 9 bytes')
+
+
+def small_files():
+  """No file may grow beyond 1,000 bytes; writing more is an error, no signal."""
+  signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+  resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+
+def check_full_disk(folder):
+  done = run('tbrw_reader', f'{folder}/sample.tb5', f'{folder}/cut.dat', preexec_fn=small_files)
+  check(done.returncode == 1 and done.stderr.startswith(b'tbrw_reader: '), 'tbrw_reader takes a full disk for success')
+  check(not os.path.exists(f'{folder}/cut.dat'), 'tbrw_reader leaves what it could not write')
 
 
 def body(path):
@@ -169,6 +189,7 @@ def main():
     check(len(files) == 7, f'make_sample made {files}')
     compare_all([f'{folder}/{name}' for name in files], True)
     check_truth(folder)
+    check_full_disk(folder)
     check_round_trip(folder)
     check_usage(folder)
     written = check_damaged_data(folder)

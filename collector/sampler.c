@@ -13,6 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Readings of what was refused take at most one part in so many of the time: with thousands of
+ * threads a reading takes milliseconds, and the rings wait. */
+enum { READING_SHARE = 20 };
+
 enum { RING_MIN = 64 * 1024, RING_MAX = 8 * 1024 * 1024, RINGS_TOTAL_MAX = 256 * 1024 * 1024 };
 
 /* As many files as the hard limit allows: a thread takes one per CPU. */
@@ -420,9 +424,10 @@ uint64_t sampler_take_refused(struct sampler *sampler, size_t ring_index, uint64
 	struct sampler_refused *refused = &sampler->refused[ring_index];
 	/* The kernel counts a record when it finds no room, and reports it later. What was read
 	 * after a report has all of it, so that many reports that wait take one reading. */
-	if (time_ns > refused->read_ns) {
+	if (time_ns > refused->read_ns + refused->pause_ns) {
 		refused->read_ns = clock_now();
 		refused->count = count_refused(sampler, ring_index);
+		refused->pause_ns = (clock_now() - refused->read_ns) * READING_SHARE;
 	}
 	/* Threads that are followed through another one's events take their counts with them. */
 	uint64_t more = refused->count > refused->taken ? refused->count - refused->taken : 0;

@@ -34,9 +34,10 @@ enum sampler_source {
 
 /* The records of one ring that were no samples, and that it had no room for. */
 struct sampler_refused {
-	uint64_t count;   /* until read_ns */
-	uint64_t read_ns; /* CLOCK_MONOTONIC_RAW */
-	uint64_t taken;   /* what sampler_take_refused gave out */
+	uint64_t count;    /* until read_ns */
+	uint64_t read_ns;  /* CLOCK_MONOTONIC_RAW */
+	uint64_t pause_ns; /* until it may be read again */
+	uint64_t taken;    /* what sampler_take_refused gave out */
 };
 
 /* One thread adds and drops threads; sampler_take_refused may be another's beside it. */
@@ -83,7 +84,8 @@ void sampler_read(const struct sampler *sampler, size_t index, struct event_read
 
 /* How many of lost records that a ring reports at time_ns were no samples: parts of stacks, whose
  * samples came in another way, and deep copies. Each is given out once. Asks the kernel of each
- * thread, unless it did so at a time that is later: then not at all. */
+ * thread, unless it did so at a time that is later, or so shortly before that asking would take too
+ * much of the time: what it does not know of then is left for the next report. */
 uint64_t sampler_take_refused(struct sampler *sampler, size_t ring_index, uint64_t time_ns,
 			      uint64_t lost);
 

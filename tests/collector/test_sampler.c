@@ -98,6 +98,20 @@ START_TEST(another_for_what_is_younger)
 }
 END_TEST
 
+/* Reading takes its time: not right again. */
+START_TEST(pause_after_a_reading)
+{
+	ck_assert_uint_eq(sampler_take_refused(&sampler, 1, 1, 100), 30);
+	uint64_t read_ns = refused[1].read_ns;
+	ck_assert_uint_gt(refused[1].pause_ns, 1);
+	ck_assert_uint_eq(sampler_take_refused(&sampler, 1, read_ns + 1, 100), 0);
+	ck_assert_int_eq(readings(0, 1), 1);
+	ck_assert_uint_eq(sampler_take_refused(&sampler, 1, read_ns + refused[1].pause_ns + 1, 100),
+			  30);
+	ck_assert_int_eq(readings(0, 1), 2);
+}
+END_TEST
+
 /* Threads' events are closed, with their counts. */
 START_TEST(fewer_than_before)
 {
@@ -127,6 +141,7 @@ int main(void)
 	tcase_add_test(tcase, given_out_once);
 	tcase_add_test(tcase, one_reading_for_what_is_older);
 	tcase_add_test(tcase, another_for_what_is_younger);
+	tcase_add_test(tcase, pause_after_a_reading);
 	tcase_add_test(tcase, fewer_than_before);
 	tcase_add_loop_test(tcase, nothing_is_read, 0, 2);
 	suite_add_tcase(suite, tcase);

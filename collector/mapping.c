@@ -59,9 +59,16 @@ static bool is_same(const struct mapping *a, const struct mapping *b)
 	       a->image == b->image;
 }
 
-int mapping_list_add(struct mapping_list *list, const struct mapping *mapping,
-		     mapping_unload *unload, void *user)
+/* Whether an address in both is the same place of the same image. */
+static bool agrees(const struct mapping *a, const struct mapping *b)
 {
+	return a->image == b->image && a->start - a->pgoff == b->start - b->pgoff;
+}
+
+int mapping_list_add(struct mapping_list *list, const struct mapping *mapping,
+		     mapping_unload *unload, void *user, enum mapping_change *change, size_t *index)
+{
+	*change = MAPPING_SAME;
 	if (mapping->start >= mapping->end)
 		return 0;
 	if (reserve(list) < 0)
@@ -72,8 +79,12 @@ int mapping_list_add(struct mapping_list *list, const struct mapping *mapping,
 	struct mapping replacement[3]; /* left over, new, left over */
 	size_t replacements = 0;
 	size_t last = first;
-	while (last < list->count && list->items[last].start < mapping->end)
+	*change = MAPPING_ADDED;
+	while (last < list->count && list->items[last].start < mapping->end) {
+		if (!agrees(&list->items[last], mapping))
+			*change = MAPPING_REPLACED;
 		unload(&list->items[last++], user);
+	}
 	if (last > first && list->items[first].start < mapping->start) {
 		struct mapping left = list->items[first];
 		left.end = mapping->start;
@@ -81,6 +92,7 @@ int mapping_list_add(struct mapping_list *list, const struct mapping *mapping,
 		left.written = false;
 		replacement[replacements++] = left;
 	}
+	*index = first + replacements;
 	replacement[replacements++] = *mapping;
 	if (last > first && list->items[last - 1].end > mapping->end) {
 		struct mapping right = list->items[last - 1];
@@ -94,5 +106,5 @@ int mapping_list_add(struct mapping_list *list, const struct mapping *mapping,
 		(list->count - last) * sizeof(*list->items));
 	memcpy(list->items + first, replacement, replacements * sizeof(*replacement));
 	list->count = list->count - (last - first) + replacements;
-	return 1;
+	return 0;
 }

@@ -32,11 +32,18 @@ int mapping_list_copy(struct mapping_list *copy, const struct mapping_list *list
 /* Called with a mapping that an address range was taken from, before it changes. */
 typedef void mapping_unload(const struct mapping *mapping, void *user);
 
+enum mapping_change {
+	MAPPING_SAME,    /* nothing changed */
+	MAPPING_ADDED,   /* where nothing was, or the same place of the same image */
+	MAPPING_REPLACED /* something else was there */
+};
+
 /* Adds mapping in place of what was there: each older mapping that it overlaps is unloaded; what
  * lies outside stays as new mappings, loaded at mapping->load_ns and not written. The same mapping
- * once more (range, image, pgoff) changes nothing. 1 where the list changed, 0 where not, or -1
- * when out of memory (unchanged). */
+ * once more (range, image, pgoff) changes nothing. *index, if something changed: the new mapping's;
+ * what is left over is right beside it. 0, or -1 when out of memory (unchanged). */
 int mapping_list_add(struct mapping_list *list, const struct mapping *mapping,
-		     mapping_unload *unload, void *user);
+		     mapping_unload *unload, void *user, enum mapping_change *change,
+		     size_t *index);
 
 #endif

@@ -82,6 +82,7 @@ static void clear(struct process *process)
 	process->mappings.count = 0;
 	process->main_image = 0;
 	process->anonymous_image = 0;
+	process->tried_image = 0;
 	process->committed = false;
 	process->any_written = false;
 	process->stale = false;
@@ -113,18 +114,30 @@ void process_exec(struct process *process, const struct process_context *context
 	process->starting = true;
 }
 
+static void write_module(struct process *process, const struct process_context *context,
+			 struct mapping *mapping)
+{
+	if (mapping->written)
+		return;
+	mapping->written = true;
+	emit_module_load(context->emit, process->pid, mapping,
+			 image_path(context->images, mapping->image), !process->any_written);
+	process->any_written = true;
+}
+
 static void write_modules(struct process *process, const struct process_context *context)
 {
-	for (size_t i = 0; i < process->mappings.count; i++) {
-		struct mapping *mapping = &process->mappings.items[i];
-		if (mapping->written)
-			continue;
-		mapping->written = true;
-		emit_module_load(context->emit, process->pid, mapping,
-				 image_path(context->images, mapping->image),
-				 !process->any_written);
-		process->any_written = true;
-	}
+	for (size_t i = 0; i < process->mappings.count; i++)
+		write_module(process, context, &process->mappings.items[i]);
+}
+
+/* Writes what a new mapping brought: itself, and what is left over beside it. */
+static void write_modules_at(struct process *process, const struct process_context *context,
+			     size_t index)
+{
+	for (size_t i = index > 0 ? index - 1 : 0; i <= index + 1; i++)
+		if (i < process->mappings.count)
+			write_module(process, context, &process->mappings.items[i]);
 }
 
 /* Makes the mapping's image ready for walks. Returns its index, which may have changed. */
@@ -168,7 +181,11 @@ static uint32_t find_image(struct process *process, const struct process_context
 	struct image_place place = {source->pid, source->start, source->end, source->mapped_ns};
 	if (is_anonymous)
 		process->anonymous_image = image;
-	if (!image_is_unread(context->images, image) || maps_image(process, image))
+	/* One after the other is mapped from the same file. */
+	if (!image_is_unread(context->images, image) || image == process->tried_image)
+		return image;
+	process->tried_image = image;
+	if (maps_image(process, image))
 		return image;
 	return image_table_open(context->images, image, &place);
 }
@@ -191,16 +208,20 @@ static int add_mapping(struct process *process, const struct process_context *co
 	mapping.is_main = mapping.image != 0 && mapping.image == process->main_image;
 	mapping.is_32bit = image_is_32bit(context->images, mapping.image);
 	process->exec_pending = false;
-	int changed = mapping_list_add(&process->mappings, &mapping, unload_mapping, &unload);
-	if (changed <= 0)
-		return changed;
-	process->map_version++;
+	enum mapping_change change;
+	size_t index;
+	if (mapping_list_add(&process->mappings, &mapping, unload_mapping, &unload, &change,
+			     &index) < 0)
+		return -1;
+	if (change == MAPPING_SAME)
+		return 0;
+	process->map_version += change == MAPPING_REPLACED;
 	if ((process->space != NULL && map_into(process->space, process, context, &mapping) < 0) ||
 	    (process->space_32 != NULL &&
 	     map_into(process->space_32, process, context, &mapping) < 0))
 		return -1;
 	if (process->committed)
-		write_modules(process, context);
+		write_modules_at(process, context, index);
 	return 0;
 }
 

@@ -29,6 +29,8 @@ static void call_read(struct uw_space *space, struct uw_call *call)
 	size_t size = sizeof(bytes);
 	int32_t displacement;
 
+	if (!mapping)
+		call->key = 0; /* rule_cache.h */
 	/* A program may start with a call. */
 	if (mapping && call->ra - mapping->start < size)
 		size = call->ra - mapping->start;

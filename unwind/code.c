@@ -242,7 +242,7 @@ void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, boo
 				 .key = uw_cache_key(space->epoch, exact),
 				 .plain = UW_PLAIN_NOT};
 	code->kind = (uint8_t)code_kind(space, exact, code, saved);
-	if (code_is_spent(space))
+	if (code_is_spent(space) || code->kind == UW_CODE_UNMAPPED)
 		code->key = 0;
 	space->counts.cache_misses++;
 }

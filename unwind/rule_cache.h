@@ -1,7 +1,8 @@
 /*
  * What walks found of instruction addresses, kept in direct-mapped tables: most walks meet the same
  * return addresses again. Address spaces that are siblings share one cache; each has a number, its
- * epoch, that its slots bear, and takes another one after its mappings changed.
+ * epoch, that its slots bear, and takes another one after something that was mapped changed. What
+ * is in no mapping is not kept: a new one, where there was none, leaves all of it true.
  */
 #ifndef UNWIND_RULE_CACHE_H
 #define UNWIND_RULE_CACHE_H

@@ -53,7 +53,7 @@ void uw_space_destroy(struct uw_space *space)
 	free(space);
 }
 
-struct uw_space *uw_space_clone(const struct uw_space *space)
+struct uw_space *uw_space_clone(struct uw_space *space)
 {
 	struct uw_space *clone = uw_space_sibling(space, space->arch);
 
@@ -61,6 +61,7 @@ struct uw_space *uw_space_clone(const struct uw_space *space)
 		return clone;
 	clone->epoch = space->epoch; /* what the cache knows of the one holds for the other */
 	clone->era = space->era;
+	clone->shares_epoch = space->shares_epoch = true;
 	clone->mappings = calloc(space->count, sizeof(*clone->mappings));
 	if (!clone->mappings) {
 		uw_space_destroy(clone);
@@ -170,6 +171,25 @@ static void space_changed(struct uw_space *space)
 	space->epoch = 0; /* mappings change in bursts: the next walk takes another one */
 }
 
+/* Where nothing was mapped before there was nothing to remember: rule_cache.h. But what a clone
+   maps there may be another thing. */
+static void space_grew(struct uw_space *space)
+{
+	space->last = 0;
+	if (space->shares_epoch)
+		space->epoch = 0;
+}
+
+/* Removes mappings [first, past). */
+static void space_remove(struct uw_space *space, size_t first, size_t past)
+{
+	for (size_t i = first; i < past; i++)
+		uw_module_unref(space->mappings[i].module);
+	memmove(&space->mappings[first], &space->mappings[past],
+		(space->count - past) * sizeof(*space->mappings));
+	space->count -= past - first;
+}
+
 /* Removes [start, end), with room for two more mappings; returns the index where it was. */
 static size_t space_cut(struct uw_space *space, uint64_t start, uint64_t end)
 {
@@ -179,14 +199,54 @@ static size_t space_cut(struct uw_space *space, uint64_t start, uint64_t end)
 	space_split(space, end);
 	first = space_index(space, start);
 	for (past = first; past < space->count && space->mappings[past].start < end; past++)
-		uw_module_unref(space->mappings[past].module);
+		continue;
 	if (past > first) {
-		memmove(&space->mappings[first], &space->mappings[past],
-			(space->count - past) * sizeof(*space->mappings));
-		space->count -= past - first;
+		space_remove(space, first, past);
 		space_changed(space);
 	}
 	return first;
+}
+
+/* Whether each address has the same place in the same module in both. */
+static bool mapping_agrees(const struct uw_mapping *a, const struct uw_mapping *b)
+{
+	return a->rva - a->start == b->rva - b->start && a->module == b->module && a->tag == b->tag;
+}
+
+/* Adds a mapping where all that it overlaps agrees with it, and makes it one with its neighbours
+   that do: programs that generate code map it page by page. false: nothing was done. */
+static bool space_extend(struct uw_space *space, const struct uw_mapping *mapping)
+{
+	size_t first = space_index(space, mapping->start), past;
+	struct uw_mapping whole = *mapping;
+
+	for (past = first; past < space->count && space->mappings[past].start < mapping->end;
+	     past++)
+		if (!mapping_agrees(&space->mappings[past], mapping))
+			return false;
+	if (first > 0 && space->mappings[first - 1].end == mapping->start &&
+	    mapping_agrees(&space->mappings[first - 1], mapping))
+		first--;
+	if (past < space->count && space->mappings[past].start == mapping->end &&
+	    mapping_agrees(&space->mappings[past], mapping))
+		past++;
+	if (past > first && space->mappings[first].start < whole.start) {
+		whole.start = space->mappings[first].start;
+		whole.rva = space->mappings[first].rva;
+	}
+	if (past > first && space->mappings[past - 1].end > whole.end)
+		whole.end = space->mappings[past - 1].end;
+	if (whole.module)
+		uw_module_ref(whole.module);
+	if (past == first)
+		space_insert(space, first, 1);
+	else
+		space_remove(space, first + 1, past);
+	if (past > first)
+		uw_module_unref(space->mappings[first].module);
+	space->mappings[first] = whole;
+	space_grew(space);
+	return true;
 }
 
 static int space_check(struct uw_space *space, uint64_t start, uint64_t end)
@@ -221,8 +281,8 @@ int uw_space_map(struct uw_space *space, uint64_t start, uint64_t end, uint64_t 
 
 	if (space_check(space, start, end) < 0)
 		return -1;
-	if (space_has(space, &mapping))
-		return 0; /* and what the cache knows stays valid */
+	if (space_has(space, &mapping) || space_extend(space, &mapping))
+		return 0; /* and what is remembered stays valid */
 	/* Taken before the cut, which may drop the last reference to the same module. */
 	if (module)
 		uw_module_ref(module);
@@ -258,5 +318,6 @@ void uw_space_refresh(struct uw_space *space)
 	if (space->epoch != 0 && space->era == cache->era)
 		return;
 	space->epoch = uw_rule_cache_epoch(cache);
+	space->shares_epoch = false;
 	space->era = cache->era;
 }

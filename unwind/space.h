@@ -16,10 +16,12 @@ struct uw_space {
 	enum uw_arch arch;
 	struct uw_mapping *mappings; /* sorted, disjoint */
 	size_t count, capacity;
-	uint64_t generation; /* another one after each change; no other space had it before */
+	uint64_t generation; /* another one after each change of what was mapped; no other space had
+				it before */
 	size_t last; /* index of the mapping that the last lookup hit: most walks stay in a few */
 	struct uw_rule_cache *cache; /* a reference */
 	uint16_t epoch;              /* of the mappings as they are; 0: it has none yet */
+	bool shares_epoch;           /* with a clone, or what it is a clone of */
 	uint32_t era;                /* of the cache, when epoch was given */
 	struct uw_counts counts;
 };

@@ -192,13 +192,14 @@ void uw_space_destroy(struct uw_space *space); /* accepts NULL */
 
 /* A sibling with the same mappings and zero counts, as fork(2) makes one: what is known of code in
  * the one is known in the other, until their mappings differ. NULL: out of memory. */
-struct uw_space *uw_space_clone(const struct uw_space *space);
+struct uw_space *uw_space_clone(struct uw_space *space);
 
 /*
  * Records that [start, end) is mapped executable from file offset pgoff of module (NULL: code that
  * no ELF file holds), replacing whatever was mapped there. The space takes its own reference.
- * tag is the caller's name for the mapping. Returns 0, or -1 with errno EINVAL (empty or
- * wrapping range) or ENOMEM (the space is unchanged).
+ * tag is the caller's name for the mapping. What is remembered of code stays, and costs nothing,
+ * where nothing else was mapped; mappings that go on in each other are one. Returns 0, or -1 with
+ * errno EINVAL (empty or wrapping range) or ENOMEM (the space is unchanged).
  */
 int uw_space_map(struct uw_space *space, uint64_t start, uint64_t end, uint64_t pgoff,
 		 struct uw_module *module, uint32_t tag);
@@ -220,7 +221,8 @@ size_t uw_walk(struct uw_space *space, const struct uw_regs *regs, const struct 
 /*
  * What is remembered of one thread's last complete stack, so that the next walk takes over the
  * outer frames that did not change: 64 bytes a frame. It may be used with any space, and forgets
- * what was found in another one or before a change of the mappings. NULL: out of memory.
+ * what was found in another one, or before something that was mapped was replaced or removed. NULL:
+ * out of memory.
  */
 struct uw_history *uw_history_create(void);
 void uw_history_destroy(struct uw_history *history); /* accepts NULL */

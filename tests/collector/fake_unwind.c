@@ -26,7 +26,7 @@ struct uw_space *uw_space_sibling(const struct uw_space *space, enum uw_arch arc
 	return uw_space_create(arch);
 }
 
-struct uw_space *uw_space_clone(const struct uw_space *space)
+struct uw_space *uw_space_clone(struct uw_space *space)
 {
 	ck_assert_ptr_eq(space, &the_space);
 	return &the_space;

@@ -8,7 +8,8 @@
 static struct mapping_list list;
 static struct mapping unloaded[64];
 static size_t unloaded_count;
-static int changed; /* what the last add said */
+static enum mapping_change changed; /* what the last add said, */
+static size_t added;                /* and where */
 
 static void setup(void)
 {
@@ -38,8 +39,7 @@ static void add_to(struct mapping_list *to, uint64_t start, uint64_t end, uint64
 				  .load_ns = load_ns,
 				  .written = true};
 	unloaded_count = 0;
-	changed = mapping_list_add(to, &mapping, take_unloaded, &list);
-	ck_assert_int_ge(changed, 0);
+	ck_assert_int_eq(mapping_list_add(to, &mapping, take_unloaded, &list, &changed, &added), 0);
 }
 
 static void add(uint64_t start, uint64_t end, uint64_t pgoff, uint32_t image, uint64_t load_ns)
@@ -87,9 +87,9 @@ END_TEST
 START_TEST(same_again)
 {
 	add(0x1000, 0x2000, 0x500, 1, 1);
-	ck_assert_int_eq(changed, 1);
+	ck_assert_int_eq(changed, MAPPING_ADDED);
 	add(0x1000, 0x2000, 0x500, 1, 9);
-	ck_assert_int_eq(changed, 0);
+	ck_assert_int_eq(changed, MAPPING_SAME);
 	ck_assert_uint_eq(unloaded_count, 0);
 	ck_assert_uint_eq(list.count, 1);
 	assert_item(0, 0x1000, 0x2000, 0x500, 1, 1);
@@ -104,6 +104,7 @@ START_TEST(nearly_the_same_replaces)
 	add(0x1000, 0x2000, _i == 0 ? 0x600 : 0x500, _i == 1 ? 2 : 1, 9);
 	if (_i == 2)
 		add(0x1000, 0x3000, 0x500, 1, 9);
+	ck_assert_int_eq(changed, _i == 2 ? MAPPING_ADDED : MAPPING_REPLACED);
 	ck_assert_uint_eq(unloaded_count, 1);
 	ck_assert_uint_eq(unloaded[0].load_ns, 1);
 	ck_assert_uint_eq(list.count, 1);
@@ -145,6 +146,8 @@ START_TEST(split_in_the_middle)
 	ck_assert_uint_eq(list.count, 3);
 	assert_item(0, 0x1000, 0x3000, 0x10000, 1, 7);
 	assert_item(1, 0x3000, 0x4000, 0x70000, 2, 7);
+	ck_assert_uint_eq(added, 1);
+	ck_assert_int_eq(changed, MAPPING_REPLACED);
 	assert_item(2, 0x4000, 0x9000, 0x13000, 1, 7);
 	ck_assert(!list.items[0].written && !list.items[2].written);
 }

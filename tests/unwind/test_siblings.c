@@ -64,6 +64,62 @@ START_TEST(a_clone_knows_what_its_original_knows)
 }
 END_TEST
 
+/* New mappings cost no lookups of what is known; one that takes another's place does. */
+START_TEST(new_mappings_leave_all_known)
+{
+	ck_assert_uint_gt(walk(space), 0);
+	for (uint64_t i = 1; i < 1000; i++) {
+		ck_assert_int_eq(uw_space_map(space, i * 0x3000, i * 0x3000 + 0x1000, 0, NULL, 77),
+				 0);
+		ck_assert_uint_eq(walk(space), 0);
+	}
+	ck_assert_int_eq(uw_space_map(space, 0x3000, 0x4000, 0, NULL, 78), 0);
+	ck_assert_uint_gt(walk(space), 0);
+}
+END_TEST
+
+/* Pages of one module in a row, or of generated code, are one mapping, from whichever side they
+   come and where they overlap. */
+START_TEST(pages_in_a_row_are_one)
+{
+	enum { PAGES = 20000 };
+	size_t before = space->count;
+	struct uw_module *module = space->mappings[0].module;
+	uint32_t tag;
+	uint64_t rva;
+
+	for (uint64_t i = PAGES; i > 0; i--)
+		ck_assert_int_eq(uw_space_map(space, i * 0x1000, i * 0x1000 + 0x1800, 0, NULL, 77),
+				 0);
+	ck_assert_uint_eq(space->count, before + 1);
+	ck_assert(uw_space_find(space, 0x1000, &tag, &rva) && tag == 77 && rva == 0x1000);
+	ck_assert(!uw_space_find(space, 0xfff, &tag, &rva));
+	ck_assert(uw_space_find(space, PAGES * 0x1000 + 0x17ff, &tag, &rva));
+	ck_assert(!uw_space_find(space, PAGES * 0x1000 + 0x1800, &tag, &rva));
+	/* Of a module, in file order and not. */
+	for (uint64_t i = 0; i < 4; i++)
+		ck_assert_int_eq(uw_space_map(space, 0x8000000 + i * 0x1000, 0x8001000 + i * 0x1000,
+					      (i == 3 ? 0 : i) * 0x1000, module, 5),
+				 0);
+	ck_assert_uint_eq(space->count, before + 3);
+}
+END_TEST
+
+/* Where there was nothing, code may come. */
+START_TEST(nothing_is_not_remembered)
+{
+	enum uw_stop stop;
+
+	ck_assert_uint_gt(walk(space), 0);
+	sample.regs.value[16] = 0x5000;
+	uw_walk(space, &sample.regs, &sample.stack, frames, UW_DEPTH_MAX, &stop);
+	ck_assert_uint_eq(frames[0].tag, UW_TAG_NONE);
+	ck_assert_int_eq(uw_space_map(space, 0x5000, 0x6000, 0, NULL, 77), 0);
+	uw_walk(space, &sample.regs, &sample.stack, frames, UW_DEPTH_MAX, &stop);
+	ck_assert_uint_eq(frames[0].tag, 77);
+}
+END_TEST
+
 START_TEST(a_clone_outlives_its_original)
 {
 	struct uw_space *clone;
@@ -142,6 +198,9 @@ int main(void)
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, a_clone_knows_what_its_original_knows);
 	tcase_add_test(tests, a_clone_outlives_its_original);
+	tcase_add_test(tests, new_mappings_leave_all_known);
+	tcase_add_test(tests, pages_in_a_row_are_one);
+	tcase_add_test(tests, nothing_is_not_remembered);
 	tcase_add_test(tests, siblings_do_not_take_over_from_each_other);
 	tcase_add_test(tests, siblings_share_decoded_functions);
 	tcase_add_test(tests, epochs_begin_anew);

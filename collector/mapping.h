@@ -18,11 +18,30 @@ struct mapping {
 	bool is_32bit; /* its code is */
 };
 
+/* In blocks, so that adding one moves few others, however many there are. Zeros before the first
+ * use.
+ */
 struct mapping_list {
-	struct mapping *items;
 	size_t count;
-	size_t capacity;
+	struct mapping_block **blocks;
+	size_t block_count;
+	size_t block_capacity;
+	struct mapping_block *spare[2];
+	size_t spare_count;
 };
+
+/* A place between mappings. Zeros: before the first one. Holds until the list changes. */
+struct mapping_place {
+	size_t block;
+	size_t item;
+};
+
+/* The mapping behind a place, which goes on to behind that; NULL: there is none. Its range is not
+ * to be changed. */
+struct mapping *mapping_list_next(const struct mapping_list *list, struct mapping_place *place);
+
+/* The first mapping that ends after address; NULL: there is none. */
+struct mapping *mapping_list_find(const struct mapping_list *list, uint64_t address);
 
 void mapping_list_finish(struct mapping_list *list);
 
@@ -40,10 +59,9 @@ enum mapping_change {
 
 /* Adds mapping in place of what was there: each older mapping that it overlaps is unloaded; what
  * lies outside stays as new mappings, loaded at mapping->load_ns and not written. The same mapping
- * once more (range, image, pgoff) changes nothing. *index, if something changed: the new mapping's;
- * what is left over is right beside it. 0, or -1 when out of memory (unchanged). */
+ * once more (range, image, pgoff) changes nothing. The work is that of a search, and of what is
+ * overlapped. 0, or -1 when out of memory (unchanged). */
 int mapping_list_add(struct mapping_list *list, const struct mapping *mapping,
-		     mapping_unload *unload, void *user, enum mapping_change *change,
-		     size_t *index);
+		     mapping_unload *unload, void *user, enum mapping_change *change);
 
 #endif

@@ -31,8 +31,9 @@ struct process *process_fork(const struct process *parent, uint32_t pid, uint64_
 		return NULL;
 	}
 	/* To the child, everything was loaded when it began. */
-	for (size_t i = 0; i < child->mappings.count; i++)
-		child->mappings.items[i].load_ns = time_ns;
+	struct mapping_place place = {0};
+	for (struct mapping *m; (m = mapping_list_next(&child->mappings, &place)) != NULL;)
+		m->load_ns = time_ns;
 	/* What there is no memory for is made when it is needed. */
 	if (parent->space != NULL)
 		child->space = uw_space_clone(parent->space);
@@ -79,7 +80,7 @@ static void unload_mapping(const struct mapping *mapping, void *user)
 static void clear(struct process *process)
 {
 	process->map_version++;
-	process->mappings.count = 0;
+	mapping_list_finish(&process->mappings);
 	process->main_image = 0;
 	process->anonymous_image = 0;
 	process->tried_image = 0;
@@ -127,17 +128,21 @@ static void write_module(struct process *process, const struct process_context *
 
 static void write_modules(struct process *process, const struct process_context *context)
 {
-	for (size_t i = 0; i < process->mappings.count; i++)
-		write_module(process, context, &process->mappings.items[i]);
+	struct mapping_place place = {0};
+	for (struct mapping *m; (m = mapping_list_next(&process->mappings, &place)) != NULL;)
+		write_module(process, context, m);
 }
 
 /* Writes what a new mapping brought: itself, and what is left over beside it. */
 static void write_modules_at(struct process *process, const struct process_context *context,
-			     size_t index)
+			     const struct mapping *added)
 {
-	for (size_t i = index > 0 ? index - 1 : 0; i <= index + 1; i++)
-		if (i < process->mappings.count)
-			write_module(process, context, &process->mappings.items[i]);
+	const uint64_t ends[] = {added->start - 1, added->start, added->end};
+	for (size_t i = added->start == 0 ? 1 : 0; i < 3; i++) {
+		struct mapping *mapping = mapping_list_find(&process->mappings, ends[i]);
+		if (mapping != NULL)
+			write_module(process, context, mapping);
+	}
 }
 
 /* Makes the mapping's image ready for walks. Returns its index, which may have changed. */
@@ -162,8 +167,9 @@ static int map_into(struct uw_space *space, const struct process *process,
 /* Whether the process maps the image already. */
 static bool maps_image(const struct process *process, uint32_t image)
 {
-	for (size_t i = 0; i < process->mappings.count; i++)
-		if (process->mappings.items[i].image == image)
+	struct mapping_place place = {0};
+	for (const struct mapping *m; (m = mapping_list_next(&process->mappings, &place)) != NULL;)
+		if (m->image == image)
 			return true;
 	return false;
 }
@@ -209,9 +215,7 @@ static int add_mapping(struct process *process, const struct process_context *co
 	mapping.is_32bit = image_is_32bit(context->images, mapping.image);
 	process->exec_pending = false;
 	enum mapping_change change;
-	size_t index;
-	if (mapping_list_add(&process->mappings, &mapping, unload_mapping, &unload, &change,
-			     &index) < 0)
+	if (mapping_list_add(&process->mappings, &mapping, unload_mapping, &unload, &change) < 0)
 		return -1;
 	if (change == MAPPING_SAME)
 		return 0;
@@ -221,7 +225,7 @@ static int add_mapping(struct process *process, const struct process_context *co
 	     map_into(process->space_32, process, context, &mapping) < 0))
 		return -1;
 	if (process->committed)
-		write_modules_at(process, context, index);
+		write_modules_at(process, context, &mapping);
 	return 0;
 }
 
@@ -291,8 +295,9 @@ static void find_main_image(struct process *process, const struct process_contex
 	if ((size_t)length >= sizeof(deleted) && strcmp(path + end, deleted) == 0)
 		path[end] = '\0';
 	process->main_image = 0;
-	for (size_t i = 0; i < process->mappings.count; i++) {
-		struct mapping *mapping = &process->mappings.items[i];
+	struct mapping_place place = {0};
+	for (struct mapping *mapping;
+	     (mapping = mapping_list_next(&process->mappings, &place)) != NULL;) {
 		mapping->is_main = strcmp(image_path(context->images, mapping->image), path) == 0;
 		if (mapping->is_main)
 			process->main_image = mapping->image;
@@ -317,8 +322,9 @@ int process_read_maps(struct process *process, const struct process_context *con
 /* Before anything is written: the process is one that has samples. */
 static void open_mappings(struct process *process, const struct process_context *context)
 {
-	for (size_t i = 0; i < process->mappings.count; i++) {
-		struct mapping *mapping = &process->mappings.items[i];
+	struct mapping_place place = {0};
+	for (struct mapping *mapping;
+	     (mapping = mapping_list_next(&process->mappings, &place)) != NULL;) {
 		uint32_t image = open_mapping(process, context, mapping);
 		if (image == mapping->image)
 			continue;
@@ -347,9 +353,11 @@ void process_commit(struct process *process, const struct process_context *conte
 void process_end(struct process *process, const struct process_context *context, uint64_t time_ns)
 {
 	struct unload unload = {process, context, time_ns};
+	struct mapping_place place = {0};
 	if (time_ns != EMIT_TIME_NEVER)
-		for (size_t i = 0; i < process->mappings.count; i++)
-			unload_mapping(&process->mappings.items[i], &unload);
+		for (const struct mapping *m;
+		     (m = mapping_list_next(&process->mappings, &place)) != NULL;)
+			unload_mapping(m, &unload);
 	emit_process(context->emit, process->pid, process->name,
 		     image_path(context->images, process->main_image), process->start_ns, time_ns);
 }
@@ -362,8 +370,10 @@ struct uw_space *process_space(struct process *process, const struct process_con
 		return *kept;
 	struct uw_space *space =
 		uw_space_sibling(context->family, registers_machine(is_32bit)->arch);
-	for (size_t i = 0; space != NULL && i < process->mappings.count; i++) {
-		if (map_into(space, process, context, &process->mappings.items[i]) == 0)
+	struct mapping_place place = {0};
+	for (const struct mapping *m;
+	     space != NULL && (m = mapping_list_next(&process->mappings, &place)) != NULL;) {
+		if (map_into(space, process, context, m) == 0)
 			continue;
 		uw_space_destroy(space);
 		space = NULL;

@@ -47,7 +47,7 @@ void uw_space_destroy(struct uw_space *space)
 	if (!space)
 		return;
 	for (size_t i = 0; i < space->count; i++)
-		uw_module_unref(space->mappings[i].module);
+		uw_module_unref(uw_space_mapping(space, i)->module);
 	free(space->mappings);
 	uw_rule_cache_unref(space->cache);
 	free(space);
@@ -67,11 +67,12 @@ struct uw_space *uw_space_clone(struct uw_space *space)
 		uw_space_destroy(clone);
 		return NULL;
 	}
-	memcpy(clone->mappings, space->mappings, space->count * sizeof(*clone->mappings));
-	clone->count = clone->capacity = space->count;
-	for (size_t i = 0; i < clone->count; i++)
+	clone->count = clone->capacity = clone->gap = space->count;
+	for (size_t i = 0; i < clone->count; i++) {
+		clone->mappings[i] = *uw_space_mapping(space, i);
 		if (clone->mappings[i].module)
 			uw_module_ref(clone->mappings[i].module);
+	}
 	return clone;
 }
 
@@ -83,7 +84,7 @@ static size_t space_index(const struct uw_space *space, uint64_t address)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (space->mappings[middle].end <= address)
+		if (uw_space_mapping(space, middle)->end <= address)
 			low = middle + 1;
 		else
 			high = middle;
@@ -100,24 +101,40 @@ const struct uw_mapping *uw_space_lookup(struct uw_space *space, uint64_t addres
 {
 	size_t i = space->last;
 
-	if (i < space->count && mapping_holds(&space->mappings[i], address))
-		return &space->mappings[i];
+	if (i < space->count && mapping_holds(uw_space_mapping(space, i), address))
+		return uw_space_mapping(space, i);
 	i = space_index(space, address);
-	if (i == space->count || !mapping_holds(&space->mappings[i], address))
+	if (i == space->count || !mapping_holds(uw_space_mapping(space, i), address))
 		return NULL;
 	space->last = i;
-	return &space->mappings[i];
+	return uw_space_mapping(space, i);
 }
 
 bool uw_space_find(const struct uw_space *space, uint64_t ip, uint32_t *tag, uint64_t *rva)
 {
 	size_t i = space_index(space, ip);
 
-	if (i == space->count || !mapping_holds(&space->mappings[i], ip))
+	if (i == space->count || !mapping_holds(uw_space_mapping(space, i), ip))
 		return false;
-	*tag = space->mappings[i].tag;
-	*rva = space->mappings[i].rva + (ip - space->mappings[i].start);
+	*tag = uw_space_mapping(space, i)->tag;
+	*rva = uw_space_mapping(space, i)->rva + (ip - uw_space_mapping(space, i)->start);
 	return true;
+}
+
+/* Mappings come one beside the other, so that there is little between the gap and the next one. */
+static void space_move_gap(struct uw_space *space, size_t to)
+{
+	struct uw_mapping *gap = space->mappings + space->gap;
+	size_t size = space->capacity - space->count;
+
+	if (to == space->gap)
+		return;
+	if (to < space->gap)
+		memmove(space->mappings + to + size, space->mappings + to,
+			(space->gap - to) * sizeof(*gap));
+	else
+		memmove(gap, gap + size, (to - space->gap) * sizeof(*gap));
+	space->gap = to;
 }
 
 /* Room for more mappings; on failure the space is unchanged. */
@@ -130,6 +147,7 @@ static int space_reserve(struct uw_space *space, size_t more)
 		return 0;
 	while (capacity - space->count < more)
 		capacity *= 2;
+	space_move_gap(space, space->count);
 	grown = reallocarray(space->mappings, capacity, sizeof(*grown));
 	if (!grown) {
 		errno = ENOMEM;
@@ -140,28 +158,31 @@ static int space_reserve(struct uw_space *space, size_t more)
 	return 0;
 }
 
-/* Opens a hole of n entries at index i; the capacity was reserved. */
-static void space_insert(struct uw_space *space, size_t i, size_t n)
+/* Makes room for a mapping at index i; the capacity was reserved. */
+static struct uw_mapping *space_insert(struct uw_space *space, size_t i)
 {
-	memmove(&space->mappings[i + n], &space->mappings[i],
-		(space->count - i) * sizeof(*space->mappings));
-	space->count += n;
+	space_move_gap(space, i);
+	space->count++;
+	return &space->mappings[space->gap++];
 }
 
 /* Splits the mapping that address lies inside of, if there is one; needs room for one more. */
 static void space_split(struct uw_space *space, uint64_t address)
 {
 	size_t i = space_index(space, address);
-	struct uw_mapping *mapping = &space->mappings[i];
+	struct uw_mapping *mapping, whole;
 
-	if (i == space->count || mapping->start >= address)
+	if (i == space->count || uw_space_mapping(space, i)->start >= address)
 		return;
-	space_insert(space, i, 1);
-	mapping[1].start = address;
-	mapping[1].rva += address - mapping[0].start;
-	mapping[0].end = address;
-	if (mapping->module)
-		uw_module_ref(mapping->module);
+	whole = *uw_space_mapping(space, i);
+	mapping = space_insert(space, i);
+	*mapping = whole;
+	mapping->end = address;
+	mapping = uw_space_mapping(space, i + 1);
+	mapping->start = address;
+	mapping->rva += address - whole.start;
+	if (whole.module)
+		uw_module_ref(whole.module);
 }
 
 static void space_changed(struct uw_space *space)
@@ -184,9 +205,9 @@ static void space_grew(struct uw_space *space)
 static void space_remove(struct uw_space *space, size_t first, size_t past)
 {
 	for (size_t i = first; i < past; i++)
-		uw_module_unref(space->mappings[i].module);
-	memmove(&space->mappings[first], &space->mappings[past],
-		(space->count - past) * sizeof(*space->mappings));
+		uw_module_unref(uw_space_mapping(space, i)->module);
+	/* What is right behind the gap becomes part of it. */
+	space_move_gap(space, first);
 	space->count -= past - first;
 }
 
@@ -198,7 +219,8 @@ static size_t space_cut(struct uw_space *space, uint64_t start, uint64_t end)
 	space_split(space, start);
 	space_split(space, end);
 	first = space_index(space, start);
-	for (past = first; past < space->count && space->mappings[past].start < end; past++)
+	for (past = first; past < space->count && uw_space_mapping(space, past)->start < end;
+	     past++)
 		continue;
 	if (past > first) {
 		space_remove(space, first, past);
@@ -220,31 +242,31 @@ static bool space_extend(struct uw_space *space, const struct uw_mapping *mappin
 	size_t first = space_index(space, mapping->start), past;
 	struct uw_mapping whole = *mapping;
 
-	for (past = first; past < space->count && space->mappings[past].start < mapping->end;
-	     past++)
-		if (!mapping_agrees(&space->mappings[past], mapping))
+	for (past = first;
+	     past < space->count && uw_space_mapping(space, past)->start < mapping->end; past++)
+		if (!mapping_agrees(uw_space_mapping(space, past), mapping))
 			return false;
-	if (first > 0 && space->mappings[first - 1].end == mapping->start &&
-	    mapping_agrees(&space->mappings[first - 1], mapping))
+	if (first > 0 && uw_space_mapping(space, first - 1)->end == mapping->start &&
+	    mapping_agrees(uw_space_mapping(space, first - 1), mapping))
 		first--;
-	if (past < space->count && space->mappings[past].start == mapping->end &&
-	    mapping_agrees(&space->mappings[past], mapping))
+	if (past < space->count && uw_space_mapping(space, past)->start == mapping->end &&
+	    mapping_agrees(uw_space_mapping(space, past), mapping))
 		past++;
-	if (past > first && space->mappings[first].start < whole.start) {
-		whole.start = space->mappings[first].start;
-		whole.rva = space->mappings[first].rva;
+	if (past > first && uw_space_mapping(space, first)->start < whole.start) {
+		whole.start = uw_space_mapping(space, first)->start;
+		whole.rva = uw_space_mapping(space, first)->rva;
 	}
-	if (past > first && space->mappings[past - 1].end > whole.end)
-		whole.end = space->mappings[past - 1].end;
+	if (past > first && uw_space_mapping(space, past - 1)->end > whole.end)
+		whole.end = uw_space_mapping(space, past - 1)->end;
 	if (whole.module)
 		uw_module_ref(whole.module);
 	if (past == first)
-		space_insert(space, first, 1);
+		space_insert(space, first);
 	else
 		space_remove(space, first + 1, past);
 	if (past > first)
-		uw_module_unref(space->mappings[first].module);
-	space->mappings[first] = whole;
+		uw_module_unref(uw_space_mapping(space, first)->module);
+	*uw_space_mapping(space, first) = whole;
 	space_grew(space);
 	return true;
 }
@@ -262,7 +284,7 @@ static int space_check(struct uw_space *space, uint64_t start, uint64_t end)
 static bool space_has(const struct uw_space *space, const struct uw_mapping *mapping)
 {
 	size_t i = space_index(space, mapping->start);
-	const struct uw_mapping *present = &space->mappings[i];
+	const struct uw_mapping *present = uw_space_mapping(space, i);
 
 	return i < space->count && present->start == mapping->start &&
 	       present->end == mapping->end && present->rva == mapping->rva &&
@@ -287,8 +309,7 @@ int uw_space_map(struct uw_space *space, uint64_t start, uint64_t end, uint64_t 
 	if (module)
 		uw_module_ref(module);
 	i = space_cut(space, start, end);
-	space_insert(space, i, 1);
-	space->mappings[i] = mapping;
+	*space_insert(space, i) = mapping;
 	space_changed(space);
 	return 0;
 }

@@ -14,8 +14,9 @@ struct uw_mapping {
 
 struct uw_space {
 	enum uw_arch arch;
-	struct uw_mapping *mappings; /* sorted, disjoint */
-	size_t count, capacity;
+	struct uw_mapping *mappings; /* sorted, disjoint, all room that is left between two of them:
+					uw_space_mapping */
+	size_t count, capacity, gap; /* gap: how many come before the room */
 	uint64_t generation; /* another one after each change of what was mapped; no other space had
 				it before */
 	size_t last; /* index of the mapping that the last lookup hit: most walks stay in a few */
@@ -25,6 +26,13 @@ struct uw_space {
 	uint32_t era;                /* of the cache, when epoch was given */
 	struct uw_counts counts;
 };
+
+/* The mapping of that index, less than count. Valid until the next change. */
+static inline struct uw_mapping *uw_space_mapping(const struct uw_space *space, size_t index)
+{
+	return &space->mappings[index < space->gap ? index
+						   : index + space->capacity - space->count];
+}
 
 /* The mapping that holds address; NULL when there is none. Valid until the next change. */
 const struct uw_mapping *uw_space_lookup(struct uw_space *space, uint64_t address);

@@ -229,7 +229,7 @@ static struct figure measure_first(struct bench *bench)
 	double values[REPETITIONS];
 
 	for (size_t i = 0; i < bench->space->count && !module; i++)
-		module = bench->space->mappings[i].module;
+		module = uw_space_mapping(bench->space, i)->module;
 	if (!module)
 		abort();
 	for (size_t i = 0; i < bench->recording->count; i++)
@@ -483,7 +483,7 @@ static void run_tables(struct bench *bench)
 	struct tables tables = {0};
 
 	for (size_t i = 0; i < bench->space->count; i++) {
-		const struct uw_mapping *mapping = &bench->space->mappings[i];
+		const struct uw_mapping *mapping = uw_space_mapping(bench->space, i);
 
 		if (mapping->module)
 			uw_module_load(mapping->module);

@@ -348,7 +348,7 @@ START_TEST(changed_before_a_fork)
 	struct process *child = process_fork(parent, NO_PROCESS + 1, pass_a_tick());
 	ck_assert_ptr_nonnull(child);
 	process_commit(child, &context);
-	ck_assert_uint_eq(child->mappings.items[0].image, 1);
+	ck_assert_uint_eq(mapping_list_find(&child->mappings, 0)->image, 1);
 	ck_assert_ptr_null(image_module(table, 1));
 	process_destroy(child);
 	process_destroy(parent);

@@ -241,12 +241,12 @@ START_TEST(maps_of_this_process)
 	ck_assert_int_eq(process_read_maps(process, &context, 20), 0);
 	ck_assert_uint_eq(process->mappings.count, count);
 	ck_assert_uint_eq(process->map_version, version); /* what is known of stacks holds */
-	ck_assert_uint_eq(process->mappings.items[0].load_ns, EMIT_TIME_BEFORE);
-	for (size_t i = 0; i < count; i++) {
-		const struct mapping *mapping = &process->mappings.items[i];
+	ck_assert_uint_eq(mapping_list_find(&process->mappings, 0)->load_ns, EMIT_TIME_BEFORE);
+	struct mapping_place place = {0};
+	for (const struct mapping *mapping;
+	     (mapping = mapping_list_next(&process->mappings, &place)) != NULL;)
 		ck_assert_int_eq(mapping->is_main,
 				 strcmp(image_path(context.images, mapping->image), exe) == 0);
-	}
 	ck_assert_str_eq(image_path(context.images, process->main_image), exe);
 }
 END_TEST

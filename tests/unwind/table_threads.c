@@ -49,11 +49,12 @@ static struct uw_space *copy_space(const struct uw_space *space)
 	copy->mappings = calloc(space->count, sizeof(*copy->mappings));
 	if (!copy->mappings)
 		abort();
-	memcpy(copy->mappings, space->mappings, space->count * sizeof(*copy->mappings));
 	copy->count = copy->capacity = space->count;
-	for (size_t i = 0; i < copy->count; i++)
+	for (size_t i = 0; i < copy->count; i++) {
+		copy->mappings[i] = *uw_space_mapping(space, i);
 		if (copy->mappings[i].module)
 			uw_module_ref(copy->mappings[i].module);
+	}
 	return copy;
 }
 
@@ -95,8 +96,8 @@ int main(void)
 			abort();
 	}
 	for (size_t i = 0; i < space->count; i++)
-		built += space->mappings[i].module &&
-			 uw_module_build_table(space->mappings[i].module) == 0;
+		built += uw_space_mapping(space, i)->module &&
+			 uw_module_build_table(uw_space_mapping(space, i)->module) == 0;
 	for (int i = 0; i < WALKERS; i++) {
 		pthread_join(walkers[i].thread, NULL);
 		differences += walkers[i].differences;

@@ -39,12 +39,12 @@ static uint64_t walk(struct uw_space *in)
 static void map_as(struct uw_space *to, uint32_t first_tag)
 {
 	for (size_t i = 0; i < space->count; i++) {
-		const struct uw_mapping *from = &space->mappings[i];
+		const struct uw_mapping *from = uw_space_mapping(space, i);
 
 		ck_assert_int_eq(uw_space_map(to, from->start, from->end, 0, from->module,
 					      first_tag + from->tag),
 				 0);
-		to->mappings[to->count - 1].rva = from->rva;
+		uw_space_mapping(to, to->count - 1)->rva = from->rva;
 	}
 }
 
@@ -84,7 +84,7 @@ START_TEST(pages_in_a_row_are_one)
 {
 	enum { PAGES = 20000 };
 	size_t before = space->count;
-	struct uw_module *module = space->mappings[0].module;
+	struct uw_module *module = uw_space_mapping(space, 0)->module;
 	uint32_t tag;
 	uint64_t rva;
 

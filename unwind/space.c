@@ -124,11 +124,12 @@ bool uw_space_find(const struct uw_space *space, uint64_t ip, uint32_t *tag, uin
 /* Mappings come one beside the other, so that there is little between the gap and the next one. */
 static void space_move_gap(struct uw_space *space, size_t to)
 {
-	struct uw_mapping *gap = space->mappings + space->gap;
 	size_t size = space->capacity - space->count;
+	struct uw_mapping *gap;
 
 	if (to == space->gap)
-		return;
+		return; /* and there may be none yet */
+	gap = space->mappings + space->gap;
 	if (to < space->gap)
 		memmove(space->mappings + to + size, space->mappings + to,
 			(space->gap - to) * sizeof(*gap));

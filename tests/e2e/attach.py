@@ -39,7 +39,7 @@ def cpu_ns(pid):
 
 def attach(pids, *options, **popen):
   result = s.new_result()
-  process = subprocess.Popen([s.tool('tbcollect'), '-q', '-i', '1ms', '-r', result, *options,
+  process = subprocess.Popen([s.tool('tbcollect'), '-q', '-i', '1ms', '--overhead-limit', '0', '-r', result, *options,
                               '-p', ','.join(map(str, pids))], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                              text=True, stdin=subprocess.DEVNULL, **popen)
   return process, result

@@ -15,7 +15,7 @@ def collector_seconds(result):
 
 
 def collect(what, *arguments):
-  got = s.collect_well([s.target('mappings'), *arguments], what=f'mappings {what}', options=['--overhead-limit', '0'])
+  got = s.collect_well([s.target('mappings'), *arguments], what=f'mappings {what}')
   total = s.summary(got.result)
   s.check(total['stacks']['complete'] >= 0.98 * total['samples'] > 0, f'{what}: stacks are whole',
           f'{total["stacks"]["complete"]} of {total["samples"]}')

@@ -155,7 +155,7 @@ def namespaces_in_turn():
          f"cp {s.target('chain')} {inside}/chain && exec {inside}/chain '")
   # Those that are over at once are gone before anybody looks at what they mapped.
   got = s.collect(['sh', '-c', f'for i in 1 2 3; do {one}1; done; sleep 0.3; {one}1000'],
-                  options=('--unwind', 'copy', '--overhead-limit', '0'))
+                  options=('--unwind', 'copy'))
   stacks = s.folded(got.result)
   rows = [row for row in s.report(got.result, 'modules') if row['Module'] == 'chain']
   count = sum(int(row['Samples']) for row in rows)
@@ -172,7 +172,7 @@ def many_files():
   script = (f'i=0; while [ $i -lt 100 ]; do cp /bin/true {folder}/$i; {folder}/$i; i=$((i+1)); done; '
             f'while [ $i -lt 200 ]; do cp {s.target("chain")} {folder}/$i; {folder}/$i 5; i=$((i+1)); done; '
             f'exec {s.target("chain")} 1000')
-  got = s.collect_well(['sh', '-c', script], what='many files', options=('--unwind', 'copy', '--overhead-limit', '0'),
+  got = s.collect_well(['sh', '-c', script], what='many files', options=('--unwind', 'copy'),
                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))
   stacks = s.folded(got.result)
   count = s.samples_of(stacks, 'chain_40')

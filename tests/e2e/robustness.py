@@ -92,7 +92,8 @@ def readable(result, what, samples):
 
 def kill_collector():
   result = s.new_result()
-  process = subprocess.Popen([s.tool('tbcollect'), '-q', '-i', '1ms', '-r', result, '--', s.target('split'), '4000'],
+  process = subprocess.Popen([s.tool('tbcollect'), '-q', '-i', '1ms', '--overhead-limit', '0', '-r', result, '--',
+                              s.target('split'), '4000'],
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
   time.sleep(2.5)
   process.kill()

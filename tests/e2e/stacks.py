@@ -9,7 +9,7 @@ import support as s
 
 def chain():
   """A sample that is whole and has none of the 40 functions is of the loader; all others count."""
-  got = s.collect_well([s.target('chain'), '2000'], interval='0.5ms', options=['--overhead-limit', '0'])
+  got = s.collect_well([s.target('chain'), '2000'], interval='0.5ms')
   expected = ['main'] + [f'chain_{i:02}' for i in range(1, 41)]
   inside = [(frames, count) for frames, count in s.folded(got.result)
             if s.marked(frames) or any(f in expected for f in frames)]
@@ -22,7 +22,7 @@ def chain():
 
 
 def recursion():
-  got = s.collect_well([s.target('recurse'), '2000', '300'], options=['--overhead-limit', '0'])
+  got = s.collect_well([s.target('recurse'), '2000', '300'])
   stacks = s.folded(got.result)
   total = s.samples_of(stacks, 'recurse_bottom')
   s.check(total >= 800, 'recursion: samples', total)
@@ -37,7 +37,7 @@ def recursion():
           f'{good} of {sum(c for _, c in ping)}')
 
   got = s.collect_well([s.target('recurse'), '2000', '300'], interval='0.5ms',
-                       options=['--no-collapse', '--overhead-limit', '0'])
+                       options=['--no-collapse'])
   inside = [(f, c) for f, c in s.folded(got.result) if s.marked(f) or any(x.startswith('recurse_') for x in f)]
   total = sum(c for _, c in inside)
   good = sum(c for f, c in inside if 'main' in f and not s.marked(f)
@@ -286,7 +286,7 @@ def deep_copies():
   """At 0.1 ms the copies hold a part of a stack of 33 KB; now and then a larger one tells the rest, and is no sample."""
   stairs = [f'stair_{i:02}' for i in range(1, 17)]
   got = s.collect_well([s.target('stairs-tall'), '3000'], interval='0.1ms',
-                       options=['--unwind', 'copy', '--overhead-limit', '0'])
+                       options=['--unwind', 'copy'])
   stacks, total = s.folded(got.result), s.summary(got.result)
   guessed = [(f, c) for f, c in stacks if '[Guessed frame(s)]' in f]
   known = total['stacks']['complete'] + total['stacks']['guessed']
@@ -309,7 +309,7 @@ def deep_copies():
           'deep copies: tries are like the guesses', f'{made} of {tested}, {total["stacks"]["guessed"]} of {cut}')
   # A size that was asked for is all there is.
   got = s.collect_well([s.target('stairs-tall'), '1000'], interval='0.1ms',
-                       options=['--unwind', 'copy', '--overhead-limit', '0', '--stack-size', '8192'])
+                       options=['--unwind', 'copy', '--stack-size', '8192'])
   total = s.summary(got.result)
   known = total['stacks']['complete'] + total['stacks']['guessed']
   s.check(known <= 0.75 * total['samples'], 'deep copies: none with --stack-size', total['stacks'])

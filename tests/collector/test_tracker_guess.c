@@ -77,9 +77,11 @@ START_TEST(outer_frames_are_guessed)
 	ck_assert_uint_eq(out.stack.node, 7);
 	ck_assert_uint_eq(out.stack.verified, 0);
 	ck_assert_uint_eq(out.stack.guess_level, PROFILE_GUESS_NONE);
-	/* Another mapping: what was whole may be other code by now. */
+	/* A new mapping, and one in the place of another: what was whole is other code then. */
 	feed_map(20, APP, 0x600000, 0x700000, "/lib/new");
 	fake_walk_set_placed("zyc", stop);
+	ck_assert_int_eq(fixture_apply(&record, false).stack.state, PROFILE_STACK_GUESSED);
+	feed_map(20, APP, 0x480000, 0x490000, "/lib/other");
 	ck_assert_int_eq(fixture_apply(&record, false).stack.state, PROFILE_STACK_SKIPPED);
 }
 END_TEST

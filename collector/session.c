@@ -97,6 +97,7 @@ static int set_up(struct session *session, struct failure *failure)
 		.unwind = options->unwind != OPTIONS_UNWIND_NONE,
 		.collapse = options->collapse,
 		.same_process = !options->children,
+		.command_lines = true,
 	};
 	session->tracker = tracker_create(&tracker, session->emit);
 	if (session->tracker == NULL)

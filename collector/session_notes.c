@@ -1,5 +1,6 @@
 #include "collector/session_private.h"
 
+#include "collector/command_line.h"
 #include "collector/cost.h"
 #include <errno.h>
 #include <signal.h>
@@ -13,27 +14,13 @@ enum {
 	LISTED_SIZE = 256
 };
 
-/* The command line as a user would type it, more or less: arguments with blanks are quoted. */
-static void join_command(char *text, size_t size, char *const *argv)
-{
-	size_t used = 0;
-	text[0] = '\0';
-	for (size_t i = 0; argv[i] != NULL && used < size - 1; i++) {
-		const char *quote = argv[i][0] == '\0' || strpbrk(argv[i], " \t\n\"'$`") ? "'" : "";
-		int more = snprintf(text + used, size - used, "%s%s%s%s", i > 0 ? " " : "", quote,
-				    argv[i], quote);
-		if (more < 0)
-			break;
-		used += (size_t)more;
-	}
-}
-
 void session_describe(struct session *session)
 {
 	const struct options *options = session->options;
 	size_t used = 0;
 	if (session_is_launch(session)) {
-		join_command(session->command, sizeof(session->command), options->program);
+		command_line_join(session->command, sizeof(session->command),
+				  (const char *const *)options->program);
 		return;
 	}
 	for (size_t i = 0; i < options->pid_count && used < sizeof(session->command); i++)

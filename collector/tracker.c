@@ -1,5 +1,6 @@
 #include "collector/tracker_private.h"
 
+#include "collector/command_line.h"
 #include "collector/registers.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -468,14 +469,31 @@ void tracker_settle_all(struct tracker *tracker, uint64_t total_ns)
 		tracker->counts.unattributed_ns += total_ns - known;
 }
 
+void tracker_note_command(struct tracker *tracker, const struct process *process, uint64_t time_ns)
+{
+	char text[COMMAND_LINE_MAX];
+	if (!tracker->config.command_lines || tracker->command_bytes >= COMMAND_BYTES_MAX ||
+	    !command_line_read(process->pid, process->name, text))
+		return;
+	tracker->command_bytes += strlen(text);
+	emit_note(tracker->context.emit, PROFILE_NOTE_PROCESS_COMMAND, time_ns, 0, process->pid, 0,
+		  text);
+	if (tracker->command_bytes >= COMMAND_BYTES_MAX)
+		emit_note(tracker->context.emit, PROFILE_NOTE_WARNING, time_ns, 0, 0, 0,
+			  "command lines are noted up to 16 MB in all: later processes have none");
+}
+
 void tracker_finish(struct tracker *tracker)
 {
 	size_t position = 0;
 	/* Its thread's CPU time is part of what is noted after this. */
 	tables_destroy(tracker->tables);
 	tracker->tables = NULL;
-	for (struct process *p; (p = idmap_next(&tracker->processes, &position)) != NULL;)
+	for (struct process *p; (p = idmap_next(&tracker->processes, &position)) != NULL;) {
+		if (p->committed)
+			tracker_note_command(tracker, p, tracker->now_ns);
 		process_end(p, &tracker->context, EMIT_TIME_NEVER);
+	}
 	position = 0;
 	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;)
 		thread_end(t, tracker->context.emit, !tracker->config.has_count);

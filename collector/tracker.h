@@ -25,6 +25,7 @@ struct tracker_config {
 	bool unwind;
 	bool collapse;
 	bool same_process; /* the events do not follow processes that a followed one makes */
+	bool command_lines; /* of processes with samples are noted */
 };
 
 /* emit is borrowed. NULL: out of memory. */

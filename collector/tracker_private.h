@@ -15,7 +15,10 @@
 #include "collector/unwinding.h"
 #include "unwind/unwind.h"
 
-enum { NOTED_NAMES_MAX = 32 };
+enum {
+	NOTED_NAMES_MAX = 32,
+	COMMAND_BYTES_MAX = 16 << 20 /* of all command lines that are noted */
+};
 
 /* The threads that one opened thread and its descendants make. */
 struct family {
@@ -47,6 +50,7 @@ struct tracker {
 	uint32_t kernel_image;        /* 0: none yet */
 	char noted_names[NOTED_NAMES_MAX][PROCESS_NAME_MAX]; /* programs noted as not followed */
 	size_t noted_count;
+	size_t command_bytes; /* of command lines noted so far */
 	struct tracker_counts counts;
 	struct unwinding unwinding;
 	size_t copy_size;    /* bytes of stack that the last walked sample asked for */
@@ -60,6 +64,9 @@ struct tracker {
  * out of memory. */
 struct process *tracker_process(struct tracker *tracker, uint32_t pid);
 struct thread *tracker_thread(struct tracker *tracker, uint32_t pid, uint32_t tid);
+
+/* Notes the command line that a process has by now, if that is asked for. */
+void tracker_note_command(struct tracker *tracker, const struct process *process, uint64_t time_ns);
 
 /* A deep copy of a thread's stack: remembered for the samples that follow, and nothing else. */
 void tracker_apply_deep(struct tracker *tracker, const struct record *record, bool skip_stack);

@@ -372,6 +372,15 @@ static void intern(struct tracker *tracker, const struct subject *subject, bool 
 	}
 }
 
+/* The process is one that has samples: the sooner its command line is read, the likelier it is
+ * still there. */
+static void commit(struct tracker *tracker, struct process *process, uint64_t time_ns)
+{
+	if (!process->committed)
+		tracker_note_command(tracker, process, time_ns);
+	process_commit(process, &tracker->context);
+}
+
 void tracker_apply_sample(struct tracker *tracker, const struct record *record, size_t ring_index,
 			  bool skip_stack)
 {
@@ -389,7 +398,7 @@ void tracker_apply_sample(struct tracker *tracker, const struct record *record, 
 			  process->pid, 0, NULL);
 		process_read_maps(process, &tracker->context, record->time_ns);
 	}
-	process_commit(process, &tracker->context);
+	commit(tracker, process, record->time_ns);
 
 	struct subject subject = {.space = process_space(process, &tracker->context,
 							 sample->abi == RECORD_REGISTERS_32),
@@ -443,7 +452,7 @@ void tracker_apply_deep(struct tracker *tracker, const struct record *record, bo
 	    (process->starting && record->sample.in_kernel) ||
 	    record->sample.abi == RECORD_REGISTERS_NONE || !registers_machine(is_32bit)->is_unwound)
 		return;
-	process_commit(process, &tracker->context);
+	commit(tracker, process, record->time_ns);
 	space = process_space(process, &tracker->context, is_32bit);
 	if (space == NULL)
 		return;

@@ -1,5 +1,6 @@
 #include "tools/filter.h"
 #include "tools/xalloc.h"
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,26 @@ static bool parse_id(const char *text, uint32_t *number)
 	return true;
 }
 
+const char *filter_key_name(enum filter_key key)
+{
+	return key_names[key];
+}
+
+/* Returns what is wrong with the value, NULL if nothing. */
+static const char *parse_value(struct filter_condition *condition)
+{
+	if (condition->key == FILTER_PID || condition->key == FILTER_TID)
+		return parse_id(condition->value, &condition->number) ? NULL
+								      : "the value is not a number";
+	if (condition->value[0] != '~')
+		return NULL;
+	condition->regex = xalloc_zeroed(1, sizeof(*condition->regex));
+	if (regcomp(condition->regex, condition->value + 1, REG_EXTENDED | REG_NOSUB) == 0)
+		return NULL;
+	free(condition->regex);
+	return "what stands behind ~ is no POSIX extended regular expression";
+}
+
 const char *filter_add(struct filter *filter, const char *condition)
 {
 	const char *equals = strchr(condition, '=');
@@ -36,9 +57,9 @@ const char *filter_add(struct filter *filter, const char *condition)
 	if (key == sizeof(key_names) / sizeof(key_names[0]))
 		return "no such key (process, pid, thread, tid, module, function)";
 	added.key = (enum filter_key)key;
-	if ((added.key == FILTER_PID || added.key == FILTER_TID) &&
-	    !parse_id(added.value, &added.number))
-		return "the value is not a number";
+	const char *problem = parse_value(&added);
+	if (problem)
+		return problem;
 	filter->conditions = xalloc_resize(filter->conditions, filter->count + 1, sizeof(added));
 	filter->conditions[filter->count++] = added;
 	return NULL;
@@ -46,8 +67,37 @@ const char *filter_add(struct filter *filter, const char *condition)
 
 void filter_finish(struct filter *filter)
 {
+	for (size_t i = 0; i < filter->count; i++) {
+		if (filter->conditions[i].regex)
+			regfree(filter->conditions[i].regex);
+		free(filter->conditions[i].regex);
+	}
 	free(filter->conditions);
 	memset(filter, 0, sizeof(*filter));
+}
+
+/* libc for libc.so.6 and for libc-2.36.so, libc.so for the first one. */
+static bool is_without_version(const char *value, const char *name)
+{
+	size_t length = strlen(value);
+	if (length == 0 || strncmp(value, name, length) != 0)
+		return false;
+	const char *rest = name + length;
+	if (strncmp(rest, ".so", 3) == 0 && (rest[3] == '\0' || rest[3] == '.'))
+		return true;
+	return (rest[0] == '-' || rest[0] == '.') && isdigit((unsigned char)rest[1]) &&
+	       strstr(name, ".so");
+}
+
+bool filter_takes_name(const struct filter_condition *condition, const char *name,
+		       const char *other)
+{
+	if (condition->regex)
+		return regexec(condition->regex, name, 0, NULL, 0) == 0 ||
+		       (other && regexec(condition->regex, other, 0, NULL, 0) == 0);
+	return strcmp(condition->value, name) == 0 ||
+	       (other && strcmp(condition->value, other) == 0) ||
+	       (condition->key == FILTER_MODULE && is_without_version(condition->value, name));
 }
 
 bool filter_needs_function(const struct filter *filter)
@@ -67,11 +117,11 @@ bool filter_takes_thread(const struct filter *filter, uint32_t pid, const char *
 	for (size_t i = 0; takes && i < filter->count; i++) {
 		const struct filter_condition *condition = &filter->conditions[i];
 		if (condition->key == FILTER_PROCESS)
-			takes = strcmp(condition->value, process) == 0;
+			takes = filter_takes_name(condition, process, NULL);
 		else if (condition->key == FILTER_PID)
 			takes = condition->number == pid;
 		else if (condition->key == FILTER_THREAD)
-			takes = strcmp(condition->value, thread) == 0;
+			takes = filter_takes_name(condition, thread, NULL);
 		else if (condition->key == FILTER_TID)
 			takes = condition->number == tid;
 	}
@@ -85,11 +135,9 @@ bool filter_takes_function(const struct filter *filter, const struct function *f
 	for (size_t i = 0; takes && i < filter->count; i++) {
 		const struct filter_condition *condition = &filter->conditions[i];
 		if (condition->key == FILTER_MODULE)
-			takes = strcmp(condition->value, module->name) == 0 ||
-				strcmp(condition->value, module->path) == 0;
+			takes = filter_takes_name(condition, module->name, module->path);
 		else if (condition->key == FILTER_FUNCTION)
-			takes = strcmp(condition->value, function->name) == 0 ||
-				strcmp(condition->value, function->full) == 0;
+			takes = filter_takes_name(condition, function->name, function->full);
 	}
 	return takes;
 }

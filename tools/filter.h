@@ -6,6 +6,7 @@
 
 #include "tbrw/profile/reader.h"
 #include "tools/functions.h"
+#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -14,7 +15,9 @@ enum filter_key {
 	FILTER_PID,
 	FILTER_THREAD, /* name */
 	FILTER_TID,
-	FILTER_MODULE,   /* name or path; of the function that the sample's time belongs to */
+	/* Name, with its version or without (libc: libc.so.6, libc-2.36.so), or path; of the
+	 * function that the sample's time belongs to. */
+	FILTER_MODULE,
 	FILTER_FUNCTION, /* short or full name; likewise */
 };
 
@@ -22,6 +25,7 @@ struct filter_condition {
 	enum filter_key key;
 	const char *value; /* borrowed */
 	uint32_t number;   /* of FILTER_PID and FILTER_TID */
+	regex_t *regex; /* of a value ~REGEX, which a name (or path) must have in it; else NULL */
 };
 
 struct filter { /* all zero: everything */
@@ -29,9 +33,17 @@ struct filter { /* all zero: everything */
 	size_t count;
 };
 
-/* Adds "KEY=VALUE", which is borrowed. Returns NULL, or what is wrong with it (static text). */
+/* Adds "KEY=VALUE" or, but for numbers, "KEY=~REGEX" (POSIX extended), which is borrowed. Returns
+ * NULL, or what is wrong with it (static text). */
 const char *filter_add(struct filter *filter, const char *condition);
 void filter_finish(struct filter *filter);
+
+const char *filter_key_name(enum filter_key key);
+
+/* Whether a name, or where there is one the other name of the same thing, meets a condition on
+ * names; other may be NULL. */
+bool filter_takes_name(const struct filter_condition *condition, const char *name,
+		       const char *other);
 
 /* True if a condition is about functions or modules: it then needs the sample's stack. */
 bool filter_needs_function(const struct filter *filter);

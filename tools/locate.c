@@ -100,11 +100,13 @@ struct newest {
 static bool is_newer(const struct newest *newest, unsigned long long number,
 		     const struct timespec *changed)
 {
-	if (!newest->path || number != newest->number)
-		return !newest->path || number > newest->number;
+	if (!newest->path)
+		return true;
 	if (changed->tv_sec != newest->changed.tv_sec)
 		return changed->tv_sec > newest->changed.tv_sec;
-	return changed->tv_nsec > newest->changed.tv_nsec;
+	if (changed->tv_nsec != newest->changed.tv_nsec)
+		return changed->tv_nsec > newest->changed.tv_nsec;
+	return number > newest->number;
 }
 
 static enum locate_status in_current_directory(char **path)

@@ -17,8 +17,9 @@ enum locate_status {
 
 /*
  * argument: a tb5 file; or a result directory, whose tb5 file is DIR.tb5 in it or else the only
- * one; or NULL for the highest-numbered directory r@@@xx (digits, then letters) with a tb5 file in
- * the current directory, of equal numbers the one changed last. *path is for the caller to free.
+ * one; or NULL for the newest directory r@@@xx (digits, then letters) with a tb5 file in the
+ * current directory: the one changed last, of equal times the one with the highest number. *path is
+ * for the caller to free.
  */
 enum locate_status locate_result(const char *argument, char **path);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_MAX_LENGTH = 32, PREFIX_MIN = 3 };
+enum { NAME_MAX_LENGTH = 32, PART_MIN = 3, FOUND_MAX = 3 };
 
 static unsigned least(unsigned a, unsigned b)
 {
@@ -33,28 +33,56 @@ static unsigned distance(const char *a, const char *b)
 	return cost[rows][columns];
 }
 
-static bool is_near(const char *name, const char *other)
+/* A slip is likely to leave the first letter as it is, two are. */
+static bool is_slip(const char *name, const char *other)
 {
 	size_t length = strlen(name);
-	if (length > NAME_MAX_LENGTH || strlen(other) > NAME_MAX_LENGTH)
+	if (length == 0 || length > NAME_MAX_LENGTH || strlen(other) > NAME_MAX_LENGTH)
 		return false;
-	if (length >= PREFIX_MIN && strncmp(name, other, length) == 0)
-		return true;
-	return distance(name, other) <= (length < 5 ? 1 : 2);
+	return distance(name, other) <= (length < 5 || name[0] != other[0] ? 1 : 2);
+}
+
+static bool begins_so(const char *name, const char *other)
+{
+	size_t length = strlen(name);
+	return length >= PART_MIN && strncasecmp(name, other, length) == 0;
+}
+
+static bool has_it(const char *name, const char *other)
+{
+	return strlen(name) >= PART_MIN && strcasestr(other, name);
+}
+
+/* The nearest ones first, each name once. */
+static size_t find_near(const char *name, const char *const *names, const char *found[FOUND_MAX])
+{
+	static bool (*const is_near[])(const char *, const char *) = {is_slip, begins_so, has_it};
+	size_t count = 0;
+	for (size_t i = 0; i < sizeof(is_near) / sizeof(is_near[0]); i++) {
+		for (const char *const *at = names; *at && count < FOUND_MAX; at++) {
+			size_t same = 0;
+			if (!is_near[i](name, *at))
+				continue;
+			while (same < count && strcmp(found[same], *at) != 0)
+				same++;
+			if (same == count)
+				found[count++] = *at;
+		}
+	}
+	return count;
 }
 
 char *near_advise(const char *name, const char *const *names, const char *help)
 {
-	char *found = NULL;
-	for (; *names; names++) {
-		if (!is_near(name, *names))
-			continue;
-		char *longer = found ? xalloc_printf("%s or %s", found, *names)
-				     : xalloc_printf("did you mean %s", *names);
-		free(found);
-		found = longer;
+	const char *found[FOUND_MAX];
+	switch (find_near(name, names, found)) {
+	case 0:
+		return xalloc_printf("see %s", help);
+	case 1:
+		return xalloc_printf("did you mean %s?", found[0]);
+	case 2:
+		return xalloc_printf("did you mean %s or %s?", found[0], found[1]);
+	default:
+		return xalloc_printf("did you mean %s, %s or %s?", found[0], found[1], found[2]);
 	}
-	char *advice = found ? xalloc_printf("%s?", found) : xalloc_printf("see %s", help);
-	free(found);
-	return advice;
 }

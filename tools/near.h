@@ -4,8 +4,9 @@
 #ifndef TOOLS_NEAR_H
 #define TOOLS_NEAR_H
 
-/* "did you mean A or B?" with those of the names (NULL behind the last one) that are a slip of the
- * keyboard or two away, or begin so; where none is, "see HELP". For the caller to free. */
+/* "did you mean A, B or C?" with three at most of the names (NULL behind the last one) that are a
+ * slip of the keyboard or two away, begin so or have it in them; where none is, "see HELP". For the
+ * caller to free. */
 char *near_advise(const char *name, const char *const *names, const char *help);
 
 #endif

@@ -240,6 +240,9 @@ enum profile_note_kind {
 	PROFILE_NOTE_OUT_OF_ORDER = 37, /* value: records that were applied after younger ones */
 	PROFILE_NOTE_STACK_SOURCE = 38, /* value: enum profile_stack_source. Older results: none */
 	PROFILE_NOTE_KERNEL_TIME = 39,  /* value: enum profile_kernel_time. Older results: none */
+	/* pid, text: the command line of a process that has samples, at the first one, and of those
+	 * that live on also at the end; at most 4095 bytes. Last counts. Older results: none */
+	PROFILE_NOTE_PROCESS_COMMAND = 42,
 	/* pid: process with generated code; value: date of its start, ns since 1970; text: the path
 	 * of its image (JIT). None where it had ended before it was looked at, and in older
 	 * results. */

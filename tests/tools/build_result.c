@@ -224,7 +224,7 @@ static void add_lives(struct builder *builder)
 			.pid = BUILD_PID + i,
 			.end_ns = PROFILE_TIME_NEVER,
 			.path = i ? "/opt/app/helper" : "/opt/app/app",
-			.name = i ? "helper" : "app",
+			.name = i && !builder->result->has_twins ? "helper" : "app",
 		};
 		if (i == 0 || builder->samples[2] + builder->samples[3] > 0)
 			ck_assert_uint_eq(profile_writer_add_process(builder->writer, &process),
@@ -258,6 +258,22 @@ static void add_notes(struct builder *builder)
 							  notes[i].text),
 				  VT_SUCCESS);
 	}
+}
+
+static void add_command_notes(struct builder *builder)
+{
+	static const struct {
+		uint32_t pid;
+		const char *text;
+	} notes[] = {{BUILD_PID, "app: starting"},
+		     {BUILD_PID + 1, "app: second"},
+		     {BUILD_PID, "app: first of 'a b'"}};
+	for (size_t i = 0; builder->result->has_twins && i < sizeof(notes) / sizeof(notes[0]); i++)
+		ck_assert_uint_eq(profile_writer_add_note(builder->writer,
+							  PROFILE_NOTE_PROCESS_COMMAND,
+							  START_NS + i, 0, notes[i].pid, 0,
+							  notes[i].text),
+				  VT_SUCCESS);
 }
 
 static void add_account_notes(struct builder *builder)
@@ -404,6 +420,7 @@ void build_result_write(const char *path, const struct build_result *result)
 	}
 	add_lives(builder);
 	add_notes(builder);
+	add_command_notes(builder);
 	add_account_notes(builder);
 	if (result->has_unwinding)
 		add_unwinding_notes(builder);

@@ -45,6 +45,7 @@ struct build_result {
 	unsigned interval_ns;        /* noted instead of 10 ms; 0: is not */
 	bool is_bpf;                 /* noted: BPF copied the stacks */
 	bool has_losses;             /* 5 records, 640 bytes of records, 7 records out of order */
+	bool has_twins;              /* both processes are named "app"; their command lines noted */
 	bool is_lossless;            /* else 3 samples are noted as lost */
 	unsigned kernel_time;        /* noted, enum profile_kernel_time; 0: is not */
 	bool has_kernel;             /* an image of the kernel: its code was sampled too */

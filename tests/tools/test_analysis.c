@@ -226,6 +226,48 @@ START_TEST(test_filter_conditions)
 }
 END_TEST
 
+static const struct {
+	const char *condition;
+	const char *name;
+	const char *other;
+	bool takes;
+} filter_names[] = {
+	{"module=libc", "libc.so.6", "/lib/libc.so.6", true},
+	{"module=libc.so", "libc.so.6", "/lib/libc.so.6", true},
+	{"module=libc.so.6", "libc.so.6", "/lib/libc.so.6", true},
+	{"module=libc", "libc-2.36.so", "/lib/libc-2.36.so", true},
+	{"module=libc", "libcrypto.so.3", "/lib/libcrypto.so.3", false},
+	{"module=libc", "libc-client.so.2", "/lib/libc-client.so.2", false},
+	{"module=libstdc++", "libstdc++.so.6", "/lib/libstdc++.so.6", true},
+	{"module=lib", "libc.so.6", "/lib/libc.so.6", false},
+	{"module=", "libc.so.6", "/lib/libc.so.6", false},
+	{"module=app", "app-2", "/opt/app-2", false},
+	{"module=~^libc", "libcrypto.so.3", "/lib/libcrypto.so.3", true},
+	{"module=~/opt/", "lib.so", "/opt/lib.so", true},
+	{"module=~^opt", "lib.so", "/opt/lib.so", false},
+	{"function=~^hash_(bytes|words)$", "hash_words", "hash_words(int)", true},
+	{"function=~^hash_(bytes|words)$", "hash_wordsy", "hash_wordsy(int)", false},
+	{"function=~int\\)$", "hash", "hash(int)", true},
+	{"function=libc", "libc.so.6", NULL, false},
+	{"process=~^post", "postgres", NULL, true},
+	{"process=post", "postgres", NULL, false},
+	{"thread=~[0-9]+", "worker-12", NULL, true},
+};
+
+START_TEST(test_filter_names)
+{
+	struct filter filter = {0};
+	ck_assert_ptr_null(filter_add(&filter, filter_names[_i].condition));
+	ck_assert_msg(filter_takes_name(filter.conditions, filter_names[_i].name,
+					filter_names[_i].other) == filter_names[_i].takes,
+		      "%s: %s", filter_names[_i].condition, filter_names[_i].name);
+	ck_assert_ptr_nonnull(filter_add(&filter, "module=~("));
+	ck_assert_ptr_nonnull(filter_add(&filter, "pid=~1"));
+	ck_assert_uint_eq(filter.count, 1);
+	filter_finish(&filter);
+}
+END_TEST
+
 static void add_path(struct call_tree *tree, const char *path, bool reversed, uint64_t cpu_ns)
 {
 	uint32_t functions[16];
@@ -436,6 +478,8 @@ int main(void)
 	tcase_add_test(sums, test_tally_sums);
 	tcase_add_test(sums, test_filter_by_thread);
 	tcase_add_test(sums, test_filter_conditions);
+	tcase_add_loop_test(sums, test_filter_names, 0,
+			    (int)(sizeof(filter_names) / sizeof(filter_names[0])));
 	suite_add_tcase(suite, sums);
 	TCase *trees = tcase_create("trees");
 	tcase_set_timeout(trees, 60);

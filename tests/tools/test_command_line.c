@@ -1,6 +1,7 @@
 /* The command line of tbreport, and the result that it names. */
 #include "tests/tools/build_result.h"
 #include "tools/locate.h"
+#include "tools/near.h"
 #include "tools/report/options.h"
 #include <check.h>
 #include <stdio.h>
@@ -17,6 +18,12 @@ static void touch(const char *directory, const char *name)
 	FILE *file = fopen(path, "w");
 	ck_assert_ptr_nonnull(file);
 	fclose(file);
+}
+
+static void set_time(const char *name, time_t seconds)
+{
+	struct timeval times[2] = {{seconds, 0}, {seconds, 0}};
+	ck_assert_int_eq(utimes(name, times), 0);
 }
 
 static void expect_located(const char *argument, const char *expected)
@@ -56,15 +63,21 @@ START_TEST(test_locate)
 	expect_located("r000hs", "r000hs/r000hs.tb5");
 	expect_located("r000hs/", "r000hs/r000hs.tb5");
 	expect_located("r000hs/r000hs.tb5", "r000hs/r000hs.tb5");
-	/* the number counts, not the order of names */
+	/* the time counts, not the number, and that not the order of names */
 	mkdir("r999hs", 0700);
 	touch("r999hs", "r999hs.tb5");
 	mkdir("r1000cc", 0700);
 	touch("r1000cc", "other.tb5");
+	set_time("r000hs", 3000);
+	set_time("r999hs", 2000);
+	set_time("r1000cc", 2000);
+	expect_located(NULL, "r000hs/r000hs.tb5");
+	set_time("r000hs", 1000);
 	expect_located(NULL, "r1000cc/other.tb5");
 	touch("r1000cc", "another.tb5");
 	ck_assert_int_eq(not_located("r1000cc"), LOCATE_AMBIGUOUS);
 	touch("r1000cc", "r1000cc.tb5");
+	set_time("r1000cc", 2000);
 	expect_located("r1000cc", "r1000cc/r1000cc.tb5");
 	/* names that are no result's */
 	static const char *const others[] = {"r9999", "r9999hsxx", "r99hs", "x9999hs", "r9999HS"};
@@ -91,8 +104,7 @@ START_TEST(test_locate_equal_numbers)
 	for (int i = 0; i < 3; i++) {
 		mkdir(names[i], 0700);
 		touch(names[i], "a.tb5");
-		struct timeval times[2] = {{1000, 0}, {i == 1 ? 2000 : 1000, 0}};
-		ck_assert_int_eq(utimes(names[i], times), 0);
+		set_time(names[i], i == 1 ? 2000 : 1000);
 	}
 	expect_located(NULL, "r005hs/a.tb5");
 	ck_assert_int_eq(chdir("/"), 0);
@@ -145,6 +157,26 @@ START_TEST(test_options)
 	report_options_finish(&options);
 	ck_assert_int_eq(parse(&options, &problem, "--help"), REPORT_OPTIONS_HELP);
 	ck_assert_int_eq(parse(&options, &problem, "--version"), REPORT_OPTIONS_VERSION);
+}
+END_TEST
+
+/* A report and a result, in either order. */
+START_TEST(test_argument_order)
+{
+	struct report_options options;
+	char *problem;
+	ck_assert_int_eq(parse(&options, &problem, "r001hs hotspots"), REPORT_OPTIONS_RUN);
+	ck_assert_str_eq(options.report, "hotspots");
+	ck_assert_str_eq(options.result, "r001hs");
+	ck_assert_int_eq(parse(&options, &problem, "hotspots r001hs"), REPORT_OPTIONS_RUN);
+	ck_assert_str_eq(options.report, "hotspots");
+	ck_assert_str_eq(options.result, "r001hs");
+	/* a result that is named like a report */
+	ck_assert_int_eq(parse(&options, &problem, "summary hotspots"), REPORT_OPTIONS_RUN);
+	ck_assert_str_eq(options.report, "summary");
+	ck_assert_str_eq(options.result, "hotspots");
+	ck_assert_int_eq(parse(&options, &problem, "r001hs r002hs hotspots"), REPORT_OPTIONS_BAD);
+	free(problem);
 }
 END_TEST
 
@@ -215,6 +247,33 @@ START_TEST(test_doubts)
 }
 END_TEST
 
+static const struct {
+	const char *name;
+	const char *advice;
+} nears[] = {
+	{"import", "see --help"}, /* export is another thing, not a slip */
+	{"exprot", "did you mean export?"},
+	{"xeport", "did you mean export?"},
+	{"Compare_Numbers", "did you mean compare_numbers or std::compare_numbers<int>?"},
+	{"numbers", "did you mean compare_numbers, std::compare_numbers<int> or sort_numbers?"},
+	{"", "see --help"},
+};
+
+START_TEST(test_near)
+{
+	static const char *const all[] = {"export",
+					  "compare_numbers",
+					  "compare_numbers",
+					  "std::compare_numbers<int>",
+					  "sort_numbers",
+					  "more_numbers",
+					  NULL};
+	char *advice = near_advise(nears[_i].name, all, "--help");
+	ck_assert_str_eq(advice, nears[_i].advice);
+	free(advice);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("command line");
@@ -225,8 +284,10 @@ int main(void)
 	tcase_add_test(tcase, test_locate);
 	tcase_add_test(tcase, test_locate_equal_numbers);
 	tcase_add_test(tcase, test_options);
+	tcase_add_test(tcase, test_argument_order);
 	tcase_add_test(tcase, test_bad_options);
 	tcase_add_loop_test(tcase, test_doubts, 0, (int)(sizeof(doubts) / sizeof(doubts[0])));
+	tcase_add_loop_test(tcase, test_near, 0, (int)(sizeof(nears) / sizeof(nears[0])));
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);

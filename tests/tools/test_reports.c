@@ -1,6 +1,7 @@
 /* What reports look like. */
 #include "tests/tools/build_result.h"
 #include "tests/tools/render_report.h"
+#include "tools/report/filter_miss.h"
 #include "tools/report/report.h"
 #include <check.h>
 #include <json-c/json.h>
@@ -72,9 +73,14 @@ START_TEST(test_hotspots_groups)
 {
 	expect(report_hotspots_print, TALLY_BY_THREAD,
 	       (const char *const[]){"--format=csv", "--group-by=process", NULL},
-	       "Process,PID,CPU Time,Samples\n"
-	       "app,100,0.065000,7\n"
-	       "helper,101,0.015000,3\n");
+	       "Process,CPU Time,Samples,Processes\n"
+	       "app,0.065000,7,1\n"
+	       "helper,0.015000,3,1\n");
+	expect(report_hotspots_print, TALLY_BY_THREAD,
+	       (const char *const[]){"--format=csv", "--group-by=pid", NULL},
+	       "Process,PID,CPU Time,Samples,Command Line\n"
+	       "app,100,0.065000,7,\"app --fast \"\"a b\"\"\"\n"
+	       "helper,101,0.015000,3,\n");
 	expect(report_hotspots_print, TALLY_BY_THREAD,
 	       (const char *const[]){"--format=csv", "--group-by=thread", NULL},
 	       "Thread,TID,CPU Time,Samples\n"
@@ -87,6 +93,82 @@ START_TEST(test_hotspots_groups)
 	       "app.c,0.075000,9\n"
 	       "[No sample],0.004000,0\n"
 	       "[Unknown],0.001000,1\n");
+}
+END_TEST
+
+/* Processes of one name are one row by name, and one each by number, with what tells them apart. */
+START_TEST(test_processes_of_one_name)
+{
+	static const struct build_result twins = {.samples = samples,
+						  .count = 4,
+						  .is_finalized = true,
+						  .has_twins = true};
+	static const struct {
+		const char *group;
+		const char *text;
+	} cases[] = {
+		{"process", "Process,CPU Time,Samples,Processes\napp,0.076000,10,2\n"},
+		{"pid", "Process,PID,CPU Time,Samples,Command Line\n"
+			"app,100,0.061000,7,app: first of 'a b'\n"
+			"app,101,0.015000,3,app: second\n"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = render_report(&twins, report_hotspots_print, TALLY_BY_THREAD,
+					   (const char *const[]){"--format", "csv", "--group-by",
+								 cases[i].group, NULL});
+		ck_assert_str_eq(text, cases[i].text);
+		free(text);
+	}
+}
+END_TEST
+
+static const struct {
+	const char *filters[2];
+	const char *words; /* NULL: nothing is missed */
+} misses[] = {
+	{{NULL}, NULL},
+	{{"module=libc"}, NULL},
+	{{"function=~^wor"}, NULL},
+	{{"module=libd.so"},
+	 "--filter module=libd.so: no such module in the result; did you mean lib.so?"},
+	{{"function=wrok"},
+	 "--filter function=wrok: no such function in the result; did you mean work?"},
+	{{"thread=work"},
+	 "--filter thread=work: no such thread in the result; did you mean worker?"},
+	{{"process=xyz"},
+	 "--filter process=xyz: no such process in the result; see tbreport hotspots --group-by "
+	 "process"},
+	{{"tid=1"}, "--filter tid=1: no such tid in the result; see tbreport threads"},
+	{{"pid=1"},
+	 "--filter pid=1: no such pid in the result; see tbreport hotspots --group-by pid"},
+	{{"function=main"}, "--filter: no sample meets it; module and function are those of"},
+	{{"module=app", "tid=102"}, "--filter: no sample meets all conditions at once; module"},
+};
+
+static char *missed;
+
+static void explain_miss(const struct report_input *input, FILE *stream, unsigned width)
+{
+	(void)stream;
+	(void)width;
+	missed = filter_miss_explain(input);
+}
+
+START_TEST(test_filter_misses)
+{
+	const char *arguments[5] = {NULL};
+	for (size_t i = 0; i < 2 && misses[_i].filters[i]; i++) {
+		arguments[2 * i] = "--filter";
+		arguments[2 * i + 1] = misses[_i].filters[i];
+	}
+	free(render_report(&example, explain_miss, 0, arguments));
+	if (misses[_i].words)
+		ck_assert_msg(missed && strncmp(missed, misses[_i].words,
+						strlen(misses[_i].words)) == 0,
+			      "%s", missed ? missed : "nothing");
+	else
+		ck_assert_ptr_null(missed);
+	free(missed);
 }
 END_TEST
 
@@ -612,6 +694,9 @@ static Suite *make_suite(void)
 	tcase_add_test(reports, test_hotspots_csv);
 	tcase_add_test(reports, test_hotspots_options);
 	tcase_add_test(reports, test_hotspots_groups);
+	tcase_add_test(reports, test_processes_of_one_name);
+	tcase_add_loop_test(reports, test_filter_misses, 0,
+			    (int)(sizeof(misses) / sizeof(misses[0])));
 	tcase_add_test(reports, test_no_sample_threshold);
 	tcase_add_test(reports, test_top_down_csv);
 	tcase_add_test(reports, test_top_down_text);

@@ -28,8 +28,8 @@ static const struct command commands[] = {
 static void print_help(void)
 {
 	puts("Usage: tbconvert COMMAND [options] [RESULT]\n"
-	     "RESULT is a result directory or its tb5 file; without one, the highest-numbered\n"
-	     "result in the current directory.\n\nCommands:");
+	     "RESULT is a result directory or its tb5 file; without one, the newest result in the\n"
+	     "current directory.\n\nCommands:");
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		printf("  tbconvert %s %s\n      %s\n", commands[i].name, commands[i].usage,
 		       commands[i].what);

@@ -30,6 +30,7 @@ void groups_add(struct groups *groups, const char *label, uint64_t id, uint32_t 
 	}
 	groups->groups[at].cpu_ns += cpu_ns;
 	groups->groups[at].samples += samples;
+	groups->groups[at].added++;
 }
 
 static int compare(const void *a, const void *b)

@@ -13,7 +13,8 @@ struct group {
 	uint64_t id; /* tells groups of one label apart; also what a report shows as PID, TID */
 	uint64_t cpu_ns;
 	uint64_t samples;
-	uint32_t index; /* the caller's */
+	uint32_t added; /* how often something was */
+	uint32_t index; /* the caller's, of the first time */
 };
 
 struct groups { /* all zero: empty */

@@ -3,6 +3,7 @@
 #include "tools/diagnose.h"
 #include "tools/locate.h"
 #include "tools/output.h"
+#include "tools/report/filter_miss.h"
 #include "tools/report/options.h"
 #include "tools/report/report.h"
 #include <errno.h>
@@ -39,8 +40,8 @@ static const struct report *find_report(const char *name)
 static void print_help(void)
 {
 	puts("Usage: tbreport [REPORT] [options] [RESULT]\n"
-	     "Shows RESULT, a result directory or its tb5 file; without one, the highest-numbered\n"
-	     "result in the current directory.\n\n"
+	     "Shows RESULT, a result directory or its tb5 file; without one, the newest result in\n"
+	     "the current directory.\n\n"
 	     "Reports:");
 	for (size_t i = 0; i < REPORT_COUNT; i++)
 		printf("  %-12s%s%s\n", reports[i].name, reports[i].what,
@@ -53,13 +54,13 @@ static void print_help(void)
 	     "  --width N              columns of text (default: the terminal's; no limit in a "
 	     "pipe)\n"
 	     "  --filter KEY=VALUE     only samples of this process, pid, thread, tid, module or\n"
-	     "                         function (of the code itself, not its callers); repeated: "
-	     "and\n"
+	     "                         function (of the code itself, not its callers); ~REGEX for\n"
+	     "                         names; repeated: all must hold\n"
 	     "  --call-stack-mode user-plus-one|user-only|all    system functions (default:\n"
 	     "                         only those that user code calls directly)\n"
 	     "  --inline on|off        inlined functions on their own (default) or as their "
 	     "callers\n"
-	     "  --group-by function|module|process|thread|source-file    for hotspots\n"
+	     "  --group-by function|module|process|pid|thread|source-file    for hotspots\n"
 	     "  -o, --output FILE      instead of standard output\n"
 	     "  --help  --version");
 }
@@ -71,6 +72,10 @@ static void run_report(const struct report *report, struct report_input *input, 
 	uint32_t *rank = report_rank_functions(functions);
 	input->functions = functions;
 	input->rank = rank;
+	char *miss = filter_miss_explain(input);
+	if (miss)
+		diagnose("%s", miss);
+	free(miss);
 	report->print(input, stream, width);
 	free(rank);
 	functions_destroy(functions);

@@ -47,9 +47,13 @@ static const struct choice modes[] = {
 };
 
 static const struct choice groups[] = {
-	{"function", REPORT_GROUP_FUNCTION},       {"module", REPORT_GROUP_MODULE},
-	{"process", REPORT_GROUP_PROCESS},         {"thread", REPORT_GROUP_THREAD},
-	{"source-file", REPORT_GROUP_SOURCE_FILE}, {0},
+	{"function", REPORT_GROUP_FUNCTION},
+	{"module", REPORT_GROUP_MODULE},
+	{"process", REPORT_GROUP_PROCESS},
+	{"pid", REPORT_GROUP_PID},
+	{"thread", REPORT_GROUP_THREAD},
+	{"source-file", REPORT_GROUP_SOURCE_FILE},
+	{0},
 };
 
 static const struct choice switches[] = {{"on", true}, {"off", false}, {0}};
@@ -138,7 +142,7 @@ static char *take(struct report_options *options, int option, const char *value)
 	case OPTION_GROUP:
 		if (!choose(groups, value, &chosen))
 			return xalloc_printf("--group-by %s: no such grouping; use function, "
-					     "module, process, thread or source-file",
+					     "module, process, pid, thread or source-file",
 					     value);
 		options->group = (enum report_group)chosen;
 		options->is_grouped = true;
@@ -173,20 +177,22 @@ char *report_options_doubt(const struct report_options *options, const char *con
 	return unknown_report(name, "neither a report nor a result", reports);
 }
 
+/* A report and a result, in either order; or one of them, or none. */
 static char *take_arguments(struct report_options *options, int argc, char **argv,
 			    const char *const *reports)
 {
-	if (argc > 0 && is_report(argv[0], reports)) {
-		options->report = argv[0];
-		argc--;
-		argv++;
-	} else if (argc > 1) {
+	int report =
+		argc > 0 && !is_report(argv[0], reports) && argc > 1 && is_report(argv[1], reports);
+	if (argc > 2)
+		return xalloc_printf("%s: one argument too many; name one result", argv[2]);
+	if (argc > 0 && is_report(argv[report], reports))
+		options->report = argv[report];
+	else if (argc > 1)
 		return unknown_report(argv[0], "no such report", reports);
-	}
-	if (argc > 0)
-		options->result = argv[0];
 	if (argc > 1)
-		return xalloc_printf("%s: one argument too many; name one result", argv[1]);
+		options->result = argv[1 - report];
+	else if (argc > 0 && !options->report)
+		options->result = argv[0];
 	if (options->is_grouped && (!options->report || strcmp(options->report, "hotspots") != 0))
 		return xalloc_text("--group-by: only the hotspots report has groups; use "
 				   "tbreport hotspots");

@@ -1,3 +1,4 @@
+#include "tools/command_lines.h"
 #include "tools/report/groups.h"
 #include "tools/report/report.h"
 #include "tools/xalloc.h"
@@ -119,18 +120,24 @@ static const char *or_unknown(const char *text)
 	return text[0] ? text : "[Unknown]";
 }
 
+static bool is_by_process(enum report_group by)
+{
+	return by == REPORT_GROUP_PROCESS || by == REPORT_GROUP_PID;
+}
+
+/* Processes are told apart by their numbers here, also where rows are by name. */
 static void add_to_group(const struct report_input *input, const struct tally_entry *entry,
 			 uint32_t leaf, struct groups *groups)
 {
-	const struct module *module = functions_module_of(input->functions, leaf);
 	const struct function *function = functions_at(input->functions, leaf);
 	const char *label = "";
 	uint64_t id = 0;
 	switch (input->options->group) {
 	case REPORT_GROUP_MODULE:
-		label = module->name;
+		label = functions_module_of(input->functions, leaf)->name;
 		break;
 	case REPORT_GROUP_PROCESS:
+	case REPORT_GROUP_PID:
 		label = or_unknown(tally_process_name(input->reader, entry->process));
 		id = entry->pid;
 		break;
@@ -143,14 +150,14 @@ static void add_to_group(const struct report_input *input, const struct tally_en
 						: or_unknown(functions_base_name(function->file));
 		break;
 	}
-	groups_add(groups, label, id, 0, entry->cpu_ns, entry->samples);
+	groups_add(groups, label, id, entry->process, entry->cpu_ns, entry->samples);
 }
 
 /* What threads used beyond their samples belongs to them and their processes. */
 static void add_rest_to_groups(const struct report_input *input, struct groups *groups)
 {
 	enum report_group by = input->options->group;
-	if (by != REPORT_GROUP_PROCESS && by != REPORT_GROUP_THREAD) {
+	if (!is_by_process(by) && by != REPORT_GROUP_THREAD) {
 		if (report_shows_no_sample(&input->tally))
 			groups_add(groups, REPORT_NO_SAMPLE, 0, 0, input->tally.rest_ns, 0);
 		return;
@@ -163,10 +170,21 @@ static void add_rest_to_groups(const struct report_input *input, struct groups *
 		if (!filter_takes_thread(&input->options->filter, thread->pid, process, thread->tid,
 					 thread->name))
 			continue;
-		bool by_process = by == REPORT_GROUP_PROCESS;
-		groups_add(groups, or_unknown(by_process ? process : thread->name),
-			   by_process ? thread->pid : thread->tid, 0, thread->rest_ns, 0);
+		groups_add(groups, or_unknown(is_by_process(by) ? process : thread->name),
+			   is_by_process(by) ? thread->pid : thread->tid, thread->process,
+			   thread->rest_ns, 0);
 	}
+}
+
+/* Of the processes with one name. */
+static void sum_by_name(struct groups *groups)
+{
+	struct groups sums = {0};
+	for (size_t i = 0; i < groups->count; i++)
+		groups_add(&sums, groups->groups[i].label, 0, PROFILE_NONE, groups->groups[i].cpu_ns,
+			   groups->groups[i].samples);
+	groups_finish(groups);
+	*groups = sums;
 }
 
 static void collect_groups(const struct report_input *input, struct groups *groups)
@@ -179,7 +197,38 @@ static void collect_groups(const struct report_input *input, struct groups *grou
 	}
 	chain_finish(&chain);
 	add_rest_to_groups(input, groups);
+	if (input->options->group == REPORT_GROUP_PROCESS)
+		sum_by_name(groups);
 	groups_sort(groups);
+}
+
+enum {
+	GROUP_NAME,
+	GROUP_ID,
+	GROUP_CPU,
+	GROUP_SHARE,
+	GROUP_SAMPLES,
+	GROUP_PROCESSES,
+	GROUP_COMMAND
+};
+
+static void fill_groups(const struct report_input *input, const struct groups *groups,
+			const char *const *commands, struct table *table)
+{
+	uint64_t total_ns = input->tally.cpu_ns + input->tally.rest_ns;
+	uint32_t limit = input->options->limit;
+	for (size_t i = 0; i < groups->count && (limit == 0 || i < limit); i++) {
+		const struct group *group = &groups->groups[i];
+		struct table_cell *row = table_add_row(table);
+		row[GROUP_NAME].text = group->label;
+		row[GROUP_ID].number = group->id;
+		row[GROUP_CPU].number = group->cpu_ns;
+		row[GROUP_SHARE].number = table_share(group->cpu_ns, total_ns);
+		row[GROUP_SAMPLES].number = group->samples;
+		row[GROUP_PROCESSES].number = group->added;
+		if (is_by_process(input->options->group) && group->index != PROFILE_NONE)
+			row[GROUP_COMMAND].text = commands[group->index];
+	}
 }
 
 static void print_groups(const struct report_input *input, FILE *stream, unsigned width)
@@ -189,39 +238,38 @@ static void print_groups(const struct report_input *input, FILE *stream, unsigne
 		const char *key;
 		const char *id_title; /* NULL: none */
 		const char *id_key;
+		enum table_kind kind;
 	} names[] = {
-		[REPORT_GROUP_FUNCTION] = {"Function", "function", NULL, NULL},
-		[REPORT_GROUP_MODULE] = {"Module", "module", NULL, NULL},
-		[REPORT_GROUP_PROCESS] = {"Process", "process", "PID", "pid"},
-		[REPORT_GROUP_THREAD] = {"Thread", "thread", "TID", "tid"},
-		[REPORT_GROUP_SOURCE_FILE] = {"Source File", "source_file", NULL, NULL},
+		[REPORT_GROUP_FUNCTION] = {"Function", "function", NULL, NULL, TABLE_NAME},
+		[REPORT_GROUP_MODULE] = {"Module", "module", NULL, NULL, TABLE_NAME},
+		[REPORT_GROUP_PROCESS] = {"Process", "process", NULL, NULL, TABLE_NAME},
+		[REPORT_GROUP_PID] = {"Process", "process", "PID", "pid", TABLE_TEXT},
+		[REPORT_GROUP_THREAD] = {"Thread", "thread", "TID", "tid", TABLE_NAME},
+		[REPORT_GROUP_SOURCE_FILE] = {"Source File", "source_file", NULL, NULL, TABLE_NAME},
 	};
 	enum report_group by = input->options->group;
 	const struct table_column columns[] = {
-		{names[by].title, names[by].key, TABLE_NAME, TABLE_IN_ALL},
-		{names[by].id_title ? names[by].id_title : "", names[by].id_key, TABLE_ID,
-		 names[by].id_title ? TABLE_IN_ALL : 0},
-		{"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_IN_ALL},
-		{"CPU %", "cpu_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_IN_JSON},
-		{"Samples", "samples", TABLE_COUNT, TABLE_IN_ALL},
+		[GROUP_NAME] = {names[by].title, names[by].key, names[by].kind, TABLE_IN_ALL},
+		[GROUP_ID] = {names[by].id_title ? names[by].id_title : "", names[by].id_key,
+			      TABLE_ID, names[by].id_title ? TABLE_IN_ALL : 0},
+		[GROUP_CPU] = {"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_IN_ALL},
+		[GROUP_SHARE] = {"CPU %", "cpu_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_IN_JSON},
+		[GROUP_SAMPLES] = {"Samples", "samples", TABLE_COUNT, TABLE_IN_ALL},
+		[GROUP_PROCESSES] = {"Processes", "processes", TABLE_COUNT,
+				     by == REPORT_GROUP_PROCESS ? TABLE_IN_ALL : 0},
+		[GROUP_COMMAND] = {"Command Line", "command_line", TABLE_NAME,
+				   by == REPORT_GROUP_PID ? TABLE_IN_ALL : 0},
 	};
+	const char **commands = command_lines_collect(input->reader);
 	struct groups groups = {0};
 	struct table table;
 	collect_groups(input, &groups);
 	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
-	uint64_t total_ns = input->tally.cpu_ns + input->tally.rest_ns;
-	uint32_t limit = input->options->limit;
-	for (size_t i = 0; i < groups.count && (limit == 0 || i < limit); i++) {
-		struct table_cell *row = table_add_row(&table);
-		row[0].text = groups.groups[i].label;
-		row[1].number = groups.groups[i].id;
-		row[2].number = groups.groups[i].cpu_ns;
-		row[3].number = table_share(groups.groups[i].cpu_ns, total_ns);
-		row[4].number = groups.groups[i].samples;
-	}
+	fill_groups(input, &groups, commands, &table);
 	report_print_table(input, &table, 0, stream, width);
 	table_finish(&table);
 	groups_finish(&groups);
+	free(commands);
 }
 
 void report_hotspots_print(const struct report_input *input, FILE *stream, unsigned width)

@@ -1,0 +1,115 @@
+#include "tools/report/filter_miss.h"
+#include "tools/near.h"
+#include "tools/xalloc.h"
+#include <stdlib.h>
+
+/* Names, of each the other one too where the thing has two: of modules the paths, of functions
+ * those with parameters. */
+struct names {
+	const char **names; /* NULL behind the last one */
+	const char **others;
+	size_t count;
+};
+
+static void add_name(struct names *names, const char *name, const char *other)
+{
+	names->names[names->count] = name;
+	names->others[names->count++] = other;
+}
+
+/* All there are of what a condition is about. */
+static void collect_names(const struct report_input *input, enum filter_key key,
+			  struct names *names)
+{
+	const struct profile_reader *reader = input->reader;
+	size_t most = (size_t)profile_reader_process_count(reader) +
+		      profile_reader_thread_count(reader) +
+		      functions_module_count(input->functions) + functions_count(input->functions);
+	names->names = xalloc_zeroed(most + 1, sizeof(*names->names));
+	names->others = xalloc_zeroed(most + 1, sizeof(*names->others));
+	names->count = 0;
+	for (uint32_t i = 0; key == FILTER_PROCESS && i < profile_reader_process_count(reader); i++)
+		add_name(names, profile_reader_process(reader, i)->name, NULL);
+	for (uint32_t i = 0; key == FILTER_THREAD && i < profile_reader_thread_count(reader); i++)
+		add_name(names, profile_reader_thread(reader, i)->name, NULL);
+	for (uint32_t i = 0; key == FILTER_MODULE && i < functions_module_count(input->functions);
+	     i++)
+		add_name(names, functions_module(input->functions, i)->name,
+			 functions_module(input->functions, i)->path);
+	for (uint32_t i = 0; key == FILTER_FUNCTION && i < functions_count(input->functions); i++)
+		add_name(names, functions_at(input->functions, i)->name,
+			 functions_at(input->functions, i)->full);
+}
+
+static bool is_id_known(const struct profile_reader *reader,
+			const struct filter_condition *condition)
+{
+	for (uint32_t i = 0; i < profile_reader_thread_count(reader); i++) {
+		const struct profile_thread_info *thread = profile_reader_thread(reader, i);
+		if (condition->number == (condition->key == FILTER_PID ? thread->pid : thread->tid))
+			return true;
+	}
+	return false;
+}
+
+/* What is wrong with the condition by itself, NULL if nothing. */
+static char *explain_condition(const struct report_input *input,
+			       const struct filter_condition *condition)
+{
+	static const char *const lists[] = {
+		[FILTER_PROCESS] = "tbreport hotspots --group-by process",
+		[FILTER_PID] = "tbreport hotspots --group-by pid",
+		[FILTER_THREAD] = "tbreport threads",
+		[FILTER_TID] = "tbreport threads",
+		[FILTER_MODULE] = "tbreport modules",
+		[FILTER_FUNCTION] = "tbreport hotspots",
+	};
+	const char *key = filter_key_name(condition->key);
+	struct names names;
+	bool is_id = condition->key == FILTER_PID || condition->key == FILTER_TID;
+	if (is_id)
+		return is_id_known(input->reader, condition)
+			       ? NULL
+			       : xalloc_printf("--filter %s=%s: no such %s in the result; see %s",
+					       key, condition->value, key, lists[condition->key]);
+	collect_names(input, condition->key, &names);
+	size_t i = 0;
+	while (i < names.count && !filter_takes_name(condition, names.names[i], names.others[i]))
+		i++;
+	char *problem = NULL;
+	if (i == names.count) {
+		char *advice = near_advise(condition->value, names.names, lists[condition->key]);
+		problem = xalloc_printf("--filter %s=%s: no such %s in the result; %s", key,
+					condition->value, key, advice);
+		free(advice);
+	}
+	free(names.names);
+	free(names.others);
+	return problem;
+}
+
+static bool has_samples(const struct report_input *input)
+{
+	struct chain chain = {0};
+	bool found = false;
+	for (size_t i = 0; i < input->tally.count && !found; i++)
+		found = report_takes_entry(input, &input->tally.entries[i], &chain);
+	chain_finish(&chain);
+	return found;
+}
+
+char *filter_miss_explain(const struct report_input *input)
+{
+	const struct filter *filter = &input->options->filter;
+	char *problem = NULL;
+	if (filter->count == 0 || has_samples(input))
+		return NULL;
+	for (size_t i = 0; i < filter->count && !problem; i++)
+		problem = explain_condition(input, &filter->conditions[i]);
+	if (!problem)
+		problem = xalloc_printf("--filter: no sample meets %s; module and function are "
+					"those of a sample's own code, not of its callers: see "
+					"tbreport bottom-up",
+					filter->count == 1 ? "it" : "all conditions at once");
+	return problem;
+}

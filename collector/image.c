@@ -247,8 +247,9 @@ static void tell_limit(struct image_table *table)
 {
 	if (!table->told_limit)
 		emit_note(table->emit, PROFILE_NOTE_WARNING, EMIT_TIME_BEFORE, 0, 0, 0,
-			  "the limit of open files kept programs from being read, whose stacks are "
-			  "incomplete: raise it (ulimit -n)");
+			  "the limit of open files kept some programs from being read: their "
+			  "stacks "
+			  "are incomplete; raise it (ulimit -n)");
 	table->told_limit = true;
 }
 
@@ -262,7 +263,7 @@ static void tell_lost(struct image_table *table, const struct image *image, uint
 	table->told_lost = true;
 	snprintf(text, sizeof(text),
 		 "%s was closed, as many files were open, and could not be opened again: stacks "
-		 "that lead through it, and others like it, may be incomplete",
+		 "through it, and through other such files, may be incomplete",
 		 image->path);
 	emit_note(table->emit, PROFILE_NOTE_WARNING, EMIT_TIME_BEFORE, 0, 0, 0, text);
 }
@@ -274,8 +275,8 @@ static void tell_changed(struct image_table *table, const char *path)
 		return;
 	table->told_changed = true;
 	snprintf(text, sizeof(text),
-		 "%s was changed after it was mapped: stacks that lead through what it was before, "
-		 "and others like it, may be incomplete",
+		 "%s was changed after it was mapped: stacks through what it was before, and "
+		 "through other such files, may be incomplete",
 		 path);
 	emit_note(table->emit, PROFILE_NOTE_WARNING, EMIT_TIME_BEFORE, 0, 0, 0, text);
 }

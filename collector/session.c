@@ -226,7 +226,7 @@ static int start(struct session *session, struct failure *failure)
 	    (!session_is_launch(session) ||
 	     target_start(&session->target, options->program[0], failure) == 0)) {
 		log_line(session->log, LOG_VERBOSE,
-			 "sampling each %.1f ms on %zu CPUs, %u bytes of stack%s, rings of %zu KB",
+			 "sampling every %.1f ms on %zu CPUs, %u bytes of stack%s, rings of %zu KB",
 			 (double)options->interval_ns / 1e6, session->sampler.cpus.count,
 			 session->sampler.config.stack_size,
 			 session->sampler.source != NULL ? " or what is used of it, by BPF" : "",

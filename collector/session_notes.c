@@ -207,7 +207,7 @@ void session_report(const struct session *session)
 	if (counts.lost > 0)
 		snprintf(lost, sizeof(lost), " (%llu lost)", (unsigned long long)counts.lost);
 	if (counts.unattributed_ns > counts.cpu_ns / 100)
-		snprintf(more, sizeof(more), " (%.3f s of it in no thread's account)",
+		snprintf(more, sizeof(more), " (%.3f s of it of no known thread)",
 			 (double)counts.unattributed_ns / 1e9);
 	log_line(session->log, LOG_NORMAL,
 		 "%.3f s of CPU time%s in %llu samples%s of %llu thread%s over %.3f s; result in "

@@ -152,7 +152,7 @@ class Answers:
     return [(frames.split(';'), int(count)) for frames, _, count in lines]
 
   def unattributed(self, name):
-    found = re.search(r"in no thread's account: ([0-9.]+) s", self.text(name + ' text'))
+    found = re.search(r"of no known thread:\s+([0-9.]+) s", self.text(name + ' text'))
     return float(found.group(1)) if found else 0.0
 
 

@@ -76,7 +76,7 @@ def usage():
                     ['tbreport', '--format', hostile], ['tbconvert', hostile], ['tbconvert', 'export', '--to', hostile]):
     done = s.run_tool(*arguments, check_status=False)
     s.check('x\\x1b]0;owned\\x07\\u202ey\\u009b' in done.stderr and len(done.stderr.splitlines()) == 1,
-            f'{" ".join(arguments[:-1])}: nothing that a terminal obeys', ascii(done.stderr))
+            f'{" ".join(map(ascii, arguments))}: nothing that a terminal obeys', ascii(done.stderr))
   done = subprocess.run([s.tool('tbcollect'), '--version'], capture_output=True, text=True)
   s.check(done.returncode == 0 and re.search(r'\d+\.\d+', done.stdout), '--version', done.stdout.strip())
 
@@ -91,6 +91,19 @@ def default_directory():
   done = subprocess.run([s.tool('tbreport'), 'summary', '--format', 'json'], cwd=where, capture_output=True, text=True)
   s.check(done.returncode == 0 and '"samples"' in done.stdout, 'tbreport takes the newest result by itself',
           done.stderr.strip())
+
+
+def command_lines():
+  """Processes of one name: one row by name, rows with what tells them apart by number."""
+  program = s.target('split')
+  got = s.collect_well(['sh', '-c', f'{program} 400 & {program} 500 & wait'], what='two of one name')
+  rows = [row for row in s.report(got.result, 'hotspots', '--group-by', 'process') if row['Process'] == 'target-split']
+  s.check(len(rows) == 1 and rows[0]['Processes'] == '2', 'by process: one row', rows)
+  rows = [row for row in s.report(got.result, 'hotspots', '--group-by', 'pid') if row['Process'] == 'target-split']
+  lines = sorted(row['Command Line'] for row in rows)
+  s.check(lines == [f'{program} 400', f'{program} 500'], 'by pid: their command lines', lines)
+  done = s.run_tool('tbreport', got.result, 'hotspots', '--filter', 'module=target-splt')
+  s.check('did you mean target-split?' in done.stderr, 'a filter that nothing meets says so', done.stderr.strip())
 
 
 def start_signals_target(count):
@@ -289,8 +302,8 @@ def started_oddly():
 
 
 s.start()
-for part in (streams, open_files, end_by_signal, cannot_start, usage, default_directory, signals, job_control,
-             duration, too_short, unreadable, setuid, processes, short_processes, headless, started_oddly):
+for part in (streams, open_files, end_by_signal, cannot_start, usage, default_directory, command_lines, signals,
+             job_control, duration, too_short, unreadable, setuid, processes, short_processes, headless, started_oddly):
   with s.section(part.__name__):
     part()
 s.finish()

@@ -200,9 +200,9 @@ def summary(result):
 
 
 def unattributed(result):
-  """Seconds of CPU time that the summary says are in no thread's account."""
+  """Seconds of CPU time that the summary says belong to no known thread."""
   for line in run_tool('tbreport', 'summary', result).stdout.splitlines():
-    if "in no thread's account" in line:
+    if "of no known thread" in line:
       return float(line.split(':')[1].split()[0])
   return 0.0
 

@@ -135,17 +135,17 @@ START_TEST(figures)
 		"Rule Cache:               95.00 % hits",
 		"Unwinding Time:           20 ns per frame, 400 ns per stack (2 were timed)",
 		"Collector CPU:            123.5 us per sample, 12345 ns per frame",
-		"Guesses:                  tried on 20 whole stacks: made for 50.0 %, 10.00 % "
+		"Guesses:                  tested on 20 complete stacks: made for 50.0 %, 10.00 % "
 		"wrong (1 of 10)\n",
 		"Recursion Collapsed:      in 2 samples (2.0 %)",
 		"\nSamples  Complete %  Skipped %  Truncated  No Info  No Symbol  Frame "
-		"Pointer %  Guesses Tried  Wrong  Reused %  Cache Hits %  ns/Frame  Module\n",
+		"Pointer %  Guesses Tested  Wrong  Reused %  Cache Hits %  ns/Frame  Module\n",
 		"\n     93      96.8 %      2.2 %          2        0          0            "
-		"0.0 %             10      0    20.0 %        90.0 %            app\n",
+		"0.0 %              10      0    20.0 %        90.0 %            app\n",
 		"\n      0                                 0        3          0          100.0 "
-		"%                                                          lib.so\n",
+		"%                                                           lib.so\n",
 		"  ns/Frame  TID  Thread\n",
-		"4.2 %             10      1    50.0 %        95.0 %        20  100  app\n",
+		"4.2 %              10      1    50.0 %        95.0 %        20  100  app\n",
 		NULL,
 	};
 	expect_text(&example, lines);
@@ -390,12 +390,12 @@ START_TEST(guesses)
 						   .count = 4,
 						   .is_finalized = true,
 						   .has_unwinding = true};
-	static const char *const lines[] =
-		{"10.00 % guessed of 100\n",
-		 "  rest on:                1.4 verified frames per stack, 4.8 whole stacks that "
-		 "agree (3 at least, counted up to 255)\n",
-		 "Samples  Complete %  Skipped %  Guessed %  No Symbol",
-		 "\n    100      90.0 %      0.0 %     10.0 %", NULL};
+	static const char *const lines[] = {"10.00 % guessed of 100\n",
+					    "  rest on:                1.4 verified frames per "
+					    "stack, 4.8 complete stacks that "
+					    "agree (3 at least, counted up to 255)\n",
+					    "Samples  Complete %  Skipped %  Guessed %  No Symbol",
+					    "\n    100      90.0 %      0.0 %     10.0 %", NULL};
 	static const char *const csv[] = {"--format=csv", NULL};
 	expect_text(&result, lines);
 	char *text = render_report(&result, report_quality_print, BY, csv);
@@ -404,7 +404,8 @@ START_TEST(guesses)
 	ck_assert_ptr_nonnull(strstr(text, ",0,,,9,13,43,3,0\nthread,"));
 	free(text);
 	text = render_report(&result, report_summary_print, 0, NULL);
-	ck_assert_ptr_nonnull(strstr(text, "  guesses:                tried on 20 whole stacks"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "  guesses:                tested on 20 complete stacks"));
 	free(text);
 }
 END_TEST
@@ -416,14 +417,15 @@ static const struct {
 	const char *line;
 } tries[] = {
 	{0, 0, 0,
-	 "Guesses:                  tried on no whole stack: how many are wrong is not known"},
+	 "Guesses:                  tested on no complete stack: how many are wrong is not known"},
 	{8, 0, 0,
-	 "tried on 8 whole stacks: made for 0.0 %, too few to tell how many are wrong (0 of 0)"},
+	 "tested on 8 complete stacks: made for 0.0 %, too few to tell how many are wrong (0 of "
+	 "0)"},
 	{8, 8, 0, "made for 100.0 %, too few to tell how many are wrong (0 of 8)"},
 	{20, 9, 1, "made for 45.0 %, too few to tell how many are wrong (1 of 9)"},
-	{20, 10, 0, "none wrong of 10, so that fewer than 30.00 % are\n"},
-	{99, 99, 0, "none wrong of 99, so that fewer than 3.03 % are\n"},
-	{4000, 3000, 0, "none wrong of 3000, so that fewer than 0.10 % are\n"},
+	{20, 10, 0, "none of 10 wrong (with 95 % confidence, under 30.00 % are)\n"},
+	{99, 99, 0, "none of 99 wrong (with 95 % confidence, under 3.03 % are)\n"},
+	{4000, 3000, 0, "none of 3000 wrong (with 95 % confidence, under 0.10 % are)\n"},
 	{4000, 3000, 3, "made for 75.0 %, 0.10 % wrong (3 of 3000)\n"},
 };
 

@@ -377,9 +377,9 @@ START_TEST(test_losses)
 						  .count = 1,
 						  .has_losses = true};
 	static const char *const lines[] = {
-		"Warning: 5 other records were lost; modules or threads may be missing\n",
+		"Warning: 5 records other than samples lost: modules or threads may be missing\n",
 		"Warning: 640 bytes of records could not be read: samples, modules",
-		"Warning: 7 records came after younger ones",
+		"Warning: 7 records arrived out of order",
 	};
 	char *text = render_report(&lossy, report_summary_print, 0, NULL);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
@@ -399,7 +399,7 @@ START_TEST(test_summary_text)
 		"Elapsed Time:             2.000 s\n",
 		"CPU Time:                 0.080 s (0.04 CPUs of 4)\n",
 		"  in no sample:           0.004 s (5.0 %)\n",
-		"Samples:                  10, one each 10 ms of CPU time; 3 lost (23.08 %)\n",
+		"Samples:                  10, one per 10 ms of CPU time; 3 lost (23.08 %)\n",
 		"70.0 % complete, 30.0 % skipped",
 		"30.0 % stack larger than the copy",
 		"\nTop Hotspots\nCPU Time   CPU %  Samples  Module     Source File  Function\n",
@@ -420,7 +420,7 @@ START_TEST(test_summary_filtered)
 	static const char *const of_lib[] = {"--filter", "module=lib.so", NULL};
 	static const char *const parts[] = {
 		"CPU Time:                 0.015 s (0.01 CPUs of 4)\n",
-		"Samples:                  3, one each 10 ms of CPU time; 3 lost\n",
+		"Samples:                  3, one per 10 ms of CPU time; 3 lost\n",
 		"0.0 % complete, 100.0 % skipped",
 		"100.0 % stack larger than the copy",
 	};
@@ -678,6 +678,30 @@ START_TEST(test_text_optional_columns)
 }
 END_TEST
 
+/* A path is cut, not left out, where it has room enough. */
+START_TEST(test_text_optional_path)
+{
+	static const struct table_column columns[] = {
+		{"Module", "module", TABLE_TEXT, TABLE_IN_ALL},
+		{"Path", "path", TABLE_NAME, TABLE_IN_ALL | TABLE_OPTIONAL},
+		{"Samples", "samples", TABLE_COUNT, TABLE_IN_ALL},
+	};
+	struct table table;
+	table_init(&table, columns, 3);
+	struct table_cell *row = table_add_row(&table);
+	row[0].text = "libc.so.6";
+	row[1].text = "/usr/lib/x86_64-linux-gnu/libc.so.6";
+	row[2].number = 12;
+	expect_text(&table, 44,
+		    "Samples  Module     Path\n"
+		    "     12  libc.so.6  /usr/lib/x8.../libc.so.6\n");
+	expect_text(&table, 43,
+		    "Samples  Module\n"
+		    "     12  libc.so.6\n");
+	table_finish(&table);
+}
+END_TEST
+
 START_TEST(test_shares)
 {
 	ck_assert_uint_eq(table_share(0, 0), 0);
@@ -721,6 +745,7 @@ static Suite *make_suite(void)
 	tcase_add_test(formats, test_tree_lines);
 	tcase_add_test(formats, test_drop_below);
 	tcase_add_test(formats, test_text_optional_columns);
+	tcase_add_test(formats, test_text_optional_path);
 	tcase_add_test(formats, test_shares);
 	suite_add_tcase(suite, formats);
 	return suite;

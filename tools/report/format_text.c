@@ -10,6 +10,7 @@
 
 #define GAP            2u  /* spaces between columns */
 #define NAME_WIDTH_MIN 12u /* narrower than this a name says nothing */
+#define PATH_WIDTH_MIN 24u
 #define TEXT_WIDTH_MIN 16u /* most names of modules */
 #define NUMBER_SIZE    40u
 
@@ -169,10 +170,23 @@ static size_t total_width(const struct layout *layout)
 	return total;
 }
 
+/* A path that can be cut is no reason to leave it out. */
+static size_t least_width(const struct table *table, const struct layout *layout)
+{
+	size_t total = total_width(layout);
+	for (size_t at = 0; at < layout->count; at++) {
+		size_t i = layout->order[at];
+		if ((table->columns[i].formats & TABLE_OPTIONAL) &&
+		    table->columns[i].kind == TABLE_NAME && layout->widths[i] > PATH_WIDTH_MIN)
+			total -= layout->widths[i] - PATH_WIDTH_MIN;
+	}
+	return total;
+}
+
 /* The table's last one first. */
 static void drop_optional(const struct table *table, struct layout *layout, size_t width)
 {
-	for (size_t i = table->column_count; i-- > 0 && total_width(layout) > width;) {
+	for (size_t i = table->column_count; i-- > 0 && least_width(table, layout) > width;) {
 		size_t kept = 0;
 		if (!(table->columns[i].formats & TABLE_OPTIONAL))
 			continue;

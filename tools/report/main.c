@@ -22,7 +22,7 @@ static const struct report reports[] = {
 	 report_bottom_up_print},
 	{"threads", "threads by CPU time", TALLY_BY_THREAD, report_threads_print},
 	{"modules", "modules by CPU time", 0, report_modules_print},
-	{"quality", "how whole the stacks are, by module and thread, and what would help",
+	{"quality", "how complete the stacks are, by module and thread, and what would help",
 	 TALLY_BY_THREAD | TALLY_BY_REASON, report_quality_print},
 };
 

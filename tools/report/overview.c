@@ -17,12 +17,12 @@ static const struct {
 	[PROFILE_SKIP_TRUNCATED] = {"truncated", "stack larger than the copy"},
 	[PROFILE_SKIP_NOT_RESIDENT] = {"not_resident", "stack not in memory"},
 	[PROFILE_SKIP_NO_INFO] = {"no_info", "no unwind information"},
-	[PROFILE_SKIP_OTHER_STACK] = {"other_stack", "goes on on another stack"},
+	[PROFILE_SKIP_OTHER_STACK] = {"other_stack", "continues on another stack"},
 	[PROFILE_SKIP_DEPTH] = {"depth", "too deep"},
 	[PROFILE_SKIP_BAD_INFO] = {"bad_info", "contradictory unwind information"},
 	[PROFILE_SKIP_NO_REGS] = {"no_regs", "no user registers"},
 	[PROFILE_SKIP_NO_MEMORY] = {"no_memory", "collector out of memory"},
-	[PROFILE_SKIP_RED_ZONE] = {"red_zone", "goes on below the stack pointer, not copied"},
+	[PROFILE_SKIP_RED_ZONE] = {"red_zone", "continues below the stack pointer, not copied"},
 };
 
 const char *overview_skip_key(enum profile_skip_reason reason)
@@ -156,7 +156,8 @@ static void print_wrong_guesses(uint64_t wrong, uint64_t covered, FILE *stream)
 		fprintf(stream, "too few to tell how many are wrong (%" PRIu64 " of %" PRIu64 ")",
 			wrong, covered);
 	else if (wrong == 0)
-		fprintf(stream, "none wrong of %" PRIu64 ", so that fewer than %.2f %% are",
+		fprintf(stream,
+			"none of %" PRIu64 " wrong (with 95 %% confidence, under %.2f %% are)",
 			covered, 300.0 / (double)covered);
 	else
 		fprintf(stream, "%.2f %% wrong (%" PRIu64 " of %" PRIu64 ")",
@@ -172,11 +173,11 @@ void overview_print_guesses(const struct overview *overview, uint64_t guessed, c
 		return;
 	fprintf(stream, "%-*s", label_width, label);
 	if (tested == 0) {
-		fputs("tried on no whole stack: how many are wrong is not known\n", stream);
+		fputs("tested on no complete stack: how many are wrong is not known\n", stream);
 		return;
 	}
-	fprintf(stream, "tried on %" PRIu64 " whole stacks: made for %.1f %%, ", tested,
-		(double)covered / (double)tested * 100);
+	fprintf(stream, "tested on %" PRIu64 " complete stack%s: made for %.1f %%, ", tested,
+		tested == 1 ? "" : "s", (double)covered / (double)tested * 100);
 	print_wrong_guesses(overview->guesses_wrong.value, covered, stream);
 	fputc('\n', stream);
 }

@@ -153,7 +153,7 @@ static char *advise_skipped(const struct report_input *input, const struct quali
 				     "(tbcollect as root, or with CAP_BPF and CAP_PERFMON)",
 				     share, module);
 	case PROFILE_SKIP_OTHER_STACK:
-		return xalloc_printf("%.1f %% of the stacks go on on a stack that is not copied "
+		return xalloc_printf("%.1f %% of the stacks continue on a stack that is not copied "
 				     "(a signal handler's, a coroutine's), most from %s: the "
 				     "frames up to there are right, and their callers are that "
 				     "code's own scheduler",

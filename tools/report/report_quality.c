@@ -340,7 +340,7 @@ static void print_guesses(const struct quality *quality, FILE *stream)
 		return;
 	print_label(stream, "  rest on:");
 	fprintf(stream,
-		"%.1f verified frames per stack, %.1f whole stacks that agree (%" PRIu64
+		"%.1f verified frames per stack, %.1f complete stacks that agree (%" PRIu64
 		" at least, counted up to 255)\n",
 		ratio(guesses->verified, guesses->stacks), ratio(guesses->hits, guesses->stacks),
 		guesses->least_hits);
@@ -368,7 +368,8 @@ static void print_run(const struct report_input *input, const struct quality *qu
 	}
 	if (!filter_needs_function(filter)) {
 		print_label(stream, "Recursion Collapsed:");
-		fprintf(stream, "in %" PRIu64 " samples (%.1f %%)\n", tally->collapsed,
+		fprintf(stream, "in %" PRIu64 " sample%s (%.1f %%)\n", tally->collapsed,
+			tally->collapsed == 1 ? "" : "s",
 			table_percent(tally->collapsed, tally->samples));
 	}
 	print_label(stream, "Advice:");
@@ -391,7 +392,7 @@ static void choose_columns(const struct quality *quality, bool with_tid,
 			chosen[i].formats |= TABLE_IN_TEXT | TABLE_OPTIONAL;
 	for (size_t i = COLUMN_REUSED_SHARE; i <= COLUMN_FRAME_NS && !quality->has_unwinding; i++)
 		chosen[i].formats &= ~TABLE_IN_TEXT;
-	chosen[COLUMN_TRIED].title = "Guesses Tried";
+	chosen[COLUMN_TRIED].title = "Guesses Tested";
 	chosen[COLUMN_WRONG].title = "Wrong";
 	if (!with_tid)
 		chosen[COLUMN_TID].formats &= ~TABLE_IN_TEXT;

@@ -11,6 +11,11 @@
 #define LABEL_WIDTH      26
 #define COST_BASE_MIN_NS 100000000u /* a collection's start and end cost some 0.015 s */
 
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 static void print_label(FILE *stream, const char *label)
 {
 	fprintf(stream, "%-*s", LABEL_WIDTH, label);
@@ -91,7 +96,7 @@ static void print_times(const struct report_input *input, const struct overview 
 			table_percent(input->tally.rest_ns, cpu.value));
 	}
 	if (unattributed_ns > 0) {
-		print_label(stream, "  in no thread's account:");
+		print_label(stream, "  of no known thread:");
 		fprintf(stream, "%.3f s (%.1f %%)\n", (double)unattributed_ns / 1e9,
 			table_percent(unattributed_ns, cpu.value));
 	}
@@ -109,7 +114,7 @@ static void print_samples(const struct tally *tally, const struct overview *over
 	print_label(stream, "Samples:");
 	fprintf(stream, "%" PRIu64, tally->samples);
 	if (overview->interval_ns.is_known)
-		fprintf(stream, ", one each %g ms of CPU time",
+		fprintf(stream, ", one per %g ms of CPU time",
 			(double)overview->interval_ns.value / 1e6);
 	fprintf(stream, "; %" PRIu64 " lost", overview->samples_lost);
 	if (overview->samples_lost && !is_filtered)
@@ -137,8 +142,8 @@ static void print_samples(const struct tally *tally, const struct overview *over
 				       "  guesses:", LABEL_WIDTH, stream);
 	if (tally->collapsed > 0) {
 		print_label(stream, "  recursion collapsed:");
-		fprintf(stream, "in %" PRIu64 " samples (%.1f %%)\n", tally->collapsed,
-			table_percent(tally->collapsed, tally->samples));
+		fprintf(stream, "in %" PRIu64 " sample%s (%.1f %%)\n", tally->collapsed,
+			plural(tally->collapsed), table_percent(tally->collapsed, tally->samples));
 	}
 }
 
@@ -163,24 +168,25 @@ static void print_warnings(const struct profile_reader *reader, const struct ove
 		      stream);
 	if (overview->throttled > 0)
 		fprintf(stream,
-			"Warning: the kernel throttled sampling %" PRIu64 " times; use a longer "
+			"Warning: the kernel throttled sampling %" PRIu64 " time%s; use a longer "
 			"interval\n",
-			overview->throttled);
+			overview->throttled, plural(overview->throttled));
 	if (overview->records_lost > 0)
 		fprintf(stream,
-			"Warning: %" PRIu64 " other records were lost; modules or threads may be "
-			"missing\n",
-			overview->records_lost);
+			"Warning: %" PRIu64 " record%s other than samples lost: modules or threads "
+			"may be missing\n",
+			overview->records_lost, plural(overview->records_lost));
 	if (overview->bytes_lost > 0)
 		fprintf(stream,
-			"Warning: %" PRIu64 " bytes of records could not be read: samples, modules "
+			"Warning: %" PRIu64
+			" byte%s of records could not be read: samples, modules "
 			"or threads may be missing\n",
-			overview->bytes_lost);
+			overview->bytes_lost, plural(overview->bytes_lost));
 	if (overview->out_of_order > 0)
 		fprintf(stream,
-			"Warning: %" PRIu64 " records came after younger ones: samples around them "
-			"may be of another module or thread\n",
-			overview->out_of_order);
+			"Warning: %" PRIu64 " record%s arrived out of order: samples taken around "
+			"then may stand under the wrong module or thread\n",
+			overview->out_of_order, plural(overview->out_of_order));
 	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
 		const struct profile_note *note = profile_reader_note(reader, i);
 		char *text = format_text_fit(profile_reader_text(reader, note->text), 0);
@@ -195,8 +201,9 @@ static void print_warnings(const struct profile_reader *reader, const struct ove
 		free(text);
 	}
 	if (not_followed > NOT_FOLLOWED_MAX)
-		fprintf(stream, "Warning: %" PRIu32 " more programs were not followed\n",
-			not_followed - NOT_FOLLOWED_MAX);
+		fprintf(stream, "Warning: %" PRIu32 " more program%s not followed\n",
+			not_followed - NOT_FOLLOWED_MAX,
+			not_followed - NOT_FOLLOWED_MAX == 1 ? " was" : "s were");
 }
 
 static uint64_t target_ns(const struct overview *overview)
@@ -246,9 +253,9 @@ static void print_start(const struct overview *overview, FILE *stream)
 	char text[64];
 	if (!overview->has_clock || overview->first_clock.real_ns == 0 ||
 	    !gmtime_r(&seconds, &time) ||
-	    strftime(text, sizeof(text), "%H:%M:%S %d/%m/%Y UTC", &time) == 0)
+	    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &time) == 0)
 		return;
-	print_text(stream, "Collection start:", text);
+	print_text(stream, "Collection Start:", text);
 }
 
 static void print_platform(const struct report_input *input, const struct overview *overview,

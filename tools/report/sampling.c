@@ -72,8 +72,8 @@ static char *advise_none(const struct report_input *input, const struct overview
 	double used_ms = (double)used_ns(overview) / 1e6;
 	double interval_ms = (double)overview->interval_ns.value / 1e6;
 	if (input->options->filter.count > 0)
-		return xalloc_text("there are no samples that meet the filter: use another, or "
-				   "none");
+		return xalloc_text(
+			"there are no samples that meet the filter: use another one, or none");
 	if (overview->samples_lost > 0)
 		return xalloc_printf("there are no samples, %" PRIu64 " were lost: use a longer "
 				     "--interval or a smaller --stack-size",

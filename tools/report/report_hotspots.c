@@ -181,8 +181,8 @@ static void sum_by_name(struct groups *groups)
 {
 	struct groups sums = {0};
 	for (size_t i = 0; i < groups->count; i++)
-		groups_add(&sums, groups->groups[i].label, 0, PROFILE_NONE, groups->groups[i].cpu_ns,
-			   groups->groups[i].samples);
+		groups_add(&sums, groups->groups[i].label, 0, PROFILE_NONE,
+			   groups->groups[i].cpu_ns, groups->groups[i].samples);
 	groups_finish(groups);
 	*groups = sums;
 }

@@ -24,7 +24,7 @@ struct tracker_config {
 	enum profile_kernel_time kernel_time;
 	bool unwind;
 	bool collapse;
-	bool same_process; /* the events do not follow processes that a followed one makes */
+	bool same_process;  /* the events do not follow processes that a followed one makes */
 	bool command_lines; /* of processes with samples are noted */
 };
 

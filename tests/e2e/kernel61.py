@@ -173,7 +173,7 @@ def stacks(got):
 
 
 def accounts(got):
-  """Samples count an interval each there: what was used besides is told, and is in no thread's account unless
+  """Samples count an interval each there: what was used besides is told, and belongs to no known thread unless
   there is just one thread that it can belong to. Together it is what the kernel counted."""
   for name, alone in (('bpf', True), ('copy', True), ('deep', True), ('threads', False), ('births', False)):
     total = got.summary(name)

@@ -73,7 +73,7 @@ static void print_kernel_time(const struct report_input *input, const struct ove
 static void print_times(const struct report_input *input, const struct overview *overview,
 			FILE *stream)
 {
-	/* A filter asks for a part, and what is in no thread's account is in no part. */
+	/* A filter asks for a part, and what is of no known thread is in no part. */
 	bool is_whole = input->options->filter.count == 0;
 	uint64_t unattributed_ns = is_whole ? overview->unattributed_ns : 0;
 	struct overview_number cpu = {overview->cpu_ns + unattributed_ns, true};

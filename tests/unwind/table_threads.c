@@ -22,10 +22,15 @@ struct walker {
 
 static __attribute__((noinline)) int descend(int depth)
 {
+	int below = 0;
+
 	if (depth > 0)
-		return descend(depth - 1) + 1;
-	CAPTURE(&sample);
-	return 0;
+		below = descend(depth - 1);
+	else
+		CAPTURE(&sample);
+	/* No compiler makes a loop of it. */
+	__asm__ volatile("" : "+r"(below));
+	return below + 1;
 }
 
 static size_t walk(struct uw_space *space, struct uw_frame frames[static UW_DEPTH_MAX])

@@ -4,6 +4,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 enum { NOBODY = 65534, SKIPPED = 77 };
@@ -68,6 +69,8 @@ int main(void)
 
 	if (geteuid() == 0)
 		tcase_add_test(tcase, opens_and_closes);
+	else
+		puts("skipped - opening a source by BPF: needs root");
 	tcase_add_test(tcase, refused_to_others);
 	tcase_add_test(tcase, closes_nothing);
 	suite_add_tcase(suite, tcase);

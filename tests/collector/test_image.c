@@ -143,8 +143,10 @@ END_TEST
 START_TEST(own_vdso)
 {
 	struct search search = {.path = "[vdso]"};
-	if (getauxval(AT_SYSINFO_EHDR) == 0)
-		return; /* hidden by the tool that runs this */
+	if (getauxval(AT_SYSINFO_EHDR) == 0) {
+		puts("skipped - own vdso: hidden by the tool that runs this");
+		return;
+	}
 	struct image_source source = own_source(&search);
 	ck_assert_uint_eq(image_table_get(table, &source), 1);
 	ck_assert_ptr_nonnull(image_module(table, 1));
@@ -174,8 +176,10 @@ END_TEST
 START_TEST(vdso_of_a_32_bit_process)
 {
 	const void *vdso = (const void *)getauxval(AT_SYSINFO_EHDR); /* NOLINT: by design */
-	if (vdso == NULL)
+	if (vdso == NULL) {
+		puts("skipped - vdso of a 32-bit process: hidden by the tool that runs this");
 		return;
+	}
 	size_t size = 4096;
 	void *copy = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);

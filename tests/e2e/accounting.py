@@ -100,10 +100,13 @@ def tree():
 
 
 def no_children():
-  got = s.collect_well([s.target('tree'), '8', '30'], options=['--no-children'])
+  script = f'for ((i = 0; i < 200000; i++)); do :; done; {s.target("tree")} 8 30; :'
+  got = s.collect_well(['bash', '-c', script], options=['--no-children'])
   stacks = s.folded(got.result)
   count = s.samples_of(stacks, lambda f: f.startswith('tree_'))
   s.check(count == 0, '--no-children: no samples of children', count)
+  s.check(s.samples_of(stacks) >= 50 and {frames[0] for frames, _ in stacks} == {'bash'}, '--no-children: those of the program',
+          s.samples_of(stacks))
 
 
 def system_calls():

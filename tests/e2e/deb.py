@@ -33,7 +33,8 @@ def mirror():
 
 def inside(root, *command):
   """In a mount namespace of its own, so that nothing stays mounted."""
-  return run('unshare', '--mount', 'sh', '-c', 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"', root, *command,
+  mounts = 'mount -t proc proc "$0/proc" && mount -t sysfs sys "$0/sys"'
+  return run('unshare', '--mount', 'sh', '-c', mounts + ' && exec chroot "$0" "$@"', root, *command,
              env={'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'DEBIAN_FRONTEND': 'noninteractive', 'LC_ALL': 'C.UTF-8'})
 
 

@@ -32,7 +32,7 @@ def chain(form):
   expected = ['main'] + [f'chain_{i:02}' for i in range(1, 41)]
   exact = sum(count for frames, count in stacks if exactly(frames, expected))
   s.check(total >= 600 and exact >= 0.99 * total, f'chain-{form}: 40 functions in order', f'{exact} of {total}')
-  s.check(complete >= 0.99 * samples > 0, f'chain-{form}: complete', f'{complete} of {samples}')
+  s.check(complete >= 0.99 * samples >= 600, f'chain-{form}: complete', f'{complete} of {samples}')
   rows = s.report(got.result, 'hotspots')
   s.check_share(f'chain-{form}: chain_40', s.points(s.seconds(rows, Function='chain_40'), s.seconds(rows)), 100, 2)
 
@@ -43,7 +43,7 @@ def recursion(form):
   down, total = inside(got, 'recurse_down')
   exact = sum(count for frames, count in down
               if exactly(frames, ['main'] + ['recurse_down'] * 300 + ['recurse_bottom']))
-  s.check(exact >= 0.99 * total > 0, f'recurse-{form}: 300 levels', f'{exact} of {total}')
+  s.check(exact >= 0.99 * total >= 600, f'recurse-{form}: 300 levels', f'{exact} of {total}')
 
 
 def signal_handlers(form):
@@ -69,7 +69,7 @@ def callback(form):
               and 'main' in frames and frames[frames.index('main') + 1] == 'callback_start'
               and 3 <= len(frames) - frames.index('callback_start') <= 10)
   s.check(total >= 400 and exact >= 0.99 * total, f'callback-{form}: through the C library', f'{exact} of {total}')
-  s.check(complete >= 0.99 * samples > 0, f'callback-{form}: complete', f'{complete} of {samples}')
+  s.check(complete >= 0.99 * samples >= 400, f'callback-{form}: complete', f'{complete} of {samples}')
 
 
 def children():

@@ -120,7 +120,7 @@ def foreign_map():
   pid = s.number(got.truth(), 'pid')
   stacks = s.folded(got.result)
   named = s.samples_of(stacks, lambda f: 'evil_name' in f)
-  s.check(named == 0, 'jit: a map of another user is not used', named)
+  s.check(named == 0 and s.samples_of(stacks) > 100, 'jit: a map of another user is not used', named)
   s.check('of another user' in got.stderr, 'and that is said', got.stderr.strip().splitlines()[-1:])
   os.unlink(f'/tmp/perf-{pid}.map')
 

@@ -222,6 +222,12 @@ static bool has_failed(const struct agreement *agreement, const struct bounds *b
 	size_t count = agreement->recording->count;
 	bool failed = agreement->differences > 0 || agreement->reuse_differences > 0;
 
+	/* Both say where the leaf is without walking at all. */
+	if (agreement->both < 2 * count) {
+		fprintf(stderr,
+			"the others agree on hardly more than the leaves: they say nothing\n");
+		failed = true;
+	}
 	failed |= exceeds(agreement, "not complete", count - agreement->stops[UW_STOP_ROOT],
 			  100 - bounds->complete);
 	failed |= exceeds(agreement, "declined", agreement->declined, bounds->declined);

@@ -5,7 +5,10 @@ import re
 
 import support as s
 
-BOUND = 3  # points
+
+def bound(share):
+  """Points: 1 of a share of 2 %, so that what is missing shows, and never more than 3."""
+  return min(3, round(0.5 + share / 4, 2))
 
 
 def one_name(function):
@@ -47,10 +50,11 @@ def compare(what, result, data, comm=None, apart=False, options=()):
   # perf's names for what has no file differ; below 2 % neither list matters.
   big = {module for module, share in [*perf_modules.items(), *modules.items()] if share >= 2}
   for module in sorted(big):
-    s.check_share(f'{what}: module {module}', modules.get(module, 0), perf_modules.get(module, 0), BOUND)
+    s.check_share(f'{what}: module {module}', modules.get(module, 0), perf_modules.get(module, 0),
+                  bound(max(modules.get(module, 0), perf_modules.get(module, 0))))
   # Functions that perf names; where it has no symbol it says [unknown].
   named = sorted((key for key, share in perf_functions.items() if share >= 2 and key[0] != '[unknown]'),
                  key=lambda key: -perf_functions[key])
   for key in named[:12]:
-    s.check_share(f'{what}: {key[0]} of {key[1]}', functions.get(key, 0), perf_functions[key], BOUND)
+    s.check_share(f'{what}: {key[0]} of {key[1]}', functions.get(key, 0), perf_functions[key], bound(perf_functions[key]))
   return named

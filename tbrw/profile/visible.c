@@ -9,6 +9,7 @@ static const struct {
 	uint32_t first;
 	uint32_t last;
 } unseen[] = {
+	/* in order */
 	{0x0000, 0x001f},   {0x007f, 0x009f},   {0x0600, 0x0605},   {0x061c, 0x061c},
 	{0x06dd, 0x06dd},   {0x070f, 0x070f},   {0x0890, 0x0891},   {0x08e2, 0x08e2},
 	{0x180e, 0x180e},   {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x206f},
@@ -18,10 +19,10 @@ static const struct {
 
 static bool is_unseen(uint32_t code_point)
 {
-	for (size_t i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++)
-		if (code_point >= unseen[i].first && code_point <= unseen[i].last)
-			return true;
-	return false;
+	size_t i = 0;
+	while (i < sizeof(unseen) / sizeof(unseen[0]) && code_point > unseen[i].last)
+		i++;
+	return i < sizeof(unseen) / sizeof(unseen[0]) && code_point >= unseen[i].first;
 }
 
 size_t profile_visible_next(const char *s, size_t size, char out[PROFILE_VISIBLE_MAX],

@@ -456,7 +456,8 @@ START_TEST(test_recover_keeps_everything)
 	struct build_result result = {.samples = all,
 				      .count = 5,
 				      .rest_ms = 3,
-				      .kernel_time = PROFILE_KERNEL_TIME_APART};
+				      .kernel_time = PROFILE_KERNEL_TIME_APART,
+				      .has_twins = true};
 	struct progress progress = {0};
 	memcpy(all, samples, sizeof(all));
 	all[0].kernel_ms = 3;
@@ -503,6 +504,19 @@ START_TEST(test_recover_keeps_everything)
 		ck_assert_int_eq(left->is_executable, right->is_executable);
 		ck_assert_str_eq(left->path, right->path);
 	}
+	unsigned commands = 0;
+	for (uint32_t i = 0; i < profile_reader_note_count(old); i++) {
+		const struct profile_note *left = profile_reader_note(old, i);
+		const struct profile_note *right = profile_reader_note(new, i);
+		ck_assert_uint_eq(left->kind, right->kind);
+		ck_assert_uint_eq(left->pid, right->pid);
+		ck_assert_uint_eq(left->tsc, right->tsc);
+		ck_assert_uint_eq(left->value, right->value);
+		ck_assert_str_eq(profile_reader_text(old, left->text),
+				 profile_reader_text(new, right->text));
+		commands += left->kind == PROFILE_NOTE_PROCESS_COMMAND;
+	}
+	ck_assert_uint_eq(commands, 3);
 	profile_reader_close(old);
 	profile_reader_close(new);
 }

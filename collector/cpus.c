@@ -83,9 +83,41 @@ int cpus_read(const char *path, struct cpus *cpus)
 	return result;
 }
 
+/* Takes the number of a line "cpuN user nice ..."; that of all CPUs together has none. */
+static bool take_stat_line(const char *line, unsigned long *number)
+{
+	const char *at = line + strlen("cpu");
+	return take_number(&at, number) && *at == ' ';
+}
+
+int cpus_read_stat(const char *path, struct cpus *cpus)
+{
+	char *line = NULL;
+	size_t capacity = 0;
+	unsigned long number;
+	int result = 0;
+	FILE *file = fopen(path, "re");
+	*cpus = (struct cpus){0};
+	if (file == NULL)
+		return -1;
+	while (result == 0 && getline(&line, &capacity, file) >= 0 && strncmp(line, "cpu", 3) == 0)
+		if (take_stat_line(line, &number) &&
+		    (cpus->count == 0 || number > cpus->numbers[cpus->count - 1]))
+			result = append(cpus, number, number);
+	free(line);
+	fclose(file);
+	if (result == 0 && cpus->count > 0)
+		return 0;
+	cpus_finish(cpus);
+	errno = result < 0 ? ENOMEM : EINVAL;
+	return -1;
+}
+
 int cpus_online(struct cpus *cpus)
 {
-	return cpus_read("/sys/devices/system/cpu/online", cpus);
+	if (cpus_read("/sys/devices/system/cpu/online", cpus) == 0)
+		return 0;
+	return cpus_read_stat("/proc/stat", cpus);
 }
 
 void cpus_finish(struct cpus *cpus)

@@ -3,9 +3,11 @@
 
 #include <check.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 static const struct {
@@ -100,6 +102,61 @@ START_TEST(file_is_missing_or_empty)
 }
 END_TEST
 
+/* As text of /proc/stat says them: ascending, whatever the file holds. */
+static const struct {
+	const char *text;
+	const char *numbers;
+} stats[] = {
+	{"cpu  9 9 9\ncpu0 9 9 9\ncpu1 9 9\nintr 5 5\ncpu2 9\n", " 0 1"},
+	{"cpu  9 9 9\ncpu1 9 9 9\ncpu12 9 9 9\n", " 1 12"},
+	{"cpu3 1\ncpu3 1\ncpu2 1\ncpu4 1\ncpu65536 1\ncpu-5 1\ncpu5x 1\ncpu", " 3 4"},
+	{"cpu  9 9 9\n", NULL},
+	{"intr 1\ncpu0 1\n", NULL},
+	{"", NULL},
+};
+
+START_TEST(of_stat)
+{
+	struct cpus cpus;
+	char path[] = "/tmp/stat.XXXXXX";
+	char text[64] = "";
+	int fd = mkstemp(path);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, stats[_i].text, strlen(stats[_i].text)),
+			 (int)strlen(stats[_i].text));
+	close(fd);
+	int result = cpus_read_stat(path, &cpus);
+	unlink(path);
+	ck_assert_int_eq(result, stats[_i].numbers != NULL ? 0 : -1);
+	for (size_t i = 0, used = 0; i < cpus.count; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, " %u", cpus.numbers[i]);
+	ck_assert_str_eq(text, stats[_i].numbers != NULL ? stats[_i].numbers : "");
+	cpus_finish(&cpus);
+}
+END_TEST
+
+/* What both files say is the same, so that a system without /sys has the same CPUs. */
+START_TEST(same_without_sys)
+{
+	struct cpus listed;
+	struct cpus cpus;
+	ck_assert_int_eq(cpus_read("/sys/devices/system/cpu/online", &listed), 0);
+	if (unshare(CLONE_NEWNS) < 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0) {
+		puts("skipped - without /sys: no mount namespace to be had");
+		cpus_finish(&listed);
+		return;
+	}
+	ck_assert_int_eq(mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	ck_assert_int_eq(mount("none", "/sys", "tmpfs", 0, NULL), 0);
+	ck_assert_int_eq(access("/sys/devices", F_OK), -1);
+	ck_assert_int_eq(cpus_online(&cpus), 0);
+	ck_assert_uint_eq(cpus.count, listed.count);
+	ck_assert_mem_eq(cpus.numbers, listed.numbers, cpus.count * sizeof(*cpus.numbers));
+	cpus_finish(&cpus);
+	cpus_finish(&listed);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("cpus");
@@ -111,6 +168,8 @@ int main(void)
 	tcase_add_loop_test(tcase, no_lists, 0, (int)(sizeof(bad) / sizeof(bad[0])));
 	tcase_add_test(tcase, online);
 	tcase_add_test(tcase, file_is_missing_or_empty);
+	tcase_add_loop_test(tcase, of_stat, 0, (int)(sizeof(stats) / sizeof(stats[0])));
+	tcase_add_test(tcase, same_without_sys);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);

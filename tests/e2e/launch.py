@@ -303,9 +303,25 @@ def started_oddly():
           f'{done.returncode} {done.stderr.strip()}')
 
 
+def without_sys():
+  """In a bare root directory, which has no /sys, it collects from all CPUs all the same."""
+  if os.getuid() != 0:
+    s.skip('without /sys', 'only root can mount')
+    return
+  result = s.new_result()
+  done = subprocess.run(['unshare', '-m', 'sh', '-c', 'mount -t tmpfs none /sys && exec "$@"', 'sh', s.tool('tbcollect'),
+                         '-q', '-i', '1ms', '-r', result, '--', s.target('split'), '200'],
+                        timeout=60, capture_output=True, text=True)
+  s.check(done.returncode == 0, 'without /sys: collects', f'{done.returncode} {done.stderr.strip()}')
+  if done.returncode == 0:
+    total = s.summary(result)
+    s.check_ratio('without /sys: CPU time by samples', total['samples'] * 0.001, total['cpu_time_s'], 5)
+
+
 s.start()
 for part in (streams, open_files, end_by_signal, cannot_start, usage, default_directory, command_lines, signals,
-             job_control, duration, too_short, unreadable, setuid, processes, short_processes, headless, started_oddly):
+             job_control, duration, too_short, unreadable, setuid, processes, short_processes, headless, started_oddly,
+             without_sys):
   with s.section(part.__name__):
     part()
 s.finish()

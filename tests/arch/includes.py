@@ -24,6 +24,7 @@ LIBRARIES = {
     'zstd': r'zstd.*\.h',
     'xxhash': r'xxhash\.h',
     'libdeflate': r'libdeflate\.h',
+    'lzma': r'lzma\.h',
     'check': r'check\.h',
     'perf_event': r'linux/perf_event\.h',
     'libc': r'(sys|linux|asm|arpa|netinet|net)/.*|'
@@ -47,7 +48,7 @@ RULES = {
                   or h in TBRW_PUBLIC | PROFILE_PUBLIC or h == 'unwind/unwind.h',
                   {'libc', 'libbpf', 'elf', 'perf_event'}),
     'tools': (lambda h: h.startswith('tools/') or h in TBRW_PUBLIC | PROFILE_PUBLIC,
-              {'libc', 'elf', 'libelf', 'libdw', 'libiberty', 'json', 'zlib', 'zstd', 'xxhash', 'libdeflate'}),
+              {'libc', 'elf', 'libelf', 'libdw', 'libiberty', 'json', 'zlib', 'zstd', 'xxhash', 'libdeflate', 'lzma'}),
 }
 
 # The perf.data importer is the one tool that unwinds and that knows perf's records.

@@ -1,4 +1,5 @@
 #include "tools/symbols/snapshot.h"
+#include "tools/symbols/expansion.h"
 #include "tools/xalloc.h"
 #include <errno.h>
 #include <gelf.h>
@@ -162,8 +163,10 @@ int snapshot_of(int fd, const struct stat *status)
 		result = -1;
 	}
 	free(copy.piece);
-	if (result == 0)
+	if (result == 0) {
+		expansion_limit(copy.to, (uint64_t)copy.copied);
 		return copy.to;
+	}
 	int error = errno;
 	close(copy.to);
 	errno = error;

@@ -20,9 +20,10 @@ bool snapshot_is_unread(const char *section_name);
 
 /*
  * Returns a descriptor of the copy of an ELF file (a memfd, for the caller to close), in which the
- * bytes of unread sections are 0. status: of the file when it was opened. -1 with errno: ENOEXEC,
- * it is no ELF file; ESTALE, it is not what the status says, or was written to meanwhile; EFBIG,
- * ETIMEDOUT for the limits; what read(2) and memfd_create(2) return.
+ * bytes of unread sections are 0, and of those that inflate to too much (expansion.h). status: of
+ * the file when it was opened. -1 with errno: ENOEXEC, it is no ELF file; ESTALE, it is not what
+ * the status says, or was written to meanwhile; EFBIG, ETIMEDOUT for the limits; what read(2) and
+ * memfd_create(2) return.
  */
 int snapshot_of(int fd, const struct stat *status);
 

@@ -133,6 +133,41 @@ def shared_dwarf(resolver, folder):
   return shared
 
 
+SCOPES = """
+#include <string>
+namespace work {
+struct item { std::string name; int value; };
+static inline int twice(int x) { volatile int y = x; return y * 2 + 1; }
+static inline int both(const item *one) { return twice(one->value) + twice(int(one->name.size())); }
+}
+__attribute__((noinline)) int UNIT(const work::item *one) { return work::both(one) + work::twice(one->value + 3); }
+#ifdef MAIN
+int other(const work::item *);
+int main(int argc, char **argv) { work::item one{argv[0], argc}; return UNIT(&one) + other(&one); }
+#endif
+"""
+
+
+def partial_units(resolver, folder):
+  """What dwz takes out of several units of C++ keeps the names of its namespaces."""
+  with open(os.path.join(folder, 's.cpp'), 'w', encoding='ascii') as file:
+    file.write(SCOPES)
+  for unit in ('first', 'other'):
+    run('g++', '-O2', '-g', '-gdwarf-5', f'-DUNIT={unit}', *(('-DMAIN',) if unit == 'first' else ()),
+        '-c', '-o', f'{unit}.o', 's.cpp', cwd=folder)
+  run('g++', '-no-pie', '-o', 'units', 'first.o', 'other.o', cwd=folder)
+  program = os.path.join(folder, 'units')
+  addresses = code_addresses(program)
+  expected = resolve(resolver, program, addresses)
+  run('dwz', program)
+  found = resolve(resolver, program, addresses)
+  inlined = sum('work::twice@' in line for line in found)
+  different = [pair for pair in zip(expected, found) if pair[0] != pair[1]]
+  check('DW_TAG_partial_unit' in run('readelf', '--debug-dump=info', '--dwarf-depth=1', program) and inlined > 10
+        and len(found) == len(expected) and not different,
+        'partial units have the same names', f'{inlined} inlined, {len(different)} differ {different[:1]}')
+
+
 OPENING = re.compile(r'open(?:at|at2)?\((.*)\) = \d+<(.*)>')
 
 
@@ -230,6 +265,7 @@ def main():
   try:
     split_dwarf(resolver, folder)
     shared_dwarf(resolver, folder)
+    partial_units(resolver, folder)
     build(folder, 'whole-for-dwz', '-g', '-gdwarf-4')
     hostile(resolver, folder)
   finally:

@@ -40,12 +40,16 @@ static Dwarf_Die find_origin(Dwarf_Die *die)
 	return origin;
 }
 
-static bool is_cpp(Dwarf_Die *die)
+/* DW_LANG_ code of the entry's unit; -1: it has none. */
+static int language_of(Dwarf_Die *die)
 {
 	Dwarf_Die unit;
-	if (!dwarf_diecu(die, &unit, NULL, NULL))
-		return false;
-	switch (dwarf_srclang(&unit)) {
+	return dwarf_diecu(die, &unit, NULL, NULL) ? dwarf_srclang(&unit) : -1;
+}
+
+static bool is_cpp(int language)
+{
+	switch (language) {
 	case DW_LANG_C_plus_plus:
 	case DW_LANG_C_plus_plus_03:
 	case DW_LANG_C_plus_plus_11:
@@ -118,9 +122,11 @@ const char *dwarf_names_of(struct dwarf_names *names, Dwarf_Die *die)
 	const char *name = dwarf_diename(die);
 	if (!name)
 		return NULL;
-	/* With LTO the entry with the code is in another unit, which may claim another language. */
+	/* With LTO the entry with the code is in another unit, which may claim another language.
+	 * The partial units of dwz claim none; then it is that of who imports them. */
 	Dwarf_Die origin = find_origin(die);
-	if (!is_cpp(&origin))
+	int language = language_of(&origin);
+	if (!is_cpp(language >= 0 ? language : language_of(die)))
 		return name;
 	size_t at = ((uintptr_t)origin.addr / 4) % DWARF_NAMES_CACHE;
 	if (names->cache[at].die == origin.addr && names->cache[at].name)

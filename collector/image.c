@@ -1,5 +1,6 @@
 #include "collector/image.h"
 
+#include "collector/clock.h"
 #include "collector/debug_file.h"
 #include "collector/image_file.h"
 #include "collector/image_memory.h"
@@ -16,6 +17,7 @@ struct image {
 	char *path;
 	uint64_t hash;
 	uint64_t used;      /* the turn in which it was last asked for */
+	uint64_t looked_ns; /* when its file was last seen unchanged */
 	uint32_t successor; /* the same file, which could be opened later; 0: none */
 	uint32_t tried_pid; /* through which it was last tried to open it */
 	struct image_file_found file;
@@ -302,6 +304,7 @@ static struct uw_module *open_file(struct image_table *table, struct image *imag
 	struct uw_module *module;
 	int error;
 	bool closed;
+	image->looked_ns = clock_now();
 	do {
 		closed = false;
 		module = image_file_open(source, &image->record, &image->file);
@@ -391,12 +394,22 @@ static uint32_t find_current(struct image_table *table, uint32_t index)
 	return index;
 }
 
+/* Whether the file was changed since it was opened. A look holds for what was mapped before it:
+ * programs map one file thousands of times. */
+static bool has_changed(struct image *image, const struct image_source *source)
+{
+	if (source->mapped_ns != 0 && source->mapped_ns < image->looked_ns)
+		return false;
+	image->looked_ns = clock_now();
+	return uw_module_has_changed(image->module);
+}
+
 /* Whether the file was changed since the image was made, and the source is known to be a later
  * mapping. */
-static bool is_outdated(const struct image *image, const struct image_source *source)
+static bool is_outdated(struct image *image, const struct image_source *source)
 {
 	if (image->is_past || image->has_file)
-		return image->is_past || uw_module_has_changed(image->module);
+		return image->is_past || has_changed(image, source);
 	return image->record.flags & PROFILE_IMAGE_CHANGED && source->mapped_ns != 0 &&
 	       source->mapped_ns >= image->file.changed_ns;
 }

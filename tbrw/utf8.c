@@ -71,6 +71,12 @@ bool tb5_utf8_from_wcs(const wchar_t *wcs, char *out, size_t capacity, size_t *s
 		unsigned char bytes[4];
 		size_t n;
 
+		if (*wcs > 0 && *wcs < 0x80) { /* nearly all of it is ASCII */
+			if (total < capacity)
+				out[total] = (char)*wcs;
+			total++;
+			continue;
+		}
 		if (!is_scalar((uint32_t)*wcs))
 			return false;
 		n = utf8_encode((uint32_t)*wcs, bytes);

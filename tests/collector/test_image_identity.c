@@ -297,6 +297,22 @@ START_TEST(file_overwritten)
 }
 END_TEST
 
+/* Mapped before it was last looked at: that it was changed by now says nothing of it, and is not
+ * looked for. */
+START_TEST(overwritten_after_it_was_mapped)
+{
+	make_program(1, _i == 0 ? 0 : 20);
+	uint64_t first = pass_a_tick();
+	uint64_t second = pass_a_tick();
+	ck_assert_uint_eq(get_mapped_at(1, first), 1);
+	overwrite(1);
+	ck_assert_uint_eq(get_mapped_at(1, second), 1);
+	ck_assert_uint_eq(fake_emit_count(emit, "note"), 0);
+	ck_assert_uint_eq(get_mapped_at(1, pass_a_tick()), 2);
+	ck_assert_uint_eq(fake_emit_count(emit, "note"), 1);
+}
+END_TEST
+
 /* It is looked at when it was changed already: it is not known what was mapped. */
 START_TEST(changed_since_it_was_mapped)
 {
@@ -387,6 +403,7 @@ int main(void)
 	tcase_add_test(tcase, file_lost);
 	tcase_add_loop_test(tcase, gone_or_replaced, 0, 2);
 	tcase_add_loop_test(tcase, file_overwritten, 0, 2);
+	tcase_add_loop_test(tcase, overwritten_after_it_was_mapped, 0, 2);
 	tcase_add_loop_test(tcase, changed_since_it_was_mapped, 0, 2);
 	tcase_add_loop_test(tcase, changed_before_a_fork, 0, 2);
 	tcase_add_loop_test(tcase, date_is_set, 0, 2);

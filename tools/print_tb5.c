@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/diagnose.h"
 #include "tools/print_tb5.h"
 #include "tools/tb5_text.h"
 
@@ -29,7 +30,9 @@ static int print_all(struct printer *p, const char *path)
 	TBRW_get_number_data_streams(p->file, &streams);
 	if (streams)
 		TBRW_is_bound(p->file, 0, &bound);
-	printf("file: %s\ncomplete: %s\nstreams: %u\nbound: %s\n", path,
+	fputs("file: ", stdout);
+	print_escaped(path);
+	printf("\ncomplete: %s\nstreams: %u\nbound: %s\n",
 	       verified == VT_SUCCESS                      ? "yes"
 	       : verified == VT_INCOMPLETE_TB5_ENCOUNTERED ? "no, it was never closed"
 							   : "damaged",
@@ -52,8 +55,7 @@ static int print_file(const char *path, uint64_t limit)
 	status = print_all(&p, path);
 	TBRW_abort_cleanup_and_close(p.file);
 	if (fflush(stdout) == EOF || ferror(stdout)) {
-		fprintf(stderr, PROGRAM ": cannot print: %s; free the output's device\n",
-			strerror(errno));
+		diagnose("cannot print: %s; free the output's device", strerror(errno));
 		return EXIT_FAILURE;
 	}
 	return status;
@@ -82,8 +84,7 @@ int main(int argc, char **argv)
 		case 'n':
 			if (parse_limit(optarg, &limit))
 				break;
-			fprintf(stderr, PROGRAM ": --limit %s: not a number; give a count\n",
-				optarg);
+			diagnose("--limit %s: not a number; give a count", optarg);
 			return 2;
 		case 'h':
 			fputs(usage, stdout);

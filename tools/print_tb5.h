@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "tbrw/tbrw.h"
+#include "tools/terminal.h"
 
 struct field {
 	TBRW_SAMPREC_DESC_ENTRY descriptor;
@@ -21,11 +22,15 @@ struct printer {
 	bool cut;             /* the limit kept an entry of this section from being printed */
 	struct field *fields; /* of the stream being printed */
 	size_t field_count;
+	struct terminal_filter text; /* of a stream that is one */
 	bool no_memory;
 };
 
-/* Keeps output on its line, and terminals from obeying what a file holds. */
-void print_escaped(const char *utf8, size_t size);
+/* Keeps output on its line, and terminals from obeying what a file holds: quotes, backslashes, line
+ * feeds and tabs as in C, the rest as tools/terminal.h has it. A piece may end within a character;
+ * utf8 NULL: the text ends. */
+void print_escaped(const char *utf8);
+void print_escaped_piece(struct terminal_filter *filter, const char *utf8, size_t size);
 /* " name=" and the string in quotes, or - for none. */
 void print_string(TBRW_PTR file, const char *name, TBRW_STRING_OR_ID id);
 /* Sixteen bytes to an entry. */

@@ -5,23 +5,32 @@
 
 #include "tools/print_tb5.h"
 #include "tools/tb5_text.h"
+#include "tools/xalloc.h"
 
-void print_escaped(const char *utf8, size_t size)
+void print_escaped_piece(struct terminal_filter *filter, const char *utf8, size_t size)
 {
-	for (size_t i = 0; i < size; i++) {
-		unsigned char c = (unsigned char)utf8[i];
+	char *escaped = utf8 ? xalloc_zeroed(size + 1, 2) : NULL;
+	size_t length = 0;
 
-		if (c == '"' || c == '\\')
-			printf("\\%c", c);
-		else if (c == '\n')
-			fputs("\\n", stdout);
-		else if (c == '\t')
-			fputs("\\t", stdout);
-		else if (c < 0x20 || c == 0x7f)
-			printf("\\x%02x", c);
-		else
-			putchar(c);
+	for (size_t i = 0; utf8 && i < size; i++) {
+		char c = utf8[i];
+
+		if (c == '"' || c == '\\' || c == '\n' || c == '\t')
+			escaped[length++] = '\\';
+		escaped[length++] = c == '\n' ? 'n' : c == '\t' ? 't' : c;
 	}
+	char *shown = terminal_filter_piece(filter, escaped, length, &length);
+	fwrite(shown, 1, length, stdout);
+	free(shown);
+	free(escaped);
+}
+
+void print_escaped(const char *utf8)
+{
+	struct terminal_filter filter = {.held_size = 0};
+
+	print_escaped_piece(&filter, utf8, strlen(utf8));
+	print_escaped_piece(&filter, NULL, 0);
 }
 
 void print_string(TBRW_PTR file, const char *name, TBRW_STRING_OR_ID id)
@@ -34,7 +43,7 @@ void print_string(TBRW_PTR file, const char *name, TBRW_STRING_OR_ID id)
 		printf(" %s=(unreadable string %#llx)", name, id.soi_uniqueid);
 	else {
 		printf(" %s=\"", name);
-		print_escaped(text, strlen(text));
+		print_escaped(text);
 		putchar('"');
 	}
 	free(text);

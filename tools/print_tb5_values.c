@@ -29,7 +29,7 @@ static void print_field(const struct field *field, const unsigned char *entry)
 	}
 	putchar(' ');
 	if (field->name && *field->name)
-		print_escaped(field->name, strlen(field->name));
+		print_escaped(field->name);
 	else
 		printf("@%u", d->desc_offset);
 	putchar('=');
@@ -55,7 +55,7 @@ static TBRW_U32 print_text(void *data, TBRW_U32 size, TBRW_U32 count, void *user
 	p->cut = count > p->limit - p->index;
 	if (p->cut)
 		count = (TBRW_U32)(p->limit - p->index);
-	print_escaped(data, count);
+	print_escaped_piece(&p->text, data, count);
 	p->index += count;
 	return p->cut ? FALSE : TRUE;
 }
@@ -91,6 +91,7 @@ TBRW_U32 print_data(struct printer *p, TBRW_U32 stream)
 		return TBRW_enumerate_data(p->file, stream, print_entries, p, 0);
 	fputs("  \"", stdout);
 	ret = TBRW_enumerate_data(p->file, stream, print_text, p, 0);
+	print_escaped_piece(&p->text, NULL, 0);
 	puts("\"");
 	return ret;
 }

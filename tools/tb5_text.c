@@ -1,6 +1,6 @@
 #include "tools/tb5_text.h"
+#include "tools/diagnose.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -57,21 +57,11 @@ TBRW_U32 tb5_text_open(TBRW_PTR *file, const char *path, TBRW_U32 access_mode)
 	return ret;
 }
 
-static const char *error_text(TBRW_U32 code, char *buffer, TBRW_U32 size)
-{
-	const TBRW_CHAR *text;
-
-	if (TBRW_error_string(code, &text) != VT_SUCCESS ||
-	    TBRW_convert_wcs_to_utf8(text, buffer, &size) != VT_SUCCESS)
-		return "unknown error";
-	return buffer;
-}
 int tb5_text_fail(const char *what, const char *name, TBRW_U32 code, const char *advice)
 {
-	char text[256];
+	char text[DIAGNOSE_CODE_SIZE];
 
 	fflush(stdout);
-	fprintf(stderr, "%s: %s %s: %s; %s\n", program_invocation_short_name, what, name,
-		error_text(code, text, sizeof text), advice);
+	diagnose("%s %s: %s; %s", what, name, diagnose_code(code, text), advice);
 	return EXIT_FAILURE;
 }

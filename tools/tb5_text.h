@@ -14,8 +14,8 @@ TBRW_U32 tb5_text_widen(const char *utf8, TBRW_CHAR **wide);
 /* TBRW_open for a path in UTF-8. */
 TBRW_U32 tb5_text_open(TBRW_PTR *file, const char *path, TBRW_U32 access_mode);
 
-/* Reports on one line "program: what name: why; advice" and gives EXIT_FAILURE. Output that was
- * printed before comes before it. */
+/* Reports on one line "program: what name: why; advice" (tools/diagnose.h) and gives EXIT_FAILURE.
+ * Output that was printed before comes before it. */
 int tb5_text_fail(const char *what, const char *name, TBRW_U32 code, const char *advice);
 
 #endif

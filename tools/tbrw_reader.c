@@ -2,13 +2,14 @@
  * tbrw_writer makes a tb5 file again. */
 #include "tools/tbrw_reader.h"
 
-#include <errno.h>
 #include <libgen.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tools/diagnose.h"
+#include "tools/output.h"
 #include "tools/tb5_text.h"
 
 #define PROGRAM "tbrw_reader"
@@ -126,59 +127,70 @@ static int check_file(TBRW_PTR file, const char *path)
 		return tb5_text_fail("cannot read", path, ret,
 				     "recover what is left with tbconvert recover");
 	if (bound) {
-		fprintf(stderr, PROGRAM ": %s is bound; name a file that is not\n", path);
+		diagnose("%s is bound; name a file that is not", path);
 		return EXIT_FAILURE;
 	}
 	return EXIT_SUCCESS;
 }
 
-/* Closes an output; what was buffered may fail only now. */
-static int close_output(FILE *out, const char *path)
+static int fail_write(const char *path, int error)
 {
-	bool failed = ferror(out);
-
-	if (fclose(out) == 0 && !failed)
-		return EXIT_SUCCESS;
-	fprintf(stderr, PROGRAM ": cannot write %s: %s; free space and run again\n", path,
-		strerror(errno));
+	diagnose("cannot write %s: %s; free space and run again", path, strerror(error));
 	return EXIT_FAILURE;
 }
 
-static FILE *open_output(const char *path)
+static int open_output(struct output *output, const char *path)
 {
-	FILE *out = fopen(path, "wbe");
+	int error = output_open(output, path);
 
-	if (!out)
-		fprintf(stderr, PROGRAM ": cannot create %s: %s; name another output\n", path,
-			strerror(errno));
-	return out;
+	if (!error)
+		return EXIT_SUCCESS;
+	diagnose("cannot create %s: %s; name another output", path, strerror(error));
+	return EXIT_FAILURE;
+}
+
+/* Both or none: what was buffered may fail only now. */
+static int finish_outputs(struct output *out, const char *out_path, struct output *data,
+			  const char *data_path)
+{
+	int error;
+
+	if (fflush(out->stream) == EOF || out->error) {
+		error = out->error;
+		output_abandon(out);
+		output_abandon(data);
+		return fail_write(out_path, error);
+	}
+	error = output_finish(data);
+	if (error) {
+		output_abandon(out);
+		return fail_write(data_path, error);
+	}
+	error = output_finish(out);
+	return error ? fail_write(out_path, error) : EXIT_SUCCESS;
 }
 
 static int read_into(TBRW_PTR file, const char *path, const char *out_path, char *data_path)
 {
-	struct reader r = {.file = file, .data_name = basename(data_path)};
-	int status = EXIT_FAILURE;
+	struct output out;
+	struct output data;
 
-	r.out = open_output(out_path);
-	if (!r.out)
+	if (open_output(&out, out_path) != EXIT_SUCCESS)
 		return EXIT_FAILURE;
-	r.data = open_output(data_path);
-	if (r.data) {
-		TBRW_U32 ret = read_all(&r);
-
-		status = ret == VT_SUCCESS ? EXIT_SUCCESS
-					   : tb5_text_fail("cannot read", path, ret,
-							   "collect or recover it again");
-		status |= close_output(r.data, data_path);
+	if (open_output(&data, data_path) != EXIT_SUCCESS) {
+		output_abandon(&out);
+		return EXIT_FAILURE;
 	}
-	status |= close_output(r.out, out_path);
-	/* Nothing is left that looks whole. */
-	if (status != EXIT_SUCCESS) {
-		if (r.data)
-			remove(data_path);
-		remove(out_path);
-	}
-	return status;
+	struct reader r = {.file = file,
+			   .out = out.stream,
+			   .data = data.stream,
+			   .data_name = basename(data_path)};
+	TBRW_U32 ret = read_all(&r);
+	if (ret == VT_SUCCESS || out.error || data.error)
+		return finish_outputs(&out, out_path, &data, data_path);
+	output_abandon(&out);
+	output_abandon(&data);
+	return tb5_text_fail("cannot read", path, ret, "collect or recover it again");
 }
 
 /* The second file's path: the tb5 file's name with a suffix, in the folder of the first. The

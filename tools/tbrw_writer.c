@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tools/diagnose.h"
 #include "tools/tb5_text.h"
 
 #define PROGRAM "tbrw_writer"
@@ -20,7 +21,7 @@ static const char usage[] =
 
 static int fail_input(const char *path, const char *why)
 {
-	fprintf(stderr, PROGRAM ": cannot read %s: %s; name what tbrw_reader wrote\n", path, why);
+	diagnose("cannot read %s: %s; name what tbrw_reader wrote", path, why);
 	return EXIT_FAILURE;
 }
 

@@ -6,6 +6,7 @@ import hashlib
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,7 +26,7 @@ TRUTH = [
     'package=0 core=1 thread=0 threads_per_core=0',
     '        input=0x1 eax=0x906a3 ebx=0x100800 ecx=0x7ffafbff edx=0xbfebfbff',
     '        select=0x3 value=0x1f010504',
-    '  host: name="höst \\"quoted\\"\\n" ip_address=-',
+    '  host: name="höst \\"quoted\\"\\n\\u202e" ip_address=-',
     '  0: process pid=100 flags=0x5 when=5 name="sh" path=-',
     '  0: thread pid=100 tid=101 flags=0x5 when=6 name="worker \U0001F600"',
     '  1: module pid=100 flags=0x5 address=0x7f0000 length=0x2000 when=7 unload=50 mode=3 cs=0x33 '
@@ -34,7 +35,7 @@ TRUTH = [
     '      detail: method=0 access=1 bits=64 address=0x186 value=0x4300c0 command=3',
     '  field offset=32 size=8 type=0x7 subtype=0x20 name="TimeStamp"',
     '  8999: ip=0x402327 flags=0 cs=0x33 cpu=4 mode=3 tid=102 pid=100 event=2 TimeStamp=9009',
-    '  "a \\"b\\"\\n\\x01ä"',
+    '  "a \\"\\u202e\\"\\n\\x01ä"',
     '  0: value=0100000000000000ffffffff',
     '  2: value=4294967295',
     '  0: 01 02 03 04 05',
@@ -90,12 +91,13 @@ def check_truth(folder):
     check(line in printed, f'print_tb5 sample.tb5 does not print {line!r}')
   limited = run('print_tb5', '--limit', '3', f'{folder}/sample.tb5').stdout.decode()
   check('  3: ' not in limited and '(limited to 3 entries)' in limited, '--limit 3 does not limit')
-  # The text of a stream has nine bytes; the last character two of them.
-  for limit, text, cut in ((8, rb'  "a \"b\"\n\x01', True), (9, '  "a \\"b\\"\\n\\x01ä"'.encode(), False)):
+  # The text of a stream has eleven bytes; the last character two of them.
+  for limit, text, cut in ((10, rb'  "a \"\u202e\"\n\x01\xc3"', True),
+                           (11, '  "a \\"\\u202e\\"\\n\\x01ä"'.encode(), False)):
     lines = run('print_tb5', '--limit', str(limit), f'{folder}/sample.tb5').stdout.splitlines()
     at = [number for number, line in enumerate(lines) if line.startswith(text)]
-    check(len(at) == 1 and lines[at[0] + 1].startswith(b'  (limited to 8 entries)') == cut,
-          f'--limit {limit} of a text of 9 bytes')
+    check(len(at) == 1 and lines[at[0] + 1].startswith(b'  (limited to 10 entries)') == cut,
+          f'--limit {limit} of a text of 11 bytes')
 
 
 def small_files():
@@ -108,6 +110,35 @@ def check_full_disk(folder):
   done = run('tbrw_reader', f'{folder}/sample.tb5', f'{folder}/cut.dat', preexec_fn=small_files)
   check(done.returncode == 1 and done.stderr.startswith(b'tbrw_reader: '), 'tbrw_reader takes a full disk for success')
   check(not os.path.exists(f'{folder}/cut.dat'), 'tbrw_reader leaves what it could not write')
+
+
+def check_failed_output(folder):
+  """What was there before stays, whatever it is, when a program fails."""
+  old, link = f'{folder}/old.dat', f'{folder}/full'
+  with open(old, 'w', encoding='ascii') as file:
+    file.write('old')
+  os.symlink('/dev/full', link)
+  for path, options in ((old, {'preexec_fn': small_files}), (link, {})):
+    done = run('tbrw_reader', f'{folder}/sample.tb5', path, **options)
+    check(done.returncode == 1 and done.stderr.count(b'\n') == 1, f'tbrw_reader to {path}: {done}')
+  with open(old, encoding='ascii') as file:
+    check(file.read() == 'old', 'tbrw_reader changes the file that was there')
+  check(os.path.islink(link), 'tbrw_reader removes a link to a device')
+  check(not os.path.exists(f'{folder}/sample.tb5.dat'), 'tbrw_reader leaves the second file')
+  done = run('tbrw_writer', f'{folder}/sample.tb5', link)
+  check(done.returncode == 1 and os.path.islink(link), 'tbrw_writer removes a link to a device')
+
+
+def check_messages(folder):
+  """No name of a file steers the terminal."""
+  path = f'{folder}/\u202e\x1b[31m.tb5'
+  for program, count in (('print_tb5', 1), ('tbrw_reader', 2), ('tbrw_writer', 2)):
+    said = run(program, *[path, f'{folder}/out'][:count]).stderr.decode()
+    check('\\u202e\\x1b[31m.tb5' in said and said[:-1].isprintable(), f'{program} says {said!r}')
+  shutil.copy(f'{folder}/sample.tb5', path)
+  printed = run('print_tb5', path).stdout.decode()
+  os.unlink(path)
+  check(printed.partition('\n')[0].endswith('/\\u202e\\x1b[31m.tb5'), 'print_tb5 prints the name as it is')
 
 
 def body(path):
@@ -190,6 +221,8 @@ def main():
     compare_all([f'{folder}/{name}' for name in files], True)
     check_truth(folder)
     check_full_disk(folder)
+    check_failed_output(folder)
+    check_messages(folder)
     check_round_trip(folder)
     check_usage(folder)
     written = check_damaged_data(folder)

@@ -39,7 +39,8 @@ static void write_hardware(TBRW_PTR ptr)
 
 static void write_software(TBRW_PTR ptr)
 {
-	TBRW_HOST host = {.host_size = sizeof host, .host_name = string_of(L"höst \"quoted\"\n")};
+	TBRW_HOST host = {.host_size = sizeof host,
+			  .host_name = string_of(L"höst \"quoted\"\n\u202e")};
 	TBRW_OS os = {.os_size = sizeof os,
 		      .os_platform = TBRW_OSFAMILY_LINUX64,
 		      .os_major = 6,
@@ -136,7 +137,7 @@ static void write_sample(TBRW_PTR ptr)
 	write_processes(ptr);
 	write_sampling(ptr);
 	write_custom_stream(ptr, 1, L"numbers", 4, values, sizeof values);
-	write_custom_stream(ptr, 2, L"text", 1, "a \"b\"\n\x01\xc3\xa4", 9);
+	write_custom_stream(ptr, 2, L"text", 1, "a \"\xe2\x80\xae\"\n\x01\xc3\xa4", 11);
 	write_custom_stream(ptr, 3, L"wide entries", 12, values, sizeof values);
 	write_custom_stream(ptr, 4, L"no entries", 8, values, 0);
 }

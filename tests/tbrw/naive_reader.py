@@ -5,6 +5,7 @@ strict: for a file that nobody damaged. Its index says what its chunks say."""
 
 import functools
 import io
+import re
 import struct
 import sys
 
@@ -252,25 +253,23 @@ class File:
     return self.strings[offset + 4:offset + 4 + size].decode()
 
 
+# What a terminal would obey or not show: Cc, Cf but for the soft hyphen, Zl and Zp of Unicode 15, the
+# tags' whole block, and bytes that are no UTF-8.
+UNSEEN = re.compile('[\\0-\x1f\x7f-\x9f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f'
+                    '\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f'
+                    '\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f\udc80-\udcff]')
+
+
+def seen(match):
+  code = ord(match[0])
+  return (f'\\x{code & 0xff:02x}' if code < 0x80 or 0xdc80 <= code <= 0xdcff
+          else f'\\u{code:04x}' if code < 0x10000 else f'\\U{code:08x}')
+
+
 def escaped(text):
-  out = ''
-  for c in text.encode():
-    out += ('\\' + chr(c) if c in b'"\\' else '\\n' if c == 10 else '\\t' if c == 9
-            else '\\x%02x' % c if c < 32 or c == 127 else chr(c))
-  return out.encode('latin-1').decode('utf-8', 'surrogateescape')
-
-
-def escaped_bytes(data):
-  return escaped(data.decode('utf-8', 'surrogateescape')) if is_utf8(data) else ''.join(
-      escaped(chr(c)) if c < 128 else bytes([c]).decode('utf-8', 'surrogateescape') for c in data)
-
-
-def is_utf8(data):
-  try:
-    data.decode()
-    return True
-  except UnicodeDecodeError:
-    return False
+  for c, escape in (('\\', '\\\\'), ('"', '\\"'), ('\n', '\\n'), ('\t', '\\t')):
+    text = text.replace(c, escape)
+  return UNSEEN.sub(seen, text)
 
 
 class Printer:
@@ -461,7 +460,8 @@ class Printer:
       self.line('  (its fields were not described)')
       return
     if len(fields) == 1 and fields[0][:2] == (0, 1):
-      self.line(f'  "{escaped_bytes(data)}"')
+      text = data.decode('utf-8', 'surrogateescape')
+      self.line(f'  "{escaped(text)}"')
       return
     size = max(offset + length for offset, length, *_ in fields)
     for at in range(0, len(data) // size * size, size):

@@ -210,11 +210,11 @@ void session_report(const struct session *session)
 		snprintf(more, sizeof(more), " (%.3f s of it of no known thread)",
 			 (double)counts.unattributed_ns / 1e9);
 	log_line(session->log, LOG_NORMAL,
-		 "%.3f s of CPU time%s in %llu samples%s of %llu thread%s over %.3f s; result in "
+		 "%.3f s of CPU time%s in %llu sample%s%s of %llu thread%s over %.3f s; result in "
 		 "%s",
 		 (double)(counts.cpu_ns + counts.unattributed_ns) / 1e9, more,
-		 (unsigned long long)counts.samples, lost, (unsigned long long)counts.threads,
-		 counts.threads == 1 ? "" : "s",
+		 (unsigned long long)counts.samples, counts.samples == 1 ? "" : "s", lost,
+		 (unsigned long long)counts.threads, counts.threads == 1 ? "" : "s",
 		 (double)(session->end_ns - session->start_ns) / 1e9, session->result.directory);
 	drain_counts(session->drain, &drained);
 	log_line(session->log, LOG_VERBOSE, "%llu records were copied to make room in the rings",

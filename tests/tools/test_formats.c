@@ -78,6 +78,24 @@ START_TEST(test_text_fit)
 }
 END_TEST
 
+/* Wide characters take two columns, combining ones none; what is not shown is escaped all the same.
+ */
+START_TEST(test_text_columns)
+{
+	ck_assert_ptr_nonnull(setlocale(LC_CTYPE, "C.UTF-8"));
+	ck_assert_uint_eq(format_text_columns("\u51fd\u6570"), 4);
+	ck_assert_uint_eq(format_text_columns("e\u0301\u00e9"), 2);
+	ck_assert_uint_eq(format_text_columns("\u51fd\u202e\u200b"), 14);
+	expect_fit("\u51fd\u6570\u540d\u79f0", 8, "\u51fd\u6570\u540d\u79f0");
+	expect_fit("\u51fd\u6570\u540d\u79f0", 7, "\u51fd...\u79f0");
+	expect_fit("\u51fd\u6570\u540d\u79f0", 6, "\u51fd...");
+	expect_fit("\u51fd\u6570\u540d\u79f0", 3, "\u51fd");
+	expect_fit("\u51fd\u202e", 8, "\u51fd\\u202e");
+	ck_assert_ptr_nonnull(setlocale(LC_CTYPE, "C"));
+	ck_assert_uint_eq(format_text_columns("\u51fd\u6570"), 2);
+}
+END_TEST
+
 static const struct table_column two_columns[] = {
 	{"Function", "function", TABLE_TREE, TABLE_IN_ALL},
 	{"Hidden", "hidden", TABLE_COUNT, TABLE_IN_JSON},
@@ -253,6 +271,7 @@ int main(void)
 	tcase_add_test(formats, test_csv_quoting);
 	tcase_add_test(formats, test_csv_formulas);
 	tcase_add_test(formats, test_text_fit);
+	tcase_add_test(formats, test_text_columns);
 	tcase_add_test(formats, test_text_width);
 	tcase_add_test(formats, test_tree_lines);
 	tcase_add_test(formats, test_drop_below);

@@ -187,7 +187,7 @@ START_TEST(test_top_down_csv)
 {
 	expect(report_top_down_print, 0, CSV,
 	       "Function Stack,CPU Time:Self,Module,CPU Time:Total\n"
-	       "Total,0.000000,[Unknown],0.080000\n"
+	       "Total,0.000000,,0.080000\n"
 	       " _start,0.000000,app,0.060000\n"
 	       "  start,0.000000,libc.so.6,0.060000\n"
 	       "   main,0.000000,app,0.060000\n"
@@ -211,11 +211,11 @@ START_TEST(test_top_down_text)
 						   .count = 2,
 						   .is_finalized = true};
 	static const char *const parts[] = {
-		"CPU Time    CPU %  CPU Time:Self  Module     Function Stack\n"
-		" 1.000 s  100.0 %        0.000 s  [Unknown]  Total\n"
-		" 1.000 s  100.0 %        0.000 s  app        `-main\n"
-		" 0.999 s   99.9 %        0.999 s  app         |-a_fun...ngth\n",
-		" 0.001 s    0.1 %        0.001 s  app         `-seldom\n",
+		"CPU Time    CPU %  CPU Time:Self  Module  Function Stack\n"
+		" 1.000 s  100.0 %        0.000 s          Total\n"
+		" 1.000 s  100.0 %        0.000 s  app     `-main\n"
+		" 0.999 s   99.9 %        0.999 s  app      |-a_func...length\n",
+		" 0.001 s    0.1 %        0.001 s  app      `-seldom\n",
 	};
 	char *text = render_report(&result, report_top_down_print, 0,
 				   (const char *const[]){"--width", "60", NULL});
@@ -248,7 +248,7 @@ START_TEST(test_tree_limit)
 {
 	expect(report_top_down_print, 0, (const char *const[]){"--format=csv", "--limit=3", NULL},
 	       "Function Stack,CPU Time:Self,Module,CPU Time:Total\n"
-	       "Total,0.000000,[Unknown],0.080000\n"
+	       "Total,0.000000,,0.080000\n"
 	       " _start,0.000000,app,0.060000\n"
 	       "  start,0.000000,libc.so.6,0.060000\n");
 	expect(report_bottom_up_print, 0, (const char *const[]){"--format=csv", "--limit=1", NULL},
@@ -457,7 +457,7 @@ START_TEST(test_empty_result)
 	free(text);
 	text = render_report(&empty, report_top_down_print, 0, CSV);
 	ck_assert_str_eq(text, "Function Stack,CPU Time:Self,Module,CPU Time:Total\n"
-			       "Total,0.000000,[Unknown],0.000000\n");
+			       "Total,0.000000,,0.000000\n");
 	free(text);
 	text = render_report(&empty, report_threads_print, TALLY_BY_THREAD,
 			     (const char *const[]){"--format", "json", NULL});

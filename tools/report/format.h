@@ -41,8 +41,8 @@ void format_json_print(const struct table *table, FILE *stream, unsigned width);
 /* Text as a terminal may have it, at most `width` columns wide (0: any), shortened in the middle.
  * The caller frees it. */
 char *format_text_fit(const char *text, size_t width);
-/* Columns that a UTF-8 text takes on a terminal as it is shown there, each code point counted as
- * one. */
+/* Columns that a UTF-8 text takes on a terminal as it is shown there, as wcwidth(3) has it
+ * in the locale's UTF-8; a character that it does not know counts as one. */
 size_t format_text_columns(const char *text);
 
 #endif

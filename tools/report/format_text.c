@@ -1,12 +1,13 @@
-#include "tbrw/profile/visible.h"
 #include "tools/report/format.h"
 #include "tools/report/tree_lines.h"
 #include "tools/terminal.h"
 #include "tools/xalloc.h"
 #include <inttypes.h>
 #include <langinfo.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #define GAP            2u  /* spaces between columns */
 #define NAME_WIDTH_MIN 12u /* narrower than this a name says nothing */
@@ -21,37 +22,48 @@ static bool is_continuation(char byte)
 	return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-static size_t count_columns(const char *text, size_t size)
+/* Of the character at text, which has *length bytes: 2 of a wide one, 0 of one that combines with
+ * that before it; 1 where the locale does not know it. */
+static size_t character_columns(const char *text, size_t *length)
+{
+	mbstate_t state = {0};
+	wchar_t wide;
+	*length = 1;
+	while (is_continuation(text[*length]))
+		++*length;
+	int columns = mbrtowc(&wide, text, *length, &state) == *length ? wcwidth(wide) : 1;
+	return columns < 0 ? 1 : (size_t)columns;
+}
+
+static size_t count_columns(const char *clean)
 {
 	size_t columns = 0;
-	for (size_t i = 0; i < size; i++)
-		columns += !is_continuation(text[i]);
+	size_t length;
+	for (; *clean; clean += length)
+		columns += character_columns(clean, &length);
 	return columns;
 }
 
 size_t format_text_columns(const char *text)
 {
-	size_t columns = 0;
-	for (size_t size = strlen(text); size > 0;) {
-		char shown[PROFILE_VISIBLE_MAX];
-		size_t length;
-		size_t used = profile_visible_next(text, size, shown, &length);
-		columns += count_columns(shown, length);
-		text += used;
-		size -= used;
-	}
+	char *clean = terminal_text(text);
+	size_t columns = count_columns(clean);
+	free(clean);
 	return columns;
 }
 
-/* Byte offset of code point number `columns`. */
-static size_t offset_of(const char *text, size_t columns)
+/* Bytes of the first characters that take so many columns together; where a wide one is on both
+ * sides, without it, or with it if they must be covered. */
+static size_t offset_of(const char *clean, size_t columns, bool is_covered)
 {
 	size_t at = 0;
-	while (text[at] && columns > 0) {
-		at++;
-		while (is_continuation(text[at]))
-			at++;
-		columns--;
+	size_t used = 0;
+	while (clean[at] && used < columns) {
+		size_t length;
+		used += character_columns(clean + at, &length);
+		if (used > columns && !is_covered)
+			break;
+		at += length;
 	}
 	return at;
 }
@@ -59,18 +71,18 @@ static size_t offset_of(const char *text, size_t columns)
 char *format_text_fit(const char *text, size_t width)
 {
 	char *clean = terminal_text(text);
-	size_t columns = format_text_columns(clean);
+	size_t columns = count_columns(clean);
 	size_t mark = sizeof(ellipsis) - 1;
 	if (width == 0 || columns <= width)
 		return clean;
 	if (width <= mark) {
-		clean[offset_of(clean, width)] = '\0';
+		clean[offset_of(clean, width, false)] = '\0';
 		return clean;
 	}
 	size_t head = (width - mark + 1) / 2;
 	size_t tail = width - mark - head;
-	char *fitted = xalloc_printf("%.*s%s%s", (int)offset_of(clean, head), clean, ellipsis,
-				     clean + offset_of(clean, columns - tail));
+	char *fitted = xalloc_printf("%.*s%s%s", (int)offset_of(clean, head, false), clean,
+				     ellipsis, clean + offset_of(clean, columns - tail, true));
 	free(clean);
 	return fitted;
 }

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { PROGRAM_PATH_MAX = 4096 };
+
 struct process *process_create(uint32_t pid, const char *name, uint64_t start_ns)
 {
 	struct process *process = calloc(1, sizeof(*process));
@@ -40,7 +42,8 @@ struct process *process_fork(const struct process *parent, uint32_t pid, uint64_
 	if (parent->space_32 != NULL)
 		child->space_32 = uw_space_clone(parent->space_32);
 	child->main_image = parent->main_image;
-	child->stale = parent->stale;
+	child->stale = parent->stale || parent->unread;
+	child->unread = parent->unread;
 	/* Gone before its record came. */
 	if (child->owner == PERF_MAP_NO_OWNER)
 		child->owner = parent->owner;
@@ -86,7 +89,7 @@ static void clear(struct process *process)
 	process->tried_image = 0;
 	process->committed = false;
 	process->any_written = false;
-	process->stale = false;
+	process->stale = process->unread = false;
 	uw_space_destroy(process->space);
 	uw_space_destroy(process->space_32);
 	process->space = NULL;
@@ -209,7 +212,7 @@ static int add_mapping(struct process *process, const struct process_context *co
 		.image = find_image(process, context, source),
 	};
 	/* The kernel maps the program itself first, before its interpreter (fs/binfmt_elf.c). */
-	if (process->main_image == 0 && source->path[0] == '/')
+	if (process->main_image == 0 && !process->unread && source->path[0] == '/')
 		process->main_image = mapping.image;
 	mapping.is_main = mapping.image != 0 && mapping.image == process->main_image;
 	mapping.is_32bit = image_is_32bit(context->images, mapping.image);
@@ -280,20 +283,28 @@ static bool add_entry(const struct maps_entry *entry, void *user)
 	return reading->result == 0;
 }
 
-/* /proc/PID/exe names the program; the maps are in order of address, which says nothing of it. */
-static void find_main_image(struct process *process, const struct process_context *context)
+/* The program as /proc/PID/exe names it; false: the process is gone. */
+static bool read_program(uint32_t pid, char path[PROGRAM_PATH_MAX])
 {
 	static const char deleted[] = " (deleted)"; /* ends the link of a deleted program */
 	char link[64];
-	char path[4096];
-	snprintf(link, sizeof(link), "/proc/%u/exe", process->pid);
-	ssize_t length = readlink(link, path, sizeof(path) - 1);
+	snprintf(link, sizeof(link), "/proc/%u/exe", pid);
+	ssize_t length = readlink(link, path, PROGRAM_PATH_MAX - 1);
 	if (length <= 0)
-		return;
+		return false;
 	path[length] = '\0';
 	size_t end = (size_t)length - (sizeof(deleted) - 1);
 	if ((size_t)length >= sizeof(deleted) && strcmp(path + end, deleted) == 0)
 		path[end] = '\0';
+	return true;
+}
+
+/* The maps are in order of address, which says nothing of the program. */
+static void find_main_image(struct process *process, const struct process_context *context)
+{
+	char path[PROGRAM_PATH_MAX];
+	if (!read_program(process->pid, path))
+		return;
 	process->main_image = 0;
 	struct mapping_place place = {0};
 	for (struct mapping *mapping;
@@ -304,14 +315,22 @@ static void find_main_image(struct process *process, const struct process_contex
 	}
 }
 
+void process_attach(struct process *process)
+{
+	process->stale = process->unread = true;
+}
+
 int process_read_maps(struct process *process, const struct process_context *context,
 		      uint64_t time_ns)
 {
-	struct reading reading = {process, context, time_ns, 0};
+	bool unread = process->unread;
+	struct reading reading = {process, context, unread ? process->start_ns : time_ns, 0};
 	bool committed = process->committed;
+	process->unread = false;
 	process->committed = false; /* nothing is written before the program is known */
 	int result = maps_read((pid_t)process->pid, add_entry, &reading);
 	process->stale = false;
+	process->unread = unread && process->mappings.count == 0;
 	find_main_image(process, context);
 	process->committed = committed;
 	if (committed)
@@ -354,12 +373,15 @@ void process_end(struct process *process, const struct process_context *context,
 {
 	struct unload unload = {process, context, time_ns};
 	struct mapping_place place = {0};
+	char program[PROGRAM_PATH_MAX];
+	const char *path = image_path(context->images, process->main_image);
+	if (process->unread && time_ns == EMIT_TIME_NEVER && read_program(process->pid, program))
+		path = program;
 	if (time_ns != EMIT_TIME_NEVER)
 		for (const struct mapping *m;
 		     (m = mapping_list_next(&process->mappings, &place)) != NULL;)
 			unload_mapping(m, &unload);
-	emit_process(context->emit, process->pid, process->name,
-		     image_path(context->images, process->main_image), process->start_ns, time_ns);
+	emit_process(context->emit, process->pid, process->name, path, process->start_ns, time_ns);
 }
 
 struct uw_space *process_space(struct process *process, const struct process_context *context,

@@ -35,7 +35,8 @@ struct process {
 	uint64_t map_version;      /* changes where something else takes a mapping's place */
 	bool committed;
 	bool any_written;  /* of its module records: the next one is not the first */
-	bool stale;        /* records were lost: the maps must be read again before use */
+	bool stale;        /* the maps must be read before use: records were lost, or unread */
+	bool unread;       /* what it mapped before it was attached to is not known */
 	bool exec_pending; /* an exec was seen and nothing mapped since */
 	bool starting;     /* it ran no code of its own yet, as far as was seen */
 };
@@ -50,7 +51,8 @@ struct process_context {
 /* A process without mappings. NULL: out of memory. */
 struct process *process_create(uint32_t pid, const char *name, uint64_t start_ns);
 
-/* A child as fork makes it: same mappings and name. */
+/* A child as fork makes it: same mappings and name. Where the parent's are unread, the child's are.
+ */
 struct process *process_fork(const struct process *parent, uint32_t pid, uint64_t time_ns);
 
 void process_destroy(struct process *process); /* accepts NULL; writes nothing */
@@ -65,7 +67,12 @@ void process_exec(struct process *process, const struct process_context *context
 int process_map(struct process *process, const struct process_context *context,
 		const struct record_mmap *map, uint64_t time_ns);
 
-/* Adds what /proc/PID/maps shows, loaded at time_ns. 0, or -1 with errno (the process is gone). */
+/* A process that is attached to: its maps are read when a sample or a child needs them, not before,
+ * as these may be many. */
+void process_attach(struct process *process);
+
+/* Adds what /proc/PID/maps shows, loaded at time_ns; where they were unread, when it began. They
+ * stay unread if there are none. 0, or -1 with errno (the process is gone). */
 int process_read_maps(struct process *process, const struct process_context *context,
 		      uint64_t time_ns);
 

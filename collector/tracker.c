@@ -226,7 +226,7 @@ int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attac
 		if (process == NULL)
 			return -1;
 		if (attach)
-			process_read_maps(process, &tracker->context, EMIT_TIME_BEFORE);
+			process_attach(process);
 	}
 	struct thread *thread = idmap_get(&tracker->threads, (uint32_t)tid);
 	if (!is_live(thread)) {
@@ -277,7 +277,10 @@ static void apply_fork(struct tracker *tracker, const struct record *record)
 		free_pid(tracker, record->pid);
 	/* Looked up only now: a record may name the same task twice. */
 	const struct thread *parent = idmap_get(&tracker->threads, record->fork.parent_tid);
-	const struct process *origin = idmap_get(&tracker->processes, record->fork.parent_pid);
+	struct process *origin = idmap_get(&tracker->processes, record->fork.parent_pid);
+	/* The child may be gone when a sample of it comes. */
+	if (new_process && origin != NULL && origin->unread)
+		process_read_maps(origin, &tracker->context, record->time_ns);
 	if (new_process && origin != NULL)
 		add_process(tracker, process_fork(origin, record->pid, record->time_ns));
 	const struct process *process = tracker_process(tracker, record->pid);

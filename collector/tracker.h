@@ -34,7 +34,8 @@ void tracker_destroy(struct tracker *tracker); /* accepts NULL; writes nothing *
 
 /* A thread that an event was opened for; returns its family, -1 when out of memory. The process is
  * made if it is new: at launch without mappings (they come with the exec), when attaching with
- * those that /proc shows. A thread that is known already only becomes the head of its family. */
+ * those that /proc shows when they are first needed. A thread that is known already only becomes
+ * the head of its family. */
 int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attach);
 
 /* Whether a thread is followed already, as one that a followed thread created. */

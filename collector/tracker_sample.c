@@ -1,6 +1,7 @@
 #include "collector/tracker_private.h"
 
 #include "collector/registers.h"
+#include <stdio.h>
 #include <string.h>
 
 /* Markers in the kernel's callchain, enum perf_callchain_context of linux/perf_event.h. */
@@ -381,6 +382,23 @@ static void commit(struct tracker *tracker, struct process *process, uint64_t ti
 	process_commit(process, &tracker->context);
 }
 
+/* Before a sample's addresses are looked up in them. */
+static void read_maps(struct tracker *tracker, struct process *process, uint64_t time_ns)
+{
+	bool unread = process->unread;
+	char text[PROCESS_NAME_MAX + 128];
+	if (!unread)
+		emit_note(tracker->context.emit, PROFILE_NOTE_MAPS_REREAD, time_ns, 1, process->pid,
+			  0, NULL);
+	process_read_maps(process, &tracker->context, time_ns);
+	if (!unread || !process->unread)
+		return;
+	snprintf(text, sizeof(text),
+		 "%s (process %u) ended before its maps could be read: its stacks are incomplete",
+		 process->name, process->pid);
+	emit_note(tracker->context.emit, PROFILE_NOTE_WARNING, time_ns, 0, process->pid, 0, text);
+}
+
 void tracker_apply_sample(struct tracker *tracker, const struct record *record, size_t ring_index,
 			  bool skip_stack)
 {
@@ -393,11 +411,8 @@ void tracker_apply_sample(struct tracker *tracker, const struct record *record, 
 			  record->pid, 0, "out of memory");
 		return;
 	}
-	if (process->stale) {
-		emit_note(tracker->context.emit, PROFILE_NOTE_MAPS_REREAD, record->time_ns, 1,
-			  process->pid, 0, NULL);
-		process_read_maps(process, &tracker->context, record->time_ns);
-	}
+	if (process->stale)
+		read_maps(tracker, process, record->time_ns);
 	commit(tracker, process, record->time_ns);
 
 	struct subject subject = {.space = process_space(process, &tracker->context,

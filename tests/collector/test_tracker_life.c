@@ -521,53 +521,6 @@ START_TEST(unknown_process_that_lives)
 }
 END_TEST
 
-START_TEST(attached)
-{
-	uint32_t self = (uint32_t)getpid();
-	char exe[4096] = "";
-	char name[16];
-	char line[4200];
-	ck_assert_int_eq(prctl(PR_GET_NAME, name), 0);
-	ck_assert_int_gt(readlink("/proc/self/exe", exe, sizeof(exe) - 1), 0);
-	ck_assert(!tracker_knows(tracker, getpid()));
-	ck_assert_int_eq(tracker_add_thread(tracker, getpid(), getpid(), true), 0);
-	ck_assert(tracker_knows(tracker, getpid()));
-	ck_assert_uint_eq(tracker_family(tracker, getpid()), 0);
-	ck_assert_str_eq(fake_emit_lines(emit), "");
-	feed_sample(20, self, self, 0, 5);
-	fixture_finish();
-	snprintf(line, sizeof(line), "process %u %s (%s) before-never", self, name, exe);
-	fake_emit_assert(emit, line, 1);
-	size_t firsts = 0;
-	size_t mains = 0;
-	for (const char *at = fake_emit_lines(emit); *at != '\0'; at = strchr(at, '\n') + 1) {
-		size_t length = strcspn(at, "\n");
-		firsts += strncmp(at, "load ", 5) == 0 && memmem(at, length, " first", 6) != NULL;
-		mains += strncmp(at, "load ", 5) == 0 && memmem(at, length, " main", 5) != NULL;
-	}
-	ck_assert_uint_eq(firsts, 1);
-	ck_assert_uint_eq(mains, 1);
-}
-END_TEST
-
-/* A thread that was created by a followed one and is opened too. */
-START_TEST(attached_twice)
-{
-	ck_assert_int_eq(tracker_add_thread(tracker, APP, APP, true), 0);
-	feed_fork(20, APP, APP + 1, APP, APP);
-	ck_assert(tracker_knows(tracker, APP + 1));
-	ck_assert_uint_eq(tracker_family(tracker, APP + 1), 0);
-	ck_assert_int_eq(tracker_add_thread(tracker, APP, APP + 1, true), 1);
-	ck_assert_uint_eq(tracker_family(tracker, APP + 1), 1);
-	ck_assert_uint_eq(tracker_family(tracker, APP + 2), UINT32_MAX);
-	feed_exit(30, APP, APP + 1);
-	ck_assert(!tracker_knows(tracker, APP + 1));
-	ck_assert_uint_eq(tracker_family(tracker, APP + 1), UINT32_MAX);
-	fixture_finish();
-	ck_assert_uint_eq(fake_emit_count(emit, "thread 5000000/5000001"), 1);
-}
-END_TEST
-
 START_TEST(throttled)
 {
 	char line[64];
@@ -623,8 +576,6 @@ int main(void)
 	tcase_add_test(tcase, lost_while_dead);
 	tcase_add_test(tcase, unknown_process);
 	tcase_add_test(tcase, unknown_process_that_lives);
-	tcase_add_test(tcase, attached);
-	tcase_add_test(tcase, attached_twice);
 	tcase_add_test(tcase, throttled);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);

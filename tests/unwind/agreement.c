@@ -3,12 +3,13 @@
  * gives the same frames. What differs is shown by module and address within it.
  *
  * Usage: agreement [-v] [-d DELAY_MS] [-c PERCENT] [-n PERCENT] [-b PERCENT] [-l PERCENT]
- *                  SAMPLES PROGRAM [ARGUMENT...]
+ *                  [-x PERCENT] SAMPLES PROGRAM [ARGUMENT...]
  * -v: where libuw ends without a root, and where it goes on beyond the others' agreement, is shown.
  * The bounds are shares of the samples: -c: of complete stacks at least (default 100); and at most
  * (default 0), -n: of stacks that end at code without unwind information where the others go on;
  * -b: of those with a caller of the leaf that the others miss; -l: of those that differ from
- * libdwfl's own where libunwind says something else.
+ * libdwfl's own where libunwind says something else; -x: of frames that neither of the others has,
+ * and whose address follows no call.
  * Exit status 0: no difference, and all of the samples within the bounds; 77: no ptrace(2) here.
  */
 #include "tests/unwind/oracles.h"
@@ -31,12 +32,13 @@ struct agreement {
 	size_t frames, both, between, declined, differences, reused, reuse_differences;
 	/* Of the stacks that go on where the others no longer agree: as which of them. */
 	size_t longer, as_libunwind, as_libdwfl, not_as_libdwfl;
+	size_t alone, unchecked; /* frames that only libuw has; and no call led to */
 	size_t stops[UW_STOP_COUNT];
 };
 
 /* Percent of the samples. */
 struct bounds {
-	double complete, declined, between, not_as_libdwfl;
+	double complete, declined, between, not_as_libdwfl, unchecked;
 };
 
 static void show_place(const struct recording *recording, const char *who, uint64_t ip)
@@ -62,16 +64,53 @@ static void show(struct agreement *agreement, const struct uw_frame *ours, size_
 	fputc('\n', stderr);
 }
 
-/* Whether there is no unwind information for the code of a frame, whatever the walk made of it. */
+/* Whether there is no unwind information for the code of a frame. Another than who walks says so:
+   a walker that overlooks it would excuse itself. */
 static bool is_without_info(const struct agreement *agreement, const struct uw_frame *frame)
 {
-	const struct uw_mapping *mapping =
-		uw_space_lookup(agreement->space, frame->ip - !frame->exact);
-	struct uw_cfi_gap gap;
-	struct uw_fde fde;
+	return !oracle_libdwfl_has_cfi(agreement->libdwfl, frame->ip - !frame->exact);
+}
 
-	return mapping && (!mapping->module ||
-			   uw_module_find(mapping->module, frame->rva, &fde, &gap) == UW_CFI_NONE);
+/* Whether the bytes before an address are those of a call: e8 with a displacement, or ff /2 with
+   the operands that it has (Intel SDM, volume 2, CALL). */
+static bool follows_call(const struct agreement *agreement, uint64_t ip)
+{
+	uint8_t bytes[7];
+
+	if (!recording_read(agreement->recording, ip - sizeof(bytes), bytes, sizeof(bytes)))
+		return false;
+	for (size_t i = 0; i + 2 <= sizeof(bytes); i++)
+		if (bytes[i] == 0xff && (bytes[i + 1] >> 3 & 7) == 2)
+			return true;
+	return bytes[2] == 0xe8;
+}
+
+static bool has_frame(const struct oracle_frames *theirs, uint64_t ip)
+{
+	size_t i = 0;
+
+	while (i < theirs->count && theirs->ip[i] != ip)
+		i++;
+	return i < theirs->count;
+}
+
+/* Frames from the i-th on that neither of the others has, and that no call led to; the leaf is what
+   the registers say. */
+static void count_unchecked(struct agreement *agreement, const struct uw_frame *ours, size_t count,
+			    size_t i, const struct oracle_frames *a, const struct oracle_frames *b)
+{
+	for (i += i == 0; i < count; i++) {
+		agreement->alone += !has_frame(a, ours[i].ip) && !has_frame(b, ours[i].ip);
+		if (has_frame(a, ours[i].ip) || has_frame(b, ours[i].ip) ||
+		    follows_call(agreement, ours[i].ip))
+			continue;
+		if (agreement->unchecked++ < SHOWN) {
+			fprintf(stderr, "nobody knows frame %zu:", i);
+			show_place(agreement->recording, "after", ours[i - 1].ip);
+			show_place(agreement->recording, "is", ours[i].ip);
+			fputc('\n', stderr);
+		}
+	}
 }
 
 /* How many frames from the i-th on are the same. */
@@ -176,8 +215,10 @@ static void compare(struct agreement *agreement, const struct recording_sample *
 		if (i < count && ours[i].ip == a.ip[i])
 			continue;
 		note_difference(agreement, ours, count, i, stop, a.ip[i]);
+		count_unchecked(agreement, ours, count, i, &a, &b);
 		return;
 	}
+	count_unchecked(agreement, ours, count, i, &a, &b);
 	if (count > i)
 		note_longer(agreement, ours, count, i, &a, &b);
 	if (stop != UW_STOP_ROOT && agreement->verbose) {
@@ -194,10 +235,11 @@ static void run(struct agreement *agreement)
 	printf("%zu samples, %zu frames (%zu reused); libunwind and libdwfl agree on %zu: libuw "
 	       "differs on %zu stacks, declines to go on in %zu, has the leaf's caller that they "
 	       "miss on %zu; it goes on beyond that in %zu, %zu as libunwind, %zu as libdwfl, %zu "
-	       "not as libdwfl all along;",
+	       "not as libdwfl all along; %zu frames are its own, %zu of which no call led to;",
 	       agreement->recording->count, agreement->frames, agreement->reused, agreement->both,
 	       agreement->differences, agreement->declined, agreement->between, agreement->longer,
-	       agreement->as_libunwind, agreement->as_libdwfl, agreement->not_as_libdwfl);
+	       agreement->as_libunwind, agreement->as_libdwfl, agreement->not_as_libdwfl,
+	       agreement->alone, agreement->unchecked);
 	for (int stop = 0; stop < UW_STOP_COUNT; stop++)
 		if (agreement->stops[stop])
 			printf(" %s %zu", uw_stop_name((enum uw_stop)stop), agreement->stops[stop]);
@@ -232,6 +274,8 @@ static bool has_failed(const struct agreement *agreement, const struct bounds *b
 			  100 - bounds->complete);
 	failed |= exceeds(agreement, "declined", agreement->declined, bounds->declined);
 	failed |= exceeds(agreement, "with one more caller", agreement->between, bounds->between);
+	failed |= exceeds(agreement, "frames that nobody checked", agreement->unchecked,
+			  bounds->unchecked);
 	failed |= exceeds(agreement, "not as libdwfl", agreement->not_as_libdwfl,
 			  bounds->not_as_libdwfl);
 	return failed;
@@ -243,7 +287,7 @@ static bool read_options(int argc, char **argv, struct agreement *agreement, str
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "+d:c:n:b:l:v")) != -1) {
+	while ((option = getopt(argc, argv, "+d:c:n:b:l:x:v")) != -1) {
 		if (option == 'd')
 			*delay_ms = (unsigned)strtoul(optarg, NULL, 10);
 		else if (option == 'c')
@@ -254,6 +298,8 @@ static bool read_options(int argc, char **argv, struct agreement *agreement, str
 			bounds->between = strtod(optarg, NULL);
 		else if (option == 'l')
 			bounds->not_as_libdwfl = strtod(optarg, NULL);
+		else if (option == 'x')
+			bounds->unchecked = strtod(optarg, NULL);
 		else if (option == 'v')
 			agreement->verbose = true;
 		else

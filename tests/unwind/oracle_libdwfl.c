@@ -104,3 +104,22 @@ void oracle_libdwfl_walk(struct oracle_libdwfl *oracle, const struct recording_s
 	frames->count = 0;
 	dwfl_getthread_frames(oracle->dwfl, oracle->recording->pid, on_frame, frames);
 }
+
+static bool covers(Dwarf_CFI *cfi, Dwarf_Addr address)
+{
+	Dwarf_Frame *frame = NULL;
+	bool found = cfi && dwarf_cfi_addrframe(cfi, address, &frame) == 0;
+
+	free(frame);
+	return found;
+}
+
+bool oracle_libdwfl_has_cfi(const struct oracle_libdwfl *oracle, uint64_t address)
+{
+	Dwfl_Module *module = dwfl_addrmodule(oracle->dwfl, address);
+	Dwarf_Addr eh_bias = 0, debug_bias = 0;
+	Dwarf_CFI *eh = module ? dwfl_module_eh_cfi(module, &eh_bias) : NULL;
+	Dwarf_CFI *debug = module ? dwfl_module_dwarf_cfi(module, &debug_bias) : NULL;
+
+	return covers(eh, address - eh_bias) || covers(debug, address - debug_bias);
+}

@@ -29,4 +29,7 @@ void oracle_libdwfl_destroy(struct oracle_libdwfl *oracle); /* accepts NULL */
 void oracle_libdwfl_walk(struct oracle_libdwfl *oracle, const struct recording_sample *sample,
 			 struct oracle_frames *frames);
 
+/* Whether .eh_frame or .debug_frame has something for the code at an address. */
+bool oracle_libdwfl_has_cfi(const struct oracle_libdwfl *oracle, uint64_t address);
+
 #endif

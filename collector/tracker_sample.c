@@ -244,17 +244,18 @@ static uint64_t user_ip(const struct record_sample *sample)
 }
 
 /* Whether a sample tells where in user code its thread is. exec gives the thread another address
- * space, and only later the registers to start with: until then it is still in the call. */
-static bool has_user_code(struct process *process, const struct subject *subject)
+ * space, and only later the registers to start with: until then it is still in the call. A stack
+ * that was left out is no empty one. */
+static bool has_user_code(struct process *process, const struct subject *subject, bool skip_stack)
 {
 	const struct record_sample *sample = subject->sample;
-	bool has_stack = sample->stack.requested == 0 || sample->stack.size > 0;
+	bool is_empty = !skip_stack && sample->stack.requested > 0 && sample->stack.size == 0;
 	uint64_t rva;
 	uint32_t tag;
 	if (sample->abi == RECORD_REGISTERS_NONE)
 		return false;
 	if (process->starting && sample->in_kernel &&
-	    (!has_stack || subject->space == NULL ||
+	    (is_empty || subject->space == NULL ||
 	     !uw_space_find(subject->space, user_ip(sample), &tag, &rva)))
 		return false;
 	process->starting = false;
@@ -420,7 +421,7 @@ void tracker_apply_sample(struct tracker *tracker, const struct record *record, 
 				  .thread = thread,
 				  .map_version = process->map_version,
 				  .sample = sample};
-	bool has_user = has_user_code(process, &subject);
+	bool has_user = has_user_code(process, &subject, skip_stack);
 	bool with_kernel = shows_kernel(tracker, sample);
 	struct emit_sample out = {
 		.time_ns = record->time_ns,

@@ -126,6 +126,19 @@ START_TEST(program_is_starting)
 }
 END_TEST
 
+/* A stack that the budget left out says nothing of an exec. */
+START_TEST(left_out_while_starting)
+{
+	struct record record = make_sample();
+	record.sample.stack.size = 0;
+	struct emit_sample out = fixture_apply(&record, true);
+	ck_assert_uint_eq(out.ip, 0x400020);
+	ck_assert_uint_eq(out.stack.reason, PROFILE_SKIP_BUDGET);
+	ck_assert_uint_eq(out.stack.kernel_us, 0);
+	fake_emit_assert(emit, "frame 0 1+20 flags 0", 1);
+}
+END_TEST
+
 /* User code has run, whatever it was: the program has started. */
 START_TEST(user_code_ends_the_start)
 {
@@ -230,6 +243,7 @@ int main(void)
 	tcase_add_test(tcase, leaf_only);
 	tcase_add_test(tcase, no_user_code);
 	tcase_add_loop_test(tcase, program_is_starting, 0, 2);
+	tcase_add_test(tcase, left_out_while_starting);
 	tcase_add_test(tcase, user_code_ends_the_start);
 	tcase_add_test(tcase, deep_copy_while_starting);
 	tcase_add_test(tcase, apart);

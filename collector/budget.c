@@ -6,11 +6,15 @@
 /* Longer than records may lie in the rings (DRAIN_POLL_MS): a step sees the work of its time. */
 #define STEP_NS (250 * NS_PER_MS)
 
+/* The longest pause between steps: a program changes. */
+#define PAUSE_MAX_NS (5 * NS_PER_S)
+
 /* CPU time of the program that a step takes to say something. */
 #define STEP_PROGRAM_NS (50 * NS_PER_MS)
 
 enum {
-	READING_SHARE = 200, /* a reading takes at most one part in so many of the time */
+	READING_SHARE = 200, /* a reading takes at most one part in so many of the time, until the
+				pause is the longest one */
 	SHARE_PARTS = 64     /* one stack in so many is kept whatever it costs */
 };
 
@@ -41,14 +45,20 @@ static uint32_t change_share(uint32_t share, double change)
 	return changed > BUDGET_ALL / SHARE_PARTS ? (uint32_t)changed : BUDGET_ALL / SHARE_PARTS;
 }
 
+static uint64_t pause_after(uint64_t taken_ns)
+{
+	if (taken_ns >= PAUSE_MAX_NS / READING_SHARE)
+		return PAUSE_MAX_NS;
+	return taken_ns > STEP_NS / READING_SHARE ? taken_ns * READING_SHARE : STEP_NS;
+}
+
 void budget_step(struct budget *budget, const struct budget_reading *reading)
 {
 	uint64_t own = reading->own_ns - budget->own_ns;
 	uint64_t program = reading->program_ns > budget->program_ns
 				   ? reading->program_ns - budget->program_ns
 				   : 0;
-	uint64_t pause = reading->taken_ns * READING_SHARE;
-	budget->next_ns = reading->now_ns + (pause > STEP_NS ? pause : STEP_NS);
+	budget->next_ns = reading->now_ns + pause_after(reading->taken_ns);
 	if (budget->is_counting && program < STEP_PROGRAM_NS)
 		return;
 	if (budget->is_counting)

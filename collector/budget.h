@@ -28,7 +28,7 @@ struct budget_reading {
 	uint64_t now_ns;
 	uint64_t own_ns;
 	uint64_t program_ns;
-	uint64_t taken_ns; /* what finding this out took */
+	uint64_t taken_ns; /* CPU time that finding this out took */
 };
 
 /* The limit where none is asked for: 5 % for intervals from 1 ms on; for shorter ones it grows with
@@ -38,7 +38,8 @@ double budget_default_limit(uint64_t interval_ns);
 /* All stacks are kept for the first second from now on, whatever they cost. */
 void budget_begin(struct budget *budget, double limit, uint64_t now_ns);
 
-/* Whether a reading is wanted: four times a second, or as seldom as keeps its own cost small. */
+/* Whether a reading is wanted: four times a second, or as seldom as keeps its own cost small, but
+ * at least every 5 s. */
 static inline bool budget_is_due(const struct budget *budget, uint64_t now_ns)
 {
 	return budget->limit > 0 && now_ns >= budget->next_ns;

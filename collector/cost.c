@@ -33,3 +33,8 @@ uint64_t cpu_time_of_self_ns(void)
 {
 	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
+
+uint64_t cpu_time_of_thread_ns(void)
+{
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}

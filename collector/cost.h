@@ -15,4 +15,7 @@ uint64_t cpu_time_of_process_ns(pid_t pid);
 /* CPU time of this process so far, all its threads together, ns. */
 uint64_t cpu_time_of_self_ns(void);
 
+/* CPU time of the calling thread so far, ns. */
+uint64_t cpu_time_of_thread_ns(void);
+
 #endif

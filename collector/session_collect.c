@@ -35,9 +35,10 @@ static uint64_t program_cpu_ns(const struct session *session)
 /* Has as many stacks kept as all threads of ours may take CPU time for. */
 static void follow_budget(struct session *session, uint64_t now)
 {
+	uint64_t began_ns = cpu_time_of_thread_ns();
 	struct budget_reading reading = {.now_ns = now, .own_ns = cpu_time_of_self_ns()};
 	reading.program_ns = program_cpu_ns(session);
-	reading.taken_ns = clock_now() - now;
+	reading.taken_ns = cpu_time_of_thread_ns() - began_ns;
 	budget_step(&session->budget, &reading);
 	sampler_keep_share(&session->sampler, session->budget.share);
 	drain_keep_share(session->drain, session->budget.share);

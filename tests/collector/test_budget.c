@@ -131,6 +131,19 @@ START_TEST(dear_readings_are_seldom)
 }
 END_TEST
 
+/* Not even the dearest reading puts the next one off for long. */
+START_TEST(pause_has_an_end)
+{
+	static const uint64_t taken_ns[] = {500 * MS, 3600 * S, UINT64_MAX};
+	for (size_t i = 0; i < sizeof(taken_ns) / sizeof(taken_ns[0]); i++) {
+		begin(0.05);
+		at.taken_ns = taken_ns[i];
+		budget_step(&budget, &at);
+		ck_assert_uint_eq(budget.next_ns, at.now_ns + 5 * S);
+	}
+}
+END_TEST
+
 /* As many as there should be, of each thread and in each stretch of time, whatever rhythm the
  * samples have: within six standard deviations of as many random ones. */
 START_TEST(even_share)
@@ -174,6 +187,7 @@ int main(void)
 	tcase_add_test(tcase, comes_back);
 	tcase_add_test(tcase, idle_program);
 	tcase_add_test(tcase, dear_readings_are_seldom);
+	tcase_add_test(tcase, pause_has_an_end);
 	tcase_add_test(tcase, even_share);
 	tcase_add_test(tcase, no_lock_to_a_cycle);
 	Suite *suite = suite_create("budget");

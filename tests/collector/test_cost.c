@@ -1,6 +1,7 @@
 #include "collector/cost.h"
 
 #include <check.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -21,6 +22,29 @@ START_TEST(of_self_grows_with_work_only)
 	ck_assert_uint_gt(before, 0);
 	ck_assert_uint_lt(slept - before, 40000000);
 	while (cpu_time_of_self_ns() < slept + 20000000)
+		continue;
+}
+END_TEST
+
+static void *work(void *unused)
+{
+	(void)unused;
+	while (cpu_time_of_thread_ns() < 30000000)
+		continue;
+	return NULL;
+}
+
+/* What another thread of ours computes meanwhile is not this one's. */
+START_TEST(of_this_thread)
+{
+	pthread_t other;
+	uint64_t before = cpu_time_of_thread_ns();
+	uint64_t all_before = cpu_time_of_self_ns();
+	ck_assert_int_eq(pthread_create(&other, NULL, work, NULL), 0);
+	ck_assert_int_eq(pthread_join(other, NULL), 0);
+	uint64_t here = cpu_time_of_thread_ns() - before;
+	ck_assert_uint_ge(cpu_time_of_self_ns() - all_before, here + 30000000);
+	while (cpu_time_of_thread_ns() < before + here + 5000000)
 		continue;
 }
 END_TEST
@@ -47,6 +71,7 @@ int main(void)
 	TCase *tcase = tcase_create("cost");
 	tcase_add_test(tcase, user_and_system_time);
 	tcase_add_test(tcase, of_self_grows_with_work_only);
+	tcase_add_test(tcase, of_this_thread);
 	tcase_add_test(tcase, of_another_process);
 	suite_add_tcase(suite, tcase);
 	SRunner *runner = srunner_create(suite);

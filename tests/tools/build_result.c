@@ -260,19 +260,21 @@ static void add_notes(struct builder *builder)
 	}
 }
 
-static void add_command_notes(struct builder *builder)
+static void add_process_notes(struct builder *builder)
 {
 	static const struct {
+		enum profile_note_kind kind;
 		uint32_t pid;
 		const char *text;
-	} notes[] = {{BUILD_PID, "app: starting"},
-		     {BUILD_PID + 1, "app: second"},
-		     {BUILD_PID, "app: first of 'a b'"}};
+		uint64_t value;
+	} notes[] = {{PROFILE_NOTE_PROCESS_COMMAND, BUILD_PID, "app: starting", 0},
+		     {PROFILE_NOTE_PROCESS_COMMAND, BUILD_PID + 1, "app: second", 0},
+		     {PROFILE_NOTE_JIT_STARTED, BUILD_PID, BUILD_JIT_PATH, BUILD_JIT_STARTED},
+		     {PROFILE_NOTE_PROCESS_COMMAND, BUILD_PID, "app: first of 'a b'", 0}};
 	for (size_t i = 0; builder->result->has_twins && i < sizeof(notes) / sizeof(notes[0]); i++)
-		ck_assert_uint_eq(profile_writer_add_note(builder->writer,
-							  PROFILE_NOTE_PROCESS_COMMAND,
-							  START_NS + i, 0, notes[i].pid, 0,
-							  notes[i].text),
+		ck_assert_uint_eq(profile_writer_add_note(builder->writer, notes[i].kind,
+							  START_NS + i, notes[i].value,
+							  notes[i].pid, 0, notes[i].text),
 				  VT_SUCCESS);
 }
 
@@ -420,7 +422,7 @@ void build_result_write(const char *path, const struct build_result *result)
 	}
 	add_lives(builder);
 	add_notes(builder);
-	add_command_notes(builder);
+	add_process_notes(builder);
 	add_account_notes(builder);
 	if (result->has_unwinding)
 		add_unwinding_notes(builder);

@@ -55,8 +55,10 @@ struct build_result {
 	const char *app_path;        /* NULL: /opt/app/app */
 };
 
-#define BUILD_PID 100u /* of the first process, "app"; the second, "helper", has one more */
-#define BUILD_TID 100u /* of thread 0; the others follow */
+#define BUILD_PID         100u /* of the first process, "app"; the second, "helper", has one more */
+#define BUILD_JIT_PATH    "/tmp/perf-100.map" /* of has_twins: noted for the first process */
+#define BUILD_JIT_STARTED UINT64_C(1700000000123456789)
+#define BUILD_TID         100u /* of thread 0; the others follow */
 #define BUILD_STEP                                                                    \
 	16u /* distance of the functions of an image: the n-th one to appear, counted \
 	       from 1, is at 0x1000 + n * BUILD_STEP, its frames lie 4 further on */

@@ -505,6 +505,7 @@ START_TEST(test_recover_keeps_everything)
 		ck_assert_str_eq(left->path, right->path);
 	}
 	unsigned commands = 0;
+	unsigned started = 0; /* whose names of generated code count */
 	for (uint32_t i = 0; i < profile_reader_note_count(old); i++) {
 		const struct profile_note *left = profile_reader_note(old, i);
 		const struct profile_note *right = profile_reader_note(new, i);
@@ -515,8 +516,12 @@ START_TEST(test_recover_keeps_everything)
 		ck_assert_str_eq(profile_reader_text(old, left->text),
 				 profile_reader_text(new, right->text));
 		commands += left->kind == PROFILE_NOTE_PROCESS_COMMAND;
+		started += right->kind == PROFILE_NOTE_JIT_STARTED && right->pid == BUILD_PID &&
+			   right->value == BUILD_JIT_STARTED &&
+			   strcmp(profile_reader_text(new, right->text), BUILD_JIT_PATH) == 0;
 	}
 	ck_assert_uint_eq(commands, 3);
+	ck_assert_uint_eq(started, 1);
 	profile_reader_close(old);
 	profile_reader_close(new);
 }

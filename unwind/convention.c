@@ -140,6 +140,22 @@ enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,
 	return UW_STEP_OK;
 }
 
+enum uw_step uw_convention_return(struct uw_space *space, struct uw_state *state,
+				  struct uw_memory *memory)
+{
+	const struct uw_machine *machine = uw_machine_of(space->arch);
+	uint64_t sp = state->reg[machine->sp], ra;
+	const struct uw_call *call;
+
+	if (!read_word(memory, sp, &ra) || !in_mapping(space, ra))
+		return UW_STEP_NONE;
+	call = uw_call_find(space, ra);
+	if (!call || !call->found)
+		return UW_STEP_NONE;
+	return_to(state, machine, ra, sp + machine->word);
+	return UW_STEP_OK;
+}
+
 enum uw_step uw_convention_null_call(struct uw_space *space, struct uw_state *state,
 				     struct uw_memory *memory)
 {

@@ -22,6 +22,13 @@ enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,
 				struct uw_memory *memory);
 
 /*
+ * For code that is known to have nothing of its own on the stack: its return address is on top, and
+ * follows a call, whatever that names. Returns as uw_convention_leaf does.
+ */
+enum uw_step uw_convention_return(struct uw_space *space, struct uw_state *state,
+				  struct uw_memory *memory);
+
+/*
  * For a leaf, or what a signal interrupted, at null: a call through a pointer led there, and no
  * code has run since, so that its return address is on top of the stack. Asks for what
  * uw_convention_leaf asks for, on i386 for the alignment too. Returns as that does.

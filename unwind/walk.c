@@ -140,9 +140,16 @@ static enum uw_step walk_step_convention(struct uw_walk *walk)
 	bool follows = walk->source == UW_SOURCE_FRAME_POINTER;
 	enum uw_code_kind kind = (enum uw_code_kind)walk->code->kind;
 
-	if (kind == UW_CODE_CLONE && walk->exact && uw_state_knows(&walk->state, REG_RAX) &&
-	    walk->state.reg[REG_RAX] == 0)
-		return UW_STEP_ROOT; /* the child, just after the system call */
+	if (kind == UW_CODE_CLONE && walk->exact && uw_state_knows(&walk->state, REG_RAX)) {
+		if (walk->state.reg[REG_RAX] == 0)
+			return UW_STEP_ROOT; /* the child, just after the system call */
+		/* The parent; a call to clone leads to code with CFI, before this. */
+		step = uw_convention_return(walk->space, &walk->state, &walk->memory);
+		if (step == UW_STEP_OK) {
+			walk->source = UW_SOURCE_FRAME_POINTER;
+			return step;
+		}
+	}
 	if (kind == UW_CODE_ENTRY && walk_is_entry(walk))
 		return UW_STEP_ROOT;
 	if (kind == UW_CODE_UNMAPPED) {

@@ -440,6 +440,7 @@ START_TEST(clone_system_call)
 {
 	const uint8_t *at = (const uint8_t *)(uintptr_t)clone;
 	enum uw_stop stop;
+	uint64_t direct_ra, word = 0;
 	size_t count;
 
 	while (at[0] != 0x0f || at[1] != 0x05)
@@ -454,6 +455,17 @@ START_TEST(clone_system_call)
 	ck_assert_int_eq(stop, UW_STOP_ROOT);
 	ck_assert_uint_gt(count, 3);
 	ck_assert_uint_eq(frames[1].ip, caller_ra);
+	/* The parent's call names the function, whose start is none of the gap: here another one.
+	 */
+	direct_ra = frames[2].ip;
+	for (uint64_t i = 0; i + sizeof(word) <= sample.stack.size && word != direct_ra; i += 8) {
+		memcpy(&word, sample.bytes + i, sizeof(word));
+		sample.regs.value[REG_NUM_RSP] = sample.stack.base + i;
+	}
+	ck_assert_uint_eq(word, direct_ra);
+	ck_assert_uint_eq(((const uint8_t *)(uintptr_t)direct_ra)[-5], 0xe8);
+	ck_assert_uint_gt(walk(&stop), 1);
+	ck_assert_uint_eq(frames[1].ip, direct_ra);
 	/* After the gap, where the child sets up: described as the root. */
 	sample.regs.value[REG_NUM_RIP] = (uintptr_t)at + 10;
 	ck_assert_uint_eq(walk(&stop), 1);

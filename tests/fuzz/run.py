@@ -60,10 +60,11 @@ def symbols_seeds(_source, _directory, folder):
           'int add(int a, int b) { for (int i = 0; i < b; i++) a += twice(a); return a; }'
           'int main(int c, char **v) { (void)v; return puts("x") + add(c, 3); }')
   cases = {'dwarf': ['-g', '-O2'], 'object': ['-g', '-O2', '-c'], 'zipped': ['-g', '-O2', '-gz'],
-           'plain': ['-O1', '-s'], 'ibt': ['-O1', '-fcf-protection', '-Wl,-z,ibtplt'], 'old': ['-gdwarf-4', '-O1']}
+           'plain': ['-O1', '-s'], 'ibt': ['-O1', '-fcf-protection', '-Wl,-z,ibtplt'], 'old': ['-gdwarf-4', '-O1'],
+           'static': ['-O1', '-s', '-static', '-Wl,--no-eh-frame-hdr', '-Wl,-Ttext=0x1000']}
   for name, options in cases.items():
     for target in ([], ['-nostdlib', '-e', 'main', '-Wl,--unresolved-symbols=ignore-all', '-Wl,-z,noseparate-code']):
-      if target and '-c' in options:
+      if (target and '-c' in options) or (not target and '-static' in options):
         continue
       call('cc', '-x', 'c', '-', '-o', f"{folder}/{name}{'-bare' if target else ''}", *options, *target, input=text)
 

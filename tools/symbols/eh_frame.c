@@ -1,67 +1,15 @@
 #include "tools/symbols/eh_frame.h"
+#include "tools/symbols/frame_entry.h"
+#include "tools/xalloc.h"
+#include <stdlib.h>
 #include <string.h>
 
-/* Pointer encodings (DW_EH_PE_*): the low four bits are the format. */
-#define FORMAT_MASK           0x0fu
-#define TABLE_DATAREL_SDATA4  0x3bu
-#define FORMAT_ABSPTR         0x00u
-#define FORMAT_UDATA2         0x02u
-#define FORMAT_UDATA4         0x03u
-#define FORMAT_UDATA8         0x04u
-#define FORMAT_SIGNED         0x08u
-#define ENCODING_OMIT         0xffu
-#define HEADER_SIZE           4u
-#define TABLE_ENTRY_SIZE      8u
-#define AUGMENTATION_SIZE_MAX 16u
-
-/* Reads forward through bytes of the file; is_bad sticks once something ran over the end. */
-struct cursor {
-	const uint8_t *at;
-	size_t left;
-	bool is_bad;
-};
-
-static uint64_t read_bytes(struct cursor *cursor, size_t size)
-{
-	uint64_t value = 0;
-	if (cursor->is_bad || cursor->left < size) {
-		cursor->is_bad = true;
-		return 0;
-	}
-	memcpy(&value, cursor->at, size);
-	cursor->at += size;
-	cursor->left -= size;
-	return value;
-}
-
-static void skip_leb128(struct cursor *cursor)
-{
-	while (!cursor->is_bad && read_bytes(cursor, 1) & 0x80)
-		;
-}
-
-/* Bytes of an address in the file. */
-static size_t word_size(const struct symbol_image *image)
-{
-	return gelf_getclass(image->elf) == ELFCLASS32 ? 4 : 8;
-}
-
-/* Bytes of a value in this encoding, 0 for those of variable length. */
-static size_t encoded_size(const struct symbol_image *image, unsigned encoding)
-{
-	switch (encoding & FORMAT_MASK & ~FORMAT_SIGNED) {
-	case FORMAT_ABSPTR:
-		return word_size(image);
-	case FORMAT_UDATA8:
-		return 8;
-	case FORMAT_UDATA2:
-		return 2;
-	case FORMAT_UDATA4:
-		return 4;
-	default:
-		return 0;
-	}
-}
+#define TABLE_DATAREL_SDATA4 0x3bu
+#define ENCODING_OMIT        0xffu
+#define HEADER_SIZE          4u
+#define TABLE_ENTRY_SIZE     8u
+/* More than the largest programs have; each is read once. */
+#define ENTRIES_MAX (4u << 20)
 
 static bool find_header(const struct symbol_image *image, uint64_t *rva)
 {
@@ -79,28 +27,69 @@ static bool find_header(const struct symbol_image *image, uint64_t *rva)
 	return false;
 }
 
-void eh_frame_open(const struct symbol_image *image, struct eh_frame_table *table)
+/* The sorted table that a linker writes with --eh-frame-hdr. */
+static bool open_header(struct eh_frame_table *table)
 {
+	const struct symbol_image *image = table->image;
 	size_t available = 0;
-	*table = (struct eh_frame_table){.image = image};
+	uint64_t count = 0;
 	if (!find_header(image, &table->rva))
-		return;
+		return false;
 	const uint8_t *header = symbol_image_bytes(image, table->rva, &available);
 	if (!header || available < HEADER_SIZE || header[0] != 1)
-		return;
-	unsigned frame_encoding = header[1];
-	unsigned count_encoding = header[2];
-	struct cursor cursor = {header + HEADER_SIZE, available - HEADER_SIZE, false};
+		return false;
+	size_t frame_size = frame_entry_value_size(image, header[1]);
+	size_t count_size = frame_entry_value_size(image, header[2]);
 	/* Every linker writes this form of the table; another is a table we do not have. */
-	if (header[3] != TABLE_DATAREL_SDATA4 || count_encoding == ENCODING_OMIT ||
-	    encoded_size(image, frame_encoding) == 0 || encoded_size(image, count_encoding) == 0)
-		return;
-	read_bytes(&cursor, encoded_size(image, frame_encoding));
-	uint64_t count = read_bytes(&cursor, encoded_size(image, count_encoding));
-	if (cursor.is_bad || count > cursor.left / TABLE_ENTRY_SIZE)
-		return;
-	table->entries = cursor.at;
+	if (header[3] != TABLE_DATAREL_SDATA4 || header[2] == ENCODING_OMIT || frame_size == 0 ||
+	    count_size == 0 || available < HEADER_SIZE + frame_size + count_size)
+		return false;
+	size_t table_at = HEADER_SIZE + frame_size + count_size;
+	memcpy(&count, header + HEADER_SIZE + frame_size, count_size);
+	if (count == 0 || count > (available - table_at) / TABLE_ENTRY_SIZE)
+		return false;
+	table->entries = header + table_at;
 	table->count = (size_t)count;
+	return true;
+}
+
+static int compare_ranges(const void *left, const void *right)
+{
+	const struct eh_frame_range *a = left;
+	const struct eh_frame_range *b = right;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* All entries one after the other: static programs have no table of them. */
+static void walk_section(struct eh_frame_table *table)
+{
+	struct frame_bytes bytes = {.image = table->image};
+	struct frame_entry entry;
+	GElf_Shdr header;
+	size_t capacity = 0;
+	if (!symbol_image_section(table->image, ".eh_frame", &header))
+		return;
+	bytes.rva = header.sh_addr;
+	bytes.section = symbol_image_bytes(table->image, bytes.rva, &bytes.size);
+	if (!bytes.section)
+		return;
+	if (bytes.size > header.sh_size)
+		bytes.size = header.sh_size;
+	uint64_t rva = bytes.rva;
+	for (unsigned i = 0; i < ENTRIES_MAX && frame_entry_read(&bytes, rva, &entry); i++) {
+		rva += entry.size;
+		if (entry.start == 0 || entry.code_size == 0)
+			continue;
+		if (table->count == capacity) {
+			capacity = xalloc_grown(capacity, table->count + 1);
+			table->ranges =
+				xalloc_resize(table->ranges, capacity, sizeof(*table->ranges));
+		}
+		table->ranges[table->count++] =
+			(struct eh_frame_range){entry.start, entry.code_size};
+	}
+	if (table->count > 0)
+		qsort(table->ranges, table->count, sizeof(*table->ranges), compare_ranges);
 }
 
 static uint64_t table_value(const struct eh_frame_table *table, size_t entry, size_t offset)
@@ -110,6 +99,21 @@ static uint64_t table_value(const struct eh_frame_table *table, size_t entry, si
 	return table->rva + (uint64_t)(int64_t)relative;
 }
 
+static uint64_t start_of(const struct eh_frame_table *table, size_t entry)
+{
+	return table->ranges ? table->ranges[entry].start : table_value(table, entry, 0);
+}
+
+static uint64_t size_of(const struct eh_frame_table *table, size_t entry)
+{
+	struct frame_bytes bytes = {.image = table->image};
+	struct frame_entry read = {0};
+	if (table->ranges)
+		return table->ranges[entry].size;
+	frame_entry_read(&bytes, table_value(table, entry, 4), &read);
+	return read.code_size;
+}
+
 /* The last entry that starts at or below rva; false where there is none. */
 static bool find_entry(const struct eh_frame_table *table, uint64_t rva, size_t *entry)
 {
@@ -117,7 +121,7 @@ static bool find_entry(const struct eh_frame_table *table, uint64_t rva, size_t 
 	size_t high = table->count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (table_value(table, middle, 0) <= rva)
+		if (start_of(table, middle) <= rva)
 			low = middle + 1;
 		else
 			high = middle;
@@ -126,87 +130,34 @@ static bool find_entry(const struct eh_frame_table *table, uint64_t rva, size_t 
 	return low > 0;
 }
 
-/* How the FDEs of a CIE encode addresses: what follows 'R' in its augmentation. */
-static size_t cie_address_size(const struct symbol_image *image, uint64_t cie)
-{
-	struct cursor cursor = {0};
-	cursor.at = symbol_image_bytes(image, cie, &cursor.left);
-	if (!cursor.at || read_bytes(&cursor, 4) == UINT32_MAX)
-		return 0;
-	read_bytes(&cursor, 4);
-	uint64_t version = read_bytes(&cursor, 1);
-	char augmentation[AUGMENTATION_SIZE_MAX] = "";
-	for (size_t i = 0; i < sizeof(augmentation); i++) {
-		augmentation[i] = (char)read_bytes(&cursor, 1);
-		if (augmentation[i] == '\0')
-			break;
-	}
-	augmentation[sizeof(augmentation) - 1] = '\0';
-	if (augmentation[0] != 'z')
-		return word_size(image);
-	skip_leb128(&cursor);
-	skip_leb128(&cursor);
-	if (version == 1)
-		read_bytes(&cursor, 1);
-	else
-		skip_leb128(&cursor);
-	skip_leb128(&cursor);
-	for (const char *letter = augmentation + 1; *letter && !cursor.is_bad; letter++) {
-		unsigned encoding = 0;
-		if (*letter == 'R' || *letter == 'P' || *letter == 'L')
-			encoding = (unsigned)read_bytes(&cursor, 1);
-		if (*letter == 'R')
-			return cursor.is_bad ? 0 : encoded_size(image, encoding);
-		if (*letter == 'P')
-			read_bytes(&cursor, encoded_size(image, encoding));
-	}
-	return cursor.is_bad ? 0 : word_size(image);
-}
-
-/* Bytes of code that the FDE describes; 0 where it does not say so in a form we know. */
-static uint64_t fde_code_size(const struct symbol_image *image, uint64_t fde)
-{
-	struct cursor cursor = {0};
-	cursor.at = symbol_image_bytes(image, fde, &cursor.left);
-	if (!cursor.at)
-		return 0;
-	uint64_t length = read_bytes(&cursor, 4);
-	uint64_t distance = read_bytes(&cursor, 4);
-	/* Length 2^32-1 begins the 64-bit form, which no linker writes for .eh_frame. */
-	if (cursor.is_bad || length == UINT32_MAX || distance == 0)
-		return 0;
-	size_t size = cie_address_size(image, fde + 4 - distance);
-	if (size == 0)
-		return 0;
-	read_bytes(&cursor, size);
-	uint64_t code_size = read_bytes(&cursor, size);
-	return cursor.is_bad ? 0 : code_size;
-}
-
-bool eh_frame_find(const struct eh_frame_table *table, uint64_t rva, uint64_t *start,
-		   uint64_t *size)
+bool eh_frame_find(struct eh_frame_table *table, uint64_t rva, uint64_t *start, uint64_t *size)
 {
 	size_t entry;
-	if (!table->entries || !find_entry(table, rva, &entry))
+	if (!table->is_open && !open_header(table))
+		walk_section(table);
+	table->is_open = true;
+	if (!find_entry(table, rva, &entry))
 		return false;
-	*start = table_value(table, entry, 0);
-	*size = fde_code_size(table->image, table_value(table, entry, 4));
+	*start = start_of(table, entry);
+	*size = size_of(table, entry);
 	return true;
+}
+
+void eh_frame_close(struct eh_frame_table *table)
+{
+	free(table->ranges);
+	*table = (struct eh_frame_table){0};
 }
 
 void eh_frame_resolve(struct symbol_image *image, struct symbol_address *addresses, size_t count)
 {
-	struct eh_frame_table table;
-	bool is_open = false;
+	struct eh_frame_table table = {.image = image};
 	for (size_t i = 0; i < count; i++) {
 		struct symbol_entry *function = &addresses[i].function;
 		uint64_t start;
 		uint64_t size;
 		if (function->name || function->is_pseudo)
 			continue;
-		if (!is_open)
-			eh_frame_open(image, &table);
-		is_open = true;
 		if (!eh_frame_find(&table, addresses[i].rva, &start, &size) ||
 		    addresses[i].rva - start >= size)
 			continue;
@@ -214,4 +165,5 @@ void eh_frame_resolve(struct symbol_image *image, struct symbol_address *address
 		function->size = size;
 		function->is_pseudo = true;
 	}
+	eh_frame_close(&table);
 }

@@ -8,20 +8,28 @@
 #include "tools/symbols/address.h"
 #include "tools/symbols/image.h"
 
-/* The table of a file, as long as its image is open. */
-struct eh_frame_table {
-	const struct symbol_image *image;
-	uint64_t rva;           /* of .eh_frame_hdr, which the entries are relative to */
-	const uint8_t *entries; /* sorted pairs (function, FDE) of 32-bit offsets */
-	size_t count;           /* 0: no table */
+struct eh_frame_range {
+	uint64_t start;
+	uint64_t size;
 };
 
-void eh_frame_open(const struct symbol_image *image, struct eh_frame_table *table);
+/* The table of a file, as long as its image is open. Begins as {.image = ...}: it is read when it
+ * is first asked. */
+struct eh_frame_table {
+	const struct symbol_image *image;
+	bool is_open;
+	uint64_t rva;                  /* of .eh_frame_hdr, which the entries are relative to */
+	const uint8_t *entries;        /* sorted pairs (function, FDE) of 32-bit offsets */
+	struct eh_frame_range *ranges; /* instead of them, in a file without .eh_frame_hdr */
+	size_t count;                  /* of either; 0: no table */
+};
 
 /* The code of the last FDE that starts at or below rva; it may end before (size 0: not known).
  * False where there is none. */
-bool eh_frame_find(const struct eh_frame_table *table, uint64_t rva, uint64_t *start,
-		   uint64_t *size);
+bool eh_frame_find(struct eh_frame_table *table, uint64_t rva, uint64_t *start, uint64_t *size);
+
+/* Frees what was read, not the image. */
+void eh_frame_close(struct eh_frame_table *table);
 
 /* Sets start, size and is_pseudo (no name) of the function of each address that has neither a
  * name nor a start and that an FDE covers. */

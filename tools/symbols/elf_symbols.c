@@ -144,7 +144,7 @@ static bool is_same_section(const struct symbol_image *image, uint64_t start, ui
 
 /* Whether the symbol, which has no size and is the last one before rva, reaches that far; if so,
  * its size becomes what is known of it. */
-static bool reaches(const struct search *search, struct candidate *nearest, uint64_t rva)
+static bool reaches(struct search *search, struct candidate *nearest, uint64_t rva)
 {
 	uint64_t start;
 	uint64_t size;
@@ -193,11 +193,12 @@ void elf_symbols_resolve(struct symbol_image *image, struct symbol_address *addr
 		.count = count,
 		.candidates = xalloc_zeroed(count, sizeof(*search.candidates)),
 		.nearest = xalloc_zeroed(count, sizeof(*search.nearest)),
+		.table = {.image = image},
 		.reach = ELF_SYMBOLS_REACH_STRIPPED,
 	};
-	eh_frame_open(image, &search.table);
 	pass_over_symbols(&search);
 	choose(&search);
+	eh_frame_close(&search.table);
 	free(search.candidates);
 	free(search.nearest);
 }

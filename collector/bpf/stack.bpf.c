@@ -350,6 +350,13 @@ static long send_chunk(__u32 index, struct copy *copy)
 	return 0;
 }
 
+/* Draws, where there is a stack to copy. A plain sample is drawn by its reader: once, not twice. */
+static _Bool is_left_out(struct slot *slot, __u64 sp)
+{
+	return bpf_get_prandom_u32() > share &&
+	       bpf_probe_read_user(slot->bytes, 1, (const void *)sp) == 0;
+}
+
 /* The sample without a stack: what is not copied costs nothing. */
 static int send_bare(struct bpf_perf_event_data *context, struct slot *slot)
 {
@@ -371,8 +378,6 @@ int sample_stack(struct bpf_perf_event_data *context)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct slot *slot = bpf_map_lookup_elem(&slots, &cpu);
-	if (slot && bpf_get_prandom_u32() > share)
-		return send_bare(context, slot);
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 sp = stack_pointer(context, task);
 	if (!slot || sp == 0)
@@ -381,6 +386,8 @@ int sample_stack(struct bpf_perf_event_data *context)
 	find_range(task, sp, &range);
 	if (range.high <= sp)
 		return SAMPLE_PLAIN;
+	if (is_left_out(slot, sp))
+		return send_bare(context, slot);
 	__u64 start = find_start(slot, sp);
 	struct copy copy = {.context = context, .slot = slot, .start = start};
 	copy.sp_page = same_page(start, sp) ? 1 : 2;

@@ -17,7 +17,8 @@ enum { RA_MAX = 16, REMEMBER_DEPTH_MAX = 4 };
    functions preserve. */
 static const int8_t saved_index_64[RA_MAX] = {-1, -1, -1, 0,  -1, -1, 1, -1,
 					      -1, -1, -1, -1, 2,  3,  4, 5};
-static const int8_t saved_index_32[RA_MAX] = {-1, -1, -1, 0, -1, 1, 2, 3};
+static const int8_t saved_index_32[RA_MAX] = {-1, -1, -1, 0,  -1, 1,  2,  3,
+					      -1, -1, -1, -1, -1, -1, -1, -1};
 
 struct quick_state {
 	struct uw_quick row, initial;

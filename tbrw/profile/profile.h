@@ -112,7 +112,7 @@ enum profile_skip_reason {
 	PROFILE_SKIP_TRUNCATED = 2,    /* the stack is larger than the copy */
 	PROFILE_SKIP_NOT_RESIDENT = 3, /* a page of the stack was not in memory */
 	PROFILE_SKIP_NO_INFO = 4,      /* no unwind information for a frame */
-	PROFILE_SKIP_OTHER_STACK = 5,  /* goes on on a stack that was not copied */
+	PROFILE_SKIP_OTHER_STACK = 5,  /* continues on a stack that was not copied */
 	PROFILE_SKIP_DEPTH = 6,        /* deeper than the collector follows */
 	PROFILE_SKIP_BAD_INFO = 7,     /* unwind information or memory contradicts itself */
 	/* The kernel had no user registers, or the code is of a width that is not unwound (32 bits

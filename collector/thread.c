@@ -71,16 +71,11 @@ uint64_t thread_advance(struct thread *thread, size_t ring, uint64_t count)
 	return weight;
 }
 
-uint64_t thread_unseen(struct thread *thread, size_t ring, uint64_t weight, uint64_t interval_ns,
-		       uint64_t gaps)
+uint64_t thread_unseen(struct thread *thread, size_t ring, uint64_t weight, uint64_t interval_ns)
 {
 	if (ring >= thread->count_size || interval_ns == 0 || interval_ns > INT64_MAX / 4 ||
 	    weight > INT64_MAX / 4)
 		return 0;
-	if (thread->counts[ring].gaps != gaps) {
-		thread->counts[ring].gaps = gaps;
-		return 0;
-	}
 	int64_t *ahead = &thread->counts[ring].ahead_ns;
 	int64_t interval = (int64_t)interval_ns;
 	int64_t sum = (int64_t)weight + *ahead;
@@ -92,6 +87,14 @@ uint64_t thread_unseen(struct thread *thread, size_t ring, uint64_t weight, uint
 	if (*ahead < -interval)
 		*ahead = -interval;
 	return (uint64_t)((intervals - 1) * interval);
+}
+
+bool thread_pass_gap(struct thread *thread, size_t ring, uint64_t gaps)
+{
+	if (ring >= thread->count_size || thread->counts[ring].gaps == gaps)
+		return false;
+	thread->counts[ring].gaps = gaps;
+	return true;
 }
 
 void thread_end(const struct thread *thread, struct emit *emit, bool by_clock)

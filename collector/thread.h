@@ -28,7 +28,7 @@ struct thread {
 	struct thread_count *counts; /* one per ring */
 	size_t count_size;
 	uint64_t sampled_ns; /* the samples' weights */
-	uint64_t rest_ns;    /* counted after the last sample */
+	uint64_t rest_ns;    /* of no sample: counted after the last one, or in a gap */
 	uint32_t samples;
 	struct profile_unwinding unwinding; /* what its stacks took */
 	bool is_head;          /* the event was opened for it: its account stays open to the end */
@@ -54,11 +54,13 @@ uint64_t thread_advance(struct thread *thread, size_t ring, uint64_t count);
  * Of a sample's weight on this ring, what the thread spent in the kernel, where no sample is taken:
  * the intervals that ended there. Each sample that is taken stands for one of user code; the rest
  * are whole ones too, but for the moments by which a sample is late, and the next one's weight
- * less. gaps: how often samples were lost on this ring so far; where that has changed, nobody knows
- * what they were of, and it is 0.
+ * less. Never more than the weight.
  */
-uint64_t thread_unseen(struct thread *thread, size_t ring, uint64_t weight, uint64_t interval_ns,
-		       uint64_t gaps);
+uint64_t thread_unseen(struct thread *thread, size_t ring, uint64_t weight, uint64_t interval_ns);
+
+/* Whether samples were lost since the thread's last one on this ring, so that nobody knows what
+ * they were of. gaps: how often that was on the ring so far. */
+bool thread_pass_gap(struct thread *thread, size_t ring, uint64_t gaps);
 
 /* Makes history, chain and guess where they are not there yet. false: out of memory, none is. */
 bool thread_remember(struct thread *thread, struct tree *tree, bool collapse);

@@ -400,6 +400,20 @@ static void read_maps(struct tracker *tracker, struct process *process, uint64_t
 	emit_note(tracker->context.emit, PROFILE_NOTE_WARNING, time_ns, 0, process->pid, 0, text);
 }
 
+/* What a sample weighs beyond an interval was in the kernel, or is of no sample: what was lost was
+ * no more of this function than of any. */
+static void take_apart(const struct tracker *tracker, struct thread *thread, size_t ring_index,
+		       uint64_t interval_ns, struct profile_stack *stack)
+{
+	uint64_t unseen = thread_unseen(thread, ring_index, stack->cpu_ns, interval_ns);
+	if (!thread_pass_gap(thread, ring_index, tracker->gaps[ring_index])) {
+		stack->kernel_us = saturate_us(unseen);
+		return;
+	}
+	thread->rest_ns += unseen;
+	stack->cpu_ns -= unseen;
+}
+
 void tracker_apply_sample(struct tracker *tracker, const struct record *record, size_t ring_index,
 			  bool skip_stack)
 {
@@ -440,14 +454,12 @@ void tracker_apply_sample(struct tracker *tracker, const struct record *record, 
 				  : sample->period;
 	out.stack.cpu_ns = weight;
 	if (tracker->config.kernel_time == PROFILE_KERNEL_TIME_APART && tracker->config.has_count)
-		out.stack.kernel_us =
-			saturate_us(thread_unseen(thread, ring_index, weight, sample->period,
-						  tracker->gaps[ring_index]));
+		take_apart(tracker, thread, ring_index, sample->period, &out.stack);
 	intern(tracker, &subject, has_user, skip_stack, &out.stack);
 	emit_sample(tracker->context.emit, &out);
 
 	thread->samples++;
-	thread->sampled_ns += weight;
+	thread->sampled_ns += out.stack.cpu_ns;
 	tracker->families[thread->family].cpu_ns += weight;
 	tracker->counts.samples++;
 	tracker->counts.cpu_ns += weight;

@@ -170,7 +170,7 @@ struct profile_thread {
 	uint64_t start_tsc; /* 0: before the collection */
 	uint64_t end_tsc;   /* all ones: lived on */
 	uint64_t cpu_ns;    /* CPU time during the collection by the event's own count */
-	uint64_t rest_ns;   /* the part after its last sample, which no sample carries */
+	uint64_t rest_ns;   /* the part that no sample carries: after the last, or of lost ones */
 	struct profile_text name;
 	uint32_t flags; /* PROFILE_THREAD_... */
 	uint32_t samples;

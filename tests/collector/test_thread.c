@@ -63,7 +63,7 @@ END_TEST
 
 static uint64_t unseen(uint64_t weight)
 {
-	return thread_unseen(thread, 0, weight, INTERVAL, 0);
+	return thread_unseen(thread, 0, weight, INTERVAL);
 }
 
 START_TEST(unseen_intervals)
@@ -130,31 +130,30 @@ END_TEST
 
 START_TEST(unseen_of_each_ring)
 {
-	ck_assert_uint_eq(thread_unseen(thread, 0, 1400, INTERVAL, 0), 0);
-	ck_assert_uint_eq(thread_unseen(thread, 1, 1400, INTERVAL, 0), 0);
-	ck_assert_uint_eq(thread_unseen(thread, 0, 1400, INTERVAL, 0), 1000);
-	ck_assert_uint_eq(thread_unseen(thread, 2, 9000, INTERVAL, 0), 0);
+	ck_assert_uint_eq(thread_unseen(thread, 0, 1400, INTERVAL), 0);
+	ck_assert_uint_eq(thread_unseen(thread, 1, 1400, INTERVAL), 0);
+	ck_assert_uint_eq(thread_unseen(thread, 0, 1400, INTERVAL), 1000);
+	ck_assert_uint_eq(thread_unseen(thread, 2, 9000, INTERVAL), 0);
 }
 END_TEST
 
-/* After a loss one sample's excess may be of the lost ones; from the next one on it is known again.
- */
-START_TEST(unseen_after_a_loss)
+/* Each ring has gaps of its own, and a sample passes all that came before it. */
+START_TEST(gaps)
 {
-	ck_assert_uint_eq(thread_unseen(thread, 0, 3000, INTERVAL, 0), 2000);
-	ck_assert_uint_eq(thread_unseen(thread, 0, 3000, INTERVAL, 1), 0);
-	ck_assert_uint_eq(thread_unseen(thread, 0, 3000, INTERVAL, 1), 2000);
-	ck_assert_uint_eq(thread_unseen(thread, 1, 3000, INTERVAL, 1), 0);
-	ck_assert_uint_eq(thread_unseen(thread, 0, 3000, INTERVAL, 3), 0);
+	ck_assert(!thread_pass_gap(thread, 0, 0));
+	ck_assert(thread_pass_gap(thread, 0, 3));
+	ck_assert(!thread_pass_gap(thread, 0, 3));
+	ck_assert(thread_pass_gap(thread, 1, 3));
+	ck_assert(!thread_pass_gap(thread, 2, 3));
 }
 END_TEST
 
 START_TEST(unseen_of_hostile_records)
 {
-	ck_assert_uint_eq(thread_unseen(thread, 0, 5000, 0, 0), 0);
-	ck_assert_uint_eq(thread_unseen(thread, 0, UINT64_MAX, INTERVAL, 0), 0);
-	ck_assert_uint_eq(thread_unseen(thread, 0, 5000, UINT64_MAX, 0), 0);
-	ck_assert_uint_le(thread_unseen(thread, 0, INT64_MAX / 4, 1, 0), INT64_MAX / 4);
+	ck_assert_uint_eq(thread_unseen(thread, 0, 5000, 0), 0);
+	ck_assert_uint_eq(thread_unseen(thread, 0, UINT64_MAX, INTERVAL), 0);
+	ck_assert_uint_eq(thread_unseen(thread, 0, 5000, UINT64_MAX), 0);
+	ck_assert_uint_le(thread_unseen(thread, 0, INT64_MAX / 4, 1), INT64_MAX / 4);
 }
 END_TEST
 
@@ -204,7 +203,7 @@ int main(void)
 	tcase_add_test(tcase, very_late_samples);
 	tcase_add_loop_test(tcase, unseen_in_the_long_run, 1, 9);
 	tcase_add_test(tcase, unseen_of_each_ring);
-	tcase_add_test(tcase, unseen_after_a_loss);
+	tcase_add_test(tcase, gaps);
 	tcase_add_test(tcase, unseen_of_hostile_records);
 	tcase_add_test(tcase, long_name);
 	tcase_add_test(tcase, life);

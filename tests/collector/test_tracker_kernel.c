@@ -208,9 +208,15 @@ START_TEST(nothing_is_apart_after_a_loss)
 		feed_fork(20, APP, APP + 2, APP, APP);
 		record.tid = APP + 2;
 	}
-	ck_assert_uint_eq(fixture_apply(&record, false).stack.kernel_us, _i < 2 ? 0 : 4000);
+	struct profile_stack stack = fixture_apply(&record, false).stack;
+	ck_assert_uint_eq(stack.kernel_us, _i < 2 ? 0 : 4000);
+	ck_assert_uint_eq(stack.cpu_ns, _i < 2 ? 1000000 : 5000000);
 	record.sample.count = 10000000;
-	ck_assert_uint_eq(fixture_apply(&record, false).stack.kernel_us, 4000);
+	stack = fixture_apply(&record, false).stack;
+	ck_assert_uint_eq(stack.kernel_us, 4000);
+	ck_assert_uint_eq(stack.cpu_ns, 5000000);
+	fixture_finish();
+	ck_assert_uint_eq(fake_emit_sums(emit).rest_ns, _i < 2 ? 4000000 : 0);
 }
 END_TEST
 

@@ -396,7 +396,8 @@ START_TEST(lost_without_refused)
 }
 END_TEST
 
-/* Of samples whose stack may be left out, a share is; of those of which that is decided, none. */
+/* Of samples whose stack may be left out, and of deep copies, a share is; of those of which that is
+ * decided, none. */
 START_TEST(keeps_a_share)
 {
 	enum { SAMPLES = 400 };
@@ -414,8 +415,11 @@ START_TEST(keeps_a_share)
 						.bytes = stack,
 						.size = sizeof(stack),
 						.requested = sizeof(stack)};
-	for (int i = 0; i < SAMPLES; i++)
+	sampler.config.deep_interval_ns = 7000000;
+	for (int i = 0; i < SAMPLES; i++) {
+		record.sample.period = i % 2 == 0 ? 1000000 : sampler.config.deep_interval_ns;
 		put_record(&record, 0);
+	}
 	put_part(1, SAMPLES, 0, 1000, 1000);
 	drain_keep_share(drain, UINT32_MAX / 4);
 	drain_begin(drain, DRAIN_SETTLED);

@@ -206,7 +206,7 @@ void session_report(const struct session *session)
 	tracker_counts(session->tracker, &counts);
 	if (counts.lost > 0)
 		snprintf(lost, sizeof(lost), " (%llu lost)", (unsigned long long)counts.lost);
-	if (counts.unattributed_ns > counts.cpu_ns / 100)
+	if (counts.unattributed_ns > counts.cpu_ns / 100 && counts.unattributed_ns >= 500000)
 		snprintf(more, sizeof(more), " (%.3f s of it of no known thread)",
 			 (double)counts.unattributed_ns / 1e9);
 	log_line(session->log, LOG_NORMAL,

@@ -275,6 +275,9 @@ def short_processes():
   headline = re.search(r'^CPU Time: +([\d.]+) s', s.run_tool('tbreport', 'summary', got.result).stdout, re.M)
   s.check(said >= 0.003 and abs(float(headline.group(1)) - said) <= 0.001, 'short processes: their time is in the headline',
           f'{got.stderr.strip()} | {headline.group(0)}')
+  total = s.summary(got.result)
+  parts = total['cpu_time_s'] + total['of_no_known_thread_s']
+  s.check(abs(parts - said) <= 0.001, 'short processes: the parts in JSON add up to the headline', f'{parts} {said}')
 
 
 def headless():

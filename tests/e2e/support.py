@@ -201,10 +201,7 @@ def summary(result):
 
 def unattributed(result):
   """Seconds of CPU time that the summary says belong to no known thread."""
-  for line in run_tool('tbreport', 'summary', result).stdout.splitlines():
-    if "of no known thread" in line:
-      return float(line.split(':')[1].split()[0])
-  return 0.0
+  return summary(result)['of_no_known_thread_s']
 
 
 def folded(result, *options):

@@ -333,7 +333,7 @@ START_TEST(test_summary_json)
 	expect_keys(summary,
 		    "elapsed_s cpu_time_s paused_s interval_s samples samples_lost stacks threads "
 		    "processes modules collector target host complete records_lost bytes_lost "
-		    "out_of_order kernel_time ");
+		    "out_of_order kernel_time of_no_known_thread_s ");
 	expect_keys(member(summary, "kernel_time"), "where in_no_function_s ");
 	ck_assert_ptr_null(member(member(summary, "kernel_time"), "where"));
 	expect_keys(member(summary, "stacks"), "complete skipped guessed none ");
@@ -409,6 +409,37 @@ START_TEST(test_summary_text)
 	};
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		ck_assert_msg(strstr(text, parts[i]) != NULL, "%s is not in:\n%s", parts[i], text);
+	free(text);
+}
+END_TEST
+
+/* What belongs to no known thread is in the headline, and in JSON and CSV a figure of its own; what
+ * would show as 0.000 s is not told. */
+START_TEST(test_no_known_thread)
+{
+	static const struct build_sample sample = {.stack = "app:main", .count = 4, .cpu_ms = 10};
+	static const struct build_result result = {.samples = &sample,
+						   .count = 1,
+						   .unattributed_ms = 1460};
+	static const char *const parts[] = {
+		"CPU Time:                 1.500 s",
+		"\n  of no known thread:     1.460 s (97.3 %)\n",
+		"\nTop Hotspots, of 0.040 s in known threads\n",
+	};
+	char *text = render_report(&result, report_summary_print, 0, NULL);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		ck_assert_msg(strstr(text, parts[i]), "%s is not in:\n%s", parts[i], text);
+	ck_assert_msg(!strstr(text, "in no sample"), "%s", text);
+	free(text);
+	text = render_report(&result, report_summary_print, 0, CSV);
+	ck_assert_msg(strstr(text, "\ncpu_time_s,0.040000\n") &&
+			      strstr(text, "\nof_no_known_thread_s,1.460000\n"),
+		      "%s", text);
+	free(text);
+	text = render_report(
+		&result, report_summary_print, 0,
+		(const char *const[]){"--format", "csv", "--filter", "process=app", NULL});
+	ck_assert_msg(strstr(text, "\nof_no_known_thread_s,0.000000\n"), "%s", text);
 	free(text);
 }
 END_TEST
@@ -493,6 +524,7 @@ static Suite *make_suite(void)
 	tcase_add_test(reports, test_sums_agree);
 	tcase_add_test(reports, test_summary_json);
 	tcase_add_test(reports, test_summary_text);
+	tcase_add_test(reports, test_no_known_thread);
 	tcase_add_test(reports, test_summary_filtered);
 	tcase_add_test(reports, test_losses);
 	tcase_add_test(reports, test_incomplete_result);

@@ -10,6 +10,8 @@
 #define NOT_FOLLOWED_MAX 5u
 #define LABEL_WIDTH      26
 #define COST_BASE_MIN_NS 100000000u /* a collection's start and end cost some 0.015 s */
+#define SHOWN_MIN_NS     500000u    /* less than this is 0.000 s */
+#define BASE_SHARE       1000u      /* 0.1 %, as shares are shown */
 
 static const char *plural(uint64_t count)
 {
@@ -70,12 +72,26 @@ static void print_kernel_time(const struct report_input *input, const struct ove
 	fputc('\n', stream);
 }
 
+/* A part of the headline's time that is told below it. */
+static void print_part(const char *label, uint64_t part_ns, uint64_t all_ns, FILE *stream)
+{
+	if (part_ns < SHOWN_MIN_NS)
+		return;
+	print_label(stream, label);
+	fprintf(stream, "%.3f s (%.1f %%)\n", (double)part_ns / 1e9,
+		table_percent(part_ns, all_ns));
+}
+
+/* A filter asks for a part, and what is of no known thread is in no part. */
+static uint64_t threadless_ns(const struct report_input *input, const struct overview *overview)
+{
+	return input->options->filter.count == 0 ? overview->unattributed_ns : 0;
+}
+
 static void print_times(const struct report_input *input, const struct overview *overview,
 			FILE *stream)
 {
-	/* A filter asks for a part, and what is of no known thread is in no part. */
-	bool is_whole = input->options->filter.count == 0;
-	uint64_t unattributed_ns = is_whole ? overview->unattributed_ns : 0;
+	uint64_t unattributed_ns = threadless_ns(input, overview);
 	struct overview_number cpu = {overview->cpu_ns + unattributed_ns, true};
 	struct overview_number paused = {overview->paused_ns, true};
 	print_seconds(stream, "Elapsed Time:", overview->elapsed_ns);
@@ -90,16 +106,8 @@ static void print_times(const struct report_input *input, const struct overview 
 	}
 	fputc('\n', stream);
 	print_kernel_time(input, overview, stream);
-	if (input->tally.rest_ns > 0) {
-		print_label(stream, "  in no sample:");
-		fprintf(stream, "%.3f s (%.1f %%)\n", (double)input->tally.rest_ns / 1e9,
-			table_percent(input->tally.rest_ns, cpu.value));
-	}
-	if (unattributed_ns > 0) {
-		print_label(stream, "  of no known thread:");
-		fprintf(stream, "%.3f s (%.1f %%)\n", (double)unattributed_ns / 1e9,
-			table_percent(unattributed_ns, cpu.value));
-	}
+	print_part("  in no sample:", input->tally.rest_ns, cpu.value, stream);
+	print_part("  of no known thread:", unattributed_ns, cpu.value, stream);
 	print_seconds(stream, "Paused Time:", paused);
 	print_label(stream, "Total Thread Count:");
 	fprintf(stream, "%" PRIu32 "\n", profile_reader_thread_count(input->reader));
@@ -289,7 +297,12 @@ static void print_as_text(const struct report_input *input, const struct overvie
 	print_samples(&input->tally, overview, input->options->filter.count > 0, stream);
 	print_advice(input, overview, stream);
 	print_warnings(input->reader, overview, stream);
-	fputs("\nTop Hotspots\n", stream);
+	fputs("\nTop Hotspots", stream);
+	/* Else the shares are the same as those of the headline. */
+	if (threadless_ns(input, overview) >= SHOWN_MIN_NS &&
+	    threadless_ns(input, overview) > overview->cpu_ns / BASE_SHARE)
+		fprintf(stream, ", of %.3f s in known threads", (double)overview->cpu_ns / 1e9);
+	fputc('\n', stream);
 	report_hotspots_fill(input, limit, &table);
 	format_text_print(&table, stream, width);
 	table_finish(&table);
@@ -361,6 +374,7 @@ static struct json_object *summary_object(const struct report_input *input,
 	struct json_object *kernel = json_object_new_object();
 	const char *kernel_key = overview_kernel_key(overview);
 	struct overview_number kernel_ns = {input->tally.kernel_ns, true};
+	struct overview_number threadless = {threadless_ns(input, overview), true};
 	const struct {
 		const char *key;
 		struct json_object *value;
@@ -383,6 +397,7 @@ static struct json_object *summary_object(const struct report_input *input,
 		{"bytes_lost", json_object_new_uint64(overview->bytes_lost)},
 		{"out_of_order", json_object_new_uint64(overview->out_of_order)},
 		{"kernel_time", kernel},
+		{"of_no_known_thread_s", seconds_object(threadless)},
 	};
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
 		json_object_object_add(object, members[i].key, members[i].value);

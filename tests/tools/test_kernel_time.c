@@ -43,7 +43,7 @@ START_TEST(hotspots)
 	expect(report_hotspots_print, 0, csv,
 	       "Function,CPU Time,Samples,Module,Function (Full),Source File,Start Address\n"
 	       "[System calls and faults],0.070000,2,[System calls and faults],"
-	       "[System calls and faults],,0x0\n"
+	       "[System calls and faults],,\n"
 	       "work,0.020000,2,app,work(int),app.c,0x1020\n"
 	       "read,0.010000,1,libc.so.6,read(int),app.c,0x1010\n");
 }
@@ -71,8 +71,9 @@ END_TEST
 START_TEST(grouped_by_process)
 {
 	const char *const arguments[] = {"--format=csv", "--group-by=process", NULL};
-	expect_line(report_hotspots_print, TALLY_BY_THREAD, arguments, "\napp,", "0.080000,3");
-	expect_line(report_hotspots_print, TALLY_BY_THREAD, arguments, "\nhelper,", "0.020000,2");
+	expect_line(report_hotspots_print, TALLY_BY_THREAD, arguments, "\napp,100,", "0.080000,3");
+	expect_line(report_hotspots_print, TALLY_BY_THREAD, arguments, "\nhelper,101,",
+		    "0.020000,2");
 }
 END_TEST
 

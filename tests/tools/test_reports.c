@@ -48,8 +48,8 @@ START_TEST(test_hotspots_csv)
 	       "work,0.040000,4,app,work(int),app.c,0x1030\n"
 	       "read,0.020000,2,libc.so.6,read(int),app.c,0x1030\n"
 	       "\"run,\"\"fast\"\"\",0.015000,3,lib.so,\"run,\"\"fast\"\"(int)\",app.c,0x1010\n"
-	       "[No sample],0.004000,0,[Unknown],[No sample],,0x0\n"
-	       "[Unknown frame(s)],0.001000,1,[Unknown],[Unknown frame(s)],,0x0\n");
+	       "[No sample],0.004000,0,[Unknown],[No sample],,\n"
+	       "[Unknown frame(s)],0.001000,1,[Unknown],[Unknown frame(s)],,\n");
 }
 END_TEST
 
@@ -72,9 +72,9 @@ START_TEST(test_hotspots_groups)
 {
 	expect(report_hotspots_print, TALLY_BY_THREAD,
 	       (const char *const[]){"--format=csv", "--group-by=process", NULL},
-	       "Process,CPU Time,Samples,Processes\n"
-	       "app,0.065000,7,1\n"
-	       "helper,0.015000,3,1\n");
+	       "Process,PID,CPU Time,Samples,Processes\n"
+	       "app,100,0.065000,7,1\n"
+	       "helper,101,0.015000,3,1\n");
 	expect(report_hotspots_print, TALLY_BY_THREAD,
 	       (const char *const[]){"--format=csv", "--group-by=pid", NULL},
 	       "Process,PID,CPU Time,Samples,Command Line\n"
@@ -106,7 +106,7 @@ START_TEST(test_processes_of_one_name)
 		const char *group;
 		const char *text;
 	} cases[] = {
-		{"process", "Process,CPU Time,Samples,Processes\napp,0.076000,10,2\n"},
+		{"process", "Process,PID,CPU Time,Samples,Processes\napp,,0.076000,10,2\n"},
 		{"pid", "Process,PID,CPU Time,Samples,Command Line\n"
 			"app,100,0.061000,7,app: first of 'a b'\n"
 			"app,101,0.015000,3,app: second\n"},
@@ -436,9 +436,9 @@ START_TEST(test_no_known_thread)
 			      strstr(text, "\nof_no_known_thread_s,1.460000\n"),
 		      "%s", text);
 	free(text);
-	text = render_report(
-		&result, report_summary_print, 0,
-		(const char *const[]){"--format", "csv", "--filter", "process=app", NULL});
+	text = render_report(&result, report_summary_print, 0,
+			     (const char *const[]){"--format", "csv", "--filter", "process=app",
+						   NULL});
 	ck_assert_msg(strstr(text, "\nof_no_known_thread_s,0.000000\n"), "%s", text);
 	free(text);
 }

@@ -81,6 +81,7 @@ static void add_function_row(const struct report_input *input, const struct grou
 	row[COLUMN_FULL].text = function->full;
 	row[COLUMN_FILE].text = functions_base_name(function->file);
 	row[COLUMN_START].number = function->start;
+	row[COLUMN_START].is_unknown = function->start == 0;
 	row[COLUMN_PATH].text = function->file;
 }
 
@@ -92,6 +93,7 @@ static void add_no_sample_row(const struct tally *tally, uint64_t total_ns, stru
 	row[COLUMN_SHARE].number = table_share(tally->rest_ns, total_ns);
 	row[COLUMN_MODULE].text = "[Unknown]";
 	row[COLUMN_FULL].text = REPORT_NO_SAMPLE;
+	row[COLUMN_START].is_unknown = true;
 }
 
 void report_hotspots_fill(const struct report_input *input, uint32_t limit, struct table *table)
@@ -176,13 +178,15 @@ static void add_rest_to_groups(const struct report_input *input, struct groups *
 	}
 }
 
-/* Of the processes with one name. */
+/* Of the processes with one name; their id is that of the first. */
 static void sum_by_name(struct groups *groups)
 {
 	struct groups sums = {0};
 	for (size_t i = 0; i < groups->count; i++)
-		groups_add(&sums, groups->groups[i].label, 0, PROFILE_NONE,
-			   groups->groups[i].cpu_ns, groups->groups[i].samples);
+		groups_add(&sums, groups->groups[i].label, 0, (uint32_t)i, groups->groups[i].cpu_ns,
+			   groups->groups[i].samples);
+	for (size_t i = 0; i < sums.count; i++)
+		sums.groups[i].id = groups->groups[sums.groups[i].index].id;
 	groups_finish(groups);
 	*groups = sums;
 }
@@ -222,11 +226,13 @@ static void fill_groups(const struct report_input *input, const struct groups *g
 		struct table_cell *row = table_add_row(table);
 		row[GROUP_NAME].text = group->label;
 		row[GROUP_ID].number = group->id;
+		row[GROUP_ID].is_unknown =
+			input->options->group == REPORT_GROUP_PROCESS && group->added > 1;
 		row[GROUP_CPU].number = group->cpu_ns;
 		row[GROUP_SHARE].number = table_share(group->cpu_ns, total_ns);
 		row[GROUP_SAMPLES].number = group->samples;
 		row[GROUP_PROCESSES].number = group->added;
-		if (is_by_process(input->options->group) && group->index != PROFILE_NONE)
+		if (input->options->group == REPORT_GROUP_PID && group->index != PROFILE_NONE)
 			row[GROUP_COMMAND].text = commands[group->index];
 	}
 }
@@ -242,7 +248,7 @@ static void print_groups(const struct report_input *input, FILE *stream, unsigne
 	} names[] = {
 		[REPORT_GROUP_FUNCTION] = {"Function", "function", NULL, NULL, TABLE_NAME},
 		[REPORT_GROUP_MODULE] = {"Module", "module", NULL, NULL, TABLE_NAME},
-		[REPORT_GROUP_PROCESS] = {"Process", "process", NULL, NULL, TABLE_NAME},
+		[REPORT_GROUP_PROCESS] = {"Process", "process", "PID", "pid", TABLE_NAME},
 		[REPORT_GROUP_PID] = {"Process", "process", "PID", "pid", TABLE_TEXT},
 		[REPORT_GROUP_THREAD] = {"Thread", "thread", "TID", "tid", TABLE_NAME},
 		[REPORT_GROUP_SOURCE_FILE] = {"Source File", "source_file", NULL, NULL, TABLE_NAME},

@@ -28,25 +28,29 @@ const char *filter_key_name(enum filter_key key)
 }
 
 /* Returns what is wrong with the value, NULL if nothing. */
-static const char *parse_value(struct filter_condition *condition)
+static char *parse_value(struct filter_condition *condition)
 {
+	char words[128];
 	if (condition->key == FILTER_PID || condition->key == FILTER_TID)
-		return parse_id(condition->value, &condition->number) ? NULL
-								      : "the value is not a number";
+		return parse_id(condition->value, &condition->number)
+			       ? NULL
+			       : xalloc_printf("%s must be a number", key_names[condition->key]);
 	if (condition->value[0] != '~')
 		return NULL;
 	condition->regex = xalloc_zeroed(1, sizeof(*condition->regex));
-	if (regcomp(condition->regex, condition->value + 1, REG_EXTENDED | REG_NOSUB) == 0)
+	int code = regcomp(condition->regex, condition->value + 1, REG_EXTENDED | REG_NOSUB);
+	if (code == 0)
 		return NULL;
+	regerror(code, condition->regex, words, sizeof(words));
 	free(condition->regex);
-	return "what stands behind ~ is no POSIX extended regular expression";
+	return xalloc_printf("no POSIX extended regular expression behind ~: %s", words);
 }
 
-const char *filter_add(struct filter *filter, const char *condition)
+char *filter_add(struct filter *filter, const char *condition)
 {
 	const char *equals = strchr(condition, '=');
 	if (!equals)
-		return "no '=' in it";
+		return xalloc_text("no '=' in it; use KEY=VALUE");
 	size_t length = (size_t)(equals - condition);
 	struct filter_condition added = {.value = equals + 1};
 	size_t key = 0;
@@ -55,9 +59,10 @@ const char *filter_add(struct filter *filter, const char *condition)
 		strncmp(key_names[key], condition, length) != 0))
 		key++;
 	if (key == sizeof(key_names) / sizeof(key_names[0]))
-		return "no such key (process, pid, thread, tid, module, function)";
+		return xalloc_text("no such key; use process, pid, thread, tid, module or "
+				   "function");
 	added.key = (enum filter_key)key;
-	const char *problem = parse_value(&added);
+	char *problem = parse_value(&added);
 	if (problem)
 		return problem;
 	filter->conditions = xalloc_resize(filter->conditions, filter->count + 1, sizeof(added));

@@ -34,8 +34,8 @@ struct filter { /* all zero: everything */
 };
 
 /* Adds "KEY=VALUE" or, but for numbers, "KEY=~REGEX" (POSIX extended), which is borrowed. Returns
- * NULL, or what is wrong with it (static text). */
-const char *filter_add(struct filter *filter, const char *condition);
+ * NULL, or what is wrong with it, for the caller to free. */
+char *filter_add(struct filter *filter, const char *condition);
 void filter_finish(struct filter *filter);
 
 const char *filter_key_name(enum filter_key key);

@@ -197,18 +197,26 @@ START_TEST(test_filter_by_thread)
 }
 END_TEST
 
+static void expect_refused(struct filter *filter, const char *condition, const char *words)
+{
+	char *problem = filter_add(filter, condition);
+	ck_assert_msg(problem && strncmp(problem, words, strlen(words)) == 0, "%s: %s", condition,
+		      problem ? problem : "taken");
+	free(problem);
+}
+
 START_TEST(test_filter_conditions)
 {
 	struct filter filter = {0};
 	struct function function = {.name = "f", .full = "f(int)"};
 	struct module module = {.name = "lib.so", .path = "/opt/lib.so"};
-	ck_assert_ptr_nonnull(filter_add(&filter, "function"));
-	ck_assert_ptr_nonnull(filter_add(&filter, "=f"));
-	ck_assert_ptr_nonnull(filter_add(&filter, "func=f"));
-	ck_assert_ptr_nonnull(filter_add(&filter, "pid=12x"));
-	ck_assert_ptr_nonnull(filter_add(&filter, "pid="));
-	ck_assert_ptr_nonnull(filter_add(&filter, "pid=-1"));
-	ck_assert_ptr_nonnull(filter_add(&filter, "tid=4294967296"));
+	expect_refused(&filter, "function", "no '=' in it; use KEY=VALUE");
+	expect_refused(&filter, "=f", "no such key; use");
+	expect_refused(&filter, "func=f", "no such key; use");
+	expect_refused(&filter, "pid=12x", "pid must be a number");
+	expect_refused(&filter, "pid=", "pid must be a number");
+	expect_refused(&filter, "pid=-1", "pid must be a number");
+	expect_refused(&filter, "tid=4294967296", "tid must be a number");
 	ck_assert_uint_eq(filter.count, 0);
 	ck_assert(!filter_needs_function(&filter));
 	ck_assert(filter_takes_function(&filter, &function, &module));
@@ -261,8 +269,9 @@ START_TEST(test_filter_names)
 	ck_assert_msg(filter_takes_name(filter.conditions, filter_names[_i].name,
 					filter_names[_i].other) == filter_names[_i].takes,
 		      "%s: %s", filter_names[_i].condition, filter_names[_i].name);
-	ck_assert_ptr_nonnull(filter_add(&filter, "module=~("));
-	ck_assert_ptr_nonnull(filter_add(&filter, "pid=~1"));
+	expect_refused(&filter, "module=~(",
+		       "no POSIX extended regular expression behind ~: Unmatched");
+	expect_refused(&filter, "pid=~1", "pid must be a number");
 	ck_assert_uint_eq(filter.count, 1);
 	filter_finish(&filter);
 }

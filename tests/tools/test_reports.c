@@ -141,6 +141,12 @@ static const struct {
 	{{"pid=1"},
 	 "--filter pid=1: no such pid in the result; see tbreport hotspots --group-by pid"},
 	{{"function=main"}, "--filter: no sample meets it; module and function are those of"},
+	{{"function=lock"},
+	 "--filter: no sample meets it where system functions count as part of their callers; use "
+	 "--call-stack-mode all"},
+	{{"function=call_main"},
+	 "--filter: no sample meets it; module and function are those of a sample's own code, not "
+	 "of its callers: see tbreport bottom-up --call-stack-mode all"},
 	{{"module=app", "tid=102"}, "--filter: no sample meets all conditions at once; module"},
 };
 

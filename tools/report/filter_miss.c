@@ -98,6 +98,16 @@ static bool has_samples(const struct report_input *input)
 	return found;
 }
 
+/* What user-plus-one or user-only leaves out is a sample's own code in this mode. */
+static bool is_hidden_by_mode(const struct report_input *input)
+{
+	struct report_options options = *input->options;
+	struct report_input all = *input;
+	options.mode = CHAIN_ALL;
+	all.options = &options;
+	return input->options->mode != CHAIN_ALL && has_samples(&all);
+}
+
 char *filter_miss_explain(const struct report_input *input)
 {
 	const struct filter *filter = &input->options->filter;
@@ -106,10 +116,15 @@ char *filter_miss_explain(const struct report_input *input)
 		return NULL;
 	for (size_t i = 0; i < filter->count && !problem; i++)
 		problem = explain_condition(input, &filter->conditions[i]);
-	if (!problem)
-		problem = xalloc_printf("--filter: no sample meets %s; module and function are "
-					"those of a sample's own code, not of its callers: see "
-					"tbreport bottom-up",
-					filter->count == 1 ? "it" : "all conditions at once");
-	return problem;
+	if (problem)
+		return problem;
+	const char *missed = filter->count == 1 ? "it" : "all conditions at once";
+	if (is_hidden_by_mode(input))
+		return xalloc_printf("--filter: no sample meets %s where system functions count "
+				     "as part of their callers; use --call-stack-mode all",
+				     missed);
+	return xalloc_printf("--filter: no sample meets %s; module and function are those of a "
+			     "sample's own code, not of its callers: see tbreport bottom-up "
+			     "--call-stack-mode all",
+			     missed);
 }

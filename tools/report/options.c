@@ -98,7 +98,8 @@ static bool parse_percent(const char *text, uint32_t *share)
 static char *take(struct report_options *options, int option, const char *value)
 {
 	int chosen = 0;
-	const char *problem;
+	char *problem;
+	char *whole;
 	switch (option) {
 	case OPTION_FORMAT:
 		options->format = format_find(value);
@@ -124,8 +125,9 @@ static char *take(struct report_options *options, int option, const char *value)
 					       value);
 	case OPTION_FILTER:
 		problem = filter_add(&options->filter, value);
-		return problem ? xalloc_printf("--filter %s: %s; use KEY=VALUE", value, problem)
-			       : NULL;
+		whole = problem ? xalloc_printf("--filter %s: %s", value, problem) : NULL;
+		free(problem);
+		return whole;
 	case OPTION_MODE:
 		if (!choose(modes, value, &chosen))
 			return xalloc_printf("--call-stack-mode %s: no such mode; use "

@@ -80,6 +80,9 @@ int target_start(struct target *target, const char *program, struct failure *fai
 				   "line, "
 				   "or the loader that it names",
 				   program);
+	if (program[0] == '\0')
+		return failure_set(failure, FAILURE_EXIT_NOT_FOUND,
+				   "cannot start a program: its name is empty; name one behind --");
 	if (error == ENOENT)
 		return failure_set(failure, FAILURE_EXIT_NOT_FOUND,
 				   "cannot start %s: no such program; check the name and PATH",

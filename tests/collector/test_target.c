@@ -116,6 +116,7 @@ START_TEST(programs_that_cannot_start)
 	char path[64];
 	snprintf(path, sizeof(path), "%s/script", folder);
 	fails_to_start((char[]){"no-such-program-here"}, FAILURE_EXIT_NOT_FOUND, "no such program");
+	fails_to_start((char[]){""}, FAILURE_EXIT_NOT_FOUND, "its name is empty");
 	fails_to_start((char[]){"/"}, FAILURE_EXIT_CANNOT_EXECUTE, "executable program");
 	write_script(path, "#!/no/such/interpreter\n", 0700);
 	fails_to_start(path, FAILURE_EXIT_NOT_FOUND, "its interpreter is missing");

@@ -328,7 +328,7 @@ START_TEST(test_other_things_are_not_opened)
 	ck_assert_int_ge(inotify_add_watch(watch, path, IN_OPEN), 0);
 	ck_assert_int_eq(resolve(path, NULL, &address, 1), SYMBOL_IMAGE_MISSING);
 	struct perf_map_process process = {.owner_uid = getuid()};
-	ck_assert_int_eq(perf_map_resolve(path, &process, &address, 1), PERF_MAP_MISSING);
+	ck_assert_int_eq(perf_map_resolve(path, &process, &address, 1), PERF_MAP_NO_NAMES);
 	ck_assert_int_eq(read(watch, events, sizeof(events)), -1);
 	close(watch);
 	unlink(path);
@@ -570,15 +570,19 @@ START_TEST(test_perf_map_file)
 	ck_assert_ptr_nonnull(mkdtemp(directory));
 	snprintf(path, sizeof(path), "%s/map", directory);
 	snprintf(link, sizeof(link), "%s/link", directory);
+	struct stat status;
+	struct perf_map_process process = {.owner_uid = getuid()};
+	ck_assert_int_eq(perf_map_resolve(path, &process, &address, 1), PERF_MAP_MISSING);
 	FILE *map = fopen(path, "w");
+	fputs("10 10\n", map);
+	fflush(map);
+	ck_assert_int_eq(perf_map_resolve(path, &process, &address, 1), PERF_MAP_NO_NAMES);
 	fputs("10 10 jitted\n", map);
 	fclose(map);
 	ck_assert_int_eq(symlink(path, link), 0);
-	struct stat status;
-	struct perf_map_process process = {.owner_uid = getuid()};
 	ck_assert_int_eq(stat(path, &status), 0);
-	ck_assert_int_eq(perf_map_resolve(link, &process, &address, 1), PERF_MAP_MISSING);
-	ck_assert_int_eq(perf_map_resolve(directory, &process, &address, 1), PERF_MAP_MISSING);
+	ck_assert_int_eq(perf_map_resolve(link, &process, &address, 1), PERF_MAP_NO_NAMES);
+	ck_assert_int_eq(perf_map_resolve(directory, &process, &address, 1), PERF_MAP_NO_NAMES);
 	process.owner_uid = getuid() + 1;
 	ck_assert_int_eq(perf_map_resolve(path, &process, &address, 1), PERF_MAP_OTHER_OWNER);
 	process.owner_uid = PERF_MAP_NO_OWNER;
@@ -597,7 +601,7 @@ START_TEST(test_perf_map_file)
 	unlink(path);
 	unlink(link);
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
-	ck_assert_int_eq(perf_map_resolve(path, &process, &address, 1), PERF_MAP_MISSING);
+	ck_assert_int_eq(perf_map_resolve(path, &process, &address, 1), PERF_MAP_NO_NAMES);
 	unlink(path);
 	rmdir(directory);
 }

@@ -84,8 +84,11 @@ static const char *why_no_map(enum perf_map_status status)
 		return "the process ended before its user was known";
 	case PERF_MAP_OLDER:
 		return "older than the process";
+	case PERF_MAP_NO_NAMES:
+		return "no names could be read from it";
 	default:
-		return "not there, or no file with names";
+		return "not there; node writes it with --perf-basic-prof, java with "
+		       "-XX:+DumpPerfMapAtExit or perf-map-agent";
 	}
 }
 

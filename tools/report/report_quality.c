@@ -324,8 +324,9 @@ static void print_unwinding(const struct quality *quality, FILE *stream)
 		table_percent(cache_hits(frames - reused, lookups), frames - reused));
 	print_label(stream, "Unwinding Time:");
 	if (timed > 0)
-		fprintf(stream, "%.0f ns per frame, %.0f ns per stack (%" PRIu64 " were timed)\n",
-			ratio(timed_ns, timed_frames), ratio(timed_ns, timed), timed);
+		fprintf(stream, "%.0f ns per frame, %.0f ns per stack (%" PRIu64 " %s timed)\n",
+			ratio(timed_ns, timed_frames), ratio(timed_ns, timed), timed,
+			timed == 1 ? "was" : "were");
 	else
 		fputs("not known: too few stacks\n", stream);
 }

@@ -1,6 +1,7 @@
 #include "tools/symbols/perf_map.h"
 #include "tools/symbols/regular_file.h"
 #include "tools/xalloc.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,7 @@ static void take_line(struct perf_map_parser *parser)
 	if (!at || *at != ' ' || at[1] == '\0' || size == 0 ||
 	    __builtin_add_overflow(start, size - 1, &end))
 		return;
+	parser->names++;
 	for (size_t i = symbol_addresses_from(parser->addresses, parser->count, start);
 	     i < parser->count && parser->addresses[i].rva <= end; i++) {
 		if (parser->work++ >= PERF_MAP_WORK_MAX)
@@ -98,7 +100,7 @@ static enum perf_map_status check(const struct stat *status, const struct perf_m
 	return PERF_MAP_READ;
 }
 
-static void read_file(int fd, struct symbol_address *addresses, size_t count)
+static enum perf_map_status read_file(int fd, struct symbol_address *addresses, size_t count)
 {
 	static const size_t buffer_size = 65536;
 	struct perf_map_parser *parser = xalloc_zeroed(1, sizeof(*parser));
@@ -112,21 +114,24 @@ static void read_file(int fd, struct symbol_address *addresses, size_t count)
 		total += (size_t)got;
 	}
 	perf_map_end(parser);
+	enum perf_map_status result = parser->names > 0 ? PERF_MAP_READ : PERF_MAP_NO_NAMES;
 	free(buffer);
 	free(parser);
+	return result;
 }
 
 enum perf_map_status perf_map_resolve(const char *path, const struct perf_map_process *process,
 				      struct symbol_address *addresses, size_t count)
 {
 	struct stat status;
-	int fd = symbol_path_leads_up(path) ? -1
-					    : symbol_regular_file_open(path, O_NOFOLLOW, &status);
-	if (fd < 0)
+	if (symbol_path_leads_up(path))
 		return PERF_MAP_MISSING;
+	int fd = symbol_regular_file_open(path, O_NOFOLLOW, &status);
+	if (fd < 0)
+		return errno == ENOENT ? PERF_MAP_MISSING : PERF_MAP_NO_NAMES;
 	enum perf_map_status result = check(&status, process);
 	if (result == PERF_MAP_READ)
-		read_file(fd, addresses, count);
+		result = read_file(fd, addresses, count);
 	close(fd);
 	return result;
 }

@@ -16,6 +16,7 @@ struct perf_map_parser {
 	struct symbol_address *addresses;
 	size_t count;
 	size_t work;
+	size_t names;  /* lines that are as they should be */
 	size_t length; /* bytes of line[] in use */
 	char line[PERF_MAP_LINE_MAX];
 };
@@ -29,7 +30,8 @@ void perf_map_end(struct perf_map_parser *parser);
 
 enum perf_map_status {
 	PERF_MAP_READ,
-	PERF_MAP_MISSING,       /* no file, none that is regular, an empty one, or not readable */
+	PERF_MAP_MISSING,       /* nothing there */
+	PERF_MAP_NO_NAMES,      /* not a regular file, not readable, or no name in it */
 	PERF_MAP_OTHER_OWNER,   /* of another user than the process */
 	PERF_MAP_UNKNOWN_OWNER, /* nobody saw whose process it was */
 	PERF_MAP_OLDER,         /* left by an earlier process of that id */

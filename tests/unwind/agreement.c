@@ -3,13 +3,14 @@
  * gives the same frames. What differs is shown by module and address within it.
  *
  * Usage: agreement [-v] [-d DELAY_MS] [-c PERCENT] [-n PERCENT] [-b PERCENT] [-l PERCENT]
- *                  [-x PERCENT] SAMPLES PROGRAM [ARGUMENT...]
+ *                  [-x PERCENT] [-m PERCENT] SAMPLES PROGRAM [ARGUMENT...]
  * -v: where libuw ends without a root, and where it goes on beyond the others' agreement, is shown.
  * The bounds are shares of the samples: -c: of complete stacks at least (default 100); and at most
  * (default 0), -n: of stacks that end at code without unwind information where the others go on;
  * -b: of those with a caller of the leaf that the others miss; -l: of those that differ from
  * libdwfl's own where libunwind says something else; -x: of frames that neither of the others has,
- * and whose address follows no call.
+ * and whose address follows no call; and -m: of frames that the others agree on, at least (default
+ * 200: two of each sample).
  * Exit status 0: no difference, and all of the samples within the bounds; 77: no ptrace(2) here.
  */
 #include "tests/unwind/oracles.h"
@@ -38,7 +39,7 @@ struct agreement {
 
 /* Percent of the samples. */
 struct bounds {
-	double complete, declined, between, not_as_libdwfl, unchecked;
+	double complete, declined, between, not_as_libdwfl, unchecked, agreed;
 };
 
 static void show_place(const struct recording *recording, const char *who, uint64_t ip)
@@ -265,7 +266,7 @@ static bool has_failed(const struct agreement *agreement, const struct bounds *b
 	bool failed = agreement->differences > 0 || agreement->reuse_differences > 0;
 
 	/* Both say where the leaf is without walking at all. */
-	if (agreement->both < 2 * count) {
+	if ((double)agreement->both * 100 < bounds->agreed * (double)count) {
 		fprintf(stderr,
 			"the others agree on hardly more than the leaves: they say nothing\n");
 		failed = true;
@@ -287,7 +288,7 @@ static bool read_options(int argc, char **argv, struct agreement *agreement, str
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "+d:c:n:b:l:x:v")) != -1) {
+	while ((option = getopt(argc, argv, "+d:c:n:b:l:x:m:v")) != -1) {
 		if (option == 'd')
 			*delay_ms = (unsigned)strtoul(optarg, NULL, 10);
 		else if (option == 'c')
@@ -300,6 +301,8 @@ static bool read_options(int argc, char **argv, struct agreement *agreement, str
 			bounds->not_as_libdwfl = strtod(optarg, NULL);
 		else if (option == 'x')
 			bounds->unchecked = strtod(optarg, NULL);
+		else if (option == 'm')
+			bounds->agreed = strtod(optarg, NULL);
 		else if (option == 'v')
 			agreement->verbose = true;
 		else
@@ -311,7 +314,7 @@ static bool read_options(int argc, char **argv, struct agreement *agreement, str
 int main(int argc, char **argv)
 {
 	struct agreement agreement = {0};
-	struct bounds bounds = {.complete = 100};
+	struct bounds bounds = {.complete = 100, .agreed = 200};
 	struct recording *recording;
 	unsigned delay_ms = 200;
 	size_t samples;

@@ -56,7 +56,8 @@ def programs(targets):
       'rust_lld': (rust, ['ld.lld'], ['rustc', '-O', *lld, 'r.rs'], 200, [], ['./r']),
       # One thread at a time runs Go code, and is the one that is sampled.
       'go': (('g.go', GO), [], ['go', 'build', 'g.go'], 300, ['-c', '80', '-l', '1'], ['env', 'GOMAXPROCS=1', './g']),
-      'java': (java, [], ['javac', 'J.java'], 1500, ['-c', '0', '-n', '30'], ['java', '-cp', '.', 'J']),
+      # Compiled Java code has neither call frame information nor frame pointers: mostly the leaf is known.
+      'java': (java, [], ['javac', 'J.java'], 1500, ['-c', '0', '-n', '30', '-m', '105'], ['java', '-cp', '.', 'J']),
       'java_framed': (java, [], ['javac', 'J.java'], 1500, ['-c', '95', '-n', '4'], ['java', '-XX:+PreserveFramePointer', '-cp', '.', 'J']),
       'java_interpreted': (java, [], ['javac', 'J.java'], 1500, ['-c', '92', '-n', '6'], ['java', '-Xint', '-cp', '.', 'J']),
       'node': (None, [], None, 800, ['-b', '25', '-c', '75', '-n', '25'], ['node', '-e', NODE]),

@@ -40,14 +40,14 @@ static long find_next_number(void)
 	return next;
 }
 
-/* 0, or -1 with errno. */
+/* 0, or -1 with errno. A umask may take rights from the owner too; a chmod of the name afterwards
+ * would follow a link that somebody put in its place. */
 static int make_directory(const char *path)
 {
-	if (mkdir(path, 0700) < 0)
-		return -1;
-	/* A umask may take rights from the owner too. Some file systems have no permissions. */
-	chmod(path, 0700);
-	return 0;
+	mode_t before = umask(077);
+	int made = mkdir(path, 0700);
+	umask(before);
+	return made;
 }
 
 static int create_next(struct result *result, struct failure *failure)

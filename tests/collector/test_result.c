@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,6 +38,19 @@ static bool exists(const char *path)
 {
 	struct stat status;
 	return lstat(path, &status) == 0;
+}
+
+static const char *planted_link; /* what a link in a new directory's place leads to */
+
+/* The library's, followed by what another user may do where the directory around is theirs. */
+int mkdir(const char *path, mode_t mode)
+{
+	int made = (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+	if (made < 0 || planted_link == NULL)
+		return made;
+	ck_assert_int_eq(rename(path, "moved away"), 0);
+	ck_assert_int_eq(symlink(planted_link, path), 0);
+	return made;
 }
 
 static void assert_created(const char *wanted, const char *path, const char *file)
@@ -234,6 +248,19 @@ static void make_held(void)
 	ck_assert_str_eq(result.file, "out/out.tb5");
 }
 
+/* A link that is put into a new directory's place: what it leads to keeps its permissions. */
+START_TEST(planted_in_its_place)
+{
+	ck_assert_int_eq(mkdir("victim", 0750), 0);
+	ck_assert_int_eq(chmod("victim", 0750), 0);
+	planted_link = "victim";
+	result_create(&result, "out", &failure);
+	planted_link = NULL;
+	ck_assert_uint_eq(mode_of("victim"), 0750);
+	ck_assert_uint_eq(mode_of("moved away"), 0700);
+}
+END_TEST
+
 START_TEST(deleted)
 {
 	make_held();
@@ -356,6 +383,7 @@ int main(void)
 	tcase_add_test(tcase, file_in_its_place);
 	tcase_add_test(tcase, for_the_owner_only);
 	tcase_add_test(tcase, planted);
+	tcase_add_test(tcase, planted_in_its_place);
 	tcase_add_test(tcase, deleted);
 	tcase_add_test(tcase, moved);
 	tcase_add_test(tcase, no_parent);

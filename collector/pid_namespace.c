@@ -1,19 +1,18 @@
 #include "collector/pid_namespace.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-int pid_namespace_check_status(const char *status, struct failure *failure)
+/* Some times what the kernel's most groups take (NGROUPS_MAX), of which a line can consist. */
+enum { PARTS_MAX = 16384 };
+
+static int check_numbers(const char *numbers, struct failure *failure)
 {
-	static const char key[] = "\nNSpid:";
-	const char *line = strstr(status, key);
-	if (line == NULL)
-		return 0; /* a kernel without namespaces (CONFIG_PID_NS) */
 	char *end;
-	long there = strtol(line + sizeof(key) - 1, &end, 10);
+	long there = strtol(numbers, &end, 10);
 	const char *more = end + strspn(end, " \t");
 	if (*more == '\n' || *more == '\0')
 		return 0;
@@ -25,21 +24,32 @@ int pid_namespace_check_status(const char *status, struct failure *failure)
 			   there, (long)getpid());
 }
 
+int pid_namespace_check_status(FILE *status, struct failure *failure)
+{
+	static const char key[] = "NSpid:";
+	char part[256];
+	bool begins_line = true;
+	for (int i = 0; i < PARTS_MAX && fgets(part, sizeof(part), status) != NULL; i++) {
+		if (begins_line && strncmp(part, key, sizeof(key) - 1) == 0)
+			return check_numbers(part + sizeof(key) - 1, failure);
+		begins_line = strchr(part, '\n') != NULL;
+	}
+	if (ferror(status))
+		return failure_set_error(failure, errno, "cannot read /proc/self/status");
+	return 0; /* a kernel without namespaces (CONFIG_PID_NS) */
+}
+
 int pid_namespace_check(struct failure *failure)
 {
-	char status[4096];
-	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd >= 0 ? read(fd, status, sizeof(status) - 1) : -1;
-	int error = errno;
-	if (fd >= 0)
-		close(fd);
-	if (got < 0 && (error == ENOENT || error == ENOTDIR))
+	FILE *status = fopen("/proc/self/status", "re");
+	if (status == NULL && (errno == ENOENT || errno == ENOTDIR))
 		return failure_set(failure, FAILURE_EXIT,
 				   "/proc is not there, or of a pid namespace that this process is "
 				   "not "
 				   "in; mount this one's: mount -t proc proc /proc");
-	if (got < 0)
-		return failure_set_error(failure, error, "cannot read /proc/self/status");
-	status[got] = '\0';
-	return pid_namespace_check_status(status, failure);
+	if (status == NULL)
+		return failure_set_error(failure, errno, "cannot read /proc/self/status");
+	int result = pid_namespace_check_status(status, failure);
+	fclose(status);
+	return result;
 }

@@ -3,6 +3,7 @@
 #define COLLECTOR_PID_NAMESPACE_H
 
 #include "collector/failure.h"
+#include <stdio.h>
 
 /*
  * perf_event_open and the records of its rings number processes as this process's pid namespace
@@ -12,7 +13,7 @@
  */
 int pid_namespace_check(struct failure *failure);
 
-/* The same by the text of /proc/self/status. */
-int pid_namespace_check_status(const char *status, struct failure *failure);
+/* The same by /proc/self/status, which is borrowed and read up to NSpid, a few MB at most. */
+int pid_namespace_check_status(FILE *status, struct failure *failure);
 
 #endif

@@ -2,14 +2,21 @@
 #include "collector/pid_namespace.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct failure failure;
 
 static int check(const char *status)
 {
+	FILE *file = fmemopen(NULL, strlen(status) + 1, "w+");
+	ck_assert_ptr_nonnull(file);
+	fputs(status, file);
+	rewind(file);
 	failure = (struct failure){0};
-	return pid_namespace_check_status(status, &failure);
+	int result = pid_namespace_check_status(file, &failure);
+	fclose(file);
+	return result;
 }
 
 START_TEST(same)
@@ -32,6 +39,22 @@ START_TEST(outer)
 }
 END_TEST
 
+/* Of a user in as many groups as there may be; and a line that only ends like the wanted one. */
+START_TEST(after_many_groups)
+{
+	enum { GROUPS = 65536, EACH = 11 };
+	static char text[GROUPS * EACH + 256];
+	char *end = text + sprintf(text, "Name:\tx\nGroups:\t");
+	for (int i = 0; i < GROUPS; i++)
+		end += sprintf(end, "%u ", 4294901760u + i);
+	strcpy(end, "\nNSpid:\t4711\t12\n");
+	ck_assert_int_eq(check(text), -1);
+	ck_assert_ptr_nonnull(strstr(failure.text, "process 4711,"));
+	strcpy(end, "NSpid:\t4711\t12\n");
+	ck_assert_int_eq(check(text), 0);
+}
+END_TEST
+
 START_TEST(here)
 {
 	failure = (struct failure){0};
@@ -47,6 +70,7 @@ int main(void)
 
 	tcase_add_test(tcase, same);
 	tcase_add_test(tcase, outer);
+	tcase_add_test(tcase, after_many_groups);
 	tcase_add_test(tcase, here);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);

@@ -33,9 +33,11 @@ static void advise(int error, char *text, size_t size)
 	text[0] = '\0';
 	if (error == EMFILE && getrlimit(RLIMIT_NOFILE, &limit) == 0)
 		snprintf(text, size,
-			 "; the limit is %llu, raise it with ulimit -Hn, or in "
-			 "/etc/security/limits.conf",
-			 (unsigned long long)limit.rlim_max);
+			 limit.rlim_cur < limit.rlim_max
+				 ? "; the limit is %llu, raise it with ulimit -Sn"
+				 : "; the limit is %llu, raise it with ulimit -Hn, or in "
+				   "/etc/security/limits.conf",
+			 (unsigned long long)limit.rlim_cur);
 	else if (error == ENOMEM && getrlimit(RLIMIT_AS, &limit) == 0 &&
 		 limit.rlim_cur != RLIM_INFINITY)
 		snprintf(text, size, "; the limit of address space is %llu KB (ulimit -v)",

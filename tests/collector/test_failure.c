@@ -4,6 +4,7 @@
 #include <check.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 
 START_TEST(set)
 {
@@ -56,9 +57,6 @@ START_TEST(error_and_what_lifts_it)
 {
 	ck_assert_str_eq(text_of_error(ENOENT), "cannot open x: No such file or directory");
 	ck_assert_str_eq(text_of_error(ENOMEM), "cannot open x: out of memory");
-	ck_assert_ptr_nonnull(
-		strstr(text_of_error(EMFILE), "x: Too many open files; the limit is "));
-	ck_assert_ptr_nonnull(strstr(text_of_error(EMFILE), "ulimit -Hn"));
 	ck_assert_ptr_nonnull(strstr(text_of_error(ENFILE), "fs.file-max"));
 	ck_assert_ptr_nonnull(strstr(text_of_error(EAGAIN), "ulimit -u"));
 	ck_assert_ptr_nonnull(strstr(text_of_error(ENOSYS), "seccomp"));
@@ -66,6 +64,25 @@ START_TEST(error_and_what_lifts_it)
 	failure_set_error(&failure, ENOENT, "the cause");
 	failure_set_error(&failure, EMFILE, "what came of it");
 	ck_assert_str_eq(failure.text, "the cause: No such file or directory");
+}
+END_TEST
+
+/* The soft limit is the one that is met; only where it is the hard one too is that to be raised. */
+START_TEST(limit_of_files)
+{
+	struct rlimit limit;
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_max = 64;
+	limit.rlim_cur = 48;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	ck_assert_str_eq(text_of_error(EMFILE),
+			 "cannot open x: Too many open files; the limit is 48, raise it with "
+			 "ulimit -Sn");
+	limit.rlim_cur = 64;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	ck_assert_str_eq(text_of_error(EMFILE),
+			 "cannot open x: Too many open files; the limit is 64, raise it with "
+			 "ulimit -Hn, or in /etc/security/limits.conf");
 }
 END_TEST
 
@@ -80,6 +97,7 @@ int main(void)
 	tcase_add_test(tcase, one_line);
 	tcase_add_test(tcase, too_long);
 	tcase_add_test(tcase, error_and_what_lifts_it);
+	tcase_add_test(tcase, limit_of_files);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);

@@ -44,6 +44,14 @@ static bool look_while_attaching(void *user, enum drain_extent extent)
 	return !session->stop;
 }
 
+static void note_missing(struct session *session)
+{
+	static const char text[] = "the collection ended before all threads were attached to: what "
+				   "the others did is not in it";
+	emit_note(session->emit, PROFILE_NOTE_WARNING, clock_now(), 0, 0, 0, text);
+	log_line(session->log, LOG_NORMAL, "%s", text);
+}
+
 int session_attach(struct session *session, struct failure *failure)
 {
 	const struct options *options = session->options;
@@ -60,8 +68,6 @@ int session_attach(struct session *session, struct failure *failure)
 	for (size_t i = 0; i < options->pid_count; i++)
 		session->attached_cpu_ns += cpu_time_of_process_ns(options->pids[i]);
 	if (result > 0)
-		emit_note(session->emit, PROFILE_NOTE_WARNING, clock_now(), 0, 0, 0,
-			  "the collection ended before all threads were attached to: what the "
-			  "others did is not in it");
+		note_missing(session);
 	return 0;
 }

@@ -73,14 +73,17 @@ void session_announce(const struct session *session)
 	struct tracker_counts counts;
 	char names[LISTED_SIZE];
 	char end[64] = "";
-	if (session_is_launch(session) || !isatty(STDERR_FILENO))
+	if (session_is_launch(session) || session->stop || !isatty(STDERR_FILENO))
 		return;
-	list_processes(session, names, sizeof(names));
 	tracker_counts(session->tracker, &counts);
+	/* All may have ended meanwhile. */
+	if (list_processes(session, names, sizeof(names)) == 0 || counts.live_threads == 0)
+		return;
 	if (session->options->duration_ns > 0)
-		snprintf(end, sizeof(end), " after %g s, or",
+		snprintf(end, sizeof(end), "after %g s or ",
 			 (double)session->options->duration_ns / 1e9);
-	log_line(session->log, LOG_NORMAL, "attached to %llu thread%s of %s;%s Ctrl-C stops",
+	log_line(session->log, LOG_NORMAL,
+		 "attached to %llu thread%s of %s; detaches %swith Ctrl-C",
 		 (unsigned long long)counts.live_threads, counts.live_threads == 1 ? "" : "s",
 		 names, end);
 }
@@ -88,7 +91,7 @@ void session_announce(const struct session *session)
 void session_note_running(struct session *session)
 {
 	char names[LISTED_SIZE];
-	char text[LISTED_SIZE + 128];
+	char text[LISTED_SIZE + 192];
 	if (!session_is_launch(session) || !session->target.ended)
 		return;
 	size_t count = list_processes(session, names, sizeof(names));
@@ -96,8 +99,9 @@ void session_note_running(struct session *session)
 		return;
 	snprintf(text, sizeof(text),
 		 "the program ended before %zu process%s that it started: %s; from then on %s not "
-		 "sampled (-p does)",
-		 count, count == 1 ? "" : "es", names, count == 1 ? "it is" : "they are");
+		 "sampled; tbcollect -p PID samples %s",
+		 count, count == 1 ? "" : "es", names, count == 1 ? "it is" : "they are",
+		 count == 1 ? "it" : "them");
 	emit_note(session->emit, PROFILE_NOTE_WARNING, session->end_ns, 0, 0, 0, text);
 	log_line(session->log, LOG_NORMAL, "%s", text);
 }

@@ -90,7 +90,7 @@ void session_describe(struct session *session);
 /* CPU time of the attached processes so far, as far as they live. */
 uint64_t session_attached_cpu_ns(const struct session *session);
 
-/* On a terminal: what was attached to, and how it ends. */
+/* On a terminal: what was attached to, and how it ends, unless that is over already. */
 void session_announce(const struct session *session);
 
 /* Names the processes that live on when the launched one has ended: nobody samples them. */

@@ -149,6 +149,11 @@ def refusals():
   stop_service(service)
 
 
+def wait_for_threads(process, count):
+  """Until the process has made its threads; a minute at most."""
+  s.check(s.wait_for(lambda: len(os.listdir(f'/proc/{process.pid}/task')) >= count, 60), f'{count} threads to attach to')
+
+
 def end_while_attaching():
   """The duration counts from the first event on, however many threads there are to open: a thousand take longer than
   this one on any machine. Standing still, they leave the CPUs to tbcollect."""
@@ -158,8 +163,7 @@ def end_while_attaching():
     s.skip('the duration ends while attaching', f'needs {needed} files')
     return
   crowd = subprocess.Popen([s.target('crowd'), str(count), '10000'], stdout=subprocess.DEVNULL)
-  while len(os.listdir(f'/proc/{crowd.pid}/task')) < count + 1:
-    time.sleep(0.01)
+  wait_for_threads(crowd, count + 1)
   crowd.send_signal(signal.SIGSTOP)
   process, result = attach([crowd.pid], '-d', '0.001')
   _, err = process.communicate(timeout=60)
@@ -168,31 +172,35 @@ def end_while_attaching():
           'the duration ends while attaching: some threads', f'{process.returncode} {total["threads"]} {err.strip()[-300:]}')
   text = s.run_tool('tbreport', 'summary', result).stdout
   s.check('before all threads were attached' in text, 'the duration ends while attaching: the summary says so')
+  status, text = said_on_a_terminal(crowd.pid, '-d', '0.001')
+  s.check(status == 0 and 'before all threads were attached' in text and 'Ctrl-C' not in text,
+          'the duration ends while attaching: so does the terminal, and not how to stop', repr(text))
   crowd.kill()
   crowd.wait()
 
 
-def said_on_a_terminal(*options):
-  """What attaching to a sleeping program for a moment prints on a terminal."""
-  sleeper = subprocess.Popen(['sleep', '60'])
+def said_on_a_terminal(pid, *options):
+  """What attaching prints on a terminal."""
   here, there = pty.openpty()
-  done = subprocess.run([s.tool('tbcollect'), '-r', s.new_result(), '-d', '0.1', *options, '-p', str(sleeper.pid)],
-                        stderr=there, stdout=subprocess.DEVNULL, timeout=30)
-  sleeper.kill()
-  sleeper.wait()
+  done = subprocess.run([s.tool('tbcollect'), '-r', s.new_result(), *options, '-p', str(pid)],
+                        stderr=there, stdout=subprocess.DEVNULL, timeout=60)
   text = os.read(here, 10000).decode() if select.select([here], [], [], 0)[0] else ''
   os.close(there)
   os.close(here)
-  return done.returncode, sleeper.pid, text
+  return done.returncode, text
 
 
 def on_a_terminal():
   """Whoever waits sees to what it is attached, and how to end it; a pipe and -q do not."""
-  status, pid, text = said_on_a_terminal()
-  s.check(status == 0 and text.startswith(f'tbcollect: attached to 1 thread of sleep ({pid}); after 0.1 s, or Ctrl-C stops'),
-          'terminal: attached to whom, and how to stop', repr(text))
-  status, pid, text = said_on_a_terminal('-q')
+  sleeper = subprocess.Popen(['sleep', '60'])
+  status, text = said_on_a_terminal(sleeper.pid, '-d', '0.1')
+  s.check(status == 0 and text.startswith(f'tbcollect: attached to 1 thread of sleep ({sleeper.pid}); detaches after '
+                                          '0.1 s or with Ctrl-C\r\n'),
+          'terminal: attached to whom, and how it ends', repr(text))
+  status, text = said_on_a_terminal(sleeper.pid, '-d', '0.1', '-q')
   s.check(status == 0 and text == '', 'terminal: -q says nothing', repr(text))
+  sleeper.kill()
+  sleeper.wait()
 
 
 def another_namespace():
@@ -216,8 +224,7 @@ def another_namespace():
 def file_limit():
   """Each thread takes a file per CPU: the message says how many that would be."""
   crowd = subprocess.Popen([s.target('crowd'), '200', '10000'], stdout=subprocess.DEVNULL)
-  while len(os.listdir(f'/proc/{crowd.pid}/task')) < 201:
-    time.sleep(0.01)
+  wait_for_threads(crowd, 201)
   # Running, they leave tbcollect little of a busy machine's time, and some end before it has counted them.
   crowd.send_signal(signal.SIGSTOP)
   tid = max(map(int, os.listdir(f'/proc/{crowd.pid}/task')))

@@ -264,7 +264,7 @@ def processes():
   said = [line for line in got.stderr.splitlines() if f'({pid})' in line and 'not sampled' in line]
   warned = [line for line in s.run_tool('tbreport', 'summary', got.result).stdout.splitlines()
             if line.startswith('Warning:') and f'({pid})' in line]
-  s.check(len(said) == 1 and len(warned) == 1, 'what runs on is named', f'{got.stderr.strip()} | {warned}')
+  s.check(len(said) == 1 and len(warned) == 1 and 'tbcollect -p PID samples it' in said[0], 'what runs on is named', f'{got.stderr.strip()} | {warned}')
   s.check('not sampled' not in s.collect(['sh', '-c', 'true; true']).stderr, 'nothing runs on: not a word')
 
 

@@ -9,9 +9,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Comes after each thread with DRAIN_SETTLED, and with DRAIN_ALL when a list of threads is read to
- * its end: then it applies all records that the rings hold, so that the tracker knows of the
- * inherited threads. false: no more are to be opened. */
+/* Comes after each thread that was opened with DRAIN_SETTLED, and with DRAIN_ALL when a list of
+ * threads in which some were new is read to its end: then it applies what the rings hold, so that
+ * the tracker knows of the inherited threads; where records come as fast as they are applied, as
+ * many as it has time for. false: no more are to be opened. */
 typedef bool attach_meanwhile(void *user, enum drain_extent extent);
 
 /* Whether pid is a process, not one of its further threads, which /proc would let through. */

@@ -2,8 +2,9 @@
  * How much collecting may cost, and which share of the stacks is kept so that it costs no more.
  * Only bookkeeping: the caller reads the clocks.
  *
- * The share follows the cost slowly, and whether a sample's stack is kept depends on nothing but
- * its thread's number and its time: an even share over time and threads, so that what a program's
+ * The share follows the cost slowly. Which stacks are kept is drawn: where the kernel copies them,
+ * from nothing but a sample's thread and time (budget_keeps), where BPF does, by its random numbers
+ * before a stack is copied. Both give an even share over time and threads, so that what a program's
  * stacks say of it stays the same however many are left out.
  */
 #ifndef COLLECTOR_BUDGET_H

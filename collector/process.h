@@ -31,7 +31,7 @@ struct process {
 	uint32_t main_image;       /* the program's; 0: not known yet */
 	uint32_t anonymous_image;  /* that of its anonymous code; 0: not known yet */
 	uint32_t thread_count;     /* live ones */
-	uint32_t tried_image;      /* the last new mapping's that could not be opened; 0: none */
+	uint32_t tried_image;      /* the last one whose file was tried to be opened; 0: none */
 	uint64_t map_version;      /* changes where something else takes a mapping's place */
 	bool committed;
 	bool any_written;  /* of its module records: the next one is not the first */

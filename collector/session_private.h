@@ -41,7 +41,7 @@ struct session {
 	struct pollfd *polls; /* signals, then attached processes, then drain's */
 	size_t poll_count;
 	bool is_draining;      /* drain's are there */
-	uint64_t start_ns;     /* of the first event */
+	uint64_t start_ns;     /* a launch: all events are open; an attach: before the first is */
 	uint64_t next_look_ns; /* while attaching */
 	struct budget budget;
 	uint64_t attached_cpu_ns; /* of the attached processes, once all events were open */

@@ -9,6 +9,10 @@
 /* Between looks at rings, signals and the clock: the rings are watched by drain's thread. */
 #define LOOK_NS (5 * NS_PER_MS)
 
+/* For all that the rings hold, where more comes as fast as it is applied. A thread that is not
+ * known by then is opened though it is followed, and dropped again. */
+#define ALL_NS (500 * NS_PER_MS)
+
 int session_check_attached(const struct session *session, struct failure *failure)
 {
 	for (size_t i = 0; i < session->options->pid_count; i++)
@@ -30,15 +34,17 @@ static bool start_draining(struct session *session)
 static bool look_while_attaching(void *user, enum drain_extent extent)
 {
 	struct session *session = user;
+	uint64_t began_ns = clock_now();
 	bool more = true;
-	if (extent == DRAIN_SETTLED && clock_now() < session->next_look_ns)
+	if (extent == DRAIN_SETTLED && began_ns < session->next_look_ns)
 		return true;
 	/* Without memory for drain, that is said when all are open. */
 	if (!start_draining(session))
 		return true;
 	while (more && !session->stop) {
 		session_watch(session, 0);
-		more = session_apply(session, extent) && extent == DRAIN_ALL;
+		more = session_apply(session, extent) && extent == DRAIN_ALL &&
+		       clock_now() - began_ns < ALL_NS;
 	}
 	session->next_look_ns = clock_now() + LOOK_NS;
 	return !session->stop;

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-static void fill_in(struct failure *failure, int exit_status, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void fill_in(struct failure *failure, int exit_status,
+							  const char *format, va_list args)
 {
 	failure->exit_status = exit_status;
 	vsnprintf(failure->text, sizeof(failure->text), format, args);

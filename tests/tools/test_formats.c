@@ -230,6 +230,30 @@ START_TEST(test_text_optional_columns)
 }
 END_TEST
 
+/* Names are shortened before a figure is left out. */
+START_TEST(test_text_optional_figures)
+{
+	static const struct table_column columns[] = {
+		{"Function", "function", TABLE_NAME, TABLE_IN_ALL},
+		{"Samples", "samples", TABLE_COUNT, TABLE_IN_ALL},
+		{"Wrong", "wrong", TABLE_COUNT, TABLE_IN_ALL | TABLE_OPTIONAL},
+	};
+	struct table table;
+	table_init(&table, columns, 3);
+	struct table_cell *row = table_add_row(&table);
+	row[0].text = "a_long_function_name";
+	row[1].number = 12;
+	row[2].number = 3;
+	expect_text(&table, 32,
+		    "Samples  Wrong  Function\n"
+		    "     12      3  a_long_...n_name\n");
+	expect_text(&table, 31,
+		    "Samples  Function\n"
+		    "     12  a_long_function_name\n");
+	table_finish(&table);
+}
+END_TEST
+
 /* A path is cut, not left out, where it has room enough. */
 START_TEST(test_text_optional_path)
 {
@@ -276,6 +300,7 @@ int main(void)
 	tcase_add_test(formats, test_tree_lines);
 	tcase_add_test(formats, test_drop_below);
 	tcase_add_test(formats, test_text_optional_columns);
+	tcase_add_test(formats, test_text_optional_figures);
 	tcase_add_test(formats, test_text_optional_path);
 	tcase_add_test(formats, test_shares);
 	suite_add_tcase(suite, formats);

@@ -472,6 +472,32 @@ START_TEST(test_summary_filtered)
 }
 END_TEST
 
+/* Lines wrap at words; a command line is cut, as it may be one word. */
+START_TEST(test_summary_width)
+{
+	static const struct build_sample sample = {.stack = "app:main", .cpu_ms = 1};
+	static const struct build_result lossy = {.samples = &sample,
+						  .count = 1,
+						  .is_finalized = true,
+						  .has_losses = true};
+	char *text = render_report(&lossy, report_summary_print, 0,
+				   (const char *const[]){"--width", "40", NULL});
+	static const char *const parts[] = {
+		"\nWarning: 5 records other than samples\n         lost: modules or threads may "
+		"be\n",
+		"\nCommand Line:             app --...\"a b\"\n",
+	};
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		ck_assert_msg(strstr(text, parts[i]), "%s is not in:\n%s", parts[i], text);
+	free(text);
+	text = render_report(&lossy, report_summary_print, 0,
+			     (const char *const[]){"--width", "60", NULL});
+	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+		ck_assert_msg(strcspn(line, "\n") <= 60, "%s", line);
+	free(text);
+}
+END_TEST
+
 START_TEST(test_incomplete_result)
 {
 	struct build_result abandoned = {.samples = samples, .count = 4, .is_abandoned = true};
@@ -533,6 +559,7 @@ static Suite *make_suite(void)
 	tcase_add_test(reports, test_no_known_thread);
 	tcase_add_test(reports, test_summary_filtered);
 	tcase_add_test(reports, test_losses);
+	tcase_add_test(reports, test_summary_width);
 	tcase_add_test(reports, test_incomplete_result);
 	tcase_add_test(reports, test_empty_result);
 	suite_add_tcase(suite, reports);

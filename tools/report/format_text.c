@@ -182,15 +182,20 @@ static size_t total_width(const struct layout *layout)
 	return total;
 }
 
-/* A path that can be cut is no reason to leave it out. */
-static size_t least_width(const struct table *table, const struct layout *layout)
+/* A path that can be cut is no reason to leave it out; nor is any name a reason to leave a figure
+ * out. */
+static size_t least_width(const struct table *table, const struct layout *layout, bool for_figure)
 {
 	size_t total = total_width(layout);
 	for (size_t at = 0; at < layout->count; at++) {
-		size_t i = layout->order[at];
-		if ((table->columns[i].formats & TABLE_OPTIONAL) &&
-		    table->columns[i].kind == TABLE_NAME && layout->widths[i] > PATH_WIDTH_MIN)
-			total -= layout->widths[i] - PATH_WIDTH_MIN;
+		const struct table_column *column = &table->columns[layout->order[at]];
+		size_t width = layout->widths[layout->order[at]];
+		size_t least = width;
+		if ((column->formats & TABLE_OPTIONAL) && column->kind == TABLE_NAME)
+			least = PATH_WIDTH_MIN;
+		else if (for_figure && is_text(column->kind))
+			least = TEXT_WIDTH_MIN;
+		total -= width > least ? width - least : 0;
 	}
 	return total;
 }
@@ -198,9 +203,10 @@ static size_t least_width(const struct table *table, const struct layout *layout
 /* The table's last one first. */
 static void drop_optional(const struct table *table, struct layout *layout, size_t width)
 {
-	for (size_t i = table->column_count; i-- > 0 && least_width(table, layout) > width;) {
+	for (size_t i = table->column_count; i-- > 0;) {
 		size_t kept = 0;
-		if (!(table->columns[i].formats & TABLE_OPTIONAL))
+		if (!(table->columns[i].formats & TABLE_OPTIONAL) ||
+		    least_width(table, layout, !is_text(table->columns[i].kind)) <= width)
 			continue;
 		for (size_t at = 0; at < layout->count; at++)
 			if (layout->order[at] != i)

@@ -1,3 +1,4 @@
+#include "tools/report/lines.h"
 #include "tools/report/quality.h"
 #include "tools/xalloc.h"
 #include <inttypes.h>
@@ -405,13 +406,17 @@ static void print_as_text(const struct report_input *input, struct quality *qual
 {
 	struct table_column chosen[COLUMN_COUNT];
 	struct table table;
+	struct lines lines;
 	char *clean = format_text_fit(advice, 0);
-	print_run(input, quality, clean, stream);
+	lines_begin(&lines);
+	print_run(input, quality, clean, lines.stream);
+	lines_end(&lines, LABEL_WIDTH, width, stream);
 	free(clean);
+	lines_begin(&lines);
 	fputs("\nModules: samples whose code lies in them; counts of reasons are of the stacks "
-	      "that "
-	      "end in them\n",
-	      stream);
+	      "that end in them\n",
+	      lines.stream);
+	lines_end(&lines, sizeof("Modules: ") - 1, width, stream);
 	choose_columns(quality, false, chosen);
 	table_init(&table, chosen, COLUMN_COUNT);
 	add_modules(&table, input, quality);

@@ -1,3 +1,4 @@
+#include "tools/report/lines.h"
 #include "tools/report/overview.h"
 #include "tools/report/report.h"
 #include "tools/report/sampling.h"
@@ -266,11 +267,20 @@ static void print_start(const struct overview *overview, FILE *stream)
 	print_text(stream, "Collection Start:", text);
 }
 
+/* An argument may be of any length, and has no words to be wrapped at. */
+static void print_command(const char *command, unsigned width, FILE *stream)
+{
+	char *fitted = format_text_fit(command, width > LABEL_WIDTH ? width - LABEL_WIDTH : width);
+	if (fitted[0])
+		fprintf(stream, "%-*s%s\n", LABEL_WIDTH, "Command Line:", fitted);
+	free(fitted);
+}
+
 static void print_platform(const struct report_input *input, const struct overview *overview,
-			   FILE *stream)
+			   FILE *stream, unsigned width)
 {
 	fputs("\nCollection and Platform Info\n", stream);
-	print_text(stream, "Command Line:", overview->command);
+	print_command(overview->command, width, stream);
 	if (overview->exit_status.is_known) {
 		print_label(stream, "Exit Status:");
 		fprintf(stream, "%" PRIu64 "\n", overview->exit_status.value);
@@ -293,10 +303,13 @@ static void print_as_text(const struct report_input *input, const struct overvie
 {
 	struct table table;
 	uint32_t limit = input->options->limit ? input->options->limit : TOP_HOTSPOTS;
-	print_times(input, overview, stream);
-	print_samples(&input->tally, overview, input->options->filter.count > 0, stream);
-	print_advice(input, overview, stream);
-	print_warnings(input->reader, overview, stream);
+	struct lines lines;
+	lines_begin(&lines);
+	print_times(input, overview, lines.stream);
+	print_samples(&input->tally, overview, input->options->filter.count > 0, lines.stream);
+	print_advice(input, overview, lines.stream);
+	print_warnings(input->reader, overview, lines.stream);
+	lines_end(&lines, LABEL_WIDTH, width, stream);
 	fputs("\nTop Hotspots", stream);
 	/* Else the shares are the same as those of the headline. */
 	if (threadless_ns(input, overview) >= SHOWN_MIN_NS &&
@@ -308,7 +321,9 @@ static void print_as_text(const struct report_input *input, const struct overvie
 	table_finish(&table);
 	if (!overview->is_finalized && input->tally.samples > 0)
 		fputs("The result has no symbols yet; run: tbconvert finalize RESULT\n", stream);
-	print_platform(input, overview, stream);
+	lines_begin(&lines);
+	print_platform(input, overview, lines.stream, width);
+	lines_end(&lines, LABEL_WIDTH, width, stream);
 }
 
 static struct json_object *seconds_object(struct overview_number ns)

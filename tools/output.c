@@ -1,13 +1,18 @@
 #include "tools/output.h"
-#include "tbrw/profile/place.h"
 #include "tools/xalloc.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+
+/* path_resolution(7): as many as the kernel follows. */
+#define LINKS_MAX 40
 
 static int open_temporary(struct output *output, mode_t mode)
 {
@@ -76,23 +81,87 @@ const char *output_name(const char *path)
 	return is_standard(path) ? "standard output" : path;
 }
 
-/* Opens what the path leads to in place, if it is no regular file, or else a file to replace it. */
+/* As the kernel has it where it protects links and FIFOs: proc(5), fs.protected_symlinks. */
+static bool is_ours(const struct stat *status)
+{
+	return status->st_uid == geteuid() || status->st_uid == 0;
+}
+
+/* Where the link at fd leads to: a name in the link's folder; NULL and an errno value where it may
+ * not be followed. */
+static char *read_link(int fd, const struct stat *link, const char *path, int *error)
+{
+	char target[PATH_MAX];
+	ssize_t size = readlinkat(fd, "", target, sizeof(target));
+	const char *slash = strrchr(path, '/');
+	if (!is_ours(link))
+		*error = EACCES;
+	else if (size <= 0)
+		*error = errno;
+	else if (size == sizeof(target))
+		*error = ENAMETOOLONG;
+	if (*error)
+		return NULL;
+	int folder = target[0] == '/' || !slash ? 0 : (int)(slash + 1 - path);
+	return xalloc_printf("%.*s%.*s", folder, path, (int)size, target);
+}
+
+/* Follows one link, if the path is one. Returns 0 or an errno value. */
+static int follow_link(struct output *output, bool *is_followed, bool *is_descriptor)
+{
+	struct stat status;
+	struct statfs place;
+	int error = 0;
+	*is_followed = false;
+	int fd = open(output->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return 0; /* what there is to say of it is said when it is opened */
+	if (fstat(fd, &status) == 0 && S_ISLNK(status.st_mode)) {
+		*is_descriptor = fstatfs(fd, &place) == 0 && place.f_type == PROC_SUPER_MAGIC;
+		char *next = *is_descriptor ? NULL : read_link(fd, &status, output->path, &error);
+		*is_followed = next != NULL;
+		if (next) {
+			free(output->path);
+			output->path = next;
+		}
+	}
+	close(fd);
+	return error;
+}
+
+/* The links stay, what they lead to is the output. An open file below /proc (/dev/stdout) is no
+ * name of a file. */
+static int follow_links(struct output *output, bool *is_descriptor)
+{
+	bool is_followed = true;
+	*is_descriptor = false;
+	for (unsigned i = 0; i < LINKS_MAX && is_followed; i++) {
+		int error = follow_link(output, &is_followed, is_descriptor);
+		if (error)
+			return error;
+	}
+	return is_followed ? ELOOP : 0;
+}
+
+/* Opens what is at the path in place, if it is no regular file, or else a file to replace it. */
 static int open_path(struct output *output)
 {
 	struct stat status;
-	enum profile_place place = profile_place_of(output->path);
-	bool exists = stat(output->path, &status) == 0;
-	/* As the kernel has it where it protects links and FIFOs: proc(5), fs.protected_symlinks.
-	 */
-	if (place == PROFILE_PLACE_LINK ||
-	    (place == PROFILE_PLACE_OTHERS && exists && S_ISFIFO(status.st_mode))) {
-		errno = EACCES;
+	bool is_descriptor;
+	int error = follow_links(output, &is_descriptor);
+	if (!error && is_descriptor)
+		return open(output->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
+	bool exists = lstat(output->path, &status) == 0;
+	if (!error && exists && S_ISFIFO(status.st_mode) && !is_ours(&status))
+		error = EACCES;
+	if (error) {
+		errno = error;
 		return -1;
 	}
 	if (exists && !S_ISREG(status.st_mode))
-		return open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	return open_temporary(output, exists && place == PROFILE_PLACE_OURS ? status.st_mode & 0777
-									    : S_IRUSR | S_IWUSR);
+		return open(output->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+	return open_temporary(output, exists && is_ours(&status) ? status.st_mode & 0777
+								 : S_IRUSR | S_IWUSR);
 }
 
 int output_open(struct output *output, const char *path)

@@ -14,7 +14,7 @@ struct output {
 	FILE *stream;    /* write here */
 	int fd;          /* below it */
 	int error;       /* errno value of the first write that failed; 0: none */
-	char *path;      /* NULL: standard output */
+	char *path;      /* behind links; NULL: standard output */
 	char *temporary; /* NULL: written in place (a device, a pipe) */
 	bool is_terminal;
 	struct terminal_filter filter; /* of a terminal */
@@ -23,10 +23,11 @@ struct output {
 /* What to call it in a message. */
 const char *output_name(const char *path);
 
-/* path NULL or "-": standard output. Returns 0 or an errno value; EACCES too where another user has
- * put a symbolic link or a FIFO. A new file is for its owner only, whatever the umask; one that is
- * replaced keeps its permissions. The output stays where it is until it is finished or abandoned:
- * its stream refers to it. */
+/* path NULL or "-": standard output. A symbolic link stays, and what it leads to is written; an
+ * open file (/dev/fd/N) gets it appended. Returns 0 or an errno value; EACCES too where another
+ * user has put a symbolic link or a FIFO. A new file is for its owner only, whatever the umask; one
+ * that is replaced keeps its permissions. The output stays where it is until it is finished or
+ * abandoned: its stream refers to it. */
 int output_open(struct output *output, const char *path);
 
 /* Flushes and, for a file, moves it into place. Returns 0 or the errno value of the first write

@@ -2,12 +2,14 @@
 #include "tests/tools/build_result.h"
 #include "tools/output.h"
 #include <check.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pty.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -105,6 +107,114 @@ START_TEST(test_width)
 }
 END_TEST
 
+static char directory[32];
+
+static const char *in_directory(const char *name)
+{
+	static char path[64];
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	return path;
+}
+
+static void make_link(const char *target, const char *name)
+{
+	ck_assert_int_eq(symlink(target, in_directory(name)), 0);
+}
+
+static void write_text(const char *path, const char *text)
+{
+	write_pieces(path, (const char *const[]){text, NULL});
+}
+
+static void expect_text(const char *name, const char *expected)
+{
+	char text[64] = "";
+	int fd = open(in_directory(name), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_ge(read(fd, text, sizeof(text) - 1), 0);
+	ck_assert_str_eq(text, expected);
+	close(fd);
+}
+
+static void expect_link(const char *name, const char *expected)
+{
+	char target[64] = "";
+	ck_assert_int_gt(readlink(in_directory(name), target, sizeof(target) - 1), 0);
+	ck_assert_str_eq(target, expected);
+}
+
+/* The user's own links stay, and what they lead to changes, as with other tools. */
+START_TEST(test_own_links)
+{
+	struct output output;
+	build_directory(directory);
+	ck_assert_int_eq(mkdir(in_directory("folder"), 0700), 0);
+	write_text(in_directory("folder/file"), "old");
+	ck_assert_int_eq(chmod(in_directory("folder/file"), 0640), 0);
+	make_link("file", "folder/near");
+	make_link("folder/near", "far");
+	ck_assert_int_eq(output_open(&output, in_directory("far")), 0);
+	fputs("left", output.stream);
+	output_abandon(&output);
+	expect_text("folder/file", "old");
+	write_text(in_directory("far"), "new");
+	expect_text("folder/file", "new");
+	struct stat status;
+	ck_assert_int_eq(stat(in_directory("folder/file"), &status), 0);
+	ck_assert_uint_eq(status.st_mode & 0777, 0640);
+	expect_link("folder/near", "file");
+	expect_link("far", "folder/near");
+	make_link("folder/made", "dangling");
+	write_text(in_directory("dangling"), "made");
+	expect_text("folder/made", "made");
+	expect_link("dangling", "folder/made");
+	make_link("loop", "loop");
+	ck_assert_int_eq(output_open(&output, in_directory("loop")), ELOOP);
+	make_link("/dev/full", "device");
+	ck_assert_int_eq(output_open(&output, in_directory("device")), 0);
+	fputs("lost", output.stream);
+	ck_assert_int_eq(output_finish(&output), ENOSPC);
+	expect_link("device", "/dev/full");
+	build_directory_remove(directory);
+}
+END_TEST
+
+/* Nobody else's link is followed, wherever in a chain. Only root can make one. */
+START_TEST(test_links_of_others)
+{
+	struct output output;
+	build_directory(directory);
+	write_text(in_directory("file"), "old");
+	make_link("file", "theirs");
+	make_link("theirs", "ours");
+	ck_assert_int_eq(lchown(in_directory("theirs"), 65534, 65534), 0);
+	ck_assert_int_eq(output_open(&output, in_directory("theirs")), EACCES);
+	ck_assert_int_eq(output_open(&output, in_directory("ours")), EACCES);
+	expect_text("file", "old");
+	expect_link("theirs", "file");
+	build_directory_remove(directory);
+}
+END_TEST
+
+/* /dev/stdout and the like: what the open file has before is not ours to replace. */
+START_TEST(test_open_file)
+{
+	char path[32];
+	build_directory(directory);
+	write_text(in_directory("file"), "first ");
+	int fd = open(in_directory("file"), O_WRONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/dev/fd/%d", fd);
+	write_text(path, "second");
+	expect_text("file", "first second");
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	make_link(path, "link");
+	write_text(in_directory("link"), " third");
+	expect_text("file", "first second third");
+	close(fd);
+	build_directory_remove(directory);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("output");
@@ -114,6 +224,12 @@ int main(void)
 	tcase_add_test(tcase, test_terminal);
 	tcase_add_test(tcase, test_file);
 	tcase_add_test(tcase, test_width);
+	tcase_add_test(tcase, test_own_links);
+	if (geteuid() == 0)
+		tcase_add_test(tcase, test_links_of_others);
+	else
+		printf("skipped - links of others: only root can make them\n");
+	tcase_add_test(tcase, test_open_file);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);

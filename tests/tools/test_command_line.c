@@ -112,7 +112,8 @@ START_TEST(test_locate_equal_numbers)
 }
 END_TEST
 
-static const char *const names[] = {"summary", "hotspots", "top-down", "bottom-up", NULL};
+static const char *const names[] = {"summary",   "hotspots", "top-down",
+				    "bottom-up", "quality",  NULL};
 
 static enum report_options_status parse(struct report_options *options, char **problem,
 					const char *arguments)
@@ -209,6 +210,25 @@ START_TEST(test_bad_options)
 }
 END_TEST
 
+/* Where it can leave no row out it is no option. */
+START_TEST(test_least_share)
+{
+	static const char *const bad[] = {"--min-percent 1", "--min-percent 0 r001hs",
+					  "summary --min-percent 1",
+					  "quality r001hs --min-percent 1"};
+	struct report_options options;
+	char *problem;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		ck_assert_int_eq(parse(&options, &problem, bad[i]), REPORT_OPTIONS_BAD);
+		ck_assert_str_eq(problem, "--min-percent: summary and quality have rows of any "
+					  "share; use --limit, or another report");
+		free(problem);
+	}
+	ck_assert_int_eq(parse(&options, &problem, "top-down --min-percent 1"), REPORT_OPTIONS_RUN);
+	ck_assert_int_eq(parse(&options, &problem, "hotspots --min-percent 1"), REPORT_OPTIONS_RUN);
+}
+END_TEST
+
 static const struct {
 	const char *arguments;
 	const char *problem; /* NULL: none, it may be a result's name */
@@ -286,6 +306,7 @@ int main(void)
 	tcase_add_test(tcase, test_options);
 	tcase_add_test(tcase, test_argument_order);
 	tcase_add_test(tcase, test_bad_options);
+	tcase_add_test(tcase, test_least_share);
 	tcase_add_loop_test(tcase, test_doubts, 0, (int)(sizeof(doubts) / sizeof(doubts[0])));
 	tcase_add_loop_test(tcase, test_near, 0, (int)(sizeof(nears) / sizeof(nears[0])));
 	suite_add_tcase(suite, tcase);

@@ -179,6 +179,12 @@ char *report_options_doubt(const struct report_options *options, const char *con
 	return unknown_report(name, "neither a report nor a result", reports);
 }
 
+/* Whether --min-percent can leave rows out; NULL: the summary. */
+static bool has_shares(const char *report)
+{
+	return report && strcmp(report, "summary") != 0 && strcmp(report, "quality") != 0;
+}
+
 /* A report and a result, in either order; or one of them, or none. */
 static char *take_arguments(struct report_options *options, int argc, char **argv,
 			    const char *const *reports)
@@ -195,6 +201,9 @@ static char *take_arguments(struct report_options *options, int argc, char **arg
 		options->result = argv[1 - report];
 	else if (argc > 0 && !options->report)
 		options->result = argv[0];
+	if (options->has_least_share && !has_shares(options->report))
+		return xalloc_text("--min-percent: summary and quality have rows of any share; use "
+				   "--limit, or another report");
 	if (options->is_grouped && (!options->report || strcmp(options->report, "hotspots") != 0))
 		return xalloc_text("--group-by: only the hotspots report has groups; use "
 				   "tbreport hotspots");

@@ -86,8 +86,10 @@ static void decode_registers(struct cursor *cursor, struct record_sample *sample
 	registers_unpack(values, is_32bit, &sample->regs, &sample->processor_flags,
 			 &sample->code_segment);
 	/* A worker of the kernel's own (io_uring) has registers in which nothing ever was. */
-	if (sample->in_kernel && sample->regs.value[registers_machine(is_32bit)->ip] == 0)
+	if (sample->in_kernel && sample->regs.value[registers_machine(is_32bit)->ip] == 0) {
+		sample->regs = (struct uw_regs){0};
 		return;
+	}
 	sample->abi = is_32bit ? RECORD_REGISTERS_32 : RECORD_REGISTERS_64;
 	if (sample->in_kernel && !is_32bit)
 		registers_enter(&sample->regs);

@@ -84,7 +84,7 @@ void registers_enter(struct uw_regs *regs)
 {
 	enum { DWARF_RCX = 2, DWARF_RIP = 16, SYSCALL_SIZE = 2 };
 	if (regs->value[DWARF_RCX] == regs->value[DWARF_RIP] &&
-	    regs->value[DWARF_RIP] >= SYSCALL_SIZE)
+	    regs->value[DWARF_RIP] > SYSCALL_SIZE)
 		regs->value[DWARF_RIP] -= SYSCALL_SIZE;
 }
 

@@ -461,13 +461,17 @@ START_TEST(address_in_the_kernel)
 	ck_assert_uint_eq(fault.regs.value[machine->ip], 0x401002);
 	ck_assert_uint_eq(user.regs.value[machine->ip], 0x401002);
 	ck_assert_uint_eq(decode_registers(true, 1, 1).regs.value[machine->ip], 1);
+	ck_assert_uint_eq(decode_registers(true, 2, 2).regs.value[machine->ip], 2);
 }
 END_TEST
 
 /* What never ran user code has no registers; a program may well jump to 0. */
 START_TEST(worker_of_the_kernel)
 {
-	ck_assert_int_eq(decode_registers(true, 0, 0).abi, RECORD_REGISTERS_NONE);
+	static const struct uw_regs none;
+	struct record_sample worker = decode_registers(true, 0, 0);
+	ck_assert_int_eq(worker.abi, RECORD_REGISTERS_NONE);
+	ck_assert_mem_eq(&worker.regs, &none, sizeof(none));
 	ck_assert_int_eq(decode_registers(false, 0, 0).abi, RECORD_REGISTERS_64);
 }
 END_TEST

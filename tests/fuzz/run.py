@@ -6,6 +6,7 @@ named in SEEDS. Inputs that fail stay in BUILD_DIRECTORY/failures."""
 
 import fcntl
 import os
+import resource
 import struct
 import subprocess
 import sys
@@ -14,6 +15,12 @@ import zlib
 
 # What a run may take and what an input may be; the issue of a limit is a failure like any other.
 LIMITS = ['-rss_limit_mb=1024', '-malloc_limit_mb=256', '-timeout=10', '-print_final_stats=1']
+
+
+def cpu_seconds():
+  """What the commands took that have ended."""
+  usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+  return usage.ru_utime + usage.ru_stime
 
 
 def call(*command, **options):
@@ -132,6 +139,9 @@ def unwind_debug_seeds(source, directory, folder):
           file.write(bytes([mode | own | kind]) + content)
 
 
+# Inputs a second of CPU time that must be tried: at most a tenth of what was seen, as inputs grow with the time.
+FLOORS = {'fuzz_maps': 5000, 'fuzz_perf_map': 2000, 'fuzz_profile': 25, 'fuzz_record': 4000, 'fuzz_symbols': 60, 'fuzz_tbrw': 20,
+          'fuzz_tbrw_calls': 15, 'fuzz_unwind': 20, 'fuzz_unwind_debug': 100, 'fuzz_unwind_expression': 2000}
 # What an input may be long, where it is not 16 KB.
 LENGTHS = {'fuzz_symbols': 32768, 'fuzz_unwind_debug': 65536}
 SEEDS = {'fuzz_profile': profile_seeds, 'fuzz_symbols': symbols_seeds, 'fuzz_tbrw': tbrw_seeds, 'fuzz_tbrw_calls': tbrw_calls_seeds, 'fuzz_unwind': unwind_seeds,
@@ -146,12 +156,15 @@ def main():
   with tempfile.TemporaryDirectory() as corpus:
     if name in SEEDS:
       SEEDS[name](source, directory, corpus)
+    before = cpu_seconds()
     printed = call(f'{directory}/{target}', f'-max_total_time={seconds}', f'-max_len={LENGTHS.get(name, 16384)}',
                    f'-artifact_prefix={directory}/failures/{name}-', *LIMITS, corpus,
                    env={**os.environ, 'UBSAN_OPTIONS': 'halt_on_error=1:print_stacktrace=1'})
-  runs = [line for line in printed.splitlines() if 'number_of_executed_units' in line]
-  print(name, *runs)
-  if not runs or int(runs[0].split()[-1]) < 1000:
+    used = cpu_seconds() - before
+  runs = [int(line.split()[-1]) for line in printed.splitlines() if 'number_of_executed_units' in line]
+  rate = sum(runs) / max(used, 0.01)
+  print(f'{name}: {sum(runs)} runs in {used:.1f} s of CPU time, {rate:.0f} a second, {FLOORS[name]} at least')
+  if not runs or rate < FLOORS[name]:
     print('hardly any input was tried')
     return 1
   return 0

@@ -1,6 +1,6 @@
 #include "collector/debug_file.h"
+#include "program/regular_file.h"
 
-#include "collector/regular_file.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,7 +50,7 @@ bool debug_file_place(const struct debug_file_names *names, unsigned place, char
 static int open_owned(const char *path, uint32_t owner)
 {
 	struct stat status;
-	int fd = regular_file_open(path, &status);
+	int fd = regular_file_open(path, 0, &status);
 	if (fd < 0)
 		return -1;
 	if (status.st_uid == 0 || status.st_uid == geteuid() || status.st_uid == owner)

@@ -1,6 +1,6 @@
 #include "collector/image_file.h"
+#include "program/regular_file.h"
 
-#include "collector/regular_file.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -110,7 +110,7 @@ static struct uw_module *try_path(struct search *search, const char *path)
 	struct profile_image *record = search->record;
 	struct stat status;
 	struct uw_module *module = NULL;
-	int fd = regular_file_open(path, &status);
+	int fd = regular_file_open(path, 0, &status);
 	if (fd < 0 || uw_module_open(fd, &module) < 0) {
 		module = NULL;
 		note_failure(search, fd, &status, errno);

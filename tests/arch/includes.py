@@ -41,13 +41,14 @@ RULES = {
     'tbrw/profile': (lambda h: h.startswith('tbrw/profile/') or h in TBRW_PUBLIC, {'libc'}),
     'tbrw': (lambda h: h.startswith('tbrw/') and not h.startswith('tbrw/profile/'), {'libc'}),
     'unwind': (lambda h: h.startswith('unwind/'), {'libc', 'elf', 'libelf', 'libdw', 'libunwind'}),
+    'program': (lambda h: h.startswith('program/'), {'libc', 'elf', 'libelf'}),
     'collector/preload': (lambda h: h.startswith('collector/preload/'), {'libc'}),
     'collector/bpf': (lambda h: h.startswith('collector/bpf/') or h == 'vmlinux.h',
                       {'libc', 'libbpf', 'perf_event'}),
     'collector': (lambda h: (h.startswith('collector/') and not h.startswith('collector/preload/'))
-                  or h in TBRW_PUBLIC | PROFILE_PUBLIC or h == 'unwind/unwind.h',
+                  or h in TBRW_PUBLIC | PROFILE_PUBLIC or h == 'unwind/unwind.h' or h.startswith('program/'),
                   {'libc', 'libbpf', 'elf', 'perf_event'}),
-    'tools': (lambda h: h.startswith('tools/') or h in TBRW_PUBLIC | PROFILE_PUBLIC,
+    'tools': (lambda h: h.startswith(('tools/', 'program/')) or h in TBRW_PUBLIC | PROFILE_PUBLIC,
               {'libc', 'elf', 'libelf', 'libdw', 'libiberty', 'json', 'zlib', 'zstd', 'xxhash', 'libdeflate', 'lzma'}),
 }
 
@@ -110,7 +111,7 @@ def check_calls(path, text):
   problems = []
   code = tree.without_comments(text)
   for number, line in enumerate(code.splitlines(), 1):
-    library = folder in ('tbrw', 'tbrw/profile', 'unwind')
+    library = folder in ('tbrw', 'tbrw/profile', 'unwind', 'program')
     silent = library or (folder == 'collector' and not PRINTING_FILES.match(path))
     if silent and PRINTING.search(line):
       problems.append(f'{path}:{number}: prints: {line.strip()}')
@@ -129,7 +130,7 @@ def self_test():
       ('unwind/a.c', '"', 'tbrw/tbrw.h'), ('unwind/a.c', '<', 'linux/perf_event.h'),
       ('tbrw/profile/a.c', '"', 'unwind/unwind.h'), ('collector/a.c', '<', 'linux/perf_event.h'),
       ('tools/report/a.c', '"', 'unwind/unwind.h'), ('collector/a.c', '<', 'elfutils/libdw.h'),
-      ('collector/a.c', '<', 'nosuchlibrary.h'),
+      ('collector/a.c', '<', 'nosuchlibrary.h'), ('program/a.c', '"', 'unwind/unwind.h'), ('unwind/a.c', '"', 'program/a.h'),
   ]
   problems = [f'self test: the rules allow {path} to include {header}'
               for path, quote, header in wrong if check_include(path, quote, header) is None]

@@ -433,6 +433,18 @@ START_TEST(test_file_of_another_build_id)
 }
 END_TEST
 
+/* A result's names lead nowhere else. */
+START_TEST(test_names_that_lead_upwards)
+{
+	struct symbol_address address = {0};
+	struct symbol_image_identity identity = {.path = "/usr/../usr/bin/env"};
+	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_MISSING);
+	identity.path = "/usr/bin/env";
+	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_OPEN);
+	symbol_address_finish(&address);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("debug files");
@@ -454,6 +466,7 @@ int main(void)
 	tcase_add_test(symbols, test_fifo_in_its_place);
 	tcase_add_test(symbols, test_checksum_of_the_link);
 	tcase_add_test(symbols, test_file_of_another_build_id);
+	tcase_add_test(symbols, test_names_that_lead_upwards);
 	suite_add_tcase(suite, symbols);
 	elf_version(EV_CURRENT);
 	SRunner *runner = srunner_create(suite);

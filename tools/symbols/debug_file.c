@@ -1,6 +1,6 @@
 #include "tools/symbols/debug_file.h"
+#include "program/regular_file.h"
 #include "tools/symbols/inflated.h"
-#include "tools/symbols/regular_file.h"
 #include "tools/symbols/small_elf.h"
 #include "tools/symbols/snapshot.h"
 #include "tools/xalloc.h"
@@ -105,7 +105,7 @@ static int copy_of(int fd, const struct stat *status)
 static int open_debug_file(const char *path, const struct wanted *wanted)
 {
 	struct stat status;
-	int fd = symbol_regular_file_open(path, 0, &status);
+	int fd = regular_file_open(path, 0, &status);
 	if (fd < 0)
 		return -1;
 	if (!is_file_itself(&status, wanted->file) && is_wanted(fd, status.st_size, wanted))
@@ -169,7 +169,7 @@ static int find_in(const char *entries, const struct wanted *wanted, char **path
 /* Whether the name is that of a file, with nothing that leads elsewhere. */
 static bool is_plain_name(const char *name)
 {
-	return name[0] && !strchr(name, '/') && !symbol_path_leads_up(name);
+	return name[0] && !strchr(name, '/') && !path_leads_up(name);
 }
 
 /* By the link's name; without a link, by the file's own and .debug. */
@@ -198,7 +198,7 @@ static int find_shared_by_name(const char *entries, struct wanted wanted, const 
 	const char *below = strstr(link, folder);
 	const char *last = slash ? slash + 1 : link;
 	wanted.name = below ? below + sizeof(folder) - 1 : last;
-	if (symbol_path_leads_up(wanted.name))
+	if (path_leads_up(wanted.name))
 		wanted.name = last;
 	wanted.is_shared = true;
 	return is_plain_name(last) ? find_in(entries, &wanted, path) : -1;

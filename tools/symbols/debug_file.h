@@ -13,7 +13,7 @@ struct debug_file_search {
 };
 
 /*
- * libdwfl's find_debuginfo callback. Nothing is opened but by symbol_regular_file_open, under names
+ * libdwfl's find_debuginfo callback. Nothing is opened but by regular_file_open, under names
  * that lead nowhere else: digits, and the last part of what the file says. The debug file of a
  * module is looked for
  * 1. by the build-id, as DIRECTORY/.build-id/xx/yyyy.debug below the absolute directories,

@@ -1,6 +1,6 @@
 #include "tools/symbols/image.h"
+#include "program/regular_file.h"
 #include "tools/symbols/deleted_file.h"
-#include "tools/symbols/regular_file.h"
 #include "tools/symbols/snapshot.h"
 #include "tools/xalloc.h"
 #include <errno.h>
@@ -85,9 +85,9 @@ static enum symbol_image_status copy_file(const char *path,
 					  const struct symbol_image_identity *identity, int *copy)
 {
 	struct stat status;
-	if (symbol_path_leads_up(path))
+	if (path_leads_up(path))
 		return SYMBOL_IMAGE_MISSING;
-	int fd = symbol_regular_file_open(path, 0, &status);
+	int fd = regular_file_open(path, 0, &status);
 	if (fd < 0)
 		return SYMBOL_IMAGE_MISSING;
 	bool is_mapped = identity->build_id_size > 0 || is_mapped_file(identity, &status);

@@ -1,5 +1,5 @@
 #include "tools/symbols/perf_map.h"
-#include "tools/symbols/regular_file.h"
+#include "program/regular_file.h"
 #include "tools/xalloc.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -124,9 +124,9 @@ enum perf_map_status perf_map_resolve(const char *path, const struct perf_map_pr
 				      struct symbol_address *addresses, size_t count)
 {
 	struct stat status;
-	if (symbol_path_leads_up(path))
+	if (path_leads_up(path))
 		return PERF_MAP_MISSING;
-	int fd = symbol_regular_file_open(path, O_NOFOLLOW, &status);
+	int fd = regular_file_open(path, O_NOFOLLOW, &status);
 	if (fd < 0)
 		return errno == ENOENT ? PERF_MAP_MISSING : PERF_MAP_NO_NAMES;
 	enum perf_map_status result = check(&status, process);

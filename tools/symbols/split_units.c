@@ -1,6 +1,6 @@
 #include "tools/symbols/split_units.h"
+#include "program/regular_file.h"
 #include "tools/symbols/inflated.h"
-#include "tools/symbols/regular_file.h"
 #include "tools/symbols/small_elf.h"
 #include "tools/symbols/snapshot.h"
 #include "tools/xalloc.h"
@@ -213,7 +213,7 @@ static int open_copy(char *path)
 {
 	struct stat status;
 	int copy = -1;
-	int fd = path ? symbol_regular_file_open(path, 0, &status) : -1;
+	int fd = path ? regular_file_open(path, 0, &status) : -1;
 	if (fd >= 0) {
 		copy = inflated_copy(fd);
 		if (copy < 0)
@@ -248,7 +248,7 @@ static bool try_file(struct split_units *units, Dwarf_Die *die, const struct ske
 
 static bool is_followed(const char *text)
 {
-	return text[0] && strlen(text) < UNIT_MAX / 4 && !symbol_path_leads_up(text);
+	return text[0] && strlen(text) < UNIT_MAX / 4 && !path_leads_up(text);
 }
 
 bool split_units_find(struct split_units *units, Dwarf_Die *die, const char *file, Dwarf_Die *body)

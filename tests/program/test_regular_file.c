@@ -1,5 +1,5 @@
 /* Files that others name: only regular ones are opened, and nothing else is touched. */
-#include "collector/regular_file.h"
+#include "program/regular_file.h"
 
 #include "tests/collector/folder_fixture.h"
 #include <check.h>
@@ -30,7 +30,7 @@ START_TEST(regular)
 	struct stat status;
 	char text[8] = "";
 	write_file();
-	int fd = regular_file_open(path, &status);
+	int fd = regular_file_open(path, 0, &status);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(status.st_size, 4);
 	ck_assert_int_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
@@ -43,10 +43,10 @@ END_TEST
 START_TEST(not_there)
 {
 	struct stat status;
-	ck_assert_int_eq(regular_file_open(path, &status), -1);
+	ck_assert_int_eq(regular_file_open(path, 0, &status), -1);
 	ck_assert_int_eq(errno, ENOENT);
 	ck_assert_int_eq(symlink(path, path), 0);
-	ck_assert_int_eq(regular_file_open(path, &status), -1);
+	ck_assert_int_eq(regular_file_open(path, 0, &status), -1);
 	ck_assert_int_eq(errno, ELOOP);
 }
 END_TEST
@@ -54,9 +54,9 @@ END_TEST
 START_TEST(not_regular)
 {
 	struct stat status;
-	ck_assert_int_eq(regular_file_open(folder, &status), -1);
+	ck_assert_int_eq(regular_file_open(folder, 0, &status), -1);
 	ck_assert_int_eq(errno, ENOEXEC);
-	ck_assert_int_eq(regular_file_open("/dev/null", &status), -1);
+	ck_assert_int_eq(regular_file_open("/dev/null", 0, &status), -1);
 	ck_assert_int_eq(errno, ENOEXEC);
 }
 END_TEST
@@ -69,16 +69,17 @@ START_TEST(made_up)
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		ck_assert_int_eq(stat(files[i], &status), 0);
 		ck_assert(S_ISREG(status.st_mode));
-		ck_assert_int_eq(regular_file_open(files[i], &status), -1);
+		ck_assert_int_eq(regular_file_open(files[i], 0, &status), -1);
 		ck_assert_int_eq(errno, ENOEXEC);
 	}
 	/* A link in procfs is what it leads to. */
-	int fd = regular_file_open("/proc/self/exe", &status);
+	int fd = regular_file_open("/proc/self/exe", 0, &status);
 	ck_assert_int_ge(fd, 0);
 	close(fd);
+	ck_assert_int_eq(regular_file_open("/proc/self/exe", O_NOFOLLOW, &status), -1);
 	write_file();
 	ck_assert_int_eq(truncate(path, 0), 0);
-	ck_assert_int_eq(regular_file_open(path, &status), -1);
+	ck_assert_int_eq(regular_file_open(path, 0, &status), -1);
 	ck_assert_int_eq(errno, ENOEXEC);
 }
 END_TEST
@@ -92,11 +93,22 @@ START_TEST(not_even_opened)
 	ck_assert_int_ge(watch, 0);
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
 	ck_assert_int_ge(inotify_add_watch(watch, path, IN_OPEN), 0);
-	ck_assert_int_eq(regular_file_open(path, &status), -1);
+	ck_assert_int_eq(regular_file_open(path, 0, &status), -1);
 	ck_assert_int_eq(errno, ENOEXEC);
 	ck_assert_int_eq(read(watch, events, sizeof(events)), -1);
 	ck_assert_int_eq(errno, EAGAIN);
 	close(watch);
+}
+END_TEST
+
+START_TEST(names_that_lead_upwards)
+{
+	ck_assert(path_leads_up(".."));
+	ck_assert(path_leads_up("../a"));
+	ck_assert(path_leads_up("a/../b"));
+	ck_assert(path_leads_up("/a/.."));
+	ck_assert(!path_leads_up("/a/..b/c../.d/..."));
+	ck_assert(!path_leads_up(""));
 }
 END_TEST
 
@@ -110,6 +122,7 @@ int main(void)
 	tcase_add_test(tcase, not_regular);
 	tcase_add_test(tcase, made_up);
 	tcase_add_test(tcase, not_even_opened);
+	tcase_add_test(tcase, names_that_lead_upwards);
 	suite_add_tcase(suite, tcase);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

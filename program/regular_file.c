@@ -1,13 +1,24 @@
-#include "collector/regular_file.h"
+#include "program/regular_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+bool path_leads_up(const char *path)
+{
+	while (path) {
+		size_t length = strcspn(path, "/");
+		if (length == 2 && path[0] == '.' && path[1] == '.')
+			return true;
+		path = path[length] ? path + length + 1 : NULL;
+	}
+	return false;
+}
 
 /* Whether the kernel makes the file's bytes up as they are read. */
 static bool is_made_up(int place)
@@ -26,11 +37,11 @@ static bool is_made_up(int place)
 	return false;
 }
 
-int regular_file_open(const char *path, struct stat *status)
+int regular_file_open(const char *path, int flags, struct stat *status)
 {
 	char link[64];
 	/* A descriptor of the place; what is there is not opened by it (open(2), O_PATH). */
-	int place = open(path, O_PATH | O_CLOEXEC);
+	int place = open(path, O_PATH | O_CLOEXEC | flags);
 	if (place < 0)
 		return -1;
 	int fd = -1;

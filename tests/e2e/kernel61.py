@@ -105,6 +105,8 @@ def pack(path):
   archive.program(s.tool('tbcollect'), '/build/collector/tbcollect')
   for name in ('tbreport', 'tbconvert'):
     archive.program(s.tool(name), '/build/tools/' + name)
+  for path in glob.glob('/lib/*-linux-gnu/libgcc_s.so.1'):
+    archive.plain(path, path)  # nothing is linked with it: pthread_cancel opens it when it is called
   for name in TARGETS:
     archive.program(s.target(name), '/build/tests/targets/target-' + name)
   archive.close()

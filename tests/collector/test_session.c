@@ -271,7 +271,7 @@ START_TEST(running_on)
 	session_note_running(&session);
 	ck_assert_str_eq(said, "20: 0 0 the program ended before 4 processes that it started: "
 			       "helper (4001), helper (4002), helper (4004), and 1 more; from then "
-			       "on they are not sampled (-p does)\n");
+			       "on they are not sampled; tbcollect -p PID samples them\n");
 }
 END_TEST
 

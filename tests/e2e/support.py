@@ -233,10 +233,11 @@ def root_seconds(result):
 
 def false_roots(result, program):
   """As root_seconds, those that are no root of a program of one thread: it starts in the loader or at its own entry.
-  What stacks without a root start with says so."""
+  What stacks without a root start with says so, and time in the kernel that no code stands for has no stack."""
   module = os.path.basename(program)
   return {(function, place): time for (function, place), time in root_seconds(result).items()
-          if (function, place) != ('_start', module) and not place.startswith('ld-') and not marked([function])}
+          if (function, place) != ('_start', module) and not place.startswith('ld-') and not marked([function])
+          and function != KERNEL}
 
 
 def samples_of(stacks, function=None):

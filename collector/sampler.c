@@ -143,7 +143,7 @@ typedef int open_call(const struct event_config *config, pid_t tid, int cpu);
 static int *open_all(const struct sampler *sampler, pid_t tid, open_call *open_one)
 {
 	size_t count = sampler->cpus.count;
-	int *fds = malloc(count * sizeof(*fds));
+	int *fds = calloc(count, sizeof(*fds));
 	for (size_t i = 0; fds != NULL && i < count; i++)
 		fds[i] = -1;
 	for (size_t i = 0; fds != NULL && i < count; i++) {

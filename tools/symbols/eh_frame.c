@@ -95,6 +95,8 @@ static void walk_section(struct eh_frame_table *table)
 static uint64_t table_value(const struct eh_frame_table *table, size_t entry, size_t offset)
 {
 	int32_t relative;
+	if (!table->entries)
+		return 0;
 	memcpy(&relative, table->entries + entry * TABLE_ENTRY_SIZE + offset, sizeof(relative));
 	return table->rva + (uint64_t)(int64_t)relative;
 }

@@ -240,8 +240,7 @@ static bool try_file(struct split_units *units, Dwarf_Die *die, const struct ske
 		dwarf_end(dwarf);
 		return false;
 	}
-	units->skeletons =
-		xalloc_resize(units->skeletons, units->count + 1, sizeof(*units->skeletons));
+	units->skeletons = xalloc_resize(units->skeletons, units->count + 1, sizeof(Dwarf *));
 	units->skeletons[units->count++] = dwarf;
 	return true;
 }

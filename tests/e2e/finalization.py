@@ -69,7 +69,9 @@ def content(result):
 def stop_in_symbols(result, library, number):
   """A signal that comes while a file is read ends tbconvert at once, and nothing has changed."""
   started, before, name = s.scratch(f'symbols.{number}'), content(result), signal.Signals(number).name
+  # Under nohup this one would be ignored, and stay so.
   with subprocess.Popen([s.tool('tbconvert'), 'finalize', result], stderr=subprocess.PIPE, text=True,
+                        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
                         env={**os.environ, 'LD_PRELOAD': library, 'STARTED': started}) as convert:
     end = time.monotonic() + 30
     while not os.path.exists(started) and time.monotonic() < end and convert.poll() is None:

@@ -231,6 +231,11 @@ def root_seconds(result):
   return roots
 
 
+def total_seconds(result, function):
+  """CPU time of a function that never calls itself, with what it calls: system calls stand at these calls."""
+  return sum(float(row['CPU Time:Total']) for row in report(result, 'top-down') if row['Function Stack'].strip() == function)
+
+
 def false_roots(result, program):
   """As root_seconds, those that are no root of a program of one thread: it starts in the loader or at its own entry.
   What stacks without a root start with says so, and time in the kernel that no code stands for has no stack."""
@@ -252,6 +257,11 @@ def seconds(rows, **where):
   """Sum of CPU Time of the rows whose columns have the given values; _ in a name stands for a space."""
   return sum(float(row['CPU Time']) for row in rows
              if all(row[name.replace('_', ' ')] == str(value) for name, value in where.items()))
+
+
+def known_seconds(rows):
+  """Sum of CPU Time of all rows but that of time in the kernel that no function or module stands for."""
+  return seconds(rows) - seconds(rows, Module=KERNEL)
 
 
 def truth(text):
@@ -277,6 +287,11 @@ def check_share(what, seen, expected, bound):
   """Shares in percent; the difference must stay within bound points."""
   check(abs(seen - expected) <= bound, what,
         f'{seen:.2f} % seen, {expected:.2f} % expected, {seen - expected:+.2f} points of {bound}')
+
+
+def check_least(what, seen, least, bound):
+  """A share in percent must be at most bound points below the least that is to be expected."""
+  check(seen >= least - bound, what, f'{seen:.2f} % seen, {least:.2f} % at least, less {bound} points')
 
 
 def check_ratio(what, seen, expected, bound_percent, steal=0.0):

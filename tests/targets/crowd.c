@@ -1,4 +1,7 @@
-/* crowd [THREADS [MS]]: many threads at once, each of which burns a little. */
+/*
+ * crowd [THREADS [MS]]: many threads at once, each of which burns a little. burn_ns is what they
+ * burned, first_ns what the first thread used to make and end them.
+ */
 #include "tests/targets/work.h"
 
 #include <pthread.h>
@@ -12,6 +15,7 @@ struct member {
 	pthread_t thread;
 	pthread_barrier_t *start;
 	uint64_t ask_ns;
+	uint64_t burn_ns;
 	uint64_t used_ns;
 	pid_t tid;
 };
@@ -22,7 +26,7 @@ static void *member_run(void *argument)
 
 	member->tid = gettid();
 	pthread_barrier_wait(member->start);
-	crowd_burn(member->ask_ns);
+	member->burn_ns = crowd_burn(member->ask_ns);
 	member->used_ns = work_thread_ns();
 	return NULL;
 }
@@ -33,6 +37,7 @@ int main(int argc, char **argv)
 	uint64_t ms = work_argument(argc, argv, 2, 3);
 	struct member *members = calloc(count, sizeof(*members));
 	pthread_barrier_t start;
+	uint64_t burn_ns = 0;
 
 	if (members == NULL || count == 0 || count > 100000)
 		return 3;
@@ -49,7 +54,10 @@ int main(int argc, char **argv)
 	for (uint64_t i = 0; i < count; i++) {
 		pthread_join(members[i].thread, NULL);
 		printf("thread crowd %d %lu\n", members[i].tid, (unsigned long)members[i].used_ns);
+		burn_ns += members[i].burn_ns;
 	}
+	work_print("burn_ns", burn_ns);
+	work_print("first_ns", work_thread_ns());
 	work_print("process_ns", work_process_ns());
 	free(members);
 	return 0;

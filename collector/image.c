@@ -30,7 +30,7 @@ struct image {
 
 struct image_table {
 	struct emit *emit;
-	struct image *items; /* by index; item 0 is unknown */
+	struct image *items; /* by number in the result; 0 is unknown, others' have no path */
 	uint32_t count;
 	uint32_t capacity;
 	uint32_t *slots; /* open addressing; index, 0 is free */
@@ -134,6 +134,7 @@ static int grow(struct image_table *table)
 	if (items == NULL)
 		return -1;
 	table->items = items;
+	memset(items + table->capacity, 0, table->capacity * sizeof(*items));
 	uint32_t *slots = calloc(table->slot_count * 2, sizeof(*slots));
 	if (slots == NULL)
 		return -1;
@@ -142,7 +143,7 @@ static int grow(struct image_table *table)
 	table->slot_count *= 2;
 	table->capacity *= 2;
 	for (uint32_t i = 1; i < table->count; i++)
-		if (!items[i].is_past)
+		if (items[i].path != NULL && !items[i].is_past)
 			*find_slot(table, items[i].hash, &items[i].record, items[i].path) = i;
 	return 0;
 }
@@ -370,18 +371,28 @@ static char *path_of(const struct profile_image *record, const struct image_sour
 	return strndup(source->path, length);
 }
 
-/* Adds an image and writes it, after opening it through the process that is its source; takes path.
- * Returns its index. There is room for it. */
+/* Adds an image and writes it, after opening it through the process that is its source; takes path
+ * and module. The result numbers it, and has images that are none of this table, the kernel's.
+ * Returns its index; 0: out of memory. */
 static uint32_t add_image(struct image_table *table, const struct image *image, uint32_t pid)
 {
-	uint32_t index = table->count++;
+	struct profile_image record = image->record;
+	record.pid = pid; /* where finalization may find the file */
+	uint32_t index = emit_image(table->emit, &record, image->path);
+	if (index < table->count)
+		index = table->count; /* the result takes nothing any more */
+	while (index >= table->capacity) {
+		if (grow(table) == 0)
+			continue;
+		free(image->path);
+		uw_module_unref(image->module);
+		return 0;
+	}
+	table->count = index + 1;
 	table->items[index] = *image;
 	table->items[index].used = table->turn++;
 	if (is_closable(image))
 		note_open(table, index);
-	struct profile_image record = image->record;
-	record.pid = pid; /* where finalization may find the file */
-	emit_image(table->emit, &record, image->path);
 	return index;
 }
 
@@ -447,19 +458,21 @@ uint32_t image_table_get(struct image_table *table, const struct image_source *s
 		return 0;
 	uint64_t hash = hash_image(&record, path);
 	uint32_t known = find_present(table, *find_slot(table, hash, &record, path), source);
-	if (known != 0 || (table->count == table->capacity && grow(table) < 0)) {
+	if (known != 0) {
 		/* Whose memory it was to be read from may have ended too early. */
-		if (known != 0 && is_vdso_32(source) && table->items[known].module == NULL)
+		if (is_vdso_32(source) && table->items[known].module == NULL)
 			open_image(table, &table->items[known], source);
 		free(path);
 		return known;
 	}
 	struct image image = {.record = record, .path = path, .hash = hash};
-	*find_slot(table, hash, &record, path) = table->count;
 	open_image(table, &image, source);
 	if (strlen(source->path) > strlen(path) && record.kind == PROFILE_IMAGE_FILE)
 		image.record.flags |= PROFILE_IMAGE_DELETED;
-	return add_image(table, &image, source->pid);
+	uint32_t added = add_image(table, &image, source->pid);
+	if (added != 0)
+		*find_slot(table, hash, &record, path) = added;
+	return added;
 }
 
 /* Makes a file's image once more, which could not be opened: what was seen of it until now stays
@@ -471,12 +484,13 @@ static uint32_t succeed(struct image_table *table, uint32_t index, const struct 
 	struct image image = *opened;
 	image.record.flags &= PROFILE_IMAGE_DELETED;
 	image.path = strdup(opened->path);
-	if (image.path == NULL || (table->count == table->capacity && grow(table) < 0)) {
-		free(image.path);
+	if (image.path == NULL) {
 		uw_module_unref(image.module);
 		return index;
 	}
 	uint32_t added = add_image(table, &image, pid);
+	if (added == 0)
+		return index;
 	table->items[index].successor = added;
 	return added;
 }
@@ -552,5 +566,6 @@ bool image_is_32bit(const struct image_table *table, uint32_t image)
 
 const char *image_path(const struct image_table *table, uint32_t image)
 {
-	return image > 0 && image < table->count ? table->items[image].path : "";
+	const char *path = image < table->count ? table->items[image].path : NULL;
+	return path != NULL ? path : "";
 }

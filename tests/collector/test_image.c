@@ -554,6 +554,26 @@ START_TEST(long_path)
 }
 END_TEST
 
+/* The result numbers the kernel too, which is no image of the table: loop, behind how many. */
+START_TEST(numbers_are_the_results)
+{
+	static const struct profile_image kernel = {.kind = PROFILE_IMAGE_KERNEL};
+	char name[32];
+	for (int i = 0; i < _i; i++) {
+		snprintf(name, sizeof(name), "/nowhere/%d", i);
+		struct image_source source = make_source(NO_PROCESS, name);
+		ck_assert_uint_eq(image_table_get(table, &source), i + 1);
+	}
+	uint32_t taken = emit_image(emit, &kernel, "[vmlinux]");
+	struct image_source source = make_source(NO_PROCESS, "/nowhere/later");
+	uint32_t later = image_table_get(table, &source);
+	ck_assert_uint_eq(later, taken + 1);
+	ck_assert_str_eq(image_path(table, later), "/nowhere/later");
+	ck_assert_str_eq(image_path(table, taken), "");
+	ck_assert_uint_eq(image_table_get(table, &source), later);
+}
+END_TEST
+
 START_TEST(many)
 {
 	char path[64];
@@ -595,6 +615,7 @@ int main(void)
 	tcase_add_loop_test(tcase, hostile_files, 0, 6);
 	tcase_add_test(tcase, truncated_file);
 	tcase_add_test(tcase, long_path);
+	tcase_add_loop_test(tcase, numbers_are_the_results, 0, 140);
 	tcase_add_test(tcase, many);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);

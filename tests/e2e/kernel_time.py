@@ -130,9 +130,13 @@ def permissions():
   s.check(where == 'at_calls' and 'entered the kernel' in got.stderr, 'level 1, ordinary user: at the calls', where)
   s.check(not any(row['Module'] == '[kernel]' for row in s.report(got.result, 'modules')),
           'level 1, ordinary user: nothing of the kernel itself')
-  got = s.collect_well(command, what='--kernel', options=['--kernel'])
-  kernel = [row for row in s.report(got.result, 'hotspots', '--call-stack-mode', 'all') if row['Module'] == '[kernel]']
+  later = ['sh', '-c', f'{" ".join(command)}; {s.target("chain")} 300']
+  got = s.collect_well(later, what='--kernel', options=['--kernel'])
+  rows = s.report(got.result, 'hotspots', '--call-stack-mode', 'all')
+  kernel = [row for row in rows if row['Module'] == '[kernel]']
   s.check(s.summary(got.result)['kernel_time']['where'] == 'frames' and kernel, '--kernel: its functions', len(kernel))
+  chain = sum(int(row['Samples']) for row in s.report(got.result, 'modules') if row['Module'] == 'target-chain')
+  s.check(chain >= 20, "--kernel: what runs first after the kernel's first sample keeps its name", f'{chain} samples')
 
 
 s.start()

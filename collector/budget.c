@@ -1,5 +1,7 @@
 #include "collector/budget.h"
 
+#include "collector/mix.h"
+
 #define NS_PER_S  1000000000ull
 #define NS_PER_MS 1000000ull
 
@@ -69,15 +71,7 @@ void budget_step(struct budget *budget, const struct budget_reading *reading)
 	budget->program_ns = reading->program_ns;
 }
 
-/* The finalizer of MurmurHash3: each bit of what goes in changes half of those that come out. */
-static uint64_t mix(uint64_t value)
-{
-	value = (value ^ value >> 33) * 0xff51afd7ed558ccdull;
-	value = (value ^ value >> 33) * 0xc4ceb9fe1a85ec53ull;
-	return value ^ value >> 33;
-}
-
 bool budget_keeps(uint32_t share, uint32_t tid, uint64_t time_ns)
 {
-	return share == BUDGET_ALL || mix(mix(time_ns) ^ tid) >> 32 < share;
+	return share == BUDGET_ALL || mix64(mix64(time_ns) ^ tid) >> 32 < share;
 }

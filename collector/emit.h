@@ -63,6 +63,9 @@ struct emit_thread {
 	uint64_t end_ns;
 	uint64_t cpu_ns;
 	uint64_t rest_ns;
+	uint64_t sampled_ns;
+	uint64_t kernel_ns;
+	uint64_t unseen_ns;
 	uint32_t samples;
 	bool by_clock; /* cpu_ns is not from the event's count */
 	const char *name;

@@ -27,7 +27,8 @@ struct thread {
 	char name[THREAD_NAME_MAX];
 	struct thread_count *counts; /* one per ring */
 	size_t count_size;
-	uint64_t sampled_ns; /* the samples' weights */
+	uint64_t sampled_ns; /* the samples' weights, but for what of them is kernel_ns */
+	uint64_t kernel_ns;  /* of the samples' weights: spent in the kernel, and of no stack */
 	uint64_t rest_ns;    /* of no sample: counted after the last one, or in a gap */
 	uint32_t samples;
 	struct profile_unwinding unwinding; /* what its stacks took */

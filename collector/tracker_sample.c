@@ -414,6 +414,13 @@ static void take_apart(const struct tracker *tracker, struct thread *thread, siz
 	stack->cpu_ns -= unseen;
 }
 
+/* What of a sample's weight is no part of its stack. */
+static uint64_t kernel_part_ns(const struct profile_stack *stack)
+{
+	return stack->kernel_us == PROFILE_KERNEL_ALL ? stack->cpu_ns
+						      : UINT64_C(1000) * stack->kernel_us;
+}
+
 void tracker_apply_sample(struct tracker *tracker, const struct record *record, size_t ring_index,
 			  bool skip_stack)
 {
@@ -459,7 +466,9 @@ void tracker_apply_sample(struct tracker *tracker, const struct record *record, 
 	emit_sample(tracker->context.emit, &out);
 
 	thread->samples++;
-	thread->sampled_ns += out.stack.cpu_ns;
+	uint64_t kernel_ns = kernel_part_ns(&out.stack);
+	thread->kernel_ns += kernel_ns;
+	thread->sampled_ns += out.stack.cpu_ns - kernel_ns;
 	tracker->families[thread->family].cpu_ns += weight;
 	tracker->counts.samples++;
 	tracker->counts.cpu_ns += weight;

@@ -136,10 +136,13 @@ enum profile_guess_level {
 
 /* Goes with the sample of the same index in stream 0. */
 struct profile_stack {
-	uint64_t cpu_ns; /* CPU time of the thread since its previous sample: the sample's weight */
-	uint32_t node;   /* of the leaf; node 0: not even the leaf is known */
-	uint8_t state;   /* enum profile_stack_state */
-	uint8_t reason;  /* enum profile_skip_reason */
+	/* The sample's weight. Samples of a fixed period: CPU time of the thread since its previous
+	 * one. Samples at random times (enum profile_sampling): the mean distance of samples, and
+	 * kernel_us; what it stands for is in proportion to that. */
+	uint64_t cpu_ns;
+	uint32_t node;      /* of the leaf; node 0: not even the leaf is known */
+	uint8_t state;      /* enum profile_stack_state */
+	uint8_t reason;     /* enum profile_skip_reason */
 	uint16_t collapsed; /* frames left out by recursion collapsing, 65535: that many or more */
 	/* Of a guessed stack, else 0. Older results do not have these: 0. */
 	uint16_t verified;   /* the split: so many innermost frames are verified, counted before
@@ -163,17 +166,33 @@ struct profile_mapping {
 	uint32_t reserved; /* 0 */
 };
 
-/* One life of one thread. cpu_ns = its samples' weights + rest_ns. */
+/*
+ * One life of one thread: its account of CPU time.
+ *
+ * Samples of a fixed period: cpu_ns = sampled_ns + kernel_ns + rest_ns. Samples at random times say
+ * in what proportion functions share the time, not how much there was: a thread that lived for a
+ * tenth of the interval has a sample of a whole one, or none. Its user code used
+ * cpu_ns - kernel_ns - rest_ns, and the samples share that, together with those of other short
+ * threads (tools/calibration.h).
+ */
 struct profile_thread {
 	uint32_t pid;
 	uint32_t tid;
 	uint64_t start_tsc; /* 0: before the collection */
 	uint64_t end_tsc;   /* all ones: lived on */
 	uint64_t cpu_ns;    /* CPU time during the collection by the event's own count */
-	uint64_t rest_ns;   /* the part that no sample carries: after the last, or of lost ones */
+	/* The part that no sample carries: after the last, or of lost ones. With samples at random
+	 * times only what of it was spent in the kernel, unseen (kernel_us of no sample). */
+	uint64_t rest_ns;
 	struct profile_text name;
 	uint32_t flags; /* PROFILE_THREAD_... */
 	uint32_t samples;
+	/* Older results do not have these: 0. */
+	uint64_t sampled_ns; /* its samples' weights without their kernel_us */
+	uint64_t kernel_ns;  /* its samples' kernel_us, and cpu_ns of PROFILE_KERNEL_ALL */
+	/* What cpu_ns may lack, as an expectation: of the CPU time that is in no thread's account
+	 * (PROFILE_NOTE_UNATTRIBUTED) it has a part in proportion to this. 0: nothing. */
+	uint64_t unseen_ns;
 };
 
 /* cpu_ns is from the scheduler's accounting, since the kernel gives no count with the samples. */
@@ -247,6 +266,20 @@ enum profile_note_kind {
 	 * of its image (JIT). None where it had ended before it was looked at, and in older
 	 * results. */
 	PROFILE_NOTE_JIT_STARTED = 44,
+	PROFILE_NOTE_SAMPLING = 45, /* value: enum profile_sampling. Older results: none */
+	PROFILE_NOTE_TICK = 46,     /* value: ns between looks, of which the samples are drawn */
+	PROFILE_NOTE_SEED = 47,     /* value: what the draws of this run came from */
+};
+
+/* When samples are taken. The interval (PROFILE_NOTE_INTERVAL) is their mean distance. */
+enum profile_sampling {
+	/* Each time that a thread has used an interval on a CPU. */
+	PROFILE_SAMPLING_FIXED = 1,
+	/* Each time that a thread has used a tick on a CPU, if that was drawn. */
+	PROFILE_SAMPLING_THREADS = 2,
+	/* Each time that a CPU's clock has advanced by a tick, if one of the threads runs there and
+	 * that was drawn. */
+	PROFILE_SAMPLING_CPUS = 3,
 };
 
 /* Where the CPU time is that threads use in the kernel: in system calls and faults. Older results
@@ -328,7 +361,7 @@ _Static_assert(sizeof(struct profile_frame) == 16, "");
 _Static_assert(sizeof(struct profile_node) == 8, "");
 _Static_assert(sizeof(struct profile_stack) == 24, "");
 _Static_assert(sizeof(struct profile_mapping) == 24, "");
-_Static_assert(sizeof(struct profile_thread) == 56, "");
+_Static_assert(sizeof(struct profile_thread) == 80, "");
 _Static_assert(sizeof(struct profile_clock) == 32, "");
 _Static_assert(sizeof(struct profile_note) == 40, "");
 _Static_assert(sizeof(struct profile_unwinding) == 104, "");

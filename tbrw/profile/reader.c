@@ -37,6 +37,8 @@ static TBRW_U32 load(struct profile_reader *reader)
 	if (code == VT_SUCCESS)
 		code = profile_reader_load_records(reader);
 	if (code == VT_SUCCESS)
+		profile_reader_divide_accounts(reader);
+	if (code == VT_SUCCESS)
 		code = profile_reader_load_host(reader);
 	if (code == VT_SUCCESS)
 		code = profile_reader_load_modules(reader);

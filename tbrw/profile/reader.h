@@ -66,6 +66,12 @@ const struct profile_note *profile_reader_note(const struct profile_reader *r, u
 const struct profile_unwinding *profile_reader_unwinding(const struct profile_reader *r,
 							 uint32_t index);
 
+/* When its samples were taken. Older results: PROFILE_SAMPLING_FIXED. */
+enum profile_sampling profile_reader_sampling(const struct profile_reader *reader);
+
+/* CPU time that is in no thread's account, nor in a part of one by its unseen_ns. */
+uint64_t profile_reader_unattributed_ns(const struct profile_reader *reader);
+
 /* A text of a record of this reader as a well-formed UTF-8 string. "" for no text. */
 const char *profile_reader_text(const struct profile_reader *reader, struct profile_text text);
 const char *profile_reader_symtext(const struct profile_reader *reader, struct profile_text text);
@@ -89,8 +95,15 @@ struct profile_thread_info {
 	uint32_t flags; /* PROFILE_THREAD_... */
 	uint64_t start_tsc;
 	uint64_t end_tsc;
+	/* As struct profile_thread has them, but for estimated_ns: its part of the time that was in
+	 * no thread's account, which cpu_ns (and, of samples of a fixed period, rest_ns) has too.
+	 */
 	uint64_t cpu_ns;
 	uint64_t rest_ns;
+	uint64_t sampled_ns;
+	uint64_t kernel_ns;
+	uint64_t unseen_ns;
+	uint64_t estimated_ns;
 	const char *name;
 };
 struct profile_module_info {

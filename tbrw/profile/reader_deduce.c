@@ -245,6 +245,7 @@ static TBRW_U32 add_threads(struct profile_reader *reader)
 			.start_tsc = life->start,
 			.end_tsc = life->end,
 			.cpu_ns = life->cpu_ns,
+			.sampled_ns = life->cpu_ns,
 			.name = owner == PROFILE_NONE ? "" : reader->processes[owner].name,
 		};
 		life->record = reader->thread_count++;

@@ -107,6 +107,7 @@ struct load {
 	char *records;
 	uint32_t record_size;
 	uint32_t entry_size;
+	uint32_t known_size; /* of an entry, of a record: fields that came later are 0 */
 	uint32_t count;
 	uint32_t capacity;
 };
@@ -142,9 +143,10 @@ static TBRW_U32 load_run(void *data, TBRW_U32 size, TBRW_U32 count, void *user)
 	if (load->entry_size == load->record_size) {
 		memcpy(to, from, (size_t)count * load->record_size);
 	} else {
+		memset(to, 0, (size_t)count * load->record_size);
 		for (TBRW_U32 i = 0; i < count; i++)
 			memcpy(to + (size_t)i * load->record_size,
-			       from + (size_t)i * load->entry_size, load->record_size);
+			       from + (size_t)i * load->entry_size, load->known_size);
 	}
 	load->count += count;
 	return TRUE;
@@ -164,13 +166,12 @@ static TBRW_U32 load_data(TBRW_PTR file, TBRW_U32 stream, struct load *load)
 static TBRW_U32 load_stream(TBRW_PTR file, TBRW_U32 stream, const struct profile_stream_spec *spec,
 			    struct load *load)
 {
-	uint32_t known_size = 0;
 	TBRW_U32 code = TBRW_reading_stream(file, stream);
 
 	if (code != VT_SUCCESS)
 		return code;
-	code = profile_stream_check(file, stream, spec, &known_size, &load->entry_size);
-	if (code == VT_SUCCESS && known_size < spec->record_size)
+	code = profile_stream_check(file, stream, spec, &load->known_size, &load->entry_size);
+	if (code == VT_SUCCESS && load->known_size == 0)
 		code = VT_INCOMPATIBLE_VERSION;
 	if (code == VT_SUCCESS)
 		code = load_data(file, stream, load);

@@ -68,6 +68,7 @@ struct profile_reader {
 
 	struct profile_thread_info *threads;
 	uint32_t thread_count;
+	uint64_t unattributed_ns;          /* CPU time of no thread */
 	struct profile_lives thread_lives; /* key: pid << 32 | tid */
 
 	bool has_sample_streams; /* they are open for reading; a plain file has only stream 0 */
@@ -98,6 +99,11 @@ TBRW_U32 profile_reader_string(struct profile_reader *reader, TBRW_STRING_OR_ID 
 /* ---- reader_records.c: the streams that are kept in memory, loaded and checked ---- */
 TBRW_U32 profile_reader_load_records(struct profile_reader *reader);
 TBRW_U32 profile_reader_load_symbols(struct profile_reader *reader);
+
+/* ---- reader_accounts.c ---- */
+
+/* Gives the threads their parts of what is in no account; comes after the records. */
+void profile_reader_divide_accounts(struct profile_reader *reader);
 
 /* ---- reader_host.c ---- */
 TBRW_U32 profile_reader_load_host(struct profile_reader *reader);

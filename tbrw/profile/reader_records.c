@@ -156,6 +156,9 @@ static void take_thread(struct profile_reader *reader, const struct profile_thre
 			record->end_tsc < record->start_tsc ? record->start_tsc : record->end_tsc,
 		.cpu_ns = record->cpu_ns,
 		.rest_ns = record->rest_ns,
+		.sampled_ns = record->sampled_ns,
+		.kernel_ns = record->kernel_ns,
+		.unseen_ns = record->unseen_ns,
 		.name = profile_texts_get(&reader->texts, name),
 	};
 }

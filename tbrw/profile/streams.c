@@ -64,7 +64,11 @@ static const struct profile_stream_field thread_fields[] = {
 	FIELD_TEXT(profile_thread, name),
 	FIELD(profile_thread, flags),
 	FIELD(profile_thread, samples),
+	FIELD(profile_thread, sampled_ns),
+	FIELD(profile_thread, kernel_ns),
+	FIELD(profile_thread, unseen_ns),
 };
+enum { THREAD_FIELDS_FIRST = 10 }; /* up to samples */
 static const struct profile_stream_field clock_fields[] = {
 	FIELD_TSC(profile_clock, tsc),
 	FIELD_TYPED(profile_clock, raw_ns, ST_TIME_STAMP, SST_TS_NANOSECONDS),
@@ -124,7 +128,8 @@ static const struct profile_stream_spec specs[PROFILE_STREAM_ID_COUNT] = {
 	[PROFILE_STREAM_ID_MAPPINGS] =
 		SPEC(PROFILE_STREAM_MAPPINGS, sizeof(struct profile_mapping), mapping_fields),
 	[PROFILE_STREAM_ID_THREADS] =
-		SPEC(PROFILE_STREAM_THREADS, sizeof(struct profile_thread), thread_fields),
+		SPEC_GROWN(PROFILE_STREAM_THREADS, sizeof(struct profile_thread), thread_fields,
+			   THREAD_FIELDS_FIRST),
 	[PROFILE_STREAM_ID_CLOCK] =
 		SPEC(PROFILE_STREAM_CLOCK, sizeof(struct profile_clock), clock_fields),
 	[PROFILE_STREAM_ID_NOTES] =

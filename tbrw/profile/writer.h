@@ -114,6 +114,9 @@ struct profile_thread_life {
 	uint64_t end_ns;
 	uint64_t cpu_ns;
 	uint64_t rest_ns;
+	uint64_t sampled_ns;
+	uint64_t kernel_ns;
+	uint64_t unseen_ns;
 	uint32_t samples;
 	uint32_t flags; /* PROFILE_THREAD_... */
 	const char *name;

@@ -407,6 +407,52 @@ START_TEST(older_stacks_are_read)
 }
 END_TEST
 
+/* Loop: threads as results had them at first; with one of the fields that came later. */
+START_TEST(older_threads_are_read)
+{
+	const struct profile_thread threads[2] =
+		{{.pid = 1, .tid = 1, .end_tsc = 9, .cpu_ns = 7, .rest_ns = 2, .sampled_ns = 5},
+		 {.pid = 1, .tid = 2, .end_tsc = 9, .cpu_ns = 8, .rest_ns = 3, .sampled_ns = 4}};
+	char bytes[2 * sizeof(threads[0])];
+	uint32_t size = _i == 0 ? 56 : 64;
+	struct liar liar;
+
+	liar_open(&liar);
+	lie_sampling_stream(&liar, 5);
+	lie_old_stacks(&liar);
+	liar_data(&liar, &(struct profile_stack){0}, 16);
+	liar_begin(&liar, PROFILE_STREAM_THREADS, TBRW_CUSTOM_STREAM);
+	liar_describe(&liar, "pid", 0, 4, ST_PID);
+	liar_describe(&liar, "tid", 4, 4, ST_TID);
+	liar_describe(&liar, "start_tsc", 8, 8, ST_TIME_STAMP);
+	liar_describe(&liar, "end_tsc", 16, 8, ST_TIME_STAMP);
+	liar_describe(&liar, "cpu_ns", 24, 8, ST_NONE);
+	liar_describe(&liar, "rest_ns", 32, 8, ST_NONE);
+	liar_describe(&liar, "name.offset", 40, 4, ST_NONE);
+	liar_describe(&liar, "name.length", 44, 4, ST_NONE);
+	liar_describe(&liar, "flags", 48, 4, ST_NONE);
+	liar_describe(&liar, "samples", 52, 4, ST_NONE);
+	if (_i == 1)
+		liar_describe(&liar, "sampled_ns", 56, 8, ST_NONE);
+	memcpy(bytes, &threads[0], size);
+	memcpy(bytes + size, &threads[1], size);
+	liar_data(&liar, bytes, 2 * size);
+	liar_close(&liar);
+	struct profile_reader *reader = fixture_open();
+	fixture_check_promises(reader);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct profile_thread_info *thread = profile_reader_thread(reader, i);
+		ck_assert_uint_eq(thread->tid, i + 1);
+		ck_assert_uint_eq(thread->cpu_ns, threads[i].cpu_ns);
+		ck_assert_uint_eq(thread->rest_ns, threads[i].rest_ns);
+		ck_assert_uint_eq(thread->sampled_ns, _i == 1 ? threads[i].sampled_ns : 0);
+		ck_assert_uint_eq(thread->kernel_ns, 0);
+		ck_assert_uint_eq(thread->unseen_ns, 0);
+	}
+	profile_reader_close(reader);
+}
+END_TEST
+
 START_TEST(unwinding_of_nobody)
 {
 	const struct profile_unwinding records[] = {
@@ -559,6 +605,7 @@ static Suite *damage_suite(void)
 	tcase_add_loop_test(tcase, every_length, 0, 4);
 	tcase_add_loop_test(tcase, flipped_bytes, 0, 4);
 	tcase_add_loop_test(tcase, older_stacks_are_read, 0, 5);
+	tcase_add_loop_test(tcase, older_threads_are_read, 0, 2);
 	tcase_add_test(tcase, unwinding_of_nobody);
 	tcase_add_loop_test(tcase, noise_in_one_stream, 0, STREAMS_WRITTEN);
 	tcase_add_loop_test(tcase, noise_in_one_stream, SYMTEXT_STREAM, STREAMS_IN_ALL);

@@ -126,9 +126,6 @@ static void take_note(struct overview *overview, const struct profile_note *note
 	case PROFILE_NOTE_STACK_COPY:
 		overview->stack_copy_bytes = known(note->value);
 		break;
-	case PROFILE_NOTE_UNATTRIBUTED:
-		overview->unattributed_ns += note->value;
-		break;
 	case PROFILE_NOTE_RUSAGE_CPU:
 		overview->rusage_cpu_ns = known(note->value);
 		break;
@@ -261,6 +258,7 @@ void overview_collect(const struct profile_reader *reader, const struct tally *t
 		take_note(overview, note, profile_reader_text(reader, note->text));
 	}
 	take_clocks(overview, reader);
+	overview->unattributed_ns = profile_reader_unattributed_ns(reader);
 	overview->cpu_ns = tally->cpu_ns + tally->rest_ns;
 	overview->processes = count_processes(reader);
 	overview->modules = count_modules(reader);

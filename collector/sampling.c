@@ -1,0 +1,35 @@
+#include "collector/sampling.h"
+
+#include "collector/mix.h"
+
+enum { TICKS_MAX = 8 };
+
+#define TICK_MIN_NS 250000u
+
+/* Parts of the mean distance by which a tick may differ, of 1000. */
+enum { SPREAD = 150 };
+
+struct sampling sampling_choose(enum profile_sampling kind, uint64_t interval_ns, uint64_t seed)
+{
+	uint64_t ticks = kind == PROFILE_SAMPLING_FIXED ? 1 : interval_ns / TICK_MIN_NS;
+	ticks = ticks < 1 ? 1 : ticks > TICKS_MAX ? TICKS_MAX : ticks;
+	return (struct sampling){kind, interval_ns, interval_ns / ticks, seed};
+}
+
+uint64_t sampling_tick_ns(const struct sampling *sampling, uint32_t cpu, uint32_t turn)
+{
+	if (sampling->kind == PROFILE_SAMPLING_FIXED)
+		return sampling->tick_ns;
+	uint64_t drawn = mix64(sampling->seed ^ mix64((uint64_t)turn << 32 | cpu)) >> 32;
+	uint64_t spread = sampling->tick_ns * SPREAD / 1000;
+	return sampling->tick_ns - spread + (2 * spread * drawn >> 32);
+}
+
+bool sampling_keeps(const struct sampling *sampling, uint64_t period_ns, uint32_t tid,
+		    uint64_t time_ns)
+{
+	if (period_ns >= sampling->interval_ns)
+		return true;
+	uint64_t drawn = mix64(mix64(time_ns ^ sampling->seed) ^ tid) >> 32;
+	return drawn < (period_ns << 32) / sampling->interval_ns;
+}

@@ -1,0 +1,34 @@
+/*
+ * When samples are taken. A timer that expires at equal distances of CPU time locks to programs
+ * that do the same things in the same times, and then sees some of these too often and others
+ * never. So there are more looks than samples (ticks), at distances that no program has, and the
+ * samples are drawn from the ticks, independently of what the program does: the interval is the
+ * mean distance of samples.
+ */
+#ifndef COLLECTOR_SAMPLING_H
+#define COLLECTOR_SAMPLING_H
+
+#include "tbrw/profile/profile.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sampling {
+	enum profile_sampling kind;
+	uint64_t interval_ns;
+	uint64_t tick_ns; /* mean distance of ticks; PROFILE_SAMPLING_FIXED: the interval */
+	uint64_t seed;    /* what all draws come from */
+};
+
+/* Ticks are as many as cost little: eight for each sample of 2 ms and more, fewer down to 0.25 ms;
+ * below there is one. */
+struct sampling sampling_choose(enum profile_sampling kind, uint64_t interval_ns, uint64_t seed);
+
+/* The distance of the ticks of a CPU: the mean one, within 15 %. turn: where it is drawn anew now
+ * and then, how often it was. */
+uint64_t sampling_tick_ns(const struct sampling *sampling, uint32_t cpu, uint32_t turn);
+
+/* Whether the tick of a thread is a sample. period_ns: the distance of the ticks it came from. */
+bool sampling_keeps(const struct sampling *sampling, uint64_t period_ns, uint32_t tid,
+		    uint64_t time_ns);
+
+#endif

@@ -1,0 +1,64 @@
+/* CPU time that the events counted and no thread's account has: each thread's likely part of it. */
+#include "tbrw/profile/reader_private.h"
+
+static uint64_t add_saturating(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static uint64_t sum_of_notes(const struct profile_reader *reader)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < reader->note_count; i++)
+		if (reader->notes[i].kind == PROFILE_NOTE_UNATTRIBUTED)
+			sum = add_saturating(sum, reader->notes[i].value);
+	return sum;
+}
+
+/* What is divided: an expectation is half of the most that it can be (profile_thread.unseen_ns). */
+static uint64_t divided_ns(uint64_t unattributed_ns, uint64_t unseen_ns)
+{
+	uint64_t most = add_saturating(unseen_ns, unseen_ns);
+
+	return unattributed_ns < most ? unattributed_ns : most;
+}
+
+void profile_reader_divide_accounts(struct profile_reader *reader)
+{
+	bool is_fixed = profile_reader_sampling(reader) == PROFILE_SAMPLING_FIXED;
+	uint64_t unseen_ns = 0, passed_ns = 0, given_ns = 0;
+
+	reader->unattributed_ns = sum_of_notes(reader);
+	for (uint32_t i = 0; i < reader->thread_count; i++)
+		unseen_ns = add_saturating(unseen_ns, reader->threads[i].unseen_ns);
+	uint64_t divided = divided_ns(reader->unattributed_ns, unseen_ns);
+	for (uint32_t i = 0; divided > 0 && i < reader->thread_count; i++) {
+		struct profile_thread_info *thread = &reader->threads[i];
+		passed_ns = add_saturating(passed_ns, thread->unseen_ns);
+		/* By sums, so that rounding loses nothing. */
+		uint64_t given =
+			(uint64_t)((unsigned __int128)divided * passed_ns / unseen_ns) - given_ns;
+		thread->estimated_ns = given;
+		thread->cpu_ns = add_saturating(thread->cpu_ns, given);
+		if (is_fixed)
+			thread->rest_ns = add_saturating(thread->rest_ns, given);
+		given_ns += given;
+	}
+	reader->unattributed_ns -= divided;
+}
+
+enum profile_sampling profile_reader_sampling(const struct profile_reader *reader)
+{
+	for (uint32_t i = 0; i < reader->note_count; i++)
+		if (reader->notes[i].kind == PROFILE_NOTE_SAMPLING &&
+		    (reader->notes[i].value == PROFILE_SAMPLING_THREADS ||
+		     reader->notes[i].value == PROFILE_SAMPLING_CPUS))
+			return (enum profile_sampling)reader->notes[i].value;
+	return PROFILE_SAMPLING_FIXED;
+}
+
+uint64_t profile_reader_unattributed_ns(const struct profile_reader *reader)
+{
+	return reader->unattributed_ns;
+}

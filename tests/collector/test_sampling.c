@@ -1,0 +1,110 @@
+/* Draws: as many as asked for, and independent of thread, time and each other. */
+#include "collector/sampling.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define US 1000ull
+#define MS 1000000ull
+
+START_TEST(ticks_by_interval)
+{
+	static const struct {
+		uint64_t interval_ns;
+		uint64_t tick_ns;
+	} expected[] = {{1000 * MS, 125 * MS}, {10 * MS, 1250 * US}, {2 * MS, 250 * US},
+			{1 * MS, 250 * US},    {600 * US, 300 * US}, {100 * US, 100 * US}};
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		struct sampling sampling =
+			sampling_choose(PROFILE_SAMPLING_CPUS, expected[i].interval_ns, 7);
+		ck_assert_uint_eq(sampling.tick_ns, expected[i].tick_ns);
+		ck_assert_uint_eq(sampling.interval_ns, expected[i].interval_ns);
+		ck_assert_uint_eq(sampling.seed, 7);
+	}
+}
+END_TEST
+
+START_TEST(fixed_is_fixed)
+{
+	struct sampling sampling = sampling_choose(PROFILE_SAMPLING_FIXED, 10 * MS, 7);
+	ck_assert_uint_eq(sampling.tick_ns, 10 * MS);
+	for (uint32_t i = 0; i < 100; i++) {
+		ck_assert_uint_eq(sampling_tick_ns(&sampling, i, i), 10 * MS);
+		ck_assert(sampling_keeps(&sampling, 10 * MS, i, i * MS));
+	}
+}
+END_TEST
+
+START_TEST(distances_of_ticks)
+{
+	enum { DRAWS = 10000 };
+	struct sampling sampling = sampling_choose(PROFILE_SAMPLING_THREADS, 10 * MS, 12345);
+	double sum = 0;
+	size_t same = 0;
+	for (uint32_t i = 0; i < DRAWS; i++) {
+		uint64_t tick = sampling_tick_ns(&sampling, _i == 0 ? i : 3, _i == 0 ? 0 : i);
+		ck_assert_uint_ge(tick, 1250 * US * 85 / 100);
+		ck_assert_uint_le(tick, 1250 * US * 115 / 100);
+		sum += (double)tick;
+		same += tick == sampling_tick_ns(&sampling, 4, 0);
+	}
+	ck_assert_uint_le(same, 2);
+	/* Of the mean of a uniform distribution: six standard deviations. */
+	ck_assert_double_eq_tol(sum / DRAWS, 1250e3, 6 * 1250e3 * 0.3 / sqrt(12.0 * DRAWS));
+	ck_assert_uint_eq(sampling_tick_ns(&sampling, 4, 5), sampling_tick_ns(&sampling, 4, 5));
+}
+END_TEST
+
+/* Ticks of one thread, as of a clock: so many are kept as the distance says, and as often in each
+ * part of a cycle of eight ticks. Another seed keeps others. */
+START_TEST(keeps_a_share)
+{
+	enum { TICKS = 160000, CYCLE = 8 };
+	const uint64_t period = _i == 0 ? 1250 * US : 1400 * US;
+	struct sampling sampling = sampling_choose(PROFILE_SAMPLING_THREADS, 10 * MS, 99);
+	struct sampling other = sampling_choose(PROFILE_SAMPLING_THREADS, 10 * MS, 100);
+	double share = (double)period / (10.0 * MS);
+	double parts[CYCLE] = {0};
+	size_t kept = 0;
+	size_t both = 0;
+	for (uint64_t i = 0; i < TICKS; i++) {
+		bool keeps = sampling_keeps(&sampling, period, 4711, 1000 + i * period);
+		kept += keeps;
+		parts[i % CYCLE] += keeps;
+		both += keeps && sampling_keeps(&other, period, 4711, 1000 + i * period);
+	}
+	double deviation = sqrt(TICKS * share * (1 - share));
+	ck_assert_double_eq_tol((double)kept, TICKS * share, 6 * deviation);
+	for (size_t i = 0; i < CYCLE; i++)
+		ck_assert_double_eq_tol(parts[i], TICKS * share / CYCLE,
+					6 * deviation / sqrt(CYCLE));
+	ck_assert_double_eq_tol((double)both, TICKS * share * share,
+				6 * sqrt(TICKS * share * share));
+}
+END_TEST
+
+START_TEST(all_of_one_tick_each)
+{
+	struct sampling sampling = sampling_choose(PROFILE_SAMPLING_THREADS, 100 * US, 5);
+	for (uint64_t i = 0; i < 1000; i++)
+		ck_assert(sampling_keeps(&sampling, 100 * US + i, 1, i * 977));
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tcase = tcase_create("sampling");
+	tcase_add_test(tcase, ticks_by_interval);
+	tcase_add_test(tcase, fixed_is_fixed);
+	tcase_add_loop_test(tcase, distances_of_ticks, 0, 2);
+	tcase_add_loop_test(tcase, keeps_a_share, 0, 2);
+	tcase_add_test(tcase, all_of_one_tick_each);
+	Suite *suite = suite_create("sampling");
+	suite_add_tcase(suite, tcase);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

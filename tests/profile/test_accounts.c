@@ -1,0 +1,115 @@
+/* Accounts of CPU time: the parts of threads of what is in no account. */
+#include "tests/profile/fixture.h"
+
+#include <stdlib.h>
+
+#define MS UINT64_C(1000000)
+
+static void add_thread(struct profile_writer *writer, uint32_t tid, uint64_t unseen_ns)
+{
+	struct profile_thread_life thread = {
+		.pid = 100,
+		.tid = tid,
+		.end_ns = PROFILE_TIME_NEVER,
+		.cpu_ns = 20 * MS + tid,
+		.rest_ns = 2 * MS,
+		.sampled_ns = 15 * MS,
+		.kernel_ns = 3 * MS + tid,
+		.unseen_ns = unseen_ns,
+		.name = "worker",
+	};
+
+	ck_assert_uint_eq(profile_writer_add_thread(writer, &thread), VT_SUCCESS);
+}
+
+static void add_note(struct profile_writer *writer, enum profile_note_kind kind, uint64_t value)
+{
+	ck_assert_uint_eq(profile_writer_add_note(writer, kind, fixture_ms(9), value, 0, 0, NULL),
+			  VT_SUCCESS);
+}
+
+static struct profile_reader *with_unattributed(uint64_t unattributed_ns, uint64_t sampling)
+{
+	struct profile_writer *writer = fixture_create();
+
+	fixture_add_process(writer, 100, PROFILE_TIME_BEFORE, PROFILE_TIME_NEVER, "/opt/app");
+	add_thread(writer, 101, 4 * MS);
+	add_thread(writer, 102, 0);
+	add_thread(writer, 103, 1 * MS);
+	add_note(writer, PROFILE_NOTE_UNATTRIBUTED, unattributed_ns / 2);
+	add_note(writer, PROFILE_NOTE_UNATTRIBUTED, unattributed_ns - unattributed_ns / 2);
+	if (sampling > 0)
+		add_note(writer, PROFILE_NOTE_SAMPLING, sampling);
+	fixture_finish(writer);
+	return fixture_open();
+}
+
+static void check_thread(const struct profile_reader *reader, uint32_t index, uint64_t part_ns,
+			 bool is_fixed)
+{
+	const struct profile_thread_info *thread = profile_reader_thread(reader, index);
+
+	ck_assert_uint_eq(thread->estimated_ns, part_ns);
+	ck_assert_uint_eq(thread->cpu_ns, 20 * MS + thread->tid + part_ns);
+	ck_assert_uint_eq(thread->rest_ns, 2 * MS + (is_fixed ? part_ns : 0));
+	ck_assert_uint_eq(thread->sampled_ns, 15 * MS);
+	ck_assert_uint_eq(thread->kernel_ns, 3 * MS + thread->tid);
+}
+
+/* Loop: what the result says of its sampling; 4 is none that there is. */
+START_TEST(parts_of_what_is_in_no_account)
+{
+	bool is_fixed = _i < 2 || _i == 4;
+	struct profile_reader *reader = with_unattributed(5 * MS + 1, (uint64_t)_i);
+
+	ck_assert_int_eq(profile_reader_sampling(reader),
+			 is_fixed ? PROFILE_SAMPLING_FIXED : (enum profile_sampling)_i);
+	check_thread(reader, 0, 4 * MS, is_fixed);
+	check_thread(reader, 1, 0, is_fixed);
+	check_thread(reader, 2, 1 * MS + 1, is_fixed);
+	ck_assert_uint_eq(profile_reader_unattributed_ns(reader), 0);
+	profile_reader_close(reader);
+}
+END_TEST
+
+/* No thread can have used more than twice what is to be expected. */
+START_TEST(more_than_threads_can_have_used)
+{
+	struct profile_reader *reader = with_unattributed(50 * MS, PROFILE_SAMPLING_CPUS);
+
+	check_thread(reader, 0, 8 * MS, false);
+	check_thread(reader, 1, 0, false);
+	check_thread(reader, 2, 2 * MS, false);
+	ck_assert_uint_eq(profile_reader_unattributed_ns(reader), 40 * MS);
+	profile_reader_close(reader);
+}
+END_TEST
+
+START_TEST(sums_do_not_overflow)
+{
+	struct profile_writer *writer = fixture_create();
+
+	add_thread(writer, 101, UINT64_MAX - 1);
+	add_thread(writer, 102, UINT64_MAX - 1);
+	add_note(writer, PROFILE_NOTE_UNATTRIBUTED, UINT64_MAX - 1);
+	add_note(writer, PROFILE_NOTE_UNATTRIBUTED, UINT64_MAX - 1);
+	fixture_finish(writer);
+	struct profile_reader *reader = fixture_open();
+	ck_assert_uint_eq(profile_reader_thread(reader, 0)->cpu_ns, UINT64_MAX);
+	ck_assert_uint_eq(profile_reader_unattributed_ns(reader), 0);
+	profile_reader_close(reader);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("profile accounts");
+	TCase *tcase = tcase_create("accounts");
+
+	tcase_add_checked_fixture(tcase, fixture_setup, fixture_teardown);
+	tcase_add_loop_test(tcase, parts_of_what_is_in_no_account, 0, 5);
+	tcase_add_test(tcase, more_than_threads_can_have_used);
+	tcase_add_test(tcase, sums_do_not_overflow);
+	suite_add_tcase(suite, tcase);
+	return fixture_run(suite);
+}

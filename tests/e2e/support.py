@@ -50,9 +50,9 @@ def hide(place):
   os.rmdir(place)
 
 
-def start():
-  """Takes the build directory from the command line; makes a scratch directory that others may use."""
-  Run.build = visible(sys.argv[1])
+def start(build=None):
+  """Takes the build directory, or that of the command line; makes a scratch directory that others may use."""
+  Run.build = visible(build or sys.argv[1])
   Run.work = tempfile.mkdtemp(prefix='tbcollect-e2e.')
   os.chmod(Run.work, 0o777)
   return Run.work

@@ -2,37 +2,22 @@
 #ifndef UNWIND_SPACE_H
 #define UNWIND_SPACE_H
 
+#include "unwind/mapping.h"
 #include "unwind/module.h"
 #include "unwind/step.h"
 
-struct uw_mapping {
-	uint64_t start, end;
-	uint64_t rva; /* of start: an ELF virtual address, or start itself without a module */
-	struct uw_module *module; /* a reference, or NULL */
-	uint32_t tag;
-};
-
 struct uw_space {
 	enum uw_arch arch;
-	struct uw_mapping *mappings; /* sorted, disjoint, all room that is left between two of them:
-					uw_space_mapping */
-	size_t count, capacity, gap; /* gap: how many come before the room */
+	struct uw_mapping_list mappings; /* with a reference to each one's module */
+	const struct uw_mapping *last;   /* that a lookup hit, or NULL: most walks stay in a few */
 	uint64_t generation; /* another one after each change of what was mapped; no other space had
 				it before */
-	size_t last; /* index of the mapping that the last lookup hit: most walks stay in a few */
 	struct uw_rule_cache *cache; /* a reference */
 	uint16_t epoch;              /* of the mappings as they are; 0: it has none yet */
 	bool shares_epoch;           /* with a clone, or what it is a clone of */
 	uint32_t era;                /* of the cache, when epoch was given */
 	struct uw_counts counts;
 };
-
-/* The mapping of that index, less than count. Valid until the next change. */
-static inline struct uw_mapping *uw_space_mapping(const struct uw_space *space, size_t index)
-{
-	return &space->mappings[index < space->gap ? index
-						   : index + space->capacity - space->count];
-}
 
 /* The mapping that holds address; NULL when there is none. Valid until the next change. */
 const struct uw_mapping *uw_space_lookup(struct uw_space *space, uint64_t address);

@@ -225,11 +225,13 @@ static double repeat_first(struct bench *bench, struct uw_module *module, size_t
 
 static struct figure measure_first(struct bench *bench)
 {
+	struct uw_mapping_place place = {0};
+	const struct uw_mapping *mapping;
 	struct uw_module *module = NULL;
 	double values[REPETITIONS];
 
-	for (size_t i = 0; i < bench->space->count && !module; i++)
-		module = uw_space_mapping(bench->space, i)->module;
+	while (!module && (mapping = uw_mapping_list_next(&bench->space->mappings, &place)))
+		module = mapping->module;
 	if (!module)
 		abort();
 	for (size_t i = 0; i < bench->recording->count; i++)
@@ -481,10 +483,10 @@ static void run_table(struct uw_module *module, const char *name, struct tables 
 static void run_tables(struct bench *bench)
 {
 	struct tables tables = {0};
+	struct uw_mapping_place place = {0};
+	const struct uw_mapping *mapping;
 
-	for (size_t i = 0; i < bench->space->count; i++) {
-		const struct uw_mapping *mapping = uw_space_mapping(bench->space, i);
-
+	while ((mapping = uw_mapping_list_next(&bench->space->mappings, &place)) != NULL) {
 		if (mapping->module)
 			uw_module_load(mapping->module);
 		if (mapping->module && uw_cfi_count(&mapping->module->cfi) > 0 &&

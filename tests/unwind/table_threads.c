@@ -48,18 +48,14 @@ static size_t walk(struct uw_space *space, struct uw_frame frames[static UW_DEPT
 static struct uw_space *copy_space(const struct uw_space *space)
 {
 	struct uw_space *copy = uw_space_create(space->arch);
+	struct uw_mapping_place place = {0};
+	const struct uw_mapping *mapping;
 
-	if (!copy)
+	if (!copy || uw_mapping_list_copy(&copy->mappings, &space->mappings) < 0)
 		abort();
-	copy->mappings = calloc(space->count, sizeof(*copy->mappings));
-	if (!copy->mappings)
-		abort();
-	copy->count = copy->capacity = space->count;
-	for (size_t i = 0; i < copy->count; i++) {
-		copy->mappings[i] = *uw_space_mapping(space, i);
-		if (copy->mappings[i].module)
-			uw_module_ref(copy->mappings[i].module);
-	}
+	while ((mapping = uw_mapping_list_next(&copy->mappings, &place)) != NULL)
+		if (mapping->module)
+			uw_module_ref(mapping->module);
 	return copy;
 }
 
@@ -92,6 +88,8 @@ int main(void)
 {
 	struct uw_space *space = capture_space();
 	struct walker walkers[WALKERS] = {0};
+	struct uw_mapping_place place = {0};
+	const struct uw_mapping *mapping;
 	size_t built = 0, differences = 0;
 
 	descend(DEPTH);
@@ -100,9 +98,8 @@ int main(void)
 		if (pthread_create(&walkers[i].thread, NULL, walk_often, &walkers[i]) != 0)
 			abort();
 	}
-	for (size_t i = 0; i < space->count; i++)
-		built += uw_space_mapping(space, i)->module &&
-			 uw_module_build_table(uw_space_mapping(space, i)->module) == 0;
+	while ((mapping = uw_mapping_list_next(&space->mappings, &place)) != NULL)
+		built += mapping->module && uw_module_build_table(mapping->module) == 0;
 	for (int i = 0; i < WALKERS; i++) {
 		pthread_join(walkers[i].thread, NULL);
 		differences += walkers[i].differences;

@@ -38,13 +38,15 @@ static uint64_t walk(struct uw_space *in)
 /* The space's mappings with other tags. */
 static void map_as(struct uw_space *to, uint32_t first_tag)
 {
-	for (size_t i = 0; i < space->count; i++) {
-		const struct uw_mapping *from = uw_space_mapping(space, i);
+	struct uw_mapping_place place = {0};
+	const struct uw_mapping *from;
 
+	while ((from = uw_mapping_list_next(&space->mappings, &place)) != NULL) {
 		ck_assert_int_eq(uw_space_map(to, from->start, from->end, 0, from->module,
 					      first_tag + from->tag),
 				 0);
-		uw_space_mapping(to, to->count - 1)->rva = from->rva;
+		uw_mapping_list_at(&to->mappings, uw_mapping_list_find(&to->mappings, from->start))
+			->rva = from->rva;
 	}
 }
 
@@ -83,15 +85,16 @@ END_TEST
 START_TEST(pages_in_a_row_are_one)
 {
 	enum { PAGES = 20000 };
-	size_t before = space->count;
-	struct uw_module *module = uw_space_mapping(space, 0)->module;
+	size_t before = space->mappings.count;
+	struct uw_module *module =
+		uw_mapping_list_at(&space->mappings, (struct uw_mapping_place){0})->module;
 	uint32_t tag;
 	uint64_t rva;
 
 	for (uint64_t i = PAGES; i > 0; i--)
 		ck_assert_int_eq(uw_space_map(space, i * 0x1000, i * 0x1000 + 0x1800, 0, NULL, 77),
 				 0);
-	ck_assert_uint_eq(space->count, before + 1);
+	ck_assert_uint_eq(space->mappings.count, before + 1);
 	ck_assert(uw_space_find(space, 0x1000, &tag, &rva) && tag == 77 && rva == 0x1000);
 	ck_assert(!uw_space_find(space, 0xfff, &tag, &rva));
 	ck_assert(uw_space_find(space, PAGES * 0x1000 + 0x17ff, &tag, &rva));
@@ -101,7 +104,7 @@ START_TEST(pages_in_a_row_are_one)
 		ck_assert_int_eq(uw_space_map(space, 0x8000000 + i * 0x1000, 0x8001000 + i * 0x1000,
 					      (i == 3 ? 0 : i) * 0x1000, module, 5),
 				 0);
-	ck_assert_uint_eq(space->count, before + 3);
+	ck_assert_uint_eq(space->mappings.count, before + 3);
 }
 END_TEST
 

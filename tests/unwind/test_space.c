@@ -181,32 +181,47 @@ START_TEST(clone_of_empty)
 }
 END_TEST
 
-/* Random changes against an array that holds one tag per page. */
+static void assert_page(const uint32_t *pages, unsigned page)
+{
+	if (pages[page] == UW_TAG_NONE)
+		assert_none(space, page);
+	else
+		assert_tag(space, page, pages[page]);
+}
+
+/* Random changes against an array that holds one tag per page. Loop: few pages, and so many that
+   their mappings are in many blocks. */
 START_TEST(model)
 {
-	enum { PAGES = 64, ROUNDS = 20000 };
-	uint32_t pages[PAGES];
+	enum { PAGES = 4096, ROUNDS = 20000 };
+	static uint32_t pages[PAGES];
+	unsigned count = _i == 0 ? 64 : PAGES, longest = _i == 0 ? count : 8;
 
-	for (int page = 0; page < PAGES; page++)
+	for (unsigned page = 0; page < count; page++)
 		pages[page] = UW_TAG_NONE;
 	srand(1);
 	for (uint32_t round = 0; round < ROUNDS; round++) {
-		unsigned start = (unsigned)rand() % PAGES;
-		unsigned end = start + 1 + (unsigned)rand() % (PAGES - start);
+		unsigned start = (unsigned)rand() % count;
+		unsigned end = start + 1 + (unsigned)rand() % longest;
 		bool add = rand() % 3 != 0;
-		unsigned probe = (unsigned)rand() % PAGES;
 
+		if (end > count)
+			end = count;
 		if (add)
 			map(start, end, round % 4);
 		else
 			ck_assert_int_eq(uw_space_unmap(space, start, end), 0);
 		for (unsigned page = start; page < end; page++)
 			pages[page] = add ? round % 4 : UW_TAG_NONE;
-		if (pages[probe] == UW_TAG_NONE)
-			assert_none(space, probe);
-		else
-			assert_tag(space, probe, pages[probe]);
+		assert_page(pages, (unsigned)rand() % count);
+		assert_page(pages, start);
+		if (start > 0)
+			assert_page(pages, start - 1);
+		if (end < count)
+			assert_page(pages, end);
 	}
+	for (unsigned page = 0; page < count; page++)
+		assert_page(pages, page);
 }
 END_TEST
 
@@ -229,7 +244,7 @@ int main(void)
 	tcase_add_test(tcase, many_in_any_order);
 	tcase_add_test(tcase, clone_is_independent);
 	tcase_add_test(tcase, clone_of_empty);
-	tcase_add_test(tcase, model);
+	tcase_add_loop_test(tcase, model, 0, 2);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

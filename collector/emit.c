@@ -10,9 +10,9 @@
 
 struct emit {
 	struct profile_writer *writer;
-	TBRW_U32 code; /* first failure */
-	int error;     /* errno at that moment */
-	char path[4096];
+	TBRW_U32 code;   /* first failure */
+	int error;       /* errno at that moment */
+	char name[4352]; /* of the result, for messages */
 };
 
 static void keep(struct emit *emit, TBRW_U32 code)
@@ -37,8 +37,8 @@ static void describe(TBRW_U32 code, int error, char *text, size_t size)
 		snprintf(text, size, "error %u", code);
 }
 
-int emit_create(const char *path, const struct profile_clock *clock, uint64_t interval_ns,
-		struct emit **result, struct failure *failure)
+int emit_create(const char *path, const char *name, const struct profile_clock *clock,
+		uint64_t interval_ns, struct emit **result, struct failure *failure)
 {
 	struct profile_run run = {.clock = *clock,
 				  .interval_ns = interval_ns,
@@ -46,7 +46,7 @@ int emit_create(const char *path, const struct profile_clock *clock, uint64_t in
 	struct emit *emit = calloc(1, sizeof(*emit));
 	if (emit == NULL)
 		return failure_set(failure, FAILURE_EXIT, "out of memory");
-	snprintf(emit->path, sizeof(emit->path), "%s", path);
+	snprintf(emit->name, sizeof(emit->name), "%s", name);
 	errno = 0;
 	TBRW_U32 code = profile_writer_create(path, &run, &emit->writer);
 	if (code != VT_SUCCESS) {
@@ -54,9 +54,9 @@ int emit_create(const char *path, const struct profile_clock *clock, uint64_t in
 		char text[256];
 		describe(code, error, text, sizeof(text));
 		if (error == EMFILE || error == ENFILE || error == ENOMEM)
-			failure_set_error(failure, error, "cannot create the result %s", path);
+			failure_set_error(failure, error, "cannot create the result %s", name);
 		failure_set(failure, FAILURE_EXIT,
-			    "cannot create the result %s: %s; choose another place with -r", path,
+			    "cannot create the result %s: %s; choose another place with -r", name,
 			    error != 0 ? strerror(error) : text);
 		free(emit);
 		return -1;
@@ -205,7 +205,7 @@ static int fail(const struct emit *emit, TBRW_U32 code, int error, struct failur
 	return failure_set(failure, FAILURE_EXIT,
 			   "cannot write the result %s: %s; what was written before is readable, "
 			   "make room or choose another place with -r",
-			   emit->path, text);
+			   emit->name, text);
 }
 
 int emit_failed(const struct emit *emit, struct failure *failure)

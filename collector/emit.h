@@ -20,9 +20,9 @@ struct host;
 #define EMIT_TIME_BEFORE 0u
 #define EMIT_TIME_NEVER  UINT64_MAX
 
-/* Creates the result file. */
-int emit_create(const char *path, const struct profile_clock *clock, uint64_t interval_ns,
-		struct emit **emit, struct failure *failure);
+/* Creates the result file at path; name is what messages call it. */
+int emit_create(const char *path, const char *name, const struct profile_clock *clock,
+		uint64_t interval_ns, struct emit **emit, struct failure *failure);
 
 /* Describes the machine. */
 void emit_host(struct emit *emit, struct host *host);

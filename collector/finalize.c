@@ -42,12 +42,11 @@ bool finalize_has_ended(pid_t pid, int *status)
 	return ended != 0;
 }
 
-pid_t finalize_start(const char *result)
+pid_t finalize_start(const char *result, bool any_owner)
 {
 	char program[4200];
 	char command[] = "finalize";
-	/* It is ours: we made it. The file system may call its owner another (squashed on NFS). */
-	char any_owner[] = "--any-owner";
+	char option[] = "--any-owner";
 	char end_of_options[] = "--";
 	char name[4096];
 	pid_t pid;
@@ -55,7 +54,12 @@ pid_t finalize_start(const char *result)
 	sigset_t none;
 	find_program(program, sizeof(program));
 	snprintf(name, sizeof(name), "%s", result);
-	char *argv[] = {program, command, any_owner, end_of_options, name, NULL};
+	char *argv[6] = {program, command};
+	size_t count = 2;
+	if (any_owner)
+		argv[count++] = option;
+	argv[count++] = end_of_options;
+	argv[count] = name;
 	sigemptyset(&none);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigmask(&attributes, &none);

@@ -6,8 +6,9 @@
 #include <sys/types.h>
 
 /* Runs the tbconvert that lies beside this program (or in ../tools of a build tree, or in PATH).
- * Its process, which finalize_has_ended waits for; -1 when it could not be run. */
-pid_t finalize_start(const char *result);
+ * any_owner: whomever the result belongs to; else it refuses one that is not ours by now. Its
+ * process, which finalize_has_ended waits for; -1 when it could not be run. */
+pid_t finalize_start(const char *result, bool any_owner);
 
 /* Whether it ended; then *status is its exit status, or 128 + number of the signal that ended it.
  */

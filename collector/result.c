@@ -70,11 +70,10 @@ static int create_next(struct result *result, struct failure *failure)
 }
 
 /* What another user put there would be theirs to look into and to change. */
-static int take_existing(const char *directory, struct failure *failure)
+static int refuse_existing(const char *directory, enum profile_place place, struct failure *failure)
 {
-	struct stat status;
 	const char *why = "a file is there";
-	switch (profile_place_of(directory)) {
+	switch (place) {
 	case PROFILE_PLACE_LINK:
 		why = "a symbolic link that another user made is there";
 		break;
@@ -85,8 +84,7 @@ static int take_existing(const char *directory, struct failure *failure)
 		why = "a symbolic link that leads nowhere is there";
 		break;
 	case PROFILE_PLACE_OURS:
-		if (stat(directory, &status) == 0 && S_ISDIR(status.st_mode))
-			return 0;
+		break;
 	}
 	return failure_set(failure, FAILURE_EXIT,
 			   "cannot make the result directory %s: %s; choose another one with -r "
@@ -109,20 +107,42 @@ static int create_named(struct result *result, const char *directory, struct fai
 		return 0;
 	}
 	if (errno == EEXIST)
-		return take_existing(result->directory, failure);
+		return 0;
 	return failure_set(failure, FAILURE_EXIT,
 			   "cannot make the result directory %s: %s; choose another one with -r "
 			   "DIR",
 			   result->directory, strerror(errno));
 }
 
+/* Takes hold of the directory, after which its name does not matter. */
+static int open_place(struct result *result, struct failure *failure)
+{
+	enum profile_place place;
+	if (!result->created) {
+		result->place = profile_place_open(result->directory, &place);
+		return result->place >= 0 ? 0 : refuse_existing(result->directory, place, failure);
+	}
+	result->place = open(result->directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (result->place >= 0)
+		return 0;
+	result->created = false; /* what is there now is not it */
+	return failure_set(failure, FAILURE_EXIT,
+			   "cannot open the result directory %s just after it was made: %s; choose "
+			   "a place where only you can write with -r DIR",
+			   result->directory, strerror(errno));
+}
+
 /* Whether a file of a result is there already. */
-static bool holds_result(const char *directory)
+static bool holds_result(int place)
 {
 	bool found = false;
-	DIR *entries = opendir(directory);
-	if (entries == NULL)
+	int fd = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
+	if (entries == NULL) {
+		if (fd >= 0)
+			close(fd);
 		return false;
+	}
 	for (struct dirent *entry; !found && (entry = readdir(entries)) != NULL;) {
 		size_t length = strlen(entry->d_name);
 		found = length > 4 && strcmp(entry->d_name + length - 4, ".tb5") == 0;
@@ -140,15 +160,20 @@ static const char *name_of(const char *directory)
 	return usable ? name : "result";
 }
 
+static const char *file_name(const struct result *result)
+{
+	return strrchr(result->file, '/') + 1;
+}
+
 static int check_directory(const struct result *result, struct failure *failure)
 {
-	if (holds_result(result->directory))
+	if (holds_result(result->place))
 		return failure_set(failure, FAILURE_EXIT,
 				   "the directory %s already holds a result; choose another one "
 				   "with "
 				   "-r DIR",
 				   result->directory);
-	if (access(result->directory, W_OK | X_OK) < 0)
+	if (faccessat(result->place, ".", W_OK | X_OK, 0) < 0)
 		return failure_set(failure, FAILURE_EXIT,
 				   "cannot write to the result directory %s: %s; choose another "
 				   "one "
@@ -159,25 +184,45 @@ static int check_directory(const struct result *result, struct failure *failure)
 
 int result_create(struct result *result, const char *directory, struct failure *failure)
 {
-	*result = (struct result){.held = -1};
+	*result = (struct result){.place = -1, .held = -1};
 	int made = directory != NULL ? create_named(result, directory, failure)
 				     : create_next(result, failure);
-	if (made == 0 && check_directory(result, failure) == 0) {
+	if (made == 0 && open_place(result, failure) == 0 &&
+	    check_directory(result, failure) == 0) {
 		snprintf(result->file, sizeof(result->file), "%s/%.250s.tb5", result->directory,
 			 name_of(result->directory));
+		profile_place_file(result->place, file_name(result), result->through,
+				   sizeof(result->through));
 		return 0;
 	}
 	result_remove(result); /* no file: what lies in a directory that was there stays */
-	*result = (struct result){.held = -1};
+	result_finish(result);
 	return -1;
+}
+
+/* Another user's directory may have been put in the place of ours between its making and its
+ * opening. Ours belongs to whom our file belongs to; which on a file system of a network need not
+ * be us. */
+static int check_owner(struct result *result, struct failure *failure)
+{
+	struct stat place;
+	struct stat file;
+	if (!result->created || (fstat(result->place, &place) == 0 &&
+				 fstat(result->held, &file) == 0 && place.st_uid == file.st_uid))
+		return 0;
+	result->created = false;
+	return failure_set(failure, FAILURE_EXIT,
+			   "another user has put a directory in the place of the new result "
+			   "directory %s; choose a place where only you can write with -r DIR",
+			   result->directory);
 }
 
 int result_hold(struct result *result, struct failure *failure)
 {
-	result->held = open(result->file, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	result->held = openat(result->place, file_name(result), O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (result->held < 0)
 		return failure_set_error(failure, errno, "cannot find the result %s", result->file);
-	return 0;
+	return check_owner(result, failure);
 }
 
 static bool is_held_at(const struct stat *held, const char *path)
@@ -225,11 +270,19 @@ int result_check(struct result *result, struct failure *failure)
 			   result->file);
 }
 
+bool result_is_ours(const struct result *result)
+{
+	struct stat held;
+	return fstat(result->held, &held) == 0 && held.st_uid == geteuid();
+}
+
 void result_remove(const struct result *result)
 {
+	struct stat place;
 	if (result->file[0] != '\0')
-		unlink(result->file);
-	if (result->created)
+		unlinkat(result->place, file_name(result), 0);
+	if (result->created && result->place >= 0 && fstat(result->place, &place) == 0 &&
+	    is_held_at(&place, result->directory))
 		rmdir(result->directory);
 }
 
@@ -237,5 +290,7 @@ void result_finish(struct result *result)
 {
 	if (result->held >= 0)
 		close(result->held);
-	result->held = -1;
+	if (result->place >= 0)
+		close(result->place);
+	*result = (struct result){.place = -1, .held = -1};
 }

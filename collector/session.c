@@ -83,8 +83,8 @@ static int set_up(struct session *session, struct failure *failure)
 	};
 	if (sampler_init(&session->sampler, &config, sources[options->unwind], failure) < 0 ||
 	    result_create(&session->result, options->result_dir, failure) < 0 ||
-	    emit_create(session->result.file, &session->clock, options->interval_ns, &session->emit,
-			failure) < 0 ||
+	    emit_create(session->result.through, session->result.file, &session->clock,
+			options->interval_ns, &session->emit, failure) < 0 ||
 	    result_hold(&session->result, failure) < 0)
 		return -1;
 	struct tracker_config tracker = {
@@ -166,7 +166,8 @@ static int wait_for_symbols(struct session *session)
 {
 	int status = -1;
 	struct pollfd signals = {.fd = session->signals.fd, .events = POLLIN};
-	session->finalizer = finalize_start(session->result.directory);
+	session->finalizer =
+		finalize_start(session->result.directory, !result_is_ours(&session->result));
 	while (session->finalizer > 0 && !finalize_has_ended(session->finalizer, &status)) {
 		poll(&signals, 1, -1); /* SIGCHLD is among them */
 		session_handle_signals(session);
@@ -251,7 +252,7 @@ int session_run(const struct options *options, int *exit_status, struct failure 
 	session->options = options;
 	session->log = options->quiet ? LOG_QUIET : options->verbose ? LOG_VERBOSE : LOG_NORMAL;
 	session->target = (struct target){.go_fd = -1, .error_fd = -1};
-	session->result.held = -1;
+	session->result = (struct result){.place = -1, .held = -1};
 	session_describe(session);
 	int result = pid_namespace_check(failure);
 	if (result == 0)

@@ -33,21 +33,21 @@ struct session {
 	pid_t finalizer; /* tbconvert, while it runs; else 0 */
 	struct target target;
 	struct result result;
+	bool has_drain_thread;
+	bool is_draining; /* the polls of drain are there */
+	bool stop;
 	struct emit *emit;
 	struct sampler sampler;
 	struct drain *drain;
-	bool has_drain_thread;
 	struct tracker *tracker;
 	struct pollfd *polls; /* signals, then attached processes, then drain's */
 	size_t poll_count;
-	bool is_draining;      /* drain's are there */
 	uint64_t start_ns;     /* a launch: all events are open; an attach: before the first is */
 	uint64_t next_look_ns; /* while attaching */
 	struct budget budget;
 	uint64_t attached_cpu_ns; /* of the attached processes, once all events were open */
 	uint64_t end_ns;
 	uint64_t next_sync_ns;
-	bool stop;
 };
 
 static inline bool session_is_launch(const struct session *session)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -14,14 +15,29 @@
 /* path_resolution(7): as many as the kernel follows. */
 #define LINKS_MAX 40
 
+/* Beside the output, in the same folder. */
 static int open_temporary(struct output *output, mode_t mode)
 {
-	output->temporary = xalloc_printf("%s.XXXXXX", output->path);
-	int fd = mkostemp(output->temporary, O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	fchmod(fd, mode);
+	unsigned number;
+	int fd = -1;
+	do {
+		free(output->temporary);
+		output->temporary = NULL;
+		if (getrandom(&number, sizeof(number), 0) < 0)
+			return -1;
+		output->temporary = xalloc_printf("%s.%08x", output->path, number);
+		fd = openat(output->folder, output->temporary,
+			    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+	} while (fd < 0 && errno == EEXIST);
+	if (fd >= 0)
+		fchmod(fd, mode);
 	return fd;
+}
+
+static void remove_temporary(const struct output *output)
+{
+	if (output->temporary)
+		unlinkat(output->folder, output->temporary, 0);
 }
 
 static void write_all(struct output *output, const char *bytes, size_t size)
@@ -66,9 +82,11 @@ static int open_stream(struct output *output)
 
 static void release(struct output *output)
 {
+	if (output->folder >= 0)
+		close(output->folder);
 	free(output->temporary);
 	free(output->path);
-	memset(output, 0, sizeof(*output));
+	*output = (struct output){.folder = -1};
 }
 
 static bool is_standard(const char *path)
@@ -143,6 +161,21 @@ static int follow_links(struct output *output, bool *is_descriptor)
 	return is_followed ? ELOOP : 0;
 }
 
+/* From here on the path is the name in a folder, whatever its own name leads to by then. */
+static int hold_folder(struct output *output)
+{
+	char *slash = strrchr(output->path, '/');
+	const char *name = slash ? slash + 1 : output->path;
+	char *folder = slash ? xalloc_text_of(output->path, (size_t)(slash + 1 - output->path))
+			     : xalloc_text(".");
+	char *held = xalloc_text(name[0] ? name : ".");
+	output->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	free(folder);
+	free(output->path);
+	output->path = held;
+	return output->folder < 0 ? errno : 0;
+}
+
 /* Opens what is at the path in place, if it is no regular file, or else a file to replace it. */
 static int open_path(struct output *output)
 {
@@ -151,22 +184,26 @@ static int open_path(struct output *output)
 	int error = follow_links(output, &is_descriptor);
 	if (!error && is_descriptor)
 		return open(output->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
-	bool exists = lstat(output->path, &status) == 0;
-	if (!error && exists && S_ISFIFO(status.st_mode) && !is_ours(&status))
+	if (!error)
+		error = hold_folder(output);
+	bool exists =
+		!error && fstatat(output->folder, output->path, &status, AT_SYMLINK_NOFOLLOW) == 0;
+	if (exists && S_ISFIFO(status.st_mode) && !is_ours(&status))
 		error = EACCES;
 	if (error) {
 		errno = error;
 		return -1;
 	}
 	if (exists && !S_ISREG(status.st_mode))
-		return open(output->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+		return openat(output->folder, output->path,
+			      O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
 	return open_temporary(output, exists && is_ours(&status) ? status.st_mode & 0777
 								 : S_IRUSR | S_IWUSR);
 }
 
 int output_open(struct output *output, const char *path)
 {
-	memset(output, 0, sizeof(*output));
+	*output = (struct output){.folder = -1};
 	if (is_standard(path)) {
 		output->fd = STDOUT_FILENO;
 		return open_stream(output);
@@ -176,8 +213,7 @@ int output_open(struct output *output, const char *path)
 	int error = output->fd < 0 ? errno : open_stream(output);
 	if (error && output->fd >= 0) {
 		close(output->fd);
-		if (output->temporary)
-			unlink(output->temporary);
+		remove_temporary(output);
 	}
 	if (error)
 		release(output);
@@ -204,10 +240,11 @@ int output_finish(struct output *output)
 {
 	int error = close_stream(output);
 	if (output->temporary) {
-		if (!error && rename(output->temporary, output->path) != 0)
+		if (!error &&
+		    renameat(output->folder, output->temporary, output->folder, output->path) != 0)
 			error = errno;
 		if (error)
-			unlink(output->temporary);
+			remove_temporary(output);
 	}
 	release(output);
 	return error == EPIPE ? 0 : error;
@@ -216,8 +253,7 @@ int output_finish(struct output *output)
 void output_abandon(struct output *output)
 {
 	close_stream(output);
-	if (output->temporary)
-		unlink(output->temporary);
+	remove_temporary(output);
 	release(output);
 }
 

@@ -14,8 +14,9 @@ struct output {
 	FILE *stream;    /* write here */
 	int fd;          /* below it */
 	int error;       /* errno value of the first write that failed; 0: none */
-	char *path;      /* behind links; NULL: standard output */
-	char *temporary; /* NULL: written in place (a device, a pipe) */
+	int folder;      /* that of a file (O_PATH), wherever its name leads by now; -1: none */
+	char *path;      /* in the folder, behind links; NULL: standard output */
+	char *temporary; /* likewise; NULL: written in place (a device, a pipe) */
 	bool is_terminal;
 	struct terminal_filter filter; /* of a terminal */
 };

@@ -5,16 +5,6 @@
 #include "tbrw/profile/wide.h"
 #include <stdlib.h>
 
-/* TBRW follows no symbolic link, which is right for writing; to read one is the user's choice. */
-static TBRW_U32 open_file(struct profile_reader *reader, const char *path)
-{
-	char *real = realpath(path, NULL);
-	TBRW_U32 code = profile_file_open(&reader->file, real ? real : path, TBRW_FILE_READ);
-
-	free(real);
-	return code;
-}
-
 static TBRW_U32 verify(struct profile_reader *reader)
 {
 	TBRW_U32 code = TBRW_verify(reader->file);
@@ -62,7 +52,7 @@ TBRW_U32 profile_reader_open(const char *path, struct profile_reader **reader)
 	struct profile_reader *made = calloc(1, sizeof(*made));
 	if (!made)
 		return VT_NO_MEMORY;
-	TBRW_U32 code = open_file(made, path);
+	TBRW_U32 code = profile_file_open(&made->file, path, TBRW_FILE_READ);
 	if (code != VT_SUCCESS) {
 		free(made);
 		return code;

@@ -114,8 +114,21 @@ static TBRW_U32 open_wide(TBRW_PTR *file, const char *path, TBRW_U32 access_mode
 	return code;
 }
 
-/* TBRW takes Unicode names only. A directory whose name is something else is reached through its
- * descriptor; the file's own name cannot be, since TBRW follows no link there. */
+/* Reading follows links, so that the file's own descriptor leads there. */
+static TBRW_U32 read_through(TBRW_PTR *file, const char *path)
+{
+	char through[32];
+	int fd = open(path, O_PATH | O_CLOEXEC);
+
+	if (fd < 0)
+		return VT_FILE_OPEN_FAILED;
+	snprintf(through, sizeof(through), "/proc/self/fd/%d", fd);
+	TBRW_U32 code = open_wide(file, through, TBRW_FILE_READ);
+	close(fd);
+	return code;
+}
+
+/* To write, the directory's descriptor has to do, since TBRW follows no link for that. */
 static TBRW_U32 open_below(TBRW_PTR *file, const char *path, TBRW_U32 access_mode)
 {
 	const char *slash = strrchr(path, '/');
@@ -142,6 +155,9 @@ static TBRW_U32 open_below(TBRW_PTR *file, const char *path, TBRW_U32 access_mod
 
 TBRW_U32 profile_file_open(TBRW_PTR *file, const char *path, TBRW_U32 access_mode)
 {
-	return is_clean(path) ? open_wide(file, path, access_mode)
-			      : open_below(file, path, access_mode);
+	/* TBRW takes Unicode names only. */
+	if (is_clean(path))
+		return open_wide(file, path, access_mode);
+	return access_mode == TBRW_FILE_READ ? read_through(file, path)
+					     : open_below(file, path, access_mode);
 }

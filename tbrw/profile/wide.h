@@ -24,7 +24,8 @@ char *profile_string_get(TBRW_PTR file, TBRW_STRING_OR_ID id, TBRW_U32 *code);
  * Does not allocate. Returns VT_SUCCESS but for VT_NO_MEMORY of TBRW. */
 TBRW_U32 profile_string_short(TBRW_PTR file, TBRW_STRING_OR_ID id, char *out, size_t size);
 
-/* Opens `path` with TBRW, whatever bytes the names of its directories hold. */
+/* Opens `path` with TBRW, whatever bytes the names of its directories hold; to read it, its own
+ * name too. */
 TBRW_U32 profile_file_open(TBRW_PTR *file, const char *path, TBRW_U32 access_mode);
 
 #endif

@@ -41,7 +41,7 @@ static void teardown(void)
 static struct emit *create(void)
 {
 	struct emit *emit = NULL;
-	ck_assert_int_eq(emit_create(path, &start, 10000000, &emit, &failure), 0);
+	ck_assert_int_eq(emit_create(path, "result", &start, 10000000, &emit, &failure), 0);
 	return emit;
 }
 
@@ -203,9 +203,12 @@ END_TEST
 START_TEST(place_that_is_none)
 {
 	struct emit *emit = NULL;
-	ck_assert_int_eq(emit_create("/no/such/folder/x.tb5", &start, 1, &emit, &failure), -1);
+	ck_assert_int_eq(emit_create("/no/such/folder/x.tb5", "its name", &start, 1, &emit,
+				     &failure),
+			 -1);
 	ck_assert_ptr_null(emit);
-	ck_assert_msg(strstr(failure.text, "/no/such/folder/x.tb5") && strstr(failure.text, "-r"),
+	ck_assert_msg(strstr(failure.text, "result its name: No such file") &&
+			      strstr(failure.text, "-r"),
 		      "%s", failure.text);
 }
 END_TEST
@@ -231,7 +234,7 @@ START_TEST(file_that_takes_no_more)
 	ck_assert_int_eq(failed, -1);
 	ck_assert_int_eq(again, -1);
 	ck_assert_int_eq(finished, -1);
-	ck_assert_msg(strstr(first.text, path) != NULL, "%s", first.text);
+	ck_assert_msg(strstr(first.text, "the result result: ") != NULL, "%s", first.text);
 }
 END_TEST
 

@@ -51,7 +51,7 @@ START_TEST(result_is_the_last_argument)
 {
 	char text[256] = "";
 	write_program("for argument; do echo \"$argument\"; done > $OUTPUT");
-	pid_t pid = finalize_start("-odd name");
+	pid_t pid = finalize_start("-odd name", false);
 	ck_assert_int_gt(pid, 0);
 	ck_assert_int_eq(wait_for(pid), 0);
 	FILE *file = fopen(output, "r");
@@ -61,21 +61,29 @@ START_TEST(result_is_the_last_argument)
 	text[size] = '\0';
 	ck_assert_msg(strncmp(text, "finalize\n", 9) == 0, "%s", text);
 	ck_assert_msg(size > 13 && strcmp(text + size - 13, "--\n-odd name\n") == 0, "%s", text);
+	ck_assert_ptr_null(strstr(text, "--any-owner"));
+}
+END_TEST
+
+START_TEST(any_owner)
+{
+	write_program("test \"$*\" = 'finalize --any-owner -- r'");
+	ck_assert_int_eq(wait_for(finalize_start("r", true)), 0);
 }
 END_TEST
 
 START_TEST(exit_statuses)
 {
 	write_program("exit 3");
-	ck_assert_int_eq(wait_for(finalize_start("r")), 3);
+	ck_assert_int_eq(wait_for(finalize_start("r", false)), 3);
 	write_program("kill -TERM $$");
-	ck_assert_int_eq(wait_for(finalize_start("r")), 128 + SIGTERM);
+	ck_assert_int_eq(wait_for(finalize_start("r", false)), 128 + SIGTERM);
 }
 END_TEST
 
 START_TEST(none_to_be_found)
 {
-	ck_assert_int_eq(finalize_start("r"), -1);
+	ck_assert_int_eq(finalize_start("r", false), -1);
 }
 END_TEST
 
@@ -94,7 +102,7 @@ START_TEST(signals_reach_it)
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	write_program("while :; do /bin/sleep 1; done");
-	pid_t pid = finalize_start("r");
+	pid_t pid = finalize_start("r", false);
 	int status;
 	ck_assert(!finalize_has_ended(pid, &status));
 	ck_assert_int_eq(kill(pid, SIGTERM), 0);
@@ -119,6 +127,7 @@ int main(void)
 	TCase *tcase = tcase_create("finalize");
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, result_is_the_last_argument);
+	tcase_add_test(tcase, any_owner);
 	tcase_add_test(tcase, exit_statuses);
 	tcase_add_test(tcase, none_to_be_found);
 	tcase_add_test(tcase, no_child_of_ours);

@@ -40,16 +40,16 @@ static bool exists(const char *path)
 	return lstat(path, &status) == 0;
 }
 
-static const char *planted_link; /* what a link in a new directory's place leads to */
+static void (*after_mkdir)(const char *path); /* what another user does next */
 
 /* The library's, followed by what another user may do where the directory around is theirs. */
 int mkdir(const char *path, mode_t mode)
 {
+	void (*next)(const char *) = after_mkdir;
 	int made = (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
-	if (made < 0 || planted_link == NULL)
-		return made;
-	ck_assert_int_eq(rename(path, "moved away"), 0);
-	ck_assert_int_eq(symlink(planted_link, path), 0);
+	after_mkdir = NULL;
+	if (made == 0 && next != NULL)
+		next(path);
 	return made;
 }
 
@@ -242,22 +242,127 @@ END_TEST
 static void make_held(void)
 {
 	assert_created("out", "out", "out/out.tb5");
-	touch(result.file);
+	touch(result.through);
 	ck_assert_int_eq(result_hold(&result, &failure), 0);
 	ck_assert_int_eq(result_check(&result, &failure), 0);
 	ck_assert_str_eq(result.file, "out/out.tb5");
 }
 
-/* A link that is put into a new directory's place: what it leads to keeps its permissions. */
-START_TEST(planted_in_its_place)
+static void put_link(const char *path)
+{
+	ck_assert_int_eq(rename(path, "moved away"), 0);
+	ck_assert_int_eq(symlink("victim", path), 0);
+}
+
+static void put_directory(const char *path)
+{
+	ck_assert_int_eq(rename(path, "moved away"), 0);
+	ck_assert_int_eq(mkdir(path, 0755), 0);
+	ck_assert_int_eq(chown(path, 65534, 65534), 0);
+}
+
+/* A link that is put into a new directory's place: nothing goes where it leads, whose permissions
+ * stay; nor is the link removed. */
+START_TEST(link_in_its_place)
 {
 	ck_assert_int_eq(mkdir("victim", 0750), 0);
 	ck_assert_int_eq(chmod("victim", 0750), 0);
-	planted_link = "victim";
-	result_create(&result, "out", &failure);
-	planted_link = NULL;
-	ck_assert_uint_eq(mode_of("victim"), 0750);
+	after_mkdir = put_link;
+	assert_refused("out", "just after it was made");
+	ck_assert_int_eq(rmdir("victim"), 0);
 	ck_assert_uint_eq(mode_of("moved away"), 0700);
+	ck_assert(exists("out"));
+}
+END_TEST
+
+START_TEST(permissions_of_a_victim)
+{
+	ck_assert_int_eq(mkdir("victim", 0750), 0);
+	ck_assert_int_eq(chmod("victim", 0750), 0);
+	after_mkdir = put_link;
+	result_create(&result, NULL, &failure);
+	ck_assert_uint_eq(mode_of("victim"), 0750);
+}
+END_TEST
+
+/* Theirs to look into and to change: refused, once a file tells whose it is. */
+START_TEST(directory_in_its_place)
+{
+	after_mkdir = put_directory;
+	ck_assert_int_eq(result_create(&result, "out", &failure), 0);
+	touch(result.through);
+	ck_assert_int_eq(result_hold(&result, &failure), -1);
+	ck_assert_ptr_nonnull(strstr(failure.text, "another user has put"));
+	result_remove(&result);
+	result_finish(&result);
+	ck_assert_int_eq(rmdir("out"), 0); /* it is empty */
+}
+END_TEST
+
+/* Once it was looked at, the directory's name does not matter any more. */
+START_TEST(moved_before_the_file_is_made)
+{
+	assert_created("out", "out", "out/out.tb5");
+	ck_assert_int_eq(mkdir("victim", 0700), 0);
+	put_link("out");
+	touch(result.through);
+	ck_assert(exists("moved away/out.tb5"));
+	ck_assert_int_eq(rmdir("victim"), 0);
+	ck_assert_int_eq(result_hold(&result, &failure), 0);
+	ck_assert_int_eq(result_check(&result, &failure), 0);
+	ck_assert_ptr_nonnull(strstr(result.file, "/moved away/out.tb5"));
+	result_finish(&result);
+}
+END_TEST
+
+/* What was made is removed wherever it is, and what has its name stays. */
+START_TEST(removed_where_it_is)
+{
+	assert_created("out", "out", "out/out.tb5");
+	touch("out/out.tb5");
+	ck_assert_int_eq(rename("out", "moved away"), 0);
+	ck_assert_int_eq(mkdir("out", 0700), 0);
+	touch("out/out.tb5");
+	result_remove(&result);
+	ck_assert(!exists("moved away/out.tb5"));
+	ck_assert(exists("out/out.tb5"));
+	ck_assert_int_eq(unlink("out/out.tb5"), 0);
+	result_remove(&result);
+	ck_assert(exists("out"));
+}
+END_TEST
+
+START_TEST(links_to_links)
+{
+	mkdir("real", 0777);
+	mkdir("far", 0777);
+	ck_assert_int_eq(symlink("../real", "far/second"), 0);
+	ck_assert_int_eq(symlink("far/second", "first"), 0);
+	assert_created("first", "first", "first/first.tb5");
+	touch(result.through);
+	ck_assert(exists("real/first.tb5"));
+	ck_assert_int_eq(symlink("loop", "loop"), 0);
+	assert_refused("loop", "leads nowhere");
+}
+END_TEST
+
+START_TEST(link_to_a_link_of_others)
+{
+	mkdir("real", 0777);
+	ck_assert_int_eq(symlink("real", "second"), 0);
+	ck_assert_int_eq(symlink("second", "first"), 0);
+	ck_assert_int_eq(lchown("second", 65534, 65534), 0);
+	assert_refused("first", "link that another user made");
+}
+END_TEST
+
+START_TEST(whose_it_is)
+{
+	make_held();
+	ck_assert(result_is_ours(&result));
+	ck_assert_int_eq(chown(result.file, 65534, 65534), 0);
+	ck_assert(!result_is_ours(&result));
+	result_finish(&result);
 }
 END_TEST
 
@@ -383,7 +488,11 @@ int main(void)
 	tcase_add_test(tcase, file_in_its_place);
 	tcase_add_test(tcase, for_the_owner_only);
 	tcase_add_test(tcase, planted);
-	tcase_add_test(tcase, planted_in_its_place);
+	tcase_add_test(tcase, link_in_its_place);
+	tcase_add_test(tcase, permissions_of_a_victim);
+	tcase_add_test(tcase, moved_before_the_file_is_made);
+	tcase_add_test(tcase, removed_where_it_is);
+	tcase_add_test(tcase, links_to_links);
 	tcase_add_test(tcase, deleted);
 	tcase_add_test(tcase, moved);
 	tcase_add_test(tcase, no_parent);
@@ -392,6 +501,13 @@ int main(void)
 	tcase_add_test(tcase, unwritable);
 	tcase_add_test(tcase, removed);
 	tcase_add_test(tcase, removed_before_it_was_made);
+	if (geteuid() == 0) {
+		tcase_add_test(tcase, directory_in_its_place);
+		tcase_add_test(tcase, link_to_a_link_of_others);
+		tcase_add_test(tcase, whose_it_is);
+	} else {
+		printf("skipped - what other users put there: only root can act for them\n");
+	}
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);

@@ -215,6 +215,49 @@ START_TEST(test_open_file)
 }
 END_TEST
 
+static void expect_empty(const char *name)
+{
+	ck_assert_int_eq(rmdir(in_directory(name)), 0);
+}
+
+/* Whoever owns the directory around may put a link in the folder's place while the output is
+ * written: it goes where it was opened. */
+START_TEST(test_led_elsewhere)
+{
+	struct output outputs[2];
+	char moved[64];
+	build_directory(directory);
+	snprintf(moved, sizeof(moved), "%s", in_directory("moved"));
+	ck_assert_int_eq(mkdir(in_directory("folder"), 0700), 0);
+	ck_assert_int_eq(mkdir(in_directory("victim"), 0700), 0);
+	ck_assert_int_eq(output_open(&outputs[0], in_directory("folder/kept")), 0);
+	ck_assert_int_eq(output_open(&outputs[1], in_directory("folder/left")), 0);
+	ck_assert_int_eq(rename(in_directory("folder"), moved), 0);
+	make_link("victim", "folder");
+	fputs("whole", outputs[0].stream);
+	ck_assert_int_eq(output_finish(&outputs[0]), 0);
+	output_abandon(&outputs[1]);
+	expect_text("moved/kept", "whole");
+	ck_assert_int_eq(unlink(in_directory("moved/kept")), 0);
+	expect_empty("moved");
+	expect_empty("victim");
+	build_directory_remove(directory);
+}
+END_TEST
+
+START_TEST(test_no_file)
+{
+	struct output output;
+	build_directory(directory);
+	ck_assert_int_eq(mkdir(in_directory("folder"), 0700), 0);
+	ck_assert_int_eq(output_open(&output, in_directory("folder")), EISDIR);
+	ck_assert_int_eq(output_open(&output, in_directory("folder/")), EISDIR);
+	ck_assert_int_eq(output_open(&output, in_directory("nowhere/file")), ENOENT);
+	expect_empty("folder");
+	build_directory_remove(directory);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("output");
@@ -230,6 +273,8 @@ int main(void)
 	else
 		printf("skipped - links of others: only root can make them\n");
 	tcase_add_test(tcase, test_open_file);
+	tcase_add_test(tcase, test_led_elsewhere);
+	tcase_add_test(tcase, test_no_file);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);

@@ -115,7 +115,7 @@ static void report_kept(const struct finalized *finalized)
 			 finalized->kept.count, finalized->count);
 }
 
-static int write_symbols(const char *path, struct finalized *finalized)
+static int write_symbols(const char *name, const char *path, struct finalized *finalized)
 {
 	char text[DIAGNOSE_CODE_SIZE];
 	TBRW_U32 code = finalize_write(path, finalized);
@@ -126,11 +126,12 @@ static int write_symbols(const char *path, struct finalized *finalized)
 		advice = "run tbconvert recover first";
 	else if (code == VT_TB5_IN_USE)
 		advice = "wait for the collection to end";
-	diagnose("cannot add symbols to %s: %s; %s", path, diagnose_code(code, text), advice);
+	diagnose("cannot add symbols to %s: %s; %s", name, diagnose_code(code, text), advice);
 	return EXIT_FAILURE;
 }
 
-static int finalize(const char *path, const struct finalize_options *options)
+/* name: what messages call it. */
+static int finalize(const char *name, const char *path, const struct finalize_options *options)
 {
 	char text[DIAGNOSE_CODE_SIZE];
 	struct profile_reader *reader;
@@ -139,13 +140,13 @@ static int finalize(const char *path, const struct finalize_options *options)
 	struct interrupt interrupt;
 	TBRW_U32 code = profile_reader_open(path, &reader);
 	if (code != VT_SUCCESS) {
-		diagnose("cannot read %s: %s; name a result of tbcollect", path,
+		diagnose("cannot read %s: %s; name a result of tbcollect", name,
 			 diagnose_code(code, text));
 		return EXIT_FAILURE;
 	}
 	char *last_words = xalloc_printf("stopped; the result is whole, without new symbols: "
 					 "finish it with tbconvert finalize %s",
-					 path);
+					 name);
 	interrupt_watch(&interrupt, last_words);
 	progress_begin(&progress, "Reading symbols", profile_reader_frame_count(reader));
 	finalize_collect(reader, options->debug_dir, &progress, &finalized);
@@ -158,7 +159,7 @@ static int finalize(const char *path, const struct finalize_options *options)
 		report_map_misses(&finalized);
 		report_kept(&finalized);
 	}
-	int status = write_symbols(path, &finalized);
+	int status = write_symbols(name, path, &finalized);
 	interrupt_release(&interrupt);
 	finalize_finish(&finalized);
 	return status;
@@ -168,13 +169,15 @@ int command_finalize_run(int argc, char **argv)
 {
 	struct finalize_options options = {0};
 	char *path = NULL;
+	char *held = NULL;
 	int status = parse(argc, argv, &options);
 	if (status == 0)
 		status = command_locate(argc - optind, argv + optind, &path);
 	if (status == 0 && !options.any_owner)
-		status = command_check_place(path);
+		status = command_hold_result(path, &held);
 	if (status == 0)
-		status = finalize(path, &options);
+		status = finalize(path, held ? held : path, &options);
+	free(held);
 	free(path);
 	return status;
 }

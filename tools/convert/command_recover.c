@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,21 +17,27 @@ static const struct option long_options[] = {
 	{0},
 };
 
-/* The result at path must be one that nobody writes any more. Returns 0, or the exit status. */
-static int check_abandoned(const char *path)
+/* A file as the user calls it, and as it is opened. */
+struct file {
+	const char *name;
+	char *path;
+};
+
+/* The result must be one that nobody writes any more. Returns 0, or the exit status. */
+static int check_abandoned(const struct file *result)
 {
 	char text[DIAGNOSE_CODE_SIZE];
 	struct profile_symbol_writer *writer = NULL;
-	TBRW_U32 code = profile_symbol_writer_begin(path, &writer);
+	TBRW_U32 code = profile_symbol_writer_begin(result->path, &writer);
 	profile_symbol_writer_abandon(writer);
 	if (code == VT_INCOMPLETE_TB5_ENCOUNTERED)
 		return 0;
 	if (code == VT_SUCCESS)
-		diagnose("%s: complete already; nothing to recover", path);
+		diagnose("%s: complete already; nothing to recover", result->name);
 	else if (code == VT_TB5_IN_USE)
-		diagnose("%s: still being written; stop the collection instead", path);
+		diagnose("%s: still being written; stop the collection instead", result->name);
 	else
-		diagnose("cannot recover %s: %s; check its permissions", path,
+		diagnose("cannot recover %s: %s; check its permissions", result->name,
 			 diagnose_code(code, text));
 	return EXIT_FAILURE;
 }
@@ -38,7 +45,7 @@ static int check_abandoned(const char *path)
 /* On the disk before the name changes: a crash must leave one of the two files. */
 static int move_into_place(const char *temporary, const char *output)
 {
-	int fd = open(temporary, O_RDONLY | O_CLOEXEC);
+	int fd = open(temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	int error = fd < 0 || fsync(fd) != 0 ? errno : 0;
 	if (fd >= 0)
 		close(fd);
@@ -47,48 +54,63 @@ static int move_into_place(const char *temporary, const char *output)
 	return error;
 }
 
-static int recover(struct profile_reader *reader, const char *path, const char *output)
+static int recover(struct profile_reader *reader, const struct file *result,
+		   const struct file *output)
 {
 	char text[DIAGNOSE_CODE_SIZE];
 	struct progress progress;
-	char *temporary = xalloc_printf("%s.recovering-%d", output, (int)getpid());
+	char *temporary = xalloc_printf("%s.recovering-%d", output->path, (int)getpid());
 	progress_begin(&progress, "Recovering", profile_reader_sample_count(reader));
-	TBRW_U32 code = recover_write(reader, path, temporary, &progress);
+	TBRW_U32 code = recover_write(reader, result->path, temporary, &progress);
 	progress_end(&progress);
-	int status = EXIT_FAILURE;
-	if (code != VT_SUCCESS) {
-		diagnose("cannot recover %s: %s; check the space on the disk of %s", path,
-			 diagnose_code(code, text), output);
+	int error = code == VT_SUCCESS ? move_into_place(temporary, output->path) : 0;
+	if (code != VT_SUCCESS)
+		diagnose("cannot recover %s: %s; check the space on the disk of %s", result->name,
+			 diagnose_code(code, text), output->name);
+	else if (error)
+		diagnose("cannot replace %s: %s; name another file with -o", output->name,
+			 strerror(error));
+	bool failed = code != VT_SUCCESS || error;
+	if (failed)
 		unlink(temporary);
-	} else {
-		int error = move_into_place(temporary, output);
-		if (error) {
-			diagnose("cannot replace %s: %s; name another file with -o", output,
-				 strerror(error));
-			unlink(temporary);
-		} else {
-			status = EXIT_SUCCESS;
-		}
-	}
 	free(temporary);
-	return status;
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-static int open_and_recover(const char *path, const char *output)
+static int open_and_recover(const struct file *result, const struct file *output)
 {
 	char text[DIAGNOSE_CODE_SIZE];
 	struct profile_reader *reader;
-	int status = check_abandoned(path);
+	int status = check_abandoned(result);
 	if (status != 0)
 		return status;
-	TBRW_U32 code = profile_reader_open(path, &reader);
+	TBRW_U32 code = profile_reader_open(result->path, &reader);
 	if (code != VT_SUCCESS) {
-		diagnose("cannot read %s: %s; nothing in it can be recovered", path,
+		diagnose("cannot read %s: %s; nothing in it can be recovered", result->name,
 			 diagnose_code(code, text));
 		return EXIT_FAILURE;
 	}
-	status = recover(reader, path, output ? output : path);
+	status = recover(reader, result, output);
 	profile_reader_close(reader);
+	return status;
+}
+
+/* Without another output the result itself is replaced, which must be ours for that. */
+static int run(const char *path, const char *output_name)
+{
+	struct file result = {path, NULL};
+	struct file output = {output_name, NULL};
+	int status;
+	if (output_name) {
+		result.path = xalloc_text(path);
+		status = command_hold_output(output_name, &output.path);
+	} else {
+		status = command_hold_result(path, &result.path);
+	}
+	if (status == 0)
+		status = open_and_recover(&result, output_name ? &output : &result);
+	free(result.path);
+	free(output.path);
 	return status;
 }
 
@@ -103,10 +125,8 @@ int command_recover_run(int argc, char **argv)
 		output = optarg;
 	}
 	int status = command_locate(argc - optind, argv + optind, &path);
-	if (status == 0 && !output)
-		status = command_check_place(path);
 	if (status == 0)
-		status = open_and_recover(path, output);
+		status = run(path, output);
 	free(path);
 	return status;
 }

@@ -1,5 +1,4 @@
 /* tbconvert: makes of a result what other tools read, and completes results. */
-#include "tbrw/profile/place.h"
 #include "tools/convert/command.h"
 #include "tools/convert/export.h"
 #include "tools/diagnose.h"
@@ -49,22 +48,6 @@ int command_locate(int argc, char **argv, char **path)
 	if (status == LOCATE_FOUND)
 		return 0;
 	diagnose("%s: %s", argc > 0 ? argv[0] : "no result", locate_explain(status));
-	return EXIT_FAILURE;
-}
-
-int command_check_place(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char *directory = slash ? xalloc_text_of(path, (size_t)(slash - path)) : xalloc_text(".");
-	enum profile_place place = profile_place_of(path);
-	bool is_led =
-		place == PROFILE_PLACE_LINK || profile_place_of(directory) == PROFILE_PLACE_LINK;
-	free(directory);
-	if (!is_led && place != PROFILE_PLACE_OTHERS)
-		return 0;
-	diagnose("%s: %s; run as that user, or work on a copy", path,
-		 is_led ? "reached through a symbolic link that another user made"
-			: "belongs to another user");
 	return EXIT_FAILURE;
 }
 

@@ -1,0 +1,76 @@
+/* Files that are to be changed or made: found once, and from then on by their directory's
+ * descriptor, which stays open until the program ends. */
+#include "tbrw/profile/place.h"
+#include "tools/convert/command.h"
+#include "tools/diagnose.h"
+#include "tools/functions.h"
+#include "tools/xalloc.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *directory_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? xalloc_text_of(path, (size_t)(slash - path) + (slash == path))
+		     : xalloc_text(".");
+}
+
+static char *through(int directory, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	size_t size = strlen(name) + 32;
+	char *held = xalloc_zeroed(size, 1);
+	profile_place_file(directory, name, held, size);
+	return held;
+}
+
+static int refuse(const char *path, enum profile_place place)
+{
+	switch (place) {
+	case PROFILE_PLACE_LINK:
+		diagnose("%s: reached through a symbolic link that another user made; run as that "
+			 "user, or work on a copy",
+			 path);
+		break;
+	case PROFILE_PLACE_OTHERS:
+		diagnose("%s: belongs to another user; run as that user, or work on a copy", path);
+		break;
+	default:
+		diagnose("cannot find %s any more: %s; is /proc mounted?", path, strerror(errno));
+	}
+	return EXIT_FAILURE;
+}
+
+int command_hold_result(const char *path, char **held)
+{
+	enum profile_place place;
+	char *directory = directory_of(path);
+	int fd = profile_place_open(directory, &place);
+	free(directory);
+	if (fd < 0)
+		return refuse(path, place);
+	char *found = through(fd, path);
+	place = profile_place_of(found);
+	if (place == PROFILE_PLACE_OURS) {
+		*held = found;
+		return 0;
+	}
+	free(found);
+	return refuse(path, place);
+}
+
+int command_hold_output(const char *path, char **held)
+{
+	char *directory = directory_of(path);
+	int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	free(directory);
+	if (fd < 0) {
+		diagnose("cannot write %s: %s; name another file with -o", path, strerror(errno));
+		return EXIT_FAILURE;
+	}
+	*held = through(fd, path);
+	return 0;
+}

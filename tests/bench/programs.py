@@ -1,0 +1,83 @@
+"""What the programs of a process tree used, by the scheduler's own account: the truth that accounts by program are
+compared with.
+
+perf records sched_stat_runtime, the event by which the kernel charges a task, and each fork, on all CPUs: the sum of a
+task's charges is what wait4 tells of it. A task counts under the last name that it had, as a program that a shell
+started does. For root only, like the events.
+"""
+
+import collections
+import os
+import re
+import signal
+import subprocess
+
+RUNTIME = re.compile(r'sched_stat_runtime: comm=(.*) pid=(\d+) runtime=(\d+) ')
+FORK = re.compile(r'sched_process_fork: comm=.* pid=(\d+) child_comm=.* child_pid=(\d+)')
+
+
+class Programs:
+  """Records while it is entered."""
+
+  def __init__(self, data):
+    self.data = data
+    self.latest = {}  # id: the task that has it now, ids being used again
+    self.names, self.charged, self.parents = {}, collections.Counter(), {}
+
+  def __enter__(self):
+    control, acknowledge = os.pipe(), os.pipe()
+    events = ['-e', 'sched:sched_stat_runtime', '-e', 'sched:sched_process_fork']
+    self.perf = subprocess.Popen(['perf', 'record', '-q', '-a', '-m', '4M', *events, '-D', '-1', '-o', self.data,
+                                  '--control', f'fd:{control[0]},{acknowledge[1]}'],
+                                 pass_fds=(control[0], acknowledge[1]), stderr=subprocess.PIPE, text=True)
+    os.close(control[0])
+    os.close(acknowledge[1])
+    os.write(control[1], b'enable\n')
+    ready = os.read(acknowledge[0], 8)
+    self.ends = (control[1], acknowledge[0])
+    if not ready.startswith(b'ack'):
+      raise OSError(f'perf cannot record the scheduler: {self.perf.communicate()[1].strip()}')
+    return self
+
+  def __exit__(self, *_):
+    self.perf.send_signal(signal.SIGINT)
+    _, errors = self.perf.communicate()
+    for end in self.ends:
+      os.close(end)
+    if 'lost' in errors or self.perf.returncode not in (0, -signal.SIGINT):
+      raise OSError(f'perf did not record all of the scheduler: {errors.strip()}')
+    text = subprocess.run(['perf', 'script', '-f', '-i', self.data, '-F', 'event,trace'], check=True, capture_output=True,
+                          text=True, errors='replace').stdout
+    for line in text.splitlines():
+      self.take(line)
+    os.unlink(self.data)
+
+  def task(self, number):
+    """The task that has the id at this moment of the recording: (id, how many had it before)."""
+    return self.latest.setdefault(int(number), (int(number), 0))
+
+  def take(self, line):
+    charge, fork = RUNTIME.search(line), FORK.search(line)
+    if charge:
+      task = self.task(charge[2])
+      self.names[task] = charge[1]
+      self.charged[task] += int(charge[3])
+    elif fork:
+      number, before = self.task(fork[2])
+      self.latest[number] = (number, before + 1)
+      self.parents[self.latest[number]] = self.task(fork[1])
+
+  def within(self, task, root):
+    """Whether the task is the root or comes from it."""
+    while task[0] != root and task in self.parents:
+      task = self.parents[task]
+    return task[0] == root
+
+  def used(self, root):
+    """{program: (CPU time, tasks)} of the root and of all that come from it."""
+    programs = {}
+    for task, ns in self.charged.items():
+      if self.within(task, root):
+        seconds, tasks = programs.get(self.names[task], (0.0, 0))
+        programs[self.names[task]] = (seconds + ns / 1e9, tasks + 1)
+    return programs

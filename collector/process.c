@@ -1,5 +1,6 @@
 #include "collector/process.h"
 
+#include "collector/clock.h"
 #include "collector/maps.h"
 #include "collector/perf_map.h"
 #include "collector/registers.h"
@@ -90,6 +91,7 @@ static void clear(struct process *process)
 	process->committed = false;
 	process->any_written = false;
 	process->stale = process->unread = false;
+	process->read_ns = 0;
 	uw_space_destroy(process->space);
 	uw_space_destroy(process->space_32);
 	process->space = NULL;
@@ -223,6 +225,9 @@ static int add_mapping(struct process *process, const struct process_context *co
 	if (change == MAPPING_SAME)
 		return 0;
 	process->map_version += change == MAPPING_REPLACED;
+	/* What was there may be what the maps showed, and its record among those that were lost. */
+	if (change == MAPPING_REPLACED && source->mapped_ns < process->read_ns)
+		process->read_ns = 0;
 	if ((process->space != NULL && map_into(process->space, process, context, &mapping) < 0) ||
 	    (process->space_32 != NULL &&
 	     map_into(process->space_32, process, context, &mapping) < 0))
@@ -320,16 +325,24 @@ void process_attach(struct process *process)
 	process->stale = process->unread = true;
 }
 
+void process_lose(struct process *process, uint64_t time_ns)
+{
+	if (time_ns >= process->read_ns)
+		process->stale = true;
+}
+
 int process_read_maps(struct process *process, const struct process_context *context,
 		      uint64_t time_ns)
 {
 	bool unread = process->unread;
 	struct reading reading = {process, context, unread ? process->start_ns : time_ns, 0};
 	bool committed = process->committed;
+	uint64_t began_ns = clock_now();
 	process->unread = false;
 	process->committed = false; /* nothing is written before the program is known */
 	int result = maps_read((pid_t)process->pid, add_entry, &reading);
 	process->stale = false;
+	process->read_ns = began_ns;
 	process->unread = unread && process->mappings.count == 0;
 	find_main_image(process, context);
 	process->committed = committed;

@@ -32,7 +32,9 @@ struct process {
 	uint32_t anonymous_image;  /* that of its anonymous code; 0: not known yet */
 	uint32_t thread_count;     /* live ones */
 	uint32_t tried_image;      /* the last one whose file was tried to be opened; 0: none */
-	uint64_t map_version;      /* changes where something else takes a mapping's place */
+	uint64_t read_ns; /* when the maps were read last; 0: never, or an older record has since
+			     put something in a mapping's place */
+	uint64_t map_version; /* changes where something else takes a mapping's place */
 	bool committed;
 	bool any_written;  /* of its module records: the next one is not the first */
 	bool stale;        /* the maps must be read before use: records were lost, or unread */
@@ -70,6 +72,10 @@ int process_map(struct process *process, const struct process_context *context,
 /* A process that is attached to: its maps are read when a sample or a child needs them, not before,
  * as these may be many. */
 void process_attach(struct process *process);
+
+/* Records were lost at a time, one of a mapping perhaps: the maps are to be read, unless they were
+ * since then. The kernel says so once for each ring, and we may read that long after. */
+void process_lose(struct process *process, uint64_t time_ns);
 
 /* Adds what /proc/PID/maps shows, loaded at time_ns; where they were unread, when it began. They
  * stay unread if there are none. 0, or -1 with errno (the process is gone). */

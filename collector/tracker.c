@@ -377,7 +377,7 @@ static void apply_lost(struct tracker *tracker, const struct record *record, siz
 		  0, tracker->config.cpus[ring_index], NULL);
 	/* A mapping may have been among what was lost. */
 	for (struct process *p; (p = idmap_next(&tracker->processes, &position)) != NULL;)
-		p->stale = true;
+		process_lose(p, record->time_ns);
 }
 
 void tracker_apply(struct tracker *tracker, const struct record *record, size_t ring_index,

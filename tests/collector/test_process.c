@@ -1,7 +1,8 @@
 /* One process image: what is written when, and the address space that goes with it. */
-#include "collector/perf_map.h"
 #include "collector/process.h"
 
+#include "collector/clock.h"
+#include "collector/perf_map.h"
 #include "tests/collector/fake_emit.h"
 #include "tests/collector/fake_image.h"
 #include <check.h>
@@ -251,6 +252,34 @@ START_TEST(maps_of_this_process)
 }
 END_TEST
 
+/* What was lost before the maps were read, they show; unless an older record then put something
+ * else in its place. */
+START_TEST(lost_before_the_maps_were_read)
+{
+	process_destroy(process);
+	process = process_create((uint32_t)getpid(), "self", EMIT_TIME_BEFORE);
+	ck_assert_ptr_nonnull(process);
+	process_lose(process, 0);
+	ck_assert(process->stale); /* never read */
+	ck_assert_int_eq(process_read_maps(process, &context, 10), 0);
+	process_lose(process, 20);
+	ck_assert(!process->stale);
+	map(0x1000, 0x2000, "/bin/new", 12); /* where nothing was */
+	process_lose(process, 20);
+	ck_assert(!process->stale);
+	process_lose(process, clock_now());
+	ck_assert(process->stale);
+	ck_assert_int_eq(process_read_maps(process, &context, 30), 0);
+	map(0x1000, 0x2000, "/bin/old", 15);
+	process_lose(process, 20);
+	ck_assert(process->stale);
+	ck_assert_int_eq(process_read_maps(process, &context, 40), 0);
+	process_exec(process, &context, "self", 50);
+	process_lose(process, 60);
+	ck_assert(process->stale); /* another program's */
+}
+END_TEST
+
 /* However often a compiler maps its code: who it belongs to is looked up once in a program's life.
  */
 START_TEST(anonymous_code_is_looked_up_once)
@@ -286,6 +315,7 @@ int main(void)
 	tcase_add_test(tcase, long_name);
 	tcase_add_test(tcase, maps_of_a_dead_process);
 	tcase_add_test(tcase, maps_of_this_process);
+	tcase_add_test(tcase, lost_before_the_maps_were_read);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);

@@ -1,6 +1,7 @@
 /* The tracker follows processes and threads: their lives, modules and names. */
 #include "tests/collector/tracker_fixture.h"
 
+#include "collector/clock.h"
 #include <check.h>
 #include <signal.h>
 #include <stdio.h>
@@ -457,9 +458,7 @@ START_TEST(lost_records)
 }
 END_TEST
 
-/* Reading the maps again brings nothing that is known already. A process that waits maps nothing
- * meanwhile. */
-START_TEST(lost_records_twice)
+static uint32_t start_waiting(void)
 {
 	pid_t child = fork();
 	ck_assert_int_ge(child, 0);
@@ -467,16 +466,52 @@ START_TEST(lost_records_twice)
 		for (;;)
 			pause();
 	ck_assert_int_eq(tracker_add_thread(tracker, child, child, true), 0);
-	feed_sample(10, (uint32_t)child, (uint32_t)child, 0, 5);
+	return (uint32_t)child;
+}
+
+static void end_waiting(uint32_t child)
+{
+	kill((pid_t)child, SIGKILL);
+	ck_assert_int_eq(waitpid((pid_t)child, NULL, 0), child);
+}
+
+/* Reading the maps again brings nothing that is known already. A process that waits maps nothing
+ * meanwhile. */
+START_TEST(lost_records_twice)
+{
+	uint32_t child = start_waiting();
+	feed_sample(10, child, child, 0, 5);
 	size_t loads = fake_emit_count(emit, "load ");
-	feed_lost(20, 0, 1);
-	feed_sample(30, (uint32_t)child, (uint32_t)child, 0, 6);
-	kill(child, SIGKILL);
-	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	uint64_t later = clock_now();
+	feed_lost(later, 0, 1);
+	feed_sample(later + 10, child, child, 0, 6);
+	end_waiting(child);
 	ck_assert_uint_gt(loads, 2);
 	ck_assert_uint_eq(fake_emit_count(emit, "note 11 "), 1);
 	ck_assert_uint_eq(fake_emit_count(emit, "load "), loads);
 	ck_assert_uint_eq(fake_emit_count(emit, "unload "), 0);
+}
+END_TEST
+
+/* Every ring says that it lost records, and says it again; what was mapped before all that is in
+ * maps that were read since. */
+START_TEST(lost_records_are_read_once)
+{
+	uint32_t child = start_waiting();
+	feed_sample(10, child, child, 0, 5);
+	uint64_t first = clock_now();
+	uint64_t last = first + 100;
+	while (clock_now() <= last)
+		continue;
+	for (uint64_t time_ns = first; time_ns <= last; time_ns += 10) {
+		feed_lost(time_ns, time_ns / 10 % 2, 1);
+		feed_sample(time_ns + 5, child, child, 0, 6 + time_ns - first);
+	}
+	ck_assert_uint_eq(fake_emit_count(emit, "note 11 "), 1);
+	feed_lost(clock_now(), 0, 1);
+	feed_sample(clock_now(), child, child, 0, 1000);
+	ck_assert_uint_eq(fake_emit_count(emit, "note 11 "), 2);
+	end_waiting(child);
 }
 END_TEST
 
@@ -573,6 +608,7 @@ int main(void)
 	tcase_add_test(tcase, two_hundred_children);
 	tcase_add_test(tcase, lost_records);
 	tcase_add_test(tcase, lost_records_twice);
+	tcase_add_test(tcase, lost_records_are_read_once);
 	tcase_add_test(tcase, lost_while_dead);
 	tcase_add_test(tcase, unknown_process);
 	tcase_add_test(tcase, unknown_process_that_lives);

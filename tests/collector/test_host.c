@@ -23,6 +23,27 @@ static void teardown(void)
 	host_destroy(NULL);
 }
 
+/* What a shell says. */
+static const char *said(const char *command)
+{
+	static char text[512];
+	FILE *pipe = popen(command, "r");
+	ck_assert_ptr_nonnull(pipe);
+	text[fread(text, 1, sizeof(text) - 1, pipe)] = '\0';
+	pclose(pipe);
+	text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+/* Likewise the number in a file of a CPU; 0 without one. */
+static unsigned long said_of(unsigned number, const char *file)
+{
+	char command[160];
+	snprintf(command, sizeof(command), "cat /sys/devices/system/cpu/cpu%u/%s 2>&-", number,
+		 file);
+	return strtoul(said(command), NULL, 10);
+}
+
 static void assert_text(const TBRW_STRING_OR_ID *text, const char *expected)
 {
 	wchar_t wide[512];
@@ -39,18 +60,22 @@ START_TEST(names)
 	assert_text(&host_host(host)->host_name, name.nodename);
 	ck_assert_uint_eq(host_os(host)->os_size, sizeof(TBRW_OS));
 	ck_assert_uint_eq(host_os(host)->os_platform, TBRW_OSFAMILY_LINUX64);
-	ck_assert_uint_gt(wcslen(host_os(host)->os_name.soi_ptr), 0);
+	assert_text(&host_os(host)->os_name,
+		    said("if test -e /etc/os-release; then . /etc/os-release; fi; "
+			 "echo ${PRETTY_NAME:-Linux}"));
+	assert_text(&host_os(host)->os_name_extra, said("uname -srm"));
 }
 END_TEST
 
 START_TEST(kernel_version)
 {
 	struct utsname name;
-	unsigned major, minor;
+	unsigned major, minor, build = 0;
 	ck_assert_int_eq(uname(&name), 0);
-	ck_assert_int_eq(sscanf(name.release, "%u.%u", &major, &minor), 2);
+	ck_assert_int_ge(sscanf(name.release, "%u.%u.%u", &major, &minor, &build), 2);
 	ck_assert_uint_eq(host_os(host)->os_major, major);
 	ck_assert_uint_eq(host_os(host)->os_minor, minor);
+	ck_assert_uint_eq(host_os(host)->os_build, build);
 }
 END_TEST
 
@@ -59,21 +84,44 @@ START_TEST(pages)
 	const TBRW_APPLICATION *application = host_application(host);
 	ck_assert_uint_eq(application->app_size, sizeof(*application));
 	ck_assert_int_eq((long)application->app_page_size, sysconf(_SC_PAGESIZE));
+	ck_assert_uint_eq(application->app_min_app_addr,
+			  strtoul(said("cat /proc/sys/vm/mmap_min_addr"), NULL, 10));
+	ck_assert_uint_gt(application->app_max_app_addr, (uintptr_t)&application);
 }
 END_TEST
+
+static void assert_cpu(const TBRW_CPU *cpu, unsigned long mhz)
+{
+	unsigned number = cpu->cpu_number;
+	ck_assert_uint_eq(cpu->cpu_size, sizeof(*cpu));
+	ck_assert_uint_eq(cpu->cpu_cache_L2, said_of(number, "cache/index2/size"));
+	ck_assert_uint_eq(cpu->cpu_cache_L3, said_of(number, "cache/index3/size"));
+	ck_assert_uint_eq(cpu->cpu_core_num, said_of(number, "topology/core_id"));
+	ck_assert_uint_eq(cpu->cpu_package_num, said_of(number, "topology/physical_package_id"));
+	ck_assert_uint_ge(cpu->cpu_threads_per_core, 1);
+	ck_assert_uint_lt(cpu->cpu_hardware_thread_num, cpu->cpu_threads_per_core);
+	/* Where the clock's speed changes, it does so between two looks. */
+	if (access("/sys/devices/system/cpu/cpu0/cpufreq", F_OK) != 0)
+		ck_assert_uint_eq(cpu->cpu_speed_mhz, mhz);
+	ck_assert_uint_eq(cpu->num_cpu_arch_array, 1);
+}
 
 START_TEST(processors)
 {
 	const TBRW_SYSTEM *system = host_system(host);
 	long cpus = 0;
+	unsigned long mhz =
+		strtoul(said("sed -n 's/^cpu MHz.*: //p' /proc/cpuinfo | head -n 1"), NULL, 10);
 	ck_assert_uint_eq(system->system_size, sizeof(*system));
 	ck_assert_uint_ge(system->system_num_nodes, 1);
 	for (TBRW_U32 n = 0; n < system->system_num_nodes; n++) {
 		const TBRW_NODE *node = &system->node_array[n];
 		ck_assert_uint_eq(node->node_size, sizeof(*node));
 		for (TBRW_U32 i = 0; i < node->node_num_available; i++)
-			ck_assert_uint_eq(node->cpu_array[i].cpu_size, sizeof(TBRW_CPU));
+			assert_cpu(&node->cpu_array[i], mhz);
 		cpus += node->node_num_available;
+		ck_assert_uint_gt(node->node_physical_memory, 0);
+		ck_assert_uint_lt(node->node_physical_memory, UINT64_C(1) << 30);
 	}
 	ck_assert_int_eq(cpus, sysconf(_SC_NPROCESSORS_ONLN));
 }

@@ -258,6 +258,18 @@ START_TEST(test_no_file)
 }
 END_TEST
 
+/* Some file systems say only then that a disk is full. */
+START_TEST(test_descriptor_that_cannot_be_closed)
+{
+	struct output output;
+	build_directory(directory);
+	ck_assert_int_eq(output_open(&output, in_directory("file")), 0);
+	close(output.fd);
+	ck_assert_int_eq(output_finish(&output), EBADF);
+	ck_assert_int_eq(rmdir(directory), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("output");
@@ -275,6 +287,7 @@ int main(void)
 	tcase_add_test(tcase, test_open_file);
 	tcase_add_test(tcase, test_led_elsewhere);
 	tcase_add_test(tcase, test_no_file);
+	tcase_add_test(tcase, test_descriptor_that_cannot_be_closed);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);

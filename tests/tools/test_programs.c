@@ -206,7 +206,7 @@ START_TEST(recover_results)
 	build(true);
 	expect(TBCONVERT " recover -o . r000hs.tb5", 1, "tbconvert: cannot replace .: ");
 	expect(TBCONVERT " recover -o nowhere/a.tb5 r000hs.tb5", 1,
-	       "tbconvert: cannot recover r000hs.tb5: ");
+	       "tbconvert: cannot write nowhere/a.tb5: No such file or directory; name another ");
 	expect(TBCONVERT " recover -o whole.tb5 r000hs.tb5 && ls -A", 0, "r000hs.tb5\nwhole.tb5\n");
 	expect(TBREPORT " hotspots whole.tb5", 0, "func@0x1024");
 	ck_assert_ptr_null(strstr(output, "incomplete"));

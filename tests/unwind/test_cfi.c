@@ -263,6 +263,72 @@ START_TEST(terminators_and_foreign_cies)
 }
 END_TEST
 
+/* A CIE with absolute addresses in its FDEs, and one of these. */
+static void put_absolute(uint8_t version, const char *augmentation, const void *data, size_t size)
+{
+	static const uint8_t sizes[] = {8, 0}; /* of an address, of a segment selector */
+	static const uint8_t factors[] = {1, 0x78, REG_RIP};
+	static const uint8_t rules[] = {0x0c, REG_RSP, 8, 0x80 | REG_RIP, 1};
+	static const uint64_t range[] = {code_rva, 0x100};
+	size_t start;
+
+	section_size = 0;
+	put_u32(0);
+	put_u32(0);
+	put_u8(version);
+	put(augmentation, strlen(augmentation) + 1);
+	put(sizes, version == 4 ? sizeof(sizes) : 0);
+	put(factors, sizeof(factors));
+	put(data, size);
+	put(rules, sizeof(rules));
+	put_length(0);
+	start = section_size;
+	put_u32(0);
+	put_u32((uint32_t)section_size);
+	put(range, sizeof(range));
+	put_u8(0); /* no augmentation data, or no operation */
+	put_length(start);
+}
+
+#define AUGMENTED(version, augmentation, ...)                               \
+	put_absolute(version, augmentation, (const uint8_t[]){__VA_ARGS__}, \
+		     sizeof((const uint8_t[]){__VA_ARGS__}));               \
+	ck_assert_int_eq(row_in(&cfi, 0, &row), expected)
+
+START_TEST(augmentations)
+{
+	struct uw_cfi cfi = {0};
+	struct uw_row row;
+	enum uw_cfi_result expected = UW_CFI_OK;
+
+	AUGMENTED(1, "", 0);
+	AUGMENTED(3, "", 0);
+	AUGMENTED(4, "", 0);
+	AUGMENTED(1, "z", 0);
+	AUGMENTED(1, "zLS", 1, 0);
+	AUGMENTED(1, "zPR", 10, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0);
+	AUGMENTED(1, "zRX", 2, 0, 7);
+	AUGMENTED(1, "zXR", 2, 7, 0x50);
+	expected = UW_CFI_NONE;
+	AUGMENTED(2, "", 0);
+	AUGMENTED(5, "", 0);
+	AUGMENTED(1, "eh", 0);
+	AUGMENTED(1, "zR", 0);
+	AUGMENTED(1, "zP", 1, 0);
+	AUGMENTED(1, "z", 100);
+	AUGMENTED(1, "zXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX", 0);
+	put_absolute(4, "", "", 0);
+	section[10] = 4; /* another machine's address size */
+	ck_assert_int_eq(row_in(&cfi, 0, &row), UW_CFI_NONE);
+	put_absolute(4, "", "", 0);
+	section[11] = 1; /* segments */
+	ck_assert_int_eq(row_in(&cfi, 0, &row), UW_CFI_NONE);
+	put_absolute(4, "", "", 0);
+	section[14] = REG_R15; /* the return address */
+	ck_assert_int_eq(row_in(&cfi, 0, &row), UW_CFI_NONE);
+}
+END_TEST
+
 struct evaluated {
 	const char *name;
 	uint8_t size;
@@ -399,6 +465,7 @@ int main(void)
 	tcase_add_test(tcase, cfa_expressions);
 	tcase_add_test(tcase, refused_instructions);
 	tcase_add_test(tcase, terminators_and_foreign_cies);
+	tcase_add_test(tcase, augmentations);
 	tcase_add_loop_test(tcase, expression_operations, 0,
 			    sizeof(expressions) / sizeof(expressions[0]));
 	tcase_add_test(tcase, expression_stack);

@@ -22,7 +22,8 @@ static uint32_t find_child(struct call_tree *tree, uint32_t parent, uint32_t fun
 		tree->capacity = (uint32_t)xalloc_grown(tree->capacity, (size_t)tree->count + 1);
 		tree->nodes = xalloc_resize(tree->nodes, tree->capacity, sizeof(*tree->nodes));
 	}
-	tree->nodes[tree->count++] = (struct call_tree_node){function, parent, 0, 0, 0, 0};
+	tree->nodes[tree->count++] =
+		(struct call_tree_node){.function = function, .parent = parent};
 	return index;
 }
 
@@ -40,18 +41,16 @@ void call_tree_finish(struct call_tree *tree)
 }
 
 void call_tree_add(struct call_tree *tree, const uint32_t *functions, size_t count, bool reversed,
-		   uint64_t cpu_ns, uint64_t samples)
+		   const struct draws_part *part)
 {
 	uint32_t at = 0;
 	for (size_t i = 0;; i++) {
-		tree->nodes[at].total_ns += cpu_ns;
-		tree->nodes[at].total_samples += samples;
+		draws_add_part(&tree->nodes[at].total, part);
 		if (i == count)
 			break;
 		at = find_child(tree, at, functions[reversed ? count - 1 - i : i]);
 	}
-	tree->nodes[at].self_ns += cpu_ns;
-	tree->nodes[at].self_samples += samples;
+	draws_add_part(&tree->nodes[at].self, part);
 }
 
 struct ordering {
@@ -67,10 +66,10 @@ static int compare_weight(const void *a, const void *b, void *user)
 	uint32_t right_index = *(const uint32_t *)b;
 	const struct call_tree_node *left = &ordering->tree->nodes[left_index];
 	const struct call_tree_node *right = &ordering->tree->nodes[right_index];
-	if (left->total_ns != right->total_ns)
-		return left->total_ns < right->total_ns ? 1 : -1;
-	if (left->total_samples != right->total_samples)
-		return left->total_samples < right->total_samples ? 1 : -1;
+	if (left->total.cpu_ns != right->total.cpu_ns)
+		return left->total.cpu_ns < right->total.cpu_ns ? 1 : -1;
+	if (left->total.samples != right->total.samples)
+		return left->total.samples < right->total.samples ? 1 : -1;
 	/* Of a chain without branches the parent comes first. */
 	if (ordering->depth[left_index] != ordering->depth[right_index])
 		return ordering->depth[left_index] < ordering->depth[right_index] ? -1 : 1;

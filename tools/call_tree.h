@@ -4,6 +4,7 @@
 #ifndef TOOLS_CALL_TREE_H
 #define TOOLS_CALL_TREE_H
 
+#include "tools/draws.h"
 #include "tools/index_map.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,12 +13,10 @@
 #define CALL_TREE_NONE UINT32_MAX
 
 struct call_tree_node {
-	uint32_t function; /* CALL_TREE_NONE at the root, node 0 */
-	uint32_t parent;   /* CALL_TREE_NONE at the root */
-	uint64_t self_ns;  /* time of chains that end here */
-	uint64_t total_ns; /* and of those that go on: self and all children's totals */
-	uint64_t self_samples;
-	uint64_t total_samples;
+	uint32_t function;       /* CALL_TREE_NONE at the root, node 0 */
+	uint32_t parent;         /* CALL_TREE_NONE at the root */
+	struct draws_part self;  /* of chains that end here */
+	struct draws_part total; /* and of those that go on: self and all children's totals */
 };
 
 struct call_tree {
@@ -32,7 +31,7 @@ void call_tree_finish(struct call_tree *tree);
 
 /* Adds a path from the root, first element nearest to it. */
 void call_tree_add(struct call_tree *tree, const uint32_t *functions, size_t count, bool reversed,
-		   uint64_t cpu_ns, uint64_t samples);
+		   const struct draws_part *part);
 
 struct call_tree_row {
 	uint32_t node;

@@ -1,11 +1,14 @@
 /*
  * The samples of a result, added up: one entry per distinct stack, and per process or thread where
- * that is asked for. Everything a report shows is a sum over these entries.
+ * that is asked for. Everything a report shows is a sum over these entries, and over what threads
+ * used in no sample. A sample counts as what it stands for (tools/calibration.h), so that these
+ * sums are those of the threads' accounts.
  */
 #ifndef TOOLS_TALLY_H
 #define TOOLS_TALLY_H
 
 #include "tbrw/profile/reader.h"
+#include "tools/draws.h"
 #include "tools/filter.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,22 +36,25 @@ struct tally_entry {
 	uint32_t node;   /* or TALLY_KERNEL */
 	uint16_t state;  /* enum profile_stack_state */
 	uint16_t reason; /* enum profile_skip_reason; 0 where not asked for */
-	uint64_t cpu_ns;
-	uint64_t samples; /* of TALLY_KERNEL only those that hit the kernel: 0 where none can */
+	/* Of TALLY_KERNEL samples and draws are only those that hit the kernel: 0 where none can.
+	 */
+	struct draws_part sum;
 	struct tally_guesses guesses;
 };
 
 struct tally {
 	struct tally_entry *entries;
 	size_t count;
-	uint64_t cpu_ns;    /* of the samples */
+	uint64_t cpu_ns;    /* of the entries */
 	uint64_t kernel_ns; /* of this, that of TALLY_KERNEL */
+	struct draws draws; /* of the entries */
 	uint64_t samples;
 	uint64_t states[PROFILE_STACK_NONE + 1];     /* samples by enum profile_stack_state */
 	uint64_t skipped[PROFILE_SKIP_REASON_COUNT]; /* skipped stacks by reason */
 	uint64_t collapsed; /* samples whose stack lost frames to recursion collapsing */
-	uint64_t rest_ns;   /* CPU time of the filter's threads that no sample carries; 0 when the
-			       filter is about functions */
+	uint64_t rest_ns;   /* CPU time of the filter's threads that no sample stands for; 0 when
+			       the filter is about functions */
+	uint64_t *thread_rest_ns; /* the same, by thread; sums are exact for what was asked for */
 };
 
 /* Returns the reader's code. Conditions on functions are left to the chains (tools/chain.h). */

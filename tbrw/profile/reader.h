@@ -68,6 +68,8 @@ const struct profile_unwinding *profile_reader_unwinding(const struct profile_re
 
 /* When its samples were taken. Older results: PROFILE_SAMPLING_FIXED. */
 enum profile_sampling profile_reader_sampling(const struct profile_reader *reader);
+/* PROFILE_NOTE_INTERVAL; 0: not known. */
+uint64_t profile_reader_interval_ns(const struct profile_reader *reader);
 
 /* CPU time that is in no thread's account, nor in a part of one by its unseen_ns. */
 uint64_t profile_reader_unattributed_ns(const struct profile_reader *reader);
@@ -104,6 +106,7 @@ struct profile_thread_info {
 	uint64_t kernel_ns;
 	uint64_t unseen_ns;
 	uint64_t estimated_ns;
+	bool is_deduced; /* nobody recorded it: its times are its samples' */
 	const char *name;
 };
 struct profile_module_info {

@@ -58,6 +58,16 @@ enum profile_sampling profile_reader_sampling(const struct profile_reader *reade
 	return PROFILE_SAMPLING_FIXED;
 }
 
+uint64_t profile_reader_interval_ns(const struct profile_reader *reader)
+{
+	uint64_t interval_ns = 0;
+
+	for (uint32_t i = 0; i < reader->note_count; i++)
+		if (reader->notes[i].kind == PROFILE_NOTE_INTERVAL)
+			interval_ns = reader->notes[i].value;
+	return interval_ns;
+}
+
 uint64_t profile_reader_unattributed_ns(const struct profile_reader *reader)
 {
 	return reader->unattributed_ns;

@@ -283,7 +283,8 @@ static void add_path(struct call_tree *tree, const char *path, bool reversed, ui
 	size_t count = strlen(path);
 	for (size_t i = 0; i < count; i++)
 		functions[i] = (uint32_t)(path[i] - 'a');
-	call_tree_add(tree, functions, count, reversed, cpu_ns, 1);
+	call_tree_add(tree, functions, count, reversed,
+		      &(struct draws_part){.cpu_ns = cpu_ns, .samples = 1});
 }
 
 /* Rows as "depth name total self", one behind the other. */
@@ -300,7 +301,7 @@ static void expect_rows(const struct call_tree *tree, size_t limit, const char *
 		char row[64];
 		snprintf(row, sizeof(row), "%u%c %lu %lu ", rows[i].depth,
 			 node->function == CALL_TREE_NONE ? '*' : (char)('a' + node->function),
-			 node->total_ns, node->self_ns);
+			 node->total.cpu_ns, node->self.cpu_ns);
 		strcat(text, row);
 	}
 	ck_assert_str_eq(text, expected);

@@ -44,12 +44,14 @@ static void expect(render_print *print, unsigned tally_by, const char *const *ar
 START_TEST(test_hotspots_csv)
 {
 	expect(report_hotspots_print, 0, CSV,
-	       "Function,CPU Time,Samples,Module,Function (Full),Source File,Start Address\n"
-	       "work,0.040000,4,app,work(int),app.c,0x1030\n"
-	       "read,0.020000,2,libc.so.6,read(int),app.c,0x1030\n"
-	       "\"run,\"\"fast\"\"\",0.015000,3,lib.so,\"run,\"\"fast\"\"(int)\",app.c,0x1010\n"
-	       "[No sample],0.004000,0,[Unknown],[No sample],,\n"
-	       "[Unknown frame(s)],0.001000,1,[Unknown],[Unknown frame(s)],,\n");
+	       "Function,CPU Time,Samples,Module,Function (Full),Source File,Start Address"
+	       ",Share Std Error\n"
+	       "work,0.040000,4,app,work(int),app.c,0x1030,16.1151\n"
+	       "read,0.020000,2,libc.so.6,read(int),app.c,0x1030,14.8719\n"
+	       "\"run,\"\"fast\"\"\",0.015000,3,lib.so,\"run,\"\"fast\"\"(int)\",app.c,0x1010,10."
+	       "5865\n"
+	       "[No sample],0.004000,0,[Unknown],[No sample],,,\n"
+	       "[Unknown frame(s)],0.001000,1,[Unknown],[Unknown frame(s)],,,1.3055\n");
 }
 END_TEST
 
@@ -58,13 +60,15 @@ START_TEST(test_hotspots_options)
 	expect(report_hotspots_print, 0,
 	       (const char *const[]){"--format=csv", "--limit", "1", "--call-stack-mode", "all",
 				     "--filter", "module=libc.so.6", NULL},
-	       "Function,CPU Time,Samples,Module,Function (Full),Source File,Start Address\n"
-	       "lock,0.020000,2,libc.so.6,lock(int),app.c,0x1040\n");
+	       "Function,CPU Time,Samples,Module,Function (Full),Source File,Start Address"
+	       ",Share Std Error\n"
+	       "lock,0.020000,2,libc.so.6,lock(int),app.c,0x1040,15.6546\n");
 	expect(report_hotspots_print, 0,
 	       (const char *const[]){"--format=csv", "--call-stack-mode", "user-only", "--filter",
 				     "function=main", NULL},
-	       "Function,CPU Time,Samples,Module,Function (Full),Source File,Start Address\n"
-	       "main,0.020000,2,app,main(int),app.c,0x1020\n");
+	       "Function,CPU Time,Samples,Module,Function (Full),Source File,Start Address"
+	       ",Share Std Error\n"
+	       "main,0.020000,2,app,main(int),app.c,0x1020,15.6546\n");
 }
 END_TEST
 
@@ -72,26 +76,26 @@ START_TEST(test_hotspots_groups)
 {
 	expect(report_hotspots_print, TALLY_BY_THREAD,
 	       (const char *const[]){"--format=csv", "--group-by=process", NULL},
-	       "Process,PID,CPU Time,Samples,Processes\n"
-	       "app,100,0.065000,7,1\n"
-	       "helper,101,0.015000,3,1\n");
+	       "Process,PID,CPU Time,Samples,Processes,Share Std Error\n"
+	       "app,100,0.065000,7,1,\n"
+	       "helper,101,0.015000,3,1,\n");
 	expect(report_hotspots_print, TALLY_BY_THREAD,
 	       (const char *const[]){"--format=csv", "--group-by=pid", NULL},
-	       "Process,PID,CPU Time,Samples,Command Line\n"
-	       "app,100,0.065000,7,\"app --fast \"\"a b\"\"\"\n"
-	       "helper,101,0.015000,3,\n");
+	       "Process,PID,CPU Time,Samples,Command Line,Share Std Error\n"
+	       "app,100,0.065000,7,\"app --fast \"\"a b\"\"\",\n"
+	       "helper,101,0.015000,3,,\n");
 	expect(report_hotspots_print, TALLY_BY_THREAD,
 	       (const char *const[]){"--format=csv", "--group-by=thread", NULL},
-	       "Thread,TID,CPU Time,Samples\n"
-	       "app,100,0.045000,5\n"
-	       "worker,101,0.020000,2\n"
-	       "helper,102,0.015000,3\n");
+	       "Thread,TID,CPU Time,Samples,Share Std Error\n"
+	       "app,100,0.045000,5,\n"
+	       "worker,101,0.020000,2,\n"
+	       "helper,102,0.015000,3,\n");
 	expect(report_hotspots_print, 0,
 	       (const char *const[]){"--format=csv", "--group-by=source-file", NULL},
-	       "Source File,CPU Time,Samples\n"
-	       "app.c,0.075000,9\n"
-	       "[No sample],0.004000,0\n"
-	       "[Unknown],0.001000,1\n");
+	       "Source File,CPU Time,Samples,Share Std Error\n"
+	       "app.c,0.075000,9,1.3055\n"
+	       "[No sample],0.004000,0,\n"
+	       "[Unknown],0.001000,1,1.3055\n");
 }
 END_TEST
 
@@ -106,10 +110,11 @@ START_TEST(test_processes_of_one_name)
 		const char *group;
 		const char *text;
 	} cases[] = {
-		{"process", "Process,PID,CPU Time,Samples,Processes\napp,,0.076000,10,2\n"},
-		{"pid", "Process,PID,CPU Time,Samples,Command Line\n"
-			"app,100,0.061000,7,app: first of 'a b'\n"
-			"app,101,0.015000,3,app: second\n"},
+		{"process",
+		 "Process,PID,CPU Time,Samples,Processes,Share Std Error\napp,,0.076000,10,2,\n"},
+		{"pid", "Process,PID,CPU Time,Samples,Command Line,Share Std Error\n"
+			"app,100,0.061000,7,app: first of 'a b',\n"
+			"app,101,0.015000,3,app: second,\n"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char *text = render_report(&twins, report_hotspots_print, TALLY_BY_THREAD,
@@ -192,17 +197,17 @@ END_TEST
 START_TEST(test_top_down_csv)
 {
 	expect(report_top_down_print, 0, CSV,
-	       "Function Stack,CPU Time:Self,Module,CPU Time:Total\n"
-	       "Total,0.000000,,0.080000\n"
-	       " _start,0.000000,app,0.060000\n"
-	       "  start,0.000000,libc.so.6,0.060000\n"
-	       "   main,0.000000,app,0.060000\n"
-	       "    work,0.040000,app,0.040000\n"
-	       "    read,0.020000,libc.so.6,0.020000\n"
-	       " [Skipped frame(s)],0.000000,[Unknown],0.015000\n"
-	       "\"  run,\"\"fast\"\"\",0.015000,lib.so,0.015000\n"
-	       " [Unknown frame(s)],0.001000,[Unknown],0.001000\n"
-	       " [No sample],0.004000,[Unknown],0.004000\n");
+	       "Function Stack,CPU Time:Self,Module,CPU Time:Total,Share Std Error\n"
+	       "Total,0.000000,,0.080000,\n"
+	       " _start,0.000000,app,0.060000,10.7501\n"
+	       "  start,0.000000,libc.so.6,0.060000,10.7501\n"
+	       "   main,0.000000,app,0.060000,10.7501\n"
+	       "    work,0.040000,app,0.040000,16.1151\n"
+	       "    read,0.020000,libc.so.6,0.020000,14.8719\n"
+	       " [Skipped frame(s)],0.000000,[Unknown],0.015000,10.5865\n"
+	       "\"  run,\"\"fast\"\"\",0.015000,lib.so,0.015000,10.5865\n"
+	       " [Unknown frame(s)],0.001000,[Unknown],0.001000,1.3055\n"
+	       " [No sample],0.004000,[Unknown],0.004000,\n");
 }
 END_TEST
 
@@ -242,24 +247,24 @@ START_TEST(test_bottom_up_csv)
 {
 	expect(report_bottom_up_print, 0,
 	       (const char *const[]){"--format=csv", "--filter=module=libc.so.6", NULL},
-	       "Function Stack,CPU Time,Module\n"
-	       "read,0.020000,libc.so.6\n"
-	       " main,0.020000,app\n"
-	       "  start,0.020000,libc.so.6\n"
-	       "   _start,0.020000,app\n");
+	       "Function Stack,CPU Time,Module,Share Std Error\n"
+	       "read,0.020000,libc.so.6,0.0000\n"
+	       " main,0.020000,app,0.0000\n"
+	       "  start,0.020000,libc.so.6,0.0000\n"
+	       "   _start,0.020000,app,0.0000\n");
 }
 END_TEST
 
 START_TEST(test_tree_limit)
 {
 	expect(report_top_down_print, 0, (const char *const[]){"--format=csv", "--limit=3", NULL},
-	       "Function Stack,CPU Time:Self,Module,CPU Time:Total\n"
-	       "Total,0.000000,,0.080000\n"
-	       " _start,0.000000,app,0.060000\n"
-	       "  start,0.000000,libc.so.6,0.060000\n");
+	       "Function Stack,CPU Time:Self,Module,CPU Time:Total,Share Std Error\n"
+	       "Total,0.000000,,0.080000,\n"
+	       " _start,0.000000,app,0.060000,10.7501\n"
+	       "  start,0.000000,libc.so.6,0.060000,10.7501\n");
 	expect(report_bottom_up_print, 0, (const char *const[]){"--format=csv", "--limit=1", NULL},
-	       "Function Stack,CPU Time,Module\n"
-	       "work,0.040000,app\n");
+	       "Function Stack,CPU Time,Module,Share Std Error\n"
+	       "work,0.040000,app,16.1151\n");
 }
 END_TEST
 
@@ -276,12 +281,12 @@ END_TEST
 START_TEST(test_modules_csv)
 {
 	expect(report_modules_print, 0, CSV,
-	       "Module,Path,CPU Time,Samples\n"
-	       "app,/opt/app/app,0.040000,4\n"
-	       "libc.so.6,/usr/lib/x86_64-linux-gnu/libc.so.6,0.020000,2\n"
-	       "lib.so,/opt/app/lib.so,0.015000,3\n"
-	       "[No sample],,0.004000,0\n"
-	       "[Unknown],,0.001000,1\n");
+	       "Module,Path,CPU Time,Samples,Share Std Error\n"
+	       "app,/opt/app/app,0.040000,4,16.1151\n"
+	       "libc.so.6,/usr/lib/x86_64-linux-gnu/libc.so.6,0.020000,2,14.8719\n"
+	       "lib.so,/opt/app/lib.so,0.015000,3,10.5865\n"
+	       "[No sample],,0.004000,0,\n"
+	       "[Unknown],,0.001000,1,1.3055\n");
 }
 END_TEST
 
@@ -407,7 +412,11 @@ START_TEST(test_summary_text)
 		"Samples:                  10, one per 10 ms of CPU time; 3 lost (23.08 %)\n",
 		"70.0 % complete, 30.0 % skipped",
 		"30.0 % stack larger than the copy",
-		"\nTop Hotspots\nCPU Time   CPU %  Samples  Module     Source File  Function\n",
+		"\nTop Hotspots\nCPU Time   CPU %     +-  Samples  Module     Source File  "
+		"Function\n"
+		" 0.040 s  50.0 %   16.1        4  app        app.c        work\n",
+		" 0.004 s   5.0 %               0  [Unknown]               [No sample]\n"
+		" 0.001 s   1.2 %  < 1.3        1  [Unknown]               [Unknown frame(s)]\n",
 		"Command Line:             app --fast \"a b\"\n",
 		"Exit Status:              3\n",
 		"Computer Name:            box\n",
@@ -516,11 +525,12 @@ START_TEST(test_empty_result)
 	struct build_result empty = {0};
 	char *text = render_report(&empty, report_hotspots_print, 0, CSV);
 	ck_assert_str_eq(text, "Function,CPU Time,Samples,Module,Function (Full),Source File,Start "
-			       "Address\n");
+			       "Address,Share Std Error\n");
 	free(text);
 	text = render_report(&empty, report_top_down_print, 0, CSV);
-	ck_assert_str_eq(text, "Function Stack,CPU Time:Self,Module,CPU Time:Total\n"
-			       "Total,0.000000,,0.000000\n");
+	ck_assert_str_eq(text,
+			 "Function Stack,CPU Time:Self,Module,CPU Time:Total,Share Std Error\n"
+			 "Total,0.000000,,0.000000,\n");
 	free(text);
 	text = render_report(&empty, report_threads_print, TALLY_BY_THREAD,
 			     (const char *const[]){"--format", "json", NULL});

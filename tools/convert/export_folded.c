@@ -95,28 +95,20 @@ static void append_owner(struct lines *lines, const struct profile_reader *reade
 	}
 }
 
-static uint64_t interval_of(const struct profile_reader *reader)
-{
-	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++)
-		if (profile_reader_note(reader, i)->kind == PROFILE_NOTE_INTERVAL)
-			return profile_reader_note(reader, i)->value;
-	return 0;
-}
-
 /* Counts are samples. Where kernel mode was not sampled, they are those that it would have had: an
  * interval each, so that shares of counts stay shares of time. */
 static uint64_t count_of(const struct tally_entry *entry, uint64_t interval_ns)
 {
-	if (entry->node != TALLY_KERNEL || entry->samples > 0 || interval_ns == 0)
-		return entry->samples;
-	return (entry->cpu_ns + interval_ns / 2) / interval_ns;
+	if (entry->node != TALLY_KERNEL || entry->sum.samples > 0 || interval_ns == 0)
+		return entry->sum.samples;
+	return (entry->sum.cpu_ns + interval_ns / 2) / interval_ns;
 }
 
 static void collect(const struct profile_reader *reader, const struct functions *functions,
 		    const struct tally *tally, bool with_threads, struct lines *lines)
 {
 	struct chain chain = {0};
-	uint64_t interval_ns = interval_of(reader);
+	uint64_t interval_ns = profile_reader_interval_ns(reader);
 	for (size_t i = 0; i < tally->count; i++) {
 		const struct tally_entry *entry = &tally->entries[i];
 		uint64_t count = count_of(entry, interval_ns);

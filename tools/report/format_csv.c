@@ -65,6 +65,10 @@ static void print_cell(const struct table_column *column, const struct table_cel
 		fprintf(stream, "%" PRIu64 ".%06" PRIu64, micro / 1000000, micro % 1000000);
 		break;
 	}
+	case TABLE_ERROR:
+		fprintf(stream, "%" PRIu64 ".%04" PRIu64, cell->number / 10000,
+			cell->number % 10000);
+		break;
 	case TABLE_COUNT:
 	case TABLE_ID:
 		fprintf(stream, "%" PRIu64, cell->number);

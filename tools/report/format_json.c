@@ -32,6 +32,12 @@ static void add_cell(struct json_object *object, const struct table_column *colu
 	case TABLE_SHARE:
 		add_number(object, column->key, cell->number);
 		break;
+	case TABLE_ERROR:
+		snprintf(text, sizeof(text), "%" PRIu64 ".%04" PRIu64, cell->number / 10000,
+			 cell->number % 10000);
+		json_object_object_add(object, column->key,
+				       json_object_new_double_s((double)cell->number / 1e4, text));
+		break;
 	case TABLE_COUNT:
 	case TABLE_ID:
 		json_object_object_add(object, column->key, json_object_new_uint64(cell->number));

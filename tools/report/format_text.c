@@ -110,6 +110,9 @@ static void print_number(enum table_kind kind, const struct table_cell *cell,
 	case TABLE_SHARE:
 		snprintf(number, NUMBER_SIZE, "%.1f %%", (double)cell->number / 1e4);
 		break;
+	case TABLE_ERROR:
+		snprintf(number, NUMBER_SIZE, "%s%.1f", text_of(cell), (double)cell->number / 1e4);
+		break;
 	case TABLE_COUNT:
 	case TABLE_ID:
 		snprintf(number, NUMBER_SIZE, "%" PRIu64, cell->number);
@@ -154,12 +157,22 @@ static unsigned place_of(enum table_kind kind)
 	}
 }
 
+/* A column of errors without any says nothing. */
+static bool is_shown(const struct table *table, size_t column)
+{
+	if (!(table->columns[column].formats & TABLE_IN_TEXT))
+		return false;
+	bool is_shown = table->columns[column].kind != TABLE_ERROR;
+	for (size_t row = 0; !is_shown && row < table->row_count; row++)
+		is_shown = !table_row(table, row)[column].is_unknown;
+	return is_shown;
+}
+
 static void measure(const struct table *table, struct layout *layout)
 {
 	for (unsigned place = 0; place <= 3; place++) {
 		for (size_t i = 0; i < table->column_count; i++)
-			if ((table->columns[i].formats & TABLE_IN_TEXT) &&
-			    place_of(table->columns[i].kind) == place)
+			if (place_of(table->columns[i].kind) == place && is_shown(table, i))
 				layout->order[layout->count++] = i;
 	}
 	for (size_t at = 0; at < layout->count; at++) {

@@ -12,7 +12,7 @@ static bool is_group(const void *user, uint32_t index, const void *key)
 }
 
 void groups_add(struct groups *groups, const char *label, uint64_t id, uint32_t index,
-		uint64_t cpu_ns, uint64_t samples)
+		const struct draws_part *part)
 {
 	struct group key = {.label = label, .id = id, .index = index};
 	uint64_t identity[] = {id, index_map_hash_text(label)};
@@ -28,8 +28,7 @@ void groups_add(struct groups *groups, const char *label, uint64_t id, uint32_t 
 		}
 		groups->groups[groups->count++] = key;
 	}
-	groups->groups[at].cpu_ns += cpu_ns;
-	groups->groups[at].samples += samples;
+	draws_add_part(&groups->groups[at].sum, part);
 	groups->groups[at].added++;
 }
 
@@ -37,10 +36,10 @@ static int compare(const void *a, const void *b)
 {
 	const struct group *left = a;
 	const struct group *right = b;
-	if (left->cpu_ns != right->cpu_ns)
-		return left->cpu_ns < right->cpu_ns ? 1 : -1;
-	if (left->samples != right->samples)
-		return left->samples < right->samples ? 1 : -1;
+	if (left->sum.cpu_ns != right->sum.cpu_ns)
+		return left->sum.cpu_ns < right->sum.cpu_ns ? 1 : -1;
+	if (left->sum.samples != right->sum.samples)
+		return left->sum.samples < right->sum.samples ? 1 : -1;
 	int order = strcmp(left->label, right->label);
 	return order ? order : (left->id > right->id) - (left->id < right->id);
 }

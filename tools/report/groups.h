@@ -4,6 +4,7 @@
 #ifndef TOOLS_REPORT_GROUPS_H
 #define TOOLS_REPORT_GROUPS_H
 
+#include "tools/draws.h"
 #include "tools/index_map.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -11,8 +12,7 @@
 struct group {
 	const char *label; /* borrowed */
 	uint64_t id; /* tells groups of one label apart; also what a report shows as PID, TID */
-	uint64_t cpu_ns;
-	uint64_t samples;
+	struct draws_part sum;
 	uint32_t added; /* how often something was */
 	uint32_t index; /* the caller's, of the first time */
 };
@@ -25,7 +25,7 @@ struct groups { /* all zero: empty */
 };
 
 void groups_add(struct groups *groups, const char *label, uint64_t id, uint32_t index,
-		uint64_t cpu_ns, uint64_t samples);
+		const struct draws_part *part);
 /* By CPU time, samples (most first), label, id. */
 void groups_sort(struct groups *groups);
 void groups_finish(struct groups *groups);

@@ -114,9 +114,8 @@ static int show(const struct report *report, const struct report_options *option
 			 diagnose_code(code, text));
 		return EXIT_FAILURE;
 	}
-	/* Functions need no distinction of threads; groups may. */
-	unsigned tally_by = report->tally_by | (options->is_grouped ? TALLY_BY_THREAD : 0);
-	code = tally_collect(input.reader, &options->filter, tally_by, &input.tally);
+	code = tally_collect(input.reader, &options->filter,
+			     report->tally_by | report_tally_by(options->group), &input.tally);
 	int status = EXIT_FAILURE;
 	if (code != VT_SUCCESS) {
 		diagnose("cannot read the samples of %s: %s; tbconvert recover keeps what is whole",

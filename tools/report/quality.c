@@ -70,11 +70,11 @@ static struct node_facts *learn_nodes(const struct profile_reader *reader)
 
 static void add_samples(struct quality_row *row, const struct tally_entry *entry, bool nameless)
 {
-	row->samples += entry->samples;
+	row->samples += entry->sum.samples;
 	if (entry->state <= PROFILE_STACK_NONE)
-		row->states[entry->state] += entry->samples;
+		row->states[entry->state] += entry->sum.samples;
 	if (nameless)
-		row->nameless += entry->samples;
+		row->nameless += entry->sum.samples;
 	tally_add_guesses(&row->guesses, &entry->guesses);
 }
 
@@ -84,16 +84,16 @@ static void add_skipped(struct quality_row *row, const struct tally_entry *entry
 		return;
 	row->skipped[entry->reason < PROFILE_SKIP_REASON_COUNT ? entry->reason
 							       : PROFILE_SKIP_NOT_SKIPPED] +=
-		entry->samples;
+		entry->sum.samples;
 	if (unreadable)
-		row->unreadable += entry->samples;
+		row->unreadable += entry->sum.samples;
 }
 
 static void add_steps(struct quality_row *row, const struct tally_entry *entry,
 		      const struct node_facts *facts)
 {
-	row->steps += entry->samples * facts->steps;
-	row->pointer_steps += entry->samples * facts->pointer_steps;
+	row->steps += entry->sum.samples * facts->steps;
+	row->pointer_steps += entry->sum.samples * facts->pointer_steps;
 }
 
 static void add_entry(const struct report_input *input, struct quality *quality,
@@ -112,7 +112,7 @@ static void add_entry(const struct report_input *input, struct quality *quality,
 	bool nameless = is_nameless(reader, leaf);
 	bool unreadable = frame_image(reader, outermost)->flags & PROFILE_IMAGE_NOT_OPEN;
 
-	facts[node].samples += entry->samples;
+	facts[node].samples += entry->sum.samples;
 	add_samples(&quality->run, entry, nameless);
 	add_samples(thread, entry, nameless);
 	add_samples(&quality->modules[module], entry, nameless);

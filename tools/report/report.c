@@ -17,9 +17,39 @@ void report_print_table(const struct report_input *input, struct table *table,
 			dropped == 1 ? "row" : "rows", (double)least / 1e4);
 }
 
+/* A share of one sample is as large as its error, but for what all samples together take off. */
+static bool is_above_error(uint64_t share, uint64_t error)
+{
+	return error < share - share / 10;
+}
+
+void report_set_error(struct table_cell *shown, struct table_cell *exported,
+		      const struct draws_part *part, const struct draws *all, uint64_t total_ns)
+{
+	uint64_t error = 0;
+	shown->is_unknown = !draws_error(&part->draws, all, total_ns, &error);
+	shown->number = error;
+	if (!is_above_error(table_share(part->cpu_ns, total_ns), error))
+		shown->text = "< ";
+	*exported = *shown;
+}
+
 bool report_shows_no_sample(const struct tally *tally)
 {
 	return tally->rest_ns > (tally->cpu_ns + tally->rest_ns) / 2000;
+}
+
+unsigned report_tally_by(enum report_group group)
+{
+	switch (group) {
+	case REPORT_GROUP_PROCESS:
+	case REPORT_GROUP_PID:
+		return TALLY_BY_PROCESS;
+	case REPORT_GROUP_THREAD:
+		return TALLY_BY_THREAD;
+	default:
+		return 0;
+	}
 }
 
 bool report_takes_entry(const struct report_input *input, const struct tally_entry *entry,

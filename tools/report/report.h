@@ -45,9 +45,26 @@ void report_print_table(const struct report_input *input, struct table *table,
 /* The functions with the most CPU time of their own, `limit` rows (0: all). */
 void report_hotspots_fill(const struct report_input *input, uint32_t limit, struct table *table);
 
+/* What the rows of a group have to be told apart by, TALLY_BY_... */
+unsigned report_tally_by(enum report_group group);
+
 /* Makes the chain of an entry; false if the filter leaves its function out. */
 bool report_takes_entry(const struct report_input *input, const struct tally_entry *entry,
 			struct chain *chain);
+
+/* The standard error of a row's share: in text beside it, elsewhere behind all other columns. */
+#define REPORT_ERROR_SHOWN                           \
+	{                                            \
+		"+-", "", TABLE_ERROR, TABLE_IN_TEXT \
+	}
+#define REPORT_ERROR_EXPORTED                                                                   \
+	{                                                                                       \
+		"Share Std Error", "share_std_error", TABLE_ERROR, TABLE_IN_CSV | TABLE_IN_JSON \
+	}
+
+/* Fills both cells, of a part of all that was drawn; not known where the row is exact. */
+void report_set_error(struct table_cell *shown, struct table_cell *exported,
+		      const struct draws_part *part, const struct draws *all, uint64_t total_ns);
 
 /* CPU time that no sample carries is a row of its own when it is more than 0.05 % of all. */
 #define REPORT_NO_SAMPLE "[No sample]"

@@ -8,12 +8,14 @@ enum {
 	COLUMN_FUNCTION,
 	COLUMN_CPU,
 	COLUMN_SHARE,
+	COLUMN_ERROR,
 	COLUMN_SAMPLES,
 	COLUMN_MODULE,
 	COLUMN_FULL,
 	COLUMN_FILE,
 	COLUMN_START,
 	COLUMN_PATH,
+	COLUMN_LATER_ERROR, /* in CSV columns that came later stand behind the others */
 	COLUMN_COUNT
 };
 
@@ -21,6 +23,7 @@ static const struct table_column function_columns[COLUMN_COUNT] = {
 	[COLUMN_FUNCTION] = {"Function", "function", TABLE_NAME, TABLE_IN_ALL},
 	[COLUMN_CPU] = {"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_IN_ALL},
 	[COLUMN_SHARE] = {"CPU %", "cpu_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_IN_JSON},
+	[COLUMN_ERROR] = REPORT_ERROR_SHOWN,
 	[COLUMN_SAMPLES] = {"Samples", "samples", TABLE_COUNT, TABLE_IN_ALL},
 	[COLUMN_MODULE] = {"Module", "module", TABLE_TEXT, TABLE_IN_ALL},
 	[COLUMN_FULL] = {"Function (Full)", "function_full", TABLE_NAME,
@@ -29,6 +32,7 @@ static const struct table_column function_columns[COLUMN_COUNT] = {
 	[COLUMN_START] = {"Start Address", "start_address", TABLE_ADDRESS,
 			  TABLE_IN_CSV | TABLE_IN_JSON},
 	[COLUMN_PATH] = {"Source Path", "source_path", TABLE_TEXT, TABLE_IN_JSON},
+	[COLUMN_LATER_ERROR] = REPORT_ERROR_EXPORTED,
 };
 
 /* Own time of each function, as groups without labels whose index is the function's. */
@@ -41,14 +45,12 @@ static struct group *sum_functions(const struct report_input *input, size_t *cou
 		const struct tally_entry *entry = &input->tally.entries[i];
 		if (!report_takes_entry(input, entry, &chain))
 			continue;
-		uint32_t leaf = chain_leaf(&chain);
-		sums[leaf].cpu_ns += entry->cpu_ns;
-		sums[leaf].samples += entry->samples;
+		draws_add_part(&sums[chain_leaf(&chain)].sum, &entry->sum);
 	}
 	chain_finish(&chain);
 	*count = 0;
 	for (uint32_t i = 0; i < functions; i++) {
-		if (sums[i].samples == 0 && sums[i].cpu_ns == 0)
+		if (sums[i].sum.samples == 0 && sums[i].sum.cpu_ns == 0)
 			continue;
 		sums[*count] = sums[i];
 		sums[(*count)++].index = i;
@@ -61,23 +63,26 @@ static int compare_sums(const void *a, const void *b, void *user)
 	const struct group *left = a;
 	const struct group *right = b;
 	const uint32_t *rank = user;
-	if (left->cpu_ns != right->cpu_ns)
-		return left->cpu_ns < right->cpu_ns ? 1 : -1;
-	if (left->samples != right->samples)
-		return left->samples < right->samples ? 1 : -1;
+	if (left->sum.cpu_ns != right->sum.cpu_ns)
+		return left->sum.cpu_ns < right->sum.cpu_ns ? 1 : -1;
+	if (left->sum.samples != right->sum.samples)
+		return left->sum.samples < right->sum.samples ? 1 : -1;
 	return rank[left->index] < rank[right->index] ? -1 : 1;
 }
 
-static void add_function_row(const struct report_input *input, const struct group *sum,
+static void add_function_row(const struct report_input *input, const struct group *group,
 			     uint64_t total_ns, struct table *table)
 {
-	const struct function *function = functions_at(input->functions, sum->index);
+	const struct draws_part *sum = &group->sum;
+	const struct function *function = functions_at(input->functions, group->index);
 	struct table_cell *row = table_add_row(table);
 	row[COLUMN_FUNCTION].text = function->name;
 	row[COLUMN_CPU].number = sum->cpu_ns;
 	row[COLUMN_SHARE].number = table_share(sum->cpu_ns, total_ns);
+	report_set_error(&row[COLUMN_ERROR], &row[COLUMN_LATER_ERROR], sum, &input->tally.draws,
+			 total_ns);
 	row[COLUMN_SAMPLES].number = sum->samples;
-	row[COLUMN_MODULE].text = functions_module_of(input->functions, sum->index)->name;
+	row[COLUMN_MODULE].text = functions_module_of(input->functions, group->index)->name;
 	row[COLUMN_FULL].text = function->full;
 	row[COLUMN_FILE].text = functions_base_name(function->file);
 	row[COLUMN_START].number = function->start;
@@ -93,6 +98,7 @@ static void add_no_sample_row(const struct tally *tally, uint64_t total_ns, stru
 	row[COLUMN_SHARE].number = table_share(tally->rest_ns, total_ns);
 	row[COLUMN_MODULE].text = "[Unknown]";
 	row[COLUMN_FULL].text = REPORT_NO_SAMPLE;
+	row[COLUMN_ERROR].is_unknown = row[COLUMN_LATER_ERROR].is_unknown = true;
 	row[COLUMN_START].is_unknown = true;
 }
 
@@ -107,7 +113,8 @@ void report_hotspots_fill(const struct report_input *input, uint32_t limit, stru
 	table_init(table, function_columns, COLUMN_COUNT);
 	size_t next = 0;
 	while ((next < count || rest_pending) && (limit == 0 || table->row_count < limit)) {
-		if (rest_pending && (next == count || sums[next].cpu_ns < input->tally.rest_ns)) {
+		if (rest_pending &&
+		    (next == count || sums[next].sum.cpu_ns < input->tally.rest_ns)) {
 			add_no_sample_row(&input->tally, total_ns, table);
 			rest_pending = false;
 		} else {
@@ -125,6 +132,14 @@ static const char *or_unknown(const char *text)
 static bool is_by_process(enum report_group by)
 {
 	return by == REPORT_GROUP_PROCESS || by == REPORT_GROUP_PID;
+}
+
+/* Accounts say what threads and processes used as a whole. */
+static bool is_by_account(const struct report_input *input)
+{
+	enum report_group by = input->options->group;
+	return (is_by_process(by) || by == REPORT_GROUP_THREAD) &&
+	       !filter_needs_function(&input->options->filter);
 }
 
 /* Processes are told apart by their numbers here, also where rows are by name. */
@@ -152,7 +167,7 @@ static void add_to_group(const struct report_input *input, const struct tally_en
 						: or_unknown(functions_base_name(function->file));
 		break;
 	}
-	groups_add(groups, label, id, entry->process, entry->cpu_ns, entry->samples);
+	groups_add(groups, label, id, entry->process, &entry->sum);
 }
 
 /* What threads used beyond their samples belongs to them and their processes. */
@@ -161,7 +176,8 @@ static void add_rest_to_groups(const struct report_input *input, struct groups *
 	enum report_group by = input->options->group;
 	if (!is_by_process(by) && by != REPORT_GROUP_THREAD) {
 		if (report_shows_no_sample(&input->tally))
-			groups_add(groups, REPORT_NO_SAMPLE, 0, 0, input->tally.rest_ns, 0);
+			groups_add(groups, REPORT_NO_SAMPLE, 0, 0,
+				   &(struct draws_part){.cpu_ns = input->tally.rest_ns});
 		return;
 	}
 	if (filter_needs_function(&input->options->filter))
@@ -174,7 +190,7 @@ static void add_rest_to_groups(const struct report_input *input, struct groups *
 			continue;
 		groups_add(groups, or_unknown(is_by_process(by) ? process : thread->name),
 			   is_by_process(by) ? thread->pid : thread->tid, thread->process,
-			   thread->rest_ns, 0);
+			   &(struct draws_part){.cpu_ns = input->tally.thread_rest_ns[i]});
 	}
 }
 
@@ -183,8 +199,7 @@ static void sum_by_name(struct groups *groups)
 {
 	struct groups sums = {0};
 	for (size_t i = 0; i < groups->count; i++)
-		groups_add(&sums, groups->groups[i].label, 0, (uint32_t)i, groups->groups[i].cpu_ns,
-			   groups->groups[i].samples);
+		groups_add(&sums, groups->groups[i].label, 0, (uint32_t)i, &groups->groups[i].sum);
 	for (size_t i = 0; i < sums.count; i++)
 		sums.groups[i].id = groups->groups[sums.groups[i].index].id;
 	groups_finish(groups);
@@ -211,15 +226,18 @@ enum {
 	GROUP_ID,
 	GROUP_CPU,
 	GROUP_SHARE,
+	GROUP_ERROR,
 	GROUP_SAMPLES,
 	GROUP_PROCESSES,
-	GROUP_COMMAND
+	GROUP_COMMAND,
+	GROUP_LATER_ERROR,
 };
 
 static void fill_groups(const struct report_input *input, const struct groups *groups,
 			const char *const *commands, struct table *table)
 {
 	uint64_t total_ns = input->tally.cpu_ns + input->tally.rest_ns;
+	bool is_exact = is_by_account(input);
 	uint32_t limit = input->options->limit;
 	for (size_t i = 0; i < groups->count && (limit == 0 || i < limit); i++) {
 		const struct group *group = &groups->groups[i];
@@ -228,9 +246,13 @@ static void fill_groups(const struct report_input *input, const struct groups *g
 		row[GROUP_ID].number = group->id;
 		row[GROUP_ID].is_unknown =
 			input->options->group == REPORT_GROUP_PROCESS && group->added > 1;
-		row[GROUP_CPU].number = group->cpu_ns;
-		row[GROUP_SHARE].number = table_share(group->cpu_ns, total_ns);
-		row[GROUP_SAMPLES].number = group->samples;
+		row[GROUP_CPU].number = group->sum.cpu_ns;
+		row[GROUP_SHARE].number = table_share(group->sum.cpu_ns, total_ns);
+		report_set_error(&row[GROUP_ERROR], &row[GROUP_LATER_ERROR], &group->sum,
+				 &input->tally.draws, total_ns);
+		row[GROUP_ERROR].is_unknown |= is_exact;
+		row[GROUP_LATER_ERROR].is_unknown |= is_exact;
+		row[GROUP_SAMPLES].number = group->sum.samples;
 		row[GROUP_PROCESSES].number = group->added;
 		if (input->options->group == REPORT_GROUP_PID && group->index != PROFILE_NONE)
 			row[GROUP_COMMAND].text = commands[group->index];
@@ -260,11 +282,13 @@ static void print_groups(const struct report_input *input, FILE *stream, unsigne
 			      TABLE_ID, names[by].id_title ? TABLE_IN_ALL : 0},
 		[GROUP_CPU] = {"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_IN_ALL},
 		[GROUP_SHARE] = {"CPU %", "cpu_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_IN_JSON},
+		[GROUP_ERROR] = REPORT_ERROR_SHOWN,
 		[GROUP_SAMPLES] = {"Samples", "samples", TABLE_COUNT, TABLE_IN_ALL},
 		[GROUP_PROCESSES] = {"Processes", "processes", TABLE_COUNT,
 				     by == REPORT_GROUP_PROCESS ? TABLE_IN_ALL : 0},
 		[GROUP_COMMAND] = {"Command Line", "command_line", TABLE_NAME,
 				   by == REPORT_GROUP_PID ? TABLE_IN_ALL : 0},
+		[GROUP_LATER_ERROR] = REPORT_ERROR_EXPORTED,
 	};
 	const char **commands = command_lines_collect(input->reader);
 	struct groups groups = {0};

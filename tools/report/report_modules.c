@@ -6,7 +6,9 @@ static const struct table_column columns[] = {
 	{"Path", "path", TABLE_NAME, TABLE_IN_ALL | TABLE_OPTIONAL},
 	{"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_IN_ALL},
 	{"CPU %", "cpu_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_IN_JSON},
+	REPORT_ERROR_SHOWN,
 	{"Samples", "samples", TABLE_COUNT, TABLE_IN_ALL},
+	REPORT_ERROR_EXPORTED,
 };
 
 static void collect(const struct report_input *input, struct groups *groups)
@@ -18,12 +20,12 @@ static void collect(const struct report_input *input, struct groups *groups)
 			continue;
 		uint32_t module = functions_at(input->functions, chain_leaf(&chain))->module;
 		groups_add(groups, functions_module(input->functions, module)->name, module, module,
-			   entry->cpu_ns, entry->samples);
+			   &entry->sum);
 	}
 	chain_finish(&chain);
 	if (report_shows_no_sample(&input->tally))
-		groups_add(groups, REPORT_NO_SAMPLE, UINT64_MAX, UINT32_MAX, input->tally.rest_ns,
-			   0);
+		groups_add(groups, REPORT_NO_SAMPLE, UINT64_MAX, UINT32_MAX,
+			   &(struct draws_part){.cpu_ns = input->tally.rest_ns});
 	groups_sort(groups);
 }
 
@@ -42,9 +44,10 @@ void report_modules_print(const struct report_input *input, FILE *stream, unsign
 		row[1].text = group->index == UINT32_MAX
 				      ? ""
 				      : functions_module(input->functions, group->index)->path;
-		row[2].number = group->cpu_ns;
-		row[3].number = table_share(group->cpu_ns, total_ns);
-		row[4].number = group->samples;
+		row[2].number = group->sum.cpu_ns;
+		row[3].number = table_share(group->sum.cpu_ns, total_ns);
+		report_set_error(&row[4], &row[6], &group->sum, &input->tally.draws, total_ns);
+		row[5].number = group->sum.samples;
 	}
 	report_print_table(input, &table, 0, stream, width);
 	table_finish(&table);

@@ -458,14 +458,15 @@ static void take_functions(const struct report_input *input, struct tally *sums)
 		const struct tally_entry *entry = &sums->entries[i];
 		if (!report_takes_entry(input, entry, &chain))
 			continue;
-		sums->cpu_ns += entry->cpu_ns;
-		sums->samples += entry->samples;
+		sums->cpu_ns += entry->sum.cpu_ns;
+		sums->samples += entry->sum.samples;
+		draws_add(&sums->draws, &entry->sum.draws);
 		if (entry->state <= PROFILE_STACK_NONE)
-			sums->states[entry->state] += entry->samples;
+			sums->states[entry->state] += entry->sum.samples;
 		if (entry->state == PROFILE_STACK_SKIPPED)
 			sums->skipped[entry->reason < PROFILE_SKIP_REASON_COUNT
 					      ? entry->reason
-					      : PROFILE_SKIP_NOT_SKIPPED] += entry->samples;
+					      : PROFILE_SKIP_NOT_SKIPPED] += entry->sum.samples;
 	}
 	chain_finish(&chain);
 }

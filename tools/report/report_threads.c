@@ -30,11 +30,11 @@ static void collect(const struct report_input *input, struct groups *groups)
 			continue;
 		if (entry->thread != PROFILE_NONE)
 			groups_add(groups, tally_thread_name(input->reader, entry->thread),
-				   entry->thread, entry->thread, entry->cpu_ns, entry->samples);
+				   entry->thread, entry->thread, &entry->sum);
 		else
 			groups_add(groups, "[Unknown]",
 				   NO_RECORD | (uint64_t)entry->pid << 32 | entry->tid, (uint32_t)i,
-				   entry->cpu_ns, entry->samples);
+				   &entry->sum);
 	}
 	chain_finish(&chain);
 	for (uint32_t i = 0; i < profile_reader_thread_count(input->reader); i++) {
@@ -43,7 +43,8 @@ static void collect(const struct report_input *input, struct groups *groups)
 		    filter_takes_thread(filter, thread->pid,
 					tally_process_name(input->reader, thread->process),
 					thread->tid, thread->name))
-			groups_add(groups, thread->name, i, i, thread->rest_ns, 0);
+			groups_add(groups, thread->name, i, i,
+				   &(struct draws_part){.cpu_ns = input->tally.thread_rest_ns[i]});
 	}
 	groups_sort(groups);
 }
@@ -64,10 +65,10 @@ static void fill_row(const struct report_input *input, const struct group *group
 		row[3].number = entry->pid;
 	}
 	row[0].text = group->label;
-	row[4].number = group->cpu_ns;
-	row[5].number = table_share(group->cpu_ns, total_ns);
+	row[4].number = group->sum.cpu_ns;
+	row[5].number = table_share(group->sum.cpu_ns, total_ns);
 	row[6].is_unknown = true;
-	row[7].number = group->samples;
+	row[7].number = group->sum.samples;
 }
 
 void report_threads_print(const struct report_input *input, FILE *stream, unsigned width)

@@ -7,10 +7,12 @@ enum {
 	COLUMN_STACK,
 	COLUMN_TOTAL,
 	COLUMN_SHARE,
+	COLUMN_ERROR,
 	COLUMN_SELF,
 	COLUMN_SAMPLES,
 	COLUMN_MODULE,
 	COLUMN_LATER_TOTAL, /* in CSV, where columns that came later stand behind the others */
+	COLUMN_LATER_ERROR,
 	COLUMN_COUNT
 };
 
@@ -19,10 +21,12 @@ static const struct table_column top_down_columns[COLUMN_COUNT] = {
 	[COLUMN_TOTAL] = {"CPU Time", "cpu_time_total_s", TABLE_SECONDS,
 			  TABLE_IN_TEXT | TABLE_IN_JSON},
 	[COLUMN_SHARE] = {"CPU %", "cpu_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_IN_JSON},
+	[COLUMN_ERROR] = REPORT_ERROR_SHOWN,
 	[COLUMN_SELF] = {"CPU Time:Self", "cpu_time_self_s", TABLE_SECONDS, TABLE_IN_ALL},
 	[COLUMN_SAMPLES] = {"Samples:Total", "samples_total", TABLE_COUNT, TABLE_IN_JSON},
 	[COLUMN_MODULE] = {"Module", "module", TABLE_TEXT, TABLE_IN_ALL},
 	[COLUMN_LATER_TOTAL] = {"CPU Time:Total", "", TABLE_SECONDS, TABLE_IN_CSV},
+	[COLUMN_LATER_ERROR] = REPORT_ERROR_EXPORTED,
 };
 
 /* Going up, a caller's row says how much of the function's own time came by this way. */
@@ -30,10 +34,12 @@ static const struct table_column bottom_up_columns[COLUMN_COUNT] = {
 	[COLUMN_STACK] = {"Function Stack", "function", TABLE_TREE, TABLE_IN_ALL},
 	[COLUMN_TOTAL] = {"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_IN_ALL},
 	[COLUMN_SHARE] = {"CPU %", "cpu_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_IN_JSON},
+	[COLUMN_ERROR] = REPORT_ERROR_SHOWN,
 	[COLUMN_SELF] = {"", "", TABLE_SECONDS, 0},
 	[COLUMN_SAMPLES] = {"Samples", "samples", TABLE_COUNT, TABLE_IN_JSON},
 	[COLUMN_MODULE] = {"Module", "module", TABLE_TEXT, TABLE_IN_ALL},
 	[COLUMN_LATER_TOTAL] = {"", "", TABLE_SECONDS, 0},
+	[COLUMN_LATER_ERROR] = REPORT_ERROR_EXPORTED,
 };
 
 #define TERMINAL_SHARE_MIN 1000u /* 0.1 %: what a terminal shows of a tree */
@@ -46,24 +52,27 @@ static void build(const struct report_input *input, bool is_bottom_up, struct ca
 		const struct tally_entry *entry = &input->tally.entries[i];
 		if (report_takes_entry(input, entry, &chain))
 			call_tree_add(tree, chain.functions, chain.count, is_bottom_up,
-				      entry->cpu_ns, entry->samples);
+				      &entry->sum);
 	}
 	chain_finish(&chain);
 }
 
 static void add_row(const struct report_input *input, const struct call_tree_node *node,
-		    uint32_t depth, uint64_t all_ns, struct table *table)
+		    const struct draws *drawn, uint32_t depth, uint64_t all_ns, struct table *table)
 {
 	struct table_cell *row = table_add_row(table);
 	bool is_root = node->function == CALL_TREE_NONE;
 	row[COLUMN_STACK].text =
 		is_root ? "Total" : functions_at(input->functions, node->function)->name;
 	row[COLUMN_STACK].depth = depth;
-	row[COLUMN_TOTAL].number = is_root ? all_ns : node->total_ns;
+	row[COLUMN_TOTAL].number = is_root ? all_ns : node->total.cpu_ns;
 	row[COLUMN_LATER_TOTAL] = row[COLUMN_TOTAL];
 	row[COLUMN_SHARE].number = table_share(row[COLUMN_TOTAL].number, all_ns);
-	row[COLUMN_SELF].number = node->self_ns;
-	row[COLUMN_SAMPLES].number = node->total_samples;
+	report_set_error(&row[COLUMN_ERROR], &row[COLUMN_LATER_ERROR], &node->total, drawn, all_ns);
+	row[COLUMN_ERROR].is_unknown |= is_root;
+	row[COLUMN_LATER_ERROR].is_unknown |= is_root;
+	row[COLUMN_SELF].number = node->self.cpu_ns;
+	row[COLUMN_SAMPLES].number = node->total.samples;
 	row[COLUMN_MODULE].text =
 		is_root ? "" : functions_module_of(input->functions, node->function)->name;
 }
@@ -76,7 +85,7 @@ static void print_tree(const struct report_input *input, bool is_bottom_up, FILE
 	size_t count;
 	build(input, is_bottom_up, &tree);
 	/* Samples that a filter on functions leaves out are no part of the tree's total. */
-	uint64_t all_ns = tree.nodes[0].total_ns + input->tally.rest_ns;
+	uint64_t all_ns = tree.nodes[0].total.cpu_ns + input->tally.rest_ns;
 	size_t limit = input->options->limit;
 	uint32_t root_rows = is_bottom_up ? 0 : 1;
 	struct call_tree_row *rows =
@@ -86,8 +95,8 @@ static void print_tree(const struct report_input *input, bool is_bottom_up, FILE
 	for (size_t i = 0; i < count; i++) {
 		uint32_t depth = rows[i].depth;
 		if (depth > 0 || !is_bottom_up)
-			add_row(input, &tree.nodes[rows[i].node], depth - 1 + root_rows, all_ns,
-				&table);
+			add_row(input, &tree.nodes[rows[i].node], &tree.nodes[0].total.draws,
+				depth - 1 + root_rows, all_ns, &table);
 	}
 	if (report_shows_no_sample(&input->tally) && (limit == 0 || table.row_count < limit)) {
 		struct table_cell *row = table_add_row(&table);
@@ -96,6 +105,7 @@ static void print_tree(const struct report_input *input, bool is_bottom_up, FILE
 		row[COLUMN_TOTAL].number = input->tally.rest_ns;
 		row[COLUMN_LATER_TOTAL] = row[COLUMN_TOTAL];
 		row[COLUMN_SHARE].number = table_share(input->tally.rest_ns, all_ns);
+		row[COLUMN_ERROR].is_unknown = row[COLUMN_LATER_ERROR].is_unknown = true;
 		row[COLUMN_SELF].number = input->tally.rest_ns;
 		row[COLUMN_MODULE].text = "[Unknown]";
 	}

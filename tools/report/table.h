@@ -16,6 +16,8 @@ enum table_kind {
 	TABLE_COUNT,
 	TABLE_ID,    /* a number that is a name */
 	TABLE_SHARE, /* number: parts of 10^6 */
+	TABLE_ERROR, /* likewise, shown in percent points; text: a mark in front of it, or NULL.
+			Not in text where no row has one */
 	TABLE_ADDRESS,
 };
 

@@ -17,17 +17,16 @@ static uint64_t backlog_bytes(uint32_t size, uint64_t interval_ns)
 	return (uint64_t)(size + COPIES_SAMPLE_BYTES) * (BACKLOG_NS / interval_ns + 1);
 }
 
-struct copies copies_choose(size_t ring_size, uint64_t interval_ns)
+struct copies copies_choose(size_t ring_size, uint64_t tick_ns, uint64_t deep_interval_ns)
 {
 	static const uint32_t sizes[] = {32768, 16384, 8192, 4096};
 	size_t count = sizeof(sizes) / sizeof(sizes[0]);
 	bool deep = ring_size >= DEEP_RING_MIN;
-	uint64_t deep_bytes =
-		deep ? backlog_bytes(COPIES_SIZE_MAX, copies_deep_interval_ns(interval_ns)) : 0;
-	if (backlog_bytes(COPIES_SIZE_MAX, interval_ns) <= ring_size)
+	uint64_t deep_bytes = deep ? backlog_bytes(COPIES_SIZE_MAX, deep_interval_ns) : 0;
+	if (backlog_bytes(COPIES_SIZE_MAX, tick_ns) <= ring_size)
 		return (struct copies){COPIES_SIZE_MAX, false};
 	for (size_t i = 0; i < count; i++)
-		if (backlog_bytes(sizes[i], interval_ns) + deep_bytes <= ring_size)
+		if (backlog_bytes(sizes[i], tick_ns) + deep_bytes <= ring_size)
 			return (struct copies){sizes[i], deep};
 	return (struct copies){sizes[count - 1], deep};
 }

@@ -24,8 +24,8 @@ struct copies {
 	bool deep;     /* deep copies too: samples' are smaller, and the ring has room */
 };
 
-/* For rings of ring_size bytes. */
-struct copies copies_choose(size_t ring_size, uint64_t interval_ns);
+/* For rings of ring_size bytes; tick_ns: CPU time between copies. */
+struct copies copies_choose(size_t ring_size, uint64_t tick_ns, uint64_t deep_interval_ns);
 
 /* CPU time between deep copies of a thread: a multiple of the samples' interval, more than one, so
  * that their timers expire together, and so that the period tells them from samples. */

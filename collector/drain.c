@@ -120,18 +120,26 @@ void drain_destroy(struct drain *drain)
 	free(drain);
 }
 
-/* Leaves a sample's stack out, unless it is one of the share that is kept. */
+/* Draws whether a tick is a sample, and whether its stack is one of the share that is kept. The
+ * draws are independent of each other: the stacks left out say nothing of the samples. */
 static void choose(struct drain *drain, struct record *record)
 {
 	struct record_sample *sample = &record->sample;
 	if (sample->choice != RECORD_UNDECIDED)
 		return;
-	sample->choice = RECORD_KEPT;
-	if (budget_keeps(drain->share, record->tid, record->time_ns))
+	if (!sampling_keeps(&drain->sampler->config.sampling, sample->period, record->tid,
+			    record->time_ns))
+		sample->choice = RECORD_TICK;
+	else if (!budget_keeps(drain->share, record->tid, record->time_ns))
+		sample->choice = RECORD_LEFT_OUT;
+	else
+		sample->choice = RECORD_KEPT;
+	if (sample->choice == RECORD_KEPT)
 		return;
-	sample->choice = RECORD_LEFT_OUT;
 	drain->left_out_bytes += sample->stack.size;
 	sample->stack.size = 0;
+	if (sample->choice == RECORD_TICK)
+		sample->callchain_length = 0;
 }
 
 /* Whether a record that the merge gave is to be handed out, after the sample that it leaves

@@ -46,8 +46,8 @@ enum drain_extent {
 struct drain_item {
 	const struct record *record;
 	size_t ring_index;
-	bool left_out; /* its stack is to be skipped: it was not chosen, or records come faster
-			  than they are taken */
+	bool left_out; /* a sample's stack is to be skipped: it was not chosen, or records come
+			  faster than they are taken */
 };
 
 /* A round: begin, any number of next. DRAIN_REST ends the thread, and waits for it. */

@@ -14,13 +14,13 @@ static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu)
 	return (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static void fill_attr(const struct event_config *config, struct perf_event_attr *attr)
+static void fill_attr(const struct event_config *config, int cpu, struct perf_event_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->size = sizeof(*attr);
 	attr->type = PERF_TYPE_SOFTWARE;
 	attr->config = PERF_COUNT_SW_TASK_CLOCK;
-	attr->sample_period = config->interval_ns;
+	attr->sample_period = sampling_tick_ns(&config->sampling, (uint32_t)cpu, 0);
 	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
 			    PERF_SAMPLE_PERIOD;
 	if (config->has_count)
@@ -65,7 +65,7 @@ static int try_event(struct event_config trial)
 	struct perf_event_attr attr;
 	trial.on_exec = true;
 	trial.stack_size = trial.stack_size > 0 ? 8 : 0;
-	fill_attr(&trial, &attr);
+	fill_attr(&trial, 0, &attr);
 	int fd = open_event(&attr, 0, -1);
 	if (fd < 0)
 		return errno;
@@ -108,7 +108,7 @@ struct record_format event_format(const struct event_config *config)
 int event_open(const struct event_config *config, pid_t tid, int cpu)
 {
 	struct perf_event_attr attr;
-	fill_attr(config, &attr);
+	fill_attr(config, cpu, &attr);
 	return open_event(&attr, tid, cpu);
 }
 
@@ -123,7 +123,7 @@ static void drop_side_band(struct perf_event_attr *attr)
 int event_open_deep(const struct event_config *config, pid_t tid, int cpu)
 {
 	struct perf_event_attr attr;
-	fill_attr(config, &attr);
+	fill_attr(config, cpu, &attr);
 	drop_side_band(&attr);
 	attr.sample_period = config->deep_interval_ns;
 	attr.sample_stack_user = config->deep_size;
@@ -151,7 +151,7 @@ int event_open_idle(const struct event_config *config, int cpu)
 int event_open_output(const struct event_config *config, int cpu)
 {
 	struct perf_event_attr attr;
-	fill_attr(config, &attr);
+	fill_attr(config, cpu, &attr);
 	attr.config = PERF_COUNT_SW_BPF_OUTPUT;
 	attr.sample_period = 1;
 	attr.sample_stack_user = 0;

@@ -10,12 +10,13 @@
 
 #include "collector/failure.h"
 #include "collector/record.h"
+#include "collector/sampling.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct event_config {
-	uint64_t interval_ns;
+	struct sampling sampling;
 	uint32_t stack_size;       /* bytes; 0: no stacks and no registers */
 	uint32_t deep_size;        /* bytes of a deep event's copies */
 	uint64_t deep_interval_ns; /* CPU time between them */

@@ -13,6 +13,7 @@ enum {
 	OPT_STACK_SIZE = 256,
 	OPT_UNWIND,
 	OPT_OVERHEAD_LIMIT,
+	OPT_SAMPLING,
 	OPT_NO_CHILDREN,
 	OPT_KERNEL,
 	OPT_NO_FINALIZE,
@@ -32,6 +33,7 @@ static const struct option long_options[] = {
 	{"stack-size", required_argument, NULL, OPT_STACK_SIZE},
 	{"unwind", required_argument, NULL, OPT_UNWIND},
 	{"overhead-limit", required_argument, NULL, OPT_OVERHEAD_LIMIT},
+	{"sampling", required_argument, NULL, OPT_SAMPLING},
 	{"no-children", no_argument, NULL, OPT_NO_CHILDREN},
 	{"kernel", no_argument, NULL, OPT_KERNEL},
 	{"no-finalize", no_argument, NULL, OPT_NO_FINALIZE},
@@ -55,6 +57,10 @@ const char *options_help(void)
 	       "  -r, --result-dir DIR     result directory (default: the next free r@@@hs)\n"
 	       "  -i, --interval TIME      CPU time between samples of a thread, 0.1ms..1s "
 	       "(default 10ms)\n"
+	       "      --sampling auto|random|fixed\n"
+	       "                           when samples are taken: at random times, on average an "
+	       "interval\n"
+	       "                           apart (auto), or each time that an interval is used up\n"
 	       "  -d, --duration SEC       stop collecting after SEC seconds; the program goes on\n"
 	       "      --stack-size BYTES   stack copied per sample, a multiple of 8 up to 65528\n"
 	       "      --unwind auto|copy|bpf|none\n"
@@ -170,6 +176,20 @@ static int parse_unwind(struct options *options, const char *text, struct failur
 	return 0;
 }
 
+static int parse_sampling(struct options *options, const char *text, struct failure *failure)
+{
+	if (strcmp(text, "auto") == 0)
+		options->sampling = OPTIONS_SAMPLING_AUTO;
+	else if (strcmp(text, "random") == 0)
+		options->sampling = OPTIONS_SAMPLING_RANDOM;
+	else if (strcmp(text, "fixed") == 0)
+		options->sampling = OPTIONS_SAMPLING_FIXED;
+	else
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "unknown --sampling '%s': it is auto, random or fixed", text);
+	return 0;
+}
+
 static int parse_overhead_limit(struct options *options, const char *text, struct failure *failure)
 {
 	char *end;
@@ -209,6 +229,8 @@ static int parse_option(struct options *options, int option, struct failure *fai
 		return parse_unwind(options, optarg, failure);
 	case OPT_OVERHEAD_LIMIT:
 		return parse_overhead_limit(options, optarg, failure);
+	case OPT_SAMPLING:
+		return parse_sampling(options, optarg, failure);
 	case OPT_NO_CHILDREN:
 		options->children = false;
 		return 0;

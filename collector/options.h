@@ -17,6 +17,12 @@ enum options_unwind {
 	OPTIONS_UNWIND_NONE  /* the leaf only */
 };
 
+enum options_sampling {
+	OPTIONS_SAMPLING_AUTO,   /* at random times where that can be had */
+	OPTIONS_SAMPLING_RANDOM, /* at random times */
+	OPTIONS_SAMPLING_FIXED   /* each time that a thread has used an interval */
+};
+
 enum { OPTIONS_PIDS_MAX = 256 };
 
 struct options {
@@ -30,6 +36,7 @@ struct options {
 	uint64_t duration_ns; /* 0: until the program ends or the user stops it */
 	uint32_t stack_size;  /* bytes; 0: chosen by interval and ring size */
 	enum options_unwind unwind;
+	enum options_sampling sampling;
 	double overhead_limit; /* collector's CPU time over the target's; 0: no limit */
 	bool children;
 	bool kernel;

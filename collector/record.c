@@ -137,7 +137,9 @@ static void decode_raw(struct cursor *cursor, struct record_sample *sample)
 	}
 	sample->count = chunk.count;
 	sample->period = chunk.period;
-	sample->choice = left_out ? RECORD_LEFT_OUT : RECORD_KEPT;
+	sample->choice = !left_out                         ? RECORD_KEPT
+			 : chunk.absent & STACK_CHUNK_TICK ? RECORD_TICK
+							   : RECORD_LEFT_OUT;
 	if (left_out)
 		return;
 	sample->stack.bytes = at + sizeof(chunk) - sizeof(chunk.raw_size);

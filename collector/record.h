@@ -50,11 +50,12 @@ struct record_part {
 	uint16_t below;  /* bytes from the copy's start to the stack pointer */
 };
 
-/* Whether the stack is one of those that are used. */
+/* Whether it is a sample, and its stack one of those that are used. */
 enum record_choice {
 	RECORD_UNDECIDED,
 	RECORD_KEPT,
-	RECORD_LEFT_OUT /* there are no bytes of it */
+	RECORD_LEFT_OUT, /* there are no bytes of it */
+	RECORD_TICK      /* neither, nor is it a sample: it tells what its thread has used */
 };
 
 struct record_sample {

@@ -70,7 +70,8 @@ static void put_stack(struct output *output, const struct uw_stack *stack)
 static void put_raw(struct output *output, const struct record_sample *sample)
 {
 	static const char zeros[8];
-	if (sample->part.total == 0 && sample->choice != RECORD_LEFT_OUT) {
+	bool has_none = sample->choice == RECORD_LEFT_OUT || sample->choice == RECORD_TICK;
+	if (sample->part.total == 0 && !has_none) {
 		put_u32_pair(output, sizeof(uint32_t), 0);
 		return;
 	}
@@ -82,10 +83,10 @@ static void put_raw(struct output *output, const struct record_sample *sample)
 		.offset = sample->part.offset,
 		.size = (uint32_t)sample->stack.size,
 		.total = sample->part.total,
-		.absent =
-			(uint16_t)(sample->part.absent |
-				   (sample->stack.ends ? STACK_CHUNK_ENDS : 0) |
-				   (sample->choice == RECORD_LEFT_OUT ? STACK_CHUNK_LEFT_OUT : 0)),
+		.absent = (uint16_t)(sample->part.absent |
+				     (sample->stack.ends ? STACK_CHUNK_ENDS : 0) |
+				     (has_none ? STACK_CHUNK_LEFT_OUT : 0) |
+				     (sample->choice == RECORD_TICK ? STACK_CHUNK_TICK : 0)),
 		.below = sample->part.below,
 	};
 	chunk.raw_size =

@@ -73,6 +73,14 @@ static int open_source(struct sampler *sampler, struct failure *failure)
 	return 0;
 }
 
+/* Random samples need nothing that is not always there. */
+static void choose_sampling(struct sampling *sampling)
+{
+	bool is_fixed = sampling->kind == PROFILE_SAMPLING_FIXED;
+	*sampling = sampling_choose(is_fixed ? PROFILE_SAMPLING_FIXED : PROFILE_SAMPLING_THREADS,
+				    sampling->interval_ns, sampling->seed);
+}
+
 int sampler_init(struct sampler *sampler, const struct event_config *config,
 		 enum sampler_source wanted, struct failure *failure)
 {
@@ -80,7 +88,8 @@ int sampler_init(struct sampler *sampler, const struct event_config *config,
 				    .wanted = wanted,
 				    .lock = PTHREAD_MUTEX_INITIALIZER};
 	sampler->config.deep_size = COPIES_SIZE_MAX;
-	sampler->config.deep_interval_ns = copies_deep_interval_ns(config->interval_ns);
+	sampler->config.deep_interval_ns = copies_deep_interval_ns(config->sampling.interval_ns);
+	choose_sampling(&sampler->config.sampling);
 	raise_file_limit();
 	if (cpus_online(&sampler->cpus) < 0)
 		return failure_set_error(failure, errno, "cannot read the list of CPUs");
@@ -206,7 +215,11 @@ static int map_rings(struct sampler *sampler)
 static void choose_copies(struct sampler *sampler)
 {
 	struct event_config *config = &sampler->config;
-	struct copies copies = copies_choose(sampler->ring_size, config->interval_ns);
+	/* BPF draws before it copies. */
+	uint64_t distance_ns =
+		sampler->source != NULL ? config->sampling.interval_ns : config->sampling.tick_ns;
+	struct copies copies =
+		copies_choose(sampler->ring_size, distance_ns, config->deep_interval_ns);
 	config->stack_size = copies.size;
 	sampler->deep = copies.deep && sampler->source == NULL;
 }
@@ -254,6 +267,8 @@ static int open_thread(struct sampler *sampler, struct sampler_thread *thread)
 /* Lets the source write to the rings: what a larger copy may take of them depends on their size. */
 static int connect_source(struct sampler *sampler)
 {
+	if (sampling_is_random(&sampler->config.sampling))
+		stack_source_draw(sampler->source, sampler->config.sampling.interval_ns);
 	stack_source_limit(sampler->source, sampler->config.stack_size,
 			   copies_refill_bytes(sampler->ring_size),
 			   sampler->limited ? 0 : sampler->ring_size / 4);

@@ -59,7 +59,9 @@ struct sampler {
 };
 
 /* Finds out what the kernel can do. stack_size UINT32_MAX: as large as interval and rings allow.
- * Without stacks (stack_size 0) wanted does not matter. */
+ * Without stacks (stack_size 0) wanted does not matter. Of sampling, the interval and the seed are
+ * given, and whether it is PROFILE_SAMPLING_FIXED: the best random kind is found else, and the
+ * ticks as many as the rings allow, once they are mapped. */
 int sampler_init(struct sampler *sampler, const struct event_config *config,
 		 enum sampler_source wanted, struct failure *failure);
 void sampler_finish(struct sampler *sampler);

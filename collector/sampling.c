@@ -16,6 +16,15 @@ struct sampling sampling_choose(enum profile_sampling kind, uint64_t interval_ns
 	return (struct sampling){kind, interval_ns, interval_ns / ticks, seed};
 }
 
+bool sampling_halve(struct sampling *sampling)
+{
+	uint64_t ticks = sampling->interval_ns / sampling->tick_ns;
+	if (ticks < 2)
+		return false;
+	sampling->tick_ns = sampling->interval_ns / (ticks / 2);
+	return true;
+}
+
 uint64_t sampling_tick_ns(const struct sampling *sampling, uint32_t cpu, uint32_t turn)
 {
 	if (sampling->kind == PROFILE_SAMPLING_FIXED)
@@ -32,4 +41,13 @@ bool sampling_keeps(const struct sampling *sampling, uint64_t period_ns, uint32_
 		return true;
 	uint64_t drawn = mix64(mix64(time_ns ^ sampling->seed) ^ tid) >> 32;
 	return drawn < (period_ns << 32) / sampling->interval_ns;
+}
+
+uint64_t sampling_weigh(const struct sampling *sampling, uint64_t period_ns, uint64_t measured_ns)
+{
+	if (period_ns == 0 || period_ns >= sampling->interval_ns)
+		return measured_ns;
+	unsigned __int128 weight = (unsigned __int128)measured_ns * sampling->interval_ns;
+	weight /= period_ns;
+	return weight < UINT64_MAX ? (uint64_t)weight : UINT64_MAX;
 }

@@ -23,6 +23,9 @@ struct sampling {
  * below there is one. */
 struct sampling sampling_choose(enum profile_sampling kind, uint64_t interval_ns, uint64_t seed);
 
+/* Half as many ticks, where there is no room for more. false: there is one for each sample. */
+bool sampling_halve(struct sampling *sampling);
+
 /* The distance of the ticks of a CPU: the mean one, within 15 %. turn: where it is drawn anew now
  * and then, how often it was. */
 uint64_t sampling_tick_ns(const struct sampling *sampling, uint32_t cpu, uint32_t turn);
@@ -30,5 +33,15 @@ uint64_t sampling_tick_ns(const struct sampling *sampling, uint32_t cpu, uint32_
 /* Whether the tick of a thread is a sample. period_ns: the distance of the ticks it came from. */
 bool sampling_keeps(const struct sampling *sampling, uint64_t period_ns, uint32_t tid,
 		    uint64_t time_ns);
+
+/* What a sample weighs whose tick was measured to be measured_ns: it stands for the ticks that were
+ * not drawn, too. */
+uint64_t sampling_weigh(const struct sampling *sampling, uint64_t period_ns, uint64_t measured_ns);
+
+static inline bool sampling_is_random(const struct sampling *sampling)
+{
+	return sampling->kind == PROFILE_SAMPLING_THREADS ||
+	       sampling->kind == PROFILE_SAMPLING_CPUS;
+}
 
 #endif

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -60,12 +61,23 @@ static int open_polls(struct session *session, struct failure *failure)
 	return 0;
 }
 
+/* Another one for each run. Without one of the kernel's, the time has to do. */
+static uint64_t draw_seed(void)
+{
+	uint64_t seed;
+	return getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == sizeof(seed) ? seed : clock_now();
+}
+
 /* Everything up to the moment when samples flow. */
 static int set_up(struct session *session, struct failure *failure)
 {
 	const struct options *options = session->options;
 	struct event_config config = {
-		.interval_ns = options->interval_ns,
+		.sampling = {.kind = options->sampling == OPTIONS_SAMPLING_FIXED
+					     ? PROFILE_SAMPLING_FIXED
+					     : PROFILE_SAMPLING_CPUS,
+			     .interval_ns = options->interval_ns,
+			     .seed = draw_seed()},
 		.stack_size = options->unwind == OPTIONS_UNWIND_NONE ? 0
 			      : options->stack_size > 0              ? options->stack_size
 								     : UINT32_MAX,
@@ -90,6 +102,7 @@ static int set_up(struct session *session, struct failure *failure)
 	struct tracker_config tracker = {
 		.rings = session->sampler.cpus.count,
 		.cpus = session->sampler.cpus.numbers,
+		.sampling = &session->sampler.config.sampling,
 		.deep_interval_ns = session->sampler.config.deep_interval_ns,
 		.has_count = session->sampler.config.has_count,
 		.final_counts = session->sampler.config.final_counts,
@@ -232,6 +245,7 @@ static int start(struct session *session, struct failure *failure)
 			 session->sampler.config.stack_size,
 			 session->sampler.source != NULL ? " or what is used of it, by BPF" : "",
 			 session->sampler.ring_size / 1024);
+		session_say_sampling(session);
 		log_line(session->log, LOG_VERBOSE, "time in system calls and faults: %s",
 			 session_kernel_words(session));
 		session_announce(session);

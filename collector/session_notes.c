@@ -46,6 +46,35 @@ const char *session_kernel_words(const struct session *session)
 	return words[session_kernel_time(session)];
 }
 
+void session_say_sampling(const struct session *session)
+{
+	const struct sampling *sampling = &session->sampler.config.sampling;
+	if (!sampling_is_random(sampling))
+		log_line(session->log, LOG_VERBOSE, "samples each time that an interval is used");
+	else if (sampling->tick_ns == sampling->interval_ns)
+		log_line(session->log, LOG_VERBOSE,
+			 "samples each time that about an interval is used: another distance for "
+			 "each CPU");
+	else
+		log_line(session->log, LOG_VERBOSE,
+			 "samples at random times: 1 of %.3g ticks of each %s's CPU time, seed "
+			 "%llu",
+			 (double)sampling->interval_ns / (double)sampling->tick_ns,
+			 sampling->kind == PROFILE_SAMPLING_THREADS ? "thread" : "CPU",
+			 (unsigned long long)sampling->seed);
+}
+
+static void note_sampling(struct session *session)
+{
+	const struct sampling *sampling = &session->sampler.config.sampling;
+	uint64_t now = session->start_ns;
+	emit_note(session->emit, PROFILE_NOTE_SAMPLING, now, sampling->kind, 0, 0, NULL);
+	if (!sampling_is_random(sampling))
+		return;
+	emit_note(session->emit, PROFILE_NOTE_TICK, now, sampling->tick_ns, 0, 0, NULL);
+	emit_note(session->emit, PROFILE_NOTE_SEED, now, sampling->seed, 0, 0, NULL);
+}
+
 /* "nginx (12), nginx (13), and 4 more" of the processes that live. Returns how many. */
 static size_t list_processes(const struct session *session, char *text, size_t size)
 {
@@ -118,6 +147,7 @@ void session_note_start(struct session *session)
 	emit_note(emit, PROFILE_NOTE_ANALYSIS, now, 0, 0, 0, "hotspots");
 	emit_note(emit, PROFILE_NOTE_COMMAND, now, 0, pid, 0, session->command);
 	emit_note(emit, PROFILE_NOTE_INTERVAL, now, options->interval_ns, 0, 0, NULL);
+	note_sampling(session);
 	emit_note(emit, PROFILE_NOTE_STACK_SIZE, now, session->sampler.config.stack_size, 0, 0,
 		  NULL);
 	emit_note(emit, PROFILE_NOTE_STACK_SOURCE, now,

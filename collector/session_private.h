@@ -84,6 +84,9 @@ int session_collect(struct session *session, struct failure *failure);
 enum profile_kernel_time session_kernel_time(const struct session *session);
 const char *session_kernel_words(const struct session *session);
 
+/* Says when samples are taken. */
+void session_say_sampling(const struct session *session);
+
 /* Fills in the command line. */
 void session_describe(struct session *session);
 

@@ -71,6 +71,33 @@ uint64_t thread_advance(struct thread *thread, size_t ring, uint64_t count)
 	return weight;
 }
 
+void thread_note_tick(struct thread *thread, size_t ring, uint64_t time_ns)
+{
+	if (ring < thread->count_size)
+		thread->counts[ring].tick_ns = time_ns;
+}
+
+static uint64_t half_of_lesser(uint64_t tick_ns, uint64_t elapsed_ns)
+{
+	return (tick_ns < elapsed_ns ? tick_ns : elapsed_ns) / 2;
+}
+
+uint64_t thread_lack(const struct thread *thread, uint64_t tick_ns, uint64_t now_ns)
+{
+	uint64_t end_ns = thread->end_ns < now_ns ? thread->end_ns : now_ns;
+	uint64_t lack_ns = 0;
+	bool has_ticks = false;
+	for (size_t i = 0; i < thread->count_size; i++) {
+		uint64_t last_ns = thread->counts[i].tick_ns;
+		has_ticks = has_ticks || last_ns != 0;
+		if (last_ns != 0 && last_ns < end_ns)
+			lack_ns += half_of_lesser(tick_ns, end_ns - last_ns);
+	}
+	if (!has_ticks && thread->start_ns < end_ns)
+		lack_ns = half_of_lesser(tick_ns, end_ns - thread->start_ns);
+	return lack_ns;
+}
+
 uint64_t thread_unseen(struct thread *thread, size_t ring, uint64_t weight, uint64_t interval_ns)
 {
 	if (ring >= thread->count_size || interval_ns == 0 || interval_ns > INT64_MAX / 4 ||
@@ -105,10 +132,11 @@ void thread_end(const struct thread *thread, struct emit *emit, bool by_clock)
 		.tid = thread->tid,
 		.start_ns = thread->start_ns,
 		.end_ns = thread->end_ns,
-		.cpu_ns = thread->sampled_ns + thread->kernel_ns + thread->rest_ns,
+		.cpu_ns = thread->cpu_ns,
 		.rest_ns = thread->rest_ns,
 		.sampled_ns = thread->sampled_ns,
 		.kernel_ns = thread->kernel_ns,
+		.unseen_ns = thread->unseen_ns,
 		.samples = thread->samples,
 		.by_clock = by_clock,
 		.name = thread->name,

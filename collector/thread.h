@@ -17,6 +17,7 @@ struct thread_count {
 	uint64_t last;    /* count */
 	int64_t ahead_ns; /* weights of its samples, in what exceeds whole intervals */
 	uint64_t gaps;    /* of its ring, at the last sample */
+	uint64_t tick_ns; /* time of the last tick; 0: none */
 };
 
 struct thread {
@@ -27,9 +28,14 @@ struct thread {
 	char name[THREAD_NAME_MAX];
 	struct thread_count *counts; /* one per ring */
 	size_t count_size;
+	uint64_t cpu_ns;     /* its account: counted by ticks and final counts */
 	uint64_t sampled_ns; /* the samples' weights, but for what of them is kernel_ns */
 	uint64_t kernel_ns;  /* of the samples' weights: spent in the kernel, and of no stack */
-	uint64_t rest_ns;    /* of no sample: counted after the last one, or in a gap */
+	/* Of no sample. Samples of a fixed period: counted after the last one, or in a gap. At
+	 * random times: spent in the kernel, for the next sample to carry. */
+	uint64_t rest_ns;
+	uint64_t unseen_ns; /* what the account may lack (profile_thread.unseen_ns) */
+	bool is_exact;      /* it lacks nothing */
 	uint32_t samples;
 	struct profile_unwinding unwinding; /* what its stacks took */
 	bool is_head;          /* the event was opened for it: its account stays open to the end */
@@ -50,6 +56,16 @@ void thread_rename(struct thread *thread, const char *name);
 
 /* CPU time since the last count on this ring: the weight of what is counted now. */
 uint64_t thread_advance(struct thread *thread, size_t ring, uint64_t count);
+
+/* Notes the time of a tick on this ring. */
+void thread_note_tick(struct thread *thread, size_t ring, uint64_t time_ns);
+
+/*
+ * What the account may lack, as an expectation, at now_ns or the thread's end: on each ring that it
+ * had ticks on, half of what it can have used since the last one; without any, since its birth.
+ * tick_ns: the distance of ticks.
+ */
+uint64_t thread_lack(const struct thread *thread, uint64_t tick_ns, uint64_t now_ns);
 
 /*
  * Of a sample's weight on this ring, what the thread spent in the kernel, where no sample is taken:

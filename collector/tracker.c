@@ -122,24 +122,21 @@ static bool is_live(const struct thread *thread)
 
 static void write_thread(struct tracker *tracker, struct thread *thread)
 {
+	tracker_close_account(tracker, thread);
 	thread_end(thread, tracker->context.emit, !tracker->config.has_count);
+}
+
+static void finish_thread(struct tracker *tracker, struct thread *thread)
+{
+	write_thread(tracker, thread);
 	thread_destroy(thread);
 }
 
-/* Whether more may become known of the thread's CPU time: its final counts, or for the thread
- * that events were opened for, what these read at the end. */
-static bool is_account_open(const struct tracker *tracker, const struct thread *thread)
-{
-	return thread->is_head || (tracker->config.final_counts && tracker->config.has_count &&
-				   thread->final_counts < tracker->config.rings);
-}
-
-/* Takes an ended thread out of the table, so that its tid can be used again. */
-static void retire(struct tracker *tracker, struct thread *thread)
+void tracker_retire(struct tracker *tracker, struct thread *thread)
 {
 	idmap_remove(&tracker->threads, thread->tid);
-	if (!is_account_open(tracker, thread)) {
-		write_thread(tracker, thread);
+	if (!tracker_has_open_account(tracker, thread)) {
+		finish_thread(tracker, thread);
 		return;
 	}
 	thread_forget(thread);
@@ -157,8 +154,8 @@ static void end_thread(struct tracker *tracker, struct thread *thread, uint64_t 
 		idmap_remove(&tracker->processes, process->pid);
 		process_destroy(process);
 	}
-	if (!is_account_open(tracker, thread))
-		retire(tracker, thread);
+	if (!tracker_has_open_account(tracker, thread))
+		tracker_retire(tracker, thread);
 }
 
 /* Makes sure that tid is free for a new thread. */
@@ -169,7 +166,7 @@ static void free_tid(struct tracker *tracker, uint32_t tid)
 		end_thread(tracker, thread, tracker->now_ns); /* its exit record was lost */
 	thread = idmap_get(&tracker->threads, tid);
 	if (thread != NULL)
-		retire(tracker, thread);
+		tracker_retire(tracker, thread);
 }
 
 struct thread *tracker_thread(struct tracker *tracker, uint32_t pid, uint32_t tid)
@@ -331,7 +328,9 @@ static void take_over_id(struct tracker *tracker, struct process *process)
 		return;
 	memcpy(after->counts, before->counts, after->count_size * sizeof(*after->counts));
 	after->is_head = before->is_head;
+	after->rest_ns = tracker_take_pending(tracker, before);
 	before->is_head = false;
+	before->is_exact = true; /* what it lacks is counted under the new id */
 	before->final_counts = (uint32_t)tracker->config.rings; /* its account is complete */
 	end_thread(tracker, before, tracker->now_ns);
 }
@@ -355,19 +354,6 @@ static void apply_comm(struct tracker *tracker, const struct record *record)
 		thread_rename(thread, record->comm.name);
 }
 
-static void apply_count(struct tracker *tracker, const struct record *record, size_t ring_index)
-{
-	struct thread *thread = idmap_get(&tracker->threads, record->tid);
-	if (thread == NULL)
-		return;
-	uint64_t rest = thread_advance(thread, ring_index, record->count);
-	thread->rest_ns += rest;
-	tracker->families[thread->family].cpu_ns += rest;
-	tracker->counts.cpu_ns += rest;
-	if (++thread->final_counts >= tracker->config.rings && !is_live(thread))
-		retire(tracker, thread);
-}
-
 static void apply_lost(struct tracker *tracker, const struct record *record, size_t ring_index)
 {
 	size_t position = 0;
@@ -388,8 +374,10 @@ void tracker_apply(struct tracker *tracker, const struct record *record, size_t 
 		tracker->now_ns = record->time_ns;
 	switch (record->kind) {
 	case RECORD_SAMPLE:
-		if (tracker->config.deep_interval_ns > 0 &&
-		    record->sample.period == tracker->config.deep_interval_ns)
+		if (record->sample.choice == RECORD_TICK)
+			tracker_apply_tick(tracker, record, ring_index);
+		else if (tracker->config.deep_interval_ns > 0 &&
+			 record->sample.period == tracker->config.deep_interval_ns)
 			tracker_apply_deep(tracker, record, skip_stack);
 		else
 			tracker_apply_sample(tracker, record, ring_index, skip_stack);
@@ -409,7 +397,7 @@ void tracker_apply(struct tracker *tracker, const struct record *record, size_t 
 		apply_exit(tracker, record);
 		break;
 	case RECORD_COUNT:
-		apply_count(tracker, record, ring_index);
+		tracker_apply_count(tracker, record, ring_index);
 		break;
 	case RECORD_LOST:
 		apply_lost(tracker, record, ring_index);
@@ -425,51 +413,6 @@ void tracker_apply(struct tracker *tracker, const struct record *record, size_t 
 	case RECORD_OTHER:
 		break;
 	}
-}
-
-/* The family's only thread whose account is open; NULL when there is none or more than one. */
-static struct thread *find_open_account(struct tracker *tracker, uint32_t family)
-{
-	struct thread *found = NULL;
-	size_t position = 0;
-	size_t count = 0;
-	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;) {
-		if (t->family == family && is_account_open(tracker, t)) {
-			found = t;
-			count++;
-		}
-	}
-	for (struct thread *t = tracker->open_accounts; t != NULL; t = t->next_ended) {
-		if (t->family == family) {
-			found = t;
-			count++;
-		}
-	}
-	return count == 1 ? found : NULL;
-}
-
-void tracker_settle(struct tracker *tracker, uint32_t family, uint64_t total_ns)
-{
-	if (family >= tracker->family_count || total_ns <= tracker->families[family].cpu_ns)
-		return;
-	uint64_t rest = total_ns - tracker->families[family].cpu_ns;
-	bool is_clear = (tracker->config.final_counts && tracker->config.has_count) ||
-			!tracker->families[family].has_descendants;
-	struct thread *thread = is_clear ? find_open_account(tracker, family) : NULL;
-	if (thread != NULL) {
-		thread->rest_ns += rest;
-		tracker->counts.cpu_ns += rest;
-	} else {
-		tracker->counts.unattributed_ns += rest;
-	}
-	tracker->families[family].cpu_ns = total_ns;
-}
-
-void tracker_settle_all(struct tracker *tracker, uint64_t total_ns)
-{
-	uint64_t known = tracker->counts.cpu_ns + tracker->counts.unattributed_ns;
-	if (total_ns > known)
-		tracker->counts.unattributed_ns += total_ns - known;
 }
 
 void tracker_note_command(struct tracker *tracker, const struct process *process, uint64_t time_ns)
@@ -499,11 +442,11 @@ void tracker_finish(struct tracker *tracker)
 	}
 	position = 0;
 	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;)
-		thread_end(t, tracker->context.emit, !tracker->config.has_count);
+		write_thread(tracker, t);
 	while (tracker->open_accounts != NULL) {
 		struct thread *thread = tracker->open_accounts;
 		tracker->open_accounts = thread->next_ended;
-		write_thread(tracker, thread);
+		finish_thread(tracker, thread);
 	}
 	if (tracker->counts.unattributed_ns > 0)
 		emit_note(tracker->context.emit, PROFILE_NOTE_UNATTRIBUTED, tracker->now_ns,

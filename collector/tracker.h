@@ -8,6 +8,7 @@
 
 #include "collector/emit.h"
 #include "collector/record.h"
+#include "collector/sampling.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,8 +17,9 @@
 struct tracker;
 
 struct tracker_config {
-	size_t rings;              /* one per CPU */
-	const uint32_t *cpus;      /* CPU of each ring; borrowed for the tracker's life */
+	size_t rings;                    /* one per CPU */
+	const uint32_t *cpus;            /* CPU of each ring; borrowed for the tracker's life */
+	const struct sampling *sampling; /* borrowed for the tracker's life */
 	uint64_t deep_interval_ns; /* the period of deep copies, which are no samples; 0: none */
 	bool has_count;            /* samples carry the event's count */
 	bool final_counts;         /* each ended thread's last count comes from each ring */
@@ -49,7 +51,7 @@ const char *tracker_next_process(const struct tracker *tracker, size_t *position
 uint32_t tracker_family(const struct tracker *tracker, pid_t tid);
 
 /* Applies one record that ring_index handed out. skip_stack: do not unwind a sample, to save time.
- */
+ * A RECORD_TICK only tells what its thread has used. */
 void tracker_apply(struct tracker *tracker, const struct record *record, size_t ring_index,
 		   bool skip_stack);
 

@@ -1,5 +1,5 @@
 /* What the tracker's files share: tracker.c follows processes and threads, tracker_sample.c turns
- * samples into nodes and weights. */
+ * samples into nodes, tracker_account.c keeps the accounts of CPU time, and so the weights. */
 #ifndef COLLECTOR_TRACKER_PRIVATE_H
 #define COLLECTOR_TRACKER_PRIVATE_H
 
@@ -73,5 +73,45 @@ void tracker_apply_deep(struct tracker *tracker, const struct record *record, bo
 
 void tracker_apply_sample(struct tracker *tracker, const struct record *record, size_t ring_index,
 			  bool skip_stack);
+
+/* A tick that is no sample. */
+void tracker_apply_tick(struct tracker *tracker, const struct record *record, size_t ring_index);
+
+/* tracker_account.c */
+
+/* What a tick tells of its thread's CPU time. */
+struct tick {
+	uint64_t user_ns;   /* of what it shows; all of it where kernel mode is sampled */
+	uint64_t kernel_ns; /* in the kernel, unseen: of no stack */
+	uint64_t lost_ns;   /* of what was lost: of no sample */
+};
+
+/* Counts a tick in its thread's account. */
+struct tick tracker_count_tick(struct tracker *tracker, struct thread *thread,
+			       const struct record *record, size_t ring_index);
+
+/* Fills in what a sample weighs, and its part of that in the kernel. is_kernel: all of it is. */
+void tracker_weigh(struct tracker *tracker, struct thread *thread, const struct tick *tick,
+		   uint64_t period_ns, bool is_kernel, struct profile_stack *stack);
+
+/* What a tick that is no sample leaves for the next one. */
+void tracker_keep_pending(struct tracker *tracker, struct thread *thread, const struct tick *tick,
+			  bool is_kernel);
+
+/* Takes what a thread's next sample would carry. */
+uint64_t tracker_take_pending(const struct tracker *tracker, struct thread *thread);
+
+/* A thread's final count. */
+void tracker_apply_count(struct tracker *tracker, const struct record *record, size_t ring_index);
+
+/* Whether more may become known of the thread's CPU time: its final counts, or for the thread
+ * that events were opened for, what these read at the end. */
+bool tracker_has_open_account(const struct tracker *tracker, const struct thread *thread);
+
+/* Says what the account may lack, before it is written. */
+void tracker_close_account(const struct tracker *tracker, struct thread *thread);
+
+/* Takes an ended thread out of the table, so that its tid can be used again. */
+void tracker_retire(struct tracker *tracker, struct thread *thread);
 
 #endif

@@ -323,26 +323,16 @@ static bool push_user_frames(struct tracker *tracker, const struct found *found)
 	return true;
 }
 
-/* Below PROFILE_KERNEL_ALL, which is another thing. */
-static uint32_t saturate_us(uint64_t ns)
-{
-	uint64_t us = ns / 1000;
-	return us < PROFILE_KERNEL_ALL ? (uint32_t)us : PROFILE_KERNEL_ALL - 1;
-}
-
 static uint16_t saturate(size_t count)
 {
 	return (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
 }
 
 /* A sample without user code: it has no stack, and the time is the kernel's. */
-static void find_no_frames(const struct record_sample *sample, bool with_kernel,
-			   struct profile_stack *stack)
+static void find_no_frames(const struct record_sample *sample, struct profile_stack *stack)
 {
 	stack->state = sample->in_kernel ? PROFILE_STACK_NONE : PROFILE_STACK_SKIPPED;
 	stack->reason = sample->in_kernel ? PROFILE_SKIP_NOT_SKIPPED : PROFILE_SKIP_NO_REGS;
-	if (sample->in_kernel && !with_kernel)
-		stack->kernel_us = PROFILE_KERNEL_ALL;
 }
 
 static void intern(struct tracker *tracker, const struct subject *subject, bool has_user,
@@ -355,7 +345,7 @@ static void intern(struct tracker *tracker, const struct subject *subject, bool 
 	if (has_user)
 		find_user_frames(tracker, subject, skip_stack, stack, &found);
 	else
-		find_no_frames(sample, with_kernel, stack);
+		find_no_frames(sample, stack);
 	if (push_user_frames(tracker, &found) &&
 	    (!with_kernel || push_kernel_frames(tracker, sample, &found)))
 		node = chain_node(found.chain);
@@ -400,27 +390,6 @@ static void read_maps(struct tracker *tracker, struct process *process, uint64_t
 	emit_note(tracker->context.emit, PROFILE_NOTE_WARNING, time_ns, 0, process->pid, 0, text);
 }
 
-/* What a sample weighs beyond an interval was in the kernel, or is of no sample: what was lost was
- * no more of this function than of any. */
-static void take_apart(const struct tracker *tracker, struct thread *thread, size_t ring_index,
-		       uint64_t interval_ns, struct profile_stack *stack)
-{
-	uint64_t unseen = thread_unseen(thread, ring_index, stack->cpu_ns, interval_ns);
-	if (!thread_pass_gap(thread, ring_index, tracker->gaps[ring_index])) {
-		stack->kernel_us = saturate_us(unseen);
-		return;
-	}
-	thread->rest_ns += unseen;
-	stack->cpu_ns -= unseen;
-}
-
-/* What of a sample's weight is no part of its stack. */
-static uint64_t kernel_part_ns(const struct profile_stack *stack)
-{
-	return stack->kernel_us == PROFILE_KERNEL_ALL ? stack->cpu_ns
-						      : UINT64_C(1000) * stack->kernel_us;
-}
-
 void tracker_apply_sample(struct tracker *tracker, const struct record *record, size_t ring_index,
 			  bool skip_stack)
 {
@@ -456,23 +425,40 @@ void tracker_apply_sample(struct tracker *tracker, const struct record *record, 
 		.code_segment = with_kernel ? 0x10 : sample->code_segment,
 		.is_32bit = sample->abi == RECORD_REGISTERS_32,
 	};
-	uint64_t weight = tracker->config.has_count
-				  ? thread_advance(thread, ring_index, sample->count)
-				  : sample->period;
-	out.stack.cpu_ns = weight;
-	if (tracker->config.kernel_time == PROFILE_KERNEL_TIME_APART && tracker->config.has_count)
-		take_apart(tracker, thread, ring_index, sample->period, &out.stack);
+	struct tick tick = tracker_count_tick(tracker, thread, record, ring_index);
+	tracker_weigh(tracker, thread, &tick, sample->period,
+		      !has_user && sample->in_kernel && !with_kernel, &out.stack);
 	intern(tracker, &subject, has_user, skip_stack, &out.stack);
 	emit_sample(tracker->context.emit, &out);
-
 	thread->samples++;
-	uint64_t kernel_ns = kernel_part_ns(&out.stack);
-	thread->kernel_ns += kernel_ns;
-	thread->sampled_ns += out.stack.cpu_ns - kernel_ns;
-	tracker->families[thread->family].cpu_ns += weight;
 	tracker->counts.samples++;
-	tracker->counts.cpu_ns += weight;
 	tracker->counts.stack_copy_bytes += sample->stack.size;
+}
+
+/* has_user_code for what no addresses are looked up of: what code there is, mappings tell too. */
+static bool tick_has_user_code(struct process *process, const struct record_sample *sample)
+{
+	if (sample->abi == RECORD_REGISTERS_NONE)
+		return false;
+	const struct mapping *mapping = mapping_list_find(&process->mappings, user_ip(sample));
+	if (process->starting && sample->in_kernel &&
+	    (mapping == NULL || mapping->start > user_ip(sample)))
+		return false;
+	process->starting = false;
+	return true;
+}
+
+void tracker_apply_tick(struct tracker *tracker, const struct record *record, size_t ring_index)
+{
+	const struct record_sample *sample = &record->sample;
+	struct process *process = tracker_process(tracker, record->pid);
+	struct thread *thread = tracker_thread(tracker, record->pid, record->tid);
+	if (process == NULL || thread == NULL)
+		return;
+	bool has_user = tick_has_user_code(process, sample);
+	struct tick tick = tracker_count_tick(tracker, thread, record, ring_index);
+	tracker_keep_pending(tracker, thread, &tick,
+			     !has_user && sample->in_kernel && !shows_kernel(tracker, sample));
 }
 
 void tracker_apply_deep(struct tracker *tracker, const struct record *record, bool skip_stack)

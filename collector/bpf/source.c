@@ -55,6 +55,11 @@ void stack_source_share(struct stack_source *source, uint32_t share)
 	__atomic_store_n(&source->skeleton->data->share, share, __ATOMIC_RELAXED);
 }
 
+void stack_source_draw(struct stack_source *source, uint64_t interval_ns)
+{
+	__atomic_store_n(&source->skeleton->data->interval_ns, interval_ns, __ATOMIC_RELAXED);
+}
+
 int stack_source_output(struct stack_source *source, uint32_t cpu, int event_fd)
 {
 	uint32_t fd = (uint32_t)event_fd;

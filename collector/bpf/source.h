@@ -29,6 +29,10 @@ void stack_source_limit(struct stack_source *source, uint64_t always_bytes, uint
  * samples come without. */
 void stack_source_share(struct stack_source *source, uint32_t share);
 
+/* Ticks are drawn from here on, so that samples are interval_ns apart in the mean; the others come
+ * as RECORD_TICK. Before, each is a sample. */
+void stack_source_draw(struct stack_source *source, uint64_t interval_ns);
+
 /* Sends the copies made on cpu to event_fd, which the source keeps. 0 or a negative errno. */
 int stack_source_output(struct stack_source *source, uint32_t cpu, int event_fd);
 

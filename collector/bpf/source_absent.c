@@ -30,6 +30,12 @@ void stack_source_share(struct stack_source *source, uint32_t share)
 	(void)share;
 }
 
+void stack_source_draw(struct stack_source *source, uint64_t interval_ns)
+{
+	(void)source;
+	(void)interval_ns;
+}
+
 int stack_source_output(struct stack_source *source, uint32_t cpu, int event_fd)
 {
 	(void)source;

@@ -66,6 +66,7 @@ __u64 always_bytes = 4096;
 __u64 refill_bytes = 1;
 __u64 gather_bytes = 65536;
 __u32 share = ~0u;
+__u64 interval_ns = 1;
 
 /* One CPU's state. A program that samples a thread is not interrupted by another one's sample. */
 struct slot {
@@ -350,6 +351,13 @@ static long send_chunk(__u32 index, struct copy *copy)
 	return 0;
 }
 
+/* Draws whether a tick is a sample (sampling_keeps). */
+static _Bool is_drawn(const struct bpf_perf_event_data *context)
+{
+	__u64 period = context->sample_period;
+	return period >= interval_ns || bpf_get_prandom_u32() < (period << 32) / interval_ns;
+}
+
 /* Draws, where there is a stack to copy. A plain sample is drawn by its reader: once, not twice. */
 static _Bool is_left_out(struct slot *slot, __u64 sp)
 {
@@ -357,20 +365,21 @@ static _Bool is_left_out(struct slot *slot, __u64 sp)
 	       bpf_probe_read_user(slot->bytes, 1, (const void *)sp) == 0;
 }
 
-/* The sample without a stack: what is not copied costs nothing. */
-static int send_bare(struct bpf_perf_event_data *context, struct slot *slot)
+/* The sample without a stack: what is not copied costs nothing. absent: what it is. */
+static int send_bare(struct bpf_perf_event_data *context, struct slot *slot, __u16 absent)
 {
 	slot->chunk.magic = STACK_CHUNK_MAGIC;
 	slot->chunk.count = read_count(context);
 	slot->chunk.period = context->sample_period;
 	slot->chunk.offset = slot->chunk.size = slot->chunk.total = 0;
-	slot->chunk.absent = STACK_CHUNK_LEFT_OUT;
+	slot->chunk.absent = absent;
 	slot->chunk.below = 0;
 	if (bpf_perf_event_output(context, &outputs, BPF_F_CURRENT_CPU, &slot->chunk.magic,
 				  sizeof(slot->chunk) - sizeof(slot->chunk.raw_size)) == 0)
 		return SAMPLE_SENT;
 	count_refused();
-	return SAMPLE_PLAIN;
+	/* A plain one would be drawn again. */
+	return absent & STACK_CHUNK_TICK ? SAMPLE_SENT : SAMPLE_PLAIN;
 }
 
 SEC("perf_event")
@@ -386,8 +395,10 @@ int sample_stack(struct bpf_perf_event_data *context)
 	find_range(task, sp, &range);
 	if (range.high <= sp)
 		return SAMPLE_PLAIN;
+	if (!is_drawn(context))
+		return send_bare(context, slot, STACK_CHUNK_LEFT_OUT | STACK_CHUNK_TICK);
 	if (is_left_out(slot, sp))
-		return send_bare(context, slot);
+		return send_bare(context, slot, STACK_CHUNK_LEFT_OUT);
 	__u64 start = find_start(slot, sp);
 	struct copy copy = {.context = context, .slot = slot, .start = start};
 	copy.sp_page = same_page(start, sp) ? 1 : 2;

@@ -16,6 +16,9 @@
  */
 #define STACK_CHUNK_LEFT_OUT 0x4000u
 
+/* Beside STACK_CHUNK_LEFT_OUT: a tick that was not drawn, which is no sample. */
+#define STACK_CHUNK_TICK 0x2000u
+
 enum {
 	STACK_CHUNK_MAGIC = 0x6b636174, /* told apart from what another program might send */
 	STACK_CHUNK_PAGE = 4096,
@@ -40,7 +43,7 @@ struct stack_chunk {
 	__u32 size;   /* of this part */
 	__u32 total;  /* of the copy */
 	__u16 absent; /* bit n: this part's page n was not in memory, its bytes say nothing; and
-			 STACK_CHUNK_ENDS or STACK_CHUNK_LEFT_OUT */
+			 STACK_CHUNK_ENDS, or STACK_CHUNK_LEFT_OUT and STACK_CHUNK_TICK */
 	__u16 below;  /* bytes between the copy's start and the stack pointer above it, the same in
 			 all parts: of STACK_CHUNK_RED_ZONE, what there is */
 };

@@ -19,6 +19,7 @@ struct emit {
 	struct profile_node *node_items; /* by id */
 	size_t node_capacity;
 	struct emit_sample last_sample;
+	struct emit_thread last_thread;
 	struct profile_image last_image;
 	struct fake_emit_sums sums;
 };
@@ -109,6 +110,11 @@ struct profile_node fake_emit_node(const struct emit *emit, uint32_t node)
 struct profile_image fake_emit_last_image(const struct emit *emit)
 {
 	return emit->last_image;
+}
+
+struct emit_thread fake_emit_last_thread(const struct emit *emit)
+{
+	return emit->last_thread;
 }
 
 struct fake_emit_sums fake_emit_sums(const struct emit *emit)
@@ -218,6 +224,7 @@ void emit_thread(struct emit *emit, const struct emit_thread *thread)
 		 thread->by_clock ? " by clock" : "");
 	if (thread->unwinding != NULL)
 		add_unwinding(emit, "thread", thread->tid, thread->unwinding);
+	emit->last_thread = *thread;
 	emit->sums.cpu_ns += thread->cpu_ns;
 	emit->sums.rest_ns += thread->rest_ns;
 	emit->sums.thread_samples += thread->samples;

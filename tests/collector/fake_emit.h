@@ -27,6 +27,9 @@ struct emit_sample fake_emit_last_sample(const struct emit *emit);
 /* A node that was written. */
 struct profile_node fake_emit_node(const struct emit *emit, uint32_t node);
 
+/* name lives as long as the thread. */
+struct emit_thread fake_emit_last_thread(const struct emit *emit);
+
 struct profile_image fake_emit_last_image(const struct emit *emit);
 
 /* Sums over all samples and threads, which must agree. */

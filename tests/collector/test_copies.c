@@ -28,7 +28,8 @@ static const struct {
 
 START_TEST(choose)
 {
-	struct copies copies = copies_choose(choices[_i].ring_size, choices[_i].interval_ns);
+	struct copies copies = copies_choose(choices[_i].ring_size, choices[_i].interval_ns,
+					     copies_deep_interval_ns(choices[_i].interval_ns));
 	ck_assert_uint_eq(copies.size, choices[_i].copies.size);
 	ck_assert_int_eq(copies.deep, choices[_i].copies.deep);
 	ck_assert_uint_eq(copies.size % 8, 0); /* what perf_event_open asks for */

@@ -441,6 +441,61 @@ START_TEST(keeps_a_share)
 }
 END_TEST
 
+/* Loop: from the rings, through the queue. Ticks that are not drawn lose their stack, are no
+ * samples, and do not ask the budget. */
+START_TEST(draws_samples)
+{
+	enum { TICKS = 400 };
+	static uint8_t stack[1000];
+	struct record record = {.kind = RECORD_SAMPLE};
+	struct drain_counts counts;
+	struct drain_item item;
+	uint32_t drawn = 0;
+	uint32_t kept = 0;
+	sampler.config.stack_size = sizeof(stack);
+	sampler.config.sampling = sampling_choose(PROFILE_SAMPLING_THREADS, 10000000, 77);
+	drain_destroy(drain);
+	drain = drain_create(&sampler);
+	record.sample.abi = RECORD_REGISTERS_64;
+	record.sample.regs.value[7] = BASE;
+	record.sample.period = 2500000;
+	record.sample.stack = (struct uw_stack){.base = BASE,
+						.bytes = stack,
+						.size = sizeof(stack),
+						.requested = sizeof(stack)};
+	drain_keep_share(drain, UINT32_MAX / 2);
+	for (int i = 0; i < TICKS; i++)
+		put_record(&record, 0);
+	if (_i == 1) {
+		ck_assert_int_eq(drain_start(drain), 0);
+		crowd(1);
+		wake(1);
+		wait_for_tail(0, ring_fixture_head(&rings[0]));
+	}
+	drain_begin(drain, DRAIN_SETTLED);
+	for (uint32_t i = 0; i < TICKS; i++) {
+		ck_assert(drain_next(drain, &item));
+		bool is_drawn = sampling_keeps(&sampler.config.sampling, 2500000, i, i + 1);
+		bool is_kept = is_drawn && budget_keeps(UINT32_MAX / 2, i, i + 1);
+		ck_assert_int_eq(item.record->sample.choice, is_kept    ? RECORD_KEPT
+							     : is_drawn ? RECORD_LEFT_OUT
+									: RECORD_TICK);
+		ck_assert_int_eq(item.left_out, is_drawn && !is_kept);
+		ck_assert_uint_eq(item.record->sample.stack.size, is_kept ? sizeof(stack) : 0);
+		drawn += is_drawn;
+		kept += is_kept;
+	}
+	ck_assert_uint_gt(drawn, TICKS / 6);
+	ck_assert_uint_lt(drawn, TICKS / 3);
+	ck_assert_uint_gt(kept, drawn / 3);
+	ck_assert_uint_lt(kept, drawn * 2 / 3);
+	if (_i == 1)
+		return;
+	drain_counts(drain, &counts);
+	ck_assert_uint_eq(counts.left_out_bytes, (TICKS - kept) * sizeof(stack));
+}
+END_TEST
+
 /* Puts a record of a mapped file and waits until the thread tells of it. */
 static void map_file(struct pollfd *polls, uint32_t inode)
 {
@@ -498,6 +553,7 @@ int main(void)
 	tcase_add_test(tcase, parts);
 	tcase_add_test(tcase, lost_without_refused);
 	tcase_add_test(tcase, keeps_a_share);
+	tcase_add_loop_test(tcase, draws_samples, 0, 2);
 	tcase_add_test(tcase, mapped_file_is_told_soon);
 	Suite *suite = suite_create("drain");
 	suite_add_tcase(suite, tcase);

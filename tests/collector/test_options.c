@@ -37,6 +37,12 @@ static const char *const unwind_names[] = {
 	[OPTIONS_UNWIND_NONE] = "leaf ",
 };
 
+static const char *const sampling_names[] = {
+	[OPTIONS_SAMPLING_AUTO] = "",
+	[OPTIONS_SAMPLING_RANDOM] = "random ",
+	[OPTIONS_SAMPLING_FIXED] = "fixed ",
+};
+
 static const char *describe(void)
 {
 	static char text[4096];
@@ -54,10 +60,10 @@ static const char *describe(void)
 		ADD("stack=%u ", options.stack_size);
 	if (options.overhead_limit != 0.05)
 		ADD("limit=%.4f ", options.overhead_limit);
-	ADD("%s%s%s%s%s%s%s", unwind_names[options.unwind], options.children ? "" : "childless ",
-	    options.kernel ? "kernel " : "", options.collapse ? "" : "uncollapsed ",
-	    options.finalize ? "" : "unfinalized ", options.quiet ? "quiet " : "",
-	    options.verbose ? "verbose " : "");
+	ADD("%s%s%s%s%s%s%s%s", unwind_names[options.unwind], sampling_names[options.sampling],
+	    options.children ? "" : "childless ", options.kernel ? "kernel " : "",
+	    options.collapse ? "" : "uncollapsed ", options.finalize ? "" : "unfinalized ",
+	    options.quiet ? "quiet " : "", options.verbose ? "verbose " : "");
 	for (size_t i = 0; i < options.pid_count; i++)
 		ADD("%d ", (int)options.pids[i]);
 	for (char **arg = options.program; arg != NULL && *arg != NULL; arg++)
@@ -98,6 +104,9 @@ static const struct {
 	{"tbcollect --unwind copy prog", "copy [prog]"},
 	{"tbcollect --unwind bpf prog", "bpf [prog]"},
 	{"tbcollect --unwind=none prog", "leaf [prog]"},
+	{"tbcollect --sampling auto prog", "[prog]"},
+	{"tbcollect --sampling random prog", "random [prog]"},
+	{"tbcollect --sampling=fixed prog", "fixed [prog]"},
 	{"tbcollect -c hotspots prog", "[prog]"},
 	{"tbcollect --no-children --kernel --no-collapse --no-finalize prog",
 	 "childless kernel uncollapsed unfinalized [prog]"},
@@ -161,6 +170,8 @@ static const struct {
 	{"tbcollect --stack-size -8 prog", "bad stack size '-8'"},
 	{"tbcollect --stack-size 16k prog", "bad stack size '16k'"},
 	{"tbcollect --stack-size 18446744073709551624 prog", "bad stack size"},
+	{"tbcollect --sampling sometimes prog", "unknown --sampling 'sometimes'"},
+	{"tbcollect --sampling", "option '--sampling' needs a value"},
 	{"tbcollect --unwind dwarf prog", "unknown --unwind 'dwarf'"},
 	{"tbcollect -c everything prog", "unknown analysis 'everything'"},
 	{"tbcollect -p _", "bad process id"},

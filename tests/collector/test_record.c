@@ -123,7 +123,7 @@ START_TEST(part_of_a_stack)
 }
 END_TEST
 
-/* Count and period come all the same. */
+/* Loop: of a sample, of a tick that is none. Count and period come all the same. */
 START_TEST(stack_left_out)
 {
 	struct record_format format = record_fixture_all;
@@ -133,14 +133,14 @@ START_TEST(stack_left_out)
 	void *copy;
 	format.raw = true;
 	format.count = false;
-	sample.sample.choice = RECORD_LEFT_OUT;
+	sample.sample.choice = _i == 0 ? RECORD_LEFT_OUT : RECORD_TICK;
 	sample.sample.stack = (struct uw_stack){0};
 	size_t size = record_encode(&format, &sample, bytes, sizeof(bytes));
 	ck_assert(record_fixture_decode(&format, bytes, size, &out, &copy));
 	format.count = true;
 	format.stack = false;
 	assert_same_sample(&format, &sample, &out);
-	ck_assert_int_eq(out.sample.choice, RECORD_LEFT_OUT);
+	ck_assert_int_eq(out.sample.choice, sample.sample.choice);
 	ck_assert_uint_eq(out.sample.period, sample.sample.period);
 	ck_assert_uint_eq(out.sample.part.total, 0);
 	ck_assert_uint_eq(out.sample.stack.size, 0);
@@ -485,7 +485,7 @@ int main(void)
 	tcase_add_loop_test(tcase, sample_of_every_format, 0, 64);
 	tcase_add_test(tcase, sample_without_callchain_or_stack);
 	tcase_add_loop_test(tcase, part_of_a_stack, 1, 25);
-	tcase_add_test(tcase, stack_left_out);
+	tcase_add_loop_test(tcase, stack_left_out, 0, 2);
 	tcase_add_test(tcase, stack_copied_in_part_or_not_at_all);
 	tcase_add_test(tcase, sample_as_the_kernel_writes_it);
 	tcase_add_test(tcase, registers_of_32_bit_code);

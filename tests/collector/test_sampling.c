@@ -92,6 +92,33 @@ START_TEST(all_of_one_tick_each)
 }
 END_TEST
 
+/* A drawn tick stands for those that were not; one of an interval or more for itself. */
+START_TEST(weights)
+{
+	struct sampling sampling = sampling_choose(PROFILE_SAMPLING_THREADS, 10 * MS, 5);
+	ck_assert_uint_eq(sampling_weigh(&sampling, 1250 * US, 1250 * US), 10 * MS);
+	ck_assert_uint_eq(sampling_weigh(&sampling, 1400 * US, 700 * US), 5 * MS);
+	ck_assert_uint_eq(sampling_weigh(&sampling, 10 * MS, 9 * MS), 9 * MS);
+	ck_assert_uint_eq(sampling_weigh(&sampling, 11 * MS, 11 * MS), 11 * MS);
+	ck_assert_uint_eq(sampling_weigh(&sampling, 0, 11), 11);
+	ck_assert_uint_eq(sampling_weigh(&sampling, 1, UINT64_MAX), UINT64_MAX);
+}
+END_TEST
+
+START_TEST(fewer_ticks)
+{
+	struct sampling sampling = sampling_choose(PROFILE_SAMPLING_THREADS, 10 * MS, 5);
+	for (uint64_t ticks = 4; ticks >= 1; ticks /= 2) {
+		ck_assert(sampling_halve(&sampling));
+		ck_assert_uint_eq(sampling.tick_ns, 10 * MS / ticks);
+	}
+	ck_assert(!sampling_halve(&sampling));
+	ck_assert_uint_eq(sampling.tick_ns, 10 * MS);
+	sampling = sampling_choose(PROFILE_SAMPLING_FIXED, 10 * MS, 5);
+	ck_assert(!sampling_halve(&sampling));
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("sampling");
@@ -100,6 +127,8 @@ int main(void)
 	tcase_add_loop_test(tcase, distances_of_ticks, 0, 2);
 	tcase_add_loop_test(tcase, keeps_a_share, 0, 2);
 	tcase_add_test(tcase, all_of_one_tick_each);
+	tcase_add_test(tcase, weights);
+	tcase_add_test(tcase, fewer_ticks);
 	Suite *suite = suite_create("sampling");
 	suite_add_tcase(suite, tcase);
 	SRunner *runner = srunner_create(suite);

@@ -172,6 +172,7 @@ END_TEST
 START_TEST(life)
 {
 	struct emit *emit = fake_emit_create();
+	thread->cpu_ns = 100;
 	thread->sampled_ns = 70;
 	thread->rest_ns = 30;
 	thread->samples = 3;

@@ -5,6 +5,8 @@
 
 static const uint32_t cpus[FIXTURE_RINGS] = {FIXTURE_CPU_0, FIXTURE_CPU_1};
 
+static const struct sampling fixed = {PROFILE_SAMPLING_FIXED, 10000000, 10000000, 0};
+
 struct emit *emit;
 struct tracker *tracker;
 
@@ -25,6 +27,8 @@ void fixture_teardown(void)
 void fixture_configure(struct tracker_config config)
 {
 	config.rings = FIXTURE_RINGS;
+	if (config.sampling == NULL)
+		config.sampling = &fixed;
 	config.cpus = cpus;
 	tracker_destroy(tracker);
 	tracker = tracker_create(&config, emit);

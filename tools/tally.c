@@ -173,6 +173,7 @@ static void take_rest(struct collecting *collecting, uint32_t index)
 		return;
 	tally->thread_rest_ns[index] = rest.user_ns;
 	tally->rest_ns += rest.user_ns;
+	tally->estimated_ns += thread->estimated_ns;
 }
 
 /* As fine as what is shown: what is chosen by names is whole pools all the same. */

@@ -51,9 +51,10 @@ struct tally {
 	uint64_t samples;
 	uint64_t states[PROFILE_STACK_NONE + 1];     /* samples by enum profile_stack_state */
 	uint64_t skipped[PROFILE_SKIP_REASON_COUNT]; /* skipped stacks by reason */
-	uint64_t collapsed; /* samples whose stack lost frames to recursion collapsing */
-	uint64_t rest_ns;   /* CPU time of the filter's threads that no sample stands for; 0 when
-			       the filter is about functions */
+	uint64_t collapsed;    /* samples whose stack lost frames to recursion collapsing */
+	uint64_t rest_ns;      /* CPU time of the filter's threads that no sample stands for; 0 when
+				  the filter is about functions */
+	uint64_t estimated_ns; /* of the accounts of the filter's threads; likewise */
 	uint64_t *thread_rest_ns; /* the same, by thread; sums are exact for what was asked for */
 };
 

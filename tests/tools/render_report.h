@@ -13,4 +13,8 @@ typedef void render_print(const struct report_input *input, FILE *stream, unsign
 char *render_report(const struct build_result *result, render_print *print, unsigned tally_by,
 		    const char *const *arguments);
 
+/* Of a file that is there. */
+char *render_file(const char *path, render_print *print, unsigned tally_by,
+		  const char *const *arguments);
+
 #endif

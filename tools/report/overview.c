@@ -61,6 +61,32 @@ const char *overview_kernel_words(const struct overview *overview)
 	return kernel_times[kernel_time_of(overview)].words;
 }
 
+const char *overview_sampling_key(const struct overview *overview)
+{
+	static const char *const keys[] =
+		{NULL, [PROFILE_SAMPLING_FIXED] = "fixed", [PROFILE_SAMPLING_THREADS] = "threads",
+		 [PROFILE_SAMPLING_CPUS] = "cpus"};
+	uint64_t value = overview->sampling.value;
+	return value < sizeof(keys) / sizeof(keys[0]) ? keys[value] : NULL;
+}
+
+char *overview_sampling_words(const struct overview *overview)
+{
+	static const char *const words[] = {[PROFILE_SAMPLING_THREADS] =
+						    "at random times of each thread's CPU time",
+					    [PROFILE_SAMPLING_CPUS] =
+						    "at random times of each CPU"};
+	if (overview->sampling.value == PROFILE_SAMPLING_FIXED)
+		return xalloc_text("at a fixed period of each thread's CPU time");
+	if (!overview_sampling_key(overview))
+		return NULL;
+	const char *times = words[overview->sampling.value];
+	if (overview->tick_ns.value == 0)
+		return xalloc_text(times);
+	return xalloc_printf("%s, drawn from ticks of %g ms", times,
+			     (double)overview->tick_ns.value / 1e6);
+}
+
 static struct overview_number known(uint64_t value)
 {
 	return (struct overview_number){value, true};
@@ -128,6 +154,15 @@ static void take_note(struct overview *overview, const struct profile_note *note
 		break;
 	case PROFILE_NOTE_RUSAGE_CPU:
 		overview->rusage_cpu_ns = known(note->value);
+		break;
+	case PROFILE_NOTE_SAMPLING:
+		overview->sampling = known(note->value);
+		break;
+	case PROFILE_NOTE_TICK:
+		overview->tick_ns = known(note->value);
+		break;
+	case PROFILE_NOTE_SEED:
+		overview->seed = known(note->value);
 		break;
 	case PROFILE_NOTE_KERNEL_TIME:
 		overview->kernel_time = known(note->value);

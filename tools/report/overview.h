@@ -29,7 +29,10 @@ struct overview {
 	struct overview_number guesses_covered;
 	struct overview_number guesses_wrong;
 	struct overview_number kernel_time; /* enum profile_kernel_time */
-	uint64_t cpu_ns;                    /* of the samples, and what no sample carries */
+	struct overview_number sampling;    /* enum profile_sampling */
+	struct overview_number tick_ns;
+	struct overview_number seed;
+	uint64_t cpu_ns; /* of the samples, and what no sample carries */
 	uint64_t paused_ns;
 	uint64_t samples_lost;
 	uint64_t records_lost;
@@ -62,6 +65,11 @@ void overview_print_guesses(const struct overview *overview, uint64_t guessed, c
 /* Where the time of system calls and faults stands, in JSON and in words; NULL: it is not known. */
 const char *overview_kernel_key(const struct overview *overview);
 const char *overview_kernel_words(const struct overview *overview);
+
+/* When samples were taken, in JSON; NULL: the result does not say. */
+const char *overview_sampling_key(const struct overview *overview);
+/* The same in words, for the caller to free; NULL likewise. */
+char *overview_sampling_words(const struct overview *overview);
 
 /* Name of a reason in JSON and in words; for every reason but PROFILE_SKIP_NOT_SKIPPED. */
 const char *overview_skip_key(enum profile_skip_reason reason);

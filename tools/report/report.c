@@ -39,6 +39,15 @@ bool report_shows_no_sample(const struct tally *tally)
 	return tally->rest_ns > (tally->cpu_ns + tally->rest_ns) / 2000;
 }
 
+uint64_t report_threadless_ns(const struct report_input *input)
+{
+	uint64_t known_ns = input->tally.cpu_ns + input->tally.rest_ns;
+	uint64_t threadless_ns = profile_reader_unattributed_ns(input->reader);
+	if (input->options->filter.count > 0)
+		return 0;
+	return threadless_ns > known_ns / 2000 ? threadless_ns : 0;
+}
+
 unsigned report_tally_by(enum report_group group)
 {
 	switch (group) {

@@ -70,6 +70,11 @@ void report_set_error(struct table_cell *shown, struct table_cell *exported,
 #define REPORT_NO_SAMPLE "[No sample]"
 bool report_shows_no_sample(const struct tally *tally);
 
+/* CPU time of no known thread is likewise a row where rows are threads or processes. 0: there is
+ * none to show. A filter asks for a part, and that time is in no part. */
+#define REPORT_NO_THREAD "[No known thread]"
+uint64_t report_threadless_ns(const struct report_input *input);
+
 /* Order of the functions by name, full name, module and start, for equal weights. The caller
  * frees it. */
 uint32_t *report_rank_functions(const struct functions *functions);

@@ -134,11 +134,15 @@ static bool is_by_process(enum report_group by)
 	return by == REPORT_GROUP_PROCESS || by == REPORT_GROUP_PID;
 }
 
-/* Accounts say what threads and processes used as a whole. */
+/* Of these rows the threads' accounts say what they used as a whole. */
+static bool is_by_thread(enum report_group by)
+{
+	return is_by_process(by) || by == REPORT_GROUP_THREAD;
+}
+
 static bool is_by_account(const struct report_input *input)
 {
-	enum report_group by = input->options->group;
-	return (is_by_process(by) || by == REPORT_GROUP_THREAD) &&
+	return is_by_thread(input->options->group) &&
 	       !filter_needs_function(&input->options->filter);
 }
 
@@ -170,16 +174,21 @@ static void add_to_group(const struct report_input *input, const struct tally_en
 	groups_add(groups, label, id, entry->process, &entry->sum);
 }
 
+#define NO_THREAD UINT64_MAX /* id of the group of the time of no known thread */
+
 /* What threads used beyond their samples belongs to them and their processes. */
 static void add_rest_to_groups(const struct report_input *input, struct groups *groups)
 {
 	enum report_group by = input->options->group;
-	if (!is_by_process(by) && by != REPORT_GROUP_THREAD) {
+	if (!is_by_thread(by)) {
 		if (report_shows_no_sample(&input->tally))
 			groups_add(groups, REPORT_NO_SAMPLE, 0, 0,
 				   &(struct draws_part){.cpu_ns = input->tally.rest_ns});
 		return;
 	}
+	if (report_threadless_ns(input) > 0)
+		groups_add(groups, REPORT_NO_THREAD, NO_THREAD, PROFILE_NONE,
+			   &(struct draws_part){.cpu_ns = report_threadless_ns(input)});
 	if (filter_needs_function(&input->options->filter))
 		return;
 	for (uint32_t i = 0; i < profile_reader_thread_count(input->reader); i++) {
@@ -238,6 +247,8 @@ static void fill_groups(const struct report_input *input, const struct groups *g
 {
 	uint64_t total_ns = input->tally.cpu_ns + input->tally.rest_ns;
 	bool is_exact = is_by_account(input);
+	if (is_by_thread(input->options->group))
+		total_ns += report_threadless_ns(input);
 	uint32_t limit = input->options->limit;
 	for (size_t i = 0; i < groups->count && (limit == 0 || i < limit); i++) {
 		const struct group *group = &groups->groups[i];
@@ -245,7 +256,8 @@ static void fill_groups(const struct report_input *input, const struct groups *g
 		row[GROUP_NAME].text = group->label;
 		row[GROUP_ID].number = group->id;
 		row[GROUP_ID].is_unknown =
-			input->options->group == REPORT_GROUP_PROCESS && group->added > 1;
+			group->id == NO_THREAD ||
+			(input->options->group == REPORT_GROUP_PROCESS && group->added > 1);
 		row[GROUP_CPU].number = group->sum.cpu_ns;
 		row[GROUP_SHARE].number = table_share(group->sum.cpu_ns, total_ns);
 		report_set_error(&row[GROUP_ERROR], &row[GROUP_LATER_ERROR], &group->sum,
@@ -254,6 +266,7 @@ static void fill_groups(const struct report_input *input, const struct groups *g
 		row[GROUP_LATER_ERROR].is_unknown |= is_exact;
 		row[GROUP_SAMPLES].number = group->sum.samples;
 		row[GROUP_PROCESSES].number = group->added;
+		row[GROUP_PROCESSES].is_unknown = group->id == NO_THREAD;
 		if (input->options->group == REPORT_GROUP_PID && group->index != PROFILE_NONE)
 			row[GROUP_COMMAND].text = commands[group->index];
 	}

@@ -1,5 +1,6 @@
 #include "tools/report/lines.h"
 #include "tools/report/overview.h"
+#include "tools/report/programs.h"
 #include "tools/report/report.h"
 #include "tools/report/sampling.h"
 #include <inttypes.h>
@@ -108,12 +109,21 @@ static void print_times(const struct report_input *input, const struct overview 
 	fputc('\n', stream);
 	print_kernel_time(input, overview, stream);
 	print_part("  in no sample:", input->tally.rest_ns, cpu.value, stream);
+	print_part("  estimated:", input->tally.estimated_ns, cpu.value, stream);
 	print_part("  of no known thread:", unattributed_ns, cpu.value, stream);
 	print_seconds(stream, "Paused Time:", paused);
 	print_label(stream, "Total Thread Count:");
 	fprintf(stream, "%" PRIu32 "\n", profile_reader_thread_count(input->reader));
 	print_label(stream, "Processes, Modules:");
 	fprintf(stream, "%" PRIu32 ", %" PRIu32 "\n", overview->processes, overview->modules);
+}
+
+static void print_sampling(const struct overview *overview, FILE *stream)
+{
+	char *words = overview_sampling_words(overview);
+	if (words)
+		print_text(stream, "  taken:", words);
+	free(words);
 }
 
 /* Lost are samples of the whole run, whatever the filter. */
@@ -131,6 +141,7 @@ static void print_samples(const struct tally *tally, const struct overview *over
 			table_percent(overview->samples_lost,
 				      overview->samples_lost + tally->samples));
 	fputc('\n', stream);
+	print_sampling(overview, stream);
 	if (tally->samples == 0)
 		return;
 	print_label(stream, "Stacks:");
@@ -319,6 +330,7 @@ static void print_as_text(const struct report_input *input, const struct overvie
 	report_hotspots_fill(input, limit, &table);
 	format_text_print(&table, stream, width);
 	table_finish(&table);
+	programs_print(input, limit, stream, width);
 	if (!overview->is_finalized && input->tally.samples > 0)
 		fputs("The result has no symbols yet; run: tbconvert finalize RESULT\n", stream);
 	lines_begin(&lines);
@@ -387,7 +399,9 @@ static struct json_object *summary_object(const struct report_input *input,
 	struct json_object *collector = json_object_new_object();
 	struct json_object *target = json_object_new_object();
 	struct json_object *kernel = json_object_new_object();
+	struct json_object *sampling = json_object_new_object();
 	const char *kernel_key = overview_kernel_key(overview);
+	const char *sampling_key = overview_sampling_key(overview);
 	struct overview_number kernel_ns = {input->tally.kernel_ns, true};
 	struct overview_number threadless = {threadless_ns(input, overview), true};
 	const struct {
@@ -413,6 +427,11 @@ static struct json_object *summary_object(const struct report_input *input,
 		{"out_of_order", json_object_new_uint64(overview->out_of_order)},
 		{"kernel_time", kernel},
 		{"of_no_known_thread_s", seconds_object(threadless)},
+		{"sampling", sampling},
+		{"in_no_sample_s",
+		 seconds_object((struct overview_number){input->tally.rest_ns, true})},
+		{"estimated_s",
+		 seconds_object((struct overview_number){input->tally.estimated_ns, true})},
 	};
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
 		json_object_object_add(object, members[i].key, members[i].value);
@@ -421,6 +440,9 @@ static struct json_object *summary_object(const struct report_input *input,
 	json_object_object_add(collector, "file_bytes", number_object(overview->file_bytes));
 	json_object_object_add(collector, "stack_copy_bytes",
 			       number_object(overview->stack_copy_bytes));
+	json_object_object_add(sampling, "times", text_object(sampling_key ? sampling_key : ""));
+	json_object_object_add(sampling, "tick_s", seconds_object(overview->tick_ns));
+	json_object_object_add(sampling, "seed", number_object(overview->seed));
 	json_object_object_add(kernel, "where", text_object(kernel_key ? kernel_key : ""));
 	json_object_object_add(kernel, "in_no_function_s", seconds_object(kernel_ns));
 	json_object_object_add(target, "command", text_object(overview->command));

@@ -15,6 +15,7 @@ static const struct table_column columns[] = {
 
 /* Marks the group id of a thread that the result has no record of; pid and tid stand below it. */
 #define NO_RECORD (UINT64_C(1) << 63)
+#define NO_THREAD UINT64_MAX /* the group id of the time of no known thread */
 
 /* One group per life of a thread; of threads that the result has no record of (it was cut short),
  * one per process and thread number. index: of the thread, or of the tally entry. */
@@ -46,13 +47,18 @@ static void collect(const struct report_input *input, struct groups *groups)
 			groups_add(groups, thread->name, i, i,
 				   &(struct draws_part){.cpu_ns = input->tally.thread_rest_ns[i]});
 	}
+	if (report_threadless_ns(input) > 0)
+		groups_add(groups, REPORT_NO_THREAD, NO_THREAD, PROFILE_NONE,
+			   &(struct draws_part){.cpu_ns = report_threadless_ns(input)});
 	groups_sort(groups);
 }
 
 static void fill_row(const struct report_input *input, const struct group *group, uint64_t total_ns,
 		     struct table_cell *row)
 {
-	if (!(group->id & NO_RECORD)) {
+	if (group->id == NO_THREAD) {
+		row[1].is_unknown = row[3].is_unknown = true;
+	} else if (!(group->id & NO_RECORD)) {
 		const struct profile_thread_info *thread =
 			profile_reader_thread(input->reader, group->index);
 		row[1].number = thread->tid;
@@ -77,7 +83,8 @@ void report_threads_print(const struct report_input *input, FILE *stream, unsign
 	struct table table;
 	collect(input, &groups);
 	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
-	uint64_t total_ns = input->tally.cpu_ns + input->tally.rest_ns;
+	uint64_t total_ns =
+		input->tally.cpu_ns + input->tally.rest_ns + report_threadless_ns(input);
 	uint32_t limit = input->options->limit;
 	for (size_t i = 0; i < groups.count && (limit == 0 || i < limit); i++)
 		fill_row(input, &groups.groups[i], total_ns, table_add_row(&table));

@@ -32,6 +32,12 @@ static bool has_kernel_samples(const struct profile_reader *reader, const struct
 	return false;
 }
 
+static bool is_random(const struct overview *overview)
+{
+	return overview->sampling.value == PROFILE_SAMPLING_THREADS ||
+	       overview->sampling.value == PROFILE_SAMPLING_CPUS;
+}
+
 /* Share of the time that is known to be the kernel's. Of short runs it is known to an interval. */
 static uint64_t apart_share(const struct report_input *input, const struct overview *overview)
 {
@@ -60,7 +66,8 @@ uint64_t sampling_unseen_share(const struct report_input *input, const struct ov
 	uint64_t apart = apart_share(input, overview);
 	if (apart >= APART_SHARE_MIN)
 		return apart;
-	if (input->options->filter.count > 0)
+	/* At random times nothing is missing: there are accounts. */
+	if (input->options->filter.count > 0 || is_random(overview))
 		return 0;
 	uint64_t unseen = unseen_ns(input, overview);
 	uint64_t share = table_share(unseen, used_ns(overview));
@@ -84,8 +91,10 @@ static char *advise_none(const struct report_input *input, const struct overview
 		return xalloc_text("there are no samples, as no CPU time was used: collect while "
 				   "the program works");
 	return xalloc_printf("there are no samples: %.3f ms of CPU time were used, and a sample is "
-			     "taken after each %g ms of a thread's: %s",
-			     used_ms, interval_ms,
+			     "taken %s %g ms of a thread's: %s",
+			     used_ms,
+			     is_random(overview) ? "at random, on average each" : "after each",
+			     interval_ms,
 			     overview->interval_ns.value > INTERVAL_LEAST_NS
 				     ? "use a shorter --interval (0.1ms is the shortest), or "
 				       "collect for longer"

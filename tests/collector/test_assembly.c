@@ -13,6 +13,17 @@ enum {
 static uint8_t stack[BYTES];
 static struct assembly *assembly;
 
+/* The linker passes the product's calls here. */
+void *__real_realloc(void *bytes, size_t size);
+void *__wrap_realloc(void *bytes, size_t size);
+
+static bool is_full;
+
+void *__wrap_realloc(void *bytes, size_t size)
+{
+	return is_full ? NULL : __real_realloc(bytes, size);
+}
+
 static void set_up(void)
 {
 	for (size_t i = 0; i < sizeof(stack); i++)
@@ -197,6 +208,27 @@ START_TEST(more_than_was_announced)
 }
 END_TEST
 
+/* The sample stays, without a stack; so does the order of the next one's parts. */
+START_TEST(no_memory)
+{
+	struct record first = part(0, 1000, 2000, 0);
+	is_full = true;
+	ck_assert(add(0, &first));
+	ck_assert_uint_eq(first.sample.count, 5);
+	ck_assert_uint_eq(first.sample.part.total, 0);
+	ck_assert_uint_eq(first.sample.stack.size, 0);
+	ck_assert_uint_eq(first.sample.stack.requested, 0);
+	struct record rest = part(1000, 1000, 2000, 0);
+	ck_assert(!add(0, &rest));
+	is_full = false;
+	first = part(0, 1000, 2000, 0);
+	rest = part(1000, 1000, 2000, 0);
+	ck_assert(!add(0, &first));
+	ck_assert(add(0, &rest));
+	assert_whole(&rest, 2000);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("assembly");
@@ -213,6 +245,7 @@ int main(void)
 	tcase_add_loop_test(tcase, end_of_the_stack, 0, 2);
 	tcase_add_test(tcase, absent_pages);
 	tcase_add_test(tcase, more_than_was_announced);
+	tcase_add_test(tcase, no_memory);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);

@@ -468,6 +468,24 @@ START_TEST(removed_before_it_was_made)
 }
 END_TEST
 
+/* Where the standard input was closed, its descriptor is one as any other. */
+START_TEST(descriptors_are_closed)
+{
+	int fd;
+	assert_created("out", "out", "out/out.tb5");
+	touch("out/out.tb5");
+	fd = result.place;
+	close(STDIN_FILENO);
+	ck_assert_int_eq(result_hold(&result, &failure), 0);
+	ck_assert_int_eq(result.held, STDIN_FILENO);
+	result_finish(&result);
+	ck_assert_int_eq(fcntl(STDIN_FILENO, F_GETFD), -1);
+	ck_assert_int_eq(fcntl(fd, F_GETFD), -1);
+	ck_assert_int_eq(result.held, -1);
+	ck_assert_int_eq(result.place, -1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("result");
@@ -501,6 +519,7 @@ int main(void)
 	tcase_add_test(tcase, unwritable);
 	tcase_add_test(tcase, removed);
 	tcase_add_test(tcase, removed_before_it_was_made);
+	tcase_add_test(tcase, descriptors_are_closed);
 	if (geteuid() == 0) {
 		tcase_add_test(tcase, directory_in_its_place);
 		tcase_add_test(tcase, link_to_a_link_of_others);

@@ -1,9 +1,11 @@
 /* What the bytes of functions without CFI show. The functions here are not called. */
 #include "tests/unwind/capture.h"
+#include "tests/unwind/elf_builder.h"
 #include "unwind/function_bytes.h"
 #include "unwind/instruction.h"
 
 #include <check.h>
+#include <string.h>
 
 static struct uw_space *space;
 
@@ -86,6 +88,60 @@ START_TEST(place)
 	ck_assert_int_eq(uw_bytes_place(space, at(c_roomy_body), &room), UW_PLACE_UNKNOWN);
 	ck_assert_int_eq(uw_bytes_place(space, at(go_large_body) - 3, &room), UW_PLACE_NEXT);
 	ck_assert_int_eq(uw_bytes_place(space, 16, &room), UW_PLACE_UNKNOWN);
+}
+END_TEST
+
+/* The place of the second byte, where a file ends after these. */
+static const struct {
+	uint8_t size;
+	uint8_t bytes[9];
+	enum uw_arch arch;
+	enum uw_place place;
+	uint32_t room;
+} ends[] = {
+	{4, {0x90, 0xc3, 0xcc, 0xcc}, UW_ARCH_X86_64, UW_PLACE_TOP, 0},
+	{4, {0x90, 0xc2, 0x08, 0x00}, UW_ARCH_X86_64, UW_PLACE_TOP, 0},
+	{4, {0x90, 0xf3, 0xc3, 0xcc}, UW_ARCH_X86_64, UW_PLACE_TOP, 0},
+	{4, {0x90, 0xf2, 0xc3, 0xcc}, UW_ARCH_X86_64, UW_PLACE_TOP, 0},
+	{4, {0x90, 0xf4, 0xc3, 0xcc}, UW_ARCH_X86_64, UW_PLACE_UNKNOWN, 0},
+	{3, {0x90, 0xc3, 0xcc}, UW_ARCH_X86_64, UW_PLACE_UNKNOWN, 0}, /* too short */
+	{4, {0x55, 0x48, 0x89, 0xe5}, UW_ARCH_X86_64, UW_PLACE_NEXT, 0},
+	{4, {0x55, 0x48, 0x8b, 0xec}, UW_ARCH_X86_64, UW_PLACE_NEXT, 0},
+	{4, {0x90, 0x48, 0x89, 0xe5}, UW_ARCH_X86_64, UW_PLACE_UNKNOWN, 0},
+	{4, {0x55, 0x89, 0xe5, 0x90}, UW_ARCH_I386, UW_PLACE_NEXT, 0},
+	{4, {0x55, 0x48, 0x89, 0xe5}, UW_ARCH_I386, UW_PLACE_UNKNOWN, 0},
+	{9, {0x90, 0x48, 0x83, 0xc4, 0x18, 0xc3}, UW_ARCH_X86_64, UW_PLACE_ABOVE, 0x18},
+	{9, {0x90, 0x48, 0x83, 0xc4, 0x80, 0xc3}, UW_ARCH_X86_64, UW_PLACE_UNKNOWN, 0},
+	{9, {0x90, 0x48, 0x83, 0xc4, 0x18, 0x90}, UW_ARCH_X86_64, UW_PLACE_UNKNOWN, 0},
+	{9, {0x90, 0x48, 0x83, 0xc5, 0x18, 0xc3}, UW_ARCH_X86_64, UW_PLACE_UNKNOWN, 0},
+	{9, {0x90, 0x48, 0x81, 0xc4, 0, 1, 0, 0, 0xc3}, UW_ARCH_X86_64, UW_PLACE_ABOVE, 0x100},
+	{9, {0x90, 0x48, 0x81, 0xc4, 0, 0, 16, 0, 0xc3}, UW_ARCH_X86_64, UW_PLACE_UNKNOWN, 0},
+	{9, {0x90, 0x48, 0x81, 0xc4, 0, 1, 0, 0, 0x90}, UW_ARCH_X86_64, UW_PLACE_UNKNOWN, 0},
+	{9, {0x90, 0x48, 0x81, 0xc5, 0, 1, 0, 0, 0xc3}, UW_ARCH_X86_64, UW_PLACE_UNKNOWN, 0},
+	{9, {0x90, 0x81, 0xc4, 0, 1, 0, 0, 0xc3, 0x90}, UW_ARCH_I386, UW_PLACE_ABOVE, 0x100},
+};
+
+START_TEST(place_at_the_end)
+{
+	const uint64_t load = 0x10000;
+	struct elf_builder builder;
+	struct uw_module *module;
+	struct uw_space *alone;
+	uint32_t found = 0;
+
+	elf_builder_init(&builder, ends[_i].arch, ends[_i].size, 0);
+	memcpy(builder.bytes + ELF_BUILDER_CODE, ends[_i].bytes, ends[_i].size);
+	module = elf_builder_module(&builder);
+	alone = uw_space_create(ends[_i].arch);
+	ck_assert_int_eq(uw_space_map(alone, load, load + 0x1000, 0, module, 1), 0);
+	uw_space_refresh(alone);
+	ck_assert_int_eq(uw_bytes_place(alone, load + ELF_BUILDER_CODE + 1, &found),
+			 ends[_i].place);
+	if (ends[_i].place == UW_PLACE_ABOVE)
+		ck_assert_uint_eq(found, ends[_i].room);
+	uw_space_destroy(alone);
+	uw_module_unref(module);
+	elf_builder_finish(&builder);
 }
 END_TEST
 
@@ -179,6 +235,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, place);
+	tcase_add_loop_test(tcase, place_at_the_end, 0, sizeof(ends) / sizeof(*ends));
 	tcase_add_test(tcase, room);
 	tcase_add_test(tcase, record);
 	tcase_add_test(tcase, go);

@@ -5,6 +5,7 @@
 #include "collector/clock.h"
 #include <check.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { CPUS = 2, THREADS = 3, READINGS = 8, HOUR_S = 3600 };
@@ -133,6 +134,24 @@ START_TEST(nothing_is_read)
 }
 END_TEST
 
+/* Also where the kernel opens no event for us. */
+START_TEST(as_many_files_as_there_may_be)
+{
+	struct event_config config = {.interval_ns = 10000000};
+	struct failure failure = {0};
+	struct rlimit limit;
+	struct sampler own;
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = 64;
+	ck_assert_uint_gt(limit.rlim_max, limit.rlim_cur);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	sampler_init(&own, &config, SAMPLER_COPY, &failure);
+	sampler_finish(&own);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	ck_assert_uint_eq(limit.rlim_cur, limit.rlim_max);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sampler");
@@ -144,6 +163,7 @@ int main(void)
 	tcase_add_test(tcase, pause_after_a_reading);
 	tcase_add_test(tcase, fewer_than_before);
 	tcase_add_loop_test(tcase, nothing_is_read, 0, 2);
+	tcase_add_test(tcase, as_many_files_as_there_may_be);
 	suite_add_tcase(suite, tcase);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

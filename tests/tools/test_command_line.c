@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void touch(const char *directory, const char *name)
@@ -90,6 +92,37 @@ START_TEST(test_locate)
 	ck_assert_int_eq(chdir("r000hs"), 0);
 	expect_located(".", "./r000hs.tb5");
 	ck_assert_int_eq(chdir("/"), 0);
+	build_directory_remove(directory);
+}
+END_TEST
+
+/* As an ordinary user, whoever runs the tests. exit: the sanitizers look for leaks. */
+static void locate_unreadable(void)
+{
+	char *path = NULL;
+	if (geteuid() == 0 &&
+	    (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0))
+		exit(2);
+	prctl(PR_SET_DUMPABLE, 1);
+	exit(locate_result("r000hs", &path) != LOCATE_DENIED || path);
+}
+
+START_TEST(test_locate_unreadable)
+{
+	char directory[32];
+	int status;
+	build_directory(directory);
+	ck_assert_int_eq(chdir(directory), 0);
+	ck_assert_int_eq(chmod(directory, 0755), 0);
+	ck_assert_int_eq(mkdir("r000hs", 0755), 0);
+	touch("r000hs", "r000hs.tb5");
+	ck_assert_int_eq(chmod("r000hs/r000hs.tb5", 0), 0);
+	pid_t child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0)
+		locate_unreadable();
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
 	build_directory_remove(directory);
 }
 END_TEST
@@ -302,6 +335,7 @@ int main(void)
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, test_locate);
+	tcase_add_test(tcase, test_locate_unreadable);
 	tcase_add_test(tcase, test_locate_equal_numbers);
 	tcase_add_test(tcase, test_options);
 	tcase_add_test(tcase, test_argument_order);

@@ -137,7 +137,7 @@ END_TEST
 /* Also where the kernel opens no event for us. */
 START_TEST(as_many_files_as_there_may_be)
 {
-	struct event_config config = {.interval_ns = 10000000};
+	struct event_config config = {.sampling.interval_ns = 10000000};
 	struct failure failure = {0};
 	struct rlimit limit;
 	struct sampler own;

@@ -270,17 +270,22 @@ static TBRW_U32 name_processes(struct binder *b, const struct tb5_bind_module *m
 	return VT_SUCCESS;
 }
 
+/* Records that are read at once. */
+#define RUN_RECORDS 4096u
+
 static TBRW_U32 read_modules(struct binder *b, TBRW_MODULE *records)
 {
 	struct tb5_record_source source = {tb5_file_seq(b->file, TB5_MODULES), sizeof *records};
+	TBRW_U32 ret = VT_SUCCESS;
 
-	for (uint64_t i = 0; i < b->module_count; i++) {
-		TBRW_U32 ret = tb5_fetch_records(b->file, &source, i, 1, &records[i]);
+	for (uint64_t i = 0; ret == VT_SUCCESS && i < b->module_count; i += RUN_RECORDS) {
+		uint64_t left = b->module_count - i;
 
-		if (ret != VT_SUCCESS)
-			return ret;
+		ret = tb5_fetch_records(b->file, &source, i,
+					left < RUN_RECORDS ? (TBRW_U32)left : RUN_RECORDS,
+					&records[i]);
 	}
-	return VT_SUCCESS;
+	return ret;
 }
 
 static TBRW_U32 load_modules(struct binder *b)

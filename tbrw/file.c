@@ -299,6 +299,10 @@ TBRW_U32 tb5_file_intern(struct tb5_file *file, TBRW_STRING_OR_ID given, TBRW_ST
 		id->soi_uniqueid = 0;
 		return VT_SUCCESS;
 	}
+	if (tb5_strings_recall(&file->strings, given.soi_ptr, &unique)) {
+		id->soi_uniqueid = unique;
+		return VT_SUCCESS;
+	}
 	utf8 = tb5_utf8_dup_wcs(given.soi_ptr, &invalid);
 	if (!utf8)
 		return invalid ? VT_INVALID_STRING : VT_NO_MEMORY;
@@ -307,9 +311,11 @@ TBRW_U32 tb5_file_intern(struct tb5_file *file, TBRW_STRING_OR_ID given, TBRW_ST
 	if (ret == VT_SUCCESS && added)
 		ret = tb5_file_append(file, &file->strings.seq,
 				      file->strings.text + file->strings.text_size - added, added);
-	if (ret == VT_SUCCESS)
-		id->soi_uniqueid = unique;
-	return ret;
+	if (ret != VT_SUCCESS)
+		return ret;
+	tb5_strings_remember(&file->strings, given.soi_ptr, unique);
+	id->soi_uniqueid = unique;
+	return VT_SUCCESS;
 }
 
 /* ---- Opening and closing ---- */

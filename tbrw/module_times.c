@@ -176,7 +176,8 @@ bool tb5_modules_resolve(const TBRW_MODULE *records, size_t count, struct tb5_bi
 									  : modules[i].load,
 					  true);
 	}
-	match_latest(events, used, modules, open);
+	if (used > loads)
+		match_latest(events, used, modules, open);
 	/* What is still not matched, and does not tell both times, says nothing. */
 	for (size_t i = 0; i < count; i++)
 		if (is_unload(&records[i]) && modules[i].unload == UINT64_MAX)

@@ -25,16 +25,9 @@ TBRW_U32 tb5_buffer_check(uint64_t needed, TBRW_U32 size_of_buffer, const void *
 TBRW_U32 tb5_record_read(struct tb5_file *file, struct tb5_seq *seq, uint64_t index, void *record,
 			 TBRW_U32 size)
 {
-	TBRW_U32 own_size;
-	TBRW_U32 ret;
+	struct tb5_record_source source = {seq, size};
 
-	if (index >= tb5_seq_size(seq) / size)
-		return VT_ENTRY_NOT_FOUND;
-	ret = tb5_seq_read(seq, &file->cache, index * size, record, size);
-	if (ret != VT_SUCCESS)
-		return ret;
-	memcpy(&own_size, record, sizeof own_size);
-	return own_size == size ? VT_SUCCESS : VT_INVALID_SAMPLE_FILE;
+	return tb5_fetch_records(file, &source, index, 1, record);
 }
 
 TBRW_U32 tb5_record_get(struct tb5_file *file, struct tb5_seq *seq, TBRW_U32 size,
@@ -61,11 +54,18 @@ TBRW_U32 tb5_fetch_records(struct tb5_file *file, void *source, uint64_t index, 
 			   void *records)
 {
 	const struct tb5_record_source *s = source;
-	TBRW_U32 ret = VT_SUCCESS;
+	uint64_t total = tb5_seq_size(s->seq) / s->size;
+	TBRW_U32 own_size;
+	TBRW_U32 ret;
 
-	for (TBRW_U32 i = 0; ret == VT_SUCCESS && i < count; i++)
-		ret = tb5_record_read(file, s->seq, index + i,
-				      (char *)records + i * (size_t)s->size, s->size);
+	if (index > total || total - index < count)
+		return VT_ENTRY_NOT_FOUND;
+	ret = tb5_seq_read(s->seq, &file->cache, index * s->size, records, (size_t)count * s->size);
+	for (TBRW_U32 i = 0; ret == VT_SUCCESS && i < count; i++) {
+		memcpy(&own_size, (char *)records + (size_t)i * s->size, sizeof own_size);
+		if (own_size != s->size)
+			ret = VT_INVALID_SAMPLE_FILE;
+	}
 	return ret;
 }
 

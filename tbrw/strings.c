@@ -156,6 +156,31 @@ TBRW_U32 tb5_strings_intern(struct tb5_strings *strings, struct tb5_cache *cache
 	return VT_SUCCESS;
 }
 
+bool tb5_strings_recall(const struct tb5_strings *strings, const wchar_t *text, uint64_t *id)
+{
+	for (size_t i = 0; i < TB5_RECENT; i++) {
+		const struct tb5_recent *recent = &strings->recent[i];
+
+		if (recent->id && wcscmp(recent->text, text) == 0) {
+			*id = recent->id;
+			return true;
+		}
+	}
+	return false;
+}
+
+void tb5_strings_remember(struct tb5_strings *strings, const wchar_t *text, uint64_t id)
+{
+	struct tb5_recent *recent = &strings->recent[strings->turn % TB5_RECENT];
+	size_t length = wcslen(text);
+
+	if (length >= sizeof recent->text / sizeof recent->text[0])
+		return;
+	wmemcpy(recent->text, text, length + 1);
+	recent->id = id;
+	strings->turn++;
+}
+
 TBRW_U32 tb5_strings_get(struct tb5_strings *strings, struct tb5_cache *cache, uint64_t id,
 			 char **utf8, uint32_t *size)
 {

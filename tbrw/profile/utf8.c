@@ -106,7 +106,12 @@ size_t profile_utf8_to_wide(const char *s, size_t size, wchar_t *out)
 {
 	size_t length = 0;
 
-	for (size_t at = 0; at < size;) {
+	/* Nearly all of it is ASCII. */
+	while (length < size && s[length] > 0) {
+		out[length] = (wchar_t)s[length];
+		length++;
+	}
+	for (size_t at = length; at < size;) {
 		uint32_t code_point;
 		at += profile_utf8_decode(s + at, size - at, &code_point);
 		out[length++] = (wchar_t)(code_point ? code_point : PROFILE_UTF8_REPLACEMENT);

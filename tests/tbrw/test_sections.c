@@ -608,6 +608,40 @@ START_TEST(strings)
 }
 END_TEST
 
+/* Record after record names the same strings, now these, now those; some are long, all begin alike.
+ */
+START_TEST(strings_again)
+{
+	enum { STRINGS = 9, ROUNDS = 40, LONGEST = 300 };
+	static const size_t lengths[STRINGS] = {0, 1, 2, 254, 255, 256, 257, LONGEST - 1, LONGEST};
+	wchar_t texts[STRINGS][LONGEST + 1] = {0};
+	uint64_t ids[STRINGS] = {0};
+	TBRW_PTR ptr = open_file("a.tb5", CREATE);
+	TBRW_MODULE m = module_of(1, 0, 1, 0, L"");
+	const TBRW_MODULE *one;
+
+	for (size_t i = 0; i < STRINGS; i++)
+		wmemset(texts[i], L'a', lengths[i]);
+	OK(TBRW_writing_section(ptr, TBRW_MODULE_SECTION));
+	for (size_t i = 0; i < ROUNDS * STRINGS; i++) {
+		m.module_path = string_of(texts[i % STRINGS]);
+		m.module_name = string_of(texts[i * 7 % (i / STRINGS % STRINGS + 1)]);
+		OK(TBRW_add_module(ptr, &m));
+	}
+	OK(TBRW_done_section(ptr, TBRW_MODULE_SECTION));
+	for (size_t i = 0; i < ROUNDS * STRINGS; i++) {
+		OK(TBRW_get_one_module(ptr, i, &one));
+		ck_assert(same_text(ptr, one->module_path, texts[i % STRINGS]));
+		ck_assert(same_text(ptr, one->module_name,
+				    texts[i * 7 % (i / STRINGS % STRINGS + 1)]));
+		if (i < STRINGS)
+			ids[i] = one->module_path.soi_uniqueid;
+		ck_assert_uint_eq(one->module_path.soi_uniqueid, ids[i % STRINGS]);
+	}
+	OK(TBRW_abort_cleanup_and_close(ptr));
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -621,6 +655,7 @@ int main(void)
 		descriptors,
 		events,
 		strings,
+		strings_again,
 	};
 
 	return run_suite(suite_of("sections", tests, sizeof tests / sizeof *tests));

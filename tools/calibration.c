@@ -86,7 +86,7 @@ static uint32_t intern_pool(struct calibration *calibration, struct index_map *m
  * weights are all that is known. */
 static bool has_account(const struct profile_thread_info *thread)
 {
-	return !thread->is_deduced && thread->cpu_ns > 0;
+	return !(thread->flags & PROFILE_THREAD_DEDUCED) && thread->cpu_ns > 0;
 }
 
 static struct calibration_pool describe_pool(const struct profile_reader *reader, uint32_t thread,

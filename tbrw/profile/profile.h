@@ -197,6 +197,9 @@ struct profile_thread {
 
 /* cpu_ns is from the scheduler's accounting, since the kernel gives no count with the samples. */
 #define PROFILE_THREAD_CPU_BY_CLOCK 1u
+/* Nobody recorded it: its times are its samples' weights. Of threads that a reader deduces, and in
+ * files that were recovered. */
+#define PROFILE_THREAD_DEDUCED 2u
 
 /* The TSC values of a result are a linear map of CLOCK_MONOTONIC_RAW fixed by the first sync point:
  *   tsc = first.tsc + (raw - first.raw_ns) * first.tsc_per_ns_q32 / 2^32

@@ -106,7 +106,6 @@ struct profile_thread_info {
 	uint64_t kernel_ns;
 	uint64_t unseen_ns;
 	uint64_t estimated_ns;
-	bool is_deduced; /* nobody recorded it: its times are its samples' */
 	const char *name;
 };
 struct profile_module_info {

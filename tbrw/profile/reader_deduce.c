@@ -246,7 +246,7 @@ static TBRW_U32 add_threads(struct profile_reader *reader)
 			.end_tsc = life->end,
 			.cpu_ns = life->cpu_ns,
 			.sampled_ns = life->cpu_ns,
-			.is_deduced = true,
+			.flags = PROFILE_THREAD_DEDUCED,
 			.name = owner == PROFILE_NONE ? "" : reader->processes[owner].name,
 		};
 		life->record = reader->thread_count++;

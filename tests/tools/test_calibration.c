@@ -212,7 +212,8 @@ START_TEST(threads_without_account)
 	     by++) {
 		calibrate(&result, by);
 		ck_assert_uint_eq(profile_reader_thread_count(calibrated.reader), 3);
-		ck_assert(profile_reader_thread(calibrated.reader, 2)->is_deduced);
+		ck_assert_uint_eq(profile_reader_thread(calibrated.reader, 2)->flags,
+				  PROFILE_THREAD_DEDUCED);
 		expect_part(0, 5 * MS, 0);
 		expect_part(1, 10 * MS, 4 * MS);
 		expect_part(2, 10 * MS, 0);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,6 +33,7 @@ static size_t read_file(uint32_t pid, const char *file, char *bytes, size_t size
 	ssize_t now = 0;
 	snprintf(path, sizeof(path), "/proc/%u/%s", pid, file);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bytes[0] = '\0';
 	if (fd < 0)
 		return 0;
 	while (used < size - 1 && (now = read(fd, bytes + used, size - 1 - used)) > 0)
@@ -50,10 +52,46 @@ static bool is_named(uint32_t pid, const char *name)
 	return strcmp(comm, name) == 0;
 }
 
-bool command_line_read(uint32_t pid, const char *name, char text[COMMAND_LINE_MAX])
-{
+struct question {
+	struct asker_question base;
+	uint32_t pid;
+	size_t size;
 	char bytes[COMMAND_LINE_MAX];
-	size_t size = read_file(pid, "cmdline", bytes, sizeof(bytes));
+};
+
+static void answer(struct asker_question *base)
+{
+	struct question *question = (struct question *)base;
+	question->size =
+		read_file(question->pid, "cmdline", question->bytes, sizeof(question->bytes));
+}
+
+static void discard(struct asker_question *base)
+{
+	free(base);
+}
+
+/* The line is in the process's memory. As read_file. */
+static size_t ask(struct asker *asker, uint32_t pid, char bytes[COMMAND_LINE_MAX])
+{
+	struct question *question = malloc(sizeof(*question));
+	if (question == NULL)
+		return 0;
+	question->base = (struct asker_question){answer, discard};
+	question->pid = pid;
+	if (!asker_ask(asker, pid, &question->base))
+		return 0;
+	size_t size = question->size;
+	memcpy(bytes, question->bytes, size + 1);
+	free(question);
+	return size;
+}
+
+bool command_line_read(struct asker *asker, uint32_t pid, const char *name,
+		       char text[COMMAND_LINE_MAX])
+{
+	char bytes[COMMAND_LINE_MAX] = "";
+	size_t size = ask(asker, pid, bytes);
 	size_t used = 0;
 	/* A title leaves NULs or blanks where arguments were. */
 	while (size > 0 && (bytes[size - 1] == '\0' || bytes[size - 1] == ' '))

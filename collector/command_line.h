@@ -4,6 +4,7 @@
 #ifndef COLLECTOR_COMMAND_LINE_H
 #define COLLECTOR_COMMAND_LINE_H
 
+#include "collector/asker.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,8 +15,10 @@ enum { COMMAND_LINE_MAX = 4096 };
 void command_line_join(char *text, size_t size, const char *const *argv);
 
 /* That of a process by now (proc(5), /proc/PID/cmdline): a program may have written another title
- * over it, which is left as it is. false: it has none, it is gone, or another one than `name` (its
- * comm, as far as that goes) has its number. */
-bool command_line_read(uint32_t pid, const char *name, char text[COMMAND_LINE_MAX]);
+ * over it, which is left as it is. false: it has none, it is gone, another one than `name` (its
+ * comm, as far as that goes) has its number, or the asker, through which it is asked (NULL: by us),
+ * gave it up. */
+bool command_line_read(struct asker *asker, uint32_t pid, const char *name,
+		       char text[COMMAND_LINE_MAX]);
 
 #endif

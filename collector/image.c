@@ -2,8 +2,8 @@
 
 #include "collector/clock.h"
 #include "collector/debug_file.h"
+#include "collector/image_ask.h"
 #include "collector/image_file.h"
-#include "collector/image_memory.h"
 #include "collector/perf_map.h"
 #include <errno.h>
 #include <stdio.h>
@@ -30,6 +30,7 @@ struct image {
 
 struct image_table {
 	struct emit *emit;
+	struct asker *asker;
 	struct image *items; /* by number in the result; 0 is unknown, others' have no path */
 	uint32_t count;
 	uint32_t capacity;
@@ -52,12 +53,13 @@ enum {
 	MEMORY_MAX = 512 * 1024 * 1024
 };
 
-struct image_table *image_table_create(struct emit *emit)
+struct image_table *image_table_create(struct emit *emit, struct asker *asker)
 {
 	struct image_table *table = calloc(1, sizeof(*table));
 	if (table == NULL)
 		return NULL;
 	table->emit = emit;
+	table->asker = asker;
 	table->memory_budget = MEMORY_MAX;
 	table->count = 1;
 	table->capacity = INITIAL_CAPACITY;
@@ -186,11 +188,11 @@ static struct profile_image identify(const struct image_source *source)
 
 /* The vdso is one image for all processes of a running kernel that have the same width; for 64-bit
  * ones ours will do. */
-static struct uw_module *open_vdso(const struct image_source *source)
+static struct uw_module *open_vdso(struct asker *asker, const struct image_source *source)
 {
 	struct uw_module *module = NULL;
 	if (is_vdso_32(source))
-		return image_memory_open_vdso(source);
+		return image_ask_vdso(asker, source);
 	const void *image =
 		(const void *)getauxval(AT_SYSINFO_EHDR); /* NOLINT: an address by design */
 	uint64_t size = source->end - source->start;
@@ -308,7 +310,7 @@ static struct uw_module *open_file(struct image_table *table, struct image *imag
 	image->looked_ns = clock_now();
 	do {
 		closed = false;
-		module = image_file_open(source, &image->record, &image->file);
+		module = image_ask_file(table->asker, source, &image->record, &image->file);
 		error = module == NULL ? errno : 0;
 		for (int i = 0; error == EMFILE && i < CLOSE_AT_ONCE; i++)
 			closed |= close_idle(table);
@@ -318,7 +320,8 @@ static struct uw_module *open_file(struct image_table *table, struct image *imag
 	image->has_file = module != NULL;
 	image->is_ready = false;
 	if (module == NULL && error != ENOEXEC && error != ESTALE)
-		module = image_memory_open(source, &image->record, &table->memory_budget);
+		module = image_ask_memory(table->asker, source, &image->record,
+					  &table->memory_budget);
 	if (module == NULL)
 		note_unread(table, image, error);
 	return module;
@@ -345,7 +348,7 @@ static void open_image(struct image_table *table, struct image *image,
 	struct profile_image *record = &image->record;
 	image->tried_pid = source->pid;
 	if (record->kind == PROFILE_IMAGE_VDSO)
-		image->module = open_vdso(source);
+		image->module = open_vdso(table->asker, source);
 	else if (record->kind == PROFILE_IMAGE_FILE)
 		image->module = open_file(table, image, source);
 	else

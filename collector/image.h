@@ -8,6 +8,7 @@
 #ifndef COLLECTOR_IMAGE_H
 #define COLLECTOR_IMAGE_H
 
+#include "collector/asker.h"
 #include "collector/emit.h"
 #include "unwind/unwind.h"
 #include <stdbool.h>
@@ -21,8 +22,9 @@ enum {
 	IMAGE_BUILD_ID_MAX = 20 /* bytes: what the kernel tells, and a record holds */
 };
 
-/* emit is borrowed. NULL: out of memory. */
-struct image_table *image_table_create(struct emit *emit);
+/* emit and asker, through which processes are asked (NULL: by us), are borrowed. NULL: out of
+ * memory. */
+struct image_table *image_table_create(struct emit *emit, struct asker *asker);
 void image_table_destroy(struct image_table *table); /* accepts NULL */
 
 /* What the kernel says of an executable mapping. */

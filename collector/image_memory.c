@@ -85,14 +85,14 @@ static bool read_file(struct copy *copy, uint64_t *budget)
 {
 	pid_t pid = (pid_t)copy->source->pid;
 	copy->limit = *budget < FILE_SIZE_MAX ? *budget : FILE_SIZE_MAX;
-	if (maps_read(pid, find_file, copy) < 0 || !copy->found ||
-	    maps_read(pid, measure_segment, copy) < 0 || !copy->is_elf)
+	if (maps_read(NULL, pid, find_file, copy) < 0 || !copy->found ||
+	    maps_read(NULL, pid, measure_segment, copy) < 0 || !copy->is_elf)
 		return false;
 	copy->bytes = calloc(1, copy->size);
 	if (copy->bytes == NULL)
 		return false;
 	*budget -= copy->size;
-	return maps_read(pid, read_segment, copy) == 0;
+	return maps_read(NULL, pid, read_segment, copy) == 0;
 }
 
 static struct uw_module *make_module(const struct copy *copy)

@@ -1,9 +1,13 @@
 #include "collector/maps.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { TEXT_FIRST = 32 << 10, TEXT_MAX = 64 << 20 };
 
 /* The kernel writes newlines in file names as \012 (seq_path); nothing else is escaped. */
 static void undo_escapes(char *text)
@@ -58,23 +62,76 @@ bool maps_parse(char *line, struct maps_entry *entry)
 	return true;
 }
 
-int maps_read(pid_t pid, maps_callback *callback, void *user)
+struct question {
+	struct asker_question base;
+	pid_t pid;
+	char *text; /* with a NUL */
+	size_t size;
+	int error;
+};
+
+static int read_text(struct question *question, int fd)
 {
-	char name[64];
-	char *line = NULL;
 	size_t capacity = 0;
+	ssize_t now = 1;
+	while (now > 0 && question->size < TEXT_MAX) {
+		if (capacity - question->size < TEXT_FIRST / 2) {
+			capacity = capacity > 0 ? 2 * capacity : TEXT_FIRST;
+			char *text = realloc(question->text, capacity);
+			if (text == NULL)
+				return ENOMEM;
+			question->text = text;
+		}
+		now = read(fd, question->text + question->size, capacity - question->size - 1);
+		question->size += now > 0 ? (size_t)now : 0;
+	}
+	question->text[question->size] = '\0';
+	return now < 0 ? errno : 0;
+}
+
+static void answer(struct asker_question *base)
+{
+	struct question *question = (struct question *)base;
+	char name[64];
+	snprintf(name, sizeof(name), "/proc/%d/maps", (int)question->pid);
+	int fd = open(name, O_RDONLY | O_CLOEXEC);
+	question->error = fd < 0 ? errno : read_text(question, fd);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void discard(struct asker_question *base)
+{
+	struct question *question = (struct question *)base;
+	free(question->text);
+	free(question);
+}
+
+static void call_each(char *text, maps_callback *callback, void *user)
+{
 	bool go_on = true;
-	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
-	FILE *file = fopen(name, "re");
-	if (file == NULL)
-		return -1;
-	while (go_on && getline(&line, &capacity, file) >= 0) {
+	for (char *line = strtok_r(text, "\n", &text); go_on && line != NULL;
+	     line = strtok_r(NULL, "\n", &text)) {
 		struct maps_entry entry;
 		if (maps_parse(line, &entry))
 			go_on = callback(&entry, user);
 	}
-	int result = ferror(file) ? -1 : 0;
-	free(line);
-	fclose(file);
-	return result;
+}
+
+int maps_read(struct asker *asker, pid_t pid, maps_callback *callback, void *user)
+{
+	struct question *question = malloc(sizeof(*question));
+	if (question == NULL)
+		return -1;
+	*question = (struct question){.base = {answer, discard}, .pid = pid};
+	if (!asker_ask(asker, (uint32_t)pid, &question->base)) {
+		errno = ETIMEDOUT;
+		return -1;
+	}
+	int error = question->error;
+	if (error == 0)
+		call_each(question->text, callback, user);
+	discard(&question->base);
+	errno = error;
+	return error == 0 ? 0 : -1;
 }

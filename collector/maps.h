@@ -2,6 +2,7 @@
 #ifndef COLLECTOR_MAPS_H
 #define COLLECTOR_MAPS_H
 
+#include "collector/asker.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,9 +23,10 @@ struct maps_entry {
 /* Parses one line, changing it; path points into it. false: no such line. */
 bool maps_parse(char *line, struct maps_entry *entry);
 
-/* Calls each entry, in order of address; the callback returns false to stop. 0, or -1 with errno.
- */
+/* Calls each entry, in order of address; the callback returns false to stop. What is beyond 64 MB
+ * of text is left out. 0, or -1 with errno; ETIMEDOUT: the asker, through which it is asked (NULL:
+ * by us), gave it up. */
 typedef bool maps_callback(const struct maps_entry *entry, void *user);
-int maps_read(pid_t pid, maps_callback *callback, void *user);
+int maps_read(struct asker *asker, pid_t pid, maps_callback *callback, void *user);
 
 #endif

@@ -340,7 +340,7 @@ int process_read_maps(struct process *process, const struct process_context *con
 	uint64_t began_ns = clock_now();
 	process->unread = false;
 	process->committed = false; /* nothing is written before the program is known */
-	int result = maps_read((pid_t)process->pid, add_entry, &reading);
+	int result = maps_read(context->asker, (pid_t)process->pid, add_entry, &reading);
 	process->stale = false;
 	process->read_ns = began_ns;
 	process->unread = unread && process->mappings.count == 0;

@@ -48,6 +48,7 @@ struct process_context {
 	struct emit *emit;
 	struct image_table *images;
 	struct uw_space *family; /* whose siblings the processes' address spaces are */
+	struct asker *asker;     /* NULL: what is asked is asked by us */
 };
 
 /* A process without mappings. NULL: out of memory. */

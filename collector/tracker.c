@@ -14,14 +14,15 @@ struct tracker *tracker_create(const struct tracker_config *config, struct emit 
 	tracker->config = *config;
 	tracker->context.emit = emit;
 	tracker->context.family = uw_space_create(registers_machine(false)->arch);
-	tracker->context.images = image_table_create(emit);
+	tracker->context.asker = asker_create(ASKER_PATIENCE_NS);
+	tracker->context.images = image_table_create(emit, tracker->context.asker);
 	tracker->tree = tree_create(emit);
 	tracker->tables = tables_create();
 	tracker->chain = chain_create(tracker->tree, config->collapse);
 	tracker->gaps = calloc(config->rings, sizeof(*tracker->gaps));
 	if (tracker->gaps == NULL || tracker->context.images == NULL ||
-	    tracker->context.family == NULL || tracker->tree == NULL || tracker->tables == NULL ||
-	    tracker->chain == NULL) {
+	    tracker->context.asker == NULL || tracker->context.family == NULL ||
+	    tracker->tree == NULL || tracker->tables == NULL || tracker->chain == NULL) {
 		tracker_destroy(tracker);
 		return NULL;
 	}
@@ -50,6 +51,7 @@ void tracker_destroy(struct tracker *tracker)
 	tree_destroy(tracker->tree);
 	uw_space_destroy(tracker->context.family);
 	image_table_destroy(tracker->context.images);
+	asker_destroy(tracker->context.asker);
 	unwinding_finish(&tracker->unwinding);
 	free(tracker->families);
 	free(tracker->gaps);
@@ -419,7 +421,7 @@ void tracker_note_command(struct tracker *tracker, const struct process *process
 {
 	char text[COMMAND_LINE_MAX];
 	if (!tracker->config.command_lines || tracker->command_bytes >= COMMAND_BYTES_MAX ||
-	    !command_line_read(process->pid, process->name, text))
+	    !command_line_read(tracker->context.asker, process->pid, process->name, text))
 		return;
 	tracker->command_bytes += strlen(text);
 	emit_note(tracker->context.emit, PROFILE_NOTE_PROCESS_COMMAND, time_ns, 0, process->pid, 0,
@@ -427,6 +429,22 @@ void tracker_note_command(struct tracker *tracker, const struct process *process
 	if (tracker->command_bytes >= COMMAND_BYTES_MAX)
 		emit_note(tracker->context.emit, PROFILE_NOTE_WARNING, time_ns, 0, 0, 0,
 			  "command lines are noted up to 16 MB in all: later processes have none");
+}
+
+static void note_silent(const struct tracker *tracker)
+{
+	const uint32_t *pids;
+	size_t count = asker_silent(tracker->context.asker, &pids);
+	char text[200];
+	if (count == 0)
+		return;
+	snprintf(text, sizeof(text),
+		 "the kernel did not answer about %zu process%s, as %u: they hold the lock of "
+		 "their "
+		 "mappings; what was not known of them by then is missing",
+		 count, count == 1 ? "" : "es", pids[0]);
+	emit_note(tracker->context.emit, PROFILE_NOTE_WARNING, tracker->now_ns, 0, pids[0], 0,
+		  text);
 }
 
 void tracker_finish(struct tracker *tracker)
@@ -448,6 +466,7 @@ void tracker_finish(struct tracker *tracker)
 		tracker->open_accounts = thread->next_ended;
 		finish_thread(tracker, thread);
 	}
+	note_silent(tracker);
 	if (tracker->counts.unattributed_ns > 0)
 		emit_note(tracker->context.emit, PROFILE_NOTE_UNATTRIBUTED, tracker->now_ns,
 			  tracker->counts.unattributed_ns, 0, 0, NULL);

@@ -16,8 +16,9 @@ uint32_t fake_image_asked(const struct image_table *table)
 	return table->asked;
 }
 
-struct image_table *image_table_create(struct emit *emit)
+struct image_table *image_table_create(struct emit *emit, struct asker *asker)
 {
+	(void)asker;
 	ck_assert_ptr_nonnull(emit);
 	struct image_table *table = calloc(1, sizeof(*table));
 	ck_assert_ptr_nonnull(table);

@@ -56,15 +56,15 @@ START_TEST(of_a_process)
 	static const char *const title[] = {"cat: worker 3   ", NULL};
 	char text[COMMAND_LINE_MAX] = "as it was";
 	pid_t pid = start(several);
-	ck_assert(!command_line_read((uint32_t)pid, "other", text));
+	ck_assert(!command_line_read(NULL, (uint32_t)pid, "other", text));
 	ck_assert_str_eq(text, "as it was");
-	ck_assert(command_line_read((uint32_t)pid, "cat", text));
+	ck_assert(command_line_read(NULL, (uint32_t)pid, "cat", text));
 	ck_assert_str_eq(text, "'my cat' -");
 	stop(pid);
-	ck_assert(!command_line_read((uint32_t)pid, "cat", text));
+	ck_assert(!command_line_read(NULL, (uint32_t)pid, "cat", text));
 	/* one text, as programs write it over their arguments */
 	pid = start(title);
-	ck_assert(command_line_read((uint32_t)pid, "cat", text));
+	ck_assert(command_line_read(NULL, (uint32_t)pid, "cat", text));
 	ck_assert_str_eq(text, "cat: worker 3");
 	stop(pid);
 }
@@ -79,7 +79,7 @@ START_TEST(long_one)
 	memset(word, '\'', sizeof(word) - 1);
 	memcpy(word, "1 ", 2);
 	pid_t pid = start(argv);
-	bool is_read = command_line_read((uint32_t)pid, "cat", text);
+	bool is_read = command_line_read(NULL, (uint32_t)pid, "cat", text);
 	stop(pid);
 	ck_assert(is_read);
 	ck_assert_uint_eq(strlen(text), COMMAND_LINE_MAX - 1);

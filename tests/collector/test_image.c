@@ -27,7 +27,7 @@ static void setup(void)
 {
 	directory = folder_fixture_make();
 	emit = fake_emit_create();
-	table = image_table_create(emit);
+	table = image_table_create(emit, NULL);
 	ck_assert_ptr_nonnull(table);
 }
 
@@ -99,7 +99,7 @@ static bool search_entry(const struct maps_entry *entry, void *user)
 /* What the maps say of one of our own mappings; its path is valid as long as search. */
 static struct image_source own_source(struct search *search)
 {
-	ck_assert_int_eq(maps_read(getpid(), search_entry, search), 0);
+	ck_assert_int_eq(maps_read(NULL, getpid(), search_entry, search), 0);
 	ck_assert_uint_lt(search->entry.start, search->entry.end);
 	struct image_source source = make_source((uint32_t)getpid(), search->found);
 	source.start = search->entry.start;

@@ -35,7 +35,7 @@ static void setup(void)
 {
 	directory = folder_fixture_make();
 	emit = fake_emit_create();
-	table = image_table_create(emit);
+	table = image_table_create(emit, NULL);
 	ck_assert_ptr_nonnull(table);
 }
 
@@ -341,7 +341,7 @@ END_TEST
 START_TEST(changed_before_a_fork)
 {
 	char elsewhere[80];
-	struct process_context context = {emit, table, NULL};
+	struct process_context context = {emit, table, NULL, NULL};
 	struct process *parent = process_create(NO_PROCESS, "app", 1);
 	ck_assert_ptr_nonnull(parent);
 	make_program(1, 0);

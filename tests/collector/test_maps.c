@@ -152,7 +152,7 @@ START_TEST(own_process)
 	char exe[4096] = "";
 	struct found found = {.address = (uint64_t)&find}; /* NOLINT: an address by design */
 	ck_assert_int_gt(readlink("/proc/self/exe", exe, sizeof(exe) - 1), 0);
-	ck_assert_int_eq(maps_read(getpid(), find, &found), 0);
+	ck_assert_int_eq(maps_read(NULL, getpid(), find, &found), 0);
 	ck_assert_str_eq(found.path, exe);
 	ck_assert_uint_ne(found.entry.inode, 0);
 	ck_assert_uint_gt(found.entries, 2); /* the libraries and the vdso too */
@@ -165,7 +165,7 @@ START_TEST(own_anonymous_code)
 	void *code = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ck_assert_ptr_ne(code, MAP_FAILED);
 	struct found found = {.address = (uint64_t)code}; /* NOLINT: an address by design */
-	ck_assert_int_eq(maps_read(getpid(), find, &found), 0);
+	ck_assert_int_eq(maps_read(NULL, getpid(), find, &found), 0);
 	ck_assert_str_eq(found.path, "");
 	ck_assert_uint_ge(found.entry.end - found.entry.start, size);
 	munmap(code, size);
@@ -175,7 +175,7 @@ END_TEST
 START_TEST(stopped_by_the_callback)
 {
 	struct found found = {.stop_after = 1};
-	ck_assert_int_eq(maps_read(getpid(), find, &found), 0);
+	ck_assert_int_eq(maps_read(NULL, getpid(), find, &found), 0);
 	ck_assert_uint_eq(found.entries, 1);
 }
 END_TEST
@@ -183,7 +183,7 @@ END_TEST
 START_TEST(no_process)
 {
 	struct found found = {0};
-	ck_assert_int_eq(maps_read(0x7fffffff, find, &found), -1);
+	ck_assert_int_eq(maps_read(NULL, 0x7fffffff, find, &found), -1);
 	ck_assert_int_eq(errno, ENOENT);
 	ck_assert_uint_eq(found.entries, 0);
 }

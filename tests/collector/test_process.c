@@ -18,7 +18,7 @@ static struct process *process;
 static void setup(void)
 {
 	context.emit = fake_emit_create();
-	context.images = image_table_create(context.emit);
+	context.images = image_table_create(context.emit, NULL);
 	context.family = uw_space_create(UW_ARCH_X86_64);
 	process = process_create(PID, "app", 5);
 	ck_assert_ptr_nonnull(process);

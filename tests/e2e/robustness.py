@@ -334,6 +334,52 @@ def no_threads():
           f'{total["samples"]}, {total["samples_lost"]} lost')
 
 
+def hung_target():
+  """A process of another user whose arguments (and before Linux 6.17 maps) keep whoever reads them waiting for ever:
+  collecting goes on without, ends when it is to, and says so."""
+  if os.getuid() != 0:
+    s.skip('hung target', 'needs two users')
+    return
+  place = s.scratch('hung')
+  os.mkdir(place)
+  target = subprocess.Popen([s.target('hung'), place, str(s.NOBODY)], stdout=subprocess.PIPE, text=True)
+  try:
+    if target.stdout.readline().split()[:1] != ['ready']:
+      s.check(target.wait(timeout=10) == 4, 'hung target: starts', target.returncode)
+      s.skip('hung target', 'no /dev/fuse')
+      return
+    s.check(s.wait_for(lambda: keeps_waiting(target.pid)), 'hung target: keeps a reader waiting')
+    result = s.new_result()
+    collector = subprocess.Popen([s.tool('tbcollect'), '-i', '1ms', '-d', '0.5', '-r', result, '-p', str(target.pid)],
+                                 stderr=subprocess.PIPE, text=True)
+    status, said = ends_in_time(collector)
+    s.check(status == 0, 'hung target: the collection ends', f'{status} {said[-300:]}')
+    total, text = s.summary(result), s.run_tool('tbreport', 'summary', result).stdout
+    s.check(total['complete'] and total['samples'] > 100, 'hung target: its samples', total['samples'])
+    s.check('did not answer about 1 process' in text, 'hung target: the summary says so',
+            [line for line in text.splitlines() if line.startswith('Warning')])
+  finally:
+    target.kill()
+    target.wait()
+    subprocess.run(['umount', '--lazy', place], check=False, capture_output=True)
+
+
+def keeps_waiting(pid):
+  """Whether somebody who reads the arguments of a process has to be killed."""
+  return subprocess.run(['timeout', '-s', 'KILL', '0.5', 'cat', f'/proc/{pid}/cmdline'],
+                        stdout=subprocess.DEVNULL).returncode != 0
+
+
+def ends_in_time(process):
+  """Exit status, or None if it had to be killed after 30 s; and what it said."""
+  try:
+    said = process.communicate(timeout=30)[1]
+    return process.returncode, said
+  except subprocess.TimeoutExpired:
+    process.kill()
+    return None, process.communicate()[1]
+
+
 def damaged_results():
   """Truncated and overwritten files never crash a reader."""
   got = s.collect_well([s.target('chain'), '300'])
@@ -357,7 +403,7 @@ def damaged_results():
 
 s.start()
 for part in (bad_directories, full_disk, kill_collector, kill_target, stalled_collector, slow_disk, no_threads,
-             for_the_owner_only, planted, gone, few_files, damaged_results):
+             for_the_owner_only, planted, gone, few_files, hung_target, damaged_results):
   with s.section(part.__name__):
     part()
 s.finish()

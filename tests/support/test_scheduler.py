@@ -1,8 +1,11 @@
 """What perf says of the scheduler, added up by program: names that change, ids that are used again, and what is not of the tree."""
 
+import os
 import sys
 
-import programs
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'e2e'))
+
+import scheduler  # after the path to it
 
 LINES = '''
 sched:sched_stat_runtime: comm=tbcollect pid=7 runtime=9000000 [ns]
@@ -18,7 +21,7 @@ sched:sched_process_fork: comm=other pid=8 child_comm=other child_pid=11
 sched:sched_stat_runtime: comm=other pid=11 runtime=7000000 [ns]
 '''
 
-recorded = programs.Programs('unused')
+recorded = scheduler.Account('unused')
 for line in LINES.splitlines():
   recorded.take(line)
 used = {name: (round(1e9 * seconds), tasks) for name, (seconds, tasks) in recorded.used(10).items()}

@@ -16,7 +16,7 @@ RUNTIME = re.compile(r'sched_stat_runtime: comm=(.*) pid=(\d+) runtime=(\d+) ')
 FORK = re.compile(r'sched_process_fork: comm=.* pid=(\d+) child_comm=.* child_pid=(\d+)')
 
 
-class Programs:
+class Account:
   """Records while it is entered."""
 
   def __init__(self, data):

@@ -9,6 +9,7 @@
 #ifndef COLLECTOR_COPIES_H
 #define COLLECTOR_COPIES_H
 
+#include "collector/sampling.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,8 +25,12 @@ struct copies {
 	bool deep;     /* deep copies too: samples' are smaller, and the ring has room */
 };
 
-/* For rings of ring_size bytes; tick_ns: CPU time between copies. */
-struct copies copies_choose(size_t ring_size, uint64_t tick_ns, uint64_t deep_interval_ns);
+/* For rings of ring_size bytes. Chooses how many ticks there are, too, where each has a copy:
+ * rather fewer ticks than copies that hold no whole stacks. */
+struct copies copies_choose(size_t ring_size, struct sampling *sampling, uint64_t deep_interval_ns);
+
+/* The ticks for copies of the size given. */
+void copies_fit(size_t ring_size, uint32_t size, struct sampling *sampling);
 
 /* CPU time between deep copies of a thread: a multiple of the samples' interval, more than one, so
  * that their timers expire together, and so that the period tells them from samples. */

@@ -211,15 +211,21 @@ static int map_rings(struct sampler *sampler)
 	return sampler->rings != NULL ? 0 : -1;
 }
 
-/* The copies that the rings have room for. BPF's need no deep ones. */
-static void choose_copies(struct sampler *sampler)
+/* The copies that the rings have room for, and the ticks that may have one. BPF draws before it
+ * copies, and needs no deep ones. */
+static void choose_copies(struct sampler *sampler, bool is_limited)
 {
 	struct event_config *config = &sampler->config;
-	/* BPF draws before it copies. */
-	uint64_t distance_ns =
-		sampler->source != NULL ? config->sampling.interval_ns : config->sampling.tick_ns;
-	struct copies copies =
-		copies_choose(sampler->ring_size, distance_ns, config->deep_interval_ns);
+	struct sampling *sampling = &config->sampling;
+	struct sampling drawn = *sampling;
+	*sampling = sampling_choose(sampling->kind, sampling->interval_ns, sampling->seed);
+	drawn.tick_ns = drawn.interval_ns;
+	struct sampling *copied = sampler->source != NULL ? &drawn : sampling;
+	if (is_limited) {
+		copies_fit(sampler->ring_size, config->stack_size, copied);
+		return;
+	}
+	struct copies copies = copies_choose(sampler->ring_size, copied, config->deep_interval_ns);
 	config->stack_size = copies.size;
 	sampler->deep = copies.deep && sampler->source == NULL;
 }
@@ -227,11 +233,9 @@ static void choose_copies(struct sampler *sampler)
 /* The larger the rings, the larger the stacks; rings shrink to what is allowed. */
 static int open_rings(struct sampler *sampler)
 {
-	bool choose = sampler->config.stack_size == UINT32_MAX;
-	sampler->limited = !choose;
+	sampler->limited = sampler->config.stack_size != UINT32_MAX;
 	for (;; sampler->ring_size /= 2) {
-		if (choose)
-			choose_copies(sampler);
+		choose_copies(sampler, sampler->limited);
 		sampler->config.wakeup_bytes = (uint32_t)(sampler->ring_size / 4);
 		if (map_rings(sampler) == 0)
 			return 0;

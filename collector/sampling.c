@@ -2,26 +2,37 @@
 
 #include "collector/mix.h"
 
-enum { TICKS_MAX = 8 };
+enum { TICKS_LEAST = 2, TICKS_MAX = 8 };
 
 #define TICK_MIN_NS 250000u
 
 /* Parts of the mean distance by which a tick may differ, of 1000. */
 enum { SPREAD = 150 };
 
-struct sampling sampling_choose(enum profile_sampling kind, uint64_t interval_ns, uint64_t seed)
+/* One tick for each sample is shorter than the interval, however far it is from the mean: what is
+ * drawn from longer ones would be too few. */
+static uint64_t distance_ns(uint64_t interval_ns, uint64_t ticks)
 {
-	uint64_t ticks = kind == PROFILE_SAMPLING_FIXED ? 1 : interval_ns / TICK_MIN_NS;
-	ticks = ticks < 1 ? 1 : ticks > TICKS_MAX ? TICKS_MAX : ticks;
-	return (struct sampling){kind, interval_ns, interval_ns / ticks, seed};
+	uint64_t longest = interval_ns * 1000 / (1000 + SPREAD);
+	return interval_ns / ticks < longest ? interval_ns / ticks : longest;
 }
 
-bool sampling_halve(struct sampling *sampling)
+struct sampling sampling_choose(enum profile_sampling kind, uint64_t interval_ns, uint64_t seed)
+{
+	uint64_t ticks = interval_ns / TICK_MIN_NS;
+	ticks = ticks < 1 ? 1 : ticks > TICKS_MAX ? TICKS_MAX : ticks;
+	struct sampling sampling = {kind, interval_ns, interval_ns, seed};
+	if (sampling_is_random(&sampling))
+		sampling.tick_ns = distance_ns(interval_ns, ticks);
+	return sampling;
+}
+
+bool sampling_lessen(struct sampling *sampling)
 {
 	uint64_t ticks = sampling->interval_ns / sampling->tick_ns;
-	if (ticks < 2)
+	if (ticks <= TICKS_LEAST)
 		return false;
-	sampling->tick_ns = sampling->interval_ns / (ticks / 2);
+	sampling->tick_ns = distance_ns(sampling->interval_ns, ticks - 1);
 	return true;
 }
 

@@ -20,11 +20,12 @@ struct sampling {
 };
 
 /* Ticks are as many as cost little: eight for each sample of 2 ms and more, fewer down to 0.25 ms;
- * below there is one. */
+ * below there is one, somewhat shorter than the interval. */
 struct sampling sampling_choose(enum profile_sampling kind, uint64_t interval_ns, uint64_t seed);
 
-/* Half as many ticks, where there is no room for more. false: there is one for each sample. */
-bool sampling_halve(struct sampling *sampling);
+/* One tick less for each sample, where there is no room for as many. false: there are two or fewer,
+ * and with fewer than that they lock to programs as fixed distances do. */
+bool sampling_lessen(struct sampling *sampling);
 
 /* The distance of the ticks of a CPU: the mean one, within 15 %. turn: where it is drawn anew now
  * and then, how often it was. */

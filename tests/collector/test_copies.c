@@ -13,9 +13,9 @@ static const struct {
 } choices[] = {
 	{8 * MB, 10 * MS, {COPIES_SIZE_MAX, false}},
 	{512 * KB, 10 * MS, {COPIES_SIZE_MAX, false}},
-	{256 * KB, 10 * MS, {32768, false}},
+	{256 * KB, 10 * MS, {49152, false}},
 	{4 * MB, 1 * MS, {COPIES_SIZE_MAX, false}},
-	{2 * MB, 1 * MS, {32768, true}},
+	{2 * MB, 1 * MS, {49152, false}},
 	{8 * MB, 100 * US, {16384, true}},
 	{4 * MB, 100 * US, {8192, true}},
 	{1 * MB, 100 * US, {4096, true}},
@@ -28,11 +28,52 @@ static const struct {
 
 START_TEST(choose)
 {
-	struct copies copies = copies_choose(choices[_i].ring_size, choices[_i].interval_ns,
-					     copies_deep_interval_ns(choices[_i].interval_ns));
+	uint64_t interval = choices[_i].interval_ns;
+	struct sampling sampling = sampling_choose(PROFILE_SAMPLING_FIXED, interval, 1);
+	struct copies copies =
+		copies_choose(choices[_i].ring_size, &sampling, copies_deep_interval_ns(interval));
+	ck_assert_uint_eq(sampling.tick_ns, interval);
 	ck_assert_uint_eq(copies.size, choices[_i].copies.size);
 	ck_assert_int_eq(copies.deep, choices[_i].copies.deep);
 	ck_assert_uint_eq(copies.size % 8, 0); /* what perf_event_open asks for */
+}
+END_TEST
+
+/* Where each tick has a copy: rather fewer ticks than small copies, but no fewer than two. */
+static const struct {
+	size_t ring_size;
+	uint64_t interval_ns;
+	uint64_t ticks;
+	struct copies copies;
+} drawn[] = {
+	{8 * MB, 10 * MS, 8, {COPIES_SIZE_MAX, false}},
+	{4 * MB, 10 * MS, 8, {COPIES_SIZE_MAX, false}},
+	{1 * MB, 10 * MS, 8, {49152, false}},
+	{512 * KB, 10 * MS, 3, {COPIES_SIZE_MAX, false}},
+	{256 * KB, 10 * MS, 2, {32768, false}},
+	{8 * MB, 1 * MS, 4, {COPIES_SIZE_MAX, false}},
+	{4 * MB, 1 * MS, 3, {49152, false}},
+	{2 * MB, 1 * MS, 2, {32768, true}},
+	{1 * MB, 1 * MS, 2, {8192, true}},
+	{512 * KB, 1 * MS, 2, {4096, true}},
+	{4 * MB, 100 * US, 1, {8192, true}},
+};
+
+START_TEST(choose_with_ticks)
+{
+	uint64_t interval = drawn[_i].interval_ns;
+	struct sampling sampling = sampling_choose(PROFILE_SAMPLING_THREADS, interval, 1);
+	struct copies copies =
+		copies_choose(drawn[_i].ring_size, &sampling, copies_deep_interval_ns(interval));
+	ck_assert_uint_eq(copies.size, drawn[_i].copies.size);
+	ck_assert_int_eq(copies.deep, drawn[_i].copies.deep);
+	ck_assert_uint_eq(interval / sampling.tick_ns, drawn[_i].ticks);
+	/* Of the size that was found, as many. */
+	sampling = sampling_choose(PROFILE_SAMPLING_THREADS, interval, 1);
+	copies_fit(drawn[_i].ring_size, copies.size, &sampling);
+	ck_assert_uint_ge(interval / sampling.tick_ns, drawn[_i].ticks);
+	copies_fit(1, copies.size, &sampling);
+	ck_assert_uint_eq(interval / sampling.tick_ns, drawn[_i].ticks > 1 ? 2 : 1);
 }
 END_TEST
 
@@ -69,6 +110,7 @@ int main(void)
 	SRunner *runner = srunner_create(suite);
 
 	tcase_add_loop_test(tcase, choose, 0, (int)(sizeof(choices) / sizeof(choices[0])));
+	tcase_add_loop_test(tcase, choose_with_ticks, 0, (int)(sizeof(drawn) / sizeof(drawn[0])));
 	tcase_add_test(tcase, deep_interval);
 	tcase_add_test(tcase, refill);
 	suite_add_tcase(suite, tcase);

@@ -14,7 +14,7 @@ START_TEST(ticks_by_interval)
 		uint64_t interval_ns;
 		uint64_t tick_ns;
 	} expected[] = {{1000 * MS, 125 * MS}, {10 * MS, 1250 * US}, {2 * MS, 250 * US},
-			{1 * MS, 250 * US},    {600 * US, 300 * US}, {100 * US, 100 * US}};
+			{1 * MS, 250 * US},    {600 * US, 300 * US}, {115 * US, 100 * US}};
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		struct sampling sampling =
 			sampling_choose(PROFILE_SAMPLING_CPUS, expected[i].interval_ns, 7);
@@ -84,9 +84,23 @@ START_TEST(keeps_a_share)
 }
 END_TEST
 
-START_TEST(all_of_one_tick_each)
+/* With one tick for each sample it is never longer than the interval: samples are as many as asked
+ * for on each CPU. */
+START_TEST(one_tick_each)
 {
+	enum { TICKS = 20000 };
 	struct sampling sampling = sampling_choose(PROFILE_SAMPLING_THREADS, 100 * US, 5);
+	for (uint32_t cpu = 0; cpu < 100; cpu++)
+		ck_assert_uint_le(sampling_tick_ns(&sampling, cpu, 0), 100 * US);
+	for (uint32_t cpu = 0; cpu < 3; cpu++) {
+		uint64_t tick = sampling_tick_ns(&sampling, cpu, 0);
+		double share = (double)tick / (100.0 * US);
+		size_t kept = 0;
+		for (uint64_t i = 1; i <= TICKS; i++)
+			kept += sampling_keeps(&sampling, tick, 1, i * tick);
+		ck_assert_double_eq_tol((double)kept, TICKS * share,
+					6 * sqrt(TICKS * share * (1 - share)) + 1);
+	}
 	for (uint64_t i = 0; i < 1000; i++)
 		ck_assert(sampling_keeps(&sampling, 100 * US + i, 1, i * 977));
 }
@@ -108,14 +122,16 @@ END_TEST
 START_TEST(fewer_ticks)
 {
 	struct sampling sampling = sampling_choose(PROFILE_SAMPLING_THREADS, 10 * MS, 5);
-	for (uint64_t ticks = 4; ticks >= 1; ticks /= 2) {
-		ck_assert(sampling_halve(&sampling));
+	for (uint64_t ticks = 7; ticks >= 2; ticks--) {
+		ck_assert(sampling_lessen(&sampling));
 		ck_assert_uint_eq(sampling.tick_ns, 10 * MS / ticks);
 	}
-	ck_assert(!sampling_halve(&sampling));
-	ck_assert_uint_eq(sampling.tick_ns, 10 * MS);
+	ck_assert(!sampling_lessen(&sampling));
+	ck_assert_uint_eq(sampling.tick_ns, 5 * MS);
+	sampling = sampling_choose(PROFILE_SAMPLING_THREADS, 100 * US, 5);
+	ck_assert(!sampling_lessen(&sampling));
 	sampling = sampling_choose(PROFILE_SAMPLING_FIXED, 10 * MS, 5);
-	ck_assert(!sampling_halve(&sampling));
+	ck_assert(!sampling_lessen(&sampling));
 }
 END_TEST
 
@@ -126,7 +142,7 @@ int main(void)
 	tcase_add_test(tcase, fixed_is_fixed);
 	tcase_add_loop_test(tcase, distances_of_ticks, 0, 2);
 	tcase_add_loop_test(tcase, keeps_a_share, 0, 2);
-	tcase_add_test(tcase, all_of_one_tick_each);
+	tcase_add_test(tcase, one_tick_each);
 	tcase_add_test(tcase, weights);
 	tcase_add_test(tcase, fewer_ticks);
 	Suite *suite = suite_create("sampling");

@@ -37,9 +37,9 @@ static int map_many(uint64_t count, int fd)
 WORK_KEEP void mappings_churn(uint64_t ns, int fd)
 {
 	void *pages[KEPT] = {0};
-	uint64_t mapped = 0;
+	uint64_t mapped = 0, used = 0;
 
-	for (uint64_t used = 0; used < ns; mapped++) {
+	for (; used < ns; mapped++) {
 		void **page = &pages[mapped % KEPT];
 
 		if (*page != NULL)
@@ -48,6 +48,7 @@ WORK_KEEP void mappings_churn(uint64_t ns, int fd)
 		used += mappings_burn(WORK_MS / 5);
 	}
 	work_print("mapped", mapped);
+	work_print("burn_ns", used);
 }
 
 int main(int argc, char **argv)

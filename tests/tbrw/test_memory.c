@@ -180,9 +180,32 @@ START_TEST(reading)
 }
 END_TEST
 
+/* Thousands of modules name the same few files: a string that was given just now is neither
+ * converted nor looked up again. */
+START_TEST(strings_given_again)
+{
+	static const wchar_t *const paths[] = {L"/usr/lib/liba.so", L"/usr/lib/libb.so"};
+	TBRW_PTR ptr = open_file("a.tb5", CREATE);
+	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_MODULE module;
+
+	OK(TBRW_writing_section(ptr, TBRW_MODULE_SECTION));
+	for (size_t i = 0; ret == VT_SUCCESS && i < 10; i++) {
+		module = module_of(1, i << 12, 1 << 12, 0, paths[i % 2]);
+		if (i == 2)
+			allocations_left = 0;
+		ret = TBRW_add_module(ptr, &module);
+	}
+	ck_assert(!end_of_counting());
+	OK(ret);
+	OK(TBRW_abort_cleanup_and_close(ptr));
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {writing, binding, binding_again, reading};
+	const TTest *const tests[] = {writing, binding, binding_again, reading,
+				      strings_given_again};
 
 	return run_suite(suite_of("memory", tests, sizeof tests / sizeof *tests));
 }

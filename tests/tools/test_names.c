@@ -259,6 +259,32 @@ START_TEST(test_d_bomb)
 }
 END_TEST
 
+/* So many maps, each of the one before to itself. */
+static char *demangle_d_maps(char name[static 128], unsigned count)
+{
+	strcpy(name, "_D1d1fFG4G4i");
+	for (unsigned i = 0; i < count; i++)
+		strcat(name, "HQgQi");
+	strcat(name, "Zv");
+	return demangle_name(name, DEMANGLE_FULL);
+}
+
+START_TEST(test_d_too_long)
+{
+	char name[128];
+	char *text = demangle_d_maps(name, 1);
+	ck_assert_str_eq(text, "d.f(int[4][4], int[4][4][int[4][4]])");
+	free(text);
+	text = demangle_d_maps(name, 11);
+	ck_assert_uint_gt(strlen(text), DEMANGLE_OUTPUT_MAX / 2);
+	ck_assert_uint_le(strlen(text), DEMANGLE_OUTPUT_MAX);
+	free(text);
+	text = demangle_d_maps(name, 12);
+	ck_assert_str_eq(text, name);
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("names");
@@ -272,6 +298,7 @@ int main(void)
 	tcase_add_loop_test(all, test_spellings, 0, sizeof(spellings) / sizeof(spellings[0]));
 	tcase_add_test(all, test_ada);
 	tcase_add_test(all, test_d_bomb);
+	tcase_add_test(all, test_d_too_long);
 	suite_add_tcase(suite, all);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

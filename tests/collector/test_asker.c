@@ -3,6 +3,7 @@
 
 #include "collector/command_line.h"
 #include "collector/maps.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>
 #include <pthread.h>
@@ -192,7 +193,6 @@ int main(void)
 {
 	Suite *suite = suite_create("asker");
 	TCase *tcase = tcase_create("asker");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, answers);
@@ -204,8 +204,5 @@ int main(void)
 	else
 		printf("skipped - what is asked of others: only root may\n");
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

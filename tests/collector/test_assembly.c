@@ -2,6 +2,7 @@
 #include "collector/assembly.h"
 
 #include "collector/bpf/stack_chunk.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <string.h>
 
@@ -233,7 +234,6 @@ int main(void)
 {
 	Suite *suite = suite_create("assembly");
 	TCase *tcase = tcase_create("assembly");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, others_pass);
@@ -247,8 +247,5 @@ int main(void)
 	tcase_add_test(tcase, more_than_was_announced);
 	tcase_add_test(tcase, no_memory);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

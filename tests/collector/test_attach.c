@@ -2,6 +2,7 @@
  * and the tracker are fakes. */
 #include "collector/attach.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -154,9 +155,5 @@ int main(void)
 	tcase_add_test(tcase, ends_between_lists);
 	Suite *suite = suite_create("attach");
 	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* The BPF program on this machine's kernel. Without privileges only the refusal can be seen. */
 #include "collector/bpf/source.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +66,6 @@ int main(void)
 		return SKIPPED; /* built without BPF */
 	Suite *suite = suite_create("bpf_source");
 	TCase *tcase = tcase_create("bpf_source");
-	SRunner *runner = srunner_create(suite);
 
 	if (geteuid() == 0)
 		tcase_add_test(tcase, opens_and_closes);
@@ -74,8 +74,5 @@ int main(void)
 	tcase_add_test(tcase, refused_to_others);
 	tcase_add_test(tcase, closes_nothing);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

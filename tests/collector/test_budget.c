@@ -1,6 +1,7 @@
 /* The budget by a made-up clock: programs of which collecting takes so much for each second. */
 #include "collector/budget.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -192,9 +193,5 @@ int main(void)
 	tcase_add_test(tcase, no_lock_to_a_cycle);
 	Suite *suite = suite_create("budget");
 	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return run_suite(suite);
 }

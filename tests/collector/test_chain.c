@@ -2,6 +2,7 @@
 #include "collector/chain.h"
 
 #include "tests/collector/fake_emit.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -242,7 +243,6 @@ int main(void)
 {
 	Suite *suite = suite_create("chain");
 	TCase *tcase = tcase_create("chain");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, empty);
@@ -253,8 +253,5 @@ int main(void)
 	tcase_add_test(tcase, not_collapsed);
 	tcase_add_test(tcase, missing_frame);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

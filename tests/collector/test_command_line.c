@@ -1,6 +1,7 @@
 /* Command lines, of our own process and of others. */
 #include "collector/command_line.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -91,14 +92,10 @@ int main(void)
 {
 	Suite *suite = suite_create("command line");
 	TCase *tcase = tcase_create("command line");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_test(tcase, join);
 	tcase_add_test(tcase, of_a_process);
 	tcase_add_test(tcase, long_one);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

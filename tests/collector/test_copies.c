@@ -1,4 +1,5 @@
 #include "collector/copies.h"
+#include "tests/support/suite.h"
 #include <check.h>
 
 enum { KB = 1024, MB = 1024 * 1024 };
@@ -107,15 +108,11 @@ int main(void)
 {
 	Suite *suite = suite_create("copies");
 	TCase *tcase = tcase_create("copies");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_loop_test(tcase, choose, 0, (int)(sizeof(choices) / sizeof(choices[0])));
 	tcase_add_loop_test(tcase, choose_with_ticks, 0, (int)(sizeof(drawn) / sizeof(drawn[0])));
 	tcase_add_test(tcase, deep_interval);
 	tcase_add_test(tcase, refill);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

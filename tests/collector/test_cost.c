@@ -1,5 +1,6 @@
 #include "collector/cost.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <pthread.h>
 #include <signal.h>
@@ -74,9 +75,5 @@ int main(void)
 	tcase_add_test(tcase, of_this_thread);
 	tcase_add_test(tcase, of_another_process);
 	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

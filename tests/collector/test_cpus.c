@@ -1,6 +1,7 @@
 /* Lists of CPUs as the kernel writes them. */
 #include "collector/cpus.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>
 #include <sched.h>
@@ -161,7 +162,6 @@ int main(void)
 {
 	Suite *suite = suite_create("cpus");
 	TCase *tcase = tcase_create("cpus");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_loop_test(tcase, lists, 0, (int)(sizeof(good) / sizeof(good[0])));
 	tcase_add_test(tcase, all_numbers);
@@ -171,8 +171,5 @@ int main(void)
 	tcase_add_loop_test(tcase, of_stat, 0, (int)(sizeof(stats) / sizeof(stats[0])));
 	tcase_add_test(tcase, same_without_sys);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

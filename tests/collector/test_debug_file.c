@@ -3,6 +3,7 @@
 #include "collector/debug_file.h"
 
 #include "tests/collector/folder_fixture.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -180,9 +181,5 @@ int main(void)
 	tcase_add_test(tcase, no_regular_files);
 	tcase_add_test(tcase, files_of_others);
 	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -6,6 +6,7 @@
 #include "collector/clock.h"
 #include "collector/queue.h"
 #include "tests/collector/ring_fixture.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -557,9 +558,5 @@ int main(void)
 	tcase_add_test(tcase, mapped_file_is_told_soon);
 	Suite *suite = suite_create("drain");
 	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return run_suite(suite);
 }

@@ -4,6 +4,7 @@
 
 #include "collector/queue.h"
 #include "tests/collector/ring_fixture.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -151,9 +152,5 @@ int main(void)
 	tcase_add_loop_test(tcase, more_than_the_queue_holds, 0, 2);
 	tcase_add_test(tcase, after_the_rings);
 	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -3,6 +3,7 @@
 #include "collector/host.h"
 #include "tbrw/profile/reader.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <signal.h>
 #include <stdio.h>
@@ -250,9 +251,5 @@ int main(void)
 	tcase_add_test(tcase, place_that_is_none);
 	tcase_add_test(tcase, file_that_takes_no_more);
 	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

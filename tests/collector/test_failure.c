@@ -1,6 +1,7 @@
 /* One failure, said once, on one line. */
 #include "collector/failure.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>
@@ -110,7 +111,6 @@ int main(void)
 {
 	Suite *suite = suite_create("failure");
 	TCase *tcase = tcase_create("failure");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_test(tcase, set);
 	tcase_add_test(tcase, first_one_stays);
@@ -120,8 +120,5 @@ int main(void)
 	tcase_add_test(tcase, limit_of_files);
 	tcase_add_test(tcase, limit_of_memory);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

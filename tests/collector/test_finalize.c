@@ -1,6 +1,7 @@
 /* Finalization is a program of its own, found beside this one or in PATH; here it is a script. */
 #include "collector/finalize.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <signal.h>
 #include <stdio.h>
@@ -134,9 +135,5 @@ int main(void)
 	tcase_add_test(tcase, signals_reach_it);
 	tcase_add_test(tcase, what_ends_it);
 	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

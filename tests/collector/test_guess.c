@@ -1,6 +1,7 @@
 /* Guessed callers: only where whole stacks of the past leave no doubt. */
 #include "collector/guess.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <string.h>
 
@@ -466,7 +467,6 @@ int main(void)
 {
 	Suite *suite = suite_create("guess");
 	TCase *tcase = tcase_create("guess");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, nothing_is_known);
@@ -491,8 +491,5 @@ int main(void)
 	tcase_add_test(tcase, places_to_cut);
 	tcase_add_test(tcase, hits_are_counted);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* What is known of the machine, against what the C library and /proc say. */
 #include "collector/host.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,9 +138,5 @@ int main(void)
 	tcase_add_test(tcase, pages);
 	tcase_add_test(tcase, processors);
 	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

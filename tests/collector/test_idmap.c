@@ -1,6 +1,7 @@
 /* The map from ids to pointers. */
 #include "collector/idmap.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <stdlib.h>
 
@@ -96,7 +97,6 @@ int main(void)
 {
 	Suite *suite = suite_create("idmap");
 	TCase *tcase = tcase_create("idmap");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, NULL, teardown);
 	tcase_add_test(tcase, empty);
@@ -105,8 +105,5 @@ int main(void)
 	tcase_add_test(tcase, grows);
 	tcase_add_loop_test(tcase, random_steps, 0, 6);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

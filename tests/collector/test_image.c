@@ -6,6 +6,7 @@
 #include "collector/maps.h"
 #include "tests/collector/fake_emit.h"
 #include "tests/collector/folder_fixture.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -594,7 +595,6 @@ int main(void)
 {
 	Suite *suite = suite_create("image");
 	TCase *tcase = tcase_create("image");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, empty);
@@ -618,8 +618,5 @@ int main(void)
 	tcase_add_loop_test(tcase, numbers_are_the_results, 0, 140);
 	tcase_add_test(tcase, many);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -6,6 +6,7 @@
 #include "collector/process.h"
 #include "tests/collector/fake_emit.h"
 #include "tests/collector/folder_fixture.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <fcntl.h>
 #include <link.h>
@@ -393,7 +394,6 @@ int main(void)
 	enum { ID_SIZES = sizeof(id_sizes) / sizeof(id_sizes[0]) };
 	Suite *suite = suite_create("image_identity");
 	TCase *tcase = tcase_create("image_identity");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, size_of_build_id, 0, ID_SIZES);
@@ -408,8 +408,5 @@ int main(void)
 	tcase_add_loop_test(tcase, changed_before_a_fork, 0, 2);
 	tcase_add_loop_test(tcase, date_is_set, 0, 2);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -2,6 +2,7 @@
 #include "collector/image_memory.h"
 
 #include "collector/maps.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -108,9 +109,5 @@ int main(void)
 	tcase_add_test(tcase, beyond_the_budget);
 	tcase_add_loop_test(tcase, another_file, 0, 2);
 	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* Lists of mappings: replaced, split at both sides, added again, copied. */
 #include "collector/mapping.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -290,7 +291,6 @@ int main(void)
 {
 	Suite *suite = suite_create("mapping");
 	TCase *tcase = tcase_create("mapping");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, empty);
@@ -307,8 +307,5 @@ int main(void)
 	tcase_add_loop_test(tcase, random_steps, 1, 5);
 	tcase_add_loop_test(tcase, many, 0, 3);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* Lines of /proc/PID/maps, as proc_pid_maps(5) shows them and as it never would. */
 #include "collector/maps.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>
@@ -193,7 +194,6 @@ int main(void)
 {
 	Suite *suite = suite_create("maps");
 	TCase *tcase = tcase_create("maps");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_loop_test(tcase, lines, 0, (int)(sizeof(good) / sizeof(good[0])));
 	tcase_add_loop_test(tcase, no_lines, 0, (int)(sizeof(bad) / sizeof(bad[0])));
@@ -205,8 +205,5 @@ int main(void)
 	tcase_add_test(tcase, stopped_by_the_callback);
 	tcase_add_test(tcase, no_process);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

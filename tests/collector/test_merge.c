@@ -2,6 +2,7 @@
 #include "collector/merge.h"
 
 #include "tests/collector/ring_fixture.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -308,7 +309,6 @@ int main(void)
 {
 	Suite *suite = suite_create("merge");
 	TCase *tcase = tcase_create("merge");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, empty);
@@ -323,8 +323,5 @@ int main(void)
 	tcase_add_test(tcase, broken_ring);
 	tcase_add_test(tcase, many);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* Command lines -> struct, or what is wrong with them. */
 #include "collector/options.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,7 +246,6 @@ int main(void)
 {
 	Suite *suite = suite_create("options");
 	TCase *tcase = tcase_create("options");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_loop_test(tcase, accepted, 0, (int)(sizeof(good) / sizeof(good[0])));
 	tcase_add_loop_test(tcase, refused, 0, (int)(sizeof(bad) / sizeof(bad[0])));
@@ -254,8 +254,5 @@ int main(void)
 	tcase_add_test(tcase, help_names_every_option);
 	tcase_add_test(tcase, most_pids);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* What is known of a process that generates code: its user, its start, where its perf map is. */
 #include "collector/perf_map.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <sched.h>
 #include <stdio.h>
@@ -149,7 +150,6 @@ int main(void)
 {
 	Suite *suite = suite_create("perf_map");
 	TCase *tcase = tcase_create("perf_map");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, make_folder, remove_folder);
 	tcase_add_test(tcase, owner);
@@ -157,8 +157,5 @@ int main(void)
 	tcase_add_test(tcase, own_root);
 	tcase_add_test(tcase, other_roots);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* /proc of this pid namespace, and of an outer one. */
 #include "collector/pid_namespace.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,15 +67,11 @@ int main(void)
 {
 	Suite *suite = suite_create("pid_namespace");
 	TCase *tcase = tcase_create("pid_namespace");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_test(tcase, same);
 	tcase_add_test(tcase, outer);
 	tcase_add_test(tcase, after_many_groups);
 	tcase_add_test(tcase, here);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -5,6 +5,7 @@
 #include "collector/perf_map.h"
 #include "tests/collector/fake_emit.h"
 #include "tests/collector/fake_image.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>
 #include <string.h>
@@ -298,7 +299,6 @@ int main(void)
 {
 	Suite *suite = suite_create("process");
 	TCase *tcase = tcase_create("process");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, anonymous_code_is_looked_up_once);
@@ -317,8 +317,5 @@ int main(void)
 	tcase_add_test(tcase, maps_of_this_process);
 	tcase_add_test(tcase, lost_before_the_maps_were_read);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* The queue: records come out as they went in, in order, whatever has to wait. */
 #include "collector/queue.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <poll.h>
 #include <pthread.h>
@@ -345,9 +346,5 @@ int main(void)
 	tcase_add_test(tcase, abandoned);
 	Suite *suite = suite_create("queue");
 	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return run_suite(suite);
 }

@@ -2,6 +2,7 @@
 #include "collector/bpf/stack_chunk.h"
 #include "collector/registers.h"
 #include "tests/collector/record_fixture.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -480,7 +481,6 @@ int main(void)
 {
 	Suite *suite = suite_create("record");
 	TCase *tcase = tcase_create("record");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_loop_test(tcase, sample_of_every_format, 0, 64);
 	tcase_add_test(tcase, sample_without_callchain_or_stack);
@@ -498,8 +498,5 @@ int main(void)
 	tcase_add_test(tcase, task_records_as_the_kernel_writes_them);
 	tcase_add_test(tcase, unknown_type);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

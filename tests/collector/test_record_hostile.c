@@ -1,6 +1,7 @@
 /* Records that are cut off, lie, or do not fit: refused, or read without a step outside. */
 #include "collector/bpf/stack_chunk.h"
 #include "tests/collector/record_fixture.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -286,7 +287,6 @@ int main(void)
 {
 	Suite *suite = suite_create("hostile records");
 	TCase *tcase = tcase_create("record");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_test(tcase, hostile_lengths);
 	tcase_add_test(tcase, hostile_copied_size);
@@ -299,8 +299,5 @@ int main(void)
 	tcase_add_test(tcase, encode_largest);
 	tcase_add_test(tcase, encode_of_no_kind);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

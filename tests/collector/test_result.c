@@ -2,6 +2,7 @@
 #include "collector/result.h"
 
 #include "tests/collector/folder_fixture.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -490,7 +491,6 @@ int main(void)
 {
 	Suite *suite = suite_create("result");
 	TCase *tcase = tcase_create("result");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, numbered);
@@ -528,8 +528,5 @@ int main(void)
 		printf("skipped - what other users put there: only root can act for them\n");
 	}
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

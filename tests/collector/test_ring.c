@@ -1,6 +1,7 @@
 /* The ring: what the kernel publishes comes out whole, in order, and its space goes back. */
 #include "tests/collector/ring_fixture.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -331,7 +332,6 @@ int main(void)
 {
 	Suite *suite = suite_create("ring");
 	TCase *tcase = tcase_create("ring");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, empty);
@@ -353,8 +353,5 @@ int main(void)
 	tcase_add_loop_test(tcase, mapped_files_in_a_broken_ring, 0, 5);
 	tcase_add_test(tcase, no_ring_file);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -3,6 +3,7 @@
 #include "collector/sampler.h"
 
 #include "collector/clock.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -165,9 +166,5 @@ int main(void)
 	tcase_add_loop_test(tcase, nothing_is_read, 0, 2);
 	tcase_add_test(tcase, as_many_files_as_there_may_be);
 	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* Draws: as many as asked for, and independent of thread, time and each other. */
 #include "collector/sampling.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -147,9 +148,5 @@ int main(void)
 	tcase_add_test(tcase, fewer_ticks);
 	Suite *suite = suite_create("sampling");
 	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return run_suite(suite);
 }

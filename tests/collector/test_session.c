@@ -3,6 +3,7 @@
 #include "collector/session_private.h"
 
 #include "collector/clock.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -321,7 +322,6 @@ int main(void)
 {
 	Suite *suite = suite_create("session");
 	TCase *tcase = tcase_create("session");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, set_up, NULL);
 	tcase_add_test(tcase, duration);
@@ -332,8 +332,5 @@ int main(void)
 	tcase_add_test(tcase, notes_at_end);
 	tcase_add_test(tcase, settles);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

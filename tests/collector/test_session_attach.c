@@ -5,6 +5,7 @@
 #include "collector/attach.h"
 #include "collector/clock.h"
 #include "collector/cost.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <string.h>
 
@@ -244,9 +245,5 @@ int main(void)
 	tcase_add_test(tcase, says_that_memory_is_short);
 	tcase_add_test(tcase, ends_at_a_failure);
 	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* Tables built beside the walks, of this program's own module. */
 #include "collector/tables.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -82,9 +83,5 @@ int main(void)
 	tcase_add_test(cases, more_than_can_wait);
 	tcase_add_test(cases, destroy_none);
 	suite_add_tcase(suite, cases);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -2,6 +2,7 @@
 #include "collector/signals.h"
 #include "collector/target.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -223,9 +224,5 @@ int main(void)
 	tcase_add_test(tcase, signals_come_in_by_the_file);
 	tcase_add_test(tcase, signals_are_put_back);
 	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

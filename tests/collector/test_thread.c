@@ -2,6 +2,7 @@
 #include "collector/thread.h"
 
 #include "tests/collector/fake_emit.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,7 +192,6 @@ int main(void)
 {
 	Suite *suite = suite_create("thread");
 	TCase *tcase = tcase_create("thread");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, counts_of_each_ring_are_apart);
@@ -209,8 +209,5 @@ int main(void)
 	tcase_add_test(tcase, long_name);
 	tcase_add_test(tcase, life);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

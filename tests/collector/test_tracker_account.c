@@ -1,6 +1,7 @@
 /* The tracker's accounts: each nanosecond that the events count is given to one thread, once. */
 #include "tests/collector/tracker_fixture.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <stdlib.h>
 
@@ -374,7 +375,6 @@ int main(void)
 {
 	Suite *suite = suite_create("tracker accounts");
 	TCase *tcase = tcase_create("accounts");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, fixture_setup, fixture_teardown);
 	tcase_add_test(tcase, weights);
@@ -397,8 +397,5 @@ int main(void)
 	tcase_add_test(tcase, counts_of_stacks);
 	tcase_add_loop_test(tcase, random_lives, 0, 8);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -3,6 +3,7 @@
 #include "tests/collector/fake_image.h"
 #include "tests/collector/tracker_fixture.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <signal.h>
 #include <stdio.h>
@@ -146,7 +147,6 @@ int main(void)
 {
 	Suite *suite = suite_create("tracker_attach");
 	TCase *tcase = tcase_create("tracker_attach");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, fixture_setup, fixture_teardown);
 	tcase_add_test(tcase, attached);
@@ -155,8 +155,5 @@ int main(void)
 	tcase_add_test(tcase, attached_and_gone);
 	tcase_add_loop_test(tcase, attached_before_a_fork, 0, 2);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

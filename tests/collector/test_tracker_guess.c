@@ -4,6 +4,7 @@
 #include "tests/collector/fake_unwind.h"
 #include "tests/collector/tracker_fixture.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -477,7 +478,6 @@ int main(void)
 {
 	Suite *suite = suite_create("tracker guesses");
 	TCase *tcase = tcase_create("guesses");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, setup, fixture_teardown);
 	tcase_add_loop_test(tcase, outer_frames_are_guessed, 0, UW_STOP_COUNT);
@@ -498,8 +498,5 @@ int main(void)
 	tcase_add_test(tcase, unwinding_is_counted_apart);
 	tcase_add_test(tcase, nothing_is_noted_without_stacks);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -4,6 +4,7 @@
 #include "tests/collector/fake_emit.h"
 #include "tests/collector/fake_unwind.h"
 #include "tests/collector/tracker_fixture.h"
+#include "tests/support/suite.h"
 #include <check.h>
 
 #define APP       5000000u
@@ -242,7 +243,6 @@ int main(void)
 {
 	Suite *suite = suite_create("samples in kernel mode");
 	TCase *tcase = tcase_create("kernel");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, setup, fixture_teardown);
 	tcase_add_test(tcase, stands_at_the_call);
@@ -256,8 +256,5 @@ int main(void)
 	tcase_add_loop_test(tcase, nothing_is_apart_after_a_loss, 0, 4);
 	tcase_add_loop_test(tcase, nothing_is_apart, 0, 2);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -2,6 +2,7 @@
 #include "tests/collector/tracker_fixture.h"
 
 #include "collector/clock.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <signal.h>
 #include <stdio.h>
@@ -579,7 +580,6 @@ int main(void)
 {
 	Suite *suite = suite_create("tracker life");
 	TCase *tcase = tcase_create("life");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, fixture_setup, fixture_teardown);
 	tcase_add_test(tcase, nothing);
@@ -614,8 +614,5 @@ int main(void)
 	tcase_add_test(tcase, unknown_process_that_lives);
 	tcase_add_test(tcase, throttled);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

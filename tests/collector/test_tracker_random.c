@@ -2,6 +2,7 @@
  * the samples stand for. */
 #include "tests/collector/tracker_fixture.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -431,7 +432,6 @@ int main(void)
 {
 	Suite *suite = suite_create("samples at random times");
 	TCase *tcase = tcase_create("random");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, setup, fixture_teardown);
 	tcase_add_test(tcase, ticks_and_samples);
@@ -450,8 +450,5 @@ int main(void)
 	tcase_add_loop_test(tcase, short_lives, 0, 5);
 	tcase_add_loop_test(tcase, accounts_are_exact, 0, 4);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -3,6 +3,7 @@
 #include "tests/collector/fake_unwind.h"
 #include "tests/collector/tracker_fixture.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -382,7 +383,6 @@ int main(void)
 {
 	Suite *suite = suite_create("tracker samples");
 	TCase *tcase = tcase_create("samples");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, setup, fixture_teardown);
 	tcase_add_test(tcase, sample_is_passed_on);
@@ -409,8 +409,5 @@ int main(void)
 	tcase_add_test(tcase, space_of_each_process);
 	tcase_add_test(tcase, wanted_table_is_built);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

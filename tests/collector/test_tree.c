@@ -2,6 +2,7 @@
 #include "collector/tree.h"
 
 #include "tests/collector/fake_emit.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <stdlib.h>
 
@@ -139,7 +140,6 @@ int main(void)
 {
 	Suite *suite = suite_create("tree");
 	TCase *tcase = tcase_create("tree");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, empty);
@@ -149,8 +149,5 @@ int main(void)
 	tcase_add_test(tcase, grows);
 	tcase_add_test(tcase, functions);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

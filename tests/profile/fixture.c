@@ -470,14 +470,3 @@ void fixture_check_promises(struct profile_reader *reader)
 	if (!profile_reader_complete(reader))
 		assert_success(code);
 }
-
-int fixture_run(Suite *suite)
-{
-	SRunner *runner = srunner_create(suite);
-	int failed;
-
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
-}

@@ -4,6 +4,7 @@
 
 #include "tbrw/profile/reader.h"
 #include "tbrw/profile/writer.h"
+#include "tests/support/suite.h"
 #include <check.h>
 
 /* First sync point of every result: 3 GHz, and easy to tell apart. */
@@ -68,7 +69,5 @@ struct profile_sample_info *fixture_samples(struct profile_reader *reader, uint6
 
 /* Reads everything that a reader offers and checks what reader.h promises of any file. */
 void fixture_check_promises(struct profile_reader *reader);
-
-int fixture_run(Suite *suite);
 
 #endif

@@ -111,5 +111,5 @@ int main(void)
 	tcase_add_test(tcase, more_than_threads_can_have_used);
 	tcase_add_test(tcase, sums_do_not_overflow);
 	suite_add_tcase(suite, tcase);
-	return fixture_run(suite);
+	return run_suite(suite);
 }

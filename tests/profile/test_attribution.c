@@ -354,5 +354,5 @@ static Suite *attribution_suite(void)
 
 int main(void)
 {
-	return fixture_run(attribution_suite());
+	return run_suite(attribution_suite());
 }

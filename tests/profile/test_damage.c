@@ -619,5 +619,5 @@ static Suite *damage_suite(void)
 
 int main(void)
 {
-	return fixture_run(damage_suite());
+	return run_suite(damage_suite());
 }

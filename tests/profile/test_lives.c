@@ -131,5 +131,5 @@ int main(void)
 	tcase_add_test(tcase, end_behind_its_start);
 	tcase_add_test(tcase, many_lives_of_many_pids);
 	suite_add_tcase(suite, tcase);
-	return fixture_run(suite);
+	return run_suite(suite);
 }

@@ -228,5 +228,5 @@ static Suite *memory_suite(void)
 
 int main(void)
 {
-	return fixture_run(memory_suite());
+	return run_suite(memory_suite());
 }

@@ -433,5 +433,5 @@ static Suite *parts_suite(void)
 
 int main(void)
 {
-	return fixture_run(parts_suite());
+	return run_suite(parts_suite());
 }

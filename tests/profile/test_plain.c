@@ -419,5 +419,5 @@ static Suite *plain_suite(void)
 
 int main(void)
 {
-	return fixture_run(plain_suite());
+	return run_suite(plain_suite());
 }

@@ -669,5 +669,5 @@ static Suite *roundtrip_suite(void)
 
 int main(void)
 {
-	return fixture_run(roundtrip_suite());
+	return run_suite(roundtrip_suite());
 }

@@ -203,5 +203,5 @@ static Suite *scale_suite(void)
 
 int main(void)
 {
-	return fixture_run(scale_suite());
+	return run_suite(scale_suite());
 }

@@ -116,5 +116,5 @@ int main(void)
 	tcase_add_loop_test(tcase, guess_of_a_stack, 0, 2);
 	tcase_add_test(tcase, unwinding);
 	suite_add_tcase(suite, tcase);
-	return fixture_run(suite);
+	return run_suite(suite);
 }

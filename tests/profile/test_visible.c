@@ -1,5 +1,6 @@
 /* What a terminal is shown of texts that steer it. */
 #include "tbrw/profile/visible.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,13 +74,9 @@ int main(void)
 {
 	Suite *suite = suite_create("visible");
 	TCase *tcase = tcase_create("visible");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_loop_test(tcase, test_visible, 0, (int)(sizeof(cases) / sizeof(cases[0])));
 	tcase_add_test(tcase, test_sizes);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -2,6 +2,7 @@
 #include "program/regular_file.h"
 
 #include "tests/collector/folder_fixture.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -124,9 +125,5 @@ int main(void)
 	tcase_add_test(tcase, not_even_opened);
 	tcase_add_test(tcase, names_that_lead_upwards);
 	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -84,17 +84,6 @@ Suite *suite_of(const char *name, const TTest *const *tests, size_t count)
 	return suite;
 }
 
-int run_suite(Suite *suite)
-{
-	SRunner *runner = srunner_create(suite);
-	int failed;
-
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
 TBRW_PTR open_file(const char *name, TBRW_U32 mode)
 {
 	TBRW_PTR ptr = NULL;

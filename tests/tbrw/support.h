@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "tbrw/tbrw.h"
+#include "tests/support/suite.h"
 
 #define READ       TBRW_FILE_READ
 #define READ_WRITE (TBRW_FILE_READ | TBRW_FILE_WRITE)
@@ -27,7 +28,6 @@ TBRW_CHAR *wide_path_of(const char *name);
 
 /* A suite with one test case under the fixture. */
 Suite *suite_of(const char *name, const TTest *const *tests, size_t count);
-int run_suite(Suite *suite);
 
 TBRW_PTR open_file(const char *name, TBRW_U32 mode);
 

@@ -142,7 +142,6 @@ int main(void)
 {
 	Suite *suite = suite_create("seq");
 	TCase *tcase = tcase_create("seq");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, cache_keeps_the_last_used);
@@ -150,8 +149,5 @@ int main(void)
 	tcase_add_test(tcase, reads_over_chunks);
 	tcase_add_test(tcase, flushes_whole_entries);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

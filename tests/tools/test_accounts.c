@@ -1,4 +1,5 @@
 /* Accounts in reports: whatever rows are, they add up to what the threads used. */
+#include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
 #include "tests/tools/drawn_result.h"
 #include "tests/tools/render_report.h"
@@ -492,7 +493,6 @@ int main(void)
 {
 	Suite *suite = suite_create("accounts in reports");
 	TCase *tcase = tcase_create("accounts");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, setup, teardown);
@@ -502,8 +502,5 @@ int main(void)
 	tcase_add_loop_test(tcase, how_samples_were_taken, 0, 4);
 	tcase_add_test(tcase, estimated_time);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

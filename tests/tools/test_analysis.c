@@ -1,4 +1,5 @@
 /* Samples to functions, chains and trees. */
+#include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
 #include "tools/call_tree.h"
 #include "tools/chain.h"
@@ -505,9 +506,5 @@ int main(void)
 	tcase_add_test(names, test_system_modules);
 	tcase_add_test(names, test_utf8);
 	suite_add_tcase(suite, names);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -1,4 +1,5 @@
 /* What samples stand for: weights of a fixed period, shares of accounts at random times. */
+#include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
 #include "tests/tools/drawn_result.h"
 #include "tools/calibration.h"
@@ -288,7 +289,6 @@ int main(void)
 {
 	Suite *suite = suite_create("calibration");
 	TCase *tcase = tcase_create("calibration");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_loop_test(tcase, fixed_period, 0, 3);
 	tcase_add_loop_test(tcase, long_thread, PROFILE_SAMPLING_THREADS,
@@ -301,8 +301,5 @@ int main(void)
 	tcase_add_test(tcase, contradictions);
 	tcase_add_loop_test(tcase, sums_do_not_overflow, 0, 2);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

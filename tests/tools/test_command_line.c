@@ -1,4 +1,5 @@
 /* The command line of tbreport, and the result that it names. */
+#include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
 #include "tools/locate.h"
 #include "tools/near.h"
@@ -331,7 +332,6 @@ int main(void)
 {
 	Suite *suite = suite_create("command line");
 	TCase *tcase = tcase_create("tbreport");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, test_locate);
@@ -344,8 +344,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_doubts, 0, (int)(sizeof(doubts) / sizeof(doubts[0])));
 	tcase_add_loop_test(tcase, test_near, 0, (int)(sizeof(nears) / sizeof(nears[0])));
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

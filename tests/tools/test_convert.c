@@ -1,5 +1,6 @@
 /* Finalization, folded stacks and recovery, on results with known content. */
 #include "tbrw/profile/writer.h"
+#include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
 #include "tools/convert/export.h"
 #include "tools/convert/finalize.h"
@@ -690,9 +691,5 @@ int main(void)
 	tcase_add_test(cases, test_output_that_cannot_be_closed);
 	tcase_add_test(cases, test_output_that_does_not_fit);
 	suite_add_tcase(suite, cases);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

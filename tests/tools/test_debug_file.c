@@ -1,5 +1,6 @@
 /* Separate debug files with compressed sections: their inflated copies, and symbols through them.
  */
+#include "tests/support/suite.h"
 #include "tools/symbols/inflated.h"
 #include "tools/symbols/resolve.h"
 #include "tools/xalloc.h"
@@ -469,9 +470,5 @@ int main(void)
 	tcase_add_test(symbols, test_names_that_lead_upwards);
 	suite_add_tcase(suite, symbols);
 	elf_version(EV_CURRENT);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

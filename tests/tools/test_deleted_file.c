@@ -1,6 +1,7 @@
 /* Files that were deleted while a process runs or maps them. */
 #include "tools/symbols/resolve.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -91,12 +92,8 @@ int main(void)
 {
 	Suite *suite = suite_create("deleted file");
 	TCase *tcase = tcase_create("deleted file");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_loop_test(tcase, held_by_a_process, 0, 2);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

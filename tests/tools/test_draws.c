@@ -1,4 +1,5 @@
 /* Standard errors of shares. */
+#include "tests/support/suite.h"
 #include "tools/draws.h"
 #include <check.h>
 #include <math.h>
@@ -111,15 +112,11 @@ int main(void)
 {
 	Suite *suite = suite_create("draws");
 	TCase *tcase = tcase_create("draws");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_loop_test(tcase, binomial, 0, 5);
 	tcase_add_test(tcase, beside_measured_time);
 	tcase_add_test(tcase, nothing_to_tell);
 	tcase_add_loop_test(tcase, errors_are_honest, 0, 6);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

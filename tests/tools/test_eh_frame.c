@@ -1,4 +1,5 @@
 /* Where functions start in programs without symbols, by their unwind tables. */
+#include "tests/support/suite.h"
 #include "tools/symbols/resolve.h"
 #include <check.h>
 #include <fcntl.h>
@@ -149,13 +150,9 @@ int main(void)
 {
 	Suite *suite = suite_create("eh_frame");
 	TCase *tcase = tcase_create("eh_frame");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_loop_test(tcase, test_functions_of_stripped_programs, 0, PROGRAM_COUNT);
 	tcase_add_test(tcase, test_damaged_entries);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

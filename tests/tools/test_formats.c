@@ -1,4 +1,5 @@
 /* What the formats make of tables. */
+#include "tests/support/suite.h"
 #include "tools/report/format.h"
 #include "tools/report/table.h"
 #include <check.h>
@@ -289,7 +290,6 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("formats");
-	SRunner *runner = srunner_create(suite);
 	TCase *formats = tcase_create("formats");
 	tcase_set_timeout(formats, 60);
 	tcase_add_test(formats, test_csv_quoting);
@@ -304,8 +304,5 @@ int main(void)
 	tcase_add_test(formats, test_text_optional_path);
 	tcase_add_test(formats, test_shares);
 	suite_add_tcase(suite, formats);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -1,5 +1,6 @@
 /* Files that tbconvert changes or makes stay the ones that were found, whatever their directories'
  * names lead to afterwards. */
+#include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
 #include "tools/convert/command.h"
 #include <check.h>
@@ -114,7 +115,6 @@ int main(void)
 {
 	Suite *suite = suite_create("hold");
 	TCase *cases = tcase_create("hold");
-	SRunner *runner = srunner_create(suite);
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, test_result);
 	tcase_add_test(cases, test_result_without_directory);
@@ -124,8 +124,5 @@ int main(void)
 	else
 		printf("skipped - results of others: only root can make them\n");
 	suite_add_tcase(suite, cases);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* Interning: an element is found again however many there are. */
 #include "tools/index_map.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 
 #define COUNT 1000
@@ -74,14 +75,10 @@ int main(void)
 {
 	Suite *suite = suite_create("index_map");
 	TCase *tcase = tcase_create("index_map");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_test(tcase, spread_keys);
 	tcase_add_test(tcase, keys_of_one_hash);
 	tcase_add_test(tcase, texts);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

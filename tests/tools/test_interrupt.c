@@ -1,4 +1,5 @@
 /* Signals while long work runs, and while what it found is written. */
+#include "tests/support/suite.h"
 #include "tools/convert/interrupt.h"
 #include <check.h>
 #include <stdbool.h>
@@ -140,9 +141,5 @@ int main(void)
 	tcase_add_test(tcase, test_writes_to_the_end);
 	tcase_add_test(tcase, test_ignored_ones_stay_so);
 	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -1,4 +1,5 @@
 /* Time in system calls and faults that no stack stands for: a row of its own in every report. */
+#include "tests/support/suite.h"
 #include "tests/tools/render_report.h"
 #include <check.h>
 #include <stdlib.h>
@@ -178,7 +179,6 @@ int main(void)
 {
 	Suite *suite = suite_create("time in the kernel");
 	TCase *tcase = tcase_create("reports");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_set_timeout(tcase, 30);
 	tcase_add_test(tcase, hotspots);
@@ -192,8 +192,5 @@ int main(void)
 	tcase_add_loop_test(tcase, where_it_stands, 0, 5);
 	tcase_add_test(tcase, quality);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

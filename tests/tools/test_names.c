@@ -2,6 +2,7 @@
  */
 #include "tbrw/profile/reader.h"
 #include "tbrw/profile/writer.h"
+#include "tests/support/suite.h"
 #include "tools/convert/finalize.h"
 #include "tools/functions.h"
 #include "tools/symbols/cold_part.h"
@@ -300,9 +301,5 @@ int main(void)
 	tcase_add_test(all, test_d_bomb);
 	tcase_add_test(all, test_d_too_long);
 	suite_add_tcase(suite, all);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

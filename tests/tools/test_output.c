@@ -1,4 +1,5 @@
 /* What a terminal gets of a product, and a file. */
+#include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
 #include "tools/output.h"
 #include <check.h>
@@ -274,7 +275,6 @@ int main(void)
 {
 	Suite *suite = suite_create("output");
 	TCase *tcase = tcase_create("output");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_test(tcase, test_terminal);
 	tcase_add_test(tcase, test_file);
@@ -289,8 +289,5 @@ int main(void)
 	tcase_add_test(tcase, test_no_file);
 	tcase_add_test(tcase, test_descriptor_that_cannot_be_closed);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* Names of the linker's stubs, against the relocations of their slots. */
 #include "tools/symbols/resolve.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -109,9 +110,5 @@ int main(void)
 	tcase_add_loop_test(tcase, stubs_in_order_of_their_slots, 0, 2);
 	tcase_add_test(tcase, symbol_among_the_stubs);
 	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -1,4 +1,5 @@
 /* tbreport and tbconvert as programs: what they print where, and their exit status. */
+#include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
 #include "tools/tally.h"
 #include <check.h>
@@ -239,7 +240,6 @@ int main(void)
 {
 	Suite *suite = suite_create("programs");
 	TCase *tcase = tcase_create("programs");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, report_usage);
@@ -254,8 +254,5 @@ int main(void)
 	tcase_add_test(tcase, finalize_results);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -1,4 +1,5 @@
 /* What tbreport quality says of stacks that are whole, and of those that are not. */
+#include "tests/support/suite.h"
 #include "tests/tools/render_report.h"
 #include <check.h>
 #include <stdlib.h>
@@ -464,7 +465,6 @@ int main(void)
 {
 	Suite *suite = suite_create("tbreport quality");
 	TCase *tcase = tcase_create("quality");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_set_timeout(tcase, 30);
 	tcase_add_test(tcase, rows);
@@ -483,8 +483,5 @@ int main(void)
 	tcase_add_loop_test(tcase, tried_guesses, 0, (int)(sizeof(tries) / sizeof(tries[0])));
 	tcase_add_test(tcase, incomplete);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

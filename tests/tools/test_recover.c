@@ -1,4 +1,5 @@
 /* What recovery keeps of samples at random times, and of the threads' accounts. */
+#include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
 #include "tests/tools/drawn_result.h"
 #include "tests/tools/render_report.h"
@@ -146,14 +147,10 @@ int main(void)
 {
 	Suite *suite = suite_create("recovery of accounts");
 	TCase *tcase = tcase_create("recovery");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, accounts, 0, PROFILE_SAMPLING_CPUS + 1);
 	tcase_add_loop_test(tcase, reports, 0, PROFILE_SAMPLING_CPUS + 1);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -1,4 +1,5 @@
 /* What reports look like. */
+#include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
 #include "tests/tools/render_report.h"
 #include "tools/report/filter_miss.h"
@@ -579,9 +580,5 @@ static Suite *make_suite(void)
 
 int main(void)
 {
-	SRunner *runner = srunner_create(make_suite());
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(make_suite());
 }

@@ -1,4 +1,5 @@
 /* What the summary and quality say where the samples show little or nothing. */
+#include "tests/support/suite.h"
 #include "tests/tools/render_report.h"
 #include <check.h>
 #include <stdlib.h>
@@ -162,15 +163,11 @@ int main(void)
 {
 	Suite *suite = suite_create("tbreport sampling");
 	TCase *tcase = tcase_create("sampling");
-	SRunner *runner = srunner_create(suite);
 
 	tcase_set_timeout(tcase, 30);
 	tcase_add_loop_test(tcase, sampling, 0, (int)(sizeof(samplings) / sizeof(samplings[0])));
 	tcase_add_test(tcase, filtered_sampling);
 	tcase_add_test(tcase, cost);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -1,4 +1,5 @@
 /* Copies of files that are changed while they are read: a step of reading is where it happens. */
+#include "tests/support/suite.h"
 #include "tools/symbols/expansion.h"
 #include "tools/symbols/resolve.h"
 #include "tools/symbols/small_elf.h"
@@ -308,9 +309,5 @@ int main(void)
 	tcase_add_test(tcase, test_changed_while_read);
 	tcase_add_test(tcase, test_debug_file_cut_short);
 	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

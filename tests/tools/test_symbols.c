@@ -1,4 +1,5 @@
 /* Symbol lookup in the forms a program comes in; the program itself says what must be found. */
+#include "tests/support/suite.h"
 #include "tools/symbols/demangle.h"
 #include "tools/symbols/kallsyms.h"
 #include "tools/symbols/perf_map.h"
@@ -682,9 +683,5 @@ int main(void)
 	tcase_add_test(maps, test_perf_map_file);
 	tcase_add_test(maps, test_kallsyms);
 	suite_add_tcase(suite, maps);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

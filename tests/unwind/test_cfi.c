@@ -2,6 +2,7 @@
 #include "unwind/cfi.h"
 #include "unwind/expression.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -454,8 +455,6 @@ int main(void)
 {
 	Suite *suite = suite_create("unwind cfi");
 	TCase *tcase = tcase_create("cfi");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tcase, initial_rules);
 	tcase_add_test(tcase, advance_reaches_the_address);
@@ -470,8 +469,5 @@ int main(void)
 			    sizeof(expressions) / sizeof(expressions[0]));
 	tcase_add_test(tcase, expression_stack);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* Code without CFI, and the outermost frames that have none. */
 #include "tests/unwind/capture.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -477,8 +478,6 @@ int main(void)
 {
 	Suite *suite = suite_create("unwind conventions");
 	TCase *tcase = tcase_create("conventions");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, leaf_without_cfi);
@@ -499,8 +498,5 @@ int main(void)
 	tcase_add_test(tcase, frame_pointer_checks);
 	tcase_add_test(tcase, clone_system_call);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -6,6 +6,7 @@
 #include "unwind/space.h"
 #include "unwind/unwind.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,8 +240,6 @@ int main(void)
 {
 	Suite *suite = suite_create("unwind effort");
 	TCase *tcase = tcase_create("effort");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tcase, NULL, teardown);
 	tcase_set_timeout(tcase, 60);
@@ -252,8 +251,5 @@ int main(void)
 	tcase_add_test(tcase, whole_functions);
 	tcase_add_test(tcase, the_next_walk);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

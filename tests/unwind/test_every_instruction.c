@@ -4,6 +4,7 @@
  */
 #include "tests/unwind/capture.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <locale.h>
 #include <math.h>
@@ -369,8 +370,6 @@ int main(void)
 {
 	Suite *suite = suite_create("unwind every instruction");
 	TCase *tcase = tcase_create("trap flag");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	if (capture_under_valgrind())
 		return 77;
@@ -383,8 +382,5 @@ int main(void)
 	tcase_add_test(tcase, vdso_calls);
 	tcase_add_test(tcase, longjmp_out);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -4,6 +4,7 @@
 #include "unwind/function_bytes.h"
 #include "unwind/instruction.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <string.h>
 
@@ -230,8 +231,6 @@ int main(void)
 {
 	Suite *suite = suite_create("unwind function bytes");
 	TCase *tcase = tcase_create("bytes");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, place);
@@ -242,8 +241,5 @@ int main(void)
 	tcase_add_test(tcase, prefixes);
 	tcase_add_test(tcase, stubs);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -4,6 +4,7 @@
  */
 #include "tests/unwind/capture.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -309,8 +310,6 @@ int main(void)
 {
 	Suite *suite = suite_create("unwind history");
 	TCase *tcase = tcase_create("history");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 60);
@@ -321,8 +320,5 @@ int main(void)
 	tcase_add_test(tcase, recursion);
 	tcase_add_test(tcase, none);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -5,6 +5,7 @@
 #include "unwind/expression.h"
 #include "unwind/module.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <string.h>
 
@@ -405,8 +406,6 @@ int main(void)
 {
 	Suite *suite = suite_create("unwind i386");
 	TCase *tcase = tcase_create("i386");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, framed_and_realigned, 0, 2);
@@ -420,8 +419,5 @@ int main(void)
 	tcase_add_loop_test(tcase, expression_operations, 0,
 			    sizeof(expressions) / sizeof(expressions[0]));
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* Lists of mappings: found in whatever order they came, few moved for each. */
 #include "unwind/mapping.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -235,8 +236,6 @@ int main(void)
 {
 	Suite *suite = suite_create("unwind mapping");
 	TCase *tests = tcase_create("mapping");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, empty);
@@ -247,8 +246,5 @@ int main(void)
 	tcase_add_test(tests, copies);
 	tcase_add_loop_test(tests, random_steps, 0, 4);
 	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -2,6 +2,7 @@
 #include "tests/unwind/capture.h"
 #include "unwind/module.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <dlfcn.h>
 #include <elf.h>
@@ -640,8 +641,6 @@ int main(void)
 {
 	Suite *suite = suite_create("unwind module");
 	TCase *tcase = tcase_create("module");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, setup, teardown);
@@ -666,8 +665,5 @@ int main(void)
 	tcase_add_test(tcase, closed_before_it_was_loaded);
 	tcase_add_test(tcase, references);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -4,6 +4,7 @@
    files. */
 #include "unwind/module.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -308,8 +309,6 @@ int main(void)
 {
 	Suite *suite = suite_create("unwind module_debug");
 	TCase *tcase = tcase_create("module_debug");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, own_information);
@@ -322,8 +321,5 @@ int main(void)
 	tcase_add_test(tcase, hostile_links);
 	tcase_add_test(tcase, beside_start_files);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* What may be called the root of a stack: only what the stack does not contradict. */
 #include "tests/unwind/capture.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <elf.h>
 #include <link.h>
@@ -457,8 +458,6 @@ int main(void)
 {
 	Suite *suite = suite_create("unwind root");
 	TCase *tcase = tcase_create("root");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, register_to_zeros);
@@ -475,8 +474,5 @@ int main(void)
 	tcase_add_test(tcase, below_the_stack_pointer);
 	tcase_add_test(tcase, call_to_null);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

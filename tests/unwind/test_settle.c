@@ -6,6 +6,7 @@
 #include "unwind/reader.h"
 #include "unwind/unwind.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,14 +135,9 @@ int main(void)
 {
 	Suite *suite = suite_create("unwind settle");
 	TCase *tests = tcase_create("settle");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, no_frame_is_left_out);
 	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return run_suite(suite);
 }

@@ -2,6 +2,7 @@
 #include "tests/unwind/capture.h"
 #include "unwind/space.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <stdlib.h>
 
@@ -194,8 +195,6 @@ int main(void)
 {
 	Suite *suite = suite_create("unwind siblings");
 	TCase *tests = tcase_create("siblings");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tests, 60);
 	tcase_add_checked_fixture(tests, setup, teardown);
@@ -208,8 +207,5 @@ int main(void)
 	tcase_add_test(tests, siblings_share_decoded_functions);
 	tcase_add_test(tests, epochs_begin_anew);
 	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* Signal frames: same stack, alternate stacks, nesting, and a restorer without CFI. */
 #include "tests/unwind/capture.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -298,8 +299,6 @@ int main(void)
 {
 	Suite *suite = suite_create("unwind signals");
 	TCase *tcase = tcase_create("signals");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, same_stack);
@@ -312,8 +311,5 @@ int main(void)
 		tcase_add_loop_test(tcase, interrupted_nowhere, 0, 2);
 	}
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

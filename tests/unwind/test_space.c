@@ -1,6 +1,7 @@
 /* Address spaces: mappings are replaced, split, removed and copied. */
 #include "unwind/unwind.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -229,8 +230,6 @@ int main(void)
 {
 	Suite *suite = suite_create("unwind space");
 	TCase *tcase = tcase_create("space");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, empty);
@@ -246,8 +245,5 @@ int main(void)
 	tcase_add_test(tcase, clone_of_empty);
 	tcase_add_loop_test(tcase, model, 0, 2);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

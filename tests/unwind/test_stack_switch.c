@@ -2,6 +2,7 @@
    the build: SWITCHED, the library made from switched.c. */
 #include "tests/unwind/capture.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -141,8 +142,6 @@ int main(void)
 {
 	Suite *suite = suite_create("stack_switch");
 	TCase *tests = tcase_create("walks");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, loads);
@@ -151,8 +150,5 @@ int main(void)
 	tcase_add_test(tests, leaf);
 	tcase_add_test(tests, goes_on);
 	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
+	return run_suite(suite);
 }

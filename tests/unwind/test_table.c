@@ -2,6 +2,7 @@
  */
 #include "tests/unwind/table_check.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -314,8 +315,6 @@ int main(void)
 {
 	Suite *suite = suite_create("unwind table");
 	TCase *cases = tcase_create("table");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, empty);
@@ -332,9 +331,5 @@ int main(void)
 	tcase_add_test(cases, too_much_effort);
 	tcase_add_test(cases, wanted);
 	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* Walks over real captures of this process, compared with the addresses each function noted. */
 #include "tests/unwind/capture.h"
 
+#include "tests/support/suite.h"
 #include <check.h>
 #include <execinfo.h>
 #include <pthread.h>
@@ -366,11 +367,5 @@ static Suite *walk_suite(void)
 
 int main(void)
 {
-	SRunner *runner = srunner_create(walk_suite());
-	int failed;
-
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return run_suite(walk_suite());
 }

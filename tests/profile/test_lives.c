@@ -62,10 +62,10 @@ START_TEST(ends_find_their_starts)
 {
 	/* Starts of a pid in no order; ends later, in another order. */
 	const TBRW_PID records[] = {
-		started(7, 100), started(9, 50),  started(7, 10), started(8, 20),
-		ended(9, 50),    ended(7, 150),   ended(8, 19), /* before its start */
-		ended(7, 99),    ended(6, 30),                  /* never started */
-		ended(7, 160),   ended(10, 1000), ended(7, 5),
+		started(7, 100), started(9, 50), started(7, 10),  started(8, 20),
+		ended(6, 30),                                  /* never started */
+		ended(9, 50),    ended(7, 150),  ended(8, 19), /* before its start */
+		ended(7, 99),    ended(7, 160),  ended(10, 1000), ended(7, 5),
 	};
 	struct profile_reader *reader = read_lives(records, sizeof(records) / sizeof(*records));
 

@@ -231,6 +231,7 @@ START_TEST(texts_that_overlap_are_bounded)
 	for (uint32_t i = 0; i < 1000; i++) {
 		struct profile_text text = {i, SIZE - i};
 		ck_assert(profile_texts_add(&texts, blob, SIZE, &text));
+		ck_assert(text.length == SIZE - i || (text.length == 0 && text.offset == 0));
 		total += text.length;
 	}
 	ck_assert_uint_gt(total, SIZE);

@@ -12,7 +12,7 @@ enum { REG_RBX = 3, REG_RBP = 6, REG_RSP = 7, REG_R12 = 12, REG_R15 = 15, REG_RI
 /* The code that the FDE under test describes. */
 static const uint64_t code_rva = 0x1000, frame_rva = 0x8000;
 
-static uint8_t section[4096];
+static uint8_t section[80 << 10];
 static size_t section_size;
 
 static void put(const void *bytes, size_t size)
@@ -43,22 +43,30 @@ static void put_length(size_t start)
 	memcpy(section + start, &length, sizeof(length));
 }
 
-/* CIE "zR": code alignment 1, data alignment -8, rip, pcrel | sdata4; CFA = rsp + 8, rip at -8. */
-static void put_cie(const char *augmentation)
+static void put_cie_of(const char *augmentation, const void *factors, size_t factors_size,
+		       const void *rules, size_t rules_size)
 {
-	static const uint8_t factors[] = {1, 0x78, REG_RIP};
-	static const uint8_t rules[] = {0x0c, REG_RSP, 8, 0x80 | REG_RIP, 1};
 	size_t start = section_size;
 
 	put_u32(0);
 	put_u32(0);
 	put_u8(1);
 	put(augmentation, strlen(augmentation) + 1);
-	put(factors, sizeof(factors));
+	put(factors, factors_size);
 	put_u8(1);
 	put_u8(UW_PE_PCREL | UW_PE_SDATA4);
-	put(rules, sizeof(rules));
+	put(rules, rules_size);
 	put_length(start);
+}
+
+/* CIE "zR": code alignment 1, data alignment -8, rip, pcrel | sdata4; CFA = rsp + 8, rip at -8. */
+static const uint8_t usual_factors[] = {1, 0x78, REG_RIP};
+static const uint8_t usual_rules[] = {0x0c, REG_RSP, 8, 0x80 | REG_RIP, 1};
+
+static void put_cie(const char *augmentation)
+{
+	put_cie_of(augmentation, usual_factors, sizeof(usual_factors), usual_rules,
+		   sizeof(usual_rules));
 }
 
 static void put_fde(const void *code, size_t size)
@@ -237,6 +245,82 @@ START_TEST(refused_instructions)
 }
 END_TEST
 
+/* Rules that the CIE gives, before an FDE that does nothing. */
+static enum uw_cfi_result row_of_rules(const void *rules, size_t size)
+{
+	static const uint8_t none[] = {0};
+	struct uw_cfi cfi = {0};
+	struct uw_row row;
+
+	section_size = 0;
+	put_cie_of("zR", usual_factors, sizeof(usual_factors), rules, size);
+	put_fde(none, 1);
+	return row_in(&cfi, 0, &row);
+}
+
+#define RULES(...) \
+	row_of_rules((const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
+
+START_TEST(refused_rules)
+{
+	ck_assert_int_eq(RULES(0x0c, REG_RSP, 8), UW_CFI_OK);
+	ck_assert_int_eq(RULES(0), UW_CFI_BAD);       /* no CFA */
+	ck_assert_int_eq(RULES(0x0e, 8), UW_CFI_BAD); /* half of one */
+	ck_assert_int_eq(RULES(0x0d, REG_RSP), UW_CFI_BAD);
+	ck_assert_int_eq(RULES(0x0e, 8, 0x0c, REG_RSP, 8), UW_CFI_BAD);
+	ck_assert_int_eq(RULES(0x0d, REG_RSP, 0x0c, REG_RSP, 8), UW_CFI_BAD);
+	/* Nothing that could be restored. */
+	ck_assert_int_eq(RULES(0x0c, REG_RSP, 8, 0xc3), UW_CFI_BAD);
+	ck_assert_int_eq(RULES(0x0c, REG_RSP, 8, 0x06, 3), UW_CFI_BAD);
+	ck_assert_int_eq(RULES(0x0c, REG_RSP, 8, 0x0b), UW_CFI_BAD);
+}
+END_TEST
+
+/* def_cfa_expression of so many bytes. */
+static enum uw_cfi_result row_of_expression(size_t size)
+{
+	static uint8_t code[70 << 10];
+	struct uw_row row;
+	enum uw_cfi_result result;
+
+	memset(code, 0x96, sizeof(code)); /* nop */
+	code[0] = 0x0f;
+	code[1] = (uint8_t)(0x80 | (size & 0x7f));
+	code[2] = (uint8_t)(0x80 | (size >> 7 & 0x7f));
+	code[3] = (uint8_t)(size >> 14);
+	result = row_of(code, 4 + size, 0, &row);
+	if (result == UW_CFI_OK)
+		ck_assert_uint_eq(row.cfa.size, size);
+	return result;
+}
+
+START_TEST(long_expressions)
+{
+	ck_assert_int_eq(row_of_expression(65000), UW_CFI_OK);
+	ck_assert_int_eq(row_of_expression(UINT16_MAX + 1), UW_CFI_BAD);
+}
+END_TEST
+
+/* A code alignment of 2^62: two of these are beyond the end of the world. */
+START_TEST(advance_beyond_all)
+{
+	static const uint8_t factors[] = {0x80, 0x80, 0x80, 0x80, 0x80,   0x80,
+					  0x80, 0x80, 0x40, 0x78, REG_RIP};
+	static const uint8_t once[] = {0x41, 0x3f}, often[] = {0x44, 0x3f};
+	struct uw_cfi cfi = {0};
+	struct uw_row row;
+
+	section_size = 0;
+	put_cie_of("zR", factors, sizeof(factors), usual_rules, sizeof(usual_rules));
+	put_fde(once, sizeof(once));
+	ck_assert_int_eq(row_in(&cfi, 0, &row), UW_CFI_OK);
+	section_size = 0;
+	put_cie_of("zR", factors, sizeof(factors), usual_rules, sizeof(usual_rules));
+	put_fde(often, sizeof(often));
+	ck_assert_int_eq(row_in(&cfi, 0, &row), UW_CFI_BAD);
+}
+END_TEST
+
 START_TEST(terminators_and_foreign_cies)
 {
 	struct uw_cfi cfi = {0};
@@ -268,8 +352,6 @@ END_TEST
 static void put_absolute(uint8_t version, const char *augmentation, const void *data, size_t size)
 {
 	static const uint8_t sizes[] = {8, 0}; /* of an address, of a segment selector */
-	static const uint8_t factors[] = {1, 0x78, REG_RIP};
-	static const uint8_t rules[] = {0x0c, REG_RSP, 8, 0x80 | REG_RIP, 1};
 	static const uint64_t range[] = {code_rva, 0x100};
 	size_t start;
 
@@ -279,9 +361,9 @@ static void put_absolute(uint8_t version, const char *augmentation, const void *
 	put_u8(version);
 	put(augmentation, strlen(augmentation) + 1);
 	put(sizes, version == 4 ? sizeof(sizes) : 0);
-	put(factors, sizeof(factors));
+	put(usual_factors, sizeof(usual_factors));
 	put(data, size);
-	put(rules, sizeof(rules));
+	put(usual_rules, sizeof(usual_rules));
 	put_length(0);
 	start = section_size;
 	put_u32(0);
@@ -464,6 +546,9 @@ int main(void)
 	tcase_add_test(tcase, cfa_expressions);
 	tcase_add_test(tcase, refused_instructions);
 	tcase_add_test(tcase, terminators_and_foreign_cies);
+	tcase_add_test(tcase, refused_rules);
+	tcase_add_test(tcase, long_expressions);
+	tcase_add_test(tcase, advance_beyond_all);
 	tcase_add_test(tcase, augmentations);
 	tcase_add_loop_test(tcase, expression_operations, 0,
 			    sizeof(expressions) / sizeof(expressions[0]));

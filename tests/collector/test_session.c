@@ -296,6 +296,25 @@ START_TEST(notes_at_end)
 }
 END_TEST
 
+/* Loop: the kinds. Where nothing is drawn there is nothing that it came from. */
+START_TEST(notes_of_sampling)
+{
+	static const char *const expected[] =
+		{[PROFILE_SAMPLING_FIXED] = "2: 10000000 0 -\n45: 1 0 -\n3: ",
+		 [PROFILE_SAMPLING_THREADS] =
+			 "2: 10000000 0 -\n45: 2 0 -\n46: 1250000 0 -\n47: 99 0 -\n3: ",
+		 [PROFILE_SAMPLING_CPUS] =
+			 "2: 10000000 0 -\n45: 3 0 -\n46: 1250000 0 -\n47: 99 0 -\n3: "};
+	options.interval_ns = 10 * MS;
+	session.end_ns = session.start_ns;
+	session.sampler.config.has_count = true;
+	session.sampler.config.sampling =
+		sampling_choose((enum profile_sampling)_i, options.interval_ns, 99);
+	session_note_start(&session);
+	ck_assert_msg(strstr(said, expected[_i]) != NULL, "%s", said);
+}
+END_TEST
+
 /* Records lost of which no record told; wait4's total only where all that it counts is followed. */
 START_TEST(settles)
 {
@@ -330,6 +349,8 @@ int main(void)
 	tcase_add_test(tcase, signals_when_attached);
 	tcase_add_test(tcase, running_on);
 	tcase_add_test(tcase, notes_at_end);
+	tcase_add_loop_test(tcase, notes_of_sampling, PROFILE_SAMPLING_FIXED,
+			    PROFILE_SAMPLING_CPUS + 1);
 	tcase_add_test(tcase, settles);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

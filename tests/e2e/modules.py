@@ -18,7 +18,7 @@ def one_address():
   seen_first, seen_second = s.samples_of(stacks, 'swap_first_work'), s.samples_of(stacks, 'swap_second_work')
   s.check(seen_first + seen_second > 1000, 'dlswap: samples', f'{seen_first} + {seen_second}')
   s.check_share('dlswap: the first one\'s share', s.points(seen_first, seen_first + seen_second),
-                s.points(first, first + second), 1)
+                s.points(first, first + second), 1, seen_first + seen_second)
   rows = s.report(got.result, 'modules')
   modules = {row['Module']: int(row['Samples']) for row in rows}
   s.check(abs(modules.get('libswap_first.so', 0) - seen_first) <= 12

@@ -113,9 +113,9 @@ def cplusplus():
   ints = s.samples_of(stacks, lambda f: 'Till<int>::ring' in f)
   doubles = s.samples_of(stacks, lambda f: 'Till<double>::ring' in f)
   s.check_share('C++: Till<int>::ring', s.points(ints, s.samples_of(stacks)),
-                s.points(whole, s.number(facts, 'process_ns')), 2)
+                s.points(whole, s.number(facts, 'process_ns')), 2, s.summary(got.result)['samples'])
   s.check_share('C++: Till<double>::ring', s.points(doubles, s.samples_of(stacks)),
-                s.points(broken, s.number(facts, 'process_ns')), 2)
+                s.points(broken, s.number(facts, 'process_ns')), 2, s.summary(got.result)['samples'])
   mangled = [f for frames, _ in stacks for f in frames if f.startswith('_Z')]
   s.check(not mangled, 'C++: names are demangled', ', '.join(mangled[:3]))
 
@@ -142,7 +142,7 @@ def kinds_of_binaries():
     else:
       for function in functions:
         s.check_share(f'{kind}: {function}', s.points(s.samples_of(stacks, function), count),
-                      s.points(s.number(facts, function), s.number(facts, 'process_ns')), 3)
+                      s.points(s.number(facts, function), s.number(facts, 'process_ns')), 3, total['samples'])
 
 
 def chain_exact(got):

@@ -10,6 +10,7 @@ import contextlib
 import csv
 import io
 import json
+import math
 import os
 import re
 import shutil
@@ -283,10 +284,25 @@ def points(part, whole):
   return 100 * part / whole if whole else 0.0
 
 
-def check_share(what, seen, expected, bound):
-  """Shares in percent; the difference must stay within bound points."""
+# Samples are drawn: what is counted of them may be off by so many standard deviations, which it is in
+# one of 150,000 checks (a normal distribution's both tails).
+DEVIATIONS = 4.5
+
+
+def check_share(what, seen, expected, bound, samples=None):
+  """Shares in percent; the difference must stay within bound points, or within what drawing so many samples makes it."""
+  if samples:
+    share = min(max(expected / 100, 0), 1)
+    bound = max(bound, round(100 * DEVIATIONS * math.sqrt(share * (1 - share) / samples), 2))
   check(abs(seen - expected) <= bound, what,
         f'{seen:.2f} % seen, {expected:.2f} % expected, {seen - expected:+.2f} points of {bound}')
+
+
+def check_samples(what, total, bound_percent=5):
+  """One sample for each interval of CPU time, in the mean."""
+  expected = total['cpu_time_s'] / total['interval_s']
+  bound = max(0.01 * bound_percent * expected, DEVIATIONS * math.sqrt(expected))
+  check(abs(total['samples'] - expected) <= bound, what, f'{total["samples"]} of {expected:.0f}, within {bound:.0f}')
 
 
 def check_least(what, seen, least, bound):

@@ -287,6 +287,50 @@ START_TEST(test_shares)
 }
 END_TEST
 
+static char *print_with(const struct table *table, const char *format)
+{
+	char *written = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&written, &size);
+	format_find(format)->print(table, stream, 0);
+	fclose(stream);
+	return written;
+}
+
+/* Errors are points of percent; text marks them, and leaves a column out that has none. */
+START_TEST(test_errors)
+{
+	static const struct table_column columns[] = {{"CPU %", "share", TABLE_SHARE, TABLE_IN_ALL},
+						      {"+-", "error", TABLE_ERROR, TABLE_IN_ALL},
+						      {"None", "none", TABLE_ERROR, TABLE_IN_ALL}};
+	static const struct {
+		const char *format;
+		const char *text;
+	} cases[] = {{"text", " CPU %     +-\n50.0 %   12.3\n 0.2 %  < 0.2\n 1.0 %       \n"},
+		     {"csv",
+		      "CPU %,\"'+-\",None\n0.500000,12.3456,\n0.002000,0.2000,\n0.010000,,\n"},
+		     {"json", "[\n {\"share\":0.500000,\"error\":12.3456,\"none\":null},\n"
+			      " {\"share\":0.002000,\"error\":0.2000,\"none\":null},\n"
+			      " {\"share\":0.010000,\"error\":null,\"none\":null}\n]\n"}};
+	struct table table;
+	table_init(&table, columns, 3);
+	for (size_t i = 0; i < 3; i++) {
+		struct table_cell *row = table_add_row(&table);
+		row[0].number = i == 0 ? 500000 : (i == 1 ? 2000 : 10000);
+		row[1].number = i == 0 ? 123456 : 2000;
+		row[1].text = i == 1 ? "< " : NULL;
+		row[1].is_unknown = i == 2;
+		row[2].is_unknown = true;
+	}
+	for (size_t i = 0; i < 3; i++) {
+		char *text = print_with(&table, cases[i].format);
+		ck_assert_str_eq(text, cases[i].text);
+		free(text);
+	}
+	table_finish(&table);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("formats");
@@ -303,6 +347,7 @@ int main(void)
 	tcase_add_test(formats, test_text_optional_figures);
 	tcase_add_test(formats, test_text_optional_path);
 	tcase_add_test(formats, test_shares);
+	tcase_add_test(formats, test_errors);
 	suite_add_tcase(suite, formats);
 	return run_suite(suite);
 }

@@ -306,7 +306,7 @@ START_TEST(advance_beyond_all)
 {
 	static const uint8_t factors[] = {0x80, 0x80, 0x80, 0x80, 0x80,   0x80,
 					  0x80, 0x80, 0x40, 0x78, REG_RIP};
-	static const uint8_t once[] = {0x41, 0x3f}, often[] = {0x44, 0x3f};
+	static const uint8_t once[] = {0x41, 0x3f}, often[] = {0x44, 0};
 	struct uw_cfi cfi = {0};
 	struct uw_row row;
 

@@ -575,6 +575,21 @@ START_TEST(numbers_are_the_results)
 }
 END_TEST
 
+/* More at once than the table grows by. */
+START_TEST(numbers_far_apart)
+{
+	static const struct profile_image kernel = {.kind = PROFILE_IMAGE_KERNEL};
+	for (int i = 0; i < 20000; i++)
+		emit_image(emit, &kernel, "[vmlinux]");
+	struct image_source source = make_source(NO_PROCESS, "/nowhere/later");
+	uint32_t later = image_table_get(table, &source);
+	ck_assert_uint_gt(later, 20000);
+	ck_assert_str_eq(image_path(table, later), "/nowhere/later");
+	ck_assert_str_eq(image_path(table, later - 1), "");
+	ck_assert_uint_eq(image_table_get(table, &source), later);
+}
+END_TEST
+
 START_TEST(many)
 {
 	char path[64];
@@ -616,6 +631,7 @@ int main(void)
 	tcase_add_test(tcase, truncated_file);
 	tcase_add_test(tcase, long_path);
 	tcase_add_loop_test(tcase, numbers_are_the_results, 0, 140);
+	tcase_add_test(tcase, numbers_far_apart);
 	tcase_add_test(tcase, many);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -6,6 +6,7 @@
 #include "tests/collector/ring_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>
+#include <dirent.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -143,6 +144,35 @@ START_TEST(after_the_rings)
 }
 END_TEST
 
+static size_t count_entries(const char *directory)
+{
+	size_t count = 0;
+	DIR *stream = opendir(directory);
+	ck_assert_ptr_nonnull(stream);
+	while (readdir(stream))
+		count++;
+	closedir(stream);
+	return count;
+}
+
+/* Neither a thread nor a descriptor, with a thread and without. */
+START_TEST(nothing_is_left)
+{
+	size_t descriptors = count_entries("/proc/self/fd");
+	size_t threads = count_entries("/proc/self/task");
+	struct drain *other = drain_create(&sampler);
+	ck_assert_ptr_nonnull(other);
+	if (_i != 0)
+		ck_assert_int_eq(drain_start(other), 0);
+	drain_destroy(other);
+	ck_assert_uint_eq(count_entries("/proc/self/fd"), descriptors);
+	/* A thread that was joined may be seen a moment longer. */
+	while (count_entries("/proc/self/task") != threads)
+		poll(NULL, 0, 1);
+	drain_destroy(NULL);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("drain_rest");
@@ -151,6 +181,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_loop_test(tcase, more_than_the_queue_holds, 0, 2);
 	tcase_add_test(tcase, after_the_rings);
+	tcase_add_loop_test(tcase, nothing_is_left, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -237,6 +237,21 @@ def total_seconds(result, function):
   return sum(float(row['CPU Time:Total']) for row in report(result, 'top-down') if row['Function Stack'].strip() == function)
 
 
+def seconds_in(result, function):
+  """CPU time of the samples that have the function on their stack."""
+  total, inside = 0.0, None
+  for row in report(result, 'top-down', '--call-stack-mode', 'all'):
+    name = row['Function Stack']
+    depth = len(name) - len(name.lstrip())
+    if inside is not None and depth <= inside:
+      inside = None
+    if inside is None and name.strip() == function:
+      inside = depth
+    if inside is not None:
+      total += float(row['CPU Time:Self'])
+  return total
+
+
 def false_roots(result, program):
   """As root_seconds, those that are no root of a program of one thread: it starts in the loader or at its own entry.
   What stacks without a root start with says so, and time in the kernel that no code stands for has no stack."""

@@ -17,9 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Shorter than work.h's turns, which take 100 us; long enough that the clock takes a few percent.
- */
-#define BRIEF_TURNS (WORK_TURNS / 20)
+/* Shorter than work.h's turns, which take 100 us; the clock takes about 2 percent. */
+#define BRIEF_TURNS (WORK_TURNS / 8)
 
 struct lives {
 	uint64_t life_ns;

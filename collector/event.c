@@ -105,10 +105,22 @@ struct record_format event_format(const struct event_config *config)
 	};
 }
 
+/* No samples, and of other records the trailer alone. */
+static void drop_samples(struct perf_event_attr *attr)
+{
+	attr->sample_period = 0;
+	attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+	attr->sample_regs_user = 0;
+	attr->sample_stack_user = 0;
+	attr->inherit_stat = 0;
+}
+
 int event_open(const struct event_config *config, pid_t tid, int cpu)
 {
 	struct perf_event_attr attr;
 	fill_attr(config, cpu, &attr);
+	if (config->sampling.kind == PROFILE_SAMPLING_CPUS)
+		drop_samples(&attr);
 	return open_event(&attr, tid, cpu);
 }
 
@@ -118,6 +130,31 @@ static void drop_side_band(struct perf_event_attr *attr)
 	attr->inherit_stat = 0;
 	attr->mmap = attr->mmap2 = attr->build_id = 0;
 	attr->comm = attr->comm_exec = attr->task = 0;
+}
+
+/* Of the whole CPU's, nobody asked for anything else. */
+static int open_of_cpu(struct perf_event_attr *attr, int cpu)
+{
+	attr->enable_on_exec = 0;
+	attr->inherit = attr->inherit_thread = 0;
+	drop_side_band(attr);
+	return open_event(attr, -1, cpu);
+}
+
+int event_open_clock(const struct event_config *config, int cpu, uint64_t tick_ns)
+{
+	struct perf_event_attr attr;
+	fill_attr(config, cpu, &attr);
+	attr.config = PERF_COUNT_SW_CPU_CLOCK;
+	attr.sample_period = tick_ns;
+	attr.exclude_idle = 1;
+	attr.disabled = 1;
+	return open_of_cpu(&attr, cpu);
+}
+
+int event_set_period(int fd, uint64_t period_ns)
+{
+	return ioctl(fd, PERF_EVENT_IOC_PERIOD, &period_ns);
 }
 
 int event_open_deep(const struct event_config *config, pid_t tid, int cpu)
@@ -154,11 +191,13 @@ int event_open_output(const struct event_config *config, int cpu)
 	fill_attr(config, cpu, &attr);
 	attr.config = PERF_COUNT_SW_BPF_OUTPUT;
 	attr.sample_period = 1;
+	/* Without user stacks, not with ones of 0 bytes: of these the kernel writes 8 bytes more
+	 * than it made room for (kernel/events/core.c, perf_output_sample_ustack). They are what a
+	 * record begins with that an interrupt put behind it meanwhile. */
+	attr.sample_type &= ~(uint64_t)PERF_SAMPLE_STACK_USER;
 	attr.sample_stack_user = 0;
-	attr.disabled = attr.enable_on_exec = 0;
-	attr.inherit = attr.inherit_thread = 0;
-	drop_side_band(&attr); /* the whole CPU's, which nobody asked for */
-	return open_event(&attr, -1, cpu);
+	attr.disabled = 0;
+	return open_of_cpu(&attr, cpu);
 }
 
 int event_attach_program(int fd, int program_fd)
@@ -169,6 +208,11 @@ int event_attach_program(int fd, int program_fd)
 int event_redirect(int fd, int ring_fd)
 {
 	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring_fd);
+}
+
+int event_enable(int fd)
+{
+	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 int event_disable(int fd)

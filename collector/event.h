@@ -1,6 +1,7 @@
 /*
  * The sampling event: PERF_COUNT_SW_TASK_CLOCK of one thread on one CPU, inherited by what the
- * thread creates. Source: perf_event_open(2) and linux/perf_event.h.
+ * thread creates. Where samples come from the CPUs' clocks (PROFILE_SAMPLING_CPUS), it only counts,
+ * and tells what is mapped, run and created. Source: perf_event_open(2) and linux/perf_event.h.
  *
  * Inherited events can be mapped only per CPU (kernel/events/core.c, perf_mmap), so that a thread
  * has one event on each CPU and all events of a CPU share that CPU's ring.
@@ -54,6 +55,14 @@ struct record_format event_format(const struct event_config *config);
 /* Opens the event of tid on cpu. Returns the fd (close-on-exec), or -1 with errno. */
 int event_open(const struct event_config *config, pid_t tid, int cpu);
 
+/* Opens the clock of cpu, which does not tick yet, each tick_ns: its samples are of whatever runs
+ * there but for the idle task, in the sampling events' format. Needs CAP_PERFMON. Returns as
+ * event_open does. */
+int event_open_clock(const struct event_config *config, int cpu, uint64_t tick_ns);
+
+/* Another distance of fd's samples from now on. 0, or -1 with errno. */
+int event_set_period(int fd, uint64_t period_ns);
+
 /* Opens the thread's deep event on cpu: its samples have larger copies, and are told apart by their
  * period. They are in the sampling events' format. Returns as event_open does. */
 int event_open_deep(const struct event_config *config, pid_t tid, int cpu);
@@ -72,6 +81,7 @@ int event_attach_program(int fd, int program_fd);
 /* Sends fd's records to the ring mapped on ring_fd. 0, or -1 with errno. */
 int event_redirect(int fd, int ring_fd);
 
+int event_enable(int fd);
 int event_disable(int fd);
 
 struct event_reading {

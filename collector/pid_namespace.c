@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Some times what the kernel's most groups take (NGROUPS_MAX), of which a line can consist. */
@@ -24,6 +25,9 @@ static int check_numbers(const char *numbers, struct failure *failure)
 			   there, (long)getpid());
 }
 
+/* PROC_PID_INIT_INO, include/linux/proc_ns.h. */
+#define FIRST_INODE 0xeffffffcu
+
 int pid_namespace_check_status(FILE *status, struct failure *failure)
 {
 	static const char key[] = "NSpid:";
@@ -37,6 +41,12 @@ int pid_namespace_check_status(FILE *status, struct failure *failure)
 	if (ferror(status))
 		return failure_set_error(failure, errno, "cannot read /proc/self/status");
 	return 0; /* a kernel without namespaces (CONFIG_PID_NS) */
+}
+
+bool pid_namespace_is_first(void)
+{
+	struct stat status;
+	return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino == FIRST_INODE;
 }
 
 int pid_namespace_check(struct failure *failure)

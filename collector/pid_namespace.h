@@ -3,6 +3,7 @@
 #define COLLECTOR_PID_NAMESPACE_H
 
 #include "collector/failure.h"
+#include <stdbool.h>
 #include <stdio.h>
 
 /*
@@ -15,5 +16,8 @@ int pid_namespace_check(struct failure *failure);
 
 /* The same by /proc/self/status, which is borrowed and read up to NSpid, a few MB at most. */
 int pid_namespace_check_status(FILE *status, struct failure *failure);
+
+/* Whether this process's pid namespace is the first one, by whose numbers BPF knows processes. */
+bool pid_namespace_is_first(void);
 
 #endif

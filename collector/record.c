@@ -109,22 +109,18 @@ static void decode_stack(struct cursor *cursor, struct record_sample *sample)
 	uint64_t copied = take_u64(cursor);
 	if (!cursor->ok || copied > size)
 		return;
-	if (sample->part.total > 0)
-		cursor->ok = false; /* one stack or the other */
 	sample->stack = (struct uw_stack){.base = stack_pointer(sample),
 					  .bytes = bytes,
 					  .size = (size_t)copied,
 					  .requested = (size_t)size};
 }
 
-/* The raw field that stack.bpf.c fills; the kernel leaves it empty in samples of its own. */
-static void decode_raw(struct cursor *cursor, struct record_sample *sample)
+static bool decode_chunk(struct cursor *cursor, const uint8_t *at, uint32_t size,
+			 struct record_sample *sample)
 {
 	struct stack_chunk chunk;
-	uint32_t size = take_u32(cursor);
-	const uint8_t *at = take(cursor, size);
-	if (at == NULL || size < sizeof(chunk) - sizeof(chunk.raw_size))
-		return;
+	if (size < sizeof(chunk) - sizeof(chunk.raw_size))
+		return false;
 	memcpy(&chunk.magic, at, sizeof(chunk) - sizeof(chunk.raw_size));
 	size -= (uint32_t)(sizeof(chunk) - sizeof(chunk.raw_size));
 	bool left_out = chunk.absent & STACK_CHUNK_LEFT_OUT;
@@ -133,7 +129,7 @@ static void decode_raw(struct cursor *cursor, struct record_sample *sample)
 	    chunk.total > STACK_CHUNK_TOTAL_MAX || chunk.size > chunk.total ||
 	    chunk.offset > chunk.total - chunk.size || chunk.below > STACK_CHUNK_RED_ZONE) {
 		cursor->ok = false;
-		return;
+		return false;
 	}
 	sample->count = chunk.count;
 	sample->period = chunk.period;
@@ -141,7 +137,7 @@ static void decode_raw(struct cursor *cursor, struct record_sample *sample)
 			 : chunk.absent & STACK_CHUNK_TICK ? RECORD_TICK
 							   : RECORD_LEFT_OUT;
 	if (left_out)
-		return;
+		return true;
 	sample->stack.bytes = at + sizeof(chunk) - sizeof(chunk.raw_size);
 	sample->stack.size = sample->stack.requested = chunk.size;
 	sample->stack.ends = chunk.absent & STACK_CHUNK_ENDS;
@@ -149,12 +145,46 @@ static void decode_raw(struct cursor *cursor, struct record_sample *sample)
 					    .total = chunk.total,
 					    .absent = (uint16_t)(chunk.absent & ~STACK_CHUNK_ENDS),
 					    .below = chunk.below};
+	return true;
+}
+
+/* The raw field that the BPF programs fill; the kernel leaves it empty in samples of its own.
+ * Returns whether it is theirs. */
+static bool decode_raw(struct cursor *cursor, struct record_sample *sample,
+		       struct thread_account *account)
+{
+	uint32_t size = take_u32(cursor);
+	const uint8_t *at = take(cursor, size);
+	uint32_t magic = 0;
+	if (at == NULL || size < sizeof(magic))
+		return false;
+	memcpy(&magic, at, sizeof(magic));
+	if (magic != THREAD_ACCOUNT_MAGIC)
+		return decode_chunk(cursor, at, size, sample);
+	if (size == sizeof(*account) - sizeof(account->raw_size))
+		memcpy(&account->magic, at, size);
+	else
+		cursor->ok = false;
+	return true;
+}
+
+/* A sample of whatever ran when it was sent, with an account, which may be another thread's. */
+static void become_account(const struct thread_account *account, struct record *record)
+{
+	record->kind = RECORD_ACCOUNT;
+	record->pid = account->pid;
+	record->tid = account->tid;
+	memset(&record->sample, 0, sizeof(record->sample));
+	record->account.cpu_ns = account->cpu_ns;
+	record->account.is_renamed = account->is_renamed != 0;
 }
 
 static bool decode_sample(const struct record_format *format, struct cursor *cursor, uint16_t misc,
 			  struct record *record)
 {
 	struct record_sample *sample = &record->sample;
+	struct thread_account account = {0};
+	bool is_sent = false;
 	record->kind = RECORD_SAMPLE;
 	sample->in_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 	sample->ip = take_u64(cursor);
@@ -176,13 +206,15 @@ static bool decode_sample(const struct record_format *format, struct cursor *cur
 		sample->callchain = take(cursor, sample->callchain_length * sizeof(uint64_t));
 	}
 	if (format->raw)
-		decode_raw(cursor, sample);
+		is_sent = decode_raw(cursor, sample, &account);
 	if (format->registers)
 		decode_registers(cursor, sample);
 	if (sample->part.total > 0)
 		sample->stack.base = stack_pointer(sample) - sample->part.below;
-	if (format->stack)
+	if (format->stack && !is_sent)
 		decode_stack(cursor, sample);
+	if (account.magic == THREAD_ACCOUNT_MAGIC)
+		become_account(&account, record);
 	return cursor->ok;
 }
 

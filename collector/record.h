@@ -19,7 +19,7 @@ struct record_format {
 	bool lost;      /* counts are followed by lost (PERF_FORMAT_LOST) */
 	bool callchain; /* samples carry the kernel's callchain */
 	bool registers; /* samples carry user registers */
-	bool raw;       /* samples carry a raw field: empty, or a part of a stack copy */
+	bool raw;       /* samples carry a raw field: empty, a part of a stack copy, an account */
 	bool stack;     /* samples carry a stack copy; needs registers */
 };
 
@@ -30,7 +30,8 @@ enum record_kind {
 	RECORD_COMM,
 	RECORD_FORK,
 	RECORD_EXIT,
-	RECORD_COUNT, /* PERF_RECORD_READ: a thread's final count */
+	RECORD_COUNT,   /* PERF_RECORD_READ: a thread's final count */
+	RECORD_ACCOUNT, /* by BPF: what a thread used in all of its life, some time after its end */
 	RECORD_LOST,
 	RECORD_THROTTLE,
 	RECORD_UNTHROTTLE
@@ -106,6 +107,10 @@ struct record {
 			uint32_t parent_pid;
 			uint32_t parent_tid;
 		} fork; /* FORK: pid and tid are the new task's */
+		struct {
+			uint64_t cpu_ns;
+			bool is_renamed; /* no end: exec gave the thread the id of its process */
+		} account;
 		uint64_t count;
 		uint64_t lost;
 	};

@@ -67,11 +67,30 @@ static void put_stack(struct output *output, const struct uw_stack *stack)
 	put_u64(output, stack->size);
 }
 
-static void put_raw(struct output *output, const struct record_sample *sample)
+static void put_account(struct output *output, const struct record *record)
+{
+	struct thread_account account = {
+		.raw_size = sizeof(account) - sizeof(account.raw_size),
+		.magic = THREAD_ACCOUNT_MAGIC,
+		.pid = record->pid,
+		.tid = record->tid,
+		.is_renamed = record->account.is_renamed,
+		.cpu_ns = record->account.cpu_ns,
+	};
+	put(output, &account, sizeof(account));
+}
+
+/* BPF sends it, or says that it does not. */
+static bool has_chunk(const struct record_sample *sample)
+{
+	return sample->part.total > 0 || sample->choice == RECORD_LEFT_OUT ||
+	       sample->choice == RECORD_TICK;
+}
+
+static void put_chunk(struct output *output, const struct record_sample *sample)
 {
 	static const char zeros[8];
-	bool has_none = sample->choice == RECORD_LEFT_OUT || sample->choice == RECORD_TICK;
-	if (sample->part.total == 0 && !has_none) {
+	if (!has_chunk(sample)) {
 		put_u32_pair(output, sizeof(uint32_t), 0);
 		return;
 	}
@@ -85,7 +104,7 @@ static void put_raw(struct output *output, const struct record_sample *sample)
 		.total = sample->part.total,
 		.absent = (uint16_t)(sample->part.absent |
 				     (sample->stack.ends ? STACK_CHUNK_ENDS : 0) |
-				     (has_none ? STACK_CHUNK_LEFT_OUT : 0) |
+				     (sample->part.total == 0 ? STACK_CHUNK_LEFT_OUT : 0) |
 				     (sample->choice == RECORD_TICK ? STACK_CHUNK_TICK : 0)),
 		.below = sample->part.below,
 	};
@@ -96,10 +115,16 @@ static void put_raw(struct output *output, const struct record_sample *sample)
 	put(output, zeros, padding);
 }
 
+/* With an account it is a sample of nothing. */
 static void encode_sample(const struct record_format *format, const struct record *record,
 			  struct output *output)
 {
-	const struct record_sample *sample = &record->sample;
+	static const struct record nothing;
+	bool is_account = record->kind == RECORD_ACCOUNT;
+	const struct record_sample *sample = is_account ? &nothing.sample : &record->sample;
+	bool is_sent = format->raw && (is_account || has_chunk(sample));
+	if (is_account && !format->raw)
+		output->ok = false;
 	put_u64(output, sample->ip);
 	put_u32_pair(output, record->pid, record->tid);
 	put_u64(output, record->time_ns);
@@ -113,13 +138,13 @@ static void encode_sample(const struct record_format *format, const struct recor
 		put_u64(output, sample->callchain_length);
 		put(output, sample->callchain, sample->callchain_length * sizeof(uint64_t));
 	}
-	if (format->raw)
-		put_raw(output, sample);
+	if (format->raw && is_account)
+		put_account(output, record);
+	else if (format->raw)
+		put_chunk(output, sample);
 	if (format->registers)
 		put_registers(output, sample);
-	if (format->stack && sample->part.total > 0)
-		put_u64(output, 0);
-	else if (format->stack)
+	if (format->stack && !is_sent)
 		put_stack(output, &sample->stack);
 }
 
@@ -197,7 +222,7 @@ size_t record_encode(const struct record_format *format, const struct record *re
 	struct perf_event_header header = {.misc = encode_misc(record)};
 	struct output output = {bytes, capacity < UINT16_MAX ? capacity : UINT16_MAX, 0, true};
 	put(&output, &header, sizeof(header));
-	if (record->kind == RECORD_SAMPLE) {
+	if (record->kind == RECORD_SAMPLE || record->kind == RECORD_ACCOUNT) {
 		header.type = PERF_RECORD_SAMPLE;
 		encode_sample(format, record, &output);
 	} else {

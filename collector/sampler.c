@@ -3,6 +3,7 @@
 #include "collector/bpf/source.h"
 #include "collector/clock.h"
 #include "collector/copies.h"
+#include "collector/pid_namespace.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -55,30 +56,48 @@ static int explain_source(int error, struct failure *failure)
 			   strerror(error));
 }
 
-/* Loads what copies the stacks. Without stacks, and where it may do without, nothing. */
-static int open_source(struct sampler *sampler, struct failure *failure)
+/* Samples by the CPUs' clocks need to know processes by their first numbers, and kernel mode, in
+ * which each thread's time may not be measured apart. */
+static bool may_use_clocks(const struct sampler *sampler)
 {
-	size_t count = sampler->cpus.count;
-	if (sampler->config.stack_size == 0 || sampler->wanted == SAMPLER_COPY)
-		return 0;
-	sampler->outputs = malloc(count * sizeof(*sampler->outputs));
-	if (sampler->outputs == NULL)
-		return failure_set(failure, FAILURE_EXIT, "out of memory");
-	for (size_t i = 0; i < count; i++)
-		sampler->outputs[i] = -1;
-	int result = stack_source_open(sampler->cpus.numbers[count - 1] + 1, &sampler->source);
-	sampler->config.raw = result == 0;
-	if (result < 0 && sampler->wanted == SAMPLER_BPF)
-		return explain_source(-result, failure);
-	return 0;
+	return sampler->config.sampling.kind == PROFILE_SAMPLING_CPUS &&
+	       sampler->config.has_kernel && pid_namespace_is_first();
 }
 
-/* Random samples need nothing that is not always there. */
-static void choose_sampling(struct sampling *sampling)
+/* Random samples of threads' own ticks need nothing that is not always there. */
+static void give_up_clocks(struct sampler *sampler)
 {
-	bool is_fixed = sampling->kind == PROFILE_SAMPLING_FIXED;
-	*sampling = sampling_choose(is_fixed ? PROFILE_SAMPLING_FIXED : PROFILE_SAMPLING_THREADS,
-				    sampling->interval_ns, sampling->seed);
+	struct sampling *sampling = &sampler->config.sampling;
+	if (sampling->kind == PROFILE_SAMPLING_CPUS)
+		*sampling = sampling_choose(PROFILE_SAMPLING_THREADS, sampling->interval_ns,
+					    sampling->seed);
+}
+
+/* Without it the kernel copies the stacks, and each thread has ticks of its own. */
+static void close_source(struct sampler *sampler)
+{
+	cpu_events_close(&sampler->cpu_events);
+	stack_source_close(sampler->source);
+	sampler->source = NULL;
+	sampler->copies = sampler->config.raw = false;
+	give_up_clocks(sampler);
+}
+
+/* Loads what copies the stacks, or tells whose ticks are whose. Where it may do without, nothing.
+ */
+static int open_source(struct sampler *sampler, struct failure *failure)
+{
+	sampler->copies = sampler->config.stack_size > 0 && sampler->wanted != SAMPLER_COPY;
+	if (!may_use_clocks(sampler))
+		give_up_clocks(sampler);
+	if (!sampler->copies && sampler->config.sampling.kind != PROFILE_SAMPLING_CPUS)
+		return 0;
+	uint32_t last = sampler->cpus.numbers[sampler->cpus.count - 1];
+	int result = stack_source_open(last + 1, &sampler->source);
+	sampler->config.raw = result == 0;
+	if (result < 0)
+		close_source(sampler);
+	return result < 0 && sampler->wanted == SAMPLER_BPF ? explain_source(-result, failure) : 0;
 }
 
 int sampler_init(struct sampler *sampler, const struct event_config *config,
@@ -89,7 +108,9 @@ int sampler_init(struct sampler *sampler, const struct event_config *config,
 				    .lock = PTHREAD_MUTEX_INITIALIZER};
 	sampler->config.deep_size = COPIES_SIZE_MAX;
 	sampler->config.deep_interval_ns = copies_deep_interval_ns(config->sampling.interval_ns);
-	choose_sampling(&sampler->config.sampling);
+	sampler->config.sampling =
+		sampling_choose(config->sampling.kind, config->sampling.interval_ns,
+				config->sampling.seed);
 	raise_file_limit();
 	if (cpus_online(&sampler->cpus) < 0)
 		return failure_set_error(failure, errno, "cannot read the list of CPUs");
@@ -135,11 +156,8 @@ void sampler_finish(struct sampler *sampler)
 	unmap_rings(sampler);
 	for (size_t i = 0; i < sampler->thread_count; i++)
 		close_events(sampler, &sampler->threads[i]);
-	for (size_t i = 0; sampler->outputs != NULL && i < sampler->cpus.count; i++)
-		if (sampler->outputs[i] >= 0)
-			close(sampler->outputs[i]);
+	cpu_events_close(&sampler->cpu_events);
 	stack_source_close(sampler->source);
-	free(sampler->outputs);
 	free(sampler->refused);
 	free(sampler->threads);
 	cpus_finish(&sampler->cpus);
@@ -212,7 +230,7 @@ static int map_rings(struct sampler *sampler)
 }
 
 /* The copies that the rings have room for, and the ticks that may have one. BPF draws before it
- * copies, and needs no deep ones. */
+ * copies, or sends anything of a CPU's tick; its copies need no deep ones. */
 static void choose_copies(struct sampler *sampler, bool is_limited)
 {
 	struct event_config *config = &sampler->config;
@@ -227,7 +245,7 @@ static void choose_copies(struct sampler *sampler, bool is_limited)
 	}
 	struct copies copies = copies_choose(sampler->ring_size, copied, config->deep_interval_ns);
 	config->stack_size = copies.size;
-	sampler->deep = copies.deep && sampler->source == NULL;
+	sampler->deep = copies.deep && !sampler->copies;
 }
 
 /* The larger the rings, the larger the stacks; rings shrink to what is allowed. */
@@ -253,12 +271,77 @@ static int redirect_all(const struct sampler *sampler, const int *fds)
 	return 0;
 }
 
+/* Has each CPU's ticks become samples of the processes that are followed. */
+static int start_clocks(struct sampler *sampler)
+{
+	struct stack_source_follow follow = {
+		.copies = sampler->copies,
+		.children = !sampler->config.same_process,
+	};
+	sampler->config.final_counts = false; /* BPF tells more */
+	int result = stack_source_follow(sampler->source, &follow);
+	return result < 0 ? result : cpu_events_start(&sampler->cpu_events);
+}
+
+/* Lets the source write to the rings: what a larger copy may take of them depends on their size.
+ * 0 or a negative errno. */
+static int connect_source(struct sampler *sampler)
+{
+	if (sampling_is_random(&sampler->config.sampling))
+		stack_source_draw(sampler->source, sampler->config.sampling.interval_ns);
+	stack_source_limit(sampler->source, sampler->config.stack_size,
+			   copies_refill_bytes(sampler->ring_size),
+			   sampler->limited ? 0 : sampler->ring_size / 4);
+	sampler->cpu_events = (struct cpu_events){.config = &sampler->config,
+						  .cpus = &sampler->cpus,
+						  .rings = sampler->rings,
+						  .source = sampler->source};
+	int result = cpu_events_open(&sampler->cpu_events);
+	if (result == 0 && sampler->config.sampling.kind == PROFILE_SAMPLING_CPUS)
+		result = start_clocks(sampler);
+	return result;
+}
+
+/* Maps the rings, and connects what writes to them: first as it is wanted, then with less. 0, or -1
+ * with errno. */
+static int begin(struct sampler *sampler)
+{
+	uint32_t wanted_size = sampler->config.stack_size;
+	for (;;) {
+		sampler->config.stack_size = wanted_size;
+		if (open_rings(sampler) < 0)
+			return -1;
+		int result = sampler->source != NULL ? connect_source(sampler) : 0;
+		if (result == 0)
+			return 0;
+		cpu_events_close(&sampler->cpu_events);
+		unmap_rings(sampler);
+		if (sampler->copies && sampler->config.sampling.kind == PROFILE_SAMPLING_CPUS) {
+			give_up_clocks(sampler);
+		} else {
+			close_source(sampler);
+			sampler->source_error = -result;
+		}
+	}
+}
+
+/* Has a process sampled by the CPUs' clocks, as soon as its threads have events. */
+static int follow(struct sampler *sampler, pid_t pid)
+{
+	if (sampler->config.sampling.kind != PROFILE_SAMPLING_CPUS || sampler->followed == pid)
+		return 0;
+	int result = stack_source_add(sampler->source, (uint32_t)pid, sampler->config.on_exec);
+	sampler->followed = result == 0 ? pid : 0;
+	errno = -result;
+	return result < 0 ? -1 : 0;
+}
+
 /* Opens a thread's events and sends their records to the rings. */
 static int open_thread(struct sampler *sampler, struct sampler_thread *thread)
 {
-	if (sampler->rings == NULL && open_rings(sampler) < 0)
+	if (sampler->rings == NULL && begin(sampler) < 0)
 		return -1;
-	if (open_events(sampler, thread) < 0)
+	if (follow(sampler, thread->pid) < 0 || open_events(sampler, thread) < 0)
 		return -1;
 	if (redirect_all(sampler, thread->fds) == 0 && redirect_all(sampler, thread->deep_fds) == 0)
 		return 0;
@@ -268,42 +351,16 @@ static int open_thread(struct sampler *sampler, struct sampler_thread *thread)
 	return -1;
 }
 
-/* Lets the source write to the rings: what a larger copy may take of them depends on their size. */
-static int connect_source(struct sampler *sampler)
+/* Has the thread's stacks copied by the source. 0 or a negative errno. */
+static int use_source(const struct sampler *sampler, const struct sampler_thread *thread)
 {
-	if (sampling_is_random(&sampler->config.sampling))
-		stack_source_draw(sampler->source, sampler->config.sampling.interval_ns);
-	stack_source_limit(sampler->source, sampler->config.stack_size,
-			   copies_refill_bytes(sampler->ring_size),
-			   sampler->limited ? 0 : sampler->ring_size / 4);
-	for (size_t i = 0; i < sampler->cpus.count; i++) {
-		uint32_t cpu = sampler->cpus.numbers[i];
-		int fd = event_open_output(&sampler->config, (int)cpu);
-		if (fd < 0)
-			return -errno;
-		sampler->outputs[i] = fd;
-		if (event_redirect(fd, sampler->rings[i].fd) < 0)
-			return -errno;
-		int result = stack_source_output(sampler->source, cpu, fd);
-		if (result < 0)
-			return result;
-	}
-	return 0;
-}
-
-/* Has the thread's stacks copied by the source. 0 or a negative errno; a source that cannot write
- * to the rings is of no use to any thread, and closed. */
-static int use_source(struct sampler *sampler, const struct sampler_thread *thread)
-{
-	int result = sampler->thread_count == 0 ? connect_source(sampler) : 0;
-	if (result < 0) {
-		stack_source_close(sampler->source);
-		sampler->source = NULL;
-	}
-	for (size_t i = 0; result == 0 && i < sampler->cpus.count; i++)
+	if (sampler->source == NULL)
+		return -sampler->source_error;
+	for (size_t i = 0;
+	     sampler->config.sampling.kind != PROFILE_SAMPLING_CPUS && i < sampler->cpus.count; i++)
 		if (event_attach_program(thread->fds[i], stack_source_program(sampler->source)) < 0)
-			result = -errno;
-	return result;
+			return -errno;
+	return 0;
 }
 
 /* Threads to open: those of the process, and those opened of others. No file is free to read of
@@ -370,7 +427,7 @@ int sampler_add(struct sampler *sampler, pid_t pid, pid_t tid, struct failure *f
 	if (result != 0)
 		return errno == ESRCH ? 1 : explain(sampler, pid, errno, failure);
 	/* Events without the program give the kernel's copies. */
-	int unused = sampler->source != NULL ? use_source(sampler, &thread) : 0;
+	int unused = use_source(sampler, &thread);
 	if (unused < 0 && sampler->wanted == SAMPLER_BPF) {
 		close_events(sampler, &thread);
 		return explain_source(-unused, failure);
@@ -388,14 +445,21 @@ void sampler_drop(struct sampler *sampler, size_t index)
 	pthread_mutex_unlock(&sampler->lock);
 }
 
+void sampler_renew(struct sampler *sampler, uint64_t now_ns)
+{
+	if (sampler->config.sampling.kind == PROFILE_SAMPLING_CPUS)
+		cpu_events_renew(&sampler->cpu_events, now_ns);
+}
+
 void sampler_keep_share(const struct sampler *sampler, uint32_t share)
 {
-	if (sampler->source != NULL)
+	if (sampler->copies)
 		stack_source_share(sampler->source, share);
 }
 
 void sampler_stop(struct sampler *sampler)
 {
+	cpu_events_stop(&sampler->cpu_events);
 	for (size_t t = 0; t < sampler->thread_count; t++) {
 		const struct sampler_thread *thread = &sampler->threads[t];
 		for (size_t i = 0; thread->fds != NULL && i < sampler->cpus.count; i++)
@@ -416,6 +480,18 @@ void sampler_read(const struct sampler *sampler, size_t index, struct event_read
 		total->count_ns += one.count_ns;
 		total->lost += one.lost;
 	}
+}
+
+uint64_t sampler_lost_ticks(const struct sampler *sampler)
+{
+	return cpu_events_lost(&sampler->cpu_events);
+}
+
+void sampler_missing(const struct sampler *sampler, struct stack_source_missing *missing)
+{
+	*missing = (struct stack_source_missing){0};
+	if (sampler->source != NULL)
+		stack_source_missing(sampler->source, missing);
 }
 
 /* Records so far that were no samples, and that the ring had no room for. */

@@ -6,6 +6,7 @@
 #ifndef COLLECTOR_SAMPLER_H
 #define COLLECTOR_SAMPLER_H
 
+#include "collector/cpu_events.h"
 #include "collector/cpus.h"
 #include "collector/event.h"
 #include "collector/failure.h"
@@ -53,8 +54,11 @@ struct sampler {
 
 	enum sampler_source wanted;
 	bool limited;                    /* the size of the stack copies was given */
-	struct stack_source *source;     /* NULL: the kernel's copies */
-	int *outputs;                    /* events that the source sends to, one per CPU */
+	struct stack_source *source;     /* NULL: BPF has no part in it */
+	bool copies;                     /* BPF copies the stacks; else the kernel */
+	struct cpu_events cpu_events;    /* what the source needs of each CPU */
+	int source_error;                /* why there is none after all; else 0 */
+	pid_t followed;                  /* process that the source was last told of */
 	struct sampler_refused *refused; /* one per CPU */
 };
 
@@ -74,15 +78,22 @@ int sampler_add(struct sampler *sampler, pid_t pid, pid_t tid, struct failure *f
  * without fds. */
 void sampler_drop(struct sampler *sampler, size_t index);
 
+/* Comes now and then: draws the distances of the ticks anew that are the CPUs'. */
+void sampler_renew(struct sampler *sampler, uint64_t now_ns);
+
 /* How many of the stacks are copied from now on, as far as the source of the copies can choose
  * (budget.h); its other samples are RECORD_LEFT_OUT. */
 void sampler_keep_share(const struct sampler *sampler, uint32_t share);
 
-/* Stops all events: nothing is counted from here on. */
+/* Stops all events: nothing is counted from here on. Accounts (RECORD_ACCOUNT) still come. */
 void sampler_stop(struct sampler *sampler);
 
 /* CPU time that the events of threads[index] counted, and the records they lost, over all CPUs. */
 void sampler_read(const struct sampler *sampler, size_t index, struct event_reading *total);
+
+/* What the events of the CPUs' clocks lost: samples, and accounts of threads (bpf/source.h). */
+uint64_t sampler_lost_ticks(const struct sampler *sampler);
+void sampler_missing(const struct sampler *sampler, struct stack_source_missing *missing);
 
 /* How many of lost records that a ring reports at time_ns were no samples: parts of stacks, whose
  * samples came in another way, and deep copies. Each is given out once. Asks the kernel of each

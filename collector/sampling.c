@@ -48,7 +48,7 @@ uint64_t sampling_tick_ns(const struct sampling *sampling, uint32_t cpu, uint32_
 bool sampling_keeps(const struct sampling *sampling, uint64_t period_ns, uint32_t tid,
 		    uint64_t time_ns)
 {
-	if (period_ns >= sampling->interval_ns)
+	if (sampling->kind == PROFILE_SAMPLING_CPUS || period_ns >= sampling->interval_ns)
 		return true;
 	uint64_t drawn = mix64(mix64(time_ns ^ sampling->seed) ^ tid) >> 32;
 	return drawn < (period_ns << 32) / sampling->interval_ns;

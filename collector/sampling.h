@@ -31,7 +31,8 @@ bool sampling_lessen(struct sampling *sampling);
  * and then, how often it was. */
 uint64_t sampling_tick_ns(const struct sampling *sampling, uint32_t cpu, uint32_t turn);
 
-/* Whether the tick of a thread is a sample. period_ns: the distance of the ticks it came from. */
+/* Whether the tick of a thread is a sample: with PROFILE_SAMPLING_CPUS the others are not told of.
+ * period_ns: the distance of the ticks it came from. */
 bool sampling_keeps(const struct sampling *sampling, uint64_t period_ns, uint32_t tid,
 		    uint64_t time_ns);
 

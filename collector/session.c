@@ -17,6 +17,10 @@
 
 #define NS_PER_S 1000000000ull
 
+/* The kernel frees a thread after its end, when all CPUs have passed on (RCU): mostly within 50 ms.
+ */
+enum { ACCOUNT_LOOKS = 100, ACCOUNT_LOOK_MS = 3 };
+
 int session_open_drain(struct session *session, struct failure *failure)
 {
 	session->drain = drain_create(&session->sampler);
@@ -134,10 +138,23 @@ static int set_up(struct session *session, struct failure *failure)
 	return 0;
 }
 
+/* The accounts of threads that ended just now are on their way. */
+static void await_accounts(struct session *session)
+{
+	if (session->sampler.config.sampling.kind != PROFILE_SAMPLING_CPUS)
+		return;
+	for (int i = 0; i < ACCOUNT_LOOKS && tracker_read_accounts(session->tracker) > 0; i++) {
+		while (session_apply(session, DRAIN_SETTLED))
+			continue;
+		poll(NULL, 0, ACCOUNT_LOOK_MS);
+	}
+}
+
 static int finish(struct session *session, struct failure *failure)
 {
 	sampler_stop(&session->sampler);
 	session->end_ns = clock_now();
+	await_accounts(session);
 	while (session_apply(session, DRAIN_REST))
 		continue;
 	session_note_running(session);
@@ -243,7 +260,7 @@ static int start(struct session *session, struct failure *failure)
 			 "sampling every %.1f ms on %zu CPUs, %u bytes of stack%s, rings of %zu KB",
 			 (double)options->interval_ns / 1e6, session->sampler.cpus.count,
 			 session->sampler.config.stack_size,
-			 session->sampler.source != NULL ? " or what is used of it, by BPF" : "",
+			 session->sampler.copies ? " or what is used of it, by BPF" : "",
 			 session->sampler.ring_size / 1024);
 		session_say_sampling(session);
 		log_line(session->log, LOG_VERBOSE, "time in system calls and faults: %s",

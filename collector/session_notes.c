@@ -1,5 +1,6 @@
 #include "collector/session_private.h"
 
+#include "collector/bpf/stack_chunk.h"
 #include "collector/command_line.h"
 #include "collector/cost.h"
 #include <errno.h>
@@ -151,13 +152,13 @@ void session_note_start(struct session *session)
 	emit_note(emit, PROFILE_NOTE_STACK_SIZE, now, session->sampler.config.stack_size, 0, 0,
 		  NULL);
 	emit_note(emit, PROFILE_NOTE_STACK_SOURCE, now,
-		  session->sampler.source != NULL ? PROFILE_STACKS_BY_BPF
-						  : PROFILE_STACKS_BY_KERNEL,
-		  0, 0, NULL);
+		  session->sampler.copies ? PROFILE_STACKS_BY_BPF : PROFILE_STACKS_BY_KERNEL, 0, 0,
+		  NULL);
 	emit_note(emit, PROFILE_NOTE_KERNEL_TIME, now, session_kernel_time(session), 0, 0, NULL);
 	for (size_t i = 0; i < options->pid_count; i++)
 		emit_note(emit, PROFILE_NOTE_ATTACHED, now, 0, (uint32_t)options->pids[i], 0, NULL);
-	if (!session->sampler.config.has_count)
+	if (!session->sampler.config.has_count &&
+	    session->sampler.config.sampling.kind != PROFILE_SAMPLING_CPUS)
 		emit_note(emit, PROFILE_NOTE_WARNING, now, 0, 0, 0,
 			  "this kernel gives no CPU time with the samples (Linux 6.12 does): "
 			  "samples "
@@ -174,18 +175,42 @@ uint64_t session_attached_cpu_ns(const struct session *session)
 	return total > session->attached_cpu_ns ? total : session->attached_cpu_ns;
 }
 
+/* What BPF could not tell of. */
+static void settle_missing(struct session *session)
+{
+	struct stack_source_missing missing;
+	char text[160];
+	sampler_missing(&session->sampler, &missing);
+	tracker_add_unattributed(session->tracker, missing.cpu_ns);
+	if (missing.accounts > 0)
+		emit_note(session->emit, PROFILE_NOTE_RECORDS_LOST, session->end_ns,
+			  missing.accounts, 0, 0, "CPU times of ended threads");
+	if (missing.processes == 0)
+		return;
+	snprintf(text, sizeof(text),
+		 "%llu processes were not sampled: more than %d lived at once; --sampling fixed "
+		 "follows any number",
+		 (unsigned long long)missing.processes, FOLLOW_PROCESSES - FOLLOW_ENDED_KEPT);
+	emit_note(session->emit, PROFILE_NOTE_WARNING, session->end_ns, 0, 0, 0, text);
+	log_line(session->log, LOG_NORMAL, "%s", text);
+}
+
 /* The events' own totals: CPU time that no sample told of, and records lost without a trace. */
 void session_settle(struct session *session)
 {
-	uint64_t lost = 0;
+	bool is_exact = session->sampler.config.sampling.kind == PROFILE_SAMPLING_CPUS;
+	uint64_t lost = sampler_lost_ticks(&session->sampler);
 	struct tracker_counts counts;
 	for (size_t i = 0; i < session->sampler.thread_count; i++) {
 		struct event_reading total;
 		sampler_read(&session->sampler, i, &total);
-		tracker_settle(session->tracker, session->sampler.threads[i].family,
-			       total.count_ns);
+		if (!is_exact)
+			tracker_settle(session->tracker, session->sampler.threads[i].family,
+				       total.count_ns);
 		lost += total.lost;
 	}
+	if (is_exact)
+		settle_missing(session);
 	/* wait4 counts the children that the program waited for, which may not be followed. */
 	if (session->target.ended && session->options->children)
 		tracker_settle_all(session->tracker, session->target.cpu_ns);

@@ -17,6 +17,7 @@ struct thread *thread_create(uint32_t pid, uint32_t tid, const char *name, uint6
 	thread->count_size = rings;
 	thread->pid = pid;
 	thread->tid = tid;
+	thread->account_tid = tid;
 	thread->start_ns = start_ns;
 	thread->end_ns = EMIT_TIME_NEVER;
 	thread_rename(thread, name);

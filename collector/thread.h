@@ -34,8 +34,10 @@ struct thread {
 	/* Of no sample. Samples of a fixed period: counted after the last one, or in a gap. At
 	 * random times: spent in the kernel, for the next sample to carry. */
 	uint64_t rest_ns;
-	uint64_t unseen_ns; /* what the account may lack (profile_thread.unseen_ns) */
-	bool is_exact;      /* it lacks nothing */
+	uint64_t unseen_ns;   /* what the account may lack (profile_thread.unseen_ns) */
+	bool is_exact;        /* it lacks nothing */
+	uint64_t before_ns;   /* by the kernel's account, what it had used before it was followed */
+	uint32_t account_tid; /* the id that this account comes with, after the end; 0: none */
 	uint32_t samples;
 	struct profile_unwinding unwinding; /* what its stacks took */
 	bool is_head;          /* the event was opened for it: its account stays open to the end */

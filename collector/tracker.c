@@ -136,7 +136,8 @@ static void finish_thread(struct tracker *tracker, struct thread *thread)
 
 void tracker_retire(struct tracker *tracker, struct thread *thread)
 {
-	idmap_remove(&tracker->threads, thread->tid);
+	if (idmap_get(&tracker->threads, thread->tid) == thread)
+		idmap_remove(&tracker->threads, thread->tid);
 	if (!tracker_has_open_account(tracker, thread)) {
 		finish_thread(tracker, thread);
 		return;
@@ -158,6 +159,8 @@ static void end_thread(struct tracker *tracker, struct thread *thread, uint64_t 
 	}
 	if (!tracker_has_open_account(tracker, thread))
 		tracker_retire(tracker, thread);
+	else
+		thread_forget(thread);
 }
 
 /* Makes sure that tid is free for a new thread. */
@@ -237,6 +240,7 @@ int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attac
 		return -1;
 	thread->family = tracker->family_count;
 	thread->is_head = true;
+	tracker_begin_account(tracker, thread);
 	return (int)tracker->family_count++;
 }
 
@@ -265,12 +269,21 @@ static void free_pid(struct tracker *tracker, uint32_t pid)
 	process_destroy(process);
 }
 
+/* A thread that was found before its fork is told of begins with that: the account is of it. */
+static void forget_start(struct tracker *tracker, uint32_t tid)
+{
+	struct thread *thread = idmap_get(&tracker->threads, tid);
+	if (tracker_is_exact(tracker) && is_live(thread) && thread->is_head)
+		thread->is_exact = true;
+}
+
 static void apply_fork(struct tracker *tracker, const struct record *record)
 {
 	bool new_process = record->pid != record->fork.parent_pid;
 	/* The kernel tells of children that their events do not follow too. */
 	if (new_process && tracker->config.same_process)
 		return;
+	forget_start(tracker, record->tid);
 	free_tid(tracker, record->tid);
 	if (new_process)
 		free_pid(tracker, record->pid);
@@ -324,6 +337,8 @@ static void take_over_id(struct tracker *tracker, struct process *process)
 	if (before == NULL)
 		return;
 	free_tid(tracker, process->pid);
+	if (tracker_is_exact(tracker))
+		tracker_rename_account(tracker, before, process->pid);
 	struct thread *after =
 		add_thread(tracker, process->pid, process->pid, before->name, before->family);
 	if (after == NULL)
@@ -332,7 +347,8 @@ static void take_over_id(struct tracker *tracker, struct process *process)
 	after->is_head = before->is_head;
 	after->rest_ns = tracker_take_pending(tracker, before);
 	before->is_head = false;
-	before->is_exact = true; /* what it lacks is counted under the new id */
+	before->is_exact =
+		!tracker_is_exact(tracker); /* what it lacks is counted under the new id */
 	before->final_counts = (uint32_t)tracker->config.rings; /* its account is complete */
 	end_thread(tracker, before, tracker->now_ns);
 }
@@ -411,6 +427,9 @@ void tracker_apply(struct tracker *tracker, const struct record *record, size_t 
 			  record->kind == RECORD_THROTTLE ? PROFILE_NOTE_THROTTLED
 							  : PROFILE_NOTE_UNTHROTTLED,
 			  record->time_ns, 1, record->pid, tracker->config.cpus[ring_index], NULL);
+		break;
+	case RECORD_ACCOUNT:
+		tracker_apply_account(tracker, record);
 		break;
 	case RECORD_OTHER:
 		break;

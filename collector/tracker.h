@@ -55,6 +55,9 @@ uint32_t tracker_family(const struct tracker *tracker, pid_t tid);
 void tracker_apply(struct tracker *tracker, const struct record *record, size_t ring_index,
 		   bool skip_stack);
 
+/* CPU time that was to be some thread's account, and did not come. */
+void tracker_add_unattributed(struct tracker *tracker, uint64_t cpu_ns);
+
 /* The CPU time that the events of a family counted in all, at the end: what no sample and no final
  * count told is given to the one thread it can belong to, else it stays unattributed. */
 void tracker_settle(struct tracker *tracker, uint32_t family, uint64_t total_ns);
@@ -62,6 +65,10 @@ void tracker_settle(struct tracker *tracker, uint32_t family, uint64_t total_ns)
 /* CPU time of the whole collection by the kernel's accounting of processes, if that is known: what
  * is more than the events counted (the very start and end of threads) is unattributed. */
 void tracker_settle_all(struct tracker *tracker, uint64_t total_ns);
+
+/* With PROFILE_SAMPLING_CPUS, once no tick comes any more: reads the accounts of the threads that
+ * are there. Returns how many others there are whose accounts are still to come. */
+size_t tracker_read_accounts(struct tracker *tracker);
 
 /* Writes the processes and threads that live on, and those whose account was still open. Comes
  * once, after the last record; waits for a table of unwind rules that is being built. */

@@ -26,6 +26,8 @@ struct tick tracker_count_tick(struct tracker *tracker, struct thread *thread,
 {
 	const struct record_sample *sample = &record->sample;
 	struct tick tick = {.user_ns = sample->period};
+	if (tracker_is_exact(tracker))
+		return tick;
 	if (tracker->config.has_count)
 		tick.user_ns = thread_advance(thread, ring_index, sample->count);
 	count(tracker, thread, tick.user_ns);
@@ -71,6 +73,8 @@ void tracker_weigh(struct tracker *tracker, struct thread *thread, const struct 
 {
 	if (!is_random(tracker)) {
 		weigh_fixed(thread, tick, stack);
+	} else if (tracker_is_exact(tracker)) {
+		stack->cpu_ns = tracker->config.sampling->interval_ns;
 	} else {
 		tracker_keep_pending(tracker, thread, tick, is_kernel);
 		if (!is_kernel)
@@ -134,14 +138,25 @@ static bool has_final_counts(const struct tracker *tracker)
 
 bool tracker_has_open_account(const struct tracker *tracker, const struct thread *thread)
 {
+	if (tracker_is_exact(tracker))
+		return !thread->is_exact;
 	return thread->is_head ||
 	       (has_final_counts(tracker) && thread->final_counts < tracker->config.rings);
+}
+
+/* Of an account that did not come: what samples tell, or half of what there can be without. */
+static uint64_t lack_of_account(const struct tracker *tracker, const struct thread *thread)
+{
+	uint64_t sampled_ns = thread->sampled_ns + thread->kernel_ns;
+	return sampled_ns > 0 ? sampled_ns : tracker->config.sampling->interval_ns / 2;
 }
 
 void tracker_close_account(const struct tracker *tracker, struct thread *thread)
 {
 	bool is_closed = has_final_counts(tracker) && thread->final_counts >= tracker->config.rings;
-	if (!thread->is_exact && !is_closed)
+	if (tracker_is_exact(tracker) && !thread->is_exact)
+		thread->unseen_ns = lack_of_account(tracker, thread);
+	else if (!thread->is_exact && !is_closed)
 		thread->unseen_ns =
 			thread_lack(thread, tracker->config.sampling->tick_ns, tracker->now_ns);
 }
@@ -202,6 +217,11 @@ void tracker_settle(struct tracker *tracker, uint32_t family, uint64_t total_ns)
 	else
 		tracker->counts.unattributed_ns += rest_ns;
 	tracker->families[family].cpu_ns = total_ns;
+}
+
+void tracker_add_unattributed(struct tracker *tracker, uint64_t cpu_ns)
+{
+	tracker->counts.unattributed_ns += cpu_ns;
 }
 
 void tracker_settle_all(struct tracker *tracker, uint64_t total_ns)

@@ -111,6 +111,20 @@ bool tracker_has_open_account(const struct tracker *tracker, const struct thread
 /* Says what the account may lack, before it is written. */
 void tracker_close_account(const struct tracker *tracker, struct thread *thread);
 
+/* tracker_exact.c */
+
+/* Whether accounts are the kernel's own, and BPF sends them. */
+bool tracker_is_exact(const struct tracker *tracker);
+
+/* Has what a thread used before now be no part of its account. */
+void tracker_begin_account(const struct tracker *tracker, struct thread *thread);
+
+void tracker_apply_account(struct tracker *tracker, const struct record *record);
+
+/* By an exec, thread before got the id of the first thread of process pid, which ended, and the
+ * kernel gave that one its. */
+void tracker_rename_account(struct tracker *tracker, struct thread *before, uint32_t pid);
+
 /* Takes an ended thread out of the table, so that its tid can be used again. */
 void tracker_retire(struct tracker *tracker, struct thread *thread);
 

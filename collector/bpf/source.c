@@ -1,5 +1,6 @@
 #include "collector/bpf/source.h"
 
+#include "collector/bpf/stack_chunk.h"
 #include <errno.h>
 #include <stack_bpf.skel.h> /* generated from stack.bpf.c */
 #include <stdlib.h>
@@ -80,4 +81,38 @@ uint64_t stack_source_refused(const struct stack_source *source, uint32_t cpu)
 	attr.key = (uintptr_t)&cpu;
 	attr.value = (uintptr_t)&count;
 	return skel_sys_bpf(BPF_MAP_LOOKUP_ELEM, &attr, sizeof(attr)) == 0 ? count : 0;
+}
+
+int stack_source_follow(struct stack_source *source, const struct stack_source_follow *follow)
+{
+	struct stack_bpf *skeleton = source->skeleton;
+	skeleton->data->copies = follow->copies;
+	skeleton->data->children = follow->children;
+	int fork = stack_bpf__follow_fork__attach(skeleton);
+	int exec = fork < 0 ? fork : stack_bpf__follow_exec__attach(skeleton);
+	int freed = exec < 0 ? exec : stack_bpf__follow_free__attach(skeleton);
+	return freed < 0 ? -errno : 0;
+}
+
+int stack_source_add(struct stack_source *source, uint32_t pid, bool waits)
+{
+	struct follow_entry entry = {.state = waits ? FOLLOW_WAITS : FOLLOW_FOLLOWS};
+	int result =
+		skel_map_update_elem(source->skeleton->maps.followed.map_fd, &pid, &entry, BPF_ANY);
+	return result < 0 ? -errno : 0;
+}
+
+int stack_source_tick_program(const struct stack_source *source)
+{
+	return source->skeleton->progs.sample_cpu.prog_fd;
+}
+
+void stack_source_missing(const struct stack_source *source, struct stack_source_missing *missing)
+{
+	const struct stack_bpf__bss *bss = source->skeleton->bss;
+	*missing = (struct stack_source_missing){
+		.processes = __atomic_load_n(&bss->unfollowed, __ATOMIC_RELAXED),
+		.accounts = __atomic_load_n(&bss->untold, __ATOMIC_RELAXED),
+		.cpu_ns = __atomic_load_n(&bss->untold_ns, __ATOMIC_RELAXED),
+	};
 }

@@ -56,3 +56,30 @@ uint64_t stack_source_refused(const struct stack_source *source, uint32_t cpu)
 	(void)cpu;
 	return 0;
 }
+
+int stack_source_follow(struct stack_source *source, const struct stack_source_follow *follow)
+{
+	(void)source;
+	(void)follow;
+	return -ENOSYS;
+}
+
+int stack_source_add(struct stack_source *source, uint32_t pid, bool waits)
+{
+	(void)source;
+	(void)pid;
+	(void)waits;
+	return -ENOSYS;
+}
+
+int stack_source_tick_program(const struct stack_source *source)
+{
+	(void)source;
+	return -1;
+}
+
+void stack_source_missing(const struct stack_source *source, struct stack_source_missing *missing)
+{
+	(void)source;
+	*missing = (struct stack_source_missing){0};
+}

@@ -1,7 +1,8 @@
 /*
- * Runs at each sample of a followed thread and sends exactly the used part of the thread's stack,
- * in chunks, to the CPU's ring. The sample that the kernel would have written is left out then; in
- * every case that is not understood it is written, with its plain copy of the stack.
+ * Runs at each sample of a followed thread, or at each tick of a CPU, of which it makes samples of
+ * followed threads. Sends exactly the used part of the thread's stack, in chunks, to the CPU's
+ * ring. The sample that the kernel would have written is left out then; in every case that is not
+ * understood it is written, with its plain copy of the stack.
  *
  * The output event has the sampling event's format, so that address, thread, time and registers are
  * the kernel's own. Only helpers of Linux 5.17 are used.
@@ -9,6 +10,7 @@
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 
+#include "collector/bpf/follow.bpf.h"
 #include "collector/bpf/stack_chunk.h"
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
@@ -22,51 +24,13 @@ enum {
 	ELAPSED_MAX = 1 << 20
 };
 
-/* The fields that are used of the kernel's types; their places come from the kernel's BTF. */
-struct mm_struct {
-	unsigned long start_stack;
-} __attribute__((preserve_access_index));
-
-struct thread_struct {
-#if defined(__TARGET_ARCH_x86)
-	unsigned long fsbase;
-#else
-	struct {
-		unsigned long tp_value;
-	} uw;
-#endif
-} __attribute__((preserve_access_index));
-
-struct task_struct {
-	struct mm_struct *mm;
-	struct thread_struct thread;
-} __attribute__((preserve_access_index));
-
-struct vm_area_struct {
-	unsigned long vm_start;
-	unsigned long vm_end;
-} __attribute__((preserve_access_index));
-
-struct event_count {
-	__s64 value;
-};
-
-struct perf_event {
-	struct event_count count;
-} __attribute__((preserve_access_index));
-
-struct bpf_perf_event_data_kern {
-	void *regs;
-	void *data;
-	struct perf_event *event;
-} __attribute__((preserve_access_index));
-
 /* Set by source.c, whose header describes them. */
 __u64 always_bytes = 4096;
 __u64 refill_bytes = 1;
 __u64 gather_bytes = 65536;
 __u32 share = ~0u;
 __u64 interval_ns = 1;
+__u32 copies = 1;
 
 /* One CPU's state. A program that samples a thread is not interrupted by another one's sample. */
 struct slot {
@@ -82,21 +46,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct slot);
 } slots SEC(".maps");
-
-/* By CPU: chunks that the ring had no room for. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* likewise */
-	__type(key, __u32);
-	__type(value, __u64);
-} refused SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-	__uint(max_entries, 1); /* likewise */
-	__type(key, __u32);
-	__type(value, __u32);
-} outputs SEC(".maps");
 
 /* The mapping that a thread's stack was last seen in. */
 struct range {
@@ -310,14 +259,6 @@ static long copy_page(__u32 index, struct pages *pages)
 	return 0;
 }
 
-static void count_refused(void)
-{
-	__u32 cpu = bpf_get_smp_processor_id();
-	__u64 *count = bpf_map_lookup_elem(&refused, &cpu);
-	if (count)
-		++*count;
-}
-
 /* Sends chunk number index; 1 ends the loop. */
 static long send_chunk(__u32 index, struct copy *copy)
 {
@@ -351,10 +292,9 @@ static long send_chunk(__u32 index, struct copy *copy)
 	return 0;
 }
 
-/* Draws whether a tick is a sample (sampling_keeps). */
-static _Bool is_drawn(const struct bpf_perf_event_data *context)
+/* Draws whether a tick is a sample (sampling_keeps). period: the distance of ticks. */
+static _Bool is_drawn(__u64 period)
 {
-	__u64 period = context->sample_period;
 	return period >= interval_ns || bpf_get_prandom_u32() < (period << 32) / interval_ns;
 }
 
@@ -382,8 +322,8 @@ static int send_bare(struct bpf_perf_event_data *context, struct slot *slot, __u
 	return absent & STACK_CHUNK_TICK ? SAMPLE_SENT : SAMPLE_PLAIN;
 }
 
-SEC("perf_event")
-int sample_stack(struct bpf_perf_event_data *context)
+/* draws: whether it is a sample is still to be drawn. */
+static int sample(struct bpf_perf_event_data *context, _Bool draws)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct slot *slot = bpf_map_lookup_elem(&slots, &cpu);
@@ -395,7 +335,7 @@ int sample_stack(struct bpf_perf_event_data *context)
 	find_range(task, sp, &range);
 	if (range.high <= sp)
 		return SAMPLE_PLAIN;
-	if (!is_drawn(context))
+	if (draws && !is_drawn(context->sample_period))
 		return send_bare(context, slot, STACK_CHUNK_LEFT_OUT | STACK_CHUNK_TICK);
 	if (is_left_out(slot, sp))
 		return send_bare(context, slot, STACK_CHUNK_LEFT_OUT);
@@ -414,6 +354,34 @@ int sample_stack(struct bpf_perf_event_data *context)
 	if (copy.absent_at_end)
 		forget_range(task);
 	return copy.sent > 0 ? SAMPLE_SENT : SAMPLE_PLAIN;
+}
+
+SEC("perf_event")
+int sample_stack(struct bpf_perf_event_data *context)
+{
+	return sample(context, 1);
+}
+
+/* The distance of the ticks by the event itself: what the context has of it is that of the time
+ * when it was opened. */
+static __u64 read_period(struct bpf_perf_event_data *context)
+{
+	struct bpf_perf_event_data_kern *kernel = (void *)context;
+	struct perf_event *event = 0;
+	__u64 period = 0;
+	if (bpf_core_read(&event, sizeof(event), &kernel->event) == 0)
+		bpf_core_read(&period, sizeof(period), &event->hw.sample_period);
+	return period;
+}
+
+/* Runs at each tick of a CPU's clock. */
+SEC("perf_event")
+int sample_cpu(struct bpf_perf_event_data *context)
+{
+	__u32 process = bpf_get_current_pid_tgid() >> 32;
+	if (!is_followed(bpf_get_current_task_btf(), process) || !is_drawn(read_period(context)))
+		return SAMPLE_SENT;
+	return copies ? sample(context, 0) : SAMPLE_PLAIN;
 }
 
 char LICENSE[] SEC("license") = "GPL";

@@ -1,8 +1,10 @@
 /*
- * What the BPF program sends and the record codec reads: one part of a copy of a user stack, as the
- * raw field (PERF_SAMPLE_RAW) of a sample that is otherwise like the sampling event's own.
+ * What the BPF programs share with the collector.
  *
- * A sample that the kernel makes itself has an empty raw field of four bytes. Compiled for BPF too.
+ * They send, and the record codec reads, as the raw field (PERF_SAMPLE_RAW) of a sample that is
+ * otherwise like the sampling event's own: one part of a copy of a user stack; or what a thread has
+ * used, in a sample that is of no thread. Neither has a stack field. A sample that the kernel makes
+ * itself has an empty raw field of four bytes. Compiled for BPF too.
  */
 #ifndef COLLECTOR_BPF_STACK_CHUNK_H
 #define COLLECTOR_BPF_STACK_CHUNK_H
@@ -49,5 +51,39 @@ struct stack_chunk {
 };
 
 _Static_assert(sizeof(struct stack_chunk) == 40, "no holes, and the stack's bytes are aligned");
+
+/* The CPU time of a thread's whole life, when it ended. */
+struct thread_account {
+	__u32 raw_size; /* as above */
+	__u32 magic;    /* THREAD_ACCOUNT_MAGIC */
+	__u32 pid;
+	__u32 tid;
+	__u32 is_renamed; /* it goes on: an exec gave it the id of its process */
+	__u32 reserved;
+	__u64 cpu_ns;
+};
+
+_Static_assert(sizeof(struct thread_account) == 32, "no holes");
+
+enum { THREAD_ACCOUNT_MAGIC = 0x6b636175 };
+
+/* What is known of a process whose threads are followed. Another one may get its id before the
+ * kernel frees its first thread. */
+struct follow_entry {
+	__u64 start_time; /* task_struct.start_time of its first thread; 0: not known */
+	__u32 state;      /* enum follow_state */
+	__u32 reserved;
+};
+
+enum follow_state {
+	FOLLOW_WAITS = 1, /* for its exec */
+	FOLLOW_FOLLOWS = 2,
+	FOLLOW_ENDED = 3
+};
+
+enum {
+	FOLLOW_PROCESSES = 16384,
+	FOLLOW_ENDED_KEPT = 4096 /* of these at most */
+};
 
 #endif

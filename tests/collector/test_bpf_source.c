@@ -1,5 +1,6 @@
 /* The BPF program on this machine's kernel. Without privileges only the refusal can be seen. */
 #include "collector/bpf/source.h"
+#include "collector/bpf/stack_chunk.h"
 
 #include "tests/support/suite.h"
 #include <check.h>
@@ -39,6 +40,33 @@ START_TEST(opens_and_closes)
 }
 END_TEST
 
+/* What is followed, and how many at once; and that nothing of it stays either. */
+START_TEST(follows)
+{
+	static const struct stack_source_follow follow = {true, true};
+	struct stack_source_missing missing = {1, 1, 1};
+	int before = free_descriptor();
+	struct stack_source *source = NULL;
+	uint32_t added = 0;
+	int result;
+	ck_assert_int_eq(stack_source_open(4, &source), 0);
+	ck_assert_int_eq(stack_source_follow(source, &follow), 0);
+	ck_assert_int_ge(stack_source_tick_program(source), 0);
+	ck_assert_int_eq(stack_source_add(source, 1, true), 0);
+	ck_assert_int_eq(stack_source_add(source, 1, false), 0);
+	/* No process has ids as large: linux/threads.h. */
+	while ((result = stack_source_add(source, 5000000 + added, false)) == 0)
+		added++;
+	ck_assert_int_eq(result, -E2BIG);
+	ck_assert_uint_eq(added, FOLLOW_PROCESSES - 1);
+	stack_source_missing(source, &missing);
+	ck_assert_uint_eq(missing.accounts, 0);
+	ck_assert_uint_eq(missing.cpu_ns, 0);
+	stack_source_close(source);
+	ck_assert_int_eq(free_descriptor(), before);
+}
+END_TEST
+
 START_TEST(refused_to_others)
 {
 	int before = free_descriptor();
@@ -67,10 +95,12 @@ int main(void)
 	Suite *suite = suite_create("bpf_source");
 	TCase *tcase = tcase_create("bpf_source");
 
-	if (geteuid() == 0)
+	if (geteuid() == 0) {
 		tcase_add_test(tcase, opens_and_closes);
-	else
+		tcase_add_test(tcase, follows);
+	} else {
 		puts("skipped - opening a source by BPF: needs root");
+	}
 	tcase_add_test(tcase, refused_to_others);
 	tcase_add_test(tcase, closes_nothing);
 	suite_add_tcase(suite, tcase);

@@ -268,6 +268,34 @@ START_TEST(registers_of_32_bit_code)
 }
 END_TEST
 
+/* Loop: everything that varies, or a raw field alone. Of a sample it keeps the time and the CPU. */
+START_TEST(account)
+{
+	struct record_format format = _i == 0 ? record_fixture_all : record_fixture_none;
+	struct record in = {.kind = RECORD_ACCOUNT,
+			    .time_ns = 99,
+			    .pid = 5,
+			    .tid = 6,
+			    .cpu = 1,
+			    .account = {.cpu_ns = 123456789012345, .is_renamed = _i == 0}};
+	uint8_t bytes[512];
+	struct record out;
+	void *copy;
+	ck_assert_uint_eq(record_encode(&format, &in, bytes, sizeof(bytes)), 0);
+	format.raw = true;
+	size_t size = record_encode(&format, &in, bytes, sizeof(bytes));
+	ck_assert(record_fixture_decode(&format, bytes, size, &out, &copy));
+	ck_assert_int_eq(out.kind, RECORD_ACCOUNT);
+	ck_assert_uint_eq(out.time_ns, in.time_ns);
+	ck_assert_uint_eq(out.pid, in.pid);
+	ck_assert_uint_eq(out.tid, in.tid);
+	ck_assert_uint_eq(out.cpu, in.cpu);
+	ck_assert_uint_eq(out.account.cpu_ns, in.account.cpu_ns);
+	ck_assert_int_eq(out.account.is_renamed, in.account.is_renamed);
+	free(copy);
+}
+END_TEST
+
 START_TEST(other_kinds)
 {
 	uint8_t bytes[256];
@@ -486,6 +514,7 @@ int main(void)
 	tcase_add_test(tcase, sample_without_callchain_or_stack);
 	tcase_add_loop_test(tcase, part_of_a_stack, 1, 25);
 	tcase_add_loop_test(tcase, stack_left_out, 0, 2);
+	tcase_add_loop_test(tcase, account, 0, 2);
 	tcase_add_test(tcase, stack_copied_in_part_or_not_at_all);
 	tcase_add_test(tcase, sample_as_the_kernel_writes_it);
 	tcase_add_test(tcase, registers_of_32_bit_code);

@@ -283,6 +283,30 @@ START_TEST(hostile_part)
 }
 END_TEST
 
+/* An account has one size. */
+START_TEST(hostile_account)
+{
+	static const struct record_format format = {.raw = true, .stack = true};
+	for (uint32_t raw_size = 4; raw_size <= 64; raw_size += 4) {
+		struct {
+			struct perf_event_header header;
+			uint64_t fixed[5]; /* ip, thread, time, cpu, period */
+			struct thread_account account;
+			uint64_t more[4];
+		} sample = {.header = {PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, sizeof(sample)},
+			    .account = {.raw_size = raw_size, .magic = THREAD_ACCOUNT_MAGIC}};
+		bool is_whole = raw_size == sizeof(sample.account) - sizeof(raw_size);
+		struct record record;
+		void *copy;
+		bool is_read =
+			record_fixture_decode(&format, &sample, sizeof(sample), &record, &copy);
+		ck_assert_int_eq(is_read, is_whole);
+		ck_assert_int_eq(record.kind == RECORD_ACCOUNT, is_whole);
+		free(copy);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("hostile records");
@@ -291,6 +315,7 @@ int main(void)
 	tcase_add_test(tcase, hostile_lengths);
 	tcase_add_test(tcase, hostile_copied_size);
 	tcase_add_test(tcase, hostile_part);
+	tcase_add_test(tcase, hostile_account);
 	tcase_add_loop_test(tcase, truncated, 0, RECORD_FIXTURE_KINDS);
 	tcase_add_test(tcase, longer_than_its_header_says);
 	tcase_add_test(tcase, text_without_end);

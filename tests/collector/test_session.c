@@ -23,6 +23,8 @@ static char *program[] = {app, NULL};
 static struct drain_counts drained;
 static struct tracker_counts counted;
 static uint64_t ring_lost;
+static uint64_t lost_ticks;
+static struct stack_source_missing missing;
 static uint32_t processes;
 static const struct signals_event *pending;
 static size_t pending_count;
@@ -146,6 +148,29 @@ void sampler_read(const struct sampler *sampler, size_t index, struct event_read
 {
 	(void)sampler;
 	*total = (struct event_reading){.count_ns = 100 * (index + 1), .lost = ring_lost};
+}
+
+uint64_t sampler_lost_ticks(const struct sampler *sampler)
+{
+	(void)sampler;
+	return lost_ticks;
+}
+
+void sampler_missing(const struct sampler *sampler, struct stack_source_missing *out)
+{
+	(void)sampler;
+	*out = missing;
+}
+
+void sampler_renew(struct sampler *sampler, uint64_t now_ns)
+{
+	(void)sampler, (void)now_ns;
+}
+
+void tracker_add_unattributed(struct tracker *tracker, uint64_t cpu_ns)
+{
+	(void)tracker;
+	say("unattributed %llu\n", (unsigned long long)cpu_ns);
 }
 
 void sampler_keep_share(const struct sampler *sampler, uint32_t share)
@@ -337,6 +362,30 @@ START_TEST(settles)
 }
 END_TEST
 
+/* BPF tells the accounts, and what of them it could not. */
+START_TEST(settles_exact_accounts)
+{
+	struct sampler_thread threads[] = {{.family = 11}, {.family = 12}};
+	session.sampler.threads = threads;
+	session.sampler.thread_count = 2;
+	session.sampler.config.sampling.kind = PROFILE_SAMPLING_CPUS;
+	session.target = (struct target){.ended = true, .cpu_ns = 900};
+	ring_lost = 0;
+	lost_ticks = 7;
+	counted.lost = 5;
+	missing = (struct stack_source_missing){.accounts = 3, .cpu_ns = 30};
+	session_settle(&session);
+	ck_assert_str_eq(said, "unattributed 30\n7: 3 0 CPU times of ended threads\n7: 2 0 -\n");
+	ck_assert_uint_eq(settled_all, 900);
+	said[0] = '\0';
+	lost_ticks = 0;
+	missing = (struct stack_source_missing){.processes = 2};
+	session_settle(&session);
+	ck_assert_str_eq(said, "unattributed 0\n20: 0 0 2 processes were not sampled: more than "
+			       "12288 lived at once; --sampling fixed follows any number\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("session");
@@ -352,6 +401,7 @@ int main(void)
 	tcase_add_loop_test(tcase, notes_of_sampling, PROFILE_SAMPLING_FIXED,
 			    PROFILE_SAMPLING_CPUS + 1);
 	tcase_add_test(tcase, settles);
+	tcase_add_test(tcase, settles_exact_accounts);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

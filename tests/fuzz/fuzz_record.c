@@ -55,6 +55,9 @@ static void check_again(const struct record_format *format, const struct record 
 	check(&again, bytes, size);
 	expect(again.kind == record->kind && again.time_ns == record->time_ns);
 	expect(again.tid == record->tid && again.cpu == record->cpu);
+	if (record->kind == RECORD_ACCOUNT)
+		expect(again.account.cpu_ns == record->account.cpu_ns &&
+		       again.account.is_renamed == record->account.is_renamed);
 	if (record->kind != RECORD_SAMPLE)
 		return;
 	expect(again.sample.ip == record->sample.ip && again.sample.abi == record->sample.abi);

@@ -1,0 +1,180 @@
+/*
+ * Which tasks are followed, for samples that come from the CPUs' clocks, not from events of the
+ * threads: the threads of processes in a table, as long as they have perf events of their own.
+ * Those are inherited from the ones that the collector opened, and tell what is mapped, so that
+ * nothing is sampled of which that is not known, and nothing that the kernel took them from.
+ *
+ * Also sends the CPU time of each thread that ends. It is final only when the thread is switched
+ * out for good, and sched_process_free is the first that is told after that.
+ */
+#ifndef COLLECTOR_BPF_FOLLOW_BPF_H
+#define COLLECTOR_BPF_FOLLOW_BPF_H
+
+#include "collector/bpf/kernel_types.bpf.h"
+#include "collector/bpf/stack_chunk.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+/* Set by source.c. */
+__u32 children = 1; /* processes that a followed one makes are followed */
+
+__u64 unfollowed = 0; /* processes that the table had no room for */
+__u64 untold = 0;     /* accounts that a ring had no room for, */
+__u64 untold_ns = 0;  /* and the CPU time in them */
+
+/* By process. What runs in interrupts looks things up, so that nothing may be allocated there. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, FOLLOW_PROCESSES);
+	__type(key, __u32);
+	__type(value, struct follow_entry);
+} followed SEC(".maps");
+
+/*
+ * Processes that ended, by the last digits of their ids: the next one with the same takes the entry
+ * of the one before out of the table. Until then threads of a process may be freed after its first
+ * one, whose end is the process's; and a process may have got the id of another one.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, FOLLOW_ENDED_KEPT);
+	__type(key, __u32);
+	__type(value, __u32);
+} ended SEC(".maps");
+
+/* By CPU: the events that records are sent through. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, 1); /* source.c: as many as there are CPUs */
+	__type(key, __u32);
+	__type(value, __u32);
+} outputs SEC(".maps");
+
+/* By CPU: what of it, but for samples, the ring had no room for. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* source.c: as many as there are CPUs */
+	__type(key, __u32);
+	__type(value, __u64);
+} refused SEC(".maps");
+
+static void count_refused(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	__u64 *count = bpf_map_lookup_elem(&refused, &cpu);
+	if (count)
+		++*count;
+}
+
+static _Bool has_events(struct task_struct *task)
+{
+	struct task_struct___one_context *one = (void *)task;
+	struct task_struct___two_contexts *two = (void *)task;
+	void *context = 0;
+	if (bpf_core_field_exists(one->perf_event_ctxp))
+		bpf_core_read(&context, sizeof(context), &one->perf_event_ctxp);
+	else
+		bpf_core_read(&context, sizeof(context), &two->perf_event_ctxp[1]);
+	return context != 0;
+}
+
+static _Bool is_followed(struct task_struct *task, __u32 process)
+{
+	struct follow_entry *entry = bpf_map_lookup_elem(&followed, &process);
+	return entry && entry->state == FOLLOW_FOLLOWS && has_events(task);
+}
+
+SEC("raw_tp/sched_process_fork")
+int follow_fork(struct bpf_raw_tracepoint_args *context)
+{
+	struct task_struct *parent = (void *)context->args[0];
+	struct task_struct *child = (void *)context->args[1];
+	__u32 from = BPF_CORE_READ(parent, tgid);
+	__u32 process = BPF_CORE_READ(child, tgid);
+	struct follow_entry entry = {.state = FOLLOW_FOLLOWS};
+	if (process == from)
+		return 0;
+	if (children && is_followed(child, from)) {
+		entry.start_time = BPF_CORE_READ(child, start_time);
+		if (bpf_map_update_elem(&followed, &process, &entry, BPF_ANY) != 0)
+			__sync_fetch_and_add(&unfollowed, 1);
+	} else if (bpf_map_lookup_elem(&followed, &process)) {
+		bpf_map_delete_elem(&followed, &process); /* it was another one's id */
+	}
+	return 0;
+}
+
+static void send_account(struct bpf_raw_tracepoint_args *context, struct task_struct *task,
+			 __u32 process, __u32 thread, __u32 is_renamed)
+{
+	struct thread_account account = {
+		.magic = THREAD_ACCOUNT_MAGIC,
+		.pid = process,
+		.tid = thread,
+		.is_renamed = is_renamed,
+		.cpu_ns = BPF_CORE_READ(task, se.sum_exec_runtime),
+	};
+	if (bpf_perf_event_output(context, &outputs, BPF_F_CURRENT_CPU, &account.magic,
+				  sizeof(account) - sizeof(account.raw_size)) == 0)
+		return;
+	count_refused();
+	__sync_fetch_and_add(&untold, 1);
+	__sync_fetch_and_add(&untold_ns, account.cpu_ns);
+}
+
+/* A thread that is not the first of its process gets the id of that one, and its CPU time so far is
+ * of the old id. A program that gets other rights loses its events (begin_new_exec, fs/exec.c). */
+SEC("raw_tp/sched_process_exec")
+int follow_exec(struct bpf_raw_tracepoint_args *context)
+{
+	struct task_struct *task = (void *)context->args[0];
+	__u32 before = (__u32)context->args[1];
+	__u32 process = BPF_CORE_READ(task, tgid);
+	struct follow_entry *entry = bpf_map_lookup_elem(&followed, &process);
+	if (!entry)
+		return 0;
+	if (!has_events(task)) {
+		send_account(context, task, process, before, 0);
+		entry->state = FOLLOW_ENDED;
+		return 0;
+	}
+	if (entry->state == FOLLOW_WAITS)
+		entry->state = FOLLOW_FOLLOWS;
+	if (before != process)
+		send_account(context, task, process, before, 1);
+	return 0;
+}
+
+/* Takes out of the table what ended long ago. */
+static void bury(__u32 process)
+{
+	__u32 key = process % FOLLOW_ENDED_KEPT;
+	__u32 *last = bpf_map_lookup_elem(&ended, &key);
+	if (!last)
+		return;
+	__u32 before = *last;
+	struct follow_entry *entry = bpf_map_lookup_elem(&followed, &before);
+	*last = process;
+	if (before != process && entry && entry->state == FOLLOW_ENDED)
+		bpf_map_delete_elem(&followed, &before);
+}
+
+SEC("raw_tp/sched_process_free")
+int follow_free(struct bpf_raw_tracepoint_args *context)
+{
+	struct task_struct *task = (void *)context->args[0];
+	__u32 process = BPF_CORE_READ(task, tgid);
+	__u32 thread = BPF_CORE_READ(task, pid);
+	__u64 start_time = BPF_CORE_READ(task, start_time);
+	struct follow_entry *entry = bpf_map_lookup_elem(&followed, &process);
+	if (!entry)
+		return 0;
+	send_account(context, task, process, thread, 0);
+	if (thread == process && (entry->start_time == 0 || entry->start_time == start_time)) {
+		entry->state = FOLLOW_ENDED;
+		bury(process);
+	}
+	return 0;
+}
+
+#endif

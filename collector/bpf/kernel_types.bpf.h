@@ -1,0 +1,69 @@
+/* The fields that the BPF programs use of the kernel's types; their places come from the kernel's
+ * BTF. */
+#ifndef COLLECTOR_BPF_KERNEL_TYPES_BPF_H
+#define COLLECTOR_BPF_KERNEL_TYPES_BPF_H
+
+#include <linux/bpf.h>
+
+struct mm_struct {
+	unsigned long start_stack;
+} __attribute__((preserve_access_index));
+
+struct thread_struct {
+#if defined(__TARGET_ARCH_x86)
+	unsigned long fsbase;
+#else
+	struct {
+		unsigned long tp_value;
+	} uw;
+#endif
+} __attribute__((preserve_access_index));
+
+struct sched_entity {
+	__u64 sum_exec_runtime;
+} __attribute__((preserve_access_index));
+
+struct task_struct {
+	int pid;  /* a thread's id */
+	int tgid; /* its process's */
+	__u64 start_time;
+	struct mm_struct *mm;
+	struct sched_entity se;
+	struct thread_struct thread;
+} __attribute__((preserve_access_index));
+
+/* Since Linux 6.2. */
+struct task_struct___one_context {
+	void *perf_event_ctxp;
+} __attribute__((preserve_access_index));
+
+/* Before: of the hardware's events, and of software's. */
+struct task_struct___two_contexts {
+	void *perf_event_ctxp[2];
+} __attribute__((preserve_access_index));
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_end;
+} __attribute__((preserve_access_index));
+
+struct event_count {
+	__s64 value;
+};
+
+struct hw_perf_event {
+	__u64 sample_period;
+} __attribute__((preserve_access_index));
+
+struct perf_event {
+	struct event_count count;
+	struct hw_perf_event hw;
+} __attribute__((preserve_access_index));
+
+struct bpf_perf_event_data_kern {
+	void *regs;
+	void *data;
+	struct perf_event *event;
+} __attribute__((preserve_access_index));
+
+#endif

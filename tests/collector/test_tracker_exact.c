@@ -1,0 +1,218 @@
+/* Samples by the CPUs' clocks: each weighs an interval, and each thread's account is the kernel's
+ * own, which comes some time after its end. */
+#include "tests/collector/tracker_fixture.h"
+#include "tests/support/suite.h"
+#include <check.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { APP = 5000000 };
+
+#define MS       1000000ull
+#define INTERVAL (10 * MS)
+
+static struct sampling sampling;
+
+static void setup(void)
+{
+	fixture_setup();
+	sampling = sampling_choose(PROFILE_SAMPLING_CPUS, INTERVAL, 4711);
+	fixture_configure((struct tracker_config){.sampling = &sampling,
+						  .has_count = true,
+						  .kernel_time = PROFILE_KERNEL_TIME_AT_CALLS});
+	feed_launch(10, APP, "app");
+}
+
+static void feed_account(uint64_t time_ns, uint32_t pid, uint32_t tid, uint64_t cpu_ns)
+{
+	struct record record = {.kind = RECORD_ACCOUNT,
+				.time_ns = time_ns,
+				.pid = pid,
+				.tid = tid,
+				.account = {.cpu_ns = cpu_ns}};
+	tracker_apply(tracker, &record, 0, false);
+}
+
+/* Of a thread that exec gives the id of its process. */
+static void feed_renamed(uint64_t time_ns, uint32_t pid, uint32_t tid, uint64_t cpu_ns)
+{
+	struct record record = {.kind = RECORD_ACCOUNT,
+				.time_ns = time_ns,
+				.pid = pid,
+				.tid = tid,
+				.account = {.cpu_ns = cpu_ns, .is_renamed = true}};
+	tracker_apply(tracker, &record, 0, false);
+}
+
+static uint64_t counted_ns(void)
+{
+	struct tracker_counts counts;
+	tracker_counts(tracker, &counts);
+	return counts.cpu_ns;
+}
+
+/* The threads written so far. */
+static size_t written(void)
+{
+	return fake_emit_count(emit, "thread ");
+}
+
+/* The weight is that of what a sample stands for, the account what the thread used. */
+START_TEST(after_the_end)
+{
+	feed_fork(20, APP, APP + 1, APP, APP);
+	feed_sample(30, APP, APP + 1, 0, 123);
+	ck_assert_uint_eq(fake_emit_last_sample(emit).stack.cpu_ns, INTERVAL);
+	feed_exit(40, APP, APP + 1);
+	ck_assert_uint_eq(written(), 0);
+	ck_assert_uint_eq(tracker_read_accounts(tracker), 2); /* the program is not in /proc */
+	feed_account(50, APP, APP + 1, 150000);
+	fake_emit_assert(emit, "thread 5000000/5000001 app 20-40 cpu 150000 rest 0 samples 1", 1);
+	struct emit_thread out = fake_emit_last_thread(emit);
+	ck_assert_uint_eq(out.sampled_ns, INTERVAL);
+	ck_assert_uint_eq(out.unseen_ns, 0);
+	ck_assert_uint_eq(counted_ns(), 150000);
+	/* Once. */
+	feed_account(60, APP, APP + 1, 999);
+	ck_assert_uint_eq(counted_ns(), 150000);
+	ck_assert_uint_eq(tracker_read_accounts(tracker), 1);
+}
+END_TEST
+
+/* As rings of several CPUs may have it. */
+START_TEST(before_the_end)
+{
+	feed_fork(20, APP, APP + 1, APP, APP);
+	feed_account(30, APP, APP + 1, 700);
+	ck_assert_uint_eq(written(), 0);
+	feed_exit(40, APP, APP + 1);
+	fake_emit_assert(emit, "thread 5000000/5000001 app 20-40 cpu 700 rest 0 samples 0", 1);
+}
+END_TEST
+
+/* An account that does not come: the samples say what it may be, or half an interval is. */
+START_TEST(never)
+{
+	feed_fork(20, APP, APP + 1, APP, APP);
+	feed_exit(30, APP, APP + 1);
+	feed_sample(40, APP, APP, 0, 5);
+	feed_sample(50, APP, APP, 0, 9);
+	feed_sample(60, APP, APP, 0, 9);
+	tracker_add_unattributed(tracker, 400);
+	tracker_settle_all(tracker, 1000);
+	tracker_finish(tracker);
+	ck_assert_uint_eq(written(), 2);
+	fake_emit_assert(emit, "thread 5000000/5000000 app before-never cpu 0 rest 0 samples 3", 1);
+	fake_emit_assert(emit, "thread 5000000/5000001 app 20-30 cpu 0 rest 0 samples 0", 1);
+	fake_emit_assert(emit, "note 18 at 60 value 1000 0/0", 1);
+	uint64_t unseen_ns = fake_emit_last_thread(emit).unseen_ns;
+	ck_assert(unseen_ns == 3 * INTERVAL || unseen_ns == INTERVAL / 2);
+}
+END_TEST
+
+/* Ids are used again before the kernel frees the thread that had them. */
+START_TEST(id_used_again)
+{
+	for (uint64_t life = 0; life < 3; life++) {
+		feed_fork(20 + 20 * life, APP, APP + 1, APP, APP);
+		feed_exit(30 + 20 * life, APP, APP + 1);
+	}
+	for (uint64_t life = 0; life < 3; life++)
+		feed_account(100 + life, APP, APP + 1, 1000 + life);
+	fake_emit_assert(emit, "thread 5000000/5000001 app 20-30 cpu 1000 rest 0 samples 0", 1);
+	fake_emit_assert(emit, "thread 5000000/5000001 app 40-50 cpu 1001 rest 0 samples 0", 1);
+	fake_emit_assert(emit, "thread 5000000/5000001 app 60-70 cpu 1002 rest 0 samples 0", 1);
+	/* Another process's has nothing to do with it. */
+	feed_fork(110, APP + 1, APP + 1, APP, APP);
+	feed_exit(120, APP + 1, APP + 1);
+	feed_account(130, APP, APP + 1, 5);
+	ck_assert_uint_eq(written(), 3);
+	feed_account(140, APP + 1, APP + 1, 6);
+	ck_assert_uint_eq(written(), 4);
+}
+END_TEST
+
+/* A thread calls exec: it has its process's id from then on, the first thread's task its own. */
+START_TEST(exec_in_a_thread)
+{
+	feed_fork(20, APP, APP + 1, APP, APP);
+	feed_exit(30, APP, APP);
+	feed_exec(40, APP, "next");
+	ck_assert_uint_eq(written(), 0);
+	feed_renamed(50, APP, APP + 1, 300);
+	fake_emit_assert(emit, "thread 5000000/5000001 app 20-40 cpu 300 rest 0 samples 0", 1);
+	feed_account(60, APP, APP + 1, 7000);
+	fake_emit_assert(emit, "thread 5000000/5000000 app before-30 cpu 7000 rest 0 samples 0", 1);
+	feed_exit(70, APP, APP);
+	feed_account(80, APP, APP, 900);
+	fake_emit_assert(emit, "thread 5000000/5000000 next 40-70 cpu 600 rest 0 samples 0", 1);
+	ck_assert_uint_eq(counted_ns(), 7900);
+}
+END_TEST
+
+/* A thread that was found in the list of threads before its fork was told: one account, of the
+ * life that began with the fork. */
+START_TEST(found_before_its_fork)
+{
+	ck_assert_int_ge(tracker_add_thread(tracker, APP, APP + 1, true), 0);
+	feed_fork(20, APP, APP + 1, APP, APP);
+	feed_exit(30, APP, APP + 1);
+	feed_account(40, APP, APP + 1, 800);
+	ck_assert_uint_eq(written(), 2);
+	ck_assert_uint_eq(fake_emit_last_thread(emit).cpu_ns, 800);
+	ck_assert_uint_eq(fake_emit_last_thread(emit).start_ns, 20);
+	ck_assert_uint_eq(counted_ns(), 800);
+}
+END_TEST
+
+static uint64_t now(clockid_t clock)
+{
+	struct timespec time;
+	ck_assert_int_eq(clock_gettime(clock, &time), 0);
+	return (uint64_t)time.tv_sec * 1000 * MS + (uint64_t)time.tv_nsec;
+}
+
+static void burn(uint64_t cpu_ns)
+{
+	uint64_t end = now(CLOCK_THREAD_CPUTIME_ID) + cpu_ns;
+	while (now(CLOCK_THREAD_CPUTIME_ID) < end)
+		continue;
+}
+
+/* What lived before and lives on, this thread itself: /proc tells, to a tick of the scheduler,
+ * which is 10 ms at most. */
+START_TEST(before_and_after)
+{
+	uint32_t self = (uint32_t)getpid();
+	burn(50 * MS);
+	ck_assert_int_ge(tracker_add_thread(tracker, (pid_t)self, (pid_t)self, true), 0);
+	burn(60 * MS);
+	ck_assert_uint_eq(tracker_read_accounts(tracker), 1); /* the program's of the fixture */
+	uint64_t counted = counted_ns();
+	ck_assert_uint_ge(counted, 50 * MS);
+	/* Closed: what comes later is no part of the collection. */
+	burn(20 * MS);
+	tracker_read_accounts(tracker);
+	feed_account(50, self, self, 3600 * 1000 * MS);
+	ck_assert_uint_eq(counted_ns(), counted);
+	tracker_finish(tracker);
+	ck_assert_uint_eq(fake_emit_sums(emit).cpu_ns, counted);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("tracker exact");
+	TCase *tcase = tcase_create("accounts");
+
+	tcase_add_checked_fixture(tcase, setup, fixture_teardown);
+	tcase_add_test(tcase, after_the_end);
+	tcase_add_test(tcase, before_the_end);
+	tcase_add_test(tcase, never);
+	tcase_add_test(tcase, id_used_again);
+	tcase_add_test(tcase, exec_in_a_thread);
+	tcase_add_test(tcase, found_before_its_fork);
+	tcase_add_test(tcase, before_and_after);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}

@@ -128,9 +128,13 @@ END_TEST
 
 START_TEST(without_a_descriptor)
 {
-	struct rlimit limit = {0, 0};
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	struct rlimit limit;
+	struct rlimit none;
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = (struct rlimit){.rlim_max = limit.rlim_max};
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
 	ck_assert_int_eq(signals_init(&signals, &failure), -1);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	ck_assert_ptr_nonnull(strstr(failure.text, "cannot receive signals: Too many open files"));
 	assert_as_before();
 }

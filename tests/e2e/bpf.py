@@ -1,5 +1,6 @@
 """Stacks by BPF: those that no copy holds, agreement with copies, who may use it and what is left of it."""
 
+import math
 import os
 import shutil
 import subprocess
@@ -139,6 +140,47 @@ def privileges():
   s.check(count > 200 and exact >= 0.99 * count, 'an ordinary user gets whole stacks', f'{exact} of {count}')
 
 
+def times(result):
+  return s.summary(result)['sampling']['times']
+
+
+def clocks():
+  """Threads of 0.1 ms at 10 ms: samples in proportion to their CPU time, and the account of each."""
+  got = s.collect_well([s.target('brief'), '2000', '100'], interval='10ms')
+  facts, total = got.truth(), s.summary(got.result)
+  # What a thread does after the kernel added its time to its process's, until it is switched out: about 1 us.
+  whole = s.number(facts, 'process_ns') / 1e9 + s.number(facts, 'lives') * 1e-6
+  s.check(times(got.result) == 'cpus', 'short lives: sampled by the clocks of CPUs', total['sampling'])
+  s.check(abs(total['samples'] - whole / 0.010) <= s.DEVIATIONS * math.sqrt(whole / 0.010), 'short lives: samples of 10 ms',
+          f'{total["samples"]} of {whole / 0.010:.0f}')
+  s.check_ratio('short lives: CPU time', total['cpu_time_s'], whole, 1, got.steal)
+  lives = [float(row['CPU Time']) for row in s.report(got.result, 'threads') if row['TID'] != row['PID']]
+  # A life has its work, and what the kernel does to begin and end it. Where an account is missing, its part is an estimate.
+  good = [life for life in lives if 0.0001 <= life <= 0.0003]
+  s.check(len(lives) == s.number(facts, 'lives') and len(good) >= 0.95 * len(lives), 'short lives: each has its own CPU time',
+          f'{len(good)} of {len(lives)}, {min(lives)} to {max(lives)}')
+
+
+def clocks_without_copies():
+  for mode in ('copy', 'none'):
+    got = s.collect_well([s.target('chain'), '800'], interval='1ms', options=['--unwind', mode])
+    total = s.summary(got.result)
+    s.check(times(got.result) == 'cpus' and abs(total['samples'] - 800) <= s.DEVIATIONS * math.sqrt(800),
+            f'--unwind {mode}: samples by the clocks of CPUs', f'{total["sampling"]}, {total["samples"]}')
+    s.check_ratio(f'--unwind {mode}: CPU time', total['cpu_time_s'], s.number(got.truth(), 'process_ns') / 1e9, 2, got.steal)
+
+
+def other_namespace():
+  """BPF knows processes by other numbers than a collector in a pid namespace of its own."""
+  result = s.new_result()
+  done = subprocess.run(['unshare', '--pid', '--fork', '--mount-proc', s.tool('tbcollect'), '-q', '-r', result, '--',
+                         s.target('chain'), '500'], capture_output=True, text=True, check=False)
+  s.check(done.returncode == 0 and done.stderr == '', 'in a pid namespace: no word', f'{done.returncode}: {done.stderr}')
+  total = s.summary(result)
+  s.check(times(result) == 'threads' and total['samples'] >= 20, 'in a pid namespace: threads have ticks of their own',
+          f'{total["sampling"]}, {total["samples"]}')
+
+
 def loaded_programs(tool):
   done = subprocess.run([tool, 'prog', 'show', 'name', 'sample_stack'], capture_output=True, text=True, check=False)
   return done.stdout.count('sample_stack')
@@ -166,7 +208,8 @@ if os.geteuid() != 0:
 elif not is_built():
   s.skip('stacks by BPF', 'built without it (Debian: clang, bpftool, libbpf-dev)')
 else:
-  for part in (large_stacks, pressure, left_out, left_out_once, agreement, red_zones, privileges, nothing_is_left):
+  for part in (large_stacks, pressure, left_out, left_out_once, agreement, red_zones, clocks, clocks_without_copies,
+               other_namespace, privileges, nothing_is_left):
     with s.section(part.__name__):
       part()
 s.finish()

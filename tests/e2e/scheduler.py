@@ -1,9 +1,10 @@
-"""What the programs of a process tree used, by the scheduler's own account: the truth that accounts by program are
+"""What the programs of a process tree used, by the scheduler's switches: the truth that accounts by program are
 compared with.
 
-perf records sched_stat_runtime, the event by which the kernel charges a task, and each fork, on all CPUs: the sum of a
-task's charges is what wait4 tells of it. A task counts under the last name that it had, as a program that a shell
-started does. For root only, like the events.
+perf records each switch and fork on all CPUs: what a task used is the time from each switch to it to the next one on
+that CPU. (sched_stat_runtime has the kernel's own account, but is not told to perf while a sampler's timer holds
+perf: a tenth was missing.) A task counts under the last name that it had, as a program that a shell started does. For
+root only, like the events.
 """
 
 import collections
@@ -12,7 +13,7 @@ import re
 import signal
 import subprocess
 
-RUNTIME = re.compile(r'sched_stat_runtime: comm=(.*) pid=(\d+) runtime=(\d+) ')
+SWITCH = re.compile(r'\[(\d+)\]\s+(\d+)\.(\d{9}):.*sched_switch: prev_comm=(.*) prev_pid=(\d+) prev_prio=')
 FORK = re.compile(r'sched_process_fork: comm=.* pid=(\d+) child_comm=.* child_pid=(\d+)')
 
 
@@ -21,12 +22,13 @@ class Account:
 
   def __init__(self, data):
     self.data = data
+    self.since = {}  # CPU: time of its last switch
     self.latest = {}  # id: the task that has it now, ids being used again
     self.names, self.charged, self.parents = {}, collections.Counter(), {}
 
   def __enter__(self):
     control, acknowledge = os.pipe(), os.pipe()
-    events = ['-e', 'sched:sched_stat_runtime', '-e', 'sched:sched_process_fork']
+    events = ['-e', 'sched:sched_switch', '-e', 'sched:sched_process_fork']
     self.perf = subprocess.Popen(['perf', 'record', '-q', '-a', '-m', '4M', *events, '-D', '-1', '-o', self.data,
                                   '--control', f'fd:{control[0]},{acknowledge[1]}'],
                                  pass_fds=(control[0], acknowledge[1]), stderr=subprocess.PIPE, text=True)
@@ -46,7 +48,7 @@ class Account:
       os.close(end)
     if 'lost' in errors or self.perf.returncode not in (0, -signal.SIGINT):
       raise OSError(f'perf did not record all of the scheduler: {errors.strip()}')
-    text = subprocess.run(['perf', 'script', '-f', '-i', self.data, '-F', 'event,trace'], check=True, capture_output=True,
+    text = subprocess.run(['perf', 'script', '-f', '-i', self.data, '--ns', '-F', 'cpu,time,event,trace'], check=True, capture_output=True,
                           text=True, errors='replace').stdout
     for line in text.splitlines():
       self.take(line)
@@ -57,11 +59,12 @@ class Account:
     return self.latest.setdefault(int(number), (int(number), 0))
 
   def take(self, line):
-    charge, fork = RUNTIME.search(line), FORK.search(line)
-    if charge:
-      task = self.task(charge[2])
-      self.names[task] = charge[1]
-      self.charged[task] += int(charge[3])
+    switch, fork = SWITCH.search(line), FORK.search(line)
+    if switch:
+      cpu, now, task = switch[1], int(switch[2] + switch[3]), self.task(switch[5])
+      self.names[task] = switch[4]
+      self.charged[task] += now - self.since.get(cpu, now)
+      self.since[cpu] = now
     elif fork:
       number, before = self.task(fork[2])
       self.latest[number] = (number, before + 1)

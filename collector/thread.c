@@ -78,25 +78,26 @@ void thread_note_tick(struct thread *thread, size_t ring, uint64_t time_ns)
 		thread->counts[ring].tick_ns = time_ns;
 }
 
-static uint64_t half_of_lesser(uint64_t tick_ns, uint64_t elapsed_ns)
+static void add_lack(struct thread_lack *lack, uint64_t tick_ns, uint64_t elapsed_ns)
 {
-	return (tick_ns < elapsed_ns ? tick_ns : elapsed_ns) / 2;
+	lack->unseen_ns += (tick_ns < elapsed_ns ? tick_ns : elapsed_ns) / 2;
+	lack->busy_ns += tick_ns < elapsed_ns ? tick_ns / 2 : elapsed_ns;
 }
 
-uint64_t thread_lack(const struct thread *thread, uint64_t tick_ns, uint64_t now_ns)
+struct thread_lack thread_lack(const struct thread *thread, uint64_t tick_ns, uint64_t now_ns)
 {
 	uint64_t end_ns = thread->end_ns < now_ns ? thread->end_ns : now_ns;
-	uint64_t lack_ns = 0;
+	struct thread_lack lack = {0};
 	bool has_ticks = false;
 	for (size_t i = 0; i < thread->count_size; i++) {
 		uint64_t last_ns = thread->counts[i].tick_ns;
 		has_ticks = has_ticks || last_ns != 0;
 		if (last_ns != 0 && last_ns < end_ns)
-			lack_ns += half_of_lesser(tick_ns, end_ns - last_ns);
+			add_lack(&lack, tick_ns, end_ns - last_ns);
 	}
 	if (!has_ticks && thread->start_ns < end_ns)
-		lack_ns = half_of_lesser(tick_ns, end_ns - thread->start_ns);
-	return lack_ns;
+		add_lack(&lack, tick_ns, end_ns - thread->start_ns);
+	return lack;
 }
 
 uint64_t thread_unseen(struct thread *thread, size_t ring, uint64_t weight, uint64_t interval_ns)

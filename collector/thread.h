@@ -67,7 +67,13 @@ void thread_note_tick(struct thread *thread, size_t ring, uint64_t time_ns);
  * had ticks on, half of what it can have used since the last one; without any, since its birth.
  * tick_ns: the distance of ticks.
  */
-uint64_t thread_lack(const struct thread *thread, uint64_t tick_ns, uint64_t now_ns);
+struct thread_lack {
+	uint64_t unseen_ns;
+	/* The same of a thread that never waits: what is more than this was in the kernel, where no
+	 * tick is seen. */
+	uint64_t busy_ns;
+};
+struct thread_lack thread_lack(const struct thread *thread, uint64_t tick_ns, uint64_t now_ns);
 
 /*
  * Of a sample's weight on this ring, what the thread spent in the kernel, where no sample is taken:

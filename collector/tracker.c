@@ -489,6 +489,10 @@ void tracker_finish(struct tracker *tracker)
 	if (tracker->counts.unattributed_ns > 0)
 		emit_note(tracker->context.emit, PROFILE_NOTE_UNATTRIBUTED, tracker->now_ns,
 			  tracker->counts.unattributed_ns, 0, 0, NULL);
+	uint64_t kernel_ns = tracker_unattributed_kernel_ns(tracker);
+	if (kernel_ns > 0)
+		emit_note(tracker->context.emit, PROFILE_NOTE_UNATTRIBUTED_KERNEL, tracker->now_ns,
+			  kernel_ns, 0, 0, NULL);
 	if (tracker->config.unwind)
 		unwinding_emit(&tracker->unwinding, tracker->context.emit, tracker->now_ns);
 }

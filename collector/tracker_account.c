@@ -151,14 +151,27 @@ static uint64_t lack_of_account(const struct tracker *tracker, const struct thre
 	return sampled_ns > 0 ? sampled_ns : tracker->config.sampling->interval_ns / 2;
 }
 
-void tracker_close_account(const struct tracker *tracker, struct thread *thread)
+void tracker_close_account(struct tracker *tracker, struct thread *thread)
 {
 	bool is_closed = has_final_counts(tracker) && thread->final_counts >= tracker->config.rings;
-	if (tracker_is_exact(tracker) && !thread->is_exact)
+	if (thread->is_exact)
+		return;
+	if (tracker_is_exact(tracker)) {
 		thread->unseen_ns = lack_of_account(tracker, thread);
-	else if (!thread->is_exact && !is_closed)
-		thread->unseen_ns =
+	} else if (!is_closed) {
+		struct thread_lack lack =
 			thread_lack(thread, tracker->config.sampling->tick_ns, tracker->now_ns);
+		thread->unseen_ns = lack.unseen_ns;
+		tracker->busy_ns += lack.busy_ns;
+	}
+}
+
+uint64_t tracker_unattributed_kernel_ns(const struct tracker *tracker)
+{
+	if (!is_random(tracker) || !has_unseen(tracker) || tracker_is_exact(tracker) ||
+	    tracker->open_ns <= tracker->busy_ns)
+		return 0;
+	return tracker->open_ns - tracker->busy_ns;
 }
 
 /* The family's only thread whose account is open; NULL when there is none or more than one. */
@@ -212,11 +225,13 @@ void tracker_settle(struct tracker *tracker, uint32_t family, uint64_t total_ns)
 	uint64_t rest_ns = total_ns - tracker->families[family].cpu_ns;
 	bool is_clear = has_final_counts(tracker) || !tracker->families[family].has_descendants;
 	struct thread *thread = is_clear ? find_open_account(tracker, family) : NULL;
-	if (thread != NULL)
-		settle_thread(tracker, thread, rest_ns);
-	else
-		tracker->counts.unattributed_ns += rest_ns;
 	tracker->families[family].cpu_ns = total_ns;
+	if (thread != NULL) {
+		settle_thread(tracker, thread, rest_ns);
+		return;
+	}
+	tracker->open_ns += rest_ns;
+	tracker->counts.unattributed_ns += rest_ns;
 }
 
 void tracker_add_unattributed(struct tracker *tracker, uint64_t cpu_ns)

@@ -51,6 +51,8 @@ struct tracker {
 	char noted_names[NOTED_NAMES_MAX][PROCESS_NAME_MAX]; /* programs noted as not followed */
 	size_t noted_count;
 	size_t command_bytes; /* of command lines noted so far */
+	uint64_t open_ns;     /* of followed threads, in no account (tracker_settle) */
+	uint64_t busy_ns;     /* of it, what can lie between ticks (thread_lack) */
 	struct tracker_counts counts;
 	struct unwinding unwinding;
 	size_t copy_size;    /* bytes of stack that the last walked sample asked for */
@@ -109,7 +111,11 @@ void tracker_apply_count(struct tracker *tracker, const struct record *record, s
 bool tracker_has_open_account(const struct tracker *tracker, const struct thread *thread);
 
 /* Says what the account may lack, before it is written. */
-void tracker_close_account(const struct tracker *tracker, struct thread *thread);
+void tracker_close_account(struct tracker *tracker, struct thread *thread);
+
+/* What of the followed threads' time in no account was in the kernel, unseen; once all accounts are
+ * closed. */
+uint64_t tracker_unattributed_kernel_ns(const struct tracker *tracker);
 
 /* tracker_exact.c */
 

@@ -272,6 +272,9 @@ enum profile_note_kind {
 	PROFILE_NOTE_SAMPLING = 45, /* value: enum profile_sampling. Older results: none */
 	PROFILE_NOTE_TICK = 46,     /* value: ns between looks, of which the samples are drawn */
 	PROFILE_NOTE_SEED = 47,     /* value: what the draws of this run came from */
+	/* value: ns of PROFILE_NOTE_UNATTRIBUTED that threads spent in the kernel, unseen: more
+	 * than can lie between ticks. It is divided among them as the rest is. */
+	PROFILE_NOTE_UNATTRIBUTED_KERNEL = 48,
 };
 
 /* When samples are taken. The interval (PROFILE_NOTE_INTERVAL) is their mean distance. */

@@ -6,12 +6,12 @@ static uint64_t add_saturating(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static uint64_t sum_of_notes(const struct profile_reader *reader)
+static uint64_t sum_of_notes(const struct profile_reader *reader, enum profile_note_kind kind)
 {
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < reader->note_count; i++)
-		if (reader->notes[i].kind == PROFILE_NOTE_UNATTRIBUTED)
+		if (reader->notes[i].kind == kind)
 			sum = add_saturating(sum, reader->notes[i].value);
 	return sum;
 }
@@ -24,28 +24,48 @@ static uint64_t divided_ns(uint64_t unattributed_ns, uint64_t unseen_ns)
 	return unattributed_ns < most ? unattributed_ns : most;
 }
 
+/* What threads get in turn of a sum, in proportion to what they may lack. */
+struct division {
+	uint64_t whole_ns;
+	uint64_t given_ns;
+};
+
+/* passed_ns of unseen_ns: of the threads so far. By sums, so that rounding loses nothing. */
+static uint64_t give(struct division *division, uint64_t passed_ns, uint64_t unseen_ns)
+{
+	uint64_t until_ns =
+		(uint64_t)((unsigned __int128)division->whole_ns * passed_ns / unseen_ns);
+	uint64_t part_ns = until_ns - division->given_ns;
+
+	division->given_ns = until_ns;
+	return part_ns;
+}
+
 void profile_reader_divide_accounts(struct profile_reader *reader)
 {
 	bool is_fixed = profile_reader_sampling(reader) == PROFILE_SAMPLING_FIXED;
-	uint64_t unseen_ns = 0, passed_ns = 0, given_ns = 0;
+	uint64_t unseen_ns = 0, passed_ns = 0;
 
-	reader->unattributed_ns = sum_of_notes(reader);
+	reader->unattributed_ns = sum_of_notes(reader, PROFILE_NOTE_UNATTRIBUTED);
 	for (uint32_t i = 0; i < reader->thread_count; i++)
 		unseen_ns = add_saturating(unseen_ns, reader->threads[i].unseen_ns);
-	uint64_t divided = divided_ns(reader->unattributed_ns, unseen_ns);
-	for (uint32_t i = 0; divided > 0 && i < reader->thread_count; i++) {
+	if (unseen_ns == 0)
+		return;
+	struct division kernel = {sum_of_notes(reader, PROFILE_NOTE_UNATTRIBUTED_KERNEL), 0};
+	if (kernel.whole_ns > reader->unattributed_ns)
+		kernel.whole_ns = reader->unattributed_ns;
+	struct division other = {divided_ns(reader->unattributed_ns - kernel.whole_ns, unseen_ns),
+				 0};
+	for (uint32_t i = 0; i < reader->thread_count; i++) {
 		struct profile_thread_info *thread = &reader->threads[i];
 		passed_ns = add_saturating(passed_ns, thread->unseen_ns);
-		/* By sums, so that rounding loses nothing. */
-		uint64_t given =
-			(uint64_t)((unsigned __int128)divided * passed_ns / unseen_ns) - given_ns;
-		thread->estimated_ns = given;
-		thread->cpu_ns = add_saturating(thread->cpu_ns, given);
-		if (is_fixed)
-			thread->rest_ns = add_saturating(thread->rest_ns, given);
-		given_ns += given;
+		uint64_t kernel_ns = give(&kernel, passed_ns, unseen_ns);
+		uint64_t given_ns = kernel_ns + give(&other, passed_ns, unseen_ns);
+		thread->estimated_ns = given_ns;
+		thread->cpu_ns = add_saturating(thread->cpu_ns, given_ns);
+		thread->rest_ns = add_saturating(thread->rest_ns, is_fixed ? given_ns : kernel_ns);
 	}
-	reader->unattributed_ns -= divided;
+	reader->unattributed_ns -= kernel.whole_ns + other.whole_ns;
 }
 
 enum profile_sampling profile_reader_sampling(const struct profile_reader *reader)

@@ -284,6 +284,42 @@ START_TEST(settles_kernel_time)
 }
 END_TEST
 
+/* What is in no account is what lies between ticks, and where that is not enough, in the kernel; of
+ * the followed threads only. */
+START_TEST(unattributed_kernel_time)
+{
+	configure(PROFILE_KERNEL_TIME_APART, true);
+	feed_tick(1 * MS, APP, 0, TICK, false);
+	start(1 * MS, APP + 1);
+	start(1 * MS, APP + 2);
+	feed_tick(4 * MS, APP + 1, 0, TICK, false);
+	feed_exit(4 * MS + 300 * US, APP, APP + 1);
+	feed_exit(9 * MS, APP, APP + 2);
+	tracker_settle(tracker, 0, 2 * TICK + 4 * MS);
+	tracker_settle_all(tracker, 50 * MS);
+	feed_exit(20 * MS, APP, APP);
+	tracker_finish(tracker);
+	/* Between ticks: 300 us, and half a tick of the two others. */
+	fake_emit_assert(emit, "note 48 at 20000000 value 2450000 0/0", 1);
+	ck_assert_uint_eq(fake_emit_count(emit, "note 18 at 20000000 value 47500000"), 1);
+}
+END_TEST
+
+/* Loop: nothing more than that; kernel mode is sampled. */
+START_TEST(nothing_more_in_the_kernel)
+{
+	configure(_i == 0 ? PROFILE_KERNEL_TIME_APART : PROFILE_KERNEL_TIME_AT_CALLS, true);
+	start(1 * MS, APP + 1);
+	feed_tick(4 * MS, APP + 1, 0, TICK, false);
+	feed_exit(9 * MS, APP, APP + 1);
+	tracker_settle(tracker, 0, TICK + (_i == 0 ? TICK : 9 * TICK));
+	feed_exit(9 * MS, APP, APP);
+	tracker_finish(tracker);
+	ck_assert_uint_eq(fake_emit_count(emit, "note 48 "), 0);
+	ck_assert_uint_eq(fake_emit_count(emit, "note 18 "), 1);
+}
+END_TEST
+
 /* The counts at a thread's end: whole distances without a tick were the kernel's. */
 START_TEST(final_counts)
 {
@@ -444,6 +480,8 @@ int main(void)
 	tcase_add_test(tcase, unseen_of_fixed_distances);
 	tcase_add_loop_test(tcase, settles, 0, 2);
 	tcase_add_test(tcase, settles_kernel_time);
+	tcase_add_test(tcase, unattributed_kernel_time);
+	tcase_add_loop_test(tcase, nothing_more_in_the_kernel, 0, 2);
 	tcase_add_test(tcase, final_counts);
 	tcase_add_test(tcase, exec_takes_over_an_id);
 	tcase_add_loop_test(tcase, shares_of_a_periodic_program, 0, 6);

@@ -85,6 +85,32 @@ START_TEST(more_than_threads_can_have_used)
 }
 END_TEST
 
+/* Loop: more of it than there is. In the kernel, unseen: it is the thread's rest, and a part of
+ * what is divided. */
+START_TEST(part_in_the_kernel)
+{
+	struct profile_writer *writer = fixture_create();
+
+	add_thread(writer, 101, 4 * MS);
+	add_thread(writer, 102, 0);
+	add_thread(writer, 103, 1 * MS);
+	add_note(writer, PROFILE_NOTE_SAMPLING, PROFILE_SAMPLING_THREADS);
+	add_note(writer, PROFILE_NOTE_UNATTRIBUTED, 25 * MS);
+	add_note(writer, PROFILE_NOTE_UNATTRIBUTED_KERNEL, _i == 0 ? 10 * MS : 26 * MS);
+	fixture_finish(writer);
+	struct profile_reader *reader = fixture_open();
+	const struct profile_thread_info *first = profile_reader_thread(reader, 0);
+	const struct profile_thread_info *last = profile_reader_thread(reader, 2);
+	ck_assert_uint_eq(first->rest_ns, 2 * MS + (_i == 0 ? 8 * MS : 20 * MS));
+	ck_assert_uint_eq(last->rest_ns, 2 * MS + (_i == 0 ? 2 * MS : 5 * MS));
+	ck_assert_uint_eq(first->estimated_ns, _i == 0 ? 16 * MS : 20 * MS);
+	ck_assert_uint_eq(last->estimated_ns, _i == 0 ? 4 * MS : 5 * MS);
+	ck_assert_uint_eq(profile_reader_thread(reader, 1)->estimated_ns, 0);
+	ck_assert_uint_eq(profile_reader_unattributed_ns(reader), _i == 0 ? 5 * MS : 0);
+	profile_reader_close(reader);
+}
+END_TEST
+
 START_TEST(sums_do_not_overflow)
 {
 	struct profile_writer *writer = fixture_create();
@@ -109,6 +135,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, fixture_setup, fixture_teardown);
 	tcase_add_loop_test(tcase, parts_of_what_is_in_no_account, 0, 5);
 	tcase_add_test(tcase, more_than_threads_can_have_used);
+	tcase_add_loop_test(tcase, part_in_the_kernel, 0, 2);
 	tcase_add_test(tcase, sums_do_not_overflow);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -9,6 +9,9 @@ enum { TICKS_LEAST = 2, TICKS_MAX = 8 };
 /* Parts of the mean distance by which a tick may differ, of 1000. */
 enum { SPREAD = 150 };
 
+/* Half of what ticks may be drawn from is near some part of the interval in up to so many. */
+enum { PARTS_MAX = 24, NEARNESS = 256, DRAWS_MAX = 32 };
+
 /* One tick for each sample is shorter than the interval, however far it is from the mean: what is
  * drawn from longer ones would be too few. */
 static uint64_t distance_ns(uint64_t interval_ns, uint64_t ticks)
@@ -36,13 +39,36 @@ bool sampling_lessen(struct sampling *sampling)
 	return true;
 }
 
+/* Cycles of programs are round numbers more often than not, and intervals too: ticks that are a
+ * simple part of the interval, or nearly, would meet a few points of such a cycle only. */
+static bool is_simple(uint64_t tick_ns, uint64_t interval_ns)
+{
+	for (uint64_t parts = 1; parts <= PARTS_MAX; parts++) {
+		uint64_t whole = (tick_ns * parts + interval_ns / 2) / interval_ns * interval_ns;
+		uint64_t off =
+			tick_ns * parts > whole ? tick_ns * parts - whole : whole - tick_ns * parts;
+		if (off * NEARNESS < whole)
+			return true;
+	}
+	return false;
+}
+
+static uint64_t draw_tick_ns(const struct sampling *sampling, uint64_t from)
+{
+	uint64_t spread = sampling->tick_ns * SPREAD / 1000;
+	uint64_t drawn = mix64(sampling->seed ^ mix64(from)) >> 32;
+	return sampling->tick_ns - spread + (2 * spread * drawn >> 32);
+}
+
 uint64_t sampling_tick_ns(const struct sampling *sampling, uint32_t cpu, uint32_t turn)
 {
 	if (sampling->kind == PROFILE_SAMPLING_FIXED)
 		return sampling->tick_ns;
-	uint64_t drawn = mix64(sampling->seed ^ mix64((uint64_t)turn << 32 | cpu)) >> 32;
-	uint64_t spread = sampling->tick_ns * SPREAD / 1000;
-	return sampling->tick_ns - spread + (2 * spread * drawn >> 32);
+	uint64_t from = (uint64_t)turn << 32 | cpu;
+	uint64_t tick_ns = draw_tick_ns(sampling, from);
+	for (uint64_t i = 1; i < DRAWS_MAX && is_simple(tick_ns, sampling->interval_ns); i++)
+		tick_ns = draw_tick_ns(sampling, from ^ mix64(i));
+	return tick_ns;
 }
 
 bool sampling_keeps(const struct sampling *sampling, uint64_t period_ns, uint32_t tid,

@@ -27,7 +27,8 @@ struct sampling sampling_choose(enum profile_sampling kind, uint64_t interval_ns
  * and with fewer than that they lock to programs as fixed distances do. */
 bool sampling_lessen(struct sampling *sampling);
 
-/* The distance of the ticks of a CPU: the mean one, within 15 %. turn: where it is drawn anew now
+/* The distance of the ticks of a CPU: the mean one, within 15 %, but near no simple part of the
+ * interval: programs' cycles are round numbers too. turn: where it is drawn anew now
  * and then, how often it was. */
 uint64_t sampling_tick_ns(const struct sampling *sampling, uint32_t cpu, uint32_t turn);
 

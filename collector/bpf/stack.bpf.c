@@ -298,15 +298,22 @@ static _Bool is_drawn(__u64 period)
 	return period >= interval_ns || bpf_get_prandom_u32() < (period << 32) / interval_ns;
 }
 
+static _Bool is_in_memory(struct slot *slot, __u64 sp)
+{
+	return bpf_probe_read_user(slot->bytes, 1, (const void *)sp) == 0;
+}
+
 /* Draws, where there is a stack to copy. A plain sample is drawn by its reader: once, not twice. */
 static _Bool is_left_out(struct slot *slot, __u64 sp)
 {
-	return bpf_get_prandom_u32() > share &&
-	       bpf_probe_read_user(slot->bytes, 1, (const void *)sp) == 0;
+	return bpf_get_prandom_u32() > share && is_in_memory(slot, sp);
 }
 
-/* The sample without a stack: what is not copied costs nothing. absent: what it is. */
-static int send_bare(struct bpf_perf_event_data *context, struct slot *slot, __u16 absent)
+/* The sample without a stack: what is not copied costs nothing. absent: what it is. drawn: its
+ * reader would draw a plain one again, so that what the ring has no room for is lost, but for
+ * ticks. */
+static int send_bare(struct bpf_perf_event_data *context, struct slot *slot, __u16 absent,
+		     _Bool drawn)
 {
 	slot->chunk.magic = STACK_CHUNK_MAGIC;
 	slot->chunk.count = read_count(context);
@@ -317,12 +324,12 @@ static int send_bare(struct bpf_perf_event_data *context, struct slot *slot, __u
 	if (bpf_perf_event_output(context, &outputs, BPF_F_CURRENT_CPU, &slot->chunk.magic,
 				  sizeof(slot->chunk) - sizeof(slot->chunk.raw_size)) == 0)
 		return SAMPLE_SENT;
-	count_refused();
-	/* A plain one would be drawn again. */
-	return absent & STACK_CHUNK_TICK ? SAMPLE_SENT : SAMPLE_PLAIN;
+	if (!drawn || absent & STACK_CHUNK_TICK)
+		count_refused();
+	return drawn ? SAMPLE_SENT : SAMPLE_PLAIN;
 }
 
-/* draws: whether it is a sample is still to be drawn. */
+/* draws: whether it is a sample is still to be drawn; by its reader, if it is a plain one. */
 static int sample(struct bpf_perf_event_data *context, _Bool draws)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -333,12 +340,12 @@ static int sample(struct bpf_perf_event_data *context, _Bool draws)
 		return SAMPLE_PLAIN;
 	struct range range = {};
 	find_range(task, sp, &range);
-	if (range.high <= sp)
+	if (range.high <= sp || (draws && !is_in_memory(slot, sp)))
 		return SAMPLE_PLAIN;
 	if (draws && !is_drawn(context->sample_period))
-		return send_bare(context, slot, STACK_CHUNK_LEFT_OUT | STACK_CHUNK_TICK);
+		return send_bare(context, slot, STACK_CHUNK_LEFT_OUT | STACK_CHUNK_TICK, 1);
 	if (is_left_out(slot, sp))
-		return send_bare(context, slot, STACK_CHUNK_LEFT_OUT);
+		return send_bare(context, slot, STACK_CHUNK_LEFT_OUT, draws);
 	__u64 start = find_start(slot, sp);
 	struct copy copy = {.context = context, .slot = slot, .start = start};
 	copy.sp_page = same_page(start, sp) ? 1 : 2;
@@ -353,13 +360,15 @@ static int sample(struct bpf_perf_event_data *context, _Bool draws)
 	/* The top of a stack is in use; if it is not there, the mapping was another one. */
 	if (copy.absent_at_end)
 		forget_range(task);
-	return copy.sent > 0 ? SAMPLE_SENT : SAMPLE_PLAIN;
+	if (copy.sent > 0)
+		return SAMPLE_SENT;
+	return draws ? send_bare(context, slot, STACK_CHUNK_LEFT_OUT, 1) : SAMPLE_PLAIN;
 }
 
 SEC("perf_event")
 int sample_stack(struct bpf_perf_event_data *context)
 {
-	return sample(context, 1);
+	return sample(context, context->sample_period < interval_ns);
 }
 
 /* The distance of the ticks by the event itself: what the context has of it is that of the time

@@ -181,6 +181,19 @@ def other_namespace():
           f'{total["sampling"]}, {total["samples"]}')
 
 
+def drawn_once():
+  """Where BPF draws threads' ticks, those that find no stack in memory are drawn by their reader: once, not twice."""
+  result = s.new_result()
+  done = subprocess.run(['unshare', '--pid', '--fork', '--mount-proc', s.tool('tbcollect'), '-q', '-i', '1ms', '-r', result,
+                         '--', s.target('stack_faults'), '2000'], capture_output=True, text=True, check=False)
+  s.check(done.returncode == 0 and times(result) == 'threads', 'faults of stacks: threads have ticks of their own',
+          f'{done.returncode}: {done.stderr}')
+  total, stacks, facts = s.summary(result), s.folded(result), s.truth(done.stdout)
+  s.check_share('faults of stacks: the spin', s.points(s.samples_of(stacks, 'spin'), s.samples_of(stacks)),
+                s.points(s.number(facts, 'spin'), s.number(facts, 'process_ns')), 3, total['samples'])
+  s.check_samples('faults of stacks: CPU time by samples', total)
+
+
 def loaded_programs(tool):
   done = subprocess.run([tool, 'prog', 'show', 'name', 'sample_stack'], capture_output=True, text=True, check=False)
   return done.stdout.count('sample_stack')
@@ -209,7 +222,7 @@ elif not is_built():
   s.skip('stacks by BPF', 'built without it (Debian: clang, bpftool, libbpf-dev)')
 else:
   for part in (large_stacks, pressure, left_out, left_out_once, agreement, red_zones, clocks, clocks_without_copies,
-               other_namespace, privileges, nothing_is_left):
+               other_namespace, drawn_once, privileges, nothing_is_left):
     with s.section(part.__name__):
       part()
 s.finish()

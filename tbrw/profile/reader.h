@@ -97,15 +97,16 @@ struct profile_thread_info {
 	uint32_t flags; /* PROFILE_THREAD_... */
 	uint64_t start_tsc;
 	uint64_t end_tsc;
-	/* As struct profile_thread has them, but for estimated_ns: its part of the time that was in
-	 * no thread's account, which cpu_ns (and, of samples of a fixed period, rest_ns) has too.
-	 */
+	/* As struct profile_thread has them, but for its part of the time that was in no thread's
+	 * account: cpu_ns has estimated_ns of it, and rest_ns estimated_rest_ns, which is what of
+	 * it was in the kernel, unseen, and all of it where samples are of a fixed period. */
 	uint64_t cpu_ns;
 	uint64_t rest_ns;
 	uint64_t sampled_ns;
 	uint64_t kernel_ns;
 	uint64_t unseen_ns;
 	uint64_t estimated_ns;
+	uint64_t estimated_rest_ns;
 	const char *name;
 };
 struct profile_module_info {

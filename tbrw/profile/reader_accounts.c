@@ -63,7 +63,8 @@ void profile_reader_divide_accounts(struct profile_reader *reader)
 		uint64_t given_ns = kernel_ns + give(&other, passed_ns, unseen_ns);
 		thread->estimated_ns = given_ns;
 		thread->cpu_ns = add_saturating(thread->cpu_ns, given_ns);
-		thread->rest_ns = add_saturating(thread->rest_ns, is_fixed ? given_ns : kernel_ns);
+		thread->estimated_rest_ns = is_fixed ? given_ns : kernel_ns;
+		thread->rest_ns = add_saturating(thread->rest_ns, thread->estimated_rest_ns);
 	}
 	reader->unattributed_ns -= kernel.whole_ns + other.whole_ns;
 }

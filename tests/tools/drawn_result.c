@@ -106,6 +106,7 @@ static void add_notes(struct profile_writer *writer, const struct drawn_result *
 		     {PROFILE_NOTE_TICK, result->tick_ns},
 		     {PROFILE_NOTE_SEED, result->seed},
 		     {PROFILE_NOTE_UNATTRIBUTED, result->unattributed_ns},
+		     {PROFILE_NOTE_UNATTRIBUTED_KERNEL, result->unattributed_kernel_ns},
 		     {PROFILE_NOTE_KERNEL_TIME, result->kernel_time}};
 	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
 		if (notes[i].value > 0)

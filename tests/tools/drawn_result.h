@@ -37,8 +37,9 @@ struct drawn_result {
 	uint64_t tick_ns; /* 0: not noted */
 	uint64_t seed;    /* likewise */
 	uint64_t unattributed_ns;
-	uint32_t kernel_time;     /* enum profile_kernel_time; 0: not noted */
-	const char *const *names; /* of the processes */
+	uint64_t unattributed_kernel_ns; /* of it; 0: not noted */
+	uint32_t kernel_time;            /* enum profile_kernel_time; 0: not noted */
+	const char *const *names;        /* of the processes */
 	uint32_t process_count;
 	const struct drawn_thread *threads;
 	uint32_t thread_count;

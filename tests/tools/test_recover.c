@@ -44,7 +44,8 @@ static void write_result(uint32_t sampling)
 				      .interval_ns = 10 * MS,
 				      .tick_ns = 1250000,
 				      .seed = UINT64_MAX - 4,
-				      .unattributed_ns = 9 * MS,
+				      .unattributed_ns = 13 * MS,
+				      .unattributed_kernel_ns = 4 * MS,
 				      .kernel_time = PROFILE_KERNEL_TIME_APART,
 				      .names = names,
 				      .process_count = 2,
@@ -77,6 +78,7 @@ static void expect_same(const struct profile_reader *old, const struct profile_r
 						       PROFILE_NOTE_TICK,
 						       PROFILE_NOTE_SEED,
 						       PROFILE_NOTE_UNATTRIBUTED,
+						       PROFILE_NOTE_UNATTRIBUTED_KERNEL,
 						       PROFILE_NOTE_KERNEL_TIME};
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		ck_assert_uint_eq(note_of(old, kinds[i]), note_of(new, kinds[i]));
@@ -92,6 +94,7 @@ static void expect_same(const struct profile_reader *old, const struct profile_r
 		ck_assert_uint_eq(left->kernel_ns, right->kernel_ns);
 		ck_assert_uint_eq(left->unseen_ns, right->unseen_ns);
 		ck_assert_uint_eq(left->estimated_ns, right->estimated_ns);
+		ck_assert_uint_eq(left->estimated_rest_ns, right->estimated_rest_ns);
 		ck_assert_uint_eq(left->samples, right->samples);
 		ck_assert_uint_eq(left->flags, right->flags);
 		ck_assert_str_eq(left->name, right->name);
@@ -104,9 +107,11 @@ START_TEST(accounts)
 	struct progress progress = {0};
 	write_result((uint32_t)_i);
 	struct profile_reader *first = open_reader(paths[0]);
-	/* The expectation is of 4 ms, so that 8 of the 9 ms are divided. */
-	ck_assert_uint_eq(profile_reader_thread(first, 1)->estimated_ns, 6 * MS);
-	ck_assert_uint_eq(profile_reader_thread(first, 1)->cpu_ns, 12 * MS);
+	/* The expectation is of 4 ms, so that 8 of the 9 ms are divided, and the kernel's 4 ms. */
+	bool is_fixed = profile_reader_sampling(first) == PROFILE_SAMPLING_FIXED;
+	ck_assert_uint_eq(profile_reader_thread(first, 1)->estimated_ns, 9 * MS);
+	ck_assert_uint_eq(profile_reader_thread(first, 1)->cpu_ns, 15 * MS);
+	ck_assert_uint_eq(profile_reader_thread(first, 1)->rest_ns, is_fixed ? 10 * MS : 4 * MS);
 	ck_assert_uint_eq(profile_reader_unattributed_ns(first), 1 * MS);
 	ck_assert_uint_eq(profile_reader_thread(first, 3)->flags, PROFILE_THREAD_DEDUCED);
 	for (size_t i = 0; i < 2; i++) {

@@ -125,7 +125,6 @@ static TBRW_U32 copy_lives(const struct recovery *recovery)
 	TBRW_U32 code = VT_SUCCESS;
 	uint32_t processes = profile_reader_process_count(reader);
 	uint32_t threads = profile_reader_thread_count(reader);
-	bool is_fixed = profile_reader_sampling(reader) == PROFILE_SAMPLING_FIXED;
 	for (uint32_t i = 0; i < processes && code == VT_SUCCESS; i++) {
 		const struct profile_process_info *info = profile_reader_process(reader, i);
 		struct profile_process process = {
@@ -145,7 +144,7 @@ static TBRW_U32 copy_lives(const struct recovery *recovery)
 			.start_ns = profile_reader_raw_ns(reader, info->start_tsc),
 			.end_ns = profile_reader_raw_ns(reader, info->end_tsc),
 			.cpu_ns = info->cpu_ns - info->estimated_ns,
-			.rest_ns = info->rest_ns - (is_fixed ? info->estimated_ns : 0),
+			.rest_ns = info->rest_ns - info->estimated_rest_ns,
 			.sampled_ns = info->sampled_ns,
 			.kernel_ns = info->kernel_ns,
 			.unseen_ns = info->unseen_ns,

@@ -1,5 +1,6 @@
 #include "tools/convert/finalize.h"
 #include "tbrw/profile/writer.h"
+#include "tools/convert/boot.h"
 #include "tools/functions.h"
 #include "tools/symbols/cold_part.h"
 #include "tools/symbols/demangle.h"
@@ -35,9 +36,12 @@ static void name_by_module(const char *module, struct symbol_address *addresses,
 	}
 }
 
-/* The kernel's addresses change with each start. How far the date is from the time since the start
- * tells one from another, but for clocks set meanwhile and drift, some 10^-5 of the time between.
- */
+static uint64_t nanoseconds(const struct timespec *time)
+{
+	return (uint64_t)time->tv_sec * UINT64_C(1000000000) + (uint64_t)time->tv_nsec;
+}
+
+/* The kernel's addresses change with each start of the machine. */
 static bool is_same_boot(const struct profile_reader *reader)
 {
 	struct timespec raw;
@@ -45,13 +49,7 @@ static bool is_same_boot(const struct profile_reader *reader)
 	if (profile_reader_clock_count(reader) == 0 || clock_gettime(CLOCK_MONOTONIC_RAW, &raw) ||
 	    clock_gettime(CLOCK_REALTIME, &real))
 		return false;
-	const struct profile_clock *then = profile_reader_clock(reader, 0);
-	double then_start = (double)then->real_ns / 1e9 - (double)then->raw_ns / 1e9;
-	double start =
-		(double)(real.tv_sec - raw.tv_sec) + (double)(real.tv_nsec - raw.tv_nsec) / 1e9;
-	double since = (double)real.tv_sec - (double)then->real_ns / 1e9;
-	double difference = start > then_start ? start - then_start : then_start - start;
-	return since >= 0 && difference < 5 + since * 1e-3;
+	return boot_is_same(profile_reader_clock(reader, 0), nanoseconds(&raw), nanoseconds(&real));
 }
 
 /* What is read of a result to find its symbols. */

@@ -99,7 +99,11 @@ int attach_process(struct sampler *sampler, struct tracker *tracker, pid_t pid,
 			break;
 		attaching.stopped = attaching.stopped || !meanwhile(user, DRAIN_ALL);
 	}
-	return total > 0 ? attaching.stopped : event_explain(failure, ESRCH, pid);
+	if (total == 0)
+		return event_explain(failure, ESRCH, pid);
+	if (!attaching.stopped)
+		sampler_release(sampler);
+	return attaching.stopped;
 }
 
 void attach_drop_doubles(struct sampler *sampler, const struct tracker *tracker)

@@ -325,11 +325,13 @@ static int begin(struct sampler *sampler)
 	}
 }
 
-/* Has a process sampled by the CPUs' clocks, as soon as its threads have events. */
+/* Has a process sampled by the CPUs' clocks: a launched one as soon as it has events. */
 static int follow(struct sampler *sampler, pid_t pid)
 {
 	if (sampler->config.sampling.kind != PROFILE_SAMPLING_CPUS || sampler->followed == pid)
 		return 0;
+	if (!sampler->config.on_exec)
+		stack_source_hold(sampler->source, (uint32_t)pid);
 	int result = stack_source_add(sampler->source, (uint32_t)pid, sampler->config.on_exec);
 	sampler->followed = result == 0 ? pid : 0;
 	errno = -result;
@@ -436,6 +438,12 @@ int sampler_add(struct sampler *sampler, pid_t pid, pid_t tid, struct failure *f
 		return 0;
 	close_events(sampler, &thread);
 	return failure_set(failure, FAILURE_EXIT, "out of memory");
+}
+
+void sampler_release(const struct sampler *sampler)
+{
+	if (sampler->config.sampling.kind == PROFILE_SAMPLING_CPUS && sampler->source != NULL)
+		stack_source_hold(sampler->source, 0);
 }
 
 void sampler_drop(struct sampler *sampler, size_t index)

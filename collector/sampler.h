@@ -74,6 +74,10 @@ void sampler_finish(struct sampler *sampler);
  * or -1. On success the thread is the last of sampler->threads. */
 int sampler_add(struct sampler *sampler, pid_t pid, pid_t tid, struct failure *failure);
 
+/* All threads of the attached process are open. Before, the CPUs' clocks make no samples of it:
+ * they could not tell the threads that are not. */
+void sampler_release(const struct sampler *sampler);
+
 /* Closes the events of threads[index] (which is followed through another one's); the entry stays,
  * without fds. */
 void sampler_drop(struct sampler *sampler, size_t index);

@@ -17,6 +17,7 @@
 
 /* Set by source.c. */
 __u32 children = 1; /* processes that a followed one makes are followed */
+__u32 held = 0;     /* process that nothing is sampled of yet; 0: none */
 
 __u64 unfollowed = 0; /* processes that the table had no room for */
 __u64 untold = 0;     /* accounts that a ring had no room for, */
@@ -66,6 +67,8 @@ static void count_refused(void)
 		++*count;
 }
 
+/* Any that were ever opened of it: those that are not ours stay with an attached process's threads
+ * too, so that it is held until all of them have ours. */
 static _Bool has_events(struct task_struct *task)
 {
 	struct task_struct___one_context *one = (void *)task;
@@ -134,6 +137,8 @@ int follow_exec(struct bpf_raw_tracepoint_args *context)
 	if (!entry)
 		return 0;
 	if (!has_events(task)) {
+		if (process == held)
+			return 0; /* they are still to be opened */
 		send_account(context, task, process, before, 0);
 		entry->state = FOLLOW_ENDED;
 		return 0;

@@ -102,6 +102,11 @@ int stack_source_add(struct stack_source *source, uint32_t pid, bool waits)
 	return result < 0 ? -errno : 0;
 }
 
+void stack_source_hold(struct stack_source *source, uint32_t pid)
+{
+	__atomic_store_n(&source->skeleton->bss->held, pid, __ATOMIC_RELAXED);
+}
+
 int stack_source_tick_program(const struct stack_source *source)
 {
 	return source->skeleton->progs.sample_cpu.prog_fd;

@@ -62,6 +62,10 @@ int stack_source_follow(struct stack_source *source, const struct stack_source_f
 /* Follows a process. waits: from its next exec on. 0 or a negative errno. */
 int stack_source_add(struct stack_source *source, uint32_t pid, bool waits);
 
+/* Nothing is sampled of the process until the next call, with another or 0: its threads may have
+ * perf events (or had some) that are not ours. */
+void stack_source_hold(struct stack_source *source, uint32_t pid);
+
 /* For attaching to events of the CPUs' clocks; borrowed. */
 int stack_source_tick_program(const struct stack_source *source);
 

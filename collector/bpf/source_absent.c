@@ -72,6 +72,12 @@ int stack_source_add(struct stack_source *source, uint32_t pid, bool waits)
 	return -ENOSYS;
 }
 
+void stack_source_hold(struct stack_source *source, uint32_t pid)
+{
+	(void)source;
+	(void)pid;
+}
+
 int stack_source_tick_program(const struct stack_source *source)
 {
 	(void)source;

@@ -388,7 +388,8 @@ SEC("perf_event")
 int sample_cpu(struct bpf_perf_event_data *context)
 {
 	__u32 process = bpf_get_current_pid_tgid() >> 32;
-	if (!is_followed(bpf_get_current_task_btf(), process) || !is_drawn(read_period(context)))
+	if (process == held || !is_followed(bpf_get_current_task_btf(), process) ||
+	    !is_drawn(read_period(context)))
 		return SAMPLE_SENT;
 	return copies ? sample(context, 0) : SAMPLE_PLAIN;
 }

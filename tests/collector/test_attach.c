@@ -25,6 +25,8 @@ static size_t settled;
 static size_t all;
 static size_t stop_after; /* calls; 0: never */
 static size_t opened_at_stop;
+static size_t released;
+static size_t opened_at_release;
 
 int sampler_add(struct sampler *to, pid_t pid, pid_t tid, struct failure *failure)
 {
@@ -34,6 +36,13 @@ int sampler_add(struct sampler *to, pid_t pid, pid_t tid, struct failure *failur
 	ck_assert_ptr_eq(to, &sampler);
 	opened[opened_count++] = tid;
 	return 0;
+}
+
+void sampler_release(const struct sampler *of)
+{
+	ck_assert_ptr_eq(of, &sampler);
+	released++;
+	opened_at_release = opened_count;
 }
 
 void sampler_drop(struct sampler *from, size_t index)
@@ -89,7 +98,7 @@ static void set_up(void)
 	for (size_t i = 0; i < THREADS; i++)
 		ck_assert_int_eq(pthread_create(&threads[i], NULL, wait_for_end, NULL), 0);
 	pthread_barrier_wait(&begun);
-	opened_count = settled = all = stop_after = 0;
+	opened_count = settled = all = stop_after = released = 0;
 	inherited = 0;
 }
 
@@ -113,6 +122,9 @@ START_TEST(looks_after_each_thread)
 	ck_assert_uint_eq(opened_count, THREADS + 1);
 	ck_assert_uint_eq(settled, THREADS + 1);
 	ck_assert_uint_eq(all, 1);
+	/* Samples come when all threads are open. */
+	ck_assert_uint_eq(released, 1);
+	ck_assert_uint_eq(opened_at_release, THREADS + 1);
 }
 END_TEST
 
@@ -133,6 +145,7 @@ START_TEST(ends_between_threads)
 	ck_assert_uint_eq(opened_count, 3);
 	ck_assert_uint_eq(opened_at_stop, 3);
 	ck_assert_uint_eq(all, 0);
+	ck_assert_uint_eq(released, 0);
 }
 END_TEST
 

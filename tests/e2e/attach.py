@@ -179,6 +179,30 @@ def end_while_attaching():
   crowd.wait()
 
 
+def attach_again():
+  """What an earlier attach left with the threads makes them no threads of this one: each is opened, and its account is
+  of the time since then."""
+  count = 100
+  crowd = subprocess.Popen([s.target('crowd'), str(count), '10000'], stdout=subprocess.DEVNULL)
+  wait_for_threads(crowd, count + 1)
+  used = cpu_ns(crowd.pid)
+  s.check(s.wait_for(lambda: cpu_ns(crowd.pid) > used + 2 * 10**9, 60), 'attaching again: the threads worked before')
+  for turn in (1, 2):
+    before = cpu_ns(crowd.pid)
+    process, result = attach([crowd.pid], '-d', '0.4', '--no-finalize')
+    _, err = process.communicate(timeout=60)
+    crowd.send_signal(signal.SIGSTOP)
+    around = (cpu_ns(crowd.pid) - before) / 1e9
+    total = s.summary(result)
+    s.check(process.returncode == 0 and total['threads'] == count + 1, f'attach {turn}: all threads',
+            f'{total["threads"]} {err.strip()[-300:]}')
+    s.check(0 < total['cpu_time_s'] <= 1.05 * around, f'attach {turn}: the CPU time since then',
+            f'{total["cpu_time_s"]:.3f} s of at most {around:.3f} s')
+    crowd.send_signal(signal.SIGCONT)
+  crowd.kill()
+  crowd.wait()
+
+
 def said_on_a_terminal(pid, *options):
   """What attaching prints on a terminal."""
   here, there = pty.openpty()
@@ -249,7 +273,7 @@ def file_limit():
 
 s.start()
 for part in (attach_and_detach, attach_until_signal, target_dies, two_targets, refusals, end_while_attaching,
-             on_a_terminal, another_namespace, file_limit):
+             attach_again, on_a_terminal, another_namespace, file_limit):
   with s.section(part.__name__):
     part()
 s.finish()

@@ -157,9 +157,10 @@ def steal_seconds():
 
 
 def stolen_since(before):
-  """At most this much: what the kernel counts as whole ticks of each CPU may be a tick short."""
-  stolen = steal_seconds() - before
-  return stolen + os.cpu_count() / os.sysconf('SC_CLK_TCK') if stolen > 0 else 0.0
+  """At most this much: what the kernel counts as whole ticks of each CPU may be a tick short, also where it shows nothing, on a
+  machine that time is stolen from at all."""
+  after = steal_seconds()
+  return after - before + os.cpu_count() / os.sysconf('SC_CLK_TCK') if after > 0 else 0.0
 
 
 def collect(command, interval='1ms', options=(), uid=None, result=None, timeout=120, **popen):

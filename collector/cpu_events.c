@@ -117,8 +117,9 @@ static void renew(struct cpu_events *events, size_t i)
 	open_output(events, i);
 }
 
-void cpu_events_renew(struct cpu_events *events, uint64_t now_ns)
+void cpu_events_renew(struct cpu_events *events)
 {
+	uint64_t now_ns = clock_now();
 	if (events->each == NULL || now_ns < events->next_ns)
 		return;
 	uint64_t turn_ns = events->config->sampling.tick_ns * TURN_TICKS;

@@ -30,8 +30,9 @@ int cpu_events_open(struct cpu_events *events);
 /* Opens the clocks too. 0, or a negative errno: none is open. */
 int cpu_events_start(struct cpu_events *events);
 
-/* Draws the distances of ticks anew, now and then, and opens what ended with its CPU. */
-void cpu_events_renew(struct cpu_events *events, uint64_t now_ns);
+/* Draws the distances of ticks anew, and opens what ended with its CPU: each 200 ms, or 100 ticks
+ * if these are more, or as seldom as it must be to take at most 1/500 of the time. Else nothing. */
+void cpu_events_renew(struct cpu_events *events);
 
 /* No more ticks; accounts still come. */
 void cpu_events_stop(struct cpu_events *events);

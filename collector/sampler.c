@@ -453,10 +453,10 @@ void sampler_drop(struct sampler *sampler, size_t index)
 	pthread_mutex_unlock(&sampler->lock);
 }
 
-void sampler_renew(struct sampler *sampler, uint64_t now_ns)
+void sampler_renew(struct sampler *sampler)
 {
 	if (sampler->config.sampling.kind == PROFILE_SAMPLING_CPUS)
-		cpu_events_renew(&sampler->cpu_events, now_ns);
+		cpu_events_renew(&sampler->cpu_events);
 }
 
 void sampler_keep_share(const struct sampler *sampler, uint32_t share)

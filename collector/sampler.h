@@ -83,7 +83,7 @@ void sampler_release(const struct sampler *sampler);
 void sampler_drop(struct sampler *sampler, size_t index);
 
 /* Comes now and then: draws the distances of the ticks anew that are the CPUs'. */
-void sampler_renew(struct sampler *sampler, uint64_t now_ns);
+void sampler_renew(struct sampler *sampler);
 
 /* How many of the stacks are copied from now on, as far as the source of the copies can choose
  * (budget.h); its other samples are RECORD_LEFT_OUT. */

@@ -148,7 +148,7 @@ int session_collect(struct session *session, struct failure *failure)
 		uint64_t now = clock_now();
 		session_watch(session, more ? 0 : next_timeout(session, now));
 		more = session_apply(session, DRAIN_SETTLED);
-		sampler_renew(&session->sampler, now);
+		sampler_renew(&session->sampler);
 		if (emit_failed(session->emit, failure) < 0)
 			return -1;
 		now = clock_now();

@@ -162,9 +162,9 @@ void sampler_missing(const struct sampler *sampler, struct stack_source_missing 
 	*out = missing;
 }
 
-void sampler_renew(struct sampler *sampler, uint64_t now_ns)
+void sampler_renew(struct sampler *sampler)
 {
-	(void)sampler, (void)now_ns;
+	(void)sampler;
 }
 
 void tracker_add_unattributed(struct tracker *tracker, uint64_t cpu_ns)

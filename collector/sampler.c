@@ -6,6 +6,7 @@
 #include "collector/pid_namespace.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +84,21 @@ static void close_source(struct sampler *sampler)
 	give_up_clocks(sampler);
 }
 
+/* Files that are opened later, without threads' events: the drain's, what the program runs. */
+enum { LATER_FILES = 8 };
+
+static bool has_later_files(const struct sampler *sampler)
+{
+	int fds[LATER_FILES];
+	int fd = stack_source_program(sampler->source);
+	int count = 0;
+	while (count < LATER_FILES && (fds[count] = fcntl(fd, F_DUPFD_CLOEXEC, 0)) >= 0)
+		count++;
+	for (int i = 0; i < count; i++)
+		close(fds[i]);
+	return count == LATER_FILES;
+}
+
 /* Loads what copies the stacks, or tells whose ticks are whose. Where it may do without, nothing.
  */
 static int open_source(struct sampler *sampler, struct failure *failure)
@@ -95,7 +111,7 @@ static int open_source(struct sampler *sampler, struct failure *failure)
 	uint32_t last = sampler->cpus.numbers[sampler->cpus.count - 1];
 	int result = stack_source_open(last + 1, &sampler->source);
 	sampler->config.raw = result == 0;
-	if (result < 0)
+	if (result < 0 || (sampler->wanted != SAMPLER_BPF && !has_later_files(sampler)))
 		close_source(sampler);
 	return result < 0 && sampler->wanted == SAMPLER_BPF ? explain_source(-result, failure) : 0;
 }
@@ -194,11 +210,16 @@ static void give_up_deep(struct sampler *sampler)
 	pthread_mutex_unlock(&sampler->lock);
 }
 
+static bool is_file_limit(int error)
+{
+	return error == EMFILE || error == ENFILE;
+}
+
 /* Opens a thread's events. 0, or -1 with errno. */
 static int open_events(struct sampler *sampler, struct sampler_thread *thread)
 {
 	thread->fds = open_all(sampler, thread->tid, event_open);
-	if (thread->fds == NULL && (errno == EMFILE || errno == ENFILE) && sampler->deep) {
+	if (thread->fds == NULL && is_file_limit(errno) && sampler->deep) {
 		give_up_deep(sampler);
 		thread->fds = open_all(sampler, thread->tid, event_open);
 	}
@@ -206,7 +227,7 @@ static int open_events(struct sampler *sampler, struct sampler_thread *thread)
 		return -1;
 	if (sampler->deep) {
 		thread->deep_fds = open_all(sampler, thread->tid, event_open_deep);
-		if (thread->deep_fds == NULL && (errno == EMFILE || errno == ENFILE))
+		if (thread->deep_fds == NULL && is_file_limit(errno))
 			give_up_deep(sampler);
 	}
 	return 0;
@@ -339,7 +360,7 @@ static int follow(struct sampler *sampler, pid_t pid)
 }
 
 /* Opens a thread's events and sends their records to the rings. */
-static int open_thread(struct sampler *sampler, struct sampler_thread *thread)
+static int connect_thread(struct sampler *sampler, struct sampler_thread *thread)
 {
 	if (sampler->rings == NULL && begin(sampler) < 0)
 		return -1;
@@ -351,6 +372,32 @@ static int open_thread(struct sampler *sampler, struct sampler_thread *thread)
 	close_events(sampler, thread);
 	errno = error;
 	return -1;
+}
+
+/* As before the first thread, but without BPF. */
+static void start_over(struct sampler *sampler, struct sampler_thread *thread)
+{
+	close_events(sampler, thread);
+	close_source(sampler);
+	unmap_rings(sampler);
+	sampler->source_error = EMFILE;
+	sampler->followed = 0;
+	if (!sampler->limited)
+		sampler->config.stack_size = UINT32_MAX;
+}
+
+/* Likewise: 0, or -1 with errno. Where files are too few for BPF beside the first thread's events,
+ * it does without. */
+static int open_thread(struct sampler *sampler, struct sampler_thread *thread)
+{
+	bool may_do_less = sampler->thread_count == 0 && sampler->wanted != SAMPLER_BPF;
+	int result = connect_thread(sampler, thread);
+	if (!may_do_less || sampler->source == NULL)
+		return result;
+	if (result < 0 ? !is_file_limit(errno) : has_later_files(sampler))
+		return result;
+	start_over(sampler, thread);
+	return connect_thread(sampler, thread);
 }
 
 /* Has the thread's stacks copied by the source. 0 or a negative errno. */
@@ -379,8 +426,18 @@ static size_t count_threads(const struct sampler *sampler, pid_t pid)
 	return count;
 }
 
-/* What else is open: the result, BPF's programs and maps, files of the target that are read. */
-enum { OTHER_FILES = 24 };
+enum {
+	OTHER_FILES = 24, /* what else is open: the result, files of the target that are read */
+	SOURCE_FILES = 17 /* BPF's maps, programs and links */
+};
+
+/* Events of the threads, of the rings, and of BPF: what it sends through, and the clocks. */
+static size_t count_files(const struct sampler *sampler, size_t threads)
+{
+	size_t events = threads + 1 + (sampler->source != NULL ? 2 : 0);
+	return events * sampler->cpus.count + OTHER_FILES +
+	       (sampler->source != NULL ? SOURCE_FILES : 0);
+}
 
 static int explain_limit(const struct sampler *sampler, pid_t pid, int error,
 			 struct failure *failure)
@@ -391,12 +448,12 @@ static int explain_limit(const struct sampler *sampler, pid_t pid, int error,
 				 "some %zu files",
 				 threads, threads == 1 ? "" : "s", sampler->cpus.count,
 				 sampler->cpus.count == 1 ? "" : "s",
-				 (threads + 1) * sampler->cpus.count + OTHER_FILES);
+				 count_files(sampler, threads));
 }
 
 static int explain(const struct sampler *sampler, pid_t pid, int error, struct failure *failure)
 {
-	if (error == EMFILE || error == ENFILE)
+	if (is_file_limit(error))
 		return explain_limit(sampler, pid, error, failure);
 	if (sampler->rings == NULL && (error == EPERM || error == ENOMEM))
 		return failure_set(failure, FAILURE_EXIT,

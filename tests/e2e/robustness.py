@@ -239,21 +239,41 @@ def gone():
   s.check(got.status == 1 and 'cannot be reached' in got.stderr, 'unmounted: status 1, said', got.stderr.strip())
 
 
+def with_files(limit, *arguments):
+  """A collection that may open so many files: the status, and what it says."""
+  done = subprocess.run([s.tool('tbcollect'), '-q', '--no-finalize', '-r', s.new_result(), *arguments],
+                        capture_output=True, text=True, timeout=30, check=False,
+                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+  return done.returncode, done.stderr
+
+
 def few_files():
-  """Too few files at any moment of the start: it collects, or says which limit it met."""
+  """Too few files at any moment of the start: it collects, or says which limit it met. What fewer are enough for, more are too."""
+  cpus = os.cpu_count()
   with subprocess.Popen(['sleep', '100']) as service:
-    said = []
-    for limit in range(5, 22):
-      for what in (['--', 'true'], ['-d', '0.01', '-p', str(service.pid)]):
-        done = subprocess.run([s.tool('tbcollect'), '-q', '--no-finalize', '-r', s.new_result(), *what],
-                              capture_output=True, text=True, timeout=30,
-                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
-        if done.returncode != 0:
-          said.append(done.stderr)
+    said, first, above = [], {}, []
+    for limit in range(5, 34 + 5 * cpus):
+      # Much more of the start is the same for both.
+      attach = [['-d', '0.01', '-p', str(service.pid)]] if limit < 24 or limit % 5 == 0 else []
+      for what in [['--', 'true'], *attach]:
+        status, text = with_files(limit, *what)
+        if status == 0:
+          first.setdefault(what[0], limit)
+        else:
+          said.append(text)
+          above += [(limit, text)] if what[0] in first else []
     service.kill()
   wrong = [text for text in said if len(text.splitlines()) != 1 or not re.search(
       r'^tbcollect: cannot .*: Too many open files; the limit is \d+, raise it with ulimit', text)]
   s.check(len(said) > 10 and not wrong, f'too few files: {len(said)} starts say so', wrong[:2] or said[:1])
+  s.check(len(first) == 2 and not above, f'too few files: enough from {first} on', above[:2])
+  numbers = [(limit, re.search(r'which take some (\d+) files', with_files(limit, '--unwind', 'bpf', '--', 'true')[1]))
+             for limit in range(20 + 2 * cpus, 32 + 5 * cpus, 3)]
+  numbers = [(limit, int(found.group(1))) for limit, found in numbers if found]
+  if numbers:
+    s.check(all(number > limit for limit, number in numbers), 'too few files: more are named than there may be', numbers)
+  else:
+    s.skip('too few files for BPF', 'it is not there, or needs root')
   done = s.collect(['true'], preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (60 << 20, 60 << 20)))
   s.check(done.status == 1 and 'out of memory; the limit of address space' in done.stderr, 'too little address space',
           done.stderr.strip())

@@ -46,12 +46,9 @@ static int open_output(const struct cpu_events *events, size_t i)
 	return result;
 }
 
-/* Where a sample is one tick, the ticks are more than the samples, so that it can be drawn. */
 static uint64_t draw_tick(const struct cpu_events *events, size_t i)
 {
-	const struct sampling *sampling = &events->config->sampling;
-	uint64_t tick_ns = sampling_tick_ns(sampling, events->cpus->numbers[i], events->turn);
-	return tick_ns > sampling->interval_ns ? tick_ns / 4 * 3 : tick_ns;
+	return sampling_tick_ns(&events->config->sampling, events->cpus->numbers[i], events->turn);
 }
 
 static int open_clock(const struct cpu_events *events, size_t i)

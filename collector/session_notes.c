@@ -52,7 +52,7 @@ void session_say_sampling(const struct session *session)
 	const struct sampling *sampling = &session->sampler.config.sampling;
 	if (!sampling_is_random(sampling))
 		log_line(session->log, LOG_VERBOSE, "samples each time that an interval is used");
-	else if (sampling->tick_ns == sampling->interval_ns)
+	else if (2 * sampling->tick_ns > sampling->interval_ns)
 		log_line(session->log, LOG_VERBOSE,
 			 "samples each time that about an interval is used: another distance for "
 			 "each CPU");

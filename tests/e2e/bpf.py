@@ -172,6 +172,13 @@ def clocks_without_copies():
     s.check_ratio(f'--unwind {mode}: CPU time', total['cpu_time_s'], s.number(got.truth(), 'process_ns') / 1e9, 2, got.steal)
 
 
+def words():
+  """Whose ticks they are, and how many for a sample."""
+  for interval, expected in (('0.1ms', 'each time that about an interval is used'), ('1ms', "1 of 4 ticks of each CPU's CPU time")):
+    got = s.collect_well(['true'], interval=interval, options=['-v'])
+    s.check(expected in got.stderr, f'sampling at {interval}: the words', got.stderr.strip())
+
+
 def other_namespace():
   """BPF knows processes by other numbers than a collector in a pid namespace of its own."""
   result = s.new_result()
@@ -223,7 +230,7 @@ if os.geteuid() != 0:
 elif not is_built():
   s.skip('stacks by BPF', 'built without it (Debian: clang, bpftool, libbpf-dev)')
 else:
-  for part in (large_stacks, pressure, left_out, left_out_once, agreement, red_zones, clocks, clocks_without_copies,
+  for part in (large_stacks, pressure, left_out, left_out_once, agreement, red_zones, clocks, clocks_without_copies, words,
                other_namespace, drawn_once, privileges, nothing_is_left):
     with s.section(part.__name__):
       part()

@@ -372,6 +372,17 @@ static void apply_comm(struct tracker *tracker, const struct record *record)
 		thread_rename(thread, record->comm.name);
 }
 
+/* A CPU's clock is of whoever runs there when the kernel stops it. */
+static void apply_throttle(struct tracker *tracker, const struct record *record, size_t ring_index)
+{
+	enum profile_note_kind kind =
+		record->kind == RECORD_THROTTLE ? PROFILE_NOTE_THROTTLED : PROFILE_NOTE_UNTHROTTLED;
+	uint32_t pid = tracker_is_exact(tracker) ? 0 : record->pid;
+	tracker->gaps[ring_index]++;
+	emit_note(tracker->context.emit, kind, record->time_ns, 1, pid,
+		  tracker->config.cpus[ring_index], NULL);
+}
+
 static void apply_lost(struct tracker *tracker, const struct record *record, size_t ring_index)
 {
 	size_t position = 0;
@@ -422,11 +433,7 @@ void tracker_apply(struct tracker *tracker, const struct record *record, size_t 
 		break;
 	case RECORD_THROTTLE:
 	case RECORD_UNTHROTTLE:
-		tracker->gaps[ring_index]++;
-		emit_note(tracker->context.emit,
-			  record->kind == RECORD_THROTTLE ? PROFILE_NOTE_THROTTLED
-							  : PROFILE_NOTE_UNTHROTTLED,
-			  record->time_ns, 1, record->pid, tracker->config.cpus[ring_index], NULL);
+		apply_throttle(tracker, record, ring_index);
 		break;
 	case RECORD_ACCOUNT:
 		tracker_apply_account(tracker, record);

@@ -3,6 +3,7 @@
 #include "tests/collector/tracker_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -200,6 +201,22 @@ START_TEST(before_and_after)
 }
 END_TEST
 
+/* A clock is a CPU's, not the process's that it stopped at. */
+START_TEST(throttled)
+{
+	char line[64];
+	struct record record = {.kind = RECORD_THROTTLE, .time_ns = 20, .pid = 4711, .tid = 4711};
+	tracker_apply(tracker, &record, 1, false);
+	record.kind = RECORD_UNTHROTTLE;
+	record.time_ns = 21;
+	tracker_apply(tracker, &record, 1, false);
+	snprintf(line, sizeof(line), "note 8 at 20 value 1 0/%d", FIXTURE_CPU_1);
+	fake_emit_assert(emit, line, 1);
+	snprintf(line, sizeof(line), "note 9 at 21 value 1 0/%d", FIXTURE_CPU_1);
+	fake_emit_assert(emit, line, 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("tracker exact");
@@ -212,6 +229,7 @@ int main(void)
 	tcase_add_test(tcase, id_used_again);
 	tcase_add_test(tcase, exec_in_a_thread);
 	tcase_add_test(tcase, found_before_its_fork);
+	tcase_add_test(tcase, throttled);
 	tcase_add_test(tcase, before_and_after);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

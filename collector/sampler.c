@@ -299,7 +299,6 @@ static int start_clocks(struct sampler *sampler)
 		.copies = sampler->copies,
 		.children = !sampler->config.same_process,
 	};
-	sampler->config.final_counts = false; /* BPF tells more */
 	int result = stack_source_follow(sampler->source, &follow);
 	return result < 0 ? result : cpu_events_start(&sampler->cpu_events);
 }
@@ -323,6 +322,12 @@ static int connect_source(struct sampler *sampler)
 	return result;
 }
 
+/* See event.h. BPF tells more. */
+static bool may_have_final_counts(const struct sampler *sampler)
+{
+	return sampler->cpus.count == 1 && sampler->config.sampling.kind != PROFILE_SAMPLING_CPUS;
+}
+
 /* Maps the rings, and connects what writes to them: first as it is wanted, then with less. 0, or -1
  * with errno. */
 static int begin(struct sampler *sampler)
@@ -330,6 +335,7 @@ static int begin(struct sampler *sampler)
 	uint32_t wanted_size = sampler->config.stack_size;
 	for (;;) {
 		sampler->config.stack_size = wanted_size;
+		sampler->config.final_counts = may_have_final_counts(sampler);
 		if (open_rings(sampler) < 0)
 			return -1;
 		int result = sampler->source != NULL ? connect_source(sampler) : 0;

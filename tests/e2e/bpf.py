@@ -190,6 +190,23 @@ def other_namespace():
           f'{total["sampling"]}, {total["samples"]}')
 
 
+def one_cpu():
+  """Without the clocks after all, for want of files: on one CPU each thread's last count is told, and none is nobody's."""
+  online = s.scratch('online')
+  with open(online, 'w', encoding='ascii') as file:
+    file.write('0\n')
+  seen = []
+  for limit in (30, 32, 34):
+    result = s.new_result()
+    done = subprocess.run(['unshare', '--mount', 'sh', '-c', f'mount --bind {online} /sys/devices/system/cpu/online && exec "$@"',
+                           'sh', 'prlimit', f'--nofile={limit}', 'taskset', '--cpu-list', '0', s.tool('tbcollect'), '-r', result,
+                           '--', s.target('brief'), '300', '3000'], capture_output=True, text=True, check=False)
+    s.check(done.returncode == 0 and times(result) == 'threads', f'one CPU, {limit} files: threads have ticks of their own',
+            f'{done.returncode}: {done.stderr.strip()}')
+    seen += [line for line in done.stderr.splitlines() if 'of no known thread' in line]
+  s.check(not seen, 'one CPU, few files: all CPU time is of threads', seen)
+
+
 def drawn_once():
   """Where BPF draws threads' ticks, those that find no stack in memory are drawn by their reader: once, not twice."""
   result = s.new_result()
@@ -231,7 +248,7 @@ elif not is_built():
   s.skip('stacks by BPF', 'built without it (Debian: clang, bpftool, libbpf-dev)')
 else:
   for part in (large_stacks, pressure, left_out, left_out_once, agreement, red_zones, clocks, clocks_without_copies, words,
-               other_namespace, drawn_once, privileges, nothing_is_left):
+               other_namespace, drawn_once, one_cpu, privileges, nothing_is_left):
     with s.section(part.__name__):
       part()
 s.finish()

@@ -94,12 +94,14 @@ static void apply_renamed(struct tracker *tracker, const struct record *record)
 {
 	struct thread *before = idmap_get(&tracker->threads, record->tid);
 	struct thread *after = idmap_get(&tracker->threads, record->pid);
-	if (before != NULL && before->pid == record->pid && before->end_ns != EMIT_TIME_NEVER &&
-	    before->account_tid == 0) {
+	bool was_told = before != NULL && before->pid == record->pid &&
+			before->end_ns != EMIT_TIME_NEVER && before->account_tid == 0;
+	if (was_told) {
 		set_account(tracker, before, record->account.cpu_ns);
 		tracker_retire(tracker, before);
 	}
-	if (after != NULL && after->end_ns == EMIT_TIME_NEVER)
+	/* The exec may have taken the events, which looks like its end. */
+	if (after != NULL && !after->is_exact && (was_told || after->end_ns == EMIT_TIME_NEVER))
 		after->before_ns = record->account.cpu_ns;
 }
 

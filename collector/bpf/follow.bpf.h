@@ -139,8 +139,11 @@ int follow_exec(struct bpf_raw_tracepoint_args *context)
 	if (!has_events(task)) {
 		if (process == held)
 			return 0; /* they are still to be opened */
-		send_account(context, task, process, before, 0);
-		entry->state = FOLLOW_ENDED;
+		if (before != process)
+			send_account(context, task, process, before, 1);
+		send_account(context, task, process, process, 0);
+		entry->start_time = bpf_ktime_get_ns();
+		entry->state = FOLLOW_LOST;
 		return 0;
 	}
 	if (entry->state == FOLLOW_WAITS)
@@ -160,8 +163,16 @@ static void bury(__u32 process)
 	__u32 before = *last;
 	struct follow_entry *entry = bpf_map_lookup_elem(&followed, &before);
 	*last = process;
-	if (before != process && entry && entry->state == FOLLOW_ENDED)
+	if (before != process && entry &&
+	    (entry->state == FOLLOW_ENDED || entry->state == FOLLOW_LOST))
 		bpf_map_delete_elem(&followed, &before);
+}
+
+/* What the program did that an exec took from us, not the threads that this exec ended. */
+static _Bool is_lost(const struct follow_entry *entry, __u32 process, __u32 thread,
+		     __u64 start_time)
+{
+	return entry->state == FOLLOW_LOST && (thread == process || start_time > entry->start_time);
 }
 
 SEC("raw_tp/sched_process_free")
@@ -174,6 +185,11 @@ int follow_free(struct bpf_raw_tracepoint_args *context)
 	struct follow_entry *entry = bpf_map_lookup_elem(&followed, &process);
 	if (!entry)
 		return 0;
+	if (is_lost(entry, process, thread, start_time)) {
+		if (thread == process)
+			bury(process);
+		return 0;
+	}
 	send_account(context, task, process, thread, 0);
 	if (thread == process && (entry->start_time == 0 || entry->start_time == start_time)) {
 		entry->state = FOLLOW_ENDED;

@@ -78,7 +78,8 @@ struct follow_entry {
 enum follow_state {
 	FOLLOW_WAITS = 1, /* for its exec */
 	FOLLOW_FOLLOWS = 2,
-	FOLLOW_ENDED = 3
+	FOLLOW_ENDED = 3,
+	FOLLOW_LOST = 4 /* by an exec that took the events; start_time is that of the exec */
 };
 
 enum {

@@ -151,6 +151,24 @@ START_TEST(exec_in_a_thread)
 }
 END_TEST
 
+/* Likewise, but the exec takes the events, as if the thread ended: the other program's time is
+ * nobody's. */
+START_TEST(exec_takes_the_events)
+{
+	feed_fork(20, APP, APP + 1, APP, APP);
+	feed_exit(30, APP, APP);
+	feed_exec(40, APP, "next");
+	feed_exit(41, APP, APP);
+	feed_renamed(50, APP, APP + 1, 300);
+	feed_account(50, APP, APP, 300);
+	feed_account(60, APP, APP + 1, 7000);
+	fake_emit_assert(emit, "thread 5000000/5000001 app 20-40 cpu 300 rest 0 samples 0", 1);
+	fake_emit_assert(emit, "thread 5000000/5000000 app before-30 cpu 7000 rest 0 samples 0", 1);
+	fake_emit_assert(emit, "thread 5000000/5000000 next 40-41 cpu 0 rest 0 samples 0", 1);
+	ck_assert_uint_eq(counted_ns(), 7300);
+}
+END_TEST
+
 /* A thread that was found in the list of threads before its fork was told: one account, of the
  * life that began with the fork. */
 START_TEST(found_before_its_fork)
@@ -228,6 +246,7 @@ int main(void)
 	tcase_add_test(tcase, never);
 	tcase_add_test(tcase, id_used_again);
 	tcase_add_test(tcase, exec_in_a_thread);
+	tcase_add_test(tcase, exec_takes_the_events);
 	tcase_add_test(tcase, found_before_its_fork);
 	tcase_add_test(tcase, throttled);
 	tcase_add_test(tcase, before_and_after);

@@ -247,6 +247,14 @@ def setuid():
     count, apart = s.samples_of(s.folded(got.result), 'chain_40'), s.unattributed(got.result)
     s.check((count > 50, apart < 0.05, len(named)) == ((True, True, 0) if followed else (False, False, 1)),
             f'setuid: root runs what is set-user-ID to {owner}', f'{count} samples, {apart} s besides, {named}')
+  # Its time is in no account, whichever thread made way for it.
+  text = ('import os, threading\n'
+          f'threading.Thread(target=os.execv, args=("{program}", ["{program}", "1500"])).start()\n'
+          'threading.Event().wait()\n')
+  got = s.collect([sys.executable, '-c', text])
+  total, apart = s.summary(got.result), s.unattributed(got.result)
+  s.check(got.status == 0 and total['cpu_time_s'] < 0.5 < 1.4 < apart, 'setuid: run by another thread than the first',
+          f'status {got.status}, {total["cpu_time_s"]} s in accounts, {apart} s besides')
 
 
 def processes():

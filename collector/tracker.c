@@ -240,7 +240,7 @@ int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attac
 		return -1;
 	thread->family = tracker->family_count;
 	thread->is_head = true;
-	tracker_begin_account(tracker, thread);
+	tracker_begin_account(tracker, thread, attach);
 	return (int)tracker->family_count++;
 }
 

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* thread.before_ns: the account is of no use, since most of it may be of before. */
+#define BEFORE_UNKNOWN UINT64_MAX
+
 bool tracker_is_exact(const struct tracker *tracker)
 {
 	return tracker->config.sampling->kind == PROFILE_SAMPLING_CPUS;
@@ -50,15 +53,20 @@ static bool is_zombie(const struct thread *thread)
 	return state != NULL && state[1] == ' ' && state[2] == 'Z';
 }
 
-void tracker_begin_account(const struct tracker *tracker, struct thread *thread)
+void tracker_begin_account(const struct tracker *tracker, struct thread *thread, bool attach)
 {
 	if (tracker_is_exact(tracker) &&
 	    !read_account(thread->pid, thread->tid, &thread->before_ns))
-		thread->before_ns = 0; /* it ended: BPF tells */
+		thread->before_ns = attach ? BEFORE_UNKNOWN : 0; /* it ended just now */
 }
 
 static void set_account(struct tracker *tracker, struct thread *thread, uint64_t cpu_ns)
 {
+	if (thread->before_ns == BEFORE_UNKNOWN) {
+		tracker_close_account(tracker, thread);
+		thread->is_exact = true; /* there is no other account to wait for */
+		return;
+	}
 	thread->cpu_ns = cpu_ns > thread->before_ns ? cpu_ns - thread->before_ns : 0;
 	thread->is_exact = true;
 	tracker->counts.cpu_ns += thread->cpu_ns;

@@ -122,8 +122,9 @@ uint64_t tracker_unattributed_kernel_ns(const struct tracker *tracker);
 /* Whether accounts are the kernel's own, and BPF sends them. */
 bool tracker_is_exact(const struct tracker *tracker);
 
-/* Has what a thread used before now be no part of its account. */
-void tracker_begin_account(const struct tracker *tracker, struct thread *thread);
+/* Has what a thread used before now be no part of its account. attach: it lacks the account if that
+ * cannot be read any more. */
+void tracker_begin_account(const struct tracker *tracker, struct thread *thread, bool attach);
 
 void tracker_apply_account(struct tracker *tracker, const struct record *record);
 

@@ -184,6 +184,20 @@ START_TEST(found_before_its_fork)
 }
 END_TEST
 
+/* It ended as it was opened: its whole life is not the collection's. */
+START_TEST(ended_while_attaching)
+{
+	ck_assert_int_ge(tracker_add_thread(tracker, APP, APP + 1, true), 0);
+	feed_exit(30, APP, APP + 1);
+	ck_assert_uint_eq(written(), 0);
+	feed_account(40, APP, APP + 1, 3600 * 1000 * MS);
+	ck_assert_uint_eq(written(), 1);
+	ck_assert_uint_eq(fake_emit_last_thread(emit).cpu_ns, 0);
+	ck_assert_uint_eq(fake_emit_last_thread(emit).unseen_ns, INTERVAL / 2);
+	ck_assert_uint_eq(counted_ns(), 0);
+}
+END_TEST
+
 static uint64_t now(clockid_t clock)
 {
 	struct timespec time;
@@ -205,10 +219,13 @@ START_TEST(before_and_after)
 	uint32_t self = (uint32_t)getpid();
 	burn(50 * MS);
 	ck_assert_int_ge(tracker_add_thread(tracker, (pid_t)self, (pid_t)self, true), 0);
+	uint64_t began = now(CLOCK_THREAD_CPUTIME_ID);
 	burn(60 * MS);
 	ck_assert_uint_eq(tracker_read_accounts(tracker), 1); /* the program's of the fixture */
 	uint64_t counted = counted_ns();
+	uint64_t burnt = now(CLOCK_THREAD_CPUTIME_ID) - began;
 	ck_assert_uint_ge(counted, 50 * MS);
+	ck_assert_uint_le(counted, burnt + 10 * MS);
 	/* Closed: what comes later is no part of the collection. */
 	burn(20 * MS);
 	tracker_read_accounts(tracker);
@@ -249,6 +266,7 @@ int main(void)
 	tcase_add_test(tcase, exec_takes_the_events);
 	tcase_add_test(tcase, found_before_its_fork);
 	tcase_add_test(tcase, throttled);
+	tcase_add_test(tcase, ended_while_attaching);
 	tcase_add_test(tcase, before_and_after);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

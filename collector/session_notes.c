@@ -175,13 +175,13 @@ uint64_t session_attached_cpu_ns(const struct session *session)
 	return total > session->attached_cpu_ns ? total : session->attached_cpu_ns;
 }
 
-/* What BPF could not tell of. */
-static void settle_missing(struct session *session)
+/* What BPF could not tell of. total_ns: what the events counted. */
+static void settle_missing(struct session *session, uint64_t total_ns)
 {
 	struct stack_source_missing missing;
 	char text[160];
 	sampler_missing(&session->sampler, &missing);
-	tracker_add_unattributed(session->tracker, missing.cpu_ns);
+	tracker_add_unattributed(session->tracker, missing.cpu_ns, total_ns);
 	if (missing.accounts > 0)
 		emit_note(session->emit, PROFILE_NOTE_RECORDS_LOST, session->end_ns,
 			  missing.accounts, 0, 0, "CPU times of ended threads");
@@ -200,6 +200,7 @@ void session_settle(struct session *session)
 {
 	bool is_exact = session->sampler.config.sampling.kind == PROFILE_SAMPLING_CPUS;
 	uint64_t lost = sampler_lost_ticks(&session->sampler);
+	uint64_t total_ns = 0;
 	struct tracker_counts counts;
 	for (size_t i = 0; i < session->sampler.thread_count; i++) {
 		struct event_reading total;
@@ -208,9 +209,10 @@ void session_settle(struct session *session)
 			tracker_settle(session->tracker, session->sampler.threads[i].family,
 				       total.count_ns);
 		lost += total.lost;
+		total_ns += total.count_ns;
 	}
 	if (is_exact)
-		settle_missing(session);
+		settle_missing(session, total_ns);
 	/* wait4 counts the children that the program waited for, which may not be followed. */
 	if (session->target.ended && session->options->children)
 		tracker_settle_all(session->tracker, session->target.cpu_ns);

@@ -55,8 +55,10 @@ uint32_t tracker_family(const struct tracker *tracker, pid_t tid);
 void tracker_apply(struct tracker *tracker, const struct record *record, size_t ring_index,
 		   bool skip_stack);
 
-/* CPU time that was to be some thread's account, and did not come. */
-void tracker_add_unattributed(struct tracker *tracker, uint64_t cpu_ns);
+/* With PROFILE_SAMPLING_CPUS, at the end: cpu_ns was in accounts that did not come. They and those
+ * that came of no known thread are whole lives, from before an attach too: they are unattributed as
+ * far as all events' total_ns is more than the known accounts. */
+void tracker_add_unattributed(struct tracker *tracker, uint64_t cpu_ns, uint64_t total_ns);
 
 /* The CPU time that the events of a family counted in all, at the end: what no sample and no final
  * count told is given to the one thread it can belong to, else it stays unattributed. */

@@ -234,9 +234,13 @@ void tracker_settle(struct tracker *tracker, uint32_t family, uint64_t total_ns)
 	tracker->counts.unattributed_ns += rest_ns;
 }
 
-void tracker_add_unattributed(struct tracker *tracker, uint64_t cpu_ns)
+void tracker_add_unattributed(struct tracker *tracker, uint64_t cpu_ns, uint64_t total_ns)
 {
-	tracker->counts.unattributed_ns += cpu_ns;
+	uint64_t known = tracker->counts.cpu_ns + tracker->counts.unattributed_ns;
+	uint64_t missing_ns = total_ns > known ? total_ns - known : 0;
+	cpu_ns += tracker->unknown_ns;
+	tracker->unknown_ns = 0;
+	tracker->counts.unattributed_ns += cpu_ns < missing_ns ? cpu_ns : missing_ns;
 }
 
 void tracker_settle_all(struct tracker *tracker, uint64_t total_ns)

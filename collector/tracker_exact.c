@@ -113,6 +113,13 @@ static void apply_renamed(struct tracker *tracker, const struct record *record)
 		after->before_ns = record->account.cpu_ns;
 }
 
+/* Whether the account was read before, of a thread that ended after that. */
+static bool is_closed(const struct tracker *tracker, const struct record *record)
+{
+	const struct thread *thread = idmap_get(&tracker->threads, record->tid);
+	return thread != NULL && thread->pid == record->pid && thread->is_exact;
+}
+
 void tracker_apply_account(struct tracker *tracker, const struct record *record)
 {
 	if (record->account.is_renamed) {
@@ -120,8 +127,10 @@ void tracker_apply_account(struct tracker *tracker, const struct record *record)
 		return;
 	}
 	struct thread *thread = find_waiting(tracker, record);
-	if (thread == NULL)
+	if (thread == NULL) {
+		tracker->unknown_ns += is_closed(tracker, record) ? 0 : record->account.cpu_ns;
 		return;
+	}
 	set_account(tracker, thread, record->account.cpu_ns);
 	if (idmap_get(&tracker->threads, thread->tid) != thread)
 		unlink_waiting(tracker, thread);

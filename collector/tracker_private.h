@@ -51,6 +51,7 @@ struct tracker {
 	char noted_names[NOTED_NAMES_MAX][PROCESS_NAME_MAX]; /* programs noted as not followed */
 	size_t noted_count;
 	size_t command_bytes; /* of command lines noted so far */
+	uint64_t unknown_ns;  /* in accounts of no known thread */
 	uint64_t open_ns;     /* of followed threads, in no account (tracker_settle) */
 	uint64_t busy_ns;     /* of it, what can lie between ticks (thread_lack) */
 	struct tracker_counts counts;

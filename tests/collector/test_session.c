@@ -167,10 +167,11 @@ void sampler_renew(struct sampler *sampler)
 	(void)sampler;
 }
 
-void tracker_add_unattributed(struct tracker *tracker, uint64_t cpu_ns)
+void tracker_add_unattributed(struct tracker *tracker, uint64_t cpu_ns, uint64_t total_ns)
 {
 	(void)tracker;
-	say("unattributed %llu\n", (unsigned long long)cpu_ns);
+	say("unattributed %llu of %llu\n", (unsigned long long)cpu_ns,
+	    (unsigned long long)total_ns);
 }
 
 void sampler_keep_share(const struct sampler *sampler, uint32_t share)
@@ -375,14 +376,16 @@ START_TEST(settles_exact_accounts)
 	counted.lost = 5;
 	missing = (struct stack_source_missing){.accounts = 3, .cpu_ns = 30};
 	session_settle(&session);
-	ck_assert_str_eq(said, "unattributed 30\n7: 3 0 CPU times of ended threads\n7: 2 0 -\n");
+	ck_assert_str_eq(said,
+			 "unattributed 30 of 300\n7: 3 0 CPU times of ended threads\n7: 2 0 -\n");
 	ck_assert_uint_eq(settled_all, 900);
 	said[0] = '\0';
 	lost_ticks = 0;
 	missing = (struct stack_source_missing){.processes = 2};
 	session_settle(&session);
-	ck_assert_str_eq(said, "unattributed 0\n20: 0 0 2 processes were not sampled: more than "
-			       "12288 lived at once; --sampling fixed follows any number\n");
+	ck_assert_str_eq(said,
+			 "unattributed 0 of 300\n20: 0 0 2 processes were not sampled: more than "
+			 "12288 lived at once; --sampling fixed follows any number\n");
 }
 END_TEST
 

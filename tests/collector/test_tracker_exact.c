@@ -99,7 +99,7 @@ START_TEST(never)
 	feed_sample(40, APP, APP, 0, 5);
 	feed_sample(50, APP, APP, 0, 9);
 	feed_sample(60, APP, APP, 0, 9);
-	tracker_add_unattributed(tracker, 400);
+	tracker_add_unattributed(tracker, 400, 5000);
 	tracker_settle_all(tracker, 1000);
 	tracker_finish(tracker);
 	ck_assert_uint_eq(written(), 2);
@@ -108,6 +108,30 @@ START_TEST(never)
 	fake_emit_assert(emit, "note 18 at 60 value 1000 0/0", 1);
 	uint64_t unseen_ns = fake_emit_last_thread(emit).unseen_ns;
 	ck_assert(unseen_ns == 3 * INTERVAL || unseen_ns == INTERVAL / 2);
+}
+END_TEST
+
+static uint64_t unattributed_ns(void)
+{
+	struct tracker_counts counts;
+	tracker_counts(tracker, &counts);
+	return counts.unattributed_ns;
+}
+
+/* Accounts of whole lives, refused by a ring or of threads whose forks were lost: never more than
+ * the events counted. */
+START_TEST(of_no_known_thread)
+{
+	feed_fork(20, APP, APP + 1, APP, APP);
+	feed_exit(30, APP, APP + 1);
+	feed_account(40, APP, APP + 1, 700);
+	feed_account(41, APP, APP + 2, 100);
+	ck_assert_uint_eq(counted_ns(), 700);
+	ck_assert_uint_eq(unattributed_ns(), 0);
+	tracker_add_unattributed(tracker, 20, 10000);
+	ck_assert_uint_eq(unattributed_ns(), 120);
+	tracker_add_unattributed(tracker, 3600 * 1000 * MS, 1000);
+	ck_assert_uint_eq(unattributed_ns(), 300);
 }
 END_TEST
 
@@ -261,6 +285,7 @@ int main(void)
 	tcase_add_test(tcase, after_the_end);
 	tcase_add_test(tcase, before_the_end);
 	tcase_add_test(tcase, never);
+	tcase_add_test(tcase, of_no_known_thread);
 	tcase_add_test(tcase, id_used_again);
 	tcase_add_test(tcase, exec_in_a_thread);
 	tcase_add_test(tcase, exec_takes_the_events);

@@ -246,6 +246,6 @@ void tracker_add_unattributed(struct tracker *tracker, uint64_t cpu_ns, uint64_t
 void tracker_settle_all(struct tracker *tracker, uint64_t total_ns)
 {
 	uint64_t known = tracker->counts.cpu_ns + tracker->counts.unattributed_ns;
-	if (total_ns > known)
+	if (total_ns > known && !tracker_settle_lacking(tracker, total_ns - known))
 		tracker->counts.unattributed_ns += total_ns - known;
 }

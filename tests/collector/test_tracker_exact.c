@@ -135,6 +135,24 @@ START_TEST(of_no_known_thread)
 }
 END_TEST
 
+/* The only one that does not come: what is left of the whole is that thread's. */
+START_TEST(only_one_lacks)
+{
+	feed_fork(20, APP, APP + 1, APP, APP);
+	feed_exit(30, APP, APP + 1);
+	feed_sample(40, APP, APP, 0, 5);
+	feed_account(50, APP, APP + 1, 300);
+	tracker_settle_all(tracker, 1000);
+	tracker_settle_all(tracker, 1000);
+	tracker_finish(tracker);
+	fake_emit_assert(emit, "thread 5000000/5000000 app before-never cpu 700 rest 0 samples 1",
+			 1);
+	ck_assert_uint_eq(fake_emit_last_thread(emit).unseen_ns, 0);
+	ck_assert_uint_eq(fake_emit_count(emit, "note 18 "), 0);
+	ck_assert_uint_eq(counted_ns(), 1000);
+}
+END_TEST
+
 /* Ids are used again before the kernel frees the thread that had them. */
 START_TEST(id_used_again)
 {
@@ -286,6 +304,7 @@ int main(void)
 	tcase_add_test(tcase, before_the_end);
 	tcase_add_test(tcase, never);
 	tcase_add_test(tcase, of_no_known_thread);
+	tcase_add_test(tcase, only_one_lacks);
 	tcase_add_test(tcase, id_used_again);
 	tcase_add_test(tcase, exec_in_a_thread);
 	tcase_add_test(tcase, exec_takes_the_events);

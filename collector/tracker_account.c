@@ -174,20 +174,27 @@ uint64_t tracker_unattributed_kernel_ns(const struct tracker *tracker)
 	return tracker->open_ns - tracker->busy_ns;
 }
 
-/* The family's only thread whose account is open; NULL when there is none or more than one. */
-static struct thread *find_open_account(struct tracker *tracker, uint32_t family)
+enum { ANY_FAMILY = -1 };
+
+static bool is_of(const struct thread *thread, int64_t family)
+{
+	return family == ANY_FAMILY || thread->family == family;
+}
+
+/* The only thread of a family, or of all, whose account is open; NULL: there is none, or more. */
+static struct thread *find_open_account(struct tracker *tracker, int64_t family)
 {
 	struct thread *found = NULL;
 	size_t position = 0;
 	size_t count = 0;
 	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;) {
-		if (t->family == family && tracker_has_open_account(tracker, t)) {
+		if (is_of(t, family) && tracker_has_open_account(tracker, t)) {
 			found = t;
 			count++;
 		}
 	}
 	for (struct thread *t = tracker->open_accounts; t != NULL; t = t->next_ended) {
-		if (t->family == family) {
+		if (is_of(t, family)) {
 			found = t;
 			count++;
 		}
@@ -246,6 +253,12 @@ void tracker_add_unattributed(struct tracker *tracker, uint64_t cpu_ns, uint64_t
 void tracker_settle_all(struct tracker *tracker, uint64_t total_ns)
 {
 	uint64_t known = tracker->counts.cpu_ns + tracker->counts.unattributed_ns;
-	if (total_ns > known && !tracker_settle_lacking(tracker, total_ns - known))
+	struct thread *thread =
+		tracker_is_exact(tracker) ? find_open_account(tracker, ANY_FAMILY) : NULL;
+	if (total_ns <= known)
+		return;
+	if (thread != NULL)
+		settle_thread(tracker, thread, total_ns - known);
+	else
 		tracker->counts.unattributed_ns += total_ns - known;
 }

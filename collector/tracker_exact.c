@@ -149,38 +149,6 @@ void tracker_rename_account(struct tracker *tracker, struct thread *before, uint
 	before->account_tid = 0;
 }
 
-/* The only thread that lacks its account; NULL: there is none, or more than one. */
-static struct thread *find_lacking(const struct tracker *tracker)
-{
-	struct thread *found = NULL;
-	size_t position = 0;
-	size_t count = 0;
-	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;) {
-		if (!t->is_exact) {
-			found = t;
-			count++;
-		}
-	}
-	for (struct thread *t = tracker->open_accounts; t != NULL; t = t->next_ended) {
-		if (!t->is_exact) {
-			found = t;
-			count++;
-		}
-	}
-	return count == 1 ? found : NULL;
-}
-
-bool tracker_settle_lacking(struct tracker *tracker, uint64_t rest_ns)
-{
-	struct thread *thread = tracker_is_exact(tracker) ? find_lacking(tracker) : NULL;
-	if (thread == NULL)
-		return false;
-	thread->cpu_ns = rest_ns;
-	thread->is_exact = true;
-	tracker->counts.cpu_ns += rest_ns;
-	return true;
-}
-
 size_t tracker_read_accounts(struct tracker *tracker)
 {
 	size_t position = 0;

@@ -129,10 +129,6 @@ void tracker_begin_account(const struct tracker *tracker, struct thread *thread,
 
 void tracker_apply_account(struct tracker *tracker, const struct record *record);
 
-/* Gives what is left of the whole collection's time to the thread that lacks its account, where
- * only one does. false: more do, or none. */
-bool tracker_settle_lacking(struct tracker *tracker, uint64_t rest_ns);
-
 /* By an exec, thread before got the id of the first thread of process pid, which ended, and the
  * kernel gave that one its. */
 void tracker_rename_account(struct tracker *tracker, struct thread *before, uint32_t pid);

@@ -339,6 +339,13 @@ def check_ratio(what, seen, expected, bound_percent, steal=0.0):
         f'{seen:.4f} seen, {expected:.4f} expected, {steal:.2f} stolen, {off:+.2f} % of {bound_percent}')
 
 
+def check_cpu_time(what, seen, process_s, ends, steal=0.0):
+  """CPU time beside what a process says of itself, within 1 %. The kernel adds a thread's time to its process's before the thread is
+  switched out for good; exact accounts hold what it does after that, at most 2 us of each of the ends."""
+  most = process_s + ends * 2e-6 + steal
+  check(0.99 * process_s <= seen <= 1.01 * most, what, f'{seen:.4f} seen, {process_s:.4f} to {most:.4f} expected, within 1 %')
+
+
 def wait_for(condition, timeout=20, step=0.02):
   """Waits until condition() is true; returns its value, or None when the time is over."""
   end = time.monotonic() + timeout

@@ -19,11 +19,11 @@ struct sampling {
 	uint64_t seed;    /* what all draws come from */
 };
 
-/* Ticks are as many as cost little: eight for each sample of 2 ms and more, fewer down to 0.25 ms;
- * below there is one, somewhat shorter than the interval. */
+/* Ticks are as many as cost little: for each sample eight of a CPU or three of a thread from 2 ms
+ * on, fewer down to 0.5 ms; below there is one, somewhat shorter than the interval. */
 struct sampling sampling_choose(enum profile_sampling kind, uint64_t interval_ns, uint64_t seed);
 
-/* One tick less for each sample, where there is no room for as many. false: there are two or fewer,
+/* One tick less for each sample, where there is no room for as many. false: there are two,
  * and with fewer than that they lock to programs as fixed distances do. */
 bool sampling_lessen(struct sampling *sampling);
 

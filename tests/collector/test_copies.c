@@ -47,13 +47,12 @@ static const struct {
 	uint64_t ticks;
 	struct copies copies;
 } drawn[] = {
-	{8 * MB, 10 * MS, 8, {COPIES_SIZE_MAX, false}},
-	{4 * MB, 10 * MS, 8, {COPIES_SIZE_MAX, false}},
-	{1 * MB, 10 * MS, 8, {49152, false}},
+	{8 * MB, 10 * MS, 3, {COPIES_SIZE_MAX, false}},
+	{1 * MB, 10 * MS, 3, {COPIES_SIZE_MAX, false}},
 	{512 * KB, 10 * MS, 3, {COPIES_SIZE_MAX, false}},
 	{256 * KB, 10 * MS, 2, {32768, false}},
-	{8 * MB, 1 * MS, 4, {COPIES_SIZE_MAX, false}},
-	{4 * MB, 1 * MS, 3, {49152, false}},
+	{8 * MB, 1 * MS, 2, {COPIES_SIZE_MAX, false}},
+	{4 * MB, 1 * MS, 2, {COPIES_SIZE_MAX, false}},
 	{2 * MB, 1 * MS, 2, {32768, true}},
 	{1 * MB, 1 * MS, 2, {8192, true}},
 	{512 * KB, 1 * MS, 2, {4096, true}},

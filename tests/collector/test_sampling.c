@@ -14,11 +14,15 @@ START_TEST(ticks_by_interval)
 	static const struct {
 		uint64_t interval_ns;
 		uint64_t tick_ns;
-	} expected[] = {{1000 * MS, 125 * MS}, {10 * MS, 1250 * US}, {2 * MS, 250 * US},
-			{1 * MS, 250 * US},    {600 * US, 300 * US}, {115 * US, 100 * US}};
+		uint64_t of_threads_ns;
+	} expected[] = {{1000 * MS, 125 * MS, 333333333}, {10 * MS, 1250 * US, 3333333},
+			{2 * MS, 250 * US, 666666},       {1 * MS, 250 * US, 400 * US},
+			{600 * US, 300 * US, 300 * US},   {115 * US, 100 * US, 100 * US}};
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		struct sampling sampling =
-			sampling_choose(PROFILE_SAMPLING_CPUS, expected[i].interval_ns, 7);
+			sampling_choose(PROFILE_SAMPLING_THREADS, expected[i].interval_ns, 7);
+		ck_assert_uint_eq(sampling.tick_ns, expected[i].of_threads_ns);
+		sampling = sampling_choose(PROFILE_SAMPLING_CPUS, expected[i].interval_ns, 7);
 		ck_assert_uint_eq(sampling.tick_ns, expected[i].tick_ns);
 		ck_assert_uint_eq(sampling.interval_ns, expected[i].interval_ns);
 		ck_assert_uint_eq(sampling.seed, 7);
@@ -51,7 +55,7 @@ static bool is_near_a_part(uint64_t tick_ns, uint64_t interval_ns)
 START_TEST(distances_of_ticks)
 {
 	enum { DRAWS = 10000 };
-	struct sampling sampling = sampling_choose(PROFILE_SAMPLING_THREADS, 10 * MS, 12345);
+	struct sampling sampling = sampling_choose(PROFILE_SAMPLING_CPUS, 10 * MS, 12345);
 	double sum = 0;
 	size_t same = 0;
 	for (uint32_t i = 0; i < DRAWS; i++) {
@@ -135,13 +139,17 @@ END_TEST
 
 START_TEST(fewer_ticks)
 {
-	struct sampling sampling = sampling_choose(PROFILE_SAMPLING_THREADS, 10 * MS, 5);
+	struct sampling sampling = sampling_choose(PROFILE_SAMPLING_CPUS, 10 * MS, 5);
 	for (uint64_t ticks = 7; ticks >= 2; ticks--) {
 		ck_assert(sampling_lessen(&sampling));
 		ck_assert_uint_eq(sampling.tick_ns, 10 * MS / ticks);
 	}
 	ck_assert(!sampling_lessen(&sampling));
 	ck_assert_uint_eq(sampling.tick_ns, 5 * MS);
+	sampling = sampling_choose(PROFILE_SAMPLING_THREADS, 1 * MS, 5);
+	ck_assert(sampling_lessen(&sampling));
+	ck_assert_uint_eq(sampling.tick_ns, 500 * US);
+	ck_assert(!sampling_lessen(&sampling));
 	sampling = sampling_choose(PROFILE_SAMPLING_THREADS, 100 * US, 5);
 	ck_assert(!sampling_lessen(&sampling));
 	sampling = sampling_choose(PROFILE_SAMPLING_FIXED, 10 * MS, 5);

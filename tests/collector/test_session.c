@@ -328,7 +328,7 @@ START_TEST(notes_of_sampling)
 	static const char *const expected[] =
 		{[PROFILE_SAMPLING_FIXED] = "2: 10000000 0 -\n45: 1 0 -\n3: ",
 		 [PROFILE_SAMPLING_THREADS] =
-			 "2: 10000000 0 -\n45: 2 0 -\n46: 1250000 0 -\n47: 99 0 -\n3: ",
+			 "2: 10000000 0 -\n45: 2 0 -\n46: 3333333 0 -\n47: 99 0 -\n3: ",
 		 [PROFILE_SAMPLING_CPUS] =
 			 "2: 10000000 0 -\n45: 3 0 -\n46: 1250000 0 -\n47: 99 0 -\n3: "};
 	options.interval_ns = 10 * MS;

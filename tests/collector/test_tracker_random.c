@@ -30,6 +30,7 @@ static void setup(void)
 {
 	fixture_setup();
 	sampling = sampling_choose(PROFILE_SAMPLING_THREADS, INTERVAL, 4711);
+	sampling.tick_ns = TICK;
 	config = (struct tracker_config){.sampling = &sampling};
 	configure(PROFILE_KERNEL_TIME_AT_CALLS, true);
 }

@@ -168,15 +168,31 @@ static bool decode_raw(struct cursor *cursor, struct record_sample *sample,
 	return true;
 }
 
+/* Without a place in user code. */
+static void become_ending(struct record *record)
+{
+	struct record_sample *sample = &record->sample;
+	record->kind = RECORD_ENDING;
+	*sample = (struct record_sample){.ip = sample->ip,
+					 .period = sample->period,
+					 .in_kernel = true,
+					 .callchain = sample->callchain,
+					 .callchain_length = sample->callchain_length};
+}
+
 /* A sample of whatever ran when it was sent, with an account, which may be another thread's. */
 static void become_account(const struct thread_account *account, struct record *record)
 {
-	record->kind = RECORD_ACCOUNT;
 	record->pid = account->pid;
 	record->tid = account->tid;
+	if (account->kind == THREAD_ACCOUNT_ENDING) {
+		become_ending(record);
+		return;
+	}
+	record->kind = RECORD_ACCOUNT;
 	memset(&record->sample, 0, sizeof(record->sample));
 	record->account.cpu_ns = account->cpu_ns;
-	record->account.is_renamed = account->is_renamed != 0;
+	record->account.is_renamed = account->kind == THREAD_ACCOUNT_RENAMED;
 }
 
 static bool decode_sample(const struct record_format *format, struct cursor *cursor, uint16_t misc,

@@ -32,6 +32,7 @@ enum record_kind {
 	RECORD_EXIT,
 	RECORD_COUNT,   /* PERF_RECORD_READ: a thread's final count */
 	RECORD_ACCOUNT, /* by BPF: what a thread used in all of its life, some time after its end */
+	RECORD_ENDING,  /* by BPF: a sample of a thread that ends, after its RECORD_EXIT */
 	RECORD_LOST,
 	RECORD_THROTTLE,
 	RECORD_UNTHROTTLE
@@ -97,7 +98,8 @@ struct record {
 	uint32_t tid;
 	uint32_t cpu;
 	union {
-		struct record_sample sample;
+		struct record_sample sample; /* SAMPLE and ENDING; of this in_kernel, period and,
+						with kernel frames, the callchain */
 		struct record_mmap mmap;
 		struct {
 			const char *name; /* NUL-terminated inside the record */

@@ -13,6 +13,7 @@ static struct pieces find_pieces(const struct record *record)
 	const struct record_sample *sample = &record->sample;
 	switch (record->kind) {
 	case RECORD_SAMPLE:
+	case RECORD_ENDING:
 		return (struct pieces){{sample->callchain, sample->stack.bytes},
 				       {(size_t)sample->callchain_length * sizeof(uint64_t),
 					sample->stack.size}};
@@ -30,6 +31,7 @@ static void relocate(struct record *record, uint8_t *const at[2])
 {
 	switch (record->kind) {
 	case RECORD_SAMPLE:
+	case RECORD_ENDING:
 		record->sample.callchain = at[0];
 		record->sample.stack.bytes = at[1];
 		break;

@@ -74,9 +74,13 @@ static void put_account(struct output *output, const struct record *record)
 		.magic = THREAD_ACCOUNT_MAGIC,
 		.pid = record->pid,
 		.tid = record->tid,
-		.is_renamed = record->account.is_renamed,
-		.cpu_ns = record->account.cpu_ns,
+		.kind = THREAD_ACCOUNT_ENDING,
 	};
+	if (record->kind == RECORD_ACCOUNT) {
+		account.kind =
+			record->account.is_renamed ? THREAD_ACCOUNT_RENAMED : THREAD_ACCOUNT_WHOLE;
+		account.cpu_ns = record->account.cpu_ns;
+	}
 	put(output, &account, sizeof(account));
 }
 
@@ -120,8 +124,9 @@ static void encode_sample(const struct record_format *format, const struct recor
 			  struct output *output)
 {
 	static const struct record nothing;
-	bool is_account = record->kind == RECORD_ACCOUNT;
-	const struct record_sample *sample = is_account ? &nothing.sample : &record->sample;
+	bool is_account = record->kind == RECORD_ACCOUNT || record->kind == RECORD_ENDING;
+	const struct record_sample *sample =
+		record->kind == RECORD_ACCOUNT ? &nothing.sample : &record->sample;
 	bool is_sent = format->raw && (is_account || has_chunk(sample));
 	if (is_account && !format->raw)
 		output->ok = false;
@@ -222,7 +227,8 @@ size_t record_encode(const struct record_format *format, const struct record *re
 	struct perf_event_header header = {.misc = encode_misc(record)};
 	struct output output = {bytes, capacity < UINT16_MAX ? capacity : UINT16_MAX, 0, true};
 	put(&output, &header, sizeof(header));
-	if (record->kind == RECORD_SAMPLE || record->kind == RECORD_ACCOUNT) {
+	if (record->kind == RECORD_SAMPLE || record->kind == RECORD_ACCOUNT ||
+	    record->kind == RECORD_ENDING) {
 		header.type = PERF_RECORD_SAMPLE;
 		encode_sample(format, record, &output);
 	} else {

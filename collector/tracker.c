@@ -438,6 +438,9 @@ void tracker_apply(struct tracker *tracker, const struct record *record, size_t 
 	case RECORD_ACCOUNT:
 		tracker_apply_account(tracker, record);
 		break;
+	case RECORD_ENDING:
+		tracker_apply_ending(tracker, record);
+		break;
 	case RECORD_OTHER:
 		break;
 	}

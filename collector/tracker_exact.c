@@ -73,7 +73,7 @@ static void set_account(struct tracker *tracker, struct thread *thread, uint64_t
 }
 
 /* The longest ended of the lives that an account may be of: ids are used again. */
-static struct thread *find_waiting(const struct tracker *tracker, const struct record *record)
+struct thread *tracker_waiting(const struct tracker *tracker, const struct record *record)
 {
 	struct thread *found = NULL;
 	for (struct thread *t = tracker->open_accounts; t != NULL; t = t->next_ended)
@@ -126,7 +126,7 @@ void tracker_apply_account(struct tracker *tracker, const struct record *record)
 		apply_renamed(tracker, record);
 		return;
 	}
-	struct thread *thread = find_waiting(tracker, record);
+	struct thread *thread = tracker_waiting(tracker, record);
 	if (thread == NULL) {
 		tracker->unknown_ns += is_closed(tracker, record) ? 0 : record->account.cpu_ns;
 		return;

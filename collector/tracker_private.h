@@ -71,6 +71,10 @@ struct thread *tracker_thread(struct tracker *tracker, uint32_t pid, uint32_t ti
 /* Notes the command line that a process has by now, if that is asked for. */
 void tracker_note_command(struct tracker *tracker, const struct process *process, uint64_t time_ns);
 
+/* A sample of a thread in its end: in the kernel, and of the time when it had ended for all that
+ * the file says. */
+void tracker_apply_ending(struct tracker *tracker, const struct record *record);
+
 /* A deep copy of a thread's stack: remembered for the samples that follow, and nothing else. */
 void tracker_apply_deep(struct tracker *tracker, const struct record *record, bool skip_stack);
 
@@ -128,6 +132,10 @@ bool tracker_is_exact(const struct tracker *tracker);
 void tracker_begin_account(const struct tracker *tracker, struct thread *thread, bool attach);
 
 void tracker_apply_account(struct tracker *tracker, const struct record *record);
+
+/* The thread that an account, or a sample of its end, is of; NULL: it is not known, or its account
+ * was read before. */
+struct thread *tracker_waiting(const struct tracker *tracker, const struct record *record);
 
 /* By an exec, thread before got the id of the first thread of process pid, which ended, and the
  * kernel gave that one its. */

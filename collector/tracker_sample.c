@@ -435,6 +435,30 @@ void tracker_apply_sample(struct tracker *tracker, const struct record *record, 
 	tracker->counts.stack_copy_bytes += sample->stack.size;
 }
 
+void tracker_apply_ending(struct tracker *tracker, const struct record *record)
+{
+	const struct record_sample *sample = &record->sample;
+	struct thread *thread = tracker_waiting(tracker, record);
+	if (thread == NULL)
+		return;
+	bool with_kernel = shows_kernel(tracker, sample);
+	struct subject subject = {.thread = thread, .sample = sample};
+	struct emit_sample out = {
+		.time_ns = record->time_ns < thread->end_ns ? record->time_ns : thread->end_ns,
+		.ip = with_kernel ? sample->ip : 0,
+		.pid = record->pid,
+		.tid = record->tid,
+		.cpu = record->cpu,
+		.code_segment = with_kernel ? 0x10 : 0,
+	};
+	struct tick tick = {.user_ns = sample->period};
+	tracker_weigh(tracker, thread, &tick, sample->period, !with_kernel, &out.stack);
+	intern(tracker, &subject, false, false, &out.stack);
+	emit_sample(tracker->context.emit, &out);
+	thread->samples++;
+	tracker->counts.samples++;
+}
+
 /* has_user_code for what no addresses are looked up of: what code there is, mappings tell too. */
 static bool tick_has_user_code(struct process *process, const struct record_sample *sample)
 {

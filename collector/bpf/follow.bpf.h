@@ -81,10 +81,17 @@ static _Bool has_events(struct task_struct *task)
 	return context != 0;
 }
 
-static _Bool is_followed(struct task_struct *task, __u32 process)
+static _Bool is_followed(__u32 process)
 {
 	struct follow_entry *entry = bpf_map_lookup_elem(&followed, &process);
-	return entry && entry->state == FOLLOW_FOLLOWS && has_events(task);
+	return entry && entry->state == FOLLOW_FOLLOWS;
+}
+
+/* Whether the kernel took the events from a thread since it ends (do_exit, kernel/exit.c). What it
+ * does until it is switched out for good is a large part of a short life. */
+static _Bool has_ended(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, flags) & TASK_EXITING;
 }
 
 SEC("raw_tp/sched_process_fork")
@@ -97,7 +104,7 @@ int follow_fork(struct bpf_raw_tracepoint_args *context)
 	struct follow_entry entry = {.state = FOLLOW_FOLLOWS};
 	if (process == from)
 		return 0;
-	if (children && is_followed(child, from)) {
+	if (children && is_followed(from) && has_events(child)) {
 		entry.start_time = BPF_CORE_READ(child, start_time);
 		if (bpf_map_update_elem(&followed, &process, &entry, BPF_ANY) != 0)
 			__sync_fetch_and_add(&unfollowed, 1);
@@ -108,13 +115,13 @@ int follow_fork(struct bpf_raw_tracepoint_args *context)
 }
 
 static void send_account(struct bpf_raw_tracepoint_args *context, struct task_struct *task,
-			 __u32 process, __u32 thread, __u32 is_renamed)
+			 __u32 process, __u32 thread, __u32 kind)
 {
 	struct thread_account account = {
 		.magic = THREAD_ACCOUNT_MAGIC,
 		.pid = process,
 		.tid = thread,
-		.is_renamed = is_renamed,
+		.kind = kind,
 		.cpu_ns = BPF_CORE_READ(task, se.sum_exec_runtime),
 	};
 	if (bpf_perf_event_output(context, &outputs, BPF_F_CURRENT_CPU, &account.magic,
@@ -140,8 +147,8 @@ int follow_exec(struct bpf_raw_tracepoint_args *context)
 		if (process == held)
 			return 0; /* they are still to be opened */
 		if (before != process)
-			send_account(context, task, process, before, 1);
-		send_account(context, task, process, process, 0);
+			send_account(context, task, process, before, THREAD_ACCOUNT_RENAMED);
+		send_account(context, task, process, process, THREAD_ACCOUNT_WHOLE);
 		entry->start_time = bpf_ktime_get_ns();
 		entry->state = FOLLOW_LOST;
 		return 0;
@@ -149,7 +156,7 @@ int follow_exec(struct bpf_raw_tracepoint_args *context)
 	if (entry->state == FOLLOW_WAITS)
 		entry->state = FOLLOW_FOLLOWS;
 	if (before != process)
-		send_account(context, task, process, before, 1);
+		send_account(context, task, process, before, THREAD_ACCOUNT_RENAMED);
 	return 0;
 }
 
@@ -190,7 +197,7 @@ int follow_free(struct bpf_raw_tracepoint_args *context)
 			bury(process);
 		return 0;
 	}
-	send_account(context, task, process, thread, 0);
+	send_account(context, task, process, thread, THREAD_ACCOUNT_WHOLE);
 	if (thread == process && (entry->start_time == 0 || entry->start_time == start_time)) {
 		entry->state = FOLLOW_ENDED;
 		bury(process);

@@ -5,6 +5,8 @@
 
 #include <linux/bpf.h>
 
+enum { TASK_EXITING = 0x4 }; /* task_struct.flags: PF_EXITING of linux/sched.h */
+
 struct mm_struct {
 	unsigned long start_stack;
 } __attribute__((preserve_access_index));
@@ -26,6 +28,7 @@ struct sched_entity {
 struct task_struct {
 	int pid;  /* a thread's id */
 	int tgid; /* its process's */
+	unsigned int flags;
 	__u64 start_time;
 	struct mm_struct *mm;
 	struct sched_entity se;

@@ -383,15 +383,35 @@ static __u64 read_period(struct bpf_perf_event_data *context)
 	return period;
 }
 
+/* A thread in its end is in the kernel, without a stack; the sample's own ids are 0 or -1 once the
+ * kernel has freed them (perf_event_pid_type, kernel/events/core.c). */
+static void send_ending(struct bpf_perf_event_data *context, __u64 ids)
+{
+	struct thread_account account = {
+		.magic = THREAD_ACCOUNT_MAGIC,
+		.pid = ids >> 32,
+		.tid = (__u32)ids,
+		.kind = THREAD_ACCOUNT_ENDING,
+	};
+	if (bpf_perf_event_output(context, &outputs, BPF_F_CURRENT_CPU, &account.magic,
+				  sizeof(account) - sizeof(account.raw_size)) != 0)
+		count_refused();
+}
+
 /* Runs at each tick of a CPU's clock. */
 SEC("perf_event")
 int sample_cpu(struct bpf_perf_event_data *context)
 {
-	__u32 process = bpf_get_current_pid_tgid() >> 32;
-	if (process == held || !is_followed(bpf_get_current_task_btf(), process) ||
-	    !is_drawn(read_period(context)))
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 ids = bpf_get_current_pid_tgid();
+	__u32 process = ids >> 32;
+	if (process == held || !is_followed(process) || !is_drawn(read_period(context)))
 		return SAMPLE_SENT;
-	return copies ? sample(context, 0) : SAMPLE_PLAIN;
+	if (has_events(task))
+		return copies ? sample(context, 0) : SAMPLE_PLAIN;
+	if (has_ended(task))
+		send_ending(context, ids);
+	return SAMPLE_SENT;
 }
 
 char LICENSE[] SEC("license") = "GPL";

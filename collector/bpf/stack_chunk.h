@@ -52,15 +52,21 @@ struct stack_chunk {
 
 _Static_assert(sizeof(struct stack_chunk) == 40, "no holes, and the stack's bytes are aligned");
 
-/* The CPU time of a thread's whole life, when it ended. */
+enum thread_account_kind {
+	THREAD_ACCOUNT_WHOLE = 0,   /* of its life, which is over */
+	THREAD_ACCOUNT_RENAMED = 1, /* so far: an exec gave it the id of its process */
+	THREAD_ACCOUNT_ENDING = 2   /* a sample of its end, when it has no ids any more */
+};
+
+/* What a thread has used. */
 struct thread_account {
 	__u32 raw_size; /* as above */
 	__u32 magic;    /* THREAD_ACCOUNT_MAGIC */
 	__u32 pid;
 	__u32 tid;
-	__u32 is_renamed; /* it goes on: an exec gave it the id of its process */
+	__u32 kind; /* enum thread_account_kind */
 	__u32 reserved;
-	__u64 cpu_ns;
+	__u64 cpu_ns; /* THREAD_ACCOUNT_ENDING: 0 */
 };
 
 _Static_assert(sizeof(struct thread_account) == 32, "no holes");

@@ -1,5 +1,6 @@
 /* Records: from bytes to views and back. The layouts are those of linux/perf_event.h. */
 #include "collector/bpf/stack_chunk.h"
+#include "collector/record_copy.h"
 #include "collector/registers.h"
 #include "tests/collector/record_fixture.h"
 #include "tests/support/suite.h"
@@ -296,6 +297,43 @@ START_TEST(account)
 }
 END_TEST
 
+/* A sample of a thread that has no ids any more. Loop: with the kernel's callchain, or without. */
+START_TEST(ending)
+{
+	const uint64_t callchain[] = {0xffffffff81000000, 0xffffffff81000010};
+	struct record_format format = {.raw = true, .callchain = _i == 0, .registers = true};
+	struct record in = {.kind = RECORD_ENDING,
+			    .time_ns = 99,
+			    .pid = 5,
+			    .tid = 6,
+			    .cpu = 1,
+			    .sample = {.ip = 0xffffffff81000000,
+				       .in_kernel = true,
+				       .period = 1000,
+				       .callchain = (const uint8_t *)callchain,
+				       .callchain_length = _i == 0 ? 2 : 0}};
+	uint8_t bytes[512];
+	struct record out;
+	void *copy;
+	size_t size = record_encode(&format, &in, bytes, sizeof(bytes));
+	ck_assert(record_fixture_decode(&format, bytes, size, &out, &copy));
+	ck_assert_int_eq(out.kind, RECORD_ENDING);
+	ck_assert_uint_eq(out.time_ns, in.time_ns);
+	ck_assert_uint_eq(out.pid, in.pid);
+	ck_assert_uint_eq(out.tid, in.tid);
+	ck_assert_uint_eq(out.cpu, in.cpu);
+	ck_assert_uint_eq(out.sample.ip, in.sample.ip);
+	ck_assert_uint_eq(out.sample.period, in.sample.period);
+	ck_assert(out.sample.in_kernel);
+	ck_assert_int_eq(out.sample.abi, RECORD_REGISTERS_NONE);
+	ck_assert_uint_eq(out.sample.callchain_length, in.sample.callchain_length);
+	if (_i == 0)
+		ck_assert_mem_eq(out.sample.callchain, callchain, sizeof(callchain));
+	ck_assert_uint_eq(record_copy_size(&out), _i == 0 ? sizeof(callchain) : 0);
+	free(copy);
+}
+END_TEST
+
 START_TEST(other_kinds)
 {
 	uint8_t bytes[256];
@@ -515,6 +553,7 @@ int main(void)
 	tcase_add_loop_test(tcase, part_of_a_stack, 1, 25);
 	tcase_add_loop_test(tcase, stack_left_out, 0, 2);
 	tcase_add_loop_test(tcase, account, 0, 2);
+	tcase_add_loop_test(tcase, ending, 0, 2);
 	tcase_add_test(tcase, stack_copied_in_part_or_not_at_all);
 	tcase_add_test(tcase, sample_as_the_kernel_writes_it);
 	tcase_add_test(tcase, registers_of_32_bit_code);

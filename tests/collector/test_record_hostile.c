@@ -303,6 +303,11 @@ START_TEST(hostile_account)
 		ck_assert_int_eq(is_read, is_whole);
 		ck_assert_int_eq(record.kind == RECORD_ACCOUNT, is_whole);
 		free(copy);
+		sample.account.kind = THREAD_ACCOUNT_ENDING;
+		is_read = record_fixture_decode(&format, &sample, sizeof(sample), &record, &copy);
+		ck_assert_int_eq(is_read, is_whole);
+		ck_assert_int_eq(record.kind == RECORD_ENDING, is_whole);
+		free(copy);
 	}
 }
 END_TEST

@@ -278,6 +278,57 @@ START_TEST(before_and_after)
 }
 END_TEST
 
+static void feed_ending(uint64_t time_ns, uint32_t pid, uint32_t tid)
+{
+	struct record record = {.kind = RECORD_ENDING,
+				.time_ns = time_ns,
+				.pid = pid,
+				.tid = tid,
+				.sample = {.in_kernel = true, .period = INTERVAL / 8}};
+	tracker_apply(tracker, &record, 0, false);
+}
+
+/* Samples of a thread's end, after its exit: in the kernel, at the moment when it ended. */
+START_TEST(sampled_in_its_end)
+{
+	feed_fork(20, APP, APP + 1, APP, APP);
+	feed_exit(40, APP, APP + 1);
+	feed_ending(45, APP, APP + 1);
+	struct emit_sample sample = fake_emit_last_sample(emit);
+	ck_assert_uint_eq(sample.time_ns, 40);
+	ck_assert_uint_eq(sample.tid, APP + 1);
+	ck_assert_uint_eq(sample.ip, 0);
+	ck_assert_uint_eq(sample.stack.cpu_ns, INTERVAL);
+	ck_assert_uint_eq(sample.stack.kernel_us, PROFILE_KERNEL_ALL);
+	ck_assert_uint_eq(sample.stack.node, 0);
+	ck_assert_int_eq(sample.stack.state, PROFILE_STACK_NONE);
+	/* Its id is used again; the younger one's end is not what is told of. */
+	feed_fork(50, APP, APP + 1, APP, APP);
+	feed_ending(55, APP, APP + 1);
+	ck_assert_uint_eq(fake_emit_last_sample(emit).time_ns, 40);
+	feed_account(60, APP, APP + 1, 700);
+	fake_emit_assert(emit, "thread 5000000/5000001 app 20-40 cpu 700 rest 0 samples 2", 1);
+	ck_assert_uint_eq(fake_emit_last_thread(emit).kernel_ns, 2 * INTERVAL);
+	ck_assert_uint_eq(fake_emit_last_thread(emit).sampled_ns, 0);
+}
+END_TEST
+
+/* The last thread's process is no more, and comes not back; who has no thread has no samples. */
+START_TEST(sampled_after_its_process)
+{
+	struct tracker_counts counts;
+	feed_exit(40, APP, APP);
+	feed_ending(45, APP, APP);
+	feed_ending(46, APP, APP + 1);
+	tracker_counts(tracker, &counts);
+	ck_assert_uint_eq(counts.samples, 1);
+	ck_assert_uint_eq(counts.live_threads, 0);
+	ck_assert_uint_eq(fake_emit_count(emit, "process "), 1);
+	feed_account(60, APP, APP, 700);
+	fake_emit_assert(emit, "thread 5000000/5000000 app before-40 cpu 700 rest 0 samples 1", 1);
+}
+END_TEST
+
 /* A clock is a CPU's, not the process's that it stopped at. */
 START_TEST(throttled)
 {
@@ -309,6 +360,8 @@ int main(void)
 	tcase_add_test(tcase, exec_in_a_thread);
 	tcase_add_test(tcase, exec_takes_the_events);
 	tcase_add_test(tcase, found_before_its_fork);
+	tcase_add_test(tcase, sampled_in_its_end);
+	tcase_add_test(tcase, sampled_after_its_process);
 	tcase_add_test(tcase, throttled);
 	tcase_add_test(tcase, ended_while_attaching);
 	tcase_add_test(tcase, before_and_after);

@@ -58,6 +58,8 @@ static void check_again(const struct record_format *format, const struct record 
 	if (record->kind == RECORD_ACCOUNT)
 		expect(again.account.cpu_ns == record->account.cpu_ns &&
 		       again.account.is_renamed == record->account.is_renamed);
+	if (record->kind == RECORD_ENDING)
+		expect(again.sample.callchain_length == record->sample.callchain_length);
 	if (record->kind != RECORD_SAMPLE)
 		return;
 	expect(again.sample.ip == record->sample.ip && again.sample.abi == record->sample.abi);

@@ -16,12 +16,16 @@ static uint64_t sum_of_notes(const struct profile_reader *reader, enum profile_n
 	return sum;
 }
 
-/* What is divided: an expectation is half of the most that it can be (profile_thread.unseen_ns). */
-static uint64_t divided_ns(uint64_t unattributed_ns, uint64_t unseen_ns)
+/* What is divided: all, if every thread is known. Where records were lost, some may not be: then an
+ * expectation is half of the most that it can be (profile_thread.unseen_ns). */
+static uint64_t divided_ns(const struct profile_reader *reader, uint64_t unattributed_ns,
+			   uint64_t unseen_ns)
 {
 	uint64_t most = add_saturating(unseen_ns, unseen_ns);
 
-	return unattributed_ns < most ? unattributed_ns : most;
+	if (unattributed_ns < most || sum_of_notes(reader, PROFILE_NOTE_SAMPLES_LOST) == 0)
+		return unattributed_ns;
+	return most;
 }
 
 /* What threads get in turn of a sum, in proportion to what they may lack. */
@@ -54,8 +58,8 @@ void profile_reader_divide_accounts(struct profile_reader *reader)
 	struct division kernel = {sum_of_notes(reader, PROFILE_NOTE_UNATTRIBUTED_KERNEL), 0};
 	if (kernel.whole_ns > reader->unattributed_ns)
 		kernel.whole_ns = reader->unattributed_ns;
-	struct division other = {divided_ns(reader->unattributed_ns - kernel.whole_ns, unseen_ns),
-				 0};
+	uint64_t left_ns = reader->unattributed_ns - kernel.whole_ns;
+	struct division other = {divided_ns(reader, left_ns, unseen_ns), 0};
 	for (uint32_t i = 0; i < reader->thread_count; i++) {
 		struct profile_thread_info *thread = &reader->threads[i];
 		passed_ns = add_saturating(passed_ns, thread->unseen_ns);

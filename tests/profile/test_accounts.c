@@ -28,7 +28,8 @@ static void add_note(struct profile_writer *writer, enum profile_note_kind kind,
 			  VT_SUCCESS);
 }
 
-static struct profile_reader *with_unattributed(uint64_t unattributed_ns, uint64_t sampling)
+static struct profile_reader *with_unattributed(uint64_t unattributed_ns, uint64_t sampling,
+						uint64_t lost)
 {
 	struct profile_writer *writer = fixture_create();
 
@@ -38,6 +39,8 @@ static struct profile_reader *with_unattributed(uint64_t unattributed_ns, uint64
 	add_thread(writer, 103, 1 * MS);
 	add_note(writer, PROFILE_NOTE_UNATTRIBUTED, unattributed_ns / 2);
 	add_note(writer, PROFILE_NOTE_UNATTRIBUTED, unattributed_ns - unattributed_ns / 2);
+	if (lost > 0)
+		add_note(writer, PROFILE_NOTE_SAMPLES_LOST, lost);
 	if (sampling > 0)
 		add_note(writer, PROFILE_NOTE_SAMPLING, sampling);
 	fixture_finish(writer);
@@ -60,7 +63,7 @@ static void check_thread(const struct profile_reader *reader, uint32_t index, ui
 START_TEST(parts_of_what_is_in_no_account)
 {
 	bool is_fixed = _i < 2 || _i == 4;
-	struct profile_reader *reader = with_unattributed(5 * MS + 1, (uint64_t)_i);
+	struct profile_reader *reader = with_unattributed(5 * MS + 1, (uint64_t)_i, 0);
 
 	ck_assert_int_eq(profile_reader_sampling(reader),
 			 is_fixed ? PROFILE_SAMPLING_FIXED : (enum profile_sampling)_i);
@@ -72,15 +75,17 @@ START_TEST(parts_of_what_is_in_no_account)
 }
 END_TEST
 
-/* No thread can have used more than twice what is to be expected. */
-START_TEST(more_than_threads_can_have_used)
+/* Loop: nothing was lost, so that no other threads can have used it; or records were, and no thread
+ * can have used more than twice what is to be expected. */
+START_TEST(more_than_is_expected)
 {
-	struct profile_reader *reader = with_unattributed(50 * MS, PROFILE_SAMPLING_CPUS);
+	struct profile_reader *reader =
+		with_unattributed(50 * MS, PROFILE_SAMPLING_CPUS, (uint64_t)_i);
 
-	check_thread(reader, 0, 8 * MS, false);
+	check_thread(reader, 0, _i == 0 ? 40 * MS : 8 * MS, false);
 	check_thread(reader, 1, 0, false);
-	check_thread(reader, 2, 2 * MS, false);
-	ck_assert_uint_eq(profile_reader_unattributed_ns(reader), 40 * MS);
+	check_thread(reader, 2, _i == 0 ? 10 * MS : 2 * MS, false);
+	ck_assert_uint_eq(profile_reader_unattributed_ns(reader), _i == 0 ? 0 : 40 * MS);
 	profile_reader_close(reader);
 }
 END_TEST
@@ -95,6 +100,7 @@ START_TEST(part_in_the_kernel)
 	add_thread(writer, 102, 0);
 	add_thread(writer, 103, 1 * MS);
 	add_note(writer, PROFILE_NOTE_SAMPLING, PROFILE_SAMPLING_THREADS);
+	add_note(writer, PROFILE_NOTE_SAMPLES_LOST, 1);
 	add_note(writer, PROFILE_NOTE_UNATTRIBUTED, 25 * MS);
 	add_note(writer, PROFILE_NOTE_UNATTRIBUTED_KERNEL, _i == 0 ? 10 * MS : 26 * MS);
 	fixture_finish(writer);
@@ -134,7 +140,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, fixture_setup, fixture_teardown);
 	tcase_add_loop_test(tcase, parts_of_what_is_in_no_account, 0, 5);
-	tcase_add_test(tcase, more_than_threads_can_have_used);
+	tcase_add_loop_test(tcase, more_than_is_expected, 0, 2);
 	tcase_add_loop_test(tcase, part_in_the_kernel, 0, 2);
 	tcase_add_test(tcase, sums_do_not_overflow);
 	suite_add_tcase(suite, tcase);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #define MS DRAWN_MS
+#define US 1000UL
 
 static char directory[32];
 static char paths[3][64]; /* a result, what was recovered of it, and of that */
@@ -107,12 +108,13 @@ START_TEST(accounts)
 	struct progress progress = {0};
 	write_result((uint32_t)_i);
 	struct profile_reader *first = open_reader(paths[0]);
-	/* The expectation is of 4 ms, so that 8 of the 9 ms are divided, and the kernel's 4 ms. */
+	/* The thread's part is three quarters of the 9 ms that are divided, and of the kernel's 4.
+	 */
 	bool is_fixed = profile_reader_sampling(first) == PROFILE_SAMPLING_FIXED;
-	ck_assert_uint_eq(profile_reader_thread(first, 1)->estimated_ns, 9 * MS);
-	ck_assert_uint_eq(profile_reader_thread(first, 1)->cpu_ns, 15 * MS);
-	ck_assert_uint_eq(profile_reader_thread(first, 1)->rest_ns, is_fixed ? 10 * MS : 4 * MS);
-	ck_assert_uint_eq(profile_reader_unattributed_ns(first), 1 * MS);
+	ck_assert_uint_eq(profile_reader_thread(first, 1)->estimated_ns, 9750 * US);
+	ck_assert_uint_eq(profile_reader_thread(first, 1)->cpu_ns, 15750 * US);
+	ck_assert_uint_eq(profile_reader_thread(first, 1)->rest_ns, is_fixed ? 10750 * US : 4 * MS);
+	ck_assert_uint_eq(profile_reader_unattributed_ns(first), 0);
 	ck_assert_uint_eq(profile_reader_thread(first, 3)->flags, PROFILE_THREAD_DEDUCED);
 	for (size_t i = 0; i < 2; i++) {
 		struct profile_reader *old = open_reader(paths[i]);

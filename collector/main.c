@@ -1,7 +1,7 @@
-#include "collector/failure.h"
-#include "collector/log.h"
-#include "collector/options.h"
-#include "collector/session.h"
+#include "collector/machine/failure.h"
+#include "collector/machine/log.h"
+#include "collector/session/options.h"
+#include "collector/session/session.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -134,7 +134,7 @@ def self_test():
   ]
   problems = [f'self test: the rules allow {path} to include {header}'
               for path, quote, header in wrong if check_include(path, quote, header) is None]
-  right = [('unwind/a.c', '"', 'unwind/unwind.h'), ('collector/ring.c', '<', 'linux/perf_event.h'),
+  right = [('unwind/a.c', '"', 'unwind/unwind.h'), ('collector/perf/ring.c', '<', 'linux/perf_event.h'),
            ('collector/a.c', '"', 'tbrw/profile/writer.h'), ('tbrw/a.c', '<', 'stdint.h')]
   problems += [f'self test: {check_include(*case)}' for case in right if check_include(*case)]
   if not check_calls('unwind/a.c', '\tprintf("x");\n'):

@@ -1,11 +1,11 @@
 /*
- * Stands in for collector/emit.c at link time: each call becomes a line of text, so that a test
- * reads what the result would hold. Times that mean "before" and "never" are written as such.
+ * Stands in for collector/result/emit.c at link time: each call becomes a line of text, so that a
+ * test reads what the result would hold. Times that mean "before" and "never" are written as such.
  */
 #ifndef TESTS_COLLECTOR_FAKE_EMIT_H
 #define TESTS_COLLECTOR_FAKE_EMIT_H
 
-#include "collector/emit.h"
+#include "collector/result/emit.h"
 
 struct emit *fake_emit_create(void);
 void fake_emit_destroy(struct emit *emit);

@@ -1,4 +1,4 @@
-/* Stands in for collector/image.c at link time: an image per path, no file is opened. */
+/* Stands in for collector/image/image.c at link time: an image per path, no file is opened. */
 #include "tests/collector/fake_image.h"
 
 #include <check.h>

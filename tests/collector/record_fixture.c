@@ -1,6 +1,6 @@
 #include "tests/collector/record_fixture.h"
 
-#include "collector/registers.h"
+#include "collector/machine/registers.h"
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

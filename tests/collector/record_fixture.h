@@ -2,7 +2,7 @@
 #ifndef TESTS_COLLECTOR_RECORD_FIXTURE_H
 #define TESTS_COLLECTOR_RECORD_FIXTURE_H
 
-#include "collector/record.h"
+#include "collector/perf/record.h"
 
 enum { RECORD_FIXTURE_KINDS = 9 };
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_COLLECTOR_RING_FIXTURE_H
 #define TESTS_COLLECTOR_RING_FIXTURE_H
 
-#include "collector/ring.h"
+#include "collector/perf/ring.h"
 
 /* Goes with ring_finish. start: where head and tail begin, as if that much had gone through. */
 void ring_fixture_init(struct ring *ring, size_t size, uint64_t start);

@@ -1,8 +1,8 @@
 /* Questions about processes of others: answered, given up, and of what becomes of those. */
-#include "collector/asker.h"
+#include "collector/proc/asker.h"
 
-#include "collector/command_line.h"
-#include "collector/maps.h"
+#include "collector/proc/command_line.h"
+#include "collector/proc/maps.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Samples whose stacks come in parts. */
-#include "collector/assembly.h"
+#include "collector/stream/assembly.h"
 
 #include "collector/bpf/stack_chunk.h"
 #include "tests/support/suite.h"

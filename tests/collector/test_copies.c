@@ -1,4 +1,4 @@
-#include "collector/copies.h"
+#include "collector/perf/copy_size.h"
 #include "tests/support/suite.h"
 #include <check.h>
 

@@ -1,4 +1,4 @@
-#include "collector/cost.h"
+#include "collector/machine/cpu_time.h"
 
 #include "tests/support/suite.h"
 #include <check.h>

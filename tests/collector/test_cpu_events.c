@@ -1,8 +1,8 @@
 /* The clocks of CPUs and their turns, on events and a time that are made up here. An event is a
  * file of its own, so that it shows what is closed. */
-#include "collector/cpu_events.h"
+#include "collector/perf/cpu_events.h"
 
-#include "collector/clock.h"
+#include "collector/machine/clock.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Lists of CPUs as the kernel writes them. */
-#include "collector/cpus.h"
+#include "collector/machine/cpus.h"
 
 #include "tests/support/suite.h"
 #include <check.h>

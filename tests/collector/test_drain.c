@@ -1,10 +1,10 @@
 /* Draining: the same records in the same order, whether the caller or the thread empties the rings.
  */
-#include "collector/drain.h"
+#include "collector/stream/drain.h"
 
-#include "collector/budget.h"
-#include "collector/clock.h"
-#include "collector/queue.h"
+#include "collector/machine/clock.h"
+#include "collector/stream/budget.h"
+#include "collector/stream/queue.h"
 #include "tests/collector/ring_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>

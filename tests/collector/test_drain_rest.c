@@ -1,8 +1,8 @@
 /* The end of draining: samples whose last parts never come are handed out as far as they came, even
  * where their rings are more than the queue has room for. */
-#include "collector/drain.h"
+#include "collector/stream/drain.h"
 
-#include "collector/queue.h"
+#include "collector/stream/queue.h"
 #include "tests/collector/ring_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>

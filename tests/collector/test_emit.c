@@ -1,6 +1,6 @@
 /* What the collector hands over, as the profile reader reads it back. */
-#include "collector/emit.h"
-#include "collector/host.h"
+#include "collector/machine/host.h"
+#include "collector/result/emit.h"
 #include "tbrw/profile/reader.h"
 
 #include "tests/support/suite.h"

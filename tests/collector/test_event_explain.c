@@ -1,5 +1,5 @@
 /* Why the kernel refuses an event, from what /proc says; that is a fake here. */
-#include "collector/event.h"
+#include "collector/perf/event.h"
 
 #include <check.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Guessed callers: only where whole stacks of the past leave no doubt. */
-#include "collector/guess.h"
+#include "collector/context/guess.h"
 
 #include "tests/support/suite.h"
 #include <check.h>

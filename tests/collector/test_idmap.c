@@ -1,5 +1,5 @@
 /* The map from ids to pointers. */
-#include "collector/idmap.h"
+#include "collector/model/idmap.h"
 
 #include "tests/support/suite.h"
 #include <check.h>

@@ -1,9 +1,9 @@
 /* Images: each opened once, never a file that is not the mapped one. */
-#include "collector/image.h"
+#include "collector/image/image.h"
 
-#include "collector/clock.h"
-#include "collector/image_file.h"
-#include "collector/maps.h"
+#include "collector/image/image_file.h"
+#include "collector/machine/clock.h"
+#include "collector/proc/maps.h"
 #include "tests/collector/fake_emit.h"
 #include "tests/collector/folder_fixture.h"
 #include "tests/support/suite.h"

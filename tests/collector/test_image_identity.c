@@ -1,9 +1,9 @@
 /* Images: what tells files apart, those with a build-id and those without, while many are open. */
-#include "collector/image.h"
+#include "collector/image/image.h"
 
-#include "collector/clock.h"
-#include "collector/image_file.h"
-#include "collector/process.h"
+#include "collector/image/image_file.h"
+#include "collector/machine/clock.h"
+#include "collector/model/process.h"
 #include "tests/collector/fake_emit.h"
 #include "tests/collector/folder_fixture.h"
 #include "tests/support/suite.h"

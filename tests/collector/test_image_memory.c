@@ -1,7 +1,7 @@
 /* Images from a process's memory: only of ELF files, and within a budget. */
-#include "collector/image_memory.h"
+#include "collector/image/image_memory.h"
 
-#include "collector/maps.h"
+#include "collector/proc/maps.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <fcntl.h>

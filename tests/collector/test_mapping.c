@@ -1,5 +1,5 @@
 /* Lists of mappings: replaced, split at both sides, added again, copied. */
-#include "collector/mapping.h"
+#include "collector/proc/mapping.h"
 
 #include "tests/support/suite.h"
 #include <check.h>

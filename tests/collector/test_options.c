@@ -1,5 +1,5 @@
 /* Command lines -> struct, or what is wrong with them. */
-#include "collector/options.h"
+#include "collector/session/options.h"
 
 #include "tests/support/suite.h"
 #include <check.h>

@@ -1,8 +1,8 @@
 /* One process image: what is written when, and the address space that goes with it. */
-#include "collector/process.h"
+#include "collector/model/process.h"
 
-#include "collector/clock.h"
-#include "collector/perf_map.h"
+#include "collector/machine/clock.h"
+#include "collector/proc/perf_map.h"
 #include "tests/collector/fake_emit.h"
 #include "tests/collector/fake_image.h"
 #include "tests/support/suite.h"

@@ -1,5 +1,5 @@
 /* The queue: records come out as they went in, in order, whatever has to wait. */
-#include "collector/queue.h"
+#include "collector/stream/queue.h"
 
 #include "tests/support/suite.h"
 #include <check.h>

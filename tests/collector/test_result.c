@@ -1,5 +1,5 @@
 /* Result directories: numbered, named, taken, and not to be had. */
-#include "collector/result.h"
+#include "collector/result/result.h"
 
 #include "tests/collector/folder_fixture.h"
 #include "tests/support/suite.h"

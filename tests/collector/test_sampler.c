@@ -1,8 +1,8 @@
 /* Lost records that were no samples. The deep events are files that hold a reading after the other,
  * so that it shows how often they are read. */
-#include "collector/sampler.h"
+#include "collector/perf/sampler.h"
 
-#include "collector/clock.h"
+#include "collector/machine/clock.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <sys/mman.h>

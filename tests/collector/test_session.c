@@ -1,8 +1,8 @@
 /* What the session decides: when a collection ends, whom signals go to, and what it says at the
  * end. All that it asks is a fake here. */
-#include "collector/session_private.h"
+#include "collector/session/session_private.h"
 
-#include "collector/clock.h"
+#include "collector/machine/clock.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* What becomes of signals while a collection runs, and afterwards. */
-#include "collector/signals.h"
+#include "collector/session/signals.h"
 
 #include <check.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Tables built beside the walks, of this program's own module. */
-#include "collector/tables.h"
+#include "collector/context/table_builder.h"
 
 #include "tests/support/suite.h"
 #include <check.h>

@@ -1,6 +1,6 @@
 /* Launched programs, and the signals around them. */
-#include "collector/signals.h"
-#include "collector/target.h"
+#include "collector/session/signals.h"
+#include "collector/session/target.h"
 
 #include "tests/support/suite.h"
 #include <check.h>

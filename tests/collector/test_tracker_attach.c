@@ -1,5 +1,5 @@
 /* Processes that are attached to: what they mapped before, and when that is read. */
-#include "collector/tracker_private.h"
+#include "collector/model/tracker_private.h"
 #include "tests/collector/fake_image.h"
 #include "tests/collector/tracker_fixture.h"
 

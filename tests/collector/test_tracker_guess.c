@@ -1,6 +1,6 @@
 /* What the tracker guesses, how it tries its guesses, and what it counts of unwinding. The unwinder
  * is a fake. */
-#include "collector/registers.h"
+#include "collector/machine/registers.h"
 #include "tests/collector/fake_unwind.h"
 #include "tests/collector/tracker_fixture.h"
 

@@ -1,5 +1,5 @@
 /* Samples in kernel mode without --kernel: they stand where user code entered the kernel. */
-#include "collector/tracker.h"
+#include "collector/model/tracker.h"
 
 #include "tests/collector/fake_emit.h"
 #include "tests/collector/fake_unwind.h"

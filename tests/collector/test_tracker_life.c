@@ -1,7 +1,7 @@
 /* The tracker follows processes and threads: their lives, modules and names. */
 #include "tests/collector/tracker_fixture.h"
 
-#include "collector/clock.h"
+#include "collector/machine/clock.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <signal.h>

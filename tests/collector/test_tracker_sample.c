@@ -1,5 +1,5 @@
 /* Samples become nodes: what the walk found, and what it says of it. The unwinder is a fake. */
-#include "collector/registers.h"
+#include "collector/machine/registers.h"
 #include "tests/collector/fake_unwind.h"
 #include "tests/collector/tracker_fixture.h"
 

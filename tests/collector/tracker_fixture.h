@@ -5,7 +5,7 @@
 #ifndef TESTS_COLLECTOR_TRACKER_FIXTURE_H
 #define TESTS_COLLECTOR_TRACKER_FIXTURE_H
 
-#include "collector/tracker.h"
+#include "collector/model/tracker.h"
 #include "tests/collector/fake_emit.h"
 
 enum { FIXTURE_RINGS = 2, FIXTURE_CPU_0 = 3, FIXTURE_CPU_1 = 7 };

@@ -3,7 +3,7 @@
  * whose size in the header is put right so that more than the first check is reached. What decodes
  * must lie inside, and must be the same once more after it was encoded.
  */
-#include "collector/record.h"
+#include "collector/perf/record.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,0 +1,172 @@
+#include "collector/context/chain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { INITIAL_CAPACITY = 64, PERIOD_MAX = 8 };
+
+/* A frame as it was pushed. */
+struct pushed {
+	struct tree_frame frame;
+	uint32_t kept;    /* length of the kept stack after it */
+	uint32_t touched; /* from here on it changed the kept stack */
+};
+
+/* A frame that is not collapsed away. */
+struct kept {
+	struct tree_frame frame;
+	uint32_t node;
+	uint32_t hash; /* the node's */
+};
+
+struct chain {
+	struct tree *tree;
+	bool collapse;
+	struct pushed *pushed; /* outermost first, as is kept */
+	struct kept *kept;
+	size_t pushed_count;
+	size_t kept_count;
+	size_t node_count; /* of kept: nodes that are known */
+	size_t capacity;   /* of both */
+};
+
+struct chain *chain_create(struct tree *tree, bool collapse)
+{
+	struct chain *chain = calloc(1, sizeof(*chain));
+	if (chain == NULL)
+		return NULL;
+	chain->tree = tree;
+	chain->collapse = collapse;
+	return chain;
+}
+
+void chain_destroy(struct chain *chain)
+{
+	if (chain == NULL)
+		return;
+	free(chain->pushed);
+	free(chain->kept);
+	free(chain);
+}
+
+static bool reserve(struct chain *chain)
+{
+	if (chain->pushed_count < chain->capacity)
+		return true;
+	size_t capacity = chain->capacity > 0 ? 2 * chain->capacity : INITIAL_CAPACITY;
+	void *pushed = realloc(chain->pushed, capacity * sizeof(*chain->pushed));
+	if (pushed != NULL)
+		chain->pushed = pushed;
+	void *kept = realloc(chain->kept, capacity * sizeof(*chain->kept));
+	if (kept != NULL)
+		chain->kept = kept;
+	if (pushed == NULL || kept == NULL)
+		return false;
+	chain->capacity = capacity;
+	return true;
+}
+
+static bool is_same_function(const struct chain *chain, size_t left, size_t right)
+{
+	return chain->kept[left].frame.function == chain->kept[right].frame.function;
+}
+
+/* Whether the kept stack ends in three cycles of the given period, equal by their functions. */
+static bool ends_in_cycles(const struct chain *chain, size_t period)
+{
+	size_t end = chain->kept_count;
+	if (end < 3 * period)
+		return false;
+	for (size_t i = 1; i <= 2 * period; i++)
+		if (!is_same_function(chain, end - i, end - i - period))
+			return false;
+	return true;
+}
+
+/* Drops the middle one of three cycles at the end; returns where that changed the kept stack. */
+static size_t drop_cycle(struct chain *chain)
+{
+	for (size_t period = 1; period <= PERIOD_MAX; period++) {
+		if (!ends_in_cycles(chain, period))
+			continue;
+		chain->kept_count -= period;
+		struct kept *last = &chain->kept[chain->kept_count];
+		memcpy(last - period, last, period * sizeof(*last));
+		return chain->kept_count - period;
+	}
+	return SIZE_MAX;
+}
+
+/* Adds a frame to the kept stack; there is room. */
+static void append(struct chain *chain, struct pushed *pushed)
+{
+	size_t touched = chain->kept_count;
+	chain->kept[chain->kept_count++].frame = pushed->frame;
+	if (chain->collapse) {
+		size_t changed = drop_cycle(chain);
+		touched = changed < touched ? changed : touched;
+	}
+	pushed->touched = (uint32_t)touched;
+	pushed->kept = (uint32_t)chain->kept_count;
+	if (chain->node_count > touched)
+		chain->node_count = touched;
+}
+
+void chain_keep(struct chain *chain, size_t count)
+{
+	if (count >= chain->pushed_count)
+		return;
+	size_t kept = count > 0 ? chain->pushed[count - 1].kept : 0;
+	bool intact = true;
+	for (size_t i = count; i < chain->pushed_count; i++)
+		intact = intact && chain->pushed[i].touched >= kept;
+	chain->pushed_count = count;
+	chain->kept_count = intact ? kept : 0;
+	if (chain->node_count > chain->kept_count)
+		chain->node_count = chain->kept_count;
+	/* A recursion that went on further in has replaced frames that are to stay. */
+	for (size_t i = 0; !intact && i < count; i++)
+		append(chain, &chain->pushed[i]);
+}
+
+bool chain_push(struct chain *chain, struct tree_frame frame)
+{
+	if (!reserve(chain))
+		return false;
+	struct pushed *pushed = &chain->pushed[chain->pushed_count++];
+	pushed->frame = frame;
+	append(chain, pushed);
+	return true;
+}
+
+/* Finds out where the nodes that are not known will be looked for, so that the tree's memory is
+ * waited for once and not once a node. */
+static void prefetch_nodes(struct chain *chain)
+{
+	size_t i = chain->node_count;
+	uint32_t hash = i > 0 ? chain->kept[i - 1].hash : 0;
+	for (; i < chain->kept_count; i++) {
+		hash = tree_hash(hash, chain->kept[i].frame.id);
+		chain->kept[i].hash = hash;
+		tree_prefetch_child(chain->tree, hash);
+	}
+}
+
+uint32_t chain_node(struct chain *chain)
+{
+	uint32_t node = chain->node_count > 0 ? chain->kept[chain->node_count - 1].node : 0;
+	prefetch_nodes(chain);
+	for (; chain->node_count < chain->kept_count; chain->node_count++) {
+		struct kept *kept = &chain->kept[chain->node_count];
+		node = tree_child(chain->tree, node, kept->frame.id, kept->hash);
+		if (node == PROFILE_NONE)
+			return PROFILE_NONE;
+		kept->node = node;
+	}
+	return node;
+}
+
+size_t chain_collapsed(const struct chain *chain)
+{
+	return chain->pushed_count - chain->kept_count;
+}

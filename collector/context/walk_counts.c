@@ -1,0 +1,131 @@
+#include "collector/context/walk_counts.h"
+
+#include "collector/machine/clock.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { TIMED_EACH = 64, TIMED_TURN = 32 };
+
+void unwinding_finish(struct unwinding *unwinding)
+{
+	free(unwinding->images);
+	*unwinding = (struct unwinding){0};
+}
+
+/* NULL: out of memory. */
+static struct profile_unwinding *find_image(struct unwinding *unwinding, uint32_t image)
+{
+	if (image < unwinding->image_count)
+		return &unwinding->images[image];
+	size_t count = 2 * ((size_t)image + 8);
+	struct profile_unwinding *grown = reallocarray(unwinding->images, count, sizeof(*grown));
+	if (grown == NULL)
+		return NULL;
+	memset(grown + unwinding->image_count, 0,
+	       (count - unwinding->image_count) * sizeof(*grown));
+	unwinding->images = grown;
+	unwinding->image_count = count;
+	return &grown[image];
+}
+
+static void add_to_all(struct unwinding *unwinding, const struct profile_unwinding *more,
+		       const struct unwinding_subject *subject)
+{
+	struct profile_unwinding *image = find_image(unwinding, subject->image);
+	profile_unwinding_add(&unwinding->run, more);
+	profile_unwinding_add(subject->thread, more);
+	if (image != NULL)
+		profile_unwinding_add(image, more);
+}
+
+void unwinding_begin(struct unwinding *unwinding, struct unwinding_walk *walk,
+		     const struct uw_space *space, bool is_deep)
+{
+	bool is_timed = !is_deep && unwinding->turn++ % TIMED_EACH == TIMED_TURN;
+	uw_space_counts(space, &walk->before);
+	walk->is_deep = is_deep;
+	walk->start_ns = is_timed ? clock_now() : 0;
+}
+
+void unwinding_end(struct unwinding *unwinding, const struct unwinding_walk *walk,
+		   const struct uw_space *space, const struct unwinding_subject *subject)
+{
+	uint64_t ns = walk->start_ns > 0 ? clock_now() - walk->start_ns : 0;
+	const struct uw_counts *before = &walk->before;
+	struct uw_counts after;
+	uw_space_counts(space, &after);
+	struct profile_unwinding more = {
+		.walks = after.walks - before->walks,
+		.frames = after.frames - before->frames,
+		.frames_by_info = after.frames_by_source[UW_SOURCE_CFI] -
+				  before->frames_by_source[UW_SOURCE_CFI],
+		.frames_by_pointer = after.frames_by_source[UW_SOURCE_FRAME_POINTER] -
+				     before->frames_by_source[UW_SOURCE_FRAME_POINTER],
+		.frames_reused = after.frames_reused - before->frames_reused,
+		.lookups = after.cache_misses - before->cache_misses,
+	};
+	if (walk->start_ns > 0) {
+		more.timed_walks = more.walks;
+		more.timed_frames = more.frames;
+		more.timed_ns = ns;
+	}
+	if (walk->is_deep) {
+		unwinding->deep_walks += more.walks;
+		unwinding->deep_frames += more.frames;
+	} else {
+		add_to_all(unwinding, &more, subject);
+	}
+}
+
+void unwinding_add_test(struct unwinding *unwinding, enum guess_result result,
+			const struct unwinding_subject *subject)
+{
+	struct profile_unwinding more = {
+		.guesses_tested = result != GUESS_NOT_TESTED,
+		.guesses_covered = result == GUESS_RIGHT || result == GUESS_WRONG,
+		.guesses_wrong = result == GUESS_WRONG,
+	};
+	if (result != GUESS_NOT_TESTED)
+		add_to_all(unwinding, &more, subject);
+}
+
+void unwinding_forget_test(struct profile_unwinding *sum)
+{
+	sum->guesses_tested = 0;
+	sum->guesses_covered = 0;
+	sum->guesses_wrong = 0;
+}
+
+void unwinding_forget_tests(struct unwinding *unwinding)
+{
+	unwinding_forget_test(&unwinding->run);
+	for (size_t i = 0; i < unwinding->image_count; i++)
+		unwinding_forget_test(&unwinding->images[i]);
+}
+
+static void note(struct emit *emit, uint64_t now_ns, enum profile_note_kind kind, uint64_t value)
+{
+	emit_note(emit, kind, now_ns, value, 0, 0, NULL);
+}
+
+void unwinding_emit(const struct unwinding *unwinding, struct emit *emit, uint64_t now_ns)
+{
+	const struct profile_unwinding *run = &unwinding->run;
+	for (size_t i = 0; i < unwinding->image_count; i++)
+		if (unwinding->images[i].walks > 0 || unwinding->images[i].guesses_tested > 0)
+			emit_image_unwinding(emit, (uint32_t)i, &unwinding->images[i]);
+	note(emit, now_ns, PROFILE_NOTE_UNWIND_WALKS, run->walks);
+	note(emit, now_ns, PROFILE_NOTE_UNWIND_FRAMES, run->frames);
+	note(emit, now_ns, PROFILE_NOTE_UNWIND_FRAMES_BY_INFO, run->frames_by_info);
+	note(emit, now_ns, PROFILE_NOTE_UNWIND_FRAMES_BY_POINTER, run->frames_by_pointer);
+	note(emit, now_ns, PROFILE_NOTE_UNWIND_FRAMES_REUSED, run->frames_reused);
+	note(emit, now_ns, PROFILE_NOTE_UNWIND_LOOKUPS, run->lookups);
+	note(emit, now_ns, PROFILE_NOTE_UNWIND_TIMED, run->timed_walks);
+	note(emit, now_ns, PROFILE_NOTE_UNWIND_TIMED_FRAMES, run->timed_frames);
+	note(emit, now_ns, PROFILE_NOTE_UNWIND_TIMED_NS, run->timed_ns);
+	note(emit, now_ns, PROFILE_NOTE_GUESSES_TESTED, run->guesses_tested);
+	note(emit, now_ns, PROFILE_NOTE_GUESSES_COVERED, run->guesses_covered);
+	note(emit, now_ns, PROFILE_NOTE_GUESSES_WRONG, run->guesses_wrong);
+	note(emit, now_ns, PROFILE_NOTE_UNWIND_DEEP_WALKS, unwinding->deep_walks);
+	note(emit, now_ns, PROFILE_NOTE_UNWIND_DEEP_FRAMES, unwinding->deep_frames);
+}

@@ -1,0 +1,60 @@
+/*
+ * What unwinding takes: each walk's own part of its space's counts, added up over the run, by
+ * thread and by the image of the leaf. Deep copies, which are no samples, are counted apart.
+ */
+#ifndef COLLECTOR_UNWINDING_H
+#define COLLECTOR_UNWINDING_H
+
+#include "collector/context/guess.h"
+#include "collector/result/emit.h"
+#include "tbrw/profile/profile.h"
+#include "unwind/unwind.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Zeros before the first use. */
+struct unwinding {
+	struct profile_unwinding run;
+	struct profile_unwinding *images; /* by image */
+	size_t image_count;
+	uint64_t deep_walks;
+	uint64_t deep_frames;
+	uint64_t turn; /* walks of samples so far */
+};
+
+void unwinding_finish(struct unwinding *unwinding);
+
+/* Where the counts of a stack belong. */
+struct unwinding_subject {
+	struct profile_unwinding *thread; /* of the one that was sampled */
+	uint32_t image;                   /* its leaf lies in; 0: the unknown one */
+};
+
+/* A walk that is being measured. One in 64 is timed: what a clock costs is no small part of a walk.
+ */
+struct unwinding_walk {
+	struct uw_counts before;
+	uint64_t start_ns; /* 0: it is not timed */
+	bool is_deep;
+};
+
+void unwinding_begin(struct unwinding *unwinding, struct unwinding_walk *walk,
+		     const struct uw_space *space, bool is_deep);
+
+/* Adds it up; without memory, for the run and the thread only. */
+void unwinding_end(struct unwinding *unwinding, const struct unwinding_walk *walk,
+		   const struct uw_space *space, const struct unwinding_subject *subject);
+
+/* Counts what came of trying a guess on a whole stack. */
+void unwinding_add_test(struct unwinding *unwinding, enum guess_result result,
+			const struct unwinding_subject *subject);
+
+/* Takes back all tests. The threads' are the caller's, who does it with unwinding_forget_test. */
+void unwinding_forget_tests(struct unwinding *unwinding);
+void unwinding_forget_test(struct profile_unwinding *sum);
+
+/* Writes what it took by image, and over the run. */
+void unwinding_emit(const struct unwinding *unwinding, struct emit *emit, uint64_t now_ns);
+
+#endif

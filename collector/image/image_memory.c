@@ -1,0 +1,159 @@
+#include "collector/image/image_memory.h"
+
+#include "collector/image/image_file.h"
+#include "collector/proc/maps.h"
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FILE_SIZE_MAX = 256 * 1024 * 1024, VDSO_SIZE_MAX = 64 * 1024 };
+
+/* The file, as far as it is mapped. */
+struct copy {
+	const struct image_source *source;
+	int memory_fd;
+	bool found;     /* the mapping that is asked for; inode and device are its file's */
+	bool is_elf;    /* the file starts as ELF files do */
+	uint64_t limit; /* of size */
+	uint64_t inode;
+	uint32_t device_major;
+	uint32_t device_minor;
+	uint8_t *bytes; /* by file offset; holes are 0 */
+	size_t size;
+};
+
+static bool find_file(const struct maps_entry *entry, void *user)
+{
+	struct copy *copy = user;
+	if (entry->start != copy->source->start)
+		return true;
+	copy->found = entry->inode != 0;
+	copy->inode = entry->inode;
+	copy->device_major = entry->device_major;
+	copy->device_minor = entry->device_minor;
+	return false;
+}
+
+static bool is_of_file(const struct copy *copy, const struct maps_entry *entry)
+{
+	return entry->inode == copy->inode && entry->device_major == copy->device_major &&
+	       entry->device_minor == copy->device_minor;
+}
+
+/* The segments that are taken. */
+static bool is_wanted(const struct copy *copy, const struct maps_entry *entry)
+{
+	return is_of_file(copy, entry) && !entry->writable && entry->pgoff <= copy->limit &&
+	       entry->end - entry->start <= copy->limit - entry->pgoff;
+}
+
+/* Looks how large the copy will be, and whether it is worth it. */
+static bool measure_segment(const struct maps_entry *entry, void *user)
+{
+	struct copy *copy = user;
+	uint64_t end = entry->pgoff + (entry->end - entry->start);
+	char magic[SELFMAG] = "";
+	if (!is_wanted(copy, entry))
+		return true;
+	if (end > copy->size)
+		copy->size = (size_t)end;
+	if (entry->pgoff == 0 &&
+	    pread(copy->memory_fd, magic, sizeof(magic), (off_t)entry->start) == sizeof(magic))
+		copy->is_elf |= memcmp(magic, ELFMAG, SELFMAG) == 0;
+	return true;
+}
+
+/* What was mapped since it was measured is left out. */
+static bool read_segment(const struct maps_entry *entry, void *user)
+{
+	struct copy *copy = user;
+	uint64_t length = entry->end - entry->start;
+	if (!is_wanted(copy, entry) || entry->pgoff > copy->size ||
+	    length > copy->size - entry->pgoff)
+		return true;
+	/* What cannot be read (beyond the file's end, or not readable at all) stays 0. */
+	ssize_t got = pread(copy->memory_fd, copy->bytes + entry->pgoff, (size_t)length,
+			    (off_t)entry->start);
+	(void)got;
+	return true;
+}
+
+static bool read_file(struct copy *copy, uint64_t *budget)
+{
+	pid_t pid = (pid_t)copy->source->pid;
+	copy->limit = *budget < FILE_SIZE_MAX ? *budget : FILE_SIZE_MAX;
+	if (maps_read(NULL, pid, find_file, copy) < 0 || !copy->found ||
+	    maps_read(NULL, pid, measure_segment, copy) < 0 || !copy->is_elf)
+		return false;
+	copy->bytes = calloc(1, copy->size);
+	if (copy->bytes == NULL)
+		return false;
+	*budget -= copy->size;
+	return maps_read(NULL, pid, read_segment, copy) == 0;
+}
+
+static struct uw_module *make_module(const struct copy *copy)
+{
+	struct uw_module *module = NULL;
+	if (uw_module_from_memory(copy->bytes, copy->size, &module) < 0)
+		return NULL;
+	return module;
+}
+
+static bool is_mapped_file(const struct copy *copy, const struct uw_module *module)
+{
+	const struct image_source *source = copy->source;
+	return image_file_has_build_id(module, source) &&
+	       (source->build_id_size > 0 || source->inode == copy->inode);
+}
+
+static int open_memory(uint32_t pid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%u/mem", pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+struct uw_module *image_memory_open(const struct image_source *source, struct profile_image *record,
+				    uint64_t *budget)
+{
+	struct copy copy = {.source = source};
+	struct uw_module *module = NULL;
+	copy.memory_fd = open_memory(source->pid);
+	if (copy.memory_fd < 0)
+		return NULL;
+	if (read_file(&copy, budget))
+		module = make_module(&copy);
+	close(copy.memory_fd);
+	free(copy.bytes);
+	/* Between the record and now, something else may have been mapped there. */
+	if (module != NULL && !is_mapped_file(&copy, module)) {
+		uw_module_unref(module);
+		return NULL;
+	}
+	if (module != NULL && record->inode == 0) {
+		record->inode = copy.inode;
+		record->device_major = copy.device_major;
+		record->device_minor = copy.device_minor;
+	}
+	return module;
+}
+
+struct uw_module *image_memory_open_vdso(const struct image_source *source)
+{
+	struct uw_module *module = NULL;
+	uint64_t size = source->end - source->start;
+	int fd = open_memory(source->pid);
+	uint8_t *bytes = size <= VDSO_SIZE_MAX ? malloc((size_t)size) : NULL;
+	if (fd >= 0 && bytes != NULL &&
+	    pread(fd, bytes, (size_t)size, (off_t)source->start) == (ssize_t)size &&
+	    uw_module_from_memory(bytes, (size_t)size, &module) < 0)
+		module = NULL;
+	free(bytes);
+	if (fd >= 0)
+		close(fd);
+	return module;
+}

@@ -1,0 +1,65 @@
+#include "collector/machine/pid_namespace.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Some times what the kernel's most groups take (NGROUPS_MAX), of which a line can consist. */
+enum { PARTS_MAX = 16384 };
+
+static int check_numbers(const char *numbers, struct failure *failure)
+{
+	char *end;
+	long there = strtol(numbers, &end, 10);
+	const char *more = end + strspn(end, " \t");
+	if (*more == '\n' || *more == '\0')
+		return 0;
+	return failure_set(failure, FAILURE_EXIT,
+			   "/proc is another pid namespace's: it calls tbcollect process %ld, here "
+			   "it "
+			   "is %ld, and others would be mixed up; mount this one's (unshare "
+			   "--mount-proc, mount -t proc proc /proc), or run tbcollect outside",
+			   there, (long)getpid());
+}
+
+/* PROC_PID_INIT_INO, include/linux/proc_ns.h. */
+#define FIRST_INODE 0xeffffffcu
+
+int pid_namespace_check_status(FILE *status, struct failure *failure)
+{
+	static const char key[] = "NSpid:";
+	char part[256];
+	bool begins_line = true;
+	for (int i = 0; i < PARTS_MAX && fgets(part, sizeof(part), status) != NULL; i++) {
+		if (begins_line && strncmp(part, key, sizeof(key) - 1) == 0)
+			return check_numbers(part + sizeof(key) - 1, failure);
+		begins_line = strchr(part, '\n') != NULL;
+	}
+	if (ferror(status))
+		return failure_set_error(failure, errno, "cannot read /proc/self/status");
+	return 0; /* a kernel without namespaces (CONFIG_PID_NS) */
+}
+
+bool pid_namespace_is_first(void)
+{
+	struct stat status;
+	return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino == FIRST_INODE;
+}
+
+int pid_namespace_check(struct failure *failure)
+{
+	FILE *status = fopen("/proc/self/status", "re");
+	if (status == NULL && (errno == ENOENT || errno == ENOTDIR))
+		return failure_set(failure, FAILURE_EXIT,
+				   "/proc is not there, or of a pid namespace that this process is "
+				   "not "
+				   "in; mount this one's: mount -t proc proc /proc");
+	if (status == NULL)
+		return failure_set_error(failure, errno, "cannot read /proc/self/status");
+	int result = pid_namespace_check_status(status, failure);
+	fclose(status);
+	return result;
+}

@@ -1,0 +1,418 @@
+#include "collector/model/process.h"
+
+#include "collector/machine/clock.h"
+#include "collector/machine/registers.h"
+#include "collector/proc/maps.h"
+#include "collector/proc/perf_map.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PROGRAM_PATH_MAX = 4096 };
+
+struct process *process_create(uint32_t pid, const char *name, uint64_t start_ns)
+{
+	struct process *process = calloc(1, sizeof(*process));
+	if (process == NULL)
+		return NULL;
+	process->pid = pid;
+	process->start_ns = start_ns;
+	process->owner = perf_map_owner(pid);
+	process_rename(process, name);
+	return process;
+}
+
+struct process *process_fork(const struct process *parent, uint32_t pid, uint64_t time_ns)
+{
+	struct process *child = process_create(pid, parent->name, time_ns);
+	if (child == NULL)
+		return NULL;
+	if (mapping_list_copy(&child->mappings, &parent->mappings) < 0) {
+		process_destroy(child);
+		return NULL;
+	}
+	/* To the child, everything was loaded when it began. */
+	struct mapping_place place = {0};
+	for (struct mapping *m; (m = mapping_list_next(&child->mappings, &place)) != NULL;)
+		m->load_ns = time_ns;
+	/* What there is no memory for is made when it is needed. */
+	if (parent->space != NULL)
+		child->space = uw_space_clone(parent->space);
+	if (parent->space_32 != NULL)
+		child->space_32 = uw_space_clone(parent->space_32);
+	child->main_image = parent->main_image;
+	child->stale = parent->stale || parent->unread;
+	child->unread = parent->unread;
+	/* Gone before its record came. */
+	if (child->owner == PERF_MAP_NO_OWNER)
+		child->owner = parent->owner;
+	return child;
+}
+
+void process_destroy(struct process *process)
+{
+	if (process == NULL)
+		return;
+	uw_space_destroy(process->space);
+	uw_space_destroy(process->space_32);
+	mapping_list_finish(&process->mappings);
+	free(process);
+}
+
+void process_rename(struct process *process, const char *name)
+{
+	snprintf(process->name, sizeof(process->name), "%s", name);
+}
+
+struct unload {
+	const struct process *process;
+	const struct process_context *context;
+	uint64_t time_ns;
+};
+
+static void unload_mapping(const struct mapping *mapping, void *user)
+{
+	const struct unload *unload = user;
+	if (mapping->written)
+		emit_module_unload(unload->context->emit, unload->process->pid, mapping,
+				   image_path(unload->context->images, mapping->image),
+				   unload->time_ns);
+}
+
+static void clear(struct process *process)
+{
+	process->map_version++;
+	mapping_list_finish(&process->mappings);
+	process->main_image = 0;
+	process->anonymous_image = 0;
+	process->tried_image = 0;
+	process->committed = false;
+	process->any_written = false;
+	process->stale = process->unread = false;
+	process->read_ns = 0;
+	uw_space_destroy(process->space);
+	uw_space_destroy(process->space_32);
+	process->space = NULL;
+	process->space_32 = NULL;
+}
+
+/* An exec may change it. */
+static void see_owner(struct process *process)
+{
+	uint32_t owner = perf_map_owner(process->pid);
+	if (owner != PERF_MAP_NO_OWNER)
+		process->owner = owner;
+}
+
+void process_exec(struct process *process, const struct process_context *context, const char *name,
+		  uint64_t time_ns)
+{
+	if (process->committed) {
+		process_end(process, context, time_ns);
+		process->start_ns = time_ns;
+	}
+	clear(process);
+	process_rename(process, name);
+	see_owner(process);
+	process->exec_pending = true;
+	process->starting = true;
+}
+
+static void write_module(struct process *process, const struct process_context *context,
+			 struct mapping *mapping)
+{
+	if (mapping->written)
+		return;
+	mapping->written = true;
+	emit_module_load(context->emit, process->pid, mapping,
+			 image_path(context->images, mapping->image), !process->any_written);
+	process->any_written = true;
+}
+
+static void write_modules(struct process *process, const struct process_context *context)
+{
+	struct mapping_place place = {0};
+	for (struct mapping *m; (m = mapping_list_next(&process->mappings, &place)) != NULL;)
+		write_module(process, context, m);
+}
+
+/* Writes what a new mapping brought: itself, and what is left over beside it. */
+static void write_modules_at(struct process *process, const struct process_context *context,
+			     const struct mapping *added)
+{
+	const uint64_t ends[] = {added->start - 1, added->start, added->end};
+	for (size_t i = added->start == 0 ? 1 : 0; i < 3; i++) {
+		struct mapping *mapping = mapping_list_find(&process->mappings, ends[i]);
+		if (mapping != NULL)
+			write_module(process, context, mapping);
+	}
+}
+
+/* Makes the mapping's image ready for walks. Returns its index, which may have changed. */
+static uint32_t open_mapping(const struct process *process, const struct process_context *context,
+			     const struct mapping *mapping)
+{
+	struct image_place place = {process->pid, mapping->start, mapping->end, mapping->mapped_ns};
+	return image_table_open(context->images, mapping->image, &place);
+}
+
+/* 0, or -1 when out of memory. */
+static int map_into(struct uw_space *space, const struct process *process,
+		    const struct process_context *context, const struct mapping *mapping)
+{
+	/* Files are closed where many are open. One that is another image only now stays unread in
+	 * this mapping, which may be written. */
+	open_mapping(process, context, mapping);
+	return uw_space_map(space, mapping->start, mapping->end, mapping->pgoff,
+			    image_module(context->images, mapping->image), mapping->image);
+}
+
+/* Whether the process maps the image already. */
+static bool maps_image(const struct process *process, uint32_t image)
+{
+	struct mapping_place place = {0};
+	for (const struct mapping *m; (m = mapping_list_next(&process->mappings, &place)) != NULL;)
+		if (m->image == image)
+			return true;
+	return false;
+}
+
+/* The image behind a new mapping. All anonymous code of a process is one image, which is asked for
+ * once: compilers may map code thousands of times a second. What could not be opened through other
+ * processes may be through this one: that is tried once. */
+static uint32_t find_image(struct process *process, const struct process_context *context,
+			   const struct image_source *source)
+{
+	bool is_anonymous = image_is_anonymous(source);
+	if (is_anonymous && process->anonymous_image != 0)
+		return process->anonymous_image;
+	uint32_t image = image_table_get(context->images, source);
+	struct image_place place = {source->pid, source->start, source->end, source->mapped_ns};
+	if (is_anonymous)
+		process->anonymous_image = image;
+	/* One after the other is mapped from the same file. */
+	if (!image_is_unread(context->images, image) || image == process->tried_image)
+		return image;
+	process->tried_image = image;
+	if (maps_image(process, image))
+		return image;
+	return image_table_open(context->images, image, &place);
+}
+
+static int add_mapping(struct process *process, const struct process_context *context,
+		       const struct image_source *source, uint64_t pgoff, uint64_t time_ns)
+{
+	struct unload unload = {process, context, time_ns};
+	struct mapping mapping = {
+		.start = source->start,
+		.end = source->end,
+		.pgoff = pgoff,
+		.load_ns = time_ns,
+		.mapped_ns = source->mapped_ns,
+		.image = find_image(process, context, source),
+	};
+	/* The kernel maps the program itself first, before its interpreter (fs/binfmt_elf.c). */
+	if (process->main_image == 0 && !process->unread && source->path[0] == '/')
+		process->main_image = mapping.image;
+	mapping.is_main = mapping.image != 0 && mapping.image == process->main_image;
+	mapping.is_32bit = image_is_32bit(context->images, mapping.image);
+	process->exec_pending = false;
+	enum mapping_change change;
+	if (mapping_list_add(&process->mappings, &mapping, unload_mapping, &unload, &change) < 0)
+		return -1;
+	if (change == MAPPING_SAME)
+		return 0;
+	process->map_version += change == MAPPING_REPLACED;
+	/* What was there may be what the maps showed, and its record among those that were lost. */
+	if (change == MAPPING_REPLACED && source->mapped_ns < process->read_ns)
+		process->read_ns = 0;
+	if ((process->space != NULL && map_into(process->space, process, context, &mapping) < 0) ||
+	    (process->space_32 != NULL &&
+	     map_into(process->space_32, process, context, &mapping) < 0))
+		return -1;
+	if (process->committed)
+		write_modules_at(process, context, &mapping);
+	return 0;
+}
+
+int process_map(struct process *process, const struct process_context *context,
+		const struct record_mmap *map, uint64_t time_ns)
+{
+	struct image_source source = {
+		.pid = process->pid,
+		.start = map->start,
+		.end = map->start + map->length,
+		.mapped_ns = time_ns,
+		.path = map->path,
+		.inode = map->inode,
+		.device_major = map->device_major,
+		.device_minor = map->device_minor,
+		.build_id = map->build_id,
+		.build_id_size = map->build_id_size,
+		.has_owner = process->owner != PERF_MAP_NO_OWNER,
+		.owner = process->owner,
+	};
+	if (source.end <= source.start)
+		return 0; /* no mapping that a process can have */
+	return add_mapping(process, context, &source, map->pgoff, time_ns);
+}
+
+struct reading {
+	struct process *process;
+	const struct process_context *context;
+	uint64_t time_ns;
+	int result;
+};
+
+static bool add_entry(const struct maps_entry *entry, void *user)
+{
+	struct reading *reading = user;
+	if (!entry->executable)
+		return true;
+	struct image_source source = {
+		.pid = reading->process->pid,
+		.start = entry->start,
+		.end = entry->end,
+		.path = entry->path,
+		.inode = entry->inode,
+		.device_major = entry->device_major,
+		.device_minor = entry->device_minor,
+		.build_id = (const uint8_t *)"",
+		.has_owner = reading->process->owner != PERF_MAP_NO_OWNER,
+		.owner = reading->process->owner,
+	};
+	reading->result = add_mapping(reading->process, reading->context, &source, entry->pgoff,
+				      reading->time_ns);
+	return reading->result == 0;
+}
+
+/* The program as /proc/PID/exe names it; false: the process is gone. */
+static bool read_program(uint32_t pid, char path[PROGRAM_PATH_MAX])
+{
+	static const char deleted[] = " (deleted)"; /* ends the link of a deleted program */
+	char link[64];
+	snprintf(link, sizeof(link), "/proc/%u/exe", pid);
+	ssize_t length = readlink(link, path, PROGRAM_PATH_MAX - 1);
+	if (length <= 0)
+		return false;
+	path[length] = '\0';
+	size_t end = (size_t)length - (sizeof(deleted) - 1);
+	if ((size_t)length >= sizeof(deleted) && strcmp(path + end, deleted) == 0)
+		path[end] = '\0';
+	return true;
+}
+
+/* The maps are in order of address, which says nothing of the program. */
+static void find_main_image(struct process *process, const struct process_context *context)
+{
+	char path[PROGRAM_PATH_MAX];
+	if (!read_program(process->pid, path))
+		return;
+	process->main_image = 0;
+	struct mapping_place place = {0};
+	for (struct mapping *mapping;
+	     (mapping = mapping_list_next(&process->mappings, &place)) != NULL;) {
+		mapping->is_main = strcmp(image_path(context->images, mapping->image), path) == 0;
+		if (mapping->is_main)
+			process->main_image = mapping->image;
+	}
+}
+
+void process_attach(struct process *process)
+{
+	process->stale = process->unread = true;
+}
+
+void process_lose(struct process *process, uint64_t time_ns)
+{
+	if (time_ns >= process->read_ns)
+		process->stale = true;
+}
+
+int process_read_maps(struct process *process, const struct process_context *context,
+		      uint64_t time_ns)
+{
+	bool unread = process->unread;
+	struct reading reading = {process, context, unread ? process->start_ns : time_ns, 0};
+	bool committed = process->committed;
+	uint64_t began_ns = clock_now();
+	process->unread = false;
+	process->committed = false; /* nothing is written before the program is known */
+	int result = maps_read(context->asker, (pid_t)process->pid, add_entry, &reading);
+	process->stale = false;
+	process->read_ns = began_ns;
+	process->unread = unread && process->mappings.count == 0;
+	find_main_image(process, context);
+	process->committed = committed;
+	if (committed)
+		write_modules(process, context);
+	return result < 0 ? result : reading.result;
+}
+
+/* Before anything is written: the process is one that has samples. */
+static void open_mappings(struct process *process, const struct process_context *context)
+{
+	struct mapping_place place = {0};
+	for (struct mapping *mapping;
+	     (mapping = mapping_list_next(&process->mappings, &place)) != NULL;) {
+		uint32_t image = open_mapping(process, context, mapping);
+		if (image == mapping->image)
+			continue;
+		if (process->main_image == mapping->image)
+			process->main_image = image;
+		mapping->image = image;
+		mapping->is_32bit = image_is_32bit(context->images, image);
+		/* A space that came from the parent has it as it was there. Without memory for
+		 * that it stays unread. */
+		if (process->space != NULL)
+			map_into(process->space, process, context, mapping);
+		if (process->space_32 != NULL)
+			map_into(process->space_32, process, context, mapping);
+	}
+}
+
+void process_commit(struct process *process, const struct process_context *context)
+{
+	if (process->committed)
+		return;
+	process->committed = true;
+	open_mappings(process, context);
+	write_modules(process, context);
+}
+
+void process_end(struct process *process, const struct process_context *context, uint64_t time_ns)
+{
+	struct unload unload = {process, context, time_ns};
+	struct mapping_place place = {0};
+	char program[PROGRAM_PATH_MAX];
+	const char *path = image_path(context->images, process->main_image);
+	if (process->unread && time_ns == EMIT_TIME_NEVER && read_program(process->pid, program))
+		path = program;
+	if (time_ns != EMIT_TIME_NEVER)
+		for (const struct mapping *m;
+		     (m = mapping_list_next(&process->mappings, &place)) != NULL;)
+			unload_mapping(m, &unload);
+	emit_process(context->emit, process->pid, process->name, path, process->start_ns, time_ns);
+}
+
+struct uw_space *process_space(struct process *process, const struct process_context *context,
+			       bool is_32bit)
+{
+	struct uw_space **kept = is_32bit ? &process->space_32 : &process->space;
+	if (*kept != NULL)
+		return *kept;
+	struct uw_space *space =
+		uw_space_sibling(context->family, registers_machine(is_32bit)->arch);
+	struct mapping_place place = {0};
+	for (const struct mapping *m;
+	     space != NULL && (m = mapping_list_next(&process->mappings, &place)) != NULL;) {
+		if (map_into(space, process, context, m) == 0)
+			continue;
+		uw_space_destroy(space);
+		space = NULL;
+	}
+	*kept = space;
+	return space;
+}

@@ -1,0 +1,513 @@
+#include "collector/model/tracker_private.h"
+
+#include "collector/machine/registers.h"
+#include "collector/proc/command_line.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tracker *tracker_create(const struct tracker_config *config, struct emit *emit)
+{
+	struct tracker *tracker = calloc(1, sizeof(*tracker));
+	if (tracker == NULL)
+		return NULL;
+	tracker->config = *config;
+	tracker->context.emit = emit;
+	tracker->context.family = uw_space_create(registers_machine(false)->arch);
+	tracker->context.asker = asker_create(ASKER_PATIENCE_NS);
+	tracker->context.images = image_table_create(emit, tracker->context.asker);
+	tracker->tree = tree_create(emit);
+	tracker->tables = tables_create();
+	tracker->chain = chain_create(tracker->tree, config->collapse);
+	tracker->gaps = calloc(config->rings, sizeof(*tracker->gaps));
+	if (tracker->gaps == NULL || tracker->context.images == NULL ||
+	    tracker->context.asker == NULL || tracker->context.family == NULL ||
+	    tracker->tree == NULL || tracker->tables == NULL || tracker->chain == NULL) {
+		tracker_destroy(tracker);
+		return NULL;
+	}
+	return tracker;
+}
+
+void tracker_destroy(struct tracker *tracker)
+{
+	if (tracker == NULL)
+		return;
+	size_t position = 0;
+	for (void *p; (p = idmap_next(&tracker->processes, &position)) != NULL;)
+		process_destroy(p);
+	position = 0;
+	for (void *p; (p = idmap_next(&tracker->threads, &position)) != NULL;)
+		thread_destroy(p);
+	while (tracker->open_accounts != NULL) {
+		struct thread *thread = tracker->open_accounts;
+		tracker->open_accounts = thread->next_ended;
+		thread_destroy(thread);
+	}
+	idmap_finish(&tracker->processes);
+	idmap_finish(&tracker->threads);
+	tables_destroy(tracker->tables);
+	chain_destroy(tracker->chain);
+	tree_destroy(tracker->tree);
+	uw_space_destroy(tracker->context.family);
+	image_table_destroy(tracker->context.images);
+	asker_destroy(tracker->context.asker);
+	unwinding_finish(&tracker->unwinding);
+	free(tracker->families);
+	free(tracker->gaps);
+	free(tracker);
+}
+
+/* The name of a task from /proc; "" when it is gone. */
+static void read_name(uint32_t pid, uint32_t tid, char *name, size_t size)
+{
+	char path[64];
+	name[0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", pid, tid);
+	FILE *file = fopen(path, "re");
+	if (file == NULL)
+		return;
+	if (fgets(name, (int)size, file) == NULL)
+		name[0] = '\0';
+	name[strcspn(name, "\n")] = '\0';
+	fclose(file);
+}
+
+static struct process *add_process(struct tracker *tracker, struct process *process)
+{
+	if (process != NULL && idmap_put(&tracker->processes, process->pid, process) < 0) {
+		process_destroy(process);
+		return NULL;
+	}
+	return process;
+}
+
+struct process *tracker_process(struct tracker *tracker, uint32_t pid)
+{
+	struct process *process = idmap_get(&tracker->processes, pid);
+	if (process != NULL)
+		return process;
+	char name[PROCESS_NAME_MAX];
+	read_name(pid, pid, name, sizeof(name));
+	process = add_process(tracker, process_create(pid, name, tracker->now_ns));
+	if (process != NULL)
+		process->stale = true; /* the maps are read before the first use */
+	return process;
+}
+
+static struct thread *add_thread(struct tracker *tracker, uint32_t pid, uint32_t tid,
+				 const char *name, uint32_t family)
+{
+	struct thread *thread =
+		thread_create(pid, tid, name, tracker->now_ns, tracker->config.rings);
+	if (thread == NULL)
+		return NULL;
+	if (idmap_put(&tracker->threads, tid, thread) < 0) {
+		thread_destroy(thread);
+		return NULL;
+	}
+	thread->family = family;
+	for (size_t i = 0; i < tracker->config.rings; i++)
+		thread->counts[i].gaps = tracker->gaps[i];
+	tracker->counts.threads++;
+	tracker->counts.live_threads++;
+	struct process *process = idmap_get(&tracker->processes, pid);
+	if (process != NULL)
+		process->thread_count++;
+	return thread;
+}
+
+static bool is_live(const struct thread *thread)
+{
+	return thread != NULL && thread->end_ns == EMIT_TIME_NEVER;
+}
+
+static void write_thread(struct tracker *tracker, struct thread *thread)
+{
+	tracker_close_account(tracker, thread);
+	thread_end(thread, tracker->context.emit, !tracker->config.has_count);
+}
+
+static void finish_thread(struct tracker *tracker, struct thread *thread)
+{
+	write_thread(tracker, thread);
+	thread_destroy(thread);
+}
+
+void tracker_retire(struct tracker *tracker, struct thread *thread)
+{
+	if (idmap_get(&tracker->threads, thread->tid) == thread)
+		idmap_remove(&tracker->threads, thread->tid);
+	if (!tracker_has_open_account(tracker, thread)) {
+		finish_thread(tracker, thread);
+		return;
+	}
+	thread_forget(thread);
+	thread->next_ended = tracker->open_accounts;
+	tracker->open_accounts = thread;
+}
+
+static void end_thread(struct tracker *tracker, struct thread *thread, uint64_t time_ns)
+{
+	struct process *process = idmap_get(&tracker->processes, thread->pid);
+	thread->end_ns = time_ns;
+	tracker->counts.live_threads--;
+	if (process != NULL && process->thread_count > 0 && --process->thread_count == 0) {
+		process_end(process, &tracker->context, time_ns);
+		idmap_remove(&tracker->processes, process->pid);
+		process_destroy(process);
+	}
+	if (!tracker_has_open_account(tracker, thread))
+		tracker_retire(tracker, thread);
+	else
+		thread_forget(thread);
+}
+
+/* Makes sure that tid is free for a new thread. */
+static void free_tid(struct tracker *tracker, uint32_t tid)
+{
+	struct thread *thread = idmap_get(&tracker->threads, tid);
+	if (is_live(thread))
+		end_thread(tracker, thread, tracker->now_ns); /* its exit record was lost */
+	thread = idmap_get(&tracker->threads, tid);
+	if (thread != NULL)
+		tracker_retire(tracker, thread);
+}
+
+struct thread *tracker_thread(struct tracker *tracker, uint32_t pid, uint32_t tid)
+{
+	struct thread *thread = idmap_get(&tracker->threads, tid);
+	if (thread != NULL && thread->pid == pid)
+		return thread;
+	char name[THREAD_NAME_MAX];
+	free_tid(tracker, tid);
+	read_name(pid, tid, name, sizeof(name));
+	thread = add_thread(tracker, pid, tid, name, 0);
+	/* Its fork was lost, and perhaps samples with it. */
+	for (size_t i = 0; thread != NULL && i < thread->count_size; i++)
+		thread->counts[i].gaps = UINT64_MAX;
+	return thread;
+}
+
+bool tracker_knows(const struct tracker *tracker, pid_t tid)
+{
+	return is_live(idmap_get(&tracker->threads, (uint32_t)tid));
+}
+
+const char *tracker_next_process(const struct tracker *tracker, size_t *position, uint32_t *pid)
+{
+	const struct process *process;
+	do
+		process = idmap_next(&tracker->processes, position);
+	while (process != NULL && process->thread_count == 0);
+	if (process != NULL)
+		*pid = process->pid;
+	return process != NULL ? process->name : NULL;
+}
+
+uint32_t tracker_family(const struct tracker *tracker, pid_t tid)
+{
+	const struct thread *thread = idmap_get(&tracker->threads, (uint32_t)tid);
+	return is_live(thread) ? thread->family : UINT32_MAX;
+}
+
+int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attach)
+{
+	struct family *families = realloc(tracker->families,
+					  (tracker->family_count + 1) * sizeof(*tracker->families));
+	if (families == NULL)
+		return -1;
+	tracker->families = families;
+	families[tracker->family_count] = (struct family){0};
+	char name[PROCESS_NAME_MAX] = "";
+	struct process *process = idmap_get(&tracker->processes, (uint32_t)pid);
+	if (process == NULL) {
+		read_name((uint32_t)pid, (uint32_t)pid, name, sizeof(name));
+		process =
+			add_process(tracker, process_create((uint32_t)pid, name, EMIT_TIME_BEFORE));
+		if (process == NULL)
+			return -1;
+		if (attach)
+			process_attach(process);
+	}
+	struct thread *thread = idmap_get(&tracker->threads, (uint32_t)tid);
+	if (!is_live(thread)) {
+		free_tid(tracker, (uint32_t)tid);
+		read_name((uint32_t)pid, (uint32_t)tid, name, sizeof(name));
+		thread = add_thread(tracker, (uint32_t)pid, (uint32_t)tid, name, 0);
+	}
+	if (thread == NULL)
+		return -1;
+	thread->family = tracker->family_count;
+	thread->is_head = true;
+	tracker_begin_account(tracker, thread, attach);
+	return (int)tracker->family_count++;
+}
+
+/* A live thread of the process; NULL when there is none. */
+static struct thread *find_live_thread(const struct tracker *tracker, uint32_t pid)
+{
+	size_t position = 0;
+	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;)
+		if (t->pid == pid && is_live(t))
+			return t;
+	return NULL;
+}
+
+/* Makes sure that pid is free for a new process: its exits were lost. */
+static void free_pid(struct tracker *tracker, uint32_t pid)
+{
+	struct thread *thread;
+	if (idmap_get(&tracker->processes, pid) == NULL)
+		return;
+	while ((thread = find_live_thread(tracker, pid)) != NULL)
+		end_thread(tracker, thread, tracker->now_ns);
+	struct process *process = idmap_remove(&tracker->processes, pid);
+	if (process == NULL)
+		return; /* ended with its last thread */
+	process_end(process, &tracker->context, tracker->now_ns);
+	process_destroy(process);
+}
+
+/* A thread that was found before its fork is told of begins with that: the account is of it. */
+static void forget_start(struct tracker *tracker, uint32_t tid)
+{
+	struct thread *thread = idmap_get(&tracker->threads, tid);
+	if (tracker_is_exact(tracker) && is_live(thread) && thread->is_head)
+		thread->is_exact = true;
+}
+
+static void apply_fork(struct tracker *tracker, const struct record *record)
+{
+	bool new_process = record->pid != record->fork.parent_pid;
+	/* The kernel tells of children that their events do not follow too. */
+	if (new_process && tracker->config.same_process)
+		return;
+	forget_start(tracker, record->tid);
+	free_tid(tracker, record->tid);
+	if (new_process)
+		free_pid(tracker, record->pid);
+	/* Looked up only now: a record may name the same task twice. */
+	const struct thread *parent = idmap_get(&tracker->threads, record->fork.parent_tid);
+	struct process *origin = idmap_get(&tracker->processes, record->fork.parent_pid);
+	/* The child may be gone when a sample of it comes. */
+	if (new_process && origin != NULL && origin->unread)
+		process_read_maps(origin, &tracker->context, record->time_ns);
+	if (new_process && origin != NULL)
+		add_process(tracker, process_fork(origin, record->pid, record->time_ns));
+	const struct process *process = tracker_process(tracker, record->pid);
+	const char *name = parent != NULL ? parent->name : process != NULL ? process->name : "";
+	struct thread *thread = add_thread(tracker, record->pid, record->tid, name,
+					   parent != NULL ? parent->family : 0);
+	if (thread != NULL && thread->family < tracker->family_count)
+		tracker->families[thread->family].has_descendants = true;
+}
+
+/* A program that the kernel stopped following: an exec that changes user, group or capabilities
+ * removes the events, root's too (fs/exec.c, begin_new_exec), which looks like an exit before
+ * anything of the program was mapped. */
+static void note_not_followed(struct tracker *tracker, const struct process *process)
+{
+	for (size_t i = 0; i < tracker->noted_count; i++)
+		if (strcmp(tracker->noted_names[i], process->name) == 0)
+			return;
+	if (tracker->noted_count == NOTED_NAMES_MAX)
+		return;
+	memcpy(tracker->noted_names[tracker->noted_count++], process->name, PROCESS_NAME_MAX);
+	emit_note(tracker->context.emit, PROFILE_NOTE_NOT_FOLLOWED, tracker->now_ns, 1,
+		  process->pid, 0, process->name);
+}
+
+static void apply_exit(struct tracker *tracker, const struct record *record)
+{
+	struct thread *thread = idmap_get(&tracker->threads, record->tid);
+	const struct process *process = idmap_get(&tracker->processes, record->pid);
+	if (process != NULL && process->exec_pending)
+		note_not_followed(tracker, process);
+	if (is_live(thread))
+		end_thread(tracker, thread, record->time_ns);
+}
+
+/* When a thread other than the first calls exec, the kernel ends all others and gives it the
+ * first one's id (fs/exec.c, de_thread). Its events, and so its counts, go on: the life under the
+ * old id ends here, and the one under the new id starts with the counts of now. */
+static void take_over_id(struct tracker *tracker, struct process *process)
+{
+	struct thread *before = find_live_thread(tracker, process->pid);
+	if (before == NULL)
+		return;
+	free_tid(tracker, process->pid);
+	if (tracker_is_exact(tracker))
+		tracker_rename_account(tracker, before, process->pid);
+	struct thread *after =
+		add_thread(tracker, process->pid, process->pid, before->name, before->family);
+	if (after == NULL)
+		return;
+	memcpy(after->counts, before->counts, after->count_size * sizeof(*after->counts));
+	after->is_head = before->is_head;
+	after->rest_ns = tracker_take_pending(tracker, before);
+	before->is_head = false;
+	before->is_exact =
+		!tracker_is_exact(tracker); /* what it lacks is counted under the new id */
+	before->final_counts = (uint32_t)tracker->config.rings; /* its account is complete */
+	end_thread(tracker, before, tracker->now_ns);
+}
+
+static void apply_comm(struct tracker *tracker, const struct record *record)
+{
+	struct thread *thread = idmap_get(&tracker->threads, record->tid);
+	struct process *process = idmap_get(&tracker->processes, record->pid);
+	if (process != NULL && record->comm.exec) {
+		if (!is_live(thread))
+			take_over_id(tracker, process);
+		process_exec(process, &tracker->context, record->comm.name, record->time_ns);
+		/* The launched program begins with its exec. */
+		if (process->start_ns == EMIT_TIME_BEFORE && tracker->counts.samples == 0)
+			process->start_ns = record->time_ns;
+	} else if (process != NULL && record->tid == record->pid) {
+		process_rename(process, record->comm.name);
+	}
+	thread = idmap_get(&tracker->threads, record->tid);
+	if (thread != NULL)
+		thread_rename(thread, record->comm.name);
+}
+
+/* A CPU's clock is of whoever runs there when the kernel stops it. */
+static void apply_throttle(struct tracker *tracker, const struct record *record, size_t ring_index)
+{
+	enum profile_note_kind kind =
+		record->kind == RECORD_THROTTLE ? PROFILE_NOTE_THROTTLED : PROFILE_NOTE_UNTHROTTLED;
+	uint32_t pid = tracker_is_exact(tracker) ? 0 : record->pid;
+	tracker->gaps[ring_index]++;
+	emit_note(tracker->context.emit, kind, record->time_ns, 1, pid,
+		  tracker->config.cpus[ring_index], NULL);
+}
+
+static void apply_lost(struct tracker *tracker, const struct record *record, size_t ring_index)
+{
+	size_t position = 0;
+	tracker->counts.lost += record->lost;
+	tracker->gaps[ring_index]++;
+	emit_note(tracker->context.emit, PROFILE_NOTE_SAMPLES_LOST, record->time_ns, record->lost,
+		  0, tracker->config.cpus[ring_index], NULL);
+	/* A mapping may have been among what was lost. */
+	for (struct process *p; (p = idmap_next(&tracker->processes, &position)) != NULL;)
+		process_lose(p, record->time_ns);
+}
+
+void tracker_apply(struct tracker *tracker, const struct record *record, size_t ring_index,
+		   bool skip_stack)
+{
+	struct process *process;
+	if (record->time_ns > tracker->now_ns)
+		tracker->now_ns = record->time_ns;
+	switch (record->kind) {
+	case RECORD_SAMPLE:
+		if (record->sample.choice == RECORD_TICK)
+			tracker_apply_tick(tracker, record, ring_index);
+		else if (tracker->config.deep_interval_ns > 0 &&
+			 record->sample.period == tracker->config.deep_interval_ns)
+			tracker_apply_deep(tracker, record, skip_stack);
+		else
+			tracker_apply_sample(tracker, record, ring_index, skip_stack);
+		break;
+	case RECORD_MMAP:
+		process = tracker_process(tracker, record->pid);
+		if (process != NULL)
+			process_map(process, &tracker->context, &record->mmap, record->time_ns);
+		break;
+	case RECORD_COMM:
+		apply_comm(tracker, record);
+		break;
+	case RECORD_FORK:
+		apply_fork(tracker, record);
+		break;
+	case RECORD_EXIT:
+		apply_exit(tracker, record);
+		break;
+	case RECORD_COUNT:
+		tracker_apply_count(tracker, record, ring_index);
+		break;
+	case RECORD_LOST:
+		apply_lost(tracker, record, ring_index);
+		break;
+	case RECORD_THROTTLE:
+	case RECORD_UNTHROTTLE:
+		apply_throttle(tracker, record, ring_index);
+		break;
+	case RECORD_ACCOUNT:
+		tracker_apply_account(tracker, record);
+		break;
+	case RECORD_ENDING:
+		tracker_apply_ending(tracker, record);
+		break;
+	case RECORD_OTHER:
+		break;
+	}
+}
+
+void tracker_note_command(struct tracker *tracker, const struct process *process, uint64_t time_ns)
+{
+	char text[COMMAND_LINE_MAX];
+	if (!tracker->config.command_lines || tracker->command_bytes >= COMMAND_BYTES_MAX ||
+	    !command_line_read(tracker->context.asker, process->pid, process->name, text))
+		return;
+	tracker->command_bytes += strlen(text);
+	emit_note(tracker->context.emit, PROFILE_NOTE_PROCESS_COMMAND, time_ns, 0, process->pid, 0,
+		  text);
+	if (tracker->command_bytes >= COMMAND_BYTES_MAX)
+		emit_note(tracker->context.emit, PROFILE_NOTE_WARNING, time_ns, 0, 0, 0,
+			  "command lines are noted up to 16 MB in all: later processes have none");
+}
+
+static void note_silent(const struct tracker *tracker)
+{
+	const uint32_t *pids;
+	size_t count = asker_silent(tracker->context.asker, &pids);
+	char text[200];
+	if (count == 0)
+		return;
+	snprintf(text, sizeof(text),
+		 "the kernel did not answer about %zu process%s, as %u: they hold the lock of "
+		 "their "
+		 "mappings; what was not known of them by then is missing",
+		 count, count == 1 ? "" : "es", pids[0]);
+	emit_note(tracker->context.emit, PROFILE_NOTE_WARNING, tracker->now_ns, 0, pids[0], 0,
+		  text);
+}
+
+void tracker_finish(struct tracker *tracker)
+{
+	size_t position = 0;
+	/* Its thread's CPU time is part of what is noted after this. */
+	tables_destroy(tracker->tables);
+	tracker->tables = NULL;
+	for (struct process *p; (p = idmap_next(&tracker->processes, &position)) != NULL;) {
+		if (p->committed)
+			tracker_note_command(tracker, p, tracker->now_ns);
+		process_end(p, &tracker->context, EMIT_TIME_NEVER);
+	}
+	position = 0;
+	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;)
+		write_thread(tracker, t);
+	while (tracker->open_accounts != NULL) {
+		struct thread *thread = tracker->open_accounts;
+		tracker->open_accounts = thread->next_ended;
+		finish_thread(tracker, thread);
+	}
+	note_silent(tracker);
+	if (tracker->counts.unattributed_ns > 0)
+		emit_note(tracker->context.emit, PROFILE_NOTE_UNATTRIBUTED, tracker->now_ns,
+			  tracker->counts.unattributed_ns, 0, 0, NULL);
+	uint64_t kernel_ns = tracker_unattributed_kernel_ns(tracker);
+	if (kernel_ns > 0)
+		emit_note(tracker->context.emit, PROFILE_NOTE_UNATTRIBUTED_KERNEL, tracker->now_ns,
+			  kernel_ns, 0, 0, NULL);
+	if (tracker->config.unwind)
+		unwinding_emit(&tracker->unwinding, tracker->context.emit, tracker->now_ns);
+}
+
+void tracker_counts(const struct tracker *tracker, struct tracker_counts *counts)
+{
+	*counts = tracker->counts;
+}

@@ -1,0 +1,90 @@
+/*
+ * Follows the processes and threads of a collection through the time-ordered stream of records, and
+ * turns each sample into what the result holds of it: a node of the calling-context tree and a
+ * weight of CPU time.
+ */
+#ifndef COLLECTOR_TRACKER_H
+#define COLLECTOR_TRACKER_H
+
+#include "collector/perf/record.h"
+#include "collector/perf/sampling.h"
+#include "collector/result/emit.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct tracker;
+
+struct tracker_config {
+	size_t rings;                    /* one per CPU */
+	const uint32_t *cpus;            /* CPU of each ring; borrowed for the tracker's life */
+	const struct sampling *sampling; /* borrowed for the tracker's life */
+	uint64_t deep_interval_ns; /* the period of deep copies, which are no samples; 0: none */
+	bool has_count;            /* samples carry the event's count */
+	bool final_counts;         /* each ended thread's last count comes from each ring */
+	enum profile_kernel_time kernel_time;
+	bool unwind;
+	bool collapse;
+	bool same_process;  /* the events do not follow processes that a followed one makes */
+	bool command_lines; /* of processes with samples are noted */
+};
+
+/* emit is borrowed. NULL: out of memory. */
+struct tracker *tracker_create(const struct tracker_config *config, struct emit *emit);
+void tracker_destroy(struct tracker *tracker); /* accepts NULL; writes nothing */
+
+/* A thread that an event was opened for; returns its family, -1 when out of memory. The process is
+ * made if it is new: at launch without mappings (they come with the exec), when attaching with
+ * those that /proc shows when they are first needed. A thread that is known already only becomes
+ * the head of its family. */
+int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attach);
+
+/* Whether a thread is followed already, as one that a followed thread created. */
+bool tracker_knows(const struct tracker *tracker, pid_t tid);
+
+/* The processes that are followed and have not ended, one after the other: *position is 0 before
+ * the first. Returns the name, which lives until the next record, or NULL after the last. */
+const char *tracker_next_process(const struct tracker *tracker, size_t *position, uint32_t *pid);
+
+/* The family that a live thread is counted in; UINT32_MAX: it is not known. */
+uint32_t tracker_family(const struct tracker *tracker, pid_t tid);
+
+/* Applies one record that ring_index handed out. skip_stack: do not unwind a sample, to save time.
+ * A RECORD_TICK only tells what its thread has used. */
+void tracker_apply(struct tracker *tracker, const struct record *record, size_t ring_index,
+		   bool skip_stack);
+
+/* With PROFILE_SAMPLING_CPUS, at the end: cpu_ns was in accounts that did not come. They and those
+ * that came of no known thread are whole lives, from before an attach too: they are unattributed as
+ * far as all events' total_ns is more than the known accounts. */
+void tracker_add_unattributed(struct tracker *tracker, uint64_t cpu_ns, uint64_t total_ns);
+
+/* The CPU time that the events of a family counted in all, at the end: what no sample and no final
+ * count told is given to the one thread it can belong to, else it stays unattributed. */
+void tracker_settle(struct tracker *tracker, uint32_t family, uint64_t total_ns);
+
+/* CPU time of the whole collection by the kernel's accounting of processes, if that is known: what
+ * is more than the events counted (the very start and end of threads) is unattributed. */
+void tracker_settle_all(struct tracker *tracker, uint64_t total_ns);
+
+/* With PROFILE_SAMPLING_CPUS, once no tick comes any more: reads the accounts of the threads that
+ * are there. Returns how many others there are whose accounts are still to come. */
+size_t tracker_read_accounts(struct tracker *tracker);
+
+/* Writes the processes and threads that live on, and those whose account was still open. Comes
+ * once, after the last record; waits for a table of unwind rules that is being built. */
+void tracker_finish(struct tracker *tracker);
+
+struct tracker_counts {
+	uint64_t samples;
+	uint64_t cpu_ns;          /* of all threads, as far as it was counted */
+	uint64_t unattributed_ns; /* of tracker_settle and tracker_settle_all */
+	uint64_t lost;
+	uint64_t stack_copy_bytes;
+	uint64_t threads;
+	uint64_t live_threads;
+};
+void tracker_counts(const struct tracker *tracker, struct tracker_counts *counts);
+
+#endif

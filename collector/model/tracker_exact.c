@@ -1,0 +1,169 @@
+/*
+ * The accounts where samples come from the CPUs' clocks: the kernel's own, of the whole life of
+ * each thread, which BPF sends some time after its end. Samples tell nothing of them.
+ */
+#include "collector/model/tracker_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* thread.before_ns: the account is of no use, since most of it may be of before. */
+#define BEFORE_UNKNOWN UINT64_MAX
+
+bool tracker_is_exact(const struct tracker *tracker)
+{
+	return tracker->config.sampling->kind == PROFILE_SAMPLING_CPUS;
+}
+
+/* A line of the thread's file in /proc. false: it is gone. */
+static bool read_line(uint32_t pid, uint32_t tid, const char *name, char *line, int size)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/%s", pid, tid, name);
+	FILE *file = fopen(path, "re");
+	bool is_read = file != NULL && fgets(line, size, file) != NULL;
+	if (file != NULL)
+		fclose(file);
+	return is_read;
+}
+
+/* Up to the last tick of the scheduler, a few ms ago (fs/proc/base.c, proc_pid_schedstat). */
+static bool read_account(uint32_t pid, uint32_t tid, uint64_t *cpu_ns)
+{
+	char line[128];
+	char *end;
+	if (!read_line(pid, tid, "schedstat", line, sizeof(line)))
+		return false;
+	unsigned long long value = strtoull(line, &end, 10);
+	if (end == line)
+		return false;
+	*cpu_ns = value;
+	return true;
+}
+
+/* Whether an ended thread is there as long as nobody waits for it: else its id may be another's. */
+static bool is_zombie(const struct thread *thread)
+{
+	char line[512];
+	const char *state;
+	if (!read_line(thread->pid, thread->tid, "stat", line, sizeof(line)))
+		return false;
+	state = strrchr(line, ')');
+	return state != NULL && state[1] == ' ' && state[2] == 'Z';
+}
+
+void tracker_begin_account(const struct tracker *tracker, struct thread *thread, bool attach)
+{
+	if (tracker_is_exact(tracker) &&
+	    !read_account(thread->pid, thread->tid, &thread->before_ns))
+		thread->before_ns = attach ? BEFORE_UNKNOWN : 0; /* it ended just now */
+}
+
+static void set_account(struct tracker *tracker, struct thread *thread, uint64_t cpu_ns)
+{
+	if (thread->before_ns == BEFORE_UNKNOWN) {
+		tracker_close_account(tracker, thread);
+		thread->is_exact = true; /* there is no other account to wait for */
+		return;
+	}
+	thread->cpu_ns = cpu_ns > thread->before_ns ? cpu_ns - thread->before_ns : 0;
+	thread->is_exact = true;
+	tracker->counts.cpu_ns += thread->cpu_ns;
+}
+
+/* The longest ended of the lives that an account may be of: ids are used again. */
+struct thread *tracker_waiting(const struct tracker *tracker, const struct record *record)
+{
+	struct thread *found = NULL;
+	for (struct thread *t = tracker->open_accounts; t != NULL; t = t->next_ended)
+		if (t->pid == record->pid && t->account_tid == record->tid && !t->is_exact)
+			found = t;
+	if (found != NULL)
+		return found;
+	struct thread *thread = idmap_get(&tracker->threads, record->tid);
+	return thread != NULL && thread->pid == record->pid && thread->account_tid == record->tid &&
+			       !thread->is_exact
+		       ? thread
+		       : NULL;
+}
+
+static void unlink_waiting(struct tracker *tracker, const struct thread *thread)
+{
+	struct thread **at = &tracker->open_accounts;
+	while (*at != NULL && *at != thread)
+		at = &(*at)->next_ended;
+	if (*at != NULL)
+		*at = thread->next_ended;
+}
+
+/* Comes after the exec was told. */
+static void apply_renamed(struct tracker *tracker, const struct record *record)
+{
+	struct thread *before = idmap_get(&tracker->threads, record->tid);
+	struct thread *after = idmap_get(&tracker->threads, record->pid);
+	bool was_told = before != NULL && before->pid == record->pid &&
+			before->end_ns != EMIT_TIME_NEVER && before->account_tid == 0;
+	if (was_told) {
+		set_account(tracker, before, record->account.cpu_ns);
+		tracker_retire(tracker, before);
+	}
+	/* The exec may have taken the events, which looks like its end. */
+	if (after != NULL && !after->is_exact && (was_told || after->end_ns == EMIT_TIME_NEVER))
+		after->before_ns = record->account.cpu_ns;
+}
+
+/* Whether the account was read before, of a thread that ended after that. */
+static bool is_closed(const struct tracker *tracker, const struct record *record)
+{
+	const struct thread *thread = idmap_get(&tracker->threads, record->tid);
+	return thread != NULL && thread->pid == record->pid && thread->is_exact;
+}
+
+void tracker_apply_account(struct tracker *tracker, const struct record *record)
+{
+	if (record->account.is_renamed) {
+		apply_renamed(tracker, record);
+		return;
+	}
+	struct thread *thread = tracker_waiting(tracker, record);
+	if (thread == NULL) {
+		tracker->unknown_ns += is_closed(tracker, record) ? 0 : record->account.cpu_ns;
+		return;
+	}
+	set_account(tracker, thread, record->account.cpu_ns);
+	if (idmap_get(&tracker->threads, thread->tid) != thread)
+		unlink_waiting(tracker, thread);
+	/* A live one's exit was lost, or is told after this. */
+	if (thread->end_ns != EMIT_TIME_NEVER)
+		tracker_retire(tracker, thread);
+}
+
+void tracker_rename_account(struct tracker *tracker, struct thread *before, uint32_t pid)
+{
+	struct thread *first = tracker->open_accounts;
+	while (first != NULL && (first->pid != pid || first->account_tid != pid))
+		first = first->next_ended;
+	if (first != NULL)
+		first->account_tid = before->tid;
+	before->account_tid = 0;
+}
+
+size_t tracker_read_accounts(struct tracker *tracker)
+{
+	size_t position = 0;
+	size_t missing = 0;
+	uint64_t cpu_ns;
+	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;) {
+		if (t->is_exact)
+			continue;
+		bool is_there = t->end_ns == EMIT_TIME_NEVER || is_zombie(t);
+		if (is_there && read_account(t->pid, t->tid, &cpu_ns))
+			set_account(tracker, t, cpu_ns);
+		else
+			missing++;
+	}
+	for (const struct thread *t = tracker->open_accounts; t != NULL; t = t->next_ended)
+		missing += !t->is_exact;
+	return missing;
+}

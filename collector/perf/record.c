@@ -1,0 +1,353 @@
+#include "collector/perf/record.h"
+
+#include "collector/bpf/stack_chunk.h"
+#include "collector/machine/registers.h"
+#include <linux/perf_event.h>
+#include <string.h>
+
+/* With sample_id_all, records other than samples end with TID, TIME and CPU. */
+struct trailer {
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t time;
+	uint32_t cpu;
+	uint32_t reserved;
+};
+
+/* Reads a record front to back; once it runs out, ok stays false and values are 0. */
+struct cursor {
+	const uint8_t *at;
+	size_t left;
+	bool ok;
+};
+
+static const uint8_t *take(struct cursor *cursor, uint64_t size)
+{
+	if (!cursor->ok || size > cursor->left) {
+		cursor->ok = false;
+		return NULL;
+	}
+	const uint8_t *at = cursor->at;
+	cursor->at += size;
+	cursor->left -= (size_t)size;
+	return at;
+}
+
+static uint64_t take_u64(struct cursor *cursor)
+{
+	uint64_t value = 0;
+	const uint8_t *at = take(cursor, sizeof(value));
+	if (at != NULL)
+		memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static uint32_t take_u32(struct cursor *cursor)
+{
+	uint32_t value = 0;
+	const uint8_t *at = take(cursor, sizeof(value));
+	if (at != NULL)
+		memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+/* A text that takes the rest of the cursor; it must end inside it. */
+static const char *take_text(struct cursor *cursor)
+{
+	const char *text = (const char *)cursor->at;
+	if (!cursor->ok || memchr(text, '\0', cursor->left) == NULL)
+		cursor->ok = false;
+	return text;
+}
+
+static bool open_cursor(const void *bytes, size_t size, struct perf_event_header *header,
+			struct cursor *cursor)
+{
+	if (size < sizeof(*header))
+		return false;
+	memcpy(header, bytes, sizeof(*header));
+	*cursor = (struct cursor){(const uint8_t *)bytes + sizeof(*header), size - sizeof(*header),
+				  true};
+	return header->size == size;
+}
+
+static void decode_registers(struct cursor *cursor, struct record_sample *sample)
+{
+	uint64_t values[REGISTERS_COUNT_MAX];
+	uint64_t abi = take_u64(cursor);
+	sample->abi = RECORD_REGISTERS_NONE;
+	if (abi == PERF_SAMPLE_REGS_ABI_NONE)
+		return;
+	const uint8_t *at = take(cursor, registers_count() * sizeof(uint64_t));
+	if (at == NULL)
+		return;
+	memcpy(values, at, registers_count() * sizeof(uint64_t));
+	bool is_32bit = abi != PERF_SAMPLE_REGS_ABI_64;
+	registers_unpack(values, is_32bit, &sample->regs, &sample->processor_flags,
+			 &sample->code_segment);
+	/* A worker of the kernel's own (io_uring) has registers in which nothing ever was. */
+	if (sample->in_kernel && sample->regs.value[registers_machine(is_32bit)->ip] == 0) {
+		sample->regs = (struct uw_regs){0};
+		return;
+	}
+	sample->abi = is_32bit ? RECORD_REGISTERS_32 : RECORD_REGISTERS_64;
+	if (sample->in_kernel && !is_32bit)
+		registers_enter(&sample->regs);
+}
+
+static uint64_t stack_pointer(const struct record_sample *sample)
+{
+	return sample->regs.value[registers_machine(sample->abi == RECORD_REGISTERS_32)->sp];
+}
+
+static void decode_stack(struct cursor *cursor, struct record_sample *sample)
+{
+	uint64_t size = take_u64(cursor);
+	if (size == 0)
+		return;
+	const uint8_t *bytes = take(cursor, size);
+	uint64_t copied = take_u64(cursor);
+	if (!cursor->ok || copied > size)
+		return;
+	sample->stack = (struct uw_stack){.base = stack_pointer(sample),
+					  .bytes = bytes,
+					  .size = (size_t)copied,
+					  .requested = (size_t)size};
+}
+
+static bool decode_chunk(struct cursor *cursor, const uint8_t *at, uint32_t size,
+			 struct record_sample *sample)
+{
+	struct stack_chunk chunk;
+	if (size < sizeof(chunk) - sizeof(chunk.raw_size))
+		return false;
+	memcpy(&chunk.magic, at, sizeof(chunk) - sizeof(chunk.raw_size));
+	size -= (uint32_t)(sizeof(chunk) - sizeof(chunk.raw_size));
+	bool left_out = chunk.absent & STACK_CHUNK_LEFT_OUT;
+	if (chunk.magic != STACK_CHUNK_MAGIC || (chunk.size == 0) != left_out ||
+	    (chunk.total == 0) != left_out || chunk.size > size ||
+	    chunk.total > STACK_CHUNK_TOTAL_MAX || chunk.size > chunk.total ||
+	    chunk.offset > chunk.total - chunk.size || chunk.below > STACK_CHUNK_RED_ZONE) {
+		cursor->ok = false;
+		return false;
+	}
+	sample->count = chunk.count;
+	sample->period = chunk.period;
+	sample->choice = !left_out                         ? RECORD_KEPT
+			 : chunk.absent & STACK_CHUNK_TICK ? RECORD_TICK
+							   : RECORD_LEFT_OUT;
+	if (left_out)
+		return true;
+	sample->stack.bytes = at + sizeof(chunk) - sizeof(chunk.raw_size);
+	sample->stack.size = sample->stack.requested = chunk.size;
+	sample->stack.ends = chunk.absent & STACK_CHUNK_ENDS;
+	sample->part = (struct record_part){.offset = chunk.offset,
+					    .total = chunk.total,
+					    .absent = (uint16_t)(chunk.absent & ~STACK_CHUNK_ENDS),
+					    .below = chunk.below};
+	return true;
+}
+
+/* The raw field that the BPF programs fill; the kernel leaves it empty in samples of its own.
+ * Returns whether it is theirs. */
+static bool decode_raw(struct cursor *cursor, struct record_sample *sample,
+		       struct thread_account *account)
+{
+	uint32_t size = take_u32(cursor);
+	const uint8_t *at = take(cursor, size);
+	uint32_t magic = 0;
+	if (at == NULL || size < sizeof(magic))
+		return false;
+	memcpy(&magic, at, sizeof(magic));
+	if (magic != THREAD_ACCOUNT_MAGIC)
+		return decode_chunk(cursor, at, size, sample);
+	if (size == sizeof(*account) - sizeof(account->raw_size))
+		memcpy(&account->magic, at, size);
+	else
+		cursor->ok = false;
+	return true;
+}
+
+/* Without a place in user code. */
+static void become_ending(struct record *record)
+{
+	struct record_sample *sample = &record->sample;
+	record->kind = RECORD_ENDING;
+	*sample = (struct record_sample){.ip = sample->ip,
+					 .period = sample->period,
+					 .in_kernel = true,
+					 .callchain = sample->callchain,
+					 .callchain_length = sample->callchain_length};
+}
+
+/* A sample of whatever ran when it was sent, with an account, which may be another thread's. */
+static void become_account(const struct thread_account *account, struct record *record)
+{
+	record->pid = account->pid;
+	record->tid = account->tid;
+	if (account->kind == THREAD_ACCOUNT_ENDING) {
+		become_ending(record);
+		return;
+	}
+	record->kind = RECORD_ACCOUNT;
+	memset(&record->sample, 0, sizeof(record->sample));
+	record->account.cpu_ns = account->cpu_ns;
+	record->account.is_renamed = account->kind == THREAD_ACCOUNT_RENAMED;
+}
+
+static bool decode_sample(const struct record_format *format, struct cursor *cursor, uint16_t misc,
+			  struct record *record)
+{
+	struct record_sample *sample = &record->sample;
+	struct thread_account account = {0};
+	bool is_sent = false;
+	record->kind = RECORD_SAMPLE;
+	sample->in_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+	sample->ip = take_u64(cursor);
+	record->pid = take_u32(cursor);
+	record->tid = take_u32(cursor);
+	record->time_ns = take_u64(cursor);
+	record->cpu = take_u32(cursor);
+	take_u32(cursor);
+	sample->period = take_u64(cursor);
+	if (format->count) {
+		sample->count = take_u64(cursor);
+		if (format->lost)
+			take_u64(cursor);
+	}
+	if (format->callchain) {
+		sample->callchain_length = take_u64(cursor);
+		if (sample->callchain_length > cursor->left / sizeof(uint64_t))
+			return false;
+		sample->callchain = take(cursor, sample->callchain_length * sizeof(uint64_t));
+	}
+	if (format->raw)
+		is_sent = decode_raw(cursor, sample, &account);
+	if (format->registers)
+		decode_registers(cursor, sample);
+	if (sample->part.total > 0)
+		sample->stack.base = stack_pointer(sample) - sample->part.below;
+	if (format->stack && !is_sent)
+		decode_stack(cursor, sample);
+	if (account.magic == THREAD_ACCOUNT_MAGIC)
+		become_account(&account, record);
+	return cursor->ok;
+}
+
+static bool take_trailer(struct cursor *cursor, struct record *record)
+{
+	struct trailer trailer;
+	if (cursor->left < sizeof(trailer))
+		return false;
+	cursor->left -= sizeof(trailer);
+	memcpy(&trailer, cursor->at + cursor->left, sizeof(trailer));
+	record->pid = trailer.pid;
+	record->tid = trailer.tid;
+	record->time_ns = trailer.time;
+	record->cpu = trailer.cpu;
+	return true;
+}
+
+static void decode_mmap(struct cursor *cursor, uint16_t misc, struct record *record)
+{
+	struct record_mmap *map = &record->mmap;
+	record->kind = RECORD_MMAP;
+	record->pid = take_u32(cursor);
+	record->tid = take_u32(cursor);
+	map->start = take_u64(cursor);
+	map->length = take_u64(cursor);
+	map->pgoff = take_u64(cursor);
+	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		const uint8_t *id = take(cursor, 24); /* u8 size, 3 reserved bytes, 20 of id */
+		if (id == NULL)
+			return;
+		map->build_id_size = id[0] <= sizeof(map->build_id) ? id[0] : 0;
+		memcpy(map->build_id, id + 4, map->build_id_size);
+	} else {
+		map->device_major = take_u32(cursor);
+		map->device_minor = take_u32(cursor);
+		map->inode = take_u64(cursor);
+		take_u64(cursor); /* inode generation */
+	}
+	take_u32(cursor); /* protection: only executable mappings are asked for */
+	take_u32(cursor);
+	map->path = take_text(cursor);
+}
+
+static void decode_task(struct cursor *cursor, enum record_kind kind, struct record *record)
+{
+	record->kind = kind;
+	record->pid = take_u32(cursor);
+	record->fork.parent_pid = take_u32(cursor);
+	record->tid = take_u32(cursor);
+	record->fork.parent_tid = take_u32(cursor);
+	record->time_ns = take_u64(cursor);
+}
+
+bool record_decode(const struct record_format *format, const void *bytes, size_t size,
+		   struct record *record)
+{
+	struct perf_event_header header;
+	struct cursor cursor;
+	memset(record, 0, sizeof(*record));
+	if (!open_cursor(bytes, size, &header, &cursor))
+		return false;
+	if (header.type == PERF_RECORD_SAMPLE)
+		return decode_sample(format, &cursor, header.misc, record);
+	if (!take_trailer(&cursor, record))
+		return false;
+	switch (header.type) {
+	case PERF_RECORD_MMAP2:
+		decode_mmap(&cursor, header.misc, record);
+		break;
+	case PERF_RECORD_COMM:
+		record->kind = RECORD_COMM;
+		record->pid = take_u32(&cursor);
+		record->tid = take_u32(&cursor);
+		record->comm.exec = (header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0;
+		record->comm.name = take_text(&cursor);
+		break;
+	case PERF_RECORD_FORK:
+		decode_task(&cursor, RECORD_FORK, record);
+		break;
+	case PERF_RECORD_EXIT:
+		decode_task(&cursor, RECORD_EXIT, record);
+		break;
+	case PERF_RECORD_READ:
+		record->kind = RECORD_COUNT;
+		record->pid = take_u32(&cursor);
+		record->tid = take_u32(&cursor);
+		record->count = take_u64(&cursor);
+		break;
+	case PERF_RECORD_LOST:
+		record->kind = RECORD_LOST;
+		take_u64(&cursor);
+		record->lost = take_u64(&cursor);
+		break;
+	case PERF_RECORD_THROTTLE:
+		record->kind = RECORD_THROTTLE;
+		break;
+	case PERF_RECORD_UNTHROTTLE:
+		record->kind = RECORD_UNTHROTTLE;
+		break;
+	default:
+		record->kind = RECORD_OTHER;
+		break;
+	}
+	return cursor.ok;
+}
+
+bool record_time(const void *bytes, size_t size, uint64_t *time_ns)
+{
+	struct perf_event_header header;
+	if (size < sizeof(header))
+		return false;
+	memcpy(&header, bytes, sizeof(header));
+	size_t offset = sizeof(header) + 16; /* after IP and TID */
+	if (header.type != PERF_RECORD_SAMPLE)
+		offset = size - 16; /* before CPU */
+	if (size < sizeof(header) + 16 || offset + sizeof(*time_ns) > size)
+		return false;
+	memcpy(time_ns, (const uint8_t *)bytes + offset, sizeof(*time_ns));
+	return true;
+}

@@ -1,0 +1,23 @@
+/* Copies of records that outlast the ring: with what a record points to beside it. */
+#ifndef COLLECTOR_RECORD_COPY_H
+#define COLLECTOR_RECORD_COPY_H
+
+#include "collector/bpf/stack_chunk.h"
+#include "collector/perf/record.h"
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	RECORD_COPY_ALIGNMENT = 16,
+	/* The most that record_copy_size gives: a record's callchain, and the stack of a sample
+	 * that was put together of parts. perf_event_header.size has 16 bits. */
+	RECORD_COPY_MAX = UINT16_MAX + STACK_CHUNK_TOTAL_MAX + 2 * RECORD_COPY_ALIGNMENT
+};
+
+/* Bytes that record_copy needs. */
+size_t record_copy_size(const struct record *record);
+
+/* *to is the record with its pointers into bytes, which are aligned to RECORD_COPY_ALIGNMENT. */
+void record_copy(struct record *to, const struct record *record, void *bytes);
+
+#endif

@@ -1,0 +1,605 @@
+#include "collector/perf/sampler.h"
+
+#include "collector/bpf/source.h"
+#include "collector/machine/clock.h"
+#include "collector/machine/pid_namespace.h"
+#include "collector/perf/copy_size.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Readings of what was refused take at most one part in so many of the time: with thousands of
+ * threads a reading takes milliseconds, and the rings wait. */
+enum { READING_SHARE = 20 };
+
+enum { RING_MIN = 64 * 1024, RING_MAX = 8 * 1024 * 1024, RINGS_TOTAL_MAX = 256 * 1024 * 1024 };
+
+/* As many files as the hard limit allows: a thread takes one per CPU. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static size_t choose_ring_size(size_t rings)
+{
+	size_t size = RING_MAX;
+	while (size > RING_MIN && size * rings > RINGS_TOTAL_MAX)
+		size /= 2;
+	return size;
+}
+
+static int explain_source(int error, struct failure *failure)
+{
+	if (error == ENOSYS)
+		return failure_set(failure, FAILURE_EXIT,
+				   "cannot use --unwind bpf: this tbcollect was built without BPF; "
+				   "build it where clang, bpftool and libbpf-dev are installed, or "
+				   "use --unwind copy");
+	if (error == EPERM || error == EACCES)
+		return failure_set(failure, FAILURE_EXIT,
+				   "cannot use --unwind bpf: CAP_BPF and CAP_PERFMON are needed; "
+				   "run as root, or: sudo setcap cap_bpf,cap_perfmon=ep tbcollect, "
+				   "or use --unwind copy");
+	return failure_set(failure, FAILURE_EXIT,
+			   "cannot use --unwind bpf: %s: it needs Linux 5.17 with BTF "
+			   "(CONFIG_DEBUG_INFO_BTF); use --unwind copy",
+			   strerror(error));
+}
+
+/* Samples by the CPUs' clocks need to know processes by their first numbers, and kernel mode, in
+ * which each thread's time may not be measured apart. */
+static bool may_use_clocks(const struct sampler *sampler)
+{
+	return sampler->config.sampling.kind == PROFILE_SAMPLING_CPUS &&
+	       sampler->config.has_kernel && pid_namespace_is_first();
+}
+
+/* Random samples of threads' own ticks need nothing that is not always there. */
+static void give_up_clocks(struct sampler *sampler)
+{
+	struct sampling *sampling = &sampler->config.sampling;
+	if (sampling->kind == PROFILE_SAMPLING_CPUS)
+		*sampling = sampling_choose(PROFILE_SAMPLING_THREADS, sampling->interval_ns,
+					    sampling->seed);
+}
+
+/* Without it the kernel copies the stacks, and each thread has ticks of its own. */
+static void close_source(struct sampler *sampler)
+{
+	cpu_events_close(&sampler->cpu_events);
+	stack_source_close(sampler->source);
+	sampler->source = NULL;
+	sampler->copies = sampler->config.raw = false;
+	give_up_clocks(sampler);
+}
+
+/* Files that are opened later, without threads' events: the drain's, what the program runs. */
+enum { LATER_FILES = 8 };
+
+static bool has_later_files(const struct sampler *sampler)
+{
+	int fds[LATER_FILES];
+	int fd = stack_source_program(sampler->source);
+	int count = 0;
+	while (count < LATER_FILES && (fds[count] = fcntl(fd, F_DUPFD_CLOEXEC, 0)) >= 0)
+		count++;
+	for (int i = 0; i < count; i++)
+		close(fds[i]);
+	return count == LATER_FILES;
+}
+
+/* Loads what copies the stacks, or tells whose ticks are whose. Where it may do without, nothing.
+ */
+static int open_source(struct sampler *sampler, struct failure *failure)
+{
+	sampler->copies = sampler->config.stack_size > 0 && sampler->wanted != SAMPLER_COPY;
+	if (!may_use_clocks(sampler))
+		give_up_clocks(sampler);
+	if (!sampler->copies && sampler->config.sampling.kind != PROFILE_SAMPLING_CPUS)
+		return 0;
+	uint32_t last = sampler->cpus.numbers[sampler->cpus.count - 1];
+	int result = stack_source_open(last + 1, &sampler->source);
+	sampler->config.raw = result == 0;
+	if (result < 0 || (sampler->wanted != SAMPLER_BPF && !has_later_files(sampler)))
+		close_source(sampler);
+	return result < 0 && sampler->wanted == SAMPLER_BPF ? explain_source(-result, failure) : 0;
+}
+
+int sampler_init(struct sampler *sampler, const struct event_config *config,
+		 enum sampler_source wanted, struct failure *failure)
+{
+	*sampler = (struct sampler){.config = *config,
+				    .wanted = wanted,
+				    .lock = PTHREAD_MUTEX_INITIALIZER};
+	sampler->config.deep_size = COPIES_SIZE_MAX;
+	sampler->config.deep_interval_ns = copies_deep_interval_ns(config->sampling.interval_ns);
+	sampler->config.sampling =
+		sampling_choose(config->sampling.kind, config->sampling.interval_ns,
+				config->sampling.seed);
+	raise_file_limit();
+	if (cpus_online(&sampler->cpus) < 0)
+		return failure_set_error(failure, errno, "cannot read the list of CPUs");
+	sampler->refused = calloc(sampler->cpus.count, sizeof(*sampler->refused));
+	if (sampler->refused == NULL)
+		return failure_set(failure, FAILURE_EXIT, "out of memory");
+	sampler->config.final_counts = sampler->cpus.count == 1;
+	if (event_probe(&sampler->config, failure) < 0)
+		return -1;
+	sampler->ring_size = choose_ring_size(sampler->cpus.count);
+	return open_source(sampler, failure);
+}
+
+static void close_all(int **fds, size_t count)
+{
+	for (size_t i = 0; *fds != NULL && i < count; i++)
+		if ((*fds)[i] >= 0)
+			close((*fds)[i]);
+	free(*fds);
+	*fds = NULL;
+}
+
+static void close_events(const struct sampler *sampler, struct sampler_thread *thread)
+{
+	close_all(&thread->fds, sampler->cpus.count);
+	close_all(&thread->deep_fds, sampler->cpus.count);
+}
+
+static void unmap_rings(struct sampler *sampler)
+{
+	for (size_t i = 0; sampler->rings != NULL && i < sampler->cpus.count; i++) {
+		int fd = sampler->rings[i].page != NULL ? sampler->rings[i].fd : -1;
+		ring_finish(&sampler->rings[i]);
+		if (fd >= 0)
+			close(fd);
+	}
+	free(sampler->rings);
+	sampler->rings = NULL;
+}
+
+void sampler_finish(struct sampler *sampler)
+{
+	unmap_rings(sampler);
+	for (size_t i = 0; i < sampler->thread_count; i++)
+		close_events(sampler, &sampler->threads[i]);
+	cpu_events_close(&sampler->cpu_events);
+	stack_source_close(sampler->source);
+	free(sampler->refused);
+	free(sampler->threads);
+	cpus_finish(&sampler->cpus);
+	*sampler = (struct sampler){0};
+}
+
+typedef int open_call(const struct event_config *config, pid_t tid, int cpu);
+
+/* Opens a thread's events of one kind, one per CPU. NULL with errno: none is open. */
+static int *open_all(const struct sampler *sampler, pid_t tid, open_call *open_one)
+{
+	size_t count = sampler->cpus.count;
+	int *fds = calloc(count, sizeof(*fds));
+	for (size_t i = 0; fds != NULL && i < count; i++)
+		fds[i] = -1;
+	for (size_t i = 0; fds != NULL && i < count; i++) {
+		fds[i] = open_one(&sampler->config, tid, (int)sampler->cpus.numbers[i]);
+		if (fds[i] < 0) {
+			int error = errno;
+			close_all(&fds, count);
+			errno = error;
+		}
+	}
+	return fds;
+}
+
+/* Does without deep events, which take as many files as the sampling events, from here on. */
+static void give_up_deep(struct sampler *sampler)
+{
+	pthread_mutex_lock(&sampler->lock);
+	sampler->deep = false;
+	for (size_t t = 0; t < sampler->thread_count; t++)
+		close_all(&sampler->threads[t].deep_fds, sampler->cpus.count);
+	pthread_mutex_unlock(&sampler->lock);
+}
+
+static bool is_file_limit(int error)
+{
+	return error == EMFILE || error == ENFILE;
+}
+
+/* Opens a thread's events. 0, or -1 with errno. */
+static int open_events(struct sampler *sampler, struct sampler_thread *thread)
+{
+	thread->fds = open_all(sampler, thread->tid, event_open);
+	if (thread->fds == NULL && is_file_limit(errno) && sampler->deep) {
+		give_up_deep(sampler);
+		thread->fds = open_all(sampler, thread->tid, event_open);
+	}
+	if (thread->fds == NULL)
+		return -1;
+	if (sampler->deep) {
+		thread->deep_fds = open_all(sampler, thread->tid, event_open_deep);
+		if (thread->deep_fds == NULL && is_file_limit(errno))
+			give_up_deep(sampler);
+	}
+	return 0;
+}
+
+/* Maps the rings, each on an idle event. 0, or -1 with errno and no ring mapped. */
+static int map_rings(struct sampler *sampler)
+{
+	sampler->rings = calloc(sampler->cpus.count, sizeof(*sampler->rings));
+	for (size_t i = 0; sampler->rings != NULL && i < sampler->cpus.count; i++) {
+		int fd = event_open_idle(&sampler->config, (int)sampler->cpus.numbers[i]);
+		if (fd >= 0 && ring_init(&sampler->rings[i], fd, sampler->ring_size) == 0)
+			continue;
+		int error = errno;
+		if (fd >= 0)
+			close(fd);
+		unmap_rings(sampler);
+		errno = error;
+	}
+	return sampler->rings != NULL ? 0 : -1;
+}
+
+/* The copies that the rings have room for, and the ticks that may have one. BPF draws before it
+ * copies, or sends anything of a CPU's tick; its copies need no deep ones. */
+static void choose_copies(struct sampler *sampler, bool is_limited)
+{
+	struct event_config *config = &sampler->config;
+	struct sampling *sampling = &config->sampling;
+	struct sampling drawn = *sampling;
+	*sampling = sampling_choose(sampling->kind, sampling->interval_ns, sampling->seed);
+	drawn.tick_ns = drawn.interval_ns;
+	struct sampling *copied = sampler->source != NULL ? &drawn : sampling;
+	if (is_limited) {
+		copies_fit(sampler->ring_size, config->stack_size, copied);
+		return;
+	}
+	struct copies copies = copies_choose(sampler->ring_size, copied, config->deep_interval_ns);
+	config->stack_size = copies.size;
+	sampler->deep = copies.deep && !sampler->copies;
+}
+
+/* The larger the rings, the larger the stacks; rings shrink to what is allowed. */
+static int open_rings(struct sampler *sampler)
+{
+	sampler->limited = sampler->config.stack_size != UINT32_MAX;
+	for (;; sampler->ring_size /= 2) {
+		choose_copies(sampler, sampler->limited);
+		sampler->config.wakeup_bytes = (uint32_t)(sampler->ring_size / 4);
+		if (map_rings(sampler) == 0)
+			return 0;
+		if ((errno != EPERM && errno != ENOMEM) || sampler->ring_size / 2 < RING_MIN)
+			return -1;
+	}
+}
+
+/* Sends the records of the events to the rings. 0, or -1 with errno. */
+static int redirect_all(const struct sampler *sampler, const int *fds)
+{
+	for (size_t i = 0; fds != NULL && i < sampler->cpus.count; i++)
+		if (event_redirect(fds[i], sampler->rings[i].fd) < 0)
+			return -1;
+	return 0;
+}
+
+/* Has each CPU's ticks become samples of the processes that are followed. */
+static int start_clocks(struct sampler *sampler)
+{
+	struct stack_source_follow follow = {
+		.copies = sampler->copies,
+		.children = !sampler->config.same_process,
+	};
+	int result = stack_source_follow(sampler->source, &follow);
+	return result < 0 ? result : cpu_events_start(&sampler->cpu_events);
+}
+
+/* Lets the source write to the rings: what a larger copy may take of them depends on their size.
+ * 0 or a negative errno. */
+static int connect_source(struct sampler *sampler)
+{
+	if (sampling_is_random(&sampler->config.sampling))
+		stack_source_draw(sampler->source, sampler->config.sampling.interval_ns);
+	stack_source_limit(sampler->source, sampler->config.stack_size,
+			   copies_refill_bytes(sampler->ring_size),
+			   sampler->limited ? 0 : sampler->ring_size / 4);
+	sampler->cpu_events = (struct cpu_events){.config = &sampler->config,
+						  .cpus = &sampler->cpus,
+						  .rings = sampler->rings,
+						  .source = sampler->source};
+	int result = cpu_events_open(&sampler->cpu_events);
+	if (result == 0 && sampler->config.sampling.kind == PROFILE_SAMPLING_CPUS)
+		result = start_clocks(sampler);
+	return result;
+}
+
+/* See event.h. BPF tells more. */
+static bool may_have_final_counts(const struct sampler *sampler)
+{
+	return sampler->cpus.count == 1 && sampler->config.sampling.kind != PROFILE_SAMPLING_CPUS;
+}
+
+/* Maps the rings, and connects what writes to them: first as it is wanted, then with less. 0, or -1
+ * with errno. */
+static int begin(struct sampler *sampler)
+{
+	uint32_t wanted_size = sampler->config.stack_size;
+	for (;;) {
+		sampler->config.stack_size = wanted_size;
+		sampler->config.final_counts = may_have_final_counts(sampler);
+		if (open_rings(sampler) < 0)
+			return -1;
+		int result = sampler->source != NULL ? connect_source(sampler) : 0;
+		if (result == 0)
+			return 0;
+		cpu_events_close(&sampler->cpu_events);
+		unmap_rings(sampler);
+		if (sampler->copies && sampler->config.sampling.kind == PROFILE_SAMPLING_CPUS) {
+			give_up_clocks(sampler);
+		} else {
+			close_source(sampler);
+			sampler->source_error = -result;
+		}
+	}
+}
+
+/* Has a process sampled by the CPUs' clocks: a launched one as soon as it has events. */
+static int follow(struct sampler *sampler, pid_t pid)
+{
+	if (sampler->config.sampling.kind != PROFILE_SAMPLING_CPUS || sampler->followed == pid)
+		return 0;
+	if (!sampler->config.on_exec)
+		stack_source_hold(sampler->source, (uint32_t)pid);
+	int result = stack_source_add(sampler->source, (uint32_t)pid, sampler->config.on_exec);
+	sampler->followed = result == 0 ? pid : 0;
+	errno = -result;
+	return result < 0 ? -1 : 0;
+}
+
+/* Opens a thread's events and sends their records to the rings. */
+static int connect_thread(struct sampler *sampler, struct sampler_thread *thread)
+{
+	if (sampler->rings == NULL && begin(sampler) < 0)
+		return -1;
+	if (follow(sampler, thread->pid) < 0 || open_events(sampler, thread) < 0)
+		return -1;
+	if (redirect_all(sampler, thread->fds) == 0 && redirect_all(sampler, thread->deep_fds) == 0)
+		return 0;
+	int error = errno;
+	close_events(sampler, thread);
+	errno = error;
+	return -1;
+}
+
+/* As before the first thread, but without BPF. */
+static void start_over(struct sampler *sampler, struct sampler_thread *thread)
+{
+	close_events(sampler, thread);
+	close_source(sampler);
+	unmap_rings(sampler);
+	sampler->source_error = EMFILE;
+	sampler->followed = 0;
+	if (!sampler->limited)
+		sampler->config.stack_size = UINT32_MAX;
+}
+
+/* Likewise: 0, or -1 with errno. Where files are too few for BPF beside the first thread's events,
+ * it does without. */
+static int open_thread(struct sampler *sampler, struct sampler_thread *thread)
+{
+	bool may_do_less = sampler->thread_count == 0 && sampler->wanted != SAMPLER_BPF;
+	int result = connect_thread(sampler, thread);
+	if (!may_do_less || sampler->source == NULL)
+		return result;
+	if (result < 0 ? !is_file_limit(errno) : has_later_files(sampler))
+		return result;
+	start_over(sampler, thread);
+	return connect_thread(sampler, thread);
+}
+
+/* Has the thread's stacks copied by the source. 0 or a negative errno. */
+static int use_source(const struct sampler *sampler, const struct sampler_thread *thread)
+{
+	if (sampler->source == NULL)
+		return -sampler->source_error;
+	for (size_t i = 0;
+	     sampler->config.sampling.kind != PROFILE_SAMPLING_CPUS && i < sampler->cpus.count; i++)
+		if (event_attach_program(thread->fds[i], stack_source_program(sampler->source)) < 0)
+			return -errno;
+	return 0;
+}
+
+/* Threads to open: those of the process, and those opened of others. No file is free to read of
+ * them; the links of their directory are theirs and two more (proc_task_getattr, fs/proc/base.c).
+ */
+static size_t count_threads(const struct sampler *sampler, pid_t pid)
+{
+	char path[64];
+	struct stat status;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	size_t count = stat(path, &status) == 0 && status.st_nlink > 2 ? status.st_nlink - 2 : 1;
+	for (size_t i = 0; i < sampler->thread_count; i++)
+		count += sampler->threads[i].pid != pid;
+	return count;
+}
+
+enum {
+	OTHER_FILES = 24, /* what else is open: the result, files of the target that are read */
+	SOURCE_FILES = 17 /* BPF's maps, programs and links */
+};
+
+/* Events of the threads, of the rings, and of BPF: what it sends through, and the clocks. */
+static size_t count_files(const struct sampler *sampler, size_t threads)
+{
+	size_t events = threads + 1 + (sampler->source != NULL ? 2 : 0);
+	return events * sampler->cpus.count + OTHER_FILES +
+	       (sampler->source != NULL ? SOURCE_FILES : 0);
+}
+
+static int explain_limit(const struct sampler *sampler, pid_t pid, int error,
+			 struct failure *failure)
+{
+	size_t threads = count_threads(sampler, pid);
+	return failure_set_error(failure, error,
+				 "cannot open the events of %zu thread%s on %zu CPU%s, which take "
+				 "some %zu files",
+				 threads, threads == 1 ? "" : "s", sampler->cpus.count,
+				 sampler->cpus.count == 1 ? "" : "s",
+				 count_files(sampler, threads));
+}
+
+static int explain(const struct sampler *sampler, pid_t pid, int error, struct failure *failure)
+{
+	if (is_file_limit(error))
+		return explain_limit(sampler, pid, error, failure);
+	if (sampler->rings == NULL && (error == EPERM || error == ENOMEM))
+		return failure_set(failure, FAILURE_EXIT,
+				   "cannot map the sampling buffers: %s; another profiler may use "
+				   "up "
+				   "kernel.perf_event_mlock_kb: sudo sysctl "
+				   "kernel.perf_event_mlock_kb=2048, or ulimit -l unlimited",
+				   strerror(error));
+	return event_explain(failure, error, sampler->config.on_exec ? 0 : pid);
+}
+
+static int append(struct sampler *sampler, const struct sampler_thread *thread)
+{
+	pthread_mutex_lock(&sampler->lock);
+	size_t count = sampler->thread_count;
+	struct sampler_thread *threads = realloc(sampler->threads, (count + 1) * sizeof(*threads));
+	if (threads != NULL) {
+		threads[count] = *thread;
+		sampler->threads = threads;
+		sampler->thread_count++;
+	}
+	pthread_mutex_unlock(&sampler->lock);
+	return threads != NULL ? 0 : -1;
+}
+
+int sampler_add(struct sampler *sampler, pid_t pid, pid_t tid, struct failure *failure)
+{
+	struct sampler_thread thread = {.pid = pid, .tid = tid};
+	int result = open_thread(sampler, &thread);
+	if (result != 0)
+		return errno == ESRCH ? 1 : explain(sampler, pid, errno, failure);
+	/* Events without the program give the kernel's copies. */
+	int unused = use_source(sampler, &thread);
+	if (unused < 0 && sampler->wanted == SAMPLER_BPF) {
+		close_events(sampler, &thread);
+		return explain_source(-unused, failure);
+	}
+	if (append(sampler, &thread) == 0)
+		return 0;
+	close_events(sampler, &thread);
+	return failure_set(failure, FAILURE_EXIT, "out of memory");
+}
+
+void sampler_release(const struct sampler *sampler)
+{
+	if (sampler->config.sampling.kind == PROFILE_SAMPLING_CPUS && sampler->source != NULL)
+		stack_source_hold(sampler->source, 0);
+}
+
+void sampler_drop(struct sampler *sampler, size_t index)
+{
+	pthread_mutex_lock(&sampler->lock);
+	close_events(sampler, &sampler->threads[index]);
+	pthread_mutex_unlock(&sampler->lock);
+}
+
+void sampler_renew(struct sampler *sampler)
+{
+	if (sampler->config.sampling.kind == PROFILE_SAMPLING_CPUS)
+		cpu_events_renew(&sampler->cpu_events);
+}
+
+void sampler_keep_share(const struct sampler *sampler, uint32_t share)
+{
+	if (sampler->copies)
+		stack_source_share(sampler->source, share);
+}
+
+void sampler_stop(struct sampler *sampler)
+{
+	cpu_events_stop(&sampler->cpu_events);
+	for (size_t t = 0; t < sampler->thread_count; t++) {
+		const struct sampler_thread *thread = &sampler->threads[t];
+		for (size_t i = 0; thread->fds != NULL && i < sampler->cpus.count; i++)
+			event_disable(thread->fds[i]);
+		for (size_t i = 0; thread->deep_fds != NULL && i < sampler->cpus.count; i++)
+			event_disable(thread->deep_fds[i]);
+	}
+}
+
+void sampler_read(const struct sampler *sampler, size_t index, struct event_reading *total)
+{
+	const struct sampler_thread *thread = &sampler->threads[index];
+	*total = (struct event_reading){0};
+	for (size_t i = 0; thread->fds != NULL && i < sampler->cpus.count; i++) {
+		struct event_reading one;
+		if (event_read(&sampler->config, thread->fds[i], &one) < 0)
+			continue;
+		total->count_ns += one.count_ns;
+		total->lost += one.lost;
+	}
+}
+
+uint64_t sampler_lost_ticks(const struct sampler *sampler)
+{
+	return cpu_events_lost(&sampler->cpu_events);
+}
+
+void sampler_missing(const struct sampler *sampler, struct stack_source_missing *missing)
+{
+	*missing = (struct stack_source_missing){0};
+	if (sampler->source != NULL)
+		stack_source_missing(sampler->source, missing);
+}
+
+/* Records so far that were no samples, and that the ring had no room for. */
+static uint64_t count_refused(struct sampler *sampler, size_t ring_index)
+{
+	uint64_t count = 0;
+	if (sampler->source != NULL)
+		count = stack_source_refused(sampler->source, sampler->cpus.numbers[ring_index]);
+	if (!sampler->config.has_lost)
+		return count;
+	pthread_mutex_lock(&sampler->lock);
+	for (size_t t = 0; sampler->deep && t < sampler->thread_count; t++) {
+		const int *fds = sampler->threads[t].deep_fds;
+		struct event_reading one;
+		if (fds != NULL && event_read(&sampler->config, fds[ring_index], &one) == 0)
+			count += one.lost;
+	}
+	pthread_mutex_unlock(&sampler->lock);
+	return count;
+}
+
+uint64_t sampler_take_refused(struct sampler *sampler, size_t ring_index, uint64_t time_ns,
+			      uint64_t lost)
+{
+	struct sampler_refused *refused = &sampler->refused[ring_index];
+	/* The kernel counts a record when it finds no room, and reports it later. What was read
+	 * after a report has all of it, so that many reports that wait take one reading. */
+	if (time_ns > refused->read_ns + refused->pause_ns) {
+		refused->read_ns = clock_now();
+		refused->count = count_refused(sampler, ring_index);
+		refused->pause_ns = (clock_now() - refused->read_ns) * READING_SHARE;
+	}
+	/* Threads that are followed through another one's events take their counts with them. */
+	uint64_t more = refused->count > refused->taken ? refused->count - refused->taken : 0;
+	/* Those that came after the report of lost ones are left for the next report. */
+	if (more > lost)
+		more = lost;
+	refused->taken += more;
+	return more;
+}

@@ -1,0 +1,315 @@
+#include "collector/session/options.h"
+
+#include "collector/stream/budget.h"
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_S 1000000000ull
+
+enum {
+	OPT_STACK_SIZE = 256,
+	OPT_UNWIND,
+	OPT_OVERHEAD_LIMIT,
+	OPT_SAMPLING,
+	OPT_NO_CHILDREN,
+	OPT_KERNEL,
+	OPT_NO_FINALIZE,
+	OPT_NO_COLLAPSE,
+	OPT_VERSION
+};
+
+/* perf_event's limit: the sample record's size is 16 bits, the copy a multiple of 8. */
+#define STACK_SIZE_MAX 65528ul
+
+static const struct option long_options[] = {
+	{"collect", required_argument, NULL, 'c'},
+	{"result-dir", required_argument, NULL, 'r'},
+	{"interval", required_argument, NULL, 'i'},
+	{"duration", required_argument, NULL, 'd'},
+	{"pid", required_argument, NULL, 'p'},
+	{"stack-size", required_argument, NULL, OPT_STACK_SIZE},
+	{"unwind", required_argument, NULL, OPT_UNWIND},
+	{"overhead-limit", required_argument, NULL, OPT_OVERHEAD_LIMIT},
+	{"sampling", required_argument, NULL, OPT_SAMPLING},
+	{"no-children", no_argument, NULL, OPT_NO_CHILDREN},
+	{"kernel", no_argument, NULL, OPT_KERNEL},
+	{"no-finalize", no_argument, NULL, OPT_NO_FINALIZE},
+	{"no-collapse", no_argument, NULL, OPT_NO_COLLAPSE},
+	{"quiet", no_argument, NULL, 'q'},
+	{"verbose", no_argument, NULL, 'v'},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+const char *options_help(void)
+{
+	return "Usage: tbcollect [options] [--] PROGRAM [ARGS]\n"
+	       "       tbcollect [options] -p PID[,PID...]\n"
+	       "Samples every thread of a program by its CPU time, with stacks, into a result "
+	       "directory.\n"
+	       "\n"
+	       "  -p, --pid PID[,PID...]   attach to running processes; Ctrl-C detaches\n"
+	       "  -c, --collect ANALYSIS   hotspots (default)\n"
+	       "  -r, --result-dir DIR     result directory (default: the next free r@@@hs)\n"
+	       "  -i, --interval TIME      CPU time between samples of a thread, 0.1ms..1s "
+	       "(default 10ms)\n"
+	       "      --sampling auto|random|fixed\n"
+	       "                           when samples are taken: at random times, on average an "
+	       "interval\n"
+	       "                           apart (auto), or each time that an interval is used up\n"
+	       "  -d, --duration SEC       stop collecting after SEC seconds; the program goes on\n"
+	       "      --stack-size BYTES   stack copied per sample, a multiple of 8 up to 65528\n"
+	       "      --unwind auto|copy|bpf|none\n"
+	       "                           where stacks come from; none: the sampled address only\n"
+	       "      --overhead-limit PERCENT\n"
+	       "                           leave stacks out (never samples) while collecting takes "
+	       "more\n"
+	       "                           than this share of the program's CPU time (default 5, "
+	       "for "
+	       "intervals\n"
+	       "                           below 1 ms more, up to 15; 0: no limit)\n"
+	       "      --no-children        do not follow child processes\n"
+	       "      --kernel             show the kernel's functions too (needs privileges)\n"
+	       "      --no-collapse        keep every level of recursive call chains\n"
+	       "      --no-finalize        leave symbols to a later `tbconvert finalize`\n"
+	       "  -q, --quiet              print nothing but errors\n"
+	       "  -v, --verbose            say what is chosen and what happens\n"
+	       "  -h, --help               this text\n"
+	       "      --version            print the version\n"
+	       "\n"
+	       "The exit status is the program's (128 + n for signal n); 127 and 126 when it "
+	       "cannot be\n"
+	       "started, 2 for a wrong command line, 1 for another failure.\n";
+}
+
+/* SEC or a number with unit s, ms, us. Returns 0 for what is not a positive time. */
+static uint64_t parse_time(const char *text, double default_unit_ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}};
+
+	char *end;
+	errno = 0;
+	double value = strtod(text, &end);
+	double unit = 0;
+	if (end == text || errno != 0 || !isfinite(value) || value <= 0)
+		return 0;
+	if (*end == '\0')
+		unit = default_unit_ns;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(end, units[i].name) == 0)
+			unit = units[i].ns;
+	double ns = value * unit;
+	return ns >= 1 && ns < 9e18 ? (uint64_t)llround(ns) : 0;
+}
+
+static int parse_interval(struct options *options, const char *text, struct failure *failure)
+{
+	options->interval_ns = parse_time(text, 1e6);
+	if (options->interval_ns < 100000 || options->interval_ns > NS_PER_S)
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "bad interval '%s': it must be 0.1ms to 1s; give e.g. -i 1ms",
+				   text);
+	return 0;
+}
+
+static int parse_pids(struct options *options, const char *text, struct failure *failure)
+{
+	const char *p = text;
+	for (;;) {
+		char *end;
+		errno = 0;
+		long pid = strtol(p, &end, 10);
+		if (end == p || errno != 0 || pid <= 0 || pid > 0x7fffffff ||
+		    (*end != ',' && *end != '\0'))
+			return failure_set(failure, FAILURE_EXIT_USAGE,
+					   "bad process id in '%s': give numbers, e.g. -p 123,456",
+					   text);
+		bool seen = false;
+		for (size_t i = 0; i < options->pid_count; i++)
+			seen = seen || options->pids[i] == (pid_t)pid;
+		if (!seen && options->pid_count == OPTIONS_PIDS_MAX)
+			return failure_set(failure, FAILURE_EXIT_USAGE,
+					   "more than %d process ids: attach in several runs",
+					   (int)OPTIONS_PIDS_MAX);
+		if (!seen)
+			options->pids[options->pid_count++] = (pid_t)pid;
+		if (*end == '\0')
+			return 0;
+		p = end + 1;
+	}
+}
+
+static int parse_stack_size(struct options *options, const char *text, struct failure *failure)
+{
+	char *end;
+	errno = 0;
+	unsigned long size = strtoul(text, &end, 0);
+	if (end == text || *end != '\0' || errno != 0 || size < 8 || size % 8 != 0 ||
+	    size > STACK_SIZE_MAX)
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "bad stack size '%s': it must be a multiple of 8 up to %lu",
+				   text, STACK_SIZE_MAX);
+	options->stack_size = (uint32_t)size;
+	return 0;
+}
+
+static int parse_unwind(struct options *options, const char *text, struct failure *failure)
+{
+	if (strcmp(text, "auto") == 0)
+		options->unwind = OPTIONS_UNWIND_AUTO;
+	else if (strcmp(text, "copy") == 0)
+		options->unwind = OPTIONS_UNWIND_COPY;
+	else if (strcmp(text, "bpf") == 0)
+		options->unwind = OPTIONS_UNWIND_BPF;
+	else if (strcmp(text, "none") == 0)
+		options->unwind = OPTIONS_UNWIND_NONE;
+	else
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "unknown --unwind '%s': it is auto, copy, bpf or none", text);
+	return 0;
+}
+
+static int parse_sampling(struct options *options, const char *text, struct failure *failure)
+{
+	if (strcmp(text, "auto") == 0)
+		options->sampling = OPTIONS_SAMPLING_AUTO;
+	else if (strcmp(text, "random") == 0)
+		options->sampling = OPTIONS_SAMPLING_RANDOM;
+	else if (strcmp(text, "fixed") == 0)
+		options->sampling = OPTIONS_SAMPLING_FIXED;
+	else
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "unknown --sampling '%s': it is auto, random or fixed", text);
+	return 0;
+}
+
+static int parse_overhead_limit(struct options *options, const char *text, struct failure *failure)
+{
+	char *end;
+	double percent = strtod(text, &end);
+	if (end == text || (*end != '\0' && strcmp(end, "%") != 0) || !(percent >= 0) ||
+	    percent > 1000)
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "bad overhead limit '%s': give a percentage, e.g. 5", text);
+	options->overhead_limit = percent / 100;
+	return 0;
+}
+
+static int parse_option(struct options *options, int option, struct failure *failure)
+{
+	switch (option) {
+	case 'c':
+		if (strcmp(optarg, "hotspots") != 0)
+			return failure_set(failure, FAILURE_EXIT_USAGE,
+					   "unknown analysis '%s': there is hotspots", optarg);
+		return 0;
+	case 'r':
+		options->result_dir = optarg;
+		return 0;
+	case 'i':
+		return parse_interval(options, optarg, failure);
+	case 'd':
+		options->duration_ns = parse_time(optarg, 1e9);
+		if (options->duration_ns == 0)
+			return failure_set(failure, FAILURE_EXIT_USAGE,
+					   "bad duration '%s': give seconds, e.g. -d 30", optarg);
+		return 0;
+	case 'p':
+		return parse_pids(options, optarg, failure);
+	case OPT_STACK_SIZE:
+		return parse_stack_size(options, optarg, failure);
+	case OPT_UNWIND:
+		return parse_unwind(options, optarg, failure);
+	case OPT_OVERHEAD_LIMIT:
+		return parse_overhead_limit(options, optarg, failure);
+	case OPT_SAMPLING:
+		return parse_sampling(options, optarg, failure);
+	case OPT_NO_CHILDREN:
+		options->children = false;
+		return 0;
+	case OPT_KERNEL:
+		options->kernel = true;
+		return 0;
+	case OPT_NO_FINALIZE:
+		options->finalize = false;
+		return 0;
+	case OPT_NO_COLLAPSE:
+		options->collapse = false;
+		return 0;
+	case 'q':
+		options->quiet = true;
+		return 0;
+	case 'v':
+		options->verbose = true;
+		return 0;
+	case 'h':
+		options->action = OPTIONS_HELP;
+		return 0;
+	case OPT_VERSION:
+		options->action = OPTIONS_VERSION;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int check_options(struct options *options, int argc, char **argv, struct failure *failure)
+{
+	if (options->action != OPTIONS_COLLECT)
+		return 0;
+	if (options->overhead_limit < 0)
+		options->overhead_limit = budget_default_limit(options->interval_ns);
+	if (optind < argc)
+		options->program = argv + optind;
+	if (options->program != NULL && options->pid_count > 0)
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "both -p and a program were given: choose one");
+	if (options->program == NULL && options->pid_count == 0)
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "nothing to collect: give a program or -p PID; see tbcollect "
+				   "--help");
+	if (options->result_dir != NULL && options->result_dir[0] == '\0')
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "empty result directory name: give -r DIR");
+	return 0;
+}
+
+int options_parse(struct options *options, int argc, char **argv, struct failure *failure)
+{
+	*options = (struct options){
+		.action = OPTIONS_COLLECT,
+		.interval_ns = 10 * 1000000,
+		.unwind = OPTIONS_UNWIND_AUTO,
+		.overhead_limit = -1,
+		.children = true,
+		.collapse = true,
+		.finalize = true,
+	};
+	optind = 0; /* glibc: forget the state of an earlier parse */
+	opterr = 0;
+	for (;;) {
+		/* '+': the program's own options are not ours. ':' tells a missing argument apart.
+		 */
+		int index = optind > 0 ? optind : 1;
+		int option = getopt_long(argc, argv, "+:c:r:i:d:p:qvh", long_options, NULL);
+		if (option == -1)
+			return check_options(options, argc, argv, failure);
+		if (option == '?')
+			return failure_set(failure, FAILURE_EXIT_USAGE,
+					   "unknown option '%s': see tbcollect --help",
+					   argv[index]);
+		if (option == ':')
+			return failure_set(failure, FAILURE_EXIT_USAGE,
+					   "option '%s' needs a value: see tbcollect --help",
+					   argv[index]);
+		if (parse_option(options, option, failure) < 0)
+			return -1;
+	}
+}

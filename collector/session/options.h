@@ -1,0 +1,55 @@
+/* The command line of tbcollect as a struct. */
+#ifndef COLLECTOR_OPTIONS_H
+#define COLLECTOR_OPTIONS_H
+
+#include "collector/machine/failure.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum options_action { OPTIONS_COLLECT, OPTIONS_HELP, OPTIONS_VERSION };
+
+enum options_unwind {
+	OPTIONS_UNWIND_AUTO, /* BPF where it is permitted, else copies */
+	OPTIONS_UNWIND_COPY, /* registers and a copy of the stack, unwound outside the target */
+	OPTIONS_UNWIND_BPF,  /* the same, of exactly the used part of the stack */
+	OPTIONS_UNWIND_NONE  /* the leaf only */
+};
+
+enum options_sampling {
+	OPTIONS_SAMPLING_AUTO,   /* at random times where that can be had */
+	OPTIONS_SAMPLING_RANDOM, /* at random times */
+	OPTIONS_SAMPLING_FIXED   /* each time that a thread has used an interval */
+};
+
+enum { OPTIONS_PIDS_MAX = 256 };
+
+struct options {
+	enum options_action action;
+	char **program; /* launch: argv of the program, NULL-terminated, borrowed from main's argv
+			 */
+	pid_t pids[OPTIONS_PIDS_MAX]; /* attach */
+	size_t pid_count;
+	const char *result_dir; /* NULL: the next free r@@@hs */
+	uint64_t interval_ns;
+	uint64_t duration_ns; /* 0: until the program ends or the user stops it */
+	uint32_t stack_size;  /* bytes; 0: chosen by interval and ring size */
+	enum options_unwind unwind;
+	enum options_sampling sampling;
+	double overhead_limit; /* collector's CPU time over the target's; 0: no limit */
+	bool children;
+	bool kernel;
+	bool collapse;
+	bool finalize;
+	bool quiet;
+	bool verbose;
+};
+
+/* Returns 0, or -1 with a usage failure (exit status 2). */
+int options_parse(struct options *options, int argc, char **argv, struct failure *failure);
+
+/* The text of --help. */
+const char *options_help(void);
+
+#endif

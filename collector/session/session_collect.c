@@ -1,0 +1,164 @@
+#include "collector/session/session_private.h"
+
+#include "collector/machine/clock.h"
+#include "collector/machine/cpu_time.h"
+#include "collector/result/finalize.h"
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NS_PER_S  1000000000ull
+#define NS_PER_MS 1000000ull
+
+enum {
+	ROUND_RECORDS = 4096, /* applied at once */
+	CHECK_EACH = 64,      /* records between looks at the clock */
+	IDLE_MS = 1000        /* a round without records, for a sync point */
+};
+
+/* How long signals wait at most, but for the records between two looks at the clock. */
+#define ROUND_NS (50 * NS_PER_MS)
+
+/* What the program used: the events' own counts, of which samples tell the same later and in part.
+ */
+static uint64_t program_cpu_ns(const struct session *session)
+{
+	uint64_t total = 0;
+	for (size_t i = 0; i < session->sampler.thread_count; i++) {
+		struct event_reading one;
+		sampler_read(&session->sampler, i, &one);
+		total += one.count_ns;
+	}
+	return total;
+}
+
+/* Has as many stacks kept as all threads of ours may take CPU time for. */
+static void follow_budget(struct session *session, uint64_t now)
+{
+	uint64_t began_ns = cpu_time_of_thread_ns();
+	struct budget_reading reading = {.now_ns = now, .own_ns = cpu_time_of_self_ns()};
+	reading.program_ns = program_cpu_ns(session);
+	reading.taken_ns = cpu_time_of_thread_ns() - began_ns;
+	budget_step(&session->budget, &reading);
+	sampler_keep_share(&session->sampler, session->budget.share);
+	drain_keep_share(session->drain, session->budget.share);
+}
+
+bool session_apply(struct session *session, enum drain_extent extent)
+{
+	uint64_t now = clock_now();
+	uint64_t end_ns = now + ROUND_NS;
+	struct drain_item item;
+	bool more = true;
+	drain_begin(session->drain, extent);
+	for (int i = 0; i < ROUND_RECORDS && more && now < end_ns; i++) {
+		if (budget_is_due(&session->budget, now))
+			follow_budget(session, now);
+		more = drain_next(session->drain, &item);
+		if (more)
+			tracker_apply(session->tracker, item.record, item.ring_index,
+				      item.left_out);
+		if (i % CHECK_EACH == CHECK_EACH - 1)
+			now = clock_now();
+	}
+	return more;
+}
+
+static void forward(const struct session *session, const struct signals_event *event)
+{
+	/* What the terminal sends reaches the program anyway: it is in our process group. */
+	if (!event->from_terminal && session->target.pid > 0 && !session->target.ended)
+		kill(session->target.pid, event->number);
+}
+
+void session_handle_signals(struct session *session)
+{
+	struct signals_event event;
+	while (signals_next(&session->signals, &event)) {
+		if (session->finalizer > 0 && finalize_ends_by(event.number))
+			kill(session->finalizer, event.number);
+		if (event.number == SIGCHLD)
+			target_check(&session->target, false);
+		else if (session_is_launch(session))
+			forward(session, &event);
+		else if (event.number == SIGINT || event.number == SIGTERM ||
+			 event.number == SIGHUP || event.number == SIGQUIT)
+			session->stop = true;
+	}
+	if (session_is_launch(session) && session->target.ended)
+		session->stop = true;
+}
+
+/* Attached processes that ended are not waited for any more. */
+static void handle_ends(struct session *session)
+{
+	size_t live = 0;
+	for (size_t i = 1; i <= session->options->pid_count; i++) {
+		struct pollfd *poll = &session->polls[i];
+		if (poll->fd >= 0 && poll->revents != 0) {
+			close(poll->fd);
+			poll->fd = -1;
+		}
+		live += poll->fd >= 0;
+	}
+	if (!session_is_launch(session) && live == 0)
+		session->stop = true;
+}
+
+static int next_timeout(const struct session *session, uint64_t now)
+{
+	uint64_t limit_ms = session->has_drain_thread ? IDLE_MS : DRAIN_POLL_MS;
+	uint64_t duration = session->options->duration_ns;
+	uint64_t elapsed = now - session->start_ns;
+	if (duration == 0 || elapsed + limit_ms * NS_PER_MS < duration)
+		return (int)limit_ms;
+	return elapsed >= duration ? 0 : (int)((duration - elapsed) / NS_PER_MS) + 1;
+}
+
+/* Without the thread (a limit of processes or memory) we look at the rings ourselves. */
+void session_start_draining(struct session *session)
+{
+	if (session->is_draining)
+		return;
+	session->is_draining = true;
+	int error = drain_start(session->drain);
+	session->has_drain_thread = error == 0;
+	session->poll_count += drain_polls(session->drain, session->polls + session->poll_count);
+	if (error != 0)
+		log_line(session->log, LOG_VERBOSE, "no thread to watch the rings: %s",
+			 strerror(error));
+}
+
+void session_watch(struct session *session, int timeout_ms)
+{
+	uint64_t duration = session->options->duration_ns;
+	poll(session->polls, session->poll_count, timeout_ms);
+	session_handle_signals(session);
+	handle_ends(session);
+	if (duration > 0 && clock_now() - session->start_ns >= duration)
+		session->stop = true;
+}
+
+/* Until the program or the user ends it, or the file cannot be written. */
+int session_collect(struct session *session, struct failure *failure)
+{
+	bool more = false;
+	session_start_draining(session);
+	while (!session->stop) {
+		uint64_t now = clock_now();
+		session_watch(session, more ? 0 : next_timeout(session, now));
+		more = session_apply(session, DRAIN_SETTLED);
+		sampler_renew(&session->sampler);
+		if (emit_failed(session->emit, failure) < 0)
+			return -1;
+		now = clock_now();
+		if (now >= session->next_sync_ns) {
+			struct profile_clock point = clock_sync(&session->clock);
+			emit_clock(session->emit, &point);
+			session->next_sync_ns = now + NS_PER_S;
+			if (result_check(&session->result, failure) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}

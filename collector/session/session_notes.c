@@ -1,0 +1,283 @@
+#include "collector/session/session_private.h"
+
+#include "collector/bpf/stack_chunk.h"
+#include "collector/machine/cpu_time.h"
+#include "collector/proc/command_line.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum {
+	LISTED_MAX = 3, /* processes named in a line */
+	LISTED_SIZE = 256
+};
+
+void session_describe(struct session *session)
+{
+	const struct options *options = session->options;
+	size_t used = 0;
+	if (session_is_launch(session)) {
+		command_line_join(session->command, sizeof(session->command),
+				  (const char *const *)options->program);
+		return;
+	}
+	for (size_t i = 0; i < options->pid_count && used < sizeof(session->command); i++)
+		used += (size_t)snprintf(session->command + used, sizeof(session->command) - used,
+					 "%s%d", i > 0 ? "," : "-p ", (int)options->pids[i]);
+}
+
+enum profile_kernel_time session_kernel_time(const struct session *session)
+{
+	const struct event_config *config = &session->sampler.config;
+	return config->kernel       ? PROFILE_KERNEL_TIME_FRAMES
+	       : config->has_kernel ? PROFILE_KERNEL_TIME_AT_CALLS
+				    : PROFILE_KERNEL_TIME_APART;
+}
+
+const char *session_kernel_words(const struct session *session)
+{
+	static const char *const words[] = {
+		[PROFILE_KERNEL_TIME_APART] = "apart, since this user may not sample kernel mode",
+		[PROFILE_KERNEL_TIME_AT_CALLS] = "at the user code that entered the kernel",
+		[PROFILE_KERNEL_TIME_FRAMES] = "in the kernel's frames",
+	};
+	return words[session_kernel_time(session)];
+}
+
+void session_say_sampling(const struct session *session)
+{
+	const struct sampling *sampling = &session->sampler.config.sampling;
+	if (!sampling_is_random(sampling))
+		log_line(session->log, LOG_VERBOSE, "samples each time that an interval is used");
+	else if (2 * sampling->tick_ns > sampling->interval_ns)
+		log_line(session->log, LOG_VERBOSE,
+			 "samples each time that about an interval is used: another distance for "
+			 "each CPU");
+	else
+		log_line(session->log, LOG_VERBOSE,
+			 "samples at random times: 1 of %.3g ticks of each %s's CPU time, seed "
+			 "%llu",
+			 (double)sampling->interval_ns / (double)sampling->tick_ns,
+			 sampling->kind == PROFILE_SAMPLING_THREADS ? "thread" : "CPU",
+			 (unsigned long long)sampling->seed);
+}
+
+static void note_sampling(struct session *session)
+{
+	const struct sampling *sampling = &session->sampler.config.sampling;
+	uint64_t now = session->start_ns;
+	emit_note(session->emit, PROFILE_NOTE_SAMPLING, now, sampling->kind, 0, 0, NULL);
+	if (!sampling_is_random(sampling))
+		return;
+	emit_note(session->emit, PROFILE_NOTE_TICK, now, sampling->tick_ns, 0, 0, NULL);
+	emit_note(session->emit, PROFILE_NOTE_SEED, now, sampling->seed, 0, 0, NULL);
+}
+
+/* "nginx (12), nginx (13), and 4 more" of the processes that live. Returns how many. */
+static size_t list_processes(const struct session *session, char *text, size_t size)
+{
+	size_t count = 0;
+	size_t used = 0;
+	size_t position = 0;
+	uint32_t pid;
+	const char *name;
+	text[0] = '\0';
+	while ((name = tracker_next_process(session->tracker, &position, &pid)) != NULL) {
+		/* Its end may not have been told yet. */
+		if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+			continue;
+		if (count++ < LISTED_MAX)
+			used += (size_t)snprintf(text + used, size - used, "%s%s (%u)",
+						 used > 0 ? ", " : "", name, pid);
+	}
+	if (count > LISTED_MAX)
+		snprintf(text + used, size - used, ", and %zu more", count - LISTED_MAX);
+	return count;
+}
+
+void session_announce(const struct session *session)
+{
+	struct tracker_counts counts;
+	char names[LISTED_SIZE];
+	char end[64] = "";
+	if (session_is_launch(session) || session->stop || !isatty(STDERR_FILENO))
+		return;
+	tracker_counts(session->tracker, &counts);
+	/* All may have ended meanwhile. */
+	if (list_processes(session, names, sizeof(names)) == 0 || counts.live_threads == 0)
+		return;
+	if (session->options->duration_ns > 0)
+		snprintf(end, sizeof(end), "after %g s or ",
+			 (double)session->options->duration_ns / 1e9);
+	log_line(session->log, LOG_NORMAL,
+		 "attached to %llu thread%s of %s; detaches %swith Ctrl-C",
+		 (unsigned long long)counts.live_threads, counts.live_threads == 1 ? "" : "s",
+		 names, end);
+}
+
+void session_note_running(struct session *session)
+{
+	char names[LISTED_SIZE];
+	char text[LISTED_SIZE + 192];
+	if (!session_is_launch(session) || !session->target.ended)
+		return;
+	size_t count = list_processes(session, names, sizeof(names));
+	if (count == 0)
+		return;
+	snprintf(text, sizeof(text),
+		 "the program ended before %zu process%s that it started: %s; from then on %s not "
+		 "sampled; tbcollect -p PID samples %s",
+		 count, count == 1 ? "" : "es", names, count == 1 ? "it is" : "they are",
+		 count == 1 ? "it" : "them");
+	emit_note(session->emit, PROFILE_NOTE_WARNING, session->end_ns, 0, 0, 0, text);
+	log_line(session->log, LOG_NORMAL, "%s", text);
+}
+
+void session_note_start(struct session *session)
+{
+	const struct options *options = session->options;
+	struct emit *emit = session->emit;
+	uint64_t now = session->start_ns;
+	uint32_t pid = session_is_launch(session) ? (uint32_t)session->target.pid
+						  : (uint32_t)options->pids[0];
+	emit_note(emit, PROFILE_NOTE_COLLECTOR, now, 0, (uint32_t)getpid(), 0,
+		  "tbcollect " TBCOLLECT_VERSION);
+	emit_note(emit, PROFILE_NOTE_ANALYSIS, now, 0, 0, 0, "hotspots");
+	emit_note(emit, PROFILE_NOTE_COMMAND, now, 0, pid, 0, session->command);
+	emit_note(emit, PROFILE_NOTE_INTERVAL, now, options->interval_ns, 0, 0, NULL);
+	note_sampling(session);
+	emit_note(emit, PROFILE_NOTE_STACK_SIZE, now, session->sampler.config.stack_size, 0, 0,
+		  NULL);
+	emit_note(emit, PROFILE_NOTE_STACK_SOURCE, now,
+		  session->sampler.copies ? PROFILE_STACKS_BY_BPF : PROFILE_STACKS_BY_KERNEL, 0, 0,
+		  NULL);
+	emit_note(emit, PROFILE_NOTE_KERNEL_TIME, now, session_kernel_time(session), 0, 0, NULL);
+	for (size_t i = 0; i < options->pid_count; i++)
+		emit_note(emit, PROFILE_NOTE_ATTACHED, now, 0, (uint32_t)options->pids[i], 0, NULL);
+	if (!session->sampler.config.has_count &&
+	    session->sampler.config.sampling.kind != PROFILE_SAMPLING_CPUS)
+		emit_note(emit, PROFILE_NOTE_WARNING, now, 0, 0, 0,
+			  "this kernel gives no CPU time with the samples (Linux 6.12 does): "
+			  "samples "
+			  "count one interval each");
+}
+
+/* CPU time of the attached processes so far, threads that ended included; those that are gone count
+ * as they did at the start, so that the difference is never too much. */
+uint64_t session_attached_cpu_ns(const struct session *session)
+{
+	uint64_t total = 0;
+	for (size_t i = 0; i < session->options->pid_count; i++)
+		total += cpu_time_of_process_ns(session->options->pids[i]);
+	return total > session->attached_cpu_ns ? total : session->attached_cpu_ns;
+}
+
+/* What BPF could not tell of. total_ns: what the events counted. */
+static void settle_missing(struct session *session, uint64_t total_ns)
+{
+	struct stack_source_missing missing;
+	char text[160];
+	sampler_missing(&session->sampler, &missing);
+	tracker_add_unattributed(session->tracker, missing.cpu_ns, total_ns);
+	if (missing.accounts > 0)
+		emit_note(session->emit, PROFILE_NOTE_RECORDS_LOST, session->end_ns,
+			  missing.accounts, 0, 0, "CPU times of ended threads");
+	if (missing.processes == 0)
+		return;
+	snprintf(text, sizeof(text),
+		 "%llu processes were not sampled: more than %d lived at once; --sampling fixed "
+		 "follows any number",
+		 (unsigned long long)missing.processes, FOLLOW_PROCESSES - FOLLOW_ENDED_KEPT);
+	emit_note(session->emit, PROFILE_NOTE_WARNING, session->end_ns, 0, 0, 0, text);
+	log_line(session->log, LOG_NORMAL, "%s", text);
+}
+
+/* The events' own totals: CPU time that no sample told of, and records lost without a trace. */
+void session_settle(struct session *session)
+{
+	bool is_exact = session->sampler.config.sampling.kind == PROFILE_SAMPLING_CPUS;
+	uint64_t lost = sampler_lost_ticks(&session->sampler);
+	uint64_t total_ns = 0;
+	struct tracker_counts counts;
+	for (size_t i = 0; i < session->sampler.thread_count; i++) {
+		struct event_reading total;
+		sampler_read(&session->sampler, i, &total);
+		if (!is_exact)
+			tracker_settle(session->tracker, session->sampler.threads[i].family,
+				       total.count_ns);
+		lost += total.lost;
+		total_ns += total.count_ns;
+	}
+	if (is_exact)
+		settle_missing(session, total_ns);
+	/* wait4 counts the children that the program waited for, which may not be followed. */
+	if (session->target.ended && session->options->children)
+		tracker_settle_all(session->tracker, session->target.cpu_ns);
+	else if (!session_is_launch(session))
+		tracker_settle_all(session->tracker,
+				   session_attached_cpu_ns(session) - session->attached_cpu_ns);
+	tracker_counts(session->tracker, &counts);
+	if (lost > counts.lost)
+		emit_note(session->emit, PROFILE_NOTE_RECORDS_LOST, session->end_ns,
+			  lost - counts.lost, 0, 0, NULL);
+}
+
+void session_note_end(struct session *session)
+{
+	struct emit *emit = session->emit;
+	uint64_t now = session->end_ns;
+	struct rusage self;
+	struct tracker_counts counts;
+	struct drain_counts drained;
+	getrusage(RUSAGE_SELF, &self);
+	tracker_counts(session->tracker, &counts);
+	drain_counts(session->drain, &drained);
+	if (drained.malformed > 0)
+		emit_note(emit, PROFILE_NOTE_RECORDS_LOST, now, drained.malformed, 0, 0,
+			  "records that could not be read");
+	if (drained.broken > 0)
+		emit_note(emit, PROFILE_NOTE_BYTES_LOST, now, drained.dropped_bytes, 0, 0,
+			  "a ring held bytes that are no records");
+	if (drained.out_of_order > 0)
+		emit_note(emit, PROFILE_NOTE_OUT_OF_ORDER, now, drained.out_of_order, 0, 0, NULL);
+	emit_note(emit, PROFILE_NOTE_ELAPSED, now, now - session->start_ns, 0, 0, NULL);
+	if (session->target.ended)
+		emit_note(emit, PROFILE_NOTE_EXIT_STATUS, now,
+			  (uint64_t)session->target.exit_status, (uint32_t)session->target.pid, 0,
+			  NULL);
+	if (session->target.ended)
+		emit_note(emit, PROFILE_NOTE_RUSAGE_CPU, now, session->target.cpu_ns,
+			  (uint32_t)session->target.pid, 0, NULL);
+	emit_note(emit, PROFILE_NOTE_STACK_COPY, now,
+		  counts.stack_copy_bytes + drained.left_out_bytes, 0, 0, NULL);
+	emit_note(emit, PROFILE_NOTE_COLLECTOR_RSS, now, (uint64_t)self.ru_maxrss * 1024, 0, 0,
+		  NULL);
+	emit_note(emit, PROFILE_NOTE_COLLECTOR_CPU, now, cpu_time_ns(&self), 0, 0, NULL);
+}
+
+void session_report(const struct session *session)
+{
+	struct drain_counts drained;
+	struct tracker_counts counts;
+	char lost[64] = "";
+	char more[64] = "";
+	tracker_counts(session->tracker, &counts);
+	if (counts.lost > 0)
+		snprintf(lost, sizeof(lost), " (%llu lost)", (unsigned long long)counts.lost);
+	if (counts.unattributed_ns > counts.cpu_ns / 100 && counts.unattributed_ns >= 500000)
+		snprintf(more, sizeof(more), " (%.3f s of it of no known thread)",
+			 (double)counts.unattributed_ns / 1e9);
+	log_line(session->log, LOG_NORMAL,
+		 "%.3f s of CPU time%s in %llu sample%s%s of %llu thread%s over %.3f s; result in "
+		 "%s",
+		 (double)(counts.cpu_ns + counts.unattributed_ns) / 1e9, more,
+		 (unsigned long long)counts.samples, counts.samples == 1 ? "" : "s", lost,
+		 (unsigned long long)counts.threads, counts.threads == 1 ? "" : "s",
+		 (double)(session->end_ns - session->start_ns) / 1e9, session->result.directory);
+	drain_counts(session->drain, &drained);
+	log_line(session->log, LOG_VERBOSE, "%llu records were copied to make room in the rings",
+		 (unsigned long long)drained.copied);
+}

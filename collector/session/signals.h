@@ -1,0 +1,35 @@
+/* The signals that a collection reacts to, as a file to poll. */
+#ifndef COLLECTOR_SIGNALS_H
+#define COLLECTOR_SIGNALS_H
+
+#include "collector/machine/failure.h"
+#include <signal.h>
+#include <stdbool.h>
+
+enum { SIGNALS_DISPOSITIONS = 3 };
+
+struct signals {
+	int fd;
+	sigset_t mask;                                 /* of before */
+	struct sigaction before[SIGNALS_DISPOSITIONS]; /* what a launched program gets back */
+};
+
+struct signals_event {
+	int number;         /* SIGCHLD, or one that is the program's business */
+	bool from_terminal; /* sent by the kernel to the whole process group */
+};
+
+/* Blocks the signals to be polled for. A broken pipe and a file size limit become errors of the
+ * call that meets them, and children are waited for, whatever tbcollect was started with. */
+int signals_init(struct signals *signals, struct failure *failure);
+
+/* Gives this process, a child about to exec, what tbcollect was started with. */
+void signals_restore(const struct signals *signals);
+
+/* Drops what is pending and puts the old mask back. */
+void signals_finish(struct signals *signals);
+
+/* Takes the next pending one; false when there is none. */
+bool signals_next(struct signals *signals, struct signals_event *event);
+
+#endif

@@ -1,0 +1,146 @@
+#include "collector/stream/assembly.h"
+
+#include "collector/bpf/stack_chunk.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* One ring's unfinished sample. */
+struct pending {
+	struct record record; /* as its first part came, the stack apart */
+	uint8_t *bytes;
+	size_t capacity;
+	size_t size; /* that came; 0: nothing is unfinished */
+	bool absent;
+};
+
+struct assembly {
+	size_t count;
+	struct pending rings[];
+};
+
+struct assembly *assembly_create(size_t rings)
+{
+	struct assembly *assembly = calloc(1, sizeof(*assembly) + rings * sizeof(struct pending));
+	if (assembly != NULL)
+		assembly->count = rings;
+	return assembly;
+}
+
+void assembly_destroy(struct assembly *assembly)
+{
+	if (assembly == NULL)
+		return;
+	for (size_t i = 0; i < assembly->count; i++)
+		free(assembly->rings[i].bytes);
+	free(assembly);
+}
+
+static bool is_part(const struct record *record)
+{
+	return record->kind == RECORD_SAMPLE && record->sample.part.total > 0;
+}
+
+static bool continues(const struct pending *pending, const struct record *record)
+{
+	return is_part(record) && record->sample.part.offset == pending->size &&
+	       record->sample.part.total == pending->record.sample.part.total &&
+	       record->tid == pending->record.tid &&
+	       record->sample.stack.base == pending->record.sample.stack.base;
+}
+
+/* The sample with what came of its stack. */
+static void finish(struct pending *pending, struct record *record)
+{
+	*record = pending->record;
+	record->sample.stack.bytes = pending->bytes;
+	record->sample.stack.size = pending->size;
+	record->sample.stack.requested = pending->size;
+	record->sample.stack.ends = pending->record.sample.stack.ends && !pending->absent &&
+				    pending->size == pending->record.sample.part.total;
+	record->sample.stack_absent = pending->absent;
+	record->sample.part = (struct record_part){0};
+	pending->size = 0;
+}
+
+bool assembly_cut(struct assembly *assembly, size_t ring, const struct record *record,
+		  struct record *unfinished)
+{
+	struct pending *pending = &assembly->rings[ring];
+	if (pending->size == 0 || (record != NULL && continues(pending, record)))
+		return false;
+	finish(pending, unfinished);
+	return true;
+}
+
+/* Absent pages are counted from the page that the part starts in. */
+static void mark_absent(const struct record_sample *part, uint8_t *bytes)
+{
+	uint64_t start = part->stack.base + part->part.offset;
+	uint64_t end = start + part->stack.size;
+	uint64_t page = start & ~(uint64_t)(STACK_CHUNK_PAGE - 1);
+	for (unsigned i = 0; i <= STACK_CHUNK_PAGES && page < end; i++, page += STACK_CHUNK_PAGE) {
+		uint64_t from = page < start ? start : page;
+		uint64_t to = page + STACK_CHUNK_PAGE < end ? page + STACK_CHUNK_PAGE : end;
+		if (part->part.absent >> i & 1)
+			memset(bytes + (from - start), ASSEMBLY_ABSENT_BYTE, (size_t)(to - from));
+	}
+}
+
+static bool reserve(struct pending *pending, size_t size)
+{
+	if (size <= pending->capacity)
+		return true;
+	uint8_t *bytes = realloc(pending->bytes, size);
+	if (bytes == NULL)
+		return false;
+	pending->bytes = bytes;
+	pending->capacity = size;
+	return true;
+}
+
+/* Without memory the sample keeps its registers: it must not be lost. */
+static bool give_up(struct pending *pending, struct record *record)
+{
+	pending->size = 0;
+	record->sample.stack.size = record->sample.stack.requested = 0;
+	record->sample.stack.ends = false;
+	record->sample.part = (struct record_part){0};
+	return true;
+}
+
+bool assembly_add(struct assembly *assembly, size_t ring, struct record *record)
+{
+	struct pending *pending = &assembly->rings[ring];
+	struct record_sample *sample = &record->sample;
+	if (!is_part(record))
+		return true;
+	if (sample->stack.size == sample->part.total && sample->part.absent == 0) {
+		sample->part = (struct record_part){0};
+		return true;
+	}
+	/* A later part whose first one is missing: its sample came without it. */
+	if (sample->part.offset != pending->size ||
+	    sample->stack.size > sample->part.total - sample->part.offset)
+		return false;
+	if (pending->size == 0) {
+		pending->record = *record;
+		pending->absent = false;
+	}
+	size_t callchain_size = (size_t)pending->record.sample.callchain_length * sizeof(uint64_t);
+	if (!reserve(pending, sample->part.total + callchain_size))
+		return give_up(pending, record);
+	/* The first part's record goes back to the kernel before the last one comes. */
+	if (pending->size == 0 && callchain_size > 0)
+		pending->record.sample.callchain = memcpy(pending->bytes + sample->part.total,
+							  sample->callchain, callchain_size);
+	uint8_t *to = pending->bytes + pending->size;
+	memcpy(to, sample->stack.bytes, sample->stack.size);
+	mark_absent(sample, to);
+	pending->absent = pending->absent || sample->part.absent != 0;
+	pending->size += sample->stack.size;
+	pending->record.time_ns = record->time_ns;
+	if (pending->size < sample->part.total)
+		return false;
+	finish(pending, record);
+	return true;
+}

@@ -1,0 +1,77 @@
+#include "collector/stream/budget.h"
+
+#include "collector/machine/mix.h"
+
+#define NS_PER_S  1000000000ull
+#define NS_PER_MS 1000000ull
+
+/* Longer than records may lie in the rings (DRAIN_POLL_MS): a step sees the work of its time. */
+#define STEP_NS (250 * NS_PER_MS)
+
+/* The longest pause between steps: a program changes. */
+#define PAUSE_MAX_NS (5 * NS_PER_S)
+
+/* CPU time of the program that a step takes to say something. */
+#define STEP_PROGRAM_NS (50 * NS_PER_MS)
+
+enum {
+	READING_SHARE = 200, /* a reading takes at most one part in so many of the time, until the
+				pause is the longest one */
+	SHARE_PARTS = 64     /* one stack in so many is kept whatever it costs */
+};
+
+/* How much the share changes in a step, at most. */
+#define LEAST_CHANGE 0.25
+#define MOST_CHANGE  1.5
+
+double budget_default_limit(uint64_t interval_ns)
+{
+	double rate = (double)NS_PER_MS / (double)interval_ns; /* samples in each ms */
+	double more = (rate < 10 ? rate : 10) - 1;
+	return 0.05 + (more > 0 ? more / 9 * 0.10 : 0);
+}
+
+void budget_begin(struct budget *budget, double limit, uint64_t now_ns)
+{
+	*budget =
+		(struct budget){.limit = limit, .share = BUDGET_ALL, .next_ns = now_ns + NS_PER_S};
+}
+
+static uint32_t change_share(uint32_t share, double change)
+{
+	double changed = share * (change < LEAST_CHANGE  ? LEAST_CHANGE
+				  : change > MOST_CHANGE ? MOST_CHANGE
+							 : change);
+	if (changed >= BUDGET_ALL)
+		return BUDGET_ALL;
+	return changed > BUDGET_ALL / SHARE_PARTS ? (uint32_t)changed : BUDGET_ALL / SHARE_PARTS;
+}
+
+static uint64_t pause_after(uint64_t taken_ns)
+{
+	if (taken_ns >= PAUSE_MAX_NS / READING_SHARE)
+		return PAUSE_MAX_NS;
+	return taken_ns > STEP_NS / READING_SHARE ? taken_ns * READING_SHARE : STEP_NS;
+}
+
+void budget_step(struct budget *budget, const struct budget_reading *reading)
+{
+	uint64_t own = reading->own_ns - budget->own_ns;
+	uint64_t program = reading->program_ns > budget->program_ns
+				   ? reading->program_ns - budget->program_ns
+				   : 0;
+	budget->next_ns = reading->now_ns + pause_after(reading->taken_ns);
+	if (budget->is_counting && program < STEP_PROGRAM_NS)
+		return;
+	if (budget->is_counting)
+		budget->share = change_share(budget->share, budget->limit * (double)program /
+								    (double)(own > 0 ? own : 1));
+	budget->is_counting = true;
+	budget->own_ns = reading->own_ns;
+	budget->program_ns = reading->program_ns;
+}
+
+bool budget_keeps(uint32_t share, uint32_t tid, uint64_t time_ns)
+{
+	return share == BUDGET_ALL || mix64(mix64(time_ns) ^ tid) >> 32 < share;
+}

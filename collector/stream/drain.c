@@ -1,0 +1,448 @@
+#include "collector/stream/drain.h"
+
+#include "collector/machine/clock.h"
+#include "collector/machine/priority.h"
+#include "collector/perf/record_copy.h"
+#include "collector/stream/assembly.h"
+#include "collector/stream/budget.h"
+#include "collector/stream/merge.h"
+#include "collector/stream/queue.h"
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* How long after its time stamp a record may appear in its ring (see merge_begin). */
+#define VISIBLE_NS 2000000ull
+
+enum {
+	LOOK_MS = 50,      /* between looks for mapped files */
+	LOOK_OFTEN_MS = 3, /* while new ones are mapped, and for their records to be visible */
+	KNOWN_FILES = 1024
+};
+
+struct drain {
+	struct sampler *sampler;
+	struct queue *queue;
+	pthread_t thread;
+	bool has_thread;
+	struct pollfd *polls; /* what tells the thread to end, then the rings */
+	size_t poll_count;
+
+	/* The thread's. */
+	uint64_t *looked;                  /* how far it has looked for mapped files, per ring */
+	uint64_t known_files[KNOWN_FILES]; /* some that it saw, by ring_next_file's hash */
+
+	/* Held for one record, or to look through one ring, and never while waiting: guards what
+	 * follows, the rings, and putting into the queue. */
+	pthread_mutex_t lock;
+	struct merge *merge;
+	struct assembly *assembly;
+	uint64_t copied;
+	uint32_t share; /* of the stacks that are kept */
+	uint64_t left_out_bytes;
+
+	/* The caller's. */
+	enum drain_extent extent;
+	bool in_place;        /* the queue is empty: records come straight from the rings */
+	size_t unfinished;    /* DRAIN_REST: rings whose unfinished samples came */
+	struct record record; /* that it works on */
+	uint8_t *bytes;       /* what that points to: RECORD_COPY_MAX, resident as used */
+	bool *behind;         /* without a thread, per ring: stacks are left out */
+};
+
+struct drain *drain_create(struct sampler *sampler)
+{
+	struct record_format format = event_format(&sampler->config);
+	size_t count = sampler->cpus.count;
+	struct drain *drain = calloc(1, sizeof(*drain));
+	if (drain == NULL)
+		return NULL;
+	drain->sampler = sampler;
+	drain->share = BUDGET_ALL;
+	pthread_mutex_init(&drain->lock, NULL);
+	drain->queue = queue_create();
+	drain->merge = merge_create(sampler->rings, count, &format);
+	drain->assembly = assembly_create(count);
+	drain->behind = calloc(count, sizeof(*drain->behind));
+	drain->bytes = malloc(RECORD_COPY_MAX);
+	drain->polls = calloc(count + 1, sizeof(*drain->polls));
+	drain->looked = calloc(count, sizeof(*drain->looked));
+	if (drain->polls != NULL)
+		drain->polls[0] = (struct pollfd){.fd = -1, .events = POLLIN};
+	if (drain->bytes == NULL || drain->queue == NULL || drain->merge == NULL ||
+	    drain->assembly == NULL || drain->behind == NULL || drain->polls == NULL ||
+	    drain->looked == NULL) {
+		int error = errno;
+		drain_destroy(drain);
+		errno = error;
+		return NULL;
+	}
+	drain->poll_count = count + 1;
+	for (size_t i = 0; i < count; i++)
+		drain->polls[i + 1] = (struct pollfd){.fd = sampler->rings[i].fd, .events = POLLIN};
+	return drain;
+}
+
+static void order_stop(const struct drain *drain)
+{
+	eventfd_write(drain->polls[0].fd, 1);
+}
+
+static void join(struct drain *drain)
+{
+	pthread_join(drain->thread, NULL);
+	drain->has_thread = false;
+}
+
+void drain_destroy(struct drain *drain)
+{
+	if (drain == NULL)
+		return;
+	if (drain->polls != NULL && drain->has_thread) {
+		queue_abandon(drain->queue);
+		order_stop(drain);
+		join(drain);
+	}
+	if (drain->polls != NULL && drain->polls[0].fd >= 0)
+		close(drain->polls[0].fd);
+	merge_destroy(drain->merge);
+	assembly_destroy(drain->assembly);
+	queue_destroy(drain->queue);
+	pthread_mutex_destroy(&drain->lock);
+	free(drain->bytes);
+	free(drain->behind);
+	free(drain->polls);
+	free(drain->looked);
+	free(drain);
+}
+
+/* Draws whether a tick is a sample, and whether its stack is one of the share that is kept. The
+ * draws are independent of each other: the stacks left out say nothing of the samples. */
+static void choose(struct drain *drain, struct record *record)
+{
+	struct record_sample *sample = &record->sample;
+	if (sample->choice != RECORD_UNDECIDED)
+		return;
+	if (!sampling_keeps(&drain->sampler->config.sampling, sample->period, record->tid,
+			    record->time_ns))
+		sample->choice = RECORD_TICK;
+	else if (!budget_keeps(drain->share, record->tid, record->time_ns))
+		sample->choice = RECORD_LEFT_OUT;
+	else
+		sample->choice = RECORD_KEPT;
+	if (sample->choice == RECORD_KEPT)
+		return;
+	drain->left_out_bytes += sample->stack.size;
+	sample->stack.size = 0;
+	if (sample->choice == RECORD_TICK)
+		sample->callchain_length = 0;
+}
+
+/* Whether a record that the merge gave is to be handed out, after the sample that it leaves
+ * unfinished, which is put into the queue. */
+static bool complete(struct drain *drain, struct record *record, size_t ring_index)
+{
+	struct record unfinished;
+	if (assembly_cut(drain->assembly, ring_index, record, &unfinished))
+		queue_put(drain->queue, &unfinished, ring_index);
+	if (!assembly_add(drain->assembly, ring_index, record))
+		return false;
+	if (record->kind == RECORD_SAMPLE)
+		choose(drain, record);
+	if (record->kind != RECORD_LOST)
+		return true;
+	record->lost -=
+		sampler_take_refused(drain->sampler, ring_index, record->time_ns, record->lost);
+	return record->lost > 0;
+}
+
+/* More than so much in a ring, and whoever empties it is late. At the latest when the next quarter
+ * is full, the kernel wakes again (event_config.wakeup_bytes). */
+static bool is_crowded(const struct drain *drain)
+{
+	for (size_t i = 0; i < drain->sampler->cpus.count; i++) {
+		const struct ring *ring = &drain->sampler->rings[i];
+		if (ring_occupied(ring) > ring->size / 8 * 3)
+			return true;
+	}
+	return false;
+}
+
+static bool has_records(const struct drain *drain)
+{
+	for (size_t i = 0; i < drain->sampler->cpus.count; i++)
+		if (ring_occupied(&drain->sampler->rings[i]) > 0)
+			return true;
+	return false;
+}
+
+/* Puts the next record of the round into the queue. false: there is none. */
+static bool move_one(struct drain *drain)
+{
+	struct record record;
+	size_t ring_index;
+	if (!merge_next(drain->merge, &record, &ring_index)) {
+		merge_end(drain->merge);
+		return false;
+	}
+	if (complete(drain, &record, ring_index)) {
+		queue_put(drain->queue, &record, ring_index);
+		drain->copied++;
+	}
+	return true;
+}
+
+/* Puts all that is in the rings into the queue. false: nobody takes any more. */
+static bool move_all(struct drain *drain)
+{
+	bool more = true;
+	pthread_mutex_lock(&drain->lock);
+	merge_begin(drain->merge, clock_now() - VISIBLE_NS);
+	while (more) {
+		bool has_room = queue_prepare(drain->queue);
+		if (has_room)
+			more = move_one(drain);
+		/* The caller must get at its queue, and at the rings if it wants to. */
+		pthread_mutex_unlock(&drain->lock);
+		if (!has_room && !queue_wait(drain->queue))
+			return false;
+		pthread_mutex_lock(&drain->lock);
+	}
+	queue_flush(drain->queue);
+	pthread_mutex_unlock(&drain->lock);
+	return true;
+}
+
+/* Whether a file was mapped since the last look that was not before, as far as is remembered. */
+static bool maps_new_file(struct drain *drain)
+{
+	bool is_found = false;
+	uint64_t file;
+	for (size_t i = 0; i < drain->sampler->cpus.count; i++) {
+		pthread_mutex_lock(&drain->lock);
+		while (ring_next_file(&drain->sampler->rings[i], &drain->looked[i], &file)) {
+			uint64_t *known = &drain->known_files[file % KNOWN_FILES];
+			is_found |= *known != file;
+			*known = file;
+		}
+		pthread_mutex_unlock(&drain->lock);
+	}
+	return is_found;
+}
+
+/* When the caller is to be woken without the kernel asking for it. */
+struct rounds {
+	int wait_ms;   /* until the next look */
+	int waited_ms; /* since the caller was woken, if nothing came up */
+	int quiet_ms;  /* since a new file was mapped */
+	bool is_due;   /* one was, and its record is visible at the next look */
+};
+
+static void look(struct drain *drain, struct rounds *rounds)
+{
+	rounds->quiet_ms += rounds->wait_ms;
+	rounds->is_due = maps_new_file(drain);
+	if (rounds->is_due)
+		rounds->quiet_ms = 0;
+	rounds->wait_ms = rounds->quiet_ms < DRAIN_POLL_MS ? LOOK_OFTEN_MS : LOOK_MS;
+}
+
+static void *run(void *user)
+{
+	struct drain *drain = user;
+	struct rounds rounds = {.wait_ms = LOOK_OFTEN_MS};
+	bool is_taken = true;
+	priority_raise();
+	for (;;) {
+		int ready = poll(drain->polls, drain->poll_count, is_taken ? rounds.wait_ms : -1);
+		if (drain->polls[0].revents != 0)
+			break;
+		rounds.waited_ms += rounds.wait_ms;
+		if (is_crowded(drain)) {
+			is_taken = move_all(drain);
+		} else if (ready != 0 || rounds.is_due || rounds.waited_ms >= DRAIN_POLL_MS) {
+			rounds.waited_ms = 0;
+			if (has_records(drain))
+				queue_wake(drain->queue);
+		}
+		look(drain, &rounds);
+	}
+	pthread_mutex_lock(&drain->lock);
+	queue_close(drain->queue);
+	pthread_mutex_unlock(&drain->lock);
+	return NULL;
+}
+
+int drain_start(struct drain *drain)
+{
+	sigset_t all;
+	sigset_t before;
+	drain->polls[0].fd = eventfd(0, EFD_CLOEXEC);
+	if (drain->polls[0].fd < 0)
+		return errno;
+	/* All signals are the caller's business; the thread inherits the mask. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int error = pthread_create(&drain->thread, NULL, run, drain);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	drain->has_thread = error == 0;
+	if (error == 0)
+		pthread_setname_np(drain->thread, "tbcollect-drain");
+	return error;
+}
+
+size_t drain_polls(const struct drain *drain, struct pollfd *polls)
+{
+	size_t rings = drain->poll_count - 1;
+	if (!drain->has_thread) {
+		memcpy(polls, drain->polls + 1, rings * sizeof(*polls));
+		return rings;
+	}
+	*polls = (struct pollfd){.fd = queue_fd(drain->queue), .events = POLLIN};
+	return 1;
+}
+
+void drain_begin(struct drain *drain, enum drain_extent extent)
+{
+	drain->extent = extent;
+	drain->in_place = false;
+	if (extent == DRAIN_REST && drain->has_thread)
+		order_stop(drain);
+}
+
+/* The queue is empty, so that what the rings hold comes next. */
+static void begin_in_place(struct drain *drain)
+{
+	uint64_t limit = drain->extent == DRAIN_SETTLED ? clock_now() - VISIBLE_NS : UINT64_MAX;
+	pthread_mutex_lock(&drain->lock);
+	drain->in_place = queue_is_empty(drain->queue);
+	if (drain->in_place)
+		merge_begin(drain->merge, limit);
+	else
+		queue_flush(drain->queue); /* the thread was there since */
+	pthread_mutex_unlock(&drain->lock);
+}
+
+/* More than half of a ring to catch up with means that we do not keep up: stacks are left out until
+ * it is down to a quarter. Samples never are. */
+static bool is_behind(struct drain *drain, size_t ring_index)
+{
+	const struct ring *ring = &drain->sampler->rings[ring_index];
+	size_t fill = ring_fill(ring);
+	if (fill > ring->size / 2)
+		drain->behind[ring_index] = true;
+	else if (fill < ring->size / 4)
+		drain->behind[ring_index] = false;
+	return drain->behind[ring_index];
+}
+
+static bool is_left_out(const struct record *record)
+{
+	return record->kind == RECORD_SAMPLE && record->sample.choice == RECORD_LEFT_OUT;
+}
+
+/* Takes the next record out of its ring, whose space is free then however long the caller works on
+ * it. false: there is none, or the queue is not empty any more. */
+static bool find_in_place(struct drain *drain, size_t *ring_index)
+{
+	struct record record;
+	while (queue_is_empty(drain->queue) && queue_prepare(drain->queue) &&
+	       merge_next(drain->merge, &record, ring_index)) {
+		if (!complete(drain, &record, *ring_index))
+			continue;
+		if (queue_is_empty(drain->queue)) {
+			record_copy(&drain->record, &record, drain->bytes);
+			return true;
+		}
+		queue_put(drain->queue, &record, *ring_index);
+	}
+	return false;
+}
+
+/* Unfinished samples, at the very end: as many as there is room for, the others the next time. */
+static void put_unfinished(struct drain *drain)
+{
+	struct record unfinished;
+	size_t count = drain->sampler->cpus.count;
+	for (; drain->unfinished < count && queue_prepare(drain->queue); drain->unfinished++)
+		if (assembly_cut(drain->assembly, drain->unfinished, NULL, &unfinished))
+			queue_put(drain->queue, &unfinished, drain->unfinished);
+}
+
+static bool next_in_place(struct drain *drain, struct drain_item *item)
+{
+	size_t ring_index = 0;
+	pthread_mutex_lock(&drain->lock);
+	bool found = find_in_place(drain, &ring_index);
+	merge_end(drain->merge);
+	if (!found && drain->extent == DRAIN_REST && queue_is_empty(drain->queue))
+		put_unfinished(drain);
+	if (!queue_is_empty(drain->queue)) {
+		queue_flush(drain->queue);
+		drain->in_place = false;
+	}
+	if (found)
+		*item = (struct drain_item){&drain->record, ring_index,
+					    is_left_out(&drain->record) ||
+						    (!drain->has_thread &&
+						     is_behind(drain, ring_index))};
+	pthread_mutex_unlock(&drain->lock);
+	return found;
+}
+
+/* Takes from the queue; at the end, until the thread has closed it. */
+static bool next_queued(struct drain *drain, struct drain_item *item)
+{
+	struct pollfd queue = {.fd = queue_fd(drain->queue), .events = POLLIN};
+	const struct queue_entry *entry;
+	enum queue_state state;
+	while ((state = queue_take(drain->queue, &entry)) != QUEUE_ENTRY) {
+		if (drain->extent != DRAIN_REST || !drain->has_thread)
+			return false;
+		if (state == QUEUE_END)
+			join(drain);
+		else
+			poll(&queue, 1, -1);
+	}
+	*item = (struct drain_item){&entry->record, entry->ring_index, entry->left_out};
+	return true;
+}
+
+bool drain_next(struct drain *drain, struct drain_item *item)
+{
+	for (;;) {
+		if (!drain->in_place && next_queued(drain, item))
+			return true;
+		if (!drain->in_place)
+			begin_in_place(drain);
+		if (drain->in_place && next_in_place(drain, item))
+			return true;
+		if (drain->in_place)
+			return false;
+	}
+}
+
+void drain_keep_share(struct drain *drain, uint32_t share)
+{
+	pthread_mutex_lock(&drain->lock);
+	drain->share = share;
+	pthread_mutex_unlock(&drain->lock);
+}
+
+void drain_counts(const struct drain *drain, struct drain_counts *counts)
+{
+	struct merge_counts merge;
+	merge_counts(drain->merge, &merge);
+	*counts = (struct drain_counts){
+		.malformed = merge.malformed,
+		.out_of_order = merge.out_of_order,
+		.broken = merge.broken,
+		.dropped_bytes = merge.dropped_bytes,
+		.copied = drain->copied,
+		.left_out_bytes = drain->left_out_bytes + queue_left_out_bytes(drain->queue),
+	};
+}

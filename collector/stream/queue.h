@@ -1,0 +1,75 @@
+/*
+ * Copies of records that wait for the thread that unwinds, in order. One thread at a time puts, one
+ * takes; beside each other they share the queue and nothing else.
+ *
+ * The queue is 64 chunks of 1 MB, handed over as a whole and given back when all of one is taken. A
+ * chunk is used again before a new one is touched: only what has waited at once is resident.
+ */
+#ifndef COLLECTOR_QUEUE_H
+#define COLLECTOR_QUEUE_H
+
+#include "collector/perf/record.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { QUEUE_CHUNKS = 64, QUEUE_CHUNK_SIZE = 1024 * 1024 };
+
+struct queue_entry {
+	struct record record; /* what it points to lies in the queue too */
+	size_t ring_index;
+	bool left_out; /* a sample without its stack, to save time or room */
+};
+
+struct queue;
+
+/* NULL with errno. */
+struct queue *queue_create(void);
+void queue_destroy(struct queue *queue); /* accepts NULL; after both threads are done */
+
+/* For who puts: no allocation, and no system call but a wake-up for each chunk. */
+
+/* Makes sure of room for the next two records, whatever their size. false: all chunks wait. */
+bool queue_prepare(struct queue *queue);
+
+/* Waits until queue_prepare may have more luck; in any thread. false: the taker gave up. */
+bool queue_wait(struct queue *queue);
+
+/* Copies a record that room was made sure of for. Stacks are left out from the time that more than
+ * half of the chunks wait until less than a quarter does. */
+void queue_put(struct queue *queue, const struct record *record, size_t ring_index);
+
+/* Whether nothing waits, nor has been put and not yet handed over. */
+bool queue_is_empty(const struct queue *queue);
+
+/* Hands over what was put, unless the taker has other chunks to take. */
+void queue_flush(struct queue *queue);
+
+/* Hands over the rest: the end for who takes. What is put after needs another flush and take. */
+void queue_close(struct queue *queue);
+
+/* Makes the taker look; in any thread. */
+void queue_wake(const struct queue *queue);
+
+/* For who takes. */
+
+/* A file to poll for input: readable when there may be more to take since queue_take said that it
+ * is empty. Borrowed. */
+int queue_fd(const struct queue *queue);
+
+enum queue_state {
+	QUEUE_ENTRY,
+	QUEUE_EMPTY, /* for now */
+	QUEUE_END    /* closed, and all is taken */
+};
+
+/* The next entry, valid until the next call. */
+enum queue_state queue_take(struct queue *queue, const struct queue_entry **entry);
+
+/* Takes nothing any more: nobody waits for it from now on. */
+void queue_abandon(struct queue *queue);
+
+/* Bytes of stacks that were left out; not beside who puts. */
+uint64_t queue_left_out_bytes(const struct queue *queue);
+
+#endif

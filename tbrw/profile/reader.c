@@ -74,7 +74,6 @@ void profile_reader_close(struct profile_reader *reader)
 	TBRW_abort_cleanup_and_close(reader->file);
 	profile_reader_free_module_maps(reader);
 	free(reader->modules);
-	free(reader->module_global);
 	free(reader->module_of_record);
 	free(reader->programs);
 	free(reader->images);

@@ -118,7 +118,10 @@ struct profile_module_info {
 	uint64_t load_tsc;
 	uint64_t unload_tsc; /* all ones: still loaded */
 	const char *path;
+	uint16_t cs; /* code selector */
+	bool is_32bit;
 	bool is_executable;
+	bool is_global; /* in every process: the kernel */
 };
 const struct profile_process_info *profile_reader_process(const struct profile_reader *r,
 							  uint32_t i);
@@ -141,9 +144,12 @@ struct profile_sample_info {
 	uint64_t index;
 	uint64_t tsc;
 	uint64_t ip;
+	uint64_t flags; /* processor flags, 0: not known */
 	uint32_t pid;
 	uint32_t tid;
 	uint32_t cpu;
+	uint16_t cs; /* code selector */
+	bool is_32bit;
 	uint32_t process; /* indices; PROFILE_NONE: not known */
 	uint32_t thread;
 	uint32_t module;

@@ -23,12 +23,12 @@ static bool list_programs(struct profile_reader *reader)
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < reader->module_count; i++)
-		count += reader->modules[i].is_executable && !reader->module_global[i];
+		count += reader->modules[i].is_executable && !reader->modules[i].is_global;
 	reader->programs = reallocarray(NULL, (size_t)count + 1, sizeof(*reader->programs));
 	if (!reader->programs)
 		return false;
 	for (uint32_t i = 0; i < reader->module_count; i++)
-		if (reader->modules[i].is_executable && !reader->module_global[i])
+		if (reader->modules[i].is_executable && !reader->modules[i].is_global)
 			reader->programs[reader->program_count++] = i;
 	qsort_r(reader->programs, count, sizeof(*reader->programs), compare_programs,
 		reader->modules);

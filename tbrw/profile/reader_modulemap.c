@@ -27,7 +27,7 @@ bool profile_module_fits(const struct profile_reader *reader, uint32_t module, u
 {
 	const struct profile_module_info *info = &reader->modules[module];
 
-	return (info->pid == pid || reader->module_global[module]) && ip >= info->start &&
+	return (info->pid == pid || info->is_global) && ip >= info->start &&
 	       ip - info->start < info->length && tsc >= info->load_tsc &&
 	       (tsc < info->unload_tsc || info->unload_tsc == UINT64_MAX);
 }
@@ -52,7 +52,7 @@ static bool group_by_pid(struct profile_reader *reader, struct profile_module_ma
 	if (!maps->members)
 		return false;
 	for (uint32_t i = 0; i < reader->module_count; i++) {
-		if (reader->module_global[i])
+		if (reader->modules[i].is_global)
 			maps->members[--at] = i;
 		else
 			maps->members[count++] = i;
@@ -109,7 +109,7 @@ static uint64_t module_end(struct profile_reader *reader, uint32_t module)
 {
 	const struct profile_module_info *info = &reader->modules[module];
 
-	if (reader->module_global[module])
+	if (reader->modules[module].is_global)
 		return info->unload_tsc;
 	const struct profile_life *life =
 		profile_lives_at(&reader->process_lives, info->pid, info->load_tsc);

@@ -7,12 +7,9 @@
  * loaded. */
 #define DUPLICATE_LIMIT 64u
 
-/* module_global while records are merged; only MODULE_GLOBAL is left afterwards. */
-#define MODULE_GLOBAL   1u
-#define MODULE_UNLOADED 2u
-
 struct load {
 	struct profile_reader *reader;
+	bool *is_unload; /* per module: the record says only that it ends */
 	uint32_t capacity;
 	uint64_t record_capacity;
 };
@@ -47,10 +44,10 @@ static bool reserve_module(struct load *load)
 	if (!modules)
 		return false;
 	reader->modules = modules;
-	uint8_t *flags = reallocarray(reader->module_global, capacity, sizeof(*flags));
-	if (!flags)
+	bool *is_unload = reallocarray(load->is_unload, capacity, sizeof(*is_unload));
+	if (!is_unload)
 		return false;
-	reader->module_global = flags;
+	load->is_unload = is_unload;
 	load->capacity = capacity;
 	return true;
 }
@@ -88,7 +85,10 @@ static TBRW_U32 take_record(struct load *load, const TBRW_MODULE *record)
 		.image = PROFILE_NONE,
 		.start = record->module_load_address,
 		.length = record->module_length,
+		.cs = (uint16_t)record->module_code_selector,
+		.is_32bit = record->module_segment_type == TBRW_MODE_32BIT,
 		.is_executable = record->module_flags & TBRW_MODULE_IS_EXE,
+		.is_global = record->module_flags & TBRW_MODULE_GLOBAL_LOAD,
 	};
 	module_times(record, &module.load_tsc, &module.unload_tsc);
 	if (module.length > UINT64_MAX - module.start)
@@ -98,13 +98,9 @@ static TBRW_U32 take_record(struct load *load, const TBRW_MODULE *record)
 		code = profile_reader_string(reader, record->module_name, &module.path);
 	if (code != VT_SUCCESS)
 		return code;
-	uint8_t flags = 0;
-	if (record->module_flags & TBRW_MODULE_GLOBAL_LOAD)
-		flags |= MODULE_GLOBAL;
-	if ((record->module_flags & (TBRW_MODULE_LOADED | TBRW_MODULE_UNLOADED)) ==
-	    TBRW_MODULE_UNLOADED)
-		flags |= MODULE_UNLOADED;
-	reader->module_global[reader->module_count] = flags;
+	load->is_unload[reader->module_count] =
+		(record->module_flags & (TBRW_MODULE_LOADED | TBRW_MODULE_UNLOADED)) ==
+		TBRW_MODULE_UNLOADED;
 	reader->modules[reader->module_count] = module;
 	reader->module_of_record[reader->module_record_count++] = reader->module_count++;
 	return VT_SUCCESS;
@@ -120,11 +116,6 @@ static TBRW_U32 take_records(TBRW_MODULE *records, TBRW_U32 size, TBRW_U32 count
 			return code;
 	}
 	return TRUE;
-}
-
-static bool is_unload(const struct profile_reader *reader, uint32_t module)
-{
-	return reader->module_global[module] & MODULE_UNLOADED;
 }
 
 static int compare_places(const struct profile_module_info *a, const struct profile_module_info *b)
@@ -169,13 +160,14 @@ static uint32_t find_loaded(const struct profile_reader *reader, const uint32_t 
 	return PROFILE_NONE;
 }
 
-static uint32_t *list_loaded(const struct profile_reader *reader, uint32_t *count)
+static uint32_t *list_loaded(const struct load *load, uint32_t *count)
 {
+	const struct profile_reader *reader = load->reader;
 	uint32_t *loaded = reallocarray(NULL, (size_t)reader->module_count + 1, sizeof(*loaded));
 
 	*count = 0;
 	for (uint32_t i = 0; loaded && i < reader->module_count; i++)
-		if (!is_unload(reader, i))
+		if (!load->is_unload[i])
 			loaded[(*count)++] = i;
 	if (loaded)
 		qsort_r(loaded, *count, sizeof(*loaded), compare_loads, reader->modules);
@@ -192,17 +184,16 @@ static void drop_merged(struct profile_reader *reader, const uint8_t *is_merged)
 		reader->module_of_record[i] = is_merged[i] ? PROFILE_NONE : kept;
 		if (is_merged[i])
 			continue;
-		reader->modules[kept] = reader->modules[i];
-		reader->module_global[kept] = reader->module_global[i] & MODULE_GLOBAL;
-		kept++;
+		reader->modules[kept++] = reader->modules[i];
 	}
 	reader->module_count = kept;
 }
 
-static TBRW_U32 merge_unloads(struct profile_reader *reader)
+static TBRW_U32 merge_unloads(const struct load *load)
 {
+	struct profile_reader *reader = load->reader;
 	uint32_t count;
-	uint32_t *loaded = list_loaded(reader, &count);
+	uint32_t *loaded = list_loaded(load, &count);
 	uint8_t *is_merged = calloc((size_t)reader->module_count + 1, 1);
 
 	if (!loaded || !is_merged) {
@@ -211,7 +202,7 @@ static TBRW_U32 merge_unloads(struct profile_reader *reader)
 		return VT_NO_MEMORY;
 	}
 	for (uint32_t i = 0; i < reader->module_count; i++) {
-		if (!is_unload(reader, i))
+		if (!load->is_unload[i])
 			continue;
 		uint32_t target = find_loaded(reader, loaded, count, &reader->modules[i]);
 		if (target == PROFILE_NONE)
@@ -259,6 +250,7 @@ TBRW_U32 profile_reader_load_modules(struct profile_reader *reader)
 	}
 	code = profile_reader_tolerate(reader, code);
 	if (code == VT_SUCCESS)
-		code = merge_unloads(reader);
+		code = merge_unloads(&load);
+	free(load.is_unload);
 	return code == VT_SUCCESS ? load_mappings(reader) : code;
 }

@@ -52,7 +52,6 @@ struct profile_reader {
 	struct profile_strpool made_names;
 
 	struct profile_module_info *modules;
-	uint8_t *module_global; /* per module */
 	uint32_t module_count;
 	uint32_t *module_of_record; /* PROFILE_NONE for an UNLOADED record that joined another */
 	uint64_t module_record_count;

@@ -361,9 +361,12 @@ static TBRW_U32 pass_sample(struct profile_reader *reader, uint64_t index,
 		.index = index,
 		.tsc = sample->tsc.tsc,
 		.ip = profile_sample_ip(&sample->pc),
+		.flags = sample->pc.IA64PC ? sample->pc.ipsr : sample->pc.eflags,
 		.pid = sample->pc.pidRecIndex,
 		.tid = sample->pc.tid,
 		.cpu = sample->pc.cpuNum,
+		.cs = sample->pc.cs,
+		.is_32bit = sample->pc.codeMode == TBRW_MODE_32BIT,
 		.stack = *stack,
 	};
 

@@ -2,13 +2,12 @@
 #include "tbrw/profile/writer.h"
 #include "tools/convert/recover_system.h"
 #include "tools/index_map.h"
+#include "tools/xalloc.h"
 #include <stdbool.h>
+#include <stdlib.h>
 
 /* What a collector killed before its first note leaves unknown. */
 #define DEFAULT_INTERVAL_NS 10000000u
-
-#define CS_USER64 0x33
-#define CS_KERNEL 0x10
 
 struct recovery {
 	struct profile_reader *reader;
@@ -56,8 +55,9 @@ static bool copy_sample(const struct profile_sample_info *info, void *user)
 		.pid = info->pid,
 		.tid = info->tid,
 		.cpu = (uint16_t)info->cpu,
-		/* kernel addresses are the upper half */
-		.cs = info->ip >> 63 ? CS_KERNEL : CS_USER64,
+		.flags = info->flags,
+		.cs = info->cs,
+		.is_32bit = info->is_32bit,
 		.stack = info->stack,
 	};
 	recovery->code = profile_writer_add_sample(recovery->writer, &sample);
@@ -74,9 +74,6 @@ static TBRW_U32 copy_samples(struct recovery *recovery)
 static TBRW_U32 copy_module(const struct recovery *recovery, const struct profile_module_info *info,
 			    bool is_first)
 {
-	uint32_t kind = PROFILE_IMAGE_UNKNOWN;
-	if (info->image != PROFILE_NONE)
-		kind = profile_reader_image(recovery->reader, info->image)->kind;
 	struct profile_module module = {
 		.pid = info->pid,
 		.image = info->image == PROFILE_NONE ? 0 : info->image,
@@ -86,10 +83,11 @@ static TBRW_U32 copy_module(const struct recovery *recovery, const struct profil
 		.load_ns = profile_reader_raw_ns(recovery->reader, info->load_tsc),
 		.unload_ns = profile_reader_raw_ns(recovery->reader, info->unload_tsc),
 		.path = info->path,
-		.cs = kind == PROFILE_IMAGE_KERNEL ? CS_KERNEL : CS_USER64,
+		.cs = info->cs,
+		.is_32bit = info->is_32bit,
 		.is_executable = info->is_executable,
 		.is_first = is_first,
-		.is_global = kind == PROFILE_IMAGE_KERNEL,
+		.is_global = info->is_global,
 	};
 	TBRW_U32 code = profile_writer_add_module(recovery->writer, &module);
 	if (code == VT_SUCCESS && info->unload_tsc != UINT64_MAX)
@@ -119,12 +117,11 @@ static TBRW_U32 copy_modules(const struct recovery *recovery)
 	return code;
 }
 
-static TBRW_U32 copy_lives(const struct recovery *recovery)
+static TBRW_U32 copy_processes(const struct recovery *recovery)
 {
 	struct profile_reader *reader = recovery->reader;
 	TBRW_U32 code = VT_SUCCESS;
 	uint32_t processes = profile_reader_process_count(reader);
-	uint32_t threads = profile_reader_thread_count(reader);
 	for (uint32_t i = 0; i < processes && code == VT_SUCCESS; i++) {
 		const struct profile_process_info *info = profile_reader_process(reader, i);
 		struct profile_process process = {
@@ -136,6 +133,15 @@ static TBRW_U32 copy_lives(const struct recovery *recovery)
 		};
 		code = profile_writer_add_process(recovery->writer, &process);
 	}
+	return code;
+}
+
+static TBRW_U32 copy_threads(const struct recovery *recovery,
+			     const struct profile_unwinding *const *unwindings)
+{
+	struct profile_reader *reader = recovery->reader;
+	TBRW_U32 code = VT_SUCCESS;
+	uint32_t threads = profile_reader_thread_count(reader);
 	for (uint32_t i = 0; i < threads && code == VT_SUCCESS; i++) {
 		const struct profile_thread_info *info = profile_reader_thread(reader, i);
 		struct profile_thread_life thread = {
@@ -151,9 +157,69 @@ static TBRW_U32 copy_lives(const struct recovery *recovery)
 			.samples = info->samples,
 			.flags = info->flags,
 			.name = info->name,
+			.unwinding = unwindings[i],
 		};
 		code = profile_writer_add_thread(recovery->writer, &thread);
 	}
+	return code;
+}
+
+/* What unwinding took is written with its thread. */
+static TBRW_U32 copy_threads_unwound(const struct recovery *recovery)
+{
+	struct profile_reader *reader = recovery->reader;
+	const struct profile_unwinding **of_threads =
+		xalloc_zeroed((size_t)profile_reader_thread_count(reader) + 1, sizeof(*of_threads));
+	TBRW_U32 code = VT_SUCCESS;
+	uint32_t count = profile_reader_unwinding_count(reader);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct profile_unwinding *unwinding = profile_reader_unwinding(reader, i);
+		if (unwinding->kind == PROFILE_UNWINDING_THREAD)
+			of_threads[unwinding->subject] = unwinding;
+	}
+	code = copy_threads(recovery, of_threads);
+	free(of_threads);
+	for (uint32_t i = 0; i < count && code == VT_SUCCESS; i++) {
+		const struct profile_unwinding *unwinding = profile_reader_unwinding(reader, i);
+		if (unwinding->kind == PROFILE_UNWINDING_IMAGE)
+			code = profile_writer_add_image_unwinding(recovery->writer,
+								  unwinding->subject, unwinding);
+	}
+	return code;
+}
+
+static TBRW_U32 add_symbol(const struct profile_reader *reader,
+			   struct profile_symbol_writer *writer,
+			   const struct profile_symbol *symbol)
+{
+	struct profile_symbol_text text = {
+		.name = profile_reader_symtext(reader, symbol->name),
+		.full = profile_reader_symtext(reader, symbol->full),
+		.file = profile_reader_symtext(reader, symbol->file),
+	};
+	return profile_symbol_writer_add(writer, symbol, &text);
+}
+
+/* Those of a result that was finalized before it was damaged: its files may be gone by now. */
+static TBRW_U32 copy_symbols(const struct profile_reader *reader, const char *path)
+{
+	struct profile_symbol_writer *writer;
+	uint32_t frames = profile_reader_frame_count(reader);
+	if (profile_reader_symbol_count(reader) == 0)
+		return VT_SUCCESS;
+	TBRW_U32 code = profile_symbol_writer_begin(path, &writer);
+	if (code != VT_SUCCESS)
+		return code;
+	for (uint32_t frame = 0; frame < frames && code == VT_SUCCESS; frame++) {
+		uint32_t count;
+		const struct profile_symbol *symbols =
+			profile_reader_symbols(reader, frame, &count);
+		for (uint32_t i = 0; i < count && code == VT_SUCCESS; i++)
+			code = add_symbol(reader, writer, &symbols[i]);
+	}
+	if (code == VT_SUCCESS)
+		return profile_symbol_writer_finish(writer);
+	profile_symbol_writer_abandon(writer);
 	return code;
 }
 
@@ -236,12 +302,15 @@ TBRW_U32 recover_write(struct profile_reader *reader, const char *source, const 
 	if (code == VT_SUCCESS)
 		code = copy_modules(&recovery);
 	if (code == VT_SUCCESS)
-		code = copy_lives(&recovery);
+		code = copy_processes(&recovery);
+	if (code == VT_SUCCESS)
+		code = copy_threads_unwound(&recovery);
 	if (code == VT_SUCCESS)
 		code = copy_notes(&recovery, &command);
 	if (code != VT_SUCCESS) {
 		profile_writer_abandon(recovery.writer);
 		return code;
 	}
-	return finish(&recovery, command);
+	code = finish(&recovery, command);
+	return code == VT_SUCCESS ? copy_symbols(reader, path) : code;
 }

@@ -9,9 +9,8 @@
 
 /*
  * Writes all that the reader, open on the result at source, has to a new result at path, which must
- * not exist yet. Not kept are
- * the processor flags of samples, which no profile reader gives, and symbols: finalize again.
- * Returns a TBRW code; after a failure what is at path is to be removed.
+ * not exist yet: symbols too. Returns a TBRW code; after a failure what is at path is to be
+ * removed.
  */
 TBRW_U32 recover_write(struct profile_reader *reader, const char *source, const char *path,
 		       struct progress *progress);

@@ -1,6 +1,7 @@
 /* Result directories: numbered, named, taken, and not to be had. */
 #include "collector/result/result.h"
 
+#include "tbrw/profile/place.h"
 #include "tests/collector/folder_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>
@@ -52,6 +53,20 @@ int mkdir(const char *path, mode_t mode)
 	if (made == 0 && next != NULL)
 		next(path);
 	return made;
+}
+
+static bool loses_input; /* right after the directory is opened */
+
+/* The linker passes the product's calls here. */
+int __wrap_profile_place_open(const char *path, enum profile_place *place);
+int __real_profile_place_open(const char *path, enum profile_place *place);
+
+int __wrap_profile_place_open(const char *path, enum profile_place *place)
+{
+	int fd = __real_profile_place_open(path, place);
+	if (loses_input)
+		close(STDIN_FILENO);
+	return fd;
 }
 
 static void assert_created(const char *wanted, const char *path, const char *file)
@@ -150,6 +165,18 @@ START_TEST(existing_result_is_kept)
 	touch("out/out.tb5");
 	assert_refused("out", "already holds a result");
 	ck_assert(exists("out/out.tb5"));
+}
+END_TEST
+
+/* Also where the directory is read through descriptor 0. */
+START_TEST(existing_result_without_an_input)
+{
+	mkdir("out", 0777);
+	touch("out/out.tb5");
+	ck_assert_int_eq(dup2(STDOUT_FILENO, STDIN_FILENO), STDIN_FILENO);
+	loses_input = true;
+	assert_refused("out", "already holds a result");
+	ck_assert_int_eq(fcntl(STDIN_FILENO, F_GETFD), -1);
 }
 END_TEST
 
@@ -502,6 +529,7 @@ int main(void)
 	tcase_add_test(tcase, existing_is_taken);
 	tcase_add_test(tcase, existing_without_a_name);
 	tcase_add_test(tcase, existing_result_is_kept);
+	tcase_add_test(tcase, existing_result_without_an_input);
 	tcase_add_test(tcase, existing_link_is_kept);
 	tcase_add_test(tcase, file_in_its_place);
 	tcase_add_test(tcase, for_the_owner_only);

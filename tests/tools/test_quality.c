@@ -203,6 +203,10 @@ static const struct {
 	 false,
 	 "[jit]: let what made this "
 	 "code keep frame pointers"},
+	{{.stack = "? lib:a", GAP(PROFILE_SKIP_NO_INFO)},
+	 0,
+	 false,
+	 "known, most in [Unknown]: let"},
 	{{.stack = "lib:a app:a", GAP(PROFILE_SKIP_RED_ZONE)}, 0, false, "most in lib.so, where a"},
 	{{.stack = "lib:a app:a", GAP(PROFILE_SKIP_OTHER_STACK)}, 0, false, "most from lib.so"},
 	{{.stack = "app:a", GAP(PROFILE_SKIP_DEPTH)}, 0, false, "deeper than"},

@@ -14,8 +14,8 @@
  * Exit status 0: all limits hold; 1: some do not, and are named at the end; 77: no samples.
  */
 #include "tests/unwind/oracles.h"
-#include "unwind/rows.h"
-#include "unwind/space.h"
+#include "unwind/rules/rows.h"
+#include "unwind/space/space.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -7,7 +7,7 @@
  * keep the promises of unwind.h.
  */
 #include "tests/unwind/elf_builder.h"
-#include "tests/unwind/table_check.h"
+#include "tests/unwind/rules/table_check.h"
 
 #include <stdlib.h>
 #include <string.h>

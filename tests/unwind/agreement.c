@@ -14,7 +14,7 @@
  * Exit status 0: no difference, and all of the samples within the bounds; 77: no ptrace(2) here.
  */
 #include "tests/unwind/oracles.h"
-#include "unwind/space.h"
+#include "unwind/space/space.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

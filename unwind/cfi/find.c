@@ -1,0 +1,406 @@
+#include "unwind/cfi/find.h"
+
+#include "unwind/cfi/opcodes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	HDR_ENTRY_SIZE = 8,
+	LENGTH_SIZE_MAX = 12,                   /* of a record: the wide form */
+	BODY_MAX = UW_CFA_CODE_SIZE_MAX + 4096, /* of a record that is run: what is longer is not */
+	CIE_VERSION_GCC = 1, /* what .eh_frame uses; DWARF 3 and 4 number theirs 3 and 4 */
+	AUGMENTATION_MAX = 16
+};
+
+/* One record of .eh_frame. */
+struct record {
+	struct uw_reader body; /* after the CIE pointer */
+	uint64_t cie_offset;   /* of the CIE that an FDE names */
+	uint64_t next;         /* offset of the next record */
+	bool is_cie;
+	bool is_terminator;
+};
+
+/* Makes sure that the bytes of the frame are there to be looked at. */
+static bool frame_has(const struct uw_cfi *cfi, uint64_t offset, uint64_t size)
+{
+	return !cfi->section || uw_section_want(cfi->section, offset, size);
+}
+
+/* Returns false where no whole record starts at offset. */
+static bool record_read(const struct uw_cfi *cfi, uint64_t offset, struct record *record)
+{
+	struct uw_reader reader = uw_reader_of(&cfi->frame, offset, UINT64_MAX);
+	uint64_t length, pointer_offset, pointer;
+	bool wide;
+
+	if (!frame_has(cfi, offset, LENGTH_SIZE_MAX))
+		return false;
+	length = uw_read_u32(&reader);
+	wide = length == UINT32_MAX;
+	if (wide)
+		length = uw_read_u64(&reader);
+	if (reader.failed)
+		return false;
+	pointer_offset = reader.rva - cfi->frame.rva;
+	record->next = pointer_offset + length;
+	record->is_terminator = length == 0;
+	if (record->is_terminator)
+		return true;
+	if (length > uw_reader_left(&reader) ||
+	    !frame_has(cfi, pointer_offset, length < BODY_MAX ? length : BODY_MAX))
+		return false;
+	reader.end = reader.at + length;
+	if (cfi->is_debug) {
+		/* Offsets from the section's start, as wide as the form; all ones mark a CIE. */
+		pointer = wide ? uw_read_u64(&reader) : uw_read_u32(&reader);
+		record->is_cie = pointer == (wide ? UINT64_MAX : UINT32_MAX);
+		record->cie_offset = pointer;
+		record->body = reader;
+		return !reader.failed;
+	}
+	/* In .eh_frame the CIE pointer counts backwards from itself, and stays 4 bytes wide in the
+	   64-bit form (LSB Core 5.0, section 10.6.1); 0 marks a CIE. */
+	pointer = uw_read_u32(&reader);
+	if (reader.failed || pointer > pointer_offset)
+		return false;
+	record->is_cie = pointer == 0;
+	record->cie_offset = pointer_offset - pointer;
+	record->body = reader;
+	return true;
+}
+
+/* An encoding without the machine's own address size in it. */
+static uint8_t encoding_sized(uint8_t encoding, uint8_t word)
+{
+	if (encoding == UW_PE_OMIT || (encoding & UW_PE_FORMAT_MASK) != UW_PE_ABSPTR)
+		return encoding;
+	return (uint8_t)(encoding | (word == 4 ? UW_PE_UDATA4 : UW_PE_UDATA8));
+}
+
+/* Reads the augmentation string's characters; unknown ones are fine once 'z' gave a length. */
+static bool cie_augmentation_read(struct uw_reader *reader, const char *string, uint8_t word,
+				  struct uw_cie *cie)
+{
+	struct uw_reader data = *reader;
+	uint64_t size;
+
+	if (string[0] == '\0')
+		return true;
+	if (string[0] != 'z')
+		return false;
+	cie->sized = true;
+	size = uw_read_uleb(reader);
+	data = *reader;
+	uw_read_skip(reader, size);
+	if (reader->failed)
+		return false;
+	data.end = reader->at;
+	for (const char *c = string + 1; *c != '\0'; c++) {
+		if (*c == 'R')
+			cie->encoding = encoding_sized(uw_read_u8(&data), word);
+		else if (*c == 'P')
+			uw_read_pointer_skip(&data, encoding_sized(uw_read_u8(&data), word), word);
+		else if (*c == 'L')
+			(void)uw_read_u8(&data);
+		else if (*c == 'S')
+			cie->signal = true;
+		else if (*c != 'B') /* 'B': aarch64, return addresses are signed with key B */
+			return true;
+	}
+	return !data.failed;
+}
+
+static bool cie_read(const struct uw_cfi *cfi, uint64_t offset, struct uw_cie *cie)
+{
+	char augmentation[AUGMENTATION_MAX] = "";
+	struct record record;
+	struct uw_reader *reader = &record.body;
+	const struct uw_machine *machine = uw_machine_of(cfi->arch);
+	uint64_t ra;
+	uint8_t version;
+	size_t i;
+
+	if (!record_read(cfi, offset, &record) || record.is_terminator || !record.is_cie)
+		return false;
+	version = uw_read_u8(reader);
+	if (version != CIE_VERSION_GCC && version != 3 && version != 4)
+		return false;
+	for (i = 0; i < sizeof(augmentation); i++) {
+		augmentation[i] = (char)uw_read_u8(reader);
+		if (augmentation[i] == '\0')
+			break;
+	}
+	if (i == sizeof(augmentation))
+		return false;
+	if (version == 4 && (uw_read_u8(reader) != machine->word || uw_read_u8(reader) != 0))
+		return false; /* address size, segment selector size */
+	*cie = (struct uw_cie){.encoding = encoding_sized(UW_PE_ABSPTR, machine->word)};
+	cie->code_align = uw_read_uleb(reader);
+	cie->data_align = uw_read_sleb(reader);
+	ra = version == CIE_VERSION_GCC ? uw_read_u8(reader) : uw_read_uleb(reader);
+	if (ra != machine->ra)
+		return false;
+	if (!cie_augmentation_read(reader, augmentation, machine->word, cie) || reader->failed)
+		return false;
+	cie->code = *reader;
+	return true;
+}
+
+/* The CIE at offset, from *last if it is that; NULL: malformed. */
+static const struct uw_cie *cie_find(const struct uw_cfi *cfi, uint64_t offset,
+				     struct uw_last_cie *last)
+{
+	if (last->holds && last->offset == offset)
+		return &last->cie;
+	last->holds = cie_read(cfi, offset, &last->cie);
+	last->offset = offset;
+	return last->holds ? &last->cie : NULL;
+}
+
+/* Reads an FDE whose record was read. */
+static bool fde_read(const struct uw_cfi *cfi, const struct record *record,
+		     struct uw_last_cie *last, struct uw_fde *fde)
+{
+	const struct uw_cie *cie = cie_find(cfi, record->cie_offset, last);
+	struct uw_reader reader = record->body;
+	uint64_t size;
+
+	if (!cie)
+		return false;
+	fde->start = uw_word_wrap(uw_read_pointer(&reader, cie->encoding, cfi->hdr_rva),
+				  uw_machine_of(cfi->arch)->word);
+	size = uw_read_pointer(&reader, cie->encoding & UW_PE_FORMAT_MASK, 0);
+	if (cie->sized)
+		uw_read_skip(&reader, uw_read_uleb(&reader));
+	if (reader.failed || __builtin_add_overflow(fde->start, size, &fde->end))
+		return false;
+	fde->cfi = cfi;
+	fde->code_align = cie->code_align;
+	fde->data_align = cie->data_align;
+	fde->encoding = cie->encoding;
+	fde->signal = cie->signal;
+	fde->cie_code = cie->code;
+	fde->code = reader;
+	return true;
+}
+
+static int entry_compare(const void *left, const void *right)
+{
+	const struct uw_cfi_entry *a = left, *b = right;
+
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Linkers concatenate .eh_frame inputs, so a terminator may stand in the middle: go on after it. */
+static int index_build(struct uw_cfi *cfi)
+{
+	struct uw_last_cie last = {0};
+	size_t capacity = 0;
+	struct record record;
+
+	for (uint64_t offset = 0; record_read(cfi, offset, &record); offset = record.next) {
+		struct uw_cfi_entry *grown;
+		struct uw_fde fde;
+
+		if (record.is_terminator || record.is_cie)
+			continue;
+		if (!fde_read(cfi, &record, &last, &fde) || fde.start == fde.end)
+			continue;
+		if (cfi->index_count == capacity) {
+			capacity = capacity ? capacity * 2 : 64;
+			grown = reallocarray(cfi->index, capacity, sizeof(*grown));
+			if (!grown)
+				return -1;
+			cfi->index = grown;
+		}
+		cfi->index[cfi->index_count++] =
+			(struct uw_cfi_entry){.start = fde.start, .offset = offset};
+	}
+	if (cfi->index_count)
+		qsort(cfi->index, cfi->index_count, sizeof(*cfi->index), entry_compare);
+	return 0;
+}
+
+struct hdr {
+	struct uw_reader rest; /* after the pointer to .eh_frame */
+	uint64_t frame_rva;
+	uint8_t count_encoding, table_encoding;
+};
+
+static bool hdr_read(const struct uw_span *span, struct hdr *hdr)
+{
+	struct uw_reader reader = uw_reader_of(span, 0, UINT64_MAX);
+	uint8_t version = uw_read_u8(&reader);
+	uint8_t frame_encoding = uw_read_u8(&reader);
+
+	hdr->count_encoding = uw_read_u8(&reader);
+	hdr->table_encoding = uw_read_u8(&reader);
+	if (version != 1 || frame_encoding == UW_PE_OMIT)
+		return false;
+	hdr->frame_rva = uw_read_pointer(&reader, frame_encoding, span->rva);
+	hdr->rest = reader;
+	return !reader.failed;
+}
+
+bool uw_cfi_hdr_frame(const struct uw_span *hdr, uint64_t *frame_rva)
+{
+	struct hdr fields;
+
+	if (!hdr_read(hdr, &fields))
+		return false;
+	*frame_rva = fields.frame_rva;
+	return true;
+}
+
+/* As the rules ask; what is found in the table does not depend on the way there then. */
+static bool table_is_sorted(const struct uw_cfi *cfi)
+{
+	int32_t before = INT32_MIN, start;
+	bool sorted = true;
+
+	for (size_t at = 0; at < cfi->table.size; at += HDR_ENTRY_SIZE) {
+		memcpy(&start, cfi->table.bytes + at, sizeof(start));
+		sorted &= before <= start;
+		before = start;
+	}
+	return sorted;
+}
+
+/* Reads up to the table; its number of entries is 0 where it is not of the common form. */
+static uint64_t hdr_count(const struct uw_span *span, struct hdr *hdr)
+{
+	uint64_t count;
+
+	if (!hdr_read(span, hdr) || hdr->count_encoding == UW_PE_OMIT ||
+	    hdr->table_encoding != (UW_PE_DATAREL | UW_PE_SDATA4))
+		return 0;
+	count = uw_read_pointer(&hdr->rest, hdr->count_encoding, span->rva);
+	return hdr->rest.failed ? 0 : count;
+}
+
+uint64_t uw_cfi_hdr_count(const struct uw_span *hdr)
+{
+	struct hdr fields;
+
+	return hdr_count(hdr, &fields);
+}
+
+int uw_cfi_init(struct uw_cfi *cfi, const struct uw_span *hdr)
+{
+	struct hdr fields;
+	uint64_t count;
+
+	cfi->hdr_rva = hdr->rva;
+	cfi->table = (struct uw_span){0};
+	cfi->index = NULL;
+	cfi->index_count = 0;
+	if (cfi->frame.size == 0)
+		return 0;
+	count = hdr_count(hdr, &fields);
+	if (count == 0 || count > uw_reader_left(&fields.rest) / HDR_ENTRY_SIZE)
+		return index_build(cfi);
+	cfi->table.bytes = fields.rest.at;
+	cfi->table.size = (size_t)count * HDR_ENTRY_SIZE;
+	cfi->table.rva = fields.rest.rva;
+	if (table_is_sorted(cfi))
+		return 0;
+	cfi->table = (struct uw_span){0};
+	return index_build(cfi);
+}
+
+void uw_cfi_finish(struct uw_cfi *cfi)
+{
+	free(cfi->index);
+}
+
+size_t uw_cfi_count(const struct uw_cfi *cfi)
+{
+	return cfi->table.size ? cfi->table.size / HDR_ENTRY_SIZE : cfi->index_count;
+}
+
+static uint64_t table_field(const struct uw_cfi *cfi, size_t i, size_t field)
+{
+	int32_t value;
+
+	memcpy(&value, cfi->table.bytes + i * HDR_ENTRY_SIZE + field, sizeof(value));
+	return cfi->hdr_rva + (uint64_t)(int64_t)value;
+}
+
+uint64_t uw_cfi_entry_start(const struct uw_cfi *cfi, size_t i)
+{
+	return cfi->table.size ? table_field(cfi, i, 0) : cfi->index[i].start;
+}
+
+static uint64_t entry_offset(const struct uw_cfi *cfi, size_t i)
+{
+	return cfi->table.size ? table_field(cfi, i, 4) - cfi->frame.rva : cfi->index[i].offset;
+}
+
+/* The number of entries that start at or before rva. */
+static size_t entries_until(const struct uw_cfi *cfi, uint64_t rva)
+{
+	size_t count = uw_cfi_count(cfi), first = 0;
+
+	/* Halves without a branch on the outcome, which nothing predicts: the entries before
+	   `first` start at or before rva, those from first + count on after it. */
+	while (count > 0) {
+		size_t half = count / 2;
+		bool before = uw_cfi_entry_start(cfi, first + half) <= rva;
+
+		first = before ? first + half + 1 : first;
+		count = before ? count - half - 1 : half;
+	}
+	return first;
+}
+
+bool uw_cfi_entry(const struct uw_cfi *cfi, uint64_t rva, size_t *entry)
+{
+	size_t until = entries_until(cfi, rva);
+
+	*entry = until - 1;
+	return until > 0;
+}
+
+bool uw_cfi_entry_read(const struct uw_cfi *cfi, size_t entry, struct uw_last_cie *last,
+		       struct uw_fde *fde)
+{
+	struct uw_last_cie only = {0};
+	struct record record;
+
+	return record_read(cfi, entry_offset(cfi, entry), &record) && !record.is_terminator &&
+	       !record.is_cie && fde_read(cfi, &record, last ? last : &only, fde);
+}
+
+uint64_t uw_cfi_covered(const struct uw_cfi *cfi)
+{
+	struct uw_last_cie last = {0};
+	uint64_t covered = 0;
+
+	for (size_t i = 0; i < uw_cfi_count(cfi); i++) {
+		struct uw_fde fde;
+
+		if (uw_cfi_entry_read(cfi, i, &last, &fde))
+			covered += fde.end - fde.start;
+	}
+	return covered;
+}
+
+enum uw_cfi_result uw_cfi_find(const struct uw_cfi *cfi, uint64_t rva, struct uw_fde *fde,
+			       struct uw_cfi_gap *gap)
+{
+	size_t until = entries_until(cfi, rva);
+
+	gap->start = 0;
+	gap->end = until < uw_cfi_count(cfi) ? uw_cfi_entry_start(cfi, until) : UINT64_MAX;
+	if (until == 0)
+		return UW_CFI_NONE;
+	if (!uw_cfi_entry_read(cfi, until - 1, NULL, fde))
+		return UW_CFI_BAD;
+	if (rva >= fde->start && rva < fde->end)
+		return UW_CFI_OK;
+	gap->start = fde->end <= rva ? fde->end : 0;
+	return UW_CFI_NONE;
+}

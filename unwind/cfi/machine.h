@@ -1,0 +1,44 @@
+/* What the registers of each machine are to an unwinder. */
+#ifndef UNWIND_CFI_MACHINE_H
+#define UNWIND_CFI_MACHINE_H
+
+#include "unwind/unwind.h"
+
+enum {
+	UW_SAVED_COUNT = 6, /* registers that a function preserves, on any x86 machine at most */
+	UW_SAVED_FP = 1     /* the frame pointer among them */
+};
+
+/* Registers are DWARF numbers. */
+struct uw_machine {
+	uint8_t regs; /* registers that are tracked: numbers below this */
+	uint8_t sp;
+	uint8_t fp;
+	uint8_t ra;   /* return address column; x86: the program counter itself */
+	uint8_t ip;   /* where struct uw_regs holds the program counter */
+	uint8_t word; /* bytes of an address, a register and a slot of the stack: 8 or 4 */
+	uint8_t saved_count;
+	uint8_t saved[UW_SAVED_COUNT]; /* what functions preserve but for sp, by number */
+};
+
+/* In the header, so that code made for one machine has its numbers as constants. */
+static const struct uw_machine uw_machines[] = {
+	/* System V x86-64 psABI, fig. 3.4: rbx, rbp, r12..r15. */
+	[UW_ARCH_X86_64] = {17, 7, 6, 16, 16, 8, 6, {3, 6, 12, 13, 14, 15}},
+	[UW_ARCH_AARCH64] = {33, 31, 29, 30, 32, 8, 0, {0}},
+	/* System V i386 psABI, table 2.3: ebx, ebp, esi, edi. */
+	[UW_ARCH_I386] = {9, 4, 5, 8, 8, 4, 4, {3, 5, 6, 7}},
+};
+
+static inline const struct uw_machine *uw_machine_of(enum uw_arch arch)
+{
+	return &uw_machines[arch];
+}
+
+/* Whether a call leaves its return address on the stack, right below the caller's: x86. */
+static inline bool uw_machine_pushes(const struct uw_machine *machine)
+{
+	return machine->ra == machine->ip;
+}
+
+#endif

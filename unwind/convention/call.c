@@ -1,0 +1,66 @@
+/* Whether a return address follows a call, and the cache of the answers. */
+#include "unwind/space/space.h"
+#include "unwind/x86/instruction.h"
+
+#include <stdlib.h>
+
+enum {
+	CALL_SIZE_MAX = 8, /* ff /2 with a SIB byte, a 32-bit displacement and a REX prefix */
+	CALL_DIRECT_SIZE = 5
+};
+
+/* bytes end at the return address. */
+static bool call_is_indirect(const uint8_t bytes[static CALL_SIZE_MAX])
+{
+	for (unsigned size = 2; size <= 7; size++) {
+		const uint8_t *at = bytes + CALL_SIZE_MAX - size;
+
+		if (at[0] == 0xff && (at[1] >> 3 & 7) == 2 &&
+		    uw_modrm_size(at[1], size > 2 ? at[2] : 0) == size - 1)
+			return true;
+	}
+	return false;
+}
+
+static void call_read(struct uw_space *space, struct uw_call *call)
+{
+	const struct uw_mapping *mapping = uw_space_lookup(space, call->ra - 1);
+	uint8_t bytes[CALL_SIZE_MAX] = {0};
+	size_t size = sizeof(bytes);
+	int32_t displacement;
+
+	if (!mapping)
+		call->key = 0; /* rule_cache.h */
+	/* A program may start with a call. */
+	if (mapping && call->ra - mapping->start < size)
+		size = call->ra - mapping->start;
+	if (!uw_code_read(space, call->ra - size, bytes + sizeof(bytes) - size, size))
+		return;
+	call->readable = true;
+	if (bytes[CALL_SIZE_MAX - CALL_DIRECT_SIZE] == 0xe8) {
+		memcpy(&displacement, bytes + CALL_SIZE_MAX - 4, sizeof(displacement));
+		call->found = call->direct = true;
+		call->target = uw_word_wrap(call->ra + (uint64_t)(int64_t)displacement,
+					    uw_machine_of(space->arch)->word);
+	} else {
+		call->found = call_is_indirect(bytes);
+	}
+}
+
+const struct uw_call *uw_call_find(struct uw_space *space, uint64_t ra)
+{
+	struct uw_rule_cache *cache = space->cache;
+	uint16_t key = uw_cache_key(space->epoch, false);
+	struct uw_call *call;
+
+	if (!cache->calls)
+		cache->calls = calloc((size_t)1 << UW_CACHE_LOG_CALLS, sizeof(*cache->calls));
+	if (!cache->calls)
+		return NULL;
+	call = &cache->calls[uw_cache_index(ra, false, UW_CACHE_LOG_CALLS)];
+	if (call->ra != ra || call->key != key) {
+		*call = (struct uw_call){.ra = ra, .key = key};
+		call_read(space, call);
+	}
+	return call;
+}

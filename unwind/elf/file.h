@@ -1,0 +1,86 @@
+/* The parts of an ELF file that unwinding needs. */
+#ifndef UNWIND_ELF_FILE_H
+#define UNWIND_ELF_FILE_H
+
+#include "unwind/elf/reader.h"
+#include "unwind/unwind.h"
+
+#include <elf.h>
+#include <time.h>
+
+enum {
+	UW_BUILD_ID_MAX = 64,
+	UW_FRAME_SIZE_MAX =
+		256 * 1024 * 1024 /* of .eh_frame; the largest browsers have some 30 MB */
+};
+
+/* A PT_LOAD program header. */
+struct uw_segment {
+	uint64_t offset, file_size; /* in the file; clipped to what the file holds */
+	uint64_t rva;
+	bool executable, writable;
+};
+
+/* A piece of the file; size 0: absent. */
+struct uw_piece {
+	uint64_t offset, size;
+	uint64_t rva;
+};
+
+/* How a section is compressed. */
+enum uw_compression {
+	UW_COMPRESSION_NONE,
+	UW_COMPRESSION_ELF, /* SHF_COMPRESSED: System V gABI, chapter 4, "Section compression" */
+	UW_COMPRESSION_GNU  /* .zdebug_frame: "ZLIB", 8 bytes of size, most significant first */
+};
+
+struct uw_elf {
+	int fd;         /* owned duplicate, or -1 for an image in memory */
+	uint8_t *image; /* owned; NULL for a file */
+	uint64_t size;
+	struct timespec modified; /* the file, as of its opening */
+	Elf64_Ehdr header;        /* of a 32-bit file: widened */
+	enum uw_arch arch;
+	uint64_t entry;              /* e_entry: 0 when there is none */
+	struct uw_segment *segments; /* owned */
+	size_t segment_count;
+	struct uw_piece eh_frame_hdr; /* PT_GNU_EH_FRAME */
+	uint8_t build_id[UW_BUILD_ID_MAX];
+	size_t build_id_size;
+	/* What section headers tell, once they were read. */
+	bool has_sections;
+	struct uw_piece eh_frame;               /* section .eh_frame */
+	struct uw_piece debug_frame;            /* section .debug_frame, as it is in the file */
+	enum uw_compression debug_frame_packed; /* how that is compressed */
+	struct uw_piece debug_link;             /* section .gnu_debuglink */
+};
+
+/*
+ * Fill *elf from a file or an image, which is copied. fd is duplicated (close-on-exec), so that a
+ * deleted file stays readable; it is only read with pread(2), so that a file that shrinks costs
+ * information and never a SIGBUS. Return 0, or -1 with errno as uw_module_open.
+ */
+int uw_elf_open(struct uw_elf *elf, int fd);
+int uw_elf_from_memory(struct uw_elf *elf, const void *bytes, size_t size);
+void uw_elf_finish(struct uw_elf *elf);
+
+/* Reads the section headers, once. They are optional at run time, so a malformed table only means
+   less information. */
+void uw_elf_take_sections(struct uw_elf *elf);
+
+/* Whether the file was written to since it was opened: what it holds is another file's then. */
+bool uw_elf_has_changed(const struct uw_elf *elf);
+
+/* Reads exactly size bytes at a file offset; false where the file does not hold them, or has
+   changed. */
+bool uw_elf_read(const struct uw_elf *elf, uint64_t offset, void *bytes, uint64_t size);
+
+/* Copies a piece of the file into *bytes, which the caller frees, and *span. Less than the whole of
+   it, or a failed read, is no information: an empty span. Returns 0, or -1: out of memory. */
+int uw_elf_copy(const struct uw_elf *elf, const struct uw_piece *piece, uint8_t **bytes,
+		struct uw_span *span);
+
+/* The segment whose file bytes hold rva; NULL when there is none. */
+const struct uw_segment *uw_elf_segment(const struct uw_elf *elf, uint64_t rva);
+
+#endif

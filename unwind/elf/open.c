@@ -1,0 +1,355 @@
+#include "unwind/elf/headers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	SEGMENTS_MAX = 4096, /* program headers that are looked at */
+	SECTION_NAME_MAX = 16,
+	NOTES_SIZE_MAX = 256 * 1024, /* of all notes of a file; build-ids stand among the first */
+	NOTES_SIZE_MIN = 1024        /* what a place with notes counts at least */
+};
+
+/* What reading the headers of one file takes: they stand in up to three places at a time. */
+struct parse {
+	struct uw_elf *elf;
+	struct uw_window headers, notes, names;
+	uint64_t notes_left; /* bytes that may still be looked at */
+};
+
+bool uw_elf_has_changed(const struct uw_elf *elf)
+{
+	struct stat status;
+
+	return elf->fd >= 0 &&
+	       (fstat(elf->fd, &status) < 0 || (uint64_t)status.st_size != elf->size ||
+		status.st_mtim.tv_sec != elf->modified.tv_sec ||
+		status.st_mtim.tv_nsec != elf->modified.tv_nsec);
+}
+
+bool uw_elf_read(const struct uw_elf *elf, uint64_t offset, void *bytes, uint64_t size)
+{
+	uint8_t *at = bytes;
+
+	if (offset > elf->size || size > elf->size - offset)
+		return false;
+	if (elf->image) {
+		memcpy(bytes, elf->image + offset, size);
+		return true;
+	}
+	while (size > 0) {
+		ssize_t got = pread(elf->fd, at, size, (off_t)offset);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		at += got;
+		offset += (uint64_t)got;
+		size -= (uint64_t)got;
+	}
+	/* Asked afterwards: the time changes before the bytes do. */
+	return !uw_elf_has_changed(elf);
+}
+
+int uw_elf_copy(const struct uw_elf *elf, const struct uw_piece *piece, uint8_t **bytes,
+		struct uw_span *span)
+{
+	*bytes = NULL;
+	*span = (struct uw_span){.rva = piece->rva};
+	if (piece->size == 0 || piece->size > UW_FRAME_SIZE_MAX)
+		return 0;
+	*bytes = malloc(piece->size);
+	if (!*bytes)
+		return -1;
+	if (!uw_elf_read(elf, piece->offset, *bytes, piece->size))
+		return 0;
+	span->bytes = *bytes;
+	span->size = piece->size;
+	return 0;
+}
+
+const struct uw_segment *uw_elf_segment(const struct uw_elf *elf, uint64_t rva)
+{
+	for (size_t i = 0; i < elf->segment_count; i++) {
+		const struct uw_segment *segment = &elf->segments[i];
+
+		if (rva >= segment->rva && rva - segment->rva < segment->file_size)
+			return segment;
+	}
+	return NULL;
+}
+
+static bool name_is(const char name[static 4], uint32_t size)
+{
+	return size == 4 && memcmp(name, ELF_NOTE_GNU, 4) == 0;
+}
+
+/* Whether the note, whose name starts at offset, is the build-id, which is taken. */
+static bool note_take(struct parse *parse, const Elf64_Nhdr *note, uint64_t offset)
+{
+	struct uw_elf *elf = parse->elf;
+	char name[4];
+
+	if (note->n_type != NT_GNU_BUILD_ID || note->n_descsz == 0 ||
+	    note->n_descsz > UW_BUILD_ID_MAX || note->n_namesz != sizeof(name) ||
+	    !uw_window_read(elf, &parse->notes, offset, name, sizeof(name)) ||
+	    !name_is(name, note->n_namesz))
+		return false;
+	if (uw_window_read(elf, &parse->notes, offset + sizeof(name), elf->build_id,
+			   note->n_descsz))
+		elf->build_id_size = note->n_descsz;
+	return true;
+}
+
+/* Takes the build-id from the notes in [offset, offset + size); notes are 4-byte aligned, and those
+   with other alignment (8: .note.gnu.property) stand in segments of their own. */
+static void notes_read(struct parse *parse, uint64_t offset, uint64_t size)
+{
+	Elf64_Nhdr note;
+	uint64_t cost;
+
+	if (parse->elf->build_id_size != 0)
+		return;
+	if (size > parse->notes_left)
+		size = parse->notes_left;
+	cost = size > NOTES_SIZE_MIN ? size : NOTES_SIZE_MIN;
+	parse->notes_left -= cost < parse->notes_left ? cost : parse->notes_left;
+	while (size >= sizeof(note)) {
+		uint64_t total = sizeof(note);
+
+		if (!uw_window_read(parse->elf, &parse->notes, offset, &note, sizeof(note)))
+			return;
+		total += ((uint64_t)note.n_namesz + 3) & ~UINT64_C(3);
+		total += ((uint64_t)note.n_descsz + 3) & ~UINT64_C(3);
+		if (total > size || note_take(parse, &note, offset + sizeof(note)))
+			return;
+		offset += total;
+		size -= total;
+	}
+}
+
+static int elf_error(int error)
+{
+	errno = error;
+	return -1;
+}
+
+static int elf_header_read(struct parse *parse)
+{
+	/* The machine and the class go together: x86-64 code in a 32-bit file (x32) has words of
+	   two sizes, and is not supported. */
+	static const struct {
+		uint16_t machine;
+		uint8_t class;
+		enum uw_arch arch;
+	} supported[] = {
+		{EM_X86_64, ELFCLASS64, UW_ARCH_X86_64},
+		{EM_AARCH64, ELFCLASS64, UW_ARCH_AARCH64},
+		{EM_386, ELFCLASS32, UW_ARCH_I386},
+	};
+
+	struct uw_elf *elf = parse->elf;
+	const Elf64_Ehdr *ehdr = &elf->header;
+
+	if (uw_ehdr_read(elf, &parse->headers, &elf->header) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(supported) / sizeof(supported[0]); i++) {
+		if (ehdr->e_machine != supported[i].machine ||
+		    ehdr->e_ident[EI_CLASS] != supported[i].class)
+			continue;
+		elf->arch = supported[i].arch;
+		elf->entry = ehdr->e_entry;
+		return 0;
+	}
+	return elf_error(ENOEXEC);
+}
+
+/* The part of [offset, offset + size) that the file holds. */
+static uint64_t elf_clip(const struct uw_elf *elf, uint64_t offset, uint64_t size)
+{
+	if (offset >= elf->size)
+		return 0;
+	return size < elf->size - offset ? size : elf->size - offset;
+}
+
+static void elf_segment_add(struct uw_elf *elf, const Elf64_Phdr *phdr)
+{
+	struct uw_segment *segment = &elf->segments[elf->segment_count];
+
+	if (phdr->p_vaddr + phdr->p_filesz < phdr->p_vaddr)
+		return;
+	segment->offset = phdr->p_offset;
+	segment->file_size = elf_clip(elf, phdr->p_offset, phdr->p_filesz);
+	segment->rva = phdr->p_vaddr;
+	segment->executable = phdr->p_flags & PF_X;
+	segment->writable = phdr->p_flags & PF_W;
+	elf->segment_count++;
+}
+
+static void elf_phdr_take(struct parse *parse, const Elf64_Phdr *phdr)
+{
+	struct uw_elf *elf = parse->elf;
+
+	if (phdr->p_type == PT_LOAD)
+		elf_segment_add(elf, phdr);
+	else if (phdr->p_type == PT_NOTE)
+		notes_read(parse, phdr->p_offset, phdr->p_filesz);
+	else if (phdr->p_type == PT_GNU_EH_FRAME)
+		elf->eh_frame_hdr =
+			(struct uw_piece){.offset = phdr->p_offset,
+					  .size = elf_clip(elf, phdr->p_offset, phdr->p_filesz),
+					  .rva = phdr->p_vaddr};
+}
+
+static int elf_segments_read(struct parse *parse)
+{
+	struct uw_elf *elf = parse->elf;
+	unsigned count = elf->header.e_phnum;
+
+	if (count == 0 || count > SEGMENTS_MAX)
+		return elf_error(EINVAL);
+	elf->segments = calloc(count, sizeof(*elf->segments));
+	if (!elf->segments)
+		return -1;
+	for (unsigned i = 0; i < count; i++) {
+		Elf64_Phdr phdr;
+
+		if (!uw_phdr_read(elf, &parse->headers, &elf->header, i, &phdr))
+			return elf_error(EINVAL);
+		elf_phdr_take(parse, &phdr);
+	}
+	return elf->segment_count ? 0 : elf_error(EINVAL);
+}
+
+/* Takes a section that has one of our names. */
+static void elf_section_take(struct uw_elf *elf, const Elf64_Shdr *shdr, const char *name)
+{
+	struct uw_piece piece = {.offset = shdr->sh_offset,
+				 .size = elf_clip(elf, shdr->sh_offset, shdr->sh_size),
+				 .rva = shdr->sh_addr};
+
+	if (strcmp(name, ".eh_frame") == 0)
+		elf->eh_frame = piece;
+	if (strcmp(name, ".gnu_debuglink") == 0)
+		elf->debug_link = piece;
+	if (strcmp(name, ".debug_frame") == 0) {
+		elf->debug_frame = piece;
+		elf->debug_frame_packed =
+			shdr->sh_flags & SHF_COMPRESSED ? UW_COMPRESSION_ELF : UW_COMPRESSION_NONE;
+	}
+	if (strcmp(name, ".zdebug_frame") == 0) {
+		elf->debug_frame = piece;
+		elf->debug_frame_packed = UW_COMPRESSION_GNU;
+	}
+}
+
+/* Reads the name of a section, as far as one of ours may be long. */
+static bool section_name_read(struct parse *parse, const Elf64_Shdr *names, const Elf64_Shdr *shdr,
+			      char name[static SECTION_NAME_MAX])
+{
+	uint64_t offset = names->sh_offset + shdr->sh_name;
+
+	if (shdr->sh_name >= names->sh_size || names->sh_offset > parse->elf->size)
+		return false;
+	return uw_window_read(parse->elf, &parse->names, offset, name,
+			      elf_clip(parse->elf, offset, SECTION_NAME_MAX - 1));
+}
+
+static void elf_sections_read(struct parse *parse)
+{
+	struct uw_elf *elf = parse->elf;
+	const Elf64_Ehdr *ehdr = &elf->header;
+	Elf64_Shdr names, shdr;
+
+	elf->has_sections = true;
+	if (ehdr->e_shstrndx >= ehdr->e_shnum ||
+	    !uw_shdr_read(elf, &parse->headers, ehdr, ehdr->e_shstrndx, &names))
+		return;
+	for (unsigned i = 0; i < ehdr->e_shnum; i++) {
+		char name[SECTION_NAME_MAX] = "";
+
+		if (!uw_shdr_read(elf, &parse->headers, ehdr, i, &shdr))
+			return;
+		if (shdr.sh_type == SHT_NOTE)
+			notes_read(parse, shdr.sh_offset, shdr.sh_size);
+		else if (shdr.sh_type != SHT_NOBITS &&
+			 section_name_read(parse, &names, &shdr, name))
+			elf_section_take(elf, &shdr, name);
+	}
+}
+
+static void parse_begin(struct parse *parse, struct uw_elf *elf)
+{
+	parse->elf = elf;
+	parse->headers.size = parse->notes.size = parse->names.size = 0;
+	parse->notes_left = NOTES_SIZE_MAX;
+}
+
+void uw_elf_take_sections(struct uw_elf *elf)
+{
+	struct parse parse;
+
+	if (elf->has_sections)
+		return;
+	parse_begin(&parse, elf);
+	elf_sections_read(&parse);
+}
+
+/* Sections wait until somebody asks, but for files whose segments do not tell the build-id. */
+static int elf_parse(struct uw_elf *elf)
+{
+	struct parse parse;
+
+	parse_begin(&parse, elf);
+	if (elf_header_read(&parse) < 0 || elf_segments_read(&parse) < 0) {
+		int error = errno;
+
+		uw_elf_finish(elf);
+		errno = error;
+		return -1;
+	}
+	if (elf->build_id_size == 0)
+		elf_sections_read(&parse);
+	return 0;
+}
+
+int uw_elf_open(struct uw_elf *elf, int fd)
+{
+	struct stat status;
+
+	*elf = (struct uw_elf){.fd = -1};
+	if (fstat(fd, &status) < 0)
+		return -1;
+	if (!S_ISREG(status.st_mode) || status.st_size < 0)
+		return elf_error(ENOEXEC);
+	elf->size = (uint64_t)status.st_size;
+	elf->modified = status.st_mtim;
+	elf->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (elf->fd < 0)
+		return -1;
+	return elf_parse(elf);
+}
+
+int uw_elf_from_memory(struct uw_elf *elf, const void *bytes, size_t size)
+{
+	*elf = (struct uw_elf){.fd = -1, .size = size};
+	elf->image = malloc(size ? size : 1);
+	if (!elf->image)
+		return -1;
+	if (size > 0)
+		memcpy(elf->image, bytes, size);
+	return elf_parse(elf);
+}
+
+void uw_elf_finish(struct uw_elf *elf)
+{
+	if (elf->fd >= 0)
+		close(elf->fd);
+	free(elf->image);
+	free(elf->segments);
+}

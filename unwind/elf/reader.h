@@ -1,0 +1,100 @@
+/* A bounded cursor over untrusted bytes: integers, LEB128, DW_EH_PE pointers. */
+#ifndef UNWIND_ELF_READER_H
+#define UNWIND_ELF_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Addresses wrap at the machine's word. */
+static inline uint64_t uw_word_wrap(uint64_t value, uint8_t word)
+{
+	return word == 4 ? (uint32_t)value : value;
+}
+
+/* Bytes of a module in private memory, and the ELF virtual address of the first. */
+struct uw_span {
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t rva;
+};
+
+/*
+ * A read past the end yields 0 and sets failed; failed stays set, so that a caller may check it
+ * once after several reads.
+ */
+struct uw_reader {
+	const uint8_t *at;
+	const uint8_t *end;
+	uint64_t rva; /* of *at */
+	bool failed;
+};
+
+/* A reader of span[offset, offset + size), clipped to the span; failed when offset is beyond it. */
+struct uw_reader uw_reader_of(const struct uw_span *span, uint64_t offset, uint64_t size);
+
+uint16_t uw_read_u16(struct uw_reader *reader);
+uint32_t uw_read_u32(struct uw_reader *reader);
+uint64_t uw_read_u64(struct uw_reader *reader);
+uint64_t uw_read_uleb_long(struct uw_reader *reader);
+int64_t uw_read_sleb(struct uw_reader *reader);
+void uw_read_skip(struct uw_reader *reader, uint64_t size);
+
+static inline uint8_t uw_read_u8(struct uw_reader *reader)
+{
+	if (reader->at == reader->end) {
+		reader->failed = true;
+		return 0;
+	}
+	reader->rva++;
+	return *reader->at++;
+}
+
+/* Fails where the value needs more than 64 bits. */
+static inline uint64_t uw_read_uleb(struct uw_reader *reader)
+{
+	/* Nearly all have one byte. */
+	if (reader->at < reader->end && *reader->at < 0x80) {
+		reader->rva++;
+		return *reader->at++;
+	}
+	return uw_read_uleb_long(reader);
+}
+
+static inline size_t uw_reader_left(const struct uw_reader *reader)
+{
+	return (size_t)(reader->end - reader->at);
+}
+
+/* Pointer encodings: Linux Standard Base Core 5.0, section 10.5.1. */
+enum {
+	UW_PE_ABSPTR = 0x00,
+	UW_PE_ULEB128 = 0x01,
+	UW_PE_UDATA2 = 0x02,
+	UW_PE_UDATA4 = 0x03,
+	UW_PE_UDATA8 = 0x04,
+	UW_PE_SLEB128 = 0x09,
+	UW_PE_SDATA2 = 0x0a,
+	UW_PE_SDATA4 = 0x0b,
+	UW_PE_SDATA8 = 0x0c,
+	UW_PE_FORMAT_MASK = 0x0f,
+	UW_PE_PCREL = 0x10,
+	UW_PE_DATAREL = 0x30,
+	UW_PE_ALIGNED = 0x50,
+	UW_PE_BASE_MASK = 0x70,
+	UW_PE_INDIRECT = 0x80,
+	UW_PE_OMIT = 0xff
+};
+
+/*
+ * Reads a pointer as an ELF virtual address; data_rva is the base of UW_PE_DATAREL. UW_PE_ABSPTR is
+ * read as 8 bytes: a 32-bit file's encodings have to be made explicit before. Bases that a
+ * file alone cannot give (text, function, indirect) set failed, after the bytes were consumed.
+ */
+uint64_t uw_read_pointer(struct uw_reader *reader, uint8_t encoding, uint64_t data_rva);
+
+/* Passes over a pointer whose value does not matter, whatever its base. word: bytes of an address,
+   to which aligned pointers are. */
+void uw_read_pointer_skip(struct uw_reader *reader, uint8_t encoding, uint8_t word);
+
+#endif

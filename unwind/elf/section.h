@@ -1,0 +1,55 @@
+/*
+ * A section of a file of which little may be needed: read in blocks, each when somebody first asks
+ * for it, and kept from then on. What nobody asks for costs address space only. Never mapped: a
+ * file that shrinks costs information, not a SIGBUS.
+ */
+#ifndef UNWIND_ELF_SECTION_H
+#define UNWIND_ELF_SECTION_H
+
+#include "unwind/elf/file.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { UW_SECTION_LOG_BLOCK = 14 };
+
+/* Zeroed at first. Any thread may ask for bytes. */
+struct uw_section {
+	const struct uw_elf *elf; /* borrowed */
+	uint64_t offset;          /* in the file */
+	size_t size;
+	uint8_t *bytes;        /* owned; 0 where not read yet */
+	atomic_uchar *is_read; /* owned: of each block */
+	pthread_mutex_t mutex; /* of reading */
+};
+
+/* Makes a section of a piece of the file, with *span over its bytes; empty where the piece is empty
+   or larger than a section should be. Returns 0, or -1: out of memory. */
+int uw_section_open(struct uw_section *section, const struct uw_elf *elf,
+		    const struct uw_piece *piece, struct uw_span *span);
+void uw_section_finish(struct uw_section *section);
+
+/* Reads the blocks from first to last that are not there yet; false where the file does not hold
+   them any more. */
+bool uw_section_read(struct uw_section *section, size_t first, size_t last);
+
+/* Makes sure that the section's bytes in [offset, offset + size) are there, as far as these lie in
+   it; false where the file does not hold them any more. */
+static inline bool uw_section_want(struct uw_section *section, uint64_t offset, uint64_t size)
+{
+	size_t first, last;
+
+	if (size == 0 || offset >= section->size)
+		return true;
+	if (size > section->size - offset)
+		size = section->size - offset;
+	first = (size_t)(offset >> UW_SECTION_LOG_BLOCK);
+	last = (size_t)((offset + size - 1) >> UW_SECTION_LOG_BLOCK);
+	/* Acquire: who finds a block read finds its bytes. */
+	if (__builtin_expect(first == last, 1) &&
+	    atomic_load_explicit(&section->is_read[first], memory_order_acquire))
+		return true;
+	return uw_section_read(section, first, last);
+}
+
+#endif

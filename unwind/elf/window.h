@@ -1,0 +1,20 @@
+/* A part of an ELF file that was read at once, for the many small things that stand together. */
+#ifndef UNWIND_ELF_WINDOW_H
+#define UNWIND_ELF_WINDOW_H
+
+#include "unwind/elf/file.h"
+
+enum { UW_WINDOW_SIZE = 4096 };
+
+/* Empty while size is 0; the bytes need no initial value. For one file only. */
+struct uw_window {
+	uint64_t offset; /* in the file */
+	size_t size;
+	uint8_t bytes[UW_WINDOW_SIZE];
+};
+
+/* As uw_elf_read, through the window: it moves where the bytes are not in it. */
+bool uw_window_read(const struct uw_elf *elf, struct uw_window *window, uint64_t offset,
+		    void *bytes, uint64_t size);
+
+#endif

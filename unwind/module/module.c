@@ -1,0 +1,290 @@
+#include "unwind/module/debug.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	FEW_FDES = 256,
+	HDR_HEAD = 20,       /* of .eh_frame_hdr: 4 encodings, two pointers of up to 8 bytes */
+	PAGE_SIZE_MIN = 4096 /* mappings start at multiples of it */
+};
+
+/* Without a section header for it .eh_frame starts where its header says, and ends at a terminator
+   or at the end of its segment. */
+static struct uw_piece module_frame_piece(const struct uw_elf *elf, const struct uw_span *hdr)
+{
+	const struct uw_segment *segment;
+	struct uw_piece piece = elf->eh_frame;
+
+	if (piece.size != 0 || hdr->size == 0 || !uw_cfi_hdr_frame(hdr, &piece.rva))
+		return piece;
+	segment = uw_elf_segment(elf, piece.rva);
+	if (!segment)
+		return piece;
+	piece.offset = segment->offset + (piece.rva - segment->rva);
+	piece.size = segment->file_size - (piece.rva - segment->rva);
+	return piece;
+}
+
+static uint64_t module_code_size(const struct uw_module *module)
+{
+	uint64_t code = 0;
+
+	for (size_t i = 0; i < module->elf.segment_count; i++)
+		if (module->elf.segments[i].executable)
+			code += module->elf.segments[i].file_size;
+	return code;
+}
+
+/* Whether .eh_frame describes little of the code, as where only the C library's start files have
+   any: less than half of it where its FDEs are few enough to add up. Tables that say something of
+   all code are larger than a 64th of it. */
+static bool module_is_sparse(const struct uw_module *module)
+{
+	const struct uw_cfi *cfi = &module->cfi;
+	uint64_t code = module_code_size(module);
+
+	if (uw_cfi_count(cfi) > FEW_FDES)
+		return cfi->frame.size < code / 64;
+	return uw_cfi_covered(cfi) < code / 2;
+}
+
+static int module_frame_open(struct uw_module *module, const struct uw_span *hdr)
+{
+	struct uw_piece piece = module_frame_piece(&module->elf, hdr);
+
+	if (module->elf.image)
+		return uw_elf_copy(&module->elf, &piece, &module->frame_bytes, &module->cfi.frame);
+	module->cfi.section = &module->frame;
+	return uw_section_open(&module->frame, &module->elf, &piece, &module->cfi.frame);
+}
+
+static int module_cfi_open(struct uw_module *module)
+{
+	struct uw_span hdr;
+
+	uw_elf_take_sections(&module->elf);
+	if (uw_elf_copy(&module->elf, &module->elf.eh_frame_hdr, &module->hdr_bytes, &hdr) < 0 ||
+	    module_frame_open(module, &hdr) < 0 || uw_cfi_init(&module->cfi, &hdr) < 0)
+		return -1;
+	if (!module_is_sparse(module))
+		return 0;
+	if (uw_module_take_debug(module, &module->elf) < 0)
+		return -1;
+	module->lacks_info = !module->debug_bytes;
+	return 0;
+}
+
+void uw_module_load_now(struct uw_module *module)
+{
+	pthread_mutex_lock(&module->mutex);
+	if (!atomic_load_explicit(&module->is_loaded, memory_order_relaxed)) {
+		if (module_cfi_open(module) < 0) {
+			uw_cfi_finish(&module->cfi);
+			module->cfi = module->debug = (struct uw_cfi){.arch = module->elf.arch};
+		}
+		atomic_store_explicit(&module->is_loaded, true, memory_order_release);
+	}
+	pthread_mutex_unlock(&module->mutex);
+}
+
+/* Whether .eh_frame says enough by its size and by the head of its search table alone, as nearly
+   always where there is much of it. With the mutex held. */
+static bool module_is_surely_rich(struct uw_module *module)
+{
+	struct uw_elf *elf = &module->elf;
+	uint8_t bytes[HDR_HEAD];
+	struct uw_span head = {bytes, sizeof(bytes), elf->eh_frame_hdr.rva};
+	struct uw_piece piece;
+
+	uw_elf_take_sections(elf);
+	if (elf->eh_frame_hdr.size < sizeof(bytes) ||
+	    !uw_elf_read(elf, elf->eh_frame_hdr.offset, bytes, sizeof(bytes)))
+		return false;
+	piece = module_frame_piece(elf, &head);
+	return uw_cfi_hdr_count(&head) > FEW_FDES && piece.size >= module_code_size(module) / 64;
+}
+
+bool uw_module_lacks_info(struct uw_module *module)
+{
+	bool is_rich = false;
+
+	if (!atomic_load_explicit(&module->is_loaded, memory_order_acquire)) {
+		pthread_mutex_lock(&module->mutex);
+		is_rich = !atomic_load_explicit(&module->is_loaded, memory_order_relaxed) &&
+			  module_is_surely_rich(module);
+		pthread_mutex_unlock(&module->mutex);
+	}
+	if (is_rich)
+		return false;
+	uw_module_load(module);
+	return module->lacks_info;
+}
+
+/* Leaves a module that was loaded, and has no unwind information. */
+static void module_info_drop(struct uw_module *module)
+{
+	uw_table_destroy(atomic_load_explicit(&module->table, memory_order_relaxed));
+	atomic_store_explicit(&module->table, NULL, memory_order_relaxed);
+	uw_cfi_finish(&module->cfi);
+	uw_cfi_finish(&module->debug);
+	uw_section_finish(&module->frame);
+	free(module->frame_bytes);
+	free(module->debug_bytes);
+	free(module->hdr_bytes);
+	module->cfi = module->debug = (struct uw_cfi){.arch = module->elf.arch};
+	module->frame = (struct uw_section){0};
+	module->frame_bytes = module->debug_bytes = module->hdr_bytes = NULL;
+	atomic_store_explicit(&module->is_loaded, true, memory_order_relaxed);
+}
+
+static void module_destroy(struct uw_module *module)
+{
+	module_info_drop(module);
+	pthread_mutex_destroy(&module->mutex);
+	uw_elf_finish(&module->elf);
+	free(module);
+}
+
+/* Completes a module whose elf was opened. */
+static struct uw_module *module_finish_open(struct uw_module *module)
+{
+	module->cfi.arch = module->elf.arch;
+	pthread_mutex_init(&module->mutex, NULL);
+	atomic_init(&module->references, 1);
+	atomic_init(&module->kept, 0);
+	atomic_init(&module->is_loaded, false);
+	atomic_init(&module->table, NULL);
+	atomic_init(&module->decoded, 0);
+	atomic_init(&module->wanted, false);
+	return module;
+}
+
+int uw_module_open(int fd, struct uw_module **module)
+{
+	struct uw_module *opened = calloc(1, sizeof(*opened));
+
+	if (!opened)
+		return -1;
+	if (uw_elf_open(&opened->elf, fd) < 0) {
+		free(opened);
+		return -1;
+	}
+	*module = module_finish_open(opened);
+	return 0;
+}
+
+int uw_module_from_memory(const void *bytes, size_t size, struct uw_module **module)
+{
+	struct uw_module *opened = calloc(1, sizeof(*opened));
+
+	if (!opened)
+		return -1;
+	if (uw_elf_from_memory(&opened->elf, bytes, size) < 0) {
+		free(opened);
+		return -1;
+	}
+	*module = module_finish_open(opened);
+	return 0;
+}
+
+struct uw_module *uw_module_ref(struct uw_module *module)
+{
+	/* The caller holds a reference, so no ordering is needed to take another. */
+	atomic_fetch_add_explicit(&module->references, 1, memory_order_relaxed);
+	return module;
+}
+
+void uw_module_unref(struct uw_module *module)
+{
+	/* Release: this thread's last reads come before the free; acquire: the free comes after
+	   every other thread's. */
+	if (module && atomic_fetch_sub_explicit(&module->references, 1, memory_order_acq_rel) == 1)
+		module_destroy(module);
+}
+
+bool uw_module_is_used(const struct uw_module *module)
+{
+	/* Acquire: what others did with it comes before they let it go. */
+	return atomic_load_explicit(&module->references, memory_order_acquire) >
+	       atomic_load_explicit(&module->kept, memory_order_relaxed) + 1;
+}
+
+bool uw_module_has_changed(const struct uw_module *module)
+{
+	return uw_elf_has_changed(&module->elf);
+}
+
+void uw_module_close(struct uw_module *module)
+{
+	if (module->elf.fd >= 0)
+		close(module->elf.fd);
+	module->elf.fd = -1;
+	module_info_drop(module);
+}
+
+size_t uw_module_build_id(const struct uw_module *module, uint8_t *id, size_t size)
+{
+	if (size > module->elf.build_id_size)
+		size = module->elf.build_id_size;
+	if (size > 0)
+		memcpy(id, module->elf.build_id, size);
+	return module->elf.build_id_size;
+}
+
+enum uw_arch uw_module_arch(const struct uw_module *module)
+{
+	return module->elf.arch;
+}
+
+enum uw_cfi_result uw_module_find(const struct uw_module *module, uint64_t rva, struct uw_fde *fde,
+				  struct uw_cfi_gap *gap)
+{
+	enum uw_cfi_result result = uw_cfi_find(&module->cfi, rva, fde, gap);
+	struct uw_cfi_gap other;
+
+	if (result != UW_CFI_NONE || module->debug.frame.size == 0)
+		return result;
+	result = uw_cfi_find(&module->debug, rva, fde, &other);
+	if (result == UW_CFI_NONE) {
+		gap->start = other.start > gap->start ? other.start : gap->start;
+		gap->end = other.end < gap->end ? other.end : gap->end;
+	}
+	return result;
+}
+
+uint64_t uw_module_rva(const struct uw_module *module, uint64_t pgoff)
+{
+	const struct uw_segment *best = NULL;
+	bool best_starts = false;
+
+	/* The loader maps whole pages, so a segment also covers the rest of its first and last
+	   page, and neighbouring segments may claim the same page. The executable one is meant; of
+	   several the one that starts there. */
+	for (size_t i = 0; i < module->elf.segment_count; i++) {
+		const struct uw_segment *segment = &module->elf.segments[i];
+		uint64_t start = segment->offset & ~(uint64_t)(PAGE_SIZE_MIN - 1);
+		bool starts = start == pgoff;
+
+		if (pgoff < start ||
+		    pgoff - start >= segment->file_size + (segment->offset - start))
+			continue;
+		if (!best || (segment->executable && !best->executable) ||
+		    (segment->executable == best->executable && starts && !best_starts)) {
+			best = segment;
+			best_starts = starts;
+		}
+	}
+	return best ? pgoff - best->offset + best->rva : pgoff;
+}
+
+bool uw_module_read(const struct uw_module *module, uint64_t rva, void *bytes, size_t size)
+{
+	const struct uw_segment *segment = uw_elf_segment(&module->elf, rva);
+
+	if (!segment || segment->writable || segment->file_size - (rva - segment->rva) < size)
+		return false;
+	return uw_elf_read(&module->elf, segment->offset + (rva - segment->rva), bytes, size);
+}

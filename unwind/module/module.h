@@ -1,0 +1,83 @@
+/* A module's internals: what space, step and walk may ask of it. Public calls: unwind.h. */
+#ifndef UNWIND_MODULE_MODULE_H
+#define UNWIND_MODULE_MODULE_H
+
+#include "unwind/cfi/find.h"
+#include "unwind/elf/file.h"
+#include "unwind/elf/section.h"
+#include "unwind/rules/table.h"
+
+#include <stdatomic.h>
+
+struct uw_module {
+	atomic_uint references;
+	struct uw_elf elf; /* but for the sections: these are read with what follows */
+	/* Unwind information, there after uw_module_load. */
+	struct uw_cfi cfi;       /* spans point into the blocks below */
+	struct uw_cfi debug;     /* .debug_frame beside an .eh_frame that says little; size 0:
+				    none */
+	struct uw_section frame; /* .eh_frame of a file */
+	uint8_t *frame_bytes;    /* owned copy of .eh_frame of an image in memory */
+	uint8_t *hdr_bytes;      /* owned copy of .eh_frame_hdr */
+	uint8_t *debug_bytes;    /* owned copy of .debug_frame */
+	bool lacks_info;         /* neither of them says much of the code */
+	bool has_refused;        /* there is a .debug_frame that could not be inflated */
+	pthread_mutex_t mutex;   /* of loading it */
+	atomic_bool is_loaded;
+	/* What changes after the module was opened; any thread. */
+	atomic_uint kept;                 /* of the references, those of uw_module_keep */
+	_Atomic(struct uw_table *) table; /* owned; NULL until built, then it stays
+					     until the module is closed */
+	atomic_size_t decoded;            /* functions that walks decoded for lack of it */
+	atomic_bool wanted;               /* that it would pay was told once */
+};
+
+/* A reference of who reads no more of the module, and takes nobody's place who may: it only keeps
+   the pointer from becoming another module's. */
+static inline struct uw_module *uw_module_keep(struct uw_module *module)
+{
+	/* In this order, so that a used module is never taken for one that is not. */
+	uw_module_ref(module);
+	atomic_fetch_add_explicit(&module->kept, 1, memory_order_release);
+	return module;
+}
+
+static inline void uw_module_drop(struct uw_module *module) /* accepts NULL */
+{
+	if (module)
+		atomic_fetch_sub_explicit(&module->kept, 1, memory_order_relaxed);
+	uw_module_unref(module);
+}
+
+/*
+ * Reads the module's unwind information if that was not done yet: its first walk, not its mapping,
+ * pays for it. All that looks at cfi and debug comes after it. Where memory is short there is none.
+ */
+void uw_module_load_now(struct uw_module *module);
+
+static inline void uw_module_load(struct uw_module *module)
+{
+	/* Acquire: what was read comes before who finds it. */
+	if (!atomic_load_explicit(&module->is_loaded, memory_order_acquire))
+		uw_module_load_now(module);
+}
+
+/* Finds the FDE of rva in whatever unwind information there is; results as uw_cfi_find. */
+enum uw_cfi_result uw_module_find(const struct uw_module *module, uint64_t rva, struct uw_fde *fde,
+				  struct uw_cfi_gap *gap);
+
+/*
+ * The ELF virtual address of file offset pgoff when it is mapped executable. Where no segment holds
+ * pgoff the offset itself is returned, an address without unwind information.
+ */
+uint64_t uw_module_rva(const struct uw_module *module, uint64_t pgoff);
+
+/* Reads size bytes at rva from a segment that is not writable, so that they equal the target's;
+   false when there are none. Does not allocate; may call pread(2). */
+bool uw_module_read(const struct uw_module *module, uint64_t rva, void *bytes, size_t size);
+
+/* Notes that a function had to be decoded. Returns true once: when it has been so many times that a
+   table would have cost less. */
+bool uw_module_note_decoded(struct uw_module *module);
+
+#endif

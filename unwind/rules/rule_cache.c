@@ -1,0 +1,53 @@
+#include "unwind/rules/rule_cache.h"
+
+#include "unwind/rules/rows.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static_assert(sizeof(struct uw_code) == 32, "a slot fills half a cache line");
+
+struct uw_rule_cache *uw_rule_cache_create(void)
+{
+	struct uw_rule_cache *cache = calloc(1, sizeof(*cache));
+
+	if (cache)
+		cache->references = 1;
+	return cache;
+}
+
+struct uw_rule_cache *uw_rule_cache_ref(struct uw_rule_cache *cache)
+{
+	cache->references++;
+	return cache;
+}
+
+void uw_rule_cache_unref(struct uw_rule_cache *cache)
+{
+	if (!cache || --cache->references > 0)
+		return;
+	free(cache->rows);
+	free(cache->calls);
+	uw_functions_destroy(cache->functions);
+	free(cache);
+}
+
+/* Epochs are used again, so what is left of the first ones has to go. */
+static void begin_era(struct uw_rule_cache *cache)
+{
+	memset(cache->slots, 0, sizeof(cache->slots));
+	free(cache->rows);
+	free(cache->calls);
+	cache->rows = NULL;
+	cache->calls = NULL;
+	cache->epoch = 0;
+	cache->era++;
+}
+
+uint16_t uw_rule_cache_epoch(struct uw_rule_cache *cache)
+{
+	if (cache->epoch == UW_CACHE_EPOCH_MAX)
+		begin_era(cache);
+	return ++cache->epoch;
+}

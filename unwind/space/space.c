@@ -1,0 +1,291 @@
+#include "unwind/space/space.h"
+
+#include "unwind/rules/rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* The time in nanoseconds: a space that is made where another one was, and changed less often than
+   once in a nanosecond, has generations of its own. */
+static uint64_t generation_first(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Takes over the reference to the cache, also where it fails. */
+static struct uw_space *space_create(enum uw_arch arch, struct uw_rule_cache *cache)
+{
+	struct uw_space *space = cache ? calloc(1, sizeof(*space)) : NULL;
+
+	if (!space) {
+		uw_rule_cache_unref(cache);
+		return NULL;
+	}
+	space->arch = arch;
+	space->cache = cache;
+	space->generation = generation_first();
+	return space;
+}
+
+struct uw_space *uw_space_create(enum uw_arch arch)
+{
+	return space_create(arch, uw_rule_cache_create());
+}
+
+struct uw_space *uw_space_sibling(const struct uw_space *space, enum uw_arch arch)
+{
+	return space_create(arch, uw_rule_cache_ref(space->cache));
+}
+
+void uw_space_destroy(struct uw_space *space)
+{
+	struct uw_mapping_place place = {0};
+	const struct uw_mapping *mapping;
+
+	if (!space)
+		return;
+	while ((mapping = uw_mapping_list_next(&space->mappings, &place)) != NULL)
+		uw_module_unref(mapping->module);
+	uw_mapping_list_finish(&space->mappings);
+	uw_rule_cache_unref(space->cache);
+	free(space);
+}
+
+struct uw_space *uw_space_clone(struct uw_space *space)
+{
+	struct uw_space *clone = uw_space_sibling(space, space->arch);
+	struct uw_mapping_place place = {0};
+	const struct uw_mapping *mapping;
+
+	if (!clone || space->mappings.count == 0)
+		return clone;
+	clone->epoch = space->epoch; /* what the cache knows of the one holds for the other */
+	clone->era = space->era;
+	clone->shares_epoch = space->shares_epoch = true;
+	if (uw_mapping_list_copy(&clone->mappings, &space->mappings) < 0) {
+		uw_space_destroy(clone);
+		return NULL;
+	}
+	while ((mapping = uw_mapping_list_next(&clone->mappings, &place)) != NULL)
+		if (mapping->module)
+			uw_module_ref(mapping->module);
+	return clone;
+}
+
+static bool mapping_holds(const struct uw_mapping *mapping, uint64_t address)
+{
+	return address >= mapping->start && address < mapping->end;
+}
+
+static const struct uw_mapping *space_find(const struct uw_space *space, uint64_t address)
+{
+	const struct uw_mapping *mapping =
+		uw_mapping_list_at(&space->mappings,
+				   uw_mapping_list_find(&space->mappings, address));
+
+	return mapping && mapping_holds(mapping, address) ? mapping : NULL;
+}
+
+const struct uw_mapping *uw_space_lookup(struct uw_space *space, uint64_t address)
+{
+	const struct uw_mapping *mapping = space->last;
+
+	if (mapping && mapping_holds(mapping, address))
+		return mapping;
+	mapping = space_find(space, address);
+	if (mapping)
+		space->last = mapping;
+	return mapping;
+}
+
+bool uw_space_find(const struct uw_space *space, uint64_t ip, uint32_t *tag, uint64_t *rva)
+{
+	const struct uw_mapping *mapping = space_find(space, ip);
+
+	if (!mapping)
+		return false;
+	*tag = mapping->tag;
+	*rva = mapping->rva + (ip - mapping->start);
+	return true;
+}
+
+/* Splits the mapping that address lies inside of, if there is one; there is room for one more. */
+static void space_split(struct uw_space *space, uint64_t address)
+{
+	struct uw_mapping_place place = uw_mapping_list_find(&space->mappings, address);
+	struct uw_mapping *mapping = uw_mapping_list_at(&space->mappings, place), right;
+
+	if (!mapping || mapping->start >= address)
+		return;
+	right = *mapping;
+	right.start = address;
+	right.rva += address - mapping->start;
+	mapping->end = address;
+	if (right.module)
+		uw_module_ref(right.module);
+	uw_mapping_list_next(&space->mappings, &place);
+	uw_mapping_list_insert(&space->mappings, place, &right);
+}
+
+static void space_changed(struct uw_space *space)
+{
+	space->last = NULL;
+	space->generation++;
+	space->epoch = 0; /* mappings change in bursts: the next walk takes another one */
+}
+
+/* Where nothing was mapped before there was nothing to remember: rule_cache.h. But what a clone
+   maps there may be another thing. */
+static void space_grew(struct uw_space *space)
+{
+	space->last = NULL;
+	if (space->shares_epoch)
+		space->epoch = 0;
+}
+
+/* Removes the mappings from a place on that start before end; whether there were any. */
+static bool space_remove(struct uw_space *space, struct uw_mapping_place *place, uint64_t end)
+{
+	const struct uw_mapping *mapping;
+	bool any = false;
+
+	while ((mapping = uw_mapping_list_at(&space->mappings, *place)) && mapping->start < end) {
+		uw_module_unref(mapping->module);
+		uw_mapping_list_remove(&space->mappings, place);
+		any = true;
+	}
+	return any;
+}
+
+/* Removes [start, end), with room for two more mappings. Returns the place where it was. */
+static struct uw_mapping_place space_cut(struct uw_space *space, uint64_t start, uint64_t end)
+{
+	struct uw_mapping_place place;
+
+	space_split(space, start);
+	space_split(space, end);
+	place = uw_mapping_list_find(&space->mappings, start);
+	if (space_remove(space, &place, end))
+		space_changed(space);
+	return place;
+}
+
+/* Whether each address has the same place in the same module in both. */
+static bool mapping_agrees(const struct uw_mapping *a, const struct uw_mapping *b)
+{
+	return a->rva - a->start == b->rva - b->start && a->module == b->module && a->tag == b->tag;
+}
+
+/* What a mapping is together with all that it overlaps, and with its neighbours that agree with
+   it; *place is where the first of these is, or where it goes. false: some that it overlaps do not
+   agree. */
+static bool space_join(const struct uw_space *space, struct uw_mapping_place *place,
+		       const struct uw_mapping *mapping, struct uw_mapping *whole)
+{
+	const struct uw_mapping_list *list = &space->mappings;
+	const struct uw_mapping *other;
+	struct uw_mapping_place next;
+
+	*whole = *mapping;
+	*place = uw_mapping_list_find(list, mapping->start - (mapping->start > 0));
+	other = uw_mapping_list_at(list, *place);
+	if (other && other->end == mapping->start && !mapping_agrees(other, mapping))
+		uw_mapping_list_next(list, place);
+	next = *place;
+	while ((other = uw_mapping_list_next(list, &next)) && other->start <= mapping->end) {
+		if (!mapping_agrees(other, mapping))
+			return other->start == mapping->end;
+		if (other->start < whole->start) {
+			whole->start = other->start;
+			whole->rva = other->rva;
+		}
+		if (other->end > whole->end)
+			whole->end = other->end;
+	}
+	return true;
+}
+
+/* Adds a mapping where all that it overlaps agrees with it, and makes it one with its neighbours
+   that do: programs that generate code map it page by page. false: nothing was done. */
+static bool space_extend(struct uw_space *space, const struct uw_mapping *mapping)
+{
+	struct uw_mapping_place place;
+	struct uw_mapping whole, *first;
+
+	if (!space_join(space, &place, mapping, &whole))
+		return false;
+	first = uw_mapping_list_at(&space->mappings, place);
+	if (first && first->start == whole.start && first->end == whole.end)
+		return true; /* mappings are often reported again */
+	if (whole.module)
+		uw_module_ref(whole.module);
+	space_remove(space, &place, whole.end);
+	uw_mapping_list_insert(&space->mappings, place, &whole);
+	space_grew(space);
+	return true;
+}
+
+static int space_check(struct uw_space *space, uint64_t start, uint64_t end)
+{
+	if (start >= end) {
+		errno = EINVAL;
+		return -1;
+	}
+	return uw_mapping_list_reserve(&space->mappings);
+}
+
+int uw_space_map(struct uw_space *space, uint64_t start, uint64_t end, uint64_t pgoff,
+		 struct uw_module *module, uint32_t tag)
+{
+	struct uw_mapping mapping = {.start = start,
+				     .end = end,
+				     .rva = module ? uw_module_rva(module, pgoff) : start,
+				     .module = module,
+				     .tag = tag};
+	struct uw_mapping_place place;
+
+	if (space_check(space, start, end) < 0)
+		return -1;
+	if (space_extend(space, &mapping))
+		return 0; /* and what is remembered stays valid */
+	/* Taken before the cut, which may drop the last reference to the same module. */
+	if (module)
+		uw_module_ref(module);
+	place = space_cut(space, start, end);
+	uw_mapping_list_insert(&space->mappings, place, &mapping);
+	space_changed(space);
+	return 0;
+}
+
+int uw_space_unmap(struct uw_space *space, uint64_t start, uint64_t end)
+{
+	if (space_check(space, start, end) < 0)
+		return -1;
+	space_cut(space, start, end);
+	return 0;
+}
+
+struct uw_module *uw_space_wanted_table(struct uw_space *space)
+{
+	return uw_rows_wanted(space->cache);
+}
+
+void uw_space_counts(const struct uw_space *space, struct uw_counts *counts)
+{
+	*counts = space->counts;
+}
+
+void uw_space_refresh(struct uw_space *space)
+{
+	struct uw_rule_cache *cache = space->cache;
+
+	if (space->epoch != 0 && space->era == cache->era)
+		return;
+	space->epoch = uw_rule_cache_epoch(cache);
+	space->shares_epoch = false;
+	space->era = cache->era;
+}

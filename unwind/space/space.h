@@ -1,0 +1,35 @@
+/* An address space's internals: mappings, and the cache of unwind rules over them. */
+#ifndef UNWIND_SPACE_SPACE_H
+#define UNWIND_SPACE_SPACE_H
+
+#include "unwind/module/module.h"
+#include "unwind/space/mapping.h"
+#include "unwind/step/step.h"
+
+struct uw_space {
+	enum uw_arch arch;
+	struct uw_mapping_list mappings; /* with a reference to each one's module */
+	const struct uw_mapping *last;   /* that a lookup hit, or NULL: most walks stay in a few */
+	uint64_t generation; /* another one after each change of what was mapped; no other space had
+				it before */
+	struct uw_rule_cache *cache; /* a reference */
+	uint16_t epoch;              /* of the mappings as they are; 0: it has none yet */
+	bool shares_epoch;           /* with a clone, or what it is a clone of */
+	uint32_t era;                /* of the cache, when epoch was given */
+	struct uw_counts counts;
+};
+
+/* The mapping that holds address; NULL when there is none. Valid until the next change. */
+const struct uw_mapping *uw_space_lookup(struct uw_space *space, uint64_t address);
+
+/* Gives the space an epoch if it has none that holds. Comes before the first lookup of code. */
+void uw_space_refresh(struct uw_space *space);
+
+/* uw_code_find_key for one lookup. */
+static inline const struct uw_code *
+uw_code_find(struct uw_space *space, struct uw_rule_cache *cache, uint64_t ip, bool exact)
+{
+	return uw_code_find_key(space, cache, ip, exact, uw_cache_key(space->epoch, exact));
+}
+
+#endif

@@ -1,0 +1,248 @@
+/* What the code at an address is. */
+#include "unwind/rules/rows.h"
+#include "unwind/space/space.h"
+#include "unwind/step/common.h"
+#include "unwind/step/realigned.h"
+#include "unwind/x86/stack_switch.h"
+
+#include <string.h>
+
+enum {
+	ENTRY_SIZE_MAX =
+		64 /* code from e_entry on that counts as the entry point: 61 bytes in glibc */
+};
+
+bool uw_code_read(struct uw_space *space, uint64_t address, void *bytes, size_t size)
+{
+	const struct uw_mapping *mapping = uw_space_lookup(space, address);
+
+	if (!mapping || !mapping->module)
+		return false;
+	return uw_module_read(mapping->module, mapping->rva + (address - mapping->start), bytes,
+			      size);
+}
+
+/* mov $__NR_rt_sigreturn, %rax; syscall: how glibc, musl and gdb's recogniser agree it looks. */
+static bool code_is_sigreturn(struct uw_space *space, uint64_t ip)
+{
+	static const uint8_t stub[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
+	uint8_t bytes[sizeof(stub)];
+
+	return space->arch == UW_ARCH_X86_64 && uw_code_read(space, ip, bytes, sizeof(bytes)) &&
+	       memcmp(bytes, stub, sizeof(stub)) == 0;
+}
+
+/* syscall; test %rax, %rax; jl; je; ret: the part of glibc's clone and clone3 that has no FDE,
+   because the stack pointer means different things on its two sides. */
+static bool gap_is_clone(const struct uw_module *module, const struct uw_cfi_gap *gap)
+{
+	static const uint8_t code[] = {0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, 0, 0x74, 0, 0xc3};
+	uint8_t bytes[sizeof(code)];
+
+	if (gap->end - gap->start != sizeof(code) ||
+	    !uw_module_read(module, gap->start, bytes, sizeof(bytes)))
+		return false;
+	bytes[6] = bytes[8] = 0; /* distances of the jumps */
+	return module->elf.arch == UW_ARCH_X86_64 && memcmp(bytes, code, sizeof(code)) == 0;
+}
+
+/* The dynamic loader's entry point has no CFI. It was not called, so nothing is above it; other
+   functions may follow it directly. */
+static bool gap_is_entry(const struct uw_module *module, const struct uw_cfi_gap *gap, uint64_t rva)
+{
+	uint64_t entry = module->elf.entry;
+
+	return entry != 0 && entry >= gap->start && rva >= entry && rva - entry < ENTRY_SIZE_MAX;
+}
+
+/* nop; call; nop, entered after the first nop: runtime.goexit, which every goroutine finds as the
+   return address of its first function (Go, src/runtime/asm_amd64.s). No call ends there. */
+static bool code_is_goexit(struct uw_space *space, uint64_t ip)
+{
+	uint8_t bytes[7];
+
+	return space->arch == UW_ARCH_X86_64 && uw_code_read(space, ip - 1, bytes, sizeof(bytes)) &&
+	       bytes[0] == 0x90 && bytes[1] == 0xe8 && bytes[6] == 0x90;
+}
+
+/* mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi; je: __start_context, which glibc's makecontext
+   gives a coroutine's function for its return address. No call ends there either. */
+static bool code_is_start_context(struct uw_space *space, uint64_t ip)
+{
+	static const uint8_t code[] = {0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c,
+				       0x24, 0x48, 0x85, 0xff, 0x74};
+	uint8_t bytes[sizeof(code)];
+
+	return space->arch == UW_ARCH_X86_64 && uw_code_read(space, ip, bytes, sizeof(bytes)) &&
+	       memcmp(bytes, code, sizeof(code)) == 0;
+}
+
+/* Code of a module that no FDE describes. */
+static enum uw_code_kind code_kind_without_cfi(struct uw_space *space,
+					       const struct uw_module *module, uint64_t ip,
+					       bool exact, uint64_t rva,
+					       const struct uw_cfi_gap *gap)
+{
+	/* A sample may also find the stub between its two instructions, of 7 and 2 bytes. */
+	if (code_is_sigreturn(space, ip) || (exact && code_is_sigreturn(space, ip - 7)))
+		return UW_CODE_SIGRETURN;
+	if (!exact && (code_is_goexit(space, ip) || code_is_start_context(space, ip)))
+		return UW_CODE_ROOT;
+	if (gap_is_entry(module, gap, rva))
+		return UW_CODE_ENTRY;
+	if (gap_is_clone(module, gap))
+		return UW_CODE_CLONE;
+	return UW_CODE_NONE;
+}
+
+/* Puts a row into the common form; false when it does not fit. */
+static bool rules_from_row(const struct uw_row *row, const struct uw_machine *machine,
+			   struct uw_quick *rules)
+{
+	const struct uw_rule *ra = &row->reg[machine->ra];
+	size_t next = 0;
+
+	*rules = (struct uw_quick){0};
+	if (row->cfa.kind != UW_RULE_REGISTER || row->cfa.offset != (int32_t)row->cfa.offset ||
+	    ra->kind != UW_RULE_AT_CFA || ra->offset != -machine->word)
+		return false;
+	rules->saved.cfa_reg = row->cfa.reg;
+	rules->cfa_offset = (int32_t)row->cfa.offset;
+	for (unsigned reg = 0; reg < machine->ra; reg++) {
+		const struct uw_rule *rule = &row->reg[reg];
+		bool preserved = next < machine->saved_count && machine->saved[next] == reg;
+
+		next += preserved;
+		if (rule->kind == UW_RULE_UNSPECIFIED || rule->kind == UW_RULE_SAME)
+			continue;
+		if (!preserved || rule->kind != UW_RULE_AT_CFA || rule->offset == 0 ||
+		    !uw_slot_of(machine, rule->offset, &rules->saved.slot[next - 1]))
+			return false;
+	}
+	uw_quick_finish(machine, rules);
+	return true;
+}
+
+static void code_take(struct uw_code *code, struct uw_saved *saved, const struct uw_quick *rules)
+{
+	code->cfa_offset = rules->cfa_offset;
+	code->plain = code->function == UW_FUNCTION_UNKNOWN ? UW_PLAIN_NOT : rules->plain;
+	*saved = rules->saved;
+}
+
+static void code_set_function(struct uw_code *code, uint64_t start)
+{
+	if (code->rva - start < UW_FUNCTION_UNKNOWN)
+		code->function = (uint32_t)(code->rva - start);
+}
+
+/* Ordinary code, quickly; false where it is not, or may not be. */
+static bool code_find_quick(struct uw_space *space, struct uw_module *module, bool exact,
+			    struct uw_code *code, struct uw_saved *saved)
+{
+	const struct uw_table *table = atomic_load_explicit(&module->table, memory_order_acquire);
+	struct uw_found_row row;
+	bool found;
+
+	if (!uw_machine_pushes(uw_machine_of(space->arch)))
+		return false;
+	if (table)
+		found = uw_table_find(table, code->rva, &row);
+	else
+		found = uw_rows_find(space->cache, module, code->rva, &row);
+	if (!found || (!exact && (row.ends || code->rva == row.function)))
+		return false;
+	code_set_function(code, row.function);
+	code_take(code, saved, &row.rules);
+	return true;
+}
+
+/* Whether the walk has evaluated as much as one may. */
+static bool code_is_spent(const struct uw_space *space)
+{
+	return space->cache->effort > UW_CFI_EFFORT_MAX;
+}
+
+static enum uw_code_kind code_kind_of_row(struct uw_space *space, const struct uw_module *module,
+					  const struct uw_fde *fde, bool exact,
+					  struct uw_code *code, struct uw_saved *saved)
+{
+	const struct uw_machine *machine = uw_machine_of(module->elf.arch);
+	struct uw_quick rules;
+	struct uw_row row;
+
+	if (uw_cfi_row_within(fde, code->rva, &row, &space->cache->effort) != UW_CFI_OK)
+		return UW_CODE_BAD;
+	if (row.reg[machine->ra].kind == UW_RULE_UNDEFINED)
+		return UW_CODE_ROOT;
+	if (fde->signal || !uw_machine_pushes(machine))
+		return UW_CODE_ROW;
+	if (uw_realigned_rules(machine, &row, &rules)) {
+		code_take(code, saved, &rules);
+		return UW_CODE_REALIGNED;
+	}
+	if (!rules_from_row(&row, machine, &rules))
+		return UW_CODE_ROW;
+	if (uw_stack_may_switch(fde) && rules.saved.cfa_reg == machine->sp &&
+	    uw_stack_is_switched(module, fde, code->rva + !exact, exact, &space->cache->effort))
+		return UW_CODE_SWITCHED;
+	if (code_is_spent(space))
+		return UW_CODE_BAD; /* whether it is switched is not known then */
+	code_take(code, saved, &rules);
+	return UW_CODE_COMMON;
+}
+
+static enum uw_code_kind code_kind(struct uw_space *space, bool exact, struct uw_code *code,
+				   struct uw_saved *saved)
+{
+	uint64_t lookup = code->ip - !exact;
+	const struct uw_mapping *mapping = uw_space_lookup(space, lookup);
+	struct uw_module *module;
+	struct uw_cfi_gap gap;
+	struct uw_fde fde;
+
+	if (!mapping)
+		return UW_CODE_UNMAPPED;
+	code->rva = mapping->rva + (lookup - mapping->start);
+	code->tag = mapping->tag;
+	module = mapping->module;
+	if (!module || module->elf.arch != space->arch)
+		return UW_CODE_NONE;
+	if (code_is_spent(space))
+		return UW_CODE_BAD;
+	uw_module_load(module);
+	if (code_find_quick(space, module, exact, code, saved))
+		return UW_CODE_COMMON;
+	switch (uw_module_find(module, code->rva, &fde, &gap)) {
+	case UW_CFI_NONE:
+		return code_kind_without_cfi(space, module, code->ip, exact, code->rva, &gap);
+	case UW_CFI_BAD:
+		return UW_CODE_BAD;
+	case UW_CFI_OK:
+		break;
+	}
+	/* A signal handler returns to the first byte of the stub. Where that has no CFI, the byte
+	   before it may be the last one of an unrelated function. */
+	if (!exact && code->rva + 1 == fde.end && code_is_sigreturn(space, code->ip))
+		return UW_CODE_SIGRETURN;
+	if (!exact && code->rva == fde.start && code_is_goexit(space, code->ip))
+		return UW_CODE_ROOT;
+	code_set_function(code, fde.start);
+	return code_kind_of_row(space, module, &fde, exact, code, saved);
+}
+
+void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, bool exact)
+{
+	struct uw_saved *saved = &space->cache->saved[code - space->cache->slots];
+
+	*code = (struct uw_code){.ip = ip,
+				 .rva = ip - !exact,
+				 .function = UW_FUNCTION_UNKNOWN,
+				 .tag = UW_TAG_NONE,
+				 .key = uw_cache_key(space->epoch, exact),
+				 .plain = UW_PLAIN_NOT};
+	code->kind = (uint8_t)code_kind(space, exact, code, saved);
+	if (code_is_spent(space) || code->kind == UW_CODE_UNMAPPED)
+		code->key = 0;
+	space->counts.cache_misses++;
+}

@@ -1,0 +1,118 @@
+#include "unwind/step/realigned.h"
+
+#include "unwind/step/common.h"
+
+enum { OP_DEREF = 0x06, OP_BREG0 = 0x70 /* DWARF 5, section 7.7.1 */ };
+
+/* Whether an expression is "frame pointer + offset", and after it *tail alone, or nothing. */
+static bool is_near_fp(const struct uw_machine *machine, const struct uw_rule *rule,
+		       const uint8_t *tail, int64_t *offset)
+{
+	const struct uw_span span = {rule->expression, rule->size, 0};
+	struct uw_reader reader = uw_reader_of(&span, 0, rule->size);
+
+	if (uw_read_u8(&reader) != OP_BREG0 + machine->fp)
+		return false;
+	*offset = uw_read_sleb(&reader);
+	if (tail && uw_read_u8(&reader) != *tail)
+		return false;
+	return !reader.failed && uw_reader_left(&reader) == 0;
+}
+
+static bool take_register(const struct uw_machine *machine, const struct uw_rule *rule,
+			  unsigned reg, unsigned index, struct uw_quick *rules)
+{
+	int64_t offset;
+
+	if (rule->kind != UW_RULE_AT_EXPRESSION || machine->saved[index] != reg ||
+	    !is_near_fp(machine, rule, NULL, &offset))
+		return false;
+	return uw_slot_of(machine, offset, &rules->saved.slot[index]) &&
+	       (offset == 0) == (index == UW_SAVED_FP);
+}
+
+bool uw_realigned_rules(const struct uw_machine *machine, const struct uw_row *row,
+			struct uw_quick *rules)
+{
+	static const uint8_t deref = OP_DEREF;
+	const struct uw_rule *ra = &row->reg[machine->ra];
+	unsigned index = 0;
+	int64_t offset;
+
+	*rules = (struct uw_quick){.plain = UW_PLAIN_NOT};
+	if (row->cfa.kind != UW_RULE_EXPRESSION_VALUE ||
+	    !is_near_fp(machine, &row->cfa, &deref, &offset) || offset != (int32_t)offset ||
+	    ra->kind != UW_RULE_AT_CFA || ra->offset != -machine->word ||
+	    row->reg[machine->fp].kind != UW_RULE_AT_EXPRESSION)
+		return false;
+	rules->cfa_offset = (int32_t)offset;
+	rules->saved.cfa_reg = machine->fp;
+	for (unsigned reg = 0; reg < machine->ra; reg++) {
+		const struct uw_rule *rule = &row->reg[reg];
+
+		while (index + 1U < machine->saved_count && machine->saved[index] < reg)
+			index++;
+		if (rule->kind != UW_RULE_UNSPECIFIED && rule->kind != UW_RULE_SAME &&
+		    !take_register(machine, rule, reg, index, rules))
+			return false;
+	}
+	return true;
+}
+
+enum uw_step uw_step_realigned(const struct uw_machine *machine, const struct uw_code *code,
+			       const struct uw_saved *saved, struct uw_state *state,
+			       struct uw_memory *memory)
+{
+	const uint64_t sp = state->reg[machine->sp], fp = state->reg[machine->fp];
+	const uint8_t word = machine->word;
+	const struct uw_state frame = {.exact = state->exact};
+	uint64_t cfa, ra;
+
+	if (!uw_state_knows(state, machine->fp))
+		return UW_STEP_BAD;
+	if (!uw_memory_read_sized(memory,
+				  uw_word_wrap(fp + (uint64_t)(int64_t)code->cfa_offset, word),
+				  word, &cfa))
+		return UW_STEP_READ;
+	if (!uw_cfa_is_valid(state, sp, cfa, word))
+		return uw_cfa_refuse(memory, cfa, true);
+	if (!uw_memory_read_sized(memory, uw_word_wrap(cfa - word, word), word, &ra))
+		return UW_STEP_READ;
+	for (unsigned i = 0; i < machine->saved_count; i++) {
+		int64_t offset = (int64_t)saved->slot[i] * word;
+
+		if (offset != 0 || i == UW_SAVED_FP)
+			uw_state_restore(state, &frame, memory, sp, cfa, machine->saved[i],
+					 uw_word_wrap(fp + (uint64_t)offset, word), word);
+	}
+	return uw_state_return(machine, state, cfa, ra);
+}
+
+/* Whether a word lies between two addresses. */
+static bool word_is_inside(uint64_t at, uint64_t from, uint64_t to, uint8_t word)
+{
+	return at >= from && at < to && to - at >= word;
+}
+
+bool uw_realigned_follow(const struct uw_machine *machine, const struct uw_code *code,
+			 const struct uw_stack *stack, struct uw_realigned *frame)
+{
+	const uint64_t base = stack->base, end = base + stack->size;
+	const uint64_t slot = frame->fp + (uint64_t)(int64_t)code->cfa_offset;
+	const uint8_t word = machine->word;
+	uint64_t cfa, ra;
+
+	if (end < base || uw_word_wrap(end, word) != end || frame->sp < base ||
+	    !word_is_inside(slot, frame->sp, end, word))
+		return false;
+	cfa = uw_word_at(stack->bytes, slot - base, word);
+	if (cfa % word != 0 || cfa <= frame->sp || cfa > end ||
+	    !word_is_inside(slot, frame->sp, cfa - word, word) ||
+	    !word_is_inside(frame->fp, frame->sp, cfa - word, word))
+		return false;
+	ra = uw_word_at(stack->bytes, cfa - word - base, word);
+	if (ra == 0)
+		return false;
+	*frame = (struct uw_realigned){ra, cfa, uw_word_at(stack->bytes, frame->fp - base, word)};
+	return true;
+}

@@ -1,0 +1,313 @@
+#include "unwind/cfi/expression.h"
+#include "unwind/space/space.h"
+#include "unwind/step/common.h"
+
+#include <stdlib.h>
+
+/* Offsets in the ucontext that rt_sigreturn(2) takes from the stack pointer on x86-64: uc_mcontext
+   starts at 40 (Linux, arch/x86/include/uapi/asm/sigcontext.h and asm-generic/ucontext.h). */
+enum { UCONTEXT_MCONTEXT = 40 };
+
+/* uc_mcontext's registers in their order, as DWARF numbers: r8..r15, rdi, rsi, rbp, rbx, rdx, rax,
+   rcx, rsp, rip. */
+static const uint8_t mcontext_regs[] = {8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16};
+
+enum {
+	REG_RSP = UW_X86_64_RSP,
+	REG_RIP = UW_X86_64_RIP,
+	LOWEST_STACK = 64 * 1024 /* no mapping is below vm.mmap_min_addr as it usually is */
+};
+
+bool uw_memory_read_module(struct uw_memory *memory, uint64_t address, size_t size, uint64_t *value)
+{
+	const struct uw_mapping *mapping = memory->mapping;
+
+	memory->failed = address;
+	*value = 0;
+	return mapping && mapping->module &&
+	       uw_module_read(mapping->module, mapping->rva + (address - mapping->start), value,
+			      size);
+}
+
+enum uw_step uw_cfa_refuse(struct uw_memory *memory, uint64_t cfa, bool cfa_is_far)
+{
+	uint64_t base = memory->stack->base;
+
+	/* In the copy there are the frames further in. */
+	if (!cfa_is_far || cfa % memory->word != 0 || cfa < LOWEST_STACK || cfa > base ||
+	    base - cfa < UW_RED_ZONE)
+		return UW_STEP_BAD;
+	memory->failed = cfa - memory->word;
+	return UW_STEP_READ;
+}
+
+void uw_state_restore_each(const struct uw_machine *machine, struct uw_state *state,
+			   const struct uw_saved *saved, struct uw_memory *memory, uint64_t sp,
+			   uint64_t cfa)
+{
+	for (unsigned i = 0; i < machine->saved_count; i++) {
+		int64_t offset = (int64_t)saved->slot[i] * machine->word;
+
+		if (offset != 0)
+			uw_state_restore(state, state, memory, sp, cfa, machine->saved[i],
+					 uw_word_wrap(cfa + (uint64_t)offset, machine->word),
+					 machine->word);
+	}
+}
+
+/* A row being applied: rules read the frame, results go to the caller. */
+struct application {
+	const struct uw_row *row;
+	const struct uw_state *frame;
+	struct uw_memory *memory;
+	uint64_t bias;
+	uint64_t cfa;
+	bool signal;
+	bool ordinary; /* the CFA is the caller's stack pointer, and slots lie below it; not so in
+			  signal frames, nor where a rule gives the stack pointer (longjmp) */
+};
+
+static enum uw_step read_word(struct uw_memory *memory, uint64_t address, uint64_t *value)
+{
+	return uw_memory_read_sized(memory, address, memory->word, value) ? UW_STEP_OK
+									  : UW_STEP_READ;
+}
+
+static enum uw_step rule_value(const struct application *apply, const struct uw_rule *rule,
+			       unsigned reg, uint64_t *value)
+{
+	uint8_t word = apply->memory->word;
+	uint64_t address = uw_word_wrap(apply->cfa + (uint64_t)rule->offset, word);
+	enum uw_step step;
+
+	switch (rule->kind) {
+	case UW_RULE_UNSPECIFIED:
+	case UW_RULE_SAME:
+		*value = apply->frame->reg[reg];
+		return uw_state_knows(apply->frame, reg) ? UW_STEP_OK : UW_STEP_BAD;
+	case UW_RULE_AT_CFA:
+		return read_word(apply->memory, address, value);
+	case UW_RULE_CFA_VALUE:
+		*value = address;
+		return UW_STEP_OK;
+	case UW_RULE_REGISTER:
+		*value = uw_word_wrap(apply->frame->reg[rule->reg] + (uint64_t)rule->offset, word);
+		return uw_state_knows(apply->frame, rule->reg) ? UW_STEP_OK : UW_STEP_BAD;
+	case UW_RULE_AT_EXPRESSION:
+	case UW_RULE_EXPRESSION_VALUE:
+		step = uw_expression_eval(rule->expression, rule->size, &apply->cfa, apply->bias,
+					  apply->frame, apply->memory, value);
+		if (step != UW_STEP_OK || rule->kind == UW_RULE_EXPRESSION_VALUE)
+			return step;
+		address = *value;
+		return read_word(apply->memory, address, value);
+	default:
+		return UW_STEP_BAD;
+	}
+}
+
+static enum uw_step apply_cfa(struct application *apply, const struct uw_machine *machine,
+			      uint64_t sp)
+{
+	const struct uw_rule *rule = &apply->row->cfa;
+	bool cfa_is_far = rule->kind != UW_RULE_REGISTER || rule->reg != machine->sp;
+	enum uw_step step;
+
+	if (rule->kind == UW_RULE_REGISTER)
+		step = rule_value(apply, rule, rule->reg, &apply->cfa);
+	else
+		step = uw_expression_eval(rule->expression, rule->size, NULL, apply->bias,
+					  apply->frame, apply->memory, &apply->cfa);
+	if (step == UW_STEP_OK && apply->ordinary &&
+	    !uw_cfa_is_valid(apply->frame, sp, apply->cfa, apply->memory->word))
+		return uw_cfa_refuse(apply->memory, apply->cfa, cfa_is_far);
+	return step;
+}
+
+/* Where a rule says that a register is stored; false when the rule says something else. */
+static bool rule_slot(const struct application *apply, const struct uw_rule *rule, uint64_t *slot)
+{
+	if (rule->kind == UW_RULE_AT_CFA) {
+		*slot = uw_word_wrap(apply->cfa + (uint64_t)rule->offset, apply->memory->word);
+		return true;
+	}
+	return rule->kind == UW_RULE_AT_EXPRESSION &&
+	       uw_expression_eval(rule->expression, rule->size, &apply->cfa, apply->bias,
+				  apply->frame, apply->memory, slot) == UW_STEP_OK;
+}
+
+static void apply_register(const struct application *apply, unsigned reg, uint64_t sp,
+			   struct uw_state *caller)
+{
+	const struct uw_rule *rule = &apply->row->reg[reg];
+	uint64_t value;
+
+	if (rule->kind == UW_RULE_UNSPECIFIED || rule->kind == UW_RULE_SAME)
+		return;
+	if (apply->ordinary && rule_slot(apply, rule, &value))
+		uw_state_restore(caller, apply->frame, apply->memory, sp, apply->cfa, reg, value,
+				 apply->memory->word);
+	else if (rule_value(apply, rule, reg, &value) == UW_STEP_OK)
+		uw_state_set(caller, reg, value);
+	else
+		uw_state_forget(caller, reg);
+}
+
+/* The return address; on x86 its column is the program counter, which must have a rule. */
+static enum uw_step apply_return(const struct application *apply, const struct uw_machine *machine,
+				 struct uw_state *caller)
+{
+	const struct uw_rule *rule = &apply->row->reg[machine->ra];
+	enum uw_step step;
+	uint64_t ra;
+
+	if (uw_machine_pushes(machine) &&
+	    (rule->kind == UW_RULE_UNSPECIFIED || rule->kind == UW_RULE_SAME))
+		return UW_STEP_BAD;
+	/* AArch64's signal stub describes the interrupted program counter itself. */
+	if (apply->signal && apply->row->reg[machine->ip].kind != UW_RULE_UNSPECIFIED)
+		rule = &apply->row->reg[machine->ip];
+	step = rule_value(apply, rule, machine->ra, &ra);
+	if (step != UW_STEP_OK)
+		return step;
+	if (apply->row->ra_signed)
+		ra &= UINT64_C(
+			0x0000ffffffffffff); /* user addresses have 48 bits, or 52 without PAC */
+	caller->ip = ra;
+	uw_state_set(caller, machine->ip, ra);
+	uw_state_set(caller, machine->ra, ra);
+	/* A signal may interrupt a jump to null. */
+	return ra == 0 && !apply->signal ? UW_STEP_NULL : UW_STEP_OK;
+}
+
+/* The caller's stack pointer: the CFA, or what a rule of its own says. */
+static enum uw_step apply_sp(const struct application *apply, const struct uw_machine *machine,
+			     uint64_t sp, struct uw_state *caller)
+{
+	const struct uw_rule *rule = &apply->row->reg[machine->sp];
+	uint64_t value = apply->cfa;
+	enum uw_step step;
+
+	if (rule->kind > UW_RULE_SAME) {
+		step = rule_value(apply, rule, machine->sp, &value);
+		if (step != UW_STEP_OK)
+			return step;
+		if (!apply->signal &&
+		    !uw_cfa_is_valid(apply->frame, sp, value, apply->memory->word))
+			return UW_STEP_BAD;
+	}
+	uw_state_set(caller, machine->sp, value);
+	return UW_STEP_OK;
+}
+
+static enum uw_step apply_row(struct application *apply, const struct uw_machine *machine,
+			      struct uw_state *state)
+{
+	struct uw_state caller = *state;
+	uint64_t sp = state->reg[machine->sp];
+	enum uw_step step;
+
+	apply->ordinary = !apply->signal && apply->row->reg[machine->sp].kind <= UW_RULE_SAME;
+	step = apply_cfa(apply, machine, sp);
+	if (step != UW_STEP_OK)
+		return step;
+	for (unsigned reg = 0; reg < machine->regs; reg++)
+		if (reg != machine->ra && reg != machine->sp && reg != machine->ip)
+			apply_register(apply, reg, sp, &caller);
+	step = apply_sp(apply, machine, sp, &caller);
+	if (step != UW_STEP_OK)
+		return step;
+	step = apply_return(apply, machine, &caller);
+	caller.exact = apply->signal;
+	*state = caller;
+	return step;
+}
+
+/* Evaluates the rules of the state's address. */
+static bool row_evaluate(struct uw_space *space, const struct uw_mapping *mapping,
+			 const struct uw_state *state, struct uw_cached_row *cached)
+{
+	uint64_t rva = mapping->rva + (state->ip - !state->exact - mapping->start);
+	struct uw_cfi_gap gap;
+	struct uw_fde fde;
+
+	/* Both succeeded when the code's kind was found; but the walk may have spent too much
+	   since, or the file have changed. */
+	if (uw_module_find(mapping->module, rva, &fde, &gap) != UW_CFI_OK ||
+	    uw_cfi_row_within(&fde, rva, &cached->row, &space->cache->effort) != UW_CFI_OK)
+		return false;
+	cached->signal = fde.signal;
+	return true;
+}
+
+/* The row from the cache, or, without memory for one, in *unsaved. */
+static const struct uw_cached_row *row_find(struct uw_space *space,
+					    const struct uw_mapping *mapping,
+					    const struct uw_state *state,
+					    struct uw_cached_row *unsaved)
+{
+	struct uw_rule_cache *cache = space->cache;
+	uint16_t key = uw_cache_key(space->epoch, state->exact);
+	struct uw_cached_row *cached = unsaved;
+
+	if (!cache->rows)
+		cache->rows = calloc((size_t)1 << UW_CACHE_LOG_ROWS, sizeof(*cache->rows));
+	if (cache->rows)
+		cached = &cache->rows[uw_cache_index(state->ip, state->exact, UW_CACHE_LOG_ROWS)];
+	if (cache->rows && cached->ip == state->ip && cached->key == key)
+		return cached;
+	cached->key = 0;
+	if (!row_evaluate(space, mapping, state, cached))
+		return NULL;
+	cached->ip = state->ip;
+	cached->key = key;
+	return cached;
+}
+
+static enum uw_step step_row(struct uw_space *space, const struct uw_mapping *mapping,
+			     struct uw_state *state, struct uw_memory *memory)
+{
+	struct uw_cached_row unsaved;
+	const struct uw_cached_row *cached = row_find(space, mapping, state, &unsaved);
+	struct application apply = {.frame = state, .memory = memory};
+
+	if (!cached)
+		return UW_STEP_BAD;
+	apply.row = &cached->row;
+	apply.bias = mapping->start - mapping->rva;
+	apply.signal = cached->signal;
+	return apply_row(&apply, uw_machine_of(space->arch), state);
+}
+
+static enum uw_step step_sigreturn(struct uw_state *state, struct uw_memory *memory)
+{
+	uint64_t slot = state->reg[REG_RSP] + UCONTEXT_MCONTEXT;
+
+	for (unsigned i = 0; i < sizeof(mcontext_regs); i++, slot += 8) {
+		uint64_t value;
+
+		if (!uw_memory_read(memory, slot, &value))
+			return UW_STEP_READ;
+		uw_state_set(state, mcontext_regs[i], value);
+	}
+	state->ip = state->reg[REG_RIP];
+	state->exact = true;
+	return UW_STEP_OK;
+}
+
+enum uw_step uw_step(struct uw_space *space, const struct uw_code *code, struct uw_state *state,
+		     struct uw_memory *memory)
+{
+	switch ((enum uw_code_kind)code->kind) {
+	case UW_CODE_ROW:
+		return step_row(space, memory->mapping, state, memory);
+	case UW_CODE_SIGRETURN:
+		return step_sigreturn(state, memory);
+	case UW_CODE_ROOT:
+		return UW_STEP_ROOT;
+	case UW_CODE_BAD:
+		return UW_STEP_BAD;
+	default:
+		return UW_STEP_NONE;
+	}
+}

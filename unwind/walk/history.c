@@ -1,0 +1,206 @@
+#include "unwind/walk/history.h"
+
+#include "unwind/step/common.h"
+
+#include <stdlib.h>
+
+enum { CAPACITY_FIRST = 32 };
+
+struct uw_history *uw_history_create(void)
+{
+	return calloc(1, sizeof(struct uw_history));
+}
+
+void uw_history_destroy(struct uw_history *history)
+{
+	if (!history)
+		return;
+	free(history->past);
+	free(history);
+}
+
+void uw_history_begin(struct uw_history *history, const struct uw_space *space)
+{
+	if (history->space != space || history->generation != space->generation)
+		history->count = 0;
+	history->space = space;
+	history->generation = space->generation;
+	history->cursor = history->count;
+}
+
+/* Only the copied stack counts: it is what the sample was taken with. */
+static bool stack_holds_zero(const struct uw_stack *stack, uint64_t address, uint8_t word)
+{
+	uint64_t offset = address - stack->base;
+
+	return offset < stack->size && stack->size - offset >= word &&
+	       uw_word_at(stack->bytes, offset, word) == 0;
+}
+
+static uint8_t history_word(const struct uw_history *history)
+{
+	return uw_machine_of(history->space->arch)->word;
+}
+
+static bool history_end_verify(const struct uw_history *history, struct uw_space *space,
+			       const struct uw_stack *stack)
+{
+	const struct uw_note *end = &history->end;
+	uint64_t at = end->slot;
+
+	for (unsigned i = 0; i < end->zeros; i++, at += history_word(history))
+		if (!stack_holds_zero(stack, at, history_word(history)))
+			return false;
+	return uw_root_check(space, stack, (enum uw_root)end->root, at) == UW_STEP_ROOT;
+}
+
+static bool past_is(const struct uw_past *past, const struct uw_met *met)
+{
+	return past->frame.sp == met->sp && past->frame.ip == met->ip &&
+	       (!past->needs_fp || (met->knows_fp && past->fp == met->fp));
+}
+
+/* Whether the step from a kept frame to its caller would go as it went. The return address lies
+   right below the caller's stack, in every step that is kept. bytes: the copy, from base on. */
+static inline __attribute__((always_inline)) bool
+past_holds(const struct uw_past *at, const uint8_t *bytes, uint64_t base, uint8_t word)
+{
+	const struct uw_past *caller = at - 1;
+	const uint64_t cfa_slot = at->fp + (uint64_t)(int64_t)(at->loaded * word);
+
+	if (uw_word_at(bytes, caller->frame.sp - word - base, word) != caller->frame.ip)
+		return false;
+	if (!at->has_slots)
+		return true;
+	return (at->fp_slot == 0 || uw_word_at(bytes, at->fp_slot - base, word) == caller->fp) &&
+	       (at->loaded == 0 || uw_word_at(bytes, cfa_slot - base, word) == caller->frame.sp);
+}
+
+/* Takes over all callers of a frame of the past, as many as there is room for. Returns the frame
+   whose step does not hold, root where all do. */
+static inline __attribute__((always_inline)) const struct uw_past *
+past_take(const struct uw_past *at, const struct uw_past *root, const struct uw_stack *stack,
+	  struct uw_frame *frames, size_t room, uint8_t word)
+{
+	/* Not read again after each frame that is written. */
+	const uint8_t *bytes = stack->bytes;
+	const uint64_t base = stack->base;
+
+	for (; at > root; at--) {
+		if (!past_holds(at, bytes, base, word))
+			break;
+		if (room > 0) {
+			*frames++ = at[-1].frame;
+			room--;
+		}
+	}
+	return at;
+}
+
+bool uw_history_take(struct uw_history *history, struct uw_space *space, const struct uw_met *met,
+		     const struct uw_stack *stack, struct uw_frame *frames, size_t room,
+		     size_t *index)
+{
+	uint64_t base = stack->base;
+	const struct uw_past *root = history->past, *at = root + history->cursor - 1, *last;
+
+	if (history->cursor == 0 || !past_is(at, met))
+		return false;
+	*index = history->cursor - 1;
+	/* With its last frame's stack pointer in the copy, all that is kept of the stack is. */
+	if (at->frame.sp - base > root->frame.sp - base || root->frame.sp - base > stack->size ||
+	    !history_end_verify(history, space, stack)) {
+		history->cursor = 0;
+		return false;
+	}
+	last = history_word(history) == 8 ? past_take(at, root, stack, frames, room, 8)
+					  : past_take(at, root, stack, frames, room, 4);
+	/* What differs here differs for frames further in too. */
+	if (last > root)
+		history->cursor = (size_t)(last - root);
+	return last == root;
+}
+
+/* Room for count frames; false: out of memory. */
+static bool history_reserve(struct uw_history *history, size_t count)
+{
+	size_t capacity = history->capacity ? history->capacity : CAPACITY_FIRST;
+	struct uw_past *grown;
+
+	if (count <= history->capacity)
+		return true;
+	while (capacity < count)
+		capacity *= 2;
+	grown = reallocarray(history->past, capacity, sizeof(*grown));
+	if (!grown)
+		return false;
+	history->past = grown;
+	history->capacity = capacity;
+	return true;
+}
+
+static uint32_t past_by_convention(const struct uw_past *caller, const struct uw_frame *frame)
+{
+	return (caller ? caller->by_convention : 0) + (frame->source == UW_SOURCE_FRAME_POINTER);
+}
+
+/* Whether what a step read lies between the two frames' stack pointers. */
+static bool step_is_inside(const struct uw_frame *frame, const struct uw_note *note,
+			   const struct uw_frame *caller, uint8_t word)
+{
+	uint64_t size = caller->sp - frame->sp, at = note->slot - frame->sp;
+
+	return caller->sp > frame->sp && size >= word && at <= size - word;
+}
+
+/* Adds a frame; false: it cannot be kept. */
+static bool history_push(struct uw_history *history, const struct uw_frame *frame,
+			 const struct uw_note *note)
+{
+	const struct uw_past *caller = history->count ? &history->past[history->count - 1] : NULL;
+	bool caller_needs_fp = caller && caller->needs_fp;
+	uint8_t word = history_word(history);
+	bool saved = caller && note->slot != caller->frame.sp - word;
+	bool needs_slot = (caller_needs_fp || note->in_order) && saved;
+	bool is_loaded = note->kind == UW_NOTE_LOADED;
+
+	if (caller && !step_is_inside(frame, note, &caller->frame, word))
+		return false;
+	history->past[history->count++] =
+		(struct uw_past){.frame = *frame,
+				 .fp = note->fp,
+				 .fp_slot = needs_slot ? note->slot : 0,
+				 .by_convention = past_by_convention(caller, frame),
+				 .needs_fp = note->uses_fp || (caller_needs_fp && !saved),
+				 .has_slots = needs_slot || is_loaded,
+				 .loaded = is_loaded ? note->loaded : 0};
+	return true;
+}
+
+void uw_history_note(struct uw_history *history, const struct uw_frame *frames,
+		     const struct uw_note *notes, size_t walked, size_t kept)
+{
+	struct uw_past *met = kept > 0 ? &history->past[kept - 1] : NULL;
+	size_t i = walked;
+
+	history->count = kept;
+	/* How the walk came to the frame that was met may have changed. */
+	if (met) {
+		met->frame = frames[--i];
+		met->by_convention = past_by_convention(kept > 1 ? met - 1 : NULL, &met->frame);
+	}
+	/* Without room, what is kept stays true. */
+	if (i == 0 || !history_reserve(history, kept + i) || !history->past)
+		return;
+	if (kept == 0) {
+		if (notes[i - 1].kind != UW_NOTE_END)
+			return;
+		history->end = notes[i - 1];
+		history_push(history, &frames[i - 1], &notes[i - 1]);
+		i--;
+	}
+	while (i > 0 &&
+	       (notes[i - 1].kind == UW_NOTE_STEP || notes[i - 1].kind == UW_NOTE_LOADED) &&
+	       history_push(history, &frames[i - 1], &notes[i - 1]))
+		i--;
+}

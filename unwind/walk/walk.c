@@ -1,0 +1,490 @@
+#include "unwind/walk/walk.h"
+
+#include "unwind/convention/convention.h"
+#include "unwind/step/common.h"
+#include "unwind/step/realigned.h"
+
+enum {
+	REG_RAX = 0,
+	STACK_EXTENT_MAX =
+		8 * 1024 * 1024, /* the usual RLIMIT_STACK, and size of a thread's stack */
+	SIGNAL_FRAME_MAX =
+		64 * 1024,     /* the kernel's signal frame with all of AMX's state is 12 KB */
+	ADDRESS_BITS = 56,     /* of user addresses, at most */
+	STACK_SWITCHES_MAX = 2 /* onto the alternate signal stack, and back */
+};
+
+static const char *const stop_names[UW_STOP_COUNT] = {
+	[UW_STOP_ROOT] = "complete",
+	[UW_STOP_TRUNCATED] = "truncated",
+	[UW_STOP_NOT_RESIDENT] = "not resident",
+	[UW_STOP_NO_INFO] = "no unwind info",
+	[UW_STOP_OTHER_STACK] = "other stack",
+	[UW_STOP_SWITCHED] = "switched stacks",
+	[UW_STOP_DEPTH] = "too deep",
+	[UW_STOP_BAD_INFO] = "bad unwind info",
+	[UW_STOP_RED_ZONE] = "red zone",
+};
+
+const char *uw_stop_name(enum uw_stop stop)
+{
+	return (unsigned)stop < UW_STOP_COUNT ? stop_names[stop] : "unknown";
+}
+
+/* Whether the current frame's CFA is given by another register than the stack pointer. */
+static bool walk_has_far_cfa(const struct uw_walk *walk)
+{
+	const struct uw_code *code = walk->code;
+
+	if (code->plain != UW_PLAIN_NOT)
+		return code->plain & UW_PLAIN_FROM_FP;
+	return code->kind != UW_CODE_COMMON ||
+	       uw_code_saved(walk->cache, code)->cfa_reg != walk->machine->sp;
+}
+
+/* What it means that the word at address could not be read. */
+static enum uw_stop walk_classify(const struct uw_walk *walk, uint64_t address)
+{
+	const struct uw_stack *stack = walk->memory.stack;
+	uint64_t offset = address - stack->base;
+
+	if (walk->space->arch == UW_ARCH_X86_64 && walk->exact && address < walk->sp &&
+	    walk->sp - address <= UW_RED_ZONE && !walk->left_copy)
+		return UW_STOP_RED_ZONE;
+	if (address >> ADDRESS_BITS != 0)
+		return UW_STOP_BAD_INFO;
+	if (walk->left_copy || address < stack->base ||
+	    offset >= stack->requested + (uint64_t)STACK_EXTENT_MAX)
+		return UW_STOP_OTHER_STACK;
+	/* Beyond the end a frame pointer can lead to another stack, the stack pointer cannot. */
+	if (stack->ends)
+		return walk_has_far_cfa(walk) ? UW_STOP_OTHER_STACK : UW_STOP_BAD_INFO;
+	/* However large the frame is: a copy that ended early would have with more bytes too. */
+	return stack->size == stack->requested ? UW_STOP_TRUNCATED : UW_STOP_NOT_RESIDENT;
+}
+
+static const struct uw_code *walk_find(const struct uw_walk *walk)
+{
+	return uw_code_find(walk->space, walk->cache, walk->ip, walk->exact);
+}
+
+/* There is room for the frame. */
+static void walk_emit(struct uw_walk *walk, const struct uw_code *code)
+{
+	walk->frames[walk->count++] = (struct uw_frame){
+		.ip = walk->ip,
+		.rva = code->rva,
+		.function = code->function == UW_FUNCTION_UNKNOWN ? 0 : code->rva - code->function,
+		.sp = walk->sp,
+		.tag = code->tag,
+		.source = walk->source,
+		.exact = walk->exact,
+	};
+	walk->by_convention += walk->source == UW_SOURCE_FRAME_POINTER;
+}
+
+/* One step from state by rules that are cached in one of the common forms; UW_STEP_NONE: they are
+   not. */
+static enum uw_step walk_step_known(struct uw_walk *walk, const struct uw_code *code)
+{
+	const struct uw_saved *saved = uw_code_saved(walk->cache, code);
+
+	if (code->kind == UW_CODE_COMMON)
+		return uw_step_common(walk->machine, code, saved, &walk->state, &walk->memory);
+	if (code->kind == UW_CODE_REALIGNED)
+		return uw_step_realigned(walk->machine, code, saved, &walk->state, &walk->memory);
+	return UW_STEP_NONE;
+}
+
+/* Makes state that of the current frame, which plain steps reached. false: they cannot be made once
+   more, because the code's rules were not kept and are not to be had any more. */
+static bool walk_settle(struct uw_walk *walk)
+{
+	struct uw_state *state = &walk->state;
+
+	if (walk->regs) {
+		memcpy(state->reg, walk->regs->value, sizeof(state->reg));
+		state->known = (UINT64_C(1) << walk->machine->regs) - 1;
+		state->ip = walk->regs->value[walk->machine->ip];
+		state->exact = true;
+		walk->regs = NULL;
+	}
+	for (; walk->behind > 0; walk->behind--) {
+		const struct uw_code *code =
+			uw_code_find(walk->space, walk->cache, state->ip, state->exact);
+
+		if (walk_step_known(walk, code) != UW_STEP_OK)
+			return false;
+	}
+	return true;
+}
+
+/* After a step to a null return address, which the stack's own bytes confirm or not. */
+static enum uw_step walk_step_null(struct uw_walk *walk, uint64_t sp)
+{
+	walk->root = UW_ROOT_NULL;
+	return uw_root_check(walk->space, walk->memory.stack, UW_ROOT_NULL, sp);
+}
+
+static bool walk_is_entry(struct uw_walk *walk)
+{
+	walk->root = UW_ROOT_ENTRY;
+	return uw_root_check(walk->space, walk->memory.stack, UW_ROOT_ENTRY, walk->sp) ==
+	       UW_STEP_ROOT;
+}
+
+/* Steps through code without CFI. */
+static enum uw_step walk_step_convention(struct uw_walk *walk)
+{
+	enum uw_step step = UW_STEP_NONE;
+	bool follows = walk->source == UW_SOURCE_FRAME_POINTER;
+	enum uw_code_kind kind = (enum uw_code_kind)walk->code->kind;
+
+	if (kind == UW_CODE_CLONE && walk->exact && uw_state_knows(&walk->state, REG_RAX)) {
+		if (walk->state.reg[REG_RAX] == 0)
+			return UW_STEP_ROOT; /* the child, just after the system call */
+		/* The parent; a call to clone leads to code with CFI, before this. */
+		step = uw_convention_return(walk->space, &walk->state, &walk->memory);
+		if (step == UW_STEP_OK) {
+			walk->source = UW_SOURCE_FRAME_POINTER;
+			return step;
+		}
+	}
+	if (kind == UW_CODE_ENTRY && walk_is_entry(walk))
+		return UW_STEP_ROOT;
+	if (kind == UW_CODE_UNMAPPED) {
+		walk->source = UW_SOURCE_FRAME_POINTER;
+		return uw_convention_null_call(walk->space, &walk->state, &walk->memory);
+	}
+	if (walk->exact)
+		step = uw_convention_leaf(walk->space, &walk->state, &walk->memory);
+	if (step == UW_STEP_NONE)
+		step = uw_convention_frame_pointer(walk->space, &walk->state, &walk->memory);
+	/* That a register points to memory out of reach proves a longer stack only if it was a
+	   frame pointer one frame ago. */
+	if (step == UW_STEP_READ && !follows)
+		step = UW_STEP_NONE;
+	walk->source = UW_SOURCE_FRAME_POINTER;
+	if (step == UW_STEP_NULL)
+		step = walk_step_null(walk, walk->state.reg[walk->machine->sp]);
+	/* A register that points to two zeros, with callers above: it was no frame pointer. */
+	return step == UW_STEP_BAD ? UW_STEP_NONE : step;
+}
+
+/* After a signal frame: a handler that ran on another stack than the code it interrupted. Returns
+   false where that happens too often. */
+static bool walk_enter_interrupted(struct uw_walk *walk, uint64_t handler_sp)
+{
+	const struct uw_stack *stack = walk->memory.stack;
+
+	if (walk->sp > handler_sp && walk->sp - handler_sp <= SIGNAL_FRAME_MAX)
+		return true;
+	walk->left_copy = walk->sp - stack->base >= stack->size;
+	return ++walk->switches <= STACK_SWITCHES_MAX;
+}
+
+/* One step with all registers. */
+static enum uw_step walk_step_settled(struct uw_walk *walk)
+{
+	const struct uw_code *code = walk->code;
+	enum uw_step step;
+
+	walk->memory.mapping = uw_space_lookup(walk->space, walk->ip - !walk->exact);
+	if (code->kind == UW_CODE_NONE || code->kind == UW_CODE_CLONE ||
+	    code->kind == UW_CODE_ENTRY || code->kind == UW_CODE_UNMAPPED)
+		return walk_step_convention(walk);
+	walk->source = UW_SOURCE_CFI;
+	if (code->kind == UW_CODE_COMMON || code->kind == UW_CODE_REALIGNED)
+		step = walk_step_known(walk, code);
+	else
+		step = uw_step(walk->space, code, &walk->state, &walk->memory);
+	if (step == UW_STEP_NULL)
+		step = walk_step_null(walk, walk->state.reg[walk->machine->sp]);
+	return step;
+}
+
+/* Why the walk ends with this step; UW_STOP_COUNT: it does not. */
+static enum uw_stop walk_stop_of(const struct uw_walk *walk, enum uw_step step)
+{
+	switch (step) {
+	case UW_STEP_ROOT:
+		return UW_STOP_ROOT;
+	case UW_STEP_READ:
+		return walk_classify(walk, walk->memory.failed);
+	case UW_STEP_NONE:
+		return UW_STOP_NO_INFO;
+	case UW_STEP_NULL: /* became one of the others */
+	case UW_STEP_BAD:
+		return UW_STOP_BAD_INFO;
+	case UW_STEP_OK:
+		break;
+	}
+	return UW_STOP_COUNT;
+}
+
+/* Takes the current frame's members from state. */
+static void walk_arrive(struct uw_walk *walk)
+{
+	walk->ip = walk->state.ip;
+	walk->sp = walk->state.reg[walk->machine->sp];
+	walk->fp = walk->state.reg[walk->machine->fp];
+	walk->knows_fp = uw_state_knows(&walk->state, walk->machine->fp);
+	walk->exact = walk->state.exact;
+}
+
+/* The frame that a step to what a signal interrupted left is the trampoline's: the handler returns
+   to its first byte, which no call precedes. */
+static void walk_place_trampoline(struct uw_walk *walk, uint64_t ip)
+{
+	struct uw_frame *frame = walk->count > 0 ? &walk->frames[walk->count - 1] : NULL;
+
+	if (frame && frame->ip == ip && !frame->exact)
+		frame->rva++;
+}
+
+/* Moves to the calling frame. Returns UW_STOP_COUNT where there is one, else why not. */
+static enum uw_stop walk_step(struct uw_walk *walk)
+{
+	uint64_t sp = walk->sp;
+	uint64_t ip = walk->ip;
+	enum uw_stop stop;
+
+	/* Most walks end here, without a look at the other registers. */
+	if (walk->code->kind == UW_CODE_ROOT)
+		return UW_STOP_ROOT;
+	if (walk->code->kind == UW_CODE_SWITCHED)
+		return UW_STOP_SWITCHED;
+	if (walk->behind > 0 || walk->regs) {
+		if (!walk_settle(walk))
+			return UW_STOP_BAD_INFO;
+		walk->code = walk_find(walk); /* its slot may have been taken */
+	}
+	stop = walk_stop_of(walk, walk_step_settled(walk));
+	walk_arrive(walk);
+	if (stop != UW_STOP_COUNT)
+		return stop;
+	walk->code = walk_find(walk);
+	if (walk->exact) {
+		walk_place_trampoline(walk, ip);
+		return walk_enter_interrupted(walk, sp) ? UW_STOP_COUNT : UW_STOP_BAD_INFO;
+	}
+	return walk->code->kind == UW_CODE_UNMAPPED ? UW_STOP_BAD_INFO : UW_STOP_COUNT;
+}
+
+/* Why the walk ends where plain code's step is stuck; UW_STOP_COUNT: that takes the other
+   registers to know. As uw_step_common. */
+static enum uw_stop walk_stop_stuck(struct uw_walk *walk)
+{
+	const uint8_t word = walk->machine->word;
+	uint64_t from = walk->code->plain & UW_PLAIN_FROM_FP ? walk->fp : walk->sp;
+	uint64_t cfa = uw_word_wrap(from + (uint64_t)(int64_t)walk->code->cfa_offset, word);
+	uint64_t ra;
+
+	if (cfa % word != 0 || cfa < walk->sp || (cfa == walk->sp && !walk->exact))
+		return walk_stop_of(walk, uw_cfa_refuse(&walk->memory, cfa,
+							walk->code->plain & UW_PLAIN_FROM_FP));
+	walk->memory.mapping = uw_space_lookup(walk->space, walk->ip - !walk->exact);
+	if (!uw_memory_read_sized(&walk->memory, cfa - word, word, &ra))
+		return walk_classify(walk, walk->memory.failed);
+	return UW_STOP_COUNT;
+}
+
+/* Fills *note for the step, not plain, from a frame that had the given frame pointer. */
+static void walk_note(const struct uw_walk *walk, uint8_t kind, uint64_t fp, bool is_end,
+		      struct uw_note *note)
+{
+	*note = (struct uw_note){.fp = fp,
+				 .kind = is_end ? UW_NOTE_END : UW_NOTE_STEP,
+				 .root = walk->root};
+	if (kind == UW_CODE_NONE && walk->source == UW_SOURCE_FRAME_POINTER) {
+		note->uses_fp = note->in_order = true;
+		note->zeros = 2;
+		note->slot = fp;
+	} else if (kind == UW_CODE_ENTRY && is_end && walk->root == UW_ROOT_ENTRY) {
+		note->slot = walk->sp;
+	} else if (kind != UW_CODE_ROOT || !is_end) {
+		note->kind = UW_NOTE_OTHER;
+	}
+}
+
+/* Takes the outer frames over; false: they are not what they were. */
+static bool walk_meet(struct uw_walk *walk, struct uw_history *history, const struct uw_note *notes,
+		      enum uw_stop *stop, size_t *reused)
+{
+	struct uw_met met = {walk->ip, walk->sp, walk->fp, walk->knows_fp};
+	size_t index, room = walk->max - walk->count;
+
+	if (!uw_history_take(history, walk->space, &met, walk->memory.stack,
+			     walk->frames + walk->count, room, &index))
+		return false;
+	if (index > 0)
+		walk->by_convention += history->past[index - 1].by_convention;
+	if (index > room)
+		walk->by_convention -= history->past[index - 1 - room].by_convention;
+	*stop = index <= room ? UW_STOP_ROOT : UW_STOP_DEPTH;
+	if (index <= room) {
+		uw_history_note(history, walk->frames, notes, walk->count, index + 1);
+		*reused = index;
+	}
+	walk->count += index <= room ? index : room;
+	return true;
+}
+
+/* Steps from a frame that aligned its stack without a look at the other registers. false: nothing
+   was done, it takes them. */
+static bool walk_follow_realigned(struct uw_walk *walk, struct uw_note *note)
+{
+	const struct uw_code *code = walk->code;
+	struct uw_realigned frame = {walk->ip, walk->sp, walk->fp};
+	int8_t loaded;
+
+	if (code->kind != UW_CODE_REALIGNED || !walk->knows_fp || walk->exact ||
+	    !uw_slot_of(walk->machine, code->cfa_offset, &loaded) ||
+	    !uw_realigned_follow(walk->machine, code, walk->memory.stack, &frame))
+		return false;
+	if (note)
+		*note = (struct uw_note){.fp = walk->fp,
+					 .slot = walk->fp,
+					 .kind = UW_NOTE_LOADED,
+					 .uses_fp = true,
+					 .loaded = loaded};
+	walk->ip = frame.ip;
+	walk->sp = frame.sp;
+	walk->fp = frame.fp;
+	walk->source = UW_SOURCE_CFI;
+	walk->behind++;
+	walk->code = walk_find(walk);
+	return true;
+}
+
+/* One step: a run of plain ones, or one with all registers. Returns UW_STOP_COUNT where the walk
+   goes on, at a frame that is not written if *arrived. */
+static enum uw_stop walk_go(struct uw_walk *walk, struct uw_history *history, struct uw_note *notes,
+			    bool *arrived)
+{
+	uint64_t fp = walk->fp;
+	uint8_t kind = walk->code->kind;
+	bool exact = walk->exact;
+	enum uw_stop stop;
+
+	if (uw_walk_is_plain(walk)) {
+		size_t start = walk->count;
+
+		switch (uw_walk_run_plain(walk, history, history ? notes + start - 1 : NULL)) {
+		case UW_RUN_LEFT:
+			*arrived = true;
+			return walk->code->kind == UW_CODE_UNMAPPED ? UW_STOP_BAD_INFO
+								    : UW_STOP_COUNT;
+		case UW_RUN_MEET:
+			*arrived = false;
+			return UW_STOP_COUNT;
+		case UW_RUN_NULL:
+			return walk_stop_of(walk, walk_step_null(walk, walk->sp));
+		case UW_RUN_STUCK:
+			stop = walk_stop_stuck(walk);
+			if (stop != UW_STOP_COUNT)
+				return stop;
+			break;
+		}
+		fp = walk->fp;
+		kind = walk->code->kind;
+		exact = walk->exact;
+	}
+	*arrived = true;
+	if (walk_follow_realigned(walk, history ? &notes[walk->count - 1] : NULL))
+		return walk->code->kind == UW_CODE_UNMAPPED ? UW_STOP_BAD_INFO : UW_STOP_COUNT;
+	stop = walk_step(walk);
+	if (history)
+		walk_note(walk, exact ? UW_CODE_BAD : kind, fp, stop == UW_STOP_ROOT,
+			  &notes[walk->count - 1]);
+	return stop;
+}
+
+/* Writes the frames; returns why the walk ended. */
+static enum uw_stop walk_run(struct uw_walk *walk, struct uw_history *history, size_t *reused)
+{
+	struct uw_note notes[UW_DEPTH_MAX];
+	bool arrived = true;
+	enum uw_stop stop;
+
+	walk->cache->effort = 0;
+	walk->code = walk_find(walk);
+	do {
+		if (arrived && walk->count == walk->max)
+			return UW_STOP_DEPTH;
+		if (arrived)
+			walk_emit(walk, walk->code);
+		if (history && !walk->exact && uw_history_may_meet(history, walk->sp) &&
+		    walk_meet(walk, history, notes, &stop, reused))
+			return stop;
+		stop = walk_go(walk, history, notes, &arrived);
+	} while (stop == UW_STOP_COUNT);
+	if (history && stop == UW_STOP_ROOT)
+		uw_history_note(history, walk->frames, notes, walk->count, 0);
+	return stop;
+}
+
+static size_t walk_count(const struct uw_walk *walk)
+{
+	struct uw_counts *counts = &walk->space->counts;
+	size_t sampled = walk->count > 0;
+
+	counts->walks++;
+	counts->frames += walk->count;
+	counts->frames_by_source[UW_SOURCE_SAMPLE] += sampled;
+	counts->frames_by_source[UW_SOURCE_FRAME_POINTER] += walk->by_convention;
+	counts->frames_by_source[UW_SOURCE_CFI] += walk->count - sampled - walk->by_convention;
+	return walk->count;
+}
+
+static void walk_begin(struct uw_walk *walk, struct uw_space *space, const struct uw_regs *regs,
+		       const struct uw_stack *stack)
+{
+	const struct uw_machine *machine = uw_machine_of(space->arch);
+
+	walk->space = space;
+	walk->cache = space->cache;
+	walk->cache->effort = 0;
+	walk->machine = machine;
+	walk->memory = (struct uw_memory){.stack = stack, .word = machine->word};
+	walk->ip = regs->value[machine->ip];
+	walk->sp = regs->value[machine->sp];
+	walk->fp = regs->value[machine->fp];
+	walk->exact = walk->knows_fp = true;
+	walk->left_copy = false;
+	walk->source = UW_SOURCE_SAMPLE;
+	walk->root = UW_ROOT_TOLD;
+	walk->switches = 0;
+	walk->behind = 0;
+	walk->regs = regs;
+	walk->count = walk->by_convention = 0;
+}
+
+size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const struct uw_regs *regs,
+		     const struct uw_stack *stack, struct uw_frame *frames, size_t max_frames,
+		     enum uw_stop *stop, size_t *reused)
+{
+	struct uw_walk walk;
+
+	*reused = 0;
+	uw_space_refresh(space);
+	walk_begin(&walk, space, regs, stack);
+	walk.frames = frames;
+	walk.max = max_frames < UW_DEPTH_MAX ? max_frames : UW_DEPTH_MAX;
+	/* What may be kept is defined by the frames of x86 alone. */
+	if (!uw_machine_pushes(walk.machine))
+		history = NULL;
+	if (history)
+		uw_history_begin(history, space);
+	*stop = walk_run(&walk, history, reused);
+	space->counts.frames_reused += *reused;
+	return walk_count(&walk);
+}
+
+size_t uw_walk(struct uw_space *space, const struct uw_regs *regs, const struct uw_stack *stack,
+	       struct uw_frame *frames, size_t max_frames, enum uw_stop *stop)
+{
+	size_t reused;
+
+	return uw_walk_reuse(space, NULL, regs, stack, frames, max_frames, stop, &reused);
+}

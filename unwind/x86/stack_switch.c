@@ -1,0 +1,128 @@
+#include "unwind/x86/stack_switch.h"
+
+#include "unwind/step/common.h"
+#include "unwind/x86/instruction.h"
+
+enum {
+	BEFORE_MAX = 256, /* from the function's start: those that switch stacks are short */
+	AFTER_MAX = 64,
+	NOT_LOADED = -1
+};
+
+/* What jumps lead to a place. */
+enum join { JOIN_NONE, JOIN_ONE, JOIN_MIXED };
+
+/* The code of a function, read in order. */
+struct sweep {
+	uint8_t bytes[BEFORE_MAX + AFTER_MAX];
+	size_t size;
+	size_t offset; /* of the next instruction */
+	int load;      /* where the instruction starts that loaded the stack pointer in this line */
+	size_t loaded; /* where it ends */
+	enum uw_instruction_kind last;              /* of the latest instruction */
+	uint8_t joins[BEFORE_MAX + AFTER_MAX + 1];  /* enum join: from before, to each offset */
+	int16_t joined[BEFORE_MAX + AFTER_MAX + 1]; /* JOIN_ONE: load where it comes from */
+};
+
+static void sweep_jump(struct sweep *sweep, const struct uw_instruction *read)
+{
+	int64_t target = (int64_t)sweep->offset + read->distance;
+	bool mixes;
+
+	if (target < (int64_t)sweep->offset || target > (int64_t)sweep->size)
+		return;
+	mixes = sweep->joins[target] != JOIN_NONE && sweep->joined[target] != sweep->load;
+	sweep->joins[target] = mixes ? JOIN_MIXED : JOIN_ONE;
+	sweep->joined[target] = (int16_t)sweep->load;
+}
+
+/* At a place where other ways meet the line that do not have the same stack pointer, nothing is
+   known of it. */
+static void sweep_meet(struct sweep *sweep)
+{
+	uint8_t join = sweep->joins[sweep->offset];
+
+	if (join == JOIN_MIXED || (join == JOIN_ONE && sweep->joined[sweep->offset] != sweep->load))
+		sweep->load = NOT_LOADED;
+}
+
+/* Takes one instruction. false: it is not known. */
+static bool sweep_step(struct sweep *sweep)
+{
+	struct uw_instruction read =
+		uw_instruction_read(sweep->bytes + sweep->offset, sweep->size - sweep->offset);
+
+	sweep->last = read.kind;
+	if (read.kind == UW_INSTRUCTION_UNKNOWN)
+		return false;
+	if (read.kind == UW_INSTRUCTION_LOAD) {
+		sweep->load = (int)sweep->offset;
+		sweep->loaded = sweep->offset + read.size;
+	}
+	sweep->offset += read.size;
+	if (read.kind == UW_INSTRUCTION_BRANCH || read.kind == UW_INSTRUCTION_GOTO)
+		sweep_jump(sweep, &read);
+	if (read.kind == UW_INSTRUCTION_STACK || read.kind == UW_INSTRUCTION_GOTO ||
+	    read.kind == UW_INSTRUCTION_JUMP || read.kind == UW_INSTRUCTION_END)
+		sweep->load = NOT_LOADED;
+	sweep_meet(sweep);
+	return true;
+}
+
+/* Whether the instructions on from here show that the code is not about to take its own frame off
+   the stack. */
+static bool sweep_leaves(struct sweep *sweep)
+{
+	while (sweep->load != NOT_LOADED && sweep_step(sweep))
+		if (sweep->last == UW_INSTRUCTION_CALL || sweep->last == UW_INSTRUCTION_LOAD)
+			return true;
+	return sweep->last == UW_INSTRUCTION_JUMP;
+}
+
+/* Whether the CFA is as far from the stack pointer after the instruction as before it. */
+static bool cfa_stays(const struct uw_fde *fde, uint64_t start, uint64_t end, uint32_t *effort)
+{
+	struct uw_row before, after;
+
+	return uw_cfi_row_within(fde, start, &before, effort) == UW_CFI_OK &&
+	       uw_cfi_row_within(fde, end, &after, effort) == UW_CFI_OK &&
+	       before.cfa.kind == UW_RULE_REGISTER && before.cfa.reg == UW_X86_64_RSP &&
+	       after.cfa.kind == UW_RULE_REGISTER && after.cfa.reg == UW_X86_64_RSP &&
+	       before.cfa.offset == after.cfa.offset;
+}
+
+bool uw_stack_is_switched(const struct uw_module *module, const struct uw_fde *fde, uint64_t rva,
+			  bool exact, uint32_t *effort)
+{
+	struct sweep sweep = {.load = NOT_LOADED};
+	uint64_t at = rva - fde->start, left = fde->end - rva, load, loaded;
+
+	if (at > BEFORE_MAX)
+		return false;
+	sweep.size = at + (!exact ? 0 : left < AFTER_MAX ? left : AFTER_MAX);
+	if (!uw_module_read(module, fde->start, sweep.bytes, sweep.size))
+		return false;
+	while (sweep.offset < at)
+		if (!sweep_step(&sweep))
+			return false;
+	if (sweep.offset != at || sweep.load == NOT_LOADED)
+		return false;
+	load = fde->start + (uint64_t)sweep.load;
+	loaded = fde->start + sweep.loaded;
+	if (exact ? !sweep_leaves(&sweep) : sweep.last != UW_INSTRUCTION_CALL)
+		return false;
+	return cfa_stays(fde, load, loaded, effort);
+}
+
+bool uw_stack_is_loaded(const struct uw_module *module, const struct uw_fde *fde)
+{
+	struct sweep sweep = {.load = NOT_LOADED};
+
+	sweep.size = fde->end - fde->start < BEFORE_MAX ? fde->end - fde->start : BEFORE_MAX;
+	if (!uw_module_read(module, fde->start, sweep.bytes, sweep.size))
+		return false;
+	while (sweep.offset < sweep.size && sweep_step(&sweep))
+		if (sweep.last == UW_INSTRUCTION_LOAD)
+			return true;
+	return false;
+}

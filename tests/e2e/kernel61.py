@@ -163,8 +163,11 @@ def stacks(got):
     said, total = got.text(name), got.summary(name)
     s.check(got.status(name) == 0 and 'tbcollect: cannot' not in said, f'{name}: collects', said.strip().splitlines()[-1:])
     s.check(('by BPF' in said) == by_bpf, f'{name}: {"by BPF" if by_bpf else "by copies"}')
-    s.check(total['samples'] >= 100 and total['samples_lost'] == 0, f'{name}: samples', total['samples'])
-    s.check(total['stacks']['complete'] >= 0.99 * total['samples'], f'{name}: complete stacks', total['stacks'])
+    # Ticks that an emulated timer brings late are fewer.
+    s.check(total['samples'] >= 30 and total['samples_lost'] == 0, f'{name}: samples', total['samples'])
+    # A page of a stack may have been touched by nobody yet.
+    s.check(total['stacks']['complete'] >= total['samples'] - max(1, 0.01 * total['samples']), f'{name}: complete stacks',
+            total['stacks'])
     inside = [(frames, count) for frames, count in got.stacks(name) if names[-1] in frames]
     exact = sum(count for frames, count in inside if [f for f in frames if f in names] == names)
     seen = sum(count for _, count in inside)
@@ -175,14 +178,16 @@ def stacks(got):
 
 
 def accounts(got):
-  """Samples count an interval each there: what was used besides is told, and belongs to no known thread unless
-  there is just one thread that it can belong to. Together it is what the kernel counted."""
+  """Threads' own samples count a tick each there: what was used besides is told. With samples by the CPUs' clocks the kernel
+  tells the accounts. Together they are what the kernel counted."""
   for name, alone in (('bpf', True), ('copy', True), ('deep', True), ('threads', False), ('births', False)):
     total = got.summary(name)
     expected = s.number(s.truth(got.text(name)), 'process_ns') / 1e9
     s.check_ratio(f'{name}: CPU time, with what is said to be in no account',
                   total['cpu_time_s'] + got.unattributed(name), expected, 2)
-    s.check('gives no CPU time with the samples' in got.text(name + ' text'), f'{name}: the report says so')
+    is_told = 'gives no CPU time with the samples' in got.text(name + ' text')
+    s.check(is_told == (total['sampling']['times'] == 'threads'), f'{name}: the report says so where it is so',
+            f'{is_told}, {total["sampling"]["times"]}')
     if alone:
       s.check_ratio(f'{name}: CPU time of the one thread', float(got.threads(name)[0]['CPU Time']), expected, 3)
   # A program that is mostly in the kernel; the first line is what it used itself.

@@ -173,7 +173,7 @@ struct profile_mapping {
  * in what proportion functions share the time, not how much there was: a thread that lived for a
  * tenth of the interval has a sample of a whole one, or none. Its user code used
  * cpu_ns - kernel_ns - rest_ns, and the samples share that, together with those of other short
- * threads (tools/calibration.h).
+ * threads (tools/analysis/calibration.h).
  */
 struct profile_thread {
 	uint32_t pid;

@@ -3,8 +3,8 @@
  * finds: the rva, then a line per function, innermost first, "NAME<tab>FILE:LINE<tab>START", then
  * an empty line. Names are linkage names; what is not known is ?? and 0.
  */
+#include "tools/cli/xalloc.h"
 #include "tools/symbols/resolve.h"
-#include "tools/xalloc.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * one line each: ADDRESS then NAME@FILE:LINE of the function and of what is inlined there,
  * outermost first.
  */
+#include "tools/cli/xalloc.h"
 #include "tools/symbols/resolve.h"
-#include "tools/xalloc.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* Samples to functions, chains and trees. */
 #include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
-#include "tools/call_tree.h"
-#include "tools/chain.h"
-#include "tools/filter.h"
-#include "tools/functions.h"
-#include "tools/system_module.h"
-#include "tools/tally.h"
-#include "tools/utf8.h"
+#include "tools/analysis/call_tree.h"
+#include "tools/analysis/chain.h"
+#include "tools/analysis/filter.h"
+#include "tools/analysis/functions.h"
+#include "tools/analysis/system_module.h"
+#include "tools/analysis/tally.h"
+#include "tools/names/utf8.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

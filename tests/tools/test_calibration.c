@@ -2,7 +2,7 @@
 #include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
 #include "tests/tools/drawn_result.h"
-#include "tools/calibration.h"
+#include "tools/analysis/calibration.h"
 #include <check.h>
 #include <stdio.h>
 #include <string.h>

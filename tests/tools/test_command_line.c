@@ -1,8 +1,8 @@
 /* The command line of tbreport, and the result that it names. */
 #include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
-#include "tools/locate.h"
-#include "tools/near.h"
+#include "tools/cli/locate.h"
+#include "tools/cli/near.h"
 #include "tools/report/options.h"
 #include <check.h>
 #include <stdio.h>

@@ -2,11 +2,11 @@
 #include "tbrw/profile/writer.h"
 #include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
-#include "tools/convert/export.h"
+#include "tools/cli/output.h"
+#include "tools/cli/xalloc.h"
 #include "tools/convert/finalize.h"
 #include "tools/convert/recover.h"
-#include "tools/output.h"
-#include "tools/xalloc.h"
+#include "tools/export/export.h"
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* Separate debug files with compressed sections: their inflated copies, and symbols through them.
  */
 #include "tests/support/suite.h"
-#include "tools/symbols/inflated.h"
+#include "tools/cli/xalloc.h"
+#include "tools/image/inflated.h"
 #include "tools/symbols/resolve.h"
-#include "tools/xalloc.h"
 #include <check.h>
 #include <fcntl.h>
 #include <gelf.h>

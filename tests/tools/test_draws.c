@@ -1,6 +1,6 @@
 /* Standard errors of shares. */
 #include "tests/support/suite.h"
-#include "tools/draws.h"
+#include "tools/analysis/draws.h"
 #include <check.h>
 #include <math.h>
 

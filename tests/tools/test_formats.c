@@ -1,7 +1,7 @@
 /* What the formats make of tables. */
 #include "tests/support/suite.h"
-#include "tools/report/format.h"
-#include "tools/report/table.h"
+#include "tools/table/format.h"
+#include "tools/table/table.h"
 #include <check.h>
 #include <locale.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Interning: an element is found again however many there are. */
-#include "tools/index_map.h"
+#include "tools/analysis/index_map.h"
 
 #include "tests/support/suite.h"
 #include <check.h>

@@ -3,12 +3,12 @@
 #include "tbrw/profile/reader.h"
 #include "tbrw/profile/writer.h"
 #include "tests/support/suite.h"
+#include "tools/analysis/functions.h"
+#include "tools/cli/xalloc.h"
 #include "tools/convert/finalize.h"
-#include "tools/functions.h"
+#include "tools/names/demangle.h"
 #include "tools/symbols/cold_part.h"
-#include "tools/symbols/demangle.h"
 #include "tools/symbols/resolve.h"
-#include "tools/xalloc.h"
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* What a terminal gets of a product, and a file. */
 #include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
-#include "tools/output.h"
+#include "tools/cli/output.h"
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* Copies of files that are changed while they are read: a step of reading is where it happens. */
 #include "tests/support/suite.h"
-#include "tools/symbols/expansion.h"
+#include "tools/cli/xalloc.h"
+#include "tools/image/expansion.h"
+#include "tools/image/small_elf.h"
+#include "tools/image/snapshot.h"
 #include "tools/symbols/resolve.h"
-#include "tools/symbols/small_elf.h"
-#include "tools/symbols/snapshot.h"
-#include "tools/xalloc.h"
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>

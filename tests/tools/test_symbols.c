@@ -1,10 +1,10 @@
 /* Symbol lookup in the forms a program comes in; the program itself says what must be found. */
 #include "tests/support/suite.h"
-#include "tools/symbols/demangle.h"
+#include "tools/cli/xalloc.h"
+#include "tools/names/demangle.h"
 #include "tools/symbols/kallsyms.h"
 #include "tools/symbols/perf_map.h"
 #include "tools/symbols/resolve.h"
-#include "tools/xalloc.h"
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>

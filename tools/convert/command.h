@@ -1,5 +1,5 @@
 /*
- * The commands of tbconvert. To add one: a file with its run function, a row in main.c.
+ * The commands of tbconvert. To add one: a file with its run function, a row in tbconvert.c.
  */
 #ifndef TOOLS_CONVERT_COMMAND_H
 #define TOOLS_CONVERT_COMMAND_H

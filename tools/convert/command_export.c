@@ -1,7 +1,7 @@
+#include "tools/cli/diagnose.h"
+#include "tools/cli/output.h"
 #include "tools/convert/command.h"
-#include "tools/convert/export.h"
-#include "tools/diagnose.h"
-#include "tools/output.h"
+#include "tools/export/export.h"
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
+#include "tools/analysis/functions.h"
+#include "tools/cli/diagnose.h"
+#include "tools/cli/xalloc.h"
 #include "tools/convert/command.h"
 #include "tools/convert/finalize.h"
 #include "tools/convert/interrupt.h"
-#include "tools/diagnose.h"
-#include "tools/functions.h"
-#include "tools/xalloc.h"
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* Files that are to be changed or made: found once, and from then on by their directory's
  * descriptor, which stays open until the program ends. */
 #include "tbrw/profile/place.h"
+#include "tools/analysis/functions.h"
+#include "tools/cli/diagnose.h"
+#include "tools/cli/xalloc.h"
 #include "tools/convert/command.h"
-#include "tools/diagnose.h"
-#include "tools/functions.h"
-#include "tools/xalloc.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #include "tbrw/profile/writer.h"
+#include "tools/cli/diagnose.h"
+#include "tools/cli/xalloc.h"
 #include "tools/convert/command.h"
 #include "tools/convert/recover.h"
-#include "tools/diagnose.h"
-#include "tools/xalloc.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>

@@ -5,10 +5,10 @@
 #define TOOLS_CONVERT_FINALIZE_H
 
 #include "tbrw/profile/reader.h"
+#include "tools/cli/progress.h"
 #include "tools/convert/kept_symbols.h"
-#include "tools/progress.h"
+#include "tools/image/image.h"
 #include "tools/symbols/address.h"
-#include "tools/symbols/image.h"
 #include "tools/symbols/perf_map.h"
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 #include "tools/convert/recover.h"
 #include "tbrw/profile/writer.h"
+#include "tools/analysis/index_map.h"
+#include "tools/cli/xalloc.h"
 #include "tools/convert/recover_system.h"
-#include "tools/index_map.h"
-#include "tools/xalloc.h"
 #include <stdbool.h>
 #include <stdlib.h>
 

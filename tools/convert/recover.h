@@ -5,7 +5,7 @@
 #define TOOLS_CONVERT_RECOVER_H
 
 #include "tbrw/profile/reader.h"
-#include "tools/progress.h"
+#include "tools/cli/progress.h"
 
 /*
  * Writes all that the reader, open on the result at source, has to a new result at path, which must

@@ -1,5 +1,5 @@
 #include "tools/convert/recover_system.h"
-#include "tools/xalloc.h"
+#include "tools/cli/xalloc.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "tools/report/filter_miss.h"
-#include "tools/near.h"
-#include "tools/xalloc.h"
+#include "tools/cli/near.h"
+#include "tools/cli/xalloc.h"
 #include <stdlib.h>
 
 /* Names, of each the other one too where the thing has two: of modules the paths, of functions

@@ -4,8 +4,8 @@
 #ifndef TOOLS_REPORT_GROUPS_H
 #define TOOLS_REPORT_GROUPS_H
 
-#include "tools/draws.h"
-#include "tools/index_map.h"
+#include "tools/analysis/draws.h"
+#include "tools/analysis/index_map.h"
 #include <stddef.h>
 #include <stdint.h>
 

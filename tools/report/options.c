@@ -1,7 +1,7 @@
 #include "tools/report/options.h"
-#include "tools/locate.h"
-#include "tools/near.h"
-#include "tools/xalloc.h"
+#include "tools/cli/locate.h"
+#include "tools/cli/near.h"
+#include "tools/cli/xalloc.h"
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>

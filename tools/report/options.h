@@ -4,9 +4,9 @@
 #ifndef TOOLS_REPORT_OPTIONS_H
 #define TOOLS_REPORT_OPTIONS_H
 
-#include "tools/chain.h"
-#include "tools/filter.h"
-#include "tools/report/format.h"
+#include "tools/analysis/chain.h"
+#include "tools/analysis/filter.h"
+#include "tools/table/format.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 #include "tools/report/programs.h"
+#include "tools/cli/xalloc.h"
 #include "tools/report/groups.h"
-#include "tools/xalloc.h"
 #include <stdlib.h>
 
 enum { COLUMN_CPU, COLUMN_SHARE, COLUMN_SAMPLES, COLUMN_PROCESSES, COLUMN_PROGRAM, COLUMN_COUNT };

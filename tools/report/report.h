@@ -1,14 +1,14 @@
 /*
- * The reports of tbreport. To add one: a file with its print function, a row in main.c.
+ * The reports of tbreport. To add one: a file with its print function, a row in tbreport.c.
  */
 #ifndef TOOLS_REPORT_REPORT_H
 #define TOOLS_REPORT_REPORT_H
 
 #include "tbrw/profile/reader.h"
-#include "tools/functions.h"
+#include "tools/analysis/functions.h"
+#include "tools/analysis/tally.h"
 #include "tools/report/options.h"
-#include "tools/report/table.h"
-#include "tools/tally.h"
+#include "tools/table/table.h"
 #include <stdio.h>
 
 struct report_input {

@@ -1,7 +1,7 @@
-#include "tools/command_lines.h"
+#include "tools/analysis/command_lines.h"
+#include "tools/cli/xalloc.h"
 #include "tools/report/groups.h"
 #include "tools/report/report.h"
-#include "tools/xalloc.h"
 #include <stdlib.h>
 
 enum {

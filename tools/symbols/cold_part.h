@@ -6,8 +6,8 @@
 #ifndef TOOLS_SYMBOLS_COLD_PART_H
 #define TOOLS_SYMBOLS_COLD_PART_H
 
+#include "tools/image/image.h"
 #include "tools/symbols/address.h"
-#include "tools/symbols/image.h"
 
 /* Length of the function's name in that of its cold part, as symbols have it or demangled in full
  * ("foo() [clone .cold]"); the whole length where name is no cold part's. */

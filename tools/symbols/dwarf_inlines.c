@@ -1,9 +1,9 @@
 #include "tools/symbols/dwarf_inlines.h"
+#include "tools/cli/xalloc.h"
+#include "tools/image/split_units.h"
+#include "tools/names/demangle.h"
+#include "tools/names/dwarf_names.h"
 #include "tools/symbols/cold_part.h"
-#include "tools/symbols/demangle.h"
-#include "tools/symbols/dwarf_names.h"
-#include "tools/symbols/split_units.h"
-#include "tools/xalloc.h"
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <stdbool.h>

@@ -4,8 +4,8 @@
 #ifndef TOOLS_SYMBOLS_DWARF_INLINES_H
 #define TOOLS_SYMBOLS_DWARF_INLINES_H
 
+#include "tools/image/image.h"
 #include "tools/symbols/address.h"
-#include "tools/symbols/image.h"
 
 /* Adds to each address that a compilation unit covers: the inlined functions at it, file and line
  * of each level, and the function's name where no symbol gave one. Of each unit only the entries

@@ -1,6 +1,6 @@
 #include "tools/symbols/eh_frame.h"
+#include "tools/cli/xalloc.h"
 #include "tools/symbols/frame_entry.h"
-#include "tools/xalloc.h"
 #include <stdlib.h>
 #include <string.h>
 

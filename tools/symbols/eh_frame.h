@@ -5,8 +5,8 @@
 #ifndef TOOLS_SYMBOLS_EH_FRAME_H
 #define TOOLS_SYMBOLS_EH_FRAME_H
 
+#include "tools/image/image.h"
 #include "tools/symbols/address.h"
-#include "tools/symbols/image.h"
 
 struct eh_frame_range {
 	uint64_t start;

@@ -4,8 +4,8 @@
 #ifndef TOOLS_SYMBOLS_ELF_SYMBOLS_H
 #define TOOLS_SYMBOLS_ELF_SYMBOLS_H
 
+#include "tools/image/image.h"
 #include "tools/symbols/address.h"
-#include "tools/symbols/image.h"
 
 /*
  * Sets the function of each address that a symbol covers. Of several symbols at one address the

@@ -4,7 +4,7 @@
 #ifndef TOOLS_SYMBOLS_FRAME_ENTRY_H
 #define TOOLS_SYMBOLS_FRAME_ENTRY_H
 
-#include "tools/symbols/image.h"
+#include "tools/image/image.h"
 #include <stdbool.h>
 
 /* Where entries are read from. */

@@ -1,6 +1,6 @@
 #include "tools/symbols/perf_map.h"
 #include "program/regular_file.h"
-#include "tools/xalloc.h"
+#include "tools/cli/xalloc.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

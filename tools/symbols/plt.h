@@ -4,8 +4,8 @@
 #ifndef TOOLS_SYMBOLS_PLT_H
 #define TOOLS_SYMBOLS_PLT_H
 
+#include "tools/image/image.h"
 #include "tools/symbols/address.h"
-#include "tools/symbols/image.h"
 
 /* Sets the function of addresses in .plt, .plt.sec, .plt.got and .iplt: name of the imported
  * function ("" if it cannot be told) and is_plt. Addresses that have a name keep it. */

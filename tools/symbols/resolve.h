@@ -5,8 +5,8 @@
 #ifndef TOOLS_SYMBOLS_RESOLVE_H
 #define TOOLS_SYMBOLS_RESOLVE_H
 
+#include "tools/image/image.h"
 #include "tools/symbols/address.h"
-#include "tools/symbols/image.h"
 
 /* Addresses sorted by rva. After SYMBOL_IMAGE_OPEN every address has a function: with a name, or
  * is_pseudo with the start of the function or of the address itself. After anything else the

@@ -1,5 +1,5 @@
 #include "tools/symbols/sigreturn.h"
-#include "tools/xalloc.h"
+#include "tools/cli/xalloc.h"
 #include <string.h>
 
 #define CODE_MAX 9u

@@ -4,8 +4,8 @@
 #ifndef TOOLS_SYMBOLS_SIGRETURN_H
 #define TOOLS_SYMBOLS_SIGRETURN_H
 
+#include "tools/image/image.h"
 #include "tools/symbols/address.h"
-#include "tools/symbols/image.h"
 
 /* Names the function of each address without a name that lies in code which does nothing but the
  * system call sigreturn or rt_sigreturn, as C libraries name it: __restore, __restore_rt. The code

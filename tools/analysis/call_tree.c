@@ -1,0 +1,139 @@
+#include "tools/analysis/call_tree.h"
+#include "tools/cli/xalloc.h"
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_node(const void *user, uint32_t index, const void *key)
+{
+	const struct call_tree *tree = user;
+	const uint32_t *wanted = key;
+	return tree->nodes[index].parent == wanted[0] && tree->nodes[index].function == wanted[1];
+}
+
+static uint32_t find_child(struct call_tree *tree, uint32_t parent, uint32_t function)
+{
+	uint32_t key[2] = {parent, function};
+	bool added;
+	uint32_t index = index_map_intern(&tree->map, key, index_map_hash(key, sizeof(key)),
+					  is_node, tree, tree->count, &added);
+	if (!added)
+		return index;
+	if (tree->count == tree->capacity) {
+		tree->capacity = (uint32_t)xalloc_grown(tree->capacity, (size_t)tree->count + 1);
+		tree->nodes = xalloc_resize(tree->nodes, tree->capacity, sizeof(*tree->nodes));
+	}
+	tree->nodes[tree->count++] =
+		(struct call_tree_node){.function = function, .parent = parent};
+	return index;
+}
+
+void call_tree_init(struct call_tree *tree)
+{
+	memset(tree, 0, sizeof(*tree));
+	find_child(tree, CALL_TREE_NONE, CALL_TREE_NONE);
+}
+
+void call_tree_finish(struct call_tree *tree)
+{
+	free(tree->nodes);
+	index_map_finish(&tree->map);
+	memset(tree, 0, sizeof(*tree));
+}
+
+void call_tree_add(struct call_tree *tree, const uint32_t *functions, size_t count, bool reversed,
+		   const struct draws_part *part)
+{
+	uint32_t at = 0;
+	for (size_t i = 0;; i++) {
+		draws_add_part(&tree->nodes[at].total, part);
+		if (i == count)
+			break;
+		at = find_child(tree, at, functions[reversed ? count - 1 - i : i]);
+	}
+	draws_add_part(&tree->nodes[at].self, part);
+}
+
+struct ordering {
+	const struct call_tree *tree;
+	const uint32_t *rank;
+	uint32_t *depth; /* of each node */
+};
+
+static int compare_weight(const void *a, const void *b, void *user)
+{
+	const struct ordering *ordering = user;
+	uint32_t left_index = *(const uint32_t *)a;
+	uint32_t right_index = *(const uint32_t *)b;
+	const struct call_tree_node *left = &ordering->tree->nodes[left_index];
+	const struct call_tree_node *right = &ordering->tree->nodes[right_index];
+	if (left->total.cpu_ns != right->total.cpu_ns)
+		return left->total.cpu_ns < right->total.cpu_ns ? 1 : -1;
+	if (left->total.samples != right->total.samples)
+		return left->total.samples < right->total.samples ? 1 : -1;
+	/* Of a chain without branches the parent comes first. */
+	if (ordering->depth[left_index] != ordering->depth[right_index])
+		return ordering->depth[left_index] < ordering->depth[right_index] ? -1 : 1;
+	if (left->function == CALL_TREE_NONE)
+		return 0;
+	uint32_t left_rank = ordering->rank[left->function];
+	uint32_t right_rank = ordering->rank[right->function];
+	if (left_rank != right_rank)
+		return left_rank < right_rank ? -1 : 1;
+	return left_index < right_index ? -1 : left_index > right_index;
+}
+
+static uint32_t *measure_depth(const struct call_tree *tree)
+{
+	uint32_t *depth = xalloc_zeroed(tree->count, sizeof(*depth));
+	for (uint32_t i = 1; i < tree->count; i++)
+		depth[i] = depth[tree->nodes[i].parent] + 1;
+	return depth;
+}
+
+/* Links the kept nodes: first_child and next_sibling of each, siblings in order of `order`. */
+static void link_children(const struct call_tree *tree, const uint32_t *order, size_t count,
+			  uint32_t *first_child, uint32_t *next_sibling)
+{
+	memset(first_child, 0xff, tree->count * sizeof(*first_child));
+	memset(next_sibling, 0xff, tree->count * sizeof(*next_sibling));
+	for (size_t i = count; i-- > 0;) {
+		uint32_t parent = tree->nodes[order[i]].parent;
+		if (parent == CALL_TREE_NONE)
+			continue;
+		next_sibling[order[i]] = first_child[parent];
+		first_child[parent] = order[i];
+	}
+}
+
+struct call_tree_row *call_tree_rows(const struct call_tree *tree, const uint32_t *rank,
+				     size_t limit, size_t *count)
+{
+	struct ordering ordering = {tree, rank, measure_depth(tree)};
+	uint32_t *order = xalloc_zeroed(tree->count, sizeof(*order));
+	uint32_t *first_child = xalloc_zeroed(tree->count, sizeof(*first_child));
+	uint32_t *next_sibling = xalloc_zeroed(tree->count, sizeof(*next_sibling));
+	struct call_tree_row *rows = xalloc_zeroed(tree->count, sizeof(*rows));
+	for (uint32_t i = 0; i < tree->count; i++)
+		order[i] = i;
+	qsort_r(order, tree->count, sizeof(*order), compare_weight, &ordering);
+	size_t kept = limit > 0 && limit < tree->count ? limit : tree->count;
+	link_children(tree, order, kept, first_child, next_sibling);
+
+	*count = 0;
+	for (uint32_t at = 0; at != CALL_TREE_NONE;) {
+		rows[(*count)++] = (struct call_tree_row){at, ordering.depth[at]};
+		if (first_child[at] != CALL_TREE_NONE) {
+			at = first_child[at];
+			continue;
+		}
+		while (at != CALL_TREE_NONE && next_sibling[at] == CALL_TREE_NONE)
+			at = tree->nodes[at].parent;
+		if (at != CALL_TREE_NONE)
+			at = next_sibling[at];
+	}
+	free(ordering.depth);
+	free(order);
+	free(first_child);
+	free(next_sibling);
+	return rows;
+}

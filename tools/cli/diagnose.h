@@ -1,0 +1,15 @@
+/*
+ * What the tools say on standard error: one line per problem, "tool: what failed: why; what to do".
+ */
+#ifndef TOOLS_CLI_DIAGNOSE_H
+#define TOOLS_CLI_DIAGNOSE_H
+
+#define EXIT_USAGE 2
+
+void diagnose(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Text of a TBRW code, in `text`, which is returned. */
+#define DIAGNOSE_CODE_SIZE 160u
+const char *diagnose_code(unsigned code, char text[DIAGNOSE_CODE_SIZE]);
+
+#endif

@@ -1,0 +1,174 @@
+#include "tools/cli/locate.h"
+#include "tools/analysis/functions.h"
+#include "tools/cli/xalloc.h"
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char extension[] = ".tb5";
+
+static bool has_extension(const char *name)
+{
+	size_t length = strlen(name);
+	size_t tail = sizeof(extension) - 1;
+	return length > tail && name[0] != '.' && strcmp(name + length - tail, extension) == 0;
+}
+
+/* What errno says of a path that could not be looked at. */
+static enum locate_status missing_status(void)
+{
+	return errno == EACCES ? LOCATE_DENIED : LOCATE_MISSING;
+}
+
+static enum locate_status only_tb5(const char *directory, char **path)
+{
+	DIR *stream = opendir(directory);
+	char *found = NULL;
+	bool is_ambiguous = false;
+	if (!stream)
+		return missing_status();
+	for (struct dirent *entry; (entry = readdir(stream));) {
+		if (!has_extension(entry->d_name))
+			continue;
+		is_ambiguous = found != NULL;
+		if (is_ambiguous)
+			break;
+		found = xalloc_printf("%s/%s", directory, entry->d_name);
+	}
+	closedir(stream);
+	if (is_ambiguous) {
+		free(found);
+		return LOCATE_AMBIGUOUS;
+	}
+	*path = found;
+	return found ? LOCATE_FOUND : LOCATE_NO_TB5;
+}
+
+static enum locate_status in_directory(const char *directory, char **path)
+{
+	/* "." and links are named by what they lead to */
+	char *real = realpath(directory, NULL);
+	if (!real)
+		return missing_status();
+	size_t length = strlen(directory);
+	while (length > 1 && directory[length - 1] == '/')
+		length--;
+	char *trimmed = xalloc_text_of(directory, length);
+	char *named = xalloc_printf("%s/%s%s", trimmed, functions_base_name(real), extension);
+	enum locate_status status = LOCATE_FOUND;
+	free(real);
+	if (access(named, F_OK) == 0) {
+		*path = named;
+	} else {
+		free(named);
+		status = only_tb5(trimmed, path);
+	}
+	free(trimmed);
+	return status;
+}
+
+/* The number in r@@@xx; false for any other name. */
+static bool result_number(const char *name, unsigned long long *number)
+{
+	size_t digits = name[0] == 'r' ? strspn(name + 1, "0123456789") : 0;
+	if (digits < 3 || digits > 18)
+		return false;
+	size_t letters = 0;
+	const char *tail = name + 1 + digits;
+	while (islower((unsigned char)tail[letters]))
+		letters++;
+	*number = strtoull(name + 1, NULL, 10);
+	return letters >= 2 && letters <= 3 && tail[letters] == '\0';
+}
+
+bool locate_is_result_name(const char *name)
+{
+	unsigned long long number;
+	return result_number(name, &number);
+}
+
+struct newest {
+	char *path;
+	unsigned long long number;
+	struct timespec changed;
+};
+
+static bool is_newer(const struct newest *newest, unsigned long long number,
+		     const struct timespec *changed)
+{
+	if (!newest->path)
+		return true;
+	if (changed->tv_sec != newest->changed.tv_sec)
+		return changed->tv_sec > newest->changed.tv_sec;
+	if (changed->tv_nsec != newest->changed.tv_nsec)
+		return changed->tv_nsec > newest->changed.tv_nsec;
+	return number > newest->number;
+}
+
+static enum locate_status in_current_directory(char **path)
+{
+	struct newest newest = {0};
+	DIR *stream = opendir(".");
+	if (!stream)
+		return LOCATE_NO_RESULT;
+	for (struct dirent *entry; (entry = readdir(stream));) {
+		unsigned long long number;
+		struct stat status;
+		char *candidate = NULL;
+		if (!result_number(entry->d_name, &number) || stat(entry->d_name, &status) != 0 ||
+		    !S_ISDIR(status.st_mode) || !is_newer(&newest, number, &status.st_mtim) ||
+		    in_directory(entry->d_name, &candidate) != LOCATE_FOUND)
+			continue;
+		free(newest.path);
+		newest = (struct newest){candidate, number, status.st_mtim};
+	}
+	closedir(stream);
+	*path = newest.path;
+	return newest.path ? LOCATE_FOUND : LOCATE_NO_RESULT;
+}
+
+static enum locate_status named(const char *argument, char **path)
+{
+	struct stat status;
+	if (stat(argument, &status) != 0)
+		return missing_status();
+	if (S_ISDIR(status.st_mode))
+		return in_directory(argument, path);
+	*path = xalloc_text(argument);
+	return LOCATE_FOUND;
+}
+
+enum locate_status locate_result(const char *argument, char **path)
+{
+	char *found = NULL;
+	enum locate_status status =
+		argument ? named(argument, &found) : in_current_directory(&found);
+	if (status == LOCATE_FOUND && access(found, R_OK) != 0 && errno == EACCES)
+		status = LOCATE_DENIED;
+	if (status == LOCATE_FOUND)
+		*path = found;
+	else
+		free(found);
+	return status;
+}
+
+const char *locate_explain(enum locate_status status)
+{
+	switch (status) {
+	case LOCATE_MISSING:
+		return "no such file or directory; name a result directory or its tb5 file";
+	case LOCATE_DENIED:
+		return "no permission to read the result; ask its owner, or look as that user";
+	case LOCATE_NO_TB5:
+		return "no tb5 file in it; name the result directory that tbcollect left";
+	case LOCATE_AMBIGUOUS:
+		return "several tb5 files in it; name one of them";
+	default:
+		return "no result directory (r000hs, ...) in the current directory; collect with "
+		       "tbcollect or name one";
+	}
+}

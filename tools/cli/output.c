@@ -1,0 +1,272 @@
+#include "tools/cli/output.h"
+#include "tools/cli/xalloc.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* path_resolution(7): as many as the kernel follows. */
+#define LINKS_MAX 40
+
+/* Beside the output, in the same folder. */
+static int open_temporary(struct output *output, mode_t mode)
+{
+	unsigned number;
+	int fd = -1;
+	do {
+		free(output->temporary);
+		output->temporary = NULL;
+		if (getrandom(&number, sizeof(number), 0) < 0)
+			return -1;
+		output->temporary = xalloc_printf("%s.%08x", output->path, number);
+		fd = openat(output->folder, output->temporary,
+			    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+	} while (fd < 0 && errno == EEXIST);
+	if (fd >= 0)
+		fchmod(fd, mode);
+	return fd;
+}
+
+static void remove_temporary(const struct output *output)
+{
+	if (output->temporary)
+		unlinkat(output->folder, output->temporary, 0);
+}
+
+static void write_all(struct output *output, const char *bytes, size_t size)
+{
+	size_t written = 0;
+	while (!output->error && written < size) {
+		ssize_t now = write(output->fd, bytes + written, size - written);
+		if (now > 0)
+			written += (size_t)now;
+		else if (now == 0 || errno != EINTR)
+			output->error = now == 0 ? EIO : errno;
+	}
+}
+
+/* bytes NULL: the end. */
+static void write_to_terminal(struct output *output, const char *bytes, size_t size)
+{
+	size_t shown_size;
+	char *shown = terminal_filter_piece(&output->filter, bytes, size, &shown_size);
+	write_all(output, shown, shown_size);
+	free(shown);
+}
+
+/* Of a stream that was written past a failure stdio knows that there was one, but not which. */
+static ssize_t write_bytes(void *cookie, const char *bytes, size_t size)
+{
+	struct output *output = cookie;
+	if (output->is_terminal)
+		write_to_terminal(output, bytes, size);
+	else
+		write_all(output, bytes, size);
+	return output->error ? 0 : (ssize_t)size;
+}
+
+static int open_stream(struct output *output)
+{
+	static const cookie_io_functions_t functions = {.write = write_bytes};
+	output->is_terminal = isatty(output->fd);
+	output->stream = fopencookie(output, "w", functions);
+	return output->stream ? 0 : errno;
+}
+
+static void release(struct output *output)
+{
+	if (output->folder >= 0)
+		close(output->folder);
+	free(output->temporary);
+	free(output->path);
+	*output = (struct output){.folder = -1};
+}
+
+static bool is_standard(const char *path)
+{
+	return !path || strcmp(path, "-") == 0;
+}
+
+const char *output_name(const char *path)
+{
+	return is_standard(path) ? "standard output" : path;
+}
+
+/* As the kernel has it where it protects links and FIFOs: proc(5), fs.protected_symlinks. */
+static bool is_ours(const struct stat *status)
+{
+	return status->st_uid == geteuid() || status->st_uid == 0;
+}
+
+/* Where the link at fd leads to: a name in the link's folder; NULL and an errno value where it may
+ * not be followed. */
+static char *read_link(int fd, const struct stat *link, const char *path, int *error)
+{
+	char target[PATH_MAX];
+	ssize_t size = readlinkat(fd, "", target, sizeof(target));
+	const char *slash = strrchr(path, '/');
+	if (!is_ours(link))
+		*error = EACCES;
+	else if (size <= 0)
+		*error = errno;
+	else if (size == sizeof(target))
+		*error = ENAMETOOLONG;
+	if (*error)
+		return NULL;
+	int folder = target[0] == '/' || !slash ? 0 : (int)(slash + 1 - path);
+	return xalloc_printf("%.*s%.*s", folder, path, (int)size, target);
+}
+
+/* Follows one link, if the path is one. Returns 0 or an errno value. */
+static int follow_link(struct output *output, bool *is_followed, bool *is_descriptor)
+{
+	struct stat status;
+	struct statfs place;
+	int error = 0;
+	*is_followed = false;
+	int fd = open(output->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return 0; /* what there is to say of it is said when it is opened */
+	if (fstat(fd, &status) == 0 && S_ISLNK(status.st_mode)) {
+		*is_descriptor = fstatfs(fd, &place) == 0 && place.f_type == PROC_SUPER_MAGIC;
+		char *next = *is_descriptor ? NULL : read_link(fd, &status, output->path, &error);
+		*is_followed = next != NULL;
+		if (next) {
+			free(output->path);
+			output->path = next;
+		}
+	}
+	close(fd);
+	return error;
+}
+
+/* The links stay, what they lead to is the output. An open file below /proc (/dev/stdout) is no
+ * name of a file. */
+static int follow_links(struct output *output, bool *is_descriptor)
+{
+	bool is_followed = true;
+	*is_descriptor = false;
+	for (unsigned i = 0; i < LINKS_MAX && is_followed; i++) {
+		int error = follow_link(output, &is_followed, is_descriptor);
+		if (error)
+			return error;
+	}
+	return is_followed ? ELOOP : 0;
+}
+
+/* From here on the path is the name in a folder, whatever its own name leads to by then. */
+static int hold_folder(struct output *output)
+{
+	char *slash = strrchr(output->path, '/');
+	const char *name = slash ? slash + 1 : output->path;
+	char *folder = slash ? xalloc_text_of(output->path, (size_t)(slash + 1 - output->path))
+			     : xalloc_text(".");
+	char *held = xalloc_text(name[0] ? name : ".");
+	output->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	free(folder);
+	free(output->path);
+	output->path = held;
+	return output->folder < 0 ? errno : 0;
+}
+
+/* Opens what is at the path in place, if it is no regular file, or else a file to replace it. */
+static int open_path(struct output *output)
+{
+	struct stat status;
+	bool is_descriptor;
+	int error = follow_links(output, &is_descriptor);
+	if (!error && is_descriptor)
+		return open(output->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
+	if (!error)
+		error = hold_folder(output);
+	bool exists =
+		!error && fstatat(output->folder, output->path, &status, AT_SYMLINK_NOFOLLOW) == 0;
+	if (exists && S_ISFIFO(status.st_mode) && !is_ours(&status))
+		error = EACCES;
+	if (error) {
+		errno = error;
+		return -1;
+	}
+	if (exists && !S_ISREG(status.st_mode))
+		return openat(output->folder, output->path,
+			      O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+	return open_temporary(output, exists && is_ours(&status) ? status.st_mode & 0777
+								 : S_IRUSR | S_IWUSR);
+}
+
+int output_open(struct output *output, const char *path)
+{
+	*output = (struct output){.folder = -1};
+	if (is_standard(path)) {
+		output->fd = STDOUT_FILENO;
+		return open_stream(output);
+	}
+	output->path = xalloc_text(path);
+	output->fd = open_path(output);
+	int error = output->fd < 0 ? errno : open_stream(output);
+	if (error && output->fd >= 0) {
+		close(output->fd);
+		remove_temporary(output);
+	}
+	if (error)
+		release(output);
+	return error;
+}
+
+/* Returns 0, or the errno value of the first failure. */
+static int close_stream(struct output *output)
+{
+	errno = 0; /* a failure that was before is not told again */
+	bool has_failed = fclose(output->stream) != 0;
+	if (output->is_terminal)
+		write_to_terminal(output, NULL, 0);
+	int error = output->error;
+	if (has_failed && !error)
+		error = errno ? errno : EIO;
+	/* Some file systems report a full disk only when the file is closed. */
+	if (output->path && close(output->fd) != 0 && !error)
+		error = errno;
+	return error;
+}
+
+int output_finish(struct output *output)
+{
+	int error = close_stream(output);
+	if (output->temporary) {
+		if (!error &&
+		    renameat(output->folder, output->temporary, output->folder, output->path) != 0)
+			error = errno;
+		if (error)
+			remove_temporary(output);
+	}
+	release(output);
+	return error == EPIPE ? 0 : error;
+}
+
+void output_abandon(struct output *output)
+{
+	close_stream(output);
+	remove_temporary(output);
+	release(output);
+}
+
+unsigned output_width(const struct output *output)
+{
+	struct winsize size;
+	const char *columns = getenv("COLUMNS");
+	unsigned long number = columns ? strtoul(columns, NULL, 10) : 0;
+	if (number > 0 && number <= 10000)
+		return (unsigned)number;
+	if (!output->is_terminal)
+		return 0;
+	if (ioctl(output->fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+		return size.ws_col;
+	return 80;
+}

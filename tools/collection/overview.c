@@ -1,0 +1,305 @@
+#include "tools/collection/overview.h"
+#include "tools/analysis/index_map.h"
+#include "tools/cli/xalloc.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { GUESSES_MIN = 10 }; /* tries that say something of how many guesses are wrong */
+
+static const struct {
+	const char *key;
+	const char *words;
+} skip_reasons[PROFILE_SKIP_REASON_COUNT] = {
+	[PROFILE_SKIP_NOT_SKIPPED] = {"other", "other reasons"},
+	[PROFILE_SKIP_BUDGET] = {"budget", "collector's budget"},
+	[PROFILE_SKIP_TRUNCATED] = {"truncated", "stack larger than the copy"},
+	[PROFILE_SKIP_NOT_RESIDENT] = {"not_resident", "stack not in memory"},
+	[PROFILE_SKIP_NO_INFO] = {"no_info", "no unwind information"},
+	[PROFILE_SKIP_OTHER_STACK] = {"other_stack", "continues on another stack"},
+	[PROFILE_SKIP_DEPTH] = {"depth", "too deep"},
+	[PROFILE_SKIP_BAD_INFO] = {"bad_info", "contradictory unwind information"},
+	[PROFILE_SKIP_NO_REGS] = {"no_regs", "no user registers"},
+	[PROFILE_SKIP_NO_MEMORY] = {"no_memory", "collector out of memory"},
+	[PROFILE_SKIP_RED_ZONE] = {"red_zone", "continues below the stack pointer, not copied"},
+};
+
+const char *overview_skip_key(enum profile_skip_reason reason)
+{
+	return skip_reasons[reason].key;
+}
+
+const char *overview_skip_words(enum profile_skip_reason reason)
+{
+	return skip_reasons[reason].words;
+}
+
+static const struct {
+	const char *key;
+	const char *words;
+} kernel_times[] = {
+	{NULL, NULL}, /* not known */
+	[PROFILE_KERNEL_TIME_APART] = {"apart", "in no function: kernel mode was not sampled"},
+	[PROFILE_KERNEL_TIME_AT_CALLS] = {"at_calls", "in the functions that entered the kernel"},
+	[PROFILE_KERNEL_TIME_FRAMES] = {"frames", "in the kernel's functions"},
+};
+
+static size_t kernel_time_of(const struct overview *overview)
+{
+	uint64_t value = overview->kernel_time.value;
+	return value < sizeof(kernel_times) / sizeof(kernel_times[0]) ? (size_t)value : 0;
+}
+
+const char *overview_kernel_key(const struct overview *overview)
+{
+	return kernel_times[kernel_time_of(overview)].key;
+}
+
+const char *overview_kernel_words(const struct overview *overview)
+{
+	return kernel_times[kernel_time_of(overview)].words;
+}
+
+const char *overview_sampling_key(const struct overview *overview)
+{
+	static const char *const keys[] =
+		{NULL, [PROFILE_SAMPLING_FIXED] = "fixed", [PROFILE_SAMPLING_THREADS] = "threads",
+		 [PROFILE_SAMPLING_CPUS] = "cpus"};
+	uint64_t value = overview->sampling.value;
+	return value < sizeof(keys) / sizeof(keys[0]) ? keys[value] : NULL;
+}
+
+char *overview_sampling_words(const struct overview *overview)
+{
+	static const char *const words[] = {[PROFILE_SAMPLING_THREADS] =
+						    "at random times of each thread's CPU time",
+					    [PROFILE_SAMPLING_CPUS] =
+						    "at random times of each CPU"};
+	if (overview->sampling.value == PROFILE_SAMPLING_FIXED)
+		return xalloc_text("at a fixed period of each thread's CPU time");
+	if (!overview_sampling_key(overview))
+		return NULL;
+	const char *times = words[overview->sampling.value];
+	if (overview->tick_ns.value == 0)
+		return xalloc_text(times);
+	return xalloc_printf("%s, drawn from ticks of %g ms", times,
+			     (double)overview->tick_ns.value / 1e6);
+}
+
+static struct overview_number known(uint64_t value)
+{
+	return (struct overview_number){value, true};
+}
+
+static void take_note(struct overview *overview, const struct profile_note *note, const char *text)
+{
+	switch (note->kind) {
+	case PROFILE_NOTE_COMMAND:
+		overview->command = text;
+		/* A plain tb5 file does not say which process it was. */
+		if (note->pid != 0)
+			overview->target_pid = known(note->pid);
+		break;
+	case PROFILE_NOTE_ATTACHED:
+		if (!overview->target_pid.is_known) {
+			overview->command = text;
+			overview->target_pid = known(note->pid);
+		}
+		break;
+	case PROFILE_NOTE_INTERVAL:
+		overview->interval_ns = known(note->value);
+		break;
+	case PROFILE_NOTE_COLLECTOR:
+		overview->collector = text;
+		break;
+	case PROFILE_NOTE_ANALYSIS:
+		overview->analysis = text;
+		break;
+	case PROFILE_NOTE_SAMPLES_LOST:
+		overview->samples_lost += note->value;
+		break;
+	case PROFILE_NOTE_RECORDS_LOST:
+		overview->records_lost += note->value;
+		break;
+	case PROFILE_NOTE_BYTES_LOST:
+		overview->bytes_lost += note->value;
+		break;
+	case PROFILE_NOTE_OUT_OF_ORDER:
+		overview->out_of_order += note->value;
+		break;
+	case PROFILE_NOTE_THROTTLED:
+		overview->throttled += note->value;
+		break;
+	case PROFILE_NOTE_NOT_FOLLOWED:
+		overview->not_followed++;
+		break;
+	case PROFILE_NOTE_PAUSED:
+		overview->paused_ns += note->value;
+		break;
+	case PROFILE_NOTE_EXIT_STATUS:
+		overview->exit_status = known(note->value);
+		break;
+	case PROFILE_NOTE_ELAPSED:
+		overview->elapsed_ns = known(note->value);
+		break;
+	case PROFILE_NOTE_COLLECTOR_CPU:
+		overview->collector_cpu_ns = known(note->value);
+		break;
+	case PROFILE_NOTE_COLLECTOR_RSS:
+		overview->collector_rss = known(note->value);
+		break;
+	case PROFILE_NOTE_STACK_COPY:
+		overview->stack_copy_bytes = known(note->value);
+		break;
+	case PROFILE_NOTE_RUSAGE_CPU:
+		overview->rusage_cpu_ns = known(note->value);
+		break;
+	case PROFILE_NOTE_SAMPLING:
+		overview->sampling = known(note->value);
+		break;
+	case PROFILE_NOTE_TICK:
+		overview->tick_ns = known(note->value);
+		break;
+	case PROFILE_NOTE_SEED:
+		overview->seed = known(note->value);
+		break;
+	case PROFILE_NOTE_KERNEL_TIME:
+		overview->kernel_time = known(note->value);
+		break;
+	case PROFILE_NOTE_GUESSES_TESTED:
+		overview->guesses_tested = known(note->value);
+		break;
+	case PROFILE_NOTE_GUESSES_COVERED:
+		overview->guesses_covered = known(note->value);
+		break;
+	case PROFILE_NOTE_GUESSES_WRONG:
+		overview->guesses_wrong = known(note->value);
+		break;
+	default:
+		break;
+	}
+}
+
+/* None wrong of n does not mean that none is: with 95 % confidence, it means fewer than 3 / n. */
+static void print_wrong_guesses(uint64_t wrong, uint64_t covered, FILE *stream)
+{
+	if (covered < GUESSES_MIN)
+		fprintf(stream, "too few to tell how many are wrong (%" PRIu64 " of %" PRIu64 ")",
+			wrong, covered);
+	else if (wrong == 0)
+		fprintf(stream,
+			"none of %" PRIu64 " wrong (with 95 %% confidence, under %.2f %% are)",
+			covered, 300.0 / (double)covered);
+	else
+		fprintf(stream, "%.2f %% wrong (%" PRIu64 " of %" PRIu64 ")",
+			(double)wrong / (double)covered * 100, wrong, covered);
+}
+
+void overview_print_guesses(const struct overview *overview, uint64_t guessed, const char *label,
+			    int label_width, FILE *stream)
+{
+	uint64_t tested = overview->guesses_tested.value;
+	uint64_t covered = overview->guesses_covered.value;
+	if (tested == 0 && (guessed == 0 || !overview->guesses_tested.is_known))
+		return;
+	fprintf(stream, "%-*s", label_width, label);
+	if (tested == 0) {
+		fputs("tested on no complete stack: how many are wrong is not known\n", stream);
+		return;
+	}
+	fprintf(stream, "tested on %" PRIu64 " complete stack%s: made for %.1f %%, ", tested,
+		tested == 1 ? "" : "s", (double)covered / (double)tested * 100);
+	print_wrong_guesses(overview->guesses_wrong.value, covered, stream);
+	fputc('\n', stream);
+}
+
+static bool is_module_path(const void *user, uint32_t index, const void *key)
+{
+	return strcmp(profile_reader_module(user, index)->path, key) == 0;
+}
+
+static uint32_t count_modules(const struct profile_reader *reader)
+{
+	struct index_map map = {0};
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < profile_reader_module_count(reader); i++) {
+		const char *path = profile_reader_module(reader, i)->path;
+		bool added;
+		index_map_intern(&map, path, index_map_hash_text(path), is_module_path, reader, i,
+				 &added);
+		count += added;
+	}
+	index_map_finish(&map);
+	return count;
+}
+
+struct moment {
+	uint32_t pid;
+	uint64_t tsc;
+};
+
+static int compare_moments(const void *a, const void *b)
+{
+	const struct moment *left = a;
+	const struct moment *right = b;
+	if (left->pid != right->pid)
+		return left->pid < right->pid ? -1 : 1;
+	return left->tsc < right->tsc ? -1 : left->tsc > right->tsc;
+}
+
+/* A process that calls exec begins a new life at the moment when the one before ends. */
+static uint32_t count_processes(const struct profile_reader *reader)
+{
+	uint32_t lives = profile_reader_process_count(reader);
+	uint32_t count = lives;
+	size_t end_count = 0;
+	struct moment *ends = xalloc_zeroed((size_t)lives + 1, sizeof(*ends));
+	for (uint32_t i = 0; i < lives; i++) {
+		const struct profile_process_info *life = profile_reader_process(reader, i);
+		if (life->end_tsc > life->start_tsc)
+			ends[end_count++] = (struct moment){life->pid, life->end_tsc};
+	}
+	qsort(ends, end_count, sizeof(*ends), compare_moments);
+	for (uint32_t i = 0; i < lives; i++) {
+		const struct profile_process_info *life = profile_reader_process(reader, i);
+		struct moment start = {life->pid, life->start_tsc};
+		count -= bsearch(&start, ends, end_count, sizeof(*ends), compare_moments) != NULL;
+	}
+	free(ends);
+	return count;
+}
+
+/* The end's note is missing when the collector was killed; the clock went on until then. */
+static void take_clocks(struct overview *overview, const struct profile_reader *reader)
+{
+	uint32_t count = profile_reader_clock_count(reader);
+	if (count == 0)
+		return;
+	overview->first_clock = *profile_reader_clock(reader, 0);
+	overview->has_clock = true;
+	const struct profile_clock *last = profile_reader_clock(reader, count - 1);
+	if (!overview->elapsed_ns.is_known && last->raw_ns > overview->first_clock.raw_ns)
+		overview->elapsed_ns = known(last->raw_ns - overview->first_clock.raw_ns);
+}
+
+void overview_collect(const struct profile_reader *reader, const struct tally *tally,
+		      const char *path, struct overview *overview)
+{
+	struct stat status;
+	*overview = (struct overview){.command = "", .collector = "", .analysis = ""};
+	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
+		const struct profile_note *note = profile_reader_note(reader, i);
+		take_note(overview, note, profile_reader_text(reader, note->text));
+	}
+	take_clocks(overview, reader);
+	overview->unattributed_ns = profile_reader_unattributed_ns(reader);
+	overview->cpu_ns = tally->cpu_ns + tally->rest_ns;
+	overview->processes = count_processes(reader);
+	overview->modules = count_modules(reader);
+	if (stat(path, &status) == 0)
+		overview->file_bytes = known((uint64_t)status.st_size);
+	profile_reader_host(reader, &overview->host);
+	overview->is_complete = profile_reader_complete(reader);
+	overview->is_finalized = profile_reader_symbol_count(reader) > 0;
+}

@@ -1,0 +1,233 @@
+#include "tools/collection/quality.h"
+#include "tools/cli/xalloc.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* What is known of a node from those between it and the root. */
+struct node_facts {
+	uint32_t outermost; /* frame of the node below the root; PROFILE_NONE of the root itself */
+	uint32_t steps;     /* see struct quality_row */
+	uint32_t pointer_steps;
+	uint64_t samples; /* with this node in their stacks */
+};
+
+static uint32_t frame_module(const struct report_input *input, uint32_t frame)
+{
+	uint32_t count = 0;
+	uint32_t function = FUNCTION_UNKNOWN;
+	if (frame != PROFILE_NONE)
+		function = functions_of_frame(input->functions, frame, &count)[0];
+	return functions_at(input->functions, function)->module;
+}
+
+/* The unknown image for no frame. */
+static const struct profile_image *frame_image(const struct profile_reader *reader, uint32_t frame)
+{
+	static const struct profile_image unknown = {.kind = PROFILE_IMAGE_UNKNOWN};
+	if (frame == PROFILE_NONE)
+		return &unknown;
+	return profile_reader_image(reader, profile_reader_frame(reader, frame)->image);
+}
+
+/* Code whose file has no symbol for it. Other code has no symbols that anyone could install. */
+static bool is_nameless(const struct profile_reader *reader, uint32_t frame)
+{
+	uint32_t count;
+	const struct profile_symbol *symbols;
+	if (frame_image(reader, frame)->kind != PROFILE_IMAGE_FILE)
+		return false;
+	symbols = profile_reader_symbols(reader, frame, &count);
+	return count == 0 || symbols[count - 1].flags & PROFILE_SYMBOL_PSEUDO;
+}
+
+static struct node_facts *learn_nodes(const struct profile_reader *reader)
+{
+	uint32_t count = profile_reader_node_count(reader);
+	struct node_facts *facts = xalloc_zeroed(count, sizeof(*facts));
+	facts[0].outermost = PROFILE_NONE;
+	/* Parents come before their children. */
+	for (uint32_t i = 1; i < count; i++) {
+		const struct profile_node *node = profile_reader_node(reader, i);
+		const struct node_facts *parent = &facts[node->parent];
+		facts[i] = *parent;
+		if (node->parent == 0) {
+			facts[i].outermost = node->frame;
+			continue;
+		}
+		if (frame_image(reader, node->frame)->kind == PROFILE_IMAGE_KERNEL)
+			continue;
+		uint32_t caller = profile_reader_node(reader, node->parent)->frame;
+		uint32_t flags =
+			caller == PROFILE_NONE ? 0 : profile_reader_frame(reader, caller)->flags;
+		if (flags & PROFILE_FRAME_GUESSED)
+			continue;
+		facts[i].steps++;
+		if (flags & PROFILE_FRAME_POINTER)
+			facts[i].pointer_steps++;
+	}
+	return facts;
+}
+
+static void add_samples(struct quality_row *row, const struct tally_entry *entry, bool nameless)
+{
+	row->samples += entry->sum.samples;
+	if (entry->state <= PROFILE_STACK_NONE)
+		row->states[entry->state] += entry->sum.samples;
+	if (nameless)
+		row->nameless += entry->sum.samples;
+	tally_add_guesses(&row->guesses, &entry->guesses);
+}
+
+static void add_skipped(struct quality_row *row, const struct tally_entry *entry, bool unreadable)
+{
+	if (entry->state != PROFILE_STACK_SKIPPED)
+		return;
+	row->skipped[entry->reason < PROFILE_SKIP_REASON_COUNT ? entry->reason
+							       : PROFILE_SKIP_NOT_SKIPPED] +=
+		entry->sum.samples;
+	if (unreadable)
+		row->unreadable += entry->sum.samples;
+}
+
+static void add_steps(struct quality_row *row, const struct tally_entry *entry,
+		      const struct node_facts *facts)
+{
+	row->steps += entry->sum.samples * facts->steps;
+	row->pointer_steps += entry->sum.samples * facts->pointer_steps;
+}
+
+static void add_entry(const struct report_input *input, struct quality *quality,
+		      const struct tally_entry *entry, struct node_facts *facts)
+{
+	const struct profile_reader *reader = input->reader;
+	bool is_kernel = entry->node == TALLY_KERNEL;
+	uint32_t node = is_kernel ? 0 : entry->node;
+	uint32_t leaf = profile_reader_node(reader, node)->frame;
+	uint32_t outermost = facts[node].outermost;
+	uint32_t module = is_kernel ? functions_at(input->functions, FUNCTION_KERNEL)->module
+				    : frame_module(input, leaf);
+	uint32_t known = profile_reader_thread_count(reader);
+	struct quality_row *thread =
+		&quality->threads[entry->thread == PROFILE_NONE ? known : entry->thread];
+	bool nameless = is_nameless(reader, leaf);
+	bool unreadable = frame_image(reader, outermost)->flags & PROFILE_IMAGE_NOT_OPEN;
+
+	facts[node].samples += entry->sum.samples;
+	add_samples(&quality->run, entry, nameless);
+	add_samples(thread, entry, nameless);
+	add_samples(&quality->modules[module], entry, nameless);
+	add_skipped(&quality->run, entry, unreadable);
+	add_skipped(thread, entry, unreadable);
+	add_skipped(&quality->modules[frame_module(input, outermost)], entry, unreadable);
+	add_steps(&quality->run, entry, &facts[node]);
+	add_steps(thread, entry, &facts[node]);
+}
+
+/* A module's steps are those from its nodes, in all stacks that go through them. */
+static void add_module_steps(const struct report_input *input, struct quality *quality,
+			     struct node_facts *facts)
+{
+	for (uint32_t i = profile_reader_node_count(input->reader); i-- > 1;) {
+		const struct profile_node *node = profile_reader_node(input->reader, i);
+		const struct node_facts *parent = &facts[node->parent];
+		struct quality_row *module = &quality->modules[frame_module(input, node->frame)];
+		module->steps += facts[i].samples * (facts[i].steps - parent->steps);
+		module->pointer_steps +=
+			facts[i].samples * (facts[i].pointer_steps - parent->pointer_steps);
+		facts[node->parent].samples += facts[i].samples;
+	}
+}
+
+static void take_notes(const struct profile_reader *reader, struct quality *quality)
+{
+	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
+		const struct profile_note *note = profile_reader_note(reader, i);
+		struct overview_number number = {note->value, true};
+		if (note->kind == PROFILE_NOTE_STACK_SIZE)
+			quality->stack_size = number;
+		if (note->kind == PROFILE_NOTE_STACK_SOURCE)
+			quality->stack_source = number;
+		if (note->kind == PROFILE_NOTE_UNWIND_DEEP_WALKS)
+			quality->deep_walks = number;
+		if (note->kind == PROFILE_NOTE_UNWIND_DEEP_FRAMES)
+			quality->deep_frames = number;
+		if (note->kind >= PROFILE_NOTE_UNWIND_WALKS &&
+		    note->kind <= PROFILE_NOTE_GUESSES_WRONG)
+			quality->notes[note->kind - PROFILE_NOTE_UNWIND_WALKS] = number;
+	}
+}
+
+static void add_unwinding(struct quality_row *row, const struct profile_unwinding *more)
+{
+	profile_unwinding_add(&row->unwinding, more);
+	row->has_unwinding = true;
+}
+
+static void take_unwinding(const struct report_input *input, struct quality *quality)
+{
+	for (uint32_t i = 0; i < profile_reader_unwinding_count(input->reader); i++) {
+		const struct profile_unwinding *unwinding =
+			profile_reader_unwinding(input->reader, i);
+		uint32_t subject = unwinding->subject;
+		quality->has_unwinding = true;
+		if (unwinding->kind == PROFILE_UNWINDING_THREAD)
+			add_unwinding(&quality->threads[subject], unwinding);
+		else
+			add_unwinding(&quality->modules[functions_module_of_image(input->functions,
+										  subject)],
+				      unwinding);
+	}
+}
+
+void quality_unwinding(const struct profile_unwinding *unwinding, uint64_t values[QUALITY_NOTES])
+{
+	const uint64_t ordered[QUALITY_NOTES] = {
+		unwinding->walks,           unwinding->frames,
+		unwinding->frames_by_info,  unwinding->frames_by_pointer,
+		unwinding->frames_reused,   unwinding->lookups,
+		unwinding->timed_walks,     unwinding->timed_frames,
+		unwinding->timed_ns,        unwinding->guesses_tested,
+		unwinding->guesses_covered, unwinding->guesses_wrong,
+	};
+	memcpy(values, ordered, sizeof(ordered));
+}
+
+void quality_collect(const struct report_input *input, struct quality *quality)
+{
+	struct node_facts *facts = learn_nodes(input->reader);
+	bool by_function = filter_needs_function(&input->options->filter);
+	struct chain chain = {0};
+	memset(quality, 0, sizeof(*quality));
+	quality->module_count = functions_module_count(input->functions);
+	quality->modules = xalloc_zeroed(quality->module_count, sizeof(*quality->modules));
+	quality->thread_count = (size_t)profile_reader_thread_count(input->reader) + 1;
+	quality->threads = xalloc_zeroed(quality->thread_count, sizeof(*quality->threads));
+	for (size_t i = 0; i < input->tally.count; i++) {
+		const struct tally_entry *entry = &input->tally.entries[i];
+		if (!by_function || report_takes_entry(input, entry, &chain))
+			add_entry(input, quality, entry, facts);
+	}
+	chain_finish(&chain);
+	add_module_steps(input, quality, facts);
+	free(facts);
+	take_notes(input->reader, quality);
+	take_unwinding(input, quality);
+	overview_collect(input->reader, &input->tally, input->path, &quality->overview);
+}
+
+void quality_finish(struct quality *quality)
+{
+	free(quality->modules);
+	free(quality->threads);
+	memset(quality, 0, sizeof(*quality));
+}
+
+uint64_t quality_skipped(const struct quality_row *row)
+{
+	return row->states[PROFILE_STACK_SKIPPED];
+}
+
+struct overview_number quality_note(const struct quality *quality, enum profile_note_kind kind)
+{
+	return quality->notes[kind - PROFILE_NOTE_UNWIND_WALKS];
+}

@@ -1,0 +1,522 @@
+#include "tools/collection/overview.h"
+#include "tools/collection/sampling.h"
+#include "tools/report/programs.h"
+#include "tools/report/report.h"
+#include "tools/table/lines.h"
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define TOP_HOTSPOTS     5u
+#define NOT_FOLLOWED_MAX 5u
+#define LABEL_WIDTH      26
+#define COST_BASE_MIN_NS 100000000u /* a collection's start and end cost some 0.015 s */
+#define SHOWN_MIN_NS     500000u    /* less than this is 0.000 s */
+#define BASE_SHARE       1000u      /* 0.1 %, as shares are shown */
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static void print_label(FILE *stream, const char *label)
+{
+	fprintf(stream, "%-*s", LABEL_WIDTH, label);
+}
+
+static void print_text(FILE *stream, const char *label, const char *text)
+{
+	if (text[0] == '\0')
+		return;
+	char *clean = format_text_fit(text, 0);
+	print_label(stream, label);
+	fprintf(stream, "%s\n", clean);
+	free(clean);
+}
+
+static void print_seconds(FILE *stream, const char *label, struct overview_number ns)
+{
+	print_label(stream, label);
+	if (ns.is_known)
+		fprintf(stream, "%.3f s\n", (double)ns.value / 1e9);
+	else
+		fputs("not known\n", stream);
+}
+
+static void print_bytes(FILE *stream, const char *before, uint64_t bytes, const char *after)
+{
+	static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+	double value = (double)bytes;
+	size_t unit = 0;
+	for (; value >= 1000 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
+		value /= 1000;
+	fprintf(stream, unit ? "%s%.1f %s%s" : "%s%.0f %s%s", before, value, units[unit], after);
+}
+
+/* Where the time in the kernel stands, and how much of it is in no function. */
+static void print_kernel_time(const struct report_input *input, const struct overview *overview,
+			      FILE *stream)
+{
+	uint64_t kernel_ns = input->tally.kernel_ns;
+	bool is_apart = overview->kernel_time.value == PROFILE_KERNEL_TIME_APART;
+	const char *words = overview_kernel_words(overview);
+	if (words == NULL)
+		return;
+	print_label(stream, "  system calls, faults:");
+	if (!is_apart)
+		fputs(words, stream);
+	if (is_apart || kernel_ns > 0)
+		fprintf(stream, "%s%.3f s (%.1f %%)", is_apart ? "" : ", but for ",
+			(double)kernel_ns / 1e9, table_percent(kernel_ns, overview->cpu_ns));
+	if (is_apart)
+		fprintf(stream, " %s", words);
+	fputc('\n', stream);
+}
+
+/* A part of the headline's time that is told below it. */
+static void print_part(const char *label, uint64_t part_ns, uint64_t all_ns, FILE *stream)
+{
+	if (part_ns < SHOWN_MIN_NS)
+		return;
+	print_label(stream, label);
+	fprintf(stream, "%.3f s (%.1f %%)\n", (double)part_ns / 1e9,
+		table_percent(part_ns, all_ns));
+}
+
+/* A filter asks for a part, and what is of no known thread is in no part. */
+static uint64_t threadless_ns(const struct report_input *input, const struct overview *overview)
+{
+	return input->options->filter.count == 0 ? overview->unattributed_ns : 0;
+}
+
+static void print_times(const struct report_input *input, const struct overview *overview,
+			FILE *stream)
+{
+	uint64_t unattributed_ns = threadless_ns(input, overview);
+	struct overview_number cpu = {overview->cpu_ns + unattributed_ns, true};
+	struct overview_number paused = {overview->paused_ns, true};
+	print_seconds(stream, "Elapsed Time:", overview->elapsed_ns);
+	print_label(stream, "CPU Time:");
+	fprintf(stream, "%.3f s", (double)cpu.value / 1e9);
+	if (overview->elapsed_ns.is_known && overview->elapsed_ns.value > 0) {
+		fprintf(stream, " (%.2f CPUs",
+			(double)cpu.value / (double)overview->elapsed_ns.value);
+		if (overview->host.logical_cpus)
+			fprintf(stream, " of %" PRIu32, overview->host.logical_cpus);
+		fputc(')', stream);
+	}
+	fputc('\n', stream);
+	print_kernel_time(input, overview, stream);
+	print_part("  in no sample:", input->tally.rest_ns, cpu.value, stream);
+	print_part("  estimated:", input->tally.estimated_ns, cpu.value, stream);
+	print_part("  of no known thread:", unattributed_ns, cpu.value, stream);
+	print_seconds(stream, "Paused Time:", paused);
+	print_label(stream, "Total Thread Count:");
+	fprintf(stream, "%" PRIu32 "\n", profile_reader_thread_count(input->reader));
+	print_label(stream, "Processes, Modules:");
+	fprintf(stream, "%" PRIu32 ", %" PRIu32 "\n", overview->processes, overview->modules);
+}
+
+static void print_sampling(const struct overview *overview, FILE *stream)
+{
+	char *words = overview_sampling_words(overview);
+	if (words)
+		print_text(stream, "  taken:", words);
+	free(words);
+}
+
+/* Lost are samples of the whole run, whatever the filter. */
+static void print_samples(const struct tally *tally, const struct overview *overview,
+			  bool is_filtered, FILE *stream)
+{
+	print_label(stream, "Samples:");
+	fprintf(stream, "%" PRIu64, tally->samples);
+	if (overview->interval_ns.is_known)
+		fprintf(stream, ", one per %g ms of CPU time",
+			(double)overview->interval_ns.value / 1e6);
+	fprintf(stream, "; %" PRIu64 " lost", overview->samples_lost);
+	if (overview->samples_lost && !is_filtered)
+		fprintf(stream, " (%.2f %%)",
+			table_percent(overview->samples_lost,
+				      overview->samples_lost + tally->samples));
+	fputc('\n', stream);
+	print_sampling(overview, stream);
+	if (tally->samples == 0)
+		return;
+	print_label(stream, "Stacks:");
+	fprintf(stream, "%.1f %% complete, %.1f %% skipped, %.1f %% guessed, %.1f %% none\n",
+		table_percent(tally->states[PROFILE_STACK_COMPLETE], tally->samples),
+		table_percent(tally->states[PROFILE_STACK_SKIPPED], tally->samples),
+		table_percent(tally->states[PROFILE_STACK_GUESSED], tally->samples),
+		table_percent(tally->states[PROFILE_STACK_NONE], tally->samples));
+	for (int i = 0; i < PROFILE_SKIP_REASON_COUNT; i++) {
+		if (tally->skipped[i] == 0)
+			continue;
+		print_label(stream, "  skipped:");
+		fprintf(stream, "%.1f %% %s\n", table_percent(tally->skipped[i], tally->samples),
+			overview_skip_words((enum profile_skip_reason)i));
+	}
+	if (tally->states[PROFILE_STACK_GUESSED] > 0)
+		overview_print_guesses(overview, tally->states[PROFILE_STACK_GUESSED],
+				       "  guesses:", LABEL_WIDTH, stream);
+	if (tally->collapsed > 0) {
+		print_label(stream, "  recursion collapsed:");
+		fprintf(stream, "in %" PRIu64 " sample%s (%.1f %%)\n", tally->collapsed,
+			plural(tally->collapsed), table_percent(tally->collapsed, tally->samples));
+	}
+}
+
+/* The line that says why the samples show little, if they do. */
+static void print_advice(const struct report_input *input, const struct overview *overview,
+			 FILE *stream)
+{
+	char *advice = sampling_advise(input, overview, input->tally.samples);
+	if (advice)
+		print_text(stream, "Advice:", advice);
+	free(advice);
+}
+
+/* What the figures above leave out. */
+static void print_warnings(const struct profile_reader *reader, const struct overview *overview,
+			   FILE *stream)
+{
+	uint32_t not_followed = 0;
+	if (!overview->is_complete)
+		fputs("Warning: the result is incomplete: the collection did not end; this is what "
+		      "was written until then\n",
+		      stream);
+	if (overview->throttled > 0)
+		fprintf(stream,
+			"Warning: the kernel throttled sampling %" PRIu64 " time%s; use a longer "
+			"interval\n",
+			overview->throttled, plural(overview->throttled));
+	if (overview->records_lost > 0)
+		fprintf(stream,
+			"Warning: %" PRIu64 " record%s other than samples lost: modules or threads "
+			"may be missing\n",
+			overview->records_lost, plural(overview->records_lost));
+	if (overview->bytes_lost > 0)
+		fprintf(stream,
+			"Warning: %" PRIu64
+			" byte%s of records could not be read: samples, modules "
+			"or threads may be missing\n",
+			overview->bytes_lost, plural(overview->bytes_lost));
+	if (overview->out_of_order > 0)
+		fprintf(stream,
+			"Warning: %" PRIu64 " record%s arrived out of order: samples taken around "
+			"then may stand under the wrong module or thread\n",
+			overview->out_of_order, plural(overview->out_of_order));
+	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
+		const struct profile_note *note = profile_reader_note(reader, i);
+		char *text = format_text_fit(profile_reader_text(reader, note->text), 0);
+		if (note->kind == PROFILE_NOTE_WARNING)
+			fprintf(stream, "Warning: %s\n", text);
+		if (note->kind == PROFILE_NOTE_NOT_FOLLOWED && not_followed++ < NOT_FOLLOWED_MAX)
+			fprintf(stream,
+				"Warning: process %" PRIu32 " (%s) was not followed: the kernel "
+				"ends sampling where a program gets other rights as it starts "
+				"(set-user-ID) or may not be read; root can attach to it with -p\n",
+				note->pid, text);
+		free(text);
+	}
+	if (not_followed > NOT_FOLLOWED_MAX)
+		fprintf(stream, "Warning: %" PRIu32 " more program%s not followed\n",
+			not_followed - NOT_FOLLOWED_MAX,
+			not_followed - NOT_FOLLOWED_MAX == 1 ? " was" : "s were");
+}
+
+static uint64_t target_ns(const struct overview *overview)
+{
+	return overview->cpu_ns + overview->unattributed_ns;
+}
+
+/* The collector's cost is of the whole run, so that a part of the target is no base for it. Nor is
+ * a target that used so little that starting and ending a collection cost as much. */
+static bool is_cost_comparable(const struct report_input *input, const struct overview *overview)
+{
+	return input->options->filter.count == 0 && input->tally.samples > 0 &&
+	       target_ns(overview) >= COST_BASE_MIN_NS;
+}
+
+static void print_cost(const struct report_input *input, const struct overview *overview,
+		       FILE *stream)
+{
+	const struct tally *tally = &input->tally;
+	print_label(stream, "Collector Cost:");
+	if (overview->collector_cpu_ns.is_known)
+		fprintf(stream, "%.3f s of CPU time",
+			(double)overview->collector_cpu_ns.value / 1e9);
+	else
+		fputs("CPU time not known", stream);
+	if (overview->collector_cpu_ns.is_known && is_cost_comparable(input, overview))
+		fprintf(stream, " (%.2f %% of the target's)",
+			table_percent(overview->collector_cpu_ns.value, target_ns(overview)));
+	if (overview->collector_rss.is_known)
+		print_bytes(stream, ", peak memory ", overview->collector_rss.value, "");
+	fputc('\n', stream);
+	print_label(stream, "Data Written:");
+	print_bytes(stream, "", overview->file_bytes.value, "");
+	if (tally->samples > 0 && input->options->filter.count == 0)
+		fprintf(stream, " (%.0f bytes per sample)",
+			(double)overview->file_bytes.value / (double)tally->samples);
+	if (overview->stack_copy_bytes.is_known)
+		print_bytes(stream, ", ", overview->stack_copy_bytes.value,
+			    " of stacks copied by the kernel");
+	fputc('\n', stream);
+}
+
+static void print_start(const struct overview *overview, FILE *stream)
+{
+	time_t seconds = (time_t)(overview->first_clock.real_ns / 1000000000);
+	struct tm time;
+	char text[64];
+	if (!overview->has_clock || overview->first_clock.real_ns == 0 ||
+	    !gmtime_r(&seconds, &time) ||
+	    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &time) == 0)
+		return;
+	print_text(stream, "Collection Start:", text);
+}
+
+/* An argument may be of any length, and has no words to be wrapped at. */
+static void print_command(const char *command, unsigned width, FILE *stream)
+{
+	char *fitted = format_text_fit(command, width > LABEL_WIDTH ? width - LABEL_WIDTH : width);
+	if (fitted[0])
+		fprintf(stream, "%-*s%s\n", LABEL_WIDTH, "Command Line:", fitted);
+	free(fitted);
+}
+
+static void print_platform(const struct report_input *input, const struct overview *overview,
+			   FILE *stream, unsigned width)
+{
+	fputs("\nCollection and Platform Info\n", stream);
+	print_command(overview->command, width, stream);
+	if (overview->exit_status.is_known) {
+		print_label(stream, "Exit Status:");
+		fprintf(stream, "%" PRIu64 "\n", overview->exit_status.value);
+	}
+	print_text(stream, "Analysis:", overview->analysis);
+	print_text(stream, "Collector:", overview->collector);
+	print_cost(input, overview, stream);
+	print_start(overview, stream);
+	print_text(stream, "Computer Name:", overview->host.name);
+	print_text(stream, "Operating System:", overview->host.os);
+	print_text(stream, "CPU:", overview->host.cpu);
+	if (overview->host.logical_cpus) {
+		print_label(stream, "Logical CPU Count:");
+		fprintf(stream, "%" PRIu32 "\n", overview->host.logical_cpus);
+	}
+}
+
+static void print_as_text(const struct report_input *input, const struct overview *overview,
+			  FILE *stream, unsigned width)
+{
+	struct table table;
+	uint32_t limit = input->options->limit ? input->options->limit : TOP_HOTSPOTS;
+	struct lines lines;
+	lines_begin(&lines);
+	print_times(input, overview, lines.stream);
+	print_samples(&input->tally, overview, input->options->filter.count > 0, lines.stream);
+	print_advice(input, overview, lines.stream);
+	print_warnings(input->reader, overview, lines.stream);
+	lines_end(&lines, LABEL_WIDTH, width, stream);
+	fputs("\nTop Hotspots", stream);
+	/* Else the shares are the same as those of the headline. */
+	if (threadless_ns(input, overview) >= SHOWN_MIN_NS &&
+	    threadless_ns(input, overview) > overview->cpu_ns / BASE_SHARE)
+		fprintf(stream, ", of %.3f s in known threads", (double)overview->cpu_ns / 1e9);
+	fputc('\n', stream);
+	report_hotspots_fill(input, limit, &table);
+	format_text_print(&table, stream, width);
+	table_finish(&table);
+	programs_print(input, limit, stream, width);
+	if (!overview->is_finalized && input->tally.samples > 0)
+		fputs("The result has no symbols yet; run: tbconvert finalize RESULT\n", stream);
+	lines_begin(&lines);
+	print_platform(input, overview, lines.stream, width);
+	lines_end(&lines, LABEL_WIDTH, width, stream);
+}
+
+static struct json_object *seconds_object(struct overview_number ns)
+{
+	char text[32];
+	if (!ns.is_known)
+		return NULL;
+	uint64_t micro = ns.value / 1000 + (ns.value % 1000 >= 500);
+	snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64, micro / 1000000, micro % 1000000);
+	return json_object_new_double_s((double)micro / 1e6, text);
+}
+
+static struct json_object *number_object(struct overview_number number)
+{
+	return number.is_known ? json_object_new_uint64(number.value) : NULL;
+}
+
+static struct json_object *text_object(const char *text)
+{
+	return text[0] ? json_object_new_string(text) : NULL;
+}
+
+static struct json_object *stacks_object(const struct tally *tally)
+{
+	struct json_object *stacks = json_object_new_object();
+	struct json_object *skipped = json_object_new_object();
+	json_object_object_add(stacks, "complete",
+			       json_object_new_uint64(tally->states[PROFILE_STACK_COMPLETE]));
+	for (int i = 1; i < PROFILE_SKIP_REASON_COUNT; i++)
+		json_object_object_add(skipped, overview_skip_key((enum profile_skip_reason)i),
+				       json_object_new_uint64(tally->skipped[i]));
+	/* A reason that this version does not know must not get lost. */
+	if (tally->skipped[PROFILE_SKIP_NOT_SKIPPED] > 0)
+		json_object_object_add(skipped, overview_skip_key(PROFILE_SKIP_NOT_SKIPPED),
+				       json_object_new_uint64(
+					       tally->skipped[PROFILE_SKIP_NOT_SKIPPED]));
+	json_object_object_add(stacks, "skipped", skipped);
+	json_object_object_add(stacks, "guessed",
+			       json_object_new_uint64(tally->states[PROFILE_STACK_GUESSED]));
+	json_object_object_add(stacks, "none",
+			       json_object_new_uint64(tally->states[PROFILE_STACK_NONE]));
+	return stacks;
+}
+
+static struct json_object *host_object(const struct profile_host_info *host)
+{
+	struct json_object *object = json_object_new_object();
+	struct overview_number cpus = {host->logical_cpus, host->logical_cpus > 0};
+	json_object_object_add(object, "name", text_object(host->name));
+	json_object_object_add(object, "os", text_object(host->os));
+	json_object_object_add(object, "cpu", text_object(host->cpu));
+	json_object_object_add(object, "logical_cpus", number_object(cpus));
+	return object;
+}
+
+/* Keys are part of the stable output. */
+static struct json_object *summary_object(const struct report_input *input,
+					  const struct overview *overview)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *collector = json_object_new_object();
+	struct json_object *target = json_object_new_object();
+	struct json_object *kernel = json_object_new_object();
+	struct json_object *sampling = json_object_new_object();
+	const char *kernel_key = overview_kernel_key(overview);
+	const char *sampling_key = overview_sampling_key(overview);
+	struct overview_number kernel_ns = {input->tally.kernel_ns, true};
+	struct overview_number threadless = {threadless_ns(input, overview), true};
+	const struct {
+		const char *key;
+		struct json_object *value;
+	} members[] = {
+		{"elapsed_s", seconds_object(overview->elapsed_ns)},
+		{"cpu_time_s", seconds_object((struct overview_number){overview->cpu_ns, true})},
+		{"paused_s", seconds_object((struct overview_number){overview->paused_ns, true})},
+		{"interval_s", seconds_object(overview->interval_ns)},
+		{"samples", json_object_new_uint64(input->tally.samples)},
+		{"samples_lost", json_object_new_uint64(overview->samples_lost)},
+		{"stacks", stacks_object(&input->tally)},
+		{"threads", json_object_new_int64(profile_reader_thread_count(input->reader))},
+		{"processes", json_object_new_int64(overview->processes)},
+		{"modules", json_object_new_int64(overview->modules)},
+		{"collector", collector},
+		{"target", target},
+		{"host", host_object(&overview->host)},
+		{"complete", json_object_new_boolean(overview->is_complete)},
+		{"records_lost", json_object_new_uint64(overview->records_lost)},
+		{"bytes_lost", json_object_new_uint64(overview->bytes_lost)},
+		{"out_of_order", json_object_new_uint64(overview->out_of_order)},
+		{"kernel_time", kernel},
+		{"of_no_known_thread_s", seconds_object(threadless)},
+		{"sampling", sampling},
+		{"in_no_sample_s",
+		 seconds_object((struct overview_number){input->tally.rest_ns, true})},
+		{"estimated_s",
+		 seconds_object((struct overview_number){input->tally.estimated_ns, true})},
+	};
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		json_object_object_add(object, members[i].key, members[i].value);
+	json_object_object_add(collector, "cpu_s", seconds_object(overview->collector_cpu_ns));
+	json_object_object_add(collector, "peak_rss_bytes", number_object(overview->collector_rss));
+	json_object_object_add(collector, "file_bytes", number_object(overview->file_bytes));
+	json_object_object_add(collector, "stack_copy_bytes",
+			       number_object(overview->stack_copy_bytes));
+	json_object_object_add(sampling, "times", text_object(sampling_key ? sampling_key : ""));
+	json_object_object_add(sampling, "tick_s", seconds_object(overview->tick_ns));
+	json_object_object_add(sampling, "seed", number_object(overview->seed));
+	json_object_object_add(kernel, "where", text_object(kernel_key ? kernel_key : ""));
+	json_object_object_add(kernel, "in_no_function_s", seconds_object(kernel_ns));
+	json_object_object_add(target, "command", text_object(overview->command));
+	json_object_object_add(target, "pid", number_object(overview->target_pid));
+	json_object_object_add(target, "exit_status", number_object(overview->exit_status));
+	return object;
+}
+
+static void print_csv_lines(const char *prefix, struct json_object *object, FILE *stream)
+{
+	json_object_object_foreach(object, key, value)
+	{
+		char name[96];
+		snprintf(name, sizeof(name), "%s%s%s", prefix, prefix[0] ? "." : "", key);
+		if (json_object_is_type(value, json_type_object)) {
+			print_csv_lines(name, value, stream);
+			continue;
+		}
+		fprintf(stream, "%s,", name);
+		if (json_object_is_type(value, json_type_string))
+			format_csv_print_field(json_object_get_string(value), stream);
+		else if (value)
+			fputs(json_object_get_string(value), stream);
+		fputc('\n', stream);
+	}
+}
+
+/* The samples whose function the filter takes, where it is about functions: the tally leaves these
+ * conditions out. What is not known by stack is left out of the sums. */
+static void take_functions(const struct report_input *input, struct tally *sums)
+{
+	struct chain chain = {0};
+	*sums = (struct tally){.entries = input->tally.entries, .count = input->tally.count};
+	for (size_t i = 0; i < sums->count; i++) {
+		const struct tally_entry *entry = &sums->entries[i];
+		if (!report_takes_entry(input, entry, &chain))
+			continue;
+		sums->cpu_ns += entry->sum.cpu_ns;
+		sums->samples += entry->sum.samples;
+		draws_add(&sums->draws, &entry->sum.draws);
+		if (entry->state <= PROFILE_STACK_NONE)
+			sums->states[entry->state] += entry->sum.samples;
+		if (entry->state == PROFILE_STACK_SKIPPED)
+			sums->skipped[entry->reason < PROFILE_SKIP_REASON_COUNT
+					      ? entry->reason
+					      : PROFILE_SKIP_NOT_SKIPPED] += entry->sum.samples;
+	}
+	chain_finish(&chain);
+}
+
+void report_summary_print(const struct report_input *all, FILE *stream, unsigned width)
+{
+	struct overview overview;
+	struct report_input taken = *all;
+	const struct report_input *input = &taken;
+	if (filter_needs_function(&all->options->filter))
+		take_functions(all, &taken.tally);
+	overview_collect(input->reader, &input->tally, input->path, &overview);
+	if (input->options->format->id == FORMAT_TEXT) {
+		print_as_text(input, &overview, stream, width);
+		return;
+	}
+	struct json_object *object = summary_object(input, &overview);
+	if (input->options->format->id == FORMAT_JSON) {
+		fputs(json_object_to_json_string_ext(object,
+						     JSON_C_TO_STRING_PRETTY |
+							     JSON_C_TO_STRING_SPACED |
+							     JSON_C_TO_STRING_NOSLASHESCAPE),
+		      stream);
+		fputc('\n', stream);
+	} else {
+		/* The same figures under the same names, "stacks.skipped.truncated". */
+		fputs("Metric,Value\n", stream);
+		print_csv_lines("", object, stream);
+	}
+	json_object_put(object);
+}

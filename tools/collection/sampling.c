@@ -1,0 +1,116 @@
+#include "tools/collection/sampling.h"
+#include "tools/cli/xalloc.h"
+#include <inttypes.h>
+
+#define INTERVAL_LEAST_NS 100000u /* that tbcollect takes */
+
+/* What is unseen is no finding below half of the time, nor below so many intervals. */
+#define UNSEEN_SHARE_MIN     500000u
+#define UNSEEN_INTERVALS_MIN 10u
+
+/* What is apart is a finding from this share on. */
+#define APART_SHARE_MIN 100000u
+
+/* CPU time of all threads. The kernel's account of the launched programs is less where others took
+ * the CPUs of a virtual machine away: the samples' own counts have that time too. */
+static uint64_t used_ns(const struct overview *overview)
+{
+	uint64_t used = overview->cpu_ns + overview->unattributed_ns;
+	const struct overview_number *account = &overview->rusage_cpu_ns;
+	return account->is_known && account->value < used ? account->value : used;
+}
+
+/* Older results say it only by what they hold. */
+static bool has_kernel_samples(const struct profile_reader *reader, const struct overview *overview)
+{
+	if (overview->kernel_time.is_known)
+		return overview->kernel_time.value != PROFILE_KERNEL_TIME_APART;
+	for (uint32_t i = 0; i < profile_reader_image_count(reader); i++) {
+		if (profile_reader_image(reader, i)->kind == PROFILE_IMAGE_KERNEL)
+			return true;
+	}
+	return false;
+}
+
+static bool is_random(const struct overview *overview)
+{
+	return overview->sampling.value == PROFILE_SAMPLING_THREADS ||
+	       overview->sampling.value == PROFILE_SAMPLING_CPUS;
+}
+
+/* Share of the time that is known to be the kernel's. Of short runs it is known to an interval. */
+static uint64_t apart_share(const struct report_input *input, const struct overview *overview)
+{
+	uint64_t share = table_share(input->tally.kernel_ns, overview->cpu_ns);
+	return input->tally.kernel_ns / overview->interval_ns.value >= UNSEEN_INTERVALS_MIN ? share
+											    : 0;
+}
+
+/* A sample stands for an interval. A thread may leave less than one on each CPU without any. */
+static uint64_t unseen_ns(const struct report_input *input, const struct overview *overview)
+{
+	uint64_t used = used_ns(overview);
+	uint64_t cpus = overview->host.logical_cpus ? overview->host.logical_cpus : 1;
+	uint64_t threads = profile_reader_thread_count(input->reader);
+	double seen = ((double)input->tally.samples + (double)overview->samples_lost +
+		       (double)threads * (double)cpus) *
+		      (double)overview->interval_ns.value;
+	return seen < (double)used ? used - (uint64_t)seen : 0;
+}
+
+uint64_t sampling_unseen_share(const struct report_input *input, const struct overview *overview)
+{
+	uint64_t interval = overview->interval_ns.value;
+	if (interval == 0 || overview->throttled > 0 || has_kernel_samples(input->reader, overview))
+		return 0;
+	uint64_t apart = apart_share(input, overview);
+	if (apart >= APART_SHARE_MIN)
+		return apart;
+	/* At random times nothing is missing: there are accounts. */
+	if (input->options->filter.count > 0 || is_random(overview))
+		return 0;
+	uint64_t unseen = unseen_ns(input, overview);
+	uint64_t share = table_share(unseen, used_ns(overview));
+	return share >= UNSEEN_SHARE_MIN && unseen / interval >= UNSEEN_INTERVALS_MIN ? share : 0;
+}
+
+static char *advise_none(const struct report_input *input, const struct overview *overview)
+{
+	double used_ms = (double)used_ns(overview) / 1e6;
+	double interval_ms = (double)overview->interval_ns.value / 1e6;
+	if (input->options->filter.count > 0)
+		return xalloc_text(
+			"there are no samples that meet the filter: use another one, or none");
+	if (overview->samples_lost > 0)
+		return xalloc_printf("there are no samples, %" PRIu64 " were lost: use a longer "
+				     "--interval or a smaller --stack-size",
+				     overview->samples_lost);
+	if (!overview->interval_ns.is_known || !overview->is_complete)
+		return xalloc_text("there are no samples");
+	if (used_ms == 0)
+		return xalloc_text("there are no samples, as no CPU time was used: collect while "
+				   "the program works");
+	return xalloc_printf("there are no samples: %.3f ms of CPU time were used, and a sample is "
+			     "taken %s %g ms of a thread's: %s",
+			     used_ms,
+			     is_random(overview) ? "at random, on average each" : "after each",
+			     interval_ms,
+			     overview->interval_ns.value > INTERVAL_LEAST_NS
+				     ? "use a shorter --interval (0.1ms is the shortest), or "
+				       "collect for longer"
+				     : "collect for longer");
+}
+
+char *sampling_advise(const struct report_input *input, const struct overview *overview,
+		      uint64_t samples)
+{
+	uint64_t share = sampling_unseen_share(input, overview);
+	if (share > 0)
+		return xalloc_printf("at most %.0f %% of the CPU time was user code's; the rest "
+				     "went to system calls and faults, where no samples were "
+				     "taken: run tbcollect as root, with CAP_PERFMON, or with "
+				     "kernel.perf_event_paranoid=1, which shows the calls "
+				     "(--kernel: the kernel's functions too)",
+				     100 - (double)share / 1e4);
+	return samples == 0 ? advise_none(input, overview) : NULL;
+}

@@ -1,0 +1,152 @@
+#include "tools/analysis/chain.h"
+#include "tools/analysis/index_map.h"
+#include "tools/analysis/tally.h"
+#include "tools/cli/xalloc.h"
+#include "tools/export/export.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Different addresses of a function make one stack here, so lines are added up by their text. */
+struct line {
+	char *text;
+	uint64_t samples;
+};
+
+struct lines {
+	struct line *lines;
+	size_t count;
+	size_t capacity;
+	struct index_map map;
+	char *text; /* the line being made */
+	size_t length;
+	size_t text_capacity;
+};
+
+static void append(struct lines *lines, const char *text)
+{
+	size_t length = strlen(text);
+	if (lines->length + length + 1 > lines->text_capacity) {
+		lines->text_capacity =
+			xalloc_grown(lines->text_capacity, lines->length + length + 1);
+		lines->text = xalloc_resize(lines->text, lines->text_capacity, 1);
+	}
+	memcpy(lines->text + lines->length, text, length + 1);
+	lines->length += length;
+}
+
+/* ';' and line ends are the format's own, so a name cannot have them. */
+static void append_name(struct lines *lines, const char *name)
+{
+	if (lines->length > 0)
+		append(lines, ";");
+	size_t start = lines->length;
+	append(lines, name);
+	for (char *at = lines->text + start; *at; at++) {
+		if (*at == ';')
+			*at = ':';
+		else if ((unsigned char)*at < 0x20 || *at == 0x7f)
+			*at = '?';
+	}
+}
+
+static bool is_line(const void *user, uint32_t index, const void *key)
+{
+	const struct lines *lines = user;
+	return strcmp(lines->lines[index].text, key) == 0;
+}
+
+static void add_line(struct lines *lines, uint64_t samples)
+{
+	bool added;
+	uint32_t index = index_map_intern(&lines->map, lines->text,
+					  index_map_hash(lines->text, lines->length), is_line,
+					  lines, (uint32_t)lines->count, &added);
+	if (added) {
+		if (lines->count == lines->capacity) {
+			lines->capacity = xalloc_grown(lines->capacity, lines->count + 1);
+			lines->lines =
+				xalloc_resize(lines->lines, lines->capacity, sizeof(*lines->lines));
+		}
+		lines->lines[lines->count++] =
+			(struct line){xalloc_text_of(lines->text, lines->length), 0};
+	}
+	lines->lines[index].samples += samples;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct line *left = a;
+	const struct line *right = b;
+	return strcmp(left->text, right->text);
+}
+
+static void append_owner(struct lines *lines, const struct profile_reader *reader,
+			 const struct tally_entry *entry, bool with_threads)
+{
+	const char *process = tally_process_name(reader, entry->process);
+	const char *thread = tally_thread_name(reader, entry->thread);
+	append_name(lines, process[0] ? process : "[Unknown]");
+	if (with_threads) {
+		char tid[16];
+		append_name(lines, thread[0] ? thread : "[Unknown]");
+		snprintf(tid, sizeof(tid), "-%" PRIu32, entry->tid);
+		append(lines, tid);
+	}
+}
+
+/* Counts are samples. Where kernel mode was not sampled, they are those that it would have had: an
+ * interval each, so that shares of counts stay shares of time. */
+static uint64_t count_of(const struct tally_entry *entry, uint64_t interval_ns)
+{
+	if (entry->node != TALLY_KERNEL || entry->sum.samples > 0 || interval_ns == 0)
+		return entry->sum.samples;
+	return (entry->sum.cpu_ns + interval_ns / 2) / interval_ns;
+}
+
+static void collect(const struct profile_reader *reader, const struct functions *functions,
+		    const struct tally *tally, bool with_threads, struct lines *lines)
+{
+	struct chain chain = {0};
+	uint64_t interval_ns = profile_reader_interval_ns(reader);
+	for (size_t i = 0; i < tally->count; i++) {
+		const struct tally_entry *entry = &tally->entries[i];
+		uint64_t count = count_of(entry, interval_ns);
+		if (count == 0)
+			continue;
+		lines->length = 0;
+		append_owner(lines, reader, entry, with_threads);
+		chain_of_stack(&chain, reader, functions, entry->node, entry->state, CHAIN_ALL);
+		for (size_t j = 0; j < chain.count; j++)
+			append_name(lines, functions_at(functions, chain.functions[j])->name);
+		add_line(lines, count);
+	}
+	chain_finish(&chain);
+	if (lines->count > 1)
+		qsort(lines->lines, lines->count, sizeof(*lines->lines), compare_lines);
+}
+
+TBRW_U32 export_folded_write(struct profile_reader *reader, const struct export_options *options,
+			     FILE *stream)
+{
+	struct lines lines = {0};
+	struct tally tally;
+	struct filter everything = {0};
+	TBRW_U32 code =
+		tally_collect(reader, &everything,
+			      options->with_threads ? TALLY_BY_THREAD : TALLY_BY_PROCESS, &tally);
+	if (code != VT_SUCCESS)
+		return code;
+	struct functions *functions = functions_create(reader, true);
+	collect(reader, functions, &tally, options->with_threads, &lines);
+	for (size_t i = 0; i < lines.count; i++) {
+		fprintf(stream, "%s %" PRIu64 "\n", lines.lines[i].text, lines.lines[i].samples);
+		free(lines.lines[i].text);
+	}
+	free(lines.lines);
+	free(lines.text);
+	index_map_finish(&lines.map);
+	functions_destroy(functions);
+	tally_finish(&tally);
+	return VT_SUCCESS;
+}

@@ -1,0 +1,63 @@
+/*
+ * An ELF file opened for symbols: the file itself and, when something asks for them, its separate
+ * debug file (build-id directory, debug link, debuginfod where DEBUGINFOD_URLS is set) and the
+ * minimal symbol table in .gnu_debugdata. libdwfl reads copies of them in memory (snapshot.h).
+ */
+#ifndef TOOLS_IMAGE_IMAGE_H
+#define TOOLS_IMAGE_IMAGE_H
+
+#include "tools/image/debug_file.h"
+#include <elfutils/libdwfl.h>
+#include <gelf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum symbol_image_status {
+	SYMBOL_IMAGE_OPEN,
+	SYMBOL_IMAGE_MISSING,  /* no such file, not a regular one, or not readable */
+	SYMBOL_IMAGE_REPLACED, /* another file by now: build-id or inode differ, or it was changed
+				*/
+	SYMBOL_IMAGE_INVALID,  /* not an ELF file that libdwfl takes */
+};
+
+/* What the file must be. */
+struct symbol_image_identity {
+	const char *path;
+	const uint8_t *build_id;
+	size_t build_id_size; /* 0: none known, then the inode counts */
+	uint64_t inode;       /* 0: not known */
+	int64_t mapped_ns;    /* then it must not have been changed after this date, in ns since
+				 1970 (CLOCK_REALTIME); 0: not known */
+	uint32_t pid;         /* a process that maps it, and may see another file system; 0: none */
+};
+
+struct symbol_image {
+	Dwfl *dwfl;
+	Dwfl_Module *module; /* loaded at its own addresses: an address of the module is an rva */
+	Elf *elf;            /* of the file itself; module's */
+	char *debug_path;    /* libdwfl keeps a pointer to this pointer */
+	char *directories;   /* the search's */
+	Dwfl_Callbacks callbacks;
+	struct debug_file_search search;
+};
+
+/* debug_path: directories of separate debug files as libdwfl takes them, NULL for the system's.
+ * The image must stay where it is until it is closed; closing is allowed after a failure too. */
+enum symbol_image_status symbol_image_open(struct symbol_image *image,
+					   const struct symbol_image_identity *identity,
+					   const char *debug_path);
+/* The vdso of this process, if it is the one with the build-id. */
+enum symbol_image_status symbol_image_open_vdso(struct symbol_image *image,
+						const struct symbol_image_identity *identity);
+void symbol_image_close(struct symbol_image *image);
+
+/* Bytes of the file at an rva, *available of them up to the end of the segment's file contents;
+ * NULL where the file holds none. They live until the image is closed. */
+const uint8_t *symbol_image_bytes(const struct symbol_image *image, uint64_t rva,
+				  size_t *available);
+
+/* Section by name; NULL if there is none. */
+Elf_Scn *symbol_image_section(const struct symbol_image *image, const char *name,
+			      GElf_Shdr *header);
+
+#endif

@@ -1,0 +1,17 @@
+/* ELF files of a few sections, made in memory to be handed to libdw. */
+#ifndef TOOLS_IMAGE_SMALL_ELF_H
+#define TOOLS_IMAGE_SMALL_ELF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct small_elf_section {
+	const char *name;
+	const void *bytes;
+	size_t size;
+};
+
+/* Returns a descriptor of the file (a memfd, for the caller to close), or -1. */
+int small_elf(bool is_32bit, const struct small_elf_section *sections, size_t count);
+
+#endif

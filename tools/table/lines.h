@@ -1,0 +1,23 @@
+/*
+ * Lines of text under labels, wrapped at words to fit a width.
+ */
+#ifndef TOOLS_TABLE_LINES_H
+#define TOOLS_TABLE_LINES_H
+
+#include <stdio.h>
+
+struct lines {
+	FILE *stream; /* for the lines; memory */
+	char *text;
+	size_t size;
+};
+
+/* To be ended by lines_end. Without memory the program ends (tools/cli/xalloc.h). */
+void lines_begin(struct lines *lines);
+
+/* Prints what was written to lines->stream. A line wider than `width` columns (0: any) goes on in
+ * the next one, `indent` columns further right; behind "Warning: ", below its text. A word is never
+ * cut. */
+void lines_end(struct lines *lines, size_t indent, unsigned width, FILE *stream);
+
+#endif

@@ -1,0 +1,66 @@
+#include "tools/table/table.h"
+#include "tools/cli/xalloc.h"
+#include <stdlib.h>
+#include <string.h>
+
+void table_init(struct table *table, const struct table_column *columns, size_t column_count)
+{
+	*table = (struct table){.columns = columns, .column_count = column_count};
+}
+
+void table_finish(struct table *table)
+{
+	free(table->cells);
+	memset(table, 0, sizeof(*table));
+}
+
+struct table_cell *table_add_row(struct table *table)
+{
+	size_t row_size = table->column_count * sizeof(*table->cells);
+	if (table->row_count == table->row_capacity) {
+		table->row_capacity = xalloc_grown(table->row_capacity, table->row_count + 1);
+		table->cells = xalloc_resize(table->cells, table->row_capacity, row_size);
+	}
+	struct table_cell *row = table->cells + table->row_count++ * table->column_count;
+	memset(row, 0, row_size);
+	return row;
+}
+
+const struct table_cell *table_row(const struct table *table, size_t row)
+{
+	return table->cells + row * table->column_count;
+}
+
+size_t table_drop_below(struct table *table, uint64_t least)
+{
+	size_t share = 0;
+	size_t kept = 0;
+	size_t before = table->row_count;
+	while (share < table->column_count && table->columns[share].kind != TABLE_SHARE)
+		share++;
+	if (share == table->column_count)
+		return 0;
+	for (size_t row = 0; row < before; row++) {
+		struct table_cell *from = table->cells + row * table->column_count;
+		struct table_cell *to = table->cells + kept * table->column_count;
+		if (from[share].number < least)
+			continue;
+		if (to != from)
+			memcpy(to, from, table->column_count * sizeof(*to));
+		kept++;
+	}
+	table->row_count = kept;
+	return before - kept;
+}
+
+uint64_t table_share(uint64_t part, uint64_t whole)
+{
+	if (whole == 0)
+		return 0;
+	return (uint64_t)((double)part / (double)whole * 1e6 + 0.5);
+}
+
+double table_percent(uint64_t part, uint64_t whole)
+{
+	return (double)table_share(part, whole) / 1e4;
+}

@@ -1,0 +1,70 @@
+/*
+ * What a report produces: rows under columns. Formats (format.h) print it.
+ */
+#ifndef TOOLS_TABLE_TABLE_H
+#define TOOLS_TABLE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum table_kind {
+	TABLE_TEXT,
+	TABLE_TREE,    /* text with a depth */
+	TABLE_NAME,    /* text that is shortened first where space is short */
+	TABLE_SECONDS, /* number: ns */
+	TABLE_COUNT,
+	TABLE_ID,    /* a number that is a name */
+	TABLE_SHARE, /* number: parts of 10^6 */
+	TABLE_ERROR, /* likewise, shown in percent points; text: a mark in front of it, or NULL.
+			Not in text where no row has one */
+	TABLE_ADDRESS,
+};
+
+/* Formats that show a column. */
+#define TABLE_IN_TEXT 1u
+#define TABLE_IN_CSV  2u
+#define TABLE_IN_JSON 4u
+#define TABLE_IN_ALL  7u
+/* Left out of text where the terminal is too narrow, the last one first. */
+#define TABLE_OPTIONAL 8u
+
+struct table_column {
+	const char *title;
+	const char *key; /* in JSON */
+	enum table_kind kind;
+	unsigned formats;
+};
+
+struct table_cell {
+	const char *text; /* borrowed */
+	uint64_t number;
+	uint32_t depth;  /* TABLE_TREE */
+	bool is_unknown; /* printed as nothing, null in JSON */
+};
+
+struct table {
+	const struct table_column *columns;
+	size_t column_count;
+	struct table_cell *cells;
+	size_t row_count;
+	size_t row_capacity;
+};
+
+void table_init(struct table *table, const struct table_column *columns, size_t column_count);
+void table_finish(struct table *table);
+
+/* A new row of cleared cells, valid until the next one. */
+struct table_cell *table_add_row(struct table *table);
+const struct table_cell *table_row(const struct table *table, size_t row);
+
+/* Leaves out the rows whose TABLE_SHARE, the first one of the columns, is less than `least` (parts
+ * of 10^6). Returns how many. */
+size_t table_drop_below(struct table *table, uint64_t least);
+
+/* part of whole in 10^-6, rounded; 0 of 0 is 0. */
+uint64_t table_share(uint64_t part, uint64_t whole);
+/* The same share in percent. */
+double table_percent(uint64_t part, uint64_t whole);
+
+#endif

@@ -1,0 +1,52 @@
+/* What the parts of print_tb5 share: the file, how much of it to print, and the fields of the
+ * stream being printed. */
+#ifndef TOOLS_TB5_PRINT_TB5_H
+#define TOOLS_TB5_PRINT_TB5_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tbrw/tbrw.h"
+#include "tools/cli/terminal.h"
+
+struct field {
+	TBRW_SAMPREC_DESC_ENTRY descriptor;
+	char *name;
+};
+
+struct printer {
+	TBRW_PTR file;
+	uint64_t limit;       /* entries of a section */
+	uint64_t index;       /* of the next entry */
+	bool cut;             /* the limit kept an entry of this section from being printed */
+	struct field *fields; /* of the stream being printed */
+	size_t field_count;
+	struct terminal_filter text; /* of a stream that is one */
+	bool no_memory;
+};
+
+/* Keeps output on its line, and terminals from obeying what a file holds: quotes, backslashes, line
+ * feeds and tabs as in C, the rest as tools/cli/terminal.h has it. A piece may end within a
+ * character; utf8 NULL: the text ends. */
+void print_escaped(const char *utf8);
+void print_escaped_piece(struct terminal_filter *filter, const char *utf8, size_t size);
+/* " name=" and the string in quotes, or - for none. */
+void print_string(TBRW_PTR file, const char *name, TBRW_STRING_OR_ID id);
+/* Sixteen bytes to an entry. */
+void print_bytes(struct printer *p, const unsigned char *data, TBRW_U32 size);
+
+/* Counts an entry; false when the limit is reached. */
+bool print_next_entry(struct printer *p);
+/* Ends a list of entries. */
+void print_end_entries(struct printer *p);
+
+/* Print all global sections, and one stream. EXIT_FAILURE if something could not be read, which
+ * has been reported then; damage in one section does not keep the others from being shown. */
+int print_global_sections(struct printer *p);
+int print_stream(struct printer *p, TBRW_U32 stream);
+
+/* Prints an open data section by the fields in `p`. */
+TBRW_U32 print_data(struct printer *p, TBRW_U32 stream);
+
+#endif

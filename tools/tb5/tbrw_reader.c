@@ -1,0 +1,243 @@
+/* tbrw_reader: reads a tb5 file through the public TBRW API into two data files, from which
+ * tbrw_writer makes a tb5 file again. */
+#include "tools/tb5/tbrw_reader.h"
+
+#include <libgen.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools/cli/diagnose.h"
+#include "tools/cli/output.h"
+#include "tools/tb5/tb5_text.h"
+
+#define PROGRAM "tbrw_reader"
+
+static const char usage[] = "Usage: " PROGRAM " FILE.tb5 OUTPUT\n"
+			    "Reads an unbound tb5 file into two data files for tbrw_writer: OUTPUT "
+			    "gets every section,\n"
+			    "and FILE.tb5.dat, in the same folder as OUTPUT, the sampling data.\n";
+
+/* ---- Items ---- */
+
+void reader_put(struct reader *r, enum dat_kind kind, const void *bytes, size_t size)
+{
+	struct dat_item item = {.kind = kind, .stream = r->stream_out, .size = size};
+
+	fwrite(&item, sizeof item, 1, r->out);
+	if (size)
+		fwrite(bytes, 1, size, r->out);
+}
+
+void reader_put_section(struct reader *r, enum dat_kind kind, uint32_t section)
+{
+	struct dat_item item = {.kind = kind, .stream = r->stream_out, .section = section};
+
+	fwrite(&item, sizeof item, 1, r->out);
+}
+
+TBRW_U32 reader_put_record(struct reader *r, enum dat_kind kind, const void *record,
+			   const void *tail, size_t tail_size)
+{
+	const struct dat_record *layout = dat_record_of(kind);
+	struct dat_item item = {.kind = kind, .stream = r->stream_out};
+	char *texts[DAT_STRINGS_MAX] = {NULL};
+	uint32_t lengths[DAT_STRINGS_MAX];
+	TBRW_U32 ret = VT_SUCCESS;
+
+	item.size = layout->size + tail_size + layout->string_count * sizeof *lengths;
+	for (uint32_t i = 0; ret == VT_SUCCESS && i < layout->string_count; i++) {
+		TBRW_STRING_OR_ID id;
+
+		memcpy(&id, (const char *)record + layout->strings[i], sizeof id);
+		lengths[i] = DAT_NO_STRING;
+		if (!id.soi_uniqueid)
+			continue;
+		texts[i] = tb5_text_of(r->file, id);
+		if (!texts[i]) {
+			ret = VT_INVALID_STRING;
+			break;
+		}
+		lengths[i] = (uint32_t)strlen(texts[i]);
+		item.size += lengths[i];
+	}
+	if (ret == VT_SUCCESS) {
+		fwrite(&item, sizeof item, 1, r->out);
+		fwrite(record, layout->size, 1, r->out);
+		for (uint32_t i = 0; i < layout->string_count; i++) {
+			fwrite(&lengths[i], sizeof lengths[i], 1, r->out);
+			if (texts[i])
+				fwrite(texts[i], 1, lengths[i], r->out);
+		}
+		if (tail_size)
+			fwrite(tail, 1, tail_size, r->out);
+	}
+	for (uint32_t i = 0; i < DAT_STRINGS_MAX; i++)
+		free(texts[i]);
+	return ret;
+}
+
+/* ---- The file ---- */
+
+static TBRW_U32 read_stream(struct reader *r, TBRW_U32 stream)
+{
+	TBRW_U32 ret = TBRW_reading_stream(r->file, stream);
+
+	/* The number of a stream that unbind removed stays unused. */
+	if (ret != VT_SUCCESS)
+		return ret == VT_STREAM_NOT_EXIST ? VT_SUCCESS : ret;
+	r->stream = stream;
+	reader_put(r, DAT_STREAM, NULL, 0);
+	ret = reader_stream_sections(r);
+	if (ret == VT_SUCCESS)
+		ret = TBRW_done_stream(r->file, stream);
+	reader_put(r, DAT_STREAM_DONE, NULL, 0);
+	r->stream_out++;
+	return ret;
+}
+static TBRW_U32 read_all(struct reader *r)
+{
+	TBRW_U32 streams = 0;
+	TBRW_U32 ret;
+
+	fwrite(DAT_MAGIC, 1, sizeof DAT_MAGIC - 1, r->out);
+	r->stream = r->stream_out = DAT_NO_STREAM;
+	ret = reader_global_sections(r);
+	if (ret == VT_SUCCESS)
+		ret = TBRW_get_number_data_streams(r->file, &streams);
+	r->stream_out = 0;
+	for (TBRW_U32 n = 0; ret == VT_SUCCESS && n < streams; n++)
+		ret = read_stream(r, n);
+	return ret;
+}
+
+/* Only a whole file without bind results can be written again as it is. */
+static int check_file(TBRW_PTR file, const char *path)
+{
+	TBRW_U32 bound = 0;
+	TBRW_U32 streams = 0;
+	TBRW_U32 ret = TBRW_verify(file);
+
+	if (ret == VT_SUCCESS)
+		ret = TBRW_get_number_data_streams(file, &streams);
+	if (ret == VT_SUCCESS && streams)
+		ret = TBRW_is_bound(file, 0, &bound);
+	if (ret != VT_SUCCESS)
+		return tb5_text_fail("cannot read", path, ret,
+				     "recover what is left with tbconvert recover");
+	if (bound) {
+		diagnose("%s is bound; name a file that is not", path);
+		return EXIT_FAILURE;
+	}
+	return EXIT_SUCCESS;
+}
+
+static int fail_write(const char *path, int error)
+{
+	diagnose("cannot write %s: %s; free space and run again", path, strerror(error));
+	return EXIT_FAILURE;
+}
+
+static int open_output(struct output *output, const char *path)
+{
+	int error = output_open(output, path);
+
+	if (!error)
+		return EXIT_SUCCESS;
+	diagnose("cannot create %s: %s; name another output", path, strerror(error));
+	return EXIT_FAILURE;
+}
+
+/* Both or none: what was buffered may fail only now. */
+static int finish_outputs(struct output *out, const char *out_path, struct output *data,
+			  const char *data_path)
+{
+	int error;
+
+	if (fflush(out->stream) == EOF || out->error) {
+		error = out->error;
+		output_abandon(out);
+		output_abandon(data);
+		return fail_write(out_path, error);
+	}
+	error = output_finish(data);
+	if (error) {
+		output_abandon(out);
+		return fail_write(data_path, error);
+	}
+	error = output_finish(out);
+	return error ? fail_write(out_path, error) : EXIT_SUCCESS;
+}
+
+static int read_into(TBRW_PTR file, const char *path, const char *out_path, char *data_path)
+{
+	struct output out;
+	struct output data;
+
+	if (open_output(&out, out_path) != EXIT_SUCCESS)
+		return EXIT_FAILURE;
+	if (open_output(&data, data_path) != EXIT_SUCCESS) {
+		output_abandon(&out);
+		return EXIT_FAILURE;
+	}
+	struct reader r = {.file = file,
+			   .out = out.stream,
+			   .data = data.stream,
+			   .data_name = basename(data_path)};
+	TBRW_U32 ret = read_all(&r);
+	if (ret == VT_SUCCESS || out.error || data.error)
+		return finish_outputs(&out, out_path, &data, data_path);
+	output_abandon(&out);
+	output_abandon(&data);
+	return tb5_text_fail("cannot read", path, ret, "collect or recover it again");
+}
+
+/* The second file's path: the tb5 file's name with a suffix, in the folder of the first. The
+ * caller frees it. */
+static char *data_path_of(const char *tb5_path, const char *out_path)
+{
+	char *tb5 = strdup(tb5_path);
+	char *out = strdup(out_path);
+	char *path = NULL;
+
+	if (tb5 && out && asprintf(&path, "%s/%s" DAT_DATA_SUFFIX, dirname(out), basename(tb5)) < 0)
+		path = NULL;
+	free(tb5);
+	free(out);
+	return path;
+}
+
+int main(int argc, char **argv)
+{
+	TBRW_PTR file;
+	TBRW_U32 ret;
+	char *data_path;
+	int status;
+
+	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+		fputs(usage, stdout);
+		return EXIT_SUCCESS;
+	}
+	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+		puts(PROGRAM " " TBCOLLECT_VERSION);
+		return EXIT_SUCCESS;
+	}
+	if (argc != 3) {
+		fputs(usage, stderr);
+		return 2;
+	}
+	umask(077); /* what it says of programs is for the user only */
+	ret = tb5_text_open(&file, argv[1], TBRW_FILE_READ);
+	if (ret != VT_SUCCESS)
+		return tb5_text_fail("cannot open", argv[1], ret, "name a tb5 file");
+	data_path = data_path_of(argv[1], argv[2]);
+	status = check_file(file, argv[1]);
+	if (status == EXIT_SUCCESS)
+		status = data_path ? read_into(file, argv[1], argv[2], data_path)
+				   : tb5_text_fail("cannot read", argv[1], VT_NO_MEMORY,
+						   "free some memory");
+	free(data_path);
+	TBRW_abort_cleanup_and_close(file);
+	return status;
+}

@@ -1,0 +1,118 @@
+/* tbrw_writer: makes a tb5 file through the public TBRW API from the two data files of
+ * tbrw_reader, as a collector would from what it measures. */
+#include "tools/tb5/tbrw_writer.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools/cli/diagnose.h"
+#include "tools/tb5/tb5_text.h"
+
+#define PROGRAM "tbrw_writer"
+
+static const char usage[] =
+	"Usage: " PROGRAM " INPUT FILE.tb5\n"
+	"Writes a tb5 file from INPUT, which tbrw_reader wrote, and the data file beside it.\n";
+
+static int fail_input(const char *path, const char *why)
+{
+	diagnose("cannot read %s: %s; name what tbrw_reader wrote", path, why);
+	return EXIT_FAILURE;
+}
+
+/* Reads one item with its payload, which the caller frees. `left` is what the file still holds:
+ * no payload is larger. */
+static TBRW_U32 read_item(FILE *in, uint64_t *left, struct dat_item *item, unsigned char **payload)
+{
+	if (*left < sizeof *item || fread(item, sizeof *item, 1, in) != 1 ||
+	    item->size > *left - sizeof *item || item->size > DAT_PAYLOAD_MAX)
+		return VT_BAD_PARAMETER;
+	*left -= sizeof *item + item->size;
+	*payload = malloc(item->size ? item->size : 1);
+	if (!*payload)
+		return VT_NO_MEMORY;
+	if (fread(*payload, 1, item->size, in) == item->size)
+		return VT_SUCCESS;
+	free(*payload);
+	return VT_BAD_PARAMETER;
+}
+
+static TBRW_U32 write_all(struct writer *w, FILE *in, uint64_t left)
+{
+	TBRW_U32 ret = VT_SUCCESS;
+
+	while (ret == VT_SUCCESS && left) {
+		struct dat_item item;
+		unsigned char *payload;
+
+		ret = read_item(in, &left, &item, &payload);
+		if (ret != VT_SUCCESS)
+			break;
+		ret = writer_put(w, &item, payload);
+		free(payload);
+	}
+	return ret;
+}
+
+/* On an error nothing is left that looks like a result. */
+static int write_file(FILE *in, uint64_t left, const char *folder, const char *path)
+{
+	static const char advice[] = "run tbrw_reader again, and free space if there is none";
+	struct writer w = {.folder = folder};
+	TBRW_U32 ret = tb5_text_open(&w.file, path, TBRW_FILE_WRITE | TBRW_FILE_CREATE_ALWAYS);
+
+	if (ret != VT_SUCCESS)
+		return tb5_text_fail("cannot create", path, ret, "name another file");
+	ret = write_all(&w, in, left);
+	if (ret == VT_SUCCESS)
+		ret = TBRW_close(w.file);
+	if (ret == VT_SUCCESS)
+		return EXIT_SUCCESS;
+	TBRW_abort_cleanup_and_close(w.file);
+	remove(path);
+	return tb5_text_fail("cannot write", path, ret, advice);
+}
+
+static int write_from(const char *in_path, const char *path)
+{
+	char magic[sizeof DAT_MAGIC - 1];
+	FILE *in = fopen(in_path, "rbe");
+	char *folder = strdup(in_path);
+	int status = EXIT_FAILURE;
+	struct stat st;
+
+	if (!in || !folder || fstat(fileno(in), &st) != 0)
+		fail_input(in_path, strerror(errno));
+	else if (!S_ISREG(st.st_mode) || fread(magic, sizeof magic, 1, in) != 1 ||
+		 memcmp(magic, DAT_MAGIC, sizeof magic) != 0)
+		fail_input(in_path, "not a data file");
+	else
+		status = write_file(in, (uint64_t)st.st_size - sizeof magic, dirname(folder), path);
+	free(folder);
+	if (in)
+		fclose(in);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+		fputs(usage, stdout);
+		return EXIT_SUCCESS;
+	}
+	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+		puts(PROGRAM " " TBCOLLECT_VERSION);
+		return EXIT_SUCCESS;
+	}
+	if (argc != 3) {
+		fputs(usage, stderr);
+		return 2;
+	}
+	umask(077); /* what it says of programs is for the user only */
+	return write_from(argv[1], argv[2]);
+}

@@ -1,0 +1,106 @@
+/* tbconvert: makes of a result what other tools read, and completes results. */
+#include "tools/cli/diagnose.h"
+#include "tools/cli/locate.h"
+#include "tools/cli/near.h"
+#include "tools/cli/xalloc.h"
+#include "tools/convert/command.h"
+#include "tools/export/export.h"
+#include <getopt.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct command commands[] = {
+	{"export", "--to FORMAT [-o FILE|-] [--threads] [RESULT]", "write for another tool",
+	 command_export_run},
+	{"finalize", "[--debug-dir DIR] [--any-owner] [-q] [RESULT]",
+	 "read symbols into the result", command_finalize_run},
+	{"recover", "[-o FILE] [RESULT]", "complete a result whose collection did not end",
+	 command_recover_run},
+};
+
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+static void print_help(void)
+{
+	puts("Usage: tbconvert COMMAND [options] [RESULT]\n"
+	     "RESULT is a result directory or its tb5 file; without one, the newest result in the\n"
+	     "current directory.\n\nCommands:");
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		printf("  tbconvert %s %s\n      %s\n", commands[i].name, commands[i].usage,
+		       commands[i].what);
+	puts("\nFormats:");
+	const struct export_format *format;
+	for (size_t i = 0; (format = export_format_at(i)); i++)
+		printf("  %-12s%s\n", format->name, format->what);
+}
+
+int command_locate(int argc, char **argv, char **path)
+{
+	if (argc > 1) {
+		diagnose("%s: one argument too many; name one result", argv[1]);
+		return EXIT_USAGE;
+	}
+	enum locate_status status = locate_result(argc > 0 ? argv[0] : NULL, path);
+	if (status == LOCATE_FOUND)
+		return 0;
+	diagnose("%s: %s", argc > 0 ? argv[0] : "no result", locate_explain(status));
+	return EXIT_FAILURE;
+}
+
+int command_bad_option(int option, char **argv)
+{
+	diagnose("%s: %s; see tbconvert --help", argv[optind - 1],
+		 option == ':' ? "its value is missing" : "no such option");
+	return EXIT_USAGE;
+}
+
+static bool is_help(const char *argument)
+{
+	return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < COMMAND_COUNT; i++) {
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	}
+	return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+	const char *names[COMMAND_COUNT + 1] = {NULL};
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		names[i] = commands[i].name;
+	char *advice = near_advise(name, names, "tbconvert --help");
+	diagnose("%s: no such command; %s", name, advice);
+	free(advice);
+	return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	/* A reader that closes the pipe early is no failure; write errors are seen at the end. */
+	signal(SIGPIPE, SIG_IGN);
+	/* Addresses and names of programs are for their owner only. */
+	umask(077);
+	if (argc < 2) {
+		diagnose("no command; see tbconvert --help");
+		return EXIT_USAGE;
+	}
+	const struct command *command = find_command(argv[1]);
+	if (is_help(argv[1]) || (command && argc > 2 && is_help(argv[2]))) {
+		print_help();
+		return EXIT_SUCCESS;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		puts("tbconvert " TBCOLLECT_VERSION);
+		return EXIT_SUCCESS;
+	}
+	return command ? command->run(argc - 1, argv + 1) : unknown_command(argv[1]);
+}

@@ -1,0 +1,192 @@
+/* tbreport: shows a result. */
+#include "tbrw/profile/reader.h"
+#include "tools/cli/diagnose.h"
+#include "tools/cli/locate.h"
+#include "tools/cli/output.h"
+#include "tools/report/filter_miss.h"
+#include "tools/report/options.h"
+#include "tools/report/report.h"
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The first one is shown when none is named. */
+static const struct report reports[] = {
+	{"summary", "times, samples, stacks, top hotspots, cost, platform", TALLY_BY_REASON,
+	 report_summary_print},
+	{"hotspots", "functions by their own CPU time", 0, report_hotspots_print},
+	{"top-down", "call tree from the root", 0, report_top_down_print},
+	{"bottom-up", "functions by their own CPU time, with their callers", 0,
+	 report_bottom_up_print},
+	{"threads", "threads by CPU time", TALLY_BY_THREAD, report_threads_print},
+	{"modules", "modules by CPU time", 0, report_modules_print},
+	{"quality", "how complete the stacks are, by module and thread, and what would help",
+	 TALLY_BY_THREAD | TALLY_BY_REASON, report_quality_print},
+};
+
+#define REPORT_COUNT (sizeof(reports) / sizeof(reports[0]))
+
+static const struct report *find_report(const char *name)
+{
+	for (size_t i = 0; i < REPORT_COUNT; i++) {
+		if (strcmp(reports[i].name, name) == 0)
+			return &reports[i];
+	}
+	return NULL;
+}
+
+static void print_help(void)
+{
+	puts("Usage: tbreport [REPORT] [options] [RESULT]\n"
+	     "Shows RESULT, a result directory or its tb5 file; without one, the newest result in\n"
+	     "the current directory.\n\n"
+	     "Reports:");
+	for (size_t i = 0; i < REPORT_COUNT; i++)
+		printf("  %-12s%s%s\n", reports[i].name, reports[i].what,
+		       i == 0 ? " (default)" : "");
+	puts("\nOptions:\n"
+	     "  --format text|csv|json\n"
+	     "  --limit N              only the N heaviest rows\n"
+	     "  --min-percent N        only rows with that share of the CPU time, or more\n"
+	     "                         (default: 0.1 in call trees on a terminal, else 0);\n"
+	     "                         not for summary and quality\n"
+	     "  --width N              columns of text (default: the terminal's; no limit in a "
+	     "pipe)\n"
+	     "  --filter KEY=VALUE     only samples of this process, pid, thread, tid, module or\n"
+	     "                         function (of the code itself, not its callers); ~REGEX for\n"
+	     "                         names; repeated: all must hold\n"
+	     "  --call-stack-mode user-plus-one|user-only|all    system functions (default:\n"
+	     "                         only those that user code calls directly)\n"
+	     "  --inline on|off        inlined functions on their own (default) or as their "
+	     "callers\n"
+	     "  --group-by function|module|process|pid|thread|source-file    for hotspots\n"
+	     "  -o, --output FILE      instead of standard output\n"
+	     "  --help  --version");
+}
+
+static void run_report(const struct report *report, struct report_input *input, FILE *stream,
+		       unsigned width)
+{
+	struct functions *functions = functions_create(input->reader, input->options->with_inlined);
+	uint32_t *rank = report_rank_functions(functions);
+	input->functions = functions;
+	input->rank = rank;
+	char *miss = filter_miss_explain(input);
+	if (miss)
+		diagnose("%s", miss);
+	free(miss);
+	report->print(input, stream, width);
+	free(rank);
+	functions_destroy(functions);
+}
+
+static int write_report(const struct report *report, struct report_input *input)
+{
+	struct output output;
+	const char *name = output_name(input->options->output);
+	int error = output_open(&output, input->options->output);
+	if (error) {
+		diagnose("cannot write %s: %s; choose another place with -o", name,
+			 strerror(error));
+		return EXIT_FAILURE;
+	}
+	input->is_on_terminal = output.is_terminal;
+	run_report(report, input, output.stream,
+		   input->options->width ? input->options->width : output_width(&output));
+	error = output_finish(&output);
+	if (error) {
+		diagnose("cannot write %s: %s; make room or choose another place with -o", name,
+			 strerror(error));
+		return EXIT_FAILURE;
+	}
+	return EXIT_SUCCESS;
+}
+
+static int show(const struct report *report, const struct report_options *options, const char *path)
+{
+	char text[DIAGNOSE_CODE_SIZE];
+	struct report_input input = {.path = path, .options = options};
+	TBRW_U32 code = profile_reader_open(path, &input.reader);
+	if (code != VT_SUCCESS) {
+		diagnose("cannot read %s: %s; name a result of tbcollect", path,
+			 diagnose_code(code, text));
+		return EXIT_FAILURE;
+	}
+	code = tally_collect(input.reader, &options->filter,
+			     report->tally_by | report_tally_by(options->group), &input.tally);
+	int status = EXIT_FAILURE;
+	if (code != VT_SUCCESS) {
+		diagnose("cannot read the samples of %s: %s; tbconvert recover keeps what is whole",
+			 path, diagnose_code(code, text));
+	} else {
+		/* The summary says so itself. */
+		if (!profile_reader_complete(input.reader) && report != &reports[0])
+			diagnose("%s: incomplete, the collection did not end; this is what was "
+				 "written until then",
+				 path);
+		status = write_report(report, &input);
+		tally_finish(&input.tally);
+	}
+	profile_reader_close(input.reader);
+	return status;
+}
+
+static int complain(const struct report_options *options, const char *const *names,
+		    enum locate_status located)
+{
+	char *doubt = located == LOCATE_MISSING ? report_options_doubt(options, names) : NULL;
+	if (doubt)
+		diagnose("%s", doubt);
+	else
+		diagnose("%s: %s", options->result ? options->result : "no result",
+			 locate_explain(located));
+	int status = doubt ? EXIT_USAGE : EXIT_FAILURE;
+	free(doubt);
+	return status;
+}
+
+static int run(const struct report_options *options, const char *const *names)
+{
+	const struct report *report = options->report ? find_report(options->report) : &reports[0];
+	char *path = NULL;
+	enum locate_status located = locate_result(options->result, &path);
+	if (located != LOCATE_FOUND)
+		return complain(options, names, located);
+	int status = show(report, options, path);
+	free(path);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct report_options options;
+	char *problem;
+	const char *names[REPORT_COUNT + 1] = {NULL};
+	int status = EXIT_SUCCESS;
+	for (size_t i = 0; i < REPORT_COUNT; i++)
+		names[i] = reports[i].name;
+	/* Only for the characters of its trees: no number is written in another way. */
+	setlocale(LC_CTYPE, "");
+	/* A reader that closes the pipe early is no failure; write errors are seen at the end. */
+	signal(SIGPIPE, SIG_IGN);
+	switch (report_options_parse(argc, argv, names, &options, &problem)) {
+	case REPORT_OPTIONS_HELP:
+		print_help();
+		break;
+	case REPORT_OPTIONS_VERSION:
+		puts("tbreport " TBCOLLECT_VERSION);
+		break;
+	case REPORT_OPTIONS_BAD:
+		diagnose("%s", problem);
+		status = EXIT_USAGE;
+		break;
+	default:
+		status = run(&options, names);
+		break;
+	}
+	free(problem);
+	report_options_finish(&options);
+	return status;
+}

@@ -1,11 +1,8 @@
 /* tbconvert: makes of a result what other tools read, and completes results. */
 #include "tools/cli/diagnose.h"
-#include "tools/cli/locate.h"
 #include "tools/cli/near.h"
-#include "tools/cli/xalloc.h"
 #include "tools/convert/command.h"
 #include "tools/export/export.h"
-#include <getopt.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -38,26 +35,6 @@ static void print_help(void)
 		printf("  %-12s%s\n", format->name, format->what);
 }
 
-int command_locate(int argc, char **argv, char **path)
-{
-	if (argc > 1) {
-		diagnose("%s: one argument too many; name one result", argv[1]);
-		return EXIT_USAGE;
-	}
-	enum locate_status status = locate_result(argc > 0 ? argv[0] : NULL, path);
-	if (status == LOCATE_FOUND)
-		return 0;
-	diagnose("%s: %s", argc > 0 ? argv[0] : "no result", locate_explain(status));
-	return EXIT_FAILURE;
-}
-
-int command_bad_option(int option, char **argv)
-{
-	diagnose("%s: %s; see tbconvert --help", argv[optind - 1],
-		 option == ':' ? "its value is missing" : "no such option");
-	return EXIT_USAGE;
-}
-
 static bool is_help(const char *argument)
 {
 	return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
@@ -77,7 +54,7 @@ static int unknown_command(const char *name)
 	const char *names[COMMAND_COUNT + 1] = {NULL};
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		names[i] = commands[i].name;
-	char *advice = near_advise(name, names, "tbconvert --help");
+	char *advice = near_advise(name, names, COMMAND_HELP);
 	diagnose("%s: no such command; %s", name, advice);
 	free(advice);
 	return EXIT_USAGE;
@@ -90,7 +67,7 @@ int main(int argc, char **argv)
 	/* Addresses and names of programs are for their owner only. */
 	umask(077);
 	if (argc < 2) {
-		diagnose("no command; see tbconvert --help");
+		diagnose("no command; see " COMMAND_HELP);
 		return EXIT_USAGE;
 	}
 	const struct command *command = find_command(argv[1]);

@@ -2,7 +2,7 @@
  * names lead to afterwards. */
 #include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
-#include "tools/convert/command.h"
+#include "tools/convert/hold.h"
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ START_TEST(test_result)
 	char *held = NULL;
 	touch("r/r.tb5");
 	touch("victim/r.tb5");
-	ck_assert_int_eq(command_hold_result("r/r.tb5", &held), 0);
+	ck_assert_int_eq(hold_result("r/r.tb5", &held), 0);
 	lead_elsewhere();
 	assert_same(held, "moved/r.tb5");
 	free(held);
@@ -65,31 +65,31 @@ START_TEST(test_result_without_directory)
 {
 	char *held = NULL;
 	touch("x.tb5");
-	ck_assert_int_eq(command_hold_result("x.tb5", &held), 0);
+	ck_assert_int_eq(hold_result("x.tb5", &held), 0);
 	assert_same(held, "x.tb5");
 	free(held);
-	ck_assert_int_eq(command_hold_result("gone.tb5", &held), EXIT_FAILURE);
-	ck_assert_int_eq(command_hold_result("gone/x.tb5", &held), EXIT_FAILURE);
+	ck_assert_int_eq(hold_result("gone.tb5", &held), EXIT_FAILURE);
+	ck_assert_int_eq(hold_result("gone/x.tb5", &held), EXIT_FAILURE);
 }
 END_TEST
 
 START_TEST(test_output)
 {
 	char *held = NULL;
-	ck_assert_int_eq(command_hold_output("r/new.tb5", &held), 0);
+	ck_assert_int_eq(hold_output("r/new.tb5", &held), 0);
 	lead_elsewhere();
 	touch(held);
 	assert_same(held, "moved/new.tb5");
 	ck_assert_int_eq(rmdir("victim"), 0);
 	free(held);
-	ck_assert_int_eq(command_hold_output("gone/new.tb5", &held), EXIT_FAILURE);
+	ck_assert_int_eq(hold_output("gone/new.tb5", &held), EXIT_FAILURE);
 }
 END_TEST
 
 static void assert_refused(const char *path)
 {
 	char *held = NULL;
-	ck_assert_int_eq(command_hold_result(path, &held), EXIT_FAILURE);
+	ck_assert_int_eq(hold_result(path, &held), EXIT_FAILURE);
 	ck_assert_ptr_null(held);
 }
 
@@ -99,7 +99,7 @@ START_TEST(test_of_others)
 	char *held = NULL;
 	touch("r/r.tb5");
 	ck_assert_int_eq(symlink("r", "link"), 0);
-	ck_assert_int_eq(command_hold_result("link/r.tb5", &held), 0);
+	ck_assert_int_eq(hold_result("link/r.tb5", &held), 0);
 	free(held);
 	ck_assert_int_eq(lchown("link", 65534, 65534), 0);
 	assert_refused("link/r.tb5");

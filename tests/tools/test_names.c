@@ -6,6 +6,7 @@
 #include "tools/analysis/functions.h"
 #include "tools/cli/xalloc.h"
 #include "tools/convert/finalize.h"
+#include "tools/names/cold_name.h"
 #include "tools/names/demangle.h"
 #include "tools/symbols/cold_part.h"
 #include "tools/symbols/resolve.h"
@@ -121,7 +122,7 @@ START_TEST(test_cold_part_endings)
 		{"foo.cold.", "foo.cold."},
 	};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		size_t length = cold_part_owner_length(names[i].name);
+		size_t length = cold_name_owner_length(names[i].name);
 		ck_assert_msg(length == strlen(names[i].owner) &&
 				      strncmp(names[i].name, names[i].owner, length) == 0,
 			      "%s: %zu", names[i].name, length);

@@ -1,8 +1,9 @@
 #include "tools/analysis/functions.h"
 #include "tools/analysis/index_map.h"
 #include "tools/analysis/system_module.h"
+#include "tools/cli/path.h"
 #include "tools/cli/xalloc.h"
-#include "tools/symbols/cold_part.h"
+#include "tools/names/cold_name.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,19 +43,13 @@ static const char *keep_text(struct functions *functions, char *text)
 	return text;
 }
 
-const char *functions_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static struct module describe_module(const struct profile_reader *reader,
 				     const struct profile_image *image)
 {
 	const char *path = profile_reader_text(reader, image->path);
 	switch (image->kind) {
 	case PROFILE_IMAGE_FILE:
-		return (struct module){functions_base_name(path), path, system_module_is(path)};
+		return (struct module){path_base_name(path), path, system_module_is(path)};
 	case PROFILE_IMAGE_VDSO:
 		return (struct module){"[vdso]", "", true};
 	case PROFILE_IMAGE_JIT:
@@ -108,8 +103,8 @@ static void collect_modules(struct functions *functions)
 /* Whether the names are the same but for the mark of a cold part. */
 static bool is_same_but_cold(const char *one, const char *other)
 {
-	size_t length = cold_part_owner_length(one);
-	return length == cold_part_owner_length(other) && memcmp(one, other, length) == 0;
+	size_t length = cold_name_owner_length(one);
+	return length == cold_name_owner_length(other) && memcmp(one, other, length) == 0;
 }
 
 /* An out-of-line function is one with its address: C has many static functions of one name. The
@@ -130,7 +125,7 @@ static uint32_t intern_function(struct functions *functions, const struct functi
 	uint64_t identity[] = {function->module, function->is_inlined ? 0 : function->start,
 			       function->is_inlined,
 			       index_map_hash(function->full,
-					      cold_part_owner_length(function->full))};
+					      cold_name_owner_length(function->full))};
 	uint32_t index = index_map_intern(&functions->by_key, function,
 					  index_map_hash(identity, sizeof(identity)), is_function,
 					  functions, functions->count, &added);

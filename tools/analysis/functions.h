@@ -56,7 +56,4 @@ const struct module *functions_module_of(const struct functions *functions, uint
 const uint32_t *functions_of_frame(const struct functions *functions, uint32_t frame,
 				   uint32_t *count);
 
-/* The last component of a path; the path itself where that is empty. */
-const char *functions_base_name(const char *path);
-
 #endif

@@ -1,5 +1,5 @@
 #include "tools/cli/locate.h"
-#include "tools/analysis/functions.h"
+#include "tools/cli/path.h"
 #include "tools/cli/xalloc.h"
 #include <ctype.h>
 #include <dirent.h>
@@ -58,7 +58,7 @@ static enum locate_status in_directory(const char *directory, char **path)
 	while (length > 1 && directory[length - 1] == '/')
 		length--;
 	char *trimmed = xalloc_text_of(directory, length);
-	char *named = xalloc_printf("%s/%s%s", trimmed, functions_base_name(real), extension);
+	char *named = xalloc_printf("%s/%s%s", trimmed, path_base_name(real), extension);
 	enum locate_status status = LOCATE_FOUND;
 	free(real);
 	if (access(named, F_OK) == 0) {

@@ -1,3 +1,4 @@
+#include "tools/cli/arguments.h"
 #include "tools/cli/diagnose.h"
 #include "tools/cli/output.h"
 #include "tools/convert/command.h"
@@ -39,7 +40,7 @@ static int parse(int argc, char **argv, struct export_request *request)
 			request->options.with_threads = true;
 			break;
 		default:
-			return command_bad_option(option, argv);
+			return arguments_bad_option(option, argv, COMMAND_HELP);
 		}
 	}
 	return 0;
@@ -102,7 +103,7 @@ int command_export_run(int argc, char **argv)
 		status = EXIT_USAGE;
 	}
 	if (status == 0)
-		status = command_locate(argc - optind, argv + optind, &path);
+		status = arguments_locate(argc - optind, argv + optind, &path);
 	if (status == 0)
 		status = export(path, &request);
 	free(path);

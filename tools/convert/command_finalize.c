@@ -1,8 +1,9 @@
-#include "tools/analysis/functions.h"
+#include "tools/cli/arguments.h"
 #include "tools/cli/diagnose.h"
 #include "tools/cli/xalloc.h"
 #include "tools/convert/command.h"
 #include "tools/convert/finalize.h"
+#include "tools/convert/hold.h"
 #include "tools/convert/interrupt.h"
 #include <getopt.h>
 #include <stdbool.h>
@@ -34,7 +35,7 @@ static int parse(int argc, char **argv, struct finalize_options *options)
 		else if (option == 'q')
 			options->is_quiet = true;
 		else
-			return command_bad_option(option, argv);
+			return arguments_bad_option(option, argv, COMMAND_HELP);
 	}
 	return 0;
 }
@@ -172,9 +173,9 @@ int command_finalize_run(int argc, char **argv)
 	char *held = NULL;
 	int status = parse(argc, argv, &options);
 	if (status == 0)
-		status = command_locate(argc - optind, argv + optind, &path);
+		status = arguments_locate(argc - optind, argv + optind, &path);
 	if (status == 0 && !options.any_owner)
-		status = command_hold_result(path, &held);
+		status = hold_result(path, &held);
 	if (status == 0)
 		status = finalize(path, held ? held : path, &options);
 	free(held);

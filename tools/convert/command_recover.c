@@ -1,7 +1,9 @@
 #include "tbrw/profile/writer.h"
+#include "tools/cli/arguments.h"
 #include "tools/cli/diagnose.h"
 #include "tools/cli/xalloc.h"
 #include "tools/convert/command.h"
+#include "tools/convert/hold.h"
 #include "tools/convert/recover.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -103,9 +105,9 @@ static int run(const char *path, const char *output_name)
 	int status;
 	if (output_name) {
 		result.path = xalloc_text(path);
-		status = command_hold_output(output_name, &output.path);
+		status = hold_output(output_name, &output.path);
 	} else {
-		status = command_hold_result(path, &result.path);
+		status = hold_result(path, &result.path);
 	}
 	if (status == 0)
 		status = open_and_recover(&result, output_name ? &output : &result);
@@ -121,10 +123,10 @@ int command_recover_run(int argc, char **argv)
 	int option;
 	while ((option = getopt_long(argc, argv, ":o:", long_options, NULL)) != -1) {
 		if (option != 'o')
-			return command_bad_option(option, argv);
+			return arguments_bad_option(option, argv, COMMAND_HELP);
 		output = optarg;
 	}
-	int status = command_locate(argc - optind, argv + optind, &path);
+	int status = arguments_locate(argc - optind, argv + optind, &path);
 	if (status == 0)
 		status = run(path, output);
 	free(path);

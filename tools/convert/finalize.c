@@ -1,11 +1,11 @@
 #include "tools/convert/finalize.h"
 #include "tbrw/profile/writer.h"
-#include "tools/analysis/functions.h"
+#include "tools/cli/path.h"
 #include "tools/cli/xalloc.h"
 #include "tools/convert/boot.h"
+#include "tools/names/cold_name.h"
 #include "tools/names/demangle.h"
 #include "tools/names/utf8.h"
-#include "tools/symbols/cold_part.h"
 #include "tools/symbols/kallsyms.h"
 #include "tools/symbols/perf_map.h"
 #include "tools/symbols/resolve.h"
@@ -169,7 +169,7 @@ static void resolve_image(const struct finalize_source *source, uint32_t index,
 		status = resolve_mapped_file(source, index, &identity, addresses, count);
 		if (status != SYMBOL_IMAGE_OPEN)
 			add_miss(finalized, path, status);
-		name_by_module(functions_base_name(path), addresses, count);
+		name_by_module(path_base_name(path), addresses, count);
 		break;
 	case PROFILE_IMAGE_VDSO:
 		resolve_vdso(&identity, addresses, count);
@@ -265,7 +265,7 @@ static void spell(const struct symbol_entry *entry, char **name, char **full)
 	} else if (!entry->name) {
 		*name = xalloc_printf("func@0x%" PRIx64, entry->start);
 	} else {
-		char *owner = xalloc_text_of(entry->name, cold_part_owner_length(entry->name));
+		char *owner = xalloc_text_of(entry->name, cold_name_owner_length(entry->name));
 		*name = demangle_name(owner, DEMANGLE_SHORT);
 		free(owner);
 		*full = demangle_name(entry->name, DEMANGLE_FULL);

@@ -1,4 +1,5 @@
 #include "tools/analysis/command_lines.h"
+#include "tools/cli/path.h"
 #include "tools/cli/xalloc.h"
 #include "tools/report/groups.h"
 #include "tools/report/report.h"
@@ -84,7 +85,7 @@ static void add_function_row(const struct report_input *input, const struct grou
 	row[COLUMN_SAMPLES].number = sum->samples;
 	row[COLUMN_MODULE].text = functions_module_of(input->functions, group->index)->name;
 	row[COLUMN_FULL].text = function->full;
-	row[COLUMN_FILE].text = functions_base_name(function->file);
+	row[COLUMN_FILE].text = path_base_name(function->file);
 	row[COLUMN_START].number = function->start;
 	row[COLUMN_START].is_unknown = function->start == 0;
 	row[COLUMN_PATH].text = function->file;
@@ -168,7 +169,7 @@ static void add_to_group(const struct report_input *input, const struct tally_en
 		break;
 	default:
 		label = leaf == FUNCTION_KERNEL ? FUNCTION_KERNEL_NAME
-						: or_unknown(functions_base_name(function->file));
+						: or_unknown(path_base_name(function->file));
 		break;
 	}
 	groups_add(groups, label, id, entry->process, &entry->sum);

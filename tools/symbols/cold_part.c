@@ -1,35 +1,8 @@
 #include "tools/symbols/cold_part.h"
 #include "tools/cli/xalloc.h"
+#include "tools/names/cold_name.h"
 #include <stdlib.h>
 #include <string.h>
-
-#define ENDING "cold"
-
-/* Where the ending begins that leads up to length, of opening and an optional number behind it. */
-static size_t before_ending(const char *name, size_t length, const char *opening)
-{
-	size_t opening_length = strlen(opening);
-	size_t end = length;
-	while (end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9')
-		end--;
-	if (end == length || end == 0 || name[end - 1] != '.')
-		end = length;
-	else
-		end--;
-	if (end <= opening_length ||
-	    memcmp(name + end - opening_length, opening, opening_length) != 0)
-		return length;
-	return end - opening_length;
-}
-
-size_t cold_part_owner_length(const char *name)
-{
-	size_t length = strlen(name);
-	if (length == 0 || name[length - 1] != ']')
-		return before_ending(name, length, "." ENDING);
-	size_t owner = before_ending(name, length - 1, " [clone ." ENDING);
-	return owner == length - 1 ? length : owner;
-}
 
 /* One that is looked for: the function with the first length bytes of name. */
 struct part {
@@ -65,7 +38,7 @@ static struct part *collect_parts(struct symbol_address *addresses, size_t count
 		struct symbol_entry *function = &addresses[i].function;
 		if (!function->name)
 			continue;
-		size_t length = cold_part_owner_length(function->name);
+		size_t length = cold_name_owner_length(function->name);
 		if (function->name[length] == '\0')
 			continue;
 		if (*found == capacity) {

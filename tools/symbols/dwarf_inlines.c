@@ -1,9 +1,9 @@
 #include "tools/symbols/dwarf_inlines.h"
 #include "tools/cli/xalloc.h"
 #include "tools/image/split_units.h"
+#include "tools/names/cold_name.h"
 #include "tools/names/demangle.h"
 #include "tools/names/dwarf_names.h"
-#include "tools/symbols/cold_part.h"
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <stdbool.h>
@@ -134,7 +134,7 @@ static uint64_t start_of(const struct walk *walk, Dwarf_Die *die, uint64_t other
 static void join_cold_part(struct walk *walk, Dwarf_Die *die, struct symbol_entry *function)
 {
 	uint64_t start = start_of(walk, die, function->start);
-	if (start == function->start || !function->name[cold_part_owner_length(function->name)])
+	if (start == function->start || !function->name[cold_name_owner_length(function->name)])
 		return;
 	function->start = start;
 	function->size = 0;

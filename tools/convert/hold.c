@@ -1,21 +1,12 @@
-/* Files that are to be changed or made: found once, and from then on by their directory's
- * descriptor, which stays open until the program ends. */
+#include "tools/convert/hold.h"
 #include "tbrw/profile/place.h"
-#include "tools/analysis/functions.h"
 #include "tools/cli/diagnose.h"
+#include "tools/cli/path.h"
 #include "tools/cli/xalloc.h"
-#include "tools/convert/command.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-
-static char *directory_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? xalloc_text_of(path, (size_t)(slash - path) + (slash == path))
-		     : xalloc_text(".");
-}
 
 static char *through(int directory, const char *path)
 {
@@ -44,10 +35,10 @@ static int refuse(const char *path, enum profile_place place)
 	return EXIT_FAILURE;
 }
 
-int command_hold_result(const char *path, char **held)
+int hold_result(const char *path, char **held)
 {
 	enum profile_place place;
-	char *directory = directory_of(path);
+	char *directory = path_directory(path);
 	int fd = profile_place_open(directory, &place);
 	free(directory);
 	if (fd < 0)
@@ -62,9 +53,9 @@ int command_hold_result(const char *path, char **held)
 	return refuse(path, place);
 }
 
-int command_hold_output(const char *path, char **held)
+int hold_output(const char *path, char **held)
 {
-	char *directory = directory_of(path);
+	char *directory = path_directory(path);
 	int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	free(directory);
 	if (fd < 0) {

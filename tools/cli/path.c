@@ -1,0 +1,16 @@
+#include "tools/cli/path.h"
+#include "tools/cli/xalloc.h"
+#include <string.h>
+
+const char *path_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+char *path_directory(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? xalloc_text_of(path, (size_t)(slash - path) + (slash == path))
+		     : xalloc_text(".");
+}

@@ -1,5 +1,6 @@
 """Who may know what: fails on an include, a name or a call that ARCHITECTURE.md's table forbids."""
 
+import collections
 import os
 import re
 import sys
@@ -48,9 +49,32 @@ RULES = {
     'collector': (lambda h: (h.startswith('collector/') and not h.startswith('collector/preload/'))
                   or h in TBRW_PUBLIC | PROFILE_PUBLIC or h == 'unwind/unwind.h' or h.startswith('program/'),
                   {'libc', 'libbpf', 'elf', 'perf_event'}),
-    'tools': (lambda h: h.startswith(('tools/', 'program/')) or h in TBRW_PUBLIC | PROFILE_PUBLIC,
-              {'libc', 'elf', 'libelf', 'libdw', 'libiberty', 'json', 'zlib', 'zstd', 'xxhash', 'libdeflate', 'lzma'}),
+    'tools/names': (lambda h: h.startswith('tools/'), {'libc', 'libdw', 'libiberty'}),
+    'tools/image': (lambda h: h.startswith(('tools/', 'program/')), {'libc', 'elf', 'libelf', 'libdw', 'libdeflate', 'lzma'}),
+    'tools/symbols': (lambda h: h.startswith(('tools/', 'program/')), {'libc', 'elf', 'libelf', 'libdw'}),
+    'tools/table': (lambda h: h.startswith('tools/'), {'libc', 'json'}),
+    'tools': (lambda h: h.startswith(('tools/', 'program/')) or h in TBRW_PUBLIC | PROFILE_PUBLIC, {'libc', 'json', 'xxhash'}),
 }
+
+# area -> its rooms, and the other rooms that each may know: ones above it, so that arrows go one way. '' is the area's
+# own folder, with the programs' main files.
+ROOMS = {
+    'tools': {
+        'cli': '',
+        'names': 'cli',
+        'image': 'cli',
+        'symbols': 'cli names image',
+        'analysis': 'cli names',
+        'table': 'cli',
+        'report': 'cli analysis table',
+        'collection': 'cli analysis table report',
+        'export': 'cli analysis',
+        'convert': 'cli names image symbols analysis export',
+        'tb5': 'cli',
+        '': 'cli analysis report collection export convert',
+    },
+}
+ROOM_FILES_MAX = 25
 
 # The perf.data importer is the one tool that unwinds and that knows perf's records.
 PERF_IMPORTER = re.compile(r'tools/(.*/)?[^/]*perf[^/]*\.[ch]$')
@@ -82,6 +106,36 @@ def folder_of(path):
   return max(prefixes, key=len) if prefixes else None
 
 
+def room_of(path):
+  area, _, rest = path.partition('/')
+  return area, rest.rpartition('/')[0]
+
+
+def check_room(path, header):
+  (area, room), (other_area, other) = room_of(path), room_of(header)
+  rooms = ROOMS.get(area)
+  if rooms is None or area != other_area or room == other:
+    return None
+  if room not in rooms:
+    return f'{path}: {area}/{room} is no room of the table in tests/arch/includes.py'
+  return None if other in rooms[room].split() else f'{path}: {area}/{room} must not know "{header}"'
+
+
+def check_rooms(paths):
+  problems = []
+  for area, rooms in ROOMS.items():
+    above = set()
+    for room, known in rooms.items():
+      problems += [f'{area}/{room} may know {other}, which is not above it' for other in set(known.split()) - above]
+      above.add(room)
+    counts = collections.Counter(room_of(path)[1] for path in paths if room_of(path)[0] == area)
+    problems += [f'{area}/{room}: {count} files, at most {ROOM_FILES_MAX}'
+                 for room, count in counts.items() if count > ROOM_FILES_MAX]
+    problems += [f'{area}/{room}: in the table, but there is none' for room in set(rooms) - set(counts)]
+    problems += [f'{area}/{room}: not in the table' for room in set(counts) - set(rooms)]
+  return problems
+
+
 def check_include(path, quote, header):
   folder = folder_of(path)
   allowed_headers, allowed_libraries = RULES[folder]
@@ -91,9 +145,9 @@ def check_include(path, quote, header):
       return None
     if not os.path.isfile(os.path.join(tree.ROOT, header)) and header != 'vmlinux.h':
       return f'{path}: "{header}" is not named from the root'
-    if header == 'unwind/unwind.h' and folder == 'tools' and PERF_IMPORTER.match(path):
+    if header == 'unwind/unwind.h' and path.startswith('tools/') and PERF_IMPORTER.match(path):
       return None
-    return None if allowed_headers(header) else f'{path}: {folder} must not know "{header}"'
+    return check_room(path, header) if allowed_headers(header) else f'{path}: {folder} must not know "{header}"'
   library = library_of(header)
   if library is None:
     return f'{path}: <{header}> belongs to no library of the table in tests/arch/includes.py'
@@ -131,24 +185,32 @@ def self_test():
       ('tbrw/profile/a.c', '"', 'unwind/unwind.h'), ('collector/a.c', '<', 'linux/perf_event.h'),
       ('tools/report/a.c', '"', 'unwind/unwind.h'), ('collector/a.c', '<', 'elfutils/libdw.h'),
       ('collector/a.c', '<', 'nosuchlibrary.h'), ('program/a.c', '"', 'unwind/unwind.h'), ('unwind/a.c', '"', 'program/a.h'),
+      ('tools/analysis/a.c', '"', 'tools/report/report.h'), ('tools/cli/a.c', '"', 'tools/analysis/functions.h'),
+      ('tools/table/a.c', '"', 'tbrw/tbrw.h'), ('tools/report/a.c', '<', 'elfutils/libdw.h'),
+      ('tools/nosuchroom/a.c', '"', 'tools/cli/xalloc.h'),
   ]
   problems = [f'self test: the rules allow {path} to include {header}'
               for path, quote, header in wrong if check_include(path, quote, header) is None]
   right = [('unwind/a.c', '"', 'unwind/unwind.h'), ('collector/perf/ring.c', '<', 'linux/perf_event.h'),
-           ('collector/a.c', '"', 'tbrw/profile/writer.h'), ('tbrw/a.c', '<', 'stdint.h')]
+           ('collector/a.c', '"', 'tbrw/profile/writer.h'), ('tbrw/a.c', '<', 'stdint.h'),
+           ('tools/report/a.c', '"', 'tools/table/table.h'), ('tools/a.c', '"', 'tools/report/report.h'),
+           ('tools/symbols/a.c', '<', 'elfutils/libdw.h')]
   problems += [f'self test: {check_include(*case)}' for case in right if check_include(*case)]
   if not check_calls('unwind/a.c', '\tprintf("x");\n'):
     problems.append('self test: a printing library passes')
   if check_calls('unwind/a.c', '/* printf("x"); */\n'):
     problems.append('self test: a comment is taken for code')
+  if not check_rooms([f'tools/cli/{number}.c' for number in range(ROOM_FILES_MAX + 1)]) or not check_rooms(['tools/new/a.c']):
+    problems.append('self test: a room may have any number of files, or be any')
   return problems
 
 
 def main():
-  problems = self_test()
+  paths = tree.sources('.c', '.h')
+  problems = self_test() + check_rooms(paths)
   looked_at = 0
   writer_users = set()
-  for path in tree.sources('.c', '.h'):
+  for path in paths:
     if path.startswith('common/') or '/common/' in path:
       problems.append(f'{path}: there is no common/')
     if folder_of(path) is None:

@@ -28,18 +28,24 @@
 
 #include <stdint.h>
 
-#define PROFILE_STREAM_STRINGS   "tbcollect.strings"
-#define PROFILE_STREAM_IMAGES    "tbcollect.images"
-#define PROFILE_STREAM_FRAMES    "tbcollect.frames"
-#define PROFILE_STREAM_NODES     "tbcollect.nodes"
-#define PROFILE_STREAM_STACKS    "tbcollect.stacks"
-#define PROFILE_STREAM_MAPPINGS  "tbcollect.mappings"
-#define PROFILE_STREAM_THREADS   "tbcollect.threads"
-#define PROFILE_STREAM_CLOCK     "tbcollect.clock"
-#define PROFILE_STREAM_NOTES     "tbcollect.notes"
-#define PROFILE_STREAM_UNWINDING "tbcollect.unwinding"
-#define PROFILE_STREAM_SYMBOLS   "tbcollect.symbols"
-#define PROFILE_STREAM_SYMTEXT   "tbcollect.symtext"
+/* In the order of the table in streams.c: records refer to streams before their own, and to earlier
+ * ones of their own. */
+enum profile_stream {
+	PROFILE_STREAM_STRINGS,
+	PROFILE_STREAM_IMAGES,
+	PROFILE_STREAM_FRAMES,
+	PROFILE_STREAM_NODES,
+	PROFILE_STREAM_STACKS,
+	PROFILE_STREAM_MAPPINGS,
+	PROFILE_STREAM_THREADS,
+	PROFILE_STREAM_CLOCK,
+	PROFILE_STREAM_NOTES,
+	PROFILE_STREAM_UNWINDING,
+	PROFILE_STREAM_COLLECTED, /* those before are written while collecting, ... */
+	PROFILE_STREAM_SYMTEXT = PROFILE_STREAM_COLLECTED, /* ... the others by finalization */
+	PROFILE_STREAM_SYMBOLS,
+	PROFILE_STREAM_COUNT
+};
 
 #define PROFILE_NONE UINT32_MAX /* no such record */
 

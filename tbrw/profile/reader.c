@@ -25,7 +25,7 @@ static TBRW_U32 load(struct profile_reader *reader)
 	if (code == VT_SUCCESS)
 		code = profile_reader_find_streams(reader);
 	if (code == VT_SUCCESS)
-		code = profile_reader_load_records(reader);
+		code = profile_reader_load_records(reader, 0, PROFILE_STREAM_COLLECTED);
 	if (code == VT_SUCCESS)
 		profile_reader_divide_accounts(reader);
 	if (code == VT_SUCCESS)
@@ -41,7 +41,10 @@ static TBRW_U32 load(struct profile_reader *reader)
 	if (code == VT_SUCCESS && reader->is_plain)
 		code = profile_plain_make_frames(reader);
 	if (code == VT_SUCCESS)
-		code = profile_reader_load_symbols(reader);
+		code = profile_reader_load_records(reader, PROFILE_STREAM_COLLECTED,
+						   PROFILE_STREAM_COUNT);
+	if (code == VT_SUCCESS)
+		code = profile_reader_index_symbols(reader);
 	return code;
 }
 
@@ -76,22 +79,17 @@ void profile_reader_close(struct profile_reader *reader)
 	free(reader->modules);
 	free(reader->module_of_record);
 	free(reader->programs);
-	free(reader->images);
-	free(reader->frames);
-	free(reader->nodes);
+	for (unsigned id = 0; id < PROFILE_STREAM_COUNT; id++) {
+		free(reader->records[id].items);
+		profile_texts_finish(&reader->texts[id]);
+	}
 	free(reader->node_damaged);
-	free(reader->clocks);
-	free(reader->notes);
-	free(reader->unwindings);
-	free(reader->symbols);
 	free(reader->symbol_first);
 	free(reader->processes);
 	free(reader->process_of_record);
 	free(reader->threads);
 	profile_lives_finish(&reader->process_lives);
 	profile_lives_finish(&reader->thread_lives);
-	profile_texts_finish(&reader->texts);
-	profile_texts_finish(&reader->symtexts);
 	profile_strings_finish(&reader->names);
 	profile_strpool_finish(&reader->made_names);
 	free(reader);
@@ -109,17 +107,17 @@ uint64_t profile_reader_sample_count(const struct profile_reader *reader)
 
 uint32_t profile_reader_image_count(const struct profile_reader *reader)
 {
-	return reader->image_count;
+	return reader->records[PROFILE_STREAM_IMAGES].count;
 }
 
 uint32_t profile_reader_frame_count(const struct profile_reader *reader)
 {
-	return reader->frame_count;
+	return reader->records[PROFILE_STREAM_FRAMES].count;
 }
 
 uint32_t profile_reader_node_count(const struct profile_reader *reader)
 {
-	return reader->node_count;
+	return reader->records[PROFILE_STREAM_NODES].count;
 }
 
 uint32_t profile_reader_thread_count(const struct profile_reader *reader)
@@ -129,22 +127,22 @@ uint32_t profile_reader_thread_count(const struct profile_reader *reader)
 
 uint32_t profile_reader_clock_count(const struct profile_reader *reader)
 {
-	return reader->clock_count;
+	return reader->records[PROFILE_STREAM_CLOCK].count;
 }
 
 uint32_t profile_reader_note_count(const struct profile_reader *reader)
 {
-	return reader->note_count;
+	return reader->records[PROFILE_STREAM_NOTES].count;
 }
 
 uint32_t profile_reader_unwinding_count(const struct profile_reader *reader)
 {
-	return reader->unwinding_count;
+	return reader->records[PROFILE_STREAM_UNWINDING].count;
 }
 
 uint32_t profile_reader_symbol_count(const struct profile_reader *reader)
 {
-	return reader->symbol_count;
+	return reader->records[PROFILE_STREAM_SYMBOLS].count;
 }
 
 uint32_t profile_reader_process_count(const struct profile_reader *reader)
@@ -157,35 +155,42 @@ uint32_t profile_reader_module_count(const struct profile_reader *reader)
 	return reader->module_count;
 }
 
+const void *profile_reader_records(const struct profile_reader *reader, enum profile_stream stream,
+				   uint32_t *count)
+{
+	*count = reader->records[stream].count;
+	return reader->records[stream].items;
+}
+
 const struct profile_image *profile_reader_image(const struct profile_reader *r, uint32_t index)
 {
-	return &r->images[index];
+	return (const struct profile_image *)r->records[PROFILE_STREAM_IMAGES].items + index;
 }
 
 const struct profile_frame *profile_reader_frame(const struct profile_reader *r, uint32_t index)
 {
-	return &r->frames[index];
+	return (const struct profile_frame *)r->records[PROFILE_STREAM_FRAMES].items + index;
 }
 
 const struct profile_node *profile_reader_node(const struct profile_reader *r, uint32_t index)
 {
-	return &r->nodes[index];
+	return (const struct profile_node *)r->records[PROFILE_STREAM_NODES].items + index;
 }
 
 const struct profile_clock *profile_reader_clock(const struct profile_reader *r, uint32_t index)
 {
-	return &r->clocks[index];
+	return (const struct profile_clock *)r->records[PROFILE_STREAM_CLOCK].items + index;
 }
 
 const struct profile_note *profile_reader_note(const struct profile_reader *r, uint32_t index)
 {
-	return &r->notes[index];
+	return (const struct profile_note *)r->records[PROFILE_STREAM_NOTES].items + index;
 }
 
 const struct profile_unwinding *profile_reader_unwinding(const struct profile_reader *r,
 							 uint32_t index)
 {
-	return &r->unwindings[index];
+	return (const struct profile_unwinding *)r->records[PROFILE_STREAM_UNWINDING].items + index;
 }
 
 const struct profile_process_info *profile_reader_process(const struct profile_reader *r,
@@ -206,12 +211,12 @@ const struct profile_module_info *profile_reader_module(const struct profile_rea
 
 const char *profile_reader_text(const struct profile_reader *reader, struct profile_text text)
 {
-	return profile_texts_get(&reader->texts, text);
+	return profile_texts_get(&reader->texts[PROFILE_STREAM_STRINGS], text);
 }
 
 const char *profile_reader_symtext(const struct profile_reader *reader, struct profile_text text)
 {
-	return profile_texts_get(&reader->symtexts, text);
+	return profile_texts_get(&reader->texts[PROFILE_STREAM_SYMTEXT], text);
 }
 
 const struct profile_symbol *profile_reader_symbols(const struct profile_reader *reader,
@@ -220,7 +225,8 @@ const struct profile_symbol *profile_reader_symbols(const struct profile_reader 
 	uint32_t first = reader->symbol_first[frame];
 
 	*count = reader->symbol_first[frame + 1] - first;
-	return *count ? &reader->symbols[first] : NULL;
+	const struct profile_symbol *symbols = reader->records[PROFILE_STREAM_SYMBOLS].items;
+	return *count ? &symbols[first] : NULL;
 }
 
 void profile_reader_host(const struct profile_reader *reader, struct profile_host_info *host)
@@ -231,6 +237,7 @@ void profile_reader_host(const struct profile_reader *reader, struct profile_hos
 uint64_t profile_reader_raw_ns(const struct profile_reader *reader, uint64_t tsc)
 {
 	static const struct profile_clock unknown;
+	const struct profile_records *clocks = &reader->records[PROFILE_STREAM_CLOCK];
 
-	return profile_raw_from_tsc(reader->clock_count ? &reader->clocks[0] : &unknown, tsc);
+	return profile_raw_from_tsc(clocks->count ? clocks->items : &unknown, tsc);
 }

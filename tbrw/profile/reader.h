@@ -56,6 +56,11 @@ uint32_t profile_reader_symbol_count(const struct profile_reader *reader);    /*
 uint32_t profile_reader_process_count(const struct profile_reader *reader);
 uint32_t profile_reader_module_count(const struct profile_reader *reader);
 
+/* All records of a stream that are used, in the order of the file but symbols by frame. None of
+ * texts and of stacks, which go with the samples. */
+const void *profile_reader_records(const struct profile_reader *reader, enum profile_stream stream,
+				   uint32_t *count);
+
 /* index below the count. */
 const struct profile_image *profile_reader_image(const struct profile_reader *r, uint32_t index);
 const struct profile_frame *profile_reader_frame(const struct profile_reader *r, uint32_t index);

@@ -10,9 +10,9 @@ static uint64_t sum_of_notes(const struct profile_reader *reader, enum profile_n
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < reader->note_count; i++)
-		if (reader->notes[i].kind == kind)
-			sum = add_saturating(sum, reader->notes[i].value);
+	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++)
+		if (profile_reader_note(reader, i)->kind == kind)
+			sum = add_saturating(sum, profile_reader_note(reader, i)->value);
 	return sum;
 }
 
@@ -75,11 +75,13 @@ void profile_reader_divide_accounts(struct profile_reader *reader)
 
 enum profile_sampling profile_reader_sampling(const struct profile_reader *reader)
 {
-	for (uint32_t i = 0; i < reader->note_count; i++)
-		if (reader->notes[i].kind == PROFILE_NOTE_SAMPLING &&
-		    (reader->notes[i].value == PROFILE_SAMPLING_THREADS ||
-		     reader->notes[i].value == PROFILE_SAMPLING_CPUS))
-			return (enum profile_sampling)reader->notes[i].value;
+	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
+		const struct profile_note *note = profile_reader_note(reader, i);
+		if (note->kind == PROFILE_NOTE_SAMPLING &&
+		    (note->value == PROFILE_SAMPLING_THREADS ||
+		     note->value == PROFILE_SAMPLING_CPUS))
+			return (enum profile_sampling)note->value;
+	}
 	return PROFILE_SAMPLING_FIXED;
 }
 
@@ -87,9 +89,9 @@ uint64_t profile_reader_interval_ns(const struct profile_reader *reader)
 {
 	uint64_t interval_ns = 0;
 
-	for (uint32_t i = 0; i < reader->note_count; i++)
-		if (reader->notes[i].kind == PROFILE_NOTE_INTERVAL)
-			interval_ns = reader->notes[i].value;
+	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++)
+		if (profile_reader_note(reader, i)->kind == PROFILE_NOTE_INTERVAL)
+			interval_ns = profile_reader_note(reader, i)->value;
 	return interval_ns;
 }
 

@@ -54,11 +54,11 @@ static TBRW_U32 read_comment(TBRW_PTR file, TBRW_U32 stream, char *comment, size
 	return code == VT_NO_MEMORY ? code : VT_SUCCESS;
 }
 
-/* Which of the profile's streams a stream is; PROFILE_STREAM_ID_COUNT: none of them. */
+/* Which of the profile's streams a stream is; PROFILE_STREAM_COUNT: none of them. */
 static TBRW_U32 identify(TBRW_PTR file, TBRW_U32 stream, enum profile_stream *id)
 {
 	char comment[64] = "";
-	unsigned found = PROFILE_STREAM_ID_COUNT;
+	unsigned found = PROFILE_STREAM_COUNT;
 	TBRW_U32 code = TBRW_reading_stream(file, stream);
 
 	if (code == VT_SUCCESS) {
@@ -66,7 +66,7 @@ static TBRW_U32 identify(TBRW_PTR file, TBRW_U32 stream, enum profile_stream *id
 		TBRW_done_stream(file, stream);
 	}
 	if (comment[0])
-		for (found = 0; found < PROFILE_STREAM_ID_COUNT; found++)
+		for (found = 0; found < PROFILE_STREAM_COUNT; found++)
 			if (strcmp(comment, profile_stream_spec(found)->name) == 0)
 				break;
 	*id = found;
@@ -77,19 +77,18 @@ TBRW_U32 profile_reader_find_streams(struct profile_reader *reader)
 {
 	TBRW_U32 count;
 	TBRW_U32 code = TBRW_get_number_data_streams(reader->file, &count);
-	enum profile_stream previous = PROFILE_STREAM_ID_COUNT;
+	enum profile_stream previous = PROFILE_STREAM_COUNT;
 	bool is_any = false;
 
-	for (unsigned id = 0; id < PROFILE_STREAM_ID_COUNT; id++)
+	for (unsigned id = 0; id < PROFILE_STREAM_COUNT; id++)
 		reader->streams[id] = PROFILE_NONE;
 	for (TBRW_U32 stream = 1; code == VT_SUCCESS && stream < count; stream++) {
 		enum profile_stream id;
 		code = identify(reader->file, stream, &id);
-		if (id == PROFILE_STREAM_ID_SYMBOLS && previous == PROFILE_STREAM_ID_SYMTEXT) {
-			reader->streams[PROFILE_STREAM_ID_SYMTEXT] = stream - 1;
-			reader->streams[PROFILE_STREAM_ID_SYMBOLS] = stream;
-		} else if (id < PROFILE_STREAM_ID_COLLECTED &&
-			   reader->streams[id] == PROFILE_NONE) {
+		if (id == PROFILE_STREAM_SYMBOLS && previous == PROFILE_STREAM_SYMTEXT) {
+			reader->streams[PROFILE_STREAM_SYMTEXT] = stream - 1;
+			reader->streams[PROFILE_STREAM_SYMBOLS] = stream;
+		} else if (id < PROFILE_STREAM_COLLECTED && reader->streams[id] == PROFILE_NONE) {
 			reader->streams[id] = stream;
 			is_any = true;
 		}
@@ -179,14 +178,11 @@ static TBRW_U32 load_stream(TBRW_PTR file, TBRW_U32 stream, const struct profile
 	return code;
 }
 
-TBRW_U32 profile_reader_load(struct profile_reader *reader, enum profile_stream stream,
-			     void **records, uint32_t *count)
+TBRW_U32 profile_reader_load(struct profile_reader *reader, enum profile_stream stream)
 {
 	const struct profile_stream_spec *spec = profile_stream_spec(stream);
 	struct load load = {.record_size = spec->record_size};
 
-	*records = NULL;
-	*count = 0;
 	if (reader->streams[stream] == PROFILE_NONE)
 		return VT_SUCCESS;
 	TBRW_U32 code = load_stream(reader->file, reader->streams[stream], spec, &load);
@@ -195,7 +191,6 @@ TBRW_U32 profile_reader_load(struct profile_reader *reader, enum profile_stream 
 		free(load.records);
 		return code;
 	}
-	*records = load.records;
-	*count = load.count;
+	reader->records[stream] = (struct profile_records){load.records, load.count};
 	return VT_SUCCESS;
 }

@@ -166,7 +166,7 @@ static uint32_t *list_loaded(const struct load *load, uint32_t *count)
 	uint32_t *loaded = reallocarray(NULL, (size_t)reader->module_count + 1, sizeof(*loaded));
 
 	*count = 0;
-	for (uint32_t i = 0; loaded && i < reader->module_count; i++)
+	for (uint32_t i = 0; loaded && load->is_unload && i < reader->module_count; i++)
 		if (!load->is_unload[i])
 			loaded[(*count)++] = i;
 	if (loaded)
@@ -216,27 +216,21 @@ static TBRW_U32 merge_unloads(const struct load *load)
 	return VT_SUCCESS;
 }
 
-static TBRW_U32 load_mappings(struct profile_reader *reader)
+static void take_mappings(struct profile_reader *reader)
 {
-	void *loaded;
-	uint32_t count;
-	TBRW_U32 code = profile_reader_load(reader, PROFILE_STREAM_ID_MAPPINGS, &loaded, &count);
+	const struct profile_records *records = &reader->records[PROFILE_STREAM_MAPPINGS];
+	const struct profile_mapping *mappings = records->items;
 
-	if (code != VT_SUCCESS)
-		return code;
-	const struct profile_mapping *mappings = loaded;
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < records->count; i++) {
 		if (mappings[i].module_index >= reader->module_record_count)
 			continue;
 		uint32_t module = reader->module_of_record[mappings[i].module_index];
 		if (module == PROFILE_NONE)
 			continue;
 		reader->modules[module].pgoff = mappings[i].pgoff;
-		if (mappings[i].image < reader->image_count)
+		if (mappings[i].image != PROFILE_NONE)
 			reader->modules[module].image = mappings[i].image;
 	}
-	free(loaded);
-	return VT_SUCCESS;
 }
 
 TBRW_U32 profile_reader_load_modules(struct profile_reader *reader)
@@ -252,5 +246,7 @@ TBRW_U32 profile_reader_load_modules(struct profile_reader *reader)
 	if (code == VT_SUCCESS)
 		code = merge_unloads(&load);
 	free(load.is_unload);
-	return code == VT_SUCCESS ? load_mappings(reader) : code;
+	if (code == VT_SUCCESS)
+		take_mappings(reader);
+	return code;
 }

@@ -74,17 +74,20 @@ static bool add_text(struct profile_text_table *table, const char *s, struct pro
 /* Makes the texts of images and notes known to the reader. */
 static bool keep_texts(struct profile_reader *reader, const struct profile_text_table *table)
 {
-	profile_texts_finish(&reader->texts);
-	profile_texts_init(&reader->texts, table->used);
-	for (uint32_t i = 0; i < reader->image_count; i++)
-		if (!profile_texts_add(&reader->texts, table->bytes, table->used,
-				       &reader->images[i].path))
-			return false;
-	for (uint32_t i = 0; i < reader->note_count; i++)
-		if (!profile_texts_add(&reader->texts, table->bytes, table->used,
-				       &reader->notes[i].text))
-			return false;
-	return true;
+	struct profile_texts *texts = &reader->texts[PROFILE_STREAM_STRINGS];
+	const struct profile_records *images = &reader->records[PROFILE_STREAM_IMAGES];
+	const struct profile_records *notes = &reader->records[PROFILE_STREAM_NOTES];
+	struct profile_image *image = images->items;
+	struct profile_note *note = notes->items;
+	bool is_kept = true;
+
+	profile_texts_finish(texts);
+	profile_texts_init(texts, table->used);
+	for (uint32_t i = 0; i < images->count && is_kept; i++)
+		is_kept = profile_texts_add(texts, table->bytes, table->used, &image[i].path);
+	for (uint32_t i = 0; i < notes->count && is_kept; i++)
+		is_kept = profile_texts_add(texts, table->bytes, table->used, &note[i].text);
+	return is_kept;
 }
 
 /* ---- Images ---- */
@@ -102,17 +105,17 @@ static enum profile_image_kind kind_of_path(const char *path)
 static TBRW_U32 add_image(struct profile_reader *reader, struct profile_idmap *known,
 			  struct profile_text_table *texts, const char *path, uint32_t *index)
 {
+	struct profile_records *images = &reader->records[PROFILE_STREAM_IMAGES];
 	uint64_t key = (uintptr_t)path;
 
 	*index = profile_idmap_get(known, key);
 	if (*index != PROFILE_IDMAP_NONE)
 		return VT_SUCCESS;
 	struct profile_image image = {.kind = kind_of_path(path)};
-	if (!add_text(texts, path, &image.path) ||
-	    !profile_idmap_put(known, key, reader->image_count))
+	if (!add_text(texts, path, &image.path) || !profile_idmap_put(known, key, images->count))
 		return VT_NO_MEMORY;
-	*index = reader->image_count;
-	reader->images[reader->image_count++] = image;
+	*index = images->count;
+	((struct profile_image *)images->items)[images->count++] = image;
 	return VT_SUCCESS;
 }
 
@@ -120,13 +123,13 @@ static TBRW_U32 make_images(struct profile_reader *reader, struct profile_text_t
 {
 	struct profile_idmap known = {0};
 	TBRW_U32 code = VT_SUCCESS;
-	struct profile_image *images =
-		reallocarray(reader->images, (size_t)reader->image_count + reader->module_count,
-			     sizeof(*images));
+	struct profile_records *images = &reader->records[PROFILE_STREAM_IMAGES];
+	void *grown = reallocarray(images->items, (size_t)images->count + reader->module_count,
+				   sizeof(struct profile_image));
 
-	if (!images)
+	if (!grown)
 		return VT_NO_MEMORY;
-	reader->images = images;
+	images->items = grown;
 	for (uint32_t i = 0; code == VT_SUCCESS && i < reader->module_count; i++)
 		if (*reader->modules[i].path)
 			code = add_image(reader, &known, texts, reader->modules[i].path,
@@ -225,7 +228,9 @@ static uint64_t elapsed_ns(const TBRW_STREAM_INFO *info)
 static void put_note(struct profile_reader *reader, enum profile_note_kind kind, uint64_t value,
 		     struct profile_text text)
 {
-	reader->notes[reader->note_count++] = (struct profile_note){
+	struct profile_records *notes = &reader->records[PROFILE_STREAM_NOTES];
+
+	((struct profile_note *)notes->items)[notes->count++] = (struct profile_note){
 		.kind = kind,
 		.value = value,
 		.text = text,
@@ -243,8 +248,9 @@ static TBRW_U32 make_notes(struct run *run, struct profile_text_table *texts)
 
 	if (code != VT_SUCCESS)
 		return code;
-	reader->notes = calloc(4, sizeof(*reader->notes));
-	if (!reader->notes || !add_text(texts, line, &command) ||
+	struct profile_records *notes = &reader->records[PROFILE_STREAM_NOTES];
+	notes->items = calloc(4, sizeof(struct profile_note));
+	if (!notes->items || !add_text(texts, line, &command) ||
 	    (run->is_untimed && !add_text(texts, warning, &untimed)))
 		return VT_NO_MEMORY;
 	if (command.length > 0)
@@ -291,7 +297,7 @@ static struct profile_frame leaf_frame(const struct profile_reader *reader, uint
 				       uint64_t ip)
 {
 	const struct profile_module_info *info = &reader->modules[module];
-	bool is_kernel = reader->images[info->image].kind == PROFILE_IMAGE_KERNEL;
+	bool is_kernel = profile_reader_image(reader, info->image)->kind == PROFILE_IMAGE_KERNEL;
 
 	return (struct profile_frame){
 		.image = info->image,
@@ -308,34 +314,35 @@ static int compare_frames(const void *left, const void *right)
 	return a->rva < b->rva ? -1 : a->rva > b->rva;
 }
 
-static void sort_frames(struct profile_reader *reader)
+static void sort_frames(struct profile_records *records)
 {
+	struct profile_frame *frames = records->items;
 	uint32_t kept = 0;
 
-	if (reader->frame_count > 0)
-		qsort(reader->frames, reader->frame_count, sizeof(*reader->frames), compare_frames);
-	for (uint32_t i = 0; i < reader->frame_count; i++)
-		if (kept == 0 || compare_frames(&reader->frames[kept - 1], &reader->frames[i]) != 0)
-			reader->frames[kept++] = reader->frames[i];
-	reader->frame_count = kept;
+	if (records->count > 0)
+		qsort(frames, records->count, sizeof(*frames), compare_frames);
+	for (uint32_t i = 0; i < records->count; i++)
+		if (kept == 0 || compare_frames(&frames[kept - 1], &frames[i]) != 0)
+			frames[kept++] = frames[i];
+	records->count = kept;
 }
 
 /* Makes room for a frame: repeated ones go first, and memory grows only if half of it is left with
  * distinct ones. */
-static TBRW_U32 reserve_frame(struct profile_reader *reader, uint32_t *capacity)
+static TBRW_U32 reserve_frame(struct profile_records *frames, uint32_t *capacity)
 {
-	if (reader->frame_count < *capacity)
+	if (frames->count < *capacity)
 		return VT_SUCCESS;
-	sort_frames(reader);
-	if (*capacity > 0 && reader->frame_count <= *capacity / 2)
+	sort_frames(frames);
+	if (*capacity > 0 && frames->count <= *capacity / 2)
 		return VT_SUCCESS;
 	if (*capacity > FRAMES_MAX / 2)
 		return VT_BUFFER_OVERFLOW;
 	uint32_t grown = *capacity ? *capacity * 2 : FRAMES_FIRST_SIZE;
-	struct profile_frame *frames = reallocarray(reader->frames, grown, sizeof(*frames));
-	if (!frames)
+	void *items = reallocarray(frames->items, grown, sizeof(struct profile_frame));
+	if (!items)
 		return VT_NO_MEMORY;
-	reader->frames = frames;
+	frames->items = items;
 	*capacity = grown;
 	return VT_SUCCESS;
 }
@@ -345,6 +352,7 @@ static TBRW_U32 see_leaf(struct profile_reader *reader, uint64_t index,
 			 const struct profile_stack *stack, const DATA_BIND_STRUCT *bind,
 			 void *user)
 {
+	struct profile_records *frames = &reader->records[PROFILE_STREAM_FRAMES];
 	uint64_t ip = profile_sample_ip(&sample->pc);
 	uint32_t module;
 	TBRW_U32 code = profile_reader_find_module(reader, sample->pc.pidRecIndex, ip,
@@ -354,9 +362,10 @@ static TBRW_U32 see_leaf(struct profile_reader *reader, uint64_t index,
 	if (code != VT_SUCCESS || module == PROFILE_NONE ||
 	    reader->modules[module].image == PROFILE_NONE)
 		return code;
-	code = reserve_frame(reader, user);
+	code = reserve_frame(frames, user);
 	if (code == VT_SUCCESS)
-		reader->frames[reader->frame_count++] = leaf_frame(reader, module, ip);
+		((struct profile_frame *)frames->items)[frames->count++] =
+			leaf_frame(reader, module, ip);
 	return code;
 }
 
@@ -370,25 +379,28 @@ TBRW_U32 profile_plain_make_frames(struct profile_reader *reader)
 		code = profile_reader_each_raw_sample(reader, false, see_leaf, &capacity);
 	if (code != VT_SUCCESS)
 		return code;
-	sort_frames(reader);
-	struct profile_node *nodes =
-		reallocarray(reader->nodes, (size_t)reader->frame_count + 1, sizeof(*nodes));
-	if (!nodes)
+	const struct profile_records *frames = &reader->records[PROFILE_STREAM_FRAMES];
+	struct profile_records *nodes = &reader->records[PROFILE_STREAM_NODES];
+	sort_frames(&reader->records[PROFILE_STREAM_FRAMES]);
+	struct profile_node *items =
+		reallocarray(nodes->items, (size_t)frames->count + 1, sizeof(*items));
+	if (!items)
 		return VT_NO_MEMORY;
-	reader->nodes = nodes;
-	for (uint32_t i = 0; i < reader->frame_count; i++)
-		nodes[i + 1] = (struct profile_node){.parent = 0, .frame = i};
-	reader->node_count = reader->frame_count + 1;
+	for (uint32_t i = 0; i < frames->count; i++)
+		items[i + 1] = (struct profile_node){.parent = 0, .frame = i};
+	*nodes = (struct profile_records){items, frames->count + 1};
 	return VT_SUCCESS;
 }
 
 uint32_t profile_plain_node(const struct profile_reader *reader, uint32_t module, uint64_t ip)
 {
+	const struct profile_records *frames = &reader->records[PROFILE_STREAM_FRAMES];
+
 	if (module == PROFILE_NONE || reader->modules[module].image == PROFILE_NONE ||
-	    reader->frame_count == 0)
+	    frames->count == 0)
 		return 0;
 	struct profile_frame key = leaf_frame(reader, module, ip);
 	const struct profile_frame *found =
-		bsearch(&key, reader->frames, reader->frame_count, sizeof(key), compare_frames);
-	return found ? (uint32_t)(found - reader->frames) + 1 : 0;
+		bsearch(&key, frames->items, frames->count, sizeof(key), compare_frames);
+	return found ? (uint32_t)(found - (struct profile_frame *)frames->items) + 1 : 0;
 }

@@ -1,4 +1,4 @@
-/* What the files of the profile reader share. Private to tbrw/profile/reader*.c. */
+/* What the files of the profile reader share. Private to tbrw/profile/reader*.c and copy.c. */
 #ifndef TBRW_PROFILE_READER_PRIVATE_H
 #define TBRW_PROFILE_READER_PRIVATE_H
 
@@ -21,33 +21,26 @@ struct profile_sample_layout {
 	uint32_t stack_size; /* bytes of a stack's record that are in the file */
 };
 
+/* The records of a stream. */
+struct profile_records {
+	void *items;
+	uint32_t count;
+};
+
 struct profile_reader {
 	TBRW_PTR file;
 	bool is_complete;
 	bool is_bound;
 	bool is_plain;  /* another program's file, without tbcollect's streams */
 	bool must_scan; /* bind deduced processes or threads, which we deduce by our own rules */
-	uint32_t streams[PROFILE_STREAM_ID_COUNT]; /* numbers; PROFILE_NONE: not in the file */
+	uint32_t streams[PROFILE_STREAM_COUNT]; /* numbers; PROFILE_NONE: not in the file */
 
-	struct profile_image *images;
-	uint32_t image_count;
-	struct profile_frame *frames;
-	uint32_t frame_count;
-	struct profile_node *nodes;
-	uint32_t node_count;
-	uint8_t *node_damaged; /* per node: the way to the root is not all there; NULL: none is */
-	struct profile_clock *clocks;
-	uint32_t clock_count;
-	struct profile_note *notes;
-	uint32_t note_count;
-	struct profile_unwinding *unwindings;
-	uint32_t unwinding_count;
-	struct profile_symbol *symbols; /* sorted by frame */
-	uint32_t symbol_count;
+	/* Checked; none of streams that are not kept (texts, stacks). */
+	struct profile_records records[PROFILE_STREAM_COUNT];
+	struct profile_texts texts[PROFILE_STREAM_COUNT]; /* of the streams of texts */
+	uint8_t *node_damaged;  /* per node: the way to the root is not all there; NULL: none is */
 	uint32_t *symbol_first; /* per frame and one more: its first symbol */
 
-	struct profile_texts texts;
-	struct profile_texts symtexts;
 	struct profile_strings names; /* TBRW's strings by their ids */
 	struct profile_strpool made_names;
 
@@ -83,10 +76,9 @@ struct profile_reader {
 /* Finds the streams by their names. */
 TBRW_U32 profile_reader_find_streams(struct profile_reader *reader);
 
-/* All records of a stream, in memory that the caller frees; none if it is not in the file. A file
- * that was not closed may lack any part of it: what is there counts. */
-TBRW_U32 profile_reader_load(struct profile_reader *reader, enum profile_stream stream,
-			     void **records, uint32_t *count);
+/* Loads the records of a stream; none if it is not in the file. A file that was not closed may lack
+ * any part of it: what is there counts. */
+TBRW_U32 profile_reader_load(struct profile_reader *reader, enum profile_stream stream);
 
 /* What an error while reading means: in a file that was not closed, a part that is not there. */
 TBRW_U32 profile_reader_tolerate(const struct profile_reader *reader, TBRW_U32 code);
@@ -96,8 +88,17 @@ TBRW_U32 profile_reader_string(struct profile_reader *reader, TBRW_STRING_OR_ID 
 			       const char **string);
 
 /* ---- reader_records.c: the streams that are kept in memory, loaded and checked ---- */
-TBRW_U32 profile_reader_load_records(struct profile_reader *reader);
-TBRW_U32 profile_reader_load_symbols(struct profile_reader *reader);
+
+/* The streams from the first to the one before end. */
+TBRW_U32 profile_reader_load_records(struct profile_reader *reader, enum profile_stream first,
+				     enum profile_stream end);
+/* Sorts the symbols by frame. */
+TBRW_U32 profile_reader_index_symbols(struct profile_reader *reader);
+
+/* Checks what the record refers to, as streams.h says what is then lost. index: the record's own,
+ * of which records of its own stream refer to smaller ones. false: the record is lost. */
+bool profile_reader_check(const struct profile_reader *reader, enum profile_stream stream,
+			  uint32_t index, void *record);
 
 /* ---- reader_accounts.c ---- */
 

@@ -118,7 +118,7 @@ static TBRW_U32 read_batch(struct profile_reader *reader, uint64_t start, bool w
 	if (code == VT_SUCCESS && reader->is_plain)
 		make_stacks(reader, batch);
 	else if (code == VT_SUCCESS)
-		code = TBRW_enumerate_data(reader->file, reader->streams[PROFILE_STREAM_ID_STACKS],
+		code = TBRW_enumerate_data(reader->file, reader->streams[PROFILE_STREAM_STACKS],
 					   take_stacks, batch, start);
 	if (code != VT_SUCCESS)
 		return code;
@@ -131,10 +131,11 @@ static TBRW_U32 read_batch(struct profile_reader *reader, uint64_t start, bool w
  * whose state no version of this program writes, is not complete. */
 static void check_stack(const struct profile_reader *reader, struct profile_stack *stack)
 {
-	bool is_damaged = stack->node >= reader->node_count || stack->state > PROFILE_STACK_NONE ||
+	bool is_damaged = !profile_reader_check(reader, PROFILE_STREAM_STACKS, 0, stack) ||
+			  stack->node == PROFILE_NONE || stack->state > PROFILE_STACK_NONE ||
 			  stack->reason >= PROFILE_SKIP_REASON_COUNT;
 
-	if (stack->node >= reader->node_count)
+	if (stack->node == PROFILE_NONE)
 		stack->node = 0;
 	if (reader->node_damaged && reader->node_damaged[stack->node] &&
 	    stack->state != PROFILE_STACK_SKIPPED)
@@ -234,7 +235,7 @@ static TBRW_U32 count_samples(struct profile_reader *reader)
 	TBRW_U32 code = count_entries(reader, 0, &samples);
 
 	if (code == VT_SUCCESS && !reader->is_plain)
-		code = count_entries(reader, reader->streams[PROFILE_STREAM_ID_STACKS], &stacks);
+		code = count_entries(reader, reader->streams[PROFILE_STREAM_STACKS], &stacks);
 	if (code == VT_SUCCESS)
 		reader->sample_count = samples < stacks ? samples : stacks;
 	return code;
@@ -264,8 +265,8 @@ static TBRW_U32 open_result(struct profile_reader *reader)
 		.pc_offset = offsetof(struct profile_sample_record, pc),
 		.tsc_offset = offsetof(struct profile_sample_record, tsc),
 	};
-	code = open_data(reader, reader->streams[PROFILE_STREAM_ID_STACKS],
-			 profile_stream_spec(PROFILE_STREAM_ID_STACKS), &reader->layout.stack_size);
+	code = open_data(reader, reader->streams[PROFILE_STREAM_STACKS],
+			 profile_stream_spec(PROFILE_STREAM_STACKS), &reader->layout.stack_size);
 	if (code != VT_SUCCESS)
 		close_data(reader, 0);
 	return code;
@@ -273,7 +274,7 @@ static TBRW_U32 open_result(struct profile_reader *reader)
 
 TBRW_U32 profile_reader_open_samples(struct profile_reader *reader)
 {
-	if (!reader->is_plain && reader->streams[PROFILE_STREAM_ID_STACKS] == PROFILE_NONE)
+	if (!reader->is_plain && reader->streams[PROFILE_STREAM_STACKS] == PROFILE_NONE)
 		return VT_SUCCESS;
 	TBRW_U32 code = reader->is_plain ? open_plain(reader) : open_result(reader);
 	if (code != VT_SUCCESS)
@@ -288,7 +289,7 @@ void profile_reader_close_samples(struct profile_reader *reader)
 	if (reader->has_sample_streams) {
 		close_data(reader, 0);
 		if (!reader->is_plain)
-			close_data(reader, reader->streams[PROFILE_STREAM_ID_STACKS]);
+			close_data(reader, reader->streams[PROFILE_STREAM_STACKS]);
 	}
 	free(reader->batch);
 }

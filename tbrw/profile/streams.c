@@ -1,6 +1,5 @@
 #include "tbrw/profile/streams.h"
 
-#include "tbrw/profile/profile.h"
 #include "tbrw/profile/wide.h"
 #include <stddef.h>
 #include <string.h>
@@ -8,17 +7,27 @@
 /* Parentheses around a type or a member are no C. NOLINTBEGIN(bugprone-macro-parentheses) */
 #define FIELD_SIZE(record, member)  sizeof(((struct record *)0)->member)
 #define FIELD_PLACE(record, member) offsetof(struct record, member), FIELD_SIZE(record, member)
-#define FIELD_TEXT(record, member)  FIELD(record, member.offset), FIELD(record, member.length)
-/* NOLINTEND(bugprone-macro-parentheses) */
-#define FIELD_TYPED(record, member, type, subtype)                      \
-	{                                                               \
-#member, FIELD_PLACE(record, member), (type), (subtype) \
+#define FIELD_IN_FULL(record, member, type, subtype, stream, lost, by_kind)                \
+	{                                                                                  \
+#member, FIELD_PLACE(record, member), (type), (subtype), (stream), (lost), \
+			(by_kind)                                                          \
 	}
+#define FIELD_TYPED(record, member, type, subtype) \
+	FIELD_IN_FULL(record, member, type, subtype, PROFILE_STREAM_COUNT, 0, NULL)
 #define FIELD(record, member)     FIELD_TYPED(record, member, ST_NONE, SST_NONE)
 #define FIELD_TSC(record, member) FIELD_TYPED(record, member, ST_TIME_STAMP, SST_TSC)
+#define FIELD_TO(record, member, stream, lost) \
+	FIELD_IN_FULL(record, member, ST_NONE, SST_NONE, stream, lost, NULL)
+#define FIELD_BY_KIND(record, member, streams)                                 \
+	FIELD_IN_FULL(record, member, ST_NONE, SST_NONE, PROFILE_STREAM_COUNT, \
+		      PROFILE_LOST_RECORD, streams)
+#define FIELD_TEXT_IN(record, member, stream) \
+	FIELD_TO(record, member.offset, stream, 0), FIELD(record, member.length)
+#define FIELD_TEXT(record, member) FIELD_TEXT_IN(record, member, PROFILE_STREAM_STRINGS)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 static const struct profile_stream_field text_fields[] = {
-	{"text", 0, 1, ST_NONE, SST_NONE},
+	{"text", 0, 1, ST_NONE, SST_NONE, PROFILE_STREAM_COUNT, 0, NULL},
 };
 static const struct profile_stream_field image_fields[] = {
 	FIELD_TEXT(profile_image, path),
@@ -33,25 +42,31 @@ static const struct profile_stream_field image_fields[] = {
 	FIELD(profile_image, flags),
 };
 static const struct profile_stream_field frame_fields[] = {
-	FIELD(profile_frame, image),
+	FIELD_TO(profile_frame, image, PROFILE_STREAM_IMAGES, PROFILE_LOST_TO_UNKNOWN),
 	FIELD(profile_frame, flags),
 	FIELD(profile_frame, rva),
 };
 static const struct profile_stream_field node_fields[] = {
-	FIELD(profile_node, parent),
-	FIELD(profile_node, frame),
+	FIELD_TO(profile_node, parent, PROFILE_STREAM_NODES, PROFILE_LOST_TO_NONE),
+	FIELD_TO(profile_node, frame, PROFILE_STREAM_FRAMES, PROFILE_LOST_TO_NONE),
 };
 static const struct profile_stream_field stack_fields[] = {
-	FIELD(profile_stack, cpu_ns),      FIELD(profile_stack, node),
-	FIELD(profile_stack, state),       FIELD(profile_stack, reason),
-	FIELD(profile_stack, collapsed),   FIELD(profile_stack, verified),
-	FIELD(profile_stack, guess_level), FIELD(profile_stack, guess_hits),
+	FIELD(profile_stack, cpu_ns),
+	FIELD_TO(profile_stack, node, PROFILE_STREAM_NODES, PROFILE_LOST_TO_NONE),
+	FIELD(profile_stack, state),
+	FIELD(profile_stack, reason),
+	FIELD(profile_stack, collapsed),
+	FIELD(profile_stack, verified),
+	FIELD(profile_stack, guess_level),
+	FIELD(profile_stack, guess_hits),
 	FIELD(profile_stack, kernel_us),
 };
 enum { STACK_FIELDS_FIRST = 5 }; /* up to collapsed */
 static const struct profile_stream_field mapping_fields[] = {
-	FIELD(profile_mapping, module_index), FIELD(profile_mapping, image),
-	FIELD(profile_mapping, pgoff),        FIELD_TYPED(profile_mapping, pid, ST_PID, SST_NONE),
+	FIELD(profile_mapping, module_index),
+	FIELD_TO(profile_mapping, image, PROFILE_STREAM_IMAGES, PROFILE_LOST_TO_NONE),
+	FIELD(profile_mapping, pgoff),
+	FIELD_TYPED(profile_mapping, pid, ST_PID, SST_NONE),
 	FIELD(profile_mapping, reserved),
 };
 static const struct profile_stream_field thread_fields[] = {
@@ -84,9 +99,15 @@ static const struct profile_stream_field note_fields[] = {
 	FIELD_TEXT(profile_note, text),
 	FIELD(profile_note, reserved),
 };
+static const enum profile_stream unwinding_subjects[PROFILE_KINDS_MAX] = {
+	PROFILE_STREAM_COUNT,
+	[PROFILE_UNWINDING_THREAD] = PROFILE_STREAM_THREADS,
+	[PROFILE_UNWINDING_IMAGE] = PROFILE_STREAM_IMAGES,
+	PROFILE_STREAM_COUNT,
+};
 static const struct profile_stream_field unwinding_fields[] = {
 	FIELD(profile_unwinding, kind),
-	FIELD(profile_unwinding, subject),
+	FIELD_BY_KIND(profile_unwinding, subject, unwinding_subjects),
 	FIELD(profile_unwinding, walks),
 	FIELD(profile_unwinding, frames),
 	FIELD(profile_unwinding, frames_by_info),
@@ -101,53 +122,58 @@ static const struct profile_stream_field unwinding_fields[] = {
 	FIELD(profile_unwinding, guesses_wrong),
 };
 static const struct profile_stream_field symbol_fields[] = {
-	FIELD(profile_symbol, frame),     FIELD(profile_symbol, depth),
-	FIELD(profile_symbol, flags),     FIELD_TEXT(profile_symbol, name),
-	FIELD_TEXT(profile_symbol, full), FIELD_TEXT(profile_symbol, file),
-	FIELD(profile_symbol, line),      FIELD(profile_symbol, reserved),
-	FIELD(profile_symbol, start),     FIELD(profile_symbol, size),
+	FIELD_TO(profile_symbol, frame, PROFILE_STREAM_FRAMES, PROFILE_LOST_RECORD),
+	FIELD(profile_symbol, depth),
+	FIELD(profile_symbol, flags),
+	FIELD_TEXT_IN(profile_symbol, name, PROFILE_STREAM_SYMTEXT),
+	FIELD_TEXT_IN(profile_symbol, full, PROFILE_STREAM_SYMTEXT),
+	FIELD_TEXT_IN(profile_symbol, file, PROFILE_STREAM_SYMTEXT),
+	FIELD(profile_symbol, line),
+	FIELD(profile_symbol, reserved),
+	FIELD(profile_symbol, start),
+	FIELD(profile_symbol, size),
 };
 
-#define FIELD_COUNT(fields) (sizeof(fields) / sizeof((fields)[0]))
-#define SPEC_GROWN(name, size, fields, first)                  \
-	{                                                      \
-		name, size, FIELD_COUNT(fields), first, fields \
-	}
-#define SPEC(name, size, fields) SPEC_GROWN(name, size, fields, FIELD_COUNT(fields))
+#define FIELDS(array) .fields = (array), .field_count = sizeof(array) / sizeof((array)[0])
+/* NOLINTNEXTLINE(bugprone-macro-parentheses) */
+#define RECORD(record, array) .record_size = sizeof(struct record), FIELDS(array)
+#define TEXT                  .record_size = 1, FIELDS(text_fields), .written = PROFILE_WRITTEN_AS_TEXT
 
-static const struct profile_stream_spec specs[PROFILE_STREAM_ID_COUNT] = {
-	[PROFILE_STREAM_ID_STRINGS] = SPEC(PROFILE_STREAM_STRINGS, 1, text_fields),
-	[PROFILE_STREAM_ID_IMAGES] =
-		SPEC(PROFILE_STREAM_IMAGES, sizeof(struct profile_image), image_fields),
-	[PROFILE_STREAM_ID_FRAMES] =
-		SPEC(PROFILE_STREAM_FRAMES, sizeof(struct profile_frame), frame_fields),
-	[PROFILE_STREAM_ID_NODES] =
-		SPEC(PROFILE_STREAM_NODES, sizeof(struct profile_node), node_fields),
-	[PROFILE_STREAM_ID_STACKS] = SPEC_GROWN(PROFILE_STREAM_STACKS, sizeof(struct profile_stack),
-						stack_fields, STACK_FIELDS_FIRST),
-	[PROFILE_STREAM_ID_MAPPINGS] =
-		SPEC(PROFILE_STREAM_MAPPINGS, sizeof(struct profile_mapping), mapping_fields),
-	[PROFILE_STREAM_ID_THREADS] =
-		SPEC_GROWN(PROFILE_STREAM_THREADS, sizeof(struct profile_thread), thread_fields,
-			   THREAD_FIELDS_FIRST),
-	[PROFILE_STREAM_ID_CLOCK] =
-		SPEC(PROFILE_STREAM_CLOCK, sizeof(struct profile_clock), clock_fields),
-	[PROFILE_STREAM_ID_NOTES] =
-		SPEC(PROFILE_STREAM_NOTES, sizeof(struct profile_note), note_fields),
-	[PROFILE_STREAM_ID_UNWINDING] =
-		SPEC(PROFILE_STREAM_UNWINDING, sizeof(struct profile_unwinding), unwinding_fields),
-	[PROFILE_STREAM_ID_SYMTEXT] = SPEC(PROFILE_STREAM_SYMTEXT, 1, text_fields),
-	[PROFILE_STREAM_ID_SYMBOLS] =
-		SPEC(PROFILE_STREAM_SYMBOLS, sizeof(struct profile_symbol), symbol_fields),
+static const struct profile_stream_spec specs[PROFILE_STREAM_COUNT] = {
+	[PROFILE_STREAM_STRINGS] = {"tbcollect.strings", TEXT},
+	[PROFILE_STREAM_IMAGES] = {"tbcollect.images", RECORD(profile_image, image_fields),
+				   .preset_count = 1},
+	[PROFILE_STREAM_FRAMES] = {"tbcollect.frames", RECORD(profile_frame, frame_fields)},
+	[PROFILE_STREAM_NODES] = {"tbcollect.nodes", RECORD(profile_node, node_fields),
+				  .preset_count = 1},
+	[PROFILE_STREAM_STACKS] = {"tbcollect.stacks", RECORD(profile_stack, stack_fields),
+				   .first_count = STACK_FIELDS_FIRST,
+				   .written = PROFILE_WRITTEN_WITH_SAMPLE},
+	[PROFILE_STREAM_MAPPINGS] = {"tbcollect.mappings", RECORD(profile_mapping, mapping_fields),
+				     .written = PROFILE_WRITTEN_WITH_MODULE},
+	[PROFILE_STREAM_THREADS] = {"tbcollect.threads", RECORD(profile_thread, thread_fields),
+				    .first_count = THREAD_FIELDS_FIRST,
+				    .written = PROFILE_WRITTEN_WITH_THREAD},
+	[PROFILE_STREAM_CLOCK] = {"tbcollect.clock", RECORD(profile_clock, clock_fields),
+				  .written = PROFILE_WRITTEN_WITH_CLOCK},
+	[PROFILE_STREAM_NOTES] = {"tbcollect.notes", RECORD(profile_note, note_fields)},
+	[PROFILE_STREAM_UNWINDING] = {"tbcollect.unwinding",
+				      RECORD(profile_unwinding, unwinding_fields)},
+	[PROFILE_STREAM_SYMTEXT] = {"tbcollect.symtext", TEXT},
+	[PROFILE_STREAM_SYMBOLS] = {"tbcollect.symbols", RECORD(profile_symbol, symbol_fields)},
 };
 
 static const struct profile_stream_field sample_fields[] = {
-	{"SampleRecord", 0, sizeof(TBRW_SampleRecordPC), ST_LEGACY_SAMPLE_RECORD, SST_NONE},
+	{"SampleRecord", 0, sizeof(TBRW_SampleRecordPC), ST_LEGACY_SAMPLE_RECORD, SST_NONE,
+	 PROFILE_STREAM_COUNT, 0, NULL},
 	{"TimeStamp", sizeof(TBRW_SampleRecordPC), sizeof(TBRW_SampleRecordTSC), ST_TIME_STAMP,
-	 SST_TSC},
+	 SST_TSC, PROFILE_STREAM_COUNT, 0, NULL},
 };
-static const struct profile_stream_spec sample_spec =
-	SPEC("", sizeof(struct profile_sample_record), sample_fields);
+static const struct profile_stream_spec sample_spec = {
+	"",
+	RECORD(profile_sample_record, sample_fields),
+	.written = PROFILE_WRITTEN_WITH_SAMPLE,
+};
 
 const struct profile_stream_spec *profile_stream_sample_spec(void)
 {
@@ -157,6 +183,11 @@ const struct profile_stream_spec *profile_stream_sample_spec(void)
 const struct profile_stream_spec *profile_stream_spec(enum profile_stream stream)
 {
 	return &specs[stream];
+}
+
+bool profile_stream_is_text(enum profile_stream stream)
+{
+	return stream < PROFILE_STREAM_COUNT && specs[stream].written == PROFILE_WRITTEN_AS_TEXT;
 }
 
 static TBRW_U32 write_info(TBRW_PTR file, TBRW_U32 number, struct profile_wide *name)
@@ -276,7 +307,7 @@ static uint32_t known_size_of(const struct profile_stream_spec *spec, uint64_t f
 
 	while (count < spec->field_count && found >> count & 1)
 		count++;
-	if (count < spec->first_count)
+	if (count < (spec->first_count ? spec->first_count : spec->field_count))
 		return 0;
 	return count < spec->field_count ? spec->fields[count].offset : spec->record_size;
 }

@@ -17,37 +17,91 @@ TBRW_U32 profile_writer_keep(struct profile_writer *writer, TBRW_U32 code)
 	return code;
 }
 
-TBRW_U32 profile_writer_append(struct profile_writer *writer, enum profile_stream stream,
-			       const void *record, size_t size)
+static TBRW_U32 append(struct profile_writer *writer, enum profile_stream stream,
+		       const void *record, size_t size)
 {
-	if (writer->error != VT_SUCCESS)
-		return writer->error;
 	/* TBRW_add_data only reads what its parameter, const in all but name, points at. */
 	union {
 		const void *given;
 		void *taken;
 	} data = {.given = record};
-	TBRW_U32 code = TBRW_add_data(writer->file, PROFILE_WRITER_STREAM(stream), (TBRW_U32)size,
-				      data.taken);
+	TBRW_U32 code = TBRW_add_data(writer->file, writer->first_stream + (TBRW_U32)stream,
+				      (TBRW_U32)size, data.taken);
+
 	writer->bytes += size;
 	return profile_writer_keep(writer, code);
 }
 
-TBRW_U32 profile_writer_text(struct profile_writer *writer, const char *s,
-			     struct profile_text *text)
+/* Gives s its place among the texts and appends it if it is new. */
+static TBRW_U32 place_text(struct profile_writer *writer, enum profile_stream stream, const char *s,
+			   struct profile_text *text)
 {
-	if (writer->error != VT_SUCCESS)
-		return writer->error;
 	switch (profile_text_table_add(&writer->texts, s, text)) {
 	case PROFILE_TEXT_KNOWN:
 		return VT_SUCCESS;
 	case PROFILE_TEXT_NEW:
-		return profile_writer_append(writer, PROFILE_STREAM_ID_STRINGS,
-					     writer->texts.bytes + text->offset, text->length);
+		return append(writer, stream, writer->texts.bytes + text->offset, text->length);
 	case PROFILE_TEXT_NO_MEMORY:
 		break;
 	}
 	return profile_writer_keep(writer, VT_NO_MEMORY);
+}
+
+static TBRW_U32 place_texts(struct profile_writer *writer, const struct profile_stream_spec *spec,
+			    const char *const *texts, union profile_record *record)
+{
+	for (uint32_t i = 0; i < spec->field_count; i++) {
+		const struct profile_stream_field *field = &spec->fields[i];
+		struct profile_text text;
+		if (!profile_stream_is_text(field->refers_to))
+			continue;
+		TBRW_U32 code =
+			place_text(writer, field->refers_to, texts ? *texts++ : NULL, &text);
+		if (code != VT_SUCCESS)
+			return code;
+		memcpy(record->bytes + field->offset, &text, sizeof(text));
+	}
+	return VT_SUCCESS;
+}
+
+bool profile_writer_accepts(const struct profile_writer *writer, enum profile_stream stream,
+			    const void *record)
+{
+	const struct profile_stream_spec *spec = profile_stream_spec(stream);
+
+	for (uint32_t i = 0; i < spec->field_count; i++) {
+		const struct profile_stream_field *field = &spec->fields[i];
+		enum profile_stream target = profile_field_target(field, record);
+		uint32_t index;
+		if (!profile_field_refers(field) || profile_stream_is_text(target))
+			continue;
+		memcpy(&index, (const char *)record + field->offset, sizeof(index));
+		if (target == PROFILE_STREAM_COUNT || index >= writer->counts[target])
+			return false;
+	}
+	return writer->counts[stream] < PROFILE_NONE;
+}
+
+TBRW_U32 profile_writer_add(struct profile_writer *writer, enum profile_stream stream,
+			    const void *record, const char *const *texts, uint32_t *index)
+{
+	const struct profile_stream_spec *spec = profile_stream_spec(stream);
+	union profile_record copy;
+
+	if (writer->error != VT_SUCCESS)
+		return writer->error;
+	if (!profile_writer_accepts(writer, stream, record))
+		return VT_BAD_PARAMETER;
+	memcpy(copy.bytes, record, spec->record_size);
+	TBRW_U32 code = place_texts(writer, spec, texts, &copy);
+	if (code == VT_SUCCESS)
+		code = append(writer, stream, copy.bytes, spec->record_size);
+	if (code != VT_SUCCESS)
+		return code;
+	if (index)
+		*index = writer->counts[stream];
+	writer->counts[stream]++;
+	return VT_SUCCESS;
 }
 
 const char *profile_path_name(const char *path)
@@ -78,27 +132,38 @@ static TBRW_U32 open_sections(TBRW_PTR file)
 	return code == VT_SUCCESS ? TBRW_writing_section(file, TBRW_PROCESS_THREAD_SECTION) : code;
 }
 
-static TBRW_U32 open_streams(TBRW_PTR file)
+TBRW_U32 profile_writer_open_streams(struct profile_writer *writer, enum profile_stream first,
+				     enum profile_stream end)
 {
 	TBRW_U32 code = VT_SUCCESS;
 
-	for (unsigned id = 0; code == VT_SUCCESS && id < PROFILE_STREAM_ID_COLLECTED; id++)
-		code = profile_stream_create(file, PROFILE_WRITER_STREAM(id),
+	for (unsigned id = first; code == VT_SUCCESS && id < end; id++)
+		code = profile_stream_create(writer->file, writer->first_stream + id,
 					     (enum profile_stream)id);
 	return code;
 }
 
-/* The records that every result begins with: the unknown image and the root of the tree. */
+TBRW_U32 profile_writer_close_streams(struct profile_writer *writer, enum profile_stream first,
+				      enum profile_stream end)
+{
+	TBRW_U32 code = VT_SUCCESS;
+
+	for (unsigned id = first; code == VT_SUCCESS && id < end; id++)
+		code = profile_stream_done(writer->file, writer->first_stream + id);
+	return code;
+}
+
+/* The records that every result begins with (preset_count), and the first sync point. */
 static TBRW_U32 write_first_records(struct profile_writer *writer)
 {
 	static const struct profile_image unknown = {.kind = PROFILE_IMAGE_UNKNOWN};
 	static const struct profile_node root = {.parent = PROFILE_NONE, .frame = PROFILE_NONE};
-	uint32_t index;
-	TBRW_U32 code = profile_writer_add_image(writer, &unknown, NULL, &index);
+	TBRW_U32 code = profile_writer_add(writer, PROFILE_STREAM_IMAGES, &unknown, NULL, NULL);
 
+	/* The one node that hangs on none. */
 	if (code == VT_SUCCESS)
-		code = profile_writer_append(writer, PROFILE_STREAM_ID_NODES, &root, sizeof(root));
-	writer->node_count = 1;
+		code = append(writer, PROFILE_STREAM_NODES, &root, sizeof(root));
+	writer->counts[PROFILE_STREAM_NODES] = 1;
 	return code == VT_SUCCESS ? profile_writer_add_clock(writer, &writer->first) : code;
 }
 
@@ -122,6 +187,7 @@ TBRW_U32 profile_writer_create(const char *path, const struct profile_run *run,
 		return VT_NO_MEMORY;
 	made->first = run->clock;
 	made->interval_ns = run->interval_ns;
+	made->first_stream = 1; /* 0 is the guide's */
 	TBRW_U32 code =
 		profile_file_open(&made->file, path,
 				  TBRW_FILE_WRITE | TBRW_FILE_READ | TBRW_FILE_CREATE_ALWAYS);
@@ -135,7 +201,7 @@ TBRW_U32 profile_writer_create(const char *path, const struct profile_run *run,
 	if (code == VT_SUCCESS)
 		code = profile_writer_open_samples(made, run->event_name);
 	if (code == VT_SUCCESS)
-		code = open_streams(made->file);
+		code = profile_writer_open_streams(made, 0, PROFILE_STREAM_COLLECTED);
 	if (code == VT_SUCCESS)
 		code = write_first_records(made);
 	if (code != VT_SUCCESS) {
@@ -194,8 +260,8 @@ static TBRW_U32 close_parts(struct profile_writer *writer, const struct profile_
 		code = TBRW_done_section(writer->file, TBRW_PROCESS_THREAD_SECTION);
 	if (code == VT_SUCCESS)
 		code = profile_writer_close_samples(writer, end);
-	for (unsigned id = 0; code == VT_SUCCESS && id < PROFILE_STREAM_ID_COLLECTED; id++)
-		code = profile_stream_done(writer->file, PROFILE_WRITER_STREAM(id));
+	if (code == VT_SUCCESS)
+		code = profile_writer_close_streams(writer, 0, PROFILE_STREAM_COLLECTED);
 	/* A run without samples has nothing to bind. */
 	if (code == VT_SUCCESS && writer->sample_count > 0)
 		code = TBRW_dobind(writer->file, 0);

@@ -50,6 +50,13 @@ TBRW_U32 profile_writer_set_system(struct profile_writer *writer, TBRW_SYSTEM *s
 TBRW_U32 profile_writer_set_software(struct profile_writer *writer, TBRW_HOST *host, TBRW_OS *os,
 				     TBRW_APPLICATION *application);
 
+/* Adds a record to a stream of those that are written alone (streams.h); the calls below do so for
+ * the records that they are named after. record has the stream's size, texts those of its fields in
+ * their order (NULL: it has none), which the file's record then refers to. index may be NULL, else
+ * it receives the record's index. */
+TBRW_U32 profile_writer_add(struct profile_writer *writer, enum profile_stream stream,
+			    const void *record, const char *const *texts, uint32_t *index);
+
 /* Image i is the i-th one added (record 0, unknown, is added by profile_writer_create). path is
  * UTF-8 where possible; invalid bytes are stored as U+FFFD. image->path is filled in by the call.
  * *index receives the image's index. */
@@ -157,7 +164,7 @@ void profile_writer_abandon(struct profile_writer *writer);
  * it was.
  */
 struct profile_symbol_writer;
-struct profile_symbol_text {
+struct profile_symbol_text { /* in the order of struct profile_symbol */
 	const char *name;
 	const char *full; /* NULL: same as name */
 	const char *file; /* NULL: not known */

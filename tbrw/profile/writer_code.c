@@ -5,37 +5,19 @@
 TBRW_U32 profile_writer_add_image(struct profile_writer *writer, const struct profile_image *image,
 				  const char *path, uint32_t *index)
 {
-	struct profile_image record = *image;
-
-	if (record.build_id_size > sizeof(record.build_id) || writer->image_count == PROFILE_NONE)
+	if (image->build_id_size > sizeof(image->build_id))
 		return VT_BAD_PARAMETER;
-	TBRW_U32 code = profile_writer_text(writer, path, &record.path);
-	if (code == VT_SUCCESS)
-		code = profile_writer_append(writer, PROFILE_STREAM_ID_IMAGES, &record,
-					     sizeof(record));
-	if (code == VT_SUCCESS)
-		*index = writer->image_count++;
-	return code;
+	return profile_writer_add(writer, PROFILE_STREAM_IMAGES, image, &path, index);
 }
 
 TBRW_U32 profile_writer_add_frame(struct profile_writer *writer, const struct profile_frame *frame)
 {
-	if (frame->image >= writer->image_count || writer->frame_count == PROFILE_NONE)
-		return VT_BAD_PARAMETER;
-	TBRW_U32 code =
-		profile_writer_append(writer, PROFILE_STREAM_ID_FRAMES, frame, sizeof(*frame));
-	writer->frame_count += code == VT_SUCCESS;
-	return code;
+	return profile_writer_add(writer, PROFILE_STREAM_FRAMES, frame, NULL, NULL);
 }
 
 TBRW_U32 profile_writer_add_node(struct profile_writer *writer, const struct profile_node *node)
 {
-	if (node->parent >= writer->node_count || node->frame >= writer->frame_count ||
-	    writer->node_count == PROFILE_NONE)
-		return VT_BAD_PARAMETER;
-	TBRW_U32 code = profile_writer_append(writer, PROFILE_STREAM_ID_NODES, node, sizeof(*node));
-	writer->node_count += code == VT_SUCCESS;
-	return code;
+	return profile_writer_add(writer, PROFILE_STREAM_NODES, node, NULL, NULL);
 }
 
 static TBRW_U32 module_flags(const struct profile_module *module, bool is_loaded)
@@ -57,7 +39,8 @@ static TBRW_U32 write_module(struct profile_writer *writer, const struct profile
 {
 	if (writer->error != VT_SUCCESS)
 		return writer->error;
-	if (module->image >= writer->image_count || writer->module_record_count == PROFILE_NONE)
+	if (module->image >= writer->counts[PROFILE_STREAM_IMAGES] ||
+	    writer->module_record_count == PROFILE_NONE)
 		return VT_BAD_PARAMETER;
 	if (!profile_wide_set(&writer->path, module->path) ||
 	    !profile_wide_set(&writer->name, profile_path_name(module->path)))
@@ -96,8 +79,7 @@ TBRW_U32 profile_writer_add_module(struct profile_writer *writer,
 	TBRW_U32 code = write_module(writer, module, true);
 
 	if (code == VT_SUCCESS)
-		code = profile_writer_append(writer, PROFILE_STREAM_ID_MAPPINGS, &mapping,
-					     sizeof(mapping));
+		code = profile_writer_add(writer, PROFILE_STREAM_MAPPINGS, &mapping, NULL, NULL);
 	return code;
 }
 

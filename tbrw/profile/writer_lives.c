@@ -42,26 +42,31 @@ TBRW_U32 profile_writer_add_process(struct profile_writer *writer,
 	return write_process(writer, &record);
 }
 
-static TBRW_U32 write_thread_events(struct profile_writer *writer,
-				    const struct profile_thread_life *thread, uint64_t start_tsc,
-				    uint64_t end_tsc)
+TBRW_U32 profile_writer_put_thread(struct profile_writer *writer,
+				   const struct profile_thread *thread, const char *name,
+				   uint32_t *index)
 {
-	if (!profile_wide_set(&writer->name, thread->name))
+	if (writer->error != VT_SUCCESS)
+		return writer->error;
+	if (!profile_wide_set(&writer->name, name))
 		return profile_writer_keep(writer, VT_NO_MEMORY);
 	TBRW_TID record = {
 		.tid_size = sizeof(record),
 		.tid_associated_pid = thread->pid,
 		.tid_id = thread->tid,
 		.tid_flags = TBRW_TID_CREATE | TBRW_TID_TSC_USED,
-		.tid_event_when = start_tsc,
+		.tid_event_when = thread->start_tsc,
 		.tid_name.soi_ptr = writer->name.text,
 	};
 	TBRW_U32 code = write_thread(writer, &record);
-	if (code != VT_SUCCESS || thread->end_ns == PROFILE_TIME_NEVER)
-		return code;
-	record.tid_flags = TBRW_TID_TERMINATE | TBRW_TID_TSC_USED;
-	record.tid_event_when = end_tsc;
-	return write_thread(writer, &record);
+	if (code == VT_SUCCESS && thread->end_tsc != UINT64_MAX) {
+		record.tid_flags = TBRW_TID_TERMINATE | TBRW_TID_TSC_USED;
+		record.tid_event_when = thread->end_tsc;
+		code = write_thread(writer, &record);
+	}
+	if (code == VT_SUCCESS)
+		code = profile_writer_add(writer, PROFILE_STREAM_THREADS, thread, &name, index);
+	return code;
 }
 
 static TBRW_U32 append_unwinding(struct profile_writer *writer, enum profile_unwinding_kind kind,
@@ -71,16 +76,12 @@ static TBRW_U32 append_unwinding(struct profile_writer *writer, enum profile_unw
 
 	record.kind = kind;
 	record.subject = subject;
-	return profile_writer_append(writer, PROFILE_STREAM_ID_UNWINDING, &record, sizeof(record));
+	return profile_writer_add(writer, PROFILE_STREAM_UNWINDING, &record, NULL, NULL);
 }
 
 TBRW_U32 profile_writer_add_image_unwinding(struct profile_writer *writer, uint32_t image,
 					    const struct profile_unwinding *unwinding)
 {
-	if (writer->error != VT_SUCCESS)
-		return writer->error;
-	if (image >= writer->image_count)
-		return VT_BAD_PARAMETER;
 	return append_unwinding(writer, PROFILE_UNWINDING_IMAGE, image, unwinding);
 }
 
@@ -100,24 +101,17 @@ TBRW_U32 profile_writer_add_thread(struct profile_writer *writer,
 		.flags = thread->flags,
 		.samples = thread->samples,
 	};
-	TBRW_U32 code = profile_writer_text(writer, thread->name, &record.name);
+	uint32_t index = 0;
+	TBRW_U32 code = profile_writer_put_thread(writer, &record, thread->name, &index);
 
-	if (code == VT_SUCCESS)
-		code = write_thread_events(writer, thread, record.start_tsc, record.end_tsc);
-	if (code == VT_SUCCESS)
-		code = profile_writer_append(writer, PROFILE_STREAM_ID_THREADS, &record,
-					     sizeof(record));
-	if (code != VT_SUCCESS)
-		return code;
-	uint32_t index = writer->thread_count++;
-	return thread->unwinding ? append_unwinding(writer, PROFILE_UNWINDING_THREAD, index,
-						    thread->unwinding)
-				 : VT_SUCCESS;
+	if (code == VT_SUCCESS && thread->unwinding)
+		code = append_unwinding(writer, PROFILE_UNWINDING_THREAD, index, thread->unwinding);
+	return code;
 }
 
 TBRW_U32 profile_writer_add_clock(struct profile_writer *writer, const struct profile_clock *clock)
 {
-	return profile_writer_append(writer, PROFILE_STREAM_ID_CLOCK, clock, sizeof(*clock));
+	return profile_writer_add(writer, PROFILE_STREAM_CLOCK, clock, NULL, NULL);
 }
 
 TBRW_U32 profile_writer_add_note(struct profile_writer *writer, enum profile_note_kind kind,
@@ -131,10 +125,5 @@ TBRW_U32 profile_writer_add_note(struct profile_writer *writer, enum profile_not
 		.pid = pid,
 		.tid = tid,
 	};
-	TBRW_U32 code = profile_writer_text(writer, text, &record.text);
-
-	if (code == VT_SUCCESS)
-		code = profile_writer_append(writer, PROFILE_STREAM_ID_NOTES, &record,
-					     sizeof(record));
-	return code;
+	return profile_writer_add(writer, PROFILE_STREAM_NOTES, &record, &text, NULL);
 }

@@ -1,4 +1,4 @@
-/* What the files of the profile writer share. Private to tbrw/profile/writer*.c. */
+/* What the files of the profile writer share. Private to tbrw/profile/writer*.c and copy.c. */
 #ifndef TBRW_PROFILE_WRITER_PRIVATE_H
 #define TBRW_PROFILE_WRITER_PRIVATE_H
 
@@ -7,38 +7,40 @@
 #include "tbrw/profile/wide.h"
 #include "tbrw/profile/writer.h"
 
-/* Stream 0 is the guide's; the profile's own follow in the order of enum profile_stream. */
-#define PROFILE_WRITER_STREAM(id) ((TBRW_U32)(id) + 1u)
-
 struct profile_writer {
 	TBRW_PTR file;
-	TBRW_U32 error; /* first failure of the file, VT_SUCCESS while there is none */
+	TBRW_U32 error;        /* first failure of the file, VT_SUCCESS while there is none */
+	TBRW_U32 first_stream; /* number in the file of the first of enum profile_stream */
 	struct profile_clock first;
 	uint64_t interval_ns;
 	uint64_t bytes;
 	uint64_t sample_count;
-	uint32_t image_count;
-	uint32_t frame_count;
-	uint32_t node_count;
+	uint32_t counts[PROFILE_STREAM_COUNT]; /* records added */
 	uint32_t module_record_count;
-	uint32_t thread_count;
 	bool has_software;
 	bool has_system;
-	struct profile_text_table texts;
-	struct profile_wide path; /* scratch for the strings of one call */
+	struct profile_text_table texts; /* of the one stream of texts that is written */
+	struct profile_wide path;        /* scratch for the strings of one call */
 	struct profile_wide name;
 };
 
 /* Keeps the first failure and returns code. */
 TBRW_U32 profile_writer_keep(struct profile_writer *writer, TBRW_U32 code);
 
-/* Appends a record to a stream. Returns the writer's error if it has one. */
-TBRW_U32 profile_writer_append(struct profile_writer *writer, enum profile_stream stream,
-			       const void *record, size_t size);
+/* Creates the streams from the first to the one before end, and ends them. */
+TBRW_U32 profile_writer_open_streams(struct profile_writer *writer, enum profile_stream first,
+				     enum profile_stream end);
+TBRW_U32 profile_writer_close_streams(struct profile_writer *writer, enum profile_stream first,
+				      enum profile_stream end);
 
-/* Gives s its place in tbcollect.strings and appends it if it is new. */
-TBRW_U32 profile_writer_text(struct profile_writer *writer, const char *s,
-			     struct profile_text *text);
+/* Whether what the record refers to was added. */
+bool profile_writer_accepts(const struct profile_writer *writer, enum profile_stream stream,
+			    const void *record);
+
+/* As profile_writer_add_thread, but for the unwinding. record->name is filled in by the call. */
+TBRW_U32 profile_writer_put_thread(struct profile_writer *writer,
+				   const struct profile_thread *record, const char *name,
+				   uint32_t *index);
 
 /* The last component of a path, for names. */
 const char *profile_path_name(const char *path);
@@ -48,5 +50,9 @@ TBRW_U32 profile_writer_open_samples(struct profile_writer *writer, const char *
 /* Writes the information of stream 0 and closes it. */
 TBRW_U32 profile_writer_close_samples(struct profile_writer *writer,
 				      const struct profile_run_end *end);
+
+struct profile_symbol_writer {
+	struct profile_writer writer; /* of an existing file: of the symbols' two streams alone */
+};
 
 #endif

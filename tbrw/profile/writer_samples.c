@@ -80,7 +80,7 @@ TBRW_U32 profile_writer_add_sample(struct profile_writer *writer,
 
 	if (writer->error != VT_SUCCESS)
 		return writer->error;
-	if (sample->stack.node >= writer->node_count)
+	if (!profile_writer_accepts(writer, PROFILE_STREAM_STACKS, &sample->stack))
 		return VT_BAD_PARAMETER;
 	encode_sample(writer, sample, &record);
 	TBRW_U32 code = TBRW_add_data(writer->file, 0, sizeof(record), &record);
@@ -88,8 +88,7 @@ TBRW_U32 profile_writer_add_sample(struct profile_writer *writer,
 		return profile_writer_keep(writer, code);
 	writer->bytes += sizeof(record);
 	writer->sample_count++;
-	return profile_writer_append(writer, PROFILE_STREAM_ID_STACKS, &sample->stack,
-				     sizeof(sample->stack));
+	return profile_writer_add(writer, PROFILE_STREAM_STACKS, &sample->stack, NULL, NULL);
 }
 
 static VTUNE_ANALYZER_FILETIME filetime(uint64_t real_ns)

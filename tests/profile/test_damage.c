@@ -354,7 +354,7 @@ static void lie_sampling_stream(struct liar *liar, uint64_t tsc)
 /* A stream of stacks as results had it before stacks said what they are guessed from. */
 static void lie_old_stacks(struct liar *liar)
 {
-	liar_begin(liar, PROFILE_STREAM_STACKS, TBRW_CUSTOM_STREAM);
+	liar_begin(liar, "tbcollect.stacks", TBRW_CUSTOM_STREAM);
 	liar_describe(liar, "cpu_ns", 0, 8, ST_NONE);
 	liar_describe(liar, "node", 8, 4, ST_NONE);
 	liar_describe(liar, "state", 12, 1, ST_NONE);
@@ -421,7 +421,7 @@ START_TEST(older_threads_are_read)
 	lie_sampling_stream(&liar, 5);
 	lie_old_stacks(&liar);
 	liar_data(&liar, &(struct profile_stack){0}, 16);
-	liar_begin(&liar, PROFILE_STREAM_THREADS, TBRW_CUSTOM_STREAM);
+	liar_begin(&liar, "tbcollect.threads", TBRW_CUSTOM_STREAM);
 	liar_describe(&liar, "pid", 0, 4, ST_PID);
 	liar_describe(&liar, "tid", 4, 4, ST_TID);
 	liar_describe(&liar, "start_tsc", 8, 8, ST_TIME_STAMP);
@@ -474,7 +474,7 @@ START_TEST(unwinding_of_nobody)
 	lie_sampling_stream(&liar, 5);
 	lie_old_stacks(&liar);
 	liar_data(&liar, &(struct profile_stack){0}, 16);
-	liar_begin(&liar, PROFILE_STREAM_UNWINDING, TBRW_CUSTOM_STREAM);
+	liar_begin(&liar, "tbcollect.unwinding", TBRW_CUSTOM_STREAM);
 	liar_describe(&liar, "kind", 0, 4, ST_NONE);
 	liar_describe(&liar, "subject", 4, 4, ST_NONE);
 	for (uint32_t i = 0; i < 12; i++)
@@ -500,11 +500,11 @@ START_TEST(stacks_that_lead_nowhere)
 
 	liar_open(&liar);
 	lie_sampling_stream(&liar, 5);
-	liar_begin(&liar, PROFILE_STREAM_NODES, TBRW_CUSTOM_STREAM);
+	liar_begin(&liar, "tbcollect.nodes", TBRW_CUSTOM_STREAM);
 	liar_describe(&liar, "parent", 0, 4, ST_NONE);
 	liar_describe(&liar, "frame", 4, 4, ST_NONE);
 	liar_data(&liar, nodes, sizeof(nodes));
-	liar_begin(&liar, PROFILE_STREAM_FRAMES, TBRW_CUSTOM_STREAM);
+	liar_begin(&liar, "tbcollect.frames", TBRW_CUSTOM_STREAM);
 	liar_describe(&liar, "image", 0, 4, ST_NONE);
 	liar_describe(&liar, "flags", 4, 4, ST_NONE);
 	liar_describe(&liar, "rva", 8, 8, ST_NONE);
@@ -537,7 +537,7 @@ START_TEST(other_fields_are_refused)
 
 	liar_open(&liar);
 	lie_sampling_stream(&liar, 5);
-	liar_begin(&liar, PROFILE_STREAM_NODES, TBRW_CUSTOM_STREAM);
+	liar_begin(&liar, "tbcollect.nodes", TBRW_CUSTOM_STREAM);
 	liar_describe(&liar, "parent", 0, 4, ST_NONE);
 	liar_describe(&liar, _i == 0 ? "frame" : "parent", _i == 0 ? 8 : 4, 4, ST_NONE);
 	liar_data(&liar, record, _i == 0 ? 12 : 8);
@@ -558,12 +558,12 @@ START_TEST(longer_records_are_read)
 
 	liar_open(&liar);
 	lie_sampling_stream(&liar, 5);
-	liar_begin(&liar, PROFILE_STREAM_NODES, TBRW_CUSTOM_STREAM);
+	liar_begin(&liar, "tbcollect.nodes", TBRW_CUSTOM_STREAM);
 	liar_describe(&liar, "parent", 0, 4, ST_NONE);
 	liar_describe(&liar, "frame", 4, 4, ST_NONE);
 	liar_describe(&liar, "later", 8, 8, ST_NONE);
 	liar_data(&liar, nodes, sizeof(nodes));
-	liar_begin(&liar, PROFILE_STREAM_FRAMES, TBRW_CUSTOM_STREAM);
+	liar_begin(&liar, "tbcollect.frames", TBRW_CUSTOM_STREAM);
 	liar_describe(&liar, "image", 0, 4, ST_NONE);
 	liar_describe(&liar, "flags", 4, 4, ST_NONE);
 	liar_describe(&liar, "rva", 8, 8, ST_NONE);

@@ -26,6 +26,11 @@ static const struct {
 	{SECOND, 5 * SECOND, true},
 	{SECOND, 7 * SECOND, false},
 	{8 * SECOND, SECOND, false},
+	/* A clock may drift by a thousandth, in either direction. */
+	{9985 * SECOND + 1, 10000 * SECOND, true},
+	{9985 * SECOND, 10000 * SECOND, false},
+	{10015 * SECOND - 1, 10000 * SECOND, true},
+	{10015 * SECOND, 10000 * SECOND, false},
 	/* Another start, a minute ago, since when the clock counts anew. */
 	{60 * SECOND - 3 * DAY, 600 * SECOND, false},
 	{60 * SECOND - 3 * DAY, 10 * DAY, false},

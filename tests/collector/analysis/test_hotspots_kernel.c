@@ -1,6 +1,7 @@
 /* Samples in kernel mode without --kernel: they stand where user code entered the kernel. */
 #include "collector/model/tracker.h"
 
+#include "collector/machine/registers.h"
 #include "tests/collector/fake_emit.h"
 #include "tests/collector/fake_unwind.h"
 #include "tests/collector/tracker_fixture.h"
@@ -74,6 +75,18 @@ START_TEST(stands_at_the_call)
 	record.sample.callchain_length = 2;
 	struct emit_sample out = fixture_apply(&record, false);
 	assert_at_call(&out);
+}
+END_TEST
+
+/* Of 64-bit and 32-bit code: its own program counter, of all registers. */
+START_TEST(at_the_program_counter)
+{
+	struct record record = make_sample();
+	for (size_t i = 0; i < UW_REGS_MAX; i++)
+		record.sample.regs.value[i] = 0x480000 + i;
+	record.sample.abi = _i == 0 ? RECORD_REGISTERS_64 : RECORD_REGISTERS_32;
+	record.sample.regs.value[registers_machine(_i == 1)->ip] = 0x400020;
+	ck_assert_uint_eq(fixture_apply(&record, false).ip, 0x400020);
 }
 END_TEST
 
@@ -246,6 +259,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, fixture_teardown);
 	tcase_add_test(tcase, stands_at_the_call);
+	tcase_add_loop_test(tcase, at_the_program_counter, 0, 2);
 	tcase_add_test(tcase, leaf_only);
 	tcase_add_test(tcase, no_user_code);
 	tcase_add_loop_test(tcase, program_is_starting, 0, 2);

@@ -16,6 +16,23 @@ enum { PID = 5000000 }; /* above what the kernel gives out */
 static struct process_context context;
 static struct process *process;
 
+static bool is_elsewhere; /* the program, says /proc/PID/exe */
+
+/* The linker passes the product's calls here. */
+ssize_t __wrap_readlink(const char *path, char *target, size_t size);
+ssize_t __real_readlink(const char *path, char *target, size_t size);
+
+ssize_t __wrap_readlink(const char *path, char *target, size_t size)
+{
+	static const char elsewhere[] = "/bin/elsewhere";
+	ssize_t length = __real_readlink(path, target, size);
+	if (!is_elsewhere || strstr(path, "/exe") == NULL)
+		return length;
+	ck_assert_uint_ge(size, strlen(elsewhere));
+	memcpy(target, elsewhere, strlen(elsewhere));
+	return (ssize_t)strlen(elsewhere);
+}
+
 static void setup(void)
 {
 	context.emit = fake_emit_create();
@@ -253,6 +270,25 @@ START_TEST(maps_of_this_process)
 }
 END_TEST
 
+/* Its own code is nowhere in the maps: then it is not what is first there. */
+START_TEST(program_is_not_in_the_maps)
+{
+	is_elsewhere = true;
+	process_destroy(process);
+	process = process_create((uint32_t)getpid(), "self", 5);
+	ck_assert_ptr_nonnull(process);
+	map(0x1000, 0x2000, "/bin/first", 10);
+	ck_assert_str_eq(image_path(context.images, process->main_image), "/bin/first");
+	ck_assert_int_eq(process_read_maps(process, &context, 20), 0);
+	ck_assert_uint_gt(process->mappings.count, 2);
+	ck_assert_uint_eq(process->main_image, 0);
+	struct mapping_place place = {0};
+	for (const struct mapping *mapping;
+	     (mapping = mapping_list_next(&process->mappings, &place)) != NULL;)
+		ck_assert(!mapping->is_main);
+}
+END_TEST
+
 /* What was lost before the maps were read, they show; unless an older record then put something
  * else in its place. */
 START_TEST(lost_before_the_maps_were_read)
@@ -315,6 +351,7 @@ int main(void)
 	tcase_add_test(tcase, long_name);
 	tcase_add_test(tcase, maps_of_a_dead_process);
 	tcase_add_test(tcase, maps_of_this_process);
+	tcase_add_test(tcase, program_is_not_in_the_maps);
 	tcase_add_test(tcase, lost_before_the_maps_were_read);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -442,12 +442,14 @@ START_TEST(keeps_a_share)
 }
 END_TEST
 
-/* Loop: from the rings, through the queue. Ticks that are not drawn lose their stack, are no
- * samples, and do not ask the budget. */
+/* Loop: from the rings, through the queue. Ticks that are not drawn lose their stack and the
+ * kernel's frames, are no samples, and do not ask the budget; what the budget leaves out loses its
+ * stack only. */
 START_TEST(draws_samples)
 {
 	enum { TICKS = 400 };
 	static uint8_t stack[1000];
+	static const uint64_t callchain[] = {(uint64_t)-128, 0xffffffff81000010u};
 	struct record record = {.kind = RECORD_SAMPLE};
 	struct drain_counts counts;
 	struct drain_item item;
@@ -455,11 +457,14 @@ START_TEST(draws_samples)
 	uint32_t kept = 0;
 	sampler.config.stack_size = sizeof(stack);
 	sampler.config.sampling = sampling_choose(PROFILE_SAMPLING_THREADS, 10000000, 77);
+	sampler.config.kernel = true;
 	drain_destroy(drain);
 	drain = drain_create(&sampler);
 	record.sample.abi = RECORD_REGISTERS_64;
 	record.sample.regs.value[7] = BASE;
 	record.sample.period = 2500000;
+	record.sample.callchain = (const uint8_t *)callchain;
+	record.sample.callchain_length = 2;
 	record.sample.stack = (struct uw_stack){.base = BASE,
 						.bytes = stack,
 						.size = sizeof(stack),
@@ -483,6 +488,7 @@ START_TEST(draws_samples)
 									: RECORD_TICK);
 		ck_assert_int_eq(item.left_out, is_drawn && !is_kept);
 		ck_assert_uint_eq(item.record->sample.stack.size, is_kept ? sizeof(stack) : 0);
+		ck_assert_uint_eq(item.record->sample.callchain_length, is_drawn ? 2 : 0);
 		drawn += is_drawn;
 		kept += is_kept;
 	}

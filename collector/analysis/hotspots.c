@@ -1,7 +1,17 @@
-#include "collector/model/tracker_private.h"
+#include "collector/analysis/hotspots.h"
 
+#include "collector/context/chain.h"
+#include "collector/context/guess.h"
+#include "collector/context/table_builder.h"
+#include "collector/context/tree.h"
+#include "collector/context/walk_counts.h"
 #include "collector/machine/registers.h"
-#include <stdio.h>
+#include "collector/model/tracker_account.h"
+#include "collector/model/tracker_exact.h"
+#include "collector/model/tracker_lives.h"
+#include "collector/model/tracker_sampled.h"
+#include "unwind/unwind.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* Markers in the kernel's callchain, enum perf_callchain_context of linux/perf_event.h. */
@@ -29,10 +39,34 @@ static const uint8_t skip_reasons[UW_STOP_COUNT] = {
 	[UW_STOP_RED_ZONE] = PROFILE_SKIP_RED_ZONE,
 };
 
+/* What guesses are tried on. A later one is closer to the guesses that are made, and replaces what
+ * came of an earlier one from the moment when it becomes possible. */
+enum guess_trial {
+	TRIAL_HALF, /* the outer half of whole stacks */
+	TRIAL_CUT,  /* what lay beyond the thread's copies that ended too early, of whole stacks */
+	TRIAL_DEEP  /* what lies beyond a sample's copy, of deep copies that are larger: these are
+		       as the stacks that samples' copies are too small for */
+};
+
+struct hotspots {
+	struct hotspots_config config;
+	struct tracker *tracker;
+	struct emit *emit;
+	struct tree *tree;
+	struct tables *tables;
+	uint32_t kernel_image; /* 0: none yet */
+	struct unwinding unwinding;
+	size_t copy_size;    /* bytes of stack that the last walked sample asked for */
+	uint64_t guess_turn; /* whole stacks that guesses might have been tried on */
+	enum guess_trial guess_trial;
+	struct uw_frame frames[UW_DEPTH_MAX + GUESS_DEPTH_MAX];
+	struct chain *chain; /* for stacks that no thread's next one can build on */
+};
+
 /* What is known of a sample's stack. */
 struct found {
 	struct chain *chain; /* that it goes into */
-	size_t count;        /* of tracker->frames, the user's part */
+	size_t count;        /* of hotspots->frames, the user's part */
 	size_t kept;         /* of its outermost frames: chain has them already */
 	size_t guessed;      /* of its outermost frames: they are not verified */
 	size_t kernel;       /* frames of the kernel, further in than the user's */
@@ -47,23 +81,23 @@ struct subject {
 	bool is_deep; /* a deep copy, which is no sample */
 };
 
-static void declare_kernel(struct tracker *tracker)
+static void declare_kernel(struct hotspots *hotspots)
 {
 	struct profile_image image = {.kind = PROFILE_IMAGE_KERNEL};
 	struct mapping all = {.start = 1ull << 63, .end = UINT64_MAX};
-	all.image = emit_image(tracker->context.emit, &image, "[vmlinux]");
-	tracker->kernel_image = all.image;
-	emit_module_load(tracker->context.emit, 0, &all, "[vmlinux]", true);
+	all.image = emit_image(hotspots->emit, &image, "[vmlinux]");
+	hotspots->kernel_image = all.image;
+	emit_module_load(hotspots->emit, 0, &all, "[vmlinux]", true);
 }
 
 /* Pushes the kernel's part of a stack. */
-static bool push_kernel_frames(struct tracker *tracker, const struct record_sample *sample,
+static bool push_kernel_frames(struct hotspots *hotspots, const struct record_sample *sample,
 			       struct found *found)
 {
 	struct tree_frame frames[KERNEL_FRAMES_MAX];
 	size_t count = 0;
-	if (tracker->kernel_image == 0)
-		declare_kernel(tracker);
+	if (hotspots->kernel_image == 0)
+		declare_kernel(hotspots);
 	for (uint64_t i = 0; i < sample->callchain_length && count < KERNEL_FRAMES_MAX; i++) {
 		uint64_t ip;
 		memcpy(&ip, sample->callchain + i * sizeof(ip), sizeof(ip));
@@ -72,8 +106,8 @@ static bool push_kernel_frames(struct tracker *tracker, const struct record_samp
 		if (ip >= CONTEXT_MAX)
 			continue;
 		/* Return addresses are looked up inside the call. */
-		struct profile_frame frame = {tracker->kernel_image, 0, count == 0 ? ip : ip - 1};
-		frames[count++] = tree_frame(tracker->tree, &frame, 0);
+		struct profile_frame frame = {hotspots->kernel_image, 0, count == 0 ? ip : ip - 1};
+		frames[count++] = tree_frame(hotspots->tree, &frame, 0);
 	}
 	found->kernel = count;
 	while (count > 0)
@@ -83,79 +117,81 @@ static bool push_kernel_frames(struct tracker *tracker, const struct record_samp
 }
 
 /* Where a walked stack counts. */
-static struct unwinding_subject counted_for(const struct tracker *tracker,
+static struct unwinding_subject counted_for(const struct hotspots *hotspots,
 					    const struct subject *subject, size_t count)
 {
-	uint32_t tag = count > 0 ? tracker->frames[0].tag : UW_TAG_NONE;
+	uint32_t tag = count > 0 ? hotspots->frames[0].tag : UW_TAG_NONE;
 	return (struct unwinding_subject){.thread = &subject->thread->unwinding,
 					  .image = tag == UW_TAG_NONE ? 0 : tag};
 }
 
-/* Walks into tracker->frames. Has tables built that walks came to want. */
-static size_t walk_frames(struct tracker *tracker, const struct subject *subject,
+/* Walks into hotspots->frames. Has tables built that walks came to want. */
+static size_t walk_frames(struct hotspots *hotspots, const struct subject *subject,
 			  enum uw_stop *stop, size_t *reused)
 {
 	const struct record_sample *sample = subject->sample;
 	struct unwinding_walk measured;
-	unwinding_begin(&tracker->unwinding, &measured, subject->space, subject->is_deep);
+	unwinding_begin(&hotspots->unwinding, &measured, subject->space, subject->is_deep);
 	size_t count = uw_walk_reuse(subject->space, subject->thread->history, &sample->regs,
-				     &sample->stack, tracker->frames, UW_DEPTH_MAX, stop, reused);
-	struct unwinding_subject counted = counted_for(tracker, subject, count);
-	unwinding_end(&tracker->unwinding, &measured, subject->space, &counted);
+				     &sample->stack, hotspots->frames, UW_DEPTH_MAX, stop, reused);
+	struct unwinding_subject counted = counted_for(hotspots, subject, count);
+	unwinding_end(&hotspots->unwinding, &measured, subject->space, &counted);
 	struct uw_module *wanted = uw_space_wanted_table(subject->space);
 	if (wanted != NULL)
-		tables_build(tracker->tables, wanted);
+		tables_build(hotspots->tables, wanted);
 	return count;
 }
 
-/* From here on guesses are tried in this way, unless it is a lesser one than before. */
-static void raise_trial(struct tracker *tracker, enum guess_trial trial)
+static void forget_test(struct thread *thread, void *user)
 {
-	size_t position = 0;
-	if (trial <= tracker->guess_trial)
+	(void)user;
+	unwinding_forget_test(&thread->unwinding);
+}
+
+/* From here on guesses are tried in this way, unless it is a lesser one than before. */
+static void raise_trial(struct hotspots *hotspots, enum guess_trial trial)
+{
+	if (trial <= hotspots->guess_trial)
 		return;
-	tracker->guess_trial = trial;
-	tracker->guess_turn = 0;
-	unwinding_forget_tests(&tracker->unwinding);
-	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;)
-		unwinding_forget_test(&t->unwinding);
-	for (struct thread *t = tracker->open_accounts; t != NULL; t = t->next_ended)
-		unwinding_forget_test(&t->unwinding);
+	hotspots->guess_trial = trial;
+	hotspots->guess_turn = 0;
+	unwinding_forget_tests(&hotspots->unwinding);
+	tracker_each_thread(hotspots->tracker, forget_test, NULL);
 }
 
 /* Where to cut a whole stack to try a guess on it; 0: it is not this one's turn. */
-static uint64_t choose_cut(struct tracker *tracker, const struct subject *subject, size_t count)
+static uint64_t choose_cut(struct hotspots *hotspots, const struct subject *subject, size_t count)
 {
 	const struct uw_stack *stack = &subject->sample->stack;
 	struct guess *guess = subject->thread->guess;
-	bool is_cut = tracker->guess_trial == TRIAL_CUT;
-	bool is_soon = is_cut && tracker->unwinding.run.guesses_tested < TESTED_SOON;
-	if (subject->is_deep && tracker->copy_size > 0) {
-		raise_trial(tracker, TRIAL_DEEP);
-		return stack->base + tracker->copy_size;
+	bool is_cut = hotspots->guess_trial == TRIAL_CUT;
+	bool is_soon = is_cut && hotspots->unwinding.run.guesses_tested < TESTED_SOON;
+	if (subject->is_deep && hotspots->copy_size > 0) {
+		raise_trial(hotspots, TRIAL_DEEP);
+		return stack->base + hotspots->copy_size;
 	}
-	if (subject->is_deep || tracker->guess_trial == TRIAL_DEEP ||
+	if (subject->is_deep || hotspots->guess_trial == TRIAL_DEEP ||
 	    (is_cut && !guess_has_cut(guess)) ||
-	    (++tracker->guess_turn % (is_cut ? TESTED_EACH_CUT : TESTED_EACH) != 0 && !is_soon))
+	    (++hotspots->guess_turn % (is_cut ? TESTED_EACH_CUT : TESTED_EACH) != 0 && !is_soon))
 		return 0;
-	return guess_choose_cut(guess, tracker->frames, count, stack->base);
+	return guess_choose_cut(guess, hotspots->frames, count, stack->base);
 }
 
 /* A whole stack: what is remembered of the thread learns it. */
-static void note_whole(struct tracker *tracker, const struct subject *subject, struct found *found,
-		       size_t reused)
+static void note_whole(struct hotspots *hotspots, const struct subject *subject,
+		       struct found *found, size_t reused)
 {
 	struct thread *thread = subject->thread;
-	struct unwinding_subject counted = counted_for(tracker, subject, found->count);
-	uint64_t cut = choose_cut(tracker, subject, found->count);
+	struct unwinding_subject counted = counted_for(hotspots, subject, found->count);
+	uint64_t cut = choose_cut(hotspots, subject, found->count);
 	found->chain = thread->chain;
 	found->kept = reused;
 	if (cut != 0)
-		unwinding_add_test(&tracker->unwinding,
-				   guess_test(thread->guess, subject->map_version, tracker->frames,
+		unwinding_add_test(&hotspots->unwinding,
+				   guess_test(thread->guess, subject->map_version, hotspots->frames,
 					      found->count, cut),
 				   &counted);
-	guess_note(thread->guess, subject->map_version, tracker->frames, found->count, reused);
+	guess_note(thread->guess, subject->map_version, hotspots->frames, found->count, reused);
 }
 
 /* Whether guesses of a thread may be shown: they were tried, in the way that is closest to them,
@@ -167,17 +203,17 @@ static bool is_proven(const struct profile_unwinding *unwinding)
 }
 
 /* The frames beyond what was copied, where the thread's whole stacks leave no doubt. */
-static void guess_rest(struct tracker *tracker, const struct subject *subject,
+static void guess_rest(struct hotspots *hotspots, const struct subject *subject,
 		       struct profile_stack *stack, struct found *found)
 {
 	const struct uw_stack *copy = &subject->sample->stack;
 	struct thread *thread = subject->thread;
-	struct uw_frame *last = &tracker->frames[found->count - 1];
+	struct uw_frame *last = &hotspots->frames[found->count - 1];
 	uint8_t hits = 0;
 	size_t guessed = guess_callers(thread->guess, subject->map_version, last,
 				       copy->base + copy->size, last + 1, &hits);
 	guess_note_cut(thread->guess, copy->base + copy->size);
-	raise_trial(tracker, TRIAL_CUT);
+	raise_trial(hotspots, TRIAL_CUT);
 	if (guessed == 0 || !is_proven(&thread->unwinding))
 		return;
 	stack->state = PROFILE_STACK_GUESSED;
@@ -188,23 +224,24 @@ static void guess_rest(struct tracker *tracker, const struct subject *subject,
 }
 
 /* A stack of which the copy ended too early: guessed, and evidence for the guesses to come. */
-static void note_cut(struct tracker *tracker, const struct subject *subject,
+static void note_cut(struct hotspots *hotspots, const struct subject *subject,
 		     struct profile_stack *stack, struct found *found)
 {
 	if (!subject->is_deep)
-		guess_rest(tracker, subject, stack, found);
-	guess_note_part(subject->thread->guess, subject->map_version, tracker->frames,
+		guess_rest(hotspots, subject, stack, found);
+	guess_note_part(subject->thread->guess, subject->map_version, hotspots->frames,
 			found->count - found->guessed);
 }
 
-static void walk(struct tracker *tracker, const struct subject *subject,
+static void walk(struct hotspots *hotspots, const struct subject *subject,
 		 struct profile_stack *stack, struct found *found)
 {
 	const struct record_sample *sample = subject->sample;
 	enum uw_stop stop;
 	size_t reused;
-	bool remembers = thread_remember(subject->thread, tracker->tree, tracker->config.collapse);
-	found->count = walk_frames(tracker, subject, &stop, &reused);
+	bool remembers =
+		thread_remember(subject->thread, hotspots->tree, hotspots->config.collapse);
+	found->count = walk_frames(hotspots, subject, &stop, &reused);
 	stack->state = stop == UW_STOP_ROOT ? PROFILE_STACK_COMPLETE : PROFILE_STACK_SKIPPED;
 	stack->reason = skip_reasons[stop];
 	/* In a copy with gaps, a return address that is none, or a frame pointer to nowhere, is
@@ -212,30 +249,30 @@ static void walk(struct tracker *tracker, const struct subject *subject,
 	   address. */
 	if (sample->stack_absent && (stop == UW_STOP_BAD_INFO || stop == UW_STOP_NO_INFO))
 		stack->reason = PROFILE_SKIP_NOT_RESIDENT;
-	if (remembers && (subject->is_deep || tracker->guess_trial != TRIAL_DEEP))
+	if (remembers && (subject->is_deep || hotspots->guess_trial != TRIAL_DEEP))
 		guess_grow_old(subject->thread->guess);
 	/* The thread's chain follows its history, which knows of complete stacks only. */
 	if (remembers && stop == UW_STOP_ROOT)
-		note_whole(tracker, subject, found, reused);
+		note_whole(hotspots, subject, found, reused);
 	else if (remembers && found->count > 0 &&
 		 (stop == UW_STOP_TRUNCATED ||
 		  (stop == UW_STOP_NOT_RESIDENT && !sample->stack_absent)))
-		note_cut(tracker, subject, stack, found);
+		note_cut(hotspots, subject, stack, found);
 }
 
 /* Only the address that was hit. */
-static size_t take_leaf(struct tracker *tracker, const struct uw_space *space, uint64_t ip)
+static size_t take_leaf(struct hotspots *hotspots, const struct uw_space *space, uint64_t ip)
 {
-	struct uw_frame *leaf = &tracker->frames[0];
+	struct uw_frame *leaf = &hotspots->frames[0];
 	*leaf = (struct uw_frame){.ip = ip, .rva = ip, .tag = UW_TAG_NONE};
 	if (!uw_space_find(space, ip, &leaf->tag, &leaf->rva))
 		leaf->tag = UW_TAG_NONE;
 	return 1;
 }
 
-static bool shows_kernel(const struct tracker *tracker, const struct record_sample *sample)
+static bool shows_kernel(const struct hotspots *hotspots, const struct record_sample *sample)
 {
-	return sample->in_kernel && tracker->config.kernel_time == PROFILE_KERNEL_TIME_FRAMES;
+	return sample->in_kernel && hotspots->config.kernel_time == PROFILE_KERNEL_TIME_FRAMES;
 }
 
 static uint64_t user_ip(const struct record_sample *sample)
@@ -262,7 +299,7 @@ static bool has_user_code(struct process *process, const struct subject *subject
 	return true;
 }
 
-static void find_user_frames(struct tracker *tracker, const struct subject *subject,
+static void find_user_frames(struct hotspots *hotspots, const struct subject *subject,
 			     bool skip_stack, struct profile_stack *stack, struct found *found)
 {
 	const struct record_sample *sample = subject->sample;
@@ -274,17 +311,17 @@ static void find_user_frames(struct tracker *tracker, const struct subject *subj
 		stack->reason = PROFILE_SKIP_NO_MEMORY;
 		return;
 	}
-	if (!tracker->config.unwind) {
+	if (!hotspots->config.unwind) {
 		stack->state = PROFILE_STACK_NONE;
 		stack->reason = PROFILE_SKIP_NOT_SKIPPED;
 	} else if (machine->is_unwound && skip_stack) {
 		stack->reason = PROFILE_SKIP_BUDGET;
 	} else if (machine->is_unwound) {
-		tracker->copy_size = sample->stack.requested;
-		walk(tracker, subject, stack, found);
+		hotspots->copy_size = sample->stack.requested;
+		walk(hotspots, subject, stack, found);
 		return;
 	}
-	found->count = take_leaf(tracker, subject->space, sample->regs.value[machine->ip]);
+	found->count = take_leaf(hotspots, subject->space, sample->regs.value[machine->ip]);
 }
 
 static uint32_t frame_flags(const struct uw_frame *frame, bool is_guessed)
@@ -294,10 +331,10 @@ static uint32_t frame_flags(const struct uw_frame *frame, bool is_guessed)
 	return frame->source == UW_SOURCE_FRAME_POINTER ? PROFILE_FRAME_POINTER : 0;
 }
 
-static struct profile_frame user_frame(const struct tracker *tracker, const struct found *found,
+static struct profile_frame user_frame(const struct hotspots *hotspots, const struct found *found,
 				       size_t index)
 {
-	const struct uw_frame *from = &tracker->frames[index];
+	const struct uw_frame *from = &hotspots->frames[index];
 	return (struct profile_frame){
 		.image = from->tag == UW_TAG_NONE ? 0 : from->tag,
 		.flags = frame_flags(from, index >= found->count - found->guessed),
@@ -305,19 +342,19 @@ static struct profile_frame user_frame(const struct tracker *tracker, const stru
 	};
 }
 
-static bool push_user_frames(struct tracker *tracker, const struct found *found)
+static bool push_user_frames(struct hotspots *hotspots, const struct found *found)
 {
 	struct profile_frame frame;
 	size_t count = found->count - found->kept;
 	chain_keep(found->chain, found->kept);
 	for (size_t i = count; i > 0; i--) {
-		frame = user_frame(tracker, found, i - 1);
-		tree_prefetch_frame(tracker->tree, &frame);
+		frame = user_frame(hotspots, found, i - 1);
+		tree_prefetch_frame(hotspots->tree, &frame);
 	}
 	for (size_t i = count; i > 0; i--) {
-		frame = user_frame(tracker, found, i - 1);
-		if (!chain_push(found->chain,
-				tree_frame(tracker->tree, &frame, tracker->frames[i - 1].function)))
+		frame = user_frame(hotspots, found, i - 1);
+		if (!chain_push(found->chain, tree_frame(hotspots->tree, &frame,
+							 hotspots->frames[i - 1].function)))
 			return false;
 	}
 	return true;
@@ -335,19 +372,19 @@ static void find_no_frames(const struct record_sample *sample, struct profile_st
 	stack->reason = sample->in_kernel ? PROFILE_SKIP_NOT_SKIPPED : PROFILE_SKIP_NO_REGS;
 }
 
-static void intern(struct tracker *tracker, const struct subject *subject, bool has_user,
+static void intern(struct hotspots *hotspots, const struct subject *subject, bool has_user,
 		   bool skip_stack, struct profile_stack *stack)
 {
 	const struct record_sample *sample = subject->sample;
-	struct found found = {.chain = tracker->chain};
+	struct found found = {.chain = hotspots->chain};
 	uint32_t node = PROFILE_NONE;
-	bool with_kernel = shows_kernel(tracker, sample);
+	bool with_kernel = shows_kernel(hotspots, sample);
 	if (has_user)
-		find_user_frames(tracker, subject, skip_stack, stack, &found);
+		find_user_frames(hotspots, subject, skip_stack, stack, &found);
 	else
 		find_no_frames(sample, stack);
-	if (push_user_frames(tracker, &found) &&
-	    (!with_kernel || push_kernel_frames(tracker, sample, &found)))
+	if (push_user_frames(hotspots, &found) &&
+	    (!with_kernel || push_kernel_frames(hotspots, sample, &found)))
 		node = chain_node(found.chain);
 	if (stack->state == PROFILE_STACK_GUESSED)
 		stack->verified = saturate(found.count - found.guessed + found.kernel);
@@ -364,55 +401,26 @@ static void intern(struct tracker *tracker, const struct subject *subject, bool 
 	}
 }
 
-/* The process is one that has samples: the sooner its command line is read, the likelier it is
- * still there. */
-static void commit(struct tracker *tracker, struct process *process, uint64_t time_ns)
+static void apply_sample(struct hotspots *hotspots, const struct record *record, size_t ring_index,
+			 bool skip_stack)
 {
-	if (!process->committed)
-		tracker_note_command(tracker, process, time_ns);
-	process_commit(process, &tracker->context);
-}
-
-/* Before a sample's addresses are looked up in them. */
-static void read_maps(struct tracker *tracker, struct process *process, uint64_t time_ns)
-{
-	bool unread = process->unread;
-	char text[PROCESS_NAME_MAX + 128];
-	if (!unread)
-		emit_note(tracker->context.emit, PROFILE_NOTE_MAPS_REREAD, time_ns, 1, process->pid,
-			  0, NULL);
-	process_read_maps(process, &tracker->context, time_ns);
-	if (!unread || !process->unread)
-		return;
-	snprintf(text, sizeof(text),
-		 "%s (process %u) ended before its maps could be read: its stacks are incomplete",
-		 process->name, process->pid);
-	emit_note(tracker->context.emit, PROFILE_NOTE_WARNING, time_ns, 0, process->pid, 0, text);
-}
-
-void tracker_apply_sample(struct tracker *tracker, const struct record *record, size_t ring_index,
-			  bool skip_stack)
-{
+	struct tracker *tracker = hotspots->tracker;
 	const struct record_sample *sample = &record->sample;
 	struct process *process = tracker_process(tracker, record->pid);
 	struct thread *thread = tracker_thread(tracker, record->pid, record->tid);
 	if (process == NULL || thread == NULL) {
-		tracker->counts.lost++;
-		emit_note(tracker->context.emit, PROFILE_NOTE_SAMPLES_LOST, record->time_ns, 1,
-			  record->pid, 0, "out of memory");
+		tracker_lose_sample(tracker, record);
 		return;
 	}
-	if (process->stale)
-		read_maps(tracker, process, record->time_ns);
-	commit(tracker, process, record->time_ns);
+	tracker_prepare(tracker, process, record->time_ns);
 
-	struct subject subject = {.space = process_space(process, &tracker->context,
+	struct subject subject = {.space = tracker_space(tracker, process,
 							 sample->abi == RECORD_REGISTERS_32),
 				  .thread = thread,
 				  .map_version = process->map_version,
 				  .sample = sample};
 	bool has_user = has_user_code(process, &subject, skip_stack);
-	bool with_kernel = shows_kernel(tracker, sample);
+	bool with_kernel = shows_kernel(hotspots, sample);
 	struct emit_sample out = {
 		.time_ns = record->time_ns,
 		.ip = with_kernel || !sample->in_kernel ? sample->ip
@@ -428,20 +436,22 @@ void tracker_apply_sample(struct tracker *tracker, const struct record *record, 
 	struct tick tick = tracker_count_tick(tracker, thread, record, ring_index);
 	tracker_weigh(tracker, thread, &tick, sample->period,
 		      !has_user && sample->in_kernel && !with_kernel, &out.stack);
-	intern(tracker, &subject, has_user, skip_stack, &out.stack);
-	emit_sample(tracker->context.emit, &out);
-	thread->samples++;
-	tracker->counts.samples++;
-	tracker->counts.stack_copy_bytes += sample->stack.size;
+	intern(hotspots, &subject, has_user, skip_stack, &out.stack);
+	emit_sample(hotspots->emit, &out);
+	tracker_count_sample(tracker, thread);
+	tracker_count_copy(tracker, sample->stack.size);
 }
 
-void tracker_apply_ending(struct tracker *tracker, const struct record *record)
+/* A sample of a thread in its end: in the kernel, and of the time when it had ended for all that
+ * the file says. */
+static void apply_ending(struct hotspots *hotspots, const struct record *record)
 {
+	struct tracker *tracker = hotspots->tracker;
 	const struct record_sample *sample = &record->sample;
 	struct thread *thread = tracker_waiting(tracker, record);
 	if (thread == NULL)
 		return;
-	bool with_kernel = shows_kernel(tracker, sample);
+	bool with_kernel = shows_kernel(hotspots, sample);
 	struct subject subject = {.thread = thread, .sample = sample};
 	struct emit_sample out = {
 		.time_ns = record->time_ns < thread->end_ns ? record->time_ns : thread->end_ns,
@@ -453,10 +463,9 @@ void tracker_apply_ending(struct tracker *tracker, const struct record *record)
 	};
 	struct tick tick = {.user_ns = sample->period};
 	tracker_weigh(tracker, thread, &tick, sample->period, !with_kernel, &out.stack);
-	intern(tracker, &subject, false, false, &out.stack);
-	emit_sample(tracker->context.emit, &out);
-	thread->samples++;
-	tracker->counts.samples++;
+	intern(hotspots, &subject, false, false, &out.stack);
+	emit_sample(hotspots->emit, &out);
+	tracker_count_sample(tracker, thread);
 }
 
 /* has_user_code for what no addresses are looked up of: what code there is, mappings tell too. */
@@ -472,8 +481,10 @@ static bool tick_has_user_code(struct process *process, const struct record_samp
 	return true;
 }
 
-void tracker_apply_tick(struct tracker *tracker, const struct record *record, size_t ring_index)
+/* A tick that is no sample. */
+static void apply_tick(struct hotspots *hotspots, const struct record *record, size_t ring_index)
 {
+	struct tracker *tracker = hotspots->tracker;
 	const struct record_sample *sample = &record->sample;
 	struct process *process = tracker_process(tracker, record->pid);
 	struct thread *thread = tracker_thread(tracker, record->pid, record->tid);
@@ -482,31 +493,90 @@ void tracker_apply_tick(struct tracker *tracker, const struct record *record, si
 	bool has_user = tick_has_user_code(process, sample);
 	struct tick tick = tracker_count_tick(tracker, thread, record, ring_index);
 	tracker_keep_pending(tracker, thread, &tick,
-			     !has_user && sample->in_kernel && !shows_kernel(tracker, sample));
+			     !has_user && sample->in_kernel && !shows_kernel(hotspots, sample));
 }
 
-void tracker_apply_deep(struct tracker *tracker, const struct record *record, bool skip_stack)
+/* A deep copy of a thread's stack: remembered for the samples that follow, and nothing else. */
+static void apply_deep(struct hotspots *hotspots, const struct record *record, bool skip_stack)
 {
-	struct process *process = idmap_get(&tracker->processes, record->pid);
-	struct thread *thread = idmap_get(&tracker->threads, record->tid);
+	struct tracker *tracker = hotspots->tracker;
+	struct process *process = tracker_find_process(tracker, record->pid);
+	struct thread *thread = tracker_find_thread(tracker, record->pid, record->tid);
 	struct profile_stack unused = {0};
-	struct found found = {.chain = tracker->chain};
+	struct found found = {.chain = hotspots->chain};
 	bool is_32bit = record->sample.abi == RECORD_REGISTERS_32;
 	struct uw_space *space;
 	/* What is not known yet, the next sample makes known. */
-	if (skip_stack || !tracker->config.unwind || process == NULL || process->stale ||
-	    thread == NULL || thread->pid != record->pid ||
-	    (process->starting && record->sample.in_kernel) ||
+	if (skip_stack || !hotspots->config.unwind || process == NULL || process->stale ||
+	    thread == NULL || (process->starting && record->sample.in_kernel) ||
 	    record->sample.abi == RECORD_REGISTERS_NONE || !registers_machine(is_32bit)->is_unwound)
 		return;
-	commit(tracker, process, record->time_ns);
-	space = process_space(process, &tracker->context, is_32bit);
+	tracker_prepare(tracker, process, record->time_ns);
+	space = tracker_space(tracker, process, is_32bit);
 	if (space == NULL)
 		return;
 	struct subject subject = {space, thread, process->map_version, &record->sample, true};
-	walk(tracker, &subject, &unused, &found);
+	walk(hotspots, &subject, &unused, &found);
 	/* The chain keeps step with the history; its nodes are made for samples only. */
-	if (found.chain == thread->chain && !push_user_frames(tracker, &found))
+	if (found.chain == thread->chain && !push_user_frames(hotspots, &found))
 		thread_forget(thread);
-	tracker->counts.stack_copy_bytes += record->sample.stack.size;
+	tracker_count_copy(tracker, record->sample.stack.size);
+}
+
+struct hotspots *hotspots_create(const struct hotspots_config *config, struct tracker *tracker,
+				 struct emit *emit)
+{
+	struct hotspots *hotspots = calloc(1, sizeof(*hotspots));
+	if (hotspots == NULL)
+		return NULL;
+	hotspots->config = *config;
+	hotspots->tracker = tracker;
+	hotspots->emit = emit;
+	hotspots->tree = tree_create(emit);
+	hotspots->tables = tables_create();
+	hotspots->chain = chain_create(hotspots->tree, config->collapse);
+	if (hotspots->tree == NULL || hotspots->tables == NULL || hotspots->chain == NULL) {
+		hotspots_destroy(hotspots);
+		return NULL;
+	}
+	return hotspots;
+}
+
+void hotspots_destroy(struct hotspots *hotspots)
+{
+	if (hotspots == NULL)
+		return;
+	tables_destroy(hotspots->tables);
+	chain_destroy(hotspots->chain);
+	tree_destroy(hotspots->tree);
+	unwinding_finish(&hotspots->unwinding);
+	free(hotspots);
+}
+
+void hotspots_apply(struct hotspots *hotspots, const struct record *record, size_t ring_index,
+		    bool skip_stack)
+{
+	tracker_apply(hotspots->tracker, record, ring_index);
+	if (record->kind == RECORD_ENDING)
+		apply_ending(hotspots, record);
+	if (record->kind != RECORD_SAMPLE)
+		return;
+	if (record->sample.choice == RECORD_TICK)
+		apply_tick(hotspots, record, ring_index);
+	else if (hotspots->config.deep_interval_ns > 0 &&
+		 record->sample.period == hotspots->config.deep_interval_ns)
+		apply_deep(hotspots, record, skip_stack);
+	else
+		apply_sample(hotspots, record, ring_index, skip_stack);
+}
+
+void hotspots_finish(struct hotspots *hotspots)
+{
+	/* Its thread's CPU time is part of what is noted after this. */
+	tables_destroy(hotspots->tables);
+	hotspots->tables = NULL;
+	tracker_finish(hotspots->tracker);
+	if (hotspots->config.unwind)
+		unwinding_emit(&hotspots->unwinding, hotspots->emit,
+			       tracker_now_ns(hotspots->tracker));
 }

@@ -1,7 +1,11 @@
-#include "collector/model/tracker_private.h"
+#include "collector/model/tracker.h"
 
 #include "collector/machine/registers.h"
-#include "collector/proc/command_line.h"
+#include "collector/model/tracker_account.h"
+#include "collector/model/tracker_exact.h"
+#include "collector/model/tracker_lives.h"
+#include "collector/model/tracker_private.h"
+#include "collector/model/tracker_sampled.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +20,9 @@ struct tracker *tracker_create(const struct tracker_config *config, struct emit 
 	tracker->context.family = uw_space_create(registers_machine(false)->arch);
 	tracker->context.asker = asker_create(ASKER_PATIENCE_NS);
 	tracker->context.images = image_table_create(emit, tracker->context.asker);
-	tracker->tree = tree_create(emit);
-	tracker->tables = tables_create();
-	tracker->chain = chain_create(tracker->tree, config->collapse);
 	tracker->gaps = calloc(config->rings, sizeof(*tracker->gaps));
 	if (tracker->gaps == NULL || tracker->context.images == NULL ||
-	    tracker->context.asker == NULL || tracker->context.family == NULL ||
-	    tracker->tree == NULL || tracker->tables == NULL || tracker->chain == NULL) {
+	    tracker->context.asker == NULL || tracker->context.family == NULL) {
 		tracker_destroy(tracker);
 		return NULL;
 	}
@@ -46,169 +46,12 @@ void tracker_destroy(struct tracker *tracker)
 	}
 	idmap_finish(&tracker->processes);
 	idmap_finish(&tracker->threads);
-	tables_destroy(tracker->tables);
-	chain_destroy(tracker->chain);
-	tree_destroy(tracker->tree);
 	uw_space_destroy(tracker->context.family);
 	image_table_destroy(tracker->context.images);
 	asker_destroy(tracker->context.asker);
-	unwinding_finish(&tracker->unwinding);
 	free(tracker->families);
 	free(tracker->gaps);
 	free(tracker);
-}
-
-/* The name of a task from /proc; "" when it is gone. */
-static void read_name(uint32_t pid, uint32_t tid, char *name, size_t size)
-{
-	char path[64];
-	name[0] = '\0';
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", pid, tid);
-	FILE *file = fopen(path, "re");
-	if (file == NULL)
-		return;
-	if (fgets(name, (int)size, file) == NULL)
-		name[0] = '\0';
-	name[strcspn(name, "\n")] = '\0';
-	fclose(file);
-}
-
-static struct process *add_process(struct tracker *tracker, struct process *process)
-{
-	if (process != NULL && idmap_put(&tracker->processes, process->pid, process) < 0) {
-		process_destroy(process);
-		return NULL;
-	}
-	return process;
-}
-
-struct process *tracker_process(struct tracker *tracker, uint32_t pid)
-{
-	struct process *process = idmap_get(&tracker->processes, pid);
-	if (process != NULL)
-		return process;
-	char name[PROCESS_NAME_MAX];
-	read_name(pid, pid, name, sizeof(name));
-	process = add_process(tracker, process_create(pid, name, tracker->now_ns));
-	if (process != NULL)
-		process->stale = true; /* the maps are read before the first use */
-	return process;
-}
-
-static struct thread *add_thread(struct tracker *tracker, uint32_t pid, uint32_t tid,
-				 const char *name, uint32_t family)
-{
-	struct thread *thread =
-		thread_create(pid, tid, name, tracker->now_ns, tracker->config.rings);
-	if (thread == NULL)
-		return NULL;
-	if (idmap_put(&tracker->threads, tid, thread) < 0) {
-		thread_destroy(thread);
-		return NULL;
-	}
-	thread->family = family;
-	for (size_t i = 0; i < tracker->config.rings; i++)
-		thread->counts[i].gaps = tracker->gaps[i];
-	tracker->counts.threads++;
-	tracker->counts.live_threads++;
-	struct process *process = idmap_get(&tracker->processes, pid);
-	if (process != NULL)
-		process->thread_count++;
-	return thread;
-}
-
-static bool is_live(const struct thread *thread)
-{
-	return thread != NULL && thread->end_ns == EMIT_TIME_NEVER;
-}
-
-static void write_thread(struct tracker *tracker, struct thread *thread)
-{
-	tracker_close_account(tracker, thread);
-	thread_end(thread, tracker->context.emit, !tracker->config.has_count);
-}
-
-static void finish_thread(struct tracker *tracker, struct thread *thread)
-{
-	write_thread(tracker, thread);
-	thread_destroy(thread);
-}
-
-void tracker_retire(struct tracker *tracker, struct thread *thread)
-{
-	if (idmap_get(&tracker->threads, thread->tid) == thread)
-		idmap_remove(&tracker->threads, thread->tid);
-	if (!tracker_has_open_account(tracker, thread)) {
-		finish_thread(tracker, thread);
-		return;
-	}
-	thread_forget(thread);
-	thread->next_ended = tracker->open_accounts;
-	tracker->open_accounts = thread;
-}
-
-static void end_thread(struct tracker *tracker, struct thread *thread, uint64_t time_ns)
-{
-	struct process *process = idmap_get(&tracker->processes, thread->pid);
-	thread->end_ns = time_ns;
-	tracker->counts.live_threads--;
-	if (process != NULL && process->thread_count > 0 && --process->thread_count == 0) {
-		process_end(process, &tracker->context, time_ns);
-		idmap_remove(&tracker->processes, process->pid);
-		process_destroy(process);
-	}
-	if (!tracker_has_open_account(tracker, thread))
-		tracker_retire(tracker, thread);
-	else
-		thread_forget(thread);
-}
-
-/* Makes sure that tid is free for a new thread. */
-static void free_tid(struct tracker *tracker, uint32_t tid)
-{
-	struct thread *thread = idmap_get(&tracker->threads, tid);
-	if (is_live(thread))
-		end_thread(tracker, thread, tracker->now_ns); /* its exit record was lost */
-	thread = idmap_get(&tracker->threads, tid);
-	if (thread != NULL)
-		tracker_retire(tracker, thread);
-}
-
-struct thread *tracker_thread(struct tracker *tracker, uint32_t pid, uint32_t tid)
-{
-	struct thread *thread = idmap_get(&tracker->threads, tid);
-	if (thread != NULL && thread->pid == pid)
-		return thread;
-	char name[THREAD_NAME_MAX];
-	free_tid(tracker, tid);
-	read_name(pid, tid, name, sizeof(name));
-	thread = add_thread(tracker, pid, tid, name, 0);
-	/* Its fork was lost, and perhaps samples with it. */
-	for (size_t i = 0; thread != NULL && i < thread->count_size; i++)
-		thread->counts[i].gaps = UINT64_MAX;
-	return thread;
-}
-
-bool tracker_knows(const struct tracker *tracker, pid_t tid)
-{
-	return is_live(idmap_get(&tracker->threads, (uint32_t)tid));
-}
-
-const char *tracker_next_process(const struct tracker *tracker, size_t *position, uint32_t *pid)
-{
-	const struct process *process;
-	do
-		process = idmap_next(&tracker->processes, position);
-	while (process != NULL && process->thread_count == 0);
-	if (process != NULL)
-		*pid = process->pid;
-	return process != NULL ? process->name : NULL;
-}
-
-uint32_t tracker_family(const struct tracker *tracker, pid_t tid)
-{
-	const struct thread *thread = idmap_get(&tracker->threads, (uint32_t)tid);
-	return is_live(thread) ? thread->family : UINT32_MAX;
 }
 
 int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attach)
@@ -222,19 +65,19 @@ int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attac
 	char name[PROCESS_NAME_MAX] = "";
 	struct process *process = idmap_get(&tracker->processes, (uint32_t)pid);
 	if (process == NULL) {
-		read_name((uint32_t)pid, (uint32_t)pid, name, sizeof(name));
-		process =
-			add_process(tracker, process_create((uint32_t)pid, name, EMIT_TIME_BEFORE));
+		tracker_read_name((uint32_t)pid, (uint32_t)pid, name, sizeof(name));
+		process = tracker_put_process(tracker, process_create((uint32_t)pid, name,
+								      EMIT_TIME_BEFORE));
 		if (process == NULL)
 			return -1;
 		if (attach)
 			process_attach(process);
 	}
 	struct thread *thread = idmap_get(&tracker->threads, (uint32_t)tid);
-	if (!is_live(thread)) {
-		free_tid(tracker, (uint32_t)tid);
-		read_name((uint32_t)pid, (uint32_t)tid, name, sizeof(name));
-		thread = add_thread(tracker, (uint32_t)pid, (uint32_t)tid, name, 0);
+	if (!tracker_is_live(thread)) {
+		tracker_free_tid(tracker, (uint32_t)tid);
+		tracker_read_name((uint32_t)pid, (uint32_t)tid, name, sizeof(name));
+		thread = tracker_put_thread(tracker, (uint32_t)pid, (uint32_t)tid, name, 0);
 	}
 	if (thread == NULL)
 		return -1;
@@ -244,36 +87,11 @@ int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attac
 	return (int)tracker->family_count++;
 }
 
-/* A live thread of the process; NULL when there is none. */
-static struct thread *find_live_thread(const struct tracker *tracker, uint32_t pid)
-{
-	size_t position = 0;
-	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;)
-		if (t->pid == pid && is_live(t))
-			return t;
-	return NULL;
-}
-
-/* Makes sure that pid is free for a new process: its exits were lost. */
-static void free_pid(struct tracker *tracker, uint32_t pid)
-{
-	struct thread *thread;
-	if (idmap_get(&tracker->processes, pid) == NULL)
-		return;
-	while ((thread = find_live_thread(tracker, pid)) != NULL)
-		end_thread(tracker, thread, tracker->now_ns);
-	struct process *process = idmap_remove(&tracker->processes, pid);
-	if (process == NULL)
-		return; /* ended with its last thread */
-	process_end(process, &tracker->context, tracker->now_ns);
-	process_destroy(process);
-}
-
 /* A thread that was found before its fork is told of begins with that: the account is of it. */
 static void forget_start(struct tracker *tracker, uint32_t tid)
 {
 	struct thread *thread = idmap_get(&tracker->threads, tid);
-	if (tracker_is_exact(tracker) && is_live(thread) && thread->is_head)
+	if (tracker_is_exact(tracker) && tracker_is_live(thread) && thread->is_head)
 		thread->is_exact = true;
 }
 
@@ -284,9 +102,9 @@ static void apply_fork(struct tracker *tracker, const struct record *record)
 	if (new_process && tracker->config.same_process)
 		return;
 	forget_start(tracker, record->tid);
-	free_tid(tracker, record->tid);
+	tracker_free_tid(tracker, record->tid);
 	if (new_process)
-		free_pid(tracker, record->pid);
+		tracker_free_pid(tracker, record->pid);
 	/* Looked up only now: a record may name the same task twice. */
 	const struct thread *parent = idmap_get(&tracker->threads, record->fork.parent_tid);
 	struct process *origin = idmap_get(&tracker->processes, record->fork.parent_pid);
@@ -294,11 +112,11 @@ static void apply_fork(struct tracker *tracker, const struct record *record)
 	if (new_process && origin != NULL && origin->unread)
 		process_read_maps(origin, &tracker->context, record->time_ns);
 	if (new_process && origin != NULL)
-		add_process(tracker, process_fork(origin, record->pid, record->time_ns));
+		tracker_put_process(tracker, process_fork(origin, record->pid, record->time_ns));
 	const struct process *process = tracker_process(tracker, record->pid);
 	const char *name = parent != NULL ? parent->name : process != NULL ? process->name : "";
-	struct thread *thread = add_thread(tracker, record->pid, record->tid, name,
-					   parent != NULL ? parent->family : 0);
+	struct thread *thread = tracker_put_thread(tracker, record->pid, record->tid, name,
+						   parent != NULL ? parent->family : 0);
 	if (thread != NULL && thread->family < tracker->family_count)
 		tracker->families[thread->family].has_descendants = true;
 }
@@ -324,8 +142,8 @@ static void apply_exit(struct tracker *tracker, const struct record *record)
 	const struct process *process = idmap_get(&tracker->processes, record->pid);
 	if (process != NULL && process->exec_pending)
 		note_not_followed(tracker, process);
-	if (is_live(thread))
-		end_thread(tracker, thread, record->time_ns);
+	if (tracker_is_live(thread))
+		tracker_end_thread(tracker, thread, record->time_ns);
 }
 
 /* When a thread other than the first calls exec, the kernel ends all others and gives it the
@@ -333,14 +151,14 @@ static void apply_exit(struct tracker *tracker, const struct record *record)
  * old id ends here, and the one under the new id starts with the counts of now. */
 static void take_over_id(struct tracker *tracker, struct process *process)
 {
-	struct thread *before = find_live_thread(tracker, process->pid);
+	struct thread *before = tracker_find_live_thread(tracker, process->pid);
 	if (before == NULL)
 		return;
-	free_tid(tracker, process->pid);
+	tracker_free_tid(tracker, process->pid);
 	if (tracker_is_exact(tracker))
 		tracker_rename_account(tracker, before, process->pid);
-	struct thread *after =
-		add_thread(tracker, process->pid, process->pid, before->name, before->family);
+	struct thread *after = tracker_put_thread(tracker, process->pid, process->pid, before->name,
+						  before->family);
 	if (after == NULL)
 		return;
 	memcpy(after->counts, before->counts, after->count_size * sizeof(*after->counts));
@@ -350,7 +168,7 @@ static void take_over_id(struct tracker *tracker, struct process *process)
 	before->is_exact =
 		!tracker_is_exact(tracker); /* what it lacks is counted under the new id */
 	before->final_counts = (uint32_t)tracker->config.rings; /* its account is complete */
-	end_thread(tracker, before, tracker->now_ns);
+	tracker_end_thread(tracker, before, tracker->now_ns);
 }
 
 static void apply_comm(struct tracker *tracker, const struct record *record)
@@ -358,7 +176,7 @@ static void apply_comm(struct tracker *tracker, const struct record *record)
 	struct thread *thread = idmap_get(&tracker->threads, record->tid);
 	struct process *process = idmap_get(&tracker->processes, record->pid);
 	if (process != NULL && record->comm.exec) {
-		if (!is_live(thread))
+		if (!tracker_is_live(thread))
 			take_over_id(tracker, process);
 		process_exec(process, &tracker->context, record->comm.name, record->time_ns);
 		/* The launched program begins with its exec. */
@@ -395,22 +213,21 @@ static void apply_lost(struct tracker *tracker, const struct record *record, siz
 		process_lose(p, record->time_ns);
 }
 
-void tracker_apply(struct tracker *tracker, const struct record *record, size_t ring_index,
-		   bool skip_stack)
+/* A thread's final count. */
+static void apply_count(struct tracker *tracker, const struct record *record, size_t ring_index)
+{
+	struct thread *thread = idmap_get(&tracker->threads, record->tid);
+	if (thread != NULL && tracker_count_final(tracker, thread, record->count, ring_index) &&
+	    thread->end_ns != EMIT_TIME_NEVER)
+		tracker_retire(tracker, thread);
+}
+
+void tracker_apply(struct tracker *tracker, const struct record *record, size_t ring_index)
 {
 	struct process *process;
 	if (record->time_ns > tracker->now_ns)
 		tracker->now_ns = record->time_ns;
 	switch (record->kind) {
-	case RECORD_SAMPLE:
-		if (record->sample.choice == RECORD_TICK)
-			tracker_apply_tick(tracker, record, ring_index);
-		else if (tracker->config.deep_interval_ns > 0 &&
-			 record->sample.period == tracker->config.deep_interval_ns)
-			tracker_apply_deep(tracker, record, skip_stack);
-		else
-			tracker_apply_sample(tracker, record, ring_index, skip_stack);
-		break;
 	case RECORD_MMAP:
 		process = tracker_process(tracker, record->pid);
 		if (process != NULL)
@@ -426,7 +243,7 @@ void tracker_apply(struct tracker *tracker, const struct record *record, size_t 
 		apply_exit(tracker, record);
 		break;
 	case RECORD_COUNT:
-		tracker_apply_count(tracker, record, ring_index);
+		apply_count(tracker, record, ring_index);
 		break;
 	case RECORD_LOST:
 		apply_lost(tracker, record, ring_index);
@@ -438,26 +255,11 @@ void tracker_apply(struct tracker *tracker, const struct record *record, size_t 
 	case RECORD_ACCOUNT:
 		tracker_apply_account(tracker, record);
 		break;
+	case RECORD_SAMPLE:
 	case RECORD_ENDING:
-		tracker_apply_ending(tracker, record);
-		break;
 	case RECORD_OTHER:
 		break;
 	}
-}
-
-void tracker_note_command(struct tracker *tracker, const struct process *process, uint64_t time_ns)
-{
-	char text[COMMAND_LINE_MAX];
-	if (!tracker->config.command_lines || tracker->command_bytes >= COMMAND_BYTES_MAX ||
-	    !command_line_read(tracker->context.asker, process->pid, process->name, text))
-		return;
-	tracker->command_bytes += strlen(text);
-	emit_note(tracker->context.emit, PROFILE_NOTE_PROCESS_COMMAND, time_ns, 0, process->pid, 0,
-		  text);
-	if (tracker->command_bytes >= COMMAND_BYTES_MAX)
-		emit_note(tracker->context.emit, PROFILE_NOTE_WARNING, time_ns, 0, 0, 0,
-			  "command lines are noted up to 16 MB in all: later processes have none");
 }
 
 static void note_silent(const struct tracker *tracker)
@@ -479,22 +281,12 @@ static void note_silent(const struct tracker *tracker)
 void tracker_finish(struct tracker *tracker)
 {
 	size_t position = 0;
-	/* Its thread's CPU time is part of what is noted after this. */
-	tables_destroy(tracker->tables);
-	tracker->tables = NULL;
 	for (struct process *p; (p = idmap_next(&tracker->processes, &position)) != NULL;) {
 		if (p->committed)
 			tracker_note_command(tracker, p, tracker->now_ns);
 		process_end(p, &tracker->context, EMIT_TIME_NEVER);
 	}
-	position = 0;
-	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;)
-		write_thread(tracker, t);
-	while (tracker->open_accounts != NULL) {
-		struct thread *thread = tracker->open_accounts;
-		tracker->open_accounts = thread->next_ended;
-		finish_thread(tracker, thread);
-	}
+	tracker_write_threads(tracker);
 	note_silent(tracker);
 	if (tracker->counts.unattributed_ns > 0)
 		emit_note(tracker->context.emit, PROFILE_NOTE_UNATTRIBUTED, tracker->now_ns,
@@ -503,11 +295,14 @@ void tracker_finish(struct tracker *tracker)
 	if (kernel_ns > 0)
 		emit_note(tracker->context.emit, PROFILE_NOTE_UNATTRIBUTED_KERNEL, tracker->now_ns,
 			  kernel_ns, 0, 0, NULL);
-	if (tracker->config.unwind)
-		unwinding_emit(&tracker->unwinding, tracker->context.emit, tracker->now_ns);
 }
 
 void tracker_counts(const struct tracker *tracker, struct tracker_counts *counts)
 {
 	*counts = tracker->counts;
+}
+
+uint64_t tracker_now_ns(const struct tracker *tracker)
+{
+	return tracker->now_ns;
 }

@@ -1,7 +1,7 @@
 /*
  * Follows the processes and threads of a collection through the time-ordered stream of records, and
- * turns each sample into what the result holds of it: a node of the calling-context tree and a
- * weight of CPU time.
+ * keeps the threads' accounts of CPU time. What is made of samples is an analysis's
+ * (collector/analysis), which looks up whose they are.
  */
 #ifndef COLLECTOR_TRACKER_H
 #define COLLECTOR_TRACKER_H
@@ -20,12 +20,9 @@ struct tracker_config {
 	size_t rings;                    /* one per CPU */
 	const uint32_t *cpus;            /* CPU of each ring; borrowed for the tracker's life */
 	const struct sampling *sampling; /* borrowed for the tracker's life */
-	uint64_t deep_interval_ns; /* the period of deep copies, which are no samples; 0: none */
-	bool has_count;            /* samples carry the event's count */
-	bool final_counts;         /* each ended thread's last count comes from each ring */
+	bool has_count;                  /* samples carry the event's count */
+	bool final_counts;               /* each ended thread's last count comes from each ring */
 	enum profile_kernel_time kernel_time;
-	bool unwind;
-	bool collapse;
 	bool same_process;  /* the events do not follow processes that a followed one makes */
 	bool command_lines; /* of processes with samples are noted */
 };
@@ -50,10 +47,11 @@ const char *tracker_next_process(const struct tracker *tracker, size_t *position
 /* The family that a live thread is counted in; UINT32_MAX: it is not known. */
 uint32_t tracker_family(const struct tracker *tracker, pid_t tid);
 
-/* Applies one record that ring_index handed out. skip_stack: do not unwind a sample, to save time.
- * A RECORD_TICK only tells what its thread has used. */
-void tracker_apply(struct tracker *tracker, const struct record *record, size_t ring_index,
-		   bool skip_stack);
+/* Applies one record that ring_index handed out. Of a sample only its time counts. */
+void tracker_apply(struct tracker *tracker, const struct record *record, size_t ring_index);
+
+/* Time of the last record. */
+uint64_t tracker_now_ns(const struct tracker *tracker);
 
 /* With PROFILE_SAMPLING_CPUS, at the end: cpu_ns was in accounts that did not come. They and those
  * that came of no known thread are whole lives, from before an attach too: they are unattributed as
@@ -73,7 +71,7 @@ void tracker_settle_all(struct tracker *tracker, uint64_t total_ns);
 size_t tracker_read_accounts(struct tracker *tracker);
 
 /* Writes the processes and threads that live on, and those whose account was still open. Comes
- * once, after the last record; waits for a table of unwind rules that is being built. */
+ * once, after the last record. */
 void tracker_finish(struct tracker *tracker);
 
 struct tracker_counts {

@@ -1,14 +1,20 @@
 /* The threads' accounts of CPU time: each nanosecond that the events count is one thread's, once,
  * or is of no known thread. */
+#include "collector/model/tracker_account.h"
+
 #include "collector/model/tracker_private.h"
 
-static bool is_random(const struct tracker *tracker)
+bool tracker_is_exact(const struct tracker *tracker)
+{
+	return tracker->config.sampling->kind == PROFILE_SAMPLING_CPUS;
+}
+
+bool tracker_is_random(const struct tracker *tracker)
 {
 	return sampling_is_random(tracker->config.sampling);
 }
 
-/* Whether the events count what no tick can hit: kernel mode, which is not sampled. */
-static bool has_unseen(const struct tracker *tracker)
+bool tracker_has_unseen(const struct tracker *tracker)
 {
 	return tracker->config.has_count &&
 	       tracker->config.kernel_time == PROFILE_KERNEL_TIME_APART;
@@ -32,14 +38,15 @@ struct tick tracker_count_tick(struct tracker *tracker, struct thread *thread,
 		tick.user_ns = thread_advance(thread, ring_index, sample->count);
 	count(tracker, thread, tick.user_ns);
 	thread_note_tick(thread, ring_index, record->time_ns);
-	if (!has_unseen(tracker) && !(is_random(tracker) && tracker->config.has_count))
+	if (!tracker_has_unseen(tracker) &&
+	    !(tracker_is_random(tracker) && tracker->config.has_count))
 		return tick;
 	/* What a tick counts beyond its distance was in the kernel, or is of no tick: what was lost
 	 * was no more of this function than of any. */
 	uint64_t beyond = thread_unseen(thread, ring_index, tick.user_ns, sample->period);
 	tick.user_ns -= beyond;
 	bool is_lost = thread_pass_gap(thread, ring_index, tracker->gaps[ring_index]);
-	*(is_lost || !has_unseen(tracker) ? &tick.lost_ns : &tick.kernel_ns) = beyond;
+	*(is_lost || !tracker_has_unseen(tracker) ? &tick.lost_ns : &tick.kernel_ns) = beyond;
 	return tick;
 }
 
@@ -71,7 +78,7 @@ static void weigh_random(const struct tracker *tracker, struct thread *thread,
 void tracker_weigh(struct tracker *tracker, struct thread *thread, const struct tick *tick,
 		   uint64_t period_ns, bool is_kernel, struct profile_stack *stack)
 {
-	if (!is_random(tracker)) {
+	if (!tracker_is_random(tracker)) {
 		weigh_fixed(thread, tick, stack);
 	} else if (tracker_is_exact(tracker)) {
 		stack->cpu_ns = tracker->config.sampling->interval_ns;
@@ -92,13 +99,13 @@ void tracker_weigh(struct tracker *tracker, struct thread *thread, const struct 
 void tracker_keep_pending(struct tracker *tracker, struct thread *thread, const struct tick *tick,
 			  bool is_kernel)
 {
-	if (is_random(tracker))
+	if (tracker_is_random(tracker))
 		thread->rest_ns += tick->kernel_ns + (is_kernel ? tick->user_ns : 0);
 }
 
 uint64_t tracker_take_pending(const struct tracker *tracker, struct thread *thread)
 {
-	if (!is_random(tracker))
+	if (!tracker_is_random(tracker))
 		return 0;
 	uint64_t pending_ns = thread->rest_ns;
 	thread->rest_ns = 0;
@@ -112,26 +119,24 @@ static uint64_t kernel_part(struct tracker *tracker, struct thread *thread, size
 {
 	uint64_t tick_ns =
 		sampling_tick_ns(tracker->config.sampling, tracker->config.cpus[ring_index], 0);
-	if (!has_unseen(tracker) || rest_ns < tick_ns ||
+	if (!tracker_has_unseen(tracker) || rest_ns < tick_ns ||
 	    thread_pass_gap(thread, ring_index, tracker->gaps[ring_index]))
 		return 0;
 	return rest_ns / tick_ns * tick_ns;
 }
 
-void tracker_apply_count(struct tracker *tracker, const struct record *record, size_t ring_index)
+bool tracker_count_final(struct tracker *tracker, struct thread *thread, uint64_t counted_ns,
+			 size_t ring_index)
 {
-	struct thread *thread = idmap_get(&tracker->threads, record->tid);
-	if (thread == NULL)
-		return;
-	uint64_t rest_ns = thread_advance(thread, ring_index, record->count);
+	uint64_t rest_ns = thread_advance(thread, ring_index, counted_ns);
 	count(tracker, thread, rest_ns);
-	thread->rest_ns +=
-		is_random(tracker) ? kernel_part(tracker, thread, ring_index, rest_ns) : rest_ns;
-	if (++thread->final_counts >= tracker->config.rings && thread->end_ns != EMIT_TIME_NEVER)
-		tracker_retire(tracker, thread);
+	thread->rest_ns += tracker_is_random(tracker)
+				   ? kernel_part(tracker, thread, ring_index, rest_ns)
+				   : rest_ns;
+	return ++thread->final_counts >= tracker->config.rings;
 }
 
-static bool has_final_counts(const struct tracker *tracker)
+bool tracker_has_final_counts(const struct tracker *tracker)
 {
 	return tracker->config.final_counts && tracker->config.has_count;
 }
@@ -141,7 +146,7 @@ bool tracker_has_open_account(const struct tracker *tracker, const struct thread
 	if (tracker_is_exact(tracker))
 		return !thread->is_exact;
 	return thread->is_head ||
-	       (has_final_counts(tracker) && thread->final_counts < tracker->config.rings);
+	       (tracker_has_final_counts(tracker) && thread->final_counts < tracker->config.rings);
 }
 
 /* Of an account that did not come: what samples tell, or half of what there can be without. */
@@ -153,7 +158,8 @@ static uint64_t lack_of_account(const struct tracker *tracker, const struct thre
 
 void tracker_close_account(struct tracker *tracker, struct thread *thread)
 {
-	bool is_closed = has_final_counts(tracker) && thread->final_counts >= tracker->config.rings;
+	bool is_closed =
+		tracker_has_final_counts(tracker) && thread->final_counts >= tracker->config.rings;
 	if (thread->is_exact)
 		return;
 	if (tracker_is_exact(tracker)) {
@@ -168,97 +174,8 @@ void tracker_close_account(struct tracker *tracker, struct thread *thread)
 
 uint64_t tracker_unattributed_kernel_ns(const struct tracker *tracker)
 {
-	if (!is_random(tracker) || !has_unseen(tracker) || tracker_is_exact(tracker) ||
-	    tracker->open_ns <= tracker->busy_ns)
+	if (!tracker_is_random(tracker) || !tracker_has_unseen(tracker) ||
+	    tracker_is_exact(tracker) || tracker->open_ns <= tracker->busy_ns)
 		return 0;
 	return tracker->open_ns - tracker->busy_ns;
-}
-
-enum { ANY_FAMILY = -1 };
-
-static bool is_of(const struct thread *thread, int64_t family)
-{
-	return family == ANY_FAMILY || thread->family == family;
-}
-
-/* The only thread of a family, or of all, whose account is open; NULL: there is none, or more. */
-static struct thread *find_open_account(struct tracker *tracker, int64_t family)
-{
-	struct thread *found = NULL;
-	size_t position = 0;
-	size_t count = 0;
-	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;) {
-		if (is_of(t, family) && tracker_has_open_account(tracker, t)) {
-			found = t;
-			count++;
-		}
-	}
-	for (struct thread *t = tracker->open_accounts; t != NULL; t = t->next_ended) {
-		if (is_of(t, family)) {
-			found = t;
-			count++;
-		}
-	}
-	return count == 1 ? found : NULL;
-}
-
-/* Of what a thread used after its last ticks, over all rings: what is more than can lie between
- * ticks was in the kernel. */
-static uint64_t kernel_part_of_rest(const struct tracker *tracker, const struct thread *thread,
-				    uint64_t rest_ns)
-{
-	uint64_t tick_ns = tracker->config.sampling->tick_ns;
-	uint64_t rings = 0;
-	for (size_t i = 0; i < thread->count_size; i++)
-		rings += thread->counts[i].tick_ns != 0;
-	rings = rings > 0 ? rings : 1;
-	return has_unseen(tracker) && rest_ns > rings * tick_ns ? rest_ns - rings * tick_ns / 2 : 0;
-}
-
-/* Gives what the events counted beyond all ticks to the thread that it is of. */
-static void settle_thread(struct tracker *tracker, struct thread *thread, uint64_t rest_ns)
-{
-	thread->cpu_ns += rest_ns;
-	thread->rest_ns +=
-		is_random(tracker) ? kernel_part_of_rest(tracker, thread, rest_ns) : rest_ns;
-	thread->is_exact = true;
-	tracker->counts.cpu_ns += rest_ns;
-}
-
-void tracker_settle(struct tracker *tracker, uint32_t family, uint64_t total_ns)
-{
-	if (family >= tracker->family_count || total_ns < tracker->families[family].cpu_ns)
-		return;
-	uint64_t rest_ns = total_ns - tracker->families[family].cpu_ns;
-	bool is_clear = has_final_counts(tracker) || !tracker->families[family].has_descendants;
-	struct thread *thread = is_clear ? find_open_account(tracker, family) : NULL;
-	tracker->families[family].cpu_ns = total_ns;
-	if (thread != NULL) {
-		settle_thread(tracker, thread, rest_ns);
-		return;
-	}
-	tracker->open_ns += rest_ns;
-	tracker->counts.unattributed_ns += rest_ns;
-}
-
-void tracker_add_unattributed(struct tracker *tracker, uint64_t cpu_ns, uint64_t total_ns)
-{
-	uint64_t known = tracker->counts.cpu_ns + tracker->counts.unattributed_ns;
-	uint64_t missing_ns = total_ns > known ? total_ns - known : 0;
-	cpu_ns += tracker->unknown_ns;
-	tracker->unknown_ns = 0;
-	tracker->counts.unattributed_ns += cpu_ns < missing_ns ? cpu_ns : missing_ns;
-}
-
-void tracker_settle_all(struct tracker *tracker, uint64_t total_ns)
-{
-	uint64_t known = tracker->counts.cpu_ns + tracker->counts.unattributed_ns;
-	struct thread *thread =
-		tracker_is_exact(tracker) ? find_open_account(tracker, ANY_FAMILY) : NULL;
-	if (total_ns <= known)
-		return;
-	if (thread != NULL)
-		settle_thread(tracker, thread, total_ns - known);
-	else
-		tracker->counts.unattributed_ns += total_ns - known;
 }

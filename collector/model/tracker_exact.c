@@ -2,19 +2,17 @@
  * The accounts where samples come from the CPUs' clocks: the kernel's own, of the whole life of
  * each thread, which BPF sends some time after its end. Samples tell nothing of them.
  */
-#include "collector/model/tracker_private.h"
+#include "collector/model/tracker_exact.h"
 
+#include "collector/model/tracker_account.h"
+#include "collector/model/tracker_lives.h"
+#include "collector/model/tracker_private.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* thread.before_ns: the account is of no use, since most of it may be of before. */
 #define BEFORE_UNKNOWN UINT64_MAX
-
-bool tracker_is_exact(const struct tracker *tracker)
-{
-	return tracker->config.sampling->kind == PROFILE_SAMPLING_CPUS;
-}
 
 /* A line of the thread's file in /proc. false: it is gone. */
 static bool read_line(uint32_t pid, uint32_t tid, const char *name, char *line, int size)

@@ -21,14 +21,6 @@
  */
 enum { ACCOUNT_LOOKS = 100, ACCOUNT_LOOK_MS = 3 };
 
-int session_open_drain(struct session *session, struct failure *failure)
-{
-	session->drain = drain_create(&session->sampler);
-	return session->drain != NULL
-		       ? 0
-		       : failure_set_error(failure, errno, "cannot make the buffers of samples");
-}
-
 static int open_launched(struct session *session, struct failure *failure)
 {
 	pid_t pid = session->target.pid;
@@ -107,17 +99,22 @@ static int set_up(struct session *session, struct failure *failure)
 		.rings = session->sampler.cpus.count,
 		.cpus = session->sampler.cpus.numbers,
 		.sampling = &session->sampler.config.sampling,
-		.deep_interval_ns = session->sampler.config.deep_interval_ns,
 		.has_count = session->sampler.config.has_count,
 		.final_counts = session->sampler.config.final_counts,
 		.kernel_time = session_kernel_time(session),
-		.unwind = options->unwind != OPTIONS_UNWIND_NONE,
-		.collapse = options->collapse,
 		.same_process = !options->children,
 		.command_lines = true,
 	};
 	session->tracker = tracker_create(&tracker, session->emit);
-	if (session->tracker == NULL)
+	struct hotspots_config hotspots = {
+		.deep_interval_ns = session->sampler.config.deep_interval_ns,
+		.kernel_time = session_kernel_time(session),
+		.unwind = options->unwind != OPTIONS_UNWIND_NONE,
+		.collapse = options->collapse,
+	};
+	if (session->tracker != NULL)
+		session->hotspots = hotspots_create(&hotspots, session->tracker, session->emit);
+	if (session->hotspots == NULL)
 		return failure_set(failure, FAILURE_EXIT, "out of memory");
 	struct host *host = host_create();
 	if (host != NULL)
@@ -159,7 +156,7 @@ static int finish(struct session *session, struct failure *failure)
 		continue;
 	session_note_running(session);
 	session_settle(session);
-	tracker_finish(session->tracker);
+	hotspots_finish(session->hotspots);
 	session_note_end(session);
 	struct profile_clock last = clock_sync(&session->clock);
 	struct emit *emit = session->emit;
@@ -175,6 +172,7 @@ static void tear_down(struct session *session)
 	free(session->polls);
 	drain_destroy(session->drain);
 	tracker_destroy(session->tracker);
+	hotspots_destroy(session->hotspots);
 	emit_abandon(session->emit);
 	sampler_finish(&session->sampler);
 	result_finish(&session->result);

@@ -3,6 +3,7 @@
 #include "collector/machine/clock.h"
 #include "collector/machine/cpu_time.h"
 #include "collector/result/finalize.h"
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +19,14 @@ enum {
 
 /* How long signals wait at most, but for the records between two looks at the clock. */
 #define ROUND_NS (50 * NS_PER_MS)
+
+int session_open_drain(struct session *session, struct failure *failure)
+{
+	session->drain = drain_create(&session->sampler);
+	return session->drain != NULL
+		       ? 0
+		       : failure_set_error(failure, errno, "cannot make the buffers of samples");
+}
 
 /* What the program used: the events' own counts, of which samples tell the same later and in part.
  */
@@ -56,8 +65,8 @@ bool session_apply(struct session *session, enum drain_extent extent)
 			follow_budget(session, now);
 		more = drain_next(session->drain, &item);
 		if (more)
-			tracker_apply(session->tracker, item.record, item.ring_index,
-				      item.left_out);
+			hotspots_apply(session->hotspots, item.record, item.ring_index,
+				       item.left_out);
 		if (i % CHECK_EACH == CHECK_EACH - 1)
 			now = clock_now();
 	}

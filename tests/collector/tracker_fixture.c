@@ -9,30 +9,51 @@ static const struct sampling fixed = {PROFILE_SAMPLING_FIXED, 10000000, 10000000
 
 struct emit *emit;
 struct tracker *tracker;
+struct hotspots *hotspots;
 
 void fixture_setup(void)
 {
 	emit = fake_emit_create();
 	fixture_configure(
-		(struct tracker_config){.has_count = true, .final_counts = true, .collapse = true});
+		(struct fixture_config){.has_count = true, .final_counts = true, .collapse = true});
+}
+
+static void destroy(void)
+{
+	tracker_destroy(tracker);
+	hotspots_destroy(hotspots);
+	tracker = NULL;
+	hotspots = NULL;
 }
 
 void fixture_teardown(void)
 {
-	tracker_destroy(tracker);
-	tracker = NULL;
+	destroy();
 	fake_emit_destroy(emit);
 }
 
-void fixture_configure(struct tracker_config config)
+void fixture_configure(struct fixture_config config)
 {
-	config.rings = FIXTURE_RINGS;
-	if (config.sampling == NULL)
-		config.sampling = &fixed;
-	config.cpus = cpus;
-	tracker_destroy(tracker);
-	tracker = tracker_create(&config, emit);
+	struct tracker_config followed = {
+		.rings = FIXTURE_RINGS,
+		.cpus = cpus,
+		.sampling = config.sampling != NULL ? config.sampling : &fixed,
+		.has_count = config.has_count,
+		.final_counts = config.final_counts,
+		.kernel_time = config.kernel_time,
+		.same_process = config.same_process,
+	};
+	struct hotspots_config sampled = {
+		.deep_interval_ns = config.deep_interval_ns,
+		.kernel_time = config.kernel_time,
+		.unwind = config.unwind,
+		.collapse = config.collapse,
+	};
+	destroy();
+	tracker = tracker_create(&followed, emit);
 	ck_assert_ptr_nonnull(tracker);
+	hotspots = hotspots_create(&sampled, tracker, emit);
+	ck_assert_ptr_nonnull(hotspots);
 }
 
 void feed_launch(uint64_t time_ns, uint32_t pid, const char *name)
@@ -52,13 +73,13 @@ void feed_fork(uint64_t time_ns, uint32_t pid, uint32_t tid, uint32_t parent_pid
 				.pid = pid,
 				.tid = tid,
 				.fork = {parent_pid, parent_tid}};
-	tracker_apply(tracker, &record, 0, false);
+	hotspots_apply(hotspots, &record, 0, false);
 }
 
 void feed_exit(uint64_t time_ns, uint32_t pid, uint32_t tid)
 {
 	struct record record = {.kind = RECORD_EXIT, .time_ns = time_ns, .pid = pid, .tid = tid};
-	tracker_apply(tracker, &record, 0, false);
+	hotspots_apply(hotspots, &record, 0, false);
 }
 
 void feed_comm(uint64_t time_ns, uint32_t pid, uint32_t tid, const char *name)
@@ -68,7 +89,7 @@ void feed_comm(uint64_t time_ns, uint32_t pid, uint32_t tid, const char *name)
 				.pid = pid,
 				.tid = tid,
 				.comm = {.name = name}};
-	tracker_apply(tracker, &record, 0, false);
+	hotspots_apply(hotspots, &record, 0, false);
 }
 
 void feed_exec(uint64_t time_ns, uint32_t pid, const char *name)
@@ -78,7 +99,7 @@ void feed_exec(uint64_t time_ns, uint32_t pid, const char *name)
 				.pid = pid,
 				.tid = pid,
 				.comm = {.name = name, .exec = true}};
-	tracker_apply(tracker, &record, 0, false);
+	hotspots_apply(hotspots, &record, 0, false);
 }
 
 void feed_map(uint64_t time_ns, uint32_t pid, uint64_t start, uint64_t end, const char *path)
@@ -89,7 +110,7 @@ void feed_map(uint64_t time_ns, uint32_t pid, uint64_t start, uint64_t end, cons
 		 .pid = pid,
 		 .tid = pid,
 		 .mmap = {.start = start, .length = end - start, .inode = 1, .path = path}};
-	tracker_apply(tracker, &record, 0, false);
+	hotspots_apply(hotspots, &record, 0, false);
 }
 
 void feed_sample(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint64_t count)
@@ -104,7 +125,7 @@ void feed_sample(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint
 					   .abi = RECORD_REGISTERS_64}};
 	for (size_t i = 0; i < UW_REGS_MAX; i++)
 		record.sample.regs.value[i] = 0x400010; /* the instruction pointer among them */
-	tracker_apply(tracker, &record, ring, false);
+	hotspots_apply(hotspots, &record, ring, false);
 }
 
 struct record fixture_make_sample(uint64_t time_ns, uint32_t pid)
@@ -125,7 +146,7 @@ struct record fixture_make_sample(uint64_t time_ns, uint32_t pid)
 
 struct emit_sample fixture_apply(const struct record *record, bool skip_stack)
 {
-	tracker_apply(tracker, record, 0, skip_stack);
+	hotspots_apply(hotspots, record, 0, skip_stack);
 	return fake_emit_last_sample(emit);
 }
 
@@ -136,19 +157,19 @@ void feed_count(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint6
 				.pid = pid,
 				.tid = tid,
 				.count = count};
-	tracker_apply(tracker, &record, ring, false);
+	hotspots_apply(hotspots, &record, ring, false);
 }
 
 void feed_lost(uint64_t time_ns, size_t ring, uint64_t lost)
 {
 	struct record record = {.kind = RECORD_LOST, .time_ns = time_ns, .lost = lost};
-	tracker_apply(tracker, &record, ring, false);
+	hotspots_apply(hotspots, &record, ring, false);
 }
 
 void fixture_finish(void)
 {
 	struct tracker_counts counts;
-	tracker_finish(tracker);
+	hotspots_finish(hotspots);
 	tracker_counts(tracker, &counts);
 	struct fake_emit_sums sums = fake_emit_sums(emit);
 	ck_assert_uint_eq(sums.samples, counts.samples);

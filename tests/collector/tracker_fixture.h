@@ -5,6 +5,7 @@
 #ifndef TESTS_COLLECTOR_TRACKER_FIXTURE_H
 #define TESTS_COLLECTOR_TRACKER_FIXTURE_H
 
+#include "collector/analysis/hotspots.h"
 #include "collector/model/tracker.h"
 #include "tests/collector/fake_emit.h"
 
@@ -12,13 +13,24 @@ enum { FIXTURE_RINGS = 2, FIXTURE_CPU_0 = 3, FIXTURE_CPU_1 = 7 };
 
 extern struct emit *emit;
 extern struct tracker *tracker;
+extern struct hotspots *hotspots; /* which gives the tracker its records */
 
 /* For tcase_add_checked_fixture: counts with the samples, the leaf only, collapsing. */
 void fixture_setup(void);
 void fixture_teardown(void);
 
-/* A tracker of another configuration instead; rings and cpus are filled in. */
-void fixture_configure(struct tracker_config config);
+/* Another configuration instead: fields of tracker_config and hotspots_config. */
+struct fixture_config {
+	const struct sampling *sampling; /* NULL: a fixed period */
+	uint64_t deep_interval_ns;
+	enum profile_kernel_time kernel_time;
+	bool has_count;
+	bool final_counts;
+	bool same_process;
+	bool unwind;
+	bool collapse;
+};
+void fixture_configure(struct fixture_config config);
 
 /* tracker_add_thread, exec of NAME at time_ns, and /bin/NAME mapped at 400000-500000. */
 void feed_launch(uint64_t time_ns, uint32_t pid, const char *name);
@@ -37,7 +49,7 @@ struct emit_sample fixture_apply(const struct record *record, bool skip_stack);
 void feed_count(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint64_t count);
 void feed_lost(uint64_t time_ns, size_t ring, uint64_t lost);
 
-/* tracker_finish, and that nothing was counted twice or lost on the way to the result. */
+/* hotspots_finish, and that nothing was counted twice or lost on the way to the result. */
 void fixture_finish(void);
 
 #endif

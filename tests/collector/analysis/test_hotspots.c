@@ -17,7 +17,7 @@ enum { APP = 5000000, PATIENCE_MS = 10000 };
 static void setup(void)
 {
 	fixture_setup();
-	fixture_configure((struct tracker_config){.has_count = true,
+	fixture_configure((struct fixture_config){.has_count = true,
 						  .unwind = true,
 						  .collapse = true,
 						  .kernel_time = PROFILE_KERNEL_TIME_FRAMES});
@@ -153,7 +153,7 @@ END_TEST
 START_TEST(leaf_only)
 {
 	struct record record = make_sample();
-	fixture_configure((struct tracker_config){.has_count = true});
+	fixture_configure((struct fixture_config){.has_count = true});
 	feed_launch(10, APP, "app");
 	struct emit_sample out = fixture_apply(&record, _i != 0);
 	ck_assert_uint_eq(fake_walk()->walks, 0);
@@ -271,7 +271,7 @@ END_TEST
 START_TEST(recursion_is_kept)
 {
 	struct record record = make_sample();
-	fixture_configure((struct tracker_config){.has_count = true, .unwind = true});
+	fixture_configure((struct fixture_config){.has_count = true, .unwind = true});
 	feed_launch(10, APP, "app");
 	fake_walk_set("xbbbbbba", UW_STOP_ROOT);
 	struct emit_sample out = fixture_apply(&record, false);
@@ -298,7 +298,7 @@ static void apply_in_kernel(const uint64_t *chain, size_t length)
 	record.sample.ip = 0xffffffff81000010;
 	record.sample.callchain = (const uint8_t *)chain;
 	record.sample.callchain_length = length;
-	tracker_apply(tracker, &record, 0, false);
+	hotspots_apply(hotspots, &record, 0, false);
 }
 
 /* The kernel's frames lie below the user's; callers are looked up inside the call. */

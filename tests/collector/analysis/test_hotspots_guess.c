@@ -14,7 +14,7 @@ enum { APP = 5000000, PROVEN = 4 /* tries before a guess is shown */ };
 static void setup(void)
 {
 	fixture_setup();
-	fixture_configure((struct tracker_config){.has_count = true,
+	fixture_configure((struct fixture_config){.has_count = true,
 						  .unwind = true,
 						  .collapse = true,
 						  .kernel_time = PROFILE_KERNEL_TIME_FRAMES});
@@ -135,7 +135,7 @@ START_TEST(deep_copies_make_guesses_old)
 	struct record record = make_sample();
 	struct record deep = make_sample();
 	fixture_configure((
-		struct tracker_config){.has_count = true, .unwind = true, .deep_interval_ns = 640});
+		struct fixture_config){.has_count = true, .unwind = true, .deep_interval_ns = 640});
 	feed_launch(10, APP, "app");
 	if (_i == 1 && !registers_machine(true)->is_unwound)
 		return;
@@ -192,7 +192,7 @@ START_TEST(deep_copies_are_remembered)
 	struct record record = make_sample();
 	struct record deep = make_sample();
 	fixture_configure((
-		struct tracker_config){.has_count = true, .unwind = true, .deep_interval_ns = 640});
+		struct fixture_config){.has_count = true, .unwind = true, .deep_interval_ns = 640});
 	feed_launch(10, APP, "app");
 	record.sample.stack.base = deep.sample.stack.base = 0x1000;
 	record.sample.period = 10;
@@ -201,13 +201,13 @@ START_TEST(deep_copies_are_remembered)
 	deep.sample.count = 1000; /* of its own event */
 	deep.sample.stack.size = 64;
 	fake_walk_set_placed("xcba", UW_STOP_ROOT);
-	tracker_apply(tracker, &deep, 0, true); /* pressed for time */
+	hotspots_apply(hotspots, &deep, 0, true); /* pressed for time */
 	ck_assert_uint_eq(fake_walk()->walks, 0);
 	deep.tid = APP + 1; /* nobody knows it */
-	tracker_apply(tracker, &deep, 0, false);
+	hotspots_apply(hotspots, &deep, 0, false);
 	deep.tid = APP;
 	for (int i = 0; i < 4; i++)
-		tracker_apply(tracker, &deep, 0, false);
+		hotspots_apply(hotspots, &deep, 0, false);
 	ck_assert_uint_eq(fake_walk()->walks, 4);
 	ck_assert_uint_eq(fake_emit_count(emit, "sample "), 0);
 	ck_assert_uint_eq(fake_emit_count(emit, "node "), 0);
@@ -217,7 +217,7 @@ START_TEST(deep_copies_are_remembered)
 	ck_assert_int_eq(fixture_apply(&record, false).stack.state, PROFILE_STACK_SKIPPED);
 	fake_walk_set_placed("xcba", UW_STOP_ROOT);
 	for (int i = 0; i < PROVEN; i++)
-		tracker_apply(tracker, &deep, 0, false);
+		hotspots_apply(hotspots, &deep, 0, false);
 	record.sample.count = 200;
 	fake_walk_set_placed("zyc", UW_STOP_TRUNCATED);
 	struct emit_sample out = fixture_apply(&record, false);
@@ -273,7 +273,7 @@ START_TEST(unwinding_is_noted)
 		fake_walk()->reused_count = 3;
 		fixture_apply(&record, false);
 	}
-	tracker_finish(tracker);
+	hotspots_finish(hotspots);
 	assert_note(PROFILE_NOTE_UNWIND_WALKS, 100);
 	assert_note(PROFILE_NOTE_UNWIND_FRAMES, 400);
 	assert_note(PROFILE_NOTE_UNWIND_FRAMES_BY_INFO, 200);
@@ -292,7 +292,7 @@ END_TEST
 
 static void assert_tests(uint64_t tested, uint64_t covered, uint64_t wrong)
 {
-	tracker_finish(tracker);
+	hotspots_finish(hotspots);
 	assert_note(PROFILE_NOTE_GUESSES_TESTED, tested);
 	assert_note(PROFILE_NOTE_GUESSES_COVERED, covered);
 	assert_note(PROFILE_NOTE_GUESSES_WRONG, wrong);
@@ -339,7 +339,7 @@ START_TEST(tests_of_ended_threads)
 	struct record first = make_sample();
 	struct record second = make_sample();
 	fixture_configure(
-		(struct tracker_config){.has_count = true, .unwind = true, .final_counts = true});
+		(struct fixture_config){.has_count = true, .unwind = true, .final_counts = true});
 	feed_launch(10, APP, "app");
 	feed_fork(10, APP, APP + 1, APP, APP);
 	first.sample.stack.base = second.sample.stack.base = 0x7000;
@@ -375,7 +375,7 @@ START_TEST(deep_copies_are_tested)
 	struct record record = make_sample();
 	struct record deep = make_sample();
 	fixture_configure((
-		struct tracker_config){.has_count = true, .unwind = true, .deep_interval_ns = 640});
+		struct fixture_config){.has_count = true, .unwind = true, .deep_interval_ns = 640});
 	feed_launch(10, APP, "app");
 	record.sample.stack.base = deep.sample.stack.base = 0x7800;
 	record.sample.stack.requested = record.sample.stack.size = 0x1d8; /* between c and b */
@@ -407,7 +407,7 @@ END_TEST
 START_TEST(deep_copy_before_samples)
 {
 	struct record deep = make_sample();
-	fixture_configure((struct tracker_config){.unwind = true, .deep_interval_ns = 640});
+	fixture_configure((struct fixture_config){.unwind = true, .deep_interval_ns = 640});
 	feed_launch(10, APP, "app");
 	deep.sample.stack.base = 0x7800;
 	deep.sample.period = 640;
@@ -435,7 +435,7 @@ START_TEST(unwinding_is_counted_apart)
 	fake_walk()->frames[0].tag = UW_TAG_NONE;
 	fixture_apply(&record, false);
 	fixture_apply(&record, true); /* no walk */
-	tracker_finish(tracker);
+	hotspots_finish(hotspots);
 	fake_emit_assert(emit,
 			 "unwinding thread 5000001 walks 1 frames 3 info 1 pointer 1 reused 0 "
 			 "lookups 0 timed 0/0 guesses 0/0/0",
@@ -465,10 +465,10 @@ END_TEST
 START_TEST(nothing_is_noted_without_stacks)
 {
 	struct record record = make_sample();
-	fixture_configure((struct tracker_config){.has_count = true});
+	fixture_configure((struct fixture_config){.has_count = true});
 	feed_launch(10, APP, "app");
 	fixture_apply(&record, false);
-	tracker_finish(tracker);
+	hotspots_finish(hotspots);
 	ck_assert_uint_eq(fake_emit_count(emit, "note "), 0);
 	ck_assert_uint_eq(fake_emit_count(emit, "unwinding "), 0);
 }

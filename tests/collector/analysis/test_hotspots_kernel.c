@@ -13,7 +13,7 @@
 
 static const uint64_t callchain[] = {(uint64_t)-128, KERNEL_IP};
 
-static void configure(struct tracker_config config)
+static void configure(struct fixture_config config)
 {
 	config.has_count = true;
 	config.kernel_time = PROFILE_KERNEL_TIME_AT_CALLS;
@@ -24,7 +24,7 @@ static void configure(struct tracker_config config)
 static void setup(void)
 {
 	fixture_setup();
-	configure((struct tracker_config){.unwind = true, .collapse = true});
+	configure((struct fixture_config){.unwind = true, .collapse = true});
 	fake_walk_set("ba", UW_STOP_ROOT);
 }
 
@@ -168,7 +168,7 @@ END_TEST
 START_TEST(deep_copy_while_starting)
 {
 	struct record deep = make_sample();
-	configure((struct tracker_config){.unwind = true, .deep_interval_ns = 640});
+	configure((struct fixture_config){.unwind = true, .deep_interval_ns = 640});
 	deep.sample.period = 640;
 	fixture_apply(&deep, false);
 	ck_assert_uint_eq(fake_walk()->walks, 0);
@@ -182,7 +182,7 @@ END_TEST
 START_TEST(apart)
 {
 	struct record record = fixture_make_sample(20, APP);
-	fixture_configure((struct tracker_config){.has_count = true,
+	fixture_configure((struct fixture_config){.has_count = true,
 						  .kernel_time = PROFILE_KERNEL_TIME_APART});
 	feed_launch(10, APP, "app");
 	record.sample.period = 1000000;
@@ -205,7 +205,7 @@ END_TEST
 START_TEST(nothing_is_apart_after_a_loss)
 {
 	struct record record = fixture_make_sample(20, APP);
-	fixture_configure((struct tracker_config){.has_count = true,
+	fixture_configure((struct fixture_config){.has_count = true,
 						  .kernel_time = PROFILE_KERNEL_TIME_APART});
 	feed_launch(10, APP, "app");
 	record.sample.period = 1000000;
@@ -215,9 +215,9 @@ START_TEST(nothing_is_apart_after_a_loss)
 	if (_i != 1)
 		feed_lost(20, _i == 3 ? 1 : 0, 7);
 	if (_i == 1)
-		tracker_apply(tracker,
-			      &(struct record){.kind = RECORD_THROTTLE, .time_ns = 20, .tid = APP},
-			      0, false);
+		hotspots_apply(hotspots,
+			       &(struct record){.kind = RECORD_THROTTLE, .time_ns = 20, .tid = APP},
+			       0, false);
 	if (_i == 2) {
 		feed_fork(20, APP, APP + 2, APP, APP);
 		record.tid = APP + 2;
@@ -240,7 +240,7 @@ START_TEST(nothing_is_apart)
 {
 	struct record record = fixture_make_sample(20, APP);
 	fixture_configure(
-		(struct tracker_config){.has_count = _i == 0,
+		(struct fixture_config){.has_count = _i == 0,
 					.kernel_time = _i == 0 ? PROFILE_KERNEL_TIME_AT_CALLS
 							       : PROFILE_KERNEL_TIME_APART});
 	feed_launch(10, APP, "app");

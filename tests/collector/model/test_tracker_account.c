@@ -34,7 +34,7 @@ END_TEST
 /* Without counts each sample stands for one interval. */
 START_TEST(weights_without_counts)
 {
-	fixture_configure((struct tracker_config){0});
+	fixture_configure((struct fixture_config){0});
 	feed_launch(10, APP, "app");
 	feed_sample(20, APP, APP, 0, 0);
 	feed_sample(30, APP, APP, 1, 0);
@@ -57,7 +57,7 @@ END_TEST
  * events counted beyond all samples may be its or its maker's, and stays unattributed. */
 START_TEST(no_final_counts)
 {
-	fixture_configure((struct tracker_config){.has_count = true});
+	fixture_configure((struct fixture_config){.has_count = true});
 	feed_launch(10, APP, "app");
 	feed_fork(20, APP, APP + 1, APP, APP);
 	feed_sample(30, APP, APP + 1, 0, 100);
@@ -77,7 +77,7 @@ END_TEST
  * own, whether its samples told or not. */
 START_TEST(no_final_counts_alone)
 {
-	fixture_configure((struct tracker_config){.has_count = _i != 0});
+	fixture_configure((struct fixture_config){.has_count = _i != 0});
 	feed_launch(10, APP, "app");
 	feed_sample(35, APP, APP, 0, 10000000);
 	feed_exit(40, APP, APP);
@@ -97,7 +97,7 @@ END_TEST
  * created thread used is not taken for its maker's. */
 START_TEST(final_counts_without_counts)
 {
-	fixture_configure((struct tracker_config){.final_counts = true});
+	fixture_configure((struct fixture_config){.final_counts = true});
 	feed_launch(10, APP, "app");
 	feed_fork(20, APP, APP + 1, APP, APP);
 	feed_sample(30, APP, APP, 0, 0);
@@ -250,7 +250,7 @@ END_TEST
 /* Loop: has_count. Less than was counted, or a family that is none: nothing happens. */
 START_TEST(settle_less_than_counted)
 {
-	fixture_configure((struct tracker_config){.has_count = _i != 0});
+	fixture_configure((struct fixture_config){.has_count = _i != 0});
 	feed_launch(10, APP, "app");
 	feed_sample(30, APP, APP, 0, 20000000);
 	uint64_t before = counts().cpu_ns;
@@ -316,10 +316,10 @@ START_TEST(counts_of_stacks)
 				.tid = APP,
 				.sample = {.abi = RECORD_REGISTERS_64,
 					   .stack = {.bytes = bytes, .size = 48, .requested = 64}}};
-	fixture_configure((struct tracker_config){.has_count = true, .unwind = true});
+	fixture_configure((struct fixture_config){.has_count = true, .unwind = true});
 	feed_launch(10, APP, "app");
-	tracker_apply(tracker, &record, 0, false);
-	tracker_apply(tracker, &record, 0, true);
+	hotspots_apply(hotspots, &record, 0, false);
+	hotspots_apply(hotspots, &record, 0, true);
 	ck_assert_uint_eq(counts().stack_copy_bytes, 96);
 	ck_assert_uint_eq(counts().samples, 2);
 	fixture_finish();

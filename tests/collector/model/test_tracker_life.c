@@ -111,7 +111,7 @@ END_TEST
 /* The kernel tells of its birth, and of nothing else. A thread is followed all the same. */
 START_TEST(child_that_is_not_followed)
 {
-	fixture_configure((struct tracker_config){.same_process = true});
+	fixture_configure((struct fixture_config){.same_process = true});
 	feed_launch(10, APP, "app");
 	feed_fork(20, CHILD, CHILD, APP, APP);
 	feed_fork(21, APP, APP + 1, APP, APP);
@@ -562,12 +562,12 @@ START_TEST(throttled)
 	char line[64];
 	struct record record = {.kind = RECORD_THROTTLE, .time_ns = 20, .pid = APP, .tid = APP};
 	feed_launch(10, APP, "app");
-	tracker_apply(tracker, &record, 1, false);
+	hotspots_apply(hotspots, &record, 1, false);
 	record.kind = RECORD_UNTHROTTLE;
 	record.time_ns = 21;
-	tracker_apply(tracker, &record, 0, false);
+	hotspots_apply(hotspots, &record, 0, false);
 	record.kind = RECORD_OTHER;
-	tracker_apply(tracker, &record, 0, false);
+	hotspots_apply(hotspots, &record, 0, false);
 	snprintf(line, sizeof(line), "note 8 at 20 value 1 5000000/%d", FIXTURE_CPU_1);
 	fake_emit_assert(emit, line, 1);
 	snprintf(line, sizeof(line), "note 9 at 21 value 1 5000000/%d", FIXTURE_CPU_0);

@@ -91,6 +91,12 @@ size_t drain_polls(const struct drain *drain, struct pollfd *polls)
 	return 0;
 }
 
+struct drain *drain_create(struct sampler *sampler)
+{
+	(void)sampler;
+	return NULL;
+}
+
 void drain_begin(struct drain *drain, enum drain_extent extent)
 {
 	(void)drain, (void)extent;
@@ -113,10 +119,10 @@ void drain_counts(const struct drain *drain, struct drain_counts *counts)
 	*counts = drained;
 }
 
-void tracker_apply(struct tracker *tracker, const struct record *record, size_t ring_index,
-		   bool left_out)
+void hotspots_apply(struct hotspots *hotspots, const struct record *record, size_t ring_index,
+		    bool left_out)
 {
-	(void)tracker, (void)record, (void)ring_index, (void)left_out;
+	(void)hotspots, (void)record, (void)ring_index, (void)left_out;
 }
 
 const char *tracker_next_process(const struct tracker *tracker, size_t *position, uint32_t *pid)

@@ -1,0 +1,212 @@
+#include "collector/model/tracker_lives.h"
+
+#include "collector/model/tracker_account.h"
+#include "collector/model/tracker_private.h"
+#include <stdio.h>
+#include <string.h>
+
+void tracker_read_name(uint32_t pid, uint32_t tid, char *name, size_t size)
+{
+	char path[64];
+	name[0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", pid, tid);
+	FILE *file = fopen(path, "re");
+	if (file == NULL)
+		return;
+	if (fgets(name, (int)size, file) == NULL)
+		name[0] = '\0';
+	name[strcspn(name, "\n")] = '\0';
+	fclose(file);
+}
+
+struct process *tracker_put_process(struct tracker *tracker, struct process *process)
+{
+	if (process != NULL && idmap_put(&tracker->processes, process->pid, process) < 0) {
+		process_destroy(process);
+		return NULL;
+	}
+	return process;
+}
+
+struct process *tracker_process(struct tracker *tracker, uint32_t pid)
+{
+	struct process *process = idmap_get(&tracker->processes, pid);
+	if (process != NULL)
+		return process;
+	char name[PROCESS_NAME_MAX];
+	tracker_read_name(pid, pid, name, sizeof(name));
+	process = tracker_put_process(tracker, process_create(pid, name, tracker->now_ns));
+	if (process != NULL)
+		process->stale = true; /* the maps are read before the first use */
+	return process;
+}
+
+struct thread *tracker_put_thread(struct tracker *tracker, uint32_t pid, uint32_t tid,
+				  const char *name, uint32_t family)
+{
+	struct thread *thread =
+		thread_create(pid, tid, name, tracker->now_ns, tracker->config.rings);
+	if (thread == NULL)
+		return NULL;
+	if (idmap_put(&tracker->threads, tid, thread) < 0) {
+		thread_destroy(thread);
+		return NULL;
+	}
+	thread->family = family;
+	for (size_t i = 0; i < tracker->config.rings; i++)
+		thread->counts[i].gaps = tracker->gaps[i];
+	tracker->counts.threads++;
+	tracker->counts.live_threads++;
+	struct process *process = idmap_get(&tracker->processes, pid);
+	if (process != NULL)
+		process->thread_count++;
+	return thread;
+}
+
+bool tracker_is_live(const struct thread *thread)
+{
+	return thread != NULL && thread->end_ns == EMIT_TIME_NEVER;
+}
+
+static void write_thread(struct tracker *tracker, struct thread *thread)
+{
+	tracker_close_account(tracker, thread);
+	thread_end(thread, tracker->context.emit, !tracker->config.has_count);
+}
+
+static void finish_thread(struct tracker *tracker, struct thread *thread)
+{
+	write_thread(tracker, thread);
+	thread_destroy(thread);
+}
+
+void tracker_retire(struct tracker *tracker, struct thread *thread)
+{
+	if (idmap_get(&tracker->threads, thread->tid) == thread)
+		idmap_remove(&tracker->threads, thread->tid);
+	if (!tracker_has_open_account(tracker, thread)) {
+		finish_thread(tracker, thread);
+		return;
+	}
+	thread_forget(thread);
+	thread->next_ended = tracker->open_accounts;
+	tracker->open_accounts = thread;
+}
+
+void tracker_end_thread(struct tracker *tracker, struct thread *thread, uint64_t time_ns)
+{
+	struct process *process = idmap_get(&tracker->processes, thread->pid);
+	thread->end_ns = time_ns;
+	tracker->counts.live_threads--;
+	if (process != NULL && process->thread_count > 0 && --process->thread_count == 0) {
+		process_end(process, &tracker->context, time_ns);
+		idmap_remove(&tracker->processes, process->pid);
+		process_destroy(process);
+	}
+	if (!tracker_has_open_account(tracker, thread))
+		tracker_retire(tracker, thread);
+	else
+		thread_forget(thread);
+}
+
+void tracker_free_tid(struct tracker *tracker, uint32_t tid)
+{
+	struct thread *thread = idmap_get(&tracker->threads, tid);
+	if (tracker_is_live(thread))
+		tracker_end_thread(tracker, thread, tracker->now_ns); /* its exit record was lost */
+	thread = idmap_get(&tracker->threads, tid);
+	if (thread != NULL)
+		tracker_retire(tracker, thread);
+}
+
+struct thread *tracker_thread(struct tracker *tracker, uint32_t pid, uint32_t tid)
+{
+	struct thread *thread = idmap_get(&tracker->threads, tid);
+	if (thread != NULL && thread->pid == pid)
+		return thread;
+	char name[THREAD_NAME_MAX];
+	tracker_free_tid(tracker, tid);
+	tracker_read_name(pid, tid, name, sizeof(name));
+	thread = tracker_put_thread(tracker, pid, tid, name, 0);
+	/* Its fork was lost, and perhaps samples with it. */
+	for (size_t i = 0; thread != NULL && i < thread->count_size; i++)
+		thread->counts[i].gaps = UINT64_MAX;
+	return thread;
+}
+
+struct process *tracker_find_process(const struct tracker *tracker, uint32_t pid)
+{
+	return idmap_get(&tracker->processes, pid);
+}
+
+struct thread *tracker_find_thread(const struct tracker *tracker, uint32_t pid, uint32_t tid)
+{
+	struct thread *thread = idmap_get(&tracker->threads, tid);
+	return thread != NULL && thread->pid == pid ? thread : NULL;
+}
+
+bool tracker_knows(const struct tracker *tracker, pid_t tid)
+{
+	return tracker_is_live(idmap_get(&tracker->threads, (uint32_t)tid));
+}
+
+const char *tracker_next_process(const struct tracker *tracker, size_t *position, uint32_t *pid)
+{
+	const struct process *process;
+	do
+		process = idmap_next(&tracker->processes, position);
+	while (process != NULL && process->thread_count == 0);
+	if (process != NULL)
+		*pid = process->pid;
+	return process != NULL ? process->name : NULL;
+}
+
+uint32_t tracker_family(const struct tracker *tracker, pid_t tid)
+{
+	const struct thread *thread = idmap_get(&tracker->threads, (uint32_t)tid);
+	return tracker_is_live(thread) ? thread->family : UINT32_MAX;
+}
+
+struct thread *tracker_find_live_thread(const struct tracker *tracker, uint32_t pid)
+{
+	size_t position = 0;
+	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;)
+		if (t->pid == pid && tracker_is_live(t))
+			return t;
+	return NULL;
+}
+
+void tracker_free_pid(struct tracker *tracker, uint32_t pid)
+{
+	struct thread *thread;
+	if (idmap_get(&tracker->processes, pid) == NULL)
+		return;
+	while ((thread = tracker_find_live_thread(tracker, pid)) != NULL)
+		tracker_end_thread(tracker, thread, tracker->now_ns);
+	struct process *process = idmap_remove(&tracker->processes, pid);
+	if (process == NULL)
+		return; /* ended with its last thread */
+	process_end(process, &tracker->context, tracker->now_ns);
+	process_destroy(process);
+}
+
+void tracker_each_thread(const struct tracker *tracker, tracker_visit *visit, void *user)
+{
+	size_t position = 0;
+	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;)
+		visit(t, user);
+	for (struct thread *t = tracker->open_accounts; t != NULL; t = t->next_ended)
+		visit(t, user);
+}
+
+void tracker_write_threads(struct tracker *tracker)
+{
+	size_t position = 0;
+	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;)
+		write_thread(tracker, t);
+	while (tracker->open_accounts != NULL) {
+		struct thread *thread = tracker->open_accounts;
+		tracker->open_accounts = thread->next_ended;
+		finish_thread(tracker, thread);
+	}
+}

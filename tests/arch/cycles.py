@@ -22,11 +22,8 @@ KNOWN_FILES = [
     {'headers.c', 'open.c', 'window.c'},
     {'expression.c', 'step.c'},
     {'debug.c', 'module.c', 'stack_switch.c', 'table.c'},
-    {'hotspots.c', 'tracker.c', 'tracker_account.c', 'tracker_exact.c'},
-    {'session.c', 'session_attach.c'},
 ]
 KNOWN_FOLDERS = [
-    {'collector/analysis', 'collector/model'},
     {'unwind/cfi', 'unwind/module', 'unwind/rules', 'unwind/space', 'unwind/step', 'unwind/x86'},
 ]
 

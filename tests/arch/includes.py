@@ -59,6 +59,20 @@ RULES = {
 # area -> its rooms, and the other rooms that each may know: ones above it, so that arrows go one way. '' is the area's
 # own folder, with the programs' main files.
 ROOMS = {
+    'collector': {
+        'bpf': '',
+        'machine': '',
+        'proc': '',
+        'perf': 'bpf machine',
+        'stream': 'bpf machine perf',
+        'result': 'machine proc',
+        'image': 'machine proc result',
+        'context': 'machine result',
+        'model': 'machine proc perf result image context',
+        'analysis': 'machine perf result context model',
+        'session': 'bpf machine proc perf stream result model analysis',
+        '': 'machine session',
+    },
     'tools': {
         'cli': '',
         'names': 'cli',
@@ -185,6 +199,8 @@ def self_test():
       ('tbrw/profile/a.c', '"', 'unwind/unwind.h'), ('collector/a.c', '<', 'linux/perf_event.h'),
       ('tools/report/a.c', '"', 'unwind/unwind.h'), ('collector/a.c', '<', 'elfutils/libdw.h'),
       ('collector/a.c', '<', 'nosuchlibrary.h'), ('program/a.c', '"', 'unwind/unwind.h'), ('unwind/a.c', '"', 'program/a.h'),
+      ('collector/perf/a.c', '"', 'collector/stream/drain.h'), ('collector/model/a.c', '"', 'collector/analysis/hotspots.h'),
+      ('collector/machine/a.c', '"', 'collector/result/emit.h'), ('collector/image/a.c', '"', 'collector/model/process.h'),
       ('tools/analysis/a.c', '"', 'tools/report/report.h'), ('tools/cli/a.c', '"', 'tools/analysis/functions.h'),
       ('tools/table/a.c', '"', 'tbrw/tbrw.h'), ('tools/report/a.c', '<', 'elfutils/libdw.h'),
       ('tools/nosuchroom/a.c', '"', 'tools/cli/xalloc.h'),
@@ -193,6 +209,7 @@ def self_test():
               for path, quote, header in wrong if check_include(path, quote, header) is None]
   right = [('unwind/a.c', '"', 'unwind/unwind.h'), ('collector/perf/ring.c', '<', 'linux/perf_event.h'),
            ('collector/a.c', '"', 'tbrw/profile/writer.h'), ('tbrw/a.c', '<', 'stdint.h'),
+           ('collector/analysis/a.c', '"', 'collector/model/tracker.h'), ('collector/main.c', '"', 'collector/session/session.h'),
            ('tools/report/a.c', '"', 'tools/table/table.h'), ('tools/a.c', '"', 'tools/report/report.h'),
            ('tools/symbols/a.c', '<', 'elfutils/libdw.h')]
   problems += [f'self test: {check_include(*case)}' for case in right if check_include(*case)]

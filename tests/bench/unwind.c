@@ -456,7 +456,7 @@ static void run_table(struct uw_module *module, const char *name, struct tables 
 
 		uw_table_destroy(table);
 		start = now_ns();
-		if (uw_table_build(&module->cfi, module, &table) < 0)
+		if (uw_table_build(&module->cfi, &module->elf, &table) < 0)
 			abort();
 		values[i] = now_ns() - start;
 	}

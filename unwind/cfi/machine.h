@@ -9,6 +9,9 @@ enum {
 	UW_SAVED_FP = 1     /* the frame pointer among them */
 };
 
+/* DWARF numbers: System V x86-64 psABI, fig. 3.36. */
+enum { UW_X86_64_RSP = 7, UW_X86_64_RIP = 16 };
+
 /* Registers are DWARF numbers. */
 struct uw_machine {
 	uint8_t regs; /* registers that are tracked: numbers below this */

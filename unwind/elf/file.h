@@ -1,4 +1,4 @@
-/* The parts of an ELF file that unwinding needs. */
+/* The parts of an ELF file that unwinding needs, and reading of its bytes. */
 #ifndef UNWIND_ELF_FILE_H
 #define UNWIND_ELF_FILE_H
 
@@ -55,18 +55,7 @@ struct uw_elf {
 	struct uw_piece debug_link;             /* section .gnu_debuglink */
 };
 
-/*
- * Fill *elf from a file or an image, which is copied. fd is duplicated (close-on-exec), so that a
- * deleted file stays readable; it is only read with pread(2), so that a file that shrinks costs
- * information and never a SIGBUS. Return 0, or -1 with errno as uw_module_open.
- */
-int uw_elf_open(struct uw_elf *elf, int fd);
-int uw_elf_from_memory(struct uw_elf *elf, const void *bytes, size_t size);
 void uw_elf_finish(struct uw_elf *elf);
-
-/* Reads the section headers, once. They are optional at run time, so a malformed table only means
-   less information. */
-void uw_elf_take_sections(struct uw_elf *elf);
 
 /* Whether the file was written to since it was opened: what it holds is another file's then. */
 bool uw_elf_has_changed(const struct uw_elf *elf);
@@ -82,5 +71,9 @@ int uw_elf_copy(const struct uw_elf *elf, const struct uw_piece *piece, uint8_t 
 
 /* The segment whose file bytes hold rva; NULL when there is none. */
 const struct uw_segment *uw_elf_segment(const struct uw_elf *elf, uint64_t rva);
+
+/* Reads size bytes at rva from a segment that is not writable, so that they equal the target's;
+   false when there are none. Does not allocate; may call pread(2). */
+bool uw_elf_read_constant(const struct uw_elf *elf, uint64_t rva, void *bytes, size_t size);
 
 #endif

@@ -1,6 +1,7 @@
 #include "unwind/module/debug.h"
 
 #include "unwind/elf/headers.h"
+#include "unwind/elf/open.h"
 
 #include <errno.h>
 #include <gelf.h>

@@ -1,5 +1,7 @@
 #include "unwind/module/debug.h"
 
+#include "unwind/elf/open.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,13 +280,4 @@ uint64_t uw_module_rva(const struct uw_module *module, uint64_t pgoff)
 		}
 	}
 	return best ? pgoff - best->offset + best->rva : pgoff;
-}
-
-bool uw_module_read(const struct uw_module *module, uint64_t rva, void *bytes, size_t size)
-{
-	const struct uw_segment *segment = uw_elf_segment(&module->elf, rva);
-
-	if (!segment || segment->writable || segment->file_size - (rva - segment->rva) < size)
-		return false;
-	return uw_elf_read(&module->elf, segment->offset + (rva - segment->rva), bytes, size);
 }

@@ -72,10 +72,6 @@ enum uw_cfi_result uw_module_find(const struct uw_module *module, uint64_t rva, 
  */
 uint64_t uw_module_rva(const struct uw_module *module, uint64_t pgoff);
 
-/* Reads size bytes at rva from a segment that is not writable, so that they equal the target's;
-   false when there are none. Does not allocate; may call pread(2). */
-bool uw_module_read(const struct uw_module *module, uint64_t rva, void *bytes, size_t size);
-
 /* Notes that a function had to be decoded. Returns true once: when it has been so many times that a
    table would have cost less. */
 bool uw_module_note_decoded(struct uw_module *module);

@@ -31,7 +31,7 @@ int uw_module_build_table(struct uw_module *module)
 	}
 	if (atomic_load_explicit(&module->table, memory_order_relaxed))
 		return 0;
-	if (uw_table_build(&module->cfi, module, &table) < 0)
+	if (uw_table_build(&module->cfi, &module->elf, &table) < 0)
 		return -1;
 	/* Release: who finds the pointer finds the table complete. Another thread may have been
 	   faster; walks may use its table by now. */

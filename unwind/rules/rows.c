@@ -64,7 +64,8 @@ static void rows_fill(struct uw_functions *functions, const struct uw_fde *fde,
 	size_t room = uw_reader_left(&fde->code) + 1;
 	struct uw_quick_row *rows, *fitting;
 
-	if (fde->signal || (uw_stack_may_switch(fde) && uw_stack_is_loaded(table->module, fde)) ||
+	if (fde->signal ||
+	    (uw_stack_may_switch(fde) && uw_stack_is_loaded(&table->module->elf, fde)) ||
 	    room > (UW_ROWS_BYTES_MAX - functions->bytes) / sizeof(*rows))
 		return;
 	rows = calloc(room, sizeof(*rows));

@@ -49,7 +49,7 @@ size_t uw_table_bytes(const struct uw_table *table)
 /* A table that is being built. */
 struct builder {
 	struct uw_table *table;
-	const struct uw_module *module;
+	const struct uw_elf *elf;
 	size_t row_capacity, rule_capacity, page_capacity;
 	uint16_t *buckets; /* rules by their hash; 0: empty */
 	unsigned log_buckets;
@@ -269,8 +269,7 @@ static int builder_add_entry(struct builder *builder, const struct uw_cfi *cfi, 
 		return 0; /* the next entry is found instead */
 	if (!uw_cfi_entry_read(cfi, entry, last, &fde) || fde.start != start || fde.signal)
 		return builder_add_ask(builder, start);
-	if (builder->module && uw_stack_may_switch(&fde) &&
-	    uw_stack_is_loaded(builder->module, &fde))
+	if (builder->elf && uw_stack_may_switch(&fde) && uw_stack_is_loaded(builder->elf, &fde))
 		return builder_add_ask(builder, start);
 	if (fde.end < next)
 		next = fde.end;
@@ -336,10 +335,9 @@ static void table_shrink(struct uw_table *table)
 	table->table = fitting ? fitting : table->table;
 }
 
-int uw_table_build(const struct uw_cfi *cfi, const struct uw_module *module,
-		   struct uw_table **table)
+int uw_table_build(const struct uw_cfi *cfi, const struct uw_elf *elf, struct uw_table **table)
 {
-	struct builder builder = {.table = calloc(1, sizeof(*builder.table)), .module = module};
+	struct builder builder = {.table = calloc(1, sizeof(*builder.table)), .elf = elf};
 	int result = -1;
 
 	if (builder.table) {

@@ -18,8 +18,8 @@ bool uw_code_read(struct uw_space *space, uint64_t address, void *bytes, size_t 
 
 	if (!mapping || !mapping->module)
 		return false;
-	return uw_module_read(mapping->module, mapping->rva + (address - mapping->start), bytes,
-			      size);
+	return uw_elf_read_constant(&mapping->module->elf,
+				    mapping->rva + (address - mapping->start), bytes, size);
 }
 
 /* mov $__NR_rt_sigreturn, %rax; syscall: how glibc, musl and gdb's recogniser agree it looks. */
@@ -40,7 +40,7 @@ static bool gap_is_clone(const struct uw_module *module, const struct uw_cfi_gap
 	uint8_t bytes[sizeof(code)];
 
 	if (gap->end - gap->start != sizeof(code) ||
-	    !uw_module_read(module, gap->start, bytes, sizeof(bytes)))
+	    !uw_elf_read_constant(&module->elf, gap->start, bytes, sizeof(bytes)))
 		return false;
 	bytes[6] = bytes[8] = 0; /* distances of the jumps */
 	return module->elf.arch == UW_ARCH_X86_64 && memcmp(bytes, code, sizeof(code)) == 0;
@@ -184,7 +184,8 @@ static enum uw_code_kind code_kind_of_row(struct uw_space *space, const struct u
 	if (!rules_from_row(&row, machine, &rules))
 		return UW_CODE_ROW;
 	if (uw_stack_may_switch(fde) && rules.saved.cfa_reg == machine->sp &&
-	    uw_stack_is_switched(module, fde, code->rva + !exact, exact, &space->cache->effort))
+	    uw_stack_is_switched(&module->elf, fde, code->rva + !exact, exact,
+				 &space->cache->effort))
 		return UW_CODE_SWITCHED;
 	if (code_is_spent(space))
 		return UW_CODE_BAD; /* whether it is switched is not known then */

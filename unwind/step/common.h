@@ -4,9 +4,6 @@
 
 #include "unwind/step/step.h"
 
-/* DWARF numbers: System V x86-64 psABI, fig. 3.36. */
-enum { UW_X86_64_RBP = 6, UW_X86_64_RSP = 7, UW_X86_64_RIP = 16 };
-
 /* The CFA lies above the stack pointer: the call pushed the return address. Where no call ended
    the frame, code that keeps its return address in a register may have nothing on the stack. */
 static inline bool uw_cfa_is_valid(const struct uw_state *state, uint64_t sp, uint64_t cfa,

@@ -25,8 +25,8 @@ bool uw_memory_read_module(struct uw_memory *memory, uint64_t address, size_t si
 	memory->failed = address;
 	*value = 0;
 	return mapping && mapping->module &&
-	       uw_module_read(mapping->module, mapping->rva + (address - mapping->start), value,
-			      size);
+	       uw_elf_read_constant(&mapping->module->elf,
+				    mapping->rva + (address - mapping->start), value, size);
 }
 
 enum uw_step uw_cfa_refuse(struct uw_memory *memory, uint64_t cfa, bool cfa_is_far)

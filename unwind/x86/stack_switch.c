@@ -1,6 +1,7 @@
 #include "unwind/x86/stack_switch.h"
 
-#include "unwind/step/common.h"
+#include "unwind/cfi/machine.h"
+#include "unwind/elf/file.h"
 #include "unwind/x86/instruction.h"
 
 enum {
@@ -91,7 +92,7 @@ static bool cfa_stays(const struct uw_fde *fde, uint64_t start, uint64_t end, ui
 	       before.cfa.offset == after.cfa.offset;
 }
 
-bool uw_stack_is_switched(const struct uw_module *module, const struct uw_fde *fde, uint64_t rva,
+bool uw_stack_is_switched(const struct uw_elf *elf, const struct uw_fde *fde, uint64_t rva,
 			  bool exact, uint32_t *effort)
 {
 	struct sweep sweep = {.load = NOT_LOADED};
@@ -100,7 +101,7 @@ bool uw_stack_is_switched(const struct uw_module *module, const struct uw_fde *f
 	if (at > BEFORE_MAX)
 		return false;
 	sweep.size = at + (!exact ? 0 : left < AFTER_MAX ? left : AFTER_MAX);
-	if (!uw_module_read(module, fde->start, sweep.bytes, sweep.size))
+	if (!uw_elf_read_constant(elf, fde->start, sweep.bytes, sweep.size))
 		return false;
 	while (sweep.offset < at)
 		if (!sweep_step(&sweep))
@@ -114,12 +115,12 @@ bool uw_stack_is_switched(const struct uw_module *module, const struct uw_fde *f
 	return cfa_stays(fde, load, loaded, effort);
 }
 
-bool uw_stack_is_loaded(const struct uw_module *module, const struct uw_fde *fde)
+bool uw_stack_is_loaded(const struct uw_elf *elf, const struct uw_fde *fde)
 {
 	struct sweep sweep = {.load = NOT_LOADED};
 
 	sweep.size = fde->end - fde->start < BEFORE_MAX ? fde->end - fde->start : BEFORE_MAX;
-	if (!uw_module_read(module, fde->start, sweep.bytes, sweep.size))
+	if (!uw_elf_read_constant(elf, fde->start, sweep.bytes, sweep.size))
 		return false;
 	while (sweep.offset < sweep.size && sweep_step(&sweep))
 		if (sweep.last == UW_INSTRUCTION_LOAD)

@@ -9,7 +9,9 @@
 #ifndef UNWIND_X86_STACK_SWITCH_H
 #define UNWIND_X86_STACK_SWITCH_H
 
-#include "unwind/module/module.h"
+#include "unwind/cfi/find.h"
+
+struct uw_elf;
 
 /* Whether a function's unwind information may be of such an assembler: that of .eh_frame is a
    compiler's, or was written for the purpose. Of other machines than x86-64 it is not known. */
@@ -19,8 +21,9 @@ static inline bool uw_stack_may_switch(const struct uw_fde *fde)
 }
 
 /* Whether a function, for which uw_stack_may_switch, has an instruction that loads the stack
-   pointer: what uw_stack_is_switched says of it is to be asked then. One read of the file. */
-bool uw_stack_is_loaded(const struct uw_module *module, const struct uw_fde *fde);
+   pointer: what uw_stack_is_switched says of it is to be asked then. elf: the file of the code, of
+   which this is one read. */
+bool uw_stack_is_loaded(const struct uw_elf *elf, const struct uw_fde *fde);
 
 /*
  * Whether the code at rva, which is a return address unless exact, runs on a stack that it loaded
@@ -32,7 +35,7 @@ bool uw_stack_is_loaded(const struct uw_module *module, const struct uw_fde *fde
  * returns to what is there, has found its own frame on it. *effort: as in uw_cfi_row_within. One
  * read of the file, of some hundred bytes, at most.
  */
-bool uw_stack_is_switched(const struct uw_module *module, const struct uw_fde *fde, uint64_t rva,
+bool uw_stack_is_switched(const struct uw_elf *elf, const struct uw_fde *fde, uint64_t rva,
 			  bool exact, uint32_t *effort);
 
 #endif

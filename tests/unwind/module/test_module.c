@@ -286,7 +286,7 @@ static void exercise(struct uw_module *module)
 			struct uw_fde fde;
 			struct uw_row row;
 
-			uw_module_read(module, segment->rva + at, word, sizeof(word));
+			uw_elf_read_constant(&module->elf, segment->rva + at, word, sizeof(word));
 			uw_module_rva(module, segment->offset + at);
 			if (uw_cfi_find(&module->cfi, segment->rva + at, &fde, &gap) == UW_CFI_OK)
 				uw_cfi_row(&fde, segment->rva + at, &row);
@@ -339,12 +339,12 @@ START_TEST(overwritten_file)
 	uint8_t byte;
 
 	ck_assert_int_eq(uw_module_open(fd, &module), 0);
-	ck_assert(uw_module_read(module, module->elf.segments[0].rva, &byte, 1));
+	ck_assert(uw_elf_read_constant(&module->elf, module->elf.segments[0].rva, &byte, 1));
 	ck_assert(!uw_module_has_changed(module));
 	nanosleep(&tick, NULL);
 	ck_assert_int_eq(pwrite(fd, self.bytes, self.size, 0), (ssize_t)self.size);
 	ck_assert(uw_module_has_changed(module));
-	ck_assert(!uw_module_read(module, module->elf.segments[0].rva, &byte, 1));
+	ck_assert(!uw_elf_read_constant(&module->elf, module->elf.segments[0].rva, &byte, 1));
 	ck_assert_int_eq(uw_module_build_table(module), -1);
 	ck_assert_uint_eq(module->cfi.frame.size, 0);
 	uw_module_unref(module);

@@ -15,6 +15,7 @@
  */
 #include "tests/unwind/oracles.h"
 #include "unwind/rules/rows.h"
+#include "unwind/rules/table.h"
 #include "unwind/space/space.h"
 
 #include <stdlib.h>
@@ -454,7 +455,7 @@ static void run_table(struct uw_module *module, const char *name, struct tables 
 	for (size_t i = 0; i < REPETITIONS; i++) {
 		double start;
 
-		uw_table_destroy(table);
+		free(table);
 		start = now_ns();
 		if (uw_table_build(&module->cfi, &module->elf, &table) < 0)
 			abort();
@@ -477,7 +478,7 @@ static void run_table(struct uw_module *module, const char *name, struct tables 
 	tables->build_ns += build.median;
 	tables->table_bytes += (double)uw_table_bytes(table);
 	tables->text_bytes += text_bytes(module);
-	uw_table_destroy(table);
+	free(table);
 }
 
 static void run_tables(struct bench *bench)

@@ -1,6 +1,7 @@
-#include "unwind/module/debug.h"
+#include "unwind/module/module.h"
 
 #include "unwind/elf/open.h"
+#include "unwind/module/debug_frame.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -61,6 +62,23 @@ static int module_frame_open(struct uw_module *module, const struct uw_span *hdr
 		return uw_elf_copy(&module->elf, &piece, &module->frame_bytes, &module->cfi.frame);
 	module->cfi.section = &module->frame;
 	return uw_section_open(&module->frame, &module->elf, &piece, &module->cfi.frame);
+}
+
+int uw_module_take_debug(struct uw_module *module, const struct uw_elf *elf)
+{
+	/* Where .eh_frame says nothing at all, .debug_frame stands in for it. */
+	struct uw_cfi *cfi = uw_cfi_count(&module->cfi) > 0 ? &module->debug : &module->cfi;
+	struct uw_debug_frame found;
+
+	if (uw_debug_frame_open(elf, &found) < 0)
+		return -1;
+	module->has_refused |= found.is_refused;
+	if (!found.bytes)
+		return 0;
+	uw_cfi_finish(cfi);
+	*cfi = found.cfi;
+	module->debug_bytes = found.bytes;
+	return 0;
 }
 
 static int module_cfi_open(struct uw_module *module)
@@ -128,7 +146,7 @@ bool uw_module_lacks_info(struct uw_module *module)
 /* Leaves a module that was loaded, and has no unwind information. */
 static void module_info_drop(struct uw_module *module)
 {
-	uw_table_destroy(atomic_load_explicit(&module->table, memory_order_relaxed));
+	free(atomic_load_explicit(&module->table, memory_order_relaxed));
 	atomic_store_explicit(&module->table, NULL, memory_order_relaxed);
 	uw_cfi_finish(&module->cfi);
 	uw_cfi_finish(&module->debug);

@@ -5,9 +5,10 @@
 #include "unwind/cfi/find.h"
 #include "unwind/elf/file.h"
 #include "unwind/elf/section.h"
-#include "unwind/rules/table.h"
 
 #include <stdatomic.h>
+
+struct uw_table;
 
 struct uw_module {
 	atomic_uint references;
@@ -26,8 +27,9 @@ struct uw_module {
 	atomic_bool is_loaded;
 	/* What changes after the module was opened; any thread. */
 	atomic_uint kept;                 /* of the references, those of uw_module_keep */
-	_Atomic(struct uw_table *) table; /* owned; NULL until built, then it stays
-					     until the module is closed */
+	_Atomic(struct uw_table *) table; /* owned: one block (rules/table.h); NULL until
+					     built, then it stays until the module is
+					     closed */
 	atomic_size_t decoded;            /* functions that walks decoded for lack of it */
 	atomic_bool wanted;               /* that it would pay was told once */
 };
@@ -62,6 +64,12 @@ static inline void uw_module_load(struct uw_module *module)
 		uw_module_load_now(module);
 }
 
+/*
+ * Takes elf's .debug_frame into a module that has none yet. elf is the module's own file or its
+ * debug file. Returns 0, also where it has none or one that cannot be read, or -1: out of memory.
+ */
+int uw_module_take_debug(struct uw_module *module, const struct uw_elf *elf);
+
 /* Finds the FDE of rva in whatever unwind information there is; results as uw_cfi_find. */
 enum uw_cfi_result uw_module_find(const struct uw_module *module, uint64_t rva, struct uw_fde *fde,
 				  struct uw_cfi_gap *gap);
@@ -71,9 +79,5 @@ enum uw_cfi_result uw_module_find(const struct uw_module *module, uint64_t rva, 
  * pgoff the offset itself is returned, an address without unwind information.
  */
 uint64_t uw_module_rva(const struct uw_module *module, uint64_t pgoff);
-
-/* Notes that a function had to be decoded. Returns true once: when it has been so many times that a
-   table would have cost less. */
-bool uw_module_note_decoded(struct uw_module *module);
 
 #endif

@@ -1,7 +1,10 @@
-/* A module's table: when it pays, and how it comes to those who walk meanwhile. */
+#include "unwind/rules/module_table.h"
+
 #include "unwind/module/module.h"
+#include "unwind/rules/table.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 enum {
 	/* To decode a function as it is met takes as long as to decode this much of .eh_frame in
@@ -37,7 +40,7 @@ int uw_module_build_table(struct uw_module *module)
 	   faster; walks may use its table by now. */
 	if (!atomic_compare_exchange_strong_explicit(&module->table, &none, table,
 						     memory_order_release, memory_order_relaxed))
-		uw_table_destroy(table);
+		free(table);
 	return 0;
 }
 

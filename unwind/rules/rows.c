@@ -1,6 +1,7 @@
 #include "unwind/rules/rows.h"
 
 #include "unwind/module/module.h"
+#include "unwind/rules/module_table.h"
 #include "unwind/x86/stack_switch.h"
 
 #include <stdlib.h>

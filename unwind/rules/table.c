@@ -28,17 +28,6 @@ struct uw_table {
 	struct uw_quick *table; /* distinct rules; the first is unused */
 };
 
-void uw_table_destroy(struct uw_table *table)
-{
-	if (!table)
-		return;
-	free(table->pages);
-	free(table->places);
-	free(table->rules);
-	free(table->table);
-	free(table);
-}
-
 size_t uw_table_bytes(const struct uw_table *table)
 {
 	return sizeof(*table) + ((size_t)table->page_count + 1) * sizeof(table->pages[0]) +
@@ -48,7 +37,7 @@ size_t uw_table_bytes(const struct uw_table *table)
 
 /* A table that is being built. */
 struct builder {
-	struct uw_table *table;
+	struct uw_table table; /* whose arrays are blocks of their own */
 	const struct uw_elf *elf;
 	size_t row_capacity, rule_capacity, page_capacity;
 	uint16_t *buckets; /* rules by their hash; 0: empty */
@@ -95,7 +84,7 @@ static uint16_t *builder_bucket(const struct builder *builder, const struct uw_q
 	size_t i = rules_hash(rules, builder->log_buckets);
 
 	while (builder->buckets[i] != 0 &&
-	       memcmp(&builder->table->table[builder->buckets[i]], rules, sizeof(*rules)) != 0)
+	       memcmp(&builder->table.table[builder->buckets[i]], rules, sizeof(*rules)) != 0)
 		i = (i + 1) & mask;
 	return &builder->buckets[i];
 }
@@ -113,15 +102,15 @@ static bool builder_rehash(struct builder *builder)
 	}
 	free(before);
 	builder->log_buckets++;
-	for (uint32_t i = 1; i < builder->table->rule_count; i++)
-		*builder_bucket(builder, &builder->table->table[i]) = (uint16_t)i;
+	for (uint32_t i = 1; i < builder->table.rule_count; i++)
+		*builder_bucket(builder, &builder->table.table[i]) = (uint16_t)i;
 	return true;
 }
 
 /* The number of rules; ASK where there is no number left for them. -1: out of memory. */
 static int builder_intern(struct builder *builder, const struct uw_quick *rules)
 {
-	struct uw_table *table = builder->table;
+	struct uw_table *table = &builder->table;
 	uint16_t *bucket;
 
 	if (!rules->has_cfa || !rules->has_ra)
@@ -146,7 +135,7 @@ static int builder_intern(struct builder *builder, const struct uw_quick *rules)
 /* Gives all pages up to the given one their first row; false: out of memory. */
 static bool builder_reach(struct builder *builder, uint64_t page)
 {
-	struct uw_table *table = builder->table;
+	struct uw_table *table = &builder->table;
 
 	while (table->page_count <= page) {
 		if (!reserve(&table->pages, &builder->page_capacity, table->page_count,
@@ -159,7 +148,7 @@ static bool builder_reach(struct builder *builder, uint64_t page)
 
 static int builder_grow_rows(struct builder *builder)
 {
-	struct uw_table *table = builder->table;
+	struct uw_table *table = &builder->table;
 	size_t capacity = builder->row_capacity;
 
 	if (table->row_count == UW_TABLE_ROWS_MAX) {
@@ -177,7 +166,7 @@ static int builder_grow_rows(struct builder *builder)
    there. */
 static int builder_add(struct builder *builder, uint64_t rva, int rule, bool starts)
 {
-	struct uw_table *table = builder->table;
+	struct uw_table *table = &builder->table;
 	uint64_t offset = rva - table->start, page = offset >> PAGE_SHIFT;
 	uint32_t row = table->row_count;
 
@@ -201,7 +190,7 @@ static int builder_add(struct builder *builder, uint64_t rva, int rule, bool sta
 /* From rva on the interpreter knows. */
 static int builder_add_ask(struct builder *builder, uint64_t rva)
 {
-	const struct uw_table *table = builder->table;
+	const struct uw_table *table = &builder->table;
 
 	if (table->row_count > 0 && table->rules[table->row_count - 1] == ASK)
 		return 0;
@@ -273,7 +262,7 @@ static int builder_add_entry(struct builder *builder, const struct uw_cfi *cfi, 
 		return builder_add_ask(builder, start);
 	if (fde.end < next)
 		next = fde.end;
-	if ((next - builder->table->start) >> PAGE_SHIFT >= UW_TABLE_PAGES_MAX)
+	if ((next - builder->table.start) >> PAGE_SHIFT >= UW_TABLE_PAGES_MAX)
 		return builder_add_ask(builder, start);
 	room = uw_reader_left(&fde.code) + 1;
 	/* The interpreter refuses so much too. */
@@ -291,7 +280,7 @@ static int builder_add_entry(struct builder *builder, const struct uw_cfi *cfi, 
 
 static int builder_run(struct builder *builder, const struct uw_cfi *cfi)
 {
-	struct uw_table *table = builder->table;
+	struct uw_table *table = &builder->table;
 	size_t count = uw_cfi_count(cfi);
 	struct uw_last_cie last = {0};
 	struct uw_quick_cie quick = {0};
@@ -320,39 +309,48 @@ static int builder_run(struct builder *builder, const struct uw_cfi *cfi)
 	return 0;
 }
 
-/* Gives memory back that was reserved for more. */
-static void table_shrink(struct uw_table *table)
+/* Copies an array to *at, which goes on to behind it. */
+static void *table_pack(uint8_t **at, const void *array, size_t size)
 {
-	void *fitting;
+	void *copy = *at;
 
-	fitting = reallocarray(table->places, table->row_count + 1, sizeof(table->places[0]));
-	table->places = fitting ? fitting : table->places;
-	fitting = reallocarray(table->rules, table->row_count + 1, sizeof(table->rules[0]));
-	table->rules = fitting ? fitting : table->rules;
-	fitting = reallocarray(table->pages, table->page_count + 1, sizeof(table->pages[0]));
-	table->pages = fitting ? fitting : table->pages;
-	fitting = reallocarray(table->table, table->rule_count, sizeof(table->table[0]));
-	table->table = fitting ? fitting : table->table;
+	if (size > 0)
+		memcpy(copy, array, size);
+	*at += size;
+	return copy;
+}
+
+/* The table as one block, in which the arrays follow it in order of their elements' alignment;
+   NULL: out of memory. */
+static struct uw_table *table_packed(const struct uw_table *table)
+{
+	struct uw_table *packed = malloc(uw_table_bytes(table));
+	uint8_t *at = (uint8_t *)(packed + 1);
+
+	if (!packed)
+		return NULL;
+	*packed = *table;
+	packed->pages = table_pack(&at, table->pages,
+				   ((size_t)table->page_count + 1) * sizeof(table->pages[0]));
+	packed->table = table_pack(&at, table->table, table->rule_count * sizeof(table->table[0]));
+	packed->places =
+		table_pack(&at, table->places, table->row_count * sizeof(table->places[0]));
+	packed->rules = table_pack(&at, table->rules, table->row_count * sizeof(table->rules[0]));
+	return packed;
 }
 
 int uw_table_build(const struct uw_cfi *cfi, const struct uw_elf *elf, struct uw_table **table)
 {
-	struct builder builder = {.table = calloc(1, sizeof(*builder.table)), .elf = elf};
-	int result = -1;
+	struct builder builder = {.table = {.cfi = cfi}, .elf = elf};
 
-	if (builder.table) {
-		builder.table->cfi = cfi;
-		result = builder_run(&builder, cfi);
-	}
+	*table = builder_run(&builder, cfi) == 0 ? table_packed(&builder.table) : NULL;
+	free(builder.table.pages);
+	free(builder.table.places);
+	free(builder.table.rules);
+	free(builder.table.table);
 	free(builder.buckets);
 	free(builder.rows);
-	if (result < 0) {
-		uw_table_destroy(builder.table);
-		return -1;
-	}
-	table_shrink(builder.table);
-	*table = builder.table;
-	return 0;
+	return *table ? 0 : -1;
 }
 
 /* The number of places in a page that are not beyond the given one. */

@@ -22,12 +22,12 @@ struct uw_elf;
 struct uw_table;
 
 /*
- * Returns 0 and *table, or -1 with errno: EFBIG too many rows or too much effort, ENOMEM. An FDE
- * that is malformed, or at odds with the search table, is left to the interpreter. So is one of
- * code that may switch stacks (stack_switch.h), if the file is given that cfi is of, not NULL.
+ * Returns 0 and *table, one block for free(3), or -1 with errno: EFBIG too many rows or too much
+ * effort, ENOMEM. An FDE that is malformed, or at odds with the search table, is left to the
+ * interpreter. So is one of code that may switch stacks (stack_switch.h), if the file is given that
+ * cfi is of, not NULL.
  */
 int uw_table_build(const struct uw_cfi *cfi, const struct uw_elf *elf, struct uw_table **table);
-void uw_table_destroy(struct uw_table *table); /* accepts NULL */
 
 /* The rules at rva; false: ask the interpreter. What it gives equals what that says; row->ends
    holds too where another FDE takes over before this one's end. */

@@ -1,5 +1,6 @@
 /* What the code at an address is. */
 #include "unwind/rules/rows.h"
+#include "unwind/rules/table.h"
 #include "unwind/space/space.h"
 #include "unwind/step/common.h"
 #include "unwind/step/realigned.h"

@@ -1,4 +1,5 @@
 #include "tests/unwind/rules/table_check.h"
+#include "unwind/rules/table.h"
 
 #include <stdlib.h>
 #include <string.h>

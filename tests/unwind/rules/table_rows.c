@@ -4,6 +4,7 @@
  * Usage: table_rows [--each] FILE_OR_FOLDER...
  */
 #include "tests/unwind/rules/table_check.h"
+#include "unwind/rules/table.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,8 @@
 /* The table of a module's rules: call frame information in which entries and FDEs say odd things.
  */
 #include "tests/unwind/rules/table_check.h"
+#include "unwind/rules/module_table.h"
+#include "unwind/rules/table.h"
 
 #include "tests/support/suite.h"
 #include <check.h>
@@ -50,7 +52,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-	uw_table_destroy(table);
+	free(table);
 	uw_cfi_finish(&cfi);
 }
 
@@ -280,7 +282,7 @@ START_TEST(too_much_effort)
 		put_function(0x20000 + 0x100 * i, 64);
 	build();
 	ck_assert_uint_eq(known(0x20000, 0x20010), 16);
-	uw_table_destroy(table);
+	free(table);
 	table = NULL;
 	put_function(0x21000, 64);
 	open_cfi();

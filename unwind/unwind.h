@@ -104,6 +104,8 @@ struct uw_counts {
 	uint64_t frames_by_source[UW_SOURCE_COUNT];
 	uint64_t frames_reused; /* of frames: taken over from a history */
 	uint64_t cache_misses;  /* frames whose rules had to be looked up */
+	uint64_t effort;        /* call frame instructions that were run for that, and the like:
+				   each walk has a limit */
 };
 
 /*

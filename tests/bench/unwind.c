@@ -14,11 +14,14 @@
  * Exit status 0: all limits hold; 1: some do not, and are named at the end; 77: no samples.
  */
 #include "tests/unwind/oracles.h"
+#include "unwind/module/module.h"
 #include "unwind/rules/rows.h"
+#include "unwind/rules/rule_cache.h"
 #include "unwind/rules/table.h"
 #include "unwind/space/space.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum {
@@ -193,10 +196,11 @@ static size_t walk_cold(struct bench *bench, const struct recording_sample *samp
 static void forget_functions(struct uw_rule_cache *cache, struct uw_module *module)
 {
 	struct uw_found_row row;
+	uint32_t effort = 0;
 
 	uw_functions_destroy(cache->functions);
 	cache->functions = NULL;
-	uw_rows_find(cache, module, 0, &row);
+	uw_rows_find(cache, module, 0, &effort, &row);
 }
 
 /* Nanoseconds per frame of walks none of whose functions were met before: each FDE is searched,
@@ -413,6 +417,7 @@ static struct figure measure_lookups(struct uw_module *module, const struct uw_t
 		abort();
 	for (size_t i = 0; i < REPETITIONS; i++) {
 		struct uw_found_row row;
+		uint32_t effort = 0;
 		double start;
 
 		for (size_t j = 0; j < LOOKUPS; j++)
@@ -422,7 +427,7 @@ static struct figure measure_lookups(struct uw_module *module, const struct uw_t
 			if (table)
 				uw_table_find(table, rvas[j], &row);
 			else
-				uw_rows_find(cache, module, rvas[j], &row);
+				uw_rows_find(cache, module, rvas[j], &effort, &row);
 		}
 		values[i] = (now_ns() - start) / LOOKUPS;
 	}

@@ -8,6 +8,7 @@
  */
 #include "tests/unwind/elf_builder.h"
 #include "tests/unwind/rules/table_check.h"
+#include "unwind/cfi/row.h"
 #include "unwind/rules/table.h"
 
 #include <stdlib.h>

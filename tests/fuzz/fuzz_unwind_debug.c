@@ -8,6 +8,7 @@
  * in the program's own file. Files are read by descriptor, as libelf inflates no others. What is
  * taken from them must keep the promises of unwind.h.
  */
+#include "unwind/cfi/row.h"
 #include "unwind/module/module.h"
 
 #include <elf.h>

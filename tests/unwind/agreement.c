@@ -14,6 +14,7 @@
  * Exit status 0: no difference, and all of the samples within the bounds; 77: no ptrace(2) here.
  */
 #include "tests/unwind/oracles.h"
+#include "unwind/convention/call.h"
 #include "unwind/space/space.h"
 
 #include <inttypes.h>

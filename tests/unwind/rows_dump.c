@@ -4,6 +4,7 @@
  * line "CFA" and a rule per register up to the return address, or "none". -d: as .debug_frame says,
  * which libuw reads only where .eh_frame says little, not .eh_frame.
  */
+#include "unwind/cfi/row.h"
 #include "unwind/module/module.h"
 
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 #include "unwind/cfi/expression.h"
 
+#include "unwind/cfi/machine.h"
 #include "unwind/elf/reader.h"
 
 /* Operation codes: DWARF 5, section 7.7.1. */

@@ -2,6 +2,7 @@
 #ifndef UNWIND_CFI_EXPRESSION_H
 #define UNWIND_CFI_EXPRESSION_H
 
+#include "unwind/cfi/memory.h"
 #include "unwind/cfi/state.h"
 
 /*

@@ -1,6 +1,8 @@
 #include "unwind/cfi/find.h"
 
+#include "unwind/cfi/machine.h"
 #include "unwind/cfi/opcodes.h"
+#include "unwind/elf/section.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,15 +1,13 @@
 /*
- * Call frame information: .eh_frame and .eh_frame_hdr (Linux Standard Base Core 5.0, section 10.6)
- * and the call frame instructions in them (DWARF 5, section 6.4).
+ * Call frame information: .eh_frame and .eh_frame_hdr (Linux Standard Base Core 5.0, section 10.6),
+ * .debug_frame (DWARF 5, section 6.4.1), and which FDE is an address's.
  *
  * All functions are pure readers of struct uw_cfi and safe to run on any bytes.
  */
 #ifndef UNWIND_CFI_FIND_H
 #define UNWIND_CFI_FIND_H
 
-#include "unwind/cfi/machine.h"
 #include "unwind/elf/reader.h"
-#include "unwind/elf/section.h"
 #include "unwind/unwind.h"
 
 /* An FDE by the address of its code: an index for modules without a usable search table. */
@@ -17,6 +15,8 @@ struct uw_cfi_entry {
 	uint64_t start;  /* ELF virtual address */
 	uint64_t offset; /* of the FDE in .eh_frame */
 };
+
+struct uw_section;
 
 struct uw_cfi {
 	enum uw_arch arch;
@@ -100,46 +100,5 @@ bool uw_cfi_entry_read(const struct uw_cfi *cfi, size_t entry, struct uw_last_ci
 /* Finds the FDE of rva. On UW_CFI_NONE *gap is filled. */
 enum uw_cfi_result uw_cfi_find(const struct uw_cfi *cfi, uint64_t rva, struct uw_fde *fde,
 			       struct uw_cfi_gap *gap);
-
-/* How a value of the calling frame is recovered: DWARF 5, section 6.4.1. */
-enum uw_rule_kind {
-	UW_RULE_UNSPECIFIED,
-	UW_RULE_SAME,
-	UW_RULE_UNDEFINED,
-	UW_RULE_AT_CFA,          /* stored at CFA + offset */
-	UW_RULE_CFA_VALUE,       /* is CFA + offset */
-	UW_RULE_REGISTER,        /* is reg + offset; offset is 0 but for the CFA itself */
-	UW_RULE_AT_EXPRESSION,   /* stored where the expression says */
-	UW_RULE_EXPRESSION_VALUE /* is what the expression says */
-};
-
-struct uw_rule {
-	uint8_t kind; /* enum uw_rule_kind */
-	uint8_t reg;
-	uint16_t size;             /* of the expression */
-	const uint8_t *expression; /* inside .eh_frame */
-	int64_t offset;
-};
-
-/* The rules at one address. */
-struct uw_row {
-	struct uw_rule cfa; /* UW_RULE_REGISTER or UW_RULE_EXPRESSION_VALUE */
-	struct uw_rule reg[UW_REGS_MAX];
-	bool ra_signed; /* aarch64: the return address carries an authentication code */
-};
-
-enum {
-	/* What one walk may spend on instructions: half a millisecond. A thousand frames of unusual
-	   functions take a third of it. */
-	UW_CFI_EFFORT_MAX = 192 * 1024
-};
-
-/* Evaluates the FDE's instructions up to rva. Returns UW_CFI_OK or UW_CFI_BAD. */
-enum uw_cfi_result uw_cfi_row(const struct uw_fde *fde, uint64_t rva, struct uw_row *row);
-
-/* As uw_cfi_row. *effort grows by the instructions, those that copy a row counting for more; where
-   it exceeds UW_CFI_EFFORT_MAX the result is UW_CFI_BAD. */
-enum uw_cfi_result uw_cfi_row_within(const struct uw_fde *fde, uint64_t rva, struct uw_row *row,
-				     uint32_t *effort);
 
 #endif

@@ -33,6 +33,12 @@ static const struct uw_machine uw_machines[] = {
 	[UW_ARCH_I386] = {9, 4, 5, 8, 8, 4, 4, {3, 5, 6, 7}},
 };
 
+/* Addresses wrap at the machine's word. */
+static inline uint64_t uw_word_wrap(uint64_t value, uint8_t word)
+{
+	return word == 4 ? (uint32_t)value : value;
+}
+
 static inline const struct uw_machine *uw_machine_of(enum uw_arch arch)
 {
 	return &uw_machines[arch];

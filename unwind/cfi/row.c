@@ -1,4 +1,6 @@
-#include "unwind/cfi/find.h"
+#include "unwind/cfi/row.h"
+
+#include "unwind/cfi/machine.h"
 #include "unwind/cfi/opcodes.h"
 
 enum {

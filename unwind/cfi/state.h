@@ -1,12 +1,8 @@
-/* What one step of a walk works on: the registers of a frame, and the target memory it may read. */
+/* The registers of a frame, and how a step from it to its caller ended. */
 #ifndef UNWIND_CFI_STATE_H
 #define UNWIND_CFI_STATE_H
 
-#include "unwind/cfi/machine.h"
-
-#include <string.h>
-
-struct uw_mapping;
+#include "unwind/unwind.h"
 
 /* Registers of one frame. */
 struct uw_state {
@@ -15,55 +11,6 @@ struct uw_state {
 	uint64_t ip;
 	bool exact; /* ip is not a return address: the leaf, or what a signal interrupted */
 };
-
-enum {
-	/* Of expressions, in one walk: half a millisecond. A frame takes 50 at most. */
-	UW_OPERATIONS_MAX = 128 * 1024
-};
-
-/* Memory as the sample holds it: the copied stack, and what the mapped files cannot have changed.
- */
-struct uw_memory {
-	const struct uw_stack *stack;
-	const struct uw_mapping *mapping; /* of the frame's code; NULL: none */
-	uint64_t failed;                  /* address of the last read that failed */
-	uint8_t word;                     /* the machine's: uw_machine.word */
-	uint32_t operations;              /* of expressions, in the walk so far */
-};
-
-/* A word of a copy, at an offset that holds one. */
-static inline __attribute__((always_inline)) uint64_t uw_word_at(const uint8_t *bytes,
-								 uint64_t offset, uint8_t word)
-{
-	uint64_t value = 0;
-
-	memcpy(&value, bytes + offset, word == 4 ? 4 : 8);
-	return value;
-}
-
-/* Reads from the mapping's module: the slow part of uw_memory_read_sized. */
-bool uw_memory_read_module(struct uw_memory *memory, uint64_t address, size_t size,
-			   uint64_t *value);
-
-/* Reads size bytes, 1 to 8, as a little-endian number. */
-static inline __attribute__((always_inline)) bool
-uw_memory_read_sized(struct uw_memory *memory, uint64_t address, size_t size, uint64_t *value)
-{
-	const struct uw_stack *stack = memory->stack;
-	uint64_t offset = address - stack->base;
-
-	if (offset < stack->size && stack->size - offset >= size) {
-		*value = 0;
-		memcpy(value, stack->bytes + offset, size);
-		return true;
-	}
-	return uw_memory_read_module(memory, address, size, value);
-}
-
-static inline bool uw_memory_read(struct uw_memory *memory, uint64_t address, uint64_t *value)
-{
-	return uw_memory_read_sized(memory, address, sizeof(*value), value);
-}
 
 static inline bool uw_state_knows(const struct uw_state *state, unsigned reg)
 {

@@ -1,10 +1,16 @@
-/* Whether a return address follows a call, and the cache of the answers. */
+#include "unwind/convention/call.h"
+
+#include "unwind/cfi/machine.h"
+#include "unwind/elf/reader.h"
+#include "unwind/rules/rule_cache.h"
 #include "unwind/space/space.h"
 #include "unwind/x86/instruction.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
+	LOG_CALLS = 9,     /* 512 of 24 bytes, where there is code without CFI */
 	CALL_SIZE_MAX = 8, /* ff /2 with a SIB byte, a 32-bit displacement and a REX prefix */
 	CALL_DIRECT_SIZE = 5
 };
@@ -34,7 +40,7 @@ static void call_read(struct uw_space *space, struct uw_call *call)
 	/* A program may start with a call. */
 	if (mapping && call->ra - mapping->start < size)
 		size = call->ra - mapping->start;
-	if (!uw_code_read(space, call->ra - size, bytes + sizeof(bytes) - size, size))
+	if (!uw_space_read(space, call->ra - size, bytes + sizeof(bytes) - size, size))
 		return;
 	call->readable = true;
 	if (bytes[CALL_SIZE_MAX - CALL_DIRECT_SIZE] == 0xe8) {
@@ -54,10 +60,10 @@ const struct uw_call *uw_call_find(struct uw_space *space, uint64_t ra)
 	struct uw_call *call;
 
 	if (!cache->calls)
-		cache->calls = calloc((size_t)1 << UW_CACHE_LOG_CALLS, sizeof(*cache->calls));
+		cache->calls = calloc((size_t)1 << LOG_CALLS, sizeof(*cache->calls));
 	if (!cache->calls)
 		return NULL;
-	call = &cache->calls[uw_cache_index(ra, false, UW_CACHE_LOG_CALLS)];
+	call = &cache->calls[uw_cache_index(ra, false, LOG_CALLS)];
 	if (call->ra != ra || call->key != key) {
 		*call = (struct uw_call){.ra = ra, .key = key};
 		call_read(space, call);

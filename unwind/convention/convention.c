@@ -1,7 +1,13 @@
 #include "unwind/convention/convention.h"
 
+#include "unwind/cfi/machine.h"
+#include "unwind/cfi/row.h"
+#include "unwind/convention/call.h"
 #include "unwind/convention/function_bytes.h"
+#include "unwind/elf/reader.h"
+#include "unwind/module/module.h"
 #include "unwind/space/space.h"
+#include "unwind/step/code.h"
 #include "unwind/step/common.h"
 
 enum {
@@ -111,7 +117,7 @@ static bool leaf_is_called(struct uw_space *space, const struct uw_mapping *mapp
 enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,
 				struct uw_memory *memory)
 {
-	const struct uw_mapping *mapping = memory->mapping;
+	const struct uw_mapping *mapping = uw_space_lookup(space, state->ip - !state->exact);
 	const struct uw_machine *machine = x86_of(space);
 	const struct uw_call *call;
 	enum uw_place place;
@@ -180,10 +186,11 @@ enum uw_step uw_convention_null_call(struct uw_space *space, struct uw_state *st
  * something else. Only for a frame that was itself found by unwinding, and only where the call can
  * be seen in the caller's file.
  */
-static bool record_may_end_chain(struct uw_space *space, bool exact, uint64_t ra)
+static bool record_may_end_chain(struct uw_space *space, struct uw_memory *memory, bool exact,
+				 uint64_t ra)
 {
 	enum uw_code_kind kind =
-		(enum uw_code_kind)uw_code_find(space, space->cache, ra, false)->kind;
+		(enum uw_code_kind)uw_code_find(space, ra, false, &memory->effort)->kind;
 	const struct uw_call *call;
 
 	if (exact || (kind != UW_CODE_COMMON && kind != UW_CODE_REALIGNED && kind != UW_CODE_ROW &&
@@ -208,22 +215,24 @@ static bool record_read(struct uw_memory *memory, uint64_t fp, struct record *re
 }
 
 /* The chain goes upwards, or ends. */
-static bool record_is_ordered(struct uw_space *space, bool exact, uint64_t fp,
-			      const struct record *record)
+static bool record_is_ordered(struct uw_space *space, struct uw_memory *memory, bool exact,
+			      uint64_t fp, const struct record *record)
 {
 	return record->saved == 0 || record->saved > fp ||
-	       record_may_end_chain(space, exact, record->ra);
+	       record_may_end_chain(space, memory, exact, record->ra);
 }
 
 /* Whether a call precedes the return address, as far as the code can be read: an unreadable one
    may. No call leads to where goroutines and coroutines end. */
-static bool record_follows_call(struct uw_space *space, const struct record *record, bool *readable)
+static bool record_follows_call(struct uw_space *space, struct uw_memory *memory,
+				const struct record *record, bool *readable)
 {
 	const struct uw_call *call = uw_call_find(space, record->ra);
 
 	*readable = call && call->readable;
-	return call && (call->found || !call->readable ||
-			uw_code_find(space, space->cache, record->ra, false)->kind == UW_CODE_ROOT);
+	return call &&
+	       (call->found || !call->readable ||
+		uw_code_find(space, record->ra, false, &memory->effort)->kind == UW_CODE_ROOT);
 }
 
 /*
@@ -241,8 +250,9 @@ static enum uw_step record_confirm(struct uw_space *space, struct uw_memory *mem
 		return UW_STEP_NONE;
 	if (!record_read(memory, record->saved, &next))
 		return UW_STEP_READ;
-	if (!in_mapping(space, next.ra) || !record_is_ordered(space, false, record->saved, &next) ||
-	    !record_follows_call(space, &next, &readable))
+	if (!in_mapping(space, next.ra) ||
+	    !record_is_ordered(space, memory, false, record->saved, &next) ||
+	    !record_follows_call(space, memory, &next, &readable))
 		return UW_STEP_NONE;
 	return UW_STEP_OK;
 }
@@ -261,7 +271,7 @@ static bool caller_fits(struct uw_space *space, struct uw_memory *memory,
 			const struct region *region, uint64_t slot, uint64_t ra)
 {
 	const struct uw_machine *machine = uw_machine_of(space->arch);
-	const struct uw_code *code = uw_code_find(space, space->cache, ra, false);
+	const struct uw_code *code = uw_code_find(space, ra, false, &memory->effort);
 	uint64_t cfa = slot + memory->word + (uint64_t)(int64_t)code->cfa_offset;
 
 	if (code->kind != UW_CODE_COMMON ||
@@ -301,15 +311,15 @@ static bool may_return(struct uw_space *space, struct uw_memory *memory,
 		return true;
 	if (!in_mapping(space, ra))
 		return false;
-	space->cache->effort += CALL_EFFORT;
+	memory->effort += CALL_EFFORT;
 	call = uw_call_find(space, ra);
 	if (!call)
 		return true;
 	if (region->generated)
 		return may_return_generated(space, memory, region, slot, call);
 	return !call->readable ||
-	       (call->found &&
-		!(call->direct && uw_bytes_go(space, call->target, region->ip) == UW_GO_ELSEWHERE));
+	       (call->found && !(call->direct && uw_bytes_go(space, call->target, region->ip,
+							     &memory->effort) == UW_GO_ELSEWHERE));
 }
 
 /* Whether a word of [sp, end) may be the return address; yes where the walk has spent what it may
@@ -320,25 +330,25 @@ static bool region_may_return(struct uw_space *space, struct uw_memory *memory,
 	if (end - region->sp > REGION_MAX)
 		return true;
 	for (uint64_t slot = region->sp; slot < end; slot += memory->word)
-		if (space->cache->effort > UW_CFI_EFFORT_MAX ||
-		    may_return(space, memory, region, slot))
+		if (memory->effort > UW_CFI_EFFORT_MAX || may_return(space, memory, region, slot))
 			return true;
 	return false;
 }
 
 /* Whether the target that a call names tells anything of the code. V8's builtins, which have no
    CFI, call others of them that go on to generated code by a jump. */
-static bool target_tells(struct uw_space *space, const struct region *region, uint64_t ra)
+static bool target_tells(struct uw_space *space, struct uw_memory *memory,
+			 const struct region *region, uint64_t ra)
 {
 	return !region->generated ||
-	       uw_code_find(space, space->cache, ra, false)->kind != UW_CODE_NONE;
+	       uw_code_find(space, ra, false, &memory->effort)->kind != UW_CODE_NONE;
 }
 
 /* Whether a record is the frame's own, by the rule in the header. */
 static bool record_is_own(struct uw_space *space, const struct uw_state *state,
 			  struct uw_memory *memory, uint64_t fp, const struct record *record)
 {
-	const struct uw_mapping *mapping = memory->mapping;
+	const struct uw_mapping *mapping = uw_space_lookup(space, state->ip - !state->exact);
 	const struct uw_call *call = uw_call_find(space, record->ra);
 	const struct region region = {.ip = state->ip,
 				      .sp = state->reg[uw_machine_of(space->arch)->sp],
@@ -349,10 +359,10 @@ static bool record_is_own(struct uw_space *space, const struct uw_state *state,
 	uint64_t end = fp, start;
 
 	if (record->ra != 0 && call && call->direct && mapping &&
-	    target_tells(space, &region, record->ra)) {
+	    target_tells(space, memory, &region, record->ra)) {
 		if (!call_leads(space, mapping, call->target, state->ip - !state->exact, &start))
 			return false;
-		switch (uw_bytes_go(space, start, state->ip)) {
+		switch (uw_bytes_go(space, start, state->ip, &memory->effort)) {
 		case UW_GO_ELSEWHERE:
 			return false;
 		case UW_GO_INSIDE:
@@ -392,8 +402,9 @@ enum uw_step uw_convention_frame_pointer(struct uw_space *space, struct uw_state
 		uw_state_set(state, machine->sp, fp + 2 * (uint64_t)machine->word);
 		return UW_STEP_NULL;
 	}
-	if (!in_mapping(space, record.ra) || !record_is_ordered(space, state->exact, fp, &record) ||
-	    !record_follows_call(space, &record, &readable))
+	if (!in_mapping(space, record.ra) ||
+	    !record_is_ordered(space, memory, state->exact, fp, &record) ||
+	    !record_follows_call(space, memory, &record, &readable))
 		return UW_STEP_NONE;
 	if (!readable) {
 		step = record_confirm(space, memory, fp, &record);

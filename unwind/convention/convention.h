@@ -5,8 +5,10 @@
 #ifndef UNWIND_CONVENTION_CONVENTION_H
 #define UNWIND_CONVENTION_CONVENTION_H
 
+#include "unwind/cfi/memory.h"
 #include "unwind/cfi/state.h"
-#include "unwind/step/step.h"
+
+struct uw_space;
 
 /*
  * For a leaf, or code that a signal interrupted, in a file: the return address is on top of the

@@ -1,5 +1,9 @@
 #include "unwind/convention/function_bytes.h"
 
+#include "unwind/cfi/machine.h"
+#include "unwind/elf/reader.h"
+#include "unwind/space/space.h"
+
 #include <string.h>
 
 enum {
@@ -55,8 +59,8 @@ enum uw_place uw_bytes_place(struct uw_space *space, uint64_t ip, uint32_t *room
 	const uint8_t *at = bytes + 1;
 	size_t rex;
 
-	if (!uw_code_read(space, ip - 1, bytes, sizeof(bytes)) &&
-	    !uw_code_read(space, ip - 1, bytes, 4))
+	if (!uw_space_read(space, ip - 1, bytes, sizeof(bytes)) &&
+	    !uw_space_read(space, ip - 1, bytes, 4))
 		return UW_PLACE_UNKNOWN;
 	rex = rex_size(space, at);
 	if (at[0] == OP_RET || at[0] == OP_RET_POPS ||
@@ -121,7 +125,7 @@ bool uw_bytes_make_no_room(struct uw_space *space, uint64_t start, uint64_t ip)
 
 	for (; start < ip; start += size) {
 		size = ip - start < WINDOW ? ip - start : WINDOW;
-		if (!uw_code_read(space, start, bytes, size) || !bytes_make_no_room(bytes, size))
+		if (!uw_space_read(space, start, bytes, size) || !bytes_make_no_room(bytes, size))
 			return false;
 		/* An instruction may lie across two windows. */
 		size -= size == WINDOW ? 6 : 0;
@@ -135,7 +139,7 @@ bool uw_bytes_make_no_room_before(struct uw_space *space, uint64_t limit, uint64
 	uint8_t bytes[WINDOW + ENDBR_SIZE] = {0};
 	size_t start = 0;
 
-	if (!uw_code_read(space, ip - size, bytes, size))
+	if (!uw_space_read(space, ip - size, bytes, size))
 		return false;
 	for (size_t i = 0; i + ENDBR_SIZE <= size; i++)
 		if (is_endbr(bytes + i))
@@ -158,7 +162,7 @@ bool uw_bytes_make_record(struct uw_space *space, uint64_t start, uint64_t ip)
 	size_t i = 0, size = ip - start;
 	bool makes = false;
 
-	if (size < 2 || size > WINDOW || !uw_code_read(space, start, bytes, size))
+	if (size < 2 || size > WINDOW || !uw_space_read(space, start, bytes, size))
 		return false;
 	if (size > ENDBR_SIZE && is_endbr(bytes))
 		i = ENDBR_SIZE;
@@ -206,20 +210,20 @@ static bool is_go_end(const uint8_t *at, int64_t i)
 	return at[0] == OP_JMP && i + 5 + displacement == 0;
 }
 
-enum uw_go uw_bytes_go(struct uw_space *space, uint64_t start, uint64_t ip)
+enum uw_go uw_bytes_go(struct uw_space *space, uint64_t start, uint64_t ip, uint32_t *effort)
 {
 	uint8_t bytes[GO_SIZE_MAX + 5];
 	size_t size = ip - start, record;
 	bool makes = false;
 
-	if (!uw_code_read(space, start, bytes, GO_CHECK_MAX) || !is_go_start(bytes))
+	if (!uw_space_read(space, start, bytes, GO_CHECK_MAX) || !is_go_start(bytes))
 		return UW_GO_UNKNOWN;
 	if (ip < start)
 		return UW_GO_ELSEWHERE;
 	if (size > GO_SIZE_MAX)
 		return UW_GO_UNKNOWN;
-	space->cache->effort += (uint32_t)size;
-	if (size > GO_CHECK_MAX && !uw_code_read(space, start, bytes, size))
+	*effort += (uint32_t)size;
+	if (size > GO_CHECK_MAX && !uw_space_read(space, start, bytes, size))
 		return UW_GO_UNKNOWN;
 	memset(bytes + size, 0, 5);
 	for (size_t i = 0; i < size; i++) {
@@ -239,7 +243,7 @@ bool uw_bytes_are_stub(struct uw_space *space, uint64_t *target)
 	const uint8_t *at = bytes;
 	int32_t displacement;
 
-	if (!uw_code_read(space, *target, bytes, sizeof(bytes)))
+	if (!uw_space_read(space, *target, bytes, sizeof(bytes)))
 		return false;
 	if (is_endbr(at))
 		at += ENDBR_SIZE;

@@ -7,7 +7,10 @@
 #ifndef UNWIND_CONVENTION_FUNCTION_BYTES_H
 #define UNWIND_CONVENTION_FUNCTION_BYTES_H
 
-#include "unwind/space/space.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct uw_space;
 
 /* What the instruction that comes next says of where a leaf has its return address. */
 enum uw_place {
@@ -44,7 +47,8 @@ enum uw_go {
 	UW_GO_ELSEWHERE /* it is not in that function */
 };
 
-enum uw_go uw_bytes_go(struct uw_space *space, uint64_t start, uint64_t ip);
+/* *effort grows by the bytes that are looked at. */
+enum uw_go uw_bytes_go(struct uw_space *space, uint64_t start, uint64_t ip, uint32_t *effort);
 
 /* Whether start is a jump through memory, that leads anywhere: a linkage stub. *target: changed to
    where a jump that it is instead leads. */

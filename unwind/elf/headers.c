@@ -1,5 +1,8 @@
 #include "unwind/elf/headers.h"
 
+#include "unwind/elf/file.h"
+#include "unwind/elf/window.h"
+
 #include <errno.h>
 #include <string.h>
 

@@ -6,9 +6,13 @@
 #ifndef UNWIND_ELF_HEADERS_H
 #define UNWIND_ELF_HEADERS_H
 
-#include "unwind/elf/window.h"
-
 #include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct uw_elf;
+struct uw_window;
 
 /* Reads the file's header; its e_ident tells the class. Returns 0, or -1 with ENOEXEC: no ELF file
    of either class, or not a little-endian one. */

@@ -2,7 +2,9 @@
 #ifndef UNWIND_ELF_OPEN_H
 #define UNWIND_ELF_OPEN_H
 
-#include "unwind/elf/file.h"
+#include <stddef.h>
+
+struct uw_elf;
 
 /*
  * Fill *elf from a file or an image, which is copied. fd is duplicated (close-on-exec), so that a

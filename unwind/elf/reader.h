@@ -6,12 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Addresses wrap at the machine's word. */
-static inline uint64_t uw_word_wrap(uint64_t value, uint8_t word)
-{
-	return word == 4 ? (uint32_t)value : value;
-}
-
 /* Bytes of a module in private memory, and the ELF virtual address of the first. */
 struct uw_span {
 	const uint8_t *bytes;

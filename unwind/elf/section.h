@@ -6,10 +6,15 @@
 #ifndef UNWIND_ELF_SECTION_H
 #define UNWIND_ELF_SECTION_H
 
-#include "unwind/elf/file.h"
-
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct uw_elf;
+struct uw_piece;
+struct uw_span;
 
 enum { UW_SECTION_LOG_BLOCK = 14 };
 

@@ -1,5 +1,7 @@
 #include "unwind/elf/window.h"
 
+#include "unwind/elf/file.h"
+
 #include <string.h>
 
 enum {

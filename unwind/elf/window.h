@@ -2,7 +2,11 @@
 #ifndef UNWIND_ELF_WINDOW_H
 #define UNWIND_ELF_WINDOW_H
 
-#include "unwind/elf/file.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct uw_elf;
 
 enum { UW_WINDOW_SIZE = 4096 };
 

@@ -1,4 +1,5 @@
 /* Separate debug files: which one is a module's. */
+#include "unwind/elf/file.h"
 #include "unwind/elf/open.h"
 #include "unwind/module/module.h"
 

@@ -1,5 +1,6 @@
 #include "unwind/rules/module_table.h"
 
+#include "unwind/cfi/machine.h"
 #include "unwind/module/module.h"
 #include "unwind/rules/table.h"
 

@@ -6,10 +6,8 @@
  */
 #include "unwind/rules/quick.h"
 
+#include "unwind/cfi/machine.h"
 #include "unwind/cfi/opcodes.h"
-#include "unwind/step/common.h"
-
-#include <assert.h>
 
 enum { RA_MAX = 16, REMEMBER_DEPTH_MAX = 4 };
 
@@ -165,41 +163,6 @@ static bool quick_run(struct quick_state *state, struct uw_reader code)
 			return false;
 	}
 	return true;
-}
-
-static int8_t saved_lowest(const struct uw_saved *saved)
-{
-	int8_t lowest = 0;
-
-	for (unsigned i = 0; i < UW_SAVED_COUNT; i++) {
-		if (saved->slot[i] > 0)
-			return INT8_MIN;
-		if (saved->slot[i] < lowest)
-			lowest = saved->slot[i];
-	}
-	return lowest;
-}
-
-static uint8_t quick_plain(const struct uw_machine *machine, const struct uw_quick *rules)
-{
-	int words = -rules->saved.slot[UW_SAVED_FP];
-	uint8_t reg = rules->saved.cfa_reg;
-
-	if (words == 0)
-		words = UW_PLAIN_UNSAVED;
-	else if (words <= UW_PLAIN_UNSAVED || words > UW_PLAIN_WORDS_MAX)
-		return UW_PLAIN_NOT;
-	if ((reg != machine->sp && reg != machine->fp) || rules->cfa_offset % machine->word != 0)
-		return UW_PLAIN_NOT;
-	return (uint8_t)(words | (reg == machine->fp ? UW_PLAIN_FROM_FP : 0));
-}
-
-static_assert(sizeof(struct uw_quick) == 16, "without padding");
-
-void uw_quick_finish(const struct uw_machine *machine, struct uw_quick *rules)
-{
-	rules->saved.lowest = saved_lowest(&rules->saved);
-	rules->plain = quick_plain(machine, rules);
 }
 
 static bool quick_run_cie(struct quick_state *state)

@@ -2,6 +2,8 @@
 
 #include "unwind/module/module.h"
 #include "unwind/rules/module_table.h"
+#include "unwind/rules/quick.h"
+#include "unwind/rules/rule_cache.h"
 #include "unwind/x86/stack_switch.h"
 
 #include <stdlib.h>
@@ -81,10 +83,9 @@ static void rows_fill(struct uw_functions *functions, const struct uw_fde *fde,
 }
 
 /* Takes the table's place for another function. */
-static void rows_build(struct uw_rule_cache *cache, struct uw_module *module, size_t entry,
-		       struct uw_rows *table)
+static void rows_build(struct uw_functions *functions, struct uw_module *module, size_t entry,
+		       uint32_t *effort, struct uw_rows *table)
 {
-	struct uw_functions *functions = cache->functions;
 	const struct uw_cfi *cfi = &module->cfi;
 	struct uw_fde fde;
 
@@ -95,7 +96,7 @@ static void rows_build(struct uw_rule_cache *cache, struct uw_module *module, si
 		functions->wanted = uw_module_ref(module);
 	if (!uw_cfi_entry_read(cfi, entry, NULL, &fde))
 		return;
-	cache->effort += (uint32_t)(uw_reader_left(&fde.code) / BYTES_PER_EFFORT);
+	*effort += (uint32_t)(uw_reader_left(&fde.code) / BYTES_PER_EFFORT);
 	table->start = fde.start;
 	table->end = table->limit = fde.end;
 	if (entry + 1 < uw_cfi_count(cfi) && uw_cfi_entry_start(cfi, entry + 1) < fde.end)
@@ -113,9 +114,9 @@ static bool rows_hold(const struct uw_rows *table, const struct uw_module *modul
 }
 
 /* The table of the function at rva, where it is known, or can be. */
-static struct uw_rows *rows_of(struct uw_rule_cache *cache, struct uw_module *module, uint64_t rva)
+static struct uw_rows *rows_of(struct uw_functions *functions, struct uw_module *module,
+			       uint64_t rva, uint32_t *effort)
 {
-	struct uw_functions *functions = cache->functions;
 	uint64_t block = ((uintptr_t)module >> 4) * 0x10001 + (rva >> HINT_SHIFT);
 	uint16_t *hint = &functions->hints[uw_cache_index(block, false, LOG_HINTS)];
 	struct uw_rows *table = &functions->tables[*hint];
@@ -128,7 +129,7 @@ static struct uw_rows *rows_of(struct uw_rule_cache *cache, struct uw_module *mo
 	index = uw_cache_index((uintptr_t)module + entry, false, LOG_TABLES);
 	table = &functions->tables[index];
 	if (table->module != module || table->entry != entry)
-		rows_build(cache, module, entry, table);
+		rows_build(functions, module, entry, effort, table);
 	*hint = (uint16_t)index;
 	return rows_hold(table, module, rva) ? table : NULL;
 }
@@ -150,14 +151,14 @@ static const struct uw_quick_row *rows_search(const struct uw_rows *table, uint6
 }
 
 bool uw_rows_find(struct uw_rule_cache *cache, struct uw_module *module, uint64_t rva,
-		  struct uw_found_row *found)
+		  uint32_t *effort, struct uw_found_row *found)
 {
 	const struct uw_quick_row *row;
 	const struct uw_rows *table;
 
 	if (!cache->functions)
 		cache->functions = calloc(1, sizeof(*cache->functions));
-	table = cache->functions ? rows_of(cache, module, rva) : NULL;
+	table = cache->functions ? rows_of(cache->functions, module, rva, effort) : NULL;
 	if (!table || table->count == 0)
 		return false;
 	row = rows_search(table, rva - table->start);

@@ -7,7 +7,11 @@
 #ifndef UNWIND_RULES_ROWS_H
 #define UNWIND_RULES_ROWS_H
 
-#include "unwind/rules/quick.h"
+#include "unwind/rules/form.h"
+
+struct uw_functions;
+struct uw_module;
+struct uw_rule_cache;
 
 enum {
 	UW_ROWS_BYTES_MAX = 1024 * 1024 /* of all rows of one cache */
@@ -16,10 +20,11 @@ enum {
 /*
  * The rules at rva in an x86 module. false: no FDE describes it, its program is not ordinary or
  * malformed, or there is no memory for a table: uw_cfi_find and uw_cfi_row look then. A table keeps
- * its module (uw_module_keep), and stays when mappings change.
+ * its module (uw_module_keep), and stays when mappings change. *effort grows by what was decoded,
+ * as in uw_cfi_row_within.
  */
 bool uw_rows_find(struct uw_rule_cache *cache, struct uw_module *module, uint64_t rva,
-		  struct uw_found_row *row);
+		  uint32_t *effort, struct uw_found_row *row);
 
 /* A module whose functions were decoded so often that a table of the whole (table.h) would have
    cost less, with the caller's reference to it; NULL: none. Each module is named once, whatever the

@@ -7,13 +7,13 @@
 #ifndef UNWIND_RULES_RULE_CACHE_H
 #define UNWIND_RULES_RULE_CACHE_H
 
-#include "unwind/cfi/find.h"
+#include "unwind/rules/form.h"
 
 /* What the code at an address is to the unwinder. */
 enum uw_code_kind {
 	UW_CODE_UNMAPPED, /* in no mapping */
 	UW_CODE_COMMON,   /* CFA from a register, return address below it, registers stored at it */
-	UW_CODE_REALIGNED, /* CFA stored near the frame pointer, as are registers: realigned.h */
+	UW_CODE_REALIGNED, /* CFA stored near the frame pointer, as are registers: form.h */
 	UW_CODE_ROW,       /* any other rules: they are evaluated each time */
 	UW_CODE_ROOT,      /* the outermost frame */
 	UW_CODE_ENTRY,     /* near the file's entry point, no CFI: perhaps the outermost frame */
@@ -25,19 +25,6 @@ enum uw_code_kind {
 };
 
 #define UW_FUNCTION_UNKNOWN UINT32_MAX
-
-/*
- * uw_code.plain: the caller's CFA and frame pointer follow from the stack pointer and the frame
- * pointer alone, all that is read lies below the CFA at multiples of a word, and the function is
- * known.
- */
-enum {
-	UW_PLAIN_NOT = 0xff,
-	UW_PLAIN_FROM_FP = 0x80, /* the CFA is the frame pointer, not the stack pointer, + offset */
-	UW_PLAIN_WORDS = 0x7f,   /* the frame pointer is saved that many words below the CFA */
-	UW_PLAIN_UNSAVED = 1,    /* words: it is not saved; the return address is there */
-	UW_PLAIN_WORDS_MAX = 126 /* so that no combination means UW_PLAIN_NOT */
-};
 
 /* What a walk needs of an instruction address. */
 struct uw_code {
@@ -51,50 +38,28 @@ struct uw_code {
 	uint8_t plain; /* of kind UW_CODE_COMMON; else UW_PLAIN_NOT */
 };
 
-/* The rest of it for kinds UW_CODE_COMMON and UW_CODE_REALIGNED, which plain code needs only where
-   its callers are not. */
-struct uw_saved {
-	int8_t slot[UW_SAVED_COUNT]; /* of uw_machine.saved: CFA-relative, in words; 0: not saved */
-	uint8_t cfa_reg;
-	int8_t lowest; /* of slot; INT8_MIN where one is not below the CFA */
-};
-
-/* Evaluated rules of an address whose code is of kind UW_CODE_ROW. */
-struct uw_cached_row {
-	uint64_t ip;
-	uint16_t key;
-	bool signal;
-	struct uw_row row; /* expressions point into the module's .eh_frame */
-};
-
-/* What precedes a return address, as far as the file shows it. */
-struct uw_call {
-	uint64_t ra;
-	uint64_t target; /* of a direct call */
-	uint16_t key;
-	bool readable; /* the bytes can be read */
-	bool found;    /* they are a call */
-	bool direct;
-};
-
 enum {
 	UW_CACHE_LOG_SIZE = 13, /* 8192 slots of 32 + 8 bytes: 320 KB, of all processes */
 	UW_CACHE_SIZE = 1 << UW_CACHE_LOG_SIZE,
-	UW_CACHE_LOG_ROWS = 5,  /* 32 of 864 bytes, where there are such rows */
-	UW_CACHE_LOG_CALLS = 9, /* 512 of 24 bytes, where there is code without CFI */
 	UW_CACHE_EPOCH_MAX = UINT16_MAX / 2
 };
 
+struct uw_functions;
+struct uw_cached_row;
+struct uw_call;
+
 struct uw_rule_cache {
 	struct uw_code slots[UW_CACHE_SIZE];
-	struct uw_saved saved[UW_CACHE_SIZE]; /* of the slot with the same index */
-	unsigned references;                  /* of spaces */
-	uint16_t epoch;             /* the last one given to a space; up to UW_CACHE_EPOCH_MAX */
-	uint32_t era;               /* changes when epochs begin anew */
-	struct uw_cached_row *rows; /* NULL until needed, as is calls */
-	struct uw_call *calls;
-	struct uw_functions *functions; /* rows.h; as rows, NULL until needed */
-	uint32_t effort;                /* of the walk: see uw_cfi_row_within */
+	/* Of the slot with the same index, for kinds UW_CODE_COMMON and UW_CODE_REALIGNED: plain
+	   code needs it only where its callers are not. */
+	struct uw_saved saved[UW_CACHE_SIZE];
+	unsigned references; /* of spaces */
+	uint16_t epoch;      /* the last one given to a space; up to UW_CACHE_EPOCH_MAX */
+	uint32_t era;        /* changes when epochs begin anew */
+	/* Owned by the cache, each filled by one file; NULL until needed. */
+	struct uw_functions *functions; /* rows.c */
+	struct uw_cached_row *rows;     /* step/step.c */
+	struct uw_call *calls;          /* convention/call.c */
 };
 
 struct uw_rule_cache *uw_rule_cache_create(void); /* one reference; NULL: out of memory */

@@ -1,6 +1,7 @@
 #include "unwind/rules/table.h"
 
 #include "unwind/cfi/opcodes.h"
+#include "unwind/rules/quick.h"
 #include "unwind/x86/stack_switch.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #ifndef UNWIND_RULES_TABLE_H
 #define UNWIND_RULES_TABLE_H
 
-#include "unwind/rules/quick.h"
+#include "unwind/rules/form.h"
 
 enum {
 	UW_TABLE_ROWS_MAX = 16 * 1024 * 1024, /* 64 MB; the largest programs have some 5 million */
@@ -18,6 +18,7 @@ enum {
 		8 /* bytes of instructions that are run for each byte of the section */
 };
 
+struct uw_cfi;
 struct uw_elf;
 struct uw_table;
 

@@ -1,6 +1,8 @@
 #include "unwind/space/space.h"
 
+#include "unwind/module/module.h"
 #include "unwind/rules/rows.h"
+#include "unwind/rules/rule_cache.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -100,6 +102,16 @@ const struct uw_mapping *uw_space_lookup(struct uw_space *space, uint64_t addres
 	if (mapping)
 		space->last = mapping;
 	return mapping;
+}
+
+bool uw_space_read(struct uw_space *space, uint64_t address, void *bytes, size_t size)
+{
+	const struct uw_mapping *mapping = uw_space_lookup(space, address);
+
+	if (!mapping || !mapping->module)
+		return false;
+	return uw_elf_read_constant(&mapping->module->elf,
+				    mapping->rva + (address - mapping->start), bytes, size);
 }
 
 bool uw_space_find(const struct uw_space *space, uint64_t ip, uint32_t *tag, uint64_t *rva)

@@ -2,9 +2,10 @@
 #ifndef UNWIND_SPACE_SPACE_H
 #define UNWIND_SPACE_SPACE_H
 
-#include "unwind/module/module.h"
 #include "unwind/space/mapping.h"
-#include "unwind/step/step.h"
+#include "unwind/unwind.h"
+
+struct uw_rule_cache;
 
 struct uw_space {
 	enum uw_arch arch;
@@ -25,11 +26,7 @@ const struct uw_mapping *uw_space_lookup(struct uw_space *space, uint64_t addres
 /* Gives the space an epoch if it has none that holds. Comes before the first lookup of code. */
 void uw_space_refresh(struct uw_space *space);
 
-/* uw_code_find_key for one lookup. */
-static inline const struct uw_code *
-uw_code_find(struct uw_space *space, struct uw_rule_cache *cache, uint64_t ip, bool exact)
-{
-	return uw_code_find_key(space, cache, ip, exact, uw_cache_key(space->epoch, exact));
-}
+/* Reads the file's bytes at a target address; false where no file backs it. */
+bool uw_space_read(struct uw_space *space, uint64_t address, void *bytes, size_t size);
 
 #endif

@@ -1,9 +1,11 @@
-/* What the code at an address is. */
+#include "unwind/step/code.h"
+
+#include "unwind/cfi/machine.h"
+#include "unwind/cfi/row.h"
+#include "unwind/module/module.h"
 #include "unwind/rules/rows.h"
 #include "unwind/rules/table.h"
 #include "unwind/space/space.h"
-#include "unwind/step/common.h"
-#include "unwind/step/realigned.h"
 #include "unwind/x86/stack_switch.h"
 
 #include <string.h>
@@ -13,23 +15,13 @@ enum {
 		64 /* code from e_entry on that counts as the entry point: 61 bytes in glibc */
 };
 
-bool uw_code_read(struct uw_space *space, uint64_t address, void *bytes, size_t size)
-{
-	const struct uw_mapping *mapping = uw_space_lookup(space, address);
-
-	if (!mapping || !mapping->module)
-		return false;
-	return uw_elf_read_constant(&mapping->module->elf,
-				    mapping->rva + (address - mapping->start), bytes, size);
-}
-
 /* mov $__NR_rt_sigreturn, %rax; syscall: how glibc, musl and gdb's recogniser agree it looks. */
 static bool code_is_sigreturn(struct uw_space *space, uint64_t ip)
 {
 	static const uint8_t stub[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
 	uint8_t bytes[sizeof(stub)];
 
-	return space->arch == UW_ARCH_X86_64 && uw_code_read(space, ip, bytes, sizeof(bytes)) &&
+	return space->arch == UW_ARCH_X86_64 && uw_space_read(space, ip, bytes, sizeof(bytes)) &&
 	       memcmp(bytes, stub, sizeof(stub)) == 0;
 }
 
@@ -62,8 +54,9 @@ static bool code_is_goexit(struct uw_space *space, uint64_t ip)
 {
 	uint8_t bytes[7];
 
-	return space->arch == UW_ARCH_X86_64 && uw_code_read(space, ip - 1, bytes, sizeof(bytes)) &&
-	       bytes[0] == 0x90 && bytes[1] == 0xe8 && bytes[6] == 0x90;
+	return space->arch == UW_ARCH_X86_64 &&
+	       uw_space_read(space, ip - 1, bytes, sizeof(bytes)) && bytes[0] == 0x90 &&
+	       bytes[1] == 0xe8 && bytes[6] == 0x90;
 }
 
 /* mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi; je: __start_context, which glibc's makecontext
@@ -74,7 +67,7 @@ static bool code_is_start_context(struct uw_space *space, uint64_t ip)
 				       0x24, 0x48, 0x85, 0xff, 0x74};
 	uint8_t bytes[sizeof(code)];
 
-	return space->arch == UW_ARCH_X86_64 && uw_code_read(space, ip, bytes, sizeof(bytes)) &&
+	return space->arch == UW_ARCH_X86_64 && uw_space_read(space, ip, bytes, sizeof(bytes)) &&
 	       memcmp(bytes, code, sizeof(code)) == 0;
 }
 
@@ -96,34 +89,6 @@ static enum uw_code_kind code_kind_without_cfi(struct uw_space *space,
 	return UW_CODE_NONE;
 }
 
-/* Puts a row into the common form; false when it does not fit. */
-static bool rules_from_row(const struct uw_row *row, const struct uw_machine *machine,
-			   struct uw_quick *rules)
-{
-	const struct uw_rule *ra = &row->reg[machine->ra];
-	size_t next = 0;
-
-	*rules = (struct uw_quick){0};
-	if (row->cfa.kind != UW_RULE_REGISTER || row->cfa.offset != (int32_t)row->cfa.offset ||
-	    ra->kind != UW_RULE_AT_CFA || ra->offset != -machine->word)
-		return false;
-	rules->saved.cfa_reg = row->cfa.reg;
-	rules->cfa_offset = (int32_t)row->cfa.offset;
-	for (unsigned reg = 0; reg < machine->ra; reg++) {
-		const struct uw_rule *rule = &row->reg[reg];
-		bool preserved = next < machine->saved_count && machine->saved[next] == reg;
-
-		next += preserved;
-		if (rule->kind == UW_RULE_UNSPECIFIED || rule->kind == UW_RULE_SAME)
-			continue;
-		if (!preserved || rule->kind != UW_RULE_AT_CFA || rule->offset == 0 ||
-		    !uw_slot_of(machine, rule->offset, &rules->saved.slot[next - 1]))
-			return false;
-	}
-	uw_quick_finish(machine, rules);
-	return true;
-}
-
 static void code_take(struct uw_code *code, struct uw_saved *saved, const struct uw_quick *rules)
 {
 	code->cfa_offset = rules->cfa_offset;
@@ -139,7 +104,7 @@ static void code_set_function(struct uw_code *code, uint64_t start)
 
 /* Ordinary code, quickly; false where it is not, or may not be. */
 static bool code_find_quick(struct uw_space *space, struct uw_module *module, bool exact,
-			    struct uw_code *code, struct uw_saved *saved)
+			    uint32_t *effort, struct uw_code *code, struct uw_saved *saved)
 {
 	const struct uw_table *table = atomic_load_explicit(&module->table, memory_order_acquire);
 	struct uw_found_row row;
@@ -150,7 +115,7 @@ static bool code_find_quick(struct uw_space *space, struct uw_module *module, bo
 	if (table)
 		found = uw_table_find(table, code->rva, &row);
 	else
-		found = uw_rows_find(space->cache, module, code->rva, &row);
+		found = uw_rows_find(space->cache, module, code->rva, effort, &row);
 	if (!found || (!exact && (row.ends || code->rva == row.function)))
 		return false;
 	code_set_function(code, row.function);
@@ -159,43 +124,42 @@ static bool code_find_quick(struct uw_space *space, struct uw_module *module, bo
 }
 
 /* Whether the walk has evaluated as much as one may. */
-static bool code_is_spent(const struct uw_space *space)
+static bool is_spent(uint32_t effort)
 {
-	return space->cache->effort > UW_CFI_EFFORT_MAX;
+	return effort > UW_CFI_EFFORT_MAX;
 }
 
-static enum uw_code_kind code_kind_of_row(struct uw_space *space, const struct uw_module *module,
-					  const struct uw_fde *fde, bool exact,
-					  struct uw_code *code, struct uw_saved *saved)
+static enum uw_code_kind code_kind_of_row(const struct uw_module *module, const struct uw_fde *fde,
+					  bool exact, uint32_t *effort, struct uw_code *code,
+					  struct uw_saved *saved)
 {
 	const struct uw_machine *machine = uw_machine_of(module->elf.arch);
 	struct uw_quick rules;
 	struct uw_row row;
 
-	if (uw_cfi_row_within(fde, code->rva, &row, &space->cache->effort) != UW_CFI_OK)
+	if (uw_cfi_row_within(fde, code->rva, &row, effort) != UW_CFI_OK)
 		return UW_CODE_BAD;
 	if (row.reg[machine->ra].kind == UW_RULE_UNDEFINED)
 		return UW_CODE_ROOT;
 	if (fde->signal || !uw_machine_pushes(machine))
 		return UW_CODE_ROW;
-	if (uw_realigned_rules(machine, &row, &rules)) {
+	if (uw_form_realigned(machine, &row, &rules)) {
 		code_take(code, saved, &rules);
 		return UW_CODE_REALIGNED;
 	}
-	if (!rules_from_row(&row, machine, &rules))
+	if (!uw_form_common(machine, &row, &rules))
 		return UW_CODE_ROW;
 	if (uw_stack_may_switch(fde) && rules.saved.cfa_reg == machine->sp &&
-	    uw_stack_is_switched(&module->elf, fde, code->rva + !exact, exact,
-				 &space->cache->effort))
+	    uw_stack_is_switched(&module->elf, fde, code->rva + !exact, exact, effort))
 		return UW_CODE_SWITCHED;
-	if (code_is_spent(space))
+	if (is_spent(*effort))
 		return UW_CODE_BAD; /* whether it is switched is not known then */
 	code_take(code, saved, &rules);
 	return UW_CODE_COMMON;
 }
 
-static enum uw_code_kind code_kind(struct uw_space *space, bool exact, struct uw_code *code,
-				   struct uw_saved *saved)
+static enum uw_code_kind code_kind(struct uw_space *space, bool exact, uint32_t *effort,
+				   struct uw_code *code, struct uw_saved *saved)
 {
 	uint64_t lookup = code->ip - !exact;
 	const struct uw_mapping *mapping = uw_space_lookup(space, lookup);
@@ -210,10 +174,10 @@ static enum uw_code_kind code_kind(struct uw_space *space, bool exact, struct uw
 	module = mapping->module;
 	if (!module || module->elf.arch != space->arch)
 		return UW_CODE_NONE;
-	if (code_is_spent(space))
+	if (is_spent(*effort))
 		return UW_CODE_BAD;
 	uw_module_load(module);
-	if (code_find_quick(space, module, exact, code, saved))
+	if (code_find_quick(space, module, exact, effort, code, saved))
 		return UW_CODE_COMMON;
 	switch (uw_module_find(module, code->rva, &fde, &gap)) {
 	case UW_CFI_NONE:
@@ -230,10 +194,11 @@ static enum uw_code_kind code_kind(struct uw_space *space, bool exact, struct uw
 	if (!exact && code->rva == fde.start && code_is_goexit(space, code->ip))
 		return UW_CODE_ROOT;
 	code_set_function(code, fde.start);
-	return code_kind_of_row(space, module, &fde, exact, code, saved);
+	return code_kind_of_row(module, &fde, exact, effort, code, saved);
 }
 
-void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, bool exact)
+void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, bool exact,
+		  uint32_t *effort)
 {
 	struct uw_saved *saved = &space->cache->saved[code - space->cache->slots];
 
@@ -243,8 +208,8 @@ void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, boo
 				 .tag = UW_TAG_NONE,
 				 .key = uw_cache_key(space->epoch, exact),
 				 .plain = UW_PLAIN_NOT};
-	code->kind = (uint8_t)code_kind(space, exact, code, saved);
-	if (code_is_spent(space) || code->kind == UW_CODE_UNMAPPED)
+	code->kind = (uint8_t)code_kind(space, exact, effort, code, saved);
+	if (is_spent(*effort) || code->kind == UW_CODE_UNMAPPED)
 		code->key = 0;
 	space->counts.cache_misses++;
 }

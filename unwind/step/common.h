@@ -2,7 +2,10 @@
 #ifndef UNWIND_STEP_COMMON_H
 #define UNWIND_STEP_COMMON_H
 
-#include "unwind/step/step.h"
+#include "unwind/cfi/machine.h"
+#include "unwind/cfi/memory.h"
+#include "unwind/cfi/state.h"
+#include "unwind/rules/rule_cache.h"
 
 /* The CFA lies above the stack pointer: the call pushed the return address. Where no call ended
    the frame, code that keeps its return address in a register may have nothing on the stack. */

@@ -1,63 +1,8 @@
 #include "unwind/step/realigned.h"
 
+#include "unwind/cfi/machine.h"
+#include "unwind/rules/rule_cache.h"
 #include "unwind/step/common.h"
-
-enum { OP_DEREF = 0x06, OP_BREG0 = 0x70 /* DWARF 5, section 7.7.1 */ };
-
-/* Whether an expression is "frame pointer + offset", and after it *tail alone, or nothing. */
-static bool is_near_fp(const struct uw_machine *machine, const struct uw_rule *rule,
-		       const uint8_t *tail, int64_t *offset)
-{
-	const struct uw_span span = {rule->expression, rule->size, 0};
-	struct uw_reader reader = uw_reader_of(&span, 0, rule->size);
-
-	if (uw_read_u8(&reader) != OP_BREG0 + machine->fp)
-		return false;
-	*offset = uw_read_sleb(&reader);
-	if (tail && uw_read_u8(&reader) != *tail)
-		return false;
-	return !reader.failed && uw_reader_left(&reader) == 0;
-}
-
-static bool take_register(const struct uw_machine *machine, const struct uw_rule *rule,
-			  unsigned reg, unsigned index, struct uw_quick *rules)
-{
-	int64_t offset;
-
-	if (rule->kind != UW_RULE_AT_EXPRESSION || machine->saved[index] != reg ||
-	    !is_near_fp(machine, rule, NULL, &offset))
-		return false;
-	return uw_slot_of(machine, offset, &rules->saved.slot[index]) &&
-	       (offset == 0) == (index == UW_SAVED_FP);
-}
-
-bool uw_realigned_rules(const struct uw_machine *machine, const struct uw_row *row,
-			struct uw_quick *rules)
-{
-	static const uint8_t deref = OP_DEREF;
-	const struct uw_rule *ra = &row->reg[machine->ra];
-	unsigned index = 0;
-	int64_t offset;
-
-	*rules = (struct uw_quick){.plain = UW_PLAIN_NOT};
-	if (row->cfa.kind != UW_RULE_EXPRESSION_VALUE ||
-	    !is_near_fp(machine, &row->cfa, &deref, &offset) || offset != (int32_t)offset ||
-	    ra->kind != UW_RULE_AT_CFA || ra->offset != -machine->word ||
-	    row->reg[machine->fp].kind != UW_RULE_AT_EXPRESSION)
-		return false;
-	rules->cfa_offset = (int32_t)offset;
-	rules->saved.cfa_reg = machine->fp;
-	for (unsigned reg = 0; reg < machine->ra; reg++) {
-		const struct uw_rule *rule = &row->reg[reg];
-
-		while (index + 1U < machine->saved_count && machine->saved[index] < reg)
-			index++;
-		if (rule->kind != UW_RULE_UNSPECIFIED && rule->kind != UW_RULE_SAME &&
-		    !take_register(machine, rule, reg, index, rules))
-			return false;
-	}
-	return true;
-}
 
 enum uw_step uw_step_realigned(const struct uw_machine *machine, const struct uw_code *code,
 			       const struct uw_saved *saved, struct uw_state *state,

@@ -1,4 +1,10 @@
+#include "unwind/step/step.h"
+
 #include "unwind/cfi/expression.h"
+#include "unwind/cfi/machine.h"
+#include "unwind/cfi/row.h"
+#include "unwind/module/module.h"
+#include "unwind/rules/rule_cache.h"
 #include "unwind/space/space.h"
 #include "unwind/step/common.h"
 
@@ -15,19 +21,9 @@ static const uint8_t mcontext_regs[] = {8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3
 enum {
 	REG_RSP = UW_X86_64_RSP,
 	REG_RIP = UW_X86_64_RIP,
+	LOG_ROWS = 5,            /* 32 of 864 bytes, where there are such rows */
 	LOWEST_STACK = 64 * 1024 /* no mapping is below vm.mmap_min_addr as it usually is */
 };
-
-bool uw_memory_read_module(struct uw_memory *memory, uint64_t address, size_t size, uint64_t *value)
-{
-	const struct uw_mapping *mapping = memory->mapping;
-
-	memory->failed = address;
-	*value = 0;
-	return mapping && mapping->module &&
-	       uw_elf_read_constant(&mapping->module->elf,
-				    mapping->rva + (address - mapping->start), value, size);
-}
 
 enum uw_step uw_cfa_refuse(struct uw_memory *memory, uint64_t cfa, bool cfa_is_far)
 {
@@ -54,6 +50,14 @@ void uw_state_restore_each(const struct uw_machine *machine, struct uw_state *st
 					 machine->word);
 	}
 }
+
+/* Evaluated rules of an address whose code is of kind UW_CODE_ROW. */
+struct uw_cached_row {
+	uint64_t ip;
+	uint16_t key;
+	bool signal;
+	struct uw_row row; /* expressions point into the module's .eh_frame */
+};
 
 /* A row being applied: rules read the frame, results go to the caller. */
 struct application {
@@ -224,8 +228,8 @@ static enum uw_step apply_row(struct application *apply, const struct uw_machine
 }
 
 /* Evaluates the rules of the state's address. */
-static bool row_evaluate(struct uw_space *space, const struct uw_mapping *mapping,
-			 const struct uw_state *state, struct uw_cached_row *cached)
+static bool row_evaluate(const struct uw_mapping *mapping, const struct uw_state *state,
+			 struct uw_memory *memory, struct uw_cached_row *cached)
 {
 	uint64_t rva = mapping->rva + (state->ip - !state->exact - mapping->start);
 	struct uw_cfi_gap gap;
@@ -234,7 +238,7 @@ static bool row_evaluate(struct uw_space *space, const struct uw_mapping *mappin
 	/* Both succeeded when the code's kind was found; but the walk may have spent too much
 	   since, or the file have changed. */
 	if (uw_module_find(mapping->module, rva, &fde, &gap) != UW_CFI_OK ||
-	    uw_cfi_row_within(&fde, rva, &cached->row, &space->cache->effort) != UW_CFI_OK)
+	    uw_cfi_row_within(&fde, rva, &cached->row, &memory->effort) != UW_CFI_OK)
 		return false;
 	cached->signal = fde.signal;
 	return true;
@@ -243,7 +247,7 @@ static bool row_evaluate(struct uw_space *space, const struct uw_mapping *mappin
 /* The row from the cache, or, without memory for one, in *unsaved. */
 static const struct uw_cached_row *row_find(struct uw_space *space,
 					    const struct uw_mapping *mapping,
-					    const struct uw_state *state,
+					    const struct uw_state *state, struct uw_memory *memory,
 					    struct uw_cached_row *unsaved)
 {
 	struct uw_rule_cache *cache = space->cache;
@@ -251,30 +255,31 @@ static const struct uw_cached_row *row_find(struct uw_space *space,
 	struct uw_cached_row *cached = unsaved;
 
 	if (!cache->rows)
-		cache->rows = calloc((size_t)1 << UW_CACHE_LOG_ROWS, sizeof(*cache->rows));
+		cache->rows = calloc((size_t)1 << LOG_ROWS, sizeof(*cache->rows));
 	if (cache->rows)
-		cached = &cache->rows[uw_cache_index(state->ip, state->exact, UW_CACHE_LOG_ROWS)];
+		cached = &cache->rows[uw_cache_index(state->ip, state->exact, LOG_ROWS)];
 	if (cache->rows && cached->ip == state->ip && cached->key == key)
 		return cached;
 	cached->key = 0;
-	if (!row_evaluate(space, mapping, state, cached))
+	if (!row_evaluate(mapping, state, memory, cached))
 		return NULL;
 	cached->ip = state->ip;
 	cached->key = key;
 	return cached;
 }
 
-static enum uw_step step_row(struct uw_space *space, const struct uw_mapping *mapping,
-			     struct uw_state *state, struct uw_memory *memory)
+static enum uw_step step_row(struct uw_space *space, struct uw_state *state,
+			     struct uw_memory *memory)
 {
+	const struct uw_mapping *mapping = uw_space_lookup(space, state->ip - !state->exact);
+	struct application apply = {.frame = state, .memory = memory, .bias = memory->bias};
+	const struct uw_cached_row *cached;
 	struct uw_cached_row unsaved;
-	const struct uw_cached_row *cached = row_find(space, mapping, state, &unsaved);
-	struct application apply = {.frame = state, .memory = memory};
 
+	cached = mapping ? row_find(space, mapping, state, memory, &unsaved) : NULL;
 	if (!cached)
 		return UW_STEP_BAD;
 	apply.row = &cached->row;
-	apply.bias = mapping->start - mapping->rva;
 	apply.signal = cached->signal;
 	return apply_row(&apply, uw_machine_of(space->arch), state);
 }
@@ -300,7 +305,7 @@ enum uw_step uw_step(struct uw_space *space, const struct uw_code *code, struct 
 {
 	switch ((enum uw_code_kind)code->kind) {
 	case UW_CODE_ROW:
-		return step_row(space, memory->mapping, state, memory);
+		return step_row(space, state, memory);
 	case UW_CODE_SIGRETURN:
 		return step_sigreturn(state, memory);
 	case UW_CODE_ROOT:

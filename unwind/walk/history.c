@@ -1,6 +1,10 @@
 #include "unwind/walk/history.h"
 
+#include "unwind/cfi/machine.h"
+#include "unwind/cfi/memory.h"
+#include "unwind/space/space.h"
 #include "unwind/step/common.h"
+#include "unwind/walk/root.h"
 
 #include <stdlib.h>
 

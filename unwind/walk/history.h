@@ -14,7 +14,7 @@
 #ifndef UNWIND_WALK_HISTORY_H
 #define UNWIND_WALK_HISTORY_H
 
-#include "unwind/walk/root.h"
+#include "unwind/unwind.h"
 
 /* What a step took, by which it can be verified later. */
 enum uw_note_kind {

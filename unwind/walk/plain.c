@@ -1,5 +1,8 @@
 /* Runs of plain steps: the inner loop of most walks. */
+#include "unwind/step/code.h"
 #include "unwind/step/common.h"
+#include "unwind/walk/history.h"
+#include "unwind/walk/root.h"
 #include "unwind/walk/walk.h"
 
 /* Where a run is. Addresses are relative to the start of the copied stack. */
@@ -13,7 +16,7 @@ struct plain {
 /* From a frame that is written, as far as code is plain: the inner loop of most walks, made for
    each size of a word, with history and without. */
 static inline __attribute__((always_inline)) enum uw_run
-plain_run(const struct uw_walk *walk, struct plain *at, struct uw_history *history, uint8_t word)
+plain_run(struct uw_walk *walk, struct plain *at, struct uw_history *history, uint8_t word)
 {
 	const unsigned shift = word == 8 ? 3 : 2;
 	const uint8_t *bytes = walk->memory.stack->bytes;
@@ -52,7 +55,8 @@ plain_run(const struct uw_walk *walk, struct plain *at, struct uw_history *histo
 		at->fp = words != UW_PLAIN_UNSAVED ? saved : unsaved;
 		if (__builtin_expect(at->ip == 0, 0))
 			return UW_RUN_NULL;
-		code = uw_code_find_key(walk->space, walk->cache, at->ip, false, key);
+		code = uw_code_find_key(walk->space, walk->cache, at->ip, false, key,
+					&walk->memory.effort);
 		if (__builtin_expect(code->plain == UW_PLAIN_NOT || at->frame == end, 0)) {
 			at->code = code;
 			return UW_RUN_LEFT;
@@ -72,8 +76,7 @@ plain_run(const struct uw_walk *walk, struct plain *at, struct uw_history *histo
 	}
 }
 
-static enum uw_run run_word(const struct uw_walk *walk, struct plain *at,
-			    struct uw_history *history)
+static enum uw_run run_word(struct uw_walk *walk, struct plain *at, struct uw_history *history)
 {
 	if (walk->machine->word == 8)
 		return history ? plain_run(walk, at, history, 8) : plain_run(walk, at, NULL, 8);

@@ -1,5 +1,11 @@
 #include "unwind/walk/root.h"
 
+#include "unwind/cfi/machine.h"
+#include "unwind/convention/call.h"
+#include "unwind/space/space.h"
+
+#include <string.h>
+
 enum {
 	TOP_MAX = 4096,     /* above a coroutine's first frame there may be what describes it */
 	PUSHED_MAX = 8,     /* words: i386's dynamic loader calls with five, aligned to 16 bytes */

@@ -6,7 +6,9 @@
 #ifndef UNWIND_WALK_ROOT_H
 #define UNWIND_WALK_ROOT_H
 
-#include "unwind/space/space.h"
+#include "unwind/cfi/state.h"
+
+struct uw_space;
 
 /* What ended a stack. */
 enum uw_root {

@@ -1,8 +1,15 @@
 #include "unwind/walk/walk.h"
 
+#include "unwind/cfi/machine.h"
 #include "unwind/convention/convention.h"
+#include "unwind/module/module.h"
+#include "unwind/space/space.h"
+#include "unwind/step/code.h"
 #include "unwind/step/common.h"
 #include "unwind/step/realigned.h"
+#include "unwind/step/step.h"
+#include "unwind/walk/history.h"
+#include "unwind/walk/root.h"
 
 enum {
 	REG_RAX = 0,
@@ -63,9 +70,18 @@ static enum uw_stop walk_classify(const struct uw_walk *walk, uint64_t address)
 	return stack->size == stack->requested ? UW_STOP_TRUNCATED : UW_STOP_NOT_RESIDENT;
 }
 
-static const struct uw_code *walk_find(const struct uw_walk *walk)
+static const struct uw_code *walk_find(struct uw_walk *walk)
 {
-	return uw_code_find(walk->space, walk->cache, walk->ip, walk->exact);
+	return uw_code_find(walk->space, walk->ip, walk->exact, &walk->memory.effort);
+}
+
+/* Has the memory's file be that of the current frame's code. */
+static void walk_look(struct uw_walk *walk)
+{
+	const struct uw_mapping *mapping = uw_space_lookup(walk->space, walk->ip - !walk->exact);
+
+	walk->memory.elf = mapping && mapping->module ? &mapping->module->elf : NULL;
+	walk->memory.bias = mapping ? mapping->start - mapping->rva : 0;
 }
 
 /* There is room for the frame. */
@@ -111,7 +127,7 @@ static bool walk_settle(struct uw_walk *walk)
 	}
 	for (; walk->behind > 0; walk->behind--) {
 		const struct uw_code *code =
-			uw_code_find(walk->space, walk->cache, state->ip, state->exact);
+			uw_code_find(walk->space, state->ip, state->exact, &walk->memory.effort);
 
 		if (walk_step_known(walk, code) != UW_STEP_OK)
 			return false;
@@ -189,7 +205,7 @@ static enum uw_step walk_step_settled(struct uw_walk *walk)
 	const struct uw_code *code = walk->code;
 	enum uw_step step;
 
-	walk->memory.mapping = uw_space_lookup(walk->space, walk->ip - !walk->exact);
+	walk_look(walk);
 	if (code->kind == UW_CODE_NONE || code->kind == UW_CODE_CLONE ||
 	    code->kind == UW_CODE_ENTRY || code->kind == UW_CODE_UNMAPPED)
 		return walk_step_convention(walk);
@@ -283,7 +299,7 @@ static enum uw_stop walk_stop_stuck(struct uw_walk *walk)
 	if (cfa % word != 0 || cfa < walk->sp || (cfa == walk->sp && !walk->exact))
 		return walk_stop_of(walk, uw_cfa_refuse(&walk->memory, cfa,
 							walk->code->plain & UW_PLAIN_FROM_FP));
-	walk->memory.mapping = uw_space_lookup(walk->space, walk->ip - !walk->exact);
+	walk_look(walk);
 	if (!uw_memory_read_sized(&walk->memory, cfa - word, word, &ra))
 		return walk_classify(walk, walk->memory.failed);
 	return UW_STOP_COUNT;
@@ -407,7 +423,6 @@ static enum uw_stop walk_run(struct uw_walk *walk, struct uw_history *history, s
 	bool arrived = true;
 	enum uw_stop stop;
 
-	walk->cache->effort = 0;
 	walk->code = walk_find(walk);
 	do {
 		if (arrived && walk->count == walk->max)
@@ -430,6 +445,7 @@ static size_t walk_count(const struct uw_walk *walk)
 	size_t sampled = walk->count > 0;
 
 	counts->walks++;
+	counts->effort += walk->memory.effort;
 	counts->frames += walk->count;
 	counts->frames_by_source[UW_SOURCE_SAMPLE] += sampled;
 	counts->frames_by_source[UW_SOURCE_FRAME_POINTER] += walk->by_convention;
@@ -444,7 +460,6 @@ static void walk_begin(struct uw_walk *walk, struct uw_space *space, const struc
 
 	walk->space = space;
 	walk->cache = space->cache;
-	walk->cache->effort = 0;
 	walk->machine = machine;
 	walk->memory = (struct uw_memory){.stack = stack, .word = machine->word};
 	walk->ip = regs->value[machine->ip];

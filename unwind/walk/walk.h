@@ -5,8 +5,12 @@
 #ifndef UNWIND_WALK_WALK_H
 #define UNWIND_WALK_WALK_H
 
-#include "unwind/walk/history.h"
-#include "unwind/walk/root.h"
+#include "unwind/cfi/machine.h"
+#include "unwind/cfi/memory.h"
+#include "unwind/cfi/state.h"
+#include "unwind/rules/rule_cache.h"
+
+struct uw_note;
 
 /*
  * A walk at one of its frames. Of plain code only what the steps need is followed: the members

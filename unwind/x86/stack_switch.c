@@ -1,6 +1,7 @@
 #include "unwind/x86/stack_switch.h"
 
 #include "unwind/cfi/machine.h"
+#include "unwind/cfi/row.h"
 #include "unwind/elf/file.h"
 #include "unwind/x86/instruction.h"
 

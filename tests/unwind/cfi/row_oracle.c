@@ -3,8 +3,11 @@
  * Arguments: files to compare; without any, the C library, libdw and this program. Of a file that
  * has no unwind information, that of FILE.debug is compared with what libdwfl finds by itself.
  */
+#include "unwind/cfi/row.h"
 #include "unwind/module/module.h"
+#include "unwind/rules/quick.h"
 #include "unwind/rules/rows.h"
+#include "unwind/rules/rule_cache.h"
 
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
@@ -98,8 +101,9 @@ static void compare_table(struct comparison *comparison, uint64_t rva, const str
 			  const struct uw_quick *quick)
 {
 	struct uw_found_row row;
+	uint32_t effort = 0;
 
-	if (!uw_rows_find(comparison->cache, comparison->module, rva, &row))
+	if (!uw_rows_find(comparison->cache, comparison->module, rva, &effort, &row))
 		return;
 	comparison->tabled++;
 	if (memcmp(&row.rules, quick, sizeof(*quick)) != 0 || row.function != fde->start ||

@@ -1,6 +1,8 @@
 /* Call frame instructions and expressions, one by one, and what must be refused. */
 #include "unwind/cfi/expression.h"
 #include "unwind/cfi/find.h"
+#include "unwind/cfi/machine.h"
+#include "unwind/cfi/row.h"
 
 #include "tests/support/suite.h"
 #include <check.h>

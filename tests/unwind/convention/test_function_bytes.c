@@ -2,6 +2,7 @@
 #include "tests/unwind/capture.h"
 #include "tests/unwind/elf_builder.h"
 #include "unwind/convention/function_bytes.h"
+#include "unwind/space/space.h"
 #include "unwind/x86/instruction.h"
 
 #include "tests/support/suite.h"
@@ -173,17 +174,23 @@ END_TEST
 
 START_TEST(go)
 {
-	ck_assert_int_eq(uw_bytes_go(space, at(go_framed), at(go_framed)), UW_GO_UNKNOWN);
-	ck_assert_int_eq(uw_bytes_go(space, at(go_framed), at(go_framed_lea)), UW_GO_UNKNOWN);
-	ck_assert_int_eq(uw_bytes_go(space, at(go_framed), at(go_framed_body)), UW_GO_INSIDE);
-	ck_assert_int_eq(uw_bytes_go(space, at(go_framed), at(go_after)), UW_GO_ELSEWHERE);
-	ck_assert_int_eq(uw_bytes_go(space, at(go_framed), at(c_framed)), UW_GO_ELSEWHERE);
-	ck_assert_int_eq(uw_bytes_go(space, at(go_large), at(go_large_body)), UW_GO_INSIDE);
-	ck_assert_int_eq(uw_bytes_go(space, at(go_large), at(stub)), UW_GO_ELSEWHERE);
-	ck_assert_int_eq(uw_bytes_go(space, at(c_framed), at(c_framed_body)), UW_GO_UNKNOWN);
-	space->cache->effort = 0;
-	uw_bytes_go(space, at(go_large), at(go_large_body) + 200);
-	ck_assert_uint_gt(space->cache->effort, 200);
+	uint32_t effort = 0;
+
+	ck_assert_int_eq(uw_bytes_go(space, at(go_framed), at(go_framed), &effort), UW_GO_UNKNOWN);
+	ck_assert_int_eq(uw_bytes_go(space, at(go_framed), at(go_framed_lea), &effort),
+			 UW_GO_UNKNOWN);
+	ck_assert_int_eq(uw_bytes_go(space, at(go_framed), at(go_framed_body), &effort),
+			 UW_GO_INSIDE);
+	ck_assert_int_eq(uw_bytes_go(space, at(go_framed), at(go_after), &effort), UW_GO_ELSEWHERE);
+	ck_assert_int_eq(uw_bytes_go(space, at(go_framed), at(c_framed), &effort), UW_GO_ELSEWHERE);
+	ck_assert_int_eq(uw_bytes_go(space, at(go_large), at(go_large_body), &effort),
+			 UW_GO_INSIDE);
+	ck_assert_int_eq(uw_bytes_go(space, at(go_large), at(stub), &effort), UW_GO_ELSEWHERE);
+	ck_assert_int_eq(uw_bytes_go(space, at(c_framed), at(c_framed_body), &effort),
+			 UW_GO_UNKNOWN);
+	effort = 0;
+	uw_bytes_go(space, at(go_large), at(go_large_body) + 200, &effort);
+	ck_assert_uint_gt(effort, 200);
 }
 END_TEST
 

@@ -1,4 +1,5 @@
 /* Many small reads of a file through one window. */
+#include "unwind/elf/file.h"
 #include "unwind/elf/window.h"
 
 #include <check.h>

@@ -2,6 +2,7 @@
    WHOLE, a program with nothing but .debug_frame; SPLIT, the same with that split off to
    SPLIT.debug; and UNNAMED, as SPLIT without build-ids; STARTED, as SPLIT with a C library's start
    files. */
+#include "unwind/cfi/row.h"
 #include "unwind/module/module.h"
 
 #include "tests/support/suite.h"

@@ -1,5 +1,6 @@
 /* Modules from files and images: whole, stripped, cut, damaged, replaced under the reader. */
 #include "tests/unwind/capture.h"
+#include "unwind/cfi/row.h"
 #include "unwind/module/module.h"
 
 #include "tests/support/suite.h"

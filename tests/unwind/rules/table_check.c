@@ -1,4 +1,6 @@
 #include "tests/unwind/rules/table_check.h"
+#include "unwind/cfi/row.h"
+#include "unwind/rules/quick.h"
 #include "unwind/rules/table.h"
 
 #include <stdlib.h>

@@ -4,6 +4,8 @@
  * Usage: table_rows [--each] FILE_OR_FOLDER...
  */
 #include "tests/unwind/rules/table_check.h"
+#include "unwind/cfi/row.h"
+#include "unwind/rules/quick.h"
 #include "unwind/rules/table.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
  * which fails it for any access that is not ordered.
  */
 #include "tests/unwind/capture.h"
+#include "unwind/module/module.h"
 #include "unwind/space/space.h"
 
 #include <pthread.h>

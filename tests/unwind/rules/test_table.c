@@ -2,6 +2,7 @@
  */
 #include "tests/unwind/rules/table_check.h"
 #include "unwind/rules/module_table.h"
+#include "unwind/rules/quick.h"
 #include "unwind/rules/table.h"
 
 #include "tests/support/suite.h"

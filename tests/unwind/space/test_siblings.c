@@ -1,5 +1,6 @@
 /* Address spaces that share what is remembered of code. */
 #include "tests/unwind/capture.h"
+#include "unwind/rules/rule_cache.h"
 #include "unwind/space/space.h"
 
 #include "tests/support/suite.h"

@@ -3,6 +3,7 @@
  */
 #include "tests/unwind/elf_builder.h"
 #include "unwind/cfi/expression.h"
+#include "unwind/cfi/row.h"
 #include "unwind/module/module.h"
 
 #include "tests/support/suite.h"

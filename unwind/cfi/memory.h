@@ -1,0 +1,62 @@
+/* The target's memory, as far as a sample holds it, and what a walk has spent on what is in it. */
+#ifndef UNWIND_CFI_MEMORY_H
+#define UNWIND_CFI_MEMORY_H
+
+#include "unwind/unwind.h"
+
+#include <string.h>
+
+struct uw_elf;
+
+enum {
+	/* Of expressions, in one walk: half a millisecond. A frame takes 50 at most. */
+	UW_OPERATIONS_MAX = 128 * 1024
+};
+
+/* Memory as the sample holds it: the copied stack, and what the mapped files cannot have changed.
+ */
+struct uw_memory {
+	const struct uw_stack *stack;
+	const struct uw_elf *elf; /* the file of the frame's code; NULL: none */
+	uint64_t bias;            /* from the file's addresses to where they are mapped */
+	uint64_t failed;          /* address of the last read that failed */
+	uint8_t word;             /* the machine's: uw_machine.word */
+	/* The work of the walk so far. */
+	uint32_t operations; /* of expressions */
+	uint32_t effort;     /* as uw_cfi_row_within counts it */
+};
+
+/* A word of a copy, at an offset that holds one. */
+static inline __attribute__((always_inline)) uint64_t uw_word_at(const uint8_t *bytes,
+								 uint64_t offset, uint8_t word)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, bytes + offset, word == 4 ? 4 : 8);
+	return value;
+}
+
+/* Reads from the file: the slow part of uw_memory_read_sized. */
+bool uw_memory_read_file(struct uw_memory *memory, uint64_t address, size_t size, uint64_t *value);
+
+/* Reads size bytes, 1 to 8, as a little-endian number. */
+static inline __attribute__((always_inline)) bool
+uw_memory_read_sized(struct uw_memory *memory, uint64_t address, size_t size, uint64_t *value)
+{
+	const struct uw_stack *stack = memory->stack;
+	uint64_t offset = address - stack->base;
+
+	if (offset < stack->size && stack->size - offset >= size) {
+		*value = 0;
+		memcpy(value, stack->bytes + offset, size);
+		return true;
+	}
+	return uw_memory_read_file(memory, address, size, value);
+}
+
+static inline bool uw_memory_read(struct uw_memory *memory, uint64_t address, uint64_t *value)
+{
+	return uw_memory_read_sized(memory, address, sizeof(*value), value);
+}
+
+#endif

@@ -1,0 +1,34 @@
+/* What the code at an instruction address is to a walk: looked up in the cache, and found once. */
+#ifndef UNWIND_STEP_CODE_H
+#define UNWIND_STEP_CODE_H
+
+#include "unwind/rules/rule_cache.h"
+#include "unwind/space/space.h"
+
+/* Fills the slot of ip: the slow part of uw_code_find. *effort is what the walk has spent, as in
+   uw_cfi_row_within; where that is what it may, what it finds is not kept. */
+void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, bool exact,
+		  uint32_t *effort);
+
+/* The code at ip. Valid until the next call; the space has an epoch (uw_space_refresh). cache is
+   the space's, and key uw_cache_key(epoch, exact): a loop may keep both. */
+static inline const struct uw_code *uw_code_find_key(struct uw_space *space,
+						     struct uw_rule_cache *cache, uint64_t ip,
+						     bool exact, uint16_t key, uint32_t *effort)
+{
+	struct uw_code *code = &cache->slots[uw_cache_index(ip, exact, UW_CACHE_LOG_SIZE)];
+
+	if (__builtin_expect(code->ip != ip || code->key != key, 0))
+		uw_code_fill(space, code, ip, exact, effort);
+	return code;
+}
+
+/* uw_code_find_key for one lookup. */
+static inline const struct uw_code *uw_code_find(struct uw_space *space, uint64_t ip, bool exact,
+						 uint32_t *effort)
+{
+	return uw_code_find_key(space, space->cache, ip, exact, uw_cache_key(space->epoch, exact),
+				effort);
+}
+
+#endif

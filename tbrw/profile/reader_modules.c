@@ -166,7 +166,7 @@ static uint32_t *list_loaded(const struct load *load, uint32_t *count)
 	uint32_t *loaded = reallocarray(NULL, (size_t)reader->module_count + 1, sizeof(*loaded));
 
 	*count = 0;
-	for (uint32_t i = 0; loaded && load->is_unload && i < reader->module_count; i++)
+	for (uint32_t i = 0; loaded && i < reader->module_count; i++)
 		if (!load->is_unload[i])
 			loaded[(*count)++] = i;
 	if (loaded)
@@ -193,6 +193,9 @@ static TBRW_U32 merge_unloads(const struct load *load)
 {
 	struct profile_reader *reader = load->reader;
 	uint32_t count;
+
+	if (!load->is_unload)
+		return VT_SUCCESS; /* no records */
 	uint32_t *loaded = list_loaded(load, &count);
 	uint8_t *is_merged = calloc((size_t)reader->module_count + 1, 1);
 

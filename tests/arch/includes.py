@@ -8,7 +8,7 @@ import sys
 import tree
 
 TBRW_PUBLIC = {'tbrw/tbrw.h', 'tbrw/tbrw_types.h', 'tbrw/tbrw_errors.h', 'tbrw/samprec_shared.h'}
-PROFILE_PUBLIC = {'tbrw/profile/place.h', 'tbrw/profile/profile.h', 'tbrw/profile/writer.h', 'tbrw/profile/reader.h',
+PROFILE_PUBLIC = {'tbrw/profile/copy.h', 'tbrw/profile/place.h', 'tbrw/profile/profile.h', 'tbrw/profile/writer.h', 'tbrw/profile/reader.h',
                   'tbrw/profile/visible.h'}
 
 # Headers from outside the project by the library they belong to; each library is a right that a

@@ -82,7 +82,11 @@ struct chunk {
 	uint64_t start;
 	uint32_t crcs[2];
 };
-enum { FILE_HEADER_SIZE = 64, CHUNK_STREAM_OPEN = 3, STREAMS_OF_WRITER = 11 };
+enum {
+	FILE_HEADER_SIZE = 64,
+	CHUNK_STREAM_OPEN = 3,
+	STREAMS_OF_WRITER = 1 + PROFILE_STREAM_COLLECTED
+};
 
 void fixture_kill(struct profile_writer *writer)
 {

@@ -28,32 +28,9 @@ void thread_destroy(struct thread *thread)
 {
 	if (thread == NULL)
 		return;
-	thread_forget(thread);
+	stack_memory_finish(&thread->stack);
 	free(thread->counts);
 	free(thread);
-}
-
-bool thread_remember(struct thread *thread, struct tree *tree, bool collapse)
-{
-	if (thread->history != NULL)
-		return true;
-	thread->history = uw_history_create();
-	thread->chain = chain_create(tree, collapse);
-	thread->guess = guess_create();
-	if (thread->history != NULL && thread->chain != NULL && thread->guess != NULL)
-		return true;
-	thread_forget(thread);
-	return false;
-}
-
-void thread_forget(struct thread *thread)
-{
-	uw_history_destroy(thread->history);
-	chain_destroy(thread->chain);
-	guess_destroy(thread->guess);
-	thread->history = NULL;
-	thread->chain = NULL;
-	thread->guess = NULL;
 }
 
 void thread_rename(struct thread *thread, const char *name)
@@ -128,7 +105,7 @@ bool thread_pass_gap(struct thread *thread, size_t ring, uint64_t gaps)
 
 void thread_end(const struct thread *thread, struct emit *emit, bool by_clock)
 {
-	bool is_unwound = thread->unwinding.walks > 0 || thread->unwinding.guesses_tested > 0;
+	bool is_unwound = thread->stack.counts.walks > 0 || thread->stack.counts.guesses_tested > 0;
 	struct emit_thread out = {
 		.pid = thread->pid,
 		.tid = thread->tid,
@@ -142,7 +119,7 @@ void thread_end(const struct thread *thread, struct emit *emit, bool by_clock)
 		.samples = thread->samples,
 		.by_clock = by_clock,
 		.name = thread->name,
-		.unwinding = is_unwound ? &thread->unwinding : NULL,
+		.unwinding = is_unwound ? &thread->stack.counts : NULL,
 	};
 	emit_thread(emit, &out);
 }

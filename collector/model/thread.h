@@ -2,10 +2,8 @@
 #ifndef COLLECTOR_THREAD_H
 #define COLLECTOR_THREAD_H
 
-#include "collector/context/chain.h"
-#include "collector/context/guess.h"
+#include "collector/context/stack_memory.h"
 #include "collector/result/emit.h"
-#include "unwind/unwind.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,14 +37,11 @@ struct thread {
 	uint64_t before_ns;   /* by the kernel's account, what it had used before it was followed */
 	uint32_t account_tid; /* the id that this account comes with, after the end; 0: none */
 	uint32_t samples;
-	struct profile_unwinding unwinding; /* what its stacks took */
 	bool is_head;          /* the event was opened for it: its account stays open to the end */
 	uint32_t family;       /* the thread that the event was opened for */
 	uint32_t final_counts; /* PERF_RECORD_READs that came after its end */
-	struct uw_history *history; /* of its last complete stack; NULL before the first walk */
-	struct chain *chain;        /* of the same stack */
-	struct guess *guess;        /* that stack was noted last */
-	struct thread *next_ended;  /* session's list of ended threads */
+	struct stack_memory stack; /* what its next one builds on */
+	struct thread *next_ended; /* the tracker's list of ended threads */
 };
 
 /* counts has a slot per ring. NULL: out of memory. */
@@ -86,12 +81,6 @@ uint64_t thread_unseen(struct thread *thread, size_t ring, uint64_t weight, uint
 /* Whether samples were lost since the thread's last one on this ring, so that nobody knows what
  * they were of. gaps: how often that was on the ring so far. */
 bool thread_pass_gap(struct thread *thread, size_t ring, uint64_t gaps);
-
-/* Makes history, chain and guess where they are not there yet. false: out of memory, none is. */
-bool thread_remember(struct thread *thread, struct tree *tree, bool collapse);
-
-/* Frees them, at the thread's end. */
-void thread_forget(struct thread *thread);
 
 /* Writes its life. by_clock: the counts are the sampling intervals, not the event's. */
 void thread_end(const struct thread *thread, struct emit *emit, bool by_clock);

@@ -88,7 +88,7 @@ void tracker_retire(struct tracker *tracker, struct thread *thread)
 		finish_thread(tracker, thread);
 		return;
 	}
-	thread_forget(thread);
+	stack_memory_forget(&thread->stack);
 	thread->next_ended = tracker->open_accounts;
 	tracker->open_accounts = thread;
 }
@@ -106,7 +106,7 @@ void tracker_end_thread(struct tracker *tracker, struct thread *thread, uint64_t
 	if (!tracker_has_open_account(tracker, thread))
 		tracker_retire(tracker, thread);
 	else
-		thread_forget(thread);
+		stack_memory_forget(&thread->stack);
 }
 
 void tracker_free_tid(struct tracker *tracker, uint32_t tid)
@@ -188,15 +188,6 @@ void tracker_free_pid(struct tracker *tracker, uint32_t pid)
 		return; /* ended with its last thread */
 	process_end(process, &tracker->context, tracker->now_ns);
 	process_destroy(process);
-}
-
-void tracker_each_thread(const struct tracker *tracker, tracker_visit *visit, void *user)
-{
-	size_t position = 0;
-	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;)
-		visit(t, user);
-	for (struct thread *t = tracker->open_accounts; t != NULL; t = t->next_ended)
-		visit(t, user);
 }
 
 void tracker_write_threads(struct tracker *tracker)

@@ -39,10 +39,6 @@ void tracker_retire(struct tracker *tracker, struct thread *thread);
 void tracker_free_tid(struct tracker *tracker, uint32_t tid);
 void tracker_free_pid(struct tracker *tracker, uint32_t pid);
 
-/* Visits all threads that are not written yet. */
-typedef void tracker_visit(struct thread *thread, void *user);
-void tracker_each_thread(const struct tracker *tracker, tracker_visit *visit, void *user);
-
 /* Writes all threads: those that live on, and those whose account is still open. */
 void tracker_write_threads(struct tracker *tracker);
 

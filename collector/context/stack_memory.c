@@ -1,0 +1,54 @@
+#include "collector/context/stack_memory.h"
+
+#include <stddef.h>
+
+bool stack_memory_remember(struct stack_memory *memory, struct tree *tree, bool collapse)
+{
+	if (memory->history != NULL)
+		return true;
+	memory->history = uw_history_create();
+	memory->chain = chain_create(tree, collapse);
+	memory->guess = guess_create();
+	if (memory->history != NULL && memory->chain != NULL && memory->guess != NULL)
+		return true;
+	stack_memory_forget(memory);
+	return false;
+}
+
+void stack_memory_forget(struct stack_memory *memory)
+{
+	uw_history_destroy(memory->history);
+	chain_destroy(memory->chain);
+	guess_destroy(memory->guess);
+	memory->history = NULL;
+	memory->chain = NULL;
+	memory->guess = NULL;
+}
+
+void stack_memory_link(struct stack_memory *memory, struct stack_memory **head)
+{
+	if (memory->link != NULL)
+		return;
+	memory->next = *head;
+	memory->link = head;
+	if (memory->next != NULL)
+		memory->next->link = &memory->next;
+	*head = memory;
+}
+
+void stack_memory_unlink(struct stack_memory *memory)
+{
+	if (memory->link == NULL)
+		return;
+	*memory->link = memory->next;
+	if (memory->next != NULL)
+		memory->next->link = memory->link;
+	memory->link = NULL;
+	memory->next = NULL;
+}
+
+void stack_memory_finish(struct stack_memory *memory)
+{
+	stack_memory_forget(memory);
+	stack_memory_unlink(memory);
+}

@@ -1,0 +1,355 @@
+#include "collector/context/stacks.h"
+
+#include "collector/context/chain.h"
+#include "collector/context/guess.h"
+#include "collector/context/table_builder.h"
+#include "collector/context/tree.h"
+#include "collector/context/walk_counts.h"
+#include "collector/machine/registers.h"
+#include <stdlib.h>
+
+enum {
+	TESTED_EACH = 64,    /* whole stacks, while no stack was cut */
+	TESTED_EACH_CUT = 8, /* of threads of which stacks were cut; at first each of them, */
+	TESTED_SOON = 1000,  /* until so many are */
+	PROVEN_TESTS = 4,    /* guesses of a thread that were tried before one is shown */
+	PROVEN_RIGHT = 100   /* of them, at most one is wrong */
+};
+
+static const uint8_t skip_reasons[UW_STOP_COUNT] = {
+	[UW_STOP_ROOT] = PROFILE_SKIP_NOT_SKIPPED,
+	[UW_STOP_TRUNCATED] = PROFILE_SKIP_TRUNCATED,
+	[UW_STOP_NOT_RESIDENT] = PROFILE_SKIP_NOT_RESIDENT,
+	[UW_STOP_NO_INFO] = PROFILE_SKIP_NO_INFO,
+	[UW_STOP_OTHER_STACK] = PROFILE_SKIP_OTHER_STACK,
+	[UW_STOP_SWITCHED] = PROFILE_SKIP_OTHER_STACK,
+	[UW_STOP_DEPTH] = PROFILE_SKIP_DEPTH,
+	[UW_STOP_BAD_INFO] = PROFILE_SKIP_BAD_INFO,
+	[UW_STOP_RED_ZONE] = PROFILE_SKIP_RED_ZONE,
+};
+
+/* What guesses are tried on. A later one is closer to the guesses that are made, and replaces what
+ * came of an earlier one from the moment when it becomes possible. */
+enum guess_trial {
+	TRIAL_HALF, /* the outer half of whole stacks */
+	TRIAL_CUT,  /* what lay beyond the thread's copies that ended too early, of whole stacks */
+	TRIAL_DEEP  /* what lies beyond a sample's copy, of deep copies that are larger: these are
+		       as the stacks that samples' copies are too small for */
+};
+
+struct stacks {
+	struct emit *emit;
+	bool collapse;
+	struct tree *tree;
+	struct tables *tables;
+	struct unwinding unwinding;
+	size_t copy_size;    /* bytes of stack that the last walked sample asked for */
+	uint64_t guess_turn; /* whole stacks that guesses might have been tried on */
+	enum guess_trial guess_trial;
+	struct stack_memory *tested; /* guesses were tried on their threads' stacks */
+	struct uw_frame frames[UW_DEPTH_MAX + GUESS_DEPTH_MAX];
+	struct chain *chain; /* for stacks that no thread's next one can build on */
+};
+
+/* A stack on its way to its node. */
+struct found {
+	const struct stack_source *source;
+	bool is_deep;        /* learned from, and no more */
+	struct chain *chain; /* that it goes into */
+	size_t count;        /* of stacks->frames, the user's part */
+	size_t kept;         /* of its outermost frames: chain has them already */
+	size_t guessed;      /* of its outermost frames: they are not verified */
+};
+
+/* Where a walked stack counts. */
+static struct unwinding_subject counted_for(const struct stacks *stacks, const struct found *found,
+					    size_t count)
+{
+	uint32_t tag = count > 0 ? stacks->frames[0].tag : UW_TAG_NONE;
+	return (struct unwinding_subject){.thread = &found->source->memory->counts,
+					  .image = tag == UW_TAG_NONE ? 0 : tag};
+}
+
+/* Walks into stacks->frames. Has tables built that walks came to want. */
+static size_t walk_frames(struct stacks *stacks, const struct found *found, enum uw_stop *stop,
+			  size_t *reused)
+{
+	struct unwinding_walk measured;
+	unwinding_begin(&stacks->unwinding, &measured, found->source->space, found->is_deep);
+	size_t count = uw_walk_reuse(found->source->space, found->source->memory->history,
+				     found->source->regs, found->source->copy, stacks->frames,
+				     UW_DEPTH_MAX, stop, reused);
+	struct unwinding_subject counted = counted_for(stacks, found, count);
+	unwinding_end(&stacks->unwinding, &measured, found->source->space, &counted);
+	struct uw_module *wanted = uw_space_wanted_table(found->source->space);
+	if (wanted != NULL)
+		tables_build(stacks->tables, wanted);
+	return count;
+}
+
+/* From here on guesses are tried in this way, unless it is a lesser one than before. */
+static void raise_trial(struct stacks *stacks, enum guess_trial trial)
+{
+	if (trial <= stacks->guess_trial)
+		return;
+	stacks->guess_trial = trial;
+	stacks->guess_turn = 0;
+	unwinding_forget_tests(&stacks->unwinding);
+	while (stacks->tested != NULL) {
+		unwinding_forget_test(&stacks->tested->counts);
+		stack_memory_unlink(stacks->tested);
+	}
+}
+
+/* Where to cut a whole stack to try a guess on it; 0: it is not this one's turn. */
+static uint64_t choose_cut(struct stacks *stacks, const struct found *found, size_t count)
+{
+	const struct uw_stack *stack = found->source->copy;
+	struct guess *guess = found->source->memory->guess;
+	bool is_cut = stacks->guess_trial == TRIAL_CUT;
+	bool is_soon = is_cut && stacks->unwinding.run.guesses_tested < TESTED_SOON;
+	if (found->is_deep && stacks->copy_size > 0) {
+		raise_trial(stacks, TRIAL_DEEP);
+		return stack->base + stacks->copy_size;
+	}
+	if (found->is_deep || stacks->guess_trial == TRIAL_DEEP ||
+	    (is_cut && !guess_has_cut(guess)) ||
+	    (++stacks->guess_turn % (is_cut ? TESTED_EACH_CUT : TESTED_EACH) != 0 && !is_soon))
+		return 0;
+	return guess_choose_cut(guess, stacks->frames, count, stack->base);
+}
+
+/* A whole stack: what is remembered of the thread learns it. */
+static void note_whole(struct stacks *stacks, struct found *found, size_t reused)
+{
+	struct stack_memory *memory = found->source->memory;
+	struct unwinding_subject counted = counted_for(stacks, found, found->count);
+	uint64_t cut = choose_cut(stacks, found, found->count);
+	found->chain = memory->chain;
+	found->kept = reused;
+	if (cut != 0) {
+		stack_memory_link(memory, &stacks->tested);
+		unwinding_add_test(&stacks->unwinding,
+				   guess_test(memory->guess, found->source->map_version,
+					      stacks->frames, found->count, cut),
+				   &counted);
+	}
+	guess_note(memory->guess, found->source->map_version, stacks->frames, found->count, reused);
+}
+
+/* Whether guesses of a thread may be shown: they were tried, in the way that is closest to them,
+ * and as good as none was wrong. */
+static bool is_proven(const struct profile_unwinding *unwinding)
+{
+	return unwinding->guesses_covered >= PROVEN_TESTS &&
+	       unwinding->guesses_wrong * PROVEN_RIGHT <= unwinding->guesses_covered;
+}
+
+/* The frames beyond what was copied, where the thread's whole stacks leave no doubt. */
+static void guess_rest(struct stacks *stacks, struct found *found, struct profile_stack *stack)
+{
+	const struct uw_stack *copy = found->source->copy;
+	struct stack_memory *memory = found->source->memory;
+	struct uw_frame *last = &stacks->frames[found->count - 1];
+	uint8_t hits = 0;
+	size_t guessed = guess_callers(memory->guess, found->source->map_version, last,
+				       copy->base + copy->size, last + 1, &hits);
+	guess_note_cut(memory->guess, copy->base + copy->size);
+	raise_trial(stacks, TRIAL_CUT);
+	if (guessed == 0 || !is_proven(&memory->counts))
+		return;
+	stack->state = PROFILE_STACK_GUESSED;
+	stack->guess_level = PROFILE_GUESS_AGREED;
+	stack->guess_hits = hits;
+	found->count += guessed;
+	found->guessed = guessed;
+}
+
+/* A stack of which the copy ended too early: guessed, and evidence for the guesses to come. */
+static void note_cut(struct stacks *stacks, struct found *found, struct profile_stack *stack)
+{
+	if (!found->is_deep)
+		guess_rest(stacks, found, stack);
+	guess_note_part(found->source->memory->guess, found->source->map_version, stacks->frames,
+			found->count - found->guessed);
+}
+
+static void walk(struct stacks *stacks, struct found *found, struct profile_stack *stack)
+{
+	enum uw_stop stop;
+	size_t reused;
+	bool remembers =
+		stack_memory_remember(found->source->memory, stacks->tree, stacks->collapse);
+	found->count = walk_frames(stacks, found, &stop, &reused);
+	stack->state = stop == UW_STOP_ROOT ? PROFILE_STACK_COMPLETE : PROFILE_STACK_SKIPPED;
+	stack->reason = skip_reasons[stop];
+	/* In a copy with gaps, a return address that is none, or a frame pointer to nowhere, is
+	   taken for a word from a gap. What leads to another stack is not: such a word is no
+	   address. */
+	if (found->source->has_gaps && (stop == UW_STOP_BAD_INFO || stop == UW_STOP_NO_INFO))
+		stack->reason = PROFILE_SKIP_NOT_RESIDENT;
+	if (remembers && (found->is_deep || stacks->guess_trial != TRIAL_DEEP))
+		guess_grow_old(found->source->memory->guess);
+	/* The thread's chain follows its history, which knows of complete stacks only. */
+	if (remembers && stop == UW_STOP_ROOT)
+		note_whole(stacks, found, reused);
+	else if (remembers && found->count > 0 &&
+		 (stop == UW_STOP_TRUNCATED ||
+		  (stop == UW_STOP_NOT_RESIDENT && !found->source->has_gaps)))
+		note_cut(stacks, found, stack);
+}
+
+/* Only the address that was hit. */
+static size_t take_leaf(struct stacks *stacks, const struct uw_space *space, uint64_t ip)
+{
+	struct uw_frame *leaf = &stacks->frames[0];
+	*leaf = (struct uw_frame){.ip = ip, .rva = ip, .tag = UW_TAG_NONE};
+	if (!uw_space_find(space, ip, &leaf->tag, &leaf->rva))
+		leaf->tag = UW_TAG_NONE;
+	return 1;
+}
+
+static uint32_t frame_flags(const struct uw_frame *frame, bool is_guessed)
+{
+	if (is_guessed)
+		return PROFILE_FRAME_GUESSED;
+	return frame->source == UW_SOURCE_FRAME_POINTER ? PROFILE_FRAME_POINTER : 0;
+}
+
+static struct profile_frame user_frame(const struct stacks *stacks, const struct found *found,
+				       size_t index)
+{
+	const struct uw_frame *from = &stacks->frames[index];
+	return (struct profile_frame){
+		.image = from->tag == UW_TAG_NONE ? 0 : from->tag,
+		.flags = frame_flags(from, index >= found->count - found->guessed),
+		.rva = from->rva,
+	};
+}
+
+static bool push_user_frames(struct stacks *stacks, const struct found *found)
+{
+	struct profile_frame frame;
+	size_t count = found->count - found->kept;
+	chain_keep(found->chain, found->kept);
+	for (size_t i = count; i > 0; i--) {
+		frame = user_frame(stacks, found, i - 1);
+		tree_prefetch_frame(stacks->tree, &frame);
+	}
+	for (size_t i = count; i > 0; i--) {
+		frame = user_frame(stacks, found, i - 1);
+		if (!chain_push(found->chain,
+				tree_frame(stacks->tree, &frame, stacks->frames[i - 1].function)))
+			return false;
+	}
+	return true;
+}
+
+static uint16_t saturate(size_t count)
+{
+	return (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
+}
+
+static bool push_inner_frames(struct stacks *stacks, const struct found *found)
+{
+	const struct stack_source *source = found->source;
+	struct tree_frame frames[STACK_INNER_MAX];
+	for (size_t i = 0; i < source->inner_count; i++)
+		frames[i] = tree_frame(stacks->tree, &source->inner[i], 0);
+	for (size_t i = source->inner_count; i > 0; i--)
+		if (!chain_push(found->chain, frames[i - 1]))
+			return false;
+	return true;
+}
+
+static void find_frames(struct stacks *stacks, struct found *found, enum stack_extent extent,
+			struct profile_stack *stack)
+{
+	const struct stack_source *source = found->source;
+	if (extent == STACK_NO_USER)
+		return;
+	if (source->space == NULL) {
+		stack->state = PROFILE_STACK_SKIPPED;
+		stack->reason = PROFILE_SKIP_NO_MEMORY;
+		return;
+	}
+	if (extent == STACK_WALKED) {
+		stacks->copy_size = source->copy->requested;
+		walk(stacks, found, stack);
+		return;
+	}
+	found->count = take_leaf(stacks, source->space,
+				 source->regs->value[registers_machine(source->is_32bit)->ip]);
+}
+
+void stacks_node(struct stacks *stacks, const struct stack_source *source, enum stack_extent extent,
+		 struct profile_stack *stack)
+{
+	struct found found = {.source = source, .chain = stacks->chain};
+	uint32_t node = PROFILE_NONE;
+	find_frames(stacks, &found, extent, stack);
+	if (push_user_frames(stacks, &found) && push_inner_frames(stacks, &found))
+		node = chain_node(found.chain);
+	if (stack->state == PROFILE_STACK_GUESSED)
+		stack->verified = saturate(found.count - found.guessed + source->inner_count);
+	stack->collapsed = saturate(chain_collapsed(found.chain));
+	/* Out of memory for the tree: the sample still counts, its stack is skipped. */
+	stack->node = node == PROFILE_NONE ? 0 : node;
+	if (node == PROFILE_NONE) {
+		*stack = (struct profile_stack){.cpu_ns = stack->cpu_ns,
+						.state = PROFILE_STACK_SKIPPED,
+						.reason = PROFILE_SKIP_NO_MEMORY,
+						.kernel_us = stack->kernel_us};
+		/* Its chain may lack frames that its history has. */
+		stack_memory_forget(source->memory);
+	}
+}
+
+void stacks_learn(struct stacks *stacks, const struct stack_source *source)
+{
+	struct found found = {.source = source, .is_deep = true, .chain = stacks->chain};
+	struct profile_stack unused = {0};
+	walk(stacks, &found, &unused);
+	/* The chain keeps step with the history; its nodes are made for samples only. */
+	if (found.chain == source->memory->chain && !push_user_frames(stacks, &found))
+		stack_memory_forget(source->memory);
+}
+
+struct stacks *stacks_create(struct emit *emit, bool collapse)
+{
+	struct stacks *stacks = calloc(1, sizeof(*stacks));
+	if (stacks == NULL)
+		return NULL;
+	stacks->emit = emit;
+	stacks->collapse = collapse;
+	stacks->tree = tree_create(emit);
+	stacks->tables = tables_create();
+	stacks->chain = chain_create(stacks->tree, collapse);
+	if (stacks->tree == NULL || stacks->tables == NULL || stacks->chain == NULL) {
+		stacks_destroy(stacks);
+		return NULL;
+	}
+	return stacks;
+}
+
+void stacks_destroy(struct stacks *stacks)
+{
+	if (stacks == NULL)
+		return;
+	tables_destroy(stacks->tables);
+	chain_destroy(stacks->chain);
+	tree_destroy(stacks->tree);
+	unwinding_finish(&stacks->unwinding);
+	free(stacks);
+}
+
+void stacks_stop(struct stacks *stacks)
+{
+	tables_destroy(stacks->tables);
+	stacks->tables = NULL;
+}
+
+void stacks_emit(const struct stacks *stacks, uint64_t now_ns)
+{
+	unwinding_emit(&stacks->unwinding, stacks->emit, now_ns);
+}

@@ -1,0 +1,164 @@
+/* A stack becomes a node without any sample: from registers, a copy and a thread's memory. */
+#include "collector/context/stacks.h"
+
+#include "collector/machine/registers.h"
+#include "tests/collector/fake_emit.h"
+#include "tests/collector/fake_unwind.h"
+#include "tests/support/suite.h"
+#include <check.h>
+
+static struct emit *emit;
+static struct stacks *stacks;
+static struct uw_space *space;
+static struct uw_regs regs;
+static struct uw_stack copy;
+static struct stack_memory memory;
+
+static void setup(void)
+{
+	emit = fake_emit_create();
+	stacks = stacks_create(emit, false);
+	ck_assert_ptr_nonnull(stacks);
+	space = uw_space_create(registers_machine(false)->arch);
+	ck_assert_int_eq(uw_space_map(space, 0x400000, 0x500000, 0, NULL, 7), 0);
+	regs = (struct uw_regs){0};
+	regs.value[registers_machine(false)->ip] = 0x400020;
+	copy = (struct uw_stack){.base = 0x7000, .size = 64, .requested = 64};
+	memory = (struct stack_memory){0};
+	fake_walk_set("cba", UW_STOP_ROOT);
+}
+
+static void teardown(void)
+{
+	stack_memory_finish(&memory);
+	stacks_destroy(stacks);
+	uw_space_destroy(space);
+	fake_emit_destroy(emit);
+}
+
+static struct stack_source source_of(struct stack_memory *of)
+{
+	return (struct stack_source){.space = space,
+				     .memory = of,
+				     .map_version = 1,
+				     .regs = &regs,
+				     .copy = &copy};
+}
+
+static struct profile_stack node_of(struct stack_memory *of, enum stack_extent extent)
+{
+	struct stack_source source = source_of(of);
+	struct profile_stack stack = {.cpu_ns = 5, .state = PROFILE_STACK_SKIPPED};
+	stack.reason = PROFILE_SKIP_BUDGET;
+	stacks_node(stacks, &source, extent, &stack);
+	return stack;
+}
+
+static void expect_counts(uint64_t walks, uint64_t frames)
+{
+	ck_assert_uint_eq(memory.counts.walks, walks);
+	ck_assert_uint_eq(memory.counts.frames, frames);
+}
+
+START_TEST(node_and_state)
+{
+	struct profile_stack stack = node_of(&memory, STACK_WALKED);
+	ck_assert_uint_eq(stack.node, 3);
+	ck_assert_uint_eq(fake_emit_node(emit, 3).parent, 2);
+	ck_assert_int_eq(stack.state, PROFILE_STACK_COMPLETE);
+	ck_assert_int_eq(stack.reason, PROFILE_SKIP_NOT_SKIPPED);
+	ck_assert_uint_eq(stack.cpu_ns, 5);
+	expect_counts(1, 3);
+	fake_walk_set("c", UW_STOP_NO_INFO);
+	stack = node_of(&memory, STACK_WALKED);
+	ck_assert_uint_eq(stack.node, 4);
+	ck_assert_uint_eq(fake_emit_node(emit, 4).parent, 0);
+	ck_assert_int_eq(stack.state, PROFILE_STACK_SKIPPED);
+	ck_assert_int_eq(stack.reason, PROFILE_SKIP_NO_INFO);
+}
+END_TEST
+
+/* Two threads in the same place are at one node; each has its own memory. */
+START_TEST(threads_share_nodes)
+{
+	struct stack_memory other = {0};
+	ck_assert_uint_eq(node_of(&memory, STACK_WALKED).node, 3);
+	ck_assert_uint_eq(node_of(&other, STACK_WALKED).node, 3);
+	ck_assert_ptr_nonnull(other.history);
+	ck_assert_ptr_ne(other.history, memory.history);
+	ck_assert_uint_eq(fake_emit_count(emit, "node "), 3);
+	stack_memory_finish(&other);
+}
+END_TEST
+
+/* What the caller said of a stack that is not walked stays. */
+START_TEST(leaf_only)
+{
+	struct profile_stack stack = node_of(&memory, STACK_LEAF);
+	ck_assert_uint_eq(stack.node, 1);
+	fake_emit_assert(emit, "frame 0 7+20 flags 0", 1);
+	ck_assert_int_eq(stack.reason, PROFILE_SKIP_BUDGET);
+	ck_assert_uint_eq(node_of(&memory, STACK_NO_USER).node, 0);
+	ck_assert_uint_eq(fake_walk()->walks, 0);
+	ck_assert_ptr_null(memory.history);
+}
+END_TEST
+
+START_TEST(inner_frames)
+{
+	static const struct profile_frame inner[] = {{9, 0, 0x30}, {9, 0, 0x20}};
+	struct stack_source source = source_of(&memory);
+	struct profile_stack stack = {0};
+	source.inner = inner;
+	source.inner_count = 2;
+	stacks_node(stacks, &source, STACK_WALKED, &stack);
+	ck_assert_uint_eq(stack.node, 5);
+	fake_emit_assert(emit, "frame 3 9+30 flags 0", 1);
+	ck_assert_uint_eq(fake_emit_node(emit, 5).frame, 3);
+	ck_assert_uint_eq(fake_emit_node(emit, 4).frame, 4);
+	ck_assert_uint_eq(fake_emit_node(emit, 4).parent, 3);
+}
+END_TEST
+
+START_TEST(without_space)
+{
+	struct stack_source source = source_of(&memory);
+	struct profile_stack stack = {.cpu_ns = 5};
+	source.space = NULL;
+	stacks_node(stacks, &source, STACK_WALKED, &stack);
+	ck_assert_uint_eq(stack.node, 0);
+	ck_assert_int_eq(stack.state, PROFILE_STACK_SKIPPED);
+	ck_assert_int_eq(stack.reason, PROFILE_SKIP_NO_MEMORY);
+	ck_assert_uint_eq(stack.cpu_ns, 5);
+}
+END_TEST
+
+/* A deep copy makes no node, and the next stack builds on it. */
+START_TEST(learned)
+{
+	struct stack_source source = source_of(&memory);
+	stacks_learn(stacks, &source);
+	ck_assert_ptr_nonnull(memory.chain);
+	ck_assert_uint_eq(fake_emit_count(emit, "node "), 0);
+	expect_counts(0, 0);
+	fake_walk()->reused_count = 3;
+	ck_assert_uint_eq(node_of(&memory, STACK_WALKED).node, 3);
+	ck_assert_uint_eq(memory.counts.frames_reused, 3);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("stacks");
+	TCase *tcase = tcase_create("stacks");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, node_and_state);
+	tcase_add_test(tcase, threads_share_nodes);
+	tcase_add_test(tcase, leaf_only);
+	tcase_add_test(tcase, inner_frames);
+	tcase_add_test(tcase, without_space);
+	tcase_add_test(tcase, learned);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}

@@ -1,4 +1,4 @@
-/* What a terminal gets of a product, and a file. */
+/* What a terminal gets of a product, and a file; files that are whole or not there. */
 #include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
 #include "tools/cli/output.h"
@@ -6,10 +6,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pty.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
@@ -271,6 +273,158 @@ START_TEST(test_descriptor_that_cannot_be_closed)
 }
 END_TEST
 
+static char folder[32];
+static char written[64];
+
+static void set_up(void)
+{
+	build_directory(folder);
+	snprintf(written, sizeof(written), "%s/written", folder);
+}
+
+static void tear_down(void)
+{
+	build_directory_remove(folder);
+}
+
+static void expect_content(const char *name, const char *expected)
+{
+	char content[64] = "";
+	FILE *file = fopen(name, "r");
+	ck_assert_ptr_nonnull(file);
+	content[fread(content, 1, sizeof(content) - 1, file)] = '\0';
+	fclose(file);
+	ck_assert_str_eq(content, expected);
+}
+
+static unsigned count_files(void)
+{
+	char command[64];
+	unsigned count = 0;
+	snprintf(command, sizeof(command), "ls -A '%s' | wc -l", folder);
+	FILE *pipe = popen(command, "r");
+	ck_assert_int_eq(fscanf(pipe, "%u", &count), 1);
+	pclose(pipe);
+	return count;
+}
+
+START_TEST(test_output_replaces_whole_files_only)
+{
+	struct output output;
+	ck_assert_int_eq(output_open(&output, written), 0);
+	fputs("first", output.stream);
+	ck_assert_int_eq(access(written, F_OK), -1);
+	ck_assert_int_eq(output_finish(&output), 0);
+	expect_content(written, "first");
+	ck_assert_int_eq(output_open(&output, written), 0);
+	fputs("second", output.stream);
+	output_abandon(&output);
+	expect_content(written, "first");
+	ck_assert_uint_eq(count_files(), 1);
+}
+END_TEST
+
+static void expect_mode_after_output(mode_t mask, mode_t mode)
+{
+	struct output output;
+	struct stat status;
+	mode_t before = umask(mask);
+	ck_assert_int_eq(output_open(&output, written), 0);
+	umask(before);
+	ck_assert_int_eq(output_finish(&output), 0);
+	ck_assert_int_eq(stat(written, &status), 0);
+	ck_assert_uint_eq(status.st_mode & 0777, mode);
+}
+
+START_TEST(test_output_is_for_its_owner)
+{
+	expect_mode_after_output(0, 0600);
+	ck_assert_int_eq(chmod(written, 0644), 0);
+	expect_mode_after_output(0777, 0644);
+	ck_assert_int_eq(unlink(written), 0);
+	expect_mode_after_output(0777, 0600);
+}
+END_TEST
+
+START_TEST(test_output_errors)
+{
+	struct output output;
+	ck_assert_int_eq(output_open(&output, "/nonexistent/directory/file"), ENOENT);
+	ck_assert_int_eq(output_open(&output, "/dev/full"), 0);
+	fputs("lost", output.stream);
+	ck_assert_int_eq(output_finish(&output), ENOSPC);
+	/* more than a buffer: the error comes before the end */
+	ck_assert_int_eq(output_open(&output, "/dev/full"), 0);
+	for (int i = 0; i < 100000; i++)
+		fputs("lost", output.stream);
+	ck_assert_int_eq(output_finish(&output), ENOSPC);
+	ck_assert_int_eq(output_open(&output, "/dev/null"), 0);
+	ck_assert_uint_eq(output_width(&output), 0);
+	ck_assert_int_eq(output_finish(&output), 0);
+}
+END_TEST
+
+/* As much as goes through without leaving anything for the end. */
+static int write_blocks(const char *to)
+{
+	static char block[65536];
+	struct output output;
+	memset(block, 'x', sizeof(block));
+	ck_assert_int_eq(output_open(&output, to), 0);
+	for (int i = 0; i < 64; i++)
+		fwrite(block, 1, sizeof(block), output.stream);
+	return output_finish(&output);
+}
+
+/* A reader that has seen enough is no failure, whenever it goes; what failed first is said. */
+START_TEST(test_output_without_reader)
+{
+	int ends[2];
+	signal(SIGPIPE, SIG_IGN);
+	ck_assert_int_eq(write_blocks("/dev/full"), ENOSPC);
+	ck_assert_int_eq(pipe(ends), 0);
+	close(ends[0]);
+	ck_assert_int_eq(dup2(ends[1], STDOUT_FILENO), STDOUT_FILENO);
+	ck_assert_int_eq(write_blocks("-"), 0);
+	ck_assert_int_eq(write_blocks(NULL), 0);
+	/* still there for what comes next */
+	ck_assert_int_ge(fcntl(STDOUT_FILENO, F_GETFD), 0);
+	ck_assert_str_eq(output_name("-"), "standard output");
+	ck_assert_str_eq(output_name(NULL), "standard output");
+}
+END_TEST
+
+static int fail_to_close(void *cookie)
+{
+	(void)cookie;
+	return -1;
+}
+
+/* A failure that nothing says the reason of is one. */
+START_TEST(test_output_that_cannot_be_closed)
+{
+	static const cookie_io_functions_t functions = {.close = fail_to_close};
+	struct output output;
+	ck_assert_int_eq(output_open(&output, written), 0);
+	fclose(output.stream);
+	output.stream = fopencookie(NULL, "w", functions);
+	errno = 0;
+	ck_assert_int_eq(output_finish(&output), EIO);
+	ck_assert_uint_eq(count_files(), 0);
+}
+END_TEST
+
+/* A file of which not all could be written is not there. */
+START_TEST(test_output_that_does_not_fit)
+{
+	struct rlimit limit = {100000, 100000};
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	ck_assert_int_eq(write_blocks(written), EFBIG);
+	ck_assert_uint_eq(count_files(), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("output");
@@ -289,5 +443,15 @@ int main(void)
 	tcase_add_test(tcase, test_no_file);
 	tcase_add_test(tcase, test_descriptor_that_cannot_be_closed);
 	suite_add_tcase(suite, tcase);
+	TCase *files = tcase_create("whole files");
+	tcase_set_timeout(files, 60);
+	tcase_add_checked_fixture(files, set_up, tear_down);
+	tcase_add_test(files, test_output_replaces_whole_files_only);
+	tcase_add_test(files, test_output_is_for_its_owner);
+	tcase_add_test(files, test_output_errors);
+	tcase_add_test(files, test_output_without_reader);
+	tcase_add_test(files, test_output_that_cannot_be_closed);
+	tcase_add_test(files, test_output_that_does_not_fit);
+	suite_add_tcase(suite, files);
 	return run_suite(suite);
 }

@@ -1,0 +1,52 @@
+#include "tests/tools/known_result.h"
+#include "tools/convert/finalize.h"
+#include "tools/export/export.h"
+#include <check.h>
+#include <stdio.h>
+
+const struct build_sample known_samples[] = {
+	{.stack = "app:_start libc:start app:main app:work", .count = 4, .cpu_ms = 10},
+	{.stack = "app:_start libc:start app:main app:outer>inner",
+	 .count = 2,
+	 .cpu_ms = 10,
+	 .thread = 1},
+	{.stack = "lib:a;b lib:odd",
+	 .count = 3,
+	 .cpu_ms = 5,
+	 .state = PROFILE_STACK_SKIPPED,
+	 .reason = PROFILE_SKIP_TRUNCATED,
+	 .thread = 2},
+	{.stack = "app:main ? app:", .count = 1, .cpu_ms = 1},
+	{.stack = "app:main", .count = 1, .cpu_ms = 1, .state = PROFILE_STACK_GUESSED},
+};
+
+struct profile_reader *known_reader(const char *result)
+{
+	struct profile_reader *reader;
+	ck_assert_uint_eq(profile_reader_open(result, &reader), VT_SUCCESS);
+	return reader;
+}
+
+char *known_fold(const char *result, bool with_threads)
+{
+	struct profile_reader *reader = known_reader(result);
+	struct export_options options = {.with_threads = with_threads};
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+	ck_assert_uint_eq(export_folded_write(reader, &options, stream), VT_SUCCESS);
+	fclose(stream);
+	profile_reader_close(reader);
+	return text;
+}
+
+void known_finalize(const char *result)
+{
+	struct profile_reader *reader = known_reader(result);
+	struct progress progress = {0};
+	struct finalized finalized;
+	finalize_collect(reader, NULL, &progress, &finalized);
+	profile_reader_close(reader);
+	ck_assert_uint_eq(finalize_write(result, &finalized), VT_SUCCESS);
+	finalize_finish(&finalized);
+}

@@ -11,33 +11,6 @@ enum { GUESSES_MIN = 10 }; /* tries that say something of how many guesses are w
 static const struct {
 	const char *key;
 	const char *words;
-} skip_reasons[PROFILE_SKIP_REASON_COUNT] = {
-	[PROFILE_SKIP_NOT_SKIPPED] = {"other", "other reasons"},
-	[PROFILE_SKIP_BUDGET] = {"budget", "collector's budget"},
-	[PROFILE_SKIP_TRUNCATED] = {"truncated", "stack larger than the copy"},
-	[PROFILE_SKIP_NOT_RESIDENT] = {"not_resident", "stack not in memory"},
-	[PROFILE_SKIP_NO_INFO] = {"no_info", "no unwind information"},
-	[PROFILE_SKIP_OTHER_STACK] = {"other_stack", "continues on another stack"},
-	[PROFILE_SKIP_DEPTH] = {"depth", "too deep"},
-	[PROFILE_SKIP_BAD_INFO] = {"bad_info", "contradictory unwind information"},
-	[PROFILE_SKIP_NO_REGS] = {"no_regs", "no user registers"},
-	[PROFILE_SKIP_NO_MEMORY] = {"no_memory", "collector out of memory"},
-	[PROFILE_SKIP_RED_ZONE] = {"red_zone", "continues below the stack pointer, not copied"},
-};
-
-const char *overview_skip_key(enum profile_skip_reason reason)
-{
-	return skip_reasons[reason].key;
-}
-
-const char *overview_skip_words(enum profile_skip_reason reason)
-{
-	return skip_reasons[reason].words;
-}
-
-static const struct {
-	const char *key;
-	const char *words;
 } kernel_times[] = {
 	{NULL, NULL}, /* not known */
 	[PROFILE_KERNEL_TIME_APART] = {"apart", "in no function: kernel mode was not sampled"},

@@ -71,8 +71,4 @@ const char *overview_sampling_key(const struct overview *overview);
 /* The same in words, for the caller to free; NULL likewise. */
 char *overview_sampling_words(const struct overview *overview);
 
-/* Name of a reason in JSON and in words; for every reason but PROFILE_SKIP_NOT_SKIPPED. */
-const char *overview_skip_key(enum profile_skip_reason reason);
-const char *overview_skip_words(enum profile_skip_reason reason);
-
 #endif

@@ -1,5 +1,6 @@
 #include "tools/cli/xalloc.h"
 #include "tools/collection/quality.h"
+#include "tools/collection/skip_reason.h"
 #include "tools/table/lines.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -39,8 +40,10 @@ enum {
 	COLUMN_VERIFIED,
 	COLUMN_HITS,
 	COLUMN_LEAST_HITS,
-	COLUMN_RED_ZONE,
-	COLUMN_REUSED_SHARE, /* these in text only, of modules and threads */
+	COLUMN_LATER_REASONS, /* PROFILE_SKIP_RED_ZONE and what comes behind it */
+	COLUMN_REUSED_SHARE =
+		COLUMN_LATER_REASONS + PROFILE_SKIP_REASON_COUNT -
+		PROFILE_SKIP_RED_ZONE, /* these in text only, of modules and threads */
 	COLUMN_CACHE_SHARE,
 	COLUMN_FRAME_NS,
 	COLUMN_COUNT,
@@ -48,6 +51,7 @@ enum {
 
 #define TABLE_IN_DATA (TABLE_IN_CSV | TABLE_IN_JSON)
 
+/* But for those of the reasons, which skip_reason.h has. */
 static const struct table_column columns[COLUMN_COUNT] = {
 	{"Scope", "scope", TABLE_TEXT, TABLE_IN_DATA},
 	{"Name", "name", TABLE_NAME, TABLE_IN_ALL},
@@ -62,16 +66,7 @@ static const struct table_column columns[COLUMN_COUNT] = {
 	{"Guessed", "guessed", TABLE_COUNT, TABLE_IN_DATA},
 	{"None", "none", TABLE_COUNT, TABLE_IN_DATA},
 	{"Skipped", "skipped", TABLE_COUNT, TABLE_IN_DATA},
-	{"Other", "skipped_other", TABLE_COUNT, TABLE_IN_ALL},
-	{"Budget", "skipped_budget", TABLE_COUNT, TABLE_IN_ALL},
-	{"Truncated", "skipped_truncated", TABLE_COUNT, TABLE_IN_ALL},
-	{"Not Resident", "skipped_not_resident", TABLE_COUNT, TABLE_IN_ALL},
-	{"No Info", "skipped_no_info", TABLE_COUNT, TABLE_IN_ALL},
-	{"Other Stack", "skipped_other_stack", TABLE_COUNT, TABLE_IN_ALL},
-	{"Depth", "skipped_depth", TABLE_COUNT, TABLE_IN_ALL},
-	{"Bad Info", "skipped_bad_info", TABLE_COUNT, TABLE_IN_ALL},
-	{"No Registers", "skipped_no_regs", TABLE_COUNT, TABLE_IN_ALL},
-	{"No Symbol", "no_symbol", TABLE_COUNT, TABLE_IN_ALL | TABLE_OPTIONAL},
+	[COLUMN_NAMELESS] = {"No Symbol", "no_symbol", TABLE_COUNT, TABLE_IN_ALL | TABLE_OPTIONAL},
 	{"Steps", "steps", TABLE_COUNT, TABLE_IN_DATA},
 	{"Frame Pointer Steps", "frame_pointer_steps", TABLE_COUNT, TABLE_IN_DATA},
 	{"Frame Pointer %", "frame_pointer_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_OPTIONAL},
@@ -89,29 +84,33 @@ static const struct table_column columns[COLUMN_COUNT] = {
 	{"Guesses Wrong", "guesses_wrong", TABLE_COUNT, TABLE_IN_DATA},
 	{"Collector CPU", "collector_cpu_s", TABLE_SECONDS, TABLE_IN_DATA},
 	{"Advice", "advice", TABLE_TEXT, TABLE_IN_DATA},
-	{"Out of Memory", "skipped_no_memory", TABLE_COUNT, TABLE_IN_ALL},
-	{"Deep Walks", "deep_walks", TABLE_COUNT, TABLE_IN_DATA},
+	[COLUMN_DEEP_WALKS] = {"Deep Walks", "deep_walks", TABLE_COUNT, TABLE_IN_DATA},
 	{"Deep Frames", "deep_frames", TABLE_COUNT, TABLE_IN_DATA},
 	{"Guesses by Agreement", "guesses_by_agreement", TABLE_COUNT, TABLE_IN_DATA},
 	{"Guess Verified Frames", "guess_verified_frames", TABLE_COUNT, TABLE_IN_DATA},
 	{"Guess Hits", "guess_hits", TABLE_COUNT, TABLE_IN_DATA},
 	{"Guess Least Hits", "guess_least_hits", TABLE_COUNT, TABLE_IN_DATA},
-	{"Red Zone", "skipped_red_zone", TABLE_COUNT, TABLE_IN_ALL},
-	{"Reused %", "reused_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_OPTIONAL},
+	[COLUMN_REUSED_SHARE] = {"Reused %", "reused_share", TABLE_SHARE,
+				 TABLE_IN_TEXT | TABLE_OPTIONAL},
 	{"Cache Hits %", "cache_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_OPTIONAL},
 	{"ns/Frame", "frame_ns", TABLE_COUNT, TABLE_IN_TEXT | TABLE_OPTIONAL},
 };
 
+/* Columns keep their places in CSV. */
 static size_t reason_column(size_t reason)
 {
-	switch (reason) {
-	case PROFILE_SKIP_NO_MEMORY:
+	if (reason == PROFILE_SKIP_NO_MEMORY)
 		return COLUMN_NO_MEMORY;
-	case PROFILE_SKIP_RED_ZONE:
-		return COLUMN_RED_ZONE;
-	default:
-		return COLUMN_REASONS + reason;
-	}
+	return reason < PROFILE_SKIP_NO_MEMORY
+		       ? COLUMN_REASONS + reason
+		       : COLUMN_LATER_REASONS + reason - PROFILE_SKIP_RED_ZONE;
+}
+
+static void fill_columns(struct table_column filled[COLUMN_COUNT])
+{
+	memcpy(filled, columns, sizeof(columns));
+	for (size_t i = 0; i < PROFILE_SKIP_REASON_COUNT; i++)
+		filled[reason_column(i)] = skip_reason_of((enum profile_skip_reason)i)->column;
 }
 
 static double ratio(uint64_t part, uint64_t whole)
@@ -294,7 +293,7 @@ static void print_stacks(const struct quality_row *run, FILE *stream)
 		print_label(stream, "  skipped:");
 		fprintf(stream, "%" PRIu64 " (%.2f %%) %s\n", run->skipped[i],
 			table_percent(run->skipped[i], run->samples),
-			overview_skip_words((enum profile_skip_reason)i));
+			skip_reason_of((enum profile_skip_reason)i)->words);
 	}
 }
 
@@ -382,7 +381,7 @@ static void print_run(const struct report_input *input, const struct quality *qu
 static void choose_columns(const struct quality *quality, bool with_tid,
 			   struct table_column chosen[COLUMN_COUNT])
 {
-	memcpy(chosen, columns, sizeof(columns));
+	fill_columns(chosen);
 	for (size_t i = 0; i < PROFILE_SKIP_REASON_COUNT; i++) {
 		if (quality->run.skipped[i] == 0)
 			chosen[reason_column(i)].formats &= ~TABLE_IN_TEXT;
@@ -438,8 +437,10 @@ void report_quality_print(const struct report_input *input, FILE *stream, unsign
 	if (input->options->format->id == FORMAT_TEXT) {
 		print_as_text(input, &quality, advice, stream, width);
 	} else {
+		struct table_column all[COLUMN_COUNT];
 		struct table table;
-		table_init(&table, columns, COLUMN_COUNT);
+		fill_columns(all);
+		table_init(&table, all, COLUMN_COUNT);
 		add_run(&table, &quality, advice);
 		add_modules(&table, input, &quality);
 		add_threads(&table, input, &quality);

@@ -1,5 +1,6 @@
 #include "tools/collection/overview.h"
 #include "tools/collection/sampling.h"
+#include "tools/collection/skip_reason.h"
 #include "tools/report/programs.h"
 #include "tools/report/report.h"
 #include "tools/table/lines.h"
@@ -155,7 +156,7 @@ static void print_samples(const struct tally *tally, const struct overview *over
 			continue;
 		print_label(stream, "  skipped:");
 		fprintf(stream, "%.1f %% %s\n", table_percent(tally->skipped[i], tally->samples),
-			overview_skip_words((enum profile_skip_reason)i));
+			skip_reason_of((enum profile_skip_reason)i)->words);
 	}
 	if (tally->states[PROFILE_STACK_GUESSED] > 0)
 		overview_print_guesses(overview, tally->states[PROFILE_STACK_GUESSED],
@@ -365,11 +366,11 @@ static struct json_object *stacks_object(const struct tally *tally)
 	json_object_object_add(stacks, "complete",
 			       json_object_new_uint64(tally->states[PROFILE_STACK_COMPLETE]));
 	for (int i = 1; i < PROFILE_SKIP_REASON_COUNT; i++)
-		json_object_object_add(skipped, overview_skip_key((enum profile_skip_reason)i),
+		json_object_object_add(skipped, skip_reason_of((enum profile_skip_reason)i)->key,
 				       json_object_new_uint64(tally->skipped[i]));
 	/* A reason that this version does not know must not get lost. */
 	if (tally->skipped[PROFILE_SKIP_NOT_SKIPPED] > 0)
-		json_object_object_add(skipped, overview_skip_key(PROFILE_SKIP_NOT_SKIPPED),
+		json_object_object_add(skipped, skip_reason_of(PROFILE_SKIP_NOT_SKIPPED)->key,
 				       json_object_new_uint64(
 					       tally->skipped[PROFILE_SKIP_NOT_SKIPPED]));
 	json_object_object_add(stacks, "skipped", skipped);

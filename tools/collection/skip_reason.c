@@ -1,0 +1,250 @@
+#include "tools/collection/skip_reason.h"
+#include "tools/cli/xalloc.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The default where it is as large as can be: a record, which holds less than 64 KB, has some 320
+ * bytes besides. What --stack-size may ask for beyond that, up to 65528, is no step up. */
+#define STACK_SIZE_LARGEST 65208u
+
+/* At shorter intervals, ns, no ring holds copies of that size: more would be lost or left out than
+ * is won. */
+#define LARGEST_INTERVAL_MIN 1000000u
+
+/* The module in which most stacks were cut for this reason. */
+static uint32_t find_cutting_module(const struct quality *quality, enum profile_skip_reason reason)
+{
+	uint32_t found = 0;
+	for (uint32_t i = 1; i < quality->module_count; i++) {
+		if (quality->modules[i].skipped[reason] > quality->modules[found].skipped[reason])
+			found = i;
+	}
+	return found;
+}
+
+/* What the collector found of the module's file when it could not read it, PROFILE_IMAGE_... */
+static uint32_t unread_flags(const struct report_input *input, const struct module *module)
+{
+	uint32_t flags = 0;
+	for (uint32_t i = 0; i < profile_reader_image_count(input->reader); i++) {
+		const struct profile_image *image = profile_reader_image(input->reader, i);
+		if (image->flags & PROFILE_IMAGE_NOT_OPEN &&
+		    strcmp(profile_reader_text(input->reader, image->path), module->path) == 0)
+			flags |= image->flags;
+	}
+	return flags;
+}
+
+static bool has_java(const struct skip_finding *finding)
+{
+	for (uint32_t i = 0; i < finding->quality->module_count; i++)
+		if (strcmp(functions_module(finding->input->functions, i)->name, "libjvm.so") == 0)
+			return true;
+	return false;
+}
+
+static bool uses_bpf(const struct quality *quality)
+{
+	return quality->stack_source.is_known &&
+	       quality->stack_source.value == PROFILE_STACKS_BY_BPF;
+}
+
+/* Whether copies of the largest size would be taken, and not left out for what they cost. */
+static bool has_room(const struct quality *quality)
+{
+	const struct overview_number *interval = &quality->overview.interval_ns;
+	const struct quality_row *run = &quality->run;
+	return (!interval->is_known || interval->value >= LARGEST_INTERVAL_MIN) &&
+	       table_share(run->skipped[PROFILE_SKIP_BUDGET], run->samples) < SKIP_FINDING_MIN;
+}
+
+#define NO_INFO "{share} % of the stacks end where no unwind information is known, most in "
+
+static const char *advise_unread(const struct skip_finding *finding, const struct module *module)
+{
+	uint32_t flags = unread_flags(finding->input, module);
+	if (flags & PROFILE_IMAGE_NO_DESCRIPTOR)
+		return NO_INFO "{module}, which the limit of open files kept the collector from "
+			       "reading: raise it (ulimit -n)";
+	if (flags & PROFILE_IMAGE_CHANGED)
+		return NO_INFO
+			"{module}, which was changed after it was mapped, and before the "
+			"collector looked at it: put the new file in place of the old one (mv), "
+			"or build it with a build-id (-Wl,--build-id)";
+	if (flags & PROFILE_IMAGE_GONE)
+		return NO_INFO "{module}, which was gone when the collector looked at it: delete "
+			       "programs later";
+	return NO_INFO
+		"{module}, which the collector could not read, or found replaced: run tbcollect "
+		"as the owner of the process or as root, and replace programs later";
+}
+
+static const char *advise_no_info(const struct skip_finding *finding)
+{
+	const struct quality_row *row = &finding->quality->modules[finding->module];
+	const struct module *module = functions_module(finding->input->functions, finding->module);
+	if (row->unreadable > row->skipped[PROFILE_SKIP_NO_INFO] / 2)
+		return advise_unread(finding, module);
+	if (module->name[0] != '[')
+		return NO_INFO "{path}: install its debug symbols, or build it with "
+			       "-fasynchronous-unwind-tables";
+	/* Just-in-time compiled, in all likelihood. */
+	if (has_java(finding))
+		return NO_INFO "{module}: let its compiler keep frame pointers (java "
+			       "-XX:+PreserveFramePointer)";
+	return NO_INFO "{module}: let what made this code keep frame pointers, if it can";
+}
+
+#define TRUNCATED "{share} % of the stacks are larger than what is copied of them: "
+#define LET_BPF   "let BPF copy larger ones (tbcollect as root, or with CAP_BPF and CAP_PERFMON)"
+
+static const char *advise_truncated(const struct skip_finding *finding)
+{
+	const struct overview_number *size = &finding->quality->stack_size;
+	if (uses_bpf(finding->quality))
+		return "{share} % of the stacks are larger than what BPF copies of them, which "
+		       "is up to 512 KB and less at short intervals: use a longer --interval, "
+		       "without --stack-size";
+	if (!has_room(finding->quality))
+		return TRUNCATED "use a longer --interval, or " LET_BPF;
+	if (size->is_known && size->value < STACK_SIZE_LARGEST)
+		return TRUNCATED "use --stack-size 65528, or " LET_BPF;
+	return TRUNCATED LET_BPF;
+}
+
+static const char *advise_not_resident(const struct skip_finding *finding)
+{
+	if (uses_bpf(finding->quality))
+		return "{share} % of the stacks have pages that are not in memory (swapped out, "
+		       "most likely), so that BPF cannot copy them either: see that the program "
+		       "has the memory that it needs";
+	return "{share} % of the stacks have pages that are not in memory (swapped out, or never "
+	       "touched), where a copy by the kernel ends: BPF copies what lies beyond them "
+	       "(tbcollect as root, or with CAP_BPF and CAP_PERFMON)";
+}
+
+static const struct skip_reason reasons[PROFILE_SKIP_REASON_COUNT] = {
+	[PROFILE_SKIP_NOT_SKIPPED] =
+		{
+			.key = "other",
+			.words = "other reasons",
+			.column = {"Other", "skipped_other", TABLE_COUNT, TABLE_IN_ALL},
+			.advice = "{share} % of the stacks are incomplete for a reason that this "
+				  "tbreport does not know: use a newer one",
+		},
+	[PROFILE_SKIP_BUDGET] =
+		{
+			.key = "budget",
+			.words = "collector's budget",
+			.column = {"Budget", "skipped_budget", TABLE_COUNT, TABLE_IN_ALL},
+			.advice = "{share} % of the stacks were left out to keep the collector's "
+				  "cost down: use a longer --interval, or a higher "
+				  "--overhead-limit",
+		},
+	[PROFILE_SKIP_TRUNCATED] =
+		{
+			.key = "truncated",
+			.words = "stack larger than the copy",
+			.column = {"Truncated", "skipped_truncated", TABLE_COUNT, TABLE_IN_ALL},
+			.choose = advise_truncated,
+		},
+	[PROFILE_SKIP_NOT_RESIDENT] =
+		{
+			.key = "not_resident",
+			.words = "stack not in memory",
+			.column = {"Not Resident", "skipped_not_resident", TABLE_COUNT,
+				   TABLE_IN_ALL},
+			.choose = advise_not_resident,
+		},
+	[PROFILE_SKIP_NO_INFO] =
+		{
+			.key = "no_info",
+			.words = "no unwind information",
+			.column = {"No Info", "skipped_no_info", TABLE_COUNT, TABLE_IN_ALL},
+			.choose = advise_no_info,
+		},
+	[PROFILE_SKIP_OTHER_STACK] =
+		{
+			.key = "other_stack",
+			.words = "continues on another stack",
+			.column = {"Other Stack", "skipped_other_stack", TABLE_COUNT, TABLE_IN_ALL},
+			.advice = "{share} % of the stacks continue on a stack that is not "
+				  "copied (a signal handler's, a coroutine's), most from "
+				  "{module}: the frames up to there are right, and their callers "
+				  "are that code's own scheduler",
+		},
+	[PROFILE_SKIP_DEPTH] =
+		{
+			.key = "depth",
+			.words = "too deep",
+			.column = {"Depth", "skipped_depth", TABLE_COUNT, TABLE_IN_ALL},
+			.advice = "{share} % of the stacks are deeper than the collector "
+				  "follows: their outermost frames are missing",
+		},
+	[PROFILE_SKIP_BAD_INFO] =
+		{
+			.key = "bad_info",
+			.words = "contradictory unwind information",
+			.column = {"Bad Info", "skipped_bad_info", TABLE_COUNT, TABLE_IN_ALL},
+			.advice = "the unwind information contradicts itself in {share} % of the "
+				  "stacks, most in {module}: look for a newer build of it",
+		},
+	[PROFILE_SKIP_NO_REGS] =
+		{
+			.key = "no_regs",
+			.words = "no user registers",
+			.column = {"No Registers", "skipped_no_regs", TABLE_COUNT, TABLE_IN_ALL},
+			.advice = "{share} % of the samples came without registers, or from "
+				  "32-bit code of another machine than x86: these have no stacks",
+		},
+	[PROFILE_SKIP_NO_MEMORY] =
+		{
+			.key = "no_memory",
+			.words = "collector out of memory",
+			.column = {"Out of Memory", "skipped_no_memory", TABLE_COUNT, TABLE_IN_ALL},
+			.advice = "{share} % of the stacks were left out because the collector "
+				  "ran out of memory: give it more, or use a longer --interval",
+		},
+	[PROFILE_SKIP_RED_ZONE] =
+		{
+			.key = "red_zone",
+			.words = "continues below the stack pointer, not copied",
+			.column = {"Red Zone", "skipped_red_zone", TABLE_COUNT, TABLE_IN_ALL},
+			.advice = "{share} % of the stacks are hit in functions that keep what "
+				  "leads to their caller below the stack pointer, most in "
+				  "{module}, where a copy by the kernel starts: BPF copies that "
+				  "too (tbcollect as root, or with CAP_BPF and CAP_PERFMON)",
+		},
+};
+
+const struct skip_reason *skip_reason_of(enum profile_skip_reason reason)
+{
+	return &reasons[reason];
+}
+
+/* The text with a value in place of its name, where it has that; takes the text. */
+static char *put(char *text, const char *name, const char *value)
+{
+	const char *place = strstr(text, name);
+	if (!place)
+		return text;
+	char *whole =
+		xalloc_printf("%.*s%s%s", (int)(place - text), text, value, place + strlen(name));
+	free(text);
+	return whole;
+}
+
+char *skip_reason_advise(const struct report_input *input, const struct quality *quality,
+			 enum profile_skip_reason reason, double percent)
+{
+	const struct skip_reason *row = skip_reason_of(reason);
+	const struct skip_finding finding = {input, quality, find_cutting_module(quality, reason)};
+	const struct module *module = functions_module(input->functions, finding.module);
+	char share[32];
+	snprintf(share, sizeof(share), "%.1f", percent);
+	char *text = xalloc_text(row->choose ? row->choose(&finding) : row->advice);
+	text = put(text, "{share}", share);
+	return strstr(text, "{path}") ? put(text, "{path}", module->path)
+				      : put(text, "{module}", module->name);
+}

@@ -19,13 +19,8 @@ KNOWN_FILES = [
     {'extents.c', 'rescan.c', 'store.c'},
     {'reader_load.c', 'reader_plain.c', 'reader_samples.c'},
     {'writer.c', 'writer_code.c', 'writer_lives.c', 'writer_samples.c'},
-    {'headers.c', 'open.c', 'window.c'},
-    {'expression.c', 'step.c'},
-    {'debug.c', 'module.c', 'stack_switch.c', 'table.c'},
 ]
-KNOWN_FOLDERS = [
-    {'unwind/cfi', 'unwind/module', 'unwind/rules', 'unwind/space', 'unwind/step', 'unwind/x86'},
-]
+KNOWN_FOLDERS = []
 
 
 def objects(build):

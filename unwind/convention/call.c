@@ -1,7 +1,6 @@
 #include "unwind/convention/call.h"
 
 #include "unwind/cfi/machine.h"
-#include "unwind/elf/reader.h"
 #include "unwind/rules/rule_cache.h"
 #include "unwind/space/space.h"
 #include "unwind/x86/instruction.h"

@@ -4,7 +4,6 @@
 #include "unwind/cfi/row.h"
 #include "unwind/convention/call.h"
 #include "unwind/convention/function_bytes.h"
-#include "unwind/elf/reader.h"
 #include "unwind/module/module.h"
 #include "unwind/space/space.h"
 #include "unwind/step/code.h"

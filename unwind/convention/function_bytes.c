@@ -1,7 +1,6 @@
 #include "unwind/convention/function_bytes.h"
 
 #include "unwind/cfi/machine.h"
-#include "unwind/elf/reader.h"
 #include "unwind/space/space.h"
 
 #include <string.h>

@@ -6,9 +6,10 @@
 #define TOOLS_ANALYSIS_CHAIN_H
 
 #include "tbrw/profile/reader.h"
-#include "tools/analysis/functions.h"
 #include <stddef.h>
 #include <stdint.h>
+
+struct functions;
 
 enum chain_mode {
 	/* Of each run of system functions only the outermost one, which user code called, is

@@ -4,11 +4,13 @@
 #ifndef TOOLS_ANALYSIS_FILTER_H
 #define TOOLS_ANALYSIS_FILTER_H
 
-#include "tbrw/profile/reader.h"
-#include "tools/analysis/functions.h"
 #include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+struct function;
+struct module;
 
 enum filter_key {
 	FILTER_PROCESS, /* name */

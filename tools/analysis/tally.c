@@ -1,5 +1,6 @@
 #include "tools/analysis/tally.h"
 #include "tools/analysis/calibration.h"
+#include "tools/analysis/filter.h"
 #include "tools/analysis/index_map.h"
 #include "tools/cli/xalloc.h"
 #include <stdlib.h>

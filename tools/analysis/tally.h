@@ -9,9 +9,10 @@
 
 #include "tbrw/profile/reader.h"
 #include "tools/analysis/draws.h"
-#include "tools/analysis/filter.h"
 #include <stdbool.h>
 #include <stdint.h>
+
+struct filter;
 
 #define TALLY_BY_PROCESS 1u
 #define TALLY_BY_THREAD  2u /* and by process */

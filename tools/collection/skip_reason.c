@@ -1,5 +1,6 @@
 #include "tools/collection/skip_reason.h"
 #include "tools/cli/xalloc.h"
+#include "tools/collection/quality.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,9 +5,11 @@
 #ifndef TOOLS_COLLECTION_SKIP_REASON_H
 #define TOOLS_COLLECTION_SKIP_REASON_H
 
-#include "tools/collection/quality.h"
-#include "tools/report/report.h"
+#include "tbrw/profile/profile.h"
 #include "tools/table/table.h"
+
+struct quality;
+struct report_input;
 
 struct skip_finding {
 	const struct report_input *input;

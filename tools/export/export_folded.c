@@ -1,4 +1,6 @@
 #include "tools/analysis/chain.h"
+#include "tools/analysis/filter.h"
+#include "tools/analysis/functions.h"
 #include "tools/analysis/index_map.h"
 #include "tools/analysis/tally.h"
 #include "tools/cli/xalloc.h"

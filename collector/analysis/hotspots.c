@@ -15,7 +15,7 @@
 #define CONTEXT_USER ((uint64_t)-512)
 
 struct hotspots {
-	struct hotspots_config config;
+	struct analysis_config config;
 	struct tracker *tracker;
 	struct emit *emit;
 	struct stacks *stacks;
@@ -239,8 +239,17 @@ static void apply_deep(struct hotspots *hotspots, const struct record *record, b
 	tracker_count_copy(tracker, record->sample.stack.size);
 }
 
-struct hotspots *hotspots_create(const struct hotspots_config *config, struct tracker *tracker,
-				 struct emit *emit)
+static void destroy(void *state)
+{
+	struct hotspots *hotspots = state;
+	if (hotspots == NULL)
+		return;
+	stacks_destroy(hotspots->stacks);
+	free(hotspots);
+}
+
+static void *create(const struct analysis_config *config, struct tracker *tracker,
+		    struct emit *emit)
 {
 	struct hotspots *hotspots = calloc(1, sizeof(*hotspots));
 	if (hotspots == NULL)
@@ -250,23 +259,15 @@ struct hotspots *hotspots_create(const struct hotspots_config *config, struct tr
 	hotspots->emit = emit;
 	hotspots->stacks = stacks_create(emit, config->collapse);
 	if (hotspots->stacks == NULL) {
-		hotspots_destroy(hotspots);
+		destroy(hotspots);
 		return NULL;
 	}
 	return hotspots;
 }
 
-void hotspots_destroy(struct hotspots *hotspots)
+static void apply(void *state, const struct record *record, size_t ring_index, bool skip_stack)
 {
-	if (hotspots == NULL)
-		return;
-	stacks_destroy(hotspots->stacks);
-	free(hotspots);
-}
-
-void hotspots_apply(struct hotspots *hotspots, const struct record *record, size_t ring_index,
-		    bool skip_stack)
-{
+	struct hotspots *hotspots = state;
 	tracker_apply(hotspots->tracker, record, ring_index);
 	if (record->kind == RECORD_ENDING)
 		apply_ending(hotspots, record);
@@ -281,11 +282,21 @@ void hotspots_apply(struct hotspots *hotspots, const struct record *record, size
 		apply_sample(hotspots, record, ring_index, skip_stack);
 }
 
-void hotspots_finish(struct hotspots *hotspots)
+static void finish(void *state)
 {
+	struct hotspots *hotspots = state;
 	/* Its thread's CPU time is part of what is noted after this. */
 	stacks_stop(hotspots->stacks);
 	tracker_finish(hotspots->tracker);
 	if (hotspots->config.unwind)
 		stacks_emit(hotspots->stacks, tracker_now_ns(hotspots->tracker));
 }
+
+const struct analysis hotspots_analysis = {
+	.name = "hotspots",
+	.suffix = "hs",
+	.create = create,
+	.apply = apply,
+	.finish = finish,
+	.destroy = destroy,
+};

@@ -213,10 +213,12 @@ int emit_failed(const struct emit *emit, struct failure *failure)
 	return emit->code == VT_SUCCESS ? 0 : fail(emit, emit->code, emit->error, failure);
 }
 
-int emit_finish(struct emit *emit, const char *command_line, const struct profile_clock *clock,
-		struct failure *failure)
+int emit_finish(struct emit *emit, const char *analysis, const char *command_line,
+		const struct profile_clock *clock, struct failure *failure)
 {
-	struct profile_run_end end = {command_line, "tbcollect hotspots", *clock};
+	char tool[64];
+	snprintf(tool, sizeof(tool), "tbcollect %s", analysis);
+	struct profile_run_end end = {command_line, tool, *clock};
 	int result = emit_failed(emit, failure);
 	if (result < 0) {
 		emit_abandon(emit);

@@ -86,9 +86,9 @@ void emit_note(struct emit *emit, enum profile_note_kind kind, uint64_t time_ns,
 /* 0, or -1 with what went wrong with the file. */
 int emit_failed(const struct emit *emit, struct failure *failure);
 
-/* Ends, binds and closes the file. Destroys emit in any case. */
-int emit_finish(struct emit *emit, const char *command_line, const struct profile_clock *clock,
-		struct failure *failure);
+/* Ends, binds and closes the file, which analysis made. Destroys emit in any case. */
+int emit_finish(struct emit *emit, const char *analysis, const char *command_line,
+		const struct profile_clock *clock, struct failure *failure);
 
 /* Gives up: what was written stays readable as an incomplete result. Accepts NULL. */
 void emit_abandon(struct emit *emit);

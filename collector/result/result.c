@@ -50,11 +50,11 @@ static int make_directory(const char *path)
 	return made;
 }
 
-static int create_next(struct result *result, struct failure *failure)
+static int create_next(struct result *result, const char *suffix, struct failure *failure)
 {
 	int error = 0; /* all numbers are taken */
 	for (long number = find_next_number(); number <= NUMBER_MAX; number++) {
-		snprintf(result->directory, sizeof(result->directory), "r%03ldhs", number);
+		snprintf(result->directory, sizeof(result->directory), "r%03ld%s", number, suffix);
 		if (make_directory(result->directory) == 0) {
 			result->created = true;
 			return 0;
@@ -64,8 +64,9 @@ static int create_next(struct result *result, struct failure *failure)
 			break;
 	}
 	return failure_set(failure, FAILURE_EXIT,
-			   "cannot make a result directory r@@@hs here: %s; choose another place "
+			   "cannot make a result directory r@@@%s here: %s; choose another place "
 			   "with -r DIR",
+			   suffix,
 			   error == 0 || error == EEXIST ? "no number is free" : strerror(error));
 }
 
@@ -182,11 +183,12 @@ static int check_directory(const struct result *result, struct failure *failure)
 	return 0;
 }
 
-int result_create(struct result *result, const char *directory, struct failure *failure)
+int result_create(struct result *result, const char *directory, const char *suffix,
+		  struct failure *failure)
 {
 	*result = (struct result){.place = -1, .held = -1};
 	int made = directory != NULL ? create_named(result, directory, failure)
-				     : create_next(result, failure);
+				     : create_next(result, suffix, failure);
 	if (made == 0 && open_place(result, failure) == 0 &&
 	    check_directory(result, failure) == 0) {
 		snprintf(result->file, sizeof(result->file), "%s/%.250s.tb5", result->directory,

@@ -19,9 +19,11 @@ struct result {
 	int held;          /* the file, likewise */
 };
 
-/* Makes the directory, mode 0700 whatever the umask: the given one (NULL: the next free r@@@hs
- * here). One that exists is taken as it is if it is ours or root's and no result is in it. */
-int result_create(struct result *result, const char *directory, struct failure *failure);
+/* Makes the directory, mode 0700 whatever the umask: the given one (NULL: the next free r@@@ here,
+ * with the analysis's suffix). One that exists is taken as it is if it is ours or root's and no
+ * result is in it. */
+int result_create(struct result *result, const char *directory, const char *suffix,
+		  struct failure *failure);
 
 /* Remembers the file, once it is made, by more than its name. Fails when the directory is none that
  * we made. */

@@ -24,6 +24,8 @@ enum {
 /* perf_event's limit: the sample record's size is 16 bits, the copy a multiple of 8. */
 #define STACK_SIZE_MAX 65528ul
 
+enum { ANALYSIS_NAMES_MAX = 256 };
+
 static const struct option long_options[] = {
 	{"collect", required_argument, NULL, 'c'},
 	{"result-dir", required_argument, NULL, 'r'},
@@ -202,14 +204,22 @@ static int parse_overhead_limit(struct options *options, const char *text, struc
 	return 0;
 }
 
+static int parse_analysis(struct options *options, const char *text, struct failure *failure)
+{
+	char names[ANALYSIS_NAMES_MAX];
+	options->analysis = analysis_find(text);
+	if (options->analysis != NULL)
+		return 0;
+	analysis_list(names, sizeof(names));
+	return failure_set(failure, FAILURE_EXIT_USAGE, "unknown analysis '%s': there is %s", text,
+			   names);
+}
+
 static int parse_option(struct options *options, int option, struct failure *failure)
 {
 	switch (option) {
 	case 'c':
-		if (strcmp(optarg, "hotspots") != 0)
-			return failure_set(failure, FAILURE_EXIT_USAGE,
-					   "unknown analysis '%s': there is hotspots", optarg);
-		return 0;
+		return parse_analysis(options, optarg, failure);
 	case 'r':
 		options->result_dir = optarg;
 		return 0;
@@ -285,6 +295,7 @@ int options_parse(struct options *options, int argc, char **argv, struct failure
 {
 	*options = (struct options){
 		.action = OPTIONS_COLLECT,
+		.analysis = analysis_at(0),
 		.interval_ns = 10 * 1000000,
 		.unwind = OPTIONS_UNWIND_AUTO,
 		.overhead_limit = -1,

@@ -2,6 +2,7 @@
 #ifndef COLLECTOR_OPTIONS_H
 #define COLLECTOR_OPTIONS_H
 
+#include "collector/analysis/analysis.h"
 #include "collector/machine/failure.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,11 +28,12 @@ enum { OPTIONS_PIDS_MAX = 256 };
 
 struct options {
 	enum options_action action;
+	const struct analysis *analysis;
 	char **program; /* launch: argv of the program, NULL-terminated, borrowed from main's argv
 			 */
 	pid_t pids[OPTIONS_PIDS_MAX]; /* attach */
 	size_t pid_count;
-	const char *result_dir; /* NULL: the next free r@@@hs */
+	const char *result_dir; /* NULL: the next free one (result_create) */
 	uint64_t interval_ns;
 	uint64_t duration_ns; /* 0: until the program ends or the user stops it */
 	uint32_t stack_size;  /* bytes; 0: chosen by interval and ring size */

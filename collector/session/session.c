@@ -90,7 +90,8 @@ static int set_up(struct session *session, struct failure *failure)
 		[OPTIONS_UNWIND_NONE] = SAMPLER_COPY,
 	};
 	if (sampler_init(&session->sampler, &config, sources[options->unwind], failure) < 0 ||
-	    result_create(&session->result, options->result_dir, failure) < 0 ||
+	    result_create(&session->result, options->result_dir, options->analysis->suffix,
+			  failure) < 0 ||
 	    emit_create(session->result.through, session->result.file, &session->clock,
 			options->interval_ns, &session->emit, failure) < 0 ||
 	    result_hold(&session->result, failure) < 0)
@@ -106,15 +107,16 @@ static int set_up(struct session *session, struct failure *failure)
 		.command_lines = true,
 	};
 	session->tracker = tracker_create(&tracker, session->emit);
-	struct hotspots_config hotspots = {
+	struct analysis_config analysis = {
 		.deep_interval_ns = session->sampler.config.deep_interval_ns,
 		.kernel_time = session_kernel_time(session),
 		.unwind = options->unwind != OPTIONS_UNWIND_NONE,
 		.collapse = options->collapse,
 	};
 	if (session->tracker != NULL)
-		session->hotspots = hotspots_create(&hotspots, session->tracker, session->emit);
-	if (session->hotspots == NULL)
+		session->analysis =
+			options->analysis->create(&analysis, session->tracker, session->emit);
+	if (session->analysis == NULL)
 		return failure_set(failure, FAILURE_EXIT, "out of memory");
 	struct host *host = host_create();
 	if (host != NULL)
@@ -156,12 +158,13 @@ static int finish(struct session *session, struct failure *failure)
 		continue;
 	session_note_running(session);
 	session_settle(session);
-	hotspots_finish(session->hotspots);
+	session->options->analysis->finish(session->analysis);
 	session_note_end(session);
 	struct profile_clock last = clock_sync(&session->clock);
 	struct emit *emit = session->emit;
 	session->emit = NULL;
-	return emit_finish(emit, session->command, &last, failure);
+	return emit_finish(emit, session->options->analysis->name, session->command, &last,
+			   failure);
 }
 
 static void tear_down(struct session *session)
@@ -172,7 +175,7 @@ static void tear_down(struct session *session)
 	free(session->polls);
 	drain_destroy(session->drain);
 	tracker_destroy(session->tracker);
-	hotspots_destroy(session->hotspots);
+	session->options->analysis->destroy(session->analysis);
 	emit_abandon(session->emit);
 	sampler_finish(&session->sampler);
 	result_finish(&session->result);

@@ -65,8 +65,8 @@ bool session_apply(struct session *session, enum drain_extent extent)
 			follow_budget(session, now);
 		more = drain_next(session->drain, &item);
 		if (more)
-			hotspots_apply(session->hotspots, item.record, item.ring_index,
-				       item.left_out);
+			session->options->analysis->apply(session->analysis, item.record,
+							  item.ring_index, item.left_out);
 		if (i % CHECK_EACH == CHECK_EACH - 1)
 			now = clock_now();
 	}

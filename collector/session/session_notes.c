@@ -145,7 +145,7 @@ void session_note_start(struct session *session)
 						  : (uint32_t)options->pids[0];
 	emit_note(emit, PROFILE_NOTE_COLLECTOR, now, 0, (uint32_t)getpid(), 0,
 		  "tbcollect " TBCOLLECT_VERSION);
-	emit_note(emit, PROFILE_NOTE_ANALYSIS, now, 0, 0, 0, "hotspots");
+	emit_note(emit, PROFILE_NOTE_ANALYSIS, now, 0, 0, 0, options->analysis->name);
 	emit_note(emit, PROFILE_NOTE_COMMAND, now, 0, pid, 0, session->command);
 	emit_note(emit, PROFILE_NOTE_INTERVAL, now, options->interval_ns, 0, 0, NULL);
 	note_sampling(session);

@@ -7,7 +7,6 @@
 #ifndef COLLECTOR_SESSION_PRIVATE_H
 #define COLLECTOR_SESSION_PRIVATE_H
 
-#include "collector/analysis/hotspots.h"
 #include "collector/machine/log.h"
 #include "collector/model/tracker.h"
 #include "collector/perf/sampler.h"
@@ -41,7 +40,7 @@ struct session {
 	struct sampler sampler;
 	struct drain *drain;
 	struct tracker *tracker;
-	struct hotspots *hotspots;
+	void *analysis;       /* state of options->analysis */
 	struct pollfd *polls; /* signals, then attached processes, then drain's */
 	size_t poll_count;
 	uint64_t start_ns;     /* a launch: all events are open; an attach: before the first is */

@@ -1,5 +1,6 @@
 #include "tests/collector/tracker_fixture.h"
 
+#include "collector/analysis/hotspots.h"
 #include <check.h>
 #include <stdio.h>
 
@@ -9,7 +10,7 @@ static const struct sampling fixed = {PROFILE_SAMPLING_FIXED, 10000000, 10000000
 
 struct emit *emit;
 struct tracker *tracker;
-struct hotspots *hotspots;
+static void *hotspots;
 
 void fixture_setup(void)
 {
@@ -21,7 +22,7 @@ void fixture_setup(void)
 static void destroy(void)
 {
 	tracker_destroy(tracker);
-	hotspots_destroy(hotspots);
+	hotspots_analysis.destroy(hotspots);
 	tracker = NULL;
 	hotspots = NULL;
 }
@@ -43,7 +44,7 @@ void fixture_configure(struct fixture_config config)
 		.kernel_time = config.kernel_time,
 		.same_process = config.same_process,
 	};
-	struct hotspots_config sampled = {
+	struct analysis_config sampled = {
 		.deep_interval_ns = config.deep_interval_ns,
 		.kernel_time = config.kernel_time,
 		.unwind = config.unwind,
@@ -52,8 +53,18 @@ void fixture_configure(struct fixture_config config)
 	destroy();
 	tracker = tracker_create(&followed, emit);
 	ck_assert_ptr_nonnull(tracker);
-	hotspots = hotspots_create(&sampled, tracker, emit);
+	hotspots = hotspots_analysis.create(&sampled, tracker, emit);
 	ck_assert_ptr_nonnull(hotspots);
+}
+
+void feed(const struct record *record, size_t ring, bool skip_stack)
+{
+	hotspots_analysis.apply(hotspots, record, ring, skip_stack);
+}
+
+void fixture_end(void)
+{
+	hotspots_analysis.finish(hotspots);
 }
 
 void feed_launch(uint64_t time_ns, uint32_t pid, const char *name)
@@ -73,13 +84,13 @@ void feed_fork(uint64_t time_ns, uint32_t pid, uint32_t tid, uint32_t parent_pid
 				.pid = pid,
 				.tid = tid,
 				.fork = {parent_pid, parent_tid}};
-	hotspots_apply(hotspots, &record, 0, false);
+	feed(&record, 0, false);
 }
 
 void feed_exit(uint64_t time_ns, uint32_t pid, uint32_t tid)
 {
 	struct record record = {.kind = RECORD_EXIT, .time_ns = time_ns, .pid = pid, .tid = tid};
-	hotspots_apply(hotspots, &record, 0, false);
+	feed(&record, 0, false);
 }
 
 void feed_comm(uint64_t time_ns, uint32_t pid, uint32_t tid, const char *name)
@@ -89,7 +100,7 @@ void feed_comm(uint64_t time_ns, uint32_t pid, uint32_t tid, const char *name)
 				.pid = pid,
 				.tid = tid,
 				.comm = {.name = name}};
-	hotspots_apply(hotspots, &record, 0, false);
+	feed(&record, 0, false);
 }
 
 void feed_exec(uint64_t time_ns, uint32_t pid, const char *name)
@@ -99,7 +110,7 @@ void feed_exec(uint64_t time_ns, uint32_t pid, const char *name)
 				.pid = pid,
 				.tid = pid,
 				.comm = {.name = name, .exec = true}};
-	hotspots_apply(hotspots, &record, 0, false);
+	feed(&record, 0, false);
 }
 
 void feed_map(uint64_t time_ns, uint32_t pid, uint64_t start, uint64_t end, const char *path)
@@ -110,7 +121,7 @@ void feed_map(uint64_t time_ns, uint32_t pid, uint64_t start, uint64_t end, cons
 		 .pid = pid,
 		 .tid = pid,
 		 .mmap = {.start = start, .length = end - start, .inode = 1, .path = path}};
-	hotspots_apply(hotspots, &record, 0, false);
+	feed(&record, 0, false);
 }
 
 void feed_sample(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint64_t count)
@@ -125,7 +136,7 @@ void feed_sample(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint
 					   .abi = RECORD_REGISTERS_64}};
 	for (size_t i = 0; i < UW_REGS_MAX; i++)
 		record.sample.regs.value[i] = 0x400010; /* the instruction pointer among them */
-	hotspots_apply(hotspots, &record, ring, false);
+	feed(&record, ring, false);
 }
 
 struct record fixture_make_sample(uint64_t time_ns, uint32_t pid)
@@ -146,7 +157,7 @@ struct record fixture_make_sample(uint64_t time_ns, uint32_t pid)
 
 struct emit_sample fixture_apply(const struct record *record, bool skip_stack)
 {
-	hotspots_apply(hotspots, record, 0, skip_stack);
+	feed(record, 0, skip_stack);
 	return fake_emit_last_sample(emit);
 }
 
@@ -157,19 +168,19 @@ void feed_count(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint6
 				.pid = pid,
 				.tid = tid,
 				.count = count};
-	hotspots_apply(hotspots, &record, ring, false);
+	feed(&record, ring, false);
 }
 
 void feed_lost(uint64_t time_ns, size_t ring, uint64_t lost)
 {
 	struct record record = {.kind = RECORD_LOST, .time_ns = time_ns, .lost = lost};
-	hotspots_apply(hotspots, &record, ring, false);
+	feed(&record, ring, false);
 }
 
 void fixture_finish(void)
 {
 	struct tracker_counts counts;
-	hotspots_finish(hotspots);
+	fixture_end();
 	tracker_counts(tracker, &counts);
 	struct fake_emit_sums sums = fake_emit_sums(emit);
 	ck_assert_uint_eq(sums.samples, counts.samples);

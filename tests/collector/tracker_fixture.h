@@ -5,7 +5,6 @@
 #ifndef TESTS_COLLECTOR_TRACKER_FIXTURE_H
 #define TESTS_COLLECTOR_TRACKER_FIXTURE_H
 
-#include "collector/analysis/hotspots.h"
 #include "collector/model/tracker.h"
 #include "tests/collector/fake_emit.h"
 
@@ -13,13 +12,12 @@ enum { FIXTURE_RINGS = 2, FIXTURE_CPU_0 = 3, FIXTURE_CPU_1 = 7 };
 
 extern struct emit *emit;
 extern struct tracker *tracker;
-extern struct hotspots *hotspots; /* which gives the tracker its records */
 
 /* For tcase_add_checked_fixture: counts with the samples, the leaf only, collapsing. */
 void fixture_setup(void);
 void fixture_teardown(void);
 
-/* Another configuration instead: fields of tracker_config and hotspots_config. */
+/* Another configuration instead: fields of tracker_config and analysis_config. */
 struct fixture_config {
 	const struct sampling *sampling; /* NULL: a fixed period */
 	uint64_t deep_interval_ns;
@@ -31,6 +29,9 @@ struct fixture_config {
 	bool collapse;
 };
 void fixture_configure(struct fixture_config config);
+
+/* Has hotspots apply a record, and so the tracker. */
+void feed(const struct record *record, size_t ring, bool skip_stack);
 
 /* tracker_add_thread, exec of NAME at time_ns, and /bin/NAME mapped at 400000-500000. */
 void feed_launch(uint64_t time_ns, uint32_t pid, const char *name);
@@ -49,7 +50,10 @@ struct emit_sample fixture_apply(const struct record *record, bool skip_stack);
 void feed_count(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint64_t count);
 void feed_lost(uint64_t time_ns, size_t ring, uint64_t lost);
 
-/* hotspots_finish, and that nothing was counted twice or lost on the way to the result. */
+/* Ends the collection. */
+void fixture_end(void);
+
+/* fixture_end, and that nothing was counted twice or lost on the way to the result. */
 void fixture_finish(void);
 
 #endif

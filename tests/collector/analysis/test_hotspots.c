@@ -298,7 +298,7 @@ static void apply_in_kernel(const uint64_t *chain, size_t length)
 	record.sample.ip = 0xffffffff81000010;
 	record.sample.callchain = (const uint8_t *)chain;
 	record.sample.callchain_length = length;
-	hotspots_apply(hotspots, &record, 0, false);
+	feed(&record, 0, false);
 }
 
 /* The kernel's frames lie below the user's; callers are looked up inside the call. */

@@ -201,13 +201,13 @@ START_TEST(deep_copies_are_remembered)
 	deep.sample.count = 1000; /* of its own event */
 	deep.sample.stack.size = 64;
 	fake_walk_set_placed("xcba", UW_STOP_ROOT);
-	hotspots_apply(hotspots, &deep, 0, true); /* pressed for time */
+	feed(&deep, 0, true); /* pressed for time */
 	ck_assert_uint_eq(fake_walk()->walks, 0);
 	deep.tid = APP + 1; /* nobody knows it */
-	hotspots_apply(hotspots, &deep, 0, false);
+	feed(&deep, 0, false);
 	deep.tid = APP;
 	for (int i = 0; i < 4; i++)
-		hotspots_apply(hotspots, &deep, 0, false);
+		feed(&deep, 0, false);
 	ck_assert_uint_eq(fake_walk()->walks, 4);
 	ck_assert_uint_eq(fake_emit_count(emit, "sample "), 0);
 	ck_assert_uint_eq(fake_emit_count(emit, "node "), 0);
@@ -217,7 +217,7 @@ START_TEST(deep_copies_are_remembered)
 	ck_assert_int_eq(fixture_apply(&record, false).stack.state, PROFILE_STACK_SKIPPED);
 	fake_walk_set_placed("xcba", UW_STOP_ROOT);
 	for (int i = 0; i < PROVEN; i++)
-		hotspots_apply(hotspots, &deep, 0, false);
+		feed(&deep, 0, false);
 	record.sample.count = 200;
 	fake_walk_set_placed("zyc", UW_STOP_TRUNCATED);
 	struct emit_sample out = fixture_apply(&record, false);
@@ -273,7 +273,7 @@ START_TEST(unwinding_is_noted)
 		fake_walk()->reused_count = 3;
 		fixture_apply(&record, false);
 	}
-	hotspots_finish(hotspots);
+	fixture_end();
 	assert_note(PROFILE_NOTE_UNWIND_WALKS, 100);
 	assert_note(PROFILE_NOTE_UNWIND_FRAMES, 400);
 	assert_note(PROFILE_NOTE_UNWIND_FRAMES_BY_INFO, 200);
@@ -292,7 +292,7 @@ END_TEST
 
 static void assert_tests(uint64_t tested, uint64_t covered, uint64_t wrong)
 {
-	hotspots_finish(hotspots);
+	fixture_end();
 	assert_note(PROFILE_NOTE_GUESSES_TESTED, tested);
 	assert_note(PROFILE_NOTE_GUESSES_COVERED, covered);
 	assert_note(PROFILE_NOTE_GUESSES_WRONG, wrong);
@@ -435,7 +435,7 @@ START_TEST(unwinding_is_counted_apart)
 	fake_walk()->frames[0].tag = UW_TAG_NONE;
 	fixture_apply(&record, false);
 	fixture_apply(&record, true); /* no walk */
-	hotspots_finish(hotspots);
+	fixture_end();
 	fake_emit_assert(emit,
 			 "unwinding thread 5000001 walks 1 frames 3 info 1 pointer 1 reused 0 "
 			 "lookups 0 timed 0/0 guesses 0/0/0",
@@ -468,7 +468,7 @@ START_TEST(nothing_is_noted_without_stacks)
 	fixture_configure((struct fixture_config){.has_count = true});
 	feed_launch(10, APP, "app");
 	fixture_apply(&record, false);
-	hotspots_finish(hotspots);
+	fixture_end();
 	ck_assert_uint_eq(fake_emit_count(emit, "note "), 0);
 	ck_assert_uint_eq(fake_emit_count(emit, "unwinding "), 0);
 }

@@ -215,9 +215,8 @@ START_TEST(nothing_is_apart_after_a_loss)
 	if (_i != 1)
 		feed_lost(20, _i == 3 ? 1 : 0, 7);
 	if (_i == 1)
-		hotspots_apply(hotspots,
-			       &(struct record){.kind = RECORD_THROTTLE, .time_ns = 20, .tid = APP},
-			       0, false);
+		feed(&(struct record){.kind = RECORD_THROTTLE, .time_ns = 20, .tid = APP}, 0,
+		     false);
 	if (_i == 2) {
 		feed_fork(20, APP, APP + 2, APP, APP);
 		record.tid = APP + 2;

@@ -318,8 +318,8 @@ START_TEST(counts_of_stacks)
 					   .stack = {.bytes = bytes, .size = 48, .requested = 64}}};
 	fixture_configure((struct fixture_config){.has_count = true, .unwind = true});
 	feed_launch(10, APP, "app");
-	hotspots_apply(hotspots, &record, 0, false);
-	hotspots_apply(hotspots, &record, 0, true);
+	feed(&record, 0, false);
+	feed(&record, 0, true);
 	ck_assert_uint_eq(counts().stack_copy_bytes, 96);
 	ck_assert_uint_eq(counts().samples, 2);
 	fixture_finish();

@@ -31,7 +31,7 @@ static void feed_account(uint64_t time_ns, uint32_t pid, uint32_t tid, uint64_t 
 				.pid = pid,
 				.tid = tid,
 				.account = {.cpu_ns = cpu_ns}};
-	hotspots_apply(hotspots, &record, 0, false);
+	feed(&record, 0, false);
 }
 
 /* Of a thread that exec gives the id of its process. */
@@ -42,7 +42,7 @@ static void feed_renamed(uint64_t time_ns, uint32_t pid, uint32_t tid, uint64_t 
 				.pid = pid,
 				.tid = tid,
 				.account = {.cpu_ns = cpu_ns, .is_renamed = true}};
-	hotspots_apply(hotspots, &record, 0, false);
+	feed(&record, 0, false);
 }
 
 static uint64_t counted_ns(void)
@@ -101,7 +101,7 @@ START_TEST(never)
 	feed_sample(60, APP, APP, 0, 9);
 	tracker_add_unattributed(tracker, 400, 5000);
 	tracker_settle_all(tracker, 1000);
-	hotspots_finish(hotspots);
+	fixture_end();
 	ck_assert_uint_eq(written(), 2);
 	fake_emit_assert(emit, "thread 5000000/5000000 app before-never cpu 0 rest 0 samples 3", 1);
 	fake_emit_assert(emit, "thread 5000000/5000001 app 20-30 cpu 0 rest 0 samples 0", 1);
@@ -144,7 +144,7 @@ START_TEST(only_one_lacks)
 	feed_account(50, APP, APP + 1, 300);
 	tracker_settle_all(tracker, 1000);
 	tracker_settle_all(tracker, 1000);
-	hotspots_finish(hotspots);
+	fixture_end();
 	fake_emit_assert(emit, "thread 5000000/5000000 app before-never cpu 700 rest 0 samples 1",
 			 1);
 	ck_assert_uint_eq(fake_emit_last_thread(emit).unseen_ns, 0);
@@ -273,7 +273,7 @@ START_TEST(before_and_after)
 	tracker_read_accounts(tracker);
 	feed_account(50, self, self, 3600 * 1000 * MS);
 	ck_assert_uint_eq(counted_ns(), counted);
-	hotspots_finish(hotspots);
+	fixture_end();
 	ck_assert_uint_eq(fake_emit_sums(emit).cpu_ns, counted);
 }
 END_TEST
@@ -285,7 +285,7 @@ static void feed_ending(uint64_t time_ns, uint32_t pid, uint32_t tid)
 				.pid = pid,
 				.tid = tid,
 				.sample = {.in_kernel = true, .period = INTERVAL / 8}};
-	hotspots_apply(hotspots, &record, 0, false);
+	feed(&record, 0, false);
 }
 
 /* Samples of a thread's end, after its exit: in the kernel, at the moment when it ended. */
@@ -334,10 +334,10 @@ START_TEST(throttled)
 {
 	char line[64];
 	struct record record = {.kind = RECORD_THROTTLE, .time_ns = 20, .pid = 4711, .tid = 4711};
-	hotspots_apply(hotspots, &record, 1, false);
+	feed(&record, 1, false);
 	record.kind = RECORD_UNTHROTTLE;
 	record.time_ns = 21;
-	hotspots_apply(hotspots, &record, 1, false);
+	feed(&record, 1, false);
 	snprintf(line, sizeof(line), "note 8 at 20 value 1 0/%d", FIXTURE_CPU_1);
 	fake_emit_assert(emit, line, 1);
 	snprintf(line, sizeof(line), "note 9 at 21 value 1 0/%d", FIXTURE_CPU_1);

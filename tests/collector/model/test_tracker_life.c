@@ -562,12 +562,12 @@ START_TEST(throttled)
 	char line[64];
 	struct record record = {.kind = RECORD_THROTTLE, .time_ns = 20, .pid = APP, .tid = APP};
 	feed_launch(10, APP, "app");
-	hotspots_apply(hotspots, &record, 1, false);
+	feed(&record, 1, false);
 	record.kind = RECORD_UNTHROTTLE;
 	record.time_ns = 21;
-	hotspots_apply(hotspots, &record, 0, false);
+	feed(&record, 0, false);
 	record.kind = RECORD_OTHER;
-	hotspots_apply(hotspots, &record, 0, false);
+	feed(&record, 0, false);
 	snprintf(line, sizeof(line), "note 8 at 20 value 1 5000000/%d", FIXTURE_CPU_1);
 	fake_emit_assert(emit, line, 1);
 	snprintf(line, sizeof(line), "note 9 at 21 value 1 5000000/%d", FIXTURE_CPU_0);

@@ -48,7 +48,7 @@ static struct record make_tick(uint64_t time_ns, uint32_t tid, uint64_t count, b
 static void feed_tick(uint64_t time_ns, uint32_t tid, size_t ring, uint64_t count, bool is_sample)
 {
 	struct record record = make_tick(time_ns, tid, count, is_sample);
-	hotspots_apply(hotspots, &record, ring, false);
+	feed(&record, ring, false);
 }
 
 static struct profile_stack last_stack(void)
@@ -108,17 +108,17 @@ START_TEST(distances_of_cpus)
 	start(20, APP + 1);
 	struct record record = make_tick(30, APP + 1, 1100 * US, true);
 	record.sample.period = 1100 * US;
-	hotspots_apply(hotspots, &record, 0, false);
+	feed(&record, 0, false);
 	ck_assert_uint_eq(last_stack().cpu_ns, INTERVAL);
 	record.sample.count = record.sample.period = 1400 * US;
-	hotspots_apply(hotspots, &record, 1, false);
+	feed(&record, 1, false);
 	ck_assert_uint_eq(last_stack().cpu_ns, INTERVAL);
 	/* One of an interval or more stands for itself. */
 	record.sample.count += record.sample.period = INTERVAL + 5;
-	hotspots_apply(hotspots, &record, 1, false);
+	feed(&record, 1, false);
 	ck_assert_uint_eq(last_stack().cpu_ns, INTERVAL + 5);
 	record = make_tick(40, APP + 1, 1100 * US + TICK, false);
-	hotspots_apply(hotspots, &record, 0, false);
+	feed(&record, 0, false);
 	ck_assert_uint_eq(end(50, APP + 1).cpu_ns, 2500 * US + INTERVAL + 5 + TICK);
 }
 END_TEST
@@ -172,8 +172,7 @@ START_TEST(gaps)
 	if (_i == 0)
 		feed_lost(35, 0, 7);
 	else
-		hotspots_apply(hotspots, &(struct record){.kind = RECORD_THROTTLE, .time_ns = 35},
-			       0, false);
+		feed(&(struct record){.kind = RECORD_THROTTLE, .time_ns = 35}, 0, false);
 	feed_tick(40, APP + 1, 0, 9 * TICK, true);
 	ck_assert_uint_eq(last_stack().cpu_ns, INTERVAL);
 	ck_assert_uint_eq(last_stack().kernel_us, 0);
@@ -194,20 +193,20 @@ START_TEST(no_user_code)
 		record.sample.abi = RECORD_REGISTERS_NONE;
 	for (size_t i = 0; i < UW_REGS_MAX && _i == 1; i++)
 		record.sample.regs.value[i] = 0x7f0000001234;
-	hotspots_apply(hotspots, &record, 0, false);
+	feed(&record, 0, false);
 	record.sample.count = 2 * TICK;
 	record.sample.choice = RECORD_KEPT;
-	hotspots_apply(hotspots, &record, 0, false);
+	feed(&record, 0, false);
 	ck_assert_uint_eq(last_stack().kernel_us, PROFILE_KERNEL_ALL);
 	ck_assert_uint_eq(last_stack().cpu_ns, 2 * TICK);
 	record.sample.count = 3 * TICK;
 	record.sample.choice = RECORD_TICK;
-	hotspots_apply(hotspots, &record, 0, false);
+	feed(&record, 0, false);
 	feed_tick(50, APP + 1, 0, 4 * TICK, true); /* the program's own code */
 	ck_assert_uint_eq(last_stack().cpu_ns, INTERVAL + TICK);
 	ck_assert_uint_eq(last_stack().kernel_us, TICK / US);
 	record.sample.count = 5 * TICK;
-	hotspots_apply(hotspots, &record, 0, false);
+	feed(&record, 0, false);
 	struct emit_thread out = end(60, APP + 1);
 	ck_assert_uint_eq(out.cpu_ns, 5 * TICK);
 	ck_assert_uint_eq(out.kernel_ns, 3 * TICK);
@@ -227,7 +226,7 @@ START_TEST(unseen)
 	ck_assert_uint_eq(end(40 * MS + 300 * US, APP + 2).unseen_ns, TICK / 2);
 	start(41 * MS, APP + 4);
 	ck_assert_uint_eq(end(41 * MS + 50 * US, APP + 4).unseen_ns, 25 * US);
-	hotspots_finish(hotspots);
+	fixture_end();
 	ck_assert_uint_eq(fake_emit_last_thread(emit).unseen_ns, TICK / 2);
 }
 END_TEST
@@ -259,7 +258,7 @@ START_TEST(settles)
 	if (_i == 1)
 		end(MS, APP + 1);
 	feed_exit(5 * MS, APP, APP);
-	hotspots_finish(hotspots);
+	fixture_end();
 	struct emit_thread out = fake_emit_last_thread(emit);
 	ck_assert_uint_eq(out.tid, APP);
 	ck_assert_uint_eq(out.cpu_ns, _i == 1 ? TICK : TICK + 700 * US);
@@ -278,7 +277,7 @@ START_TEST(settles_kernel_time)
 	tracker_settle(tracker, 0, 4 * TICK);
 	tracker_settle(tracker, 0, 104 * TICK);
 	feed_exit(5 * MS, APP, APP);
-	hotspots_finish(hotspots);
+	fixture_end();
 	struct emit_thread out = fake_emit_last_thread(emit);
 	ck_assert_uint_eq(out.cpu_ns, 104 * TICK);
 	ck_assert_uint_eq(out.rest_ns, 99 * TICK);
@@ -299,7 +298,7 @@ START_TEST(unattributed_kernel_time)
 	tracker_settle(tracker, 0, 2 * TICK + 4 * MS);
 	tracker_settle_all(tracker, 50 * MS);
 	feed_exit(20 * MS, APP, APP);
-	hotspots_finish(hotspots);
+	fixture_end();
 	/* Between ticks: 300 us, and half a tick of the two others. */
 	fake_emit_assert(emit, "note 48 at 20000000 value 2450000 0/0", 1);
 	ck_assert_uint_eq(fake_emit_count(emit, "note 18 at 20000000 value 47500000"), 1);
@@ -315,7 +314,7 @@ START_TEST(nothing_more_in_the_kernel)
 	feed_exit(9 * MS, APP, APP + 1);
 	tracker_settle(tracker, 0, TICK + (_i == 0 ? TICK : 9 * TICK));
 	feed_exit(9 * MS, APP, APP);
-	hotspots_finish(hotspots);
+	fixture_end();
 	ck_assert_uint_eq(fake_emit_count(emit, "note 48 "), 0);
 	ck_assert_uint_eq(fake_emit_count(emit, "note 18 "), 1);
 }
@@ -379,7 +378,7 @@ START_TEST(shares_of_a_periodic_program)
 		bool is_sample = sampling_keeps(&sampling, tick, APP, 77 + count);
 		struct record record = make_tick(77 + count, APP, count, is_sample);
 		record.sample.period = tick;
-		hotspots_apply(hotspots, &record, 0, false);
+		feed(&record, 0, false);
 		if (!is_sample)
 			continue;
 		double weight = (double)last_stack().cpu_ns;

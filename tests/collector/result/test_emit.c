@@ -116,7 +116,7 @@ START_TEST(all_of_it_is_read_back)
 	struct emit *emit = create();
 	fill(emit);
 	ck_assert_int_eq(emit_failed(emit, &failure), 0);
-	ck_assert_int_eq(emit_finish(emit, "app --fast", &end, &failure), 0);
+	ck_assert_int_eq(emit_finish(emit, "hotspots", "app --fast", &end, &failure), 0);
 
 	struct profile_reader *reader;
 	ck_assert_uint_eq(profile_reader_open(path, &reader), VT_SUCCESS);
@@ -142,7 +142,7 @@ START_TEST(notes_keep_what_they_are_given)
 	struct emit *emit = create();
 	emit_note(emit, PROFILE_NOTE_WARNING, 3000, 17, 70, 71, "a warning");
 	emit_note(emit, PROFILE_NOTE_SAMPLES_LOST, 4000, 5, 0, 0, NULL);
-	ck_assert_int_eq(emit_finish(emit, "app", &end, &failure), 0);
+	ck_assert_int_eq(emit_finish(emit, "hotspots", "app", &end, &failure), 0);
 
 	struct profile_reader *reader;
 	ck_assert_uint_eq(profile_reader_open(path, &reader), VT_SUCCESS);
@@ -174,7 +174,7 @@ START_TEST(machine)
 	ck_assert_ptr_nonnull(host);
 	emit_host(emit, host);
 	host_destroy(host);
-	ck_assert_int_eq(emit_finish(emit, "app", &end, &failure), 0);
+	ck_assert_int_eq(emit_finish(emit, "hotspots", "app", &end, &failure), 0);
 
 	struct profile_reader *reader;
 	struct profile_host_info info;
@@ -230,7 +230,7 @@ START_TEST(file_that_takes_no_more)
 	fill(emit);
 	int again = emit_failed(emit, &failure);
 	struct emit *ended = emit;
-	int finished = emit_finish(ended, "app", &end, &failure);
+	int finished = emit_finish(ended, "hotspots", "app", &end, &failure);
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
 	ck_assert_int_eq(failed, -1);
 	ck_assert_int_eq(again, -1);

@@ -71,7 +71,7 @@ int __wrap_profile_place_open(const char *path, enum profile_place *place)
 
 static void assert_created(const char *wanted, const char *path, const char *file)
 {
-	ck_assert_msg(result_create(&result, wanted, &failure) == 0, "%s", failure.text);
+	ck_assert_msg(result_create(&result, wanted, "hs", &failure) == 0, "%s", failure.text);
 	ck_assert_str_eq(result.directory, path);
 	ck_assert_str_eq(result.file, file);
 	ck_assert(exists(path));
@@ -80,7 +80,7 @@ static void assert_created(const char *wanted, const char *path, const char *fil
 
 static void assert_refused(const char *wanted, const char *said)
 {
-	ck_assert_int_eq(result_create(&result, wanted, &failure), -1);
+	ck_assert_int_eq(result_create(&result, wanted, "hs", &failure), -1);
 	ck_assert_int_ne(failure.exit_status, 0);
 	ck_assert_msg(strstr(failure.text, said) != NULL, "%s", failure.text);
 	ck_assert_ptr_nonnull(strstr(failure.text, wanted != NULL ? wanted : "r"));
@@ -91,6 +91,14 @@ START_TEST(numbered)
 	assert_created(NULL, "r000hs", "r000hs/r000hs.tb5");
 	assert_created(NULL, "r001hs", "r001hs/r001hs.tb5");
 	assert_created(NULL, "r002hs", "r002hs/r002hs.tb5");
+}
+END_TEST
+
+START_TEST(named_by_the_analysis)
+{
+	ck_assert_int_eq(result_create(&result, NULL, "lw", &failure), 0);
+	ck_assert_str_eq(result.directory, "r000lw");
+	ck_assert_str_eq(result.file, "r000lw/r000lw.tb5");
 }
 END_TEST
 
@@ -206,7 +214,7 @@ static int try_as_other_user(const char *wanted)
 	if (child == 0) {
 		if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0)
 			_exit(3);
-		int made = result_create(&result, wanted, &failure);
+		int made = result_create(&result, wanted, "hs", &failure);
 		_exit(made == 0 ? 0 : strstr(failure.text, "Permission denied") != NULL ? 1 : 2);
 	}
 	int status;
@@ -229,8 +237,8 @@ START_TEST(for_the_owner_only)
 	for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
 		snprintf(name, sizeof(name), "out%zu", i);
 		mode_t before = umask(masks[i]);
-		int first = result_create(&result, name, &failure);
-		int second = result_create(&result, NULL, &failure);
+		int first = result_create(&result, name, "hs", &failure);
+		int second = result_create(&result, NULL, "hs", &failure);
 		umask(before);
 		ck_assert_msg(first == 0 && second == 0, "%s", failure.text);
 		ck_assert_uint_eq(mode_of(name), 0700);
@@ -308,7 +316,7 @@ START_TEST(permissions_of_a_victim)
 	ck_assert_int_eq(mkdir("victim", 0750), 0);
 	ck_assert_int_eq(chmod("victim", 0750), 0);
 	after_mkdir = put_link;
-	result_create(&result, NULL, &failure);
+	result_create(&result, NULL, "hs", &failure);
 	ck_assert_uint_eq(mode_of("victim"), 0750);
 }
 END_TEST
@@ -317,7 +325,7 @@ END_TEST
 START_TEST(directory_in_its_place)
 {
 	after_mkdir = put_directory;
-	ck_assert_int_eq(result_create(&result, "out", &failure), 0);
+	ck_assert_int_eq(result_create(&result, "out", "hs", &failure), 0);
 	touch(result.through);
 	ck_assert_int_eq(result_hold(&result, &failure), -1);
 	ck_assert_ptr_nonnull(strstr(failure.text, "another user has put"));
@@ -438,11 +446,11 @@ START_TEST(name_too_long)
 	char name[6000];
 	memset(name, 'n', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
-	ck_assert_int_eq(result_create(&result, name, &failure), -1);
+	ck_assert_int_eq(result_create(&result, name, "hs", &failure), -1);
 	ck_assert_ptr_nonnull(strstr(failure.text, "too long"));
 	failure = (struct failure){0};
 	name[300] = '\0'; /* longer than a file system takes */
-	ck_assert_int_eq(result_create(&result, name, &failure), -1);
+	ck_assert_int_eq(result_create(&result, name, "hs", &failure), -1);
 	ck_assert_ptr_nonnull(strstr(failure.text, "File name too long"));
 }
 END_TEST
@@ -453,7 +461,7 @@ START_TEST(longest_name)
 	char name[256];
 	memset(name, 'n', 255);
 	name[255] = '\0';
-	ck_assert_int_eq(result_create(&result, name, &failure), 0);
+	ck_assert_int_eq(result_create(&result, name, "hs", &failure), 0);
 	touch(result.file);
 	result_remove(&result);
 	ck_assert(!exists(name));
@@ -521,6 +529,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, numbered);
+	tcase_add_test(tcase, named_by_the_analysis);
 	tcase_add_test(tcase, numbered_after_others);
 	tcase_add_test(tcase, numbered_beyond_999);
 	tcase_add_test(tcase, names_that_are_no_numbers);

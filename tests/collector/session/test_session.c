@@ -14,6 +14,7 @@
 
 enum { PROGRAM = 4000, GONE = 4003, MS = 1000000 };
 
+static const struct analysis counting = {.name = "counting", .suffix = "co"};
 static struct options options;
 static struct session session;
 static char app[] = "app";
@@ -119,12 +120,6 @@ void drain_counts(const struct drain *drain, struct drain_counts *counts)
 	*counts = drained;
 }
 
-void hotspots_apply(struct hotspots *hotspots, const struct record *record, size_t ring_index,
-		    bool left_out)
-{
-	(void)hotspots, (void)record, (void)ring_index, (void)left_out;
-}
-
 const char *tracker_next_process(const struct tracker *tracker, size_t *position, uint32_t *pid)
 {
 	(void)tracker;
@@ -203,7 +198,7 @@ void target_check(struct target *target, bool wait)
 
 static void set_up(void)
 {
-	options = (struct options){.program = program, .children = true};
+	options = (struct options){.analysis = &counting, .program = program, .children = true};
 	session = (struct session){.options = &options, .log = LOG_QUIET, .end_ns = 5000};
 	session.target.pid = PROGRAM;
 	session.start_ns = clock_now();
@@ -344,6 +339,7 @@ START_TEST(notes_of_sampling)
 		sampling_choose((enum profile_sampling)_i, options.interval_ns, 99);
 	session_note_start(&session);
 	ck_assert_msg(strstr(said, expected[_i]) != NULL, "%s", said);
+	ck_assert_ptr_nonnull(strstr(said, ": 0 0 counting\n"));
 }
 END_TEST
 

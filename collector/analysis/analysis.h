@@ -1,0 +1,51 @@
+/*
+ * An analysis: what is made of the records of a collection. Each is a row of the table in
+ * analysis.c and a file of its own, which only the row names.
+ */
+#ifndef COLLECTOR_ANALYSIS_ANALYSIS_H
+#define COLLECTOR_ANALYSIS_ANALYSIS_H
+
+#include "collector/model/tracker.h"
+#include "collector/perf/record.h"
+#include "collector/result/emit.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct analysis_config {
+	uint64_t deep_interval_ns; /* the period of deep copies, which are no samples; 0: none */
+	enum profile_kernel_time kernel_time;
+	bool unwind;
+	bool collapse;
+};
+
+struct analysis {
+	const char *name;   /* on the command line and in the result */
+	const char *suffix; /* two small letters: of the results' directories */
+
+	/* What the others get as their first argument. tracker and emit are borrowed; the tracker
+	 * is destroyed first. NULL: out of memory. */
+	void *(*create)(const struct analysis_config *config, struct tracker *tracker,
+			struct emit *emit);
+
+	/* Applies one record that ring_index handed out, to the tracker first. skip_stack: do not
+	 * unwind a sample, to save time. A RECORD_TICK only tells what its thread has used. */
+	void (*apply)(void *state, const struct record *record, size_t ring_index, bool skip_stack);
+
+	/* Ends the tracker (tracker_finish), and writes what is known at the end. Comes once, after
+	 * the last record; waits for a table of unwind rules that is being built. */
+	void (*finish)(void *state);
+
+	void (*destroy)(void *state); /* accepts NULL; writes nothing */
+};
+
+/* All of them, the default one first; NULL: there is none with that index. */
+const struct analysis *analysis_at(size_t index);
+
+/* NULL: there is none of that name. */
+const struct analysis *analysis_find(const char *name);
+
+/* The names for a message, "a, b"; cut to size. */
+void analysis_list(char *text, size_t size);
+
+#endif

@@ -3,8 +3,8 @@
  * recursion collapses as it appears, and the stack's node comes out. A chain keeps its stack, so
  * that of the next one only the frames that differ have to be pushed: 32 bytes a frame.
  */
-#ifndef COLLECTOR_CHAIN_H
-#define COLLECTOR_CHAIN_H
+#ifndef COLLECTOR_CONTEXT_CHAIN_H
+#define COLLECTOR_CONTEXT_CHAIN_H
 
 #include "collector/context/tree.h"
 #include <stdbool.h>

@@ -22,8 +22,8 @@
  * depends on it: of the stacks of tests/targets/stairs that are cut at 0.1 ms, 99 % are guessed
  * without it and none with it. On clang++ none of 4000 guesses was wrong, whatever was asked for.
  */
-#ifndef COLLECTOR_GUESS_H
-#define COLLECTOR_GUESS_H
+#ifndef COLLECTOR_CONTEXT_GUESS_H
+#define COLLECTOR_CONTEXT_GUESS_H
 
 #include "unwind/unwind.h"
 #include <stdbool.h>

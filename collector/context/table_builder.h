@@ -2,8 +2,8 @@
  * Tables of unwind rules for the modules that walks ask one for (uw_space_wanted_table), built in a
  * thread of their own beside the walks. Most collections need none, and then there is no thread.
  */
-#ifndef COLLECTOR_TABLES_H
-#define COLLECTOR_TABLES_H
+#ifndef COLLECTOR_CONTEXT_TABLE_BUILDER_H
+#define COLLECTOR_CONTEXT_TABLE_BUILDER_H
 
 #include "unwind/unwind.h"
 

@@ -3,8 +3,8 @@
  * node is a (parent node, frame) pair; node 0 is the root. New frames and nodes go to the result
  * when they are first seen, so that memory is bounded by the distinct ones.
  */
-#ifndef COLLECTOR_TREE_H
-#define COLLECTOR_TREE_H
+#ifndef COLLECTOR_CONTEXT_TREE_H
+#define COLLECTOR_CONTEXT_TREE_H
 
 #include "collector/result/emit.h"
 #include "tbrw/profile/profile.h"

@@ -2,8 +2,8 @@
  * What unwinding takes: each walk's own part of its space's counts, added up over the run, by
  * thread and by the image of the leaf. Deep copies, which are no samples, are counted apart.
  */
-#ifndef COLLECTOR_UNWINDING_H
-#define COLLECTOR_UNWINDING_H
+#ifndef COLLECTOR_CONTEXT_WALK_COUNTS_H
+#define COLLECTOR_CONTEXT_WALK_COUNTS_H
 
 #include "collector/context/guess.h"
 #include "collector/result/emit.h"

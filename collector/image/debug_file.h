@@ -3,8 +3,8 @@
  * They are looked for in the file system as the collector sees it: what another mount namespace has
  * under the same names belongs to other files.
  */
-#ifndef COLLECTOR_DEBUG_FILE_H
-#define COLLECTOR_DEBUG_FILE_H
+#ifndef COLLECTOR_IMAGE_DEBUG_FILE_H
+#define COLLECTOR_IMAGE_DEBUG_FILE_H
 
 #include "unwind/unwind.h"
 #include <stdbool.h>

@@ -5,8 +5,8 @@
  * one does; but not those without a build-id, which only their inode tells apart: it is not another
  * file's as long as the file is open.
  */
-#ifndef COLLECTOR_IMAGE_H
-#define COLLECTOR_IMAGE_H
+#ifndef COLLECTOR_IMAGE_IMAGE_H
+#define COLLECTOR_IMAGE_IMAGE_H
 
 #include "collector/proc/asker.h"
 #include "collector/result/emit.h"

@@ -3,8 +3,8 @@
  * their files or memory in the asker's thread. As the functions of image_file.h and image_memory.h;
  * NULL with ETIMEDOUT where the asker gave it up.
  */
-#ifndef COLLECTOR_IMAGE_ASK_H
-#define COLLECTOR_IMAGE_ASK_H
+#ifndef COLLECTOR_IMAGE_IMAGE_ASK_H
+#define COLLECTOR_IMAGE_IMAGE_ASK_H
 
 #include "collector/image/image_file.h"
 

@@ -1,6 +1,6 @@
 /* Finding and opening the file behind a mapping of another process. */
-#ifndef COLLECTOR_IMAGE_FILE_H
-#define COLLECTOR_IMAGE_FILE_H
+#ifndef COLLECTOR_IMAGE_IMAGE_FILE_H
+#define COLLECTOR_IMAGE_IMAGE_FILE_H
 
 #include "collector/image/image.h"
 

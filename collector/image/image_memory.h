@@ -1,7 +1,7 @@
 /* Images that no file can be opened for, put together from the memory of a process that maps them.
  */
-#ifndef COLLECTOR_IMAGE_MEMORY_H
-#define COLLECTOR_IMAGE_MEMORY_H
+#ifndef COLLECTOR_IMAGE_IMAGE_MEMORY_H
+#define COLLECTOR_IMAGE_IMAGE_MEMORY_H
 
 #include "collector/image/image.h"
 

@@ -1,6 +1,6 @@
 /* Sync points: what the counter and the clocks show at one moment. */
-#ifndef COLLECTOR_CLOCK_H
-#define COLLECTOR_CLOCK_H
+#ifndef COLLECTOR_MACHINE_CLOCK_H
+#define COLLECTOR_MACHINE_CLOCK_H
 
 #include "tbrw/profile/profile.h"
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * One failure, said once: what failed, why, what to do. Functions of the collector that can fail in
  * a way the user must hear of take a struct failure, fill it in and return -1; only main prints it.
  */
-#ifndef COLLECTOR_FAILURE_H
-#define COLLECTOR_FAILURE_H
+#ifndef COLLECTOR_MACHINE_FAILURE_H
+#define COLLECTOR_MACHINE_FAILURE_H
 
 struct failure {
 	int exit_status; /* what tbcollect exits with */

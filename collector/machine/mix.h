@@ -1,6 +1,6 @@
 /* A mixing function for draws: each bit of what goes in changes half of those that come out. */
-#ifndef COLLECTOR_MIX_H
-#define COLLECTOR_MIX_H
+#ifndef COLLECTOR_MACHINE_MIX_H
+#define COLLECTOR_MACHINE_MIX_H
 
 #include <stdint.h>
 

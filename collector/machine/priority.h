@@ -1,6 +1,6 @@
 /* The collector's place among the runnable threads of the machine. */
-#ifndef COLLECTOR_PRIORITY_H
-#define COLLECTOR_PRIORITY_H
+#ifndef COLLECTOR_MACHINE_PRIORITY_H
+#define COLLECTOR_MACHINE_PRIORITY_H
 
 /*
  * Asks the scheduler to run the calling thread soon after it wakes: a short slice (which anybody

@@ -1,6 +1,6 @@
 /* The sampled user registers: which ones, and their order in a record. One file per machine. */
-#ifndef COLLECTOR_REGISTERS_H
-#define COLLECTOR_REGISTERS_H
+#ifndef COLLECTOR_MACHINE_REGISTERS_H
+#define COLLECTOR_MACHINE_REGISTERS_H
 
 #include "unwind/unwind.h"
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* A map from 32-bit ids (pid, tid) to pointers. */
-#ifndef COLLECTOR_IDMAP_H
-#define COLLECTOR_IDMAP_H
+#ifndef COLLECTOR_MODEL_IDMAP_H
+#define COLLECTOR_MODEL_IDMAP_H
 
 #include <stdbool.h>
 #include <stddef.h>

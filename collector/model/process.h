@@ -6,8 +6,8 @@
  * mapped before says nothing. From its first sample on (process_commit) its module loads are
  * written as they happen.
  */
-#ifndef COLLECTOR_PROCESS_H
-#define COLLECTOR_PROCESS_H
+#ifndef COLLECTOR_MODEL_PROCESS_H
+#define COLLECTOR_MODEL_PROCESS_H
 
 #include "collector/image/image.h"
 #include "collector/perf/record.h"

@@ -1,6 +1,6 @@
 /* One life of one thread, and its CPU time by the event's counts. */
-#ifndef COLLECTOR_THREAD_H
-#define COLLECTOR_THREAD_H
+#ifndef COLLECTOR_MODEL_THREAD_H
+#define COLLECTOR_MODEL_THREAD_H
 
 #include "collector/context/stack_memory.h"
 #include "collector/result/emit.h"

@@ -3,8 +3,8 @@
  * keeps the threads' accounts of CPU time. What is made of samples is an analysis's
  * (collector/analysis), which looks up whose they are.
  */
-#ifndef COLLECTOR_TRACKER_H
-#define COLLECTOR_TRACKER_H
+#ifndef COLLECTOR_MODEL_TRACKER_H
+#define COLLECTOR_MODEL_TRACKER_H
 
 #include "collector/perf/record.h"
 #include "collector/perf/sampling.h"

@@ -1,6 +1,6 @@
 /* The threads' accounts of CPU time while ticks come, and what samples weigh by them. */
-#ifndef COLLECTOR_TRACKER_ACCOUNT_H
-#define COLLECTOR_TRACKER_ACCOUNT_H
+#ifndef COLLECTOR_MODEL_TRACKER_ACCOUNT_H
+#define COLLECTOR_MODEL_TRACKER_ACCOUNT_H
 
 #include "collector/model/thread.h"
 #include "collector/model/tracker.h"

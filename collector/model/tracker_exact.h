@@ -1,6 +1,6 @@
 /* The accounts that the kernel keeps and BPF sends (tracker_is_exact). */
-#ifndef COLLECTOR_TRACKER_EXACT_H
-#define COLLECTOR_TRACKER_EXACT_H
+#ifndef COLLECTOR_MODEL_TRACKER_EXACT_H
+#define COLLECTOR_MODEL_TRACKER_EXACT_H
 
 #include "collector/model/thread.h"
 #include "collector/model/tracker.h"

@@ -1,6 +1,6 @@
 /* The tracker's tables of processes and threads: who lives now, and under which id. */
-#ifndef COLLECTOR_TRACKER_LIVES_H
-#define COLLECTOR_TRACKER_LIVES_H
+#ifndef COLLECTOR_MODEL_TRACKER_LIVES_H
+#define COLLECTOR_MODEL_TRACKER_LIVES_H
 
 #include "collector/model/process.h"
 #include "collector/model/thread.h"

@@ -1,6 +1,6 @@
 /* What the tracker's files share: its state. */
-#ifndef COLLECTOR_TRACKER_PRIVATE_H
-#define COLLECTOR_TRACKER_PRIVATE_H
+#ifndef COLLECTOR_MODEL_TRACKER_PRIVATE_H
+#define COLLECTOR_MODEL_TRACKER_PRIVATE_H
 
 #include "collector/model/idmap.h"
 #include "collector/model/process.h"

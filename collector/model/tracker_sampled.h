@@ -1,6 +1,6 @@
 /* What an analysis tells the tracker of its samples, and has it do for them. */
-#ifndef COLLECTOR_TRACKER_SAMPLED_H
-#define COLLECTOR_TRACKER_SAMPLED_H
+#ifndef COLLECTOR_MODEL_TRACKER_SAMPLED_H
+#define COLLECTOR_MODEL_TRACKER_SAMPLED_H
 
 #include "collector/model/process.h"
 #include "collector/model/thread.h"

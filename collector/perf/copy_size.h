@@ -6,8 +6,8 @@
  * One size is for all threads: they inherit their events, and one whose events were replaced would
  * be counted twice meanwhile. As much as each thread needs is what BPF copies.
  */
-#ifndef COLLECTOR_COPIES_H
-#define COLLECTOR_COPIES_H
+#ifndef COLLECTOR_PERF_COPY_SIZE_H
+#define COLLECTOR_PERF_COPY_SIZE_H
 
 #include "collector/perf/sampling.h"
 #include <stdbool.h>

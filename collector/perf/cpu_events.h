@@ -3,8 +3,8 @@
  * ticks become samples (PROFILE_SAMPLING_CPUS). Both end when their CPU goes offline, and are
  * opened again when it is back.
  */
-#ifndef COLLECTOR_CPU_EVENTS_H
-#define COLLECTOR_CPU_EVENTS_H
+#ifndef COLLECTOR_PERF_CPU_EVENTS_H
+#define COLLECTOR_PERF_CPU_EVENTS_H
 
 #include "collector/bpf/source.h"
 #include "collector/machine/cpus.h"

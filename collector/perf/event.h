@@ -6,8 +6,8 @@
  * Inherited events can be mapped only per CPU (kernel/events/core.c, perf_mmap), so that a thread
  * has one event on each CPU and all events of a CPU share that CPU's ring.
  */
-#ifndef COLLECTOR_EVENT_H
-#define COLLECTOR_EVENT_H
+#ifndef COLLECTOR_PERF_EVENT_H
+#define COLLECTOR_PERF_EVENT_H
 
 #include "collector/machine/failure.h"
 #include "collector/perf/record.h"

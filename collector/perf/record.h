@@ -5,8 +5,8 @@
  * have one format, fixed by the event's attributes (event.h). Bytes come from the kernel's ring but
  * are checked as if they did not: a record that does not hold what its header promises is refused.
  */
-#ifndef COLLECTOR_RECORD_H
-#define COLLECTOR_RECORD_H
+#ifndef COLLECTOR_PERF_RECORD_H
+#define COLLECTOR_PERF_RECORD_H
 
 #include "unwind/unwind.h"
 #include <stdbool.h>

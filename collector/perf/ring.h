@@ -5,8 +5,8 @@
  * bounce buffer. The space of a consumed record goes back to the kernel at once.
  * The kernel never waits for us: when the ring is full it drops records and counts them.
  */
-#ifndef COLLECTOR_RING_H
-#define COLLECTOR_RING_H
+#ifndef COLLECTOR_PERF_RING_H
+#define COLLECTOR_PERF_RING_H
 
 #include <stdbool.h>
 #include <stddef.h>

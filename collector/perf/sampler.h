@@ -3,8 +3,8 @@
  * online CPU, mapped on an idle event of the collector itself, so that it lives as long as the
  * collection whatever threads end.
  */
-#ifndef COLLECTOR_SAMPLER_H
-#define COLLECTOR_SAMPLER_H
+#ifndef COLLECTOR_PERF_SAMPLER_H
+#define COLLECTOR_PERF_SAMPLER_H
 
 #include "collector/machine/cpus.h"
 #include "collector/machine/failure.h"

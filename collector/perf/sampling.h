@@ -5,8 +5,8 @@
  * samples are drawn from the ticks, independently of what the program does: the interval is the
  * mean distance of samples.
  */
-#ifndef COLLECTOR_SAMPLING_H
-#define COLLECTOR_SAMPLING_H
+#ifndef COLLECTOR_PERF_SAMPLING_H
+#define COLLECTOR_PERF_SAMPLING_H
 
 #include "tbrw/profile/profile.h"
 #include <stdbool.h>

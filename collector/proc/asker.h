@@ -6,8 +6,8 @@
  * maps waits too, and only SIGKILL ends that. So these are asked in a thread of their own, and
  * given up. Processes of our own user, who could harm us in easier ways, are asked at once.
  */
-#ifndef COLLECTOR_ASKER_H
-#define COLLECTOR_ASKER_H
+#ifndef COLLECTOR_PROC_ASKER_H
+#define COLLECTOR_PROC_ASKER_H
 
 #include <stdbool.h>
 #include <stddef.h>

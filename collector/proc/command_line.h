@@ -1,8 +1,8 @@
 /*
  * Command lines as a user would type them, more or less: arguments with blanks are quoted.
  */
-#ifndef COLLECTOR_COMMAND_LINE_H
-#define COLLECTOR_COMMAND_LINE_H
+#ifndef COLLECTOR_PROC_COMMAND_LINE_H
+#define COLLECTOR_PROC_COMMAND_LINE_H
 
 #include "collector/proc/asker.h"
 #include <stdbool.h>

@@ -2,8 +2,8 @@
  * Where a process leaves the names of code that its just-in-time compiler makes, and who may have
  * left them there: what can be known only while it lives. Nothing is read of the names themselves.
  */
-#ifndef COLLECTOR_PERF_MAP_H
-#define COLLECTOR_PERF_MAP_H
+#ifndef COLLECTOR_PROC_PERF_MAP_H
+#define COLLECTOR_PROC_PERF_MAP_H
 
 #include <stdint.h>
 

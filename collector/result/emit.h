@@ -5,8 +5,8 @@
  * The first failure of the file is kept (emit_failed) and later calls do nothing, so that callers
  * on the sampling path need not check each call: the session looks once per round.
  */
-#ifndef COLLECTOR_EMIT_H
-#define COLLECTOR_EMIT_H
+#ifndef COLLECTOR_RESULT_EMIT_H
+#define COLLECTOR_RESULT_EMIT_H
 
 #include "collector/machine/failure.h"
 #include "collector/proc/mapping.h"

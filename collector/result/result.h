@@ -4,8 +4,8 @@
  * user put in its place, before or after it was made, is refused, and the file is made anew
  * (tbrw/tbrw.h) in the directory that was looked at, whatever its name leads to by then.
  */
-#ifndef COLLECTOR_RESULT_H
-#define COLLECTOR_RESULT_H
+#ifndef COLLECTOR_RESULT_RESULT_H
+#define COLLECTOR_RESULT_RESULT_H
 
 #include "collector/machine/failure.h"
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* Opening the events of every thread of running processes, while these go on making threads. */
-#ifndef COLLECTOR_ATTACH_H
-#define COLLECTOR_ATTACH_H
+#ifndef COLLECTOR_SESSION_ATTACH_H
+#define COLLECTOR_SESSION_ATTACH_H
 
 #include "collector/machine/failure.h"
 #include "collector/model/tracker.h"

@@ -1,6 +1,6 @@
 /* The command line of tbcollect as a struct. */
-#ifndef COLLECTOR_OPTIONS_H
-#define COLLECTOR_OPTIONS_H
+#ifndef COLLECTOR_SESSION_OPTIONS_H
+#define COLLECTOR_SESSION_OPTIONS_H
 
 #include "collector/analysis/analysis.h"
 #include "collector/machine/failure.h"

@@ -1,6 +1,6 @@
 /* One collection from start to end: launch or attach, sample, write, finish. */
-#ifndef COLLECTOR_SESSION_H
-#define COLLECTOR_SESSION_H
+#ifndef COLLECTOR_SESSION_SESSION_H
+#define COLLECTOR_SESSION_SESSION_H
 
 #include "collector/machine/failure.h"
 #include "collector/session/options.h"

@@ -4,8 +4,8 @@
  *
  * All of it is one thread's, and with it the tracker and the file; the rings are drain's.
  */
-#ifndef COLLECTOR_SESSION_PRIVATE_H
-#define COLLECTOR_SESSION_PRIVATE_H
+#ifndef COLLECTOR_SESSION_SESSION_PRIVATE_H
+#define COLLECTOR_SESSION_SESSION_PRIVATE_H
 
 #include "collector/machine/log.h"
 #include "collector/model/tracker.h"

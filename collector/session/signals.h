@@ -1,6 +1,6 @@
 /* The signals that a collection reacts to, as a file to poll. */
-#ifndef COLLECTOR_SIGNALS_H
-#define COLLECTOR_SIGNALS_H
+#ifndef COLLECTOR_SESSION_SIGNALS_H
+#define COLLECTOR_SESSION_SIGNALS_H
 
 #include "collector/machine/failure.h"
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* The program that a collection launches. */
-#ifndef COLLECTOR_TARGET_H
-#define COLLECTOR_TARGET_H
+#ifndef COLLECTOR_SESSION_TARGET_H
+#define COLLECTOR_SESSION_TARGET_H
 
 #include "collector/machine/failure.h"
 #include "collector/session/signals.h"

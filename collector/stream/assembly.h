@@ -2,8 +2,8 @@
  * Whole samples out of stack copies that come in parts. The parts of a sample follow each other in
  * one ring; a part is missing when the ring had no room for it.
  */
-#ifndef COLLECTOR_ASSEMBLY_H
-#define COLLECTOR_ASSEMBLY_H
+#ifndef COLLECTOR_STREAM_ASSEMBLY_H
+#define COLLECTOR_STREAM_ASSEMBLY_H
 
 #include "collector/perf/record.h"
 #include <stdbool.h>

@@ -7,8 +7,8 @@
  * before a stack is copied. Both give an even share over time and threads, so that what a program's
  * stacks say of it stays the same however many are left out.
  */
-#ifndef COLLECTOR_BUDGET_H
-#define COLLECTOR_BUDGET_H
+#ifndef COLLECTOR_STREAM_BUDGET_H
+#define COLLECTOR_STREAM_BUDGET_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,8 +8,8 @@
  *
  * All functions are for the thread that created it.
  */
-#ifndef COLLECTOR_DRAIN_H
-#define COLLECTOR_DRAIN_H
+#ifndef COLLECTOR_STREAM_DRAIN_H
+#define COLLECTOR_STREAM_DRAIN_H
 
 #include "collector/perf/record.h"
 #include "collector/perf/sampler.h"

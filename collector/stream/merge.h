@@ -1,6 +1,6 @@
 /* One time-ordered stream out of the records of all rings. */
-#ifndef COLLECTOR_MERGE_H
-#define COLLECTOR_MERGE_H
+#ifndef COLLECTOR_STREAM_MERGE_H
+#define COLLECTOR_STREAM_MERGE_H
 
 #include "collector/perf/record.h"
 #include "collector/perf/ring.h"

@@ -5,8 +5,8 @@
  * The queue is 64 chunks of 1 MB, handed over as a whole and given back when all of one is taken. A
  * chunk is used again before a new one is touched: only what has waited at once is resident.
  */
-#ifndef COLLECTOR_QUEUE_H
-#define COLLECTOR_QUEUE_H
+#ifndef COLLECTOR_STREAM_QUEUE_H
+#define COLLECTOR_STREAM_QUEUE_H
 
 #include "collector/perf/record.h"
 #include <stdbool.h>

@@ -85,6 +85,31 @@ def children():
   s.check(len(seen) == 2, 'children: both programs', seen)
 
 
+def code_of(data):
+  """Module records and samples as they are in the file, without their numbers."""
+  lines = s.run_tool('print_tb5', data).stdout.splitlines()
+  return sorted(line.split(': ', 1)[1] for line in lines if ' cs=0x' in line and ': ' in line)
+
+
+def unwinding_of(result):
+  return [row for row in s.report(result, 'quality') if row['Scope'] in ('module', 'thread')]
+
+
+def recovered():
+  """What a cut file holds of 32-bit code, and of unwinding it, is there after recovery."""
+  got, samples, _ = collect('chain', '32', '300', options=['--no-finalize'])
+  data = os.path.join(got.result, os.path.basename(got.result) + '.tb5')
+  with open(data, 'rb+') as file:
+    file.truncate(os.path.getsize(data) - 40)
+  code, unwinding = code_of(data), unwinding_of(got.result)
+  narrow = sum('cs=0x23' in line and 'mode=2' in line for line in code)
+  walks = sum(int(row['Walks'] or 0) for row in unwinding if row['Scope'] == 'module')
+  s.run_tool('tbconvert', 'recover', got.result)
+  s.check(s.summary(got.result)['complete'] and code_of(data) == code and narrow >= samples >= 20,
+          'recovered: modules and samples of 32-bit code', f'{len(code)} records, {narrow} of 32-bit code')
+  s.check(unwinding_of(got.result) == unwinding and walks >= 20, 'recovered: what unwinding took', f'{walks} walks')
+
+
 s.start()
 if os.path.exists(s.target('chain-32')):
   for part in (chain, recursion, signal_handlers, callback):
@@ -93,6 +118,8 @@ if os.path.exists(s.target('chain-32')):
         part(kind)
   with s.section('children'):
     children()
+  with s.section('recovered'):
+    recovered()
 else:
   s.skip('32-bit programs', 'none were built (Debian: install gcc-multilib and configure again)')
 s.finish()

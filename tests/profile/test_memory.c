@@ -1,6 +1,8 @@
 /* Memory that runs out, at every single allocation: an error code, nothing leaked, nothing lost.
  * The linker routes the libraries' allocations through here (meson.build). */
+#include "tbrw/profile/copy.h"
 #include "tests/profile/fixture.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -212,6 +214,64 @@ START_TEST(symbols_without_memory)
 }
 END_TEST
 
+/* A copy of a result into a new one at a path of its own. */
+static TBRW_U32 copy_result(struct profile_reader *reader, const char *path)
+{
+	struct profile_run run = {
+		.clock = *profile_reader_clock(reader, 0),
+		.interval_ns = 10000000,
+		.event_name = "CPU Time",
+	};
+	struct profile_run_end end = {.clock = run.clock};
+	struct profile_copy copy = {.reader = reader};
+	TBRW_U32 code = profile_writer_create(path, &run, &copy.writer);
+
+	if (code != VT_SUCCESS)
+		return code;
+	code = profile_copy_all(&copy);
+	if (code == VT_SUCCESS)
+		code = profile_writer_finish(copy.writer, &end);
+	else
+		profile_writer_abandon(copy.writer);
+	if (code == VT_SUCCESS)
+		code = profile_copy_symbols(&copy, path);
+	profile_copy_finish(&copy);
+	return code;
+}
+
+START_TEST(copy_without_memory)
+{
+	struct profile_writer *writer = fixture_create();
+	struct profile_reader *reader;
+	char path[128];
+	uint32_t failures = 0;
+
+	fixture_fill(writer, 5);
+	fixture_finish(writer);
+	assert_success(write_symbols());
+	snprintf(path, sizeof(path), "%s.copy", fixture_path());
+	reader = fixture_open();
+	for (uint32_t n = 0; n < ALLOCATIONS_MAX; n++) {
+		fail_after(n);
+		TBRW_U32 code = copy_result(reader, path);
+		bool is_done = never_failed();
+		failures += code != VT_SUCCESS;
+		if (code != VT_SUCCESS)
+			ck_assert_uint_eq(code, VT_NO_MEMORY);
+		if (is_done || code == VT_SUCCESS)
+			break;
+		ck_assert_uint_lt(n + 1, ALLOCATIONS_MAX);
+	}
+	profile_reader_close(reader);
+	ck_assert_uint_gt(failures, 50);
+	assert_success(profile_reader_open(path, &reader));
+	ck_assert_uint_eq(profile_reader_sample_count(reader), 5);
+	ck_assert_uint_eq(profile_reader_symbol_count(reader), 1);
+	profile_reader_close(reader);
+	unlink(path);
+}
+END_TEST
+
 static Suite *memory_suite(void)
 {
 	Suite *suite = suite_create("profile memory");
@@ -222,6 +282,7 @@ static Suite *memory_suite(void)
 	tcase_add_loop_test(tcase, reader_without_memory, 0, 3);
 	tcase_add_test(tcase, writer_without_memory);
 	tcase_add_test(tcase, symbols_without_memory);
+	tcase_add_test(tcase, copy_without_memory);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -73,13 +73,13 @@ static TBRW_U32 identify(TBRW_PTR file, TBRW_U32 stream, enum profile_stream *id
 	return code == VT_NO_MEMORY ? code : VT_SUCCESS;
 }
 
-TBRW_U32 profile_reader_find_streams(struct profile_reader *reader)
+TBRW_U32 profile_reader_find_streams(struct profile_reader *reader, bool *is_any)
 {
 	TBRW_U32 count;
 	TBRW_U32 code = TBRW_get_number_data_streams(reader->file, &count);
 	enum profile_stream previous = PROFILE_STREAM_COUNT;
-	bool is_any = false;
 
+	*is_any = false;
 	for (unsigned id = 0; id < PROFILE_STREAM_COUNT; id++)
 		reader->streams[id] = PROFILE_NONE;
 	for (TBRW_U32 stream = 1; code == VT_SUCCESS && stream < count; stream++) {
@@ -90,15 +90,10 @@ TBRW_U32 profile_reader_find_streams(struct profile_reader *reader)
 			reader->streams[PROFILE_STREAM_SYMBOLS] = stream;
 		} else if (id < PROFILE_STREAM_COLLECTED && reader->streams[id] == PROFILE_NONE) {
 			reader->streams[id] = stream;
-			is_any = true;
+			*is_any = true;
 		}
 		previous = id;
 	}
-	if (code != VT_SUCCESS || is_any)
-		return code;
-	code = profile_plain_find(reader);
-	if (code == VT_SUCCESS && reader->is_complete && !reader->is_plain)
-		return VT_STREAM_NOT_EXIST;
 	return code;
 }
 

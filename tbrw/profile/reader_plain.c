@@ -289,40 +289,15 @@ TBRW_U32 profile_plain_load(struct profile_reader *reader)
 
 /* ---- Frames ---- */
 
-/* Where an address is in the image of a module that holds it. A plain file has no file offsets: a
- * module record is taken to begin where the image's address 0 is, as it does for shared objects and
- * position-independent programs loaded whole, and for others recorded with load address 0. If a
- * record begins elsewhere, addresses are relative to it, and symbols are not found or func@0x. */
-static struct profile_frame leaf_frame(const struct profile_reader *reader, uint32_t module,
-				       uint64_t ip)
-{
-	const struct profile_module_info *info = &reader->modules[module];
-	bool is_kernel = profile_reader_image(reader, info->image)->kind == PROFILE_IMAGE_KERNEL;
-
-	return (struct profile_frame){
-		.image = info->image,
-		.rva = is_kernel ? ip : ip - info->start,
-	};
-}
-
-static int compare_frames(const void *left, const void *right)
-{
-	const struct profile_frame *a = left, *b = right;
-
-	if (a->image != b->image)
-		return a->image < b->image ? -1 : 1;
-	return a->rva < b->rva ? -1 : a->rva > b->rva;
-}
-
 static void sort_frames(struct profile_records *records)
 {
 	struct profile_frame *frames = records->items;
 	uint32_t kept = 0;
 
 	if (records->count > 0)
-		qsort(frames, records->count, sizeof(*frames), compare_frames);
+		qsort(frames, records->count, sizeof(*frames), profile_plain_compare);
 	for (uint32_t i = 0; i < records->count; i++)
-		if (kept == 0 || compare_frames(&frames[kept - 1], &frames[i]) != 0)
+		if (kept == 0 || profile_plain_compare(&frames[kept - 1], &frames[i]) != 0)
 			frames[kept++] = frames[i];
 	records->count = kept;
 }
@@ -365,7 +340,7 @@ static TBRW_U32 see_leaf(struct profile_reader *reader, uint64_t index,
 	code = reserve_frame(frames, user);
 	if (code == VT_SUCCESS)
 		((struct profile_frame *)frames->items)[frames->count++] =
-			leaf_frame(reader, module, ip);
+			profile_plain_leaf(reader, module, ip);
 	return code;
 }
 
@@ -390,17 +365,4 @@ TBRW_U32 profile_plain_make_frames(struct profile_reader *reader)
 		items[i + 1] = (struct profile_node){.parent = 0, .frame = i};
 	*nodes = (struct profile_records){items, frames->count + 1};
 	return VT_SUCCESS;
-}
-
-uint32_t profile_plain_node(const struct profile_reader *reader, uint32_t module, uint64_t ip)
-{
-	const struct profile_records *frames = &reader->records[PROFILE_STREAM_FRAMES];
-
-	if (module == PROFILE_NONE || reader->modules[module].image == PROFILE_NONE ||
-	    frames->count == 0)
-		return 0;
-	struct profile_frame key = leaf_frame(reader, module, ip);
-	const struct profile_frame *found =
-		bsearch(&key, frames->items, frames->count, sizeof(key), compare_frames);
-	return found ? (uint32_t)(found - (struct profile_frame *)frames->items) + 1 : 0;
 }

@@ -73,8 +73,9 @@ struct profile_reader {
 
 /* ---- reader_load.c ---- */
 
-/* Finds the streams by their names. */
-TBRW_U32 profile_reader_find_streams(struct profile_reader *reader);
+/* Finds the streams by their names. *is_any: whether there is one that is written while collecting.
+ */
+TBRW_U32 profile_reader_find_streams(struct profile_reader *reader, bool *is_any);
 
 /* Loads the records of a stream; none if it is not in the file. A file that was not closed may lack
  * any part of it: what is there counts. */
@@ -148,6 +149,14 @@ TBRW_U32 profile_plain_find(struct profile_reader *reader);
 TBRW_U32 profile_plain_load(struct profile_reader *reader);
 /* Makes frames and nodes; needs the lives, and reads all samples. */
 TBRW_U32 profile_plain_make_frames(struct profile_reader *reader);
+
+/* ---- reader_plain_leaf.c ---- */
+
+/* The frame of a sample in a module that has an image. */
+struct profile_frame profile_plain_leaf(const struct profile_reader *reader, uint32_t module,
+					uint64_t ip);
+/* The order of frames, for qsort. */
+int profile_plain_compare(const void *left, const void *right);
 /* The node of a leaf; 0 if it is in no module with a name. */
 uint32_t profile_plain_node(const struct profile_reader *reader, uint32_t module, uint64_t ip);
 

@@ -1,6 +1,7 @@
 /* What code is where: images, frames, calling contexts, modules. */
 #include "tbrw/profile/tsc.h"
 #include "tbrw/profile/writer_private.h"
+#include <string.h>
 
 TBRW_U32 profile_writer_add_image(struct profile_writer *writer, const struct profile_image *image,
 				  const char *path, uint32_t *index)
@@ -18,6 +19,14 @@ TBRW_U32 profile_writer_add_frame(struct profile_writer *writer, const struct pr
 TBRW_U32 profile_writer_add_node(struct profile_writer *writer, const struct profile_node *node)
 {
 	return profile_writer_add(writer, PROFILE_STREAM_NODES, node, NULL, NULL);
+}
+
+/* The last component of a path, for names. */
+static const char *path_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash && slash[1] ? slash + 1 : path;
 }
 
 static TBRW_U32 module_flags(const struct profile_module *module, bool is_loaded)
@@ -43,7 +52,7 @@ static TBRW_U32 write_module(struct profile_writer *writer, const struct profile
 	    writer->module_record_count == PROFILE_NONE)
 		return VT_BAD_PARAMETER;
 	if (!profile_wide_set(&writer->path, module->path) ||
-	    !profile_wide_set(&writer->name, profile_path_name(module->path)))
+	    !profile_wide_set(&writer->name, path_name(module->path)))
 		return profile_writer_keep(writer, VT_NO_MEMORY);
 	uint64_t unload_ns = is_loaded ? PROFILE_TIME_NEVER : module->unload_ns;
 	TBRW_MODULE record = {

@@ -33,6 +33,10 @@ TBRW_U32 profile_writer_open_streams(struct profile_writer *writer, enum profile
 TBRW_U32 profile_writer_close_streams(struct profile_writer *writer, enum profile_stream first,
 				      enum profile_stream end);
 
+/* Appends bytes to a stream as they are. */
+TBRW_U32 profile_writer_append(struct profile_writer *writer, enum profile_stream stream,
+			       const void *bytes, size_t size);
+
 /* Whether what the record refers to was added. */
 bool profile_writer_accepts(const struct profile_writer *writer, enum profile_stream stream,
 			    const void *record);
@@ -41,9 +45,6 @@ bool profile_writer_accepts(const struct profile_writer *writer, enum profile_st
 TBRW_U32 profile_writer_put_thread(struct profile_writer *writer,
 				   const struct profile_thread *record, const char *name,
 				   uint32_t *index);
-
-/* The last component of a path, for names. */
-const char *profile_path_name(const char *path);
 
 /* Opens stream 0 and writes what is known of it before the first sample (writer_samples.c). */
 TBRW_U32 profile_writer_open_samples(struct profile_writer *writer, const char *event_name);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tbrw/bind_output.h"
-#include "tbrw/data.h"
+#include "tbrw/layout.h"
 #include "tbrw/life.h"
 #include "tbrw/module_index.h"
 #include "tbrw/pair_map.h"

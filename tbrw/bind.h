@@ -16,10 +16,6 @@ _Static_assert(sizeof(struct tb5_bind_tid) == 48, "FORMAT.md section 4");
  * not for as many samples, modules or threads as there are; file->bound is false then. */
 TBRW_U32 tb5_bind_find(struct tb5_file *file);
 
-/* Process and thread records written, and those that bind deduced besides. */
-uint64_t tb5_processes_written(struct tb5_file *file);
-uint64_t tb5_threads_written(struct tb5_file *file);
-
 /* Binds stream 0 into new streams at the end of the list. On failure the file is as before. */
 TBRW_U32 tb5_bind_run(struct tb5_file *file);
 

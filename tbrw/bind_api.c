@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "tbrw/bind.h"
-#include "tbrw/data.h"
+#include "tbrw/layout.h"
 #include "tbrw/section.h"
 
 /* ---- Which streams hold the results ---- */

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "tbrw/data.h"
+#include "tbrw/layout.h"
 #include "tbrw/section.h"
 
 /* All names, each with what tb5_file_reserve asks for. */

@@ -97,11 +97,18 @@ void tb5_file_remove_streams(struct tb5_file *file, uint32_t count);
 /* The stream, if it exists; VT_STREAM_NOT_EXIST. */
 TBRW_U32 tb5_file_stream(struct tb5_file *file, uint32_t number, struct tb5_stream **stream);
 
+/* Process and thread records that were written; bind deduces others besides. */
+uint64_t tb5_processes_written(struct tb5_file *file);
+uint64_t tb5_threads_written(struct tb5_file *file);
+
 /* ---- Writing ---- */
 
 /* To be called first by what writes: VT_INVALID_ACCESS_PERMS, or the error that an earlier write
  * had. Flushes everything if the last flush is more than a second ago. */
 TBRW_U32 tb5_file_begin_write(struct tb5_file *file);
+
+/* Notes a write error and returns it: from here on this file takes nothing more. */
+TBRW_U32 tb5_file_wrote(struct tb5_file *file, TBRW_U32 ret);
 
 /* Has room kept for `size` bytes, so that appending them, with 80 more each time, does not fail for
  * want of it. VT_NO_SPACE, and the file may go on. Where the file system cannot do that, stores

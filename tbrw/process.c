@@ -48,16 +48,6 @@ TBRW_U32 TBRW_add_thread(TBRW_PTR ptr, TBRW_TID *thread)
 
 /* ---- Reading ---- */
 
-uint64_t tb5_processes_written(struct tb5_file *file)
-{
-	return tb5_seq_size(tb5_file_seq(file, TB5_PROCESSES)) / sizeof(TBRW_PID);
-}
-
-uint64_t tb5_threads_written(struct tb5_file *file)
-{
-	return tb5_seq_size(tb5_file_seq(file, TB5_THREADS)) / sizeof(TBRW_TID);
-}
-
 static uint64_t processes_total(struct tb5_file *file)
 {
 	uint64_t total = tb5_processes_written(file);

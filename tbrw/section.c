@@ -1,7 +1,7 @@
 #include "tbrw/section.h"
 
 #include "tbrw/bind.h"
-#include "tbrw/data.h"
+#include "tbrw/layout.h"
 
 /* ---- Global sections ---- */
 

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "tbrw/crc32c.h"
-#include "tbrw/rescan.h"
 
 /* Reserving this much at a time costs some calls a second at most. */
 #define RESERVE_AHEAD (256u << 10)
@@ -191,8 +190,6 @@ void tb5_store_close(struct tb5_store *store)
 	tb5_store_give_back(store);
 	if (store->fd >= 0)
 		close(store->fd);
-	tb5_rescan_destroy(store->rescan);
-	store->rescan = NULL;
 	store->fd = -1;
 }
 

@@ -19,7 +19,7 @@ struct tb5_store {
 			 * what buffers may hold */
 	uint64_t ahead; /* how much more to reserve than is needed */
 	bool cannot_reserve;
-	struct tb5_rescan *rescan; /* NULL: was not needed yet */
+	struct tb5_rescan *rescan; /* NULL: was not needed yet; the file frees it */
 };
 
 /* A new file of that name with a file header, locked against other writers. An existing file is

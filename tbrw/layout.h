@@ -1,6 +1,6 @@
 /* What the data descriptors of a stream say about its entries. */
-#ifndef TBRW_DATA_H
-#define TBRW_DATA_H
+#ifndef TBRW_LAYOUT_H
+#define TBRW_LAYOUT_H
 
 #include "tbrw/file.h"
 

@@ -16,16 +16,26 @@ static uint64_t sum_of_notes(const struct profile_reader *reader, enum profile_n
 	return sum;
 }
 
-/* What is divided: all, if every thread is known. Where records were lost, some may not be: then an
- * expectation is half of the most that it can be (profile_thread.unseen_ns). */
+/* Whether each thread of whose time the events counted something has a record. */
+static bool knows_all(const struct profile_reader *reader)
+{
+	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
+		uint32_t kind = profile_reader_note(reader, i)->kind;
+		if (kind == PROFILE_NOTE_SAMPLES_LOST || kind == PROFILE_NOTE_RECORDS_LOST ||
+		    kind == PROFILE_NOTE_NOT_FOLLOWED)
+			return false;
+	}
+	return true;
+}
+
+/* What is divided: all, if every thread is known. Else an expectation is half of the most that it
+ * can be (profile_thread.unseen_ns). */
 static uint64_t divided_ns(const struct profile_reader *reader, uint64_t unattributed_ns,
 			   uint64_t unseen_ns)
 {
 	uint64_t most = add_saturating(unseen_ns, unseen_ns);
 
-	if (unattributed_ns < most || sum_of_notes(reader, PROFILE_NOTE_SAMPLES_LOST) == 0)
-		return unattributed_ns;
-	return most;
+	return unattributed_ns < most || knows_all(reader) ? unattributed_ns : most;
 }
 
 /* What threads get in turn of a sum, in proportion to what they may lack. */

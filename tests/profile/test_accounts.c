@@ -29,7 +29,7 @@ static void add_note(struct profile_writer *writer, enum profile_note_kind kind,
 }
 
 static struct profile_reader *with_unattributed(uint64_t unattributed_ns, uint64_t sampling,
-						uint64_t lost)
+						enum profile_note_kind limit)
 {
 	struct profile_writer *writer = fixture_create();
 
@@ -39,8 +39,8 @@ static struct profile_reader *with_unattributed(uint64_t unattributed_ns, uint64
 	add_thread(writer, 103, 1 * MS);
 	add_note(writer, PROFILE_NOTE_UNATTRIBUTED, unattributed_ns / 2);
 	add_note(writer, PROFILE_NOTE_UNATTRIBUTED, unattributed_ns - unattributed_ns / 2);
-	if (lost > 0)
-		add_note(writer, PROFILE_NOTE_SAMPLES_LOST, lost);
+	if (limit != 0)
+		add_note(writer, limit, 1);
 	if (sampling > 0)
 		add_note(writer, PROFILE_NOTE_SAMPLING, sampling);
 	fixture_finish(writer);
@@ -75,12 +75,15 @@ START_TEST(parts_of_what_is_in_no_account)
 }
 END_TEST
 
-/* Loop: nothing was lost, so that no other threads can have used it; or records were, and no thread
- * can have used more than twice what is to be expected. */
+/* Loop: all threads are known, so that no others can have used it; or something was lost or not
+ * followed, and no thread can have used more than twice what is to be expected. */
 START_TEST(more_than_is_expected)
 {
+	static const enum profile_note_kind limits[] = {0, PROFILE_NOTE_SAMPLES_LOST,
+							PROFILE_NOTE_RECORDS_LOST,
+							PROFILE_NOTE_NOT_FOLLOWED};
 	struct profile_reader *reader =
-		with_unattributed(50 * MS, PROFILE_SAMPLING_CPUS, (uint64_t)_i);
+		with_unattributed(50 * MS, PROFILE_SAMPLING_CPUS, limits[_i]);
 
 	check_thread(reader, 0, _i == 0 ? 40 * MS : 8 * MS, false);
 	check_thread(reader, 1, 0, false);
@@ -140,7 +143,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, fixture_setup, fixture_teardown);
 	tcase_add_loop_test(tcase, parts_of_what_is_in_no_account, 0, 5);
-	tcase_add_loop_test(tcase, more_than_is_expected, 0, 2);
+	tcase_add_loop_test(tcase, more_than_is_expected, 0, 4);
 	tcase_add_loop_test(tcase, part_in_the_kernel, 0, 2);
 	tcase_add_test(tcase, sums_do_not_overflow);
 	suite_add_tcase(suite, tcase);

@@ -31,6 +31,7 @@ struct process {
 	uint32_t main_image;       /* the program's; 0: not known yet */
 	uint32_t anonymous_image;  /* that of its anonymous code; 0: not known yet */
 	uint32_t thread_count;     /* live ones */
+	bool first_ended;          /* its first thread did, and no exec took over the id yet */
 	uint32_t tried_image;      /* the last one whose file was tried to be opened; 0: none */
 	uint64_t read_ns; /* when the maps were read last; 0: never, or an older record has since
 			     put something in a mapping's place */

@@ -71,19 +71,34 @@ static void set_account(struct tracker *tracker, struct thread *thread, uint64_t
 }
 
 /* The longest ended of the lives that an account may be of: ids are used again. */
-struct thread *tracker_waiting(const struct tracker *tracker, const struct record *record)
+static struct thread *find_waiting(const struct tracker *tracker, uint32_t pid, uint32_t tid)
 {
 	struct thread *found = NULL;
 	for (struct thread *t = tracker->open_accounts; t != NULL; t = t->next_ended)
-		if (t->pid == record->pid && t->account_tid == record->tid && !t->is_exact)
+		if (t->pid == pid && t->account_tid == tid && !t->is_exact)
 			found = t;
 	if (found != NULL)
 		return found;
-	struct thread *thread = idmap_get(&tracker->threads, record->tid);
-	return thread != NULL && thread->pid == record->pid && thread->account_tid == record->tid &&
+	struct thread *thread = idmap_get(&tracker->threads, tid);
+	return thread != NULL && thread->pid == pid && thread->account_tid == tid &&
 			       !thread->is_exact
 		       ? thread
 		       : NULL;
+}
+
+struct thread *tracker_waiting(const struct tracker *tracker, const struct record *record)
+{
+	return find_waiting(tracker, record->pid, record->tid);
+}
+
+/* An exec by another thread than the first gives the first one's task that thread's id, and may
+ * take longer than until that task is freed: who lives cannot be whose account came. */
+static struct thread *find_freed(const struct tracker *tracker, const struct record *record)
+{
+	struct thread *thread = tracker_waiting(tracker, record);
+	struct thread *first = find_waiting(tracker, record->pid, record->pid);
+	bool is_exchanged = tracker_is_live(thread) && first != NULL && !tracker_is_live(first);
+	return is_exchanged ? first : thread;
 }
 
 static void unlink_waiting(struct tracker *tracker, const struct thread *thread)
@@ -124,7 +139,7 @@ void tracker_apply_account(struct tracker *tracker, const struct record *record)
 		apply_renamed(tracker, record);
 		return;
 	}
-	struct thread *thread = tracker_waiting(tracker, record);
+	struct thread *thread = find_freed(tracker, record);
 	if (thread == NULL) {
 		tracker->unknown_ns += is_closed(tracker, record) ? 0 : record->account.cpu_ns;
 		return;

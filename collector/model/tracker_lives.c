@@ -58,8 +58,10 @@ struct thread *tracker_put_thread(struct tracker *tracker, uint32_t pid, uint32_
 	tracker->counts.threads++;
 	tracker->counts.live_threads++;
 	struct process *process = idmap_get(&tracker->processes, pid);
-	if (process != NULL)
+	if (process != NULL) {
 		process->thread_count++;
+		process->first_ended = process->first_ended && tid != pid;
+	}
 	return thread;
 }
 
@@ -102,6 +104,8 @@ void tracker_end_thread(struct tracker *tracker, struct thread *thread, uint64_t
 		process_end(process, &tracker->context, time_ns);
 		idmap_remove(&tracker->processes, process->pid);
 		process_destroy(process);
+	} else if (process != NULL && thread->tid == thread->pid) {
+		process->first_ended = true;
 	}
 	if (!tracker_has_open_account(tracker, thread))
 		tracker_retire(tracker, thread);
@@ -119,9 +123,20 @@ void tracker_free_tid(struct tracker *tracker, uint32_t tid)
 		tracker_retire(tracker, thread);
 }
 
+/* An exec by another thread than the first gives it that one's id long before it is told. */
+static struct thread *find_in_exec(const struct tracker *tracker, uint32_t pid, uint32_t tid)
+{
+	const struct process *process = idmap_get(&tracker->processes, pid);
+	return tid == pid && process != NULL && process->first_ended
+		       ? tracker_find_live_thread(tracker, pid)
+		       : NULL;
+}
+
 struct thread *tracker_thread(struct tracker *tracker, uint32_t pid, uint32_t tid)
 {
-	struct thread *thread = idmap_get(&tracker->threads, tid);
+	struct thread *thread = find_in_exec(tracker, pid, tid);
+	if (thread == NULL)
+		thread = idmap_get(&tracker->threads, tid);
 	if (thread != NULL && thread->pid == pid)
 		return thread;
 	char name[THREAD_NAME_MAX];

@@ -193,6 +193,30 @@ START_TEST(exec_in_a_thread)
 }
 END_TEST
 
+/* Likewise, but the exec takes long: samples of it have the new id before it is told, and so has
+ * the first thread's task, which is freed meanwhile, the old one. */
+START_TEST(long_exec_in_a_thread)
+{
+	feed_fork(20, APP, APP + 1, APP, APP);
+	feed_exit(30, APP, APP);
+	feed_sample(31, APP, APP, 0, 5);
+	ck_assert_uint_eq(fake_emit_last_sample(emit).tid, APP + 1);
+	feed_account(35, APP, APP + 1, 7000);
+	fake_emit_assert(emit, "thread 5000000/5000000 app before-30 cpu 7000 rest 0 samples 0", 1);
+	feed_sample(36, APP, APP, 0, 9);
+	ck_assert_uint_eq(fake_emit_last_sample(emit).tid, APP + 1);
+	feed_exec(40, APP, "next");
+	feed_renamed(50, APP, APP + 1, 300);
+	fake_emit_assert(emit, "thread 5000000/5000001 app 20-40 cpu 300 rest 0 samples 2", 1);
+	feed_sample(60, APP, APP, 0, 20);
+	ck_assert_uint_eq(fake_emit_last_sample(emit).tid, APP);
+	feed_exit(70, APP, APP);
+	feed_account(80, APP, APP, 900);
+	fake_emit_assert(emit, "thread 5000000/5000000 next 40-70 cpu 600 rest 0 samples 1", 1);
+	ck_assert_uint_eq(counted_ns(), 7900);
+}
+END_TEST
+
 /* Likewise, but the exec takes the events, as if the thread ended: the other program's time is
  * nobody's. */
 START_TEST(exec_takes_the_events)
@@ -358,6 +382,7 @@ int main(void)
 	tcase_add_test(tcase, only_one_lacks);
 	tcase_add_test(tcase, id_used_again);
 	tcase_add_test(tcase, exec_in_a_thread);
+	tcase_add_test(tcase, long_exec_in_a_thread);
 	tcase_add_test(tcase, exec_takes_the_events);
 	tcase_add_test(tcase, found_before_its_fork);
 	tcase_add_test(tcase, sampled_in_its_end);

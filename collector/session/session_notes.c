@@ -268,7 +268,7 @@ void session_report(const struct session *session)
 	if (counts.lost > 0)
 		snprintf(lost, sizeof(lost), " (%llu lost)", (unsigned long long)counts.lost);
 	if (counts.unattributed_ns > counts.cpu_ns / 100 && counts.unattributed_ns >= 500000)
-		snprintf(more, sizeof(more), " (%.3f s of it divided by estimate)",
+		snprintf(more, sizeof(more), " (%.3f s of it known as a sum only)",
 			 (double)counts.unattributed_ns / 1e9);
 	log_line(session->log, LOG_NORMAL,
 		 "%.3f s of CPU time%s in %llu sample%s%s of %llu thread%s over %.3f s; result in "

@@ -106,10 +106,12 @@ bool merge_next(struct merge *merge, struct record *record, size_t *ring_index)
 			continue;
 		}
 		merge->counts.records++;
-		if (head->time_ns < merge->last_ns)
-			merge->counts.out_of_order++;
-		else
+		/* A sample in an interrupt comes before the account that was being sent. It stands
+		 * for itself: nothing else hangs on its time. */
+		if (head->time_ns >= merge->last_ns)
 			merge->last_ns = head->time_ns;
+		else if (record->kind != RECORD_ACCOUNT)
+			merge->counts.out_of_order++;
 		*ring_index = index;
 		return true;
 	}

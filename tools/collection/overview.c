@@ -56,7 +56,7 @@ char *overview_sampling_words(const struct overview *overview)
 	const char *times = words[overview->sampling.value];
 	if (overview->tick_ns.value == 0)
 		return xalloc_text(times);
-	return xalloc_printf("%s, drawn from ticks of %g ms", times,
+	return xalloc_printf("%s, drawn from ticks of %.3g ms", times,
 			     (double)overview->tick_ns.value / 1e6);
 }
 

@@ -223,6 +223,37 @@ START_TEST(out_of_order_within_a_ring)
 }
 END_TEST
 
+/* An account that a sample interrupted, as it was sent, disturbs nothing. */
+START_TEST(late_account)
+{
+	static const struct record_format raw = {.raw = true};
+	const struct record records[] =
+		{{.kind = RECORD_ENDING, .time_ns = 100, .tid = 1, .sample.in_kernel = true},
+		 {.kind = RECORD_ACCOUNT, .time_ns = 99, .tid = 2, .account.cpu_ns = 7}};
+	struct merge *of_accounts = merge_create(rings, RINGS, &raw);
+	struct merge_counts counts;
+	for (size_t i = 0; i < 2; i++) {
+		uint8_t bytes[256];
+		size_t size = record_encode(&raw, &records[i], bytes, sizeof(bytes));
+		ck_assert_uint_gt(size, 0);
+		ring_fixture_put(&rings[0], bytes, size);
+	}
+	merge_begin(of_accounts, UINT64_MAX);
+	for (size_t i = 0; i < 2; i++) {
+		struct record record;
+		size_t index;
+		ck_assert(merge_next(of_accounts, &record, &index));
+		ck_assert_int_eq(record.kind, records[i].kind);
+		ck_assert_uint_eq(record.tid, records[i].tid);
+	}
+	merge_end(of_accounts);
+	merge_counts(of_accounts, &counts);
+	ck_assert_uint_eq(counts.records, 2);
+	ck_assert_uint_eq(counts.out_of_order, 0);
+	merge_destroy(of_accounts);
+}
+END_TEST
+
 START_TEST(records_that_do_not_decode)
 {
 	uint8_t text[48];
@@ -319,6 +350,7 @@ int main(void)
 	tcase_add_test(tcase, space_is_given_back_by_the_next_call);
 	tcase_add_test(tcase, out_of_order);
 	tcase_add_test(tcase, out_of_order_within_a_ring);
+	tcase_add_test(tcase, late_account);
 	tcase_add_test(tcase, records_that_do_not_decode);
 	tcase_add_test(tcase, broken_ring);
 	tcase_add_test(tcase, many);

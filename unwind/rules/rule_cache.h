@@ -19,7 +19,7 @@ enum uw_code_kind {
 	UW_CODE_ENTRY,     /* near the file's entry point, no CFI: perhaps the outermost frame */
 	UW_CODE_SIGRETURN, /* the signal return stub of a C library that gives it no CFI */
 	UW_CODE_CLONE, /* the system call in clone(): the root in the child, no CFI in the parent */
-	UW_CODE_SWITCHED, /* runs on a stack that its CFI knows nothing of: stack_switch.h */
+	UW_CODE_SWITCHED, /* runs on a stack that its CFI knows nothing of: x86/stack_switch.h */
 	UW_CODE_NONE,     /* no CFI */
 	UW_CODE_BAD       /* malformed CFI */
 };

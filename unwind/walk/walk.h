@@ -1,5 +1,5 @@
 /*
- * A walk in progress: walk.c steps from frame to frame, walk_plain.c runs through the frames of
+ * A walk in progress: walk.c steps from frame to frame, plain.c runs through the frames of
  * plain code, which most are.
  */
 #ifndef UNWIND_WALK_WALK_H

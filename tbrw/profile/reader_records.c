@@ -23,9 +23,11 @@ bool profile_reader_check(const struct profile_reader *reader, enum profile_stre
 
 	for (uint32_t i = 0; i < spec->field_count; i++) {
 		const struct profile_stream_field *field = &spec->fields[i];
+		if (!profile_field_refers(field))
+			continue;
 		enum profile_stream target = profile_field_target(field, record);
 		uint32_t value, count = 0;
-		if (!profile_field_refers(field) || profile_stream_is_text(target))
+		if (profile_stream_is_text(target))
 			continue;
 		if (target != PROFILE_STREAM_COUNT)
 			count = target == stream ? index : reader->records[target].count;
@@ -47,7 +49,7 @@ static bool add_texts(struct profile_reader *reader, const struct profile_stream
 	for (uint32_t i = 0; i < spec->field_count; i++) {
 		enum profile_stream target = spec->fields[i].refers_to;
 		struct profile_text text;
-		if (!profile_stream_is_text(target))
+		if (target == PROFILE_STREAM_COUNT || !profile_stream_is_text(target))
 			continue;
 		memcpy(&text, record + spec->fields[i].offset, sizeof(text));
 		if (!profile_texts_add(&reader->texts[target], reader->records[target].items,

@@ -18,8 +18,8 @@
 #define FIELD_TSC(record, member) FIELD_TYPED(record, member, ST_TIME_STAMP, SST_TSC)
 #define FIELD_TO(record, member, stream, lost) \
 	FIELD_IN_FULL(record, member, ST_NONE, SST_NONE, stream, lost, NULL)
-#define FIELD_BY_KIND(record, member, streams)                                 \
-	FIELD_IN_FULL(record, member, ST_NONE, SST_NONE, PROFILE_STREAM_COUNT, \
+#define FIELD_BY_KIND(record, member, streams)                                   \
+	FIELD_IN_FULL(record, member, ST_NONE, SST_NONE, PROFILE_STREAM_BY_KIND, \
 		      PROFILE_LOST_RECORD, streams)
 #define FIELD_TEXT_IN(record, member, stream) \
 	FIELD_TO(record, member.offset, stream, 0), FIELD(record, member.length)

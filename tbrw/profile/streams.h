@@ -37,10 +37,13 @@ struct profile_stream_field {
 	 * a struct profile_text, bytes of. PROFILE_STREAM_COUNT: it refers to nothing. */
 	enum profile_stream refers_to;
 	enum profile_lost lost; /* of an index; a text becomes no text */
-	/* Not NULL: what it refers to depends on the record's kind, its first field. Has
-	 * PROFILE_KINDS_MAX elements; PROFILE_STREAM_COUNT: no such kind, the record is lost. */
+	/* With PROFILE_STREAM_BY_KIND what it refers to depends on the record's kind, its first
+	 * field: PROFILE_KINDS_MAX elements; PROFILE_STREAM_COUNT: no such kind, the record is
+	 * lost. */
 	const enum profile_stream *refers_by_kind;
 };
+
+#define PROFILE_STREAM_BY_KIND ((enum profile_stream)(PROFILE_STREAM_COUNT + 1))
 
 #define PROFILE_KINDS_MAX  4u
 #define PROFILE_TEXTS_MAX  4u   /* texts of one record */
@@ -80,7 +83,7 @@ static inline enum profile_stream profile_field_target(const struct profile_stre
 {
 	uint32_t kind;
 
-	if (!field->refers_by_kind)
+	if (field->refers_to != PROFILE_STREAM_BY_KIND)
 		return field->refers_to;
 	memcpy(&kind, record, sizeof(kind));
 	return kind < PROFILE_KINDS_MAX ? field->refers_by_kind[kind] : PROFILE_STREAM_COUNT;
@@ -88,7 +91,7 @@ static inline enum profile_stream profile_field_target(const struct profile_stre
 
 static inline bool profile_field_refers(const struct profile_stream_field *field)
 {
-	return field->refers_by_kind || field->refers_to != PROFILE_STREAM_COUNT;
+	return field->refers_to != PROFILE_STREAM_COUNT;
 }
 
 /* Whether a stream is one of texts; PROFILE_STREAM_COUNT is none. */

@@ -40,6 +40,9 @@ TBRW_U32 profile_writer_append(struct profile_writer *writer, enum profile_strea
 /* Whether what the record refers to was added. */
 bool profile_writer_accepts(const struct profile_writer *writer, enum profile_stream stream,
 			    const void *record);
+/* profile_writer_add for what was accepted, while the writer has no error. */
+TBRW_U32 profile_writer_add_accepted(struct profile_writer *writer, enum profile_stream stream,
+				     const void *record, const char *const *texts, uint32_t *index);
 
 /* As profile_writer_add_thread, but for the unwinding. record->name is filled in by the call. */
 TBRW_U32 profile_writer_put_thread(struct profile_writer *writer,

@@ -47,7 +47,8 @@ static TBRW_U32 place_texts(struct profile_writer *writer, const struct profile_
 	for (uint32_t i = 0; i < spec->field_count; i++) {
 		const struct profile_stream_field *field = &spec->fields[i];
 		struct profile_text text;
-		if (!profile_stream_is_text(field->refers_to))
+		if (field->refers_to == PROFILE_STREAM_COUNT ||
+		    !profile_stream_is_text(field->refers_to))
 			continue;
 		TBRW_U32 code =
 			place_text(writer, field->refers_to, texts ? *texts++ : NULL, &text);
@@ -65,9 +66,11 @@ bool profile_writer_accepts(const struct profile_writer *writer, enum profile_st
 
 	for (uint32_t i = 0; i < spec->field_count; i++) {
 		const struct profile_stream_field *field = &spec->fields[i];
+		if (!profile_field_refers(field))
+			continue;
 		enum profile_stream target = profile_field_target(field, record);
 		uint32_t index;
-		if (!profile_field_refers(field) || profile_stream_is_text(target))
+		if (profile_stream_is_text(target))
 			continue;
 		memcpy(&index, (const char *)record + field->offset, sizeof(index));
 		if (target == PROFILE_STREAM_COUNT || index >= writer->counts[target])
@@ -76,16 +79,12 @@ bool profile_writer_accepts(const struct profile_writer *writer, enum profile_st
 	return writer->counts[stream] < PROFILE_NONE;
 }
 
-TBRW_U32 profile_writer_add(struct profile_writer *writer, enum profile_stream stream,
-			    const void *record, const char *const *texts, uint32_t *index)
+TBRW_U32 profile_writer_add_accepted(struct profile_writer *writer, enum profile_stream stream,
+				     const void *record, const char *const *texts, uint32_t *index)
 {
 	const struct profile_stream_spec *spec = profile_stream_spec(stream);
 	union profile_record copy;
 
-	if (writer->error != VT_SUCCESS)
-		return writer->error;
-	if (!profile_writer_accepts(writer, stream, record))
-		return VT_BAD_PARAMETER;
 	memcpy(copy.bytes, record, spec->record_size);
 	TBRW_U32 code = place_texts(writer, spec, texts, &copy);
 	if (code == VT_SUCCESS)
@@ -96,4 +95,14 @@ TBRW_U32 profile_writer_add(struct profile_writer *writer, enum profile_stream s
 		*index = writer->counts[stream];
 	writer->counts[stream]++;
 	return VT_SUCCESS;
+}
+
+TBRW_U32 profile_writer_add(struct profile_writer *writer, enum profile_stream stream,
+			    const void *record, const char *const *texts, uint32_t *index)
+{
+	if (writer->error != VT_SUCCESS)
+		return writer->error;
+	if (!profile_writer_accepts(writer, stream, record))
+		return VT_BAD_PARAMETER;
+	return profile_writer_add_accepted(writer, stream, record, texts, index);
 }

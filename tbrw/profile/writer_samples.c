@@ -88,7 +88,8 @@ TBRW_U32 profile_writer_add_sample(struct profile_writer *writer,
 		return profile_writer_keep(writer, code);
 	writer->bytes += sizeof(record);
 	writer->sample_count++;
-	return profile_writer_add(writer, PROFILE_STREAM_STACKS, &sample->stack, NULL, NULL);
+	return profile_writer_add_accepted(writer, PROFILE_STREAM_STACKS, &sample->stack, NULL,
+					   NULL);
 }
 
 static VTUNE_ANALYZER_FILETIME filetime(uint64_t real_ns)

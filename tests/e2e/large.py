@@ -19,7 +19,7 @@ def deep_stacks():
         got = s.collect_well(['/bin/sh', '-c', '; '.join([once] * rounds)], what=compiler, interval=interval,
                              options=options, timeout=600)
         total = s.summary(got.result)
-        complete = s.points(total['stacks']['complete'], total['samples'])
+        complete = s.points(total['stacks']['complete'], s.with_stack(total))
         what = ' '.join([compiler, '-O2 at', interval, *options])
         s.check(total['samples'] >= samples and complete >= 97, f'{what}: complete stacks',
                 f'{complete:.2f} % of {total["samples"]}: {total["stacks"]}')

@@ -18,8 +18,8 @@ class Mapped:
     self.cost = total['collector']['cpu_s']
     self.made = s.seconds(rows) - s.number(got.truth(), 'burn_ns') / 1e9  # what making the mappings took
     self.kept = 1 - total['stacks']['skipped']['budget'] / total['samples']
-    s.check(total['stacks']['complete'] >= 0.98 * self.kept * total['samples'] > 0, f'{what}: stacks are whole',
-            f'{total["stacks"]["complete"]} of {total["samples"]}')
+    s.check(total['stacks']['complete'] >= 0.98 * self.kept * s.with_stack(total) > 0, f'{what}: stacks are whole',
+            f'{total["stacks"]["complete"]} of {s.with_stack(total)}')
     s.check(s.seconds(rows, Function='mappings_burn') > 0.2, f'{what}: its function is found', rows[:1])
 
   def check_cost(self, few, count):

@@ -34,7 +34,7 @@ def against_perf(what, command, complete=99.5, **options):
   """Also wants so many percent of the stacks complete."""
   got = s.collect_well(command, what=what, **options)
   total = s.summary(got.result)
-  share = s.points(total['stacks']['complete'], total['samples'])
+  share = s.points(total['stacks']['complete'], s.with_stack(total))
   s.check(share >= complete, f'{what}: {complete} % of the stacks are complete', f'{share:.2f} %: {total["stacks"]}')
   compare(what, got.result, s.perf_record(command, **options))
 

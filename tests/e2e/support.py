@@ -326,6 +326,11 @@ def check_samples(what, total, bound_percent=5):
   check(abs(total['samples'] - expected) <= bound, what, f'{total["samples"]} of {expected:.0f}, within {bound:.0f}')
 
 
+def with_stack(total):
+  """Samples that can have a stack: threads in their ends have none, as long as large processes take to end."""
+  return total['samples'] - total['stacks']['none']
+
+
 def check_least(what, seen, least, bound):
   """A share in percent must be at most bound points below the least that is to be expected."""
   check(seen >= least - bound, what, f'{seen:.2f} % seen, {least:.2f} % at least, less {bound} points')

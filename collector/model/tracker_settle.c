@@ -78,7 +78,8 @@ void tracker_add_unattributed(struct tracker *tracker, uint64_t cpu_ns, uint64_t
 {
 	uint64_t known = tracker->counts.cpu_ns + tracker->counts.unattributed_ns;
 	uint64_t missing_ns = total_ns > known ? total_ns - known : 0;
-	cpu_ns += tracker->unknown_ns;
+	/* If nothing was lost, they are of threads from before or after the collection. */
+	cpu_ns += tracker->counts.lost > 0 ? tracker->unknown_ns : 0;
 	tracker->unknown_ns = 0;
 	tracker->counts.unattributed_ns += cpu_ns < missing_ns ? cpu_ns : missing_ns;
 }

@@ -153,6 +153,7 @@ static int finish(struct session *session, struct failure *failure)
 {
 	sampler_stop(&session->sampler);
 	session->end_ns = clock_now();
+	session->attached_used_ns = session_attached_cpu_ns(session) - session->attached_cpu_ns;
 	await_accounts(session);
 	while (session_apply(session, DRAIN_REST))
 		continue;

@@ -217,8 +217,7 @@ void session_settle(struct session *session)
 	if (session->target.ended && session->options->children)
 		tracker_settle_all(session->tracker, session->target.cpu_ns);
 	else if (!session_is_launch(session))
-		tracker_settle_all(session->tracker,
-				   session_attached_cpu_ns(session) - session->attached_cpu_ns);
+		tracker_settle_all(session->tracker, session->attached_used_ns);
 	tracker_counts(session->tracker, &counts);
 	if (lost > counts.lost)
 		emit_note(session->emit, PROFILE_NOTE_RECORDS_LOST, session->end_ns,

@@ -46,7 +46,8 @@ struct session {
 	uint64_t start_ns;     /* a launch: all events are open; an attach: before the first is */
 	uint64_t next_look_ns; /* while attaching */
 	struct budget budget;
-	uint64_t attached_cpu_ns; /* of the attached processes, once all events were open */
+	uint64_t attached_cpu_ns;  /* of the attached processes, once all events were open */
+	uint64_t attached_used_ns; /* by them, from then until the events were stopped */
 	uint64_t end_ns;
 	uint64_t next_sync_ns;
 };

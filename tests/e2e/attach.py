@@ -102,6 +102,20 @@ def attach_until_signal():
     stop_service(service)
 
 
+def makes_threads():
+  """What the target does after the collection's end is none of it: threads that it made then were of no known thread."""
+  with subprocess.Popen([s.target('brief'), '5000', '1000', 'thread'], stdout=subprocess.DEVNULL) as work:
+    process, result = attach([work.pid])
+    time.sleep(0.7)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    work.kill()
+  s.check(process.returncode == 0, 'makes threads: detaches', f'{process.returncode} {err.strip()[-300:]}')
+  lacking, used = s.unattributed(result), s.summary(result)['cpu_time_s']
+  bound = 0.01 if os.geteuid() == 0 else 0.1
+  s.check(lacking <= bound * used, 'makes threads: CPU time is of known threads', f'{lacking:.4f} s is not, of {used:.4f} s')
+
+
 def target_dies():
   service = start_service()
   process, result = attach([service.pid])
@@ -278,7 +292,7 @@ def file_limit():
 
 
 s.start()
-for part in (attach_and_detach, attach_until_signal, target_dies, two_targets, refusals, end_while_attaching,
+for part in (attach_and_detach, attach_until_signal, makes_threads, target_dies, two_targets, refusals, end_while_attaching,
              attach_again, on_a_terminal, another_namespace, file_limit):
   with s.section(part.__name__):
     part()

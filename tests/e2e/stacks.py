@@ -47,9 +47,10 @@ def recursion():
   s.check(whole >= 0.999 * samples, 'recursion: 300 levels are complete', f'{whole} of {samples}')
 
 
-def is_way_down(frames, functions):
+def is_whole(frames, functions):
+  """Whether none of the functions is left out: on the program's way down it is in the first of them. main does not call fill."""
   seen = [frame for frame in frames if frame in functions]
-  return seen == functions or (frames[-1] == 'fill' and seen == functions[:len(seen)])
+  return seen == functions[:len(seen)] and frames[-2:] != ['main', 'fill']
 
 
 def large_locals():
@@ -65,10 +66,9 @@ def large_locals():
         s.check(inside >= least, f'{name}: samples of its functions', f'{inside} of {s.samples_of(stacks)}')
         wrong = s.false_roots(got.result, s.target('deep_locals'))
         s.check(not wrong, f'{name}: no false root', wrong or s.summary(got.result)['stacks'])
-        # What is said to be complete, and what was guessed up to main, has all of the functions in order; but for the
-        # program's last words, which main says itself, and for its way down, which each function fills before the next.
-        rooted = [(f, c) for f, c in stacks if ('main' in f or not s.marked(f)) and 'work_print' not in f]
-        bad = [(f, c) for f, c in rooted if any(x in deep for x in f) and not is_way_down(f, deep)]
+        # What is said to be complete, and what was guessed up to main, has all of the functions in order.
+        rooted = [(f, c) for f, c in stacks if 'main' in f or not s.marked(f)]
+        bad = [(f, c) for f, c in rooted if not is_whole(f, deep)]
         s.check(not bad, f'{name}: all 13 functions or none above the cut', bad[:2] or sum(c for _, c in rooted))
 
 

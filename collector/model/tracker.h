@@ -53,9 +53,10 @@ void tracker_apply(struct tracker *tracker, const struct record *record, size_t 
 /* Time of the last record. */
 uint64_t tracker_now_ns(const struct tracker *tracker);
 
-/* With PROFILE_SAMPLING_CPUS, at the end: cpu_ns was in accounts that did not come. They, and, where
- * records were lost, those that came of no known thread, are whole lives, from before an attach
- * too: they are unattributed as far as all events' total_ns is more than the known accounts. */
+/* With PROFILE_SAMPLING_CPUS, at the end: cpu_ns was in accounts that did not come. They, and,
+ * where records were lost, those that came of no known thread, are whole lives, from before an
+ * attach too: they are unattributed as far as all events' total_ns is more than the known accounts.
+ */
 void tracker_add_unattributed(struct tracker *tracker, uint64_t cpu_ns, uint64_t total_ns);
 
 /* The CPU time that the events of a family counted in all, at the end: what no sample and no final

@@ -43,7 +43,7 @@ def recursion():
   good = sum(c for f, c in inside if 'main' in f and not s.marked(f)
              and (f.count('recurse_down') == 300 or f.count('recurse_ping') == f.count('recurse_pong') == 150))
   s.check(total >= 3000 and good >= 0.999 * total, 'recursion: --no-collapse keeps 300 levels', f'{good} of {total}')
-  whole, samples = s.summary(got.result)['stacks']['complete'], s.summary(got.result)['samples']
+  whole, samples = s.summary(got.result)['stacks']['complete'], s.with_stack(s.summary(got.result))
   s.check(whole >= 0.999 * samples, 'recursion: 300 levels are complete', f'{whole} of {samples}')
 
 
@@ -249,7 +249,8 @@ def quality():
   samples = int(run['Samples'])
   s.check(run['Scope'] == 'run' and int(run['Complete']) >= 0.99 * samples > 0, 'quality: complete stacks',
           f'{run["Complete"]} of {samples}')
-  s.check(int(run['Walks']) == samples and int(run['Frames']) >= 40 * samples, 'quality: frames',
+  walks = s.with_stack(s.summary(got.result))
+  s.check(int(run['Walks']) == walks and int(run['Frames']) >= 40 * walks, 'quality: frames',
           f'{run["Frames"]} in {run["Walks"]} walks')
   s.check(int(run['Frames Reused']) + int(run['Rule Lookups']) < int(run['Frames']),
           'quality: frames come from a stack before, the cache or a lookup',

@@ -96,9 +96,10 @@ struct thread *tracker_waiting(const struct tracker *tracker, const struct recor
 static struct thread *find_freed(const struct tracker *tracker, const struct record *record)
 {
 	struct thread *thread = tracker_waiting(tracker, record);
+	if (!tracker_is_live(thread))
+		return thread;
 	struct thread *first = find_waiting(tracker, record->pid, record->pid);
-	bool is_exchanged = tracker_is_live(thread) && first != NULL && !tracker_is_live(first);
-	return is_exchanged ? first : thread;
+	return first != NULL && !tracker_is_live(first) ? first : thread;
 }
 
 static void unlink_waiting(struct tracker *tracker, const struct thread *thread)

@@ -134,9 +134,10 @@ static struct thread *find_in_exec(const struct tracker *tracker, uint32_t pid, 
 
 struct thread *tracker_thread(struct tracker *tracker, uint32_t pid, uint32_t tid)
 {
-	struct thread *thread = find_in_exec(tracker, pid, tid);
-	if (thread == NULL)
-		thread = idmap_get(&tracker->threads, tid);
+	struct thread *thread = idmap_get(&tracker->threads, tid);
+	struct thread *in_exec = tracker_is_live(thread) ? NULL : find_in_exec(tracker, pid, tid);
+	if (in_exec != NULL)
+		return in_exec;
 	if (thread != NULL && thread->pid == pid)
 		return thread;
 	char name[THREAD_NAME_MAX];

@@ -117,6 +117,18 @@ static struct stack_source source_of(struct uw_space *space, struct thread *thre
 	};
 }
 
+/* Gives a sample its node. out: all else of it. */
+static void write_sample(struct hotspots *hotspots, struct thread *thread,
+			 const struct record_sample *sample, struct stack_source *source,
+			 enum stack_extent extent, struct emit_sample *out)
+{
+	if (shows_kernel(hotspots, sample))
+		add_kernel_frames(hotspots, sample, source);
+	stacks_node(hotspots->stacks, source, extent, &out->stack);
+	emit_sample(hotspots->emit, out);
+	tracker_count_sample(hotspots->tracker, thread);
+}
+
 static void apply_sample(struct hotspots *hotspots, const struct record *record, size_t ring_index,
 			 bool skip_stack)
 {
@@ -150,12 +162,9 @@ static void apply_sample(struct hotspots *hotspots, const struct record *record,
 	tracker_weigh(tracker, thread, &tick, sample->period,
 		      !has_user && sample->in_kernel && !with_kernel, &out.stack);
 	struct stack_source source = source_of(space, thread, process->map_version, sample);
-	if (with_kernel)
-		add_kernel_frames(hotspots, sample, &source);
-	stacks_node(hotspots->stacks, &source,
-		    choose_extent(hotspots, sample, has_user, skip_stack, &out.stack), &out.stack);
-	emit_sample(hotspots->emit, &out);
-	tracker_count_sample(tracker, thread);
+	enum stack_extent extent =
+		choose_extent(hotspots, sample, has_user, skip_stack, &out.stack);
+	write_sample(hotspots, thread, sample, &source, extent, &out);
 	tracker_count_copy(tracker, sample->stack.size);
 }
 
@@ -180,12 +189,8 @@ static void apply_ending(struct hotspots *hotspots, const struct record *record)
 	struct tick tick = {.user_ns = sample->period};
 	tracker_weigh(tracker, thread, &tick, sample->period, !with_kernel, &out.stack);
 	struct stack_source source = source_of(NULL, thread, 0, sample);
-	if (with_kernel)
-		add_kernel_frames(hotspots, sample, &source);
-	stacks_node(hotspots->stacks, &source,
-		    choose_extent(hotspots, sample, false, false, &out.stack), &out.stack);
-	emit_sample(hotspots->emit, &out);
-	tracker_count_sample(tracker, thread);
+	enum stack_extent extent = choose_extent(hotspots, sample, false, false, &out.stack);
+	write_sample(hotspots, thread, sample, &source, extent, &out);
 }
 
 /* has_user_code for what no addresses are looked up of: what code there is, mappings tell too. */

@@ -1,5 +1,5 @@
 /* tbreport: shows a result. */
-#include "tbrw/profile/reader.h"
+#include "profile/read/reader.h"
 #include "tools/cli/diagnose.h"
 #include "tools/cli/locate.h"
 #include "tools/cli/output.h"

@@ -8,7 +8,7 @@
 
 #include "collector/context/chain.h"
 #include "collector/context/guess.h"
-#include "tbrw/profile/profile.h"
+#include "profile/profile.h"
 #include "unwind/unwind.h"
 #include <stdbool.h>
 

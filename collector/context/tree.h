@@ -7,7 +7,7 @@
 #define COLLECTOR_CONTEXT_TREE_H
 
 #include "collector/result/emit.h"
-#include "tbrw/profile/profile.h"
+#include "profile/profile.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

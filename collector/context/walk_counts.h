@@ -7,7 +7,7 @@
 
 #include "collector/context/guess.h"
 #include "collector/result/emit.h"
-#include "tbrw/profile/profile.h"
+#include "profile/profile.h"
 #include "unwind/unwind.h"
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #ifndef COLLECTOR_MACHINE_CLOCK_H
 #define COLLECTOR_MACHINE_CLOCK_H
 
-#include "tbrw/profile/profile.h"
+#include "profile/profile.h"
 #include <stdint.h>
 
 /* CLOCK_MONOTONIC_RAW, ns. */

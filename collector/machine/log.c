@@ -1,6 +1,6 @@
 #include "collector/machine/log.h"
 
-#include "tbrw/profile/visible.h"
+#include "profile/base/visible.h"
 #include <stdarg.h>
 #include <stdio.h>
 

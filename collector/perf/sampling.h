@@ -8,7 +8,7 @@
 #ifndef COLLECTOR_PERF_SAMPLING_H
 #define COLLECTOR_PERF_SAMPLING_H
 
-#include "tbrw/profile/profile.h"
+#include "profile/profile.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -2,7 +2,7 @@
 
 #include "collector/machine/host.h"
 #include "collector/machine/registers.h"
-#include "tbrw/profile/writer.h"
+#include "profile/write/writer.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

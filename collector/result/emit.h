@@ -1,5 +1,5 @@
 /*
- * The one place where the collector hands data to the result (tbrw/profile). Times are
+ * The one place where the collector hands data to the result (profile/). Times are
  * CLOCK_MONOTONIC_RAW ns; 0: before the collection, all ones: not ended.
  *
  * The first failure of the file is kept (emit_failed) and later calls do nothing, so that callers
@@ -10,7 +10,7 @@
 
 #include "collector/machine/failure.h"
 #include "collector/proc/mapping.h"
-#include "tbrw/profile/profile.h"
+#include "profile/profile.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 #include "collector/result/result.h"
 
-#include "tbrw/profile/place.h"
+#include "profile/base/place.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>

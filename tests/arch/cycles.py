@@ -10,7 +10,7 @@ import sys
 
 import tree
 
-FOLDERS = ('tbrw/', 'unwind/', 'program/', 'collector/', 'tools/')
+FOLDERS = ('tbrw/', 'profile/', 'unwind/', 'program/', 'collector/', 'tools/')
 
 # Rings that are still there, by the names of their files, wherever these lie. The list only shrinks.
 KNOWN_FILES = []

@@ -8,7 +8,7 @@ import sys
 
 import tree
 
-LIBRARIES = ('tbrw', 'unwind', 'program')
+LIBRARIES = ('tbrw', 'profile', 'unwind', 'program')
 PROGRAMS = ('collector', 'tools')
 
 # Calls that print or end the process; fortified builds call __printf_chk and the like.

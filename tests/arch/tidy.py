@@ -12,7 +12,7 @@ import sys
 import tree
 
 NODES = {False: 75000, True: 225000}
-FOLDERS = ('tbrw/', 'unwind/', 'program/', 'collector/', 'tools/')
+FOLDERS = ('tbrw/', 'profile/', 'unwind/', 'program/', 'collector/', 'tools/')
 
 
 def sources_of(build):

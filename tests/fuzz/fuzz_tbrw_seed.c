@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tbrw/format.h"
+#include "tbrw/store/format.h"
 
 int main(int argc, char **argv)
 {

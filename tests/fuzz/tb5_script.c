@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tbrw/crc32c.h"
-#include "tbrw/format.h"
+#include "tbrw/store/crc32c.h"
+#include "tbrw/store/format.h"
 
 struct step {
 	uint8_t kind;

@@ -1,6 +1,6 @@
 #include "tests/profile/fixture.h"
 
-#include "tbrw/profile/wide.h"
+#include "profile/base/wide.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef TESTS_PROFILE_FIXTURE_H
 #define TESTS_PROFILE_FIXTURE_H
 
-#include "tbrw/profile/reader.h"
-#include "tbrw/profile/writer.h"
+#include "profile/read/reader.h"
+#include "profile/write/writer.h"
 #include "tests/support/suite.h"
 #include <check.h>
 

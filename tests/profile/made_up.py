@@ -28,7 +28,7 @@ ROW = """	[PROFILE_STREAM_MADE_UP] = {"tbcollect.made_up", RECORD(profile_made_u
 EDITS = {
   'profile.h': [('\tPROFILE_STREAM_COLLECTED,', '\tPROFILE_STREAM_MADE_UP,\n'),
                 ('_Static_assert(sizeof(struct profile_image)', RECORD)],
-  'streams.c': [('#define FIELDS(array)', FIELDS), ('\t[PROFILE_STREAM_SYMTEXT] = ', ROW)],
+  'base/streams.c': [('#define FIELDS(array)', FIELDS), ('\t[PROFILE_STREAM_SYMTEXT] = ', ROW)],
 }
 
 
@@ -42,7 +42,7 @@ def edited(text, edits):
 
 def main():
   source, output = sys.argv[1:]
-  directory = os.path.join(output, 'made_up', 'tbrw', 'profile')
+  directory = os.path.join(output, 'made_up', 'profile')
   os.makedirs(directory, exist_ok=True)
   made = {}
   for name, edits in EDITS.items():
@@ -50,7 +50,7 @@ def main():
       made[name] = edited(file.read(), edits)
   for path, name in ((os.path.join(directory, 'profile.h'), 'profile.h'),
                      (os.path.join(output, 'made_up_profile.h'), 'profile.h'),
-                     (os.path.join(output, 'made_up_streams.c'), 'streams.c')):
+                     (os.path.join(output, 'made_up_streams.c'), 'base/streams.c')):
     with open(path, 'w') as file:
       file.write(made[name])
 

@@ -1,6 +1,6 @@
 /* A copy with an id map: what was copied refers to what was copied with it, wherever that is now.
  */
-#include "tbrw/profile/copy.h"
+#include "profile/copy.h"
 #include "tests/profile/fixture.h"
 #include <signal.h>
 #include <stdio.h>

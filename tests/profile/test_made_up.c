@@ -1,7 +1,7 @@
 /* A stream that the library does not have but for the edits of made_up.py is written, checked,
  * recovered and copied like the others. */
-#include "tbrw/profile/copy.h"
-#include "tbrw/profile/writer_private.h"
+#include "profile/copy.h"
+#include "profile/write/writer_private.h"
 #include "tests/profile/fixture.h"
 #include "tools/convert/recover.h"
 #include <stdio.h>

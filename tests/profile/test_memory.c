@@ -1,6 +1,6 @@
 /* Memory that runs out, at every single allocation: an error code, nothing leaked, nothing lost.
  * The linker routes the libraries' allocations through here (meson.build). */
-#include "tbrw/profile/copy.h"
+#include "profile/copy.h"
 #include "tests/profile/fixture.h"
 #include <stdio.h>
 #include <stdlib.h>

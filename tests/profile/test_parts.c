@@ -1,11 +1,11 @@
 /* The parts below writer and reader: UTF-8, clock map, tables, lives, address map. */
-#include "tbrw/profile/addressmap.h"
-#include "tbrw/profile/idmap.h"
-#include "tbrw/profile/lives.h"
-#include "tbrw/profile/strpool.h"
-#include "tbrw/profile/texttable.h"
-#include "tbrw/profile/tsc.h"
-#include "tbrw/profile/utf8.h"
+#include "profile/base/idmap.h"
+#include "profile/base/strpool.h"
+#include "profile/base/texttable.h"
+#include "profile/base/tsc.h"
+#include "profile/base/utf8.h"
+#include "profile/read/addressmap.h"
+#include "profile/read/lives.h"
 #include "tests/profile/fixture.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The table of streams keeps the rules that its readers, writers and copies rest on. */
-#include "tbrw/profile/streams.h"
+#include "profile/base/streams.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* What a terminal is shown of texts that steer it. */
-#include "tbrw/profile/visible.h"
+#include "profile/base/visible.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SipHash-1-3 by its definition: key 00..0f, input 00, 01, 02 ... The first value is the one that
  * other implementations publish; the others were computed with one written from the paper in
  * another language. */
-#include "tbrw/hash.h"
+#include "tbrw/file/hash.h"
 #include "tests/tbrw/support.h"
 
 static struct tb5_hash_key counting_key(void)

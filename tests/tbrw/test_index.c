@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tbrw/crc32c.h"
-#include "tbrw/format.h"
+#include "tbrw/store/crc32c.h"
+#include "tbrw/store/format.h"
 #include "tests/tbrw/support.h"
 
 #define VALUES 40000u /* 640 kB: 3 chunks */

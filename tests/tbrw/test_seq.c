@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tbrw/seq.h"
+#include "tbrw/store/seq.h"
 #include "tests/tbrw/support.h"
 
 #define CHUNK  1000u

@@ -1,7 +1,7 @@
 /* String conversion, checksums and error texts: what needs no file. */
 #include <string.h>
 
-#include "tbrw/crc32c.h"
+#include "tbrw/store/crc32c.h"
 #include "tests/tbrw/support.h"
 
 START_TEST(utf8_round_trip)

@@ -1,5 +1,5 @@
 #include "tests/tools/drawn_result.h"
-#include "tbrw/profile/writer.h"
+#include "profile/write/writer.h"
 #include <check.h>
 #include <stdio.h>
 

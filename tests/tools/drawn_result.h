@@ -5,7 +5,7 @@
 #ifndef TESTS_TOOLS_DRAWN_RESULT_H
 #define TESTS_TOOLS_DRAWN_RESULT_H
 
-#include "tbrw/profile/profile.h"
+#include "profile/profile.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 #ifndef TESTS_TOOLS_KNOWN_RESULT_H
 #define TESTS_TOOLS_KNOWN_RESULT_H
 
-#include "tbrw/profile/reader.h"
+#include "profile/read/reader.h"
 #include "tests/tools/build_result.h"
 #include <stdbool.h>
 

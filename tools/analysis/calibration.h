@@ -13,7 +13,7 @@
 #ifndef TOOLS_ANALYSIS_CALIBRATION_H
 #define TOOLS_ANALYSIS_CALIBRATION_H
 
-#include "tbrw/profile/reader.h"
+#include "profile/read/reader.h"
 #include <stdint.h>
 
 /* What threads of a pool have in common. */

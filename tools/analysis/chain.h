@@ -5,7 +5,7 @@
 #ifndef TOOLS_ANALYSIS_CHAIN_H
 #define TOOLS_ANALYSIS_CHAIN_H
 
-#include "tbrw/profile/reader.h"
+#include "profile/read/reader.h"
 #include <stddef.h>
 #include <stdint.h>
 

@@ -4,7 +4,7 @@
 #ifndef TOOLS_ANALYSIS_COMMAND_LINES_H
 #define TOOLS_ANALYSIS_COMMAND_LINES_H
 
-#include "tbrw/profile/reader.h"
+#include "profile/read/reader.h"
 
 /* Of each process of the reader, whose texts they are; "" where none was noted. For the caller to
  * free. */

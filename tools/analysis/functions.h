@@ -4,7 +4,7 @@
 #ifndef TOOLS_ANALYSIS_FUNCTIONS_H
 #define TOOLS_ANALYSIS_FUNCTIONS_H
 
-#include "tbrw/profile/reader.h"
+#include "profile/read/reader.h"
 #include <stdbool.h>
 #include <stdint.h>
 

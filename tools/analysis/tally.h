@@ -7,7 +7,7 @@
 #ifndef TOOLS_ANALYSIS_TALLY_H
 #define TOOLS_ANALYSIS_TALLY_H
 
-#include "tbrw/profile/reader.h"
+#include "profile/read/reader.h"
 #include "tools/analysis/draws.h"
 #include <stdbool.h>
 #include <stdint.h>

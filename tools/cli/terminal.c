@@ -1,5 +1,5 @@
 #include "tools/cli/terminal.h"
-#include "tbrw/profile/visible.h"
+#include "profile/base/visible.h"
 #include "tools/cli/xalloc.h"
 #include <stdbool.h>
 #include <stdlib.h>

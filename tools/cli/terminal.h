@@ -1,5 +1,5 @@
 /*
- * What reaches a terminal: nothing in it that steers the terminal (tbrw/profile/visible.h).
+ * What reaches a terminal: nothing in it that steers the terminal (profile/base/visible.h).
  */
 #ifndef TOOLS_CLI_TERMINAL_H
 #define TOOLS_CLI_TERMINAL_H

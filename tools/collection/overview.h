@@ -4,7 +4,7 @@
 #ifndef TOOLS_COLLECTION_OVERVIEW_H
 #define TOOLS_COLLECTION_OVERVIEW_H
 
-#include "tbrw/profile/reader.h"
+#include "profile/read/reader.h"
 #include "tools/analysis/tally.h"
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
 /*
  * Why stacks are skipped: all that is said of a reason is one row. To add one: its number in
- * tbrw/profile/profile.h, its row in skip_reason.c.
+ * profile/profile.h, its row in skip_reason.c.
  */
 #ifndef TOOLS_COLLECTION_SKIP_REASON_H
 #define TOOLS_COLLECTION_SKIP_REASON_H
 
-#include "tbrw/profile/profile.h"
+#include "profile/profile.h"
 #include "tools/table/table.h"
 
 struct quality;

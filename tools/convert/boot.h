@@ -2,7 +2,7 @@
 #ifndef TOOLS_CONVERT_BOOT_H
 #define TOOLS_CONVERT_BOOT_H
 
-#include "tbrw/profile/profile.h"
+#include "profile/profile.h"
 #include <stdbool.h>
 #include <stdint.h>
 

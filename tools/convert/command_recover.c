@@ -1,4 +1,4 @@
-#include "tbrw/profile/writer.h"
+#include "profile/write/writer.h"
 #include "tools/cli/arguments.h"
 #include "tools/cli/diagnose.h"
 #include "tools/cli/xalloc.h"

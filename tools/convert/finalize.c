@@ -1,5 +1,5 @@
 #include "tools/convert/finalize.h"
-#include "tbrw/profile/writer.h"
+#include "profile/write/writer.h"
 #include "tools/cli/path.h"
 #include "tools/cli/xalloc.h"
 #include "tools/convert/boot.h"

@@ -4,7 +4,7 @@
 #ifndef TOOLS_CONVERT_FINALIZE_H
 #define TOOLS_CONVERT_FINALIZE_H
 
-#include "tbrw/profile/reader.h"
+#include "profile/read/reader.h"
 #include "tools/cli/progress.h"
 #include "tools/convert/kept_symbols.h"
 #include "tools/image/image.h"

@@ -1,5 +1,5 @@
 #include "tools/convert/hold.h"
-#include "tbrw/profile/place.h"
+#include "profile/base/place.h"
 #include "tools/cli/diagnose.h"
 #include "tools/cli/path.h"
 #include "tools/cli/xalloc.h"

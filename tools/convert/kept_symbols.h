@@ -5,8 +5,8 @@
 #ifndef TOOLS_CONVERT_KEPT_SYMBOLS_H
 #define TOOLS_CONVERT_KEPT_SYMBOLS_H
 
-#include "tbrw/profile/reader.h"
-#include "tbrw/profile/writer.h"
+#include "profile/read/reader.h"
+#include "profile/write/writer.h"
 #include "tools/symbols/address.h"
 #include <stdbool.h>
 #include <stddef.h>

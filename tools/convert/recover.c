@@ -1,5 +1,5 @@
 #include "tools/convert/recover.h"
-#include "tbrw/profile/copy.h"
+#include "profile/copy.h"
 #include "tools/convert/recover_system.h"
 
 /* What a collector killed before its first note leaves unknown. */

@@ -4,7 +4,7 @@
 #ifndef TOOLS_CONVERT_RECOVER_H
 #define TOOLS_CONVERT_RECOVER_H
 
-#include "tbrw/profile/reader.h"
+#include "profile/read/reader.h"
 #include "tools/cli/progress.h"
 
 /*

@@ -4,7 +4,7 @@
 #ifndef TOOLS_CONVERT_RECOVER_SYSTEM_H
 #define TOOLS_CONVERT_RECOVER_SYSTEM_H
 
-#include "tbrw/profile/writer.h"
+#include "profile/write/writer.h"
 
 /* Copies the hardware and software sections of the result at path as far as it has them: what is
  * missing or damaged there is no error. Returns the writer's code. */

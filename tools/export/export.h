@@ -5,7 +5,7 @@
 #ifndef TOOLS_EXPORT_EXPORT_H
 #define TOOLS_EXPORT_EXPORT_H
 
-#include "tbrw/profile/reader.h"
+#include "profile/read/reader.h"
 #include <stdbool.h>
 #include <stdio.h>
 

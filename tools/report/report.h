@@ -4,7 +4,7 @@
 #ifndef TOOLS_REPORT_REPORT_H
 #define TOOLS_REPORT_REPORT_H
 
-#include "tbrw/profile/reader.h"
+#include "profile/read/reader.h"
 #include "tools/analysis/functions.h"
 #include "tools/analysis/tally.h"
 #include "tools/report/options.h"

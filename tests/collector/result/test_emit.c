@@ -1,7 +1,7 @@
 /* What the collector hands over, as the profile reader reads it back. */
 #include "collector/machine/host.h"
 #include "collector/result/emit.h"
-#include "tbrw/profile/reader.h"
+#include "profile/read/reader.h"
 
 #include "tests/support/suite.h"
 #include <check.h>

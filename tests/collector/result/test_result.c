@@ -1,7 +1,7 @@
 /* Result directories: numbered, named, taken, and not to be had. */
 #include "collector/result/result.h"
 
-#include "tbrw/profile/place.h"
+#include "profile/base/place.h"
 #include "tests/collector/folder_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>

@@ -1,6 +1,6 @@
 /* Cold parts from the file to the reports: one function. */
-#include "tbrw/profile/reader.h"
-#include "tbrw/profile/writer.h"
+#include "profile/read/reader.h"
+#include "profile/write/writer.h"
 #include "tests/support/suite.h"
 #include "tools/analysis/functions.h"
 #include "tools/convert/finalize.h"

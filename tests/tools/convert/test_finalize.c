@@ -1,5 +1,5 @@
 /* Finalization of results with known content. */
-#include "tbrw/profile/writer.h"
+#include "profile/write/writer.h"
 #include "tests/support/suite.h"
 #include "tests/tools/known_result.h"
 #include "tools/cli/xalloc.h"

@@ -1,5 +1,5 @@
 /* What recovery keeps: all that the damaged file still holds. */
-#include "tbrw/profile/writer.h"
+#include "profile/write/writer.h"
 #include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
 #include "tests/tools/drawn_result.h"

@@ -1,5 +1,5 @@
 /* What recovery makes of results that lack nothing but their end, or nothing. */
-#include "tbrw/profile/reader.h"
+#include "profile/read/reader.h"
 #include "tests/support/suite.h"
 #include "tests/tools/known_result.h"
 #include "tools/convert/recover.h"

@@ -1,0 +1,331 @@
+#include "profile/base/streams.h"
+
+#include "profile/base/wide.h"
+#include <stddef.h>
+#include <string.h>
+
+/* Parentheses around a type or a member are no C. NOLINTBEGIN(bugprone-macro-parentheses) */
+#define FIELD_SIZE(record, member)  sizeof(((struct record *)0)->member)
+#define FIELD_PLACE(record, member) offsetof(struct record, member), FIELD_SIZE(record, member)
+#define FIELD_IN_FULL(record, member, type, subtype, stream, lost, by_kind)                \
+	{                                                                                  \
+#member, FIELD_PLACE(record, member), (type), (subtype), (stream), (lost), \
+			(by_kind)                                                          \
+	}
+#define FIELD_TYPED(record, member, type, subtype) \
+	FIELD_IN_FULL(record, member, type, subtype, PROFILE_STREAM_COUNT, 0, NULL)
+#define FIELD(record, member)     FIELD_TYPED(record, member, ST_NONE, SST_NONE)
+#define FIELD_TSC(record, member) FIELD_TYPED(record, member, ST_TIME_STAMP, SST_TSC)
+#define FIELD_TO(record, member, stream, lost) \
+	FIELD_IN_FULL(record, member, ST_NONE, SST_NONE, stream, lost, NULL)
+#define FIELD_BY_KIND(record, member, streams)                                   \
+	FIELD_IN_FULL(record, member, ST_NONE, SST_NONE, PROFILE_STREAM_BY_KIND, \
+		      PROFILE_LOST_RECORD, streams)
+#define FIELD_TEXT_IN(record, member, stream) \
+	FIELD_TO(record, member.offset, stream, 0), FIELD(record, member.length)
+#define FIELD_TEXT(record, member) FIELD_TEXT_IN(record, member, PROFILE_STREAM_STRINGS)
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+static const struct profile_stream_field text_fields[] = {
+	{"text", 0, 1, ST_NONE, SST_NONE, PROFILE_STREAM_COUNT, 0, NULL},
+};
+static const struct profile_stream_field image_fields[] = {
+	FIELD_TEXT(profile_image, path),
+	FIELD(profile_image, kind),
+	FIELD(profile_image, owner_uid),
+	FIELD(profile_image, inode),
+	FIELD(profile_image, device_major),
+	FIELD(profile_image, device_minor),
+	FIELD(profile_image, build_id),
+	FIELD(profile_image, build_id_size),
+	FIELD_TYPED(profile_image, pid, ST_PID, SST_NONE),
+	FIELD(profile_image, flags),
+};
+static const struct profile_stream_field frame_fields[] = {
+	FIELD_TO(profile_frame, image, PROFILE_STREAM_IMAGES, PROFILE_LOST_TO_UNKNOWN),
+	FIELD(profile_frame, flags),
+	FIELD(profile_frame, rva),
+};
+static const struct profile_stream_field node_fields[] = {
+	FIELD_TO(profile_node, parent, PROFILE_STREAM_NODES, PROFILE_LOST_TO_NONE),
+	FIELD_TO(profile_node, frame, PROFILE_STREAM_FRAMES, PROFILE_LOST_TO_NONE),
+};
+static const struct profile_stream_field stack_fields[] = {
+	FIELD(profile_stack, cpu_ns),
+	FIELD_TO(profile_stack, node, PROFILE_STREAM_NODES, PROFILE_LOST_TO_NONE),
+	FIELD(profile_stack, state),
+	FIELD(profile_stack, reason),
+	FIELD(profile_stack, collapsed),
+	FIELD(profile_stack, verified),
+	FIELD(profile_stack, guess_level),
+	FIELD(profile_stack, guess_hits),
+	FIELD(profile_stack, kernel_us),
+};
+enum { STACK_FIELDS_FIRST = 5 }; /* up to collapsed */
+static const struct profile_stream_field mapping_fields[] = {
+	FIELD(profile_mapping, module_index),
+	FIELD_TO(profile_mapping, image, PROFILE_STREAM_IMAGES, PROFILE_LOST_TO_NONE),
+	FIELD(profile_mapping, pgoff),
+	FIELD_TYPED(profile_mapping, pid, ST_PID, SST_NONE),
+	FIELD(profile_mapping, reserved),
+};
+static const struct profile_stream_field thread_fields[] = {
+	FIELD_TYPED(profile_thread, pid, ST_PID, SST_NONE),
+	FIELD_TYPED(profile_thread, tid, ST_TID, SST_NONE),
+	FIELD_TSC(profile_thread, start_tsc),
+	FIELD_TSC(profile_thread, end_tsc),
+	FIELD(profile_thread, cpu_ns),
+	FIELD(profile_thread, rest_ns),
+	FIELD_TEXT(profile_thread, name),
+	FIELD(profile_thread, flags),
+	FIELD(profile_thread, samples),
+	FIELD(profile_thread, sampled_ns),
+	FIELD(profile_thread, kernel_ns),
+	FIELD(profile_thread, unseen_ns),
+};
+enum { THREAD_FIELDS_FIRST = 10 }; /* up to samples */
+static const struct profile_stream_field clock_fields[] = {
+	FIELD_TSC(profile_clock, tsc),
+	FIELD_TYPED(profile_clock, raw_ns, ST_TIME_STAMP, SST_TS_NANOSECONDS),
+	FIELD_TYPED(profile_clock, real_ns, ST_TIME_STAMP, SST_TS_NANOSECONDS),
+	FIELD(profile_clock, tsc_per_ns_q32),
+};
+static const struct profile_stream_field note_fields[] = {
+	FIELD_TSC(profile_note, tsc),
+	FIELD(profile_note, value),
+	FIELD(profile_note, kind),
+	FIELD_TYPED(profile_note, pid, ST_PID, SST_NONE),
+	FIELD_TYPED(profile_note, tid, ST_TID, SST_NONE),
+	FIELD_TEXT(profile_note, text),
+	FIELD(profile_note, reserved),
+};
+static const enum profile_stream unwinding_subjects[PROFILE_KINDS_MAX] = {
+	PROFILE_STREAM_COUNT,
+	[PROFILE_UNWINDING_THREAD] = PROFILE_STREAM_THREADS,
+	[PROFILE_UNWINDING_IMAGE] = PROFILE_STREAM_IMAGES,
+	PROFILE_STREAM_COUNT,
+};
+static const struct profile_stream_field unwinding_fields[] = {
+	FIELD(profile_unwinding, kind),
+	FIELD_BY_KIND(profile_unwinding, subject, unwinding_subjects),
+	FIELD(profile_unwinding, walks),
+	FIELD(profile_unwinding, frames),
+	FIELD(profile_unwinding, frames_by_info),
+	FIELD(profile_unwinding, frames_by_pointer),
+	FIELD(profile_unwinding, frames_reused),
+	FIELD(profile_unwinding, lookups),
+	FIELD(profile_unwinding, timed_walks),
+	FIELD(profile_unwinding, timed_frames),
+	FIELD(profile_unwinding, timed_ns),
+	FIELD(profile_unwinding, guesses_tested),
+	FIELD(profile_unwinding, guesses_covered),
+	FIELD(profile_unwinding, guesses_wrong),
+};
+static const struct profile_stream_field symbol_fields[] = {
+	FIELD_TO(profile_symbol, frame, PROFILE_STREAM_FRAMES, PROFILE_LOST_RECORD),
+	FIELD(profile_symbol, depth),
+	FIELD(profile_symbol, flags),
+	FIELD_TEXT_IN(profile_symbol, name, PROFILE_STREAM_SYMTEXT),
+	FIELD_TEXT_IN(profile_symbol, full, PROFILE_STREAM_SYMTEXT),
+	FIELD_TEXT_IN(profile_symbol, file, PROFILE_STREAM_SYMTEXT),
+	FIELD(profile_symbol, line),
+	FIELD(profile_symbol, reserved),
+	FIELD(profile_symbol, start),
+	FIELD(profile_symbol, size),
+};
+
+#define FIELDS(array) .fields = (array), .field_count = sizeof(array) / sizeof((array)[0])
+/* NOLINTNEXTLINE(bugprone-macro-parentheses) */
+#define RECORD(record, array) .record_size = sizeof(struct record), FIELDS(array)
+#define TEXT                  .record_size = 1, FIELDS(text_fields), .written = PROFILE_WRITTEN_AS_TEXT
+
+static const struct profile_stream_spec specs[PROFILE_STREAM_COUNT] = {
+	[PROFILE_STREAM_STRINGS] = {"tbcollect.strings", TEXT},
+	[PROFILE_STREAM_IMAGES] = {"tbcollect.images", RECORD(profile_image, image_fields),
+				   .preset_count = 1},
+	[PROFILE_STREAM_FRAMES] = {"tbcollect.frames", RECORD(profile_frame, frame_fields)},
+	[PROFILE_STREAM_NODES] = {"tbcollect.nodes", RECORD(profile_node, node_fields),
+				  .preset_count = 1},
+	[PROFILE_STREAM_STACKS] = {"tbcollect.stacks", RECORD(profile_stack, stack_fields),
+				   .first_count = STACK_FIELDS_FIRST,
+				   .written = PROFILE_WRITTEN_WITH_SAMPLE},
+	[PROFILE_STREAM_MAPPINGS] = {"tbcollect.mappings", RECORD(profile_mapping, mapping_fields),
+				     .written = PROFILE_WRITTEN_WITH_MODULE},
+	[PROFILE_STREAM_THREADS] = {"tbcollect.threads", RECORD(profile_thread, thread_fields),
+				    .first_count = THREAD_FIELDS_FIRST,
+				    .written = PROFILE_WRITTEN_WITH_THREAD},
+	[PROFILE_STREAM_CLOCK] = {"tbcollect.clock", RECORD(profile_clock, clock_fields),
+				  .written = PROFILE_WRITTEN_WITH_CLOCK},
+	[PROFILE_STREAM_NOTES] = {"tbcollect.notes", RECORD(profile_note, note_fields)},
+	[PROFILE_STREAM_UNWINDING] = {"tbcollect.unwinding",
+				      RECORD(profile_unwinding, unwinding_fields)},
+	[PROFILE_STREAM_SYMTEXT] = {"tbcollect.symtext", TEXT},
+	[PROFILE_STREAM_SYMBOLS] = {"tbcollect.symbols", RECORD(profile_symbol, symbol_fields)},
+};
+
+static const struct profile_stream_field sample_fields[] = {
+	{"SampleRecord", 0, sizeof(TBRW_SampleRecordPC), ST_LEGACY_SAMPLE_RECORD, SST_NONE,
+	 PROFILE_STREAM_COUNT, 0, NULL},
+	{"TimeStamp", sizeof(TBRW_SampleRecordPC), sizeof(TBRW_SampleRecordTSC), ST_TIME_STAMP,
+	 SST_TSC, PROFILE_STREAM_COUNT, 0, NULL},
+};
+static const struct profile_stream_spec sample_spec = {
+	"",
+	RECORD(profile_sample_record, sample_fields),
+	.written = PROFILE_WRITTEN_WITH_SAMPLE,
+};
+
+const struct profile_stream_spec *profile_stream_sample_spec(void)
+{
+	return &sample_spec;
+}
+
+const struct profile_stream_spec *profile_stream_spec(enum profile_stream stream)
+{
+	return &specs[stream];
+}
+
+bool profile_stream_is_text(enum profile_stream stream)
+{
+	return stream < PROFILE_STREAM_COUNT && specs[stream].written == PROFILE_WRITTEN_AS_TEXT;
+}
+
+static TBRW_U32 write_info(TBRW_PTR file, TBRW_U32 number, struct profile_wide *name)
+{
+	TBRW_STREAM_INFO info = {
+		.stream_info_size = sizeof(info),
+		.stream_type = TBRW_CUSTOM_STREAM,
+		.comment.soi_ptr = name->text,
+	};
+	TBRW_U32 code = TBRW_writing_stream_section(file, number, TBRW_STREAM_INFO_SECTION);
+
+	if (code == VT_SUCCESS)
+		code = TBRW_set_stream_info(file, number, &info);
+	if (code == VT_SUCCESS)
+		code = TBRW_done_stream_section(file, number, TBRW_STREAM_INFO_SECTION);
+	return code;
+}
+
+static TBRW_U32 write_descriptor(TBRW_PTR file, TBRW_U32 number,
+				 const struct profile_stream_field *field)
+{
+	struct profile_wide name = {0};
+
+	if (!profile_wide_set(&name, field->name))
+		return VT_NO_MEMORY;
+	TBRW_SAMPREC_DESC_ENTRY entry = {
+		.desc_size = sizeof(entry),
+		.desc_offset = field->offset,
+		.desc_type = field->type,
+		.desc_subtype = field->subtype,
+		.desc_data_size = field->size,
+		.desc_name.soi_ptr = name.text,
+	};
+	TBRW_U32 code = TBRW_add_data_descriptor_entry(file, number, &entry);
+	profile_wide_finish(&name);
+	return code;
+}
+
+TBRW_U32 profile_stream_describe(TBRW_PTR file, TBRW_U32 number,
+				 const struct profile_stream_spec *spec)
+{
+	TBRW_U32 code = TBRW_writing_stream_section(file, number, TBRW_DATA_DESCRIPTION_SECTION);
+
+	for (uint32_t i = 0; code == VT_SUCCESS && i < spec->field_count; i++)
+		code = write_descriptor(file, number, &spec->fields[i]);
+	if (code == VT_SUCCESS)
+		code = TBRW_done_stream_section(file, number, TBRW_DATA_DESCRIPTION_SECTION);
+	return code;
+}
+
+TBRW_U32 profile_stream_create(TBRW_PTR file, TBRW_U32 number, enum profile_stream stream)
+{
+	const struct profile_stream_spec *spec = &specs[stream];
+	struct profile_wide name = {0};
+
+	if (!profile_wide_set(&name, spec->name))
+		return VT_NO_MEMORY;
+	TBRW_U32 code = TBRW_writing_stream(file, number);
+	if (code == VT_SUCCESS)
+		code = write_info(file, number, &name);
+	if (code == VT_SUCCESS)
+		code = profile_stream_describe(file, number, spec);
+	if (code == VT_SUCCESS)
+		code = TBRW_writing_stream_section(file, number, TBRW_DATA_SECTION);
+	profile_wide_finish(&name);
+	return code;
+}
+
+TBRW_U32 profile_stream_done(TBRW_PTR file, TBRW_U32 number)
+{
+	TBRW_U32 code = TBRW_done_stream_section(file, number, TBRW_DATA_SECTION);
+
+	return code == VT_SUCCESS ? TBRW_done_stream(file, number) : code;
+}
+
+struct check {
+	TBRW_PTR file;
+	const struct profile_stream_spec *spec;
+	uint64_t found; /* bit per field of the spec */
+	uint64_t entry_size;
+};
+
+static bool field_is(const struct profile_stream_field *field, const char *name,
+		     const TBRW_SAMPREC_DESC_ENTRY *entry)
+{
+	return field->offset == entry->desc_offset && field->size == entry->desc_data_size &&
+	       strcmp(field->name, name) == 0;
+}
+
+static TBRW_U32 check_descriptors(TBRW_SAMPREC_DESC_ENTRY *entries, TBRW_U32 size, TBRW_U32 count,
+				  void *user)
+{
+	struct check *check = user;
+
+	if (size / sizeof(*entries) < count)
+		return VT_INVALID_SAMPLE_FILE;
+	for (TBRW_U32 i = 0; i < count; i++) {
+		uint64_t end = (uint64_t)entries[i].desc_offset + entries[i].desc_data_size;
+		if (end > check->entry_size)
+			check->entry_size = end;
+		char name[64];
+		TBRW_U32 code =
+			profile_string_short(check->file, entries[i].desc_name, name, sizeof(name));
+		if (code != VT_SUCCESS)
+			return code;
+		for (uint32_t f = 0; f < check->spec->field_count; f++)
+			if (field_is(&check->spec->fields[f], name, &entries[i]))
+				check->found |= UINT64_C(1) << f;
+	}
+	return TRUE;
+}
+
+/* Bytes of the record, by the fields that were found: up to the first that was not. */
+static uint32_t known_size_of(const struct profile_stream_spec *spec, uint64_t found)
+{
+	uint32_t count = 0;
+
+	while (count < spec->field_count && found >> count & 1)
+		count++;
+	if (count < (spec->first_count ? spec->first_count : spec->field_count))
+		return 0;
+	return count < spec->field_count ? spec->fields[count].offset : spec->record_size;
+}
+
+TBRW_U32 profile_stream_check(TBRW_PTR file, TBRW_U32 number,
+			      const struct profile_stream_spec *spec, uint32_t *known_size,
+			      uint32_t *entry_size)
+{
+	struct check check = {.file = file, .spec = spec};
+	TBRW_U32 code = TBRW_reading_stream_section(file, number, TBRW_DATA_DESCRIPTION_SECTION);
+
+	if (code != VT_SUCCESS)
+		return code;
+	code = TBRW_enumerate_data_descriptor_entries(file, number, check_descriptors, &check);
+	TBRW_done_stream_section(file, number, TBRW_DATA_DESCRIPTION_SECTION);
+	if (code != VT_SUCCESS)
+		return code;
+	*known_size = check.entry_size <= UINT32_MAX ? known_size_of(spec, check.found) : 0;
+	*entry_size = (uint32_t)check.entry_size;
+	return VT_SUCCESS;
+}

@@ -1,0 +1,120 @@
+/* The streams of a result as a table: what the records of each hold, what they refer to, and what
+ * they are written with. The descriptors in the file, what the reader loads and checks, what the
+ * writer takes and what copy.h copies follow from it. */
+#ifndef TBRW_PROFILE_STREAMS_H
+#define TBRW_PROFILE_STREAMS_H
+
+#include "profile/profile.h"
+#include "tbrw/tbrw.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* What a stream's records are written with, and so copied with. */
+enum profile_written {
+	PROFILE_WRITTEN_ALONE,
+	PROFILE_WRITTEN_AS_TEXT,     /* bytes: with the first record that has the text */
+	PROFILE_WRITTEN_WITH_CLOCK,  /* by who creates and ends the result, and between */
+	PROFILE_WRITTEN_WITH_SAMPLE, /* record i with sample i of stream 0: not kept in memory */
+	PROFILE_WRITTEN_WITH_MODULE, /* with the LOADED record that it numbers */
+	PROFILE_WRITTEN_WITH_THREAD, /* with its records in the process/thread section */
+};
+
+/* What a reader makes of a reference to a record that is not in the file. */
+enum profile_lost {
+	PROFILE_LOST_RECORD, /* the record that refers is dropped; nothing refers to its stream */
+	PROFILE_LOST_TO_UNKNOWN, /* 0: the record that stands for what is not known */
+	PROFILE_LOST_TO_NONE, /* PROFILE_NONE, which the reader's own check of the stream mends */
+};
+
+struct profile_stream_field {
+	const char *name; /* texts have two: name.offset and name.length */
+	uint16_t offset;
+	uint16_t size;
+	uint16_t type;    /* ST_ */
+	uint16_t subtype; /* SST_ */
+	/* The stream that the field names a record of by its index (uint32_t) or, as the offset of
+	 * a struct profile_text, bytes of. PROFILE_STREAM_COUNT: it refers to nothing. */
+	enum profile_stream refers_to;
+	enum profile_lost lost; /* of an index; a text becomes no text */
+	/* With PROFILE_STREAM_BY_KIND what it refers to depends on the record's kind, its first
+	 * field: PROFILE_KINDS_MAX elements; PROFILE_STREAM_COUNT: no such kind, the record is
+	 * lost. */
+	const enum profile_stream *refers_by_kind;
+};
+
+#define PROFILE_STREAM_BY_KIND ((enum profile_stream)(PROFILE_STREAM_COUNT + 1))
+
+#define PROFILE_KINDS_MAX  4u
+#define PROFILE_TEXTS_MAX  4u   /* texts of one record */
+#define PROFILE_RECORD_MAX 128u /* bytes */
+
+/* A record of any stream but the texts. */
+union profile_record {
+	unsigned char bytes[PROFILE_RECORD_MAX];
+	struct profile_thread thread;
+};
+
+struct profile_stream_spec {
+	const char *name;
+	uint32_t record_size; /* bytes */
+	uint32_t field_count; /* below 64, in the order of their offsets */
+	uint32_t first_count; /* of these, those that each version wrote; 0: all, none came later */
+	uint32_t preset_count; /* records that each result begins with: they mean the same in all */
+	enum profile_written written;
+	const struct profile_stream_field *fields;
+};
+
+/* A record of stream 0: the guide's legacy record (6.10) and the time stamp behind it (6.9). */
+struct profile_sample_record {
+	TBRW_SampleRecordPC pc;
+	TBRW_SampleRecordTSC tsc;
+};
+_Static_assert(sizeof(struct profile_sample_record) == 40, "");
+
+/* Static, read-only. */
+const struct profile_stream_spec *profile_stream_spec(enum profile_stream stream);
+const struct profile_stream_spec *profile_stream_sample_spec(void);
+
+/* What the field of this record refers to; PROFILE_STREAM_COUNT: to nothing, or its kind is none
+ * that this version knows. */
+static inline enum profile_stream profile_field_target(const struct profile_stream_field *field,
+						       const void *record)
+{
+	uint32_t kind;
+
+	if (field->refers_to != PROFILE_STREAM_BY_KIND)
+		return field->refers_to;
+	memcpy(&kind, record, sizeof(kind));
+	return kind < PROFILE_KINDS_MAX ? field->refers_by_kind[kind] : PROFILE_STREAM_COUNT;
+}
+
+static inline bool profile_field_refers(const struct profile_stream_field *field)
+{
+	return field->refers_to != PROFILE_STREAM_COUNT;
+}
+
+/* Whether a stream is one of texts; PROFILE_STREAM_COUNT is none. */
+bool profile_stream_is_text(enum profile_stream stream);
+
+/* Writes a stream's data description section, from begin to done. */
+TBRW_U32 profile_stream_describe(TBRW_PTR file, TBRW_U32 number,
+				 const struct profile_stream_spec *spec);
+
+/* Opens stream number `number` for writing: its information and descriptors are written and done,
+ * its data section is open on success. */
+TBRW_U32 profile_stream_create(TBRW_PTR file, TBRW_U32 number, enum profile_stream stream);
+
+/* Closes the data section and the stream. */
+TBRW_U32 profile_stream_done(TBRW_PTR file, TBRW_U32 number);
+
+/* Reads a descriptor set. A field of the spec is there if one with its name, place and size is.
+ * *known_size receives how many bytes of the record are in the file: all if all fields are there;
+ * those of the fields that each version wrote if only these are surely there; 0 if not even these.
+ * Entries of the file may be longer than the record (fields appended by a later version), and
+ * *entry_size receives their size. */
+TBRW_U32 profile_stream_check(TBRW_PTR file, TBRW_U32 number,
+			      const struct profile_stream_spec *spec, uint32_t *known_size,
+			      uint32_t *entry_size);
+
+#endif

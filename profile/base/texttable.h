@@ -1,0 +1,38 @@
+/* The distinct texts of a stream of text while it is written: gives each text its place once.
+ * Not thread-safe. */
+#ifndef TBRW_PROFILE_TEXTTABLE_H
+#define TBRW_PROFILE_TEXTTABLE_H
+
+#include "profile/profile.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Longer texts are cut: a command line may have megabytes, a report line does not. */
+#define PROFILE_TEXT_MAX 65536u
+
+struct profile_text_table {
+	char *bytes; /* what the stream holds so far */
+	size_t used;
+	size_t capacity;
+	struct profile_text_entry *entries;
+	uint32_t entry_count;
+	uint32_t entry_capacity;
+	uint32_t *slots;     /* entry + 1, 0: free */
+	uint32_t slot_count; /* 0 or a power of two */
+};
+
+enum profile_text_status {
+	PROFILE_TEXT_KNOWN, /* was there already */
+	PROFILE_TEXT_NEW,   /* table->bytes + text->offset must now be appended to the stream */
+	PROFILE_TEXT_NO_MEMORY,
+};
+
+/* A zeroed table is empty and needs no init. */
+void profile_text_table_finish(struct profile_text_table *table);
+
+/* s: any bytes; stored as clean UTF-8. NULL and "" are no text: KNOWN, length 0. So is a text that
+ * does not fit into the stream's 2 GB, which is what readers hold. */
+enum profile_text_status profile_text_table_add(struct profile_text_table *table, const char *s,
+						struct profile_text *text);
+
+#endif

@@ -1,0 +1,265 @@
+#include "profile/copy.h"
+
+#include "profile/base/idmap.h"
+#include "profile/base/tsc.h"
+#include "profile/read/reader_private.h"
+#include "profile/write/writer_private.h"
+#include <stdlib.h>
+
+static uint64_t convert_tsc(const struct profile_copy *copy, uint64_t tsc)
+{
+	return profile_tsc_from_raw(&copy->writer->first, profile_reader_raw_ns(copy->reader, tsc));
+}
+
+/* false: what the field refers to is not copied. */
+static bool convert_reference(const struct profile_copy *copy, enum profile_stream target,
+			      void *field)
+{
+	uint32_t index;
+
+	memcpy(&index, field, sizeof(index));
+	if (index == PROFILE_NONE || !copy->ids[target] || copy->ids[target][index] == PROFILE_NONE)
+		return false;
+	memcpy(field, &copy->ids[target][index], sizeof(index));
+	return true;
+}
+
+/* Makes a record of the reader one of the writer, and lists its texts. false: it refers to what is
+ * not copied. */
+static bool convert(const struct profile_copy *copy, enum profile_stream stream,
+		    union profile_record *record, const char *texts[PROFILE_TEXTS_MAX])
+{
+	const struct profile_stream_spec *spec = profile_stream_spec(stream);
+
+	for (uint32_t i = 0; i < spec->field_count; i++) {
+		const struct profile_stream_field *field = &spec->fields[i];
+		enum profile_stream target = profile_field_target(field, record->bytes);
+		unsigned char *at = record->bytes + field->offset;
+		if (profile_stream_is_text(target)) {
+			struct profile_text text;
+			memcpy(&text, at, sizeof(text));
+			*texts++ = profile_texts_get(&copy->reader->texts[target], text);
+		} else if (field->type == ST_TIME_STAMP && field->subtype == SST_TSC) {
+			uint64_t tsc;
+			memcpy(&tsc, at, sizeof(tsc));
+			tsc = convert_tsc(copy, tsc);
+			memcpy(at, &tsc, sizeof(tsc));
+		} else if (profile_field_refers(field) && !convert_reference(copy, target, at)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static TBRW_U32 copy_record(const struct profile_copy *copy, struct profile_writer *writer,
+			    enum profile_stream stream, const void *item, uint32_t *id)
+{
+	const struct profile_stream_spec *spec = profile_stream_spec(stream);
+	union profile_record record;
+	const char *texts[PROFILE_TEXTS_MAX] = {0};
+
+	*id = PROFILE_NONE;
+	memcpy(record.bytes, item, spec->record_size);
+	if (!convert(copy, stream, &record, texts))
+		return VT_SUCCESS;
+	if (spec->written == PROFILE_WRITTEN_WITH_THREAD)
+		return profile_writer_put_thread(writer, &record.thread, texts[0], id);
+	return profile_writer_add(writer, stream, record.bytes, texts, id);
+}
+
+static TBRW_U32 copy_records(struct profile_copy *copy, struct profile_writer *writer,
+			     enum profile_stream stream)
+{
+	const struct profile_stream_spec *spec = profile_stream_spec(stream);
+	const struct profile_records *records = &copy->reader->records[stream];
+	uint32_t *ids = reallocarray(NULL, (size_t)records->count + 1, sizeof(*ids));
+	TBRW_U32 code = VT_SUCCESS;
+
+	if (!ids)
+		return VT_NO_MEMORY;
+	copy->ids[stream] = ids;
+	for (uint32_t i = 0; i < spec->preset_count && i < records->count; i++)
+		ids[i] = i;
+	for (uint32_t i = spec->preset_count; i < records->count && code == VT_SUCCESS; i++)
+		code = copy_record(copy, writer, stream,
+				   (const char *)records->items + (size_t)i * spec->record_size,
+				   &ids[i]);
+	return code;
+}
+
+static bool copy_sample(const struct profile_sample_info *info, void *user)
+{
+	struct profile_copy *copy = user;
+	const char *texts[PROFILE_TEXTS_MAX];
+	union profile_record stack;
+	struct profile_sample sample = {
+		.time_ns = profile_reader_raw_ns(copy->reader, info->tsc),
+		.ip = info->ip,
+		.flags = info->flags,
+		.pid = info->pid,
+		.tid = info->tid,
+		.cpu = (uint16_t)info->cpu,
+		.cs = info->cs,
+		.is_32bit = info->is_32bit,
+	};
+
+	memcpy(stack.bytes, &info->stack, sizeof(info->stack));
+	if (convert(copy, PROFILE_STREAM_STACKS, &stack, texts)) {
+		memcpy(&sample.stack, stack.bytes, sizeof(sample.stack));
+		copy->error = profile_writer_add_sample(copy->writer, &sample);
+	}
+	if (copy->on_sample)
+		copy->on_sample(info->index + 1, copy->user);
+	return copy->error == VT_SUCCESS;
+}
+
+static TBRW_U32 copy_samples(struct profile_copy *copy)
+{
+	TBRW_U32 code = profile_reader_each_sample(copy->reader, copy_sample, copy);
+
+	return code == VT_SUCCESS ? copy->error : code;
+}
+
+static TBRW_U32 copy_module(const struct profile_copy *copy, const struct profile_module_info *info,
+			    bool is_first)
+{
+	uint32_t image = info->image;
+	struct profile_module module = {
+		.pid = info->pid,
+		.start = info->start,
+		.length = info->length,
+		.pgoff = info->pgoff,
+		.load_ns = profile_reader_raw_ns(copy->reader, info->load_tsc),
+		.unload_ns = profile_reader_raw_ns(copy->reader, info->unload_tsc),
+		.path = info->path,
+		.cs = info->cs,
+		.is_32bit = info->is_32bit,
+		.is_executable = info->is_executable,
+		.is_first = is_first,
+		.is_global = info->is_global,
+	};
+
+	if (convert_reference(copy, PROFILE_STREAM_IMAGES, &image))
+		module.image = image;
+	TBRW_U32 code = profile_writer_add_module(copy->writer, &module);
+	if (code == VT_SUCCESS && info->unload_tsc != UINT64_MAX)
+		code = profile_writer_end_module(copy->writer, &module);
+	return code;
+}
+
+static TBRW_U32 copy_modules(const struct profile_copy *copy)
+{
+	struct profile_idmap pids = {0};
+	TBRW_U32 code = VT_SUCCESS;
+
+	for (uint32_t i = 0; i < copy->reader->module_count && code == VT_SUCCESS; i++) {
+		const struct profile_module_info *info = &copy->reader->modules[i];
+		bool is_first = profile_idmap_get(&pids, info->pid) == PROFILE_IDMAP_NONE;
+		if (is_first && !profile_idmap_put(&pids, info->pid, i))
+			code = VT_NO_MEMORY;
+		else
+			code = copy_module(copy, info, is_first);
+	}
+	profile_idmap_finish(&pids);
+	return code;
+}
+
+static TBRW_U32 copy_process(const struct profile_copy *copy,
+			     const struct profile_process_info *info)
+{
+	struct profile_process process = {
+		.pid = info->pid,
+		.start_ns = profile_reader_raw_ns(copy->reader, info->start_tsc),
+		.end_ns = profile_reader_raw_ns(copy->reader, info->end_tsc),
+		.path = info->path,
+		.name = info->name,
+	};
+
+	return profile_writer_add_process(copy->writer, &process);
+}
+
+/* One that the reader deduced: its account is its samples. */
+static TBRW_U32 copy_deduced(const struct profile_copy *copy,
+			     const struct profile_thread_info *info)
+{
+	struct profile_thread thread = {
+		.pid = info->pid,
+		.tid = info->tid,
+		.start_tsc = convert_tsc(copy, info->start_tsc),
+		.end_tsc = convert_tsc(copy, info->end_tsc),
+		.cpu_ns = info->cpu_ns,
+		.rest_ns = info->rest_ns,
+		.flags = info->flags,
+		.samples = info->samples,
+		.sampled_ns = info->sampled_ns,
+		.kernel_ns = info->kernel_ns,
+		.unseen_ns = info->unseen_ns,
+	};
+
+	return profile_writer_put_thread(copy->writer, &thread, info->name, NULL);
+}
+
+static TBRW_U32 copy_lives(struct profile_copy *copy)
+{
+	const struct profile_reader *reader = copy->reader;
+	TBRW_U32 code = VT_SUCCESS;
+
+	for (uint32_t i = 0; i < reader->process_count && code == VT_SUCCESS; i++)
+		code = copy_process(copy, &reader->processes[i]);
+	if (code == VT_SUCCESS)
+		code = copy_records(copy, copy->writer, PROFILE_STREAM_THREADS);
+	/* Those that were recorded come first. */
+	for (uint32_t i = reader->records[PROFILE_STREAM_THREADS].count;
+	     i < reader->thread_count && code == VT_SUCCESS; i++)
+		code = copy_deduced(copy, &reader->threads[i]);
+	return code;
+}
+
+static TBRW_U32 copy_stream(struct profile_copy *copy, enum profile_stream stream)
+{
+	switch (profile_stream_spec(stream)->written) {
+	case PROFILE_WRITTEN_ALONE:
+		return copy_records(copy, copy->writer, stream);
+	case PROFILE_WRITTEN_WITH_SAMPLE:
+		return copy_samples(copy);
+	case PROFILE_WRITTEN_WITH_MODULE:
+		return copy_modules(copy);
+	case PROFILE_WRITTEN_WITH_THREAD:
+		return copy_lives(copy);
+	case PROFILE_WRITTEN_AS_TEXT:
+	case PROFILE_WRITTEN_WITH_CLOCK:
+		break;
+	}
+	return VT_SUCCESS;
+}
+
+TBRW_U32 profile_copy_all(struct profile_copy *copy)
+{
+	TBRW_U32 code = VT_SUCCESS;
+
+	for (unsigned id = 0; id < PROFILE_STREAM_COLLECTED && code == VT_SUCCESS; id++)
+		code = copy_stream(copy, (enum profile_stream)id);
+	return code;
+}
+
+TBRW_U32 profile_copy_symbols(struct profile_copy *copy, const char *path)
+{
+	struct profile_symbol_writer *symbols;
+
+	if (profile_reader_symbol_count(copy->reader) == 0)
+		return VT_SUCCESS;
+	TBRW_U32 code = profile_symbol_writer_begin(path, &symbols);
+	if (code != VT_SUCCESS)
+		return code;
+	code = copy_records(copy, &symbols->writer, PROFILE_STREAM_SYMBOLS);
+	if (code == VT_SUCCESS)
+		return profile_symbol_writer_finish(symbols);
+	profile_symbol_writer_abandon(symbols);
+	return code;
+}
+
+void profile_copy_finish(struct profile_copy *copy)
+{
+	for (unsigned id = 0; id < PROFILE_STREAM_COUNT; id++)
+		free(copy->ids[id]);
+}

@@ -1,0 +1,170 @@
+/*
+ * Reads a result. Everything that is bounded by modules and distinct stacks (texts, images, frames,
+ * nodes, threads, notes, symbols, processes, modules) is loaded at open and checked: every index
+ * and text reference that a getter returns is in range, every node's parent has a smaller index.
+ * Samples are streamed.
+ *
+ * A file that was never closed opens too: what was flushed is there, samples are those for which
+ * both stream 0 and tbcollect.stacks hold a record, and profile_reader_complete is false. A file
+ * that was not bound has its samples attributed here, by the same rules of time.
+ *
+ * What a record refers to and the file does not hold (it was not flushed, or the file is damaged)
+ * becomes none: image 0, no text, PROFILE_NONE. A node whose way to the root is not whole hangs
+ * below the root, and its samples' stacks are PROFILE_STACK_SKIPPED for PROFILE_SKIP_BAD_INFO.
+ *
+ * Processes and threads that nobody recorded, but that had samples or (processes) threads, follow
+ * the recorded ones. A process is then named after its executable module, or "pid N", and one life
+ * ends where that module changes to another path; a thread is named after its process.
+ *
+ * A plain file is a tb5 file with sample records that another program wrote, with none of the
+ * streams of profile.h. Its samples have a stack of the leaf only (PROFILE_STACK_NONE), images are
+ * made of its modules' paths and frames of what the samples hit; rva is the address in the module,
+ * see reader_plain.c. A sample weighs its event's sample after value if that is time-based, or the
+ * stream's interval. There is no clock, and all threads are deduced.
+ *
+ * Returned pointers live until profile_reader_close. Functions return TBRW codes where they
+ * return TBRW_U32. One thread at a time per reader.
+ */
+#ifndef TBRW_PROFILE_READER_H
+#define TBRW_PROFILE_READER_H
+
+#include "profile/profile.h"
+#include "tbrw/tbrw.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct profile_reader;
+
+/* Follows symbolic links. What TBRW_open returns; VT_STREAM_NOT_EXIST: a tb5 file without samples;
+ * VT_INCOMPATIBLE_VERSION: its streams have other fields than profile.h says. */
+TBRW_U32 profile_reader_open(const char *path, struct profile_reader **reader);
+void profile_reader_close(struct profile_reader *reader); /* accepts NULL */
+
+bool profile_reader_complete(const struct profile_reader *reader);
+
+/* Counts of records; indices run from 0. */
+uint64_t profile_reader_sample_count(const struct profile_reader *reader);
+uint32_t profile_reader_image_count(const struct profile_reader *reader);
+uint32_t profile_reader_frame_count(const struct profile_reader *reader);
+uint32_t profile_reader_node_count(const struct profile_reader *reader); /* at least 1: the root */
+uint32_t profile_reader_thread_count(const struct profile_reader *reader);
+uint32_t profile_reader_clock_count(const struct profile_reader *reader);
+uint32_t profile_reader_note_count(const struct profile_reader *reader);
+uint32_t profile_reader_unwinding_count(const struct profile_reader *reader); /* 0: older result */
+uint32_t profile_reader_symbol_count(const struct profile_reader *reader);    /* 0: not finalized */
+uint32_t profile_reader_process_count(const struct profile_reader *reader);
+uint32_t profile_reader_module_count(const struct profile_reader *reader);
+
+/* All records of a stream that are used, in the order of the file but symbols by frame. None of
+ * texts and of stacks, which go with the samples. */
+const void *profile_reader_records(const struct profile_reader *reader, enum profile_stream stream,
+				   uint32_t *count);
+
+/* index below the count. */
+const struct profile_image *profile_reader_image(const struct profile_reader *r, uint32_t index);
+const struct profile_frame *profile_reader_frame(const struct profile_reader *r, uint32_t index);
+const struct profile_node *profile_reader_node(const struct profile_reader *r, uint32_t index);
+const struct profile_clock *profile_reader_clock(const struct profile_reader *r, uint32_t index);
+const struct profile_note *profile_reader_note(const struct profile_reader *r, uint32_t index);
+/* Its subject is in range of what its kind says, one of the two that profile.h names. */
+const struct profile_unwinding *profile_reader_unwinding(const struct profile_reader *r,
+							 uint32_t index);
+
+/* When its samples were taken. Older results: PROFILE_SAMPLING_FIXED. */
+enum profile_sampling profile_reader_sampling(const struct profile_reader *reader);
+/* PROFILE_NOTE_INTERVAL; 0: not known. */
+uint64_t profile_reader_interval_ns(const struct profile_reader *reader);
+
+/* CPU time that is in no thread's account, nor in a part of one by its unseen_ns. */
+uint64_t profile_reader_unattributed_ns(const struct profile_reader *reader);
+
+/* A text of a record of this reader as a well-formed UTF-8 string. "" for no text. */
+const char *profile_reader_text(const struct profile_reader *reader, struct profile_text text);
+const char *profile_reader_symtext(const struct profile_reader *reader, struct profile_text text);
+
+/* The symbols of a frame, innermost first; NULL and *count 0 where there are none. */
+const struct profile_symbol *profile_reader_symbols(const struct profile_reader *reader,
+						    uint32_t frame, uint32_t *count);
+
+struct profile_process_info {
+	uint32_t pid;
+	uint64_t start_tsc; /* 0: before the collection */
+	uint64_t end_tsc;   /* all ones: lived on */
+	const char *path;
+	const char *name;
+};
+struct profile_thread_info {
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t process; /* index, PROFILE_NONE: not known */
+	uint32_t samples;
+	uint32_t flags; /* PROFILE_THREAD_... */
+	uint64_t start_tsc;
+	uint64_t end_tsc;
+	/* As struct profile_thread has them, but for its part of the time that was in no thread's
+	 * account: cpu_ns has estimated_ns of it, and rest_ns estimated_rest_ns, which is what of
+	 * it was in the kernel, unseen, and all of it where samples are of a fixed period. */
+	uint64_t cpu_ns;
+	uint64_t rest_ns;
+	uint64_t sampled_ns;
+	uint64_t kernel_ns;
+	uint64_t unseen_ns;
+	uint64_t estimated_ns;
+	uint64_t estimated_rest_ns;
+	const char *name;
+};
+struct profile_module_info {
+	uint32_t pid;
+	uint32_t image; /* index, PROFILE_NONE: not known */
+	uint64_t start;
+	uint64_t length;
+	uint64_t pgoff;
+	uint64_t load_tsc;
+	uint64_t unload_tsc; /* all ones: still loaded */
+	const char *path;
+	uint16_t cs; /* code selector */
+	bool is_32bit;
+	bool is_executable;
+	bool is_global; /* in every process: the kernel */
+};
+const struct profile_process_info *profile_reader_process(const struct profile_reader *r,
+							  uint32_t i);
+const struct profile_thread_info *profile_reader_thread(const struct profile_reader *r, uint32_t i);
+const struct profile_module_info *profile_reader_module(const struct profile_reader *r, uint32_t i);
+
+/* Host, as the software and hardware sections say it; texts "" and numbers 0 where unknown. */
+struct profile_host_info {
+	const char *name;
+	const char *os;
+	const char *cpu;
+	uint32_t logical_cpus;
+};
+void profile_reader_host(const struct profile_reader *reader, struct profile_host_info *host);
+
+/* Turns TSC values of this result into CLOCK_MONOTONIC_RAW ns. 0 and all ones stay as they are. */
+uint64_t profile_reader_raw_ns(const struct profile_reader *reader, uint64_t tsc);
+
+struct profile_sample_info {
+	uint64_t index;
+	uint64_t tsc;
+	uint64_t ip;
+	uint64_t flags; /* processor flags, 0: not known */
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t cpu;
+	uint16_t cs; /* code selector */
+	bool is_32bit;
+	uint32_t process; /* indices; PROFILE_NONE: not known */
+	uint32_t thread;
+	uint32_t module;
+	struct profile_stack stack; /* node and guess checked */
+};
+/* Returns false to stop early. */
+typedef bool profile_sample_callback(const struct profile_sample_info *sample, void *user);
+
+/* All samples in file order. VT_SUCCESS also when the callback stopped it. */
+TBRW_U32 profile_reader_each_sample(struct profile_reader *reader,
+				    profile_sample_callback *callback, void *user);
+
+#endif

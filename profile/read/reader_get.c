@@ -1,0 +1,151 @@
+/* The getters: what was loaded and checked, as it is. */
+#include "profile/read/reader_private.h"
+
+#include "profile/base/tsc.h"
+
+bool profile_reader_complete(const struct profile_reader *reader)
+{
+	return reader->is_complete;
+}
+
+uint64_t profile_reader_sample_count(const struct profile_reader *reader)
+{
+	return reader->sample_count;
+}
+
+uint32_t profile_reader_image_count(const struct profile_reader *reader)
+{
+	return reader->records[PROFILE_STREAM_IMAGES].count;
+}
+
+uint32_t profile_reader_frame_count(const struct profile_reader *reader)
+{
+	return reader->records[PROFILE_STREAM_FRAMES].count;
+}
+
+uint32_t profile_reader_node_count(const struct profile_reader *reader)
+{
+	return reader->records[PROFILE_STREAM_NODES].count;
+}
+
+uint32_t profile_reader_thread_count(const struct profile_reader *reader)
+{
+	return reader->thread_count;
+}
+
+uint32_t profile_reader_clock_count(const struct profile_reader *reader)
+{
+	return reader->records[PROFILE_STREAM_CLOCK].count;
+}
+
+uint32_t profile_reader_note_count(const struct profile_reader *reader)
+{
+	return reader->records[PROFILE_STREAM_NOTES].count;
+}
+
+uint32_t profile_reader_unwinding_count(const struct profile_reader *reader)
+{
+	return reader->records[PROFILE_STREAM_UNWINDING].count;
+}
+
+uint32_t profile_reader_symbol_count(const struct profile_reader *reader)
+{
+	return reader->records[PROFILE_STREAM_SYMBOLS].count;
+}
+
+uint32_t profile_reader_process_count(const struct profile_reader *reader)
+{
+	return reader->process_count;
+}
+
+uint32_t profile_reader_module_count(const struct profile_reader *reader)
+{
+	return reader->module_count;
+}
+
+const void *profile_reader_records(const struct profile_reader *reader, enum profile_stream stream,
+				   uint32_t *count)
+{
+	*count = reader->records[stream].count;
+	return reader->records[stream].items;
+}
+
+const struct profile_image *profile_reader_image(const struct profile_reader *r, uint32_t index)
+{
+	return (const struct profile_image *)r->records[PROFILE_STREAM_IMAGES].items + index;
+}
+
+const struct profile_frame *profile_reader_frame(const struct profile_reader *r, uint32_t index)
+{
+	return (const struct profile_frame *)r->records[PROFILE_STREAM_FRAMES].items + index;
+}
+
+const struct profile_node *profile_reader_node(const struct profile_reader *r, uint32_t index)
+{
+	return (const struct profile_node *)r->records[PROFILE_STREAM_NODES].items + index;
+}
+
+const struct profile_clock *profile_reader_clock(const struct profile_reader *r, uint32_t index)
+{
+	return (const struct profile_clock *)r->records[PROFILE_STREAM_CLOCK].items + index;
+}
+
+const struct profile_note *profile_reader_note(const struct profile_reader *r, uint32_t index)
+{
+	return (const struct profile_note *)r->records[PROFILE_STREAM_NOTES].items + index;
+}
+
+const struct profile_unwinding *profile_reader_unwinding(const struct profile_reader *r,
+							 uint32_t index)
+{
+	return (const struct profile_unwinding *)r->records[PROFILE_STREAM_UNWINDING].items + index;
+}
+
+const struct profile_process_info *profile_reader_process(const struct profile_reader *r,
+							  uint32_t i)
+{
+	return &r->processes[i];
+}
+
+const struct profile_thread_info *profile_reader_thread(const struct profile_reader *r, uint32_t i)
+{
+	return &r->threads[i];
+}
+
+const struct profile_module_info *profile_reader_module(const struct profile_reader *r, uint32_t i)
+{
+	return &r->modules[i];
+}
+
+const char *profile_reader_text(const struct profile_reader *reader, struct profile_text text)
+{
+	return profile_texts_get(&reader->texts[PROFILE_STREAM_STRINGS], text);
+}
+
+const char *profile_reader_symtext(const struct profile_reader *reader, struct profile_text text)
+{
+	return profile_texts_get(&reader->texts[PROFILE_STREAM_SYMTEXT], text);
+}
+
+const struct profile_symbol *profile_reader_symbols(const struct profile_reader *reader,
+						    uint32_t frame, uint32_t *count)
+{
+	uint32_t first = reader->symbol_first[frame];
+
+	*count = reader->symbol_first[frame + 1] - first;
+	const struct profile_symbol *symbols = reader->records[PROFILE_STREAM_SYMBOLS].items;
+	return *count ? &symbols[first] : NULL;
+}
+
+void profile_reader_host(const struct profile_reader *reader, struct profile_host_info *host)
+{
+	*host = reader->host;
+}
+
+uint64_t profile_reader_raw_ns(const struct profile_reader *reader, uint64_t tsc)
+{
+	static const struct profile_clock unknown;
+	const struct profile_records *clocks = &reader->records[PROFILE_STREAM_CLOCK];
+
+	return profile_raw_from_tsc(clocks->count ? clocks->items : &unknown, tsc);
+}

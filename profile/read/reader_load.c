@@ -1,0 +1,191 @@
+/* Reads streams and strings of a file through TBRW, whatever state the file is in. */
+#include "profile/read/reader_private.h"
+
+#include "profile/base/wide.h"
+#include <stdlib.h>
+#include <string.h>
+
+TBRW_U32 profile_reader_tolerate(const struct profile_reader *reader, TBRW_U32 code)
+{
+	/* A section that exists but is empty, or does not exist, has no records. */
+	if (code == VT_SECTION_NOT_EXIST || code == VT_INVALID_READ_START ||
+	    code == VT_ENTRY_NOT_FOUND)
+		return VT_SUCCESS;
+	if (code == VT_NO_MEMORY || code == VT_BUFFER_OVERFLOW)
+		return code;
+	return reader->is_complete ? code : VT_SUCCESS;
+}
+
+TBRW_U32 profile_reader_string(struct profile_reader *reader, TBRW_STRING_OR_ID id,
+			       const char **string)
+{
+	TBRW_U32 code;
+
+	*string = "";
+	if (id.soi_uniqueid == 0)
+		return VT_SUCCESS;
+	const char *known = profile_strings_get(&reader->names, id.soi_uniqueid);
+	if (!known) {
+		char *text = profile_string_get(reader->file, id, &code);
+		/* An id that leads nowhere: a name less, no reason to refuse the rest. */
+		if (!text)
+			return code == VT_NO_MEMORY ? code : VT_SUCCESS;
+		known = profile_strings_put(&reader->names, id.soi_uniqueid, text, strlen(text));
+		free(text);
+		if (!known)
+			return VT_NO_MEMORY;
+	}
+	*string = known;
+	return VT_SUCCESS;
+}
+
+/* A stream whose information is not there is not one of ours; without memory nobody knows. */
+static TBRW_U32 read_comment(TBRW_PTR file, TBRW_U32 stream, char *comment, size_t size)
+{
+	TBRW_STREAM_INFO info;
+	TBRW_U32 code = TBRW_reading_stream_section(file, stream, TBRW_STREAM_INFO_SECTION);
+
+	if (code == VT_SUCCESS) {
+		code = TBRW_get_stream_info(file, stream, sizeof(info), &info, NULL);
+		if (code == VT_SUCCESS && info.stream_type == TBRW_CUSTOM_STREAM)
+			code = profile_string_short(file, info.comment, comment, size);
+		TBRW_done_stream_section(file, stream, TBRW_STREAM_INFO_SECTION);
+	}
+	return code == VT_NO_MEMORY ? code : VT_SUCCESS;
+}
+
+/* Which of the profile's streams a stream is; PROFILE_STREAM_COUNT: none of them. */
+static TBRW_U32 identify(TBRW_PTR file, TBRW_U32 stream, enum profile_stream *id)
+{
+	char comment[64] = "";
+	unsigned found = PROFILE_STREAM_COUNT;
+	TBRW_U32 code = TBRW_reading_stream(file, stream);
+
+	if (code == VT_SUCCESS) {
+		code = read_comment(file, stream, comment, sizeof(comment));
+		TBRW_done_stream(file, stream);
+	}
+	if (comment[0])
+		for (found = 0; found < PROFILE_STREAM_COUNT; found++)
+			if (strcmp(comment, profile_stream_spec(found)->name) == 0)
+				break;
+	*id = found;
+	return code == VT_NO_MEMORY ? code : VT_SUCCESS;
+}
+
+TBRW_U32 profile_reader_find_streams(struct profile_reader *reader, bool *is_any)
+{
+	TBRW_U32 count;
+	TBRW_U32 code = TBRW_get_number_data_streams(reader->file, &count);
+	enum profile_stream previous = PROFILE_STREAM_COUNT;
+
+	*is_any = false;
+	for (unsigned id = 0; id < PROFILE_STREAM_COUNT; id++)
+		reader->streams[id] = PROFILE_NONE;
+	for (TBRW_U32 stream = 1; code == VT_SUCCESS && stream < count; stream++) {
+		enum profile_stream id;
+		code = identify(reader->file, stream, &id);
+		if (id == PROFILE_STREAM_SYMBOLS && previous == PROFILE_STREAM_SYMTEXT) {
+			reader->streams[PROFILE_STREAM_SYMTEXT] = stream - 1;
+			reader->streams[PROFILE_STREAM_SYMBOLS] = stream;
+		} else if (id < PROFILE_STREAM_COLLECTED && reader->streams[id] == PROFILE_NONE) {
+			reader->streams[id] = stream;
+			*is_any = true;
+		}
+		previous = id;
+	}
+	return code;
+}
+
+struct load {
+	char *records;
+	uint32_t record_size;
+	uint32_t entry_size;
+	uint32_t known_size; /* of an entry, of a record: fields that came later are 0 */
+	uint32_t count;
+	uint32_t capacity;
+};
+
+static TBRW_U32 load_reserve(struct load *load, uint32_t more)
+{
+	if (load->capacity - load->count >= more)
+		return VT_SUCCESS;
+	if (more > UINT32_MAX / 2 - load->count)
+		return VT_BUFFER_OVERFLOW;
+	uint32_t capacity = load->count + more;
+	if (capacity < load->capacity * 2 && load->capacity < UINT32_MAX / 4)
+		capacity = load->capacity * 2;
+	char *records = reallocarray(load->records, capacity, load->record_size);
+	if (!records)
+		return VT_NO_MEMORY;
+	load->records = records;
+	load->capacity = capacity;
+	return VT_SUCCESS;
+}
+
+static TBRW_U32 load_run(void *data, TBRW_U32 size, TBRW_U32 count, void *user)
+{
+	struct load *load = user;
+
+	if (size / load->entry_size < count)
+		return VT_INVALID_SAMPLE_FILE;
+	TBRW_U32 code = load_reserve(load, count);
+	if (code != VT_SUCCESS)
+		return code;
+	char *to = load->records + (size_t)load->count * load->record_size;
+	const char *from = data;
+	if (load->entry_size == load->record_size) {
+		memcpy(to, from, (size_t)count * load->record_size);
+	} else {
+		memset(to, 0, (size_t)count * load->record_size);
+		for (TBRW_U32 i = 0; i < count; i++)
+			memcpy(to + (size_t)i * load->record_size,
+			       from + (size_t)i * load->entry_size, load->known_size);
+	}
+	load->count += count;
+	return TRUE;
+}
+
+static TBRW_U32 load_data(TBRW_PTR file, TBRW_U32 stream, struct load *load)
+{
+	TBRW_U32 code = TBRW_reading_stream_section(file, stream, TBRW_DATA_SECTION);
+
+	if (code != VT_SUCCESS)
+		return code;
+	code = TBRW_enumerate_data(file, stream, load_run, load, 0);
+	TBRW_done_stream_section(file, stream, TBRW_DATA_SECTION);
+	return code;
+}
+
+static TBRW_U32 load_stream(TBRW_PTR file, TBRW_U32 stream, const struct profile_stream_spec *spec,
+			    struct load *load)
+{
+	TBRW_U32 code = TBRW_reading_stream(file, stream);
+
+	if (code != VT_SUCCESS)
+		return code;
+	code = profile_stream_check(file, stream, spec, &load->known_size, &load->entry_size);
+	if (code == VT_SUCCESS && load->known_size == 0)
+		code = VT_INCOMPATIBLE_VERSION;
+	if (code == VT_SUCCESS)
+		code = load_data(file, stream, load);
+	TBRW_done_stream(file, stream);
+	return code;
+}
+
+TBRW_U32 profile_reader_load(struct profile_reader *reader, enum profile_stream stream)
+{
+	const struct profile_stream_spec *spec = profile_stream_spec(stream);
+	struct load load = {.record_size = spec->record_size};
+
+	if (reader->streams[stream] == PROFILE_NONE)
+		return VT_SUCCESS;
+	TBRW_U32 code = load_stream(reader->file, reader->streams[stream], spec, &load);
+	code = profile_reader_tolerate(reader, code);
+	if (code != VT_SUCCESS) {
+		free(load.records);
+		return code;
+	}
+	reader->records[stream] = (struct profile_records){load.records, load.count};
+	return VT_SUCCESS;
+}

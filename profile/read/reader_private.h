@@ -1,0 +1,182 @@
+/* What the files of the profile reader share. Private to profile/read/ and copy.c. */
+#ifndef TBRW_PROFILE_READER_PRIVATE_H
+#define TBRW_PROFILE_READER_PRIVATE_H
+
+#include "profile/base/streams.h"
+#include "profile/base/strpool.h"
+#include "profile/read/lives.h"
+#include "profile/read/reader.h"
+
+struct profile_sample_batch;
+struct profile_module_maps;
+
+/* Values of a sample's eventIndex, which has 8 bits. */
+#define PROFILE_EVENT_COUNT 256u
+
+/* Where a sample's fields are in an entry of stream 0. */
+struct profile_sample_layout {
+	uint32_t entry_size;
+	uint32_t pc_offset;
+	uint32_t tsc_offset; /* PROFILE_NONE: samples have no times */
+	uint32_t stack_size; /* bytes of a stack's record that are in the file */
+};
+
+/* The records of a stream. */
+struct profile_records {
+	void *items;
+	uint32_t count;
+};
+
+struct profile_reader {
+	TBRW_PTR file;
+	bool is_complete;
+	bool is_bound;
+	bool is_plain;  /* another program's file, without tbcollect's streams */
+	bool must_scan; /* bind deduced processes or threads, which we deduce by our own rules */
+	uint32_t streams[PROFILE_STREAM_COUNT]; /* numbers; PROFILE_NONE: not in the file */
+
+	/* Checked; none of streams that are not kept (texts, stacks). */
+	struct profile_records records[PROFILE_STREAM_COUNT];
+	struct profile_texts texts[PROFILE_STREAM_COUNT]; /* of the streams of texts */
+	uint8_t *node_damaged;  /* per node: the way to the root is not all there; NULL: none is */
+	uint32_t *symbol_first; /* per frame and one more: its first symbol */
+
+	struct profile_strings names; /* TBRW's strings by their ids */
+	struct profile_strpool made_names;
+
+	struct profile_module_info *modules;
+	uint32_t module_count;
+	uint32_t *module_of_record; /* PROFILE_NONE for an UNLOADED record that joined another */
+	uint64_t module_record_count;
+	struct profile_module_maps *module_maps;
+	uint32_t *programs; /* executable modules by pid and load time */
+	uint32_t program_count;
+
+	struct profile_process_info *processes;
+	uint32_t process_count;
+	uint32_t *process_of_record; /* PROFILE_NONE: a record that is not used */
+	uint64_t process_record_count;
+	struct profile_lives process_lives; /* key: pid */
+
+	struct profile_thread_info *threads;
+	uint32_t thread_count;
+	uint64_t unattributed_ns;          /* CPU time of no thread */
+	struct profile_lives thread_lives; /* key: pid << 32 | tid */
+
+	bool has_sample_streams; /* they are open for reading; a plain file has only stream 0 */
+	struct profile_sample_layout layout;
+	uint64_t weight_ns[PROFILE_EVENT_COUNT]; /* of a plain file's sample, by its event */
+	uint64_t sample_count;
+	struct profile_sample_batch *batch;
+	struct profile_host_info host;
+};
+
+/* ---- reader_load.c ---- */
+
+/* Finds the streams by their names. *is_any: whether there is one that is written while collecting.
+ */
+TBRW_U32 profile_reader_find_streams(struct profile_reader *reader, bool *is_any);
+
+/* Loads the records of a stream; none if it is not in the file. A file that was not closed may lack
+ * any part of it: what is there counts. */
+TBRW_U32 profile_reader_load(struct profile_reader *reader, enum profile_stream stream);
+
+/* What an error while reading means: in a file that was not closed, a part that is not there. */
+TBRW_U32 profile_reader_tolerate(const struct profile_reader *reader, TBRW_U32 code);
+
+/* A TBRW string; "" if there is none. *string is valid until the reader is closed. */
+TBRW_U32 profile_reader_string(struct profile_reader *reader, TBRW_STRING_OR_ID id,
+			       const char **string);
+
+/* ---- reader_records.c: the streams that are kept in memory, loaded and checked ---- */
+
+/* The streams from the first to the one before end. */
+TBRW_U32 profile_reader_load_records(struct profile_reader *reader, enum profile_stream first,
+				     enum profile_stream end);
+/* Sorts the symbols by frame. */
+TBRW_U32 profile_reader_index_symbols(struct profile_reader *reader);
+
+/* Checks what the record refers to, as streams.h says what is then lost. index: the record's own,
+ * of which records of its own stream refer to smaller ones. false: the record is lost. */
+bool profile_reader_check(const struct profile_reader *reader, enum profile_stream stream,
+			  uint32_t index, void *record);
+
+/* ---- reader_accounts.c ---- */
+
+/* Gives the threads their parts of what is in no account; comes after the records. */
+void profile_reader_divide_accounts(struct profile_reader *reader);
+
+/* ---- reader_host.c ---- */
+TBRW_U32 profile_reader_load_host(struct profile_reader *reader);
+
+/* ---- reader_modules.c ---- */
+TBRW_U32 profile_reader_load_modules(struct profile_reader *reader);
+
+/* ---- reader_modulemap.c ---- */
+bool profile_module_fits(const struct profile_reader *reader, uint32_t module, uint32_t pid,
+			 uint64_t ip, uint64_t tsc);
+/* Prepares the next call; needs the lives of processes. */
+TBRW_U32 profile_reader_map_modules(struct profile_reader *reader);
+void profile_reader_free_module_maps(struct profile_reader *reader);
+/* *module is PROFILE_NONE if none held the address. VT_NO_MEMORY. */
+TBRW_U32 profile_reader_find_module(struct profile_reader *reader, uint32_t pid, uint64_t ip,
+				    uint64_t tsc, uint32_t *module);
+
+/* ---- reader_lives.c ---- */
+
+/* Processes and threads, recorded and deduced; needs modules and sample streams. */
+TBRW_U32 profile_reader_load_lives(struct profile_reader *reader);
+
+/* ---- reader_deduce.c ---- */
+
+/* Where the executable module of a pid changes, another program was executed: gaps fall into two
+ * lives there. Before the lives of processes are sealed. false: out of memory. */
+bool profile_reader_cut_execs(struct profile_reader *reader);
+
+/* Marks the gaps in which recorded threads and samples were, and makes lives of them. */
+TBRW_U32 profile_reader_deduce(struct profile_reader *reader);
+
+static inline uint64_t profile_thread_key(uint32_t pid, uint32_t tid)
+{
+	return (uint64_t)pid << 32 | tid;
+}
+
+/* ---- reader_plain.c ---- */
+
+/* Makes the reader a plain one if stream 0 has sample records. */
+TBRW_U32 profile_plain_find(struct profile_reader *reader);
+/* Makes images, notes and weights; needs the modules. */
+TBRW_U32 profile_plain_load(struct profile_reader *reader);
+/* Makes frames and nodes; needs the lives, and reads all samples. */
+TBRW_U32 profile_plain_make_frames(struct profile_reader *reader);
+
+/* ---- reader_plain_leaf.c ---- */
+
+/* The frame of a sample in a module that has an image. */
+struct profile_frame profile_plain_leaf(const struct profile_reader *reader, uint32_t module,
+					uint64_t ip);
+/* The order of frames, for qsort. */
+int profile_plain_compare(const void *left, const void *right);
+/* The node of a leaf; 0 if it is in no module with a name. */
+uint32_t profile_plain_node(const struct profile_reader *reader, uint32_t module, uint64_t ip);
+
+/* ---- reader_samples.c ---- */
+
+static inline uint64_t profile_sample_ip(const TBRW_SampleRecordPC *pc)
+{
+	return pc->IA64PC ? pc->iip : pc->eip;
+}
+
+TBRW_U32 profile_reader_open_samples(struct profile_reader *reader);
+void profile_reader_close_samples(struct profile_reader *reader);
+
+/* A sample as it is in the file, node checked. bind is NULL if the file is not bound or
+ * with_bind was false. Returns VT_SUCCESS to go on. */
+typedef TBRW_U32 profile_raw_sample_callback(struct profile_reader *reader, uint64_t index,
+					     const struct profile_sample_record *sample,
+					     const struct profile_stack *stack,
+					     const DATA_BIND_STRUCT *bind, void *user);
+TBRW_U32 profile_reader_each_raw_sample(struct profile_reader *reader, bool with_bind,
+					profile_raw_sample_callback *callback, void *user);
+
+#endif

@@ -1,0 +1,180 @@
+/*
+ * Writes a result: stream 0 and the module and process/thread sections of the guide, and the
+ * profile streams of profile.h beside them, all open at once and streamed.
+ *
+ * Every call returns a TBRW code (VT_SUCCESS or an error of tbrw.h). The first failure of the file
+ * is final: later calls return the same code without touching the file. VT_BAD_PARAMETER (a
+ * reference to a record that was not added, a section set twice) is none: nothing was written, and
+ * the next call may succeed. Nothing is kept in memory per sample; texts are kept once each (hash
+ * table of the distinct ones), cut after 64 KB, invalid UTF-8 replaced by U+FFFD.
+ * Times are CLOCK_MONOTONIC_RAW nanoseconds; the writer turns them into TSC values by the first
+ * sync point. One thread at a time.
+ */
+#ifndef TBRW_PROFILE_WRITER_H
+#define TBRW_PROFILE_WRITER_H
+
+#include "profile/profile.h"
+#include "tbrw/tbrw.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct profile_writer;
+
+#define PROFILE_TIME_BEFORE 0u         /* since before the collection: TSC 0 */
+#define PROFILE_TIME_NEVER  UINT64_MAX /* not ended: TSC all ones */
+
+/* What is known when the file is created. Pointers are borrowed during the call. */
+struct profile_run {
+	struct profile_clock clock; /* first sync point */
+	uint64_t interval_ns;
+	const char *event_name; /* "CPU Time" */
+};
+
+/* What only the end knows; goes to the stream info of stream 0. */
+struct profile_run_end {
+	const char *command_line;
+	const char *comment;
+	struct profile_clock clock; /* last sync point; also added to tbcollect.clock */
+};
+
+/* path: its directories may have names of any bytes; that of the file itself is UTF-8, else
+ * VT_INVALID_SAMPLE_FILE_NAME. Creates the file, never through a symbolic link.
+ * clock.tsc_per_ns_q32 and interval_ns are not 0. The event of stream 0 is time-based, its sample
+ * after value the interval in microseconds, rounded; PROFILE_NOTE_INTERVAL is the caller's. */
+TBRW_U32 profile_writer_create(const char *path, const struct profile_run *run,
+			       struct profile_writer **writer);
+
+/* Hardware, software and version sections; each at most once, any time before the end. */
+TBRW_U32 profile_writer_set_system(struct profile_writer *writer, TBRW_SYSTEM *system);
+TBRW_U32 profile_writer_set_software(struct profile_writer *writer, TBRW_HOST *host, TBRW_OS *os,
+				     TBRW_APPLICATION *application);
+
+/* Adds a record to a stream of those that are written alone (streams.h); the calls below do so for
+ * the records that they are named after. record has the stream's size, texts those of its fields in
+ * their order (NULL: it has none), which the file's record then refers to. index may be NULL, else
+ * it receives the record's index. */
+TBRW_U32 profile_writer_add(struct profile_writer *writer, enum profile_stream stream,
+			    const void *record, const char *const *texts, uint32_t *index);
+
+/* Image i is the i-th one added (record 0, unknown, is added by profile_writer_create). path is
+ * UTF-8 where possible; invalid bytes are stored as U+FFFD. image->path is filled in by the call.
+ * *index receives the image's index. */
+TBRW_U32 profile_writer_add_image(struct profile_writer *writer, const struct profile_image *image,
+				  const char *path, uint32_t *index);
+
+/* The callers number frames and nodes densely in order of their calls; node 0 exists already. */
+TBRW_U32 profile_writer_add_frame(struct profile_writer *writer, const struct profile_frame *frame);
+TBRW_U32 profile_writer_add_node(struct profile_writer *writer, const struct profile_node *node);
+
+struct profile_sample {
+	uint64_t time_ns;
+	uint64_t ip;
+	uint64_t flags; /* processor flags at the sample (rflags), 0: not known */
+	uint32_t pid;
+	uint32_t tid;
+	uint16_t cpu; /* 0..4095 */
+	uint16_t cs;  /* code selector: 0x33 64-bit user, 0x23 32-bit user, 0x10 kernel */
+	bool is_32bit;
+	struct profile_stack stack;
+};
+TBRW_U32 profile_writer_add_sample(struct profile_writer *writer,
+				   const struct profile_sample *sample);
+
+struct profile_module {
+	uint32_t pid;
+	uint32_t image;
+	uint64_t start;     /* address */
+	uint64_t length;    /* bytes */
+	uint64_t pgoff;     /* bytes */
+	uint64_t load_ns;   /* PROFILE_TIME_BEFORE or a time */
+	uint64_t unload_ns; /* for profile_writer_end_module */
+	const char *path;   /* as in the target's maps; name is its last component */
+	uint16_t cs;
+	bool is_32bit;
+	bool is_executable; /* the process's main program */
+	bool is_first;      /* first module record of its process */
+	bool is_global;     /* the kernel */
+};
+/* add at load: writes the LOADED record and the mapping; end at unload: the UNLOADED record. */
+TBRW_U32 profile_writer_add_module(struct profile_writer *writer,
+				   const struct profile_module *module);
+TBRW_U32 profile_writer_end_module(struct profile_writer *writer,
+				   const struct profile_module *module);
+
+struct profile_process {
+	uint32_t pid;
+	uint64_t start_ns; /* PROFILE_TIME_BEFORE or a time */
+	uint64_t end_ns;   /* PROFILE_TIME_NEVER or a time */
+	const char *path;  /* executable */
+	const char *name;
+};
+/* One life of one process image (exec begins a new one); written when it ends or at the end: a
+ * create record and, if it ended, a terminate record of the process/thread section. */
+TBRW_U32 profile_writer_add_process(struct profile_writer *writer,
+				    const struct profile_process *process);
+
+struct profile_thread_life {
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t cpu_ns;
+	uint64_t rest_ns;
+	uint64_t sampled_ns;
+	uint64_t kernel_ns;
+	uint64_t unseen_ns;
+	uint32_t samples;
+	uint32_t flags; /* PROFILE_THREAD_... */
+	const char *name;
+	const struct profile_unwinding *unwinding; /* kind and subject are not looked at; NULL:
+						      nothing was unwound */
+};
+/* Writes the thread's create/terminate records, its record in tbcollect.threads, and what unwinding
+ * it took. */
+TBRW_U32 profile_writer_add_thread(struct profile_writer *writer,
+				   const struct profile_thread_life *thread);
+
+/* What unwinding took for stacks whose leaf lies in the image; kind and subject are not looked at.
+ * Once per image. */
+TBRW_U32 profile_writer_add_image_unwinding(struct profile_writer *writer, uint32_t image,
+					    const struct profile_unwinding *unwinding);
+
+TBRW_U32 profile_writer_add_clock(struct profile_writer *writer, const struct profile_clock *clock);
+
+/* text may be NULL. pid, tid: 0 where they say nothing. */
+TBRW_U32 profile_writer_add_note(struct profile_writer *writer, enum profile_note_kind kind,
+				 uint64_t time_ns, uint64_t value, uint32_t pid, uint32_t tid,
+				 const char *text);
+
+/* Bytes of records and texts handed to the file so far, without the container's own. */
+uint64_t profile_writer_bytes(const struct profile_writer *writer);
+
+/* Ends every section and stream, binds stream 0 and closes the file. The writer is gone afterwards,
+ * also on failure; the file then stays as far as it was written, and reads as incomplete. */
+TBRW_U32 profile_writer_finish(struct profile_writer *writer, const struct profile_run_end *end);
+
+/* Gives up: the file stays as far as it was written, and reads as incomplete. Accepts NULL. */
+void profile_writer_abandon(struct profile_writer *writer);
+
+/*
+ * Appends finalization's symbols to an existing, complete result: begin opens the file for
+ * writing, add appends, finish closes. The texts of a call are borrowed. A result that is not
+ * complete gives VT_INCOMPLETE_TB5_ENCOUNTERED. An abandoned or failed writer leaves the file as
+ * it was.
+ */
+struct profile_symbol_writer;
+struct profile_symbol_text { /* in the order of struct profile_symbol */
+	const char *name;
+	const char *full; /* NULL: same as name */
+	const char *file; /* NULL: not known */
+};
+TBRW_U32 profile_symbol_writer_begin(const char *path, struct profile_symbol_writer **writer);
+/* symbol's texts are filled in from text. */
+TBRW_U32 profile_symbol_writer_add(struct profile_symbol_writer *writer,
+				   const struct profile_symbol *symbol,
+				   const struct profile_symbol_text *text);
+TBRW_U32 profile_symbol_writer_finish(struct profile_symbol_writer *writer);
+void profile_symbol_writer_abandon(struct profile_symbol_writer *writer); /* accepts NULL */
+
+#endif

@@ -1,0 +1,62 @@
+/* What the files of the profile writer share. Private to profile/write/ and copy.c. */
+#ifndef TBRW_PROFILE_WRITER_PRIVATE_H
+#define TBRW_PROFILE_WRITER_PRIVATE_H
+
+#include "profile/base/streams.h"
+#include "profile/base/texttable.h"
+#include "profile/base/wide.h"
+#include "profile/write/writer.h"
+
+struct profile_writer {
+	TBRW_PTR file;
+	TBRW_U32 error;        /* first failure of the file, VT_SUCCESS while there is none */
+	TBRW_U32 first_stream; /* number in the file of the first of enum profile_stream */
+	struct profile_clock first;
+	uint64_t interval_ns;
+	uint64_t bytes;
+	uint64_t sample_count;
+	uint32_t counts[PROFILE_STREAM_COUNT]; /* records added */
+	uint32_t module_record_count;
+	bool has_software;
+	bool has_system;
+	struct profile_text_table texts; /* of the one stream of texts that is written */
+	struct profile_wide path;        /* scratch for the strings of one call */
+	struct profile_wide name;
+};
+
+/* Keeps the first failure and returns code. */
+TBRW_U32 profile_writer_keep(struct profile_writer *writer, TBRW_U32 code);
+
+/* Creates the streams from the first to the one before end, and ends them. */
+TBRW_U32 profile_writer_open_streams(struct profile_writer *writer, enum profile_stream first,
+				     enum profile_stream end);
+TBRW_U32 profile_writer_close_streams(struct profile_writer *writer, enum profile_stream first,
+				      enum profile_stream end);
+
+/* Appends bytes to a stream as they are. */
+TBRW_U32 profile_writer_append(struct profile_writer *writer, enum profile_stream stream,
+			       const void *bytes, size_t size);
+
+/* Whether what the record refers to was added. */
+bool profile_writer_accepts(const struct profile_writer *writer, enum profile_stream stream,
+			    const void *record);
+/* profile_writer_add for what was accepted, while the writer has no error. */
+TBRW_U32 profile_writer_add_accepted(struct profile_writer *writer, enum profile_stream stream,
+				     const void *record, const char *const *texts, uint32_t *index);
+
+/* As profile_writer_add_thread, but for the unwinding. record->name is filled in by the call. */
+TBRW_U32 profile_writer_put_thread(struct profile_writer *writer,
+				   const struct profile_thread *record, const char *name,
+				   uint32_t *index);
+
+/* Opens stream 0 and writes what is known of it before the first sample (writer_samples.c). */
+TBRW_U32 profile_writer_open_samples(struct profile_writer *writer, const char *event_name);
+/* Writes the information of stream 0 and closes it. */
+TBRW_U32 profile_writer_close_samples(struct profile_writer *writer,
+				      const struct profile_run_end *end);
+
+struct profile_symbol_writer {
+	struct profile_writer writer; /* of an existing file: of the symbols' two streams alone */
+};
+
+#endif

@@ -1,0 +1,188 @@
+/* Which LOADED record an UNLOADED record belongs to. */
+#include <stdlib.h>
+
+#include "tbrw/bind/module_index.h"
+
+/* A record as the matching sees it. */
+struct module_event {
+	uint32_t pid;
+	uint64_t address;
+	uint64_t when;
+	size_t record;
+	size_t cursor; /* in the first of equal loads: how many of them are taken */
+	bool unload;
+};
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int event_compare_key(const struct module_event *x, const struct module_event *y)
+{
+	int order = compare(x->pid, y->pid);
+
+	if (!order)
+		order = compare(x->address, y->address);
+	return order ? order : compare(x->when, y->when);
+}
+
+/* A load comes before an unload of the same moment. */
+static int event_compare(const void *a, const void *b)
+{
+	const struct module_event *x = a;
+	const struct module_event *y = b;
+	int order = event_compare_key(x, y);
+
+	if (!order)
+		order = x->unload - y->unload;
+	return order ? order : compare(x->record, y->record);
+}
+
+static bool time_is_set(uint64_t when)
+{
+	return when != 0 && when != UINT64_MAX;
+}
+
+/* A record that only says that a module was unloaded. */
+static bool is_unload(const TBRW_MODULE *m)
+{
+	return m->module_flags & TBRW_MODULE_UNLOADED && !(m->module_flags & TBRW_MODULE_LOADED);
+}
+
+static uint64_t record_unload(const TBRW_MODULE *m)
+{
+	/* Older records count samples, and hold the count in a field of their own (guide 8.6). */
+	if (!(m->module_flags & TBRW_MODULE_TSC_USED) && m->reserved_for_legacy != 0 &&
+	    m->reserved_for_legacy != UINT32_MAX)
+		return m->reserved_for_legacy;
+	return time_is_set(m->module_unload_tsc) ? m->module_unload_tsc : UINT64_MAX;
+}
+
+static void module_fill(struct tb5_bind_module *out, const TBRW_MODULE *m, size_t record)
+{
+	uint64_t room = UINT64_MAX - m->module_load_address;
+
+	*out = (struct tb5_bind_module){
+		.record = record,
+		.address = m->module_load_address,
+		.end = m->module_load_address + (m->module_length < room ? m->module_length : room),
+		.load = m->module_event_when,
+		.unload = record_unload(m),
+		.process = TBRW_INDEX_NONE,
+		.global = m->module_flags & TBRW_MODULE_GLOBAL_LOAD,
+		.tsc = m->module_flags & TBRW_MODULE_TSC_USED,
+		.exe = m->module_flags & TBRW_MODULE_IS_EXE,
+	};
+	out->pid = out->global ? 0 : m->module_associated_pid;
+}
+
+static struct module_event event_of(const struct tb5_bind_module *module, uint64_t when,
+				    bool unload)
+{
+	return (struct module_event){module->pid, module->address, when, module->record, 0, unload};
+}
+
+/* The first load with the key of `e`, or NULL. */
+static struct module_event *find_load(struct module_event *loads, size_t count,
+				      const struct module_event *e)
+{
+	size_t low = 0;
+	size_t high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (event_compare_key(&loads[middle], e) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && event_compare_key(&loads[low], e) == 0 ? &loads[low] : NULL;
+}
+
+/* Matches an UNLOADED record that names its load time. */
+static bool match_exact(struct module_event *loads, size_t count, struct tb5_bind_module *modules,
+			struct tb5_bind_module *unload)
+{
+	struct module_event key = event_of(unload, unload->load, false);
+	struct module_event *first = find_load(loads, count, &key);
+	struct module_event *taken;
+
+	if (!first)
+		return false;
+	taken = first + first->cursor;
+	if (taken >= loads + count || event_compare_key(taken, &key) != 0)
+		return false;
+	first->cursor++;
+	if (modules[taken->record].unload == UINT64_MAX)
+		modules[taken->record].unload = unload->unload;
+	unload->end = unload->address;
+	return true;
+}
+
+/* Matches the UNLOADED records among `events`, each with the latest load still open. */
+static void match_latest(struct module_event *events, size_t count, struct tb5_bind_module *modules,
+			 size_t *open)
+{
+	size_t depth = 0;
+
+	qsort(events, count, sizeof *events, event_compare);
+	for (size_t i = 0; i < count; i++) {
+		const struct module_event *e = &events[i];
+
+		if (i && (e->pid != events[i - 1].pid || e->address != events[i - 1].address))
+			depth = 0;
+		if (!e->unload) {
+			open[depth++] = e->record;
+			continue;
+		}
+		while (depth && modules[open[depth - 1]].unload != UINT64_MAX)
+			depth--;
+		if (depth) {
+			modules[open[--depth]].unload = e->when;
+			modules[e->record].end = modules[e->record].address;
+		}
+	}
+}
+
+bool tb5_modules_resolve(const TBRW_MODULE *records, size_t count, struct tb5_bind_module *modules)
+{
+	struct module_event *events = malloc((count ? count : 1) * sizeof *events);
+	size_t *open = malloc((count ? count : 1) * sizeof *open);
+	size_t loads = 0, used;
+
+	if (!events || !open) {
+		free(events);
+		free(open);
+		return false;
+	}
+	for (size_t i = 0; i < count; i++) {
+		module_fill(&modules[i], &records[i], i);
+		if (!is_unload(&records[i]))
+			events[loads++] = event_of(&modules[i], modules[i].load, false);
+	}
+	qsort(events, loads, sizeof *events, event_compare);
+	used = loads;
+	for (size_t i = 0; i < count; i++) {
+		if (!is_unload(&records[i]))
+			continue;
+		if (modules[i].unload != UINT64_MAX &&
+		    match_exact(events, loads, modules, &modules[i]))
+			continue;
+		/* The slots behind the loads are free: there is one for each record. */
+		events[used++] = event_of(&modules[i],
+					  modules[i].unload != UINT64_MAX ? modules[i].unload
+									  : modules[i].load,
+					  true);
+	}
+	if (used > loads)
+		match_latest(events, used, modules, open);
+	/* What is still not matched, and does not tell both times, says nothing. */
+	for (size_t i = 0; i < count; i++)
+		if (is_unload(&records[i]) && modules[i].unload == UINT64_MAX)
+			modules[i].end = modules[i].address;
+	free(events);
+	free(open);
+	return true;
+}

@@ -1,0 +1,328 @@
+#include "tbrw/file/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tbrw/file/catalog.h"
+#include "tbrw/file/utf8.h"
+
+/* Where no room can be reserved, this much is buffered at most, of all sequences together: a full
+ * disk is not to cost more. */
+#define UNRESERVED_SIZE (64u << 10)
+
+TBRW_U32 tb5_file_get(TBRW_PTR ptr, struct tb5_file **file)
+{
+	struct tb5_file *f = ptr;
+
+	if (!f)
+		return VT_UNEXPECTED_NULL_PTR;
+	if (f->magic != TB5_FILE_HANDLE)
+		return VT_BAD_PARAMETER;
+	*file = f;
+	return VT_SUCCESS;
+}
+
+unsigned tb5_content_section(unsigned content)
+{
+	switch (content) {
+	case TB5_HARDWARE:
+		return TBRW_HARDWARE_SECTION;
+	case TB5_HOST:
+	case TB5_OS:
+	case TB5_APPLICATION:
+		return TBRW_SOFTWARE_SECTION;
+	case TB5_PROCESSES:
+	case TB5_THREADS:
+		return TBRW_PROCESS_THREAD_SECTION;
+	case TB5_MODULES:
+		return TBRW_MODULE_SECTION;
+	case TB5_USER_GLOBAL:
+		return TBRW_USER_DEFINED_GLOBAL_SECTION;
+	case TB5_VERSION_INFO:
+		return TBRW_VERSION_INFO_SECTION;
+	case TB5_EVENTS:
+	case TB5_EVENT_DETAILS:
+		return TBRW_EVENT_DESCRIPTION_SECTION;
+	case TB5_DESCRIPTORS:
+		return TBRW_DATA_DESCRIPTION_SECTION;
+	case TB5_DATA:
+		return TBRW_DATA_SECTION;
+	case TB5_USER_STREAM:
+		return TBRW_USER_DEFINED_STREAM_SECTION;
+	default:
+		return TBRW_STREAM_INFO_SECTION;
+	}
+}
+
+/* ---- Streams ---- */
+
+static void stream_destroy(struct tb5_stream *stream)
+{
+	for (size_t i = 0; i < TB5_STREAM_END - TB5_STREAM_FIRST; i++)
+		tb5_seq_finish(&stream->seqs[i]);
+	free(stream);
+}
+
+TBRW_U32 tb5_file_add_stream(struct tb5_file *file, struct tb5_store *store,
+			     struct tb5_stream **stream)
+{
+	uint32_t number = file->stream_count;
+	struct tb5_stream *s;
+
+	if (number >= TB5_STREAMS_MAX)
+		return VT_INVALID_STREAM;
+	if (number == file->stream_capacity) {
+		uint32_t capacity = number ? number * 2 : 8;
+		struct tb5_stream **grown = realloc(file->streams, capacity * sizeof(void *));
+
+		if (!grown)
+			return VT_NO_MEMORY;
+		file->streams = grown;
+		file->stream_capacity = capacity;
+	}
+	s = calloc(1, sizeof *s);
+	if (!s)
+		return VT_NO_MEMORY;
+	s->whole.state = TB5_WRITING;
+	for (unsigned c = TB5_STREAM_FIRST; c < TB5_STREAM_END; c++)
+		tb5_seq_init(tb5_stream_seq(s, c), (uint16_t)c, number, store);
+	file->streams[file->stream_count++] = s;
+	file->bind_known = false;
+	*stream = s;
+	return VT_SUCCESS;
+}
+
+void tb5_file_remove_streams(struct tb5_file *file, uint32_t count)
+{
+	while (file->stream_count > count)
+		stream_destroy(file->streams[--file->stream_count]);
+	file->bind_known = false;
+}
+
+TBRW_U32 tb5_file_stream(struct tb5_file *file, uint32_t number, struct tb5_stream **stream)
+{
+	if (number >= file->stream_count || file->streams[number]->dropped)
+		return VT_STREAM_NOT_EXIST;
+	*stream = file->streams[number];
+	return VT_SUCCESS;
+}
+
+/* ---- Writing ---- */
+
+TBRW_U32 tb5_file_wrote(struct tb5_file *file, TBRW_U32 ret)
+{
+	if (ret == VT_NO_SPACE || ret == VT_WRITE_ERROR)
+		file->failed = ret;
+	return ret;
+}
+
+static TBRW_U32 flush_one(struct tb5_file *file, struct tb5_seq *seq, bool all)
+{
+	file->changed = true;
+	return tb5_file_wrote(file, tb5_seq_flush(seq, all));
+}
+
+/* What must be in the file before this sequence's records may be. */
+static TBRW_U32 flush_before(struct tb5_file *file, const struct tb5_seq *seq)
+{
+	TBRW_U32 ret = VT_SUCCESS;
+
+	/* Entries of data have no strings that TBRW gave out while it was written. */
+	if (file->strings.seq.buffered && seq->content != TB5_DATA && seq->content != TB5_STRINGS)
+		ret = flush_one(file, &file->strings.seq, true);
+	if (ret == VT_SUCCESS && seq->content == TB5_EVENTS)
+		ret = flush_one(file, tb5_stream_seq(file->streams[seq->stream], TB5_EVENT_DETAILS),
+				true);
+	return ret;
+}
+
+TBRW_U32 tb5_file_flush(struct tb5_file *file, struct tb5_seq *seq, bool all)
+{
+	TBRW_U32 ret;
+
+	if (file->failed)
+		return file->failed;
+	if (!seq->buffered)
+		return VT_SUCCESS;
+	ret = flush_before(file, seq);
+	return ret == VT_SUCCESS ? flush_one(file, seq, all) : ret;
+}
+
+TBRW_U32 tb5_file_flush_all(struct tb5_file *file)
+{
+	TBRW_U32 ret = tb5_file_flush(file, &file->strings.seq, true);
+
+	for (unsigned c = TB5_GLOBAL_FIRST; ret == VT_SUCCESS && c < TB5_GLOBAL_END; c++)
+		ret = tb5_file_flush(file, tb5_file_seq(file, c), false);
+	for (uint32_t n = 0; ret == VT_SUCCESS && n < file->stream_count; n++) {
+		if (file->streams[n]->whole.state != TB5_WRITING)
+			continue;
+		for (unsigned c = TB5_STREAM_FIRST; ret == VT_SUCCESS && c < TB5_STREAM_END; c++)
+			ret = tb5_file_flush(file, tb5_stream_seq(file->streams[n], c), false);
+	}
+	return ret;
+}
+
+TBRW_U32 tb5_file_begin_write(struct tb5_file *file)
+{
+	struct timespec now;
+
+	if (!file->writable)
+		return VT_INVALID_ACCESS_PERMS;
+	if (file->failed)
+		return file->failed;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	if (now.tv_sec - file->flushed_at < 1 ||
+	    (now.tv_sec - file->flushed_at == 1 && now.tv_nsec < file->flushed_at_ns))
+		return VT_SUCCESS;
+	file->flushed_at = now.tv_sec;
+	file->flushed_at_ns = now.tv_nsec;
+	return tb5_file_flush_all(file);
+}
+
+/* What could not be appended whole leaves a part behind, in this sequence or in one that goes with
+ * it: like after a write error, the file takes nothing more. */
+static TBRW_U32 append_failed(struct tb5_file *file, TBRW_U32 ret)
+{
+	file->failed = ret;
+	return ret;
+}
+
+/* The space in the file that all buffers will take. */
+static uint64_t space_of_buffers(struct tb5_file *file)
+{
+	uint64_t space = tb5_seq_space(&file->strings.seq);
+
+	for (unsigned c = TB5_GLOBAL_FIRST; c < TB5_GLOBAL_END; c++)
+		space += tb5_seq_space(tb5_file_seq(file, c));
+	for (uint32_t n = 0; n < file->stream_count; n++)
+		for (unsigned c = TB5_STREAM_FIRST; c < TB5_STREAM_END; c++)
+			space += tb5_seq_space(tb5_stream_seq(file->streams[n], c));
+	return space;
+}
+
+TBRW_U32 tb5_file_reserve(struct tb5_file *file, size_t size)
+{
+	struct tb5_store *store = &file->store;
+	TBRW_U32 ret;
+
+	if (size <= store->room)
+		return VT_SUCCESS;
+	ret = tb5_store_reserve(store, space_of_buffers(file) + size);
+	if (ret == VT_SUCCESS && store->cannot_reserve) {
+		ret = tb5_file_flush_all(file);
+		store->room = UNRESERVED_SIZE;
+	}
+	if (ret == VT_SUCCESS)
+		store->room += size;
+	return ret;
+}
+
+/* Takes the room that `size` bytes more need, and the headers of their chunks. Nothing is accepted
+ * without: when the disk is full all that was accepted before is stored, so that the file holds
+ * everything up to one moment, and not of each sequence what its last full buffer held. */
+static TBRW_U32 take_room(struct tb5_file *file, struct tb5_seq *seq, size_t size)
+{
+	/* They are spread over so many chunks at most, each with a header and padding. */
+	uint64_t chunks = size / TB5_BUFFER_SIZE + 2;
+	uint64_t more = size + chunks * tb5_chunk_space(8);
+	TBRW_U32 ret = tb5_file_reserve(file, more);
+
+	if (ret == VT_SUCCESS) {
+		file->store.room -= more;
+		return VT_SUCCESS;
+	}
+	/* A tree of which a part was taken is no tree. */
+	if (seq && seq->content == TB5_HARDWARE)
+		seq->buffered = 0;
+	tb5_file_flush_all(file);
+	return tb5_file_wrote(file, ret);
+}
+
+TBRW_U32 tb5_file_append(struct tb5_file *file, struct tb5_seq *seq, const void *data, size_t size)
+{
+	const char *p = data;
+	TBRW_U32 ret = VT_SUCCESS;
+
+	if (seq->store == &file->store)
+		ret = take_room(file, seq, size);
+	if (ret != VT_SUCCESS)
+		return append_failed(file, ret);
+	while (size) {
+		size_t taken;
+
+		ret = tb5_seq_buffer(seq, p, size, &taken);
+		if (ret != VT_SUCCESS)
+			return append_failed(file, ret);
+		p += taken;
+		size -= taken;
+		if (size) {
+			ret = tb5_file_flush(file, seq, false);
+			if (ret != VT_SUCCESS)
+				return append_failed(file, ret);
+		}
+	}
+	return VT_SUCCESS;
+}
+
+TBRW_U32 tb5_file_mark(struct tb5_file *file, struct tb5_store *store, enum tb5_kind kind,
+		       unsigned content, uint32_t stream)
+{
+	struct tb5_chunk_header header = {.kind = (uint16_t)kind,
+					  .content = (uint16_t)content,
+					  .stream = stream};
+	uint64_t offset;
+	TBRW_U32 ret = file->failed;
+
+	if (ret == VT_SUCCESS && store == &file->store)
+		ret = take_room(file, NULL, 0);
+	if (ret != VT_SUCCESS)
+		return ret;
+	file->changed = true;
+	return tb5_file_wrote(file, tb5_store_append(store, &header, NULL, &offset));
+}
+
+TBRW_U32 tb5_file_intern(struct tb5_file *file, TBRW_STRING_OR_ID given, TBRW_STRING_OR_ID *id)
+{
+	bool invalid;
+	size_t added;
+	uint64_t unique;
+	TBRW_U32 ret;
+	char *utf8;
+
+	if (given.soi_uniqueid & TB5_STRING_ID_BIT)
+		return VT_UNEXPECTED_MISMATCH_IN_STRING_TYPES;
+	if (!given.soi_ptr) {
+		id->soi_uniqueid = 0;
+		return VT_SUCCESS;
+	}
+	if (tb5_strings_recall(&file->strings, given.soi_ptr, &unique)) {
+		id->soi_uniqueid = unique;
+		return VT_SUCCESS;
+	}
+	utf8 = tb5_utf8_dup_wcs(given.soi_ptr, &invalid);
+	if (!utf8)
+		return invalid ? VT_INVALID_STRING : VT_NO_MEMORY;
+	ret = tb5_strings_intern(&file->strings, &file->cache, utf8, strlen(utf8), &unique, &added);
+	free(utf8);
+	if (ret == VT_SUCCESS && added)
+		ret = tb5_file_append(file, &file->strings.seq,
+				      file->strings.text + file->strings.text_size - added, added);
+	if (ret != VT_SUCCESS)
+		return ret;
+	tb5_strings_remember(&file->strings, given.soi_ptr, unique);
+	id->soi_uniqueid = unique;
+	return VT_SUCCESS;
+}
+
+uint64_t tb5_processes_written(struct tb5_file *file)
+{
+	return tb5_seq_size(tb5_file_seq(file, TB5_PROCESSES)) / sizeof(TBRW_PID);
+}
+
+uint64_t tb5_threads_written(struct tb5_file *file)
+{
+	return tb5_seq_size(tb5_file_seq(file, TB5_THREADS)) / sizeof(TBRW_TID);
+}

@@ -1,0 +1,48 @@
+/* Reading and writing the records of a sequence, by the protocols of the API. */
+#ifndef TBRW_RECORD_H
+#define TBRW_RECORD_H
+
+#include "tbrw/file/file.h"
+
+/* Appends the only record of a sequence; VT_SECTION_ALREADY_IN_USE if it has one. */
+TBRW_U32 tb5_record_set(struct tb5_file *file, struct tb5_seq *seq, const void *record,
+			size_t size);
+
+/* The get_ protocol for a record of fixed size that a sequence holds at most one of. */
+TBRW_U32 tb5_record_get(struct tb5_file *file, struct tb5_seq *seq, TBRW_U32 size,
+			TBRW_U32 size_of_buffer, void *buffer, TBRW_U32 *size_used);
+
+/* The get_ protocol for a whole sequence of bytes. */
+TBRW_U32 tb5_bytes_get(struct tb5_file *file, struct tb5_seq *seq, TBRW_U32 size_of_buffer,
+		       void *buffer, TBRW_U32 *size_used);
+
+/* The protocol's checks alone: whether `needed` bytes may be put into `buffer`. */
+TBRW_U32 tb5_buffer_check(uint64_t needed, TBRW_U32 size_of_buffer, const void *buffer,
+			  TBRW_U32 *size_used);
+
+/* A record whose own size field is right. */
+TBRW_U32 tb5_record_read(struct tb5_file *file, struct tb5_seq *seq, uint64_t index, void *record,
+			 TBRW_U32 size);
+
+/* Hands a run of records to a callback whose type only the caller knows. */
+typedef TBRW_U32 tb5_emit(void *records, TBRW_U32 size, TBRW_U32 count, void *context);
+
+/* Fills `count` records from `index` on. */
+typedef TBRW_U32 tb5_fetch(struct tb5_file *file, void *source, uint64_t index, TBRW_U32 count,
+			   void *records);
+
+/* The enumerate_ protocol: records `start` to `total` of `size` bytes each, in runs. */
+TBRW_U32 tb5_enumerate(struct tb5_file *file, tb5_fetch *fetch, void *source, uint64_t total,
+		       TBRW_U32 size, uint64_t start, tb5_emit *emit, void *context);
+
+/* A tb5_fetch for records with a size field; source is a struct tb5_record_source. */
+struct tb5_record_source {
+	struct tb5_seq *seq;
+	TBRW_U32 size;
+};
+tb5_fetch tb5_fetch_records;
+
+/* How many enumerate_ callbacks get in one run, in bytes; at least one record. */
+#define TB5_RUN_SIZE (256u << 10)
+
+#endif

@@ -1,0 +1,54 @@
+/* The strings of a file: each stored once, named by where it is stored (FORMAT.md section 2). */
+#ifndef TBRW_STRINGS_H
+#define TBRW_STRINGS_H
+
+#include <stdbool.h>
+#include <wchar.h>
+
+#include "tbrw/file/hash.h"
+#include "tbrw/store/seq.h"
+
+#define TB5_STRING_ID_BIT ((uint64_t)1 << 63)
+
+/* A string as it was given, and its id; 0: none. */
+struct tb5_recent {
+	wchar_t text[256];
+	uint64_t id;
+};
+
+#define TB5_RECENT 4u
+
+/* A string in the writer's memory is found by hash; readers need no memory for strings. */
+struct tb5_strings {
+	struct tb5_seq seq;
+	char *text; /* a copy of the sequence, once loaded */
+	size_t text_size;
+	size_t text_capacity;
+	uint64_t *slots;   /* offset + 1 in `text` of a string, 0: free; open addressing */
+	size_t slot_count; /* a power of two, or 0 */
+	size_t used;
+	struct tb5_hash_key key; /* of the slots */
+	struct tb5_recent recent[TB5_RECENT];
+	unsigned turn; /* whose turn it is to be forgotten */
+};
+
+void tb5_strings_init(struct tb5_strings *strings, struct tb5_store *store);
+void tb5_strings_finish(struct tb5_strings *strings);
+
+/* Gives the id of `utf8`, which is added if it is new: then *added bytes of the sequence at
+ * text + text_size - *added are to be appended to `seq` by the caller. */
+TBRW_U32 tb5_strings_intern(struct tb5_strings *strings, struct tb5_cache *cache, const char *utf8,
+			    size_t size, uint64_t *id, size_t *added);
+
+/* Whether a string is one of the last that were remembered, and its id then: record after record
+ * names the same ones. */
+bool tb5_strings_recall(const struct tb5_strings *strings, const wchar_t *text, uint64_t *id);
+
+/* Remembers a string with its id, unless it is a long one. */
+void tb5_strings_remember(struct tb5_strings *strings, const wchar_t *text, uint64_t id);
+
+/* The UTF-8 bytes of a string, in a new buffer that the caller frees. VT_INVALID_STRING. */
+TBRW_U32 tb5_strings_get(struct tb5_strings *strings, struct tb5_cache *cache, uint64_t id,
+			 char **utf8, uint32_t *size);
+
+#endif

@@ -1,0 +1,18 @@
+/* Where all chunks of kind 1 of a file are, found by looking at each: for the sequences whose lists
+ * are damaged. The file is looked through once, whatever their number. */
+#ifndef TBRW_RESCAN_H
+#define TBRW_RESCAN_H
+
+#include <stdint.h>
+
+#include "tbrw/store/extents.h"
+
+struct tb5_rescan;
+
+/* Adds the chunks of a sequence. */
+TBRW_U32 tb5_rescan_add(struct tb5_store *store, uint16_t content, uint32_t stream,
+			struct tb5_extents *extents);
+
+void tb5_rescan_destroy(struct tb5_rescan *rescan); /* accepts NULL */
+
+#endif

@@ -1,0 +1,243 @@
+#include "tbrw/store/seq.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tbrw/store/crc32c.h"
+
+#define BUFFER_FIRST_SIZE 4096u
+
+void tb5_cache_finish(struct tb5_cache *cache)
+{
+	for (size_t i = 0; i < TB5_CACHE_SLOTS; i++)
+		free(cache->slots[i].payload);
+	memset(cache, 0, sizeof *cache);
+}
+
+void tb5_cache_drop(struct tb5_cache *cache, const struct tb5_store *store, uint64_t offset)
+{
+	for (size_t i = 0; i < TB5_CACHE_SLOTS; i++)
+		if (cache->slots[i].store == store && cache->slots[i].extent.offset >= offset)
+			cache->slots[i].store = NULL;
+}
+
+static bool is_chunk_of(const struct tb5_seq *seq, const struct tb5_chunk_header *h,
+			const struct tb5_extent *extent)
+{
+	return h->kind == TB5_KIND_BYTES && h->content == seq->content &&
+	       (h->stream == seq->stream || seq->content < TB5_STREAM_FIRST) &&
+	       h->start == extent->start && h->length == extent->length &&
+	       h->payload_crc == extent->crc;
+}
+
+/* Reads the payload of an extent. A list is as little to be trusted as a file: the chunk there has
+ * to be the sequence's. */
+static TBRW_U32 read_extent(const struct tb5_seq *seq, const struct tb5_extent *extent,
+			    void *buffer)
+{
+	struct tb5_chunk_header h;
+	TBRW_U32 ret = tb5_store_read_header(seq->store, extent->offset - sizeof h, &h);
+
+	if (ret == VT_SUCCESS && !is_chunk_of(seq, &h, extent))
+		ret = VT_INVALID_SAMPLE_FILE;
+	if (ret == VT_SUCCESS)
+		ret = tb5_store_read(seq->store, extent->offset, buffer, extent->length);
+	if (ret == VT_SUCCESS && tb5_crc32c(0, buffer, extent->length) != extent->crc)
+		ret = VT_INVALID_SAMPLE_FILE;
+	return ret;
+}
+
+static bool slot_holds(const struct tb5_cache_slot *slot, const struct tb5_seq *seq,
+		       const struct tb5_extent *extent)
+{
+	return slot->store == seq->store && slot->content == seq->content &&
+	       slot->stream == seq->stream && slot->extent.offset == extent->offset &&
+	       slot->extent.start == extent->start && slot->extent.length == extent->length &&
+	       slot->extent.crc == extent->crc;
+}
+
+/* The payload of an extent, checked, valid until the next call. */
+static TBRW_U32 cache_load(struct tb5_cache *cache, const struct tb5_seq *seq,
+			   const struct tb5_extent *extent, const unsigned char **payload)
+{
+	struct tb5_cache_slot *slot = &cache->slots[0];
+	TBRW_U32 ret;
+
+	cache->tick++;
+	for (size_t i = 0; i < TB5_CACHE_SLOTS; i++) {
+		struct tb5_cache_slot *s = &cache->slots[i];
+
+		if (slot_holds(s, seq, extent)) {
+			s->used = cache->tick;
+			*payload = s->payload;
+			return VT_SUCCESS;
+		}
+		if (s->used < slot->used)
+			slot = s;
+	}
+	slot->store = NULL;
+	if (slot->capacity < extent->length) {
+		unsigned char *grown = realloc(slot->payload, extent->length);
+
+		if (!grown)
+			return VT_NO_MEMORY;
+		slot->payload = grown;
+		slot->capacity = extent->length;
+	}
+	ret = read_extent(seq, extent, slot->payload);
+	if (ret != VT_SUCCESS)
+		return ret;
+	slot->store = seq->store;
+	slot->extent = *extent;
+	slot->content = seq->content;
+	slot->stream = seq->stream;
+	slot->used = cache->tick;
+	*payload = slot->payload;
+	return VT_SUCCESS;
+}
+
+void tb5_seq_init(struct tb5_seq *seq, uint16_t content, uint32_t stream, struct tb5_store *store)
+{
+	*seq = (struct tb5_seq){.content = content,
+				.stream = stream,
+				.store = store,
+				.entry_size = 1};
+}
+
+void tb5_seq_finish(struct tb5_seq *seq)
+{
+	tb5_extents_finish(&seq->extents);
+	free(seq->buffer);
+	seq->buffer = NULL;
+}
+
+TBRW_U32 tb5_seq_load(struct tb5_seq *seq)
+{
+	return tb5_extents_load(&seq->extents, seq->store, seq->content, seq->stream);
+}
+
+TBRW_U32 tb5_seq_buffer(struct tb5_seq *seq, const void *data, size_t size, size_t *taken)
+{
+	size_t room = seq->buffer_capacity - seq->buffered;
+
+	if (room < size && seq->buffer_capacity < TB5_BUFFER_SIZE) {
+		uint32_t capacity = seq->buffer_capacity ? seq->buffer_capacity : BUFFER_FIRST_SIZE;
+		unsigned char *grown;
+
+		while (capacity < TB5_BUFFER_SIZE && capacity - seq->buffered < size)
+			capacity *= 2;
+		grown = realloc(seq->buffer, capacity);
+		if (!grown)
+			return VT_NO_MEMORY;
+		seq->buffer = grown;
+		seq->buffer_capacity = capacity;
+		room = capacity - seq->buffered;
+	}
+	*taken = size < room ? size : room;
+	if (*taken)
+		memcpy(seq->buffer + seq->buffered, data, *taken);
+	seq->buffered += (uint32_t)*taken;
+	return VT_SUCCESS;
+}
+
+TBRW_U32 tb5_seq_flush(struct tb5_seq *seq, bool all)
+{
+	struct tb5_chunk_header header = {.kind = TB5_KIND_BYTES,
+					  .content = seq->content,
+					  .stream = seq->stream,
+					  .length = seq->buffered,
+					  .start = seq->extents.end};
+	struct tb5_extent extent;
+	uint64_t offset;
+	TBRW_U32 ret;
+
+	if (!all) {
+		uint32_t partial = (uint32_t)(tb5_seq_size(seq) % seq->entry_size);
+
+		if (partial < seq->buffered)
+			header.length -= partial;
+		else if (seq->buffered < seq->buffer_capacity)
+			return VT_SUCCESS;
+	}
+	if (!header.length)
+		return VT_SUCCESS;
+	ret = tb5_seq_load(seq);
+	if (ret == VT_SUCCESS)
+		ret = tb5_extents_reserve(&seq->extents);
+	if (ret == VT_SUCCESS)
+		ret = tb5_store_append(seq->store, &header, seq->buffer, &offset);
+	if (ret != VT_SUCCESS)
+		return ret;
+	extent = (struct tb5_extent){offset + sizeof header, header.start, header.length,
+				     header.payload_crc};
+	seq->buffered -= header.length;
+	memmove(seq->buffer, seq->buffer + header.length, seq->buffered);
+	return tb5_extents_add(&seq->extents, &extent);
+}
+
+static TBRW_U32 read_part(struct tb5_cache *cache, const struct tb5_seq *seq,
+			  const struct tb5_extent *extent, size_t skip, void *buffer, size_t size)
+{
+	const unsigned char *payload;
+	TBRW_U32 ret = cache_load(cache, seq, extent, &payload);
+
+	if (ret == VT_SUCCESS)
+		memcpy(buffer, payload + skip, size);
+	return ret;
+}
+
+uint64_t tb5_seq_extent_end(const struct tb5_seq *seq, uint64_t offset)
+{
+	const struct tb5_extent *extent;
+
+	if (offset >= seq->extents.end)
+		return tb5_seq_size(seq);
+	extent = tb5_extents_find(&seq->extents, offset);
+	return extent->start + extent->length;
+}
+
+/* As much of the wanted bytes as one extent has of them. */
+static TBRW_U32 read_some(const struct tb5_seq *seq, struct tb5_cache *cache, uint64_t offset,
+			  void *buffer, size_t size, size_t *done)
+{
+	const struct tb5_extent *extent = tb5_extents_find(&seq->extents, offset);
+	size_t skip = (size_t)(offset - extent->start);
+
+	*done = extent->length - skip < size ? extent->length - skip : size;
+	return *done == extent->length ? read_extent(seq, extent, buffer)
+				       : read_part(cache, seq, extent, skip, buffer, *done);
+}
+
+TBRW_U32 tb5_seq_read(struct tb5_seq *seq, struct tb5_cache *cache, uint64_t offset, void *buffer,
+		      size_t size)
+{
+	char *out = buffer;
+	TBRW_U32 ret;
+
+	if (offset > tb5_seq_size(seq) || size > tb5_seq_size(seq) - offset)
+		return VT_INVALID_SAMPLE_FILE;
+	ret = tb5_seq_load(seq);
+	while (ret == VT_SUCCESS && size && offset < seq->extents.end) {
+		size_t done;
+
+		ret = read_some(seq, cache, offset, out, size, &done);
+		out += done;
+		offset += done;
+		size -= done;
+	}
+	if (ret == VT_SUCCESS && size)
+		memcpy(out, seq->buffer + (offset - seq->extents.end), size);
+	return ret;
+}
+
+TBRW_U32 tb5_seq_check(struct tb5_seq *seq, struct tb5_cache *cache)
+{
+	TBRW_U32 ret = tb5_seq_load(seq);
+
+	for (size_t i = 0; ret == VT_SUCCESS && i < seq->extents.count; i++) {
+		const unsigned char *payload;
+
+		ret = cache_load(cache, seq, &seq->extents.array[i], &payload);
+	}
+	return ret;
+}

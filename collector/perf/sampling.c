@@ -6,11 +6,11 @@
 enum { TICKS_LEAST = 20 };
 
 /* Ticks for ten samples. One of a CPU's that is not drawn costs about 1.5 us; one of a thread's has
- * its copy, and costs 8 us: 0.24 % of a CPU at 10 ms, 1.2 % at 1 ms. */
+ * its copy, and costs 8 us: 0.24 % of a CPU at 10 ms, 1 % at 1 ms. */
 static const struct {
 	uint64_t interval_ns; /* from here on */
 	uint16_t of_cpus, of_threads;
-} ticks_by_interval[] = {{2000000, 80, 30}, {1000000, 40, 25}, {500000, 20, 20}, {0, 10, 10}};
+} ticks_by_interval[] = {{2000000, 80, 30}, {1000000, 30, 22}, {500000, 20, 20}, {0, 10, 10}};
 
 /* Parts of the mean distance by which a tick may differ, of 1000. */
 enum { SPREAD = 150 };

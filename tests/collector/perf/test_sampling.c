@@ -16,7 +16,7 @@ START_TEST(ticks_by_interval)
 		uint64_t tick_ns;
 		uint64_t of_threads_ns;
 	} expected[] = {{1000 * MS, 125 * MS, 333333333}, {10 * MS, 1250 * US, 3333333},
-			{2 * MS, 250 * US, 666666},       {1 * MS, 250 * US, 400 * US},
+			{2 * MS, 250 * US, 666666},       {1 * MS, 333333, 454545},
 			{600 * US, 300 * US, 300 * US},   {115 * US, 100 * US, 100 * US}};
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		struct sampling sampling =

@@ -2,7 +2,6 @@
 #include "collector/machine/log.h"
 #include "collector/session/options.h"
 #include "collector/session/session.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -37,7 +37,7 @@ enum uw_arch {
 	/* DWARF for the Arm 64-bit Architecture 4.1: 0..30 x0..x30, 31 sp, 32 pc. */
 	UW_ARCH_AARCH64,
 	/* 32-bit x86. DWARF numbers, System V i386 psABI table 2.14: 0 eax, 1 ecx, 2 edx, 3 ebx,
-	   4 esp, 5 ebp, 6 esi, 7 edi, 8 eip. */
+	 * 4 esp, 5 ebp, 6 esi, 7 edi, 8 eip. */
 	UW_ARCH_I386
 };
 
@@ -47,7 +47,7 @@ struct uw_regs {
 };
 
 /* A copy of the target's stack, starting at its stack pointer or, with what leaf functions keep in
-   the red zone, below it. */
+ * the red zone, below it. */
 struct uw_stack {
 	uint64_t base;        /* target address of bytes[0] */
 	const uint8_t *bytes; /* borrowed during the walk */
@@ -126,16 +126,16 @@ struct uw_module *uw_module_ref(struct uw_module *module);
 void uw_module_unref(struct uw_module *module); /* accepts NULL */
 
 /* Whether more than the caller uses the module: address spaces, whoever took a reference. What
-   walks keep of its functions does not count, nor does it need the file. */
+ * walks keep of its functions does not count, nor does it need the file. */
 bool uw_module_is_used(const struct uw_module *module);
 
 /* Whether the module's file was written to since it was opened, by its size and time of
-   modification. Nothing more is read of it then: what walks have not needed before is not known. */
+ * modification. Nothing more is read of it then: what walks have not needed before is not known. */
 bool uw_module_has_changed(const struct uw_module *module);
 
 /* Closes the file of a module that nobody else uses (uw_module_is_used), and frees what was read of
-   its unwind information, which is not known then: what walks keep of its functions can hold the
-   module itself for long. */
+ * its unwind information, which is not known then: what walks keep of its functions can hold the
+ * module itself for long. */
 void uw_module_close(struct uw_module *module);
 
 /* Copies up to size bytes of the module's GNU build-id; returns its length, 0 when it has none. */
@@ -153,7 +153,7 @@ bool uw_module_lacks_info(struct uw_module *module);
 size_t uw_module_debug_link(struct uw_module *module, char *name, size_t size);
 
 /* Whether a .debug_frame was left out, the module's own or that of a file it was given, because it
-   is compressed in a way that this libelf cannot inflate, or not rightly. */
+ * is compressed in a way that this libelf cannot inflate, or not rightly. */
 bool uw_module_has_refused(const struct uw_module *module);
 
 /*

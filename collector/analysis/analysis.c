@@ -16,7 +16,7 @@ const struct analysis *analysis_at(size_t index)
 const struct analysis *analysis_find(const char *name)
 {
 	const struct analysis *analysis;
-	for (size_t i = 0; (analysis = analysis_at(i)) != NULL; i++)
+	for (size_t i = 0; (analysis = analysis_at(i)); i++)
 		if (strcmp(analysis->name, name) == 0)
 			break;
 	return analysis;
@@ -26,7 +26,7 @@ void analysis_list(char *text, size_t size)
 {
 	const struct analysis *analysis;
 	size_t used = 0;
-	for (size_t i = 0; (analysis = analysis_at(i)) != NULL && used < size; i++)
+	for (size_t i = 0; (analysis = analysis_at(i)) && used < size; i++)
 		used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "",
 					 analysis->name);
 }

@@ -77,7 +77,7 @@ static bool has_user_code(struct process *process, struct uw_space *space,
 	if (sample->abi == RECORD_REGISTERS_NONE)
 		return false;
 	if (process->starting && sample->in_kernel &&
-	    (is_empty || space == NULL || !uw_space_find(space, user_ip(sample), &tag, &rva)))
+	    (is_empty || !space || !uw_space_find(space, user_ip(sample), &tag, &rva)))
 		return false;
 	process->starting = false;
 	return true;
@@ -136,7 +136,7 @@ static void apply_sample(struct hotspots *hotspots, const struct record *record,
 	const struct record_sample *sample = &record->sample;
 	struct process *process = tracker_process(tracker, record->pid);
 	struct thread *thread = tracker_thread(tracker, record->pid, record->tid);
-	if (process == NULL || thread == NULL) {
+	if (!process || !thread) {
 		tracker_lose_sample(tracker, record);
 		return;
 	}
@@ -175,7 +175,7 @@ static void apply_ending(struct hotspots *hotspots, const struct record *record)
 	struct tracker *tracker = hotspots->tracker;
 	const struct record_sample *sample = &record->sample;
 	struct thread *thread = tracker_waiting(tracker, record);
-	if (thread == NULL)
+	if (!thread)
 		return;
 	bool with_kernel = shows_kernel(hotspots, sample);
 	struct emit_sample out = {
@@ -200,7 +200,7 @@ static bool tick_has_user_code(struct process *process, const struct record_samp
 		return false;
 	const struct mapping *mapping = mapping_list_find(&process->mappings, user_ip(sample));
 	if (process->starting && sample->in_kernel &&
-	    (mapping == NULL || mapping->start > user_ip(sample)))
+	    (!mapping || mapping->start > user_ip(sample)))
 		return false;
 	process->starting = false;
 	return true;
@@ -213,7 +213,7 @@ static void apply_tick(struct hotspots *hotspots, const struct record *record, s
 	const struct record_sample *sample = &record->sample;
 	struct process *process = tracker_process(tracker, record->pid);
 	struct thread *thread = tracker_thread(tracker, record->pid, record->tid);
-	if (process == NULL || thread == NULL)
+	if (!process || !thread)
 		return;
 	bool has_user = tick_has_user_code(process, sample);
 	struct tick tick = tracker_count_tick(tracker, thread, record, ring_index);
@@ -228,15 +228,14 @@ static void apply_deep(struct hotspots *hotspots, const struct record *record, b
 	struct process *process = tracker_find_process(tracker, record->pid);
 	struct thread *thread = tracker_find_thread(tracker, record->pid, record->tid);
 	bool is_32bit = record->sample.abi == RECORD_REGISTERS_32;
-	struct uw_space *space;
 	/* What is not known yet, the next sample makes known. */
-	if (skip_stack || !hotspots->config.unwind || process == NULL || process->stale ||
-	    thread == NULL || (process->starting && record->sample.in_kernel) ||
+	if (skip_stack || !hotspots->config.unwind || !process || process->stale || !thread ||
+	    (process->starting && record->sample.in_kernel) ||
 	    record->sample.abi == RECORD_REGISTERS_NONE || !registers_machine(is_32bit)->is_unwound)
 		return;
 	tracker_prepare(tracker, process, record->time_ns);
-	space = tracker_space(tracker, process, is_32bit);
-	if (space == NULL)
+	struct uw_space *space = tracker_space(tracker, process, is_32bit);
+	if (!space)
 		return;
 	struct stack_source source =
 		source_of(space, thread, process->map_version, &record->sample);
@@ -247,7 +246,7 @@ static void apply_deep(struct hotspots *hotspots, const struct record *record, b
 static void destroy(void *state)
 {
 	struct hotspots *hotspots = state;
-	if (hotspots == NULL)
+	if (!hotspots)
 		return;
 	stacks_destroy(hotspots->stacks);
 	free(hotspots);
@@ -257,13 +256,13 @@ static void *create(const struct analysis_config *config, struct tracker *tracke
 		    struct emit *emit)
 {
 	struct hotspots *hotspots = calloc(1, sizeof(*hotspots));
-	if (hotspots == NULL)
+	if (!hotspots)
 		return NULL;
 	hotspots->config = *config;
 	hotspots->tracker = tracker;
 	hotspots->emit = emit;
 	hotspots->stacks = stacks_create(emit, config->collapse);
-	if (hotspots->stacks == NULL) {
+	if (!hotspots->stacks) {
 		destroy(hotspots);
 		return NULL;
 	}

@@ -14,10 +14,10 @@ struct stack_source {
 int stack_source_open(uint32_t cpus, struct stack_source **source)
 {
 	struct stack_source *opened = calloc(1, sizeof(*opened));
-	if (opened == NULL)
+	if (!opened)
 		return -ENOMEM;
 	opened->skeleton = stack_bpf__open();
-	if (opened->skeleton == NULL) {
+	if (!opened->skeleton) {
 		free(opened);
 		return -ENOMEM;
 	}
@@ -35,7 +35,7 @@ int stack_source_open(uint32_t cpus, struct stack_source **source)
 
 void stack_source_close(struct stack_source *source)
 {
-	if (source == NULL)
+	if (!source)
 		return;
 	stack_bpf__destroy(source->skeleton);
 	free(source);

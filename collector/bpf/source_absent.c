@@ -1,6 +1,5 @@
 /* For builds without clang, bpftool or libbpf. */
 #include "collector/bpf/source.h"
-
 #include <errno.h>
 
 int stack_source_open(uint32_t cpus, struct stack_source **source)

@@ -33,7 +33,7 @@ struct chain {
 struct chain *chain_create(struct tree *tree, bool collapse)
 {
 	struct chain *chain = calloc(1, sizeof(*chain));
-	if (chain == NULL)
+	if (!chain)
 		return NULL;
 	chain->tree = tree;
 	chain->collapse = collapse;
@@ -42,7 +42,7 @@ struct chain *chain_create(struct tree *tree, bool collapse)
 
 void chain_destroy(struct chain *chain)
 {
-	if (chain == NULL)
+	if (!chain)
 		return;
 	free(chain->pushed);
 	free(chain->kept);
@@ -55,12 +55,12 @@ static bool reserve(struct chain *chain)
 		return true;
 	size_t capacity = chain->capacity > 0 ? 2 * chain->capacity : INITIAL_CAPACITY;
 	void *pushed = realloc(chain->pushed, capacity * sizeof(*chain->pushed));
-	if (pushed != NULL)
+	if (pushed)
 		chain->pushed = pushed;
 	void *kept = realloc(chain->kept, capacity * sizeof(*chain->kept));
-	if (kept != NULL)
+	if (kept)
 		chain->kept = kept;
-	if (pushed == NULL || kept == NULL)
+	if (!pushed || !kept)
 		return false;
 	chain->capacity = capacity;
 	return true;

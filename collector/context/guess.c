@@ -57,7 +57,7 @@ struct guess *guess_create(void)
 
 void guess_destroy(struct guess *guess)
 {
-	if (guess == NULL)
+	if (!guess)
 		return;
 	free(guess->entries);
 	free(guess);
@@ -106,7 +106,7 @@ static bool reserve(struct guess *guess)
 		return false;
 	size_t capacity = guess->capacity > 0 ? 2 * guess->capacity : ENTRIES_FIRST;
 	struct entry *grown = realloc(guess->entries, capacity * sizeof(*grown));
-	if (grown == NULL)
+	if (!grown)
 		return false;
 	guess->entries = grown;
 	guess->capacity = capacity;

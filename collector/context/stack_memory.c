@@ -4,12 +4,12 @@
 
 bool stack_memory_remember(struct stack_memory *memory, struct tree *tree, bool collapse)
 {
-	if (memory->history != NULL)
+	if (memory->history)
 		return true;
 	memory->history = uw_history_create();
 	memory->chain = chain_create(tree, collapse);
 	memory->guess = guess_create();
-	if (memory->history != NULL && memory->chain != NULL && memory->guess != NULL)
+	if (memory->history && memory->chain && memory->guess)
 		return true;
 	stack_memory_forget(memory);
 	return false;
@@ -27,21 +27,21 @@ void stack_memory_forget(struct stack_memory *memory)
 
 void stack_memory_link(struct stack_memory *memory, struct stack_memory **head)
 {
-	if (memory->link != NULL)
+	if (memory->link)
 		return;
 	memory->next = *head;
 	memory->link = head;
-	if (memory->next != NULL)
+	if (memory->next)
 		memory->next->link = &memory->next;
 	*head = memory;
 }
 
 void stack_memory_unlink(struct stack_memory *memory)
 {
-	if (memory->link == NULL)
+	if (!memory->link)
 		return;
 	*memory->link = memory->next;
-	if (memory->next != NULL)
+	if (memory->next)
 		memory->next->link = memory->link;
 	memory->link = NULL;
 	memory->next = NULL;

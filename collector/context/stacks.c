@@ -82,7 +82,7 @@ static size_t walk_frames(struct stacks *stacks, const struct found *found, enum
 	struct unwinding_subject counted = counted_for(stacks, found, count);
 	unwinding_end(&stacks->unwinding, &measured, found->source->space, &counted);
 	struct uw_module *wanted = uw_space_wanted_table(found->source->space);
-	if (wanted != NULL)
+	if (wanted)
 		tables_build(stacks->tables, wanted);
 	return count;
 }
@@ -95,7 +95,7 @@ static void raise_trial(struct stacks *stacks, enum guess_trial trial)
 	stacks->guess_trial = trial;
 	stacks->guess_turn = 0;
 	unwinding_forget_tests(&stacks->unwinding);
-	while (stacks->tested != NULL) {
+	while (stacks->tested) {
 		unwinding_forget_test(&stacks->tested->counts);
 		stack_memory_unlink(stacks->tested);
 	}
@@ -184,8 +184,8 @@ static void walk(struct stacks *stacks, struct found *found, struct profile_stac
 	stack->state = stop == UW_STOP_ROOT ? PROFILE_STACK_COMPLETE : PROFILE_STACK_SKIPPED;
 	stack->reason = skip_reasons[stop];
 	/* In a copy with gaps, a return address that is none, or a frame pointer to nowhere, is
-	   taken for a word from a gap. What leads to another stack is not: such a word is no
-	   address. */
+	 * taken for a word from a gap. What leads to another stack is not: such a word is no
+	 * address. */
 	if (found->source->has_gaps && (stop == UW_STOP_BAD_INFO || stop == UW_STOP_NO_INFO))
 		stack->reason = PROFILE_SKIP_NOT_RESIDENT;
 	if (remembers && (found->is_deep || stacks->guess_trial != TRIAL_DEEP))
@@ -268,7 +268,7 @@ static void find_frames(struct stacks *stacks, struct found *found, enum stack_e
 	const struct stack_source *source = found->source;
 	if (extent == STACK_NO_USER)
 		return;
-	if (source->space == NULL) {
+	if (!source->space) {
 		stack->state = PROFILE_STACK_SKIPPED;
 		stack->reason = PROFILE_SKIP_NO_MEMORY;
 		return;
@@ -318,14 +318,14 @@ void stacks_learn(struct stacks *stacks, const struct stack_source *source)
 struct stacks *stacks_create(struct emit *emit, bool collapse)
 {
 	struct stacks *stacks = calloc(1, sizeof(*stacks));
-	if (stacks == NULL)
+	if (!stacks)
 		return NULL;
 	stacks->emit = emit;
 	stacks->collapse = collapse;
 	stacks->tree = tree_create(emit);
 	stacks->tables = tables_create();
 	stacks->chain = chain_create(stacks->tree, collapse);
-	if (stacks->tree == NULL || stacks->tables == NULL || stacks->chain == NULL) {
+	if (!stacks->tree || !stacks->tables || !stacks->chain) {
 		stacks_destroy(stacks);
 		return NULL;
 	}
@@ -334,7 +334,7 @@ struct stacks *stacks_create(struct emit *emit, bool collapse)
 
 void stacks_destroy(struct stacks *stacks)
 {
-	if (stacks == NULL)
+	if (!stacks)
 		return;
 	tables_destroy(stacks->tables);
 	chain_destroy(stacks->chain);

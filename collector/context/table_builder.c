@@ -42,7 +42,7 @@ static void *build_all(void *user)
 	struct uw_module *module;
 	/* Linux: of the calling thread. Where it fails, the thread is as any other. */
 	setpriority(PRIO_PROCESS, 0, NICE);
-	while ((module = take_next(tables)) != NULL) {
+	while ((module = take_next(tables))) {
 		/* A module whose table cannot be built goes on without. */
 		uw_module_build_table(module);
 		uw_module_unref(module);
@@ -66,7 +66,7 @@ static bool start_thread(struct tables *tables)
 struct tables *tables_create(void)
 {
 	struct tables *tables = calloc(1, sizeof(*tables));
-	if (tables == NULL)
+	if (!tables)
 		return NULL;
 	pthread_mutex_init(&tables->mutex, NULL);
 	pthread_cond_init(&tables->changed, NULL);
@@ -75,7 +75,7 @@ struct tables *tables_create(void)
 
 void tables_destroy(struct tables *tables)
 {
-	if (tables == NULL)
+	if (!tables)
 		return;
 	pthread_mutex_lock(&tables->mutex);
 	tables->ends = true;

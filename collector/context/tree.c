@@ -67,7 +67,7 @@ uint32_t tree_hash(uint32_t parent_hash, uint32_t frame)
 struct tree *tree_create(struct emit *emit)
 {
 	struct tree *tree = calloc(1, sizeof(*tree));
-	if (tree == NULL)
+	if (!tree)
 		return NULL;
 	tree->emit = emit;
 	tree->node_count = 1;
@@ -75,7 +75,7 @@ struct tree *tree_create(struct emit *emit)
 	tree->frames = calloc(INITIAL_CAPACITY, sizeof(*tree->frames));
 	tree->nodes = calloc(INITIAL_CAPACITY, sizeof(*tree->nodes));
 	tree->functions = calloc(INITIAL_CAPACITY, sizeof(*tree->functions));
-	if (tree->frames == NULL || tree->nodes == NULL || tree->functions == NULL) {
+	if (!tree->frames || !tree->nodes || !tree->functions) {
 		tree_destroy(tree);
 		return NULL;
 	}
@@ -84,7 +84,7 @@ struct tree *tree_create(struct emit *emit)
 
 void tree_destroy(struct tree *tree)
 {
-	if (tree == NULL)
+	if (!tree)
 		return;
 	free(tree->frames);
 	free(tree->nodes);
@@ -119,7 +119,7 @@ static bool grow_functions(struct tree *tree)
 {
 	size_t capacity = tree->function_capacity * 2;
 	struct function_slot *slots = may_grow(capacity) ? calloc(capacity, sizeof(*slots)) : NULL;
-	if (slots == NULL)
+	if (!slots)
 		return false;
 	for (size_t i = 0; i < tree->function_capacity; i++)
 		if (tree->functions[i].id != 0)
@@ -157,7 +157,7 @@ static bool grow_frames(struct tree *tree)
 {
 	size_t capacity = tree->frame_capacity * 2;
 	struct frame_slot *slots = may_grow(capacity) ? calloc(capacity, sizeof(*slots)) : NULL;
-	if (slots == NULL)
+	if (!slots)
 		return false;
 	for (size_t i = 0; i < tree->frame_capacity; i++)
 		if (tree->frames[i].id != 0)
@@ -211,7 +211,7 @@ static bool grow_nodes(struct tree *tree)
 {
 	size_t capacity = tree->node_capacity * 2;
 	struct node_slot *slots = may_grow(capacity) ? calloc(capacity, sizeof(*slots)) : NULL;
-	if (slots == NULL)
+	if (!slots)
 		return false;
 	for (size_t i = 0; i < tree->node_capacity; i++) {
 		const struct node_slot *slot = &tree->nodes[i];

@@ -19,7 +19,7 @@ static struct profile_unwinding *find_image(struct unwinding *unwinding, uint32_
 		return &unwinding->images[image];
 	size_t count = 2 * ((size_t)image + 8);
 	struct profile_unwinding *grown = reallocarray(unwinding->images, count, sizeof(*grown));
-	if (grown == NULL)
+	if (!grown)
 		return NULL;
 	memset(grown + unwinding->image_count, 0,
 	       (count - unwinding->image_count) * sizeof(*grown));
@@ -34,7 +34,7 @@ static void add_to_all(struct unwinding *unwinding, const struct profile_unwindi
 	struct profile_unwinding *image = find_image(unwinding, subject->image);
 	profile_unwinding_add(&unwinding->run, more);
 	profile_unwinding_add(subject->thread, more);
-	if (image != NULL)
+	if (image)
 		profile_unwinding_add(image, more);
 }
 

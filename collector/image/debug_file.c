@@ -1,6 +1,6 @@
 #include "collector/image/debug_file.h"
-#include "program/regular_file.h"
 
+#include "program/regular_file.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -56,7 +56,7 @@ enum {
 struct image_table *image_table_create(struct emit *emit, struct asker *asker)
 {
 	struct image_table *table = calloc(1, sizeof(*table));
-	if (table == NULL)
+	if (!table)
 		return NULL;
 	table->emit = emit;
 	table->asker = asker;
@@ -66,7 +66,7 @@ struct image_table *image_table_create(struct emit *emit, struct asker *asker)
 	table->slot_count = (size_t)2 * INITIAL_CAPACITY;
 	table->items = calloc(table->capacity, sizeof(*table->items));
 	table->slots = calloc(table->slot_count, sizeof(*table->slots));
-	if (table->items == NULL || table->slots == NULL) {
+	if (!table->items || !table->slots) {
 		image_table_destroy(table);
 		return NULL;
 	}
@@ -75,7 +75,7 @@ struct image_table *image_table_create(struct emit *emit, struct asker *asker)
 
 void image_table_destroy(struct image_table *table)
 {
-	if (table == NULL)
+	if (!table)
 		return;
 	for (uint32_t i = 1; i < table->count; i++) {
 		uw_module_unref(table->items[i].module);
@@ -133,19 +133,19 @@ static uint32_t *find_slot(struct image_table *table, uint64_t hash,
 static int grow(struct image_table *table)
 {
 	struct image *items = realloc(table->items, (size_t)table->capacity * 2 * sizeof(*items));
-	if (items == NULL)
+	if (!items)
 		return -1;
 	table->items = items;
 	memset(items + table->capacity, 0, table->capacity * sizeof(*items));
 	uint32_t *slots = calloc(table->slot_count * 2, sizeof(*slots));
-	if (slots == NULL)
+	if (!slots)
 		return -1;
 	free(table->slots);
 	table->slots = slots;
 	table->slot_count *= 2;
 	table->capacity *= 2;
 	for (uint32_t i = 1; i < table->count; i++)
-		if (items[i].path != NULL && !items[i].is_past)
+		if (items[i].path && !items[i].is_past)
 			*find_slot(table, items[i].hash, &items[i].record, items[i].path) = i;
 	return 0;
 }
@@ -196,7 +196,7 @@ static struct uw_module *open_vdso(struct asker *asker, const struct image_sourc
 	const void *image =
 		(const void *)getauxval(AT_SYSINFO_EHDR); /* NOLINT: an address by design */
 	uint64_t size = source->end - source->start;
-	if (image == NULL || size > VDSO_PAGES_MAX * 4096u ||
+	if (!image || size > VDSO_PAGES_MAX * 4096u ||
 	    uw_module_from_memory(image, (size_t)size, &module) < 0)
 		return NULL;
 	return module;
@@ -238,7 +238,7 @@ static void note_open(struct image_table *table, uint32_t index)
 	if (table->open_count == table->open_capacity) {
 		uint32_t capacity = table->open_capacity + IMAGE_OPEN_MAX;
 		uint32_t *open = realloc(table->open, capacity * sizeof(*open));
-		if (open == NULL)
+		if (!open)
 			return; /* it stays open */
 		table->open = open;
 		table->open_capacity = capacity;
@@ -311,7 +311,7 @@ static struct uw_module *open_file(struct image_table *table, struct image *imag
 	do {
 		closed = false;
 		module = image_ask_file(table->asker, source, &image->record, &image->file);
-		error = module == NULL ? errno : 0;
+		error = !module ? errno : 0;
 		for (int i = 0; error == EMFILE && i < CLOSE_AT_ONCE; i++)
 			closed |= close_idle(table);
 	} while (closed);
@@ -319,10 +319,10 @@ static struct uw_module *open_file(struct image_table *table, struct image *imag
 	image->is_refused = error == ENOEXEC || error == ESTALE;
 	image->has_file = module != NULL;
 	image->is_ready = false;
-	if (module == NULL && error != ENOEXEC && error != ESTALE)
+	if (!module && error != ENOEXEC && error != ESTALE)
 		module = image_ask_memory(table->asker, source, &image->record,
 					  &table->memory_budget);
-	if (module == NULL)
+	if (!module)
 		note_unread(table, image, error);
 	return module;
 }
@@ -353,7 +353,7 @@ static void open_image(struct image_table *table, struct image *image,
 		image->module = open_file(table, image, source);
 	else
 		note_owner(table, image, source);
-	if (image->module == NULL)
+	if (!image->module)
 		return;
 	image->is_32bit = uw_module_arch(image->module) == UW_ARCH_I386;
 	if (record->build_id_size == 0)
@@ -457,13 +457,13 @@ uint32_t image_table_get(struct image_table *table, const struct image_source *s
 {
 	struct profile_image record = identify(source);
 	char *path = path_of(&record, source);
-	if (path == NULL)
+	if (!path)
 		return 0;
 	uint64_t hash = hash_image(&record, path);
 	uint32_t known = find_present(table, *find_slot(table, hash, &record, path), source);
 	if (known != 0) {
 		/* Whose memory it was to be read from may have ended too early. */
-		if (is_vdso_32(source) && table->items[known].module == NULL)
+		if (is_vdso_32(source) && !table->items[known].module)
 			open_image(table, &table->items[known], source);
 		free(path);
 		return known;
@@ -487,7 +487,7 @@ static uint32_t succeed(struct image_table *table, uint32_t index, const struct 
 	struct image image = *opened;
 	image.record.flags &= PROFILE_IMAGE_DELETED;
 	image.path = strdup(opened->path);
-	if (image.path == NULL) {
+	if (!image.path) {
 		uw_module_unref(image.module);
 		return index;
 	}
@@ -502,7 +502,7 @@ static uint32_t succeed(struct image_table *table, uint32_t index, const struct 
 static void make_ready(struct image_table *table, struct image *image)
 {
 	char text[4300];
-	if (image->is_ready || image->module == NULL || !image->has_file)
+	if (image->is_ready || !image->module || !image->has_file)
 		return;
 	image->is_ready = true;
 	debug_file_add(image->module, image->path, image->file.owner);
@@ -524,8 +524,8 @@ uint32_t image_table_open(struct image_table *table, uint32_t index,
 	struct image *image = &table->items[index];
 	bool was_open = !(image->record.flags & PROFILE_IMAGE_NOT_OPEN);
 	bool ran_out = image->record.flags & PROFILE_IMAGE_NO_DESCRIPTOR;
-	if (image->record.kind == PROFILE_IMAGE_FILE && image->module == NULL &&
-	    !image->is_refused && (was_open || ran_out || image->tried_pid != place->pid)) {
+	if (image->record.kind == PROFILE_IMAGE_FILE && !image->module && !image->is_refused &&
+	    (was_open || ran_out || image->tried_pid != place->pid)) {
 		struct image opened = *image;
 		struct image_source source = {.pid = place->pid,
 					      .start = place->start,
@@ -537,9 +537,9 @@ uint32_t image_table_open(struct image_table *table, uint32_t index,
 					      .build_id_size = opened.record.build_id_size};
 		open_image(table, &opened, &source);
 		image->tried_pid = place->pid;
-		if (opened.module != NULL && !was_open) {
+		if (opened.module && !was_open) {
 			index = succeed(table, index, &opened, place->pid);
-		} else if (opened.module != NULL) {
+		} else if (opened.module) {
 			*image = opened;
 			if (is_closable(image))
 				note_open(table, index);
@@ -558,7 +558,7 @@ struct uw_module *image_module(const struct image_table *table, uint32_t image)
 
 bool image_is_unread(const struct image_table *table, uint32_t image)
 {
-	return image < table->count && table->items[image].module == NULL &&
+	return image < table->count && !table->items[image].module &&
 	       table->items[image].record.flags & PROFILE_IMAGE_NOT_OPEN;
 }
 
@@ -570,5 +570,5 @@ bool image_is_32bit(const struct image_table *table, uint32_t image)
 const char *image_path(const struct image_table *table, uint32_t image)
 {
 	const char *path = image < table->count ? table->items[image].path : NULL;
-	return path != NULL ? path : "";
+	return path ? path : "";
 }

@@ -30,7 +30,7 @@ static struct question *make(const struct image_source *source,
 {
 	size_t size = strlen(source->path) + 1;
 	struct question *question = calloc(1, sizeof(*question) + size);
-	if (question == NULL)
+	if (!question)
 		return NULL;
 	question->base = (struct asker_question){answer, discard};
 	question->source = *source;
@@ -52,11 +52,11 @@ static struct uw_module *ask(struct asker *asker, struct question *question,
 	}
 	struct uw_module *module = question->module;
 	int error = question->error;
-	if (record != NULL)
+	if (record)
 		*record = question->record;
-	if (found != NULL)
+	if (found)
 		*found = question->found;
-	if (budget != NULL)
+	if (budget)
 		*budget = question->budget;
 	question->module = NULL;
 	discard(&question->base);
@@ -75,7 +75,7 @@ struct uw_module *image_ask_file(struct asker *asker, const struct image_source 
 				 struct profile_image *record, struct image_file_found *found)
 {
 	struct question *question = make(source, answer_file);
-	if (question == NULL)
+	if (!question)
 		return NULL;
 	question->record = *record;
 	question->found = *found;
@@ -93,7 +93,7 @@ struct uw_module *image_ask_memory(struct asker *asker, const struct image_sourc
 				   struct profile_image *record, uint64_t *budget)
 {
 	struct question *question = make(source, answer_memory);
-	if (question == NULL)
+	if (!question)
 		return NULL;
 	question->record = *record;
 	question->budget = *budget;
@@ -109,5 +109,5 @@ static void answer_vdso(struct asker_question *base)
 struct uw_module *image_ask_vdso(struct asker *asker, const struct image_source *source)
 {
 	struct question *question = make(source, answer_vdso);
-	return question != NULL ? ask(asker, question, NULL, NULL, NULL) : NULL;
+	return question ? ask(asker, question, NULL, NULL, NULL) : NULL;
 }

@@ -1,6 +1,6 @@
 #include "collector/image/image_file.h"
-#include "program/regular_file.h"
 
+#include "program/regular_file.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -117,7 +117,7 @@ static struct uw_module *try_path(struct search *search, const char *path)
 	}
 	if (fd >= 0)
 		close(fd);
-	if (module == NULL)
+	if (!module)
 		return NULL;
 	if (!is_mapped_file(source, &status, module)) {
 		search->error = EEXIST;
@@ -141,7 +141,7 @@ static struct uw_module *try_path(struct search *search, const char *path)
 /* Whether there is no use in looking elsewhere. */
 static bool is_over(const struct search *search, const struct uw_module *module)
 {
-	return module != NULL || search->is_refused || search->found->changed_ns != 0;
+	return module || search->is_refused || search->found->changed_ns != 0;
 }
 
 static int reason(const struct search *search)

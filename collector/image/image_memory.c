@@ -89,7 +89,7 @@ static bool read_file(struct copy *copy, uint64_t *budget)
 	    maps_read(NULL, pid, measure_segment, copy) < 0 || !copy->is_elf)
 		return false;
 	copy->bytes = calloc(1, copy->size);
-	if (copy->bytes == NULL)
+	if (!copy->bytes)
 		return false;
 	*budget -= copy->size;
 	return maps_read(NULL, pid, read_segment, copy) == 0;
@@ -130,11 +130,11 @@ struct uw_module *image_memory_open(const struct image_source *source, struct pr
 	close(copy.memory_fd);
 	free(copy.bytes);
 	/* Between the record and now, something else may have been mapped there. */
-	if (module != NULL && !is_mapped_file(&copy, module)) {
+	if (module && !is_mapped_file(&copy, module)) {
 		uw_module_unref(module);
 		return NULL;
 	}
-	if (module != NULL && record->inode == 0) {
+	if (module && record->inode == 0) {
 		record->inode = copy.inode;
 		record->device_major = copy.device_major;
 		record->device_minor = copy.device_minor;
@@ -148,7 +148,7 @@ struct uw_module *image_memory_open_vdso(const struct image_source *source)
 	uint64_t size = source->end - source->start;
 	int fd = open_memory(source->pid);
 	uint8_t *bytes = size <= VDSO_SIZE_MAX ? malloc((size_t)size) : NULL;
-	if (fd >= 0 && bytes != NULL &&
+	if (fd >= 0 && bytes &&
 	    pread(fd, bytes, (size_t)size, (off_t)source->start) == (ssize_t)size &&
 	    uw_module_from_memory(bytes, (size_t)size, &module) < 0)
 		module = NULL;

@@ -13,7 +13,7 @@ static int append(struct cpus *cpus, unsigned long first, unsigned long last)
 {
 	uint32_t *numbers =
 		realloc(cpus->numbers, (cpus->count + last - first + 1) * sizeof(*numbers));
-	if (numbers == NULL)
+	if (!numbers)
 		return -1;
 	cpus->numbers = numbers;
 	for (unsigned long cpu = first; cpu <= last; cpu++)
@@ -73,7 +73,7 @@ int cpus_read(const char *path, struct cpus *cpus)
 	char *line = NULL;
 	size_t capacity = 0;
 	FILE *file = fopen(path, "re");
-	if (file == NULL)
+	if (!file)
 		return -1;
 	int result = -1;
 	if (getline(&line, &capacity, file) >= 0)
@@ -98,7 +98,7 @@ int cpus_read_stat(const char *path, struct cpus *cpus)
 	int result = 0;
 	FILE *file = fopen(path, "re");
 	*cpus = (struct cpus){0};
-	if (file == NULL)
+	if (!file)
 		return -1;
 	while (result == 0 && getline(&line, &capacity, file) >= 0 && strncmp(line, "cpu", 3) == 0)
 		if (take_stat_line(line, &number) &&

@@ -17,7 +17,7 @@ int cpus_parse(const char *list, struct cpus *cpus);
 int cpus_read(const char *path, struct cpus *cpus);
 
 /* Reads the CPUs that a file in the form of proc_stat(5) has a line of: those that are online
-   (fs/proc/stat.c). 0, or -1 with errno. */
+ * (fs/proc/stat.c). 0, or -1 with errno. */
 int cpus_read_stat(const char *path, struct cpus *cpus);
 
 /* The CPUs that are online, also where /sys is not mounted. 0, or -1 with errno. */

@@ -41,9 +41,9 @@ static unsigned long read_number(const char *format, unsigned number)
 #pragma GCC diagnostic pop
 	char text[64] = "";
 	FILE *file = fopen(path, "re");
-	if (file == NULL)
+	if (!file)
 		return 0;
-	if (fgets(text, sizeof(text), file) != NULL)
+	if (fgets(text, sizeof(text), file))
 		value = strtoul(text, NULL, 10);
 	fclose(file);
 	return value;
@@ -55,11 +55,11 @@ static void read_field(const char *path, const char *key, char separator, char *
 	char line[512];
 	value[0] = '\0';
 	FILE *file = fopen(path, "re");
-	if (file == NULL)
+	if (!file)
 		return;
-	while (fgets(line, sizeof(line), file) != NULL) {
+	while (fgets(line, sizeof(line), file)) {
 		char *at = strchr(line, separator);
-		if (at == NULL || strncmp(line, key, strlen(key)) != 0)
+		if (!at || strncmp(line, key, strlen(key)) != 0)
 			continue;
 		at += 1 + strspn(at + 1, " \t\"");
 		at[strcspn(at, "\"\n")] = '\0';
@@ -182,7 +182,7 @@ static int fill_system(struct host *host)
 	host->nodes = calloc(list->count, sizeof(*host->nodes));
 	host->cpus = calloc(online.count, sizeof(*host->cpus));
 	size_t used = 0;
-	for (size_t i = 0; host->nodes != NULL && host->cpus != NULL && i < list->count; i++) {
+	for (size_t i = 0; host->nodes && host->cpus && i < list->count; i++) {
 		struct cpus members;
 		read_node_cpus(list->numbers[i], &members);
 		size_t first = used;
@@ -205,7 +205,7 @@ static int fill_system(struct host *host)
 	cpus_finish(&online);
 	if (numa)
 		cpus_finish(&nodes);
-	return host->nodes != NULL && host->cpus != NULL ? 0 : -1;
+	return host->nodes && host->cpus ? 0 : -1;
 }
 
 /* "6.1.0-13-amd64" -> 6, 1, 0 */
@@ -257,7 +257,7 @@ static void fill_software(struct host *host)
 struct host *host_create(void)
 {
 	struct host *host = calloc(1, sizeof(*host));
-	if (host == NULL)
+	if (!host)
 		return NULL;
 	fill_architecture(host);
 	fill_software(host);
@@ -270,7 +270,7 @@ struct host *host_create(void)
 
 void host_destroy(struct host *host)
 {
-	if (host == NULL)
+	if (!host)
 		return;
 	free(host->nodes);
 	free(host->cpus);

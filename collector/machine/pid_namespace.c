@@ -33,7 +33,7 @@ int pid_namespace_check_status(FILE *status, struct failure *failure)
 	static const char key[] = "NSpid:";
 	char part[256];
 	bool begins_line = true;
-	for (int i = 0; i < PARTS_MAX && fgets(part, sizeof(part), status) != NULL; i++) {
+	for (int i = 0; i < PARTS_MAX && fgets(part, sizeof(part), status); i++) {
 		if (begins_line && strncmp(part, key, sizeof(key) - 1) == 0)
 			return check_numbers(part + sizeof(key) - 1, failure);
 		begins_line = strchr(part, '\n') != NULL;
@@ -52,12 +52,12 @@ bool pid_namespace_is_first(void)
 int pid_namespace_check(struct failure *failure)
 {
 	FILE *status = fopen("/proc/self/status", "re");
-	if (status == NULL && (errno == ENOENT || errno == ENOTDIR))
+	if (!status && (errno == ENOENT || errno == ENOTDIR))
 		return failure_set(failure, FAILURE_EXIT,
 				   "/proc is not there, or of a pid namespace that this process is "
 				   "not "
 				   "in; mount this one's: mount -t proc proc /proc");
-	if (status == NULL)
+	if (!status)
 		return failure_set_error(failure, errno, "cannot read /proc/self/status");
 	int result = pid_namespace_check_status(status, failure);
 	fclose(status);

@@ -1,7 +1,6 @@
 /* Source: arch/arm64/include/uapi/asm/perf_regs.h: x0..x29, lr, sp, pc in this order; DWARF for the
  * Arm 64-bit Architecture 4.1 numbers them alike: x0..x30 are 0..30, sp 31, pc 32. */
 #include "collector/machine/registers.h"
-
 #include <asm/perf_regs.h>
 
 #define ORDER_COUNT ((size_t)PERF_REG_ARM64_PC + 1)

@@ -2,7 +2,6 @@
  * and i386 table 2.14 for the DWARF numbers. The data segment registers are left out: the kernel
  * does not give them. */
 #include "collector/machine/registers.h"
-
 #include <asm/perf_regs.h>
 
 enum { FLAGS = -1, CODE_SEGMENT = -2, STACK_SEGMENT = -3, NOT_THERE = -4 };

@@ -13,7 +13,7 @@ static size_t home_of(const struct idmap *map, uint32_t id)
 static size_t find_slot(const struct idmap *map, uint32_t id)
 {
 	size_t i = home_of(map, id);
-	while (map->slots[i].value != NULL && map->slots[i].id != id)
+	while (map->slots[i].value && map->slots[i].id != id)
 		i = (i + 1) & (map->capacity - 1);
 	return i;
 }
@@ -22,10 +22,10 @@ static int grow(struct idmap *map)
 {
 	struct idmap larger = {.capacity = map->capacity ? map->capacity * 2 : INITIAL_CAPACITY};
 	larger.slots = calloc(larger.capacity, sizeof(*larger.slots));
-	if (larger.slots == NULL)
+	if (!larger.slots)
 		return -1;
 	for (size_t i = 0; i < map->capacity; i++)
-		if (map->slots[i].value != NULL)
+		if (map->slots[i].value)
 			larger.slots[find_slot(&larger, map->slots[i].id)] = map->slots[i];
 	larger.count = map->count;
 	free(map->slots);
@@ -49,7 +49,7 @@ int idmap_put(struct idmap *map, uint32_t id, void *value)
 	if (map->count * 4 >= map->capacity * 3 && grow(map) < 0)
 		return -1;
 	size_t i = find_slot(map, id);
-	if (map->slots[i].value == NULL)
+	if (!map->slots[i].value)
 		map->count++;
 	map->slots[i] = (struct idmap_slot){value, id};
 	return 0;
@@ -59,7 +59,7 @@ int idmap_put(struct idmap *map, uint32_t id, void *value)
 static void close_hole(struct idmap *map, size_t hole)
 {
 	size_t mask = map->capacity - 1;
-	for (size_t i = (hole + 1) & mask; map->slots[i].value != NULL; i = (i + 1) & mask) {
+	for (size_t i = (hole + 1) & mask; map->slots[i].value; i = (i + 1) & mask) {
 		size_t home = home_of(map, map->slots[i].id);
 		if (((i - home) & mask) < ((i - hole) & mask))
 			continue;
@@ -75,7 +75,7 @@ void *idmap_remove(struct idmap *map, uint32_t id)
 		return NULL;
 	size_t i = find_slot(map, id);
 	void *value = map->slots[i].value;
-	if (value == NULL)
+	if (!value)
 		return NULL;
 	close_hole(map, i);
 	map->count--;
@@ -86,7 +86,7 @@ void *idmap_next(const struct idmap *map, size_t *position)
 {
 	while (*position < map->capacity) {
 		void *value = map->slots[(*position)++].value;
-		if (value != NULL)
+		if (value)
 			return value;
 	}
 	return NULL;

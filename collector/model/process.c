@@ -15,7 +15,7 @@ enum { PROGRAM_PATH_MAX = 4096 };
 struct process *process_create(uint32_t pid, const char *name, uint64_t start_ns)
 {
 	struct process *process = calloc(1, sizeof(*process));
-	if (process == NULL)
+	if (!process)
 		return NULL;
 	process->pid = pid;
 	process->start_ns = start_ns;
@@ -27,7 +27,7 @@ struct process *process_create(uint32_t pid, const char *name, uint64_t start_ns
 struct process *process_fork(const struct process *parent, uint32_t pid, uint64_t time_ns)
 {
 	struct process *child = process_create(pid, parent->name, time_ns);
-	if (child == NULL)
+	if (!child)
 		return NULL;
 	if (mapping_list_copy(&child->mappings, &parent->mappings) < 0) {
 		process_destroy(child);
@@ -35,12 +35,12 @@ struct process *process_fork(const struct process *parent, uint32_t pid, uint64_
 	}
 	/* To the child, everything was loaded when it began. */
 	struct mapping_place place = {0};
-	for (struct mapping *m; (m = mapping_list_next(&child->mappings, &place)) != NULL;)
+	for (struct mapping *m; (m = mapping_list_next(&child->mappings, &place));)
 		m->load_ns = time_ns;
 	/* What there is no memory for is made when it is needed. */
-	if (parent->space != NULL)
+	if (parent->space)
 		child->space = uw_space_clone(parent->space);
-	if (parent->space_32 != NULL)
+	if (parent->space_32)
 		child->space_32 = uw_space_clone(parent->space_32);
 	child->main_image = parent->main_image;
 	child->stale = parent->stale || parent->unread;
@@ -53,7 +53,7 @@ struct process *process_fork(const struct process *parent, uint32_t pid, uint64_
 
 void process_destroy(struct process *process)
 {
-	if (process == NULL)
+	if (!process)
 		return;
 	uw_space_destroy(process->space);
 	uw_space_destroy(process->space_32);
@@ -134,7 +134,7 @@ static void write_module(struct process *process, const struct process_context *
 static void write_modules(struct process *process, const struct process_context *context)
 {
 	struct mapping_place place = {0};
-	for (struct mapping *m; (m = mapping_list_next(&process->mappings, &place)) != NULL;)
+	for (struct mapping *m; (m = mapping_list_next(&process->mappings, &place));)
 		write_module(process, context, m);
 }
 
@@ -145,7 +145,7 @@ static void write_modules_at(struct process *process, const struct process_conte
 	const uint64_t ends[] = {added->start - 1, added->start, added->end};
 	for (size_t i = added->start == 0 ? 1 : 0; i < 3; i++) {
 		struct mapping *mapping = mapping_list_find(&process->mappings, ends[i]);
-		if (mapping != NULL)
+		if (mapping)
 			write_module(process, context, mapping);
 	}
 }
@@ -173,7 +173,7 @@ static int map_into(struct uw_space *space, const struct process *process,
 static bool maps_image(const struct process *process, uint32_t image)
 {
 	struct mapping_place place = {0};
-	for (const struct mapping *m; (m = mapping_list_next(&process->mappings, &place)) != NULL;)
+	for (const struct mapping *m; (m = mapping_list_next(&process->mappings, &place));)
 		if (m->image == image)
 			return true;
 	return false;
@@ -228,9 +228,8 @@ static int add_mapping(struct process *process, const struct process_context *co
 	/* What was there may be what the maps showed, and its record among those that were lost. */
 	if (change == MAPPING_REPLACED && source->mapped_ns < process->read_ns)
 		process->read_ns = 0;
-	if ((process->space != NULL && map_into(process->space, process, context, &mapping) < 0) ||
-	    (process->space_32 != NULL &&
-	     map_into(process->space_32, process, context, &mapping) < 0))
+	if ((process->space && map_into(process->space, process, context, &mapping) < 0) ||
+	    (process->space_32 && map_into(process->space_32, process, context, &mapping) < 0))
 		return -1;
 	if (process->committed)
 		write_modules_at(process, context, &mapping);
@@ -312,8 +311,7 @@ static void find_main_image(struct process *process, const struct process_contex
 		return;
 	process->main_image = 0;
 	struct mapping_place place = {0};
-	for (struct mapping *mapping;
-	     (mapping = mapping_list_next(&process->mappings, &place)) != NULL;) {
+	for (struct mapping *mapping; (mapping = mapping_list_next(&process->mappings, &place));) {
 		mapping->is_main = strcmp(image_path(context->images, mapping->image), path) == 0;
 		if (mapping->is_main)
 			process->main_image = mapping->image;
@@ -355,8 +353,7 @@ int process_read_maps(struct process *process, const struct process_context *con
 static void open_mappings(struct process *process, const struct process_context *context)
 {
 	struct mapping_place place = {0};
-	for (struct mapping *mapping;
-	     (mapping = mapping_list_next(&process->mappings, &place)) != NULL;) {
+	for (struct mapping *mapping; (mapping = mapping_list_next(&process->mappings, &place));) {
 		uint32_t image = open_mapping(process, context, mapping);
 		if (image == mapping->image)
 			continue;
@@ -366,9 +363,9 @@ static void open_mappings(struct process *process, const struct process_context 
 		mapping->is_32bit = image_is_32bit(context->images, image);
 		/* A space that came from the parent has it as it was there. Without memory for
 		 * that it stays unread. */
-		if (process->space != NULL)
+		if (process->space)
 			map_into(process->space, process, context, mapping);
-		if (process->space_32 != NULL)
+		if (process->space_32)
 			map_into(process->space_32, process, context, mapping);
 	}
 }
@@ -391,8 +388,7 @@ void process_end(struct process *process, const struct process_context *context,
 	if (process->unread && time_ns == EMIT_TIME_NEVER && read_program(process->pid, program))
 		path = program;
 	if (time_ns != EMIT_TIME_NEVER)
-		for (const struct mapping *m;
-		     (m = mapping_list_next(&process->mappings, &place)) != NULL;)
+		for (const struct mapping *m; (m = mapping_list_next(&process->mappings, &place));)
 			unload_mapping(m, &unload);
 	emit_process(context->emit, process->pid, process->name, path, process->start_ns, time_ns);
 }
@@ -401,13 +397,13 @@ struct uw_space *process_space(struct process *process, const struct process_con
 			       bool is_32bit)
 {
 	struct uw_space **kept = is_32bit ? &process->space_32 : &process->space;
-	if (*kept != NULL)
+	if (*kept)
 		return *kept;
 	struct uw_space *space =
 		uw_space_sibling(context->family, registers_machine(is_32bit)->arch);
 	struct mapping_place place = {0};
 	for (const struct mapping *m;
-	     space != NULL && (m = mapping_list_next(&process->mappings, &place)) != NULL;) {
+	     space && (m = mapping_list_next(&process->mappings, &place));) {
 		if (map_into(space, process, context, m) == 0)
 			continue;
 		uw_space_destroy(space);

@@ -7,10 +7,10 @@ struct thread *thread_create(uint32_t pid, uint32_t tid, const char *name, uint6
 			     size_t rings)
 {
 	struct thread *thread = calloc(1, sizeof(*thread));
-	if (thread == NULL)
+	if (!thread)
 		return NULL;
 	thread->counts = calloc(rings, sizeof(*thread->counts));
-	if (thread->counts == NULL) {
+	if (!thread->counts) {
 		free(thread);
 		return NULL;
 	}
@@ -26,7 +26,7 @@ struct thread *thread_create(uint32_t pid, uint32_t tid, const char *name, uint6
 
 void thread_destroy(struct thread *thread)
 {
-	if (thread == NULL)
+	if (!thread)
 		return;
 	stack_memory_finish(&thread->stack);
 	free(thread->counts);

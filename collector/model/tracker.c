@@ -13,7 +13,7 @@
 struct tracker *tracker_create(const struct tracker_config *config, struct emit *emit)
 {
 	struct tracker *tracker = calloc(1, sizeof(*tracker));
-	if (tracker == NULL)
+	if (!tracker)
 		return NULL;
 	tracker->config = *config;
 	tracker->context.emit = emit;
@@ -21,8 +21,8 @@ struct tracker *tracker_create(const struct tracker_config *config, struct emit 
 	tracker->context.asker = asker_create(ASKER_PATIENCE_NS);
 	tracker->context.images = image_table_create(emit, tracker->context.asker);
 	tracker->gaps = calloc(config->rings, sizeof(*tracker->gaps));
-	if (tracker->gaps == NULL || tracker->context.images == NULL ||
-	    tracker->context.asker == NULL || tracker->context.family == NULL) {
+	if (!tracker->gaps || !tracker->context.images || !tracker->context.asker ||
+	    !tracker->context.family) {
 		tracker_destroy(tracker);
 		return NULL;
 	}
@@ -31,15 +31,15 @@ struct tracker *tracker_create(const struct tracker_config *config, struct emit 
 
 void tracker_destroy(struct tracker *tracker)
 {
-	if (tracker == NULL)
+	if (!tracker)
 		return;
 	size_t position = 0;
-	for (void *p; (p = idmap_next(&tracker->processes, &position)) != NULL;)
+	for (void *p; (p = idmap_next(&tracker->processes, &position));)
 		process_destroy(p);
 	position = 0;
-	for (void *p; (p = idmap_next(&tracker->threads, &position)) != NULL;)
+	for (void *p; (p = idmap_next(&tracker->threads, &position));)
 		thread_destroy(p);
-	while (tracker->open_accounts != NULL) {
+	while (tracker->open_accounts) {
 		struct thread *thread = tracker->open_accounts;
 		tracker->open_accounts = thread->next_ended;
 		thread_destroy(thread);
@@ -58,17 +58,17 @@ int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attac
 {
 	struct family *families = realloc(tracker->families,
 					  (tracker->family_count + 1) * sizeof(*tracker->families));
-	if (families == NULL)
+	if (!families)
 		return -1;
 	tracker->families = families;
 	families[tracker->family_count] = (struct family){0};
 	char name[PROCESS_NAME_MAX] = "";
 	struct process *process = idmap_get(&tracker->processes, (uint32_t)pid);
-	if (process == NULL) {
+	if (!process) {
 		tracker_read_name((uint32_t)pid, (uint32_t)pid, name, sizeof(name));
 		process = tracker_put_process(tracker, process_create((uint32_t)pid, name,
 								      EMIT_TIME_BEFORE));
-		if (process == NULL)
+		if (!process)
 			return -1;
 		if (attach)
 			process_attach(process);
@@ -79,7 +79,7 @@ int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attac
 		tracker_read_name((uint32_t)pid, (uint32_t)tid, name, sizeof(name));
 		thread = tracker_put_thread(tracker, (uint32_t)pid, (uint32_t)tid, name, 0);
 	}
-	if (thread == NULL)
+	if (!thread)
 		return -1;
 	thread->family = tracker->family_count;
 	thread->is_head = true;
@@ -109,15 +109,15 @@ static void apply_fork(struct tracker *tracker, const struct record *record)
 	const struct thread *parent = idmap_get(&tracker->threads, record->fork.parent_tid);
 	struct process *origin = idmap_get(&tracker->processes, record->fork.parent_pid);
 	/* The child may be gone when a sample of it comes. */
-	if (new_process && origin != NULL && origin->unread)
+	if (new_process && origin && origin->unread)
 		process_read_maps(origin, &tracker->context, record->time_ns);
-	if (new_process && origin != NULL)
+	if (new_process && origin)
 		tracker_put_process(tracker, process_fork(origin, record->pid, record->time_ns));
 	const struct process *process = tracker_process(tracker, record->pid);
-	const char *name = parent != NULL ? parent->name : process != NULL ? process->name : "";
+	const char *name = parent ? parent->name : process ? process->name : "";
 	struct thread *thread = tracker_put_thread(tracker, record->pid, record->tid, name,
-						   parent != NULL ? parent->family : 0);
-	if (thread != NULL && thread->family < tracker->family_count)
+						   parent ? parent->family : 0);
+	if (thread && thread->family < tracker->family_count)
 		tracker->families[thread->family].has_descendants = true;
 }
 
@@ -140,7 +140,7 @@ static void apply_exit(struct tracker *tracker, const struct record *record)
 {
 	struct thread *thread = idmap_get(&tracker->threads, record->tid);
 	const struct process *process = idmap_get(&tracker->processes, record->pid);
-	if (process != NULL && process->exec_pending)
+	if (process && process->exec_pending)
 		note_not_followed(tracker, process);
 	if (tracker_is_live(thread))
 		tracker_end_thread(tracker, thread, record->time_ns);
@@ -152,14 +152,14 @@ static void apply_exit(struct tracker *tracker, const struct record *record)
 static void take_over_id(struct tracker *tracker, struct process *process)
 {
 	struct thread *before = tracker_find_live_thread(tracker, process->pid);
-	if (before == NULL)
+	if (!before)
 		return;
 	tracker_free_tid(tracker, process->pid);
 	if (tracker_is_exact(tracker))
 		tracker_rename_account(tracker, before, process->pid);
 	struct thread *after = tracker_put_thread(tracker, process->pid, process->pid, before->name,
 						  before->family);
-	if (after == NULL)
+	if (!after)
 		return;
 	memcpy(after->counts, before->counts, after->count_size * sizeof(*after->counts));
 	after->is_head = before->is_head;
@@ -175,18 +175,18 @@ static void apply_comm(struct tracker *tracker, const struct record *record)
 {
 	struct thread *thread = idmap_get(&tracker->threads, record->tid);
 	struct process *process = idmap_get(&tracker->processes, record->pid);
-	if (process != NULL && record->comm.exec) {
+	if (process && record->comm.exec) {
 		if (!tracker_is_live(thread))
 			take_over_id(tracker, process);
 		process_exec(process, &tracker->context, record->comm.name, record->time_ns);
 		/* The launched program begins with its exec. */
 		if (process->start_ns == EMIT_TIME_BEFORE && tracker->counts.samples == 0)
 			process->start_ns = record->time_ns;
-	} else if (process != NULL && record->tid == record->pid) {
+	} else if (process && record->tid == record->pid) {
 		process_rename(process, record->comm.name);
 	}
 	thread = idmap_get(&tracker->threads, record->tid);
-	if (thread != NULL)
+	if (thread)
 		thread_rename(thread, record->comm.name);
 }
 
@@ -209,7 +209,7 @@ static void apply_lost(struct tracker *tracker, const struct record *record, siz
 	emit_note(tracker->context.emit, PROFILE_NOTE_SAMPLES_LOST, record->time_ns, record->lost,
 		  0, tracker->config.cpus[ring_index], NULL);
 	/* A mapping may have been among what was lost. */
-	for (struct process *p; (p = idmap_next(&tracker->processes, &position)) != NULL;)
+	for (struct process *p; (p = idmap_next(&tracker->processes, &position));)
 		process_lose(p, record->time_ns);
 }
 
@@ -217,7 +217,7 @@ static void apply_lost(struct tracker *tracker, const struct record *record, siz
 static void apply_count(struct tracker *tracker, const struct record *record, size_t ring_index)
 {
 	struct thread *thread = idmap_get(&tracker->threads, record->tid);
-	if (thread != NULL && tracker_count_final(tracker, thread, record->count, ring_index) &&
+	if (thread && tracker_count_final(tracker, thread, record->count, ring_index) &&
 	    thread->end_ns != EMIT_TIME_NEVER)
 		tracker_retire(tracker, thread);
 }
@@ -230,7 +230,7 @@ void tracker_apply(struct tracker *tracker, const struct record *record, size_t 
 	switch (record->kind) {
 	case RECORD_MMAP:
 		process = tracker_process(tracker, record->pid);
-		if (process != NULL)
+		if (process)
 			process_map(process, &tracker->context, &record->mmap, record->time_ns);
 		break;
 	case RECORD_COMM:
@@ -281,7 +281,7 @@ static void note_silent(const struct tracker *tracker)
 void tracker_finish(struct tracker *tracker)
 {
 	size_t position = 0;
-	for (struct process *p; (p = idmap_next(&tracker->processes, &position)) != NULL;) {
+	for (struct process *p; (p = idmap_next(&tracker->processes, &position));) {
 		if (p->committed)
 			tracker_note_command(tracker, p, tracker->now_ns);
 		process_end(p, &tracker->context, EMIT_TIME_NEVER);

@@ -20,8 +20,8 @@ static bool read_line(uint32_t pid, uint32_t tid, const char *name, char *line, 
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/%s", pid, tid, name);
 	FILE *file = fopen(path, "re");
-	bool is_read = file != NULL && fgets(line, size, file) != NULL;
-	if (file != NULL)
+	bool is_read = file && fgets(line, size, file);
+	if (file)
 		fclose(file);
 	return is_read;
 }
@@ -44,11 +44,10 @@ static bool read_account(uint32_t pid, uint32_t tid, uint64_t *cpu_ns)
 static bool is_zombie(const struct thread *thread)
 {
 	char line[512];
-	const char *state;
 	if (!read_line(thread->pid, thread->tid, "stat", line, sizeof(line)))
 		return false;
-	state = strrchr(line, ')');
-	return state != NULL && state[1] == ' ' && state[2] == 'Z';
+	const char *state = strrchr(line, ')');
+	return state && state[1] == ' ' && state[2] == 'Z';
 }
 
 void tracker_begin_account(const struct tracker *tracker, struct thread *thread, bool attach)
@@ -74,14 +73,13 @@ static void set_account(struct tracker *tracker, struct thread *thread, uint64_t
 static struct thread *find_waiting(const struct tracker *tracker, uint32_t pid, uint32_t tid)
 {
 	struct thread *found = NULL;
-	for (struct thread *t = tracker->open_accounts; t != NULL; t = t->next_ended)
+	for (struct thread *t = tracker->open_accounts; t; t = t->next_ended)
 		if (t->pid == pid && t->account_tid == tid && !t->is_exact)
 			found = t;
-	if (found != NULL)
+	if (found)
 		return found;
 	struct thread *thread = idmap_get(&tracker->threads, tid);
-	return thread != NULL && thread->pid == pid && thread->account_tid == tid &&
-			       !thread->is_exact
+	return thread && thread->pid == pid && thread->account_tid == tid && !thread->is_exact
 		       ? thread
 		       : NULL;
 }
@@ -99,15 +97,15 @@ static struct thread *find_freed(const struct tracker *tracker, const struct rec
 	if (!tracker_is_live(thread))
 		return thread;
 	struct thread *first = find_waiting(tracker, record->pid, record->pid);
-	return first != NULL && !tracker_is_live(first) ? first : thread;
+	return first && !tracker_is_live(first) ? first : thread;
 }
 
 static void unlink_waiting(struct tracker *tracker, const struct thread *thread)
 {
 	struct thread **at = &tracker->open_accounts;
-	while (*at != NULL && *at != thread)
+	while (*at && *at != thread)
 		at = &(*at)->next_ended;
-	if (*at != NULL)
+	if (*at)
 		*at = thread->next_ended;
 }
 
@@ -116,14 +114,14 @@ static void apply_renamed(struct tracker *tracker, const struct record *record)
 {
 	struct thread *before = idmap_get(&tracker->threads, record->tid);
 	struct thread *after = idmap_get(&tracker->threads, record->pid);
-	bool was_told = before != NULL && before->pid == record->pid &&
-			before->end_ns != EMIT_TIME_NEVER && before->account_tid == 0;
+	bool was_told = before && before->pid == record->pid && before->end_ns != EMIT_TIME_NEVER &&
+			before->account_tid == 0;
 	if (was_told) {
 		set_account(tracker, before, record->account.cpu_ns);
 		tracker_retire(tracker, before);
 	}
 	/* The exec may have taken the events, which looks like its end. */
-	if (after != NULL && !after->is_exact && (was_told || after->end_ns == EMIT_TIME_NEVER))
+	if (after && !after->is_exact && (was_told || after->end_ns == EMIT_TIME_NEVER))
 		after->before_ns = record->account.cpu_ns;
 }
 
@@ -131,7 +129,7 @@ static void apply_renamed(struct tracker *tracker, const struct record *record)
 static bool is_closed(const struct tracker *tracker, const struct record *record)
 {
 	const struct thread *thread = idmap_get(&tracker->threads, record->tid);
-	return thread != NULL && thread->pid == record->pid && thread->is_exact;
+	return thread && thread->pid == record->pid && thread->is_exact;
 }
 
 void tracker_apply_account(struct tracker *tracker, const struct record *record)
@@ -141,7 +139,7 @@ void tracker_apply_account(struct tracker *tracker, const struct record *record)
 		return;
 	}
 	struct thread *thread = find_freed(tracker, record);
-	if (thread == NULL) {
+	if (!thread) {
 		tracker->unknown_ns += is_closed(tracker, record) ? 0 : record->account.cpu_ns;
 		return;
 	}
@@ -156,9 +154,9 @@ void tracker_apply_account(struct tracker *tracker, const struct record *record)
 void tracker_rename_account(struct tracker *tracker, struct thread *before, uint32_t pid)
 {
 	struct thread *first = tracker->open_accounts;
-	while (first != NULL && (first->pid != pid || first->account_tid != pid))
+	while (first && (first->pid != pid || first->account_tid != pid))
 		first = first->next_ended;
-	if (first != NULL)
+	if (first)
 		first->account_tid = before->tid;
 	before->account_tid = 0;
 }
@@ -168,7 +166,7 @@ size_t tracker_read_accounts(struct tracker *tracker)
 	size_t position = 0;
 	size_t missing = 0;
 	uint64_t cpu_ns;
-	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;) {
+	for (struct thread *t; (t = idmap_next(&tracker->threads, &position));) {
 		if (t->is_exact)
 			continue;
 		bool is_there = t->end_ns == EMIT_TIME_NEVER || is_zombie(t);
@@ -177,7 +175,7 @@ size_t tracker_read_accounts(struct tracker *tracker)
 		else
 			missing++;
 	}
-	for (const struct thread *t = tracker->open_accounts; t != NULL; t = t->next_ended)
+	for (const struct thread *t = tracker->open_accounts; t; t = t->next_ended)
 		missing += !t->is_exact;
 	return missing;
 }

@@ -11,9 +11,9 @@ void tracker_read_name(uint32_t pid, uint32_t tid, char *name, size_t size)
 	name[0] = '\0';
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", pid, tid);
 	FILE *file = fopen(path, "re");
-	if (file == NULL)
+	if (!file)
 		return;
-	if (fgets(name, (int)size, file) == NULL)
+	if (!fgets(name, (int)size, file))
 		name[0] = '\0';
 	name[strcspn(name, "\n")] = '\0';
 	fclose(file);
@@ -21,7 +21,7 @@ void tracker_read_name(uint32_t pid, uint32_t tid, char *name, size_t size)
 
 struct process *tracker_put_process(struct tracker *tracker, struct process *process)
 {
-	if (process != NULL && idmap_put(&tracker->processes, process->pid, process) < 0) {
+	if (process && idmap_put(&tracker->processes, process->pid, process) < 0) {
 		process_destroy(process);
 		return NULL;
 	}
@@ -31,12 +31,12 @@ struct process *tracker_put_process(struct tracker *tracker, struct process *pro
 struct process *tracker_process(struct tracker *tracker, uint32_t pid)
 {
 	struct process *process = idmap_get(&tracker->processes, pid);
-	if (process != NULL)
+	if (process)
 		return process;
 	char name[PROCESS_NAME_MAX];
 	tracker_read_name(pid, pid, name, sizeof(name));
 	process = tracker_put_process(tracker, process_create(pid, name, tracker->now_ns));
-	if (process != NULL)
+	if (process)
 		process->stale = true; /* the maps are read before the first use */
 	return process;
 }
@@ -46,7 +46,7 @@ struct thread *tracker_put_thread(struct tracker *tracker, uint32_t pid, uint32_
 {
 	struct thread *thread =
 		thread_create(pid, tid, name, tracker->now_ns, tracker->config.rings);
-	if (thread == NULL)
+	if (!thread)
 		return NULL;
 	if (idmap_put(&tracker->threads, tid, thread) < 0) {
 		thread_destroy(thread);
@@ -58,7 +58,7 @@ struct thread *tracker_put_thread(struct tracker *tracker, uint32_t pid, uint32_
 	tracker->counts.threads++;
 	tracker->counts.live_threads++;
 	struct process *process = idmap_get(&tracker->processes, pid);
-	if (process != NULL) {
+	if (process) {
 		process->thread_count++;
 		process->first_ended = process->first_ended && tid != pid;
 	}
@@ -67,7 +67,7 @@ struct thread *tracker_put_thread(struct tracker *tracker, uint32_t pid, uint32_
 
 bool tracker_is_live(const struct thread *thread)
 {
-	return thread != NULL && thread->end_ns == EMIT_TIME_NEVER;
+	return thread && thread->end_ns == EMIT_TIME_NEVER;
 }
 
 static void write_thread(struct tracker *tracker, struct thread *thread)
@@ -100,11 +100,11 @@ void tracker_end_thread(struct tracker *tracker, struct thread *thread, uint64_t
 	struct process *process = idmap_get(&tracker->processes, thread->pid);
 	thread->end_ns = time_ns;
 	tracker->counts.live_threads--;
-	if (process != NULL && process->thread_count > 0 && --process->thread_count == 0) {
+	if (process && process->thread_count > 0 && --process->thread_count == 0) {
 		process_end(process, &tracker->context, time_ns);
 		idmap_remove(&tracker->processes, process->pid);
 		process_destroy(process);
-	} else if (process != NULL && thread->tid == thread->pid) {
+	} else if (process && thread->tid == thread->pid) {
 		process->first_ended = true;
 	}
 	if (!tracker_has_open_account(tracker, thread))
@@ -119,7 +119,7 @@ void tracker_free_tid(struct tracker *tracker, uint32_t tid)
 	if (tracker_is_live(thread))
 		tracker_end_thread(tracker, thread, tracker->now_ns); /* its exit record was lost */
 	thread = idmap_get(&tracker->threads, tid);
-	if (thread != NULL)
+	if (thread)
 		tracker_retire(tracker, thread);
 }
 
@@ -127,7 +127,7 @@ void tracker_free_tid(struct tracker *tracker, uint32_t tid)
 static struct thread *find_in_exec(const struct tracker *tracker, uint32_t pid, uint32_t tid)
 {
 	const struct process *process = idmap_get(&tracker->processes, pid);
-	return tid == pid && process != NULL && process->first_ended
+	return tid == pid && process && process->first_ended
 		       ? tracker_find_live_thread(tracker, pid)
 		       : NULL;
 }
@@ -136,16 +136,16 @@ struct thread *tracker_thread(struct tracker *tracker, uint32_t pid, uint32_t ti
 {
 	struct thread *thread = idmap_get(&tracker->threads, tid);
 	struct thread *in_exec = tracker_is_live(thread) ? NULL : find_in_exec(tracker, pid, tid);
-	if (in_exec != NULL)
+	if (in_exec)
 		return in_exec;
-	if (thread != NULL && thread->pid == pid)
+	if (thread && thread->pid == pid)
 		return thread;
 	char name[THREAD_NAME_MAX];
 	tracker_free_tid(tracker, tid);
 	tracker_read_name(pid, tid, name, sizeof(name));
 	thread = tracker_put_thread(tracker, pid, tid, name, 0);
 	/* Its fork was lost, and perhaps samples with it. */
-	for (size_t i = 0; thread != NULL && i < thread->count_size; i++)
+	for (size_t i = 0; thread && i < thread->count_size; i++)
 		thread->counts[i].gaps = UINT64_MAX;
 	return thread;
 }
@@ -158,7 +158,7 @@ struct process *tracker_find_process(const struct tracker *tracker, uint32_t pid
 struct thread *tracker_find_thread(const struct tracker *tracker, uint32_t pid, uint32_t tid)
 {
 	struct thread *thread = idmap_get(&tracker->threads, tid);
-	return thread != NULL && thread->pid == pid ? thread : NULL;
+	return thread && thread->pid == pid ? thread : NULL;
 }
 
 bool tracker_knows(const struct tracker *tracker, pid_t tid)
@@ -171,10 +171,10 @@ const char *tracker_next_process(const struct tracker *tracker, size_t *position
 	const struct process *process;
 	do
 		process = idmap_next(&tracker->processes, position);
-	while (process != NULL && process->thread_count == 0);
-	if (process != NULL)
+	while (process && process->thread_count == 0);
+	if (process)
 		*pid = process->pid;
-	return process != NULL ? process->name : NULL;
+	return process ? process->name : NULL;
 }
 
 uint32_t tracker_family(const struct tracker *tracker, pid_t tid)
@@ -186,7 +186,7 @@ uint32_t tracker_family(const struct tracker *tracker, pid_t tid)
 struct thread *tracker_find_live_thread(const struct tracker *tracker, uint32_t pid)
 {
 	size_t position = 0;
-	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;)
+	for (struct thread *t; (t = idmap_next(&tracker->threads, &position));)
 		if (t->pid == pid && tracker_is_live(t))
 			return t;
 	return NULL;
@@ -195,12 +195,12 @@ struct thread *tracker_find_live_thread(const struct tracker *tracker, uint32_t 
 void tracker_free_pid(struct tracker *tracker, uint32_t pid)
 {
 	struct thread *thread;
-	if (idmap_get(&tracker->processes, pid) == NULL)
+	if (!idmap_get(&tracker->processes, pid))
 		return;
-	while ((thread = tracker_find_live_thread(tracker, pid)) != NULL)
+	while ((thread = tracker_find_live_thread(tracker, pid)))
 		tracker_end_thread(tracker, thread, tracker->now_ns);
 	struct process *process = idmap_remove(&tracker->processes, pid);
-	if (process == NULL)
+	if (!process)
 		return; /* ended with its last thread */
 	process_end(process, &tracker->context, tracker->now_ns);
 	process_destroy(process);
@@ -209,9 +209,9 @@ void tracker_free_pid(struct tracker *tracker, uint32_t pid)
 void tracker_write_threads(struct tracker *tracker)
 {
 	size_t position = 0;
-	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;)
+	for (struct thread *t; (t = idmap_next(&tracker->threads, &position));)
 		write_thread(tracker, t);
-	while (tracker->open_accounts != NULL) {
+	while (tracker->open_accounts) {
 		struct thread *thread = tracker->open_accounts;
 		tracker->open_accounts = thread->next_ended;
 		finish_thread(tracker, thread);

@@ -16,13 +16,13 @@ static struct thread *find_open_account(struct tracker *tracker, int64_t family)
 	struct thread *found = NULL;
 	size_t position = 0;
 	size_t count = 0;
-	for (struct thread *t; (t = idmap_next(&tracker->threads, &position)) != NULL;) {
+	for (struct thread *t; (t = idmap_next(&tracker->threads, &position));) {
 		if (is_of(t, family) && tracker_has_open_account(tracker, t)) {
 			found = t;
 			count++;
 		}
 	}
-	for (struct thread *t = tracker->open_accounts; t != NULL; t = t->next_ended) {
+	for (struct thread *t = tracker->open_accounts; t; t = t->next_ended) {
 		if (is_of(t, family)) {
 			found = t;
 			count++;
@@ -66,7 +66,7 @@ void tracker_settle(struct tracker *tracker, uint32_t family, uint64_t total_ns)
 		tracker_has_final_counts(tracker) || !tracker->families[family].has_descendants;
 	struct thread *thread = is_clear ? find_open_account(tracker, family) : NULL;
 	tracker->families[family].cpu_ns = total_ns;
-	if (thread != NULL) {
+	if (thread) {
 		settle_thread(tracker, thread, rest_ns);
 		return;
 	}
@@ -91,7 +91,7 @@ void tracker_settle_all(struct tracker *tracker, uint64_t total_ns)
 		tracker_is_exact(tracker) ? find_open_account(tracker, ANY_FAMILY) : NULL;
 	if (total_ns <= known)
 		return;
-	if (thread != NULL)
+	if (thread)
 		settle_thread(tracker, thread, total_ns - known);
 	else
 		tracker->counts.unattributed_ns += total_ns - known;

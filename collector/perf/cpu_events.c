@@ -73,7 +73,7 @@ int cpu_events_open(struct cpu_events *events)
 {
 	int result = 0;
 	events->each = calloc(events->cpus->count, sizeof(*events->each));
-	if (events->each == NULL)
+	if (!events->each)
 		return -ENOMEM;
 	for (size_t i = 0; i < events->cpus->count; i++)
 		events->each[i] = (struct cpu_event){-1, -1, 0, 0};
@@ -117,7 +117,7 @@ static void renew(struct cpu_events *events, size_t i)
 void cpu_events_renew(struct cpu_events *events)
 {
 	uint64_t now_ns = clock_now();
-	if (events->each == NULL || now_ns < events->next_ns)
+	if (!events->each || now_ns < events->next_ns)
 		return;
 	uint64_t turn_ns = events->config->sampling.tick_ns * TURN_TICKS;
 	events->turn++;
@@ -130,7 +130,7 @@ void cpu_events_renew(struct cpu_events *events)
 
 void cpu_events_stop(struct cpu_events *events)
 {
-	for (size_t i = 0; events->each != NULL && i < events->cpus->count; i++)
+	for (size_t i = 0; events->each && i < events->cpus->count; i++)
 		if (events->each[i].clock >= 0)
 			event_disable(events->each[i].clock);
 }
@@ -139,7 +139,7 @@ uint64_t cpu_events_lost(const struct cpu_events *events)
 {
 	uint64_t lost = 0;
 	struct event_reading now;
-	for (size_t i = 0; events->each != NULL && i < events->cpus->count; i++) {
+	for (size_t i = 0; events->each && i < events->cpus->count; i++) {
 		lost += events->each[i].lost;
 		if (events->each[i].clock >= 0 &&
 		    event_read(events->config, events->each[i].clock, &now) == 0)
@@ -150,7 +150,7 @@ uint64_t cpu_events_lost(const struct cpu_events *events)
 
 void cpu_events_close(struct cpu_events *events)
 {
-	for (size_t i = 0; events->each != NULL && i < events->cpus->count; i++) {
+	for (size_t i = 0; events->each && i < events->cpus->count; i++) {
 		close_fd(&events->each[i].output);
 		close_fd(&events->each[i].clock);
 	}

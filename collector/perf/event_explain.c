@@ -1,5 +1,4 @@
 #include "collector/perf/event.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +12,9 @@ static long read_number(const char *path, const char *key, int base, long fallba
 	char line[256];
 	long value = fallback;
 	FILE *file = fopen(path, "re");
-	if (file == NULL)
+	if (!file)
 		return fallback;
-	while (fgets(line, sizeof(line), file) != NULL) {
+	while (fgets(line, sizeof(line), file)) {
 		if (strncmp(line, key, strlen(key)) == 0) {
 			value = strtol(line + strlen(key), NULL, base);
 			break;

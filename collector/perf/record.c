@@ -37,7 +37,7 @@ static uint64_t take_u64(struct cursor *cursor)
 {
 	uint64_t value = 0;
 	const uint8_t *at = take(cursor, sizeof(value));
-	if (at != NULL)
+	if (at)
 		memcpy(&value, at, sizeof(value));
 	return value;
 }
@@ -46,7 +46,7 @@ static uint32_t take_u32(struct cursor *cursor)
 {
 	uint32_t value = 0;
 	const uint8_t *at = take(cursor, sizeof(value));
-	if (at != NULL)
+	if (at)
 		memcpy(&value, at, sizeof(value));
 	return value;
 }
@@ -55,7 +55,7 @@ static uint32_t take_u32(struct cursor *cursor)
 static const char *take_text(struct cursor *cursor)
 {
 	const char *text = (const char *)cursor->at;
-	if (!cursor->ok || memchr(text, '\0', cursor->left) == NULL)
+	if (!cursor->ok || !memchr(text, '\0', cursor->left))
 		cursor->ok = false;
 	return text;
 }
@@ -79,7 +79,7 @@ static void decode_registers(struct cursor *cursor, struct record_sample *sample
 	if (abi == PERF_SAMPLE_REGS_ABI_NONE)
 		return;
 	const uint8_t *at = take(cursor, registers_count() * sizeof(uint64_t));
-	if (at == NULL)
+	if (!at)
 		return;
 	memcpy(values, at, registers_count() * sizeof(uint64_t));
 	bool is_32bit = abi != PERF_SAMPLE_REGS_ABI_64;
@@ -156,7 +156,7 @@ static bool decode_raw(struct cursor *cursor, struct record_sample *sample,
 	uint32_t size = take_u32(cursor);
 	const uint8_t *at = take(cursor, size);
 	uint32_t magic = 0;
-	if (at == NULL || size < sizeof(magic))
+	if (!at || size < sizeof(magic))
 		return false;
 	memcpy(&magic, at, sizeof(magic));
 	if (magic != THREAD_ACCOUNT_MAGIC)
@@ -259,7 +259,7 @@ static void decode_mmap(struct cursor *cursor, uint16_t misc, struct record *rec
 	map->pgoff = take_u64(cursor);
 	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
 		const uint8_t *id = take(cursor, 24); /* u8 size, 3 reserved bytes, 20 of id */
-		if (id == NULL)
+		if (!id)
 			return;
 		map->build_id_size = id[0] <= sizeof(map->build_id) ? id[0] : 0;
 		memcpy(map->build_id, id + 4, map->build_id_size);

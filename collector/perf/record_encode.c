@@ -1,7 +1,6 @@
-#include "collector/perf/record.h"
-
 #include "collector/bpf/stack_chunk.h"
 #include "collector/machine/registers.h"
+#include "collector/perf/record.h"
 #include <linux/perf_event.h>
 #include <string.h>
 

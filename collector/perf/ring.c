@@ -10,7 +10,7 @@ int ring_init(struct ring *ring, int fd, size_t size)
 {
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
 	uint8_t *bounce = malloc(UINT16_MAX + 1);
-	if (bounce == NULL)
+	if (!bounce)
 		return -1;
 	void *page = mmap(NULL, page_size + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED) {
@@ -29,7 +29,7 @@ int ring_init(struct ring *ring, int fd, size_t size)
 
 void ring_finish(struct ring *ring)
 {
-	if (ring->page != NULL)
+	if (ring->page)
 		munmap(ring->page, (size_t)(ring->data - (uint8_t *)ring->page) + ring->size);
 	free(ring->bounce);
 	*ring = (struct ring){.fd = -1};

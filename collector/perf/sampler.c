@@ -4,7 +4,6 @@
 #include "collector/machine/clock.h"
 #include "collector/machine/pid_namespace.h"
 #include "collector/perf/copy_size.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -131,7 +130,7 @@ int sampler_init(struct sampler *sampler, const struct event_config *config,
 	if (cpus_online(&sampler->cpus) < 0)
 		return failure_set_error(failure, errno, "cannot read the list of CPUs");
 	sampler->refused = calloc(sampler->cpus.count, sizeof(*sampler->refused));
-	if (sampler->refused == NULL)
+	if (!sampler->refused)
 		return failure_set(failure, FAILURE_EXIT, "out of memory");
 	sampler->config.final_counts = sampler->cpus.count == 1;
 	if (event_probe(&sampler->config, failure) < 0)
@@ -142,7 +141,7 @@ int sampler_init(struct sampler *sampler, const struct event_config *config,
 
 static void close_all(int **fds, size_t count)
 {
-	for (size_t i = 0; *fds != NULL && i < count; i++)
+	for (size_t i = 0; *fds && i < count; i++)
 		if ((*fds)[i] >= 0)
 			close((*fds)[i]);
 	free(*fds);
@@ -157,8 +156,8 @@ static void close_events(const struct sampler *sampler, struct sampler_thread *t
 
 static void unmap_rings(struct sampler *sampler)
 {
-	for (size_t i = 0; sampler->rings != NULL && i < sampler->cpus.count; i++) {
-		int fd = sampler->rings[i].page != NULL ? sampler->rings[i].fd : -1;
+	for (size_t i = 0; sampler->rings && i < sampler->cpus.count; i++) {
+		int fd = sampler->rings[i].page ? sampler->rings[i].fd : -1;
 		ring_finish(&sampler->rings[i]);
 		if (fd >= 0)
 			close(fd);
@@ -187,9 +186,9 @@ static int *open_all(const struct sampler *sampler, pid_t tid, open_call *open_o
 {
 	size_t count = sampler->cpus.count;
 	int *fds = calloc(count, sizeof(*fds));
-	for (size_t i = 0; fds != NULL && i < count; i++)
+	for (size_t i = 0; fds && i < count; i++)
 		fds[i] = -1;
-	for (size_t i = 0; fds != NULL && i < count; i++) {
+	for (size_t i = 0; fds && i < count; i++) {
 		fds[i] = open_one(&sampler->config, tid, (int)sampler->cpus.numbers[i]);
 		if (fds[i] < 0) {
 			int error = errno;
@@ -219,15 +218,15 @@ static bool is_file_limit(int error)
 static int open_events(struct sampler *sampler, struct sampler_thread *thread)
 {
 	thread->fds = open_all(sampler, thread->tid, event_open);
-	if (thread->fds == NULL && is_file_limit(errno) && sampler->deep) {
+	if (!thread->fds && is_file_limit(errno) && sampler->deep) {
 		give_up_deep(sampler);
 		thread->fds = open_all(sampler, thread->tid, event_open);
 	}
-	if (thread->fds == NULL)
+	if (!thread->fds)
 		return -1;
 	if (sampler->deep) {
 		thread->deep_fds = open_all(sampler, thread->tid, event_open_deep);
-		if (thread->deep_fds == NULL && is_file_limit(errno))
+		if (!thread->deep_fds && is_file_limit(errno))
 			give_up_deep(sampler);
 	}
 	return 0;
@@ -237,7 +236,7 @@ static int open_events(struct sampler *sampler, struct sampler_thread *thread)
 static int map_rings(struct sampler *sampler)
 {
 	sampler->rings = calloc(sampler->cpus.count, sizeof(*sampler->rings));
-	for (size_t i = 0; sampler->rings != NULL && i < sampler->cpus.count; i++) {
+	for (size_t i = 0; sampler->rings && i < sampler->cpus.count; i++) {
 		int fd = event_open_idle(&sampler->config, (int)sampler->cpus.numbers[i]);
 		if (fd >= 0 && ring_init(&sampler->rings[i], fd, sampler->ring_size) == 0)
 			continue;
@@ -247,7 +246,7 @@ static int map_rings(struct sampler *sampler)
 		unmap_rings(sampler);
 		errno = error;
 	}
-	return sampler->rings != NULL ? 0 : -1;
+	return sampler->rings ? 0 : -1;
 }
 
 /* The copies that the rings have room for, and the ticks that may have one. BPF draws before it
@@ -259,7 +258,7 @@ static void choose_copies(struct sampler *sampler, bool is_limited)
 	struct sampling drawn = *sampling;
 	*sampling = sampling_choose(sampling->kind, sampling->interval_ns, sampling->seed);
 	drawn.tick_ns = drawn.interval_ns;
-	struct sampling *copied = sampler->source != NULL ? &drawn : sampling;
+	struct sampling *copied = sampler->source ? &drawn : sampling;
 	if (is_limited) {
 		copies_fit(sampler->ring_size, config->stack_size, copied);
 		return;
@@ -286,7 +285,7 @@ static int open_rings(struct sampler *sampler)
 /* Sends the records of the events to the rings. 0, or -1 with errno. */
 static int redirect_all(const struct sampler *sampler, const int *fds)
 {
-	for (size_t i = 0; fds != NULL && i < sampler->cpus.count; i++)
+	for (size_t i = 0; fds && i < sampler->cpus.count; i++)
 		if (event_redirect(fds[i], sampler->rings[i].fd) < 0)
 			return -1;
 	return 0;
@@ -338,7 +337,7 @@ static int begin(struct sampler *sampler)
 		sampler->config.final_counts = may_have_final_counts(sampler);
 		if (open_rings(sampler) < 0)
 			return -1;
-		int result = sampler->source != NULL ? connect_source(sampler) : 0;
+		int result = sampler->source ? connect_source(sampler) : 0;
 		if (result == 0)
 			return 0;
 		cpu_events_close(&sampler->cpu_events);
@@ -368,7 +367,7 @@ static int follow(struct sampler *sampler, pid_t pid)
 /* Opens a thread's events and sends their records to the rings. */
 static int connect_thread(struct sampler *sampler, struct sampler_thread *thread)
 {
-	if (sampler->rings == NULL && begin(sampler) < 0)
+	if (!sampler->rings && begin(sampler) < 0)
 		return -1;
 	if (follow(sampler, thread->pid) < 0 || open_events(sampler, thread) < 0)
 		return -1;
@@ -398,7 +397,7 @@ static int open_thread(struct sampler *sampler, struct sampler_thread *thread)
 {
 	bool may_do_less = sampler->thread_count == 0 && sampler->wanted != SAMPLER_BPF;
 	int result = connect_thread(sampler, thread);
-	if (!may_do_less || sampler->source == NULL)
+	if (!may_do_less || !sampler->source)
 		return result;
 	if (result < 0 ? !is_file_limit(errno) : has_later_files(sampler))
 		return result;
@@ -409,7 +408,7 @@ static int open_thread(struct sampler *sampler, struct sampler_thread *thread)
 /* Has the thread's stacks copied by the source. 0 or a negative errno. */
 static int use_source(const struct sampler *sampler, const struct sampler_thread *thread)
 {
-	if (sampler->source == NULL)
+	if (!sampler->source)
 		return -sampler->source_error;
 	for (size_t i = 0;
 	     sampler->config.sampling.kind != PROFILE_SAMPLING_CPUS && i < sampler->cpus.count; i++)
@@ -440,9 +439,8 @@ enum {
 /* Events of the threads, of the rings, and of BPF: what it sends through, and the clocks. */
 static size_t count_files(const struct sampler *sampler, size_t threads)
 {
-	size_t events = threads + 1 + (sampler->source != NULL ? 2 : 0);
-	return events * sampler->cpus.count + OTHER_FILES +
-	       (sampler->source != NULL ? SOURCE_FILES : 0);
+	size_t events = threads + 1 + (sampler->source ? 2 : 0);
+	return events * sampler->cpus.count + OTHER_FILES + (sampler->source ? SOURCE_FILES : 0);
 }
 
 static int explain_limit(const struct sampler *sampler, pid_t pid, int error,
@@ -461,7 +459,7 @@ static int explain(const struct sampler *sampler, pid_t pid, int error, struct f
 {
 	if (is_file_limit(error))
 		return explain_limit(sampler, pid, error, failure);
-	if (sampler->rings == NULL && (error == EPERM || error == ENOMEM))
+	if (!sampler->rings && (error == EPERM || error == ENOMEM))
 		return failure_set(failure, FAILURE_EXIT,
 				   "cannot map the sampling buffers: %s; another profiler may use "
 				   "up "
@@ -476,13 +474,13 @@ static int append(struct sampler *sampler, const struct sampler_thread *thread)
 	pthread_mutex_lock(&sampler->lock);
 	size_t count = sampler->thread_count;
 	struct sampler_thread *threads = realloc(sampler->threads, (count + 1) * sizeof(*threads));
-	if (threads != NULL) {
+	if (threads) {
 		threads[count] = *thread;
 		sampler->threads = threads;
 		sampler->thread_count++;
 	}
 	pthread_mutex_unlock(&sampler->lock);
-	return threads != NULL ? 0 : -1;
+	return threads ? 0 : -1;
 }
 
 int sampler_add(struct sampler *sampler, pid_t pid, pid_t tid, struct failure *failure)
@@ -505,7 +503,7 @@ int sampler_add(struct sampler *sampler, pid_t pid, pid_t tid, struct failure *f
 
 void sampler_release(const struct sampler *sampler)
 {
-	if (sampler->config.sampling.kind == PROFILE_SAMPLING_CPUS && sampler->source != NULL)
+	if (sampler->config.sampling.kind == PROFILE_SAMPLING_CPUS && sampler->source)
 		stack_source_hold(sampler->source, 0);
 }
 
@@ -533,9 +531,9 @@ void sampler_stop(struct sampler *sampler)
 	cpu_events_stop(&sampler->cpu_events);
 	for (size_t t = 0; t < sampler->thread_count; t++) {
 		const struct sampler_thread *thread = &sampler->threads[t];
-		for (size_t i = 0; thread->fds != NULL && i < sampler->cpus.count; i++)
+		for (size_t i = 0; thread->fds && i < sampler->cpus.count; i++)
 			event_disable(thread->fds[i]);
-		for (size_t i = 0; thread->deep_fds != NULL && i < sampler->cpus.count; i++)
+		for (size_t i = 0; thread->deep_fds && i < sampler->cpus.count; i++)
 			event_disable(thread->deep_fds[i]);
 	}
 }
@@ -544,7 +542,7 @@ void sampler_read(const struct sampler *sampler, size_t index, struct event_read
 {
 	const struct sampler_thread *thread = &sampler->threads[index];
 	*total = (struct event_reading){0};
-	for (size_t i = 0; thread->fds != NULL && i < sampler->cpus.count; i++) {
+	for (size_t i = 0; thread->fds && i < sampler->cpus.count; i++) {
 		struct event_reading one;
 		if (event_read(&sampler->config, thread->fds[i], &one) < 0)
 			continue;
@@ -561,7 +559,7 @@ uint64_t sampler_lost_ticks(const struct sampler *sampler)
 void sampler_missing(const struct sampler *sampler, struct stack_source_missing *missing)
 {
 	*missing = (struct stack_source_missing){0};
-	if (sampler->source != NULL)
+	if (sampler->source)
 		stack_source_missing(sampler->source, missing);
 }
 
@@ -569,7 +567,7 @@ void sampler_missing(const struct sampler *sampler, struct stack_source_missing 
 static uint64_t count_refused(struct sampler *sampler, size_t ring_index)
 {
 	uint64_t count = 0;
-	if (sampler->source != NULL)
+	if (sampler->source)
 		count = stack_source_refused(sampler->source, sampler->cpus.numbers[ring_index]);
 	if (!sampler->config.has_lost)
 		return count;
@@ -577,7 +575,7 @@ static uint64_t count_refused(struct sampler *sampler, size_t ring_index)
 	for (size_t t = 0; sampler->deep && t < sampler->thread_count; t++) {
 		const int *fds = sampler->threads[t].deep_fds;
 		struct event_reading one;
-		if (fds != NULL && event_read(&sampler->config, fds[ring_index], &one) == 0)
+		if (fds && event_read(&sampler->config, fds[ring_index], &one) == 0)
 			count += one.lost;
 	}
 	pthread_mutex_unlock(&sampler->lock);

@@ -44,7 +44,7 @@ static void *answer_all(void *user)
 	pthread_mutex_lock(&worker->mutex);
 	while (!worker->is_left) {
 		struct asker_question *question = worker->question;
-		if (question == NULL) {
+		if (!question) {
 			pthread_cond_wait(&worker->changed, &worker->mutex);
 			continue;
 		}
@@ -56,7 +56,7 @@ static void *answer_all(void *user)
 		pthread_cond_signal(&worker->changed);
 	}
 	pthread_mutex_unlock(&worker->mutex);
-	if (worker->question != NULL)
+	if (worker->question)
 		worker->question->discard(worker->question);
 	worker_free(worker);
 	return NULL;
@@ -68,7 +68,7 @@ static struct worker *worker_start(void)
 	pthread_condattr_t monotonic;
 	sigset_t all;
 	sigset_t before;
-	if (worker == NULL)
+	if (!worker)
 		return NULL;
 	pthread_mutex_init(&worker->mutex, NULL);
 	pthread_condattr_init(&monotonic);
@@ -100,16 +100,16 @@ static void worker_leave(struct worker *worker)
 struct asker *asker_create(uint64_t patience_ns)
 {
 	struct asker *asker = calloc(1, sizeof(*asker));
-	if (asker != NULL)
+	if (asker)
 		asker->patience_ns = patience_ns;
 	return asker;
 }
 
 void asker_destroy(struct asker *asker)
 {
-	if (asker == NULL)
+	if (!asker)
 		return;
-	if (asker->worker != NULL) {
+	if (asker->worker) {
 		pthread_mutex_lock(&asker->worker->mutex);
 		worker_leave(asker->worker);
 	}
@@ -155,9 +155,9 @@ static bool wait_for_answer(const struct asker *asker, struct asker_question *qu
 	pthread_mutex_lock(&worker->mutex);
 	worker->question = question;
 	pthread_cond_signal(&worker->changed);
-	while (worker->question != NULL && error == 0)
+	while (worker->question && error == 0)
 		error = pthread_cond_timedwait(&worker->changed, &worker->mutex, &end);
-	bool answered = worker->question == NULL;
+	bool answered = !worker->question;
 	if (answered)
 		pthread_mutex_unlock(&worker->mutex);
 	else
@@ -167,14 +167,14 @@ static bool wait_for_answer(const struct asker *asker, struct asker_question *qu
 
 bool asker_ask(struct asker *asker, uint32_t pid, struct asker_question *question)
 {
-	bool alone = asker == NULL || !is_of_others(pid);
+	bool alone = !asker || !is_of_others(pid);
 	if (!alone && is_silent(asker, pid)) {
 		question->discard(question);
 		return false;
 	}
-	if (!alone && asker->worker == NULL)
+	if (!alone && !asker->worker)
 		asker->worker = worker_start();
-	if (alone || asker->worker == NULL) {
+	if (alone || !asker->worker) {
 		question->answer(question);
 		return true;
 	}

@@ -20,7 +20,7 @@ void command_line_join(char *text, size_t size, const char *const *argv)
 {
 	size_t used = 0;
 	text[0] = '\0';
-	for (size_t i = 0; argv[i] != NULL && used < size - 1; i++)
+	for (size_t i = 0; argv[i] && used < size - 1; i++)
 		used = append(text, size, used, argv[i]);
 }
 
@@ -75,7 +75,7 @@ static void discard(struct asker_question *base)
 static size_t ask(struct asker *asker, uint32_t pid, char bytes[COMMAND_LINE_MAX])
 {
 	struct question *question = malloc(sizeof(*question));
-	if (question == NULL)
+	if (!question)
 		return 0;
 	question->base = (struct asker_question){answer, discard};
 	question->pid = pid;

@@ -76,14 +76,14 @@ static int reserve(struct mapping_list *list)
 			list->block_capacity == 0 ? FIRST_CAPACITY : 2 * list->block_capacity;
 		struct mapping_block **blocks =
 			realloc(list->blocks, capacity * sizeof(struct mapping_block *));
-		if (blocks == NULL)
+		if (!blocks)
 			return -1;
 		list->blocks = blocks;
 		list->block_capacity = capacity;
 	}
 	while (list->spare_count < MORE_MAX) {
 		list->spare[list->spare_count] = malloc(sizeof(struct mapping_block));
-		if (list->spare[list->spare_count] == NULL)
+		if (!list->spare[list->spare_count])
 			return -1;
 		list->spare_count++;
 	}
@@ -158,7 +158,7 @@ int mapping_list_copy(struct mapping_list *copy, const struct mapping_list *list
 {
 	struct mapping_place from = {0}, to = {0};
 	*copy = (struct mapping_list){0};
-	for (const struct mapping *mapping; (mapping = mapping_list_next(list, &from)) != NULL;) {
+	for (const struct mapping *mapping; (mapping = mapping_list_next(list, &from));) {
 		if (reserve(copy) < 0) {
 			mapping_list_finish(copy);
 			return -1;
@@ -187,7 +187,7 @@ static const struct mapping *overlapped(const struct mapping_list *list, struct 
 					uint64_t end)
 {
 	const struct mapping *item = mapping_list_next(list, &place);
-	return item != NULL && item->start < end ? item : NULL;
+	return item && item->start < end ? item : NULL;
 }
 
 int mapping_list_add(struct mapping_list *list, const struct mapping *mapping,
@@ -200,11 +200,11 @@ int mapping_list_add(struct mapping_list *list, const struct mapping *mapping,
 		return -1;
 	struct mapping_place place = find(list, mapping->start);
 	const struct mapping *old = overlapped(list, place, mapping->end);
-	if (old != NULL && is_same(old, mapping))
+	if (old && is_same(old, mapping))
 		return 0;
 	struct mapping left = {0}, right = {0}; /* left over; empty */
 	*change = MAPPING_ADDED;
-	while ((old = overlapped(list, place, mapping->end)) != NULL) {
+	while ((old = overlapped(list, place, mapping->end))) {
 		if (!agrees(old, mapping))
 			*change = MAPPING_REPLACED;
 		unload(old, user);

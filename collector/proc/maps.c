@@ -78,7 +78,7 @@ static int read_text(struct question *question, int fd)
 		if (capacity - question->size < TEXT_FIRST / 2) {
 			capacity = capacity > 0 ? 2 * capacity : TEXT_FIRST;
 			char *text = realloc(question->text, capacity);
-			if (text == NULL)
+			if (!text)
 				return ENOMEM;
 			question->text = text;
 		}
@@ -110,7 +110,7 @@ static void discard(struct asker_question *base)
 static void call_each(char *text, maps_callback *callback, void *user)
 {
 	bool go_on = true;
-	for (char *line = strtok_r(text, "\n", &text); go_on && line != NULL;
+	for (char *line = strtok_r(text, "\n", &text); go_on && line;
 	     line = strtok_r(NULL, "\n", &text)) {
 		struct maps_entry entry;
 		if (maps_parse(line, &entry))
@@ -121,7 +121,7 @@ static void call_each(char *text, maps_callback *callback, void *user)
 int maps_read(struct asker *asker, pid_t pid, maps_callback *callback, void *user)
 {
 	struct question *question = malloc(sizeof(*question));
-	if (question == NULL)
+	if (!question)
 		return -1;
 	*question = (struct question){.base = {answer, discard}, .pid = pid};
 	if (!asker_ask(asker, (uint32_t)pid, &question->base)) {

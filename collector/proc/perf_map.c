@@ -33,15 +33,15 @@ static uint64_t started_ticks(uint32_t pid)
 {
 	char line[4096];
 	FILE *file = open_of(pid, "stat");
-	if (file == NULL)
+	if (!file)
 		return 0;
 	size_t length = fread(line, 1, sizeof(line) - 1, file);
 	fclose(file);
 	line[length] = '\0';
 	const char *at = strrchr(line, ')');
-	for (int field = 2; at != NULL && field < 22; field++)
+	for (int field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
-	return at != NULL ? strtoull(at, NULL, 10) : 0;
+	return at ? strtoull(at, NULL, 10) : 0;
 }
 
 uint64_t perf_map_started(uint32_t pid)
@@ -66,13 +66,13 @@ static uint32_t namespace_pid(uint32_t pid)
 	char line[256];
 	uint32_t inner = pid;
 	FILE *file = open_of(pid, "status");
-	if (file == NULL)
+	if (!file)
 		return pid;
-	while (fgets(line, sizeof(line), file) != NULL) {
+	while (fgets(line, sizeof(line), file)) {
 		if (strncmp(line, "NSpid:", 6) != 0)
 			continue;
 		char *last = strrchr(line, '\t');
-		if (last != NULL)
+		if (last)
 			inner = (uint32_t)strtoul(last, NULL, 10);
 		break;
 	}
@@ -92,17 +92,17 @@ static bool is_same(const struct stat *status, const char *path)
 static bool is_mount_of(const char *line, const struct stat *root, char point[static PATH_MAX])
 {
 	const char *fields[6] = {line}; /* the line's, and the end of those */
-	for (int i = 1; i < 6 && fields[i - 1] != NULL; i++) {
+	for (int i = 1; i < 6 && fields[i - 1]; i++) {
 		const char *space = strchr(fields[i - 1], ' ');
-		fields[i] = space != NULL ? space + 1 : NULL;
+		fields[i] = space ? space + 1 : NULL;
 	}
-	if (fields[5] == NULL || fields[5] - fields[4] > PATH_MAX)
+	if (!fields[5] || fields[5] - fields[4] > PATH_MAX)
 		return false;
 	char *colon;
 	bool is_device = strtoul(fields[2], &colon, 10) == major(root->st_dev) && *colon == ':' &&
 			 strtoul(colon + 1, NULL, 10) == minor(root->st_dev);
 	size_t length = (size_t)(fields[5] - fields[4] - 1);
-	if (!is_device || memchr(fields[4], '\\', length) != NULL)
+	if (!is_device || memchr(fields[4], '\\', length))
 		return false;
 	memcpy(point, fields[4], length);
 	point[length] = '\0';
@@ -122,12 +122,11 @@ static bool find_root(const char *theirs, const struct stat *root, char place[st
 	}
 	FILE *file = fopen("/proc/self/mountinfo", "re");
 	char *line = malloc(LINE_MAX_SIZE);
-	for (int i = 0; i < MOUNTS_MAX && file != NULL && line != NULL && !found &&
-			fgets(line, LINE_MAX_SIZE, file) != NULL;
-	     i++)
+	for (int i = 0;
+	     i < MOUNTS_MAX && file && line && !found && fgets(line, LINE_MAX_SIZE, file); i++)
 		found = is_mount_of(line, root, place);
 	free(line);
-	if (file != NULL)
+	if (file)
 		fclose(file);
 	return found;
 }

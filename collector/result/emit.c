@@ -44,7 +44,7 @@ int emit_create(const char *path, const char *name, const struct profile_clock *
 				  .interval_ns = interval_ns,
 				  .event_name = "CPU Time"};
 	struct emit *emit = calloc(1, sizeof(*emit));
-	if (emit == NULL)
+	if (!emit)
 		return failure_set(failure, FAILURE_EXIT, "out of memory");
 	snprintf(emit->name, sizeof(emit->name), "%s", name);
 	errno = 0;
@@ -234,7 +234,7 @@ int emit_finish(struct emit *emit, const char *analysis, const char *command_lin
 
 void emit_abandon(struct emit *emit)
 {
-	if (emit == NULL)
+	if (!emit)
 		return;
 	profile_writer_abandon(emit->writer);
 	free(emit);

@@ -15,7 +15,7 @@ static void find_program(char *path, size_t size)
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	self[length > 0 ? length : 0] = '\0';
 	char *slash = strrchr(self, '/');
-	if (slash != NULL) {
+	if (slash) {
 		slash[1] = '\0';
 		for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 			snprintf(path, size, "%s%s", self, places[i]);

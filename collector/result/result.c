@@ -29,9 +29,9 @@ static long find_next_number(void)
 {
 	long next = 0;
 	DIR *here = opendir(".");
-	if (here == NULL)
+	if (!here)
 		return 0;
-	for (struct dirent *entry; (entry = readdir(here)) != NULL;) {
+	for (struct dirent *entry; (entry = readdir(here));) {
 		long number = number_of(entry->d_name);
 		if (number >= next)
 			next = number + 1;
@@ -139,12 +139,12 @@ static bool holds_result(int place)
 	bool found = false;
 	int fd = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
-	if (entries == NULL) {
+	if (!entries) {
 		if (fd >= 0)
 			close(fd);
 		return false;
 	}
-	for (struct dirent *entry; !found && (entry = readdir(entries)) != NULL;) {
+	for (struct dirent *entry; !found && (entry = readdir(entries));) {
 		size_t length = strlen(entry->d_name);
 		found = length > 4 && strcmp(entry->d_name + length - 4, ".tb5") == 0;
 	}
@@ -156,7 +156,7 @@ static bool holds_result(int place)
 static const char *name_of(const char *directory)
 {
 	const char *slash = strrchr(directory, '/');
-	const char *name = slash != NULL ? slash + 1 : directory;
+	const char *name = slash ? slash + 1 : directory;
 	bool usable = name[0] != '\0' && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 	return usable ? name : "result";
 }
@@ -187,8 +187,8 @@ int result_create(struct result *result, const char *directory, const char *suff
 		  struct failure *failure)
 {
 	*result = (struct result){.place = -1, .held = -1};
-	int made = directory != NULL ? create_named(result, directory, failure)
-				     : create_next(result, suffix, failure);
+	int made = directory ? create_named(result, directory, failure)
+			     : create_next(result, suffix, failure);
 	if (made == 0 && open_place(result, failure) == 0 &&
 	    check_directory(result, failure) == 0) {
 		snprintf(result->file, sizeof(result->file), "%s/%.250s.tb5", result->directory,

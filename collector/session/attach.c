@@ -34,7 +34,7 @@ static int open_new_threads(struct attaching *attaching, pid_t pid, DIR *tasks,
 			    struct failure *failure)
 {
 	int opened = 0;
-	for (struct dirent *entry; !attaching->stopped && (entry = readdir(tasks)) != NULL;) {
+	for (struct dirent *entry; !attaching->stopped && (entry = readdir(tasks));) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 		if (tid <= 0 || tracker_knows(attaching->tracker, tid))
 			continue;
@@ -64,9 +64,9 @@ int attach_check(pid_t pid, struct failure *failure)
 	long leader = pid;
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	FILE *file = fopen(path, "re");
-	if (file == NULL)
+	if (!file)
 		return explain(failure, errno, pid);
-	while (fgets(line, sizeof(line), file) != NULL)
+	while (fgets(line, sizeof(line), file))
 		if (strncmp(line, "Tgid:", 5) == 0)
 			leader = strtol(line + 5, NULL, 10);
 	fclose(file);
@@ -86,9 +86,9 @@ int attach_process(struct sampler *sampler, struct tracker *tracker, pid_t pid,
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	for (int round = 0; round < ROUNDS_MAX && !attaching.stopped; round++) {
 		DIR *tasks = opendir(path);
-		if (tasks == NULL && total == 0)
+		if (!tasks && total == 0)
 			return explain(failure, errno, pid);
-		if (tasks == NULL)
+		if (!tasks)
 			break;
 		int opened = open_new_threads(&attaching, pid, tasks, failure);
 		closedir(tasks);

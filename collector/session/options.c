@@ -208,7 +208,7 @@ static int parse_analysis(struct options *options, const char *text, struct fail
 {
 	char names[ANALYSIS_NAMES_MAX];
 	options->analysis = analysis_find(text);
-	if (options->analysis != NULL)
+	if (options->analysis)
 		return 0;
 	analysis_list(names, sizeof(names));
 	return failure_set(failure, FAILURE_EXIT_USAGE, "unknown analysis '%s': there is %s", text,
@@ -278,14 +278,14 @@ static int check_options(struct options *options, int argc, char **argv, struct 
 		options->overhead_limit = budget_default_limit(options->interval_ns);
 	if (optind < argc)
 		options->program = argv + optind;
-	if (options->program != NULL && options->pid_count > 0)
+	if (options->program && options->pid_count > 0)
 		return failure_set(failure, FAILURE_EXIT_USAGE,
 				   "both -p and a program were given: choose one");
-	if (options->program == NULL && options->pid_count == 0)
+	if (!options->program && options->pid_count == 0)
 		return failure_set(failure, FAILURE_EXIT_USAGE,
 				   "nothing to collect: give a program or -p PID; see tbcollect "
 				   "--help");
-	if (options->result_dir != NULL && options->result_dir[0] == '\0')
+	if (options->result_dir && options->result_dir[0] == '\0')
 		return failure_set(failure, FAILURE_EXIT_USAGE,
 				   "empty result directory name: give -r DIR");
 	return 0;

@@ -1,4 +1,4 @@
-#include "collector/session/session_private.h"
+#include "collector/session/session.h"
 
 #include "collector/machine/clock.h"
 #include "collector/machine/cpu_time.h"
@@ -6,7 +6,7 @@
 #include "collector/machine/pid_namespace.h"
 #include "collector/machine/priority.h"
 #include "collector/result/finalize.h"
-#include "collector/session/session.h"
+#include "collector/session/session_private.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static int open_polls(struct session *session, struct failure *failure)
 	const struct options *options = session->options;
 	size_t count = 1 + options->pid_count;
 	session->polls = calloc(count + session->sampler.cpus.count, sizeof(*session->polls));
-	if (session->polls == NULL)
+	if (!session->polls)
 		return failure_set(failure, FAILURE_EXIT, "out of memory");
 	for (size_t i = 0; i < count; i++)
 		session->polls[i] = (struct pollfd){.fd = -1, .events = POLLIN};
@@ -113,13 +113,13 @@ static int set_up(struct session *session, struct failure *failure)
 		.unwind = options->unwind != OPTIONS_UNWIND_NONE,
 		.collapse = options->collapse,
 	};
-	if (session->tracker != NULL)
+	if (session->tracker)
 		session->analysis =
 			options->analysis->create(&analysis, session->tracker, session->emit);
-	if (session->analysis == NULL)
+	if (!session->analysis)
 		return failure_set(failure, FAILURE_EXIT, "out of memory");
 	struct host *host = host_create();
-	if (host != NULL)
+	if (host)
 		emit_host(session->emit, host);
 	host_destroy(host);
 	if (session_is_launch(session)) {
@@ -170,7 +170,7 @@ static int finish(struct session *session, struct failure *failure)
 
 static void tear_down(struct session *session)
 {
-	for (size_t i = 1; session->polls != NULL && i <= session->options->pid_count; i++)
+	for (size_t i = 1; session->polls && i <= session->options->pid_count; i++)
 		if (session->polls[i].fd >= 0)
 			close(session->polls[i].fd);
 	free(session->polls);
@@ -280,7 +280,7 @@ static int start(struct session *session, struct failure *failure)
 int session_run(const struct options *options, int *exit_status, struct failure *failure)
 {
 	struct session *session = calloc(1, sizeof(*session));
-	if (session == NULL)
+	if (!session)
 		return failure_set(failure, FAILURE_EXIT, "out of memory");
 	session->options = options;
 	session->log = options->quiet ? LOG_QUIET : options->verbose ? LOG_VERBOSE : LOG_NORMAL;

@@ -1,8 +1,7 @@
-#include "collector/session/session_private.h"
-
 #include "collector/machine/clock.h"
 #include "collector/machine/cpu_time.h"
 #include "collector/session/attach.h"
+#include "collector/session/session_private.h"
 
 #define NS_PER_MS 1000000ull
 
@@ -25,7 +24,7 @@ int session_check_attached(const struct session *session, struct failure *failur
 static bool start_draining(struct session *session)
 {
 	struct failure ignored = {0};
-	if (session->drain == NULL && session_open_drain(session, &ignored) < 0)
+	if (!session->drain && session_open_drain(session, &ignored) < 0)
 		return false;
 	session_start_draining(session);
 	return true;
@@ -68,7 +67,7 @@ int session_attach(struct session *session, struct failure *failure)
 					look_while_attaching, session, failure);
 	if (result < 0)
 		return -1;
-	if (session->drain == NULL && session_open_drain(session, failure) < 0)
+	if (!session->drain && session_open_drain(session, failure) < 0)
 		return -1;
 	attach_drop_doubles(&session->sampler, session->tracker);
 	for (size_t i = 0; i < options->pid_count; i++)

@@ -1,8 +1,7 @@
-#include "collector/session/session_private.h"
-
 #include "collector/machine/clock.h"
 #include "collector/machine/cpu_time.h"
 #include "collector/result/finalize.h"
+#include "collector/session/session_private.h"
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -23,7 +22,7 @@ enum {
 int session_open_drain(struct session *session, struct failure *failure)
 {
 	session->drain = drain_create(&session->sampler);
-	return session->drain != NULL
+	return session->drain
 		       ? 0
 		       : failure_set_error(failure, errno, "cannot make the buffers of samples");
 }

@@ -1,8 +1,7 @@
-#include "collector/session/session_private.h"
-
 #include "collector/bpf/stack_chunk.h"
 #include "collector/machine/cpu_time.h"
 #include "collector/proc/command_line.h"
+#include "collector/session/session_private.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -85,7 +84,7 @@ static size_t list_processes(const struct session *session, char *text, size_t s
 	uint32_t pid;
 	const char *name;
 	text[0] = '\0';
-	while ((name = tracker_next_process(session->tracker, &position, &pid)) != NULL) {
+	while ((name = tracker_next_process(session->tracker, &position, &pid))) {
 		/* Its end may not have been told yet. */
 		if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
 			continue;

@@ -74,7 +74,7 @@ int target_start(struct target *target, const char *program, struct failure *fai
 	if (got != sizeof(error))
 		return failure_set(failure, FAILURE_EXIT, "cannot start %s: the child was killed",
 				   program);
-	if (error == ENOENT && strchr(program, '/') != NULL && access(program, F_OK) == 0)
+	if (error == ENOENT && strchr(program, '/') && access(program, F_OK) == 0)
 		return failure_set(failure, FAILURE_EXIT_NOT_FOUND,
 				   "cannot start %s: its interpreter is missing; check its first "
 				   "line, "

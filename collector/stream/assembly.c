@@ -21,14 +21,14 @@ struct assembly {
 struct assembly *assembly_create(size_t rings)
 {
 	struct assembly *assembly = calloc(1, sizeof(*assembly) + rings * sizeof(struct pending));
-	if (assembly != NULL)
+	if (assembly)
 		assembly->count = rings;
 	return assembly;
 }
 
 void assembly_destroy(struct assembly *assembly)
 {
-	if (assembly == NULL)
+	if (!assembly)
 		return;
 	for (size_t i = 0; i < assembly->count; i++)
 		free(assembly->rings[i].bytes);
@@ -66,7 +66,7 @@ bool assembly_cut(struct assembly *assembly, size_t ring, const struct record *r
 		  struct record *unfinished)
 {
 	struct pending *pending = &assembly->rings[ring];
-	if (pending->size == 0 || (record != NULL && continues(pending, record)))
+	if (pending->size == 0 || (record && continues(pending, record)))
 		return false;
 	finish(pending, unfinished);
 	return true;
@@ -91,7 +91,7 @@ static bool reserve(struct pending *pending, size_t size)
 	if (size <= pending->capacity)
 		return true;
 	uint8_t *bytes = realloc(pending->bytes, size);
-	if (bytes == NULL)
+	if (!bytes)
 		return false;
 	pending->bytes = bytes;
 	pending->capacity = size;

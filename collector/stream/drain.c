@@ -59,7 +59,7 @@ struct drain *drain_create(struct sampler *sampler)
 	struct record_format format = event_format(&sampler->config);
 	size_t count = sampler->cpus.count;
 	struct drain *drain = calloc(1, sizeof(*drain));
-	if (drain == NULL)
+	if (!drain)
 		return NULL;
 	drain->sampler = sampler;
 	drain->share = BUDGET_ALL;
@@ -71,11 +71,10 @@ struct drain *drain_create(struct sampler *sampler)
 	drain->bytes = malloc(RECORD_COPY_MAX);
 	drain->polls = calloc(count + 1, sizeof(*drain->polls));
 	drain->looked = calloc(count, sizeof(*drain->looked));
-	if (drain->polls != NULL)
+	if (drain->polls)
 		drain->polls[0] = (struct pollfd){.fd = -1, .events = POLLIN};
-	if (drain->bytes == NULL || drain->queue == NULL || drain->merge == NULL ||
-	    drain->assembly == NULL || drain->behind == NULL || drain->polls == NULL ||
-	    drain->looked == NULL) {
+	if (!drain->bytes || !drain->queue || !drain->merge || !drain->assembly || !drain->behind ||
+	    !drain->polls || !drain->looked) {
 		int error = errno;
 		drain_destroy(drain);
 		errno = error;
@@ -100,14 +99,14 @@ static void join(struct drain *drain)
 
 void drain_destroy(struct drain *drain)
 {
-	if (drain == NULL)
+	if (!drain)
 		return;
-	if (drain->polls != NULL && drain->has_thread) {
+	if (drain->polls && drain->has_thread) {
 		queue_abandon(drain->queue);
 		order_stop(drain);
 		join(drain);
 	}
-	if (drain->polls != NULL && drain->polls[0].fd >= 0)
+	if (drain->polls && drain->polls[0].fd >= 0)
 		close(drain->polls[0].fd);
 	merge_destroy(drain->merge);
 	assembly_destroy(drain->assembly);

@@ -25,7 +25,7 @@ struct merge *merge_create(struct ring *rings, size_t count, const struct record
 {
 	struct merge *merge = calloc(1, sizeof(*merge));
 	struct head *heads = calloc(count, sizeof(*heads));
-	if (merge == NULL || heads == NULL) {
+	if (!merge || !heads) {
 		free(merge);
 		free(heads);
 		return NULL;
@@ -40,7 +40,7 @@ struct merge *merge_create(struct ring *rings, size_t count, const struct record
 
 void merge_destroy(struct merge *merge)
 {
-	if (merge == NULL)
+	if (!merge)
 		return;
 	free(merge->heads);
 	free(merge);

@@ -66,7 +66,7 @@ struct queue {
 struct queue *queue_create(void)
 {
 	struct queue *queue = calloc(1, sizeof(*queue));
-	if (queue == NULL)
+	if (!queue)
 		return NULL;
 	size_t size = (size_t)QUEUE_CHUNKS * QUEUE_CHUNK_SIZE;
 	queue->memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -87,7 +87,7 @@ struct queue *queue_create(void)
 
 void queue_destroy(struct queue *queue)
 {
-	if (queue == NULL)
+	if (!queue)
 		return;
 	if (queue->memory != MAP_FAILED)
 		munmap(queue->memory, (size_t)QUEUE_CHUNKS * QUEUE_CHUNK_SIZE);

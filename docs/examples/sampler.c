@@ -32,9 +32,9 @@ static void take_sample(int number, siginfo_t *info, void *context)
 static int add_module(struct dl_phdr_info *elf, size_t size, void *tb5)
 {
 	const char *name = *elf->dlpi_name ? elf->dlpi_name : realpath("/proc/self/exe", NULL);
-	TBRW_MODULE m = {.module_size = sizeof m, .module_flags = TBRW_MODULE_LOADED};
+	TBRW_MODULE m = {.module_size = sizeof(m), .module_flags = TBRW_MODULE_LOADED};
 	wchar_t path[4096];
-	TBRW_U32 room = sizeof path / sizeof *path;
+	TBRW_U32 room = sizeof(path) / sizeof(*path);
 
 	m.module_flags |= *elf->dlpi_name ? 0 : TBRW_MODULE_IS_EXE;
 	m.module_associated_pid = (TBRW_U32)getpid();
@@ -48,9 +48,11 @@ static int add_module(struct dl_phdr_info *elf, size_t size, void *tb5)
 
 int main(void)
 {
-	TBRW_STREAM_INFO info = {sizeof info, 0, TBRW_SAMPLING_STREAM, .sampling_interval = 1000};
-	TBRW_SAMPREC_DESC_ENTRY pc = {.desc_size = sizeof pc, .desc_data_size = sizeof samples->pc};
-	TBRW_SAMPREC_DESC_ENTRY tsc = {.desc_size = sizeof tsc, .desc_data_size = sizeof(TBRW_U64)};
+	TBRW_STREAM_INFO info = {sizeof(info), 0, TBRW_SAMPLING_STREAM, .sampling_interval = 1000};
+	TBRW_SAMPREC_DESC_ENTRY pc = {.desc_size = sizeof(pc),
+				      .desc_data_size = sizeof(samples->pc)};
+	TBRW_SAMPREC_DESC_ENTRY tsc = {.desc_size = sizeof(tsc),
+				       .desc_data_size = sizeof(TBRW_U64)};
 	struct sigaction action = {.sa_sigaction = take_sample, .sa_flags = SA_SIGINFO};
 	TBRW_PTR tb5;
 
@@ -66,6 +68,6 @@ int main(void)
 	       SECTION(STREAM_INFO, TBRW_set_stream_info(tb5, 0, &info)) ||
 	       SECTION(DATA_DESCRIPTION, TBRW_add_data_descriptor_entry(tb5, 0, &pc) ||
 						 TBRW_add_data_descriptor_entry(tb5, 0, &tsc)) ||
-	       SECTION(DATA, TBRW_add_data(tb5, 0, sizeof samples, samples)) ||
+	       SECTION(DATA, TBRW_add_data(tb5, 0, sizeof(samples), samples)) ||
 	       TBRW_done_stream(tb5, 0) || TBRW_close(tb5);
 }

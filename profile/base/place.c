@@ -43,7 +43,7 @@ static char *target_of(int link, const char *path)
 		errno = size < 0 ? errno : ENAMETOOLONG;
 		return NULL;
 	}
-	int folder = target[0] == '/' || slash == NULL ? 0 : (int)(slash + 1 - path);
+	int folder = target[0] == '/' || !slash ? 0 : (int)(slash + 1 - path);
 	char *next;
 	return asprintf(&next, "%.*s%.*s", folder, path, (int)size, target) < 0 ? NULL : next;
 }
@@ -78,7 +78,7 @@ int profile_place_open(const char *path, enum profile_place *place)
 {
 	char *next;
 	int fd = step(path, place, &next);
-	for (int i = 0; fd < 0 && next != NULL; i++) {
+	for (int i = 0; fd < 0 && next; i++) {
 		char *here = next;
 		errno = ELOOP;
 		if (i < LINKS_MAX)

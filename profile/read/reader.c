@@ -1,7 +1,6 @@
 /* Opens and closes a result. */
-#include "profile/read/reader_private.h"
-
 #include "profile/base/wide.h"
+#include "profile/read/reader_private.h"
 #include <stdlib.h>
 
 static TBRW_U32 verify(struct profile_reader *reader)

@@ -1,7 +1,6 @@
 /* Processes and threads that nobody recorded, as in the file of a collector that was killed: they
  * are known by their samples, and processes by their threads too. */
 #include "profile/read/reader_private.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* The getters: what was loaded and checked, as it is. */
-#include "profile/read/reader_private.h"
-
 #include "profile/base/tsc.h"
+#include "profile/read/reader_private.h"
 
 bool profile_reader_complete(const struct profile_reader *reader)
 {

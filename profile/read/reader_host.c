@@ -1,6 +1,5 @@
 /* The machine, from the software and hardware sections. */
 #include "profile/read/reader_private.h"
-
 #include <stdlib.h>
 #include <string.h>
 

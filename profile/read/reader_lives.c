@@ -1,7 +1,6 @@
 /* Processes and threads: the records of the process/thread section and of tbcollect.threads, as
  * lives. */
 #include "profile/read/reader_private.h"
-
 #include <stdlib.h>
 
 struct load {

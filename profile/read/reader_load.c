@@ -1,7 +1,6 @@
 /* Reads streams and strings of a file through TBRW, whatever state the file is in. */
-#include "profile/read/reader_private.h"
-
 #include "profile/base/wide.h"
+#include "profile/read/reader_private.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* Which module a process had at an address and a time. */
 #include "profile/read/addressmap.h"
 #include "profile/read/reader_private.h"
-
 #include <stdlib.h>
 
 /* The modules of one pid, or the global ones; the map is built when it is first asked. */

@@ -1,6 +1,5 @@
 /* Modules: LOADED and UNLOADED records of the module section, merged. */
 #include "profile/read/reader_private.h"
-
 #include <stdlib.h>
 
 /* UNLOADED records that repeat one module exactly: how many to look through for the one still

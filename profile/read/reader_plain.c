@@ -2,9 +2,8 @@
  * without the streams of profile.h. Here their records are made from what the guide's sections
  * say: an image per module path, a frame and a node per distinct leaf, the weight of a sample from
  * its event. */
-#include "profile/read/reader_private.h"
-
 #include "profile/base/texttable.h"
+#include "profile/read/reader_private.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* The leaves of a plain file's samples, which are all the stack that these have. */
 #include "profile/read/reader_private.h"
-
 #include <stdlib.h>
 
 /* Where an address is in the image of a module that holds it. A plain file has no file offsets: a

@@ -1,7 +1,6 @@
 /* The records that are bounded by modules and distinct stacks: loaded at once, and every index and
  * text reference in them checked, so that nobody behind the reader has to. */
 #include "profile/read/reader_private.h"
-
 #include <stdlib.h>
 #include <string.h>
 

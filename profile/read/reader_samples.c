@@ -1,7 +1,6 @@
 /* Samples: stream 0 and tbcollect.stacks side by side, some thousand at a time. In a plain file the
  * stack of a sample is its leaf, and is made here. */
 #include "profile/read/reader_private.h"
-
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

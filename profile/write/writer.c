@@ -1,6 +1,5 @@
 /* The life of a result that is being written: create and finish. */
 #include "profile/write/writer_private.h"
-
 #include <stdlib.h>
 
 /* The guide's example (6.5); versions 16 and up are its TSC-based records. */

@@ -1,6 +1,5 @@
 /* What every record needs: its references checked, its texts placed, its bytes appended. */
 #include "profile/write/writer_private.h"
-
 #include <string.h>
 
 TBRW_U32 profile_writer_keep(struct profile_writer *writer, TBRW_U32 code)

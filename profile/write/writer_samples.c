@@ -1,7 +1,6 @@
 /* Stream 0 and the stacks beside it: one record each per sample. */
-#include "profile/write/writer_private.h"
-
 #include "profile/base/tsc.h"
+#include "profile/write/writer_private.h"
 #include <stddef.h>
 
 #define SAMPLE_EVENT_ID     0u

@@ -1,7 +1,6 @@
 /* The pair of streams that finalization appends: texts first, the symbols that refer to them next.
  */
 #include "profile/write/writer_private.h"
-
 #include <stdlib.h>
 
 static TBRW_U32 open_streams(struct profile_writer *writer)

@@ -1,8 +1,7 @@
-#include <stdlib.h>
-
 #include "tbrw/bind/bind.h"
 #include "tbrw/file/layout.h"
 #include "tbrw/file/record.h"
+#include <stdlib.h>
 
 /* ---- Which streams hold the results ---- */
 
@@ -32,17 +31,17 @@ static TBRW_U32 stream_type(struct tb5_file *file, struct tb5_stream *stream, TB
 			    bool *found)
 {
 	TBRW_STREAM_INFO info;
-	TBRW_U32 ret;
 
 	*found = false;
 	if (stream->dropped || stream->whole.state != TB5_DONE)
 		return VT_SUCCESS;
-	ret = tb5_record_read(file, tb5_stream_seq(stream, TB5_STREAM_INFO), 0, &info, sizeof info);
-	if (ret == VT_ENTRY_NOT_FOUND)
+	TBRW_U32 code = tb5_record_read(file, tb5_stream_seq(stream, TB5_STREAM_INFO), 0, &info,
+					sizeof(info));
+	if (code == VT_ENTRY_NOT_FOUND)
 		return VT_SUCCESS;
-	*found = ret == VT_SUCCESS;
+	*found = code == VT_SUCCESS;
 	*type = info.stream_type;
-	return ret;
+	return code;
 }
 
 /* Calls `see` with each stream that holds results of a bind, and the place for it in *set. */
@@ -51,16 +50,14 @@ static TBRW_U32 each_bind_stream(struct tb5_file *file, struct tb5_bind_set *set
 						 struct tb5_stream **slot))
 {
 	for (uint32_t n = 0; n < file->stream_count; n++) {
-		struct tb5_stream **slot;
 		TBRW_U32 type;
 		bool found;
-		TBRW_U32 ret = stream_type(file, file->streams[n], &type, &found);
-
-		slot = found ? bind_slot(set, type) : NULL;
-		if (ret == VT_SUCCESS && slot)
-			ret = see(file, file->streams[n], slot);
-		if (ret != VT_SUCCESS)
-			return ret;
+		TBRW_U32 code = stream_type(file, file->streams[n], &type, &found);
+		struct tb5_stream **slot = found ? bind_slot(set, type) : NULL;
+		if (code == VT_SUCCESS && slot)
+			code = see(file, file->streams[n], slot);
+		if (code != VT_SUCCESS)
+			return code;
 	}
 	return VT_SUCCESS;
 }
@@ -87,14 +84,13 @@ static bool bind_fits(struct tb5_file *file, const struct tb5_bind_set *set)
 TBRW_U32 tb5_bind_find(struct tb5_file *file)
 {
 	struct tb5_bind_set set = {NULL, NULL, NULL, NULL};
-	TBRW_U32 ret;
 
 	if (file->bind_known)
 		return VT_SUCCESS;
 	file->bound = false;
-	ret = each_bind_stream(file, &set, collect);
-	if (ret != VT_SUCCESS)
-		return ret;
+	TBRW_U32 code = each_bind_stream(file, &set, collect);
+	if (code != VT_SUCCESS)
+		return code;
 	if (set.data && set.module && set.pid && set.tid) {
 		if (!bind_fits(file, &set))
 			return VT_UNEXPECTED_BIND_MISMATCH;
@@ -111,12 +107,12 @@ TBRW_U32 tb5_bind_find(struct tb5_file *file)
 static TBRW_U32 bind_file(TBRW_PTR ptr, TBRW_U32 data_stream, struct tb5_file **file)
 {
 	struct tb5_stream *stream;
-	TBRW_U32 ret = tb5_file_get(ptr, file);
+	TBRW_U32 code = tb5_file_get(ptr, file);
 
-	if (ret == VT_SUCCESS)
-		ret = tb5_file_stream(*file, data_stream, &stream);
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code == VT_SUCCESS)
+		code = tb5_file_stream(*file, data_stream, &stream);
+	if (code != VT_SUCCESS)
+		return code;
 	return data_stream == 0 ? VT_SUCCESS : VT_INVALID_STREAM;
 }
 
@@ -124,17 +120,17 @@ TBRW_U32 TBRW_is_bound(TBRW_PTR ptr, TBRW_U32 data_stream, TBRW_U32 *is_bound)
 {
 	struct tb5_stream *stream;
 	struct tb5_file *file;
-	TBRW_U32 ret = tb5_file_get(ptr, &file);
+	TBRW_U32 code = tb5_file_get(ptr, &file);
 
-	if (ret == VT_SUCCESS)
-		ret = tb5_file_stream(file, data_stream, &stream);
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code == VT_SUCCESS)
+		code = tb5_file_stream(file, data_stream, &stream);
+	if (code != VT_SUCCESS)
+		return code;
 	if (!is_bound)
 		return VT_UNEXPECTED_NULL_PTR;
-	ret = tb5_bind_find(file);
-	if (ret != VT_SUCCESS && ret != VT_UNEXPECTED_BIND_MISMATCH)
-		return ret;
+	code = tb5_bind_find(file);
+	if (code != VT_SUCCESS && code != VT_UNEXPECTED_BIND_MISMATCH)
+		return code;
 	*is_bound = data_stream == 0 && file->bound;
 	return VT_SUCCESS;
 }
@@ -147,18 +143,18 @@ static bool in_use(const struct tb5_section *section)
 TBRW_U32 TBRW_dobind(TBRW_PTR ptr, TBRW_U32 data_stream)
 {
 	struct tb5_file *file;
-	TBRW_U32 ret = bind_file(ptr, data_stream, &file);
+	TBRW_U32 code = bind_file(ptr, data_stream, &file);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (in_use(&file->streams[0]->whole))
 		return VT_STREAM_ALREADY_IN_USE;
 	if (in_use(&file->sections[TBRW_MODULE_SECTION]) ||
 	    in_use(&file->sections[TBRW_PROCESS_THREAD_SECTION]))
 		return VT_SECTION_ALREADY_IN_USE;
-	ret = tb5_bind_find(file);
-	if (ret != VT_SUCCESS && ret != VT_UNEXPECTED_BIND_MISMATCH)
-		return ret;
+	code = tb5_bind_find(file);
+	if (code != VT_SUCCESS && code != VT_UNEXPECTED_BIND_MISMATCH)
+		return code;
 	return file->bound ? VT_SUCCESS : tb5_bind_run(file);
 }
 
@@ -173,33 +169,33 @@ static TBRW_U32 check_unused(struct tb5_file *file, struct tb5_stream *stream,
 static TBRW_U32 drop(struct tb5_file *file, struct tb5_stream *stream, struct tb5_stream **slot)
 {
 	uint32_t number = tb5_stream_seq(stream, TB5_DATA)->stream;
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 
 	(void)slot;
 	if (file->writable)
-		ret = tb5_file_mark(file, &file->store, TB5_KIND_STREAM_DROPPED, 0, number);
-	if (ret == VT_SUCCESS)
+		code = tb5_file_mark(file, &file->store, TB5_KIND_STREAM_DROPPED, 0, number);
+	if (code == VT_SUCCESS)
 		stream->dropped = true;
-	return ret;
+	return code;
 }
 
 TBRW_U32 TBRW_unbind(TBRW_PTR ptr, TBRW_U32 data_stream)
 {
 	struct tb5_bind_set any = {NULL, NULL, NULL, NULL};
 	struct tb5_file *file;
-	TBRW_U32 ret = bind_file(ptr, data_stream, &file);
+	TBRW_U32 code = bind_file(ptr, data_stream, &file);
 
-	if (ret == VT_SUCCESS)
-		ret = tb5_bind_find(file);
-	if (ret != VT_SUCCESS && ret != VT_UNEXPECTED_BIND_MISMATCH)
-		return ret;
-	if (!file->bound && ret == VT_SUCCESS)
+	if (code == VT_SUCCESS)
+		code = tb5_bind_find(file);
+	if (code != VT_SUCCESS && code != VT_UNEXPECTED_BIND_MISMATCH)
+		return code;
+	if (!file->bound && code == VT_SUCCESS)
 		return VT_STREAM_NOT_BOUND;
-	ret = each_bind_stream(file, &any, check_unused);
-	if (ret == VT_SUCCESS)
-		ret = each_bind_stream(file, &any, drop);
+	code = each_bind_stream(file, &any, check_unused);
+	if (code == VT_SUCCESS)
+		code = each_bind_stream(file, &any, drop);
 	file->bind_known = false;
-	return ret;
+	return code;
 }
 
 /* ---- Reading the results ---- */
@@ -207,10 +203,10 @@ TBRW_U32 TBRW_unbind(TBRW_PTR ptr, TBRW_U32 data_stream)
 static TBRW_U32 bind_entry_size(TBRW_PTR ptr, TBRW_U32 data_stream, TBRW_U32 size, TBRW_U32 *out)
 {
 	TBRW_U32 bound;
-	TBRW_U32 ret = TBRW_is_bound(ptr, data_stream, &bound);
+	TBRW_U32 code = TBRW_is_bound(ptr, data_stream, &bound);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (!out)
 		return VT_UNEXPECTED_NULL_PTR;
 	if (!bound)
@@ -266,11 +262,11 @@ static TBRW_U32 call_module(struct bound_run *run, void *records, TBRW_U32 size,
 static TBRW_U32 emit_bound(void *records, TBRW_U32 size, TBRW_U32 count, void *context)
 {
 	struct bound_run *run = context;
-	TBRW_U32 ret = tb5_seq_read(run->results, &run->file->cache, run->at * run->result_size,
-				    run->table, count * run->result_size);
+	TBRW_U32 code = tb5_seq_read(run->results, &run->file->cache, run->at * run->result_size,
+				     run->table, count * run->result_size);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	run->at += count;
 	return run->call(run, records, size, count);
 }
@@ -280,15 +276,15 @@ static TBRW_U32 enumerate_bound(struct bound_run *run, tb5_fetch *fetch, void *s
 				uint64_t total, TBRW_U32 size, uint64_t start)
 {
 	size_t records = TB5_RUN_SIZE / size + 1;
-	TBRW_U32 ret;
 
 	run->at = start;
 	run->table = malloc(records * run->result_size);
 	if (!run->table)
 		return VT_NO_MEMORY;
-	ret = tb5_enumerate(run->file, fetch, source, total, size, start, emit_bound, run);
+	TBRW_U32 code =
+		tb5_enumerate(run->file, fetch, source, total, size, start, emit_bound, run);
 	free(run->table);
-	return ret;
+	return code;
 }
 
 struct entry_source {
@@ -313,24 +309,24 @@ TBRW_U32 TBRW_bind_enumerate_data(TBRW_PTR ptr, TBRW_U32 data_stream,
 				.call = call_data,
 				.data = callback_func,
 				.user = user_ptr};
-	struct entry_source source;
 	struct tb5_layout layout;
-	TBRW_U32 ret = bind_file(ptr, data_stream, &run.file);
+	TBRW_U32 code = bind_file(ptr, data_stream, &run.file);
 
-	if (ret == VT_SUCCESS)
-		ret = tb5_bind_find(run.file);
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code == VT_SUCCESS)
+		code = tb5_bind_find(run.file);
+	if (code != VT_SUCCESS)
+		return code;
 	if (!callback_func)
 		return VT_UNEXPECTED_NULL_PTR;
 	if (!run.file->bound)
 		return VT_STREAM_NOT_BOUND;
-	ret = tb5_layout_read(run.file, run.file->streams[0], &layout);
-	if (ret != VT_SUCCESS)
-		return ret;
+	code = tb5_layout_read(run.file, run.file->streams[0], &layout);
+	if (code != VT_SUCCESS)
+		return code;
 	run.results = tb5_stream_seq(run.file->bind.data, TB5_DATA);
-	source = (struct entry_source){tb5_stream_seq(run.file->streams[0], TB5_DATA),
-				       layout.entry_size};
+	struct entry_source source =
+		(struct entry_source){tb5_stream_seq(run.file->streams[0], TB5_DATA),
+				      layout.entry_size};
 	return enumerate_bound(&run, fetch_entries, &source, tb5_seq_size(source.seq) / source.size,
 			       source.size, start_index);
 }
@@ -343,12 +339,12 @@ TBRW_U32 TBRW_bind_enumerate_modules(TBRW_PTR ptr, BIND_MODULE_CALLBACK *callbac
 				.module = callback_func,
 				.user = user_ptr};
 	struct tb5_record_source source = {.size = sizeof(TBRW_MODULE)};
-	TBRW_U32 ret = tb5_file_get(ptr, &run.file);
+	TBRW_U32 code = tb5_file_get(ptr, &run.file);
 
-	if (ret == VT_SUCCESS)
-		ret = tb5_bind_find(run.file);
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code == VT_SUCCESS)
+		code = tb5_bind_find(run.file);
+	if (code != VT_SUCCESS)
+		return code;
 	if (!callback_func)
 		return VT_UNEXPECTED_NULL_PTR;
 	if (!run.file->bound)

@@ -1,38 +1,36 @@
+#include "tbrw/api/section.h"
+#include "tbrw/file/layout.h"
+#include "tbrw/file/record.h"
+#include "tbrw/file/utf8.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tbrw/api/section.h"
-#include "tbrw/file/layout.h"
-#include "tbrw/file/record.h"
-#include "tbrw/file/utf8.h"
-
 /* ---- Data descriptors ---- */
 
 TBRW_U32 TBRW_add_data_descriptor_entry(TBRW_PTR ptr, TBRW_U32 stream,
 					TBRW_SAMPREC_DESC_ENTRY *data_descriptor_entry)
 {
-	TBRW_SAMPREC_DESC_ENTRY entry;
 	struct tb5_stream *s;
 	struct tb5_file *file;
-	TBRW_U32 ret =
+	TBRW_U32 code =
 		tb5_stream_begin_write(ptr, stream, TBRW_DATA_DESCRIPTION_SECTION, &file, &s);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (!data_descriptor_entry)
 		return VT_UNEXPECTED_NULL_PTR;
-	entry = *data_descriptor_entry;
-	if (entry.desc_size != sizeof entry)
+	TBRW_SAMPREC_DESC_ENTRY entry = *data_descriptor_entry;
+	if (entry.desc_size != sizeof(entry))
 		return VT_UNSUPPORTED_DATA_SIZE;
 	if (entry.desc_type >= ST_RESERVED_START || entry.desc_subtype >= SST_RESERVED_START)
 		return VT_UNEXPECTED_VALUE;
 	if (entry.desc_type == ST_LEGACY_SAMPLE_RECORD && stream != 0)
 		return VT_INVALID_STREAM;
-	ret = tb5_file_intern(file, data_descriptor_entry->desc_name, &entry.desc_name);
-	return ret == VT_SUCCESS ? tb5_descriptor_append(file, s, &entry) : ret;
+	code = tb5_file_intern(file, data_descriptor_entry->desc_name, &entry.desc_name);
+	return code == VT_SUCCESS ? tb5_descriptor_append(file, s, &entry) : code;
 }
 
 struct descriptor_emit {
@@ -55,10 +53,11 @@ TBRW_U32 TBRW_enumerate_data_descriptor_entries(TBRW_PTR ptr, TBRW_U32 stream,
 	struct tb5_record_source source = {.size = sizeof(TBRW_SAMPREC_DESC_ENTRY)};
 	struct tb5_stream *s;
 	struct tb5_file *file;
-	TBRW_U32 ret = tb5_stream_begin_read(ptr, stream, TBRW_DATA_DESCRIPTION_SECTION, &file, &s);
+	TBRW_U32 code =
+		tb5_stream_begin_read(ptr, stream, TBRW_DATA_DESCRIPTION_SECTION, &file, &s);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (!callback_func)
 		return VT_UNEXPECTED_NULL_PTR;
 	source.seq = tb5_stream_seq(s, TB5_DESCRIPTORS);
@@ -73,10 +72,10 @@ TBRW_U32 TBRW_add_data(TBRW_PTR ptr, TBRW_U32 stream, TBRW_U32 size_of_data_entr
 {
 	struct tb5_stream *s;
 	struct tb5_file *file;
-	TBRW_U32 ret = tb5_stream_begin_write(ptr, stream, TBRW_DATA_SECTION, &file, &s);
+	TBRW_U32 code = tb5_stream_begin_write(ptr, stream, TBRW_DATA_SECTION, &file, &s);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (!data_entry)
 		return VT_BUFFER_NULL;
 	return tb5_file_append(file, tb5_stream_seq(s, TB5_DATA), data_entry, size_of_data_entry);
@@ -85,25 +84,25 @@ TBRW_U32 TBRW_add_data(TBRW_PTR ptr, TBRW_U32 stream, TBRW_U32 size_of_data_entr
 static TBRW_U32 append_from_fd(struct tb5_file *file, struct tb5_seq *seq, int fd)
 {
 	char *buffer = malloc(TB5_BUFFER_SIZE);
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 
 	if (!buffer)
 		return VT_NO_MEMORY;
-	while (ret == VT_SUCCESS) {
+	while (code == VT_SUCCESS) {
 		ssize_t n = read(fd, buffer, TB5_BUFFER_SIZE);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
-			ret = n < 0 ? VT_SAMPLE_FILE_MAPPING_ERROR : VT_SUCCESS;
+			code = n < 0 ? VT_SAMPLE_FILE_MAPPING_ERROR : VT_SUCCESS;
 			break;
 		}
-		ret = tb5_file_begin_write(file);
-		if (ret == VT_SUCCESS)
-			ret = tb5_file_append(file, seq, buffer, (size_t)n);
+		code = tb5_file_begin_write(file);
+		if (code == VT_SUCCESS)
+			code = tb5_file_append(file, seq, buffer, (size_t)n);
 	}
 	free(buffer);
-	return ret;
+	return code;
 }
 
 /* A regular file that is not the one being written, which would never end; -1 if it is none. */
@@ -126,24 +125,22 @@ TBRW_U32 TBRW_add_data_from_file(TBRW_PTR ptr, TBRW_U32 stream, TBRW_CHAR *filen
 	struct tb5_stream *s;
 	struct tb5_file *file;
 	bool invalid;
-	char *path;
-	TBRW_U32 ret = tb5_stream_begin_write(ptr, stream, TBRW_DATA_SECTION, &file, &s);
-	int fd;
+	TBRW_U32 code = tb5_stream_begin_write(ptr, stream, TBRW_DATA_SECTION, &file, &s);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (!filename)
 		return VT_UNEXPECTED_NULL_PTR;
-	path = tb5_utf8_dup_wcs(filename, &invalid);
+	char *path = tb5_utf8_dup_wcs(filename, &invalid);
 	if (!path)
 		return invalid ? VT_INVALID_STRING : VT_NO_MEMORY;
-	fd = open_other(file, path);
+	int fd = open_other(file, path);
 	free(path);
 	if (fd < 0)
 		return VT_FILE_OPEN_FAILED;
-	ret = append_from_fd(file, tb5_stream_seq(s, TB5_DATA), fd);
+	code = append_from_fd(file, tb5_stream_seq(s, TB5_DATA), fd);
 	close(fd);
-	return ret;
+	return code;
 }
 
 struct data_source {
@@ -168,48 +165,46 @@ static TBRW_U32 enumerate_runs(struct tb5_file *file, const struct data_source *
 {
 	uint64_t total = tb5_seq_size(s->seq) / s->entry_size;
 	uint32_t usual = s->entry_size < TB5_RUN_SIZE ? TB5_RUN_SIZE / s->entry_size : 1;
-	TBRW_U32 ret;
 	uint32_t run;
-	void *records;
 
 	if (start > total)
 		return VT_INVALID_READ_START;
-	ret = tb5_seq_load(s->seq);
-	if (ret != VT_SUCCESS)
-		return ret;
-	records =
+	TBRW_U32 code = tb5_seq_load(s->seq);
+	if (code != VT_SUCCESS)
+		return code;
+	void *records =
 		malloc((size_t)(total - start < usual ? total - start + 1 : usual) * s->entry_size);
 	if (!records)
 		return VT_NO_MEMORY;
-	ret = TRUE;
-	for (uint64_t at = start; at < total && ret == TRUE; at += run) {
+	code = TRUE;
+	for (uint64_t at = start; at < total && code == TRUE; at += run) {
 		run = data_run(s, at, total - at, usual);
-		ret = tb5_seq_read(s->seq, &file->cache, at * s->entry_size, records,
-				   (size_t)run * s->entry_size);
-		if (ret != VT_SUCCESS)
+		code = tb5_seq_read(s->seq, &file->cache, at * s->entry_size, records,
+				    (size_t)run * s->entry_size);
+		if (code != VT_SUCCESS)
 			break;
-		ret = callback(records, run * s->entry_size, run, user);
+		code = callback(records, run * s->entry_size, run, user);
 	}
 	free(records);
-	return ret == TRUE ? VT_SUCCESS : ret;
+	return code == TRUE ? VT_SUCCESS : code;
 }
 
 TBRW_U32 TBRW_enumerate_data(TBRW_PTR ptr, TBRW_U32 stream, TBRW_DATA_CALLBACK *callback_func,
 			     void *user_ptr, TBRW_U64 start_index)
 {
-	struct data_source source;
 	struct tb5_layout layout;
 	struct tb5_stream *s;
 	struct tb5_file *file;
-	TBRW_U32 ret = tb5_stream_begin_read(ptr, stream, TBRW_DATA_SECTION, &file, &s);
+	TBRW_U32 code = tb5_stream_begin_read(ptr, stream, TBRW_DATA_SECTION, &file, &s);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (!callback_func)
 		return VT_UNEXPECTED_NULL_PTR;
-	ret = tb5_layout_read(file, s, &layout);
-	if (ret != VT_SUCCESS)
-		return ret;
-	source = (struct data_source){tb5_stream_seq(s, TB5_DATA), layout.entry_size};
+	code = tb5_layout_read(file, s, &layout);
+	if (code != VT_SUCCESS)
+		return code;
+	struct data_source source =
+		(struct data_source){tb5_stream_seq(s, TB5_DATA), layout.entry_size};
 	return enumerate_runs(file, &source, start_index, callback_func, user_ptr);
 }

@@ -1,9 +1,8 @@
 /* The hardware section: the tree of nodes, CPUs, architectures and CPUID leaves (FORMAT.md 3.1). */
-#include <stdlib.h>
-#include <string.h>
-
 #include "tbrw/api/section.h"
 #include "tbrw/file/record.h"
+#include <stdlib.h>
+#include <string.h>
 
 /* ---- Writing ---- */
 
@@ -13,14 +12,13 @@ static TBRW_U32 write_arch(struct tb5_file *file, struct tb5_seq *seq, const TBR
 	size_t leaf = ia64 ? sizeof(TBRW_CPUID_IA64) : sizeof(TBRW_CPUID_IA32);
 	TBRW_CPU_ARCH record = *arch;
 	uint64_t count = arch->cpuid_ia32_array ? arch->arch_num_cpuid : 0;
-	TBRW_U32 ret;
 
-	if (arch->arch_size != sizeof record)
+	if (arch->arch_size != sizeof(record))
 		return VT_UNSUPPORTED_DATA_SIZE;
-	memcpy(&record.cpuid_ia32_array, &count, sizeof count);
-	ret = tb5_file_append(file, seq, &record, sizeof record);
-	if (ret != VT_SUCCESS || !count)
-		return ret;
+	memcpy(&record.cpuid_ia32_array, &count, sizeof(count));
+	TBRW_U32 code = tb5_file_append(file, seq, &record, sizeof(record));
+	if (code != VT_SUCCESS || !count)
+		return code;
 	return tb5_file_append(file, seq, arch->cpuid_ia32_array, (size_t)count * leaf);
 }
 
@@ -28,40 +26,38 @@ static TBRW_U32 write_cpu(struct tb5_file *file, struct tb5_seq *seq, const TBRW
 {
 	uint64_t count = cpu->cpu_arch_array ? cpu->num_cpu_arch_array : 0;
 	TBRW_CPU record;
-	TBRW_U32 ret;
 
-	if (cpu->cpu_size != sizeof record)
+	if (cpu->cpu_size != sizeof(record))
 		return VT_UNSUPPORTED_DATA_SIZE;
-	memset(&record, 0, sizeof record);
+	memset(&record, 0, sizeof(record));
 	memcpy(&record, cpu, offsetof(TBRW_CPU, num_cpu_arch_array));
 	record.num_cpu_arch_array = cpu->num_cpu_arch_array;
-	memcpy(&record.cpu_arch_array, &count, sizeof count);
-	ret = tb5_file_append(file, seq, &record, sizeof record);
-	for (uint64_t i = 0; ret == VT_SUCCESS && i < count; i++)
-		ret = write_arch(file, seq, &cpu->cpu_arch_array[i]);
-	return ret;
+	memcpy(&record.cpu_arch_array, &count, sizeof(count));
+	TBRW_U32 code = tb5_file_append(file, seq, &record, sizeof(record));
+	for (uint64_t i = 0; code == VT_SUCCESS && i < count; i++)
+		code = write_arch(file, seq, &cpu->cpu_arch_array[i]);
+	return code;
 }
 
 static TBRW_U32 write_node(struct tb5_file *file, struct tb5_seq *seq, const TBRW_NODE *node)
 {
 	uint64_t count = node->cpu_array ? node->node_num_available : 0;
 	TBRW_NODE record;
-	TBRW_U32 ret;
 
-	if (node->node_size != sizeof record)
+	if (node->node_size != sizeof(record))
 		return VT_UNSUPPORTED_DATA_SIZE;
-	memset(&record, 0, sizeof record);
+	memset(&record, 0, sizeof(record));
 	record.node_size = node->node_size;
 	record.node_type_from_shell = node->node_type_from_shell;
 	record.node_id = node->node_id;
 	record.node_num_available = node->node_num_available;
 	record.node_num_used = node->node_num_used;
 	record.node_physical_memory = node->node_physical_memory;
-	memcpy(&record.cpu_array, &count, sizeof count);
-	ret = tb5_file_append(file, seq, &record, sizeof record);
-	for (uint64_t i = 0; ret == VT_SUCCESS && i < count; i++)
-		ret = write_cpu(file, seq, &node->cpu_array[i]);
-	return ret;
+	memcpy(&record.cpu_array, &count, sizeof(count));
+	TBRW_U32 code = tb5_file_append(file, seq, &record, sizeof(record));
+	for (uint64_t i = 0; code == VT_SUCCESS && i < count; i++)
+		code = write_cpu(file, seq, &node->cpu_array[i]);
+	return code;
 }
 
 /* The sizes of all records are right, so that a tree is written whole or not at all. */
@@ -70,12 +66,12 @@ static bool tree_is_valid(const TBRW_SYSTEM *system)
 	for (TBRW_U32 n = 0; system->node_array && n < system->system_num_nodes; n++) {
 		const TBRW_NODE *node = &system->node_array[n];
 
-		if (node->node_size != sizeof *node)
+		if (node->node_size != sizeof(*node))
 			return false;
 		for (TBRW_U32 c = 0; node->cpu_array && c < node->node_num_available; c++) {
 			const TBRW_CPU *cpu = &node->cpu_array[c];
 
-			if (cpu->cpu_size != sizeof *cpu)
+			if (cpu->cpu_size != sizeof(*cpu))
 				return false;
 			for (TBRW_U32 a = 0; cpu->cpu_arch_array && a < cpu->num_cpu_arch_array;
 			     a++)
@@ -83,29 +79,27 @@ static bool tree_is_valid(const TBRW_SYSTEM *system)
 					return false;
 		}
 	}
-	return system->system_size == sizeof *system;
+	return system->system_size == sizeof(*system);
 }
 
 TBRW_U32 TBRW_set_system(TBRW_PTR ptr, TBRW_SYSTEM *system)
 {
 	struct tb5_file *file;
-	TBRW_U32 ret = tb5_global_begin_write(ptr, TBRW_HARDWARE_SECTION, &file);
-	TBRW_SYSTEM record;
-	uint64_t count;
+	TBRW_U32 code = tb5_global_begin_write(ptr, TBRW_HARDWARE_SECTION, &file);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (!system)
 		return VT_UNEXPECTED_NULL_PTR;
 	if (!tree_is_valid(system))
 		return VT_UNSUPPORTED_DATA_SIZE;
-	record = *system;
-	count = system->node_array ? system->system_num_nodes : 0;
-	memcpy(&record.node_array, &count, sizeof count);
-	ret = tb5_record_set(file, tb5_file_seq(file, TB5_HARDWARE), &record, sizeof record);
-	for (uint64_t i = 0; ret == VT_SUCCESS && i < count; i++)
-		ret = write_node(file, tb5_file_seq(file, TB5_HARDWARE), &system->node_array[i]);
-	return ret;
+	TBRW_SYSTEM record = *system;
+	uint64_t count = system->node_array ? system->system_num_nodes : 0;
+	memcpy(&record.node_array, &count, sizeof(count));
+	code = tb5_record_set(file, tb5_file_seq(file, TB5_HARDWARE), &record, sizeof(record));
+	for (uint64_t i = 0; code == VT_SUCCESS && i < count; i++)
+		code = write_node(file, tb5_file_seq(file, TB5_HARDWARE), &system->node_array[i]);
+	return code;
 }
 
 /* ---- Reading ---- */
@@ -122,12 +116,12 @@ static TBRW_U32 tree_next(struct tree_reader *r, void *record, size_t size, size
 			  uint64_t *count)
 {
 	TBRW_U32 own_size;
-	TBRW_U32 ret = tb5_seq_read(r->seq, &r->file->cache, r->at, record, size);
+	TBRW_U32 code = tb5_seq_read(r->seq, &r->file->cache, r->at, record, size);
 
-	if (ret != VT_SUCCESS)
-		return ret;
-	memcpy(&own_size, record, sizeof own_size);
-	memcpy(count, (char *)record + pointer_at, sizeof *count);
+	if (code != VT_SUCCESS)
+		return code;
+	memcpy(&own_size, record, sizeof(own_size));
+	memcpy(count, (char *)record + pointer_at, sizeof(*count));
 	r->at += size;
 	return own_size == size ? VT_SUCCESS : VT_INVALID_SAMPLE_FILE;
 }
@@ -157,15 +151,15 @@ struct tree_output {
 static TBRW_U32 read_arch(struct tree_reader *r, struct tree_sizes *sizes, struct tree_output *out)
 {
 	TBRW_CPU_ARCH arch;
-	uint64_t count, bytes;
-	TBRW_U32 ret =
-		tree_next(r, &arch, sizeof arch, offsetof(TBRW_CPU_ARCH, cpuid_ia32_array), &count);
+	uint64_t count;
+	TBRW_U32 code = tree_next(r, &arch, sizeof(arch), offsetof(TBRW_CPU_ARCH, cpuid_ia32_array),
+				  &count);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (count && count != arch.arch_num_cpuid)
 		return VT_UNEXPECTED_NUM_CPUIDS;
-	bytes = arch_leaf_bytes(&arch, count);
+	uint64_t bytes = arch_leaf_bytes(&arch, count);
 	if (bytes > tb5_seq_size(r->seq) - r->at)
 		return VT_INVALID_SAMPLE_FILE;
 	if (out->archs) {
@@ -173,23 +167,23 @@ static TBRW_U32 read_arch(struct tree_reader *r, struct tree_sizes *sizes, struc
 
 		arch.cpuid_ia32_array = (TBRW_CPUID_IA32 *)(void *)leaves;
 		if (count)
-			ret = tb5_seq_read(r->seq, &r->file->cache, r->at, leaves, (size_t)bytes);
+			code = tb5_seq_read(r->seq, &r->file->cache, r->at, leaves, (size_t)bytes);
 		out->archs[sizes->archs] = arch;
 	}
 	sizes->archs++;
 	sizes->leaf_bytes += bytes;
 	r->at += bytes;
-	return ret;
+	return code;
 }
 
 static TBRW_U32 read_cpu(struct tree_reader *r, struct tree_sizes *sizes, struct tree_output *out)
 {
 	TBRW_CPU cpu;
 	uint64_t count;
-	TBRW_U32 ret = tree_next(r, &cpu, sizeof cpu, offsetof(TBRW_CPU, cpu_arch_array), &count);
+	TBRW_U32 code = tree_next(r, &cpu, sizeof(cpu), offsetof(TBRW_CPU, cpu_arch_array), &count);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (count && count != cpu.num_cpu_arch_array)
 		return VT_INVALID_SAMPLE_FILE;
 	if (out->cpus) {
@@ -197,19 +191,19 @@ static TBRW_U32 read_cpu(struct tree_reader *r, struct tree_sizes *sizes, struct
 		out->cpus[sizes->cpus] = cpu;
 	}
 	sizes->cpus++;
-	for (uint64_t i = 0; ret == VT_SUCCESS && i < count; i++)
-		ret = read_arch(r, sizes, out);
-	return ret;
+	for (uint64_t i = 0; code == VT_SUCCESS && i < count; i++)
+		code = read_arch(r, sizes, out);
+	return code;
 }
 
 static TBRW_U32 read_node(struct tree_reader *r, struct tree_sizes *sizes, struct tree_output *out)
 {
 	TBRW_NODE node;
 	uint64_t count;
-	TBRW_U32 ret = tree_next(r, &node, sizeof node, offsetof(TBRW_NODE, cpu_array), &count);
+	TBRW_U32 code = tree_next(r, &node, sizeof(node), offsetof(TBRW_NODE, cpu_array), &count);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (count && count != node.node_num_available)
 		return VT_INVALID_SAMPLE_FILE;
 	if (out->nodes) {
@@ -217,9 +211,9 @@ static TBRW_U32 read_node(struct tree_reader *r, struct tree_sizes *sizes, struc
 		out->nodes[sizes->nodes] = node;
 	}
 	sizes->nodes++;
-	for (uint64_t i = 0; ret == VT_SUCCESS && i < count; i++)
-		ret = read_cpu(r, sizes, out);
-	return ret;
+	for (uint64_t i = 0; code == VT_SUCCESS && i < count; i++)
+		code = read_cpu(r, sizes, out);
+	return code;
 }
 
 static TBRW_U32 read_tree(struct tb5_file *file, TBRW_SYSTEM *system, struct tree_sizes *sizes,
@@ -227,18 +221,18 @@ static TBRW_U32 read_tree(struct tb5_file *file, TBRW_SYSTEM *system, struct tre
 {
 	struct tree_reader r = {.file = file, .seq = tb5_file_seq(file, TB5_HARDWARE)};
 	uint64_t count;
-	TBRW_U32 ret =
-		tree_next(&r, system, sizeof *system, offsetof(TBRW_SYSTEM, node_array), &count);
+	TBRW_U32 code =
+		tree_next(&r, system, sizeof(*system), offsetof(TBRW_SYSTEM, node_array), &count);
 
 	*sizes = (struct tree_sizes){0};
-	if (ret == VT_SUCCESS && count && count != system->system_num_nodes)
-		ret = VT_INVALID_SAMPLE_FILE;
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code == VT_SUCCESS && count && count != system->system_num_nodes)
+		code = VT_INVALID_SAMPLE_FILE;
+	if (code != VT_SUCCESS)
+		return code;
 	system->node_array = count ? out->nodes : NULL;
-	for (uint64_t i = 0; ret == VT_SUCCESS && i < count; i++)
-		ret = read_node(&r, sizes, out);
-	return ret;
+	for (uint64_t i = 0; code == VT_SUCCESS && i < count; i++)
+		code = read_node(&r, sizes, out);
+	return code;
 }
 
 TBRW_U32 TBRW_get_system(TBRW_PTR ptr, TBRW_U32 size_of_buffer, TBRW_SYSTEM *buf_ptr,
@@ -248,20 +242,20 @@ TBRW_U32 TBRW_get_system(TBRW_PTR ptr, TBRW_U32 size_of_buffer, TBRW_SYSTEM *buf
 	struct tree_sizes sizes;
 	struct tb5_file *file;
 	TBRW_SYSTEM system;
-	uint64_t needed;
-	TBRW_U32 ret = tb5_global_begin_read(ptr, TBRW_HARDWARE_SECTION, &file);
+	TBRW_U32 code = tb5_global_begin_read(ptr, TBRW_HARDWARE_SECTION, &file);
 
-	if (ret == VT_SUCCESS && !tb5_seq_size(tb5_file_seq(file, TB5_HARDWARE)))
-		ret = VT_ENTRY_NOT_FOUND;
-	if (ret == VT_SUCCESS)
-		ret = read_tree(file, &system, &sizes, &out);
-	if (ret != VT_SUCCESS)
-		return ret;
-	needed = sizeof system + sizes.nodes * sizeof(TBRW_NODE) + sizes.cpus * sizeof(TBRW_CPU) +
-		 sizes.archs * sizeof(TBRW_CPU_ARCH) + sizes.leaf_bytes;
-	ret = tb5_buffer_check(needed, size_of_buffer, buf_ptr, size_buffer_used);
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code == VT_SUCCESS && !tb5_seq_size(tb5_file_seq(file, TB5_HARDWARE)))
+		code = VT_ENTRY_NOT_FOUND;
+	if (code == VT_SUCCESS)
+		code = read_tree(file, &system, &sizes, &out);
+	if (code != VT_SUCCESS)
+		return code;
+	uint64_t needed = sizeof(system) + sizes.nodes * sizeof(TBRW_NODE) +
+			  sizes.cpus * sizeof(TBRW_CPU) + sizes.archs * sizeof(TBRW_CPU_ARCH) +
+			  sizes.leaf_bytes;
+	code = tb5_buffer_check(needed, size_of_buffer, buf_ptr, size_buffer_used);
+	if (code != VT_SUCCESS)
+		return code;
 	out.nodes = (TBRW_NODE *)(buf_ptr + 1);
 	out.cpus = (TBRW_CPU *)(out.nodes + sizes.nodes);
 	out.archs = (TBRW_CPU_ARCH *)(out.cpus + sizes.cpus);

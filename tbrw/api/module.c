@@ -1,22 +1,21 @@
-#include <string.h>
-
 #include "tbrw/api/section.h"
 #include "tbrw/bind/bind.h"
 #include "tbrw/file/record.h"
+#include <string.h>
 
 TBRW_U32 TBRW_add_module(TBRW_PTR ptr, TBRW_MODULE *module)
 {
 	struct tb5_file *file;
-	TBRW_U32 ret = tb5_global_begin_write(ptr, TBRW_MODULE_SECTION, &file);
+	TBRW_U32 code = tb5_global_begin_write(ptr, TBRW_MODULE_SECTION, &file);
 	TBRW_MODULE record;
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (!module)
 		return VT_UNEXPECTED_NULL_PTR;
-	if (module->module_size != sizeof *module)
+	if (module->module_size != sizeof(*module))
 		return VT_UNSUPPORTED_DATA_SIZE;
-	memset(&record, 0, sizeof record);
+	memset(&record, 0, sizeof(record));
 	record.module_size = module->module_size;
 	record.module_reserved = module->module_reserved;
 	record.module_associated_pid = module->module_associated_pid;
@@ -32,33 +31,33 @@ TBRW_U32 TBRW_add_module(TBRW_PTR ptr, TBRW_MODULE *module)
 	record.reserved_for_legacy_flags = module->reserved_for_legacy_flags;
 	record.reserved1 = module->reserved1;
 	record.module_unload_tsc = module->module_unload_tsc;
-	ret = tb5_file_intern(file, module->module_path, &record.module_path);
-	if (ret == VT_SUCCESS)
-		ret = tb5_file_intern(file, module->module_name, &record.module_name);
-	if (ret == VT_SUCCESS)
-		ret = tb5_file_intern(file, module->module_segment_name,
-				      &record.module_segment_name);
-	if (ret != VT_SUCCESS)
-		return ret;
-	return tb5_file_append(file, tb5_file_seq(file, TB5_MODULES), &record, sizeof record);
+	code = tb5_file_intern(file, module->module_path, &record.module_path);
+	if (code == VT_SUCCESS)
+		code = tb5_file_intern(file, module->module_name, &record.module_name);
+	if (code == VT_SUCCESS)
+		code = tb5_file_intern(file, module->module_segment_name,
+				       &record.module_segment_name);
+	if (code != VT_SUCCESS)
+		return code;
+	return tb5_file_append(file, tb5_file_seq(file, TB5_MODULES), &record, sizeof(record));
 }
 
 TBRW_U32 TBRW_get_one_module(TBRW_PTR ptr, TBRW_U64 module_index, const TBRW_MODULE **p_module)
 {
 	struct tb5_file *file;
-	TBRW_U32 ret = tb5_file_get(ptr, &file);
+	TBRW_U32 code = tb5_file_get(ptr, &file);
 	TBRW_MODULE record;
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (!p_module)
 		return VT_UNEXPECTED_NULL_PTR;
 	if (file->sections[TBRW_MODULE_SECTION].state == TB5_WRITING)
 		return VT_SECTION_NOT_READABLE;
-	ret = tb5_record_read(file, tb5_file_seq(file, TB5_MODULES), module_index, &record,
-			      sizeof record);
-	if (ret != VT_SUCCESS)
-		return ret;
+	code = tb5_record_read(file, tb5_file_seq(file, TB5_MODULES), module_index, &record,
+			       sizeof(record));
+	if (code != VT_SUCCESS)
+		return code;
 	file->one_module = record;
 	*p_module = &file->one_module;
 	return VT_SUCCESS;
@@ -82,10 +81,10 @@ TBRW_U32 TBRW_enumerate_modules(TBRW_PTR ptr, TBRW_MODULE_CALLBACK *callback_fun
 	struct module_emit emit = {callback_func, user_ptr};
 	struct tb5_record_source source = {.size = sizeof(TBRW_MODULE)};
 	struct tb5_file *file;
-	TBRW_U32 ret = tb5_global_begin_read(ptr, TBRW_MODULE_SECTION, &file);
+	TBRW_U32 code = tb5_global_begin_read(ptr, TBRW_MODULE_SECTION, &file);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (!callback_func)
 		return VT_UNEXPECTED_NULL_PTR;
 	source.seq = tb5_file_seq(file, TB5_MODULES);

@@ -1,50 +1,47 @@
 /* The process/thread section, and the processes and threads that bind deduced behind it. */
-#include <string.h>
-
 #include "tbrw/api/section.h"
 #include "tbrw/bind/bind.h"
 #include "tbrw/file/record.h"
+#include <string.h>
 
 /* ---- Writing ---- */
 
 TBRW_U32 TBRW_add_process(TBRW_PTR ptr, TBRW_PID *process)
 {
 	struct tb5_file *file;
-	TBRW_U32 ret = tb5_global_begin_write(ptr, TBRW_PROCESS_THREAD_SECTION, &file);
-	TBRW_PID record;
+	TBRW_U32 code = tb5_global_begin_write(ptr, TBRW_PROCESS_THREAD_SECTION, &file);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (!process)
 		return VT_UNEXPECTED_NULL_PTR;
-	record = *process;
-	if (record.pid_size != sizeof record)
+	TBRW_PID record = *process;
+	if (record.pid_size != sizeof(record))
 		return VT_UNSUPPORTED_DATA_SIZE;
-	ret = tb5_file_intern(file, process->pid_path, &record.pid_path);
-	if (ret == VT_SUCCESS)
-		ret = tb5_file_intern(file, process->pid_name, &record.pid_name);
-	if (ret != VT_SUCCESS)
-		return ret;
-	return tb5_file_append(file, tb5_file_seq(file, TB5_PROCESSES), &record, sizeof record);
+	code = tb5_file_intern(file, process->pid_path, &record.pid_path);
+	if (code == VT_SUCCESS)
+		code = tb5_file_intern(file, process->pid_name, &record.pid_name);
+	if (code != VT_SUCCESS)
+		return code;
+	return tb5_file_append(file, tb5_file_seq(file, TB5_PROCESSES), &record, sizeof(record));
 }
 
 TBRW_U32 TBRW_add_thread(TBRW_PTR ptr, TBRW_TID *thread)
 {
 	struct tb5_file *file;
-	TBRW_U32 ret = tb5_global_begin_write(ptr, TBRW_PROCESS_THREAD_SECTION, &file);
-	TBRW_TID record;
+	TBRW_U32 code = tb5_global_begin_write(ptr, TBRW_PROCESS_THREAD_SECTION, &file);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (!thread)
 		return VT_UNEXPECTED_NULL_PTR;
-	record = *thread;
-	if (record.tid_size != sizeof record)
+	TBRW_TID record = *thread;
+	if (record.tid_size != sizeof(record))
 		return VT_UNSUPPORTED_DATA_SIZE;
-	ret = tb5_file_intern(file, thread->tid_name, &record.tid_name);
-	if (ret != VT_SUCCESS)
-		return ret;
-	return tb5_file_append(file, tb5_file_seq(file, TB5_THREADS), &record, sizeof record);
+	code = tb5_file_intern(file, thread->tid_name, &record.tid_name);
+	if (code != VT_SUCCESS)
+		return code;
+	return tb5_file_append(file, tb5_file_seq(file, TB5_THREADS), &record, sizeof(record));
 }
 
 /* ---- Reading ---- */
@@ -72,26 +69,25 @@ static TBRW_U32 read_process(struct tb5_file *file, uint64_t index, TBRW_PID *re
 
 	if (index < written || !file->bound)
 		return tb5_record_read(file, tb5_file_seq(file, TB5_PROCESSES), index, record,
-				       sizeof *record);
+				       sizeof(*record));
 	return tb5_record_read(file, tb5_stream_seq(file->bind.pid, TB5_DATA), index - written,
-			       record, sizeof *record);
+			       record, sizeof(*record));
 }
 
 static TBRW_U32 read_thread(struct tb5_file *file, uint64_t index, TBRW_TID *record)
 {
 	struct tb5_bind_tid entry;
-	TBRW_U32 ret;
 
 	if (index < tb5_threads_written(file) || !file->bound)
 		return tb5_record_read(file, tb5_file_seq(file, TB5_THREADS), index, record,
-				       sizeof *record);
+				       sizeof(*record));
 	if (index >= threads_total(file))
 		return VT_ENTRY_NOT_FOUND;
-	ret = tb5_seq_read(tb5_stream_seq(file->bind.tid, TB5_DATA), &file->cache,
-			   index * sizeof entry, &entry, sizeof entry);
-	if (ret != VT_SUCCESS)
-		return ret;
-	if (entry.tid.tid_size != sizeof entry.tid)
+	TBRW_U32 code = tb5_seq_read(tb5_stream_seq(file->bind.tid, TB5_DATA), &file->cache,
+				     index * sizeof(entry), &entry, sizeof(entry));
+	if (code != VT_SUCCESS)
+		return code;
+	if (entry.tid.tid_size != sizeof(entry.tid))
 		return VT_INVALID_SAMPLE_FILE;
 	*record = entry.tid;
 	return VT_SUCCESS;
@@ -101,60 +97,60 @@ static TBRW_U32 fetch_processes(struct tb5_file *file, void *source, uint64_t in
 				void *records)
 {
 	TBRW_PID *out = records;
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 
 	(void)source;
-	for (TBRW_U32 i = 0; ret == VT_SUCCESS && i < count; i++)
-		ret = read_process(file, index + i, &out[i]);
-	return ret;
+	for (TBRW_U32 i = 0; code == VT_SUCCESS && i < count; i++)
+		code = read_process(file, index + i, &out[i]);
+	return code;
 }
 
 static TBRW_U32 fetch_threads(struct tb5_file *file, void *source, uint64_t index, TBRW_U32 count,
 			      void *records)
 {
 	TBRW_TID *out = records;
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 
 	(void)source;
-	for (TBRW_U32 i = 0; ret == VT_SUCCESS && i < count; i++)
-		ret = read_thread(file, index + i, &out[i]);
-	return ret;
+	for (TBRW_U32 i = 0; code == VT_SUCCESS && i < count; i++)
+		code = read_thread(file, index + i, &out[i]);
+	return code;
 }
 
 /* The file, with its bind results known, if the section is not being written. */
 static TBRW_U32 begin_get_one(TBRW_PTR ptr, struct tb5_file **file)
 {
-	TBRW_U32 ret = tb5_file_get(ptr, file);
+	TBRW_U32 code = tb5_file_get(ptr, file);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if ((*file)->sections[TBRW_PROCESS_THREAD_SECTION].state == TB5_WRITING)
 		return VT_SECTION_NOT_READABLE;
-	ret = tb5_bind_find(*file);
+	code = tb5_bind_find(*file);
 	/* Results that do not fit are not used; what was written can be read all the same. */
-	return ret == VT_UNEXPECTED_BIND_MISMATCH ? VT_SUCCESS : ret;
+	return code == VT_UNEXPECTED_BIND_MISMATCH ? VT_SUCCESS : code;
 }
 
 static TBRW_U32 begin_enumerate(TBRW_PTR ptr, struct tb5_file **file)
 {
-	TBRW_U32 ret = tb5_global_begin_read(ptr, TBRW_PROCESS_THREAD_SECTION, file);
+	TBRW_U32 code = tb5_global_begin_read(ptr, TBRW_PROCESS_THREAD_SECTION, file);
 
-	return ret == VT_SUCCESS ? begin_get_one(ptr, file) : ret;
+	return code == VT_SUCCESS ? begin_get_one(ptr, file) : code;
 }
 
 TBRW_U32 TBRW_get_one_pid(TBRW_PTR ptr, TBRW_U64 pid_index, const TBRW_PID **p_pid)
 {
 	struct tb5_file *file;
 	TBRW_PID record;
-	TBRW_U32 ret = begin_get_one(ptr, &file);
+	TBRW_U32 code = begin_get_one(ptr, &file);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (!p_pid)
 		return VT_UNEXPECTED_NULL_PTR;
-	ret = read_process(file, pid_index, &record);
-	if (ret != VT_SUCCESS)
-		return ret;
+	code = read_process(file, pid_index, &record);
+	if (code != VT_SUCCESS)
+		return code;
 	file->one_pid = record;
 	*p_pid = &file->one_pid;
 	return VT_SUCCESS;
@@ -164,15 +160,15 @@ TBRW_U32 TBRW_get_one_tid(TBRW_PTR ptr, TBRW_U64 tid_index, const TBRW_TID **p_t
 {
 	struct tb5_file *file;
 	TBRW_TID record;
-	TBRW_U32 ret = begin_get_one(ptr, &file);
+	TBRW_U32 code = begin_get_one(ptr, &file);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (!p_tid)
 		return VT_UNEXPECTED_NULL_PTR;
-	ret = read_thread(file, tid_index, &record);
-	if (ret != VT_SUCCESS)
-		return ret;
+	code = read_thread(file, tid_index, &record);
+	if (code != VT_SUCCESS)
+		return code;
 	file->one_tid = record;
 	*p_tid = &file->one_tid;
 	return VT_SUCCESS;
@@ -203,10 +199,10 @@ TBRW_U32 TBRW_enumerate_processes(TBRW_PTR ptr, TBRW_PID_CALLBACK *callback_func
 {
 	struct process_emit emit = {callback_func, NULL, user_ptr};
 	struct tb5_file *file;
-	TBRW_U32 ret = begin_enumerate(ptr, &file);
+	TBRW_U32 code = begin_enumerate(ptr, &file);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (!callback_func)
 		return VT_UNEXPECTED_NULL_PTR;
 	return tb5_enumerate(file, fetch_processes, NULL, processes_total(file), sizeof(TBRW_PID),
@@ -218,10 +214,10 @@ TBRW_U32 TBRW_enumerate_threads(TBRW_PTR ptr, TBRW_TID_CALLBACK *callback_func, 
 {
 	struct process_emit emit = {NULL, callback_func, user_ptr};
 	struct tb5_file *file;
-	TBRW_U32 ret = begin_enumerate(ptr, &file);
+	TBRW_U32 code = begin_enumerate(ptr, &file);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (!callback_func)
 		return VT_UNEXPECTED_NULL_PTR;
 	return tb5_enumerate(file, fetch_threads, NULL, threads_total(file), sizeof(TBRW_TID),
@@ -249,19 +245,19 @@ static TBRW_U32 emit_bound_threads(void *records, TBRW_U32 size, TBRW_U32 count,
 	for (TBRW_U32 done = 0; done < count;) {
 		TID_BIND_STRUCT table[BOUND_THREADS_RUN];
 		TBRW_U32 n = count - done < BOUND_THREADS_RUN ? count - done : BOUND_THREADS_RUN;
-		TBRW_U32 ret = VT_SUCCESS;
+		TBRW_U32 code = VT_SUCCESS;
 
-		for (TBRW_U32 i = 0; ret == VT_SUCCESS && i < n; i++)
-			ret = tb5_seq_read(tb5_stream_seq(e->file->bind.tid, TB5_DATA),
-					   &e->file->cache,
-					   (e->at + i) * sizeof(struct tb5_bind_tid),
-					   &table[i].pid_index, sizeof table[i].pid_index);
-		if (ret != VT_SUCCESS)
-			return ret;
-		ret = e->callback(threads + done, n * (TBRW_U32)sizeof *threads, n, table,
-				  n * (TBRW_U32)sizeof *table, e->user);
-		if (ret != TRUE)
-			return ret;
+		for (TBRW_U32 i = 0; code == VT_SUCCESS && i < n; i++)
+			code = tb5_seq_read(tb5_stream_seq(e->file->bind.tid, TB5_DATA),
+					    &e->file->cache,
+					    (e->at + i) * sizeof(struct tb5_bind_tid),
+					    &table[i].pid_index, sizeof(table[i].pid_index));
+		if (code != VT_SUCCESS)
+			return code;
+		code = e->callback(threads + done, n * (TBRW_U32)sizeof(*threads), n, table,
+				   n * (TBRW_U32)sizeof(*table), e->user);
+		if (code != TRUE)
+			return code;
 		e->at += n;
 		done += n;
 	}
@@ -272,12 +268,12 @@ TBRW_U32 TBRW_bind_enumerate_threads(TBRW_PTR ptr, BIND_TID_CALLBACK *callback_f
 				     TBRW_U64 start_index)
 {
 	struct bound_threads emit = {NULL, callback_func, user_ptr, start_index};
-	TBRW_U32 ret = tb5_file_get(ptr, &emit.file);
+	TBRW_U32 code = tb5_file_get(ptr, &emit.file);
 
-	if (ret == VT_SUCCESS)
-		ret = tb5_bind_find(emit.file);
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code == VT_SUCCESS)
+		code = tb5_bind_find(emit.file);
+	if (code != VT_SUCCESS)
+		return code;
 	if (!callback_func)
 		return VT_UNEXPECTED_NULL_PTR;
 	if (!emit.file->bound)

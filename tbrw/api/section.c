@@ -1,18 +1,18 @@
 #include "tbrw/api/section.h"
-#include "tbrw/file/record.h"
 
 #include "tbrw/bind/bind.h"
 #include "tbrw/file/layout.h"
+#include "tbrw/file/record.h"
 
 /* ---- Global sections ---- */
 
 static TBRW_U32 global_section(TBRW_PTR ptr, TBRW_SECTION_IDENTIFIER id, struct tb5_file **file,
 			       struct tb5_section **section)
 {
-	TBRW_U32 ret = tb5_file_get(ptr, file);
+	TBRW_U32 code = tb5_file_get(ptr, file);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if ((unsigned)id >= TB5_GLOBAL_SECTIONS)
 		return VT_UNKNOWN_SECTION_NUMBER;
 	*section = &(*file)->sections[id];
@@ -22,10 +22,10 @@ static TBRW_U32 global_section(TBRW_PTR ptr, TBRW_SECTION_IDENTIFIER id, struct 
 TBRW_U32 tb5_global_begin_write(TBRW_PTR ptr, TBRW_SECTION_IDENTIFIER id, struct tb5_file **file)
 {
 	struct tb5_section *section;
-	TBRW_U32 ret = global_section(ptr, id, file, &section);
+	TBRW_U32 code = global_section(ptr, id, file, &section);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (section->state != TB5_WRITING)
 		return VT_SECTION_NOT_WRITEABLE;
 	return tb5_file_begin_write(*file);
@@ -34,10 +34,10 @@ TBRW_U32 tb5_global_begin_write(TBRW_PTR ptr, TBRW_SECTION_IDENTIFIER id, struct
 TBRW_U32 tb5_global_begin_read(TBRW_PTR ptr, TBRW_SECTION_IDENTIFIER id, struct tb5_file **file)
 {
 	struct tb5_section *section;
-	TBRW_U32 ret = global_section(ptr, id, file, &section);
+	TBRW_U32 code = global_section(ptr, id, file, &section);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	return section->reading ? VT_SUCCESS : VT_SECTION_NOT_READABLE;
 }
 
@@ -55,15 +55,15 @@ TBRW_U32 TBRW_reading_section(TBRW_PTR ptr, TBRW_SECTION_IDENTIFIER id)
 {
 	struct tb5_section *section;
 	struct tb5_file *file;
-	TBRW_U32 ret = global_section(ptr, id, &file, &section);
+	TBRW_U32 code = global_section(ptr, id, &file, &section);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	/* Processes and threads that bind deduced can be read though none were written. */
 	if (id == TBRW_PROCESS_THREAD_SECTION && section->state == TB5_ABSENT) {
-		ret = tb5_bind_find(file);
-		if (ret != VT_SUCCESS && ret != VT_UNEXPECTED_BIND_MISMATCH)
-			return ret;
+		code = tb5_bind_find(file);
+		if (code != VT_SUCCESS && code != VT_UNEXPECTED_BIND_MISMATCH)
+			return code;
 		if (file->bound && !section->reading) {
 			section->reading = true;
 			return VT_SUCCESS;
@@ -76,12 +76,12 @@ TBRW_U32 TBRW_writing_section(TBRW_PTR ptr, TBRW_SECTION_IDENTIFIER id)
 {
 	struct tb5_section *section;
 	struct tb5_file *file;
-	TBRW_U32 ret = global_section(ptr, id, &file, &section);
+	TBRW_U32 code = global_section(ptr, id, &file, &section);
 
-	if (ret == VT_SUCCESS)
-		ret = tb5_file_begin_write(file);
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code == VT_SUCCESS)
+		code = tb5_file_begin_write(file);
+	if (code != VT_SUCCESS)
+		return code;
 	if (section->state != TB5_ABSENT || section->reading)
 		return VT_SECTION_ALREADY_IN_USE;
 	section->state = TB5_WRITING;
@@ -92,16 +92,16 @@ TBRW_U32 TBRW_writing_section(TBRW_PTR ptr, TBRW_SECTION_IDENTIFIER id)
 static TBRW_U32 flush_section(struct tb5_file *file, struct tb5_seq *seqs, unsigned first,
 			      unsigned end, unsigned id, uint64_t *size)
 {
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 
 	*size = 0;
-	for (unsigned c = first; ret == VT_SUCCESS && c < end; c++) {
+	for (unsigned c = first; code == VT_SUCCESS && c < end; c++) {
 		if (tb5_content_section(c) != id)
 			continue;
 		*size += tb5_seq_size(&seqs[c - first]);
-		ret = tb5_file_flush(file, &seqs[c - first], true);
+		code = tb5_file_flush(file, &seqs[c - first], true);
 	}
-	return ret;
+	return code;
 }
 
 static bool section_may_be_empty(TBRW_SECTION_IDENTIFIER id)
@@ -114,10 +114,10 @@ TBRW_U32 TBRW_done_section(TBRW_PTR ptr, TBRW_SECTION_IDENTIFIER id)
 	struct tb5_section *section;
 	struct tb5_file *file;
 	uint64_t size;
-	TBRW_U32 ret = global_section(ptr, id, &file, &section);
+	TBRW_U32 code = global_section(ptr, id, &file, &section);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (section->reading) {
 		section->reading = false;
 		return VT_SUCCESS;
@@ -125,15 +125,15 @@ TBRW_U32 TBRW_done_section(TBRW_PTR ptr, TBRW_SECTION_IDENTIFIER id)
 	if (section->state != TB5_WRITING)
 		return section->state == TB5_ABSENT ? VT_SECTION_NOT_EXIST
 						    : VT_SECTION_NOT_WRITEABLE;
-	ret = tb5_file_begin_write(file);
-	if (ret == VT_SUCCESS)
-		ret = flush_section(file, file->seqs, TB5_GLOBAL_FIRST, TB5_GLOBAL_END, id, &size);
-	if (ret == VT_SUCCESS && !size && !section_may_be_empty(id))
-		ret = VT_NO_DATA_TO_WRITE;
-	if (ret == VT_SUCCESS)
-		ret = tb5_file_mark(file, &file->store, TB5_KIND_SECTION_DONE, id, TB5_NO_STREAM);
-	if (ret != VT_SUCCESS)
-		return ret;
+	code = tb5_file_begin_write(file);
+	if (code == VT_SUCCESS)
+		code = flush_section(file, file->seqs, TB5_GLOBAL_FIRST, TB5_GLOBAL_END, id, &size);
+	if (code == VT_SUCCESS && !size && !section_may_be_empty(id))
+		code = VT_NO_DATA_TO_WRITE;
+	if (code == VT_SUCCESS)
+		code = tb5_file_mark(file, &file->store, TB5_KIND_SECTION_DONE, id, TB5_NO_STREAM);
+	if (code != VT_SUCCESS)
+		return code;
 	section->state = TB5_DONE;
 	/* Results bound before do not know these records. */
 	file->bind_known = false;
@@ -145,10 +145,10 @@ TBRW_U32 TBRW_done_section(TBRW_PTR ptr, TBRW_SECTION_IDENTIFIER id)
 TBRW_U32 TBRW_get_number_data_streams(TBRW_PTR ptr, TBRW_U32 *numStreams)
 {
 	struct tb5_file *file;
-	TBRW_U32 ret = tb5_file_get(ptr, &file);
+	TBRW_U32 code = tb5_file_get(ptr, &file);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (!numStreams)
 		return VT_UNEXPECTED_NULL_PTR;
 	*numStreams = file->stream_count;
@@ -158,19 +158,19 @@ TBRW_U32 TBRW_get_number_data_streams(TBRW_PTR ptr, TBRW_U32 *numStreams)
 static TBRW_U32 file_and_stream(TBRW_PTR ptr, TBRW_U32 number, struct tb5_file **file,
 				struct tb5_stream **stream)
 {
-	TBRW_U32 ret = tb5_file_get(ptr, file);
+	TBRW_U32 code = tb5_file_get(ptr, file);
 
-	return ret == VT_SUCCESS ? tb5_file_stream(*file, number, stream) : ret;
+	return code == VT_SUCCESS ? tb5_file_stream(*file, number, stream) : code;
 }
 
 TBRW_U32 TBRW_reading_stream(TBRW_PTR ptr, TBRW_U32 number)
 {
 	struct tb5_stream *stream;
 	struct tb5_file *file;
-	TBRW_U32 ret = file_and_stream(ptr, number, &file, &stream);
+	TBRW_U32 code = file_and_stream(ptr, number, &file, &stream);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (stream->whole.state == TB5_WRITING || stream->whole.reading)
 		return VT_STREAM_ALREADY_IN_USE;
 	stream->whole.reading = true;
@@ -181,29 +181,28 @@ TBRW_U32 TBRW_writing_stream(TBRW_PTR ptr, TBRW_U32 number)
 {
 	struct tb5_stream *stream;
 	struct tb5_file *file;
-	TBRW_U32 ret = tb5_file_get(ptr, &file);
+	TBRW_U32 code = tb5_file_get(ptr, &file);
 
-	if (ret == VT_SUCCESS)
-		ret = tb5_file_begin_write(file);
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code == VT_SUCCESS)
+		code = tb5_file_begin_write(file);
+	if (code != VT_SUCCESS)
+		return code;
 	if (number < file->stream_count)
 		return VT_STREAM_ALREADY_IN_USE;
 	if (number > file->stream_count)
 		return VT_INVALID_STREAM;
-	ret = tb5_file_add_stream(file, &file->store, &stream);
-	if (ret != VT_SUCCESS)
-		return ret;
-	ret = tb5_file_mark(file, &file->store, TB5_KIND_STREAM_OPEN, 0, number);
-	if (ret != VT_SUCCESS)
+	code = tb5_file_add_stream(file, &file->store, &stream);
+	if (code != VT_SUCCESS)
+		return code;
+	code = tb5_file_mark(file, &file->store, TB5_KIND_STREAM_OPEN, 0, number);
+	if (code != VT_SUCCESS)
 		tb5_file_remove_streams(file, number);
-	return ret;
+	return code;
 }
 
 static TBRW_U32 stream_check_done(struct tb5_file *file, struct tb5_stream *stream)
 {
 	struct tb5_layout layout;
-	TBRW_U32 ret;
 
 	for (unsigned s = 0; s < TB5_STREAM_SECTIONS; s++)
 		if (stream->sections[s].state == TB5_WRITING || stream->sections[s].reading)
@@ -212,9 +211,9 @@ static TBRW_U32 stream_check_done(struct tb5_file *file, struct tb5_stream *stre
 		return VT_SUCCESS;
 	if (stream->sections[TBRW_STREAM_INFO_SECTION].state == TB5_ABSENT)
 		return VT_SECTION_NOT_EXIST;
-	ret = tb5_layout_read(file, stream, &layout);
-	if (ret != VT_SUCCESS)
-		return ret;
+	TBRW_U32 code = tb5_layout_read(file, stream, &layout);
+	if (code != VT_SUCCESS)
+		return code;
 	if (layout.has_event_id &&
 	    stream->sections[TBRW_EVENT_DESCRIPTION_SECTION].state == TB5_ABSENT)
 		return VT_SECTION_NOT_EXIST;
@@ -227,24 +226,24 @@ TBRW_U32 TBRW_done_stream(TBRW_PTR ptr, TBRW_U32 number)
 {
 	struct tb5_stream *stream;
 	struct tb5_file *file;
-	TBRW_U32 ret = file_and_stream(ptr, number, &file, &stream);
+	TBRW_U32 code = file_and_stream(ptr, number, &file, &stream);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (!stream->whole.reading && stream->whole.state != TB5_WRITING)
 		return VT_INVALID_STREAM;
-	ret = stream_check_done(file, stream);
-	if (ret != VT_SUCCESS)
-		return ret;
+	code = stream_check_done(file, stream);
+	if (code != VT_SUCCESS)
+		return code;
 	if (stream->whole.reading) {
 		stream->whole.reading = false;
 		return VT_SUCCESS;
 	}
-	ret = tb5_file_begin_write(file);
-	if (ret == VT_SUCCESS)
-		ret = tb5_file_mark(file, &file->store, TB5_KIND_STREAM_DONE, 0, number);
-	if (ret != VT_SUCCESS)
-		return ret;
+	code = tb5_file_begin_write(file);
+	if (code == VT_SUCCESS)
+		code = tb5_file_mark(file, &file->store, TB5_KIND_STREAM_DONE, 0, number);
+	if (code != VT_SUCCESS)
+		return code;
 	stream->whole.state = TB5_DONE;
 	file->bind_known = false;
 	return VT_SUCCESS;
@@ -256,10 +255,10 @@ static TBRW_U32 stream_section(TBRW_PTR ptr, TBRW_U32 number, TBRW_STREAM_SECTIO
 			       struct tb5_file **file, struct tb5_stream **stream,
 			       struct tb5_section **section)
 {
-	TBRW_U32 ret = file_and_stream(ptr, number, file, stream);
+	TBRW_U32 code = file_and_stream(ptr, number, file, stream);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if ((unsigned)id >= TB5_STREAM_SECTIONS)
 		return VT_UNKNOWN_SECTION_NUMBER;
 	*section = &(*stream)->sections[id];
@@ -270,10 +269,10 @@ TBRW_U32 tb5_stream_begin_write(TBRW_PTR ptr, TBRW_U32 number, TBRW_STREAM_SECTI
 				struct tb5_file **file, struct tb5_stream **stream)
 {
 	struct tb5_section *section;
-	TBRW_U32 ret = stream_section(ptr, number, id, file, stream, &section);
+	TBRW_U32 code = stream_section(ptr, number, id, file, stream, &section);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (section->state != TB5_WRITING)
 		return VT_SECTION_NOT_WRITEABLE;
 	return tb5_file_begin_write(*file);
@@ -283,10 +282,10 @@ TBRW_U32 tb5_stream_begin_read(TBRW_PTR ptr, TBRW_U32 number, TBRW_STREAM_SECTIO
 			       struct tb5_file **file, struct tb5_stream **stream)
 {
 	struct tb5_section *section;
-	TBRW_U32 ret = stream_section(ptr, number, id, file, stream, &section);
+	TBRW_U32 code = stream_section(ptr, number, id, file, stream, &section);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	return section->reading ? VT_SUCCESS : VT_SECTION_NOT_READABLE;
 }
 
@@ -296,10 +295,10 @@ TBRW_U32 TBRW_reading_stream_section(TBRW_PTR ptr, TBRW_U32 number,
 	struct tb5_section *section;
 	struct tb5_stream *stream;
 	struct tb5_file *file;
-	TBRW_U32 ret = stream_section(ptr, number, id, &file, &stream, &section);
+	TBRW_U32 code = stream_section(ptr, number, id, &file, &stream, &section);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (!stream->whole.reading)
 		return VT_SECTION_NOT_READABLE;
 	return section_start_reading(section);
@@ -311,12 +310,12 @@ TBRW_U32 TBRW_writing_stream_section(TBRW_PTR ptr, TBRW_U32 number,
 	struct tb5_section *section;
 	struct tb5_stream *stream;
 	struct tb5_file *file;
-	TBRW_U32 ret = stream_section(ptr, number, id, &file, &stream, &section);
+	TBRW_U32 code = stream_section(ptr, number, id, &file, &stream, &section);
 
-	if (ret == VT_SUCCESS)
-		ret = tb5_file_begin_write(file);
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code == VT_SUCCESS)
+		code = tb5_file_begin_write(file);
+	if (code != VT_SUCCESS)
+		return code;
 	if (stream->whole.state != TB5_WRITING)
 		return VT_SECTION_NOT_WRITEABLE;
 	if (section->state != TB5_ABSENT)
@@ -350,10 +349,10 @@ TBRW_U32 TBRW_done_stream_section(TBRW_PTR ptr, TBRW_U32 number, TBRW_STREAM_SEC
 	struct tb5_stream *stream;
 	struct tb5_file *file;
 	uint64_t size;
-	TBRW_U32 ret = stream_section(ptr, number, id, &file, &stream, &section);
+	TBRW_U32 code = stream_section(ptr, number, id, &file, &stream, &section);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (section->reading) {
 		section->reading = false;
 		return VT_SUCCESS;
@@ -361,15 +360,15 @@ TBRW_U32 TBRW_done_stream_section(TBRW_PTR ptr, TBRW_U32 number, TBRW_STREAM_SEC
 	if (section->state != TB5_WRITING)
 		return section->state == TB5_ABSENT ? VT_SECTION_NOT_EXIST
 						    : VT_SECTION_NOT_WRITEABLE;
-	ret = tb5_file_begin_write(file);
-	if (ret == VT_SUCCESS)
-		ret = flush_section(file, stream->seqs, TB5_STREAM_FIRST, TB5_STREAM_END, id,
-				    &size);
-	if (ret == VT_SUCCESS)
-		ret = stream_section_check_done(stream, id, size);
-	if (ret == VT_SUCCESS)
-		ret = tb5_file_mark(file, &file->store, TB5_KIND_SECTION_DONE, id, number);
-	if (ret == VT_SUCCESS)
+	code = tb5_file_begin_write(file);
+	if (code == VT_SUCCESS)
+		code = flush_section(file, stream->seqs, TB5_STREAM_FIRST, TB5_STREAM_END, id,
+				     &size);
+	if (code == VT_SUCCESS)
+		code = stream_section_check_done(stream, id, size);
+	if (code == VT_SUCCESS)
+		code = tb5_file_mark(file, &file->store, TB5_KIND_SECTION_DONE, id, number);
+	if (code == VT_SUCCESS)
 		section->state = TB5_DONE;
-	return ret;
+	return code;
 }

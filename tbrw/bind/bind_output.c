@@ -1,10 +1,9 @@
 #include "tbrw/bind/bind_output.h"
 
-#include <stddef.h>
-#include <string.h>
-
 #include "tbrw/file/layout.h"
 #include "tbrw/file/record.h"
+#include <stddef.h>
+#include <string.h>
 
 /* All names, each with what tb5_file_reserve asks for. */
 #define NAMES_SIZE_MAX 4096u
@@ -58,9 +57,9 @@ struct bind_stream {
 	size_t field_count;
 };
 
-#define STREAM(type, comment, fields)                                    \
-	{                                                                \
-		type, comment, fields, sizeof(fields) / sizeof *(fields) \
+#define STREAM(type, comment, fields)                                     \
+	{                                                                 \
+		type, comment, fields, sizeof(fields) / sizeof(*(fields)) \
 	}
 
 static const struct bind_stream bind_streams[] = {
@@ -95,33 +94,33 @@ static TBRW_U32 output_add_stream(struct tb5_bind_output *output, const struct b
 {
 	struct tb5_file *file = output->file;
 	TBRW_STREAM_INFO info;
-	TBRW_U32 ret = tb5_file_add_stream(file, output->store, stream);
+	TBRW_U32 code = tb5_file_add_stream(file, output->store, stream);
 
-	if (ret == VT_SUCCESS)
-		ret = output_mark(output, TB5_KIND_STREAM_OPEN, 0, file->stream_count - 1);
-	if (ret != VT_SUCCESS)
-		return ret;
-	memset(&info, 0, sizeof info);
-	info.stream_info_size = sizeof info;
+	if (code == VT_SUCCESS)
+		code = output_mark(output, TB5_KIND_STREAM_OPEN, 0, file->stream_count - 1);
+	if (code != VT_SUCCESS)
+		return code;
+	memset(&info, 0, sizeof(info));
+	info.stream_info_size = sizeof(info);
 	info.stream_type = kind->type;
-	ret = output_name(output, kind->comment, &info.comment);
-	if (ret == VT_SUCCESS)
-		ret = tb5_file_append(file, tb5_stream_seq(*stream, TB5_STREAM_INFO), &info,
-				      sizeof info);
-	for (size_t i = 0; ret == VT_SUCCESS && i < kind->field_count; i++) {
+	code = output_name(output, kind->comment, &info.comment);
+	if (code == VT_SUCCESS)
+		code = tb5_file_append(file, tb5_stream_seq(*stream, TB5_STREAM_INFO), &info,
+				       sizeof(info));
+	for (size_t i = 0; code == VT_SUCCESS && i < kind->field_count; i++) {
 		const struct bind_field *f = &kind->fields[i];
 		TBRW_SAMPREC_DESC_ENTRY d;
 
-		memset(&d, 0, sizeof d);
-		d.desc_size = sizeof d;
+		memset(&d, 0, sizeof(d));
+		d.desc_size = sizeof(d);
 		d.desc_offset = f->offset;
 		d.desc_type = f->type;
 		d.desc_data_size = f->size;
-		ret = output_name(output, f->name, &d.desc_name);
-		if (ret == VT_SUCCESS)
-			ret = tb5_descriptor_append(file, *stream, &d);
+		code = output_name(output, f->name, &d.desc_name);
+		if (code == VT_SUCCESS)
+			code = tb5_descriptor_append(file, *stream, &d);
 	}
-	return ret;
+	return code;
 }
 
 /* Stores the names beforehand: strings stay in the file if binding fails, what comes after them is
@@ -130,49 +129,49 @@ static TBRW_U32 output_store_names(struct tb5_bind_output *output)
 {
 	struct tb5_file *file = output->file;
 	TBRW_STRING_OR_ID id;
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 
 	if (!file->writable)
 		return VT_SUCCESS;
 	/* A string that is interned but cannot be appended would be the end of this file. */
-	ret = tb5_file_reserve(file, NAMES_SIZE_MAX);
-	if (ret != VT_SUCCESS)
+	code = tb5_file_reserve(file, NAMES_SIZE_MAX);
+	if (code != VT_SUCCESS)
 		file->failed = VT_SUCCESS;
-	for (size_t i = 0; ret == VT_SUCCESS && i < 4; i++) {
-		ret = output_name(output, bind_streams[i].comment, &id);
-		for (size_t f = 0; ret == VT_SUCCESS && f < bind_streams[i].field_count; f++)
-			ret = output_name(output, bind_streams[i].fields[f].name, &id);
+	for (size_t i = 0; code == VT_SUCCESS && i < 4; i++) {
+		code = output_name(output, bind_streams[i].comment, &id);
+		for (size_t f = 0; code == VT_SUCCESS && f < bind_streams[i].field_count; f++)
+			code = output_name(output, bind_streams[i].fields[f].name, &id);
 	}
-	if (ret != VT_SUCCESS)
-		return ret;
-	ret = tb5_file_flush_all(file);
+	if (code != VT_SUCCESS)
+		return code;
+	code = tb5_file_flush_all(file);
 	/* What was not stored is still buffered, so the file can go on where it was. */
-	if (ret != VT_SUCCESS)
+	if (code != VT_SUCCESS)
 		file->failed = VT_SUCCESS;
-	return ret;
+	return code;
 }
 
 TBRW_U32 tb5_bind_output_begin(struct tb5_bind_output *output, struct tb5_file *file)
 {
 	struct tb5_stream **streams[] = {&output->streams.data, &output->streams.module,
 					 &output->streams.pid, &output->streams.tid};
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 
 	if (file->failed)
 		return file->failed;
 	output->file = file;
 	if (!file->writable && file->temporary.fd < 0)
-		ret = tb5_store_open_temporary(&file->temporary);
-	if (ret == VT_SUCCESS)
-		ret = output_store_names(output);
-	if (ret != VT_SUCCESS)
-		return ret;
+		code = tb5_store_open_temporary(&file->temporary);
+	if (code == VT_SUCCESS)
+		code = output_store_names(output);
+	if (code != VT_SUCCESS)
+		return code;
 	output->store = file->writable ? &file->store : &file->temporary;
 	output->first_stream = file->stream_count;
 	output->store_end = output->store->end;
-	for (size_t i = 0; ret == VT_SUCCESS && i < 4; i++)
-		ret = output_add_stream(output, &bind_streams[i], streams[i]);
-	return ret == VT_SUCCESS ? ret : tb5_bind_output_end(output, ret);
+	for (size_t i = 0; code == VT_SUCCESS && i < 4; i++)
+		code = output_add_stream(output, &bind_streams[i], streams[i]);
+	return code == VT_SUCCESS ? code : tb5_bind_output_end(output, code);
 }
 
 static TBRW_U32 output_finish_stream(struct tb5_bind_output *output, uint32_t number)
@@ -181,30 +180,30 @@ static TBRW_U32 output_finish_stream(struct tb5_bind_output *output, uint32_t nu
 								 TBRW_DATA_DESCRIPTION_SECTION,
 								 TBRW_DATA_SECTION};
 	struct tb5_stream *stream = output->file->streams[number];
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 
-	for (unsigned c = TB5_STREAM_FIRST; ret == VT_SUCCESS && c < TB5_STREAM_END; c++)
-		ret = tb5_file_flush(output->file, tb5_stream_seq(stream, c), true);
-	for (size_t i = 0; ret == VT_SUCCESS && i < 3; i++)
-		ret = output_mark(output, TB5_KIND_SECTION_DONE, written[i], number);
-	if (ret == VT_SUCCESS)
-		ret = output_mark(output, TB5_KIND_STREAM_DONE, 0, number);
-	if (ret != VT_SUCCESS)
-		return ret;
+	for (unsigned c = TB5_STREAM_FIRST; code == VT_SUCCESS && c < TB5_STREAM_END; c++)
+		code = tb5_file_flush(output->file, tb5_stream_seq(stream, c), true);
+	for (size_t i = 0; code == VT_SUCCESS && i < 3; i++)
+		code = output_mark(output, TB5_KIND_SECTION_DONE, written[i], number);
+	if (code == VT_SUCCESS)
+		code = output_mark(output, TB5_KIND_STREAM_DONE, 0, number);
+	if (code != VT_SUCCESS)
+		return code;
 	for (size_t i = 0; i < 3; i++)
 		stream->sections[written[i]].state = TB5_DONE;
 	stream->whole.state = TB5_DONE;
 	return VT_SUCCESS;
 }
 
-TBRW_U32 tb5_bind_output_end(struct tb5_bind_output *output, TBRW_U32 ret)
+TBRW_U32 tb5_bind_output_end(struct tb5_bind_output *output, TBRW_U32 code)
 {
 	struct tb5_file *file = output->file;
 
-	for (uint32_t n = output->first_stream; ret == VT_SUCCESS && n < file->stream_count; n++)
-		ret = output_finish_stream(output, n);
+	for (uint32_t n = output->first_stream; code == VT_SUCCESS && n < file->stream_count; n++)
+		code = output_finish_stream(output, n);
 	file->bind_known = false;
-	if (ret == VT_SUCCESS)
+	if (code == VT_SUCCESS)
 		return VT_SUCCESS;
 	tb5_file_remove_streams(file, output->first_stream);
 	tb5_store_truncate(output->store, output->store_end);
@@ -212,5 +211,5 @@ TBRW_U32 tb5_bind_output_end(struct tb5_bind_output *output, TBRW_U32 ret)
 	/* The file is as it was before, so it can go on where it was. */
 	if (output->store->end == output->store_end)
 		file->failed = VT_SUCCESS;
-	return ret;
+	return code;
 }

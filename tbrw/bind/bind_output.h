@@ -16,8 +16,8 @@ struct tb5_bind_output {
  * temporary one if the file is only open for reading. On failure nothing is added. */
 TBRW_U32 tb5_bind_output_begin(struct tb5_bind_output *output, struct tb5_file *file);
 
-/* Completes the streams if `ret` is VT_SUCCESS, else takes them away. Returns `ret`, or why they
+/* Completes the streams if `code` is VT_SUCCESS, else takes them away. Returns `code`, or why they
  * could not be completed. */
-TBRW_U32 tb5_bind_output_end(struct tb5_bind_output *output, TBRW_U32 ret);
+TBRW_U32 tb5_bind_output_end(struct tb5_bind_output *output, TBRW_U32 code);
 
 #endif

@@ -29,10 +29,10 @@ bool tb5_lives_build(struct tb5_lives *lives, struct tb5_life_event *events, siz
 	*lives = (struct tb5_lives){NULL, 0};
 	if (!count)
 		return true;
-	lives->items = malloc(count * sizeof *lives->items);
+	lives->items = malloc(count * sizeof(*lives->items));
 	if (!lives->items)
 		return false;
-	qsort(events, count, sizeof *events, event_compare);
+	qsort(events, count, sizeof(*events), event_compare);
 	for (size_t i = 0; i < count; i++) {
 		const struct tb5_life_event *e = &events[i];
 
@@ -88,21 +88,17 @@ size_t tb5_lives_position(const struct tb5_lives *lives, uint32_t pid, uint32_t 
 const struct tb5_life *tb5_lives_at(const struct tb5_lives *lives, size_t position, uint32_t pid,
 				    uint32_t tid, uint64_t when)
 {
-	const struct tb5_life *life;
-
 	if (!position)
 		return NULL;
-	life = &lives->items[position - 1];
+	const struct tb5_life *life = &lives->items[position - 1];
 	return life->pid == pid && life->tid == tid && when < life->end ? life : NULL;
 }
 
 const struct tb5_life *tb5_lives_next(const struct tb5_lives *lives, size_t position, uint32_t pid,
 				      uint32_t tid)
 {
-	const struct tb5_life *life;
-
 	if (position >= lives->count)
 		return NULL;
-	life = &lives->items[position];
+	const struct tb5_life *life = &lives->items[position];
 	return life->pid == pid && life->tid == tid ? life : NULL;
 }

@@ -107,14 +107,14 @@ static bool group_cut(struct module_group *g, const struct tb5_bind_module *modu
 {
 	size_t n = 0, kept = 0;
 
-	g->cuts = malloc((end - begin) * 2 * sizeof *g->cuts);
+	g->cuts = malloc((end - begin) * 2 * sizeof(*g->cuts));
 	if (!g->cuts)
 		return false;
 	for (size_t i = begin; i < end; i++) {
 		g->cuts[n++] = modules[i].address;
 		g->cuts[n++] = modules[i].end;
 	}
-	qsort(g->cuts, n, sizeof *g->cuts, address_compare);
+	qsort(g->cuts, n, sizeof(*g->cuts), address_compare);
 	for (size_t i = 0; i < n; i++)
 		if (!kept || g->cuts[kept - 1] != g->cuts[i])
 			g->cuts[kept++] = g->cuts[i];
@@ -131,7 +131,7 @@ static bool group_build(struct module_group *g, const struct tb5_bind_module *mo
 	if (!group_cut(g, modules, begin, end))
 		return false;
 	nodes = g->pieces * 2;
-	g->first = calloc(nodes + 1, sizeof *g->first);
+	g->first = calloc(nodes + 1, sizeof(*g->first));
 	if (!g->first)
 		return false;
 	list_modules(g, modules, begin, end, false);
@@ -142,13 +142,13 @@ static bool group_build(struct module_group *g, const struct tb5_bind_module *mo
 		total += n;
 	}
 	g->listed_count = total;
-	g->listed = malloc(total * sizeof *g->listed);
-	g->latest = malloc(total * 2 * sizeof *g->latest);
+	g->listed = malloc(total * sizeof(*g->listed));
+	g->latest = malloc(total * 2 * sizeof(*g->latest));
 	if (!g->listed || !g->latest)
 		return false;
 	/* Filling moves each node's start to its end, which is the next node's start. */
 	list_modules(g, modules, begin, end, true);
-	memmove(g->first + 1, g->first, nodes * sizeof *g->first);
+	memmove(g->first + 1, g->first, nodes * sizeof(*g->first));
 	g->first[0] = 0;
 	for (size_t i = 0; i < total; i++)
 		g->latest[total + i] = modules[g->listed[i]].unload;
@@ -174,10 +174,10 @@ bool tb5_module_index_build(struct tb5_module_index *index, struct tb5_bind_modu
 		return true;
 	if (kept > UINT32_MAX)
 		return false;
-	qsort(modules, kept, sizeof *modules, module_compare);
+	qsort(modules, kept, sizeof(*modules), module_compare);
 	for (size_t i = 0; i < kept; i++)
 		groups += !i || module_key(&modules[i]) != module_key(&modules[i - 1]);
-	index->groups = calloc(groups, sizeof *index->groups);
+	index->groups = calloc(groups, sizeof(*index->groups));
 	if (!index->groups)
 		return false;
 	for (size_t begin = 0, end; begin < kept; begin = end) {
@@ -259,7 +259,6 @@ static const struct tb5_bind_module *group_find(const struct tb5_module_index *i
 						uint64_t address, uint64_t when)
 {
 	const struct tb5_bind_module *best = NULL;
-	const struct module_group *g;
 	size_t low = 0;
 	size_t high = index->group_count;
 
@@ -273,7 +272,7 @@ static const struct tb5_bind_module *group_find(const struct tb5_module_index *i
 	}
 	if (low == index->group_count || index->groups[low].key != key)
 		return NULL;
-	g = &index->groups[low];
+	const struct module_group *g = &index->groups[low];
 	if (address < g->cuts[0] || address >= g->cuts[g->pieces])
 		return NULL;
 	for (size_t node = g->pieces + find_piece(g, address); node; node /= 2) {

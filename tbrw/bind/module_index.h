@@ -3,11 +3,10 @@
 #ifndef TBRW_MODULE_INDEX_H
 #define TBRW_MODULE_INDEX_H
 
+#include "tbrw/tbrw_types.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "tbrw/tbrw_types.h"
 
 /* A module record, reduced to what binding needs. */
 struct tb5_bind_module {

@@ -1,7 +1,6 @@
 /* Which LOADED record an UNLOADED record belongs to. */
-#include <stdlib.h>
-
 #include "tbrw/bind/module_index.h"
+#include <stdlib.h>
 
 /* A record as the matching sees it. */
 struct module_event {
@@ -107,11 +106,10 @@ static bool match_exact(struct module_event *loads, size_t count, struct tb5_bin
 {
 	struct module_event key = event_of(unload, unload->load, false);
 	struct module_event *first = find_load(loads, count, &key);
-	struct module_event *taken;
 
 	if (!first)
 		return false;
-	taken = first + first->cursor;
+	struct module_event *taken = first + first->cursor;
 	if (taken >= loads + count || event_compare_key(taken, &key) != 0)
 		return false;
 	first->cursor++;
@@ -127,7 +125,7 @@ static void match_latest(struct module_event *events, size_t count, struct tb5_b
 {
 	size_t depth = 0;
 
-	qsort(events, count, sizeof *events, event_compare);
+	qsort(events, count, sizeof(*events), event_compare);
 	for (size_t i = 0; i < count; i++) {
 		const struct module_event *e = &events[i];
 
@@ -148,8 +146,8 @@ static void match_latest(struct module_event *events, size_t count, struct tb5_b
 
 bool tb5_modules_resolve(const TBRW_MODULE *records, size_t count, struct tb5_bind_module *modules)
 {
-	struct module_event *events = malloc((count ? count : 1) * sizeof *events);
-	size_t *open = malloc((count ? count : 1) * sizeof *open);
+	struct module_event *events = malloc((count ? count : 1) * sizeof(*events));
+	size_t *open = malloc((count ? count : 1) * sizeof(*open));
 	size_t loads = 0, used;
 
 	if (!events || !open) {
@@ -162,7 +160,7 @@ bool tb5_modules_resolve(const TBRW_MODULE *records, size_t count, struct tb5_bi
 		if (!is_unload(&records[i]))
 			events[loads++] = event_of(&modules[i], modules[i].load, false);
 	}
-	qsort(events, loads, sizeof *events, event_compare);
+	qsort(events, loads, sizeof(*events), event_compare);
 	used = loads;
 	for (size_t i = 0; i < count; i++) {
 		if (!is_unload(&records[i]))

@@ -12,7 +12,7 @@ static struct pair_map_entry *pair_map_slot(const struct pair_map *map, uint64_t
 					    uint64_t second)
 {
 	const uint64_t pair[] = {first, second};
-	uint64_t hash = tb5_hash(&map->key, pair, sizeof pair);
+	uint64_t hash = tb5_hash(&map->key, pair, sizeof(pair));
 	size_t mask = map->capacity - 1;
 
 	for (size_t i = hash & mask;; i = (i + 1) & mask) {
@@ -32,7 +32,7 @@ static bool pair_map_reserve(struct pair_map *map)
 
 	if (map->count < map->capacity / 2)
 		return true;
-	grown.entries = calloc(grown.capacity, sizeof *grown.entries);
+	grown.entries = calloc(grown.capacity, sizeof(*grown.entries));
 	if (!grown.entries)
 		return false;
 	for (size_t i = 0; i < map->capacity; i++) {
@@ -48,11 +48,9 @@ static bool pair_map_reserve(struct pair_map *map)
 
 uint64_t *tb5_pair_map_get(struct pair_map *map, uint64_t first, uint64_t second, uint64_t initial)
 {
-	struct pair_map_entry *e;
-
 	if (!pair_map_reserve(map))
 		return NULL;
-	e = pair_map_slot(map, first, second);
+	struct pair_map_entry *e = pair_map_slot(map, first, second);
 	if (!e->used) {
 		*e = (struct pair_map_entry){first, second, initial, true};
 		map->count++;

@@ -2,11 +2,10 @@
 #ifndef TBRW_PAIR_MAP_H
 #define TBRW_PAIR_MAP_H
 
+#include "tbrw/file/hash.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "tbrw/file/hash.h"
 
 struct pair_map {
 	struct pair_map_entry {

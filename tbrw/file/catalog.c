@@ -1,9 +1,8 @@
 #include "tbrw/file/catalog.h"
 
+#include "tbrw/store/crc32c.h"
 #include <stdlib.h>
 #include <string.h>
-
-#include "tbrw/store/crc32c.h"
 
 #define END_SPACE (sizeof(struct tb5_chunk_header) + sizeof(struct tb5_end))
 
@@ -29,11 +28,9 @@ static uint64_t list_space(const struct tb5_list *list, uint64_t begin)
 /* Adds the bytes of one chunk, or of those in a list, to their sequence. */
 static TBRW_U32 add_bytes(struct tb5_seq *seq, const struct fact *f)
 {
-	uint64_t space;
-
 	if (f->kind == TB5_KIND_BYTES)
 		return tb5_extents_add(&seq->extents, &f->extent);
-	space = list_space(&f->list, seq->extents.end);
+	uint64_t space = list_space(&f->list, seq->extents.end);
 	if (space > *f->room)
 		return VT_INVALID_SAMPLE_FILE;
 	*f->room -= space;
@@ -61,7 +58,6 @@ static TBRW_U32 apply_bytes(struct tb5_file *file, const struct fact *f)
 	struct tb5_section *section;
 	struct tb5_stream *stream;
 	struct tb5_seq *seq;
-	TBRW_U32 ret;
 
 	if (f->content == TB5_STRINGS)
 		return add_bytes(&file->strings.seq, f);
@@ -79,23 +75,23 @@ static TBRW_U32 apply_bytes(struct tb5_file *file, const struct fact *f)
 	}
 	if (section->state == TB5_DONE)
 		return VT_INVALID_SAMPLE_FILE;
-	ret = add_bytes(seq, f);
-	if (ret == VT_SUCCESS)
+	TBRW_U32 code = add_bytes(seq, f);
+	if (code == VT_SUCCESS)
 		section->state = TB5_PARTIAL;
-	return ret;
+	return code;
 }
 
 static TBRW_U32 apply_section_done(struct tb5_file *file, const struct fact *f)
 {
 	bool is_global = f->stream == TB5_NO_STREAM;
 	struct tb5_stream *stream = is_global ? NULL : find_open_stream(file, f->stream);
-	struct tb5_section *section;
 
 	if (!is_global && !stream)
 		return VT_INVALID_SAMPLE_FILE;
 	if (f->content >= (is_global ? TB5_GLOBAL_SECTIONS : TB5_STREAM_SECTIONS))
 		return VT_SUCCESS;
-	section = is_global ? &file->sections[f->content] : &stream->sections[f->content];
+	struct tb5_section *section =
+		is_global ? &file->sections[f->content] : &stream->sections[f->content];
 	if (section->state == TB5_DONE)
 		return VT_INVALID_SAMPLE_FILE;
 	section->state = TB5_DONE;
@@ -105,14 +101,13 @@ static TBRW_U32 apply_section_done(struct tb5_file *file, const struct fact *f)
 static TBRW_U32 apply_stream_open(struct tb5_file *file, const struct fact *f)
 {
 	struct tb5_stream *stream;
-	TBRW_U32 ret;
 
 	if (f->stream != file->stream_count)
 		return VT_INVALID_SAMPLE_FILE;
-	ret = tb5_file_add_stream(file, &file->store, &stream);
-	if (ret == VT_SUCCESS)
+	TBRW_U32 code = tb5_file_add_stream(file, &file->store, &stream);
+	if (code == VT_SUCCESS)
 		stream->whole.state = TB5_PARTIAL;
-	return ret == VT_INVALID_STREAM ? VT_INVALID_SAMPLE_FILE : ret;
+	return code == VT_INVALID_STREAM ? VT_INVALID_SAMPLE_FILE : code;
 }
 
 static TBRW_U32 apply_stream_done(struct tb5_file *file, const struct fact *f)
@@ -158,7 +153,7 @@ static TBRW_U32 apply(struct tb5_file *file, const struct fact *f)
 static void catalog_reset(struct tb5_file *file)
 {
 	tb5_file_remove_streams(file, 0);
-	memset(file->sections, 0, sizeof file->sections);
+	memset(file->sections, 0, sizeof(file->sections));
 	tb5_strings_finish(&file->strings);
 	tb5_strings_init(&file->strings, &file->store);
 	for (unsigned c = TB5_GLOBAL_FIRST; c < TB5_GLOBAL_END; c++) {
@@ -177,8 +172,6 @@ struct payload {
 static TBRW_U32 read_payload(const struct tb5_store *store, uint64_t offset,
 			     const struct tb5_chunk_header *header, struct payload *payload)
 {
-	TBRW_U32 ret;
-
 	if (header->length > payload->capacity) {
 		void *grown = realloc(payload->bytes, header->length);
 
@@ -187,11 +180,12 @@ static TBRW_U32 read_payload(const struct tb5_store *store, uint64_t offset,
 		payload->bytes = grown;
 		payload->capacity = header->length;
 	}
-	ret = tb5_store_read(store, offset + sizeof *header, payload->bytes, header->length);
-	if (ret == VT_SUCCESS &&
+	TBRW_U32 code =
+		tb5_store_read(store, offset + sizeof(*header), payload->bytes, header->length);
+	if (code == VT_SUCCESS &&
 	    tb5_crc32c(0, payload->bytes, header->length) != header->payload_crc)
-		ret = VT_INVALID_SAMPLE_FILE;
-	return ret;
+		code = VT_INVALID_SAMPLE_FILE;
+	return code;
 }
 
 /* Reads the end chunk that ends at `end`. */
@@ -199,19 +193,18 @@ static TBRW_U32 read_end(const struct tb5_store *store, uint64_t end, struct pay
 			 struct tb5_end *info)
 {
 	struct tb5_chunk_header header;
-	TBRW_U32 ret;
 
 	if (end < sizeof(struct tb5_file_header) + END_SPACE)
 		return VT_INVALID_SAMPLE_FILE;
-	ret = tb5_store_read_header(store, end - END_SPACE, &header);
-	if (ret != VT_SUCCESS)
-		return ret;
-	if (header.kind != TB5_KIND_END || header.length != sizeof *info)
+	TBRW_U32 code = tb5_store_read_header(store, end - END_SPACE, &header);
+	if (code != VT_SUCCESS)
+		return code;
+	if (header.kind != TB5_KIND_END || header.length != sizeof(*info))
 		return VT_INVALID_SAMPLE_FILE;
-	ret = read_payload(store, end - END_SPACE, &header, payload);
-	if (ret != VT_SUCCESS)
-		return ret;
-	memcpy(info, payload->bytes, sizeof *info);
+	code = read_payload(store, end - END_SPACE, &header, payload);
+	if (code != VT_SUCCESS)
+		return code;
+	memcpy(info, payload->bytes, sizeof(*info));
 	return info->file_size == end ? VT_SUCCESS : VT_INVALID_SAMPLE_FILE;
 }
 
@@ -239,14 +232,14 @@ static TBRW_U32 apply_index_chunk(struct tb5_file *file, const struct tb5_chunk_
 				  const struct payload *payload, uint64_t loaded, uint64_t *room)
 {
 	const struct tb5_index_entry *entries = payload->bytes;
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 
 	if (header->kind != TB5_KIND_INDEX || header->start != loaded || !header->length ||
-	    header->length % sizeof *entries)
+	    header->length % sizeof(*entries))
 		return VT_INVALID_SAMPLE_FILE;
-	for (size_t i = 0; ret == VT_SUCCESS && i < header->length / sizeof *entries; i++)
-		ret = apply_entry(file, &entries[i], room);
-	return ret;
+	for (size_t i = 0; code == VT_SUCCESS && i < header->length / sizeof(*entries); i++)
+		code = apply_entry(file, &entries[i], room);
+	return code;
 }
 
 /* Applies the index of the file that ends at `end`, where an end chunk has to be. */
@@ -257,22 +250,22 @@ static TBRW_U32 catalog_load_index(struct tb5_file *file, uint64_t end)
 	struct tb5_chunk_header header;
 	struct tb5_end info = {0, 0, 0, 0};
 	uint64_t at, loaded = 0, room = end;
-	TBRW_U32 ret = read_end(&store, end, &payload, &info);
+	TBRW_U32 code = read_end(&store, end, &payload, &info);
 
 	at = info.index_offset;
-	while (ret == VT_SUCCESS && loaded < info.index_size) {
-		ret = tb5_store_read_header(&store, at, &header);
-		if (ret == VT_SUCCESS)
-			ret = read_payload(&store, at, &header, &payload);
-		if (ret == VT_SUCCESS)
-			ret = apply_index_chunk(file, &header, &payload, loaded, &room);
-		if (ret != VT_SUCCESS)
+	while (code == VT_SUCCESS && loaded < info.index_size) {
+		code = tb5_store_read_header(&store, at, &header);
+		if (code == VT_SUCCESS)
+			code = read_payload(&store, at, &header, &payload);
+		if (code == VT_SUCCESS)
+			code = apply_index_chunk(file, &header, &payload, loaded, &room);
+		if (code != VT_SUCCESS)
 			break;
 		at += tb5_chunk_space(header.length);
 		loaded += header.length;
 	}
 	free(payload.bytes);
-	return ret == VT_SUCCESS && loaded != info.index_size ? VT_INVALID_SAMPLE_FILE : ret;
+	return code == VT_SUCCESS && loaded != info.index_size ? VT_INVALID_SAMPLE_FILE : code;
 }
 
 static TBRW_U32 apply_chunk(struct tb5_file *file, uint64_t at, const struct tb5_chunk_header *h)
@@ -283,7 +276,7 @@ static TBRW_U32 apply_chunk(struct tb5_file *file, uint64_t at, const struct tb5
 	return apply(file, &(struct fact){.kind = h->kind,
 					  .content = h->content,
 					  .stream = h->stream,
-					  .extent = {at + sizeof *h, h->start, h->length,
+					  .extent = {at + sizeof(*h), h->start, h->length,
 						     h->payload_crc}});
 }
 
@@ -294,23 +287,23 @@ static TBRW_U32 catalog_scan(struct tb5_file *file, uint64_t *last_end)
 	uint64_t at = sizeof(struct tb5_file_header);
 	struct payload payload = {NULL, 0};
 	struct tb5_chunk_header h;
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 
 	*last_end = 0;
-	while (ret == VT_SUCCESS && at < file->store.end) {
-		ret = tb5_store_read_header(&file->store, at, &h);
-		if (ret == VT_SUCCESS)
-			ret = read_payload(&file->store, at, &h, &payload);
-		if (ret == VT_SUCCESS)
-			ret = apply_chunk(file, at, &h);
-		if (ret == VT_SUCCESS) {
+	while (code == VT_SUCCESS && at < file->store.end) {
+		code = tb5_store_read_header(&file->store, at, &h);
+		if (code == VT_SUCCESS)
+			code = read_payload(&file->store, at, &h, &payload);
+		if (code == VT_SUCCESS)
+			code = apply_chunk(file, at, &h);
+		if (code == VT_SUCCESS) {
 			at += tb5_chunk_space(h.length);
 			if (h.kind == TB5_KIND_END)
 				*last_end = at;
 		}
 	}
 	free(payload.bytes);
-	return ret == VT_INVALID_SAMPLE_FILE ? VT_SUCCESS : ret;
+	return code == VT_INVALID_SAMPLE_FILE ? VT_SUCCESS : code;
 }
 
 /* Whether the file ends in an end chunk: then what comes before is vouched for, though its index
@@ -319,10 +312,10 @@ static bool ends_whole(const struct tb5_store *store)
 {
 	struct payload payload = {NULL, 0};
 	struct tb5_end info;
-	TBRW_U32 ret = read_end(store, store->end, &payload, &info);
+	TBRW_U32 code = read_end(store, store->end, &payload, &info);
 
 	free(payload.bytes);
-	return ret == VT_SUCCESS;
+	return code == VT_SUCCESS;
 }
 
 /* What scanning gives, of a file that counts as incomplete then. */
@@ -337,19 +330,19 @@ TBRW_U32 tb5_catalog_load(struct tb5_file *file)
 {
 	uint64_t size = file->store.end;
 	uint64_t last_end;
-	TBRW_U32 ret = catalog_load_index(file, size);
+	TBRW_U32 code = catalog_load_index(file, size);
 
-	if (ret != VT_INVALID_SAMPLE_FILE)
-		return ret;
-	ret = load_by_scan(file, &last_end);
-	if (ret != VT_SUCCESS || !last_end || ends_whole(&file->store))
-		return ret;
+	if (code != VT_INVALID_SAMPLE_FILE)
+		return code;
+	code = load_by_scan(file, &last_end);
+	if (code != VT_SUCCESS || !last_end || ends_whole(&file->store))
+		return code;
 	catalog_reset(file);
 	file->store.end = last_end;
 	file->incomplete = false;
-	ret = catalog_load_index(file, last_end);
-	if (ret != VT_INVALID_SAMPLE_FILE)
-		return ret;
+	code = catalog_load_index(file, last_end);
+	if (code != VT_INVALID_SAMPLE_FILE)
+		return code;
 	file->store.end = size;
 	return load_by_scan(file, &last_end);
 }

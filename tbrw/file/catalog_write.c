@@ -1,8 +1,6 @@
 #include "tbrw/file/catalog.h"
-
-#include <stdlib.h>
-
 #include "tbrw/store/crc32c.h"
+#include <stdlib.h>
 
 #define RECORDS_EACH (TB5_BUFFER_SIZE / (uint32_t)sizeof(struct tb5_list_record))
 #define INDEX_PIECE  (TB5_BUFFER_SIZE / (uint32_t)sizeof(struct tb5_index_entry))
@@ -22,24 +20,23 @@ static TBRW_U32 flush_records(struct index_writer *w)
 {
 	struct tb5_chunk_header header = {.kind = TB5_KIND_LISTS,
 					  .stream = TB5_NO_STREAM,
-					  .length = w->record_count * (uint32_t)sizeof *w->records,
+					  .length = w->record_count * (uint32_t)sizeof(*w->records),
 					  .start = w->lists_stored};
 	uint64_t offset;
-	TBRW_U32 ret;
 
 	if (!w->record_count)
 		return VT_SUCCESS;
-	ret = tb5_store_append(&w->file->store, &header, w->records, &offset);
+	TBRW_U32 code = tb5_store_append(&w->file->store, &header, w->records, &offset);
 	w->lists_stored += header.length;
 	w->record_count = 0;
-	return ret;
+	return code;
 }
 
 static TBRW_U32 add_entry(struct index_writer *w, struct tb5_index_entry entry)
 {
 	if (w->count == w->capacity) {
 		size_t capacity = w->capacity ? w->capacity * 2 : 64;
-		struct tb5_index_entry *grown = realloc(w->entries, capacity * sizeof *grown);
+		struct tb5_index_entry *grown = realloc(w->entries, capacity * sizeof(*grown));
 
 		if (!grown)
 			return VT_NO_MEMORY;
@@ -79,9 +76,9 @@ static TBRW_U32 list_some(struct index_writer *w, const struct tb5_seq *seq, siz
 	const struct tb5_extent *last = &extents->array[first + n - 1];
 	struct tb5_list list = {
 		.offset = w->file->store.end + sizeof(struct tb5_chunk_header) +
-			  w->record_count * sizeof *records,
+			  w->record_count * sizeof(*records),
 		.end = last->start + last->length,
-		.size = n * (uint32_t)sizeof *records,
+		.size = n * (uint32_t)sizeof(*records),
 	};
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -100,49 +97,49 @@ static TBRW_U32 list_some(struct index_writer *w, const struct tb5_seq *seq, siz
 static TBRW_U32 add_seq(struct index_writer *w, const struct tb5_seq *seq)
 {
 	const struct tb5_extents *extents = &seq->extents;
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 	size_t listed;
 
-	for (size_t i = 0; ret == VT_SUCCESS && i < extents->list_count; i++)
-		ret = add_list(w, seq, &extents->lists[i]);
-	for (size_t i = extents->listed; ret == VT_SUCCESS && i < extents->count; i += listed) {
+	for (size_t i = 0; code == VT_SUCCESS && i < extents->list_count; i++)
+		code = add_list(w, seq, &extents->lists[i]);
+	for (size_t i = extents->listed; code == VT_SUCCESS && i < extents->count; i += listed) {
 		if (w->record_count == RECORDS_EACH)
-			ret = flush_records(w);
+			code = flush_records(w);
 		listed = 0;
-		if (ret == VT_SUCCESS)
-			ret = list_some(w, seq, i, &listed);
+		if (code == VT_SUCCESS)
+			code = list_some(w, seq, i, &listed);
 	}
-	return ret;
+	return code;
 }
 
 static TBRW_U32 add_stream(struct index_writer *w, uint32_t number)
 {
 	struct tb5_stream *stream = w->file->streams[number];
-	TBRW_U32 ret = add_mark(w, TB5_KIND_STREAM_OPEN, 0, number);
+	TBRW_U32 code = add_mark(w, TB5_KIND_STREAM_OPEN, 0, number);
 
-	if (stream->dropped && ret == VT_SUCCESS)
+	if (stream->dropped && code == VT_SUCCESS)
 		return add_mark(w, TB5_KIND_STREAM_DROPPED, 0, number);
-	for (unsigned c = TB5_STREAM_FIRST; ret == VT_SUCCESS && c < TB5_STREAM_END; c++)
-		ret = add_seq(w, tb5_stream_seq(stream, c));
-	for (unsigned s = 0; ret == VT_SUCCESS && s < TB5_STREAM_SECTIONS; s++)
+	for (unsigned c = TB5_STREAM_FIRST; code == VT_SUCCESS && c < TB5_STREAM_END; c++)
+		code = add_seq(w, tb5_stream_seq(stream, c));
+	for (unsigned s = 0; code == VT_SUCCESS && s < TB5_STREAM_SECTIONS; s++)
 		if (stream->sections[s].state == TB5_DONE)
-			ret = add_mark(w, TB5_KIND_SECTION_DONE, s, number);
-	return ret == VT_SUCCESS ? add_mark(w, TB5_KIND_STREAM_DONE, 0, number) : ret;
+			code = add_mark(w, TB5_KIND_SECTION_DONE, s, number);
+	return code == VT_SUCCESS ? add_mark(w, TB5_KIND_STREAM_DONE, 0, number) : code;
 }
 
 static TBRW_U32 add_all(struct index_writer *w)
 {
 	struct tb5_file *file = w->file;
-	TBRW_U32 ret = add_seq(w, &file->strings.seq);
+	TBRW_U32 code = add_seq(w, &file->strings.seq);
 
-	for (unsigned c = TB5_GLOBAL_FIRST; ret == VT_SUCCESS && c < TB5_GLOBAL_END; c++)
-		ret = add_seq(w, tb5_file_seq(file, c));
-	for (unsigned s = 0; ret == VT_SUCCESS && s < TB5_GLOBAL_SECTIONS; s++)
+	for (unsigned c = TB5_GLOBAL_FIRST; code == VT_SUCCESS && c < TB5_GLOBAL_END; c++)
+		code = add_seq(w, tb5_file_seq(file, c));
+	for (unsigned s = 0; code == VT_SUCCESS && s < TB5_GLOBAL_SECTIONS; s++)
 		if (file->sections[s].state == TB5_DONE)
-			ret = add_mark(w, TB5_KIND_SECTION_DONE, s, TB5_NO_STREAM);
-	for (uint32_t n = 0; ret == VT_SUCCESS && n < file->stream_count; n++)
-		ret = add_stream(w, n);
-	return ret == VT_SUCCESS ? flush_records(w) : ret;
+			code = add_mark(w, TB5_KIND_SECTION_DONE, s, TB5_NO_STREAM);
+	for (uint32_t n = 0; code == VT_SUCCESS && n < file->stream_count; n++)
+		code = add_stream(w, n);
+	return code == VT_SUCCESS ? flush_records(w) : code;
 }
 
 /* Appends the index in pieces. */
@@ -151,16 +148,16 @@ static TBRW_U32 write_index(struct tb5_store *store, const struct tb5_index_entr
 {
 	struct tb5_chunk_header header = {.kind = TB5_KIND_INDEX, .stream = TB5_NO_STREAM};
 	uint64_t offset;
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 
-	for (size_t i = 0; ret == VT_SUCCESS && i < count; i += INDEX_PIECE) {
+	for (size_t i = 0; code == VT_SUCCESS && i < count; i += INDEX_PIECE) {
 		size_t n = count - i < INDEX_PIECE ? count - i : INDEX_PIECE;
 
-		header.length = (uint32_t)(n * sizeof *entries);
-		ret = tb5_store_append(store, &header, entries + i, &offset);
+		header.length = (uint32_t)(n * sizeof(*entries));
+		code = tb5_store_append(store, &header, entries + i, &offset);
 		header.start += header.length;
 	}
-	return ret;
+	return code;
 }
 
 /* Appends the end chunk, which vouches for everything before it: that has to be on the disk first,
@@ -172,34 +169,33 @@ static TBRW_U32 write_end(struct tb5_store *store, uint64_t index_offset, uint64
 					  .length = sizeof(struct tb5_end)};
 	struct tb5_end end = {.index_offset = index_offset, .index_size = index_size};
 	uint64_t offset;
-	TBRW_U32 ret;
 
 	/* Before and not after, when it would be one more thing for the file system to wait for. */
 	tb5_store_give_back(store);
-	ret = tb5_store_sync(store);
-	if (ret != VT_SUCCESS)
-		return ret;
-	end.file_size = store->end + tb5_chunk_space(sizeof end);
-	ret = tb5_store_append(store, &header, &end, &offset);
-	if (ret != VT_SUCCESS)
-		return ret;
-	ret = tb5_store_sync(store);
-	if (ret != VT_SUCCESS)
+	TBRW_U32 code = tb5_store_sync(store);
+	if (code != VT_SUCCESS)
+		return code;
+	end.file_size = store->end + tb5_chunk_space(sizeof(end));
+	code = tb5_store_append(store, &header, &end, &offset);
+	if (code != VT_SUCCESS)
+		return code;
+	code = tb5_store_sync(store);
+	if (code != VT_SUCCESS)
 		tb5_store_truncate(store, offset);
-	return ret;
+	return code;
 }
 
 TBRW_U32 tb5_catalog_write(struct tb5_file *file)
 {
 	struct index_writer w = {.file = file, .records = malloc(TB5_BUFFER_SIZE)};
-	TBRW_U32 ret = w.records ? add_all(&w) : VT_NO_MEMORY;
+	TBRW_U32 code = w.records ? add_all(&w) : VT_NO_MEMORY;
 	uint64_t index_offset = file->store.end;
 
-	if (ret == VT_SUCCESS)
-		ret = write_index(&file->store, w.entries, w.count);
-	if (ret == VT_SUCCESS)
-		ret = write_end(&file->store, index_offset, w.count * sizeof *w.entries);
+	if (code == VT_SUCCESS)
+		code = write_index(&file->store, w.entries, w.count);
+	if (code == VT_SUCCESS)
+		code = write_end(&file->store, index_offset, w.count * sizeof(*w.entries));
 	free(w.records);
 	free(w.entries);
-	return ret;
+	return code;
 }

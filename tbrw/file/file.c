@@ -1,12 +1,11 @@
 #include "tbrw/file/file.h"
 
+#include "tbrw/file/catalog.h"
+#include "tbrw/file/utf8.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "tbrw/file/catalog.h"
-#include "tbrw/file/utf8.h"
 
 /* Where no room can be reserved, this much is buffered at most, of all sequences together: a full
  * disk is not to cost more. */
@@ -82,7 +81,7 @@ TBRW_U32 tb5_file_add_stream(struct tb5_file *file, struct tb5_store *store,
 		file->streams = grown;
 		file->stream_capacity = capacity;
 	}
-	s = calloc(1, sizeof *s);
+	s = calloc(1, sizeof(*s));
 	if (!s)
 		return VT_NO_MEMORY;
 	s->whole.state = TB5_WRITING;
@@ -111,11 +110,11 @@ TBRW_U32 tb5_file_stream(struct tb5_file *file, uint32_t number, struct tb5_stre
 
 /* ---- Writing ---- */
 
-TBRW_U32 tb5_file_wrote(struct tb5_file *file, TBRW_U32 ret)
+TBRW_U32 tb5_file_wrote(struct tb5_file *file, TBRW_U32 code)
 {
-	if (ret == VT_NO_SPACE || ret == VT_WRITE_ERROR)
-		file->failed = ret;
-	return ret;
+	if (code == VT_NO_SPACE || code == VT_WRITE_ERROR)
+		file->failed = code;
+	return code;
 }
 
 static TBRW_U32 flush_one(struct tb5_file *file, struct tb5_seq *seq, bool all)
@@ -127,42 +126,41 @@ static TBRW_U32 flush_one(struct tb5_file *file, struct tb5_seq *seq, bool all)
 /* What must be in the file before this sequence's records may be. */
 static TBRW_U32 flush_before(struct tb5_file *file, const struct tb5_seq *seq)
 {
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 
 	/* Entries of data have no strings that TBRW gave out while it was written. */
 	if (file->strings.seq.buffered && seq->content != TB5_DATA && seq->content != TB5_STRINGS)
-		ret = flush_one(file, &file->strings.seq, true);
-	if (ret == VT_SUCCESS && seq->content == TB5_EVENTS)
-		ret = flush_one(file, tb5_stream_seq(file->streams[seq->stream], TB5_EVENT_DETAILS),
-				true);
-	return ret;
+		code = flush_one(file, &file->strings.seq, true);
+	if (code == VT_SUCCESS && seq->content == TB5_EVENTS)
+		code = flush_one(file,
+				 tb5_stream_seq(file->streams[seq->stream], TB5_EVENT_DETAILS),
+				 true);
+	return code;
 }
 
 TBRW_U32 tb5_file_flush(struct tb5_file *file, struct tb5_seq *seq, bool all)
 {
-	TBRW_U32 ret;
-
 	if (file->failed)
 		return file->failed;
 	if (!seq->buffered)
 		return VT_SUCCESS;
-	ret = flush_before(file, seq);
-	return ret == VT_SUCCESS ? flush_one(file, seq, all) : ret;
+	TBRW_U32 code = flush_before(file, seq);
+	return code == VT_SUCCESS ? flush_one(file, seq, all) : code;
 }
 
 TBRW_U32 tb5_file_flush_all(struct tb5_file *file)
 {
-	TBRW_U32 ret = tb5_file_flush(file, &file->strings.seq, true);
+	TBRW_U32 code = tb5_file_flush(file, &file->strings.seq, true);
 
-	for (unsigned c = TB5_GLOBAL_FIRST; ret == VT_SUCCESS && c < TB5_GLOBAL_END; c++)
-		ret = tb5_file_flush(file, tb5_file_seq(file, c), false);
-	for (uint32_t n = 0; ret == VT_SUCCESS && n < file->stream_count; n++) {
+	for (unsigned c = TB5_GLOBAL_FIRST; code == VT_SUCCESS && c < TB5_GLOBAL_END; c++)
+		code = tb5_file_flush(file, tb5_file_seq(file, c), false);
+	for (uint32_t n = 0; code == VT_SUCCESS && n < file->stream_count; n++) {
 		if (file->streams[n]->whole.state != TB5_WRITING)
 			continue;
-		for (unsigned c = TB5_STREAM_FIRST; ret == VT_SUCCESS && c < TB5_STREAM_END; c++)
-			ret = tb5_file_flush(file, tb5_stream_seq(file->streams[n], c), false);
+		for (unsigned c = TB5_STREAM_FIRST; code == VT_SUCCESS && c < TB5_STREAM_END; c++)
+			code = tb5_file_flush(file, tb5_stream_seq(file->streams[n], c), false);
 	}
-	return ret;
+	return code;
 }
 
 TBRW_U32 tb5_file_begin_write(struct tb5_file *file)
@@ -184,10 +182,10 @@ TBRW_U32 tb5_file_begin_write(struct tb5_file *file)
 
 /* What could not be appended whole leaves a part behind, in this sequence or in one that goes with
  * it: like after a write error, the file takes nothing more. */
-static TBRW_U32 append_failed(struct tb5_file *file, TBRW_U32 ret)
+static TBRW_U32 append_failed(struct tb5_file *file, TBRW_U32 code)
 {
-	file->failed = ret;
-	return ret;
+	file->failed = code;
+	return code;
 }
 
 /* The space in the file that all buffers will take. */
@@ -206,18 +204,17 @@ static uint64_t space_of_buffers(struct tb5_file *file)
 TBRW_U32 tb5_file_reserve(struct tb5_file *file, size_t size)
 {
 	struct tb5_store *store = &file->store;
-	TBRW_U32 ret;
 
 	if (size <= store->room)
 		return VT_SUCCESS;
-	ret = tb5_store_reserve(store, space_of_buffers(file) + size);
-	if (ret == VT_SUCCESS && store->cannot_reserve) {
-		ret = tb5_file_flush_all(file);
+	TBRW_U32 code = tb5_store_reserve(store, space_of_buffers(file) + size);
+	if (code == VT_SUCCESS && store->cannot_reserve) {
+		code = tb5_file_flush_all(file);
 		store->room = UNRESERVED_SIZE;
 	}
-	if (ret == VT_SUCCESS)
+	if (code == VT_SUCCESS)
 		store->room += size;
-	return ret;
+	return code;
 }
 
 /* Takes the room that `size` bytes more need, and the headers of their chunks. Nothing is accepted
@@ -228,9 +225,9 @@ static TBRW_U32 take_room(struct tb5_file *file, struct tb5_seq *seq, size_t siz
 	/* They are spread over so many chunks at most, each with a header and padding. */
 	uint64_t chunks = size / TB5_BUFFER_SIZE + 2;
 	uint64_t more = size + chunks * tb5_chunk_space(8);
-	TBRW_U32 ret = tb5_file_reserve(file, more);
+	TBRW_U32 code = tb5_file_reserve(file, more);
 
-	if (ret == VT_SUCCESS) {
+	if (code == VT_SUCCESS) {
 		file->store.room -= more;
 		return VT_SUCCESS;
 	}
@@ -238,30 +235,30 @@ static TBRW_U32 take_room(struct tb5_file *file, struct tb5_seq *seq, size_t siz
 	if (seq && seq->content == TB5_HARDWARE)
 		seq->buffered = 0;
 	tb5_file_flush_all(file);
-	return tb5_file_wrote(file, ret);
+	return tb5_file_wrote(file, code);
 }
 
 TBRW_U32 tb5_file_append(struct tb5_file *file, struct tb5_seq *seq, const void *data, size_t size)
 {
 	const char *p = data;
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 
 	if (seq->store == &file->store)
-		ret = take_room(file, seq, size);
-	if (ret != VT_SUCCESS)
-		return append_failed(file, ret);
+		code = take_room(file, seq, size);
+	if (code != VT_SUCCESS)
+		return append_failed(file, code);
 	while (size) {
 		size_t taken;
 
-		ret = tb5_seq_buffer(seq, p, size, &taken);
-		if (ret != VT_SUCCESS)
-			return append_failed(file, ret);
+		code = tb5_seq_buffer(seq, p, size, &taken);
+		if (code != VT_SUCCESS)
+			return append_failed(file, code);
 		p += taken;
 		size -= taken;
 		if (size) {
-			ret = tb5_file_flush(file, seq, false);
-			if (ret != VT_SUCCESS)
-				return append_failed(file, ret);
+			code = tb5_file_flush(file, seq, false);
+			if (code != VT_SUCCESS)
+				return append_failed(file, code);
 		}
 	}
 	return VT_SUCCESS;
@@ -274,12 +271,12 @@ TBRW_U32 tb5_file_mark(struct tb5_file *file, struct tb5_store *store, enum tb5_
 					  .content = (uint16_t)content,
 					  .stream = stream};
 	uint64_t offset;
-	TBRW_U32 ret = file->failed;
+	TBRW_U32 code = file->failed;
 
-	if (ret == VT_SUCCESS && store == &file->store)
-		ret = take_room(file, NULL, 0);
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code == VT_SUCCESS && store == &file->store)
+		code = take_room(file, NULL, 0);
+	if (code != VT_SUCCESS)
+		return code;
 	file->changed = true;
 	return tb5_file_wrote(file, tb5_store_append(store, &header, NULL, &offset));
 }
@@ -289,8 +286,6 @@ TBRW_U32 tb5_file_intern(struct tb5_file *file, TBRW_STRING_OR_ID given, TBRW_ST
 	bool invalid;
 	size_t added;
 	uint64_t unique;
-	TBRW_U32 ret;
-	char *utf8;
 
 	if (given.soi_uniqueid & TB5_STRING_ID_BIT)
 		return VT_UNEXPECTED_MISMATCH_IN_STRING_TYPES;
@@ -302,16 +297,17 @@ TBRW_U32 tb5_file_intern(struct tb5_file *file, TBRW_STRING_OR_ID given, TBRW_ST
 		id->soi_uniqueid = unique;
 		return VT_SUCCESS;
 	}
-	utf8 = tb5_utf8_dup_wcs(given.soi_ptr, &invalid);
+	char *utf8 = tb5_utf8_dup_wcs(given.soi_ptr, &invalid);
 	if (!utf8)
 		return invalid ? VT_INVALID_STRING : VT_NO_MEMORY;
-	ret = tb5_strings_intern(&file->strings, &file->cache, utf8, strlen(utf8), &unique, &added);
+	TBRW_U32 code = tb5_strings_intern(&file->strings, &file->cache, utf8, strlen(utf8),
+					   &unique, &added);
 	free(utf8);
-	if (ret == VT_SUCCESS && added)
-		ret = tb5_file_append(file, &file->strings.seq,
-				      file->strings.text + file->strings.text_size - added, added);
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code == VT_SUCCESS && added)
+		code = tb5_file_append(file, &file->strings.seq,
+				       file->strings.text + file->strings.text_size - added, added);
+	if (code != VT_SUCCESS)
+		return code;
 	tb5_strings_remember(&file->strings, given.soi_ptr, unique);
 	id->soi_uniqueid = unique;
 	return VT_SUCCESS;

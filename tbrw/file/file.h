@@ -3,13 +3,12 @@
 #ifndef TBRW_FILE_H
 #define TBRW_FILE_H
 
-#include <stdbool.h>
-#include <sys/types.h>
-#include <time.h>
-
 #include "tbrw/file/strings.h"
 #include "tbrw/store/seq.h"
 #include "tbrw/tbrw.h"
+#include <stdbool.h>
+#include <sys/types.h>
+#include <time.h>
 
 #define TB5_GLOBAL_SECTIONS 6
 #define TB5_STREAM_SECTIONS 5
@@ -108,7 +107,7 @@ uint64_t tb5_threads_written(struct tb5_file *file);
 TBRW_U32 tb5_file_begin_write(struct tb5_file *file);
 
 /* Notes a write error and returns it: from here on this file takes nothing more. */
-TBRW_U32 tb5_file_wrote(struct tb5_file *file, TBRW_U32 ret);
+TBRW_U32 tb5_file_wrote(struct tb5_file *file, TBRW_U32 code);
 
 /* Has room kept for `size` bytes, so that appending them, with 80 more each time, does not fail for
  * want of it. VT_NO_SPACE, and the file may go on. Where the file system cannot do that, stores

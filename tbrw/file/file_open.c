@@ -1,12 +1,11 @@
 /* Opens, closes and verifies files. */
+#include "tbrw/file/catalog.h"
+#include "tbrw/file/utf8.h"
+#include "tbrw/store/rescan.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "tbrw/file/catalog.h"
-#include "tbrw/file/utf8.h"
-#include "tbrw/store/rescan.h"
 
 static void file_destroy(struct tb5_file *file)
 {
@@ -27,7 +26,7 @@ static void file_destroy(struct tb5_file *file)
 
 static struct tb5_file *file_new(void)
 {
-	struct tb5_file *file = calloc(1, sizeof *file);
+	struct tb5_file *file = calloc(1, sizeof(*file));
 	struct timespec now;
 
 	if (!file)
@@ -46,23 +45,23 @@ static struct tb5_file *file_new(void)
 
 static TBRW_U32 file_create(struct tb5_file *file)
 {
-	TBRW_U32 ret = tb5_store_create(&file->store, file->path);
+	TBRW_U32 code = tb5_store_create(&file->store, file->path);
 
 	file->created = true;
 	file->changed = true;
 	file->opened_end = file->store.end;
-	return ret;
+	return code;
 }
 
 static TBRW_U32 file_open(struct tb5_file *file)
 {
-	TBRW_U32 ret = tb5_store_open(&file->store, file->path, file->writable);
+	TBRW_U32 code = tb5_store_open(&file->store, file->path, file->writable);
 	uint64_t size = file->store.end;
 
-	if (ret == VT_SUCCESS)
-		ret = tb5_catalog_load(file);
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code == VT_SUCCESS)
+		code = tb5_catalog_load(file);
+	if (code != VT_SUCCESS)
+		return code;
 	if (file->incomplete && file->writable)
 		return VT_INCOMPLETE_TB5_ENCOUNTERED;
 	/* An earlier writer added to the file and never closed it (FORMAT.md 1.4). */
@@ -76,9 +75,8 @@ TBRW_U32 TBRW_open(TBRW_PTR *ptr, const TBRW_CHAR *filename, TBRW_U32 access_mod
 {
 	bool create = access_mode & TBRW_FILE_CREATE_ALWAYS;
 	bool writable = access_mode & TBRW_FILE_WRITE;
-	struct tb5_file *file;
 	bool invalid;
-	TBRW_U32 ret;
+	TBRW_U32 code;
 
 	if (!ptr || !filename)
 		return VT_UNEXPECTED_NULL_PTR;
@@ -87,18 +85,18 @@ TBRW_U32 TBRW_open(TBRW_PTR *ptr, const TBRW_CHAR *filename, TBRW_U32 access_mod
 	if (!access_mode || (create && !writable) ||
 	    access_mode & ~(TBRW_FILE_READ | TBRW_FILE_WRITE | TBRW_FILE_CREATE_ALWAYS))
 		return VT_INVALID_ACCESS_PERMS;
-	file = file_new();
+	struct tb5_file *file = file_new();
 	if (!file)
 		return VT_NO_MEMORY;
 	file->writable = writable;
 	file->path = tb5_utf8_dup_wcs(filename, &invalid);
 	if (!file->path)
-		ret = invalid ? VT_INVALID_SAMPLE_FILE_NAME : VT_NO_MEMORY;
+		code = invalid ? VT_INVALID_SAMPLE_FILE_NAME : VT_NO_MEMORY;
 	else
-		ret = create ? file_create(file) : file_open(file);
-	if (ret != VT_SUCCESS) {
+		code = create ? file_create(file) : file_open(file);
+	if (code != VT_SUCCESS) {
 		file_destroy(file);
-		return ret;
+		return code;
 	}
 	*ptr = file;
 	return VT_SUCCESS;
@@ -131,20 +129,20 @@ static TBRW_U32 check_all_done(const struct tb5_file *file)
 TBRW_U32 TBRW_close(TBRW_PTR ptr)
 {
 	struct tb5_file *file;
-	TBRW_U32 ret = tb5_file_get(ptr, &file);
+	TBRW_U32 code = tb5_file_get(ptr, &file);
 
-	if (ret == VT_SUCCESS)
-		ret = check_all_done(file);
-	if (ret == VT_SUCCESS && file->writable && file->failed)
-		ret = file->failed;
-	if (ret == VT_SUCCESS && file->writable && file->changed) {
-		ret = tb5_file_flush_all(file);
-		if (ret == VT_SUCCESS)
-			ret = tb5_file_wrote(file, tb5_catalog_write(file));
+	if (code == VT_SUCCESS)
+		code = check_all_done(file);
+	if (code == VT_SUCCESS && file->writable && file->failed)
+		code = file->failed;
+	if (code == VT_SUCCESS && file->writable && file->changed) {
+		code = tb5_file_flush_all(file);
+		if (code == VT_SUCCESS)
+			code = tb5_file_wrote(file, tb5_catalog_write(file));
 	}
-	if (ret == VT_SUCCESS)
+	if (code == VT_SUCCESS)
 		file_destroy(file);
-	return ret;
+	return code;
 }
 
 /* Whether the path still leads to the file that is open. */
@@ -159,10 +157,10 @@ static bool path_is_ours(const struct tb5_file *file)
 TBRW_U32 TBRW_abort_cleanup_and_close(TBRW_PTR ptr)
 {
 	struct tb5_file *file;
-	TBRW_U32 ret = tb5_file_get(ptr, &file);
+	TBRW_U32 code = tb5_file_get(ptr, &file);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (file->created) {
 		if (file->store.end == file->opened_end && path_is_ours(file))
 			unlink(file->path);
@@ -175,37 +173,37 @@ TBRW_U32 TBRW_abort_cleanup_and_close(TBRW_PTR ptr)
 
 static TBRW_U32 verify_stream(struct tb5_file *file, struct tb5_stream *stream)
 {
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 
 	if (stream->dropped)
 		return VT_SUCCESS;
-	for (unsigned c = TB5_STREAM_FIRST; ret == VT_SUCCESS && c < TB5_STREAM_END; c++)
-		ret = c == TB5_DATA ? tb5_seq_load(tb5_stream_seq(stream, c))
-				    : tb5_seq_check(tb5_stream_seq(stream, c), &file->cache);
-	return ret;
+	for (unsigned c = TB5_STREAM_FIRST; code == VT_SUCCESS && c < TB5_STREAM_END; c++)
+		code = c == TB5_DATA ? tb5_seq_load(tb5_stream_seq(stream, c))
+				     : tb5_seq_check(tb5_stream_seq(stream, c), &file->cache);
+	return code;
 }
 
 static bool is_writing(const struct tb5_file *file)
 {
-	TBRW_U32 ret = check_all_done(file);
+	TBRW_U32 code = check_all_done(file);
 
-	return ret != VT_SUCCESS && ret != VT_NOT_ALL_SECTIONS_CLOSED;
+	return code != VT_SUCCESS && code != VT_NOT_ALL_SECTIONS_CLOSED;
 }
 
 TBRW_U32 TBRW_verify(TBRW_PTR ptr)
 {
 	struct tb5_file *file;
-	TBRW_U32 ret = tb5_file_get(ptr, &file);
+	TBRW_U32 code = tb5_file_get(ptr, &file);
 
-	if (ret == VT_SUCCESS)
-		ret = tb5_seq_check(&file->strings.seq, &file->cache);
-	for (unsigned c = TB5_GLOBAL_FIRST; ret == VT_SUCCESS && c < TB5_GLOBAL_END; c++)
-		ret = tb5_seq_check(tb5_file_seq(file, c), &file->cache);
-	for (uint32_t n = 0; ret == VT_SUCCESS && n < file->stream_count; n++)
-		ret = verify_stream(file, file->streams[n]);
-	if (ret == VT_SUCCESS && file->failed)
-		ret = file->failed;
-	if (ret == VT_SUCCESS && (file->incomplete || is_writing(file)))
-		ret = VT_INCOMPLETE_TB5_ENCOUNTERED;
-	return ret;
+	if (code == VT_SUCCESS)
+		code = tb5_seq_check(&file->strings.seq, &file->cache);
+	for (unsigned c = TB5_GLOBAL_FIRST; code == VT_SUCCESS && c < TB5_GLOBAL_END; c++)
+		code = tb5_seq_check(tb5_file_seq(file, c), &file->cache);
+	for (uint32_t n = 0; code == VT_SUCCESS && n < file->stream_count; n++)
+		code = verify_stream(file, file->streams[n]);
+	if (code == VT_SUCCESS && file->failed)
+		code = file->failed;
+	if (code == VT_SUCCESS && (file->incomplete || is_writing(file)))
+		code = VT_INCOMPLETE_TB5_ENCOUNTERED;
+	return code;
 }

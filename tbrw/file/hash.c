@@ -9,7 +9,7 @@ struct tb5_hash_key tb5_hash_key(void)
 	struct tb5_hash_key key;
 	struct timespec now;
 
-	if (getrandom(&key, sizeof key, GRND_NONBLOCK) == (ssize_t)sizeof key)
+	if (getrandom(&key, sizeof(key), GRND_NONBLOCK) == (ssize_t)sizeof(key))
 		return key;
 	/* Before the system has gathered randomness: what is not easily known from outside. */
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -57,8 +57,8 @@ uint64_t tb5_hash(const struct tb5_hash_key *key, const void *bytes, size_t size
 	const unsigned char *p = bytes;
 	uint64_t word;
 
-	for (; size >= sizeof word; size -= sizeof word, p += sizeof word) {
-		memcpy(&word, p, sizeof word);
+	for (; size >= sizeof(word); size -= sizeof(word), p += sizeof(word)) {
+		memcpy(&word, p, sizeof(word));
 		take_word(v, word);
 	}
 	for (size_t i = 0; i < size; i++)

@@ -11,10 +11,10 @@ TBRW_U32 tb5_layout_read(struct tb5_file *file, struct tb5_stream *stream,
 
 	for (uint64_t i = 0; i < count; i++) {
 		TBRW_SAMPREC_DESC_ENTRY d;
-		TBRW_U32 ret = tb5_record_read(file, seq, i, &d, sizeof d);
+		TBRW_U32 code = tb5_record_read(file, seq, i, &d, sizeof(d));
 
-		if (ret != VT_SUCCESS)
-			return ret;
+		if (code != VT_SUCCESS)
+			return code;
 		if (!d.desc_data_size || d.desc_data_size > TB5_ENTRY_SIZE_MAX ||
 		    d.desc_offset > TB5_ENTRY_SIZE_MAX - d.desc_data_size)
 			return VT_INVALID_SAMPLE_FILE;
@@ -40,20 +40,20 @@ TBRW_U32 tb5_descriptor_append(struct tb5_file *file, struct tb5_stream *stream,
 	struct tb5_seq *data = tb5_stream_seq(stream, TB5_DATA);
 	TBRW_SAMPREC_DESC_ENTRY d = *entry;
 	struct tb5_layout layout;
-	TBRW_U32 ret = tb5_layout_read(file, stream, &layout);
+	TBRW_U32 code = tb5_layout_read(file, stream, &layout);
 
-	if (ret == VT_DATA_DESC_NOT_EXIST)
+	if (code == VT_DATA_DESC_NOT_EXIST)
 		layout.entry_size = 0;
-	else if (ret != VT_SUCCESS)
-		return ret;
+	else if (code != VT_SUCCESS)
+		return code;
 	else if (d.desc_offset == 0)
 		d.desc_offset = layout.entry_size;
 	if (!d.desc_data_size || d.desc_data_size > TB5_ENTRY_SIZE_MAX ||
 	    d.desc_offset > TB5_ENTRY_SIZE_MAX - d.desc_data_size)
 		return VT_UNSUPPORTED_DATA_SIZE;
-	ret = tb5_file_append(file, tb5_stream_seq(stream, TB5_DESCRIPTORS), &d, sizeof d);
-	if (ret != VT_SUCCESS)
-		return ret;
+	code = tb5_file_append(file, tb5_stream_seq(stream, TB5_DESCRIPTORS), &d, sizeof(d));
+	if (code != VT_SUCCESS)
+		return code;
 	data->entry_size = layout.entry_size;
 	if (d.desc_offset + d.desc_data_size > data->entry_size)
 		data->entry_size = d.desc_offset + d.desc_data_size;

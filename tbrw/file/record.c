@@ -1,7 +1,7 @@
+#include "tbrw/file/record.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "tbrw/file/record.h"
 
 TBRW_U32 tb5_record_set(struct tb5_file *file, struct tb5_seq *seq, const void *record, size_t size)
 {
@@ -33,21 +33,19 @@ TBRW_U32 tb5_record_read(struct tb5_file *file, struct tb5_seq *seq, uint64_t in
 TBRW_U32 tb5_record_get(struct tb5_file *file, struct tb5_seq *seq, TBRW_U32 size,
 			TBRW_U32 size_of_buffer, void *buffer, TBRW_U32 *size_used)
 {
-	TBRW_U32 ret;
-
 	if (tb5_seq_size(seq) < size)
 		return VT_ENTRY_NOT_FOUND;
-	ret = tb5_buffer_check(size, size_of_buffer, buffer, size_used);
-	return ret == VT_SUCCESS ? tb5_record_read(file, seq, 0, buffer, size) : ret;
+	TBRW_U32 code = tb5_buffer_check(size, size_of_buffer, buffer, size_used);
+	return code == VT_SUCCESS ? tb5_record_read(file, seq, 0, buffer, size) : code;
 }
 
 TBRW_U32 tb5_bytes_get(struct tb5_file *file, struct tb5_seq *seq, TBRW_U32 size_of_buffer,
 		       void *buffer, TBRW_U32 *size_used)
 {
 	uint64_t size = tb5_seq_size(seq);
-	TBRW_U32 ret = tb5_buffer_check(size, size_of_buffer, buffer, size_used);
+	TBRW_U32 code = tb5_buffer_check(size, size_of_buffer, buffer, size_used);
 
-	return ret == VT_SUCCESS ? tb5_seq_read(seq, &file->cache, 0, buffer, (size_t)size) : ret;
+	return code == VT_SUCCESS ? tb5_seq_read(seq, &file->cache, 0, buffer, (size_t)size) : code;
 }
 
 TBRW_U32 tb5_fetch_records(struct tb5_file *file, void *source, uint64_t index, TBRW_U32 count,
@@ -56,25 +54,24 @@ TBRW_U32 tb5_fetch_records(struct tb5_file *file, void *source, uint64_t index, 
 	const struct tb5_record_source *s = source;
 	uint64_t total = tb5_seq_size(s->seq) / s->size;
 	TBRW_U32 own_size;
-	TBRW_U32 ret;
 
 	if (index > total || total - index < count)
 		return VT_ENTRY_NOT_FOUND;
-	ret = tb5_seq_read(s->seq, &file->cache, index * s->size, records, (size_t)count * s->size);
-	for (TBRW_U32 i = 0; ret == VT_SUCCESS && i < count; i++) {
-		memcpy(&own_size, (char *)records + (size_t)i * s->size, sizeof own_size);
+	TBRW_U32 code = tb5_seq_read(s->seq, &file->cache, index * s->size, records,
+				     (size_t)count * s->size);
+	for (TBRW_U32 i = 0; code == VT_SUCCESS && i < count; i++) {
+		memcpy(&own_size, (char *)records + (size_t)i * s->size, sizeof(own_size));
 		if (own_size != s->size)
-			ret = VT_INVALID_SAMPLE_FILE;
+			code = VT_INVALID_SAMPLE_FILE;
 	}
-	return ret;
+	return code;
 }
 
 TBRW_U32 tb5_enumerate(struct tb5_file *file, tb5_fetch *fetch, void *source, uint64_t total,
 		       TBRW_U32 size, uint64_t start, tb5_emit *emit, void *context)
 {
 	TBRW_U32 run = size < TB5_RUN_SIZE ? TB5_RUN_SIZE / size : 1;
-	TBRW_U32 ret = TRUE;
-	void *records;
+	TBRW_U32 code = TRUE;
 
 	if (start > total)
 		return VT_INVALID_READ_START;
@@ -82,18 +79,18 @@ TBRW_U32 tb5_enumerate(struct tb5_file *file, tb5_fetch *fetch, void *source, ui
 		return VT_SUCCESS;
 	if (total - start < run)
 		run = (TBRW_U32)(total - start);
-	records = malloc((size_t)run * size);
+	void *records = malloc((size_t)run * size);
 	if (!records)
 		return VT_NO_MEMORY;
-	for (uint64_t at = start; at < total && ret == TRUE; at += run) {
+	for (uint64_t at = start; at < total && code == TRUE; at += run) {
 		if (total - at < run)
 			run = (TBRW_U32)(total - at);
-		ret = fetch(file, source, at, run, records);
-		if (ret != VT_SUCCESS)
+		code = fetch(file, source, at, run, records);
+		if (code != VT_SUCCESS)
 			break;
-		ret = emit(records, run * size, run, context);
+		code = emit(records, run * size, run, context);
 	}
 	free(records);
 	/* TRUE and FALSE both mean that the callback is content; any other value is its error. */
-	return ret == TRUE ? VT_SUCCESS : ret;
+	return code == TRUE ? VT_SUCCESS : code;
 }

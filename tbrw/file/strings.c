@@ -22,7 +22,7 @@ static uint32_t string_size_at(const struct tb5_strings *strings, uint64_t offse
 {
 	uint32_t size;
 
-	memcpy(&size, strings->text + offset, sizeof size);
+	memcpy(&size, strings->text + offset, sizeof(size));
 	return size;
 }
 
@@ -49,7 +49,7 @@ static TBRW_U32 strings_reserve_slot(struct tb5_strings *strings)
 
 	if (strings->used < strings->slot_count / 2)
 		return VT_SUCCESS;
-	grown.slots = calloc(count, sizeof *grown.slots);
+	grown.slots = calloc(count, sizeof(*grown.slots));
 	if (!grown.slots)
 		return VT_NO_MEMORY;
 	grown.slot_count = count;
@@ -69,7 +69,6 @@ static TBRW_U32 strings_reserve_slot(struct tb5_strings *strings)
 static TBRW_U32 strings_reserve_text(struct tb5_strings *strings, size_t size)
 {
 	size_t capacity = strings->text_capacity ? strings->text_capacity : 4096;
-	char *grown;
 
 	if (strings->text_capacity - strings->text_size >= size)
 		return VT_SUCCESS;
@@ -78,7 +77,7 @@ static TBRW_U32 strings_reserve_text(struct tb5_strings *strings, size_t size)
 			return VT_NO_MEMORY;
 		capacity *= 2;
 	}
-	grown = realloc(strings->text, capacity);
+	char *grown = realloc(strings->text, capacity);
 	if (!grown)
 		return VT_NO_MEMORY;
 	strings->text = grown;
@@ -90,12 +89,12 @@ static TBRW_U32 strings_reserve_text(struct tb5_strings *strings, size_t size)
  * file may hold a string twice. */
 static TBRW_U32 strings_enter(struct tb5_strings *strings, uint64_t offset)
 {
-	TBRW_U32 ret = strings_reserve_slot(strings);
-	uint64_t *slot;
+	TBRW_U32 code = strings_reserve_slot(strings);
 
-	if (ret != VT_SUCCESS)
-		return ret;
-	slot = strings_slot(strings, strings->text + offset + 4, string_size_at(strings, offset));
+	if (code != VT_SUCCESS)
+		return code;
+	uint64_t *slot =
+		strings_slot(strings, strings->text + offset + 4, string_size_at(strings, offset));
 	if (!*slot) {
 		*slot = offset + 1;
 		strings->used++;
@@ -107,44 +106,42 @@ static TBRW_U32 strings_enter(struct tb5_strings *strings, uint64_t offset)
 static TBRW_U32 strings_load(struct tb5_strings *strings, struct tb5_cache *cache)
 {
 	size_t size = (size_t)tb5_seq_size(&strings->seq);
-	TBRW_U32 ret;
 
 	if (strings->text_size == size)
 		return VT_SUCCESS;
-	ret = strings_reserve_text(strings, size);
-	if (ret == VT_SUCCESS)
-		ret = tb5_seq_read(&strings->seq, cache, 0, strings->text, size);
-	for (size_t at = 0; ret == VT_SUCCESS && at < size;) {
+	TBRW_U32 code = strings_reserve_text(strings, size);
+	if (code == VT_SUCCESS)
+		code = tb5_seq_read(&strings->seq, cache, 0, strings->text, size);
+	for (size_t at = 0; code == VT_SUCCESS && at < size;) {
 		if (size - at < 4 || string_size_at(strings, at) > size - at - 4)
 			return VT_INVALID_SAMPLE_FILE;
-		ret = strings_enter(strings, at);
+		code = strings_enter(strings, at);
 		at += 4 + (size_t)string_size_at(strings, at);
 	}
-	if (ret == VT_SUCCESS)
+	if (code == VT_SUCCESS)
 		strings->text_size = size;
-	return ret;
+	return code;
 }
 
 TBRW_U32 tb5_strings_intern(struct tb5_strings *strings, struct tb5_cache *cache, const char *utf8,
 			    size_t size, uint64_t *id, size_t *added)
 {
 	uint32_t size32 = (uint32_t)size;
-	TBRW_U32 ret = strings_load(strings, cache);
-	uint64_t *slot;
+	TBRW_U32 code = strings_load(strings, cache);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	if (size > UINT32_MAX)
 		return VT_BUFFER_OVERFLOW;
-	ret = strings_reserve_slot(strings);
-	if (ret != VT_SUCCESS)
-		return ret;
-	slot = strings_slot(strings, utf8, size);
+	code = strings_reserve_slot(strings);
+	if (code != VT_SUCCESS)
+		return code;
+	uint64_t *slot = strings_slot(strings, utf8, size);
 	*added = 0;
 	if (!*slot) {
-		ret = strings_reserve_text(strings, size + 4);
-		if (ret != VT_SUCCESS)
-			return ret;
+		code = strings_reserve_text(strings, size + 4);
+		if (code != VT_SUCCESS)
+			return code;
 		memcpy(strings->text + strings->text_size, &size32, 4);
 		memcpy(strings->text + strings->text_size + 4, utf8, size);
 		*slot = strings->text_size + 1;
@@ -174,7 +171,7 @@ void tb5_strings_remember(struct tb5_strings *strings, const wchar_t *text, uint
 	struct tb5_recent *recent = &strings->recent[strings->turn % TB5_RECENT];
 	size_t length = wcslen(text);
 
-	if (length >= sizeof recent->text / sizeof recent->text[0])
+	if (length >= sizeof(recent->text) / sizeof(recent->text[0]))
 		return;
 	wmemcpy(recent->text, text, length + 1);
 	recent->id = id;
@@ -187,23 +184,21 @@ TBRW_U32 tb5_strings_get(struct tb5_strings *strings, struct tb5_cache *cache, u
 	uint64_t offset = id & ~TB5_STRING_ID_BIT;
 	uint64_t total = tb5_seq_size(&strings->seq);
 	uint32_t length;
-	TBRW_U32 ret;
-	char *bytes;
 
 	if (offset > total || total - offset < 4)
 		return VT_INVALID_STRING;
-	ret = tb5_seq_read(&strings->seq, cache, offset, &length, 4);
-	if (ret != VT_SUCCESS)
-		return ret;
+	TBRW_U32 code = tb5_seq_read(&strings->seq, cache, offset, &length, 4);
+	if (code != VT_SUCCESS)
+		return code;
 	if (length > total - offset - 4)
 		return VT_INVALID_STRING;
-	bytes = malloc((size_t)length + 1);
+	char *bytes = malloc((size_t)length + 1);
 	if (!bytes)
 		return VT_NO_MEMORY;
-	ret = tb5_seq_read(&strings->seq, cache, offset + 4, bytes, length);
-	if (ret != VT_SUCCESS) {
+	code = tb5_seq_read(&strings->seq, cache, offset + 4, bytes, length);
+	if (code != VT_SUCCESS) {
 		free(bytes);
-		return ret;
+		return code;
 	}
 	*utf8 = bytes;
 	*size = length;

@@ -2,11 +2,10 @@
 #ifndef TBRW_STRINGS_H
 #define TBRW_STRINGS_H
 
-#include <stdbool.h>
-#include <wchar.h>
-
 #include "tbrw/file/hash.h"
 #include "tbrw/store/seq.h"
+#include <stdbool.h>
+#include <wchar.h>
 
 #define TB5_STRING_ID_BIT ((uint64_t)1 << 63)
 

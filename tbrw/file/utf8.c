@@ -1,9 +1,8 @@
 #include "tbrw/file/utf8.h"
 
+#include "tbrw/tbrw.h"
 #include <stdint.h>
 #include <stdlib.h>
-
-#include "tbrw/tbrw.h"
 
 static bool is_scalar(uint32_t c)
 {
@@ -69,7 +68,6 @@ bool tb5_utf8_from_wcs(const wchar_t *wcs, char *out, size_t capacity, size_t *s
 
 	for (; *wcs; wcs++) {
 		unsigned char bytes[4];
-		size_t n;
 
 		if (*wcs > 0 && *wcs < 0x80) { /* nearly all of it is ASCII */
 			if (total < capacity)
@@ -79,7 +77,7 @@ bool tb5_utf8_from_wcs(const wchar_t *wcs, char *out, size_t capacity, size_t *s
 		}
 		if (!is_scalar((uint32_t)*wcs))
 			return false;
-		n = utf8_encode((uint32_t)*wcs, bytes);
+		size_t n = utf8_encode((uint32_t)*wcs, bytes);
 		for (size_t i = 0; i < n; i++, total++)
 			if (total < capacity)
 				out[total] = (char)bytes[i];
@@ -113,12 +111,11 @@ bool tb5_utf8_to_wcs(const char *utf8, size_t utf8_size, wchar_t *out, size_t ca
 char *tb5_utf8_dup_wcs(const wchar_t *wcs, bool *invalid)
 {
 	size_t size;
-	char *utf8;
 
 	*invalid = !tb5_utf8_from_wcs(wcs, NULL, 0, &size);
 	if (*invalid)
 		return NULL;
-	utf8 = malloc(size + 1);
+	char *utf8 = malloc(size + 1);
 	if (!utf8)
 		return NULL;
 	tb5_utf8_from_wcs(wcs, utf8, size, &size);
@@ -128,7 +125,6 @@ char *tb5_utf8_dup_wcs(const wchar_t *wcs, bool *invalid)
 
 TBRW_U32 TBRW_convert_utf8_to_wcs(const char *utf8, wchar_t *wcs, TBRW_U32 *wcs_size)
 {
-	TBRW_U32 capacity;
 	size_t bytes = 0;
 	size_t size;
 
@@ -140,7 +136,7 @@ TBRW_U32 TBRW_convert_utf8_to_wcs(const char *utf8, wchar_t *wcs, TBRW_U32 *wcs_
 		return VT_INVALID_STRING;
 	if (size >= UINT32_MAX)
 		return VT_BUFFER_OVERFLOW;
-	capacity = *wcs_size;
+	TBRW_U32 capacity = *wcs_size;
 	*wcs_size = (TBRW_U32)size + 1;
 	if (capacity < size + 1)
 		return VT_BUFFER_TOO_SMALL;
@@ -153,7 +149,6 @@ TBRW_U32 TBRW_convert_utf8_to_wcs(const char *utf8, wchar_t *wcs, TBRW_U32 *wcs_
 
 TBRW_U32 TBRW_convert_wcs_to_utf8(const wchar_t *wcs, char *utf8, TBRW_U32 *utf8_size)
 {
-	TBRW_U32 capacity;
 	size_t size;
 
 	if (!wcs || !utf8_size)
@@ -162,7 +157,7 @@ TBRW_U32 TBRW_convert_wcs_to_utf8(const wchar_t *wcs, char *utf8, TBRW_U32 *utf8
 		return VT_INVALID_STRING;
 	if (size >= UINT32_MAX)
 		return VT_BUFFER_OVERFLOW;
-	capacity = *utf8_size;
+	TBRW_U32 capacity = *utf8_size;
 	*utf8_size = (TBRW_U32)size + 1;
 	if (capacity < size + 1)
 		return VT_BUFFER_TOO_SMALL;

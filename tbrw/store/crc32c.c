@@ -39,7 +39,7 @@ static uint64_t word_at(const unsigned char *p)
 {
 	uint64_t word;
 
-	memcpy(&word, p, sizeof word);
+	memcpy(&word, p, sizeof(word));
 	return word;
 }
 

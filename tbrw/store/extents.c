@@ -13,7 +13,7 @@ TBRW_U32 tb5_extents_reserve(struct tb5_extents *extents)
 {
 	if (extents->count == extents->capacity) {
 		size_t capacity = extents->capacity ? extents->capacity * 2 : 4;
-		struct tb5_extent *grown = realloc(extents->array, capacity * sizeof *grown);
+		struct tb5_extent *grown = realloc(extents->array, capacity * sizeof(*grown));
 
 		if (!grown)
 			return VT_NO_MEMORY;
@@ -25,14 +25,12 @@ TBRW_U32 tb5_extents_reserve(struct tb5_extents *extents)
 
 TBRW_U32 tb5_extents_add(struct tb5_extents *extents, const struct tb5_extent *extent)
 {
-	TBRW_U32 ret;
-
 	if (extent->start != extents->end || !extent->length ||
 	    extent->length > UINT64_MAX - extents->end)
 		return VT_INVALID_SAMPLE_FILE;
-	ret = tb5_extents_reserve(extents);
-	if (ret != VT_SUCCESS)
-		return ret;
+	TBRW_U32 code = tb5_extents_reserve(extents);
+	if (code != VT_SUCCESS)
+		return code;
 	extents->array[extents->count++] = *extent;
 	extents->end += extent->length;
 	return VT_SUCCESS;
@@ -49,7 +47,7 @@ TBRW_U32 tb5_extents_add_list(struct tb5_extents *extents, const struct tb5_list
 		return VT_INVALID_SAMPLE_FILE;
 	if (extents->list_count == extents->list_capacity) {
 		size_t capacity = extents->list_capacity ? extents->list_capacity * 2 : 1;
-		struct tb5_list *grown = realloc(extents->lists, capacity * sizeof *grown);
+		struct tb5_list *grown = realloc(extents->lists, capacity * sizeof(*grown));
 
 		if (!grown)
 			return VT_NO_MEMORY;

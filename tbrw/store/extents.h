@@ -4,11 +4,10 @@
 #ifndef TBRW_EXTENTS_H
 #define TBRW_EXTENTS_H
 
+#include "tbrw/store/store.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "tbrw/store/store.h"
 
 /* A payload's place in a store. */
 struct tb5_extent {

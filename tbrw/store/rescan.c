@@ -44,7 +44,7 @@ static TBRW_U32 note(struct tb5_rescan *rescan, uint64_t at, const struct tb5_ch
 {
 	if (rescan->count == rescan->capacity) {
 		size_t capacity = rescan->capacity ? rescan->capacity * 2 : 64;
-		struct found *grown = realloc(rescan->array, capacity * sizeof *grown);
+		struct found *grown = realloc(rescan->array, capacity * sizeof(*grown));
 
 		if (!grown)
 			return VT_NO_MEMORY;
@@ -54,7 +54,7 @@ static TBRW_U32 note(struct tb5_rescan *rescan, uint64_t at, const struct tb5_ch
 	rescan->array[rescan->count++] = (struct found){
 		h->content,
 		h->content < TB5_STREAM_FIRST ? TB5_NO_STREAM : h->stream,
-		{at + sizeof *h, h->start, h->length, h->payload_crc},
+		{at + sizeof(*h), h->start, h->length, h->payload_crc},
 	};
 	return VT_SUCCESS;
 }
@@ -64,30 +64,30 @@ static TBRW_U32 look_through(struct tb5_rescan *rescan, const struct tb5_store *
 {
 	uint64_t at = sizeof(struct tb5_file_header);
 	struct tb5_chunk_header h;
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 
-	while (ret == VT_SUCCESS && at < store->end) {
-		ret = tb5_store_read_header(store, at, &h);
-		if (ret == VT_SUCCESS && h.kind == TB5_KIND_BYTES)
-			ret = note(rescan, at, &h);
-		if (ret == VT_SUCCESS)
+	while (code == VT_SUCCESS && at < store->end) {
+		code = tb5_store_read_header(store, at, &h);
+		if (code == VT_SUCCESS && h.kind == TB5_KIND_BYTES)
+			code = note(rescan, at, &h);
+		if (code == VT_SUCCESS)
 			at += tb5_chunk_space(h.length);
 	}
 	if (rescan->count)
-		qsort(rescan->array, rescan->count, sizeof *rescan->array, compare);
-	return ret == VT_INVALID_SAMPLE_FILE ? VT_SUCCESS : ret;
+		qsort(rescan->array, rescan->count, sizeof(*rescan->array), compare);
+	return code == VT_INVALID_SAMPLE_FILE ? VT_SUCCESS : code;
 }
 
 static TBRW_U32 make(struct tb5_store *store)
 {
-	struct tb5_rescan *rescan = calloc(1, sizeof *rescan);
-	TBRW_U32 ret = rescan ? look_through(rescan, store) : VT_NO_MEMORY;
+	struct tb5_rescan *rescan = calloc(1, sizeof(*rescan));
+	TBRW_U32 code = rescan ? look_through(rescan, store) : VT_NO_MEMORY;
 
-	if (ret == VT_SUCCESS)
+	if (code == VT_SUCCESS)
 		store->rescan = rescan;
 	else
 		tb5_rescan_destroy(rescan);
-	return ret;
+	return code;
 }
 
 /* The first of a sequence, or where it would be. */
@@ -111,15 +111,15 @@ TBRW_U32 tb5_rescan_add(struct tb5_store *store, uint16_t content, uint32_t stre
 			struct tb5_extents *extents)
 {
 	const struct found wanted = {.content = content, .stream = stream};
-	TBRW_U32 ret = store->rescan ? VT_SUCCESS : make(store);
+	TBRW_U32 code = store->rescan ? VT_SUCCESS : make(store);
 	const struct tb5_rescan *rescan = store->rescan;
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	for (size_t i = find_first(rescan, &wanted);
-	     ret == VT_SUCCESS && i < rescan->count &&
+	     code == VT_SUCCESS && i < rescan->count &&
 	     compare_sequences(&rescan->array[i], &wanted) == 0;
 	     i++)
-		ret = tb5_extents_add(extents, &rescan->array[i].extent);
-	return ret;
+		code = tb5_extents_add(extents, &rescan->array[i].extent);
+	return code;
 }

@@ -3,9 +3,8 @@
 #ifndef TBRW_RESCAN_H
 #define TBRW_RESCAN_H
 
-#include <stdint.h>
-
 #include "tbrw/store/extents.h"
+#include <stdint.h>
 
 struct tb5_rescan;
 

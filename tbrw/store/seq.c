@@ -1,9 +1,8 @@
 #include "tbrw/store/seq.h"
 
+#include "tbrw/store/crc32c.h"
 #include <stdlib.h>
 #include <string.h>
-
-#include "tbrw/store/crc32c.h"
 
 #define BUFFER_FIRST_SIZE 4096u
 
@@ -11,7 +10,7 @@ void tb5_cache_finish(struct tb5_cache *cache)
 {
 	for (size_t i = 0; i < TB5_CACHE_SLOTS; i++)
 		free(cache->slots[i].payload);
-	memset(cache, 0, sizeof *cache);
+	memset(cache, 0, sizeof(*cache));
 }
 
 void tb5_cache_drop(struct tb5_cache *cache, const struct tb5_store *store, uint64_t offset)
@@ -36,15 +35,15 @@ static TBRW_U32 read_extent(const struct tb5_seq *seq, const struct tb5_extent *
 			    void *buffer)
 {
 	struct tb5_chunk_header h;
-	TBRW_U32 ret = tb5_store_read_header(seq->store, extent->offset - sizeof h, &h);
+	TBRW_U32 code = tb5_store_read_header(seq->store, extent->offset - sizeof(h), &h);
 
-	if (ret == VT_SUCCESS && !is_chunk_of(seq, &h, extent))
-		ret = VT_INVALID_SAMPLE_FILE;
-	if (ret == VT_SUCCESS)
-		ret = tb5_store_read(seq->store, extent->offset, buffer, extent->length);
-	if (ret == VT_SUCCESS && tb5_crc32c(0, buffer, extent->length) != extent->crc)
-		ret = VT_INVALID_SAMPLE_FILE;
-	return ret;
+	if (code == VT_SUCCESS && !is_chunk_of(seq, &h, extent))
+		code = VT_INVALID_SAMPLE_FILE;
+	if (code == VT_SUCCESS)
+		code = tb5_store_read(seq->store, extent->offset, buffer, extent->length);
+	if (code == VT_SUCCESS && tb5_crc32c(0, buffer, extent->length) != extent->crc)
+		code = VT_INVALID_SAMPLE_FILE;
+	return code;
 }
 
 static bool slot_holds(const struct tb5_cache_slot *slot, const struct tb5_seq *seq,
@@ -61,7 +60,6 @@ static TBRW_U32 cache_load(struct tb5_cache *cache, const struct tb5_seq *seq,
 			   const struct tb5_extent *extent, const unsigned char **payload)
 {
 	struct tb5_cache_slot *slot = &cache->slots[0];
-	TBRW_U32 ret;
 
 	cache->tick++;
 	for (size_t i = 0; i < TB5_CACHE_SLOTS; i++) {
@@ -84,9 +82,9 @@ static TBRW_U32 cache_load(struct tb5_cache *cache, const struct tb5_seq *seq,
 		slot->payload = grown;
 		slot->capacity = extent->length;
 	}
-	ret = read_extent(seq, extent, slot->payload);
-	if (ret != VT_SUCCESS)
-		return ret;
+	TBRW_U32 code = read_extent(seq, extent, slot->payload);
+	if (code != VT_SUCCESS)
+		return code;
 	slot->store = seq->store;
 	slot->extent = *extent;
 	slot->content = seq->content;
@@ -122,11 +120,10 @@ TBRW_U32 tb5_seq_buffer(struct tb5_seq *seq, const void *data, size_t size, size
 
 	if (room < size && seq->buffer_capacity < TB5_BUFFER_SIZE) {
 		uint32_t capacity = seq->buffer_capacity ? seq->buffer_capacity : BUFFER_FIRST_SIZE;
-		unsigned char *grown;
 
 		while (capacity < TB5_BUFFER_SIZE && capacity - seq->buffered < size)
 			capacity *= 2;
-		grown = realloc(seq->buffer, capacity);
+		unsigned char *grown = realloc(seq->buffer, capacity);
 		if (!grown)
 			return VT_NO_MEMORY;
 		seq->buffer = grown;
@@ -147,9 +144,7 @@ TBRW_U32 tb5_seq_flush(struct tb5_seq *seq, bool all)
 					  .stream = seq->stream,
 					  .length = seq->buffered,
 					  .start = seq->extents.end};
-	struct tb5_extent extent;
 	uint64_t offset;
-	TBRW_U32 ret;
 
 	if (!all) {
 		uint32_t partial = (uint32_t)(tb5_seq_size(seq) % seq->entry_size);
@@ -161,15 +156,15 @@ TBRW_U32 tb5_seq_flush(struct tb5_seq *seq, bool all)
 	}
 	if (!header.length)
 		return VT_SUCCESS;
-	ret = tb5_seq_load(seq);
-	if (ret == VT_SUCCESS)
-		ret = tb5_extents_reserve(&seq->extents);
-	if (ret == VT_SUCCESS)
-		ret = tb5_store_append(seq->store, &header, seq->buffer, &offset);
-	if (ret != VT_SUCCESS)
-		return ret;
-	extent = (struct tb5_extent){offset + sizeof header, header.start, header.length,
-				     header.payload_crc};
+	TBRW_U32 code = tb5_seq_load(seq);
+	if (code == VT_SUCCESS)
+		code = tb5_extents_reserve(&seq->extents);
+	if (code == VT_SUCCESS)
+		code = tb5_store_append(seq->store, &header, seq->buffer, &offset);
+	if (code != VT_SUCCESS)
+		return code;
+	struct tb5_extent extent = (struct tb5_extent){offset + sizeof(header), header.start,
+						       header.length, header.payload_crc};
 	seq->buffered -= header.length;
 	memmove(seq->buffer, seq->buffer + header.length, seq->buffered);
 	return tb5_extents_add(&seq->extents, &extent);
@@ -179,20 +174,18 @@ static TBRW_U32 read_part(struct tb5_cache *cache, const struct tb5_seq *seq,
 			  const struct tb5_extent *extent, size_t skip, void *buffer, size_t size)
 {
 	const unsigned char *payload;
-	TBRW_U32 ret = cache_load(cache, seq, extent, &payload);
+	TBRW_U32 code = cache_load(cache, seq, extent, &payload);
 
-	if (ret == VT_SUCCESS)
+	if (code == VT_SUCCESS)
 		memcpy(buffer, payload + skip, size);
-	return ret;
+	return code;
 }
 
 uint64_t tb5_seq_extent_end(const struct tb5_seq *seq, uint64_t offset)
 {
-	const struct tb5_extent *extent;
-
 	if (offset >= seq->extents.end)
 		return tb5_seq_size(seq);
-	extent = tb5_extents_find(&seq->extents, offset);
+	const struct tb5_extent *extent = tb5_extents_find(&seq->extents, offset);
 	return extent->start + extent->length;
 }
 
@@ -212,32 +205,31 @@ TBRW_U32 tb5_seq_read(struct tb5_seq *seq, struct tb5_cache *cache, uint64_t off
 		      size_t size)
 {
 	char *out = buffer;
-	TBRW_U32 ret;
 
 	if (offset > tb5_seq_size(seq) || size > tb5_seq_size(seq) - offset)
 		return VT_INVALID_SAMPLE_FILE;
-	ret = tb5_seq_load(seq);
-	while (ret == VT_SUCCESS && size && offset < seq->extents.end) {
+	TBRW_U32 code = tb5_seq_load(seq);
+	while (code == VT_SUCCESS && size && offset < seq->extents.end) {
 		size_t done;
 
-		ret = read_some(seq, cache, offset, out, size, &done);
+		code = read_some(seq, cache, offset, out, size, &done);
 		out += done;
 		offset += done;
 		size -= done;
 	}
-	if (ret == VT_SUCCESS && size)
+	if (code == VT_SUCCESS && size)
 		memcpy(out, seq->buffer + (offset - seq->extents.end), size);
-	return ret;
+	return code;
 }
 
 TBRW_U32 tb5_seq_check(struct tb5_seq *seq, struct tb5_cache *cache)
 {
-	TBRW_U32 ret = tb5_seq_load(seq);
+	TBRW_U32 code = tb5_seq_load(seq);
 
-	for (size_t i = 0; ret == VT_SUCCESS && i < seq->extents.count; i++) {
+	for (size_t i = 0; code == VT_SUCCESS && i < seq->extents.count; i++) {
 		const unsigned char *payload;
 
-		ret = cache_load(cache, seq, &seq->extents.array[i], &payload);
+		code = cache_load(cache, seq, &seq->extents.array[i], &payload);
 	}
-	return ret;
+	return code;
 }

@@ -3,12 +3,11 @@
 #ifndef TBRW_SEQ_H
 #define TBRW_SEQ_H
 
+#include "tbrw/store/extents.h"
+#include "tbrw/store/store.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "tbrw/store/extents.h"
-#include "tbrw/store/store.h"
 
 /* Appending buffers up to this much; chunks are of this size or smaller. */
 #define TB5_BUFFER_SIZE (256u << 10)

@@ -1,5 +1,6 @@
 #include "tbrw/store/store.h"
 
+#include "tbrw/store/crc32c.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,8 +13,6 @@
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "tbrw/store/crc32c.h"
 
 /* Reserving this much at a time costs some calls a second at most. */
 #define RESERVE_AHEAD (256u << 10)
@@ -71,8 +70,7 @@ static TBRW_U32 store_write(int fd, struct iovec *iov, int count, uint64_t offse
 static TBRW_U32 store_remove_old(const char *path)
 {
 	struct stat st;
-	TBRW_U32 ret = VT_SUCCESS;
-	int fd;
+	TBRW_U32 code = VT_SUCCESS;
 
 	if (lstat(path, &st) < 0)
 		return errno == ENOENT ? VT_SUCCESS : create_error(errno);
@@ -81,61 +79,60 @@ static TBRW_U32 store_remove_old(const char *path)
 	if (st.st_uid != geteuid())
 		return VT_NO_WRITE_PERMISSION;
 	/* Unreadable for us does not mean that someone is writing it: no lock to look at then. */
-	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-		ret = VT_TB5_IN_USE;
+		code = VT_TB5_IN_USE;
 	else if (unlink(path) < 0 && errno != ENOENT)
-		ret = create_error(errno);
+		code = create_error(errno);
 	if (fd >= 0)
 		close(fd);
-	return ret;
+	return code;
 }
 
 TBRW_U32 tb5_store_create(struct tb5_store *store, const char *path)
 {
 	struct tb5_file_header header = {.version = TB5_FORMAT_VERSION,
-					 .header_size = sizeof header};
-	struct iovec iov = {&header, sizeof header};
+					 .header_size = sizeof(header)};
+	struct iovec iov = {&header, sizeof(header)};
 	struct timespec now;
-	TBRW_U32 ret = store_remove_old(path);
-	int fd;
+	TBRW_U32 code = store_remove_old(path);
 
-	if (ret != VT_SUCCESS)
-		return ret;
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (code != VT_SUCCESS)
+		return code;
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return create_error(errno);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
 		close(fd);
 		return VT_TB5_IN_USE;
 	}
-	memcpy(header.magic, TB5_FILE_MAGIC, sizeof header.magic);
+	memcpy(header.magic, TB5_FILE_MAGIC, sizeof(header.magic));
 	clock_gettime(CLOCK_REALTIME, &now);
 	header.created_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	header.crc = tb5_crc32c(0, &header, offsetof(struct tb5_file_header, crc));
-	ret = store_write(fd, &iov, 1, 0);
-	if (ret != VT_SUCCESS) {
+	code = store_write(fd, &iov, 1, 0);
+	if (code != VT_SUCCESS) {
 		unlink(path);
 		close(fd);
-		return ret;
+		return code;
 	}
-	*store = (struct tb5_store){.fd = fd, .end = sizeof header, .ahead = RESERVE_AHEAD};
+	*store = (struct tb5_store){.fd = fd, .end = sizeof(header), .ahead = RESERVE_AHEAD};
 	return VT_SUCCESS;
 }
 
 static TBRW_U32 store_check_file_header(const struct tb5_store *store)
 {
 	struct tb5_file_header header;
-	TBRW_U32 ret = tb5_store_read(store, 0, &header, sizeof header);
+	TBRW_U32 code = tb5_store_read(store, 0, &header, sizeof(header));
 
-	if (ret != VT_SUCCESS)
-		return ret;
-	if (memcmp(header.magic, TB5_FILE_MAGIC, sizeof header.magic) != 0 ||
+	if (code != VT_SUCCESS)
+		return code;
+	if (memcmp(header.magic, TB5_FILE_MAGIC, sizeof(header.magic)) != 0 ||
 	    header.crc != tb5_crc32c(0, &header, offsetof(struct tb5_file_header, crc)))
 		return VT_INVALID_SAMPLE_FILE;
 	if (header.version != TB5_FORMAT_VERSION)
 		return VT_INCOMPATIBLE_VERSION;
-	return header.header_size == sizeof header ? VT_SUCCESS : VT_INVALID_SAMPLE_FILE;
+	return header.header_size == sizeof(header) ? VT_SUCCESS : VT_INVALID_SAMPLE_FILE;
 }
 
 TBRW_U32 tb5_store_open(struct tb5_store *store, const char *path, bool writable)
@@ -143,7 +140,7 @@ TBRW_U32 tb5_store_open(struct tb5_store *store, const char *path, bool writable
 	/* Not blocking, or a FIFO in the file's place would hold us up. */
 	int flags = O_CLOEXEC | O_NONBLOCK | (writable ? O_RDWR | O_NOFOLLOW : O_RDONLY);
 	struct tb5_store opened = {.fd = open(path, flags), .ahead = RESERVE_AHEAD};
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 	struct stat st;
 
 	if (opened.fd < 0) {
@@ -154,16 +151,16 @@ TBRW_U32 tb5_store_open(struct tb5_store *store, const char *path, bool writable
 			       : VT_FILE_OPEN_FAILED;
 	}
 	if (fstat(opened.fd, &st) < 0 || !S_ISREG(st.st_mode))
-		ret = VT_INVALID_SAMPLE_FILE_NAME;
+		code = VT_INVALID_SAMPLE_FILE_NAME;
 	else if (writable && flock(opened.fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-		ret = VT_TB5_IN_USE;
-	if (ret == VT_SUCCESS) {
+		code = VT_TB5_IN_USE;
+	if (code == VT_SUCCESS) {
 		opened.end = (uint64_t)st.st_size;
-		ret = store_check_file_header(&opened);
+		code = store_check_file_header(&opened);
 	}
-	if (ret != VT_SUCCESS) {
+	if (code != VT_SUCCESS) {
 		close(opened.fd);
-		return ret;
+		return code;
 	}
 	*store = opened;
 	return VT_SUCCESS;
@@ -174,7 +171,7 @@ TBRW_U32 tb5_store_open_temporary(struct tb5_store *store)
 	const char *places[] = {secure_getenv("TMPDIR"), "/var/tmp", "/tmp"};
 	int fd = -1;
 
-	for (size_t i = 0; i < sizeof places / sizeof *places && fd < 0; i++)
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places) && fd < 0; i++)
 		if (places[i] && *places[i])
 			fd = open(places[i], O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
@@ -219,13 +216,12 @@ TBRW_U32 tb5_store_read_header(const struct tb5_store *store, uint64_t offset,
 			       struct tb5_chunk_header *header)
 {
 	struct tb5_chunk_header h;
-	TBRW_U32 ret;
 
-	if (offset > store->end || store->end - offset < sizeof h)
+	if (offset > store->end || store->end - offset < sizeof(h))
 		return VT_INVALID_SAMPLE_FILE;
-	ret = tb5_store_read(store, offset, &h, sizeof h);
-	if (ret != VT_SUCCESS)
-		return ret;
+	TBRW_U32 code = tb5_store_read(store, offset, &h, sizeof(h));
+	if (code != VT_SUCCESS)
+		return code;
 	if (h.magic != TB5_CHUNK_MAGIC || h.length > TB5_PAYLOAD_MAX ||
 	    h.header_crc != tb5_crc32c(0, &h, offsetof(struct tb5_chunk_header, header_crc)) ||
 	    tb5_chunk_space(h.length) > store->end - offset)
@@ -240,20 +236,19 @@ TBRW_U32 tb5_store_append(struct tb5_store *store, struct tb5_chunk_header *head
 	static const char zeros[8];
 	uint64_t space = tb5_chunk_space(header->length);
 	struct iovec iov[3];
-	TBRW_U32 ret;
 
 	header->magic = TB5_CHUNK_MAGIC;
 	header->payload_crc = tb5_crc32c(0, payload, header->length);
 	header->header_crc = tb5_crc32c(0, header, offsetof(struct tb5_chunk_header, header_crc));
-	iov[0] = (struct iovec){header, sizeof *header};
+	iov[0] = (struct iovec){header, sizeof(*header)};
 	/* An iovec is not const, but pwritev does not write to it. */
 	iov[1] = (struct iovec){(void *)(uintptr_t)payload, header->length};
 	iov[2] = (struct iovec){(void *)(uintptr_t)zeros,
-				(size_t)(space - sizeof *header - header->length)};
-	ret = store_write(store->fd, iov, 3, store->end);
-	if (ret != VT_SUCCESS) {
+				(size_t)(space - sizeof(*header) - header->length)};
+	TBRW_U32 code = store_write(store->fd, iov, 3, store->end);
+	if (code != VT_SUCCESS) {
 		tb5_store_truncate(store, store->end);
-		return ret;
+		return code;
 	}
 	*offset = store->end;
 	store->end += space;
@@ -299,16 +294,16 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 static TBRW_U32 store_allocate_ahead(struct tb5_store *store, uint64_t end, uint64_t limit)
 {
 	uint64_t ahead = store->ahead;
-	TBRW_U32 ret = store_allocate(store, smaller(end + ahead, limit));
+	TBRW_U32 code = store_allocate(store, smaller(end + ahead, limit));
 
-	while (ret == VT_NO_SPACE && ahead) {
+	while (code == VT_NO_SPACE && ahead) {
 		ahead = ahead > RESERVE_UNIT ? ahead / 2 : 0;
-		ret = store_allocate(store, smaller(end + ahead, limit));
+		code = store_allocate(store, smaller(end + ahead, limit));
 	}
 	store->ahead = ahead ? ahead * 2 : RESERVE_UNIT;
 	if (store->ahead > RESERVE_AHEAD)
 		store->ahead = RESERVE_AHEAD;
-	return ret;
+	return code;
 }
 
 TBRW_U32 tb5_store_reserve(struct tb5_store *store, uint64_t size)
@@ -316,20 +311,20 @@ TBRW_U32 tb5_store_reserve(struct tb5_store *store, uint64_t size)
 	uint64_t needed = store->end + size;
 	uint64_t unit_end = (needed + RESERVE_UNIT - 1) / RESERVE_UNIT * RESERVE_UNIT;
 	uint64_t limit = file_size_limit();
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 
 	if (store->cannot_reserve)
 		return VT_SUCCESS;
 	/* What the limit does not allow, writing finds out: it says so. */
 	if (needed > limit)
-		ret = VT_WRITE_ERROR;
+		code = VT_WRITE_ERROR;
 	else if (needed > store->reserved)
-		ret = store_allocate_ahead(store, unit_end, limit);
-	if (ret == VT_NO_SPACE)
-		return ret;
+		code = store_allocate_ahead(store, unit_end, limit);
+	if (code == VT_NO_SPACE)
+		return code;
 	/* Whatever else it says, writing may work all the same. */
-	store->cannot_reserve = ret != VT_SUCCESS;
-	store->room = ret == VT_SUCCESS ? store->reserved - needed : 0;
+	store->cannot_reserve = code != VT_SUCCESS;
+	store->room = code == VT_SUCCESS ? store->reserved - needed : 0;
 	return VT_SUCCESS;
 }
 

@@ -3,13 +3,12 @@
 #ifndef TBRW_STORE_H
 #define TBRW_STORE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "tbrw/store/format.h"
 #include "tbrw/tbrw_errors.h"
 #include "tbrw/tbrw_types.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct tb5_store {
 	int fd;       /* -1: not open */

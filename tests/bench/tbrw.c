@@ -7,6 +7,7 @@
  *
  * Each is measured three times, alternately, and the best of each counts. Exit status 1: a ratio is
  * missed. Usage: bench_tbrw FOLDER [MILLIONS OF SAMPLES] */
+#include "tbrw/tbrw.h"
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,8 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 #include <wchar.h>
-
-#include "tbrw/tbrw.h"
 
 #define ROUNDS       3
 #define MODULES      10000u
@@ -58,7 +57,7 @@ static const char *path_of(const struct bench *b, const char *name)
 {
 	static char path[512];
 
-	snprintf(path, sizeof path, "%s/%s", b->folder, name);
+	snprintf(path, sizeof(path), "%s/%s", b->folder, name);
 	return path;
 }
 
@@ -77,7 +76,7 @@ static struct sample sample_at(uint64_t i)
 	uint64_t mixed = i * 0x9e3779b97f4a7c15u >> 20;
 	struct sample s;
 
-	memset(&s, 0, sizeof s);
+	memset(&s, 0, sizeof(s));
 	s.pc.iip = mixed % MODULES * MODULE_SPACE + (mixed >> 14) % MODULE_SPACE;
 	s.pc.cs = 0x33;
 	s.pc.IA64PC = 1;
@@ -95,7 +94,7 @@ static void write_modules(TBRW_PTR ptr)
 {
 	OK(TBRW_writing_section(ptr, TBRW_MODULE_SECTION));
 	for (uint32_t i = 0; i < MODULES; i++) {
-		TBRW_MODULE m = {.module_size = sizeof m,
+		TBRW_MODULE m = {.module_size = sizeof(m),
 				 .module_associated_pid = 1000,
 				 .module_flags = TBRW_MODULE_LOADED | TBRW_MODULE_TSC_USED,
 				 .module_event_when = 1,
@@ -110,7 +109,7 @@ static void write_modules(TBRW_PTR ptr)
 
 static void begin_samples(TBRW_PTR ptr)
 {
-	TBRW_STREAM_INFO info = {.stream_info_size = sizeof info,
+	TBRW_STREAM_INFO info = {.stream_info_size = sizeof(info),
 				 .stream_type = TBRW_SAMPLING_STREAM};
 	TBRW_SAMPREC_DESC_ENTRY d;
 
@@ -119,8 +118,8 @@ static void begin_samples(TBRW_PTR ptr)
 	OK(TBRW_set_stream_info(ptr, 0, &info));
 	OK(TBRW_done_stream_section(ptr, 0, TBRW_STREAM_INFO_SECTION));
 	OK(TBRW_writing_stream_section(ptr, 0, TBRW_DATA_DESCRIPTION_SECTION));
-	memset(&d, 0, sizeof d);
-	d.desc_size = sizeof d;
+	memset(&d, 0, sizeof(d));
+	d.desc_size = sizeof(d);
 	d.desc_type = ST_LEGACY_SAMPLE_RECORD;
 	d.desc_data_size = sizeof(TBRW_SampleRecordPC);
 	OK(TBRW_add_data_descriptor_entry(ptr, 0, &d));
@@ -136,20 +135,19 @@ static void begin_samples(TBRW_PTR ptr)
 static double write_samples(const struct bench *b, const char *name, uint64_t count)
 {
 	TBRW_PTR ptr;
-	double start, seconds;
 
 	OK(TBRW_open(&ptr, wide_path_of(b, name), TBRW_FILE_WRITE | TBRW_FILE_CREATE_ALWAYS));
 	write_modules(ptr);
 	begin_samples(ptr);
-	start = now();
+	double start = now();
 	for (uint64_t i = 0; i < count; i++) {
 		struct sample s = sample_at(i);
 
-		OK(TBRW_add_data(ptr, 0, sizeof s, &s));
+		OK(TBRW_add_data(ptr, 0, sizeof(s), &s));
 	}
 	OK(TBRW_done_stream_section(ptr, 0, TBRW_DATA_SECTION));
 	OK(TBRW_done_stream(ptr, 0));
-	seconds = now() - start;
+	double seconds = now() - start;
 	OK(TBRW_close(ptr)); /* which waits for the disk, as close(2) does not */
 	return seconds;
 }
@@ -159,18 +157,16 @@ static double write_blocks(const struct bench *b, const char *name)
 {
 	unsigned char *block = malloc(BLOCK + sizeof(struct sample));
 	size_t filled = 0;
-	double start;
-	int fd;
 
 	unlink(path_of(b, name));
-	fd = open(path_of(b, name), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = open(path_of(b, name), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	check(fd >= 0 && block, "creating a file");
-	start = now();
+	double start = now();
 	for (uint64_t i = 0; i < b->samples; i++) {
 		struct sample s = sample_at(i);
 
-		memcpy(block + filled, &s, sizeof s);
-		filled += sizeof s;
+		memcpy(block + filled, &s, sizeof(s));
+		filled += sizeof(s);
 		if (filled < BLOCK && i + 1 < b->samples)
 			continue;
 		check(write(fd, block, filled) == (ssize_t)filled, "write");
@@ -213,11 +209,10 @@ static double copy_mapped(const struct bench *b, const char *name)
 	double start = now();
 	int fd = open(path_of(b, name), O_RDONLY | O_CLOEXEC);
 	volatile unsigned char sum = 0;
-	unsigned char *map;
 	struct stat st;
 
 	check(fd >= 0 && block && fstat(fd, &st) == 0, "opening a file");
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	unsigned char *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	check(map != MAP_FAILED, "mmap");
 	for (size_t at = 0; at < (size_t)st.st_size; at += BLOCK) {
 		size_t left = (size_t)st.st_size - at;
@@ -236,12 +231,11 @@ static double copy_mapped(const struct bench *b, const char *name)
 static double bind(const struct bench *b, const char *name)
 {
 	TBRW_PTR ptr;
-	double start, seconds;
 
 	OK(TBRW_open(&ptr, wide_path_of(b, name), TBRW_FILE_READ));
-	start = now();
+	double start = now();
 	OK(TBRW_dobind(ptr, 0));
-	seconds = now() - start;
+	double seconds = now() - start;
 	OK(TBRW_close(ptr));
 	return seconds;
 }
@@ -264,8 +258,7 @@ static int key_compare(const void *a, const void *b, void *context)
 
 static double sort_keys(const struct bench *b)
 {
-	struct key *keys = malloc(b->samples * sizeof *keys);
-	double start, seconds;
+	struct key *keys = malloc(b->samples * sizeof(*keys));
 
 	check(keys, "malloc");
 	for (uint64_t i = 0; i < b->samples; i++) {
@@ -273,9 +266,9 @@ static double sort_keys(const struct bench *b)
 
 		keys[i] = (struct key){s.pc.pidRecIndex, s.pc.iip};
 	}
-	start = now();
-	qsort_r(keys, b->samples, sizeof *keys, key_compare, NULL);
-	seconds = now() - start;
+	double start = now();
+	qsort_r(keys, b->samples, sizeof(*keys), key_compare, NULL);
+	double seconds = now() - start;
 	free(keys);
 	return seconds;
 }
@@ -310,7 +303,6 @@ int main(int argc, char **argv)
 	struct bench b = {argc > 1 ? argv[1] : ".", 10000000};
 	double add = 0, blocks = 0, seen = 0, copied = 0, bound = 0, sorted = 0, large = 0;
 	double small = 0;
-	bool good;
 
 	if (argc > 2)
 		b.samples = strtoull(argv[2], NULL, 10) * 1000000;
@@ -336,7 +328,7 @@ int main(int argc, char **argv)
 	printf("seconds: add %.3f blocks %.3f enumerate %.3f memcpy %.3f bind %.3f qsort_r %.3f "
 	       "open 1 GB %.6f open 1 MB %.6f\n",
 	       add, blocks, seen, copied, bound, sorted, large, small);
-	good = judge("write", blocks / add, blocks / add >= 0.5, ">= 0.5");
+	bool good = judge("write", blocks / add, blocks / add >= 0.5, ">= 0.5");
 	good &= judge("enumerate", copied / seen, copied / seen >= 0.5, ">= 0.5");
 	good &= judge("bind", bound / sorted, bound / sorted <= 4, "<= 4");
 	good &= judge("open", large / small, large / small <= 1.5, "<= 1.5");

@@ -19,7 +19,6 @@
 #include "unwind/rules/rule_cache.h"
 #include "unwind/rules/table.h"
 #include "unwind/space/space.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -204,7 +203,7 @@ static void forget_functions(struct uw_rule_cache *cache, struct uw_module *modu
 }
 
 /* Nanoseconds per frame of walks none of whose functions were met before: each FDE is searched,
-   parsed and decoded. */
+ * parsed and decoded. */
 static double repeat_first(struct bench *bench, struct uw_module *module, size_t walks)
 {
 	double ns = 0;
@@ -214,10 +213,8 @@ static double repeat_first(struct bench *bench, struct uw_module *module, size_t
 		size_t count = take_batch(bench, bench->walks);
 
 		for (size_t i = 0; i < count; i++) {
-			double start;
-
 			forget_functions(bench->space->cache, module);
-			start = now_ns();
+			double start = now_ns();
 			bench->frames += walk_warm(bench, &bench->samples[i], NULL);
 			ns += now_ns() - start - bench->clock_ns;
 			/* The walk's slots, which another walk of the same would find. */
@@ -287,7 +284,7 @@ static size_t walk_libdwfl(struct bench *bench, const struct recording_sample *s
 }
 
 /* Nanoseconds per frame that was taken over: what a walk whose outer frames all match costs beyond
-   one that ends where those begin. */
+ * one that ends where those begin. */
 static double repeat_reused(struct bench *bench)
 {
 	double outer_ns = 0;
@@ -341,14 +338,13 @@ static void run_oracles(struct bench *bench, const struct ours *ours)
 	struct oracle_libunwind *cached = oracle_libunwind_create(bench->recording, true);
 	struct oracle_libunwind *uncached = oracle_libunwind_create(bench->recording, false);
 	struct oracle_libdwfl *libdwfl = oracle_libdwfl_create(bench->recording);
-	struct figure libunwind, dwfl;
 
 	if (!cached || !uncached || !libdwfl)
 		abort();
-	libunwind =
+	struct figure libunwind =
 		measure(bench, "libunwind remote, cached", walk_libunwind, cached, WALKS_LIBUNWIND);
 	measure(bench, "libunwind remote, no cache", walk_libunwind, uncached, WALKS_LIBUNWIND / 4);
-	dwfl = measure(bench, "libdwfl", walk_libdwfl, libdwfl, WALKS_LIBDWFL);
+	struct figure dwfl = measure(bench, "libdwfl", walk_libdwfl, libdwfl, WALKS_LIBDWFL);
 	printf("  per frame: %.1f times as fast as libunwind with its cache, %.1f times libdwfl "
 	       "(%.1f, %.1f with history); a miss costs %.1f times a hit\n",
 	       libunwind.median / ours->warm.median, dwfl.median / ours->warm.median,
@@ -418,11 +414,10 @@ static struct figure measure_lookups(struct uw_module *module, const struct uw_t
 	for (size_t i = 0; i < REPETITIONS; i++) {
 		struct uw_found_row row;
 		uint32_t effort = 0;
-		double start;
 
 		for (size_t j = 0; j < LOOKUPS; j++)
 			rvas[j] = random_rva(&module->cfi);
-		start = now_ns();
+		double start = now_ns();
 		for (size_t j = 0; j < LOOKUPS; j++) {
 			if (table)
 				uw_table_find(table, rvas[j], &row);
@@ -455,20 +450,17 @@ static void run_table(struct uw_module *module, const char *name, struct tables 
 {
 	struct uw_table *table = NULL;
 	double values[REPETITIONS];
-	struct figure build, lazy, found;
 
 	for (size_t i = 0; i < REPETITIONS; i++) {
-		double start;
-
 		free(table);
-		start = now_ns();
+		double start = now_ns();
 		if (uw_table_build(&module->cfi, &module->elf, &table) < 0)
 			abort();
 		values[i] = now_ns() - start;
 	}
-	build = figure_of(values);
-	lazy = measure_lookups(module, NULL);
-	found = measure_lookups(module, table);
+	struct figure build = figure_of(values);
+	struct figure lazy = measure_lookups(module, NULL);
+	struct figure found = measure_lookups(module, table);
 	printf("%s: %.2f MB of .eh_frame in %.1f ms, %.0f MB/s, at best %.0f; %.0f KB, %.0f per MB "
 	       "of executable segments\n",
 	       name, (double)module->cfi.frame.size / 1e6, build.median / 1e6,
@@ -492,7 +484,7 @@ static void run_tables(struct bench *bench)
 	struct uw_mapping_place place = {0};
 	const struct uw_mapping *mapping;
 
-	while ((mapping = uw_mapping_list_next(&bench->space->mappings, &place)) != NULL) {
+	while ((mapping = uw_mapping_list_next(&bench->space->mappings, &place))) {
 		if (mapping->module)
 			uw_module_load(mapping->module);
 		if (mapping->module && uw_cfi_count(&mapping->module->cfi) > 0 &&
@@ -513,13 +505,13 @@ static void run_tables(struct bench *bench)
 int main(int argc, char **argv)
 {
 	static struct bench bench;
-	struct recording *recording;
 
 	if (argc < 3) {
 		fprintf(stderr, "usage: %s SAMPLES PROGRAM [ARGUMENT...]\n", argv[0]);
 		return 2;
 	}
-	recording = recording_create(argv + 2, strtoul(argv[1], NULL, 10), DELAY_MS);
+	struct recording *recording =
+		recording_create(argv + 2, strtoul(argv[1], NULL, 10), DELAY_MS);
 	if (!recording || recording->count == 0) {
 		fprintf(stderr, "%s: no samples of %s\n", argv[0], argv[2]);
 		return 77;

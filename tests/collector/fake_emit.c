@@ -222,7 +222,7 @@ void emit_thread(struct emit *emit, const struct emit_thread *thread)
 		 thread->pid, thread->tid, thread->name, time_text(thread->start_ns).text,
 		 time_text(thread->end_ns).text, thread->cpu_ns, thread->rest_ns, thread->samples,
 		 thread->by_clock ? " by clock" : "");
-	if (thread->unwinding != NULL)
+	if (thread->unwinding)
 		add_unwinding(emit, "thread", thread->tid, thread->unwinding);
 	emit->last_thread = *thread;
 	emit->sums.cpu_ns += thread->cpu_ns;
@@ -234,5 +234,5 @@ void emit_note(struct emit *emit, enum profile_note_kind kind, uint64_t time_ns,
 	       uint32_t pid, uint32_t tid, const char *text)
 {
 	add_line(emit, "note %u at %" PRIu64 " value %" PRIu64 " %u/%u%s%s", (unsigned)kind,
-		 time_ns, value, pid, tid, text != NULL ? " " : "", text != NULL ? text : "");
+		 time_ns, value, pid, tid, text ? " " : "", text ? text : "");
 }

@@ -27,7 +27,7 @@ struct image_table *image_table_create(struct emit *emit, struct asker *asker)
 
 void image_table_destroy(struct image_table *table)
 {
-	if (table == NULL)
+	if (!table)
 		return;
 	for (uint32_t i = 0; i < table->count; i++)
 		free(table->paths[i]);

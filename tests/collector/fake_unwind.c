@@ -87,7 +87,7 @@ size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const s
 		     enum uw_stop *why, size_t *reused)
 {
 	/* The first walk with a history has nothing to take over. */
-	*reused = history != NULL && history->walks++ > 0 ? the_walk.reused_count : 0;
+	*reused = history && history->walks++ > 0 ? the_walk.reused_count : 0;
 	ck_assert_ptr_eq(space, &the_space);
 	ck_assert(regs != NULL && stack != NULL);
 	ck_assert_uint_le(the_walk.frame_count, max_frames);

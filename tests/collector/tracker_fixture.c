@@ -38,7 +38,7 @@ void fixture_configure(struct fixture_config config)
 	struct tracker_config followed = {
 		.rings = FIXTURE_RINGS,
 		.cpus = cpus,
-		.sampling = config.sampling != NULL ? config.sampling : &fixed,
+		.sampling = config.sampling ? config.sampling : &fixed,
 		.has_count = config.has_count,
 		.final_counts = config.final_counts,
 		.kernel_time = config.kernel_time,

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct maps_entry entry;
 	char *line = malloc(size + 1);
-	if (line == NULL)
+	if (!line)
 		return 0;
 	memcpy(line, data, size);
 	line[size] = '\0';

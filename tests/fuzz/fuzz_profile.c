@@ -2,7 +2,6 @@
  * holds. */
 #include "tests/fuzz/tb5_script.h"
 #include "tests/profile/fixture.h"
-
 #include <stdio.h>
 #include <unistd.h>
 

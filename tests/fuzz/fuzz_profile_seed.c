@@ -1,6 +1,5 @@
 /* Writes results for fuzz_profile to start from: closed, cut short, with symbols. */
 #include "tests/profile/fixture.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t time_ns;
 	uint16_t record_size = (uint16_t)(size - 1);
 	uint8_t *bytes = malloc(record_size > 0 ? record_size : 1);
-	if (bytes == NULL)
+	if (!bytes)
 		return 0;
 	memcpy(bytes, data + 1, record_size);
 	if (record_size >= SIZE_OFFSET + sizeof(record_size))

@@ -1,7 +1,6 @@
 /* Finds the functions of hostile ELF files: symbol tables, import stubs, unwind tables, DWARF. The
  * input is the file. */
 #include "tools/symbols/resolve.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,10 @@
 /* Feeds libtbrw's reader with hostile files (tb5_script.h), and binds them. */
+#include "tbrw/tbrw.h"
+#include "tests/fuzz/tb5_script.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <wchar.h>
-
-#include "tbrw/tbrw.h"
-#include "tests/fuzz/tb5_script.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -14,7 +13,7 @@ static void read_string(TBRW_PTR ptr, TBRW_STRING_OR_ID id)
 	wchar_t text[32];
 	TBRW_U32 size;
 
-	TBRW_convert_uniqueid_to_string(ptr, sizeof text, &id, text, &size);
+	TBRW_convert_uniqueid_to_string(ptr, sizeof(text), &id, text, &size);
 }
 
 static TBRW_U32 see_pids(TBRW_PID *pids, TBRW_U32 size, TBRW_U32 count, void *user)
@@ -119,12 +118,11 @@ static TBRW_U32 see_bound_tids(const TBRW_TID *tids, TBRW_U32 size, TBRW_U64 cou
 static void read_system(TBRW_PTR ptr)
 {
 	TBRW_U32 size = 0;
-	TBRW_SYSTEM *system;
 
 	if (TBRW_get_system(ptr, 0, NULL, &size) != VT_BUFFER_TOO_SMALL)
 		return;
 	/* Exactly as large as asked for, so that the address sanitizer sees a byte too many. */
-	system = malloc(size);
+	TBRW_SYSTEM *system = malloc(size);
 	if (system)
 		TBRW_get_system(ptr, size, system, NULL);
 	free(system);
@@ -138,11 +136,11 @@ static void read_global(TBRW_PTR ptr)
 	for (int s = TBRW_HARDWARE_SECTION; s <= TBRW_VERSION_INFO_SECTION; s++)
 		TBRW_reading_section(ptr, (TBRW_SECTION_IDENTIFIER)s);
 	read_system(ptr);
-	TBRW_get_host(ptr, sizeof buffer, buffer, &size);
-	TBRW_get_os(ptr, sizeof buffer, buffer, &size);
-	TBRW_get_application(ptr, sizeof buffer, buffer, &size);
-	TBRW_get_version_info(ptr, sizeof buffer, buffer, &size);
-	TBRW_get_user_defined_global(ptr, sizeof buffer, buffer, &size);
+	TBRW_get_host(ptr, sizeof(buffer), buffer, &size);
+	TBRW_get_os(ptr, sizeof(buffer), buffer, &size);
+	TBRW_get_application(ptr, sizeof(buffer), buffer, &size);
+	TBRW_get_version_info(ptr, sizeof(buffer), buffer, &size);
+	TBRW_get_user_defined_global(ptr, sizeof(buffer), buffer, &size);
 	TBRW_enumerate_processes(ptr, see_pids, ptr, 0);
 	TBRW_enumerate_threads(ptr, see_tids, ptr, 0);
 	TBRW_enumerate_modules(ptr, see_modules, ptr, 0);
@@ -158,8 +156,8 @@ static void read_stream(TBRW_PTR ptr, TBRW_U32 stream)
 	TBRW_reading_stream(ptr, stream);
 	for (int s = TBRW_EVENT_DESCRIPTION_SECTION; s <= TBRW_STREAM_INFO_SECTION; s++)
 		TBRW_reading_stream_section(ptr, stream, (TBRW_STREAM_SECTION_IDENTIFIER)s);
-	TBRW_get_stream_info(ptr, stream, sizeof buffer, buffer, &size);
-	TBRW_get_user_defined_stream(ptr, stream, sizeof buffer, buffer, &size);
+	TBRW_get_stream_info(ptr, stream, sizeof(buffer), buffer, &size);
+	TBRW_get_user_defined_stream(ptr, stream, sizeof(buffer), buffer, &size);
 	TBRW_enumerate_events(ptr, stream, see_event, ptr, 0);
 	TBRW_enumerate_data_descriptor_entries(ptr, stream, see_descriptors, ptr);
 	TBRW_enumerate_data(ptr, stream, see_data, ptr, 0);

@@ -2,6 +2,7 @@
  * of steps: which call, and small numbers for its arguments. Besides what the sanitizers see, a
  * model of chapter 5 and 9.1 of the guide is held against what the calls return: nothing succeeds
  * in a section that is not open for it, nothing is written twice, and what was closed is whole. */
+#include "tbrw/tbrw.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 #include <wchar.h>
-
-#include "tbrw/tbrw.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -197,7 +196,7 @@ static void step_write_stream(struct machine *m)
 	if (m->stream >= STREAMS || TBRW_writing_stream(m->h->ptr, m->stream) != VT_SUCCESS)
 		return;
 	must(m->stream == count && m->h->writable, "a stream out of order");
-	memset(m->h->stream_written[m->stream], 0, sizeof m->h->stream_written[m->stream]);
+	memset(m->h->stream_written[m->stream], 0, sizeof(m->h->stream_written[m->stream]));
 	m->h->streams[m->stream] = WRITING;
 }
 
@@ -254,24 +253,24 @@ static TBRW_STRING_OR_ID text(unsigned argument)
 	return string;
 }
 
-static void wrote(struct machine *m, unsigned section, TBRW_U32 ret)
+static void wrote(struct machine *m, unsigned section, TBRW_U32 code)
 {
-	must(ret != VT_SUCCESS || m->h->sections[section] == WRITING,
+	must(code != VT_SUCCESS || m->h->sections[section] == WRITING,
 	     "wrote to a section not open for it");
 }
 
-static void wrote_stream(struct machine *m, unsigned section, TBRW_U32 ret)
+static void wrote_stream(struct machine *m, unsigned section, TBRW_U32 code)
 {
-	must(ret != VT_SUCCESS || m->h->stream_sections[m->stream][section] == WRITING,
+	must(code != VT_SUCCESS || m->h->stream_sections[m->stream][section] == WRITING,
 	     "wrote to a stream section not open for it");
 }
 
 static void step_set_software(struct machine *m)
 {
-	TBRW_HOST host = {.host_size = sizeof host, .host_name = text(m->argument)};
-	TBRW_OS os = {.os_size = sizeof os, .os_name = text(m->argument)};
-	TBRW_APPLICATION app = {.app_size = sizeof app};
-	TBRW_VERSION_INFO version = {.version_info_size = sizeof version};
+	TBRW_HOST host = {.host_size = sizeof(host), .host_name = text(m->argument)};
+	TBRW_OS os = {.os_size = sizeof(os), .os_name = text(m->argument)};
+	TBRW_APPLICATION app = {.app_size = sizeof(app)};
+	TBRW_VERSION_INFO version = {.version_info_size = sizeof(version)};
 
 	wrote(m, TBRW_SOFTWARE_SECTION, TBRW_set_host(m->h->ptr, &host));
 	wrote(m, TBRW_SOFTWARE_SECTION, TBRW_set_os(m->h->ptr, &os));
@@ -282,10 +281,10 @@ static void step_set_software(struct machine *m)
 static void step_set_system(struct machine *m)
 {
 	TBRW_CPUID_IA64 leaves[3] = {{0, 0, 0}};
-	TBRW_CPU_ARCH arch = {sizeof arch, (TBRW_U16)(m->argument % 4), 3, {NULL}};
-	TBRW_CPU cpu = {.cpu_size = sizeof cpu, .num_cpu_arch_array = 1, .cpu_arch_array = &arch};
-	TBRW_NODE node = {.node_size = sizeof node, .node_num_available = 1, .cpu_array = &cpu};
-	TBRW_SYSTEM system = {sizeof system, 1, &node};
+	TBRW_CPU_ARCH arch = {sizeof(arch), (TBRW_U16)(m->argument % 4), 3, {NULL}};
+	TBRW_CPU cpu = {.cpu_size = sizeof(cpu), .num_cpu_arch_array = 1, .cpu_arch_array = &arch};
+	TBRW_NODE node = {.node_size = sizeof(node), .node_num_available = 1, .cpu_array = &cpu};
+	TBRW_SYSTEM system = {sizeof(system), 1, &node};
 
 	arch.cpuid_ia64_array = leaves;
 	wrote(m, TBRW_HARDWARE_SECTION, TBRW_set_system(m->h->ptr, &system));
@@ -293,17 +292,17 @@ static void step_set_system(struct machine *m)
 
 static void step_add_processes(struct machine *m)
 {
-	TBRW_PID pid = {.pid_size = sizeof pid,
+	TBRW_PID pid = {.pid_size = sizeof(pid),
 			.pid_id = m->argument % 3,
 			.pid_flags = m->argument % 8,
 			.pid_event_when = m->argument,
 			.pid_name = text(m->argument)};
-	TBRW_TID tid = {.tid_size = sizeof tid,
+	TBRW_TID tid = {.tid_size = sizeof(tid),
 			.tid_associated_pid = m->argument % 3,
 			.tid_id = m->argument % 5,
 			.tid_flags = m->argument % 8,
 			.tid_event_when = m->argument};
-	TBRW_MODULE module = {.module_size = sizeof module,
+	TBRW_MODULE module = {.module_size = sizeof(module),
 			      .module_associated_pid = m->argument % 3,
 			      .module_flags = m->argument % 64,
 			      .module_event_when = m->argument,
@@ -319,11 +318,11 @@ static void step_add_processes(struct machine *m)
 
 static void step_set_stream(struct machine *m)
 {
-	TBRW_STREAM_INFO info = {.stream_info_size = sizeof info,
+	TBRW_STREAM_INFO info = {.stream_info_size = sizeof(info),
 				 .stream_type = m->argument % 10,
 				 .comment = text(m->argument)};
-	TBRW_EVENT_DETAIL detail = {.detail_size = sizeof detail};
-	TBRW_EVENT event = {.event_size = sizeof event,
+	TBRW_EVENT_DETAIL detail = {.detail_size = sizeof(detail)};
+	TBRW_EVENT event = {.event_size = sizeof(event),
 			    .event_num_details = m->argument % 2,
 			    .event_detail_array = &detail};
 
@@ -347,8 +346,8 @@ static void step_add_descriptor(struct machine *m)
 		     {ST_NONE, SST_NONE, 0}};
 	TBRW_SAMPREC_DESC_ENTRY d;
 
-	memset(&d, 0, sizeof d);
-	d.desc_size = sizeof d;
+	memset(&d, 0, sizeof(d));
+	d.desc_size = sizeof(d);
 	d.desc_type = kinds[m->argument % 6].type;
 	d.desc_subtype = kinds[m->argument % 6].subtype;
 	d.desc_data_size = kinds[m->argument % 6].size;
@@ -361,7 +360,7 @@ static void step_add_data(struct machine *m)
 {
 	unsigned char bytes[256];
 
-	memset(bytes, (int)(m->argument % 40), sizeof bytes);
+	memset(bytes, (int)(m->argument % 40), sizeof(bytes));
 	wrote_stream(m, TBRW_DATA_SECTION, TBRW_add_data(m->h->ptr, m->stream, m->argument, bytes));
 	wrote_stream(m, TBRW_USER_DEFINED_STREAM_SECTION,
 		     TBRW_set_user_defined_stream(m->h->ptr, m->stream, m->argument, bytes));
@@ -394,7 +393,7 @@ static TBRW_U32 see_modules(TBRW_MODULE *modules, TBRW_U32 size, TBRW_U32 count,
 static TBRW_U32 see_bound(const void *data, TBRW_U32 size, TBRW_U64 count,
 			  const DATA_BIND_STRUCT *table, TBRW_U32 table_size, void *user)
 {
-	must(table_size == count * sizeof *table, "size of the bind table");
+	must(table_size == count * sizeof(*table), "size of the bind table");
 	(void)data;
 	(void)size;
 	return *(unsigned *)user;
@@ -405,16 +404,16 @@ static void step_read(struct machine *m)
 	unsigned answer = m->argument % 3;
 	unsigned char buffer[512];
 	TBRW_U32 size;
-	TBRW_U32 ret = TBRW_enumerate_data(m->h->ptr, m->stream, see, &answer, m->argument % 4);
+	TBRW_U32 code = TBRW_enumerate_data(m->h->ptr, m->stream, see, &answer, m->argument % 4);
 
-	must(ret != VT_SUCCESS || m->h->stream_sections[m->stream][TBRW_DATA_SECTION] == READING,
+	must(code != VT_SUCCESS || m->h->stream_sections[m->stream][TBRW_DATA_SECTION] == READING,
 	     "read data that is not open");
-	ret = TBRW_enumerate_modules(m->h->ptr, see_modules, &answer, 0);
-	must(ret != VT_SUCCESS || m->h->sections[TBRW_MODULE_SECTION] == READING,
+	code = TBRW_enumerate_modules(m->h->ptr, see_modules, &answer, 0);
+	must(code != VT_SUCCESS || m->h->sections[TBRW_MODULE_SECTION] == READING,
 	     "read modules that are not open");
 	TBRW_enumerate_processes(m->h->ptr, see_pids, &answer, m->argument % 4);
 	TBRW_bind_enumerate_data(m->h->ptr, m->stream, see_bound, &answer, m->argument % 4);
-	TBRW_get_stream_info(m->h->ptr, m->stream, sizeof buffer, buffer, &size);
+	TBRW_get_stream_info(m->h->ptr, m->stream, sizeof(buffer), buffer, &size);
 	TBRW_get_user_defined_global(m->h->ptr, m->argument, buffer, &size);
 	TBRW_get_system(m->h->ptr, m->argument, (TBRW_SYSTEM *)(void *)buffer, &size);
 	TBRW_verify(m->h->ptr);
@@ -434,7 +433,7 @@ static TBRW_U32 see_descriptors(TBRW_SAMPREC_DESC_ENTRY *d, TBRW_U32 size, TBRW_
 static TBRW_U32 see_bound_modules(const TBRW_MODULE *modules, TBRW_U32 size, TBRW_U64 count,
 				  const MODULE_BIND_STRUCT *table, TBRW_U32 table_size, void *user)
 {
-	must(size == count * sizeof *modules && table_size == count * sizeof *table,
+	must(size == count * sizeof(*modules) && table_size == count * sizeof(*table),
 	     "sizes of bound modules");
 	return *(unsigned *)user;
 }
@@ -442,7 +441,7 @@ static TBRW_U32 see_bound_modules(const TBRW_MODULE *modules, TBRW_U32 size, TBR
 static TBRW_U32 see_bound_tids(const TBRW_TID *tids, TBRW_U32 size, TBRW_U64 count,
 			       const TID_BIND_STRUCT *table, TBRW_U32 table_size, void *user)
 {
-	must(size == count * sizeof *tids && table_size == count * sizeof *table,
+	must(size == count * sizeof(*tids) && table_size == count * sizeof(*table),
 	     "sizes of bound threads");
 	return *(unsigned *)user;
 }
@@ -562,11 +561,9 @@ static void (*const steps[])(struct machine *m) = {step_open,
 
 static bool next_step(struct machine *m)
 {
-	unsigned step;
-
 	if (m->size < 3)
 		return false;
-	step = m->data[0] % (sizeof steps / sizeof *steps);
+	unsigned step = m->data[0] % (sizeof(steps) / sizeof(*steps));
 	m->h = &m->handles[m->data[2] >= 224];
 	m->section = m->data[1] % 8;
 	m->stream = m->data[1] / 8 % STREAMS;
@@ -607,7 +604,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (unsigned file = 0; file < FILES; file++) {
 		char path[64];
 
-		snprintf(path, sizeof path, "%s/%u.tb5", folder, file);
+		snprintf(path, sizeof(path), "%s/%u.tb5", folder, file);
 		unlink(path);
 	}
 	return 0;

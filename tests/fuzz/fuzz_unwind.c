@@ -10,7 +10,6 @@
 #include "tests/unwind/rules/table_check.h"
 #include "unwind/cfi/row.h"
 #include "unwind/rules/table.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,7 +127,7 @@ static void check_reuse(struct uw_space *space, struct uw_history *history,
 					   &again_stop, &reused);
 
 	/* The difference that unwind.h names: known frames beyond a frame pointer step that is
-	   refused now. */
+	 * refused now. */
 	if (stop == UW_STOP_NO_INFO && again_stop == UW_STOP_ROOT)
 		check(again_count > count && reused >= again_count - count);
 	else
@@ -173,15 +172,14 @@ static void walk_changed(struct uw_space *space, struct uw_history *history, str
 }
 
 /* A table leads to what the interpreter does, at all of the code and around whatever else FDEs
-   claim to describe. */
+ * claim to describe. */
 static void check_table(struct uw_module *module)
 {
 	const struct uw_cfi *cfi = &module->cfi;
-	const struct uw_table *table;
 
 	if (uw_module_build_table(module) < 0)
 		return;
-	table = atomic_load(&module->table);
+	const struct uw_table *table = atomic_load(&module->table);
 	for (size_t i = 0; i < uw_cfi_count(cfi) && i < TABLE_STARTS; i++)
 		for (uint64_t at = 0; at < 2 * (uint64_t)TABLE_REACH; at++)
 			check(!table_check(cfi, table,
@@ -215,12 +213,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct input input = {.at = data, .left = size};
 	const struct machine *machine = size > 0 && data[0] & MODE_I386 ? &i386 : &x86_64;
 	struct uw_space *space = uw_space_create(machine->arch);
-	struct uw_stack stack;
 	struct uw_regs regs = {0};
 	struct uw_history *history = uw_history_create();
-	struct uw_module *module;
 	uint16_t stack_size;
-	uint8_t mode, *bytes;
+	uint8_t mode;
 
 	take(&input, &mode, sizeof(mode));
 	take(&input, regs.value, REGISTERS * sizeof(regs.value[0]));
@@ -228,15 +224,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		regs.value[i] = (uint32_t)regs.value[i];
 	take(&input, &stack_size, sizeof(stack_size));
 	stack_size %= STACK_MAX;
-	bytes = malloc(stack_size ? stack_size : 1);
+	uint8_t *bytes = malloc(stack_size ? stack_size : 1);
 	if (!space || !bytes || !history)
 		abort();
 	take(&input, bytes, stack_size);
-	stack = (struct uw_stack){.base = regs.value[machine->sp],
-				  .bytes = bytes,
-				  .size = stack_size,
-				  .requested = stack_size + (size_t)(mode & 0x80)};
-	module = open_module(input, machine, (mode & ~(unsigned)MODE_I386) % MODES);
+	struct uw_stack stack = (struct uw_stack){.base = regs.value[machine->sp],
+						  .bytes = bytes,
+						  .size = stack_size,
+						  .requested = stack_size + (size_t)(mode & 0x80)};
+	struct uw_module *module =
+		open_module(input, machine, (mode & ~(unsigned)MODE_I386) % MODES);
 	uw_space_map(space, code_start, code_start + 0x10000, 0, module, 1);
 	uw_space_map(space, jit_start, jit_start + 0x10000, 0, NULL, 2);
 	walk_checked(space, history, &regs, &stack);

@@ -10,7 +10,6 @@
  */
 #include "unwind/cfi/row.h"
 #include "unwind/module/module.h"
-
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -161,7 +160,6 @@ static void put_headers_32(struct file *file, size_t size, bool compressed)
 static int wrap(unsigned which, bool i386, bool compressed, const uint8_t *frame, size_t size)
 {
 	struct file *file = must(calloc(1, sizeof(*file) + size));
-	int fd;
 
 	memcpy(file->ehdr.e_ident, ELFMAG, SELFMAG);
 	file->ehdr.e_ident[EI_CLASS] = i386 ? ELFCLASS32 : ELFCLASS64;
@@ -181,7 +179,7 @@ static int wrap(unsigned which, bool i386, bool compressed, const uint8_t *frame
 	memset(file->code, 0xe8, sizeof(file->code));
 	if (size > 0)
 		memcpy(file->frame, frame, size);
-	fd = file_of(which, file, HEAD_SIZE + size);
+	int fd = file_of(which, file, HEAD_SIZE + size);
 	free(file);
 	return fd;
 }
@@ -231,7 +229,6 @@ static void use(struct uw_module *module)
 				 .size = sizeof(words),
 				 .requested = sizeof(words)};
 	enum uw_stop stop;
-	size_t count;
 
 	uw_module_load(module);
 	uw_module_build_table(module);
@@ -253,7 +250,7 @@ static void use(struct uw_module *module)
 	regs.value[arch == UW_ARCH_I386 ? 8 : 16] = start + offsetof(struct file, code) + 40;
 	regs.value[arch == UW_ARCH_I386 ? 4 : 7] = sp;
 	uw_space_map(space, start, start + 0x100000, 0, module, 1);
-	count = uw_walk(space, &regs, &stack, frames, UW_DEPTH_MAX, &stop);
+	size_t count = uw_walk(space, &regs, &stack, frames, UW_DEPTH_MAX, &stop);
 	check(count >= 1 && count <= UW_DEPTH_MAX && (unsigned)stop < UW_STOP_COUNT);
 	uw_space_destroy(space);
 }

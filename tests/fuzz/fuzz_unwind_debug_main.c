@@ -19,11 +19,10 @@ static size_t input_size;
 static uint32_t put_file(const char *path)
 {
 	FILE *file = fopen(path, "re");
-	size_t got;
 
 	if (!file)
 		exit(2);
-	got = fread(input + input_size, 1, sizeof(input) - input_size, file);
+	size_t got = fread(input + input_size, 1, sizeof(input) - input_size, file);
 	fclose(file);
 	input_size += got;
 	return (uint32_t)got;
@@ -44,11 +43,9 @@ static void run_damaged(void)
 
 static void run_pair(const char *program, const char *debug)
 {
-	uint32_t size;
-
 	memset(input, 0, 5);
 	input_size = 5;
-	size = put_file(program);
+	uint32_t size = put_file(program);
 	memcpy(input + 1, &size, sizeof(size));
 	put_file(debug);
 	run_damaged();

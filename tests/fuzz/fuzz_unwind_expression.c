@@ -6,7 +6,6 @@
  * unknown; bit 2: words have 4 bytes.
  */
 #include "unwind/cfi/expression.h"
-
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -32,7 +31,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct uw_memory memory = {.stack = &stack, .word = 8};
 	uint8_t mode = 0, stack_size = 0, *bytes, *code;
 	uint64_t value = 0;
-	enum uw_step step;
 
 	if (size == 0)
 		return 0;
@@ -58,8 +56,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (mode & 2)
 		state.known &= 0x5a5a5;
-	step = uw_expression_eval(code, size < UINT16_MAX ? size : UINT16_MAX,
-				  mode & 1 ? &initial : NULL, 0x400000, &state, &memory, &value);
+	enum uw_step step =
+		uw_expression_eval(code, size < UINT16_MAX ? size : UINT16_MAX,
+				   mode & 1 ? &initial : NULL, 0x400000, &state, &memory, &value);
 	if (step == UW_STEP_OK && memory.word == 4 && value > UINT32_MAX)
 		__builtin_trap();
 	if (step != UW_STEP_OK && step != UW_STEP_READ && step != UW_STEP_BAD)

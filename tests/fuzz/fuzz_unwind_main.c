@@ -67,7 +67,7 @@ static void put_sample(uint8_t mode)
 }
 
 /* A CIE and an FDE for all of the code, with a few instructions of every kind, or only those of a
-   frame pointer. */
+ * frame pointer. */
 static void put_frame(uint8_t mode, bool common)
 {
 	static const uint8_t cie[] = {20, 0,    0,  0, 0,    0,    0, 0, 1,    'z', 'R', 0,
@@ -119,11 +119,10 @@ int main(int argc, char **argv)
 		return 0;
 	srand(1);
 	for (int round = 0; round < ROUNDS; round++) {
-		size_t start;
 		uint8_t mode = round % 3 == 0 ? MODE_I386 | 1 : 1;
 
 		put_sample(mode);
-		start = input_size;
+		size_t start = input_size;
 		put_frame(mode, round % 2 == 0);
 		damage(start, input_size - start, round % 8);
 		LLVMFuzzerTestOneInput(input, input_size);
@@ -131,10 +130,8 @@ int main(int argc, char **argv)
 		LLVMFuzzerTestOneInput(input, input_size - (size_t)round % 64);
 	}
 	for (int round = 0; round < ROUNDS / 20; round++) {
-		size_t start;
-
 		put_sample(0);
-		start = input_size;
+		size_t start = input_size;
 		put_file("/proc/self/exe");
 		damage(start, 1024, round % 16);
 		LLVMFuzzerTestOneInput(input, input_size);

@@ -1,6 +1,5 @@
 /* Accounts of CPU time: the parts of threads of what is in no account. */
 #include "tests/profile/fixture.h"
-
 #include <stdlib.h>
 
 #define MS UINT64_C(1000000)

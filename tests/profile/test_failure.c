@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 
 /* write(2) fails from here on, as on a full disk. Not by ck_assert: that writes too, to a file that
-   this cuts. */
+ * this cuts. */
 static void limit_file_size(rlim_t bytes)
 {
 	struct rlimit limit = {bytes, RLIM_INFINITY};

@@ -1,7 +1,6 @@
 /* Lives of processes of which another program wrote starts and ends as records apart (guide, 8.6).
  */
 #include "tests/profile/fixture.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -242,7 +242,6 @@ static TBRW_U32 copy_result(struct profile_reader *reader, const char *path)
 START_TEST(copy_without_memory)
 {
 	struct profile_writer *writer = fixture_create();
-	struct profile_reader *reader;
 	char path[128];
 	uint32_t failures = 0;
 
@@ -250,7 +249,7 @@ START_TEST(copy_without_memory)
 	fixture_finish(writer);
 	assert_success(write_symbols());
 	snprintf(path, sizeof(path), "%s.copy", fixture_path());
-	reader = fixture_open();
+	struct profile_reader *reader = fixture_open();
 	for (uint32_t n = 0; n < ALLOCATIONS_MAX; n++) {
 		fail_after(n);
 		TBRW_U32 code = copy_result(reader, path);

@@ -373,9 +373,9 @@ START_TEST(damaged)
 	for (int round = 0; round < 300; round++) {
 		struct profile_reader *reader;
 		off_t at = (off_t)nrand48(seed) % status.st_size;
-		unsigned char old, flipped;
+		unsigned char old;
 		ck_assert_int_eq(pread(fd, &old, 1, at), 1);
-		flipped = (unsigned char)(old ^ 1u << nrand48(seed) % 8);
+		unsigned char flipped = (unsigned char)(old ^ 1u << nrand48(seed) % 8);
 		ck_assert_int_eq(pwrite(fd, &flipped, 1, at), 1);
 		if (profile_reader_open(fixture_path(), &reader) == VT_SUCCESS) {
 			fixture_check_promises(reader);

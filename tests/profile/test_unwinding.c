@@ -1,6 +1,5 @@
 /* What a result says of unwinding: of guessed stacks, and of the work by thread and image. */
 #include "tests/profile/fixture.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* Files that others name: only regular ones are opened, and nothing else is touched. */
 #include "program/regular_file.h"
-
 #include "tests/collector/folder_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>

@@ -3,7 +3,6 @@
  * stack, then on an alternate one.
  */
 #include "tests/targets/work.h"
-
 #include <signal.h>
 #include <stdlib.h>
 
@@ -48,7 +47,7 @@ int main(int argc, char **argv)
 				      .sa_flags = SA_ONSTACK};
 
 	burn_ms = (sig_atomic_t)(work_argument(argc, argv, 1, 1000) / 2);
-	if (stack.ss_sp == NULL || sigaltstack(&stack, NULL) != 0 ||
+	if (!stack.ss_sp || sigaltstack(&stack, NULL) != 0 ||
 	    sigaction(SIGUSR1, &same, NULL) != 0 || sigaction(SIGUSR2, &alternate, NULL) != 0)
 		return 3;
 	handler_victim(SIGUSR1);

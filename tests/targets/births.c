@@ -3,7 +3,6 @@
  * after the other: thousands of exits per second on every CPU.
  */
 #include "tests/targets/work.h"
-
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -5,7 +5,6 @@
  * and all of it used.
  */
 #include "tests/targets/work.h"
-
 #include <pthread.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -113,7 +112,7 @@ int main(int argc, char **argv)
 
 	lives.burn_ns = mmap(NULL, sizeof(*lives.burn_ns), PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (live == NULL || (live == exec_live && argc < 5) || lives.burn_ns == MAP_FAILED)
+	if (!live || (live == exec_live && argc < 5) || lives.burn_ns == MAP_FAILED)
 		return 2;
 	while (lives.lives_ns < total_ns) {
 		if (!live(&lives))

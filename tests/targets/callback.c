@@ -3,7 +3,6 @@
  * through its linkage table, which calls callback_compare, which calls callback_burn.
  */
 #include "tests/targets/work.h"
-
 #include <stdlib.h>
 
 WORK_FUNCTION(callback_burn)

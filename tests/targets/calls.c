@@ -4,7 +4,6 @@
  * printed.
  */
 #include "tests/targets/work.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

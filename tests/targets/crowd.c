@@ -3,7 +3,6 @@
  * burned, first_ns what the first thread used to make and end them.
  */
 #include "tests/targets/work.h"
-
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +38,7 @@ int main(int argc, char **argv)
 	pthread_barrier_t start;
 	uint64_t burn_ns = 0;
 
-	if (members == NULL || count == 0 || count > 100000)
+	if (!members || count == 0 || count > 100000)
 		return 3;
 	if (pthread_barrier_init(&start, NULL, (unsigned)count) != 0)
 		return 3;

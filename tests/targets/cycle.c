@@ -6,7 +6,6 @@
  * used.
  */
 #include "tests/targets/work.h"
-
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -108,10 +107,10 @@ static const double cycle_ends[CYCLE_PARTS] = {0.5, 0.8, 1.0};
 static void *cycle_run(void *argument)
 {
 	struct cycle_thread *self = argument;
-	uint64_t start, now;
+	uint64_t now;
 
 	self->tid = gettid();
-	start = now = cycle_clock_set(&self->clock);
+	uint64_t start = now = cycle_clock_set(&self->clock);
 	for (uint64_t cycle = 0; now - start < self->run_ns; cycle++) {
 		double begin = (double)start + (double)cycle * (double)self->cycle_ns;
 
@@ -157,7 +156,6 @@ int main(int argc, char **argv)
 	uint64_t run_ms = work_argument(argc, argv, 2, 1500);
 	uint64_t count = work_argument(argc, argv, 3, 1);
 	struct cycle_thread *threads;
-	double ns_per_tick;
 
 	if (cycle_ns == 0 || count == 0 || count > 1000)
 		return 2;
@@ -166,9 +164,9 @@ int main(int argc, char **argv)
 		return 3;
 	}
 	threads = calloc(count, sizeof(*threads));
-	if (threads == NULL)
+	if (!threads)
 		return 3;
-	ns_per_tick = cycle_calibrate();
+	double ns_per_tick = cycle_calibrate();
 	for (uint64_t i = 0; i < count; i++) {
 		threads[i].cycle_ns = cycle_ns;
 		threads[i].run_ns = run_ms * WORK_MS;

@@ -3,7 +3,6 @@
  * some three seconds of elapsed time, and wait for each other at the end of each round.
  */
 #include "tests/targets/work.h"
-
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,14 +61,13 @@ static double sort_numbers(uint64_t round)
 {
 	double *numbers = malloc(NUMBERS * sizeof(*numbers));
 	unsigned short seed[3] = {1, 2, (unsigned short)round};
-	double median;
 
-	if (numbers == NULL)
+	if (!numbers)
 		abort();
 	for (int i = 0; i < NUMBERS; i++)
 		numbers[i] = erand48(seed);
 	qsort(numbers, NUMBERS, sizeof(*numbers), compare_numbers);
-	median = numbers[NUMBERS / 2];
+	double median = numbers[NUMBERS / 2];
 	free(numbers);
 	return median;
 }

@@ -4,7 +4,6 @@
  * overwriting it in place with A or B.
  */
 #include "tests/targets/work.h"
-
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <link.h>
@@ -18,14 +17,13 @@ static uint64_t run_once(const char *path, uint64_t ns, uint64_t *address)
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	struct link_map *map;
 	swap_run_function *run;
-	uint64_t used;
 
-	if (library == NULL || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0)
+	if (!library || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0)
 		return 0;
 	*address = map->l_addr;
 	/* ISO C has no conversion from void * to a function; POSIX requires this one to work. */
 	*(void **)&run = dlsym(library, "swap_run");
-	used = run == NULL ? 0 : run(ns);
+	uint64_t used = !run ? 0 : run(ns);
 	dlclose(library);
 	return used;
 }
@@ -36,7 +34,7 @@ static int overwrite(const char *place, const char *path)
 	FILE *in = fopen(path, "re"), *out = fopen(place, "we");
 	size_t count;
 
-	if (in == NULL || out == NULL)
+	if (!in || !out)
 		return -1;
 	while ((count = fread(buffer, 1, sizeof(buffer), in)) > 0)
 		fwrite(buffer, 1, count, out);
@@ -61,13 +59,13 @@ int main(int argc, char **argv)
 
 		for (int which = 0; which < 2; which++) {
 			uint64_t ask = which == 0 ? ns : 2 * ns;
-			uint64_t got;
 
 			if (argc == 6 && overwrite(argv[5], argv[3 + which]) != 0) {
 				perror(argv[5]);
 				return 3;
 			}
-			got = run_once(argv[argc == 6 ? 5 : 3 + which], ask, &address[which]);
+			uint64_t got =
+				run_once(argv[argc == 6 ? 5 : 3 + which], ask, &address[which]);
 
 			if (got == 0) {
 				fprintf(stderr, "dlswap: %s\n", dlerror());

@@ -6,7 +6,6 @@
  * pushed: with unwind information that leaves out a zero that the code pushed.
  */
 #include "tests/targets/work.h"
-
 #include <stdbool.h>
 #include <string.h>
 

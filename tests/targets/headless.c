@@ -1,6 +1,5 @@
 /* headless [MS]: the first thread ends at once; another one sleeps and works on for MS. */
 #include "tests/targets/work.h"
-
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>

@@ -5,7 +5,6 @@
  * asks the kernel for its arguments waits for ever. Only root may run it. 4: there is no FUSE here.
  */
 #include "tests/targets/work.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>

@@ -4,7 +4,6 @@
  * of usual just-in-time compilers.
  */
 #include "tests/targets/work.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,11 +49,10 @@ WORK_KEEP uint64_t jit_caller(jit_function *function, uint64_t ns)
 static int write_map(const void *code)
 {
 	char path[64];
-	FILE *map;
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
-	map = fopen(path, "w");
-	if (map == NULL) {
+	FILE *map = fopen(path, "w");
+	if (!map) {
 		perror(path);
 		return -1;
 	}

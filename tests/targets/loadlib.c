@@ -5,7 +5,6 @@
  *   memfd    a copy of it in anonymous memory
  */
 #include "tests/targets/work.h"
-
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -42,7 +41,6 @@ int main(int argc, char **argv)
 {
 	char path[4096];
 	swap_run_function *run;
-	void *library;
 
 	if (argc != 4) {
 		fprintf(stderr, "usage: loadlib plain|deleted|memfd MS LIBRARY\n");
@@ -53,8 +51,8 @@ int main(int argc, char **argv)
 		perror("loadlib: memfd");
 		return 3;
 	}
-	library = dlopen(path, RTLD_NOW);
-	if (library == NULL) {
+	void *library = dlopen(path, RTLD_NOW);
+	if (!library) {
 		fprintf(stderr, "loadlib: %s\n", dlerror());
 		return 3;
 	}
@@ -63,7 +61,7 @@ int main(int argc, char **argv)
 		return 3;
 	}
 	*(void **)&run = dlsym(library, "swap_run");
-	if (run == NULL)
+	if (!run)
 		return 3;
 	work_print("loaded_ns", run(work_argument(argc, argv, 2, 500) * WORK_MS));
 	work_print("process_ns", work_process_ns());

@@ -5,7 +5,6 @@
  * the last, all the time.
  */
 #include "tests/targets/work.h"
-
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -18,7 +17,7 @@ WORK_KEEP void mappings_churn(uint64_t ns, int fd);
 
 static void *map_code(int fd, void *at)
 {
-	int flags = MAP_PRIVATE | (fd < 0 ? MAP_ANONYMOUS : 0) | (at != NULL ? MAP_FIXED : 0);
+	int flags = MAP_PRIVATE | (fd < 0 ? MAP_ANONYMOUS : 0) | (at ? MAP_FIXED : 0);
 
 	return mmap(at, PAGE, PROT_READ | PROT_EXEC, flags, fd, 0);
 }
@@ -42,7 +41,7 @@ WORK_KEEP void mappings_churn(uint64_t ns, int fd)
 	for (; used < ns; mapped++) {
 		void **page = &pages[mapped % KEPT];
 
-		if (*page != NULL)
+		if (*page)
 			munmap(*page, PAGE);
 		*page = map_code(fd, NULL);
 		used += mappings_burn(WORK_MS / 5);

@@ -10,7 +10,6 @@
  * copies end where one is not.
  */
 #include "tests/targets/work.h"
-
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
  * another program by then, in reuse_second for twice as long.
  */
 #include "tests/targets/work.h"
-
 #include <linux/sched.h>
 #include <signal.h>
 #include <stdio.h>

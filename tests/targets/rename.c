@@ -1,6 +1,5 @@
 /* rename [MS]: the thread changes its name half-way; says both and its thread id. */
 #include "tests/targets/work.h"
-
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>

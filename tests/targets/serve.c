@@ -4,7 +4,6 @@
  * ends it in order, with its truth; it counts its rounds so that a test sees it running on.
  */
 #include "tests/targets/work.h"
-
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>

@@ -3,7 +3,6 @@
  * COUNT of them and none came for another half second.
  */
 #include "tests/targets/work.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <time.h>

@@ -24,8 +24,8 @@ static uint64_t child_ns(void)
 	struct timespec used;
 	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
 	FILE *file = fopen(path, "re");
-	bool found = file != NULL && fscanf(file, "%d", &child) == 1;
-	if (file != NULL)
+	bool found = file && fscanf(file, "%d", &child) == 1;
+	if (file)
 		fclose(file);
 	if (!found || clock_getcpuclockid(child, &clock) != 0 || clock_gettime(clock, &used) < 0)
 		return UINT64_MAX;

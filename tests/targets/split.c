@@ -3,7 +3,6 @@
  * so that no sampling interval falls into step with them.
  */
 #include "tests/targets/work.h"
-
 #include <stdlib.h>
 
 WORK_FUNCTION(split_half)

@@ -3,7 +3,6 @@
  * that the stack pointer points to is not in memory; the other half is a spin.
  */
 #include "tests/targets/work.h"
-
 #include <stddef.h>
 #include <sys/mman.h>
 

@@ -1,6 +1,5 @@
 /* threads [MS]: four named threads that use CPU time 1:2:3:4, MS being the first one's part. */
 #include "tests/targets/work.h"
-
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>

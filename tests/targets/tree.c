@@ -4,7 +4,6 @@
  * time in shared memory or by wait4.
  */
 #include "tests/targets/work.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,12 +86,11 @@ int main(int argc, char **argv)
 
 	for (uint64_t i = 0; i < count; i++) {
 		enum child_kind kind = (enum child_kind)(i % CHILD_KINDS);
-		pid_t pid;
 
 		if (i >= AT_ONCE)
 			failed |= child_reap();
 		fflush(stdout);
-		pid = fork();
+		pid_t pid = fork();
 		if (pid == 0)
 			child_run(kind, ns, argv);
 		if (pid < 0)

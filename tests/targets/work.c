@@ -36,12 +36,11 @@ void work_print(const char *key, uint64_t value)
 uint64_t work_argument(int argc, char **argv, int i, uint64_t default_value)
 {
 	char *end;
-	uint64_t value;
 
 	if (i >= argc)
 		return default_value;
 	errno = 0;
-	value = strtoull(argv[i], &end, 10);
+	uint64_t value = strtoull(argv[i], &end, 10);
 	if (errno != 0 || end == argv[i] || *end != '\0') {
 		fprintf(stderr, "%s: not a number: %s\n", argv[0], argv[i]);
 		exit(2);

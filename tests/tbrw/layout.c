@@ -1,8 +1,7 @@
 /* Where every member of every public structure lies, on LP64 and on ILP32: compiling this file is
  * the test. Only structures that hold a pointer differ. */
-#include <stddef.h>
-
 #include "tbrw/tbrw.h"
+#include <stddef.h>
 
 #define LP64                    (sizeof(void *) == 8)
 #define SIZE(type, lp64, ilp32) _Static_assert(sizeof(type) == (LP64 ? lp64 : ilp32), #type)

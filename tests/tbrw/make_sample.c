@@ -1,10 +1,9 @@
 /* Writes the files that the tests of the example programs read: sample.tb5, with something in every
  * section, and what becomes of it. Usage: make_sample FOLDER */
+#include "tests/tbrw/support.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tests/tbrw/support.h"
 
 static void write_hardware(TBRW_PTR ptr)
 {
@@ -18,12 +17,12 @@ static void write_hardware(TBRW_PTR ptr)
 	TBRW_NODE nodes[] = {{sizeof(TBRW_NODE), 0, 1, 2, 2, 65536, cpus},
 			     {sizeof(TBRW_NODE), 0, 2, 1, 1, 32768, cpus + 2},
 			     {sizeof(TBRW_NODE), 0, 3, 0, 0, 0, NULL}};
-	TBRW_SYSTEM system = {sizeof system, 3, nodes};
+	TBRW_SYSTEM system = {sizeof(system), 3, nodes};
 
 	archs[1].cpuid_ia64_array = registers;
-	memset(cpus, 0, sizeof cpus);
+	memset(cpus, 0, sizeof(cpus));
 	for (TBRW_U32 i = 0; i < 3; i++) {
-		cpus[i].cpu_size = sizeof cpus[i];
+		cpus[i].cpu_size = sizeof(cpus[i]);
 		cpus[i].cpu_number = i;
 		cpus[i].cpu_native_arch_type = CPU_ARCHITECTURE_INTEL64;
 		cpus[i].cpu_speed_mhz = 2400 + i;
@@ -39,16 +38,16 @@ static void write_hardware(TBRW_PTR ptr)
 
 static void write_software(TBRW_PTR ptr)
 {
-	TBRW_HOST host = {.host_size = sizeof host,
+	TBRW_HOST host = {.host_size = sizeof(host),
 			  .host_name = string_of(L"höst \"quoted\"\n\u202e")};
-	TBRW_OS os = {.os_size = sizeof os,
+	TBRW_OS os = {.os_size = sizeof(os),
 		      .os_platform = TBRW_OSFAMILY_LINUX64,
 		      .os_major = 6,
 		      .os_minor = 1,
 		      .os_name = string_of(L"Linux"),
 		      .os_name_extra = string_of(L"")};
-	TBRW_APPLICATION app = {sizeof app, 0, 4096, 65536, 0x1000, 0x7fffffffffff};
-	TBRW_VERSION_INFO version = {sizeof version, 0xffffffff, 1, 16};
+	TBRW_APPLICATION app = {sizeof(app), 0, 4096, 65536, 0x1000, 0x7fffffffffff};
+	TBRW_VERSION_INFO version = {sizeof(version), 0xffffffff, 1, 16};
 	char bytes[] = "user-defined \0 global bytes";
 
 	OK(TBRW_writing_section(ptr, TBRW_SOFTWARE_SECTION));
@@ -60,7 +59,7 @@ static void write_software(TBRW_PTR ptr)
 	OK(TBRW_set_version_info(ptr, &version));
 	OK(TBRW_done_section(ptr, TBRW_VERSION_INFO_SECTION));
 	OK(TBRW_writing_section(ptr, TBRW_USER_DEFINED_GLOBAL_SECTION));
-	OK(TBRW_set_user_defined_global(ptr, sizeof bytes, bytes));
+	OK(TBRW_set_user_defined_global(ptr, sizeof(bytes), bytes));
 	OK(TBRW_done_section(ptr, TBRW_USER_DEFINED_GLOBAL_SECTION));
 }
 
@@ -85,15 +84,15 @@ static void write_processes(TBRW_PTR ptr)
 
 static void write_events(TBRW_PTR ptr)
 {
-	TBRW_EVENT_DETAIL details[] = {{sizeof *details, 64, TBRW_MSR, 1, 0x186, 0x4300c0, 3, 0, 0,
+	TBRW_EVENT_DETAIL details[] = {{sizeof(*details), 64, TBRW_MSR, 1, 0x186, 0x4300c0, 3, 0, 0,
 					0},
-				       {sizeof *details, 32, TBRW_PCI, 0, 0x10, 1, 0, 0, 0, 0}};
-	TBRW_EVENT clock = {.event_size = sizeof clock,
+				       {sizeof(*details), 32, TBRW_PCI, 0, 0x10, 1, 0, 0, 0, 0}};
+	TBRW_EVENT clock = {.event_size = sizeof(clock),
 			    .event_id = 1,
 			    .event_flags = TBRW_EVENT_TBS,
 			    .event_sav = 10000,
 			    .event_name = string_of(L"Clock")};
-	TBRW_EVENT counter = {.event_size = sizeof counter,
+	TBRW_EVENT counter = {.event_size = sizeof(counter),
 			      .event_id = 2,
 			      .event_num_details = 2,
 			      .event_flags = TBRW_EVENT_EBS,
@@ -118,7 +117,7 @@ static void write_sampling(TBRW_PTR ptr)
 		s.pc.eventIndex = (1 + i % 2) & 0xff;
 		s.pc.cpuNum = i % 5 & 0xfff;
 		s.pc.codeMode = TBRW_MODE_64BIT;
-		OK(TBRW_add_data(ptr, 0, sizeof s, &s));
+		OK(TBRW_add_data(ptr, 0, sizeof(s), &s));
 	}
 	OK(TBRW_done_stream_section(ptr, 0, TBRW_DATA_SECTION));
 	write_events(ptr);
@@ -136,9 +135,9 @@ static void write_sample(TBRW_PTR ptr)
 	write_software(ptr);
 	write_processes(ptr);
 	write_sampling(ptr);
-	write_custom_stream(ptr, 1, L"numbers", 4, values, sizeof values);
+	write_custom_stream(ptr, 1, L"numbers", 4, values, sizeof(values));
 	write_custom_stream(ptr, 2, L"text", 1, "a \"\xe2\x80\xae\"\n\x01\xc3\xa4", 11);
-	write_custom_stream(ptr, 3, L"wide entries", 12, values, sizeof values);
+	write_custom_stream(ptr, 3, L"wide entries", 12, values, sizeof(values));
 	write_custom_stream(ptr, 4, L"no entries", 8, values, 0);
 }
 

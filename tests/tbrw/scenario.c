@@ -1,10 +1,9 @@
 #include "tests/tbrw/scenario.h"
 
+#include "tests/tbrw/support.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tests/tbrw/support.h"
 
 /* Leaves the function with the first error. */
 #define TRY(call)                       \
@@ -19,14 +18,14 @@
 static TBRW_U32 write_hardware(TBRW_PTR ptr)
 {
 	TBRW_CPUID_IA32 leaf = {0, 1, 2, 3, 4, 0};
-	TBRW_CPU_ARCH arch = {sizeof arch, TBRW_GST_EM64T, 1, {&leaf}};
+	TBRW_CPU_ARCH arch = {sizeof(arch), TBRW_GST_EM64T, 1, {&leaf}};
 	TBRW_CPU cpus[40];
-	TBRW_NODE node = {sizeof node, 0, 0, 40, 40, 1024, cpus};
-	TBRW_SYSTEM system = {sizeof system, 1, &node};
+	TBRW_NODE node = {sizeof(node), 0, 0, 40, 40, 1024, cpus};
+	TBRW_SYSTEM system = {sizeof(system), 1, &node};
 
-	memset(cpus, 0, sizeof cpus);
+	memset(cpus, 0, sizeof(cpus));
 	for (TBRW_U32 i = 0; i < 40; i++) {
-		cpus[i].cpu_size = sizeof *cpus;
+		cpus[i].cpu_size = sizeof(*cpus);
 		cpus[i].cpu_number = i;
 		cpus[i].num_cpu_arch_array = 1;
 		cpus[i].cpu_arch_array = &arch;
@@ -38,9 +37,9 @@ static TBRW_U32 write_hardware(TBRW_PTR ptr)
 
 static TBRW_U32 write_software(TBRW_PTR ptr)
 {
-	TBRW_HOST host = {.host_size = sizeof host, .host_name = string_of(L"host")};
-	TBRW_OS os = {.os_size = sizeof os, .os_name = string_of(L"Linux")};
-	TBRW_VERSION_INFO version = {sizeof version, 1, 2, 3};
+	TBRW_HOST host = {.host_size = sizeof(host), .host_name = string_of(L"host")};
+	TBRW_OS os = {.os_size = sizeof(os), .os_name = string_of(L"Linux")};
+	TBRW_VERSION_INFO version = {sizeof(version), 1, 2, 3};
 	char bytes[100] = "bytes";
 
 	TRY(TBRW_writing_section(ptr, TBRW_SOFTWARE_SECTION));
@@ -51,7 +50,7 @@ static TBRW_U32 write_software(TBRW_PTR ptr)
 	TRY(TBRW_set_version_info(ptr, &version));
 	TRY(TBRW_done_section(ptr, TBRW_VERSION_INFO_SECTION));
 	TRY(TBRW_writing_section(ptr, TBRW_USER_DEFINED_GLOBAL_SECTION));
-	TRY(TBRW_set_user_defined_global(ptr, sizeof bytes, bytes));
+	TRY(TBRW_set_user_defined_global(ptr, sizeof(bytes), bytes));
 	return TBRW_done_section(ptr, TBRW_USER_DEFINED_GLOBAL_SECTION);
 }
 
@@ -79,9 +78,9 @@ static TBRW_U32 write_processes(TBRW_PTR ptr)
 
 static TBRW_U32 write_events(TBRW_PTR ptr)
 {
-	TBRW_EVENT_DETAIL details[2] = {{.detail_size = sizeof *details},
-					{.detail_size = sizeof *details}};
-	TBRW_EVENT event = {.event_size = sizeof event,
+	TBRW_EVENT_DETAIL details[2] = {{.detail_size = sizeof(*details)},
+					{.detail_size = sizeof(*details)}};
+	TBRW_EVENT event = {.event_size = sizeof(event),
 			    .event_num_details = 2,
 			    .event_name = string_of(L"Clock"),
 			    .event_detail_array = details};
@@ -115,7 +114,7 @@ static TBRW_U32 write_samples_from(TBRW_PTR ptr, uint64_t seed, uint32_t *added)
 	for (uint32_t i = 0; i < SCENARIO_SAMPLES; i++) {
 		struct sample s = sample_of(1 + i % 4, 1 + i % 5, seed + i, i);
 
-		TRY(TBRW_add_data(ptr, 0, sizeof s, &s));
+		TRY(TBRW_add_data(ptr, 0, sizeof(s), &s));
 		++*added;
 	}
 	TRY(TBRW_done_stream_section(ptr, 0, TBRW_DATA_SECTION));
@@ -135,13 +134,13 @@ static TBRW_U32 write_all(TBRW_PTR ptr, uint64_t seed, uint32_t *added)
 }
 
 /* Closes if all went well; what happens to the file otherwise is the library's duty. */
-static TBRW_U32 close_or_abort(TBRW_PTR ptr, TBRW_U32 ret)
+static TBRW_U32 close_or_abort(TBRW_PTR ptr, TBRW_U32 code)
 {
-	if (ret == VT_SUCCESS)
-		ret = TBRW_close(ptr);
-	if (ret != VT_SUCCESS)
+	if (code == VT_SUCCESS)
+		code = TBRW_close(ptr);
+	if (code != VT_SUCCESS)
 		TBRW_abort_cleanup_and_close(ptr);
-	return ret;
+	return code;
 }
 
 TBRW_U32 scenario_write(const wchar_t *path, uint64_t seed, uint32_t *added)
@@ -206,8 +205,8 @@ static TBRW_U32 see_modules(TBRW_MODULE *modules, TBRW_U32 size, TBRW_U32 count,
 
 	(void)size;
 	for (TBRW_U32 i = 0; i < count; i++)
-		TRY(TBRW_convert_uniqueid_to_string(seen->ptr, sizeof text, &modules[i].module_path,
-						    text, NULL));
+		TRY(TBRW_convert_uniqueid_to_string(seen->ptr, sizeof(text),
+						    &modules[i].module_path, text, NULL));
 	return TRUE;
 }
 
@@ -231,24 +230,23 @@ static TBRW_U32 see_processes(TBRW_PID *pids, TBRW_U32 size, TBRW_U32 count, voi
 static TBRW_U32 read_hardware(TBRW_PTR ptr)
 {
 	TBRW_U32 size;
-	TBRW_U32 ret = TBRW_get_system(ptr, 0, NULL, &size);
-	TBRW_SYSTEM *system;
+	TBRW_U32 code = TBRW_get_system(ptr, 0, NULL, &size);
 
-	if (ret != VT_BUFFER_TOO_SMALL)
-		return ret;
-	system = malloc(size);
+	if (code != VT_BUFFER_TOO_SMALL)
+		return code;
+	TBRW_SYSTEM *system = malloc(size);
 	if (!system)
 		return VT_NO_MEMORY;
-	ret = TBRW_get_system(ptr, size, system, NULL);
+	code = TBRW_get_system(ptr, size, system, NULL);
 	free(system);
-	return ret;
+	return code;
 }
 
 /* Opens for reading if it is there. */
-static TBRW_U32 begin(TBRW_U32 ret, bool *there)
+static TBRW_U32 begin(TBRW_U32 code, bool *there)
 {
-	*there = ret == VT_SUCCESS;
-	return ret == VT_SECTION_NOT_EXIST ? VT_SUCCESS : ret;
+	*there = code == VT_SUCCESS;
+	return code == VT_SECTION_NOT_EXIST ? VT_SUCCESS : code;
 }
 
 static TBRW_U32 read_sections(TBRW_PTR ptr, struct seen *seen)
@@ -284,11 +282,11 @@ static TBRW_U32 read_samples(TBRW_PTR ptr, struct seen *seen)
 
 static TBRW_U32 read_all(TBRW_PTR ptr, struct seen *seen)
 {
-	TBRW_U32 ret = TBRW_verify(ptr);
+	TBRW_U32 code = TBRW_verify(ptr);
 	TBRW_U32 streams;
 
-	if (ret != VT_SUCCESS && ret != VT_INCOMPLETE_TB5_ENCOUNTERED)
-		return ret;
+	if (code != VT_SUCCESS && code != VT_INCOMPLETE_TB5_ENCOUNTERED)
+		return code;
 	TRY(read_sections(ptr, seen));
 	TRY(TBRW_get_number_data_streams(ptr, &streams));
 	return streams ? read_samples(ptr, seen) : VT_SUCCESS;
@@ -297,12 +295,11 @@ static TBRW_U32 read_all(TBRW_PTR ptr, struct seen *seen)
 TBRW_U32 scenario_read(const wchar_t *path, uint64_t seed, uint32_t *seen)
 {
 	struct seen s = {.seed = seed};
-	TBRW_U32 ret;
 
 	TRY(TBRW_open(&s.ptr, path, READ));
-	ret = read_all(s.ptr, &s);
+	TBRW_U32 code = read_all(s.ptr, &s);
 	TBRW_abort_cleanup_and_close(s.ptr);
-	if (ret == VT_SUCCESS)
+	if (code == VT_SUCCESS)
 		*seen = s.samples;
-	return ret;
+	return code;
 }

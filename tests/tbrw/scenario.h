@@ -3,9 +3,8 @@
 #ifndef TESTS_TBRW_SCENARIO_H
 #define TESTS_TBRW_SCENARIO_H
 
-#include <stdint.h>
-
 #include "tbrw/tbrw.h"
+#include <stdint.h>
 
 #define SCENARIO_SAMPLES 20000u
 

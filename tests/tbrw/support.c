@@ -13,13 +13,13 @@ void folder_setup(void)
 	const char *root = getenv("TBRW_TEST_KEEP");
 
 	/* Kept files are linked, which works within one file system. */
-	snprintf(folder, sizeof folder, "%s/tbrw-test-XXXXXX", root ? root : "/tmp");
+	snprintf(folder, sizeof(folder), "%s/tbrw-test-XXXXXX", root ? root : "/tmp");
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 }
 
 void folder_use(const char *path)
 {
-	snprintf(folder, sizeof folder, "%s", path);
+	snprintf(folder, sizeof(folder), "%s", path);
 }
 
 /* With TBRW_TEST_KEEP set to a folder, the tb5 files that a test wrote are kept there. */
@@ -31,7 +31,7 @@ static void keep_file(const char *name)
 
 	if (!kept || !suffix || strcmp(suffix, ".tb5") != 0)
 		return;
-	snprintf(path, sizeof path, "%s/%s-%s", kept, strrchr(folder, '/') + 1, name);
+	snprintf(path, sizeof(path), "%s/%s-%s", kept, strrchr(folder, '/') + 1, name);
 	ck_assert_int_eq(link(path_of(name), path), 0);
 }
 
@@ -56,7 +56,7 @@ const char *path_of(const char *name)
 	static unsigned next;
 	char *path = paths[next++ % 4];
 
-	snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+	snprintf(path, sizeof(paths[0]), "%s/%s", folder, name);
 	return path;
 }
 
@@ -107,7 +107,7 @@ const wchar_t *text_of(TBRW_PTR ptr, TBRW_STRING_OR_ID id)
 
 	if (!id.soi_uniqueid)
 		return L"";
-	OK(TBRW_convert_uniqueid_to_string(ptr, sizeof text, &id, text, NULL));
+	OK(TBRW_convert_uniqueid_to_string(ptr, sizeof(text), &id, text, NULL));
 	return text;
 }
 
@@ -115,7 +115,7 @@ struct sample sample_of(uint32_t pid, uint32_t tid, uint64_t ip, uint64_t tsc)
 {
 	struct sample s;
 
-	memset(&s, 0, sizeof s);
+	memset(&s, 0, sizeof(s));
 	s.pc.iip = ip;
 	s.pc.IA64PC = 1;
 	s.pc.cs = 0x33;
@@ -131,8 +131,8 @@ TBRW_STREAM_INFO stream_info_of(TBRW_U32 type, const wchar_t *comment)
 {
 	TBRW_STREAM_INFO info;
 
-	memset(&info, 0, sizeof info);
-	info.stream_info_size = sizeof info;
+	memset(&info, 0, sizeof(info));
+	info.stream_info_size = sizeof(info);
 	info.stream_type = type;
 	info.comment = string_of(comment);
 	return info;
@@ -143,8 +143,8 @@ TBRW_SAMPREC_DESC_ENTRY descriptor_of(TBRW_U16 type, TBRW_U16 subtype, TBRW_U32 
 {
 	TBRW_SAMPREC_DESC_ENTRY d;
 
-	memset(&d, 0, sizeof d);
-	d.desc_size = sizeof d;
+	memset(&d, 0, sizeof(d));
+	d.desc_size = sizeof(d);
 	d.desc_type = type;
 	d.desc_subtype = subtype;
 	d.desc_offset = offset;
@@ -158,8 +158,8 @@ TBRW_MODULE module_of(uint32_t pid, uint64_t address, uint64_t length, uint64_t 
 {
 	TBRW_MODULE m;
 
-	memset(&m, 0, sizeof m);
-	m.module_size = sizeof m;
+	memset(&m, 0, sizeof(m));
+	m.module_size = sizeof(m);
 	m.module_associated_pid = pid;
 	m.module_flags = TBRW_MODULE_LOADED | TBRW_MODULE_TSC_USED;
 	m.module_event_when = load;
@@ -177,8 +177,8 @@ TBRW_PID process_of(uint32_t pid, uint32_t flags, uint64_t when, const wchar_t *
 {
 	TBRW_PID p;
 
-	memset(&p, 0, sizeof p);
-	p.pid_size = sizeof p;
+	memset(&p, 0, sizeof(p));
+	p.pid_size = sizeof(p);
 	p.pid_id = pid;
 	p.pid_flags = flags | TBRW_PID_TSC_USED;
 	p.pid_event_when = when;
@@ -190,8 +190,8 @@ TBRW_TID thread_of(uint32_t pid, uint32_t tid, uint32_t flags, uint64_t when, co
 {
 	TBRW_TID t;
 
-	memset(&t, 0, sizeof t);
-	t.tid_size = sizeof t;
+	memset(&t, 0, sizeof(t));
+	t.tid_size = sizeof(t);
 	t.tid_associated_pid = pid;
 	t.tid_id = tid;
 	t.tid_flags = flags | TBRW_TID_TSC_USED;
@@ -231,8 +231,8 @@ void write_samples(TBRW_PTR ptr, const struct sample *samples, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		struct sample s = samples[i];
 
-		OK(TBRW_add_data(ptr, 0, sizeof s.pc, &s.pc));
-		OK(TBRW_add_data(ptr, 0, sizeof s.tsc, &s.tsc));
+		OK(TBRW_add_data(ptr, 0, sizeof(s.pc), &s.pc));
+		OK(TBRW_add_data(ptr, 0, sizeof(s.tsc), &s.tsc));
 	}
 	end_samples(ptr);
 }

@@ -2,12 +2,11 @@
 #ifndef TESTS_TBRW_SUPPORT_H
 #define TESTS_TBRW_SUPPORT_H
 
+#include "tbrw/tbrw.h"
+#include "tests/support/suite.h"
 #include <check.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "tbrw/tbrw.h"
-#include "tests/support/suite.h"
 
 #define READ       TBRW_FILE_READ
 #define READ_WRITE (TBRW_FILE_READ | TBRW_FILE_WRITE)

@@ -1,9 +1,8 @@
 /* Which module, process and thread a sample is given. */
+#include "tests/tbrw/support.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include "tests/tbrw/support.h"
 
 #define NONE TBRW_INDEX_NONE
 
@@ -20,7 +19,7 @@ static TBRW_U32 collect(const void *data, TBRW_U32 size, TBRW_U64 n, const DATA_
 
 	ck_assert_ptr_nonnull(data);
 	ck_assert_uint_eq(size, n * sizeof(struct sample));
-	ck_assert_uint_eq(table_size, n * sizeof *table);
+	ck_assert_uint_eq(table_size, n * sizeof(*table));
 	ck_assert_uint_le(b->count + n, b->capacity);
 	memcpy(b->results + b->count, table, table_size);
 	b->count += n;
@@ -316,8 +315,8 @@ static TBRW_U32 collect_threads(const TBRW_TID *tids, TBRW_U32 size, TBRW_U64 n,
 {
 	struct threads *t = user;
 
-	ck_assert_uint_eq(size, n * sizeof *tids);
-	ck_assert_uint_eq(table_size, n * sizeof *table);
+	ck_assert_uint_eq(size, n * sizeof(*tids));
+	ck_assert_uint_eq(table_size, n * sizeof(*table));
 	for (size_t i = 0; i < n; i++, t->count++) {
 		ck_assert_uint_lt(t->count, 16);
 		t->pid_index[t->count] = table[i].pid_index;
@@ -365,7 +364,7 @@ static TBRW_U32 collect_pids(TBRW_PID *pids, TBRW_U32 size, TBRW_U32 n, void *us
 {
 	uint32_t *ids = user;
 
-	ck_assert_uint_eq(size, n * sizeof *pids);
+	ck_assert_uint_eq(size, n * sizeof(*pids));
 	for (TBRW_U32 i = 0; i < n; i++)
 		*ids = *ids * 10 + pids[i].pid_id;
 	return TRUE;
@@ -377,8 +376,8 @@ static TBRW_U32 collect_module_pids(const TBRW_MODULE *modules, TBRW_U32 size, T
 {
 	uint64_t *out = user;
 
-	ck_assert_uint_eq(size, n * sizeof *modules);
-	ck_assert_uint_eq(table_size, n * sizeof *table);
+	ck_assert_uint_eq(size, n * sizeof(*modules));
+	ck_assert_uint_eq(table_size, n * sizeof(*table));
 	memcpy(out, table, table_size);
 	return TRUE;
 }
@@ -452,10 +451,9 @@ START_TEST(bind_is_stored)
 	DATA_BIND_STRUCT results[2];
 	struct bound b = {results, 0, 2};
 	TBRW_U32 bound, size, streams;
-	TBRW_PTR ptr;
 
 	write_small("small.tb5");
-	ptr = open_file("small.tb5", READ_WRITE);
+	TBRW_PTR ptr = open_file("small.tb5", READ_WRITE);
 	OK(TBRW_is_bound(ptr, 0, &bound));
 	ck_assert_uint_eq(bound, 0);
 	FAILS(TBRW_get_size_of_data_bind_entry(ptr, 0, &size), VT_STREAM_NOT_BOUND);
@@ -497,10 +495,9 @@ START_TEST(bind_of_a_read_only_file)
 	DATA_BIND_STRUCT results[2];
 	const TBRW_PID *pid;
 	TBRW_U32 bound;
-	TBRW_PTR ptr;
 
 	write_small("small.tb5");
-	ptr = open_file("small.tb5", READ);
+	TBRW_PTR ptr = open_file("small.tb5", READ);
 	bind(ptr, results, 2);
 	ck_assert_uint_eq(results[0].module_index, 0);
 	OK(TBRW_get_one_pid(ptr, 0, &pid));
@@ -521,10 +518,9 @@ END_TEST
 START_TEST(unbind_while_results_are_read)
 {
 	TBRW_U32 bound;
-	TBRW_PTR ptr;
 
 	write_small("small.tb5");
-	ptr = open_file("small.tb5", READ_WRITE);
+	TBRW_PTR ptr = open_file("small.tb5", READ_WRITE);
 	OK(TBRW_dobind(ptr, 0));
 	OK(TBRW_reading_stream(ptr, 3));
 	FAILS(TBRW_unbind(ptr, 0), VT_STREAM_ALREADY_IN_USE);
@@ -546,10 +542,9 @@ START_TEST(unbind_is_stored)
 {
 	DATA_BIND_STRUCT results[2];
 	TBRW_U32 bound;
-	TBRW_PTR ptr;
 
 	write_small("small.tb5");
-	ptr = open_file("small.tb5", READ_WRITE);
+	TBRW_PTR ptr = open_file("small.tb5", READ_WRITE);
 	OK(TBRW_dobind(ptr, 0));
 	OK(TBRW_close(ptr));
 	ptr = open_file("small.tb5", READ_WRITE);
@@ -577,7 +572,7 @@ START_TEST(bind_refused)
 	FAILS(TBRW_dobind(ptr, 0), VT_STREAM_NOT_EXIST);
 	begin_samples(ptr);
 	FAILS(TBRW_dobind(ptr, 0), VT_STREAM_ALREADY_IN_USE);
-	OK(TBRW_add_data(ptr, 0, sizeof s, (void *)(uintptr_t)&s));
+	OK(TBRW_add_data(ptr, 0, sizeof(s), (void *)(uintptr_t)&s));
 	end_samples(ptr);
 	write_custom_stream(ptr, 1, L"other", 4, &value, 4);
 	FAILS(TBRW_dobind(ptr, 1), VT_INVALID_STREAM);
@@ -623,11 +618,10 @@ START_TEST(bind_a_million)
 {
 	enum { PROCESSES = 10, MODULES = 2000, SAMPLES = 1000000 };
 	TBRW_PTR ptr = open_file("million.tb5", CREATE);
-	DATA_BIND_STRUCT *results = malloc(SAMPLES * sizeof *results);
+	DATA_BIND_STRUCT *results = malloc(SAMPLES * sizeof(*results));
 	struct timespec begin, end;
 	uint32_t random = 12345;
 	struct bound b = {results, 0, SAMPLES};
-	double seconds;
 
 	ck_assert_ptr_nonnull(results);
 	OK(TBRW_writing_section(ptr, TBRW_MODULE_SECTION));
@@ -640,19 +634,19 @@ START_TEST(bind_a_million)
 	OK(TBRW_done_section(ptr, TBRW_MODULE_SECTION));
 	begin_samples(ptr);
 	for (uint32_t i = 0; i < SAMPLES; i++) {
-		struct sample s;
-
 		random = random * 1664525 + 1013904223;
-		s = sample_of(random / 65536 % MODULES % PROCESSES, 1,
-			      (random / 65536 % MODULES + 1) * 0x10000ull + random % 0x8000,
-			      MODULES + i);
-		OK(TBRW_add_data(ptr, 0, sizeof s, &s));
+		struct sample s =
+			sample_of(random / 65536 % MODULES % PROCESSES, 1,
+				  (random / 65536 % MODULES + 1) * 0x10000ull + random % 0x8000,
+				  MODULES + i);
+		OK(TBRW_add_data(ptr, 0, sizeof(s), &s));
 	}
 	end_samples(ptr);
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	OK(TBRW_dobind(ptr, 0));
 	clock_gettime(CLOCK_MONOTONIC, &end);
-	seconds = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
+	double seconds =
+		(double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
 	ck_assert_msg(seconds < 20, "binding took %.1f s", seconds);
 	OK(TBRW_bind_enumerate_data(ptr, 0, collect, &b, 0));
 	ck_assert_uint_eq(b.count, SAMPLES);
@@ -694,5 +688,5 @@ int main(void)
 		bind_a_million,
 	};
 
-	return run_suite(suite_of("bind", tests, sizeof tests / sizeof *tests));
+	return run_suite(suite_of("bind", tests, sizeof(tests) / sizeof(*tests)));
 }

@@ -1,5 +1,7 @@
 /* Full disks, failing writes, reads, syncs and truncations, made by functions of the test's own
  * (linked with --wrap). The library does not rename. */
+#include "tests/tbrw/scenario.h"
+#include "tests/tbrw/support.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -8,9 +10,6 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-#include "tests/tbrw/scenario.h"
-#include "tests/tbrw/support.h"
 
 ssize_t __real_pwritev64(int fd, const struct iovec *iov, int count, off_t offset);
 ssize_t __wrap_pwritev64(int fd, const struct iovec *iov, int count, off_t offset);
@@ -137,7 +136,6 @@ ssize_t __wrap_pwritev64(int fd, const struct iovec *iov, int count, off_t offse
 {
 	size_t whole = disk.reserved ? disk.reserved : disk.room;
 	size_t limit = disk.dribble && whole > 5 ? 5 : whole;
-	struct iovec first;
 
 	if (disk.interrupts) {
 		disk.interrupts--;
@@ -156,7 +154,7 @@ ssize_t __wrap_pwritev64(int fd, const struct iovec *iov, int count, off_t offse
 		iov++;
 	if (!count)
 		return 0;
-	first = *iov;
+	struct iovec first = *iov;
 	if (first.iov_len > limit)
 		first.iov_len = limit;
 	if (disk.reserved)
@@ -172,27 +170,27 @@ static TBRW_U32 write_until_full(const char *name, size_t room, int error, uint3
 	struct sample s = sample_of(1, 1, 0x1000, 1);
 	TBRW_PTR ptr = open_file(name, CREATE);
 	uint32_t one = 1;
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 
 	write_custom_stream(ptr, 0, L"whole", 4, &one, 4);
 	disk.room = room;
 	disk.error = error;
 	*whole = 0;
-	ret = TBRW_writing_stream(ptr, 1);
-	if (ret == VT_SUCCESS)
-		ret = TBRW_writing_stream_section(ptr, 1, TBRW_DATA_SECTION);
-	for (int i = 0; ret == VT_SUCCESS && i < 100000; i++) {
-		ret = TBRW_add_data(ptr, 1, sizeof s, &s);
+	code = TBRW_writing_stream(ptr, 1);
+	if (code == VT_SUCCESS)
+		code = TBRW_writing_stream_section(ptr, 1, TBRW_DATA_SECTION);
+	for (int i = 0; code == VT_SUCCESS && i < 100000; i++) {
+		code = TBRW_add_data(ptr, 1, sizeof(s), &s);
 		++*whole;
 	}
-	ck_assert_uint_ne(ret, VT_SUCCESS);
+	ck_assert_uint_ne(code, VT_SUCCESS);
 	disk.room = SIZE_MAX;
 	/* Even with room again: a gap must not look like a whole. */
-	FAILS(TBRW_add_data(ptr, 1, 1, &s), ret);
-	FAILS(TBRW_verify(ptr), ret);
+	FAILS(TBRW_add_data(ptr, 1, 1, &s), code);
+	FAILS(TBRW_verify(ptr), code);
 	ck_assert_uint_ne(TBRW_close(ptr), VT_SUCCESS);
 	OK(TBRW_abort_cleanup_and_close(ptr));
-	return ret;
+	return code;
 }
 
 static void expect_incomplete_but_readable(const char *name)
@@ -231,14 +229,13 @@ static TBRW_U32 count_entries(void *data, TBRW_U32 size, TBRW_U32 count, void *u
 static uint32_t entries_of(TBRW_PTR ptr, uint32_t stream)
 {
 	uint32_t seen = 0;
-	TBRW_U32 ret;
 
 	OK(TBRW_reading_stream(ptr, stream));
-	ret = TBRW_reading_stream_section(ptr, stream, TBRW_DATA_SECTION);
-	if (ret == VT_SUCCESS)
+	TBRW_U32 code = TBRW_reading_stream_section(ptr, stream, TBRW_DATA_SECTION);
+	if (code == VT_SUCCESS)
 		OK(TBRW_enumerate_data(ptr, stream, count_entries, &seen, 0));
 	else
-		FAILS(ret, VT_SECTION_NOT_EXIST);
+		FAILS(code, VT_SECTION_NOT_EXIST);
 	return seen;
 }
 
@@ -267,30 +264,29 @@ static void begin_side_by_side(TBRW_PTR ptr)
  * by stream. */
 static void add_side_by_side(TBRW_PTR ptr, uint32_t *taken)
 {
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 
-	while (ret == VT_SUCCESS) {
+	while (code == VT_SUCCESS) {
 		struct sample s = sample_of(1, 1, 0x1000, taken[0]);
 
-		for (uint32_t n = 1; ret == VT_SUCCESS && n <= SIDE_STREAMS; n++) {
-			ret = TBRW_add_data(ptr, n, 4, &taken[n]);
-			taken[n] += ret == VT_SUCCESS;
+		for (uint32_t n = 1; code == VT_SUCCESS && n <= SIDE_STREAMS; n++) {
+			code = TBRW_add_data(ptr, n, 4, &taken[n]);
+			taken[n] += code == VT_SUCCESS;
 		}
-		if (ret == VT_SUCCESS)
-			ret = TBRW_add_data(ptr, 0, sizeof s, &s);
-		taken[0] += ret == VT_SUCCESS;
+		if (code == VT_SUCCESS)
+			code = TBRW_add_data(ptr, 0, sizeof(s), &s);
+		taken[0] += code == VT_SUCCESS;
 	}
-	FAILS(ret, VT_NO_SPACE);
+	FAILS(code, VT_NO_SPACE);
 }
 
 /* Fills a disk, and opens what became of the file. */
 static TBRW_PTR fill_disk(size_t room, bool reserves, uint32_t *taken)
 {
-	TBRW_PTR ptr;
 	uint32_t value = 1;
 
 	disk_begin(room, reserves);
-	ptr = open_file("full.tb5", CREATE);
+	TBRW_PTR ptr = open_file("full.tb5", CREATE);
 	begin_side_by_side(ptr);
 	add_side_by_side(ptr, taken);
 	disk_end();
@@ -343,11 +339,10 @@ END_TEST
 START_TEST(room_is_given_back)
 {
 	uint32_t one = 1;
-	TBRW_PTR ptr;
 	struct stat st;
 
 	disk_begin(1 << 20, true);
-	ptr = open_file("a.tb5", CREATE);
+	TBRW_PTR ptr = open_file("a.tb5", CREATE);
 	write_custom_stream(ptr, 0, L"whole", 4, &one, 4);
 	ck_assert_uint_gt(disk.reserved, 0);
 	OK(_i ? TBRW_close(ptr) : TBRW_abort_cleanup_and_close(ptr));
@@ -394,17 +389,16 @@ START_TEST(close_on_a_full_disk)
 	for (size_t room = 0; room < 2000; room += 7) {
 		TBRW_PTR ptr = open_file("a.tb5", CREATE);
 		uint32_t one = 1;
-		TBRW_U32 ret;
 
 		write_custom_stream(ptr, 0, L"whole", 4, &one, 4);
 		disk.room = room;
-		ret = TBRW_close(ptr);
+		TBRW_U32 code = TBRW_close(ptr);
 		disk.room = SIZE_MAX;
-		if (ret == VT_SUCCESS) {
+		if (code == VT_SUCCESS) {
 			ck_assert_uint_gt(room, 64);
 			return;
 		}
-		FAILS(ret, VT_NO_SPACE);
+		FAILS(code, VT_NO_SPACE);
 		OK(TBRW_abort_cleanup_and_close(ptr));
 		expect_incomplete_but_readable("a.tb5");
 	}
@@ -448,13 +442,12 @@ END_TEST
 
 START_TEST(interrupted_and_short_writes)
 {
-	TBRW_PTR ptr;
 	uint32_t values[] = {1, 2, 3};
 
 	disk.interrupts = 3;
 	disk.dribble = true;
-	ptr = open_file("a.tb5", CREATE);
-	write_custom_stream(ptr, 0, L"whole", 4, values, sizeof values);
+	TBRW_PTR ptr = open_file("a.tb5", CREATE);
+	write_custom_stream(ptr, 0, L"whole", 4, values, sizeof(values));
 	disk.interrupts = 3;
 	OK(TBRW_close(ptr));
 	disk.dribble = false;
@@ -469,11 +462,11 @@ END_TEST
 static void expect_no_more_than(const wchar_t *path, uint32_t added)
 {
 	uint32_t seen = 0;
-	TBRW_U32 ret = scenario_read(path, 7, &seen);
+	TBRW_U32 code = scenario_read(path, 7, &seen);
 
-	ck_assert_msg(ret == VT_SUCCESS || ret == VT_FILE_OPEN_FAILED ||
-			      ret == VT_DATA_DESC_NOT_EXIST,
-		      "%u", ret);
+	ck_assert_msg(code == VT_SUCCESS || code == VT_FILE_OPEN_FAILED ||
+			      code == VT_DATA_DESC_NOT_EXIST,
+		      "%u", code);
 	ck_assert_uint_le(seen, added);
 }
 
@@ -494,22 +487,21 @@ START_TEST(each_write)
 
 	for (uint32_t n = 0; n < 10000; n++) {
 		uint32_t added, seen;
-		TBRW_U32 ret;
 
 		unlink(path_of("a.tb5"));
 		fault_after(write_faults[_i].fault, n, write_faults[_i].error);
 		disk.no_truncation = write_faults[_i].no_truncation;
-		ret = scenario_write(path, 7, &added);
+		TBRW_U32 code = scenario_write(path, 7, &added);
 		disk.no_truncation = false;
 		disk.room = SIZE_MAX;
 		if (!fault_end()) {
-			OK(ret);
+			OK(code);
 			ck_assert_uint_gt(n, 20);
 			return;
 		}
-		FAILS(ret, write_faults[_i].code);
+		FAILS(code, write_faults[_i].code);
 		expect_no_more_than(path, added);
-		if (ret == VT_SUCCESS) {
+		if (code == VT_SUCCESS) {
 			OK(scenario_read(path, 7, &seen));
 			ck_assert_uint_eq(seen, SCENARIO_SAMPLES);
 		}
@@ -525,17 +517,16 @@ START_TEST(each_room)
 
 	for (size_t room = 0; room < 10000000; room += 500) {
 		uint32_t added;
-		TBRW_U32 ret;
 
 		unlink(path_of("a.tb5"));
 		disk_begin(room, true);
-		ret = scenario_write(path, 7, &added);
+		TBRW_U32 code = scenario_write(path, 7, &added);
 		disk_end();
-		if (ret == VT_SUCCESS) {
+		if (code == VT_SUCCESS) {
 			ck_assert_uint_gt(room, 20000);
 			return;
 		}
-		FAILS(ret, VT_NO_SPACE);
+		FAILS(code, VT_NO_SPACE);
 		expect_no_more_than(path, added);
 	}
 	ck_abort_msg("never enough room");
@@ -550,25 +541,22 @@ START_TEST(each_write_of_an_addition)
 
 	OK(scenario_write(path, 7, &count));
 	for (uint32_t n = 0; n < 10000; n++) {
-		TBRW_PTR ptr;
-		TBRW_U32 ret;
-
 		fault_after(write_faults[_i].fault, n, write_faults[_i].error);
 		disk.no_truncation = write_faults[_i].no_truncation;
-		ret = scenario_bind(path);
+		TBRW_U32 code = scenario_bind(path);
 		disk.no_truncation = false;
 		disk.room = SIZE_MAX;
 		if (!fault_end()) {
 			ck_assert_uint_gt(n, 10);
 			return;
 		}
-		FAILS(ret, write_faults[_i].code);
-		ptr = open_file("a.tb5", READ);
+		FAILS(code, write_faults[_i].code);
+		TBRW_PTR ptr = open_file("a.tb5", READ);
 		OK(TBRW_verify(ptr));
 		OK(TBRW_close(ptr));
 		OK(scenario_read(path, 7, &count));
 		ck_assert_uint_eq(count, SCENARIO_SAMPLES);
-		if (ret == VT_SUCCESS) {
+		if (code == VT_SUCCESS) {
 			unlink(path_of("a.tb5"));
 			OK(scenario_write(path, 7, &count));
 		}
@@ -592,20 +580,18 @@ START_TEST(each_sync)
 
 	for (uint32_t n = 0; n < 3; n++) {
 		uint32_t added, seen;
-		TBRW_PTR ptr;
-		TBRW_U32 ret;
 
 		unlink(path_of("a.tb5"));
 		fault_after(FAIL_SYNC, n, sync_faults[_i].error);
-		ret = scenario_write(path, 7, &added);
+		TBRW_U32 code = scenario_write(path, 7, &added);
 		if (!fault_end()) {
-			OK(ret);
+			OK(code);
 			ck_assert_uint_eq(n, 2);
 			return;
 		}
-		FAILS(ret, sync_faults[_i].code);
-		ptr = open_file("a.tb5", READ);
-		FAILS(TBRW_verify(ptr), ret == VT_SUCCESS ? ret : VT_INCOMPLETE_TB5_ENCOUNTERED);
+		FAILS(code, sync_faults[_i].code);
+		TBRW_PTR ptr = open_file("a.tb5", READ);
+		FAILS(TBRW_verify(ptr), code == VT_SUCCESS ? code : VT_INCOMPLETE_TB5_ENCOUNTERED);
 		OK(TBRW_close(ptr));
 		OK(scenario_read(path, 7, &seen));
 		ck_assert_uint_eq(seen, SCENARIO_SAMPLES);
@@ -622,22 +608,19 @@ START_TEST(each_sync_of_an_addition)
 
 	OK(scenario_write(path, 7, &count));
 	for (uint32_t n = 0; n < 1000; n++) {
-		TBRW_PTR ptr;
-		TBRW_U32 ret;
-
 		fault_after(FAIL_SYNC, n, sync_faults[_i].error);
-		ret = scenario_bind(path);
+		TBRW_U32 code = scenario_bind(path);
 		if (!fault_end()) {
 			ck_assert_uint_ge(n, 2);
 			return;
 		}
-		FAILS(ret, sync_faults[_i].code);
-		ptr = open_file("a.tb5", READ);
+		FAILS(code, sync_faults[_i].code);
+		TBRW_PTR ptr = open_file("a.tb5", READ);
 		OK(TBRW_verify(ptr));
 		OK(TBRW_close(ptr));
 		OK(scenario_read(path, 7, &count));
 		ck_assert_uint_eq(count, SCENARIO_SAMPLES);
-		if (ret == VT_SUCCESS) {
+		if (code == VT_SUCCESS) {
 			unlink(path_of("a.tb5"));
 			OK(scenario_write(path, 7, &count));
 		}
@@ -660,16 +643,14 @@ START_TEST(each_read)
 
 	OK(scenario_write(path, 7, &count));
 	for (uint32_t n = 0; n < 10000; n++) {
-		TBRW_U32 ret;
-
 		fault_after(faults[_i].fault, n, faults[_i].error);
-		ret = scenario_read(path, 7, &count);
+		TBRW_U32 code = scenario_read(path, 7, &count);
 		if (!fault_end()) {
-			OK(ret);
+			OK(code);
 			ck_assert_uint_gt(n, 10);
 			return;
 		}
-		FAILS(ret, faults[_i].code);
+		FAILS(code, faults[_i].code);
 	}
 	ck_abort_msg("reads without end");
 }
@@ -679,7 +660,7 @@ int main(void)
 {
 	const TTest *const tests[] = {disk_full, create_on_a_full_disk, close_on_a_full_disk,
 				      interrupted_and_short_writes};
-	Suite *suite = suite_of("fault", tests, sizeof tests / sizeof *tests);
+	Suite *suite = suite_of("fault", tests, sizeof(tests) / sizeof(*tests));
 	TCase *each = tcase_create("each");
 
 	tcase_set_timeout(each, 240);

@@ -1,5 +1,6 @@
 /* Files as a whole: opening, closing, aborting, and what is left of a file that was never closed.
  */
+#include "tests/tbrw/support.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,15 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/tbrw/support.h"
-
 static TBRW_U32 open_fails(const char *name, TBRW_U32 mode)
 {
 	TBRW_PTR ptr = NULL;
-	TBRW_U32 ret = TBRW_open(&ptr, wide_path_of(name), mode);
+	TBRW_U32 code = TBRW_open(&ptr, wide_path_of(name), mode);
 
 	ck_assert_ptr_null(ptr);
-	return ret;
+	return code;
 }
 
 static void write_bytes(const char *name, const void *data, size_t size)
@@ -31,13 +30,12 @@ static void write_bytes(const char *name, const void *data, size_t size)
 static unsigned char *read_bytes(const char *name, size_t *size)
 {
 	FILE *f = fopen(path_of(name), "rb");
-	unsigned char *data;
 
 	ck_assert_ptr_nonnull(f);
 	fseek(f, 0, SEEK_END);
 	*size = (size_t)ftell(f);
 	rewind(f);
-	data = malloc(*size + 1);
+	unsigned char *data = malloc(*size + 1);
 	ck_assert_ptr_nonnull(data);
 	ck_assert_uint_eq(fread(data, 1, *size, f), *size);
 	fclose(f);
@@ -83,10 +81,10 @@ static uint64_t sum_of(TBRW_PTR ptr, TBRW_U32 stream, TBRW_U32 *ret)
 static void expect_value(const char *name, TBRW_U32 stream, uint64_t value)
 {
 	TBRW_PTR ptr = open_file(name, READ);
-	TBRW_U32 ret;
+	TBRW_U32 code;
 
-	ck_assert_uint_eq(sum_of(ptr, stream, &ret), value);
-	OK(ret);
+	ck_assert_uint_eq(sum_of(ptr, stream, &code), value);
+	OK(code);
 	OK(TBRW_close(ptr));
 }
 
@@ -117,16 +115,15 @@ END_TEST
 START_TEST(foreign_files_are_refused)
 {
 	unsigned char other[256] = "SPRM";
-	unsigned char *data;
 	size_t size;
 
 	write_bytes("empty.tb5", "", 0);
 	FAILS(open_fails("empty.tb5", READ), VT_INVALID_SAMPLE_FILE);
-	write_bytes("other.tb5", other, sizeof other);
+	write_bytes("other.tb5", other, sizeof(other));
 	FAILS(open_fails("other.tb5", READ), VT_INVALID_SAMPLE_FILE);
 	FAILS(open_fails("other.tb5", READ_WRITE), VT_INVALID_SAMPLE_FILE);
 	write_value("good.tb5", 1);
-	data = read_bytes("good.tb5", &size);
+	unsigned char *data = read_bytes("good.tb5", &size);
 	data[20] ^= 1;
 	write_bytes("flipped.tb5", data, size);
 	FAILS(open_fails("flipped.tb5", READ), VT_INVALID_SAMPLE_FILE);
@@ -165,14 +162,13 @@ END_TEST
 
 START_TEST(replaced)
 {
-	TBRW_PTR reader;
-	TBRW_U32 ret;
+	TBRW_U32 code;
 
 	write_value("a.tb5", 1);
-	reader = open_file("a.tb5", READ);
+	TBRW_PTR reader = open_file("a.tb5", READ);
 	write_value("a.tb5", 2);
-	ck_assert_uint_eq(sum_of(reader, 0, &ret), 1);
-	OK(ret);
+	ck_assert_uint_eq(sum_of(reader, 0, &code), 1);
+	OK(code);
 	OK(TBRW_close(reader));
 	expect_value("a.tb5", 0, 2);
 }
@@ -262,11 +258,10 @@ END_TEST
 START_TEST(streams_added_later)
 {
 	uint32_t value = 20;
-	TBRW_PTR ptr;
 	size_t size, again;
 
 	write_value("a.tb5", 10);
-	ptr = open_file("a.tb5", READ_WRITE);
+	TBRW_PTR ptr = open_file("a.tb5", READ_WRITE);
 	FAILS(TBRW_writing_stream(ptr, 0), VT_STREAM_ALREADY_IN_USE);
 	FAILS(TBRW_writing_stream(ptr, 2), VT_INVALID_STREAM);
 	write_custom_stream(ptr, 1, L"value", 4, &value, 4);
@@ -284,16 +279,14 @@ END_TEST
 START_TEST(adding_is_all_or_nothing)
 {
 	uint32_t value = 20;
-	unsigned char *before, *after;
 	size_t before_size, after_size, restored_size;
 	TBRW_U32 streams;
-	TBRW_PTR ptr;
 
 	write_value("a.tb5", 10);
-	before = read_bytes("a.tb5", &before_size);
-	ptr = open_file("a.tb5", READ_WRITE);
+	unsigned char *before = read_bytes("a.tb5", &before_size);
+	TBRW_PTR ptr = open_file("a.tb5", READ_WRITE);
 	write_custom_stream(ptr, 1, L"value", 4, &value, 4);
-	after = read_bytes("a.tb5", &after_size);
+	unsigned char *after = read_bytes("a.tb5", &after_size);
 	ck_assert_uint_gt(after_size, before_size);
 	OK(TBRW_abort_cleanup_and_close(ptr));
 	free(before);
@@ -329,10 +322,10 @@ static void read_everything(TBRW_PTR ptr)
 	if (TBRW_get_one_module(ptr, 0, &module) == VT_SUCCESS) {
 		TBRW_STRING_OR_ID id = module->module_path;
 
-		TBRW_convert_uniqueid_to_string(ptr, sizeof text, &id, text, &size);
+		TBRW_convert_uniqueid_to_string(ptr, sizeof(text), &id, text, &size);
 	}
 	if (TBRW_reading_section(ptr, TBRW_USER_DEFINED_GLOBAL_SECTION) == VT_SUCCESS)
-		TBRW_get_user_defined_global(ptr, sizeof buffer, buffer, &size);
+		TBRW_get_user_defined_global(ptr, sizeof(buffer), buffer, &size);
 	TBRW_dobind(ptr, 0);
 	for (TBRW_U32 n = 1; n < streams && n < 100; n++)
 		sum_of(ptr, n, &ret);
@@ -350,28 +343,26 @@ static void write_mixed(const char *name)
 	OK(TBRW_add_module(ptr, &module));
 	OK(TBRW_done_section(ptr, TBRW_MODULE_SECTION));
 	OK(TBRW_writing_section(ptr, TBRW_USER_DEFINED_GLOBAL_SECTION));
-	OK(TBRW_set_user_defined_global(ptr, sizeof user, user));
+	OK(TBRW_set_user_defined_global(ptr, sizeof(user), user));
 	OK(TBRW_done_section(ptr, TBRW_USER_DEFINED_GLOBAL_SECTION));
 	write_samples(ptr, samples, 2);
-	write_custom_stream(ptr, 1, L"values", 4, values, sizeof values);
+	write_custom_stream(ptr, 1, L"values", 4, values, sizeof(values));
 	OK(TBRW_close(ptr));
 }
 
 START_TEST(every_truncation)
 {
-	unsigned char *data;
 	size_t size, opened = 0;
 
 	write_mixed("a.tb5");
-	data = read_bytes("a.tb5", &size);
+	unsigned char *data = read_bytes("a.tb5", &size);
 	for (size_t n = 0; n < size; n++) {
 		TBRW_PTR ptr;
-		TBRW_U32 ret;
 
 		write_bytes("cut.tb5", data, n);
-		ret = TBRW_open(&ptr, wide_path_of("cut.tb5"), READ);
-		if (ret != VT_SUCCESS) {
-			FAILS(ret, VT_INVALID_SAMPLE_FILE);
+		TBRW_U32 code = TBRW_open(&ptr, wide_path_of("cut.tb5"), READ);
+		if (code != VT_SUCCESS) {
+			FAILS(code, VT_INVALID_SAMPLE_FILE);
 			ck_assert_uint_lt(n, 64);
 			continue;
 		}
@@ -388,14 +379,13 @@ END_TEST
 /* A flipped byte never makes the library crash, and never changes what is read unnoticed. */
 START_TEST(every_flipped_byte)
 {
-	unsigned char *data;
 	size_t size;
 
 	write_mixed("a.tb5");
-	data = read_bytes("a.tb5", &size);
+	unsigned char *data = read_bytes("a.tb5", &size);
 	for (size_t n = 0; n < size; n++) {
 		TBRW_PTR ptr;
-		TBRW_U32 ret;
+		TBRW_U32 code;
 
 		data[n] ^= 0x41;
 		write_bytes("bad.tb5", data, size);
@@ -404,9 +394,9 @@ START_TEST(every_flipped_byte)
 			continue;
 		read_everything(ptr);
 		if (TBRW_verify(ptr) == VT_SUCCESS) {
-			uint64_t sum = sum_of(ptr, 1, &ret);
+			uint64_t sum = sum_of(ptr, 1, &code);
 
-			ck_assert(ret != VT_SUCCESS || sum == 6);
+			ck_assert(code != VT_SUCCESS || sum == 6);
 		}
 		OK(TBRW_abort_cleanup_and_close(ptr));
 	}
@@ -428,7 +418,7 @@ START_TEST(killed_writer)
 	enum { FIRST = 1000 };
 	size_t samples = 0;
 	TBRW_PTR ptr;
-	TBRW_U32 ret;
+	TBRW_U32 code;
 	int status;
 	pid_t pid = fork();
 
@@ -440,18 +430,18 @@ START_TEST(killed_writer)
 		begin_samples(ptr);
 		write_custom_stream(ptr, 1, L"whole", 4, &one, 4);
 		for (int i = 0; i < FIRST; i++)
-			TBRW_add_data(ptr, 0, sizeof s, &s);
+			TBRW_add_data(ptr, 0, sizeof(s), &s);
 		usleep(1100000);
 		/* The first write after a second flushes what came before it. */
-		TBRW_add_data(ptr, 0, sizeof s.pc, &s.pc);
+		TBRW_add_data(ptr, 0, sizeof(s.pc), &s.pc);
 		kill(getpid(), SIGKILL);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert(WIFSIGNALED(status));
 	ptr = open_file("killed.tb5", READ);
 	FAILS(TBRW_verify(ptr), VT_INCOMPLETE_TB5_ENCOUNTERED);
-	ck_assert_uint_eq(sum_of(ptr, 1, &ret), 1);
-	OK(ret);
+	ck_assert_uint_eq(sum_of(ptr, 1, &code), 1);
+	OK(code);
 	OK(TBRW_reading_stream(ptr, 0));
 	OK(TBRW_reading_stream_section(ptr, 0, TBRW_DATA_SECTION));
 	OK(TBRW_enumerate_data(ptr, 0, count_entries, &samples, 0));
@@ -548,5 +538,5 @@ int main(void)
 		large_stream,
 	};
 
-	return run_suite(suite_of("file", tests, sizeof tests / sizeof *tests));
+	return run_suite(suite_of("file", tests, sizeof(tests) / sizeof(*tests)));
 }

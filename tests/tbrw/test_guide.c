@@ -2,12 +2,11 @@
  * statements stand as printed; around them are the declarations that the guide leaves to the
  * reader. Where a name in its prose differs from the one it declared (node, application, Tsc), a
  * variable of that name is declared here. */
+#include "tests/tbrw/support.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
-
-#include "tests/tbrw/support.h"
 
 /* The guide's examples are for Windows; this is its name for wcsdup. The copies are not freed: the
  * guide does not either. They are kept reachable, for the leak checker. */
@@ -84,15 +83,14 @@ static TBRW_U32 guide_hardware(TBRW_PTR tbrw_ptr)
 /* 6.4 */
 static TBRW_U32 guide_software(TBRW_PTR tbrw_ptr)
 {
-	TBRW_U32 ret;
 	TBRW_HOST host_info;
 	host_info.host_size = sizeof(TBRW_HOST);
 	host_info.host_ip_address.soi_ptr = (TBRW_CHAR *)_wcsdup(L"10.10.10.10");
 	host_info.host_name.soi_ptr = (TBRW_CHAR *)_wcsdup(L"testhost.intel.com");
 	host_info.reserved = 0;
-	ret = TBRW_set_host(tbrw_ptr, &host_info);
-	if (ret != VT_SUCCESS)
-		return ret;
+	TBRW_U32 code = TBRW_set_host(tbrw_ptr, &host_info);
+	if (code != VT_SUCCESS)
+		return code;
 
 	TBRW_OS os_info;
 	os_info.os_size = sizeof(TBRW_OS);
@@ -103,9 +101,9 @@ static TBRW_U32 guide_software(TBRW_PTR tbrw_ptr)
 	os_info.os_extra = 0;
 	os_info.os_name.soi_ptr = (TBRW_CHAR *)_wcsdup(L"Windows XP");
 	os_info.os_name_extra.soi_ptr = (TBRW_CHAR *)_wcsdup(L"32-bit");
-	ret = TBRW_set_os(tbrw_ptr, &os_info);
-	if (ret != VT_SUCCESS)
-		return ret;
+	code = TBRW_set_os(tbrw_ptr, &os_info);
+	if (code != VT_SUCCESS)
+		return code;
 
 	TBRW_APPLICATION application;
 	TBRW_APPLICATION app_info;
@@ -116,27 +114,25 @@ static TBRW_U32 guide_software(TBRW_PTR tbrw_ptr)
 	app_info.app_min_app_addr = 0xffff;     // example value
 	app_info.app_max_app_addr = 0xffffffff; // example value
 	application = app_info;
-	ret = TBRW_set_application(tbrw_ptr, &application);
-	return ret;
+	code = TBRW_set_application(tbrw_ptr, &application);
+	return code;
 }
 
 /* 6.5 */
 static TBRW_U32 guide_version(TBRW_PTR tbrw_ptr)
 {
-	TBRW_U32 ret;
 	TBRW_VERSION_INFO version_info;
 	version_info.version_info_size = sizeof(TBRW_VERSION_INFO);
 	version_info.sampling_driver_version = 0xffffffff;
 	version_info.bind_version = 0;
 	version_info.sample_file_version = 0x10; // example value
-	ret = TBRW_set_version_info(tbrw_ptr, &version_info);
-	return ret;
+	TBRW_U32 code = TBRW_set_version_info(tbrw_ptr, &version_info);
+	return code;
 }
 
 /* 6.6 */
 static TBRW_U32 guide_module(TBRW_PTR tbrw_ptr)
 {
-	TBRW_U32 ret;
 	TBRW_MODULE module_info;
 	module_info.module_size = sizeof(TBRW_MODULE);
 	module_info.module_reserved = 0;
@@ -158,14 +154,13 @@ static TBRW_U32 guide_module(TBRW_PTR tbrw_ptr)
 	module_info.reserved_for_legacy = 0;
 	module_info.reserved_for_legacy2 = 0;
 	module_info.reserved_for_legacy_flags = 0;
-	ret = TBRW_add_module(tbrw_ptr, &module_info);
-	return ret;
+	TBRW_U32 code = TBRW_add_module(tbrw_ptr, &module_info);
+	return code;
 }
 
 /* 6.7 */
 static TBRW_U32 guide_event(TBRW_PTR tbrw_ptr)
 {
-	TBRW_U32 ret;
 	TBRW_EVENT_DETAIL event_det;
 	event_det.detail_size = sizeof(TBRW_EVENT_DETAIL);
 	event_det.detail_access = 1;
@@ -187,14 +182,13 @@ static TBRW_U32 guide_event(TBRW_PTR tbrw_ptr)
 	event_info.event_name.soi_ptr = (TBRW_CHAR *)_wcsdup(L"SampleEvent");
 	event_info.event_arch_name.soi_ptr = (TBRW_CHAR *)_wcsdup(L"Core 2");
 	event_info.event_detail_array = &event_det;
-	ret = TBRW_add_event(tbrw_ptr, 0, &event_info);
-	return ret;
+	TBRW_U32 code = TBRW_add_event(tbrw_ptr, 0, &event_info);
+	return code;
 }
 
 /* 6.8 */
 static TBRW_U32 guide_stream_info(TBRW_PTR tbrw_ptr)
 {
-	TBRW_U32 ret;
 	TBRW_STREAM_INFO stream_info;
 	stream_info.stream_info_size = sizeof(TBRW_STREAM_INFO);
 	stream_info.sampling_duration = 20000; // example value
@@ -207,16 +201,15 @@ static TBRW_U32 guide_stream_info(TBRW_PTR tbrw_ptr)
 	stream_info.sampling_start_time.dwHighDateTime = 29849313;
 	stream_info.sampling_end_time.dwLowDateTime = 1566932352;
 	stream_info.sampling_end_time.dwHighDateTime = 29849313;
-	ret = TBRW_set_stream_info(tbrw_ptr, 0, &stream_info);
-	return ret;
+	TBRW_U32 code = TBRW_set_stream_info(tbrw_ptr, 0, &stream_info);
+	return code;
 }
 
 /* 6.9 */
 static TBRW_U32 guide_descriptors(TBRW_PTR tbrw_ptr)
 {
-	TBRW_U32 ret;
 	TBRW_SAMPREC_DESC_ENTRY desc_entry1;
-	memset(&desc_entry1, 0, sizeof desc_entry1);
+	memset(&desc_entry1, 0, sizeof(desc_entry1));
 	desc_entry1.desc_size = sizeof(TBRW_SAMPREC_DESC_ENTRY);
 	desc_entry1.desc_data_size = sizeof(TBRW_SampleRecordPC);
 	desc_entry1.desc_offset = 0;
@@ -224,12 +217,12 @@ static TBRW_U32 guide_descriptors(TBRW_PTR tbrw_ptr)
 	desc_entry1.desc_sub_type = SST_NONE;
 	desc_entry1.desc_sample_flag = 0;
 	desc_entry1.desc_name.soi_ptr = (TBRW_CHAR *)_wcsdup(L"SampleRecord");
-	ret = TBRW_add_data_descriptor_entry(tbrw_ptr, 0, &desc_entry1);
-	if (ret != VT_SUCCESS)
-		return ret;
+	TBRW_U32 code = TBRW_add_data_descriptor_entry(tbrw_ptr, 0, &desc_entry1);
+	if (code != VT_SUCCESS)
+		return code;
 
 	TBRW_SAMPREC_DESC_ENTRY desc_entry2;
-	memset(&desc_entry2, 0, sizeof desc_entry2);
+	memset(&desc_entry2, 0, sizeof(desc_entry2));
 	desc_entry2.desc_size = sizeof(TBRW_SAMPREC_DESC_ENTRY);
 	desc_entry2.desc_data_size = sizeof(TBRW_SampleRecordTSC);
 	desc_entry2.desc_offset = 0;
@@ -237,16 +230,15 @@ static TBRW_U32 guide_descriptors(TBRW_PTR tbrw_ptr)
 	desc_entry2.desc_sub_type = SST_TSC;
 	desc_entry2.desc_sample_flag = 0;
 	desc_entry2.desc_name.soi_ptr = (TBRW_CHAR *)_wcsdup(L"TimeStamp");
-	ret = TBRW_add_data_descriptor_entry(tbrw_ptr, 0, &desc_entry2);
-	return ret;
+	code = TBRW_add_data_descriptor_entry(tbrw_ptr, 0, &desc_entry2);
+	return code;
 }
 
 /* 6.10 */
 static TBRW_U32 guide_sample(TBRW_PTR tbrw_ptr)
 {
-	TBRW_U32 ret;
 	TBRW_SampleRecordPC sample;
-	memset(&sample, 0, sizeof sample);
+	memset(&sample, 0, sizeof(sample));
 	sample.codeMode = TBRW_MODE_32BIT; // 32-bit
 	sample.eip = 0x617000;             // example value
 	sample.eflags = 0x246;             // example value
@@ -262,16 +254,16 @@ static TBRW_U32 guide_sample(TBRW_PTR tbrw_ptr)
 	sample.cpuNum = 0;
 	sample.tid = 0;
 	sample.mrIndexNone = 0;
-	ret = TBRW_add_data(tbrw_ptr, 0, sizeof(TBRW_SampleRecordPC), (void *)&sample);
-	if (ret != VT_SUCCESS)
-		return ret;
+	TBRW_U32 code = TBRW_add_data(tbrw_ptr, 0, sizeof(TBRW_SampleRecordPC), (void *)&sample);
+	if (code != VT_SUCCESS)
+		return code;
 
 	TBRW_SampleRecordTSC tsc;
 	TBRW_SampleRecordTSC Tsc;
 	Tsc.tsc = 0x00001972178D8F5E;
 	tsc = Tsc;
-	ret = TBRW_add_data(tbrw_ptr, 0, sizeof(TBRW_SampleRecordTSC), (void *)&tsc);
-	return ret;
+	code = TBRW_add_data(tbrw_ptr, 0, sizeof(TBRW_SampleRecordTSC), (void *)&tsc);
+	return code;
 }
 
 static void write_global(TBRW_PTR ptr, TBRW_SECTION_IDENTIFIER section,
@@ -341,15 +333,13 @@ END_TEST
 /* 10.1, as a function. */
 static int guide_main(const TBRW_CHAR *file_name, TBRW_U32 access_mode)
 {
-	TBRW_U32 ret_val;
 	void *tbrw_ptr;
 	int stream = 0;
 	wchar_t *err_text = NULL;
-	TBRW_STREAM_INFO stream_info;
 	// fill in stream_info
-	stream_info = stream_info_of(TBRW_SAMPLING_STREAM, L"example");
+	TBRW_STREAM_INFO stream_info = stream_info_of(TBRW_SAMPLING_STREAM, L"example");
 
-	ret_val = TBRW_open(&tbrw_ptr, file_name, access_mode);
+	TBRW_U32 ret_val = TBRW_open(&tbrw_ptr, file_name, access_mode);
 	if (ret_val != VT_SUCCESS) {
 		printf("TBRW_open failed\n");
 		return 1;
@@ -387,14 +377,13 @@ static int guide_main(const TBRW_CHAR *file_name, TBRW_U32 access_mode)
 START_TEST(chapter_10)
 {
 	TBRW_STREAM_INFO info;
-	TBRW_PTR ptr;
 
 	ck_assert_int_eq(guide_main(wide_path_of("ten.tb5"), CREATE), 0);
-	ptr = open_file("ten.tb5", READ);
+	TBRW_PTR ptr = open_file("ten.tb5", READ);
 	FAILS(TBRW_verify(ptr), VT_INCOMPLETE_TB5_ENCOUNTERED);
 	OK(TBRW_reading_stream(ptr, 0));
 	OK(TBRW_reading_stream_section(ptr, 0, TBRW_STREAM_INFO_SECTION));
-	OK(TBRW_get_stream_info(ptr, 0, sizeof info, &info, NULL));
+	OK(TBRW_get_stream_info(ptr, 0, sizeof(info), &info, NULL));
 	ck_assert(wcscmp(text_of(ptr, info.comment), L"example") == 0);
 	OK(TBRW_abort_cleanup_and_close(ptr));
 }
@@ -419,12 +408,12 @@ START_TEST(bit_fields)
 
 #define BITS(record, field, offset, into, value)                   \
 	do {                                                       \
-		memset(&u, 0, sizeof u);                           \
+		memset(&u, 0, sizeof(u));                          \
 		u.record.field--;                                  \
 		memcpy(&(into), u.bytes + (offset), sizeof(into)); \
 		ck_assert_uint_eq(into, value);                    \
 		memset(u.bytes + (offset), 0, sizeof(into));       \
-		for (size_t i = 0; i < sizeof u; i++)              \
+		for (size_t i = 0; i < sizeof(u); i++)             \
 			ck_assert_uint_eq(u.bytes[i], 0);          \
 	} while (0)
 	BITS(pc, cpuNum, 18, word, 0x0fff);
@@ -468,5 +457,5 @@ int main(void)
 {
 	const TTest *const tests[] = {chapter_6, chapter_10, bit_fields, spellings};
 
-	return run_suite(suite_of("guide", tests, sizeof tests / sizeof *tests));
+	return run_suite(suite_of("guide", tests, sizeof(tests) / sizeof(*tests)));
 }

@@ -1,12 +1,11 @@
 /* Threads that use files of their own at the same time; two handles on one file; and what the two
  * forms of callbacks promise: batches, start_index, stopping, errors that are passed on. */
+#include "tests/tbrw/scenario.h"
+#include "tests/tbrw/support.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tests/tbrw/scenario.h"
-#include "tests/tbrw/support.h"
 
 #define THREADS 8
 
@@ -42,7 +41,7 @@ START_TEST(threads_on_different_files)
 	for (unsigned i = 0; i < THREADS; i++) {
 		char name[32];
 
-		snprintf(name, sizeof name, "%u.tb5", i);
+		snprintf(name, sizeof(name), "%u.tb5", i);
 		wcscpy(jobs[i].path, wide_path_of(name));
 		jobs[i].seed = i * 1000000;
 		ck_assert_int_eq(pthread_create(&threads[i], NULL, job_run, &jobs[i]), 0);
@@ -118,7 +117,7 @@ static TBRW_U32 watch_bound_data(const void *data, TBRW_U32 size, TBRW_U64 count
 	struct watch *w = user;
 
 	ck_assert_uint_eq(size, count * sizeof(struct sample));
-	ck_assert_uint_eq(table_size, count * sizeof *table);
+	ck_assert_uint_eq(table_size, count * sizeof(*table));
 	if (!w->calls) {
 		w->first_ip = ((const struct sample *)data)->pc.iip;
 		w->first_module = table->module_index;
@@ -131,7 +130,7 @@ static TBRW_U32 watch_modules(TBRW_MODULE *modules, TBRW_U32 size, TBRW_U32 coun
 {
 	struct watch *w = user;
 
-	ck_assert_uint_eq(size, count * sizeof *modules);
+	ck_assert_uint_eq(size, count * sizeof(*modules));
 	if (!w->calls)
 		w->first_ip = modules->module_load_address;
 	w->entries += count;
@@ -144,8 +143,8 @@ static TBRW_U32 watch_bound_modules(const TBRW_MODULE *modules, TBRW_U32 size, T
 {
 	struct watch *w = user;
 
-	ck_assert_uint_eq(size, count * sizeof *modules);
-	ck_assert_uint_eq(table_size, count * sizeof *table);
+	ck_assert_uint_eq(size, count * sizeof(*modules));
+	ck_assert_uint_eq(table_size, count * sizeof(*table));
 	if (!w->calls)
 		w->first_ip = modules->module_load_address;
 	w->entries += count;
@@ -157,8 +156,8 @@ static TBRW_U32 watch_bound_tids(const TBRW_TID *tids, TBRW_U32 size, TBRW_U64 c
 {
 	struct watch *w = user;
 
-	ck_assert_uint_eq(size, count * sizeof *tids);
-	ck_assert_uint_eq(table_size, count * sizeof *table);
+	ck_assert_uint_eq(size, count * sizeof(*tids));
+	ck_assert_uint_eq(table_size, count * sizeof(*table));
 	w->entries += count;
 	return answer(w);
 }
@@ -166,11 +165,10 @@ static TBRW_U32 watch_bound_tids(const TBRW_TID *tids, TBRW_U32 size, TBRW_U64 c
 static TBRW_PTR open_bound(void)
 {
 	uint32_t added;
-	TBRW_PTR ptr;
 
 	OK(scenario_write(wide_path_of("a.tb5"), 0x1000, &added));
 	OK(scenario_bind(wide_path_of("a.tb5")));
-	ptr = open_file("a.tb5", READ);
+	TBRW_PTR ptr = open_file("a.tb5", READ);
 	OK(TBRW_reading_section(ptr, TBRW_MODULE_SECTION));
 	OK(TBRW_reading_stream(ptr, 0));
 	OK(TBRW_reading_stream_section(ptr, 0, TBRW_DATA_SECTION));
@@ -183,7 +181,7 @@ START_TEST(start_index)
 	static const uint32_t starts[] = {0, 1, 6553, 6554, SCENARIO_SAMPLES - 1, SCENARIO_SAMPLES};
 	TBRW_PTR ptr = open_bound();
 
-	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
 		struct watch raw = {0}, bound = {0};
 
 		OK(TBRW_enumerate_data(ptr, 0, watch_data, &raw, starts[i]));
@@ -259,15 +257,13 @@ START_TEST(size_query)
 {
 	TBRW_PTR ptr = open_bound();
 	TBRW_U32 needed = 0, used = 0;
-	unsigned char *buffer;
-	TBRW_SYSTEM *system;
 
 	OK(TBRW_reading_section(ptr, TBRW_HARDWARE_SECTION));
 	FAILS(TBRW_get_system(ptr, 0, NULL, &needed), VT_BUFFER_TOO_SMALL);
 	ck_assert_uint_gt(needed, 40 * sizeof(TBRW_CPU));
-	buffer = malloc(needed + 16);
+	unsigned char *buffer = malloc(needed + 16);
 	memset(buffer, 0xee, needed + 16);
-	system = (TBRW_SYSTEM *)(void *)buffer;
+	TBRW_SYSTEM *system = (TBRW_SYSTEM *)(void *)buffer;
 	for (TBRW_U32 size = 0; size < needed; size += 7) {
 		FAILS(TBRW_get_system(ptr, size, system, &used), VT_BUFFER_TOO_SMALL);
 		ck_assert_uint_eq(used, needed);
@@ -296,5 +292,5 @@ int main(void)
 				      stop_and_error,
 				      size_query};
 
-	return run_suite(suite_of("handles", tests, sizeof tests / sizeof *tests));
+	return run_suite(suite_of("handles", tests, sizeof(tests) / sizeof(*tests)));
 }

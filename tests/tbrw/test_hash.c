@@ -22,9 +22,9 @@ START_TEST(vectors)
 	const struct tb5_hash_key key = counting_key();
 	unsigned char input[64];
 
-	for (size_t i = 0; i < sizeof input; i++)
+	for (size_t i = 0; i < sizeof(input); i++)
 		input[i] = (unsigned char)i;
-	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++)
 		ck_assert_uint_eq(tb5_hash(&key, input, expected[i].size), expected[i].hash);
 }
 END_TEST
@@ -33,16 +33,16 @@ START_TEST(every_bit_counts)
 {
 	struct tb5_hash_key key = counting_key();
 	unsigned char input[17] = {0};
-	uint64_t plain = tb5_hash(&key, input, sizeof input);
+	uint64_t plain = tb5_hash(&key, input, sizeof(input));
 
-	for (size_t i = 0; i < sizeof input * 8; i++) {
+	for (size_t i = 0; i < sizeof(input) * 8; i++) {
 		input[i / 8] ^= (unsigned char)(1u << i % 8);
-		ck_assert_uint_ne(tb5_hash(&key, input, sizeof input), plain);
+		ck_assert_uint_ne(tb5_hash(&key, input, sizeof(input)), plain);
 		input[i / 8] ^= (unsigned char)(1u << i % 8);
 	}
 	for (size_t i = 0; i < 128; i++) {
 		key.words[i / 64] ^= UINT64_C(1) << i % 64;
-		ck_assert_uint_ne(tb5_hash(&key, input, sizeof input), plain);
+		ck_assert_uint_ne(tb5_hash(&key, input, sizeof(input)), plain);
 		key.words[i / 64] ^= UINT64_C(1) << i % 64;
 	}
 }
@@ -61,5 +61,5 @@ int main(void)
 {
 	const TTest *const tests[] = {vectors, every_bit_counts, keys_differ};
 
-	return run_suite(suite_of("hash", tests, sizeof tests / sizeof *tests));
+	return run_suite(suite_of("hash", tests, sizeof(tests) / sizeof(*tests)));
 }

@@ -1,14 +1,13 @@
 /* What opening a file reads, and what its lists and its index may say (FORMAT.md 1.4). */
+#include "tbrw/store/crc32c.h"
+#include "tbrw/store/format.h"
+#include "tests/tbrw/support.h"
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "tbrw/store/crc32c.h"
-#include "tbrw/store/format.h"
-#include "tests/tbrw/support.h"
 
 #define VALUES 40000u /* 640 kB: 3 chunks */
 
@@ -35,12 +34,12 @@ struct value {
 /* A file whose stream 0 has `count` values, 0, 1, 2 and so on. */
 static void write_values(const char *name, size_t count)
 {
-	struct value *values = calloc(count, sizeof *values);
+	struct value *values = calloc(count, sizeof(*values));
 	TBRW_PTR ptr = open_file(name, CREATE);
 
 	for (size_t i = 0; i < count; i++)
 		values[i].number = i;
-	write_custom_stream(ptr, 0, L"values", sizeof *values, values, count * sizeof *values);
+	write_custom_stream(ptr, 0, L"values", sizeof(*values), values, count * sizeof(*values));
 	OK(TBRW_close(ptr));
 	free(values);
 }
@@ -50,7 +49,7 @@ static TBRW_U32 check_values(void *data, TBRW_U32 size, TBRW_U32 count, void *us
 	const struct value *values = data;
 	uint64_t *next = user;
 
-	ck_assert_uint_eq(size, count * sizeof *values);
+	ck_assert_uint_eq(size, count * sizeof(*values));
 	for (TBRW_U32 i = 0; i < count; i++)
 		ck_assert_uint_eq(values[i].number, (*next)++);
 	return TRUE;
@@ -59,17 +58,15 @@ static TBRW_U32 check_values(void *data, TBRW_U32 size, TBRW_U32 count, void *us
 /* Reads the values of stream 0 from a number on; *count is how many there are. */
 static TBRW_U32 read_values_from(TBRW_PTR ptr, TBRW_U64 first, uint64_t *count)
 {
-	TBRW_U32 ret;
-
 	*count = first;
 	OK(TBRW_reading_stream(ptr, 0));
 	OK(TBRW_reading_stream_section(ptr, 0, TBRW_DATA_SECTION));
 	OK(TBRW_reading_stream_section(ptr, 0, TBRW_DATA_DESCRIPTION_SECTION));
-	ret = TBRW_enumerate_data(ptr, 0, check_values, count, first);
+	TBRW_U32 code = TBRW_enumerate_data(ptr, 0, check_values, count, first);
 	OK(TBRW_done_stream_section(ptr, 0, TBRW_DATA_DESCRIPTION_SECTION));
 	OK(TBRW_done_stream_section(ptr, 0, TBRW_DATA_SECTION));
 	OK(TBRW_done_stream(ptr, 0));
-	return ret;
+	return code;
 }
 
 static TBRW_U32 read_values(TBRW_PTR ptr, uint64_t *count)
@@ -98,15 +95,13 @@ static off_t size_of(const char *name)
 
 START_TEST(opening_reads_the_same)
 {
-	size_t calls, bytes;
-
 	write_values("small.tb5", 1);
 	write_values("large.tb5", VALUES);
-	memset(&seen, 0, sizeof seen);
+	memset(&seen, 0, sizeof(seen));
 	OK(TBRW_close(open_file("small.tb5", READ)));
-	calls = seen.calls;
-	bytes = seen.bytes;
-	memset(&seen, 0, sizeof seen);
+	size_t calls = seen.calls;
+	size_t bytes = seen.bytes;
+	memset(&seen, 0, sizeof(seen));
 	OK(TBRW_close(open_file("large.tb5", READ)));
 	ck_assert_uint_gt(calls, 0);
 	ck_assert_uint_eq(seen.calls, calls);
@@ -119,10 +114,9 @@ END_TEST
 static uint8_t *read_file(const char *name, size_t *size)
 {
 	FILE *file = fopen(path_of(name), "rb");
-	uint8_t *data;
 
 	*size = (size_t)size_of(name);
-	data = malloc(*size);
+	uint8_t *data = malloc(*size);
 	ck_assert_uint_eq(fread(data, 1, *size, file), *size);
 	fclose(file);
 	return data;
@@ -212,11 +206,10 @@ static uint64_t last_list(const char *name)
 /* Lists of what was there stay in use. */
 START_TEST(adding_keeps_the_lists)
 {
-	uint64_t list;
 	uint32_t one = 1;
 
 	write_values("a.tb5", VALUES);
-	list = last_list("a.tb5");
+	uint64_t list = last_list("a.tb5");
 	for (uint32_t i = 0; i < 3; i++) {
 		TBRW_PTR ptr = open_file("a.tb5", READ_WRITE);
 		uint64_t count;
@@ -268,15 +261,13 @@ START_TEST(damaged_list)
 	uint32_t one = 1;
 	uint64_t count;
 	size_t size;
-	uint8_t *data;
-	TBRW_PTR ptr;
 
 	write_values("a.tb5", VALUES);
-	data = read_file("a.tb5", &size);
+	uint8_t *data = read_file("a.tb5", &size);
 	damage_list(data, size, (enum damage)_i);
 	write_file("a.tb5", data, size);
 	expect_all_values("a.tb5", VT_SUCCESS);
-	ptr = open_file("a.tb5", READ_WRITE);
+	TBRW_PTR ptr = open_file("a.tb5", READ_WRITE);
 	OK(read_values(ptr, &count));
 	write_custom_stream(ptr, 1, L"more", 4, &one, 4);
 	OK(TBRW_close(ptr));
@@ -320,10 +311,9 @@ static void lie_in_index(uint8_t *data, size_t size, enum lie lie)
 START_TEST(lying_index)
 {
 	size_t size;
-	uint8_t *data;
 
 	write_values("a.tb5", VALUES);
-	data = read_file("a.tb5", &size);
+	uint8_t *data = read_file("a.tb5", &size);
 	lie_in_index(data, size, (enum lie)_i);
 	write_file("a.tb5", data, size);
 	free(data);
@@ -336,17 +326,14 @@ END_TEST
 START_TEST(chunk_of_another)
 {
 	size_t size;
-	uint8_t *data;
-	struct tb5_index_entry *e;
-	uint64_t other, count;
-	TBRW_PTR ptr;
+	uint64_t count;
 
 	write_values("a.tb5", VALUES);
-	data = read_file("a.tb5", &size);
-	other = find_chunk(data, size, TB5_KIND_BYTES);
+	uint8_t *data = read_file("a.tb5", &size);
+	uint64_t other = find_chunk(data, size, TB5_KIND_BYTES);
 	while (chunk_at(data, other)->content != TB5_DESCRIPTORS)
 		other += tb5_chunk_space(chunk_at(data, other)->length);
-	e = find_entry(data, size);
+	struct tb5_index_entry *e = find_entry(data, size);
 	find_list(data, size)[0].offset = other;
 	if (_i == 1) { /* as if it were that sequence's only chunk */
 		*find_list(data, size) =
@@ -358,7 +345,7 @@ START_TEST(chunk_of_another)
 	mend(data, size);
 	write_file("a.tb5", data, size);
 	free(data);
-	ptr = open_file("a.tb5", READ);
+	TBRW_PTR ptr = open_file("a.tb5", READ);
 	if (_i == 1)
 		OK(TBRW_verify(ptr)); /* which has the chunk in memory then, for its owner */
 	FAILS(read_values_from(ptr, (TBRW_U64)_i, &count), VT_INVALID_SAMPLE_FILE);
@@ -372,20 +359,19 @@ START_TEST(many_damaged_lists)
 {
 	enum { STREAMS = 60 };
 	uint32_t one = 1;
-	size_t size, index, calls;
-	uint8_t *data;
+	size_t size;
 	TBRW_PTR ptr = open_file("a.tb5", CREATE);
 
 	for (uint32_t n = 0; n < STREAMS; n++)
 		write_custom_stream(ptr, n, L"one", 4, &one, 4);
 	OK(TBRW_close(ptr));
-	memset(&seen, 0, sizeof seen);
+	memset(&seen, 0, sizeof(seen));
 	ptr = open_file("a.tb5", READ);
 	OK(TBRW_verify(ptr));
 	OK(TBRW_close(ptr));
-	calls = seen.calls;
-	data = read_file("a.tb5", &size);
-	index = find_chunk(data, size, TB5_KIND_INDEX);
+	size_t calls = seen.calls;
+	uint8_t *data = read_file("a.tb5", &size);
+	size_t index = find_chunk(data, size, TB5_KIND_INDEX);
 	for (struct tb5_index_entry *e = (struct tb5_index_entry *)(chunk_at(data, index) + 1);
 	     (uint8_t *)e < data + size - 64; e++)
 		if (e->kind == TB5_KIND_LISTS && e->content != TB5_STRINGS)
@@ -393,7 +379,7 @@ START_TEST(many_damaged_lists)
 	mend_chunk(data, index);
 	write_file("a.tb5", data, size);
 	free(data);
-	memset(&seen, 0, sizeof seen);
+	memset(&seen, 0, sizeof(seen));
 	ptr = open_file("a.tb5", READ);
 	OK(TBRW_verify(ptr));
 	OK(TBRW_close(ptr));
@@ -406,19 +392,17 @@ END_TEST
 START_TEST(lost_chunks)
 {
 	size_t size;
-	uint8_t *data;
 	uint64_t count;
-	TBRW_PTR ptr;
 
 	write_values("a.tb5", VALUES);
-	data = read_file("a.tb5", &size);
+	uint8_t *data = read_file("a.tb5", &size);
 	chunk_at(data, find_list(data, size)[1].offset)->magic = 0;
 	find_list(data, size)[1].crc ^= 1;
 	write_file("a.tb5", data, size);
 	free(data);
-	ptr = open_file("a.tb5", READ);
+	TBRW_PTR ptr = open_file("a.tb5", READ);
 	FAILS(read_values(ptr, &count), VT_INVALID_SAMPLE_FILE);
-	memset(&seen, 0, sizeof seen);
+	memset(&seen, 0, sizeof(seen));
 	FAILS(read_values(ptr, &count), VT_INVALID_SAMPLE_FILE);
 	ck_assert_uint_le(seen.calls, 2); /* the descriptors */
 	FAILS(TBRW_verify(ptr), VT_INVALID_SAMPLE_FILE);
@@ -432,15 +416,13 @@ START_TEST(damaged_last_index)
 	uint32_t one = 1;
 	uint64_t last = 0;
 	size_t size;
-	uint8_t *data;
 	TBRW_U32 streams;
-	TBRW_PTR ptr;
 
 	write_values("a.tb5", VALUES);
-	ptr = open_file("a.tb5", READ_WRITE);
+	TBRW_PTR ptr = open_file("a.tb5", READ_WRITE);
 	write_custom_stream(ptr, 1, L"more", 4, &one, 4);
 	OK(TBRW_close(ptr));
-	data = read_file("a.tb5", &size);
+	uint8_t *data = read_file("a.tb5", &size);
 	for (uint64_t at = sizeof(struct tb5_file_header); at < size;
 	     at += tb5_chunk_space(chunk_at(data, at)->length))
 		if (chunk_at(data, at)->kind == TB5_KIND_INDEX)
@@ -462,18 +444,16 @@ END_TEST
 START_TEST(lists_for_more_than_the_file)
 {
 	enum { ENTRIES = 4000, RECORDS = 64 };
-	struct tb5_index_entry *entries = calloc(ENTRIES, sizeof *entries);
-	size_t size, index_at, room;
-	uint8_t *data, *grown;
+	struct tb5_index_entry *entries = calloc(ENTRIES, sizeof(*entries));
+	size_t size;
 	struct tb5_end end = {0};
 	struct tb5_chunk_header *h;
-	TBRW_PTR ptr;
 
 	write_values("a.tb5", 1);
-	data = read_file("a.tb5", &size);
-	index_at = find_chunk(data, size, TB5_KIND_INDEX);
-	room = index_at + sizeof *h + ENTRIES * sizeof *entries + sizeof *h + sizeof end;
-	grown = calloc(1, room);
+	uint8_t *data = read_file("a.tb5", &size);
+	size_t index_at = find_chunk(data, size, TB5_KIND_INDEX);
+	size_t room = index_at + sizeof(*h) + ENTRIES * sizeof(*entries) + sizeof(*h) + sizeof(end);
+	uint8_t *grown = calloc(1, room);
 	memcpy(grown, data, index_at);
 	for (uint64_t i = 0; i < ENTRIES; i++)
 		entries[i] = (struct tb5_index_entry){64,
@@ -487,19 +467,19 @@ START_TEST(lists_for_more_than_the_file)
 	*h = (struct tb5_chunk_header){.magic = TB5_CHUNK_MAGIC,
 				       .kind = TB5_KIND_INDEX,
 				       .stream = TB5_NO_STREAM,
-				       .length = ENTRIES * sizeof *entries};
-	memcpy(h + 1, entries, ENTRIES * sizeof *entries);
+				       .length = ENTRIES * sizeof(*entries)};
+	memcpy(h + 1, entries, ENTRIES * sizeof(*entries));
 	mend_chunk(grown, index_at);
-	end = (struct tb5_end){index_at, ENTRIES * sizeof *entries, room, 0};
-	h = chunk_at(grown, room - sizeof end - sizeof *h);
+	end = (struct tb5_end){index_at, ENTRIES * sizeof(*entries), room, 0};
+	h = chunk_at(grown, room - sizeof(end) - sizeof(*h));
 	*h = (struct tb5_chunk_header){.magic = TB5_CHUNK_MAGIC,
 				       .kind = TB5_KIND_END,
 				       .stream = TB5_NO_STREAM,
-				       .length = sizeof end};
-	memcpy(h + 1, &end, sizeof end);
-	mend_chunk(grown, room - sizeof end - sizeof *h);
+				       .length = sizeof(end)};
+	memcpy(h + 1, &end, sizeof(end));
+	mend_chunk(grown, room - sizeof(end) - sizeof(*h));
 	write_file("b.tb5", grown, room);
-	ptr = open_file("b.tb5", READ);
+	TBRW_PTR ptr = open_file("b.tb5", READ);
 	FAILS(TBRW_reading_section(ptr, TBRW_USER_DEFINED_GLOBAL_SECTION), VT_SECTION_NOT_EXIST);
 	FAILS(TBRW_verify(ptr), VT_INCOMPLETE_TB5_ENCOUNTERED);
 	OK(TBRW_close(ptr));
@@ -514,7 +494,7 @@ int main(void)
 	const TTest *const tests[] = {opening_reads_the_same, adding_keeps_the_lists,
 				      many_damaged_lists,     lost_chunks,
 				      damaged_last_index,     lists_for_more_than_the_file};
-	Suite *suite = suite_of("index", tests, sizeof tests / sizeof *tests);
+	Suite *suite = suite_of("index", tests, sizeof(tests) / sizeof(*tests));
 	TCase *each = tcase_create("each");
 
 	tcase_add_checked_fixture(each, folder_setup, folder_teardown);

@@ -1,5 +1,6 @@
 /* More sample records than memory holds: written, read back, bound and seen with their results, in
  * less than 256 MB of resident memory. Usage: test_large FOLDER [MILLIONS] */
+#include "tbrw/tbrw.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,8 +9,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <wchar.h>
-
-#include "tbrw/tbrw.h"
 
 #define MODULES      1000u
 #define MODULE_SPACE 0x10000u
@@ -34,7 +33,7 @@ static struct sample sample_at(uint64_t i)
 {
 	struct sample s;
 
-	memset(&s, 0, sizeof s);
+	memset(&s, 0, sizeof(s));
 	s.pc.iip = i * 7919 % (MODULES * (uint64_t)MODULE_SPACE);
 	s.pc.IA64PC = 1;
 	s.pc.pidRecIndex = 1;
@@ -49,7 +48,7 @@ static void write_modules(TBRW_PTR ptr)
 {
 	OK(TBRW_writing_section(ptr, TBRW_MODULE_SECTION));
 	for (uint32_t i = 0; i < MODULES; i++) {
-		TBRW_MODULE m = {.module_size = sizeof m,
+		TBRW_MODULE m = {.module_size = sizeof(m),
 				 .module_associated_pid = 1,
 				 .module_flags = TBRW_MODULE_LOADED | TBRW_MODULE_TSC_USED,
 				 .module_length = MODULE_SPACE,
@@ -63,9 +62,9 @@ static void write_modules(TBRW_PTR ptr)
 
 static void write_file(const wchar_t *path, uint64_t count)
 {
-	TBRW_STREAM_INFO info = {.stream_info_size = sizeof info,
+	TBRW_STREAM_INFO info = {.stream_info_size = sizeof(info),
 				 .stream_type = TBRW_SAMPLING_STREAM};
-	TBRW_SAMPREC_DESC_ENTRY pc = {.desc_size = sizeof pc}, tsc = pc;
+	TBRW_SAMPREC_DESC_ENTRY pc = {.desc_size = sizeof(pc)}, tsc = pc;
 	TBRW_PTR ptr;
 
 	pc.desc_type = ST_LEGACY_SAMPLE_RECORD;
@@ -87,7 +86,7 @@ static void write_file(const wchar_t *path, uint64_t count)
 	for (uint64_t i = 0; i < count; i++) {
 		struct sample s = sample_at(i);
 
-		OK(TBRW_add_data(ptr, 0, sizeof s, &s));
+		OK(TBRW_add_data(ptr, 0, sizeof(s), &s));
 	}
 	OK(TBRW_done_stream_section(ptr, 0, TBRW_DATA_SECTION));
 	OK(TBRW_done_stream(ptr, 0));
@@ -147,7 +146,7 @@ int main(int argc, char **argv)
 	char path[512];
 
 	must(argc > 1 && millions, "usage: test_large FOLDER [MILLIONS]");
-	snprintf(path, sizeof path, "%s/large.tb5", argv[1]);
+	snprintf(path, sizeof(path), "%s/large.tb5", argv[1]);
 	OK(TBRW_convert_utf8_to_wcs(path, wide, &size));
 	write_file(wide, millions * 1000000);
 	read_file(wide, millions * 1000000);

@@ -1,11 +1,10 @@
 /* Memory that runs out at each allocation in turn: an error code, nothing leaked, and a file that
  * holds what was stored. The linker routes the library's allocations through here. */
+#include "tests/tbrw/scenario.h"
+#include "tests/tbrw/support.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include "tests/tbrw/scenario.h"
-#include "tests/tbrw/support.h"
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -52,13 +51,13 @@ static bool end_of_counting(void)
 static void expect_readable(const wchar_t *path, uint32_t added)
 {
 	uint32_t seen = 0;
-	TBRW_U32 ret = scenario_read(path, 7, &seen);
+	TBRW_U32 code = scenario_read(path, 7, &seen);
 
 	/* Nothing was stored: the file was removed. */
-	if (ret == VT_FILE_OPEN_FAILED)
+	if (code == VT_FILE_OPEN_FAILED)
 		return;
 	/* Samples were stored before their descriptors: not yet an entry. */
-	ck_assert_msg(ret == VT_SUCCESS || ret == VT_DATA_DESC_NOT_EXIST, "%u", ret);
+	ck_assert_msg(code == VT_SUCCESS || code == VT_DATA_DESC_NOT_EXIST, "%u", code);
 	ck_assert_uint_le(seen, added);
 }
 
@@ -69,16 +68,15 @@ START_TEST(writing)
 
 	for (uint32_t n = 0; n < 10000; n++) {
 		uint32_t added;
-		TBRW_U32 ret;
 
 		allocations_left = n;
-		ret = scenario_write(path, 7, &added);
+		TBRW_U32 code = scenario_write(path, 7, &added);
 		if (!end_of_counting()) {
-			OK(ret);
+			OK(code);
 			ck_assert_uint_gt(failures, 100);
 			return;
 		}
-		FAILS(ret, VT_NO_MEMORY);
+		FAILS(code, VT_NO_MEMORY);
 		failures++;
 		expect_readable(path, added);
 		unlink(path_of("a.tb5"));
@@ -96,20 +94,17 @@ START_TEST(binding)
 
 	OK(scenario_write(path, 7, &count));
 	for (uint32_t n = 0; n < 10000; n++) {
-		TBRW_PTR ptr;
-		TBRW_U32 ret;
-
 		allocations_left = n;
-		ret = scenario_bind(path);
+		TBRW_U32 code = scenario_bind(path);
 		if (!end_of_counting()) {
-			OK(ret);
+			OK(code);
 			ck_assert_uint_gt(failures, 50);
 			OK(scenario_read(path, 7, &count));
 			return;
 		}
-		FAILS(ret, VT_NO_MEMORY);
+		FAILS(code, VT_NO_MEMORY);
 		failures++;
-		ptr = open_file("a.tb5", READ);
+		TBRW_PTR ptr = open_file("a.tb5", READ);
 		OK(TBRW_verify(ptr));
 		OK(TBRW_get_number_data_streams(ptr, &count));
 		ck_assert_uint_eq(count, 1);
@@ -127,26 +122,24 @@ START_TEST(binding_again)
 
 	for (uint32_t n = 0; n < 10000; n++) {
 		const uint32_t value = 1;
-		TBRW_PTR ptr;
-		TBRW_U32 ret;
 
 		OK(scenario_write(path, 7, &count));
-		ptr = open_file("a.tb5", READ_WRITE);
+		TBRW_PTR ptr = open_file("a.tb5", READ_WRITE);
 		allocations_left = n;
-		ret = TBRW_dobind(ptr, 0);
+		TBRW_U32 code = TBRW_dobind(ptr, 0);
 		if (!end_of_counting()) {
-			OK(ret);
+			OK(code);
 			OK(TBRW_close(ptr));
 			return;
 		}
-		FAILS(ret, VT_NO_MEMORY);
-		ret = TBRW_dobind(ptr, 0);
+		FAILS(code, VT_NO_MEMORY);
+		code = TBRW_dobind(ptr, 0);
 		/* No memory for the names of the bind streams stops all writing. */
-		if (ret == VT_NO_MEMORY) {
+		if (code == VT_NO_MEMORY) {
 			OK(TBRW_abort_cleanup_and_close(ptr));
 			continue;
 		}
-		OK(ret);
+		OK(code);
 		write_custom_stream(ptr, 5, L"more", 4, &value, 4);
 		OK(TBRW_close(ptr));
 		OK(scenario_read(path, 7, &count));
@@ -164,16 +157,14 @@ START_TEST(reading)
 
 	OK(scenario_write(path, 7, &count));
 	for (uint32_t n = 0; n < 10000; n++) {
-		TBRW_U32 ret;
-
 		allocations_left = n;
-		ret = scenario_read(path, 7, &count);
+		TBRW_U32 code = scenario_read(path, 7, &count);
 		if (!end_of_counting()) {
-			OK(ret);
+			OK(code);
 			ck_assert_uint_gt(failures, 20);
 			return;
 		}
-		FAILS(ret, VT_NO_MEMORY);
+		FAILS(code, VT_NO_MEMORY);
 		failures++;
 	}
 	ck_abort_msg("allocations without end");
@@ -186,18 +177,17 @@ START_TEST(strings_given_again)
 {
 	static const wchar_t *const paths[] = {L"/usr/lib/liba.so", L"/usr/lib/libb.so"};
 	TBRW_PTR ptr = open_file("a.tb5", CREATE);
-	TBRW_U32 ret = VT_SUCCESS;
-	TBRW_MODULE module;
+	TBRW_U32 code = VT_SUCCESS;
 
 	OK(TBRW_writing_section(ptr, TBRW_MODULE_SECTION));
-	for (size_t i = 0; ret == VT_SUCCESS && i < 10; i++) {
-		module = module_of(1, i << 12, 1 << 12, 0, paths[i % 2]);
+	for (size_t i = 0; code == VT_SUCCESS && i < 10; i++) {
+		TBRW_MODULE module = module_of(1, i << 12, 1 << 12, 0, paths[i % 2]);
 		if (i == 2)
 			allocations_left = 0;
-		ret = TBRW_add_module(ptr, &module);
+		code = TBRW_add_module(ptr, &module);
 	}
 	ck_assert(!end_of_counting());
-	OK(ret);
+	OK(code);
 	OK(TBRW_abort_cleanup_and_close(ptr));
 }
 END_TEST
@@ -207,5 +197,5 @@ int main(void)
 	const TTest *const tests[] = {writing, binding, binding_again, reading,
 				      strings_given_again};
 
-	return run_suite(suite_of("memory", tests, sizeof tests / sizeof *tests));
+	return run_suite(suite_of("memory", tests, sizeof(tests) / sizeof(*tests)));
 }

@@ -1,42 +1,41 @@
 /* Calls outside the section they belong to: refused, and nothing is written. */
+#include "tests/tbrw/support.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/tbrw/support.h"
-
 static TBRW_U32 set_system(TBRW_PTR ptr)
 {
-	TBRW_SYSTEM system = {.system_size = sizeof system};
+	TBRW_SYSTEM system = {.system_size = sizeof(system)};
 
 	return TBRW_set_system(ptr, &system);
 }
 
 static TBRW_U32 set_host(TBRW_PTR ptr)
 {
-	TBRW_HOST host = {.host_size = sizeof host};
+	TBRW_HOST host = {.host_size = sizeof(host)};
 
 	return TBRW_set_host(ptr, &host);
 }
 
 static TBRW_U32 set_os(TBRW_PTR ptr)
 {
-	TBRW_OS os = {.os_size = sizeof os};
+	TBRW_OS os = {.os_size = sizeof(os)};
 
 	return TBRW_set_os(ptr, &os);
 }
 
 static TBRW_U32 set_application(TBRW_PTR ptr)
 {
-	TBRW_APPLICATION application = {.app_size = sizeof application};
+	TBRW_APPLICATION application = {.app_size = sizeof(application)};
 
 	return TBRW_set_application(ptr, &application);
 }
 
 static TBRW_U32 set_version_info(TBRW_PTR ptr)
 {
-	TBRW_VERSION_INFO info = {.version_info_size = sizeof info};
+	TBRW_VERSION_INFO info = {.version_info_size = sizeof(info)};
 
 	return TBRW_set_version_info(ptr, &info);
 }
@@ -45,7 +44,7 @@ static TBRW_U32 set_user_defined_global(TBRW_PTR ptr)
 {
 	char data[] = "abc";
 
-	return TBRW_set_user_defined_global(ptr, sizeof data, data);
+	return TBRW_set_user_defined_global(ptr, sizeof(data), data);
 }
 
 static TBRW_U32 add_module(TBRW_PTR ptr)
@@ -167,12 +166,12 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {data_from_files};
-	Suite *suite = suite_of("refusals", tests, sizeof tests / sizeof *tests);
+	Suite *suite = suite_of("refusals", tests, sizeof(tests) / sizeof(*tests));
 	TCase *tcase = tcase_create("global sections");
 
 	tcase_add_checked_fixture(tcase, folder_setup, folder_teardown);
 	tcase_add_loop_test(tcase, global_section_not_open, 0,
-			    (int)(sizeof writers / sizeof *writers));
+			    (int)(sizeof(writers) / sizeof(*writers)));
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -1,9 +1,8 @@
 /* Each section: what is written is read back, and what the state does not allow is refused. */
+#include "tests/tbrw/support.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tests/tbrw/support.h"
 
 static bool same_text(TBRW_PTR ptr, TBRW_STRING_OR_ID id, const wchar_t *text)
 {
@@ -21,15 +20,15 @@ static void write_hardware(TBRW_PTR ptr)
 				  {sizeof(TBRW_CPU_ARCH), TBRW_GST_ITANIUM, 1, {NULL}}};
 	TBRW_CPU cpus[2];
 	TBRW_NODE nodes[2];
-	TBRW_SYSTEM system = {sizeof system, 2, nodes};
+	TBRW_SYSTEM system = {sizeof(system), 2, nodes};
 
 	archs[1].cpuid_ia64_array = leaves64;
-	memset(cpus, 0, sizeof cpus);
-	memset(nodes, 0, sizeof nodes);
+	memset(cpus, 0, sizeof(cpus));
+	memset(nodes, 0, sizeof(nodes));
 	for (unsigned i = 0; i < 2; i++) {
-		cpus[i].cpu_size = sizeof cpus[i];
+		cpus[i].cpu_size = sizeof(cpus[i]);
 		cpus[i].cpu_number = i;
-		nodes[i].node_size = sizeof nodes[i];
+		nodes[i].node_size = sizeof(nodes[i]);
 		nodes[i].node_id = i;
 	}
 	cpus[0].cpu_tsc_offset = -5;
@@ -43,10 +42,10 @@ static void write_hardware(TBRW_PTR ptr)
 	FAILS(TBRW_done_section(ptr, TBRW_HARDWARE_SECTION), VT_NO_DATA_TO_WRITE);
 	cpus[1].cpu_size = 1;
 	FAILS(TBRW_set_system(ptr, &system), VT_UNSUPPORTED_DATA_SIZE);
-	cpus[1].cpu_size = sizeof cpus[1];
+	cpus[1].cpu_size = sizeof(cpus[1]);
 	archs[1].arch_size = 0;
 	FAILS(TBRW_set_system(ptr, &system), VT_UNSUPPORTED_DATA_SIZE);
-	archs[1].arch_size = sizeof archs[1];
+	archs[1].arch_size = sizeof(archs[1]);
 	FAILS(TBRW_set_system(ptr, NULL), VT_UNEXPECTED_NULL_PTR);
 	OK(TBRW_set_system(ptr, &system));
 	FAILS(TBRW_set_system(ptr, &system), VT_SECTION_ALREADY_IN_USE);
@@ -61,7 +60,6 @@ START_TEST(hardware)
 	TBRW_PTR ptr = open_file("a.tb5", CREATE);
 	TBRW_SYSTEM *system = malloc(expected);
 	TBRW_U32 size = 0;
-	const TBRW_CPU *cpu;
 
 	ck_assert_ptr_nonnull(system);
 	write_hardware(ptr);
@@ -78,7 +76,7 @@ START_TEST(hardware)
 	ck_assert_uint_eq(system->node_array[1].node_physical_memory, 1ull << 40);
 	ck_assert_uint_eq(system->node_array[1].node_num_available, 4);
 	ck_assert_ptr_null(system->node_array[1].cpu_array);
-	cpu = system->node_array[0].cpu_array;
+	const TBRW_CPU *cpu = system->node_array[0].cpu_array;
 	ck_assert_int_eq(cpu[0].cpu_tsc_offset, -5);
 	ck_assert_uint_eq(cpu[1].cpu_number, 1);
 	ck_assert_ptr_null(cpu[1].cpu_arch_array);
@@ -96,10 +94,10 @@ END_TEST
 START_TEST(software)
 {
 	TBRW_PTR ptr = open_file("a.tb5", CREATE);
-	TBRW_HOST host = {sizeof host, string_of(L"127.0.0.1"), string_of(L"hôst"), 0};
-	TBRW_OS os = {sizeof os,           TBRW_OSFAMILY_LINUX64, 6, 1, 2, 3,
+	TBRW_HOST host = {sizeof(host), string_of(L"127.0.0.1"), string_of(L"hôst"), 0};
+	TBRW_OS os = {sizeof(os),          TBRW_OSFAMILY_LINUX64, 6, 1, 2, 3,
 		      string_of(L"Linux"), string_of(NULL)};
-	TBRW_APPLICATION app = {sizeof app, 0, 4096, 4096, 0x10000, 0x7fffffffffff};
+	TBRW_APPLICATION app = {sizeof(app), 0, 4096, 4096, 0x10000, 0x7fffffffffff};
 	TBRW_U32 size;
 
 	OK(TBRW_writing_section(ptr, TBRW_SOFTWARE_SECTION));
@@ -111,22 +109,22 @@ START_TEST(software)
 	OK(TBRW_done_section(ptr, TBRW_SOFTWARE_SECTION));
 	/* Readable through the handle that wrote it. */
 	OK(TBRW_reading_section(ptr, TBRW_SOFTWARE_SECTION));
-	memset(&host, 0, sizeof host);
-	OK(TBRW_get_host(ptr, sizeof host, &host, &size));
-	ck_assert_uint_eq(size, sizeof host);
+	memset(&host, 0, sizeof(host));
+	OK(TBRW_get_host(ptr, sizeof(host), &host, &size));
+	ck_assert_uint_eq(size, sizeof(host));
 	ck_assert(same_text(ptr, host.host_name, L"hôst"));
 	ck_assert(same_text(ptr, host.host_ip_address, L"127.0.0.1"));
-	FAILS(TBRW_get_application(ptr, sizeof app, &app, NULL), VT_ENTRY_NOT_FOUND);
+	FAILS(TBRW_get_application(ptr, sizeof(app), &app, NULL), VT_ENTRY_NOT_FOUND);
 	OK(TBRW_done_section(ptr, TBRW_SOFTWARE_SECTION));
 	OK(TBRW_close(ptr));
 
 	ptr = open_file("a.tb5", READ);
 	OK(TBRW_reading_section(ptr, TBRW_SOFTWARE_SECTION));
-	memset(&os, 0, sizeof os);
-	FAILS(TBRW_get_os(ptr, sizeof os - 1, &os, &size), VT_BUFFER_TOO_SMALL);
-	ck_assert_uint_eq(size, sizeof os);
+	memset(&os, 0, sizeof(os));
+	FAILS(TBRW_get_os(ptr, sizeof(os) - 1, &os, &size), VT_BUFFER_TOO_SMALL);
+	ck_assert_uint_eq(size, sizeof(os));
 	ck_assert_uint_eq(os.os_size, 0);
-	OK(TBRW_get_os(ptr, sizeof os, &os, NULL));
+	OK(TBRW_get_os(ptr, sizeof(os), &os, NULL));
 	ck_assert_uint_eq(os.os_build, 2);
 	ck_assert(same_text(ptr, os.os_name, L"Linux"));
 	ck_assert_uint_eq(os.os_name_extra.soi_uniqueid, 0);
@@ -138,7 +136,7 @@ END_TEST
 START_TEST(version_and_user_defined)
 {
 	TBRW_PTR ptr = open_file("a.tb5", CREATE);
-	TBRW_VERSION_INFO info = {sizeof info, 0xffffffff, 1, 0x10};
+	TBRW_VERSION_INFO info = {sizeof(info), 0xffffffff, 1, 0x10};
 	TBRW_U32 size = 0;
 	char data[8] = "abcdefg";
 
@@ -155,10 +153,10 @@ START_TEST(version_and_user_defined)
 	OK(TBRW_close(ptr));
 
 	ptr = open_file("a.tb5", READ);
-	memset(&info, 0, sizeof info);
-	memset(data, 0, sizeof data);
+	memset(&info, 0, sizeof(info));
+	memset(data, 0, sizeof(data));
 	OK(TBRW_reading_section(ptr, TBRW_VERSION_INFO_SECTION));
-	OK(TBRW_get_version_info(ptr, sizeof info, &info, NULL));
+	OK(TBRW_get_version_info(ptr, sizeof(info), &info, NULL));
 	ck_assert_uint_eq(info.sample_file_version, 0x10);
 	OK(TBRW_read_section(ptr, TBRW_USER_DEFINED_GLOBAL_SECTION));
 	FAILS(TBRW_get_user_defined_global(ptr, 0, NULL, &size), VT_BUFFER_TOO_SMALL);
@@ -182,7 +180,7 @@ static TBRW_U32 see_modules(TBRW_MODULE *modules, TBRW_U32 size, TBRW_U32 count,
 {
 	struct seen *seen = user;
 
-	ck_assert_uint_eq(size, count * sizeof *modules);
+	ck_assert_uint_eq(size, count * sizeof(*modules));
 	if (!seen->calls++)
 		seen->first = modules[0].module_load_address;
 	for (TBRW_U32 i = 0; i < count; i++)
@@ -250,14 +248,14 @@ END_TEST
 
 static TBRW_U32 see_pids(TBRW_PID *pids, TBRW_U32 size, TBRW_U32 count, void *user)
 {
-	ck_assert_uint_eq(size, count * sizeof *pids);
+	ck_assert_uint_eq(size, count * sizeof(*pids));
 	((struct seen *)user)->entries += count;
 	return TRUE;
 }
 
 static TBRW_U32 see_tids(TBRW_TID *tids, TBRW_U32 size, TBRW_U32 count, void *user)
 {
-	ck_assert_uint_eq(size, count * sizeof *tids);
+	ck_assert_uint_eq(size, count * sizeof(*tids));
 	((struct seen *)user)->entries += count;
 	return TRUE;
 }
@@ -399,7 +397,7 @@ static TBRW_U32 see_descriptors(TBRW_SAMPREC_DESC_ENTRY *d, TBRW_U32 size, TBRW_
 	TBRW_SAMPREC_DESC_ENTRY *out = user;
 
 	ck_assert_uint_eq(count, 3);
-	ck_assert_uint_eq(size, 3 * sizeof *d);
+	ck_assert_uint_eq(size, 3 * sizeof(*d));
 	memcpy(out, d, size);
 	return TRUE;
 }
@@ -467,7 +465,7 @@ static TBRW_U32 see_events(TBRW_EVENT *event, TBRW_U32 size, TBRW_U32 count, voi
 
 	ck_assert_uint_eq(count, 1);
 	ck_assert_uint_eq(size,
-			  sizeof *event + event->event_num_details * sizeof(TBRW_EVENT_DETAIL));
+			  sizeof(*event) + event->event_num_details * sizeof(TBRW_EVENT_DETAIL));
 	ck_assert_uint_eq(event->event_num_details, event->event_id);
 	if (event->event_id)
 		ck_assert_ptr_eq(event->event_detail_array, event + 1);
@@ -481,13 +479,13 @@ static TBRW_U32 see_events(TBRW_EVENT *event, TBRW_U32 size, TBRW_U32 count, voi
 START_TEST(events)
 {
 	TBRW_PTR ptr = open_file("a.tb5", CREATE);
-	TBRW_EVENT event = {.event_size = sizeof event, .event_name = string_of(L"Ünicode")};
+	TBRW_EVENT event = {.event_size = sizeof(event), .event_name = string_of(L"Ünicode")};
 	struct seen seen = {0, 0, TRUE, 0};
 	TBRW_EVENT_DETAIL details[3];
 	char user[] = "user";
 	TBRW_U32 size;
 
-	memset(details, 0, sizeof details);
+	memset(details, 0, sizeof(details));
 	begin_samples(ptr);
 	OK(TBRW_writing_stream_section(ptr, 0, TBRW_EVENT_DESCRIPTION_SECTION));
 	FAILS(TBRW_add_event(ptr, 0, NULL), VT_UNEXPECTED_NULL_PTR);
@@ -501,7 +499,7 @@ START_TEST(events)
 		for (TBRW_U32 i = 0; i < n; i++) {
 			details[i].detail_size = 1;
 			FAILS(TBRW_add_event(ptr, 0, &event), VT_UNSUPPORTED_DATA_SIZE);
-			details[i].detail_size = sizeof *details;
+			details[i].detail_size = sizeof(*details);
 			details[i].detail_address = n * 100 + i;
 		}
 		OK(TBRW_add_event(ptr, 0, &event));
@@ -510,7 +508,7 @@ START_TEST(events)
 	OK(TBRW_writing_stream_section(ptr, 0, TBRW_USER_DEFINED_STREAM_SECTION));
 	FAILS(TBRW_done_stream_section(ptr, 0, TBRW_USER_DEFINED_STREAM_SECTION),
 	      VT_NO_DATA_TO_WRITE);
-	OK(TBRW_set_user_defined_stream(ptr, 0, sizeof user, user));
+	OK(TBRW_set_user_defined_stream(ptr, 0, sizeof(user), user));
 	OK(TBRW_done_stream_section(ptr, 0, TBRW_USER_DEFINED_STREAM_SECTION));
 	end_samples(ptr);
 	OK(TBRW_close(ptr));
@@ -525,8 +523,8 @@ START_TEST(events)
 	ck_assert_uint_eq(seen.entries, 5);
 	FAILS(TBRW_enumerate_events(ptr, 0, see_events, &seen, 5), VT_INVALID_READ_START);
 	OK(TBRW_reading_stream_section(ptr, 0, TBRW_USER_DEFINED_STREAM_SECTION));
-	memset(user, 0, sizeof user);
-	OK(TBRW_get_user_defined_stream(ptr, 0, sizeof user, user, &size));
+	memset(user, 0, sizeof(user));
+	OK(TBRW_get_user_defined_stream(ptr, 0, sizeof(user), user, &size));
 	ck_assert_str_eq(user, "user");
 	OK(TBRW_abort_cleanup_and_close(ptr));
 }
@@ -539,10 +537,8 @@ START_TEST(strings)
 	TBRW_PTR ptr = open_file("a.tb5", CREATE);
 	const wchar_t surrogate[] = {L'a', 0xDC00, 0};
 	TBRW_MODULE m = module_of(1, 0, 1, 0, L"");
-	TBRW_STRING_OR_ID id;
 	const TBRW_MODULE *one;
 	wchar_t text[4];
-	TBRW_U64 first;
 	TBRW_U32 size = 0;
 
 	OK(TBRW_writing_section(ptr, TBRW_MODULE_SECTION));
@@ -559,25 +555,25 @@ START_TEST(strings)
 	ck_assert_uint_ne(one->module_path.soi_uniqueid, 0);
 	ck_assert(same_text(ptr, one->module_path, L""));
 	OK(TBRW_get_one_module(ptr, 1, &one));
-	first = one->module_path.soi_uniqueid;
+	TBRW_U64 first = one->module_path.soi_uniqueid;
 	ck_assert_uint_eq(first, one->module_name.soi_uniqueid);
-	id = one->module_path;
-	FAILS(TBRW_convert_uniqueid_to_string(ptr, sizeof text - 1, &id, text, &size),
+	TBRW_STRING_OR_ID id = one->module_path;
+	FAILS(TBRW_convert_uniqueid_to_string(ptr, sizeof(text) - 1, &id, text, &size),
 	      VT_BUFFER_TOO_SMALL);
-	ck_assert_uint_eq(size, sizeof text);
-	FAILS(TBRW_convert_uniqueid_to_string(ptr, sizeof text, &id, NULL, NULL), VT_BUFFER_NULL);
-	OK(TBRW_convert_uniqueid_to_string(ptr, sizeof text, &id, text, NULL));
+	ck_assert_uint_eq(size, sizeof(text));
+	FAILS(TBRW_convert_uniqueid_to_string(ptr, sizeof(text), &id, NULL, NULL), VT_BUFFER_NULL);
+	OK(TBRW_convert_uniqueid_to_string(ptr, sizeof(text), &id, text, NULL));
 	ck_assert(wcscmp(text, L"xyz") == 0);
-	FAILS(TBRW_convert_uniqueid_to_string(ptr, sizeof text, NULL, text, NULL),
+	FAILS(TBRW_convert_uniqueid_to_string(ptr, sizeof(text), NULL, text, NULL),
 	      VT_UNEXPECTED_NULL_PTR);
 	id.soi_uniqueid = 0;
-	FAILS(TBRW_convert_uniqueid_to_string(ptr, sizeof text, &id, text, NULL),
+	FAILS(TBRW_convert_uniqueid_to_string(ptr, sizeof(text), &id, text, NULL),
 	      VT_INVALID_STRING);
 	id.soi_uniqueid = UINT64_MAX;
-	FAILS(TBRW_convert_uniqueid_to_string(ptr, sizeof text, &id, text, NULL),
+	FAILS(TBRW_convert_uniqueid_to_string(ptr, sizeof(text), &id, text, NULL),
 	      VT_INVALID_STRING);
 	id = string_of(L"pointer");
-	FAILS(TBRW_convert_uniqueid_to_string(ptr, sizeof text, &id, text, NULL),
+	FAILS(TBRW_convert_uniqueid_to_string(ptr, sizeof(text), &id, text, NULL),
 	      VT_UNEXPECTED_MISMATCH_IN_STRING_TYPES);
 	OK(TBRW_close(ptr));
 
@@ -601,7 +597,7 @@ START_TEST(strings)
 	{
 		TBRW_STREAM_INFO info;
 
-		OK(TBRW_get_stream_info(ptr, 0, sizeof info, &info, NULL));
+		OK(TBRW_get_stream_info(ptr, 0, sizeof(info), &info, NULL));
 		ck_assert_uint_eq(info.comment.soi_uniqueid, first);
 	}
 	OK(TBRW_abort_cleanup_and_close(ptr));
@@ -658,5 +654,5 @@ int main(void)
 		strings_again,
 	};
 
-	return run_suite(suite_of("sections", tests, sizeof tests / sizeof *tests));
+	return run_suite(suite_of("sections", tests, sizeof(tests) / sizeof(*tests)));
 }

@@ -1,11 +1,10 @@
 /* Sequences: what is read from the file, and what from the cache. */
+#include "tbrw/store/seq.h"
+#include "tests/tbrw/support.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "tbrw/store/seq.h"
-#include "tests/tbrw/support.h"
 
 #define CHUNK  1000u
 #define CHUNKS 12u
@@ -102,19 +101,19 @@ START_TEST(reads_over_chunks)
 	size_t taken;
 
 	OK(tb5_seq_buffer(&seq, "0123456789", 10, &taken));
-	ck_assert_uint_eq(tb5_seq_size(&seq), sizeof bytes);
-	OK(tb5_seq_read(&seq, &cache, CHUNK / 2, bytes, sizeof bytes - CHUNK / 2));
-	for (size_t i = 0; i < sizeof bytes - 10 - CHUNK / 2; i++)
+	ck_assert_uint_eq(tb5_seq_size(&seq), sizeof(bytes));
+	OK(tb5_seq_read(&seq, &cache, CHUNK / 2, bytes, sizeof(bytes) - CHUNK / 2));
+	for (size_t i = 0; i < sizeof(bytes) - 10 - CHUNK / 2; i++)
 		ck_assert_uint_eq(bytes[i], byte_at(i + CHUNK / 2));
-	ck_assert_mem_eq(bytes + sizeof bytes - 10 - CHUNK / 2, "0123456789", 10);
-	OK(tb5_seq_read(&seq, &cache, sizeof bytes, bytes, 0));
-	ck_assert_uint_eq(tb5_seq_read(&seq, &cache, sizeof bytes, bytes, 1),
+	ck_assert_mem_eq(bytes + sizeof(bytes) - 10 - CHUNK / 2, "0123456789", 10);
+	OK(tb5_seq_read(&seq, &cache, sizeof(bytes), bytes, 0));
+	ck_assert_uint_eq(tb5_seq_read(&seq, &cache, sizeof(bytes), bytes, 1),
 			  VT_INVALID_SAMPLE_FILE);
-	ck_assert_uint_eq(tb5_seq_read(&seq, &cache, sizeof bytes + 1, bytes, 0),
+	ck_assert_uint_eq(tb5_seq_read(&seq, &cache, sizeof(bytes) + 1, bytes, 0),
 			  VT_INVALID_SAMPLE_FILE);
 	ck_assert_uint_eq(tb5_seq_extent_end(&seq, 0), CHUNK);
 	ck_assert_uint_eq(tb5_seq_extent_end(&seq, CHUNK), 2 * CHUNK);
-	ck_assert_uint_eq(tb5_seq_extent_end(&seq, CHUNK * CHUNKS), sizeof bytes);
+	ck_assert_uint_eq(tb5_seq_extent_end(&seq, CHUNK * CHUNKS), sizeof(bytes));
 	OK(tb5_seq_check(&seq, &cache));
 }
 END_TEST

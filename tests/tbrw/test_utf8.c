@@ -1,8 +1,7 @@
 /* String conversion, checksums and error texts: what needs no file. */
-#include <string.h>
-
 #include "tbrw/store/crc32c.h"
 #include "tests/tbrw/support.h"
+#include <string.h>
 
 START_TEST(utf8_round_trip)
 {
@@ -56,7 +55,7 @@ START_TEST(utf8_malformed)
 	const wchar_t wide_bad[][2] = {{0xd800, 0}, {0xdfff, 0}, {0x110000, 0}, {-1, 0}};
 	TBRW_U32 size;
 
-	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		size = 77;
 		ck_assert_msg(TBRW_convert_utf8_to_wcs(bad[i], NULL, &size) == VT_INVALID_STRING,
 			      "case %zu", i);
@@ -74,9 +73,9 @@ START_TEST(crc32c)
 
 	ck_assert_uint_eq(tb5_crc32c(0, "", 0), 0);
 	ck_assert_uint_eq(tb5_crc32c(0, "123456789", 9), 0xe3069283);
-	memset(bytes, 0, sizeof bytes);
+	memset(bytes, 0, sizeof(bytes));
 	ck_assert_uint_eq(tb5_crc32c(0, bytes, 32), 0x8a9136aa);
-	memset(bytes, 0xff, sizeof bytes);
+	memset(bytes, 0xff, sizeof(bytes));
 	ck_assert_uint_eq(tb5_crc32c(0, bytes, 32), 0x62a8ab43);
 	for (unsigned i = 0; i < 32; i++)
 		bytes[i] = (unsigned char)i;
@@ -110,5 +109,5 @@ int main(void)
 {
 	const TTest *const tests[] = {utf8_round_trip, utf8_malformed, crc32c, error_strings};
 
-	return run_suite(suite_of("utf8", tests, sizeof tests / sizeof *tests));
+	return run_suite(suite_of("utf8", tests, sizeof(tests) / sizeof(*tests)));
 }

@@ -1,4 +1,5 @@
 #include "tests/tools/build_result.h"
+
 #include "profile/write/writer.h"
 #include <check.h>
 #include <stdio.h>
@@ -145,7 +146,7 @@ static void add_sample(struct builder *builder, const struct build_sample *sampl
 	uint16_t verified = 0;
 	snprintf(stack, sizeof(stack), "%s", sample->stack);
 	for (char *at = strtok_r(stack, " ", &rest); at; at = strtok_r(NULL, " ", &rest)) {
-		verified = (uint16_t)(verified + (strchr(at, '~') == NULL));
+		verified = (uint16_t)(verified + (!strchr(at, '~')));
 		node = add_node(builder, node, add_frame(builder, at));
 	}
 	struct profile_sample record = {

@@ -1,4 +1,5 @@
 #include "tests/tools/drawn_result.h"
+
 #include "profile/write/writer.h"
 #include <check.h>
 #include <stdio.h>

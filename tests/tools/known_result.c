@@ -1,4 +1,5 @@
 #include "tests/tools/known_result.h"
+
 #include "tools/convert/finalize.h"
 #include "tools/export/export.h"
 #include <check.h>

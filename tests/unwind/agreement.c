@@ -16,7 +16,6 @@
 #include "tests/unwind/oracles.h"
 #include "unwind/convention/call.h"
 #include "unwind/space/space.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +51,7 @@ static void show_place(const struct recording *recording, const char *who, uint6
 }
 
 /* The first difference of a sample, i frames from the leaf; what libuw has is a symptom, where it
-   was one frame earlier is the cause. */
+ * was one frame earlier is the cause. */
 static void show(struct agreement *agreement, const struct uw_frame *ours, size_t count, size_t i,
 		 enum uw_stop stop, uint64_t expected)
 {
@@ -67,14 +66,14 @@ static void show(struct agreement *agreement, const struct uw_frame *ours, size_
 }
 
 /* Whether there is no unwind information for the code of a frame. Another than who walks says so:
-   a walker that overlooks it would excuse itself. */
+ * a walker that overlooks it would excuse itself. */
 static bool is_without_info(const struct agreement *agreement, const struct uw_frame *frame)
 {
 	return !oracle_libdwfl_has_cfi(agreement->libdwfl, frame->ip - !frame->exact);
 }
 
 /* Whether the bytes before an address are those of a call: e8 with a displacement, or ff /2 with
-   the operands that it has (Intel SDM, volume 2, CALL). */
+ * the operands that it has (Intel SDM, volume 2, CALL). */
 static bool follows_call(const struct agreement *agreement, uint64_t ip)
 {
 	uint8_t bytes[7];
@@ -97,7 +96,7 @@ static bool has_frame(const struct oracle_frames *theirs, uint64_t ip)
 }
 
 /* Frames from the i-th on that neither of the others has, and that no call led to; the leaf is what
-   the registers say. */
+ * the registers say. */
 static void count_unchecked(struct agreement *agreement, const struct uw_frame *ours, size_t count,
 			    size_t i, const struct oracle_frames *a, const struct oracle_frames *b)
 {
@@ -172,7 +171,7 @@ static void note_difference(struct agreement *agreement, const struct uw_frame *
 			    size_t i, enum uw_stop stop, uint64_t expected)
 {
 	/* Where a function has not yet made its frame, frame pointers miss its caller, which libuw
-	   may know nothing of but that it called. */
+	 * may know nothing of but that it called. */
 	if (i == 1 && ours[1].source == UW_SOURCE_FRAME_POINTER &&
 	    ((count > 2 && ours[2].ip == expected) ||
 	     (count == 2 && stop == UW_STOP_NO_INFO &&
@@ -316,17 +315,15 @@ int main(int argc, char **argv)
 {
 	struct agreement agreement = {0};
 	struct bounds bounds = {.complete = 100, .agreed = 200};
-	struct recording *recording;
 	unsigned delay_ms = 200;
-	size_t samples;
-	bool failed;
 
 	if (!read_options(argc, argv, &agreement, &bounds, &delay_ms)) {
 		fprintf(stderr, "usage: %s [OPTION...] SAMPLES PROGRAM [ARGUMENT...]\n", argv[0]);
 		return 2;
 	}
-	samples = strtoul(argv[optind], NULL, 10);
-	recording = samples > 0 ? recording_create(argv + optind + 1, samples, delay_ms) : NULL;
+	size_t samples = strtoul(argv[optind], NULL, 10);
+	struct recording *recording =
+		samples > 0 ? recording_create(argv + optind + 1, samples, delay_ms) : NULL;
 	if (!recording)
 		return 77;
 	if (recording->count == 0) {
@@ -342,7 +339,7 @@ int main(int argc, char **argv)
 	if (!agreement.libunwind || !agreement.libdwfl || !agreement.history)
 		return 2;
 	run(&agreement);
-	failed = has_failed(&agreement, &bounds);
+	bool failed = has_failed(&agreement, &bounds);
 	oracle_libdwfl_destroy(agreement.libdwfl);
 	oracle_libunwind_destroy(agreement.libunwind);
 	uw_history_destroy(agreement.history);

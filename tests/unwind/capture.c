@@ -57,12 +57,11 @@ void capture_stack(struct capture *capture, size_t size)
 	struct iovec local = {.iov_base = capture->bytes, .iov_len = size};
 	struct iovec remote = {.iov_len = size};
 	uintptr_t sp = capture->regs.value[REG_NUM_RSP];
-	ssize_t got;
 
 	/* The kernel copies: stack red zones of the sanitizers do not stop it, an unmapped page
-	   ends it. */
+	 * ends it. */
 	memcpy(&remote.iov_base, &sp, sizeof(sp));
-	got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+	ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
 	capture->stack = (struct uw_stack){.base = capture->regs.value[REG_NUM_RSP],
 					   .bytes = capture->bytes,
 					   .size = got > 0 ? (size_t)got : 0,
@@ -113,7 +112,6 @@ static bool line_parse(const char *text, struct line *line)
 static struct uw_module *line_module(const struct line *line)
 {
 	struct uw_module *module = NULL;
-	int fd;
 
 	if (strcmp(line->path, "[vdso]") == 0) {
 		const void *image;
@@ -123,7 +121,7 @@ static struct uw_module *line_module(const struct line *line)
 			return NULL;
 		return module;
 	}
-	fd = line->path[0] == '/' ? open(line->path, O_RDONLY | O_CLOEXEC) : -1;
+	int fd = line->path[0] == '/' ? open(line->path, O_RDONLY | O_CLOEXEC) : -1;
 	if (fd < 0)
 		return NULL;
 	if (uw_module_open(fd, &module) < 0)
@@ -142,12 +140,11 @@ struct uw_space *capture_space(void)
 	if (!space || !maps)
 		abort();
 	while (fgets(text, sizeof(text), maps)) {
-		struct uw_module *module;
 		struct line line;
 
 		if (!line_parse(text, &line) || !line.executable)
 			continue;
-		module = line_module(&line);
+		struct uw_module *module = line_module(&line);
 		if (uw_space_map(space, line.start, line.end, line.offset, module, tag++) < 0)
 			abort();
 		uw_module_unref(module);

@@ -3,7 +3,6 @@
 #define TESTS_UNWIND_CAPTURE_H
 
 #include "unwind/unwind.h"
-
 #include <ucontext.h>
 
 enum { CAPTURE_STACK_MAX = 256 * 1024 };
@@ -31,7 +30,7 @@ void capture_stack(struct capture *capture, size_t size);
 	} while (0)
 
 /* From here on each ud2 instruction of this process takes a sample of the context it interrupts, as
-   a sampling interrupt would take it, and does nothing else. The capture is borrowed. */
+ * a sampling interrupt would take it, and does nothing else. The capture is borrowed. */
 void capture_at_ud2(struct capture *capture);
 
 /*

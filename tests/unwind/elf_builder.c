@@ -1,7 +1,6 @@
 #include "tests/unwind/elf_builder.h"
 
 #include "unwind/elf/reader.h"
-
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,11 +140,10 @@ size_t elf_builder_begin_fde(struct elf_builder *builder, size_t cie, uint8_t en
 void elf_builder_end(struct elf_builder *builder, size_t place)
 {
 	size_t word = builder->arch == UW_ARCH_I386 ? 4 : 8;
-	uint32_t length;
 
 	while (builder->used % word != 0)
 		elf_builder_put(builder, "", 1);
-	length = (uint32_t)(builder->used - place - 4);
+	uint32_t length = (uint32_t)(builder->used - place - 4);
 	memcpy(builder->bytes + builder->frame + place, &length, sizeof(length));
 }
 

@@ -36,7 +36,7 @@ void elf_builder_put(struct elf_builder *builder, const void *bytes, size_t size
 size_t elf_builder_begin_cie(struct elf_builder *builder);
 
 /* Begins the FDE of size bytes of code at an offset in it; its augmentation data comes next.
-   encoding: UW_PE_ABSPTR, UW_PE_PCREL or both, as its CIE says. Returns its place. */
+ * encoding: UW_PE_ABSPTR, UW_PE_PCREL or both, as its CIE says. Returns its place. */
 size_t elf_builder_begin_fde(struct elf_builder *builder, size_t cie, uint8_t encoding,
 			     size_t offset, uint64_t size);
 

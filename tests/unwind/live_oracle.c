@@ -18,7 +18,6 @@
  * this machine does not allow ptrace(2).
  */
 #include "unwind/unwind.h"
-
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -69,7 +68,7 @@ struct list {
 };
 
 /* Where outcomes other than the same were, and where stacks are not complete: the last frame that
-   both have. */
+ * both have. */
 struct place {
 	char name[256];
 	size_t count;
@@ -103,7 +102,7 @@ static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_linux_proc_find_elf,
 					 .find_debuginfo = dwfl_standard_find_debuginfo};
 
 /* libdwfl's own reading of a 32-bit process takes neighbouring bytes for the upper half of a word
-   (elfutils 0.188), so it is given registers and memory. */
+ * (elfutils 0.188), so it is given registers and memory. */
 static pid_t next_thread(Dwfl *dwfl, void *user, void **thread_user)
 {
 	struct session *session = user;
@@ -151,10 +150,9 @@ static char *maps_read(pid_t pid)
 	char path[64];
 	size_t size = 0;
 	ssize_t got;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
 	while ((got = read(fd, text + size, sizeof(text) - 1 - size)) > 0)
@@ -251,7 +249,6 @@ static enum uw_arch sample_take(pid_t pid, struct uw_regs *regs, struct uw_stack
 	struct user_regs_struct user;
 	struct iovec local = {.iov_base = bytes, .iov_len = sizeof(bytes)};
 	struct iovec remote = {.iov_len = sizeof(bytes)};
-	ssize_t got;
 
 	if (ptrace(PTRACE_GETREGS, pid, NULL, &user) < 0)
 		die("PTRACE_GETREGS");
@@ -263,7 +260,7 @@ static enum uw_arch sample_take(pid_t pid, struct uw_regs *regs, struct uw_stack
 		*regs = (struct uw_regs){.value = {user.rax, user.rcx, user.rdx, user.rbx, user.rsp,
 						   user.rbp, user.rsi, user.rdi, user.rip}};
 	memcpy(&remote.iov_base, &user.rsp, sizeof(user.rsp));
-	got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+	ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
 	*stack = (struct uw_stack){.base = user.rsp,
 				   .bytes = bytes,
 				   .size = got > 0 ? (size_t)got : 0,
@@ -375,7 +372,6 @@ static void session_compare(struct session *session)
 	static struct list theirs;
 	struct uw_stack stack;
 	enum uw_stop stop;
-	enum outcome outcome;
 	size_t count, i = 0;
 
 	session->arch = sample_take(session->pid, &session->regs, &stack);
@@ -388,7 +384,7 @@ static void session_compare(struct session *session)
 	session->stops[stop]++;
 	while (i < count && i < theirs.count && frames[i].ip == theirs.ip[i])
 		i++;
-	outcome = judge(session, frames, count, i, &theirs, stop);
+	enum outcome outcome = judge(session, frames, count, i, &theirs, stop);
 	if (!history_agrees(session, &stack, frames, count, stop))
 		outcome = OUTCOME_REUSED;
 	if (outcome == OUTCOME_DIFFERENT && session->outcomes[outcome] < SHOWN)
@@ -543,14 +539,12 @@ static bool start(struct session *session, char **argv)
 int main(int argc, char **argv)
 {
 	static struct session session;
-	size_t wanted;
-	bool good;
 
 	if (!read_options(argc, argv, &session)) {
 		fprintf(stderr, "usage: live_oracle [OPTION...] SAMPLES PROGRAM [ARGUMENT...]\n");
 		return 2;
 	}
-	wanted = (size_t)atoi(argv[optind]);
+	size_t wanted = (size_t)atoi(argv[optind]);
 	session.history = uw_history_create();
 	if (!session.history || !start(&session, argv + optind + 1))
 		return 77;
@@ -562,7 +556,7 @@ int main(int argc, char **argv)
 	}
 	kill(session.pid, SIGKILL);
 	print_result(&session);
-	good = session.samples > 0 && is_within_bounds(&session);
+	bool good = session.samples > 0 && is_within_bounds(&session);
 	if (session.dwfl)
 		dwfl_end(session.dwfl);
 	uw_history_destroy(session.history);

@@ -1,5 +1,4 @@
 #include "tests/unwind/oracles.h"
-
 #include <elfutils/libdwfl.h>
 #include <stdlib.h>
 #include <string.h>

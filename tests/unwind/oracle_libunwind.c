@@ -1,5 +1,4 @@
 #include "tests/unwind/oracles.h"
-
 #include <elf.h>
 #include <fcntl.h>
 #include <libunwind.h>
@@ -57,14 +56,13 @@ static struct image *image_find(struct oracle_libunwind *oracle, uint64_t addres
 static bool read_memory(struct oracle_libunwind *oracle, uint64_t address, void *bytes, size_t size)
 {
 	const struct uw_stack *stack = &oracle->sample->stack;
-	const struct image *image;
 	uint64_t offset = address - stack->base;
 
 	if (offset < stack->size && stack->size - offset >= size) {
 		memcpy(bytes, stack->bytes + offset, size);
 		return true;
 	}
-	image = image_find(oracle, address);
+	const struct image *image = image_find(oracle, address);
 	if (!image || !image->bytes)
 		return false;
 	offset = address - oracle->recording->mappings[oracle->last].start;
@@ -183,7 +181,7 @@ static const uint8_t *map_file(const char *path, size_t *size)
 }
 
 /* Not to be had from a file as it is: what the program may have written in, addresses above all,
-   and the vdso. */
+ * and the vdso. */
 static void copy_image(const struct recording *recording, const struct recording_mapping *mapping,
 		       struct image *image)
 {

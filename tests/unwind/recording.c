@@ -83,16 +83,14 @@ static bool read_thread(pid_t pid, const char *tid, char *state, unsigned long *
 {
 	char path[64], line[1024];
 	unsigned long user, system;
-	const char *after;
-	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/stat", pid, tid);
-	file = fopen(path, "re");
+	FILE *file = fopen(path, "re");
 	if (!file || !fgets(line, sizeof(line), file))
 		line[0] = '\0';
 	if (file)
 		fclose(file);
-	after = strrchr(line, ')');
+	const char *after = strrchr(line, ')');
 	if (!after || sscanf(after + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
 			     state, &user, &system) != 3)
 		return false;
@@ -107,10 +105,9 @@ static pid_t busiest_thread(pid_t pid, bool *all_stopped)
 	unsigned long ticks, most = 0;
 	pid_t busiest = pid;
 	struct dirent *entry;
-	DIR *folder;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	folder = opendir(path);
+	DIR *folder = opendir(path);
 	*all_stopped = true;
 	while (folder && (entry = readdir(folder))) {
 		if (entry->d_name[0] == '.' || !read_thread(pid, entry->d_name, &state, &ticks))
@@ -154,10 +151,9 @@ static bool stop_all(const struct recording *recording)
 static void read_mappings(struct recording *recording)
 {
 	char path[64], line[1024];
-	FILE *maps;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", recording->pid);
-	maps = fopen(path, "re");
+	FILE *maps = fopen(path, "re");
 	recording->mapping_count = 0;
 	while (maps && recording->mapping_count < MAPPINGS_MAX && fgets(line, sizeof(line), maps)) {
 		struct recording_mapping *mapping = &recording->mappings[recording->mapping_count];
@@ -172,7 +168,7 @@ static void read_mappings(struct recording *recording)
 		mapping->writable = permissions[1] == 'w';
 		mapping->executable = permissions[2] == 'x';
 		/* Stacks and heaps hold no code or tables. Data of files may: CIEs point there to
-		   the pointer to a personality routine. */
+		 * the pointer to a personality routine. */
 		if (mapping->writable && !mapping->executable && mapping->path[0] != '/')
 			continue;
 		recording->mapping_count++;
@@ -186,12 +182,11 @@ static bool mappings_hold(struct recording *recording)
 {
 	struct recording_mapping *before = recording->mappings;
 	size_t count = recording->mapping_count;
-	bool same;
 
 	recording->mappings = must(calloc(MAPPINGS_MAX, sizeof(*recording->mappings)));
 	read_mappings(recording);
-	same = count == recording->mapping_count &&
-	       memcmp(before, recording->mappings, count * sizeof(*before)) == 0;
+	bool same = count == recording->mapping_count &&
+		    memcmp(before, recording->mappings, count * sizeof(*before)) == 0;
 	free(before);
 	return same;
 }
@@ -212,8 +207,6 @@ static void take(struct recording *recording)
 	struct user_regs_struct user;
 	struct iovec local = {.iov_base = bytes, .iov_len = sizeof(bytes)};
 	struct iovec remote = {.iov_len = sizeof(bytes)};
-	uint64_t start;
-	ssize_t got;
 
 	if (ptrace(PTRACE_GETREGS, recording->tid, NULL, &user) < 0)
 		abort();
@@ -226,9 +219,9 @@ static void take(struct recording *recording)
 		sample->regs =
 			(struct uw_regs){.value = {user.rax, user.rcx, user.rdx, user.rbx, user.rsp,
 						   user.rbp, user.rsi, user.rdi, user.rip}};
-	start = user.rsp - RED_ZONE;
+	uint64_t start = user.rsp - RED_ZONE;
 	memcpy(&remote.iov_base, &start, sizeof(start));
-	got = process_vm_readv(recording->pid, &local, 1, &remote, 1, 0);
+	ssize_t got = process_vm_readv(recording->pid, &local, 1, &remote, 1, 0);
 	if (got <= RED_ZONE)
 		return;
 	sample->stack =
@@ -331,11 +324,10 @@ struct uw_space *recording_space(const struct recording *recording)
 
 	for (size_t i = 0; i < recording->mapping_count; i++) {
 		const struct recording_mapping *mapping = &recording->mappings[i];
-		struct uw_module *module;
 
 		if (!mapping->executable)
 			continue;
-		module = open_module(recording, mapping);
+		struct uw_module *module = open_module(recording, mapping);
 		if (uw_space_map(space, mapping->start, mapping->end, mapping->offset, module,
 				 (uint32_t)i) < 0)
 			abort();

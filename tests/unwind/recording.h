@@ -8,7 +8,6 @@
 #define TESTS_UNWIND_RECORDING_H
 
 #include "unwind/unwind.h"
-
 #include <stdio.h>
 #include <sys/types.h>
 

@@ -6,7 +6,6 @@
  */
 #include "unwind/cfi/row.h"
 #include "unwind/module/module.h"
-
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -81,7 +80,6 @@ static const struct uw_cfi *debug_cfi(struct uw_module *module)
 int main(int argc, char **argv)
 {
 	bool debug = argc == 3 && strcmp(argv[1], "-d") == 0;
-	const struct uw_cfi *cfi;
 	struct uw_module *module;
 	int fd = argc == 2 + debug ? open(argv[argc - 1], O_RDONLY | O_CLOEXEC) : -1;
 	uint64_t rva;
@@ -91,7 +89,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	uw_module_load(module);
-	cfi = debug ? debug_cfi(module) : &module->cfi;
+	const struct uw_cfi *cfi = debug ? debug_cfi(module) : &module->cfi;
 	while (cfi && scanf("%" SCNx64, &rva) == 1)
 		print_row(cfi, rva);
 	uw_module_unref(module);

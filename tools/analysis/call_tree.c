@@ -1,4 +1,5 @@
 #include "tools/analysis/call_tree.h"
+
 #include "tools/cli/xalloc.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 #include "tools/analysis/chain.h"
+
 #include "tools/analysis/functions.h"
 #include "tools/analysis/tally.h"
 #include "tools/cli/xalloc.h"

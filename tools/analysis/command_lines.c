@@ -1,4 +1,5 @@
 #include "tools/analysis/command_lines.h"
+
 #include "tools/cli/xalloc.h"
 #include <stdlib.h>
 

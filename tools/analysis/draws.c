@@ -1,4 +1,5 @@
 #include "tools/analysis/draws.h"
+
 #include <math.h>
 
 void draws_add(struct draws *sum, const struct draws *more)

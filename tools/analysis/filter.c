@@ -1,4 +1,5 @@
 #include "tools/analysis/filter.h"
+
 #include "tools/analysis/functions.h"
 #include "tools/cli/xalloc.h"
 #include <ctype.h>

@@ -1,4 +1,5 @@
 #include "tools/analysis/functions.h"
+
 #include "tools/analysis/index_map.h"
 #include "tools/analysis/system_module.h"
 #include "tools/cli/path.h"

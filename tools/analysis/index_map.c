@@ -1,4 +1,5 @@
 #include "tools/analysis/index_map.h"
+
 #include "tools/cli/xalloc.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 #include "tools/analysis/system_module.h"
+
 #include <stddef.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 #include "tools/analysis/tally.h"
+
 #include "tools/analysis/calibration.h"
 #include "tools/analysis/filter.h"
 #include "tools/analysis/index_map.h"

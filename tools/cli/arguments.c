@@ -1,4 +1,5 @@
 #include "tools/cli/arguments.h"
+
 #include "tools/cli/diagnose.h"
 #include "tools/cli/locate.h"
 #include <getopt.h>

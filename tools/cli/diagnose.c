@@ -1,4 +1,5 @@
 #include "tools/cli/diagnose.h"
+
 #include "tbrw/tbrw.h"
 #include "tools/cli/terminal.h"
 #include <errno.h>

@@ -1,4 +1,5 @@
 #include "tools/cli/near.h"
+
 #include "tools/cli/xalloc.h"
 #include <stdbool.h>
 #include <stdlib.h>

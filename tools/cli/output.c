@@ -1,4 +1,5 @@
 #include "tools/cli/output.h"
+
 #include "tools/cli/xalloc.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 #include "tools/cli/path.h"
+
 #include "tools/cli/xalloc.h"
 #include <string.h>
 

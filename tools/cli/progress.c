@@ -1,4 +1,5 @@
 #include "tools/cli/progress.h"
+
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
 #include "tools/cli/terminal.h"
+
 #include "profile/base/visible.h"
 #include "tools/cli/xalloc.h"
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 #include "tools/cli/xalloc.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
 #include "tools/collection/overview.h"
+
 #include "tools/analysis/index_map.h"
 #include "tools/cli/xalloc.h"
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 #include "tools/collection/quality.h"
+
 #include "tools/cli/xalloc.h"
 #include <stdlib.h>
 #include <string.h>
@@ -33,10 +34,9 @@ static const struct profile_image *frame_image(const struct profile_reader *read
 static bool is_nameless(const struct profile_reader *reader, uint32_t frame)
 {
 	uint32_t count;
-	const struct profile_symbol *symbols;
 	if (frame_image(reader, frame)->kind != PROFILE_IMAGE_FILE)
 		return false;
-	symbols = profile_reader_symbols(reader, frame, &count);
+	const struct profile_symbol *symbols = profile_reader_symbols(reader, frame, &count);
 	return count == 0 || symbols[count - 1].flags & PROFILE_SYMBOL_PSEUDO;
 }
 

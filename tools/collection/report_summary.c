@@ -62,7 +62,7 @@ static void print_kernel_time(const struct report_input *input, const struct ove
 	uint64_t kernel_ns = input->tally.kernel_ns;
 	bool is_apart = overview->kernel_time.value == PROFILE_KERNEL_TIME_APART;
 	const char *words = overview_kernel_words(overview);
-	if (words == NULL)
+	if (!words)
 		return;
 	print_label(stream, "  system calls, faults:");
 	if (!is_apart)

@@ -1,4 +1,5 @@
 #include "tools/collection/sampling.h"
+
 #include "tools/cli/xalloc.h"
 #include <inttypes.h>
 

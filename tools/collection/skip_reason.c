@@ -1,4 +1,5 @@
 #include "tools/collection/skip_reason.h"
+
 #include "tools/cli/xalloc.h"
 #include "tools/collection/quality.h"
 #include <stdio.h>

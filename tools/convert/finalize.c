@@ -1,4 +1,5 @@
 #include "tools/convert/finalize.h"
+
 #include "profile/write/writer.h"
 #include "tools/cli/path.h"
 #include "tools/cli/xalloc.h"

@@ -1,4 +1,5 @@
 #include "tools/convert/hold.h"
+
 #include "profile/base/place.h"
 #include "tools/cli/diagnose.h"
 #include "tools/cli/path.h"

@@ -1,4 +1,5 @@
 #include "tools/convert/interrupt.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>

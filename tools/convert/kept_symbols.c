@@ -1,4 +1,5 @@
 #include "tools/convert/kept_symbols.h"
+
 #include "tools/cli/xalloc.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 #include "tools/convert/recover.h"
+
 #include "profile/copy.h"
 #include "tools/convert/recover_system.h"
 

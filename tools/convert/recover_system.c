@@ -1,4 +1,5 @@
 #include "tools/convert/recover_system.h"
+
 #include "tools/cli/xalloc.h"
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 #include "tools/export/export.h"
+
 #include <string.h>
 
 static const struct export_format formats[] = {

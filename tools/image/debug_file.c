@@ -1,10 +1,10 @@
 #include "tools/image/debug_file.h"
+
 #include "program/regular_file.h"
 #include "tools/cli/xalloc.h"
 #include "tools/image/inflated.h"
 #include "tools/image/small_elf.h"
 #include "tools/image/snapshot.h"
-
 #include <elfutils/libdwelf.h>
 #include <libdeflate.h>
 #include <stdbool.h>

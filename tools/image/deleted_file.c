@@ -37,11 +37,11 @@ static char *find_mapping(const char *place, const char *path)
 {
 	char *found = NULL;
 	DIR *directory = opendir(place);
-	if (directory == NULL)
+	if (!directory)
 		return NULL;
-	for (int i = 0; i < LINKS_MAX && found == NULL; i++) {
+	for (int i = 0; i < LINKS_MAX && !found; i++) {
 		const struct dirent *entry = readdir(directory);
-		if (entry == NULL)
+		if (!entry)
 			break;
 		if (is_link_of(dirfd(directory), entry->d_name, path))
 			found = xalloc_printf("%s/%s", place, entry->d_name);

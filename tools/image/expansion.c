@@ -1,6 +1,6 @@
 #include "tools/image/expansion.h"
-#include "tools/cli/xalloc.h"
 
+#include "tools/cli/xalloc.h"
 #include <endian.h>
 #include <fcntl.h>
 #include <gelf.h>

@@ -1,4 +1,5 @@
 #include "tools/image/image.h"
+
 #include "program/regular_file.h"
 #include "tools/cli/xalloc.h"
 #include "tools/image/deleted_file.h"
@@ -141,7 +142,7 @@ enum symbol_image_status symbol_image_open(struct symbol_image *image,
 	bool is_open = open_instead(image, inside, identity, debug_path);
 	if (!is_open && (identity->build_id_size > 0 || identity->inode > 0))
 		deleted = symbol_deleted_file_find(identity->pid, identity->path);
-	if (is_open || (deleted != NULL && open_instead(image, deleted, identity, debug_path)))
+	if (is_open || (deleted && open_instead(image, deleted, identity, debug_path)))
 		result = SYMBOL_IMAGE_OPEN;
 	free(inside);
 	free(deleted);

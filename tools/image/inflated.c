@@ -1,6 +1,6 @@
 #include "tools/image/inflated.h"
-#include "tools/image/snapshot.h"
 
+#include "tools/image/snapshot.h"
 #include <gelf.h>
 #include <libdeflate.h>
 #include <stdbool.h>

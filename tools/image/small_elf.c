@@ -1,4 +1,5 @@
 #include "tools/image/small_elf.h"
+
 #include "tools/cli/xalloc.h"
 #include <endian.h>
 #include <gelf.h>

@@ -1,4 +1,5 @@
 #include "tools/image/snapshot.h"
+
 #include "tools/cli/xalloc.h"
 #include "tools/image/expansion.h"
 #include <errno.h>

@@ -1,4 +1,5 @@
 #include "tools/image/split_units.h"
+
 #include "program/regular_file.h"
 #include "tools/cli/xalloc.h"
 #include "tools/image/inflated.h"

@@ -1,4 +1,5 @@
 #include "tools/names/cold_name.h"
+
 #include <string.h>
 
 #define ENDING "cold"

@@ -1,4 +1,5 @@
 #include "tools/names/demangle.h"
+
 #include "tools/cli/xalloc.h"
 #include "tools/names/demangle_module.h"
 #include <libiberty/demangle.h>

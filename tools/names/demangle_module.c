@@ -1,4 +1,5 @@
 #include "tools/names/demangle_module.h"
+
 #include "tools/cli/xalloc.h"
 #include <stdbool.h>
 #include <stdlib.h>

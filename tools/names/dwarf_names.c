@@ -1,4 +1,5 @@
 #include "tools/names/dwarf_names.h"
+
 #include "tools/cli/xalloc.h"
 #include "tools/names/demangle.h"
 #include <dwarf.h>

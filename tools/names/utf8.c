@@ -1,4 +1,5 @@
 #include "tools/names/utf8.h"
+
 #include <stddef.h>
 
 /* Length of the well-formed sequence at text, 0 if there is none. The terminating NUL fails every

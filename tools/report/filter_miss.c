@@ -1,4 +1,5 @@
 #include "tools/report/filter_miss.h"
+
 #include "tools/cli/near.h"
 #include "tools/cli/xalloc.h"
 #include <stdlib.h>

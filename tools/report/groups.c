@@ -1,4 +1,5 @@
 #include "tools/report/groups.h"
+
 #include "tools/cli/xalloc.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 #include "tools/report/options.h"
+
 #include "tools/cli/locate.h"
 #include "tools/cli/near.h"
 #include "tools/cli/xalloc.h"

@@ -1,4 +1,5 @@
 #include "tools/report/programs.h"
+
 #include "tools/cli/xalloc.h"
 #include "tools/report/groups.h"
 #include <stdlib.h>

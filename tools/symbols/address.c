@@ -1,4 +1,5 @@
 #include "tools/symbols/address.h"
+
 #include "tools/cli/xalloc.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 #include "tools/symbols/cold_part.h"
+
 #include "tools/cli/xalloc.h"
 #include "tools/names/cold_name.h"
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 #include "tools/symbols/dwarf_inlines.h"
+
 #include "tools/cli/xalloc.h"
 #include "tools/image/split_units.h"
 #include "tools/names/cold_name.h"

@@ -1,4 +1,5 @@
 #include "tools/symbols/eh_frame.h"
+
 #include "tools/cli/xalloc.h"
 #include "tools/symbols/frame_entry.h"
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 #include "tools/symbols/elf_symbols.h"
+
 #include "tools/cli/xalloc.h"
 #include "tools/symbols/eh_frame.h"
 #include <stdbool.h>

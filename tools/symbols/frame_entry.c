@@ -1,4 +1,5 @@
 #include "tools/symbols/frame_entry.h"
+
 #include <string.h>
 
 /* Pointer encodings (DW_EH_PE_*): the low four bits are the format, the next three what it is

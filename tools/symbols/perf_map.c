@@ -1,4 +1,5 @@
 #include "tools/symbols/perf_map.h"
+
 #include "program/regular_file.h"
 #include "tools/cli/xalloc.h"
 #include <errno.h>

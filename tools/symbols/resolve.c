@@ -1,4 +1,5 @@
 #include "tools/symbols/resolve.h"
+
 #include "tools/symbols/cold_part.h"
 #include "tools/symbols/dwarf_inlines.h"
 #include "tools/symbols/eh_frame.h"

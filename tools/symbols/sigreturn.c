@@ -1,4 +1,5 @@
 #include "tools/symbols/sigreturn.h"
+
 #include "tools/cli/xalloc.h"
 #include <string.h>
 

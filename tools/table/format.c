@@ -1,4 +1,5 @@
 #include "tools/table/format.h"
+
 #include <string.h>
 
 static const struct format formats[] = {

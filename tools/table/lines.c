@@ -1,4 +1,5 @@
 #include "tools/table/lines.h"
+
 #include "tools/cli/xalloc.h"
 #include "tools/table/format.h"
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 #include "tools/table/tree_lines.h"
+
 #include "tools/cli/xalloc.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,8 @@
 /* print_tb5: shows what a tb5 file holds, through the public TBRW API alone. */
+#include "tools/tb5/print_tb5.h"
+
+#include "tools/cli/diagnose.h"
+#include "tools/tb5/tb5_text.h"
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -6,10 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tools/cli/diagnose.h"
-#include "tools/tb5/print_tb5.h"
-#include "tools/tb5/tb5_text.h"
 
 #define PROGRAM "print_tb5"
 
@@ -46,13 +46,12 @@ static int print_all(struct printer *p, const char *path)
 static int print_file(const char *path, uint64_t limit)
 {
 	struct printer p = {.limit = limit};
-	TBRW_U32 ret = tb5_text_open(&p.file, path, TBRW_FILE_READ);
-	int status;
+	TBRW_U32 code = tb5_text_open(&p.file, path, TBRW_FILE_READ);
 
-	if (ret != VT_SUCCESS)
-		return tb5_text_fail("cannot open", path, ret,
+	if (code != VT_SUCCESS)
+		return tb5_text_fail("cannot open", path, code,
 				     "name a tb5 file that tbcollect wrote");
-	status = print_all(&p, path);
+	int status = print_all(&p, path);
 	TBRW_abort_cleanup_and_close(p.file);
 	if (fflush(stdout) == EOF || ferror(stdout)) {
 		diagnose("cannot print: %s; free the output's device", strerror(errno));

@@ -3,12 +3,11 @@
 #ifndef TOOLS_TB5_PRINT_TB5_H
 #define TOOLS_TB5_PRINT_TB5_H
 
+#include "tbrw/tbrw.h"
+#include "tools/cli/terminal.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "tbrw/tbrw.h"
-#include "tools/cli/terminal.h"
 
 struct field {
 	TBRW_SAMPREC_DESC_ENTRY descriptor;

@@ -1,9 +1,8 @@
 /* The global sections. */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "tools/tb5/print_tb5.h"
 #include "tools/tb5/tb5_text.h"
+#include <stdio.h>
+#include <stdlib.h>
 
 static void print_arch(const TBRW_CPU_ARCH *arch)
 {
@@ -40,17 +39,16 @@ static void print_cpu(const TBRW_CPU *cpu)
 static TBRW_U32 print_hardware(struct printer *p)
 {
 	TBRW_U32 size = 0;
-	TBRW_U32 ret = TBRW_get_system(p->file, 0, NULL, &size);
-	TBRW_SYSTEM *system;
+	TBRW_U32 code = TBRW_get_system(p->file, 0, NULL, &size);
 
-	if (ret != VT_BUFFER_TOO_SMALL)
-		return ret;
-	system = malloc(size);
+	if (code != VT_BUFFER_TOO_SMALL)
+		return code;
+	TBRW_SYSTEM *system = malloc(size);
 	if (!system)
 		return VT_NO_MEMORY;
-	ret = TBRW_get_system(p->file, size, system, NULL);
+	code = TBRW_get_system(p->file, size, system, NULL);
 	for (TBRW_U32 n = 0;
-	     ret == VT_SUCCESS && system->node_array && n < system->system_num_nodes; n++) {
+	     code == VT_SUCCESS && system->node_array && n < system->system_num_nodes; n++) {
 		const TBRW_NODE *node = &system->node_array[n];
 
 		printf("  node %u: type=%u cpus=%u used=%u memory_mb=%llu\n", node->node_id,
@@ -60,7 +58,7 @@ static TBRW_U32 print_hardware(struct printer *p)
 			print_cpu(&node->cpu_array[c]);
 	}
 	free(system);
-	return ret;
+	return code;
 }
 
 static TBRW_U32 print_software(struct printer *p)
@@ -68,33 +66,33 @@ static TBRW_U32 print_software(struct printer *p)
 	TBRW_HOST host;
 	TBRW_OS os;
 	TBRW_APPLICATION app;
-	TBRW_U32 ret = TBRW_get_host(p->file, sizeof host, &host, NULL);
+	TBRW_U32 code = TBRW_get_host(p->file, sizeof(host), &host, NULL);
 
-	if (ret == VT_SUCCESS) {
+	if (code == VT_SUCCESS) {
 		fputs("  host:", stdout);
 		print_string(p->file, "name", host.host_name);
 		print_string(p->file, "ip_address", host.host_ip_address);
 		putchar('\n');
-	} else if (ret != VT_ENTRY_NOT_FOUND) {
-		return ret;
+	} else if (code != VT_ENTRY_NOT_FOUND) {
+		return code;
 	}
-	ret = TBRW_get_os(p->file, sizeof os, &os, NULL);
-	if (ret == VT_SUCCESS) {
+	code = TBRW_get_os(p->file, sizeof(os), &os, NULL);
+	if (code == VT_SUCCESS) {
 		printf("  os: platform=%#x version=%u.%u build=%u extra=%u", os.os_platform,
 		       os.os_major, os.os_minor, os.os_build, os.os_extra);
 		print_string(p->file, "name", os.os_name);
 		print_string(p->file, "name_extra", os.os_name_extra);
 		putchar('\n');
-	} else if (ret != VT_ENTRY_NOT_FOUND) {
-		return ret;
+	} else if (code != VT_ENTRY_NOT_FOUND) {
+		return code;
 	}
-	ret = TBRW_get_application(p->file, sizeof app, &app, NULL);
-	if (ret == VT_SUCCESS)
+	code = TBRW_get_application(p->file, sizeof(app), &app, NULL);
+	if (code == VT_SUCCESS)
 		printf("  application: page_size=%u granularity=%u min_address=%#llx "
 		       "max_address=%#llx\n",
 		       app.app_page_size, app.app_alloc_granularity, app.app_min_app_addr,
 		       app.app_max_app_addr);
-	return ret == VT_ENTRY_NOT_FOUND ? VT_SUCCESS : ret;
+	return code == VT_ENTRY_NOT_FOUND ? VT_SUCCESS : code;
 }
 
 static TBRW_U32 print_processes(TBRW_PID *pids, TBRW_U32 size, TBRW_U32 count, void *user)
@@ -132,10 +130,10 @@ static TBRW_U32 print_threads(TBRW_TID *tids, TBRW_U32 size, TBRW_U32 count, voi
 
 static TBRW_U32 print_process_section(struct printer *p)
 {
-	TBRW_U32 ret = TBRW_enumerate_processes(p->file, print_processes, p, 0);
+	TBRW_U32 code = TBRW_enumerate_processes(p->file, print_processes, p, 0);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	print_end_entries(p);
 	return TBRW_enumerate_threads(p->file, print_threads, p, 0);
 }
@@ -174,34 +172,33 @@ static TBRW_U32 print_module_section(struct printer *p)
 static TBRW_U32 print_user_global(struct printer *p)
 {
 	TBRW_U32 size = 0;
-	TBRW_U32 ret = TBRW_get_user_defined_global(p->file, 0, NULL, &size);
-	unsigned char *data;
+	TBRW_U32 code = TBRW_get_user_defined_global(p->file, 0, NULL, &size);
 
-	if (ret == VT_BUFFER_NULL && size == 0) {
+	if (code == VT_BUFFER_NULL && size == 0) {
 		print_bytes(p, NULL, 0);
 		return VT_SUCCESS;
 	}
-	if (ret != VT_BUFFER_TOO_SMALL)
-		return ret;
-	data = malloc(size);
+	if (code != VT_BUFFER_TOO_SMALL)
+		return code;
+	unsigned char *data = malloc(size);
 	if (!data)
 		return VT_NO_MEMORY;
-	ret = TBRW_get_user_defined_global(p->file, size, data, NULL);
-	if (ret == VT_SUCCESS)
+	code = TBRW_get_user_defined_global(p->file, size, data, NULL);
+	if (code == VT_SUCCESS)
 		print_bytes(p, data, size);
 	free(data);
-	return ret;
+	return code;
 }
 
 static TBRW_U32 print_version_info(struct printer *p)
 {
 	TBRW_VERSION_INFO info;
-	TBRW_U32 ret = TBRW_get_version_info(p->file, sizeof info, &info, NULL);
+	TBRW_U32 code = TBRW_get_version_info(p->file, sizeof(info), &info, NULL);
 
-	if (ret == VT_SUCCESS)
+	if (code == VT_SUCCESS)
 		printf("  driver=%#x bind=%#x sample_file=%#x\n", info.sampling_driver_version,
 		       info.bind_version, info.sample_file_version);
-	return ret;
+	return code;
 }
 
 struct global_section {
@@ -221,28 +218,28 @@ static const struct global_section global_sections[] = {
 
 static int print_global_section(struct printer *p, const struct global_section *section)
 {
-	TBRW_U32 ret = TBRW_reading_section(p->file, section->id);
+	TBRW_U32 code = TBRW_reading_section(p->file, section->id);
 
 	printf("[%s]\n", section->name);
-	if (ret == VT_SECTION_NOT_EXIST) {
+	if (code == VT_SECTION_NOT_EXIST) {
 		puts("  (none)");
 		return EXIT_SUCCESS;
 	}
-	if (ret == VT_SUCCESS)
-		ret = section->print(p);
+	if (code == VT_SUCCESS)
+		code = section->print(p);
 	print_end_entries(p);
 	TBRW_done_section(p->file, section->id);
-	return ret == VT_SUCCESS ? EXIT_SUCCESS
-				 : tb5_text_fail("cannot read the section", section->name, ret,
-						 "collect again, or recover what is left with "
-						 "tbconvert recover");
+	return code == VT_SUCCESS ? EXIT_SUCCESS
+				  : tb5_text_fail("cannot read the section", section->name, code,
+						  "collect again, or recover what is left with "
+						  "tbconvert recover");
 }
 
 int print_global_sections(struct printer *p)
 {
 	int status = EXIT_SUCCESS;
 
-	for (size_t i = 0; i < sizeof global_sections / sizeof *global_sections; i++)
+	for (size_t i = 0; i < sizeof(global_sections) / sizeof(*global_sections); i++)
 		status |= print_global_section(p, &global_sections[i]);
 	return status;
 }

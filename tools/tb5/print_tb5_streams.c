@@ -1,9 +1,8 @@
 /* The sections of a stream other than its data. */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "tools/tb5/print_tb5.h"
 #include "tools/tb5/tb5_text.h"
+#include <stdio.h>
+#include <stdlib.h>
 
 static TBRW_U32 print_stream_info(struct printer *p, TBRW_U32 stream)
 {
@@ -11,10 +10,10 @@ static TBRW_U32 print_stream_info(struct printer *p, TBRW_U32 stream)
 		{"?",           "sampling",     "aggregated",  "bookmark", "bind data",
 		 "bind module", "bind process", "bind thread", "custom"};
 	TBRW_STREAM_INFO info;
-	TBRW_U32 ret = TBRW_get_stream_info(p->file, stream, sizeof info, &info, NULL);
+	TBRW_U32 code = TBRW_get_stream_info(p->file, stream, sizeof(info), &info, NULL);
 
-	if (ret != VT_SUCCESS)
-		return ret;
+	if (code != VT_SUCCESS)
+		return code;
 	printf("  type=%u (%s) duration_ms=%u interval_us=%u start=0x%x%08x end=0x%x%08x",
 	       info.stream_type, types[info.stream_type <= 8 ? info.stream_type : 0],
 	       info.sampling_duration, info.sampling_interval,
@@ -61,7 +60,7 @@ static TBRW_U32 add_fields(TBRW_SAMPREC_DESC_ENTRY *descriptors, TBRW_U32 size, 
 			   void *user)
 {
 	struct printer *p = user;
-	struct field *grown = realloc(p->fields, (p->field_count + count) * sizeof *grown);
+	struct field *grown = realloc(p->fields, (p->field_count + count) * sizeof(*grown));
 
 	(void)size;
 	if (!grown) {
@@ -84,32 +83,31 @@ static TBRW_U32 add_fields(TBRW_SAMPREC_DESC_ENTRY *descriptors, TBRW_U32 size, 
 
 static TBRW_U32 print_descriptors(struct printer *p, TBRW_U32 stream)
 {
-	TBRW_U32 ret = TBRW_enumerate_data_descriptor_entries(p->file, stream, add_fields, p);
+	TBRW_U32 code = TBRW_enumerate_data_descriptor_entries(p->file, stream, add_fields, p);
 
-	return p->no_memory ? VT_NO_MEMORY : ret;
+	return p->no_memory ? VT_NO_MEMORY : code;
 }
 
 static TBRW_U32 print_user_stream(struct printer *p, TBRW_U32 stream)
 {
 	TBRW_U32 size = 0;
-	TBRW_U32 ret = TBRW_get_user_defined_stream(p->file, stream, 0, NULL, &size);
-	unsigned char *data;
+	TBRW_U32 code = TBRW_get_user_defined_stream(p->file, stream, 0, NULL, &size);
 
 	puts("  user-defined:");
-	if (ret == VT_BUFFER_NULL && size == 0) {
+	if (code == VT_BUFFER_NULL && size == 0) {
 		print_bytes(p, NULL, 0);
 		return VT_SUCCESS;
 	}
-	if (ret != VT_BUFFER_TOO_SMALL)
-		return ret;
-	data = malloc(size);
+	if (code != VT_BUFFER_TOO_SMALL)
+		return code;
+	unsigned char *data = malloc(size);
 	if (!data)
 		return VT_NO_MEMORY;
-	ret = TBRW_get_user_defined_stream(p->file, stream, size, data, NULL);
-	if (ret == VT_SUCCESS)
+	code = TBRW_get_user_defined_stream(p->file, stream, size, data, NULL);
+	if (code == VT_SUCCESS)
 		print_bytes(p, data, size);
 	free(data);
-	return ret;
+	return code;
 }
 
 struct stream_section {
@@ -128,45 +126,45 @@ static const struct stream_section stream_sections[] = {
 
 static TBRW_U32 print_stream_sections(struct printer *p, TBRW_U32 stream)
 {
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 
-	for (size_t i = 0; i < sizeof stream_sections / sizeof *stream_sections; i++) {
+	for (size_t i = 0; i < sizeof(stream_sections) / sizeof(*stream_sections); i++) {
 		const struct stream_section *s = &stream_sections[i];
 
-		ret = TBRW_reading_stream_section(p->file, stream, s->id);
-		if (ret == VT_SECTION_NOT_EXIST) {
-			ret = VT_SUCCESS;
+		code = TBRW_reading_stream_section(p->file, stream, s->id);
+		if (code == VT_SECTION_NOT_EXIST) {
+			code = VT_SUCCESS;
 			continue;
 		}
-		if (ret == VT_SUCCESS)
-			ret = s->print(p, stream);
+		if (code == VT_SUCCESS)
+			code = s->print(p, stream);
 		print_end_entries(p);
 		TBRW_done_stream_section(p->file, stream, s->id);
-		if (ret != VT_SUCCESS)
+		if (code != VT_SUCCESS)
 			break;
 	}
-	return ret;
+	return code;
 }
 
 int print_stream(struct printer *p, TBRW_U32 stream)
 {
-	TBRW_U32 ret = TBRW_reading_stream(p->file, stream);
+	TBRW_U32 code = TBRW_reading_stream(p->file, stream);
 	char name[32];
 
-	if (ret == VT_STREAM_NOT_EXIST)
+	if (code == VT_STREAM_NOT_EXIST)
 		return EXIT_SUCCESS;
 	printf("[stream %u]\n", stream);
 	p->fields = NULL;
 	p->field_count = 0;
-	if (ret == VT_SUCCESS)
-		ret = print_stream_sections(p, stream);
+	if (code == VT_SUCCESS)
+		code = print_stream_sections(p, stream);
 	TBRW_done_stream(p->file, stream);
 	for (size_t i = 0; i < p->field_count; i++)
 		free(p->fields[i].name);
 	free(p->fields);
-	if (ret == VT_SUCCESS)
+	if (code == VT_SUCCESS)
 		return EXIT_SUCCESS;
-	snprintf(name, sizeof name, "%u", stream);
-	return tb5_text_fail("cannot read stream", name, ret,
+	snprintf(name, sizeof(name), "%u", stream);
+	return tb5_text_fail("cannot read stream", name, code,
 			     "collect again, or recover what is left with tbconvert recover");
 }

@@ -1,11 +1,10 @@
+#include "tools/cli/xalloc.h"
+#include "tools/tb5/print_tb5.h"
+#include "tools/tb5/tb5_text.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tools/cli/xalloc.h"
-#include "tools/tb5/print_tb5.h"
-#include "tools/tb5/tb5_text.h"
 
 void print_escaped_piece(struct terminal_filter *filter, const char *utf8, size_t size)
 {

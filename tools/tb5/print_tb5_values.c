@@ -1,15 +1,14 @@
 /* The entries of a stream's data section, by the fields that its descriptors name. */
+#include "tools/tb5/print_tb5.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "tools/tb5/print_tb5.h"
 
 static void print_sample(const unsigned char *data)
 {
 	TBRW_SampleRecordPC pc;
 
-	memcpy(&pc, data, sizeof pc);
+	memcpy(&pc, data, sizeof(pc));
 	printf(" ip=%#llx flags=%#llx cs=%#x cpu=%u mode=%u tid=%u pid=%u%s event=%u",
 	       pc.IA64PC ? pc.iip : pc.eip, pc.IA64PC ? pc.ipsr : pc.eflags, pc.cs, pc.cpuNum,
 	       pc.codeMode, pc.tid, pc.pidRecIndex, pc.pidRecIndexRaw ? "" : " (index)",
@@ -79,7 +78,6 @@ TBRW_U32 print_data(struct printer *p, TBRW_U32 stream)
 {
 	bool text = p->field_count == 1 && p->fields[0].descriptor.desc_data_size == 1 &&
 		    p->fields[0].descriptor.desc_offset == 0;
-	TBRW_U32 ret;
 
 	puts("  data:");
 	/* An incomplete file may have lost the descriptors; the rest of it is worth showing. */
@@ -90,8 +88,8 @@ TBRW_U32 print_data(struct printer *p, TBRW_U32 stream)
 	if (!text)
 		return TBRW_enumerate_data(p->file, stream, print_entries, p, 0);
 	fputs("  \"", stdout);
-	ret = TBRW_enumerate_data(p->file, stream, print_text, p, 0);
+	TBRW_U32 code = TBRW_enumerate_data(p->file, stream, print_text, p, 0);
 	print_escaped_piece(&p->text, NULL, 0);
 	puts("\"");
-	return ret;
+	return code;
 }

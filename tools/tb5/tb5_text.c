@@ -1,6 +1,6 @@
 #include "tools/tb5/tb5_text.h"
-#include "tools/cli/diagnose.h"
 
+#include "tools/cli/diagnose.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,32 +29,32 @@ char *tb5_text_of(TBRW_PTR file, TBRW_STRING_OR_ID id)
 TBRW_U32 tb5_text_widen(const char *utf8, TBRW_CHAR **wide)
 {
 	TBRW_U32 size = 0;
-	TBRW_U32 ret = TBRW_convert_utf8_to_wcs(utf8, NULL, &size);
+	TBRW_U32 code = TBRW_convert_utf8_to_wcs(utf8, NULL, &size);
 	TBRW_CHAR *buffer;
 
-	if (ret != VT_BUFFER_TOO_SMALL)
-		return ret;
-	buffer = malloc(size * sizeof *buffer);
+	if (code != VT_BUFFER_TOO_SMALL)
+		return code;
+	buffer = malloc(size * sizeof(*buffer));
 	if (!buffer)
 		return VT_NO_MEMORY;
-	ret = TBRW_convert_utf8_to_wcs(utf8, buffer, &size);
-	if (ret == VT_SUCCESS)
+	code = TBRW_convert_utf8_to_wcs(utf8, buffer, &size);
+	if (code == VT_SUCCESS)
 		*wide = buffer;
 	else
 		free(buffer);
-	return ret;
+	return code;
 }
 
 TBRW_U32 tb5_text_open(TBRW_PTR *file, const char *path, TBRW_U32 access_mode)
 {
 	TBRW_CHAR *wide = NULL;
-	TBRW_U32 ret = tb5_text_widen(path, &wide);
+	TBRW_U32 code = tb5_text_widen(path, &wide);
 
-	if (ret != VT_SUCCESS)
-		return ret == VT_INVALID_STRING ? VT_INVALID_SAMPLE_FILE_NAME : ret;
-	ret = TBRW_open(file, wide, access_mode);
+	if (code != VT_SUCCESS)
+		return code == VT_INVALID_STRING ? VT_INVALID_SAMPLE_FILE_NAME : code;
+	code = TBRW_open(file, wide, access_mode);
 	free(wide);
-	return ret;
+	return code;
 }
 
 int tb5_text_fail(const char *what, const char *name, TBRW_U32 code, const char *advice)

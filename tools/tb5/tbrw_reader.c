@@ -2,15 +2,14 @@
  * tbrw_writer makes a tb5 file again. */
 #include "tools/tb5/tbrw_reader.h"
 
+#include "tools/cli/diagnose.h"
+#include "tools/cli/output.h"
+#include "tools/tb5/tb5_text.h"
 #include <libgen.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include "tools/cli/diagnose.h"
-#include "tools/cli/output.h"
-#include "tools/tb5/tb5_text.h"
 
 #define PROGRAM "tbrw_reader"
 
@@ -21,35 +20,34 @@ static const char usage[] = "Usage: " PROGRAM " FILE.tb5 OUTPUT\n"
 
 static TBRW_U32 read_stream(struct reader *r, TBRW_U32 stream)
 {
-	TBRW_U32 ret = TBRW_reading_stream(r->file, stream);
+	TBRW_U32 code = TBRW_reading_stream(r->file, stream);
 
 	/* The number of a stream that unbind removed stays unused. */
-	if (ret != VT_SUCCESS)
-		return ret == VT_STREAM_NOT_EXIST ? VT_SUCCESS : ret;
+	if (code != VT_SUCCESS)
+		return code == VT_STREAM_NOT_EXIST ? VT_SUCCESS : code;
 	r->stream = stream;
 	reader_put(r, DAT_STREAM, NULL, 0);
-	ret = reader_stream_sections(r);
-	if (ret == VT_SUCCESS)
-		ret = TBRW_done_stream(r->file, stream);
+	code = reader_stream_sections(r);
+	if (code == VT_SUCCESS)
+		code = TBRW_done_stream(r->file, stream);
 	reader_put(r, DAT_STREAM_DONE, NULL, 0);
 	r->stream_out++;
-	return ret;
+	return code;
 }
 
 static TBRW_U32 read_all(struct reader *r)
 {
 	TBRW_U32 streams = 0;
-	TBRW_U32 ret;
 
-	fwrite(DAT_MAGIC, 1, sizeof DAT_MAGIC - 1, r->out);
+	fwrite(DAT_MAGIC, 1, sizeof(DAT_MAGIC) - 1, r->out);
 	r->stream = r->stream_out = DAT_NO_STREAM;
-	ret = reader_global_sections(r);
-	if (ret == VT_SUCCESS)
-		ret = TBRW_get_number_data_streams(r->file, &streams);
+	TBRW_U32 code = reader_global_sections(r);
+	if (code == VT_SUCCESS)
+		code = TBRW_get_number_data_streams(r->file, &streams);
 	r->stream_out = 0;
-	for (TBRW_U32 n = 0; ret == VT_SUCCESS && n < streams; n++)
-		ret = read_stream(r, n);
-	return ret;
+	for (TBRW_U32 n = 0; code == VT_SUCCESS && n < streams; n++)
+		code = read_stream(r, n);
+	return code;
 }
 
 /* Only a whole file without bind results can be written again as it is. */
@@ -57,14 +55,14 @@ static int check_file(TBRW_PTR file, const char *path)
 {
 	TBRW_U32 bound = 0;
 	TBRW_U32 streams = 0;
-	TBRW_U32 ret = TBRW_verify(file);
+	TBRW_U32 code = TBRW_verify(file);
 
-	if (ret == VT_SUCCESS)
-		ret = TBRW_get_number_data_streams(file, &streams);
-	if (ret == VT_SUCCESS && streams)
-		ret = TBRW_is_bound(file, 0, &bound);
-	if (ret != VT_SUCCESS)
-		return tb5_text_fail("cannot read", path, ret,
+	if (code == VT_SUCCESS)
+		code = TBRW_get_number_data_streams(file, &streams);
+	if (code == VT_SUCCESS && streams)
+		code = TBRW_is_bound(file, 0, &bound);
+	if (code != VT_SUCCESS)
+		return tb5_text_fail("cannot read", path, code,
 				     "recover what is left with tbconvert recover");
 	if (bound) {
 		diagnose("%s is bound; name a file that is not", path);
@@ -125,12 +123,12 @@ static int read_into(TBRW_PTR file, const char *path, const char *out_path, char
 			   .out = out.stream,
 			   .data = data.stream,
 			   .data_name = basename(data_path)};
-	TBRW_U32 ret = read_all(&r);
-	if (ret == VT_SUCCESS || out.error || data.error)
+	TBRW_U32 code = read_all(&r);
+	if (code == VT_SUCCESS || out.error || data.error)
 		return finish_outputs(&out, out_path, &data, data_path);
 	output_abandon(&out);
 	output_abandon(&data);
-	return tb5_text_fail("cannot read", path, ret, "collect or recover it again");
+	return tb5_text_fail("cannot read", path, code, "collect or recover it again");
 }
 
 /* The second file's path: the tb5 file's name with a suffix, in the folder of the first. The
@@ -151,9 +149,6 @@ static char *data_path_of(const char *tb5_path, const char *out_path)
 int main(int argc, char **argv)
 {
 	TBRW_PTR file;
-	TBRW_U32 ret;
-	char *data_path;
-	int status;
 
 	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
 		fputs(usage, stdout);
@@ -168,11 +163,11 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	umask(077); /* what it says of programs is for the user only */
-	ret = tb5_text_open(&file, argv[1], TBRW_FILE_READ);
-	if (ret != VT_SUCCESS)
-		return tb5_text_fail("cannot open", argv[1], ret, "name a tb5 file");
-	data_path = data_path_of(argv[1], argv[2]);
-	status = check_file(file, argv[1]);
+	TBRW_U32 code = tb5_text_open(&file, argv[1], TBRW_FILE_READ);
+	if (code != VT_SUCCESS)
+		return tb5_text_fail("cannot open", argv[1], code, "name a tb5 file");
+	char *data_path = data_path_of(argv[1], argv[2]);
+	int status = check_file(file, argv[1]);
 	if (status == EXIT_SUCCESS)
 		status = data_path ? read_into(file, argv[1], argv[2], data_path)
 				   : tb5_text_fail("cannot read", argv[1], VT_NO_MEMORY,

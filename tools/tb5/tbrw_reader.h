@@ -2,10 +2,9 @@
 #ifndef TOOLS_TB5_TBRW_READER_H
 #define TOOLS_TB5_TBRW_READER_H
 
-#include <stdio.h>
-
 #include "tbrw/tbrw.h"
 #include "tools/tb5/tbrw_dat.h"
+#include <stdio.h>
 
 struct reader {
 	TBRW_PTR file;

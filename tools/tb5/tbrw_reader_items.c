@@ -1,15 +1,14 @@
 /* What was read, as items of the first data file. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "tools/tb5/tb5_text.h"
 #include "tools/tb5/tbrw_reader.h"
+#include <stdlib.h>
+#include <string.h>
 
 void reader_put(struct reader *r, enum dat_kind kind, const void *bytes, size_t size)
 {
 	struct dat_item item = {.kind = kind, .stream = r->stream_out, .size = size};
 
-	fwrite(&item, sizeof item, 1, r->out);
+	fwrite(&item, sizeof(item), 1, r->out);
 	if (size)
 		fwrite(bytes, 1, size, r->out);
 }
@@ -18,7 +17,7 @@ void reader_put_section(struct reader *r, enum dat_kind kind, uint32_t section)
 {
 	struct dat_item item = {.kind = kind, .stream = r->stream_out, .section = section};
 
-	fwrite(&item, sizeof item, 1, r->out);
+	fwrite(&item, sizeof(item), 1, r->out);
 }
 
 TBRW_U32 reader_put_record(struct reader *r, enum dat_kind kind, const void *record,
@@ -28,29 +27,29 @@ TBRW_U32 reader_put_record(struct reader *r, enum dat_kind kind, const void *rec
 	struct dat_item item = {.kind = kind, .stream = r->stream_out};
 	char *texts[DAT_STRINGS_MAX] = {NULL};
 	uint32_t lengths[DAT_STRINGS_MAX];
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 
-	item.size = layout->size + tail_size + layout->string_count * sizeof *lengths;
-	for (uint32_t i = 0; ret == VT_SUCCESS && i < layout->string_count; i++) {
+	item.size = layout->size + tail_size + layout->string_count * sizeof(*lengths);
+	for (uint32_t i = 0; code == VT_SUCCESS && i < layout->string_count; i++) {
 		TBRW_STRING_OR_ID id;
 
-		memcpy(&id, (const char *)record + layout->strings[i], sizeof id);
+		memcpy(&id, (const char *)record + layout->strings[i], sizeof(id));
 		lengths[i] = DAT_NO_STRING;
 		if (!id.soi_uniqueid)
 			continue;
 		texts[i] = tb5_text_of(r->file, id);
 		if (!texts[i]) {
-			ret = VT_INVALID_STRING;
+			code = VT_INVALID_STRING;
 			break;
 		}
 		lengths[i] = (uint32_t)strlen(texts[i]);
 		item.size += lengths[i];
 	}
-	if (ret == VT_SUCCESS) {
-		fwrite(&item, sizeof item, 1, r->out);
+	if (code == VT_SUCCESS) {
+		fwrite(&item, sizeof(item), 1, r->out);
 		fwrite(record, layout->size, 1, r->out);
 		for (uint32_t i = 0; i < layout->string_count; i++) {
-			fwrite(&lengths[i], sizeof lengths[i], 1, r->out);
+			fwrite(&lengths[i], sizeof(lengths[i]), 1, r->out);
 			if (texts[i])
 				fwrite(texts[i], 1, lengths[i], r->out);
 		}
@@ -59,5 +58,5 @@ TBRW_U32 reader_put_record(struct reader *r, enum dat_kind kind, const void *rec
 	}
 	for (uint32_t i = 0; i < DAT_STRINGS_MAX; i++)
 		free(texts[i]);
-	return ret;
+	return code;
 }

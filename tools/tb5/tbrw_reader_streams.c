@@ -1,26 +1,25 @@
 /* The sections of a stream into items, and the sampling data into its own file. */
+#include "tools/tb5/tbrw_reader.h"
 #include <stdlib.h>
 #include <string.h>
-
-#include "tools/tb5/tbrw_reader.h"
 
 #define SAMPLING_STREAM 0
 
 static TBRW_U32 read_info(struct reader *r)
 {
 	TBRW_STREAM_INFO info;
-	TBRW_U32 ret = TBRW_get_stream_info(r->file, r->stream, sizeof info, &info, NULL);
+	TBRW_U32 code = TBRW_get_stream_info(r->file, r->stream, sizeof(info), &info, NULL);
 
-	return ret == VT_SUCCESS ? reader_put_record(r, DAT_STREAM_INFO, &info, NULL, 0) : ret;
+	return code == VT_SUCCESS ? reader_put_record(r, DAT_STREAM_INFO, &info, NULL, 0) : code;
 }
 
 static TBRW_U32 see_event(TBRW_EVENT *event, TBRW_U32 size, TBRW_U32 count, void *user)
 {
-	TBRW_U32 ret = reader_put_record(user, DAT_EVENT, event, event->event_detail_array,
-					 size - sizeof *event);
+	TBRW_U32 code = reader_put_record(user, DAT_EVENT, event, event->event_detail_array,
+					  size - sizeof(*event));
 
 	(void)count;
-	return ret == VT_SUCCESS ? TRUE : ret;
+	return code == VT_SUCCESS ? TRUE : code;
 }
 
 static TBRW_U32 read_events(struct reader *r)
@@ -33,10 +32,10 @@ static TBRW_U32 see_descriptors(TBRW_SAMPREC_DESC_ENTRY *descriptors, TBRW_U32 s
 {
 	(void)size;
 	for (TBRW_U32 i = 0; i < count; i++) {
-		TBRW_U32 ret = reader_put_record(user, DAT_DESCRIPTOR, &descriptors[i], NULL, 0);
+		TBRW_U32 code = reader_put_record(user, DAT_DESCRIPTOR, &descriptors[i], NULL, 0);
 
-		if (ret != VT_SUCCESS)
-			return ret;
+		if (code != VT_SUCCESS)
+			return code;
 	}
 	return TRUE;
 }
@@ -74,19 +73,18 @@ static TBRW_U32 read_data(struct reader *r)
 static TBRW_U32 read_user_stream(struct reader *r)
 {
 	TBRW_U32 size = 0;
-	TBRW_U32 ret = TBRW_get_user_defined_stream(r->file, r->stream, 0, NULL, &size);
-	void *data;
+	TBRW_U32 code = TBRW_get_user_defined_stream(r->file, r->stream, 0, NULL, &size);
 
-	if (ret != VT_BUFFER_TOO_SMALL)
-		return ret;
-	data = malloc(size);
+	if (code != VT_BUFFER_TOO_SMALL)
+		return code;
+	void *data = malloc(size);
 	if (!data)
 		return VT_NO_MEMORY;
-	ret = TBRW_get_user_defined_stream(r->file, r->stream, size, data, NULL);
-	if (ret == VT_SUCCESS)
+	code = TBRW_get_user_defined_stream(r->file, r->stream, size, data, NULL);
+	if (code == VT_SUCCESS)
 		reader_put(r, DAT_USER_STREAM, data, size);
 	free(data);
-	return ret;
+	return code;
 }
 
 struct stream_section {
@@ -105,19 +103,19 @@ static const struct stream_section stream_sections[] = {
 
 TBRW_U32 reader_stream_sections(struct reader *r)
 {
-	for (size_t i = 0; i < sizeof stream_sections / sizeof *stream_sections; i++) {
+	for (size_t i = 0; i < sizeof(stream_sections) / sizeof(*stream_sections); i++) {
 		const struct stream_section *section = &stream_sections[i];
-		TBRW_U32 ret = TBRW_reading_stream_section(r->file, r->stream, section->id);
+		TBRW_U32 code = TBRW_reading_stream_section(r->file, r->stream, section->id);
 
-		if (ret == VT_SECTION_NOT_EXIST)
+		if (code == VT_SECTION_NOT_EXIST)
 			continue;
 		reader_put_section(r, DAT_SECTION, section->id);
-		if (ret == VT_SUCCESS)
-			ret = section->read(r);
-		if (ret == VT_SUCCESS)
-			ret = TBRW_done_stream_section(r->file, r->stream, section->id);
-		if (ret != VT_SUCCESS)
-			return ret;
+		if (code == VT_SUCCESS)
+			code = section->read(r);
+		if (code == VT_SUCCESS)
+			code = TBRW_done_stream_section(r->file, r->stream, section->id);
+		if (code != VT_SUCCESS)
+			return code;
 		reader_put_section(r, DAT_SECTION_DONE, section->id);
 	}
 	return VT_SUCCESS;

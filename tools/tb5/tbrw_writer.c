@@ -2,6 +2,8 @@
  * tbrw_reader, as a collector would from what it measures. */
 #include "tools/tb5/tbrw_writer.h"
 
+#include "tools/cli/diagnose.h"
+#include "tools/tb5/tb5_text.h"
 #include <errno.h>
 #include <libgen.h>
 #include <stdbool.h>
@@ -9,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include "tools/cli/diagnose.h"
-#include "tools/tb5/tb5_text.h"
 
 #define PROGRAM "tbrw_writer"
 
@@ -29,10 +28,10 @@ static int fail_input(const char *path, const char *why)
  * no payload is larger. */
 static TBRW_U32 read_item(FILE *in, uint64_t *left, struct dat_item *item, unsigned char **payload)
 {
-	if (*left < sizeof *item || fread(item, sizeof *item, 1, in) != 1 ||
-	    item->size > *left - sizeof *item || item->size > DAT_PAYLOAD_MAX)
+	if (*left < sizeof(*item) || fread(item, sizeof(*item), 1, in) != 1 ||
+	    item->size > *left - sizeof(*item) || item->size > DAT_PAYLOAD_MAX)
 		return VT_BAD_PARAMETER;
-	*left -= sizeof *item + item->size;
+	*left -= sizeof(*item) + item->size;
 	*payload = malloc(item->size ? item->size : 1);
 	if (!*payload)
 		return VT_NO_MEMORY;
@@ -44,19 +43,19 @@ static TBRW_U32 read_item(FILE *in, uint64_t *left, struct dat_item *item, unsig
 
 static TBRW_U32 write_all(struct writer *w, FILE *in, uint64_t left)
 {
-	TBRW_U32 ret = VT_SUCCESS;
+	TBRW_U32 code = VT_SUCCESS;
 
-	while (ret == VT_SUCCESS && left) {
+	while (code == VT_SUCCESS && left) {
 		struct dat_item item;
 		unsigned char *payload;
 
-		ret = read_item(in, &left, &item, &payload);
-		if (ret != VT_SUCCESS)
+		code = read_item(in, &left, &item, &payload);
+		if (code != VT_SUCCESS)
 			break;
-		ret = writer_put(w, &item, payload);
+		code = writer_put(w, &item, payload);
 		free(payload);
 	}
-	return ret;
+	return code;
 }
 
 /* On an error nothing is left that looks like a result. */
@@ -64,23 +63,23 @@ static int write_file(FILE *in, uint64_t left, const char *folder, const char *p
 {
 	static const char advice[] = "run tbrw_reader again, and free space if there is none";
 	struct writer w = {.folder = folder};
-	TBRW_U32 ret = tb5_text_open(&w.file, path, TBRW_FILE_WRITE | TBRW_FILE_CREATE_ALWAYS);
+	TBRW_U32 code = tb5_text_open(&w.file, path, TBRW_FILE_WRITE | TBRW_FILE_CREATE_ALWAYS);
 
-	if (ret != VT_SUCCESS)
-		return tb5_text_fail("cannot create", path, ret, "name another file");
-	ret = write_all(&w, in, left);
-	if (ret == VT_SUCCESS)
-		ret = TBRW_close(w.file);
-	if (ret == VT_SUCCESS)
+	if (code != VT_SUCCESS)
+		return tb5_text_fail("cannot create", path, code, "name another file");
+	code = write_all(&w, in, left);
+	if (code == VT_SUCCESS)
+		code = TBRW_close(w.file);
+	if (code == VT_SUCCESS)
 		return EXIT_SUCCESS;
 	TBRW_abort_cleanup_and_close(w.file);
 	remove(path);
-	return tb5_text_fail("cannot write", path, ret, advice);
+	return tb5_text_fail("cannot write", path, code, advice);
 }
 
 static int write_from(const char *in_path, const char *path)
 {
-	char magic[sizeof DAT_MAGIC - 1];
+	char magic[sizeof(DAT_MAGIC) - 1];
 	FILE *in = fopen(in_path, "rbe");
 	char *folder = strdup(in_path);
 	int status = EXIT_FAILURE;
@@ -88,11 +87,12 @@ static int write_from(const char *in_path, const char *path)
 
 	if (!in || !folder || fstat(fileno(in), &st) != 0)
 		fail_input(in_path, strerror(errno));
-	else if (!S_ISREG(st.st_mode) || fread(magic, sizeof magic, 1, in) != 1 ||
-		 memcmp(magic, DAT_MAGIC, sizeof magic) != 0)
+	else if (!S_ISREG(st.st_mode) || fread(magic, sizeof(magic), 1, in) != 1 ||
+		 memcmp(magic, DAT_MAGIC, sizeof(magic)) != 0)
 		fail_input(in_path, "not a data file");
 	else
-		status = write_file(in, (uint64_t)st.st_size - sizeof magic, dirname(folder), path);
+		status =
+			write_file(in, (uint64_t)st.st_size - sizeof(magic), dirname(folder), path);
 	free(folder);
 	if (in)
 		fclose(in);

@@ -1,11 +1,10 @@
 /* Items into calls. */
+#include "tools/tb5/tb5_text.h"
+#include "tools/tb5/tbrw_writer.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tools/tb5/tb5_text.h"
-#include "tools/tb5/tbrw_writer.h"
 
 /* A structure from an item, its strings as the API takes them. */
 struct record {
@@ -25,26 +24,24 @@ static void record_finish(struct record *record)
 static TBRW_U32 take_string(struct record *record, TBRW_CHAR **wide)
 {
 	uint32_t length;
-	char *utf8;
-	TBRW_U32 ret;
 
-	if (record->tail_size < sizeof length)
+	if (record->tail_size < sizeof(length))
 		return VT_BAD_PARAMETER;
-	memcpy(&length, record->tail, sizeof length);
-	record->tail += sizeof length;
-	record->tail_size -= sizeof length;
+	memcpy(&length, record->tail, sizeof(length));
+	record->tail += sizeof(length);
+	record->tail_size -= sizeof(length);
 	if (length == DAT_NO_STRING)
 		return VT_SUCCESS;
 	if (length > record->tail_size || memchr(record->tail, 0, length))
 		return VT_BAD_PARAMETER;
-	utf8 = strndup((char *)record->tail, length);
+	char *utf8 = strndup((char *)record->tail, length);
 	if (!utf8)
 		return VT_NO_MEMORY;
 	record->tail += length;
 	record->tail_size -= length;
-	ret = tb5_text_widen(utf8, wide);
+	TBRW_U32 code = tb5_text_widen(utf8, wide);
 	free(utf8);
-	return ret;
+	return code;
 }
 
 static TBRW_U32 record_init(struct record *record, const struct dat_item *item,
@@ -59,12 +56,12 @@ static TBRW_U32 record_init(struct record *record, const struct dat_item *item,
 	record->tail_size = item->size - layout->size;
 	for (uint32_t i = 0; i < layout->string_count; i++) {
 		TBRW_STRING_OR_ID given = {.soi_uniqueid = 0};
-		TBRW_U32 ret = take_string(record, &record->strings[i]);
+		TBRW_U32 code = take_string(record, &record->strings[i]);
 
-		if (ret != VT_SUCCESS)
-			return ret;
+		if (code != VT_SUCCESS)
+			return code;
 		given.soi_ptr = record->strings[i];
-		memcpy(payload + layout->strings[i], &given, sizeof given);
+		memcpy(payload + layout->strings[i], &given, sizeof(given));
 	}
 	return VT_SUCCESS;
 }
@@ -73,7 +70,6 @@ static TBRW_U32 record_init(struct record *record, const struct dat_item *item,
 static TBRW_U32 put_event(struct writer *w, uint32_t stream, const struct record *record)
 {
 	TBRW_EVENT *event = (TBRW_EVENT *)(void *)record->bytes;
-	TBRW_U32 ret;
 
 	if (record->tail_size / sizeof(TBRW_EVENT_DETAIL) != event->event_num_details ||
 	    record->tail_size % sizeof(TBRW_EVENT_DETAIL))
@@ -85,9 +81,9 @@ static TBRW_U32 put_event(struct writer *w, uint32_t stream, const struct record
 			return VT_NO_MEMORY;
 		memcpy(event->event_detail_array, record->tail, record->tail_size);
 	}
-	ret = TBRW_add_event(w->file, stream, event);
+	TBRW_U32 code = TBRW_add_event(w->file, stream, event);
 	free(event->event_detail_array);
-	return ret;
+	return code;
 }
 
 static TBRW_U32 put_record(struct writer *w, const struct dat_item *item,
@@ -124,12 +120,12 @@ static TBRW_U32 put_record(struct writer *w, const struct dat_item *item,
 static TBRW_U32 put_structure(struct writer *w, const struct dat_item *item, unsigned char *payload)
 {
 	struct record record;
-	TBRW_U32 ret = record_init(&record, item, payload);
+	TBRW_U32 code = record_init(&record, item, payload);
 
-	if (ret == VT_SUCCESS)
-		ret = put_record(w, item, &record);
+	if (code == VT_SUCCESS)
+		code = put_record(w, item, &record);
 	record_finish(&record);
-	return ret;
+	return code;
 }
 
 /* The second file lies beside the first one; a name that leads elsewhere is refused. */
@@ -138,27 +134,26 @@ static TBRW_U32 put_data_file(struct writer *w, const struct dat_item *item,
 {
 	TBRW_CHAR *wide = NULL;
 	char *path;
-	TBRW_U32 ret;
 
 	if (!item->size || item->size > NAME_MAX || memchr(payload, 0, item->size) ||
 	    memchr(payload, '/', item->size) ||
 	    asprintf(&path, "%s/%.*s", w->folder, (int)item->size, (const char *)payload) < 0)
 		return VT_BAD_PARAMETER;
-	ret = tb5_text_widen(path, &wide);
+	TBRW_U32 code = tb5_text_widen(path, &wide);
 	free(path);
-	if (ret != VT_SUCCESS)
-		return ret;
-	ret = TBRW_add_data_from_file(w->file, item->stream, wide);
+	if (code != VT_SUCCESS)
+		return code;
+	code = TBRW_add_data_from_file(w->file, item->stream, wide);
 	free(wide);
-	return ret;
+	return code;
 }
 
 static TBRW_U32 put_system(struct writer *w, const struct dat_item *item, unsigned char *payload)
 {
 	TBRW_SYSTEM *system;
-	TBRW_U32 ret = writer_system_to_pointers(payload, item->size, &system);
+	TBRW_U32 code = writer_system_to_pointers(payload, item->size, &system);
 
-	return ret == VT_SUCCESS ? TBRW_set_system(w->file, system) : ret;
+	return code == VT_SUCCESS ? TBRW_set_system(w->file, system) : code;
 }
 
 static TBRW_U32 begin_section(struct writer *w, const struct dat_item *item)

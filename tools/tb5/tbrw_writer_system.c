@@ -1,9 +1,8 @@
 /* TBRW_get_system lays each level of the tree out as one run behind the level above. A file that
  * claims anything else is refused, so that no array overlaps another. */
+#include "tools/tb5/tbrw_writer.h"
 #include <stdbool.h>
 #include <string.h>
-
-#include "tools/tb5/tbrw_writer.h"
 
 struct run {
 	unsigned char *base;
@@ -14,16 +13,15 @@ struct run {
 /* Turns the offset that a pointer holds into the pointer. */
 static bool take(struct run *run, void *pointer, uint64_t count, size_t entry_size)
 {
-	unsigned char *array;
 	uintptr_t offset;
 
-	memcpy(&offset, pointer, sizeof offset);
+	memcpy(&offset, pointer, sizeof(offset));
 	if (!offset)
 		return true;
 	if (offset != run->next || count > (run->size - run->next) / entry_size)
 		return false;
-	array = run->base + offset;
-	memcpy(pointer, &array, sizeof array);
+	unsigned char *array = run->base + offset;
+	memcpy(pointer, &array, sizeof(array));
 	run->next += count * entry_size;
 	return true;
 }
@@ -85,7 +83,8 @@ TBRW_U32 writer_system_to_pointers(unsigned char *payload, uint64_t size, TBRW_S
 	struct run run = {payload, size, sizeof(TBRW_SYSTEM)};
 	TBRW_SYSTEM *s = (TBRW_SYSTEM *)(void *)payload;
 
-	if (size < sizeof *s || !take(&run, &s->node_array, s->system_num_nodes, sizeof(TBRW_NODE)))
+	if (size < sizeof(*s) ||
+	    !take(&run, &s->node_array, s->system_num_nodes, sizeof(TBRW_NODE)))
 		return VT_BAD_PARAMETER;
 	if (s->node_array && (!take_cpus(&run, s) || !take_archs(&run, s) || !take_leaves(&run, s)))
 		return VT_BAD_PARAMETER;

@@ -212,13 +212,13 @@ static bool compare(const struct evaluation *evaluation, uint8_t op, uint64_t le
 /* Operations on two values; false when op is none of them. */
 static bool run_binary(struct evaluation *evaluation, uint8_t op)
 {
-	uint64_t right, left, value;
+	uint64_t value;
 
 	if (op < OP_AND || op > OP_NE || op == OP_NEG || op == OP_NOT || op == OP_PLUS_UCONST ||
 	    op == OP_BRA)
 		return false;
-	right = pop(evaluation);
-	left = pop(evaluation);
+	uint64_t right = pop(evaluation);
+	uint64_t left = pop(evaluation);
 	switch (op) {
 	case OP_AND:
 		value = left & right;

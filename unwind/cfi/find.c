@@ -3,7 +3,6 @@
 #include "unwind/cfi/machine.h"
 #include "unwind/cfi/opcodes.h"
 #include "unwind/elf/section.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,18 +34,17 @@ static bool frame_has(const struct uw_cfi *cfi, uint64_t offset, uint64_t size)
 static bool record_read(const struct uw_cfi *cfi, uint64_t offset, struct record *record)
 {
 	struct uw_reader reader = uw_reader_of(&cfi->frame, offset, UINT64_MAX);
-	uint64_t length, pointer_offset, pointer;
-	bool wide;
+	uint64_t pointer;
 
 	if (!frame_has(cfi, offset, LENGTH_SIZE_MAX))
 		return false;
-	length = uw_read_u32(&reader);
-	wide = length == UINT32_MAX;
+	uint64_t length = uw_read_u32(&reader);
+	bool wide = length == UINT32_MAX;
 	if (wide)
 		length = uw_read_u64(&reader);
 	if (reader.failed)
 		return false;
-	pointer_offset = reader.rva - cfi->frame.rva;
+	uint64_t pointer_offset = reader.rva - cfi->frame.rva;
 	record->next = pointer_offset + length;
 	record->is_terminator = length == 0;
 	if (record->is_terminator)
@@ -64,7 +62,7 @@ static bool record_read(const struct uw_cfi *cfi, uint64_t offset, struct record
 		return !reader.failed;
 	}
 	/* In .eh_frame the CIE pointer counts backwards from itself, and stays 4 bytes wide in the
-	   64-bit form (LSB Core 5.0, section 10.6.1); 0 marks a CIE. */
+	 * 64-bit form (LSB Core 5.0, section 10.6.1); 0 marks a CIE. */
 	pointer = uw_read_u32(&reader);
 	if (reader.failed || pointer > pointer_offset)
 		return false;
@@ -87,14 +85,13 @@ static bool cie_augmentation_read(struct uw_reader *reader, const char *string, 
 				  struct uw_cie *cie)
 {
 	struct uw_reader data = *reader;
-	uint64_t size;
 
 	if (string[0] == '\0')
 		return true;
 	if (string[0] != 'z')
 		return false;
 	cie->sized = true;
-	size = uw_read_uleb(reader);
+	uint64_t size = uw_read_uleb(reader);
 	data = *reader;
 	uw_read_skip(reader, size);
 	if (reader->failed)
@@ -121,13 +118,11 @@ static bool cie_read(const struct uw_cfi *cfi, uint64_t offset, struct uw_cie *c
 	struct record record;
 	struct uw_reader *reader = &record.body;
 	const struct uw_machine *machine = uw_machine_of(cfi->arch);
-	uint64_t ra;
-	uint8_t version;
 	size_t i;
 
 	if (!record_read(cfi, offset, &record) || record.is_terminator || !record.is_cie)
 		return false;
-	version = uw_read_u8(reader);
+	uint8_t version = uw_read_u8(reader);
 	if (version != CIE_VERSION_GCC && version != 3 && version != 4)
 		return false;
 	for (i = 0; i < sizeof(augmentation); i++) {
@@ -142,7 +137,7 @@ static bool cie_read(const struct uw_cfi *cfi, uint64_t offset, struct uw_cie *c
 	*cie = (struct uw_cie){.encoding = encoding_sized(UW_PE_ABSPTR, machine->word)};
 	cie->code_align = uw_read_uleb(reader);
 	cie->data_align = uw_read_sleb(reader);
-	ra = version == CIE_VERSION_GCC ? uw_read_u8(reader) : uw_read_uleb(reader);
+	uint64_t ra = version == CIE_VERSION_GCC ? uw_read_u8(reader) : uw_read_uleb(reader);
 	if (ra != machine->ra)
 		return false;
 	if (!cie_augmentation_read(reader, augmentation, machine->word, cie) || reader->failed)
@@ -168,13 +163,12 @@ static bool fde_read(const struct uw_cfi *cfi, const struct record *record,
 {
 	const struct uw_cie *cie = cie_find(cfi, record->cie_offset, last);
 	struct uw_reader reader = record->body;
-	uint64_t size;
 
 	if (!cie)
 		return false;
 	fde->start = uw_word_wrap(uw_read_pointer(&reader, cie->encoding, cfi->hdr_rva),
 				  uw_machine_of(cfi->arch)->word);
-	size = uw_read_pointer(&reader, cie->encoding & UW_PE_FORMAT_MASK, 0);
+	uint64_t size = uw_read_pointer(&reader, cie->encoding & UW_PE_FORMAT_MASK, 0);
 	if (cie->sized)
 		uw_read_skip(&reader, uw_read_uleb(&reader));
 	if (reader.failed || __builtin_add_overflow(fde->start, size, &fde->end))
@@ -274,12 +268,10 @@ static bool table_is_sorted(const struct uw_cfi *cfi)
 /* Reads up to the table; its number of entries is 0 where it is not of the common form. */
 static uint64_t hdr_count(const struct uw_span *span, struct hdr *hdr)
 {
-	uint64_t count;
-
 	if (!hdr_read(span, hdr) || hdr->count_encoding == UW_PE_OMIT ||
 	    hdr->table_encoding != (UW_PE_DATAREL | UW_PE_SDATA4))
 		return 0;
-	count = uw_read_pointer(&hdr->rest, hdr->count_encoding, span->rva);
+	uint64_t count = uw_read_pointer(&hdr->rest, hdr->count_encoding, span->rva);
 	return hdr->rest.failed ? 0 : count;
 }
 
@@ -293,7 +285,6 @@ uint64_t uw_cfi_hdr_count(const struct uw_span *hdr)
 int uw_cfi_init(struct uw_cfi *cfi, const struct uw_span *hdr)
 {
 	struct hdr fields;
-	uint64_t count;
 
 	cfi->hdr_rva = hdr->rva;
 	cfi->table = (struct uw_span){0};
@@ -301,7 +292,7 @@ int uw_cfi_init(struct uw_cfi *cfi, const struct uw_span *hdr)
 	cfi->index_count = 0;
 	if (cfi->frame.size == 0)
 		return 0;
-	count = hdr_count(hdr, &fields);
+	uint64_t count = hdr_count(hdr, &fields);
 	if (count == 0 || count > uw_reader_left(&fields.rest) / HDR_ENTRY_SIZE)
 		return index_build(cfi);
 	cfi->table.bytes = fields.rest.at;
@@ -347,7 +338,7 @@ static size_t entries_until(const struct uw_cfi *cfi, uint64_t rva)
 	size_t count = uw_cfi_count(cfi), first = 0;
 
 	/* Halves without a branch on the outcome, which nothing predicts: the entries before
-	   `first` start at or before rva, those from first + count on after it. */
+	 * `first` start at or before rva, those from first + count on after it. */
 	while (count > 0) {
 		size_t half = count / 2;
 		bool before = uw_cfi_entry_start(cfi, first + half) <= rva;

@@ -42,7 +42,7 @@ size_t uw_cfi_count(const struct uw_cfi *cfi);
 uint64_t uw_cfi_covered(const struct uw_cfi *cfi);
 
 /* How many FDEs the search table has by what .eh_frame_hdr, of which hdr may be just the start,
-   says; 0: none that is of the common form. */
+ * says; 0: none that is of the common form. */
 uint64_t uw_cfi_hdr_count(const struct uw_span *hdr);
 
 /* Where .eh_frame starts according to .eh_frame_hdr; false when the header does not say. */
@@ -88,7 +88,7 @@ struct uw_cfi_gap {
 };
 
 /* The search entry that rva's FDE has if there is one: false where none starts before it. Entries
-   are numbered from 0 and sorted by where they start; the FDE itself may say otherwise. */
+ * are numbered from 0 and sorted by where they start; the FDE itself may say otherwise. */
 bool uw_cfi_entry(const struct uw_cfi *cfi, uint64_t rva, size_t *entry);
 
 uint64_t uw_cfi_entry_start(const struct uw_cfi *cfi, size_t entry);

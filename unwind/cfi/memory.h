@@ -3,7 +3,6 @@
 #define UNWIND_CFI_MEMORY_H
 
 #include "unwind/unwind.h"
-
 #include <string.h>
 
 struct uw_elf;

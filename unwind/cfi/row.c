@@ -176,12 +176,11 @@ static bool state_run_rule(struct machine_state *state, uint8_t op)
 {
 	struct uw_reader *code = &state->code;
 	struct uw_rule unused;
-	uint64_t reg;
 
 	if (op < UW_CFA_OFFSET_EXTENDED || (op > UW_CFA_REGISTER && op < UW_CFA_EXPRESSION) ||
 	    (op > UW_CFA_VAL_EXPRESSION && op != UW_CFA_GNU_NEGATIVE_OFFSET_EXTENDED))
 		return false;
-	reg = uw_read_uleb(code);
+	uint64_t reg = uw_read_uleb(code);
 	switch (op) {
 	case UW_CFA_OFFSET_EXTENDED:
 		state_set(state, reg, UW_RULE_AT_CFA, factored(state, uw_read_uleb(code)));
@@ -300,7 +299,6 @@ enum uw_cfi_result uw_cfi_row_within(const struct uw_fde *fde, uint64_t rva, str
 				     uint32_t *effort)
 {
 	struct machine_state state;
-	struct uw_row initial;
 
 	*row = (struct uw_row){0};
 	state.cfi = fde->cfi;
@@ -313,7 +311,7 @@ enum uw_cfi_result uw_cfi_row_within(const struct uw_fde *fde, uint64_t rva, str
 	state.target = rva;
 	if (!state_run(&state, fde->cie_code))
 		return UW_CFI_BAD;
-	initial = *row;
+	struct uw_row initial = *row;
 	state.initial = &initial;
 	state.at = fde->start;
 	if (!state_run(&state, fde->code))

@@ -33,7 +33,7 @@ struct uw_row {
 
 enum {
 	/* What one walk may spend on instructions: half a millisecond. A thousand frames of unusual
-	   functions take a third of it. */
+	 * functions take a third of it. */
 	UW_CFI_EFFORT_MAX = 192 * 1024
 };
 
@@ -41,7 +41,7 @@ enum {
 enum uw_cfi_result uw_cfi_row(const struct uw_fde *fde, uint64_t rva, struct uw_row *row);
 
 /* As uw_cfi_row. *effort grows by the instructions, those that copy a row counting for more; where
-   it exceeds UW_CFI_EFFORT_MAX the result is UW_CFI_BAD. */
+ * it exceeds UW_CFI_EFFORT_MAX the result is UW_CFI_BAD. */
 enum uw_cfi_result uw_cfi_row_within(const struct uw_fde *fde, uint64_t rva, struct uw_row *row,
 				     uint32_t *effort);
 

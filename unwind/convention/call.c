@@ -4,7 +4,6 @@
 #include "unwind/rules/rule_cache.h"
 #include "unwind/space/space.h"
 #include "unwind/x86/instruction.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,13 +55,12 @@ const struct uw_call *uw_call_find(struct uw_space *space, uint64_t ra)
 {
 	struct uw_rule_cache *cache = space->cache;
 	uint16_t key = uw_cache_key(space->epoch, false);
-	struct uw_call *call;
 
 	if (!cache->calls)
 		cache->calls = calloc((size_t)1 << LOG_CALLS, sizeof(*cache->calls));
 	if (!cache->calls)
 		return NULL;
-	call = &cache->calls[uw_cache_index(ra, false, LOG_CALLS)];
+	struct uw_call *call = &cache->calls[uw_cache_index(ra, false, LOG_CALLS)];
 	if (call->ra != ra || call->key != key) {
 		*call = (struct uw_call){.ra = ra, .key = key};
 		call_read(space, call);

@@ -47,12 +47,11 @@ static bool is_start_of(struct uw_space *space, const struct uw_mapping *mapping
 			uint64_t ip)
 {
 	uint64_t bias = mapping->start - mapping->rva;
-	const struct uw_mapping *to;
 	struct uw_cfi_gap gap;
 	struct uw_fde fde;
 
 	if (!mapping->module) {
-		to = uw_space_lookup(space, target);
+		const struct uw_mapping *to = uw_space_lookup(space, target);
 		return to && !to->module;
 	}
 	return target >= mapping->start && target <= ip &&
@@ -103,9 +102,9 @@ static bool leaf_is_called(struct uw_space *space, const struct uw_mapping *mapp
 	const struct uw_machine *machine = uw_machine_of(space->arch);
 	uint64_t start = 0;
 	/* psABI, sections 3.2.2 (x86-64) and 2.2.2 (i386): at a function's entry the stack pointer
-	   plus a word is a multiple of 16. Where it is known that the call led here, that is not
-	   asked for: Go does not keep to it, nor i386's compilers where they call their own
-	   helpers, the functions that read the instruction pointer (get_pc_thunk). */
+	 * plus a word is a multiple of 16. Where it is known that the call led here, that is not
+	 * asked for: Go does not keep to it, nor i386's compilers where they call their own
+	 * helpers, the functions that read the instruction pointer (get_pc_thunk). */
 	bool aligned = state->reg[machine->sp] % 16 == 16u - machine->word;
 
 	if (call->direct && !call_leads(space, mapping, call->target, state->ip, &start))
@@ -118,15 +117,13 @@ enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,
 {
 	const struct uw_mapping *mapping = uw_space_lookup(space, state->ip - !state->exact);
 	const struct uw_machine *machine = x86_of(space);
-	const struct uw_call *call;
-	enum uw_place place;
-	uint64_t slot, ra;
+	uint64_t ra;
 	uint32_t room;
 
 	if (!machine || !mapping || !mapping->module)
 		return UW_STEP_NONE;
-	slot = state->reg[machine->sp];
-	place = uw_bytes_place(space, state->ip, &room);
+	uint64_t slot = state->reg[machine->sp];
+	enum uw_place place = uw_bytes_place(space, state->ip, &room);
 	if (place == UW_PLACE_NEXT) {
 		if (!uw_state_knows(state, machine->fp) || !read_word(memory, slot, &ra) ||
 		    ra != state->reg[machine->fp])
@@ -137,7 +134,7 @@ enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,
 		slot += room;
 	if (!read_word(memory, slot, &ra) || !in_mapping(space, ra))
 		return UW_STEP_NONE;
-	call = uw_call_find(space, ra);
+	const struct uw_call *call = uw_call_find(space, ra);
 	if (!call || !call->found ||
 	    (place == UW_PLACE_UNKNOWN && !leaf_is_called(space, mapping, call, state)))
 		return UW_STEP_NONE;
@@ -150,11 +147,10 @@ enum uw_step uw_convention_return(struct uw_space *space, struct uw_state *state
 {
 	const struct uw_machine *machine = uw_machine_of(space->arch);
 	uint64_t sp = state->reg[machine->sp], ra;
-	const struct uw_call *call;
 
 	if (!read_word(memory, sp, &ra) || !in_mapping(space, ra))
 		return UW_STEP_NONE;
-	call = uw_call_find(space, ra);
+	const struct uw_call *call = uw_call_find(space, ra);
 	if (!call || !call->found)
 		return UW_STEP_NONE;
 	return_to(state, machine, ra, sp + machine->word);
@@ -165,15 +161,14 @@ enum uw_step uw_convention_null_call(struct uw_space *space, struct uw_state *st
 				     struct uw_memory *memory)
 {
 	const struct uw_machine *machine = x86_of(space);
-	const struct uw_call *call;
-	uint64_t sp, ra;
+	uint64_t ra;
 
 	if (!machine || !state->exact || state->ip >= NULL_SIZE)
 		return UW_STEP_NONE;
-	sp = state->reg[machine->sp];
+	uint64_t sp = state->reg[machine->sp];
 	if (sp % 16 != 16u - machine->word || !read_word(memory, sp, &ra) || !in_mapping(space, ra))
 		return UW_STEP_NONE;
-	call = uw_call_find(space, ra);
+	const struct uw_call *call = uw_call_find(space, ra);
 	if (!call || !call->found || (call->direct && call->target != state->ip))
 		return UW_STEP_NONE;
 	return_to(state, machine, ra, sp + machine->word);
@@ -190,12 +185,11 @@ static bool record_may_end_chain(struct uw_space *space, struct uw_memory *memor
 {
 	enum uw_code_kind kind =
 		(enum uw_code_kind)uw_code_find(space, ra, false, &memory->effort)->kind;
-	const struct uw_call *call;
 
 	if (exact || (kind != UW_CODE_COMMON && kind != UW_CODE_REALIGNED && kind != UW_CODE_ROW &&
 		      kind != UW_CODE_SWITCHED))
 		return false;
-	call = uw_call_find(space, ra);
+	const struct uw_call *call = uw_call_find(space, ra);
 	return call && call->found;
 }
 
@@ -222,7 +216,7 @@ static bool record_is_ordered(struct uw_space *space, struct uw_memory *memory, 
 }
 
 /* Whether a call precedes the return address, as far as the code can be read: an unreadable one
-   may. No call leads to where goroutines and coroutines end. */
+ * may. No call leads to where goroutines and coroutines end. */
 static bool record_follows_call(struct uw_space *space, struct uw_memory *memory,
 				const struct record *record, bool *readable)
 {
@@ -265,7 +259,7 @@ struct region {
 };
 
 /* Whether code with CFI that calls from ra, which is in slot, has its own return address where the
-   frame pointer or the region has one. */
+ * frame pointer or the region has one. */
 static bool caller_fits(struct uw_space *space, struct uw_memory *memory,
 			const struct region *region, uint64_t slot, uint64_t ra)
 {
@@ -303,7 +297,6 @@ static bool may_return_generated(struct uw_space *space, struct uw_memory *memor
 static bool may_return(struct uw_space *space, struct uw_memory *memory,
 		       const struct region *region, uint64_t slot)
 {
-	const struct uw_call *call;
 	uint64_t ra;
 
 	if (!read_word(memory, slot, &ra))
@@ -311,7 +304,7 @@ static bool may_return(struct uw_space *space, struct uw_memory *memory,
 	if (!in_mapping(space, ra))
 		return false;
 	memory->effort += CALL_EFFORT;
-	call = uw_call_find(space, ra);
+	const struct uw_call *call = uw_call_find(space, ra);
 	if (!call)
 		return true;
 	if (region->generated)
@@ -322,7 +315,7 @@ static bool may_return(struct uw_space *space, struct uw_memory *memory,
 }
 
 /* Whether a word of [sp, end) may be the return address; yes where the walk has spent what it may
-   before that is known. */
+ * before that is known. */
 static bool region_may_return(struct uw_space *space, struct uw_memory *memory,
 			      const struct region *region, uint64_t end)
 {
@@ -335,7 +328,7 @@ static bool region_may_return(struct uw_space *space, struct uw_memory *memory,
 }
 
 /* Whether the target that a call names tells anything of the code. V8's builtins, which have no
-   CFI, call others of them that go on to generated code by a jump. */
+ * CFI, call others of them that go on to generated code by a jump. */
 static bool target_tells(struct uw_space *space, struct uw_memory *memory,
 			 const struct region *region, uint64_t ra)
 {
@@ -384,13 +377,11 @@ enum uw_step uw_convention_frame_pointer(struct uw_space *space, struct uw_state
 {
 	const struct uw_machine *machine = x86_of(space);
 	struct record record;
-	enum uw_step step;
 	bool readable;
-	uint64_t fp;
 
 	if (!machine || !uw_state_knows(state, machine->fp))
 		return UW_STEP_NONE;
-	fp = state->reg[machine->fp];
+	uint64_t fp = state->reg[machine->fp];
 	if (fp % machine->word != 0 || fp < state->reg[machine->sp])
 		return UW_STEP_NONE;
 	if (!record_read(memory, fp, &record))
@@ -406,7 +397,7 @@ enum uw_step uw_convention_frame_pointer(struct uw_space *space, struct uw_state
 	    !record_follows_call(space, memory, &record, &readable))
 		return UW_STEP_NONE;
 	if (!readable) {
-		step = record_confirm(space, memory, fp, &record);
+		enum uw_step step = record_confirm(space, memory, fp, &record);
 		if (step != UW_STEP_OK)
 			return step;
 	}

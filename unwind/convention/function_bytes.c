@@ -2,7 +2,6 @@
 
 #include "unwind/cfi/machine.h"
 #include "unwind/space/space.h"
-
 #include <string.h>
 
 enum {
@@ -56,12 +55,11 @@ enum uw_place uw_bytes_place(struct uw_space *space, uint64_t ip, uint32_t *room
 {
 	uint8_t bytes[1 + 1 + 7] = {0}; /* the one before, REX, two instructions */
 	const uint8_t *at = bytes + 1;
-	size_t rex;
 
 	if (!uw_space_read(space, ip - 1, bytes, sizeof(bytes)) &&
 	    !uw_space_read(space, ip - 1, bytes, 4))
 		return UW_PLACE_UNKNOWN;
-	rex = rex_size(space, at);
+	size_t rex = rex_size(space, at);
 	if (at[0] == OP_RET || at[0] == OP_RET_POPS ||
 	    ((at[0] == PREFIX_REP || at[0] == PREFIX_BND) && at[1] == OP_RET))
 		return UW_PLACE_TOP;
@@ -147,7 +145,7 @@ bool uw_bytes_make_no_room_before(struct uw_space *space, uint64_t limit, uint64
 }
 
 /* Whether a function may end here: at a return or a jump, or at what fills up the room to the next
-   one. */
+ * one. */
 static bool may_end_function(const uint8_t *at)
 {
 	return at[0] == OP_RET || at[0] == OP_JMP || at[0] == OP_JMP_SHORT || at[0] == 0xcc ||

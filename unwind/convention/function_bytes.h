@@ -24,17 +24,17 @@ enum uw_place {
 enum uw_place uw_bytes_place(struct uw_space *space, uint64_t ip, uint32_t *room);
 
 /* Whether a function from start on has not made room on its stack, which would then hold what older
-   frames left there, when it comes to ip. Pushes may have been made. */
+ * frames left there, when it comes to ip. Pushes may have been made. */
 bool uw_bytes_make_no_room(struct uw_space *space, uint64_t start, uint64_t ip);
 
 /* As above for code that may start anywhere before ip: at an endbr instruction, or else at limit,
-   an address. No more than 512 bytes are looked at: room that a larger function made before is not
-   seen. */
+ * an address. No more than 512 bytes are looked at: room that a larger function made before is not
+ * seen. */
 bool uw_bytes_make_no_room_before(struct uw_space *space, uint64_t limit, uint64_t ip);
 
 /* Whether start is a function that pushes rbp and points it there first of all, and no other one
-   may start between there and ip, which lies behind both. Between two calls of its own such a
-   function keeps rbp. */
+ * may start between there and ip, which lies behind both. Between two calls of its own such a
+ * function keeps rbp. */
 bool uw_bytes_make_record(struct uw_space *space, uint64_t start, uint64_t ip);
 
 /*
@@ -51,7 +51,7 @@ enum uw_go {
 enum uw_go uw_bytes_go(struct uw_space *space, uint64_t start, uint64_t ip, uint32_t *effort);
 
 /* Whether start is a jump through memory, that leads anywhere: a linkage stub. *target: changed to
-   where a jump that it is instead leads. */
+ * where a jump that it is instead leads. */
 bool uw_bytes_are_stub(struct uw_space *space, uint64_t *target);
 
 #endif

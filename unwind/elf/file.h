@@ -4,7 +4,6 @@
 
 #include "unwind/elf/reader.h"
 #include "unwind/unwind.h"
-
 #include <elf.h>
 #include <time.h>
 
@@ -61,11 +60,11 @@ void uw_elf_finish(struct uw_elf *elf);
 bool uw_elf_has_changed(const struct uw_elf *elf);
 
 /* Reads exactly size bytes at a file offset; false where the file does not hold them, or has
-   changed. */
+ * changed. */
 bool uw_elf_read(const struct uw_elf *elf, uint64_t offset, void *bytes, uint64_t size);
 
 /* Copies a piece of the file into *bytes, which the caller frees, and *span. Less than the whole of
-   it, or a failed read, is no information: an empty span. Returns 0, or -1: out of memory. */
+ * it, or a failed read, is no information: an empty span. Returns 0, or -1: out of memory. */
 int uw_elf_copy(const struct uw_elf *elf, const struct uw_piece *piece, uint8_t **bytes,
 		struct uw_span *span);
 
@@ -73,7 +72,7 @@ int uw_elf_copy(const struct uw_elf *elf, const struct uw_piece *piece, uint8_t 
 const struct uw_segment *uw_elf_segment(const struct uw_elf *elf, uint64_t rva);
 
 /* Reads size bytes at rva from a segment that is not writable, so that they equal the target's;
-   false when there are none. Does not allocate; may call pread(2). */
+ * false when there are none. Does not allocate; may call pread(2). */
 bool uw_elf_read_constant(const struct uw_elf *elf, uint64_t rva, void *bytes, size_t size);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include "unwind/elf/file.h"
 #include "unwind/elf/window.h"
-
 #include <errno.h>
 #include <string.h>
 

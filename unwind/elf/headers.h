@@ -15,11 +15,11 @@ struct uw_elf;
 struct uw_window;
 
 /* Reads the file's header; its e_ident tells the class. Returns 0, or -1 with ENOEXEC: no ELF file
-   of either class, or not a little-endian one. */
+ * of either class, or not a little-endian one. */
 int uw_ehdr_read(const struct uw_elf *elf, struct uw_window *window, Elf64_Ehdr *ehdr);
 
 /* Read program or section header number i; false where the file does not hold it. e_phentsize and
-   e_shentsize are checked to be those of the class. */
+ * e_shentsize are checked to be those of the class. */
 bool uw_phdr_read(const struct uw_elf *elf, struct uw_window *window, const Elf64_Ehdr *ehdr,
 		  unsigned i, Elf64_Phdr *phdr);
 bool uw_shdr_read(const struct uw_elf *elf, struct uw_window *window, const Elf64_Ehdr *ehdr,

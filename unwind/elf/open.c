@@ -3,7 +3,6 @@
 #include "unwind/elf/file.h"
 #include "unwind/elf/headers.h"
 #include "unwind/elf/window.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -48,17 +47,16 @@ static bool note_take(struct parse *parse, const Elf64_Nhdr *note, uint64_t offs
 }
 
 /* Takes the build-id from the notes in [offset, offset + size); notes are 4-byte aligned, and those
-   with other alignment (8: .note.gnu.property) stand in segments of their own. */
+ * with other alignment (8: .note.gnu.property) stand in segments of their own. */
 static void notes_read(struct parse *parse, uint64_t offset, uint64_t size)
 {
 	Elf64_Nhdr note;
-	uint64_t cost;
 
 	if (parse->elf->build_id_size != 0)
 		return;
 	if (size > parse->notes_left)
 		size = parse->notes_left;
-	cost = size > NOTES_SIZE_MIN ? size : NOTES_SIZE_MIN;
+	uint64_t cost = size > NOTES_SIZE_MIN ? size : NOTES_SIZE_MIN;
 	parse->notes_left -= cost < parse->notes_left ? cost : parse->notes_left;
 	while (size >= sizeof(note)) {
 		uint64_t total = sizeof(note);
@@ -83,7 +81,7 @@ static int elf_error(int error)
 static int elf_header_read(struct parse *parse)
 {
 	/* The machine and the class go together: x86-64 code in a 32-bit file (x32) has words of
-	   two sizes, and is not supported. */
+	 * two sizes, and is not supported. */
 	static const struct {
 		uint16_t machine;
 		uint8_t class;

@@ -15,7 +15,7 @@ int uw_elf_open(struct uw_elf *elf, int fd);
 int uw_elf_from_memory(struct uw_elf *elf, const void *bytes, size_t size);
 
 /* Reads the section headers, once. They are optional at run time, so a malformed table only means
-   less information. */
+ * less information. */
 void uw_elf_take_sections(struct uw_elf *elf);
 
 #endif

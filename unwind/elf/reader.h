@@ -88,7 +88,7 @@ enum {
 uint64_t uw_read_pointer(struct uw_reader *reader, uint8_t encoding, uint64_t data_rva);
 
 /* Passes over a pointer whose value does not matter, whatever its base. word: bytes of an address,
-   to which aligned pointers are. */
+ * to which aligned pointers are. */
 void uw_read_pointer_skip(struct uw_reader *reader, uint8_t encoding, uint8_t word);
 
 #endif

@@ -29,17 +29,17 @@ struct uw_section {
 };
 
 /* Makes a section of a piece of the file, with *span over its bytes; empty where the piece is empty
-   or larger than a section should be. Returns 0, or -1: out of memory. */
+ * or larger than a section should be. Returns 0, or -1: out of memory. */
 int uw_section_open(struct uw_section *section, const struct uw_elf *elf,
 		    const struct uw_piece *piece, struct uw_span *span);
 void uw_section_finish(struct uw_section *section);
 
 /* Reads the blocks from first to last that are not there yet; false where the file does not hold
-   them any more. */
+ * them any more. */
 bool uw_section_read(struct uw_section *section, size_t first, size_t last);
 
 /* Makes sure that the section's bytes in [offset, offset + size) are there, as far as these lie in
-   it; false where the file does not hold them any more. */
+ * it; false where the file does not hold them any more. */
 static inline bool uw_section_want(struct uw_section *section, uint64_t offset, uint64_t size)
 {
 	size_t first, last;

@@ -1,7 +1,6 @@
 #include "unwind/elf/window.h"
 
 #include "unwind/elf/file.h"
-
 #include <string.h>
 
 enum {

@@ -2,7 +2,6 @@
 #include "unwind/elf/file.h"
 #include "unwind/elf/open.h"
 #include "unwind/module/module.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +16,11 @@ enum {
 static bool debug_link_read(const struct uw_elf *elf, char name[static LINK_MAX], uint32_t *crc)
 {
 	uint64_t size = elf->debug_link.size;
-	uint64_t at;
 
 	if (size < 8 || size > LINK_MAX || !uw_elf_read(elf, elf->debug_link.offset, name, size) ||
 	    !memchr(name, '\0', size))
 		return false;
-	at = (strlen(name) + 4) & ~UINT64_C(3);
+	uint64_t at = (strlen(name) + 4) & ~UINT64_C(3);
 	if (at + sizeof(*crc) > size)
 		return false;
 	memcpy(crc, name + at, sizeof(*crc));

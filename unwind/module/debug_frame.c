@@ -2,7 +2,6 @@
 
 #include "unwind/elf/file.h"
 #include "unwind/elf/headers.h"
-
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@ enum {
 };
 
 /* The most bytes that one byte of a stream can stand for; 0: another compression. zlib, Technical
-   Details; Zstandard (RFC 8878, section 3.1.1.2): a block of 128 KB from 4 bytes. */
+ * Details; Zstandard (RFC 8878, section 3.1.1.2): a block of 128 KB from 4 bytes. */
 static uint64_t stream_ratio(uint32_t type)
 {
 	if (type == ELFCOMPRESS_ZLIB)
@@ -26,7 +25,6 @@ static uint64_t inflated_size(const struct uw_elf *elf, const uint8_t *bytes, si
 {
 	static const char gnu[] = {'Z', 'L', 'I', 'B'};
 	Elf64_Chdr chdr = {.ch_type = ELFCOMPRESS_ZLIB};
-	uint64_t ratio;
 
 	if (elf->debug_frame_packed == UW_COMPRESSION_GNU) {
 		if (size < GNU_HEAD || memcmp(bytes, gnu, sizeof(gnu)) != 0)
@@ -36,7 +34,7 @@ static uint64_t inflated_size(const struct uw_elf *elf, const uint8_t *bytes, si
 	} else if (!uw_chdr_take(elf, bytes, size, &chdr)) {
 		return 0;
 	}
-	ratio = stream_ratio(chdr.ch_type);
+	uint64_t ratio = stream_ratio(chdr.ch_type);
 	if (ratio == 0 || chdr.ch_size > UW_FRAME_SIZE_MAX || chdr.ch_size / ratio > size)
 		return 0;
 	return chdr.ch_size;
@@ -57,16 +55,14 @@ static Elf_Scn *find_section(Elf *elf, const struct uw_elf *file)
 }
 
 /* Copies what a section of the expected size holds once libelf has inflated it. Returns 0, also
-   where it cannot be inflated, or -1: out of memory. */
+ * where it cannot be inflated, or -1: out of memory. */
 static int section_inflate(Elf_Scn *section, enum uw_compression packed, uint64_t expected,
 			   uint8_t **bytes)
 {
-	Elf_Data *data;
-
 	if (!section || (packed == UW_COMPRESSION_GNU ? elf_compress_gnu(section, 0, 0)
 						      : elf_compress(section, 0, 0)) < 0)
 		return 0;
-	data = elf_rawdata(section, NULL);
+	Elf_Data *data = elf_rawdata(section, NULL);
 	if (!data || data->d_size != expected)
 		return 0;
 	*bytes = malloc(expected);

@@ -13,7 +13,7 @@ struct uw_debug_frame {
 };
 
 /* Reads the file's .debug_frame, inflated where it is compressed. Returns 0, also where it has none
-   or one that cannot be read, or -1: out of memory. There is nothing to free without bytes. */
+ * or one that cannot be read, or -1: out of memory. There is nothing to free without bytes. */
 int uw_debug_frame_open(const struct uw_elf *elf, struct uw_debug_frame *frame);
 
 #endif

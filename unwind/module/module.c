@@ -2,7 +2,6 @@
 
 #include "unwind/elf/open.h"
 #include "unwind/module/debug_frame.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +14,14 @@ enum {
 };
 
 /* Without a section header for it .eh_frame starts where its header says, and ends at a terminator
-   or at the end of its segment. */
+ * or at the end of its segment. */
 static struct uw_piece module_frame_piece(const struct uw_elf *elf, const struct uw_span *hdr)
 {
-	const struct uw_segment *segment;
 	struct uw_piece piece = elf->eh_frame;
 
 	if (piece.size != 0 || hdr->size == 0 || !uw_cfi_hdr_frame(hdr, &piece.rva))
 		return piece;
-	segment = uw_elf_segment(elf, piece.rva);
+	const struct uw_segment *segment = uw_elf_segment(elf, piece.rva);
 	if (!segment)
 		return piece;
 	piece.offset = segment->offset + (piece.rva - segment->rva);
@@ -42,8 +40,8 @@ static uint64_t module_code_size(const struct uw_module *module)
 }
 
 /* Whether .eh_frame describes little of the code, as where only the C library's start files have
-   any: less than half of it where its FDEs are few enough to add up. Tables that say something of
-   all code are larger than a 64th of it. */
+ * any: less than half of it where its FDEs are few enough to add up. Tables that say something of
+ * all code are larger than a 64th of it. */
 static bool module_is_sparse(const struct uw_module *module)
 {
 	const struct uw_cfi *cfi = &module->cfi;
@@ -111,19 +109,18 @@ void uw_module_load_now(struct uw_module *module)
 }
 
 /* Whether .eh_frame says enough by its size and by the head of its search table alone, as nearly
-   always where there is much of it. With the mutex held. */
+ * always where there is much of it. With the mutex held. */
 static bool module_is_surely_rich(struct uw_module *module)
 {
 	struct uw_elf *elf = &module->elf;
 	uint8_t bytes[HDR_HEAD];
 	struct uw_span head = {bytes, sizeof(bytes), elf->eh_frame_hdr.rva};
-	struct uw_piece piece;
 
 	uw_elf_take_sections(elf);
 	if (elf->eh_frame_hdr.size < sizeof(bytes) ||
 	    !uw_elf_read(elf, elf->eh_frame_hdr.offset, bytes, sizeof(bytes)))
 		return false;
-	piece = module_frame_piece(elf, &head);
+	struct uw_piece piece = module_frame_piece(elf, &head);
 	return uw_cfi_hdr_count(&head) > FEW_FDES && piece.size >= module_code_size(module) / 64;
 }
 
@@ -220,7 +217,7 @@ struct uw_module *uw_module_ref(struct uw_module *module)
 void uw_module_unref(struct uw_module *module)
 {
 	/* Release: this thread's last reads come before the free; acquire: the free comes after
-	   every other thread's. */
+	 * every other thread's. */
 	if (module && atomic_fetch_sub_explicit(&module->references, 1, memory_order_acq_rel) == 1)
 		module_destroy(module);
 }
@@ -281,8 +278,8 @@ uint64_t uw_module_rva(const struct uw_module *module, uint64_t pgoff)
 	bool best_starts = false;
 
 	/* The loader maps whole pages, so a segment also covers the rest of its first and last
-	   page, and neighbouring segments may claim the same page. The executable one is meant; of
-	   several the one that starts there. */
+	 * page, and neighbouring segments may claim the same page. The executable one is meant; of
+	 * several the one that starts there. */
 	for (size_t i = 0; i < module->elf.segment_count; i++) {
 		const struct uw_segment *segment = &module->elf.segments[i];
 		uint64_t start = segment->offset & ~(uint64_t)(PAGE_SIZE_MIN - 1);

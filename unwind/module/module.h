@@ -5,7 +5,6 @@
 #include "unwind/cfi/find.h"
 #include "unwind/elf/file.h"
 #include "unwind/elf/section.h"
-
 #include <stdatomic.h>
 
 struct uw_table;
@@ -35,7 +34,7 @@ struct uw_module {
 };
 
 /* A reference of who reads no more of the module, and takes nobody's place who may: it only keeps
-   the pointer from becoming another module's. */
+ * the pointer from becoming another module's. */
 static inline struct uw_module *uw_module_keep(struct uw_module *module)
 {
 	/* In this order, so that a used module is never taken for one that is not. */

@@ -2,7 +2,6 @@
 
 #include "unwind/cfi/row.h"
 #include "unwind/elf/reader.h"
-
 #include <assert.h>
 
 enum { OP_DEREF = 0x06, OP_BREG0 = 0x70 /* DWARF 5, section 7.7.1 */ };

@@ -3,14 +3,13 @@
 #include "unwind/cfi/machine.h"
 #include "unwind/module/module.h"
 #include "unwind/rules/table.h"
-
 #include <errno.h>
 #include <stdlib.h>
 
 enum {
 	/* To decode a function as it is met takes as long as to decode this much of .eh_frame in
-	   one go: 1.2 us with little of it in the CPU's caches, as beside a program that uses them,
-	   at 200 MB/s. */
+	 * one go: 1.2 us with little of it in the CPU's caches, as beside a program that uses them,
+	 * at 200 MB/s. */
 	DECODED_BYTES = 240,
 	DECODED_MIN = 2000 /* a run that is over soon gets none */
 };
@@ -38,7 +37,7 @@ int uw_module_build_table(struct uw_module *module)
 	if (uw_table_build(&module->cfi, &module->elf, &table) < 0)
 		return -1;
 	/* Release: who finds the pointer finds the table complete. Another thread may have been
-	   faster; walks may use its table by now. */
+	 * faster; walks may use its table by now. */
 	if (!atomic_compare_exchange_strong_explicit(&module->table, &none, table,
 						     memory_order_release, memory_order_relaxed))
 		free(table);

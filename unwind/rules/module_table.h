@@ -7,7 +7,7 @@
 struct uw_module;
 
 /* Notes that a function had to be decoded. Returns true once: when it has been so many times that a
-   table would have cost less. */
+ * table would have cost less. */
 bool uw_module_note_decoded(struct uw_module *module);
 
 #endif

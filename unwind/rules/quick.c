@@ -12,7 +12,7 @@
 enum { RA_MAX = 16, REMEMBER_DEPTH_MAX = 4 };
 
 /* Index in uw_quick.saved by DWARF number below the return address's; -1: not a register that
-   functions preserve. */
+ * functions preserve. */
 static const int8_t saved_index_64[RA_MAX] = {-1, -1, -1, 0,  -1, -1, 1, -1,
 					      -1, -1, -1, -1, 2,  3,  4, 5};
 static const int8_t saved_index_32[RA_MAX] = {-1, -1, -1, 0,  -1, 1,  2,  3,
@@ -35,11 +35,9 @@ struct quick_state {
 /* Takes "register reg is stored at CFA + factor * data alignment"; false: not ordinary. */
 static bool quick_offset(struct quick_state *state, uint64_t reg, uint64_t factor)
 {
-	int64_t units;
-
 	if (state->fde->data_align != -state->machine->word || factor > INT8_MAX)
 		return false;
-	units = -(int64_t)factor;
+	int64_t units = -(int64_t)factor;
 	if (reg == state->machine->ra) {
 		state->row.has_ra = units == -1;
 		return state->row.has_ra;
@@ -52,11 +50,9 @@ static bool quick_offset(struct quick_state *state, uint64_t reg, uint64_t facto
 
 static bool quick_restore(struct quick_state *state, uint64_t reg)
 {
-	int8_t index;
-
 	if (!state->in_fde || reg >= state->machine->ra || state->saved_index[reg] < 0)
 		return false;
-	index = state->saved_index[reg];
+	int8_t index = state->saved_index[reg];
 	state->row.saved.slot[index] = state->initial.saved.slot[index];
 	return true;
 }

@@ -5,7 +5,6 @@
 #include "unwind/rules/quick.h"
 #include "unwind/rules/rule_cache.h"
 #include "unwind/x86/stack_switch.h"
-
 #include <stdlib.h>
 
 enum {
@@ -65,7 +64,7 @@ static void rows_fill(struct uw_functions *functions, const struct uw_fde *fde,
 {
 	/* Every row but the first takes an instruction. */
 	size_t room = uw_reader_left(&fde->code) + 1;
-	struct uw_quick_row *rows, *fitting;
+	struct uw_quick_row *rows;
 
 	if (fde->signal ||
 	    (uw_stack_may_switch(fde) && uw_stack_is_loaded(&table->module->elf, fde)) ||
@@ -77,7 +76,8 @@ static void rows_fill(struct uw_functions *functions, const struct uw_fde *fde,
 	table->count = (uint32_t)uw_cfi_quick_rows(fde, NULL, rows, room);
 	for (size_t i = 0; i < table->count; i++)
 		uw_quick_finish(uw_machine_of(table->module->elf.arch), &rows[i].rules);
-	fitting = reallocarray(rows, table->count ? table->count : 1, sizeof(*rows));
+	struct uw_quick_row *fitting =
+		reallocarray(rows, table->count ? table->count : 1, sizeof(*rows));
 	table->rows = fitting ? fitting : rows;
 	functions->bytes += table->count * sizeof(*rows);
 }
@@ -120,13 +120,13 @@ static struct uw_rows *rows_of(struct uw_functions *functions, struct uw_module 
 	uint64_t block = ((uintptr_t)module >> 4) * 0x10001 + (rva >> HINT_SHIFT);
 	uint16_t *hint = &functions->hints[uw_cache_index(block, false, LOG_HINTS)];
 	struct uw_rows *table = &functions->tables[*hint];
-	size_t entry, index;
+	size_t entry;
 
 	if (rows_hold(table, module, rva))
 		return table;
 	if (!uw_cfi_entry(&module->cfi, rva, &entry) || entry > UINT32_MAX)
 		return NULL;
-	index = uw_cache_index((uintptr_t)module + entry, false, LOG_TABLES);
+	size_t index = uw_cache_index((uintptr_t)module + entry, false, LOG_TABLES);
 	table = &functions->tables[index];
 	if (table->module != module || table->entry != entry)
 		rows_build(functions, module, entry, effort, table);
@@ -153,15 +153,13 @@ static const struct uw_quick_row *rows_search(const struct uw_rows *table, uint6
 bool uw_rows_find(struct uw_rule_cache *cache, struct uw_module *module, uint64_t rva,
 		  uint32_t *effort, struct uw_found_row *found)
 {
-	const struct uw_quick_row *row;
-	const struct uw_rows *table;
-
 	if (!cache->functions)
 		cache->functions = calloc(1, sizeof(*cache->functions));
-	table = cache->functions ? rows_of(cache->functions, module, rva, effort) : NULL;
+	const struct uw_rows *table =
+		cache->functions ? rows_of(cache->functions, module, rva, effort) : NULL;
 	if (!table || table->count == 0)
 		return false;
-	row = rows_search(table, rva - table->start);
+	const struct uw_quick_row *row = rows_search(table, rva - table->start);
 	found->rules = row->rules;
 	found->function = table->start;
 	found->ends = rva + 1 == table->end;

@@ -1,7 +1,6 @@
 #include "unwind/rules/rule_cache.h"
 
 #include "unwind/rules/rows.h"
-
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

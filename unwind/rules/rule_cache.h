@@ -51,7 +51,7 @@ struct uw_call;
 struct uw_rule_cache {
 	struct uw_code slots[UW_CACHE_SIZE];
 	/* Of the slot with the same index, for kinds UW_CODE_COMMON and UW_CODE_REALIGNED: plain
-	   code needs it only where its callers are not. */
+	 * code needs it only where its callers are not. */
 	struct uw_saved saved[UW_CACHE_SIZE];
 	unsigned references; /* of spaces */
 	uint16_t epoch;      /* the last one given to a space; up to UW_CACHE_EPOCH_MAX */

@@ -3,7 +3,6 @@
 #include "unwind/cfi/opcodes.h"
 #include "unwind/rules/quick.h"
 #include "unwind/x86/stack_switch.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,12 +52,12 @@ struct builder {
 static bool reserve(void *array, size_t *capacity, size_t count, size_t size)
 {
 	size_t wanted = *capacity ? *capacity * 2 : CAPACITY_FIRST;
-	void *grown, *before;
+	void *before;
 
 	if (count < *capacity)
 		return true;
 	memcpy(&before, array, sizeof(before));
-	grown = reallocarray(before, wanted, size);
+	void *grown = reallocarray(before, wanted, size);
 	if (!grown)
 		return false;
 	memcpy(array, &grown, sizeof(grown));
@@ -112,11 +111,10 @@ static bool builder_rehash(struct builder *builder)
 static int builder_intern(struct builder *builder, const struct uw_quick *rules)
 {
 	struct uw_table *table = &builder->table;
-	uint16_t *bucket;
 
 	if (!rules->has_cfa || !rules->has_ra)
 		return ASK;
-	bucket = builder_bucket(builder, rules);
+	uint16_t *bucket = builder_bucket(builder, rules);
 	if (*bucket != 0)
 		return *bucket;
 	if (table->rule_count > UW_TABLE_RULES_MAX)
@@ -164,7 +162,7 @@ static int builder_grow_rows(struct builder *builder)
 }
 
 /* Adds a row at rva, within reach and not before the last one; starts: nothing from before goes on
-   there. */
+ * there. */
 static int builder_add(struct builder *builder, uint64_t rva, int rule, bool starts)
 {
 	struct uw_table *table = &builder->table;
@@ -205,14 +203,13 @@ static int builder_add_rows(struct builder *builder, const struct uw_fde *fde, u
 	for (size_t i = 0; i < count; i++) {
 		const struct uw_quick_row *row = &builder->rows[i];
 		uint64_t rva = fde->start + row->offset;
-		int rule;
 
 		if (rva >= limit)
 			break;
 		/* Of several at one address the last one holds. */
 		if (i + 1 < count && row[1].offset == row->offset)
 			continue;
-		rule = builder_intern(builder, &row->rules);
+		int rule = builder_intern(builder, &row->rules);
 		if (rule < 0 || builder_add(builder, rva, rule, rva == fde->start) < 0)
 			return -1;
 	}
@@ -253,7 +250,6 @@ static int builder_add_entry(struct builder *builder, const struct uw_cfi *cfi, 
 {
 	uint64_t start = uw_cfi_entry_start(cfi, entry);
 	struct uw_fde fde;
-	size_t room, count;
 
 	if (start == next)
 		return 0; /* the next entry is found instead */
@@ -265,13 +261,13 @@ static int builder_add_entry(struct builder *builder, const struct uw_cfi *cfi, 
 		next = fde.end;
 	if ((next - builder->table.start) >> PAGE_SHIFT >= UW_TABLE_PAGES_MAX)
 		return builder_add_ask(builder, start);
-	room = uw_reader_left(&fde.code) + 1;
+	size_t room = uw_reader_left(&fde.code) + 1;
 	/* The interpreter refuses so much too. */
 	if (room > UW_CFA_CODE_SIZE_MAX)
 		return builder_add_ask(builder, start);
 	if (!builder_spend(builder, &fde) || !builder_reserve_rows(builder, room))
 		return -1;
-	count = uw_cfi_quick_rows(&fde, quick, builder->rows, room);
+	size_t count = uw_cfi_quick_rows(&fde, quick, builder->rows, room);
 	if (count == 0)
 		return builder_add_ask(builder, start);
 	if (builder_add_rows(builder, &fde, next, count) < 0)
@@ -322,7 +318,7 @@ static void *table_pack(uint8_t **at, const void *array, size_t size)
 }
 
 /* The table as one block, in which the arrays follow it in order of their elements' alignment;
-   NULL: out of memory. */
+ * NULL: out of memory. */
 static struct uw_table *table_packed(const struct uw_table *table)
 {
 	struct uw_table *packed = malloc(uw_table_bytes(table));
@@ -403,13 +399,12 @@ bool uw_table_find(const struct uw_table *table, uint64_t rva, struct uw_found_r
 {
 	uint64_t page = (rva - table->start) >> PAGE_SHIFT;
 	uint32_t offset = (uint32_t)(rva - table->start) & (PAGE_SIZE - 1);
-	uint32_t first, next;
 
 	if (rva < table->start || page >= table->page_count)
 		return false;
-	first = table->pages[page];
-	next = first +
-	       places_until(table->places + first, table->pages[page + 1] - first, offset * 2 + 1);
+	uint32_t first = table->pages[page];
+	uint32_t next = first + places_until(table->places + first, table->pages[page + 1] - first,
+					     offset * 2 + 1);
 	if (next == 0 || table->rules[next - 1] == ASK)
 		return false;
 	found->rules = table->table[table->rules[next - 1]];

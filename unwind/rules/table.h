@@ -31,7 +31,7 @@ struct uw_table;
 int uw_table_build(const struct uw_cfi *cfi, const struct uw_elf *elf, struct uw_table **table);
 
 /* The rules at rva; false: ask the interpreter. What it gives equals what that says; row->ends
-   holds too where another FDE takes over before this one's end. */
+ * holds too where another FDE takes over before this one's end. */
 bool uw_table_find(const struct uw_table *table, uint64_t rva, struct uw_found_row *row);
 
 /* Bytes that the table holds. */

@@ -78,13 +78,13 @@ struct uw_mapping *uw_mapping_list_next(const struct uw_mapping_list *list,
 static int reserve_blocks(struct uw_mapping_list *list, size_t more)
 {
 	size_t capacity = list->block_capacity ? list->block_capacity : FIRST_CAPACITY;
-	struct uw_mapping_block **blocks;
 
 	while (capacity - list->block_count < more)
 		capacity *= 2;
 	if (capacity == list->block_capacity)
 		return 0;
-	blocks = reallocarray(list->blocks, capacity, sizeof(struct uw_mapping_block *));
+	struct uw_mapping_block **blocks =
+		reallocarray(list->blocks, capacity, sizeof(struct uw_mapping_block *));
 	if (!blocks) {
 		errno = ENOMEM;
 		return -1;
@@ -135,8 +135,6 @@ static void add_block(struct uw_mapping_list *list, size_t index, size_t from)
 static struct uw_mapping_place make_room(struct uw_mapping_list *list,
 					 struct uw_mapping_place place)
 {
-	size_t from;
-
 	/* The end is that of the last block. */
 	if (place.block == list->block_count && place.block > 0)
 		place.item = list->blocks[--place.block]->count;
@@ -145,7 +143,7 @@ static struct uw_mapping_place make_room(struct uw_mapping_list *list,
 	if (list->blocks[place.block]->count < UW_MAPPING_BLOCK)
 		return place;
 	/* Where mappings come in order of address, blocks stay full. */
-	from = place.item == UW_MAPPING_BLOCK ? UW_MAPPING_BLOCK : UW_MAPPING_BLOCK / 2;
+	size_t from = place.item == UW_MAPPING_BLOCK ? UW_MAPPING_BLOCK : UW_MAPPING_BLOCK / 2;
 	add_block(list, place.block + 1, from);
 	if (place.item < from)
 		return place;
@@ -155,10 +153,8 @@ static struct uw_mapping_place make_room(struct uw_mapping_list *list,
 void uw_mapping_list_insert(struct uw_mapping_list *list, struct uw_mapping_place place,
 			    const struct uw_mapping *mapping)
 {
-	struct uw_mapping_block *block;
-
 	place = make_room(list, place);
-	block = list->blocks[place.block];
+	struct uw_mapping_block *block = list->blocks[place.block];
 	memmove(block->items + place.item + 1, block->items + place.item,
 		(block->count - place.item) * sizeof(block->items[0]));
 	block->items[place.item] = *mapping;
@@ -200,7 +196,7 @@ int uw_mapping_list_copy(struct uw_mapping_list *copy, const struct uw_mapping_l
 	const struct uw_mapping *mapping;
 
 	*copy = (struct uw_mapping_list){0};
-	while ((mapping = uw_mapping_list_next(list, &from)) != NULL) {
+	while ((mapping = uw_mapping_list_next(list, &from))) {
 		if (uw_mapping_list_reserve(copy) < 0) {
 			uw_mapping_list_finish(copy);
 			return -1;

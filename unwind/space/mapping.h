@@ -1,5 +1,5 @@
 /* The mappings of an address space, in order of address and disjoint. They are kept in blocks, so
-   that adding one moves few others, however many there are and in whatever order they come. */
+ * that adding one moves few others, however many there are and in whatever order they come. */
 #ifndef UNWIND_SPACE_MAPPING_H
 #define UNWIND_SPACE_MAPPING_H
 
@@ -28,7 +28,7 @@ struct uw_mapping_list {
 };
 
 /* Where a mapping is, or the end behind the last one. Zeros: the first one. Holds until the list
-   changes. */
+ * changes. */
 struct uw_mapping_place {
 	size_t block, item;
 };
@@ -36,7 +36,7 @@ struct uw_mapping_place {
 void uw_mapping_list_finish(struct uw_mapping_list *list);
 
 /* A copy, in as few blocks as hold it. The modules' references are not counted. Returns 0, or -1
-   with errno ENOMEM. */
+ * with errno ENOMEM. */
 int uw_mapping_list_copy(struct uw_mapping_list *copy, const struct uw_mapping_list *list);
 
 /* The place of the first mapping that ends after address, or the end. */

@@ -3,13 +3,12 @@
 #include "unwind/module/module.h"
 #include "unwind/rules/rows.h"
 #include "unwind/rules/rule_cache.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
 /* The time in nanoseconds: a space that is made where another one was, and changed less often than
-   once in a nanosecond, has generations of its own. */
+ * once in a nanosecond, has generations of its own. */
 static uint64_t generation_first(void)
 {
 	struct timespec now;
@@ -50,7 +49,7 @@ void uw_space_destroy(struct uw_space *space)
 
 	if (!space)
 		return;
-	while ((mapping = uw_mapping_list_next(&space->mappings, &place)) != NULL)
+	while ((mapping = uw_mapping_list_next(&space->mappings, &place)))
 		uw_module_unref(mapping->module);
 	uw_mapping_list_finish(&space->mappings);
 	uw_rule_cache_unref(space->cache);
@@ -72,7 +71,7 @@ struct uw_space *uw_space_clone(struct uw_space *space)
 		uw_space_destroy(clone);
 		return NULL;
 	}
-	while ((mapping = uw_mapping_list_next(&clone->mappings, &place)) != NULL)
+	while ((mapping = uw_mapping_list_next(&clone->mappings, &place)))
 		if (mapping->module)
 			uw_module_ref(mapping->module);
 	return clone;
@@ -151,7 +150,7 @@ static void space_changed(struct uw_space *space)
 }
 
 /* Where nothing was mapped before there was nothing to remember: rule_cache.h. But what a clone
-   maps there may be another thing. */
+ * maps there may be another thing. */
 static void space_grew(struct uw_space *space)
 {
 	space->last = NULL;
@@ -176,11 +175,9 @@ static bool space_remove(struct uw_space *space, struct uw_mapping_place *place,
 /* Removes [start, end), with room for two more mappings. Returns the place where it was. */
 static struct uw_mapping_place space_cut(struct uw_space *space, uint64_t start, uint64_t end)
 {
-	struct uw_mapping_place place;
-
 	space_split(space, start);
 	space_split(space, end);
-	place = uw_mapping_list_find(&space->mappings, start);
+	struct uw_mapping_place place = uw_mapping_list_find(&space->mappings, start);
 	if (space_remove(space, &place, end))
 		space_changed(space);
 	return place;
@@ -193,21 +190,19 @@ static bool mapping_agrees(const struct uw_mapping *a, const struct uw_mapping *
 }
 
 /* What a mapping is together with all that it overlaps, and with its neighbours that agree with
-   it; *place is where the first of these is, or where it goes. false: some that it overlaps do not
-   agree. */
+ * it; *place is where the first of these is, or where it goes. false: some that it overlaps do not
+ * agree. */
 static bool space_join(const struct uw_space *space, struct uw_mapping_place *place,
 		       const struct uw_mapping *mapping, struct uw_mapping *whole)
 {
 	const struct uw_mapping_list *list = &space->mappings;
-	const struct uw_mapping *other;
-	struct uw_mapping_place next;
 
 	*whole = *mapping;
 	*place = uw_mapping_list_find(list, mapping->start - (mapping->start > 0));
-	other = uw_mapping_list_at(list, *place);
+	const struct uw_mapping *other = uw_mapping_list_at(list, *place);
 	if (other && other->end == mapping->start && !mapping_agrees(other, mapping))
 		uw_mapping_list_next(list, place);
-	next = *place;
+	struct uw_mapping_place next = *place;
 	while ((other = uw_mapping_list_next(list, &next)) && other->start <= mapping->end) {
 		if (!mapping_agrees(other, mapping))
 			return other->start == mapping->end;
@@ -222,15 +217,15 @@ static bool space_join(const struct uw_space *space, struct uw_mapping_place *pl
 }
 
 /* Adds a mapping where all that it overlaps agrees with it, and makes it one with its neighbours
-   that do: programs that generate code map it page by page. false: nothing was done. */
+ * that do: programs that generate code map it page by page. false: nothing was done. */
 static bool space_extend(struct uw_space *space, const struct uw_mapping *mapping)
 {
 	struct uw_mapping_place place;
-	struct uw_mapping whole, *first;
+	struct uw_mapping whole;
 
 	if (!space_join(space, &place, mapping, &whole))
 		return false;
-	first = uw_mapping_list_at(&space->mappings, place);
+	struct uw_mapping *first = uw_mapping_list_at(&space->mappings, place);
 	if (first && first->start == whole.start && first->end == whole.end)
 		return true; /* mappings are often reported again */
 	if (whole.module)
@@ -258,7 +253,6 @@ int uw_space_map(struct uw_space *space, uint64_t start, uint64_t end, uint64_t 
 				     .rva = module ? uw_module_rva(module, pgoff) : start,
 				     .module = module,
 				     .tag = tag};
-	struct uw_mapping_place place;
 
 	if (space_check(space, start, end) < 0)
 		return -1;
@@ -267,7 +261,7 @@ int uw_space_map(struct uw_space *space, uint64_t start, uint64_t end, uint64_t 
 	/* Taken before the cut, which may drop the last reference to the same module. */
 	if (module)
 		uw_module_ref(module);
-	place = space_cut(space, start, end);
+	struct uw_mapping_place place = space_cut(space, start, end);
 	uw_mapping_list_insert(&space->mappings, place, &mapping);
 	space_changed(space);
 	return 0;

@@ -7,7 +7,6 @@
 #include "unwind/rules/table.h"
 #include "unwind/space/space.h"
 #include "unwind/x86/stack_switch.h"
-
 #include <string.h>
 
 enum {
@@ -26,7 +25,7 @@ static bool code_is_sigreturn(struct uw_space *space, uint64_t ip)
 }
 
 /* syscall; test %rax, %rax; jl; je; ret: the part of glibc's clone and clone3 that has no FDE,
-   because the stack pointer means different things on its two sides. */
+ * because the stack pointer means different things on its two sides. */
 static bool gap_is_clone(const struct uw_module *module, const struct uw_cfi_gap *gap)
 {
 	static const uint8_t code[] = {0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, 0, 0x74, 0, 0xc3};
@@ -40,7 +39,7 @@ static bool gap_is_clone(const struct uw_module *module, const struct uw_cfi_gap
 }
 
 /* The dynamic loader's entry point has no CFI. It was not called, so nothing is above it; other
-   functions may follow it directly. */
+ * functions may follow it directly. */
 static bool gap_is_entry(const struct uw_module *module, const struct uw_cfi_gap *gap, uint64_t rva)
 {
 	uint64_t entry = module->elf.entry;
@@ -49,7 +48,7 @@ static bool gap_is_entry(const struct uw_module *module, const struct uw_cfi_gap
 }
 
 /* nop; call; nop, entered after the first nop: runtime.goexit, which every goroutine finds as the
-   return address of its first function (Go, src/runtime/asm_amd64.s). No call ends there. */
+ * return address of its first function (Go, src/runtime/asm_amd64.s). No call ends there. */
 static bool code_is_goexit(struct uw_space *space, uint64_t ip)
 {
 	uint8_t bytes[7];
@@ -60,7 +59,7 @@ static bool code_is_goexit(struct uw_space *space, uint64_t ip)
 }
 
 /* mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi; je: __start_context, which glibc's makecontext
-   gives a coroutine's function for its return address. No call ends there either. */
+ * gives a coroutine's function for its return address. No call ends there either. */
 static bool code_is_start_context(struct uw_space *space, uint64_t ip)
 {
 	static const uint8_t code[] = {0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c,
@@ -163,7 +162,6 @@ static enum uw_code_kind code_kind(struct uw_space *space, bool exact, uint32_t 
 {
 	uint64_t lookup = code->ip - !exact;
 	const struct uw_mapping *mapping = uw_space_lookup(space, lookup);
-	struct uw_module *module;
 	struct uw_cfi_gap gap;
 	struct uw_fde fde;
 
@@ -171,7 +169,7 @@ static enum uw_code_kind code_kind(struct uw_space *space, bool exact, uint32_t 
 		return UW_CODE_UNMAPPED;
 	code->rva = mapping->rva + (lookup - mapping->start);
 	code->tag = mapping->tag;
-	module = mapping->module;
+	struct uw_module *module = mapping->module;
 	if (!module || module->elf.arch != space->arch)
 		return UW_CODE_NONE;
 	if (is_spent(*effort))
@@ -188,7 +186,7 @@ static enum uw_code_kind code_kind(struct uw_space *space, bool exact, uint32_t 
 		break;
 	}
 	/* A signal handler returns to the first byte of the stub. Where that has no CFI, the byte
-	   before it may be the last one of an unrelated function. */
+	 * before it may be the last one of an unrelated function. */
 	if (!exact && code->rva + 1 == fde.end && code_is_sigreturn(space, code->ip))
 		return UW_CODE_SIGRETURN;
 	if (!exact && code->rva == fde.start && code_is_goexit(space, code->ip))

@@ -6,12 +6,12 @@
 #include "unwind/space/space.h"
 
 /* Fills the slot of ip: the slow part of uw_code_find. *effort is what the walk has spent, as in
-   uw_cfi_row_within; where that is what it may, what it finds is not kept. */
+ * uw_cfi_row_within; where that is what it may, what it finds is not kept. */
 void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, bool exact,
 		  uint32_t *effort);
 
 /* The code at ip. Valid until the next call; the space has an epoch (uw_space_refresh). cache is
-   the space's, and key uw_cache_key(epoch, exact): a loop may keep both. */
+ * the space's, and key uw_cache_key(epoch, exact): a loop may keep both. */
 static inline const struct uw_code *uw_code_find_key(struct uw_space *space,
 						     struct uw_rule_cache *cache, uint64_t ip,
 						     bool exact, uint16_t key, uint32_t *effort)

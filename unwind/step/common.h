@@ -8,7 +8,7 @@
 #include "unwind/rules/rule_cache.h"
 
 /* The CFA lies above the stack pointer: the call pushed the return address. Where no call ended
-   the frame, code that keeps its return address in a register may have nothing on the stack. */
+ * the frame, code that keeps its return address in a register may have nothing on the stack. */
 static inline bool uw_cfa_is_valid(const struct uw_state *state, uint64_t sp, uint64_t cfa,
 				   uint8_t word)
 {
@@ -61,7 +61,7 @@ void uw_state_restore_each(const struct uw_machine *machine, struct uw_state *st
 			   uint64_t cfa);
 
 /* Takes all preserved registers from their slots where the frame [sp, cfa) lies in the copy and the
-   slots in the frame; false where not. */
+ * slots in the frame; false where not. */
 static inline __attribute__((always_inline)) bool
 uw_state_restore_saved(const struct uw_machine *machine, struct uw_state *state,
 		       const struct uw_saved *saved, const struct uw_memory *memory, uint64_t sp,
@@ -74,7 +74,7 @@ uw_state_restore_saved(const struct uw_machine *machine, struct uw_state *state,
 	    (cfa - sp) / machine->word < (uint64_t)-saved->lowest)
 		return false;
 	/* How many registers a function saves is hard to predict, so there is no branch on it: what
-	   was not saved is taken from where it is. */
+	 * was not saved is taken from where it is. */
 	for (unsigned i = 0; i < machine->saved_count; i++) {
 		uint64_t *reg = &state->reg[machine->saved[i]];
 		const uint8_t *slot =

@@ -45,17 +45,16 @@ bool uw_realigned_follow(const struct uw_machine *machine, const struct uw_code 
 	const uint64_t base = stack->base, end = base + stack->size;
 	const uint64_t slot = frame->fp + (uint64_t)(int64_t)code->cfa_offset;
 	const uint8_t word = machine->word;
-	uint64_t cfa, ra;
 
 	if (end < base || uw_word_wrap(end, word) != end || frame->sp < base ||
 	    !word_is_inside(slot, frame->sp, end, word))
 		return false;
-	cfa = uw_word_at(stack->bytes, slot - base, word);
+	uint64_t cfa = uw_word_at(stack->bytes, slot - base, word);
 	if (cfa % word != 0 || cfa <= frame->sp || cfa > end ||
 	    !word_is_inside(slot, frame->sp, cfa - word, word) ||
 	    !word_is_inside(frame->fp, frame->sp, cfa - word, word))
 		return false;
-	ra = uw_word_at(stack->bytes, cfa - word - base, word);
+	uint64_t ra = uw_word_at(stack->bytes, cfa - word - base, word);
 	if (ra == 0)
 		return false;
 	*frame = (struct uw_realigned){ra, cfa, uw_word_at(stack->bytes, frame->fp - base, word)};

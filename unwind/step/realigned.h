@@ -20,8 +20,8 @@ struct uw_realigned {
 };
 
 /* Makes the frame its caller's where all that is read lies in the copied stack and between the two
-   stack pointers, and the return address is not null; false: it is unchanged, uw_step_realigned has
-   to look. */
+ * stack pointers, and the return address is not null; false: it is unchanged, uw_step_realigned has
+ * to look. */
 bool uw_realigned_follow(const struct uw_machine *machine, const struct uw_code *code,
 			 const struct uw_stack *stack, struct uw_realigned *frame);
 

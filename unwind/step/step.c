@@ -7,15 +7,14 @@
 #include "unwind/rules/rule_cache.h"
 #include "unwind/space/space.h"
 #include "unwind/step/common.h"
-
 #include <stdlib.h>
 
 /* Offsets in the ucontext that rt_sigreturn(2) takes from the stack pointer on x86-64: uc_mcontext
-   starts at 40 (Linux, arch/x86/include/uapi/asm/sigcontext.h and asm-generic/ucontext.h). */
+ * starts at 40 (Linux, arch/x86/include/uapi/asm/sigcontext.h and asm-generic/ucontext.h). */
 enum { UCONTEXT_MCONTEXT = 40 };
 
 /* uc_mcontext's registers in their order, as DWARF numbers: r8..r15, rdi, rsi, rbp, rbx, rdx, rax,
-   rcx, rsp, rip. */
+ * rcx, rsp, rip. */
 static const uint8_t mcontext_regs[] = {8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16};
 
 enum {
@@ -162,7 +161,6 @@ static enum uw_step apply_return(const struct application *apply, const struct u
 				 struct uw_state *caller)
 {
 	const struct uw_rule *rule = &apply->row->reg[machine->ra];
-	enum uw_step step;
 	uint64_t ra;
 
 	if (uw_machine_pushes(machine) &&
@@ -171,7 +169,7 @@ static enum uw_step apply_return(const struct application *apply, const struct u
 	/* AArch64's signal stub describes the interrupted program counter itself. */
 	if (apply->signal && apply->row->reg[machine->ip].kind != UW_RULE_UNSPECIFIED)
 		rule = &apply->row->reg[machine->ip];
-	step = rule_value(apply, rule, machine->ra, &ra);
+	enum uw_step step = rule_value(apply, rule, machine->ra, &ra);
 	if (step != UW_STEP_OK)
 		return step;
 	if (apply->row->ra_signed)
@@ -190,10 +188,9 @@ static enum uw_step apply_sp(const struct application *apply, const struct uw_ma
 {
 	const struct uw_rule *rule = &apply->row->reg[machine->sp];
 	uint64_t value = apply->cfa;
-	enum uw_step step;
 
 	if (rule->kind > UW_RULE_SAME) {
-		step = rule_value(apply, rule, machine->sp, &value);
+		enum uw_step step = rule_value(apply, rule, machine->sp, &value);
 		if (step != UW_STEP_OK)
 			return step;
 		if (!apply->signal &&
@@ -209,10 +206,9 @@ static enum uw_step apply_row(struct application *apply, const struct uw_machine
 {
 	struct uw_state caller = *state;
 	uint64_t sp = state->reg[machine->sp];
-	enum uw_step step;
 
 	apply->ordinary = !apply->signal && apply->row->reg[machine->sp].kind <= UW_RULE_SAME;
-	step = apply_cfa(apply, machine, sp);
+	enum uw_step step = apply_cfa(apply, machine, sp);
 	if (step != UW_STEP_OK)
 		return step;
 	for (unsigned reg = 0; reg < machine->regs; reg++)
@@ -236,7 +232,7 @@ static bool row_evaluate(const struct uw_mapping *mapping, const struct uw_state
 	struct uw_fde fde;
 
 	/* Both succeeded when the code's kind was found; but the walk may have spent too much
-	   since, or the file have changed. */
+	 * since, or the file have changed. */
 	if (uw_module_find(mapping->module, rva, &fde, &gap) != UW_CFI_OK ||
 	    uw_cfi_row_within(&fde, rva, &cached->row, &memory->effort) != UW_CFI_OK)
 		return false;
@@ -273,10 +269,9 @@ static enum uw_step step_row(struct uw_space *space, struct uw_state *state,
 {
 	const struct uw_mapping *mapping = uw_space_lookup(space, state->ip - !state->exact);
 	struct application apply = {.frame = state, .memory = memory, .bias = memory->bias};
-	const struct uw_cached_row *cached;
 	struct uw_cached_row unsaved;
-
-	cached = mapping ? row_find(space, mapping, state, memory, &unsaved) : NULL;
+	const struct uw_cached_row *cached =
+		mapping ? row_find(space, mapping, state, memory, &unsaved) : NULL;
 	if (!cached)
 		return UW_STEP_BAD;
 	apply.row = &cached->row;

@@ -5,7 +5,6 @@
 #include "unwind/space/space.h"
 #include "unwind/step/common.h"
 #include "unwind/walk/root.h"
-
 #include <stdlib.h>
 
 enum { CAPACITY_FIRST = 32 };
@@ -65,7 +64,7 @@ static bool past_is(const struct uw_past *past, const struct uw_met *met)
 }
 
 /* Whether the step from a kept frame to its caller would go as it went. The return address lies
-   right below the caller's stack, in every step that is kept. bytes: the copy, from base on. */
+ * right below the caller's stack, in every step that is kept. bytes: the copy, from base on. */
 static inline __attribute__((always_inline)) bool
 past_holds(const struct uw_past *at, const uint8_t *bytes, uint64_t base, uint8_t word)
 {
@@ -81,7 +80,7 @@ past_holds(const struct uw_past *at, const uint8_t *bytes, uint64_t base, uint8_
 }
 
 /* Takes over all callers of a frame of the past, as many as there is room for. Returns the frame
-   whose step does not hold, root where all do. */
+ * whose step does not hold, root where all do. */
 static inline __attribute__((always_inline)) const struct uw_past *
 past_take(const struct uw_past *at, const struct uw_past *root, const struct uw_stack *stack,
 	  struct uw_frame *frames, size_t room, uint8_t word)

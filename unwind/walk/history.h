@@ -38,7 +38,7 @@ struct uw_note {
 };
 
 /* A frame that is kept. Stack pointers grow from frame to frame towards the root, and what is read
-   again lies between the first and the last of them. */
+ * again lies between the first and the last of them. */
 struct uw_past {
 	struct uw_frame frame;
 	uint64_t fp;

@@ -14,7 +14,7 @@ struct plain {
 };
 
 /* From a frame that is written, as far as code is plain: the inner loop of most walks, made for
-   each size of a word, with history and without. */
+ * each size of a word, with history and without. */
 static inline __attribute__((always_inline)) enum uw_run
 plain_run(struct uw_walk *walk, struct plain *at, struct uw_history *history, uint8_t word)
 {

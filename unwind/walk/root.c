@@ -3,7 +3,6 @@
 #include "unwind/cfi/machine.h"
 #include "unwind/convention/call.h"
 #include "unwind/space/space.h"
-
 #include <string.h>
 
 enum {
@@ -35,11 +34,9 @@ static bool word_read(const struct words *words, uint64_t address, uint64_t *val
 /* Whether a call may have left this word, by what the files show of the code in front of it. */
 static bool is_return_address(struct uw_space *space, uint64_t word)
 {
-	const struct uw_call *call;
-
 	if (!uw_space_lookup(space, word - 1))
 		return false;
-	call = uw_call_find(space, word);
+	const struct uw_call *call = uw_call_find(space, word);
 	return !call || call->found || !call->readable;
 }
 

@@ -100,7 +100,7 @@ static void walk_emit(struct uw_walk *walk, const struct uw_code *code)
 }
 
 /* One step from state by rules that are cached in one of the common forms; UW_STEP_NONE: they are
-   not. */
+ * not. */
 static enum uw_step walk_step_known(struct uw_walk *walk, const struct uw_code *code)
 {
 	const struct uw_saved *saved = uw_code_saved(walk->cache, code);
@@ -113,7 +113,7 @@ static enum uw_step walk_step_known(struct uw_walk *walk, const struct uw_code *
 }
 
 /* Makes state that of the current frame, which plain steps reached. false: they cannot be made once
-   more, because the code's rules were not kept and are not to be had any more. */
+ * more, because the code's rules were not kept and are not to be had any more. */
 static bool walk_settle(struct uw_walk *walk)
 {
 	struct uw_state *state = &walk->state;
@@ -177,7 +177,7 @@ static enum uw_step walk_step_convention(struct uw_walk *walk)
 	if (step == UW_STEP_NONE)
 		step = uw_convention_frame_pointer(walk->space, &walk->state, &walk->memory);
 	/* That a register points to memory out of reach proves a longer stack only if it was a
-	   frame pointer one frame ago. */
+	 * frame pointer one frame ago. */
 	if (step == UW_STEP_READ && !follows)
 		step = UW_STEP_NONE;
 	walk->source = UW_SOURCE_FRAME_POINTER;
@@ -188,7 +188,7 @@ static enum uw_step walk_step_convention(struct uw_walk *walk)
 }
 
 /* After a signal frame: a handler that ran on another stack than the code it interrupted. Returns
-   false where that happens too often. */
+ * false where that happens too often. */
 static bool walk_enter_interrupted(struct uw_walk *walk, uint64_t handler_sp)
 {
 	const struct uw_stack *stack = walk->memory.stack;
@@ -249,7 +249,7 @@ static void walk_arrive(struct uw_walk *walk)
 }
 
 /* The frame that a step to what a signal interrupted left is the trampoline's: the handler returns
-   to its first byte, which no call precedes. */
+ * to its first byte, which no call precedes. */
 static void walk_place_trampoline(struct uw_walk *walk, uint64_t ip)
 {
 	struct uw_frame *frame = walk->count > 0 ? &walk->frames[walk->count - 1] : NULL;
@@ -263,7 +263,6 @@ static enum uw_stop walk_step(struct uw_walk *walk)
 {
 	uint64_t sp = walk->sp;
 	uint64_t ip = walk->ip;
-	enum uw_stop stop;
 
 	/* Most walks end here, without a look at the other registers. */
 	if (walk->code->kind == UW_CODE_ROOT)
@@ -275,7 +274,7 @@ static enum uw_stop walk_step(struct uw_walk *walk)
 			return UW_STOP_BAD_INFO;
 		walk->code = walk_find(walk); /* its slot may have been taken */
 	}
-	stop = walk_stop_of(walk, walk_step_settled(walk));
+	enum uw_stop stop = walk_stop_of(walk, walk_step_settled(walk));
 	walk_arrive(walk);
 	if (stop != UW_STOP_COUNT)
 		return stop;
@@ -288,7 +287,7 @@ static enum uw_stop walk_step(struct uw_walk *walk)
 }
 
 /* Why the walk ends where plain code's step is stuck; UW_STOP_COUNT: that takes the other
-   registers to know. As uw_step_common. */
+ * registers to know. As uw_step_common. */
 static enum uw_stop walk_stop_stuck(struct uw_walk *walk)
 {
 	const uint8_t word = walk->machine->word;
@@ -347,7 +346,7 @@ static bool walk_meet(struct uw_walk *walk, struct uw_history *history, const st
 }
 
 /* Steps from a frame that aligned its stack without a look at the other registers. false: nothing
-   was done, it takes them. */
+ * was done, it takes them. */
 static bool walk_follow_realigned(struct uw_walk *walk, struct uw_note *note)
 {
 	const struct uw_code *code = walk->code;
@@ -374,7 +373,7 @@ static bool walk_follow_realigned(struct uw_walk *walk, struct uw_note *note)
 }
 
 /* One step: a run of plain ones, or one with all registers. Returns UW_STOP_COUNT where the walk
-   goes on, at a frame that is not written if *arrived. */
+ * goes on, at a frame that is not written if *arrived. */
 static enum uw_stop walk_go(struct uw_walk *walk, struct uw_history *history, struct uw_note *notes,
 			    bool *arrived)
 {

@@ -47,7 +47,7 @@ enum uw_run {
 };
 
 /* Whether a run may start from the current frame, which is written. In a run addresses do not
-   wrap. */
+ * wrap. */
 static inline bool uw_walk_is_plain(const struct uw_walk *walk)
 {
 	const struct uw_stack *stack = walk->memory.stack;
@@ -59,7 +59,7 @@ static inline bool uw_walk_is_plain(const struct uw_walk *walk)
 }
 
 /* Runs, with a history or without; notes: the current frame's, if there is a history. Of the walk
-   only what struct uw_walk says is followed. */
+ * only what struct uw_walk says is followed. */
 enum uw_run uw_walk_run_plain(struct uw_walk *walk, struct uw_history *history,
 			      struct uw_note *notes);
 

@@ -31,7 +31,7 @@ struct uw_instruction {
 struct uw_instruction uw_instruction_read(const uint8_t *bytes, size_t size);
 
 /* Bytes of an operand from its ModRM byte on. sib is the byte after that, which counts only where
-   the ModRM byte says that there is one. */
+ * the ModRM byte says that there is one. */
 unsigned uw_modrm_size(uint8_t modrm, uint8_t sib);
 
 #endif

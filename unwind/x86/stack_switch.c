@@ -29,17 +29,16 @@ struct sweep {
 static void sweep_jump(struct sweep *sweep, const struct uw_instruction *read)
 {
 	int64_t target = (int64_t)sweep->offset + read->distance;
-	bool mixes;
 
 	if (target < (int64_t)sweep->offset || target > (int64_t)sweep->size)
 		return;
-	mixes = sweep->joins[target] != JOIN_NONE && sweep->joined[target] != sweep->load;
+	bool mixes = sweep->joins[target] != JOIN_NONE && sweep->joined[target] != sweep->load;
 	sweep->joins[target] = mixes ? JOIN_MIXED : JOIN_ONE;
 	sweep->joined[target] = (int16_t)sweep->load;
 }
 
 /* At a place where other ways meet the line that do not have the same stack pointer, nothing is
-   known of it. */
+ * known of it. */
 static void sweep_meet(struct sweep *sweep)
 {
 	uint8_t join = sweep->joins[sweep->offset];
@@ -72,7 +71,7 @@ static bool sweep_step(struct sweep *sweep)
 }
 
 /* Whether the instructions on from here show that the code is not about to take its own frame off
-   the stack. */
+ * the stack. */
 static bool sweep_leaves(struct sweep *sweep)
 {
 	while (sweep->load != NOT_LOADED && sweep_step(sweep))

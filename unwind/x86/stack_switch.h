@@ -14,15 +14,15 @@
 struct uw_elf;
 
 /* Whether a function's unwind information may be of such an assembler: that of .eh_frame is a
-   compiler's, or was written for the purpose. Of other machines than x86-64 it is not known. */
+ * compiler's, or was written for the purpose. Of other machines than x86-64 it is not known. */
 static inline bool uw_stack_may_switch(const struct uw_fde *fde)
 {
 	return fde->cfi->is_debug && fde->cfi->arch == UW_ARCH_X86_64;
 }
 
 /* Whether a function, for which uw_stack_may_switch, has an instruction that loads the stack
-   pointer: what uw_stack_is_switched says of it is to be asked then. elf: the file of the code, of
-   which this is one read. */
+ * pointer: what uw_stack_is_switched says of it is to be asked then. elf: the file of the code, of
+ * which this is one read. */
 bool uw_stack_is_loaded(const struct uw_elf *elf, const struct uw_fde *fde);
 
 /*

@@ -2,7 +2,6 @@
 #include "collector/machine/registers.h"
 #include "tests/collector/fake_unwind.h"
 #include "tests/collector/tracker_fixture.h"
-
 #include "tests/support/suite.h"
 #include <check.h>
 #include <fcntl.h>

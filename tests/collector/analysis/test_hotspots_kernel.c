@@ -1,7 +1,6 @@
 /* Samples in kernel mode without --kernel: they stand where user code entered the kernel. */
-#include "collector/model/tracker.h"
-
 #include "collector/machine/registers.h"
+#include "collector/model/tracker.h"
 #include "tests/collector/fake_emit.h"
 #include "tests/collector/fake_unwind.h"
 #include "tests/collector/tracker_fixture.h"

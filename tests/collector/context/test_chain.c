@@ -1,6 +1,5 @@
 /* Stacks on their way into the tree: collapsed recursion, and what is kept of the last stack. */
 #include "collector/context/chain.h"
-
 #include "tests/collector/fake_emit.h"
 #include "tests/support/suite.h"
 #include <check.h>

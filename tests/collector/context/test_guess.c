@@ -1,6 +1,5 @@
 /* Guessed callers: only where whole stacks of the past leave no doubt. */
 #include "collector/context/guess.h"
-
 #include "tests/support/suite.h"
 #include <check.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* A thread's memory of its last stack, and the list of those that guesses were tried on. */
 #include "collector/context/stack_memory.h"
-
 #include "tests/collector/fake_emit.h"
 #include "tests/support/suite.h"
 #include <check.h>
@@ -35,7 +34,7 @@ START_TEST(unlinked_anywhere)
 	stack_memory_link(&memories[1], &head); /* it is there */
 	for (size_t left = 3; left > 0; left--) {
 		size_t count = 0;
-		for (const struct stack_memory *m = head; m != NULL; m = m->next)
+		for (const struct stack_memory *m = head; m; m = m->next)
 			count++;
 		ck_assert_uint_eq(count, left);
 		stack_memory_finish(&memories[orders[_i][3 - left]]);

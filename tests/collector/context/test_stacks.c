@@ -1,6 +1,5 @@
 /* A stack becomes a node without any sample: from registers, a copy and a thread's memory. */
 #include "collector/context/stacks.h"
-
 #include "collector/machine/registers.h"
 #include "tests/collector/fake_emit.h"
 #include "tests/collector/fake_unwind.h"

@@ -1,6 +1,5 @@
 /* Tables built beside the walks, of this program's own module. */
 #include "collector/context/table_builder.h"
-
 #include "tests/support/suite.h"
 #include <check.h>
 #include <dirent.h>
@@ -33,7 +32,7 @@ static size_t thread_count(void)
 	DIR *tasks = opendir("/proc/self/task");
 	size_t count = 0;
 	ck_assert_ptr_nonnull(tasks);
-	for (struct dirent *entry; (entry = readdir(tasks)) != NULL;)
+	for (struct dirent *entry; (entry = readdir(tasks));)
 		count += entry->d_name[0] != '.';
 	closedir(tasks);
 	return count;

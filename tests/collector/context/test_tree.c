@@ -1,6 +1,5 @@
 /* The calling-context tree: dense ids. */
 #include "collector/context/tree.h"
-
 #include "tests/collector/fake_emit.h"
 #include "tests/support/suite.h"
 #include <check.h>

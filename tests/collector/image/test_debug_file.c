@@ -1,7 +1,6 @@
 /* Where separate debug files are looked for, and which are taken. The module is a fake: it knows
  * which file belongs to it by its first byte. */
 #include "collector/image/debug_file.h"
-
 #include "tests/collector/folder_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>

@@ -1,6 +1,5 @@
 /* Images: each opened once, never a file that is not the mapped one. */
 #include "collector/image/image.h"
-
 #include "collector/image/image_file.h"
 #include "collector/machine/clock.h"
 #include "collector/proc/maps.h"
@@ -87,9 +86,8 @@ struct search {
 static bool search_entry(const struct maps_entry *entry, void *user)
 {
 	struct search *search = user;
-	bool hit = search->path != NULL
-			   ? strcmp(entry->path, search->path) == 0
-			   : entry->start <= search->address && search->address < entry->end;
+	bool hit = search->path ? strcmp(entry->path, search->path) == 0
+				: entry->start <= search->address && search->address < entry->end;
 	if (!hit)
 		return true;
 	search->entry = *entry;
@@ -177,7 +175,7 @@ END_TEST
 START_TEST(vdso_of_a_32_bit_process)
 {
 	const void *vdso = (const void *)getauxval(AT_SYSINFO_EHDR); /* NOLINT: by design */
-	if (vdso == NULL) {
+	if (!vdso) {
 		puts("skipped - vdso of a 32-bit process: hidden by the tool that runs this");
 		return;
 	}
@@ -433,7 +431,7 @@ START_TEST(limit_of_descriptors)
 		ck_assert_ptr_nonnull(image_module(table, i));
 	}
 	ck_assert_uint_eq(fake_emit_count(emit, "note"), 0);
-	for (; image_module(table, get_numbered(i)) != NULL; i++) {
+	for (; image_module(table, get_numbered(i)); i++) {
 		used[count++] = uw_module_ref(image_module(table, i));
 		ck_assert_uint_lt(i, FILES);
 	}

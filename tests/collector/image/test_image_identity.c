@@ -1,6 +1,5 @@
 /* Images: what tells files apart, those with a build-id and those without, while many are open. */
 #include "collector/image/image.h"
-
 #include "collector/image/image_file.h"
 #include "collector/machine/clock.h"
 #include "collector/model/process.h"

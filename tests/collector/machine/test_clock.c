@@ -1,6 +1,5 @@
 /* Sync points: the counter follows the clock at the rate that was measured. */
 #include "collector/machine/clock.h"
-
 #include <check.h>
 #include <stdbool.h>
 #include <time.h>

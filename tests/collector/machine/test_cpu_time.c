@@ -1,5 +1,4 @@
 #include "collector/machine/cpu_time.h"
-
 #include "tests/support/suite.h"
 #include <check.h>
 #include <pthread.h>

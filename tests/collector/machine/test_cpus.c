@@ -1,6 +1,5 @@
 /* Lists of CPUs as the kernel writes them. */
 #include "collector/machine/cpus.h"
-
 #include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* One failure, said once, on one line. */
 #include "collector/machine/failure.h"
-
 #include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>

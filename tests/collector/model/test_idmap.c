@@ -1,6 +1,5 @@
 /* The map from ids to pointers. */
 #include "collector/model/idmap.h"
-
 #include "tests/support/suite.h"
 #include <check.h>
 #include <stdlib.h>
@@ -57,7 +56,7 @@ START_TEST(grows)
 	ck_assert_uint_eq(map.count, 4096);
 	size_t position = 0;
 	size_t seen = 0;
-	while (idmap_next(&map, &position) != NULL)
+	while (idmap_next(&map, &position))
 		seen++;
 	ck_assert_uint_eq(seen, 4096);
 }
@@ -77,7 +76,7 @@ START_TEST(random_steps)
 		if (rand_r(&seed) % 2 == 0) {
 			void *value = &values[rand_r(&seed) % 4096];
 			ck_assert_int_eq(idmap_put(&map, i * factor, value), 0);
-			count += model[i] == NULL;
+			count += !model[i];
 			model[i] = value;
 		} else {
 			ck_assert_ptr_eq(idmap_remove(&map, i * factor), model[i]);

@@ -1,7 +1,6 @@
 /* One process image: what is written when, and the address space that goes with it. */
-#include "collector/model/process.h"
-
 #include "collector/machine/clock.h"
+#include "collector/model/process.h"
 #include "collector/proc/perf_map.h"
 #include "tests/collector/fake_emit.h"
 #include "tests/collector/fake_image.h"
@@ -26,7 +25,7 @@ ssize_t __wrap_readlink(const char *path, char *target, size_t size)
 {
 	static const char elsewhere[] = "/bin/elsewhere";
 	ssize_t length = __real_readlink(path, target, size);
-	if (!is_elsewhere || strstr(path, "/exe") == NULL)
+	if (!is_elsewhere || !strstr(path, "/exe"))
 		return length;
 	ck_assert_uint_ge(size, strlen(elsewhere));
 	memcpy(target, elsewhere, strlen(elsewhere));
@@ -263,7 +262,7 @@ START_TEST(maps_of_this_process)
 	ck_assert_uint_eq(mapping_list_find(&process->mappings, 0)->load_ns, EMIT_TIME_BEFORE);
 	struct mapping_place place = {0};
 	for (const struct mapping *mapping;
-	     (mapping = mapping_list_next(&process->mappings, &place)) != NULL;)
+	     (mapping = mapping_list_next(&process->mappings, &place));)
 		ck_assert_int_eq(mapping->is_main,
 				 strcmp(image_path(context.images, mapping->image), exe) == 0);
 	ck_assert_str_eq(image_path(context.images, process->main_image), exe);
@@ -284,7 +283,7 @@ START_TEST(program_is_not_in_the_maps)
 	ck_assert_uint_eq(process->main_image, 0);
 	struct mapping_place place = {0};
 	for (const struct mapping *mapping;
-	     (mapping = mapping_list_next(&process->mappings, &place)) != NULL;)
+	     (mapping = mapping_list_next(&process->mappings, &place));)
 		ck_assert(!mapping->is_main);
 }
 END_TEST

@@ -1,6 +1,5 @@
 /* A thread's CPU time by its event's counts. */
 #include "collector/model/thread.h"
-
 #include "tests/collector/fake_emit.h"
 #include "tests/support/suite.h"
 #include <check.h>

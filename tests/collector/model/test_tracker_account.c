@@ -1,6 +1,5 @@
 /* The tracker's accounts: each nanosecond that the events count is given to one thread, once. */
 #include "tests/collector/tracker_fixture.h"
-
 #include "tests/support/suite.h"
 #include <check.h>
 #include <stdlib.h>

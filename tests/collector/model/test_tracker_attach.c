@@ -2,7 +2,6 @@
 #include "collector/model/tracker_private.h"
 #include "tests/collector/fake_image.h"
 #include "tests/collector/tracker_fixture.h"
-
 #include "tests/support/suite.h"
 #include <check.h>
 #include <signal.h>
@@ -51,8 +50,8 @@ START_TEST(attached)
 	size_t mains = 0;
 	for (const char *at = fake_emit_lines(emit); *at != '\0'; at = strchr(at, '\n') + 1) {
 		size_t length = strcspn(at, "\n");
-		firsts += strncmp(at, "load ", 5) == 0 && memmem(at, length, " first", 6) != NULL;
-		mains += strncmp(at, "load ", 5) == 0 && memmem(at, length, " main", 5) != NULL;
+		firsts += strncmp(at, "load ", 5) == 0 && memmem(at, length, " first", 6);
+		mains += strncmp(at, "load ", 5) == 0 && memmem(at, length, " main", 5);
 	}
 	ck_assert_uint_eq(firsts, 1);
 	ck_assert_uint_eq(mains, 1);

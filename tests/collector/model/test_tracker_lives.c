@@ -1,7 +1,6 @@
 /* The tracker follows processes and threads: their lives, modules and names. */
-#include "tests/collector/tracker_fixture.h"
-
 #include "collector/machine/clock.h"
+#include "tests/collector/tracker_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <signal.h>

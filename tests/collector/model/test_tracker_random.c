@@ -1,7 +1,6 @@
 /* Samples drawn from ticks: accounts hold what the events counted, weights are proportional to what
  * the samples stand for. */
 #include "tests/collector/tracker_fixture.h"
-
 #include "tests/support/suite.h"
 #include <check.h>
 #include <math.h>

@@ -1,8 +1,7 @@
 /* The clocks of CPUs and their turns, on events and a time that are made up here. An event is a
  * file of its own, so that it shows what is closed. */
-#include "collector/perf/cpu_events.h"
-
 #include "collector/machine/clock.h"
+#include "collector/perf/cpu_events.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* Why the kernel refuses an event, from what /proc says; that is a fake here. */
 #include "collector/perf/event.h"
-
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>

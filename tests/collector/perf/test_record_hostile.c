@@ -164,12 +164,12 @@ START_TEST(noise)
 		if (record_fixture_decode(&format, bytes, size, &record, &copy) &&
 		    record.kind == RECORD_SAMPLE) {
 			const uint8_t *end = (const uint8_t *)copy + size;
-			if (record.sample.callchain != NULL)
+			if (record.sample.callchain)
 				ck_assert(record.sample.callchain +
 						  8 * record.sample.callchain_length <=
 					  end);
 			ck_assert_uint_le(record.sample.stack.size, record.sample.stack.requested);
-			if (record.sample.stack.bytes != NULL)
+			if (record.sample.stack.bytes)
 				ck_assert(record.sample.stack.bytes + record.sample.stack.size <=
 					  end);
 		}

@@ -1,6 +1,5 @@
 /* The ring: what the kernel publishes comes out whole, in order, and its space goes back. */
 #include "tests/collector/ring_fixture.h"
-
 #include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>

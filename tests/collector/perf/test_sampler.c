@@ -1,8 +1,7 @@
 /* Lost records that were no samples. The deep events are files that hold a reading after the other,
  * so that it shows how often they are read. */
-#include "collector/perf/sampler.h"
-
 #include "collector/machine/clock.h"
+#include "collector/perf/sampler.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <sys/mman.h>

@@ -1,7 +1,6 @@
 /* Which events the sampler opens and closes for threads, and where their records go. An event is a
  * file of its own here, so that it shows what is closed. */
 #include "collector/perf/sampler.h"
-
 #include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* Draws: as many as asked for, and independent of thread, time and each other. */
 #include "collector/perf/sampling.h"
-
 #include "tests/support/suite.h"
 #include <check.h>
 #include <math.h>

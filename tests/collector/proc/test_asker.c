@@ -1,6 +1,5 @@
 /* Questions about processes of others: answered, given up, and of what becomes of those. */
 #include "collector/proc/asker.h"
-
 #include "collector/proc/command_line.h"
 #include "collector/proc/maps.h"
 #include "tests/support/suite.h"

@@ -1,6 +1,5 @@
 /* Command lines, of our own process and of others. */
 #include "collector/proc/command_line.h"
-
 #include "tests/support/suite.h"
 #include <check.h>
 #include <fcntl.h>

@@ -1,6 +1,5 @@
 /* Lists of mappings: replaced, split at both sides, added again, copied. */
 #include "collector/proc/mapping.h"
-
 #include "tests/support/suite.h"
 #include <check.h>
 #include <stdlib.h>
@@ -230,7 +229,7 @@ static void assert_pages(const uint32_t *pages, const uint64_t *offsets)
 	uint64_t at = 0;
 	bool same = true;
 	struct mapping_place place = {0};
-	for (const struct mapping *item; (item = mapping_list_next(&list, &place)) != NULL;) {
+	for (const struct mapping *item; (item = mapping_list_next(&list, &place));) {
 		same = same && at <= item->start && item->start < item->end;
 		for (; same && at < item->start; at++)
 			same = pages[at] == 0;

@@ -2,7 +2,6 @@
 #include "collector/machine/host.h"
 #include "collector/result/emit.h"
 #include "profile/read/reader.h"
-
 #include "tests/support/suite.h"
 #include <check.h>
 #include <signal.h>

@@ -1,6 +1,5 @@
 /* Result directories: numbered, named, taken, and not to be had. */
 #include "collector/result/result.h"
-
 #include "profile/base/place.h"
 #include "tests/collector/folder_fixture.h"
 #include "tests/support/suite.h"
@@ -50,7 +49,7 @@ int mkdir(const char *path, mode_t mode)
 	void (*next)(const char *) = after_mkdir;
 	int made = (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
 	after_mkdir = NULL;
-	if (made == 0 && next != NULL)
+	if (made == 0 && next)
 		next(path);
 	return made;
 }
@@ -215,7 +214,7 @@ static int try_as_other_user(const char *wanted)
 		if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0)
 			_exit(3);
 		int made = result_create(&result, wanted, "hs", &failure);
-		_exit(made == 0 ? 0 : strstr(failure.text, "Permission denied") != NULL ? 1 : 2);
+		_exit(made == 0 ? 0 : strstr(failure.text, "Permission denied") ? 1 : 2);
 	}
 	int status;
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -507,10 +506,9 @@ END_TEST
 /* Where the standard input was closed, its descriptor is one as any other. */
 START_TEST(descriptors_are_closed)
 {
-	int fd;
 	assert_created("out", "out", "out/out.tb5");
 	touch("out/out.tb5");
-	fd = result.place;
+	int fd = result.place;
 	close(STDIN_FILENO);
 	ck_assert_int_eq(result_hold(&result, &failure), 0);
 	ck_assert_int_eq(result.held, STDIN_FILENO);

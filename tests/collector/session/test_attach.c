@@ -1,7 +1,6 @@
 /* Attaching to this very process: which threads are opened, and what comes in between. The sampler
  * and the tracker are fakes. */
 #include "collector/session/attach.h"
-
 #include "tests/support/suite.h"
 #include <check.h>
 #include <pthread.h>

@@ -1,6 +1,5 @@
 /* Command lines -> struct, or what is wrong with them. */
 #include "collector/session/options.h"
-
 #include "tests/support/suite.h"
 #include <check.h>
 #include <stdio.h>
@@ -51,7 +50,7 @@ static const char *describe(void)
 	const char *end = text + sizeof(text);
 #define ADD(...) (at += snprintf(at, (size_t)(end - at), __VA_ARGS__))
 	*at = '\0';
-	if (options.result_dir != NULL)
+	if (options.result_dir)
 		ADD("dir=%s ", options.result_dir);
 	if (options.interval_ns != 10000000)
 		ADD("interval=%llu ", (unsigned long long)options.interval_ns);
@@ -67,7 +66,7 @@ static const char *describe(void)
 	    options.quiet ? "quiet " : "", options.verbose ? "verbose " : "");
 	for (size_t i = 0; i < options.pid_count; i++)
 		ADD("%d ", (int)options.pids[i]);
-	for (char **arg = options.program; arg != NULL && *arg != NULL; arg++)
+	for (char **arg = options.program; arg && *arg; arg++)
 		ADD("[%s]", *arg);
 #undef ADD
 	return text;

@@ -1,8 +1,7 @@
 /* What the session decides: when a collection ends, whom signals go to, and what it says at the
  * end. All that it asks is a fake here. */
-#include "collector/session/session_private.h"
-
 #include "collector/machine/clock.h"
+#include "collector/session/session_private.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>

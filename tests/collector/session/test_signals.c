@@ -1,6 +1,5 @@
 /* What becomes of signals while a collection runs, and afterwards. */
 #include "collector/session/signals.h"
-
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -129,9 +128,8 @@ END_TEST
 START_TEST(without_a_descriptor)
 {
 	struct rlimit limit;
-	struct rlimit none;
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
-	none = (struct rlimit){.rlim_max = limit.rlim_max};
+	struct rlimit none = (struct rlimit){.rlim_max = limit.rlim_max};
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
 	ck_assert_int_eq(signals_init(&signals, &failure), -1);
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);

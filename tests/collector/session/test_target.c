@@ -1,7 +1,6 @@
 /* Launched programs, and the signals around them. */
 #include "collector/session/signals.h"
 #include "collector/session/target.h"
-
 #include "tests/support/suite.h"
 #include <check.h>
 #include <fcntl.h>
@@ -165,7 +164,7 @@ START_TEST(signals_of_the_program)
 	FILE *file = fopen(output, "r");
 	unsigned long long blocked = 0, ignored = 0;
 	char line[256];
-	while (fgets(line, sizeof(line), file) != NULL) {
+	while (fgets(line, sizeof(line), file)) {
 		sscanf(line, "SigBlk: %llx", &blocked);
 		sscanf(line, "SigIgn: %llx", &ignored);
 	}

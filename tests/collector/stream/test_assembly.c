@@ -1,7 +1,6 @@
 /* Samples whose stacks come in parts. */
-#include "collector/stream/assembly.h"
-
 #include "collector/bpf/stack_chunk.h"
+#include "collector/stream/assembly.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <string.h>

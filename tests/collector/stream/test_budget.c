@@ -1,6 +1,5 @@
 /* The budget by a made-up clock: programs of which collecting takes so much for each second. */
 #include "collector/stream/budget.h"
-
 #include "tests/support/suite.h"
 #include <check.h>
 #include <math.h>

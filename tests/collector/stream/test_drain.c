@@ -1,9 +1,8 @@
 /* Draining: the same records in the same order, whether the caller or the thread empties the rings.
  */
-#include "collector/stream/drain.h"
-
 #include "collector/machine/clock.h"
 #include "collector/stream/budget.h"
+#include "collector/stream/drain.h"
 #include "collector/stream/queue.h"
 #include "tests/collector/ring_fixture.h"
 #include "tests/support/suite.h"
@@ -253,11 +252,10 @@ END_TEST
  * record stays. */
 START_TEST(thread_makes_room)
 {
-	struct drain_item item;
 	put(0);
 	uint32_t count = 1 + crowd(0) + crowd(1);
 	drain_begin(drain, DRAIN_SETTLED);
-	item = next();
+	struct drain_item item = next();
 	ck_assert_int_eq(drain_start(drain), 0);
 	wake(0);
 	wait_for_tail(1, ring_fixture_head(&rings[1]));

@@ -1,7 +1,6 @@
 /* The end of draining: samples whose last parts never come are handed out as far as they came, even
  * where their rings are more than the queue has room for. */
 #include "collector/stream/drain.h"
-
 #include "collector/stream/queue.h"
 #include "tests/collector/ring_fixture.h"
 #include "tests/support/suite.h"

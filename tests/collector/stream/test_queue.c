@@ -1,6 +1,5 @@
 /* The queue: records come out as they went in, in order, whatever has to wait. */
 #include "collector/stream/queue.h"
-
 #include "tests/support/suite.h"
 #include <check.h>
 #include <poll.h>

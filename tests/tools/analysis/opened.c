@@ -1,4 +1,5 @@
 #include "tests/tools/analysis/opened.h"
+
 #include "tools/analysis/filter.h"
 #include <check.h>
 #include <stdio.h>

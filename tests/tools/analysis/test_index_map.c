@@ -1,7 +1,6 @@
 /* Interning: an element is found again however many there are. */
-#include "tools/analysis/index_map.h"
-
 #include "tests/support/suite.h"
+#include "tools/analysis/index_map.h"
 #include <check.h>
 
 #define COUNT 1000

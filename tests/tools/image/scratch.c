@@ -1,4 +1,5 @@
 #include "tests/tools/image/scratch.h"
+
 #include "tools/cli/xalloc.h"
 #include <check.h>
 #include <fcntl.h>

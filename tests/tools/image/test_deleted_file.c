@@ -1,7 +1,6 @@
 /* Files that were deleted while a process runs or maps them. */
-#include "tools/symbols/resolve.h"
-
 #include "tests/support/suite.h"
+#include "tools/symbols/resolve.h"
 #include <check.h>
 #include <fcntl.h>
 #include <signal.h>

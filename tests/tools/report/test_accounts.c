@@ -139,7 +139,7 @@ static double sum_of(struct json_object *rows, const char *seconds, const char *
 	double sum = 0;
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
 		struct json_object *row = json_object_array_get_idx(rows, i);
-		if (text == NULL || strcmp(text_of(row, key), text) == 0)
+		if (!text || strcmp(text_of(row, key), text) == 0)
 			sum += number_of(row, seconds);
 	}
 	return sum;
@@ -161,7 +161,7 @@ static double accounts_of(const char *program, uint32_t pid, uint32_t tid)
 	ck_assert_uint_eq(profile_reader_open(path, &reader), VT_SUCCESS);
 	for (uint32_t i = 0; i < profile_reader_thread_count(reader); i++) {
 		const struct profile_thread_info *thread = profile_reader_thread(reader, i);
-		if ((program == NULL ||
+		if ((!program ||
 		     strcmp(tally_process_name(reader, thread->process), program) == 0) &&
 		    (pid == 0 || pid == thread->pid) && (tid == 0 || tid == thread->tid))
 			sum_ns += thread->cpu_ns;

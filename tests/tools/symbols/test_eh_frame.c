@@ -38,7 +38,7 @@ static void look_at(const char *path, bool *has_table, bool *has_symbols, GElf_S
 		*has_table |= segment.p_type == PT_GNU_EH_FRAME;
 	}
 	ck_assert_int_eq(elf_getshdrstrndx(elf, &names), 0);
-	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
+	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
 		ck_assert_ptr_nonnull(gelf_getshdr(section, &header));
 		*has_symbols |= header.sh_type == SHT_SYMTAB;
 		if (strcmp(elf_strptr(elf, names, header.sh_name), ".eh_frame") == 0)

@@ -1,7 +1,6 @@
 /* Names of the linker's stubs, against the relocations of their slots. */
-#include "tools/symbols/resolve.h"
-
 #include "tests/support/suite.h"
+#include "tools/symbols/resolve.h"
 #include <check.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -18,7 +17,7 @@ static Elf_Scn *section(const char *name, GElf_Shdr *header)
 {
 	size_t names;
 	ck_assert_int_eq(elf_getshdrstrndx(elf, &names), 0);
-	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn)) != NULL;) {
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
 		ck_assert_ptr_nonnull(gelf_getshdr(scn, header));
 		if (strcmp(elf_strptr(elf, names, header->sh_name), name) == 0)
 			return scn;
@@ -93,7 +92,7 @@ START_TEST(symbol_among_the_stubs)
 	Elf_Data *symbols = elf_getdata(section(".dynsym", &header), NULL);
 	GElf_Sym symbol;
 	uint64_t rva = 0;
-	for (int i = 0; gelf_getsym(symbols, i, &symbol) != NULL; i++)
+	for (int i = 0; gelf_getsym(symbols, i, &symbol); i++)
 		if (strcmp(elf_strptr(elf, header.sh_link, symbol.st_name), "subject_own_stub") ==
 		    0)
 			rva = symbol.st_value;

@@ -8,7 +8,6 @@
 #include "unwind/rules/quick.h"
 #include "unwind/rules/rows.h"
 #include "unwind/rules/rule_cache.h"
-
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
@@ -36,7 +35,7 @@ static void differ(struct comparison *comparison, uint64_t rva, const char *what
 static bool same_expression(const struct uw_rule *rule, const Dwarf_Op *ops, size_t count)
 {
 	/* The decoded operations against the encoded ones: their number of bytes is given by the
-	   last operation's offset; the operation codes at each offset must agree. */
+	 * last operation's offset; the operation codes at each offset must agree. */
 	for (size_t i = 0; i < count; i++)
 		if (ops[i].offset >= rule->size || rule->expression[ops[i].offset] != ops[i].atom)
 			return false;
@@ -75,7 +74,7 @@ static bool same_cfa_offset(const struct uw_rule *rule, const Dwarf_Op *ops, siz
 static bool same_rule(const struct uw_rule *rule, const Dwarf_Op *ops, size_t count,
 		      const Dwarf_Op *storage)
 {
-	bool same_value = count == 0 && ops == NULL;
+	bool same_value = count == 0 && !ops;
 	bool undefined = count == 0 && ops == storage;
 
 	switch (rule->kind) {
@@ -238,16 +237,14 @@ static bool compare_separate(struct uw_module *module, const char *path)
 						 .section_address = dwfl_offline_section_address};
 	Dwfl *dwfl = dwfl_begin(&callbacks);
 	Dwfl_Module *theirs = dwfl_report_offline(dwfl, path, path, -1);
-	Dwarf_CFI *cfi;
 	Dwarf_Addr bias = 0;
 	char debug_path[1024];
 	bool ok = false;
-	int fd;
 
 	dwfl_report_end(dwfl, NULL, NULL);
-	cfi = dwfl_module_dwarf_cfi(theirs, &bias);
+	Dwarf_CFI *cfi = dwfl_module_dwarf_cfi(theirs, &bias);
 	snprintf(debug_path, sizeof(debug_path), "%s.debug", path);
-	fd = open(debug_path, O_RDONLY | O_CLOEXEC);
+	int fd = open(debug_path, O_RDONLY | O_CLOEXEC);
 	if (cfi && bias == 0 && uw_module_add_debug(module, fd) == 0)
 		ok = compare_module(module, path, cfi,
 				    module->debug.frame.size ? &module->debug : &module->cfi);

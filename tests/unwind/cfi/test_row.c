@@ -1,9 +1,8 @@
 /* Call frame instructions, one by one, and what must be refused. */
+#include "tests/support/suite.h"
 #include "unwind/cfi/find.h"
 #include "unwind/cfi/machine.h"
 #include "unwind/cfi/row.h"
-
-#include "tests/support/suite.h"
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,11 +35,9 @@ static void put_u32(uint32_t value)
 /* Fills the length of the record that starts at start, padded to 8 bytes. */
 static void put_length(size_t start)
 {
-	uint32_t length;
-
 	while (section_size % 8 != 0)
 		put_u8(0);
-	length = (uint32_t)(section_size - start - 4);
+	uint32_t length = (uint32_t)(section_size - start - 4);
 	memcpy(section + start, &length, sizeof(length));
 }
 
@@ -88,12 +85,11 @@ static enum uw_cfi_result row_in(struct uw_cfi *cfi, uint64_t offset, struct uw_
 	static const struct uw_span no_hdr;
 	struct uw_cfi_gap gap;
 	struct uw_fde fde;
-	enum uw_cfi_result result;
 
 	cfi->arch = UW_ARCH_X86_64;
 	cfi->frame = (struct uw_span){.bytes = section, .size = section_size, .rva = frame_rva};
 	ck_assert_int_eq(uw_cfi_init(cfi, &no_hdr), 0);
-	result = uw_cfi_find(cfi, code_rva + offset, &fde, &gap);
+	enum uw_cfi_result result = uw_cfi_find(cfi, code_rva + offset, &fde, &gap);
 	if (result == UW_CFI_OK)
 		result = uw_cfi_row(&fde, code_rva + offset, row);
 	uw_cfi_finish(cfi);
@@ -137,7 +133,7 @@ START_TEST(advance_reaches_the_address)
 	struct uw_row row;
 
 	/* advance_loc 4; def_cfa_offset 16; advance_loc1 16; def_cfa_offset 24;
-	   advance_loc2 0x20; def_cfa_offset 32; advance_loc4 0x30; def_cfa_offset 40 */
+	 * advance_loc2 0x20; def_cfa_offset 32; advance_loc4 0x30; def_cfa_offset 40 */
 #define ADVANCES \
 	0x44, 0x0e, 16, 0x02, 16, 0x0e, 24, 0x03, 0x20, 0, 0x0e, 32, 0x04, 0x30, 0, 0, 0, 0x0e, 40
 	static const struct {
@@ -159,7 +155,7 @@ START_TEST(register_rules)
 	struct uw_row row;
 
 	/* offset_extended rbp 2; undefined rbx; same_value r12; register r13 = rax;
-	   offset_extended_sf r14 3 (factored by -8); val_offset r15 4; */
+	 * offset_extended_sf r14 3 (factored by -8); val_offset r15 4; */
 	ck_assert_int_eq(ROW(0, 0x05, 6, 2, 0x07, 3, 0x08, 12, 0x09, 13, 0, 0x11, 14, 3, 0x14, 15,
 			     4),
 			 UW_CFI_OK);
@@ -282,14 +278,13 @@ static enum uw_cfi_result row_of_expression(size_t size)
 {
 	static uint8_t code[70 << 10];
 	struct uw_row row;
-	enum uw_cfi_result result;
 
 	memset(code, 0x96, sizeof(code)); /* nop */
 	code[0] = 0x0f;
 	code[1] = (uint8_t)(0x80 | (size & 0x7f));
 	code[2] = (uint8_t)(0x80 | (size >> 7 & 0x7f));
 	code[3] = (uint8_t)(size >> 14);
-	result = row_of(code, 4 + size, 0, &row);
+	enum uw_cfi_result result = row_of(code, 4 + size, 0, &row);
 	if (result == UW_CFI_OK)
 		ck_assert_uint_eq(row.cfa.size, size);
 	return result;
@@ -354,7 +349,6 @@ static void put_absolute(uint8_t version, const char *augmentation, const void *
 {
 	static const uint8_t sizes[] = {8, 0}; /* of an address, of a segment selector */
 	static const uint64_t range[] = {code_rva, 0x100};
-	size_t start;
 
 	section_size = 0;
 	put_u32(0);
@@ -366,7 +360,7 @@ static void put_absolute(uint8_t version, const char *augmentation, const void *
 	put(data, size);
 	put(usual_rules, sizeof(usual_rules));
 	put_length(0);
-	start = section_size;
+	size_t start = section_size;
 	put_u32(0);
 	put_u32((uint32_t)section_size);
 	put(range, sizeof(range));

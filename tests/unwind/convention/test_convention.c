@@ -1,7 +1,6 @@
 /* Code without CFI, and the outermost frames that have none. */
-#include "tests/unwind/capture.h"
-
 #include "tests/support/suite.h"
+#include "tests/unwind/capture.h"
 #include <check.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -89,7 +88,7 @@ __asm__(".text\n"
 	"ret\n");
 
 /* Calls a function and notes where the call returns to. rbp is a valid, higher stack address, as in
-   code that was built with frame pointers. */
+ * code that was built with frame pointers. */
 void call_noting(void (*function)(void), uint64_t *ra);
 __asm__(".text\n"
 	".globl call_noting\n"
@@ -196,7 +195,7 @@ START_TEST(leaf_at_its_ends)
 END_TEST
 
 /* The record is that of the caller, as a return address below it shows; and as that calls no code
-   that is without CFI, where it does not. */
+ * that is without CFI, where it does not. */
 START_TEST(frame_pointer_of_the_caller)
 {
 	uint64_t zero = 0, offset;
@@ -237,11 +236,10 @@ END_TEST
 START_TEST(leaf_without_call)
 {
 	enum uw_stop stop;
-	uint64_t ra;
 
 	call_noting(bare_leaf, &caller_ra);
 	sample.regs.value[REG_NUM_RBP] = 0;
-	ra = caller_ra - 1;
+	uint64_t ra = caller_ra - 1;
 	memcpy(sample.bytes, &ra, sizeof(ra));
 	ck_assert_uint_eq(walk(&stop), 1);
 	ck_assert_int_eq(stop, UW_STOP_NO_INFO);
@@ -262,7 +260,7 @@ START_TEST(jit_code)
 		void (*run)(void (*)(void));
 	} jit;
 	enum uw_stop stop;
-	size_t count, i;
+	size_t i;
 
 	jit.address = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ck_assert_ptr_ne(jit.address, MAP_FAILED);
@@ -271,7 +269,7 @@ START_TEST(jit_code)
 	uw_space_destroy(space);
 	space = capture_space();
 	jit.run(callee);
-	count = walk(&stop);
+	size_t count = walk(&stop);
 	ck_assert_int_eq(stop, UW_STOP_ROOT);
 	for (i = 0; i < count && frames[i].ip != (uintptr_t)jit.address + 6; i++)
 		;
@@ -311,7 +309,7 @@ START_TEST(jit_prologue)
 END_TEST
 
 /* Generated code above whose saved rbp, which is still what it was, is what looks like its caller.
-   A word that no rbp was saved below does not. */
+ * A word that no rbp was saved below does not. */
 START_TEST(jit_code_without_record)
 {
 	uint64_t words[8] = {0};
@@ -338,7 +336,7 @@ START_TEST(jit_code_without_record)
 END_TEST
 
 /* The outermost record of a thread, which C code made that called the generated code: where that
-   returns to lies below. */
+ * returns to lies below. */
 START_TEST(jit_code_below_the_outermost_record)
 {
 	uint64_t words[8] = {0};
@@ -418,12 +416,11 @@ END_TEST
 START_TEST(frame_pointer_checks)
 {
 	enum uw_stop stop;
-	uint64_t offset, down;
 
 	call_noting(bare_framed, &caller_ra);
 	ck_assert_uint_gt(walk(&stop), 1);
-	offset = sample.regs.value[REG_NUM_RBP] - sample.stack.base;
-	down = sample.regs.value[REG_NUM_RBP];
+	uint64_t offset = sample.regs.value[REG_NUM_RBP] - sample.stack.base;
+	uint64_t down = sample.regs.value[REG_NUM_RBP];
 	memcpy(sample.bytes + offset, &down, sizeof(down));
 	ck_assert_uint_eq(walk(&stop), 1);
 	ck_assert_int_eq(stop, UW_STOP_NO_INFO);
@@ -442,7 +439,6 @@ START_TEST(clone_system_call)
 	const uint8_t *at = (const uint8_t *)(uintptr_t)clone;
 	enum uw_stop stop;
 	uint64_t direct_ra, word = 0;
-	size_t count;
 
 	while (at[0] != 0x0f || at[1] != 0x05)
 		at++;
@@ -452,7 +448,7 @@ START_TEST(clone_system_call)
 	ck_assert_uint_eq(walk(&stop), 1);
 	ck_assert_int_eq(stop, UW_STOP_ROOT);
 	sample.regs.value[REG_NUM_RAX] = 4711;
-	count = walk(&stop);
+	size_t count = walk(&stop);
 	ck_assert_int_eq(stop, UW_STOP_ROOT);
 	ck_assert_uint_gt(count, 3);
 	ck_assert_uint_eq(frames[1].ip, caller_ra);

@@ -1,11 +1,10 @@
 /* What the bytes of functions without CFI show. The functions here are not called. */
+#include "tests/support/suite.h"
 #include "tests/unwind/capture.h"
 #include "tests/unwind/elf_builder.h"
 #include "unwind/convention/function_bytes.h"
 #include "unwind/space/space.h"
 #include "unwind/x86/instruction.h"
-
-#include "tests/support/suite.h"
 #include <check.h>
 #include <string.h>
 
@@ -127,14 +126,12 @@ START_TEST(place_at_the_end)
 {
 	const uint64_t load = 0x10000;
 	struct elf_builder builder;
-	struct uw_module *module;
-	struct uw_space *alone;
 	uint32_t found = 0;
 
 	elf_builder_init(&builder, ends[_i].arch, ends[_i].size, 0);
 	memcpy(builder.bytes + ELF_BUILDER_CODE, ends[_i].bytes, ends[_i].size);
-	module = elf_builder_module(&builder);
-	alone = uw_space_create(ends[_i].arch);
+	struct uw_module *module = elf_builder_module(&builder);
+	struct uw_space *alone = uw_space_create(ends[_i].arch);
 	ck_assert_int_eq(uw_space_map(alone, load, load + 0x1000, 0, module, 1), 0);
 	uw_space_refresh(alone);
 	ck_assert_int_eq(uw_bytes_place(alone, load + ELF_BUILDER_CODE + 1, &found),

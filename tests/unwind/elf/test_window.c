@@ -1,7 +1,6 @@
 /* Many small reads of a file through one window. */
 #include "unwind/elf/file.h"
 #include "unwind/elf/window.h"
-
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +107,6 @@ int main(void)
 	Suite *suite = suite_create("unwind elf window");
 	TCase *tcase = tcase_create("window");
 	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, moves);
@@ -118,7 +116,7 @@ int main(void)
 	tcase_add_test(tcase, image_in_memory);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
+	int failed = srunner_ntests_failed(runner);
 	srunner_free(runner);
 	return failed != 0;
 }

@@ -1,5 +1,5 @@
 /* A program without .eh_frame, for its .debug_frame: frames of several shapes; no C library, or,
-   with BARE_STARTED, one that starts it. */
+ * with BARE_STARTED, one that starts it. */
 
 extern long bare_sum(const long *values, long count);
 extern long bare_recurse(long depth);

@@ -1,11 +1,10 @@
 /* Unwind information in separate debug files: found, refused, damaged. Arguments of the build:
-   WHOLE, a program with nothing but .debug_frame; SPLIT, the same with that split off to
-   SPLIT.debug; and UNNAMED, as SPLIT without build-ids; STARTED, as SPLIT with a C library's start
-   files. */
+ * WHOLE, a program with nothing but .debug_frame; SPLIT, the same with that split off to
+ * SPLIT.debug; and UNNAMED, as SPLIT without build-ids; STARTED, as SPLIT with a C library's start
+ * files. */
+#include "tests/support/suite.h"
 #include "unwind/cfi/row.h"
 #include "unwind/module/module.h"
-
-#include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -210,7 +209,7 @@ START_TEST(changed_file)
 END_TEST
 
 /* Loop: plain and compressed. A build-id is quickly forged: whatever the rest is, it is read within
-   its bounds. */
+ * its bounds. */
 START_TEST(damaged_file)
 {
 	struct image image = image_read(_i ? SPLIT ".zdebug" : SPLIT ".debug");
@@ -289,10 +288,9 @@ START_TEST(beside_start_files)
 	struct uw_module *module = open_module(STARTED);
 	struct uw_cfi_gap gap;
 	struct uw_fde fde;
-	size_t before;
 
 	ck_assert(uw_module_lacks_info(module));
-	before = uw_cfi_count(&module->cfi);
+	size_t before = uw_cfi_count(&module->cfi);
 	ck_assert_uint_gt(before, 0);
 	ck_assert_int_eq(add(module, STARTED ".debug"), 0);
 	ck_assert_uint_eq(uw_cfi_count(&module->cfi), before);

@@ -1,9 +1,8 @@
 /* Modules from files and images: whole, stripped, cut, damaged, replaced under the reader. */
+#include "tests/support/suite.h"
 #include "tests/unwind/capture.h"
 #include "unwind/cfi/row.h"
 #include "unwind/module/module.h"
-
-#include "tests/support/suite.h"
 #include <check.h>
 #include <dlfcn.h>
 #include <elf.h>
@@ -164,13 +163,12 @@ END_TEST
 
 START_TEST(without_anything)
 {
-	struct uw_module *module;
 	struct uw_cfi_gap gap;
 	struct uw_fde fde;
 
 	phdr_of(&self, PT_GNU_EH_FRAME)->p_type = PT_NULL;
 	ehdr_of(&self)->e_shnum = 0;
-	module = module_of(&self);
+	struct uw_module *module = module_of(&self);
 	ck_assert_int_eq(uw_cfi_find(&module->cfi, ehdr_of(&self)->e_entry, &fde, &gap),
 			 UW_CFI_NONE);
 	uw_module_unref(module);
@@ -180,14 +178,13 @@ END_TEST
 /* A search header without the section that it is for. */
 START_TEST(search_table_alone)
 {
-	struct uw_module *module;
 	struct uw_cfi_gap gap;
 	struct uw_fde fde;
 	Elf64_Phdr *phdr = phdr_of(&self, PT_GNU_EH_FRAME);
 
 	ehdr_of(&self)->e_shnum = 0;
 	memset(self.bytes + phdr->p_offset + 4, 0x70, 4); /* eh_frame_ptr: into no segment */
-	module = module_of(&self);
+	struct uw_module *module = module_of(&self);
 	ck_assert_int_eq(uw_cfi_find(&module->cfi, ehdr_of(&self)->e_entry, &fde, &gap),
 			 UW_CFI_NONE);
 	uw_module_unref(module);
@@ -440,7 +437,7 @@ END_TEST
 enum { NOTES_AT = 4096, NOTES_SIZE = 65536, TABLE_AT = NOTES_AT + NOTES_SIZE + 64 };
 
 /* A file with as many sections, each of them the same NOTES_SIZE bytes of empty notes, but for the
-   one that holds the build-id. */
+ * one that holds the build-id. */
 static int notes_file(unsigned sections, unsigned id_section)
 {
 	struct {
@@ -479,18 +476,17 @@ static size_t id_size_of(unsigned sections, unsigned id_section)
 {
 	struct uw_module *module;
 	int fd = notes_file(sections, id_section);
-	size_t size;
 
 	ck_assert_int_eq(uw_module_open(fd, &module), 0);
 	exercise(module);
-	size = module->elf.build_id_size;
+	size_t size = module->elf.build_id_size;
 	uw_module_unref(module);
 	close(fd);
 	return size;
 }
 
 /* What a file may cost has a bound, whatever it says of itself: what stands behind 256 KB of notes
-   is not looked at. */
+ * is not looked at. */
 START_TEST(many_notes)
 {
 	ck_assert_uint_eq(id_size_of(2000, 1), 4);
@@ -516,10 +512,9 @@ START_TEST(read_when_needed)
 	struct uw_cfi_gap gap;
 	struct uw_fde fde;
 	Dl_info library;
-	int fd;
 
 	ck_assert_int_ne(dladdr(stdout, &library), 0); /* the C library, by its data */
-	fd = open(library.dli_fname, O_RDONLY | O_CLOEXEC);
+	int fd = open(library.dli_fname, O_RDONLY | O_CLOEXEC);
 	ck_assert_int_eq(uw_module_open(fd, &module), 0);
 	close(fd);
 	ck_assert(!module->elf.has_sections);

@@ -1,8 +1,8 @@
 #include "tests/unwind/rules/table_check.h"
+
 #include "unwind/cfi/row.h"
 #include "unwind/rules/quick.h"
 #include "unwind/rules/table.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,11 +11,10 @@ static bool is_ordinary(const struct uw_fde *fde)
 {
 	size_t room = uw_reader_left(&fde->code) + 1;
 	struct uw_quick_row *rows = calloc(room, sizeof(*rows));
-	bool ordinary;
 
 	if (!rows)
 		abort();
-	ordinary = !fde->signal && uw_cfi_quick_rows(fde, NULL, rows, room) > 0;
+	bool ordinary = !fde->signal && uw_cfi_quick_rows(fde, NULL, rows, room) > 0;
 	free(rows);
 	return ordinary;
 }

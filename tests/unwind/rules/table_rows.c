@@ -7,7 +7,6 @@
 #include "unwind/cfi/row.h"
 #include "unwind/rules/quick.h"
 #include "unwind/rules/table.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -105,12 +104,10 @@ static void compare_module(void)
 
 static int visit(const char *path, const struct stat *status, int type, struct FTW *ftw)
 {
-	int fd;
-
 	(void)ftw;
 	if (type != FTW_F || !S_ISREG(status->st_mode))
 		return 0;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0 && uw_module_open(fd, &run.module) == 0) {
 		run.path = path;
 		uw_module_load(run.module);
@@ -125,13 +122,11 @@ static int visit(const char *path, const struct stat *status, int type, struct F
 int main(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
-		char *real;
-
 		if (strcmp(argv[i], "--each") == 0) {
 			run.each = true;
 			continue;
 		}
-		real = realpath(argv[i], NULL);
+		char *real = realpath(argv[i], NULL);
 		if (real)
 			nftw(real, visit, FOLDERS_OPEN, FTW_PHYS);
 		free(real);

@@ -6,7 +6,6 @@
 #include "tests/unwind/capture.h"
 #include "unwind/module/module.h"
 #include "unwind/space/space.h"
-
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +53,7 @@ static struct uw_space *copy_space(const struct uw_space *space)
 
 	if (!copy || uw_mapping_list_copy(&copy->mappings, &space->mappings) < 0)
 		abort();
-	while ((mapping = uw_mapping_list_next(&copy->mappings, &place)) != NULL)
+	while ((mapping = uw_mapping_list_next(&copy->mappings, &place)))
 		if (mapping->module)
 			uw_module_ref(mapping->module);
 	return copy;
@@ -65,11 +64,10 @@ static void *walk_often(void *user)
 	struct walker *walker = user;
 	struct uw_frame *first = calloc(UW_DEPTH_MAX, sizeof(*first));
 	struct uw_frame *again = calloc(UW_DEPTH_MAX, sizeof(*again));
-	size_t count;
 
 	if (!first || !again)
 		abort();
-	count = walk(walker->space, first);
+	size_t count = walk(walker->space, first);
 	for (int round = 0; round < ROUNDS; round++) {
 		size_t frames = walk(walker->space, again);
 		bool same = frames == count && count > DEPTH;
@@ -99,7 +97,7 @@ int main(void)
 		if (pthread_create(&walkers[i].thread, NULL, walk_often, &walkers[i]) != 0)
 			abort();
 	}
-	while ((mapping = uw_mapping_list_next(&space->mappings, &place)) != NULL)
+	while ((mapping = uw_mapping_list_next(&space->mappings, &place)))
 		built += mapping->module && uw_module_build_table(mapping->module) == 0;
 	for (int i = 0; i < WALKERS; i++) {
 		pthread_join(walkers[i].thread, NULL);

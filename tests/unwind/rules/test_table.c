@@ -1,11 +1,10 @@
 /* The table of a module's rules: call frame information in which entries and FDEs say odd things.
  */
+#include "tests/support/suite.h"
 #include "tests/unwind/rules/table_check.h"
 #include "unwind/rules/module_table.h"
 #include "unwind/rules/quick.h"
 #include "unwind/rules/table.h"
-
-#include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>

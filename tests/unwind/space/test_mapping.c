@@ -1,7 +1,6 @@
 /* Lists of mappings: found in whatever order they came, few moved for each. */
-#include "unwind/space/mapping.h"
-
 #include "tests/support/suite.h"
+#include "unwind/space/mapping.h"
 #include <check.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -55,11 +54,10 @@ static void assert_found(uint64_t page, uint64_t address)
 static void drop(uint64_t page)
 {
 	struct uw_mapping_place place = uw_mapping_list_find(&list, page * PAGE);
-	const struct uw_mapping *next;
 
 	assert_found(page, page * PAGE);
 	uw_mapping_list_remove(&list, &place);
-	next = uw_mapping_list_at(&list, place);
+	const struct uw_mapping *next = uw_mapping_list_at(&list, place);
 	if (next && next->tag <= page)
 		ck_abort_msg("%u comes behind %u", next->tag, (unsigned)page);
 }
@@ -89,7 +87,7 @@ static void assert_pages(const struct uw_mapping_list *of, const bool *present, 
 	const struct uw_mapping *mapping;
 	uint64_t page = 0;
 
-	while ((mapping = uw_mapping_list_next(of, &place)) != NULL) {
+	while ((mapping = uw_mapping_list_next(of, &place))) {
 		while (page < pages && !present[page])
 			page++;
 		if (page == pages || mapping->tag != page || mapping->start != page * PAGE)
@@ -127,7 +125,7 @@ START_TEST(found_by_any_address)
 END_TEST
 
 /* Loop: in each order. A block that is not full has half of what fits, but for the first and the
-   last one: what an insertion moves is in one block. */
+ * last one: what an insertion moves is in one block. */
 START_TEST(many)
 {
 	for (uint64_t i = 0; i < MANY; i++) {

@@ -1,9 +1,8 @@
 /* Address spaces that share what is remembered of code. */
+#include "tests/support/suite.h"
 #include "tests/unwind/capture.h"
 #include "unwind/rules/rule_cache.h"
 #include "unwind/space/space.h"
-
-#include "tests/support/suite.h"
 #include <check.h>
 #include <stdlib.h>
 
@@ -43,7 +42,7 @@ static void map_as(struct uw_space *to, uint32_t first_tag)
 	struct uw_mapping_place place = {0};
 	const struct uw_mapping *from;
 
-	while ((from = uw_mapping_list_next(&space->mappings, &place)) != NULL) {
+	while ((from = uw_mapping_list_next(&space->mappings, &place))) {
 		ck_assert_int_eq(uw_space_map(to, from->start, from->end, 0, from->module,
 					      first_tag + from->tag),
 				 0);
@@ -54,10 +53,8 @@ static void map_as(struct uw_space *to, uint32_t first_tag)
 
 START_TEST(a_clone_knows_what_its_original_knows)
 {
-	struct uw_space *clone;
-
 	ck_assert_uint_gt(walk(space), 0);
-	clone = uw_space_clone(space);
+	struct uw_space *clone = uw_space_clone(space);
 	ck_assert_uint_eq(walk(clone), 0);
 	/* Whoever changes has to look again, the other one not. */
 	ck_assert_int_eq(uw_space_map(clone, 4096, 8192, 0, NULL, 77), 0);
@@ -83,7 +80,7 @@ START_TEST(new_mappings_leave_all_known)
 END_TEST
 
 /* Pages of one module in a row, or of generated code, are one mapping, from whichever side they
-   come and where they overlap. */
+ * come and where they overlap. */
 START_TEST(pages_in_a_row_are_one)
 {
 	enum { PAGES = 20000 };
@@ -127,10 +124,8 @@ END_TEST
 
 START_TEST(a_clone_outlives_its_original)
 {
-	struct uw_space *clone;
-
 	walk(space);
-	clone = uw_space_clone(space);
+	struct uw_space *clone = uw_space_clone(space);
 	uw_space_destroy(space);
 	ck_assert_uint_eq(walk(clone), 0);
 	space = clone;
@@ -140,12 +135,11 @@ END_TEST
 START_TEST(siblings_do_not_take_over_from_each_other)
 {
 	struct uw_space *sibling = uw_space_sibling(space, space->arch);
-	uint32_t tag;
 
 	map_as(sibling, 1000);
 	for (int round = 0; round < 3; round++) {
 		walk(space);
-		tag = frames[0].tag;
+		uint32_t tag = frames[0].tag;
 		ck_assert_uint_lt(tag, 1000);
 		walk(sibling);
 		ck_assert_uint_eq(frames[0].tag, tag + 1000);

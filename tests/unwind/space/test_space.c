@@ -1,7 +1,6 @@
 /* Address spaces: mappings are replaced, split, removed and copied. */
-#include "unwind/unwind.h"
-
 #include "tests/support/suite.h"
+#include "unwind/unwind.h"
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -156,10 +155,8 @@ END_TEST
 
 START_TEST(clone_is_independent)
 {
-	struct uw_space *clone;
-
 	map(0x1000, 0x2000, 1);
-	clone = uw_space_clone(space);
+	struct uw_space *clone = uw_space_clone(space);
 	ck_assert_ptr_nonnull(clone);
 	ck_assert_int_eq(uw_space_unmap(space, 0, UINT64_MAX), 0);
 	map(0x5000, 0x6000, 2);
@@ -191,7 +188,7 @@ static void assert_page(const uint32_t *pages, unsigned page)
 }
 
 /* Random changes against an array that holds one tag per page. Loop: few pages, and so many that
-   their mappings are in many blocks. */
+ * their mappings are in many blocks. */
 START_TEST(model)
 {
 	enum { PAGES = 4096, ROUNDS = 20000 };

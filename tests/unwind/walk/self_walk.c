@@ -1,6 +1,5 @@
 /* Walks its own stack; built as every kind of executable. Exit status 0: complete and right. */
 #include "tests/unwind/capture.h"
-
 #include <stdio.h>
 
 static struct capture sample;
@@ -27,14 +26,12 @@ int main(void)
 {
 	struct uw_space *space = capture_space();
 	enum uw_stop stop;
-	size_t count;
-	bool right;
 
 	outer(3);
-	count = uw_walk(space, &sample.regs, &sample.stack, frames, UW_DEPTH_MAX, &stop);
+	size_t count = uw_walk(space, &sample.regs, &sample.stack, frames, UW_DEPTH_MAX, &stop);
 	/* inner, outer, main, and at least _start */
-	right = stop == UW_STOP_ROOT && count >= 4 && frames[1].ip == noted[0] &&
-		frames[2].ip == noted[1] && frames[count - 1].source == UW_SOURCE_CFI;
+	bool right = stop == UW_STOP_ROOT && count >= 4 && frames[1].ip == noted[0] &&
+		     frames[2].ip == noted[1] && frames[count - 1].source == UW_SOURCE_CFI;
 	if (!right)
 		fprintf(stderr, "%s after %zu frames\n", uw_stop_name(stop), count);
 	uw_space_destroy(space);

@@ -1,12 +1,11 @@
 /* What a walk may cost at most, whatever a file's unwind information asks for. */
+#include "tests/support/suite.h"
 #include "tests/unwind/capture.h"
 #include "tests/unwind/elf_builder.h"
 #include "unwind/cfi/opcodes.h"
 #include "unwind/cfi/row.h"
 #include "unwind/elf/reader.h"
 #include "unwind/unwind.h"
-
-#include "tests/support/suite.h"
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,11 +83,9 @@ static void make_space(const void *first, size_t first_size, const void *repeate
 /* Functions of the common form, which are decoded as a whole, with long programs. */
 static void make_functions(void)
 {
-	size_t cie;
-
 	elf_builder_init(&builder, UW_ARCH_X86_64, FUNCTIONS * CODE_SIZE,
 			 FUNCTIONS * (NOPS + 64) + 64);
-	cie = put_cie();
+	size_t cie = put_cie();
 	for (size_t i = 0; i < FUNCTIONS; i++)
 		put_fde(cie, i * CODE_SIZE, NULL, 0, "", 1, NOPS);
 	map_built(CODE_SIZE, FUNCTIONS);
@@ -106,20 +103,19 @@ static uint64_t effort;
 static size_t walk(enum uw_stop *stop)
 {
 	struct uw_counts before, after;
-	size_t count;
 	static struct uw_frame frames[UW_DEPTH_MAX];
 	struct uw_regs regs = {
 		.value = {[REG_NUM_RSP] = base, [REG_NUM_RIP] = load + ELF_BUILDER_CODE + 8}};
 
 	uw_space_counts(space, &before);
-	count = uw_walk(space, &regs, &stack, frames, UW_DEPTH_MAX, stop);
+	size_t count = uw_walk(space, &regs, &stack, frames, UW_DEPTH_MAX, stop);
 	uw_space_counts(space, &after);
 	effort = after.effort - before.effort;
 	return count;
 }
 
 /* CPU time in seconds of that many walks, each of which ends at a limit: what is counted goes
-   beyond it by no more than one function adds at once. */
+ * beyond it by no more than one function adds at once. */
 static double walk_often(size_t walks)
 {
 	clock_t start = clock();
@@ -134,7 +130,7 @@ static double walk_often(size_t walks)
 }
 
 /* Against work that is not counted as effort: a twentieth of it was seen. Tools that watch each
-   access take what they take. */
+ * access take what they take. */
 static void assert_quick(double seconds)
 {
 #if defined(__SANITIZE_ADDRESS__)
@@ -152,20 +148,16 @@ static const uint8_t copies[] = {UW_CFA_REMEMBER_STATE, UW_CFA_RESTORE_STATE};
 
 START_TEST(copied_rows)
 {
-	double seconds;
-
 	make_space(unusual, sizeof(unusual), copies, sizeof(copies), 32000);
-	seconds = walk_often(WALKS);
+	double seconds = walk_often(WALKS);
 	assert_quick(seconds);
 }
 END_TEST
 
 START_TEST(many_instructions)
 {
-	double seconds;
-
 	make_space(unusual, sizeof(unusual), (const uint8_t[]){0x80 | 3, 2}, 2, 32000);
-	seconds = walk_often(WALKS);
+	double seconds = walk_often(WALKS);
 	assert_quick(seconds);
 }
 END_TEST
@@ -174,13 +166,12 @@ END_TEST
 START_TEST(long_expressions)
 {
 	uint8_t first[904] = {UW_CFA_DEF_CFA_EXPRESSION, 0x85, 0x07};
-	double seconds;
 
 	memset(first + 3, 0x96, sizeof(first) - 3);
 	first[sizeof(first) - 2] = 0x77; /* rsp + 16 */
 	first[sizeof(first) - 1] = 16;
 	make_space(first, sizeof(first), "", 1, 0);
-	seconds = walk_often(WALKS);
+	double seconds = walk_often(WALKS);
 	assert_quick(seconds);
 }
 END_TEST
@@ -213,13 +204,12 @@ START_TEST(whole_functions)
 {
 	size_t affordable = UW_CFI_EFFORT_MAX / (NOPS / 2);
 	enum uw_stop stop;
-	size_t count;
 
 	make_functions();
-	count = walk(&stop);
+	size_t count = walk(&stop);
 	ck_assert_int_eq(stop, UW_STOP_BAD_INFO);
 	/* Two frames are of the first function, and one each of those that took the rest and too
-	   much. */
+	 * much. */
 	ck_assert_uint_ge(count, affordable);
 	ck_assert_uint_le(count, affordable + 3);
 	ck_assert_uint_gt(effort, UW_CFI_EFFORT_MAX);
@@ -233,12 +223,11 @@ END_TEST
 START_TEST(the_next_walk)
 {
 	enum uw_stop stop;
-	size_t first, second;
 
 	make_space(unusual, sizeof(unusual), copies, sizeof(copies), 1000);
-	first = walk(&stop);
+	size_t first = walk(&stop);
 	ck_assert_int_eq(stop, UW_STOP_BAD_INFO);
-	second = walk(&stop);
+	size_t second = walk(&stop);
 	ck_assert_int_eq(stop, UW_STOP_BAD_INFO);
 	ck_assert_uint_gt(first, 5);
 	ck_assert_uint_ge(second, first);

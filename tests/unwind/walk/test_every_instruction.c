@@ -2,9 +2,8 @@
  * Walks at every instruction: the CPU's trap flag stops a workload after each instruction, and a
  * shadow stack, kept from the calls and returns that were executed, says what the walk must find.
  */
-#include "tests/unwind/capture.h"
-
 #include "tests/support/suite.h"
+#include "tests/unwind/capture.h"
 #include <check.h>
 #include <locale.h>
 #include <math.h>
@@ -93,9 +92,7 @@ static void check_walk(uint64_t ip)
 {
 	size_t expected = 1 + shadow.depth + outer_count;
 	enum uw_stop stop;
-	size_t count;
-
-	count = uw_walk(space, &sample.regs, &sample.stack, frames, UW_DEPTH_MAX, &stop);
+	size_t count = uw_walk(space, &sample.regs, &sample.stack, frames, UW_DEPTH_MAX, &stop);
 	if (jumps && stop == UW_STOP_ROOT)
 		return;
 	if (stop != UW_STOP_ROOT || count != expected) {
@@ -131,7 +128,7 @@ static void on_trap(int signal, siginfo_t *info, void *context)
 }
 
 /* Set and clear the trap flag; functions of their own, so that their CFI covers the push. The first
-   trap comes after the return of trace_on. */
+ * trap comes after the return of trace_on. */
 void trace_on(void);
 void trace_off(void);
 __asm__(".macro set_flags name, operation, mask\n"
@@ -278,7 +275,7 @@ static void work_jump(void)
 }
 
 /* The kernel clears the trap flag for a handler; this one sets it again. What the handler returns
-   to is the stub whose address stands below the context, and then the interrupted code. */
+ * to is the stub whose address stands below the context, and then the interrupted code. */
 static void on_user_signal(int signal, siginfo_t *info, void *context)
 {
 	const ucontext_t *interrupted = context;

@@ -2,9 +2,8 @@
  * Reuse of a thread's last stack: whatever changed between two samples, a walk with history gives
  * the very frames of a walk without.
  */
-#include "tests/unwind/capture.h"
-
 #include "tests/support/suite.h"
+#include "tests/unwind/capture.h"
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +114,7 @@ SHAPE(shape_plain, volatile int here = depth, here)
 SHAPE(shape_wide, volatile char room[700] = {0}, room[depth % 700])
 /* Who asks for the frame's address gets a frame pointer. */
 SHAPE(shape_framed, volatile void *volatile frame = __builtin_frame_address(0),
-      (frame == NULL) + pass_through(script))
+      !frame + pass_through(script))
 SHAPE(shape_sized, volatile char *room = __builtin_alloca((size_t)depth * 8 + 16), room != NULL)
 
 static __attribute__((noinline)) int sort_compare(const void *left, const void *right)
@@ -233,8 +232,6 @@ END_TEST
 
 static void visit_changed(void)
 {
-	struct uw_space *other;
-
 	compare();
 	ck_assert_uint_gt(compare(), 0);
 	ck_assert_int_eq(uw_space_map(space, 4096, 8192, 0, NULL, 1), 0);
@@ -242,7 +239,7 @@ static void visit_changed(void)
 	ck_assert_int_eq(uw_space_map(space, 4096, 8192, 0, NULL, 2), 0);
 	ck_assert_uint_eq(compare(), 0);
 	ck_assert_uint_gt(compare(), 0);
-	other = uw_space_clone(space);
+	struct uw_space *other = uw_space_clone(space);
 	uw_space_destroy(space);
 	space = other;
 	ck_assert_uint_eq(compare(), 0);
@@ -279,11 +276,10 @@ static uint64_t again(int depth)
 START_TEST(recursion)
 {
 	struct uw_counts counts;
-	size_t reused;
 
 	for (int i = 0; i < 2; i++)
 		again(300);
-	reused = compare();
+	size_t reused = compare();
 	ck_assert_uint_ge(reused, complete_count - 2);
 	ck_assert_uint_gt(reused, 50);
 	uw_space_counts(space, &counts);

@@ -1,12 +1,11 @@
 /* Stacks of 32-bit code: a made file with the forms that its unwind information has, and words of
-   four bytes. What compilers and C libraries make of them is compared in live_oracle and i386.py.
+ * four bytes. What compilers and C libraries make of them is compared in live_oracle and i386.py.
  */
+#include "tests/support/suite.h"
 #include "tests/unwind/elf_builder.h"
 #include "unwind/cfi/expression.h"
 #include "unwind/cfi/row.h"
 #include "unwind/module/module.h"
-
-#include "tests/support/suite.h"
 #include <check.h>
 #include <string.h>
 
@@ -86,18 +85,15 @@ static void put_frames(uint8_t encoding)
 
 static struct uw_module *make_module(uint8_t encoding)
 {
-	struct uw_module *module;
-	uint8_t *bytes;
-
 	elf_builder_init(&builder, UW_ARCH_I386, CODE_SIZE, FRAME_SIZE);
-	bytes = builder.bytes + ELF_BUILDER_CODE;
+	uint8_t *bytes = builder.bytes + ELF_BUILDER_CODE;
 	put_frames(encoding);
 	/* A call of BARE from the middle of FRAMED, and an indirect one. */
 	bytes[FRAMED + 0x20] = 0xe8;
 	memcpy(bytes + FRAMED + 0x21, (const uint32_t[]){BARE - FRAMED - 0x25}, 4);
 	memcpy(bytes + FRAMED + 0x40, "\xff\xd0", 2);
 	memcpy(bytes + BARE + 0x20, "\xff\xd0", 2);
-	module = elf_builder_module(&builder);
+	struct uw_module *module = elf_builder_module(&builder);
 	elf_builder_finish(&builder);
 	ck_assert_int_eq(uw_module_arch(module), UW_ARCH_I386);
 	return module;
@@ -251,7 +247,7 @@ static void put_deep_stack(void)
 }
 
 /* Nothing is looked up or read twice of a stack that stays, also from main's realigned one on; and
-   whatever word of it changes, the frames are those of a walk that knows nothing. */
+ * whatever word of it changes, the frames are those of a walk that knows nothing. */
 START_TEST(reuse)
 {
 	const uint32_t others[] = {0,
@@ -393,11 +389,10 @@ START_TEST(expression_operations)
 	struct uw_state state = {.reg = {[ESP] = sp}, .known = 0x1ff};
 	struct uw_memory memory = {.stack = &stack, .word = 4};
 	uint64_t value = 0;
-	enum uw_step step;
 
 	words[63] = 0x87654321;
-	step = uw_expression_eval(expressions[_i].code, expressions[_i].size, NULL, 0x4000, &state,
-				  &memory, &value);
+	enum uw_step step = uw_expression_eval(expressions[_i].code, expressions[_i].size, NULL,
+					       0x4000, &state, &memory, &value);
 	ck_assert_msg(step == expressions[_i].step && value == expressions[_i].value, "%s: %d %#lx",
 		      expressions[_i].name, step, value);
 }

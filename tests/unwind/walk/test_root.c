@@ -1,7 +1,6 @@
 /* What may be called the root of a stack: only what the stack does not contradict. */
-#include "tests/unwind/capture.h"
-
 #include "tests/support/suite.h"
+#include "tests/unwind/capture.h"
 #include <check.h>
 #include <elf.h>
 #include <link.h>
@@ -60,7 +59,7 @@ static void teardown(void)
 	".size " name ", . - " name "\n"
 
 /* Without CFI: a register that points to zeros is no frame pointer. With CFI that leaves a push
-   out: the zero is no return address. */
+ * out: the zero is no return address. */
 void bare_zeros(void);
 void undescribed(void);
 void red_zone(void);
@@ -106,12 +105,12 @@ __asm__(".text\n"
 	".cfi_endproc\n"
 	".size red_zone, . - red_zone\n"
 	/* Their CFA is the frame pointer, and 16: as plain code, with another register saved, and
-	   by expression. */
+	 * by expression. */
 	FAR_CFA("far_plain", ".cfi_def_cfa %rbp, 16\n")
 		FAR_CFA("far_saved", ".cfi_def_cfa %rbp, 16\n.cfi_offset %rbx, -24\n")
 			FAR_CFA("far_expression", ".cfi_escape 0x0f, 2, 0x76, 16\n")
 	/* Their return address is what an expression gives, and what lies where it says: the
-	   second word of the stack. */
+	 * second word of the stack. */
 	".type ra_value, @function\n"
 	"ra_value:\n"
 	".cfi_startproc\n"
@@ -322,11 +321,10 @@ END_TEST
 START_TEST(beyond_the_copy)
 {
 	enum uw_stop stop;
-	size_t size;
 
 	undescribed();
 	/* Its CFA is where the stack pointer is, and a word; nothing of the stack was copied. */
-	size = sample.stack.size;
+	size_t size = sample.stack.size;
 	sample.stack.size = 0;
 	walk(&stop);
 	ck_assert_int_eq(stop, UW_STOP_NOT_RESIDENT);
@@ -374,14 +372,13 @@ START_TEST(far_frame_pointer)
 	void (*const functions[])(void) = {far_plain, far_saved, far_expression};
 	uint64_t *fp = &sample.regs.value[REG_NUM_RBP];
 	enum uw_stop stop;
-	uint64_t sp;
 
 	functions[_i]();
 	/* The word below its CFA is just below the red zone. */
 	*fp = sample.stack.base - 128 - 16;
 	ck_assert_uint_eq(walk(&stop), 1);
 	ck_assert_int_eq(stop, UW_STOP_OTHER_STACK);
-	sp = sample.regs.value[REG_NUM_RSP] & ~UINT64_C(15);
+	uint64_t sp = sample.regs.value[REG_NUM_RSP] & ~UINT64_C(15);
 	*fp = sp - (1 << 20);
 	ck_assert_uint_eq(walk(&stop), 1);
 	ck_assert_int_eq(stop, UW_STOP_OTHER_STACK);
@@ -402,12 +399,10 @@ END_TEST
 START_TEST(below_the_stack_pointer)
 {
 	static uint8_t bytes[8 + CAPTURE_STACK_MAX];
-	struct uw_stack above;
 	enum uw_stop stop;
-	size_t count;
 
 	red_zone();
-	above = sample.stack;
+	struct uw_stack above = sample.stack;
 	ck_assert_uint_eq(walk(&stop), 1);
 	ck_assert_int_eq(stop, UW_STOP_RED_ZONE);
 	memcpy(bytes, &above.base, 8);
@@ -415,7 +410,7 @@ START_TEST(below_the_stack_pointer)
 	sample.stack.bytes = bytes;
 	sample.stack.base -= 8;
 	sample.stack.size += 8;
-	count = walk(&stop);
+	size_t count = walk(&stop);
 	ck_assert_uint_gt(count, 2);
 	ck_assert_int_eq(stop, UW_STOP_ROOT);
 	ck_assert_uint_eq(frames[1].sp, above.base + 8);

@@ -2,11 +2,10 @@
  * Plain steps that have to be made once more with all registers, when their rules were too dear to
  * be kept: the walk ends there, and no frame is left out.
  */
+#include "tests/support/suite.h"
 #include "tests/unwind/elf_builder.h"
 #include "unwind/elf/reader.h"
 #include "unwind/unwind.h"
-
-#include "tests/support/suite.h"
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,10 +41,9 @@ static void put_fde(size_t cie, int function, const uint8_t *code, size_t size, 
 static struct uw_module *make_module(void)
 {
 	static const uint8_t rest[] = {1, 'z', 0, 1, 0x78, 16, 0, 0x0c, 7, 8, 0x90, 1};
-	size_t cie;
 
 	elf_builder_init(&builder, UW_ARCH_X86_64, FUNCTIONS * FUNCTION_SIZE, FRAME_SIZE);
-	cie = elf_builder_begin_cie(&builder);
+	size_t cie = elf_builder_begin_cie(&builder);
 	elf_builder_put(&builder, rest, sizeof(rest));
 	elf_builder_end(&builder, cie);
 	for (int i = 0; i < DEAR; i++)
@@ -102,13 +100,12 @@ START_TEST(no_frame_is_left_out)
 {
 	static uint64_t words[512], first[400];
 	struct uw_module *module = make_module();
-	struct uw_space *space;
 	bool whole = false, cut = false;
 
 	first[129] = in_function(ROW);
 	first[259] = in_function(ROOT);
 	for (int dear = 1; dear < DEAR - 1; dear++) {
-		space = uw_space_create(UW_ARCH_X86_64);
+		struct uw_space *space = uw_space_create(UW_ARCH_X86_64);
 		ck_assert_int_eq(uw_space_map(space, LOAD, LOAD + builder.size, 0, module, 1), 0);
 		/* The rules of ROW and ROOT are known from here on. */
 		ck_assert_int_eq(walk(space, ROW, first, sizeof(first)), UW_STOP_ROOT);

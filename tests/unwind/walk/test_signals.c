@@ -1,7 +1,6 @@
 /* Signal frames: same stack, alternate stacks, nesting, and a restorer without CFI. */
-#include "tests/unwind/capture.h"
-
 #include "tests/support/suite.h"
+#include "tests/unwind/capture.h"
 #include <check.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -105,13 +104,12 @@ static void teardown(void)
 START_TEST(same_stack)
 {
 	enum uw_stop stop;
-	size_t count, i;
 
 	handle(on_fault, SIGILL, 0);
 	fault();
-	count = walk(&stop);
+	size_t count = walk(&stop);
 	ck_assert_int_eq(stop, UW_STOP_ROOT);
-	i = find_interrupted(count);
+	size_t i = find_interrupted(count);
 	assert_interrupted(i);
 	ck_assert_uint_gt(count, i + 2);
 	ck_assert(!frames[i + 1].exact);
@@ -135,13 +133,12 @@ START_TEST(alternate_stack_elsewhere)
 	void *stack = mmap(NULL, ALTERNATE_SIZE, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	enum uw_stop stop;
-	size_t count, i;
 
 	ck_assert_ptr_ne(stack, MAP_FAILED);
 	fault_on(stack);
-	count = walk(&stop);
+	size_t count = walk(&stop);
 	ck_assert_int_eq(stop, UW_STOP_OTHER_STACK);
-	i = find_interrupted(count);
+	size_t i = find_interrupted(count);
 	assert_interrupted(i);
 	ck_assert_uint_eq(count, i + 1);
 	munmap(stack, ALTERNATE_SIZE);
@@ -160,14 +157,13 @@ START_TEST(alternate_stack_within_the_copy)
 {
 	volatile char touch[3 * ALTERNATE_SIZE];
 	enum uw_stop stop;
-	size_t count, i;
 
 	touch[0] = 0;
 	(void)touch[0];
 	fault_below();
-	count = walk(&stop);
+	size_t count = walk(&stop);
 	ck_assert_int_eq(stop, UW_STOP_ROOT);
-	i = find_interrupted(count);
+	size_t i = find_interrupted(count);
 	assert_interrupted(i);
 	ck_assert_uint_gt(frames[i].sp - frames[i - 1].sp, ALTERNATE_SIZE / 2);
 	ck_assert_uint_gt(count, i + 3);
@@ -224,13 +220,12 @@ START_TEST(restorer_without_cfi)
 		unsigned long mask;
 	} action = {on_fault, SA_SIGINFO | 0x04000000, bare_restorer, 0};
 	enum uw_stop stop;
-	size_t count, i;
 
 	ck_assert_int_eq(syscall(SYS_rt_sigaction, SIGILL, &action, NULL, 8), 0);
 	fault();
-	count = walk(&stop);
+	size_t count = walk(&stop);
 	ck_assert_int_eq(stop, UW_STOP_ROOT);
-	i = find_interrupted(count);
+	size_t i = find_interrupted(count);
 	assert_interrupted(i);
 	ck_assert_uint_eq(frames[i - 1].ip, (uintptr_t)bare_restorer);
 }
@@ -240,21 +235,19 @@ END_TEST
 START_TEST(leaf_in_restorer)
 {
 	enum uw_stop stop;
-	struct uw_regs regs;
 	struct uw_stack stack;
-	size_t count, i, restored;
 
 	handle(on_fault, SIGILL, 0);
 	fault();
-	count = walk(&stop);
-	i = find_interrupted(count);
-	regs = sample.regs;
+	size_t count = walk(&stop);
+	size_t i = find_interrupted(count);
+	struct uw_regs regs = sample.regs;
 	regs.value[REG_NUM_RIP] = frames[i - 1].ip + 7;
 	regs.value[REG_NUM_RSP] = frames[i - 1].sp;
 	stack.base = frames[i - 1].sp;
 	stack.bytes = sample.bytes + (stack.base - sample.stack.base);
 	stack.size = stack.requested = sample.stack.size - (stack.base - sample.stack.base);
-	restored = count - i;
+	size_t restored = count - i;
 	count = uw_walk(space, &regs, &stack, frames, UW_DEPTH_MAX, &stop);
 	ck_assert_int_eq(stop, UW_STOP_ROOT);
 	ck_assert_uint_eq(count, restored + 1);
@@ -264,7 +257,7 @@ START_TEST(leaf_in_restorer)
 END_TEST
 
 /* A call to nowhere: the interrupted frame is in no mapping. Above it the call is known where it
-   was to null. */
+ * was to null. */
 static sigjmp_buf back;
 
 static void on_wild_jump(int signal, siginfo_t *info, void *context)
@@ -280,12 +273,11 @@ START_TEST(interrupted_nowhere)
 {
 	void (*volatile nowhere)(void) = (void (*)(void))((uintptr_t)_i * 65536);
 	enum uw_stop stop;
-	size_t count;
 
 	handle(on_wild_jump, SIGSEGV, 0);
 	if (sigsetjmp(back, 1) == 0)
 		nowhere();
-	count = walk(&stop);
+	size_t count = walk(&stop);
 	ck_assert_int_eq(stop, _i == 0 ? UW_STOP_ROOT : UW_STOP_NO_INFO);
 	ck_assert_uint_ge(count, 3);
 	ck_assert_int_eq(count == 3, _i != 0);

@@ -1,7 +1,6 @@
 /* Walks over real captures of this process, compared with the addresses each function noted. */
-#include "tests/unwind/capture.h"
-
 #include "tests/support/suite.h"
+#include "tests/unwind/capture.h"
 #include <check.h>
 #include <execinfo.h>
 #include <pthread.h>
@@ -229,11 +228,10 @@ static void assert_prefix(size_t size, size_t requested, enum uw_stop expected)
 	static struct uw_frame cut[FRAMES_MAX];
 	struct uw_stack stack = sample.stack;
 	enum uw_stop stop;
-	size_t count;
 
 	stack.size = size;
 	stack.requested = requested;
-	count = uw_walk(space, &sample.regs, &stack, cut, FRAMES_MAX, &stop);
+	size_t count = uw_walk(space, &sample.regs, &stack, cut, FRAMES_MAX, &stop);
 	ck_assert_uint_ge(count, 1);
 	ck_assert_uint_le(count, noted_count + 1);
 	ck_assert_int_eq(stop, count == noted_count + 1 ? UW_STOP_ROOT : expected);
@@ -247,11 +245,10 @@ static void assert_prefix(size_t size, size_t requested, enum uw_stop expected)
 START_TEST(truncated_copies)
 {
 	enum uw_stop stop;
-	size_t full;
 
 	run_chain();
 	assert_complete();
-	full = walk(&stop);
+	size_t full = walk(&stop);
 	for (size_t size = 0; size <= frames[full - 1].sp - sample.stack.base + 8;
 	     size += size < 512 ? 1 : 13) {
 		assert_prefix(size, size, UW_STOP_TRUNCATED);
@@ -263,10 +260,9 @@ END_TEST
 START_TEST(depth_limit)
 {
 	enum uw_stop stop;
-	size_t full;
 
 	run_chain();
-	full = walk(&stop);
+	size_t full = walk(&stop);
 	for (size_t max = 0; max < full; max++) {
 		ck_assert_uint_eq(uw_walk(space, &sample.regs, &sample.stack, frames, max, &stop),
 				  max);
@@ -281,10 +277,9 @@ START_TEST(space_counts)
 {
 	struct uw_counts counts;
 	enum uw_stop stop;
-	size_t full;
 
 	run_chain();
-	full = walk(&stop);
+	size_t full = walk(&stop);
 	uw_walk(space, &sample.regs, &sample.stack, frames, 5, &stop);
 	uw_space_counts(space, &counts);
 	ck_assert_uint_eq(counts.walks, 2);
@@ -298,15 +293,13 @@ END_TEST
 START_TEST(contradictions)
 {
 	enum uw_stop stop;
-	uint64_t offset, ra;
-	size_t count;
 
 	run_chain();
 	assert_complete();
-	offset = frames[4].sp - 8 - sample.stack.base;
-	ra = 0x1234;
+	uint64_t offset = frames[4].sp - 8 - sample.stack.base;
+	uint64_t ra = 0x1234;
 	memcpy(sample.bytes + offset, &ra, sizeof(ra));
-	count = walk(&stop);
+	size_t count = walk(&stop);
 	ck_assert_int_eq(stop, UW_STOP_BAD_INFO);
 	ck_assert_uint_eq(count, 4);
 	ra = UINT64_C(0x8000000000000000);

@@ -1,5 +1,5 @@
 /* Functions that set the stack pointer, with unwind information as an assembler makes it that sees
-   pushes only; in .debug_frame, and no other. */
+ * pushes only; in .debug_frame, and no other. */
 __asm__(".cfi_sections .debug_frame\n"
 	".text\n"
 	".macro function name\n"

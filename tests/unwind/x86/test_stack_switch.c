@@ -1,8 +1,7 @@
 /* Code that runs on a stack that it loaded itself: walks end there, and nowhere else. Argument of
-   the build: SWITCHED, the library made from switched.c. */
-#include "tests/unwind/capture.h"
-
+ * the build: SWITCHED, the library made from switched.c. */
 #include "tests/support/suite.h"
+#include "tests/unwind/capture.h"
 #include <check.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -55,7 +54,7 @@ static size_t walk(uint64_t ip)
 }
 
 /* A walk from a leaf that was called from before the label, in a function that is so many words
-   high; above it is a return address. */
+ * high; above it is a return address. */
 static size_t walk_called(const char *label, size_t height)
 {
 	memset(words, 0, sizeof(words));
@@ -88,7 +87,7 @@ START_TEST(table)
 	close(fd);
 	ck_assert_int_eq(uw_module_build_table(module), 0);
 	/* The only code of the library is in one page, which is mapped from the same place of the
-	   file. */
+	 * file. */
 	ck_assert_int_eq(uw_space_map(space, page, page + 4096, 4096, module, 0), 0);
 	ck_assert_uint_eq(walk_called("loads_return", 2), 2);
 	ck_assert_int_eq(stop, UW_STOP_SWITCHED);

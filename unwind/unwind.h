@@ -165,20 +165,6 @@ bool uw_module_has_refused(const struct uw_module *module);
  */
 int uw_module_add_debug(struct uw_module *module, int fd);
 
-/*
- * Decodes all unwind rules of an x86 module into a table of some 100 KB per MB of code, which
- * takes about 5 ms per MB of .eh_frame and makes the first look at a function as cheap as any
- * other; walks give the same frames. Without it functions are decoded one by one as they are met,
- * which is cheaper where few are. May run in any thread while others walk with the module, which
- * use the table from then on; it stays until the module is closed. Returns 0, also where there is a
- * table already, or -1 with errno: ENOTSUP another machine or no unwind information, EFBIG more
- * than a file should have, ENOMEM. Walks go on without it then.
- */
-int uw_module_build_table(struct uw_module *module);
-
-/* Bytes of memory of the module's table; 0: there is none. */
-size_t uw_module_table_bytes(const struct uw_module *module);
-
 enum uw_arch uw_module_arch(const struct uw_module *module);
 
 /* An empty address space for code of the given machine. NULL: out of memory. */
@@ -241,13 +227,6 @@ void uw_history_destroy(struct uw_history *history); /* accepts NULL */
 size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const struct uw_regs *regs,
 		     const struct uw_stack *stack, struct uw_frame *frames, size_t max_frames,
 		     enum uw_stop *stop, size_t *reused);
-
-/*
- * A module for which walks, in whatever address spaces, have spent more on single functions than
- * uw_module_build_table will take, with a reference for the caller; NULL: none. Each module is
- * named once. Cheap enough to be called after every walk.
- */
-struct uw_module *uw_space_wanted_table(struct uw_space *space);
 
 void uw_space_counts(const struct uw_space *space, struct uw_counts *counts);
 

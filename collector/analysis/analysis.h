@@ -33,7 +33,7 @@ struct analysis {
 	void (*apply)(void *state, const struct record *record, size_t ring_index, bool skip_stack);
 
 	/* Ends the tracker (tracker_finish), and writes what is known at the end. Comes once, after
-	 * the last record; waits for a table of unwind rules that is being built. */
+	 * the last record. */
 	void (*finish)(void *state);
 
 	void (*destroy)(void *state); /* accepts NULL; writes nothing */

@@ -289,8 +289,6 @@ static void apply(void *state, const struct record *record, size_t ring_index, b
 static void finish(void *state)
 {
 	struct hotspots *hotspots = state;
-	/* Its thread's CPU time is part of what is noted after this. */
-	stacks_stop(hotspots->stacks);
 	tracker_finish(hotspots->tracker);
 	if (hotspots->config.unwind)
 		stacks_emit(hotspots->stacks, tracker_now_ns(hotspots->tracker));

@@ -2,7 +2,6 @@
 
 #include "collector/context/chain.h"
 #include "collector/context/guess.h"
-#include "collector/context/table_builder.h"
 #include "collector/context/tree.h"
 #include "collector/context/walk_counts.h"
 #include "collector/machine/registers.h"
@@ -41,7 +40,6 @@ struct stacks {
 	struct emit *emit;
 	bool collapse;
 	struct tree *tree;
-	struct tables *tables;
 	struct unwinding unwinding;
 	size_t copy_size;    /* bytes of stack that the last walked sample asked for */
 	uint64_t guess_turn; /* whole stacks that guesses might have been tried on */
@@ -70,7 +68,7 @@ static struct unwinding_subject counted_for(const struct stacks *stacks, const s
 					  .image = tag == UW_TAG_NONE ? 0 : tag};
 }
 
-/* Walks into stacks->frames. Has tables built that walks came to want. */
+/* Walks into stacks->frames. */
 static size_t walk_frames(struct stacks *stacks, const struct found *found, enum uw_stop *stop,
 			  size_t *reused)
 {
@@ -81,9 +79,6 @@ static size_t walk_frames(struct stacks *stacks, const struct found *found, enum
 				     UW_DEPTH_MAX, stop, reused);
 	struct unwinding_subject counted = counted_for(stacks, found, count);
 	unwinding_end(&stacks->unwinding, &measured, found->source->space, &counted);
-	struct uw_module *wanted = uw_space_wanted_table(found->source->space);
-	if (wanted)
-		tables_build(stacks->tables, wanted);
 	return count;
 }
 
@@ -323,9 +318,8 @@ struct stacks *stacks_create(struct emit *emit, bool collapse)
 	stacks->emit = emit;
 	stacks->collapse = collapse;
 	stacks->tree = tree_create(emit);
-	stacks->tables = tables_create();
 	stacks->chain = chain_create(stacks->tree, collapse);
-	if (!stacks->tree || !stacks->tables || !stacks->chain) {
+	if (!stacks->tree || !stacks->chain) {
 		stacks_destroy(stacks);
 		return NULL;
 	}
@@ -336,17 +330,10 @@ void stacks_destroy(struct stacks *stacks)
 {
 	if (!stacks)
 		return;
-	tables_destroy(stacks->tables);
 	chain_destroy(stacks->chain);
 	tree_destroy(stacks->tree);
 	unwinding_finish(&stacks->unwinding);
 	free(stacks);
-}
-
-void stacks_stop(struct stacks *stacks)
-{
-	tables_destroy(stacks->tables);
-	stacks->tables = NULL;
 }
 
 void stacks_emit(const struct stacks *stacks, uint64_t now_ns)

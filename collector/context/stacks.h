@@ -58,9 +58,6 @@ void stacks_node(struct stacks *stacks, const struct stack_source *source, enum 
  * larger than those that nodes are made of. */
 void stacks_learn(struct stacks *stacks, const struct stack_source *source);
 
-/* Waits for a table of unwind rules that is being built, and has no other built. */
-void stacks_stop(struct stacks *stacks);
-
 /* Writes what walking took. */
 void stacks_emit(const struct stacks *stacks, uint64_t now_ns);
 

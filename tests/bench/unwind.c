@@ -1,10 +1,9 @@
 /*
  * What unwinding costs: samples of a program, recorded once, through libuw with a warm cache, where
  * addresses or whole functions are met for the first time, and with a history, through libunwind's
- * remote unwinding with and without its cache, and through libdwfl. Then the tables of the
- * program's modules: how fast they are built, what they take, and what they do for functions that
- * were not met before. Of a 32-bit program libuw alone is measured: it is to take at most twice as
- * long as with a 64-bit one.
+ * remote unwinding with and without its cache, and through libdwfl. Then what it takes to find the
+ * rules of functions of each module that were not met before. Of a 32-bit program libuw alone is
+ * measured: it is to take at most twice as long as with a 64-bit one.
  *
  * CPU time, the least and the median of many repetitions, so that a loaded machine changes little;
  * ratios are of medians of one run. Stacks are copied before they are walked, and so in the CPU's
@@ -17,7 +16,6 @@
 #include "unwind/module/module.h"
 #include "unwind/rules/rows.h"
 #include "unwind/rules/rule_cache.h"
-#include "unwind/rules/table.h"
 #include "unwind/space/space.h"
 #include <stdlib.h>
 #include <string.h>
@@ -36,10 +34,9 @@ enum {
 	LOOKUPS = 20000
 };
 
-/* What must hold, of medians: nanoseconds per frame, times as fast, tables over all modules. */
+/* What must hold, of medians: nanoseconds per frame, times as fast. */
 static const double warm_ns_max = 15, miss_ns_max = 60, reused_ns_max = 3, times_32bit_max = 2;
 static const double libunwind_times_min = 20, libdwfl_times_min = 15;
-static const double table_mb_per_s_min = 150, table_kb_per_mb_max = 120;
 
 struct figure {
 	double min, median;
@@ -402,27 +399,22 @@ static uint64_t random_rva(const struct uw_cfi *cfi)
 	return uw_cfi_entry_start(cfi, entry) + 4;
 }
 
-/* Nanoseconds of finding the rules of a random function, by the table or, NULL, without. */
-static struct figure measure_lookups(struct uw_module *module, const struct uw_table *table)
+/* Nanoseconds of finding the rules of a random function. */
+static struct figure measure_lookups(struct uw_module *module)
 {
 	struct uw_rule_cache *cache = uw_rule_cache_create();
 	uint64_t *rvas = calloc(LOOKUPS, sizeof(*rvas));
 	double values[REPETITIONS];
-
 	if (!cache || !rvas)
 		abort();
 	for (size_t i = 0; i < REPETITIONS; i++) {
-		struct uw_found_row row;
-		uint32_t effort = 0;
-
 		for (size_t j = 0; j < LOOKUPS; j++)
 			rvas[j] = random_rva(&module->cfi);
+		uint32_t effort = 0;
 		double start = now_ns();
 		for (size_t j = 0; j < LOOKUPS; j++) {
-			if (table)
-				uw_table_find(table, rvas[j], &row);
-			else
-				uw_rows_find(cache, module, rvas[j], &effort, &row);
+			struct uw_found_row row;
+			uw_rows_find(cache, module, rvas[j], &effort, &row);
 		}
 		values[i] = (now_ns() - start) / LOOKUPS;
 	}
@@ -431,75 +423,21 @@ static struct figure measure_lookups(struct uw_module *module, const struct uw_t
 	return figure_of(values);
 }
 
-static double text_bytes(const struct uw_module *module)
+static void run_lookups(const struct bench *bench)
 {
-	double bytes = 0;
-
-	for (size_t i = 0; i < module->elf.segment_count; i++)
-		if (module->elf.segments[i].executable)
-			bytes += (double)module->elf.segments[i].file_size;
-	return bytes;
-}
-
-/* Sums over modules. */
-struct tables {
-	double frame_bytes, build_ns, table_bytes, text_bytes;
-};
-
-static void run_table(struct uw_module *module, const char *name, struct tables *tables)
-{
-	struct uw_table *table = NULL;
-	double values[REPETITIONS];
-
-	for (size_t i = 0; i < REPETITIONS; i++) {
-		free(table);
-		double start = now_ns();
-		if (uw_table_build(&module->cfi, &module->elf, &table) < 0)
-			abort();
-		values[i] = now_ns() - start;
-	}
-	struct figure build = figure_of(values);
-	struct figure lazy = measure_lookups(module, NULL);
-	struct figure found = measure_lookups(module, table);
-	printf("%s: %.2f MB of .eh_frame in %.1f ms, %.0f MB/s, at best %.0f; %.0f KB, %.0f per MB "
-	       "of executable segments\n",
-	       name, (double)module->cfi.frame.size / 1e6, build.median / 1e6,
-	       (double)module->cfi.frame.size * 1e3 / build.median,
-	       (double)module->cfi.frame.size * 1e3 / build.min,
-	       (double)uw_table_bytes(table) / 1e3,
-	       (double)uw_table_bytes(table) / text_bytes(module) * 1e3);
-	printf("  a random function: %.0f ns, at best %.0f; by the table %.0f, at best "
-	       "%.0f\n",
-	       lazy.median, lazy.min, found.median, found.min);
-	tables->frame_bytes += (double)module->cfi.frame.size;
-	tables->build_ns += build.median;
-	tables->table_bytes += (double)uw_table_bytes(table);
-	tables->text_bytes += text_bytes(module);
-	free(table);
-}
-
-static void run_tables(struct bench *bench)
-{
-	struct tables tables = {0};
 	struct uw_mapping_place place = {0};
 	const struct uw_mapping *mapping;
-
 	while ((mapping = uw_mapping_list_next(&bench->space->mappings, &place))) {
-		if (mapping->module)
-			uw_module_load(mapping->module);
-		if (mapping->module && uw_cfi_count(&mapping->module->cfi) > 0 &&
-		    mapping->module->elf.fd >= 0)
-			run_table(mapping->module, bench->recording->mappings[mapping->tag].path,
-				  &tables);
+		struct uw_module *module = mapping->module;
+		if (module)
+			uw_module_load(module);
+		if (!module || uw_cfi_count(&module->cfi) == 0 || module->elf.fd < 0)
+			continue;
+		struct figure found = measure_lookups(module);
+		printf("%s: %.2f MB of .eh_frame; a random function: %.0f ns, at best %.0f\n",
+		       bench->recording->mappings[mapping->tag].path,
+		       (double)module->cfi.frame.size / 1e6, found.median, found.min);
 	}
-	printf("all tables: %.0f MB of .eh_frame a second; %.0f KB per MB of executable "
-	       "segments\n",
-	       tables.frame_bytes * 1e3 / tables.build_ns,
-	       tables.table_bytes / tables.text_bytes * 1e3);
-	at_least(bench, "MB of .eh_frame made tables a second",
-		 tables.frame_bytes * 1e3 / tables.build_ns, table_mb_per_s_min);
-	at_most(bench, "KB of tables per MB of executable segments",
-		tables.table_bytes / tables.text_bytes * 1e3, table_kb_per_mb_max);
 }
 
 int main(int argc, char **argv)
@@ -525,7 +463,7 @@ int main(int argc, char **argv)
 		abort();
 	printf("%s: %zu samples\n", argv[2], recording->count);
 	run(&bench);
-	run_tables(&bench);
+	run_lookups(&bench);
 	free(bench.batch);
 	uw_history_destroy(bench.history);
 	uw_space_destroy(bench.space);

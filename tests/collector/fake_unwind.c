@@ -60,14 +60,6 @@ bool uw_space_find(const struct uw_space *space, uint64_t ip, uint32_t *tag, uin
 	return true;
 }
 
-struct uw_module *uw_space_wanted_table(struct uw_space *space)
-{
-	struct uw_module *module = the_walk.wanted;
-	ck_assert_ptr_eq(space, &the_space);
-	the_walk.wanted = NULL;
-	return module;
-}
-
 struct uw_history {
 	size_t walks;
 };

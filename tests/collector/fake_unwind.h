@@ -9,9 +9,8 @@ struct fake_walk {
 	struct uw_frame frames[UW_DEPTH_MAX];
 	size_t frame_count;
 	enum uw_stop stop;
-	size_t reused_count;      /* of the frames, if the thread was walked before */
-	struct uw_module *wanted; /* found worth a table by the next walk alone, with a reference */
-	size_t walks;             /* since it was set to 0 */
+	size_t reused_count; /* of the frames, if the thread was walked before */
+	size_t walks;        /* since it was set to 0 */
 };
 struct fake_walk *fake_walk(void);
 

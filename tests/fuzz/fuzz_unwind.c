@@ -7,9 +7,7 @@
  * keep the promises of unwind.h.
  */
 #include "tests/unwind/elf_builder.h"
-#include "tests/unwind/rules/table_check.h"
-#include "unwind/cfi/row.h"
-#include "unwind/rules/table.h"
+#include "tests/unwind/rules/rules_check.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,9 +19,8 @@ enum {
 	STACK_MAX = 4096,
 	CODE_SIZE = 4096,
 	CHANGED_MAX = 256, /* bytes of the stack of which each word is changed */
-	TABLE_REACH =
-		32, /* bytes on both sides of an FDE's start that are looked up in the table */
-	TABLE_STARTS = 64,
+	REACH = 32,        /* bytes on both sides of an FDE's start that are looked up */
+	STARTS_MAX = 64,
 	MODES = 3
 };
 
@@ -171,41 +168,22 @@ static void walk_changed(struct uw_space *space, struct uw_history *history, str
 	}
 }
 
-/* A table leads to what the interpreter does, at all of the code and around whatever else FDEs
- * claim to describe. */
-static void check_table(struct uw_module *module)
+/* What is decoded of functions says what the interpreter does, at all of the code and around
+ * whatever else FDEs claim to describe. */
+static void check_rules(struct uw_module *module)
 {
 	const struct uw_cfi *cfi = &module->cfi;
-
-	if (uw_module_build_table(module) < 0)
-		return;
-	const struct uw_table *table = atomic_load(&module->table);
-	for (size_t i = 0; i < uw_cfi_count(cfi) && i < TABLE_STARTS; i++)
-		for (uint64_t at = 0; at < 2 * (uint64_t)TABLE_REACH; at++)
-			check(!table_check(cfi, table,
-					   uw_cfi_entry_start(cfi, i) + at - TABLE_REACH)
+	struct uw_rule_cache *cache = uw_rule_cache_create();
+	if (!cache)
+		abort();
+	uw_module_load(module);
+	for (size_t i = 0; i < uw_cfi_count(cfi) && i < STARTS_MAX; i++)
+		for (uint64_t at = 0; at < 2 * (uint64_t)REACH; at++)
+			check(!rules_check(cache, module, uw_cfi_entry_start(cfi, i) + at - REACH)
 				       .wrong);
 	for (uint64_t at = 0; at < CODE_SIZE; at++)
-		check(!table_check(cfi, table, ELF_BUILDER_CODE + at).wrong);
-}
-
-/* Walks with a table give the frames of walks without. */
-static void walk_with_table(struct uw_space *space, struct uw_module *module,
-			    const struct uw_regs *regs, const struct uw_stack *stack)
-{
-	static struct uw_frame frames[UW_DEPTH_MAX];
-	struct uw_history *none = uw_history_create();
-	enum uw_stop stop;
-	size_t count = uw_walk(space, regs, stack, frames, UW_DEPTH_MAX, &stop);
-
-	if (!none)
-		abort();
-	check_table(module);
-	/* Forgets what is known of addresses. */
-	uw_space_map(space, jit_start, jit_start + 0x10000, 0, NULL, 3);
-	uw_space_map(space, jit_start, jit_start + 0x10000, 0, NULL, 2);
-	check_reuse(space, none, regs, stack, frames, count, stop);
-	uw_history_destroy(none);
+		check(!rules_check(cache, module, ELF_BUILDER_CODE + at).wrong);
+	uw_rule_cache_unref(cache);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -241,8 +219,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	regs.value[machine->ip] = code_start + ELF_BUILDER_CODE + 16;
 	walk_checked(space, history, &regs, &stack);
 	walk_changed(space, history, &regs, &stack, bytes, machine->fp);
-	if (module)
-		walk_with_table(space, module, &regs, &stack);
+	if (module && uw_machine_pushes(uw_machine_of(uw_module_arch(module))))
+		check_rules(module);
 	uw_module_unref(module);
 	uw_history_destroy(history);
 	uw_space_destroy(space);

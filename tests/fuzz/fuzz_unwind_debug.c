@@ -231,7 +231,6 @@ static void use(struct uw_module *module)
 	enum uw_stop stop;
 
 	uw_module_load(module);
-	uw_module_build_table(module);
 	for (uint64_t i = 0; i < LOOKUPS; i++) {
 		struct uw_cfi_gap gap;
 		struct uw_fde fde;

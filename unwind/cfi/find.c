@@ -24,6 +24,23 @@ struct record {
 	bool is_terminator;
 };
 
+/* What FDEs take from their CIE. */
+struct cie {
+	struct uw_reader code;
+	uint64_t code_align;
+	int64_t data_align;
+	uint8_t encoding;
+	bool signal;
+	bool sized; /* augmentation 'z': FDEs carry the length of their augmentation data */
+};
+
+/* The CIE that was read last, for many FDEs of few CIEs. Zeroed at first. */
+struct last_cie {
+	uint64_t offset;
+	bool holds;
+	struct cie cie;
+};
+
 /* Makes sure that the bytes of the frame are there to be looked at. */
 static bool frame_has(const struct uw_cfi *cfi, uint64_t offset, uint64_t size)
 {
@@ -82,7 +99,7 @@ static uint8_t encoding_sized(uint8_t encoding, uint8_t word)
 
 /* Reads the augmentation string's characters; unknown ones are fine once 'z' gave a length. */
 static bool cie_augmentation_read(struct uw_reader *reader, const char *string, uint8_t word,
-				  struct uw_cie *cie)
+				  struct cie *cie)
 {
 	struct uw_reader data = *reader;
 
@@ -112,7 +129,7 @@ static bool cie_augmentation_read(struct uw_reader *reader, const char *string, 
 	return !data.failed;
 }
 
-static bool cie_read(const struct uw_cfi *cfi, uint64_t offset, struct uw_cie *cie)
+static bool cie_read(const struct uw_cfi *cfi, uint64_t offset, struct cie *cie)
 {
 	char augmentation[AUGMENTATION_MAX] = "";
 	struct record record;
@@ -134,7 +151,7 @@ static bool cie_read(const struct uw_cfi *cfi, uint64_t offset, struct uw_cie *c
 		return false;
 	if (version == 4 && (uw_read_u8(reader) != machine->word || uw_read_u8(reader) != 0))
 		return false; /* address size, segment selector size */
-	*cie = (struct uw_cie){.encoding = encoding_sized(UW_PE_ABSPTR, machine->word)};
+	*cie = (struct cie){.encoding = encoding_sized(UW_PE_ABSPTR, machine->word)};
 	cie->code_align = uw_read_uleb(reader);
 	cie->data_align = uw_read_sleb(reader);
 	uint64_t ra = version == CIE_VERSION_GCC ? uw_read_u8(reader) : uw_read_uleb(reader);
@@ -147,8 +164,7 @@ static bool cie_read(const struct uw_cfi *cfi, uint64_t offset, struct uw_cie *c
 }
 
 /* The CIE at offset, from *last if it is that; NULL: malformed. */
-static const struct uw_cie *cie_find(const struct uw_cfi *cfi, uint64_t offset,
-				     struct uw_last_cie *last)
+static const struct cie *cie_find(const struct uw_cfi *cfi, uint64_t offset, struct last_cie *last)
 {
 	if (last->holds && last->offset == offset)
 		return &last->cie;
@@ -158,10 +174,10 @@ static const struct uw_cie *cie_find(const struct uw_cfi *cfi, uint64_t offset,
 }
 
 /* Reads an FDE whose record was read. */
-static bool fde_read(const struct uw_cfi *cfi, const struct record *record,
-		     struct uw_last_cie *last, struct uw_fde *fde)
+static bool fde_read(const struct uw_cfi *cfi, const struct record *record, struct last_cie *last,
+		     struct uw_fde *fde)
 {
-	const struct uw_cie *cie = cie_find(cfi, record->cie_offset, last);
+	const struct cie *cie = cie_find(cfi, record->cie_offset, last);
 	struct uw_reader reader = record->body;
 
 	if (!cie)
@@ -193,7 +209,7 @@ static int entry_compare(const void *left, const void *right)
 /* Linkers concatenate .eh_frame inputs, so a terminator may stand in the middle: go on after it. */
 static int index_build(struct uw_cfi *cfi)
 {
-	struct uw_last_cie last = {0};
+	struct last_cie last = {0};
 	size_t capacity = 0;
 	struct record record;
 
@@ -357,25 +373,23 @@ bool uw_cfi_entry(const struct uw_cfi *cfi, uint64_t rva, size_t *entry)
 	return until > 0;
 }
 
-bool uw_cfi_entry_read(const struct uw_cfi *cfi, size_t entry, struct uw_last_cie *last,
-		       struct uw_fde *fde)
+bool uw_cfi_entry_read(const struct uw_cfi *cfi, size_t entry, struct uw_fde *fde)
 {
-	struct uw_last_cie only = {0};
+	struct last_cie none = {0};
 	struct record record;
 
 	return record_read(cfi, entry_offset(cfi, entry), &record) && !record.is_terminator &&
-	       !record.is_cie && fde_read(cfi, &record, last ? last : &only, fde);
+	       !record.is_cie && fde_read(cfi, &record, &none, fde);
 }
 
 uint64_t uw_cfi_covered(const struct uw_cfi *cfi)
 {
-	struct uw_last_cie last = {0};
 	uint64_t covered = 0;
 
 	for (size_t i = 0; i < uw_cfi_count(cfi); i++) {
 		struct uw_fde fde;
 
-		if (uw_cfi_entry_read(cfi, i, &last, &fde))
+		if (uw_cfi_entry_read(cfi, i, &fde))
 			covered += fde.end - fde.start;
 	}
 	return covered;
@@ -390,7 +404,7 @@ enum uw_cfi_result uw_cfi_find(const struct uw_cfi *cfi, uint64_t rva, struct uw
 	gap->end = until < uw_cfi_count(cfi) ? uw_cfi_entry_start(cfi, until) : UINT64_MAX;
 	if (until == 0)
 		return UW_CFI_NONE;
-	if (!uw_cfi_entry_read(cfi, until - 1, NULL, fde))
+	if (!uw_cfi_entry_read(cfi, until - 1, fde))
 		return UW_CFI_BAD;
 	if (rva >= fde->start && rva < fde->end)
 		return UW_CFI_OK;

@@ -65,23 +65,6 @@ enum uw_cfi_result {
 	UW_CFI_BAD   /* an FDE does, but it is malformed or uses what we do not support */
 };
 
-/* What FDEs take from their CIE. */
-struct uw_cie {
-	struct uw_reader code;
-	uint64_t code_align;
-	int64_t data_align;
-	uint8_t encoding;
-	bool signal;
-	bool sized; /* augmentation 'z': FDEs carry the length of their augmentation data */
-};
-
-/* The CIE that was read last, for many FDEs of few CIEs. Zeroed at first. */
-struct uw_last_cie {
-	uint64_t offset;
-	bool holds;
-	struct uw_cie cie;
-};
-
 /* Code around an address that no FDE describes: [start, end). */
 struct uw_cfi_gap {
 	uint64_t start, end;
@@ -93,9 +76,8 @@ bool uw_cfi_entry(const struct uw_cfi *cfi, uint64_t rva, size_t *entry);
 
 uint64_t uw_cfi_entry_start(const struct uw_cfi *cfi, size_t entry);
 
-/* Reads an entry's FDE; false: malformed. last: NULL, or what was used with the same cfi before. */
-bool uw_cfi_entry_read(const struct uw_cfi *cfi, size_t entry, struct uw_last_cie *last,
-		       struct uw_fde *fde);
+/* Reads an entry's FDE; false: malformed. */
+bool uw_cfi_entry_read(const struct uw_cfi *cfi, size_t entry, struct uw_fde *fde);
 
 /* Finds the FDE of rva. On UW_CFI_NONE *gap is filled. */
 enum uw_cfi_result uw_cfi_find(const struct uw_cfi *cfi, uint64_t rva, struct uw_fde *fde,

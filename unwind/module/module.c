@@ -143,8 +143,6 @@ bool uw_module_lacks_info(struct uw_module *module)
 /* Leaves a module that was loaded, and has no unwind information. */
 static void module_info_drop(struct uw_module *module)
 {
-	free(atomic_load_explicit(&module->table, memory_order_relaxed));
-	atomic_store_explicit(&module->table, NULL, memory_order_relaxed);
 	uw_cfi_finish(&module->cfi);
 	uw_cfi_finish(&module->debug);
 	uw_section_finish(&module->frame);
@@ -173,9 +171,6 @@ static struct uw_module *module_finish_open(struct uw_module *module)
 	atomic_init(&module->references, 1);
 	atomic_init(&module->kept, 0);
 	atomic_init(&module->is_loaded, false);
-	atomic_init(&module->table, NULL);
-	atomic_init(&module->decoded, 0);
-	atomic_init(&module->wanted, false);
 	return module;
 }
 

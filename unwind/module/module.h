@@ -7,8 +7,6 @@
 #include "unwind/elf/section.h"
 #include <stdatomic.h>
 
-struct uw_table;
-
 struct uw_module {
 	atomic_uint references;
 	struct uw_elf elf; /* but for the sections: these are read with what follows */
@@ -25,12 +23,7 @@ struct uw_module {
 	pthread_mutex_t mutex;   /* of loading it */
 	atomic_bool is_loaded;
 	/* What changes after the module was opened; any thread. */
-	atomic_uint kept;                 /* of the references, those of uw_module_keep */
-	_Atomic(struct uw_table *) table; /* owned: one block (rules/table.h); NULL until
-					     built, then it stays until the module is
-					     closed */
-	atomic_size_t decoded;            /* functions that walks decoded for lack of it */
-	atomic_bool wanted;               /* that it would pay was told once */
+	atomic_uint kept; /* of the references, those of uw_module_keep */
 };
 
 /* A reference of who reads no more of the module, and takes nobody's place who may: it only keeps

@@ -2,7 +2,6 @@
 
 #include "unwind/cfi/row.h"
 #include "unwind/elf/reader.h"
-#include <assert.h>
 
 enum { OP_DEREF = 0x06, OP_BREG0 = 0x70 /* DWARF 5, section 7.7.1 */ };
 
@@ -32,8 +31,6 @@ static uint8_t quick_plain(const struct uw_machine *machine, const struct uw_qui
 		return UW_PLAIN_NOT;
 	return (uint8_t)(words | (reg == machine->fp ? UW_PLAIN_FROM_FP : 0));
 }
-
-static_assert(sizeof(struct uw_quick) == 16, "without padding");
 
 void uw_quick_finish(const struct uw_machine *machine, struct uw_quick *rules)
 {

@@ -44,7 +44,6 @@ struct uw_quick {
 	int32_t cfa_offset;
 	bool has_cfa, has_ra; /* both, or there is no step to take */
 	uint8_t plain;        /* uw_code.plain, as far as the rules say */
-	uint8_t zero;         /* in place of padding: rules are compared byte by byte */
 	struct uw_saved saved;
 };
 

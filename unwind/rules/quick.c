@@ -24,11 +24,11 @@ struct quick_state {
 	struct uw_reader code;
 	const struct uw_machine *machine;
 	const int8_t *saved_index;
-	uint64_t at, target;
+	uint64_t at;
 	const struct uw_fde *fde;
 	unsigned depth;
 	bool in_fde;
-	struct uw_quick_row *rows; /* NULL: only the target's is wanted */
+	struct uw_quick_row *rows;
 	size_t count, room;
 };
 
@@ -83,7 +83,7 @@ static bool quick_advance(struct quick_state *state, uint64_t delta)
 {
 	if (!state->in_fde)
 		return false; /* so that what a CIE says is the same for all of its FDEs */
-	if (state->rows && delta > 0 && !quick_emit(state))
+	if (delta > 0 && !quick_emit(state))
 		return false;
 	return !__builtin_mul_overflow(delta, state->fde->code_align, &delta) &&
 	       !__builtin_add_overflow(state->at, delta, &state->at);
@@ -131,13 +131,13 @@ static bool quick_run_other(struct quick_state *state, uint8_t op)
 	}
 }
 
-/* Runs code until it ends or the row of the target is complete. */
+/* Runs code until it ends; false: malformed, or not ordinary. */
 static bool quick_run(struct quick_state *state, struct uw_reader code)
 {
 	state->code = code;
 	if (uw_reader_left(&code) > UW_CFA_CODE_SIZE_MAX)
 		return false;
-	while (state->code.at < state->code.end && state->at <= state->target) {
+	while (state->code.at < state->code.end) {
 		uint8_t op = uw_read_u8(&state->code);
 		uint8_t operand = op & (uint8_t)~UW_CFA_HIGH_MASK;
 		bool ok;
@@ -161,67 +161,20 @@ static bool quick_run(struct quick_state *state, struct uw_reader code)
 	return true;
 }
 
-static bool quick_run_cie(struct quick_state *state)
+size_t uw_cfi_quick_rows(const struct uw_fde *fde, struct uw_quick_row *rows, size_t room)
 {
-	state->row = (struct uw_quick){0};
-	state->at = state->fde->start;
-	state->depth = 0;
-	state->in_fde = false;
-	state->rows = NULL;
-	return quick_run(state, state->fde->cie_code);
-}
-
-static bool quick_begin(struct quick_state *state, const struct uw_fde *fde, uint64_t target,
-			struct uw_quick_cie *cie)
-{
-	struct uw_quick_cie only = {0};
-
-	if (!cie)
-		cie = &only;
-	state->machine = uw_machine_of(fde->cfi->arch);
-	state->saved_index = state->machine->word == 8 ? saved_index_64 : saved_index_32;
-	state->target = target;
-	state->fde = fde;
-	if (!cie->code.at || cie->code.at != fde->cie_code.at ||
-	    cie->code.end != fde->cie_code.end || cie->data_align != fde->data_align) {
-		cie->ordinary = quick_run_cie(state);
-		cie->rules = state->row;
-		cie->code = fde->cie_code;
-		cie->data_align = fde->data_align;
-	}
-	if (!cie->ordinary)
-		return false;
-	state->row = state->initial = cie->rules;
-	state->depth = 0;
-	state->in_fde = true;
-	state->at = fde->start;
-	return true;
-}
-
-bool uw_cfi_quick(const struct uw_fde *fde, uint64_t rva, struct uw_quick *row)
-{
-	struct quick_state state;
-
-	state.rows = NULL;
-	if (!quick_begin(&state, fde, rva, NULL) || !quick_run(&state, fde->code) ||
-	    !state.row.has_ra || !state.row.has_cfa)
-		return false;
-	*row = state.row;
-	uw_quick_finish(state.machine, row);
-	return true;
-}
-
-size_t uw_cfi_quick_rows(const struct uw_fde *fde, struct uw_quick_cie *cie,
-			 struct uw_quick_row *rows, size_t room)
-{
-	struct quick_state state;
-
-	if (!quick_begin(&state, fde, UINT64_MAX, cie))
+	const struct uw_machine *machine = uw_machine_of(fde->cfi->arch);
+	struct quick_state state = {.machine = machine,
+				    .saved_index =
+					    machine->word == 8 ? saved_index_64 : saved_index_32,
+				    .at = fde->start,
+				    .fde = fde,
+				    .rows = rows,
+				    .room = room};
+	if (!quick_run(&state, fde->cie_code))
 		return 0;
-	state.rows = rows;
-	state.count = 0;
-	state.room = room;
-	if (!quick_run(&state, fde->code) || !quick_emit(&state))
-		return 0;
-	return state.count;
+	state.initial = state.row;
+	state.in_fde = true;
+	state.depth = 0;
+	return quick_run(&state, fde->code) && quick_emit(&state) ? state.count : 0;
 }

@@ -1,7 +1,6 @@
 #include "unwind/rules/rows.h"
 
 #include "unwind/module/module.h"
-#include "unwind/rules/module_table.h"
 #include "unwind/rules/quick.h"
 #include "unwind/rules/rule_cache.h"
 #include "unwind/x86/stack_switch.h"
@@ -26,7 +25,6 @@ struct uw_rows {
 struct uw_functions {
 	struct uw_rows tables[1 << LOG_TABLES];
 	size_t bytes;                   /* of all rows */
-	struct uw_module *wanted;       /* a reference, or NULL: see uw_rows_wanted */
 	uint16_t hints[1 << LOG_HINTS]; /* the table that a block of code was last found in */
 };
 
@@ -38,17 +36,7 @@ void uw_functions_destroy(struct uw_functions *functions)
 		uw_module_drop(functions->tables[i].module);
 		free(functions->tables[i].rows);
 	}
-	uw_module_unref(functions->wanted);
 	free(functions);
-}
-
-struct uw_module *uw_rows_wanted(struct uw_rule_cache *cache)
-{
-	struct uw_module *wanted = cache->functions ? cache->functions->wanted : NULL;
-
-	if (wanted)
-		cache->functions->wanted = NULL;
-	return wanted;
 }
 
 static void rows_drop(struct uw_functions *functions, struct uw_rows *table)
@@ -73,7 +61,7 @@ static void rows_fill(struct uw_functions *functions, const struct uw_fde *fde,
 	rows = calloc(room, sizeof(*rows));
 	if (!rows)
 		return;
-	table->count = (uint32_t)uw_cfi_quick_rows(fde, NULL, rows, room);
+	table->count = (uint32_t)uw_cfi_quick_rows(fde, rows, room);
 	for (size_t i = 0; i < table->count; i++)
 		uw_quick_finish(uw_machine_of(table->module->elf.arch), &rows[i].rules);
 	struct uw_quick_row *fitting =
@@ -92,9 +80,7 @@ static void rows_build(struct uw_functions *functions, struct uw_module *module,
 	rows_drop(functions, table);
 	table->module = uw_module_keep(module);
 	table->entry = (uint32_t)entry;
-	if (!functions->wanted && uw_module_note_decoded(module))
-		functions->wanted = uw_module_ref(module);
-	if (!uw_cfi_entry_read(cfi, entry, NULL, &fde))
+	if (!uw_cfi_entry_read(cfi, entry, &fde))
 		return;
 	*effort += (uint32_t)(uw_reader_left(&fde.code) / BYTES_PER_EFFORT);
 	table->start = fde.start;

@@ -26,11 +26,6 @@ enum {
 bool uw_rows_find(struct uw_rule_cache *cache, struct uw_module *module, uint64_t rva,
 		  uint32_t *effort, struct uw_found_row *row);
 
-/* A module whose functions were decoded so often that a table of the whole (table.h) would have
- * cost less, with the caller's reference to it; NULL: none. Each module is named once, whatever the
- * cache. */
-struct uw_module *uw_rows_wanted(struct uw_rule_cache *cache);
-
 /* Frees all tables of a cache. Accepts NULL. */
 void uw_functions_destroy(struct uw_functions *functions);
 

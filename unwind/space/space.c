@@ -1,7 +1,6 @@
 #include "unwind/space/space.h"
 
 #include "unwind/module/module.h"
-#include "unwind/rules/rows.h"
 #include "unwind/rules/rule_cache.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -273,11 +272,6 @@ int uw_space_unmap(struct uw_space *space, uint64_t start, uint64_t end)
 		return -1;
 	space_cut(space, start, end);
 	return 0;
-}
-
-struct uw_module *uw_space_wanted_table(struct uw_space *space)
-{
-	return uw_rows_wanted(space->cache);
 }
 
 void uw_space_counts(const struct uw_space *space, struct uw_counts *counts)

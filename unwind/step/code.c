@@ -4,7 +4,6 @@
 #include "unwind/cfi/row.h"
 #include "unwind/module/module.h"
 #include "unwind/rules/rows.h"
-#include "unwind/rules/table.h"
 #include "unwind/space/space.h"
 #include "unwind/x86/stack_switch.h"
 #include <string.h>
@@ -105,17 +104,11 @@ static void code_set_function(struct uw_code *code, uint64_t start)
 static bool code_find_quick(struct uw_space *space, struct uw_module *module, bool exact,
 			    uint32_t *effort, struct uw_code *code, struct uw_saved *saved)
 {
-	const struct uw_table *table = atomic_load_explicit(&module->table, memory_order_acquire);
 	struct uw_found_row row;
-	bool found;
 
-	if (!uw_machine_pushes(uw_machine_of(space->arch)))
-		return false;
-	if (table)
-		found = uw_table_find(table, code->rva, &row);
-	else
-		found = uw_rows_find(space->cache, module, code->rva, effort, &row);
-	if (!found || (!exact && (row.ends || code->rva == row.function)))
+	if (!uw_machine_pushes(uw_machine_of(space->arch)) ||
+	    !uw_rows_find(space->cache, module, code->rva, effort, &row) ||
+	    (!exact && (row.ends || code->rva == row.function)))
 		return false;
 	code_set_function(code, row.function);
 	code_take(code, saved, &row.rules);

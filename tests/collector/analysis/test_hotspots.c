@@ -4,14 +4,12 @@
 #include "tests/collector/tracker_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { APP = 5000000, PATIENCE_MS = 10000 };
+enum { APP = 5000000 };
 
 static void setup(void)
 {
@@ -41,24 +39,6 @@ START_TEST(sample_is_passed_on)
 	ck_assert_uint_eq(out.cpu, 9);
 	ck_assert_uint_eq(out.code_segment, 0x33);
 	ck_assert(!out.is_32bit);
-}
-END_TEST
-
-START_TEST(wanted_table_is_built)
-{
-	struct record record = make_sample();
-	struct uw_module *module;
-	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	ck_assert_int_eq(uw_module_open(fd, &module), 0);
-	close(fd);
-	fixture_apply(&record, false);
-	fake_walk()->wanted = uw_module_ref(module);
-	fixture_apply(&record, false);
-	ck_assert_ptr_null(fake_walk()->wanted);
-	for (int ms = 0; ms < PATIENCE_MS && uw_module_table_bytes(module) == 0; ms++)
-		usleep(1000);
-	ck_assert_uint_gt(uw_module_table_bytes(module), 0);
-	uw_module_unref(module);
 }
 END_TEST
 
@@ -406,7 +386,6 @@ int main(void)
 	tcase_add_test(tcase, hostile_kernel_chain);
 	tcase_add_test(tcase, chain_of_markers);
 	tcase_add_test(tcase, space_of_each_process);
-	tcase_add_test(tcase, wanted_table_is_built);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -5,7 +5,6 @@
  */
 #include "unwind/cfi/row.h"
 #include "unwind/module/module.h"
-#include "unwind/rules/quick.h"
 #include "unwind/rules/rows.h"
 #include "unwind/rules/rule_cache.h"
 #include <dwarf.h>
@@ -23,7 +22,7 @@ struct comparison {
 	const struct uw_cfi *theirs; /* what libdw reads too */
 	const char *path;
 	struct uw_rule_cache *cache;
-	size_t rows, quick, tabled, differences;
+	size_t rows, known, differences;
 };
 
 static void differ(struct comparison *comparison, uint64_t rva, const char *what, int reg)
@@ -95,46 +94,32 @@ static bool same_rule(const struct uw_rule *rule, const Dwarf_Op *ops, size_t co
 	}
 }
 
-/* A whole function's table, where there is one, has the same row. */
-static void compare_table(struct comparison *comparison, uint64_t rva, const struct uw_fde *fde,
-			  const struct uw_quick *quick)
-{
-	struct uw_found_row row;
-	uint32_t effort = 0;
-
-	if (!uw_rows_find(comparison->cache, comparison->module, rva, &effort, &row))
-		return;
-	comparison->tabled++;
-	if (memcmp(&row.rules, quick, sizeof(*quick)) != 0 || row.function != fde->start ||
-	    row.ends != (rva + 1 == fde->end))
-		differ(comparison, rva, "row in the function's table", -1);
-}
-
-/* What is evaluated quickly says the same as the general rules. */
-static void compare_quick(struct comparison *comparison, uint64_t rva, const struct uw_fde *fde,
+/* What is decoded of whole functions, where it is, says the same as the general rules. */
+static void compare_rules(struct comparison *comparison, uint64_t rva, const struct uw_fde *fde,
 			  const struct uw_row *row)
 {
 	const struct uw_machine *machine = uw_machine_of(comparison->module->elf.arch);
-	struct uw_quick quick;
-	size_t next = 0;
-
-	if (!uw_machine_pushes(machine) || !uw_cfi_quick(fde, rva, &quick))
+	struct uw_found_row found;
+	uint32_t effort = 0;
+	if (!uw_machine_pushes(machine) ||
+	    !uw_rows_find(comparison->cache, comparison->module, rva, &effort, &found))
 		return;
-	compare_table(comparison, rva, fde, &quick);
-	comparison->quick++;
-	if (row->cfa.kind != UW_RULE_REGISTER || row->cfa.reg != quick.saved.cfa_reg ||
-	    row->cfa.offset != quick.cfa_offset || row->reg[machine->ra].kind != UW_RULE_AT_CFA ||
+	comparison->known++;
+	if (found.function != fde->start || found.ends != (rva + 1 == fde->end))
+		differ(comparison, rva, "where the function starts or ends", -1);
+	if (row->cfa.kind != UW_RULE_REGISTER || row->cfa.reg != found.rules.saved.cfa_reg ||
+	    row->cfa.offset != found.rules.cfa_offset ||
+	    row->reg[machine->ra].kind != UW_RULE_AT_CFA ||
 	    row->reg[machine->ra].offset != -machine->word)
-		differ(comparison, rva, "quick CFA or return address", -1);
-	for (int reg = 0; reg < machine->ra; reg++) {
+		differ(comparison, rva, "decoded CFA or return address", -1);
+	for (int reg = 0, next = 0; reg < machine->ra; reg++) {
 		bool preserved = next < machine->saved_count && machine->saved[next] == reg;
-		int64_t offset = preserved ? quick.saved.slot[next++] * machine->word : 0;
-
+		int64_t offset = preserved ? found.rules.saved.slot[next++] * machine->word : 0;
 		if (row->reg[reg].kind == UW_RULE_UNSPECIFIED
 			    ? offset != 0
 			    : row->reg[reg].kind != UW_RULE_AT_CFA ||
 				      row->reg[reg].offset != offset)
-			differ(comparison, rva, "quick rule", reg);
+			differ(comparison, rva, "decoded rule", reg);
 	}
 }
 
@@ -154,7 +139,7 @@ static void compare_row(struct comparison *comparison, uint64_t rva, Dwarf_Frame
 		differ(comparison, rva, "only libdw has a row", -1);
 		return;
 	}
-	compare_quick(comparison, rva, &fde, &row);
+	compare_rules(comparison, rva, &fde, &row);
 	if (dwarf_frame_info(frame, NULL, NULL, &signal) != machine->ra || signal != fde.signal)
 		differ(comparison, rva, "return address column or signal flag", -1);
 	if (dwarf_frame_cfa(frame, &ops, &count) != 0 || !same_cfa(&row.cfa, ops, count))
@@ -205,12 +190,12 @@ static bool compare_module(struct uw_module *module, const char *path, Dwarf_CFI
 	for (size_t i = 0; i < module->elf.segment_count; i++)
 		if (module->elf.segments[i].executable)
 			compare_segment(&comparison, cfi, &module->elf.segments[i]);
-	printf("%s: %zu rows, %zu of them quick, %zu by tables, %zu differences\n", path,
-	       comparison.rows, comparison.quick, comparison.tabled, comparison.differences);
+	printf("%s: %zu rows, %zu of them decoded, %zu differences\n", path, comparison.rows,
+	       comparison.known, comparison.differences);
 	uw_rule_cache_unref(comparison.cache);
-	/* Only modules that are whole have quick rows and tables. */
+	/* Only functions of what a module has itself are decoded as a whole. */
 	return comparison.rows > 0 && comparison.differences == 0 &&
-	       (theirs == &module->debug || (comparison.quick > 0 && comparison.tabled > 0));
+	       (theirs == &module->debug || comparison.known > 0);
 }
 
 static bool compare_own(struct uw_module *module, const char *path, int fd)

@@ -4,10 +4,8 @@
 #include "tests/unwind/capture.h"
 #include <check.h>
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { REG_NUM_RSP = 7, REG_NUM_RIP = 16, WORDS = 16 };
 
@@ -76,26 +74,6 @@ START_TEST(loads)
 }
 END_TEST
 
-/* As does a module's table. */
-START_TEST(table)
-{
-	int fd = open(SWITCHED, O_RDONLY | O_CLOEXEC);
-	uint64_t start = address("callee"), page = start - start % 4096;
-	struct uw_module *module;
-
-	ck_assert_int_eq(uw_module_open(fd, &module), 0);
-	close(fd);
-	ck_assert_int_eq(uw_module_build_table(module), 0);
-	/* The only code of the library is in one page, which is mapped from the same place of the
-	 * file. */
-	ck_assert_int_eq(uw_space_map(space, page, page + 4096, 4096, module, 0), 0);
-	ck_assert_uint_eq(walk_called("loads_return", 2), 2);
-	ck_assert_int_eq(stop, UW_STOP_SWITCHED);
-	ck_assert_uint_eq(walk_called("removes_return", 1), 3);
-	uw_module_unref(module);
-}
-END_TEST
-
 START_TEST(aligns)
 {
 	ck_assert_uint_eq(walk_called("aligns_return", 1), 2);
@@ -144,7 +122,6 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, loads);
-	tcase_add_test(tests, table);
 	tcase_add_test(tests, aligns);
 	tcase_add_test(tests, leaf);
 	tcase_add_test(tests, goes_on);

@@ -1,29 +1,26 @@
-/* The table of a module's rules: call frame information in which entries and FDEs say odd things.
- */
+/* The rules of functions: call frame information in which entries and FDEs say odd things. */
 #include "tests/support/suite.h"
-#include "tests/unwind/rules/table_check.h"
-#include "unwind/rules/module_table.h"
+#include "tests/unwind/rules/rules_check.h"
 #include "unwind/rules/quick.h"
-#include "unwind/rules/table.h"
+#include "unwind/rules/rows.h"
 #include <check.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
 	FRAME_MAX = 2 * 1024 * 1024,
-	FUNCTIONS_MAX = 66000,
+	FUNCTIONS_MAX = 4000, /* more than one cache holds */
 	HDR_RVA = 0x1000,
 	FRAME_RVA = 0x100000,
 	CIE_SIZE = 24,
-	LONG_ROWS = 400 /* more than are looked at for a function's start */
+	LONG_ROWS = 400
 };
 
 static uint8_t frame[FRAME_MAX];
 static int32_t entries[FUNCTIONS_MAX][2];
 static size_t frame_size, entry_count;
-static struct uw_cfi cfi;
-static struct uw_table *table;
+static struct uw_module module;
+static struct uw_rule_cache *cache;
 
 static void put(const void *bytes, size_t size)
 {
@@ -46,14 +43,14 @@ static void setup(void)
 					      1,  0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1,   0,   0};
 
 	frame_size = entry_count = 0;
-	table = NULL;
+	cache = uw_rule_cache_create();
+	ck_assert_ptr_nonnull(cache);
 	put(cie, sizeof(cie));
 }
 
 static void teardown(void)
 {
-	free(table);
-	uw_cfi_finish(&cfi);
+	uw_rule_cache_unref(cache);
 }
 
 /* An FDE for [start, start + size), found through an entry for `entry`. */
@@ -77,35 +74,31 @@ static void put_function(uint32_t start, uint32_t size)
 	put_fde(start, start, size, code, sizeof(code));
 }
 
-static void open_cfi(void)
-{
-	struct uw_span none = {0};
-
-	cfi = (struct uw_cfi){.arch = UW_ARCH_X86_64,
-			      .frame = {.bytes = frame, .size = frame_size, .rva = FRAME_RVA}};
-	ck_assert_int_eq(uw_cfi_init(&cfi, &none), 0);
-	uw_cfi_finish(&cfi);
-	cfi.index = NULL;
-	cfi.index_count = 0;
-	cfi.hdr_rva = HDR_RVA;
-	cfi.table = (struct uw_span){.bytes = (const uint8_t *)entries,
-				     .size = entry_count * sizeof(entries[0])};
-}
-
+/* The module of what was put, its entries as they are. */
 static void build(void)
 {
-	open_cfi();
-	ck_assert_int_eq(uw_table_build(&cfi, NULL, &table), 0);
+	module = (struct uw_module){.references = 1,
+				    .cfi = {.arch = UW_ARCH_X86_64,
+					    .frame = {.bytes = frame,
+						      .size = frame_size,
+						      .rva = FRAME_RVA},
+					    .hdr_rva = HDR_RVA,
+					    .table = {.bytes = (const uint8_t *)entries,
+						      .size = entry_count * sizeof(entries[0])}}};
 }
 
-/* How many addresses of [start, end) the table knows; none is wrong. */
+static bool find(uint64_t rva, struct uw_found_row *row)
+{
+	uint32_t effort = 0;
+	return uw_rows_find(cache, &module, rva, &effort, row);
+}
+
+/* How many addresses of [start, end) are known; none is wrong. */
 static size_t known(uint64_t start, uint64_t end)
 {
 	size_t count = 0;
-
 	for (uint64_t rva = start; rva < end; rva++) {
-		struct table_check check = table_check(&cfi, table, rva);
-
+		struct rules_check check = rules_check(cache, &module, rva);
 		if (check.wrong)
 			ck_abort_msg("%#lx: %s", (unsigned long)rva, check.wrong);
 		count += check.has;
@@ -124,18 +117,17 @@ END_TEST
 START_TEST(one)
 {
 	struct uw_found_row row;
-
 	put_function(0x20000, 40);
 	build();
 	ck_assert_uint_eq(known(0x1f000, 0x21000), 40);
-	ck_assert(uw_table_find(table, 0x20000, &row));
+	ck_assert(find(0x20000, &row));
 	ck_assert_int_eq(row.rules.cfa_offset, 8);
 	ck_assert_uint_eq(row.function, 0x20000);
 	ck_assert(!row.ends);
-	ck_assert(uw_table_find(table, 0x20003, &row));
+	ck_assert(find(0x20003, &row));
 	ck_assert_int_eq(row.rules.cfa_offset, 16);
 	ck_assert_int_eq(row.rules.saved.slot[1], -2);
-	ck_assert(uw_table_find(table, 0x20027, &row));
+	ck_assert(find(0x20027, &row));
 	ck_assert(row.ends);
 }
 END_TEST
@@ -224,35 +216,32 @@ START_TEST(cie_that_advances)
 }
 END_TEST
 
-START_TEST(too_many_rules)
+/* Functions take each other's place. */
+START_TEST(too_many)
 {
-	static struct uw_found_row row;
-	size_t found = 0;
-
 	for (uint32_t i = 0; i < FUNCTIONS_MAX; i++) {
-		uint8_t code[] = {0x0e, (uint8_t)(i | 0x80), (uint8_t)(i >> 7 | 0x80),
-				  (uint8_t)(i >> 14)};
-
+		uint8_t code[] = {0x0e, (uint8_t)(i | 0x80), (uint8_t)(i >> 7)};
 		put_fde(0x200000 + 16 * i, 0x200000 + 16 * i, 16, code, sizeof(code));
 	}
 	build();
-	for (uint32_t i = 0; i < FUNCTIONS_MAX; i++) {
-		if (!uw_table_find(table, 0x200000 + 16 * i, &row))
-			continue;
-		ck_assert_int_eq(row.rules.cfa_offset, (int)i);
-		found++;
+	for (uint32_t i = 0; i < 2 * FUNCTIONS_MAX; i++) {
+		struct uw_found_row row;
+		ck_assert(find(0x200000 + 16 * (i % FUNCTIONS_MAX), &row));
+		ck_assert_int_eq(row.rules.cfa_offset, (int)(i % FUNCTIONS_MAX));
 	}
-	ck_assert_uint_eq(found, UW_TABLE_RULES_MAX);
 }
 END_TEST
 
-START_TEST(too_far)
+/* Rows of more than a cache may hold are left to the interpreter. */
+START_TEST(too_large)
 {
-	put_function(0x20000, 64);
-	put_fde(0x20100, 0x20100, 0x7fffffff, "", 0);
+	static uint8_t code[UW_ROWS_BYTES_MAX / sizeof(struct uw_quick_row)];
+	memset(code, 0, sizeof(code));
+	put_fde(0x20000, 0x20000, 16, code, sizeof(code) - 2);
+	put_fde(0x30000, 0x30000, 16, code, sizeof(code));
 	build();
-	ck_assert_uint_eq(known(0x20000, 0x20100), 64);
-	ck_assert(!table_check(&cfi, table, 0x20100).has); /* left out, whole */
+	ck_assert_uint_eq(known(0x20000, 0x20010), 16);
+	ck_assert_uint_eq(known(0x30000, 0x30010), 0);
 }
 END_TEST
 
@@ -263,60 +252,14 @@ START_TEST(far_apart)
 	put_function(0x80000000, 64);
 	build();
 	ck_assert_uint_eq(known(0, 0x1000), 64);
-	/* Left out, as all that is beyond the table's reach. */
-	for (uint64_t rva = 0x7ffff000; rva < 0x80001000; rva++)
-		ck_assert(!table_check(&cfi, table, rva).has);
-}
-END_TEST
-
-START_TEST(too_much_effort)
-{
-	uint32_t size = 64 * 1024;
-
-	/* A CIE of many instructions that every FDE repeats. */
-	memset(frame + CIE_SIZE, 0, size - CIE_SIZE);
-	size -= 4;
-	memcpy(frame, &size, sizeof(size));
-	frame_size = size + 4;
-	for (uint32_t i = 0; i < UW_TABLE_EFFORT_MAX; i++)
-		put_function(0x20000 + 0x100 * i, 64);
-	build();
-	ck_assert_uint_eq(known(0x20000, 0x20010), 16);
-	free(table);
-	table = NULL;
-	put_function(0x21000, 64);
-	open_cfi();
-	errno = 0;
-	ck_assert_int_eq(uw_table_build(&cfi, NULL, &table), -1);
-	ck_assert_int_eq(errno, EFBIG);
-}
-END_TEST
-
-/* A table is wanted once, when it would have cost less than what was decoded. */
-START_TEST(wanted)
-{
-	static struct uw_module module;
-	size_t told = 0, first = 0;
-
-	module.cfi.frame.size = 1000000;
-	for (size_t i = 1; i <= 100000; i++)
-		if (uw_module_note_decoded(&module) && told++ == 0)
-			first = i;
-	ck_assert_uint_eq(told, 1);
-	ck_assert_uint_eq(first, 4166);
-	module.cfi.frame.size = 1000;
-	atomic_store(&module.decoded, 0);
-	atomic_store(&module.wanted, false);
-	for (first = 1; !uw_module_note_decoded(&module);)
-		first++;
-	ck_assert_uint_eq(first, 2000);
+	ck_assert_uint_eq(known(0x7ffff000, 0x80001000), 128);
 }
 END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("unwind table");
-	TCase *cases = tcase_create("table");
+	Suite *suite = suite_create("unwind rows");
+	TCase *cases = tcase_create("rows");
 
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, empty);
@@ -327,11 +270,9 @@ int main(void)
 	tcase_add_test(cases, at_odds);
 	tcase_add_test(cases, rows_at_one_address);
 	tcase_add_test(cases, cie_that_advances);
-	tcase_add_test(cases, too_many_rules);
-	tcase_add_test(cases, too_far);
+	tcase_add_test(cases, too_many);
+	tcase_add_test(cases, too_large);
 	tcase_add_test(cases, far_apart);
-	tcase_add_test(cases, too_much_effort);
-	tcase_add_test(cases, wanted);
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);
 }

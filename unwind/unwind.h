@@ -9,10 +9,8 @@
  * The library only reads what it is handed: it never touches the target, prints, exits or keeps
  * global state. Everything it reads is taken as hostile; every loop has a bound.
  *
- * Threads: what a module says does not change once it was opened. Its reference count is atomic,
- * and what it reads of its file later is guarded, so that modules may be shared between threads;
- * one may wait for what another reads. uw_module_close is for a module that nobody else uses. An
- * address space belongs to one thread at a time, with its siblings.
+ * Threads: nothing is guarded. A module belongs to one thread at a time, and so does an address
+ * space, with its siblings and the modules that are mapped in them.
  */
 #ifndef UNWIND_UNWIND_H
 #define UNWIND_UNWIND_H
@@ -111,7 +109,7 @@ struct uw_counts {
 /*
  * Opens the ELF file behind fd for unwinding. The caller keeps fd; the module holds a duplicate of
  * it (close-on-exec), so that it costs one descriptor. Only headers are read; unwind information is
- * read with pread(2), as little of it as can be, when walks in any thread need it: a file that is
+ * read with pread(2), as little of it as can be, when walks need it: a file that is
  * deleted, truncated or overwritten later is harmless.
  * Returns 0 and one reference in *module, or -1 with errno: ENOEXEC not an ELF file of a supported
  * machine (64-bit x86-64 and aarch64, 32-bit i386; not x32), EINVAL malformed, ENOMEM, or what

@@ -16,7 +16,6 @@ int uw_section_open(struct uw_section *section, const struct uw_elf *elf,
 	section->elf = elf;
 	section->offset = piece->offset;
 	section->size = (size_t)piece->size;
-	pthread_mutex_init(&section->mutex, NULL);
 	/* Of so much memory calloc does not touch a page. */
 	section->bytes = calloc(1, section->size);
 	section->is_read = calloc(blocks, sizeof(*section->is_read));
@@ -29,35 +28,28 @@ int uw_section_open(struct uw_section *section, const struct uw_elf *elf,
 
 void uw_section_finish(struct uw_section *section)
 {
-	if (section->elf)
-		pthread_mutex_destroy(&section->mutex);
 	free(section->bytes);
 	free(section->is_read);
 }
 
-/* With the mutex held. */
 static bool block_read(struct uw_section *section, size_t block)
 {
 	size_t offset = block << UW_SECTION_LOG_BLOCK, size = section->size - offset;
 
-	if (atomic_load_explicit(&section->is_read[block], memory_order_relaxed))
+	if (section->is_read[block])
 		return true;
 	if (size > BLOCK)
 		size = BLOCK;
 	if (!uw_elf_read(section->elf, section->offset + offset, section->bytes + offset, size))
 		return false;
-	/* Release: the bytes come before who finds them. */
-	atomic_store_explicit(&section->is_read[block], 1, memory_order_release);
+	section->is_read[block] = true;
 	return true;
 }
 
 bool uw_section_read(struct uw_section *section, size_t first, size_t last)
 {
-	bool is_read = true;
-
-	pthread_mutex_lock(&section->mutex);
-	for (size_t block = first; is_read && block <= last; block++)
-		is_read = block_read(section, block);
-	pthread_mutex_unlock(&section->mutex);
-	return is_read;
+	for (size_t block = first; block <= last; block++)
+		if (!block_read(section, block))
+			return false;
+	return true;
 }

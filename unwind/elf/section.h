@@ -6,8 +6,6 @@
 #ifndef UNWIND_ELF_SECTION_H
 #define UNWIND_ELF_SECTION_H
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,14 +16,13 @@ struct uw_span;
 
 enum { UW_SECTION_LOG_BLOCK = 14 };
 
-/* Zeroed at first. Any thread may ask for bytes. */
+/* Zeroed at first. */
 struct uw_section {
 	const struct uw_elf *elf; /* borrowed */
 	uint64_t offset;          /* in the file */
 	size_t size;
-	uint8_t *bytes;        /* owned; 0 where not read yet */
-	atomic_uchar *is_read; /* owned: of each block */
-	pthread_mutex_t mutex; /* of reading */
+	uint8_t *bytes; /* owned; 0 where not read yet */
+	bool *is_read;  /* owned: of each block */
 };
 
 /* Makes a section of a piece of the file, with *span over its bytes; empty where the piece is empty
@@ -50,9 +47,7 @@ static inline bool uw_section_want(struct uw_section *section, uint64_t offset, 
 		size = section->size - offset;
 	first = (size_t)(offset >> UW_SECTION_LOG_BLOCK);
 	last = (size_t)((offset + size - 1) >> UW_SECTION_LOG_BLOCK);
-	/* Acquire: who finds a block read finds its bytes. */
-	if (__builtin_expect(first == last, 1) &&
-	    atomic_load_explicit(&section->is_read[first], memory_order_acquire))
+	if (__builtin_expect(first == last && section->is_read[first], 1))
 		return true;
 	return uw_section_read(section, first, last);
 }

@@ -97,19 +97,15 @@ static int module_cfi_open(struct uw_module *module)
 
 void uw_module_load_now(struct uw_module *module)
 {
-	pthread_mutex_lock(&module->mutex);
-	if (!atomic_load_explicit(&module->is_loaded, memory_order_relaxed)) {
-		if (module_cfi_open(module) < 0) {
-			uw_cfi_finish(&module->cfi);
-			module->cfi = module->debug = (struct uw_cfi){.arch = module->elf.arch};
-		}
-		atomic_store_explicit(&module->is_loaded, true, memory_order_release);
+	if (module_cfi_open(module) < 0) {
+		uw_cfi_finish(&module->cfi);
+		module->cfi = module->debug = (struct uw_cfi){.arch = module->elf.arch};
 	}
-	pthread_mutex_unlock(&module->mutex);
+	module->is_loaded = true;
 }
 
 /* Whether .eh_frame says enough by its size and by the head of its search table alone, as nearly
- * always where there is much of it. With the mutex held. */
+ * always where there is much of it. */
 static bool module_is_surely_rich(struct uw_module *module)
 {
 	struct uw_elf *elf = &module->elf;
@@ -126,15 +122,7 @@ static bool module_is_surely_rich(struct uw_module *module)
 
 bool uw_module_lacks_info(struct uw_module *module)
 {
-	bool is_rich = false;
-
-	if (!atomic_load_explicit(&module->is_loaded, memory_order_acquire)) {
-		pthread_mutex_lock(&module->mutex);
-		is_rich = !atomic_load_explicit(&module->is_loaded, memory_order_relaxed) &&
-			  module_is_surely_rich(module);
-		pthread_mutex_unlock(&module->mutex);
-	}
-	if (is_rich)
+	if (!module->is_loaded && module_is_surely_rich(module))
 		return false;
 	uw_module_load(module);
 	return module->lacks_info;
@@ -152,13 +140,12 @@ static void module_info_drop(struct uw_module *module)
 	module->cfi = module->debug = (struct uw_cfi){.arch = module->elf.arch};
 	module->frame = (struct uw_section){0};
 	module->frame_bytes = module->debug_bytes = module->hdr_bytes = NULL;
-	atomic_store_explicit(&module->is_loaded, true, memory_order_relaxed);
+	module->is_loaded = true;
 }
 
 static void module_destroy(struct uw_module *module)
 {
 	module_info_drop(module);
-	pthread_mutex_destroy(&module->mutex);
 	uw_elf_finish(&module->elf);
 	free(module);
 }
@@ -167,10 +154,7 @@ static void module_destroy(struct uw_module *module)
 static struct uw_module *module_finish_open(struct uw_module *module)
 {
 	module->cfi.arch = module->elf.arch;
-	pthread_mutex_init(&module->mutex, NULL);
-	atomic_init(&module->references, 1);
-	atomic_init(&module->kept, 0);
-	atomic_init(&module->is_loaded, false);
+	module->references = 1;
 	return module;
 }
 
@@ -204,24 +188,19 @@ int uw_module_from_memory(const void *bytes, size_t size, struct uw_module **mod
 
 struct uw_module *uw_module_ref(struct uw_module *module)
 {
-	/* The caller holds a reference, so no ordering is needed to take another. */
-	atomic_fetch_add_explicit(&module->references, 1, memory_order_relaxed);
+	module->references++;
 	return module;
 }
 
 void uw_module_unref(struct uw_module *module)
 {
-	/* Release: this thread's last reads come before the free; acquire: the free comes after
-	 * every other thread's. */
-	if (module && atomic_fetch_sub_explicit(&module->references, 1, memory_order_acq_rel) == 1)
+	if (module && --module->references == 0)
 		module_destroy(module);
 }
 
 bool uw_module_is_used(const struct uw_module *module)
 {
-	/* Acquire: what others did with it comes before they let it go. */
-	return atomic_load_explicit(&module->references, memory_order_acquire) >
-	       atomic_load_explicit(&module->kept, memory_order_relaxed) + 1;
+	return module->references > module->kept + 1;
 }
 
 bool uw_module_has_changed(const struct uw_module *module)

@@ -5,10 +5,10 @@
 #include "unwind/cfi/find.h"
 #include "unwind/elf/file.h"
 #include "unwind/elf/section.h"
-#include <stdatomic.h>
 
 struct uw_module {
-	atomic_uint references;
+	unsigned references;
+	unsigned kept;     /* of the references, those of uw_module_keep */
 	struct uw_elf elf; /* but for the sections: these are read with what follows */
 	/* Unwind information, there after uw_module_load. */
 	struct uw_cfi cfi;       /* spans point into the blocks below */
@@ -20,26 +20,21 @@ struct uw_module {
 	uint8_t *debug_bytes;    /* owned copy of .debug_frame */
 	bool lacks_info;         /* neither of them says much of the code */
 	bool has_refused;        /* there is a .debug_frame that could not be inflated */
-	pthread_mutex_t mutex;   /* of loading it */
-	atomic_bool is_loaded;
-	/* What changes after the module was opened; any thread. */
-	atomic_uint kept; /* of the references, those of uw_module_keep */
+	bool is_loaded;
 };
 
 /* A reference of who reads no more of the module, and takes nobody's place who may: it only keeps
  * the pointer from becoming another module's. */
 static inline struct uw_module *uw_module_keep(struct uw_module *module)
 {
-	/* In this order, so that a used module is never taken for one that is not. */
-	uw_module_ref(module);
-	atomic_fetch_add_explicit(&module->kept, 1, memory_order_release);
-	return module;
+	module->kept++;
+	return uw_module_ref(module);
 }
 
 static inline void uw_module_drop(struct uw_module *module) /* accepts NULL */
 {
 	if (module)
-		atomic_fetch_sub_explicit(&module->kept, 1, memory_order_relaxed);
+		module->kept--;
 	uw_module_unref(module);
 }
 
@@ -51,8 +46,7 @@ void uw_module_load_now(struct uw_module *module);
 
 static inline void uw_module_load(struct uw_module *module)
 {
-	/* Acquire: what was read comes before who finds it. */
-	if (!atomic_load_explicit(&module->is_loaded, memory_order_acquire))
+	if (!module->is_loaded)
 		uw_module_load_now(module);
 }
 

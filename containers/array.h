@@ -1,0 +1,45 @@
+/*
+ * Growing arrays. An array is three members of what keeps it: the pointer to its first element, the
+ * number of elements, and the number of those that there is room for.
+ *
+ *   if (!array_reserve(&list->items, &list->capacity, list->count + 1, sizeof(*list->items)))
+ *           return false;
+ *   list->items[list->count++] = item;
+ *
+ * Debian's libraries for it do not fit: utarray (uthash) exits when memory is out, and stb_ds
+ * writes through the NULL that realloc returned.
+ */
+#ifndef CONTAINERS_ARRAY_H
+#define CONTAINERS_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARRAY_CAPACITY_FIRST 16u
+
+/* Makes room for `count` elements of `size` bytes each. `array` is the address of the pointer to
+ * the first element, which is NULL while there is no room for any; the new room is not initialized.
+ * Capacities double, so that adding one element after the other takes constant time each.
+ * false: out of memory (errno is ENOMEM), or more than there can be; nothing has changed. */
+static inline bool array_reserve(void *array, size_t *capacity, size_t count, size_t size)
+{
+	if (count <= *capacity)
+		return true;
+	size_t wanted = *capacity ? *capacity : ARRAY_CAPACITY_FIRST;
+	while (wanted < count)
+		wanted = wanted <= SIZE_MAX / 2 ? wanted * 2 : count;
+	/* Pointers to different types cannot be accessed as one type, but all look the same. */
+	void *items;
+	memcpy(&items, array, sizeof(items));
+	items = reallocarray(items, wanted, size);
+	if (!items)
+		return false;
+	memcpy(array, &items, sizeof(items));
+	*capacity = wanted;
+	return true;
+}
+
+#endif

@@ -20,10 +20,6 @@ size_t registers_count(void);
 void registers_unpack(const uint64_t *values, bool is_32bit, struct uw_regs *regs,
 		      uint64_t *processor_flags, uint16_t *code_segment);
 
-/* The reverse, for tests. Registers that 32-bit code has not are 0. */
-void registers_pack(const struct uw_regs *regs, bool is_32bit, uint64_t processor_flags,
-		    uint16_t code_segment, uint64_t *values);
-
 /* regs are of 64-bit code that is in the kernel. In a system call, the address is the one behind
  * the instruction that made it, and may be another function's: lets it be that instruction. */
 void registers_enter(struct uw_regs *regs);

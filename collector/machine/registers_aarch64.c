@@ -25,16 +25,6 @@ void registers_unpack(const uint64_t *values, bool is_32bit, struct uw_regs *reg
 	*code_segment = 0;
 }
 
-void registers_pack(const struct uw_regs *regs, bool is_32bit, uint64_t processor_flags,
-		    uint16_t code_segment, uint64_t *values)
-{
-	(void)is_32bit;
-	(void)processor_flags;
-	(void)code_segment;
-	for (size_t i = 0; i < ORDER_COUNT; i++)
-		values[i] = regs->value[i];
-}
-
 /* SVC leaves its address in no register that is sampled. */
 void registers_enter(struct uw_regs *regs)
 {

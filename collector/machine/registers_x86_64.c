@@ -62,21 +62,6 @@ void registers_unpack(const uint64_t *values, bool is_32bit, struct uw_regs *reg
 	}
 }
 
-void registers_pack(const struct uw_regs *regs, bool is_32bit, uint64_t processor_flags,
-		    uint16_t code_segment, uint64_t *values)
-{
-	for (size_t i = 0; i < ORDER_COUNT; i++) {
-		int dwarf = is_32bit ? order[i].dwarf_32 : order[i].dwarf;
-		values[i] = 0;
-		if (dwarf >= 0)
-			values[i] = regs->value[dwarf];
-		else if (dwarf == FLAGS)
-			values[i] = processor_flags;
-		else if (dwarf == CODE_SEGMENT)
-			values[i] = code_segment;
-	}
-}
-
 /* SYSCALL leaves the address behind itself in RCX too (AMD64 manual, volume 3); the kernel keeps
  * both until it returns. With FRED it does not, and the address stays as it is. */
 void registers_enter(struct uw_regs *regs)

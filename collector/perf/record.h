@@ -1,5 +1,5 @@
 /*
- * Typed views of perf_event records, and back to bytes so that tests can make any record.
+ * Typed views of perf_event records.
  *
  * Source of the layouts: linux/perf_event.h, enum perf_event_type. Records of one collection all
  * have one format, fixed by the event's attributes (event.h). Bytes come from the kernel's ring but
@@ -125,9 +125,5 @@ bool record_decode(const struct record_format *format, const void *bytes, size_t
 
 /* Only the time, cheaply. false as above. */
 bool record_time(const void *bytes, size_t size, uint64_t *time_ns);
-
-/* Encodes record into bytes of the given capacity; the record's size, 0 when it does not fit. */
-size_t record_encode(const struct record_format *format, const struct record *record, void *bytes,
-		     size_t capacity);
 
 #endif

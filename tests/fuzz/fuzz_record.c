@@ -4,6 +4,7 @@
  * must lie inside, and must be the same once more after it was encoded.
  */
 #include "collector/perf/record.h"
+#include "tests/collector/record_encode.h"
 #include <stdlib.h>
 #include <string.h>
 

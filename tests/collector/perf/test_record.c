@@ -2,6 +2,7 @@
 #include "collector/bpf/stack_chunk.h"
 #include "collector/machine/registers.h"
 #include "collector/perf/record_copy.h"
+#include "tests/collector/record_encode.h"
 #include "tests/collector/record_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>

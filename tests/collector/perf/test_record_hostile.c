@@ -1,5 +1,6 @@
 /* Records that are cut off, lie, or do not fit: refused, or read without a step outside. */
 #include "collector/bpf/stack_chunk.h"
+#include "tests/collector/record_encode.h"
 #include "tests/collector/record_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>

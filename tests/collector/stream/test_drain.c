@@ -4,6 +4,7 @@
 #include "collector/stream/budget.h"
 #include "collector/stream/drain.h"
 #include "collector/stream/queue.h"
+#include "tests/collector/record_encode.h"
 #include "tests/collector/ring_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>

@@ -2,6 +2,7 @@
  * where their rings are more than the queue has room for. */
 #include "collector/stream/drain.h"
 #include "collector/stream/queue.h"
+#include "tests/collector/record_encode.h"
 #include "tests/collector/ring_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>

@@ -1,5 +1,6 @@
 /* The merge: one stream in order of time out of several rings. */
 #include "collector/stream/merge.h"
+#include "tests/collector/record_encode.h"
 #include "tests/collector/ring_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>

@@ -1,6 +1,7 @@
+#include "tests/collector/record_encode.h"
+
 #include "collector/bpf/stack_chunk.h"
 #include "collector/machine/registers.h"
-#include "collector/perf/record.h"
 #include <linux/perf_event.h>
 #include <string.h>
 
@@ -41,6 +42,27 @@ static void put_text(struct output *output, const char *text)
 	put(output, zeros, (8 - length % 8) % 8);
 }
 
+/* The reverse of registers_unpack, which is asked where it puts each value. Registers that it drops
+ * are 0. */
+static void pack_registers(const struct record_sample *sample, uint64_t *values)
+{
+	uint64_t numbers[REGISTERS_COUNT_MAX];
+	struct uw_regs places = {0};
+	uint64_t flags = 0;
+	uint16_t segment = 0;
+	memset(values, 0, registers_count() * sizeof(*values));
+	for (size_t i = 0; i < registers_count(); i++)
+		numbers[i] = i + 1;
+	registers_unpack(numbers, sample->abi == RECORD_REGISTERS_32, &places, &flags, &segment);
+	for (size_t i = 0; i < UW_REGS_MAX; i++)
+		if (places.value[i] > 0)
+			values[places.value[i] - 1] = sample->regs.value[i];
+	if (flags > 0)
+		values[flags - 1] = sample->processor_flags;
+	if (segment > 0)
+		values[segment - 1] = sample->code_segment;
+}
+
 static void put_registers(struct output *output, const struct record_sample *sample)
 {
 	uint64_t values[REGISTERS_COUNT_MAX];
@@ -50,8 +72,7 @@ static void put_registers(struct output *output, const struct record_sample *sam
 	put_u64(output, abi);
 	if (sample->abi == RECORD_REGISTERS_NONE)
 		return;
-	registers_pack(&sample->regs, sample->abi == RECORD_REGISTERS_32, sample->processor_flags,
-		       sample->code_segment, values);
+	pack_registers(sample, values);
 	put(output, values, registers_count() * sizeof(uint64_t));
 }
 

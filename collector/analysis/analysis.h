@@ -7,10 +7,11 @@
 
 #include "collector/model/tracker.h"
 #include "collector/perf/record.h"
-#include "collector/result/emit.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct emit;
 
 struct analysis_config {
 	uint64_t deep_interval_ns; /* the period of deep copies, which are no samples; 0: none */

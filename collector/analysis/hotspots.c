@@ -6,6 +6,7 @@
 #include "collector/model/tracker_exact.h"
 #include "collector/model/tracker_lives.h"
 #include "collector/model/tracker_sampled.h"
+#include "collector/result/emit.h"
 #include "unwind/unwind.h"
 #include <stdlib.h>
 #include <string.h>
@@ -26,10 +27,14 @@ struct hotspots {
 static void declare_kernel(struct hotspots *hotspots)
 {
 	struct profile_image image = {.kind = PROFILE_IMAGE_KERNEL};
-	struct mapping all = {.start = 1ull << 63, .end = UINT64_MAX};
-	all.image = emit_image(hotspots->emit, &image, "[vmlinux]");
-	hotspots->kernel_image = all.image;
-	emit_module_load(hotspots->emit, 0, &all, "[vmlinux]", true);
+	struct profile_module all = {.start = 1ull << 63,
+				     .length = UINT64_MAX - (1ull << 63),
+				     .unload_ns = PROFILE_TIME_NEVER,
+				     .path = "[vmlinux]",
+				     .cs = registers_machine(false)->selector,
+				     .is_first = true};
+	hotspots->kernel_image = all.image = emit_image(hotspots->emit, &image, all.path);
+	emit_module_load(hotspots->emit, &all);
 }
 
 /* Gives a stack the kernel's part. */
@@ -120,7 +125,7 @@ static struct stack_source source_of(struct uw_space *space, struct thread *thre
 /* Gives a sample its node. out: all else of it. */
 static void write_sample(struct hotspots *hotspots, struct thread *thread,
 			 const struct record_sample *sample, struct stack_source *source,
-			 enum stack_extent extent, struct emit_sample *out)
+			 enum stack_extent extent, struct profile_sample *out)
 {
 	if (shows_kernel(hotspots, sample))
 		add_kernel_frames(hotspots, sample, source);
@@ -146,16 +151,16 @@ static void apply_sample(struct hotspots *hotspots, const struct record *record,
 		tracker_space(tracker, process, sample->abi == RECORD_REGISTERS_32);
 	bool has_user = has_user_code(process, space, sample, skip_stack);
 	bool with_kernel = shows_kernel(hotspots, sample);
-	struct emit_sample out = {
+	struct profile_sample out = {
 		.time_ns = record->time_ns,
 		.ip = with_kernel || !sample->in_kernel ? sample->ip
 		      : has_user                        ? user_ip(sample)
 							: 0,
-		.processor_flags = sample->processor_flags,
+		.flags = sample->processor_flags,
 		.pid = thread->pid,
 		.tid = thread->tid,
-		.cpu = record->cpu,
-		.code_segment = with_kernel ? 0x10 : sample->code_segment,
+		.cpu = (uint16_t)(record->cpu & 0xfff), /* the guide's field has 12 bits */
+		.cs = with_kernel ? 0x10 : sample->code_segment,
 		.is_32bit = sample->abi == RECORD_REGISTERS_32,
 	};
 	struct tick tick = tracker_count_tick(tracker, thread, record, ring_index);
@@ -178,13 +183,13 @@ static void apply_ending(struct hotspots *hotspots, const struct record *record)
 	if (!thread)
 		return;
 	bool with_kernel = shows_kernel(hotspots, sample);
-	struct emit_sample out = {
+	struct profile_sample out = {
 		.time_ns = record->time_ns < thread->end_ns ? record->time_ns : thread->end_ns,
 		.ip = with_kernel ? sample->ip : 0,
 		.pid = record->pid,
 		.tid = record->tid,
-		.cpu = record->cpu,
-		.code_segment = with_kernel ? 0x10 : 0,
+		.cpu = (uint16_t)(record->cpu & 0xfff), /* the guide's field has 12 bits */
+		.cs = with_kernel ? 0x10 : 0,
 	};
 	struct tick tick = {.user_ns = sample->period};
 	tracker_weigh(tracker, thread, &tick, sample->period, !with_kernel, &out.stack);

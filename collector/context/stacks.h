@@ -8,13 +8,13 @@
 #define COLLECTOR_CONTEXT_STACKS_H
 
 #include "collector/context/stack_memory.h"
-#include "collector/result/emit.h"
 #include "profile/profile.h"
 #include "unwind/unwind.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct emit;
 struct stacks;
 
 /* collapse: recursion, as chain_create says. emit is borrowed. NULL: out of memory. */

@@ -1,5 +1,6 @@
 #include "collector/context/tree.h"
 
+#include "collector/result/emit.h"
 #include <stdlib.h>
 
 enum { INITIAL_CAPACITY = 2048 };

@@ -6,12 +6,12 @@
 #ifndef COLLECTOR_CONTEXT_TREE_H
 #define COLLECTOR_CONTEXT_TREE_H
 
-#include "collector/result/emit.h"
 #include "profile/profile.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct emit;
 struct tree;
 
 /* emit is borrowed. NULL: out of memory. */

@@ -1,6 +1,7 @@
 #include "collector/context/walk_counts.h"
 
 #include "collector/machine/clock.h"
+#include "collector/result/emit.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,9 +104,13 @@ void unwinding_forget_tests(struct unwinding *unwinding)
 		unwinding_forget_test(&unwinding->images[i]);
 }
 
-static void note(struct emit *emit, uint64_t now_ns, enum profile_note_kind kind, uint64_t value)
+static void emit_one(struct emit *emit, enum profile_unwinding_kind kind, uint32_t subject,
+		     const struct profile_unwinding *unwinding)
 {
-	emit_note(emit, kind, now_ns, value, 0, 0, NULL);
+	struct profile_unwinding record = *unwinding;
+	record.kind = kind;
+	record.subject = subject;
+	emit_unwinding(emit, &record);
 }
 
 void unwinding_emit(const struct unwinding *unwinding, struct emit *emit, uint64_t now_ns)
@@ -113,19 +118,20 @@ void unwinding_emit(const struct unwinding *unwinding, struct emit *emit, uint64
 	const struct profile_unwinding *run = &unwinding->run;
 	for (size_t i = 0; i < unwinding->image_count; i++)
 		if (unwinding->images[i].walks > 0 || unwinding->images[i].guesses_tested > 0)
-			emit_image_unwinding(emit, (uint32_t)i, &unwinding->images[i]);
-	note(emit, now_ns, PROFILE_NOTE_UNWIND_WALKS, run->walks);
-	note(emit, now_ns, PROFILE_NOTE_UNWIND_FRAMES, run->frames);
-	note(emit, now_ns, PROFILE_NOTE_UNWIND_FRAMES_BY_INFO, run->frames_by_info);
-	note(emit, now_ns, PROFILE_NOTE_UNWIND_FRAMES_BY_POINTER, run->frames_by_pointer);
-	note(emit, now_ns, PROFILE_NOTE_UNWIND_FRAMES_REUSED, run->frames_reused);
-	note(emit, now_ns, PROFILE_NOTE_UNWIND_LOOKUPS, run->lookups);
-	note(emit, now_ns, PROFILE_NOTE_UNWIND_TIMED, run->timed_walks);
-	note(emit, now_ns, PROFILE_NOTE_UNWIND_TIMED_FRAMES, run->timed_frames);
-	note(emit, now_ns, PROFILE_NOTE_UNWIND_TIMED_NS, run->timed_ns);
-	note(emit, now_ns, PROFILE_NOTE_GUESSES_TESTED, run->guesses_tested);
-	note(emit, now_ns, PROFILE_NOTE_GUESSES_COVERED, run->guesses_covered);
-	note(emit, now_ns, PROFILE_NOTE_GUESSES_WRONG, run->guesses_wrong);
-	note(emit, now_ns, PROFILE_NOTE_UNWIND_DEEP_WALKS, unwinding->deep_walks);
-	note(emit, now_ns, PROFILE_NOTE_UNWIND_DEEP_FRAMES, unwinding->deep_frames);
+			emit_one(emit, PROFILE_UNWINDING_IMAGE, (uint32_t)i, &unwinding->images[i]);
+	emit_note(emit, PROFILE_NOTE_UNWIND_WALKS, now_ns, .value = run->walks);
+	emit_note(emit, PROFILE_NOTE_UNWIND_FRAMES, now_ns, .value = run->frames);
+	emit_note(emit, PROFILE_NOTE_UNWIND_FRAMES_BY_INFO, now_ns, .value = run->frames_by_info);
+	emit_note(emit, PROFILE_NOTE_UNWIND_FRAMES_BY_POINTER, now_ns,
+		  .value = run->frames_by_pointer);
+	emit_note(emit, PROFILE_NOTE_UNWIND_FRAMES_REUSED, now_ns, .value = run->frames_reused);
+	emit_note(emit, PROFILE_NOTE_UNWIND_LOOKUPS, now_ns, .value = run->lookups);
+	emit_note(emit, PROFILE_NOTE_UNWIND_TIMED, now_ns, .value = run->timed_walks);
+	emit_note(emit, PROFILE_NOTE_UNWIND_TIMED_FRAMES, now_ns, .value = run->timed_frames);
+	emit_note(emit, PROFILE_NOTE_UNWIND_TIMED_NS, now_ns, .value = run->timed_ns);
+	emit_note(emit, PROFILE_NOTE_GUESSES_TESTED, now_ns, .value = run->guesses_tested);
+	emit_note(emit, PROFILE_NOTE_GUESSES_COVERED, now_ns, .value = run->guesses_covered);
+	emit_note(emit, PROFILE_NOTE_GUESSES_WRONG, now_ns, .value = run->guesses_wrong);
+	emit_note(emit, PROFILE_NOTE_UNWIND_DEEP_WALKS, now_ns, .value = unwinding->deep_walks);
+	emit_note(emit, PROFILE_NOTE_UNWIND_DEEP_FRAMES, now_ns, .value = unwinding->deep_frames);
 }

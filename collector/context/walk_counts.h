@@ -6,12 +6,13 @@
 #define COLLECTOR_CONTEXT_WALK_COUNTS_H
 
 #include "collector/context/guess.h"
-#include "collector/result/emit.h"
 #include "profile/profile.h"
 #include "unwind/unwind.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct emit;
 
 /* Zeros before the first use. */
 struct unwinding {

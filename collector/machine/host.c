@@ -12,23 +12,6 @@
 #include <cpuid.h>
 #endif
 
-enum { CPUID_MAX = 24, TEXT_MAX = 256 };
-
-struct host {
-	TBRW_SYSTEM system;
-	TBRW_HOST host;
-	TBRW_OS os;
-	TBRW_APPLICATION application;
-	TBRW_NODE *nodes;
-	TBRW_CPU *cpus;
-	TBRW_CPU_ARCH architecture; /* the same for all CPUs */
-	TBRW_CPUID_IA32 cpuid[CPUID_MAX];
-	TBRW_CHAR host_name[TEXT_MAX];
-	TBRW_CHAR ip_address[TEXT_MAX];
-	TBRW_CHAR os_name[TEXT_MAX];
-	TBRW_CHAR os_release[TEXT_MAX];
-};
-
 /* The number in a one-number file such as "4096K"; 0 when there is none. */
 static unsigned long read_number(const char *format, unsigned number)
 {
@@ -71,7 +54,7 @@ static void read_field(const char *path, const char *key, char separator, char *
 
 static void set_text(TBRW_CHAR *wide, const char *text)
 {
-	TBRW_U32 size = TEXT_MAX;
+	TBRW_U32 size = HOST_TEXT_MAX;
 	if (TBRW_convert_utf8_to_wcs(text, wide, &size) != VT_SUCCESS)
 		wide[0] = L'\0';
 }
@@ -80,7 +63,7 @@ static void set_text(TBRW_CHAR *wide, const char *text)
 static void add_cpuid(struct host *host, unsigned leaf)
 {
 	TBRW_CPUID_IA32 *entry = &host->cpuid[host->architecture.arch_num_cpuid];
-	if (host->architecture.arch_num_cpuid == CPUID_MAX ||
+	if (host->architecture.arch_num_cpuid == HOST_CPUID_MAX ||
 	    !__get_cpuid_count(leaf, 0, &entry->cpuid_eax, &entry->cpuid_ebx, &entry->cpuid_ecx,
 			       &entry->cpuid_edx))
 		return;
@@ -222,8 +205,8 @@ static void read_version(const char *release, TBRW_U32 version[3])
 static void fill_software(struct host *host)
 {
 	struct utsname names = {0};
-	char pretty[TEXT_MAX];
-	char release[TEXT_MAX];
+	char pretty[HOST_TEXT_MAX];
+	char release[HOST_TEXT_MAX];
 	TBRW_U32 version[3];
 	uname(&names);
 	read_field("/etc/os-release", "PRETTY_NAME", '=', pretty, sizeof(pretty));
@@ -275,24 +258,4 @@ void host_destroy(struct host *host)
 	free(host->nodes);
 	free(host->cpus);
 	free(host);
-}
-
-TBRW_SYSTEM *host_system(struct host *host)
-{
-	return &host->system;
-}
-
-TBRW_HOST *host_host(struct host *host)
-{
-	return &host->host;
-}
-
-TBRW_OS *host_os(struct host *host)
-{
-	return &host->os;
-}
-
-TBRW_APPLICATION *host_application(struct host *host)
-{
-	return &host->application;
 }

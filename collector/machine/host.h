@@ -5,16 +5,25 @@
 
 #include "tbrw/tbrw.h"
 
-struct host;
+enum { HOST_CPUID_MAX = 24, HOST_TEXT_MAX = 256 };
+
+struct host {
+	TBRW_SYSTEM system;
+	TBRW_HOST host;
+	TBRW_OS os;
+	TBRW_APPLICATION application;
+	TBRW_NODE *nodes;
+	TBRW_CPU *cpus;
+	TBRW_CPU_ARCH architecture; /* the same for all CPUs */
+	TBRW_CPUID_IA32 cpuid[HOST_CPUID_MAX];
+	TBRW_CHAR host_name[HOST_TEXT_MAX];
+	TBRW_CHAR ip_address[HOST_TEXT_MAX];
+	TBRW_CHAR os_name[HOST_TEXT_MAX];
+	TBRW_CHAR os_release[HOST_TEXT_MAX];
+};
 
 /* NULL: out of memory. */
 struct host *host_create(void);
 void host_destroy(struct host *host); /* accepts NULL */
-
-/* All live as long as host. */
-TBRW_SYSTEM *host_system(struct host *host);
-TBRW_HOST *host_host(struct host *host);
-TBRW_OS *host_os(struct host *host);
-TBRW_APPLICATION *host_application(struct host *host);
 
 #endif

@@ -4,6 +4,7 @@
 #include "collector/machine/registers.h"
 #include "collector/proc/maps.h"
 #include "collector/proc/perf_map.h"
+#include "collector/result/emit.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,25 @@ void process_rename(struct process *process, const char *name)
 	snprintf(process->name, sizeof(process->name), "%s", name);
 }
 
+static struct profile_module make_module(const struct process *process,
+					 const struct process_context *context,
+					 const struct mapping *mapping)
+{
+	return (struct profile_module){
+		.pid = process->pid,
+		.image = mapping->image,
+		.start = mapping->start,
+		.length = mapping->end - mapping->start,
+		.pgoff = mapping->pgoff,
+		.load_ns = mapping->load_ns,
+		.unload_ns = PROFILE_TIME_NEVER,
+		.path = image_path(context->images, mapping->image),
+		.cs = registers_machine(mapping->is_32bit)->selector,
+		.is_32bit = mapping->is_32bit,
+		.is_executable = mapping->is_main,
+	};
+}
+
 struct unload {
 	const struct process *process;
 	const struct process_context *context;
@@ -75,10 +95,10 @@ struct unload {
 static void unload_mapping(const struct mapping *mapping, void *user)
 {
 	const struct unload *unload = user;
+	struct profile_module module = make_module(unload->process, unload->context, mapping);
+	module.unload_ns = unload->time_ns;
 	if (mapping->written)
-		emit_module_unload(unload->context->emit, unload->process->pid, mapping,
-				   image_path(unload->context->images, mapping->image),
-				   unload->time_ns);
+		emit_module_unload(unload->context->emit, &module);
 }
 
 static void clear(struct process *process)
@@ -125,9 +145,10 @@ static void write_module(struct process *process, const struct process_context *
 {
 	if (mapping->written)
 		return;
+	struct profile_module module = make_module(process, context, mapping);
+	module.is_first = !process->any_written;
 	mapping->written = true;
-	emit_module_load(context->emit, process->pid, mapping,
-			 image_path(context->images, mapping->image), !process->any_written);
+	emit_module_load(context->emit, &module);
 	process->any_written = true;
 }
 
@@ -385,12 +406,16 @@ void process_end(struct process *process, const struct process_context *context,
 	struct mapping_place place = {0};
 	char program[PROGRAM_PATH_MAX];
 	const char *path = image_path(context->images, process->main_image);
-	if (process->unread && time_ns == EMIT_TIME_NEVER && read_program(process->pid, program))
+	if (process->unread && time_ns == PROFILE_TIME_NEVER && read_program(process->pid, program))
 		path = program;
-	if (time_ns != EMIT_TIME_NEVER)
+	if (time_ns != PROFILE_TIME_NEVER)
 		for (const struct mapping *m; (m = mapping_list_next(&process->mappings, &place));)
 			unload_mapping(m, &unload);
-	emit_process(context->emit, process->pid, process->name, path, process->start_ns, time_ns);
+	emit_process(context->emit, &(struct profile_process){.pid = process->pid,
+							      .start_ns = process->start_ns,
+							      .end_ns = time_ns,
+							      .path = path,
+							      .name = process->name});
 }
 
 struct uw_space *process_space(struct process *process, const struct process_context *context,

@@ -12,11 +12,12 @@
 #include "collector/image/image.h"
 #include "collector/perf/record.h"
 #include "collector/proc/mapping.h"
-#include "collector/result/emit.h"
 #include "unwind/unwind.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct emit;
 
 enum { PROCESS_NAME_MAX = 64 };
 
@@ -88,7 +89,7 @@ int process_read_maps(struct process *process, const struct process_context *con
 void process_commit(struct process *process, const struct process_context *context);
 
 /* Writes the life's end: its modules' unloading and the process record; once per life.
- * EMIT_TIME_NEVER: it lives on, its modules stay loaded. */
+ * PROFILE_TIME_NEVER: it lives on, its modules stay loaded. */
 void process_end(struct process *process, const struct process_context *context, uint64_t time_ns);
 
 /* The address space as code of that width sees it, made on first use: which one a process runs is

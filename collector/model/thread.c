@@ -1,5 +1,6 @@
 #include "collector/model/thread.h"
 
+#include "collector/result/emit.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,7 +20,7 @@ struct thread *thread_create(uint32_t pid, uint32_t tid, const char *name, uint6
 	thread->tid = tid;
 	thread->account_tid = tid;
 	thread->start_ns = start_ns;
-	thread->end_ns = EMIT_TIME_NEVER;
+	thread->end_ns = PROFILE_TIME_NEVER;
 	thread_rename(thread, name);
 	return thread;
 }
@@ -106,7 +107,7 @@ bool thread_pass_gap(struct thread *thread, size_t ring, uint64_t gaps)
 void thread_end(const struct thread *thread, struct emit *emit, bool by_clock)
 {
 	bool is_unwound = thread->stack.counts.walks > 0 || thread->stack.counts.guesses_tested > 0;
-	struct emit_thread out = {
+	struct profile_thread_life out = {
 		.pid = thread->pid,
 		.tid = thread->tid,
 		.start_ns = thread->start_ns,
@@ -117,7 +118,7 @@ void thread_end(const struct thread *thread, struct emit *emit, bool by_clock)
 		.kernel_ns = thread->kernel_ns,
 		.unseen_ns = thread->unseen_ns,
 		.samples = thread->samples,
-		.by_clock = by_clock,
+		.flags = by_clock ? PROFILE_THREAD_CPU_BY_CLOCK : 0,
 		.name = thread->name,
 		.unwinding = is_unwound ? &thread->stack.counts : NULL,
 	};

@@ -3,10 +3,11 @@
 #define COLLECTOR_MODEL_THREAD_H
 
 #include "collector/context/stack_memory.h"
-#include "collector/result/emit.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct emit;
 
 enum { THREAD_NAME_MAX = 32 };
 
@@ -22,7 +23,7 @@ struct thread {
 	uint32_t pid;
 	uint32_t tid;
 	uint64_t start_ns;
-	uint64_t end_ns; /* EMIT_TIME_NEVER while it lives */
+	uint64_t end_ns; /* PROFILE_TIME_NEVER while it lives */
 	char name[THREAD_NAME_MAX];
 	struct thread_count *counts; /* one per ring */
 	size_t count_size;

@@ -6,6 +6,7 @@
 #include "collector/model/tracker_lives.h"
 #include "collector/model/tracker_private.h"
 #include "collector/model/tracker_sampled.h"
+#include "collector/result/emit.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +68,7 @@ int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attac
 	if (!process) {
 		tracker_read_name((uint32_t)pid, (uint32_t)pid, name, sizeof(name));
 		process = tracker_put_process(tracker, process_create((uint32_t)pid, name,
-								      EMIT_TIME_BEFORE));
+								      PROFILE_TIME_BEFORE));
 		if (!process)
 			return -1;
 		if (attach)
@@ -132,8 +133,8 @@ static void note_not_followed(struct tracker *tracker, const struct process *pro
 	if (tracker->noted_count == NOTED_NAMES_MAX)
 		return;
 	memcpy(tracker->noted_names[tracker->noted_count++], process->name, PROCESS_NAME_MAX);
-	emit_note(tracker->context.emit, PROFILE_NOTE_NOT_FOLLOWED, tracker->now_ns, 1,
-		  process->pid, 0, process->name);
+	emit_note(tracker->context.emit, PROFILE_NOTE_NOT_FOLLOWED, tracker->now_ns, .value = 1,
+		  .pid = process->pid, .text = process->name);
 }
 
 static void apply_exit(struct tracker *tracker, const struct record *record)
@@ -180,7 +181,7 @@ static void apply_comm(struct tracker *tracker, const struct record *record)
 			take_over_id(tracker, process);
 		process_exec(process, &tracker->context, record->comm.name, record->time_ns);
 		/* The launched program begins with its exec. */
-		if (process->start_ns == EMIT_TIME_BEFORE && tracker->counts.samples == 0)
+		if (process->start_ns == PROFILE_TIME_BEFORE && tracker->counts.samples == 0)
 			process->start_ns = record->time_ns;
 	} else if (process && record->tid == record->pid) {
 		process_rename(process, record->comm.name);
@@ -197,8 +198,8 @@ static void apply_throttle(struct tracker *tracker, const struct record *record,
 		record->kind == RECORD_THROTTLE ? PROFILE_NOTE_THROTTLED : PROFILE_NOTE_UNTHROTTLED;
 	uint32_t pid = tracker_is_exact(tracker) ? 0 : record->pid;
 	tracker->gaps[ring_index]++;
-	emit_note(tracker->context.emit, kind, record->time_ns, 1, pid,
-		  tracker->config.cpus[ring_index], NULL);
+	emit_note(tracker->context.emit, kind, record->time_ns, .value = 1, .pid = pid,
+		  .tid = tracker->config.cpus[ring_index]);
 }
 
 static void apply_lost(struct tracker *tracker, const struct record *record, size_t ring_index)
@@ -206,8 +207,8 @@ static void apply_lost(struct tracker *tracker, const struct record *record, siz
 	size_t position = 0;
 	tracker->counts.lost += record->lost;
 	tracker->gaps[ring_index]++;
-	emit_note(tracker->context.emit, PROFILE_NOTE_SAMPLES_LOST, record->time_ns, record->lost,
-		  0, tracker->config.cpus[ring_index], NULL);
+	emit_note(tracker->context.emit, PROFILE_NOTE_SAMPLES_LOST, record->time_ns,
+		  .value = record->lost, .tid = tracker->config.cpus[ring_index]);
 	/* A mapping may have been among what was lost. */
 	for (struct process *p; (p = idmap_next(&tracker->processes, &position));)
 		process_lose(p, record->time_ns);
@@ -218,7 +219,7 @@ static void apply_count(struct tracker *tracker, const struct record *record, si
 {
 	struct thread *thread = idmap_get(&tracker->threads, record->tid);
 	if (thread && tracker_count_final(tracker, thread, record->count, ring_index) &&
-	    thread->end_ns != EMIT_TIME_NEVER)
+	    thread->end_ns != PROFILE_TIME_NEVER)
 		tracker_retire(tracker, thread);
 }
 
@@ -274,8 +275,8 @@ static void note_silent(const struct tracker *tracker)
 		 "their "
 		 "mappings; what was not known of them by then is missing",
 		 count, count == 1 ? "" : "es", pids[0]);
-	emit_note(tracker->context.emit, PROFILE_NOTE_WARNING, tracker->now_ns, 0, pids[0], 0,
-		  text);
+	emit_note(tracker->context.emit, PROFILE_NOTE_WARNING, tracker->now_ns, .pid = pids[0],
+		  .text = text);
 }
 
 void tracker_finish(struct tracker *tracker)
@@ -284,17 +285,17 @@ void tracker_finish(struct tracker *tracker)
 	for (struct process *p; (p = idmap_next(&tracker->processes, &position));) {
 		if (p->committed)
 			tracker_note_command(tracker, p, tracker->now_ns);
-		process_end(p, &tracker->context, EMIT_TIME_NEVER);
+		process_end(p, &tracker->context, PROFILE_TIME_NEVER);
 	}
 	tracker_write_threads(tracker);
 	note_silent(tracker);
 	if (tracker->counts.unattributed_ns > 0)
 		emit_note(tracker->context.emit, PROFILE_NOTE_UNATTRIBUTED, tracker->now_ns,
-			  tracker->counts.unattributed_ns, 0, 0, NULL);
+			  .value = tracker->counts.unattributed_ns);
 	uint64_t kernel_ns = tracker_unattributed_kernel_ns(tracker);
 	if (kernel_ns > 0)
 		emit_note(tracker->context.emit, PROFILE_NOTE_UNATTRIBUTED_KERNEL, tracker->now_ns,
-			  kernel_ns, 0, 0, NULL);
+			  .value = kernel_ns);
 }
 
 void tracker_counts(const struct tracker *tracker, struct tracker_counts *counts)

@@ -8,12 +8,12 @@
 
 #include "collector/perf/record.h"
 #include "collector/perf/sampling.h"
-#include "collector/result/emit.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+struct emit;
 struct tracker;
 
 struct tracker_config {

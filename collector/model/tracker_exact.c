@@ -7,6 +7,7 @@
 #include "collector/model/tracker_account.h"
 #include "collector/model/tracker_lives.h"
 #include "collector/model/tracker_private.h"
+#include "collector/result/emit.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,14 +115,14 @@ static void apply_renamed(struct tracker *tracker, const struct record *record)
 {
 	struct thread *before = idmap_get(&tracker->threads, record->tid);
 	struct thread *after = idmap_get(&tracker->threads, record->pid);
-	bool was_told = before && before->pid == record->pid && before->end_ns != EMIT_TIME_NEVER &&
-			before->account_tid == 0;
+	bool was_told = before && before->pid == record->pid &&
+			before->end_ns != PROFILE_TIME_NEVER && before->account_tid == 0;
 	if (was_told) {
 		set_account(tracker, before, record->account.cpu_ns);
 		tracker_retire(tracker, before);
 	}
 	/* The exec may have taken the events, which looks like its end. */
-	if (after && !after->is_exact && (was_told || after->end_ns == EMIT_TIME_NEVER))
+	if (after && !after->is_exact && (was_told || after->end_ns == PROFILE_TIME_NEVER))
 		after->before_ns = record->account.cpu_ns;
 }
 
@@ -147,7 +148,7 @@ void tracker_apply_account(struct tracker *tracker, const struct record *record)
 	if (idmap_get(&tracker->threads, thread->tid) != thread)
 		unlink_waiting(tracker, thread);
 	/* A live one's exit was lost, or is told after this. */
-	if (thread->end_ns != EMIT_TIME_NEVER)
+	if (thread->end_ns != PROFILE_TIME_NEVER)
 		tracker_retire(tracker, thread);
 }
 
@@ -169,7 +170,7 @@ size_t tracker_read_accounts(struct tracker *tracker)
 	for (struct thread *t; (t = idmap_next(&tracker->threads, &position));) {
 		if (t->is_exact)
 			continue;
-		bool is_there = t->end_ns == EMIT_TIME_NEVER || is_zombie(t);
+		bool is_there = t->end_ns == PROFILE_TIME_NEVER || is_zombie(t);
 		if (is_there && read_account(t->pid, t->tid, &cpu_ns))
 			set_account(tracker, t, cpu_ns);
 		else

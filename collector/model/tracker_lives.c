@@ -2,6 +2,7 @@
 
 #include "collector/model/tracker_account.h"
 #include "collector/model/tracker_private.h"
+#include "collector/result/emit.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -67,7 +68,7 @@ struct thread *tracker_put_thread(struct tracker *tracker, uint32_t pid, uint32_
 
 bool tracker_is_live(const struct thread *thread)
 {
-	return thread && thread->end_ns == EMIT_TIME_NEVER;
+	return thread && thread->end_ns == PROFILE_TIME_NEVER;
 }
 
 static void write_thread(struct tracker *tracker, struct thread *thread)

@@ -2,6 +2,7 @@
 
 #include "collector/model/tracker_private.h"
 #include "collector/proc/command_line.h"
+#include "collector/result/emit.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -14,11 +15,12 @@ void tracker_note_command(struct tracker *tracker, const struct process *process
 	    !command_line_read(tracker->context.asker, process->pid, process->name, text))
 		return;
 	tracker->command_bytes += strlen(text);
-	emit_note(tracker->context.emit, PROFILE_NOTE_PROCESS_COMMAND, time_ns, 0, process->pid, 0,
-		  text);
+	emit_note(tracker->context.emit, PROFILE_NOTE_PROCESS_COMMAND, time_ns, .pid = process->pid,
+		  .text = text);
 	if (tracker->command_bytes >= COMMAND_BYTES_MAX)
-		emit_note(tracker->context.emit, PROFILE_NOTE_WARNING, time_ns, 0, 0, 0,
-			  "command lines are noted up to 16 MB in all: later processes have none");
+		emit_note(tracker->context.emit, PROFILE_NOTE_WARNING, time_ns,
+			  .text = "command lines are noted up to 16 MB in all: later processes "
+				  "have none");
 }
 
 /* The process is one that has samples: the sooner its command line is read, the likelier it is
@@ -36,15 +38,16 @@ static void read_maps(struct tracker *tracker, struct process *process, uint64_t
 	bool unread = process->unread;
 	char text[PROCESS_NAME_MAX + 128];
 	if (!unread)
-		emit_note(tracker->context.emit, PROFILE_NOTE_MAPS_REREAD, time_ns, 1, process->pid,
-			  0, NULL);
+		emit_note(tracker->context.emit, PROFILE_NOTE_MAPS_REREAD, time_ns, .value = 1,
+			  .pid = process->pid);
 	process_read_maps(process, &tracker->context, time_ns);
 	if (!unread || !process->unread)
 		return;
 	snprintf(text, sizeof(text),
 		 "%s (process %u) ended before its maps could be read: its stacks are incomplete",
 		 process->name, process->pid);
-	emit_note(tracker->context.emit, PROFILE_NOTE_WARNING, time_ns, 0, process->pid, 0, text);
+	emit_note(tracker->context.emit, PROFILE_NOTE_WARNING, time_ns, .pid = process->pid,
+		  .text = text);
 }
 
 void tracker_prepare(struct tracker *tracker, struct process *process, uint64_t time_ns)
@@ -73,6 +76,6 @@ void tracker_count_copy(struct tracker *tracker, size_t size)
 void tracker_lose_sample(struct tracker *tracker, const struct record *record)
 {
 	tracker->counts.lost++;
-	emit_note(tracker->context.emit, PROFILE_NOTE_SAMPLES_LOST, record->time_ns, 1, record->pid,
-		  0, "out of memory");
+	emit_note(tracker->context.emit, PROFILE_NOTE_SAMPLES_LOST, record->time_ns, .value = 1,
+		  .pid = record->pid, .text = "out of memory");
 }

@@ -1,7 +1,6 @@
 #include "collector/result/emit.h"
 
 #include "collector/machine/host.h"
-#include "collector/machine/registers.h"
 #include "profile/write/writer.h"
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +14,7 @@ struct emit {
 	char name[4352]; /* of the result, for messages */
 };
 
-static void keep(struct emit *emit, TBRW_U32 code)
+static void keep_failure(struct emit *emit, TBRW_U32 code)
 {
 	if (code == VT_SUCCESS || emit->code != VT_SUCCESS)
 		return;
@@ -24,7 +23,7 @@ static void keep(struct emit *emit, TBRW_U32 code)
 }
 
 /* The library's words for a code, as a multibyte string. */
-static void describe(TBRW_U32 code, int error, char *text, size_t size)
+static void describe_code(TBRW_U32 code, int error, char *text, size_t size)
 {
 	const TBRW_CHAR *wide = NULL;
 	TBRW_U32 length = (TBRW_U32)size;
@@ -52,7 +51,7 @@ int emit_create(const char *path, const char *name, const struct profile_clock *
 	if (code != VT_SUCCESS) {
 		int error = errno;
 		char text[256];
-		describe(code, error, text, sizeof(text));
+		describe_code(code, error, text, sizeof(text));
 		if (error == EMFILE || error == ENFILE || error == ENOMEM)
 			failure_set_error(failure, error, "cannot create the result %s", name);
 		failure_set(failure, FAILURE_EXIT,
@@ -67,141 +66,75 @@ int emit_create(const char *path, const char *name, const struct profile_clock *
 
 void emit_host(struct emit *emit, struct host *host)
 {
-	if (emit->code != VT_SUCCESS)
-		return;
-	keep(emit, profile_writer_set_system(emit->writer, host_system(host)));
-	keep(emit, profile_writer_set_software(emit->writer, host_host(host), host_os(host),
-					       host_application(host)));
+	keep_failure(emit, profile_writer_set_system(emit->writer, &host->system));
+	keep_failure(emit, profile_writer_set_software(emit->writer, &host->host, &host->os,
+						       &host->application));
 }
 
 uint32_t emit_image(struct emit *emit, const struct profile_image *image, const char *path)
 {
 	uint32_t index = 0;
-	if (emit->code == VT_SUCCESS)
-		keep(emit, profile_writer_add_image(emit->writer, image, path, &index));
+	keep_failure(emit, profile_writer_add_image(emit->writer, image, path, &index));
 	return index;
 }
 
 void emit_frame(struct emit *emit, const struct profile_frame *frame)
 {
-	if (emit->code == VT_SUCCESS)
-		keep(emit, profile_writer_add_frame(emit->writer, frame));
+	keep_failure(emit, profile_writer_add_frame(emit->writer, frame));
 }
 
 void emit_node(struct emit *emit, const struct profile_node *node)
 {
-	if (emit->code == VT_SUCCESS)
-		keep(emit, profile_writer_add_node(emit->writer, node));
+	keep_failure(emit, profile_writer_add_node(emit->writer, node));
 }
 
-void emit_sample(struct emit *emit, const struct emit_sample *sample)
+void emit_sample(struct emit *emit, const struct profile_sample *sample)
 {
-	if (emit->code != VT_SUCCESS)
-		return;
-	struct profile_sample out = {
-		.time_ns = sample->time_ns,
-		.ip = sample->ip,
-		.flags = sample->processor_flags,
-		.pid = sample->pid,
-		.tid = sample->tid,
-		.cpu = (uint16_t)(sample->cpu & 0xfff), /* the guide's field has 12 bits */
-		.cs = sample->code_segment,
-		.is_32bit = sample->is_32bit,
-		.stack = sample->stack,
-	};
-	keep(emit, profile_writer_add_sample(emit->writer, &out));
+	keep_failure(emit, profile_writer_add_sample(emit->writer, sample));
 }
 
-static struct profile_module make_module(uint32_t pid, const struct mapping *mapping,
-					 const char *path)
+void emit_module_load(struct emit *emit, const struct profile_module *module)
 {
-	return (struct profile_module){
-		.pid = pid,
-		.image = mapping->image,
-		.start = mapping->start,
-		.length = mapping->end - mapping->start,
-		.pgoff = mapping->pgoff,
-		.load_ns = mapping->load_ns,
-		.unload_ns = PROFILE_TIME_NEVER,
-		.path = path,
-		.cs = registers_machine(mapping->is_32bit)->selector,
-		.is_32bit = mapping->is_32bit,
-		.is_executable = mapping->is_main,
-	};
+	keep_failure(emit, profile_writer_add_module(emit->writer, module));
 }
 
-void emit_module_load(struct emit *emit, uint32_t pid, const struct mapping *mapping,
-		      const char *path, bool is_first)
+void emit_module_unload(struct emit *emit, const struct profile_module *module)
 {
-	struct profile_module module = make_module(pid, mapping, path);
-	module.is_first = is_first;
-	if (emit->code == VT_SUCCESS)
-		keep(emit, profile_writer_add_module(emit->writer, &module));
+	keep_failure(emit, profile_writer_end_module(emit->writer, module));
 }
 
-void emit_module_unload(struct emit *emit, uint32_t pid, const struct mapping *mapping,
-			const char *path, uint64_t time_ns)
+void emit_process(struct emit *emit, const struct profile_process *process)
 {
-	struct profile_module module = make_module(pid, mapping, path);
-	module.unload_ns = time_ns;
-	if (emit->code == VT_SUCCESS)
-		keep(emit, profile_writer_end_module(emit->writer, &module));
+	keep_failure(emit, profile_writer_add_process(emit->writer, process));
 }
 
-void emit_process(struct emit *emit, uint32_t pid, const char *name, const char *path,
-		  uint64_t start_ns, uint64_t end_ns)
+void emit_thread(struct emit *emit, const struct profile_thread_life *thread)
 {
-	struct profile_process process = {pid, start_ns, end_ns, path, name};
-	if (emit->code == VT_SUCCESS)
-		keep(emit, profile_writer_add_process(emit->writer, &process));
+	keep_failure(emit, profile_writer_add_thread(emit->writer, thread));
 }
 
-void emit_thread(struct emit *emit, const struct emit_thread *thread)
+void emit_unwinding(struct emit *emit, const struct profile_unwinding *unwinding)
 {
-	struct profile_thread_life life = {
-		.pid = thread->pid,
-		.tid = thread->tid,
-		.start_ns = thread->start_ns,
-		.end_ns = thread->end_ns,
-		.cpu_ns = thread->cpu_ns,
-		.rest_ns = thread->rest_ns,
-		.sampled_ns = thread->sampled_ns,
-		.kernel_ns = thread->kernel_ns,
-		.unseen_ns = thread->unseen_ns,
-		.samples = thread->samples,
-		.flags = thread->by_clock ? PROFILE_THREAD_CPU_BY_CLOCK : 0,
-		.name = thread->name,
-		.unwinding = thread->unwinding,
-	};
-	if (emit->code == VT_SUCCESS)
-		keep(emit, profile_writer_add_thread(emit->writer, &life));
-}
-
-void emit_image_unwinding(struct emit *emit, uint32_t image,
-			  const struct profile_unwinding *unwinding)
-{
-	if (emit->code == VT_SUCCESS)
-		keep(emit, profile_writer_add_image_unwinding(emit->writer, image, unwinding));
+	keep_failure(emit, profile_writer_add(emit->writer, PROFILE_STREAM_UNWINDING, unwinding,
+					      NULL, NULL));
 }
 
 void emit_clock(struct emit *emit, const struct profile_clock *clock)
 {
-	if (emit->code == VT_SUCCESS)
-		keep(emit, profile_writer_add_clock(emit->writer, clock));
+	keep_failure(emit, profile_writer_add_clock(emit->writer, clock));
 }
 
-void emit_note(struct emit *emit, enum profile_note_kind kind, uint64_t time_ns, uint64_t value,
-	       uint32_t pid, uint32_t tid, const char *text)
+void emit_add_note(struct emit *emit, enum profile_note_kind kind, uint64_t time_ns,
+		   const struct emit_note *note)
 {
-	if (emit->code == VT_SUCCESS)
-		keep(emit,
-		     profile_writer_add_note(emit->writer, kind, time_ns, value, pid, tid, text));
+	keep_failure(emit, profile_writer_add_note(emit->writer, kind, time_ns, note->value,
+						   note->pid, note->tid, note->text));
 }
 
-static int fail(const struct emit *emit, TBRW_U32 code, int error, struct failure *failure)
+static int fail_to_write(const struct emit *emit, TBRW_U32 code, int error, struct failure *failure)
 {
 	char text[256];
-	describe(code, error, text, sizeof(text));
+	describe_code(code, error, text, sizeof(text));
 	return failure_set(failure, FAILURE_EXIT,
 			   "cannot write the result %s: %s; what was written before is readable, "
 			   "make room or choose another place with -r",
@@ -210,7 +143,7 @@ static int fail(const struct emit *emit, TBRW_U32 code, int error, struct failur
 
 int emit_failed(const struct emit *emit, struct failure *failure)
 {
-	return emit->code == VT_SUCCESS ? 0 : fail(emit, emit->code, emit->error, failure);
+	return emit->code == VT_SUCCESS ? 0 : fail_to_write(emit, emit->code, emit->error, failure);
 }
 
 int emit_finish(struct emit *emit, const char *analysis, const char *command_line,
@@ -227,7 +160,7 @@ int emit_finish(struct emit *emit, const char *analysis, const char *command_lin
 	errno = 0;
 	TBRW_U32 code = profile_writer_finish(emit->writer, &end);
 	if (code != VT_SUCCESS)
-		result = fail(emit, code, errno, failure);
+		result = fail_to_write(emit, code, errno, failure);
 	free(emit);
 	return result;
 }

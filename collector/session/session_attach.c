@@ -53,7 +53,7 @@ static void note_missing(struct session *session)
 {
 	static const char text[] = "the collection ended before all threads were attached to: what "
 				   "the others did is not in it";
-	emit_note(session->emit, PROFILE_NOTE_WARNING, clock_now(), 0, 0, 0, text);
+	emit_note(session->emit, PROFILE_NOTE_WARNING, clock_now(), .text = text);
 	log_line(session->log, LOG_NORMAL, "%s", text);
 }
 

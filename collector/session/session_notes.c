@@ -68,11 +68,11 @@ static void note_sampling(struct session *session)
 {
 	const struct sampling *sampling = &session->sampler.config.sampling;
 	uint64_t now = session->start_ns;
-	emit_note(session->emit, PROFILE_NOTE_SAMPLING, now, sampling->kind, 0, 0, NULL);
+	emit_note(session->emit, PROFILE_NOTE_SAMPLING, now, .value = sampling->kind);
 	if (!sampling_is_random(sampling))
 		return;
-	emit_note(session->emit, PROFILE_NOTE_TICK, now, sampling->tick_ns, 0, 0, NULL);
-	emit_note(session->emit, PROFILE_NOTE_SEED, now, sampling->seed, 0, 0, NULL);
+	emit_note(session->emit, PROFILE_NOTE_TICK, now, .value = sampling->tick_ns);
+	emit_note(session->emit, PROFILE_NOTE_SEED, now, .value = sampling->seed);
 }
 
 /* "nginx (12), nginx (13), and 4 more" of the processes that live. Returns how many. */
@@ -131,7 +131,7 @@ void session_note_running(struct session *session)
 		 "sampled; tbcollect -p PID samples %s",
 		 count, count == 1 ? "" : "es", names, count == 1 ? "it is" : "they are",
 		 count == 1 ? "it" : "them");
-	emit_note(session->emit, PROFILE_NOTE_WARNING, session->end_ns, 0, 0, 0, text);
+	emit_note(session->emit, PROFILE_NOTE_WARNING, session->end_ns, .text = text);
 	log_line(session->log, LOG_NORMAL, "%s", text);
 }
 
@@ -142,26 +142,26 @@ void session_note_start(struct session *session)
 	uint64_t now = session->start_ns;
 	uint32_t pid = session_is_launch(session) ? (uint32_t)session->target.pid
 						  : (uint32_t)options->pids[0];
-	emit_note(emit, PROFILE_NOTE_COLLECTOR, now, 0, (uint32_t)getpid(), 0,
-		  "tbcollect " TBCOLLECT_VERSION);
-	emit_note(emit, PROFILE_NOTE_ANALYSIS, now, 0, 0, 0, options->analysis->name);
-	emit_note(emit, PROFILE_NOTE_COMMAND, now, 0, pid, 0, session->command);
-	emit_note(emit, PROFILE_NOTE_INTERVAL, now, options->interval_ns, 0, 0, NULL);
+	emit_note(emit, PROFILE_NOTE_COLLECTOR, now, .pid = (uint32_t)getpid(),
+		  .text = "tbcollect " TBCOLLECT_VERSION);
+	emit_note(emit, PROFILE_NOTE_ANALYSIS, now, .text = options->analysis->name);
+	emit_note(emit, PROFILE_NOTE_COMMAND, now, .pid = pid, .text = session->command);
+	emit_note(emit, PROFILE_NOTE_INTERVAL, now, .value = options->interval_ns);
 	note_sampling(session);
-	emit_note(emit, PROFILE_NOTE_STACK_SIZE, now, session->sampler.config.stack_size, 0, 0,
-		  NULL);
+	emit_note(emit, PROFILE_NOTE_STACK_SIZE, now, .value = session->sampler.config.stack_size);
 	emit_note(emit, PROFILE_NOTE_STACK_SOURCE, now,
-		  session->sampler.copies ? PROFILE_STACKS_BY_BPF : PROFILE_STACKS_BY_KERNEL, 0, 0,
-		  NULL);
-	emit_note(emit, PROFILE_NOTE_KERNEL_TIME, now, session_kernel_time(session), 0, 0, NULL);
+		  .value = session->sampler.copies ? PROFILE_STACKS_BY_BPF
+						   : PROFILE_STACKS_BY_KERNEL);
+	emit_note(emit, PROFILE_NOTE_KERNEL_TIME, now, .value = session_kernel_time(session));
 	for (size_t i = 0; i < options->pid_count; i++)
-		emit_note(emit, PROFILE_NOTE_ATTACHED, now, 0, (uint32_t)options->pids[i], 0, NULL);
+		emit_note(emit, PROFILE_NOTE_ATTACHED, now, .pid = (uint32_t)options->pids[i]);
 	if (!session->sampler.config.has_count &&
 	    session->sampler.config.sampling.kind != PROFILE_SAMPLING_CPUS)
-		emit_note(emit, PROFILE_NOTE_WARNING, now, 0, 0, 0,
-			  "this kernel gives no CPU time with the samples (Linux 6.12 does): "
-			  "samples "
-			  "count one interval each");
+		emit_note(emit, PROFILE_NOTE_WARNING, now,
+			  .text = "this kernel gives no CPU time with the samples (Linux 6.12 "
+				  "does): "
+				  "samples "
+				  "count one interval each");
 }
 
 /* CPU time of the attached processes so far, threads that ended included; those that are gone count
@@ -183,14 +183,14 @@ static void settle_missing(struct session *session, uint64_t total_ns)
 	tracker_add_unattributed(session->tracker, missing.cpu_ns, total_ns);
 	if (missing.accounts > 0)
 		emit_note(session->emit, PROFILE_NOTE_RECORDS_LOST, session->end_ns,
-			  missing.accounts, 0, 0, "CPU times of ended threads");
+			  .value = missing.accounts, .text = "CPU times of ended threads");
 	if (missing.processes == 0)
 		return;
 	snprintf(text, sizeof(text),
 		 "%llu processes were not sampled: more than %d lived at once; --sampling fixed "
 		 "follows any number",
 		 (unsigned long long)missing.processes, FOLLOW_PROCESSES - FOLLOW_ENDED_KEPT);
-	emit_note(session->emit, PROFILE_NOTE_WARNING, session->end_ns, 0, 0, 0, text);
+	emit_note(session->emit, PROFILE_NOTE_WARNING, session->end_ns, .text = text);
 	log_line(session->log, LOG_NORMAL, "%s", text);
 }
 
@@ -220,7 +220,7 @@ void session_settle(struct session *session)
 	tracker_counts(session->tracker, &counts);
 	if (lost > counts.lost)
 		emit_note(session->emit, PROFILE_NOTE_RECORDS_LOST, session->end_ns,
-			  lost - counts.lost, 0, 0, NULL);
+			  .value = lost - counts.lost);
 }
 
 void session_note_end(struct session *session)
@@ -234,26 +234,25 @@ void session_note_end(struct session *session)
 	tracker_counts(session->tracker, &counts);
 	drain_counts(session->drain, &drained);
 	if (drained.malformed > 0)
-		emit_note(emit, PROFILE_NOTE_RECORDS_LOST, now, drained.malformed, 0, 0,
-			  "records that could not be read");
+		emit_note(emit, PROFILE_NOTE_RECORDS_LOST, now, .value = drained.malformed,
+			  .text = "records that could not be read");
 	if (drained.broken > 0)
-		emit_note(emit, PROFILE_NOTE_BYTES_LOST, now, drained.dropped_bytes, 0, 0,
-			  "a ring held bytes that are no records");
+		emit_note(emit, PROFILE_NOTE_BYTES_LOST, now, .value = drained.dropped_bytes,
+			  .text = "a ring held bytes that are no records");
 	if (drained.out_of_order > 0)
-		emit_note(emit, PROFILE_NOTE_OUT_OF_ORDER, now, drained.out_of_order, 0, 0, NULL);
-	emit_note(emit, PROFILE_NOTE_ELAPSED, now, now - session->start_ns, 0, 0, NULL);
+		emit_note(emit, PROFILE_NOTE_OUT_OF_ORDER, now, .value = drained.out_of_order);
+	emit_note(emit, PROFILE_NOTE_ELAPSED, now, .value = now - session->start_ns);
 	if (session->target.ended)
 		emit_note(emit, PROFILE_NOTE_EXIT_STATUS, now,
-			  (uint64_t)session->target.exit_status, (uint32_t)session->target.pid, 0,
-			  NULL);
+			  .value = (uint64_t)session->target.exit_status,
+			  .pid = (uint32_t)session->target.pid);
 	if (session->target.ended)
-		emit_note(emit, PROFILE_NOTE_RUSAGE_CPU, now, session->target.cpu_ns,
-			  (uint32_t)session->target.pid, 0, NULL);
+		emit_note(emit, PROFILE_NOTE_RUSAGE_CPU, now, .value = session->target.cpu_ns,
+			  .pid = (uint32_t)session->target.pid);
 	emit_note(emit, PROFILE_NOTE_STACK_COPY, now,
-		  counts.stack_copy_bytes + drained.left_out_bytes, 0, 0, NULL);
-	emit_note(emit, PROFILE_NOTE_COLLECTOR_RSS, now, (uint64_t)self.ru_maxrss * 1024, 0, 0,
-		  NULL);
-	emit_note(emit, PROFILE_NOTE_COLLECTOR_CPU, now, cpu_time_ns(&self), 0, 0, NULL);
+		  .value = counts.stack_copy_bytes + drained.left_out_bytes);
+	emit_note(emit, PROFILE_NOTE_COLLECTOR_RSS, now, .value = (uint64_t)self.ru_maxrss * 1024);
+	emit_note(emit, PROFILE_NOTE_COLLECTOR_CPU, now, .value = cpu_time_ns(&self));
 }
 
 void session_report(const struct session *session)

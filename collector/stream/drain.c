@@ -3,6 +3,7 @@
 #include "collector/machine/clock.h"
 #include "collector/machine/priority.h"
 #include "collector/perf/record_copy.h"
+#include "collector/perf/sampler.h"
 #include "collector/stream/assembly.h"
 #include "collector/stream/budget.h"
 #include "collector/stream/merge.h"

@@ -12,7 +12,6 @@
 #define COLLECTOR_STREAM_DRAIN_H
 
 #include "collector/perf/record.h"
-#include "collector/perf/sampler.h"
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +22,7 @@
 enum { DRAIN_POLL_MS = 200 };
 
 struct drain;
+struct sampler;
 
 /* The sampler is borrowed and has its rings; from here on they, and what the sampler knows of lost
  * records, belong to drain. NULL: out of memory. */

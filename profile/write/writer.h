@@ -13,16 +13,13 @@
 #ifndef TBRW_PROFILE_WRITER_H
 #define TBRW_PROFILE_WRITER_H
 
-#include "profile/profile.h"
+#include "profile/write/records.h"
 #include "tbrw/tbrw.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct profile_writer;
-
-#define PROFILE_TIME_BEFORE 0u         /* since before the collection: TSC 0 */
-#define PROFILE_TIME_NEVER  UINT64_MAX /* not ended: TSC all ones */
 
 /* What is known when the file is created. Pointers are borrowed during the call. */
 struct profile_run {
@@ -67,69 +64,20 @@ TBRW_U32 profile_writer_add_image(struct profile_writer *writer, const struct pr
 TBRW_U32 profile_writer_add_frame(struct profile_writer *writer, const struct profile_frame *frame);
 TBRW_U32 profile_writer_add_node(struct profile_writer *writer, const struct profile_node *node);
 
-struct profile_sample {
-	uint64_t time_ns;
-	uint64_t ip;
-	uint64_t flags; /* processor flags at the sample (rflags), 0: not known */
-	uint32_t pid;
-	uint32_t tid;
-	uint16_t cpu; /* 0..4095 */
-	uint16_t cs;  /* code selector: 0x33 64-bit user, 0x23 32-bit user, 0x10 kernel */
-	bool is_32bit;
-	struct profile_stack stack;
-};
 TBRW_U32 profile_writer_add_sample(struct profile_writer *writer,
 				   const struct profile_sample *sample);
 
-struct profile_module {
-	uint32_t pid;
-	uint32_t image;
-	uint64_t start;     /* address */
-	uint64_t length;    /* bytes */
-	uint64_t pgoff;     /* bytes */
-	uint64_t load_ns;   /* PROFILE_TIME_BEFORE or a time */
-	uint64_t unload_ns; /* for profile_writer_end_module */
-	const char *path;   /* as in the target's maps; name is its last component */
-	uint16_t cs;
-	bool is_32bit;
-	bool is_executable; /* the process's main program */
-	bool is_first;      /* first module record of its process */
-	bool is_global;     /* the kernel */
-};
 /* add at load: writes the LOADED record and the mapping; end at unload: the UNLOADED record. */
 TBRW_U32 profile_writer_add_module(struct profile_writer *writer,
 				   const struct profile_module *module);
 TBRW_U32 profile_writer_end_module(struct profile_writer *writer,
 				   const struct profile_module *module);
 
-struct profile_process {
-	uint32_t pid;
-	uint64_t start_ns; /* PROFILE_TIME_BEFORE or a time */
-	uint64_t end_ns;   /* PROFILE_TIME_NEVER or a time */
-	const char *path;  /* executable */
-	const char *name;
-};
 /* One life of one process image (exec begins a new one); written when it ends or at the end: a
  * create record and, if it ended, a terminate record of the process/thread section. */
 TBRW_U32 profile_writer_add_process(struct profile_writer *writer,
 				    const struct profile_process *process);
 
-struct profile_thread_life {
-	uint32_t pid;
-	uint32_t tid;
-	uint64_t start_ns;
-	uint64_t end_ns;
-	uint64_t cpu_ns;
-	uint64_t rest_ns;
-	uint64_t sampled_ns;
-	uint64_t kernel_ns;
-	uint64_t unseen_ns;
-	uint32_t samples;
-	uint32_t flags; /* PROFILE_THREAD_... */
-	const char *name;
-	const struct profile_unwinding *unwinding; /* kind and subject are not looked at; NULL:
-						      nothing was unwound */
-};
 /* Writes the thread's create/terminate records, its record in tbcollect.threads, and what unwinding
  * it took. */
 TBRW_U32 profile_writer_add_thread(struct profile_writer *writer,

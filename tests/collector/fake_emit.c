@@ -18,8 +18,8 @@ struct emit {
 	uint32_t nodes;
 	struct profile_node *node_items; /* by id */
 	size_t node_capacity;
-	struct emit_sample last_sample;
-	struct emit_thread last_thread;
+	struct profile_sample last_sample;
+	struct profile_thread_life last_thread;
 	struct profile_image last_image;
 	struct fake_emit_sums sums;
 };
@@ -95,7 +95,7 @@ void fake_emit_assert(const struct emit *emit, const char *line, size_t times)
 		      times, last);
 }
 
-struct emit_sample fake_emit_last_sample(const struct emit *emit)
+struct profile_sample fake_emit_last_sample(const struct emit *emit)
 {
 	return emit->last_sample;
 }
@@ -112,7 +112,7 @@ struct profile_image fake_emit_last_image(const struct emit *emit)
 	return emit->last_image;
 }
 
-struct emit_thread fake_emit_last_thread(const struct emit *emit)
+struct profile_thread_life fake_emit_last_thread(const struct emit *emit)
 {
 	return emit->last_thread;
 }
@@ -129,9 +129,9 @@ struct time_text {
 static struct time_text time_text(uint64_t time_ns)
 {
 	struct time_text out = {"before"};
-	if (time_ns == EMIT_TIME_NEVER)
+	if (time_ns == PROFILE_TIME_NEVER)
 		strcpy(out.text, "never");
-	else if (time_ns != EMIT_TIME_BEFORE)
+	else if (time_ns != PROFILE_TIME_BEFORE)
 		snprintf(out.text, sizeof(out.text), "%" PRIu64, time_ns);
 	return out;
 }
@@ -165,7 +165,7 @@ void emit_node(struct emit *emit, const struct profile_node *node)
 	add_line(emit, "node %u parent %u frame %u", emit->nodes++, node->parent, node->frame);
 }
 
-void emit_sample(struct emit *emit, const struct emit_sample *sample)
+void emit_sample(struct emit *emit, const struct profile_sample *sample)
 {
 	ck_assert_uint_lt(sample->stack.node, emit->nodes);
 	add_line(emit, "sample %u/%u at %" PRIu64 " weight %" PRIu64 " node %u state %u reason %u",
@@ -176,26 +176,23 @@ void emit_sample(struct emit *emit, const struct emit_sample *sample)
 	emit->sums.weight_ns += sample->stack.cpu_ns;
 }
 
-void emit_module_load(struct emit *emit, uint32_t pid, const struct mapping *mapping,
-		      const char *path, bool is_first)
+void emit_module_load(struct emit *emit, const struct profile_module *module)
 {
-	add_line(emit, "load %u %" PRIx64 "-%" PRIx64 " %s at %s%s%s", pid, mapping->start,
-		 mapping->end, path, time_text(mapping->load_ns).text,
-		 mapping->is_main ? " main" : "", is_first ? " first" : "");
+	add_line(emit, "load %u %" PRIx64 "-%" PRIx64 " %s at %s%s%s", module->pid, module->start,
+		 module->start + module->length, module->path, time_text(module->load_ns).text,
+		 module->is_executable ? " main" : "", module->is_first ? " first" : "");
 }
 
-void emit_module_unload(struct emit *emit, uint32_t pid, const struct mapping *mapping,
-			const char *path, uint64_t time_ns)
+void emit_module_unload(struct emit *emit, const struct profile_module *module)
 {
-	add_line(emit, "unload %u %" PRIx64 "-%" PRIx64 " %s at %s", pid, mapping->start,
-		 mapping->end, path, time_text(time_ns).text);
+	add_line(emit, "unload %u %" PRIx64 "-%" PRIx64 " %s at %s", module->pid, module->start,
+		 module->start + module->length, module->path, time_text(module->unload_ns).text);
 }
 
-void emit_process(struct emit *emit, uint32_t pid, const char *name, const char *path,
-		  uint64_t start_ns, uint64_t end_ns)
+void emit_process(struct emit *emit, const struct profile_process *process)
 {
-	add_line(emit, "process %u %s (%s) %s-%s", pid, name, path, time_text(start_ns).text,
-		 time_text(end_ns).text);
+	add_line(emit, "process %u %s (%s) %s-%s", process->pid, process->name, process->path,
+		 time_text(process->start_ns).text, time_text(process->end_ns).text);
 }
 
 static void add_unwinding(struct emit *emit, const char *kind, uint32_t subject,
@@ -210,18 +207,18 @@ static void add_unwinding(struct emit *emit, const char *kind, uint32_t subject,
 		 sum->timed_frames, sum->guesses_tested, sum->guesses_covered, sum->guesses_wrong);
 }
 
-void emit_image_unwinding(struct emit *emit, uint32_t image,
-			  const struct profile_unwinding *unwinding)
+void emit_unwinding(struct emit *emit, const struct profile_unwinding *unwinding)
 {
-	add_unwinding(emit, "image", image, unwinding);
+	ck_assert_uint_eq(unwinding->kind, PROFILE_UNWINDING_IMAGE);
+	add_unwinding(emit, "image", unwinding->subject, unwinding);
 }
 
-void emit_thread(struct emit *emit, const struct emit_thread *thread)
+void emit_thread(struct emit *emit, const struct profile_thread_life *thread)
 {
 	add_line(emit, "thread %u/%u %s %s-%s cpu %" PRIu64 " rest %" PRIu64 " samples %u%s",
 		 thread->pid, thread->tid, thread->name, time_text(thread->start_ns).text,
 		 time_text(thread->end_ns).text, thread->cpu_ns, thread->rest_ns, thread->samples,
-		 thread->by_clock ? " by clock" : "");
+		 thread->flags & PROFILE_THREAD_CPU_BY_CLOCK ? " by clock" : "");
 	if (thread->unwinding)
 		add_unwinding(emit, "thread", thread->tid, thread->unwinding);
 	emit->last_thread = *thread;
@@ -230,9 +227,10 @@ void emit_thread(struct emit *emit, const struct emit_thread *thread)
 	emit->sums.thread_samples += thread->samples;
 }
 
-void emit_note(struct emit *emit, enum profile_note_kind kind, uint64_t time_ns, uint64_t value,
-	       uint32_t pid, uint32_t tid, const char *text)
+void emit_add_note(struct emit *emit, enum profile_note_kind kind, uint64_t time_ns,
+		   const struct emit_note *note)
 {
 	add_line(emit, "note %u at %" PRIu64 " value %" PRIu64 " %u/%u%s%s", (unsigned)kind,
-		 time_ns, value, pid, tid, text ? " " : "", text ? text : "");
+		 time_ns, note->value, note->pid, note->tid, note->text ? " " : "",
+		 note->text ? note->text : "");
 }

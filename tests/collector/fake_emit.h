@@ -6,6 +6,7 @@
 #define TESTS_COLLECTOR_FAKE_EMIT_H
 
 #include "collector/result/emit.h"
+#include <stddef.h>
 
 struct emit *fake_emit_create(void);
 void fake_emit_destroy(struct emit *emit);
@@ -23,12 +24,12 @@ size_t fake_emit_count(const struct emit *emit, const char *prefix);
 void fake_emit_assert(const struct emit *emit, const char *line, size_t times);
 
 /* What the last ones were; zeros before the first. */
-struct emit_sample fake_emit_last_sample(const struct emit *emit);
+struct profile_sample fake_emit_last_sample(const struct emit *emit);
 /* A node that was written. */
 struct profile_node fake_emit_node(const struct emit *emit, uint32_t node);
 
 /* name lives as long as the thread. */
-struct emit_thread fake_emit_last_thread(const struct emit *emit);
+struct profile_thread_life fake_emit_last_thread(const struct emit *emit);
 
 struct profile_image fake_emit_last_image(const struct emit *emit);
 

@@ -155,7 +155,7 @@ struct record fixture_make_sample(uint64_t time_ns, uint32_t pid)
 	return record;
 }
 
-struct emit_sample fixture_apply(const struct record *record, bool skip_stack)
+struct profile_sample fixture_apply(const struct record *record, bool skip_stack)
 {
 	feed(record, 0, skip_stack);
 	return fake_emit_last_sample(emit);

@@ -46,7 +46,7 @@ void feed_sample(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint
 /* A sample of the process's first thread, all of whose registers are the sampled address. */
 struct record fixture_make_sample(uint64_t time_ns, uint32_t pid);
 /* Applies a sample's record from ring 0; what was emitted of it. */
-struct emit_sample fixture_apply(const struct record *record, bool skip_stack);
+struct profile_sample fixture_apply(const struct record *record, bool skip_stack);
 void feed_count(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint64_t count);
 void feed_lost(uint64_t time_ns, size_t ring, uint64_t lost);
 

@@ -30,14 +30,14 @@ static struct record make_sample(void)
 START_TEST(sample_is_passed_on)
 {
 	struct record record = make_sample();
-	struct emit_sample out = fixture_apply(&record, false);
+	struct profile_sample out = fixture_apply(&record, false);
 	ck_assert_uint_eq(out.time_ns, 20);
 	ck_assert_uint_eq(out.ip, 0x400020);
-	ck_assert_uint_eq(out.processor_flags, 0x246);
+	ck_assert_uint_eq(out.flags, 0x246);
 	ck_assert_uint_eq(out.pid, APP);
 	ck_assert_uint_eq(out.tid, APP);
 	ck_assert_uint_eq(out.cpu, 9);
-	ck_assert_uint_eq(out.code_segment, 0x33);
+	ck_assert_uint_eq(out.cs, 0x33);
 	ck_assert(!out.is_32bit);
 }
 END_TEST
@@ -46,7 +46,7 @@ START_TEST(complete_stack)
 {
 	struct record record = make_sample();
 	fake_walk_set("cba", UW_STOP_ROOT);
-	struct emit_sample out = fixture_apply(&record, false);
+	struct profile_sample out = fixture_apply(&record, false);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_COMPLETE);
 	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_NOT_SKIPPED);
 	ck_assert_uint_eq(out.stack.node, 3);
@@ -75,7 +75,7 @@ START_TEST(incomplete_stack)
 {
 	struct record record = make_sample();
 	fake_walk_set("cb", stops[_i].stop);
-	struct emit_sample out = fixture_apply(&record, false);
+	struct profile_sample out = fixture_apply(&record, false);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
 	ck_assert_int_eq(out.stack.reason, stops[_i].reason);
 	ck_assert_uint_eq(out.stack.node, 2); /* what was found is kept */
@@ -91,7 +91,7 @@ START_TEST(incomplete_stack_with_gaps)
 		reason = PROFILE_SKIP_NOT_RESIDENT;
 	record.sample.stack_absent = true;
 	fake_walk_set("cb", stops[_i].stop);
-	struct emit_sample out = fixture_apply(&record, false);
+	struct profile_sample out = fixture_apply(&record, false);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
 	ck_assert_int_eq(out.stack.reason, reason);
 }
@@ -119,7 +119,7 @@ END_TEST
 START_TEST(stack_is_left_out_under_load)
 {
 	struct record record = make_sample();
-	struct emit_sample out = fixture_apply(&record, true);
+	struct profile_sample out = fixture_apply(&record, true);
 	ck_assert_uint_eq(fake_walk()->walks, 0);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
 	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_BUDGET);
@@ -134,7 +134,7 @@ START_TEST(leaf_only)
 	struct record record = make_sample();
 	fixture_configure((struct fixture_config){.has_count = true});
 	feed_launch(10, APP, "app");
-	struct emit_sample out = fixture_apply(&record, _i != 0);
+	struct profile_sample out = fixture_apply(&record, _i != 0);
 	ck_assert_uint_eq(fake_walk()->walks, 0);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_NONE);
 	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_NOT_SKIPPED);
@@ -156,7 +156,7 @@ START_TEST(no_registers)
 {
 	struct record record = make_sample();
 	record.sample.abi = RECORD_REGISTERS_NONE;
-	struct emit_sample out = fixture_apply(&record, false);
+	struct profile_sample out = fixture_apply(&record, false);
 	ck_assert_uint_eq(fake_walk()->walks, 0);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_SKIPPED);
 	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_NO_REGS);
@@ -169,7 +169,7 @@ START_TEST(code_of_32_bits)
 {
 	struct record record = make_sample();
 	record.sample.abi = RECORD_REGISTERS_32;
-	struct emit_sample out = fixture_apply(&record, false);
+	struct profile_sample out = fixture_apply(&record, false);
 	bool is_unwound = registers_machine(true)->is_unwound;
 	int state = is_unwound ? PROFILE_STACK_COMPLETE : PROFILE_STACK_SKIPPED;
 	ck_assert(out.is_32bit);
@@ -188,7 +188,7 @@ START_TEST(recursion_is_collapsed)
 {
 	struct record record = make_sample();
 	fake_walk_set("xbbbbbba", UW_STOP_ROOT);
-	struct emit_sample out = fixture_apply(&record, false);
+	struct profile_sample out = fixture_apply(&record, false);
 	ck_assert_uint_eq(out.stack.collapsed, 4);
 	ck_assert_uint_eq(out.stack.node, 4); /* a b b x */
 	fake_walk_set("xba", UW_STOP_ROOT);
@@ -253,7 +253,7 @@ START_TEST(recursion_is_kept)
 	fixture_configure((struct fixture_config){.has_count = true, .unwind = true});
 	feed_launch(10, APP, "app");
 	fake_walk_set("xbbbbbba", UW_STOP_ROOT);
-	struct emit_sample out = fixture_apply(&record, false);
+	struct profile_sample out = fixture_apply(&record, false);
 	ck_assert_uint_eq(out.stack.collapsed, 0);
 	ck_assert_uint_eq(out.stack.node, 8);
 }
@@ -287,7 +287,7 @@ START_TEST(kernel_frames)
 				  (uint64_t)-512, 0x400020,           0x400500};
 	fake_walk_set("ba", UW_STOP_ROOT);
 	apply_in_kernel(chain, 6);
-	ck_assert_uint_eq(fake_emit_last_sample(emit).code_segment, 0x10);
+	ck_assert_uint_eq(fake_emit_last_sample(emit).cs, 0x10);
 	ck_assert_uint_eq(fake_emit_last_sample(emit).stack.node, 4);
 	fake_emit_assert(emit, "image 1 kind 4 flags 0 [vmlinux]", 1);
 	fake_emit_assert(emit, "load 0 8000000000000000-ffffffffffffffff [vmlinux] at before first",
@@ -309,7 +309,7 @@ START_TEST(kernel_frames_without_user)
 	record.sample.abi = RECORD_REGISTERS_NONE;
 	record.sample.callchain = (const uint8_t *)chain;
 	record.sample.callchain_length = 2;
-	struct emit_sample out = fixture_apply(&record, false);
+	struct profile_sample out = fixture_apply(&record, false);
 	ck_assert_uint_eq(out.stack.node, 1);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_NONE);
 	ck_assert_int_eq(out.stack.reason, PROFILE_SKIP_NOT_SKIPPED);

@@ -51,7 +51,7 @@ START_TEST(outer_frames_are_guessed)
 	struct record record = make_sample();
 	prove(&record);
 	fake_walk_set_placed("zyc", stop);
-	struct emit_sample out = fixture_apply(&record, false);
+	struct profile_sample out = fixture_apply(&record, false);
 	if (stop != UW_STOP_TRUNCATED && stop != UW_STOP_NOT_RESIDENT) {
 		ck_assert_int_ne(out.stack.state, PROFILE_STACK_GUESSED);
 		ck_assert_uint_eq(out.stack.verified, 0);
@@ -177,7 +177,7 @@ START_TEST(split_counts_kernel_frames)
 	record.sample.callchain = (const uint8_t *)chain;
 	record.sample.callchain_length = 3;
 	fake_walk_set_placed("zyc", UW_STOP_TRUNCATED);
-	struct emit_sample out = fixture_apply(&record, false);
+	struct profile_sample out = fixture_apply(&record, false);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_GUESSED);
 	ck_assert_uint_eq(out.stack.verified, 5);
 	ck_assert_uint_eq(out.stack.guess_hits, 8);
@@ -219,7 +219,7 @@ START_TEST(deep_copies_are_remembered)
 		feed(&deep, 0, false);
 	record.sample.count = 200;
 	fake_walk_set_placed("zyc", UW_STOP_TRUNCATED);
-	struct emit_sample out = fixture_apply(&record, false);
+	struct profile_sample out = fixture_apply(&record, false);
 	ck_assert_int_eq(out.stack.state, PROFILE_STACK_GUESSED);
 	ck_assert_uint_eq(out.stack.cpu_ns, 100);
 	/* What they left behind is what the next whole stack builds on. */

@@ -43,10 +43,10 @@ static void assert_no_kernel(void)
 	fake_emit_assert(emit, "image 1 kind 4 flags 0 [vmlinux]", 0);
 }
 
-static void assert_at_call(const struct emit_sample *out)
+static void assert_at_call(const struct profile_sample *out)
 {
 	ck_assert_uint_eq(out->ip, 0x400020);
-	ck_assert_uint_eq(out->code_segment, 0x33);
+	ck_assert_uint_eq(out->cs, 0x33);
 	ck_assert_int_eq(out->stack.state, PROFILE_STACK_COMPLETE);
 	ck_assert_uint_eq(out->stack.node, 2);
 	ck_assert_uint_eq(out->stack.kernel_us, 0);
@@ -54,7 +54,7 @@ static void assert_at_call(const struct emit_sample *out)
 }
 
 /* The whole weight is the kernel's; nothing of the sample is walked, and no address is kept. */
-static void assert_all_kernel(const struct emit_sample *out, uint64_t weight)
+static void assert_all_kernel(const struct profile_sample *out, uint64_t weight)
 {
 	ck_assert_uint_eq(out->ip, 0);
 	ck_assert_int_eq(out->stack.state, PROFILE_STACK_NONE);
@@ -72,7 +72,7 @@ START_TEST(stands_at_the_call)
 	struct record record = make_sample();
 	record.sample.callchain = (const uint8_t *)callchain;
 	record.sample.callchain_length = 2;
-	struct emit_sample out = fixture_apply(&record, false);
+	struct profile_sample out = fixture_apply(&record, false);
 	assert_at_call(&out);
 }
 END_TEST
@@ -92,7 +92,7 @@ END_TEST
 START_TEST(leaf_only)
 {
 	struct record record = make_sample();
-	struct emit_sample out = fixture_apply(&record, true);
+	struct profile_sample out = fixture_apply(&record, true);
 	ck_assert_uint_eq(out.ip, 0x400020);
 	ck_assert_uint_eq(out.stack.reason, PROFILE_SKIP_BUDGET);
 	fake_emit_assert(emit, "frame 0 1+20 flags 0", 1);
@@ -105,7 +105,7 @@ START_TEST(no_user_code)
 	struct record record = make_sample();
 	record.sample.abi = RECORD_REGISTERS_NONE;
 	record.sample.count = 700;
-	struct emit_sample out = fixture_apply(&record, false);
+	struct profile_sample out = fixture_apply(&record, false);
 	assert_all_kernel(&out, 700);
 }
 END_TEST
@@ -120,7 +120,7 @@ START_TEST(program_is_starting)
 	for (size_t i = 0; i < UW_REGS_MAX && _i == 1; i++)
 		stale.sample.regs.value[i] = 0x7f0000001234;
 	stale.sample.count = 300;
-	struct emit_sample out = fixture_apply(&stale, false);
+	struct profile_sample out = fixture_apply(&stale, false);
 	assert_all_kernel(&out, 300);
 	out = fixture_apply(&record, false);
 	assert_at_call(&out);
@@ -144,7 +144,7 @@ START_TEST(left_out_while_starting)
 {
 	struct record record = make_sample();
 	record.sample.stack.size = 0;
-	struct emit_sample out = fixture_apply(&record, true);
+	struct profile_sample out = fixture_apply(&record, true);
 	ck_assert_uint_eq(out.ip, 0x400020);
 	ck_assert_uint_eq(out.stack.reason, PROFILE_SKIP_BUDGET);
 	ck_assert_uint_eq(out.stack.kernel_us, 0);
@@ -188,7 +188,7 @@ START_TEST(apart)
 	record.sample.count = 1000000;
 	ck_assert_uint_eq(fixture_apply(&record, false).stack.kernel_us, 0);
 	record.sample.count = 5000000;
-	struct emit_sample out = fixture_apply(&record, false);
+	struct profile_sample out = fixture_apply(&record, false);
 	ck_assert_uint_eq(out.stack.cpu_ns, 4000000);
 	ck_assert_uint_eq(out.stack.kernel_us, 3000);
 	ck_assert_uint_eq(out.stack.node, 1);
@@ -244,7 +244,7 @@ START_TEST(nothing_is_apart)
 	feed_launch(10, APP, "app");
 	record.sample.period = 1000000;
 	record.sample.count = 5000000;
-	struct emit_sample out = fixture_apply(&record, false);
+	struct profile_sample out = fixture_apply(&record, false);
 	ck_assert_uint_eq(out.stack.kernel_us, 0);
 	ck_assert_uint_eq(out.stack.cpu_ns, _i == 0 ? 5000000 : 1000000);
 }

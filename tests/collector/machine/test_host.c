@@ -56,14 +56,14 @@ START_TEST(names)
 {
 	struct utsname name;
 	ck_assert_int_eq(uname(&name), 0);
-	ck_assert_uint_eq(host_host(host)->host_size, sizeof(TBRW_HOST));
-	assert_text(&host_host(host)->host_name, name.nodename);
-	ck_assert_uint_eq(host_os(host)->os_size, sizeof(TBRW_OS));
-	ck_assert_uint_eq(host_os(host)->os_platform, TBRW_OSFAMILY_LINUX64);
-	assert_text(&host_os(host)->os_name,
+	ck_assert_uint_eq(host->host.host_size, sizeof(TBRW_HOST));
+	assert_text(&host->host.host_name, name.nodename);
+	ck_assert_uint_eq(host->os.os_size, sizeof(TBRW_OS));
+	ck_assert_uint_eq(host->os.os_platform, TBRW_OSFAMILY_LINUX64);
+	assert_text(&host->os.os_name,
 		    said("if test -e /etc/os-release; then . /etc/os-release; fi; "
 			 "echo ${PRETTY_NAME:-Linux}"));
-	assert_text(&host_os(host)->os_name_extra, said("uname -srm"));
+	assert_text(&host->os.os_name_extra, said("uname -srm"));
 }
 END_TEST
 
@@ -73,15 +73,15 @@ START_TEST(kernel_version)
 	unsigned major, minor, build = 0;
 	ck_assert_int_eq(uname(&name), 0);
 	ck_assert_int_ge(sscanf(name.release, "%u.%u.%u", &major, &minor, &build), 2);
-	ck_assert_uint_eq(host_os(host)->os_major, major);
-	ck_assert_uint_eq(host_os(host)->os_minor, minor);
-	ck_assert_uint_eq(host_os(host)->os_build, build);
+	ck_assert_uint_eq(host->os.os_major, major);
+	ck_assert_uint_eq(host->os.os_minor, minor);
+	ck_assert_uint_eq(host->os.os_build, build);
 }
 END_TEST
 
 START_TEST(pages)
 {
-	const TBRW_APPLICATION *application = host_application(host);
+	const TBRW_APPLICATION *application = &host->application;
 	ck_assert_uint_eq(application->app_size, sizeof(*application));
 	ck_assert_int_eq((long)application->app_page_size, sysconf(_SC_PAGESIZE));
 	ck_assert_uint_eq(application->app_min_app_addr,
@@ -108,7 +108,7 @@ static void assert_cpu(const TBRW_CPU *cpu, unsigned long mhz)
 
 START_TEST(processors)
 {
-	const TBRW_SYSTEM *system = host_system(host);
+	const TBRW_SYSTEM *system = &host->system;
 	long cpus = 0;
 	unsigned long mhz =
 		strtoul(said("sed -n 's/^cpu MHz.*: //p' /proc/cpuinfo | head -n 1"), NULL, 10);

@@ -95,7 +95,7 @@ START_TEST(program_is_what_is_mapped_first)
 	assert_lines("load 5000000 400000-500000 /lib/ld.so at 11 first\n"
 		     "load 5000000 7f0000000000-7f0000100000 /bin/app at 10 main\n"
 		     "load 5000000 7f0000200000-7f0000300000 /bin/app at 12 main\n");
-	process_end(process, &context, EMIT_TIME_NEVER);
+	process_end(process, &context, PROFILE_TIME_NEVER);
 	assert_lines("process 5000000 app (/bin/app) 5-never\n");
 }
 END_TEST
@@ -249,9 +249,9 @@ START_TEST(maps_of_this_process)
 	char exe[4096] = "";
 	ck_assert_int_gt(readlink("/proc/self/exe", exe, sizeof(exe) - 1), 0);
 	process_destroy(process);
-	process = process_create((uint32_t)getpid(), "self", EMIT_TIME_BEFORE);
+	process = process_create((uint32_t)getpid(), "self", PROFILE_TIME_BEFORE);
 	ck_assert_ptr_nonnull(process);
-	ck_assert_int_eq(process_read_maps(process, &context, EMIT_TIME_BEFORE), 0);
+	ck_assert_int_eq(process_read_maps(process, &context, PROFILE_TIME_BEFORE), 0);
 	assert_lines("");
 	size_t count = process->mappings.count;
 	uint64_t version = process->map_version;
@@ -259,7 +259,7 @@ START_TEST(maps_of_this_process)
 	ck_assert_int_eq(process_read_maps(process, &context, 20), 0);
 	ck_assert_uint_eq(process->mappings.count, count);
 	ck_assert_uint_eq(process->map_version, version); /* what is known of stacks holds */
-	ck_assert_uint_eq(mapping_list_find(&process->mappings, 0)->load_ns, EMIT_TIME_BEFORE);
+	ck_assert_uint_eq(mapping_list_find(&process->mappings, 0)->load_ns, PROFILE_TIME_BEFORE);
 	struct mapping_place place = {0};
 	for (const struct mapping *mapping;
 	     (mapping = mapping_list_next(&process->mappings, &place));)
@@ -293,7 +293,7 @@ END_TEST
 START_TEST(lost_before_the_maps_were_read)
 {
 	process_destroy(process);
-	process = process_create((uint32_t)getpid(), "self", EMIT_TIME_BEFORE);
+	process = process_create((uint32_t)getpid(), "self", PROFILE_TIME_BEFORE);
 	ck_assert_ptr_nonnull(process);
 	process_lose(process, 0);
 	ck_assert(process->stale); /* never read */

@@ -69,7 +69,7 @@ START_TEST(after_the_end)
 	ck_assert_uint_eq(tracker_read_accounts(tracker), 2); /* the program is not in /proc */
 	feed_account(50, APP, APP + 1, 150000);
 	fake_emit_assert(emit, "thread 5000000/5000001 app 20-40 cpu 150000 rest 0 samples 1", 1);
-	struct emit_thread out = fake_emit_last_thread(emit);
+	struct profile_thread_life out = fake_emit_last_thread(emit);
 	ck_assert_uint_eq(out.sampled_ns, INTERVAL);
 	ck_assert_uint_eq(out.unseen_ns, 0);
 	ck_assert_uint_eq(counted_ns(), 150000);
@@ -321,7 +321,7 @@ START_TEST(sampled_in_its_end)
 	feed_fork(20, APP, APP + 1, APP, APP);
 	feed_exit(40, APP, APP + 1);
 	feed_ending(45, APP, APP + 1);
-	struct emit_sample sample = fake_emit_last_sample(emit);
+	struct profile_sample sample = fake_emit_last_sample(emit);
 	ck_assert_uint_eq(sample.time_ns, 40);
 	ck_assert_uint_eq(sample.tid, APP + 1);
 	ck_assert_uint_eq(sample.ip, 0);

@@ -63,10 +63,10 @@ static uint64_t counted_ns(void)
 }
 
 /* The thread's account as it is written at its end. */
-static struct emit_thread end(uint64_t time_ns, uint32_t tid)
+static struct profile_thread_life end(uint64_t time_ns, uint32_t tid)
 {
 	feed_exit(time_ns, APP, tid);
-	struct emit_thread out = fake_emit_last_thread(emit);
+	struct profile_thread_life out = fake_emit_last_thread(emit);
 	ck_assert_uint_eq(out.tid, tid);
 	return out;
 }
@@ -91,7 +91,7 @@ START_TEST(ticks_and_samples)
 	ck_assert_uint_eq(last_stack().cpu_ns, INTERVAL * 12 / 10);
 	feed_tick(40 + 11 * TICK, APP + 1, 1, 2 * TICK, true);
 	ck_assert_uint_eq(last_stack().cpu_ns, INTERVAL * 8 / 10);
-	struct emit_thread out = end(40 + 11 * TICK, APP + 1);
+	struct profile_thread_life out = end(40 + 11 * TICK, APP + 1);
 	ck_assert_uint_eq(out.cpu_ns, 11 * TICK);
 	ck_assert_uint_eq(out.sampled_ns, 3 * INTERVAL);
 	ck_assert_uint_eq(out.kernel_ns, 0);
@@ -137,7 +137,7 @@ START_TEST(kernel_time_apart)
 	ck_assert_uint_eq(last_stack().kernel_us, 0);
 	ck_assert_uint_eq(last_stack().cpu_ns, INTERVAL);
 	feed_tick(70, APP + 1, 0, 10 * TICK, false);
-	struct emit_thread out = end(80, APP + 1);
+	struct profile_thread_life out = end(80, APP + 1);
 	ck_assert_uint_eq(out.cpu_ns, 12 * TICK);
 	ck_assert_uint_eq(out.kernel_ns, 3 * TICK);
 	ck_assert_uint_eq(out.rest_ns, 4 * TICK);
@@ -156,7 +156,7 @@ START_TEST(kernel_time_beyond_the_field)
 	ck_assert_uint_eq(last_stack().kernel_us, most_us);
 	ck_assert_uint_eq(last_stack().cpu_ns, INTERVAL + most_us * US);
 	feed_tick(40, APP + 1, 0, last + TICK, true);
-	struct emit_thread out = end(80, APP + 1);
+	struct profile_thread_life out = end(80, APP + 1);
 	ck_assert_uint_eq(out.kernel_ns + out.rest_ns, last - TICK);
 	ck_assert_uint_lt(out.rest_ns, US);
 }
@@ -175,7 +175,7 @@ START_TEST(gaps)
 	feed_tick(40, APP + 1, 0, 9 * TICK, true);
 	ck_assert_uint_eq(last_stack().cpu_ns, INTERVAL);
 	ck_assert_uint_eq(last_stack().kernel_us, 0);
-	struct emit_thread out = end(80, APP + 1);
+	struct profile_thread_life out = end(80, APP + 1);
 	ck_assert_uint_eq(out.cpu_ns, 9 * TICK);
 	ck_assert_uint_eq(out.rest_ns, 0);
 }
@@ -206,7 +206,7 @@ START_TEST(no_user_code)
 	ck_assert_uint_eq(last_stack().kernel_us, TICK / US);
 	record.sample.count = 5 * TICK;
 	feed(&record, 0, false);
-	struct emit_thread out = end(60, APP + 1);
+	struct profile_thread_life out = end(60, APP + 1);
 	ck_assert_uint_eq(out.cpu_ns, 5 * TICK);
 	ck_assert_uint_eq(out.kernel_ns, 3 * TICK);
 	ck_assert_uint_eq(out.rest_ns, _i == 0 ? TICK : 0);
@@ -237,7 +237,7 @@ START_TEST(unseen_of_fixed_distances)
 	feed_launch(10, APP, "app");
 	start(1 * MS, APP + 1);
 	feed_sample(40 * MS, APP, APP + 1, 0, INTERVAL);
-	struct emit_thread out = end(43 * MS, APP + 1);
+	struct profile_thread_life out = end(43 * MS, APP + 1);
 	ck_assert_uint_eq(out.unseen_ns, 1500 * US);
 	ck_assert_uint_eq(out.cpu_ns, INTERVAL);
 }
@@ -258,7 +258,7 @@ START_TEST(settles)
 		end(MS, APP + 1);
 	feed_exit(5 * MS, APP, APP);
 	fixture_end();
-	struct emit_thread out = fake_emit_last_thread(emit);
+	struct profile_thread_life out = fake_emit_last_thread(emit);
 	ck_assert_uint_eq(out.tid, APP);
 	ck_assert_uint_eq(out.cpu_ns, _i == 1 ? TICK : TICK + 700 * US);
 	ck_assert_uint_eq(out.unseen_ns, _i == 1 ? TICK / 2 : 0);
@@ -277,7 +277,7 @@ START_TEST(settles_kernel_time)
 	tracker_settle(tracker, 0, 104 * TICK);
 	feed_exit(5 * MS, APP, APP);
 	fixture_end();
-	struct emit_thread out = fake_emit_last_thread(emit);
+	struct profile_thread_life out = fake_emit_last_thread(emit);
 	ck_assert_uint_eq(out.cpu_ns, 104 * TICK);
 	ck_assert_uint_eq(out.rest_ns, 99 * TICK);
 }
@@ -331,7 +331,7 @@ START_TEST(final_counts)
 	feed_exit(40, APP, APP + 1);
 	feed_count(41, APP, APP + 1, 0, TICK + 3 * ticks[0] + 10);
 	feed_count(41, APP, APP + 1, 1, ticks[1] - 1);
-	struct emit_thread out = fake_emit_last_thread(emit);
+	struct profile_thread_life out = fake_emit_last_thread(emit);
 	ck_assert_uint_eq(out.cpu_ns, TICK + 3 * ticks[0] + 10 + ticks[1] - 1);
 	ck_assert_uint_eq(out.rest_ns, 3 * ticks[0]);
 	ck_assert_uint_eq(out.unseen_ns, 0);
@@ -347,7 +347,7 @@ START_TEST(exec_takes_over_an_id)
 	feed_tick(30, APP + 1, 0, 3 * TICK, false);
 	feed_exit(40, APP, APP);
 	feed_exec(50, APP, "next");
-	struct emit_thread out = fake_emit_last_thread(emit);
+	struct profile_thread_life out = fake_emit_last_thread(emit);
 	ck_assert_uint_eq(out.tid, APP + 1);
 	ck_assert_uint_eq(out.cpu_ns, 3 * TICK);
 	ck_assert_uint_eq(out.rest_ns, 0);
@@ -413,7 +413,7 @@ START_TEST(short_lives)
 			bool is_sample = sampling_keeps(&sampling, TICK, APP + 1, now + at);
 			feed_tick(now + at, APP + 1, 0, at - first + TICK, is_sample);
 		}
-		struct emit_thread out = end(now + length, APP + 1);
+		struct profile_thread_life out = end(now + length, APP + 1);
 		sampled += (double)out.sampled_ns;
 		accounts += (double)out.cpu_ns;
 		now += length + TICK;
@@ -451,7 +451,7 @@ START_TEST(accounts_are_exact)
 	ck_assert_uint_eq(counted_ns(), sum);
 	uint64_t accounts = 0;
 	for (uint32_t t = 0; t < THREADS; t++) {
-		struct emit_thread out = end(100 * STEPS + t, APP + 1 + t);
+		struct profile_thread_life out = end(100 * STEPS + t, APP + 1 + t);
 		accounts += out.cpu_ns;
 		ck_assert_uint_eq(out.cpu_ns, counts[t][0] + counts[t][1]);
 		ck_assert_uint_lt(out.kernel_ns + out.rest_ns, out.cpu_ns);

@@ -50,36 +50,45 @@ static void fill(struct emit *emit)
 {
 	struct profile_image file = {.kind = PROFILE_IMAGE_FILE};
 	uint32_t image = emit_image(emit, &file, "/opt/app");
-	struct mapping mapping = {.start = 0x400000,
-				  .end = 0x401000,
-				  .pgoff = 0x1000,
-				  .load_ns = 1500,
-				  .image = image,
-				  .is_main = true};
-	emit_module_load(emit, 70, &mapping, "/opt/app", true);
+	struct profile_module module = {.pid = 70,
+					.image = image,
+					.start = 0x400000,
+					.length = 0x1000,
+					.pgoff = 0x1000,
+					.load_ns = 1500,
+					.unload_ns = 5000,
+					.path = "/opt/app",
+					.is_executable = true,
+					.is_first = true};
+	emit_module_load(emit, &module);
 	emit_frame(emit, &(struct profile_frame){.image = image, .rva = 0x1010});
 	emit_node(emit, &(struct profile_node){.parent = 0, .frame = 0});
-	emit_sample(emit, &(struct emit_sample){.time_ns = 2000,
-						.ip = 0x400010,
-						.processor_flags = 0x246,
-						.pid = 70,
-						.tid = 71,
-						.cpu = 3,
-						.code_segment = 0x33,
-						.stack = {.cpu_ns = 12345,
-							  .node = 1,
-							  .state = PROFILE_STACK_COMPLETE}});
-	emit_module_unload(emit, 70, &mapping, "/opt/app", 5000);
-	emit_process(emit, 70, "app", "/opt/app", 1200, EMIT_TIME_NEVER);
-	emit_thread(emit, &(struct emit_thread){.pid = 70,
-						.tid = 71,
-						.start_ns = 1300,
-						.end_ns = 6000,
-						.cpu_ns = 20000,
-						.rest_ns = 7655,
-						.samples = 1,
-						.name = "worker"});
-	emit_note(emit, PROFILE_NOTE_WARNING, 3000, 17, 70, 71, "a warning");
+	emit_sample(emit, &(struct profile_sample){.time_ns = 2000,
+						   .ip = 0x400010,
+						   .flags = 0x246,
+						   .pid = 70,
+						   .tid = 71,
+						   .cpu = 3,
+						   .cs = 0x33,
+						   .stack = {.cpu_ns = 12345,
+							     .node = 1,
+							     .state = PROFILE_STACK_COMPLETE}});
+	emit_module_unload(emit, &module);
+	emit_process(emit, &(struct profile_process){.pid = 70,
+						     .start_ns = 1200,
+						     .end_ns = PROFILE_TIME_NEVER,
+						     .path = "/opt/app",
+						     .name = "app"});
+	emit_thread(emit, &(struct profile_thread_life){.pid = 70,
+							.tid = 71,
+							.start_ns = 1300,
+							.end_ns = 6000,
+							.cpu_ns = 20000,
+							.rest_ns = 7655,
+							.samples = 1,
+							.name = "worker"});
+	emit_note(emit, PROFILE_NOTE_WARNING, 3000, .value = 17, .pid = 70, .tid = 71,
+		  .text = "a warning");
 }
 
 static bool take_sample(const struct profile_sample_info *sample, void *user)
@@ -139,8 +148,9 @@ END_TEST
 START_TEST(notes_keep_what_they_are_given)
 {
 	struct emit *emit = create();
-	emit_note(emit, PROFILE_NOTE_WARNING, 3000, 17, 70, 71, "a warning");
-	emit_note(emit, PROFILE_NOTE_SAMPLES_LOST, 4000, 5, 0, 0, NULL);
+	emit_note(emit, PROFILE_NOTE_WARNING, 3000, .value = 17, .pid = 70, .tid = 71,
+		  .text = "a warning");
+	emit_note(emit, PROFILE_NOTE_SAMPLES_LOST, 4000, .value = 5);
 	ck_assert_int_eq(emit_finish(emit, "hotspots", "app", &end, &failure), 0);
 
 	struct profile_reader *reader;
@@ -223,7 +233,8 @@ START_TEST(file_that_takes_no_more)
 	signal(SIGXFSZ, SIG_IGN);
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
 	for (int i = 0; i < 100000 && emit_failed(emit, &failure) == 0; i++)
-		emit_note(emit, PROFILE_NOTE_WARNING, 3000, 17, 70, 71, "a warning");
+		emit_note(emit, PROFILE_NOTE_WARNING, 3000, .value = 17, .pid = 70, .tid = 71,
+			  .text = "a warning");
 	int failed = emit_failed(emit, &failure);
 	struct failure first = failure;
 	fill(emit);

@@ -51,15 +51,16 @@ int kill(pid_t pid, int number)
 	return pid == GONE ? -1 : 0;
 }
 
-void emit_note(struct emit *emit, enum profile_note_kind kind, uint64_t time_ns, uint64_t value,
-	       uint32_t pid, uint32_t tid, const char *text)
+void emit_add_note(struct emit *emit, enum profile_note_kind kind, uint64_t time_ns,
+		   const struct emit_note *note)
 {
-	(void)emit, (void)tid;
+	(void)emit;
 	ck_assert_uint_eq(time_ns, session.end_ns);
 	if (kind == PROFILE_NOTE_COLLECTOR_RSS || kind == PROFILE_NOTE_COLLECTOR_CPU)
-		ck_assert_uint_gt(value, 0);
+		ck_assert_uint_gt(note->value, 0);
 	else
-		say("%d: %llu %u %s\n", kind, (unsigned long long)value, pid, text ? text : "-");
+		say("%d: %llu %u %s\n", kind, (unsigned long long)note->value, note->pid,
+		    note->text ? note->text : "-");
 }
 
 void emit_clock(struct emit *emit, const struct profile_clock *clock)

@@ -36,13 +36,13 @@ uint64_t cpu_time_of_process_ns(pid_t pid)
 	return (uint64_t)pid;
 }
 
-void emit_note(struct emit *emit, enum profile_note_kind kind, uint64_t time_ns, uint64_t value,
-	       uint32_t pid, uint32_t tid, const char *text)
+void emit_add_note(struct emit *emit, enum profile_note_kind kind, uint64_t time_ns,
+		   const struct emit_note *note)
 {
-	(void)emit, (void)value, (void)pid, (void)tid;
+	(void)emit;
 	ck_assert_int_eq(kind, PROFILE_NOTE_WARNING);
 	ck_assert_uint_eq(time_ns, now_ns);
-	ck_assert_ptr_nonnull(strstr(text, "before all threads were attached to"));
+	ck_assert_ptr_nonnull(strstr(note->text, "before all threads were attached to"));
 	notes++;
 }
 

@@ -1,6 +1,7 @@
 /* Draining: the same records in the same order, whether the caller or the thread empties the rings.
  */
 #include "collector/machine/clock.h"
+#include "collector/perf/sampler.h"
 #include "collector/stream/budget.h"
 #include "collector/stream/drain.h"
 #include "collector/stream/queue.h"

@@ -1,5 +1,6 @@
 /* The end of draining: samples whose last parts never come are handed out as far as they came, even
  * where their rings are more than the queue has room for. */
+#include "collector/perf/sampler.h"
 #include "collector/stream/drain.h"
 #include "collector/stream/queue.h"
 #include "tests/collector/record_encode.h"

@@ -8,7 +8,8 @@ import sys
 import tree
 
 TBRW_PUBLIC = {'tbrw/tbrw.h', 'tbrw/tbrw_types.h', 'tbrw/tbrw_errors.h', 'tbrw/samprec_shared.h'}
-PROFILE_PUBLIC = {'profile/copy.h', 'profile/base/place.h', 'profile/profile.h', 'profile/write/writer.h', 'profile/read/reader.h',
+PROFILE_PUBLIC = {'profile/copy.h', 'profile/base/place.h', 'profile/profile.h', 'profile/write/records.h', 'profile/write/writer.h',
+                  'profile/read/reader.h',
                   'profile/base/visible.h'}
 
 # Headers from outside the project by the library they belong to; each library is a right that a
@@ -118,6 +119,22 @@ ROOMS = {
     },
 }
 ROOM_FILES_MAX = 25
+
+# The longest chain of the project's headers that including one brings. Areas that have a longer one: they may only get shorter.
+DEPTH_MAX = 6
+DEEPER = {'tbrw': 8, 'tools': 7}
+
+# Headers of a room that the area's other rooms include. Rooms that show more: boxes of small tools, and those that are still to
+# find their two; the numbers may only fall.
+PUBLIC_MAX = 2
+MORE_PUBLIC = {
+    'collector/machine': 10, 'collector/model': 5, 'collector/perf': 5, 'collector/proc': 5, 'collector/result': 3,
+    'profile/base': 6,
+    'tbrw/file': 5, 'tbrw/store': 3,
+    'tools/analysis': 8, 'tools/cli': 9, 'tools/names': 4, 'tools/report': 4, 'tools/symbols': 4, 'tools/table': 3,
+    'unwind/cfi': 7, 'unwind/elf': 5, 'unwind/rules': 3, 'unwind/step': 4,
+}
+
 # What an area shows to others, all of its rooms know too.
 AREA_PUBLIC = {'unwind/unwind.h', 'profile/profile.h', *TBRW_PUBLIC}
 
@@ -178,6 +195,52 @@ def check_rooms(paths):
                  for room, count in counts.items() if count > ROOM_FILES_MAX]
     problems += [f'{area}/{room}: in the table, but there is none' for room in set(rooms) - set(counts)]
     problems += [f'{area}/{room}: not in the table' for room in set(counts) - set(rooms)]
+  return problems
+
+
+def includes_of(paths):
+  """file -> the project headers that it includes, as paths"""
+  known = set(paths)
+  # Once installed, TBRW's public headers lie side by side.
+  return {path: [header if header in known else 'tbrw/' + header
+                 for quote, header in INCLUDE.findall(tree.read(path)) if quote == '"']
+          for path in paths}
+
+
+def check_depths(includes):
+  chains = {}
+
+  def chain(header):
+    if header not in chains:
+      chains[header] = [header]  # of headers that include one another; the compiler finds these
+      chains[header] = [header] + max((chain(other) for other in includes.get(header, [])), key=len, default=[])
+    return chains[header]
+
+  longest = {}
+  for header in includes:
+    area = header.partition('/')[0]
+    if header.endswith('.h') and len(chain(header)) > len(longest.get(area, [])):
+      longest[area] = chain(header)
+  problems = []
+  for area, found in longest.items():
+    allowed = DEEPER.get(area, DEPTH_MAX)
+    if len(found) > allowed:
+      problems.append(f'{area}: {len(found)} headers include one another, at most {allowed}: ' + ' > '.join(found))
+  return problems
+
+
+def check_public(includes):
+  public = collections.defaultdict(set)
+  for path, headers in includes.items():
+    area, room = room_of(path)
+    for header in headers:
+      if room_of(header)[0] == area and room_of(header)[1] != room and header not in AREA_PUBLIC:
+        public['/'.join(room_of(header))].add(header)
+  problems = []
+  for room, headers in public.items():
+    allowed = MORE_PUBLIC.get(room, PUBLIC_MAX)
+    if len(headers) > allowed:
+      problems.append(f'{room} shows other rooms {len(headers)} headers, at most {allowed}: ' + ', '.join(sorted(headers)))
   return problems
 
 
@@ -256,12 +319,19 @@ def self_test():
     problems.append('self test: a comment is taken for code')
   if not check_rooms([f'tools/cli/{number}.c' for number in range(ROOM_FILES_MAX + 1)]) or not check_rooms(['tools/new/a.c']):
     problems.append('self test: a room may have any number of files, or be any')
+  deep = {f'unwind/{number}.h': [f'unwind/{number + 1}.h'] for number in range(DEPTH_MAX + 1)}
+  if not check_depths(deep) or check_depths({'unwind/0.h': ['unwind/1.h']}):
+    problems.append('self test: headers may include one another to any depth')
+  if not any('shows other rooms' in found for found in check_public(
+      {'unwind/walk/a.c': [f'unwind/space/{number}.h' for number in range(PUBLIC_MAX + 1)]})):
+    problems.append('self test: a room may show all of its headers')
   return problems
 
 
 def main():
   paths = tree.sources('.c', '.h')
-  problems = self_test() + check_rooms(paths)
+  includes = includes_of([path for path in paths if folder_of(path) is not None])
+  problems = self_test() + check_rooms(paths) + check_depths(includes) + check_public(includes)
   looked_at = 0
   writer_users = set()
   for path in paths:

@@ -1,16 +1,17 @@
-/* A hash map from 64-bit keys to 32-bit indices. Not thread-safe. */
+/* A map from 64-bit keys to 32-bit indices. Not thread-safe. */
 #ifndef TBRW_PROFILE_IDMAP_H
 #define TBRW_PROFILE_IDMAP_H
 
+#include "containers/hash.h"
+#include "containers/hash_table.h"
 #include <stdbool.h>
 #include <stdint.h>
 
 #define PROFILE_IDMAP_NONE UINT32_MAX
 
 struct profile_idmap {
-	struct profile_idmap_slot *slots;
-	uint32_t capacity; /* 0 or a power of two */
-	uint32_t count;
+	struct hash_table table;
+	struct hash_key key; /* ids come from files */
 };
 
 /* A zeroed map is empty and needs no init. */

@@ -52,43 +52,48 @@ const char *profile_strpool_add(struct profile_strpool *pool, const char *s, siz
 	return out;
 }
 
+struct slot {
+	struct hash_slot head;
+	uint64_t key;
+	const char *string;
+};
+
+static bool is_key(const void *slot, const void *key)
+{
+	const struct slot *known = slot;
+	const uint64_t *wanted = key;
+
+	return known->key == *wanted;
+}
+
 void profile_strings_finish(struct profile_strings *strings)
 {
 	profile_strpool_finish(&strings->pool);
-	profile_idmap_finish(&strings->index);
-	free(strings->items);
-	*strings = (struct profile_strings){0};
+	hash_table_finish(&strings->table);
 }
 
 const char *profile_strings_get(const struct profile_strings *strings, uint64_t key)
 {
-	uint32_t at = profile_idmap_get(&strings->index, key);
+	const struct slot *slot = hash_table_find(&strings->table, sizeof(*slot),
+						  hash_number(&strings->key, key), is_key, &key);
 
-	return at == PROFILE_IDMAP_NONE ? NULL : strings->items[at];
-}
-
-static bool items_reserve(struct profile_strings *strings)
-{
-	if (strings->count < strings->capacity)
-		return true;
-	uint32_t capacity = strings->capacity ? strings->capacity * 2 : 256;
-	const char **items = reallocarray(strings->items, capacity, sizeof(*items));
-	if (!items)
-		return false;
-	strings->items = items;
-	strings->capacity = capacity;
-	return true;
+	return slot ? slot->string : NULL;
 }
 
 const char *profile_strings_put(struct profile_strings *strings, uint64_t key, const char *s,
 				size_t size)
 {
-	if (!items_reserve(strings))
-		return NULL;
+	if (!strings->table.capacity)
+		strings->key = hash_key_draw();
 	const char *string = profile_strpool_add(&strings->pool, s, size);
-	if (!string || !profile_idmap_put(&strings->index, key, strings->count))
+	if (!string)
 		return NULL;
-	strings->items[strings->count++] = string;
+	struct slot *slot =
+		hash_table_add(&strings->table, sizeof(*slot), hash_number(&strings->key, key));
+	if (!slot)
+		return NULL;
+	slot->key = key;
+	slot->string = string;
 	return string;
 }
 

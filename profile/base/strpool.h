@@ -3,7 +3,8 @@
 #ifndef TBRW_PROFILE_STRPOOL_H
 #define TBRW_PROFILE_STRPOOL_H
 
-#include "profile/base/idmap.h"
+#include "containers/hash.h"
+#include "containers/hash_table.h"
 #include "profile/profile.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,10 +22,8 @@ const char *profile_strpool_add(struct profile_strpool *pool, const char *s, siz
 /* Strings found by a 64-bit key: the id of a TBRW string, the place of a text. */
 struct profile_strings {
 	struct profile_strpool pool;
-	struct profile_idmap index;
-	const char **items;
-	uint32_t count;
-	uint32_t capacity;
+	struct hash_table table;
+	struct hash_key key; /* those of the strings come from files */
 };
 
 /* A zeroed table is empty and needs no init. */

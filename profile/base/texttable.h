@@ -3,27 +3,19 @@
 #ifndef TBRW_PROFILE_TEXTTABLE_H
 #define TBRW_PROFILE_TEXTTABLE_H
 
+#include "containers/text_set.h"
 #include "profile/profile.h"
-#include <stdbool.h>
-#include <stddef.h>
 
 /* Longer texts are cut: a command line may have megabytes, a report line does not. */
 #define PROFILE_TEXT_MAX 65536u
 
 struct profile_text_table {
-	char *bytes; /* what the stream holds so far */
-	size_t used;
-	size_t capacity;
-	struct profile_text_entry *entries;
-	uint32_t entry_count;
-	uint32_t entry_capacity;
-	uint32_t *slots;     /* entry + 1, 0: free */
-	uint32_t slot_count; /* 0 or a power of two */
+	struct text_set set; /* what the stream holds so far */
 };
 
 enum profile_text_status {
 	PROFILE_TEXT_KNOWN, /* was there already */
-	PROFILE_TEXT_NEW,   /* table->bytes + text->offset must now be appended to the stream */
+	PROFILE_TEXT_NEW,   /* set.bytes + text->offset must now be appended to the stream */
 	PROFILE_TEXT_NO_MEMORY,
 };
 

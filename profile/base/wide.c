@@ -1,5 +1,6 @@
 #include "profile/base/wide.h"
 
+#include "containers/array.h"
 #include "profile/base/utf8.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,14 +12,8 @@ bool profile_wide_set(struct profile_wide *wide, const char *s)
 {
 	size_t size = s ? strlen(s) : 0;
 
-	if (size >= wide->capacity) {
-		size_t capacity = size + 64;
-		wchar_t *text = reallocarray(wide->text, capacity, sizeof(*text));
-		if (!text)
-			return false;
-		wide->text = text;
-		wide->capacity = capacity;
-	}
+	if (!array_reserve(&wide->text, &wide->capacity, size + 1, sizeof(*wide->text)))
+		return false;
 	profile_utf8_to_wide(s, size, wide->text);
 	return true;
 }

@@ -81,11 +81,13 @@ static bool keep_texts(struct profile_reader *reader, const struct profile_text_
 	bool is_kept = true;
 
 	profile_texts_finish(texts);
-	profile_texts_init(texts, table->used);
+	profile_texts_init(texts, table->set.size);
 	for (uint32_t i = 0; i < images->count && is_kept; i++)
-		is_kept = profile_texts_add(texts, table->bytes, table->used, &image[i].path);
+		is_kept =
+			profile_texts_add(texts, table->set.bytes, table->set.size, &image[i].path);
 	for (uint32_t i = 0; i < notes->count && is_kept; i++)
-		is_kept = profile_texts_add(texts, table->bytes, table->used, &note[i].text);
+		is_kept =
+			profile_texts_add(texts, table->set.bytes, table->set.size, &note[i].text);
 	return is_kept;
 }
 

@@ -32,7 +32,7 @@ static TBRW_U32 place_text(struct profile_writer *writer, enum profile_stream st
 	case PROFILE_TEXT_KNOWN:
 		return VT_SUCCESS;
 	case PROFILE_TEXT_NEW:
-		return profile_writer_append(writer, stream, writer->texts.bytes + text->offset,
+		return profile_writer_append(writer, stream, writer->texts.set.bytes + text->offset,
 					     text->length);
 	case PROFILE_TEXT_NO_MEMORY:
 		break;

@@ -8,7 +8,7 @@ TBRW_U32 TBRW_convert_uniqueid_to_string(TBRW_PTR ptr, TBRW_U32 size_of_buffer,
 {
 	struct tb5_file *file;
 	TBRW_U32 code = tb5_file_get(ptr, &file);
-	uint32_t utf8_size;
+	size_t utf8_size;
 	size_t length;
 	char *utf8;
 

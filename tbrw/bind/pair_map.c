@@ -12,7 +12,7 @@ static struct pair_map_entry *pair_map_slot(const struct pair_map *map, uint64_t
 					    uint64_t second)
 {
 	const uint64_t pair[] = {first, second};
-	uint64_t hash = tb5_hash(&map->key, pair, sizeof(pair));
+	uint64_t hash = hash_bytes(&map->key, pair, sizeof(pair));
 	size_t mask = map->capacity - 1;
 
 	for (size_t i = hash & mask;; i = (i + 1) & mask) {
@@ -28,7 +28,7 @@ static bool pair_map_reserve(struct pair_map *map)
 {
 	struct pair_map grown = {.capacity = map->capacity ? map->capacity * 2 : 64,
 				 .count = map->count,
-				 .key = map->capacity ? map->key : tb5_hash_key()};
+				 .key = map->capacity ? map->key : hash_key_draw()};
 
 	if (map->count < map->capacity / 2)
 		return true;

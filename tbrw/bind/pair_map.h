@@ -2,7 +2,7 @@
 #ifndef TBRW_PAIR_MAP_H
 #define TBRW_PAIR_MAP_H
 
-#include "tbrw/file/hash.h"
+#include "containers/hash.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@ struct pair_map {
 	} * entries;
 	size_t capacity; /* a power of two, or 0 */
 	size_t count;
-	struct tb5_hash_key key;
+	struct hash_key key;
 };
 
 void tb5_pair_map_finish(struct pair_map *map);

@@ -165,21 +165,15 @@ static void catalog_reset(struct tb5_file *file)
 /* A buffer for payloads, as large as the largest so far. */
 struct payload {
 	void *bytes;
-	uint32_t capacity;
+	size_t capacity;
 };
 
 /* Reads the payload of a chunk whose header is known, and checks its CRC. */
 static TBRW_U32 read_payload(const struct tb5_store *store, uint64_t offset,
 			     const struct tb5_chunk_header *header, struct payload *payload)
 {
-	if (header->length > payload->capacity) {
-		void *grown = realloc(payload->bytes, header->length);
-
-		if (!grown)
-			return VT_NO_MEMORY;
-		payload->bytes = grown;
-		payload->capacity = header->length;
-	}
+	if (!array_reserve(&payload->bytes, &payload->capacity, header->length, 1))
+		return VT_NO_MEMORY;
 	TBRW_U32 code =
 		tb5_store_read(store, offset + sizeof(*header), payload->bytes, header->length);
 	if (code == VT_SUCCESS &&

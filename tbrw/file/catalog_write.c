@@ -34,15 +34,8 @@ static TBRW_U32 flush_records(struct index_writer *w)
 
 static TBRW_U32 add_entry(struct index_writer *w, struct tb5_index_entry entry)
 {
-	if (w->count == w->capacity) {
-		size_t capacity = w->capacity ? w->capacity * 2 : 64;
-		struct tb5_index_entry *grown = realloc(w->entries, capacity * sizeof(*grown));
-
-		if (!grown)
-			return VT_NO_MEMORY;
-		w->entries = grown;
-		w->capacity = capacity;
-	}
+	if (!array_reserve(&w->entries, &w->capacity, w->count + 1, sizeof(*w->entries)))
+		return VT_NO_MEMORY;
 	w->entries[w->count++] = entry;
 	return VT_SUCCESS;
 }

@@ -72,15 +72,9 @@ TBRW_U32 tb5_file_add_stream(struct tb5_file *file, struct tb5_store *store,
 
 	if (number >= TB5_STREAMS_MAX)
 		return VT_INVALID_STREAM;
-	if (number == file->stream_capacity) {
-		uint32_t capacity = number ? number * 2 : 8;
-		struct tb5_stream **grown = realloc(file->streams, capacity * sizeof(void *));
-
-		if (!grown)
-			return VT_NO_MEMORY;
-		file->streams = grown;
-		file->stream_capacity = capacity;
-	}
+	if (!array_reserve(&file->streams, &file->stream_capacity, (size_t)number + 1,
+			   sizeof(void *)))
+		return VT_NO_MEMORY;
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return VT_NO_MEMORY;
@@ -305,7 +299,8 @@ TBRW_U32 tb5_file_intern(struct tb5_file *file, TBRW_STRING_OR_ID given, TBRW_ST
 	free(utf8);
 	if (code == VT_SUCCESS && added)
 		code = tb5_file_append(file, &file->strings.seq,
-				       file->strings.text + file->strings.text_size - added, added);
+				       file->strings.set.bytes + file->strings.set.size - added,
+				       added);
 	if (code != VT_SUCCESS)
 		return code;
 	tb5_strings_remember(&file->strings, given.soi_ptr, unique);

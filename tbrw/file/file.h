@@ -59,7 +59,7 @@ struct tb5_file {
 	struct tb5_seq seqs[TB5_GLOBAL_END - TB5_GLOBAL_FIRST];
 	struct tb5_stream **streams;
 	uint32_t stream_count;
-	uint32_t stream_capacity;
+	size_t stream_capacity;
 	struct tb5_cache cache;
 	bool bind_known; /* whether the next two are up to date */
 	bool bound;

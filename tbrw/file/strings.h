@@ -2,7 +2,7 @@
 #ifndef TBRW_STRINGS_H
 #define TBRW_STRINGS_H
 
-#include "tbrw/file/hash.h"
+#include "containers/text_set.h"
 #include "tbrw/store/seq.h"
 #include <stdbool.h>
 #include <wchar.h>
@@ -20,13 +20,7 @@ struct tb5_recent {
 /* A string in the writer's memory is found by hash; readers need no memory for strings. */
 struct tb5_strings {
 	struct tb5_seq seq;
-	char *text; /* a copy of the sequence, once loaded */
-	size_t text_size;
-	size_t text_capacity;
-	uint64_t *slots;   /* offset + 1 in `text` of a string, 0: free; open addressing */
-	size_t slot_count; /* a power of two, or 0 */
-	size_t used;
-	struct tb5_hash_key key; /* of the slots */
+	struct text_set set; /* a copy of the sequence, once loaded */
 	struct tb5_recent recent[TB5_RECENT];
 	unsigned turn; /* whose turn it is to be forgotten */
 };
@@ -34,8 +28,8 @@ struct tb5_strings {
 void tb5_strings_init(struct tb5_strings *strings, struct tb5_store *store);
 void tb5_strings_finish(struct tb5_strings *strings);
 
-/* Gives the id of `utf8`, which is added if it is new: then *added bytes of the sequence at
- * text + text_size - *added are to be appended to `seq` by the caller. */
+/* Gives the id of `utf8`, which is added if it is new: then the last *added bytes of the set
+ * are to be appended to `seq` by the caller. */
 TBRW_U32 tb5_strings_intern(struct tb5_strings *strings, struct tb5_cache *cache, const char *utf8,
 			    size_t size, uint64_t *id, size_t *added);
 
@@ -46,8 +40,9 @@ bool tb5_strings_recall(const struct tb5_strings *strings, const wchar_t *text, 
 /* Remembers a string with its id, unless it is a long one. */
 void tb5_strings_remember(struct tb5_strings *strings, const wchar_t *text, uint64_t id);
 
-/* The UTF-8 bytes of a string, in a new buffer that the caller frees. VT_INVALID_STRING. */
+/* The UTF-8 bytes of a string, and a NUL, in a new buffer that the caller frees.
+ * VT_INVALID_STRING. */
 TBRW_U32 tb5_strings_get(struct tb5_strings *strings, struct tb5_cache *cache, uint64_t id,
-			 char **utf8, uint32_t *size);
+			 char **utf8, size_t *size);
 
 #endif

@@ -1,5 +1,6 @@
 #include "tbrw/store/extents.h"
 
+#include "containers/array.h"
 #include <stdlib.h>
 
 void tb5_extents_finish(struct tb5_extents *extents)
@@ -11,16 +12,10 @@ void tb5_extents_finish(struct tb5_extents *extents)
 
 TBRW_U32 tb5_extents_reserve(struct tb5_extents *extents)
 {
-	if (extents->count == extents->capacity) {
-		size_t capacity = extents->capacity ? extents->capacity * 2 : 4;
-		struct tb5_extent *grown = realloc(extents->array, capacity * sizeof(*grown));
-
-		if (!grown)
-			return VT_NO_MEMORY;
-		extents->array = grown;
-		extents->capacity = capacity;
-	}
-	return VT_SUCCESS;
+	return array_reserve(&extents->array, &extents->capacity, extents->count + 1,
+			     sizeof(*extents->array))
+		       ? VT_SUCCESS
+		       : VT_NO_MEMORY;
 }
 
 TBRW_U32 tb5_extents_add(struct tb5_extents *extents, const struct tb5_extent *extent)
@@ -45,15 +40,9 @@ TBRW_U32 tb5_extents_add_list(struct tb5_extents *extents, const struct tb5_list
 	    list->end - extents->end < records ||
 	    list->end - extents->end > records * TB5_PAYLOAD_MAX)
 		return VT_INVALID_SAMPLE_FILE;
-	if (extents->list_count == extents->list_capacity) {
-		size_t capacity = extents->list_capacity ? extents->list_capacity * 2 : 1;
-		struct tb5_list *grown = realloc(extents->lists, capacity * sizeof(*grown));
-
-		if (!grown)
-			return VT_NO_MEMORY;
-		extents->lists = grown;
-		extents->list_capacity = capacity;
-	}
+	if (!array_reserve(&extents->lists, &extents->list_capacity, extents->list_count + 1,
+			   sizeof(*extents->lists)))
+		return VT_NO_MEMORY;
 	extents->lists[extents->list_count++] = *list;
 	extents->end = list->end;
 	return VT_SUCCESS;

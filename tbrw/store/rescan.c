@@ -1,5 +1,6 @@
 #include "tbrw/store/rescan.h"
 
+#include "containers/array.h"
 #include <stdlib.h>
 
 struct found {
@@ -42,15 +43,9 @@ static int compare(const void *first, const void *second)
 
 static TBRW_U32 note(struct tb5_rescan *rescan, uint64_t at, const struct tb5_chunk_header *h)
 {
-	if (rescan->count == rescan->capacity) {
-		size_t capacity = rescan->capacity ? rescan->capacity * 2 : 64;
-		struct found *grown = realloc(rescan->array, capacity * sizeof(*grown));
-
-		if (!grown)
-			return VT_NO_MEMORY;
-		rescan->array = grown;
-		rescan->capacity = capacity;
-	}
+	if (!array_reserve(&rescan->array, &rescan->capacity, rescan->count + 1,
+			   sizeof(*rescan->array)))
+		return VT_NO_MEMORY;
 	rescan->array[rescan->count++] = (struct found){
 		h->content,
 		h->content < TB5_STREAM_FIRST ? TB5_NO_STREAM : h->stream,

@@ -1,5 +1,6 @@
 #include "tbrw/store/seq.h"
 
+#include "containers/array.h"
 #include "tbrw/store/crc32c.h"
 #include <stdlib.h>
 #include <string.h>
@@ -74,14 +75,8 @@ static TBRW_U32 cache_load(struct tb5_cache *cache, const struct tb5_seq *seq,
 			slot = s;
 	}
 	slot->store = NULL;
-	if (slot->capacity < extent->length) {
-		unsigned char *grown = realloc(slot->payload, extent->length);
-
-		if (!grown)
-			return VT_NO_MEMORY;
-		slot->payload = grown;
-		slot->capacity = extent->length;
-	}
+	if (!array_reserve(&slot->payload, &slot->capacity, extent->length, 1))
+		return VT_NO_MEMORY;
 	TBRW_U32 code = read_extent(seq, extent, slot->payload);
 	if (code != VT_SUCCESS)
 		return code;
@@ -116,21 +111,13 @@ TBRW_U32 tb5_seq_load(struct tb5_seq *seq)
 
 TBRW_U32 tb5_seq_buffer(struct tb5_seq *seq, const void *data, size_t size, size_t *taken)
 {
-	size_t room = seq->buffer_capacity - seq->buffered;
+	size_t room = TB5_BUFFER_SIZE - seq->buffered;
 
-	if (room < size && seq->buffer_capacity < TB5_BUFFER_SIZE) {
-		uint32_t capacity = seq->buffer_capacity ? seq->buffer_capacity : BUFFER_FIRST_SIZE;
-
-		while (capacity < TB5_BUFFER_SIZE && capacity - seq->buffered < size)
-			capacity *= 2;
-		unsigned char *grown = realloc(seq->buffer, capacity);
-		if (!grown)
-			return VT_NO_MEMORY;
-		seq->buffer = grown;
-		seq->buffer_capacity = capacity;
-		room = capacity - seq->buffered;
-	}
 	*taken = size < room ? size : room;
+	size_t needed = seq->buffered + *taken;
+	if (!array_reserve(&seq->buffer, &seq->buffer_capacity,
+			   needed < BUFFER_FIRST_SIZE ? BUFFER_FIRST_SIZE : needed, 1))
+		return VT_NO_MEMORY;
 	if (*taken)
 		memcpy(seq->buffer + seq->buffered, data, *taken);
 	seq->buffered += (uint32_t)*taken;
@@ -151,7 +138,7 @@ TBRW_U32 tb5_seq_flush(struct tb5_seq *seq, bool all)
 
 		if (partial < seq->buffered)
 			header.length -= partial;
-		else if (seq->buffered < seq->buffer_capacity)
+		else if (seq->buffered < TB5_BUFFER_SIZE)
 			return VT_SUCCESS;
 	}
 	if (!header.length)

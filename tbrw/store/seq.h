@@ -19,7 +19,7 @@ struct tb5_seq {
 	struct tb5_extents extents;
 	unsigned char *buffer; /* bytes that follow those stored */
 	uint32_t buffered;
-	uint32_t buffer_capacity;
+	size_t buffer_capacity;
 	uint32_t entry_size; /* chunks end between entries of this size where possible */
 };
 
@@ -33,7 +33,7 @@ struct tb5_cache {
 		uint32_t stream;
 		uint64_t used; /* tick of the last use */
 		unsigned char *payload;
-		uint32_t capacity;
+		size_t capacity;
 	} slots[TB5_CACHE_SLOTS];
 	uint64_t tick;
 };

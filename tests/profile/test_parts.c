@@ -146,7 +146,7 @@ START_TEST(idmap_many)
 	for (uint32_t i = 0; i < 10000; i++)
 		ck_assert(profile_idmap_put(&map, (uint64_t)i << 32, i));
 	ck_assert(profile_idmap_put(&map, (uint64_t)5 << 32, 77));
-	ck_assert_uint_eq(map.count, 10000);
+	ck_assert_uint_eq(map.table.count, 10000);
 	for (uint32_t i = 0; i < 10000; i++)
 		ck_assert_uint_eq(profile_idmap_get(&map, (uint64_t)i << 32), i == 5 ? 77 : i);
 	ck_assert_uint_eq(profile_idmap_get(&map, 1), PROFILE_IDMAP_NONE);
@@ -166,7 +166,7 @@ START_TEST(text_table_keeps_each_text_once)
 			ck_assert_int_eq(profile_text_table_add(&table, name, &text),
 					 round ? PROFILE_TEXT_KNOWN : PROFILE_TEXT_NEW);
 			ck_assert_uint_eq(text.length, strlen(name));
-			ck_assert_mem_eq(table.bytes + text.offset, name, text.length);
+			ck_assert_mem_eq(table.set.bytes + text.offset, name, text.length);
 		}
 	}
 	profile_text_table_add(&table, "a\xFF", &first);

@@ -8,10 +8,10 @@
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
+void *__real_reallocarray(void *old, size_t count, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
+void *__wrap_reallocarray(void *old, size_t count, size_t size);
 
 #define NEVER UINT32_MAX
 
@@ -32,9 +32,9 @@ void *__wrap_calloc(size_t count, size_t size)
 	return allocation_fails() ? NULL : __real_calloc(count, size);
 }
 
-void *__wrap_realloc(void *old, size_t size)
+void *__wrap_reallocarray(void *old, size_t count, size_t size)
 {
-	return allocation_fails() ? NULL : __real_realloc(old, size);
+	return allocation_fails() ? NULL : __real_reallocarray(old, count, size);
 }
 
 /* Whether an allocation failed since they were counted. */

@@ -20,16 +20,14 @@ static const char usage[] = "Usage: " PROGRAM " [--limit N] FILE\n"
 			    "  -h, --help     print this and exit\n"
 			    "  -V, --version  print the version and exit\n";
 
-static int print_all(struct printer *p, const char *path)
+static void print_all(struct printer *p, const char *path)
 {
 	TBRW_U32 streams = 0;
 	TBRW_U32 bound = 0;
-	TBRW_U32 verified = TBRW_verify(p->file);
-	int status = EXIT_SUCCESS;
-
-	TBRW_get_number_data_streams(p->file, &streams);
+	TBRW_U32 verified = TBRW_verify(p->walk.file);
+	TBRW_get_number_data_streams(p->walk.file, &streams);
 	if (streams)
-		TBRW_is_bound(p->file, 0, &bound);
+		TBRW_is_bound(p->walk.file, 0, &bound);
 	fputs("file: ", stdout);
 	print_escaped(path);
 	printf("\ncomplete: %s\nstreams: %u\nbound: %s\n",
@@ -37,33 +35,30 @@ static int print_all(struct printer *p, const char *path)
 	       : verified == VT_INCOMPLETE_TB5_ENCOUNTERED ? "no, it was never closed"
 							   : "damaged",
 	       streams, bound ? "yes" : "no");
-	status |= print_global_sections(p);
+	print_global_sections(p);
 	for (TBRW_U32 n = 0; n < streams; n++)
-		status |= print_stream(p, n);
-	return status;
+		print_stream(p, n);
 }
 
 static int print_file(const char *path, uint64_t limit)
 {
 	struct printer p = {.limit = limit};
-	TBRW_U32 code = tb5_text_open(&p.file, path, TBRW_FILE_READ);
-
+	TBRW_U32 code = tb5_text_open(&p.walk.file, path, TBRW_FILE_READ);
 	if (code != VT_SUCCESS)
 		return tb5_text_fail("cannot open", path, code,
 				     "name a tb5 file that tbcollect wrote");
-	int status = print_all(&p, path);
-	TBRW_abort_cleanup_and_close(p.file);
+	print_all(&p, path);
+	TBRW_abort_cleanup_and_close(p.walk.file);
 	if (fflush(stdout) == EOF || ferror(stdout)) {
 		diagnose("cannot print: %s; free the output's device", strerror(errno));
 		return EXIT_FAILURE;
 	}
-	return status;
+	return p.status;
 }
 
 static bool parse_limit(const char *text, uint64_t *limit)
 {
 	char *end;
-
 	errno = 0;
 	*limit = strtoull(text, &end, 10);
 	return *text >= '0' && *text <= '9' && !*end && !errno;
@@ -77,7 +72,6 @@ int main(int argc, char **argv)
 						{NULL, 0, NULL, 0}};
 	uint64_t limit = UINT64_MAX;
 	int option;
-
 	while ((option = getopt_long(argc, argv, "n:hV", options, NULL)) != -1) {
 		switch (option) {
 		case 'n':

@@ -1,10 +1,12 @@
-/* What the parts of print_tb5 share: the file, how much of it to print, and the fields of the
- * stream being printed. */
+/*
+ * What the parts of print_tb5 share: the walk, how much of it to print, and the fields of the
+ * stream being printed.
+ */
 #ifndef TOOLS_TB5_PRINT_TB5_H
 #define TOOLS_TB5_PRINT_TB5_H
 
-#include "tbrw/tbrw.h"
 #include "tools/cli/terminal.h"
+#include "tools/tb5/tb5_walk.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,14 +17,15 @@ struct field {
 };
 
 struct printer {
-	TBRW_PTR file;
+	struct tb5_walk walk;
 	uint64_t limit;       /* entries of a section */
 	uint64_t index;       /* of the next entry */
 	bool cut;             /* the limit kept an entry of this section from being printed */
+	enum dat_kind kind;   /* of the structure before */
 	struct field *fields; /* of the stream being printed */
 	size_t field_count;
 	struct terminal_filter text; /* of a stream that is one */
-	bool no_memory;
+	int status;                  /* EXIT_FAILURE: something could not be read */
 };
 
 /* Keeps output on its line, and terminals from obeying what a file holds: quotes, backslashes, line
@@ -30,8 +33,8 @@ struct printer {
  * character; utf8 NULL: the text ends. */
 void print_escaped(const char *utf8);
 void print_escaped_piece(struct terminal_filter *filter, const char *utf8, size_t size);
-/* " name=" and the string in quotes, or - for none. */
-void print_string(TBRW_PTR file, const char *name, TBRW_STRING_OR_ID id);
+/* The string in quotes, or - for none. */
+void print_string(TBRW_PTR file, TBRW_STRING_OR_ID id);
 /* Sixteen bytes to an entry. */
 void print_bytes(struct printer *p, const unsigned char *data, TBRW_U32 size);
 
@@ -40,12 +43,12 @@ bool print_next_entry(struct printer *p);
 /* Ends a list of entries. */
 void print_end_entries(struct printer *p);
 
-/* Print all global sections, and one stream. EXIT_FAILURE if something could not be read, which
- * has been reported then; damage in one section does not keep the others from being shown. */
-int print_global_sections(struct printer *p);
-int print_stream(struct printer *p, TBRW_U32 stream);
+/* Print all global sections, and one stream. What could not be read has been reported then; damage
+ * in one section does not keep the others from being shown. */
+void print_global_sections(struct printer *p);
+void print_stream(struct printer *p, TBRW_U32 stream);
 
-/* Prints an open data section by the fields in `p`. */
-TBRW_U32 print_data(struct printer *p, TBRW_U32 stream);
+/* Prints an open data section by the fields of the printer whose walk it is. */
+TBRW_U32 print_data(struct tb5_walk *walk);
 
 #endif

@@ -1,245 +1,162 @@
-/* The global sections. */
+/* Sections and streams as a walk finds them. */
+#include "tools/cli/xalloc.h"
 #include "tools/tb5/print_tb5.h"
 #include "tools/tb5/tb5_text.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-static void print_arch(const TBRW_CPU_ARCH *arch)
+static struct printer *printer_of(struct tb5_walk *walk)
 {
-	printf("      architecture: type=%u cpuid_entries=%u\n", arch->arch_type,
-	       arch->arch_num_cpuid);
-	for (unsigned i = 0; arch->cpuid_ia32_array && i < arch->arch_num_cpuid; i++) {
-		if (arch->arch_type == TBRW_GST_ITANIUM) {
-			const TBRW_CPUID_IA64 *id = &arch->cpuid_ia64_array[i];
+	return (struct printer *)walk;
+}
 
-			printf("        select=%#llx value=%#llx\n", id->cpuid_select,
-			       id->cpuid_val);
-		} else {
-			const TBRW_CPUID_IA32 *id = &arch->cpuid_ia32_array[i];
+static const char *stream_type(uint64_t type)
+{
+	static const char *const types[] =
+		{"?",           "sampling",     "aggregated",  "bookmark", "bind data",
+		 "bind module", "bind process", "bind thread", "custom"};
+	return types[type < sizeof(types) / sizeof(types[0]) ? type : 0];
+}
 
-			printf("        input=%#x eax=%#x ebx=%#x ecx=%#x edx=%#x\n",
-			       id->cpuid_eax_input, id->cpuid_eax, id->cpuid_ebx, id->cpuid_ecx,
-			       id->cpuid_edx);
+static void print_number(char form, uint64_t number)
+{
+	if (form == 't' && number == UINT64_MAX)
+		fputs("never", stdout);
+	else if (form == 'i')
+		printf("%" PRId64, (int64_t)number);
+	else if (form == 'x')
+		printf("%#" PRIx64, number);
+	else if (form == 'h')
+		printf("%" PRIx64, number);
+	else if (form == '8')
+		printf("%08" PRIx64, number);
+	else
+		printf("%" PRIu64, form == 'm' ? number & 3 : number);
+	if (form == 'y')
+		printf(" (%s)", stream_type(number));
+}
+
+/* One line, and those of the structures below it. */
+static void print_structure(TBRW_PTR file, enum dat_kind kind, const unsigned char *bytes)
+{
+	const struct dat_record *record = dat_record_of(kind);
+	const struct dat_place *field = record->fields;
+	for (const char *at = record->format; *at; at++) {
+		if (*at != '%') {
+			putchar(*at);
+			continue;
 		}
-	}
-}
-
-static void print_cpu(const TBRW_CPU *cpu)
-{
-	printf("    cpu %u: native_arch=%u processor_number=%u mhz=%u fsb_mhz=%u l2_kb=%u "
-	       "l3_kb=%u tsc_offset=%lld package=%u core=%u thread=%u threads_per_core=%u\n",
-	       cpu->cpu_number, cpu->cpu_native_arch_type, cpu->cpu_intel_processor_number,
-	       cpu->cpu_speed_mhz, cpu->cpu_fsb_mhz, cpu->cpu_cache_L2, cpu->cpu_cache_L3,
-	       cpu->cpu_tsc_offset, cpu->cpu_package_num, cpu->cpu_core_num,
-	       cpu->cpu_hardware_thread_num, cpu->cpu_threads_per_core);
-	for (TBRW_U32 a = 0; cpu->cpu_arch_array && a < cpu->num_cpu_arch_array; a++)
-		print_arch(&cpu->cpu_arch_array[a]);
-}
-
-static TBRW_U32 print_hardware(struct printer *p)
-{
-	TBRW_U32 size = 0;
-	TBRW_U32 code = TBRW_get_system(p->file, 0, NULL, &size);
-
-	if (code != VT_BUFFER_TOO_SMALL)
-		return code;
-	TBRW_SYSTEM *system = malloc(size);
-	if (!system)
-		return VT_NO_MEMORY;
-	code = TBRW_get_system(p->file, size, system, NULL);
-	for (TBRW_U32 n = 0;
-	     code == VT_SUCCESS && system->node_array && n < system->system_num_nodes; n++) {
-		const TBRW_NODE *node = &system->node_array[n];
-
-		printf("  node %u: type=%u cpus=%u used=%u memory_mb=%llu\n", node->node_id,
-		       node->node_type_from_shell, node->node_num_available, node->node_num_used,
-		       node->node_physical_memory);
-		for (TBRW_U32 c = 0; node->cpu_array && c < node->node_num_available; c++)
-			print_cpu(&node->cpu_array[c]);
-	}
-	free(system);
-	return code;
-}
-
-static TBRW_U32 print_software(struct printer *p)
-{
-	TBRW_HOST host;
-	TBRW_OS os;
-	TBRW_APPLICATION app;
-	TBRW_U32 code = TBRW_get_host(p->file, sizeof(host), &host, NULL);
-
-	if (code == VT_SUCCESS) {
-		fputs("  host:", stdout);
-		print_string(p->file, "name", host.host_name);
-		print_string(p->file, "ip_address", host.host_ip_address);
-		putchar('\n');
-	} else if (code != VT_ENTRY_NOT_FOUND) {
-		return code;
-	}
-	code = TBRW_get_os(p->file, sizeof(os), &os, NULL);
-	if (code == VT_SUCCESS) {
-		printf("  os: platform=%#x version=%u.%u build=%u extra=%u", os.os_platform,
-		       os.os_major, os.os_minor, os.os_build, os.os_extra);
-		print_string(p->file, "name", os.os_name);
-		print_string(p->file, "name_extra", os.os_name_extra);
-		putchar('\n');
-	} else if (code != VT_ENTRY_NOT_FOUND) {
-		return code;
-	}
-	code = TBRW_get_application(p->file, sizeof(app), &app, NULL);
-	if (code == VT_SUCCESS)
-		printf("  application: page_size=%u granularity=%u min_address=%#llx "
-		       "max_address=%#llx\n",
-		       app.app_page_size, app.app_alloc_granularity, app.app_min_app_addr,
-		       app.app_max_app_addr);
-	return code == VT_ENTRY_NOT_FOUND ? VT_SUCCESS : code;
-}
-
-static TBRW_U32 print_processes(TBRW_PID *pids, TBRW_U32 size, TBRW_U32 count, void *user)
-{
-	struct printer *p = user;
-
-	(void)size;
-	for (TBRW_U32 i = 0; i < count; i++) {
-		if (!print_next_entry(p))
-			return FALSE;
-		printf(" process pid=%u flags=%#x when=%llu", pids[i].pid_id, pids[i].pid_flags,
-		       pids[i].pid_event_when);
-		print_string(p->file, "name", pids[i].pid_name);
-		print_string(p->file, "path", pids[i].pid_path);
-		putchar('\n');
-	}
-	return TRUE;
-}
-
-static TBRW_U32 print_threads(TBRW_TID *tids, TBRW_U32 size, TBRW_U32 count, void *user)
-{
-	struct printer *p = user;
-
-	(void)size;
-	for (TBRW_U32 i = 0; i < count; i++) {
-		if (!print_next_entry(p))
-			return FALSE;
-		printf(" thread pid=%u tid=%u flags=%#x when=%llu", tids[i].tid_associated_pid,
-		       tids[i].tid_id, tids[i].tid_flags, tids[i].tid_event_when);
-		print_string(p->file, "name", tids[i].tid_name);
-		putchar('\n');
-	}
-	return TRUE;
-}
-
-static TBRW_U32 print_process_section(struct printer *p)
-{
-	TBRW_U32 code = TBRW_enumerate_processes(p->file, print_processes, p, 0);
-
-	if (code != VT_SUCCESS)
-		return code;
-	print_end_entries(p);
-	return TBRW_enumerate_threads(p->file, print_threads, p, 0);
-}
-
-static TBRW_U32 print_modules(TBRW_MODULE *modules, TBRW_U32 size, TBRW_U32 count, void *user)
-{
-	struct printer *p = user;
-
-	(void)size;
-	for (TBRW_U32 i = 0; i < count; i++) {
-		const TBRW_MODULE *m = &modules[i];
-
-		if (!print_next_entry(p))
-			return FALSE;
-		printf(" module pid=%u flags=%#x address=%#llx length=%#llx when=%llu",
-		       m->module_associated_pid, m->module_flags, m->module_load_address,
-		       m->module_length, m->module_event_when);
-		if (m->module_unload_tsc == ~0ull)
-			fputs(" unload=never", stdout);
+		uint64_t number = dat_number(bytes, *field++);
+		if (*++at == DAT_TEXT)
+			print_string(file, (TBRW_STRING_OR_ID){.soi_uniqueid = number});
 		else
-			printf(" unload=%llu", m->module_unload_tsc);
-		printf(" mode=%u cs=%#x", m->module_segment_type, m->module_code_selector);
-		print_string(p->file, "path", m->module_path);
-		print_string(p->file, "name", m->module_name);
-		print_string(p->file, "segment", m->module_segment_name);
-		putchar('\n');
+			print_number(*at, number);
 	}
+	if (record->format[0])
+		putchar('\n');
+	struct dat_array array = dat_array_of(kind, bytes);
+	const unsigned char *entry = NULL;
+	if (array.pointer)
+		memcpy(&entry, bytes + array.place, sizeof(entry));
+	for (uint64_t i = 0; entry && i < array.count;
+	     i++, entry += dat_record_of(array.kind)->size)
+		print_structure(file, array.kind, entry);
+}
+
+static void add_field(struct printer *p, const TBRW_SAMPREC_DESC_ENTRY *descriptor)
+{
+	p->fields = xalloc_resize(p->fields, p->field_count + 1, sizeof(*p->fields));
+	p->fields[p->field_count++] =
+		(struct field){*descriptor, tb5_text_of(p->walk.file, descriptor->desc_name)};
+}
+
+static TBRW_U32 see_record(struct tb5_walk *walk, enum dat_kind kind, const void *record)
+{
+	struct printer *p = printer_of(walk);
+	bool is_entry = kind == DAT_PROCESS || kind == DAT_THREAD || kind == DAT_MODULE ||
+			kind == DAT_EVENT;
+	if (kind != p->kind)
+		print_end_entries(p);
+	p->kind = kind;
+	if (is_entry && !print_next_entry(p))
+		return FALSE;
+	if (kind == DAT_DESCRIPTOR)
+		add_field(p, record);
+	print_structure(walk->file, kind, record);
 	return TRUE;
 }
 
-static TBRW_U32 print_module_section(struct printer *p)
+static void see_bytes(struct tb5_walk *walk, enum dat_kind kind, unsigned char *bytes,
+		      TBRW_U32 size)
 {
-	return TBRW_enumerate_modules(p->file, print_modules, p, 0);
+	if (kind == DAT_SYSTEM)
+		print_structure(walk->file, kind, bytes);
+	else
+		print_bytes(printer_of(walk), bytes, size);
 }
 
-static TBRW_U32 print_user_global(struct printer *p)
+static void begin_section(struct tb5_walk *walk, const struct tb5_section *section, TBRW_U32 code)
 {
-	TBRW_U32 size = 0;
-	TBRW_U32 code = TBRW_get_user_defined_global(p->file, 0, NULL, &size);
-
-	if (code == VT_BUFFER_NULL && size == 0) {
-		print_bytes(p, NULL, 0);
-		return VT_SUCCESS;
-	}
-	if (code != VT_BUFFER_TOO_SMALL)
-		return code;
-	unsigned char *data = malloc(size);
-	if (!data)
-		return VT_NO_MEMORY;
-	code = TBRW_get_user_defined_global(p->file, size, data, NULL);
-	if (code == VT_SUCCESS)
-		print_bytes(p, data, size);
-	free(data);
-	return code;
-}
-
-static TBRW_U32 print_version_info(struct printer *p)
-{
-	TBRW_VERSION_INFO info;
-	TBRW_U32 code = TBRW_get_version_info(p->file, sizeof(info), &info, NULL);
-
-	if (code == VT_SUCCESS)
-		printf("  driver=%#x bind=%#x sample_file=%#x\n", info.sampling_driver_version,
-		       info.bind_version, info.sample_file_version);
-	return code;
-}
-
-struct global_section {
-	TBRW_SECTION_IDENTIFIER id;
-	const char *name;
-	TBRW_U32 (*print)(struct printer *p);
-};
-
-static const struct global_section global_sections[] = {
-	{TBRW_VERSION_INFO_SECTION, "version information", print_version_info},
-	{TBRW_HARDWARE_SECTION, "hardware", print_hardware},
-	{TBRW_SOFTWARE_SECTION, "software", print_software},
-	{TBRW_PROCESS_THREAD_SECTION, "processes and threads", print_process_section},
-	{TBRW_MODULE_SECTION, "modules", print_module_section},
-	{TBRW_USER_DEFINED_GLOBAL_SECTION, "user-defined", print_user_global},
-};
-
-static int print_global_section(struct printer *p, const struct global_section *section)
-{
-	TBRW_U32 code = TBRW_reading_section(p->file, section->id);
-
-	printf("[%s]\n", section->name);
-	if (code == VT_SECTION_NOT_EXIST) {
+	bool is_global = walk->stream == DAT_NO_STREAM;
+	if (is_global)
+		printf("[%s]\n", section->name);
+	else if (section->name && code == VT_SUCCESS)
+		printf("  %s:\n", section->name);
+	if (is_global && code == VT_SECTION_NOT_EXIST)
 		puts("  (none)");
-		return EXIT_SUCCESS;
-	}
-	if (code == VT_SUCCESS)
-		code = section->print(p);
-	print_end_entries(p);
-	TBRW_done_section(p->file, section->id);
-	return code == VT_SUCCESS ? EXIT_SUCCESS
-				  : tb5_text_fail("cannot read the section", section->name, code,
-						  "collect again, or recover what is left with "
-						  "tbconvert recover");
 }
 
-int print_global_sections(struct printer *p)
+/* A global section that cannot be read is reported on its own, one of a stream with the stream. */
+static TBRW_U32 end_section(struct tb5_walk *walk, const struct tb5_section *section, TBRW_U32 code)
 {
-	int status = EXIT_SUCCESS;
+	print_end_entries(printer_of(walk));
+	if (walk->stream != DAT_NO_STREAM || code == VT_SUCCESS)
+		return code;
+	printer_of(walk)->status = tb5_text_fail("cannot read the section", section->name, code,
+						 "collect again, or recover what is left with "
+						 "tbconvert recover");
+	return VT_SUCCESS;
+}
 
-	for (size_t i = 0; i < sizeof(global_sections) / sizeof(*global_sections); i++)
-		status |= print_global_section(p, &global_sections[i]);
-	return status;
+static TBRW_U32 print_sections(struct printer *p, uint32_t stream)
+{
+	p->walk = (struct tb5_walk){
+		.file = p->walk.file,
+		.stream = stream,
+		.begin = begin_section,
+		.record = see_record,
+		.bytes = see_bytes,
+		.data = print_data,
+		.end = end_section,
+	};
+	return tb5_walk_sections(&p->walk);
+}
+
+void print_global_sections(struct printer *p)
+{
+	print_sections(p, DAT_NO_STREAM);
+}
+
+void print_stream(struct printer *p, TBRW_U32 stream)
+{
+	TBRW_U32 code = TBRW_reading_stream(p->walk.file, stream);
+	char name[32];
+	if (code == VT_STREAM_NOT_EXIST)
+		return;
+	printf("[stream %u]\n", stream);
+	p->fields = NULL;
+	p->field_count = 0;
+	if (code == VT_SUCCESS)
+		code = print_sections(p, stream);
+	TBRW_done_stream(p->walk.file, stream);
+	for (size_t i = 0; i < p->field_count; i++)
+		free(p->fields[i].name);
+	free(p->fields);
+	if (code == VT_SUCCESS)
+		return;
+	snprintf(name, sizeof(name), "%u", stream);
+	p->status = tb5_text_fail("cannot read stream", name, code,
+				  "collect again, or recover what is left with tbconvert recover");
 }

@@ -10,10 +10,8 @@ void print_escaped_piece(struct terminal_filter *filter, const char *utf8, size_
 {
 	char *escaped = utf8 ? xalloc_zeroed(size + 1, 2) : NULL;
 	size_t length = 0;
-
 	for (size_t i = 0; utf8 && i < size; i++) {
 		char c = utf8[i];
-
 		if (c == '"' || c == '\\' || c == '\n' || c == '\t')
 			escaped[length++] = '\\';
 		escaped[length++] = c == '\n' ? 'n' : c == '\t' ? 't' : c;
@@ -27,21 +25,19 @@ void print_escaped_piece(struct terminal_filter *filter, const char *utf8, size_
 void print_escaped(const char *utf8)
 {
 	struct terminal_filter filter = {.held_size = 0};
-
 	print_escaped_piece(&filter, utf8, strlen(utf8));
 	print_escaped_piece(&filter, NULL, 0);
 }
 
-void print_string(TBRW_PTR file, const char *name, TBRW_STRING_OR_ID id)
+void print_string(TBRW_PTR file, TBRW_STRING_OR_ID id)
 {
 	char *text = tb5_text_of(file, id);
-
 	if (!id.soi_uniqueid)
-		printf(" %s=-", name);
+		putchar('-');
 	else if (!text)
-		printf(" %s=(unreadable string %#llx)", name, id.soi_uniqueid);
+		printf("(unreadable string %#llx)", id.soi_uniqueid);
 	else {
-		printf(" %s=\"", name);
+		putchar('"');
 		print_escaped(text);
 		putchar('"');
 	}

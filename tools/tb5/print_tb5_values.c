@@ -7,7 +7,6 @@
 static void print_sample(const unsigned char *data)
 {
 	TBRW_SampleRecordPC pc;
-
 	memcpy(&pc, data, sizeof(pc));
 	printf(" ip=%#llx flags=%#llx cs=%#x cpu=%u mode=%u tid=%u pid=%u%s event=%u",
 	       pc.IA64PC ? pc.iip : pc.eip, pc.IA64PC ? pc.ipsr : pc.eflags, pc.cs, pc.cpuNum,
@@ -20,7 +19,6 @@ static void print_field(const struct field *field, const unsigned char *entry)
 	const TBRW_SAMPREC_DESC_ENTRY *d = &field->descriptor;
 	const unsigned char *data = entry + d->desc_offset;
 	uint64_t value = 0;
-
 	if (d->desc_type == ST_LEGACY_SAMPLE_RECORD &&
 	    d->desc_data_size == sizeof(TBRW_SampleRecordPC)) {
 		print_sample(data);
@@ -49,7 +47,6 @@ static void print_field(const struct field *field, const unsigned char *entry)
 static TBRW_U32 print_text(void *data, TBRW_U32 size, TBRW_U32 count, void *user)
 {
 	struct printer *p = user;
-
 	(void)size;
 	p->cut = count > p->limit - p->index;
 	if (p->cut)
@@ -63,7 +60,6 @@ static TBRW_U32 print_entries(void *data, TBRW_U32 size, TBRW_U32 count, void *u
 {
 	struct printer *p = user;
 	const unsigned char *entry = data;
-
 	for (TBRW_U32 i = 0; i < count; i++, entry += size / count) {
 		if (!print_next_entry(p))
 			return FALSE;
@@ -74,21 +70,20 @@ static TBRW_U32 print_entries(void *data, TBRW_U32 size, TBRW_U32 count, void *u
 	return TRUE;
 }
 
-TBRW_U32 print_data(struct printer *p, TBRW_U32 stream)
+TBRW_U32 print_data(struct tb5_walk *walk)
 {
+	struct printer *p = (struct printer *)walk;
 	bool text = p->field_count == 1 && p->fields[0].descriptor.desc_data_size == 1 &&
 		    p->fields[0].descriptor.desc_offset == 0;
-
-	puts("  data:");
 	/* An incomplete file may have lost the descriptors; the rest of it is worth showing. */
 	if (!p->field_count) {
 		puts("  (its fields were not described)");
 		return VT_SUCCESS;
 	}
 	if (!text)
-		return TBRW_enumerate_data(p->file, stream, print_entries, p, 0);
+		return TBRW_enumerate_data(walk->file, walk->stream, print_entries, p, 0);
 	fputs("  \"", stdout);
-	TBRW_U32 code = TBRW_enumerate_data(p->file, stream, print_text, p, 0);
+	TBRW_U32 code = TBRW_enumerate_data(walk->file, walk->stream, print_text, p, 0);
 	print_escaped_piece(&p->text, NULL, 0);
 	puts("\"");
 	return code;

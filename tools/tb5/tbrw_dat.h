@@ -1,5 +1,7 @@
-/* The data file between tbrw_reader and tbrw_writer: a magic, then items in the order in which the
- * writer's calls are to be made. An item is a header and `size` bytes:
+/*
+ * The structures of the TBRW API as tables, and the data file between tbrw_reader and tbrw_writer:
+ * a magic, then items in the order in which the writer's calls are to be made. An item is a header
+ * and `size` bytes:
  *
  *   DAT_SECTION, DAT_SECTION_DONE, DAT_STREAM, DAT_STREAM_DONE   nothing
  *   DAT_USER_GLOBAL, DAT_USER_STREAM, DAT_DATA                   bytes as the API has them
@@ -8,10 +10,12 @@
  *   all others      the structure of the API; its strings in order, each as a 32-bit length and
  *                   UTF-8, all ones for none; an event's details
  *
- * Integers are those of the machine: the file goes from one example to the other. */
+ * Integers are those of the machine: the file goes from one example to the other.
+ */
 #ifndef TOOLS_TB5_TBRW_DAT_H
 #define TOOLS_TB5_TBRW_DAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,6 +46,13 @@ enum dat_kind {
 	DAT_DATA,
 	DAT_DATA_FILE,
 	DAT_USER_STREAM,
+	DAT_ITEM_KINDS, /* those below are parts of other items */
+	DAT_NODE = DAT_ITEM_KINDS,
+	DAT_CPU,
+	DAT_ARCH,
+	DAT_CPUID_IA32,
+	DAT_CPUID_IA64,
+	DAT_EVENT_DETAIL,
 	DAT_KINDS
 };
 
@@ -53,14 +64,49 @@ struct dat_item {
 	uint64_t size;
 };
 
-/* The structure of a kind: its size, 0 for kinds without one, and where its strings are. */
-struct dat_record {
-	uint32_t size;
-	uint32_t string_count;
-	size_t strings[DAT_STRINGS_MAX];
+struct dat_place {
+	size_t offset;
+	size_t size; /* bytes */
 };
 
-/* NULL: no such kind. */
-const struct dat_record *dat_record_of(uint32_t kind);
+#define DAT_FIELDS_MAX 12
+#define DAT_TEXT       's'
+
+/* A structure of the API, all zero for kinds without one. The format is that of a line which shows
+ * it, with the fields in order: %u and %i decimal, %x hexadecimal, %h and %8 without 0x, %8 with
+ * leading zeros, %m the two lowest bits, %t a time that may be "never", %y a type of streams, %s
+ * (DAT_TEXT) a TBRW_STRING_OR_ID. All of these that it has are in it. */
+struct dat_record {
+	size_t size;
+	const char *format;
+	struct dat_place fields[DAT_FIELDS_MAX];
+};
+
+const struct dat_record *dat_record_of(enum dat_kind kind);
+
+/* Where its strings are; returns how many. */
+size_t dat_texts_of(enum dat_kind kind, size_t texts[DAT_STRINGS_MAX]);
+
+/* An unsigned number of 1 to 8 bytes in a structure; of 0 bytes, 0. */
+uint64_t dat_number(const void *record, struct dat_place place);
+
+/* The array that a structure points to: nodes, CPUs, ... of the hardware, details of an event. */
+struct dat_array {
+	enum dat_kind kind; /* of its entries; 0: the structure has no array */
+	size_t place;       /* of the pointer in the structure */
+	uintptr_t pointer;  /* 0: none */
+	uint64_t count;
+};
+
+struct dat_array dat_array_of(enum dat_kind kind, const void *record);
+
+/* Turns the pointers of a DAT_SYSTEM, which are relative to `from`, into ones relative to `to`; one
+ * of the two is 0, the other where the system lies. TBRW_get_system lays each level of the tree out
+ * as one run behind the level above: false where anything else is claimed, so that no array
+ * overlaps another. */
+bool dat_system_move(unsigned char *system, uint64_t size, uintptr_t from, uintptr_t to);
+
+/* Answers --help, --version and a wrong number of arguments but two; -1: the program goes on. */
+int dat_check_arguments(int argc, char **argv, const char *usage, const char *version);
 
 #endif

@@ -4,9 +4,10 @@
 
 #include "tools/cli/diagnose.h"
 #include "tools/cli/output.h"
+#include "tools/cli/path.h"
+#include "tools/cli/xalloc.h"
 #include "tools/tb5/tb5_text.h"
-#include <libgen.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,16 +21,14 @@ static const char usage[] = "Usage: " PROGRAM " FILE.tb5 OUTPUT\n"
 
 static TBRW_U32 read_stream(struct reader *r, TBRW_U32 stream)
 {
-	TBRW_U32 code = TBRW_reading_stream(r->file, stream);
-
+	TBRW_U32 code = TBRW_reading_stream(r->walk.file, stream);
 	/* The number of a stream that unbind removed stays unused. */
 	if (code != VT_SUCCESS)
 		return code == VT_STREAM_NOT_EXIST ? VT_SUCCESS : code;
-	r->stream = stream;
 	reader_put(r, DAT_STREAM, NULL, 0);
-	code = reader_stream_sections(r);
+	code = reader_sections(r, stream);
 	if (code == VT_SUCCESS)
-		code = TBRW_done_stream(r->file, stream);
+		code = TBRW_done_stream(r->walk.file, stream);
 	reader_put(r, DAT_STREAM_DONE, NULL, 0);
 	r->stream_out++;
 	return code;
@@ -38,12 +37,11 @@ static TBRW_U32 read_stream(struct reader *r, TBRW_U32 stream)
 static TBRW_U32 read_all(struct reader *r)
 {
 	TBRW_U32 streams = 0;
-
 	fwrite(DAT_MAGIC, 1, sizeof(DAT_MAGIC) - 1, r->out);
-	r->stream = r->stream_out = DAT_NO_STREAM;
-	TBRW_U32 code = reader_global_sections(r);
+	r->stream_out = DAT_NO_STREAM;
+	TBRW_U32 code = reader_sections(r, DAT_NO_STREAM);
 	if (code == VT_SUCCESS)
-		code = TBRW_get_number_data_streams(r->file, &streams);
+		code = TBRW_get_number_data_streams(r->walk.file, &streams);
 	r->stream_out = 0;
 	for (TBRW_U32 n = 0; code == VT_SUCCESS && n < streams; n++)
 		code = read_stream(r, n);
@@ -56,7 +54,6 @@ static int check_file(TBRW_PTR file, const char *path)
 	TBRW_U32 bound = 0;
 	TBRW_U32 streams = 0;
 	TBRW_U32 code = TBRW_verify(file);
-
 	if (code == VT_SUCCESS)
 		code = TBRW_get_number_data_streams(file, &streams);
 	if (code == VT_SUCCESS && streams)
@@ -80,7 +77,6 @@ static int fail_write(const char *path, int error)
 static int open_output(struct output *output, const char *path)
 {
 	int error = output_open(output, path);
-
 	if (!error)
 		return EXIT_SUCCESS;
 	diagnose("cannot create %s: %s; name another output", path, strerror(error));
@@ -91,15 +87,13 @@ static int open_output(struct output *output, const char *path)
 static int finish_outputs(struct output *out, const char *out_path, struct output *data,
 			  const char *data_path)
 {
-	int error;
-
 	if (fflush(out->stream) == EOF || out->error) {
-		error = out->error;
+		int error = out->error;
 		output_abandon(out);
 		output_abandon(data);
 		return fail_write(out_path, error);
 	}
-	error = output_finish(data);
+	int error = output_finish(data);
 	if (error) {
 		output_abandon(out);
 		return fail_write(data_path, error);
@@ -108,21 +102,20 @@ static int finish_outputs(struct output *out, const char *out_path, struct outpu
 	return error ? fail_write(out_path, error) : EXIT_SUCCESS;
 }
 
-static int read_into(TBRW_PTR file, const char *path, const char *out_path, char *data_path)
+static int read_into(TBRW_PTR file, const char *path, const char *out_path, const char *data_path)
 {
 	struct output out;
 	struct output data;
-
 	if (open_output(&out, out_path) != EXIT_SUCCESS)
 		return EXIT_FAILURE;
 	if (open_output(&data, data_path) != EXIT_SUCCESS) {
 		output_abandon(&out);
 		return EXIT_FAILURE;
 	}
-	struct reader r = {.file = file,
+	struct reader r = {.walk = {.file = file},
 			   .out = out.stream,
 			   .data = data.stream,
-			   .data_name = basename(data_path)};
+			   .data_name = path_base_name(data_path)};
 	TBRW_U32 code = read_all(&r);
 	if (code == VT_SUCCESS || out.error || data.error)
 		return finish_outputs(&out, out_path, &data, data_path);
@@ -135,43 +128,26 @@ static int read_into(TBRW_PTR file, const char *path, const char *out_path, char
  * caller frees it. */
 static char *data_path_of(const char *tb5_path, const char *out_path)
 {
-	char *tb5 = strdup(tb5_path);
-	char *out = strdup(out_path);
-	char *path = NULL;
-
-	if (tb5 && out && asprintf(&path, "%s/%s" DAT_DATA_SUFFIX, dirname(out), basename(tb5)) < 0)
-		path = NULL;
-	free(tb5);
-	free(out);
+	char *folder = path_directory(out_path);
+	char *path = xalloc_printf("%s/%s" DAT_DATA_SUFFIX, folder, path_base_name(tb5_path));
+	free(folder);
 	return path;
 }
 
 int main(int argc, char **argv)
 {
 	TBRW_PTR file;
-
-	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-		fputs(usage, stdout);
-		return EXIT_SUCCESS;
-	}
-	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-		puts(PROGRAM " " TBCOLLECT_VERSION);
-		return EXIT_SUCCESS;
-	}
-	if (argc != 3) {
-		fputs(usage, stderr);
-		return 2;
-	}
+	int status = dat_check_arguments(argc, argv, usage, PROGRAM " " TBCOLLECT_VERSION);
+	if (status >= 0)
+		return status;
 	umask(077); /* what it says of programs is for the user only */
 	TBRW_U32 code = tb5_text_open(&file, argv[1], TBRW_FILE_READ);
 	if (code != VT_SUCCESS)
 		return tb5_text_fail("cannot open", argv[1], code, "name a tb5 file");
 	char *data_path = data_path_of(argv[1], argv[2]);
-	int status = check_file(file, argv[1]);
+	status = check_file(file, argv[1]);
 	if (status == EXIT_SUCCESS)
-		status = data_path ? read_into(file, argv[1], argv[2], data_path)
-				   : tb5_text_fail("cannot read", argv[1], VT_NO_MEMORY,
-						   "free some memory");
+		status = read_into(file, argv[1], argv[2], data_path);
 	free(data_path);
 	TBRW_abort_cleanup_and_close(file);
 	return status;

@@ -3,10 +3,10 @@
 #include "tools/tb5/tbrw_writer.h"
 
 #include "tools/cli/diagnose.h"
+#include "tools/cli/path.h"
+#include "tools/cli/xalloc.h"
 #include "tools/tb5/tb5_text.h"
 #include <errno.h>
-#include <libgen.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +32,7 @@ static TBRW_U32 read_item(FILE *in, uint64_t *left, struct dat_item *item, unsig
 	    item->size > *left - sizeof(*item) || item->size > DAT_PAYLOAD_MAX)
 		return VT_BAD_PARAMETER;
 	*left -= sizeof(*item) + item->size;
-	*payload = malloc(item->size ? item->size : 1);
-	if (!*payload)
-		return VT_NO_MEMORY;
+	*payload = xalloc_zeroed(item->size, 1);
 	if (fread(*payload, 1, item->size, in) == item->size)
 		return VT_SUCCESS;
 	free(*payload);
@@ -44,11 +42,9 @@ static TBRW_U32 read_item(FILE *in, uint64_t *left, struct dat_item *item, unsig
 static TBRW_U32 write_all(struct writer *w, FILE *in, uint64_t left)
 {
 	TBRW_U32 code = VT_SUCCESS;
-
 	while (code == VT_SUCCESS && left) {
 		struct dat_item item;
 		unsigned char *payload;
-
 		code = read_item(in, &left, &item, &payload);
 		if (code != VT_SUCCESS)
 			break;
@@ -64,7 +60,6 @@ static int write_file(FILE *in, uint64_t left, const char *folder, const char *p
 	static const char advice[] = "run tbrw_reader again, and free space if there is none";
 	struct writer w = {.folder = folder};
 	TBRW_U32 code = tb5_text_open(&w.file, path, TBRW_FILE_WRITE | TBRW_FILE_CREATE_ALWAYS);
-
 	if (code != VT_SUCCESS)
 		return tb5_text_fail("cannot create", path, code, "name another file");
 	code = write_all(&w, in, left);
@@ -81,18 +76,16 @@ static int write_from(const char *in_path, const char *path)
 {
 	char magic[sizeof(DAT_MAGIC) - 1];
 	FILE *in = fopen(in_path, "rbe");
-	char *folder = strdup(in_path);
+	char *folder = path_directory(in_path);
 	int status = EXIT_FAILURE;
 	struct stat st;
-
-	if (!in || !folder || fstat(fileno(in), &st) != 0)
+	if (!in || fstat(fileno(in), &st) != 0)
 		fail_input(in_path, strerror(errno));
 	else if (!S_ISREG(st.st_mode) || fread(magic, sizeof(magic), 1, in) != 1 ||
 		 memcmp(magic, DAT_MAGIC, sizeof(magic)) != 0)
 		fail_input(in_path, "not a data file");
 	else
-		status =
-			write_file(in, (uint64_t)st.st_size - sizeof(magic), dirname(folder), path);
+		status = write_file(in, (uint64_t)st.st_size - sizeof(magic), folder, path);
 	free(folder);
 	if (in)
 		fclose(in);
@@ -101,18 +94,9 @@ static int write_from(const char *in_path, const char *path)
 
 int main(int argc, char **argv)
 {
-	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-		fputs(usage, stdout);
-		return EXIT_SUCCESS;
-	}
-	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-		puts(PROGRAM " " TBCOLLECT_VERSION);
-		return EXIT_SUCCESS;
-	}
-	if (argc != 3) {
-		fputs(usage, stderr);
-		return 2;
-	}
+	int status = dat_check_arguments(argc, argv, usage, PROGRAM " " TBCOLLECT_VERSION);
+	if (status >= 0)
+		return status;
 	umask(077); /* what it says of programs is for the user only */
 	return write_from(argv[1], argv[2]);
 }

@@ -14,7 +14,4 @@ struct writer {
  * and is changed. VT_BAD_PARAMETER: not what the item's kind has. */
 TBRW_U32 writer_put(struct writer *w, const struct dat_item *item, unsigned char *payload);
 
-/* Turns the offsets of a DAT_SYSTEM into pointers; VT_BAD_PARAMETER. */
-TBRW_U32 writer_system_to_pointers(unsigned char *payload, uint64_t size, TBRW_SYSTEM **system);
-
 #endif

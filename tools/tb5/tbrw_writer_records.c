@@ -1,8 +1,8 @@
 /* Items into calls. */
+#include "tools/cli/xalloc.h"
 #include "tools/tb5/tb5_text.h"
 #include "tools/tb5/tbrw_writer.h"
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,6 @@ static void record_finish(struct record *record)
 static TBRW_U32 take_string(struct record *record, TBRW_CHAR **wide)
 {
 	uint32_t length;
-
 	if (record->tail_size < sizeof(length))
 		return VT_BAD_PARAMETER;
 	memcpy(&length, record->tail, sizeof(length));
@@ -34,9 +33,7 @@ static TBRW_U32 take_string(struct record *record, TBRW_CHAR **wide)
 		return VT_SUCCESS;
 	if (length > record->tail_size || memchr(record->tail, 0, length))
 		return VT_BAD_PARAMETER;
-	char *utf8 = strndup((char *)record->tail, length);
-	if (!utf8)
-		return VT_NO_MEMORY;
+	char *utf8 = xalloc_text_of((const char *)record->tail, length);
 	record->tail += length;
 	record->tail_size -= length;
 	TBRW_U32 code = tb5_text_widen(utf8, wide);
@@ -47,21 +44,21 @@ static TBRW_U32 take_string(struct record *record, TBRW_CHAR **wide)
 static TBRW_U32 record_init(struct record *record, const struct dat_item *item,
 			    unsigned char *payload)
 {
-	const struct dat_record *layout = dat_record_of(item->kind);
-
+	enum dat_kind kind = (enum dat_kind)item->kind;
+	size_t size = dat_record_of(kind)->size;
+	size_t places[DAT_STRINGS_MAX];
+	size_t count = dat_texts_of(kind, places);
 	*record = (struct record){.bytes = payload};
-	if (item->size < layout->size)
+	if (item->size < size)
 		return VT_BAD_PARAMETER;
-	record->tail = payload + layout->size;
-	record->tail_size = item->size - layout->size;
-	for (uint32_t i = 0; i < layout->string_count; i++) {
-		TBRW_STRING_OR_ID given = {.soi_uniqueid = 0};
-		TBRW_U32 code = take_string(record, &record->strings[i]);
-
+	record->tail = payload + size;
+	record->tail_size = item->size - size;
+	for (size_t i = 0; i < count; i++) {
+		TBRW_CHAR **text = &record->strings[i];
+		TBRW_U32 code = take_string(record, text);
 		if (code != VT_SUCCESS)
 			return code;
-		given.soi_ptr = record->strings[i];
-		memcpy(payload + layout->strings[i], &given, sizeof(given));
+		memcpy(payload + places[i], text, sizeof(*text));
 	}
 	return VT_SUCCESS;
 }
@@ -70,15 +67,12 @@ static TBRW_U32 record_init(struct record *record, const struct dat_item *item,
 static TBRW_U32 put_event(struct writer *w, uint32_t stream, const struct record *record)
 {
 	TBRW_EVENT *event = (TBRW_EVENT *)(void *)record->bytes;
-
 	if (record->tail_size / sizeof(TBRW_EVENT_DETAIL) != event->event_num_details ||
 	    record->tail_size % sizeof(TBRW_EVENT_DETAIL))
 		return VT_BAD_PARAMETER;
 	event->event_detail_array = NULL;
 	if (record->tail_size) {
-		event->event_detail_array = malloc(record->tail_size);
-		if (!event->event_detail_array)
-			return VT_NO_MEMORY;
+		event->event_detail_array = xalloc_zeroed(record->tail_size, 1);
 		memcpy(event->event_detail_array, record->tail, record->tail_size);
 	}
 	TBRW_U32 code = TBRW_add_event(w->file, stream, event);
@@ -90,7 +84,6 @@ static TBRW_U32 put_record(struct writer *w, const struct dat_item *item,
 			   const struct record *record)
 {
 	void *bytes = record->bytes;
-
 	switch (item->kind) {
 	case DAT_HOST:
 		return TBRW_set_host(w->file, bytes);
@@ -121,7 +114,6 @@ static TBRW_U32 put_structure(struct writer *w, const struct dat_item *item, uns
 {
 	struct record record;
 	TBRW_U32 code = record_init(&record, item, payload);
-
 	if (code == VT_SUCCESS)
 		code = put_record(w, item, &record);
 	record_finish(&record);
@@ -133,12 +125,10 @@ static TBRW_U32 put_data_file(struct writer *w, const struct dat_item *item,
 			      const unsigned char *payload)
 {
 	TBRW_CHAR *wide = NULL;
-	char *path;
-
 	if (!item->size || item->size > NAME_MAX || memchr(payload, 0, item->size) ||
-	    memchr(payload, '/', item->size) ||
-	    asprintf(&path, "%s/%.*s", w->folder, (int)item->size, (const char *)payload) < 0)
+	    memchr(payload, '/', item->size))
 		return VT_BAD_PARAMETER;
+	char *path = xalloc_printf("%s/%.*s", w->folder, (int)item->size, (const char *)payload);
 	TBRW_U32 code = tb5_text_widen(path, &wide);
 	free(path);
 	if (code != VT_SUCCESS)
@@ -150,10 +140,9 @@ static TBRW_U32 put_data_file(struct writer *w, const struct dat_item *item,
 
 static TBRW_U32 put_system(struct writer *w, const struct dat_item *item, unsigned char *payload)
 {
-	TBRW_SYSTEM *system;
-	TBRW_U32 code = writer_system_to_pointers(payload, item->size, &system);
-
-	return code == VT_SUCCESS ? TBRW_set_system(w->file, system) : code;
+	if (!dat_system_move(payload, item->size, 0, (uintptr_t)payload))
+		return VT_BAD_PARAMETER;
+	return TBRW_set_system(w->file, (TBRW_SYSTEM *)(void *)payload);
 }
 
 static TBRW_U32 begin_section(struct writer *w, const struct dat_item *item)
@@ -175,7 +164,6 @@ static TBRW_U32 end_section(struct writer *w, const struct dat_item *item)
 TBRW_U32 writer_put(struct writer *w, const struct dat_item *item, unsigned char *payload)
 {
 	TBRW_U32 size = (TBRW_U32)item->size;
-
 	switch (item->kind) {
 	case DAT_SECTION:
 		return begin_section(w, item);
@@ -196,7 +184,8 @@ TBRW_U32 writer_put(struct writer *w, const struct dat_item *item, unsigned char
 	case DAT_DATA_FILE:
 		return put_data_file(w, item, payload);
 	default:
-		return dat_record_of(item->kind) ? put_structure(w, item, payload)
-						 : VT_BAD_PARAMETER;
+		return item->kind < DAT_ITEM_KINDS && dat_record_of((enum dat_kind)item->kind)->size
+			       ? put_structure(w, item, payload)
+			       : VT_BAD_PARAMETER;
 	}
 }

@@ -195,19 +195,14 @@ void quality_unwinding(const struct profile_unwinding *unwinding, uint64_t value
 void quality_collect(const struct report_input *input, struct quality *quality)
 {
 	struct node_facts *facts = learn_nodes(input->reader);
-	bool by_function = filter_needs_function(&input->options->filter);
-	struct chain chain = {0};
 	memset(quality, 0, sizeof(*quality));
 	quality->module_count = functions_module_count(input->functions);
 	quality->modules = xalloc_zeroed(quality->module_count, sizeof(*quality->modules));
 	quality->thread_count = (size_t)profile_reader_thread_count(input->reader) + 1;
 	quality->threads = xalloc_zeroed(quality->thread_count, sizeof(*quality->threads));
-	for (size_t i = 0; i < input->tally.count; i++) {
-		const struct tally_entry *entry = &input->tally.entries[i];
-		if (!by_function || report_takes_entry(input, entry, &chain))
-			add_entry(input, quality, entry, facts);
-	}
-	chain_finish(&chain);
+	struct report_entries at = {.input = input};
+	while (report_next_entry(&at))
+		add_entry(input, quality, at.entry, facts);
 	add_module_steps(input, quality, facts);
 	free(facts);
 	take_notes(input->reader, quality);

@@ -49,51 +49,49 @@ enum {
 	COLUMN_COUNT,
 };
 
-#define TABLE_IN_DATA (TABLE_IN_CSV | TABLE_IN_JSON)
-
 /* But for those of the reasons, which skip_reason.h has. */
 static const struct table_column columns[COLUMN_COUNT] = {
-	{"Scope", "scope", TABLE_TEXT, TABLE_IN_DATA},
-	{"Name", "name", TABLE_NAME, TABLE_IN_ALL},
-	{"Path", "path", TABLE_NAME, TABLE_IN_DATA},
-	{"PID", "pid", TABLE_ID, TABLE_IN_DATA},
-	{"TID", "tid", TABLE_ID, TABLE_IN_ALL},
-	{"Samples", "samples", TABLE_COUNT, TABLE_IN_ALL},
-	{"Complete %", "complete_share", TABLE_SHARE, TABLE_IN_TEXT},
-	{"Skipped %", "skipped_share", TABLE_SHARE, TABLE_IN_TEXT},
-	{"Guessed %", "guessed_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_OPTIONAL},
-	{"Complete", "complete", TABLE_COUNT, TABLE_IN_DATA},
-	{"Guessed", "guessed", TABLE_COUNT, TABLE_IN_DATA},
-	{"None", "none", TABLE_COUNT, TABLE_IN_DATA},
-	{"Skipped", "skipped", TABLE_COUNT, TABLE_IN_DATA},
-	[COLUMN_NAMELESS] = {"No Symbol", "no_symbol", TABLE_COUNT, TABLE_IN_ALL | TABLE_OPTIONAL},
-	{"Steps", "steps", TABLE_COUNT, TABLE_IN_DATA},
-	{"Frame Pointer Steps", "frame_pointer_steps", TABLE_COUNT, TABLE_IN_DATA},
-	{"Frame Pointer %", "frame_pointer_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_OPTIONAL},
-	{"Walks", "walks", TABLE_COUNT, TABLE_IN_DATA},
-	{"Frames", "frames", TABLE_COUNT, TABLE_IN_DATA},
-	{"Frames by Info", "frames_by_info", TABLE_COUNT, TABLE_IN_DATA},
-	{"Frames by Pointer", "frames_by_pointer", TABLE_COUNT, TABLE_IN_DATA},
-	{"Frames Reused", "frames_reused", TABLE_COUNT, TABLE_IN_DATA},
-	{"Rule Lookups", "rule_lookups", TABLE_COUNT, TABLE_IN_DATA},
-	{"Timed Walks", "timed_walks", TABLE_COUNT, TABLE_IN_DATA},
-	{"Timed Frames", "timed_frames", TABLE_COUNT, TABLE_IN_DATA},
-	{"Timed ns", "timed_ns", TABLE_COUNT, TABLE_IN_DATA},
-	{"Guesses Tested", "guesses_tested", TABLE_COUNT, TABLE_IN_DATA},
-	{"Guesses Covered", "guesses_covered", TABLE_COUNT, TABLE_IN_DATA},
-	{"Guesses Wrong", "guesses_wrong", TABLE_COUNT, TABLE_IN_DATA},
-	{"Collector CPU", "collector_cpu_s", TABLE_SECONDS, TABLE_IN_DATA},
-	{"Advice", "advice", TABLE_TEXT, TABLE_IN_DATA},
-	[COLUMN_DEEP_WALKS] = {"Deep Walks", "deep_walks", TABLE_COUNT, TABLE_IN_DATA},
-	{"Deep Frames", "deep_frames", TABLE_COUNT, TABLE_IN_DATA},
-	{"Guesses by Agreement", "guesses_by_agreement", TABLE_COUNT, TABLE_IN_DATA},
-	{"Guess Verified Frames", "guess_verified_frames", TABLE_COUNT, TABLE_IN_DATA},
-	{"Guess Hits", "guess_hits", TABLE_COUNT, TABLE_IN_DATA},
-	{"Guess Least Hits", "guess_least_hits", TABLE_COUNT, TABLE_IN_DATA},
+	{"Scope", "scope", TABLE_TEXT, TABLE_DATA},
+	{"Name", "name", TABLE_NAME, TABLE_ALL},
+	{"Path", "path", TABLE_NAME, TABLE_DATA},
+	{"PID", "pid", TABLE_ID, TABLE_DATA},
+	{"TID", "tid", TABLE_ID, TABLE_ALL},
+	{"Samples", "samples", TABLE_COUNT, TABLE_ALL},
+	{"Complete %", "complete_share", TABLE_SHARE, TABLE_SHOWN},
+	{"Skipped %", "skipped_share", TABLE_SHARE, TABLE_SHOWN},
+	{"Guessed %", "guessed_share", TABLE_SHARE, TABLE_SHOWN | TABLE_OPTIONAL},
+	{"Complete", "complete", TABLE_COUNT, TABLE_DATA},
+	{"Guessed", "guessed", TABLE_COUNT, TABLE_DATA},
+	{"None", "none", TABLE_COUNT, TABLE_DATA},
+	{"Skipped", "skipped", TABLE_COUNT, TABLE_DATA},
+	[COLUMN_NAMELESS] = {"No Symbol", "no_symbol", TABLE_COUNT, TABLE_ALL | TABLE_OPTIONAL},
+	{"Steps", "steps", TABLE_COUNT, TABLE_DATA},
+	{"Frame Pointer Steps", "frame_pointer_steps", TABLE_COUNT, TABLE_DATA},
+	{"Frame Pointer %", "frame_pointer_share", TABLE_SHARE, TABLE_SHOWN | TABLE_OPTIONAL},
+	{"Walks", "walks", TABLE_COUNT, TABLE_DATA},
+	{"Frames", "frames", TABLE_COUNT, TABLE_DATA},
+	{"Frames by Info", "frames_by_info", TABLE_COUNT, TABLE_DATA},
+	{"Frames by Pointer", "frames_by_pointer", TABLE_COUNT, TABLE_DATA},
+	{"Frames Reused", "frames_reused", TABLE_COUNT, TABLE_DATA},
+	{"Rule Lookups", "rule_lookups", TABLE_COUNT, TABLE_DATA},
+	{"Timed Walks", "timed_walks", TABLE_COUNT, TABLE_DATA},
+	{"Timed Frames", "timed_frames", TABLE_COUNT, TABLE_DATA},
+	{"Timed ns", "timed_ns", TABLE_COUNT, TABLE_DATA},
+	{"Guesses Tested", "guesses_tested", TABLE_COUNT, TABLE_DATA},
+	{"Guesses Covered", "guesses_covered", TABLE_COUNT, TABLE_DATA},
+	{"Guesses Wrong", "guesses_wrong", TABLE_COUNT, TABLE_DATA},
+	{"Collector CPU", "collector_cpu_s", TABLE_SECONDS, TABLE_DATA},
+	{"Advice", "advice", TABLE_TEXT, TABLE_DATA},
+	[COLUMN_DEEP_WALKS] = {"Deep Walks", "deep_walks", TABLE_COUNT, TABLE_DATA},
+	{"Deep Frames", "deep_frames", TABLE_COUNT, TABLE_DATA},
+	{"Guesses by Agreement", "guesses_by_agreement", TABLE_COUNT, TABLE_DATA},
+	{"Guess Verified Frames", "guess_verified_frames", TABLE_COUNT, TABLE_DATA},
+	{"Guess Hits", "guess_hits", TABLE_COUNT, TABLE_DATA},
+	{"Guess Least Hits", "guess_least_hits", TABLE_COUNT, TABLE_DATA},
 	[COLUMN_REUSED_SHARE] = {"Reused %", "reused_share", TABLE_SHARE,
-				 TABLE_IN_TEXT | TABLE_OPTIONAL},
-	{"Cache Hits %", "cache_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_OPTIONAL},
-	{"ns/Frame", "frame_ns", TABLE_COUNT, TABLE_IN_TEXT | TABLE_OPTIONAL},
+				 TABLE_SHOWN | TABLE_OPTIONAL},
+	{"Cache Hits %", "cache_share", TABLE_SHARE, TABLE_SHOWN | TABLE_OPTIONAL},
+	{"ns/Frame", "frame_ns", TABLE_COUNT, TABLE_SHOWN | TABLE_OPTIONAL},
 };
 
 /* Columns keep their places in CSV. */
@@ -384,19 +382,19 @@ static void choose_columns(const struct quality *quality, bool with_tid,
 	fill_columns(chosen);
 	for (size_t i = 0; i < PROFILE_SKIP_REASON_COUNT; i++) {
 		if (quality->run.skipped[i] == 0)
-			chosen[reason_column(i)].formats &= ~TABLE_IN_TEXT;
+			chosen[reason_column(i)].audience &= ~TABLE_SHOWN;
 	}
 	if (quality->run.states[PROFILE_STACK_GUESSED] == 0)
-		chosen[COLUMN_GUESSED_SHARE].formats &= ~TABLE_IN_TEXT;
+		chosen[COLUMN_GUESSED_SHARE].audience &= ~TABLE_SHOWN;
 	if (quality_note(quality, PROFILE_NOTE_GUESSES_TESTED).value > 0)
 		for (size_t i = COLUMN_TRIED; i <= COLUMN_WRONG; i++)
-			chosen[i].formats |= TABLE_IN_TEXT | TABLE_OPTIONAL;
+			chosen[i].audience |= TABLE_SHOWN | TABLE_OPTIONAL;
 	for (size_t i = COLUMN_REUSED_SHARE; i <= COLUMN_FRAME_NS && !quality->has_unwinding; i++)
-		chosen[i].formats &= ~TABLE_IN_TEXT;
+		chosen[i].audience &= ~TABLE_SHOWN;
 	chosen[COLUMN_TRIED].title = "Guesses Tested";
 	chosen[COLUMN_WRONG].title = "Wrong";
 	if (!with_tid)
-		chosen[COLUMN_TID].formats &= ~TABLE_IN_TEXT;
+		chosen[COLUMN_TID].audience &= ~TABLE_SHOWN;
 	chosen[COLUMN_NAME].title = with_tid ? "Thread" : "Module";
 }
 

@@ -475,12 +475,10 @@ static void print_csv_lines(const char *prefix, struct json_object *object, FILE
  * conditions out. What is not known by stack is left out of the sums. */
 static void take_functions(const struct report_input *input, struct tally *sums)
 {
-	struct chain chain = {0};
+	struct report_entries at = {.input = input, .with_chain = true};
 	*sums = (struct tally){.entries = input->tally.entries, .count = input->tally.count};
-	for (size_t i = 0; i < sums->count; i++) {
-		const struct tally_entry *entry = &sums->entries[i];
-		if (!report_takes_entry(input, entry, &chain))
-			continue;
+	while (report_next_entry(&at)) {
+		const struct tally_entry *entry = at.entry;
 		sums->cpu_ns += entry->sum.cpu_ns;
 		sums->samples += entry->sum.samples;
 		draws_add(&sums->draws, &entry->sum.draws);
@@ -491,7 +489,6 @@ static void take_functions(const struct report_input *input, struct tally *sums)
 					      ? entry->reason
 					      : PROFILE_SKIP_NOT_SKIPPED] += entry->sum.samples;
 	}
-	chain_finish(&chain);
 }
 
 void report_summary_print(const struct report_input *all, FILE *stream, unsigned width)

@@ -131,7 +131,7 @@ static const struct skip_reason reasons[PROFILE_SKIP_REASON_COUNT] = {
 		{
 			.key = "other",
 			.words = "other reasons",
-			.column = {"Other", "skipped_other", TABLE_COUNT, TABLE_IN_ALL},
+			.column = {"Other", "skipped_other", TABLE_COUNT, TABLE_ALL},
 			.advice = "{share} % of the stacks are incomplete for a reason that this "
 				  "tbreport does not know: use a newer one",
 		},
@@ -139,7 +139,7 @@ static const struct skip_reason reasons[PROFILE_SKIP_REASON_COUNT] = {
 		{
 			.key = "budget",
 			.words = "collector's budget",
-			.column = {"Budget", "skipped_budget", TABLE_COUNT, TABLE_IN_ALL},
+			.column = {"Budget", "skipped_budget", TABLE_COUNT, TABLE_ALL},
 			.advice = "{share} % of the stacks were left out to keep the collector's "
 				  "cost down: use a longer --interval, or a higher "
 				  "--overhead-limit",
@@ -148,29 +148,28 @@ static const struct skip_reason reasons[PROFILE_SKIP_REASON_COUNT] = {
 		{
 			.key = "truncated",
 			.words = "stack larger than the copy",
-			.column = {"Truncated", "skipped_truncated", TABLE_COUNT, TABLE_IN_ALL},
+			.column = {"Truncated", "skipped_truncated", TABLE_COUNT, TABLE_ALL},
 			.choose = advise_truncated,
 		},
 	[PROFILE_SKIP_NOT_RESIDENT] =
 		{
 			.key = "not_resident",
 			.words = "stack not in memory",
-			.column = {"Not Resident", "skipped_not_resident", TABLE_COUNT,
-				   TABLE_IN_ALL},
+			.column = {"Not Resident", "skipped_not_resident", TABLE_COUNT, TABLE_ALL},
 			.choose = advise_not_resident,
 		},
 	[PROFILE_SKIP_NO_INFO] =
 		{
 			.key = "no_info",
 			.words = "no unwind information",
-			.column = {"No Info", "skipped_no_info", TABLE_COUNT, TABLE_IN_ALL},
+			.column = {"No Info", "skipped_no_info", TABLE_COUNT, TABLE_ALL},
 			.choose = advise_no_info,
 		},
 	[PROFILE_SKIP_OTHER_STACK] =
 		{
 			.key = "other_stack",
 			.words = "continues on another stack",
-			.column = {"Other Stack", "skipped_other_stack", TABLE_COUNT, TABLE_IN_ALL},
+			.column = {"Other Stack", "skipped_other_stack", TABLE_COUNT, TABLE_ALL},
 			.advice = "{share} % of the stacks continue on a stack that is not "
 				  "copied (a signal handler's, a coroutine's), most from "
 				  "{module}: the frames up to there are right, and their callers "
@@ -180,7 +179,7 @@ static const struct skip_reason reasons[PROFILE_SKIP_REASON_COUNT] = {
 		{
 			.key = "depth",
 			.words = "too deep",
-			.column = {"Depth", "skipped_depth", TABLE_COUNT, TABLE_IN_ALL},
+			.column = {"Depth", "skipped_depth", TABLE_COUNT, TABLE_ALL},
 			.advice = "{share} % of the stacks are deeper than the collector "
 				  "follows: their outermost frames are missing",
 		},
@@ -188,7 +187,7 @@ static const struct skip_reason reasons[PROFILE_SKIP_REASON_COUNT] = {
 		{
 			.key = "bad_info",
 			.words = "contradictory unwind information",
-			.column = {"Bad Info", "skipped_bad_info", TABLE_COUNT, TABLE_IN_ALL},
+			.column = {"Bad Info", "skipped_bad_info", TABLE_COUNT, TABLE_ALL},
 			.advice = "the unwind information contradicts itself in {share} % of the "
 				  "stacks, most in {module}: look for a newer build of it",
 		},
@@ -196,7 +195,7 @@ static const struct skip_reason reasons[PROFILE_SKIP_REASON_COUNT] = {
 		{
 			.key = "no_regs",
 			.words = "no user registers",
-			.column = {"No Registers", "skipped_no_regs", TABLE_COUNT, TABLE_IN_ALL},
+			.column = {"No Registers", "skipped_no_regs", TABLE_COUNT, TABLE_ALL},
 			.advice = "{share} % of the samples came without registers, or from "
 				  "32-bit code of another machine than x86: these have no stacks",
 		},
@@ -204,7 +203,7 @@ static const struct skip_reason reasons[PROFILE_SKIP_REASON_COUNT] = {
 		{
 			.key = "no_memory",
 			.words = "collector out of memory",
-			.column = {"Out of Memory", "skipped_no_memory", TABLE_COUNT, TABLE_IN_ALL},
+			.column = {"Out of Memory", "skipped_no_memory", TABLE_COUNT, TABLE_ALL},
 			.advice = "{share} % of the stacks were left out because the collector "
 				  "ran out of memory: give it more, or use a longer --interval",
 		},
@@ -212,7 +211,7 @@ static const struct skip_reason reasons[PROFILE_SKIP_REASON_COUNT] = {
 		{
 			.key = "red_zone",
 			.words = "continues below the stack pointer, not copied",
-			.column = {"Red Zone", "skipped_red_zone", TABLE_COUNT, TABLE_IN_ALL},
+			.column = {"Red Zone", "skipped_red_zone", TABLE_COUNT, TABLE_ALL},
 			.advice = "{share} % of the stacks are hit in functions that keep what "
 				  "leads to their caller below the stack pointer, most in "
 				  "{module}, where a copy by the kernel starts: BPF copies that "

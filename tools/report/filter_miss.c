@@ -91,11 +91,9 @@ static char *explain_condition(const struct report_input *input,
 
 static bool has_samples(const struct report_input *input)
 {
-	struct chain chain = {0};
-	bool found = false;
-	for (size_t i = 0; i < input->tally.count && !found; i++)
-		found = report_takes_entry(input, &input->tally.entries[i], &chain);
-	chain_finish(&chain);
+	struct report_entries at = {.input = input, .with_chain = true};
+	bool found = report_next_entry(&at);
+	chain_finish(&at.chain);
 	return found;
 }
 

@@ -17,6 +17,7 @@ enum report_group {
 	REPORT_GROUP_PID,
 	REPORT_GROUP_THREAD,
 	REPORT_GROUP_SOURCE_FILE,
+	REPORT_GROUP_COUNT
 };
 
 struct report_options {

@@ -7,11 +7,11 @@
 enum { COLUMN_CPU, COLUMN_SHARE, COLUMN_SAMPLES, COLUMN_PROCESSES, COLUMN_PROGRAM, COLUMN_COUNT };
 
 static const struct table_column columns[COLUMN_COUNT] = {
-	[COLUMN_CPU] = {"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_IN_ALL},
-	[COLUMN_SHARE] = {"CPU %", "cpu_share", TABLE_SHARE, TABLE_IN_ALL},
-	[COLUMN_SAMPLES] = {"Samples", "samples", TABLE_COUNT, TABLE_IN_ALL},
-	[COLUMN_PROCESSES] = {"Processes", "processes", TABLE_COUNT, TABLE_IN_ALL},
-	[COLUMN_PROGRAM] = {"Program", "program", TABLE_NAME, TABLE_IN_ALL},
+	[COLUMN_CPU] = {"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_ALL},
+	[COLUMN_SHARE] = {"CPU %", "cpu_share", TABLE_SHARE, TABLE_ALL},
+	[COLUMN_SAMPLES] = {"Samples", "samples", TABLE_COUNT, TABLE_ALL},
+	[COLUMN_PROCESSES] = {"Processes", "processes", TABLE_COUNT, TABLE_ALL},
+	[COLUMN_PROGRAM] = {"Program", "program", TABLE_NAME, TABLE_ALL},
 };
 
 /* One group a process: its accounts. */

@@ -24,15 +24,14 @@ static bool is_above_error(uint64_t share, uint64_t error)
 	return error < share - share / 10;
 }
 
-void report_set_error(struct table_cell *shown, struct table_cell *exported,
-		      const struct draws_part *part, const struct draws *all, uint64_t total_ns)
+void report_set_error(struct table_cell *cell, const struct draws_part *part,
+		      const struct draws *all, uint64_t total_ns)
 {
 	uint64_t error = 0;
-	shown->is_unknown = !draws_error(&part->draws, all, total_ns, &error);
-	shown->number = error;
+	cell->is_unknown = !draws_error(&part->draws, all, total_ns, &error);
+	cell->number = error;
 	if (!is_above_error(table_share(part->cpu_ns, total_ns), error))
-		shown->text = "< ";
-	*exported = *shown;
+		cell->text = "< ";
 }
 
 bool report_shows_no_sample(const struct tally *tally)
@@ -62,14 +61,26 @@ unsigned report_tally_by(enum report_group group)
 	}
 }
 
-bool report_takes_entry(const struct report_input *input, const struct tally_entry *entry,
-			struct chain *chain)
+bool report_next_entry(struct report_entries *entries)
 {
-	chain_of_stack(chain, input->reader, input->functions, entry->node, entry->state,
-		       input->options->mode);
-	uint32_t leaf = chain_leaf(chain);
-	return filter_takes_function(&input->options->filter, functions_at(input->functions, leaf),
-				     functions_module_of(input->functions, leaf));
+	const struct report_input *input = entries->input;
+	const struct filter *filter = &input->options->filter;
+	bool by_function = filter_needs_function(filter);
+	while (entries->next < input->tally.count) {
+		const struct tally_entry *entry = &input->tally.entries[entries->next++];
+		entries->entry = entry;
+		if (!entries->with_chain && !by_function)
+			return true;
+		chain_of_stack(&entries->chain, input->reader, input->functions, entry->node,
+			       entry->state, input->options->mode);
+		uint32_t leaf = chain_leaf(&entries->chain);
+		entries->leaf = leaf;
+		if (filter_takes_function(filter, functions_at(input->functions, leaf),
+					  functions_module_of(input->functions, leaf)))
+			return true;
+	}
+	chain_finish(&entries->chain);
+	return false;
 }
 
 static int compare_functions(const void *a, const void *b, void *user)

@@ -32,6 +32,7 @@ void report_summary_print(const struct report_input *input, FILE *stream, unsign
 void report_hotspots_print(const struct report_input *input, FILE *stream, unsigned width);
 void report_top_down_print(const struct report_input *input, FILE *stream, unsigned width);
 void report_bottom_up_print(const struct report_input *input, FILE *stream, unsigned width);
+void report_groups_print(const struct report_input *input, FILE *stream, unsigned width);
 void report_threads_print(const struct report_input *input, FILE *stream, unsigned width);
 void report_modules_print(const struct report_input *input, FILE *stream, unsigned width);
 void report_quality_print(const struct report_input *input, FILE *stream, unsigned width);
@@ -48,23 +49,29 @@ void report_hotspots_fill(const struct report_input *input, uint32_t limit, stru
 /* What the rows of a group have to be told apart by, TALLY_BY_... */
 unsigned report_tally_by(enum report_group group);
 
-/* Makes the chain of an entry; false if the filter leaves its function out. */
-bool report_takes_entry(const struct report_input *input, const struct tally_entry *entry,
-			struct chain *chain);
+/* The entries of the tally that the filter takes, one after the other. */
+struct report_entries {
+	const struct report_input *input;
+	bool with_chain; /* false: only where the filter needs it, as chains take time */
+	const struct tally_entry *entry;
+	struct chain chain;
+	uint32_t leaf; /* of the chain */
+	size_t next;
+};
 
-/* The standard error of a row's share: in text beside it, elsewhere behind all other columns. */
-#define REPORT_ERROR_SHOWN                           \
-	{                                            \
-		"+-", "", TABLE_ERROR, TABLE_IN_TEXT \
-	}
-#define REPORT_ERROR_EXPORTED                                                                   \
-	{                                                                                       \
-		"Share Std Error", "share_std_error", TABLE_ERROR, TABLE_IN_CSV | TABLE_IN_JSON \
+/* Goes on to the next one, the first at the beginning. False: there is none, and the chain's memory
+ * is freed. */
+bool report_next_entry(struct report_entries *entries);
+
+/* The standard error of a row's share: shown beside it, in data behind all other columns. */
+#define REPORT_ERROR_COLUMN                                                                \
+	{                                                                                  \
+		"Share Std Error", "share_std_error", TABLE_ERROR, TABLE_ALL | TABLE_LATER \
 	}
 
-/* Fills both cells, of a part of all that was drawn; not known where the row is exact. */
-void report_set_error(struct table_cell *shown, struct table_cell *exported,
-		      const struct draws_part *part, const struct draws *all, uint64_t total_ns);
+/* Fills the cell, of a part of all that was drawn; not known where the row is exact. */
+void report_set_error(struct table_cell *cell, const struct draws_part *part,
+		      const struct draws *all, uint64_t total_ns);
 
 /* CPU time that no sample carries is a row of its own when it is more than 0.05 % of all. */
 #define REPORT_NO_SAMPLE "[No sample]"

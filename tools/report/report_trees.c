@@ -11,50 +11,42 @@ enum {
 	COLUMN_SELF,
 	COLUMN_SAMPLES,
 	COLUMN_MODULE,
-	COLUMN_LATER_TOTAL, /* in CSV, where columns that came later stand behind the others */
-	COLUMN_LATER_ERROR,
+	COLUMN_PLACED_TOTAL, /* came later */
 	COLUMN_COUNT
 };
 
 static const struct table_column top_down_columns[COLUMN_COUNT] = {
-	[COLUMN_STACK] = {"Function Stack", "function", TABLE_TREE, TABLE_IN_ALL},
-	[COLUMN_TOTAL] = {"CPU Time", "cpu_time_total_s", TABLE_SECONDS,
-			  TABLE_IN_TEXT | TABLE_IN_JSON},
-	[COLUMN_SHARE] = {"CPU %", "cpu_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_IN_JSON},
-	[COLUMN_ERROR] = REPORT_ERROR_SHOWN,
-	[COLUMN_SELF] = {"CPU Time:Self", "cpu_time_self_s", TABLE_SECONDS, TABLE_IN_ALL},
-	[COLUMN_SAMPLES] = {"Samples:Total", "samples_total", TABLE_COUNT, TABLE_IN_JSON},
-	[COLUMN_MODULE] = {"Module", "module", TABLE_TEXT, TABLE_IN_ALL},
-	[COLUMN_LATER_TOTAL] = {"CPU Time:Total", "", TABLE_SECONDS, TABLE_IN_CSV},
-	[COLUMN_LATER_ERROR] = REPORT_ERROR_EXPORTED,
+	[COLUMN_STACK] = {"Function Stack", "function", TABLE_TREE, TABLE_ALL},
+	[COLUMN_TOTAL] = {"CPU Time", "cpu_time_total_s", TABLE_SECONDS, TABLE_SHOWN | TABLE_KEYED},
+	[COLUMN_SHARE] = {"CPU %", "cpu_share", TABLE_SHARE, TABLE_SHOWN | TABLE_KEYED},
+	[COLUMN_ERROR] = REPORT_ERROR_COLUMN,
+	[COLUMN_SELF] = {"CPU Time:Self", "cpu_time_self_s", TABLE_SECONDS, TABLE_ALL},
+	[COLUMN_SAMPLES] = {"Samples:Total", "samples_total", TABLE_COUNT, TABLE_KEYED},
+	[COLUMN_MODULE] = {"Module", "module", TABLE_TEXT, TABLE_ALL},
+	[COLUMN_PLACED_TOTAL] = {"CPU Time:Total", "", TABLE_SECONDS, TABLE_PLACED},
 };
 
 /* Going up, a caller's row says how much of the function's own time came by this way. */
 static const struct table_column bottom_up_columns[COLUMN_COUNT] = {
-	[COLUMN_STACK] = {"Function Stack", "function", TABLE_TREE, TABLE_IN_ALL},
-	[COLUMN_TOTAL] = {"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_IN_ALL},
-	[COLUMN_SHARE] = {"CPU %", "cpu_share", TABLE_SHARE, TABLE_IN_TEXT | TABLE_IN_JSON},
-	[COLUMN_ERROR] = REPORT_ERROR_SHOWN,
+	[COLUMN_STACK] = {"Function Stack", "function", TABLE_TREE, TABLE_ALL},
+	[COLUMN_TOTAL] = {"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_ALL},
+	[COLUMN_SHARE] = {"CPU %", "cpu_share", TABLE_SHARE, TABLE_SHOWN | TABLE_KEYED},
+	[COLUMN_ERROR] = REPORT_ERROR_COLUMN,
 	[COLUMN_SELF] = {"", "", TABLE_SECONDS, 0},
-	[COLUMN_SAMPLES] = {"Samples", "samples", TABLE_COUNT, TABLE_IN_JSON},
-	[COLUMN_MODULE] = {"Module", "module", TABLE_TEXT, TABLE_IN_ALL},
-	[COLUMN_LATER_TOTAL] = {"", "", TABLE_SECONDS, 0},
-	[COLUMN_LATER_ERROR] = REPORT_ERROR_EXPORTED,
+	[COLUMN_SAMPLES] = {"Samples", "samples", TABLE_COUNT, TABLE_KEYED},
+	[COLUMN_MODULE] = {"Module", "module", TABLE_TEXT, TABLE_ALL},
+	[COLUMN_PLACED_TOTAL] = {"", "", TABLE_SECONDS, 0},
 };
 
 #define TERMINAL_SHARE_MIN 1000u /* 0.1 %: what a terminal shows of a tree */
 
 static void build(const struct report_input *input, bool is_bottom_up, struct call_tree *tree)
 {
-	struct chain chain = {0};
+	struct report_entries at = {.input = input, .with_chain = true};
 	call_tree_init(tree);
-	for (size_t i = 0; i < input->tally.count; i++) {
-		const struct tally_entry *entry = &input->tally.entries[i];
-		if (report_takes_entry(input, entry, &chain))
-			call_tree_add(tree, chain.functions, chain.count, is_bottom_up,
-				      &entry->sum);
-	}
-	chain_finish(&chain);
+	while (report_next_entry(&at))
+		call_tree_add(tree, at.chain.functions, at.chain.count, is_bottom_up,
+			      &at.entry->sum);
 }
 
 static void add_row(const struct report_input *input, const struct call_tree_node *node,
@@ -66,11 +58,10 @@ static void add_row(const struct report_input *input, const struct call_tree_nod
 		is_root ? "Total" : functions_at(input->functions, node->function)->name;
 	row[COLUMN_STACK].depth = depth;
 	row[COLUMN_TOTAL].number = is_root ? all_ns : node->total.cpu_ns;
-	row[COLUMN_LATER_TOTAL] = row[COLUMN_TOTAL];
+	row[COLUMN_PLACED_TOTAL] = row[COLUMN_TOTAL];
 	row[COLUMN_SHARE].number = table_share(row[COLUMN_TOTAL].number, all_ns);
-	report_set_error(&row[COLUMN_ERROR], &row[COLUMN_LATER_ERROR], &node->total, drawn, all_ns);
+	report_set_error(&row[COLUMN_ERROR], &node->total, drawn, all_ns);
 	row[COLUMN_ERROR].is_unknown |= is_root;
-	row[COLUMN_LATER_ERROR].is_unknown |= is_root;
 	row[COLUMN_SELF].number = node->self.cpu_ns;
 	row[COLUMN_SAMPLES].number = node->total.samples;
 	row[COLUMN_MODULE].text =
@@ -103,9 +94,9 @@ static void print_tree(const struct report_input *input, bool is_bottom_up, FILE
 		row[COLUMN_STACK].text = REPORT_NO_SAMPLE;
 		row[COLUMN_STACK].depth = root_rows;
 		row[COLUMN_TOTAL].number = input->tally.rest_ns;
-		row[COLUMN_LATER_TOTAL] = row[COLUMN_TOTAL];
+		row[COLUMN_PLACED_TOTAL] = row[COLUMN_TOTAL];
 		row[COLUMN_SHARE].number = table_share(input->tally.rest_ns, all_ns);
-		row[COLUMN_ERROR].is_unknown = row[COLUMN_LATER_ERROR].is_unknown = true;
+		row[COLUMN_ERROR].is_unknown = true;
 		row[COLUMN_SELF].number = input->tally.rest_ns;
 		row[COLUMN_MODULE].text = "[Unknown]";
 	}

@@ -1,6 +1,7 @@
+#include "tools/cli/xalloc.h"
 #include "tools/table/format.h"
-#include <inttypes.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* -[Class method], which no spreadsheet takes for a formula. */
@@ -50,57 +51,33 @@ void format_csv_print_field(const char *text, FILE *stream)
 static void print_cell(const struct table_column *column, const struct table_cell *cell,
 		       FILE *stream)
 {
-	if (cell->is_unknown)
+	char number[TABLE_NUMBER_SIZE];
+	if (table_is_text(column->kind)) {
+		if (!cell->is_unknown)
+			print_text(cell->depth, cell->text ? cell->text : "", stream);
 		return;
-	switch (column->kind) {
-	case TABLE_TEXT:
-	case TABLE_NAME:
-	case TABLE_TREE:
-		print_text(cell->depth, cell->text ? cell->text : "", stream);
-		break;
-	case TABLE_SECONDS:
-	case TABLE_SHARE: {
-		uint64_t micro =
-			column->kind == TABLE_SHARE ? cell->number : (cell->number + 500) / 1000;
-		fprintf(stream, "%" PRIu64 ".%06" PRIu64, micro / 1000000, micro % 1000000);
-		break;
 	}
-	case TABLE_ERROR:
-		fprintf(stream, "%" PRIu64 ".%04" PRIu64, cell->number / 10000,
-			cell->number % 10000);
-		break;
-	case TABLE_COUNT:
-	case TABLE_ID:
-		fprintf(stream, "%" PRIu64, cell->number);
-		break;
-	case TABLE_ADDRESS:
-		fprintf(stream, "0x%" PRIx64, cell->number);
-		break;
-	}
+	table_number(column->kind, cell, number);
+	fputs(number, stream);
 }
 
 void format_csv_print(const struct table *table, FILE *stream, unsigned width)
 {
 	(void)width;
-	const char *separator = "";
-	for (size_t i = 0; i < table->column_count; i++) {
-		if (!(table->columns[i].formats & TABLE_IN_CSV))
-			continue;
-		fputs(separator, stream);
-		format_csv_print_field(table->columns[i].title, stream);
-		separator = ",";
+	size_t *order = xalloc_zeroed(table->column_count, sizeof(*order));
+	size_t count = table_order(table, TABLE_PLACED, order);
+	for (size_t at = 0; at < count; at++) {
+		fputs(at ? "," : "", stream);
+		format_csv_print_field(table->columns[order[at]].title, stream);
 	}
 	fputc('\n', stream);
 	for (size_t row = 0; row < table->row_count; row++) {
 		const struct table_cell *cells = table_row(table, row);
-		separator = "";
-		for (size_t i = 0; i < table->column_count; i++) {
-			if (!(table->columns[i].formats & TABLE_IN_CSV))
-				continue;
-			fputs(separator, stream);
-			print_cell(&table->columns[i], &cells[i], stream);
-			separator = ",";
+		for (size_t at = 0; at < count; at++) {
+			fputs(at ? "," : "", stream);
+			print_cell(&table->columns[order[at]], &cells[order[at]], stream);
 		}
 		fputc('\n', stream);
 	}
+	free(order);
 }

@@ -13,7 +13,6 @@
 #define NAME_WIDTH_MIN 12u /* narrower than this a name says nothing */
 #define PATH_WIDTH_MIN 24u
 #define TEXT_WIDTH_MIN 16u /* most names of modules */
-#define NUMBER_SIZE    40u
 
 static const char ellipsis[] = "...";
 
@@ -87,47 +86,39 @@ char *format_text_fit(const char *text, size_t width)
 	return fitted;
 }
 
-static bool is_text(enum table_kind kind)
-{
-	return kind == TABLE_TEXT || kind == TABLE_NAME || kind == TABLE_TREE;
-}
-
 static const char *text_of(const struct table_cell *cell)
 {
 	return cell->text ? cell->text : "";
 }
 
 static void print_number(enum table_kind kind, const struct table_cell *cell,
-			 char number[NUMBER_SIZE])
+			 char number[TABLE_NUMBER_SIZE])
 {
 	number[0] = '\0';
 	if (cell->is_unknown)
 		return;
 	switch (kind) {
 	case TABLE_SECONDS:
-		snprintf(number, NUMBER_SIZE, "%.3f s", (double)cell->number / 1e9);
+		snprintf(number, TABLE_NUMBER_SIZE, "%.3f s", (double)cell->number / 1e9);
 		break;
 	case TABLE_SHARE:
-		snprintf(number, NUMBER_SIZE, "%.1f %%", (double)cell->number / 1e4);
+		snprintf(number, TABLE_NUMBER_SIZE, "%.1f %%", (double)cell->number / 1e4);
 		break;
 	case TABLE_ERROR:
-		snprintf(number, NUMBER_SIZE, "%s%.1f", text_of(cell), (double)cell->number / 1e4);
-		break;
-	case TABLE_COUNT:
-	case TABLE_ID:
-		snprintf(number, NUMBER_SIZE, "%" PRIu64, cell->number);
+		snprintf(number, TABLE_NUMBER_SIZE, "%s%.1f", text_of(cell),
+			 (double)cell->number / 1e4);
 		break;
 	default:
-		snprintf(number, NUMBER_SIZE, "0x%" PRIx64, cell->number);
+		table_number(kind, cell, number);
 		break;
 	}
 }
 
 static size_t cell_columns(const struct table_column *column, const struct table_cell *cell)
 {
-	if (is_text(column->kind))
+	if (table_is_text(column->kind))
 		return format_text_columns(text_of(cell)) + tree_lines_width(cell->depth);
-	char number[NUMBER_SIZE];
+	char number[TABLE_NUMBER_SIZE];
 	print_number(column->kind, cell, number);
 	return strlen(number);
 }
@@ -157,27 +148,34 @@ static unsigned place_of(enum table_kind kind)
 	}
 }
 
-/* A column of errors without any says nothing. */
-static bool is_shown(const struct table *table, size_t column)
+static const char *title_of(const struct table_column *column)
 {
-	if (!(table->columns[column].formats & TABLE_IN_TEXT))
-		return false;
-	bool is_shown = table->columns[column].kind != TABLE_ERROR;
-	for (size_t row = 0; !is_shown && row < table->row_count; row++)
-		is_shown = !table_row(table, row)[column].is_unknown;
-	return is_shown;
+	return column->kind == TABLE_ERROR ? "+-" : column->title;
+}
+
+/* A column of errors without any says nothing. */
+static bool is_empty(const struct table *table, size_t column)
+{
+	bool is_empty = table->columns[column].kind == TABLE_ERROR;
+	for (size_t row = 0; is_empty && row < table->row_count; row++)
+		is_empty = table_row(table, row)[column].is_unknown;
+	return is_empty;
 }
 
 static void measure(const struct table *table, struct layout *layout)
 {
+	size_t *shown = xalloc_zeroed(table->column_count, sizeof(*shown));
+	size_t count = table_order(table, TABLE_SHOWN, shown);
 	for (unsigned place = 0; place <= 3; place++) {
-		for (size_t i = 0; i < table->column_count; i++)
-			if (place_of(table->columns[i].kind) == place && is_shown(table, i))
-				layout->order[layout->count++] = i;
+		for (size_t at = 0; at < count; at++)
+			if (place_of(table->columns[shown[at]].kind) == place &&
+			    !is_empty(table, shown[at]))
+				layout->order[layout->count++] = shown[at];
 	}
+	free(shown);
 	for (size_t at = 0; at < layout->count; at++) {
 		size_t i = layout->order[at];
-		size_t widest = format_text_columns(table->columns[i].title);
+		size_t widest = format_text_columns(title_of(&table->columns[i]));
 		for (size_t row = 0; row < table->row_count; row++) {
 			size_t columns =
 				cell_columns(&table->columns[i], &table_row(table, row)[i]);
@@ -204,9 +202,9 @@ static size_t least_width(const struct table *table, const struct layout *layout
 		const struct table_column *column = &table->columns[layout->order[at]];
 		size_t width = layout->widths[layout->order[at]];
 		size_t least = width;
-		if ((column->formats & TABLE_OPTIONAL) && column->kind == TABLE_NAME)
+		if ((column->audience & TABLE_OPTIONAL) && column->kind == TABLE_NAME)
 			least = PATH_WIDTH_MIN;
-		else if (for_figure && is_text(column->kind))
+		else if (for_figure && table_is_text(column->kind))
 			least = TEXT_WIDTH_MIN;
 		total -= width > least ? width - least : 0;
 	}
@@ -218,8 +216,8 @@ static void drop_optional(const struct table *table, struct layout *layout, size
 {
 	for (size_t i = table->column_count; i-- > 0;) {
 		size_t kept = 0;
-		if (!(table->columns[i].formats & TABLE_OPTIONAL) ||
-		    least_width(table, layout, !is_text(table->columns[i].kind)) <= width)
+		if (!(table->columns[i].audience & TABLE_OPTIONAL) ||
+		    least_width(table, layout, !table_is_text(table->columns[i].kind)) <= width)
 			continue;
 		for (size_t at = 0; at < layout->count; at++)
 			if (layout->order[at] != i)
@@ -251,7 +249,7 @@ static size_t find_widest(const struct table *table, const struct layout *layout
 	*second = NAME_WIDTH_MIN;
 	for (size_t at = 0; at < layout->count; at++) {
 		size_t i = layout->order[at];
-		if (!is_text(table->columns[i].kind) || layout->widths[i] <= NAME_WIDTH_MIN)
+		if (!table_is_text(table->columns[i].kind) || layout->widths[i] <= NAME_WIDTH_MIN)
 			continue;
 		if (widest == table->column_count || layout->widths[i] > layout->widths[widest]) {
 			if (widest != table->column_count)
@@ -312,10 +310,10 @@ static void print_field(const struct table_column *column, const char *text, siz
 {
 	size_t columns = format_text_columns(text);
 	size_t padding = columns < width ? width - columns : 0;
-	if (!is_text(column->kind))
+	if (!table_is_text(column->kind))
 		print_spaces(padding, stream);
 	fputs(text, stream);
-	if (!is_last && is_text(column->kind))
+	if (!is_last && table_is_text(column->kind))
 		print_spaces(padding, stream);
 	if (!is_last)
 		print_spaces(GAP, stream);
@@ -325,7 +323,7 @@ static void print_titles(const struct table *table, const struct layout *layout,
 {
 	for (size_t at = 0; at < layout->count; at++) {
 		size_t i = layout->order[at];
-		char *title = format_text_fit(table->columns[i].title, layout->widths[i]);
+		char *title = format_text_fit(title_of(&table->columns[i]), layout->widths[i]);
 		print_field(&table->columns[i], title, layout->widths[i], at + 1 == layout->count,
 			    stream);
 		free(title);
@@ -342,8 +340,8 @@ static void print_row(const struct table *table, const struct layout *layout,
 		const struct table_column *column = &table->columns[i];
 		const struct table_cell *cell = &table_row(table, row)[i];
 		bool is_last = at + 1 == layout->count;
-		if (!is_text(column->kind)) {
-			char number[NUMBER_SIZE];
+		if (!table_is_text(column->kind)) {
+			char number[TABLE_NUMBER_SIZE];
 			print_number(column->kind, cell, number);
 			print_field(column, number, width, is_last, stream);
 			continue;

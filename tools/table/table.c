@@ -1,8 +1,15 @@
 #include "tools/table/table.h"
 
 #include "tools/cli/xalloc.h"
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+bool table_is_text(enum table_kind kind)
+{
+	return kind == TABLE_TEXT || kind == TABLE_NAME || kind == TABLE_TREE;
+}
 
 void table_init(struct table *table, const struct table_column *columns, size_t column_count)
 {
@@ -13,6 +20,20 @@ void table_finish(struct table *table)
 {
 	free(table->cells);
 	memset(table, 0, sizeof(*table));
+}
+
+size_t table_order(const struct table *table, unsigned audience, size_t *order)
+{
+	size_t count = 0;
+	for (unsigned later = 0; later <= TABLE_LATER; later += TABLE_LATER) {
+		for (size_t i = 0; i < table->column_count; i++) {
+			unsigned flags = table->columns[i].audience;
+			unsigned place = audience & TABLE_DATA ? flags & TABLE_LATER : 0;
+			if (flags & audience && place == later)
+				order[count++] = i;
+		}
+	}
+	return count;
 }
 
 struct table_cell *table_add_row(struct table *table)
@@ -52,6 +73,27 @@ size_t table_drop_below(struct table *table, uint64_t least)
 	}
 	table->row_count = kept;
 	return before - kept;
+}
+
+void table_number(enum table_kind kind, const struct table_cell *cell,
+		  char number[TABLE_NUMBER_SIZE])
+{
+	uint64_t value = cell->number;
+	number[0] = '\0';
+	if (cell->is_unknown)
+		return;
+	if (kind == TABLE_SECONDS)
+		value = (value + 500) / 1000;
+	if (kind == TABLE_SECONDS || kind == TABLE_SHARE)
+		snprintf(number, TABLE_NUMBER_SIZE, "%" PRIu64 ".%06" PRIu64, value / 1000000,
+			 value % 1000000);
+	else if (kind == TABLE_ERROR)
+		snprintf(number, TABLE_NUMBER_SIZE, "%" PRIu64 ".%04" PRIu64, value / 10000,
+			 value % 10000);
+	else if (kind == TABLE_ADDRESS)
+		snprintf(number, TABLE_NUMBER_SIZE, "0x%" PRIx64, value);
+	else
+		snprintf(number, TABLE_NUMBER_SIZE, "%" PRIu64, value);
 }
 
 uint64_t table_share(uint64_t part, uint64_t whole)

@@ -16,24 +16,30 @@ enum table_kind {
 	TABLE_COUNT,
 	TABLE_ID,    /* a number that is a name */
 	TABLE_SHARE, /* number: parts of 10^6 */
-	TABLE_ERROR, /* likewise, shown in percent points; text: a mark in front of it, or NULL.
-			Not in text where no row has one */
+	TABLE_ERROR, /* likewise, shown in percent points under "+-"; text: a mark in front of it,
+			or NULL. Not shown where no row has one */
 	TABLE_ADDRESS,
 };
 
-/* Formats that show a column. */
-#define TABLE_IN_TEXT 1u
-#define TABLE_IN_CSV  2u
-#define TABLE_IN_JSON 4u
-#define TABLE_IN_ALL  7u
-/* Left out of text where the terminal is too narrow, the last one first. */
+/* Whether cells of the kind hold text; else a number. */
+bool table_is_text(enum table_kind kind);
+
+/* Whom a column is for; a format (format.h) is for one of them. */
+#define TABLE_SHOWN  1u /* people */
+#define TABLE_PLACED 2u /* programs that find columns by their place: each keeps its own */
+#define TABLE_KEYED  4u /* programs that find them by their key */
+#define TABLE_DATA   (TABLE_PLACED | TABLE_KEYED)
+#define TABLE_ALL    (TABLE_SHOWN | TABLE_DATA)
+/* Not shown where the terminal is too narrow, the last one first. */
 #define TABLE_OPTIONAL 8u
+/* In data behind all others: it came later. */
+#define TABLE_LATER 16u
 
 struct table_column {
 	const char *title;
-	const char *key; /* in JSON */
+	const char *key;
 	enum table_kind kind;
-	unsigned formats;
+	unsigned audience; /* TABLE_... above */
 };
 
 struct table_cell {
@@ -54,6 +60,10 @@ struct table {
 void table_init(struct table *table, const struct table_column *columns, size_t column_count);
 void table_finish(struct table *table);
 
+/* The columns for an audience, in its order: their indices. Returns how many; `order` has room for
+ * all. */
+size_t table_order(const struct table *table, unsigned audience, size_t *order);
+
 /* A new row of cleared cells, valid until the next one. */
 struct table_cell *table_add_row(struct table *table);
 const struct table_cell *table_row(const struct table *table, size_t row);
@@ -61,6 +71,11 @@ const struct table_cell *table_row(const struct table *table, size_t row);
 /* Leaves out the rows whose TABLE_SHARE, the first one of the columns, is less than `least` (parts
  * of 10^6). Returns how many. */
 size_t table_drop_below(struct table *table, uint64_t least);
+
+/* A cell of numbers as data has it; "" where it is not known. */
+#define TABLE_NUMBER_SIZE 40u
+void table_number(enum table_kind kind, const struct table_cell *cell,
+		  char number[TABLE_NUMBER_SIZE]);
 
 /* part of whole in 10^-6, rounded; 0 of 0 is 0. */
 uint64_t table_share(uint64_t part, uint64_t whole);

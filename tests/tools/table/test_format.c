@@ -98,9 +98,9 @@ START_TEST(test_text_columns)
 END_TEST
 
 static const struct table_column two_columns[] = {
-	{"Function", "function", TABLE_TREE, TABLE_IN_ALL},
-	{"Hidden", "hidden", TABLE_COUNT, TABLE_IN_JSON},
-	{"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_IN_ALL},
+	{"Function", "function", TABLE_TREE, TABLE_ALL},
+	{"Hidden", "hidden", TABLE_COUNT, TABLE_KEYED},
+	{"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_ALL},
 };
 
 static void expect_text(struct table *table, unsigned width, const char *expected)
@@ -154,7 +154,7 @@ END_TEST
 START_TEST(test_tree_lines)
 {
 	static const struct table_column columns[] = {
-		{"Stack", "stack", TABLE_TREE, TABLE_IN_ALL},
+		{"Stack", "stack", TABLE_TREE, TABLE_ALL},
 	};
 	static const struct {
 		const char *name;
@@ -181,8 +181,8 @@ START_TEST(test_drop_below)
 {
 	struct table table;
 	static const struct table_column columns[] = {
-		{"Name", "name", TABLE_NAME, TABLE_IN_ALL},
-		{"Share", "share", TABLE_SHARE, TABLE_IN_ALL},
+		{"Name", "name", TABLE_NAME, TABLE_ALL},
+		{"Share", "share", TABLE_SHARE, TABLE_ALL},
 	};
 	static const uint64_t shares[] = {1000, 999, 5000, 0};
 	table_init(&table, columns, 2);
@@ -203,10 +203,10 @@ END_TEST
 START_TEST(test_text_optional_columns)
 {
 	static const struct table_column columns[] = {
-		{"Function", "function", TABLE_NAME, TABLE_IN_ALL},
-		{"Module", "module", TABLE_TEXT, TABLE_IN_ALL | TABLE_OPTIONAL},
-		{"Samples", "samples", TABLE_COUNT, TABLE_IN_ALL},
-		{"File", "file", TABLE_TEXT, TABLE_IN_ALL | TABLE_OPTIONAL},
+		{"Function", "function", TABLE_NAME, TABLE_ALL},
+		{"Module", "module", TABLE_TEXT, TABLE_ALL | TABLE_OPTIONAL},
+		{"Samples", "samples", TABLE_COUNT, TABLE_ALL},
+		{"File", "file", TABLE_TEXT, TABLE_ALL | TABLE_OPTIONAL},
 	};
 	struct table table;
 	table_init(&table, columns, 4);
@@ -235,9 +235,9 @@ END_TEST
 START_TEST(test_text_optional_figures)
 {
 	static const struct table_column columns[] = {
-		{"Function", "function", TABLE_NAME, TABLE_IN_ALL},
-		{"Samples", "samples", TABLE_COUNT, TABLE_IN_ALL},
-		{"Wrong", "wrong", TABLE_COUNT, TABLE_IN_ALL | TABLE_OPTIONAL},
+		{"Function", "function", TABLE_NAME, TABLE_ALL},
+		{"Samples", "samples", TABLE_COUNT, TABLE_ALL},
+		{"Wrong", "wrong", TABLE_COUNT, TABLE_ALL | TABLE_OPTIONAL},
 	};
 	struct table table;
 	table_init(&table, columns, 3);
@@ -259,9 +259,9 @@ END_TEST
 START_TEST(test_text_optional_path)
 {
 	static const struct table_column columns[] = {
-		{"Module", "module", TABLE_TEXT, TABLE_IN_ALL},
-		{"Path", "path", TABLE_NAME, TABLE_IN_ALL | TABLE_OPTIONAL},
-		{"Samples", "samples", TABLE_COUNT, TABLE_IN_ALL},
+		{"Module", "module", TABLE_TEXT, TABLE_ALL},
+		{"Path", "path", TABLE_NAME, TABLE_ALL | TABLE_OPTIONAL},
+		{"Samples", "samples", TABLE_COUNT, TABLE_ALL},
 	};
 	struct table table;
 	table_init(&table, columns, 3);
@@ -300,9 +300,9 @@ static char *print_with(const struct table *table, const char *format)
 /* Errors are points of percent; text marks them, and leaves a column out that has none. */
 START_TEST(test_errors)
 {
-	static const struct table_column columns[] = {{"CPU %", "share", TABLE_SHARE, TABLE_IN_ALL},
-						      {"+-", "error", TABLE_ERROR, TABLE_IN_ALL},
-						      {"None", "none", TABLE_ERROR, TABLE_IN_ALL}};
+	static const struct table_column columns[] = {{"CPU %", "share", TABLE_SHARE, TABLE_ALL},
+						      {"+-", "error", TABLE_ERROR, TABLE_ALL},
+						      {"None", "none", TABLE_ERROR, TABLE_ALL}};
 	static const struct {
 		const char *format;
 		const char *text;

@@ -1,0 +1,340 @@
+/* A row for each module, process, thread or source file. */
+#include "tools/analysis/command_lines.h"
+#include "tools/cli/path.h"
+#include "tools/cli/xalloc.h"
+#include "tools/report/groups.h"
+#include "tools/report/report.h"
+#include <stdlib.h>
+
+/* What rows are, besides enum report_group: of the reports modules and threads. */
+enum {
+	MODULE_PATH = REPORT_GROUP_COUNT, /* an image's path */
+	THREAD_LIFE,
+};
+
+enum value {
+	VALUE_LABEL,
+	VALUE_PATH,
+	VALUE_PID,
+	VALUE_TID,
+	VALUE_PROCESS,
+	VALUE_CPU,
+	VALUE_SHARE,
+	VALUE_ERROR,
+	VALUE_WAIT,
+	VALUE_SAMPLES,
+	VALUE_PROCESSES,
+	VALUE_COMMAND,
+};
+
+#define BY(rows) (1u << (rows))
+#define BY_ANY   (BY(THREAD_LIFE + 1) - 1)
+
+/* In their order. */
+static const struct group_column {
+	enum value value;
+	unsigned rows; /* that have it */
+	struct table_column column;
+} group_columns[] = {
+	{VALUE_LABEL, BY(REPORT_GROUP_MODULE), {"Module", "module", TABLE_NAME, TABLE_ALL}},
+	{VALUE_LABEL, BY(MODULE_PATH), {"Module", "module", TABLE_TEXT, TABLE_ALL}},
+	{VALUE_LABEL, BY(REPORT_GROUP_PROCESS), {"Process", "process", TABLE_NAME, TABLE_ALL}},
+	{VALUE_LABEL, BY(REPORT_GROUP_PID), {"Process", "process", TABLE_TEXT, TABLE_ALL}},
+	{VALUE_LABEL,
+	 BY(REPORT_GROUP_THREAD) | BY(THREAD_LIFE),
+	 {"Thread", "thread", TABLE_NAME, TABLE_ALL}},
+	{VALUE_LABEL,
+	 BY(REPORT_GROUP_SOURCE_FILE),
+	 {"Source File", "source_file", TABLE_NAME, TABLE_ALL}},
+	{VALUE_PATH, BY(MODULE_PATH), {"Path", "path", TABLE_NAME, TABLE_ALL | TABLE_OPTIONAL}},
+	{VALUE_TID, BY(REPORT_GROUP_THREAD) | BY(THREAD_LIFE), {"TID", "tid", TABLE_ID, TABLE_ALL}},
+	{VALUE_PROCESS, BY(THREAD_LIFE), {"Process", "process", TABLE_TEXT, TABLE_ALL}},
+	{VALUE_PID,
+	 BY(REPORT_GROUP_PROCESS) | BY(REPORT_GROUP_PID) | BY(THREAD_LIFE),
+	 {"PID", "pid", TABLE_ID, TABLE_ALL}},
+	{VALUE_CPU, BY_ANY, {"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_ALL}},
+	{VALUE_SHARE, BY_ANY, {"CPU %", "cpu_share", TABLE_SHARE, TABLE_SHOWN | TABLE_KEYED}},
+	{VALUE_ERROR, BY_ANY & ~BY(THREAD_LIFE), REPORT_ERROR_COLUMN},
+	/* Empty: sampling alone does not see waits. */
+	{VALUE_WAIT, BY(THREAD_LIFE), {"Wait Time", "wait_time_s", TABLE_SECONDS, TABLE_DATA}},
+	{VALUE_SAMPLES, BY_ANY, {"Samples", "samples", TABLE_COUNT, TABLE_ALL}},
+	{VALUE_PROCESSES,
+	 BY(REPORT_GROUP_PROCESS),
+	 {"Processes", "processes", TABLE_COUNT, TABLE_ALL}},
+	{VALUE_COMMAND,
+	 BY(REPORT_GROUP_PID),
+	 {"Command Line", "command_line", TABLE_NAME, TABLE_ALL}},
+};
+
+#define COLUMN_COUNT (sizeof(group_columns) / sizeof(group_columns[0]))
+
+/* Marks the group id of a thread that the result has no record of; pid and tid stand below it. */
+#define NO_RECORD (UINT64_C(1) << 63)
+/* The group id of the time of no known thread, and of that in no sample. */
+#define NO_OWNER UINT64_MAX
+
+struct grouping {
+	const struct report_input *input;
+	unsigned rows;
+	struct groups groups;
+	const char **commands; /* of the processes, where there are rows by pid */
+};
+
+static const char *or_unknown(const char *text)
+{
+	return text[0] ? text : "[Unknown]";
+}
+
+static bool is_by_process(const struct grouping *grouping)
+{
+	return grouping->rows == REPORT_GROUP_PROCESS || grouping->rows == REPORT_GROUP_PID;
+}
+
+/* Of these rows the threads' accounts say what they used as a whole. */
+static bool is_by_thread(const struct grouping *grouping)
+{
+	return is_by_process(grouping) || grouping->rows == REPORT_GROUP_THREAD ||
+	       grouping->rows == THREAD_LIFE;
+}
+
+/* A group for each life of a thread; of threads that the result has no record of (it was cut
+ * short), one for each process and thread number. index: of the thread, or of the tally entry. */
+static void add_to_life(struct grouping *grouping, const struct tally_entry *entry)
+{
+	const struct tally *tally = &grouping->input->tally;
+	if (entry->thread != PROFILE_NONE)
+		groups_add(&grouping->groups,
+			   tally_thread_name(grouping->input->reader, entry->thread), entry->thread,
+			   entry->thread, &entry->sum);
+	else
+		groups_add(&grouping->groups, "[Unknown]",
+			   NO_RECORD | (uint64_t)entry->pid << 32 | entry->tid,
+			   (uint32_t)(entry - tally->entries), &entry->sum);
+}
+
+/* Processes are told apart by their numbers here, also where rows are by name. */
+static void add_entry(struct grouping *grouping, const struct report_entries *at)
+{
+	const struct report_input *input = grouping->input;
+	const struct tally_entry *entry = at->entry;
+	uint32_t module = functions_at(input->functions, at->leaf)->module;
+	const char *label = functions_module(input->functions, module)->name;
+	uint64_t id = 0;
+	uint32_t index = entry->process;
+	switch (grouping->rows) {
+	case REPORT_GROUP_MODULE:
+		break;
+	case MODULE_PATH:
+		id = index = module;
+		break;
+	case REPORT_GROUP_PROCESS:
+	case REPORT_GROUP_PID:
+		label = or_unknown(tally_process_name(input->reader, entry->process));
+		id = entry->pid;
+		break;
+	case REPORT_GROUP_THREAD:
+		label = or_unknown(tally_thread_name(input->reader, entry->thread));
+		id = entry->tid;
+		break;
+	default:
+		label = or_unknown(path_base_name(functions_at(input->functions, at->leaf)->file));
+		if (at->leaf == FUNCTION_KERNEL)
+			label = FUNCTION_KERNEL_NAME;
+		break;
+	}
+	groups_add(&grouping->groups, label, id, index, &entry->sum);
+}
+
+static void add_time(struct grouping *grouping, const char *label, uint64_t id, uint32_t index,
+		     uint64_t cpu_ns)
+{
+	groups_add(&grouping->groups, label, id, index, &(struct draws_part){.cpu_ns = cpu_ns});
+}
+
+/* What a thread used beyond its samples is its own and its process's. */
+static void add_rest_of_thread(struct grouping *grouping, uint32_t index)
+{
+	const struct report_input *input = grouping->input;
+	const struct profile_thread_info *thread = profile_reader_thread(input->reader, index);
+	const char *process = tally_process_name(input->reader, thread->process);
+	uint64_t rest_ns = input->tally.thread_rest_ns[index];
+	if (!filter_takes_thread(&input->options->filter, thread->pid, process, thread->tid,
+				 thread->name))
+		return;
+	if (grouping->rows == THREAD_LIFE)
+		add_time(grouping, thread->name, index, index, rest_ns);
+	else if (grouping->rows == REPORT_GROUP_THREAD)
+		add_time(grouping, or_unknown(thread->name), thread->tid, thread->process, rest_ns);
+	else
+		add_time(grouping, or_unknown(process), thread->pid, thread->process, rest_ns);
+}
+
+static void add_rest(struct grouping *grouping)
+{
+	const struct report_input *input = grouping->input;
+	uint64_t threadless_ns = report_threadless_ns(input);
+	if (!is_by_thread(grouping)) {
+		if (report_shows_no_sample(&input->tally))
+			add_time(grouping, REPORT_NO_SAMPLE, NO_OWNER, PROFILE_NONE,
+				 input->tally.rest_ns);
+		return;
+	}
+	if (threadless_ns > 0)
+		add_time(grouping, REPORT_NO_THREAD, NO_OWNER, PROFILE_NONE, threadless_ns);
+	if (filter_needs_function(&input->options->filter))
+		return;
+	for (uint32_t i = 0; i < profile_reader_thread_count(input->reader); i++)
+		add_rest_of_thread(grouping, i);
+}
+
+/* Of the processes with one name; their id is that of the first. */
+static void sum_by_name(struct groups *groups)
+{
+	struct groups sums = {0};
+	for (size_t i = 0; i < groups->count; i++)
+		groups_add(&sums, groups->groups[i].label, 0, (uint32_t)i, &groups->groups[i].sum);
+	for (size_t i = 0; i < sums.count; i++)
+		sums.groups[i].id = groups->groups[sums.groups[i].index].id;
+	groups_finish(groups);
+	*groups = sums;
+}
+
+static void collect(struct grouping *grouping)
+{
+	struct report_entries at = {.input = grouping->input,
+				    .with_chain = grouping->rows != THREAD_LIFE};
+	while (report_next_entry(&at)) {
+		if (grouping->rows == THREAD_LIFE)
+			add_to_life(grouping, at.entry);
+		else
+			add_entry(grouping, &at);
+	}
+	add_rest(grouping);
+	if (grouping->rows == REPORT_GROUP_PROCESS)
+		sum_by_name(&grouping->groups);
+	groups_sort(&grouping->groups);
+}
+
+/* Whose a row is. */
+struct owner {
+	bool is_known; /* of the numbers */
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t process; /* PROFILE_NONE: not known */
+};
+
+static struct owner find_owner(const struct grouping *grouping, const struct group *group)
+{
+	const struct report_input *input = grouping->input;
+	bool is_one = grouping->rows != REPORT_GROUP_PROCESS || group->added == 1;
+	uint32_t id = (uint32_t)group->id;
+	if (group->id == NO_OWNER)
+		return (struct owner){.process = PROFILE_NONE};
+	if (grouping->rows != THREAD_LIFE)
+		return (struct owner){is_one, id, id, group->index};
+	if (group->id & NO_RECORD) {
+		const struct tally_entry *entry = &input->tally.entries[group->index];
+		return (struct owner){true, entry->pid, entry->tid, entry->process};
+	}
+	const struct profile_thread_info *thread =
+		profile_reader_thread(input->reader, group->index);
+	return (struct owner){true, thread->pid, thread->tid, thread->process};
+}
+
+static void fill_cell(const struct grouping *grouping, const struct group *group, uint64_t total_ns,
+		      enum value value, struct table_cell *cell)
+{
+	const struct report_input *input = grouping->input;
+	const struct owner owner = find_owner(grouping, group);
+	switch (value) {
+	case VALUE_LABEL:
+		cell->text = group->label;
+		break;
+	case VALUE_PATH:
+		if (group->id != NO_OWNER)
+			cell->text = functions_module(input->functions, group->index)->path;
+		break;
+	case VALUE_PID:
+	case VALUE_TID:
+		cell->number = value == VALUE_PID ? owner.pid : owner.tid;
+		cell->is_unknown = !owner.is_known;
+		break;
+	case VALUE_PROCESS:
+		cell->text = tally_process_name(input->reader, owner.process);
+		break;
+	case VALUE_CPU:
+		cell->number = group->sum.cpu_ns;
+		break;
+	case VALUE_SHARE:
+		cell->number = table_share(group->sum.cpu_ns, total_ns);
+		break;
+	case VALUE_ERROR:
+		report_set_error(cell, &group->sum, &input->tally.draws, total_ns);
+		cell->is_unknown |=
+			is_by_thread(grouping) && !filter_needs_function(&input->options->filter);
+		break;
+	case VALUE_WAIT:
+		cell->is_unknown = true;
+		break;
+	case VALUE_SAMPLES:
+		cell->number = group->sum.samples;
+		break;
+	case VALUE_PROCESSES:
+		cell->number = group->added;
+		cell->is_unknown = group->id == NO_OWNER;
+		break;
+	case VALUE_COMMAND:
+		if (owner.process != PROFILE_NONE)
+			cell->text = grouping->commands[owner.process];
+		break;
+	}
+}
+
+static void print_groups(const struct report_input *input, unsigned rows, FILE *stream,
+			 unsigned width)
+{
+	struct grouping grouping = {.input = input, .rows = rows};
+	struct table_column columns[COLUMN_COUNT];
+	enum value values[COLUMN_COUNT];
+	size_t count = 0;
+	for (size_t i = 0; i < COLUMN_COUNT; i++) {
+		if (group_columns[i].rows & BY(rows)) {
+			columns[count] = group_columns[i].column;
+			values[count++] = group_columns[i].value;
+		}
+	}
+	if (rows == REPORT_GROUP_PID)
+		grouping.commands = command_lines_collect(input->reader);
+	collect(&grouping);
+	struct table table;
+	table_init(&table, columns, count);
+	uint64_t total_ns = input->tally.cpu_ns + input->tally.rest_ns;
+	if (is_by_thread(&grouping))
+		total_ns += report_threadless_ns(input);
+	uint32_t limit = input->options->limit;
+	for (size_t i = 0; i < grouping.groups.count && (limit == 0 || i < limit); i++) {
+		struct table_cell *row = table_add_row(&table);
+		for (size_t k = 0; k < count; k++)
+			fill_cell(&grouping, &grouping.groups.groups[i], total_ns, values[k],
+				  &row[k]);
+	}
+	report_print_table(input, &table, 0, stream, width);
+	table_finish(&table);
+	groups_finish(&grouping.groups);
+	free(grouping.commands);
+}
+
+void report_groups_print(const struct report_input *input, FILE *stream, unsigned width)
+{
+	print_groups(input, input->options->group, stream, width);
+}
+
+void report_modules_print(const struct report_input *input, FILE *stream, unsigned width)
+{
+	print_groups(input, MODULE_PATH, stream, width);
+}
+
+void report_threads_print(const struct report_input *input, FILE *stream, unsigned width)
+{
+	print_groups(input, THREAD_LIFE, stream, width);
+}

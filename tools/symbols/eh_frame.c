@@ -1,148 +1,191 @@
 #include "tools/symbols/eh_frame.h"
 
 #include "tools/cli/xalloc.h"
-#include "tools/symbols/frame_entry.h"
+#include <dwarf.h>
+#include <elfutils/libdw.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TABLE_DATAREL_SDATA4 0x3bu
-#define ENCODING_OMIT        0xffu
-#define HEADER_SIZE          4u
-#define TABLE_ENTRY_SIZE     8u
 /* More than the largest programs have; each is read once. */
 #define ENTRIES_MAX (4u << 20)
 
-static bool find_header(const struct symbol_image *image, uint64_t *rva)
+/* What entries are read from. */
+struct frames {
+	Elf_Data data;
+	const unsigned char *ident; /* of the file */
+	uint64_t rva;               /* of the data */
+	size_t word;                /* bytes of an address */
+};
+
+/* Of .eh_frame, which its header names in a file without sections, as every linker writes it. */
+static uint64_t find_frames(const struct symbol_image *image)
 {
+	static const uint8_t usual[] = {1, DW_EH_PE_pcrel | DW_EH_PE_sdata4};
 	size_t count = 0;
-	if (elf_getphdrnum(image->elf, &count) != 0)
-		return false;
+	GElf_Shdr section;
+	GElf_Phdr segment;
+	if (symbol_image_section(image, ".eh_frame", &section))
+		return section.sh_addr;
+	elf_getphdrnum(image->elf, &count);
 	for (size_t i = 0; i < count && i < INT32_MAX; i++) {
-		GElf_Phdr segment;
-		if (gelf_getphdr(image->elf, (int)i, &segment) &&
-		    segment.p_type == PT_GNU_EH_FRAME) {
-			*rva = segment.p_vaddr;
-			return true;
-		}
+		size_t available = 0;
+		int32_t distance;
+		if (!gelf_getphdr(image->elf, (int)i, &segment) ||
+		    segment.p_type != PT_GNU_EH_FRAME)
+			continue;
+		const uint8_t *header = symbol_image_bytes(image, segment.p_vaddr, &available);
+		if (!header || available < 8 || memcmp(header, usual, sizeof(usual)) != 0)
+			break;
+		memcpy(&distance, header + 4, sizeof(distance));
+		return segment.p_vaddr + 4 + (uint64_t)(int64_t)distance;
 	}
-	return false;
+	return 0;
 }
 
-/* The sorted table that a linker writes with --eh-frame-hdr. */
-static bool open_header(struct eh_frame_table *table)
+static bool open_frames(const struct symbol_image *image, struct frames *frames)
 {
-	const struct symbol_image *image = table->image;
-	size_t available = 0;
-	uint64_t count = 0;
-	if (!find_header(image, &table->rva))
+	GElf_Shdr header;
+	size_t size = 0;
+	frames->rva = find_frames(image);
+	const uint8_t *bytes = frames->rva ? symbol_image_bytes(image, frames->rva, &size) : NULL;
+	if (!bytes)
 		return false;
-	const uint8_t *header = symbol_image_bytes(image, table->rva, &available);
-	if (!header || available < HEADER_SIZE || header[0] != 1)
-		return false;
-	size_t frame_size = frame_entry_value_size(image, header[1]);
-	size_t count_size = frame_entry_value_size(image, header[2]);
-	/* Every linker writes this form of the table; another is a table we do not have. */
-	if (header[3] != TABLE_DATAREL_SDATA4 || header[2] == ENCODING_OMIT || frame_size == 0 ||
-	    count_size == 0 || available < HEADER_SIZE + frame_size + count_size)
-		return false;
-	size_t table_at = HEADER_SIZE + frame_size + count_size;
-	memcpy(&count, header + HEADER_SIZE + frame_size, count_size);
-	if (count == 0 || count > (available - table_at) / TABLE_ENTRY_SIZE)
-		return false;
-	table->entries = header + table_at;
-	table->count = (size_t)count;
+	if (symbol_image_section(image, ".eh_frame", &header) && header.sh_size < size)
+		size = header.sh_size;
+	frames->data = (Elf_Data){.d_buf = (void *)(uintptr_t)bytes,
+				  .d_type = ELF_T_BYTE,
+				  .d_version = EV_CURRENT,
+				  .d_size = size};
+	frames->ident = (const unsigned char *)elf_getident(image->elf, NULL);
+	frames->word = gelf_getclass(image->elf) == ELFCLASS32 ? 4 : 8;
 	return true;
+}
+
+/* Bytes of a value in this encoding (DW_EH_PE_*); 0: of variable length, or an unknown one. */
+static size_t value_size(const struct frames *frames, unsigned encoding)
+{
+	switch (encoding & 0x07) {
+	case DW_EH_PE_absptr:
+		return frames->word;
+	case DW_EH_PE_udata2:
+		return 2;
+	case DW_EH_PE_udata4:
+		return 4;
+	case DW_EH_PE_udata8:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+/* How the FDEs of a CIE encode addresses: what goes with 'R' in its augmentation. */
+static unsigned cie_encoding(struct frames *frames, Dwarf_Off offset)
+{
+	Dwarf_CFI_Entry entry;
+	Dwarf_Off next;
+	if (dwarf_next_cfi(frames->ident, &frames->data, true, offset, &next, &entry) != 0 ||
+	    !dwarf_cfi_cie_p(&entry))
+		return DW_EH_PE_omit;
+	size_t left = entry.cie.augmentation_data_size;
+	const uint8_t *at = entry.cie.augmentation_data;
+	for (const char *letter = entry.cie.augmentation; *letter; letter++) {
+		if (!strchr("RPL", *letter))
+			continue;
+		size_t size = left > 0 && *letter == 'P' ? 1 + value_size(frames, *at) : 1;
+		if (size > left)
+			return DW_EH_PE_omit;
+		if (*letter == 'R')
+			return *at;
+		at += size;
+		left -= size;
+	}
+	return DW_EH_PE_absptr;
+}
+
+/* The code of an FDE; size 0 where it says it in a form we do not know, or relative to something
+ * that only a process has. */
+static struct eh_frame_range read_range(struct frames *frames, const Dwarf_FDE *fde)
+{
+	unsigned encoding = cie_encoding(frames, fde->CIE_pointer);
+	unsigned base = encoding & 0xf0;
+	size_t size = value_size(frames, encoding);
+	struct eh_frame_range range = {0};
+	if (size == 0 || (base != DW_EH_PE_absptr && base != DW_EH_PE_pcrel) ||
+	    (size_t)(fde->end - fde->start) < 2 * size)
+		return range;
+	memcpy(&range.start, fde->start, size);
+	memcpy(&range.size, fde->start + size, size);
+	unsigned unused = 64 - 8 * (unsigned)size;
+	if (encoding & DW_EH_PE_signed)
+		range.start = (uint64_t)((int64_t)(range.start << unused) >> unused);
+	if (base == DW_EH_PE_pcrel)
+		range.start +=
+			frames->rva + (uint64_t)(fde->start - (const uint8_t *)frames->data.d_buf);
+	if (frames->word == 4)
+		range.start = (uint32_t)range.start;
+	return range;
 }
 
 static int compare_ranges(const void *left, const void *right)
 {
 	const struct eh_frame_range *a = left;
 	const struct eh_frame_range *b = right;
-	return a->start < b->start ? -1 : a->start > b->start;
+	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* All entries one after the other: static programs have no table of them. */
-static void walk_section(struct eh_frame_table *table)
+static void add_range(struct eh_frame_table *table, struct eh_frame_range range, size_t *capacity)
 {
-	struct frame_bytes bytes = {.image = table->image};
-	struct frame_entry entry;
-	GElf_Shdr header;
+	if (range.start == 0 || range.size == 0)
+		return;
+	if (table->count == *capacity) {
+		*capacity = xalloc_grown(*capacity, table->count + 1);
+		table->ranges = xalloc_resize(table->ranges, *capacity, sizeof(range));
+	}
+	table->ranges[table->count++] = range;
+}
+
+static void read_ranges(struct eh_frame_table *table)
+{
+	struct frames frames;
 	size_t capacity = 0;
-	if (!symbol_image_section(table->image, ".eh_frame", &header))
+	if (!open_frames(table->image, &frames))
 		return;
-	bytes.rva = header.sh_addr;
-	bytes.section = symbol_image_bytes(table->image, bytes.rva, &bytes.size);
-	if (!bytes.section)
-		return;
-	if (bytes.size > header.sh_size)
-		bytes.size = header.sh_size;
-	uint64_t rva = bytes.rva;
-	for (unsigned i = 0; i < ENTRIES_MAX && frame_entry_read(&bytes, rva, &entry); i++) {
-		rva += entry.size;
-		if (entry.start == 0 || entry.code_size == 0)
-			continue;
-		if (table->count == capacity) {
-			capacity = xalloc_grown(capacity, table->count + 1);
-			table->ranges =
-				xalloc_resize(table->ranges, capacity, sizeof(*table->ranges));
-		}
-		table->ranges[table->count++] =
-			(struct eh_frame_range){entry.start, entry.code_size};
+	Dwarf_Off offset = 0;
+	for (unsigned i = 0; i < ENTRIES_MAX && offset < frames.data.d_size; i++) {
+		Dwarf_CFI_Entry entry;
+		Dwarf_Off next = 0;
+		int result =
+			dwarf_next_cfi(frames.ident, &frames.data, true, offset, &next, &entry);
+		if (result == 0 && !dwarf_cfi_cie_p(&entry))
+			add_range(table, read_range(&frames, &entry.fde), &capacity);
+		if (result > 0) /* a terminator: what was linked behind it may have entries too */
+			next = offset + 4;
+		if (next <= offset)
+			break;
+		offset = next;
 	}
 	if (table->count > 0)
 		qsort(table->ranges, table->count, sizeof(*table->ranges), compare_ranges);
 }
 
-static uint64_t table_value(const struct eh_frame_table *table, size_t entry, size_t offset)
+bool eh_frame_find(struct eh_frame_table *table, uint64_t rva, uint64_t *start, uint64_t *size)
 {
-	int32_t relative;
-	if (!table->entries)
-		return 0;
-	memcpy(&relative, table->entries + entry * TABLE_ENTRY_SIZE + offset, sizeof(relative));
-	return table->rva + (uint64_t)(int64_t)relative;
-}
-
-static uint64_t start_of(const struct eh_frame_table *table, size_t entry)
-{
-	return table->ranges ? table->ranges[entry].start : table_value(table, entry, 0);
-}
-
-static uint64_t size_of(const struct eh_frame_table *table, size_t entry)
-{
-	struct frame_bytes bytes = {.image = table->image};
-	struct frame_entry read = {0};
-	if (table->ranges)
-		return table->ranges[entry].size;
-	frame_entry_read(&bytes, table_value(table, entry, 4), &read);
-	return read.code_size;
-}
-
-/* The last entry that starts at or below rva; false where there is none. */
-static bool find_entry(const struct eh_frame_table *table, uint64_t rva, size_t *entry)
-{
+	if (!table->is_open)
+		read_ranges(table);
+	table->is_open = true;
 	size_t low = 0;
 	size_t high = table->count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (start_of(table, middle) <= rva)
+		if (table->ranges[middle].start <= rva)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	*entry = low - 1;
-	return low > 0;
-}
-
-bool eh_frame_find(struct eh_frame_table *table, uint64_t rva, uint64_t *start, uint64_t *size)
-{
-	size_t entry;
-	if (!table->is_open && !open_header(table))
-		walk_section(table);
-	table->is_open = true;
-	if (!find_entry(table, rva, &entry))
+	if (low == 0)
 		return false;
-	*start = start_of(table, entry);
-	*size = size_of(table, entry);
+	*start = table->ranges[low - 1].start;
+	*size = table->ranges[low - 1].size;
 	return true;
 }
 

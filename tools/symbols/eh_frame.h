@@ -1,6 +1,6 @@
 /*
- * Where functions start in a file without symbols: the unwind tables know (.eh_frame_hdr and
- * .eh_frame of the Linux Standard Base, Core, "Exception Frames").
+ * Where functions start in a file without symbols: the unwind tables know (.eh_frame of the Linux
+ * Standard Base, Core, "Exception Frames"). libdw reads the entries.
  */
 #ifndef TOOLS_SYMBOLS_EH_FRAME_H
 #define TOOLS_SYMBOLS_EH_FRAME_H
@@ -13,19 +13,17 @@ struct eh_frame_range {
 	uint64_t size;
 };
 
-/* The table of a file, as long as its image is open. Begins as {.image = ...}: it is read when it
- * is first asked. */
+/* The code that each FDE of a file describes. Begins as {.image = ...}: it is read when it is first
+ * asked. */
 struct eh_frame_table {
 	const struct symbol_image *image;
 	bool is_open;
-	uint64_t rva;                  /* of .eh_frame_hdr, which the entries are relative to */
-	const uint8_t *entries;        /* sorted pairs (function, FDE) of 32-bit offsets */
-	struct eh_frame_range *ranges; /* instead of them, in a file without .eh_frame_hdr */
-	size_t count;                  /* of either; 0: no table */
+	struct eh_frame_range *ranges; /* by start */
+	size_t count;
 };
 
-/* The code of the last FDE that starts at or below rva; it may end before (size 0: not known).
- * False where there is none. */
+/* The code of the last FDE that starts at or below rva; it may end before. False where there is
+ * none. */
 bool eh_frame_find(struct eh_frame_table *table, uint64_t rva, uint64_t *start, uint64_t *size);
 
 /* Frees what was read, not the image. */

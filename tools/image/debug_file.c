@@ -2,7 +2,6 @@
 
 #include "program/regular_file.h"
 #include "tools/cli/xalloc.h"
-#include "tools/image/inflated.h"
 #include "tools/image/small_elf.h"
 #include "tools/image/snapshot.h"
 #include <elfutils/libdwelf.h>
@@ -95,9 +94,7 @@ static bool is_file_itself(const struct stat *status, const char *file)
 /* The copy that is handed over; takes the file. */
 static int copy_of(int fd, const struct stat *status)
 {
-	int copy = inflated_copy(fd);
-	if (copy < 0)
-		copy = snapshot_of(fd, status);
+	int copy = snapshot_of(fd, status);
 	close(fd);
 	return copy;
 }

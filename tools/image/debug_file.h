@@ -25,8 +25,8 @@ struct debug_file_search {
  * build-id that goes with its name, and below .dwz of the directories and of the file's own. For
  * what is not found so, servers are asked where DEBUGINFOD_URLS names some. Where there is no file
  * of shared DWARF an empty one is handed over, as libdw would open whatever the name says.
- * What is handed over is a copy in memory (snapshot.h), with its sections inflated (inflated.h):
- * libdwfl's own search opens it to its end before anybody could do that.
+ * What is handed over is a copy in memory (snapshot.h): libdwfl's own search opens it to its end
+ * before anybody could make one.
  */
 int debug_file_find(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
 		    const char *file, const char *link, GElf_Word crc, char **found);

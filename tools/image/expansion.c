@@ -4,6 +4,7 @@
 #include <endian.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <libdeflate.h>
 #include <lzma.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,41 +12,52 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PIECE = 1 << 16 };
+enum { PIECE = 1 << 16, ALIGNMENT = 16 };
 
 /* As libdwfl allows; dictionaries take memory as they are written. */
 #define MEMORY_MAX ((uint64_t)1 << 30)
+/* No deflate stream is larger than this many times its input (RFC 1951: 258 bytes in 2 bits). */
+#define RATIO_MAX       1032u
+#define BYTE_ORDER_HERE (__BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB)
 
-struct limit {
+struct expansion {
 	int copy;
 	Elf *elf;
 	size_t names;
-	uint64_t left;   /* that compressed sections may still inflate to */
-	bool symbols_at; /* libdwfl reads the first .gnu_debugdata only */
+	uint64_t end;       /* of the copy, where inflated sections go */
+	uint64_t left;      /* that compressed sections may still inflate to */
+	uint64_t read_left; /* of them; sections may overlap */
+	struct libdeflate_decompressor *decompressor;
+	bool has_symbols; /* seen: libdwfl reads the first .gnu_debugdata only */
 };
 
-/* The section's bytes from *at on, up to a piece of them; 0: no more. */
-static size_t read_piece(const struct limit *limit, const GElf_Shdr *header, uint64_t *at,
-			 uint8_t *piece)
+/* What a compressed section begins with. */
+struct stream {
+	uint64_t skip; /* bytes before the stream; 0: it is not compressed */
+	uint64_t size; /* of what it inflates to */
+	uint64_t alignment;
+	bool is_zlib; /* by its header; .zdebug, which also is, is rare */
+};
+
+static bool read_at(const struct expansion *expansion, uint64_t at, void *bytes, size_t size)
 {
-	uint64_t rest = header->sh_size - *at;
-	ssize_t got = pread(limit->copy, piece, rest < PIECE ? (size_t)rest : PIECE,
-			    (off_t)(header->sh_offset + *at));
-	*at += got > 0 ? (uint64_t)got : 0;
-	return got > 0 ? (size_t)got : 0;
+	return pread(expansion->copy, bytes, size, (off_t)at) == (ssize_t)size;
 }
 
-/* Whether it inflates, to no more than is allowed. The decoder is libdwfl's. */
-static bool inflates(const struct limit *limit, const GElf_Shdr *header)
+/* Whether .gnu_debugdata inflates, to no more than is allowed. The decoder is libdwfl's. */
+static bool has_small_symbols(const struct expansion *expansion, const GElf_Shdr *header)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;
 	uint8_t *in = xalloc_zeroed(PIECE, 2);
-	uint64_t at = 0;
+	uint64_t rest = header->sh_size;
 	lzma_ret result = lzma_auto_decoder(&stream, MEMORY_MAX, 0);
 	while (result == LZMA_OK && stream.total_out <= EXPANSION_SYMBOLS_MAX) {
-		if (stream.avail_in == 0) {
+		size_t size = rest < PIECE ? (size_t)rest : PIECE;
+		if (stream.avail_in == 0 && size > 0 &&
+		    read_at(expansion, header->sh_offset + header->sh_size - rest, in, size)) {
 			stream.next_in = in;
-			stream.avail_in = read_piece(limit, header, &at, in);
+			stream.avail_in = size;
+			rest -= size;
 		}
 		stream.next_out = in + PIECE;
 		stream.avail_out = PIECE;
@@ -57,57 +69,144 @@ static bool inflates(const struct limit *limit, const GElf_Shdr *header)
 	return fits;
 }
 
-/* What a compressed section says it inflates to; 0: it is not one. */
-static uint64_t inflated_size(const struct limit *limit, Elf_Scn *section, const GElf_Shdr *header,
-			      const char *name)
+static struct stream stream_of(const struct expansion *expansion, const GElf_Shdr *header,
+			       const char *name)
 {
-	struct {
-		char magic[4];
-		uint64_t size;
-	} __attribute__((packed)) gnu;
-	GElf_Chdr elf;
-	if ((header->sh_flags & SHF_COMPRESSED) != 0)
-		return gelf_getchdr(section, &elf) ? elf.ch_size : UINT64_MAX;
-	if (strncmp(name, ".zdebug", strlen(".zdebug")) != 0 || header->sh_size < sizeof(gnu) ||
-	    pread(limit->copy, &gnu, sizeof(gnu), (off_t)header->sh_offset) != sizeof(gnu) ||
-	    memcmp(gnu.magic, "ZLIB", sizeof(gnu.magic)) != 0)
-		return 0;
-	return be64toh(gnu.size);
+	union {
+		Elf32_Chdr narrow;
+		Elf64_Chdr wide;
+		struct {
+			char magic[4];
+			uint64_t size;
+		} __attribute__((packed)) gnu;
+	} head = {0};
+	const char *ident = elf_getident(expansion->elf, NULL);
+	bool is_wide = ident[EI_CLASS] == ELFCLASS64;
+	size_t size = !(header->sh_flags & SHF_COMPRESSED) ? sizeof(head.gnu)
+		      : is_wide                            ? sizeof(head.wide)
+							   : sizeof(head.narrow);
+	if (header->sh_size < size || !read_at(expansion, header->sh_offset, &head, size))
+		return (struct stream){0};
+	if (header->sh_flags & SHF_COMPRESSED && ident[EI_DATA] != BYTE_ORDER_HERE)
+		return (struct stream){.skip = size, .size = UINT64_MAX};
+	if (header->sh_flags & SHF_COMPRESSED && is_wide)
+		return (struct stream){size, head.wide.ch_size, head.wide.ch_addralign,
+				       head.wide.ch_type == ELFCOMPRESS_ZLIB};
+	if (header->sh_flags & SHF_COMPRESSED)
+		return (struct stream){size, head.narrow.ch_size, head.narrow.ch_addralign,
+				       head.narrow.ch_type == ELFCOMPRESS_ZLIB};
+	if (strncmp(name, ".zdebug", strlen(".zdebug")) == 0 &&
+	    memcmp(head.gnu.magic, "ZLIB", sizeof(head.gnu.magic)) == 0)
+		return (struct stream){.skip = size, .size = be64toh(head.gnu.size)};
+	return (struct stream){0};
 }
 
-static bool is_allowed(struct limit *limit, Elf_Scn *section, const GElf_Shdr *header)
+/* By hand: libelf writes a file's headers only if all of them are as it wants them. */
+static bool write_header(const struct expansion *expansion, size_t index, const GElf_Shdr *header)
 {
-	const char *name = elf_strptr(limit->elf, limit->names, header->sh_name);
-	if (name && strcmp(name, ".gnu_debugdata") == 0 && !limit->symbols_at) {
-		limit->symbols_at = true;
-		return inflates(limit, header);
+	GElf_Ehdr file;
+	Elf32_Shdr narrow = {.sh_name = header->sh_name,
+			     .sh_type = header->sh_type,
+			     .sh_flags = (Elf32_Word)header->sh_flags,
+			     .sh_addr = (Elf32_Addr)header->sh_addr,
+			     .sh_offset = (Elf32_Off)header->sh_offset,
+			     .sh_size = (Elf32_Word)header->sh_size,
+			     .sh_link = header->sh_link,
+			     .sh_info = header->sh_info,
+			     .sh_addralign = (Elf32_Word)header->sh_addralign,
+			     .sh_entsize = (Elf32_Word)header->sh_entsize};
+	bool is_wide = gelf_getclass(expansion->elf) == ELFCLASS64;
+	size_t size = is_wide ? sizeof(*header) : sizeof(narrow);
+	return gelf_getehdr(expansion->elf, &file) && file.e_shentsize == size &&
+	       (is_wide || header->sh_offset + header->sh_size <= UINT32_MAX) &&
+	       pwrite(expansion->copy, is_wide ? (const void *)header : &narrow, size,
+		      (off_t)(file.e_shoff + index * size)) == (ssize_t)size;
+}
+
+/* Inflates the section to the copy's end. What does not inflate to what it says stays as it is. */
+static void inflate(struct expansion *expansion, Elf_Scn *section, GElf_Shdr *header,
+		    const struct stream *stream)
+{
+	if (!stream->is_zlib || stream->size / RATIO_MAX > header->sh_size ||
+	    !expansion->decompressor)
+		return;
+	uint8_t *in = xalloc_zeroed(header->sh_size, 1);
+	void *out = malloc(stream->size);
+	if (out && read_at(expansion, header->sh_offset, in, header->sh_size) &&
+	    libdeflate_zlib_decompress(expansion->decompressor, in + stream->skip,
+				       header->sh_size - stream->skip, out, stream->size,
+				       NULL) == LIBDEFLATE_SUCCESS &&
+	    pwrite(expansion->copy, out, stream->size, (off_t)expansion->end) ==
+		    (ssize_t)stream->size) {
+		header->sh_offset = expansion->end;
+		header->sh_size = stream->size;
+		header->sh_addralign = stream->alignment;
+		header->sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;
+		if (write_header(expansion, elf_ndxscn(section), header))
+			expansion->end += (stream->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	}
-	uint64_t size = inflated_size(limit, section, header, name ? name : "");
-	if (size > limit->left)
-		return false;
-	limit->left -= size;
-	return true;
+	free(in);
+	free(out);
 }
 
-void expansion_limit(int copy, uint64_t used)
+/* Whether a section of debug information is one that nobody reads here. */
+static bool is_unread(const char *section)
 {
-	struct limit limit = {.copy = copy, .left = EXPANSION_DEBUG_MAX};
-	off_t size = lseek(copy, 0, SEEK_END);
+	static const char *const names[] = {".debug_loc",          ".debug_loclists",
+					    ".debug_aranges",      ".debug_macinfo",
+					    ".debug_macro",        ".debug_pubnames",
+					    ".debug_pubtypes",     ".debug_gnu_pubnames",
+					    ".debug_gnu_pubtypes", ".debug_names",
+					    ".gdb_index"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(section, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static void expand(struct expansion *expansion, Elf_Scn *section, GElf_Shdr *header)
+{
+	const char *name = elf_strptr(expansion->elf, expansion->names, header->sh_name);
+	struct stream stream = stream_of(expansion, header, name ? name : "");
+	bool has_symbols = name && strcmp(name, ".gnu_debugdata") == 0 && !expansion->has_symbols;
+	expansion->has_symbols |= has_symbols;
+	if ((name && is_unread(name)) || stream.size > expansion->left ||
+	    (stream.size > 0 && header->sh_size > expansion->read_left) ||
+	    (has_symbols && !has_small_symbols(expansion, header))) {
+		fallocate(expansion->copy, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			  (off_t)header->sh_offset, (off_t)header->sh_size);
+		return;
+	}
+	if (stream.size == 0)
+		return;
+	expansion->left -= stream.size;
+	expansion->read_left -= header->sh_size;
+	inflate(expansion, section, header, &stream);
+}
+
+void expansion_make(int copy, uint64_t used)
+{
+	uint64_t size = (uint64_t)lseek(copy, 0, SEEK_END);
+	struct expansion expansion = {
+		.copy = copy,
+		.end = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT,
+		.left = EXPANSION_DEBUG_MAX,
+		.read_left = used,
+		.decompressor = libdeflate_alloc_decompressor(),
+	};
 	if (used > EXPANSION_DEBUG_MAX / EXPANSION_DEBUG_RATIO)
-		limit.left = used * EXPANSION_DEBUG_RATIO;
+		expansion.left = used * EXPANSION_DEBUG_RATIO;
 	elf_version(EV_CURRENT);
-	limit.elf = elf_begin(copy, ELF_C_READ, NULL);
-	if (limit.elf && elf_getshdrstrndx(limit.elf, &limit.names) == 0) {
-		for (Elf_Scn *section = NULL; (section = elf_nextscn(limit.elf, section));) {
+	expansion.elf = elf_begin(copy, ELF_C_READ, NULL);
+	if (expansion.elf && elf_getshdrstrndx(expansion.elf, &expansion.names) == 0) {
+		for (Elf_Scn *section = NULL; (section = elf_nextscn(expansion.elf, section));) {
 			GElf_Shdr header;
-			if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
-			    header.sh_size == 0 || header.sh_offset > (uint64_t)size ||
-			    header.sh_size > (uint64_t)size - header.sh_offset ||
-			    is_allowed(&limit, section, &header))
-				continue;
-			fallocate(copy, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-				  (off_t)header.sh_offset, (off_t)header.sh_size);
+			if (gelf_getshdr(section, &header) && header.sh_type != SHT_NOBITS &&
+			    header.sh_size > 0 && header.sh_offset <= size &&
+			    header.sh_size <= size - header.sh_offset)
+				expand(&expansion, section, &header);
 		}
 	}
-	elf_end(limit.elf);
+	elf_end(expansion.elf);
+	libdeflate_free_decompressor(expansion.decompressor);
 }

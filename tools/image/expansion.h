@@ -1,6 +1,7 @@
 /*
- * Compressed sections of a file, which libdw and libdwfl inflate to whatever they say: some hundred
- * KB can become a GB, with LZMA much more.
+ * Compressed sections of a file. libdw and libdwfl inflate them to whatever they say: some hundred
+ * KB can become a GB, with LZMA much more; and those of zlib's format with zlib, which was three
+ * quarters of what finalization cost.
  */
 #ifndef TOOLS_IMAGE_EXPANSION_H
 #define TOOLS_IMAGE_EXPANSION_H
@@ -15,12 +16,17 @@
 #define EXPANSION_DEBUG_RATIO 8u
 
 /*
- * Makes those sections zeros that would inflate to more, in a copy of an ELF file that belongs to
- * the caller (a memfd, open for writing): SHF_COMPRESSED and .zdebug sections by the size in their
- * headers, beyond which libelf does not inflate them (gABI, compression header), .gnu_debugdata by
- * what comes out, as its xz index need not be true. Zeros are no compressed data: whoever reads the
- * section finds it damaged. used: bytes of the file's data.
+ * Inflates sections of a copy of an ELF file that belongs to the caller (a memfd, open for
+ * writing), within these bounds; used: bytes of the file's data.
+ * - SHF_COMPRESSED sections of zlib's format are inflated to the copy's end, and the section's
+ * header says so. Others (Zstandard, .zdebug, what does not inflate to what it says) are left to
+ * libdw.
+ * - Those that would inflate to more are made zeros, which are no compressed data: whoever reads
+ * the section finds it damaged. SHF_COMPRESSED and .zdebug sections are judged by the size in their
+ *   headers, beyond which libelf does not inflate them (gABI, compression header), .gnu_debugdata
+ * by what comes out, as its xz index need not be true.
+ * - Sections of debug information that nobody reads here are made zeros as well.
  */
-void expansion_limit(int copy, uint64_t used);
+void expansion_make(int copy, uint64_t used);
 
 #endif

@@ -5,8 +5,6 @@
 #ifndef TOOLS_IMAGE_SNAPSHOT_H
 #define TOOLS_IMAGE_SNAPSHOT_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/stat.h>
 
 /* Limits of what is copied: of the file's size, as its holes are kept, of the bytes in it, and of
@@ -15,15 +13,12 @@
 #define SNAPSHOT_BYTES_MAX   ((off_t)8 << 30)
 #define SNAPSHOT_SECONDS_MAX 120
 
-/* Whether a section of debug information is one that nobody reads here. */
-bool snapshot_is_unread(const char *section_name);
-
 /*
- * Returns a descriptor of the copy of an ELF file (a memfd, for the caller to close), in which the
- * bytes of unread sections are 0, and of those that inflate to too much (expansion.h). status: of
- * the file when it was opened. -1 with errno: ENOEXEC, it is no ELF file; ESTALE, it is not what
- * the status says, or was written to meanwhile; EFBIG, ETIMEDOUT for the limits; what read(2) and
- * memfd_create(2) return.
+ * Returns a descriptor of the copy of an ELF file (a memfd, for the caller to close), with its
+ * compressed sections inflated, and without what inflates to too much and what nobody reads
+ * (expansion.h). status: of the file when it was opened. -1 with errno: ENOEXEC, it is no ELF file;
+ * ESTALE, it is not what the status says, or was written to meanwhile; EFBIG, ETIMEDOUT for the
+ * limits; what read(2) and memfd_create(2) return.
  */
 int snapshot_of(int fd, const struct stat *status);
 

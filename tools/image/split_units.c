@@ -2,7 +2,6 @@
 
 #include "program/regular_file.h"
 #include "tools/cli/xalloc.h"
-#include "tools/image/inflated.h"
 #include "tools/image/small_elf.h"
 #include "tools/image/snapshot.h"
 #include <dwarf.h>
@@ -216,9 +215,7 @@ static int open_copy(char *path)
 	int copy = -1;
 	int fd = path ? regular_file_open(path, 0, &status) : -1;
 	if (fd >= 0) {
-		copy = inflated_copy(fd);
-		if (copy < 0)
-			copy = snapshot_of(fd, &status);
+		copy = snapshot_of(fd, &status);
 		close(fd);
 	}
 	free(path);

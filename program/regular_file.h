@@ -17,4 +17,8 @@ bool path_leads_up(const char *path);
  * it is no such file. */
 int regular_file_open(const char *path, int flags, struct stat *status);
 
+/* What is done with a file that was found at path, open for reading; whoever found it closes it.
+ * Returns 0 if the file is the one, else an errno: of no use. */
+typedef int regular_file_take(void *user, int fd, const struct stat *status, const char *path);
+
 #endif

@@ -144,22 +144,22 @@ size_t uw_module_build_id(const struct uw_module *module, uint8_t *id, size_t si
  * but for the C library's start files, no .debug_frame) lacks it, and may be given the .debug_frame
  * of the file that its debug information was split off to. Where that is, is the caller's business:
  * by convention a name made of the build-id, or the debug link's, which is a file name, never a
- * path. uw_module_debug_link returns its length without the NUL, 0 where there is none or it does
- * not fit. Both read what they have to of the module: ask when it is to be used.
+ * path. uw_module_debug_link returns its length without the NUL, and the link's CRC-32 of the whole
+ * debug file; 0 where there is none or it does not fit. Both read what they have to of the module:
+ * ask when it is to be used.
  */
 bool uw_module_lacks_info(struct uw_module *module);
-size_t uw_module_debug_link(struct uw_module *module, char *name, size_t size);
+size_t uw_module_debug_link(struct uw_module *module, char *name, size_t size, uint32_t *crc);
 
 /* Whether a .debug_frame was left out, the module's own or that of a file it was given, because it
  * is compressed in a way that this libelf cannot inflate, or not rightly. */
 bool uw_module_has_refused(const struct uw_module *module);
 
 /*
- * Takes the unwind information of the debug file behind fd, which the caller keeps. Only before the
- * module is shared or mapped. Returns 0, or -1 with errno and the module as it was: EEXIST it lacks
- * none, ESTALE the file is not of this build (build-ids differ, or, where one has none, the debug
- * link's CRC; then also if it has nothing to be checked for), ENOENT the file has none either, or
- * as uw_module_open.
+ * Takes the unwind information of the debug file behind fd, which the caller keeps and knows to be
+ * of the module's build. Only before the module is shared or mapped. Returns 0, or -1 with errno
+ * and the module as it was: EEXIST it lacks none, ESTALE the file is of another machine, ENOENT the
+ * file has none either, or as uw_module_open.
  */
 int uw_module_add_debug(struct uw_module *module, int fd);
 

@@ -3,6 +3,7 @@
 #include "collector/image/debug_file.h"
 #include "collector/image/image_ask.h"
 #include "collector/image/image_file.h"
+#include "collector/image/image_memory.h"
 #include "collector/machine/clock.h"
 #include "collector/proc/perf_map.h"
 #include <errno.h>
@@ -20,7 +21,8 @@ struct image {
 	uint64_t looked_ns; /* when its file was last seen unchanged */
 	uint32_t successor; /* the same file, which could be opened later; 0: none */
 	uint32_t tried_pid; /* through which it was last tried to open it */
-	struct image_file_found file;
+	uint32_t owner;     /* of its file */
+	int64_t changed_ns; /* PROFILE_IMAGE_CHANGED: when the file was, as a date */
 	bool is_32bit;
 	bool is_past;    /* by now another image stands for what its file holds */
 	bool is_refused; /* the file is none that can be used */
@@ -191,8 +193,11 @@ static struct profile_image identify(const struct image_source *source)
 static struct uw_module *open_vdso(struct asker *asker, const struct image_source *source)
 {
 	struct uw_module *module = NULL;
-	if (is_vdso_32(source))
-		return image_ask_vdso(asker, source);
+	struct image_opened opened = {0};
+	if (is_vdso_32(source)) {
+		image_ask(asker, image_memory_open_vdso, source, &opened);
+		return opened.module;
+	}
 	const void *image =
 		(const void *)getauxval(AT_SYSINFO_EHDR); /* NOLINT: an address by design */
 	uint64_t size = source->end - source->start;
@@ -301,29 +306,46 @@ static void note_unread(struct image_table *table, struct image *image, int erro
 	}
 }
 
+/* Has a process opened or copied the image for us; the record gets what names its file. */
+static struct image_opened ask_for(struct image_table *table, struct image *image,
+				   const struct image_source *source, image_opener *opener)
+{
+	struct image_opened opened = {.budget = table->memory_budget};
+	image_ask(table->asker, opener, source, &opened);
+	table->memory_budget = opened.budget;
+	if (opened.module && image->record.inode == 0) {
+		image->record.inode = opened.inode;
+		image->record.device_major = opened.device_major;
+		image->record.device_minor = opened.device_minor;
+	}
+	return opened;
+}
+
 static struct uw_module *open_file(struct image_table *table, struct image *image,
 				   const struct image_source *source)
 {
-	struct uw_module *module;
-	int error;
+	struct image_opened opened;
 	bool closed;
 	image->looked_ns = clock_now();
 	do {
 		closed = false;
-		module = image_ask_file(table->asker, source, &image->record, &image->file);
-		error = !module ? errno : 0;
-		for (int i = 0; error == EMFILE && i < CLOSE_AT_ONCE; i++)
+		opened = ask_for(table, image, source, image_file_open);
+		for (int i = 0; opened.error == EMFILE && i < CLOSE_AT_ONCE; i++)
 			closed |= close_idle(table);
 	} while (closed);
+	image->owner = opened.owner;
+	image->changed_ns = opened.changed_ns;
 	/* What was changed holds for all who map it: whoever maps it later asks for a new image. */
-	image->is_refused = error == ENOEXEC || error == ESTALE;
-	image->has_file = module != NULL;
+	image->is_refused = opened.error == ENOEXEC || opened.error == ESTALE;
+	image->has_file = opened.module != NULL;
 	image->is_ready = false;
-	if (!module && error != ENOEXEC && error != ESTALE)
-		module = image_ask_memory(table->asker, source, &image->record,
-					  &table->memory_budget);
+	if (opened.module)
+		return opened.module;
+	struct uw_module *module = NULL;
+	if (!image->is_refused)
+		module = ask_for(table, image, source, image_memory_open).module;
 	if (!module)
-		note_unread(table, image, error);
+		note_unread(table, image, opened.error);
 	return module;
 }
 
@@ -425,7 +447,7 @@ static bool is_outdated(struct image *image, const struct image_source *source)
 	if (image->is_past || image->has_file)
 		return image->is_past || has_changed(image, source);
 	return image->record.flags & PROFILE_IMAGE_CHANGED && source->mapped_ns != 0 &&
-	       source->mapped_ns >= image->file.changed_ns;
+	       image_file_date(source->mapped_ns) >= image->changed_ns;
 }
 
 /* Leaves an image to those who map it: its file is of no use any more, and may be closed. */
@@ -505,7 +527,7 @@ static void make_ready(struct image_table *table, struct image *image)
 	if (image->is_ready || !image->module || !image->has_file)
 		return;
 	image->is_ready = true;
-	debug_file_add(image->module, image->path, image->file.owner);
+	debug_file_add(image->module, image->path, image->owner);
 	if (!uw_module_lacks_info(image->module) || !uw_module_has_refused(image->module))
 		return;
 	snprintf(text, sizeof(text),

@@ -7,23 +7,23 @@
 /* Whether a path from a process's maps names a file (not [heap], //anon, anon_inode:, "" ...). */
 bool image_file_is_path(const char *path);
 
-/* What opening a file told, or trying to. */
-struct image_file_found {
-	uint32_t owner;      /* of the opened file */
-	uint64_t changed_ns; /* ESTALE: when the file was changed, CLOCK_MONOTONIC_RAW */
+/* What opening an image told. */
+struct image_opened {
+	struct uw_module *module; /* NULL: it could not be opened */
+	int error;                /* of a file, why: as mapped_file_open's */
+	uint64_t inode;           /* of the opened file */
+	uint32_t device_major;
+	uint32_t device_minor;
+	uint32_t owner;
+	int64_t changed_ns; /* ESTALE: when the file was changed, ns since 1970 (CLOCK_REALTIME) */
+	uint64_t budget;    /* bytes that may be copied from processes' memory */
 };
 
-/*
- * Opens the mapped file: by /proc/PID/map_files (exactly the mapping; needs privileges), else by
- * name through the process's root and its executable link, else by name here, each only if the
- * build-id, or the inode, is the mapped one's. Fills in record's inode and device where the kernel
- * gave a build-id instead. NULL with errno: ENOENT where there is none any more, EEXIST where
- * another lies in its place, EACCES where that is not known for lack of rights, EMFILE for lack of
- * descriptors, ENOEXEC where it is no ELF file of use, ESTALE where it has no build-id and was
- * changed since it was mapped, or as opening it failed.
- */
-struct uw_module *image_file_open(const struct image_source *source, struct profile_image *record,
-				  struct image_file_found *found);
+/* Opens the mapped file as it lies in the process's places or here (program/mapped_file.h). */
+void image_file_open(const struct image_source *source, struct image_opened *opened);
+
+/* A time of CLOCK_MONOTONIC_RAW as CLOCK_REALTIME, ns; 0 for 0. */
+int64_t image_file_date(uint64_t time_ns);
 
 /* Copies the module's build-id as far as a record has room for one: returns its length, 0 where it
  * has none or a longer one. The kernel passes those over too (lib/buildid.c, BUILD_ID_SIZE_MAX). */

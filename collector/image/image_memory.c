@@ -95,14 +95,6 @@ static bool read_file(struct copy *copy, uint64_t *budget)
 	return maps_read(NULL, pid, read_segment, copy) == 0;
 }
 
-static struct uw_module *make_module(const struct copy *copy)
-{
-	struct uw_module *module = NULL;
-	if (uw_module_from_memory(copy->bytes, copy->size, &module) < 0)
-		return NULL;
-	return module;
-}
-
 static bool is_mapped_file(const struct copy *copy, const struct uw_module *module)
 {
 	const struct image_source *source = copy->source;
@@ -117,43 +109,39 @@ static int open_memory(uint32_t pid)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-struct uw_module *image_memory_open(const struct image_source *source, struct profile_image *record,
-				    uint64_t *budget)
+void image_memory_open(const struct image_source *source, struct image_opened *opened)
 {
 	struct copy copy = {.source = source};
 	struct uw_module *module = NULL;
 	copy.memory_fd = open_memory(source->pid);
 	if (copy.memory_fd < 0)
-		return NULL;
-	if (read_file(&copy, budget))
-		module = make_module(&copy);
+		return;
+	if (!read_file(&copy, &opened->budget) ||
+	    uw_module_from_memory(copy.bytes, copy.size, &module) < 0)
+		module = NULL;
 	close(copy.memory_fd);
 	free(copy.bytes);
 	/* Between the record and now, something else may have been mapped there. */
 	if (module && !is_mapped_file(&copy, module)) {
 		uw_module_unref(module);
-		return NULL;
+		module = NULL;
 	}
-	if (module && record->inode == 0) {
-		record->inode = copy.inode;
-		record->device_major = copy.device_major;
-		record->device_minor = copy.device_minor;
-	}
-	return module;
+	opened->module = module;
+	opened->inode = copy.inode;
+	opened->device_major = copy.device_major;
+	opened->device_minor = copy.device_minor;
 }
 
-struct uw_module *image_memory_open_vdso(const struct image_source *source)
+void image_memory_open_vdso(const struct image_source *source, struct image_opened *opened)
 {
-	struct uw_module *module = NULL;
 	uint64_t size = source->end - source->start;
 	int fd = open_memory(source->pid);
 	uint8_t *bytes = size <= VDSO_SIZE_MAX ? malloc((size_t)size) : NULL;
-	if (fd >= 0 && bytes &&
-	    pread(fd, bytes, (size_t)size, (off_t)source->start) == (ssize_t)size &&
-	    uw_module_from_memory(bytes, (size_t)size, &module) < 0)
-		module = NULL;
+	if (fd < 0 || !bytes ||
+	    pread(fd, bytes, (size_t)size, (off_t)source->start) != (ssize_t)size ||
+	    uw_module_from_memory(bytes, (size_t)size, &opened->module) < 0)
+		opened->module = NULL;
 	free(bytes);
 	if (fd >= 0)
 		close(fd);
-	return module;
 }

@@ -47,7 +47,7 @@ RULES = {
     'unwind': (lambda h: h.startswith('unwind/'), {'libc'}),
     'unwind/elf': (lambda h: h.startswith('unwind/'), {'libc', 'elf'}),
     'unwind/module': (lambda h: h.startswith('unwind/'), {'libc', 'libelf'}),
-    'program': (lambda h: h.startswith('program/'), {'libc', 'elf', 'libelf'}),
+    'program': (lambda h: h.startswith('program/'), {'libc', 'elf', 'zlib'}),
     'collector/preload': (lambda h: h.startswith('collector/preload/'), {'libc'}),
     'collector/bpf': (lambda h: h.startswith('collector/bpf/') or h == 'vmlinux.h',
                       {'libc', 'libbpf', 'perf_event'}),

@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	addresses[COUNT - 3].rva = 0x401000;
 	addresses[COUNT - 2].rva = 0x7fffffff;
 	addresses[COUNT - 1].rva = UINT64_MAX;
-	struct symbol_image_identity identity = {.path = put_file(data, size)};
+	struct mapped_file identity = {.path = put_file(data, size)};
 	if (resolve_file(&identity, "/nowhere", addresses, COUNT) == SYMBOL_IMAGE_OPEN)
 		for (size_t i = 0; i < COUNT; i++)
 			check_function(&addresses[i]);

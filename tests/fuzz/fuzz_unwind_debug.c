@@ -257,10 +257,11 @@ static void use(struct uw_module *module)
 static void check_link(struct uw_module *module)
 {
 	char name[64] = "";
-	size_t size = uw_module_debug_link(module, name, sizeof(name));
+	uint32_t crc;
+	size_t size = uw_module_debug_link(module, name, sizeof(name), &crc);
 
 	check(size < sizeof(name) && strlen(name) == size && !strchr(name, '/'));
-	check(uw_module_debug_link(module, name, 1) == 0);
+	check(uw_module_debug_link(module, name, 1, &crc) == 0);
 }
 
 /* Whether the debug file was taken. */

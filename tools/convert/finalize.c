@@ -106,8 +106,7 @@ static int64_t date_of_mapping(const struct finalize_source *source, uint32_t im
 }
 
 static enum symbol_image_status resolve_mapped_file(const struct finalize_source *source,
-						    uint32_t index,
-						    struct symbol_image_identity *identity,
+						    uint32_t index, struct mapped_file *identity,
 						    struct symbol_address *addresses, size_t count)
 {
 	const struct profile_image *image = profile_reader_image(source->reader, index);
@@ -156,7 +155,7 @@ static void resolve_image(const struct finalize_source *source, uint32_t index,
 	const struct profile_image *image = profile_reader_image(reader, index);
 	enum symbol_image_status status = SYMBOL_IMAGE_OPEN;
 	const char *path = profile_reader_text(reader, image->path);
-	struct symbol_image_identity identity = {
+	struct mapped_file identity = {
 		.path = path,
 		.build_id = image->build_id,
 		.build_id_size = image->build_id_size <= sizeof(image->build_id)

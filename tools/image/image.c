@@ -1,11 +1,9 @@
 #include "tools/image/image.h"
 
-#include "program/regular_file.h"
+#include "program/build_id.h"
 #include "tools/cli/xalloc.h"
-#include "tools/image/deleted_file.h"
 #include "tools/image/snapshot.h"
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,22 +14,12 @@
 /* No vdso is near this; the kernel maps one or two pages. */
 #define VDSO_SIZE_MAX 65536u
 
-/* As libdwfl has them. */
-#define DEBUG_DIRECTORIES ":.debug:/usr/lib/debug"
-
-static bool build_id_matches(const struct symbol_image *image,
-			     const struct symbol_image_identity *identity)
-{
-	const unsigned char *bits = NULL;
-	GElf_Addr address;
-	int size = dwfl_module_build_id(image->module, &bits, &address);
-	return size > 0 && (size_t)size >= identity->build_id_size &&
-	       memcmp(bits, identity->build_id, identity->build_id_size) == 0;
-}
+/* Dates of mappings are known to this. */
+#define CLOCK_SLACK_NS 2000000u
 
 /* Takes the descriptor. */
 static enum symbol_image_status open_descriptor(struct symbol_image *image, int fd,
-						const char *path, const char *debug_path)
+						const char *path)
 {
 	/* Directories are looked in by debug_file_find. */
 	image->debug_path = xalloc_text("");
@@ -41,8 +29,6 @@ static enum symbol_image_status open_descriptor(struct symbol_image *image, int 
 		.section_address = dwfl_offline_section_address,
 		.debuginfo_path = &image->debug_path,
 	};
-	image->directories = xalloc_text(debug_path ? debug_path : DEBUG_DIRECTORIES);
-	image->search.directories = image->directories;
 	image->dwfl = dwfl_begin(&image->callbacks);
 	if (!image->dwfl) {
 		close(fd);
@@ -66,87 +52,50 @@ static enum symbol_image_status open_descriptor(struct symbol_image *image, int 
 	return SYMBOL_IMAGE_OPEN;
 }
 
-/* Clocks are known to this; dates of files are more exact, or earlier by up to a tick. */
-#define CLOCK_SLACK_NS 2000000
-
-/* Whether a file without a build-id is the mapped one, as far as can be known. The time of the last
- * change cannot be set, as that of modification can; but deleting a file is a change too. */
-static bool is_mapped_file(const struct symbol_image_identity *identity, const struct stat *status)
+static void close_dwfl(struct symbol_image *image)
 {
-	const struct timespec *changed = status->st_nlink > 0 ? &status->st_ctim : &status->st_mtim;
-	int64_t latest = (int64_t)((uint64_t)identity->mapped_ns + CLOCK_SLACK_NS);
-	if (identity->inode != 0 && identity->inode != status->st_ino)
-		return false;
-	return identity->mapped_ns == 0 || changed->tv_sec < latest / 1000000000 ||
-	       (changed->tv_sec == latest / 1000000000 && changed->tv_nsec <= latest % 1000000000);
+	dwfl_end(image->dwfl);
+	free(image->debug_path);
+	image->dwfl = NULL;
+	image->debug_path = NULL;
 }
 
-/* Sets *copy to a descriptor of the file's bytes as they are. */
-static enum symbol_image_status copy_file(const char *path,
-					  const struct symbol_image_identity *identity, int *copy)
+static int take_file(void *user, int fd, const struct stat *status, const char *path)
 {
-	struct stat status;
-	if (path_leads_up(path))
-		return SYMBOL_IMAGE_MISSING;
-	int fd = regular_file_open(path, 0, &status);
-	if (fd < 0)
-		return SYMBOL_IMAGE_MISSING;
-	bool is_mapped = identity->build_id_size > 0 || is_mapped_file(identity, &status);
-	*copy = is_mapped ? snapshot_of(fd, &status) : -1;
-	int error = errno;
-	close(fd);
-	if (*copy >= 0)
-		return SYMBOL_IMAGE_OPEN;
-	if (!is_mapped || error == ESTALE)
-		return SYMBOL_IMAGE_REPLACED;
-	return error == ENOEXEC ? SYMBOL_IMAGE_INVALID : SYMBOL_IMAGE_MISSING;
-}
-
-static enum symbol_image_status open_path(struct symbol_image *image, const char *path,
-					  const struct symbol_image_identity *identity,
-					  const char *debug_path)
-{
-	int copy = -1;
-	memset(image, 0, sizeof(*image));
-	enum symbol_image_status result = copy_file(path, identity, &copy);
-	if (result != SYMBOL_IMAGE_OPEN)
-		return result;
-	result = open_descriptor(image, copy, path, debug_path);
-	if (result == SYMBOL_IMAGE_OPEN && identity->build_id_size > 0 &&
-	    !build_id_matches(image, identity))
-		return SYMBOL_IMAGE_REPLACED;
-	return result;
-}
-
-/* Instead of what was tried before. */
-static bool open_instead(struct symbol_image *image, const char *path,
-			 const struct symbol_image_identity *identity, const char *debug_path)
-{
-	symbol_image_close(image);
-	return open_path(image, path, identity, debug_path) == SYMBOL_IMAGE_OPEN;
+	struct symbol_image *image = user;
+	int copy = snapshot_of(fd, status);
+	if (copy < 0)
+		return errno;
+	if (image->search.owner != DEBUG_FILE_ANYBODY)
+		image->search.owner = status->st_uid;
+	if (open_descriptor(image, copy, path) == SYMBOL_IMAGE_OPEN)
+		return 0;
+	close_dwfl(image);
+	return ENOEXEC;
 }
 
 enum symbol_image_status symbol_image_open(struct symbol_image *image,
-					   const struct symbol_image_identity *identity,
-					   const char *debug_path)
+					   const struct mapped_file *file, const char *debug_path)
 {
-	enum symbol_image_status result = open_path(image, identity->path, identity, debug_path);
-	if ((result != SYMBOL_IMAGE_MISSING && result != SYMBOL_IMAGE_REPLACED) ||
-	    identity->pid == 0 || identity->path[0] != '/')
-		return result;
-	/* While the process lives, as it sees the file: another mount namespace, a container; or as
-	 * it still has it, deleted. The id may be another process's by now; what identifies the
-	 * file is checked again. */
-	char *inside = xalloc_printf("/proc/%u/root%s", identity->pid, identity->path);
-	char *deleted = NULL;
-	bool is_open = open_instead(image, inside, identity, debug_path);
-	if (!is_open && (identity->build_id_size > 0 || identity->inode > 0))
-		deleted = symbol_deleted_file_find(identity->pid, identity->path);
-	if (is_open || (deleted && open_instead(image, deleted, identity, debug_path)))
-		result = SYMBOL_IMAGE_OPEN;
-	free(inside);
-	free(deleted);
-	return result;
+	struct mapped_file wanted = *file;
+	int64_t changed_ns;
+	memset(image, 0, sizeof(*image));
+	image->directories = xalloc_text(debug_path ? debug_path : DEBUG_FILE_DIRECTORIES);
+	image->search.directories = image->directories;
+	image->search.owner = debug_path ? DEBUG_FILE_ANYBODY : 0;
+	if (wanted.mapped_ns != 0)
+		wanted.mapped_ns = (int64_t)((uint64_t)wanted.mapped_ns + CLOCK_SLACK_NS);
+	switch (mapped_file_open(&wanted, take_file, image, &changed_ns)) {
+	case 0:
+		return SYMBOL_IMAGE_OPEN;
+	case ENOEXEC:
+		return SYMBOL_IMAGE_INVALID;
+	case EEXIST:
+	case ESTALE:
+		return SYMBOL_IMAGE_REPLACED;
+	default:
+		return SYMBOL_IMAGE_MISSING;
+	}
 }
 
 /* The vdso's section headers lie behind everything else in it. */
@@ -162,8 +111,9 @@ static size_t vdso_size(const uint8_t *vdso)
 }
 
 enum symbol_image_status symbol_image_open_vdso(struct symbol_image *image,
-						const struct symbol_image_identity *identity)
+						const struct mapped_file *file)
 {
+	uint8_t id[BUILD_ID_MAX];
 	memset(image, 0, sizeof(*image));
 	const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
 	size_t size = vdso ? vdso_size(vdso) : 0;
@@ -176,17 +126,17 @@ enum symbol_image_status symbol_image_open_vdso(struct symbol_image *image,
 		close(fd);
 		return SYMBOL_IMAGE_MISSING;
 	}
-	enum symbol_image_status result = open_descriptor(image, fd, "[vdso]", NULL);
-	if (result == SYMBOL_IMAGE_OPEN && !build_id_matches(image, identity))
+	if (file->build_id_size > 0 && (build_id_read(fd, id) != (ssize_t)file->build_id_size ||
+					memcmp(id, file->build_id, file->build_id_size) != 0)) {
+		close(fd);
 		return SYMBOL_IMAGE_REPLACED;
-	return result;
+	}
+	return open_descriptor(image, fd, "[vdso]");
 }
 
 void symbol_image_close(struct symbol_image *image)
 {
-	if (image->dwfl)
-		dwfl_end(image->dwfl);
-	free(image->debug_path);
+	close_dwfl(image);
 	free(image->directories);
 	memset(image, 0, sizeof(*image));
 }

@@ -6,6 +6,7 @@
 #ifndef TOOLS_IMAGE_IMAGE_H
 #define TOOLS_IMAGE_IMAGE_H
 
+#include "program/mapped_file.h"
 #include "tools/image/debug_file.h"
 #include <elfutils/libdwfl.h>
 #include <gelf.h>
@@ -20,17 +21,6 @@ enum symbol_image_status {
 	SYMBOL_IMAGE_INVALID,  /* not an ELF file that libdwfl takes */
 };
 
-/* What the file must be. */
-struct symbol_image_identity {
-	const char *path;
-	const uint8_t *build_id;
-	size_t build_id_size; /* 0: none known, then the inode counts */
-	uint64_t inode;       /* 0: not known */
-	int64_t mapped_ns;    /* then it must not have been changed after this date, in ns since
-				 1970 (CLOCK_REALTIME); 0: not known */
-	uint32_t pid;         /* a process that maps it, and may see another file system; 0: none */
-};
-
 struct symbol_image {
 	Dwfl *dwfl;
 	Dwfl_Module *module; /* loaded at its own addresses: an address of the module is an rva */
@@ -41,14 +31,14 @@ struct symbol_image {
 	struct debug_file_search search;
 };
 
-/* debug_path: directories of separate debug files as libdwfl takes them, NULL for the system's.
- * The image must stay where it is until it is closed; closing is allowed after a failure too. */
+/* debug_path: directories of separate debug files as libdwfl takes them, NULL for the system's,
+ * where they must be of who may say what the program is (program/debug_file.h). The image must stay
+ * where it is until it is closed; closing is allowed after a failure too. */
 enum symbol_image_status symbol_image_open(struct symbol_image *image,
-					   const struct symbol_image_identity *identity,
-					   const char *debug_path);
+					   const struct mapped_file *file, const char *debug_path);
 /* The vdso of this process, if it is the one with the build-id. */
 enum symbol_image_status symbol_image_open_vdso(struct symbol_image *image,
-						const struct symbol_image_identity *identity);
+						const struct mapped_file *file);
 void symbol_image_close(struct symbol_image *image);
 
 /* Bytes of the file at an rva, *available of them up to the end of the segment's file contents;

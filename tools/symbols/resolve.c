@@ -25,9 +25,8 @@ static void resolve_image(struct symbol_image *image, struct symbol_address *add
 	}
 }
 
-enum symbol_image_status resolve_file(const struct symbol_image_identity *identity,
-				      const char *debug_path, struct symbol_address *addresses,
-				      size_t count)
+enum symbol_image_status resolve_file(const struct mapped_file *identity, const char *debug_path,
+				      struct symbol_address *addresses, size_t count)
 {
 	struct symbol_image image;
 	enum symbol_image_status status = symbol_image_open(&image, identity, debug_path);
@@ -37,7 +36,7 @@ enum symbol_image_status resolve_file(const struct symbol_image_identity *identi
 	return status;
 }
 
-enum symbol_image_status resolve_vdso(const struct symbol_image_identity *identity,
+enum symbol_image_status resolve_vdso(const struct mapped_file *identity,
 				      struct symbol_address *addresses, size_t count)
 {
 	struct symbol_image image;

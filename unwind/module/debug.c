@@ -1,16 +1,11 @@
-/* Separate debug files: which one is a module's. */
+/* Separate debug files: what they are named, and their unwind information. */
 #include "unwind/elf/file.h"
 #include "unwind/elf/open.h"
 #include "unwind/module/module.h"
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum {
-	CRC_BLOCK = 64 * 1024,
-	CRC_FILE_MAX = 64 * 1024 * 1024, /* of a debug file that has no build-id: 0.2 s */
-	LINK_MAX = 256                   /* of .gnu_debuglink: a file's name, and 8 bytes */
-};
+enum { LINK_MAX = 256 /* of .gnu_debuglink: a file's name, and 8 bytes */ };
 
 /* The parts of .gnu_debuglink: a file's name, and the CRC-32 of what it holds. */
 static bool debug_link_read(const struct uw_elf *elf, char name[static LINK_MAX], uint32_t *crc)
@@ -29,63 +24,15 @@ static bool debug_link_read(const struct uw_elf *elf, char name[static LINK_MAX]
 	       strcmp(name, "..") != 0;
 }
 
-size_t uw_module_debug_link(struct uw_module *module, char *name, size_t size)
+size_t uw_module_debug_link(struct uw_module *module, char *name, size_t size, uint32_t *crc)
 {
 	char link[LINK_MAX];
-	uint32_t crc;
 
 	uw_module_load(module);
-	if (!debug_link_read(&module->elf, link, &crc) || strlen(link) >= size)
+	if (!debug_link_read(&module->elf, link, crc) || strlen(link) >= size)
 		return 0;
 	memcpy(name, link, strlen(link) + 1);
 	return strlen(link);
-}
-
-/* CRC-32 as .gnu_debuglink has it: reflected, polynomial 0x04c11db7, complemented at both ends. */
-static void crc_table_fill(uint32_t table[static 256])
-{
-	for (uint32_t i = 0; i < 256; i++) {
-		table[i] = i;
-		for (int bit = 0; bit < 8; bit++)
-			table[i] = table[i] >> 1 ^ (table[i] & 1 ? UINT32_C(0xedb88320) : 0);
-	}
-}
-
-static bool file_has_crc(const struct uw_elf *elf, uint32_t expected)
-{
-	uint32_t table[256], crc = UINT32_MAX;
-	uint8_t *block = elf->size <= CRC_FILE_MAX ? malloc(CRC_BLOCK) : NULL;
-	uint64_t offset, size = 0;
-
-	if (!block)
-		return false;
-	crc_table_fill(table);
-	for (offset = 0; offset < elf->size; offset += size) {
-		size = elf->size - offset < CRC_BLOCK ? elf->size - offset : CRC_BLOCK;
-		if (!uw_elf_read(elf, offset, block, size))
-			break;
-		for (uint64_t i = 0; i < size; i++)
-			crc = table[(crc ^ block[i]) & 0xff] ^ crc >> 8;
-	}
-	free(block);
-	return offset == elf->size && ~crc == expected;
-}
-
-/* Whether debug was made from the same build as the module. */
-static bool is_of_module(const struct uw_module *module, const struct uw_elf *debug)
-{
-	const struct uw_elf *elf = &module->elf;
-	char name[LINK_MAX];
-	uint32_t crc;
-
-	if (elf->arch != debug->arch)
-		return false;
-	if (elf->build_id_size > 0 && debug->build_id_size > 0)
-		return elf->build_id_size == debug->build_id_size &&
-		       memcmp(elf->build_id, debug->build_id, elf->build_id_size) == 0;
-	/* All of the file has to be read for its CRC: only where there is something in it. */
-	return debug->debug_frame.size > 0 && debug_link_read(elf, name, &crc) &&
-	       file_has_crc(debug, crc);
 }
 
 bool uw_module_has_refused(const struct uw_module *module)
@@ -106,7 +53,7 @@ int uw_module_add_debug(struct uw_module *module, int fd)
 	if (uw_elf_open(&debug, fd) < 0)
 		return -1;
 	uw_elf_take_sections(&debug);
-	if (!is_of_module(module, &debug))
+	if (module->elf.arch != debug.arch)
 		error = ESTALE;
 	else if (uw_module_take_debug(module, &debug) < 0)
 		error = ENOMEM;

@@ -39,13 +39,13 @@ START_TEST(elf)
 {
 	void *mapped;
 	struct image_source source = map_file(0x7f, &mapped);
-	struct profile_image record = {.kind = PROFILE_IMAGE_FILE};
-	uint64_t budget = BUDGET;
-	struct uw_module *module = image_memory_open(&source, &record, &budget);
-	ck_assert_ptr_nonnull(module);
-	ck_assert_uint_ne(record.inode, 0);
-	ck_assert_uint_eq(budget, BUDGET - SIZE);
-	uw_module_unref(module);
+	struct image_opened opened = {.budget = BUDGET};
+	image_memory_open(&source, &opened);
+	ck_assert_ptr_nonnull(opened.module);
+	ck_assert_uint_ne(opened.inode, 0);
+	ck_assert_uint_eq(opened.budget, BUDGET - SIZE);
+	uw_module_unref(opened.module);
+	opened.module = NULL;
 	munmap(mapped, SIZE);
 }
 END_TEST
@@ -55,10 +55,10 @@ START_TEST(not_elf)
 {
 	void *mapped;
 	struct image_source source = map_file('x', &mapped);
-	struct profile_image record = {.kind = PROFILE_IMAGE_FILE};
-	uint64_t budget = BUDGET;
-	ck_assert_ptr_null(image_memory_open(&source, &record, &budget));
-	ck_assert_uint_eq(budget, BUDGET);
+	struct image_opened opened = {.budget = BUDGET};
+	image_memory_open(&source, &opened);
+	ck_assert_ptr_null(opened.module);
+	ck_assert_uint_eq(opened.budget, BUDGET);
 	munmap(mapped, SIZE);
 }
 END_TEST
@@ -67,14 +67,15 @@ START_TEST(beyond_the_budget)
 {
 	void *mapped;
 	struct image_source source = map_file(0x7f, &mapped);
-	struct profile_image record = {.kind = PROFILE_IMAGE_FILE};
-	uint64_t budget = 2 * SIZE - 1;
-	struct uw_module *module = image_memory_open(&source, &record, &budget);
-	ck_assert_ptr_nonnull(module);
-	uw_module_unref(module);
-	ck_assert_uint_eq(budget, SIZE - 1);
-	ck_assert_ptr_null(image_memory_open(&source, &record, &budget));
-	ck_assert_uint_eq(budget, SIZE - 1);
+	struct image_opened opened = {.budget = 2 * SIZE - 1};
+	image_memory_open(&source, &opened);
+	ck_assert_ptr_nonnull(opened.module);
+	uw_module_unref(opened.module);
+	opened.module = NULL;
+	ck_assert_uint_eq(opened.budget, SIZE - 1);
+	image_memory_open(&source, &opened);
+	ck_assert_ptr_null(opened.module);
+	ck_assert_uint_eq(opened.budget, SIZE - 1);
 	munmap(mapped, SIZE);
 }
 END_TEST
@@ -85,16 +86,16 @@ START_TEST(another_file)
 	static const uint8_t id[] = {1, 2, 3, 4};
 	void *mapped;
 	struct image_source source = map_file(0x7f, &mapped);
-	struct profile_image record = {.kind = PROFILE_IMAGE_FILE};
-	uint64_t budget = BUDGET;
+	struct image_opened opened = {.budget = BUDGET};
 	if (_i == 0) {
 		source.build_id = id;
 		source.build_id_size = sizeof(id);
 	} else {
 		source.inode++;
 	}
-	ck_assert_ptr_null(image_memory_open(&source, &record, &budget));
-	ck_assert_uint_eq(budget, BUDGET - SIZE);
+	image_memory_open(&source, &opened);
+	ck_assert_ptr_null(opened.module);
+	ck_assert_uint_eq(opened.budget, BUDGET - SIZE);
 	munmap(mapped, SIZE);
 }
 END_TEST

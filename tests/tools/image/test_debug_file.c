@@ -39,7 +39,7 @@ static void install(const char *file)
 
 static struct symbol_address resolve_stripped(uint64_t rva)
 {
-	struct symbol_image_identity identity = {.path = SUBJECT_STRIPPED};
+	struct mapped_file identity = {.path = SUBJECT_STRIPPED};
 	struct symbol_address address = {.rva = rva};
 	ck_assert_int_eq(resolve_file(&identity, scratch_folder(), &address, 1), SYMBOL_IMAGE_OPEN);
 	return address;
@@ -83,7 +83,7 @@ START_TEST(test_symbols_by_link)
 	char *debug =
 		scratch_debug_file(SUBJECT_PIE, "linked.dbg", "--compress-debug-sections=zlib");
 	char *directories = xalloc_printf("+:.debug:%s/debug", scratch_folder());
-	struct symbol_image_identity identity = {.path = linked};
+	struct mapped_file identity = {.path = linked};
 	struct symbol_address address;
 	scratch_run(xalloc_printf("cd '%s' && strip -o linked '%s' && objcopy --add-gnu-debuglink="
 				  "linked.dbg linked",
@@ -121,7 +121,7 @@ END_TEST
 static bool is_found(const char *program, uint64_t rva)
 {
 	char *path = scratch_path(program);
-	struct symbol_image_identity identity = {.path = path};
+	struct mapped_file identity = {.path = path};
 	struct symbol_address address = {.rva = rva};
 	ck_assert_int_eq(resolve_file(&identity, ":.debug", &address, 1), SYMBOL_IMAGE_OPEN);
 	bool found = !address.function.is_pseudo;
@@ -226,7 +226,7 @@ END_TEST
 START_TEST(test_names_that_lead_upwards)
 {
 	struct symbol_address address = {0};
-	struct symbol_image_identity identity = {.path = "/usr/../usr/bin/env"};
+	struct mapped_file identity = {.path = "/usr/../usr/bin/env"};
 	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_MISSING);
 	identity.path = "/usr/bin/env";
 	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_OPEN);

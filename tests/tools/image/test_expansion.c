@@ -75,7 +75,7 @@ static int copy_with_symbols(const char *command)
 
 START_TEST(test_minimal_symbols_inflate_to_little)
 {
-	struct symbol_image_identity identity = {.path = path};
+	struct mapped_file identity = {.path = path};
 	struct symbol_address address = {.rva = scratch_rva("subject_outer")};
 	int copy = copy_with_symbols("objcopy --only-keep-debug subject small && cat small");
 	ck_assert(has_bytes(copy, ".gnu_debugdata"));

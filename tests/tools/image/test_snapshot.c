@@ -119,7 +119,7 @@ static size_t resolve_with_fault(void (*happens)(void))
 	bool is_over = false;
 	uint64_t rva = scratch_rva("subject_outer");
 	for (int i = 0; !is_over; i++) {
-		struct symbol_image_identity identity = {.path = path};
+		struct mapped_file identity = {.path = path};
 		struct symbol_address address = {.rva = rva};
 		scratch_run(xalloc_printf("cp '%s' '%s'", SUBJECT_PIE, path));
 		memset(&fault, 0, sizeof(fault));
@@ -162,7 +162,7 @@ START_TEST(test_debug_file_cut_short)
 	bool is_over = false;
 	uint64_t rva = scratch_rva("subject_outer");
 	for (int i = 0; !is_over; i++) {
-		struct symbol_image_identity identity = {.path = program};
+		struct mapped_file identity = {.path = program};
 		struct symbol_address address = {.rva = rva};
 		scratch_run(xalloc_printf("cd '%s' && objcopy --only-keep-debug subject "
 					  "bin/subject.debug",

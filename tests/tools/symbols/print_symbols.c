@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 		addresses[count++] = (struct symbol_address){.rva = rva};
 	}
 	symbol_addresses_sort(addresses, count);
-	struct symbol_image_identity identity = {.path = argv[1]};
+	struct mapped_file identity = {.path = argv[1]};
 	if (resolve_file(&identity, NULL, addresses, count) != SYMBOL_IMAGE_OPEN)
 		return 1;
 	for (size_t i = 0; i < count; i++) {

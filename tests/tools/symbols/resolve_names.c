@@ -28,7 +28,7 @@ int main(int argc, char **argv)
 		addresses[count++] = (struct symbol_address){.rva = rva};
 	}
 	symbol_addresses_sort(addresses, count);
-	struct symbol_image_identity identity = {.path = argv[1]};
+	struct mapped_file identity = {.path = argv[1]};
 	const char *directories = strcmp(argv[2], "-") == 0 ? NULL : argv[2];
 	enum symbol_image_status status = resolve_file(&identity, directories, addresses, count);
 	for (size_t i = 0; i < count; i++) {

@@ -51,7 +51,7 @@ static void look_at(const char *path, bool *has_table, bool *has_symbols, GElf_S
 
 static struct symbol_entry function_at(const char *path, uint64_t rva)
 {
-	struct symbol_image_identity identity = {.path = path};
+	struct mapped_file identity = {.path = path};
 	struct symbol_address address = {.rva = rva};
 	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_OPEN);
 	ck_assert_ptr_null(address.function.name);

@@ -12,7 +12,7 @@ struct expected {
 
 static void expect_all(const char *path, const struct expected *expected, size_t count)
 {
-	struct symbol_image_identity identity = {.path = path};
+	struct mapped_file identity = {.path = path};
 	struct symbol_address addresses[16] = {0};
 	ck_assert_uint_le(count, 16);
 	for (size_t i = 0; i < count; i++)
@@ -75,7 +75,7 @@ END_TEST
 
 START_TEST(test_function_left_out_by_the_linker)
 {
-	struct symbol_image_identity identity = {.path = COLLECTED};
+	struct mapped_file identity = {.path = COLLECTED};
 	struct symbol_address address = {.rva = 0x1010};
 	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_OPEN);
 	ck_assert_str_eq(address.function.name, "live_function");

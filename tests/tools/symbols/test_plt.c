@@ -55,7 +55,7 @@ static const char *slot_name(size_t n)
 
 static void expect(const char *path, uint64_t rva, const char *name, uint64_t start)
 {
-	struct symbol_image_identity identity = {.path = path};
+	struct mapped_file identity = {.path = path};
 	struct symbol_address address = {.rva = rva};
 	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_OPEN);
 	ck_assert_msg(address.function.name && strcmp(address.function.name, name) == 0,

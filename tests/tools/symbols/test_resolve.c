@@ -48,7 +48,7 @@ static uint64_t rva_of(const struct truth *truth, const char *name)
 static enum symbol_image_status resolve(const char *path, const char *debug_path,
 					struct symbol_address *address, uint64_t rva)
 {
-	struct symbol_image_identity identity = {.path = path};
+	struct mapped_file identity = {.path = path};
 	*address = (struct symbol_address){.rva = rva};
 	return resolve_file(&identity, debug_path, address, 1);
 }
@@ -259,7 +259,7 @@ START_TEST(test_many_addresses)
 {
 	struct truth truth;
 	struct symbol_address addresses[4] = {0};
-	struct symbol_image_identity identity = {.path = SUBJECT_PIE};
+	struct mapped_file identity = {.path = SUBJECT_PIE};
 	ask_subject(SUBJECT_PIE, &truth);
 	addresses[0].rva = rva_of(&truth, "subject_outer");
 	addresses[1].rva = rva_of(&truth, "subject_local");
@@ -281,13 +281,13 @@ END_TEST
 START_TEST(test_another_file_is_refused)
 {
 	uint8_t build_id[20] = {1, 2, 3};
-	struct symbol_image_identity identity = {SUBJECT_PIE, build_id, sizeof(build_id), 0, 0, 0};
+	struct mapped_file identity = {SUBJECT_PIE, build_id, sizeof(build_id), 0, 0, 0, 0, 0};
 	struct symbol_address address = {.rva = 0x1000};
 	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_REPLACED);
 	/* no build-id was known: the inode tells */
 	struct stat status;
 	ck_assert_int_eq(stat(SUBJECT_PIE, &status), 0);
-	identity = (struct symbol_image_identity){SUBJECT_PIE, NULL, 0, status.st_ino + 1, 0, 0};
+	identity = (struct mapped_file){SUBJECT_PIE, NULL, 0, status.st_ino + 1, 0, 0, 0, 0};
 	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_REPLACED);
 	identity.inode = status.st_ino;
 	/* and the time of its last change, about as well as clocks are known */
@@ -375,7 +375,7 @@ END_TEST
 START_TEST(test_vdso)
 {
 	uint8_t none[20] = {0};
-	struct symbol_image_identity identity = {"[vdso]", none, sizeof(none), 0, 0, 0};
+	struct mapped_file identity = {"[vdso]", none, sizeof(none), 0, 0, 0, 0, 0};
 	struct symbol_address address = {.rva = 0x800};
 	struct symbol_image image;
 	const unsigned char *bits = NULL;

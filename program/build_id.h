@@ -1,0 +1,17 @@
+/* GNU build-ids: which build of a program an ELF file is. */
+#ifndef PROGRAM_BUILD_ID_H
+#define PROGRAM_BUILD_ID_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { BUILD_ID_MAX = 64 /* bytes, as in libdwfl; the kernel tells 20 at most */ };
+
+/* Reads the file's first GNU build-id: a note of a segment, or of a section where the segments have
+ * none, as in debug files (gABI, "Note Section"). Returns its length, 0 where there is none, or a
+ * longer one; -1: this is no ELF file of this machine's byte order. Reads some KB with pread(2),
+ * whatever the file says: 64 entries of each table, 4 KB of a note. */
+ssize_t build_id_read(int fd, uint8_t id[static BUILD_ID_MAX]);
+
+#endif

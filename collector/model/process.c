@@ -35,8 +35,8 @@ struct process *process_fork(const struct process *parent, uint32_t pid, uint64_
 		return NULL;
 	}
 	/* To the child, everything was loaded when it began. */
-	struct mapping_place place = {0};
-	for (struct mapping *m; (m = mapping_list_next(&child->mappings, &place));)
+	struct ranges_place place = {0};
+	for (struct mapping *m; (m = ranges_next(&child->mappings, &place));)
 		m->load_ns = time_ns;
 	/* What there is no memory for is made when it is needed. */
 	if (parent->space)
@@ -58,7 +58,7 @@ void process_destroy(struct process *process)
 		return;
 	uw_space_destroy(process->space);
 	uw_space_destroy(process->space_32);
-	mapping_list_finish(&process->mappings);
+	ranges_finish(&process->mappings);
 	free(process);
 }
 
@@ -104,7 +104,7 @@ static void unload_mapping(const struct mapping *mapping, void *user)
 static void clear(struct process *process)
 {
 	process->map_version++;
-	mapping_list_finish(&process->mappings);
+	ranges_finish(&process->mappings);
 	process->main_image = 0;
 	process->anonymous_image = 0;
 	process->tried_image = 0;
@@ -154,8 +154,8 @@ static void write_module(struct process *process, const struct process_context *
 
 static void write_modules(struct process *process, const struct process_context *context)
 {
-	struct mapping_place place = {0};
-	for (struct mapping *m; (m = mapping_list_next(&process->mappings, &place));)
+	struct ranges_place place = {0};
+	for (struct mapping *m; (m = ranges_next(&process->mappings, &place));)
 		write_module(process, context, m);
 }
 
@@ -193,8 +193,8 @@ static int map_into(struct uw_space *space, const struct process *process,
 /* Whether the process maps the image already. */
 static bool maps_image(const struct process *process, uint32_t image)
 {
-	struct mapping_place place = {0};
-	for (const struct mapping *m; (m = mapping_list_next(&process->mappings, &place));)
+	struct ranges_place place = {0};
+	for (const struct mapping *m; (m = ranges_next(&process->mappings, &place));)
 		if (m->image == image)
 			return true;
 	return false;
@@ -331,8 +331,8 @@ static void find_main_image(struct process *process, const struct process_contex
 	if (!read_program(process->pid, path))
 		return;
 	process->main_image = 0;
-	struct mapping_place place = {0};
-	for (struct mapping *mapping; (mapping = mapping_list_next(&process->mappings, &place));) {
+	struct ranges_place place = {0};
+	for (struct mapping *mapping; (mapping = ranges_next(&process->mappings, &place));) {
 		mapping->is_main = strcmp(image_path(context->images, mapping->image), path) == 0;
 		if (mapping->is_main)
 			process->main_image = mapping->image;
@@ -373,8 +373,8 @@ int process_read_maps(struct process *process, const struct process_context *con
 /* Before anything is written: the process is one that has samples. */
 static void open_mappings(struct process *process, const struct process_context *context)
 {
-	struct mapping_place place = {0};
-	for (struct mapping *mapping; (mapping = mapping_list_next(&process->mappings, &place));) {
+	struct ranges_place place = {0};
+	for (struct mapping *mapping; (mapping = ranges_next(&process->mappings, &place));) {
 		uint32_t image = open_mapping(process, context, mapping);
 		if (image == mapping->image)
 			continue;
@@ -403,13 +403,13 @@ void process_commit(struct process *process, const struct process_context *conte
 void process_end(struct process *process, const struct process_context *context, uint64_t time_ns)
 {
 	struct unload unload = {process, context, time_ns};
-	struct mapping_place place = {0};
+	struct ranges_place place = {0};
 	char program[PROGRAM_PATH_MAX];
 	const char *path = image_path(context->images, process->main_image);
 	if (process->unread && time_ns == PROFILE_TIME_NEVER && read_program(process->pid, program))
 		path = program;
 	if (time_ns != PROFILE_TIME_NEVER)
-		for (const struct mapping *m; (m = mapping_list_next(&process->mappings, &place));)
+		for (const struct mapping *m; (m = ranges_next(&process->mappings, &place));)
 			unload_mapping(m, &unload);
 	emit_process(context->emit, &(struct profile_process){.pid = process->pid,
 							      .start_ns = process->start_ns,
@@ -426,9 +426,8 @@ struct uw_space *process_space(struct process *process, const struct process_con
 		return *kept;
 	struct uw_space *space =
 		uw_space_sibling(context->family, registers_machine(is_32bit)->arch);
-	struct mapping_place place = {0};
-	for (const struct mapping *m;
-	     space && (m = mapping_list_next(&process->mappings, &place));) {
+	struct ranges_place place = {0};
+	for (const struct mapping *m; space && (m = ranges_next(&process->mappings, &place));) {
 		if (map_into(space, process, context, m) == 0)
 			continue;
 		uw_space_destroy(space);

@@ -25,7 +25,7 @@ struct process {
 	uint32_t pid;
 	uint64_t start_ns; /* of this image's life */
 	char name[PROCESS_NAME_MAX];
-	struct mapping_list mappings;
+	struct ranges mappings;
 	struct uw_space *space;    /* of 64-bit code; NULL until its first walk */
 	struct uw_space *space_32; /* of 32-bit code, likewise */
 	uint32_t owner;            /* effective user when last seen, PERF_MAP_NO_OWNER: never */

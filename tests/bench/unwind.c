@@ -224,12 +224,12 @@ static double repeat_first(struct bench *bench, struct uw_module *module, size_t
 
 static struct figure measure_first(struct bench *bench)
 {
-	struct uw_mapping_place place = {0};
+	struct ranges_place place = {0};
 	const struct uw_mapping *mapping;
 	struct uw_module *module = NULL;
 	double values[REPETITIONS];
 
-	while (!module && (mapping = uw_mapping_list_next(&bench->space->mappings, &place)))
+	while (!module && (mapping = ranges_next(&bench->space->mappings, &place)))
 		module = mapping->module;
 	if (!module)
 		abort();
@@ -425,9 +425,9 @@ static struct figure measure_lookups(struct uw_module *module)
 
 static void run_lookups(const struct bench *bench)
 {
-	struct uw_mapping_place place = {0};
+	struct ranges_place place = {0};
 	const struct uw_mapping *mapping;
-	while ((mapping = uw_mapping_list_next(&bench->space->mappings, &place))) {
+	while ((mapping = ranges_next(&bench->space->mappings, &place))) {
 		struct uw_module *module = mapping->module;
 		if (module)
 			uw_module_load(module);

@@ -43,14 +43,14 @@ struct uw_space *uw_space_sibling(const struct uw_space *space, enum uw_arch arc
 
 void uw_space_destroy(struct uw_space *space)
 {
-	struct uw_mapping_place place = {0};
+	struct ranges_place place = {0};
 	const struct uw_mapping *mapping;
 
 	if (!space)
 		return;
-	while ((mapping = uw_mapping_list_next(&space->mappings, &place)))
+	while ((mapping = ranges_next(&space->mappings, &place)))
 		uw_module_unref(mapping->module);
-	uw_mapping_list_finish(&space->mappings);
+	ranges_finish(&space->mappings);
 	uw_rule_cache_unref(space->cache);
 	free(space);
 }
@@ -58,7 +58,7 @@ void uw_space_destroy(struct uw_space *space)
 struct uw_space *uw_space_clone(struct uw_space *space)
 {
 	struct uw_space *clone = uw_space_sibling(space, space->arch);
-	struct uw_mapping_place place = {0};
+	struct ranges_place place = {0};
 	const struct uw_mapping *mapping;
 
 	if (!clone || space->mappings.count == 0)
@@ -66,11 +66,11 @@ struct uw_space *uw_space_clone(struct uw_space *space)
 	clone->epoch = space->epoch; /* what the cache knows of the one holds for the other */
 	clone->era = space->era;
 	clone->shares_epoch = space->shares_epoch = true;
-	if (uw_mapping_list_copy(&clone->mappings, &space->mappings) < 0) {
+	if (!ranges_copy(&clone->mappings, &space->mappings)) {
 		uw_space_destroy(clone);
 		return NULL;
 	}
-	while ((mapping = uw_mapping_list_next(&clone->mappings, &place)))
+	while ((mapping = ranges_next(&clone->mappings, &place)))
 		if (mapping->module)
 			uw_module_ref(mapping->module);
 	return clone;
@@ -84,8 +84,7 @@ static bool mapping_holds(const struct uw_mapping *mapping, uint64_t address)
 static const struct uw_mapping *space_find(const struct uw_space *space, uint64_t address)
 {
 	const struct uw_mapping *mapping =
-		uw_mapping_list_at(&space->mappings,
-				   uw_mapping_list_find(&space->mappings, address));
+		ranges_at(&space->mappings, ranges_find(&space->mappings, address));
 
 	return mapping && mapping_holds(mapping, address) ? mapping : NULL;
 }
@@ -126,8 +125,8 @@ bool uw_space_find(const struct uw_space *space, uint64_t ip, uint32_t *tag, uin
 /* Splits the mapping that address lies inside of, if there is one; there is room for one more. */
 static void space_split(struct uw_space *space, uint64_t address)
 {
-	struct uw_mapping_place place = uw_mapping_list_find(&space->mappings, address);
-	struct uw_mapping *mapping = uw_mapping_list_at(&space->mappings, place), right;
+	struct ranges_place place = ranges_find(&space->mappings, address);
+	struct uw_mapping *mapping = ranges_at(&space->mappings, place), right;
 
 	if (!mapping || mapping->start >= address)
 		return;
@@ -137,8 +136,8 @@ static void space_split(struct uw_space *space, uint64_t address)
 	mapping->end = address;
 	if (right.module)
 		uw_module_ref(right.module);
-	uw_mapping_list_next(&space->mappings, &place);
-	uw_mapping_list_insert(&space->mappings, place, &right);
+	ranges_next(&space->mappings, &place);
+	ranges_insert(&space->mappings, &place, &right);
 }
 
 static void space_changed(struct uw_space *space)
@@ -158,25 +157,25 @@ static void space_grew(struct uw_space *space)
 }
 
 /* Removes the mappings from a place on that start before end; whether there were any. */
-static bool space_remove(struct uw_space *space, struct uw_mapping_place *place, uint64_t end)
+static bool space_remove(struct uw_space *space, struct ranges_place *place, uint64_t end)
 {
 	const struct uw_mapping *mapping;
 	bool any = false;
 
-	while ((mapping = uw_mapping_list_at(&space->mappings, *place)) && mapping->start < end) {
+	while ((mapping = ranges_at(&space->mappings, *place)) && mapping->start < end) {
 		uw_module_unref(mapping->module);
-		uw_mapping_list_remove(&space->mappings, place);
+		ranges_remove(&space->mappings, place);
 		any = true;
 	}
 	return any;
 }
 
 /* Removes [start, end), with room for two more mappings. Returns the place where it was. */
-static struct uw_mapping_place space_cut(struct uw_space *space, uint64_t start, uint64_t end)
+static struct ranges_place space_cut(struct uw_space *space, uint64_t start, uint64_t end)
 {
 	space_split(space, start);
 	space_split(space, end);
-	struct uw_mapping_place place = uw_mapping_list_find(&space->mappings, start);
+	struct ranges_place place = ranges_find(&space->mappings, start);
 	if (space_remove(space, &place, end))
 		space_changed(space);
 	return place;
@@ -191,18 +190,18 @@ static bool mapping_agrees(const struct uw_mapping *a, const struct uw_mapping *
 /* What a mapping is together with all that it overlaps, and with its neighbours that agree with
  * it; *place is where the first of these is, or where it goes. false: some that it overlaps do not
  * agree. */
-static bool space_join(const struct uw_space *space, struct uw_mapping_place *place,
+static bool space_join(const struct uw_space *space, struct ranges_place *place,
 		       const struct uw_mapping *mapping, struct uw_mapping *whole)
 {
-	const struct uw_mapping_list *list = &space->mappings;
+	const struct ranges *list = &space->mappings;
 
 	*whole = *mapping;
-	*place = uw_mapping_list_find(list, mapping->start - (mapping->start > 0));
-	const struct uw_mapping *other = uw_mapping_list_at(list, *place);
+	*place = ranges_find(list, mapping->start - (mapping->start > 0));
+	const struct uw_mapping *other = ranges_at(list, *place);
 	if (other && other->end == mapping->start && !mapping_agrees(other, mapping))
-		uw_mapping_list_next(list, place);
-	struct uw_mapping_place next = *place;
-	while ((other = uw_mapping_list_next(list, &next)) && other->start <= mapping->end) {
+		ranges_next(list, place);
+	struct ranges_place next = *place;
+	while ((other = ranges_next(list, &next)) && other->start <= mapping->end) {
 		if (!mapping_agrees(other, mapping))
 			return other->start == mapping->end;
 		if (other->start < whole->start) {
@@ -219,18 +218,18 @@ static bool space_join(const struct uw_space *space, struct uw_mapping_place *pl
  * that do: programs that generate code map it page by page. false: nothing was done. */
 static bool space_extend(struct uw_space *space, const struct uw_mapping *mapping)
 {
-	struct uw_mapping_place place;
+	struct ranges_place place;
 	struct uw_mapping whole;
 
 	if (!space_join(space, &place, mapping, &whole))
 		return false;
-	struct uw_mapping *first = uw_mapping_list_at(&space->mappings, place);
+	struct uw_mapping *first = ranges_at(&space->mappings, place);
 	if (first && first->start == whole.start && first->end == whole.end)
 		return true; /* mappings are often reported again */
 	if (whole.module)
 		uw_module_ref(whole.module);
 	space_remove(space, &place, whole.end);
-	uw_mapping_list_insert(&space->mappings, place, &whole);
+	ranges_insert(&space->mappings, &place, &whole);
 	space_grew(space);
 	return true;
 }
@@ -241,7 +240,7 @@ static int space_check(struct uw_space *space, uint64_t start, uint64_t end)
 		errno = EINVAL;
 		return -1;
 	}
-	return uw_mapping_list_reserve(&space->mappings);
+	return ranges_reserve(&space->mappings, sizeof(struct uw_mapping)) ? 0 : -1;
 }
 
 int uw_space_map(struct uw_space *space, uint64_t start, uint64_t end, uint64_t pgoff,
@@ -260,8 +259,8 @@ int uw_space_map(struct uw_space *space, uint64_t start, uint64_t end, uint64_t 
 	/* Taken before the cut, which may drop the last reference to the same module. */
 	if (module)
 		uw_module_ref(module);
-	struct uw_mapping_place place = space_cut(space, start, end);
-	uw_mapping_list_insert(&space->mappings, place, &mapping);
+	struct ranges_place place = space_cut(space, start, end);
+	ranges_insert(&space->mappings, &place, &mapping);
 	space_changed(space);
 	return 0;
 }

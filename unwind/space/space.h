@@ -2,15 +2,22 @@
 #ifndef UNWIND_SPACE_SPACE_H
 #define UNWIND_SPACE_SPACE_H
 
-#include "unwind/space/mapping.h"
+#include "containers/ranges.h"
 #include "unwind/unwind.h"
 
 struct uw_rule_cache;
 
+struct uw_mapping {
+	uint64_t start, end;
+	uint64_t rva; /* of start: an ELF virtual address, or start itself without a module */
+	struct uw_module *module; /* a reference of whoever has the list, or NULL */
+	uint32_t tag;
+};
+
 struct uw_space {
 	enum uw_arch arch;
-	struct uw_mapping_list mappings; /* with a reference to each one's module */
-	const struct uw_mapping *last;   /* that a lookup hit, or NULL: most walks stay in a few */
+	struct ranges mappings; /* struct uw_mapping, with a reference to each one's module */
+	const struct uw_mapping *last; /* that a lookup hit, or NULL: most walks stay in a few */
 	uint64_t generation; /* another one after each change of what was mapped; no other space had
 				it before */
 	struct uw_rule_cache *cache; /* a reference */

@@ -260,9 +260,8 @@ START_TEST(maps_of_this_process)
 	ck_assert_uint_eq(process->mappings.count, count);
 	ck_assert_uint_eq(process->map_version, version); /* what is known of stacks holds */
 	ck_assert_uint_eq(mapping_list_find(&process->mappings, 0)->load_ns, PROFILE_TIME_BEFORE);
-	struct mapping_place place = {0};
-	for (const struct mapping *mapping;
-	     (mapping = mapping_list_next(&process->mappings, &place));)
+	struct ranges_place place = {0};
+	for (const struct mapping *mapping; (mapping = ranges_next(&process->mappings, &place));)
 		ck_assert_int_eq(mapping->is_main,
 				 strcmp(image_path(context.images, mapping->image), exe) == 0);
 	ck_assert_str_eq(image_path(context.images, process->main_image), exe);
@@ -281,9 +280,8 @@ START_TEST(program_is_not_in_the_maps)
 	ck_assert_int_eq(process_read_maps(process, &context, 20), 0);
 	ck_assert_uint_gt(process->mappings.count, 2);
 	ck_assert_uint_eq(process->main_image, 0);
-	struct mapping_place place = {0};
-	for (const struct mapping *mapping;
-	     (mapping = mapping_list_next(&process->mappings, &place));)
+	struct ranges_place place = {0};
+	for (const struct mapping *mapping; (mapping = ranges_next(&process->mappings, &place));)
 		ck_assert(!mapping->is_main);
 }
 END_TEST

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct mapping_list list;
+static struct ranges list;
 enum { UNLOADED_MAX = 20000 };
 
 static struct mapping unloaded[UNLOADED_MAX];
@@ -14,13 +14,13 @@ static enum mapping_change changed; /* what the last add said */
 
 static void setup(void)
 {
-	list = (struct mapping_list){0};
+	list = (struct ranges){0};
 	unloaded_count = 0;
 }
 
 static void teardown(void)
 {
-	mapping_list_finish(&list);
+	ranges_finish(&list);
 }
 
 static void take_unloaded(const struct mapping *mapping, void *user)
@@ -30,8 +30,8 @@ static void take_unloaded(const struct mapping *mapping, void *user)
 	unloaded[unloaded_count++] = *mapping;
 }
 
-static void add_to(struct mapping_list *to, uint64_t start, uint64_t end, uint64_t pgoff,
-		   uint32_t image, uint64_t load_ns)
+static void add_to(struct ranges *to, uint64_t start, uint64_t end, uint64_t pgoff, uint32_t image,
+		   uint64_t load_ns)
 {
 	struct mapping mapping = {.start = start,
 				  .end = end,
@@ -48,12 +48,12 @@ static void add(uint64_t start, uint64_t end, uint64_t pgoff, uint32_t image, ui
 	add_to(&list, start, end, pgoff, image, load_ns);
 }
 
-static struct mapping *item_of(const struct mapping_list *of, size_t index)
+static struct mapping *item_of(const struct ranges *of, size_t index)
 {
-	struct mapping_place place = {0};
+	struct ranges_place place = {0};
 	struct mapping *item = NULL;
 	for (size_t i = 0; i <= index; i++)
-		item = mapping_list_next(of, &place);
+		item = ranges_next(of, &place);
 	return item;
 }
 
@@ -71,10 +71,10 @@ static void assert_item(size_t index, uint64_t start, uint64_t end, uint64_t pgo
 
 START_TEST(empty)
 {
-	struct mapping_list copy = {.count = 5};
+	struct ranges copy = {.count = 5};
 	ck_assert_int_eq(mapping_list_copy(&copy, &list), 0);
 	ck_assert_uint_eq(copy.count, 0);
-	mapping_list_finish(&copy);
+	ranges_finish(&copy);
 	add(0x2000, 0x2000, 0, 1, 1); /* no bytes */
 	add(0x3000, 0x2000, 0, 1, 1);
 	ck_assert_uint_eq(list.count, 0);
@@ -194,7 +194,7 @@ END_TEST
 
 START_TEST(copy_is_independent_and_unwritten)
 {
-	struct mapping_list copy;
+	struct ranges copy;
 	add(0x1000, 0x2000, 0, 1, 1);
 	add(0x3000, 0x4000, 0, 2, 1);
 	ck_assert_int_eq(mapping_list_copy(&copy, &list), 0);
@@ -205,20 +205,20 @@ START_TEST(copy_is_independent_and_unwritten)
 	ck_assert_uint_eq(copy.count, 1);
 	ck_assert_uint_eq(list.count, 2);
 	assert_item(0, 0x1000, 0x2000, 0, 1, 1);
-	mapping_list_finish(&copy);
+	ranges_finish(&copy);
 }
 END_TEST
 
 /* Loop: mappings in the list before it is copied. A split needs room for two more. */
 START_TEST(copy_has_room_to_split)
 {
-	struct mapping_list copy;
+	struct ranges copy;
 	for (uint64_t i = 0; i < (uint64_t)_i; i++)
 		add(0x10000 * i, 0x10000 * i + 0x9000, 0, 1, 1);
 	ck_assert_int_eq(mapping_list_copy(&copy, &list), 0);
 	add_to(&copy, 0x2000, 0x3000, 0, 2, 2);
 	ck_assert_uint_eq(copy.count, (size_t)_i + 2);
-	mapping_list_finish(&copy);
+	ranges_finish(&copy);
 }
 END_TEST
 
@@ -228,8 +228,8 @@ static void assert_pages(const uint32_t *pages, const uint64_t *offsets)
 {
 	uint64_t at = 0;
 	bool same = true;
-	struct mapping_place place = {0};
-	for (const struct mapping *item; (item = mapping_list_next(&list, &place));) {
+	struct ranges_place place = {0};
+	for (const struct mapping *item; (item = ranges_next(&list, &place));) {
 		same = same && at <= item->start && item->start < item->end;
 		for (; same && at < item->start; at++)
 			same = pages[at] == 0;

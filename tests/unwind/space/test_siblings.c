@@ -39,15 +39,16 @@ static uint64_t walk(struct uw_space *in)
 /* The space's mappings with other tags. */
 static void map_as(struct uw_space *to, uint32_t first_tag)
 {
-	struct uw_mapping_place place = {0};
+	struct ranges_place place = {0};
 	const struct uw_mapping *from;
 
-	while ((from = uw_mapping_list_next(&space->mappings, &place))) {
+	while ((from = ranges_next(&space->mappings, &place))) {
 		ck_assert_int_eq(uw_space_map(to, from->start, from->end, 0, from->module,
 					      first_tag + from->tag),
 				 0);
-		uw_mapping_list_at(&to->mappings, uw_mapping_list_find(&to->mappings, from->start))
-			->rva = from->rva;
+		struct uw_mapping *copy =
+			ranges_at(&to->mappings, ranges_find(&to->mappings, from->start));
+		copy->rva = from->rva;
 	}
 }
 
@@ -85,8 +86,8 @@ START_TEST(pages_in_a_row_are_one)
 {
 	enum { PAGES = 20000 };
 	size_t before = space->mappings.count;
-	struct uw_module *module =
-		uw_mapping_list_at(&space->mappings, (struct uw_mapping_place){0})->module;
+	const struct uw_mapping *first = ranges_at(&space->mappings, (struct ranges_place){0});
+	struct uw_module *module = first->module;
 	uint32_t tag;
 	uint64_t rva;
 

@@ -1,42 +1,49 @@
-/* Lists of mappings: found in whatever order they came, few moved for each. */
+/* Ranges: found in whatever order they came, few moved for each. */
+#include "containers/ranges.h"
 #include "tests/support/suite.h"
-#include "unwind/space/mapping.h"
 #include <check.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 enum { MANY = 20000, PAGES = 1024, PAGE = 0x1000 };
 
-static struct uw_mapping_list list;
+struct page {
+	uint64_t start, end;
+	uint32_t tag;
+};
+
+static struct ranges list;
 
 static void setup(void)
 {
-	list = (struct uw_mapping_list){0};
+	list = (struct ranges){0};
 }
 
 static void teardown(void)
 {
-	uw_mapping_list_finish(&list);
+	ranges_finish(&list);
 	ck_assert_ptr_null(list.blocks);
 }
 
-static struct uw_mapping page_mapping(uint64_t page)
+static struct page page_of(uint64_t page)
 {
-	return (struct uw_mapping){.start = page * PAGE,
-				   .end = (page + 1) * PAGE,
-				   .tag = (uint32_t)page};
+	return (struct page){.start = page * PAGE, .end = (page + 1) * PAGE, .tag = (uint32_t)page};
 }
 
 static void insert(uint64_t page)
 {
-	struct uw_mapping mapping = page_mapping(page);
+	struct page mapping = page_of(page);
 
-	uw_mapping_list_insert(&list, uw_mapping_list_find(&list, mapping.start), &mapping);
+	struct ranges_place place = ranges_find(&list, mapping.start);
+	ranges_insert(&list, &place, &mapping);
+	const struct page *next = ranges_at(&list, place);
+	if (next && next->tag <= page)
+		ck_abort_msg("%u comes behind %u", next->tag, (unsigned)page);
 }
 
 static void reserve_and_insert(uint64_t page)
 {
-	if (uw_mapping_list_reserve(&list) < 0)
+	if (!ranges_reserve(&list, sizeof(struct page)))
 		ck_abort_msg("out of memory");
 	insert(page);
 }
@@ -44,8 +51,7 @@ static void reserve_and_insert(uint64_t page)
 /* Asserting costs more than what is asserted. */
 static void assert_found(uint64_t page, uint64_t address)
 {
-	const struct uw_mapping *mapping =
-		uw_mapping_list_at(&list, uw_mapping_list_find(&list, address));
+	const struct page *mapping = ranges_at(&list, ranges_find(&list, address));
 
 	if (!mapping || mapping->tag != page)
 		ck_abort_msg("%u is not found", (unsigned)page);
@@ -53,11 +59,11 @@ static void assert_found(uint64_t page, uint64_t address)
 
 static void drop(uint64_t page)
 {
-	struct uw_mapping_place place = uw_mapping_list_find(&list, page * PAGE);
+	struct ranges_place place = ranges_find(&list, page * PAGE);
 
 	assert_found(page, page * PAGE);
-	uw_mapping_list_remove(&list, &place);
-	const struct uw_mapping *next = uw_mapping_list_at(&list, place);
+	ranges_remove(&list, &place);
+	const struct page *next = ranges_at(&list, place);
 	if (next && next->tag <= page)
 		ck_abort_msg("%u comes behind %u", next->tag, (unsigned)page);
 }
@@ -81,13 +87,13 @@ static uint64_t ordered(int order, uint64_t i)
 
 enum { ORDERS = 5 };
 
-static void assert_pages(const struct uw_mapping_list *of, const bool *present, uint64_t pages)
+static void assert_pages(const struct ranges *of, const bool *present, uint64_t pages)
 {
-	struct uw_mapping_place place = {0};
-	const struct uw_mapping *mapping;
+	struct ranges_place place = {0};
+	const struct page *mapping;
 	uint64_t page = 0;
 
-	while ((mapping = uw_mapping_list_next(of, &place))) {
+	while ((mapping = ranges_next(of, &place))) {
 		while (page < pages && !present[page])
 			page++;
 		if (page == pages || mapping->tag != page || mapping->start != page * PAGE)
@@ -101,26 +107,27 @@ static void assert_pages(const struct uw_mapping_list *of, const bool *present, 
 
 START_TEST(empty)
 {
-	struct uw_mapping_place place = uw_mapping_list_find(&list, 0);
-	struct uw_mapping_list copy;
+	struct ranges_place place = ranges_find(&list, 0);
+	struct ranges copy;
 
-	ck_assert_ptr_null(uw_mapping_list_at(&list, place));
-	ck_assert_ptr_null(uw_mapping_list_next(&list, &place));
-	ck_assert_int_eq(uw_mapping_list_copy(&copy, &list), 0);
+	ck_assert_ptr_null(ranges_at(&list, place));
+	ck_assert_ptr_null(ranges_next(&list, &place));
+	ck_assert(ranges_copy(&copy, &list));
 	ck_assert_uint_eq(copy.count, 0);
-	uw_mapping_list_finish(&copy);
+	ranges_finish(&copy);
 }
 END_TEST
 
 START_TEST(found_by_any_address)
 {
-	struct uw_mapping whole = {.start = PAGE, .end = UINT64_MAX, .tag = 7};
+	struct page whole = {.start = PAGE, .end = UINT64_MAX, .tag = 7};
 
-	ck_assert_int_eq(uw_mapping_list_reserve(&list), 0);
-	uw_mapping_list_insert(&list, uw_mapping_list_find(&list, PAGE), &whole);
-	ck_assert_uint_eq(uw_mapping_list_at(&list, uw_mapping_list_find(&list, 0))->tag, 7);
-	ck_assert_uint_eq(uw_mapping_list_at(&list, uw_mapping_list_find(&list, PAGE))->tag, 7);
-	ck_assert_ptr_null(uw_mapping_list_at(&list, uw_mapping_list_find(&list, UINT64_MAX)));
+	ck_assert(ranges_reserve(&list, sizeof(struct page)));
+	struct ranges_place place = ranges_find(&list, PAGE);
+	ranges_insert(&list, &place, &whole);
+	assert_found(7, 0);
+	assert_found(7, PAGE);
+	ck_assert_ptr_null(ranges_at(&list, ranges_find(&list, UINT64_MAX)));
 }
 END_TEST
 
@@ -133,7 +140,7 @@ START_TEST(many)
 		assert_found(ordered(_i, i), ordered(_i, i) * PAGE);
 	}
 	ck_assert_uint_eq(list.count, MANY);
-	ck_assert_uint_le(list.block_count, MANY / (UW_MAPPING_BLOCK / 2) + 2);
+	ck_assert_uint_le(list.block_count, MANY / (RANGES_BLOCK / 2) + 2);
 	for (uint64_t page = 0; page < MANY; page++)
 		assert_found(page, page * PAGE + 1);
 	for (uint64_t i = 0; i < MANY; i++)
@@ -155,13 +162,13 @@ static void assert_room(uint64_t count, uint64_t at)
 		if (page < at || page >= at + 3)
 			reserve_and_insert(page);
 	}
-	ck_assert_int_eq(uw_mapping_list_reserve(&list), 0);
+	ck_assert(ranges_reserve(&list, sizeof(struct page)));
 	insert(at + 1);
 	insert(at + 2);
 	insert(at);
 	ck_assert_uint_eq(list.count, count + 3);
 	assert_pages(&list, present, count + 3);
-	uw_mapping_list_finish(&list);
+	ranges_finish(&list);
 }
 
 /* Also where blocks are full. */
@@ -178,31 +185,31 @@ END_TEST
 /* Most spaces are small: they have one block. */
 START_TEST(few_need_one_block)
 {
-	for (uint64_t page = 0; page < UW_MAPPING_BLOCK - UW_MAPPING_MORE; page++)
+	for (uint64_t page = 0; page < RANGES_BLOCK - RANGES_MORE; page++)
 		reserve_and_insert(page);
-	ck_assert_int_eq(uw_mapping_list_reserve(&list), 0);
+	ck_assert(ranges_reserve(&list, sizeof(struct page)));
 	ck_assert_uint_eq(list.block_count + list.spare_count, 1);
 }
 END_TEST
 
 START_TEST(copies)
 {
-	struct uw_mapping_list copy;
+	struct ranges copy;
 	bool present[PAGES] = {0}, left[PAGES] = {0};
 
 	for (uint64_t page = PAGES; page-- > 0;) {
 		reserve_and_insert(page);
 		present[page] = left[page] = true;
 	}
-	ck_assert_int_eq(uw_mapping_list_copy(&copy, &list), 0);
-	ck_assert_uint_eq(copy.block_count, PAGES / UW_MAPPING_BLOCK);
+	ck_assert(ranges_copy(&copy, &list));
+	ck_assert_uint_eq(copy.block_count, PAGES / RANGES_BLOCK);
 	for (uint64_t page = 0; page < PAGES; page += 2) {
 		drop(page);
 		left[page] = false;
 	}
 	assert_pages(&copy, present, PAGES);
 	assert_pages(&list, left, PAGES);
-	uw_mapping_list_finish(&copy);
+	ranges_finish(&copy);
 }
 END_TEST
 
@@ -232,8 +239,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("unwind mapping");
-	TCase *tests = tcase_create("mapping");
+	Suite *suite = suite_create("ranges");
+	TCase *tests = tcase_create("ranges");
 
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, empty);

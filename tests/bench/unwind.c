@@ -14,7 +14,7 @@
  */
 #include "tests/unwind/oracles.h"
 #include "unwind/module/module.h"
-#include "unwind/rules/rows.h"
+#include "unwind/rules/function_rules.h"
 #include "unwind/rules/rule_cache.h"
 #include "unwind/space/space.h"
 #include <stdlib.h>
@@ -191,12 +191,12 @@ static size_t walk_cold(struct bench *bench, const struct recording_sample *samp
 /* Forgets which functions were decoded; room for others is there again. */
 static void forget_functions(struct uw_rule_cache *cache, struct uw_module *module)
 {
-	struct uw_found_row row;
+	struct uw_found_rules row;
 	uint32_t effort = 0;
 
-	uw_functions_destroy(cache->functions);
+	uw_function_rules_destroy(cache->functions);
 	cache->functions = NULL;
-	uw_rows_find(cache, module, 0, &effort, &row);
+	uw_function_rules_find(cache, module, 0, &effort, &row);
 }
 
 /* Nanoseconds per frame of walks none of whose functions were met before: each FDE is searched,
@@ -413,8 +413,8 @@ static struct figure measure_lookups(struct uw_module *module)
 		uint32_t effort = 0;
 		double start = now_ns();
 		for (size_t j = 0; j < LOOKUPS; j++) {
-			struct uw_found_row row;
-			uw_rows_find(cache, module, rvas[j], &effort, &row);
+			struct uw_found_rules row;
+			uw_function_rules_find(cache, module, rvas[j], &effort, &row);
 		}
 		values[i] = (now_ns() - start) / LOOKUPS;
 	}

@@ -310,8 +310,9 @@ static bool may_return(struct uw_space *space, struct uw_memory *memory,
 	if (region->generated)
 		return may_return_generated(space, memory, region, slot, call);
 	return !call->readable ||
-	       (call->found && !(call->direct && uw_bytes_go(space, call->target, region->ip,
-							     &memory->effort) == UW_GO_ELSEWHERE));
+	       (call->found &&
+		!(call->direct && uw_bytes_go_code(space, call->target, region->ip,
+						   &memory->effort) == UW_GO_CODE_ELSEWHERE));
 }
 
 /* Whether a word of [sp, end) may be the return address; yes where the walk has spent what it may
@@ -354,12 +355,12 @@ static bool record_is_own(struct uw_space *space, const struct uw_state *state,
 	    target_tells(space, memory, &region, record->ra)) {
 		if (!call_leads(space, mapping, call->target, state->ip - !state->exact, &start))
 			return false;
-		switch (uw_bytes_go(space, start, state->ip, &memory->effort)) {
-		case UW_GO_ELSEWHERE:
+		switch (uw_bytes_go_code(space, start, state->ip, &memory->effort)) {
+		case UW_GO_CODE_ELSEWHERE:
 			return false;
-		case UW_GO_INSIDE:
+		case UW_GO_CODE_INSIDE:
 			return true;
-		case UW_GO_UNKNOWN:
+		case UW_GO_CODE_UNKNOWN:
 			break;
 		}
 		if (start != 0 && uw_bytes_make_record(space, start, state->ip)) {

@@ -207,31 +207,32 @@ static bool is_go_end(const uint8_t *at, int64_t i)
 	return at[0] == OP_JMP && i + 5 + displacement == 0;
 }
 
-enum uw_go uw_bytes_go(struct uw_space *space, uint64_t start, uint64_t ip, uint32_t *effort)
+enum uw_go_code uw_bytes_go_code(struct uw_space *space, uint64_t start, uint64_t ip,
+				 uint32_t *effort)
 {
 	uint8_t bytes[GO_SIZE_MAX + 5];
 	size_t size = ip - start, record;
 	bool makes = false;
 
 	if (!uw_space_read(space, start, bytes, GO_CHECK_MAX) || !is_go_start(bytes))
-		return UW_GO_UNKNOWN;
+		return UW_GO_CODE_UNKNOWN;
 	if (ip < start)
-		return UW_GO_ELSEWHERE;
+		return UW_GO_CODE_ELSEWHERE;
 	if (size > GO_SIZE_MAX)
-		return UW_GO_UNKNOWN;
+		return UW_GO_CODE_UNKNOWN;
 	*effort += (uint32_t)size;
 	if (size > GO_CHECK_MAX && !uw_space_read(space, start, bytes, size))
-		return UW_GO_UNKNOWN;
+		return UW_GO_CODE_UNKNOWN;
 	memset(bytes + size, 0, 5);
 	for (size_t i = 0; i < size; i++) {
 		if (is_go_end(bytes + i, (int64_t)i))
-			return UW_GO_ELSEWHERE;
+			return UW_GO_CODE_ELSEWHERE;
 		if (i >= PROLOGUE_MAX || makes)
 			continue;
 		record = go_record_size(bytes + i);
 		makes = record != 0 && i + record <= size;
 	}
-	return makes ? UW_GO_INSIDE : UW_GO_UNKNOWN;
+	return makes ? UW_GO_CODE_INSIDE : UW_GO_CODE_UNKNOWN;
 }
 
 bool uw_bytes_are_stub(struct uw_space *space, uint64_t *target)

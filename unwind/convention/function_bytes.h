@@ -41,14 +41,15 @@ bool uw_bytes_make_record(struct uw_space *space, uint64_t start, uint64_t ip);
  * Go's functions begin with a look at how much stack is left, and end with a jump back to that
  * (cmd/internal/obj/x86/obj6.go), which shows where they end. They call nothing by a jump.
  */
-enum uw_go {
-	UW_GO_UNKNOWN,
-	UW_GO_INSIDE,   /* ip is in the function at start, where that has its frame record */
-	UW_GO_ELSEWHERE /* it is not in that function */
+enum uw_go_code {
+	UW_GO_CODE_UNKNOWN,
+	UW_GO_CODE_INSIDE,   /* ip is in the function at start, where that has its frame record */
+	UW_GO_CODE_ELSEWHERE /* it is not in that function */
 };
 
 /* *effort grows by the bytes that are looked at. */
-enum uw_go uw_bytes_go(struct uw_space *space, uint64_t start, uint64_t ip, uint32_t *effort);
+enum uw_go_code uw_bytes_go_code(struct uw_space *space, uint64_t start, uint64_t ip,
+				 uint32_t *effort);
 
 /* Whether start is a jump through memory, that leads anywhere: a linkage stub. *target: changed to
  * where a jump that it is instead leads. */

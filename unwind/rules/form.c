@@ -18,7 +18,7 @@ static int8_t saved_lowest(const struct uw_saved *saved)
 	return lowest;
 }
 
-static uint8_t quick_plain(const struct uw_machine *machine, const struct uw_quick *rules)
+static uint8_t rules_plain(const struct uw_machine *machine, const struct uw_rules *rules)
 {
 	int words = -rules->saved.slot[UW_SAVED_FP];
 	uint8_t reg = rules->saved.cfa_reg;
@@ -32,19 +32,19 @@ static uint8_t quick_plain(const struct uw_machine *machine, const struct uw_qui
 	return (uint8_t)(words | (reg == machine->fp ? UW_PLAIN_FROM_FP : 0));
 }
 
-void uw_quick_finish(const struct uw_machine *machine, struct uw_quick *rules)
+void uw_rules_finish(const struct uw_machine *machine, struct uw_rules *rules)
 {
 	rules->saved.lowest = saved_lowest(&rules->saved);
-	rules->plain = quick_plain(machine, rules);
+	rules->plain = rules_plain(machine, rules);
 }
 
 bool uw_form_common(const struct uw_machine *machine, const struct uw_row *row,
-		    struct uw_quick *rules)
+		    struct uw_rules *rules)
 {
 	const struct uw_rule *ra = &row->reg[machine->ra];
 	size_t next = 0;
 
-	*rules = (struct uw_quick){0};
+	*rules = (struct uw_rules){0};
 	if (row->cfa.kind != UW_RULE_REGISTER || row->cfa.offset != (int32_t)row->cfa.offset ||
 	    ra->kind != UW_RULE_AT_CFA || ra->offset != -machine->word)
 		return false;
@@ -61,7 +61,7 @@ bool uw_form_common(const struct uw_machine *machine, const struct uw_row *row,
 		    !uw_slot_of(machine, rule->offset, &rules->saved.slot[next - 1]))
 			return false;
 	}
-	uw_quick_finish(machine, rules);
+	uw_rules_finish(machine, rules);
 	return true;
 }
 
@@ -81,7 +81,7 @@ static bool is_near_fp(const struct uw_machine *machine, const struct uw_rule *r
 }
 
 static bool take_register(const struct uw_machine *machine, const struct uw_rule *rule,
-			  unsigned reg, unsigned index, struct uw_quick *rules)
+			  unsigned reg, unsigned index, struct uw_rules *rules)
 {
 	int64_t offset;
 
@@ -93,14 +93,14 @@ static bool take_register(const struct uw_machine *machine, const struct uw_rule
 }
 
 bool uw_form_realigned(const struct uw_machine *machine, const struct uw_row *row,
-		       struct uw_quick *rules)
+		       struct uw_rules *rules)
 {
 	static const uint8_t deref = OP_DEREF;
 	const struct uw_rule *ra = &row->reg[machine->ra];
 	unsigned index = 0;
 	int64_t offset;
 
-	*rules = (struct uw_quick){.plain = UW_PLAIN_NOT};
+	*rules = (struct uw_rules){.plain = UW_PLAIN_NOT};
 	if (row->cfa.kind != UW_RULE_EXPRESSION_VALUE ||
 	    !is_near_fp(machine, &row->cfa, &deref, &offset) || offset != (int32_t)offset ||
 	    ra->kind != UW_RULE_AT_CFA || ra->offset != -machine->word ||

@@ -40,7 +40,7 @@ struct uw_saved {
 };
 
 /* Rules of either form. */
-struct uw_quick {
+struct uw_rules {
 	int32_t cfa_offset;
 	bool has_cfa, has_ra; /* both, or there is no step to take */
 	uint8_t plain;        /* uw_code.plain, as far as the rules say */
@@ -48,7 +48,7 @@ struct uw_quick {
 };
 
 /* Derives plain and saved.lowest from the rest of the rules. */
-void uw_quick_finish(const struct uw_machine *machine, struct uw_quick *rules);
+void uw_rules_finish(const struct uw_machine *machine, struct uw_rules *rules);
 
 /* A slot at an offset in bytes; false: it has no number. */
 static inline bool uw_slot_of(const struct uw_machine *machine, int64_t offset, int8_t *slot)
@@ -58,18 +58,18 @@ static inline bool uw_slot_of(const struct uw_machine *machine, int64_t offset, 
 }
 
 /* The rules at an address, and whose they are. */
-struct uw_found_row {
-	struct uw_quick rules;
+struct uw_found_rules {
+	struct uw_rules rules;
 	uint64_t function; /* where the FDE starts */
 	bool ends;         /* the address is the FDE's last byte */
 };
 
 /* Puts a row into the common form; false when it does not fit. */
 bool uw_form_common(const struct uw_machine *machine, const struct uw_row *row,
-		    struct uw_quick *rules);
+		    struct uw_rules *rules);
 
 /* Puts a row into the realigned form; false when it does not fit. */
 bool uw_form_realigned(const struct uw_machine *machine, const struct uw_row *row,
-		       struct uw_quick *rules);
+		       struct uw_rules *rules);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum { RA_MAX = 16, REMEMBER_DEPTH_MAX = 4 };
 
-/* Index in uw_quick.saved by DWARF number below the return address's; -1: not a register that
+/* Index in uw_rules.saved by DWARF number below the return address's; -1: not a register that
  * functions preserve. */
 static const int8_t saved_index_64[RA_MAX] = {-1, -1, -1, 0,  -1, -1, 1, -1,
 					      -1, -1, -1, -1, 2,  3,  4, 5};
@@ -19,8 +19,8 @@ static const int8_t saved_index_32[RA_MAX] = {-1, -1, -1, 0,  -1, 1,  2,  3,
 					      -1, -1, -1, -1, -1, -1, -1, -1};
 
 struct quick_state {
-	struct uw_quick row, initial;
-	struct uw_quick remembered[REMEMBER_DEPTH_MAX];
+	struct uw_rules row, initial;
+	struct uw_rules remembered[REMEMBER_DEPTH_MAX];
 	struct uw_reader code;
 	const struct uw_machine *machine;
 	const int8_t *saved_index;
@@ -28,7 +28,7 @@ struct quick_state {
 	const struct uw_fde *fde;
 	unsigned depth;
 	bool in_fde;
-	struct uw_quick_row *rows;
+	struct uw_rules_row *rows;
 	size_t count, room;
 };
 
@@ -75,7 +75,7 @@ static bool quick_emit(struct quick_state *state)
 	if (state->count == state->room || offset > UINT32_MAX)
 		return false;
 	state->rows[state->count++] =
-		(struct uw_quick_row){.offset = (uint32_t)offset, .rules = state->row};
+		(struct uw_rules_row){.offset = (uint32_t)offset, .rules = state->row};
 	return true;
 }
 
@@ -161,7 +161,7 @@ static bool quick_run(struct quick_state *state, struct uw_reader code)
 	return true;
 }
 
-size_t uw_cfi_quick_rows(const struct uw_fde *fde, struct uw_quick_row *rows, size_t room)
+size_t uw_quick_rows(const struct uw_fde *fde, struct uw_rules_row *rows, size_t room)
 {
 	const struct uw_machine *machine = uw_machine_of(fde->cfi->arch);
 	struct quick_state state = {.machine = machine,

@@ -1,6 +1,6 @@
 #include "unwind/rules/rule_cache.h"
 
-#include "unwind/rules/rows.h"
+#include "unwind/rules/function_rules.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ void uw_rule_cache_unref(struct uw_rule_cache *cache)
 		return;
 	free(cache->rows);
 	free(cache->calls);
-	uw_functions_destroy(cache->functions);
+	uw_function_rules_destroy(cache->functions);
 	free(cache);
 }
 

@@ -44,7 +44,7 @@ enum {
 	UW_CACHE_EPOCH_MAX = UINT16_MAX / 2
 };
 
-struct uw_functions;
+struct uw_function_rules;
 struct uw_cached_row;
 struct uw_call;
 
@@ -57,9 +57,9 @@ struct uw_rule_cache {
 	uint16_t epoch;      /* the last one given to a space; up to UW_CACHE_EPOCH_MAX */
 	uint32_t era;        /* changes when epochs begin anew */
 	/* Owned by the cache, each filled by one file; NULL until needed. */
-	struct uw_functions *functions; /* rows.c */
-	struct uw_cached_row *rows;     /* step/step.c */
-	struct uw_call *calls;          /* convention/call.c */
+	struct uw_function_rules *functions; /* function_rules.c */
+	struct uw_cached_row *rows;          /* step/step.c */
+	struct uw_call *calls;               /* convention/call.c */
 };
 
 struct uw_rule_cache *uw_rule_cache_create(void); /* one reference; NULL: out of memory */

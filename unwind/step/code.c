@@ -3,7 +3,7 @@
 #include "unwind/cfi/machine.h"
 #include "unwind/cfi/row.h"
 #include "unwind/module/module.h"
-#include "unwind/rules/rows.h"
+#include "unwind/rules/function_rules.h"
 #include "unwind/space/space.h"
 #include "unwind/x86/stack_switch.h"
 #include <string.h>
@@ -87,7 +87,7 @@ static enum uw_code_kind code_kind_without_cfi(struct uw_space *space,
 	return UW_CODE_NONE;
 }
 
-static void code_take(struct uw_code *code, struct uw_saved *saved, const struct uw_quick *rules)
+static void code_take(struct uw_code *code, struct uw_saved *saved, const struct uw_rules *rules)
 {
 	code->cfa_offset = rules->cfa_offset;
 	code->plain = code->function == UW_FUNCTION_UNKNOWN ? UW_PLAIN_NOT : rules->plain;
@@ -104,10 +104,10 @@ static void code_set_function(struct uw_code *code, uint64_t start)
 static bool code_find_quick(struct uw_space *space, struct uw_module *module, bool exact,
 			    uint32_t *effort, struct uw_code *code, struct uw_saved *saved)
 {
-	struct uw_found_row row;
+	struct uw_found_rules row;
 
 	if (!uw_machine_pushes(uw_machine_of(space->arch)) ||
-	    !uw_rows_find(space->cache, module, code->rva, effort, &row) ||
+	    !uw_function_rules_find(space->cache, module, code->rva, effort, &row) ||
 	    (!exact && (row.ends || code->rva == row.function)))
 		return false;
 	code_set_function(code, row.function);
@@ -126,7 +126,7 @@ static enum uw_code_kind code_kind_of_row(const struct uw_module *module, const 
 					  struct uw_saved *saved)
 {
 	const struct uw_machine *machine = uw_machine_of(module->elf.arch);
-	struct uw_quick rules;
+	struct uw_rules rules;
 	struct uw_row row;
 
 	if (uw_cfi_row_within(fde, code->rva, &row, effort) != UW_CFI_OK)

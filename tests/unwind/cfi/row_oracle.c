@@ -5,7 +5,7 @@
  */
 #include "unwind/cfi/row.h"
 #include "unwind/module/module.h"
-#include "unwind/rules/rows.h"
+#include "unwind/rules/function_rules.h"
 #include "unwind/rules/rule_cache.h"
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
@@ -99,10 +99,10 @@ static void compare_rules(struct comparison *comparison, uint64_t rva, const str
 			  const struct uw_row *row)
 {
 	const struct uw_machine *machine = uw_machine_of(comparison->module->elf.arch);
-	struct uw_found_row found;
+	struct uw_found_rules found;
 	uint32_t effort = 0;
 	if (!uw_machine_pushes(machine) ||
-	    !uw_rows_find(comparison->cache, comparison->module, rva, &effort, &found))
+	    !uw_function_rules_find(comparison->cache, comparison->module, rva, &effort, &found))
 		return;
 	comparison->known++;
 	if (found.function != fde->start || found.ends != (rva + 1 == fde->end))

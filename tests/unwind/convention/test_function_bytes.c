@@ -173,20 +173,24 @@ START_TEST(go)
 {
 	uint32_t effort = 0;
 
-	ck_assert_int_eq(uw_bytes_go(space, at(go_framed), at(go_framed), &effort), UW_GO_UNKNOWN);
-	ck_assert_int_eq(uw_bytes_go(space, at(go_framed), at(go_framed_lea), &effort),
-			 UW_GO_UNKNOWN);
-	ck_assert_int_eq(uw_bytes_go(space, at(go_framed), at(go_framed_body), &effort),
-			 UW_GO_INSIDE);
-	ck_assert_int_eq(uw_bytes_go(space, at(go_framed), at(go_after), &effort), UW_GO_ELSEWHERE);
-	ck_assert_int_eq(uw_bytes_go(space, at(go_framed), at(c_framed), &effort), UW_GO_ELSEWHERE);
-	ck_assert_int_eq(uw_bytes_go(space, at(go_large), at(go_large_body), &effort),
-			 UW_GO_INSIDE);
-	ck_assert_int_eq(uw_bytes_go(space, at(go_large), at(stub), &effort), UW_GO_ELSEWHERE);
-	ck_assert_int_eq(uw_bytes_go(space, at(c_framed), at(c_framed_body), &effort),
-			 UW_GO_UNKNOWN);
+	ck_assert_int_eq(uw_bytes_go_code(space, at(go_framed), at(go_framed), &effort),
+			 UW_GO_CODE_UNKNOWN);
+	ck_assert_int_eq(uw_bytes_go_code(space, at(go_framed), at(go_framed_lea), &effort),
+			 UW_GO_CODE_UNKNOWN);
+	ck_assert_int_eq(uw_bytes_go_code(space, at(go_framed), at(go_framed_body), &effort),
+			 UW_GO_CODE_INSIDE);
+	ck_assert_int_eq(uw_bytes_go_code(space, at(go_framed), at(go_after), &effort),
+			 UW_GO_CODE_ELSEWHERE);
+	ck_assert_int_eq(uw_bytes_go_code(space, at(go_framed), at(c_framed), &effort),
+			 UW_GO_CODE_ELSEWHERE);
+	ck_assert_int_eq(uw_bytes_go_code(space, at(go_large), at(go_large_body), &effort),
+			 UW_GO_CODE_INSIDE);
+	ck_assert_int_eq(uw_bytes_go_code(space, at(go_large), at(stub), &effort),
+			 UW_GO_CODE_ELSEWHERE);
+	ck_assert_int_eq(uw_bytes_go_code(space, at(c_framed), at(c_framed_body), &effort),
+			 UW_GO_CODE_UNKNOWN);
 	effort = 0;
-	uw_bytes_go(space, at(go_large), at(go_large_body) + 200, &effort);
+	uw_bytes_go_code(space, at(go_large), at(go_large_body) + 200, &effort);
 	ck_assert_uint_gt(effort, 200);
 }
 END_TEST

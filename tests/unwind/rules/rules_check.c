@@ -1,11 +1,11 @@
 #include "tests/unwind/rules/rules_check.h"
 
 #include "unwind/cfi/row.h"
-#include "unwind/rules/rows.h"
+#include "unwind/rules/function_rules.h"
 #include <string.h>
 
-static const char *check_found(uint64_t rva, const struct uw_fde *fde, const struct uw_quick *rules,
-			       const struct uw_found_row *found)
+static const char *check_found(uint64_t rva, const struct uw_fde *fde, const struct uw_rules *rules,
+			       const struct uw_found_rules *found)
 {
 	if (found->rules.cfa_offset != rules->cfa_offset || found->rules.plain != rules->plain ||
 	    memcmp(&found->rules.saved, &rules->saved, sizeof(rules->saved)) != 0)
@@ -20,9 +20,10 @@ static const char *check_found(uint64_t rva, const struct uw_fde *fde, const str
 struct rules_check rules_check(struct uw_rule_cache *cache, struct uw_module *module, uint64_t rva)
 {
 	uint32_t effort = 0;
-	struct uw_found_row found;
-	struct rules_check check = {.has = uw_rows_find(cache, module, rva, &effort, &found)};
-	struct uw_quick rules;
+	struct uw_found_rules found;
+	struct rules_check check = {
+		.has = uw_function_rules_find(cache, module, rva, &effort, &found)};
+	struct uw_rules rules;
 	struct uw_cfi_gap gap;
 	struct uw_fde fde;
 	struct uw_row row;

@@ -11,8 +11,8 @@ struct rules_check {
 	const char *wrong; /* what differs; NULL: nothing does */
 };
 
-/* What uw_rows_find says at rva has to be what a search and the interpretation of that one FDE lead
- * to. x86 only. */
+/* What uw_function_rules_find says at rva has to be what a search and the interpretation of that
+ * one FDE lead to. x86 only. */
 struct rules_check rules_check(struct uw_rule_cache *cache, struct uw_module *module, uint64_t rva);
 
 #endif

@@ -1,8 +1,8 @@
 /* The rules of functions: call frame information in which entries and FDEs say odd things. */
 #include "tests/support/suite.h"
 #include "tests/unwind/rules/rules_check.h"
+#include "unwind/rules/function_rules.h"
 #include "unwind/rules/quick.h"
-#include "unwind/rules/rows.h"
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,10 +87,10 @@ static void build(void)
 						      .size = entry_count * sizeof(entries[0])}}};
 }
 
-static bool find(uint64_t rva, struct uw_found_row *row)
+static bool find(uint64_t rva, struct uw_found_rules *row)
 {
 	uint32_t effort = 0;
-	return uw_rows_find(cache, &module, rva, &effort, row);
+	return uw_function_rules_find(cache, &module, rva, &effort, row);
 }
 
 /* How many addresses of [start, end) are known; none is wrong. */
@@ -116,7 +116,7 @@ END_TEST
 
 START_TEST(one)
 {
-	struct uw_found_row row;
+	struct uw_found_rules row;
 	put_function(0x20000, 40);
 	build();
 	ck_assert_uint_eq(known(0x1f000, 0x21000), 40);
@@ -225,7 +225,7 @@ START_TEST(too_many)
 	}
 	build();
 	for (uint32_t i = 0; i < 2 * FUNCTIONS_MAX; i++) {
-		struct uw_found_row row;
+		struct uw_found_rules row;
 		ck_assert(find(0x200000 + 16 * (i % FUNCTIONS_MAX), &row));
 		ck_assert_int_eq(row.rules.cfa_offset, (int)(i % FUNCTIONS_MAX));
 	}
@@ -235,7 +235,7 @@ END_TEST
 /* Rows of more than a cache may hold are left to the interpreter. */
 START_TEST(too_large)
 {
-	static uint8_t code[UW_ROWS_BYTES_MAX / sizeof(struct uw_quick_row)];
+	static uint8_t code[UW_FUNCTION_RULES_BYTES_MAX / sizeof(struct uw_rules_row)];
 	memset(code, 0, sizeof(code));
 	put_fde(0x20000, 0x20000, 16, code, sizeof(code) - 2);
 	put_fde(0x30000, 0x30000, 16, code, sizeof(code));
@@ -258,8 +258,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("unwind rows");
-	TCase *cases = tcase_create("rows");
+	Suite *suite = suite_create("unwind function_rules");
+	TCase *cases = tcase_create("rules");
 
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, empty);

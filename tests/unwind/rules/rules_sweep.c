@@ -1,7 +1,7 @@
 /*
  * The rules of functions that are decoded as a whole against the interpreter: at the first and the
  * last address of every row, on both sides of every FDE, or, with --each, at every address.
- * Usage: function_rules [--each] FILE_OR_FOLDER...
+ * Usage: rules_sweep [--each] FILE_OR_FOLDER...
  */
 #include "tests/unwind/rules/rules_check.h"
 #include "unwind/rules/quick.h"
@@ -23,7 +23,7 @@ enum {
 static struct {
 	struct uw_module *module;
 	struct uw_rule_cache *cache;
-	struct uw_quick_row *rows;
+	struct uw_rules_row *rows;
 	size_t room;
 	const char *path;
 	bool each;
@@ -39,7 +39,7 @@ static size_t rows_of(const struct uw_fde *fde)
 		if (!run.rows)
 			abort();
 	}
-	return uw_cfi_quick_rows(fde, run.rows, room);
+	return uw_quick_rows(fde, run.rows, room);
 }
 
 static void compare(uint64_t rva)

@@ -5,6 +5,7 @@
 #include "unwind/cfi/find.h"
 #include "unwind/elf/file.h"
 #include "unwind/elf/section.h"
+#include <assert.h>
 
 struct uw_module {
 	unsigned references;
@@ -27,6 +28,7 @@ struct uw_module {
  * the pointer from becoming another module's. */
 static inline struct uw_module *uw_module_keep(struct uw_module *module)
 {
+	assert(module);
 	module->kept++;
 	return uw_module_ref(module);
 }

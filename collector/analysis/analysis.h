@@ -14,7 +14,6 @@
 struct emit;
 
 struct analysis_config {
-	uint64_t deep_interval_ns; /* the period of deep copies, which are no samples; 0: none */
 	enum profile_kernel_time kernel_time;
 	bool unwind;
 	bool collapse;
@@ -29,9 +28,9 @@ struct analysis {
 	void *(*create)(const struct analysis_config *config, struct tracker *tracker,
 			struct emit *emit);
 
-	/* Applies one record that ring_index handed out, to the tracker first. skip_stack: do not
-	 * unwind a sample, to save time. A RECORD_TICK only tells what its thread has used. */
-	void (*apply)(void *state, const struct record *record, size_t ring_index, bool skip_stack);
+	/* Applies one record, to the tracker first. A RECORD_TICK only tells what its thread has
+	 * used. */
+	void (*apply)(void *state, const struct record *record);
 
 	/* Ends the tracker (tracker_finish), and writes what is known at the end. Comes once, after
 	 * the last record. */

@@ -6,14 +6,9 @@
 #include "collector/model/tracker_exact.h"
 #include "collector/model/tracker_lives.h"
 #include "collector/model/tracker_sampled.h"
-#include "collector/result/emit.h"
 #include "unwind/unwind.h"
 #include <stdlib.h>
 #include <string.h>
-
-/* Markers in the kernel's callchain, enum perf_callchain_context of linux/perf_event.h. */
-#define CONTEXT_MAX  ((uint64_t)-4095)
-#define CONTEXT_USER ((uint64_t)-512)
 
 struct hotspots {
 	struct analysis_config config;
@@ -29,9 +24,9 @@ static void declare_kernel(struct hotspots *hotspots)
 	struct profile_image image = {.kind = PROFILE_IMAGE_KERNEL};
 	struct profile_module all = {.start = 1ull << 63,
 				     .length = UINT64_MAX - (1ull << 63),
-				     .unload_ns = PROFILE_TIME_NEVER,
 				     .path = "[vmlinux]",
 				     .cs = registers_machine(false)->selector,
+				     .unload_ns = PROFILE_TIME_NEVER,
 				     .is_first = true};
 	hotspots->kernel_image = all.image = emit_image(hotspots->emit, &image, all.path);
 	emit_module_load(hotspots->emit, &all);
@@ -41,20 +36,16 @@ static void declare_kernel(struct hotspots *hotspots)
 static void add_kernel_frames(struct hotspots *hotspots, const struct record_sample *sample,
 			      struct stack_source *source)
 {
-	size_t count = 0;
+	size_t count = sample->callchain_length < STACK_INNER_MAX ? sample->callchain_length
+								  : STACK_INNER_MAX;
 	if (hotspots->kernel_image == 0)
 		declare_kernel(hotspots);
-	for (uint64_t i = 0; i < sample->callchain_length && count < STACK_INNER_MAX; i++) {
+	for (size_t i = 0; i < count; i++) {
 		uint64_t ip;
 		memcpy(&ip, sample->callchain + i * sizeof(ip), sizeof(ip));
-		if (ip == CONTEXT_USER)
-			break;
-		if (ip >= CONTEXT_MAX)
-			continue;
 		/* Return addresses are looked up inside the call. */
-		hotspots->kernel[count] = (struct profile_frame){.image = hotspots->kernel_image,
-								 .rva = count == 0 ? ip : ip - 1};
-		count++;
+		hotspots->kernel[i] = (struct profile_frame){.image = hotspots->kernel_image,
+							     .rva = i == 0 ? ip : ip - 1};
 	}
 	source->inner = hotspots->kernel;
 	source->inner_count = count;
@@ -74,9 +65,10 @@ static uint64_t user_ip(const struct record_sample *sample)
  * space, and only later the registers to start with: until then it is still in the call. A stack
  * that was left out is no empty one. */
 static bool has_user_code(struct process *process, struct uw_space *space,
-			  const struct record_sample *sample, bool skip_stack)
+			  const struct record_sample *sample)
 {
-	bool is_empty = !skip_stack && sample->stack.requested > 0 && sample->stack.size == 0;
+	bool is_empty = sample->choice != RECORD_LEFT_OUT && sample->stack.requested > 0 &&
+			sample->stack.size == 0;
 	uint64_t rva;
 	uint32_t tag;
 	if (sample->abi == RECORD_REGISTERS_NONE)
@@ -91,8 +83,9 @@ static bool has_user_code(struct process *process, struct uw_space *space,
 /* How much of a sample's stack is looked for; what else there is to say of it. */
 static enum stack_extent choose_extent(const struct hotspots *hotspots,
 				       const struct record_sample *sample, bool has_user,
-				       bool skip_stack, struct profile_stack *stack)
+				       struct profile_stack *stack)
 {
+	bool is_left_out = sample->choice == RECORD_LEFT_OUT;
 	bool is_unwound = registers_machine(sample->abi == RECORD_REGISTERS_32)->is_unwound;
 	stack->state = PROFILE_STACK_SKIPPED;
 	stack->reason = PROFILE_SKIP_NO_REGS;
@@ -100,7 +93,7 @@ static enum stack_extent choose_extent(const struct hotspots *hotspots,
 	if (has_user ? !hotspots->config.unwind : sample->in_kernel) {
 		stack->state = PROFILE_STACK_NONE;
 		stack->reason = PROFILE_SKIP_NOT_SKIPPED;
-	} else if (has_user && is_unwound && skip_stack) {
+	} else if (has_user && is_unwound && is_left_out) {
 		stack->reason = PROFILE_SKIP_BUDGET;
 	} else if (has_user && is_unwound) {
 		return STACK_WALKED;
@@ -134,8 +127,7 @@ static void write_sample(struct hotspots *hotspots, struct thread *thread,
 	tracker_count_sample(hotspots->tracker, thread);
 }
 
-static void apply_sample(struct hotspots *hotspots, const struct record *record, size_t ring_index,
-			 bool skip_stack)
+static void apply_sample(struct hotspots *hotspots, const struct record *record)
 {
 	struct tracker *tracker = hotspots->tracker;
 	const struct record_sample *sample = &record->sample;
@@ -149,7 +141,7 @@ static void apply_sample(struct hotspots *hotspots, const struct record *record,
 
 	struct uw_space *space =
 		tracker_space(tracker, process, sample->abi == RECORD_REGISTERS_32);
-	bool has_user = has_user_code(process, space, sample, skip_stack);
+	bool has_user = has_user_code(process, space, sample);
 	bool with_kernel = shows_kernel(hotspots, sample);
 	struct profile_sample out = {
 		.time_ns = record->time_ns,
@@ -163,12 +155,11 @@ static void apply_sample(struct hotspots *hotspots, const struct record *record,
 		.cs = with_kernel ? 0x10 : sample->code_segment,
 		.is_32bit = sample->abi == RECORD_REGISTERS_32,
 	};
-	struct tick tick = tracker_count_tick(tracker, thread, record, ring_index);
+	struct tick tick = tracker_count_tick(tracker, thread, record);
 	tracker_weigh(tracker, thread, &tick, sample->period,
 		      !has_user && sample->in_kernel && !with_kernel, &out.stack);
 	struct stack_source source = source_of(space, thread, process->map_version, sample);
-	enum stack_extent extent =
-		choose_extent(hotspots, sample, has_user, skip_stack, &out.stack);
+	enum stack_extent extent = choose_extent(hotspots, sample, has_user, &out.stack);
 	write_sample(hotspots, thread, sample, &source, extent, &out);
 	tracker_count_copy(tracker, sample->stack.size);
 }
@@ -194,7 +185,7 @@ static void apply_ending(struct hotspots *hotspots, const struct record *record)
 	struct tick tick = {.user_ns = sample->period};
 	tracker_weigh(tracker, thread, &tick, sample->period, !with_kernel, &out.stack);
 	struct stack_source source = source_of(NULL, thread, 0, sample);
-	enum stack_extent extent = choose_extent(hotspots, sample, false, false, &out.stack);
+	enum stack_extent extent = choose_extent(hotspots, sample, false, &out.stack);
 	write_sample(hotspots, thread, sample, &source, extent, &out);
 }
 
@@ -212,7 +203,7 @@ static bool tick_has_user_code(struct process *process, const struct record_samp
 }
 
 /* A tick that is no sample. */
-static void apply_tick(struct hotspots *hotspots, const struct record *record, size_t ring_index)
+static void apply_tick(struct hotspots *hotspots, const struct record *record)
 {
 	struct tracker *tracker = hotspots->tracker;
 	const struct record_sample *sample = &record->sample;
@@ -221,21 +212,21 @@ static void apply_tick(struct hotspots *hotspots, const struct record *record, s
 	if (!process || !thread)
 		return;
 	bool has_user = tick_has_user_code(process, sample);
-	struct tick tick = tracker_count_tick(tracker, thread, record, ring_index);
+	struct tick tick = tracker_count_tick(tracker, thread, record);
 	tracker_keep_pending(tracker, thread, &tick,
 			     !has_user && sample->in_kernel && !shows_kernel(hotspots, sample));
 }
 
 /* A deep copy of a thread's stack: remembered for the samples that follow, and nothing else. */
-static void apply_deep(struct hotspots *hotspots, const struct record *record, bool skip_stack)
+static void apply_deep(struct hotspots *hotspots, const struct record *record)
 {
 	struct tracker *tracker = hotspots->tracker;
 	struct process *process = tracker_find_process(tracker, record->pid);
 	struct thread *thread = tracker_find_thread(tracker, record->pid, record->tid);
 	bool is_32bit = record->sample.abi == RECORD_REGISTERS_32;
 	/* What is not known yet, the next sample makes known. */
-	if (skip_stack || !hotspots->config.unwind || !process || process->stale || !thread ||
-	    (process->starting && record->sample.in_kernel) ||
+	if (record->sample.choice == RECORD_LEFT_OUT || !hotspots->config.unwind || !process ||
+	    process->stale || !thread || (process->starting && record->sample.in_kernel) ||
 	    record->sample.abi == RECORD_REGISTERS_NONE || !registers_machine(is_32bit)->is_unwound)
 		return;
 	tracker_prepare(tracker, process, record->time_ns);
@@ -274,21 +265,20 @@ static void *create(const struct analysis_config *config, struct tracker *tracke
 	return hotspots;
 }
 
-static void apply(void *state, const struct record *record, size_t ring_index, bool skip_stack)
+static void apply_record(void *state, const struct record *record)
 {
 	struct hotspots *hotspots = state;
-	tracker_apply(hotspots->tracker, record, ring_index);
+	tracker_apply(hotspots->tracker, record);
 	if (record->kind == RECORD_ENDING)
 		apply_ending(hotspots, record);
 	if (record->kind != RECORD_SAMPLE)
 		return;
 	if (record->sample.choice == RECORD_TICK)
-		apply_tick(hotspots, record, ring_index);
-	else if (hotspots->config.deep_interval_ns > 0 &&
-		 record->sample.period == hotspots->config.deep_interval_ns)
-		apply_deep(hotspots, record, skip_stack);
+		apply_tick(hotspots, record);
+	else if (record->sample.is_deep)
+		apply_deep(hotspots, record);
 	else
-		apply_sample(hotspots, record, ring_index, skip_stack);
+		apply_sample(hotspots, record);
 }
 
 static void finish(void *state)
@@ -303,7 +293,7 @@ const struct analysis hotspots_analysis = {
 	.name = "hotspots",
 	.suffix = "hs",
 	.create = create,
-	.apply = apply,
+	.apply = apply_record,
 	.finish = finish,
 	.destroy = destroy,
 };

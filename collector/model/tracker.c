@@ -192,38 +192,38 @@ static void apply_comm(struct tracker *tracker, const struct record *record)
 }
 
 /* A CPU's clock is of whoever runs there when the kernel stops it. */
-static void apply_throttle(struct tracker *tracker, const struct record *record, size_t ring_index)
+static void apply_throttle(struct tracker *tracker, const struct record *record)
 {
 	enum profile_note_kind kind =
 		record->kind == RECORD_THROTTLE ? PROFILE_NOTE_THROTTLED : PROFILE_NOTE_UNTHROTTLED;
 	uint32_t pid = tracker_is_exact(tracker) ? 0 : record->pid;
-	tracker->gaps[ring_index]++;
+	tracker->gaps[record->source]++;
 	emit_note(tracker->context.emit, kind, record->time_ns, .value = 1, .pid = pid,
-		  .tid = tracker->config.cpus[ring_index]);
+		  .tid = tracker->config.cpus[record->source]);
 }
 
-static void apply_lost(struct tracker *tracker, const struct record *record, size_t ring_index)
+static void apply_lost(struct tracker *tracker, const struct record *record)
 {
 	size_t position = 0;
 	tracker->counts.lost += record->lost;
-	tracker->gaps[ring_index]++;
+	tracker->gaps[record->source]++;
 	emit_note(tracker->context.emit, PROFILE_NOTE_SAMPLES_LOST, record->time_ns,
-		  .value = record->lost, .tid = tracker->config.cpus[ring_index]);
+		  .value = record->lost, .tid = tracker->config.cpus[record->source]);
 	/* A mapping may have been among what was lost. */
 	for (struct process *p; (p = idmap_next(&tracker->processes, &position));)
 		process_lose(p, record->time_ns);
 }
 
 /* A thread's final count. */
-static void apply_count(struct tracker *tracker, const struct record *record, size_t ring_index)
+static void apply_count(struct tracker *tracker, const struct record *record)
 {
 	struct thread *thread = idmap_get(&tracker->threads, record->tid);
-	if (thread && tracker_count_final(tracker, thread, record->count, ring_index) &&
+	if (thread && tracker_count_final(tracker, thread, record->count, record->source) &&
 	    thread->end_ns != PROFILE_TIME_NEVER)
 		tracker_retire(tracker, thread);
 }
 
-void tracker_apply(struct tracker *tracker, const struct record *record, size_t ring_index)
+void tracker_apply(struct tracker *tracker, const struct record *record)
 {
 	struct process *process;
 	if (record->time_ns > tracker->now_ns)
@@ -244,14 +244,14 @@ void tracker_apply(struct tracker *tracker, const struct record *record, size_t 
 		apply_exit(tracker, record);
 		break;
 	case RECORD_COUNT:
-		apply_count(tracker, record, ring_index);
+		apply_count(tracker, record);
 		break;
 	case RECORD_LOST:
-		apply_lost(tracker, record, ring_index);
+		apply_lost(tracker, record);
 		break;
 	case RECORD_THROTTLE:
 	case RECORD_UNTHROTTLE:
-		apply_throttle(tracker, record, ring_index);
+		apply_throttle(tracker, record);
 		break;
 	case RECORD_ACCOUNT:
 		tracker_apply_account(tracker, record);

@@ -47,8 +47,8 @@ const char *tracker_next_process(const struct tracker *tracker, size_t *position
 /* The family that a live thread is counted in; UINT32_MAX: it is not known. */
 uint32_t tracker_family(const struct tracker *tracker, pid_t tid);
 
-/* Applies one record that ring_index handed out. Of a sample only its time counts. */
-void tracker_apply(struct tracker *tracker, const struct record *record, size_t ring_index);
+/* Applies one record. Of a sample only its time counts. */
+void tracker_apply(struct tracker *tracker, const struct record *record);
 
 /* Time of the last record. */
 uint64_t tracker_now_ns(const struct tracker *tracker);

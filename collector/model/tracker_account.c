@@ -28,24 +28,24 @@ static void count(struct tracker *tracker, struct thread *thread, uint64_t cpu_n
 }
 
 struct tick tracker_count_tick(struct tracker *tracker, struct thread *thread,
-			       const struct record *record, size_t ring_index)
+			       const struct record *record)
 {
 	const struct record_sample *sample = &record->sample;
 	struct tick tick = {.user_ns = sample->period};
 	if (tracker_is_exact(tracker))
 		return tick;
 	if (tracker->config.has_count)
-		tick.user_ns = thread_advance(thread, ring_index, sample->count);
+		tick.user_ns = thread_advance(thread, record->source, sample->count);
 	count(tracker, thread, tick.user_ns);
-	thread_note_tick(thread, ring_index, record->time_ns);
+	thread_note_tick(thread, record->source, record->time_ns);
 	if (!tracker_has_unseen(tracker) &&
 	    !(tracker_is_random(tracker) && tracker->config.has_count))
 		return tick;
 	/* What a tick counts beyond its distance was in the kernel, or is of no tick: what was lost
 	 * was no more of this function than of any. */
-	uint64_t beyond = thread_unseen(thread, ring_index, tick.user_ns, sample->period);
+	uint64_t beyond = thread_unseen(thread, record->source, tick.user_ns, sample->period);
 	tick.user_ns -= beyond;
-	bool is_lost = thread_pass_gap(thread, ring_index, tracker->gaps[ring_index]);
+	bool is_lost = thread_pass_gap(thread, record->source, tracker->gaps[record->source]);
 	*(is_lost || !tracker_has_unseen(tracker) ? &tick.lost_ns : &tick.kernel_ns) = beyond;
 	return tick;
 }

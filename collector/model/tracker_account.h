@@ -25,7 +25,7 @@ struct tick {
 
 /* Counts a tick in its thread's account. */
 struct tick tracker_count_tick(struct tracker *tracker, struct thread *thread,
-			       const struct record *record, size_t ring_index);
+			       const struct record *record);
 
 /* Fills in what a sample weighs, and its part of that in the kernel. is_kernel: all of it is. */
 void tracker_weigh(struct tracker *tracker, struct thread *thread, const struct tick *tick,

@@ -99,6 +99,7 @@ struct record_format event_format(const struct event_config *config)
 		.count = config->has_count,
 		.lost = config->has_lost,
 		.callchain = config->kernel,
+		.deep_period_ns = config->deep_interval_ns,
 		.raw = config->raw,
 		.registers = true,
 		.stack = config->stack_size > 0,

@@ -195,6 +195,28 @@ static void become_account(const struct thread_account *account, struct record *
 	record->account.is_renamed = account->kind == THREAD_ACCOUNT_RENAMED;
 }
 
+/* Between the marker of the kernel's part and the next one, or the end. */
+static bool decode_callchain(struct cursor *cursor, struct record_sample *sample)
+{
+	uint64_t length = take_u64(cursor);
+	uint64_t first = length;
+	uint64_t end = length;
+	if (length > cursor->left / sizeof(uint64_t))
+		return false;
+	const uint8_t *at = take(cursor, length * sizeof(uint64_t));
+	for (uint64_t i = 0; i < end; i++) {
+		uint64_t ip;
+		memcpy(&ip, at + i * sizeof(ip), sizeof(ip));
+		if (ip == (uint64_t)PERF_CONTEXT_KERNEL && first == length)
+			first = i + 1;
+		else if (ip >= (uint64_t)PERF_CONTEXT_MAX && first < length)
+			end = i;
+	}
+	sample->callchain = at + first * sizeof(uint64_t);
+	sample->callchain_length = end - first;
+	return true;
+}
+
 static bool decode_sample(const struct record_format *format, struct cursor *cursor, uint16_t misc,
 			  struct record *record)
 {
@@ -215,14 +237,11 @@ static bool decode_sample(const struct record_format *format, struct cursor *cur
 		if (format->lost)
 			take_u64(cursor);
 	}
-	if (format->callchain) {
-		sample->callchain_length = take_u64(cursor);
-		if (sample->callchain_length > cursor->left / sizeof(uint64_t))
-			return false;
-		sample->callchain = take(cursor, sample->callchain_length * sizeof(uint64_t));
-	}
+	if (format->callchain && !decode_callchain(cursor, sample))
+		return false;
 	if (format->raw)
 		is_sent = decode_raw(cursor, sample, &account);
+	sample->is_deep = format->deep_period_ns > 0 && sample->period == format->deep_period_ns;
 	if (format->registers)
 		decode_registers(cursor, sample);
 	if (sample->part.total > 0)
@@ -350,4 +369,12 @@ bool record_time(const void *bytes, size_t size, uint64_t *time_ns)
 		return false;
 	memcpy(time_ns, (const uint8_t *)bytes + offset, sizeof(*time_ns));
 	return true;
+}
+
+size_t record_leave_out(struct record *record)
+{
+	size_t size = record->sample.stack.size;
+	record->sample.choice = RECORD_LEFT_OUT;
+	record->sample.stack.size = 0;
+	return size;
 }

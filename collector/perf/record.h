@@ -21,6 +21,7 @@ struct record_format {
 	bool registers; /* samples carry user registers */
 	bool raw;       /* samples carry a raw field: empty, a part of a stack copy, an account */
 	bool stack;     /* samples carry a stack copy; needs registers */
+	uint64_t deep_period_ns; /* of the samples that are deep copies; 0: there are none */
 };
 
 enum record_kind {
@@ -64,7 +65,9 @@ struct record_sample {
 	uint64_t ip; /* where the sample hit: user or kernel */
 	uint64_t count;
 	uint64_t period;
-	const uint8_t *callchain; /* callchain_length unaligned u64 */
+	/* The kernel's part of its callchain, innermost first, without the kernel's markers:
+	 * callchain_length unaligned u64. User code's part is never asked for. */
+	const uint8_t *callchain;
 	uint64_t callchain_length;
 	enum record_registers abi;
 	uint64_t processor_flags;
@@ -77,6 +80,7 @@ struct record_sample {
 	struct record_part part;
 	enum record_choice choice;
 	bool stack_absent; /* the copy has gaps where pages were not in memory */
+	bool is_deep;      /* a deep copy (copy_size.h), which is no sample */
 };
 
 struct record_mmap {
@@ -93,6 +97,7 @@ struct record_mmap {
 
 struct record {
 	enum record_kind kind;
+	uint32_t source; /* index of the source (stream/source.h) that it came from */
 	uint64_t time_ns;
 	uint32_t pid;
 	uint32_t tid;
@@ -125,5 +130,8 @@ bool record_decode(const struct record_format *format, const void *bytes, size_t
 
 /* Only the time, cheaply. false as above. */
 bool record_time(const void *bytes, size_t size, uint64_t *time_ns);
+
+/* Leaves a sample's stack out (RECORD_LEFT_OUT). Returns how many bytes it had. */
+size_t record_leave_out(struct record *record);
 
 #endif

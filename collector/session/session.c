@@ -108,7 +108,6 @@ static int set_up(struct session *session, struct failure *failure)
 	};
 	session->tracker = tracker_create(&tracker, session->emit);
 	struct analysis_config analysis = {
-		.deep_interval_ns = session->sampler.config.deep_interval_ns,
 		.kernel_time = session_kernel_time(session),
 		.unwind = options->unwind != OPTIONS_UNWIND_NONE,
 		.collapse = options->collapse,

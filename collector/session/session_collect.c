@@ -56,16 +56,15 @@ bool session_apply(struct session *session, enum drain_extent extent)
 {
 	uint64_t now = clock_now();
 	uint64_t end_ns = now + ROUND_NS;
-	struct drain_item item;
+	const struct record *record;
 	bool more = true;
 	drain_begin(session->drain, extent);
 	for (int i = 0; i < ROUND_RECORDS && more && now < end_ns; i++) {
 		if (budget_is_due(&session->budget, now))
 			follow_budget(session, now);
-		more = drain_next(session->drain, &item);
+		more = drain_next(session->drain, &record);
 		if (more)
-			session->options->analysis->apply(session->analysis, item.record,
-							  item.ring_index, item.left_out);
+			session->options->analysis->apply(session->analysis, record);
 		if (i % CHECK_EACH == CHECK_EACH - 1)
 			now = clock_now();
 	}

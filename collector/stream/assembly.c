@@ -108,9 +108,9 @@ static bool give_up(struct pending *pending, struct record *record)
 	return true;
 }
 
-bool assembly_add(struct assembly *assembly, size_t ring, struct record *record)
+bool assembly_add(struct assembly *assembly, struct record *record)
 {
-	struct pending *pending = &assembly->rings[ring];
+	struct pending *pending = &assembly->rings[record->source];
 	struct record_sample *sample = &record->sample;
 	if (!is_part(record))
 		return true;

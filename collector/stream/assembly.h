@@ -31,6 +31,6 @@ bool assembly_cut(struct assembly *assembly, size_t ring, const struct record *r
  * its whole stack, valid until the next call for the ring, and the time of its last part. false: it
  * was a part and more parts follow, or one that makes no sense and is dropped.
  */
-bool assembly_add(struct assembly *assembly, size_t ring, struct record *record);
+bool assembly_add(struct assembly *assembly, struct record *record);
 
 #endif

@@ -40,6 +40,8 @@ struct drain {
 	/* Held for one record, or to look through one ring, and never while waiting: guards what
 	 * follows, the rings, and putting into the queue. */
 	pthread_mutex_t lock;
+	struct record_format format;
+	struct source *sources; /* the rings */
 	struct merge *merge;
 	struct assembly *assembly;
 	uint64_t copied;
@@ -55,9 +57,19 @@ struct drain {
 	bool *behind;         /* without a thread, per ring: stacks are left out */
 };
 
+static struct merge *create_merge(struct drain *drain)
+{
+	size_t count = drain->sampler->cpus.count;
+	drain->format = event_format(&drain->sampler->config);
+	drain->sources = calloc(count, sizeof(*drain->sources));
+	for (size_t i = 0; drain->sources && i < count; i++)
+		drain->sources[i] =
+			(struct source){&source_ring, &drain->sampler->rings[i], &drain->format};
+	return drain->sources ? merge_create(drain->sources, count) : NULL;
+}
+
 struct drain *drain_create(struct sampler *sampler)
 {
-	struct record_format format = event_format(&sampler->config);
 	size_t count = sampler->cpus.count;
 	struct drain *drain = calloc(1, sizeof(*drain));
 	if (!drain)
@@ -66,7 +78,7 @@ struct drain *drain_create(struct sampler *sampler)
 	drain->share = BUDGET_ALL;
 	pthread_mutex_init(&drain->lock, NULL);
 	drain->queue = queue_create();
-	drain->merge = merge_create(sampler->rings, count, &format);
+	drain->merge = create_merge(drain);
 	drain->assembly = assembly_create(count);
 	drain->behind = calloc(count, sizeof(*drain->behind));
 	drain->bytes = malloc(RECORD_COPY_MAX);
@@ -113,6 +125,7 @@ void drain_destroy(struct drain *drain)
 	assembly_destroy(drain->assembly);
 	queue_destroy(drain->queue);
 	pthread_mutex_destroy(&drain->lock);
+	free(drain->sources);
 	free(drain->bytes);
 	free(drain->behind);
 	free(drain->polls);
@@ -127,36 +140,32 @@ static void choose(struct drain *drain, struct record *record)
 	struct record_sample *sample = &record->sample;
 	if (sample->choice != RECORD_UNDECIDED)
 		return;
+	sample->choice = RECORD_KEPT;
 	if (!sampling_keeps(&drain->sampler->config.sampling, sample->period, record->tid,
-			    record->time_ns))
+			    record->time_ns)) {
+		drain->left_out_bytes += record_leave_out(record);
 		sample->choice = RECORD_TICK;
-	else if (!budget_keeps(drain->share, record->tid, record->time_ns))
-		sample->choice = RECORD_LEFT_OUT;
-	else
-		sample->choice = RECORD_KEPT;
-	if (sample->choice == RECORD_KEPT)
-		return;
-	drain->left_out_bytes += sample->stack.size;
-	sample->stack.size = 0;
-	if (sample->choice == RECORD_TICK)
 		sample->callchain_length = 0;
+	} else if (!budget_keeps(drain->share, record->tid, record->time_ns)) {
+		drain->left_out_bytes += record_leave_out(record);
+	}
 }
 
 /* Whether a record that the merge gave is to be handed out, after the sample that it leaves
  * unfinished, which is put into the queue. */
-static bool complete(struct drain *drain, struct record *record, size_t ring_index)
+static bool complete(struct drain *drain, struct record *record)
 {
 	struct record unfinished;
-	if (assembly_cut(drain->assembly, ring_index, record, &unfinished))
-		queue_put(drain->queue, &unfinished, ring_index);
-	if (!assembly_add(drain->assembly, ring_index, record))
+	if (assembly_cut(drain->assembly, record->source, record, &unfinished))
+		queue_put(drain->queue, &unfinished);
+	if (!assembly_add(drain->assembly, record))
 		return false;
 	if (record->kind == RECORD_SAMPLE)
 		choose(drain, record);
 	if (record->kind != RECORD_LOST)
 		return true;
 	record->lost -=
-		sampler_take_refused(drain->sampler, ring_index, record->time_ns, record->lost);
+		sampler_take_refused(drain->sampler, record->source, record->time_ns, record->lost);
 	return record->lost > 0;
 }
 
@@ -184,13 +193,12 @@ static bool has_records(const struct drain *drain)
 static bool move_one(struct drain *drain)
 {
 	struct record record;
-	size_t ring_index;
-	if (!merge_next(drain->merge, &record, &ring_index)) {
+	if (!merge_next(drain->merge, &record)) {
 		merge_end(drain->merge);
 		return false;
 	}
-	if (complete(drain, &record, ring_index)) {
-		queue_put(drain->queue, &record, ring_index);
+	if (complete(drain, &record)) {
+		queue_put(drain->queue, &record);
 		drain->copied++;
 	}
 	return true;
@@ -340,25 +348,20 @@ static bool is_behind(struct drain *drain, size_t ring_index)
 	return drain->behind[ring_index];
 }
 
-static bool is_left_out(const struct record *record)
-{
-	return record->kind == RECORD_SAMPLE && record->sample.choice == RECORD_LEFT_OUT;
-}
-
 /* Takes the next record out of its ring, whose space is free then however long the caller works on
  * it. false: there is none, or the queue is not empty any more. */
-static bool find_in_place(struct drain *drain, size_t *ring_index)
+static bool find_in_place(struct drain *drain)
 {
 	struct record record;
 	while (queue_is_empty(drain->queue) && queue_prepare(drain->queue) &&
-	       merge_next(drain->merge, &record, ring_index)) {
-		if (!complete(drain, &record, *ring_index))
+	       merge_next(drain->merge, &record)) {
+		if (!complete(drain, &record))
 			continue;
 		if (queue_is_empty(drain->queue)) {
 			record_copy(&drain->record, &record, drain->bytes);
 			return true;
 		}
-		queue_put(drain->queue, &record, *ring_index);
+		queue_put(drain->queue, &record);
 	}
 	return false;
 }
@@ -370,14 +373,14 @@ static void put_unfinished(struct drain *drain)
 	size_t count = drain->sampler->cpus.count;
 	for (; drain->unfinished < count && queue_prepare(drain->queue); drain->unfinished++)
 		if (assembly_cut(drain->assembly, drain->unfinished, NULL, &unfinished))
-			queue_put(drain->queue, &unfinished, drain->unfinished);
+			queue_put(drain->queue, &unfinished);
 }
 
-static bool next_in_place(struct drain *drain, struct drain_item *item)
+static bool next_in_place(struct drain *drain, const struct record **record)
 {
-	size_t ring_index = 0;
+	struct record_sample *sample = &drain->record.sample;
 	pthread_mutex_lock(&drain->lock);
-	bool found = find_in_place(drain, &ring_index);
+	bool found = find_in_place(drain);
 	merge_end(drain->merge);
 	if (!found && drain->extent == DRAIN_REST && queue_is_empty(drain->queue))
 		put_unfinished(drain);
@@ -385,22 +388,20 @@ static bool next_in_place(struct drain *drain, struct drain_item *item)
 		queue_flush(drain->queue);
 		drain->in_place = false;
 	}
-	if (found)
-		*item = (struct drain_item){&drain->record, ring_index,
-					    is_left_out(&drain->record) ||
-						    (!drain->has_thread &&
-						     is_behind(drain, ring_index))};
+	if (found && drain->record.kind == RECORD_SAMPLE && !drain->has_thread &&
+	    is_behind(drain, drain->record.source) && sample->choice != RECORD_TICK)
+		sample->choice = RECORD_LEFT_OUT;
+	*record = &drain->record;
 	pthread_mutex_unlock(&drain->lock);
 	return found;
 }
 
 /* Takes from the queue; at the end, until the thread has closed it. */
-static bool next_queued(struct drain *drain, struct drain_item *item)
+static bool next_queued(struct drain *drain, const struct record **record)
 {
 	struct pollfd queue = {.fd = queue_fd(drain->queue), .events = POLLIN};
-	const struct queue_entry *entry;
 	enum queue_state state;
-	while ((state = queue_take(drain->queue, &entry)) != QUEUE_ENTRY) {
+	while ((state = queue_take(drain->queue, record)) != QUEUE_ENTRY) {
 		if (drain->extent != DRAIN_REST || !drain->has_thread)
 			return false;
 		if (state == QUEUE_END)
@@ -408,18 +409,17 @@ static bool next_queued(struct drain *drain, struct drain_item *item)
 		else
 			poll(&queue, 1, -1);
 	}
-	*item = (struct drain_item){&entry->record, entry->ring_index, entry->left_out};
 	return true;
 }
 
-bool drain_next(struct drain *drain, struct drain_item *item)
+bool drain_next(struct drain *drain, const struct record **record)
 {
 	for (;;) {
-		if (!drain->in_place && next_queued(drain, item))
+		if (!drain->in_place && next_queued(drain, record))
 			return true;
 		if (!drain->in_place)
 			begin_in_place(drain);
-		if (drain->in_place && next_in_place(drain, item))
+		if (drain->in_place && next_in_place(drain, record))
 			return true;
 		if (drain->in_place)
 			return false;
@@ -440,9 +440,11 @@ void drain_counts(const struct drain *drain, struct drain_counts *counts)
 	*counts = (struct drain_counts){
 		.malformed = merge.malformed,
 		.out_of_order = merge.out_of_order,
-		.broken = merge.broken,
-		.dropped_bytes = merge.dropped_bytes,
 		.copied = drain->copied,
 		.left_out_bytes = drain->left_out_bytes + queue_left_out_bytes(drain->queue),
 	};
+	for (size_t i = 0; i < drain->sampler->cpus.count; i++) {
+		counts->broken += drain->sampler->rings[i].broken;
+		counts->dropped_bytes += drain->sampler->rings[i].dropped_bytes;
+	}
 }

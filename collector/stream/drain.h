@@ -43,20 +43,15 @@ enum drain_extent {
 	DRAIN_REST     /* the same, once nothing more comes: parts of samples as they are */
 };
 
-struct drain_item {
-	const struct record *record;
-	size_t ring_index;
-	bool left_out; /* a sample's stack is to be skipped: it was not chosen, or records come
-			  faster than they are taken */
-};
-
 /* A round: begin, any number of next. DRAIN_REST ends the thread, and waits for it. */
 void drain_begin(struct drain *drain, enum drain_extent extent);
 
-/* The next record, valid until the next call; false when there is none for now. */
-bool drain_next(struct drain *drain, struct drain_item *item);
+/* The next record, valid until the next call; false when there is none for now. A sample that is
+ * RECORD_LEFT_OUT has no stack to be walked: it was not chosen, or records come faster than they
+ * are taken. */
+bool drain_next(struct drain *drain, const struct record **record);
 
-/* How many of the stacks are kept from now on (budget.h); the items of the others have none. */
+/* How many of the stacks are kept from now on (budget.h); the others are left out. */
 void drain_keep_share(struct drain *drain, uint32_t share);
 
 struct drain_counts {
@@ -65,7 +60,7 @@ struct drain_counts {
 	uint64_t broken;         /* times a ring held bytes that are no records */
 	uint64_t dropped_bytes;  /* that were given up then */
 	uint64_t copied;         /* records that went through the queue */
-	uint64_t left_out_bytes; /* of stacks that the items do not have */
+	uint64_t left_out_bytes; /* of stacks that the records do not have */
 };
 
 /* After DRAIN_REST. */

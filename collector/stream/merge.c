@@ -2,26 +2,25 @@
 
 #include <stdlib.h>
 
-/* The record at one ring's tail. */
+/* The next record of a source. */
 struct head {
 	const void *bytes;
 	size_t size;
 	uint64_t time_ns;
-	bool present;
+	bool is_present;
 };
 
 struct merge {
-	struct ring *rings;
+	const struct source *sources;
 	struct head *heads;
 	size_t count;
-	struct record_format format;
 	uint64_t limit_ns;
 	uint64_t last_ns;
-	size_t pending; /* ring whose record was handed out and is to be consumed; count: none */
+	size_t pending; /* source whose record was handed out and is to be consumed; count: none */
 	struct merge_counts counts;
 };
 
-struct merge *merge_create(struct ring *rings, size_t count, const struct record_format *format)
+struct merge *merge_create(const struct source *sources, size_t count)
 {
 	struct merge *merge = calloc(1, sizeof(*merge));
 	struct head *heads = calloc(count, sizeof(*heads));
@@ -30,10 +29,9 @@ struct merge *merge_create(struct ring *rings, size_t count, const struct record
 		free(heads);
 		return NULL;
 	}
-	*merge = (struct merge){.rings = rings,
+	*merge = (struct merge){.sources = sources,
 				.heads = heads,
 				.count = count,
-				.format = *format,
 				.pending = count};
 	return merge;
 }
@@ -49,13 +47,13 @@ void merge_destroy(struct merge *merge)
 static void load_head(struct merge *merge, size_t index)
 {
 	struct head *head = &merge->heads[index];
-	struct ring *ring = &merge->rings[index];
-	head->present = false;
-	while (!head->present && ring_peek(ring, &head->bytes, &head->size)) {
-		head->present = record_time(head->bytes, head->size, &head->time_ns);
-		if (!head->present) {
+	const struct source *source = &merge->sources[index];
+	head->is_present = false;
+	while (!head->is_present && source->kind->peek(source, &head->bytes, &head->size)) {
+		head->is_present = source->kind->time(head->bytes, head->size, &head->time_ns);
+		if (!head->is_present) {
 			merge->counts.malformed++;
-			ring_consume(ring, head->size);
+			source->kind->consume(source, head->size);
 		}
 	}
 }
@@ -64,7 +62,7 @@ void merge_begin(struct merge *merge, uint64_t limit_ns)
 {
 	merge->limit_ns = limit_ns;
 	for (size_t i = 0; i < merge->count; i++) {
-		ring_refresh(&merge->rings[i]);
+		merge->sources[i].kind->refresh(&merge->sources[i]);
 		load_head(merge, i);
 	}
 }
@@ -74,7 +72,7 @@ static size_t find_oldest(const struct merge *merge)
 	size_t oldest = merge->count;
 	for (size_t i = 0; i < merge->count; i++) {
 		const struct head *head = &merge->heads[i];
-		if (!head->present || head->time_ns > merge->limit_ns)
+		if (!head->is_present || head->time_ns > merge->limit_ns)
 			continue;
 		if (oldest == merge->count || head->time_ns < merge->heads[oldest].time_ns)
 			oldest = i;
@@ -82,29 +80,31 @@ static size_t find_oldest(const struct merge *merge)
 	return oldest;
 }
 
-static void consume_pending(struct merge *merge)
+void merge_end(struct merge *merge)
 {
-	if (merge->pending == merge->count)
-		return;
 	size_t index = merge->pending;
+	if (index == merge->count)
+		return;
 	merge->pending = merge->count;
-	ring_consume(&merge->rings[index], merge->heads[index].size);
+	merge->sources[index].kind->consume(&merge->sources[index], merge->heads[index].size);
 	load_head(merge, index);
 }
 
-bool merge_next(struct merge *merge, struct record *record, size_t *ring_index)
+bool merge_next(struct merge *merge, struct record *record)
 {
 	for (;;) {
-		consume_pending(merge);
+		merge_end(merge);
 		size_t index = find_oldest(merge);
 		if (index == merge->count)
 			return false;
 		merge->pending = index;
 		const struct head *head = &merge->heads[index];
-		if (!record_decode(&merge->format, head->bytes, head->size, record)) {
+		const struct source *source = &merge->sources[index];
+		if (!source->kind->decode(source, head->bytes, head->size, record)) {
 			merge->counts.malformed++;
 			continue;
 		}
+		record->source = (uint32_t)index;
 		merge->counts.records++;
 		/* A sample in an interrupt comes before the account that was being sent. It stands
 		 * for itself: nothing else hangs on its time. */
@@ -112,21 +112,11 @@ bool merge_next(struct merge *merge, struct record *record, size_t *ring_index)
 			merge->last_ns = head->time_ns;
 		else if (record->kind != RECORD_ACCOUNT)
 			merge->counts.out_of_order++;
-		*ring_index = index;
 		return true;
 	}
-}
-
-void merge_end(struct merge *merge)
-{
-	consume_pending(merge);
 }
 
 void merge_counts(const struct merge *merge, struct merge_counts *counts)
 {
 	*counts = merge->counts;
-	for (size_t i = 0; i < merge->count; i++) {
-		counts->broken += merge->rings[i].broken;
-		counts->dropped_bytes += merge->rings[i].dropped_bytes;
-	}
 }

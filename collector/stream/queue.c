@@ -23,7 +23,7 @@ enum {
 };
 
 struct slot {
-	_Alignas(RECORD_COPY_ALIGNMENT) struct queue_entry entry;
+	_Alignas(RECORD_COPY_ALIGNMENT) struct record record;
 	size_t size; /* with the bytes that follow */
 };
 
@@ -188,20 +188,15 @@ static bool is_behind(struct queue *queue)
 	return queue->put.behind;
 }
 
-void queue_put(struct queue *queue, const struct record *record, size_t ring_index)
+void queue_put(struct queue *queue, const struct record *record)
 {
 	struct record put = *record;
-	bool left_out = record->kind == RECORD_SAMPLE &&
-			(is_behind(queue) || record->sample.choice == RECORD_LEFT_OUT);
-	if (left_out) {
-		queue->put.left_out_bytes += put.sample.stack.size;
-		put.sample.stack.size = 0;
-	}
+	if (record->kind == RECORD_SAMPLE && is_behind(queue) && put.sample.choice != RECORD_TICK)
+		queue->put.left_out_bytes += record_leave_out(&put);
 	size_t size = sizeof(struct slot) + record_copy_size(&put);
 	struct slot *slot = reserve(queue, size);
-	slot->entry = (struct queue_entry){.ring_index = ring_index, .left_out = left_out};
 	slot->size = size;
-	record_copy(&slot->entry.record, &put, slot + 1);
+	record_copy(&slot->record, &put, slot + 1);
 	if (queue->put.used >= READY_SIZE)
 		queue_flush(queue);
 }
@@ -258,7 +253,7 @@ static void give_back(struct queue *queue)
 	sem_post(&queue->returned_count);
 }
 
-enum queue_state queue_take(struct queue *queue, const struct queue_entry **entry)
+enum queue_state queue_take(struct queue *queue, const struct record **record)
 {
 	uint32_t chunk = queue->take.chunk;
 	if (chunk != NO_CHUNK && queue->take.at == queue->filled_size[chunk])
@@ -271,7 +266,7 @@ enum queue_state queue_take(struct queue *queue, const struct queue_entry **entr
 	const struct slot *slot =
 		(const void *)(chunk_bytes(queue, queue->take.chunk) + queue->take.at);
 	queue->take.at += slot->size;
-	*entry = &slot->entry;
+	*record = &slot->record;
 	return QUEUE_ENTRY;
 }
 

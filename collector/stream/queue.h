@@ -15,12 +15,6 @@
 
 enum { QUEUE_CHUNKS = 64, QUEUE_CHUNK_SIZE = 1024 * 1024 };
 
-struct queue_entry {
-	struct record record; /* what it points to lies in the queue too */
-	size_t ring_index;
-	bool left_out; /* a sample without its stack, to save time or room */
-};
-
 struct queue;
 
 /* NULL with errno. */
@@ -35,9 +29,9 @@ bool queue_prepare(struct queue *queue);
 /* Waits until queue_prepare may have more luck; in any thread. false: the taker gave up. */
 bool queue_wait(struct queue *queue);
 
-/* Copies a record that room was made sure of for. Stacks are left out from the time that more than
- * half of the chunks wait until less than a quarter does. */
-void queue_put(struct queue *queue, const struct record *record, size_t ring_index);
+/* Copies a record that room was made sure of for. Stacks are left out (RECORD_LEFT_OUT) from the
+ * time that more than half of the chunks wait until less than a quarter does. */
+void queue_put(struct queue *queue, const struct record *record);
 
 /* Whether nothing waits, nor has been put and not yet handed over. */
 bool queue_is_empty(const struct queue *queue);
@@ -63,8 +57,8 @@ enum queue_state {
 	QUEUE_END    /* closed, and all is taken */
 };
 
-/* The next entry, valid until the next call. */
-enum queue_state queue_take(struct queue *queue, const struct queue_entry **entry);
+/* The next record, valid until the next call; what it points to lies in the queue too. */
+enum queue_state queue_take(struct queue *queue, const struct record **record);
 
 /* Takes nothing any more: nobody waits for it from now on. */
 void queue_abandon(struct queue *queue);

@@ -160,7 +160,8 @@ static void encode_sample(const struct record_format *format, const struct recor
 	if (format->count && format->lost)
 		put_u64(output, 0);
 	if (format->callchain) {
-		put_u64(output, sample->callchain_length);
+		put_u64(output, sample->callchain_length + 1);
+		put_u64(output, (uint64_t)PERF_CONTEXT_KERNEL);
 		put(output, sample->callchain, sample->callchain_length * sizeof(uint64_t));
 	}
 	if (format->raw && is_account)

@@ -16,7 +16,7 @@ const enum record_kind record_fixture_kinds[RECORD_FIXTURE_KINDS] =
 	{RECORD_SAMPLE, RECORD_MMAP, RECORD_COMM,     RECORD_FORK,      RECORD_EXIT,
 	 RECORD_COUNT,  RECORD_LOST, RECORD_THROTTLE, RECORD_UNTHROTTLE};
 
-static const uint64_t chain[] = {(uint64_t)-128, 0xffffffff81000010, 0xffffffff81000020};
+static const uint64_t chain[] = {0xffffffff81000010, 0xffffffff81000020};
 static const uint8_t stack_bytes[24] = "stack of the target";
 
 bool record_fixture_decode(const struct record_format *format, const void *bytes, size_t size,

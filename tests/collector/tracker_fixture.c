@@ -11,6 +11,7 @@ static const struct sampling fixed = {PROFILE_SAMPLING_FIXED, 10000000, 10000000
 struct emit *emit;
 struct tracker *tracker;
 static void *hotspots;
+static uint64_t deep_interval_ns;
 
 void fixture_setup(void)
 {
@@ -45,21 +46,27 @@ void fixture_configure(struct fixture_config config)
 		.same_process = config.same_process,
 	};
 	struct analysis_config sampled = {
-		.deep_interval_ns = config.deep_interval_ns,
 		.kernel_time = config.kernel_time,
 		.unwind = config.unwind,
 		.collapse = config.collapse,
 	};
 	destroy();
+	deep_interval_ns = config.deep_interval_ns;
 	tracker = tracker_create(&followed, emit);
 	ck_assert_ptr_nonnull(tracker);
 	hotspots = hotspots_analysis.create(&sampled, tracker, emit);
 	ck_assert_ptr_nonnull(hotspots);
 }
 
-void feed(const struct record *record, size_t ring, bool skip_stack)
+void feed(const struct record *record, size_t ring, bool is_left_out)
 {
-	hotspots_analysis.apply(hotspots, record, ring, skip_stack);
+	struct record fed = *record;
+	fed.source = (uint32_t)ring;
+	if (fed.kind == RECORD_SAMPLE && is_left_out)
+		fed.sample.choice = RECORD_LEFT_OUT;
+	if (fed.kind == RECORD_SAMPLE)
+		fed.sample.is_deep = deep_interval_ns > 0 && fed.sample.period == deep_interval_ns;
+	hotspots_analysis.apply(hotspots, &fed);
 }
 
 void fixture_end(void)
@@ -155,9 +162,9 @@ struct record fixture_make_sample(uint64_t time_ns, uint32_t pid)
 	return record;
 }
 
-struct profile_sample fixture_apply(const struct record *record, bool skip_stack)
+struct profile_sample fixture_apply(const struct record *record, bool is_left_out)
 {
-	feed(record, 0, skip_stack);
+	feed(record, 0, is_left_out);
 	return fake_emit_last_sample(emit);
 }
 

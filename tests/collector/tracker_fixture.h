@@ -31,7 +31,7 @@ struct fixture_config {
 void fixture_configure(struct fixture_config config);
 
 /* Has hotspots apply a record, and so the tracker. */
-void feed(const struct record *record, size_t ring, bool skip_stack);
+void feed(const struct record *record, size_t ring, bool is_left_out);
 
 /* tracker_add_thread, exec of NAME at time_ns, and /bin/NAME mapped at 400000-500000. */
 void feed_launch(uint64_t time_ns, uint32_t pid, const char *name);
@@ -46,7 +46,7 @@ void feed_sample(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint
 /* A sample of the process's first thread, all of whose registers are the sampled address. */
 struct record fixture_make_sample(uint64_t time_ns, uint32_t pid);
 /* Applies a sample's record from ring 0; what was emitted of it. */
-struct profile_sample fixture_apply(const struct record *record, bool skip_stack);
+struct profile_sample fixture_apply(const struct record *record, bool is_left_out);
 void feed_count(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint64_t count);
 void feed_lost(uint64_t time_ns, size_t ring, uint64_t lost);
 

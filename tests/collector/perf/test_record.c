@@ -298,6 +298,61 @@ START_TEST(account)
 }
 END_TEST
 
+/* Chains as the kernel writes them; what there is of the kernel is handed out. */
+static const struct {
+	uint64_t chain[6]; /* up to 0 */
+	uint64_t kernel[3];
+} chains[] = {
+	{{(uint64_t)PERF_CONTEXT_KERNEL, 1, 2}, {1, 2}},
+	{{(uint64_t)PERF_CONTEXT_KERNEL, 1, 2, (uint64_t)PERF_CONTEXT_USER, 3}, {1, 2}},
+	{{(uint64_t)PERF_CONTEXT_USER, 3, (uint64_t)PERF_CONTEXT_KERNEL, 1}, {1}},
+	{{(uint64_t)PERF_CONTEXT_GUEST, 3, (uint64_t)PERF_CONTEXT_KERNEL, 1}, {1}},
+	{{(uint64_t)PERF_CONTEXT_USER, 3}, {0}},
+	{{(uint64_t)PERF_CONTEXT_KERNEL}, {0}},
+	{{(uint64_t)PERF_CONTEXT_KERNEL, (uint64_t)PERF_CONTEXT_USER, 3}, {0}},
+	{{(uint64_t)PERF_CONTEXT_MAX, (uint64_t)PERF_CONTEXT_MAX + 1}, {0}},
+	{{1, 2}, {0}},
+	{{0}, {0}},
+};
+
+START_TEST(kernel_part_of_callchain)
+{
+	enum { CHAIN = 7 }; /* words before the chain */
+	static const struct record_format format = {.callchain = true};
+	uint64_t words[CHAIN + 6] = {0};
+	uint64_t length = 0;
+	size_t kernel = 0;
+	for (; chains[_i].chain[length] != 0; length++)
+		words[CHAIN + length] = chains[_i].chain[length];
+	while (chains[_i].kernel[kernel] != 0)
+		kernel++;
+	words[CHAIN - 1] = length;
+	struct perf_event_header header = {PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL,
+					   (uint16_t)((CHAIN + length) * sizeof(words[0]))};
+	struct record record;
+	memcpy(words, &header, sizeof(header));
+	ck_assert(record_decode(&format, words, header.size, &record));
+	ck_assert_uint_eq(record.sample.callchain_length, kernel);
+	if (kernel > 0)
+		ck_assert_mem_eq(record.sample.callchain, chains[_i].kernel,
+				 kernel * sizeof(uint64_t));
+}
+END_TEST
+
+/* Told by its period, where there are deep copies. */
+START_TEST(deep_copy)
+{
+	struct record_format format = {.deep_period_ns = _i == 2 ? 0 : 640};
+	struct record in = record_fixture_sample(RECORD_REGISTERS_NONE);
+	in.sample.period = _i == 1 ? 10 : 640;
+	uint8_t bytes[512];
+	struct record out;
+	size_t size = record_encode(&format, &in, bytes, sizeof(bytes));
+	ck_assert(record_decode(&format, bytes, size, &out));
+	ck_assert_int_eq(out.sample.is_deep, _i == 0);
+}
+END_TEST
+
 /* A sample of a thread that has no ids any more. Loop: with the kernel's callchain, or without. */
 START_TEST(ending)
 {
@@ -551,6 +606,8 @@ int main(void)
 
 	tcase_add_loop_test(tcase, sample_of_every_format, 0, 64);
 	tcase_add_test(tcase, sample_without_callchain_or_stack);
+	tcase_add_loop_test(tcase, kernel_part_of_callchain, 0, sizeof(chains) / sizeof(chains[0]));
+	tcase_add_loop_test(tcase, deep_copy, 0, 3);
 	tcase_add_loop_test(tcase, part_of_a_stack, 1, 25);
 	tcase_add_loop_test(tcase, stack_left_out, 0, 2);
 	tcase_add_loop_test(tcase, account, 0, 2);

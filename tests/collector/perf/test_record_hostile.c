@@ -157,9 +157,12 @@ START_TEST(noise)
 		struct perf_event_header header = {types[rand_r(&seed) % 6],
 						   (uint16_t)rand_r(&seed), (uint16_t)size};
 		memcpy(bytes, &header, sizeof(header));
-		struct record_format format = {rand_r(&seed) & 1, rand_r(&seed) & 1,
-					       rand_r(&seed) & 1, true,
-					       rand_r(&seed) & 1, rand_r(&seed) & 1};
+		struct record_format format = {.count = rand_r(&seed) & 1,
+					       .lost = rand_r(&seed) & 1,
+					       .callchain = rand_r(&seed) & 1,
+					       .registers = true,
+					       .raw = rand_r(&seed) & 1,
+					       .stack = rand_r(&seed) & 1};
 		struct record record;
 		void *copy;
 		if (record_fixture_decode(&format, bytes, size, &record, &copy) &&

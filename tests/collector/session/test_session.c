@@ -103,9 +103,9 @@ void drain_begin(struct drain *drain, enum drain_extent extent)
 	(void)drain, (void)extent;
 }
 
-bool drain_next(struct drain *drain, struct drain_item *item)
+bool drain_next(struct drain *drain, const struct record **record)
 {
-	(void)drain, (void)item;
+	(void)drain, (void)record;
 	return false;
 }
 

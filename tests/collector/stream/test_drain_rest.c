@@ -78,22 +78,23 @@ static void assert_all(const void *bytes, size_t size, size_t value)
 	ck_assert(memcmp(bytes, expected, size) == 0);
 }
 
-static void assert_sample(const struct drain_item *item, size_t ring, size_t stack_size)
+static void assert_sample(const struct record *item, size_t ring, size_t stack_size)
 {
-	const struct record_sample *sample = &item->record->sample;
-	ck_assert_int_eq(item->record->kind, RECORD_SAMPLE);
-	ck_assert_uint_eq(item->record->tid, ring);
-	ck_assert_uint_eq(item->ring_index, ring);
+	const struct record_sample *sample = &item->sample;
+	ck_assert_int_eq(item->kind, RECORD_SAMPLE);
+	ck_assert_uint_eq(item->tid, ring);
+	ck_assert_uint_eq(item->source, ring);
 	ck_assert_uint_eq(sample->callchain_length, CALLCHAIN_SIZE / sizeof(uint64_t));
 	assert_all(sample->callchain, CALLCHAIN_SIZE, ring % 251);
-	ck_assert_uint_eq(sample->stack.size, item->left_out ? 0 : stack_size);
+	ck_assert_uint_eq(sample->stack.size,
+			  item->sample.choice == RECORD_LEFT_OUT ? 0 : stack_size);
 	assert_all(sample->stack.bytes, sample->stack.size, ring % 241);
 }
 
 /* Loop: without the thread, and with it. */
 START_TEST(more_than_the_queue_holds)
 {
-	struct drain_item item;
+	const struct record *item = NULL;
 	size_t left_out = 0;
 	if (_i == 1)
 		ck_assert_int_eq(drain_start(drain), 0);
@@ -104,8 +105,8 @@ START_TEST(more_than_the_queue_holds)
 	drain_begin(drain, DRAIN_REST);
 	for (size_t i = 0; i < RINGS; i++) {
 		ck_assert(drain_next(drain, &item));
-		assert_sample(&item, i, PART_SIZE);
-		left_out += item.left_out;
+		assert_sample(item, i, PART_SIZE);
+		left_out += item->sample.choice == RECORD_LEFT_OUT;
 	}
 	ck_assert(!drain_next(drain, &item));
 	ck_assert_uint_lt(left_out, RINGS / 3 * 2);
@@ -125,7 +126,7 @@ static void put_exit(size_t ring, uint64_t time_ns)
 START_TEST(after_the_rings)
 {
 	static const size_t unfinished[] = {0, 7, RINGS - 1};
-	struct drain_item item;
+	const struct record *item = NULL;
 	for (size_t i = 0; i < 3; i++)
 		put_half(unfinished[i], false, i + 1);
 	put_half(5, false, 4);
@@ -133,13 +134,13 @@ START_TEST(after_the_rings)
 	put_half(5, true, 6);
 	drain_begin(drain, DRAIN_REST);
 	ck_assert(drain_next(drain, &item));
-	ck_assert_int_eq(item.record->kind, RECORD_EXIT);
+	ck_assert_int_eq(item->kind, RECORD_EXIT);
 	ck_assert(drain_next(drain, &item));
-	assert_sample(&item, 5, 2 * PART_SIZE);
+	assert_sample(item, 5, 2 * PART_SIZE);
 	for (size_t i = 0; i < 3; i++) {
 		ck_assert(drain_next(drain, &item));
-		assert_sample(&item, unfinished[i], PART_SIZE);
-		ck_assert(!item.left_out);
+		assert_sample(item, unfinished[i], PART_SIZE);
+		ck_assert(item->sample.choice != RECORD_LEFT_OUT);
 	}
 	ck_assert(!drain_next(drain, &item));
 }

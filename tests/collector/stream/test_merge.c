@@ -14,11 +14,20 @@ static const struct record_format format;
 static struct ring rings[RINGS];
 static struct merge *merge;
 
+/* Of all rings; with records of one format at a time. */
+static const struct source *sources_of(const struct record_format *of)
+{
+	static struct source sources[RINGS];
+	for (size_t i = 0; i < RINGS; i++)
+		sources[i] = (struct source){&source_ring, &rings[i], of};
+	return sources;
+}
+
 static void setup(void)
 {
 	for (size_t i = 0; i < RINGS; i++)
 		ring_fixture_init(&rings[i], SIZE, 0);
-	merge = merge_create(rings, RINGS, &format);
+	merge = merge_create(sources_of(&format), RINGS);
 	ck_assert_ptr_nonnull(merge);
 }
 
@@ -45,20 +54,18 @@ static void put(size_t ring, uint64_t time_ns, uint32_t tid)
 static void assert_next(uint64_t time_ns, uint32_t tid, size_t ring)
 {
 	struct record record;
-	size_t index;
-	ck_assert(merge_next(merge, &record, &index));
+	ck_assert(merge_next(merge, &record));
 	ck_assert_int_eq(record.kind, RECORD_COMM);
 	ck_assert_uint_eq(record.time_ns, time_ns);
 	ck_assert_uint_eq(record.tid, tid);
 	ck_assert_str_eq(record.comm.name, "name");
-	ck_assert_uint_eq(index, ring);
+	ck_assert_uint_eq(record.source, ring);
 }
 
 static void assert_end(void)
 {
 	struct record record;
-	size_t index;
-	ck_assert(!merge_next(merge, &record, &index));
+	ck_assert(!merge_next(merge, &record));
 	merge_end(merge);
 }
 
@@ -73,10 +80,14 @@ static void assert_counts(uint64_t records, uint64_t malformed, uint64_t out_of_
 
 static void assert_broken(uint64_t broken, uint64_t dropped_bytes)
 {
-	struct merge_counts counts;
-	merge_counts(merge, &counts);
-	ck_assert_uint_eq(counts.broken, broken);
-	ck_assert_uint_eq(counts.dropped_bytes, dropped_bytes);
+	uint64_t seen = 0;
+	uint64_t seen_bytes = 0;
+	for (size_t i = 0; i < RINGS; i++) {
+		seen += rings[i].broken;
+		seen_bytes += rings[i].dropped_bytes;
+	}
+	ck_assert_uint_eq(seen, broken);
+	ck_assert_uint_eq(seen_bytes, dropped_bytes);
 }
 
 static void assert_all_given_back(void)
@@ -124,11 +135,10 @@ START_TEST(equal_times)
 	put(0, 10, 4);
 	merge_begin(merge, UINT64_MAX);
 	struct record record;
-	size_t index;
 	uint32_t last[RINGS] = {2, 0, 0};
 	for (int i = 0; i < 4; i++) {
-		ck_assert(merge_next(merge, &record, &index));
-		ck_assert_uint_eq(record.tid, ++last[index]);
+		ck_assert(merge_next(merge, &record));
+		ck_assert_uint_eq(record.tid, ++last[record.source]);
 	}
 	assert_end();
 	assert_counts(4, 0, 0);
@@ -230,7 +240,7 @@ START_TEST(late_account)
 	const struct record records[] =
 		{{.kind = RECORD_ENDING, .time_ns = 100, .tid = 1, .sample.in_kernel = true},
 		 {.kind = RECORD_ACCOUNT, .time_ns = 99, .tid = 2, .account.cpu_ns = 7}};
-	struct merge *of_accounts = merge_create(rings, RINGS, &raw);
+	struct merge *of_accounts = merge_create(sources_of(&raw), RINGS);
 	struct merge_counts counts;
 	for (size_t i = 0; i < 2; i++) {
 		uint8_t bytes[256];
@@ -241,8 +251,7 @@ START_TEST(late_account)
 	merge_begin(of_accounts, UINT64_MAX);
 	for (size_t i = 0; i < 2; i++) {
 		struct record record;
-		size_t index;
-		ck_assert(merge_next(of_accounts, &record, &index));
+		ck_assert(merge_next(of_accounts, &record));
 		ck_assert_int_eq(record.kind, records[i].kind);
 		ck_assert_uint_eq(record.tid, records[i].tid);
 	}
@@ -314,11 +323,10 @@ START_TEST(many)
 		for (int i = 0; i < count; i++, now++)
 			put((size_t)rand_r(&seed) % RINGS, now + 1, (uint32_t)now + 1);
 		struct record record;
-		size_t index;
 		uint64_t limit = now - (uint64_t)(rand_r(&seed) % 5);
 		limit = limit > now ? 0 : limit;
 		merge_begin(merge, limit);
-		while (merge_next(merge, &record, &index)) {
+		while (merge_next(merge, &record)) {
 			ck_assert_uint_eq(record.time_ns, ++expected);
 			ck_assert_uint_eq(record.tid, (uint32_t)expected);
 		}
@@ -328,8 +336,7 @@ START_TEST(many)
 	}
 	merge_begin(merge, UINT64_MAX);
 	struct record record;
-	size_t index;
-	while (merge_next(merge, &record, &index))
+	while (merge_next(merge, &record))
 		ck_assert_uint_eq(record.time_ns, ++expected);
 	ck_assert_uint_eq(expected, now);
 	assert_counts(now, 0, 0);

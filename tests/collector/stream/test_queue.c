@@ -49,25 +49,27 @@ static struct record comm(uint32_t number)
 static void put(const struct record *record)
 {
 	ck_assert(queue_prepare(queue));
-	queue_put(queue, record, record->tid % 3);
+	struct record from = *record;
+	from.source = record->tid % 3;
+	queue_put(queue, &from);
 }
 
-static const struct queue_entry *take(uint32_t number)
+static const struct record *take(uint32_t number)
 {
-	const struct queue_entry *entry = NULL;
+	const struct record *entry = NULL;
 	if (queue_take(queue, &entry) == QUEUE_EMPTY) {
 		queue_flush(queue);
 		ck_assert_int_eq(queue_take(queue, &entry), QUEUE_ENTRY);
 	}
 	ck_assert_ptr_nonnull(entry);
-	ck_assert_uint_eq(entry->record.tid, number);
-	ck_assert_uint_eq(entry->ring_index, number % 3);
+	ck_assert_uint_eq(entry->tid, number);
+	ck_assert_uint_eq(entry->source, number % 3);
 	return entry;
 }
 
 static void assert_state(enum queue_state expected)
 {
-	const struct queue_entry *entry;
+	const struct record *entry;
 	ck_assert_int_eq(queue_take(queue, &entry), expected);
 }
 
@@ -77,19 +79,19 @@ static bool is_readable(void)
 	return poll(&poll_fd, 1, 0) == 1;
 }
 
-static void assert_whole(const struct queue_entry *entry, size_t size)
+static void assert_whole(const struct record *entry, size_t size)
 {
-	ck_assert(!entry->left_out);
-	ck_assert_uint_eq(entry->record.sample.stack.base, BASE);
-	ck_assert_uint_eq(entry->record.sample.stack.size, size);
-	ck_assert_uint_eq(entry->record.sample.stack.requested, size + 8);
-	ck_assert_mem_eq(entry->record.sample.stack.bytes, stack, size);
+	ck_assert_int_ne(entry->sample.choice, RECORD_LEFT_OUT);
+	ck_assert_uint_eq(entry->sample.stack.base, BASE);
+	ck_assert_uint_eq(entry->sample.stack.size, size);
+	ck_assert_uint_eq(entry->sample.stack.requested, size + 8);
+	ck_assert_mem_eq(entry->sample.stack.bytes, stack, size);
 }
 
-static void assert_without_stack(const struct queue_entry *entry)
+static void assert_without_stack(const struct record *entry)
 {
-	ck_assert(entry->left_out);
-	ck_assert_uint_eq(entry->record.sample.stack.size, 0);
+	ck_assert_int_eq(entry->sample.choice, RECORD_LEFT_OUT);
+	ck_assert_uint_eq(entry->sample.stack.size, 0);
 }
 
 START_TEST(empty)
@@ -135,20 +137,20 @@ START_TEST(every_kind)
 	memset(path, 0, sizeof(path));
 	memset(name, 0, sizeof(name));
 
-	const struct queue_entry *entry = take(0);
+	const struct record *entry = take(0);
 	assert_whole(entry, 100);
-	memcpy(chain, entry->record.sample.callchain, sizeof(chain));
+	memcpy(chain, entry->sample.callchain, sizeof(chain));
 	for (uint64_t i = 0; i < 3; i++)
 		ck_assert_uint_eq(chain[i], i + 1);
-	ck_assert_uint_eq(entry->record.sample.callchain_length, 3);
+	ck_assert_uint_eq(entry->sample.callchain_length, 3);
 	entry = take(1);
-	ck_assert_str_eq(entry->record.mmap.path, "/bin/true");
-	ck_assert_uint_eq(entry->record.mmap.start, 9);
+	ck_assert_str_eq(entry->mmap.path, "/bin/true");
+	ck_assert_uint_eq(entry->mmap.start, 9);
 	entry = take(2);
-	ck_assert_str_eq(entry->record.comm.name, "true");
-	ck_assert(entry->record.comm.exec);
-	ck_assert_uint_eq(take(3)->record.fork.parent_tid, 5);
-	ck_assert_uint_eq(take(4)->record.lost, 6);
+	ck_assert_str_eq(entry->comm.name, "true");
+	ck_assert(entry->comm.exec);
+	ck_assert_uint_eq(take(3)->fork.parent_tid, 5);
+	ck_assert_uint_eq(take(4)->lost, 6);
 	assert_state(QUEUE_EMPTY);
 	ck_assert(queue_is_empty(queue));
 }
@@ -165,9 +167,9 @@ START_TEST(largest)
 	}
 	queue_close(queue);
 	for (uint32_t i = 0; i < 5; i++) {
-		const struct queue_entry *entry = take(i);
+		const struct record *entry = take(i);
 		assert_whole(entry, STACK_MAX);
-		ck_assert_mem_eq(entry->record.sample.callchain, stack, UINT16_MAX / 8 * 8);
+		ck_assert_mem_eq(entry->sample.callchain, stack, UINT16_MAX / 8 * 8);
 	}
 	assert_state(QUEUE_END);
 }
@@ -222,21 +224,22 @@ START_TEST(half_full)
 }
 END_TEST
 
-START_TEST(leaves_out_as_told)
+/* What was left out before it came here. */
+START_TEST(says_what_was_left_out)
 {
 	struct record record = sample(0, 1000);
 	struct record other = comm(1);
-	record.sample.choice = RECORD_LEFT_OUT;
+	ck_assert_uint_eq(record_leave_out(&record), 1000);
 	put(&record);
 	put(&other);
+	record = sample(2, 1000);
 	record.sample.choice = RECORD_KEPT;
-	record.tid = 2;
 	put(&record);
 	queue_close(queue);
 	assert_without_stack(take(0));
-	ck_assert(!take(1)->left_out);
+	ck_assert_int_eq(take(1)->kind, RECORD_COMM);
 	assert_whole(take(2), 1000);
-	ck_assert_uint_eq(queue_left_out_bytes(queue), 1000);
+	ck_assert_uint_eq(queue_left_out_bytes(queue), 0);
 }
 END_TEST
 
@@ -246,7 +249,8 @@ START_TEST(full)
 	uint32_t count = 0;
 	for (; queue_prepare(queue); count++) {
 		struct record record = sample(count, 60000);
-		queue_put(queue, &record, count % 3);
+		record.source = count % 3;
+		queue_put(queue, &record);
 	}
 	ck_assert_uint_gt(count, 40000);
 	uint32_t taken = 0;
@@ -278,7 +282,8 @@ static void *put_all(void *user)
 			return NULL;
 		}
 		struct record record = comm(i);
-		queue_put(queue, &record, i % 3);
+		record.source = i % 3;
+		queue_put(queue, &record);
 		if (i % 64 == 0)
 			queue_flush(queue);
 	}
@@ -301,7 +306,7 @@ START_TEST(two_threads)
 	pthread_t thread;
 	uint32_t taken = 0;
 	enum queue_state state;
-	const struct queue_entry *entry;
+	const struct record *entry;
 	start_putting(&putter, &thread);
 	while ((state = queue_take(queue, &entry)) != QUEUE_END) {
 		if (state == QUEUE_EMPTY) {
@@ -309,8 +314,8 @@ START_TEST(two_threads)
 			ck_assert_int_eq(poll(&poll_fd, 1, 10000), 1);
 			continue;
 		}
-		ck_assert_uint_eq(entry->record.tid, taken);
-		ck_assert_uint_eq(strlen(entry->record.comm.name), taken * 7919ull % TEXT_MAX);
+		ck_assert_uint_eq(entry->tid, taken);
+		ck_assert_uint_eq(strlen(entry->comm.name), taken * 7919ull % TEXT_MAX);
 		taken++;
 	}
 	pthread_join(thread, NULL);
@@ -339,7 +344,7 @@ int main(void)
 	tcase_add_test(tcase, largest);
 	tcase_add_test(tcase, wraps);
 	tcase_add_test(tcase, half_full);
-	tcase_add_test(tcase, leaves_out_as_told);
+	tcase_add_test(tcase, says_what_was_left_out);
 	tcase_add_test(tcase, full);
 	tcase_add_test(tcase, two_threads);
 	tcase_add_test(tcase, abandoned);

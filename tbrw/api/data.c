@@ -1,6 +1,5 @@
-#include "tbrw/api/section.h"
+#include "tbrw/api/place.h"
 #include "tbrw/file/layout.h"
-#include "tbrw/file/record.h"
 #include "tbrw/file/utf8.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -13,24 +12,23 @@
 TBRW_U32 TBRW_add_data_descriptor_entry(TBRW_PTR ptr, TBRW_U32 stream,
 					TBRW_SAMPREC_DESC_ENTRY *data_descriptor_entry)
 {
-	struct tb5_stream *s;
-	struct tb5_file *file;
-	TBRW_U32 code =
-		tb5_stream_begin_write(ptr, stream, TBRW_DATA_DESCRIPTION_SECTION, &file, &s);
+	struct tb5_place place;
+	struct tb5_seq *seq;
+	TBRW_SAMPREC_DESC_ENTRY entry;
+	TBRW_U32 code = tb5_place_write(ptr, stream, TB5_DESCRIPTORS, &place, &seq);
 
 	if (code != VT_SUCCESS)
 		return code;
 	if (!data_descriptor_entry)
 		return VT_UNEXPECTED_NULL_PTR;
-	TBRW_SAMPREC_DESC_ENTRY entry = *data_descriptor_entry;
-	if (entry.desc_size != sizeof(entry))
-		return VT_UNSUPPORTED_DATA_SIZE;
+	code = tb5_record_take(place.file, TB5_DESCRIPTORS, data_descriptor_entry, &entry);
+	if (code != VT_SUCCESS)
+		return code;
 	if (entry.desc_type >= ST_RESERVED_START || entry.desc_subtype >= SST_RESERVED_START)
 		return VT_UNEXPECTED_VALUE;
 	if (entry.desc_type == ST_LEGACY_SAMPLE_RECORD && stream != 0)
 		return VT_INVALID_STREAM;
-	code = tb5_file_intern(file, data_descriptor_entry->desc_name, &entry.desc_name);
-	return code == VT_SUCCESS ? tb5_descriptor_append(file, s, &entry) : code;
+	return tb5_descriptor_append(place.file, place.stream, &entry);
 }
 
 struct descriptor_emit {
@@ -50,35 +48,16 @@ TBRW_U32 TBRW_enumerate_data_descriptor_entries(TBRW_PTR ptr, TBRW_U32 stream,
 						void *user_ptr)
 {
 	struct descriptor_emit emit = {callback_func, user_ptr};
-	struct tb5_record_source source = {.size = sizeof(TBRW_SAMPREC_DESC_ENTRY)};
-	struct tb5_stream *s;
-	struct tb5_file *file;
-	TBRW_U32 code =
-		tb5_stream_begin_read(ptr, stream, TBRW_DATA_DESCRIPTION_SECTION, &file, &s);
 
-	if (code != VT_SUCCESS)
-		return code;
-	if (!callback_func)
-		return VT_UNEXPECTED_NULL_PTR;
-	source.seq = tb5_stream_seq(s, TB5_DESCRIPTORS);
-	return tb5_enumerate(file, tb5_fetch_records, &source,
-			     tb5_seq_size(source.seq) / source.size, source.size, 0,
-			     emit_descriptors, &emit);
+	return tb5_place_enumerate(ptr, stream, TB5_DESCRIPTORS, 0, callback_func != NULL,
+				   emit_descriptors, &emit);
 }
 
 /* ---- Data ---- */
 
 TBRW_U32 TBRW_add_data(TBRW_PTR ptr, TBRW_U32 stream, TBRW_U32 size_of_data_entry, void *data_entry)
 {
-	struct tb5_stream *s;
-	struct tb5_file *file;
-	TBRW_U32 code = tb5_stream_begin_write(ptr, stream, TBRW_DATA_SECTION, &file, &s);
-
-	if (code != VT_SUCCESS)
-		return code;
-	if (!data_entry)
-		return VT_BUFFER_NULL;
-	return tb5_file_append(file, tb5_stream_seq(s, TB5_DATA), data_entry, size_of_data_entry);
+	return tb5_place_append(ptr, stream, TB5_DATA, data_entry, size_of_data_entry);
 }
 
 static TBRW_U32 append_from_fd(struct tb5_file *file, struct tb5_seq *seq, int fd)
@@ -122,10 +101,10 @@ static int open_other(const struct tb5_file *file, const char *path)
 
 TBRW_U32 TBRW_add_data_from_file(TBRW_PTR ptr, TBRW_U32 stream, TBRW_CHAR *filename)
 {
-	struct tb5_stream *s;
-	struct tb5_file *file;
+	struct tb5_place place;
+	struct tb5_seq *seq;
 	bool invalid;
-	TBRW_U32 code = tb5_stream_begin_write(ptr, stream, TBRW_DATA_SECTION, &file, &s);
+	TBRW_U32 code = tb5_place_write(ptr, stream, TB5_DATA, &place, &seq);
 
 	if (code != VT_SUCCESS)
 		return code;
@@ -134,37 +113,33 @@ TBRW_U32 TBRW_add_data_from_file(TBRW_PTR ptr, TBRW_U32 stream, TBRW_CHAR *filen
 	char *path = tb5_utf8_dup_wcs(filename, &invalid);
 	if (!path)
 		return invalid ? VT_INVALID_STRING : VT_NO_MEMORY;
-	int fd = open_other(file, path);
+	int fd = open_other(place.file, path);
 	free(path);
 	if (fd < 0)
 		return VT_FILE_OPEN_FAILED;
-	code = append_from_fd(file, tb5_stream_seq(s, TB5_DATA), fd);
+	code = append_from_fd(place.file, seq, fd);
 	close(fd);
 	return code;
 }
 
-struct data_source {
-	struct tb5_seq *seq;
-	uint32_t entry_size;
-};
-
 /* Entries that end where a chunk ends, or as many as a run usually has. */
-static uint32_t data_run(const struct data_source *s, uint64_t index, uint64_t left, uint32_t usual)
+static uint32_t data_run(const struct tb5_record_source *s, uint64_t index, uint64_t left,
+			 uint32_t usual)
 {
-	uint64_t offset = index * s->entry_size;
+	uint64_t offset = index * s->size;
 	uint64_t bytes = tb5_seq_extent_end(s->seq, offset) - offset;
 	uint64_t run = usual;
 
-	if (bytes % s->entry_size == 0 && bytes / s->entry_size < usual)
-		run = bytes / s->entry_size;
+	if (bytes % s->size == 0 && bytes / s->size < usual)
+		run = bytes / s->size;
 	return (uint32_t)(left < run ? left : run);
 }
 
-static TBRW_U32 enumerate_runs(struct tb5_file *file, const struct data_source *s, uint64_t start,
-			       TBRW_DATA_CALLBACK *callback, void *user)
+static TBRW_U32 enumerate_runs(struct tb5_file *file, const struct tb5_record_source *s,
+			       uint64_t start, TBRW_DATA_CALLBACK *callback, void *user)
 {
-	uint64_t total = tb5_seq_size(s->seq) / s->entry_size;
-	uint32_t usual = s->entry_size < TB5_RUN_SIZE ? TB5_RUN_SIZE / s->entry_size : 1;
+	uint64_t total = tb5_seq_size(s->seq) / s->size;
+	uint32_t usual = s->size < TB5_RUN_SIZE ? TB5_RUN_SIZE / s->size : 1;
 	uint32_t run;
 
 	if (start > total)
@@ -173,17 +148,17 @@ static TBRW_U32 enumerate_runs(struct tb5_file *file, const struct data_source *
 	if (code != VT_SUCCESS)
 		return code;
 	void *records =
-		malloc((size_t)(total - start < usual ? total - start + 1 : usual) * s->entry_size);
+		malloc((size_t)(total - start < usual ? total - start + 1 : usual) * s->size);
 	if (!records)
 		return VT_NO_MEMORY;
 	code = TRUE;
 	for (uint64_t at = start; at < total && code == TRUE; at += run) {
 		run = data_run(s, at, total - at, usual);
-		code = tb5_seq_read(s->seq, &file->cache, at * s->entry_size, records,
-				    (size_t)run * s->entry_size);
+		code = tb5_seq_read(s->seq, &file->cache, at * s->size, records,
+				    (size_t)run * s->size);
 		if (code != VT_SUCCESS)
 			break;
-		code = callback(records, run * s->entry_size, run, user);
+		code = callback(records, run * s->size, run, user);
 	}
 	free(records);
 	return code == TRUE ? VT_SUCCESS : code;
@@ -192,19 +167,18 @@ static TBRW_U32 enumerate_runs(struct tb5_file *file, const struct data_source *
 TBRW_U32 TBRW_enumerate_data(TBRW_PTR ptr, TBRW_U32 stream, TBRW_DATA_CALLBACK *callback_func,
 			     void *user_ptr, TBRW_U64 start_index)
 {
+	struct tb5_record_source source;
 	struct tb5_layout layout;
-	struct tb5_stream *s;
-	struct tb5_file *file;
-	TBRW_U32 code = tb5_stream_begin_read(ptr, stream, TBRW_DATA_SECTION, &file, &s);
+	struct tb5_place place;
+	TBRW_U32 code = tb5_place_read(ptr, stream, TB5_DATA, &place, &source.seq);
 
 	if (code != VT_SUCCESS)
 		return code;
 	if (!callback_func)
 		return VT_UNEXPECTED_NULL_PTR;
-	code = tb5_layout_read(file, s, &layout);
+	code = tb5_layout_read(place.file, place.stream, &layout);
 	if (code != VT_SUCCESS)
 		return code;
-	struct data_source source =
-		(struct data_source){tb5_stream_seq(s, TB5_DATA), layout.entry_size};
-	return enumerate_runs(file, &source, start_index, callback_func, user_ptr);
+	source.size = layout.entry_size;
+	return enumerate_runs(place.file, &source, start_index, callback_func, user_ptr);
 }

@@ -1,264 +1,194 @@
 /* The hardware section: the tree of nodes, CPUs, architectures and CPUID leaves (FORMAT.md 3.1). */
-#include "tbrw/api/section.h"
-#include "tbrw/file/record.h"
-#include <stdlib.h>
+#include "tbrw/api/place.h"
 #include <string.h>
+
+/* A kind of record; those of the next kind, its children, hang on it as an array. */
+static const struct level {
+	uint8_t size;
+	uint8_t array; /* offset of the pointer to the children, in whose place the file has their
+			  number, 0 if there was no array */
+	uint8_t count; /* offset of their number, a uint32_t, or for `archs` a uint16_t */
+	uint8_t gap;   /* offset of four bytes that no member has; 0: none */
+} levels[] = {
+	{sizeof(TBRW_SYSTEM), offsetof(TBRW_SYSTEM, node_array),
+	 offsetof(TBRW_SYSTEM, system_num_nodes), 0},
+	{sizeof(TBRW_NODE), offsetof(TBRW_NODE, cpu_array), offsetof(TBRW_NODE, node_num_available),
+	 offsetof(TBRW_NODE, node_num_used) + 4},
+	{sizeof(TBRW_CPU), offsetof(TBRW_CPU, cpu_arch_array),
+	 offsetof(TBRW_CPU, num_cpu_arch_array), offsetof(TBRW_CPU, num_cpu_arch_array) + 4},
+	{sizeof(TBRW_CPU_ARCH), offsetof(TBRW_CPU_ARCH, cpuid_ia32_array),
+	 offsetof(TBRW_CPU_ARCH, arch_num_cpuid), 0},
+};
+enum { LEVELS = sizeof(levels) / sizeof(levels[0]), ARCHS = LEVELS - 1, LEAVES = LEVELS };
+
+union record {
+	char bytes[sizeof(TBRW_CPU)]; /* the largest */
+	TBRW_CPU_ARCH arch;
+	TBRW_U32 size;
+};
+
+static uint64_t children_of(unsigned level, const union record *record)
+{
+	uint32_t count;
+
+	if (level == ARCHS)
+		return record->arch.arch_num_cpuid;
+	memcpy(&count, record->bytes + levels[level].count, sizeof(count));
+	return count;
+}
+
+static size_t child_size(unsigned level, const union record *record)
+{
+	if (level != ARCHS)
+		return levels[level + 1].size;
+	return record->arch.arch_type == TBRW_GST_ITANIUM ? sizeof(TBRW_CPUID_IA64)
+							  : sizeof(TBRW_CPUID_IA32);
+}
 
 /* ---- Writing ---- */
 
-static TBRW_U32 write_arch(struct tb5_file *file, struct tb5_seq *seq, const TBRW_CPU_ARCH *arch)
+/* A caller's record, and its children: NULL if it has none. */
+static const char *take(unsigned level, const char *given, union record *record, uint64_t *count)
 {
-	bool ia64 = arch->arch_type == TBRW_GST_ITANIUM;
-	size_t leaf = ia64 ? sizeof(TBRW_CPUID_IA64) : sizeof(TBRW_CPUID_IA32);
-	TBRW_CPU_ARCH record = *arch;
-	uint64_t count = arch->cpuid_ia32_array ? arch->arch_num_cpuid : 0;
+	const char *children;
 
-	if (arch->arch_size != sizeof(record))
-		return VT_UNSUPPORTED_DATA_SIZE;
-	memcpy(&record.cpuid_ia32_array, &count, sizeof(count));
-	TBRW_U32 code = tb5_file_append(file, seq, &record, sizeof(record));
-	if (code != VT_SUCCESS || !count)
-		return code;
-	return tb5_file_append(file, seq, arch->cpuid_ia32_array, (size_t)count * leaf);
-}
-
-static TBRW_U32 write_cpu(struct tb5_file *file, struct tb5_seq *seq, const TBRW_CPU *cpu)
-{
-	uint64_t count = cpu->cpu_arch_array ? cpu->num_cpu_arch_array : 0;
-	TBRW_CPU record;
-
-	if (cpu->cpu_size != sizeof(record))
-		return VT_UNSUPPORTED_DATA_SIZE;
-	memset(&record, 0, sizeof(record));
-	memcpy(&record, cpu, offsetof(TBRW_CPU, num_cpu_arch_array));
-	record.num_cpu_arch_array = cpu->num_cpu_arch_array;
-	memcpy(&record.cpu_arch_array, &count, sizeof(count));
-	TBRW_U32 code = tb5_file_append(file, seq, &record, sizeof(record));
-	for (uint64_t i = 0; code == VT_SUCCESS && i < count; i++)
-		code = write_arch(file, seq, &cpu->cpu_arch_array[i]);
-	return code;
-}
-
-static TBRW_U32 write_node(struct tb5_file *file, struct tb5_seq *seq, const TBRW_NODE *node)
-{
-	uint64_t count = node->cpu_array ? node->node_num_available : 0;
-	TBRW_NODE record;
-
-	if (node->node_size != sizeof(record))
-		return VT_UNSUPPORTED_DATA_SIZE;
-	memset(&record, 0, sizeof(record));
-	record.node_size = node->node_size;
-	record.node_type_from_shell = node->node_type_from_shell;
-	record.node_id = node->node_id;
-	record.node_num_available = node->node_num_available;
-	record.node_num_used = node->node_num_used;
-	record.node_physical_memory = node->node_physical_memory;
-	memcpy(&record.cpu_array, &count, sizeof(count));
-	TBRW_U32 code = tb5_file_append(file, seq, &record, sizeof(record));
-	for (uint64_t i = 0; code == VT_SUCCESS && i < count; i++)
-		code = write_cpu(file, seq, &node->cpu_array[i]);
-	return code;
+	memcpy(record->bytes, given, levels[level].size);
+	memcpy(&children, given + levels[level].array, sizeof(children));
+	*count = children ? children_of(level, record) : 0;
+	return children;
 }
 
 /* The sizes of all records are right, so that a tree is written whole or not at all. */
-static bool tree_is_valid(const TBRW_SYSTEM *system)
+static bool is_valid(unsigned level, const char *given)
 {
-	for (TBRW_U32 n = 0; system->node_array && n < system->system_num_nodes; n++) {
-		const TBRW_NODE *node = &system->node_array[n];
+	union record record;
+	uint64_t count;
+	TBRW_U32 size;
 
-		if (node->node_size != sizeof(*node))
+	memcpy(&size, given, sizeof(size));
+	if (size != levels[level].size)
+		return false;
+	const char *children = take(level, given, &record, &count);
+	for (uint64_t i = 0; level != ARCHS && i < count; i++)
+		if (!is_valid(level + 1, children + i * levels[level + 1].size))
 			return false;
-		for (TBRW_U32 c = 0; node->cpu_array && c < node->node_num_available; c++) {
-			const TBRW_CPU *cpu = &node->cpu_array[c];
+	return true;
+}
 
-			if (cpu->cpu_size != sizeof(*cpu))
-				return false;
-			for (TBRW_U32 a = 0; cpu->cpu_arch_array && a < cpu->num_cpu_arch_array;
-			     a++)
-				if (cpu->cpu_arch_array[a].arch_size != sizeof(TBRW_CPU_ARCH))
-					return false;
-		}
-	}
-	return system->system_size == sizeof(*system);
+static TBRW_U32 write_record(struct tb5_file *file, struct tb5_seq *seq, unsigned level,
+			     const char *given)
+{
+	union record record;
+	uint64_t count;
+	const char *children = take(level, given, &record, &count);
+	size_t size = child_size(level, &record);
+
+	memcpy(record.bytes + levels[level].array, &count, sizeof(count));
+	if (levels[level].gap)
+		memset(record.bytes + levels[level].gap, 0, 4);
+	TBRW_U32 code = tb5_file_append(file, seq, record.bytes, levels[level].size);
+	if (level == ARCHS && code == VT_SUCCESS && count)
+		return tb5_file_append(file, seq, children, count * size);
+	for (uint64_t i = 0; code == VT_SUCCESS && i < count && level != ARCHS; i++)
+		code = write_record(file, seq, level + 1, children + i * size);
+	return code;
 }
 
 TBRW_U32 TBRW_set_system(TBRW_PTR ptr, TBRW_SYSTEM *system)
 {
-	struct tb5_file *file;
-	TBRW_U32 code = tb5_global_begin_write(ptr, TBRW_HARDWARE_SECTION, &file);
+	struct tb5_place place;
+	struct tb5_seq *seq;
+	TBRW_U32 code = tb5_place_write(ptr, TB5_NO_STREAM, TB5_HARDWARE, &place, &seq);
 
 	if (code != VT_SUCCESS)
 		return code;
 	if (!system)
 		return VT_UNEXPECTED_NULL_PTR;
-	if (!tree_is_valid(system))
+	if (!is_valid(0, (const char *)system))
 		return VT_UNSUPPORTED_DATA_SIZE;
-	TBRW_SYSTEM record = *system;
-	uint64_t count = system->node_array ? system->system_num_nodes : 0;
-	memcpy(&record.node_array, &count, sizeof(count));
-	code = tb5_record_set(file, tb5_file_seq(file, TB5_HARDWARE), &record, sizeof(record));
-	for (uint64_t i = 0; code == VT_SUCCESS && i < count; i++)
-		code = write_node(file, tb5_file_seq(file, TB5_HARDWARE), &system->node_array[i]);
-	return code;
+	if (tb5_seq_size(seq))
+		return VT_SECTION_ALREADY_IN_USE;
+	return write_record(place.file, seq, 0, (const char *)system);
 }
 
 /* ---- Reading ---- */
 
-/* The tree's records in the order they are stored; each array is laid out as one run in the
- * caller's buffer. */
+/* The tree's records in the order they are stored; those of a level are laid out as one run in the
+ * caller's buffer, and so are the leaves behind them. */
 struct tree_reader {
 	struct tb5_file *file;
 	struct tb5_seq *seq;
 	uint64_t at;
+	uint64_t used[LEVELS + 1]; /* bytes, of each level and of the leaves */
+	char *out[LEVELS + 1];     /* where they go; NULL: they are only counted */
 };
 
-static TBRW_U32 tree_next(struct tree_reader *r, void *record, size_t size, size_t pointer_at,
-			  uint64_t *count)
+/* Reads `size` bytes of a level to where they go. */
+static TBRW_U32 read_leaves(struct tree_reader *r, uint64_t size)
 {
-	TBRW_U32 own_size;
-	TBRW_U32 code = tb5_seq_read(r->seq, &r->file->cache, r->at, record, size);
+	TBRW_U32 code = VT_SUCCESS;
 
-	if (code != VT_SUCCESS)
-		return code;
-	memcpy(&own_size, record, sizeof(own_size));
-	memcpy(count, (char *)record + pointer_at, sizeof(*count));
+	if (size > tb5_seq_size(r->seq) - r->at)
+		return VT_INVALID_SAMPLE_FILE;
+	if (r->out[LEAVES] && size)
+		code = tb5_seq_read(r->seq, &r->file->cache, r->at,
+				    r->out[LEAVES] + r->used[LEAVES], (size_t)size);
+	r->used[LEAVES] += size;
 	r->at += size;
-	return own_size == size ? VT_SUCCESS : VT_INVALID_SAMPLE_FILE;
-}
-
-/* What the tree needs: numbers of records of each kind. */
-struct tree_sizes {
-	uint64_t nodes;
-	uint64_t cpus;
-	uint64_t archs;
-	uint64_t leaf_bytes;
-};
-
-static uint64_t arch_leaf_bytes(const TBRW_CPU_ARCH *arch, uint64_t count)
-{
-	return count * (arch->arch_type == TBRW_GST_ITANIUM ? sizeof(TBRW_CPUID_IA64)
-							    : sizeof(TBRW_CPUID_IA32));
-}
-
-/* Where the reader puts what it reads; all NULL: it only counts. */
-struct tree_output {
-	TBRW_NODE *nodes;
-	TBRW_CPU *cpus;
-	TBRW_CPU_ARCH *archs;
-	unsigned char *leaves;
-};
-
-static TBRW_U32 read_arch(struct tree_reader *r, struct tree_sizes *sizes, struct tree_output *out)
-{
-	TBRW_CPU_ARCH arch;
-	uint64_t count;
-	TBRW_U32 code = tree_next(r, &arch, sizeof(arch), offsetof(TBRW_CPU_ARCH, cpuid_ia32_array),
-				  &count);
-
-	if (code != VT_SUCCESS)
-		return code;
-	if (count && count != arch.arch_num_cpuid)
-		return VT_UNEXPECTED_NUM_CPUIDS;
-	uint64_t bytes = arch_leaf_bytes(&arch, count);
-	if (bytes > tb5_seq_size(r->seq) - r->at)
-		return VT_INVALID_SAMPLE_FILE;
-	if (out->archs) {
-		unsigned char *leaves = count ? out->leaves + sizes->leaf_bytes : NULL;
-
-		arch.cpuid_ia32_array = (TBRW_CPUID_IA32 *)(void *)leaves;
-		if (count)
-			code = tb5_seq_read(r->seq, &r->file->cache, r->at, leaves, (size_t)bytes);
-		out->archs[sizes->archs] = arch;
-	}
-	sizes->archs++;
-	sizes->leaf_bytes += bytes;
-	r->at += bytes;
 	return code;
 }
 
-static TBRW_U32 read_cpu(struct tree_reader *r, struct tree_sizes *sizes, struct tree_output *out)
+static TBRW_U32 read_record(struct tree_reader *r, unsigned level)
 {
-	TBRW_CPU cpu;
+	const struct level *l = &levels[level];
+	union record record;
 	uint64_t count;
-	TBRW_U32 code = tree_next(r, &cpu, sizeof(cpu), offsetof(TBRW_CPU, cpu_arch_array), &count);
+	TBRW_U32 code = tb5_seq_read(r->seq, &r->file->cache, r->at, record.bytes, l->size);
 
 	if (code != VT_SUCCESS)
 		return code;
-	if (count && count != cpu.num_cpu_arch_array)
+	r->at += l->size;
+	memcpy(&count, record.bytes + l->array, sizeof(count));
+	if (record.size != l->size)
 		return VT_INVALID_SAMPLE_FILE;
-	if (out->cpus) {
-		cpu.cpu_arch_array = count ? out->archs + sizes->archs : NULL;
-		out->cpus[sizes->cpus] = cpu;
+	if (count && count != children_of(level, &record))
+		return level == ARCHS ? VT_UNEXPECTED_NUM_CPUIDS : VT_INVALID_SAMPLE_FILE;
+	if (r->out[level]) {
+		const char *children = count ? r->out[level + 1] + r->used[level + 1] : NULL;
+		memcpy(record.bytes + l->array, &children, sizeof(children));
+		memcpy(r->out[level] + r->used[level], record.bytes, l->size);
 	}
-	sizes->cpus++;
+	r->used[level] += l->size;
+	if (level == ARCHS)
+		return read_leaves(r, count * child_size(level, &record));
 	for (uint64_t i = 0; code == VT_SUCCESS && i < count; i++)
-		code = read_arch(r, sizes, out);
-	return code;
-}
-
-static TBRW_U32 read_node(struct tree_reader *r, struct tree_sizes *sizes, struct tree_output *out)
-{
-	TBRW_NODE node;
-	uint64_t count;
-	TBRW_U32 code = tree_next(r, &node, sizeof(node), offsetof(TBRW_NODE, cpu_array), &count);
-
-	if (code != VT_SUCCESS)
-		return code;
-	if (count && count != node.node_num_available)
-		return VT_INVALID_SAMPLE_FILE;
-	if (out->nodes) {
-		node.cpu_array = count ? out->cpus + sizes->cpus : NULL;
-		out->nodes[sizes->nodes] = node;
-	}
-	sizes->nodes++;
-	for (uint64_t i = 0; code == VT_SUCCESS && i < count; i++)
-		code = read_cpu(r, sizes, out);
-	return code;
-}
-
-static TBRW_U32 read_tree(struct tb5_file *file, TBRW_SYSTEM *system, struct tree_sizes *sizes,
-			  struct tree_output *out)
-{
-	struct tree_reader r = {.file = file, .seq = tb5_file_seq(file, TB5_HARDWARE)};
-	uint64_t count;
-	TBRW_U32 code =
-		tree_next(&r, system, sizeof(*system), offsetof(TBRW_SYSTEM, node_array), &count);
-
-	*sizes = (struct tree_sizes){0};
-	if (code == VT_SUCCESS && count && count != system->system_num_nodes)
-		code = VT_INVALID_SAMPLE_FILE;
-	if (code != VT_SUCCESS)
-		return code;
-	system->node_array = count ? out->nodes : NULL;
-	for (uint64_t i = 0; code == VT_SUCCESS && i < count; i++)
-		code = read_node(&r, sizes, out);
+		code = read_record(r, level + 1);
 	return code;
 }
 
 TBRW_U32 TBRW_get_system(TBRW_PTR ptr, TBRW_U32 size_of_buffer, TBRW_SYSTEM *buf_ptr,
 			 TBRW_U32 *size_buffer_used)
 {
-	struct tree_output out = {NULL, NULL, NULL, NULL};
-	struct tree_sizes sizes;
-	struct tb5_file *file;
-	TBRW_SYSTEM system;
-	TBRW_U32 code = tb5_global_begin_read(ptr, TBRW_HARDWARE_SECTION, &file);
+	struct tree_reader counted = {0};
+	struct tb5_place place;
+	uint64_t needed = 0;
+	TBRW_U32 code = tb5_place_read(ptr, TB5_NO_STREAM, TB5_HARDWARE, &place, &counted.seq);
 
-	if (code == VT_SUCCESS && !tb5_seq_size(tb5_file_seq(file, TB5_HARDWARE)))
+	if (code == VT_SUCCESS && !tb5_seq_size(counted.seq))
 		code = VT_ENTRY_NOT_FOUND;
+	counted.file = place.file;
+	struct tree_reader r = counted;
 	if (code == VT_SUCCESS)
-		code = read_tree(file, &system, &sizes, &out);
+		code = read_record(&counted, 0);
 	if (code != VT_SUCCESS)
 		return code;
-	uint64_t needed = sizeof(system) + sizes.nodes * sizeof(TBRW_NODE) +
-			  sizes.cpus * sizeof(TBRW_CPU) + sizes.archs * sizeof(TBRW_CPU_ARCH) +
-			  sizes.leaf_bytes;
+	for (unsigned level = 0; level <= LEAVES; level++)
+		needed += counted.used[level];
 	code = tb5_buffer_check(needed, size_of_buffer, buf_ptr, size_buffer_used);
 	if (code != VT_SUCCESS)
 		return code;
-	out.nodes = (TBRW_NODE *)(buf_ptr + 1);
-	out.cpus = (TBRW_CPU *)(out.nodes + sizes.nodes);
-	out.archs = (TBRW_CPU_ARCH *)(out.cpus + sizes.cpus);
-	out.leaves = (unsigned char *)(out.archs + sizes.archs);
-	return read_tree(file, buf_ptr, &sizes, &out);
+	r.out[0] = (char *)buf_ptr;
+	for (unsigned level = 0; level < LEAVES; level++)
+		r.out[level + 1] = r.out[level] + counted.used[level];
+	return read_record(&r, 0);
 }

@@ -1,52 +1,22 @@
 /* The process/thread section, and the processes and threads that bind deduced behind it. */
-#include "tbrw/api/section.h"
+#include "tbrw/api/place.h"
 #include "tbrw/bind/bind.h"
-#include "tbrw/file/record.h"
-#include <string.h>
 
 /* ---- Writing ---- */
 
 TBRW_U32 TBRW_add_process(TBRW_PTR ptr, TBRW_PID *process)
 {
-	struct tb5_file *file;
-	TBRW_U32 code = tb5_global_begin_write(ptr, TBRW_PROCESS_THREAD_SECTION, &file);
-
-	if (code != VT_SUCCESS)
-		return code;
-	if (!process)
-		return VT_UNEXPECTED_NULL_PTR;
-	TBRW_PID record = *process;
-	if (record.pid_size != sizeof(record))
-		return VT_UNSUPPORTED_DATA_SIZE;
-	code = tb5_file_intern(file, process->pid_path, &record.pid_path);
-	if (code == VT_SUCCESS)
-		code = tb5_file_intern(file, process->pid_name, &record.pid_name);
-	if (code != VT_SUCCESS)
-		return code;
-	return tb5_file_append(file, tb5_file_seq(file, TB5_PROCESSES), &record, sizeof(record));
+	return tb5_place_add(ptr, TB5_NO_STREAM, TB5_PROCESSES, process);
 }
 
 TBRW_U32 TBRW_add_thread(TBRW_PTR ptr, TBRW_TID *thread)
 {
-	struct tb5_file *file;
-	TBRW_U32 code = tb5_global_begin_write(ptr, TBRW_PROCESS_THREAD_SECTION, &file);
-
-	if (code != VT_SUCCESS)
-		return code;
-	if (!thread)
-		return VT_UNEXPECTED_NULL_PTR;
-	TBRW_TID record = *thread;
-	if (record.tid_size != sizeof(record))
-		return VT_UNSUPPORTED_DATA_SIZE;
-	code = tb5_file_intern(file, thread->tid_name, &record.tid_name);
-	if (code != VT_SUCCESS)
-		return code;
-	return tb5_file_append(file, tb5_file_seq(file, TB5_THREADS), &record, sizeof(record));
+	return tb5_place_add(ptr, TB5_NO_STREAM, TB5_THREADS, thread);
 }
 
 /* ---- Reading ---- */
 
-static uint64_t processes_total(struct tb5_file *file)
+static uint64_t count_processes(struct tb5_file *file)
 {
 	uint64_t total = tb5_processes_written(file);
 
@@ -55,7 +25,7 @@ static uint64_t processes_total(struct tb5_file *file)
 	return total;
 }
 
-static uint64_t threads_total(struct tb5_file *file)
+static uint64_t count_threads(struct tb5_file *file)
 {
 	/* Its results are for the written threads first: tb5_bind_find has seen to that. */
 	return file->bound ? tb5_seq_size(tb5_stream_seq(file->bind.tid, TB5_DATA)) /
@@ -81,7 +51,7 @@ static TBRW_U32 read_thread(struct tb5_file *file, uint64_t index, TBRW_TID *rec
 	if (index < tb5_threads_written(file) || !file->bound)
 		return tb5_record_read(file, tb5_file_seq(file, TB5_THREADS), index, record,
 				       sizeof(*record));
-	if (index >= threads_total(file))
+	if (index >= count_threads(file))
 		return VT_ENTRY_NOT_FOUND;
 	TBRW_U32 code = tb5_seq_read(tb5_stream_seq(file->bind.tid, TB5_DATA), &file->cache,
 				     index * sizeof(entry), &entry, sizeof(entry));
@@ -118,7 +88,7 @@ static TBRW_U32 fetch_threads(struct tb5_file *file, void *source, uint64_t inde
 }
 
 /* The file, with its bind results known, if the section is not being written. */
-static TBRW_U32 begin_get_one(TBRW_PTR ptr, struct tb5_file **file)
+static TBRW_U32 begin_get_one(TBRW_PTR ptr, const void *out, struct tb5_file **file)
 {
 	TBRW_U32 code = tb5_file_get(ptr, file);
 
@@ -128,27 +98,19 @@ static TBRW_U32 begin_get_one(TBRW_PTR ptr, struct tb5_file **file)
 		return VT_SECTION_NOT_READABLE;
 	code = tb5_bind_find(*file);
 	/* Results that do not fit are not used; what was written can be read all the same. */
-	return code == VT_UNEXPECTED_BIND_MISMATCH ? VT_SUCCESS : code;
-}
-
-static TBRW_U32 begin_enumerate(TBRW_PTR ptr, struct tb5_file **file)
-{
-	TBRW_U32 code = tb5_global_begin_read(ptr, TBRW_PROCESS_THREAD_SECTION, file);
-
-	return code == VT_SUCCESS ? begin_get_one(ptr, file) : code;
+	if (code != VT_SUCCESS && code != VT_UNEXPECTED_BIND_MISMATCH)
+		return code;
+	return out ? VT_SUCCESS : VT_UNEXPECTED_NULL_PTR;
 }
 
 TBRW_U32 TBRW_get_one_pid(TBRW_PTR ptr, TBRW_U64 pid_index, const TBRW_PID **p_pid)
 {
 	struct tb5_file *file;
 	TBRW_PID record;
-	TBRW_U32 code = begin_get_one(ptr, &file);
+	TBRW_U32 code = begin_get_one(ptr, p_pid, &file);
 
-	if (code != VT_SUCCESS)
-		return code;
-	if (!p_pid)
-		return VT_UNEXPECTED_NULL_PTR;
-	code = read_process(file, pid_index, &record);
+	if (code == VT_SUCCESS)
+		code = read_process(file, pid_index, &record);
 	if (code != VT_SUCCESS)
 		return code;
 	file->one_pid = record;
@@ -160,13 +122,10 @@ TBRW_U32 TBRW_get_one_tid(TBRW_PTR ptr, TBRW_U64 tid_index, const TBRW_TID **p_t
 {
 	struct tb5_file *file;
 	TBRW_TID record;
-	TBRW_U32 code = begin_get_one(ptr, &file);
+	TBRW_U32 code = begin_get_one(ptr, p_tid, &file);
 
-	if (code != VT_SUCCESS)
-		return code;
-	if (!p_tid)
-		return VT_UNEXPECTED_NULL_PTR;
-	code = read_thread(file, tid_index, &record);
+	if (code == VT_SUCCESS)
+		code = read_thread(file, tid_index, &record);
 	if (code != VT_SUCCESS)
 		return code;
 	file->one_tid = record;
@@ -194,18 +153,25 @@ static TBRW_U32 emit_threads(void *records, TBRW_U32 size, TBRW_U32 count, void 
 	return e->thread(records, size, count, e->user);
 }
 
+static TBRW_U32 begin_enumerate(TBRW_PTR ptr, bool has_callback, struct tb5_file **file)
+{
+	struct tb5_place place;
+	struct tb5_seq *seq;
+	TBRW_U32 code = tb5_place_read(ptr, TB5_NO_STREAM, TB5_PROCESSES, &place, &seq);
+
+	return code == VT_SUCCESS ? begin_get_one(ptr, has_callback ? ptr : NULL, file) : code;
+}
+
 TBRW_U32 TBRW_enumerate_processes(TBRW_PTR ptr, TBRW_PID_CALLBACK *callback_func, void *user_ptr,
 				  TBRW_U64 start_index)
 {
 	struct process_emit emit = {callback_func, NULL, user_ptr};
 	struct tb5_file *file;
-	TBRW_U32 code = begin_enumerate(ptr, &file);
+	TBRW_U32 code = begin_enumerate(ptr, callback_func != NULL, &file);
 
 	if (code != VT_SUCCESS)
 		return code;
-	if (!callback_func)
-		return VT_UNEXPECTED_NULL_PTR;
-	return tb5_enumerate(file, fetch_processes, NULL, processes_total(file), sizeof(TBRW_PID),
+	return tb5_enumerate(file, fetch_processes, NULL, count_processes(file), sizeof(TBRW_PID),
 			     start_index, emit_processes, &emit);
 }
 
@@ -214,13 +180,11 @@ TBRW_U32 TBRW_enumerate_threads(TBRW_PTR ptr, TBRW_TID_CALLBACK *callback_func, 
 {
 	struct process_emit emit = {NULL, callback_func, user_ptr};
 	struct tb5_file *file;
-	TBRW_U32 code = begin_enumerate(ptr, &file);
+	TBRW_U32 code = begin_enumerate(ptr, callback_func != NULL, &file);
 
 	if (code != VT_SUCCESS)
 		return code;
-	if (!callback_func)
-		return VT_UNEXPECTED_NULL_PTR;
-	return tb5_enumerate(file, fetch_threads, NULL, threads_total(file), sizeof(TBRW_TID),
+	return tb5_enumerate(file, fetch_threads, NULL, count_threads(file), sizeof(TBRW_TID),
 			     start_index, emit_threads, &emit);
 }
 
@@ -278,6 +242,6 @@ TBRW_U32 TBRW_bind_enumerate_threads(TBRW_PTR ptr, BIND_TID_CALLBACK *callback_f
 		return VT_UNEXPECTED_NULL_PTR;
 	if (!emit.file->bound)
 		return VT_TB5_IS_NOT_BOUND;
-	return tb5_enumerate(emit.file, fetch_threads, NULL, threads_total(emit.file),
+	return tb5_enumerate(emit.file, fetch_threads, NULL, count_threads(emit.file),
 			     sizeof(TBRW_TID), start_index, emit_bound_threads, &emit);
 }

@@ -1,5 +1,6 @@
 #include "tbrw/file/catalog.h"
 
+#include "tbrw/file/content.h"
 #include "tbrw/store/crc32c.h"
 #include <stdlib.h>
 #include <string.h>
@@ -63,13 +64,13 @@ static TBRW_U32 apply_bytes(struct tb5_file *file, const struct fact *f)
 		return add_bytes(&file->strings.seq, f);
 	if (f->content >= TB5_GLOBAL_FIRST && f->content < TB5_GLOBAL_END) {
 		seq = tb5_file_seq(file, f->content);
-		section = &file->sections[tb5_content_section(f->content)];
+		section = &file->sections[tb5_content_spec(f->content)->section];
 	} else if (f->content >= TB5_STREAM_FIRST && f->content < TB5_STREAM_END) {
 		stream = find_open_stream(file, f->stream);
 		if (!stream)
 			return VT_INVALID_SAMPLE_FILE;
 		seq = tb5_stream_seq(stream, f->content);
-		section = &stream->sections[tb5_content_section(f->content)];
+		section = &stream->sections[tb5_content_spec(f->content)->section];
 	} else {
 		return VT_SUCCESS;
 	}

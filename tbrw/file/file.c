@@ -23,38 +23,6 @@ TBRW_U32 tb5_file_get(TBRW_PTR ptr, struct tb5_file **file)
 	return VT_SUCCESS;
 }
 
-unsigned tb5_content_section(unsigned content)
-{
-	switch (content) {
-	case TB5_HARDWARE:
-		return TBRW_HARDWARE_SECTION;
-	case TB5_HOST:
-	case TB5_OS:
-	case TB5_APPLICATION:
-		return TBRW_SOFTWARE_SECTION;
-	case TB5_PROCESSES:
-	case TB5_THREADS:
-		return TBRW_PROCESS_THREAD_SECTION;
-	case TB5_MODULES:
-		return TBRW_MODULE_SECTION;
-	case TB5_USER_GLOBAL:
-		return TBRW_USER_DEFINED_GLOBAL_SECTION;
-	case TB5_VERSION_INFO:
-		return TBRW_VERSION_INFO_SECTION;
-	case TB5_EVENTS:
-	case TB5_EVENT_DETAILS:
-		return TBRW_EVENT_DESCRIPTION_SECTION;
-	case TB5_DESCRIPTORS:
-		return TBRW_DATA_DESCRIPTION_SECTION;
-	case TB5_DATA:
-		return TBRW_DATA_SECTION;
-	case TB5_USER_STREAM:
-		return TBRW_USER_DEFINED_STREAM_SECTION;
-	default:
-		return TBRW_STREAM_INFO_SECTION;
-	}
-}
-
 /* ---- Streams ---- */
 
 static void stream_destroy(struct tb5_stream *stream)

@@ -84,9 +84,6 @@ static inline struct tb5_seq *tb5_stream_seq(struct tb5_stream *stream, unsigned
 	return &stream->seqs[content - TB5_STREAM_FIRST];
 }
 
-/* The section that a content belongs to: of 8.2's global ones, or of the stream ones. */
-unsigned tb5_content_section(unsigned content);
-
 /* A new stream with the next number, open for writing, without a chunk that says so. */
 TBRW_U32 tb5_file_add_stream(struct tb5_file *file, struct tb5_store *store,
 			     struct tb5_stream **stream);

@@ -1,13 +1,33 @@
 #include "tbrw/file/record.h"
 
+#include "tbrw/file/content.h"
 #include <stdlib.h>
 #include <string.h>
 
-TBRW_U32 tb5_record_set(struct tb5_file *file, struct tb5_seq *seq, const void *record, size_t size)
+TBRW_U32 tb5_record_take(struct tb5_file *file, unsigned content, const void *given, void *record)
 {
-	if (tb5_seq_size(seq))
-		return VT_SECTION_ALREADY_IN_USE;
-	return tb5_file_append(file, seq, record, size);
+	const struct tb5_content_spec *spec = tb5_content_spec(content);
+	char *bytes = record;
+	uint32_t size, word;
+
+	memcpy(&size, given, sizeof(size));
+	if (size != spec->record_size)
+		return VT_UNSUPPORTED_DATA_SIZE;
+	memcpy(record, given, size);
+	for (size_t i = 0; i < TB5_CONTENT_GAPS && spec->gaps[i].at; i++) {
+		memcpy(&word, bytes + spec->gaps[i].at, sizeof(word));
+		word &= spec->gaps[i].used;
+		memcpy(bytes + spec->gaps[i].at, &word, sizeof(word));
+	}
+	for (size_t i = 0; i < TB5_CONTENT_STRINGS && spec->strings[i]; i++) {
+		TBRW_STRING_OR_ID string;
+		memcpy(&string, bytes + spec->strings[i], sizeof(string));
+		TBRW_U32 code = tb5_file_intern(file, string, &string);
+		if (code != VT_SUCCESS)
+			return code;
+		memcpy(bytes + spec->strings[i], &string, sizeof(string));
+	}
+	return VT_SUCCESS;
 }
 
 TBRW_U32 tb5_buffer_check(uint64_t needed, TBRW_U32 size_of_buffer, const void *buffer,
@@ -28,24 +48,6 @@ TBRW_U32 tb5_record_read(struct tb5_file *file, struct tb5_seq *seq, uint64_t in
 	struct tb5_record_source source = {seq, size};
 
 	return tb5_fetch_records(file, &source, index, 1, record);
-}
-
-TBRW_U32 tb5_record_get(struct tb5_file *file, struct tb5_seq *seq, TBRW_U32 size,
-			TBRW_U32 size_of_buffer, void *buffer, TBRW_U32 *size_used)
-{
-	if (tb5_seq_size(seq) < size)
-		return VT_ENTRY_NOT_FOUND;
-	TBRW_U32 code = tb5_buffer_check(size, size_of_buffer, buffer, size_used);
-	return code == VT_SUCCESS ? tb5_record_read(file, seq, 0, buffer, size) : code;
-}
-
-TBRW_U32 tb5_bytes_get(struct tb5_file *file, struct tb5_seq *seq, TBRW_U32 size_of_buffer,
-		       void *buffer, TBRW_U32 *size_used)
-{
-	uint64_t size = tb5_seq_size(seq);
-	TBRW_U32 code = tb5_buffer_check(size, size_of_buffer, buffer, size_used);
-
-	return code == VT_SUCCESS ? tb5_seq_read(seq, &file->cache, 0, buffer, (size_t)size) : code;
 }
 
 TBRW_U32 tb5_fetch_records(struct tb5_file *file, void *source, uint64_t index, TBRW_U32 count,

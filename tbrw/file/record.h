@@ -4,19 +4,12 @@
 
 #include "tbrw/file/file.h"
 
-/* Appends the only record of a sequence; VT_SECTION_ALREADY_IN_USE if it has one. */
-TBRW_U32 tb5_record_set(struct tb5_file *file, struct tb5_seq *seq, const void *record,
-			size_t size);
+/* Makes a record that a caller gave, of a content with records (content.h), one of the file's: its
+ * strings become ids. VT_UNSUPPORTED_DATA_SIZE if its own size field is not right; errors of
+ * tb5_file_intern. */
+TBRW_U32 tb5_record_take(struct tb5_file *file, unsigned content, const void *given, void *record);
 
-/* The get_ protocol for a record of fixed size that a sequence holds at most one of. */
-TBRW_U32 tb5_record_get(struct tb5_file *file, struct tb5_seq *seq, TBRW_U32 size,
-			TBRW_U32 size_of_buffer, void *buffer, TBRW_U32 *size_used);
-
-/* The get_ protocol for a whole sequence of bytes. */
-TBRW_U32 tb5_bytes_get(struct tb5_file *file, struct tb5_seq *seq, TBRW_U32 size_of_buffer,
-		       void *buffer, TBRW_U32 *size_used);
-
-/* The protocol's checks alone: whether `needed` bytes may be put into `buffer`. */
+/* The checks of the get_ protocol: whether `needed` bytes may be put into `buffer`. */
 TBRW_U32 tb5_buffer_check(uint64_t needed, TBRW_U32 size_of_buffer, const void *buffer,
 			  TBRW_U32 *size_used);
 

@@ -1,0 +1,148 @@
+#include "tbrw/api/place.h"
+
+#include "tbrw/file/content.h"
+
+TBRW_U32 tb5_place_find_global(TBRW_PTR ptr, unsigned section, struct tb5_place *place)
+{
+	*place = (struct tb5_place){0};
+	TBRW_U32 code = tb5_file_get(ptr, &place->file);
+	if (code != VT_SUCCESS)
+		return code;
+	if (section >= TB5_GLOBAL_SECTIONS)
+		return VT_UNKNOWN_SECTION_NUMBER;
+	place->section = &place->file->sections[section];
+	return VT_SUCCESS;
+}
+
+TBRW_U32 tb5_place_find_in_stream(TBRW_PTR ptr, uint32_t number, unsigned section,
+				  struct tb5_place *place)
+{
+	TBRW_U32 code = tb5_file_get(ptr, &place->file);
+	if (code == VT_SUCCESS)
+		code = tb5_file_stream(place->file, number, &place->stream);
+	if (code != VT_SUCCESS)
+		return code;
+	if (section >= TB5_STREAM_SECTIONS)
+		return VT_UNKNOWN_SECTION_NUMBER;
+	place->section = &place->stream->sections[section];
+	return VT_SUCCESS;
+}
+
+/* The place and the sequence of a content, whatever its section is open for. */
+static TBRW_U32 find_content(TBRW_PTR ptr, uint32_t number, unsigned content,
+			     struct tb5_place *place, struct tb5_seq **seq)
+{
+	unsigned section = tb5_content_spec(content)->section;
+	bool is_global = content < TB5_STREAM_FIRST;
+	TBRW_U32 code = is_global ? tb5_place_find_global(ptr, section, place)
+				  : tb5_place_find_in_stream(ptr, number, section, place);
+
+	if (code == VT_SUCCESS)
+		*seq = is_global ? tb5_file_seq(place->file, content)
+				 : tb5_stream_seq(place->stream, content);
+	return code;
+}
+
+TBRW_U32 tb5_place_write(TBRW_PTR ptr, uint32_t number, unsigned content, struct tb5_place *place,
+			 struct tb5_seq **seq)
+{
+	TBRW_U32 code = find_content(ptr, number, content, place, seq);
+
+	if (code != VT_SUCCESS)
+		return code;
+	if (place->section->state != TB5_WRITING)
+		return VT_SECTION_NOT_WRITEABLE;
+	return tb5_file_begin_write(place->file);
+}
+
+TBRW_U32 tb5_place_read(TBRW_PTR ptr, uint32_t number, unsigned content, struct tb5_place *place,
+			struct tb5_seq **seq)
+{
+	TBRW_U32 code = find_content(ptr, number, content, place, seq);
+
+	if (code != VT_SUCCESS)
+		return code;
+	return place->section->reading ? VT_SUCCESS : VT_SECTION_NOT_READABLE;
+}
+
+static TBRW_U32 add_record(TBRW_PTR ptr, uint32_t number, unsigned content, const void *record,
+			   bool is_only)
+{
+	union {
+		TBRW_U64 aligned;
+		char bytes[UINT8_MAX];
+	} taken;
+	struct tb5_place place;
+	struct tb5_seq *seq;
+	TBRW_U32 code = tb5_place_write(ptr, number, content, &place, &seq);
+
+	if (code != VT_SUCCESS)
+		return code;
+	if (!record)
+		return VT_UNEXPECTED_NULL_PTR;
+	code = tb5_record_take(place.file, content, record, taken.bytes);
+	if (code == VT_SUCCESS && is_only && tb5_seq_size(seq))
+		code = VT_SECTION_ALREADY_IN_USE;
+	if (code != VT_SUCCESS)
+		return code;
+	return tb5_file_append(place.file, seq, taken.bytes,
+			       tb5_content_spec(content)->record_size);
+}
+
+TBRW_U32 tb5_place_add(TBRW_PTR ptr, uint32_t number, unsigned content, const void *record)
+{
+	return add_record(ptr, number, content, record, false);
+}
+
+TBRW_U32 tb5_place_set(TBRW_PTR ptr, uint32_t number, unsigned content, const void *record)
+{
+	return add_record(ptr, number, content, record, true);
+}
+
+TBRW_U32 tb5_place_append(TBRW_PTR ptr, uint32_t number, unsigned content, const void *bytes,
+			  TBRW_U32 size)
+{
+	struct tb5_place place;
+	struct tb5_seq *seq;
+	TBRW_U32 code = tb5_place_write(ptr, number, content, &place, &seq);
+
+	if (code != VT_SUCCESS)
+		return code;
+	return bytes ? tb5_file_append(place.file, seq, bytes, size) : VT_BUFFER_NULL;
+}
+
+TBRW_U32 tb5_place_get(TBRW_PTR ptr, uint32_t number, unsigned content, TBRW_U32 size_of_buffer,
+		       void *buffer, TBRW_U32 *size_used)
+{
+	uint32_t record_size = tb5_content_spec(content)->record_size;
+	struct tb5_place place;
+	struct tb5_seq *seq;
+	TBRW_U32 code = tb5_place_read(ptr, number, content, &place, &seq);
+
+	if (code != VT_SUCCESS)
+		return code;
+	if (tb5_seq_size(seq) < record_size)
+		return VT_ENTRY_NOT_FOUND;
+	uint64_t size = record_size ? record_size : tb5_seq_size(seq);
+	code = tb5_buffer_check(size, size_of_buffer, buffer, size_used);
+	if (code != VT_SUCCESS)
+		return code;
+	return record_size ? tb5_record_read(place.file, seq, 0, buffer, record_size)
+			   : tb5_seq_read(seq, &place.file->cache, 0, buffer, (size_t)size);
+}
+
+TBRW_U32 tb5_place_enumerate(TBRW_PTR ptr, uint32_t number, unsigned content, uint64_t start,
+			     bool has_callback, tb5_emit *emit, void *context)
+{
+	struct tb5_record_source source = {.size = tb5_content_spec(content)->record_size};
+	struct tb5_place place;
+	TBRW_U32 code = tb5_place_read(ptr, number, content, &place, &source.seq);
+
+	if (code != VT_SUCCESS)
+		return code;
+	if (!has_callback)
+		return VT_UNEXPECTED_NULL_PTR;
+	return tb5_enumerate(place.file, tb5_fetch_records, &source,
+			     tb5_seq_size(source.seq) / source.size, source.size, start, emit,
+			     context);
+}

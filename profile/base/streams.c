@@ -1,7 +1,9 @@
 #include "profile/base/streams.h"
 
 #include "profile/base/wide.h"
+#include "tbrw/utf8.h"
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Parentheses around a type or a member are no C. NOLINTBEGIN(bugprone-macro-parentheses) */
@@ -288,14 +290,17 @@ static TBRW_U32 check_descriptors(TBRW_SAMPREC_DESC_ENTRY *entries, TBRW_U32 siz
 		uint64_t end = (uint64_t)entries[i].desc_offset + entries[i].desc_data_size;
 		if (end > check->entry_size)
 			check->entry_size = end;
-		char name[64];
-		TBRW_U32 code =
-			profile_string_short(check->file, entries[i].desc_name, name, sizeof(name));
-		if (code != VT_SUCCESS)
+		char *name;
+		size_t length;
+		TBRW_U32 code = tb5_utf8_of_id(check->file, entries[i].desc_name, &name, &length);
+		if (code == VT_NO_MEMORY)
 			return code;
+		if (code != VT_SUCCESS)
+			continue;
 		for (uint32_t f = 0; f < check->spec->field_count; f++)
 			if (field_is(&check->spec->fields[f], name, &entries[i]))
 				check->found |= UINT64_C(1) << f;
+		free(name);
 	}
 	return TRUE;
 }

@@ -1,6 +1,6 @@
 #include "profile/base/strpool.h"
 
-#include "profile/base/utf8.h"
+#include "tbrw/utf8.h"
 #include <stdlib.h>
 
 #define BLOCK_SIZE     (64u << 10)
@@ -42,12 +42,12 @@ static char *pool_reserve(struct profile_strpool *pool, size_t size)
 
 const char *profile_strpool_add(struct profile_strpool *pool, const char *s, size_t size)
 {
-	size_t length = profile_utf8_clean(s, size, NULL);
+	size_t length = tb5_utf8_clean(s, size, NULL);
 	char *out = pool_reserve(pool, length + 1);
 
 	if (!out)
 		return NULL;
-	profile_utf8_clean(s, size, out);
+	tb5_utf8_clean(s, size, out);
 	out[length] = '\0';
 	return out;
 }

@@ -16,7 +16,7 @@ struct profile_strpool {
 /* A zeroed pool is empty and needs no init. */
 void profile_strpool_finish(struct profile_strpool *pool);
 
-/* A clean (utf8.h) copy of s[0..size). NULL: out of memory. */
+/* A clean (tbrw/utf8.h) copy of s[0..size). NULL: out of memory. */
 const char *profile_strpool_add(struct profile_strpool *pool, const char *s, size_t size);
 
 /* Strings found by a 64-bit key: the id of a TBRW string, the place of a text. */

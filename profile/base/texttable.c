@@ -1,6 +1,6 @@
 #include "profile/base/texttable.h"
 
-#include "profile/base/utf8.h"
+#include "tbrw/utf8.h"
 
 void profile_text_table_finish(struct profile_text_table *table)
 {
@@ -21,8 +21,8 @@ enum profile_text_status profile_text_table_add(struct profile_text_table *table
 
 	/* Cleaned in place behind the last text, where a new one stays. */
 	char *clean = set->bytes + set->size;
-	size_t size = profile_utf8_clean(s, raw, clean);
-	size = profile_utf8_cut(clean, size, PROFILE_TEXT_MAX);
+	size_t size = tb5_utf8_clean(s, raw, clean);
+	size = tb5_utf8_cut(clean, size, PROFILE_TEXT_MAX);
 	struct text_slot *known = text_set_enter(set, set->size, (uint32_t)size);
 	if (!known)
 		return PROFILE_TEXT_NO_MEMORY;

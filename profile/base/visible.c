@@ -1,6 +1,6 @@
 #include "profile/base/visible.h"
 
-#include "profile/base/utf8.h"
+#include "tbrw/utf8.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,11 +30,8 @@ size_t profile_visible_next(const char *s, size_t size, char out[PROFILE_VISIBLE
 {
 	char text[PROFILE_VISIBLE_MAX + 1];
 	uint32_t code_point;
-	size_t used = profile_utf8_decode(s, size, &code_point);
-	/* U+FFFD itself has three bytes; as what decoding says of other bytes it has fewer, or they
-	 * are others. */
-	if (code_point == PROFILE_UTF8_REPLACEMENT &&
-	    (used < 3 || memcmp(s, "\xef\xbf\xbd", 3) != 0)) {
+	size_t used = tb5_utf8_decode(s, size, &code_point);
+	if (code_point == TB5_UTF8_ILL_FORMED) {
 		used = 1;
 		code_point = (unsigned char)s[0];
 	} else if (!is_unseen(code_point)) {

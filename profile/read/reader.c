@@ -1,6 +1,6 @@
 /* Opens and closes a result. */
-#include "profile/base/wide.h"
 #include "profile/read/reader_private.h"
+#include "tbrw/utf8.h"
 #include <stdlib.h>
 
 static TBRW_U32 verify(struct profile_reader *reader)
@@ -66,7 +66,7 @@ TBRW_U32 profile_reader_open(const char *path, struct profile_reader **reader)
 	struct profile_reader *made = calloc(1, sizeof(*made));
 	if (!made)
 		return VT_NO_MEMORY;
-	TBRW_U32 code = profile_file_open(&made->file, path, TBRW_FILE_READ);
+	TBRW_U32 code = tb5_utf8_open(&made->file, path, TBRW_FILE_READ);
 	if (code != VT_SUCCESS) {
 		free(made);
 		return code;

@@ -1,6 +1,6 @@
 /* Reads streams and strings of a file through TBRW, whatever state the file is in. */
-#include "profile/base/wide.h"
 #include "profile/read/reader_private.h"
+#include "tbrw/utf8.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,16 +18,16 @@ TBRW_U32 profile_reader_tolerate(const struct profile_reader *reader, TBRW_U32 c
 TBRW_U32 profile_reader_string(struct profile_reader *reader, TBRW_STRING_OR_ID id,
 			       const char **string)
 {
-	TBRW_U32 code;
-
 	*string = "";
 	if (id.soi_uniqueid == 0)
 		return VT_SUCCESS;
 	const char *known = profile_strings_get(&reader->names, id.soi_uniqueid);
 	if (!known) {
-		char *text = profile_string_get(reader->file, id, &code);
+		char *text;
+		size_t size;
+		TBRW_U32 code = tb5_utf8_of_id(reader->file, id, &text, &size);
 		/* An id that leads nowhere: a name less, no reason to refuse the rest. */
-		if (!text)
+		if (code != VT_SUCCESS)
 			return code == VT_NO_MEMORY ? code : VT_SUCCESS;
 		known = profile_strings_put(&reader->names, id.soi_uniqueid, text, strlen(text));
 		free(text);
@@ -39,15 +39,16 @@ TBRW_U32 profile_reader_string(struct profile_reader *reader, TBRW_STRING_OR_ID 
 }
 
 /* A stream whose information is not there is not one of ours; without memory nobody knows. */
-static TBRW_U32 read_comment(TBRW_PTR file, TBRW_U32 stream, char *comment, size_t size)
+static TBRW_U32 read_comment(TBRW_PTR file, TBRW_U32 stream, char **comment)
 {
 	TBRW_STREAM_INFO info;
+	size_t size;
 	TBRW_U32 code = TBRW_reading_stream_section(file, stream, TBRW_STREAM_INFO_SECTION);
 
 	if (code == VT_SUCCESS) {
 		code = TBRW_get_stream_info(file, stream, sizeof(info), &info, NULL);
 		if (code == VT_SUCCESS && info.stream_type == TBRW_CUSTOM_STREAM)
-			code = profile_string_short(file, info.comment, comment, size);
+			code = tb5_utf8_of_id(file, info.comment, comment, &size);
 		TBRW_done_stream_section(file, stream, TBRW_STREAM_INFO_SECTION);
 	}
 	return code == VT_NO_MEMORY ? code : VT_SUCCESS;
@@ -56,18 +57,19 @@ static TBRW_U32 read_comment(TBRW_PTR file, TBRW_U32 stream, char *comment, size
 /* Which of the profile's streams a stream is; PROFILE_STREAM_COUNT: none of them. */
 static TBRW_U32 identify(TBRW_PTR file, TBRW_U32 stream, enum profile_stream *id)
 {
-	char comment[64] = "";
+	char *comment = NULL;
 	unsigned found = PROFILE_STREAM_COUNT;
 	TBRW_U32 code = TBRW_reading_stream(file, stream);
 
 	if (code == VT_SUCCESS) {
-		code = read_comment(file, stream, comment, sizeof(comment));
+		code = read_comment(file, stream, &comment);
 		TBRW_done_stream(file, stream);
 	}
-	if (comment[0])
+	if (comment)
 		for (found = 0; found < PROFILE_STREAM_COUNT; found++)
 			if (strcmp(comment, profile_stream_spec(found)->name) == 0)
 				break;
+	free(comment);
 	*id = found;
 	return code == VT_NO_MEMORY ? code : VT_SUCCESS;
 }

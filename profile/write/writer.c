@@ -84,9 +84,8 @@ TBRW_U32 profile_writer_create(const char *path, const struct profile_run *run,
 	made->first = run->clock;
 	made->interval_ns = run->interval_ns;
 	made->first_stream = 1; /* 0 is the guide's */
-	TBRW_U32 code =
-		profile_file_open(&made->file, path,
-				  TBRW_FILE_WRITE | TBRW_FILE_READ | TBRW_FILE_CREATE_ALWAYS);
+	TBRW_U32 code = tb5_utf8_open(&made->file, path,
+				      TBRW_FILE_WRITE | TBRW_FILE_READ | TBRW_FILE_CREATE_ALWAYS);
 	if (code != VT_SUCCESS) {
 		writer_free(made);
 		return code;

@@ -35,8 +35,7 @@ struct profile_run_end {
 	struct profile_clock clock; /* last sync point; also added to tbcollect.clock */
 };
 
-/* path: its directories may have names of any bytes; that of the file itself is UTF-8, else
- * VT_INVALID_SAMPLE_FILE_NAME. Creates the file, never through a symbolic link.
+/* path: any bytes. Creates the file, never through a symbolic link.
  * clock.tsc_per_ns_q32 and interval_ns are not 0. The event of stream 0 is time-based, its sample
  * after value the interval in microseconds, rounded; PROFILE_NOTE_INTERVAL is the caller's. */
 TBRW_U32 profile_writer_create(const char *path, const struct profile_run *run,

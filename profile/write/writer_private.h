@@ -6,6 +6,7 @@
 #include "profile/base/texttable.h"
 #include "profile/base/wide.h"
 #include "profile/write/writer.h"
+#include "tbrw/utf8.h"
 
 struct profile_writer {
 	TBRW_PTR file;

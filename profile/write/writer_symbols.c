@@ -25,8 +25,7 @@ TBRW_U32 profile_symbol_writer_begin(const char *path, struct profile_symbol_wri
 	struct profile_symbol_writer *made = calloc(1, sizeof(*made));
 	if (!made)
 		return VT_NO_MEMORY;
-	TBRW_U32 code =
-		profile_file_open(&made->writer.file, path, TBRW_FILE_READ | TBRW_FILE_WRITE);
+	TBRW_U32 code = tb5_utf8_open(&made->writer.file, path, TBRW_FILE_READ | TBRW_FILE_WRITE);
 	if (code != VT_SUCCESS) {
 		free(made);
 		return code;

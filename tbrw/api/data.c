@@ -1,6 +1,6 @@
 #include "tbrw/api/place.h"
 #include "tbrw/file/layout.h"
-#include "tbrw/file/utf8.h"
+#include "tbrw/utf8.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -103,16 +103,16 @@ TBRW_U32 TBRW_add_data_from_file(TBRW_PTR ptr, TBRW_U32 stream, TBRW_CHAR *filen
 {
 	struct tb5_place place;
 	struct tb5_seq *seq;
-	bool invalid;
+	char *path;
 	TBRW_U32 code = tb5_place_write(ptr, stream, TB5_DATA, &place, &seq);
 
 	if (code != VT_SUCCESS)
 		return code;
 	if (!filename)
 		return VT_UNEXPECTED_NULL_PTR;
-	char *path = tb5_utf8_dup_wcs(filename, &invalid);
-	if (!path)
-		return invalid ? VT_INVALID_STRING : VT_NO_MEMORY;
+	code = tb5_utf8_dup_wide(filename, &path);
+	if (code != VT_SUCCESS)
+		return code;
 	int fd = open_other(place.file, path);
 	free(path);
 	if (fd < 0)

@@ -1,6 +1,6 @@
 #include "tbrw/file/content.h"
 
-#include "tbrw/store/format.h"
+#include "tbrw/store/seq.h"
 #include "tbrw/tbrw.h"
 #include <assert.h>
 #include <stddef.h>

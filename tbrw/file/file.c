@@ -1,7 +1,7 @@
 #include "tbrw/file/file.h"
 
 #include "tbrw/file/catalog.h"
-#include "tbrw/file/utf8.h"
+#include "tbrw/utf8.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -245,9 +245,9 @@ TBRW_U32 tb5_file_mark(struct tb5_file *file, struct tb5_store *store, enum tb5_
 
 TBRW_U32 tb5_file_intern(struct tb5_file *file, TBRW_STRING_OR_ID given, TBRW_STRING_OR_ID *id)
 {
-	bool invalid;
 	size_t added;
 	uint64_t unique;
+	char *utf8;
 
 	if (given.soi_uniqueid & TB5_STRING_ID_BIT)
 		return VT_UNEXPECTED_MISMATCH_IN_STRING_TYPES;
@@ -259,11 +259,11 @@ TBRW_U32 tb5_file_intern(struct tb5_file *file, TBRW_STRING_OR_ID given, TBRW_ST
 		id->soi_uniqueid = unique;
 		return VT_SUCCESS;
 	}
-	char *utf8 = tb5_utf8_dup_wcs(given.soi_ptr, &invalid);
-	if (!utf8)
-		return invalid ? VT_INVALID_STRING : VT_NO_MEMORY;
-	TBRW_U32 code = tb5_strings_intern(&file->strings, &file->cache, utf8, strlen(utf8),
-					   &unique, &added);
+	TBRW_U32 code = tb5_utf8_dup_wide(given.soi_ptr, &utf8);
+	if (code != VT_SUCCESS)
+		return code;
+	code = tb5_strings_intern(&file->strings, &file->cache, utf8, strlen(utf8), &unique,
+				  &added);
 	free(utf8);
 	if (code == VT_SUCCESS && added)
 		code = tb5_file_append(file, &file->strings.seq,

@@ -1,7 +1,7 @@
 /* Opens, closes and verifies files. */
 #include "tbrw/file/catalog.h"
-#include "tbrw/file/utf8.h"
 #include "tbrw/store/rescan.h"
+#include "tbrw/utf8.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -71,16 +71,12 @@ static TBRW_U32 file_open(struct tb5_file *file)
 	return VT_SUCCESS;
 }
 
-TBRW_U32 TBRW_open(TBRW_PTR *ptr, const TBRW_CHAR *filename, TBRW_U32 access_mode)
+TBRW_U32 tb5_utf8_open(TBRW_PTR *ptr, const char *path, TBRW_U32 access_mode)
 {
 	bool create = access_mode & TBRW_FILE_CREATE_ALWAYS;
 	bool writable = access_mode & TBRW_FILE_WRITE;
-	bool invalid;
-	TBRW_U32 code;
 
-	if (!ptr || !filename)
-		return VT_UNEXPECTED_NULL_PTR;
-	if (!*filename)
+	if (!*path)
 		return VT_EMPTY_SAMPLE_FILE_NAME;
 	if (!access_mode || (create && !writable) ||
 	    access_mode & ~(TBRW_FILE_READ | TBRW_FILE_WRITE | TBRW_FILE_CREATE_ALWAYS))
@@ -89,10 +85,9 @@ TBRW_U32 TBRW_open(TBRW_PTR *ptr, const TBRW_CHAR *filename, TBRW_U32 access_mod
 	if (!file)
 		return VT_NO_MEMORY;
 	file->writable = writable;
-	file->path = tb5_utf8_dup_wcs(filename, &invalid);
-	if (!file->path)
-		code = invalid ? VT_INVALID_SAMPLE_FILE_NAME : VT_NO_MEMORY;
-	else
+	file->path = strdup(path);
+	TBRW_U32 code = VT_NO_MEMORY;
+	if (file->path)
 		code = create ? file_create(file) : file_open(file);
 	if (code != VT_SUCCESS) {
 		file_destroy(file);
@@ -100,6 +95,20 @@ TBRW_U32 TBRW_open(TBRW_PTR *ptr, const TBRW_CHAR *filename, TBRW_U32 access_mod
 	}
 	*ptr = file;
 	return VT_SUCCESS;
+}
+
+TBRW_U32 TBRW_open(TBRW_PTR *ptr, const TBRW_CHAR *filename, TBRW_U32 access_mode)
+{
+	char *path;
+
+	if (!ptr || !filename)
+		return VT_UNEXPECTED_NULL_PTR;
+	TBRW_U32 code = tb5_utf8_dup_wide(filename, &path);
+	if (code != VT_SUCCESS)
+		return code == VT_INVALID_STRING ? VT_INVALID_SAMPLE_FILE_NAME : code;
+	code = tb5_utf8_open(ptr, path, access_mode);
+	free(path);
+	return code;
 }
 
 static TBRW_U32 check_all_done(const struct tb5_file *file)

@@ -1,149 +1,170 @@
-#include "tbrw/file/utf8.h"
-
-#include "tbrw/tbrw.h"
-#include <stdint.h>
+#include "tbrw/utf8.h"
 #include <stdlib.h>
+#include <string.h>
 
-static bool is_scalar(uint32_t c)
+#define REPLACEMENT 0xFFFDu
+
+static bool is_continuation(unsigned char byte)
 {
-	return c < 0xD800 || (c > 0xDFFF && c <= 0x10FFFF);
+	return (byte & 0xC0u) == 0x80u;
 }
 
-static size_t utf8_encode(uint32_t c, unsigned char out[4])
+/* Length of the sequence that a lead byte announces, 0 for no lead byte. low and high bound the
+ * second byte: that is where overlong forms, surrogates and values over U+10FFFF show. */
+static size_t sequence_length(unsigned char lead, unsigned char *low, unsigned char *high)
 {
-	if (c < 0x80) {
-		out[0] = (unsigned char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		out[0] = (unsigned char)(0xC0 | c >> 6);
-		out[1] = (unsigned char)(0x80 | (c & 0x3F));
+	*low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+	*high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+	if (lead >= 0xC2 && lead <= 0xDF)
 		return 2;
-	}
-	if (c < 0x10000) {
-		out[0] = (unsigned char)(0xE0 | c >> 12);
-		out[1] = (unsigned char)(0x80 | (c >> 6 & 0x3F));
-		out[2] = (unsigned char)(0x80 | (c & 0x3F));
+	if (lead >= 0xE0 && lead <= 0xEF)
 		return 3;
-	}
-	out[0] = (unsigned char)(0xF0 | c >> 18);
-	out[1] = (unsigned char)(0x80 | (c >> 12 & 0x3F));
-	out[2] = (unsigned char)(0x80 | (c >> 6 & 0x3F));
-	out[3] = (unsigned char)(0x80 | (c & 0x3F));
-	return 4;
+	return lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
 }
 
-/* The length of the sequence at `p`, or 0 if it is malformed or longer than `left`. */
-static size_t utf8_decode(const unsigned char *p, size_t left, uint32_t *c)
+size_t tb5_utf8_decode(const char *s, size_t size, uint32_t *code_point)
 {
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t n;
+	unsigned char lead = (unsigned char)s[0];
+	unsigned char low, high;
 
-	if (p[0] < 0x80) {
-		*c = p[0];
+	if (lead < 0x80) {
+		*code_point = lead;
 		return 1;
 	}
-	if (p[0] >= 0xC2 && p[0] <= 0xDF)
-		n = 2;
-	else if (p[0] >= 0xE0 && p[0] <= 0xEF)
-		n = 3;
-	else if (p[0] >= 0xF0 && p[0] <= 0xF4)
-		n = 4;
-	else
-		return 0;
-	if (n > left)
-		return 0;
-	*c = p[0] & (0xFFu >> (n + 1));
-	for (size_t i = 1; i < n; i++) {
-		if ((p[i] & 0xC0) != 0x80)
-			return 0;
-		*c = *c << 6 | (p[i] & 0x3F);
+	*code_point = TB5_UTF8_ILL_FORMED;
+	size_t length = sequence_length(lead, &low, &high);
+	if (length == 0)
+		return 1;
+	uint32_t value = lead & (0x7Fu >> length);
+	for (size_t i = 1; i < length; i++) {
+		if (i == size)
+			return i;
+		unsigned char byte = (unsigned char)s[i];
+		if (!is_continuation(byte) || (i == 1 && (byte < low || byte > high)))
+			return i;
+		value = value << 6 | (byte & 0x3Fu);
 	}
-	return *c >= least[n] && is_scalar(*c) ? n : 0;
+	*code_point = value;
+	return length;
 }
 
-bool tb5_utf8_from_wcs(const wchar_t *wcs, char *out, size_t capacity, size_t *size)
+size_t tb5_utf8_encode(uint32_t code_point, char out[4])
+{
+	if (code_point > 0x10FFFF || (code_point >= 0xD800 && code_point <= 0xDFFF))
+		return 0;
+	if (code_point < 0x80) {
+		out[0] = (char)code_point;
+		return 1;
+	}
+	size_t length = code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
+	for (size_t i = length - 1; i > 0; i--, code_point >>= 6)
+		out[i] = (char)(0x80 | (code_point & 0x3F));
+	out[0] = (char)(0xF00 >> length | code_point);
+	return length;
+}
+
+size_t tb5_utf8_clean(const char *s, size_t size, char *out)
+{
+	size_t length = 0;
+
+	for (size_t at = 0; at < size;) {
+		uint32_t code_point;
+		char encoded[4];
+		at += tb5_utf8_decode(s + at, size - at, &code_point);
+		if (code_point == 0 || code_point == TB5_UTF8_ILL_FORMED)
+			code_point = REPLACEMENT;
+		size_t n = tb5_utf8_encode(code_point, encoded);
+		for (size_t i = 0; out && i < n; i++)
+			out[length + i] = encoded[i];
+		length += n;
+	}
+	return length;
+}
+
+size_t tb5_utf8_cut(const char *s, size_t size, size_t limit)
+{
+	if (size <= limit)
+		return size;
+	while (limit > 0 && is_continuation((unsigned char)s[limit]))
+		limit--;
+	return limit;
+}
+
+bool tb5_utf8_from_wide(const wchar_t *wide, char *out, size_t *size)
 {
 	size_t total = 0;
 
-	for (; *wcs; wcs++) {
-		unsigned char bytes[4];
-
-		if (*wcs > 0 && *wcs < 0x80) { /* nearly all of it is ASCII */
-			if (total < capacity)
-				out[total] = (char)*wcs;
-			total++;
-			continue;
-		}
-		if (!is_scalar((uint32_t)*wcs))
+	for (; *wide; wide++) {
+		char encoded[4];
+		size_t n = tb5_utf8_encode((uint32_t)*wide, encoded);
+		if (n == 0)
 			return false;
-		size_t n = utf8_encode((uint32_t)*wcs, bytes);
-		for (size_t i = 0; i < n; i++, total++)
-			if (total < capacity)
-				out[total] = (char)bytes[i];
+		for (size_t i = 0; out && i < n; i++)
+			out[total + i] = encoded[i];
+		total += n;
 	}
 	*size = total;
 	return true;
 }
 
-bool tb5_utf8_to_wcs(const char *utf8, size_t utf8_size, wchar_t *out, size_t capacity,
-		     size_t *size)
+bool tb5_utf8_to_wide(const char *utf8, size_t size, wchar_t *out, size_t *length)
 {
-	const unsigned char *p = (const unsigned char *)utf8;
+	bool is_clean = true;
 	size_t total = 0;
 
-	while (utf8_size) {
-		uint32_t c;
-		size_t n = utf8_decode(p, utf8_size, &c);
-
-		if (!n)
-			return false;
-		if (total < capacity)
-			out[total] = (wchar_t)c;
-		total++;
-		p += n;
-		utf8_size -= n;
+	for (size_t at = 0; at < size; total++) {
+		uint32_t code_point;
+		at += tb5_utf8_decode(utf8 + at, size - at, &code_point);
+		is_clean &= code_point != TB5_UTF8_ILL_FORMED;
+		if (out)
+			out[total] = (wchar_t)(code_point == TB5_UTF8_ILL_FORMED ? REPLACEMENT
+										 : code_point);
 	}
-	*size = total;
-	return true;
+	*length = total;
+	return is_clean;
 }
 
-char *tb5_utf8_dup_wcs(const wchar_t *wcs, bool *invalid)
+TBRW_U32 tb5_utf8_dup_wide(const wchar_t *wide, char **utf8)
 {
 	size_t size;
 
-	*invalid = !tb5_utf8_from_wcs(wcs, NULL, 0, &size);
-	if (*invalid)
-		return NULL;
-	char *utf8 = malloc(size + 1);
-	if (!utf8)
-		return NULL;
-	tb5_utf8_from_wcs(wcs, utf8, size, &size);
-	utf8[size] = 0;
-	return utf8;
+	if (!tb5_utf8_from_wide(wide, NULL, &size))
+		return VT_INVALID_STRING;
+	char *copy = malloc(size + 1);
+	if (!copy)
+		return VT_NO_MEMORY;
+	tb5_utf8_from_wide(wide, copy, &size);
+	copy[size] = 0;
+	*utf8 = copy;
+	return VT_SUCCESS;
+}
+
+/* The protocol of conversions: *size is the caller's room, and becomes what is needed, with NUL. */
+static TBRW_U32 check_room(size_t needed, const void *out, TBRW_U32 *size)
+{
+	TBRW_U32 room = *size;
+
+	if (needed > UINT32_MAX)
+		return VT_BUFFER_OVERFLOW;
+	*size = (TBRW_U32)needed;
+	if (room < needed)
+		return VT_BUFFER_TOO_SMALL;
+	return out ? VT_SUCCESS : VT_BUFFER_NULL;
 }
 
 TBRW_U32 TBRW_convert_utf8_to_wcs(const char *utf8, wchar_t *wcs, TBRW_U32 *wcs_size)
 {
-	size_t bytes = 0;
-	size_t size;
+	size_t length;
 
 	if (!utf8 || !wcs_size)
 		return VT_UNEXPECTED_NULL_PTR;
-	while (utf8[bytes])
-		bytes++;
-	if (!tb5_utf8_to_wcs(utf8, bytes, NULL, 0, &size))
+	if (!tb5_utf8_to_wide(utf8, strlen(utf8), NULL, &length))
 		return VT_INVALID_STRING;
-	if (size >= UINT32_MAX)
-		return VT_BUFFER_OVERFLOW;
-	TBRW_U32 capacity = *wcs_size;
-	*wcs_size = (TBRW_U32)size + 1;
-	if (capacity < size + 1)
-		return VT_BUFFER_TOO_SMALL;
-	if (!wcs)
-		return VT_BUFFER_NULL;
-	tb5_utf8_to_wcs(utf8, bytes, wcs, size, &size);
-	wcs[size] = 0;
+	TBRW_U32 code = check_room(length + 1, wcs, wcs_size);
+	if (code != VT_SUCCESS)
+		return code;
+	tb5_utf8_to_wide(utf8, strlen(utf8), wcs, &length);
+	wcs[length] = 0;
 	return VT_SUCCESS;
 }
 
@@ -153,17 +174,12 @@ TBRW_U32 TBRW_convert_wcs_to_utf8(const wchar_t *wcs, char *utf8, TBRW_U32 *utf8
 
 	if (!wcs || !utf8_size)
 		return VT_UNEXPECTED_NULL_PTR;
-	if (!tb5_utf8_from_wcs(wcs, NULL, 0, &size))
+	if (!tb5_utf8_from_wide(wcs, NULL, &size))
 		return VT_INVALID_STRING;
-	if (size >= UINT32_MAX)
-		return VT_BUFFER_OVERFLOW;
-	TBRW_U32 capacity = *utf8_size;
-	*utf8_size = (TBRW_U32)size + 1;
-	if (capacity < size + 1)
-		return VT_BUFFER_TOO_SMALL;
-	if (!utf8)
-		return VT_BUFFER_NULL;
-	tb5_utf8_from_wcs(wcs, utf8, size, &size);
+	TBRW_U32 code = check_room(size + 1, utf8, utf8_size);
+	if (code != VT_SUCCESS)
+		return code;
+	tb5_utf8_from_wide(wcs, utf8, &size);
 	utf8[size] = 0;
 	return VT_SUCCESS;
 }

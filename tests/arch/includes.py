@@ -8,6 +8,8 @@ import sys
 import tree
 
 TBRW_PUBLIC = {'tbrw/tbrw.h', 'tbrw/tbrw_types.h', 'tbrw/tbrw_errors.h', 'tbrw/samprec_shared.h'}
+# What the project's own libraries may use of libtbrw beside what it installs.
+TBRW_INTERNAL = {'tbrw/utf8.h'}
 PROFILE_PUBLIC = {'profile/copy.h', 'profile/base/place.h', 'profile/profile.h', 'profile/write/records.h', 'profile/write/writer.h',
                   'profile/read/reader.h',
                   'profile/base/visible.h'}
@@ -43,7 +45,7 @@ LIBRARIES = {
 RULES = {
     'containers': (lambda h: h.startswith('containers/'), {'libc'}),
     'tbrw': (lambda h: h.startswith('tbrw/'), {'libc'}),
-    'profile': (lambda h: h.startswith('profile/') or h in TBRW_PUBLIC, {'libc'}),
+    'profile': (lambda h: h.startswith('profile/') or h in TBRW_PUBLIC | TBRW_INTERNAL, {'libc'}),
     'unwind': (lambda h: h.startswith('unwind/'), {'libc'}),
     'unwind/elf': (lambda h: h.startswith('unwind/'), {'libc', 'elf'}),
     'unwind/module': (lambda h: h.startswith('unwind/'), {'libc', 'libelf'}),
@@ -136,7 +138,7 @@ MORE_PUBLIC = {
 }
 
 # What an area shows to others, all of its rooms know too.
-AREA_PUBLIC = {'unwind/unwind.h', 'profile/profile.h', *TBRW_PUBLIC}
+AREA_PUBLIC = {'unwind/unwind.h', 'profile/profile.h', *TBRW_PUBLIC, *TBRW_INTERNAL}
 
 # The perf.data importer is the one tool that unwinds and that knows perf's records.
 PERF_IMPORTER = re.compile(r'tools/(.*/)?[^/]*perf[^/]*\.[ch]$')

@@ -1,6 +1,6 @@
 #include "tests/profile/fixture.h"
 
-#include "profile/base/wide.h"
+#include "tbrw/utf8.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -302,7 +302,7 @@ void fixture_write_plain(const struct fixture_plain *plain)
 	TBRW_PTR file;
 
 	unlink(path);
-	assert_success(profile_file_open(&file, path, TBRW_FILE_WRITE | TBRW_FILE_CREATE_ALWAYS));
+	assert_success(tb5_utf8_open(&file, path, TBRW_FILE_WRITE | TBRW_FILE_CREATE_ALWAYS));
 	write_plain_modules(file, plain);
 	write_plain_processes(file, plain);
 	assert_success(TBRW_writing_stream(file, 0));

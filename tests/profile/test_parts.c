@@ -1,82 +1,14 @@
-/* The parts below writer and reader: UTF-8, clock map, tables, lives, address map. */
+/* The parts below writer and reader: clock map, tables, lives, address map. */
 #include "profile/base/idmap.h"
 #include "profile/base/strpool.h"
 #include "profile/base/texttable.h"
 #include "profile/base/tsc.h"
-#include "profile/base/utf8.h"
 #include "profile/read/addressmap.h"
 #include "profile/read/lives.h"
 #include "tests/profile/fixture.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define FFFD "\xEF\xBF\xBD"
-
-static const struct {
-	const char *given;
-	const char *clean;
-} utf8_cases[] = {
-	{"", ""},
-	{"plain", "plain"},
-	{"\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80", "\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80"},
-	{"a\x80z", "a" FFFD "z"},                  /* continuation without a lead */
-	{"\xC0\xAF", FFFD FFFD},                   /* overlong slash */
-	{"\xE0\x80\xAF", FFFD FFFD FFFD},          /* overlong, three bytes */
-	{"\xED\xA0\x80", FFFD FFFD FFFD},          /* surrogate */
-	{"\xF4\x90\x80\x80", FFFD FFFD FFFD FFFD}, /* above U+10FFFF */
-	{"\xF0\x9F\x98", FFFD},                    /* cut off */
-	{"\xE2\x82x", FFFD "x"},                   /* broken off */
-	{"\xFF\xFE", FFFD FFFD},
-};
-
-START_TEST(utf8_clean)
-{
-	char out[64];
-	size_t size = strlen(utf8_cases[_i].given);
-	size_t length = profile_utf8_clean(utf8_cases[_i].given, size, out);
-
-	out[length] = '\0';
-	ck_assert_str_eq(out, utf8_cases[_i].clean);
-	ck_assert_uint_eq(profile_utf8_clean(utf8_cases[_i].given, size, NULL), length);
-	ck_assert_uint_eq(profile_utf8_clean(out, length, NULL), length);
-}
-END_TEST
-
-START_TEST(utf8_nul_is_no_terminator)
-{
-	char out[16];
-	size_t length = profile_utf8_clean("a\0b", 3, out);
-
-	ck_assert_uint_eq(length, 5);
-	ck_assert_mem_eq(out, "a" FFFD "b", 5);
-}
-END_TEST
-
-START_TEST(utf8_every_code_point)
-{
-	uint32_t wrong = 0; /* an assertion for each would take most of the time */
-
-	for (uint32_t code_point = 1; code_point <= 0x10FFFF; code_point++) {
-		char out[4];
-		uint32_t back;
-		if (code_point == 0xD800)
-			code_point = 0xE000;
-		size_t size = profile_utf8_encode(code_point, out);
-		wrong += profile_utf8_decode(out, size, &back) != size || back != code_point;
-	}
-	ck_assert_uint_eq(wrong, 0);
-}
-END_TEST
-
-START_TEST(utf8_cut_keeps_characters_whole)
-{
-	ck_assert_uint_eq(profile_utf8_cut("ab\xE2\x82\xAC", 5, 5), 5);
-	ck_assert_uint_eq(profile_utf8_cut("ab\xE2\x82\xAC", 5, 4), 2);
-	ck_assert_uint_eq(profile_utf8_cut("ab\xE2\x82\xAC", 5, 3), 2);
-	ck_assert_uint_eq(profile_utf8_cut("ab\xE2\x82\xAC", 5, 2), 2);
-}
-END_TEST
 
 static const struct profile_clock three_ghz = {
 	.tsc = FIXTURE_TSC,
@@ -408,11 +340,6 @@ static Suite *parts_suite(void)
 	Suite *suite = suite_create("profile parts");
 	TCase *tcase = tcase_create("parts");
 
-	tcase_add_loop_test(tcase, utf8_clean, 0,
-			    (int)(sizeof(utf8_cases) / sizeof(utf8_cases[0])));
-	tcase_add_test(tcase, utf8_nul_is_no_terminator);
-	tcase_add_test(tcase, utf8_every_code_point);
-	tcase_add_test(tcase, utf8_cut_keeps_characters_whole);
 	tcase_add_test(tcase, tsc_map);
 	tcase_add_test(tcase, tsc_map_rounds_down_everywhere);
 	tcase_add_test(tcase, tsc_map_saturates);

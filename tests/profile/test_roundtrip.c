@@ -580,7 +580,7 @@ START_TEST(create_refuses)
 }
 END_TEST
 
-START_TEST(directory_that_is_no_unicode)
+START_TEST(path_that_is_no_unicode)
 {
 	char directory[160], path[200];
 	struct profile_run run = {
@@ -594,15 +594,13 @@ START_TEST(directory_that_is_no_unicode)
 
 	snprintf(directory, sizeof(directory), "/tmp/profile-\xFF\xFE-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(directory));
-	snprintf(path, sizeof(path), "%s/r.tb5", directory);
+	snprintf(path, sizeof(path), "%s/\xC3\xA4\xFF.tb5", directory);
 	assert_success(profile_writer_create(path, &run, &writer));
 	assert_success(profile_writer_finish(writer, &end));
 	assert_success(profile_reader_open(path, &reader));
 	profile_reader_close(reader);
 	ck_assert_int_eq(unlink(path), 0);
 	ck_assert_int_eq(rmdir(directory), 0);
-	snprintf(path, sizeof(path), "%s.\xFF", fixture_path());
-	ck_assert_uint_eq(profile_writer_create(path, &run, &writer), VT_INVALID_SAMPLE_FILE_NAME);
 }
 END_TEST
 
@@ -660,7 +658,7 @@ static Suite *roundtrip_suite(void)
 	tcase_add_test(tcase, abandoned_symbols_leave_the_result_whole);
 	tcase_add_test(tcase, writer_refuses_bad_references);
 	tcase_add_test(tcase, create_refuses);
-	tcase_add_test(tcase, directory_that_is_no_unicode);
+	tcase_add_test(tcase, path_that_is_no_unicode);
 	tcase_add_test(tcase, open_refuses_what_is_no_result);
 	tcase_add_test(tcase, reads_through_a_link);
 	suite_add_tcase(suite, tcase);

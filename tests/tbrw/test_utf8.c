@@ -1,5 +1,6 @@
 /* String conversion, checksums and error texts: what needs no file. */
 #include "tbrw/store/crc32c.h"
+#include "tbrw/utf8.h"
 #include "tests/tbrw/support.h"
 #include <string.h>
 
@@ -67,6 +68,92 @@ START_TEST(utf8_malformed)
 END_TEST
 
 /* Check values published for CRC-32C: RFC 3720 B.4, and the usual "123456789". */
+#define FFFD "\xEF\xBF\xBD"
+
+static const struct {
+	const char *given;
+	const char *clean;
+} utf8_cases[] = {
+	{"", ""},
+	{"plain", "plain"},
+	{"\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80", "\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80"},
+	{"a\x80z", "a" FFFD "z"},                  /* continuation without a lead */
+	{"\xC0\xAF", FFFD FFFD},                   /* overlong slash */
+	{"\xE0\x80\xAF", FFFD FFFD FFFD},          /* overlong, three bytes */
+	{"\xED\xA0\x80", FFFD FFFD FFFD},          /* surrogate */
+	{"\xF4\x90\x80\x80", FFFD FFFD FFFD FFFD}, /* above U+10FFFF */
+	{"\xF0\x9F\x98", FFFD},                    /* cut off */
+	{"\xE2\x82x", FFFD "x"},                   /* broken off */
+	{"\xFF\xFE", FFFD FFFD},
+};
+
+START_TEST(utf8_clean)
+{
+	for (size_t i = 0; i < sizeof(utf8_cases) / sizeof(utf8_cases[0]); i++) {
+		char out[64];
+		size_t size = strlen(utf8_cases[i].given);
+		size_t length = tb5_utf8_clean(utf8_cases[i].given, size, out);
+		out[length] = '\0';
+		ck_assert_str_eq(out, utf8_cases[i].clean);
+		ck_assert_uint_eq(tb5_utf8_clean(utf8_cases[i].given, size, NULL), length);
+		ck_assert_uint_eq(tb5_utf8_clean(out, length, NULL), length);
+	}
+}
+END_TEST
+
+/* A wide string made of it says the same, and is told from one that was well-formed. */
+START_TEST(utf8_to_wide_replaces)
+{
+	for (size_t i = 0; i < sizeof(utf8_cases) / sizeof(utf8_cases[0]); i++) {
+		wchar_t wide[64];
+		char back[64];
+		size_t size = strlen(utf8_cases[i].given), length;
+		bool is_clean = strcmp(utf8_cases[i].given, utf8_cases[i].clean) == 0;
+		ck_assert_int_eq(tb5_utf8_to_wide(utf8_cases[i].given, size, wide, &length),
+				 is_clean);
+		wide[length] = 0;
+		ck_assert(tb5_utf8_from_wide(wide, back, &size));
+		back[size] = '\0';
+		ck_assert_str_eq(back, utf8_cases[i].clean);
+	}
+}
+END_TEST
+
+START_TEST(utf8_nul_is_no_terminator)
+{
+	char out[16];
+	size_t length = tb5_utf8_clean("a\0b", 3, out);
+
+	ck_assert_uint_eq(length, 5);
+	ck_assert_mem_eq(out, "a" FFFD "b", 5);
+}
+END_TEST
+
+START_TEST(utf8_every_code_point)
+{
+	uint32_t wrong = 0; /* an assertion for each would take most of the time */
+
+	for (uint32_t code_point = 1; code_point <= 0x10FFFF; code_point++) {
+		char out[4];
+		uint32_t back;
+		if (code_point == 0xD800)
+			code_point = 0xE000;
+		size_t size = tb5_utf8_encode(code_point, out);
+		wrong += tb5_utf8_decode(out, size, &back) != size || back != code_point;
+	}
+	ck_assert_uint_eq(wrong, 0);
+}
+END_TEST
+
+START_TEST(utf8_cut_keeps_characters_whole)
+{
+	ck_assert_uint_eq(tb5_utf8_cut("ab\xE2\x82\xAC", 5, 5), 5);
+	ck_assert_uint_eq(tb5_utf8_cut("ab\xE2\x82\xAC", 5, 4), 2);
+	ck_assert_uint_eq(tb5_utf8_cut("ab\xE2\x82\xAC", 5, 3), 2);
+	ck_assert_uint_eq(tb5_utf8_cut("ab\xE2\x82\xAC", 5, 2), 2);
+}
+END_TEST
+
 START_TEST(crc32c)
 {
 	unsigned char bytes[32];
@@ -107,7 +194,15 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {utf8_round_trip, utf8_malformed, crc32c, error_strings};
+	const TTest *const tests[] = {utf8_round_trip,
+				      utf8_malformed,
+				      utf8_clean,
+				      utf8_to_wide_replaces,
+				      utf8_nul_is_no_terminator,
+				      utf8_every_code_point,
+				      utf8_cut_keeps_characters_whole,
+				      crc32c,
+				      error_strings};
 
 	return run_suite(suite_of("utf8", tests, sizeof(tests) / sizeof(*tests)));
 }

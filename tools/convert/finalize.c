@@ -6,7 +6,6 @@
 #include "tools/convert/boot.h"
 #include "tools/names/cold_name.h"
 #include "tools/names/demangle.h"
-#include "tools/names/utf8.h"
 #include "tools/symbols/kallsyms.h"
 #include "tools/symbols/perf_map.h"
 #include "tools/symbols/resolve.h"
@@ -270,11 +269,7 @@ static void spell(const struct symbol_entry *entry, char **name, char **full)
 		free(owner);
 		*full = demangle_name(entry->name, DEMANGLE_FULL);
 	}
-	utf8_replace_invalid(*name);
-	if (!*full)
-		return;
-	utf8_replace_invalid(*full);
-	if (strcmp(*name, *full) == 0) {
+	if (*full && strcmp(*name, *full) == 0) {
 		free(*full);
 		*full = NULL;
 	}
@@ -299,8 +294,6 @@ static TBRW_U32 write_entry(struct profile_symbol_writer *writer, uint32_t frame
 	if (entry->is_plt)
 		symbol.flags |= PROFILE_SYMBOL_PLT;
 	spell(entry, &name, &full);
-	if (entry->file)
-		utf8_replace_invalid(entry->file);
 	TBRW_U32 code =
 		profile_symbol_writer_add(writer, &symbol,
 					  &(struct profile_symbol_text){name, full, entry->file});

@@ -26,7 +26,6 @@ LIBRARIES = {
     'json': r'json-c/.*|json\.h|jansson\.h',
     'zlib': r'zlib\.h',
     'zstd': r'zstd.*\.h',
-    'xxhash': r'xxhash\.h',
     'libdeflate': r'libdeflate\.h',
     'lzma': r'lzma\.h',
     'check': r'check\.h',
@@ -60,7 +59,7 @@ RULES = {
     'tools/image': (lambda h: h.startswith(('tools/', 'program/')), {'libc', 'elf', 'libelf', 'libdw', 'libdeflate', 'lzma'}),
     'tools/symbols': (lambda h: h.startswith(('tools/', 'program/')), {'libc', 'elf', 'libelf', 'libdw'}),
     'tools/table': (lambda h: h.startswith('tools/'), {'libc', 'json'}),
-    'tools': (lambda h: h.startswith(('tools/', 'program/')) or h in TBRW_PUBLIC | PROFILE_PUBLIC, {'libc', 'json', 'xxhash'}),
+    'tools': (lambda h: h.startswith(('tools/', 'program/')) or h in TBRW_PUBLIC | PROFILE_PUBLIC, {'libc', 'json'}),
 }
 
 # area -> its rooms, and the other rooms that each may know: ones above it, so that arrows go one way. '' is the area's

@@ -61,26 +61,22 @@ static struct calibration_parts weigh(const struct profile_stack *stack)
 	return (struct calibration_parts){stack->cpu_ns - kernel_ns, kernel_ns};
 }
 
-static bool is_pool(const void *user, uint32_t index, const void *key)
+static bool is_pool(const void *item, const void *wanted)
 {
-	const struct calibration *calibration = user;
-	const struct calibration_pool *pool = &calibration->pools[index];
-	const struct calibration_pool *wanted = key;
-	return pool->thread == wanted->thread && pool->process == wanted->process &&
-	       strcmp(pool->program, wanted->program) == 0 && strcmp(pool->name, wanted->name) == 0;
+	const struct calibration_pool *pool = item;
+	const struct calibration_pool *other = wanted;
+	return pool->thread == other->thread && pool->process == other->process &&
+	       strcmp(pool->program, other->program) == 0 && strcmp(pool->name, other->name) == 0;
 }
 
-static uint32_t intern_pool(struct calibration *calibration, struct index_map *map,
-			    const struct calibration_pool *pool)
+static uint32_t enter_pool(struct calibration *calibration, struct index_map *map,
+			   const struct calibration_pool *pool)
 {
-	const uint64_t identity[] = {index_map_hash_text(pool->program),
-				     index_map_hash_text(pool->name), pool->process, pool->thread};
-	bool added;
-	uint32_t index = index_map_intern(map, pool, index_map_hash(identity, sizeof(identity)),
-					  is_pool, calibration, calibration->pool_count, &added);
-	if (added)
-		calibration->pools[calibration->pool_count++] = *pool;
-	return index;
+	const uint64_t identity[] = {index_map_hash_text(map, pool->program),
+				     index_map_hash_text(map, pool->name), pool->process,
+				     pool->thread};
+	return index_map_enter(map, &calibration->pools, pool, sizeof(*pool),
+			       index_map_hash(map, identity, sizeof(identity)), is_pool);
 }
 
 /* A thread without a record of its own, or that was seen and has no time in it. Its samples'
@@ -115,10 +111,9 @@ static void make_pools(struct calibration *calibration, const struct profile_rea
 	uint32_t count = profile_reader_thread_count(reader);
 	struct index_map map = {0};
 	calibration->threads = xalloc_zeroed(count, sizeof(*calibration->threads));
-	calibration->pools = xalloc_zeroed(count, sizeof(*calibration->pools));
 	for (uint32_t i = 0; i < count; i++) {
 		struct calibration_pool pool = describe_pool(reader, i, by);
-		calibration->threads[i].pool = intern_pool(calibration, &map, &pool);
+		calibration->threads[i].pool = enter_pool(calibration, &map, &pool);
 	}
 	index_map_finish(&map);
 }

@@ -30,7 +30,6 @@ enum calibration_pools {
 struct calibration { /* all zero: samples stand for their weights */
 	struct calibration_thread *threads;
 	struct calibration_pool *pools;
-	uint32_t pool_count;
 };
 
 /* Reads the samples where they are at random times. Returns the reader's code. */

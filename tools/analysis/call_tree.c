@@ -4,28 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_node(const void *user, uint32_t index, const void *key)
+static bool is_node(const void *item, const void *wanted)
 {
-	const struct call_tree *tree = user;
-	const uint32_t *wanted = key;
-	return tree->nodes[index].parent == wanted[0] && tree->nodes[index].function == wanted[1];
+	const struct call_tree_node *node = item;
+	const struct call_tree_node *other = wanted;
+	return node->parent == other->parent && node->function == other->function;
 }
 
 static uint32_t find_child(struct call_tree *tree, uint32_t parent, uint32_t function)
 {
-	uint32_t key[2] = {parent, function};
-	bool added;
-	uint32_t index = index_map_intern(&tree->map, key, index_map_hash(key, sizeof(key)),
-					  is_node, tree, tree->count, &added);
-	if (!added)
-		return index;
-	if (tree->count == tree->capacity) {
-		tree->capacity = (uint32_t)xalloc_grown(tree->capacity, (size_t)tree->count + 1);
-		tree->nodes = xalloc_resize(tree->nodes, tree->capacity, sizeof(*tree->nodes));
-	}
-	tree->nodes[tree->count++] =
-		(struct call_tree_node){.function = function, .parent = parent};
-	return index;
+	const struct call_tree_node wanted = {.function = function, .parent = parent};
+	const uint32_t key[2] = {parent, function};
+	return index_map_enter(&tree->map, &tree->nodes, &wanted, sizeof(wanted),
+			       index_map_hash(&tree->map, key, sizeof(key)), is_node);
 }
 
 void call_tree_init(struct call_tree *tree)
@@ -85,8 +76,9 @@ static int compare_weight(const void *a, const void *b, void *user)
 
 static uint32_t *measure_depth(const struct call_tree *tree)
 {
-	uint32_t *depth = xalloc_zeroed(tree->count, sizeof(*depth));
-	for (uint32_t i = 1; i < tree->count; i++)
+	uint32_t count = index_map_count(&tree->map);
+	uint32_t *depth = xalloc_zeroed(count, sizeof(*depth));
+	for (uint32_t i = 1; i < count; i++)
 		depth[i] = depth[tree->nodes[i].parent] + 1;
 	return depth;
 }
@@ -95,8 +87,9 @@ static uint32_t *measure_depth(const struct call_tree *tree)
 static void link_children(const struct call_tree *tree, const uint32_t *order, size_t count,
 			  uint32_t *first_child, uint32_t *next_sibling)
 {
-	memset(first_child, 0xff, tree->count * sizeof(*first_child));
-	memset(next_sibling, 0xff, tree->count * sizeof(*next_sibling));
+	uint32_t nodes = index_map_count(&tree->map);
+	memset(first_child, 0xff, nodes * sizeof(*first_child));
+	memset(next_sibling, 0xff, nodes * sizeof(*next_sibling));
 	for (size_t i = count; i-- > 0;) {
 		uint32_t parent = tree->nodes[order[i]].parent;
 		if (parent == CALL_TREE_NONE)
@@ -109,15 +102,16 @@ static void link_children(const struct call_tree *tree, const uint32_t *order, s
 struct call_tree_row *call_tree_rows(const struct call_tree *tree, const uint32_t *rank,
 				     size_t limit, size_t *count)
 {
+	uint32_t nodes = index_map_count(&tree->map);
 	struct ordering ordering = {tree, rank, measure_depth(tree)};
-	uint32_t *order = xalloc_zeroed(tree->count, sizeof(*order));
-	uint32_t *first_child = xalloc_zeroed(tree->count, sizeof(*first_child));
-	uint32_t *next_sibling = xalloc_zeroed(tree->count, sizeof(*next_sibling));
-	struct call_tree_row *rows = xalloc_zeroed(tree->count, sizeof(*rows));
-	for (uint32_t i = 0; i < tree->count; i++)
+	uint32_t *order = xalloc_zeroed(nodes, sizeof(*order));
+	uint32_t *first_child = xalloc_zeroed(nodes, sizeof(*first_child));
+	uint32_t *next_sibling = xalloc_zeroed(nodes, sizeof(*next_sibling));
+	struct call_tree_row *rows = xalloc_zeroed(nodes, sizeof(*rows));
+	for (uint32_t i = 0; i < nodes; i++)
 		order[i] = i;
-	qsort_r(order, tree->count, sizeof(*order), compare_weight, &ordering);
-	size_t kept = limit > 0 && limit < tree->count ? limit : tree->count;
+	qsort_r(order, nodes, sizeof(*order), compare_weight, &ordering);
+	size_t kept = limit > 0 && limit < nodes ? limit : nodes;
 	link_children(tree, order, kept, first_child, next_sibling);
 
 	*count = 0;

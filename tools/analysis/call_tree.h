@@ -21,8 +21,6 @@ struct call_tree_node {
 
 struct call_tree {
 	struct call_tree_node *nodes; /* a parent before its children */
-	uint32_t count;
-	uint32_t capacity;
 	struct index_map map;
 };
 

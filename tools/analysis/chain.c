@@ -20,11 +20,8 @@ static void add_function(struct chain *chain, uint32_t function)
 	if (function <= FUNCTION_GUESSED && chain->count > 0 &&
 	    chain->functions[chain->count - 1] == function)
 		return;
-	if (chain->count == chain->capacity) {
-		chain->capacity = xalloc_grown(chain->capacity, chain->count + 1);
-		chain->functions =
-			xalloc_resize(chain->functions, chain->capacity, sizeof(*chain->functions));
-	}
+	xalloc_room(&chain->functions, &chain->capacity, chain->count + 1,
+		    sizeof(*chain->functions));
 	chain->functions[chain->count++] = function;
 }
 
@@ -35,11 +32,8 @@ static bool collect_nodes(struct chain *chain, const struct profile_reader *read
 	for (*count = 0; node != 0 && node != PROFILE_NONE; (*count)++) {
 		if (*count == CHAIN_DEPTH_MAX)
 			return true;
-		if (*count == chain->node_capacity) {
-			chain->node_capacity = xalloc_grown(chain->node_capacity, *count + 1);
-			chain->nodes = xalloc_resize(chain->nodes, chain->node_capacity,
-						     sizeof(*chain->nodes));
-		}
+		xalloc_room(&chain->nodes, &chain->node_capacity, *count + 1,
+			    sizeof(*chain->nodes));
 		chain->nodes[*count] = node;
 		node = profile_reader_node(reader, node)->parent;
 	}

@@ -13,12 +13,10 @@
 struct functions {
 	const struct profile_reader *reader;
 	struct function *functions;
-	uint32_t count;
-	uint32_t capacity;
-	struct index_map by_key;
+	struct index_map map; /* of functions */
 
 	struct module *modules;
-	uint32_t module_count;
+	struct index_map module_map;
 	uint32_t kernel_module; /* of FUNCTION_KERNEL */
 	uint32_t *module_of_image;
 
@@ -34,12 +32,8 @@ struct functions {
 
 static const char *keep_text(struct functions *functions, char *text)
 {
-	if (functions->text_count == functions->text_capacity) {
-		functions->text_capacity =
-			xalloc_grown(functions->text_capacity, functions->text_count + 1);
-		functions->texts = xalloc_resize(functions->texts, functions->text_capacity,
-						 sizeof(*functions->texts));
-	}
+	xalloc_room(&functions->texts, &functions->text_capacity, functions->text_count + 1,
+		    sizeof(*functions->texts));
 	functions->texts[functions->text_count++] = text;
 	return text;
 }
@@ -62,43 +56,36 @@ static struct module describe_module(const struct profile_reader *reader,
 	}
 }
 
-static bool is_module(const void *user, uint32_t index, const void *key)
+static bool is_module(const void *item, const void *wanted)
 {
-	const struct functions *functions = user;
-	const struct module *module = key;
-	return strcmp(functions->modules[index].path, module->path) == 0 &&
-	       strcmp(functions->modules[index].name, module->name) == 0;
+	const struct module *module = item;
+	const struct module *other = wanted;
+	return strcmp(module->path, other->path) == 0 && strcmp(module->name, other->name) == 0;
 }
 
-static uint32_t intern_module(struct functions *functions, struct index_map *map,
-			      struct module module)
+static uint32_t enter_module(struct functions *functions, struct module module)
 {
-	bool added;
-	uint64_t hash = index_map_hash_text(module.path) ^ index_map_hash_text(module.name) * 3;
-	uint32_t index = index_map_intern(map, &module, hash, is_module, functions,
-					  functions->module_count, &added);
-	if (added)
-		functions->modules[functions->module_count++] = module;
-	return index;
+	struct index_map *map = &functions->module_map;
+	const uint64_t identity[] = {index_map_hash_text(map, module.path),
+				     index_map_hash_text(map, module.name)};
+	return index_map_enter(map, &functions->modules, &module, sizeof(module),
+			       index_map_hash(map, identity, sizeof(identity)), is_module);
 }
 
 /* Two images of one path (the file was replaced meanwhile) are one module to the reader of a
  * report. Module 0 is [Unknown], that of the functions that stand for missing knowledge. */
 static void collect_modules(struct functions *functions)
 {
-	struct index_map map = {0};
 	uint32_t count = profile_reader_image_count(functions->reader);
-	functions->modules = xalloc_zeroed((size_t)count + 2, sizeof(*functions->modules));
 	functions->module_of_image = xalloc_zeroed(count, sizeof(*functions->module_of_image));
-	intern_module(functions, &map, (struct module){"[Unknown]", "", false});
+	enter_module(functions, (struct module){"[Unknown]", "", false});
 	functions->kernel_module =
-		intern_module(functions, &map, (struct module){FUNCTION_KERNEL_NAME, "", true});
+		enter_module(functions, (struct module){FUNCTION_KERNEL_NAME, "", true});
 	for (uint32_t i = 0; i < count; i++) {
 		const struct profile_image *image = profile_reader_image(functions->reader, i);
 		functions->module_of_image[i] =
-			intern_module(functions, &map, describe_module(functions->reader, image));
+			enter_module(functions, describe_module(functions->reader, image));
 	}
-	index_map_finish(&map);
 }
 
 /* Whether the names are the same but for the mark of a cold part. */
@@ -110,58 +97,44 @@ static bool is_same_but_cold(const char *one, const char *other)
 
 /* An out-of-line function is one with its address: C has many static functions of one name. The
  * copies of an inlined one share nothing but the name. */
-static bool is_function(const void *user, uint32_t index, const void *key)
+static bool is_function(const void *item, const void *wanted)
 {
-	const struct functions *functions = user;
-	const struct function *found = &functions->functions[index];
-	const struct function *wanted = key;
-	return found->module == wanted->module && found->is_inlined == wanted->is_inlined &&
-	       (wanted->is_inlined || found->start == wanted->start) &&
-	       is_same_but_cold(found->full, wanted->full);
+	const struct function *found = item;
+	const struct function *other = wanted;
+	return found->module == other->module && found->is_inlined == other->is_inlined &&
+	       (other->is_inlined || found->start == other->start) &&
+	       is_same_but_cold(found->full, other->full);
 }
 
-static uint32_t intern_function(struct functions *functions, const struct function *function)
+static uint32_t enter_function(struct functions *functions, const struct function *function)
 {
-	bool added;
-	uint64_t identity[] = {function->module, function->is_inlined ? 0 : function->start,
-			       function->is_inlined,
-			       index_map_hash(function->full,
-					      cold_name_owner_length(function->full))};
-	uint32_t index = index_map_intern(&functions->by_key, function,
-					  index_map_hash(identity, sizeof(identity)), is_function,
-					  functions, functions->count, &added);
-	if (!added) {
-		/* The whole function's name goes before that of its cold part. */
-		struct function *found = &functions->functions[index];
-		if (strlen(function->full) < strlen(found->full))
-			found->full = function->full;
-		return index;
-	}
-	if (functions->count == functions->capacity) {
-		functions->capacity =
-			(uint32_t)xalloc_grown(functions->capacity, (size_t)functions->count + 1);
-		functions->functions = xalloc_resize(functions->functions, functions->capacity,
-						     sizeof(*functions->functions));
-	}
-	functions->functions[functions->count++] = *function;
+	struct index_map *map = &functions->map;
+	const uint64_t identity[] = {function->module, function->is_inlined ? 0 : function->start,
+				     function->is_inlined,
+				     index_map_hash(map, function->full,
+						    cold_name_owner_length(function->full))};
+	uint32_t index =
+		index_map_enter(map, &functions->functions, function, sizeof(*function),
+				index_map_hash(map, identity, sizeof(identity)), is_function);
+	/* The whole function's name goes before that of its cold part. */
+	struct function *found = &functions->functions[index];
+	if (strlen(function->full) < strlen(found->full))
+		found->full = function->full;
 	return index;
 }
 
 static void add_special(struct functions *functions, const char *name, uint32_t module)
 {
-	intern_function(functions, &(struct function){.name = name,
-						      .full = name,
-						      .file = "",
-						      .module = module});
+	enter_function(functions, &(struct function){.name = name,
+						     .full = name,
+						     .file = "",
+						     .module = module});
 }
 
 static void add_to_frame(struct functions *functions, uint32_t index)
 {
-	if (functions->used == functions->allocated) {
-		functions->allocated = xalloc_grown(functions->allocated, functions->used + 1);
-		functions->of_frames = xalloc_resize(functions->of_frames, functions->allocated,
-						     sizeof(*functions->of_frames));
-	}
+	xalloc_room(&functions->of_frames, &functions->allocated, functions->used + 1,
+		    sizeof(*functions->of_frames));
 	functions->of_frames[functions->used++] = index;
 }
 
@@ -188,8 +161,8 @@ static uint32_t function_without_symbol(struct functions *functions,
 	}
 	function.name = name;
 	function.full = name;
-	uint32_t before = functions->count;
-	uint32_t index = intern_function(functions, &function);
+	uint32_t before = functions_count(functions);
+	uint32_t index = enter_function(functions, &function);
 	if (index < before)
 		free(name);
 	else
@@ -204,16 +177,16 @@ static uint32_t function_of_symbol(struct functions *functions, const struct pro
 	const char *full = profile_reader_symtext(functions->reader, symbol->full);
 	if (name[0] == '\0')
 		return function_without_symbol(functions, frame);
-	return intern_function(functions,
-			       &(struct function){
-				       .name = name,
-				       .full = full[0] ? full : name,
-				       .file = profile_reader_symtext(functions->reader,
-								      symbol->file),
-				       .start = symbol->start,
-				       .module = functions->module_of_image[frame->image],
-				       .is_inlined = symbol->flags & PROFILE_SYMBOL_INLINED,
-			       });
+	return enter_function(functions,
+			      &(struct function){
+				      .name = name,
+				      .full = full[0] ? full : name,
+				      .file = profile_reader_symtext(functions->reader,
+								     symbol->file),
+				      .start = symbol->start,
+				      .module = functions->module_of_image[frame->image],
+				      .is_inlined = symbol->flags & PROFILE_SYMBOL_INLINED,
+			      });
 }
 
 static void name_frame(struct functions *functions, uint32_t index, bool with_inlined)
@@ -260,13 +233,14 @@ void functions_destroy(struct functions *functions)
 	free(functions->module_of_image);
 	free(functions->of_frames);
 	free(functions->first_of_frame);
-	index_map_finish(&functions->by_key);
+	index_map_finish(&functions->map);
+	index_map_finish(&functions->module_map);
 	free(functions);
 }
 
 uint32_t functions_count(const struct functions *functions)
 {
-	return functions->count;
+	return index_map_count(&functions->map);
 }
 
 const struct function *functions_at(const struct functions *functions, uint32_t index)
@@ -281,7 +255,7 @@ uint32_t functions_module_of_image(const struct functions *functions, uint32_t i
 
 uint32_t functions_module_count(const struct functions *functions)
 {
-	return functions->module_count;
+	return index_map_count(&functions->module_map);
 }
 
 const struct module *functions_module(const struct functions *functions, uint32_t index)

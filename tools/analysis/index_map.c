@@ -1,63 +1,56 @@
 #include "tools/analysis/index_map.h"
 
 #include "tools/cli/xalloc.h"
-#include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
-struct index_map_slot {
-	uint64_t hash;
-	uint32_t index;
-	uint32_t is_used;
+struct search {
+	const char *items;
+	const void *wanted;
+	size_t size;
+	index_map_equal *equal;
 };
+
+/* Slots have no more than their number: that of the item, from 1. */
+static bool is_wanted(const void *slot, const void *key)
+{
+	const struct hash_slot *head = slot;
+	const struct search *search = key;
+	return search->equal(search->items + (head->number - 1) * search->size, search->wanted);
+}
 
 void index_map_finish(struct index_map *map)
 {
-	free(map->slots);
-	memset(map, 0, sizeof(*map));
+	hash_table_finish(&map->table);
+	*map = (struct index_map){0};
 }
 
-static void grow(struct index_map *map)
+uint32_t index_map_enter(struct index_map *map, void *items, const void *wanted, size_t size,
+			 uint64_t hash, index_map_equal *equal)
 {
-	struct index_map old = *map;
-	map->capacity = old.capacity ? old.capacity * 2 : 64;
-	map->slots = xalloc_zeroed(map->capacity, sizeof(*map->slots));
-	for (size_t i = 0; i < old.capacity; i++) {
-		if (!old.slots[i].is_used)
-			continue;
-		size_t at = old.slots[i].hash & (map->capacity - 1);
-		while (map->slots[at].is_used)
-			at = (at + 1) & (map->capacity - 1);
-		map->slots[at] = old.slots[i];
-	}
-	free(old.slots);
+	struct search search = {.wanted = wanted, .size = size, .equal = equal};
+	memcpy(&search.items, items, sizeof(search.items));
+	struct hash_slot *slot =
+		hash_table_find(&map->table, sizeof(*slot), hash, is_wanted, &search);
+	if (slot)
+		return slot->number - 1;
+	slot = hash_table_add(&map->table, sizeof(*slot), hash);
+	if (!slot)
+		xalloc_fail();
+	char *array;
+	xalloc_room(items, &map->capacity, slot->number, size);
+	memcpy(&array, items, sizeof(array));
+	memcpy(array + (slot->number - 1) * size, wanted, size);
+	return slot->number - 1;
 }
 
-uint32_t index_map_intern(struct index_map *map, const void *key, uint64_t hash,
-			  index_map_equal *equal, const void *user, uint32_t next_index,
-			  bool *added)
+uint64_t index_map_hash(struct index_map *map, const void *bytes, size_t size)
 {
-	if (map->count + map->count / 2 >= map->capacity)
-		grow(map);
-	size_t at = hash & (map->capacity - 1);
-	for (; map->slots[at].is_used; at = (at + 1) & (map->capacity - 1)) {
-		if (map->slots[at].hash == hash && equal(user, map->slots[at].index, key)) {
-			*added = false;
-			return map->slots[at].index;
-		}
-	}
-	map->slots[at] = (struct index_map_slot){hash, next_index, 1};
-	map->count++;
-	*added = true;
-	return next_index;
+	if (map->key.words[0] == 0 && map->key.words[1] == 0)
+		map->key = hash_key_draw();
+	return hash_bytes(&map->key, bytes, size);
 }
 
-uint64_t index_map_hash(const void *bytes, size_t size)
+uint64_t index_map_hash_text(struct index_map *map, const char *text)
 {
-	return XXH3_64bits(bytes, size);
-}
-
-uint64_t index_map_hash_text(const char *text)
-{
-	return XXH3_64bits(text, strlen(text));
+	return index_map_hash(map, text, strlen(text));
 }

@@ -12,8 +12,7 @@ struct collecting {
 	const struct filter *filter;
 	unsigned by;
 	struct tally *tally;
-	size_t capacity;
-	struct index_map map;
+	struct index_map map; /* of the tally's entries */
 	struct calibration calibration;
 };
 
@@ -30,26 +29,17 @@ const char *tally_thread_name(const struct profile_reader *reader, uint32_t thre
 	return thread == PROFILE_NONE ? "" : profile_reader_thread(reader, thread)->name;
 }
 
-static bool is_entry(const void *user, uint32_t index, const void *key)
+static bool is_entry(const void *item, const void *wanted)
 {
-	const struct tally *tally = user;
-	return memcmp(&tally->entries[index], key, KEY_SIZE) == 0;
+	return memcmp(item, wanted, KEY_SIZE) == 0;
 }
 
 static struct tally_entry *find_entry(struct collecting *collecting, const struct tally_entry *key)
 {
 	struct tally *tally = collecting->tally;
-	bool added;
-	uint32_t index = index_map_intern(&collecting->map, key, index_map_hash(key, KEY_SIZE),
-					  is_entry, tally, (uint32_t)tally->count, &added);
-	if (!added)
-		return &tally->entries[index];
-	if (tally->count == collecting->capacity) {
-		collecting->capacity = xalloc_grown(collecting->capacity, tally->count + 1);
-		tally->entries = xalloc_resize(tally->entries, collecting->capacity,
-					       sizeof(*tally->entries));
-	}
-	tally->entries[tally->count++] = *key;
+	uint32_t index = index_map_enter(&collecting->map, &tally->entries, key, sizeof(*key),
+					 index_map_hash(&collecting->map, key, KEY_SIZE), is_entry);
+	tally->count = index_map_count(&collecting->map);
 	return &tally->entries[index];
 }
 

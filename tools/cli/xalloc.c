@@ -1,5 +1,6 @@
 #include "tools/cli/xalloc.h"
 
+#include "containers/array.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static _Noreturn void fail(void)
+_Noreturn void xalloc_fail(void)
 {
 	fprintf(stderr,
 		"%s: out of memory: the result needs more than this machine gives; "
@@ -20,7 +21,7 @@ void *xalloc_zeroed(size_t count, size_t size)
 {
 	void *memory = calloc(count ? count : 1, size ? size : 1);
 	if (!memory)
-		fail();
+		xalloc_fail();
 	return memory;
 }
 
@@ -28,7 +29,7 @@ void *xalloc_resize(void *memory, size_t count, size_t size)
 {
 	void *grown = reallocarray(memory, count ? count : 1, size ? size : 1);
 	if (!grown)
-		fail();
+		xalloc_fail();
 	return grown;
 }
 
@@ -52,8 +53,14 @@ char *xalloc_printf(const char *format, ...)
 	int length = vasprintf(&text, format, arguments);
 	va_end(arguments);
 	if (length < 0)
-		fail();
+		xalloc_fail();
 	return text;
+}
+
+void xalloc_room(void *array, size_t *capacity, size_t count, size_t size)
+{
+	if (!array_reserve(array, capacity, count, size))
+		xalloc_fail();
 }
 
 size_t xalloc_grown(size_t capacity, size_t needed)
@@ -61,7 +68,7 @@ size_t xalloc_grown(size_t capacity, size_t needed)
 	size_t grown = capacity < 16 ? 16 : capacity;
 	while (grown < needed) {
 		if (grown > SIZE_MAX / 2)
-			fail();
+			xalloc_fail();
 		grown *= 2;
 	}
 	return grown;

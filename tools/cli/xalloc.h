@@ -8,6 +8,9 @@
 
 #include <stddef.h>
 
+/* Says that there is no memory, and ends the program. */
+_Noreturn void xalloc_fail(void);
+
 /* Never return NULL, also for 0 bytes. The caller frees. */
 void *xalloc_zeroed(size_t count, size_t size);
 /* Grows an array to count elements of size bytes; the new part is not initialized. */
@@ -15,6 +18,9 @@ void *xalloc_resize(void *memory, size_t count, size_t size);
 char *xalloc_text(const char *text);
 char *xalloc_text_of(const char *bytes, size_t length);
 char *xalloc_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* array_reserve (containers/array.h), which succeeds. */
+void xalloc_room(void *array, size_t *capacity, size_t count, size_t size);
 
 /* The capacity to grow to when an array of `capacity` must hold `needed`. */
 size_t xalloc_grown(size_t capacity, size_t needed);

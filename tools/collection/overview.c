@@ -188,23 +188,23 @@ void overview_print_guesses(const struct overview *overview, uint64_t guessed, c
 	fputc('\n', stream);
 }
 
-static bool is_module_path(const void *user, uint32_t index, const void *key)
+static bool is_path(const void *item, const void *wanted)
 {
-	return strcmp(profile_reader_module(user, index)->path, key) == 0;
+	return strcmp(*(const char *const *)item, *(const char *const *)wanted) == 0;
 }
 
 static uint32_t count_modules(const struct profile_reader *reader)
 {
 	struct index_map map = {0};
-	uint32_t count = 0;
+	const char **paths = NULL;
 	for (uint32_t i = 0; i < profile_reader_module_count(reader); i++) {
 		const char *path = profile_reader_module(reader, i)->path;
-		bool added;
-		index_map_intern(&map, path, index_map_hash_text(path), is_module_path, reader, i,
-				 &added);
-		count += added;
+		index_map_enter(&map, &paths, &path, sizeof(path), index_map_hash_text(&map, path),
+				is_path);
 	}
+	uint32_t count = index_map_count(&map);
 	index_map_finish(&map);
+	free(paths);
 	return count;
 }
 

@@ -17,8 +17,6 @@ struct line {
 
 struct lines {
 	struct line *lines;
-	size_t count;
-	size_t capacity;
 	struct index_map map;
 	char *text; /* the line being made */
 	size_t length;
@@ -28,11 +26,7 @@ struct lines {
 static void append(struct lines *lines, const char *text)
 {
 	size_t length = strlen(text);
-	if (lines->length + length + 1 > lines->text_capacity) {
-		lines->text_capacity =
-			xalloc_grown(lines->text_capacity, lines->length + length + 1);
-		lines->text = xalloc_resize(lines->text, lines->text_capacity, 1);
-	}
+	xalloc_room(&lines->text, &lines->text_capacity, lines->length + length + 1, 1);
 	memcpy(lines->text + lines->length, text, length + 1);
 	lines->length += length;
 }
@@ -52,28 +46,21 @@ static void append_name(struct lines *lines, const char *name)
 	}
 }
 
-static bool is_line(const void *user, uint32_t index, const void *key)
+static bool is_line(const void *item, const void *wanted)
 {
-	const struct lines *lines = user;
-	return strcmp(lines->lines[index].text, key) == 0;
+	return strcmp(((const struct line *)item)->text, ((const struct line *)wanted)->text) == 0;
 }
 
 static void add_line(struct lines *lines, uint64_t samples)
 {
-	bool added;
-	uint32_t index = index_map_intern(&lines->map, lines->text,
-					  index_map_hash(lines->text, lines->length), is_line,
-					  lines, (uint32_t)lines->count, &added);
-	if (added) {
-		if (lines->count == lines->capacity) {
-			lines->capacity = xalloc_grown(lines->capacity, lines->count + 1);
-			lines->lines =
-				xalloc_resize(lines->lines, lines->capacity, sizeof(*lines->lines));
-		}
-		lines->lines[lines->count++] =
-			(struct line){xalloc_text_of(lines->text, lines->length), 0};
-	}
-	lines->lines[index].samples += samples;
+	struct index_map *map = &lines->map;
+	const struct line wanted = {.text = lines->text};
+	uint32_t index = index_map_enter(map, &lines->lines, &wanted, sizeof(wanted),
+					 index_map_hash(map, lines->text, lines->length), is_line);
+	struct line *line = &lines->lines[index];
+	if (line->text == lines->text)
+		line->text = xalloc_text_of(lines->text, lines->length);
+	line->samples += samples;
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -124,8 +111,9 @@ static void collect(const struct profile_reader *reader, const struct functions 
 		add_line(lines, count);
 	}
 	chain_finish(&chain);
-	if (lines->count > 1)
-		qsort(lines->lines, lines->count, sizeof(*lines->lines), compare_lines);
+	if (index_map_count(&lines->map) > 1)
+		qsort(lines->lines, index_map_count(&lines->map), sizeof(*lines->lines),
+		      compare_lines);
 }
 
 TBRW_U32 export_folded_write(struct profile_reader *reader, const struct export_options *options,
@@ -141,7 +129,7 @@ TBRW_U32 export_folded_write(struct profile_reader *reader, const struct export_
 		return code;
 	struct functions *functions = functions_create(reader, true);
 	collect(reader, functions, &tally, options->with_threads, &lines);
-	for (size_t i = 0; i < lines.count; i++) {
+	for (size_t i = 0; i < index_map_count(&lines.map); i++) {
 		fprintf(stream, "%s %" PRIu64 "\n", lines.lines[i].text, lines.lines[i].samples);
 		free(lines.lines[i].text);
 	}

@@ -25,11 +25,7 @@ static void collect(const char *piece, size_t length, void *user)
 	struct collected *collected = user;
 	if (length > DEMANGLE_OUTPUT_MAX - collected->length)
 		longjmp(collected->too_long, 1);
-	if (collected->length + length + 1 > collected->capacity) {
-		collected->capacity =
-			xalloc_grown(collected->capacity, collected->length + length + 1);
-		collected->text = xalloc_resize(collected->text, collected->capacity, 1);
-	}
+	xalloc_room(&collected->text, &collected->capacity, collected->length + length + 1, 1);
 	memcpy(collected->text + collected->length, piece, length);
 	collected->length += length;
 	collected->text[collected->length] = '\0';

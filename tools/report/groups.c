@@ -4,31 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_group(const void *user, uint32_t index, const void *key)
+static bool is_group(const void *item, const void *wanted)
 {
-	const struct groups *groups = user;
-	const struct group *wanted = key;
-	return groups->groups[index].id == wanted->id &&
-	       strcmp(groups->groups[index].label, wanted->label) == 0;
+	const struct group *group = item;
+	const struct group *other = wanted;
+	return group->id == other->id && strcmp(group->label, other->label) == 0;
 }
 
 void groups_add(struct groups *groups, const char *label, uint64_t id, uint32_t index,
 		const struct draws_part *part)
 {
-	struct group key = {.label = label, .id = id, .index = index};
-	uint64_t identity[] = {id, index_map_hash_text(label)};
-	bool added;
+	const struct group wanted = {.label = label, .id = id, .index = index};
+	const uint64_t identity[] = {id, index_map_hash_text(&groups->map, label)};
 	uint32_t at =
-		index_map_intern(&groups->map, &key, index_map_hash(identity, sizeof(identity)),
-				 is_group, groups, (uint32_t)groups->count, &added);
-	if (added) {
-		if (groups->count == groups->capacity) {
-			groups->capacity = xalloc_grown(groups->capacity, groups->count + 1);
-			groups->groups = xalloc_resize(groups->groups, groups->capacity,
-						       sizeof(*groups->groups));
-		}
-		groups->groups[groups->count++] = key;
-	}
+		index_map_enter(&groups->map, &groups->groups, &wanted, sizeof(wanted),
+				index_map_hash(&groups->map, identity, sizeof(identity)), is_group);
+	groups->count = index_map_count(&groups->map);
 	draws_add_part(&groups->groups[at].sum, part);
 	groups->groups[at].added++;
 }

@@ -20,7 +20,6 @@ struct group {
 struct groups { /* all zero: empty */
 	struct group *groups;
 	size_t count;
-	size_t capacity;
 	struct index_map map;
 };
 

@@ -39,10 +39,7 @@ size_t table_order(const struct table *table, unsigned audience, size_t *order)
 struct table_cell *table_add_row(struct table *table)
 {
 	size_t row_size = table->column_count * sizeof(*table->cells);
-	if (table->row_count == table->row_capacity) {
-		table->row_capacity = xalloc_grown(table->row_capacity, table->row_count + 1);
-		table->cells = xalloc_resize(table->cells, table->row_capacity, row_size);
-	}
+	xalloc_room(&table->cells, &table->row_capacity, table->row_count + 1, row_size);
 	struct table_cell *row = table->cells + table->row_count++ * table->column_count;
 	memset(row, 0, row_size);
 	return row;

@@ -2,6 +2,7 @@
 
 #include "tools/analysis/index_map.h"
 #include "tools/cli/xalloc.h"
+#include "tools/table/lines.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static const struct {
 
 static size_t kernel_time_of(const struct overview *overview)
 {
-	uint64_t value = overview->kernel_time.value;
+	uint64_t value = overview->notes[PROFILE_NOTE_KERNEL_TIME].value;
 	return value < sizeof(kernel_times) / sizeof(kernel_times[0]) ? (size_t)value : 0;
 }
 
@@ -40,7 +41,7 @@ const char *overview_sampling_key(const struct overview *overview)
 	static const char *const keys[] =
 		{NULL, [PROFILE_SAMPLING_FIXED] = "fixed", [PROFILE_SAMPLING_THREADS] = "threads",
 		 [PROFILE_SAMPLING_CPUS] = "cpus"};
-	uint64_t value = overview->sampling.value;
+	uint64_t value = overview->notes[PROFILE_NOTE_SAMPLING].value;
 	return value < sizeof(keys) / sizeof(keys[0]) ? keys[value] : NULL;
 }
 
@@ -50,15 +51,15 @@ char *overview_sampling_words(const struct overview *overview)
 						    "at random times of each thread's CPU time",
 					    [PROFILE_SAMPLING_CPUS] =
 						    "at random times of each CPU"};
-	if (overview->sampling.value == PROFILE_SAMPLING_FIXED)
+	if (overview->notes[PROFILE_NOTE_SAMPLING].value == PROFILE_SAMPLING_FIXED)
 		return xalloc_text("at a fixed period of each thread's CPU time");
 	if (!overview_sampling_key(overview))
 		return NULL;
-	const char *times = words[overview->sampling.value];
-	if (overview->tick_ns.value == 0)
+	const char *times = words[overview->notes[PROFILE_NOTE_SAMPLING].value];
+	if (overview->notes[PROFILE_NOTE_TICK].value == 0)
 		return xalloc_text(times);
 	return xalloc_printf("%s, drawn from ticks of %.3g ms", times,
-			     (double)overview->tick_ns.value / 1e6);
+			     (double)overview->notes[PROFILE_NOTE_TICK].value / 1e6);
 }
 
 static struct overview_number known(uint64_t value)
@@ -66,93 +67,34 @@ static struct overview_number known(uint64_t value)
 	return (struct overview_number){value, true};
 }
 
+static bool adds_up(uint32_t kind)
+{
+	return kind == PROFILE_NOTE_SAMPLES_LOST || kind == PROFILE_NOTE_RECORDS_LOST ||
+	       kind == PROFILE_NOTE_BYTES_LOST || kind == PROFILE_NOTE_OUT_OF_ORDER ||
+	       kind == PROFILE_NOTE_THROTTLED || kind == PROFILE_NOTE_PAUSED;
+}
+
 static void take_note(struct overview *overview, const struct profile_note *note, const char *text)
 {
-	switch (note->kind) {
-	case PROFILE_NOTE_COMMAND:
-		overview->command = text;
-		/* A plain tb5 file does not say which process it was. */
-		if (note->pid != 0)
-			overview->target_pid = known(note->pid);
-		break;
-	case PROFILE_NOTE_ATTACHED:
-		if (!overview->target_pid.is_known) {
-			overview->command = text;
-			overview->target_pid = known(note->pid);
-		}
-		break;
-	case PROFILE_NOTE_INTERVAL:
-		overview->interval_ns = known(note->value);
-		break;
-	case PROFILE_NOTE_COLLECTOR:
+	bool is_started = note->kind == PROFILE_NOTE_COMMAND;
+	if (note->kind >= OVERVIEW_NOTES)
+		return;
+	struct overview_number *number = &overview->notes[note->kind];
+	number->is_known = true;
+	if (note->kind == PROFILE_NOTE_NOT_FOLLOWED)
+		number->value++;
+	else
+		number->value = note->value + (adds_up(note->kind) ? number->value : 0);
+	if (note->kind == PROFILE_NOTE_COLLECTOR)
 		overview->collector = text;
-		break;
-	case PROFILE_NOTE_ANALYSIS:
+	if (note->kind == PROFILE_NOTE_ANALYSIS)
 		overview->analysis = text;
-		break;
-	case PROFILE_NOTE_SAMPLES_LOST:
-		overview->samples_lost += note->value;
-		break;
-	case PROFILE_NOTE_RECORDS_LOST:
-		overview->records_lost += note->value;
-		break;
-	case PROFILE_NOTE_BYTES_LOST:
-		overview->bytes_lost += note->value;
-		break;
-	case PROFILE_NOTE_OUT_OF_ORDER:
-		overview->out_of_order += note->value;
-		break;
-	case PROFILE_NOTE_THROTTLED:
-		overview->throttled += note->value;
-		break;
-	case PROFILE_NOTE_NOT_FOLLOWED:
-		overview->not_followed++;
-		break;
-	case PROFILE_NOTE_PAUSED:
-		overview->paused_ns += note->value;
-		break;
-	case PROFILE_NOTE_EXIT_STATUS:
-		overview->exit_status = known(note->value);
-		break;
-	case PROFILE_NOTE_ELAPSED:
-		overview->elapsed_ns = known(note->value);
-		break;
-	case PROFILE_NOTE_COLLECTOR_CPU:
-		overview->collector_cpu_ns = known(note->value);
-		break;
-	case PROFILE_NOTE_COLLECTOR_RSS:
-		overview->collector_rss = known(note->value);
-		break;
-	case PROFILE_NOTE_STACK_COPY:
-		overview->stack_copy_bytes = known(note->value);
-		break;
-	case PROFILE_NOTE_RUSAGE_CPU:
-		overview->rusage_cpu_ns = known(note->value);
-		break;
-	case PROFILE_NOTE_SAMPLING:
-		overview->sampling = known(note->value);
-		break;
-	case PROFILE_NOTE_TICK:
-		overview->tick_ns = known(note->value);
-		break;
-	case PROFILE_NOTE_SEED:
-		overview->seed = known(note->value);
-		break;
-	case PROFILE_NOTE_KERNEL_TIME:
-		overview->kernel_time = known(note->value);
-		break;
-	case PROFILE_NOTE_GUESSES_TESTED:
-		overview->guesses_tested = known(note->value);
-		break;
-	case PROFILE_NOTE_GUESSES_COVERED:
-		overview->guesses_covered = known(note->value);
-		break;
-	case PROFILE_NOTE_GUESSES_WRONG:
-		overview->guesses_wrong = known(note->value);
-		break;
-	default:
-		break;
-	}
+	if (!is_started && (note->kind != PROFILE_NOTE_ATTACHED || overview->target_pid.is_known))
+		return;
+	overview->command = text;
+	/* A plain tb5 file does not say which process it was. */
+	if (!is_started || note->pid != 0)
+		overview->target_pid = known(note->pid);
 }
 
 /* None wrong of n does not mean that none is: with 95 % confidence, it means fewer than 3 / n. */
@@ -171,20 +113,20 @@ static void print_wrong_guesses(uint64_t wrong, uint64_t covered, FILE *stream)
 }
 
 void overview_print_guesses(const struct overview *overview, uint64_t guessed, const char *label,
-			    int label_width, FILE *stream)
+			    FILE *stream)
 {
-	uint64_t tested = overview->guesses_tested.value;
-	uint64_t covered = overview->guesses_covered.value;
-	if (tested == 0 && (guessed == 0 || !overview->guesses_tested.is_known))
+	uint64_t tested = overview->notes[PROFILE_NOTE_GUESSES_TESTED].value;
+	uint64_t covered = overview->notes[PROFILE_NOTE_GUESSES_COVERED].value;
+	if (tested == 0 && (guessed == 0 || !overview->notes[PROFILE_NOTE_GUESSES_TESTED].is_known))
 		return;
-	fprintf(stream, "%-*s", label_width, label);
+	lines_label(stream, label);
 	if (tested == 0) {
 		fputs("tested on no complete stack: how many are wrong is not known\n", stream);
 		return;
 	}
 	fprintf(stream, "tested on %" PRIu64 " complete stack%s: made for %.1f %%, ", tested,
 		tested == 1 ? "" : "s", (double)covered / (double)tested * 100);
-	print_wrong_guesses(overview->guesses_wrong.value, covered, stream);
+	print_wrong_guesses(overview->notes[PROFILE_NOTE_GUESSES_WRONG].value, covered, stream);
 	fputc('\n', stream);
 }
 
@@ -253,8 +195,10 @@ static void take_clocks(struct overview *overview, const struct profile_reader *
 	overview->first_clock = *profile_reader_clock(reader, 0);
 	overview->has_clock = true;
 	const struct profile_clock *last = profile_reader_clock(reader, count - 1);
-	if (!overview->elapsed_ns.is_known && last->raw_ns > overview->first_clock.raw_ns)
-		overview->elapsed_ns = known(last->raw_ns - overview->first_clock.raw_ns);
+	if (!overview->notes[PROFILE_NOTE_ELAPSED].is_known &&
+	    last->raw_ns > overview->first_clock.raw_ns)
+		overview->notes[PROFILE_NOTE_ELAPSED] =
+			known(last->raw_ns - overview->first_clock.raw_ns);
 }
 
 void overview_collect(const struct profile_reader *reader, const struct tally *tally,

@@ -85,6 +85,7 @@ static void add_skipped(struct quality_row *row, const struct tally_entry *entry
 	row->skipped[entry->reason < PROFILE_SKIP_REASON_COUNT ? entry->reason
 							       : PROFILE_SKIP_NOT_SKIPPED] +=
 		entry->sum.samples;
+	row->skipped_sum += entry->sum.samples;
 	if (unreadable)
 		row->unreadable += entry->sum.samples;
 }
@@ -138,29 +139,10 @@ static void add_module_steps(const struct report_input *input, struct quality *q
 	}
 }
 
-static void take_notes(const struct profile_reader *reader, struct quality *quality)
-{
-	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
-		const struct profile_note *note = profile_reader_note(reader, i);
-		struct overview_number number = {note->value, true};
-		if (note->kind == PROFILE_NOTE_STACK_SIZE)
-			quality->stack_size = number;
-		if (note->kind == PROFILE_NOTE_STACK_SOURCE)
-			quality->stack_source = number;
-		if (note->kind == PROFILE_NOTE_UNWIND_DEEP_WALKS)
-			quality->deep_walks = number;
-		if (note->kind == PROFILE_NOTE_UNWIND_DEEP_FRAMES)
-			quality->deep_frames = number;
-		if (note->kind >= PROFILE_NOTE_UNWIND_WALKS &&
-		    note->kind <= PROFILE_NOTE_GUESSES_WRONG)
-			quality->notes[note->kind - PROFILE_NOTE_UNWIND_WALKS] = number;
-	}
-}
-
 static void add_unwinding(struct quality_row *row, const struct profile_unwinding *more)
 {
 	profile_unwinding_add(&row->unwinding, more);
-	row->has_unwinding = true;
+	row->has_unwinding = row->has_guesses = true;
 }
 
 static void take_unwinding(const struct report_input *input, struct quality *quality)
@@ -169,7 +151,7 @@ static void take_unwinding(const struct report_input *input, struct quality *qua
 		const struct profile_unwinding *unwinding =
 			profile_reader_unwinding(input->reader, i);
 		uint32_t subject = unwinding->subject;
-		quality->has_unwinding = true;
+		quality->run.has_parts = true;
 		if (unwinding->kind == PROFILE_UNWINDING_THREAD)
 			add_unwinding(&quality->threads[subject], unwinding);
 		else
@@ -179,17 +161,61 @@ static void take_unwinding(const struct report_input *input, struct quality *qua
 	}
 }
 
-void quality_unwinding(const struct profile_unwinding *unwinding, uint64_t values[QUALITY_NOTES])
+/* The run's sums are notes. */
+static void take_notes(const struct overview_number *notes, struct quality_row *run)
 {
-	const uint64_t ordered[QUALITY_NOTES] = {
-		unwinding->walks,           unwinding->frames,
-		unwinding->frames_by_info,  unwinding->frames_by_pointer,
-		unwinding->frames_reused,   unwinding->lookups,
-		unwinding->timed_walks,     unwinding->timed_frames,
-		unwinding->timed_ns,        unwinding->guesses_tested,
-		unwinding->guesses_covered, unwinding->guesses_wrong,
+	run->unwinding = (struct profile_unwinding){
+		.walks = notes[PROFILE_NOTE_UNWIND_WALKS].value,
+		.frames = notes[PROFILE_NOTE_UNWIND_FRAMES].value,
+		.frames_by_info = notes[PROFILE_NOTE_UNWIND_FRAMES_BY_INFO].value,
+		.frames_by_pointer = notes[PROFILE_NOTE_UNWIND_FRAMES_BY_POINTER].value,
+		.frames_reused = notes[PROFILE_NOTE_UNWIND_FRAMES_REUSED].value,
+		.lookups = notes[PROFILE_NOTE_UNWIND_LOOKUPS].value,
+		.timed_walks = notes[PROFILE_NOTE_UNWIND_TIMED].value,
+		.timed_frames = notes[PROFILE_NOTE_UNWIND_TIMED_FRAMES].value,
+		.timed_ns = notes[PROFILE_NOTE_UNWIND_TIMED_NS].value,
+		.guesses_tested = notes[PROFILE_NOTE_GUESSES_TESTED].value,
+		.guesses_covered = notes[PROFILE_NOTE_GUESSES_COVERED].value,
+		.guesses_wrong = notes[PROFILE_NOTE_GUESSES_WRONG].value,
 	};
-	memcpy(values, ordered, sizeof(ordered));
+	run->has_unwinding = notes[PROFILE_NOTE_UNWIND_WALKS].is_known;
+	run->has_guesses = notes[PROFILE_NOTE_GUESSES_TESTED].is_known;
+	run->deep_walks = notes[PROFILE_NOTE_UNWIND_DEEP_WALKS];
+	run->deep_frames = notes[PROFILE_NOTE_UNWIND_DEEP_FRAMES];
+	run->collector_cpu_ns = notes[PROFILE_NOTE_COLLECTOR_CPU];
+}
+
+static void finish_row(struct quality_row *row, const char *scope)
+{
+	const struct profile_unwinding *unwinding = &row->unwinding;
+	row->scope = scope;
+	if (unwinding->frames > unwinding->frames_reused)
+		row->asked = unwinding->frames - unwinding->frames_reused;
+	if (row->asked > unwinding->lookups)
+		row->cache_hits = row->asked - unwinding->lookups;
+	if (unwinding->timed_frames > 0)
+		row->frame_ns = unwinding->timed_ns / unwinding->timed_frames;
+}
+
+static void finish_rows(const struct report_input *input, struct quality *quality)
+{
+	for (uint32_t i = 0; i < quality->module_count; i++) {
+		const struct module *module = functions_module(input->functions, i);
+		quality->modules[i].name = module->name;
+		quality->modules[i].path = module->path;
+		finish_row(&quality->modules[i], "module");
+	}
+	for (uint32_t i = 0; i < profile_reader_thread_count(input->reader); i++) {
+		const struct profile_thread_info *thread = profile_reader_thread(input->reader, i);
+		quality->threads[i].name = thread->name;
+		quality->threads[i].is_thread = true;
+		quality->threads[i].pid = thread->pid;
+		quality->threads[i].tid = thread->tid;
+		finish_row(&quality->threads[i], "thread");
+	}
+	finish_row(&quality->threads[quality->thread_count - 1], "thread");
+	quality->threads[quality->thread_count - 1].name = "[Unknown]";
+	finish_row(&quality->run, "run");
 }
 
 void quality_collect(const struct report_input *input, struct quality *quality)
@@ -205,9 +231,10 @@ void quality_collect(const struct report_input *input, struct quality *quality)
 		add_entry(input, quality, at.entry, facts);
 	add_module_steps(input, quality, facts);
 	free(facts);
-	take_notes(input->reader, quality);
-	take_unwinding(input, quality);
 	overview_collect(input->reader, &input->tally, input->path, &quality->overview);
+	take_notes(quality->overview.notes, &quality->run);
+	take_unwinding(input, quality);
+	finish_rows(input, quality);
 }
 
 void quality_finish(struct quality *quality)
@@ -220,9 +247,4 @@ void quality_finish(struct quality *quality)
 uint64_t quality_skipped(const struct quality_row *row)
 {
 	return row->states[PROFILE_STACK_SKIPPED];
-}
-
-struct overview_number quality_note(const struct quality *quality, enum profile_note_kind kind)
-{
-	return quality->notes[kind - PROFILE_NOTE_UNWIND_WALKS];
 }

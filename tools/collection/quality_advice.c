@@ -25,7 +25,7 @@ static char *advise_nameless(const struct report_input *input, const struct qual
 char *quality_advise(const struct report_input *input, const struct quality *quality)
 {
 	const struct quality_row *run = &quality->run;
-	uint64_t lost = quality->overview.samples_lost;
+	uint64_t lost = quality->overview.notes[PROFILE_NOTE_SAMPLES_LOST].value;
 	uint64_t worst = 0;
 	int reason = -1;
 	for (int i = 0; i < PROFILE_SKIP_REASON_COUNT; i++) {

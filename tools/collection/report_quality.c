@@ -3,112 +3,193 @@
 #include "tools/collection/skip_reason.h"
 #include "tools/table/lines.h"
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LABEL_WIDTH 26
+#define OF(member) offsetof(struct quality_row, member)
 
-enum {
-	COLUMN_SCOPE,
-	COLUMN_NAME,
-	COLUMN_PATH,
-	COLUMN_PID,
-	COLUMN_TID,
-	COLUMN_SAMPLES,
-	COLUMN_COMPLETE_SHARE,
-	COLUMN_SKIPPED_SHARE,
-	COLUMN_GUESSED_SHARE,
-	COLUMN_COMPLETE,
-	COLUMN_GUESSED,
-	COLUMN_NONE,
-	COLUMN_SKIPPED,
-	COLUMN_REASONS, /* in the order of enum profile_skip_reason, "other" first */
-	COLUMN_NAMELESS = COLUMN_REASONS + PROFILE_SKIP_NO_MEMORY,
-	COLUMN_STEPS,
-	COLUMN_POINTER_STEPS,
-	COLUMN_POINTER_SHARE,
-	COLUMN_NOTES, /* in the order of their kinds */
-	COLUMN_TRIED = COLUMN_NOTES + PROFILE_NOTE_GUESSES_COVERED - PROFILE_NOTE_UNWIND_WALKS,
-	COLUMN_WRONG,
-	COLUMN_COLLECTOR = COLUMN_NOTES + QUALITY_NOTES,
-	COLUMN_ADVICE, /* of the run alone, as the one before; what follows came later: columns of
-			  CSV keep their places */
-	COLUMN_NO_MEMORY,
-	COLUMN_DEEP_WALKS, /* of the run alone, as the next one */
-	COLUMN_DEEP_FRAMES,
-	COLUMN_AGREED,
-	COLUMN_VERIFIED,
-	COLUMN_HITS,
-	COLUMN_LEAST_HITS,
-	COLUMN_LATER_REASONS, /* PROFILE_SKIP_RED_ZONE and what comes behind it */
-	COLUMN_REUSED_SHARE =
-		COLUMN_LATER_REASONS + PROFILE_SKIP_REASON_COUNT -
-		PROFILE_SKIP_RED_ZONE, /* these in text only, of modules and threads */
-	COLUMN_CACHE_SHARE,
-	COLUMN_FRAME_NS,
-	COLUMN_COUNT,
+/* Members that OF() says are uint64_t, but texts by the kind of the column. 0, which is the scope,
+ * stands for none. */
+struct quality_column {
+	struct table_column column;
+	size_t value;       /* of a share: the part */
+	size_t whole;       /* of a share */
+	size_t known;       /* 0 in this member: not known */
+	size_t shown;       /* 0 in this member of the run: not shown */
+	const char *title;  /* where that is shown; NULL: the column's */
+	size_t first, past; /* in place of the above: columns of these reasons (skip_reason.h) */
 };
 
-/* But for those of the reasons, which skip_reason.h has. */
-static const struct table_column columns[COLUMN_COUNT] = {
-	{"Scope", "scope", TABLE_TEXT, TABLE_DATA},
-	{"Name", "name", TABLE_NAME, TABLE_ALL},
-	{"Path", "path", TABLE_NAME, TABLE_DATA},
-	{"PID", "pid", TABLE_ID, TABLE_DATA},
-	{"TID", "tid", TABLE_ID, TABLE_ALL},
-	{"Samples", "samples", TABLE_COUNT, TABLE_ALL},
-	{"Complete %", "complete_share", TABLE_SHARE, TABLE_SHOWN},
-	{"Skipped %", "skipped_share", TABLE_SHARE, TABLE_SHOWN},
-	{"Guessed %", "guessed_share", TABLE_SHARE, TABLE_SHOWN | TABLE_OPTIONAL},
-	{"Complete", "complete", TABLE_COUNT, TABLE_DATA},
-	{"Guessed", "guessed", TABLE_COUNT, TABLE_DATA},
-	{"None", "none", TABLE_COUNT, TABLE_DATA},
-	{"Skipped", "skipped", TABLE_COUNT, TABLE_DATA},
-	[COLUMN_NAMELESS] = {"No Symbol", "no_symbol", TABLE_COUNT, TABLE_ALL | TABLE_OPTIONAL},
-	{"Steps", "steps", TABLE_COUNT, TABLE_DATA},
-	{"Frame Pointer Steps", "frame_pointer_steps", TABLE_COUNT, TABLE_DATA},
-	{"Frame Pointer %", "frame_pointer_share", TABLE_SHARE, TABLE_SHOWN | TABLE_OPTIONAL},
-	{"Walks", "walks", TABLE_COUNT, TABLE_DATA},
-	{"Frames", "frames", TABLE_COUNT, TABLE_DATA},
-	{"Frames by Info", "frames_by_info", TABLE_COUNT, TABLE_DATA},
-	{"Frames by Pointer", "frames_by_pointer", TABLE_COUNT, TABLE_DATA},
-	{"Frames Reused", "frames_reused", TABLE_COUNT, TABLE_DATA},
-	{"Rule Lookups", "rule_lookups", TABLE_COUNT, TABLE_DATA},
-	{"Timed Walks", "timed_walks", TABLE_COUNT, TABLE_DATA},
-	{"Timed Frames", "timed_frames", TABLE_COUNT, TABLE_DATA},
-	{"Timed ns", "timed_ns", TABLE_COUNT, TABLE_DATA},
-	{"Guesses Tested", "guesses_tested", TABLE_COUNT, TABLE_DATA},
-	{"Guesses Covered", "guesses_covered", TABLE_COUNT, TABLE_DATA},
-	{"Guesses Wrong", "guesses_wrong", TABLE_COUNT, TABLE_DATA},
-	{"Collector CPU", "collector_cpu_s", TABLE_SECONDS, TABLE_DATA},
-	{"Advice", "advice", TABLE_TEXT, TABLE_DATA},
-	[COLUMN_DEEP_WALKS] = {"Deep Walks", "deep_walks", TABLE_COUNT, TABLE_DATA},
-	{"Deep Frames", "deep_frames", TABLE_COUNT, TABLE_DATA},
-	{"Guesses by Agreement", "guesses_by_agreement", TABLE_COUNT, TABLE_DATA},
-	{"Guess Verified Frames", "guess_verified_frames", TABLE_COUNT, TABLE_DATA},
-	{"Guess Hits", "guess_hits", TABLE_COUNT, TABLE_DATA},
-	{"Guess Least Hits", "guess_least_hits", TABLE_COUNT, TABLE_DATA},
-	[COLUMN_REUSED_SHARE] = {"Reused %", "reused_share", TABLE_SHARE,
-				 TABLE_SHOWN | TABLE_OPTIONAL},
-	{"Cache Hits %", "cache_share", TABLE_SHARE, TABLE_SHOWN | TABLE_OPTIONAL},
-	{"ns/Frame", "frame_ns", TABLE_COUNT, TABLE_SHOWN | TABLE_OPTIONAL},
+#define COUNT(title, key, member)                                                    \
+	{                                                                            \
+		.column = {title, key, TABLE_COUNT, TABLE_DATA}, .value = OF(member) \
+	}
+#define UNWINDING(title, key, member)                                                           \
+	{                                                                                       \
+		.column = {title, key, TABLE_COUNT, TABLE_DATA}, .value = OF(unwinding.member), \
+		.known = OF(has_unwinding)                                                      \
+	}
+/* In data a column keeps its place: new ones come last. */
+static const struct quality_column columns[] = {
+	{.column = {"Scope", "scope", TABLE_TEXT, TABLE_DATA}, .value = OF(scope)},
+	{.column = {"Name", "name", TABLE_NAME, TABLE_ALL}, .value = OF(name)},
+	{.column = {"Path", "path", TABLE_NAME, TABLE_DATA}, .value = OF(path)},
+	{.column = {"PID", "pid", TABLE_ID, TABLE_DATA}, .value = OF(pid), .known = OF(is_thread)},
+	{.column = {"TID", "tid", TABLE_ID, TABLE_ALL},
+	 .value = OF(tid),
+	 .known = OF(is_thread),
+	 .shown = OF(is_thread)},
+	{.column = {"Samples", "samples", TABLE_COUNT, TABLE_ALL}, .value = OF(samples)},
+	{.column = {"Complete %", "complete_share", TABLE_SHARE, TABLE_SHOWN},
+	 .value = OF(states[PROFILE_STACK_COMPLETE]),
+	 .whole = OF(samples),
+	 .known = OF(samples)},
+	{.column = {"Skipped %", "skipped_share", TABLE_SHARE, TABLE_SHOWN},
+	 .value = OF(states[PROFILE_STACK_SKIPPED]),
+	 .whole = OF(samples),
+	 .known = OF(samples)},
+	{.column = {"Guessed %", "guessed_share", TABLE_SHARE, TABLE_SHOWN | TABLE_OPTIONAL},
+	 .value = OF(states[PROFILE_STACK_GUESSED]),
+	 .whole = OF(samples),
+	 .known = OF(samples),
+	 .shown = OF(states[PROFILE_STACK_GUESSED])},
+	COUNT("Complete", "complete", states[PROFILE_STACK_COMPLETE]),
+	COUNT("Guessed", "guessed", states[PROFILE_STACK_GUESSED]),
+	COUNT("None", "none", states[PROFILE_STACK_NONE]),
+	COUNT("Skipped", "skipped", states[PROFILE_STACK_SKIPPED]),
+	{.first = PROFILE_SKIP_NOT_SKIPPED, .past = PROFILE_SKIP_NO_MEMORY},
+	{.column = {"No Symbol", "no_symbol", TABLE_COUNT, TABLE_ALL | TABLE_OPTIONAL},
+	 .value = OF(nameless)},
+	COUNT("Steps", "steps", steps),
+	COUNT("Frame Pointer Steps", "frame_pointer_steps", pointer_steps),
+	{.column = {"Frame Pointer %", "frame_pointer_share", TABLE_SHARE,
+		    TABLE_SHOWN | TABLE_OPTIONAL},
+	 .value = OF(pointer_steps),
+	 .whole = OF(steps)},
+	UNWINDING("Walks", "walks", walks),
+	UNWINDING("Frames", "frames", frames),
+	UNWINDING("Frames by Info", "frames_by_info", frames_by_info),
+	UNWINDING("Frames by Pointer", "frames_by_pointer", frames_by_pointer),
+	UNWINDING("Frames Reused", "frames_reused", frames_reused),
+	UNWINDING("Rule Lookups", "rule_lookups", lookups),
+	UNWINDING("Timed Walks", "timed_walks", timed_walks),
+	UNWINDING("Timed Frames", "timed_frames", timed_frames),
+	UNWINDING("Timed ns", "timed_ns", timed_ns),
+	{.column = {"Guesses Tested", "guesses_tested", TABLE_COUNT, TABLE_DATA},
+	 .value = OF(unwinding.guesses_tested),
+	 .known = OF(has_guesses)},
+	{.column = {"Guesses Covered", "guesses_covered", TABLE_COUNT, TABLE_ALL | TABLE_OPTIONAL},
+	 .value = OF(unwinding.guesses_covered),
+	 .known = OF(has_guesses),
+	 .shown = OF(unwinding.guesses_tested),
+	 .title = "Guesses Tested"},
+	{.column = {"Guesses Wrong", "guesses_wrong", TABLE_COUNT, TABLE_ALL | TABLE_OPTIONAL},
+	 .value = OF(unwinding.guesses_wrong),
+	 .known = OF(has_guesses),
+	 .shown = OF(unwinding.guesses_tested),
+	 .title = "Wrong"},
+	{.column = {"Collector CPU", "collector_cpu_s", TABLE_SECONDS, TABLE_DATA},
+	 .value = OF(collector_cpu_ns.value),
+	 .known = OF(collector_cpu_ns.is_known)},
+	{.column = {"Advice", "advice", TABLE_TEXT, TABLE_DATA}, .value = OF(advice)},
+	{.first = PROFILE_SKIP_NO_MEMORY, .past = PROFILE_SKIP_RED_ZONE},
+	{.column = {"Deep Walks", "deep_walks", TABLE_COUNT, TABLE_DATA},
+	 .value = OF(deep_walks.value),
+	 .known = OF(deep_walks.is_known)},
+	{.column = {"Deep Frames", "deep_frames", TABLE_COUNT, TABLE_DATA},
+	 .value = OF(deep_frames.value),
+	 .known = OF(deep_frames.is_known)},
+	COUNT("Guesses by Agreement", "guesses_by_agreement", guesses.stacks),
+	COUNT("Guess Verified Frames", "guess_verified_frames", guesses.verified),
+	COUNT("Guess Hits", "guess_hits", guesses.hits),
+	{.column = {"Guess Least Hits", "guess_least_hits", TABLE_COUNT, TABLE_DATA},
+	 .value = OF(guesses.least_hits),
+	 .known = OF(guesses.stacks)},
+	{.first = PROFILE_SKIP_RED_ZONE, .past = PROFILE_SKIP_REASON_COUNT},
+	{.column = {"Reused %", "reused_share", TABLE_SHARE, TABLE_SHOWN | TABLE_OPTIONAL},
+	 .value = OF(unwinding.frames_reused),
+	 .whole = OF(unwinding.frames),
+	 .known = OF(unwinding.frames),
+	 .shown = OF(has_parts)},
+	{.column = {"Cache Hits %", "cache_share", TABLE_SHARE, TABLE_SHOWN | TABLE_OPTIONAL},
+	 .value = OF(cache_hits),
+	 .whole = OF(asked),
+	 .known = OF(asked),
+	 .shown = OF(has_parts)},
+	{.column = {"ns/Frame", "frame_ns", TABLE_COUNT, TABLE_SHOWN | TABLE_OPTIONAL},
+	 .value = OF(frame_ns),
+	 .known = OF(unwinding.timed_frames),
+	 .shown = OF(has_parts)},
 };
 
-/* Columns keep their places in CSV. */
-static size_t reason_column(size_t reason)
+#define COLUMN_MAX (sizeof(columns) / sizeof(columns[0]) + PROFILE_SKIP_REASON_COUNT)
+
+struct quality_table {
+	struct table table;
+	struct table_column columns[COLUMN_MAX];
+	struct quality_column sources[COLUMN_MAX];
+};
+
+static uint64_t number_of(const struct quality_row *row, size_t member)
 {
-	if (reason == PROFILE_SKIP_NO_MEMORY)
-		return COLUMN_NO_MEMORY;
-	return reason < PROFILE_SKIP_NO_MEMORY
-		       ? COLUMN_REASONS + reason
-		       : COLUMN_LATER_REASONS + reason - PROFILE_SKIP_RED_ZONE;
+	uint64_t number;
+	memcpy(&number, (const char *)row + member, sizeof(number));
+	return number;
 }
 
-static void fill_columns(struct table_column filled[COLUMN_COUNT])
+static const char *text_of(const struct quality_row *row, size_t member)
 {
-	memcpy(filled, columns, sizeof(columns));
-	for (size_t i = 0; i < PROFILE_SKIP_REASON_COUNT; i++)
-		filled[reason_column(i)] = skip_reason_of((enum profile_skip_reason)i)->column;
+	const char *text;
+	memcpy(&text, (const char *)row + member, sizeof(text));
+	return text;
+}
+
+/* shown: the run's row, whose figures say which columns are shown; NULL for data. */
+static void begin_table(struct quality_table *table, const struct quality_row *shown,
+			const char *name_title)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		for (size_t reason = columns[i].first; reason < columns[i].past; reason++)
+			table->sources[count++] = (struct quality_column){
+				.column = skip_reason_of((enum profile_skip_reason)reason)->column,
+				.value = OF(skipped) + reason * sizeof(uint64_t),
+				.shown = OF(skipped) + reason * sizeof(uint64_t),
+			};
+		if (columns[i].past == 0)
+			table->sources[count++] = columns[i];
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct quality_column *source = &table->sources[i];
+		table->columns[i] = source->column;
+		if (!shown)
+			continue;
+		if (source->shown && number_of(shown, source->shown) == 0)
+			table->columns[i].audience &= ~TABLE_SHOWN;
+		if (source->title)
+			table->columns[i].title = source->title;
+		if (source->value == OF(name))
+			table->columns[i].title = name_title;
+	}
+	table_init(&table->table, table->columns, count);
+}
+
+static void add_row(struct quality_table *table, const struct quality_row *row)
+{
+	struct table_cell *cells = table_add_row(&table->table);
+	for (size_t i = 0; i < table->table.column_count; i++) {
+		const struct quality_column *source = &table->sources[i];
+		if (table_is_text(source->column.kind)) {
+			cells[i].text = text_of(row, source->value);
+			continue;
+		}
+		cells[i].number = number_of(row, source->value);
+		if (source->whole)
+			cells[i].number =
+				table_share(cells[i].number, number_of(row, source->whole));
+		cells[i].is_unknown = source->known && number_of(row, source->known) == 0;
+	}
 }
 
 static double ratio(uint64_t part, uint64_t whole)
@@ -116,111 +197,15 @@ static double ratio(uint64_t part, uint64_t whole)
 	return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-static void print_label(FILE *stream, const char *label)
-{
-	fprintf(stream, "%-*s", LABEL_WIDTH, label);
-}
-
-/* Frames whose rules were asked for, those of reused frames are not, and found in the cache. */
-static uint64_t cache_hits(uint64_t asked, uint64_t lookups)
-{
-	return asked > lookups ? asked - lookups : 0;
-}
-
-/* What unwinding took for a module or a thread. */
-static void set_unwinding(struct table_cell *cells, const struct quality_row *row)
-{
-	const struct profile_unwinding *unwinding = &row->unwinding;
-	uint64_t values[QUALITY_NOTES];
-	uint64_t asked = unwinding->frames > unwinding->frames_reused
-				 ? unwinding->frames - unwinding->frames_reused
-				 : 0;
-	quality_unwinding(unwinding, values);
-	for (size_t i = 0; row->has_unwinding && i < QUALITY_NOTES; i++)
-		cells[COLUMN_NOTES + i] = (struct table_cell){.number = values[i]};
-	cells[COLUMN_REUSED_SHARE].number =
-		table_share(unwinding->frames_reused, unwinding->frames);
-	cells[COLUMN_REUSED_SHARE].is_unknown = unwinding->frames == 0;
-	cells[COLUMN_CACHE_SHARE].number =
-		table_share(cache_hits(asked, unwinding->lookups), asked);
-	cells[COLUMN_CACHE_SHARE].is_unknown = asked == 0;
-	if (unwinding->timed_frames > 0)
-		cells[COLUMN_FRAME_NS].number = unwinding->timed_ns / unwinding->timed_frames;
-	cells[COLUMN_FRAME_NS].is_unknown = unwinding->timed_frames == 0;
-}
-
-/* A row with all figures that modules, threads and the run have. */
-static struct table_cell *add_row(struct table *table, const char *scope,
-				  const struct quality_row *row)
-{
-	struct table_cell *cells = table_add_row(table);
-	cells[COLUMN_SCOPE].text = scope;
-	cells[COLUMN_PID].is_unknown = cells[COLUMN_TID].is_unknown = true;
-	cells[COLUMN_SAMPLES].number = row->samples;
-	cells[COLUMN_COMPLETE].number = row->states[PROFILE_STACK_COMPLETE];
-	cells[COLUMN_GUESSED].number = row->states[PROFILE_STACK_GUESSED];
-	cells[COLUMN_NONE].number = row->states[PROFILE_STACK_NONE];
-	cells[COLUMN_SKIPPED].number = quality_skipped(row);
-	cells[COLUMN_COMPLETE_SHARE].number =
-		table_share(row->states[PROFILE_STACK_COMPLETE], row->samples);
-	cells[COLUMN_SKIPPED_SHARE].number = table_share(quality_skipped(row), row->samples);
-	cells[COLUMN_GUESSED_SHARE].number =
-		table_share(row->states[PROFILE_STACK_GUESSED], row->samples);
-	for (size_t i = 0; i < PROFILE_SKIP_REASON_COUNT; i++)
-		cells[reason_column(i)].number = row->skipped[i];
-	for (size_t i = COLUMN_COMPLETE_SHARE; i <= COLUMN_GUESSED_SHARE; i++)
-		cells[i].is_unknown = row->samples == 0;
-	cells[COLUMN_NAMELESS].number = row->nameless;
-	cells[COLUMN_STEPS].number = row->steps;
-	cells[COLUMN_POINTER_STEPS].number = row->pointer_steps;
-	cells[COLUMN_POINTER_SHARE].number = table_share(row->pointer_steps, row->steps);
-	cells[COLUMN_AGREED].number = row->guesses.stacks;
-	cells[COLUMN_VERIFIED].number = row->guesses.verified;
-	cells[COLUMN_HITS].number = row->guesses.hits;
-	cells[COLUMN_LEAST_HITS].number = row->guesses.least_hits;
-	cells[COLUMN_LEAST_HITS].is_unknown = row->guesses.stacks == 0;
-	for (size_t i = COLUMN_NOTES; i <= COLUMN_COLLECTOR; i++)
-		cells[i].is_unknown = true;
-	cells[COLUMN_DEEP_WALKS].is_unknown = cells[COLUMN_DEEP_FRAMES].is_unknown = true;
-	set_unwinding(cells, row);
-	return cells;
-}
-
-static void set_number(struct table_cell *cell, struct overview_number number)
-{
-	cell->number = number.value;
-	cell->is_unknown = !number.is_known;
-}
-
-static void add_run(struct table *table, const struct quality *quality, const char *advice)
-{
-	struct table_cell *cells = add_row(table, "run", &quality->run);
-	for (size_t i = 0; i < QUALITY_NOTES; i++)
-		set_number(&cells[COLUMN_NOTES + i], quality->notes[i]);
-	set_number(&cells[COLUMN_COLLECTOR], quality->overview.collector_cpu_ns);
-	set_number(&cells[COLUMN_DEEP_WALKS], quality->deep_walks);
-	set_number(&cells[COLUMN_DEEP_FRAMES], quality->deep_frames);
-	cells[COLUMN_ADVICE].text = advice;
-}
-
-static uint64_t total_skipped(const struct quality_row *row)
-{
-	uint64_t total = 0;
-	for (size_t i = 0; i < PROFILE_SKIP_REASON_COUNT; i++)
-		total += row->skipped[i];
-	return total;
-}
-
 /* Most samples first, then most stacks that end there, then most steps, then as they are. */
-static int compare_rows(const void *a, const void *b, void *user)
+static int compare_rows(const void *a, const void *b)
 {
-	const struct quality_row *rows = user;
-	size_t left = *(const size_t *)a;
-	size_t right = *(const size_t *)b;
+	const struct quality_row *left = *(const struct quality_row *const *)a;
+	const struct quality_row *right = *(const struct quality_row *const *)b;
 	const uint64_t keys[][2] = {
-		{rows[left].samples, rows[right].samples},
-		{total_skipped(&rows[left]), total_skipped(&rows[right])},
-		{rows[left].steps, rows[right].steps},
+		{left->samples, right->samples},
+		{left->skipped_sum, right->skipped_sum},
+		{left->steps, right->steps},
 	};
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (keys[i][0] != keys[i][1])
@@ -229,58 +214,25 @@ static int compare_rows(const void *a, const void *b, void *user)
 	return (left > right) - (left < right);
 }
 
-/* The rows with something in them, in order; the caller frees them. */
-static size_t *sort_rows(struct quality_row *rows, size_t count, size_t *used)
+/* The rows with something in them. */
+static void add_rows(struct quality_table *table, const struct quality_row *rows, size_t count,
+		     uint32_t limit)
 {
-	size_t *order = xalloc_zeroed(count + 1, sizeof(*order));
-	*used = 0;
+	const struct quality_row **order = xalloc_zeroed(count, sizeof(*order));
+	size_t used = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (rows[i].samples > 0 || total_skipped(&rows[i]) > 0 || rows[i].steps > 0)
-			order[(*used)++] = i;
+		if (rows[i].samples > 0 || rows[i].skipped_sum > 0 || rows[i].steps > 0)
+			order[used++] = &rows[i];
 	}
-	qsort_r(order, *used, sizeof(*order), compare_rows, rows);
-	return order;
-}
-
-static void add_modules(struct table *table, const struct report_input *input,
-			struct quality *quality)
-{
-	size_t count;
-	size_t *order = sort_rows(quality->modules, quality->module_count, &count);
-	uint32_t limit = input->options->limit;
-	for (size_t i = 0; i < count && (limit == 0 || i < limit); i++) {
-		const struct module *module =
-			functions_module(input->functions, (uint32_t)order[i]);
-		struct table_cell *cells = add_row(table, "module", &quality->modules[order[i]]);
-		cells[COLUMN_NAME].text = module->name;
-		cells[COLUMN_PATH].text = module->path;
-	}
-	free(order);
-}
-
-static void add_threads(struct table *table, const struct report_input *input,
-			struct quality *quality)
-{
-	size_t count;
-	size_t *order = sort_rows(quality->threads, quality->thread_count, &count);
-	uint32_t limit = input->options->limit;
-	for (size_t i = 0; i < count && (limit == 0 || i < limit); i++) {
-		struct table_cell *cells = add_row(table, "thread", &quality->threads[order[i]]);
-		cells[COLUMN_NAME].text = "[Unknown]";
-		if (order[i] >= profile_reader_thread_count(input->reader))
-			continue;
-		const struct profile_thread_info *thread =
-			profile_reader_thread(input->reader, (uint32_t)order[i]);
-		cells[COLUMN_NAME].text = thread->name;
-		set_number(&cells[COLUMN_PID], (struct overview_number){thread->pid, true});
-		set_number(&cells[COLUMN_TID], (struct overview_number){thread->tid, true});
-	}
+	qsort(order, used, sizeof(*order), compare_rows);
+	for (size_t i = 0; i < used && (limit == 0 || i < limit); i++)
+		add_row(table, order[i]);
 	free(order);
 }
 
 static void print_stacks(const struct quality_row *run, FILE *stream)
 {
-	print_label(stream, "Stacks:");
+	lines_label(stream, "Stacks:");
 	fprintf(stream, "%.2f %% complete, %.2f %% skipped, %.2f %% guessed of %" PRIu64 "\n",
 		table_percent(run->states[PROFILE_STACK_COMPLETE], run->samples),
 		table_percent(quality_skipped(run), run->samples),
@@ -288,7 +240,7 @@ static void print_stacks(const struct quality_row *run, FILE *stream)
 	for (int i = 0; i < PROFILE_SKIP_REASON_COUNT; i++) {
 		if (run->skipped[i] == 0)
 			continue;
-		print_label(stream, "  skipped:");
+		lines_label(stream, "  skipped:");
 		fprintf(stream, "%" PRIu64 " (%.2f %%) %s\n", run->skipped[i],
 			table_percent(run->skipped[i], run->samples),
 			skip_reason_of((enum profile_skip_reason)i)->words);
@@ -297,34 +249,29 @@ static void print_stacks(const struct quality_row *run, FILE *stream)
 
 static void print_unwinding(const struct quality *quality, FILE *stream)
 {
-	uint64_t walks = quality_note(quality, PROFILE_NOTE_UNWIND_WALKS).value;
-	uint64_t frames = quality_note(quality, PROFILE_NOTE_UNWIND_FRAMES).value;
-	uint64_t by_info = quality_note(quality, PROFILE_NOTE_UNWIND_FRAMES_BY_INFO).value;
-	uint64_t by_pointer = quality_note(quality, PROFILE_NOTE_UNWIND_FRAMES_BY_POINTER).value;
-	uint64_t reused = quality_note(quality, PROFILE_NOTE_UNWIND_FRAMES_REUSED).value;
-	uint64_t lookups = quality_note(quality, PROFILE_NOTE_UNWIND_LOOKUPS).value;
-	uint64_t timed = quality_note(quality, PROFILE_NOTE_UNWIND_TIMED).value;
-	uint64_t timed_frames = quality_note(quality, PROFILE_NOTE_UNWIND_TIMED_FRAMES).value;
-	uint64_t timed_ns = quality_note(quality, PROFILE_NOTE_UNWIND_TIMED_NS).value;
-	if (walks == 0)
+	const struct profile_unwinding *run = &quality->run.unwinding;
+	if (run->walks == 0)
 		return;
-	print_label(stream, "Frames:");
-	fprintf(stream, "%" PRIu64 ", %.1f per stack\n", frames, ratio(frames, walks));
-	print_label(stream, "  callers found by:");
+	lines_label(stream, "Frames:");
+	fprintf(stream, "%" PRIu64 ", %.1f per stack\n", run->frames,
+		ratio(run->frames, run->walks));
+	lines_label(stream, "  callers found by:");
+	uint64_t callers = run->frames_by_info + run->frames_by_pointer;
 	fprintf(stream, "%.2f %% unwind information, %.2f %% frame pointers\n",
-		table_percent(by_info, by_info + by_pointer),
-		table_percent(by_pointer, by_info + by_pointer));
-	print_label(stream, "  reused:");
+		table_percent(run->frames_by_info, callers),
+		table_percent(run->frames_by_pointer, callers));
+	lines_label(stream, "  reused:");
 	fprintf(stream, "%.1f %%, unchanged since the thread's previous stack\n",
-		table_percent(reused, frames));
-	print_label(stream, "Rule Cache:");
+		table_percent(run->frames_reused, run->frames));
+	lines_label(stream, "Rule Cache:");
 	fprintf(stream, "%.2f %% hits\n",
-		table_percent(cache_hits(frames - reused, lookups), frames - reused));
-	print_label(stream, "Unwinding Time:");
-	if (timed > 0)
+		table_percent(quality->run.cache_hits, quality->run.asked));
+	lines_label(stream, "Unwinding Time:");
+	if (run->timed_walks > 0)
 		fprintf(stream, "%.0f ns per frame, %.0f ns per stack (%" PRIu64 " %s timed)\n",
-			ratio(timed_ns, timed_frames), ratio(timed_ns, timed), timed,
-			timed == 1 ? "was" : "were");
+			ratio(run->timed_ns, run->timed_frames),
+			ratio(run->timed_ns, run->timed_walks), run->timed_walks,
+			run->timed_walks == 1 ? "was" : "were");
 	else
 		fputs("not known: too few stacks\n", stream);
 }
@@ -334,10 +281,10 @@ static void print_guesses(const struct quality *quality, FILE *stream)
 {
 	const struct tally_guesses *guesses = &quality->run.guesses;
 	overview_print_guesses(&quality->overview, quality->run.states[PROFILE_STACK_GUESSED],
-			       "Guesses:", LABEL_WIDTH, stream);
+			       "Guesses:", stream);
 	if (guesses->stacks == 0)
 		return;
-	print_label(stream, "  rest on:");
+	lines_label(stream, "  rest on:");
 	fprintf(stream,
 		"%.1f verified frames per stack, %.1f complete stacks that agree (%" PRIu64
 		" at least, counted up to 255)\n",
@@ -352,79 +299,71 @@ static void print_run(const struct report_input *input, const struct quality *qu
 {
 	const struct tally *tally = &input->tally;
 	const struct filter *filter = &input->options->filter;
-	const struct overview_number *cpu = &quality->overview.collector_cpu_ns;
-	struct overview_number frames = quality_note(quality, PROFILE_NOTE_UNWIND_FRAMES);
-	struct overview_number walks = quality_note(quality, PROFILE_NOTE_UNWIND_WALKS);
+	const struct overview_number *cpu = &quality->run.collector_cpu_ns;
+	const struct profile_unwinding *unwinding = &quality->run.unwinding;
 	print_stacks(&quality->run, stream);
 	print_guesses(quality, stream);
 	print_unwinding(quality, stream);
 	if (cpu->is_known && tally->samples > 0 && filter->count == 0) {
-		print_label(stream, "Collector CPU:");
+		lines_label(stream, "Collector CPU:");
 		fprintf(stream, "%.1f us per sample", ratio(cpu->value, tally->samples) / 1e3);
-		if (frames.is_known && walks.value > 0)
-			fprintf(stream, ", %.0f ns per frame", ratio(cpu->value, frames.value));
+		if (unwinding->walks > 0)
+			fprintf(stream, ", %.0f ns per frame",
+				ratio(cpu->value, unwinding->frames));
 		fputs(", start and end included\n", stream);
 	}
 	if (!filter_needs_function(filter)) {
-		print_label(stream, "Recursion Collapsed:");
+		lines_label(stream, "Recursion Collapsed:");
 		fprintf(stream, "in %" PRIu64 " sample%s (%.1f %%)\n", tally->collapsed,
 			tally->collapsed == 1 ? "" : "s",
 			table_percent(tally->collapsed, tally->samples));
 	}
-	print_label(stream, "Advice:");
+	lines_label(stream, "Advice:");
 	fprintf(stream, "%s\n", advice);
 }
 
-/* Reasons that no stack has are no columns of text. */
-static void choose_columns(const struct quality *quality, bool with_tid,
-			   struct table_column chosen[COLUMN_COUNT])
+static void print_rows(const struct report_input *input, const struct quality_row *shown,
+		       const struct quality_row *rows, size_t count, FILE *stream, unsigned width)
 {
-	fill_columns(chosen);
-	for (size_t i = 0; i < PROFILE_SKIP_REASON_COUNT; i++) {
-		if (quality->run.skipped[i] == 0)
-			chosen[reason_column(i)].audience &= ~TABLE_SHOWN;
-	}
-	if (quality->run.states[PROFILE_STACK_GUESSED] == 0)
-		chosen[COLUMN_GUESSED_SHARE].audience &= ~TABLE_SHOWN;
-	if (quality_note(quality, PROFILE_NOTE_GUESSES_TESTED).value > 0)
-		for (size_t i = COLUMN_TRIED; i <= COLUMN_WRONG; i++)
-			chosen[i].audience |= TABLE_SHOWN | TABLE_OPTIONAL;
-	for (size_t i = COLUMN_REUSED_SHARE; i <= COLUMN_FRAME_NS && !quality->has_unwinding; i++)
-		chosen[i].audience &= ~TABLE_SHOWN;
-	chosen[COLUMN_TRIED].title = "Guesses Tested";
-	chosen[COLUMN_WRONG].title = "Wrong";
-	if (!with_tid)
-		chosen[COLUMN_TID].audience &= ~TABLE_SHOWN;
-	chosen[COLUMN_NAME].title = with_tid ? "Thread" : "Module";
+	struct quality_table table;
+	begin_table(&table, shown, shown->is_thread ? "Thread" : "Module");
+	add_rows(&table, rows, count, input->options->limit);
+	format_text_print(&table.table, stream, width);
+	table_finish(&table.table);
 }
 
-static void print_as_text(const struct report_input *input, struct quality *quality,
-			  const char *advice, FILE *stream, unsigned width)
+static void print_as_text(const struct report_input *input, const struct quality *quality,
+			  FILE *stream, unsigned width)
 {
-	struct table_column chosen[COLUMN_COUNT];
-	struct table table;
+	struct quality_row shown = quality->run;
 	struct lines lines;
-	char *clean = format_text_fit(advice, 0);
+	char *advice = format_text_fit(quality->run.advice, 0);
 	lines_begin(&lines);
-	print_run(input, quality, clean, lines.stream);
-	lines_end(&lines, LABEL_WIDTH, width, stream);
-	free(clean);
+	print_run(input, quality, advice, lines.stream);
+	lines_end(&lines, LINES_LABEL_WIDTH, width, stream);
+	free(advice);
 	lines_begin(&lines);
 	fputs("\nModules: samples whose code lies in them; counts of reasons are of the stacks "
 	      "that end in them\n",
 	      lines.stream);
 	lines_end(&lines, sizeof("Modules: ") - 1, width, stream);
-	choose_columns(quality, false, chosen);
-	table_init(&table, chosen, COLUMN_COUNT);
-	add_modules(&table, input, quality);
-	format_text_print(&table, stream, width);
-	table_finish(&table);
+	print_rows(input, &shown, quality->modules, quality->module_count, stream, width);
 	fputs("\nThreads\n", stream);
-	choose_columns(quality, true, chosen);
-	table_init(&table, chosen, COLUMN_COUNT);
-	add_threads(&table, input, quality);
-	format_text_print(&table, stream, width);
-	table_finish(&table);
+	shown.is_thread = true;
+	print_rows(input, &shown, quality->threads, quality->thread_count, stream, width);
+}
+
+static void print_as_data(const struct report_input *input, const struct quality *quality,
+			  FILE *stream, unsigned width)
+{
+	uint32_t limit = input->options->limit;
+	struct quality_table table;
+	begin_table(&table, NULL, NULL);
+	add_row(&table, &quality->run);
+	add_rows(&table, quality->modules, quality->module_count, limit);
+	add_rows(&table, quality->threads, quality->thread_count, limit);
+	input->options->format->print(&table.table, stream, width);
+	table_finish(&table.table);
 }
 
 void report_quality_print(const struct report_input *input, FILE *stream, unsigned width)
@@ -432,19 +371,11 @@ void report_quality_print(const struct report_input *input, FILE *stream, unsign
 	struct quality quality;
 	quality_collect(input, &quality);
 	char *advice = quality_advise(input, &quality);
-	if (input->options->format->id == FORMAT_TEXT) {
-		print_as_text(input, &quality, advice, stream, width);
-	} else {
-		struct table_column all[COLUMN_COUNT];
-		struct table table;
-		fill_columns(all);
-		table_init(&table, all, COLUMN_COUNT);
-		add_run(&table, &quality, advice);
-		add_modules(&table, input, &quality);
-		add_threads(&table, input, &quality);
-		input->options->format->print(&table, stream, width);
-		table_finish(&table);
-	}
+	quality.run.advice = advice;
+	if (input->options->format->id == FORMAT_TEXT)
+		print_as_text(input, &quality, stream, width);
+	else
+		print_as_data(input, &quality, stream, width);
 	free(advice);
 	quality_finish(&quality);
 }

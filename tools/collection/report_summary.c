@@ -11,7 +11,6 @@
 
 #define TOP_HOTSPOTS     5u
 #define NOT_FOLLOWED_MAX 5u
-#define LABEL_WIDTH      26
 #define COST_BASE_MIN_NS 100000000u /* a collection's start and end cost some 0.015 s */
 #define SHOWN_MIN_NS     500000u    /* less than this is 0.000 s */
 #define BASE_SHARE       1000u      /* 0.1 %, as shares are shown */
@@ -21,24 +20,19 @@ static const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-static void print_label(FILE *stream, const char *label)
-{
-	fprintf(stream, "%-*s", LABEL_WIDTH, label);
-}
-
 static void print_text(FILE *stream, const char *label, const char *text)
 {
 	if (text[0] == '\0')
 		return;
 	char *clean = format_text_fit(text, 0);
-	print_label(stream, label);
+	lines_label(stream, label);
 	fprintf(stream, "%s\n", clean);
 	free(clean);
 }
 
 static void print_seconds(FILE *stream, const char *label, struct overview_number ns)
 {
-	print_label(stream, label);
+	lines_label(stream, label);
 	if (ns.is_known)
 		fprintf(stream, "%.3f s\n", (double)ns.value / 1e9);
 	else
@@ -60,11 +54,12 @@ static void print_kernel_time(const struct report_input *input, const struct ove
 			      FILE *stream)
 {
 	uint64_t kernel_ns = input->tally.kernel_ns;
-	bool is_apart = overview->kernel_time.value == PROFILE_KERNEL_TIME_APART;
+	bool is_apart =
+		overview->notes[PROFILE_NOTE_KERNEL_TIME].value == PROFILE_KERNEL_TIME_APART;
 	const char *words = overview_kernel_words(overview);
 	if (!words)
 		return;
-	print_label(stream, "  system calls, faults:");
+	lines_label(stream, "  system calls, faults:");
 	if (!is_apart)
 		fputs(words, stream);
 	if (is_apart || kernel_ns > 0)
@@ -80,7 +75,7 @@ static void print_part(const char *label, uint64_t part_ns, uint64_t all_ns, FIL
 {
 	if (part_ns < SHOWN_MIN_NS)
 		return;
-	print_label(stream, label);
+	lines_label(stream, label);
 	fprintf(stream, "%.3f s (%.1f %%)\n", (double)part_ns / 1e9,
 		table_percent(part_ns, all_ns));
 }
@@ -96,13 +91,14 @@ static void print_times(const struct report_input *input, const struct overview 
 {
 	uint64_t unattributed_ns = threadless_ns(input, overview);
 	struct overview_number cpu = {overview->cpu_ns + unattributed_ns, true};
-	struct overview_number paused = {overview->paused_ns, true};
-	print_seconds(stream, "Elapsed Time:", overview->elapsed_ns);
-	print_label(stream, "CPU Time:");
+	struct overview_number paused = {overview->notes[PROFILE_NOTE_PAUSED].value, true};
+	print_seconds(stream, "Elapsed Time:", overview->notes[PROFILE_NOTE_ELAPSED]);
+	lines_label(stream, "CPU Time:");
 	fprintf(stream, "%.3f s", (double)cpu.value / 1e9);
-	if (overview->elapsed_ns.is_known && overview->elapsed_ns.value > 0) {
+	if (overview->notes[PROFILE_NOTE_ELAPSED].is_known &&
+	    overview->notes[PROFILE_NOTE_ELAPSED].value > 0) {
 		fprintf(stream, " (%.2f CPUs",
-			(double)cpu.value / (double)overview->elapsed_ns.value);
+			(double)cpu.value / (double)overview->notes[PROFILE_NOTE_ELAPSED].value);
 		if (overview->host.logical_cpus)
 			fprintf(stream, " of %" PRIu32, overview->host.logical_cpus);
 		fputc(')', stream);
@@ -113,9 +109,9 @@ static void print_times(const struct report_input *input, const struct overview 
 	print_part("  estimated:", input->tally.estimated_ns, cpu.value, stream);
 	print_part("  of no known thread:", unattributed_ns, cpu.value, stream);
 	print_seconds(stream, "Paused Time:", paused);
-	print_label(stream, "Total Thread Count:");
+	lines_label(stream, "Total Thread Count:");
 	fprintf(stream, "%" PRIu32 "\n", profile_reader_thread_count(input->reader));
-	print_label(stream, "Processes, Modules:");
+	lines_label(stream, "Processes, Modules:");
 	fprintf(stream, "%" PRIu32 ", %" PRIu32 "\n", overview->processes, overview->modules);
 }
 
@@ -131,21 +127,22 @@ static void print_sampling(const struct overview *overview, FILE *stream)
 static void print_samples(const struct tally *tally, const struct overview *overview,
 			  bool is_filtered, FILE *stream)
 {
-	print_label(stream, "Samples:");
+	lines_label(stream, "Samples:");
 	fprintf(stream, "%" PRIu64, tally->samples);
-	if (overview->interval_ns.is_known)
+	if (overview->notes[PROFILE_NOTE_INTERVAL].is_known)
 		fprintf(stream, ", one per %g ms of CPU time",
-			(double)overview->interval_ns.value / 1e6);
-	fprintf(stream, "; %" PRIu64 " lost", overview->samples_lost);
-	if (overview->samples_lost && !is_filtered)
+			(double)overview->notes[PROFILE_NOTE_INTERVAL].value / 1e6);
+	fprintf(stream, "; %" PRIu64 " lost", overview->notes[PROFILE_NOTE_SAMPLES_LOST].value);
+	if (overview->notes[PROFILE_NOTE_SAMPLES_LOST].value && !is_filtered)
 		fprintf(stream, " (%.2f %%)",
-			table_percent(overview->samples_lost,
-				      overview->samples_lost + tally->samples));
+			table_percent(overview->notes[PROFILE_NOTE_SAMPLES_LOST].value,
+				      overview->notes[PROFILE_NOTE_SAMPLES_LOST].value +
+					      tally->samples));
 	fputc('\n', stream);
 	print_sampling(overview, stream);
 	if (tally->samples == 0)
 		return;
-	print_label(stream, "Stacks:");
+	lines_label(stream, "Stacks:");
 	fprintf(stream, "%.1f %% complete, %.1f %% skipped, %.1f %% guessed, %.1f %% none\n",
 		table_percent(tally->states[PROFILE_STACK_COMPLETE], tally->samples),
 		table_percent(tally->states[PROFILE_STACK_SKIPPED], tally->samples),
@@ -154,15 +151,15 @@ static void print_samples(const struct tally *tally, const struct overview *over
 	for (int i = 0; i < PROFILE_SKIP_REASON_COUNT; i++) {
 		if (tally->skipped[i] == 0)
 			continue;
-		print_label(stream, "  skipped:");
+		lines_label(stream, "  skipped:");
 		fprintf(stream, "%.1f %% %s\n", table_percent(tally->skipped[i], tally->samples),
 			skip_reason_of((enum profile_skip_reason)i)->words);
 	}
 	if (tally->states[PROFILE_STACK_GUESSED] > 0)
 		overview_print_guesses(overview, tally->states[PROFILE_STACK_GUESSED],
-				       "  guesses:", LABEL_WIDTH, stream);
+				       "  guesses:", stream);
 	if (tally->collapsed > 0) {
-		print_label(stream, "  recursion collapsed:");
+		lines_label(stream, "  recursion collapsed:");
 		fprintf(stream, "in %" PRIu64 " sample%s (%.1f %%)\n", tally->collapsed,
 			plural(tally->collapsed), table_percent(tally->collapsed, tally->samples));
 	}
@@ -187,27 +184,31 @@ static void print_warnings(const struct profile_reader *reader, const struct ove
 		fputs("Warning: the result is incomplete: the collection did not end; this is what "
 		      "was written until then\n",
 		      stream);
-	if (overview->throttled > 0)
+	if (overview->notes[PROFILE_NOTE_THROTTLED].value > 0)
 		fprintf(stream,
 			"Warning: the kernel throttled sampling %" PRIu64 " time%s; use a longer "
 			"interval\n",
-			overview->throttled, plural(overview->throttled));
-	if (overview->records_lost > 0)
+			overview->notes[PROFILE_NOTE_THROTTLED].value,
+			plural(overview->notes[PROFILE_NOTE_THROTTLED].value));
+	if (overview->notes[PROFILE_NOTE_RECORDS_LOST].value > 0)
 		fprintf(stream,
 			"Warning: %" PRIu64 " record%s other than samples lost: modules or threads "
 			"may be missing\n",
-			overview->records_lost, plural(overview->records_lost));
-	if (overview->bytes_lost > 0)
+			overview->notes[PROFILE_NOTE_RECORDS_LOST].value,
+			plural(overview->notes[PROFILE_NOTE_RECORDS_LOST].value));
+	if (overview->notes[PROFILE_NOTE_BYTES_LOST].value > 0)
 		fprintf(stream,
 			"Warning: %" PRIu64
 			" byte%s of records could not be read: samples, modules "
 			"or threads may be missing\n",
-			overview->bytes_lost, plural(overview->bytes_lost));
-	if (overview->out_of_order > 0)
+			overview->notes[PROFILE_NOTE_BYTES_LOST].value,
+			plural(overview->notes[PROFILE_NOTE_BYTES_LOST].value));
+	if (overview->notes[PROFILE_NOTE_OUT_OF_ORDER].value > 0)
 		fprintf(stream,
 			"Warning: %" PRIu64 " record%s arrived out of order: samples taken around "
 			"then may stand under the wrong module or thread\n",
-			overview->out_of_order, plural(overview->out_of_order));
+			overview->notes[PROFILE_NOTE_OUT_OF_ORDER].value,
+			plural(overview->notes[PROFILE_NOTE_OUT_OF_ORDER].value));
 	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
 		const struct profile_note *note = profile_reader_note(reader, i);
 		char *text = format_text_fit(profile_reader_text(reader, note->text), 0);
@@ -244,25 +245,28 @@ static void print_cost(const struct report_input *input, const struct overview *
 		       FILE *stream)
 {
 	const struct tally *tally = &input->tally;
-	print_label(stream, "Collector Cost:");
-	if (overview->collector_cpu_ns.is_known)
+	lines_label(stream, "Collector Cost:");
+	if (overview->notes[PROFILE_NOTE_COLLECTOR_CPU].is_known)
 		fprintf(stream, "%.3f s of CPU time",
-			(double)overview->collector_cpu_ns.value / 1e9);
+			(double)overview->notes[PROFILE_NOTE_COLLECTOR_CPU].value / 1e9);
 	else
 		fputs("CPU time not known", stream);
-	if (overview->collector_cpu_ns.is_known && is_cost_comparable(input, overview))
+	if (overview->notes[PROFILE_NOTE_COLLECTOR_CPU].is_known &&
+	    is_cost_comparable(input, overview))
 		fprintf(stream, " (%.2f %% of the target's)",
-			table_percent(overview->collector_cpu_ns.value, target_ns(overview)));
-	if (overview->collector_rss.is_known)
-		print_bytes(stream, ", peak memory ", overview->collector_rss.value, "");
+			table_percent(overview->notes[PROFILE_NOTE_COLLECTOR_CPU].value,
+				      target_ns(overview)));
+	if (overview->notes[PROFILE_NOTE_COLLECTOR_RSS].is_known)
+		print_bytes(stream, ", peak memory ",
+			    overview->notes[PROFILE_NOTE_COLLECTOR_RSS].value, "");
 	fputc('\n', stream);
-	print_label(stream, "Data Written:");
+	lines_label(stream, "Data Written:");
 	print_bytes(stream, "", overview->file_bytes.value, "");
 	if (tally->samples > 0 && input->options->filter.count == 0)
 		fprintf(stream, " (%.0f bytes per sample)",
 			(double)overview->file_bytes.value / (double)tally->samples);
-	if (overview->stack_copy_bytes.is_known)
-		print_bytes(stream, ", ", overview->stack_copy_bytes.value,
+	if (overview->notes[PROFILE_NOTE_STACK_COPY].is_known)
+		print_bytes(stream, ", ", overview->notes[PROFILE_NOTE_STACK_COPY].value,
 			    " of stacks copied by the kernel");
 	fputc('\n', stream);
 }
@@ -282,9 +286,11 @@ static void print_start(const struct overview *overview, FILE *stream)
 /* An argument may be of any length, and has no words to be wrapped at. */
 static void print_command(const char *command, unsigned width, FILE *stream)
 {
-	char *fitted = format_text_fit(command, width > LABEL_WIDTH ? width - LABEL_WIDTH : width);
+	char *fitted =
+		format_text_fit(command,
+				width > LINES_LABEL_WIDTH ? width - LINES_LABEL_WIDTH : width);
 	if (fitted[0])
-		fprintf(stream, "%-*s%s\n", LABEL_WIDTH, "Command Line:", fitted);
+		fprintf(stream, "%-*s%s\n", (int)LINES_LABEL_WIDTH, "Command Line:", fitted);
 	free(fitted);
 }
 
@@ -293,9 +299,9 @@ static void print_platform(const struct report_input *input, const struct overvi
 {
 	fputs("\nCollection and Platform Info\n", stream);
 	print_command(overview->command, width, stream);
-	if (overview->exit_status.is_known) {
-		print_label(stream, "Exit Status:");
-		fprintf(stream, "%" PRIu64 "\n", overview->exit_status.value);
+	if (overview->notes[PROFILE_NOTE_EXIT_STATUS].is_known) {
+		lines_label(stream, "Exit Status:");
+		fprintf(stream, "%" PRIu64 "\n", overview->notes[PROFILE_NOTE_EXIT_STATUS].value);
 	}
 	print_text(stream, "Analysis:", overview->analysis);
 	print_text(stream, "Collector:", overview->collector);
@@ -305,7 +311,7 @@ static void print_platform(const struct report_input *input, const struct overvi
 	print_text(stream, "Operating System:", overview->host.os);
 	print_text(stream, "CPU:", overview->host.cpu);
 	if (overview->host.logical_cpus) {
-		print_label(stream, "Logical CPU Count:");
+		lines_label(stream, "Logical CPU Count:");
 		fprintf(stream, "%" PRIu32 "\n", overview->host.logical_cpus);
 	}
 }
@@ -321,7 +327,7 @@ static void print_as_text(const struct report_input *input, const struct overvie
 	print_samples(&input->tally, overview, input->options->filter.count > 0, lines.stream);
 	print_advice(input, overview, lines.stream);
 	print_warnings(input->reader, overview, lines.stream);
-	lines_end(&lines, LABEL_WIDTH, width, stream);
+	lines_end(&lines, LINES_LABEL_WIDTH, width, stream);
 	fputs("\nTop Hotspots", stream);
 	/* Else the shares are the same as those of the headline. */
 	if (threadless_ns(input, overview) >= SHOWN_MIN_NS &&
@@ -336,7 +342,7 @@ static void print_as_text(const struct report_input *input, const struct overvie
 		fputs("The result has no symbols yet; run: tbconvert finalize RESULT\n", stream);
 	lines_begin(&lines);
 	print_platform(input, overview, lines.stream, width);
-	lines_end(&lines, LABEL_WIDTH, width, stream);
+	lines_end(&lines, LINES_LABEL_WIDTH, width, stream);
 }
 
 static struct json_object *seconds_object(struct overview_number ns)
@@ -409,12 +415,15 @@ static struct json_object *summary_object(const struct report_input *input,
 		const char *key;
 		struct json_object *value;
 	} members[] = {
-		{"elapsed_s", seconds_object(overview->elapsed_ns)},
+		{"elapsed_s", seconds_object(overview->notes[PROFILE_NOTE_ELAPSED])},
 		{"cpu_time_s", seconds_object((struct overview_number){overview->cpu_ns, true})},
-		{"paused_s", seconds_object((struct overview_number){overview->paused_ns, true})},
-		{"interval_s", seconds_object(overview->interval_ns)},
+		{"paused_s",
+		 seconds_object((struct overview_number){overview->notes[PROFILE_NOTE_PAUSED].value,
+							 true})},
+		{"interval_s", seconds_object(overview->notes[PROFILE_NOTE_INTERVAL])},
 		{"samples", json_object_new_uint64(input->tally.samples)},
-		{"samples_lost", json_object_new_uint64(overview->samples_lost)},
+		{"samples_lost",
+		 json_object_new_uint64(overview->notes[PROFILE_NOTE_SAMPLES_LOST].value)},
 		{"stacks", stacks_object(&input->tally)},
 		{"threads", json_object_new_int64(profile_reader_thread_count(input->reader))},
 		{"processes", json_object_new_int64(overview->processes)},
@@ -423,9 +432,12 @@ static struct json_object *summary_object(const struct report_input *input,
 		{"target", target},
 		{"host", host_object(&overview->host)},
 		{"complete", json_object_new_boolean(overview->is_complete)},
-		{"records_lost", json_object_new_uint64(overview->records_lost)},
-		{"bytes_lost", json_object_new_uint64(overview->bytes_lost)},
-		{"out_of_order", json_object_new_uint64(overview->out_of_order)},
+		{"records_lost",
+		 json_object_new_uint64(overview->notes[PROFILE_NOTE_RECORDS_LOST].value)},
+		{"bytes_lost",
+		 json_object_new_uint64(overview->notes[PROFILE_NOTE_BYTES_LOST].value)},
+		{"out_of_order",
+		 json_object_new_uint64(overview->notes[PROFILE_NOTE_OUT_OF_ORDER].value)},
 		{"kernel_time", kernel},
 		{"of_no_known_thread_s", seconds_object(threadless)},
 		{"sampling", sampling},
@@ -436,19 +448,23 @@ static struct json_object *summary_object(const struct report_input *input,
 	};
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
 		json_object_object_add(object, members[i].key, members[i].value);
-	json_object_object_add(collector, "cpu_s", seconds_object(overview->collector_cpu_ns));
-	json_object_object_add(collector, "peak_rss_bytes", number_object(overview->collector_rss));
+	json_object_object_add(collector, "cpu_s",
+			       seconds_object(overview->notes[PROFILE_NOTE_COLLECTOR_CPU]));
+	json_object_object_add(collector, "peak_rss_bytes",
+			       number_object(overview->notes[PROFILE_NOTE_COLLECTOR_RSS]));
 	json_object_object_add(collector, "file_bytes", number_object(overview->file_bytes));
 	json_object_object_add(collector, "stack_copy_bytes",
-			       number_object(overview->stack_copy_bytes));
+			       number_object(overview->notes[PROFILE_NOTE_STACK_COPY]));
 	json_object_object_add(sampling, "times", text_object(sampling_key ? sampling_key : ""));
-	json_object_object_add(sampling, "tick_s", seconds_object(overview->tick_ns));
-	json_object_object_add(sampling, "seed", number_object(overview->seed));
+	json_object_object_add(sampling, "tick_s",
+			       seconds_object(overview->notes[PROFILE_NOTE_TICK]));
+	json_object_object_add(sampling, "seed", number_object(overview->notes[PROFILE_NOTE_SEED]));
 	json_object_object_add(kernel, "where", text_object(kernel_key ? kernel_key : ""));
 	json_object_object_add(kernel, "in_no_function_s", seconds_object(kernel_ns));
 	json_object_object_add(target, "command", text_object(overview->command));
 	json_object_object_add(target, "pid", number_object(overview->target_pid));
-	json_object_object_add(target, "exit_status", number_object(overview->exit_status));
+	json_object_object_add(target, "exit_status",
+			       number_object(overview->notes[PROFILE_NOTE_EXIT_STATUS]));
 	return object;
 }
 

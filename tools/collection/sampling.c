@@ -17,15 +17,15 @@
 static uint64_t used_ns(const struct overview *overview)
 {
 	uint64_t used = overview->cpu_ns + overview->unattributed_ns;
-	const struct overview_number *account = &overview->rusage_cpu_ns;
+	const struct overview_number *account = &overview->notes[PROFILE_NOTE_RUSAGE_CPU];
 	return account->is_known && account->value < used ? account->value : used;
 }
 
 /* Older results say it only by what they hold. */
 static bool has_kernel_samples(const struct profile_reader *reader, const struct overview *overview)
 {
-	if (overview->kernel_time.is_known)
-		return overview->kernel_time.value != PROFILE_KERNEL_TIME_APART;
+	if (overview->notes[PROFILE_NOTE_KERNEL_TIME].is_known)
+		return overview->notes[PROFILE_NOTE_KERNEL_TIME].value != PROFILE_KERNEL_TIME_APART;
 	for (uint32_t i = 0; i < profile_reader_image_count(reader); i++) {
 		if (profile_reader_image(reader, i)->kind == PROFILE_IMAGE_KERNEL)
 			return true;
@@ -35,16 +35,18 @@ static bool has_kernel_samples(const struct profile_reader *reader, const struct
 
 static bool is_random(const struct overview *overview)
 {
-	return overview->sampling.value == PROFILE_SAMPLING_THREADS ||
-	       overview->sampling.value == PROFILE_SAMPLING_CPUS;
+	return overview->notes[PROFILE_NOTE_SAMPLING].value == PROFILE_SAMPLING_THREADS ||
+	       overview->notes[PROFILE_NOTE_SAMPLING].value == PROFILE_SAMPLING_CPUS;
 }
 
 /* Share of the time that is known to be the kernel's. Of short runs it is known to an interval. */
 static uint64_t apart_share(const struct report_input *input, const struct overview *overview)
 {
 	uint64_t share = table_share(input->tally.kernel_ns, overview->cpu_ns);
-	return input->tally.kernel_ns / overview->interval_ns.value >= UNSEEN_INTERVALS_MIN ? share
-											    : 0;
+	return input->tally.kernel_ns / overview->notes[PROFILE_NOTE_INTERVAL].value >=
+			       UNSEEN_INTERVALS_MIN
+		       ? share
+		       : 0;
 }
 
 /* A sample stands for an interval. A thread may leave less than one on each CPU without any. */
@@ -53,16 +55,18 @@ static uint64_t unseen_ns(const struct report_input *input, const struct overvie
 	uint64_t used = used_ns(overview);
 	uint64_t cpus = overview->host.logical_cpus ? overview->host.logical_cpus : 1;
 	uint64_t threads = profile_reader_thread_count(input->reader);
-	double seen = ((double)input->tally.samples + (double)overview->samples_lost +
+	double seen = ((double)input->tally.samples +
+		       (double)overview->notes[PROFILE_NOTE_SAMPLES_LOST].value +
 		       (double)threads * (double)cpus) *
-		      (double)overview->interval_ns.value;
+		      (double)overview->notes[PROFILE_NOTE_INTERVAL].value;
 	return seen < (double)used ? used - (uint64_t)seen : 0;
 }
 
 uint64_t sampling_unseen_share(const struct report_input *input, const struct overview *overview)
 {
-	uint64_t interval = overview->interval_ns.value;
-	if (interval == 0 || overview->throttled > 0 || has_kernel_samples(input->reader, overview))
+	uint64_t interval = overview->notes[PROFILE_NOTE_INTERVAL].value;
+	if (interval == 0 || overview->notes[PROFILE_NOTE_THROTTLED].value > 0 ||
+	    has_kernel_samples(input->reader, overview))
 		return 0;
 	uint64_t apart = apart_share(input, overview);
 	if (apart >= APART_SHARE_MIN)
@@ -78,15 +82,15 @@ uint64_t sampling_unseen_share(const struct report_input *input, const struct ov
 static char *advise_none(const struct report_input *input, const struct overview *overview)
 {
 	double used_ms = (double)used_ns(overview) / 1e6;
-	double interval_ms = (double)overview->interval_ns.value / 1e6;
+	double interval_ms = (double)overview->notes[PROFILE_NOTE_INTERVAL].value / 1e6;
 	if (input->options->filter.count > 0)
 		return xalloc_text(
 			"there are no samples that meet the filter: use another one, or none");
-	if (overview->samples_lost > 0)
+	if (overview->notes[PROFILE_NOTE_SAMPLES_LOST].value > 0)
 		return xalloc_printf("there are no samples, %" PRIu64 " were lost: use a longer "
 				     "--interval or a smaller --stack-size",
-				     overview->samples_lost);
-	if (!overview->interval_ns.is_known || !overview->is_complete)
+				     overview->notes[PROFILE_NOTE_SAMPLES_LOST].value);
+	if (!overview->notes[PROFILE_NOTE_INTERVAL].is_known || !overview->is_complete)
 		return xalloc_text("there are no samples");
 	if (used_ms == 0)
 		return xalloc_text("there are no samples, as no CPU time was used: collect while "
@@ -96,7 +100,7 @@ static char *advise_none(const struct report_input *input, const struct overview
 			     used_ms,
 			     is_random(overview) ? "at random, on average each" : "after each",
 			     interval_ms,
-			     overview->interval_ns.value > INTERVAL_LEAST_NS
+			     overview->notes[PROFILE_NOTE_INTERVAL].value > INTERVAL_LEAST_NS
 				     ? "use a shorter --interval (0.1ms is the shortest), or "
 				       "collect for longer"
 				     : "collect for longer");

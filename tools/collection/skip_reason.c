@@ -48,14 +48,14 @@ static bool has_java(const struct skip_finding *finding)
 
 static bool uses_bpf(const struct quality *quality)
 {
-	return quality->stack_source.is_known &&
-	       quality->stack_source.value == PROFILE_STACKS_BY_BPF;
+	const struct overview_number *source = &quality->overview.notes[PROFILE_NOTE_STACK_SOURCE];
+	return source->is_known && source->value == PROFILE_STACKS_BY_BPF;
 }
 
 /* Whether copies of the largest size would be taken, and not left out for what they cost. */
 static bool has_room(const struct quality *quality)
 {
-	const struct overview_number *interval = &quality->overview.interval_ns;
+	const struct overview_number *interval = &quality->overview.notes[PROFILE_NOTE_INTERVAL];
 	const struct quality_row *run = &quality->run;
 	return (!interval->is_known || interval->value >= LARGEST_INTERVAL_MIN) &&
 	       table_share(run->skipped[PROFILE_SKIP_BUDGET], run->samples) < SKIP_FINDING_MIN;
@@ -103,7 +103,8 @@ static const char *advise_no_info(const struct skip_finding *finding)
 
 static const char *advise_truncated(const struct skip_finding *finding)
 {
-	const struct overview_number *size = &finding->quality->stack_size;
+	const struct overview_number *size =
+		&finding->quality->overview.notes[PROFILE_NOTE_STACK_SIZE];
 	if (uses_bpf(finding->quality))
 		return "{share} % of the stacks are larger than what BPF copies of them, which "
 		       "is up to 512 KB and less at short intervals: use a longer --interval, "

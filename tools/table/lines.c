@@ -18,6 +18,11 @@ void lines_begin(struct lines *lines)
 		abort();
 }
 
+void lines_label(FILE *stream, const char *label)
+{
+	fprintf(stream, "%-*s", LINES_LABEL_WIDTH, label);
+}
+
 /* Bytes of the words that fit together in so many columns; of the first one at least. */
 static size_t count_fitting(const char *text, size_t room)
 {

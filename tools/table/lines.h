@@ -15,6 +15,11 @@ struct lines {
 /* To be ended by lines_end. Without memory the program ends (tools/cli/xalloc.h). */
 void lines_begin(struct lines *lines);
 
+#define LINES_LABEL_WIDTH 26
+
+/* Begins a line, which goes on at LINES_LABEL_WIDTH. */
+void lines_label(FILE *stream, const char *label);
+
 /* Prints what was written to lines->stream. A line wider than `width` columns (0: any) goes on in
  * the next one, `indent` columns further right; behind "Warning: ", below its text. A word is never
  * cut. */

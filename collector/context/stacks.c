@@ -40,7 +40,7 @@ struct stacks {
 	struct emit *emit;
 	bool collapse;
 	struct tree *tree;
-	struct unwinding unwinding;
+	struct walk_counts counts;
 	size_t copy_size;    /* bytes of stack that the last walked sample asked for */
 	uint64_t guess_turn; /* whole stacks that guesses might have been tried on */
 	enum guess_trial guess_trial;
@@ -60,25 +60,25 @@ struct found {
 };
 
 /* Where a walked stack counts. */
-static struct unwinding_subject counted_for(const struct stacks *stacks, const struct found *found,
-					    size_t count)
+static struct walk_counts_subject counted_for(const struct stacks *stacks,
+					      const struct found *found, size_t count)
 {
 	uint32_t tag = count > 0 ? stacks->frames[0].tag : UW_TAG_NONE;
-	return (struct unwinding_subject){.thread = &found->source->memory->counts,
-					  .image = tag == UW_TAG_NONE ? 0 : tag};
+	return (struct walk_counts_subject){.thread = &found->source->memory->counts,
+					    .image = tag == UW_TAG_NONE ? 0 : tag};
 }
 
 /* Walks into stacks->frames. */
 static size_t walk_frames(struct stacks *stacks, const struct found *found, enum uw_stop *stop,
 			  size_t *reused)
 {
-	struct unwinding_walk measured;
-	unwinding_begin(&stacks->unwinding, &measured, found->source->space, found->is_deep);
+	struct walk_counts_walk measured;
+	walk_counts_begin(&stacks->counts, &measured, found->source->space, found->is_deep);
 	size_t count = uw_walk_reuse(found->source->space, found->source->memory->history,
 				     found->source->regs, found->source->copy, stacks->frames,
 				     UW_DEPTH_MAX, stop, reused);
-	struct unwinding_subject counted = counted_for(stacks, found, count);
-	unwinding_end(&stacks->unwinding, &measured, found->source->space, &counted);
+	struct walk_counts_subject counted = counted_for(stacks, found, count);
+	walk_counts_end(&stacks->counts, &measured, found->source->space, &counted);
 	return count;
 }
 
@@ -89,9 +89,9 @@ static void raise_trial(struct stacks *stacks, enum guess_trial trial)
 		return;
 	stacks->guess_trial = trial;
 	stacks->guess_turn = 0;
-	unwinding_forget_tests(&stacks->unwinding);
+	walk_counts_forget_tests(&stacks->counts);
 	while (stacks->tested) {
-		unwinding_forget_test(&stacks->tested->counts);
+		walk_counts_forget_test(&stacks->tested->counts);
 		stack_memory_unlink(stacks->tested);
 	}
 }
@@ -102,7 +102,7 @@ static uint64_t choose_cut(struct stacks *stacks, const struct found *found, siz
 	const struct uw_stack *stack = found->source->copy;
 	struct guess *guess = found->source->memory->guess;
 	bool is_cut = stacks->guess_trial == TRIAL_CUT;
-	bool is_soon = is_cut && stacks->unwinding.run.guesses_tested < TESTED_SOON;
+	bool is_soon = is_cut && stacks->counts.run.guesses_tested < TESTED_SOON;
 	if (found->is_deep && stacks->copy_size > 0) {
 		raise_trial(stacks, TRIAL_DEEP);
 		return stack->base + stacks->copy_size;
@@ -118,16 +118,16 @@ static uint64_t choose_cut(struct stacks *stacks, const struct found *found, siz
 static void note_whole(struct stacks *stacks, struct found *found, size_t reused)
 {
 	struct stack_memory *memory = found->source->memory;
-	struct unwinding_subject counted = counted_for(stacks, found, found->count);
+	struct walk_counts_subject counted = counted_for(stacks, found, found->count);
 	uint64_t cut = choose_cut(stacks, found, found->count);
 	found->chain = memory->chain;
 	found->kept = reused;
 	if (cut != 0) {
 		stack_memory_link(memory, &stacks->tested);
-		unwinding_add_test(&stacks->unwinding,
-				   guess_test(memory->guess, found->source->map_version,
-					      stacks->frames, found->count, cut),
-				   &counted);
+		walk_counts_add_test(&stacks->counts,
+				     guess_test(memory->guess, found->source->map_version,
+						stacks->frames, found->count, cut),
+				     &counted);
 	}
 	guess_note(memory->guess, found->source->map_version, stacks->frames, found->count, reused);
 }
@@ -332,11 +332,11 @@ void stacks_destroy(struct stacks *stacks)
 		return;
 	chain_destroy(stacks->chain);
 	tree_destroy(stacks->tree);
-	unwinding_finish(&stacks->unwinding);
+	walk_counts_finish(&stacks->counts);
 	free(stacks);
 }
 
 void stacks_emit(const struct stacks *stacks, uint64_t now_ns)
 {
-	unwinding_emit(&stacks->unwinding, stacks->emit, now_ns);
+	walk_counts_emit(&stacks->counts, stacks->emit, now_ns);
 }

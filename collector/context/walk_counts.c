@@ -7,49 +7,48 @@
 
 enum { TIMED_EACH = 64, TIMED_TURN = 32 };
 
-void unwinding_finish(struct unwinding *unwinding)
+void walk_counts_finish(struct walk_counts *counts)
 {
-	free(unwinding->images);
-	*unwinding = (struct unwinding){0};
+	free(counts->images);
+	*counts = (struct walk_counts){0};
 }
 
 /* NULL: out of memory. */
-static struct profile_unwinding *find_image(struct unwinding *unwinding, uint32_t image)
+static struct profile_unwinding *find_image(struct walk_counts *counts, uint32_t image)
 {
-	if (image < unwinding->image_count)
-		return &unwinding->images[image];
+	if (image < counts->image_count)
+		return &counts->images[image];
 	size_t count = 2 * ((size_t)image + 8);
-	struct profile_unwinding *grown = reallocarray(unwinding->images, count, sizeof(*grown));
+	struct profile_unwinding *grown = reallocarray(counts->images, count, sizeof(*grown));
 	if (!grown)
 		return NULL;
-	memset(grown + unwinding->image_count, 0,
-	       (count - unwinding->image_count) * sizeof(*grown));
-	unwinding->images = grown;
-	unwinding->image_count = count;
+	memset(grown + counts->image_count, 0, (count - counts->image_count) * sizeof(*grown));
+	counts->images = grown;
+	counts->image_count = count;
 	return &grown[image];
 }
 
-static void add_to_all(struct unwinding *unwinding, const struct profile_unwinding *more,
-		       const struct unwinding_subject *subject)
+static void add_to_all(struct walk_counts *counts, const struct profile_unwinding *more,
+		       const struct walk_counts_subject *subject)
 {
-	struct profile_unwinding *image = find_image(unwinding, subject->image);
-	profile_unwinding_add(&unwinding->run, more);
+	struct profile_unwinding *image = find_image(counts, subject->image);
+	profile_unwinding_add(&counts->run, more);
 	profile_unwinding_add(subject->thread, more);
 	if (image)
 		profile_unwinding_add(image, more);
 }
 
-void unwinding_begin(struct unwinding *unwinding, struct unwinding_walk *walk,
-		     const struct uw_space *space, bool is_deep)
+void walk_counts_begin(struct walk_counts *counts, struct walk_counts_walk *walk,
+		       const struct uw_space *space, bool is_deep)
 {
-	bool is_timed = !is_deep && unwinding->turn++ % TIMED_EACH == TIMED_TURN;
+	bool is_timed = !is_deep && counts->turn++ % TIMED_EACH == TIMED_TURN;
 	uw_space_counts(space, &walk->before);
 	walk->is_deep = is_deep;
 	walk->start_ns = is_timed ? clock_now() : 0;
 }
 
-void unwinding_end(struct unwinding *unwinding, const struct unwinding_walk *walk,
-		   const struct uw_space *space, const struct unwinding_subject *subject)
+void walk_counts_end(struct walk_counts *counts, const struct walk_counts_walk *walk,
+		     const struct uw_space *space, const struct walk_counts_subject *subject)
 {
 	uint64_t ns = walk->start_ns > 0 ? clock_now() - walk->start_ns : 0;
 	const struct uw_counts *before = &walk->before;
@@ -71,15 +70,15 @@ void unwinding_end(struct unwinding *unwinding, const struct unwinding_walk *wal
 		more.timed_ns = ns;
 	}
 	if (walk->is_deep) {
-		unwinding->deep_walks += more.walks;
-		unwinding->deep_frames += more.frames;
+		counts->deep_walks += more.walks;
+		counts->deep_frames += more.frames;
 	} else {
-		add_to_all(unwinding, &more, subject);
+		add_to_all(counts, &more, subject);
 	}
 }
 
-void unwinding_add_test(struct unwinding *unwinding, enum guess_result result,
-			const struct unwinding_subject *subject)
+void walk_counts_add_test(struct walk_counts *counts, enum guess_result result,
+			  const struct walk_counts_subject *subject)
 {
 	struct profile_unwinding more = {
 		.guesses_tested = result != GUESS_NOT_TESTED,
@@ -87,21 +86,21 @@ void unwinding_add_test(struct unwinding *unwinding, enum guess_result result,
 		.guesses_wrong = result == GUESS_WRONG,
 	};
 	if (result != GUESS_NOT_TESTED)
-		add_to_all(unwinding, &more, subject);
+		add_to_all(counts, &more, subject);
 }
 
-void unwinding_forget_test(struct profile_unwinding *sum)
+void walk_counts_forget_test(struct profile_unwinding *sum)
 {
 	sum->guesses_tested = 0;
 	sum->guesses_covered = 0;
 	sum->guesses_wrong = 0;
 }
 
-void unwinding_forget_tests(struct unwinding *unwinding)
+void walk_counts_forget_tests(struct walk_counts *counts)
 {
-	unwinding_forget_test(&unwinding->run);
-	for (size_t i = 0; i < unwinding->image_count; i++)
-		unwinding_forget_test(&unwinding->images[i]);
+	walk_counts_forget_test(&counts->run);
+	for (size_t i = 0; i < counts->image_count; i++)
+		walk_counts_forget_test(&counts->images[i]);
 }
 
 static void emit_one(struct emit *emit, enum profile_unwinding_kind kind, uint32_t subject,
@@ -113,12 +112,12 @@ static void emit_one(struct emit *emit, enum profile_unwinding_kind kind, uint32
 	emit_unwinding(emit, &record);
 }
 
-void unwinding_emit(const struct unwinding *unwinding, struct emit *emit, uint64_t now_ns)
+void walk_counts_emit(const struct walk_counts *counts, struct emit *emit, uint64_t now_ns)
 {
-	const struct profile_unwinding *run = &unwinding->run;
-	for (size_t i = 0; i < unwinding->image_count; i++)
-		if (unwinding->images[i].walks > 0 || unwinding->images[i].guesses_tested > 0)
-			emit_one(emit, PROFILE_UNWINDING_IMAGE, (uint32_t)i, &unwinding->images[i]);
+	const struct profile_unwinding *run = &counts->run;
+	for (size_t i = 0; i < counts->image_count; i++)
+		if (counts->images[i].walks > 0 || counts->images[i].guesses_tested > 0)
+			emit_one(emit, PROFILE_UNWINDING_IMAGE, (uint32_t)i, &counts->images[i]);
 	emit_note(emit, PROFILE_NOTE_UNWIND_WALKS, now_ns, .value = run->walks);
 	emit_note(emit, PROFILE_NOTE_UNWIND_FRAMES, now_ns, .value = run->frames);
 	emit_note(emit, PROFILE_NOTE_UNWIND_FRAMES_BY_INFO, now_ns, .value = run->frames_by_info);
@@ -132,6 +131,6 @@ void unwinding_emit(const struct unwinding *unwinding, struct emit *emit, uint64
 	emit_note(emit, PROFILE_NOTE_GUESSES_TESTED, now_ns, .value = run->guesses_tested);
 	emit_note(emit, PROFILE_NOTE_GUESSES_COVERED, now_ns, .value = run->guesses_covered);
 	emit_note(emit, PROFILE_NOTE_GUESSES_WRONG, now_ns, .value = run->guesses_wrong);
-	emit_note(emit, PROFILE_NOTE_UNWIND_DEEP_WALKS, now_ns, .value = unwinding->deep_walks);
-	emit_note(emit, PROFILE_NOTE_UNWIND_DEEP_FRAMES, now_ns, .value = unwinding->deep_frames);
+	emit_note(emit, PROFILE_NOTE_UNWIND_DEEP_WALKS, now_ns, .value = counts->deep_walks);
+	emit_note(emit, PROFILE_NOTE_UNWIND_DEEP_FRAMES, now_ns, .value = counts->deep_frames);
 }

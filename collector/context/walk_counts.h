@@ -15,7 +15,7 @@
 struct emit;
 
 /* Zeros before the first use. */
-struct unwinding {
+struct walk_counts {
 	struct profile_unwinding run;
 	struct profile_unwinding *images; /* by image */
 	size_t image_count;
@@ -24,38 +24,38 @@ struct unwinding {
 	uint64_t turn; /* walks of samples so far */
 };
 
-void unwinding_finish(struct unwinding *unwinding);
+void walk_counts_finish(struct walk_counts *counts);
 
 /* Where the counts of a stack belong. */
-struct unwinding_subject {
+struct walk_counts_subject {
 	struct profile_unwinding *thread; /* of the one that was sampled */
 	uint32_t image;                   /* its leaf lies in; 0: the unknown one */
 };
 
 /* A walk that is being measured. One in 64 is timed: what a clock costs is no small part of a walk.
  */
-struct unwinding_walk {
+struct walk_counts_walk {
 	struct uw_counts before;
 	uint64_t start_ns; /* 0: it is not timed */
 	bool is_deep;
 };
 
-void unwinding_begin(struct unwinding *unwinding, struct unwinding_walk *walk,
-		     const struct uw_space *space, bool is_deep);
+void walk_counts_begin(struct walk_counts *counts, struct walk_counts_walk *walk,
+		       const struct uw_space *space, bool is_deep);
 
 /* Adds it up; without memory, for the run and the thread only. */
-void unwinding_end(struct unwinding *unwinding, const struct unwinding_walk *walk,
-		   const struct uw_space *space, const struct unwinding_subject *subject);
+void walk_counts_end(struct walk_counts *counts, const struct walk_counts_walk *walk,
+		     const struct uw_space *space, const struct walk_counts_subject *subject);
 
 /* Counts what came of trying a guess on a whole stack. */
-void unwinding_add_test(struct unwinding *unwinding, enum guess_result result,
-			const struct unwinding_subject *subject);
+void walk_counts_add_test(struct walk_counts *counts, enum guess_result result,
+			  const struct walk_counts_subject *subject);
 
-/* Takes back all tests. The threads' are the caller's, who does it with unwinding_forget_test. */
-void unwinding_forget_tests(struct unwinding *unwinding);
-void unwinding_forget_test(struct profile_unwinding *sum);
+/* Takes back all tests. The threads' are the caller's, who does it with walk_counts_forget_test. */
+void walk_counts_forget_tests(struct walk_counts *counts);
+void walk_counts_forget_test(struct profile_unwinding *sum);
 
 /* Writes what it took by image, and over the run. */
-void unwinding_emit(const struct unwinding *unwinding, struct emit *emit, uint64_t now_ns);
+void walk_counts_emit(const struct walk_counts *counts, struct emit *emit, uint64_t now_ns);
 
 #endif

@@ -8,12 +8,6 @@ enum {
 	OP_ADDR = 0x03,
 	OP_DEREF = 0x06,
 	OP_CONST1U = 0x08,
-	OP_CONST1S = 0x09,
-	OP_CONST2U = 0x0a,
-	OP_CONST2S = 0x0b,
-	OP_CONST4U = 0x0c,
-	OP_CONST4S = 0x0d,
-	OP_CONST8U = 0x0e,
 	OP_CONST8S = 0x0f,
 	OP_CONSTU = 0x10,
 	OP_CONSTS = 0x11,
@@ -150,33 +144,15 @@ static bool run_constant(struct evaluation *evaluation, uint8_t op)
 {
 	struct uw_reader *code = &evaluation->code;
 
+	if (op >= OP_CONST1U && op <= OP_CONST8S) {
+		/* Of 1, 2, 4 and 8 bytes, each unsigned and signed. */
+		push(evaluation, uw_read_number(code, 1u << (op - OP_CONST1U) / 2, op & 1));
+		return true;
+	}
 	switch (op) {
 	case OP_ADDR:
 		push(evaluation,
-		     (evaluation->memory->word == 4 ? uw_read_u32(code) : uw_read_u64(code)) +
-			     evaluation->bias);
-		return true;
-	case OP_CONST1U:
-		push(evaluation, uw_read_u8(code));
-		return true;
-	case OP_CONST1S:
-		push(evaluation, (uint64_t)(int64_t)(int8_t)uw_read_u8(code));
-		return true;
-	case OP_CONST2U:
-		push(evaluation, uw_read_u16(code));
-		return true;
-	case OP_CONST2S:
-		push(evaluation, (uint64_t)(int64_t)(int16_t)uw_read_u16(code));
-		return true;
-	case OP_CONST4U:
-		push(evaluation, uw_read_u32(code));
-		return true;
-	case OP_CONST4S:
-		push(evaluation, (uint64_t)(int64_t)(int32_t)uw_read_u32(code));
-		return true;
-	case OP_CONST8U:
-	case OP_CONST8S:
-		push(evaluation, uw_read_u64(code));
+		     uw_read_number(code, evaluation->memory->word, false) + evaluation->bias);
 		return true;
 	case OP_CONSTU:
 		push(evaluation, uw_read_uleb(code));

@@ -1,5 +1,6 @@
 #include "unwind/cfi/find.h"
 
+#include "containers/array.h"
 #include "unwind/cfi/machine.h"
 #include "unwind/cfi/opcodes.h"
 #include "unwind/elf/section.h"
@@ -214,20 +215,15 @@ static int index_build(struct uw_cfi *cfi)
 	struct record record;
 
 	for (uint64_t offset = 0; record_read(cfi, offset, &record); offset = record.next) {
-		struct uw_cfi_entry *grown;
 		struct uw_fde fde;
 
 		if (record.is_terminator || record.is_cie)
 			continue;
 		if (!fde_read(cfi, &record, &last, &fde) || fde.start == fde.end)
 			continue;
-		if (cfi->index_count == capacity) {
-			capacity = capacity ? capacity * 2 : 64;
-			grown = reallocarray(cfi->index, capacity, sizeof(*grown));
-			if (!grown)
-				return -1;
-			cfi->index = grown;
-		}
+		if (!array_reserve(&cfi->index, &capacity, cfi->index_count + 1,
+				   sizeof(*cfi->index)))
+			return -1;
 		cfi->index[cfi->index_count++] =
 			(struct uw_cfi_entry){.start = fde.start, .offset = offset};
 	}

@@ -35,6 +35,19 @@ static inline __attribute__((always_inline)) uint64_t uw_word_at(const uint8_t *
 	return value;
 }
 
+/* Reads size bytes of the copied stack, 1 to 8, as a little-endian number; false: it does not hold
+ * them. */
+static inline __attribute__((always_inline)) bool
+uw_stack_read(const struct uw_stack *stack, uint64_t address, size_t size, uint64_t *value)
+{
+	uint64_t offset = address - stack->base;
+	if (offset >= stack->size || stack->size - offset < size)
+		return false;
+	*value = 0;
+	memcpy(value, stack->bytes + offset, size);
+	return true;
+}
+
 /* Reads from the file: the slow part of uw_memory_read_sized. */
 bool uw_memory_read_file(struct uw_memory *memory, uint64_t address, size_t size, uint64_t *value);
 
@@ -42,20 +55,13 @@ bool uw_memory_read_file(struct uw_memory *memory, uint64_t address, size_t size
 static inline __attribute__((always_inline)) bool
 uw_memory_read_sized(struct uw_memory *memory, uint64_t address, size_t size, uint64_t *value)
 {
-	const struct uw_stack *stack = memory->stack;
-	uint64_t offset = address - stack->base;
-
-	if (offset < stack->size && stack->size - offset >= size) {
-		*value = 0;
-		memcpy(value, stack->bytes + offset, size);
-		return true;
-	}
-	return uw_memory_read_file(memory, address, size, value);
+	return uw_stack_read(memory->stack, address, size, value) ||
+	       uw_memory_read_file(memory, address, size, value);
 }
 
-static inline bool uw_memory_read(struct uw_memory *memory, uint64_t address, uint64_t *value)
+static inline bool uw_memory_read_word(struct uw_memory *memory, uint64_t address, uint64_t *value)
 {
-	return uw_memory_read_sized(memory, address, sizeof(*value), value);
+	return uw_memory_read_sized(memory, address, memory->word, value);
 }
 
 #endif

@@ -24,11 +24,6 @@ struct parse {
 	uint64_t notes_left; /* bytes that may still be looked at */
 };
 
-static bool name_is(const char name[static 4], uint32_t size)
-{
-	return size == 4 && memcmp(name, ELF_NOTE_GNU, 4) == 0;
-}
-
 /* Whether the note, whose name starts at offset, is the build-id, which is taken. */
 static bool note_take(struct parse *parse, const Elf64_Nhdr *note, uint64_t offset)
 {
@@ -38,7 +33,7 @@ static bool note_take(struct parse *parse, const Elf64_Nhdr *note, uint64_t offs
 	if (note->n_type != NT_GNU_BUILD_ID || note->n_descsz == 0 ||
 	    note->n_descsz > UW_BUILD_ID_MAX || note->n_namesz != sizeof(name) ||
 	    !uw_window_read(elf, &parse->notes, offset, name, sizeof(name)) ||
-	    !name_is(name, note->n_namesz))
+	    memcmp(name, ELF_NOTE_GNU, sizeof(name)) != 0)
 		return false;
 	if (uw_window_read(elf, &parse->notes, offset + sizeof(name), elf->build_id,
 			   note->n_descsz))

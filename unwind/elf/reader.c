@@ -1,5 +1,6 @@
 #include "unwind/elf/reader.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct uw_reader uw_reader_of(const struct uw_span *span, uint64_t offset, uint64_t size)
@@ -19,42 +20,19 @@ struct uw_reader uw_reader_of(const struct uw_span *span, uint64_t offset, uint6
 	return reader;
 }
 
-/* Takes size bytes into *value, which the caller has cleared. */
-static void reader_take(struct uw_reader *reader, void *value, size_t size)
-{
-	if (uw_reader_left(reader) < size) {
-		reader->failed = true;
-		reader->rva += uw_reader_left(reader);
-		reader->at = reader->end;
-		return;
-	}
-	memcpy(value, reader->at, size);
-	reader->at += size;
-	reader->rva += size;
-}
-
-uint16_t uw_read_u16(struct uw_reader *reader)
-{
-	uint16_t value = 0;
-
-	reader_take(reader, &value, sizeof(value));
-	return value;
-}
-
-uint32_t uw_read_u32(struct uw_reader *reader)
-{
-	uint32_t value = 0;
-
-	reader_take(reader, &value, sizeof(value));
-	return value;
-}
-
-uint64_t uw_read_u64(struct uw_reader *reader)
+uint64_t uw_read_number(struct uw_reader *reader, unsigned size, bool is_signed)
 {
 	uint64_t value = 0;
-
-	reader_take(reader, &value, sizeof(value));
-	return value;
+	unsigned unused = 64 - 8 * size;
+	assert(size > 0 && size <= sizeof(value));
+	if (uw_reader_left(reader) < size) {
+		uw_read_skip(reader, size);
+		return 0;
+	}
+	memcpy(&value, reader->at, size);
+	reader->at += size;
+	reader->rva += size;
+	return is_signed ? (uint64_t)((int64_t)(value << unused) >> unused) : value;
 }
 
 uint64_t uw_read_uleb_long(struct uw_reader *reader)
@@ -110,23 +88,21 @@ void uw_read_skip(struct uw_reader *reader, uint64_t size)
 /* The stored value, sign-extended where the format is signed; the base is not added. */
 static uint64_t read_pointer_value(struct uw_reader *reader, uint8_t encoding)
 {
-	switch (encoding & UW_PE_FORMAT_MASK) {
+	uint8_t format = encoding & UW_PE_FORMAT_MASK;
+	switch (format) {
 	case UW_PE_ABSPTR:
-	case UW_PE_UDATA8:
-	case UW_PE_SDATA8:
 		return uw_read_u64(reader);
 	case UW_PE_ULEB128:
 		return uw_read_uleb(reader);
 	case UW_PE_SLEB128:
 		return (uint64_t)uw_read_sleb(reader);
 	case UW_PE_UDATA2:
-		return uw_read_u16(reader);
-	case UW_PE_SDATA2:
-		return (uint64_t)(int64_t)(int16_t)uw_read_u16(reader);
 	case UW_PE_UDATA4:
-		return uw_read_u32(reader);
+	case UW_PE_UDATA8:
+	case UW_PE_SDATA2:
 	case UW_PE_SDATA4:
-		return (uint64_t)(int64_t)(int32_t)uw_read_u32(reader);
+	case UW_PE_SDATA8:
+		return uw_read_number(reader, 1u << ((format & 7) - 1), format & 8);
 	default:
 		reader->failed = true;
 		return 0;

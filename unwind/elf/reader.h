@@ -27,9 +27,8 @@ struct uw_reader {
 /* A reader of span[offset, offset + size), clipped to the span; failed when offset is beyond it. */
 struct uw_reader uw_reader_of(const struct uw_span *span, uint64_t offset, uint64_t size);
 
-uint16_t uw_read_u16(struct uw_reader *reader);
-uint32_t uw_read_u32(struct uw_reader *reader);
-uint64_t uw_read_u64(struct uw_reader *reader);
+/* A little-endian number of 1, 2, 4 or 8 bytes, extended to 64 bits. */
+uint64_t uw_read_number(struct uw_reader *reader, unsigned size, bool is_signed);
 uint64_t uw_read_uleb_long(struct uw_reader *reader);
 int64_t uw_read_sleb(struct uw_reader *reader);
 void uw_read_skip(struct uw_reader *reader, uint64_t size);
@@ -42,6 +41,21 @@ static inline uint8_t uw_read_u8(struct uw_reader *reader)
 	}
 	reader->rva++;
 	return *reader->at++;
+}
+
+static inline uint16_t uw_read_u16(struct uw_reader *reader)
+{
+	return (uint16_t)uw_read_number(reader, 2, false);
+}
+
+static inline uint32_t uw_read_u32(struct uw_reader *reader)
+{
+	return (uint32_t)uw_read_number(reader, 4, false);
+}
+
+static inline uint64_t uw_read_u64(struct uw_reader *reader)
+{
+	return uw_read_number(reader, 8, false);
 }
 
 /* Fails where the value needs more than 64 bits. */

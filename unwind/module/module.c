@@ -150,40 +150,30 @@ static void module_destroy(struct uw_module *module)
 	free(module);
 }
 
-/* Completes a module whose elf was opened. */
-static struct uw_module *module_finish_open(struct uw_module *module)
+/* Completes a module, NULL for no memory, whose elf was opened with that result, or frees it. */
+static int module_finish_open(struct uw_module *opened, int result, struct uw_module **module)
 {
-	module->cfi.arch = module->elf.arch;
-	module->references = 1;
-	return module;
+	if (result < 0) {
+		free(opened);
+		return -1;
+	}
+	opened->cfi.arch = opened->elf.arch;
+	opened->references = 1;
+	*module = opened;
+	return 0;
 }
 
 int uw_module_open(int fd, struct uw_module **module)
 {
 	struct uw_module *opened = calloc(1, sizeof(*opened));
-
-	if (!opened)
-		return -1;
-	if (uw_elf_open(&opened->elf, fd) < 0) {
-		free(opened);
-		return -1;
-	}
-	*module = module_finish_open(opened);
-	return 0;
+	return module_finish_open(opened, opened ? uw_elf_open(&opened->elf, fd) : -1, module);
 }
 
 int uw_module_from_memory(const void *bytes, size_t size, struct uw_module **module)
 {
 	struct uw_module *opened = calloc(1, sizeof(*opened));
-
-	if (!opened)
-		return -1;
-	if (uw_elf_from_memory(&opened->elf, bytes, size) < 0) {
-		free(opened);
-		return -1;
-	}
-	*module = module_finish_open(opened);
-	return 0;
+	int result = opened ? uw_elf_from_memory(&opened->elf, bytes, size) : -1;
+	return module_finish_open(opened, result, module);
 }
 
 struct uw_module *uw_module_ref(struct uw_module *module)

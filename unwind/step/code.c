@@ -6,21 +6,29 @@
 #include "unwind/rules/function_rules.h"
 #include "unwind/space/space.h"
 #include "unwind/x86/stack_switch.h"
+#include <assert.h>
 #include <string.h>
 
 enum {
+	CODE_MAX = 16,
 	ENTRY_SIZE_MAX =
 		64 /* code from e_entry on that counts as the entry point: 61 bytes in glibc */
 };
+
+/* Whether the x86-64 code at an address is of these bytes, at most CODE_MAX. */
+static bool code_is(struct uw_space *space, uint64_t ip, const uint8_t *code, size_t size)
+{
+	uint8_t bytes[CODE_MAX];
+	assert(size <= sizeof(bytes));
+	return space->arch == UW_ARCH_X86_64 && uw_space_read(space, ip, bytes, size) &&
+	       memcmp(bytes, code, size) == 0;
+}
 
 /* mov $__NR_rt_sigreturn, %rax; syscall: how glibc, musl and gdb's recogniser agree it looks. */
 static bool code_is_sigreturn(struct uw_space *space, uint64_t ip)
 {
 	static const uint8_t stub[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
-	uint8_t bytes[sizeof(stub)];
-
-	return space->arch == UW_ARCH_X86_64 && uw_space_read(space, ip, bytes, sizeof(bytes)) &&
-	       memcmp(bytes, stub, sizeof(stub)) == 0;
+	return code_is(space, ip, stub, sizeof(stub));
 }
 
 /* syscall; test %rax, %rax; jl; je; ret: the part of glibc's clone and clone3 that has no FDE,
@@ -63,10 +71,7 @@ static bool code_is_start_context(struct uw_space *space, uint64_t ip)
 {
 	static const uint8_t code[] = {0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c,
 				       0x24, 0x48, 0x85, 0xff, 0x74};
-	uint8_t bytes[sizeof(code)];
-
-	return space->arch == UW_ARCH_X86_64 && uw_space_read(space, ip, bytes, sizeof(bytes)) &&
-	       memcmp(bytes, code, sizeof(code)) == 0;
+	return code_is(space, ip, code, sizeof(code));
 }
 
 /* Code of a module that no FDE describes. */

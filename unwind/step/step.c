@@ -72,8 +72,7 @@ struct application {
 
 static enum uw_step read_word(struct uw_memory *memory, uint64_t address, uint64_t *value)
 {
-	return uw_memory_read_sized(memory, address, memory->word, value) ? UW_STEP_OK
-									  : UW_STEP_READ;
+	return uw_memory_read_word(memory, address, value) ? UW_STEP_OK : UW_STEP_READ;
 }
 
 static enum uw_step rule_value(const struct application *apply, const struct uw_rule *rule,
@@ -286,7 +285,7 @@ static enum uw_step step_sigreturn(struct uw_state *state, struct uw_memory *mem
 	for (unsigned i = 0; i < sizeof(mcontext_regs); i++, slot += 8) {
 		uint64_t value;
 
-		if (!uw_memory_read(memory, slot, &value))
+		if (!uw_memory_read_word(memory, slot, &value))
 			return UW_STEP_READ;
 		uw_state_set(state, mcontext_regs[i], value);
 	}

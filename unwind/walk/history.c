@@ -1,13 +1,12 @@
 #include "unwind/walk/history.h"
 
+#include "containers/array.h"
 #include "unwind/cfi/machine.h"
 #include "unwind/cfi/memory.h"
 #include "unwind/space/space.h"
 #include "unwind/step/common.h"
 #include "unwind/walk/root.h"
 #include <stdlib.h>
-
-enum { CAPACITY_FIRST = 32 };
 
 struct uw_history *uw_history_create(void)
 {
@@ -31,15 +30,6 @@ void uw_history_begin(struct uw_history *history, const struct uw_space *space)
 	history->cursor = history->count;
 }
 
-/* Only the copied stack counts: it is what the sample was taken with. */
-static bool stack_holds_zero(const struct uw_stack *stack, uint64_t address, uint8_t word)
-{
-	uint64_t offset = address - stack->base;
-
-	return offset < stack->size && stack->size - offset >= word &&
-	       uw_word_at(stack->bytes, offset, word) == 0;
-}
-
 static uint8_t history_word(const struct uw_history *history)
 {
 	return uw_machine_of(history->space->arch)->word;
@@ -49,10 +39,11 @@ static bool history_end_verify(const struct uw_history *history, struct uw_space
 			       const struct uw_stack *stack)
 {
 	const struct uw_note *end = &history->end;
-	uint64_t at = end->slot;
+	uint64_t at = end->slot, word;
 
+	/* Only the copied stack counts: it is what the sample was taken with. */
 	for (unsigned i = 0; i < end->zeros; i++, at += history_word(history))
-		if (!stack_holds_zero(stack, at, history_word(history)))
+		if (!uw_stack_read(stack, at, history_word(history), &word) || word != 0)
 			return false;
 	return uw_root_check(space, stack, (enum uw_root)end->root, at) == UW_STEP_ROOT;
 }
@@ -124,24 +115,6 @@ bool uw_history_take(struct uw_history *history, struct uw_space *space, const s
 	return last == root;
 }
 
-/* Room for count frames; false: out of memory. */
-static bool history_reserve(struct uw_history *history, size_t count)
-{
-	size_t capacity = history->capacity ? history->capacity : CAPACITY_FIRST;
-	struct uw_past *grown;
-
-	if (count <= history->capacity)
-		return true;
-	while (capacity < count)
-		capacity *= 2;
-	grown = reallocarray(history->past, capacity, sizeof(*grown));
-	if (!grown)
-		return false;
-	history->past = grown;
-	history->capacity = capacity;
-	return true;
-}
-
 static uint32_t past_by_convention(const struct uw_past *caller, const struct uw_frame *frame)
 {
 	return (caller ? caller->by_convention : 0) + (frame->source == UW_SOURCE_FRAME_POINTER);
@@ -193,7 +166,9 @@ void uw_history_note(struct uw_history *history, const struct uw_frame *frames,
 		met->by_convention = past_by_convention(kept > 1 ? met - 1 : NULL, &met->frame);
 	}
 	/* Without room, what is kept stays true. */
-	if (i == 0 || !history_reserve(history, kept + i) || !history->past)
+	if (i == 0 ||
+	    !array_reserve(&history->past, &history->capacity, kept + i, sizeof(*history->past)) ||
+	    !history->past)
 		return;
 	if (kept == 0) {
 		if (notes[i - 1].kind != UW_NOTE_END)

@@ -42,13 +42,15 @@ static TBRW_U32 load(struct profile_reader *reader)
 	if (code == VT_SUCCESS)
 		code = profile_reader_load_host(reader);
 	if (code == VT_SUCCESS)
+		code = profile_reader_load_lives(reader);
+	if (code == VT_SUCCESS)
 		code = profile_reader_load_modules(reader);
 	if (code == VT_SUCCESS && reader->is_plain)
 		code = profile_plain_load(reader);
 	if (code == VT_SUCCESS)
 		code = profile_reader_open_samples(reader);
 	if (code == VT_SUCCESS)
-		code = profile_reader_load_lives(reader);
+		code = profile_reader_deduce(reader);
 	if (code == VT_SUCCESS && reader->is_plain)
 		code = profile_plain_make_frames(reader);
 	if (code == VT_SUCCESS)
@@ -86,10 +88,9 @@ void profile_reader_close(struct profile_reader *reader)
 		return;
 	profile_reader_close_samples(reader);
 	TBRW_abort_cleanup_and_close(reader->file);
-	profile_reader_free_module_maps(reader);
+	tb5_binder_finish(&reader->binder);
 	free(reader->modules);
 	free(reader->module_of_record);
-	free(reader->programs);
 	for (unsigned id = 0; id < PROFILE_STREAM_COUNT; id++) {
 		free(reader->records[id].items);
 		profile_texts_finish(&reader->texts[id]);
@@ -97,10 +98,7 @@ void profile_reader_close(struct profile_reader *reader)
 	free(reader->node_damaged);
 	free(reader->symbol_first);
 	free(reader->processes);
-	free(reader->process_of_record);
 	free(reader->threads);
-	profile_lives_finish(&reader->process_lives);
-	profile_lives_finish(&reader->thread_lives);
 	profile_strings_finish(&reader->names);
 	profile_strpool_finish(&reader->made_names);
 	free(reader);

@@ -14,7 +14,7 @@
  *
  * Processes and threads that nobody recorded, but that had samples or (processes) threads, follow
  * the recorded ones. A process is then named after its executable module, or "pid N", and one life
- * ends where that module changes to another path; a thread is named after its process.
+ * ends where that module changes to another path; a thread is of one process, and named after it.
  *
  * A plain file is a tb5 file with sample records that another program wrote, with none of the
  * streams of profile.h. Its samples have a stack of the leaf only (PROFILE_STACK_NONE), images are

@@ -1,240 +1,234 @@
-/* Processes and threads: the records of the process/thread section and of tbcollect.threads, as
- * lives. */
+/* Processes and threads: recorded ones, from the process/thread section and tbcollect.threads, and
+ * those that nobody recorded, as in the file of a collector that was killed. They are known by
+ * their samples, and processes by their threads too. */
+#include "containers/array.h"
 #include "profile/read/reader_private.h"
+#include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- What was recorded ---- */
 
 struct load {
 	struct profile_reader *reader;
-	uint32_t capacity;        /* of processes */
-	uint64_t record_capacity; /* of process_of_record */
-	struct ending *endings;   /* TERMINATE records apart from their CREATE record */
-	uint32_t ending_count;
-	uint32_t ending_capacity;
-	uint32_t last_created; /* process that the previous record created, PROFILE_NONE: none */
+	size_t capacity; /* of processes */
 };
 
-struct ending {
-	uint32_t pid;
-	uint64_t tsc;
-	uint64_t record;
-};
-
-static bool reserve(struct load *load)
+static TBRW_U32 take_process(struct load *load, const TBRW_PID *record)
 {
 	struct profile_reader *reader = load->reader;
+	bool is_creation =
+		(record->pid_flags & TBRW_PID_CREATE) || !(record->pid_flags & TBRW_PID_TERMINATE);
 
-	if (reader->process_count == load->capacity) {
-		uint32_t capacity = load->capacity ? load->capacity * 2 : 64;
-		struct profile_process_info *processes =
-			reallocarray(reader->processes, capacity, sizeof(*processes));
-		if (capacity < load->capacity || !processes)
-			return false;
-		reader->processes = processes;
-		load->capacity = capacity;
-	}
-	if (reader->process_record_count == load->record_capacity) {
-		uint64_t capacity = load->record_capacity ? load->record_capacity * 2 : 64;
-		uint32_t *table = reallocarray(reader->process_of_record, capacity, sizeof(*table));
-		if (!table)
-			return false;
-		reader->process_of_record = table;
-		load->record_capacity = capacity;
-	}
-	return true;
-}
-
-static bool add_ending(struct load *load, const TBRW_PID *record, uint64_t index)
-{
-	if (load->ending_count == load->ending_capacity) {
-		uint32_t capacity = load->ending_capacity ? load->ending_capacity * 2 : 64;
-		struct ending *endings = reallocarray(load->endings, capacity, sizeof(*endings));
-		if (capacity < load->ending_capacity || !endings)
-			return false;
-		load->endings = endings;
-		load->ending_capacity = capacity;
-	}
-	load->endings[load->ending_count++] = (struct ending){
-		.pid = record->pid_id,
-		.tsc = record->pid_event_when,
-		.record = index,
-	};
-	return true;
-}
-
-static TBRW_U32 take_creation(struct load *load, const TBRW_PID *record, uint32_t *process)
-{
-	struct profile_reader *reader = load->reader;
-	struct profile_process_info info = {
-		.pid = record->pid_id,
-		.start_tsc = record->pid_flags & TBRW_PID_TSC_USED ? record->pid_event_when : 0,
-		.end_tsc = UINT64_MAX,
-	};
+	if (!tb5_lives_add(&reader->binder.processes, record->pid_id, record->pid_flags,
+			   record->pid_event_when, reader->process_count))
+		return VT_NO_MEMORY;
+	if (!is_creation)
+		return VT_SUCCESS;
+	struct profile_process_info info = {.pid = record->pid_id};
 	TBRW_U32 code = profile_reader_string(reader, record->pid_path, &info.path);
-
 	if (code == VT_SUCCESS)
 		code = profile_reader_string(reader, record->pid_name, &info.name);
 	if (code != VT_SUCCESS)
 		return code;
-	*process = reader->process_count;
+	if (reader->process_count >= PROFILE_NONE / 2 ||
+	    !array_reserve(&reader->processes, &load->capacity, reader->process_count + 1,
+			   sizeof(info)))
+		return VT_NO_MEMORY;
 	reader->processes[reader->process_count++] = info;
 	return VT_SUCCESS;
 }
 
-/* The writer of a process's life puts its end right behind its start; then they belong together
- * whatever else has the same pid. */
-static TBRW_U32 take_termination(struct load *load, const TBRW_PID *record, uint32_t *process)
+static TBRW_U32 take_processes(TBRW_PID *records, TBRW_U32 size, TBRW_U32 count, void *user)
 {
-	struct profile_reader *reader = load->reader;
+	struct load *load = user;
 
-	if (!(record->pid_flags & TBRW_PID_TSC_USED))
-		return VT_SUCCESS;
-	if (load->last_created != PROFILE_NONE) {
-		struct profile_process_info *info = &reader->processes[load->last_created];
-		if (info->pid == record->pid_id && info->start_tsc <= record->pid_event_when) {
-			info->end_tsc = record->pid_event_when;
-			*process = load->last_created;
-			return VT_SUCCESS;
-		}
-	}
-	return add_ending(load, record, reader->process_record_count) ? VT_SUCCESS : VT_NO_MEMORY;
-}
-
-static TBRW_U32 take_record(struct load *load, const TBRW_PID *record)
-{
-	struct profile_reader *reader = load->reader;
-	uint32_t process = PROFILE_NONE;
-	TBRW_U32 code = VT_SUCCESS;
-	bool is_creation =
-		(record->pid_flags & TBRW_PID_CREATE) || !(record->pid_flags & TBRW_PID_TERMINATE);
-
-	if (!reserve(load))
-		return VT_NO_MEMORY;
-	if (record->pid_flags & TBRW_PID_DEDUCED)
-		reader->must_scan = true;
-	else if (is_creation)
-		code = take_creation(load, record, &process);
-	else
-		code = take_termination(load, record, &process);
-	load->last_created = is_creation ? process : PROFILE_NONE;
-	reader->process_of_record[reader->process_record_count++] = process;
-	return code;
-}
-
-static TBRW_U32 take_records(TBRW_PID *records, TBRW_U32 size, TBRW_U32 count, void *user)
-{
 	if (size / sizeof(*records) < count)
 		return VT_INVALID_SAMPLE_FILE;
 	for (TBRW_U32 i = 0; i < count; i++) {
-		TBRW_U32 code = take_record(user, &records[i]);
+		TBRW_U32 code = VT_SUCCESS;
+		if (records[i].pid_flags & TBRW_PID_DEDUCED)
+			load->reader->must_scan = true;
+		else
+			code = take_process(load, &records[i]);
 		if (code != VT_SUCCESS)
 			return code;
 	}
 	return TRUE;
 }
 
-static int compare_starts(const void *left, const void *right, void *user)
+TBRW_U32 profile_reader_load_lives(struct profile_reader *reader)
 {
-	const struct profile_process_info *processes = user;
-	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-
-	if (processes[a].pid != processes[b].pid)
-		return processes[a].pid < processes[b].pid ? -1 : 1;
-	if (processes[a].start_tsc != processes[b].start_tsc)
-		return processes[a].start_tsc < processes[b].start_tsc ? -1 : 1;
-	return a < b ? -1 : a > b;
-}
-
-/* Each separate ending goes to the process of its pid that started last before it, if that one has
- * not ended yet. */
-static TBRW_U32 match_endings(struct load *load)
-{
-	struct profile_reader *reader = load->reader;
-	uint32_t *order = reallocarray(NULL, (size_t)reader->process_count + 1, sizeof(*order));
-
-	if (!order)
-		return VT_NO_MEMORY;
-	for (uint32_t i = 0; i < reader->process_count; i++)
-		order[i] = i;
-	qsort_r(order, reader->process_count, sizeof(*order), compare_starts, reader->processes);
-	for (uint32_t e = 0; e < load->ending_count; e++) {
-		const struct ending *ending = &load->endings[e];
-		uint32_t low = 0, high = reader->process_count;
-		while (low < high) {
-			uint32_t middle = low + (high - low) / 2;
-			const struct profile_process_info *info = &reader->processes[order[middle]];
-			if (info->pid < ending->pid ||
-			    (info->pid == ending->pid && info->start_tsc <= ending->tsc))
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		if (low == 0)
-			continue;
-		struct profile_process_info *info = &reader->processes[order[low - 1]];
-		if (info->pid != ending->pid || info->end_tsc != UINT64_MAX)
-			continue;
-		info->end_tsc = ending->tsc;
-		reader->process_of_record[ending->record] = order[low - 1];
-	}
-	free(order);
-	return VT_SUCCESS;
-}
-
-static TBRW_U32 load_processes(struct profile_reader *reader)
-{
-	struct load load = {.reader = reader, .last_created = PROFILE_NONE};
+	struct load load = {.reader = reader};
+	struct tb5_binder *binder = &reader->binder;
 	TBRW_U32 code = TBRW_reading_section(reader->file, TBRW_PROCESS_THREAD_SECTION);
 
 	if (code == VT_SUCCESS) {
-		code = TBRW_enumerate_processes(reader->file, take_records, &load, 0);
+		code = TBRW_enumerate_processes(reader->file, take_processes, &load, 0);
 		TBRW_done_section(reader->file, TBRW_PROCESS_THREAD_SECTION);
 	}
 	code = profile_reader_tolerate(reader, code);
-	if (code == VT_SUCCESS)
-		code = match_endings(&load);
-	free(load.endings);
-	return code;
-}
-
-static TBRW_U32 seal_processes(struct profile_reader *reader)
-{
-	struct profile_lives *lives = &reader->process_lives;
-
-	for (uint32_t i = 0; i < reader->process_count; i++) {
-		const struct profile_process_info *info = &reader->processes[i];
-		if (!profile_lives_add(lives, info->pid, info->start_tsc, info->end_tsc, i))
+	if (code != VT_SUCCESS)
+		return code;
+	for (uint32_t i = 0; i < reader->thread_count; i++) {
+		const struct profile_thread_info *info = &reader->threads[i];
+		uint64_t key = tb5_thread_key(info->pid, info->tid);
+		if (!tb5_lives_add(&binder->threads, key, TBRW_TID_CREATE | TBRW_TID_TSC_USED,
+				   info->start_tsc, i))
+			return VT_NO_MEMORY;
+		if (info->end_tsc != UINT64_MAX &&
+		    !tb5_lives_add(&binder->threads, key, TBRW_TID_TERMINATE | TBRW_TID_TSC_USED,
+				   info->end_tsc, i + 1))
 			return VT_NO_MEMORY;
 	}
-	if (!profile_reader_cut_execs(reader) || !profile_lives_seal(lives))
-		return VT_NO_MEMORY;
-	/* One that nobody saw end did end before its pid was used again. */
-	for (uint32_t i = 0; i < lives->count; i++) {
-		const struct profile_life *life = &lives->items[i];
-		if (!life->is_gap && life->end < reader->processes[life->record].end_tsc)
-			reader->processes[life->record].end_tsc = life->end;
-	}
+	binder->deduced_processes.first = reader->process_count;
+	binder->deduced_threads.first = reader->thread_count;
 	return VT_SUCCESS;
 }
 
-static TBRW_U32 seal_threads(struct profile_reader *reader)
+/* ---- What is deduced ---- */
+
+static uint64_t add_saturating(uint64_t a, uint64_t b)
 {
-	for (uint32_t i = 0; i < reader->thread_count; i++) {
-		const struct profile_thread_info *info = &reader->threads[i];
-		if (!profile_lives_add(&reader->thread_lives,
-				       profile_thread_key(info->pid, info->tid), info->start_tsc,
-				       info->end_tsc, i))
-			return VT_NO_MEMORY;
-	}
-	return profile_lives_seal(&reader->thread_lives) ? VT_SUCCESS : VT_NO_MEMORY;
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-TBRW_U32 profile_reader_load_lives(struct profile_reader *reader)
-{
-	TBRW_U32 code = load_processes(reader);
+struct scan {
+	struct profile_reader *reader;
+	size_t capacity; /* of threads */
+};
 
+static TBRW_U32 see_sample(struct profile_reader *reader, uint64_t index,
+			   const struct profile_sample_record *sample,
+			   const struct profile_stack *stack, const DATA_BIND_STRUCT *bind,
+			   void *user)
+{
+	struct scan *scan = user;
+	uint64_t process, at;
+
+	(void)index, (void)bind;
+	if (!tb5_binder_lives(&reader->binder, sample->pc.pidRecIndex, sample->pc.tid,
+			      sample->tsc.tsc, true, &process, &at))
+		return VT_NO_MEMORY;
+	if (at < reader->binder.deduced_threads.first)
+		return VT_SUCCESS;
+	if (at == reader->thread_count) {
+		if (at >= PROFILE_NONE - 1 || !array_reserve(&reader->threads, &scan->capacity,
+							     at + 1, sizeof(*reader->threads)))
+			return VT_NO_MEMORY;
+		reader->threads[reader->thread_count++] = (struct profile_thread_info){
+			.pid = sample->pc.pidRecIndex,
+			.tid = sample->pc.tid,
+			.process = (uint32_t)process,
+			.flags = PROFILE_THREAD_DEDUCED,
+		};
+	}
+	struct profile_thread_info *thread = &reader->threads[at];
+	thread->samples += thread->samples < UINT32_MAX;
+	thread->cpu_ns = add_saturating(thread->cpu_ns, stack->cpu_ns);
+	thread->sampled_ns = thread->cpu_ns;
+	return VT_SUCCESS;
+}
+
+/* Samples of recorded threads carry nothing new. Reading all of them is worth it only if there are
+ * others: bind found some, or there was no bind to find them. */
+static bool needs_scan(const struct profile_reader *reader)
+{
+	uint64_t recorded = 0;
+
+	for (uint32_t i = 0; i < reader->thread_count; i++)
+		recorded += reader->threads[i].samples;
+	return reader->must_scan || !reader->is_bound || recorded != reader->sample_count;
+}
+
+static TBRW_U32 see_everything(struct profile_reader *reader)
+{
+	struct scan scan = {.reader = reader, .capacity = reader->thread_count};
+
+	for (uint32_t i = 0; i < reader->thread_count; i++) {
+		struct profile_thread_info *thread = &reader->threads[i];
+		uint64_t process;
+		if (!tb5_binder_process_of_thread(&reader->binder, thread->pid, thread->start_tsc,
+						  thread->end_tsc, &process))
+			return VT_NO_MEMORY;
+		thread->process = (uint32_t)process;
+	}
+	if (!needs_scan(reader))
+		return VT_SUCCESS;
+	return profile_reader_each_raw_sample(reader, false, see_sample, &scan);
+}
+
+/* After its program, or "pid N". */
+static TBRW_U32 name_process(struct profile_reader *reader, const struct tb5_deduced *deduced,
+			     struct profile_process_info *info)
+{
+	uint32_t module =
+		profile_module_of_record(reader, tb5_binder_program(&reader->binder, deduced));
+	char name[32];
+
+	info->path = module != PROFILE_NONE ? reader->modules[module].path : "";
+	const char *slash = strrchr(info->path, '/');
+	info->name = slash ? slash + 1 : info->path;
+	if (*info->name)
+		return VT_SUCCESS;
+	int length = snprintf(name, sizeof(name), "pid %u", info->pid);
+	info->name = profile_strpool_add(&reader->made_names, name, (size_t)length);
+	return info->name ? VT_SUCCESS : VT_NO_MEMORY;
+}
+
+static TBRW_U32 add_processes(struct profile_reader *reader)
+{
+	const struct tb5_deduction *deduced = &reader->binder.deduced_processes;
+	struct profile_process_info *processes =
+		reallocarray(reader->processes, reader->process_count + deduced->count + 1,
+			     sizeof(*processes));
+	TBRW_U32 code = VT_SUCCESS;
+
+	if (!processes || deduced->count >= PROFILE_NONE / 2)
+		return VT_NO_MEMORY;
+	reader->processes = processes;
+	for (size_t i = 0; i < deduced->count && code == VT_SUCCESS; i++) {
+		struct profile_process_info *info = &processes[reader->process_count++];
+		*info = (struct profile_process_info){.pid = deduced->items[i].pid};
+		tb5_binder_span(&reader->binder, &deduced->items[i], &info->start_tsc,
+				&info->end_tsc);
+		code = name_process(reader, &deduced->items[i], info);
+	}
+	return code;
+}
+
+/* A thread without a record has the life and the name of its process, as Linux names a new thread.
+ */
+static void name_threads(struct profile_reader *reader)
+{
+	for (uint32_t i = 0; i < reader->thread_count; i++) {
+		struct profile_thread_info *thread = &reader->threads[i];
+		assert(thread->process < reader->process_count);
+		if (i < reader->binder.deduced_threads.first)
+			continue;
+		const struct profile_process_info *process = &reader->processes[thread->process];
+		thread->start_tsc = process->start_tsc;
+		thread->end_tsc = process->end_tsc;
+		thread->name = process->name;
+	}
+}
+
+TBRW_U32 profile_reader_deduce(struct profile_reader *reader)
+{
+	const struct tb5_lives *lives = &reader->binder.processes;
+
+	for (size_t i = 0; i < lives->count; i++) {
+		const struct tb5_life *life = &lives->items[i];
+		if (life->record == TB5_LIFE_NONE)
+			continue;
+		reader->processes[life->record].start_tsc = life->start;
+		reader->processes[life->record].end_tsc = life->end;
+	}
+	TBRW_U32 code = see_everything(reader);
 	if (code == VT_SUCCESS)
-		code = seal_processes(reader);
+		code = add_processes(reader);
 	if (code == VT_SUCCESS)
-		code = seal_threads(reader);
-	return code == VT_SUCCESS ? profile_reader_deduce(reader) : code;
+		name_threads(reader);
+	return code;
 }

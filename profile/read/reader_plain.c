@@ -2,6 +2,7 @@
  * without the streams of profile.h. Here their records are made from what the guide's sections
  * say: an image per module path, a frame and a node per distinct leaf, the weight of a sample from
  * its event. */
+#include "profile/base/idmap.h"
 #include "profile/base/texttable.h"
 #include "profile/read/reader_private.h"
 #include <stdlib.h>
@@ -329,19 +330,15 @@ static TBRW_U32 see_leaf(struct profile_reader *reader, uint64_t index,
 			 void *user)
 {
 	struct profile_records *frames = &reader->records[PROFILE_STREAM_FRAMES];
-	uint64_t ip = profile_sample_ip(&sample->pc);
-	uint32_t module;
-	TBRW_U32 code = profile_reader_find_module(reader, sample->pc.pidRecIndex, ip,
-						   sample->tsc.tsc, &module);
+	uint32_t module = profile_sample_module(reader, index, sample);
 
-	(void)index, (void)stack, (void)bind;
-	if (code != VT_SUCCESS || module == PROFILE_NONE ||
-	    reader->modules[module].image == PROFILE_NONE)
-		return code;
-	code = reserve_frame(frames, user);
+	(void)stack, (void)bind;
+	if (module == PROFILE_NONE || reader->modules[module].image == PROFILE_NONE)
+		return VT_SUCCESS;
+	TBRW_U32 code = reserve_frame(frames, user);
 	if (code == VT_SUCCESS)
 		((struct profile_frame *)frames->items)[frames->count++] =
-			profile_plain_leaf(reader, module, ip);
+			profile_plain_leaf(reader, module, profile_sample_ip(&sample->pc));
 	return code;
 }
 
@@ -349,10 +346,8 @@ static TBRW_U32 see_leaf(struct profile_reader *reader, uint64_t index,
 TBRW_U32 profile_plain_make_frames(struct profile_reader *reader)
 {
 	uint32_t capacity = 0;
-	TBRW_U32 code = profile_reader_map_modules(reader);
+	TBRW_U32 code = profile_reader_each_raw_sample(reader, false, see_leaf, &capacity);
 
-	if (code == VT_SUCCESS)
-		code = profile_reader_each_raw_sample(reader, false, see_leaf, &capacity);
 	if (code != VT_SUCCESS)
 		return code;
 	const struct profile_records *frames = &reader->records[PROFILE_STREAM_FRAMES];

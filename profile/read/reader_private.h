@@ -4,11 +4,10 @@
 
 #include "profile/base/streams.h"
 #include "profile/base/strpool.h"
-#include "profile/read/lives.h"
 #include "profile/read/reader.h"
+#include "tbrw/bind/binder.h"
 
 struct profile_sample_batch;
-struct profile_module_maps;
 
 /* Values of a sample's eventIndex, which has 8 bits. */
 #define PROFILE_EVENT_COUNT 256u
@@ -44,24 +43,16 @@ struct profile_reader {
 	struct profile_strings names; /* TBRW's strings by their ids */
 	struct profile_strpool made_names;
 
+	/* Its process and thread numbers are indices here; lives are sealed with the modules. */
+	struct tb5_binder binder;
 	struct profile_module_info *modules;
 	uint32_t module_count;
 	uint32_t *module_of_record; /* PROFILE_NONE for an UNLOADED record that joined another */
-	uint64_t module_record_count;
-	struct profile_module_maps *module_maps;
-	uint32_t *programs; /* executable modules by pid and load time */
-	uint32_t program_count;
-
 	struct profile_process_info *processes;
 	uint32_t process_count;
-	uint32_t *process_of_record; /* PROFILE_NONE: a record that is not used */
-	uint64_t process_record_count;
-	struct profile_lives process_lives; /* key: pid */
-
 	struct profile_thread_info *threads;
 	uint32_t thread_count;
-	uint64_t unattributed_ns;          /* CPU time of no thread */
-	struct profile_lives thread_lives; /* key: pid << 32 | tid */
+	uint64_t unattributed_ns; /* CPU time of no thread */
 
 	bool has_sample_streams; /* they are open for reading; a plain file has only stream 0 */
 	struct profile_sample_layout layout;
@@ -109,37 +100,19 @@ void profile_reader_divide_accounts(struct profile_reader *reader);
 /* ---- reader_host.c ---- */
 TBRW_U32 profile_reader_load_host(struct profile_reader *reader);
 
-/* ---- reader_modules.c ---- */
-TBRW_U32 profile_reader_load_modules(struct profile_reader *reader);
-
-/* ---- reader_modulemap.c ---- */
-bool profile_module_fits(const struct profile_reader *reader, uint32_t module, uint32_t pid,
-			 uint64_t ip, uint64_t tsc);
-/* Prepares the next call; needs the lives of processes. */
-TBRW_U32 profile_reader_map_modules(struct profile_reader *reader);
-void profile_reader_free_module_maps(struct profile_reader *reader);
-/* *module is PROFILE_NONE if none held the address. VT_NO_MEMORY. */
-TBRW_U32 profile_reader_find_module(struct profile_reader *reader, uint32_t pid, uint64_t ip,
-				    uint64_t tsc, uint32_t *module);
-
 /* ---- reader_lives.c ---- */
 
-/* Processes and threads, recorded and deduced; needs modules and sample streams. */
+/* Gives the binder the processes and threads that were recorded. */
 TBRW_U32 profile_reader_load_lives(struct profile_reader *reader);
-
-/* ---- reader_deduce.c ---- */
-
-/* Where the executable module of a pid changes, another program was executed: gaps fall into two
- * lives there. Before the lives of processes are sealed. false: out of memory. */
-bool profile_reader_cut_execs(struct profile_reader *reader);
-
-/* Marks the gaps in which recorded threads and samples were, and makes lives of them. */
+/* Finds those that were not, by recorded threads and samples; needs modules and sample streams. */
 TBRW_U32 profile_reader_deduce(struct profile_reader *reader);
 
-static inline uint64_t profile_thread_key(uint32_t pid, uint32_t tid)
-{
-	return (uint64_t)pid << 32 | tid;
-}
+/* ---- reader_modules.c ---- */
+
+/* Seals the binder; needs the lives. */
+TBRW_U32 profile_reader_load_modules(struct profile_reader *reader);
+/* PROFILE_NONE: no such record, or it joined another. */
+uint32_t profile_module_of_record(const struct profile_reader *reader, uint64_t record);
 
 /* ---- reader_plain.c ---- */
 
@@ -166,6 +139,10 @@ static inline uint64_t profile_sample_ip(const TBRW_SampleRecordPC *pc)
 {
 	return pc->IA64PC ? pc->iip : pc->eip;
 }
+
+/* The module that held a sample's address; PROFILE_NONE: none. */
+uint32_t profile_sample_module(const struct profile_reader *reader, uint64_t index,
+			       const struct profile_sample_record *sample);
 
 TBRW_U32 profile_reader_open_samples(struct profile_reader *reader);
 void profile_reader_close_samples(struct profile_reader *reader);

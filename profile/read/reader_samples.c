@@ -301,54 +301,35 @@ struct sample_pass {
 /* Ends a pass that the callback has had enough of; nobody outside sees it. */
 #define PASS_STOPPED 0xFFFFFFFEu
 
-static bool life_covers(uint64_t start, uint64_t end, uint64_t tsc)
+uint32_t profile_sample_module(const struct profile_reader *reader, uint64_t index,
+			       const struct profile_sample_record *sample)
 {
-	return start <= tsc && tsc <= end;
+	return profile_module_of_record(reader,
+					tb5_binder_module(&reader->binder, sample->pc.pidRecIndex,
+							  profile_sample_ip(&sample->pc),
+							  sample->tsc.tsc, index));
 }
 
-static uint32_t bound_process(const struct profile_reader *reader, const DATA_BIND_STRUCT *bind,
-			      uint32_t pid, uint64_t tsc)
-{
-	if (!bind || bind->pid_index >= reader->process_record_count)
-		return PROFILE_NONE;
-	uint32_t process = reader->process_of_record[bind->pid_index];
-	if (process == PROFILE_NONE)
-		return PROFILE_NONE;
-	const struct profile_process_info *info = &reader->processes[process];
-	return info->pid == pid && life_covers(info->start_tsc, info->end_tsc, tsc) ? process
-										    : PROFILE_NONE;
-}
-
+/* What bind says, if that can be. Frames of plain files must be the same before and after a bind:
+ * symbols refer to them. */
 static uint32_t bound_module(const struct profile_reader *reader, const DATA_BIND_STRUCT *bind,
 			     const struct profile_sample_info *info)
 {
-	/* Frames of plain files must be the same before and after a bind: symbols refer to them. */
-	if (!bind || reader->is_plain || bind->module_index >= reader->module_record_count)
+	if (!bind || reader->is_plain)
 		return PROFILE_NONE;
-	uint32_t module = reader->module_of_record[bind->module_index];
-	if (module == PROFILE_NONE ||
-	    !profile_module_fits(reader, module, info->pid, info->ip, info->tsc))
+	uint32_t index = profile_module_of_record(reader, bind->module_index);
+	if (index == PROFILE_NONE)
 		return PROFILE_NONE;
-	return module;
+	const struct profile_module_info *module = &reader->modules[index];
+	bool fits = (module->pid == info->pid || module->is_global) && info->ip >= module->start &&
+		    info->ip - module->start < module->length && info->tsc >= module->load_tsc &&
+		    info->tsc < module->unload_tsc;
+	return fits ? index : PROFILE_NONE;
 }
 
-static TBRW_U32 attribute(struct profile_reader *reader, const DATA_BIND_STRUCT *bind,
-			  struct profile_sample_info *info)
+static uint32_t index_or_none(uint64_t number)
 {
-	const struct profile_life *life;
-
-	info->process = bound_process(reader, bind, info->pid, info->tsc);
-	if (info->process == PROFILE_NONE) {
-		life = profile_lives_find(&reader->process_lives, info->pid, info->tsc);
-		info->process = life ? life->record : PROFILE_NONE;
-	}
-	life = profile_lives_find(&reader->thread_lives, profile_thread_key(info->pid, info->tid),
-				  info->tsc);
-	info->thread = life ? life->record : PROFILE_NONE;
-	info->module = bound_module(reader, bind, info);
-	if (info->module != PROFILE_NONE)
-		return VT_SUCCESS;
-	return profile_reader_find_module(reader, info->pid, info->ip, info->tsc, &info->module);
+	return number < PROFILE_NONE ? (uint32_t)number : PROFILE_NONE;
 }
 
 static TBRW_U32 pass_sample(struct profile_reader *reader, uint64_t index,
@@ -370,9 +351,15 @@ static TBRW_U32 pass_sample(struct profile_reader *reader, uint64_t index,
 		.stack = *stack,
 	};
 
-	TBRW_U32 code = attribute(reader, bind, &info);
-	if (code != VT_SUCCESS)
-		return code;
+	uint64_t process, thread;
+	if (!tb5_binder_lives(&reader->binder, info.pid, info.tid, info.tsc, false, &process,
+			      &thread))
+		return VT_NO_MEMORY;
+	info.process = index_or_none(process);
+	info.thread = index_or_none(thread);
+	info.module = bound_module(reader, bind, &info);
+	if (info.module == PROFILE_NONE)
+		info.module = profile_sample_module(reader, index, sample);
 	if (reader->is_plain)
 		info.stack.node = profile_plain_node(reader, info.module, info.ip);
 	return pass->callback(&info, pass->user) ? VT_SUCCESS : PASS_STOPPED;
@@ -382,9 +369,8 @@ TBRW_U32 profile_reader_each_sample(struct profile_reader *reader,
 				    profile_sample_callback *callback, void *user)
 {
 	struct sample_pass pass = {.callback = callback, .user = user};
-	TBRW_U32 code = profile_reader_map_modules(reader);
+	TBRW_U32 code =
+		profile_reader_each_raw_sample(reader, reader->is_bound, pass_sample, &pass);
 
-	if (code == VT_SUCCESS)
-		code = profile_reader_each_raw_sample(reader, reader->is_bound, pass_sample, &pass);
 	return code == PASS_STOPPED ? VT_SUCCESS : code;
 }

@@ -291,6 +291,7 @@ const struct tb5_bind_module *tb5_module_index_find(const struct tb5_module_inde
 {
 	for (int by_tsc = 1; by_tsc >= 0; by_tsc--) {
 		uint64_t when = by_tsc ? tsc : sample;
+		when -= when == UINT64_MAX; /* not even then is unloaded what never is */
 		const struct tb5_bind_module *own =
 			group_find(index, group_key(pid, false, by_tsc), address, when);
 		const struct tb5_bind_module *global =

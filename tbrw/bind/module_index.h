@@ -14,17 +14,18 @@ struct tb5_bind_module {
 	uint64_t address;
 	uint64_t end; /* behind the last byte */
 	uint64_t load;
-	uint64_t unload;  /* UINT64_MAX: never */
-	uint64_t process; /* index, TBRW_INDEX_NONE for a global module */
-	uint32_t pid;     /* 0 for a global module */
+	uint64_t unload; /* UINT64_MAX: never */
+	uint64_t name;   /* id of the path, of the name where there is no path */
+	uint32_t pid;    /* 0 for a global module */
+	bool joined; /* an UNLOADED record that gave its time to a LOADED one, or has none to give
+		      */
 	bool global;
 	bool tsc; /* load and unload are TSCs, else sample numbers */
 	bool exe;
 };
 
 /* Gives UNLOADED records' times to the LOADED records they belong to (FORMAT.md section 4), and
- * fills a module for each record; those of matched UNLOADED records have end == address. False: no
- * memory. */
+ * fills a module for each record. False: no memory. */
 bool tb5_modules_resolve(const TBRW_MODULE *records, size_t count, struct tb5_bind_module *modules);
 
 struct module_group;

@@ -68,7 +68,8 @@ static void module_fill(struct tb5_bind_module *out, const TBRW_MODULE *m, size_
 		.end = m->module_load_address + (m->module_length < room ? m->module_length : room),
 		.load = m->module_event_when,
 		.unload = record_unload(m),
-		.process = TBRW_INDEX_NONE,
+		.name = m->module_path.soi_uniqueid ? m->module_path.soi_uniqueid
+						    : m->module_name.soi_uniqueid,
 		.global = m->module_flags & TBRW_MODULE_GLOBAL_LOAD,
 		.tsc = m->module_flags & TBRW_MODULE_TSC_USED,
 		.exe = m->module_flags & TBRW_MODULE_IS_EXE,
@@ -115,7 +116,7 @@ static bool match_exact(struct module_event *loads, size_t count, struct tb5_bin
 	first->cursor++;
 	if (modules[taken->record].unload == UINT64_MAX)
 		modules[taken->record].unload = unload->unload;
-	unload->end = unload->address;
+	unload->joined = true;
 	return true;
 }
 
@@ -139,7 +140,7 @@ static void match_latest(struct module_event *events, size_t count, struct tb5_b
 			depth--;
 		if (depth) {
 			modules[open[--depth]].unload = e->when;
-			modules[e->record].end = modules[e->record].address;
+			modules[e->record].joined = true;
 		}
 	}
 }
@@ -179,7 +180,7 @@ bool tb5_modules_resolve(const TBRW_MODULE *records, size_t count, struct tb5_bi
 	/* What is still not matched, and does not tell both times, says nothing. */
 	for (size_t i = 0; i < count; i++)
 		if (is_unload(&records[i]) && modules[i].unload == UINT64_MAX)
-			modules[i].end = modules[i].address;
+			modules[i].joined = true;
 	free(events);
 	free(open);
 	return true;

@@ -45,6 +45,7 @@ RULES = {
     'containers': (lambda h: h.startswith('containers/'), {'libc'}),
     'tbrw': (lambda h: h.startswith('tbrw/'), {'libc'}),
     'profile': (lambda h: h.startswith('profile/') or h in TBRW_PUBLIC | TBRW_INTERNAL, {'libc'}),
+    'profile/read': (lambda h: h.startswith('profile/') or h in TBRW_PUBLIC | TBRW_INTERNAL | {'tbrw/bind/binder.h'}, {'libc'}),
     'unwind': (lambda h: h.startswith('unwind/'), {'libc'}),
     'unwind/elf': (lambda h: h.startswith('unwind/'), {'libc', 'elf'}),
     'unwind/module': (lambda h: h.startswith('unwind/'), {'libc', 'libelf'}),

@@ -1,10 +1,8 @@
-/* The parts below writer and reader: clock map, tables, lives, address map. */
+/* The parts below writer and reader: clock map, tables. */
 #include "profile/base/idmap.h"
 #include "profile/base/strpool.h"
 #include "profile/base/texttable.h"
 #include "profile/base/tsc.h"
-#include "profile/read/addressmap.h"
-#include "profile/read/lives.h"
 #include "tests/profile/fixture.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,168 +171,6 @@ START_TEST(texts_that_overlap_are_bounded)
 }
 END_TEST
 
-static uint32_t life_at(struct profile_lives *lives, uint64_t key, uint64_t tsc)
-{
-	const struct profile_life *life = profile_lives_find(lives, key, tsc);
-
-	return life ? life->record : 1000;
-}
-
-START_TEST(lives_reused_key)
-{
-	struct profile_lives lives = {0};
-
-	ck_assert(profile_lives_add(&lives, 7, 300, UINT64_MAX, 2));
-	ck_assert(profile_lives_add(&lives, 7, 100, 200, 1));
-	ck_assert(profile_lives_add(&lives, 8, 0, UINT64_MAX, 3));
-	ck_assert(profile_lives_seal(&lives));
-	ck_assert_uint_eq(life_at(&lives, 7, 99), PROFILE_LIFE_NONE);
-	ck_assert_uint_eq(life_at(&lives, 7, 100), 1);
-	ck_assert_uint_eq(life_at(&lives, 7, 200), 1);
-	ck_assert_uint_eq(life_at(&lives, 7, 201), PROFILE_LIFE_NONE);
-	ck_assert_uint_eq(life_at(&lives, 7, 300), 2);
-	ck_assert_uint_eq(life_at(&lives, 7, UINT64_MAX), 2);
-	ck_assert_uint_eq(life_at(&lives, 8, 0), 3);
-	ck_assert_uint_eq(life_at(&lives, 9, 0), 1000);
-	profile_lives_finish(&lives);
-}
-END_TEST
-
-START_TEST(lives_that_touch_or_overlap)
-{
-	struct profile_lives lives = {0};
-
-	ck_assert(profile_lives_add(&lives, 7, 100, 200, 1));
-	ck_assert(profile_lives_add(&lives, 7, 200, UINT64_MAX, 2));
-	ck_assert(profile_lives_add(&lives, 7, 250, 260, 3));
-	ck_assert(profile_lives_seal(&lives));
-	ck_assert_uint_eq(life_at(&lives, 7, 199), 1);
-	ck_assert_uint_eq(life_at(&lives, 7, 200), 2);
-	ck_assert_uint_eq(life_at(&lives, 7, 255), 3);
-	ck_assert_uint_eq(life_at(&lives, 7, 270), PROFILE_LIFE_NONE);
-	profile_lives_finish(&lives);
-}
-END_TEST
-
-START_TEST(lives_cut_gaps_only)
-{
-	struct profile_lives lives = {0};
-
-	ck_assert(profile_lives_add(&lives, 7, 100, 200, 1));
-	ck_assert(profile_lives_cut(&lives, 7, 150));
-	ck_assert(profile_lives_cut(&lives, 7, 250));
-	ck_assert(profile_lives_seal(&lives));
-	ck_assert_uint_eq(life_at(&lives, 7, 150), 1);
-	ck_assert_uint_eq(life_at(&lives, 7, 199), 1);
-	const struct profile_life *before = profile_lives_find(&lives, 7, 249);
-	const struct profile_life *after = profile_lives_find(&lives, 7, 250);
-	ck_assert_ptr_ne(before, after);
-	ck_assert_uint_eq(before->start, 200);
-	ck_assert_uint_eq(before->end, 250);
-	ck_assert_uint_eq(after->start, 250);
-	ck_assert_uint_eq(after->end, UINT64_MAX);
-	profile_lives_finish(&lives);
-}
-END_TEST
-
-START_TEST(lives_need_unknown_keys)
-{
-	struct profile_lives lives = {0};
-
-	ck_assert(profile_lives_seal(&lives));
-	for (uint64_t key = 0; key < 1000; key++) {
-		struct profile_life *life = profile_lives_need(&lives, key << 20, key);
-		ck_assert_ptr_nonnull(life);
-		life->samples = (uint32_t)key;
-	}
-	ck_assert_uint_eq(lives.count, 1000);
-	for (uint64_t key = 0; key < 1000; key++)
-		ck_assert_uint_eq(profile_lives_need(&lives, key << 20, 5)->samples, key);
-	ck_assert_uint_eq(lives.count, 1000);
-	profile_lives_finish(&lives);
-}
-END_TEST
-
-/* The rule of the look-up, one range after the other. */
-static uint32_t find_naively(const struct profile_address_range *ranges, uint32_t count,
-			     uint64_t address, uint64_t tsc)
-{
-	uint32_t best = PROFILE_ADDRESS_NONE;
-	uint64_t best_load = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		const struct profile_address_range *range = &ranges[i];
-		if (address < range->start || address >= range->end || tsc < range->load_tsc)
-			continue;
-		if (tsc >= range->unload_tsc && range->unload_tsc != UINT64_MAX)
-			continue;
-		if (best == PROFILE_ADDRESS_NONE || range->load_tsc >= best_load) {
-			best = range->module;
-			best_load = range->load_tsc;
-		}
-	}
-	return best;
-}
-
-START_TEST(address_map_equals_the_rule)
-{
-	unsigned short seed[3] = {(unsigned short)_i, 2, 3};
-	uint32_t count = 1 + (uint32_t)nrand48(seed) % 60;
-	struct profile_address_range ranges[60];
-	struct profile_address_map map;
-
-	for (uint32_t i = 0; i < count; i++) {
-		uint64_t start = (uint64_t)nrand48(seed) % 100;
-		uint64_t load = (uint64_t)nrand48(seed) % 50;
-		ranges[i] = (struct profile_address_range){
-			.start = start,
-			.end = start + (uint64_t)nrand48(seed) % 30,
-			.load_tsc = load,
-			.unload_tsc = nrand48(seed) % 4 ? load + (uint64_t)nrand48(seed) % 40
-							: UINT64_MAX,
-			.module = i,
-		};
-	}
-	struct profile_address_range *copy = malloc(sizeof(ranges));
-	ck_assert_ptr_nonnull(copy);
-	memcpy(copy, ranges, sizeof(ranges));
-	ck_assert(profile_address_map_init(&map, copy, count));
-	uint32_t wrong = 0;
-	for (uint64_t address = 0; address < 140; address++)
-		for (uint64_t tsc = 0; tsc < 100; tsc++)
-			wrong += profile_address_map_find(&map, address, tsc) !=
-				 find_naively(ranges, count, address, tsc);
-	ck_assert_uint_eq(wrong, 0);
-	profile_address_map_finish(&map);
-}
-END_TEST
-
-START_TEST(address_map_ends_of_the_world)
-{
-	struct profile_address_range *ranges = calloc(2, sizeof(*ranges));
-	struct profile_address_map map;
-
-	ck_assert_ptr_nonnull(ranges);
-	ranges[0] = (struct profile_address_range){.start = 0,
-						   .end = 10,
-						   .unload_tsc = UINT64_MAX,
-						   .module = 0};
-	ranges[1] = (struct profile_address_range){.start = UINT64_MAX - 5,
-						   .end = UINT64_MAX,
-						   .unload_tsc = UINT64_MAX,
-						   .module = 1};
-	ck_assert(profile_address_map_init(&map, ranges, 2));
-	ck_assert_uint_eq(profile_address_map_find(&map, 0, 0), 0);
-	ck_assert_uint_eq(profile_address_map_find(&map, 10, 0), PROFILE_ADDRESS_NONE);
-	ck_assert_uint_eq(profile_address_map_find(&map, UINT64_MAX - 1, UINT64_MAX), 1);
-	ck_assert_uint_eq(profile_address_map_find(&map, UINT64_MAX, 0), PROFILE_ADDRESS_NONE);
-	profile_address_map_finish(&map);
-	ck_assert(profile_address_map_init(&map, NULL, 0));
-	ck_assert_uint_eq(profile_address_map_find(&map, 0, 0), PROFILE_ADDRESS_NONE);
-	profile_address_map_finish(&map);
-}
-END_TEST
-
 static Suite *parts_suite(void)
 {
 	Suite *suite = suite_create("profile parts");
@@ -349,12 +185,6 @@ static Suite *parts_suite(void)
 	tcase_add_test(tcase, text_table_cuts_long_texts);
 	tcase_add_test(tcase, texts_stay_in_bounds);
 	tcase_add_test(tcase, texts_that_overlap_are_bounded);
-	tcase_add_test(tcase, lives_reused_key);
-	tcase_add_test(tcase, lives_that_touch_or_overlap);
-	tcase_add_test(tcase, lives_cut_gaps_only);
-	tcase_add_test(tcase, lives_need_unknown_keys);
-	tcase_add_loop_test(tcase, address_map_equals_the_rule, 0, 50);
-	tcase_add_test(tcase, address_map_ends_of_the_world);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -382,6 +382,7 @@ static TBRW_U32 collect_module_pids(const TBRW_MODULE *modules, TBRW_U32 size, T
 	return TRUE;
 }
 
+/* An exec makes two of what has one pid: each has its own samples, modules and name. */
 START_TEST(processes_deduced)
 {
 	TBRW_PTR ptr = open_file("deduced.tb5", CREATE);
@@ -405,16 +406,20 @@ START_TEST(processes_deduced)
 	FAILS(TBRW_reading_section(ptr, TBRW_PROCESS_THREAD_SECTION), VT_SECTION_NOT_EXIST);
 	bind(ptr, results, 3);
 
-	ck_assert_uint_eq(results[0].pid_index, 1);
-	ck_assert_uint_eq(results[1].pid_index, 0);
+	ck_assert_uint_eq(results[0].pid_index, 2);
+	ck_assert_uint_eq(results[1].pid_index, 1);
 	ck_assert_uint_eq(results[2].pid_index, 0);
 	ck_assert_uint_eq(results[1].module_index, 2);
 	ck_assert_uint_eq(results[2].module_index, 0);
 	OK(TBRW_get_one_pid(ptr, 0, &pid));
 	ck_assert_uint_eq(pid->pid_id, 4);
 	ck_assert_uint_eq(pid->pid_event_when, 3);
-	ck_assert(wcscmp(text_of(ptr, pid->pid_name), L"/bin/final") == 0);
+	ck_assert(wcscmp(text_of(ptr, pid->pid_name), L"/bin/shell") == 0);
 	OK(TBRW_get_one_pid(ptr, 1, &pid));
+	ck_assert_uint_eq(pid->pid_id, 4);
+	ck_assert_uint_eq(pid->pid_event_when, 7);
+	ck_assert(wcscmp(text_of(ptr, pid->pid_name), L"/bin/final") == 0);
+	OK(TBRW_get_one_pid(ptr, 2, &pid));
 	ck_assert_uint_eq(pid->pid_id, 6);
 	ck_assert_uint_eq(pid->pid_name.soi_uniqueid, 0);
 	OK(TBRW_get_one_tid(ptr, results[2].tid_index, &tid));
@@ -423,11 +428,12 @@ START_TEST(processes_deduced)
 
 	OK(TBRW_reading_section(ptr, TBRW_PROCESS_THREAD_SECTION));
 	OK(TBRW_enumerate_processes(ptr, collect_pids, &ids, 0));
-	ck_assert_uint_eq(ids, 46);
+	ck_assert_uint_eq(ids, 446);
 	OK(TBRW_done_section(ptr, TBRW_PROCESS_THREAD_SECTION));
 	OK(TBRW_bind_enumerate_modules(ptr, collect_module_pids, module_pids, 0));
 	ck_assert_uint_eq(module_pids[0], 0);
-	ck_assert_uint_eq(module_pids[2], 0);
+	ck_assert_uint_eq(module_pids[1], 1);
+	ck_assert_uint_eq(module_pids[2], 1);
 	ck_assert_uint_eq(module_pids[3], NONE);
 	OK(TBRW_close(ptr));
 }

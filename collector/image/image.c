@@ -6,17 +6,35 @@
 #include "collector/image/image_memory.h"
 #include "collector/machine/clock.h"
 #include "collector/proc/perf_map.h"
+#include "containers/array.h"
+#include "containers/hash.h"
+#include "containers/hash_table.h"
+#include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
+/* What there is of an image's file. */
+enum image_state {
+	IMAGE_UNREAD,  /* no module: it could not be opened, but perhaps can through another process
+			*/
+	IMAGE_REFUSED, /* no module: the file is none that can be used, or was changed */
+	IMAGE_COPIED,  /* a module that needs no file: the vdso, the memory of a deleted file */
+	IMAGE_OPEN,    /* a module that holds a descriptor */
+	IMAGE_READY,   /* the same, and its debug file was looked for */
+	IMAGE_CLOSED,  /* no module: it was open, and is opened again for the next walk */
+	IMAGE_PAST,    /* by now another image stands for what the file holds; a module stays with
+			* those who map it, until it is closed */
+};
+
 struct image {
 	struct profile_image record;
-	struct uw_module *module; /* NULL: none, or closed to be opened again */
+	enum image_state state;
+	struct uw_module *module;
 	char *path;
-	uint64_t hash;
 	uint64_t used;      /* the turn in which it was last asked for */
 	uint64_t looked_ns; /* when its file was last seen unchanged */
 	uint32_t successor; /* the same file, which could be opened later; 0: none */
@@ -24,93 +42,89 @@ struct image {
 	uint32_t owner;     /* of its file */
 	int64_t changed_ns; /* PROFILE_IMAGE_CHANGED: when the file was, as a date */
 	bool is_32bit;
-	bool is_past;    /* by now another image stands for what its file holds */
-	bool is_refused; /* the file is none that can be used */
-	bool has_file;   /* the module holds a descriptor */
-	bool is_ready;   /* the module has what its debug file says, if it needs that */
 };
+
+enum warning { WARNING_LIMIT, WARNING_LOST, WARNING_CHANGED, WARNING_COUNT };
 
 struct image_table {
 	struct emit *emit;
 	struct asker *asker;
 	struct image *items; /* by number in the result; 0 is unknown, others' have no path */
-	uint32_t count;
-	uint32_t capacity;
-	uint32_t *slots; /* open addressing; index, 0 is free */
-	size_t slot_count;
+	size_t count;
+	size_t capacity;
+	struct hash_table names; /* of image_slot */
+	struct hash_key key;
 	uint32_t *open; /* images that hold descriptors and may be closed */
-	uint32_t open_count;
-	uint32_t open_capacity;
+	size_t open_count;
+	size_t open_capacity;
 	uint64_t turn;
 	uint64_t memory_budget; /* bytes that may still be copied from processes' memory */
-	bool told_limit;        /* that descriptors ran out */
-	bool told_lost;         /* that a closed file could not be opened again */
-	bool told_changed;      /* that a file was changed */
+	bool is_told[WARNING_COUNT];
 };
 
-enum {
-	INITIAL_CAPACITY = 64,
-	VDSO_PAGES_MAX = 16,
-	CLOSE_AT_ONCE = 16,
-	MEMORY_MAX = 512 * 1024 * 1024
+struct image_slot {
+	struct hash_slot head;
+	uint32_t image; /* the first one of its name that is not past */
 };
+
+/* What an image is looked for by. */
+struct image_key {
+	const struct image_table *table;
+	const struct profile_image *record;
+	const char *path;
+};
+
+enum { VDSO_PAGES_MAX = 16, CLOSE_AT_ONCE = 16, MEMORY_MAX = 512 * 1024 * 1024 };
+
+/* Makes room for the image at index. */
+static bool reserve_image(struct image_table *table, size_t index)
+{
+	if (!array_reserve(&table->items, &table->capacity, index + 1, sizeof(*table->items)))
+		return false;
+	for (; table->count <= index; table->count++)
+		table->items[table->count] = (struct image){0};
+	return true;
+}
 
 struct image_table *image_table_create(struct emit *emit, struct asker *asker)
 {
 	struct image_table *table = calloc(1, sizeof(*table));
 	if (!table)
 		return NULL;
-	table->emit = emit;
-	table->asker = asker;
-	table->memory_budget = MEMORY_MAX;
-	table->count = 1;
-	table->capacity = INITIAL_CAPACITY;
-	table->slot_count = (size_t)2 * INITIAL_CAPACITY;
-	table->items = calloc(table->capacity, sizeof(*table->items));
-	table->slots = calloc(table->slot_count, sizeof(*table->slots));
-	if (!table->items || !table->slots) {
-		image_table_destroy(table);
-		return NULL;
-	}
-	return table;
+	*table = (struct image_table){.emit = emit,
+				      .asker = asker,
+				      .key = hash_key_draw(),
+				      .memory_budget = MEMORY_MAX};
+	if (reserve_image(table, 0))
+		return table;
+	free(table);
+	return NULL;
 }
 
 void image_table_destroy(struct image_table *table)
 {
 	if (!table)
 		return;
-	for (uint32_t i = 1; i < table->count; i++) {
+	for (size_t i = 1; i < table->count; i++) {
 		uw_module_unref(table->items[i].module);
 		free(table->items[i].path);
 	}
+	hash_table_finish(&table->names);
 	free(table->items);
-	free(table->slots);
 	free(table->open);
 	free(table);
 }
 
-/* FNV-1a */
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
-{
-	const uint8_t *at = bytes;
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ at[i]) * 0x100000001b3ull;
-	return hash;
-}
-
-static uint64_t hash_image(const struct profile_image *record, const char *path)
-{
-	uint64_t hash = hash_bytes(0xcbf29ce484222325ull, path, strlen(path));
-	return hash_bytes(hash, &record->pid, sizeof(record->pid));
-}
-
 /* The kernel names a file by its build-id or by its inode, /proc by its inode; an opened image
  * knows both. */
-static bool is_same(const struct image *image, const struct profile_image *record, const char *path)
+static bool is_image(const void *slot, const void *user)
 {
+	const struct image_key *key = user;
+	const struct profile_image *record = key->record;
+	const struct image *image = &key->table->items[((const struct image_slot *)slot)->image];
 	const struct profile_image *known = &image->record;
 	if (known->kind != record->kind || known->pid != record->pid ||
-	    strcmp(image->path, path) != 0)
+	    strcmp(image->path, key->path) != 0)
 		return false;
 	if (record->build_id_size > 0)
 		return known->build_id_size == record->build_id_size &&
@@ -118,38 +132,10 @@ static bool is_same(const struct image *image, const struct profile_image *recor
 	return known->inode == record->inode;
 }
 
-static uint32_t *find_slot(struct image_table *table, uint64_t hash,
-			   const struct profile_image *record, const char *path)
+static uint64_t hash_image(const struct image_key *key)
 {
-	size_t mask = table->slot_count - 1;
-	size_t i = hash & mask;
-	while (table->slots[i] != 0) {
-		const struct image *image = &table->items[table->slots[i]];
-		if (image->hash == hash && is_same(image, record, path))
-			break;
-		i = (i + 1) & mask;
-	}
-	return &table->slots[i];
-}
-
-static int grow(struct image_table *table)
-{
-	struct image *items = realloc(table->items, (size_t)table->capacity * 2 * sizeof(*items));
-	if (!items)
-		return -1;
-	table->items = items;
-	memset(items + table->capacity, 0, table->capacity * sizeof(*items));
-	uint32_t *slots = calloc(table->slot_count * 2, sizeof(*slots));
-	if (!slots)
-		return -1;
-	free(table->slots);
-	table->slots = slots;
-	table->slot_count *= 2;
-	table->capacity *= 2;
-	for (uint32_t i = 1; i < table->count; i++)
-		if (items[i].path && !items[i].is_past)
-			*find_slot(table, items[i].hash, &items[i].record, items[i].path) = i;
-	return 0;
+	return hash_bytes(&key->table->key, key->path, strlen(key->path)) ^
+	       hash_number(&key->table->key, key->record->pid);
 }
 
 static bool is_vdso(const struct image_source *source)
@@ -207,13 +193,28 @@ static struct uw_module *open_vdso(struct asker *asker, const struct image_sourc
 	return module;
 }
 
+/* Whether the module holds a descriptor. */
+static bool has_file(const struct image *image)
+{
+	return image->state == IMAGE_OPEN || image->state == IMAGE_READY ||
+	       (image->state == IMAGE_PAST && image->module);
+}
+
+/* Without a build-id only the inode says which file it is, and once a deleted file is closed its
+ * inode becomes another's, whose code would be taken for this one's. */
+static bool is_closable(const struct image *image)
+{
+	return has_file(image) && (image->record.build_id_size > 0 || image->state == IMAGE_PAST);
+}
+
 /* Of the images whose files only this table keeps open, closes the one that nobody has asked for
  * the longest; false where there is none. */
 static bool close_idle(struct image_table *table)
 {
-	uint32_t found = table->open_count;
-	for (uint32_t i = 0; i < table->open_count; i++) {
+	size_t found = table->open_count;
+	for (size_t i = 0; i < table->open_count; i++) {
 		const struct image *image = &table->items[table->open[i]];
+		assert(is_closable(image));
 		if (!uw_module_is_used(image->module) &&
 		    (found == table->open_count ||
 		     image->used < table->items[table->open[found]].used))
@@ -225,70 +226,50 @@ static bool close_idle(struct image_table *table)
 	uw_module_close(image->module);
 	uw_module_unref(image->module);
 	image->module = NULL;
-	image->has_file = image->is_ready = false;
+	if (image->state != IMAGE_PAST)
+		image->state = IMAGE_CLOSED;
 	table->open[found] = table->open[--table->open_count];
 	return true;
 }
 
-/* Without a build-id only the inode says which file it is, and once a deleted file is closed its
- * inode becomes another's, whose code would be taken for this one's. */
-static bool is_closable(const struct image *image)
-{
-	return image->has_file && image->record.build_id_size > 0;
-}
-
-/* Remembers that the image at index holds a descriptor, and closes others where these are many. */
+/* Remembers the image at index if its file may be closed, and closes others where these are many.
+ */
 static void note_open(struct image_table *table, uint32_t index)
 {
-	if (table->open_count == table->open_capacity) {
-		uint32_t capacity = table->open_capacity + IMAGE_OPEN_MAX;
-		uint32_t *open = realloc(table->open, capacity * sizeof(*open));
-		if (!open)
-			return; /* it stays open */
-		table->open = open;
-		table->open_capacity = capacity;
-	}
+	if (!is_closable(&table->items[index]) ||
+	    !array_reserve(&table->open, &table->open_capacity, table->open_count + 1,
+			   sizeof(*table->open)))
+		return; /* it stays open */
 	while (table->open_count >= IMAGE_OPEN_MAX && close_idle(table))
 		;
 	table->open[table->open_count++] = index;
 }
 
-static void tell_limit(struct image_table *table)
+static void note_warning(struct image_table *table, const char *before, const char *path,
+			 const char *after)
 {
-	if (!table->told_limit)
-		emit_note(table->emit, PROFILE_NOTE_WARNING, EMIT_TIME_BEFORE, 0, 0, 0,
-			  "the limit of open files kept some programs from being read: their "
-			  "stacks "
-			  "are incomplete; raise it (ulimit -n)");
-	table->told_limit = true;
-}
-
-/* flags: those of the image where it was to be opened again. What was written of it before is that
- * of a file that was read, so that a note has to say why later stacks end in it. */
-static void tell_lost(struct image_table *table, const struct image *image, uint32_t flags)
-{
-	char text[4300];
-	if (table->told_lost || flags & PROFILE_IMAGE_NO_DESCRIPTOR)
-		return; /* the limit is told already */
-	table->told_lost = true;
-	snprintf(text, sizeof(text),
-		 "%s was closed, as many files were open, and could not be opened again: stacks "
-		 "through it, and through other such files, may be incomplete",
-		 image->path);
+	char text[PATH_MAX + 256];
+	snprintf(text, sizeof(text), "%s%s%s", before, path, after);
 	emit_note(table->emit, PROFILE_NOTE_WARNING, EMIT_TIME_BEFORE, 0, 0, 0, text);
 }
 
-static void tell_changed(struct image_table *table, const char *path)
+/* Tells once what many files may have; path: of the first. */
+static void warn_once(struct image_table *table, enum warning warning, const char *path)
 {
-	char text[4300];
-	if (table->told_changed)
-		return;
-	table->told_changed = true;
-	snprintf(text, sizeof(text),
-		 "%s was changed after it was mapped: stacks through what it was before, and "
-		 "through other such files, may be incomplete",
-		 path);
-	emit_note(table->emit, PROFILE_NOTE_WARNING, EMIT_TIME_BEFORE, 0, 0, 0, text);
+	static const char *const texts[] = {
+		[WARNING_LIMIT] =
+			"the limit of open files kept some programs from being read: their stacks "
+			"are incomplete; raise it (ulimit -n)",
+		[WARNING_LOST] =
+			" was closed, as many files were open, and could not be opened again: "
+			"stacks through it, and through other such files, may be incomplete",
+		[WARNING_CHANGED] =
+			" was changed after it was mapped: stacks through what it was before, and "
+			"through other such files, may be incomplete",
+	};
+	if (!table->is_told[warning])
+		note_warning(table, "", path, texts[warning]);
+	table->is_told[warning] = true;
 }
 
 /* The file could not be opened, for this reason. */
@@ -297,10 +278,10 @@ static void note_unread(struct image_table *table, struct image *image, int erro
 	image->record.flags |= PROFILE_IMAGE_NOT_OPEN;
 	if (error == EMFILE) {
 		image->record.flags |= PROFILE_IMAGE_NO_DESCRIPTOR;
-		tell_limit(table);
+		warn_once(table, WARNING_LIMIT, "");
 	} else if (error == ESTALE) {
 		image->record.flags |= PROFILE_IMAGE_CHANGED;
-		tell_changed(table, image->path);
+		warn_once(table, WARNING_CHANGED, image->path);
 	} else if (error == ENOENT) {
 		image->record.flags |= PROFILE_IMAGE_GONE;
 	}
@@ -321,8 +302,8 @@ static struct image_opened ask_for(struct image_table *table, struct image *imag
 	return opened;
 }
 
-static struct uw_module *open_file(struct image_table *table, struct image *image,
-				   const struct image_source *source)
+static void open_file(struct image_table *table, struct image *image,
+		      const struct image_source *source)
 {
 	struct image_opened opened;
 	bool closed;
@@ -333,20 +314,21 @@ static struct uw_module *open_file(struct image_table *table, struct image *imag
 		for (int i = 0; opened.error == EMFILE && i < CLOSE_AT_ONCE; i++)
 			closed |= close_idle(table);
 	} while (closed);
+	int error = opened.error;
+	/* What was changed holds for all who map it: whoever maps it later asks for a new image. */
+	bool is_refused = error == ENOEXEC || error == ESTALE;
 	image->owner = opened.owner;
 	image->changed_ns = opened.changed_ns;
-	/* What was changed holds for all who map it: whoever maps it later asks for a new image. */
-	image->is_refused = opened.error == ENOEXEC || opened.error == ESTALE;
-	image->has_file = opened.module != NULL;
-	image->is_ready = false;
-	if (opened.module)
-		return opened.module;
-	struct uw_module *module = NULL;
-	if (!image->is_refused)
-		module = ask_for(table, image, source, image_memory_open).module;
-	if (!module)
-		note_unread(table, image, opened.error);
-	return module;
+	image->state = IMAGE_OPEN;
+	if (!opened.module && !is_refused) {
+		opened = ask_for(table, image, source, image_memory_open);
+		image->state = IMAGE_COPIED;
+	}
+	image->module = opened.module;
+	if (!image->module) {
+		image->state = is_refused ? IMAGE_REFUSED : IMAGE_UNREAD;
+		note_unread(table, image, error);
+	}
 }
 
 /* Whose names of generated code count: said while the process lives, as its files stay behind. */
@@ -369,12 +351,14 @@ static void open_image(struct image_table *table, struct image *image,
 {
 	struct profile_image *record = &image->record;
 	image->tried_pid = source->pid;
-	if (record->kind == PROFILE_IMAGE_VDSO)
+	if (record->kind == PROFILE_IMAGE_VDSO) {
 		image->module = open_vdso(table->asker, source);
-	else if (record->kind == PROFILE_IMAGE_FILE)
-		image->module = open_file(table, image, source);
-	else
+		image->state = image->module ? IMAGE_COPIED : IMAGE_UNREAD;
+	} else if (record->kind == PROFILE_IMAGE_FILE) {
+		open_file(table, image, source);
+	} else {
 		note_owner(table, image, source);
+	}
 	if (!image->module)
 		return;
 	image->is_32bit = uw_module_arch(image->module) == UW_ARCH_I386;
@@ -405,19 +389,15 @@ static uint32_t add_image(struct image_table *table, const struct image *image, 
 	record.pid = pid; /* where finalization may find the file */
 	uint32_t index = emit_image(table->emit, &record, image->path);
 	if (index < table->count)
-		index = table->count; /* the result takes nothing any more */
-	while (index >= table->capacity) {
-		if (grow(table) == 0)
-			continue;
+		index = (uint32_t)table->count; /* the result takes nothing any more */
+	if (!reserve_image(table, index)) {
 		free(image->path);
 		uw_module_unref(image->module);
 		return 0;
 	}
-	table->count = index + 1;
 	table->items[index] = *image;
 	table->items[index].used = table->turn++;
-	if (is_closable(image))
-		note_open(table, index);
+	note_open(table, index);
 	return index;
 }
 
@@ -444,8 +424,10 @@ static bool has_changed(struct image *image, const struct image_source *source)
  * mapping. */
 static bool is_outdated(struct image *image, const struct image_source *source)
 {
-	if (image->is_past || image->has_file)
-		return image->is_past || has_changed(image, source);
+	if (image->state == IMAGE_PAST)
+		return true;
+	if (has_file(image))
+		return has_changed(image, source);
 	return image->record.flags & PROFILE_IMAGE_CHANGED && source->mapped_ns != 0 &&
 	       image_file_date(source->mapped_ns) >= image->changed_ns;
 }
@@ -454,10 +436,12 @@ static bool is_outdated(struct image *image, const struct image_source *source)
 static void retire(struct image_table *table, uint32_t index)
 {
 	struct image *image = &table->items[index];
-	bool stays_open = image->has_file && !is_closable(image);
-	image->is_past = image->is_refused = true;
-	tell_changed(table, image->path);
-	if (stays_open)
+	bool was_closable = is_closable(image);
+	if (image->state == IMAGE_PAST)
+		return;
+	image->state = IMAGE_PAST;
+	warn_once(table, WARNING_CHANGED, image->path);
+	if (!was_closable)
 		note_open(table, index);
 }
 
@@ -466,37 +450,39 @@ static void retire(struct image_table *table, uint32_t index)
 static uint32_t find_present(struct image_table *table, uint32_t index,
 			     const struct image_source *source)
 {
-	uint32_t current = index == 0 ? 0 : find_current(table, index);
-	if (current == 0 || !is_outdated(&table->items[current], source))
+	uint32_t current = find_current(table, index);
+	if (!is_outdated(&table->items[current], source))
 		return current;
-	if (!table->items[current].is_past)
-		retire(table, current);
-	table->items[index].is_past = true;
+	retire(table, current);
 	return 0;
 }
 
 uint32_t image_table_get(struct image_table *table, const struct image_source *source)
 {
-	struct profile_image record = identify(source);
-	char *path = path_of(&record, source);
-	if (!path)
+	const struct profile_image record = identify(source);
+	struct image image = {.record = record, .path = path_of(&record, source)};
+	if (!image.path)
 		return 0;
-	uint64_t hash = hash_image(&record, path);
-	uint32_t known = find_present(table, *find_slot(table, hash, &record, path), source);
+	struct image_key key = {table, &record, image.path};
+	uint64_t hash = hash_image(&key);
+	struct image_slot *slot =
+		hash_table_find(&table->names, sizeof(*slot), hash, is_image, &key);
+	uint32_t known = slot ? find_present(table, slot->image, source) : 0;
 	if (known != 0) {
 		/* Whose memory it was to be read from may have ended too early. */
 		if (is_vdso_32(source) && !table->items[known].module)
 			open_image(table, &table->items[known], source);
-		free(path);
+		free(image.path);
 		return known;
 	}
-	struct image image = {.record = record, .path = path, .hash = hash};
 	open_image(table, &image, source);
-	if (strlen(source->path) > strlen(path) && record.kind == PROFILE_IMAGE_FILE)
+	if (strlen(source->path) > strlen(image.path) && record.kind == PROFILE_IMAGE_FILE)
 		image.record.flags |= PROFILE_IMAGE_DELETED;
 	uint32_t added = add_image(table, &image, source->pid);
-	if (added != 0)
-		*find_slot(table, hash, &record, path) = added;
+	if (added != 0 && !slot)
+		slot = hash_table_add(&table->names, sizeof(*slot), hash);
+	if (added != 0 && slot)
+		slot->image = added;
 	return added;
 }
 
@@ -523,18 +509,52 @@ static uint32_t succeed(struct image_table *table, uint32_t index, const struct 
 /* Gives the module what its debug file says, if it needs that: when it is to be used. */
 static void make_ready(struct image_table *table, struct image *image)
 {
-	char text[4300];
-	if (image->is_ready || !image->module || !image->has_file)
+	if (image->state != IMAGE_OPEN)
 		return;
-	image->is_ready = true;
+	image->state = IMAGE_READY;
 	debug_file_add(image->module, image->path, image->owner);
-	if (!uw_module_lacks_info(image->module) || !uw_module_has_refused(image->module))
-		return;
-	snprintf(text, sizeof(text),
-		 "the unwind information of %s is compressed in a way that cannot be read here: "
-		 "its stacks are incomplete",
-		 image->path);
-	emit_note(table->emit, PROFILE_NOTE_WARNING, EMIT_TIME_BEFORE, 0, 0, 0, text);
+	if (uw_module_lacks_info(image->module) && uw_module_has_refused(image->module))
+		note_warning(table, "the unwind information of ", image->path,
+			     " is compressed in a way that cannot be read here: its stacks are "
+			     "incomplete");
+}
+
+/* Whether the file of an image without a module may be opened through this process. */
+static bool is_worth_a_try(const struct image *image, uint32_t pid)
+{
+	return image->record.kind == PROFILE_IMAGE_FILE &&
+	       (image->state == IMAGE_CLOSED ||
+		(image->state == IMAGE_UNREAD &&
+		 (image->record.flags & PROFILE_IMAGE_NO_DESCRIPTOR || image->tried_pid != pid)));
+}
+
+/* Opens the image's file again, or at last. Returns the index as image_table_open. */
+static uint32_t reopen(struct image_table *table, uint32_t index, const struct image_place *place)
+{
+	struct image *image = &table->items[index];
+	struct image opened = *image;
+	struct image_source source = {.pid = place->pid,
+				      .start = place->start,
+				      .end = place->end,
+				      .mapped_ns = place->mapped_ns,
+				      .path = image->path,
+				      .inode = image->record.inode,
+				      .build_id = image->record.build_id,
+				      .build_id_size = image->record.build_id_size};
+	open_image(table, &opened, &source);
+	image->tried_pid = place->pid;
+	if (opened.module && image->state == IMAGE_UNREAD)
+		return succeed(table, index, &opened, place->pid);
+	if (opened.module) {
+		*image = opened;
+		note_open(table, index);
+	} else if (image->state == IMAGE_CLOSED &&
+		   !(opened.record.flags & PROFILE_IMAGE_NO_DESCRIPTOR)) {
+		/* The image record was written when the file was readable; only a note can say that
+		 * it no longer is. The limit is told already. */
+		warn_once(table, WARNING_LOST, image->path);
+	}
+	return index;
 }
 
 uint32_t image_table_open(struct image_table *table, uint32_t index,
@@ -543,32 +563,8 @@ uint32_t image_table_open(struct image_table *table, uint32_t index,
 	if (index == 0 || index >= table->count)
 		return index;
 	index = find_current(table, index);
-	struct image *image = &table->items[index];
-	bool was_open = !(image->record.flags & PROFILE_IMAGE_NOT_OPEN);
-	bool ran_out = image->record.flags & PROFILE_IMAGE_NO_DESCRIPTOR;
-	if (image->record.kind == PROFILE_IMAGE_FILE && !image->module && !image->is_refused &&
-	    (was_open || ran_out || image->tried_pid != place->pid)) {
-		struct image opened = *image;
-		struct image_source source = {.pid = place->pid,
-					      .start = place->start,
-					      .end = place->end,
-					      .mapped_ns = place->mapped_ns,
-					      .path = opened.path,
-					      .inode = opened.record.inode,
-					      .build_id = opened.record.build_id,
-					      .build_id_size = opened.record.build_id_size};
-		open_image(table, &opened, &source);
-		image->tried_pid = place->pid;
-		if (opened.module && !was_open) {
-			index = succeed(table, index, &opened, place->pid);
-		} else if (opened.module) {
-			*image = opened;
-			if (is_closable(image))
-				note_open(table, index);
-		} else if (was_open) {
-			tell_lost(table, image, opened.record.flags);
-		}
-	}
+	if (is_worth_a_try(&table->items[index], place->pid))
+		index = reopen(table, index, place);
 	make_ready(table, &table->items[index]);
 	return index;
 }

@@ -166,15 +166,15 @@ const uint8_t *symbol_image_bytes(const struct symbol_image *image, uint64_t rva
 	return NULL;
 }
 
-Elf_Scn *symbol_image_section(const struct symbol_image *image, const char *name, GElf_Shdr *header)
+Elf_Scn *symbol_image_section(Elf *elf, const char *name, GElf_Shdr *header)
 {
 	size_t names;
-	if (elf_getshdrstrndx(image->elf, &names) != 0)
+	if (elf_getshdrstrndx(elf, &names) != 0)
 		return NULL;
-	for (Elf_Scn *section = NULL; (section = elf_nextscn(image->elf, section));) {
+	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
 		if (!gelf_getshdr(section, header))
 			continue;
-		const char *found = elf_strptr(image->elf, names, header->sh_name);
+		const char *found = elf_strptr(elf, names, header->sh_name);
 		if (found && strcmp(found, name) == 0)
 			return section;
 	}

@@ -46,8 +46,7 @@ void symbol_image_close(struct symbol_image *image);
 const uint8_t *symbol_image_bytes(const struct symbol_image *image, uint64_t rva,
 				  size_t *available);
 
-/* Section by name; NULL if there is none. */
-Elf_Scn *symbol_image_section(const struct symbol_image *image, const char *name,
-			      GElf_Shdr *header);
+/* A file's section by name; NULL if there is none. */
+Elf_Scn *symbol_image_section(Elf *elf, const char *name, GElf_Shdr *header);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "program/regular_file.h"
 #include "tools/cli/xalloc.h"
+#include "tools/image/image.h"
 #include "tools/image/small_elf.h"
 #include "tools/image/snapshot.h"
 #include <dwarf.h>
@@ -69,46 +70,39 @@ static bool read_skeleton(Dwarf_Die *die, struct skeleton *skeleton)
 	       (skeleton->address_size == 4 || skeleton->address_size == 8);
 }
 
-/* Bytes of DWARF being put together. */
-struct bytes {
-	uint8_t data[UNIT_MAX];
+/* A unit of DWARF being put together. */
+struct unit {
+	uint8_t bytes[UNIT_MAX];
 	size_t size;
 };
 
-static void add(struct bytes *bytes, const void *data, size_t size)
+static void add(struct unit *unit, const void *bytes, size_t size)
 {
-	if (size > sizeof(bytes->data) - bytes->size)
+	if (size > sizeof(unit->bytes) - unit->size)
 		return; /* checked before: names are no longer than paths */
-	memcpy(bytes->data + bytes->size, data, size);
-	bytes->size += size;
+	memcpy(unit->bytes + unit->size, bytes, size);
+	unit->size += size;
 }
 
 /* Little-endian, as the file. */
-static void add_number(struct bytes *bytes, uint64_t value, size_t size)
+static void add_number(struct unit *unit, uint64_t value, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
-		add(bytes, &(uint8_t){(uint8_t)(value >> 8 * i)}, 1);
+		add(unit, &(uint8_t){(uint8_t)(value >> 8 * i)}, 1);
 }
 
-/* ULEB128: DWARF 5, 7.6. */
-static void add_code(struct bytes *bytes, unsigned value)
-{
-	for (; value >= 0x80; value >>= 7)
-		add_number(bytes, (value & 0x7f) | 0x80, 1);
-	add_number(bytes, value, 1);
-}
+/* The declaration of a skeleton's attributes (DWARF 5, 7.5.3) in the GNU form, which libdw takes in
+ * both versions. Codes above 127 take two bytes (ULEB128, 7.6). */
+#define GNU(attribute) (0x80 | ((attribute)&0x7f)), (attribute) >> 7
+#define STRINGS        GNU(DW_AT_GNU_dwo_name), DW_FORM_string, DW_AT_comp_dir, DW_FORM_string
+#define ADDRESSES      DW_AT_low_pc, DW_FORM_addr, GNU(DW_AT_GNU_addr_base), DW_FORM_sec_offset
+#define RANGES         GNU(DW_AT_GNU_ranges_base), DW_FORM_sec_offset
+#define ID             GNU(DW_AT_GNU_dwo_id), DW_FORM_data8
+static const uint8_t declaration[] =
+	{1, DW_TAG_compile_unit, DW_CHILDREN_no, STRINGS, ADDRESSES, RANGES, ID, 0, 0, 0};
 
-/* An attribute's declaration and its value. */
-static void add_attribute(struct bytes *abbreviation, struct bytes *unit, unsigned name,
-			  unsigned form, const void *value, size_t size)
-{
-	add_code(abbreviation, name);
-	add_code(abbreviation, form);
-	add(unit, value, size);
-}
-
-/* DWARF 5, 7.5.1.2, and the GNU form of it before. */
-static void add_header(struct bytes *unit, const struct skeleton *skeleton)
+/* Its header (DWARF 5, 7.5.1.2) and attributes, as declared. The parts of the tables begin at 0. */
+static void make_unit(const struct skeleton *skeleton, const char *path, struct unit *unit)
 {
 	add_number(unit, 0, 4); /* length */
 	add_number(unit, skeleton->version, 2);
@@ -116,81 +110,50 @@ static void add_header(struct bytes *unit, const struct skeleton *skeleton)
 		add_number(unit, DW_UT_skeleton, 1);
 		add_number(unit, skeleton->address_size, 1);
 	}
-	add_number(unit, 0, 4); /* of the abbreviations */
+	add_number(unit, 0, 4); /* of the declaration */
 	if (skeleton->version == 5)
 		add_number(unit, skeleton->id, 8);
 	else
 		add_number(unit, skeleton->address_size, 1);
-}
-
-static void make_unit(const struct skeleton *skeleton, const char *path, struct bytes *abbreviation,
-		      struct bytes *unit)
-{
-	static const uint32_t start; /* of the tables: they begin with the unit's part */
-	bool is_gnu = skeleton->version == 4;
-	add_header(unit, skeleton);
-	add_code(unit, 1);
-	add_code(abbreviation, 1);
-	add_code(abbreviation, is_gnu ? DW_TAG_compile_unit : DW_TAG_skeleton_unit);
-	add_number(abbreviation, DW_CHILDREN_no, 1);
-	add_attribute(abbreviation, unit, is_gnu ? DW_AT_GNU_dwo_name : DW_AT_dwo_name,
-		      DW_FORM_string, path, strlen(path) + 1);
-	add_attribute(abbreviation, unit, DW_AT_comp_dir, DW_FORM_string, skeleton->directory,
-		      strlen(skeleton->directory) + 1);
-	add_attribute(abbreviation, unit, DW_AT_low_pc, DW_FORM_addr, &skeleton->low,
-		      skeleton->address_size);
-	add_attribute(abbreviation, unit, is_gnu ? DW_AT_GNU_addr_base : DW_AT_addr_base,
-		      DW_FORM_sec_offset, &start, sizeof(start));
-	if (is_gnu) {
-		add_attribute(abbreviation, unit, DW_AT_GNU_ranges_base, DW_FORM_sec_offset, &start,
-			      sizeof(start));
-		add_attribute(abbreviation, unit, DW_AT_GNU_dwo_id, DW_FORM_data8, &skeleton->id,
-			      sizeof(skeleton->id));
-	}
-	add_number(abbreviation, 0, 3); /* of the attributes, of the abbreviations */
+	add_number(unit, 1, 1);
+	add(unit, path, strlen(path) + 1);
+	add(unit, skeleton->directory, strlen(skeleton->directory) + 1);
+	add_number(unit, skeleton->low, skeleton->address_size);
+	add_number(unit, 0, 4); /* of the addresses */
+	add_number(unit, 0, 4); /* of the ranges */
+	add_number(unit, skeleton->id, 8);
 	uint32_t length = (uint32_t)(unit->size - sizeof(length));
-	memcpy(unit->data, &length, sizeof(length));
+	memcpy(unit->bytes, &length, sizeof(length));
 }
 
 /* The section's bytes from start on; none where it has none. */
 static struct small_elf_section find_table(Elf *elf, const char *name, uint64_t start)
 {
 	struct small_elf_section table = {name, "", 0};
-	size_t names;
-	if (elf_getshdrstrndx(elf, &names) != 0)
-		return table;
-	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
-		GElf_Shdr header;
-		const char *found = gelf_getshdr(section, &header)
-					    ? elf_strptr(elf, names, header.sh_name)
-					    : NULL;
-		if (!found || strcmp(found, name) != 0)
-			continue;
-		const Elf_Data *data = elf_getdata(section, NULL);
-		if (!data || !data->d_buf || data->d_size <= start)
-			break;
+	GElf_Shdr header;
+	Elf_Scn *section = symbol_image_section(elf, name, &header);
+	const Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+	if (data && data->d_buf && data->d_size > start) {
 		table.bytes = (const char *)data->d_buf + start;
 		table.size = data->d_size - start < TABLE_MAX ? data->d_size - start : TABLE_MAX;
-		break;
 	}
 	return table;
 }
 
 static Dwarf *make_skeleton(Dwarf_Die *die, const struct skeleton *skeleton, const char *path)
 {
-	struct bytes *parts = xalloc_zeroed(2, sizeof(*parts));
+	struct unit unit = {.size = 0};
 	Elf *elf = dwarf_getelf(dwarf_cu_getdwarf(die->cu));
-	make_unit(skeleton, path, &parts[0], &parts[1]);
+	make_unit(skeleton, path, &unit);
 	const struct small_elf_section sections[] = {
-		{".debug_abbrev", parts[0].data, parts[0].size},
-		{".debug_info", parts[1].data, parts[1].size},
+		{".debug_abbrev", declaration, sizeof(declaration)},
+		{".debug_info", unit.bytes, unit.size},
 		find_table(elf, ".debug_addr", skeleton->addresses),
 		find_table(elf, ".debug_ranges", skeleton->ranges),
 	};
 	int fd = small_elf(skeleton->address_size == 4, sections,
 			   sizeof(sections) / sizeof(sections[0]));
 	Dwarf *dwarf = fd >= 0 ? dwarf_begin(fd, DWARF_C_READ) : NULL;
-	free(parts);
 	/* It is mapped; there may be many. */
 	if (dwarf)
 		elf_cntl(dwarf_getelf(dwarf), ELF_C_FDDONE);

@@ -24,7 +24,7 @@ static uint64_t find_frames(const struct symbol_image *image)
 	size_t count = 0;
 	GElf_Shdr section;
 	GElf_Phdr segment;
-	if (symbol_image_section(image, ".eh_frame", &section))
+	if (symbol_image_section(image->elf, ".eh_frame", &section))
 		return section.sh_addr;
 	elf_getphdrnum(image->elf, &count);
 	for (size_t i = 0; i < count && i < INT32_MAX; i++) {
@@ -50,7 +50,7 @@ static bool open_frames(const struct symbol_image *image, struct frames *frames)
 	const uint8_t *bytes = frames->rva ? symbol_image_bytes(image, frames->rva, &size) : NULL;
 	if (!bytes)
 		return false;
-	if (symbol_image_section(image, ".eh_frame", &header) && header.sh_size < size)
+	if (symbol_image_section(image->elf, ".eh_frame", &header) && header.sh_size < size)
 		size = header.sh_size;
 	frames->data = (Elf_Data){.d_buf = (void *)(uintptr_t)bytes,
 				  .d_type = ELF_T_BYTE,

@@ -26,22 +26,23 @@ struct slots {
 	size_t capacity; /* of both */
 };
 
-static bool is_jump_slot(GElf_Half machine, GElf_Xword info)
-{
-	GElf_Xword type = GELF_R_TYPE(info);
-	if (machine == EM_AARCH64)
-		return type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_IRELATIVE;
-	if (machine == EM_386)
-		return type == R_386_JMP_SLOT || type == R_386_IRELATIVE;
-	return type == R_X86_64_JUMP_SLOT || type == R_X86_64_IRELATIVE;
-}
+/* The relocations of slots, by machine. */
+static const struct slot_types {
+	GElf_Half machine;
+	uint16_t data;
+	uint16_t jumps[2];
+} slot_types[] = {
+	{EM_X86_64, R_X86_64_GLOB_DAT, {R_X86_64_JUMP_SLOT, R_X86_64_IRELATIVE}},
+	{EM_386, R_386_GLOB_DAT, {R_386_JMP_SLOT, R_386_IRELATIVE}},
+	{EM_AARCH64, R_AARCH64_GLOB_DAT, {R_AARCH64_JUMP_SLOT, R_AARCH64_IRELATIVE}},
+};
 
-static bool is_data_slot(GElf_Half machine, GElf_Xword info)
+static const struct slot_types *find_slot_types(GElf_Half machine)
 {
-	GElf_Xword type = GELF_R_TYPE(info);
-	if (machine == EM_AARCH64)
-		return type == R_AARCH64_GLOB_DAT;
-	return type == (machine == EM_386 ? R_386_GLOB_DAT : R_X86_64_GLOB_DAT);
+	for (size_t i = 1; i < sizeof(slot_types) / sizeof(slot_types[0]); i++)
+		if (slot_types[i].machine == machine)
+			return &slot_types[i];
+	return &slot_types[0];
 }
 
 static const char *symbol_name(Elf *elf, GElf_Word table_index, GElf_Xword info)
@@ -94,6 +95,7 @@ static bool get_relocation(Elf_Data *data, GElf_Word type, int i, GElf_Rel *relo
 
 static void collect_slots(Elf *elf, struct slots *slots)
 {
+	const struct slot_types *types = find_slot_types(slots->machine);
 	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
 		GElf_Shdr header;
 		if (!gelf_getshdr(section, &header) ||
@@ -102,8 +104,9 @@ static void collect_slots(Elf *elf, struct slots *slots)
 		Elf_Data *data = elf_getdata(section, NULL);
 		GElf_Rel relocation;
 		for (int i = 0; data && get_relocation(data, header.sh_type, i, &relocation); i++) {
-			bool is_jump = is_jump_slot(slots->machine, relocation.r_info);
-			if (!is_jump && !is_data_slot(slots->machine, relocation.r_info))
+			GElf_Xword type = GELF_R_TYPE(relocation.r_info);
+			bool is_jump = type == types->jumps[0] || type == types->jumps[1];
+			if (!is_jump && type != types->data)
 				continue;
 			struct slot slot = {relocation.r_offset,
 					    symbol_name(elf, header.sh_link, relocation.r_info)};
@@ -128,48 +131,29 @@ static const char *name_of_number(const struct slots *slots, uint64_t number)
 	return number < slots->jump_count ? slots->by_order[number].name : "";
 }
 
-/* The stubs that linkers write: [endbr32] jmp *slot, or jmp *offset(%ebx), which holds the table's
- * address, or [endbr32]; push $offset of the relocation; jmp. */
-static const char *i386_target(const struct slots *slots, const uint8_t *code, size_t size)
+/* The stubs that x86 linkers write: [endbr] [bnd] jmp *slot, or for lazy binding [endbr] push
+ * $number; [bnd] jmp. The slot is relative to the next instruction, or for i386 an address, or
+ * relative to the table that %ebx holds; the number counts relocations, or for i386 their bytes. */
+static const char *x86_target(const struct slots *slots, uint64_t stub, const uint8_t *code,
+			      size_t size)
 {
-	static const uint8_t endbr32[] = {0xf3, 0x0f, 0x1e, 0xfb};
-	size_t at = 0;
-	uint32_t operand;
-	if (size >= sizeof(endbr32) && memcmp(code, endbr32, sizeof(endbr32)) == 0)
-		at = sizeof(endbr32);
-	if (at + 6 <= size && code[at] == 0xff && (code[at + 1] == 0x25 || code[at + 1] == 0xa3)) {
+	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e}; /* fa: endbr64, fb: endbr32 */
+	bool is_i386 = slots->machine == EM_386;
+	size_t at = size > 4 && memcmp(code, endbr, sizeof(endbr)) == 0 ? 4 : 0;
+	int32_t operand;
+	if (at < size && code[at] == 0xf2)
+		at++;
+	if (at + 6 <= size && code[at] == 0xff &&
+	    (code[at + 1] == 0x25 || (is_i386 && code[at + 1] == 0xa3))) {
 		memcpy(&operand, code + at + 2, sizeof(operand));
-		if (code[at + 1] == 0xa3)
-			operand += (uint32_t)slots->got_rva;
-		return name_of_slot(slots, operand);
+		if (!is_i386)
+			return name_of_slot(slots, stub + at + 6 + (uint64_t)(int64_t)operand);
+		uint32_t base = code[at + 1] == 0xa3 ? (uint32_t)slots->got_rva : 0;
+		return name_of_slot(slots, base + (uint32_t)operand);
 	}
 	if (at + 5 <= size && code[at] == 0x68) {
 		memcpy(&operand, code + at + 1, sizeof(operand));
-		return name_of_number(slots, operand / I386_REL_SIZE);
-	}
-	return "";
-}
-
-/* The stubs that linkers write: [endbr64] [bnd] jmp *slot(%rip), or for lazy binding with
- * indirect branch tracking endbr64; push $number; [bnd] jmp. */
-static const char *x86_64_target(const struct slots *slots, uint64_t stub, const uint8_t *code,
-				 size_t size)
-{
-	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-	size_t at = 0;
-	if (size >= sizeof(endbr64) && memcmp(code, endbr64, sizeof(endbr64)) == 0)
-		at = sizeof(endbr64);
-	if (at < size && code[at] == 0xf2)
-		at++;
-	if (at + 6 <= size && code[at] == 0xff && code[at + 1] == 0x25) {
-		int32_t displacement;
-		memcpy(&displacement, code + at + 2, sizeof(displacement));
-		return name_of_slot(slots, stub + at + 6 + (uint64_t)(int64_t)displacement);
-	}
-	if (at + 5 <= size && code[at] == 0x68) {
-		uint32_t number;
-		memcpy(&number, code + at + 1, sizeof(number));
-		return name_of_number(slots, number);
+		return name_of_number(slots, (uint32_t)operand / (is_i386 ? I386_REL_SIZE : 1));
 	}
 	return "";
 }
@@ -188,16 +172,15 @@ static const char *stub_target(const struct symbol_image *image, const struct sl
 	size_t size = available < STUB_SIZE ? available : STUB_SIZE;
 	if (!code)
 		return "";
-	return slots->machine == EM_386 ? i386_target(slots, code, size)
-					: x86_64_target(slots, stub, code, size);
+	return x86_target(slots, stub, code, size);
 }
 
 /* Where _GLOBAL_OFFSET_TABLE_ is, which the linker puts before the slots of the stubs. */
 static uint64_t find_got(const struct symbol_image *image)
 {
 	GElf_Shdr header;
-	if (symbol_image_section(image, ".got.plt", &header) ||
-	    symbol_image_section(image, ".got", &header))
+	if (symbol_image_section(image->elf, ".got.plt", &header) ||
+	    symbol_image_section(image->elf, ".got", &header))
 		return header.sh_addr;
 	return 0;
 }
@@ -232,7 +215,7 @@ void plt_resolve(struct symbol_image *image, struct symbol_address *addresses, s
 	slots.got_rva = find_got(image);
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
 		GElf_Shdr header;
-		if (!symbol_image_section(image, sections[i], &header))
+		if (!symbol_image_section(image->elf, sections[i], &header))
 			continue;
 		size_t first = symbol_addresses_from(addresses, count, header.sh_addr);
 		if (first == count || addresses[first].rva - header.sh_addr >= header.sh_size)

@@ -1,6 +1,8 @@
 #include "unwind/convention/call.h"
 
 #include "unwind/cfi/machine.h"
+#include "unwind/convention/function_bytes.h"
+#include "unwind/module/module.h"
 #include "unwind/rules/rule_cache.h"
 #include "unwind/space/space.h"
 #include "unwind/x86/instruction.h"
@@ -66,4 +68,37 @@ const struct uw_call *uw_call_find(struct uw_space *space, uint64_t ra)
 		call_read(space, call);
 	}
 	return call;
+}
+
+/* Whether target may be the start of the code without CFI at ip. */
+static bool is_start_of(struct uw_space *space, const struct uw_mapping *mapping, uint64_t target,
+			uint64_t ip)
+{
+	uint64_t bias = mapping->start - mapping->rva;
+	struct uw_cfi_gap gap;
+	struct uw_fde fde;
+
+	if (!mapping->module) {
+		const struct uw_mapping *to = uw_space_lookup(space, target);
+		return to && !to->module;
+	}
+	return target >= mapping->start && target <= ip &&
+	       uw_module_find(mapping->module, ip - bias, &fde, &gap) == UW_CFI_NONE &&
+	       target - bias >= gap.start;
+}
+
+bool uw_call_leads(struct uw_space *space, const struct uw_mapping *mapping, uint64_t target,
+		   uint64_t ip, uint64_t *start)
+{
+	*start = target;
+	if (is_start_of(space, mapping, target, ip))
+		return true;
+	if (uw_bytes_are_stub(space, &target)) {
+		*start = 0;
+		return true;
+	}
+	if (target == *start)
+		return false;
+	*start = target;
+	return is_start_of(space, mapping, target, ip);
 }

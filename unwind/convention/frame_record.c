@@ -1,410 +1,276 @@
-#include "unwind/convention/convention.h"
-
+/*
+ * The step by frame pointer.
+ *
+ * A frame record is two words that a function stored when it began: its caller's frame pointer, and
+ * above it the return address that the call had left. Two questions are asked of what a frame
+ * pointer points to. Is it a record? Then its words are as a function and its caller leave them.
+ * Whose record is it? Code that has none of its own leaves its caller's frame pointer where it is,
+ * and to follow that would skip a frame. The record is this frame's own if its return address is
+ * nowhere else: no other word between the stack pointer and the record may be one.
+ *
+ * Whatever is not certain is refused.
+ */
 #include "unwind/cfi/machine.h"
 #include "unwind/cfi/row.h"
 #include "unwind/convention/call.h"
+#include "unwind/convention/convention.h"
 #include "unwind/convention/function_bytes.h"
-#include "unwind/module/module.h"
 #include "unwind/space/space.h"
 #include "unwind/step/code.h"
 #include "unwind/step/common.h"
 
 enum {
-	NULL_SIZE = 4096,       /* addresses that null pointers lead to */
-	LEAF_SIZE_MAX = 4096,   /* from its entry to where it is */
 	REGION_MAX = 64 * 1024, /* between the stack pointer and the frame record */
 	CALL_EFFORT = 64 /* of looking at what precedes a return address: see uw_cfi_row_within */
 };
 
-/* Both x86 machines share their conventions but for the size of a word. */
-static const struct uw_machine *x86_of(const struct uw_space *space)
-{
-	return space->arch == UW_ARCH_AARCH64 ? NULL : uw_machine_of(space->arch);
-}
-
-static bool read_word(struct uw_memory *memory, uint64_t address, uint64_t *value)
-{
-	return uw_memory_read_sized(memory, address, memory->word, value);
-}
-
-/* Makes the state the caller's, at a return address. */
-static void return_to(struct uw_state *state, const struct uw_machine *machine, uint64_t ra,
-		      uint64_t sp)
-{
-	state->ip = ra;
-	state->exact = false;
-	uw_state_set(state, machine->sp, sp);
-	uw_state_set(state, machine->ip, ra);
-}
-
-static bool in_mapping(struct uw_space *space, uint64_t ra)
-{
-	return uw_space_lookup(space, ra - 1) != NULL;
-}
-
-/* Whether target may be the start of the code without CFI at ip, which is in mapping. */
-static bool is_start_of(struct uw_space *space, const struct uw_mapping *mapping, uint64_t target,
-			uint64_t ip)
-{
-	uint64_t bias = mapping->start - mapping->rva;
-	struct uw_cfi_gap gap;
-	struct uw_fde fde;
-
-	if (!mapping->module) {
-		const struct uw_mapping *to = uw_space_lookup(space, target);
-		return to && !to->module;
-	}
-	return target >= mapping->start && target <= ip &&
-	       uw_module_find(mapping->module, ip - bias, &fde, &gap) == UW_CFI_NONE &&
-	       target - bias >= gap.start;
-}
-
-/*
- * Whether a direct call to target can have led to the code without CFI at ip: to this piece of it,
- * or by a linkage stub, which leads anywhere. *start: where the code starts, or 0.
- */
-static bool call_leads(struct uw_space *space, const struct uw_mapping *mapping, uint64_t target,
-		       uint64_t ip, uint64_t *start)
-{
-	*start = target;
-	if (is_start_of(space, mapping, target, ip))
-		return true;
-	if (uw_bytes_are_stub(space, &target)) {
-		*start = 0;
-		return true;
-	}
-	if (target == *start)
-		return false;
-	*start = target;
-	return is_start_of(space, mapping, target, ip);
-}
-
-/* Whether a leaf that a call led to, at start if that is not 0, has pushed nothing or little. */
-static bool leaf_has_no_room(struct uw_space *space, const struct uw_mapping *mapping,
-			     uint64_t start, uint64_t ip)
-{
-	uint64_t bias = mapping->start - mapping->rva, limit = mapping->start;
-	struct uw_cfi_gap gap;
-	struct uw_fde fde;
-
-	if (start != 0)
-		return ip - start <= LEAF_SIZE_MAX && uw_bytes_make_no_room(space, start, ip);
-	if (uw_module_find(mapping->module, ip - bias, &fde, &gap) == UW_CFI_NONE &&
-	    gap.start + bias > limit && gap.start + bias <= ip)
-		limit = gap.start + bias;
-	return uw_bytes_make_no_room_before(space, limit, ip);
-}
-
-/* Whether the word on top of a leaf's stack, which follows a call, is its return address. */
-static bool leaf_is_called(struct uw_space *space, const struct uw_mapping *mapping,
-			   const struct uw_call *call, const struct uw_state *state)
-{
-	const struct uw_machine *machine = uw_machine_of(space->arch);
-	uint64_t start = 0;
-	/* psABI, sections 3.2.2 (x86-64) and 2.2.2 (i386): at a function's entry the stack pointer
-	 * plus a word is a multiple of 16. Where it is known that the call led here, that is not
-	 * asked for: Go does not keep to it, nor i386's compilers where they call their own
-	 * helpers, the functions that read the instruction pointer (get_pc_thunk). */
-	bool aligned = state->reg[machine->sp] % 16 == 16u - machine->word;
-
-	if (call->direct && !call_leads(space, mapping, call->target, state->ip, &start))
-		return false;
-	return (aligned || start != 0) && leaf_has_no_room(space, mapping, start, state->ip);
-}
-
-enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,
-				struct uw_memory *memory)
-{
-	const struct uw_mapping *mapping = uw_space_lookup(space, state->ip - !state->exact);
-	const struct uw_machine *machine = x86_of(space);
-	uint64_t ra;
-	uint32_t room;
-
-	if (!machine || !mapping || !mapping->module)
-		return UW_STEP_NONE;
-	uint64_t slot = state->reg[machine->sp];
-	enum uw_place place = uw_bytes_place(space, state->ip, &room);
-	if (place == UW_PLACE_NEXT) {
-		if (!uw_state_knows(state, machine->fp) || !read_word(memory, slot, &ra) ||
-		    ra != state->reg[machine->fp])
-			return UW_STEP_NONE;
-		slot += machine->word;
-	}
-	if (place == UW_PLACE_ABOVE)
-		slot += room;
-	if (!read_word(memory, slot, &ra) || !in_mapping(space, ra))
-		return UW_STEP_NONE;
-	const struct uw_call *call = uw_call_find(space, ra);
-	if (!call || !call->found ||
-	    (place == UW_PLACE_UNKNOWN && !leaf_is_called(space, mapping, call, state)))
-		return UW_STEP_NONE;
-	return_to(state, machine, ra, slot + machine->word);
-	return UW_STEP_OK;
-}
-
-enum uw_step uw_convention_return(struct uw_space *space, struct uw_state *state,
-				  struct uw_memory *memory)
-{
-	const struct uw_machine *machine = uw_machine_of(space->arch);
-	uint64_t sp = state->reg[machine->sp], ra;
-
-	if (!read_word(memory, sp, &ra) || !in_mapping(space, ra))
-		return UW_STEP_NONE;
-	const struct uw_call *call = uw_call_find(space, ra);
-	if (!call || !call->found)
-		return UW_STEP_NONE;
-	return_to(state, machine, ra, sp + machine->word);
-	return UW_STEP_OK;
-}
-
-enum uw_step uw_convention_null_call(struct uw_space *space, struct uw_state *state,
-				     struct uw_memory *memory)
-{
-	const struct uw_machine *machine = x86_of(space);
-	uint64_t ra;
-
-	if (!machine || !state->exact || state->ip >= NULL_SIZE)
-		return UW_STEP_NONE;
-	uint64_t sp = state->reg[machine->sp];
-	if (sp % 16 != 16u - machine->word || !read_word(memory, sp, &ra) || !in_mapping(space, ra))
-		return UW_STEP_NONE;
-	const struct uw_call *call = uw_call_find(space, ra);
-	if (!call || !call->found || (call->direct && call->target != state->ip))
-		return UW_STEP_NONE;
-	return_to(state, machine, ra, sp + machine->word);
-	return UW_STEP_OK;
-}
-
-/*
- * Whether a frame record may end a chain: code with CFI called code without, and used rbp for
- * something else. Only for a frame that was itself found by unwinding, and only where the call can
- * be seen in the caller's file.
- */
-static bool record_may_end_chain(struct uw_space *space, struct uw_memory *memory, bool exact,
-				 uint64_t ra)
-{
-	enum uw_code_kind kind =
-		(enum uw_code_kind)uw_code_find(space, ra, false, &memory->effort)->kind;
-
-	if (exact || (kind != UW_CODE_COMMON && kind != UW_CODE_REALIGNED && kind != UW_CODE_ROW &&
-		      kind != UW_CODE_SWITCHED))
-		return false;
-	const struct uw_call *call = uw_call_find(space, ra);
-	return call && call->found;
-}
-
-/* What a frame pointer points to. */
 struct record {
-	uint64_t saved, ra;
+	uint64_t saved; /* the caller's frame pointer */
+	uint64_t ra;
 };
 
-/* Reads it from the copied stack; false: it is not there. */
-static bool record_read(struct uw_memory *memory, uint64_t fp, struct record *record)
+/* The frame whose caller is looked for. */
+struct frame {
+	struct uw_space *space;
+	struct uw_memory *memory;
+	uint64_t ip, sp, fp;
+	bool exact;
+	bool is_generated; /* its code is in no file, so that it cannot be read */
+};
+
+/* Reads a record from the copied stack; false: it is not there. */
+static bool read_record(struct uw_memory *memory, uint64_t fp, struct record *record)
 {
 	memory->failed = fp;
 	return fp - memory->stack->base < memory->stack->size &&
-	       read_word(memory, fp, &record->saved) &&
-	       read_word(memory, fp + memory->word, &record->ra);
+	       uw_memory_read_word(memory, fp, &record->saved) &&
+	       uw_memory_read_word(memory, fp + memory->word, &record->ra);
 }
 
-/* The chain goes upwards, or ends. */
-static bool record_is_ordered(struct uw_space *space, struct uw_memory *memory, bool exact,
-			      uint64_t fp, const struct record *record)
+/* Stacks grow downwards, so records of outer frames lie above. One may end the chain: code with CFI
+ * called code without, and used rbp for something else. Only the record of a frame that was itself
+ * found by unwinding may, and only where the call can be seen in the caller's file. */
+static bool is_in_order(const struct frame *frame, uint64_t fp, bool exact,
+			const struct record *record)
 {
-	return record->saved == 0 || record->saved > fp ||
-	       record_may_end_chain(space, memory, exact, record->ra);
+	if (record->saved == 0 || record->saved > fp)
+		return true;
+	enum uw_code_kind kind = (enum uw_code_kind)uw_code_find(frame->space, record->ra, false,
+								 &frame->memory->effort)
+					 ->kind;
+	if (exact || (kind != UW_CODE_COMMON && kind != UW_CODE_REALIGNED && kind != UW_CODE_ROW &&
+		      kind != UW_CODE_SWITCHED))
+		return false;
+	const struct uw_call *call = uw_call_find(frame->space, record->ra);
+	return call && call->found;
 }
 
 /* Whether a call precedes the return address, as far as the code can be read: an unreadable one
  * may. No call leads to where goroutines and coroutines end. */
-static bool record_follows_call(struct uw_space *space, struct uw_memory *memory,
-				const struct record *record, bool *readable)
+static bool follows_call(const struct frame *frame, const struct record *record, bool *is_readable)
 {
-	const struct uw_call *call = uw_call_find(space, record->ra);
-
-	*readable = call && call->readable;
+	const struct uw_call *call = uw_call_find(frame->space, record->ra);
+	*is_readable = call && call->readable;
 	return call &&
 	       (call->found || !call->readable ||
-		uw_code_find(space, record->ra, false, &memory->effort)->kind == UW_CODE_ROOT);
+		uw_code_find(frame->space, record->ra, false, &frame->memory->effort)->kind ==
+			UW_CODE_ROOT);
+}
+
+/* Whether two words look like the record of the frame itself (exact as that is) or of one further
+ * out. */
+static bool looks_like_record(const struct frame *frame, uint64_t fp, bool exact,
+			      const struct record *record, bool *is_readable)
+{
+	return uw_space_lookup(frame->space, record->ra - 1) &&
+	       is_in_order(frame, fp, exact, record) && follows_call(frame, record, is_readable);
 }
 
 /*
- * Generated code cannot be read, so that nothing shows whether a call precedes a return address in
- * it. Two words that happen to be a higher stack address and an address of such code are no proof;
- * that the first one leads to another frame record, which has to be in order too, is taken for one.
+ * Of a return address in generated code nothing shows whether a call precedes it. Two words that
+ * happen to be a higher stack address and an address of such code are no proof; that the first one
+ * leads to another frame record, which has to be in order too, is taken for one.
  */
-static enum uw_step record_confirm(struct uw_space *space, struct uw_memory *memory, uint64_t fp,
-				   const struct record *record)
+static enum uw_step confirm_by_next(const struct frame *frame, const struct record *record)
 {
 	struct record next;
-	bool readable;
-
-	if (record->saved <= fp || record->saved % memory->word != 0)
+	bool is_readable;
+	if (record->saved <= frame->fp || record->saved % frame->memory->word != 0)
 		return UW_STEP_NONE;
-	if (!record_read(memory, record->saved, &next))
+	if (!read_record(frame->memory, record->saved, &next))
 		return UW_STEP_READ;
-	if (!in_mapping(space, next.ra) ||
-	    !record_is_ordered(space, memory, false, record->saved, &next) ||
-	    !record_follows_call(space, memory, &next, &readable))
-		return UW_STEP_NONE;
-	return UW_STEP_OK;
+	return looks_like_record(frame, record->saved, false, &next, &is_readable) ? UW_STEP_OK
+										   : UW_STEP_NONE;
 }
 
-/* A frame whose return address is looked for between its stack pointer and a record. */
-struct region {
-	uint64_t ip, sp, fp;
-	bool exact;
-	bool generated;      /* the code can be read in no file */
-	bool from_generated; /* nor that which the record's return address is in */
-};
-
 /* Whether code with CFI that calls from ra, which is in slot, has its own return address where the
- * frame pointer or the region has one. */
-static bool caller_fits(struct uw_space *space, struct uw_memory *memory,
-			const struct region *region, uint64_t slot, uint64_t ra)
+ * frame pointer or the stack below the record has one. */
+static bool caller_fits(const struct frame *frame, uint64_t slot, uint64_t ra)
 {
-	const struct uw_machine *machine = uw_machine_of(space->arch);
-	const struct uw_code *code = uw_code_find(space, ra, false, &memory->effort);
-	uint64_t cfa = slot + memory->word + (uint64_t)(int64_t)code->cfa_offset;
+	const struct uw_code *code = uw_code_find(frame->space, ra, false, &frame->memory->effort);
+	const uint8_t word = frame->memory->word;
+	uint64_t cfa = slot + word + (uint64_t)(int64_t)code->cfa_offset;
 
-	if (code->kind != UW_CODE_COMMON ||
-	    uw_code_saved(space->cache, code)->cfa_reg != machine->sp)
+	if (code->kind != UW_CODE_COMMON || uw_code_saved(frame->space->cache, code)->cfa_reg !=
+						    uw_machine_of(frame->space->arch)->sp)
 		return true;
-	return cfa <= region->fp && read_word(memory, cfa - memory->word, &ra) &&
-	       in_mapping(space, ra);
+	return cfa <= frame->fp && uw_memory_read_word(frame->memory, cfa - word, &ra) &&
+	       uw_space_lookup(frame->space, ra - 1);
 }
 
 /*
- * As below where the code can be read in no file. Such code saves rbp if it has a frame, or has
- * none; and what C calls it by makes a record, or else has its own caller in a file.
+ * Whether the word in a slot of generated code's frame, which such a call precedes, may be its
+ * return address. These frames hold many words that once were return addresses. Such code saves rbp
+ * where it has a frame; so what counts is a leaf's two top words, and a word above one that holds
+ * rbp, unchanged. Not the word right below the record: a frame that empty is no interpreter's, but
+ * of code like this, which keeps frame pointers too. Generated code that calls other code without
+ * having saved rbp is not seen.
+ * Return addresses in files count where the call is indirect and the caller's CFI finds a return
+ * address too; not if the record was made for generated code itself (from_generated): what C calls
+ * such code by makes a record, or else has its own caller in a file.
  */
-static bool may_return_generated(struct uw_space *space, struct uw_memory *memory,
-				 const struct region *region, uint64_t slot,
-				 const struct uw_call *call)
+static bool may_return_generated(const struct frame *frame, uint64_t slot,
+				 const struct uw_call *call, bool from_generated)
 {
+	const uint8_t word = frame->memory->word;
 	uint64_t saved;
 
 	if (call->readable)
-		return call->found && !call->direct && !region->from_generated &&
-		       caller_fits(space, memory, region, slot, call->ra);
-	if (region->exact && (slot == region->sp || slot == region->sp + memory->word))
+		return call->found && !call->direct && !from_generated &&
+		       caller_fits(frame, slot, call->ra);
+	if (frame->exact && (slot == frame->sp || slot == frame->sp + word))
 		return true;
-	return slot + memory->word < region->fp && read_word(memory, slot - memory->word, &saved) &&
-	       saved == region->fp;
+	return slot + word < frame->fp && uw_memory_read_word(frame->memory, slot - word, &saved) &&
+	       saved == frame->fp;
 }
 
-/* Whether the word in slot may be the return address of the region's frame. */
-static bool may_return(struct uw_space *space, struct uw_memory *memory,
-		       const struct region *region, uint64_t slot)
+/* Whether the word in a slot may be the frame's return address: one that follows a call, or is in
+ * code that cannot be read; but not where the call is of a Go function that this code is not in. */
+static bool may_return(const struct frame *frame, uint64_t slot, bool from_generated)
 {
 	uint64_t ra;
 
-	if (!read_word(memory, slot, &ra))
+	if (!uw_memory_read_word(frame->memory, slot, &ra))
 		return true;
-	if (!in_mapping(space, ra))
+	if (!uw_space_lookup(frame->space, ra - 1))
 		return false;
-	memory->effort += CALL_EFFORT;
-	const struct uw_call *call = uw_call_find(space, ra);
+	frame->memory->effort += CALL_EFFORT;
+	const struct uw_call *call = uw_call_find(frame->space, ra);
 	if (!call)
 		return true;
-	if (region->generated)
-		return may_return_generated(space, memory, region, slot, call);
-	return !call->readable ||
-	       (call->found &&
-		!(call->direct && uw_bytes_go_code(space, call->target, region->ip,
-						   &memory->effort) == UW_GO_CODE_ELSEWHERE));
+	if (frame->is_generated)
+		return may_return_generated(frame, slot, call, from_generated);
+	if (call->readable && call->direct)
+		return uw_bytes_go_code(frame->space, call->target, frame->ip,
+					&frame->memory->effort) != UW_GO_CODE_ELSEWHERE;
+	return call->found || !call->readable;
 }
 
-/* Whether a word of [sp, end) may be the return address; yes where the walk has spent what it may
- * before that is known. */
-static bool region_may_return(struct uw_space *space, struct uw_memory *memory,
-			      const struct region *region, uint64_t end)
+/* Whether a word from the stack pointer to end may be the return address; yes where the walk has
+ * spent what it may before that is known. */
+static bool any_may_return(const struct frame *frame, uint64_t end, bool from_generated)
 {
-	if (end - region->sp > REGION_MAX)
+	if (end - frame->sp > REGION_MAX)
 		return true;
-	for (uint64_t slot = region->sp; slot < end; slot += memory->word)
-		if (memory->effort > UW_CFI_EFFORT_MAX || may_return(space, memory, region, slot))
+	for (uint64_t slot = frame->sp; slot < end; slot += frame->memory->word)
+		if (frame->memory->effort > UW_CFI_EFFORT_MAX ||
+		    may_return(frame, slot, from_generated))
 			return true;
 	return false;
 }
 
-/* Whether the target that a call names tells anything of the code. V8's builtins, which have no
- * CFI, call others of them that go on to generated code by a jump. */
-static bool target_tells(struct uw_space *space, struct uw_memory *memory,
-			 const struct region *region, uint64_t ra)
+/* What the call before a record's return address shows by the target that it names. */
+enum target {
+	TARGET_SILENT, /* nothing */
+	TARGET_OTHER,  /* it has not led to this code: the record is another frame's */
+	TARGET_SAME,   /* the record is this frame's */
+	TARGET_MAKES /* this function makes a record; whether it has, or has still, is not known */
+};
+
+static enum target ask_target(const struct frame *frame, const struct uw_call *call)
 {
-	return !region->generated ||
-	       uw_code_find(space, ra, false, &memory->effort)->kind != UW_CODE_NONE;
+	uint64_t lookup = frame->ip - !frame->exact, start;
+	const struct uw_mapping *mapping = uw_space_lookup(frame->space, lookup);
+
+	/* V8's builtins, which have no CFI, call others of them that go on to generated code by a
+	 * jump: the target tells nothing then. */
+	if (!call->direct || !mapping ||
+	    (frame->is_generated &&
+	     uw_code_find(frame->space, call->ra, false, &frame->memory->effort)->kind ==
+		     UW_CODE_NONE))
+		return TARGET_SILENT;
+	/* After a jump at the end of a function (a tail call) the caller names another one; such a
+	 * frame is refused. */
+	if (!uw_call_leads(frame->space, mapping, call->target, lookup, &start))
+		return TARGET_OTHER;
+	switch (uw_bytes_go_code(frame->space, start, frame->ip, &frame->memory->effort)) {
+	case UW_GO_CODE_ELSEWHERE:
+		return TARGET_OTHER;
+	case UW_GO_CODE_INSIDE:
+		return TARGET_SAME;
+	case UW_GO_CODE_UNKNOWN:
+		break;
+	}
+	if (start == 0 || !uw_bytes_make_record(frame->space, start, frame->ip))
+		return TARGET_SILENT;
+	return frame->exact ? TARGET_MAKES : TARGET_SAME;
 }
 
-/* Whether a record is the frame's own, by the rule in the header. */
-static bool record_is_own(struct uw_space *space, const struct uw_state *state,
-			  struct uw_memory *memory, uint64_t fp, const struct record *record)
+/* Whether what looks like a record is the frame's own. */
+static bool is_own(const struct frame *frame, const struct record *record)
 {
-	const struct uw_mapping *mapping = uw_space_lookup(space, state->ip - !state->exact);
-	const struct uw_call *call = uw_call_find(space, record->ra);
-	const struct region region = {.ip = state->ip,
-				      .sp = state->reg[uw_machine_of(space->arch)->sp],
-				      .fp = fp,
-				      .exact = state->exact,
-				      .generated = mapping && !mapping->module,
-				      .from_generated = record->ra != 0 && call && !call->readable};
-	uint64_t end = fp, start;
+	const struct uw_call *call =
+		record->ra != 0 ? uw_call_find(frame->space, record->ra) : NULL;
+	bool from_generated = call && !call->readable;
+	uint64_t end = frame->fp, top = frame->sp + 2 * (uint64_t)frame->memory->word;
 
-	if (record->ra != 0 && call && call->direct && mapping &&
-	    target_tells(space, memory, &region, record->ra)) {
-		if (!call_leads(space, mapping, call->target, state->ip - !state->exact, &start))
-			return false;
-		switch (uw_bytes_go_code(space, start, state->ip, &memory->effort)) {
-		case UW_GO_CODE_ELSEWHERE:
-			return false;
-		case UW_GO_CODE_INSIDE:
-			return true;
-		case UW_GO_CODE_UNKNOWN:
-			break;
-		}
-		if (start != 0 && uw_bytes_make_record(space, start, state->ip)) {
-			if (!state->exact)
-				return true;
-			if (end - region.sp > 2 * (uint64_t)memory->word)
-				end = region.sp + 2 * (uint64_t)memory->word;
-		}
+	switch (call ? ask_target(frame, call) : TARGET_SILENT) {
+	case TARGET_OTHER:
+		return false;
+	case TARGET_SAME:
+		return true;
+	case TARGET_MAKES: /* in its prologue or epilogue there are one or two words on top */
+		end = end - frame->sp > top - frame->sp ? top : end;
+		break;
+	case TARGET_SILENT:
+		break;
 	}
-	return !region_may_return(space, memory, &region, end);
+	return !any_may_return(frame, end, from_generated);
 }
 
 enum uw_step uw_convention_frame_pointer(struct uw_space *space, struct uw_state *state,
 					 struct uw_memory *memory)
 {
-	const struct uw_machine *machine = x86_of(space);
+	const struct uw_machine *machine = uw_machine_of(space->arch);
+	const struct uw_mapping *mapping = uw_space_lookup(space, state->ip - !state->exact);
+	const struct frame frame = {.space = space,
+				    .memory = memory,
+				    .ip = state->ip,
+				    .sp = state->reg[machine->sp],
+				    .fp = state->reg[machine->fp],
+				    .exact = state->exact,
+				    .is_generated = mapping && !mapping->module};
 	struct record record;
-	bool readable;
+	bool is_readable;
 
-	if (!machine || !uw_state_knows(state, machine->fp))
+	if (!uw_machine_pushes(machine) || !uw_state_knows(state, machine->fp) ||
+	    frame.fp % machine->word != 0 || frame.fp < frame.sp)
 		return UW_STEP_NONE;
-	uint64_t fp = state->reg[machine->fp];
-	if (fp % machine->word != 0 || fp < state->reg[machine->sp])
-		return UW_STEP_NONE;
-	if (!record_read(memory, fp, &record))
+	if (!read_record(memory, frame.fp, &record))
 		return UW_STEP_READ;
 	if (record.saved == 0 && record.ra == 0) {
-		if (!record_is_own(space, state, memory, fp, &record))
+		if (!is_own(&frame, &record))
 			return UW_STEP_NONE;
-		uw_state_set(state, machine->sp, fp + 2 * (uint64_t)machine->word);
+		uw_state_set(state, machine->sp, frame.fp + 2 * (uint64_t)machine->word);
 		return UW_STEP_NULL;
 	}
-	if (!in_mapping(space, record.ra) ||
-	    !record_is_ordered(space, memory, state->exact, fp, &record) ||
-	    !record_follows_call(space, memory, &record, &readable))
+	if (!looks_like_record(&frame, frame.fp, frame.exact, &record, &is_readable))
 		return UW_STEP_NONE;
-	if (!readable) {
-		enum uw_step step = record_confirm(space, memory, fp, &record);
-		if (step != UW_STEP_OK)
-			return step;
-	}
-	if (!record_is_own(space, state, memory, fp, &record))
+	enum uw_step step = is_readable ? UW_STEP_OK : confirm_by_next(&frame, &record);
+	if (step != UW_STEP_OK)
+		return step;
+	if (!is_own(&frame, &record))
 		return UW_STEP_NONE;
 	uw_state_set(state, machine->fp, record.saved);
-	return_to(state, machine, record.ra, fp + 2 * (uint64_t)machine->word);
-	return UW_STEP_OK;
+	return uw_state_return(machine, state, frame.fp + 2 * (uint64_t)machine->word, record.ra);
 }

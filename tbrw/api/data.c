@@ -31,26 +31,13 @@ TBRW_U32 TBRW_add_data_descriptor_entry(TBRW_PTR ptr, TBRW_U32 stream,
 	return tb5_descriptor_append(place.file, place.stream, &entry);
 }
 
-struct descriptor_emit {
-	TBRW_DATA_DESC_CALLBACK *callback;
-	void *user;
-};
-
-static TBRW_U32 emit_descriptors(void *records, TBRW_U32 size, TBRW_U32 count, void *context)
-{
-	struct descriptor_emit *e = context;
-
-	return e->callback(records, size, count, e->user);
-}
-
 TBRW_U32 TBRW_enumerate_data_descriptor_entries(TBRW_PTR ptr, TBRW_U32 stream,
 						TBRW_DATA_DESC_CALLBACK *callback_func,
 						void *user_ptr)
 {
-	struct descriptor_emit emit = {callback_func, user_ptr};
+	struct tb5_callback callback = {TB5_DESCRIPTORS, user_ptr, {.descriptors = callback_func}};
 
-	return tb5_place_enumerate(ptr, stream, TB5_DESCRIPTORS, 0, callback_func != NULL,
-				   emit_descriptors, &emit);
+	return tb5_place_enumerate(ptr, stream, 0, callback, NULL, NULL);
 }
 
 /* ---- Data ---- */

@@ -27,23 +27,10 @@ TBRW_U32 TBRW_get_one_module(TBRW_PTR ptr, TBRW_U64 module_index, const TBRW_MOD
 	return VT_SUCCESS;
 }
 
-struct module_emit {
-	TBRW_MODULE_CALLBACK *callback;
-	void *user;
-};
-
-static TBRW_U32 emit_modules(void *records, TBRW_U32 size, TBRW_U32 count, void *context)
-{
-	struct module_emit *e = context;
-
-	return e->callback(records, size, count, e->user);
-}
-
 TBRW_U32 TBRW_enumerate_modules(TBRW_PTR ptr, TBRW_MODULE_CALLBACK *callback_func, void *user_ptr,
 				TBRW_U64 start_index)
 {
-	struct module_emit emit = {callback_func, user_ptr};
+	struct tb5_callback callback = {TB5_MODULES, user_ptr, {.modules = callback_func}};
 
-	return tb5_place_enumerate(ptr, TB5_NO_STREAM, TB5_MODULES, start_index,
-				   callback_func != NULL, emit_modules, &emit);
+	return tb5_place_enumerate(ptr, TB5_NO_STREAM, start_index, callback, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 #include "tbrw/api/place.h"
 
 #include "tbrw/file/content.h"
+#include <assert.h>
 
 TBRW_U32 tb5_place_find_global(TBRW_PTR ptr, unsigned section, struct tb5_place *place)
 {
@@ -65,9 +66,9 @@ TBRW_U32 tb5_place_read(TBRW_PTR ptr, uint32_t number, unsigned content, struct 
 	return place->section->reading ? VT_SUCCESS : VT_SECTION_NOT_READABLE;
 }
 
-static TBRW_U32 add_record(TBRW_PTR ptr, uint32_t number, unsigned content, const void *record,
-			   bool is_only)
+TBRW_U32 tb5_place_add(TBRW_PTR ptr, uint32_t number, unsigned content, const void *record)
 {
+	const struct tb5_content_spec *spec = tb5_content_spec(content);
 	union {
 		TBRW_U64 aligned;
 		char bytes[UINT8_MAX];
@@ -81,22 +82,11 @@ static TBRW_U32 add_record(TBRW_PTR ptr, uint32_t number, unsigned content, cons
 	if (!record)
 		return VT_UNEXPECTED_NULL_PTR;
 	code = tb5_record_take(place.file, content, record, taken.bytes);
-	if (code == VT_SUCCESS && is_only && tb5_seq_size(seq))
+	if (code == VT_SUCCESS && spec->is_only && tb5_seq_size(seq))
 		code = VT_SECTION_ALREADY_IN_USE;
 	if (code != VT_SUCCESS)
 		return code;
-	return tb5_file_append(place.file, seq, taken.bytes,
-			       tb5_content_spec(content)->record_size);
-}
-
-TBRW_U32 tb5_place_add(TBRW_PTR ptr, uint32_t number, unsigned content, const void *record)
-{
-	return add_record(ptr, number, content, record, false);
-}
-
-TBRW_U32 tb5_place_set(TBRW_PTR ptr, uint32_t number, unsigned content, const void *record)
-{
-	return add_record(ptr, number, content, record, true);
+	return tb5_file_append(place.file, seq, taken.bytes, spec->record_size);
 }
 
 TBRW_U32 tb5_place_append(TBRW_PTR ptr, uint32_t number, unsigned content, const void *bytes,
@@ -131,18 +121,39 @@ TBRW_U32 tb5_place_get(TBRW_PTR ptr, uint32_t number, unsigned content, TBRW_U32
 			   : tb5_seq_read(seq, &place.file->cache, 0, buffer, (size_t)size);
 }
 
-TBRW_U32 tb5_place_enumerate(TBRW_PTR ptr, uint32_t number, unsigned content, uint64_t start,
-			     bool has_callback, tb5_emit *emit, void *context)
+static TBRW_U32 hand_out(void *records, TBRW_U32 size, TBRW_U32 count, void *context)
 {
-	struct tb5_record_source source = {.size = tb5_content_spec(content)->record_size};
-	struct tb5_place place;
-	TBRW_U32 code = tb5_place_read(ptr, number, content, &place, &source.seq);
+	const struct tb5_callback *callback = context;
 
+	switch (callback->content) {
+	case TB5_PROCESSES:
+		return callback->of.processes(records, size, count, callback->user);
+	case TB5_THREADS:
+		return callback->of.threads(records, size, count, callback->user);
+	case TB5_MODULES:
+		return callback->of.modules(records, size, count, callback->user);
+	default:
+		assert(callback->content == TB5_DESCRIPTORS);
+		return callback->of.descriptors(records, size, count, callback->user);
+	}
+}
+
+TBRW_U32 tb5_place_enumerate(TBRW_PTR ptr, uint32_t number, uint64_t start,
+			     struct tb5_callback callback, tb5_place_count *count, tb5_fetch *fetch)
+{
+	struct tb5_record_source source = {.size = tb5_content_spec(callback.content)->record_size};
+	struct tb5_place place;
+	TBRW_U32 code = tb5_place_read(ptr, number, callback.content, &place, &source.seq);
+	uint64_t total = 0;
+
+	if (code == VT_SUCCESS && count)
+		code = count(place.file, callback.content, &total);
+	else if (code == VT_SUCCESS)
+		total = tb5_seq_size(source.seq) / source.size;
 	if (code != VT_SUCCESS)
 		return code;
-	if (!has_callback)
+	if (!callback.of.any)
 		return VT_UNEXPECTED_NULL_PTR;
-	return tb5_enumerate(place.file, tb5_fetch_records, &source,
-			     tb5_seq_size(source.seq) / source.size, source.size, start, emit,
-			     context);
+	return tb5_enumerate(place.file, fetch ? fetch : tb5_fetch_records, &source, total,
+			     source.size, start, hand_out, &callback);
 }

@@ -23,10 +23,9 @@ TBRW_U32 tb5_place_write(TBRW_PTR ptr, uint32_t number, unsigned content, struct
 TBRW_U32 tb5_place_read(TBRW_PTR ptr, uint32_t number, unsigned content, struct tb5_place *place,
 			struct tb5_seq **seq);
 
-/* Adds a record, as tb5_record_take has it; VT_UNEXPECTED_NULL_PTR. set: the only one of its
- * content, VT_SECTION_ALREADY_IN_USE. */
+/* Adds a record, as tb5_record_take has it. VT_UNEXPECTED_NULL_PTR; VT_SECTION_ALREADY_IN_USE if
+ * there is one and its content has one only. */
 TBRW_U32 tb5_place_add(TBRW_PTR ptr, uint32_t number, unsigned content, const void *record);
-TBRW_U32 tb5_place_set(TBRW_PTR ptr, uint32_t number, unsigned content, const void *record);
 
 /* Adds bytes as they are; VT_BUFFER_NULL. */
 TBRW_U32 tb5_place_append(TBRW_PTR ptr, uint32_t number, unsigned content, const void *bytes,
@@ -36,9 +35,26 @@ TBRW_U32 tb5_place_append(TBRW_PTR ptr, uint32_t number, unsigned content, const
 TBRW_U32 tb5_place_get(TBRW_PTR ptr, uint32_t number, unsigned content, TBRW_U32 size_of_buffer,
 		       void *buffer, TBRW_U32 *size_used);
 
-/* The enumerate_ protocol for the records of a content; emit and context are tb5_enumerate's.
- * VT_UNEXPECTED_NULL_PTR if there is no callback. */
-TBRW_U32 tb5_place_enumerate(TBRW_PTR ptr, uint32_t number, unsigned content, uint64_t start,
-			     bool has_callback, tb5_emit *emit, void *context);
+/* A caller's function for runs of the records of a content. */
+struct tb5_callback {
+	unsigned content;
+	void *user;
+	union {
+		void (*any)(void);
+		TBRW_PID_CALLBACK *processes;
+		TBRW_TID_CALLBACK *threads;
+		TBRW_MODULE_CALLBACK *modules;
+		TBRW_DATA_DESC_CALLBACK *descriptors;
+	} of;
+};
+
+/* How many records a content has, those that were deduced too. */
+typedef TBRW_U32 tb5_place_count(struct tb5_file *file, unsigned content, uint64_t *count);
+
+/* The enumerate_ protocol. count and fetch are NULL for what is in the content's sequence alone;
+ * fetch's source is a struct tb5_record_source of that. VT_UNEXPECTED_NULL_PTR: no callback. */
+TBRW_U32 tb5_place_enumerate(TBRW_PTR ptr, uint32_t number, uint64_t start,
+			     struct tb5_callback callback, tb5_place_count *count,
+			     tb5_fetch *fetch);
 
 #endif

@@ -1,6 +1,7 @@
 /* The process/thread section, and the processes and threads that bind deduced behind it. */
 #include "tbrw/api/place.h"
 #include "tbrw/bind/bind.h"
+#include "tbrw/file/content.h"
 
 /* ---- Writing ---- */
 
@@ -16,42 +17,24 @@ TBRW_U32 TBRW_add_thread(TBRW_PTR ptr, TBRW_TID *thread)
 
 /* ---- Reading ---- */
 
-static uint64_t count_processes(struct tb5_file *file)
+static uint64_t count_records(struct tb5_file *file, unsigned content)
 {
-	uint64_t total = tb5_processes_written(file);
-
-	if (file->bound)
-		total += tb5_seq_size(tb5_stream_seq(file->bind.pid, TB5_DATA)) / sizeof(TBRW_PID);
-	return total;
-}
-
-static uint64_t count_threads(struct tb5_file *file)
-{
-	/* Its results are for the written threads first: tb5_bind_find has seen to that. */
+	if (content == TB5_PROCESSES)
+		return tb5_processes_written(file) +
+		       (file->bound ? tb5_seq_size(tb5_stream_seq(file->bind.pid, TB5_DATA)) /
+					      sizeof(TBRW_PID)
+				    : 0);
+	/* Bind's results are for the written threads first: tb5_bind_find has seen to that. */
 	return file->bound ? tb5_seq_size(tb5_stream_seq(file->bind.tid, TB5_DATA)) /
 				     sizeof(struct tb5_bind_tid)
 			   : tb5_threads_written(file);
 }
 
-static TBRW_U32 read_process(struct tb5_file *file, uint64_t index, TBRW_PID *record)
-{
-	uint64_t written = tb5_processes_written(file);
-
-	if (index < written || !file->bound)
-		return tb5_record_read(file, tb5_file_seq(file, TB5_PROCESSES), index, record,
-				       sizeof(*record));
-	return tb5_record_read(file, tb5_stream_seq(file->bind.pid, TB5_DATA), index - written,
-			       record, sizeof(*record));
-}
-
-static TBRW_U32 read_thread(struct tb5_file *file, uint64_t index, TBRW_TID *record)
+static TBRW_U32 read_deduced_thread(struct tb5_file *file, uint64_t index, TBRW_TID *record)
 {
 	struct tb5_bind_tid entry;
 
-	if (index < tb5_threads_written(file) || !file->bound)
-		return tb5_record_read(file, tb5_file_seq(file, TB5_THREADS), index, record,
-				       sizeof(*record));
-	if (index >= count_threads(file))
+	if (index >= count_records(file, TB5_THREADS))
 		return VT_ENTRY_NOT_FOUND;
 	TBRW_U32 code = tb5_seq_read(tb5_stream_seq(file->bind.tid, TB5_DATA), &file->cache,
 				     index * sizeof(entry), &entry, sizeof(entry));
@@ -63,54 +46,70 @@ static TBRW_U32 read_thread(struct tb5_file *file, uint64_t index, TBRW_TID *rec
 	return VT_SUCCESS;
 }
 
-static TBRW_U32 fetch_processes(struct tb5_file *file, void *source, uint64_t index, TBRW_U32 count,
-				void *records)
+static TBRW_U32 read_one(struct tb5_file *file, unsigned content, uint64_t index, void *record)
 {
-	TBRW_PID *out = records;
-	TBRW_U32 code = VT_SUCCESS;
+	uint32_t size = tb5_content_spec(content)->record_size;
+	struct tb5_seq *seq = tb5_file_seq(file, content);
+	uint64_t written = tb5_seq_size(seq) / size;
 
-	(void)source;
-	for (TBRW_U32 i = 0; code == VT_SUCCESS && i < count; i++)
-		code = read_process(file, index + i, &out[i]);
-	return code;
+	if (index < written || !file->bound)
+		return tb5_record_read(file, seq, index, record, size);
+	if (content == TB5_THREADS)
+		return read_deduced_thread(file, index, record);
+	return tb5_record_read(file, tb5_stream_seq(file->bind.pid, TB5_DATA), index - written,
+			       record, size);
 }
 
-static TBRW_U32 fetch_threads(struct tb5_file *file, void *source, uint64_t index, TBRW_U32 count,
+/* A tb5_fetch for both contents; the source says by its sequence which one. */
+static TBRW_U32 fetch_records(struct tb5_file *file, void *source, uint64_t index, TBRW_U32 count,
 			      void *records)
 {
-	TBRW_TID *out = records;
+	const struct tb5_record_source *s = source;
 	TBRW_U32 code = VT_SUCCESS;
 
-	(void)source;
 	for (TBRW_U32 i = 0; code == VT_SUCCESS && i < count; i++)
-		code = read_thread(file, index + i, &out[i]);
+		code = read_one(file, s->seq->content, index + i,
+				(char *)records + (size_t)i * s->size);
 	return code;
 }
 
-/* The file, with its bind results known, if the section is not being written. */
-static TBRW_U32 begin_get_one(TBRW_PTR ptr, const void *out, struct tb5_file **file)
+/* Has the results of bind known. Ones that do not fit are not used; what was written can be read
+ * all the same. */
+static TBRW_U32 find_deduced(struct tb5_file *file)
+{
+	TBRW_U32 code = VT_SECTION_NOT_READABLE;
+
+	if (file->sections[TBRW_PROCESS_THREAD_SECTION].state != TB5_WRITING)
+		code = tb5_bind_find(file);
+	return code == VT_UNEXPECTED_BIND_MISMATCH ? VT_SUCCESS : code;
+}
+
+static TBRW_U32 count_all(struct tb5_file *file, unsigned content, uint64_t *count)
+{
+	TBRW_U32 code = find_deduced(file);
+
+	*count = count_records(file, content);
+	return code;
+}
+
+static TBRW_U32 get_one(TBRW_PTR ptr, unsigned content, uint64_t index, const void *out,
+			struct tb5_file **file, void *record)
 {
 	TBRW_U32 code = tb5_file_get(ptr, file);
 
-	if (code != VT_SUCCESS)
-		return code;
-	if ((*file)->sections[TBRW_PROCESS_THREAD_SECTION].state == TB5_WRITING)
-		return VT_SECTION_NOT_READABLE;
-	code = tb5_bind_find(*file);
-	/* Results that do not fit are not used; what was written can be read all the same. */
-	if (code != VT_SUCCESS && code != VT_UNEXPECTED_BIND_MISMATCH)
-		return code;
-	return out ? VT_SUCCESS : VT_UNEXPECTED_NULL_PTR;
+	if (code == VT_SUCCESS)
+		code = find_deduced(*file);
+	if (code == VT_SUCCESS && !out)
+		code = VT_UNEXPECTED_NULL_PTR;
+	return code == VT_SUCCESS ? read_one(*file, content, index, record) : code;
 }
 
 TBRW_U32 TBRW_get_one_pid(TBRW_PTR ptr, TBRW_U64 pid_index, const TBRW_PID **p_pid)
 {
 	struct tb5_file *file;
 	TBRW_PID record;
-	TBRW_U32 code = begin_get_one(ptr, p_pid, &file);
+	TBRW_U32 code = get_one(ptr, TB5_PROCESSES, pid_index, p_pid, &file, &record);
 
-	if (code == VT_SUCCESS)
-		code = read_process(file, pid_index, &record);
 	if (code != VT_SUCCESS)
 		return code;
 	file->one_pid = record;
@@ -122,10 +121,8 @@ TBRW_U32 TBRW_get_one_tid(TBRW_PTR ptr, TBRW_U64 tid_index, const TBRW_TID **p_t
 {
 	struct tb5_file *file;
 	TBRW_TID record;
-	TBRW_U32 code = begin_get_one(ptr, p_tid, &file);
+	TBRW_U32 code = get_one(ptr, TB5_THREADS, tid_index, p_tid, &file, &record);
 
-	if (code == VT_SUCCESS)
-		code = read_thread(file, tid_index, &record);
 	if (code != VT_SUCCESS)
 		return code;
 	file->one_tid = record;
@@ -133,59 +130,22 @@ TBRW_U32 TBRW_get_one_tid(TBRW_PTR ptr, TBRW_U64 tid_index, const TBRW_TID **p_t
 	return VT_SUCCESS;
 }
 
-struct process_emit {
-	TBRW_PID_CALLBACK *process;
-	TBRW_TID_CALLBACK *thread;
-	void *user;
-};
-
-static TBRW_U32 emit_processes(void *records, TBRW_U32 size, TBRW_U32 count, void *context)
-{
-	struct process_emit *e = context;
-
-	return e->process(records, size, count, e->user);
-}
-
-static TBRW_U32 emit_threads(void *records, TBRW_U32 size, TBRW_U32 count, void *context)
-{
-	struct process_emit *e = context;
-
-	return e->thread(records, size, count, e->user);
-}
-
-static TBRW_U32 begin_enumerate(TBRW_PTR ptr, bool has_callback, struct tb5_file **file)
-{
-	struct tb5_place place;
-	struct tb5_seq *seq;
-	TBRW_U32 code = tb5_place_read(ptr, TB5_NO_STREAM, TB5_PROCESSES, &place, &seq);
-
-	return code == VT_SUCCESS ? begin_get_one(ptr, has_callback ? ptr : NULL, file) : code;
-}
-
 TBRW_U32 TBRW_enumerate_processes(TBRW_PTR ptr, TBRW_PID_CALLBACK *callback_func, void *user_ptr,
 				  TBRW_U64 start_index)
 {
-	struct process_emit emit = {callback_func, NULL, user_ptr};
-	struct tb5_file *file;
-	TBRW_U32 code = begin_enumerate(ptr, callback_func != NULL, &file);
+	struct tb5_callback callback = {TB5_PROCESSES, user_ptr, {.processes = callback_func}};
 
-	if (code != VT_SUCCESS)
-		return code;
-	return tb5_enumerate(file, fetch_processes, NULL, count_processes(file), sizeof(TBRW_PID),
-			     start_index, emit_processes, &emit);
+	return tb5_place_enumerate(ptr, TB5_NO_STREAM, start_index, callback, count_all,
+				   fetch_records);
 }
 
 TBRW_U32 TBRW_enumerate_threads(TBRW_PTR ptr, TBRW_TID_CALLBACK *callback_func, void *user_ptr,
 				TBRW_U64 start_index)
 {
-	struct process_emit emit = {NULL, callback_func, user_ptr};
-	struct tb5_file *file;
-	TBRW_U32 code = begin_enumerate(ptr, callback_func != NULL, &file);
+	struct tb5_callback callback = {TB5_THREADS, user_ptr, {.threads = callback_func}};
 
-	if (code != VT_SUCCESS)
-		return code;
-	return tb5_enumerate(file, fetch_threads, NULL, count_threads(file), sizeof(TBRW_TID),
-			     start_index, emit_threads, &emit);
+	return tb5_place_enumerate(ptr, TB5_NO_STREAM, start_index, callback, count_all,
+				   fetch_records);
 }
 
 /* ---- Threads with their processes ---- */
@@ -242,6 +202,8 @@ TBRW_U32 TBRW_bind_enumerate_threads(TBRW_PTR ptr, BIND_TID_CALLBACK *callback_f
 		return VT_UNEXPECTED_NULL_PTR;
 	if (!emit.file->bound)
 		return VT_TB5_IS_NOT_BOUND;
-	return tb5_enumerate(emit.file, fetch_threads, NULL, count_threads(emit.file),
-			     sizeof(TBRW_TID), start_index, emit_bound_threads, &emit);
+	struct tb5_record_source source = {tb5_file_seq(emit.file, TB5_THREADS), sizeof(TBRW_TID)};
+	return tb5_enumerate(emit.file, fetch_records, &source,
+			     count_records(emit.file, TB5_THREADS), source.size, start_index,
+			     emit_bound_threads, &emit);
 }

@@ -3,7 +3,7 @@
 
 TBRW_U32 TBRW_set_host(TBRW_PTR ptr, TBRW_HOST *host)
 {
-	return tb5_place_set(ptr, TB5_NO_STREAM, TB5_HOST, host);
+	return tb5_place_add(ptr, TB5_NO_STREAM, TB5_HOST, host);
 }
 
 TBRW_U32 TBRW_get_host(TBRW_PTR ptr, TBRW_U32 size_of_buffer, void *buf_ptr,
@@ -15,7 +15,7 @@ TBRW_U32 TBRW_get_host(TBRW_PTR ptr, TBRW_U32 size_of_buffer, void *buf_ptr,
 
 TBRW_U32 TBRW_set_os(TBRW_PTR ptr, TBRW_OS *os)
 {
-	return tb5_place_set(ptr, TB5_NO_STREAM, TB5_OS, os);
+	return tb5_place_add(ptr, TB5_NO_STREAM, TB5_OS, os);
 }
 
 TBRW_U32 TBRW_get_os(TBRW_PTR ptr, TBRW_U32 size_of_buffer, void *buf_ptr,
@@ -26,7 +26,7 @@ TBRW_U32 TBRW_get_os(TBRW_PTR ptr, TBRW_U32 size_of_buffer, void *buf_ptr,
 
 TBRW_U32 TBRW_set_application(TBRW_PTR ptr, TBRW_APPLICATION *application)
 {
-	return tb5_place_set(ptr, TB5_NO_STREAM, TB5_APPLICATION, application);
+	return tb5_place_add(ptr, TB5_NO_STREAM, TB5_APPLICATION, application);
 }
 
 TBRW_U32 TBRW_get_application(TBRW_PTR ptr, TBRW_U32 size_of_buffer, void *buf_ptr,
@@ -38,7 +38,7 @@ TBRW_U32 TBRW_get_application(TBRW_PTR ptr, TBRW_U32 size_of_buffer, void *buf_p
 
 TBRW_U32 TBRW_set_version_info(TBRW_PTR tbrw_ptr, TBRW_VERSION_INFO *version_info)
 {
-	return tb5_place_set(tbrw_ptr, TB5_NO_STREAM, TB5_VERSION_INFO, version_info);
+	return tb5_place_add(tbrw_ptr, TB5_NO_STREAM, TB5_VERSION_INFO, version_info);
 }
 
 TBRW_U32 TBRW_get_version_info(TBRW_PTR tbrw_ptr, TBRW_U32 size_of_buffer, void *buf_ptr,

@@ -21,7 +21,7 @@ TBRW_U32 TBRW_set_stream_info(TBRW_PTR tbrw_ptr, TBRW_U32 stream, TBRW_STREAM_IN
 	     (type >= TBRW_BIND_DATA_INFORMATION_STREAM &&
 	      type <= TBRW_BIND_TID_INFORMATION_STREAM)))
 		return VT_UNEXPECTED_VALUE;
-	return tb5_place_set(tbrw_ptr, stream, TB5_STREAM_INFO, stream_info);
+	return tb5_place_add(tbrw_ptr, stream, TB5_STREAM_INFO, stream_info);
 }
 
 TBRW_U32 TBRW_get_stream_info(TBRW_PTR tbrw_ptr, TBRW_U32 stream, TBRW_U32 size_of_buffer,

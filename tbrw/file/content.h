@@ -2,6 +2,7 @@
 #ifndef TBRW_CONTENT_H
 #define TBRW_CONTENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define TB5_CONTENT_STRINGS 3
@@ -9,6 +10,7 @@
 
 struct tb5_content_spec {
 	uint8_t section;     /* of 8.2's global ones, or of the stream ones */
+	bool is_only;        /* there is one record at most */
 	uint8_t record_size; /* bytes; records begin with their size; 0: there are none of one size
 			      */
 	/* Offsets of the strings (TBRW_STRING_OR_ID) of a record; 0: no more. */

@@ -1,5 +1,6 @@
 /* What every record needs: its references checked, its texts placed, its bytes appended. */
 #include "profile/write/writer_private.h"
+#include <assert.h>
 #include <string.h>
 
 TBRW_U32 profile_writer_keep(struct profile_writer *writer, TBRW_U32 code)
@@ -40,15 +41,23 @@ static TBRW_U32 place_text(struct profile_writer *writer, enum profile_stream st
 	return profile_writer_keep(writer, VT_NO_MEMORY);
 }
 
-static TBRW_U32 place_texts(struct profile_writer *writer, const struct profile_stream_spec *spec,
-			    const char *const *texts, union profile_record *record)
+/* The next field of a set of them; the set is not empty. */
+static const struct profile_stream_field *take_field(const struct profile_stream_spec *spec,
+						     uint64_t *set)
 {
-	for (uint32_t i = 0; i < spec->field_count; i++) {
-		const struct profile_stream_field *field = &spec->fields[i];
+	assert(*set);
+	unsigned i = (unsigned)__builtin_ctzll(*set);
+
+	*set &= *set - 1;
+	return &spec->fields[i];
+}
+
+static TBRW_U32 place_texts(struct profile_writer *writer, const struct profile_stream_spec *spec,
+			    uint64_t fields, const char *const *texts, union profile_record *record)
+{
+	while (fields) {
+		const struct profile_stream_field *field = take_field(spec, &fields);
 		struct profile_text text;
-		if (field->refers_to == PROFILE_STREAM_COUNT ||
-		    !profile_stream_is_text(field->refers_to))
-			continue;
 		TBRW_U32 code =
 			place_text(writer, field->refers_to, texts ? *texts++ : NULL, &text);
 		if (code != VT_SUCCESS)
@@ -58,19 +67,29 @@ static TBRW_U32 place_texts(struct profile_writer *writer, const struct profile_
 	return VT_SUCCESS;
 }
 
+void profile_writer_learn_fields(struct profile_writer *writer, enum profile_stream stream)
+{
+	const struct profile_stream_spec *spec = profile_stream_spec(stream);
+
+	assert(spec->field_count <= 64);
+	for (uint32_t i = 0; i < spec->field_count; i++) {
+		const struct profile_stream_field *field = &spec->fields[i];
+		if (profile_stream_is_text(field->refers_to))
+			writer->text_fields[stream] |= UINT64_C(1) << i;
+		else if (profile_field_refers(field))
+			writer->index_fields[stream] |= UINT64_C(1) << i;
+	}
+}
+
 bool profile_writer_accepts(const struct profile_writer *writer, enum profile_stream stream,
 			    const void *record)
 {
 	const struct profile_stream_spec *spec = profile_stream_spec(stream);
 
-	for (uint32_t i = 0; i < spec->field_count; i++) {
-		const struct profile_stream_field *field = &spec->fields[i];
-		if (!profile_field_refers(field))
-			continue;
+	for (uint64_t left = writer->index_fields[stream]; left;) {
+		const struct profile_stream_field *field = take_field(spec, &left);
 		enum profile_stream target = profile_field_target(field, record);
 		uint32_t index;
-		if (profile_stream_is_text(target))
-			continue;
 		memcpy(&index, (const char *)record + field->offset, sizeof(index));
 		if (target == PROFILE_STREAM_COUNT || index >= writer->counts[target])
 			return false;
@@ -83,11 +102,15 @@ TBRW_U32 profile_writer_add_accepted(struct profile_writer *writer, enum profile
 {
 	const struct profile_stream_spec *spec = profile_stream_spec(stream);
 	union profile_record copy;
+	TBRW_U32 code = VT_SUCCESS;
 
-	memcpy(copy.bytes, record, spec->record_size);
-	TBRW_U32 code = place_texts(writer, spec, texts, &copy);
+	if (writer->text_fields[stream]) {
+		memcpy(copy.bytes, record, spec->record_size);
+		code = place_texts(writer, spec, writer->text_fields[stream], texts, &copy);
+		record = copy.bytes;
+	}
 	if (code == VT_SUCCESS)
-		code = profile_writer_append(writer, stream, copy.bytes, spec->record_size);
+		code = profile_writer_append(writer, stream, record, spec->record_size);
 	if (code != VT_SUCCESS)
 		return code;
 	if (index)

@@ -140,6 +140,7 @@ static inline void *hash_table_add(struct hash_table *table, size_t size, uint64
 /* Removes a slot. Those behind it move up, so that none is left to be skipped. */
 static inline void hash_table_remove(struct hash_table *table, size_t size, void *slot)
 {
+	assert(((struct hash_slot *)slot)->number != 0);
 	size_t hole = (size_t)((char *)slot - (char *)table->slots) / size;
 	for (size_t i = hole + 1;; i++) {
 		const struct hash_slot *next = hash_table_at(table, size, i);

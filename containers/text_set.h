@@ -57,6 +57,7 @@ static inline bool text_set_is(const void *slot, const void *key)
  * may be itself: then it is one of the set from here on. NULL: out of memory. */
 static inline struct text_slot *text_set_enter(struct text_set *set, size_t offset, uint32_t size)
 {
+	assert(offset <= set->capacity && size <= set->capacity - offset);
 	if (!set->table.capacity)
 		set->key = hash_key_draw();
 	const struct text_set_wanted wanted = {set->bytes, set->bytes + offset, size};

@@ -1,5 +1,7 @@
 #include "profile/base/idmap.h"
 
+#include <assert.h>
+
 struct slot {
 	struct hash_slot head;
 	uint32_t value;
@@ -34,6 +36,7 @@ uint32_t profile_idmap_get(const struct profile_idmap *map, uint64_t key)
 
 bool profile_idmap_put(struct profile_idmap *map, uint64_t key, uint32_t value)
 {
+	assert(value != PROFILE_IDMAP_NONE);
 	if (!map->table.capacity)
 		map->key = hash_key_draw();
 	struct slot *slot = find_slot(map, key);

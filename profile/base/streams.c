@@ -2,6 +2,7 @@
 
 #include "profile/base/wide.h"
 #include "tbrw/utf8.h"
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,6 +185,7 @@ const struct profile_stream_spec *profile_stream_sample_spec(void)
 
 const struct profile_stream_spec *profile_stream_spec(enum profile_stream stream)
 {
+	assert(stream < PROFILE_STREAM_COUNT);
 	return &specs[stream];
 }
 

@@ -1,6 +1,7 @@
 #include "profile/base/strpool.h"
 
 #include "tbrw/utf8.h"
+#include <assert.h>
 #include <stdlib.h>
 
 #define BLOCK_SIZE     (64u << 10)
@@ -83,6 +84,7 @@ const char *profile_strings_get(const struct profile_strings *strings, uint64_t 
 const char *profile_strings_put(struct profile_strings *strings, uint64_t key, const char *s,
 				size_t size)
 {
+	assert(!profile_strings_get(strings, key));
 	if (!strings->table.capacity)
 		strings->key = hash_key_draw();
 	const char *string = profile_strpool_add(&strings->pool, s, size);

@@ -1,5 +1,7 @@
 #include "profile/base/tsc.h"
 
+#include <assert.h>
+
 typedef unsigned __int128 uint128;
 
 static uint64_t offset_up(uint64_t base, uint128 delta)
@@ -24,6 +26,7 @@ uint64_t profile_tsc_from_raw(const struct profile_clock *first, uint64_t raw_ns
 {
 	uint128 rate = first->tsc_per_ns_q32;
 
+	assert(rate != 0);
 	if (raw_ns == 0 || raw_ns == UINT64_MAX)
 		return raw_ns;
 	if (raw_ns >= first->raw_ns)

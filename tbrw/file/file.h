@@ -6,6 +6,7 @@
 #include "tbrw/file/strings.h"
 #include "tbrw/store/seq.h"
 #include "tbrw/tbrw.h"
+#include <assert.h>
 #include <stdbool.h>
 #include <sys/types.h>
 #include <time.h>
@@ -76,11 +77,13 @@ TBRW_U32 tb5_file_get(TBRW_PTR ptr, struct tb5_file **file);
 
 static inline struct tb5_seq *tb5_file_seq(struct tb5_file *file, unsigned content)
 {
+	assert(content >= TB5_GLOBAL_FIRST && content < TB5_GLOBAL_END);
 	return &file->seqs[content - TB5_GLOBAL_FIRST];
 }
 
 static inline struct tb5_seq *tb5_stream_seq(struct tb5_stream *stream, unsigned content)
 {
+	assert(content >= TB5_STREAM_FIRST && content < TB5_STREAM_END);
 	return &stream->seqs[content - TB5_STREAM_FIRST];
 }
 

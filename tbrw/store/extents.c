@@ -1,6 +1,7 @@
 #include "tbrw/store/extents.h"
 
 #include "containers/array.h"
+#include <assert.h>
 #include <stdlib.h>
 
 void tb5_extents_finish(struct tb5_extents *extents)
@@ -53,6 +54,7 @@ const struct tb5_extent *tb5_extents_find(const struct tb5_extents *extents, uin
 	size_t low = 0;
 	size_t high = extents->count;
 
+	assert(high > 0 && offset < extents->end);
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 

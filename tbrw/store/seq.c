@@ -2,6 +2,7 @@
 
 #include "containers/array.h"
 #include "tbrw/store/crc32c.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,6 +114,7 @@ TBRW_U32 tb5_seq_buffer(struct tb5_seq *seq, const void *data, size_t size, size
 {
 	size_t room = TB5_BUFFER_SIZE - seq->buffered;
 
+	assert(seq->buffered <= TB5_BUFFER_SIZE);
 	*taken = size < room ? size : room;
 	size_t needed = seq->buffered + *taken;
 	if (!array_reserve(&seq->buffer, &seq->buffer_capacity,

@@ -198,10 +198,11 @@ static double ratio(uint64_t part, uint64_t whole)
 }
 
 /* Most samples first, then most stacks that end there, then most steps, then as they are. */
-static int compare_rows(const void *a, const void *b)
+static int compare_rows(const void *a, const void *b, void *user)
 {
-	const struct quality_row *left = *(const struct quality_row *const *)a;
-	const struct quality_row *right = *(const struct quality_row *const *)b;
+	const struct quality_row *rows = user;
+	const struct quality_row *left = &rows[*(const size_t *)a];
+	const struct quality_row *right = &rows[*(const size_t *)b];
 	const uint64_t keys[][2] = {
 		{left->samples, right->samples},
 		{left->skipped_sum, right->skipped_sum},
@@ -215,18 +216,18 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /* The rows with something in them. */
-static void add_rows(struct quality_table *table, const struct quality_row *rows, size_t count,
+static void add_rows(struct quality_table *table, struct quality_row *rows, size_t count,
 		     uint32_t limit)
 {
-	const struct quality_row **order = xalloc_zeroed(count, sizeof(*order));
+	size_t *order = xalloc_zeroed(count, sizeof(*order));
 	size_t used = 0;
 	for (size_t i = 0; i < count; i++) {
 		if (rows[i].samples > 0 || rows[i].skipped_sum > 0 || rows[i].steps > 0)
-			order[used++] = &rows[i];
+			order[used++] = i;
 	}
-	qsort(order, used, sizeof(*order), compare_rows);
+	qsort_r(order, used, sizeof(*order), compare_rows, rows);
 	for (size_t i = 0; i < used && (limit == 0 || i < limit); i++)
-		add_row(table, order[i]);
+		add_row(table, &rows[order[i]]);
 	free(order);
 }
 
@@ -323,7 +324,7 @@ static void print_run(const struct report_input *input, const struct quality *qu
 }
 
 static void print_rows(const struct report_input *input, const struct quality_row *shown,
-		       const struct quality_row *rows, size_t count, FILE *stream, unsigned width)
+		       struct quality_row *rows, size_t count, FILE *stream, unsigned width)
 {
 	struct quality_table table;
 	begin_table(&table, shown, shown->is_thread ? "Thread" : "Module");

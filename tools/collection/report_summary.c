@@ -1,3 +1,4 @@
+#include "tools/cli/xalloc.h"
 #include "tools/collection/overview.h"
 #include "tools/collection/sampling.h"
 #include "tools/collection/skip_reason.h"
@@ -7,6 +8,7 @@
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define TOP_HOTSPOTS     5u
@@ -347,12 +349,16 @@ static void print_as_text(const struct report_input *input, const struct overvie
 
 static struct json_object *seconds_object(struct overview_number ns)
 {
-	char text[32];
+	char text[TABLE_NUMBER_SIZE];
 	if (!ns.is_known)
 		return NULL;
-	uint64_t micro = ns.value / 1000 + (ns.value % 1000 >= 500);
-	snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64, micro / 1000000, micro % 1000000);
-	return json_object_new_double_s((double)micro / 1e6, text);
+	table_number(TABLE_SECONDS, &(struct table_cell){.number = ns.value}, text);
+	return json_object_new_double_s(0, text);
+}
+
+static struct json_object *time_object(uint64_t ns)
+{
+	return seconds_object((struct overview_number){ns, true});
 }
 
 static struct json_object *number_object(struct overview_number number)
@@ -362,109 +368,99 @@ static struct json_object *number_object(struct overview_number number)
 
 static struct json_object *text_object(const char *text)
 {
-	return text[0] ? json_object_new_string(text) : NULL;
+	return text && text[0] ? json_object_new_string(text) : NULL;
 }
 
-static struct json_object *stacks_object(const struct tally *tally)
+/* Under a key "a.b": as b of the object a, which is made when it is first needed. */
+static void put(struct json_object *object, const char *key, struct json_object *value)
 {
-	struct json_object *stacks = json_object_new_object();
-	struct json_object *skipped = json_object_new_object();
-	json_object_object_add(stacks, "complete",
-			       json_object_new_uint64(tally->states[PROFILE_STACK_COMPLETE]));
+	for (const char *dot; (dot = strchr(key, '.')); key = dot + 1) {
+		char *name = xalloc_text_of(key, (size_t)(dot - key));
+		struct json_object *inner = NULL;
+		if (!json_object_object_get_ex(object, name, &inner)) {
+			inner = json_object_new_object();
+			json_object_object_add(object, name, inner);
+		}
+		free(name);
+		object = inner;
+	}
+	json_object_object_add(object, key, value);
+}
+
+static void put_skipped(struct json_object *object, const struct tally *tally, int reason)
+{
+	char *key = xalloc_printf("stacks.skipped.%s",
+				  skip_reason_of((enum profile_skip_reason)reason)->key);
+	put(object, key, json_object_new_uint64(tally->skipped[reason]));
+	free(key);
+}
+
+static void put_stacks(struct json_object *object, const struct tally *tally)
+{
+	put(object, "stacks.complete",
+	    json_object_new_uint64(tally->states[PROFILE_STACK_COMPLETE]));
 	for (int i = 1; i < PROFILE_SKIP_REASON_COUNT; i++)
-		json_object_object_add(skipped, skip_reason_of((enum profile_skip_reason)i)->key,
-				       json_object_new_uint64(tally->skipped[i]));
+		put_skipped(object, tally, i);
 	/* A reason that this version does not know must not get lost. */
 	if (tally->skipped[PROFILE_SKIP_NOT_SKIPPED] > 0)
-		json_object_object_add(skipped, skip_reason_of(PROFILE_SKIP_NOT_SKIPPED)->key,
-				       json_object_new_uint64(
-					       tally->skipped[PROFILE_SKIP_NOT_SKIPPED]));
-	json_object_object_add(stacks, "skipped", skipped);
-	json_object_object_add(stacks, "guessed",
-			       json_object_new_uint64(tally->states[PROFILE_STACK_GUESSED]));
-	json_object_object_add(stacks, "none",
-			       json_object_new_uint64(tally->states[PROFILE_STACK_NONE]));
-	return stacks;
-}
-
-static struct json_object *host_object(const struct profile_host_info *host)
-{
-	struct json_object *object = json_object_new_object();
-	struct overview_number cpus = {host->logical_cpus, host->logical_cpus > 0};
-	json_object_object_add(object, "name", text_object(host->name));
-	json_object_object_add(object, "os", text_object(host->os));
-	json_object_object_add(object, "cpu", text_object(host->cpu));
-	json_object_object_add(object, "logical_cpus", number_object(cpus));
-	return object;
+		put_skipped(object, tally, PROFILE_SKIP_NOT_SKIPPED);
+	put(object, "stacks.guessed", json_object_new_uint64(tally->states[PROFILE_STACK_GUESSED]));
+	put(object, "stacks.none", json_object_new_uint64(tally->states[PROFILE_STACK_NONE]));
 }
 
 /* Keys are part of the stable output. */
 static struct json_object *summary_object(const struct report_input *input,
 					  const struct overview *overview)
 {
-	struct json_object *object = json_object_new_object();
-	struct json_object *collector = json_object_new_object();
-	struct json_object *target = json_object_new_object();
-	struct json_object *kernel = json_object_new_object();
-	struct json_object *sampling = json_object_new_object();
-	const char *kernel_key = overview_kernel_key(overview);
-	const char *sampling_key = overview_sampling_key(overview);
-	struct overview_number kernel_ns = {input->tally.kernel_ns, true};
-	struct overview_number threadless = {threadless_ns(input, overview), true};
+	const struct overview_number *notes = overview->notes;
+	const struct tally *tally = &input->tally;
+	const struct profile_host_info *host = &overview->host;
+	struct overview_number cpus = {host->logical_cpus, host->logical_cpus > 0};
 	const struct {
 		const char *key;
 		struct json_object *value;
 	} members[] = {
-		{"elapsed_s", seconds_object(overview->notes[PROFILE_NOTE_ELAPSED])},
-		{"cpu_time_s", seconds_object((struct overview_number){overview->cpu_ns, true})},
-		{"paused_s",
-		 seconds_object((struct overview_number){overview->notes[PROFILE_NOTE_PAUSED].value,
-							 true})},
-		{"interval_s", seconds_object(overview->notes[PROFILE_NOTE_INTERVAL])},
-		{"samples", json_object_new_uint64(input->tally.samples)},
-		{"samples_lost",
-		 json_object_new_uint64(overview->notes[PROFILE_NOTE_SAMPLES_LOST].value)},
-		{"stacks", stacks_object(&input->tally)},
+		{"elapsed_s", seconds_object(notes[PROFILE_NOTE_ELAPSED])},
+		{"cpu_time_s", time_object(overview->cpu_ns)},
+		{"paused_s", time_object(notes[PROFILE_NOTE_PAUSED].value)},
+		{"interval_s", seconds_object(notes[PROFILE_NOTE_INTERVAL])},
+		{"samples", json_object_new_uint64(tally->samples)},
+		{"samples_lost", json_object_new_uint64(notes[PROFILE_NOTE_SAMPLES_LOST].value)},
+		{"stacks", NULL}, /* put_stacks */
 		{"threads", json_object_new_int64(profile_reader_thread_count(input->reader))},
 		{"processes", json_object_new_int64(overview->processes)},
 		{"modules", json_object_new_int64(overview->modules)},
-		{"collector", collector},
-		{"target", target},
-		{"host", host_object(&overview->host)},
+		{"collector.cpu_s", seconds_object(notes[PROFILE_NOTE_COLLECTOR_CPU])},
+		{"collector.peak_rss_bytes", number_object(notes[PROFILE_NOTE_COLLECTOR_RSS])},
+		{"collector.file_bytes", number_object(overview->file_bytes)},
+		{"collector.stack_copy_bytes", number_object(notes[PROFILE_NOTE_STACK_COPY])},
+		{"target.command", text_object(overview->command)},
+		{"target.pid", number_object(overview->target_pid)},
+		{"target.exit_status", number_object(notes[PROFILE_NOTE_EXIT_STATUS])},
+		{"host.name", text_object(host->name)},
+		{"host.os", text_object(host->os)},
+		{"host.cpu", text_object(host->cpu)},
+		{"host.logical_cpus", number_object(cpus)},
 		{"complete", json_object_new_boolean(overview->is_complete)},
-		{"records_lost",
-		 json_object_new_uint64(overview->notes[PROFILE_NOTE_RECORDS_LOST].value)},
-		{"bytes_lost",
-		 json_object_new_uint64(overview->notes[PROFILE_NOTE_BYTES_LOST].value)},
-		{"out_of_order",
-		 json_object_new_uint64(overview->notes[PROFILE_NOTE_OUT_OF_ORDER].value)},
-		{"kernel_time", kernel},
-		{"of_no_known_thread_s", seconds_object(threadless)},
-		{"sampling", sampling},
-		{"in_no_sample_s",
-		 seconds_object((struct overview_number){input->tally.rest_ns, true})},
-		{"estimated_s",
-		 seconds_object((struct overview_number){input->tally.estimated_ns, true})},
+		{"records_lost", json_object_new_uint64(notes[PROFILE_NOTE_RECORDS_LOST].value)},
+		{"bytes_lost", json_object_new_uint64(notes[PROFILE_NOTE_BYTES_LOST].value)},
+		{"out_of_order", json_object_new_uint64(notes[PROFILE_NOTE_OUT_OF_ORDER].value)},
+		{"kernel_time.where", text_object(overview_kernel_key(overview))},
+		{"kernel_time.in_no_function_s", time_object(tally->kernel_ns)},
+		{"of_no_known_thread_s", time_object(threadless_ns(input, overview))},
+		{"sampling.times", text_object(overview_sampling_key(overview))},
+		{"sampling.tick_s", seconds_object(notes[PROFILE_NOTE_TICK])},
+		{"sampling.seed", number_object(notes[PROFILE_NOTE_SEED])},
+		{"in_no_sample_s", time_object(tally->rest_ns)},
+		{"estimated_s", time_object(tally->estimated_ns)},
 	};
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-		json_object_object_add(object, members[i].key, members[i].value);
-	json_object_object_add(collector, "cpu_s",
-			       seconds_object(overview->notes[PROFILE_NOTE_COLLECTOR_CPU]));
-	json_object_object_add(collector, "peak_rss_bytes",
-			       number_object(overview->notes[PROFILE_NOTE_COLLECTOR_RSS]));
-	json_object_object_add(collector, "file_bytes", number_object(overview->file_bytes));
-	json_object_object_add(collector, "stack_copy_bytes",
-			       number_object(overview->notes[PROFILE_NOTE_STACK_COPY]));
-	json_object_object_add(sampling, "times", text_object(sampling_key ? sampling_key : ""));
-	json_object_object_add(sampling, "tick_s",
-			       seconds_object(overview->notes[PROFILE_NOTE_TICK]));
-	json_object_object_add(sampling, "seed", number_object(overview->notes[PROFILE_NOTE_SEED]));
-	json_object_object_add(kernel, "where", text_object(kernel_key ? kernel_key : ""));
-	json_object_object_add(kernel, "in_no_function_s", seconds_object(kernel_ns));
-	json_object_object_add(target, "command", text_object(overview->command));
-	json_object_object_add(target, "pid", number_object(overview->target_pid));
-	json_object_object_add(target, "exit_status",
-			       number_object(overview->notes[PROFILE_NOTE_EXIT_STATUS]));
+	struct json_object *object = json_object_new_object();
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		if (strcmp(members[i].key, "stacks") == 0)
+			put_stacks(object, tally);
+		else
+			put(object, members[i].key, members[i].value);
+	}
 	return object;
 }
 

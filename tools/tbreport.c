@@ -1,5 +1,6 @@
 /* tbreport: shows a result. */
 #include "profile/read/reader.h"
+#include "tools/cli/arguments.h"
 #include "tools/cli/diagnose.h"
 #include "tools/cli/locate.h"
 #include "tools/cli/output.h"
@@ -46,8 +47,10 @@ static void print_help(void)
 	for (size_t i = 0; i < REPORT_COUNT; i++)
 		printf("  %-12s%s%s\n", reports[i].name, reports[i].what,
 		       i == 0 ? " (default)" : "");
-	puts("\nOptions:\n"
-	     "  --format text|csv|json\n"
+	fputs("\nOptions:\n  --format ", stdout);
+	for (size_t i = 0; format_at(i); i++)
+		printf("%s%s", i ? "|" : "", format_at(i)->name);
+	puts("\n"
 	     "  --limit N              only the N heaviest rows\n"
 	     "  --min-percent N        only rows with that share of the CPU time, or more\n"
 	     "                         (default: 0.1 in call trees on a terminal, else 0);\n"
@@ -85,38 +88,26 @@ static void run_report(const struct report *report, struct report_input *input, 
 static int write_report(const struct report *report, struct report_input *input)
 {
 	struct output output;
-	const char *name = output_name(input->options->output);
-	int error = output_open(&output, input->options->output);
-	if (error) {
-		diagnose("cannot write %s: %s; choose another place with -o", name,
-			 strerror(error));
-		return EXIT_FAILURE;
-	}
+	int status = arguments_open_output(&output, input->options->output);
+	if (status != 0)
+		return status;
 	input->is_on_terminal = output.is_terminal;
 	run_report(report, input, output.stream,
 		   input->options->width ? input->options->width : output_width(&output));
-	error = output_finish(&output);
-	if (error) {
-		diagnose("cannot write %s: %s; make room or choose another place with -o", name,
-			 strerror(error));
-		return EXIT_FAILURE;
-	}
-	return EXIT_SUCCESS;
+	return arguments_finish_output(&output, input->options->output);
 }
 
 static int show(const struct report *report, const struct report_options *options, const char *path)
 {
 	char text[DIAGNOSE_CODE_SIZE];
 	struct report_input input = {.path = path, .options = options};
-	TBRW_U32 code = profile_reader_open(path, &input.reader);
-	if (code != VT_SUCCESS) {
-		diagnose("cannot read %s: %s; name a result of tbcollect", path,
-			 diagnose_code(code, text));
-		return EXIT_FAILURE;
-	}
-	code = tally_collect(input.reader, &options->filter,
-			     report->tally_by | report_tally_by(options->group), &input.tally);
-	int status = EXIT_FAILURE;
+	int status = arguments_open_result(path, path, &input.reader);
+	if (status != 0)
+		return status;
+	TBRW_U32 code =
+		tally_collect(input.reader, &options->filter,
+			      report->tally_by | report_tally_by(options->group), &input.tally);
+	status = EXIT_FAILURE;
 	if (code != VT_SUCCESS) {
 		diagnose("cannot read the samples of %s: %s; tbconvert recover keeps what is whole",
 			 path, diagnose_code(code, text));

@@ -1,6 +1,7 @@
 #include "tools/analysis/filter.h"
 
 #include "tools/analysis/functions.h"
+#include "tools/cli/near.h"
 #include "tools/cli/xalloc.h"
 #include <ctype.h>
 #include <errno.h>
@@ -8,8 +9,13 @@
 #include <string.h>
 
 static const char *const key_names[] = {
-	[FILTER_PROCESS] = "process", [FILTER_PID] = "pid",       [FILTER_THREAD] = "thread",
-	[FILTER_TID] = "tid",         [FILTER_MODULE] = "module", [FILTER_FUNCTION] = "function",
+	[FILTER_PROCESS] = "process",
+	[FILTER_PID] = "pid",
+	[FILTER_THREAD] = "thread",
+	[FILTER_TID] = "tid",
+	[FILTER_MODULE] = "module",
+	[FILTER_FUNCTION] = "function",
+	NULL,
 };
 
 static bool parse_id(const char *text, uint32_t *number)
@@ -56,13 +62,15 @@ char *filter_add(struct filter *filter, const char *condition)
 	size_t length = (size_t)(equals - condition);
 	struct filter_condition added = {.value = equals + 1};
 	size_t key = 0;
-	while (key < sizeof(key_names) / sizeof(key_names[0]) &&
-	       (strlen(key_names[key]) != length ||
-		strncmp(key_names[key], condition, length) != 0))
+	while (key_names[key] && (strlen(key_names[key]) != length ||
+				  strncmp(key_names[key], condition, length) != 0))
 		key++;
-	if (key == sizeof(key_names) / sizeof(key_names[0]))
-		return xalloc_text("no such key; use process, pid, thread, tid, module or "
-				   "function");
+	if (!key_names[key]) {
+		char *list = near_list(key_names);
+		char *problem = xalloc_printf("no such key; use %s", list);
+		free(list);
+		return problem;
+	}
 	added.key = (enum filter_key)key;
 	char *problem = parse_value(&added);
 	if (problem)

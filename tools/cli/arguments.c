@@ -4,6 +4,7 @@
 #include "tools/cli/locate.h"
 #include <getopt.h>
 #include <stdlib.h>
+#include <string.h>
 
 int arguments_locate(int argc, char **argv, char **path)
 {
@@ -16,6 +17,34 @@ int arguments_locate(int argc, char **argv, char **path)
 		return 0;
 	diagnose("%s: %s", argc > 0 ? argv[0] : "no result", locate_explain(status));
 	return EXIT_FAILURE;
+}
+
+int arguments_open_result(const char *path, const char *name, struct profile_reader **reader)
+{
+	char text[DIAGNOSE_CODE_SIZE];
+	TBRW_U32 code = profile_reader_open(path, reader);
+	if (code == VT_SUCCESS)
+		return 0;
+	diagnose("cannot read %s: %s; name a result of tbcollect", name, diagnose_code(code, text));
+	return EXIT_FAILURE;
+}
+
+static int explain_output(const char *path, int error, const char *advice)
+{
+	if (error)
+		diagnose("cannot write %s: %s; %s", output_name(path), strerror(error), advice);
+	return error ? EXIT_FAILURE : 0;
+}
+
+int arguments_open_output(struct output *output, const char *path)
+{
+	return explain_output(path, output_open(output, path), "choose another place with -o");
+}
+
+int arguments_finish_output(struct output *output, const char *path)
+{
+	return explain_output(path, output_finish(output),
+			      "make room or choose another place with -o");
 }
 
 int arguments_bad_option(int option, char **argv, const char *help)

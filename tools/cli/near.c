@@ -73,17 +73,25 @@ static size_t find_near(const char *name, const char *const *names, const char *
 	return count;
 }
 
+char *near_list(const char *const *names)
+{
+	char *list = xalloc_text(names[0]);
+	for (size_t i = 1; names[i]; i++) {
+		char *longer =
+			xalloc_printf("%s%s%s", list, names[i + 1] ? ", " : " or ", names[i]);
+		free(list);
+		list = longer;
+	}
+	return list;
+}
+
 char *near_advise(const char *name, const char *const *names, const char *help)
 {
-	const char *found[FOUND_MAX];
-	switch (find_near(name, names, found)) {
-	case 0:
+	const char *found[FOUND_MAX + 1] = {NULL};
+	if (find_near(name, names, found) == 0)
 		return xalloc_printf("see %s", help);
-	case 1:
-		return xalloc_printf("did you mean %s?", found[0]);
-	case 2:
-		return xalloc_printf("did you mean %s or %s?", found[0], found[1]);
-	default:
-		return xalloc_printf("did you mean %s, %s or %s?", found[0], found[1], found[2]);
-	}
+	char *list = near_list(found);
+	char *advice = xalloc_printf("did you mean %s?", list);
+	free(list);
+	return advice;
 }

@@ -4,6 +4,9 @@
 #ifndef TOOLS_CLI_NEAR_H
 #define TOOLS_CLI_NEAR_H
 
+/* "A, B or C" of at least one name (NULL behind the last one), for the caller to free. */
+char *near_list(const char *const *names);
+
 /* "did you mean A, B or C?" with three at most of the names (NULL behind the last one) that are a
  * slip of the keyboard or two away, begin so or have it in them; where none is, "see HELP". For the
  * caller to free. */

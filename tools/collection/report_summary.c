@@ -177,6 +177,24 @@ static void print_advice(const struct report_input *input, const struct overview
 	free(advice);
 }
 
+/* Of notes that count something. */
+static const struct {
+	enum profile_note_kind kind;
+	const char *before;
+	const char *what; /* one of them */
+	const char *behind;
+} warnings[] = {
+	{PROFILE_NOTE_THROTTLED, "the kernel throttled sampling ", "time",
+	 "; use a longer interval"},
+	{PROFILE_NOTE_RECORDS_LOST, "", "record",
+	 " other than samples lost: modules or threads may be missing"},
+	{PROFILE_NOTE_BYTES_LOST, "", "byte",
+	 " of records could not be read: samples, modules or threads may be missing"},
+	{PROFILE_NOTE_OUT_OF_ORDER, "", "record",
+	 " arrived out of order: samples taken around then may stand under the wrong module or "
+	 "thread"},
+};
+
 /* What the figures above leave out. */
 static void print_warnings(const struct profile_reader *reader, const struct overview *overview,
 			   FILE *stream)
@@ -186,31 +204,12 @@ static void print_warnings(const struct profile_reader *reader, const struct ove
 		fputs("Warning: the result is incomplete: the collection did not end; this is what "
 		      "was written until then\n",
 		      stream);
-	if (overview->notes[PROFILE_NOTE_THROTTLED].value > 0)
-		fprintf(stream,
-			"Warning: the kernel throttled sampling %" PRIu64 " time%s; use a longer "
-			"interval\n",
-			overview->notes[PROFILE_NOTE_THROTTLED].value,
-			plural(overview->notes[PROFILE_NOTE_THROTTLED].value));
-	if (overview->notes[PROFILE_NOTE_RECORDS_LOST].value > 0)
-		fprintf(stream,
-			"Warning: %" PRIu64 " record%s other than samples lost: modules or threads "
-			"may be missing\n",
-			overview->notes[PROFILE_NOTE_RECORDS_LOST].value,
-			plural(overview->notes[PROFILE_NOTE_RECORDS_LOST].value));
-	if (overview->notes[PROFILE_NOTE_BYTES_LOST].value > 0)
-		fprintf(stream,
-			"Warning: %" PRIu64
-			" byte%s of records could not be read: samples, modules "
-			"or threads may be missing\n",
-			overview->notes[PROFILE_NOTE_BYTES_LOST].value,
-			plural(overview->notes[PROFILE_NOTE_BYTES_LOST].value));
-	if (overview->notes[PROFILE_NOTE_OUT_OF_ORDER].value > 0)
-		fprintf(stream,
-			"Warning: %" PRIu64 " record%s arrived out of order: samples taken around "
-			"then may stand under the wrong module or thread\n",
-			overview->notes[PROFILE_NOTE_OUT_OF_ORDER].value,
-			plural(overview->notes[PROFILE_NOTE_OUT_OF_ORDER].value));
+	for (size_t i = 0; i < sizeof(warnings) / sizeof(warnings[0]); i++) {
+		uint64_t count = overview->notes[warnings[i].kind].value;
+		if (count > 0)
+			fprintf(stream, "Warning: %s%" PRIu64 " %s%s%s\n", warnings[i].before,
+				count, warnings[i].what, plural(count), warnings[i].behind);
+	}
 	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
 		const struct profile_note *note = profile_reader_note(reader, i);
 		char *text = format_text_fit(profile_reader_text(reader, note->text), 0);

@@ -5,7 +5,6 @@
 #include "tools/export/export.h"
 #include <getopt.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct export_request {
 	const struct export_format *format;
@@ -51,13 +50,9 @@ static int write_export(struct profile_reader *reader, const char *path,
 {
 	char text[DIAGNOSE_CODE_SIZE];
 	struct output output;
-	const char *name = output_name(request->output);
-	int error = output_open(&output, request->output);
-	if (error) {
-		diagnose("cannot write %s: %s; choose another place with -o", name,
-			 strerror(error));
-		return EXIT_FAILURE;
-	}
+	int status = arguments_open_output(&output, request->output);
+	if (status != 0)
+		return status;
 	TBRW_U32 code = request->format->write(reader, &request->options, output.stream);
 	if (code != VT_SUCCESS) {
 		output_abandon(&output);
@@ -65,30 +60,20 @@ static int write_export(struct profile_reader *reader, const char *path,
 			 path, diagnose_code(code, text));
 		return EXIT_FAILURE;
 	}
-	error = output_finish(&output);
-	if (error) {
-		diagnose("cannot write %s: %s; make room or choose another place with -o", name,
-			 strerror(error));
-		return EXIT_FAILURE;
-	}
-	return EXIT_SUCCESS;
+	return arguments_finish_output(&output, request->output);
 }
 
 static int export(const char *path, const struct export_request *request)
 {
-	char text[DIAGNOSE_CODE_SIZE];
 	struct profile_reader *reader;
-	TBRW_U32 code = profile_reader_open(path, &reader);
-	if (code != VT_SUCCESS) {
-		diagnose("cannot read %s: %s; name a result of tbcollect", path,
-			 diagnose_code(code, text));
-		return EXIT_FAILURE;
-	}
+	int status = arguments_open_result(path, path, &reader);
+	if (status != 0)
+		return status;
 	if (!profile_reader_complete(reader))
 		diagnose("%s: incomplete, the collection did not end; exporting what was written "
 			 "until then",
 			 path);
-	int status = write_export(reader, path, request);
+	status = write_export(reader, path, request);
 	profile_reader_close(reader);
 	return status;
 }

@@ -134,17 +134,13 @@ static int write_symbols(const char *name, const char *path, struct finalized *f
 /* name: what messages call it. */
 static int finalize(const char *name, const char *path, const struct finalize_options *options)
 {
-	char text[DIAGNOSE_CODE_SIZE];
 	struct profile_reader *reader;
 	struct finalized finalized;
 	struct progress progress;
 	struct interrupt interrupt;
-	TBRW_U32 code = profile_reader_open(path, &reader);
-	if (code != VT_SUCCESS) {
-		diagnose("cannot read %s: %s; name a result of tbcollect", name,
-			 diagnose_code(code, text));
-		return EXIT_FAILURE;
-	}
+	int status = arguments_open_result(path, name, &reader);
+	if (status != 0)
+		return status;
 	char *last_words = xalloc_printf("stopped; the result is whole, without new symbols: "
 					 "finish it with tbconvert finalize %s",
 					 name);
@@ -160,7 +156,7 @@ static int finalize(const char *name, const char *path, const struct finalize_op
 		report_map_misses(&finalized);
 		report_kept(&finalized);
 	}
-	int status = write_symbols(name, path, &finalized);
+	status = write_symbols(name, path, &finalized);
 	interrupt_release(&interrupt);
 	finalize_finish(&finalized);
 	return status;

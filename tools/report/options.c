@@ -35,39 +35,49 @@ static const struct option long_options[] = {
 	{0},
 };
 
-struct choice {
-	const char *name;
-	int value;
+static const char *const modes[] = {
+	[CHAIN_USER_PLUS_ONE] = "user-plus-one",
+	[CHAIN_USER_ONLY] = "user-only",
+	[CHAIN_ALL] = "all",
+	NULL,
 };
 
-static const struct choice modes[] = {
-	{"user-plus-one", CHAIN_USER_PLUS_ONE},
-	{"user-only", CHAIN_USER_ONLY},
-	{"all", CHAIN_ALL},
-	{0},
+static const char *const groups[] = {
+	[REPORT_GROUP_FUNCTION] = "function",
+	[REPORT_GROUP_MODULE] = "module",
+	[REPORT_GROUP_PROCESS] = "process",
+	[REPORT_GROUP_PID] = "pid",
+	[REPORT_GROUP_THREAD] = "thread",
+	[REPORT_GROUP_SOURCE_FILE] = "source-file",
+	NULL,
 };
 
-static const struct choice groups[] = {
-	{"function", REPORT_GROUP_FUNCTION},
-	{"module", REPORT_GROUP_MODULE},
-	{"process", REPORT_GROUP_PROCESS},
-	{"pid", REPORT_GROUP_PID},
-	{"thread", REPORT_GROUP_THREAD},
-	{"source-file", REPORT_GROUP_SOURCE_FILE},
-	{0},
-};
+static const char *const switches[] = {[false] = "off", [true] = "on", NULL};
 
-static const struct choice switches[] = {{"on", true}, {"off", false}, {0}};
+#define FORMATS_MAX 16
 
-static bool choose(const struct choice *choices, const char *name, int *value)
+/* Sets *chosen to the index of the name. Returns what is wrong with it, NULL if nothing. */
+static char *choose(const char *option, const char *what, const char *const *names,
+		    const char *name, size_t *chosen)
 {
-	for (; choices->name; choices++) {
-		if (strcmp(choices->name, name) == 0) {
-			*value = choices->value;
-			return true;
-		}
-	}
-	return false;
+	for (*chosen = 0; names[*chosen]; ++*chosen)
+		if (strcmp(names[*chosen], name) == 0)
+			return NULL;
+	char *list = near_list(names);
+	char *problem = xalloc_printf("--%s %s: no such %s; use %s", option, name, what, list);
+	free(list);
+	return problem;
+}
+
+static char *choose_format(struct report_options *options, const char *name)
+{
+	const char *names[FORMATS_MAX + 1] = {NULL};
+	size_t chosen;
+	for (size_t i = 0; i < FORMATS_MAX && format_at(i); i++)
+		names[i] = format_at(i)->name;
+	char *problem = choose("format", "format", names, name, &chosen);
+	options->format = format_at(chosen);
+	return problem;
 }
 
 static bool parse_count(const char *text, uint32_t *count)
@@ -98,16 +108,12 @@ static bool parse_percent(const char *text, uint32_t *share)
 /* Returns what is wrong with the option's value, NULL if nothing. */
 static char *take(struct report_options *options, int option, const char *value)
 {
-	int chosen = 0;
+	size_t chosen = 0;
 	char *problem;
 	char *whole;
 	switch (option) {
 	case OPTION_FORMAT:
-		options->format = format_find(value);
-		return options->format
-			       ? NULL
-			       : xalloc_printf("--format %s: no such format; use text, csv or json",
-					       value);
+		return choose_format(options, value);
 	case OPTION_LIMIT:
 		return parse_count(value, &options->limit)
 			       ? NULL
@@ -130,26 +136,18 @@ static char *take(struct report_options *options, int option, const char *value)
 		free(problem);
 		return whole;
 	case OPTION_MODE:
-		if (!choose(modes, value, &chosen))
-			return xalloc_printf("--call-stack-mode %s: no such mode; use "
-					     "user-plus-one, user-only or all",
-					     value);
+		problem = choose("call-stack-mode", "mode", modes, value, &chosen);
 		options->mode = (enum chain_mode)chosen;
-		return NULL;
+		return problem;
 	case OPTION_INLINE:
-		if (!choose(switches, value, &chosen))
-			return xalloc_printf("--inline %s: neither on nor off; use one of them",
-					     value);
+		problem = choose("inline", "choice", switches, value, &chosen);
 		options->with_inlined = chosen;
-		return NULL;
+		return problem;
 	case OPTION_GROUP:
-		if (!choose(groups, value, &chosen))
-			return xalloc_printf("--group-by %s: no such grouping; use function, "
-					     "module, process, pid, thread or source-file",
-					     value);
+		problem = choose("group-by", "grouping", groups, value, &chosen);
 		options->group = (enum report_group)chosen;
 		options->is_grouped = true;
-		return NULL;
+		return problem;
 	default:
 		options->output = value;
 		return NULL;

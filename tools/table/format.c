@@ -8,11 +8,15 @@ static const struct format formats[] = {
 	{"json", FORMAT_JSON, format_json_print},
 };
 
+const struct format *format_at(size_t index)
+{
+	return index < sizeof(formats) / sizeof(formats[0]) ? &formats[index] : NULL;
+}
+
 const struct format *format_find(const char *name)
 {
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-		if (strcmp(formats[i].name, name) == 0)
-			return &formats[i];
-	}
-	return NULL;
+	size_t i = 0;
+	while (format_at(i) && strcmp(format_at(i)->name, name) != 0)
+		i++;
+	return format_at(i);
 }

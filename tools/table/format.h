@@ -20,6 +20,8 @@ struct format {
 	void (*print)(const struct table *table, FILE *stream, unsigned width);
 };
 
+/* NULL behind the last one. */
+const struct format *format_at(size_t index);
 /* NULL if there is no such format. */
 const struct format *format_find(const char *name);
 

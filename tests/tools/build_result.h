@@ -52,6 +52,7 @@ struct build_result {
 	unsigned throttled;          /* times, noted */
 	unsigned unattributed_ms;    /* noted; 0: is not */
 	unsigned rusage_ms;          /* likewise */
+	bool is_not_followed;        /* noted, of a program */
 	const char *app_path;        /* NULL: /opt/app/app */
 };
 

@@ -112,7 +112,9 @@ static void print_times(const struct report_input *input, const struct overview 
 	print_part("  of no known thread:", unattributed_ns, cpu.value, stream);
 	print_seconds(stream, "Paused Time:", paused);
 	lines_label(stream, "Total Thread Count:");
-	fprintf(stream, "%" PRIu32 "\n", profile_reader_thread_count(input->reader));
+	/* The threads whose time has a row of its own in other reports are not counted. */
+	fprintf(stream, "%" PRIu32 "%s\n", profile_reader_thread_count(input->reader),
+		report_threadless_ns(input) > 0 ? " known" : "");
 	lines_label(stream, "Processes, Modules:");
 	fprintf(stream, "%" PRIu32 ", %" PRIu32 "\n", overview->processes, overview->modules);
 }

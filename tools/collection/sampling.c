@@ -92,6 +92,9 @@ static char *advise_none(const struct report_input *input, const struct overview
 				     overview->notes[PROFILE_NOTE_SAMPLES_LOST].value);
 	if (!overview->notes[PROFILE_NOTE_INTERVAL].is_known || !overview->is_complete)
 		return xalloc_text("there are no samples");
+	if (overview->notes[PROFILE_NOTE_NOT_FOLLOWED].value > 0)
+		return xalloc_text("there are no samples: the kernel did not let the program be "
+				   "followed: attach to it as root (tbcollect -p)");
 	if (used_ms == 0)
 		return xalloc_text("there are no samples, as no CPU time was used: collect while "
 				   "the program works");

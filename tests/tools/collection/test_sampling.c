@@ -61,6 +61,9 @@ static const struct {
 	 "10 ms of a thread's: use a shorter --interval (0.1ms is the shortest), or collect for "
 	 "longer\n"},
 	{NONE(0), "there are no samples, as no CPU time was used: collect while the program works"},
+	{NONE(.rest_ms = 3, .is_not_followed = true),
+	 "there are no samples: the kernel did not let the program be followed: attach to it as "
+	 "root (tbcollect -p)\n"},
 	{{.rest_ms = 3},
 	 "there are no samples, 3 were lost: use a longer --interval or a smaller --stack-size\n"},
 	{NONE(.rest_ms = 1000), kernel_advice},

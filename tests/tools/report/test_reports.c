@@ -442,6 +442,7 @@ START_TEST(test_no_known_thread)
 		"CPU Time:                 1.500 s",
 		"\n  of no known thread:     1.460 s (97.3 %)\n",
 		"\nTop Hotspots, of 0.040 s in known threads\n",
+		" known\nProcesses, Modules:", /* of the threads */
 	};
 	char *text = render_report(&result, report_summary_print, 0, NULL);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)

@@ -324,14 +324,16 @@ struct profile_note {
 enum profile_unwinding_kind {
 	PROFILE_UNWINDING_THREAD = 1,
 	PROFILE_UNWINDING_IMAGE = 2, /* walks and tests of stacks whose leaf lies in it */
+	PROFILE_UNWINDING_RUN = 3,   /* all of them. Older results: notes */
+	PROFILE_UNWINDING_DEEP = 4,  /* deep copies, which are no samples: walks and frames.
+				      * Older results: notes */
 };
 
-/* What unwinding took, by what it was for: the sums of the notes PROFILE_NOTE_UNWIND_... and
- * PROFILE_NOTE_GUESSES_..., in parts. (Where guesses came to be tried in another way, a thread that
- * was written before may hold tries that the notes do not.) */
+/* What unwinding took, by what it was for. Where guesses came to be tried in another way, a thread
+ * that was written before may hold tries that the run does not. */
 struct profile_unwinding {
 	uint32_t kind;    /* enum profile_unwinding_kind */
-	uint32_t subject; /* record of tbcollect.threads or of tbcollect.images */
+	uint32_t subject; /* record of tbcollect.threads or of tbcollect.images; else 0 */
 	uint64_t walks;
 	uint64_t frames;
 	uint64_t frames_by_info;

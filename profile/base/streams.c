@@ -106,7 +106,9 @@ static const enum profile_stream unwinding_subjects[PROFILE_KINDS_MAX] = {
 	PROFILE_STREAM_COUNT,
 	[PROFILE_UNWINDING_THREAD] = PROFILE_STREAM_THREADS,
 	[PROFILE_UNWINDING_IMAGE] = PROFILE_STREAM_IMAGES,
-	PROFILE_STREAM_COUNT,
+	/* The first image, which each result has: they refer to nothing. */
+	[PROFILE_UNWINDING_RUN] = PROFILE_STREAM_IMAGES,
+	[PROFILE_UNWINDING_DEEP] = PROFILE_STREAM_IMAGES,
 };
 static const struct profile_stream_field unwinding_fields[] = {
 	FIELD(profile_unwinding, kind),

@@ -45,7 +45,7 @@ struct profile_stream_field {
 
 #define PROFILE_STREAM_BY_KIND ((enum profile_stream)(PROFILE_STREAM_COUNT + 1))
 
-#define PROFILE_KINDS_MAX  4u
+#define PROFILE_KINDS_MAX  5u
 #define PROFILE_TEXTS_MAX  4u   /* texts of one record */
 #define PROFILE_RECORD_MAX 128u /* bytes */
 

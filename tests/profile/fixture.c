@@ -392,7 +392,8 @@ static void check_records(struct profile_reader *reader)
 	for (uint32_t i = 0; i < profile_reader_unwinding_count(reader); i++) {
 		const struct profile_unwinding *unwinding = profile_reader_unwinding(reader, i);
 		bool is_thread = unwinding->kind == PROFILE_UNWINDING_THREAD;
-		ck_assert(is_thread || unwinding->kind == PROFILE_UNWINDING_IMAGE);
+		ck_assert_uint_ge(unwinding->kind, PROFILE_UNWINDING_THREAD);
+		ck_assert_uint_le(unwinding->kind, PROFILE_UNWINDING_DEEP);
 		ck_assert_uint_lt(unwinding->subject, is_thread
 							      ? profile_reader_thread_count(reader)
 							      : profile_reader_image_count(reader));

@@ -459,7 +459,7 @@ START_TEST(unwinding_of_nobody)
 		{.kind = PROFILE_UNWINDING_IMAGE, .subject = 1},
 		{.kind = PROFILE_UNWINDING_IMAGE, .subject = 0, .walks = 7},
 		{.kind = PROFILE_UNWINDING_THREAD, .subject = 0},
-		{.kind = 3, .subject = 0},
+		{.kind = PROFILE_UNWINDING_DEEP + 1, .subject = 0},
 		{.kind = 0, .subject = 0},
 	};
 	static const char *const names[] = {"walks",           "frames",

@@ -1,9 +1,10 @@
 #include "collector/context/chain.h"
 
+#include "containers/array.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { INITIAL_CAPACITY = 64, PERIOD_MAX = 8 };
+enum { PERIOD_MAX = 8 };
 
 /* A frame as it was pushed. */
 struct pushed {
@@ -27,7 +28,8 @@ struct chain {
 	size_t pushed_count;
 	size_t kept_count;
 	size_t node_count; /* of kept: nodes that are known */
-	size_t capacity;   /* of both */
+	size_t pushed_capacity;
+	size_t kept_capacity;
 };
 
 struct chain *chain_create(struct tree *tree, bool collapse)
@@ -49,21 +51,12 @@ void chain_destroy(struct chain *chain)
 	free(chain);
 }
 
-static bool reserve(struct chain *chain)
+static bool reserve_one(struct chain *chain)
 {
-	if (chain->pushed_count < chain->capacity)
-		return true;
-	size_t capacity = chain->capacity > 0 ? 2 * chain->capacity : INITIAL_CAPACITY;
-	void *pushed = realloc(chain->pushed, capacity * sizeof(*chain->pushed));
-	if (pushed)
-		chain->pushed = pushed;
-	void *kept = realloc(chain->kept, capacity * sizeof(*chain->kept));
-	if (kept)
-		chain->kept = kept;
-	if (!pushed || !kept)
-		return false;
-	chain->capacity = capacity;
-	return true;
+	return array_reserve(&chain->pushed, &chain->pushed_capacity, chain->pushed_count + 1,
+			     sizeof(*chain->pushed)) &&
+	       array_reserve(&chain->kept, &chain->kept_capacity, chain->kept_count + 1,
+			     sizeof(*chain->kept));
 }
 
 static bool is_same_function(const struct chain *chain, size_t left, size_t right)
@@ -131,7 +124,7 @@ void chain_keep(struct chain *chain, size_t count)
 
 bool chain_push(struct chain *chain, struct tree_frame frame)
 {
-	if (!reserve(chain))
+	if (!reserve_one(chain))
 		return false;
 	struct pushed *pushed = &chain->pushed[chain->pushed_count++];
 	pushed->frame = frame;

@@ -1,13 +1,13 @@
 #include "collector/context/guess.h"
 
+#include "containers/array.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
 	ENTRIES_MAX = 512, /* two of the deepest stacks */
-	ENTRIES_FIRST = 32,
-	SLOTS = 1024, /* a power of two, at most half full */
+	SLOTS = 1024,      /* a power of two, at most half full */
 	HITS_MIN = 4,
 	CUTS_MAX = 16,
 	AGE_MAX = 16, /* stacks of the full size */
@@ -98,21 +98,6 @@ static size_t find_place(const struct guess *guess, uint64_t sp)
 	return number;
 }
 
-static bool reserve(struct guess *guess)
-{
-	if (guess->count < guess->capacity)
-		return true;
-	if (guess->count == ENTRIES_MAX)
-		return false;
-	size_t capacity = guess->capacity > 0 ? 2 * guess->capacity : ENTRIES_FIRST;
-	struct entry *grown = realloc(guess->entries, capacity * sizeof(*grown));
-	if (!grown)
-		return false;
-	guess->entries = grown;
-	guess->capacity = capacity;
-	return true;
-}
-
 /* The entry of a frame with this caller; NO_ENTRY: there is no room. */
 static uint16_t meet(struct guess *guess, const struct uw_frame *frame, uint16_t caller)
 {
@@ -123,7 +108,8 @@ static uint16_t meet(struct guess *guess, const struct uw_frame *frame, uint16_t
 			guess->entries[known].ambiguous = true;
 		return known;
 	}
-	if (!reserve(guess))
+	if (guess->count == ENTRIES_MAX || !array_reserve(&guess->entries, &guess->capacity,
+							  guess->count + 1, sizeof(struct entry)))
 		return NO_ENTRY;
 	uint16_t added = (uint16_t)guess->count++;
 	guess->entries[added] = (struct entry){.frame = *frame, .caller = caller};

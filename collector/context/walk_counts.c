@@ -2,6 +2,7 @@
 
 #include "collector/machine/clock.h"
 #include "collector/result/emit.h"
+#include "containers/array.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,14 +19,13 @@ static struct profile_unwinding *find_image(struct walk_counts *counts, uint32_t
 {
 	if (image < counts->image_count)
 		return &counts->images[image];
-	size_t count = 2 * ((size_t)image + 8);
-	struct profile_unwinding *grown = reallocarray(counts->images, count, sizeof(*grown));
-	if (!grown)
+	if (!array_reserve(&counts->images, &counts->image_capacity, (size_t)image + 1,
+			   sizeof(*counts->images)))
 		return NULL;
-	memset(grown + counts->image_count, 0, (count - counts->image_count) * sizeof(*grown));
-	counts->images = grown;
-	counts->image_count = count;
-	return &grown[image];
+	memset(counts->images + counts->image_count, 0,
+	       (image + 1 - counts->image_count) * sizeof(*counts->images));
+	counts->image_count = (size_t)image + 1;
+	return &counts->images[image];
 }
 
 static void add_to_all(struct walk_counts *counts, const struct profile_unwinding *more,

@@ -19,6 +19,7 @@ struct walk_counts {
 	struct profile_unwinding run;
 	struct profile_unwinding *images; /* by image */
 	size_t image_count;
+	size_t image_capacity;
 	uint64_t deep_walks;
 	uint64_t deep_frames;
 	uint64_t turn; /* walks of samples so far */

@@ -7,6 +7,7 @@
 #include "collector/model/tracker_private.h"
 #include "collector/model/tracker_sampled.h"
 #include "collector/result/emit.h"
+#include "containers/array.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +46,8 @@ void tracker_destroy(struct tracker *tracker)
 		tracker->open_accounts = thread->next_ended;
 		thread_destroy(thread);
 	}
-	idmap_finish(&tracker->processes);
-	idmap_finish(&tracker->threads);
+	hash_table_finish(&tracker->processes);
+	hash_table_finish(&tracker->threads);
 	uw_space_destroy(tracker->context.family);
 	image_table_destroy(tracker->context.images);
 	asker_destroy(tracker->context.asker);
@@ -57,12 +58,10 @@ void tracker_destroy(struct tracker *tracker)
 
 int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attach)
 {
-	struct family *families = realloc(tracker->families,
-					  (tracker->family_count + 1) * sizeof(*tracker->families));
-	if (!families)
+	if (!array_reserve(&tracker->families, &tracker->family_capacity, tracker->family_count + 1,
+			   sizeof(*tracker->families)))
 		return -1;
-	tracker->families = families;
-	families[tracker->family_count] = (struct family){0};
+	tracker->families[tracker->family_count] = (struct family){0};
 	char name[PROCESS_NAME_MAX] = "";
 	struct process *process = idmap_get(&tracker->processes, (uint32_t)pid);
 	if (!process) {

@@ -22,7 +22,7 @@ void tracker_read_name(uint32_t pid, uint32_t tid, char *name, size_t size)
 
 struct process *tracker_put_process(struct tracker *tracker, struct process *process)
 {
-	if (process && idmap_put(&tracker->processes, process->pid, process) < 0) {
+	if (process && !idmap_put(&tracker->processes, process->pid, process)) {
 		process_destroy(process);
 		return NULL;
 	}
@@ -49,7 +49,7 @@ struct thread *tracker_put_thread(struct tracker *tracker, uint32_t pid, uint32_
 		thread_create(pid, tid, name, tracker->now_ns, tracker->config.rings);
 	if (!thread)
 		return NULL;
-	if (idmap_put(&tracker->threads, tid, thread) < 0) {
+	if (!idmap_put(&tracker->threads, tid, thread)) {
 		thread_destroy(thread);
 		return NULL;
 	}

@@ -18,10 +18,11 @@ struct family {
 struct tracker {
 	struct tracker_config config;
 	struct process_context context;
-	struct idmap processes;
-	struct idmap threads; /* live ones, and ended ones that wait for their final counts */
+	struct hash_table processes;
+	struct hash_table threads; /* live ones, and ended ones that wait for their final counts */
 	struct family *families;
 	uint32_t family_count;
+	size_t family_capacity;
 	uint64_t *gaps;               /* in each ring: times that samples were lost */
 	struct thread *open_accounts; /* ended, but the final count is still to come */
 	uint64_t now_ns;              /* time of the last record */

@@ -4,6 +4,7 @@
 #include "collector/machine/clock.h"
 #include "collector/machine/pid_namespace.h"
 #include "collector/perf/copy_size.h"
+#include "containers/array.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -469,18 +470,15 @@ static int explain(const struct sampler *sampler, pid_t pid, int error, struct f
 	return event_explain(failure, error, sampler->config.on_exec ? 0 : pid);
 }
 
-static int append(struct sampler *sampler, const struct sampler_thread *thread)
+static bool append_thread(struct sampler *sampler, const struct sampler_thread *thread)
 {
 	pthread_mutex_lock(&sampler->lock);
-	size_t count = sampler->thread_count;
-	struct sampler_thread *threads = realloc(sampler->threads, (count + 1) * sizeof(*threads));
-	if (threads) {
-		threads[count] = *thread;
-		sampler->threads = threads;
-		sampler->thread_count++;
-	}
+	bool has_room = array_reserve(&sampler->threads, &sampler->thread_capacity,
+				      sampler->thread_count + 1, sizeof(*thread));
+	if (has_room)
+		sampler->threads[sampler->thread_count++] = *thread;
 	pthread_mutex_unlock(&sampler->lock);
-	return threads ? 0 : -1;
+	return has_room;
 }
 
 int sampler_add(struct sampler *sampler, pid_t pid, pid_t tid, struct failure *failure)
@@ -495,7 +493,7 @@ int sampler_add(struct sampler *sampler, pid_t pid, pid_t tid, struct failure *f
 		close_events(sampler, &thread);
 		return explain_source(-unused, failure);
 	}
-	if (append(sampler, &thread) == 0)
+	if (append_thread(sampler, &thread))
 		return 0;
 	close_events(sampler, &thread);
 	return failure_set(failure, FAILURE_EXIT, "out of memory");

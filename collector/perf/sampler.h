@@ -50,6 +50,7 @@ struct sampler {
 	pthread_mutex_t lock; /* held to change what follows, and to read it beside that */
 	struct sampler_thread *threads;
 	size_t thread_count;
+	size_t thread_capacity;
 	bool deep; /* threads have deep events too */
 
 	enum sampler_source wanted;

@@ -1,6 +1,7 @@
 #include "collector/stream/assembly.h"
 
 #include "collector/bpf/stack_chunk.h"
+#include "containers/array.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,18 +87,6 @@ static void mark_absent(const struct record_sample *part, uint8_t *bytes)
 	}
 }
 
-static bool reserve(struct pending *pending, size_t size)
-{
-	if (size <= pending->capacity)
-		return true;
-	uint8_t *bytes = realloc(pending->bytes, size);
-	if (!bytes)
-		return false;
-	pending->bytes = bytes;
-	pending->capacity = size;
-	return true;
-}
-
 /* Without memory the sample keeps its registers: it must not be lost. */
 static bool give_up(struct pending *pending, struct record *record)
 {
@@ -127,7 +116,8 @@ bool assembly_add(struct assembly *assembly, struct record *record)
 		pending->absent = false;
 	}
 	size_t callchain_size = (size_t)pending->record.sample.callchain_length * sizeof(uint64_t);
-	if (!reserve(pending, sample->part.total + callchain_size))
+	if (!array_reserve(&pending->bytes, &pending->capacity, sample->part.total + callchain_size,
+			   1))
 		return give_up(pending, record);
 	/* The first part's record goes back to the kernel before the last one comes. */
 	if (pending->size == 0 && callchain_size > 0)

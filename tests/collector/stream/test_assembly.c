@@ -14,14 +14,14 @@ static uint8_t stack[BYTES];
 static struct assembly *assembly;
 
 /* The linker passes the product's calls here. */
-void *__real_realloc(void *bytes, size_t size);
-void *__wrap_realloc(void *bytes, size_t size);
+void *__real_reallocarray(void *bytes, size_t count, size_t size);
+void *__wrap_reallocarray(void *bytes, size_t count, size_t size);
 
 static bool is_full;
 
-void *__wrap_realloc(void *bytes, size_t size)
+void *__wrap_reallocarray(void *bytes, size_t count, size_t size)
 {
-	return is_full ? NULL : __real_realloc(bytes, size);
+	return is_full ? NULL : __real_reallocarray(bytes, count, size);
 }
 
 static void set_up(void)

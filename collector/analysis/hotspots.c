@@ -139,8 +139,7 @@ static void apply_sample(struct hotspots *hotspots, const struct record *record)
 	}
 	tracker_prepare(tracker, process, record->time_ns);
 
-	struct uw_space *space =
-		tracker_space(tracker, process, sample->abi == RECORD_REGISTERS_32);
+	struct uw_space *space = process_space(process, sample->abi == RECORD_REGISTERS_32);
 	bool has_user = has_user_code(process, space, sample);
 	bool with_kernel = shows_kernel(hotspots, sample);
 	struct profile_sample out = {
@@ -230,7 +229,7 @@ static void apply_deep(struct hotspots *hotspots, const struct record *record)
 	    record->sample.abi == RECORD_REGISTERS_NONE || !registers_machine(is_32bit)->is_unwound)
 		return;
 	tracker_prepare(tracker, process, record->time_ns);
-	struct uw_space *space = tracker_space(tracker, process, is_32bit);
+	struct uw_space *space = process_space(process, is_32bit);
 	if (!space)
 		return;
 	struct stack_source source =

@@ -13,11 +13,13 @@
 
 enum { PROGRAM_PATH_MAX = 4096 };
 
-struct process *process_create(uint32_t pid, const char *name, uint64_t start_ns)
+struct process *process_create(const struct process_context *context, uint32_t pid,
+			       const char *name, uint64_t start_ns)
 {
 	struct process *process = calloc(1, sizeof(*process));
 	if (!process)
 		return NULL;
+	process->context = context;
 	process->pid = pid;
 	process->start_ns = start_ns;
 	process->owner = perf_map_owner(pid);
@@ -27,7 +29,7 @@ struct process *process_create(uint32_t pid, const char *name, uint64_t start_ns
 
 struct process *process_fork(const struct process *parent, uint32_t pid, uint64_t time_ns)
 {
-	struct process *child = process_create(pid, parent->name, time_ns);
+	struct process *child = process_create(parent->context, pid, parent->name, time_ns);
 	if (!child)
 		return NULL;
 	if (mapping_list_copy(&child->mappings, &parent->mappings) < 0) {
@@ -39,10 +41,9 @@ struct process *process_fork(const struct process *parent, uint32_t pid, uint64_
 	for (struct mapping *m; (m = ranges_next(&child->mappings, &place));)
 		m->load_ns = time_ns;
 	/* What there is no memory for is made when it is needed. */
-	if (parent->space)
-		child->space = uw_space_clone(parent->space);
-	if (parent->space_32)
-		child->space_32 = uw_space_clone(parent->space_32);
+	for (int i = 0; i < PROCESS_WIDTHS; i++)
+		if (parent->spaces[i])
+			child->spaces[i] = uw_space_clone(parent->spaces[i]);
 	child->main_image = parent->main_image;
 	child->stale = parent->stale || parent->unread;
 	child->unread = parent->unread;
@@ -52,12 +53,19 @@ struct process *process_fork(const struct process *parent, uint32_t pid, uint64_
 	return child;
 }
 
+static void destroy_spaces(struct process *process)
+{
+	for (int i = 0; i < PROCESS_WIDTHS; i++) {
+		uw_space_destroy(process->spaces[i]);
+		process->spaces[i] = NULL;
+	}
+}
+
 void process_destroy(struct process *process)
 {
 	if (!process)
 		return;
-	uw_space_destroy(process->space);
-	uw_space_destroy(process->space_32);
+	destroy_spaces(process);
 	ranges_finish(&process->mappings);
 	free(process);
 }
@@ -68,7 +76,6 @@ void process_rename(struct process *process, const char *name)
 }
 
 static struct profile_module make_module(const struct process *process,
-					 const struct process_context *context,
 					 const struct mapping *mapping)
 {
 	return (struct profile_module){
@@ -79,7 +86,7 @@ static struct profile_module make_module(const struct process *process,
 		.pgoff = mapping->pgoff,
 		.load_ns = mapping->load_ns,
 		.unload_ns = PROFILE_TIME_NEVER,
-		.path = image_path(context->images, mapping->image),
+		.path = image_path(process->context->images, mapping->image),
 		.cs = registers_machine(mapping->is_32bit)->selector,
 		.is_32bit = mapping->is_32bit,
 		.is_executable = mapping->is_main,
@@ -88,17 +95,16 @@ static struct profile_module make_module(const struct process *process,
 
 struct unload {
 	const struct process *process;
-	const struct process_context *context;
 	uint64_t time_ns;
 };
 
 static void unload_mapping(const struct mapping *mapping, void *user)
 {
 	const struct unload *unload = user;
-	struct profile_module module = make_module(unload->process, unload->context, mapping);
+	struct profile_module module = make_module(unload->process, mapping);
 	module.unload_ns = unload->time_ns;
 	if (mapping->written)
-		emit_module_unload(unload->context->emit, &module);
+		emit_module_unload(unload->process->context->emit, &module);
 }
 
 static void clear(struct process *process)
@@ -112,10 +118,7 @@ static void clear(struct process *process)
 	process->any_written = false;
 	process->stale = process->unread = false;
 	process->read_ns = 0;
-	uw_space_destroy(process->space);
-	uw_space_destroy(process->space_32);
-	process->space = NULL;
-	process->space_32 = NULL;
+	destroy_spaces(process);
 }
 
 /* An exec may change it. */
@@ -126,11 +129,10 @@ static void see_owner(struct process *process)
 		process->owner = owner;
 }
 
-void process_exec(struct process *process, const struct process_context *context, const char *name,
-		  uint64_t time_ns)
+void process_exec(struct process *process, const char *name, uint64_t time_ns)
 {
 	if (process->committed) {
-		process_end(process, context, time_ns);
+		process_end(process, time_ns);
 		process->start_ns = time_ns;
 	}
 	clear(process);
@@ -140,54 +142,62 @@ void process_exec(struct process *process, const struct process_context *context
 	process->starting = true;
 }
 
-static void write_module(struct process *process, const struct process_context *context,
-			 struct mapping *mapping)
+static void write_module(struct process *process, struct mapping *mapping)
 {
 	if (mapping->written)
 		return;
-	struct profile_module module = make_module(process, context, mapping);
+	struct profile_module module = make_module(process, mapping);
 	module.is_first = !process->any_written;
 	mapping->written = true;
-	emit_module_load(context->emit, &module);
+	emit_module_load(process->context->emit, &module);
 	process->any_written = true;
 }
 
-static void write_modules(struct process *process, const struct process_context *context)
+static void write_modules(struct process *process)
 {
 	struct ranges_place place = {0};
 	for (struct mapping *m; (m = ranges_next(&process->mappings, &place));)
-		write_module(process, context, m);
+		write_module(process, m);
 }
 
 /* Writes what a new mapping brought: itself, and what is left over beside it. */
-static void write_modules_at(struct process *process, const struct process_context *context,
-			     const struct mapping *added)
+static void write_modules_at(struct process *process, const struct mapping *added)
 {
 	const uint64_t ends[] = {added->start - 1, added->start, added->end};
 	for (size_t i = added->start == 0 ? 1 : 0; i < 3; i++) {
 		struct mapping *mapping = mapping_list_find(&process->mappings, ends[i]);
 		if (mapping)
-			write_module(process, context, mapping);
+			write_module(process, mapping);
 	}
 }
 
 /* Makes the mapping's image ready for walks. Returns its index, which may have changed. */
-static uint32_t open_mapping(const struct process *process, const struct process_context *context,
-			     const struct mapping *mapping)
+static uint32_t open_mapping(const struct process *process, const struct mapping *mapping)
 {
 	struct image_place place = {process->pid, mapping->start, mapping->end, mapping->mapped_ns};
-	return image_table_open(context->images, mapping->image, &place);
+	return image_table_open(process->context->images, mapping->image, &place);
 }
 
-/* 0, or -1 when out of memory. */
-static int map_into(struct uw_space *space, const struct process *process,
-		    const struct process_context *context, const struct mapping *mapping)
+/* false: out of memory. */
+static bool map_into(struct uw_space *space, const struct process *process,
+		     const struct mapping *mapping)
 {
 	/* Files are closed where many are open. One that is another image only now stays unread in
 	 * this mapping, which may be written. */
-	open_mapping(process, context, mapping);
+	open_mapping(process, mapping);
 	return uw_space_map(space, mapping->start, mapping->end, mapping->pgoff,
-			    image_module(context->images, mapping->image), mapping->image);
+			    image_module(process->context->images, mapping->image),
+			    mapping->image) == 0;
+}
+
+/* Maps it into the spaces that are there. false: out of memory. */
+static bool map_into_all(const struct process *process, const struct mapping *mapping)
+{
+	bool is_mapped = true;
+	for (int i = 0; i < PROCESS_WIDTHS; i++)
+		if (process->spaces[i])
+			is_mapped &= map_into(process->spaces[i], process, mapping);
+	return is_mapped;
 }
 
 /* Whether the process maps the image already. */
@@ -203,42 +213,41 @@ static bool maps_image(const struct process *process, uint32_t image)
 /* The image behind a new mapping. All anonymous code of a process is one image, which is asked for
  * once: compilers may map code thousands of times a second. What could not be opened through other
  * processes may be through this one: that is tried once. */
-static uint32_t find_image(struct process *process, const struct process_context *context,
-			   const struct image_source *source)
+static uint32_t find_image(struct process *process, const struct image_source *source)
 {
 	bool is_anonymous = image_is_anonymous(source);
 	if (is_anonymous && process->anonymous_image != 0)
 		return process->anonymous_image;
-	uint32_t image = image_table_get(context->images, source);
+	uint32_t image = image_table_get(process->context->images, source);
 	struct image_place place = {source->pid, source->start, source->end, source->mapped_ns};
 	if (is_anonymous)
 		process->anonymous_image = image;
 	/* One after the other is mapped from the same file. */
-	if (!image_is_unread(context->images, image) || image == process->tried_image)
+	if (!image_is_unread(process->context->images, image) || image == process->tried_image)
 		return image;
 	process->tried_image = image;
 	if (maps_image(process, image))
 		return image;
-	return image_table_open(context->images, image, &place);
+	return image_table_open(process->context->images, image, &place);
 }
 
-static int add_mapping(struct process *process, const struct process_context *context,
-		       const struct image_source *source, uint64_t pgoff, uint64_t time_ns)
+static int add_mapping(struct process *process, const struct image_source *source, uint64_t pgoff,
+		       uint64_t time_ns)
 {
-	struct unload unload = {process, context, time_ns};
+	struct unload unload = {process, time_ns};
 	struct mapping mapping = {
 		.start = source->start,
 		.end = source->end,
 		.pgoff = pgoff,
 		.load_ns = time_ns,
 		.mapped_ns = source->mapped_ns,
-		.image = find_image(process, context, source),
+		.image = find_image(process, source),
 	};
 	/* The kernel maps the program itself first, before its interpreter (fs/binfmt_elf.c). */
 	if (process->main_image == 0 && !process->unread && source->path[0] == '/')
 		process->main_image = mapping.image;
 	mapping.is_main = mapping.image != 0 && mapping.image == process->main_image;
-	mapping.is_32bit = image_is_32bit(context->images, mapping.image);
+	mapping.is_32bit = image_is_32bit(process->context->images, mapping.image);
 	process->exec_pending = false;
 	enum mapping_change change;
 	if (mapping_list_add(&process->mappings, &mapping, unload_mapping, &unload, &change) < 0)
@@ -249,16 +258,14 @@ static int add_mapping(struct process *process, const struct process_context *co
 	/* What was there may be what the maps showed, and its record among those that were lost. */
 	if (change == MAPPING_REPLACED && source->mapped_ns < process->read_ns)
 		process->read_ns = 0;
-	if ((process->space && map_into(process->space, process, context, &mapping) < 0) ||
-	    (process->space_32 && map_into(process->space_32, process, context, &mapping) < 0))
+	if (!map_into_all(process, &mapping))
 		return -1;
 	if (process->committed)
-		write_modules_at(process, context, &mapping);
+		write_modules_at(process, &mapping);
 	return 0;
 }
 
-int process_map(struct process *process, const struct process_context *context,
-		const struct record_mmap *map, uint64_t time_ns)
+int process_map(struct process *process, const struct record_mmap *map, uint64_t time_ns)
 {
 	struct image_source source = {
 		.pid = process->pid,
@@ -276,12 +283,11 @@ int process_map(struct process *process, const struct process_context *context,
 	};
 	if (source.end <= source.start)
 		return 0; /* no mapping that a process can have */
-	return add_mapping(process, context, &source, map->pgoff, time_ns);
+	return add_mapping(process, &source, map->pgoff, time_ns);
 }
 
 struct reading {
 	struct process *process;
-	const struct process_context *context;
 	uint64_t time_ns;
 	int result;
 };
@@ -303,8 +309,7 @@ static bool add_entry(const struct maps_entry *entry, void *user)
 		.has_owner = reading->process->owner != PERF_MAP_NO_OWNER,
 		.owner = reading->process->owner,
 	};
-	reading->result = add_mapping(reading->process, reading->context, &source, entry->pgoff,
-				      reading->time_ns);
+	reading->result = add_mapping(reading->process, &source, entry->pgoff, reading->time_ns);
 	return reading->result == 0;
 }
 
@@ -325,7 +330,7 @@ static bool read_program(uint32_t pid, char path[PROGRAM_PATH_MAX])
 }
 
 /* The maps are in order of address, which says nothing of the program. */
-static void find_main_image(struct process *process, const struct process_context *context)
+static void find_main_image(struct process *process)
 {
 	char path[PROGRAM_PATH_MAX];
 	if (!read_program(process->pid, path))
@@ -333,7 +338,8 @@ static void find_main_image(struct process *process, const struct process_contex
 	process->main_image = 0;
 	struct ranges_place place = {0};
 	for (struct mapping *mapping; (mapping = ranges_next(&process->mappings, &place));) {
-		mapping->is_main = strcmp(image_path(context->images, mapping->image), path) == 0;
+		mapping->is_main =
+			strcmp(image_path(process->context->images, mapping->image), path) == 0;
 		if (mapping->is_main)
 			process->main_image = mapping->image;
 	}
@@ -350,85 +356,81 @@ void process_lose(struct process *process, uint64_t time_ns)
 		process->stale = true;
 }
 
-int process_read_maps(struct process *process, const struct process_context *context,
-		      uint64_t time_ns)
+int process_read_maps(struct process *process, uint64_t time_ns)
 {
 	bool unread = process->unread;
-	struct reading reading = {process, context, unread ? process->start_ns : time_ns, 0};
+	struct reading reading = {process, unread ? process->start_ns : time_ns, 0};
 	bool committed = process->committed;
 	uint64_t began_ns = clock_now();
 	process->unread = false;
 	process->committed = false; /* nothing is written before the program is known */
-	int result = maps_read(context->asker, (pid_t)process->pid, add_entry, &reading);
+	int result = maps_read(process->context->asker, (pid_t)process->pid, add_entry, &reading);
 	process->stale = false;
 	process->read_ns = began_ns;
 	process->unread = unread && process->mappings.count == 0;
-	find_main_image(process, context);
+	find_main_image(process);
 	process->committed = committed;
 	if (committed)
-		write_modules(process, context);
+		write_modules(process);
 	return result < 0 ? result : reading.result;
 }
 
 /* Before anything is written: the process is one that has samples. */
-static void open_mappings(struct process *process, const struct process_context *context)
+static void open_mappings(struct process *process)
 {
 	struct ranges_place place = {0};
 	for (struct mapping *mapping; (mapping = ranges_next(&process->mappings, &place));) {
-		uint32_t image = open_mapping(process, context, mapping);
+		uint32_t image = open_mapping(process, mapping);
 		if (image == mapping->image)
 			continue;
 		if (process->main_image == mapping->image)
 			process->main_image = image;
 		mapping->image = image;
-		mapping->is_32bit = image_is_32bit(context->images, image);
+		mapping->is_32bit = image_is_32bit(process->context->images, image);
 		/* A space that came from the parent has it as it was there. Without memory for
 		 * that it stays unread. */
-		if (process->space)
-			map_into(process->space, process, context, mapping);
-		if (process->space_32)
-			map_into(process->space_32, process, context, mapping);
+		map_into_all(process, mapping);
 	}
 }
 
-void process_commit(struct process *process, const struct process_context *context)
+void process_commit(struct process *process)
 {
 	if (process->committed)
 		return;
 	process->committed = true;
-	open_mappings(process, context);
-	write_modules(process, context);
+	open_mappings(process);
+	write_modules(process);
 }
 
-void process_end(struct process *process, const struct process_context *context, uint64_t time_ns)
+void process_end(struct process *process, uint64_t time_ns)
 {
-	struct unload unload = {process, context, time_ns};
+	struct unload unload = {process, time_ns};
 	struct ranges_place place = {0};
 	char program[PROGRAM_PATH_MAX];
-	const char *path = image_path(context->images, process->main_image);
+	const char *path = image_path(process->context->images, process->main_image);
 	if (process->unread && time_ns == PROFILE_TIME_NEVER && read_program(process->pid, program))
 		path = program;
 	if (time_ns != PROFILE_TIME_NEVER)
 		for (const struct mapping *m; (m = ranges_next(&process->mappings, &place));)
 			unload_mapping(m, &unload);
-	emit_process(context->emit, &(struct profile_process){.pid = process->pid,
-							      .start_ns = process->start_ns,
-							      .end_ns = time_ns,
-							      .path = path,
-							      .name = process->name});
+	emit_process(process->context->emit,
+		     &(struct profile_process){.pid = process->pid,
+					       .start_ns = process->start_ns,
+					       .end_ns = time_ns,
+					       .path = path,
+					       .name = process->name});
 }
 
-struct uw_space *process_space(struct process *process, const struct process_context *context,
-			       bool is_32bit)
+struct uw_space *process_space(struct process *process, bool is_32bit)
 {
-	struct uw_space **kept = is_32bit ? &process->space_32 : &process->space;
+	struct uw_space **kept = &process->spaces[is_32bit];
 	if (*kept)
 		return *kept;
 	struct uw_space *space =
-		uw_space_sibling(context->family, registers_machine(is_32bit)->arch);
+		uw_space_sibling(process->context->family, registers_machine(is_32bit)->arch);
 	struct ranges_place place = {0};
 	for (const struct mapping *m; space && (m = ranges_next(&process->mappings, &place));) {
-		if (map_into(space, process, context, m) == 0)
+		if (map_into(space, process, m))
 			continue;
 		uw_space_destroy(space);
 		space = NULL;

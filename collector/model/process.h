@@ -19,21 +19,30 @@
 
 struct emit;
 
-enum { PROCESS_NAME_MAX = 64 };
+enum { PROCESS_NAME_MAX = 64, PROCESS_WIDTHS = 2 };
+
+/* What processes share. All borrowed. */
+struct process_context {
+	struct emit *emit;
+	struct image_table *images;
+	struct uw_space *family; /* whose siblings the processes' address spaces are */
+	struct asker *asker;     /* NULL: what is asked is asked by us */
+};
 
 struct process {
+	const struct process_context *context; /* borrowed */
 	uint32_t pid;
 	uint64_t start_ns; /* of this image's life */
 	char name[PROCESS_NAME_MAX];
 	struct ranges mappings;
-	struct uw_space *space;    /* of 64-bit code; NULL until its first walk */
-	struct uw_space *space_32; /* of 32-bit code, likewise */
-	uint32_t owner;            /* effective user when last seen, PERF_MAP_NO_OWNER: never */
-	uint32_t main_image;       /* the program's; 0: not known yet */
-	uint32_t anonymous_image;  /* that of its anonymous code; 0: not known yet */
-	uint32_t thread_count;     /* live ones */
-	bool first_ended;          /* its first thread did, and no exec took over the id yet */
-	uint32_t tried_image;      /* the last one whose file was tried to be opened; 0: none */
+	struct uw_space *spaces[PROCESS_WIDTHS]; /* of 64-bit and of 32-bit code; NULL until its
+						  * first walk */
+	uint32_t owner;           /* effective user when last seen, PERF_MAP_NO_OWNER: never */
+	uint32_t main_image;      /* the program's; 0: not known yet */
+	uint32_t anonymous_image; /* that of its anonymous code; 0: not known yet */
+	uint32_t thread_count;    /* live ones */
+	bool first_ended;         /* its first thread did, and no exec took over the id yet */
+	uint32_t tried_image;     /* the last one whose file was tried to be opened; 0: none */
 	uint64_t read_ns; /* when the maps were read last; 0: never, or an older record has since
 			     put something in a mapping's place */
 	uint64_t map_version; /* changes where something else takes a mapping's place */
@@ -45,16 +54,9 @@ struct process {
 	bool starting;     /* it ran no code of its own yet, as far as was seen */
 };
 
-/* What processes share. All borrowed. */
-struct process_context {
-	struct emit *emit;
-	struct image_table *images;
-	struct uw_space *family; /* whose siblings the processes' address spaces are */
-	struct asker *asker;     /* NULL: what is asked is asked by us */
-};
-
 /* A process without mappings. NULL: out of memory. */
-struct process *process_create(uint32_t pid, const char *name, uint64_t start_ns);
+struct process *process_create(const struct process_context *context, uint32_t pid,
+			       const char *name, uint64_t start_ns);
 
 /* A child as fork makes it: same mappings and name. Where the parent's are unread, the child's are.
  */
@@ -65,12 +67,10 @@ void process_destroy(struct process *process); /* accepts NULL; writes nothing *
 void process_rename(struct process *process, const char *name);
 
 /* exec: ends this life (if it was written) and begins another, without mappings. */
-void process_exec(struct process *process, const struct process_context *context, const char *name,
-		  uint64_t time_ns);
+void process_exec(struct process *process, const char *name, uint64_t time_ns);
 
 /* Applies an MMAP2 record. 0, or -1 when out of memory. */
-int process_map(struct process *process, const struct process_context *context,
-		const struct record_mmap *map, uint64_t time_ns);
+int process_map(struct process *process, const struct record_mmap *map, uint64_t time_ns);
 
 /* A process that is attached to: its maps are read when a sample or a child needs them, not before,
  * as these may be many. */
@@ -82,19 +82,17 @@ void process_lose(struct process *process, uint64_t time_ns);
 
 /* Adds what /proc/PID/maps shows, loaded at time_ns; where they were unread, when it began. They
  * stay unread if there are none. 0, or -1 with errno (the process is gone). */
-int process_read_maps(struct process *process, const struct process_context *context,
-		      uint64_t time_ns);
+int process_read_maps(struct process *process, uint64_t time_ns);
 
 /* Writes the modules that are not written yet; later ones are written at once. */
-void process_commit(struct process *process, const struct process_context *context);
+void process_commit(struct process *process);
 
 /* Writes the life's end: its modules' unloading and the process record; once per life.
  * PROFILE_TIME_NEVER: it lives on, its modules stay loaded. */
-void process_end(struct process *process, const struct process_context *context, uint64_t time_ns);
+void process_end(struct process *process, uint64_t time_ns);
 
 /* The address space as code of that width sees it, made on first use: which one a process runs is
  * only known from its samples, and some run both. NULL: out of memory. */
-struct uw_space *process_space(struct process *process, const struct process_context *context,
-			       bool is_32bit);
+struct uw_space *process_space(struct process *process, bool is_32bit);
 
 #endif

@@ -66,8 +66,9 @@ int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attac
 	struct process *process = idmap_get(&tracker->processes, (uint32_t)pid);
 	if (!process) {
 		tracker_read_name((uint32_t)pid, (uint32_t)pid, name, sizeof(name));
-		process = tracker_put_process(tracker, process_create((uint32_t)pid, name,
-								      PROFILE_TIME_BEFORE));
+		process = tracker_put_process(tracker,
+					      process_create(&tracker->context, (uint32_t)pid, name,
+							     PROFILE_TIME_BEFORE));
 		if (!process)
 			return -1;
 		if (attach)
@@ -110,7 +111,7 @@ static void apply_fork(struct tracker *tracker, const struct record *record)
 	struct process *origin = idmap_get(&tracker->processes, record->fork.parent_pid);
 	/* The child may be gone when a sample of it comes. */
 	if (new_process && origin && origin->unread)
-		process_read_maps(origin, &tracker->context, record->time_ns);
+		process_read_maps(origin, record->time_ns);
 	if (new_process && origin)
 		tracker_put_process(tracker, process_fork(origin, record->pid, record->time_ns));
 	const struct process *process = tracker_process(tracker, record->pid);
@@ -178,7 +179,7 @@ static void apply_comm(struct tracker *tracker, const struct record *record)
 	if (process && record->comm.exec) {
 		if (!tracker_is_live(thread))
 			take_over_id(tracker, process);
-		process_exec(process, &tracker->context, record->comm.name, record->time_ns);
+		process_exec(process, record->comm.name, record->time_ns);
 		/* The launched program begins with its exec. */
 		if (process->start_ns == PROFILE_TIME_BEFORE && tracker->counts.samples == 0)
 			process->start_ns = record->time_ns;
@@ -231,7 +232,7 @@ void tracker_apply(struct tracker *tracker, const struct record *record)
 	case RECORD_MMAP:
 		process = tracker_process(tracker, record->pid);
 		if (process)
-			process_map(process, &tracker->context, &record->mmap, record->time_ns);
+			process_map(process, &record->mmap, record->time_ns);
 		break;
 	case RECORD_COMM:
 		apply_comm(tracker, record);
@@ -284,7 +285,7 @@ void tracker_finish(struct tracker *tracker)
 	for (struct process *p; (p = idmap_next(&tracker->processes, &position));) {
 		if (p->committed)
 			tracker_note_command(tracker, p, tracker->now_ns);
-		process_end(p, &tracker->context, PROFILE_TIME_NEVER);
+		process_end(p, PROFILE_TIME_NEVER);
 	}
 	tracker_write_threads(tracker);
 	note_silent(tracker);

@@ -36,7 +36,8 @@ struct process *tracker_process(struct tracker *tracker, uint32_t pid)
 		return process;
 	char name[PROCESS_NAME_MAX];
 	tracker_read_name(pid, pid, name, sizeof(name));
-	process = tracker_put_process(tracker, process_create(pid, name, tracker->now_ns));
+	process = tracker_put_process(tracker, process_create(&tracker->context, pid, name,
+							      tracker->now_ns));
 	if (process)
 		process->stale = true; /* the maps are read before the first use */
 	return process;
@@ -102,7 +103,7 @@ void tracker_end_thread(struct tracker *tracker, struct thread *thread, uint64_t
 	thread->end_ns = time_ns;
 	tracker->counts.live_threads--;
 	if (process && process->thread_count > 0 && --process->thread_count == 0) {
-		process_end(process, &tracker->context, time_ns);
+		process_end(process, time_ns);
 		idmap_remove(&tracker->processes, process->pid);
 		process_destroy(process);
 	} else if (process && thread->tid == thread->pid) {
@@ -203,7 +204,7 @@ void tracker_free_pid(struct tracker *tracker, uint32_t pid)
 	struct process *process = idmap_remove(&tracker->processes, pid);
 	if (!process)
 		return; /* ended with its last thread */
-	process_end(process, &tracker->context, tracker->now_ns);
+	process_end(process, tracker->now_ns);
 	process_destroy(process);
 }
 

@@ -29,7 +29,7 @@ static void commit(struct tracker *tracker, struct process *process, uint64_t ti
 {
 	if (!process->committed)
 		tracker_note_command(tracker, process, time_ns);
-	process_commit(process, &tracker->context);
+	process_commit(process);
 }
 
 /* Before a sample's addresses are looked up in them. */
@@ -40,7 +40,7 @@ static void read_maps(struct tracker *tracker, struct process *process, uint64_t
 	if (!unread)
 		emit_note(tracker->context.emit, PROFILE_NOTE_MAPS_REREAD, time_ns, .value = 1,
 			  .pid = process->pid);
-	process_read_maps(process, &tracker->context, time_ns);
+	process_read_maps(process, time_ns);
 	if (!unread || !process->unread)
 		return;
 	snprintf(text, sizeof(text),
@@ -55,11 +55,6 @@ void tracker_prepare(struct tracker *tracker, struct process *process, uint64_t 
 	if (process->stale)
 		read_maps(tracker, process, time_ns);
 	commit(tracker, process, time_ns);
-}
-
-struct uw_space *tracker_space(struct tracker *tracker, struct process *process, bool is_32bit)
-{
-	return process_space(process, &tracker->context, is_32bit);
 }
 
 void tracker_count_sample(struct tracker *tracker, struct thread *thread)

@@ -10,9 +10,6 @@
  * was not written yet because the process had no samples. */
 void tracker_prepare(struct tracker *tracker, struct process *process, uint64_t time_ns);
 
-/* The process's address space; NULL: out of memory. Borrowed. */
-struct uw_space *tracker_space(struct tracker *tracker, struct process *process, bool is_32bit);
-
 /* Counts a sample that was written. */
 void tracker_count_sample(struct tracker *tracker, struct thread *thread);
 

@@ -342,7 +342,7 @@ START_TEST(changed_before_a_fork)
 {
 	char elsewhere[80];
 	struct process_context context = {emit, table, NULL, NULL};
-	struct process *parent = process_create(NO_PROCESS, "app", 1);
+	struct process *parent = process_create(&context, NO_PROCESS, "app", 1);
 	ck_assert_ptr_nonnull(parent);
 	make_program(1, 0);
 	struct record_mmap map = {.start = 0x400000,
@@ -355,7 +355,7 @@ START_TEST(changed_before_a_fork)
 		overwrite(1);
 	else
 		ck_assert_int_eq(rename(path_of(1), elsewhere), 0);
-	ck_assert_int_eq(process_map(parent, &context, &map, mapped), 0);
+	ck_assert_int_eq(process_map(parent, &map, mapped), 0);
 	if (_i == 1) {
 		pass_a_tick();
 		ck_assert_int_eq(rename(elsewhere, path_of(1)), 0);
@@ -363,7 +363,7 @@ START_TEST(changed_before_a_fork)
 	}
 	struct process *child = process_fork(parent, NO_PROCESS + 1, pass_a_tick());
 	ck_assert_ptr_nonnull(child);
-	process_commit(child, &context);
+	process_commit(child);
 	ck_assert_uint_eq(mapping_list_find(&child->mappings, 0)->image, 1);
 	ck_assert_ptr_null(image_module(table, 1));
 	process_destroy(child);

@@ -37,7 +37,7 @@ static void setup(void)
 	context.emit = fake_emit_create();
 	context.images = image_table_create(context.emit, NULL);
 	context.family = uw_space_create(UW_ARCH_X86_64);
-	process = process_create(PID, "app", 5);
+	process = process_create(&context, PID, "app", 5);
 	ck_assert_ptr_nonnull(process);
 }
 
@@ -52,7 +52,7 @@ static void teardown(void)
 static void map(uint64_t start, uint64_t end, const char *path, uint64_t time_ns)
 {
 	struct record_mmap record = {.start = start, .length = end - start, .path = path};
-	ck_assert_int_eq(process_map(process, &context, &record, time_ns), 0);
+	ck_assert_int_eq(process_map(process, &record, time_ns), 0);
 }
 
 static void assert_lines(const char *lines)
@@ -63,8 +63,8 @@ static void assert_lines(const char *lines)
 
 START_TEST(empty)
 {
-	process_commit(process, &context);
-	process_end(process, &context, 9);
+	process_commit(process);
+	process_end(process, 9);
 	assert_lines("process 5000000 app () 5-9\n");
 	process_destroy(NULL);
 }
@@ -76,11 +76,11 @@ START_TEST(nothing_is_written_before_the_commit)
 	map(0x600000, 0x700000, "/lib/a.so", 11);
 	map(0x600000, 0x680000, "/lib/b.so", 12);
 	assert_lines("");
-	process_commit(process, &context);
+	process_commit(process);
 	assert_lines("load 5000000 400000-500000 /bin/app at 10 main first\n"
 		     "load 5000000 600000-680000 /lib/b.so at 12\n"
 		     "load 5000000 680000-700000 /lib/a.so at 12\n");
-	process_commit(process, &context);
+	process_commit(process);
 	assert_lines("");
 }
 END_TEST
@@ -91,11 +91,11 @@ START_TEST(program_is_what_is_mapped_first)
 	map(0x7f0000000000, 0x7f0000100000, "/bin/app", 10);
 	map(0x400000, 0x500000, "/lib/ld.so", 11);
 	map(0x7f0000200000, 0x7f0000300000, "/bin/app", 12);
-	process_commit(process, &context);
+	process_commit(process);
 	assert_lines("load 5000000 400000-500000 /lib/ld.so at 11 first\n"
 		     "load 5000000 7f0000000000-7f0000100000 /bin/app at 10 main\n"
 		     "load 5000000 7f0000200000-7f0000300000 /bin/app at 12 main\n");
-	process_end(process, &context, PROFILE_TIME_NEVER);
+	process_end(process, PROFILE_TIME_NEVER);
 	assert_lines("process 5000000 app (/bin/app) 5-never\n");
 }
 END_TEST
@@ -105,7 +105,7 @@ START_TEST(program_after_the_vdso)
 {
 	map(0x7f0000000000, 0x7f0000001000, "[vdso]", 10);
 	map(0x400000, 0x500000, "/bin/app", 11);
-	process_end(process, &context, 20);
+	process_end(process, 20);
 	assert_lines("process 5000000 app (/bin/app) 5-20\n");
 }
 END_TEST
@@ -113,15 +113,15 @@ END_TEST
 START_TEST(exec_of_what_was_written)
 {
 	map(0x400000, 0x500000, "/bin/app", 10);
-	process_commit(process, &context);
+	process_commit(process);
 	fake_emit_clear(context.emit);
-	process_exec(process, &context, "prog", 20);
+	process_exec(process, "prog", 20);
 	assert_lines("unload 5000000 400000-500000 /bin/app at 20\n"
 		     "process 5000000 app (/bin/app) 5-20\n");
 	map(0x400000, 0x600000, "/bin/prog", 21);
 	assert_lines("");
-	process_commit(process, &context);
-	process_end(process, &context, 30);
+	process_commit(process);
+	process_end(process, 30);
 	assert_lines("load 5000000 400000-600000 /bin/prog at 21 main first\n"
 		     "unload 5000000 400000-600000 /bin/prog at 30\n"
 		     "process 5000000 prog (/bin/prog) 20-30\n");
@@ -132,12 +132,12 @@ START_TEST(exec_of_what_was_not_written)
 {
 	map(0x400000, 0x500000, "/bin/app", 10);
 	ck_assert(!process->exec_pending);
-	process_exec(process, &context, "prog", 20);
+	process_exec(process, "prog", 20);
 	ck_assert(process->exec_pending);
 	assert_lines("");
 	map(0x400000, 0x600000, "/bin/prog", 21);
 	ck_assert(!process->exec_pending);
-	process_end(process, &context, 30);
+	process_end(process, 30);
 	assert_lines("process 5000000 prog (/bin/prog) 5-30\n");
 }
 END_TEST
@@ -145,16 +145,16 @@ END_TEST
 START_TEST(forked)
 {
 	map(0x400000, 0x500000, "/bin/app", 10);
-	process_commit(process, &context);
+	process_commit(process);
 	process->stale = true;
 	fake_emit_clear(context.emit);
 	struct process *child = process_fork(process, PID + 1, 50);
 	ck_assert_ptr_nonnull(child);
 	ck_assert(child->stale);
 	ck_assert_str_eq(child->name, "app");
-	process_end(child, &context, 60); /* never committed: its modules are nobody's */
+	process_end(child, 60); /* never committed: its modules are nobody's */
 	assert_lines("process 5000001 app (/bin/app) 50-60\n");
-	process_commit(child, &context);
+	process_commit(child);
 	assert_lines("load 5000001 400000-500000 /bin/app at 50 main first\n");
 	process_destroy(child);
 }
@@ -165,7 +165,7 @@ static void assert_found(uint64_t address, uint32_t image)
 	for (int is_32bit = 0; is_32bit < 2; is_32bit++) {
 		uint32_t tag = UW_TAG_NONE;
 		uint64_t rva;
-		uw_space_find(process_space(process, &context, is_32bit), address, &tag, &rva);
+		uw_space_find(process_space(process, is_32bit), address, &tag, &rva);
 		ck_assert_uint_eq(tag, image);
 	}
 }
@@ -174,16 +174,16 @@ static void assert_found(uint64_t address, uint32_t image)
 /* Whose it is, while it lives; of those gone before, their parents' user. */
 START_TEST(owner)
 {
-	struct process *parent = process_create((uint32_t)getpid(), "app", 0);
+	struct process *parent = process_create(&context, (uint32_t)getpid(), "app", 0);
 	ck_assert_uint_eq(parent->owner, geteuid());
 	ck_assert_uint_eq(process->owner, PERF_MAP_NO_OWNER);
 	struct process *child = process_fork(parent, PID + 1, 50);
 	ck_assert_uint_eq(child->owner, geteuid());
-	process_exec(child, &context, "gone too", 60);
+	process_exec(child, "gone too", 60);
 	ck_assert_uint_eq(child->owner, geteuid());
 	process_destroy(child);
 	parent->owner = 1234;
-	process_exec(parent, &context, "again", 60);
+	process_exec(parent, "again", 60);
 	ck_assert_uint_eq(parent->owner, geteuid());
 	process_destroy(parent);
 }
@@ -192,16 +192,16 @@ END_TEST
 START_TEST(address_space)
 {
 	map(0x400000, 0x500000, "/bin/app", 10);
-	ck_assert_ptr_null(process->space);
+	ck_assert_ptr_null(process->spaces[0]);
 	assert_found(0x400000, 1);
-	ck_assert_ptr_nonnull(process->space);
-	ck_assert_ptr_nonnull(process->space_32);
-	ck_assert_ptr_ne(process->space, process->space_32);
+	ck_assert_ptr_nonnull(process->spaces[0]);
+	ck_assert_ptr_nonnull(process->spaces[1]);
+	ck_assert_ptr_ne(process->spaces[0], process->spaces[1]);
 	map(0x480000, 0x580000, "/lib/a.so", 11);
 	assert_found(0x47ffff, 1);
 	assert_found(0x480000, 2);
 	assert_found(0x580000, UW_TAG_NONE);
-	process_exec(process, &context, "prog", 20);
+	process_exec(process, "prog", 20);
 	assert_found(0x400000, UW_TAG_NONE);
 	map(0x400000, 0x500000, "/bin/prog", 21);
 	assert_found(0x400000, 3);
@@ -211,13 +211,13 @@ END_TEST
 START_TEST(hostile_maps)
 {
 	struct record_mmap record = {.start = 0x400000, .path = "/empty"};
-	ck_assert_int_eq(process_map(process, &context, &record, 10), 0);
+	ck_assert_int_eq(process_map(process, &record, 10), 0);
 	record.length = UINT64_MAX - 0x400000 + 1; /* ends at 0 */
-	ck_assert_int_eq(process_map(process, &context, &record, 10), 0);
+	ck_assert_int_eq(process_map(process, &record, 10), 0);
 	record.length = UINT64_MAX;
-	ck_assert_int_eq(process_map(process, &context, &record, 10), 0);
-	process_space(process, &context, false);
-	process_commit(process, &context);
+	ck_assert_int_eq(process_map(process, &record, 10), 0);
+	process_space(process, false);
+	process_commit(process);
 	assert_lines("");
 }
 END_TEST
@@ -236,10 +236,10 @@ START_TEST(maps_of_a_dead_process)
 {
 	map(0x400000, 0x500000, "/bin/app", 10);
 	process->stale = true;
-	ck_assert_int_eq(process_read_maps(process, &context, 20), -1);
+	ck_assert_int_eq(process_read_maps(process, 20), -1);
 	ck_assert_int_eq(errno, ENOENT);
 	ck_assert(!process->stale); /* there is nothing more to be learned */
-	process_commit(process, &context);
+	process_commit(process);
 	assert_lines("load 5000000 400000-500000 /bin/app at 10 main first\n");
 }
 END_TEST
@@ -249,14 +249,14 @@ START_TEST(maps_of_this_process)
 	char exe[4096] = "";
 	ck_assert_int_gt(readlink("/proc/self/exe", exe, sizeof(exe) - 1), 0);
 	process_destroy(process);
-	process = process_create((uint32_t)getpid(), "self", PROFILE_TIME_BEFORE);
+	process = process_create(&context, (uint32_t)getpid(), "self", PROFILE_TIME_BEFORE);
 	ck_assert_ptr_nonnull(process);
-	ck_assert_int_eq(process_read_maps(process, &context, PROFILE_TIME_BEFORE), 0);
+	ck_assert_int_eq(process_read_maps(process, PROFILE_TIME_BEFORE), 0);
 	assert_lines("");
 	size_t count = process->mappings.count;
 	uint64_t version = process->map_version;
 	ck_assert_uint_gt(count, 2);
-	ck_assert_int_eq(process_read_maps(process, &context, 20), 0);
+	ck_assert_int_eq(process_read_maps(process, 20), 0);
 	ck_assert_uint_eq(process->mappings.count, count);
 	ck_assert_uint_eq(process->map_version, version); /* what is known of stacks holds */
 	ck_assert_uint_eq(mapping_list_find(&process->mappings, 0)->load_ns, PROFILE_TIME_BEFORE);
@@ -273,11 +273,11 @@ START_TEST(program_is_not_in_the_maps)
 {
 	is_elsewhere = true;
 	process_destroy(process);
-	process = process_create((uint32_t)getpid(), "self", 5);
+	process = process_create(&context, (uint32_t)getpid(), "self", 5);
 	ck_assert_ptr_nonnull(process);
 	map(0x1000, 0x2000, "/bin/first", 10);
 	ck_assert_str_eq(image_path(context.images, process->main_image), "/bin/first");
-	ck_assert_int_eq(process_read_maps(process, &context, 20), 0);
+	ck_assert_int_eq(process_read_maps(process, 20), 0);
 	ck_assert_uint_gt(process->mappings.count, 2);
 	ck_assert_uint_eq(process->main_image, 0);
 	struct ranges_place place = {0};
@@ -291,11 +291,11 @@ END_TEST
 START_TEST(lost_before_the_maps_were_read)
 {
 	process_destroy(process);
-	process = process_create((uint32_t)getpid(), "self", PROFILE_TIME_BEFORE);
+	process = process_create(&context, (uint32_t)getpid(), "self", PROFILE_TIME_BEFORE);
 	ck_assert_ptr_nonnull(process);
 	process_lose(process, 0);
 	ck_assert(process->stale); /* never read */
-	ck_assert_int_eq(process_read_maps(process, &context, 10), 0);
+	ck_assert_int_eq(process_read_maps(process, 10), 0);
 	process_lose(process, 20);
 	ck_assert(!process->stale);
 	map(0x1000, 0x2000, "/bin/new", 12); /* where nothing was */
@@ -303,12 +303,12 @@ START_TEST(lost_before_the_maps_were_read)
 	ck_assert(!process->stale);
 	process_lose(process, clock_now());
 	ck_assert(process->stale);
-	ck_assert_int_eq(process_read_maps(process, &context, 30), 0);
+	ck_assert_int_eq(process_read_maps(process, 30), 0);
 	map(0x1000, 0x2000, "/bin/old", 15);
 	process_lose(process, 20);
 	ck_assert(process->stale);
-	ck_assert_int_eq(process_read_maps(process, &context, 40), 0);
-	process_exec(process, &context, "self", 50);
+	ck_assert_int_eq(process_read_maps(process, 40), 0);
+	process_exec(process, "self", 50);
 	process_lose(process, 60);
 	ck_assert(process->stale); /* another program's */
 }
@@ -322,7 +322,7 @@ START_TEST(anonymous_code_is_looked_up_once)
 	for (uint64_t i = 0; i < 100; i++)
 		map(0x600000 + i * 0x2000, 0x601000 + i * 0x2000, "//anon", 11 + i);
 	ck_assert_uint_eq(fake_image_asked(context.images), 2);
-	process_exec(process, &context, "other", 200);
+	process_exec(process, "other", 200);
 	map(0x600000, 0x601000, "//anon", 201);
 	ck_assert_uint_eq(fake_image_asked(context.images), 3);
 }

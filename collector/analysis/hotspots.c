@@ -2,10 +2,8 @@
 
 #include "collector/context/stacks.h"
 #include "collector/machine/registers.h"
-#include "collector/model/tracker_account.h"
-#include "collector/model/tracker_exact.h"
-#include "collector/model/tracker_lives.h"
 #include "collector/model/tracker_sampled.h"
+#include "collector/result/emit.h"
 #include "unwind/unwind.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 #include "collector/context/stack_memory.h"
 
+#include "collector/context/chain.h"
+#include "collector/context/guess.h"
 #include <stddef.h>
 
 bool stack_memory_remember(struct stack_memory *memory, struct tree *tree, bool collapse)

@@ -6,11 +6,13 @@
 #ifndef COLLECTOR_CONTEXT_STACK_MEMORY_H
 #define COLLECTOR_CONTEXT_STACK_MEMORY_H
 
-#include "collector/context/chain.h"
-#include "collector/context/guess.h"
 #include "profile/profile.h"
 #include "unwind/unwind.h"
 #include <stdbool.h>
+
+struct chain;
+struct guess;
+struct tree;
 
 /* Zeros before the first use. Does not move while it is linked. */
 struct stack_memory {

@@ -1,5 +1,6 @@
 #include "collector/model/process.h"
 
+#include "collector/image/image.h"
 #include "collector/machine/clock.h"
 #include "collector/machine/registers.h"
 #include "collector/proc/maps.h"

@@ -9,7 +9,6 @@
 #ifndef COLLECTOR_MODEL_PROCESS_H
 #define COLLECTOR_MODEL_PROCESS_H
 
-#include "collector/image/image.h"
 #include "collector/perf/record.h"
 #include "collector/proc/mapping.h"
 #include "unwind/unwind.h"
@@ -17,7 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct asker;
 struct emit;
+struct image_table;
 
 enum { PROCESS_NAME_MAX = 64, PROCESS_WIDTHS = 2 };
 

@@ -1,11 +1,8 @@
 #include "collector/model/tracker.h"
 
+#include "collector/image/image.h"
 #include "collector/machine/registers.h"
-#include "collector/model/tracker_account.h"
-#include "collector/model/tracker_exact.h"
-#include "collector/model/tracker_lives.h"
 #include "collector/model/tracker_private.h"
-#include "collector/model/tracker_sampled.h"
 #include "collector/result/emit.h"
 #include "containers/array.h"
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* The threads' accounts of CPU time: each nanosecond that the events count is one thread's, once,
  * or is of no known thread. */
-#include "collector/model/tracker_account.h"
-
 #include "collector/model/tracker_private.h"
 
 bool tracker_is_exact(const struct tracker *tracker)

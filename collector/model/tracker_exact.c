@@ -2,10 +2,6 @@
  * The accounts where samples come from the CPUs' clocks: the kernel's own, of the whole life of
  * each thread, which BPF sends some time after its end. Samples tell nothing of them.
  */
-#include "collector/model/tracker_exact.h"
-
-#include "collector/model/tracker_account.h"
-#include "collector/model/tracker_lives.h"
 #include "collector/model/tracker_private.h"
 #include "collector/result/emit.h"
 #include <stdio.h>

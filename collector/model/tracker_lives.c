@@ -1,6 +1,3 @@
-#include "collector/model/tracker_lives.h"
-
-#include "collector/model/tracker_account.h"
 #include "collector/model/tracker_private.h"
 #include "collector/result/emit.h"
 #include <stdio.h>

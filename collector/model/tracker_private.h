@@ -1,11 +1,9 @@
-/* What the tracker's files share: its state. */
+/* What the tracker's files share: its state, and what each does for the others. */
 #ifndef COLLECTOR_MODEL_TRACKER_PRIVATE_H
 #define COLLECTOR_MODEL_TRACKER_PRIVATE_H
 
 #include "collector/model/idmap.h"
-#include "collector/model/process.h"
-#include "collector/model/thread.h"
-#include "collector/model/tracker.h"
+#include "collector/model/tracker_sampled.h"
 
 enum { NOTED_NAMES_MAX = 32 };
 
@@ -34,5 +32,82 @@ struct tracker {
 	uint64_t busy_ns;     /* of it, what can lie between ticks (thread_lack) */
 	struct tracker_counts counts;
 };
+
+/* tracker_lives.c: who lives now, and under which id. */
+
+bool tracker_is_live(const struct thread *thread); /* accepts NULL */
+
+/* The name of a task from /proc; "" when it is gone. */
+void tracker_read_name(uint32_t pid, uint32_t tid, char *name, size_t size);
+
+/* Takes over a process whose id is free; accepts NULL. NULL: out of memory, it is destroyed. */
+struct process *tracker_put_process(struct tracker *tracker, struct process *process);
+
+/* A new thread, whose id is free. NULL: out of memory. */
+struct thread *tracker_put_thread(struct tracker *tracker, uint32_t pid, uint32_t tid,
+				  const char *name, uint32_t family);
+
+/* A live thread of the process; NULL when there is none. */
+struct thread *tracker_find_live_thread(const struct tracker *tracker, uint32_t pid);
+
+void tracker_end_thread(struct tracker *tracker, struct thread *thread, uint64_t time_ns);
+
+/* Takes an ended thread out of the table, so that its tid can be used again. */
+void tracker_retire(struct tracker *tracker, struct thread *thread);
+
+/* Make sure that an id is free for a new thread, or process: exits may have been lost. */
+void tracker_free_tid(struct tracker *tracker, uint32_t tid);
+void tracker_free_pid(struct tracker *tracker, uint32_t pid);
+
+/* Writes all threads: those that live on, and those whose account is still open. */
+void tracker_write_threads(struct tracker *tracker);
+
+/* tracker_account.c: the threads' accounts of CPU time while ticks come. */
+
+/* Whether accounts are the kernel's own, and BPF sends them. */
+bool tracker_is_exact(const struct tracker *tracker);
+
+bool tracker_is_random(const struct tracker *tracker);
+
+/* Whether the events count what no tick can hit: kernel mode, which is not sampled. */
+bool tracker_has_unseen(const struct tracker *tracker);
+
+/* Whether each ended thread's last count comes from each ring. */
+bool tracker_has_final_counts(const struct tracker *tracker);
+
+/* Takes what a thread's next sample would carry. */
+uint64_t tracker_take_pending(const struct tracker *tracker, struct thread *thread);
+
+/* Counts a thread's final count on a ring. Returns whether it was the last one. */
+bool tracker_count_final(struct tracker *tracker, struct thread *thread, uint64_t counted_ns,
+			 size_t ring_index);
+
+/* Whether more may become known of the thread's CPU time: its final counts, or for the thread
+ * that events were opened for, what these read at the end. */
+bool tracker_has_open_account(const struct tracker *tracker, const struct thread *thread);
+
+/* Says what the account may lack, before it is written. */
+void tracker_close_account(struct tracker *tracker, struct thread *thread);
+
+/* What of the followed threads' time in no account was in the kernel, unseen; once all accounts are
+ * closed. */
+uint64_t tracker_unattributed_kernel_ns(const struct tracker *tracker);
+
+/* tracker_exact.c: the accounts that the kernel keeps and BPF sends (tracker_is_exact). */
+
+/* Has what a thread used before now be no part of its account. attach: it lacks the account if that
+ * cannot be read any more. */
+void tracker_begin_account(const struct tracker *tracker, struct thread *thread, bool attach);
+
+void tracker_apply_account(struct tracker *tracker, const struct record *record);
+
+/* By an exec, thread before got the id of the first thread of process pid, which ended, and the
+ * kernel gave that one its. */
+void tracker_rename_account(struct tracker *tracker, struct thread *before, uint32_t pid);
+
+/* tracker_sampled.c: beside what analyses ask. */
+
+/* Notes the command line that a process has by now, if that is asked for. */
+void tracker_note_command(struct tracker *tracker, const struct process *process, uint64_t time_ns);
 
 #endif

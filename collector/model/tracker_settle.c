@@ -1,6 +1,5 @@
 /* At the end: what the events counted and no tick or final count told is given to the one thread
  * that it can be of. */
-#include "collector/model/tracker_account.h"
 #include "collector/model/tracker_private.h"
 
 enum { ANY_FAMILY = -1 };

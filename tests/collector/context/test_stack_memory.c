@@ -1,5 +1,6 @@
 /* A thread's memory of its last stack, and the list of those that guesses were tried on. */
 #include "collector/context/stack_memory.h"
+#include "collector/context/tree.h"
 #include "tests/collector/fake_emit.h"
 #include "tests/support/suite.h"
 #include <check.h>

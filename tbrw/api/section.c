@@ -16,6 +16,20 @@ static TBRW_U32 start_reading(struct tb5_section *section)
 	return VT_SUCCESS;
 }
 
+static TBRW_U32 start_writing(const struct tb5_place *place)
+{
+	TBRW_U32 code = tb5_file_begin_write(place->file);
+
+	if (code != VT_SUCCESS)
+		return code;
+	if (place->stream && place->stream->whole.state != TB5_WRITING)
+		return VT_SECTION_NOT_WRITEABLE;
+	if (place->section->state != TB5_ABSENT || place->section->reading)
+		return VT_SECTION_ALREADY_IN_USE;
+	place->section->state = TB5_WRITING;
+	return VT_SUCCESS;
+}
+
 /* Stores what the sequences of a section have buffered; *size is what they hold. */
 static TBRW_U32 flush_section(const struct tb5_place *place, unsigned id, uint64_t *size)
 {
@@ -108,14 +122,7 @@ TBRW_U32 TBRW_writing_section(TBRW_PTR ptr, TBRW_SECTION_IDENTIFIER id)
 	struct tb5_place place;
 	TBRW_U32 code = tb5_place_find_global(ptr, id, &place);
 
-	if (code == VT_SUCCESS)
-		code = tb5_file_begin_write(place.file);
-	if (code != VT_SUCCESS)
-		return code;
-	if (place.section->state != TB5_ABSENT || place.section->reading)
-		return VT_SECTION_ALREADY_IN_USE;
-	place.section->state = TB5_WRITING;
-	return VT_SUCCESS;
+	return code == VT_SUCCESS ? start_writing(&place) : code;
 }
 
 TBRW_U32 TBRW_done_section(TBRW_PTR ptr, TBRW_SECTION_IDENTIFIER id)
@@ -261,16 +268,7 @@ TBRW_U32 TBRW_writing_stream_section(TBRW_PTR ptr, TBRW_U32 number,
 	struct tb5_place place;
 	TBRW_U32 code = tb5_place_find_in_stream(ptr, number, id, &place);
 
-	if (code == VT_SUCCESS)
-		code = tb5_file_begin_write(place.file);
-	if (code != VT_SUCCESS)
-		return code;
-	if (place.stream->whole.state != TB5_WRITING)
-		return VT_SECTION_NOT_WRITEABLE;
-	if (place.section->state != TB5_ABSENT)
-		return VT_SECTION_ALREADY_IN_USE;
-	place.section->state = TB5_WRITING;
-	return VT_SUCCESS;
+	return code == VT_SUCCESS ? start_writing(&place) : code;
 }
 
 TBRW_U32 TBRW_done_stream_section(TBRW_PTR ptr, TBRW_U32 number, TBRW_STREAM_SECTION_IDENTIFIER id)

@@ -1,6 +1,7 @@
 #include "profile/copy.h"
 
-#include "profile/base/idmap.h"
+#include "containers/hash.h"
+#include "containers/hash_table.h"
 #include "profile/base/tsc.h"
 #include "profile/read/reader_private.h"
 #include "profile/write/writer_private.h"
@@ -147,20 +148,39 @@ static TBRW_U32 copy_module(const struct profile_copy *copy, const struct profil
 	return code;
 }
 
+struct pid_slot {
+	struct hash_slot head;
+	uint32_t pid;
+};
+
+static bool is_pid(const void *slot, const void *key)
+{
+	const uint32_t *pid = key;
+	return ((const struct pid_slot *)slot)->pid == *pid;
+}
+
 static TBRW_U32 copy_modules(const struct profile_copy *copy)
 {
-	struct profile_idmap pids = {0};
+	struct hash_key key = hash_key_draw();
+	struct hash_table pids = {0};
 	TBRW_U32 code = VT_SUCCESS;
 
 	for (uint32_t i = 0; i < copy->reader->module_count && code == VT_SUCCESS; i++) {
 		const struct profile_module_info *info = &copy->reader->modules[i];
-		bool is_first = profile_idmap_get(&pids, info->pid) == PROFILE_IDMAP_NONE;
-		if (is_first && !profile_idmap_put(&pids, info->pid, i))
+		uint64_t hash = hash_number(&key, info->pid);
+		struct pid_slot *slot =
+			hash_table_find(&pids, sizeof(*slot), hash, is_pid, &info->pid);
+		bool is_first = !slot;
+		if (is_first)
+			slot = hash_table_add(&pids, sizeof(*slot), hash);
+		if (!slot) {
 			code = VT_NO_MEMORY;
-		else
-			code = copy_module(copy, info, is_first);
+			break;
+		}
+		slot->pid = info->pid;
+		code = copy_module(copy, info, is_first);
 	}
-	profile_idmap_finish(&pids);
+	hash_table_finish(&pids);
 	return code;
 }
 
@@ -244,17 +264,17 @@ TBRW_U32 profile_copy_all(struct profile_copy *copy)
 
 TBRW_U32 profile_copy_symbols(struct profile_copy *copy, const char *path)
 {
-	struct profile_symbol_writer *symbols;
+	struct profile_writer *symbols;
 
 	if (profile_reader_symbol_count(copy->reader) == 0)
 		return VT_SUCCESS;
 	TBRW_U32 code = profile_symbol_writer_begin(path, &symbols);
 	if (code != VT_SUCCESS)
 		return code;
-	code = copy_records(copy, &symbols->writer, PROFILE_STREAM_SYMBOLS);
+	code = copy_records(copy, symbols, PROFILE_STREAM_SYMBOLS);
 	if (code == VT_SUCCESS)
 		return profile_symbol_writer_finish(symbols);
-	profile_symbol_writer_abandon(symbols);
+	profile_writer_abandon(symbols);
 	return code;
 }
 

@@ -196,17 +196,13 @@ bool profile_stream_is_text(enum profile_stream stream)
 	return stream < PROFILE_STREAM_COUNT && specs[stream].written == PROFILE_WRITTEN_AS_TEXT;
 }
 
-static TBRW_U32 write_info(TBRW_PTR file, TBRW_U32 number, struct profile_wide *name)
+TBRW_U32 profile_stream_write_info(TBRW_PTR file, TBRW_U32 number, TBRW_STREAM_INFO *info)
 {
-	TBRW_STREAM_INFO info = {
-		.stream_info_size = sizeof(info),
-		.stream_type = TBRW_CUSTOM_STREAM,
-		.comment.soi_ptr = name->text,
-	};
 	TBRW_U32 code = TBRW_writing_stream_section(file, number, TBRW_STREAM_INFO_SECTION);
 
+	info->stream_info_size = sizeof(*info);
 	if (code == VT_SUCCESS)
-		code = TBRW_set_stream_info(file, number, &info);
+		code = TBRW_set_stream_info(file, number, info);
 	if (code == VT_SUCCESS)
 		code = TBRW_done_stream_section(file, number, TBRW_STREAM_INFO_SECTION);
 	return code;
@@ -251,9 +247,10 @@ TBRW_U32 profile_stream_create(TBRW_PTR file, TBRW_U32 number, enum profile_stre
 
 	if (!profile_wide_set(&name, spec->name))
 		return VT_NO_MEMORY;
+	TBRW_STREAM_INFO info = {.stream_type = TBRW_CUSTOM_STREAM, .comment.soi_ptr = name.text};
 	TBRW_U32 code = TBRW_writing_stream(file, number);
 	if (code == VT_SUCCESS)
-		code = write_info(file, number, &name);
+		code = profile_stream_write_info(file, number, &info);
 	if (code == VT_SUCCESS)
 		code = profile_stream_describe(file, number, spec);
 	if (code == VT_SUCCESS)

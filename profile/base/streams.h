@@ -101,6 +101,9 @@ bool profile_stream_is_text(enum profile_stream stream);
 TBRW_U32 profile_stream_describe(TBRW_PTR file, TBRW_U32 number,
 				 const struct profile_stream_spec *spec);
 
+/* Writes a stream's information section, from begin to done; info's size is filled in. */
+TBRW_U32 profile_stream_write_info(TBRW_PTR file, TBRW_U32 number, TBRW_STREAM_INFO *info);
+
 /* Opens stream number `number` for writing: its information and descriptors are written and done,
  * its data section is open on success. */
 TBRW_U32 profile_stream_create(TBRW_PTR file, TBRW_U32 number, enum profile_stream stream);

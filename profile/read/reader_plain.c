@@ -2,7 +2,8 @@
  * without the streams of profile.h. Here their records are made from what the guide's sections
  * say: an image per module path, a frame and a node per distinct leaf, the weight of a sample from
  * its event. */
-#include "profile/base/idmap.h"
+#include "containers/hash.h"
+#include "containers/hash_table.h"
 #include "profile/base/texttable.h"
 #include "profile/read/reader_private.h"
 #include <stdlib.h>
@@ -103,27 +104,43 @@ static enum profile_image_kind kind_of_path(const char *path)
 	return PROFILE_IMAGE_FILE;
 }
 
-/* Equal strings of a file have one id, and so one address. */
-static TBRW_U32 add_image(struct profile_reader *reader, struct profile_idmap *known,
+struct path_slot {
+	struct hash_slot head;
+	const char *path; /* equal strings of a file have one id, and so one address */
+	uint32_t image;
+};
+
+static bool is_path(const void *slot, const void *key)
+{
+	return ((const struct path_slot *)slot)->path == key;
+}
+
+static TBRW_U32 add_image(struct profile_reader *reader, struct hash_table *known,
 			  struct profile_text_table *texts, const char *path, uint32_t *index)
 {
 	struct profile_records *images = &reader->records[PROFILE_STREAM_IMAGES];
-	uint64_t key = (uintptr_t)path;
+	/* Who wrote the file does not choose the address. */
+	uint64_t hash = hash_number(&(struct hash_key){{0}}, (uintptr_t)path);
+	struct path_slot *slot = hash_table_find(known, sizeof(*slot), hash, is_path, path);
 
-	*index = profile_idmap_get(known, key);
-	if (*index != PROFILE_IDMAP_NONE)
-		return VT_SUCCESS;
-	struct profile_image image = {.kind = kind_of_path(path)};
-	if (!add_text(texts, path, &image.path) || !profile_idmap_put(known, key, images->count))
-		return VT_NO_MEMORY;
-	*index = images->count;
-	((struct profile_image *)images->items)[images->count++] = image;
+	if (!slot) {
+		struct profile_image image = {.kind = kind_of_path(path)};
+		if (!add_text(texts, path, &image.path))
+			return VT_NO_MEMORY;
+		slot = hash_table_add(known, sizeof(*slot), hash);
+		if (!slot)
+			return VT_NO_MEMORY;
+		slot->path = path;
+		slot->image = images->count;
+		((struct profile_image *)images->items)[images->count++] = image;
+	}
+	*index = slot->image;
 	return VT_SUCCESS;
 }
 
 static TBRW_U32 make_images(struct profile_reader *reader, struct profile_text_table *texts)
 {
-	struct profile_idmap known = {0};
+	struct hash_table known = {0};
 	TBRW_U32 code = VT_SUCCESS;
 	struct profile_records *images = &reader->records[PROFILE_STREAM_IMAGES];
 	void *grown = reallocarray(images->items, (size_t)images->count + reader->module_count,
@@ -136,7 +153,7 @@ static TBRW_U32 make_images(struct profile_reader *reader, struct profile_text_t
 		if (*reader->modules[i].path)
 			code = add_image(reader, &known, texts, reader->modules[i].path,
 					 &reader->modules[i].image);
-	profile_idmap_finish(&known);
+	hash_table_finish(&known);
 	return code;
 }
 

@@ -165,6 +165,17 @@ static TBRW_U32 close_parts(struct profile_writer *writer, const struct profile_
 	return code;
 }
 
+TBRW_U32 profile_writer_close(struct profile_writer *writer, TBRW_U32 code)
+{
+	if (code == VT_SUCCESS)
+		code = TBRW_close(writer->file);
+	if (code == VT_SUCCESS)
+		writer_free(writer);
+	else
+		profile_writer_abandon(writer);
+	return code;
+}
+
 TBRW_U32 profile_writer_finish(struct profile_writer *writer, const struct profile_run_end *end)
 {
 	TBRW_U32 code = end ? writer->error : VT_UNEXPECTED_NULL_PTR;
@@ -173,14 +184,7 @@ TBRW_U32 profile_writer_finish(struct profile_writer *writer, const struct profi
 		code = profile_writer_add_clock(writer, &end->clock);
 	if (code == VT_SUCCESS)
 		code = close_parts(writer, end);
-	if (code == VT_SUCCESS)
-		code = TBRW_close(writer->file);
-	if (code != VT_SUCCESS) {
-		profile_writer_abandon(writer);
-		return code;
-	}
-	writer_free(writer);
-	return VT_SUCCESS;
+	return profile_writer_close(writer, code);
 }
 
 void profile_writer_abandon(struct profile_writer *writer)

@@ -107,21 +107,19 @@ void profile_writer_abandon(struct profile_writer *writer);
 /*
  * Appends finalization's symbols to an existing, complete result: begin opens the file for
  * writing, add appends, finish closes. The texts of a call are borrowed. A result that is not
- * complete gives VT_INCOMPLETE_TB5_ENCOUNTERED. An abandoned or failed writer leaves the file as
- * it was.
+ * complete gives VT_INCOMPLETE_TB5_ENCOUNTERED. An abandoned (profile_writer_abandon) or failed
+ * writer leaves the file as it was.
  */
-struct profile_symbol_writer;
 struct profile_symbol_text { /* in the order of struct profile_symbol */
 	const char *name;
 	const char *full; /* NULL: same as name */
 	const char *file; /* NULL: not known */
 };
-TBRW_U32 profile_symbol_writer_begin(const char *path, struct profile_symbol_writer **writer);
+TBRW_U32 profile_symbol_writer_begin(const char *path, struct profile_writer **writer);
 /* symbol's texts are filled in from text. */
-TBRW_U32 profile_symbol_writer_add(struct profile_symbol_writer *writer,
+TBRW_U32 profile_symbol_writer_add(struct profile_writer *writer,
 				   const struct profile_symbol *symbol,
 				   const struct profile_symbol_text *text);
-TBRW_U32 profile_symbol_writer_finish(struct profile_symbol_writer *writer);
-void profile_symbol_writer_abandon(struct profile_symbol_writer *writer); /* accepts NULL */
+TBRW_U32 profile_symbol_writer_finish(struct profile_writer *writer);
 
 #endif

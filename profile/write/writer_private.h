@@ -63,8 +63,7 @@ TBRW_U32 profile_writer_open_samples(struct profile_writer *writer, const char *
 TBRW_U32 profile_writer_close_samples(struct profile_writer *writer,
 				      const struct profile_run_end *end);
 
-struct profile_symbol_writer {
-	struct profile_writer writer; /* of an existing file: of the symbols' two streams alone */
-};
+/* Closes the file after everything in it was ended with this code; the writer is gone. */
+TBRW_U32 profile_writer_close(struct profile_writer *writer, TBRW_U32 code);
 
 #endif

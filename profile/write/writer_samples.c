@@ -115,7 +115,6 @@ static TBRW_U32 write_info(struct profile_writer *writer, const struct profile_r
 				      ? end->clock.raw_ns - writer->first.raw_ns
 				      : 0;
 	TBRW_STREAM_INFO info = {
-		.stream_info_size = sizeof(info),
 		.sampling_duration = saturate(elapsed_ns / 1000000),
 		.stream_type = TBRW_SAMPLING_STREAM,
 		.sampling_interval = saturate(interval_us(writer)),
@@ -124,12 +123,7 @@ static TBRW_U32 write_info(struct profile_writer *writer, const struct profile_r
 		.command_line.soi_ptr = writer->path.text,
 		.comment.soi_ptr = writer->name.text,
 	};
-	TBRW_U32 code = TBRW_writing_stream_section(writer->file, 0, TBRW_STREAM_INFO_SECTION);
-	if (code == VT_SUCCESS)
-		code = TBRW_set_stream_info(writer->file, 0, &info);
-	if (code == VT_SUCCESS)
-		code = TBRW_done_stream_section(writer->file, 0, TBRW_STREAM_INFO_SECTION);
-	return code;
+	return profile_stream_write_info(writer->file, 0, &info);
 }
 
 TBRW_U32 profile_writer_close_samples(struct profile_writer *writer,

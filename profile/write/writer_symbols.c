@@ -18,61 +18,44 @@ static TBRW_U32 open_streams(struct profile_writer *writer)
 	return profile_writer_open_streams(writer, PROFILE_STREAM_COLLECTED, PROFILE_STREAM_COUNT);
 }
 
-TBRW_U32 profile_symbol_writer_begin(const char *path, struct profile_symbol_writer **writer)
+TBRW_U32 profile_symbol_writer_begin(const char *path, struct profile_writer **writer)
 {
 	if (!path || !writer)
 		return VT_UNEXPECTED_NULL_PTR;
-	struct profile_symbol_writer *made = calloc(1, sizeof(*made));
+	struct profile_writer *made = calloc(1, sizeof(*made));
 	if (!made)
 		return VT_NO_MEMORY;
-	TBRW_U32 code = tb5_utf8_open(&made->writer.file, path, TBRW_FILE_READ | TBRW_FILE_WRITE);
+	TBRW_U32 code = tb5_utf8_open(&made->file, path, TBRW_FILE_READ | TBRW_FILE_WRITE);
 	if (code != VT_SUCCESS) {
 		free(made);
 		return code;
 	}
 	/* Frames are the file's: which of them there are, readers know. */
-	made->writer.counts[PROFILE_STREAM_FRAMES] = PROFILE_NONE;
-	code = open_streams(&made->writer);
+	made->counts[PROFILE_STREAM_FRAMES] = PROFILE_NONE;
+	code = open_streams(made);
 	if (code != VT_SUCCESS) {
-		profile_symbol_writer_abandon(made);
+		profile_writer_abandon(made);
 		return code;
 	}
 	*writer = made;
 	return VT_SUCCESS;
 }
 
-TBRW_U32 profile_symbol_writer_add(struct profile_symbol_writer *writer,
+TBRW_U32 profile_symbol_writer_add(struct profile_writer *writer,
 				   const struct profile_symbol *symbol,
 				   const struct profile_symbol_text *text)
 {
 	const char *const texts[] = {text->name, text->full, text->file};
 
-	return profile_writer_add(&writer->writer, PROFILE_STREAM_SYMBOLS, symbol, texts, NULL);
+	return profile_writer_add(writer, PROFILE_STREAM_SYMBOLS, symbol, texts, NULL);
 }
 
-TBRW_U32 profile_symbol_writer_finish(struct profile_symbol_writer *writer)
+TBRW_U32 profile_symbol_writer_finish(struct profile_writer *writer)
 {
-	TBRW_U32 code = writer->writer.error;
+	TBRW_U32 code = writer->error;
 
 	if (code == VT_SUCCESS)
-		code = profile_writer_close_streams(&writer->writer, PROFILE_STREAM_COLLECTED,
+		code = profile_writer_close_streams(writer, PROFILE_STREAM_COLLECTED,
 						    PROFILE_STREAM_COUNT);
-	if (code == VT_SUCCESS)
-		code = TBRW_close(writer->writer.file);
-	if (code != VT_SUCCESS) {
-		profile_symbol_writer_abandon(writer);
-		return code;
-	}
-	profile_text_table_finish(&writer->writer.texts);
-	free(writer);
-	return VT_SUCCESS;
-}
-
-void profile_symbol_writer_abandon(struct profile_symbol_writer *writer)
-{
-	if (!writer)
-		return;
-	TBRW_abort_cleanup_and_close(writer->writer.file);
-	profile_text_table_finish(&writer->writer.texts);
-	free(writer);
+	return profile_writer_close(writer, code);
 }

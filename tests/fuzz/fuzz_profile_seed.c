@@ -27,7 +27,7 @@ static void add_symbols(void)
 {
 	struct profile_symbol symbol = {.frame = 0, .line = 10, .start = 0x1000, .size = 0x40};
 	struct profile_symbol_text text = {"work", "work(int)", "app.c"};
-	struct profile_symbol_writer *symbols;
+	struct profile_writer *symbols;
 
 	assert_success(profile_symbol_writer_begin(fixture_path(), &symbols));
 	assert_success(profile_symbol_writer_add(symbols, &symbol, &text));

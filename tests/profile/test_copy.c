@@ -38,7 +38,7 @@ static void write_source(void)
 	};
 	struct profile_symbol symbol = {.frame = 2, .line = 9};
 	struct profile_symbol_text text = {.name = "leaf", .file = "leaf.c"};
-	struct profile_symbol_writer *symbols;
+	struct profile_writer *symbols;
 	struct profile_writer *writer = fixture_create();
 
 	fixture_fill(writer, SAMPLES);

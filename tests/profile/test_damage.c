@@ -76,7 +76,7 @@ static off_t file_size(void)
 static void make_small_result(void)
 {
 	struct profile_writer *writer = fixture_create();
-	struct profile_symbol_writer *symbols;
+	struct profile_writer *symbols;
 	struct profile_symbol symbol = {.frame = 1};
 	struct profile_symbol_text text = {.name = "function"};
 

@@ -84,7 +84,7 @@ END_TEST
 START_TEST(symbols_without_room)
 {
 	struct profile_writer *writer = fixture_create();
-	struct profile_symbol_writer *symbols;
+	struct profile_writer *symbols;
 	struct profile_symbol symbol = {.frame = 1};
 	struct profile_symbol_text text = {.name = "function"};
 	TBRW_U32 code = VT_SUCCESS;
@@ -113,7 +113,7 @@ END_TEST
 START_TEST(symbols_need_a_complete_result)
 {
 	struct profile_writer *writer = fixture_create();
-	struct profile_symbol_writer *symbols = NULL;
+	struct profile_writer *symbols = NULL;
 
 	fixture_fill(writer, 100);
 	fixture_kill(writer);

@@ -177,7 +177,7 @@ END_TEST
 
 static TBRW_U32 write_symbols(void)
 {
-	struct profile_symbol_writer *writer;
+	struct profile_writer *writer;
 	struct profile_symbol symbol = {.frame = 1};
 	struct profile_symbol_text text = {"name", "full", "file"};
 	TBRW_U32 code = profile_symbol_writer_begin(fixture_path(), &writer);

@@ -1,5 +1,4 @@
 /* The parts below writer and reader: clock map, tables. */
-#include "profile/base/idmap.h"
 #include "profile/base/strpool.h"
 #include "profile/base/texttable.h"
 #include "profile/base/tsc.h"
@@ -65,22 +64,6 @@ START_TEST(tsc_map_inverts)
 							       profile_tsc_from_raw(&clock, ns)),
 					  ns);
 	}
-}
-END_TEST
-
-START_TEST(idmap_many)
-{
-	struct profile_idmap map = {0};
-
-	ck_assert_uint_eq(profile_idmap_get(&map, 0), PROFILE_IDMAP_NONE);
-	for (uint32_t i = 0; i < 10000; i++)
-		ck_assert(profile_idmap_put(&map, (uint64_t)i << 32, i));
-	ck_assert(profile_idmap_put(&map, (uint64_t)5 << 32, 77));
-	ck_assert_uint_eq(map.table.count, 10000);
-	for (uint32_t i = 0; i < 10000; i++)
-		ck_assert_uint_eq(profile_idmap_get(&map, (uint64_t)i << 32), i == 5 ? 77 : i);
-	ck_assert_uint_eq(profile_idmap_get(&map, 1), PROFILE_IDMAP_NONE);
-	profile_idmap_finish(&map);
 }
 END_TEST
 
@@ -180,7 +163,6 @@ static Suite *parts_suite(void)
 	tcase_add_test(tcase, tsc_map_rounds_down_everywhere);
 	tcase_add_test(tcase, tsc_map_saturates);
 	tcase_add_test(tcase, tsc_map_inverts);
-	tcase_add_test(tcase, idmap_many);
 	tcase_add_test(tcase, text_table_keeps_each_text_once);
 	tcase_add_test(tcase, text_table_cuts_long_texts);
 	tcase_add_test(tcase, texts_stay_in_bounds);

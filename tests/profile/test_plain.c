@@ -160,7 +160,7 @@ END_TEST
 /* Symbols are found by their frame's number, which a bind must not change. */
 START_TEST(symbols_stay_over_a_bind)
 {
-	struct profile_symbol_writer *symbols;
+	struct profile_writer *symbols;
 	struct profile_symbol symbol = {0};
 	struct profile_symbol_text text = {.name = "work"};
 	uint64_t count;

@@ -436,7 +436,7 @@ START_TEST(host)
 }
 END_TEST
 
-static void add_symbol(struct profile_symbol_writer *writer, uint32_t frame, uint16_t depth,
+static void add_symbol(struct profile_writer *writer, uint32_t frame, uint16_t depth,
 		       const char *name)
 {
 	struct profile_symbol symbol = {
@@ -455,7 +455,7 @@ static void add_symbol(struct profile_symbol_writer *writer, uint32_t frame, uin
 START_TEST(symbols_last_pair_counts)
 {
 	struct profile_writer *writer = fixture_create();
-	struct profile_symbol_writer *symbols;
+	struct profile_writer *symbols;
 	uint32_t count;
 
 	fixture_fill(writer, 3);
@@ -495,7 +495,7 @@ END_TEST
 START_TEST(two_symbols_out_of_order)
 {
 	struct profile_writer *writer = fixture_create();
-	struct profile_symbol_writer *symbols;
+	struct profile_writer *symbols;
 	uint32_t count;
 
 	fixture_fill(writer, 3);
@@ -519,15 +519,15 @@ END_TEST
 START_TEST(abandoned_symbols_leave_the_result_whole)
 {
 	struct profile_writer *writer = fixture_create();
-	struct profile_symbol_writer *symbols;
+	struct profile_writer *symbols;
 
 	fixture_fill(writer, 3);
 	fixture_finish(writer);
 	assert_success(profile_symbol_writer_begin(fixture_path(), &symbols));
 	for (uint32_t i = 0; i < 100000; i++)
 		add_symbol(symbols, 0, 0, "never");
-	profile_symbol_writer_abandon(symbols);
-	profile_symbol_writer_abandon(NULL);
+	profile_writer_abandon(symbols);
+	profile_writer_abandon(NULL);
 	struct profile_reader *reader = fixture_open();
 	ck_assert(profile_reader_complete(reader));
 	ck_assert_uint_eq(profile_reader_symbol_count(reader), 0);

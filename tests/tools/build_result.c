@@ -328,7 +328,7 @@ static void add_unwinding_notes(struct builder *builder)
 				  VT_SUCCESS);
 }
 
-static void add_symbol(struct profile_symbol_writer *writer, uint32_t frame, uint16_t depth,
+static void add_symbol(struct profile_writer *writer, uint32_t frame, uint16_t depth,
 		       const char *name, uint64_t start, bool is_inlined)
 {
 	char full[80];
@@ -348,7 +348,7 @@ static void add_symbol(struct profile_symbol_writer *writer, uint32_t frame, uin
 }
 
 /* The cold part of a function that has a frame: its symbol starts where that does. */
-static void add_cold_part(struct profile_symbol_writer *writer, const struct builder *builder,
+static void add_cold_part(struct profile_writer *writer, const struct builder *builder,
 			  uint32_t frame, const char *owner)
 {
 	char full[96];
@@ -367,7 +367,7 @@ static void add_cold_part(struct profile_symbol_writer *writer, const struct bui
 
 static void write_symbols(const char *path, const struct builder *builder)
 {
-	struct profile_symbol_writer *writer;
+	struct profile_writer *writer;
 	ck_assert_uint_eq(profile_symbol_writer_begin(path, &writer), VT_SUCCESS);
 	for (uint32_t i = 0; i < builder->frame_count; i++) {
 		const struct built_frame *frame = &builder->frames[i];

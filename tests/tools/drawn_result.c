@@ -118,7 +118,7 @@ static void add_notes(struct profile_writer *writer, const struct drawn_result *
 
 static void write_symbols(const char *path)
 {
-	struct profile_symbol_writer *writer;
+	struct profile_writer *writer;
 	ck_assert_uint_eq(profile_symbol_writer_begin(path, &writer), VT_SUCCESS);
 	for (uint32_t i = 0; i <= DRAWN_FUNCTIONS; i++) {
 		char name[16] = "main";

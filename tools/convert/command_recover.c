@@ -29,9 +29,9 @@ struct file {
 static int check_abandoned(const struct file *result)
 {
 	char text[DIAGNOSE_CODE_SIZE];
-	struct profile_symbol_writer *writer = NULL;
+	struct profile_writer *writer = NULL;
 	TBRW_U32 code = profile_symbol_writer_begin(result->path, &writer);
-	profile_symbol_writer_abandon(writer);
+	profile_writer_abandon(writer);
 	if (code == VT_INCOMPLETE_TB5_ENCOUNTERED)
 		return 0;
 	if (code == VT_SUCCESS)

@@ -275,7 +275,7 @@ static void spell(const struct symbol_entry *entry, char **name, char **full)
 	}
 }
 
-static TBRW_U32 write_entry(struct profile_symbol_writer *writer, uint32_t frame, size_t depth,
+static TBRW_U32 write_entry(struct profile_writer *writer, uint32_t frame, size_t depth,
 			    struct symbol_entry *entry, bool is_inlined)
 {
 	char *name;
@@ -302,7 +302,7 @@ static TBRW_U32 write_entry(struct profile_symbol_writer *writer, uint32_t frame
 	return code;
 }
 
-static TBRW_U32 write_address(struct profile_symbol_writer *writer, struct symbol_address *address)
+static TBRW_U32 write_address(struct profile_writer *writer, struct symbol_address *address)
 {
 	TBRW_U32 code = VT_SUCCESS;
 	size_t depth = 0;
@@ -318,7 +318,7 @@ static TBRW_U32 write_address(struct profile_symbol_writer *writer, struct symbo
 
 TBRW_U32 finalize_write(const char *path, struct finalized *finalized)
 {
-	struct profile_symbol_writer *writer = NULL;
+	struct profile_writer *writer = NULL;
 	TBRW_U32 code = profile_symbol_writer_begin(path, &writer);
 	if (code != VT_SUCCESS)
 		return code;
@@ -330,7 +330,7 @@ TBRW_U32 finalize_write(const char *path, struct finalized *finalized)
 			code = write_address(writer, &finalized->addresses[i]);
 	}
 	if (code != VT_SUCCESS) {
-		profile_symbol_writer_abandon(writer);
+		profile_writer_abandon(writer);
 		return code;
 	}
 	return profile_symbol_writer_finish(writer);

@@ -92,7 +92,7 @@ bool kept_symbols_has(const struct kept_symbols *kept, size_t index, uint32_t fr
 }
 
 TBRW_U32 kept_symbols_write(const struct kept_symbols *kept, size_t index,
-			    struct profile_symbol_writer *writer)
+			    struct profile_writer *writer)
 {
 	const struct kept_frame *item = &kept->frames[index];
 	TBRW_U32 code = VT_SUCCESS;

@@ -33,7 +33,7 @@ void kept_symbols_find(struct kept_symbols *kept, const struct profile_reader *r
 bool kept_symbols_has(const struct kept_symbols *kept, size_t index, uint32_t frame);
 /* Writes its symbols. Returns a TBRW code. */
 TBRW_U32 kept_symbols_write(const struct kept_symbols *kept, size_t index,
-			    struct profile_symbol_writer *writer);
+			    struct profile_writer *writer);
 
 void kept_symbols_finish(struct kept_symbols *kept);
 

@@ -223,7 +223,7 @@ START_TEST(test_finalize_takes_the_better)
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct build_result result = {.samples = known_samples, .count = 1};
-		struct profile_symbol_writer *writer;
+		struct profile_writer *writer;
 		struct kept_symbols kept;
 		struct symbol_address address = {0};
 		address.function.name = cases[i].name ? xalloc_text(cases[i].name) : NULL;

@@ -226,7 +226,7 @@ static void add_marked_lives(struct profile_writer *writer)
 
 static void add_marked_symbols(void)
 {
-	struct profile_symbol_writer *writer;
+	struct profile_writer *writer;
 	struct profile_symbol_text text = {"old", "old(int)", "old.c"};
 	ck_assert_uint_eq(profile_symbol_writer_begin(paths[0], &writer), VT_SUCCESS);
 	for (uint16_t depth = 0; depth < 2; depth++) {

@@ -1,4 +1,4 @@
-/* The parser of perf maps, fed in pieces: the first byte says how large. */
+/* The reader of perf maps. */
 #include "tools/symbols/perf_map.h"
 #include <stdlib.h>
 
@@ -11,16 +11,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		{.rva = 0xabcd}, {.rva = 0x7fff0000}, {.rva = UINT64_MAX},
 	};
 	const size_t count = sizeof(addresses) / sizeof(addresses[0]);
-	static struct perf_map_parser parser;
 	if (size == 0)
 		return 0;
-	size_t piece = data[0] ? data[0] : size;
-	perf_map_begin(&parser, addresses, count);
-	for (size_t at = 1; at < size; at += piece) {
-		size_t left = size - at;
-		perf_map_feed(&parser, (const char *)data + at, left < piece ? left : piece);
-	}
-	perf_map_end(&parser);
+	FILE *stream = fmemopen((void *)(uintptr_t)data, size, "r");
+	perf_map_read(stream, addresses, count);
+	fclose(stream);
 	for (size_t i = 0; i < count; i++) {
 		const struct symbol_entry *function = &addresses[i].function;
 		/* What is named lies inside what names it. */

@@ -171,7 +171,7 @@ static void resolve_image(const struct finalize_source *source, uint32_t index,
 		name_by_module(path_base_name(path), addresses, count);
 		break;
 	case PROFILE_IMAGE_VDSO:
-		resolve_vdso(&identity, addresses, count);
+		resolve_file(&identity, source->debug_path, addresses, count);
 		name_by_module("[vdso]", addresses, count);
 		break;
 	case PROFILE_IMAGE_JIT:

@@ -1,6 +1,5 @@
 #include "tools/image/image.h"
 
-#include "program/build_id.h"
 #include "tools/cli/xalloc.h"
 #include "tools/image/snapshot.h"
 #include <errno.h>
@@ -113,25 +112,21 @@ static size_t vdso_size(const uint8_t *vdso)
 enum symbol_image_status symbol_image_open_vdso(struct symbol_image *image,
 						const struct mapped_file *file)
 {
-	uint8_t id[BUILD_ID_MAX];
+	char path[64];
+	struct mapped_file copy = {.path = path,
+				   .build_id = file->build_id,
+				   .build_id_size = file->build_id_size};
+	enum symbol_image_status result = SYMBOL_IMAGE_MISSING;
 	memset(image, 0, sizeof(*image));
 	const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
 	size_t size = vdso ? vdso_size(vdso) : 0;
-	if (size == 0)
-		return SYMBOL_IMAGE_MISSING;
 	int fd = memfd_create("vdso", MFD_CLOEXEC);
-	if (fd < 0)
-		return SYMBOL_IMAGE_MISSING;
-	if (write(fd, vdso, size) != (ssize_t)size) {
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (fd >= 0 && size > 0 && write(fd, vdso, size) == (ssize_t)size)
+		result = symbol_image_open(image, &copy, NULL);
+	if (fd >= 0)
 		close(fd);
-		return SYMBOL_IMAGE_MISSING;
-	}
-	if (file->build_id_size > 0 && (build_id_read(fd, id) != (ssize_t)file->build_id_size ||
-					memcmp(id, file->build_id, file->build_id_size) != 0)) {
-		close(fd);
-		return SYMBOL_IMAGE_REPLACED;
-	}
-	return open_descriptor(image, fd, "[vdso]");
+	return result;
 }
 
 void symbol_image_close(struct symbol_image *image)

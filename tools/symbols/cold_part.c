@@ -42,10 +42,7 @@ static struct part *collect_parts(struct symbol_address *addresses, size_t count
 		size_t length = cold_name_owner_length(function->name);
 		if (function->name[length] == '\0')
 			continue;
-		if (*found == capacity) {
-			capacity = xalloc_grown(capacity, *found + 1);
-			parts = xalloc_resize(parts, capacity, sizeof(*parts));
-		}
+		xalloc_room(&parts, &capacity, *found + 1, sizeof(*parts));
 		parts[(*found)++] = (struct part){.name = function->name,
 						  .length = length,
 						  .function = function};

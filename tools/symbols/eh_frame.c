@@ -137,10 +137,7 @@ static void add_range(struct eh_frame_table *table, struct eh_frame_range range,
 {
 	if (range.start == 0 || range.size == 0)
 		return;
-	if (table->count == *capacity) {
-		*capacity = xalloc_grown(*capacity, table->count + 1);
-		table->ranges = xalloc_resize(table->ranges, *capacity, sizeof(range));
-	}
+	xalloc_room(&table->ranges, capacity, table->count + 1, sizeof(range));
 	table->ranges[table->count++] = range;
 }
 

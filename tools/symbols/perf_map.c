@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-void perf_map_begin(struct perf_map_parser *parser, struct symbol_address *addresses, size_t count)
-{
-	parser->addresses = addresses;
-	parser->count = count;
-	parser->work = 0;
-	parser->length = 0;
-}
+/* What has been read, and what it took. */
+struct reading {
+	struct symbol_address *addresses;
+	size_t count;
+	size_t work;
+	size_t names; /* lines that are as they should be */
+};
 
 /* Stricter than strtoull: no sign, no white space before it, no overflow. */
 static const char *parse_hex(const char *text, uint64_t *value)
@@ -29,16 +29,14 @@ static const char *parse_hex(const char *text, uint64_t *value)
 	return end;
 }
 
-static void take_line(struct perf_map_parser *parser)
+static void take_line(struct reading *reading, char *line, size_t length)
 {
 	uint64_t start;
 	uint64_t size;
 	uint64_t end;
-	char *line = parser->line;
-	line[parser->length] = '\0';
-	if (parser->length > 0 && line[parser->length - 1] == '\r')
-		line[parser->length - 1] = '\0';
-	parser->length = 0;
+	line[length] = '\0';
+	if (length > 0 && line[length - 1] == '\r')
+		line[length - 1] = '\0';
 	const char *at = parse_hex(line, &start);
 	if (!at || *at != ' ')
 		return;
@@ -46,12 +44,12 @@ static void take_line(struct perf_map_parser *parser)
 	if (!at || *at != ' ' || at[1] == '\0' || size == 0 ||
 	    __builtin_add_overflow(start, size - 1, &end))
 		return;
-	parser->names++;
-	for (size_t i = symbol_addresses_from(parser->addresses, parser->count, start);
-	     i < parser->count && parser->addresses[i].rva <= end; i++) {
-		if (parser->work++ >= PERF_MAP_WORK_MAX)
+	reading->names++;
+	for (size_t i = symbol_addresses_from(reading->addresses, reading->count, start);
+	     i < reading->count && reading->addresses[i].rva <= end; i++) {
+		if (reading->work++ >= PERF_MAP_WORK_MAX)
 			return;
-		struct symbol_entry *function = &parser->addresses[i].function;
+		struct symbol_entry *function = &reading->addresses[i].function;
 		free(function->name);
 		function->name = xalloc_text(at + 1);
 		function->start = start;
@@ -59,28 +57,25 @@ static void take_line(struct perf_map_parser *parser)
 	}
 }
 
-void perf_map_feed(struct perf_map_parser *parser, const char *bytes, size_t size)
+size_t perf_map_read(FILE *stream, struct symbol_address *addresses, size_t count)
 {
-	while (size > 0 && parser->work < PERF_MAP_WORK_MAX) {
-		const char *end = memchr(bytes, '\n', size);
-		size_t length = end ? (size_t)(end - bytes) : size;
-		size_t room = sizeof(parser->line) - 1 - parser->length;
-		size_t kept = length < room ? length : room;
-		memcpy(parser->line + parser->length, bytes, kept);
-		parser->length += kept;
-		if (!end)
-			return;
-		parser->work++;
-		take_line(parser);
-		bytes += length + 1;
-		size -= length + 1;
+	struct reading reading = {.addresses = addresses, .count = count};
+	char line[PERF_MAP_LINE_MAX];
+	size_t length = 0;
+	int byte = 0;
+	for (size_t i = 0;
+	     i < PERF_MAP_BYTES_MAX && byte != EOF && reading.work < PERF_MAP_WORK_MAX; i++) {
+		byte = getc_unlocked(stream);
+		if (byte != '\n' && byte != EOF) {
+			if (length < sizeof(line) - 1)
+				line[length++] = (char)byte;
+			continue;
+		}
+		reading.work++;
+		take_line(&reading, line, length);
+		length = 0;
 	}
-}
-
-void perf_map_end(struct perf_map_parser *parser)
-{
-	if (parser->length > 0)
-		take_line(parser);
+	return reading.names;
 }
 
 /* Dates of processes are known to the kernel's ticks. */
@@ -101,26 +96,6 @@ static enum perf_map_status check(const struct stat *status, const struct perf_m
 	return PERF_MAP_READ;
 }
 
-static enum perf_map_status read_file(int fd, struct symbol_address *addresses, size_t count)
-{
-	static const size_t buffer_size = 65536;
-	struct perf_map_parser *parser = xalloc_zeroed(1, sizeof(*parser));
-	char *buffer = xalloc_zeroed(buffer_size, 1);
-	perf_map_begin(parser, addresses, count);
-	/* read, not mmap: the owner may truncate the file meanwhile */
-	size_t total = 0;
-	ssize_t got;
-	while (total < PERF_MAP_BYTES_MAX && (got = read(fd, buffer, buffer_size)) > 0) {
-		perf_map_feed(parser, buffer, (size_t)got);
-		total += (size_t)got;
-	}
-	perf_map_end(parser);
-	enum perf_map_status result = parser->names > 0 ? PERF_MAP_READ : PERF_MAP_NO_NAMES;
-	free(buffer);
-	free(parser);
-	return result;
-}
-
 enum perf_map_status perf_map_resolve(const char *path, const struct perf_map_process *process,
 				      struct symbol_address *addresses, size_t count)
 {
@@ -131,8 +106,13 @@ enum perf_map_status perf_map_resolve(const char *path, const struct perf_map_pr
 	if (fd < 0)
 		return errno == ENOENT ? PERF_MAP_MISSING : PERF_MAP_NO_NAMES;
 	enum perf_map_status result = check(&status, process);
-	if (result == PERF_MAP_READ)
-		result = read_file(fd, addresses, count);
-	close(fd);
+	/* Not mapped: the owner may truncate the file meanwhile. */
+	FILE *stream = result == PERF_MAP_READ ? fdopen(fd, "r") : NULL;
+	if (stream && perf_map_read(stream, addresses, count) == 0)
+		result = PERF_MAP_NO_NAMES;
+	if (stream)
+		fclose(stream);
+	else
+		close(fd);
 	return result;
 }

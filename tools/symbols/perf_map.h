@@ -7,26 +7,16 @@
 #define TOOLS_SYMBOLS_PERF_MAP_H
 
 #include "tools/symbols/address.h"
+#include <stdio.h>
 
 #define PERF_MAP_LINE_MAX  4096u                 /* bytes; the rest of a longer line is left out */
 #define PERF_MAP_BYTES_MAX (512u << 20)          /* the rest of a longer file is left out */
 #define PERF_MAP_WORK_MAX  (20u * 1000u * 1000u) /* lines, and addresses they cover */
 
-struct perf_map_parser {
-	struct symbol_address *addresses;
-	size_t count;
-	size_t work;
-	size_t names;  /* lines that are as they should be */
-	size_t length; /* bytes of line[] in use */
-	char line[PERF_MAP_LINE_MAX];
-};
-
-/* Addresses sorted by rva; a later line wins over an earlier one, as code is compiled again. */
-void perf_map_begin(struct perf_map_parser *parser, struct symbol_address *addresses, size_t count);
-/* Any piece of the file, in order. */
-void perf_map_feed(struct perf_map_parser *parser, const char *bytes, size_t size);
-/* The last line may have no end. */
-void perf_map_end(struct perf_map_parser *parser);
+/* Reads lines, and sets the function of each address that they cover; a later line wins over an
+ * earlier one, as code is compiled again. Addresses sorted by rva. Returns how many lines are as
+ * they should be. */
+size_t perf_map_read(FILE *stream, struct symbol_address *addresses, size_t count);
 
 enum perf_map_status {
 	PERF_MAP_READ,

@@ -21,9 +21,10 @@ struct slots {
 	uint64_t got_rva;      /* i386: what position-independent stubs count from */
 	struct slot *by_order; /* in order of .rela.plt, as the stubs' push instructions count */
 	size_t jump_count;
+	size_t jump_capacity;
 	struct slot *by_rva;
 	size_t count;
-	size_t capacity; /* of both */
+	size_t capacity;
 };
 
 /* The relocations of slots, by machine. */
@@ -63,14 +64,12 @@ static void add_slot(struct slots *slots, struct slot slot, bool is_jump)
 {
 	if (slots->count >= SLOTS_MAX)
 		return;
-	if (slots->count == slots->capacity) {
-		slots->capacity = xalloc_grown(slots->capacity, slots->count + 1);
-		slots->by_rva = xalloc_resize(slots->by_rva, slots->capacity, sizeof(slot));
-		slots->by_order = xalloc_resize(slots->by_order, slots->capacity, sizeof(slot));
-	}
+	xalloc_room(&slots->by_rva, &slots->capacity, slots->count + 1, sizeof(slot));
 	slots->by_rva[slots->count++] = slot;
-	if (is_jump)
-		slots->by_order[slots->jump_count++] = slot;
+	if (!is_jump)
+		return;
+	xalloc_room(&slots->by_order, &slots->jump_capacity, slots->jump_count + 1, sizeof(slot));
+	slots->by_order[slots->jump_count++] = slot;
 }
 
 static int compare_slots(const void *a, const void *b)

@@ -25,22 +25,13 @@ static void resolve_image(struct symbol_image *image, struct symbol_address *add
 	}
 }
 
-enum symbol_image_status resolve_file(const struct mapped_file *identity, const char *debug_path,
+enum symbol_image_status resolve_file(const struct mapped_file *file, const char *debug_path,
 				      struct symbol_address *addresses, size_t count)
 {
 	struct symbol_image image;
-	enum symbol_image_status status = symbol_image_open(&image, identity, debug_path);
-	if (status == SYMBOL_IMAGE_OPEN)
-		resolve_image(&image, addresses, count);
-	symbol_image_close(&image);
-	return status;
-}
-
-enum symbol_image_status resolve_vdso(const struct mapped_file *identity,
-				      struct symbol_address *addresses, size_t count)
-{
-	struct symbol_image image;
-	enum symbol_image_status status = symbol_image_open_vdso(&image, identity);
+	enum symbol_image_status status = file->path[0] == '['
+						  ? symbol_image_open_vdso(&image, file)
+						  : symbol_image_open(&image, file, debug_path);
 	if (status == SYMBOL_IMAGE_OPEN)
 		resolve_image(&image, addresses, count);
 	symbol_image_close(&image);

@@ -10,10 +10,9 @@
 
 /* Addresses sorted by rva. After SYMBOL_IMAGE_OPEN every address has a function: with a name, or
  * is_pseudo with the start of the function or of the address itself. After anything else the
- * addresses are as they were. debug_path as for symbol_image_open. */
-enum symbol_image_status resolve_file(const struct mapped_file *identity, const char *debug_path,
-				      struct symbol_address *addresses, size_t count);
-enum symbol_image_status resolve_vdso(const struct mapped_file *identity,
+ * addresses are as they were. A path in brackets is the vdso's. debug_path as for
+ * symbol_image_open. */
+enum symbol_image_status resolve_file(const struct mapped_file *file, const char *debug_path,
 				      struct symbol_address *addresses, size_t count);
 
 #endif

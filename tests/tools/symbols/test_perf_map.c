@@ -9,22 +9,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void feed(const char *text, struct symbol_address *addresses, size_t count)
+static size_t feed(const char *text, size_t size, struct symbol_address *addresses, size_t count)
 {
-	struct perf_map_parser parser;
-	perf_map_begin(&parser, addresses, count);
-	perf_map_feed(&parser, text, strlen(text));
-	perf_map_end(&parser);
+	FILE *stream = fmemopen((void *)(uintptr_t)text, size, "r");
+	ck_assert_ptr_nonnull(stream);
+	size_t names = perf_map_read(stream, addresses, count);
+	fclose(stream);
+	return names;
 }
 
 START_TEST(test_perf_map_lines)
 {
 	struct symbol_address addresses[] = {{.rva = 0x1000}, {.rva = 0x1010}, {.rva = 0x2000}};
-	feed("1000 10 first function\n"
-	     "0x2000 0x1 second\r\n"
-	     "1010 8 old\n"
-	     "1010 8 compiled again",
-	     addresses, 3);
+	static const char text[] = "1000 10 first function\n"
+				   "0x2000 0x1 second\r\n"
+				   "1010 8 old\n"
+				   "1010 8 compiled again";
+	ck_assert_uint_eq(feed(text, sizeof(text) - 1, addresses, 3), 4);
 	ck_assert_str_eq(addresses[0].function.name, "first function");
 	ck_assert_uint_eq(addresses[0].function.start, 0x1000);
 	ck_assert_uint_eq(addresses[0].function.size, 0x10);
@@ -38,14 +39,15 @@ END_TEST
 START_TEST(test_perf_map_hostile_lines)
 {
 	struct symbol_address addresses[] = {{.rva = 0}, {.rva = 0x1000}, {.rva = UINT64_MAX}};
-	feed("\n \n1000\n1000 \n1000 10\n1000 10 \n -1000 10 sign\n+1000 10 sign\n1000 -1 sign\n"
-	     "1000 0 empty\n11111111111111111 10 long\n1000 11111111111111111 long\n"
-	     "0x 10 none\nffffffffffffffff 2 wraps\nff0 ffffffffffffffff wraps\nzz 10 no\n"
-	     " 1000 10 space\n1000\t10\ttab\n",
-	     addresses, 3);
+	static const char text[] =
+		"\n \n1000\n1000 \n1000 10\n1000 10 \n -1000 10 sign\n+1000 10 sign\n1000 -1 sign\n"
+		"1000 0 empty\n11111111111111111 10 long\n1000 11111111111111111 long\n"
+		"0x 10 none\nffffffffffffffff 2 wraps\nff0 ffffffffffffffff wraps\nzz 10 no\n"
+		" 1000 10 space\n1000\t10\ttab\n";
+	ck_assert_uint_eq(feed(text, sizeof(text) - 1, addresses, 3), 0);
 	for (size_t i = 0; i < 3; i++)
 		ck_assert_ptr_null(addresses[i].function.name);
-	feed("ffffffffffffffff 1 last\n0 1 zero\n", addresses, 3);
+	feed("ffffffffffffffff 1 last\n0 1 zero\n", 34, addresses, 3);
 	ck_assert_str_eq(addresses[2].function.name, "last");
 	ck_assert_str_eq(addresses[0].function.name, "zero");
 	for (size_t i = 0; i < 3; i++)
@@ -59,15 +61,11 @@ START_TEST(test_perf_map_long_line)
 	static char text[3 * PERF_MAP_LINE_MAX];
 	memset(text, 'x', sizeof(text) - 1);
 	memcpy(text, "10 1 ", 5);
-	/* in two pieces, and followed by a line that must be seen */
-	struct perf_map_parser parser;
-	perf_map_begin(&parser, &address, 1);
-	perf_map_feed(&parser, text, sizeof(text) / 2);
-	perf_map_feed(&parser, text + sizeof(text) / 2, sizeof(text) / 2 - 1);
-	perf_map_feed(&parser, "\n", 1);
+	ck_assert_uint_eq(feed(text, sizeof(text) - 1, &address, 1), 1);
 	ck_assert_uint_eq(strlen(address.function.name), PERF_MAP_LINE_MAX - 1 - 5);
-	perf_map_feed(&parser, "10 1 short\n", 11);
-	perf_map_end(&parser);
+	/* followed by a line that must be seen */
+	memcpy(text + sizeof(text) - 13, "\n10 1 short\n", 12);
+	ck_assert_uint_eq(feed(text, sizeof(text) - 1, &address, 1), 2);
 	ck_assert_str_eq(address.function.name, "short");
 	symbol_address_finish(&address);
 }
@@ -78,17 +76,21 @@ START_TEST(test_perf_map_work_limit)
 {
 	enum { COUNT = 4000 };
 	struct symbol_address *addresses = xalloc_zeroed(COUNT, sizeof(*addresses));
-	struct perf_map_parser *parser = xalloc_zeroed(1, sizeof(*parser));
+	enum { LINES = 2 * PERF_MAP_WORK_MAX / COUNT, LENGTH = sizeof("0 100000 a\n") - 1 };
+	char *text = xalloc_zeroed(LINES, LENGTH);
 	for (size_t i = 0; i < COUNT; i++)
 		addresses[i].rva = i;
-	perf_map_begin(parser, addresses, COUNT);
-	for (size_t i = 0; i < 2 * PERF_MAP_WORK_MAX / COUNT; i++)
-		perf_map_feed(parser, "0 100000 a\n", 11);
-	ck_assert_uint_le(parser->work, PERF_MAP_WORK_MAX + 1);
-	for (size_t i = 0; i < COUNT; i++)
+	for (size_t i = 0; i < LINES; i++)
+		memcpy(text + i * LENGTH, i < LINES / 2 ? "0 100000 a\n" : "0 100000 b\n", LENGTH);
+	size_t names = feed(text, LINES * LENGTH, addresses, COUNT);
+	ck_assert_uint_ge(names, LINES / 2 - 2);
+	ck_assert_uint_le(names, LINES / 2);
+	for (size_t i = 0; i < COUNT; i++) {
+		ck_assert_str_eq(addresses[i].function.name, "a");
 		symbol_address_finish(&addresses[i]);
+	}
 	free(addresses);
-	free(parser);
+	free(text);
 }
 END_TEST
 

@@ -384,7 +384,7 @@ START_TEST(test_vdso)
 		puts("skipped - symbols of the vdso: hidden by the tool that runs this");
 		return;
 	}
-	ck_assert_int_eq(resolve_vdso(&identity, &address, 1), SYMBOL_IMAGE_REPLACED);
+	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_REPLACED);
 	identity.build_id_size = 0;
 	ck_assert_int_eq(symbol_image_open_vdso(&image, &identity), SYMBOL_IMAGE_OPEN);
 	identity.build_id_size = (size_t)dwfl_module_build_id(image.module, &bits, &where);
@@ -402,7 +402,7 @@ START_TEST(test_vdso)
 	}
 	symbol_image_close(&image);
 	ck_assert_ptr_nonnull(expected);
-	ck_assert_int_eq(resolve_vdso(&identity, &address, 1), SYMBOL_IMAGE_OPEN);
+	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_OPEN);
 	ck_assert_ptr_nonnull(strstr(address.function.name, expected));
 	free(expected);
 	symbol_address_finish(&address);

@@ -16,7 +16,6 @@ struct copy {
 	const struct image_source *source;
 	int memory_fd;
 	bool found;     /* the mapping that is asked for; inode and device are its file's */
-	bool is_elf;    /* the file starts as ELF files do */
 	uint64_t limit; /* of size */
 	uint64_t inode;
 	uint32_t device_major;
@@ -50,33 +49,33 @@ static bool is_wanted(const struct copy *copy, const struct maps_entry *entry)
 	       entry->end - entry->start <= copy->limit - entry->pgoff;
 }
 
-/* Looks how large the copy will be, and whether it is worth it. */
-static bool measure_segment(const struct maps_entry *entry, void *user)
+static bool begins_file(const struct copy *copy, const struct maps_entry *entry)
 {
-	struct copy *copy = user;
-	uint64_t end = entry->pgoff + (entry->end - entry->start);
-	char magic[SELFMAG] = "";
-	if (!is_wanted(copy, entry))
-		return true;
-	if (end > copy->size)
-		copy->size = (size_t)end;
-	if (entry->pgoff == 0 &&
-	    pread(copy->memory_fd, magic, sizeof(magic), (off_t)entry->start) == sizeof(magic))
-		copy->is_elf |= memcmp(magic, ELFMAG, SELFMAG) == 0;
-	return true;
+	char magic[SELFMAG];
+	return entry->pgoff == 0 &&
+	       pread(copy->memory_fd, magic, SELFMAG, (off_t)entry->start) == SELFMAG &&
+	       memcmp(magic, ELFMAG, SELFMAG) == 0;
 }
 
-/* What was mapped since it was measured is left out. */
+/* From the segment on that the file begins with, if it begins as ELF files do. */
 static bool read_segment(const struct maps_entry *entry, void *user)
 {
 	struct copy *copy = user;
-	uint64_t length = entry->end - entry->start;
-	if (!is_wanted(copy, entry) || entry->pgoff > copy->size ||
-	    length > copy->size - entry->pgoff)
+	if (!is_wanted(copy, entry) || (!copy->bytes && !begins_file(copy, entry)))
 		return true;
+	size_t length = (size_t)(entry->end - entry->start);
+	size_t end = (size_t)entry->pgoff + length;
+	if (end > copy->size) {
+		uint8_t *bytes = realloc(copy->bytes, end);
+		if (!bytes)
+			return copy->found = false;
+		memset(bytes + copy->size, 0, end - copy->size);
+		copy->bytes = bytes;
+		copy->size = end;
+	}
 	/* What cannot be read (beyond the file's end, or not readable at all) stays 0. */
-	ssize_t got = pread(copy->memory_fd, copy->bytes + entry->pgoff, (size_t)length,
-			    (off_t)entry->start);
+	ssize_t got =
+		pread(copy->memory_fd, copy->bytes + entry->pgoff, length, (off_t)entry->start);
 	(void)got;
 	return true;
 }
@@ -86,13 +85,10 @@ static bool read_file(struct copy *copy, uint64_t *budget)
 	pid_t pid = (pid_t)copy->source->pid;
 	copy->limit = *budget < FILE_SIZE_MAX ? *budget : FILE_SIZE_MAX;
 	if (maps_read(NULL, pid, find_file, copy) < 0 || !copy->found ||
-	    maps_read(NULL, pid, measure_segment, copy) < 0 || !copy->is_elf)
-		return false;
-	copy->bytes = calloc(1, copy->size);
-	if (!copy->bytes)
+	    maps_read(NULL, pid, read_segment, copy) < 0)
 		return false;
 	*budget -= copy->size;
-	return maps_read(NULL, pid, read_segment, copy) == 0;
+	return copy->found && copy->size > 0;
 }
 
 static bool is_mapped_file(const struct copy *copy, const struct uw_module *module)

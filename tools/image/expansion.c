@@ -31,14 +31,6 @@ struct expansion {
 	bool has_symbols; /* seen: libdwfl reads the first .gnu_debugdata only */
 };
 
-/* What a compressed section begins with. */
-struct stream {
-	uint64_t skip; /* bytes before the stream; 0: it is not compressed */
-	uint64_t size; /* of what it inflates to */
-	uint64_t alignment;
-	bool is_zlib; /* by its header; .zdebug, which also is, is rare */
-};
-
 static bool read_at(const struct expansion *expansion, uint64_t at, void *bytes, size_t size)
 {
 	return pread(expansion->copy, bytes, size, (off_t)at) == (ssize_t)size;
@@ -69,36 +61,26 @@ static bool has_small_symbols(const struct expansion *expansion, const GElf_Shdr
 	return fits;
 }
 
-static struct stream stream_of(const struct expansion *expansion, const GElf_Shdr *header,
-			       const char *name)
+/* What a compressed section says it inflates to, and the compression header of one that has it; 0:
+ * it is not compressed. */
+static uint64_t inflated_size(const struct expansion *expansion, Elf_Scn *section,
+			      const GElf_Shdr *header, const char *name, GElf_Chdr *chdr)
 {
-	union {
-		Elf32_Chdr narrow;
-		Elf64_Chdr wide;
-		struct {
-			char magic[4];
-			uint64_t size;
-		} __attribute__((packed)) gnu;
-	} head = {0};
-	const char *ident = elf_getident(expansion->elf, NULL);
-	bool is_wide = ident[EI_CLASS] == ELFCLASS64;
-	size_t size = !(header->sh_flags & SHF_COMPRESSED) ? sizeof(head.gnu)
-		      : is_wide                            ? sizeof(head.wide)
-							   : sizeof(head.narrow);
-	if (header->sh_size < size || !read_at(expansion, header->sh_offset, &head, size))
-		return (struct stream){0};
-	if (header->sh_flags & SHF_COMPRESSED && ident[EI_DATA] != BYTE_ORDER_HERE)
-		return (struct stream){.skip = size, .size = UINT64_MAX};
-	if (header->sh_flags & SHF_COMPRESSED && is_wide)
-		return (struct stream){size, head.wide.ch_size, head.wide.ch_addralign,
-				       head.wide.ch_type == ELFCOMPRESS_ZLIB};
+	struct {
+		char magic[4];
+		uint64_t size;
+	} __attribute__((packed)) gnu;
+	*chdr = (GElf_Chdr){0};
+	/* libelf reads all of the section for that. */
 	if (header->sh_flags & SHF_COMPRESSED)
-		return (struct stream){size, head.narrow.ch_size, head.narrow.ch_addralign,
-				       head.narrow.ch_type == ELFCOMPRESS_ZLIB};
-	if (strncmp(name, ".zdebug", strlen(".zdebug")) == 0 &&
-	    memcmp(head.gnu.magic, "ZLIB", sizeof(head.gnu.magic)) == 0)
-		return (struct stream){.skip = size, .size = be64toh(head.gnu.size)};
-	return (struct stream){0};
+		return header->sh_size <= expansion->read_left && gelf_getchdr(section, chdr)
+			       ? chdr->ch_size
+			       : UINT64_MAX;
+	if (strncmp(name, ".zdebug", strlen(".zdebug")) != 0 || header->sh_size < sizeof(gnu) ||
+	    !read_at(expansion, header->sh_offset, &gnu, sizeof(gnu)) ||
+	    memcmp(gnu.magic, "ZLIB", sizeof(gnu.magic)) != 0)
+		return 0;
+	return be64toh(gnu.size);
 }
 
 /* By hand: libelf writes a file's headers only if all of them are as it wants them. */
@@ -118,6 +100,7 @@ static bool write_header(const struct expansion *expansion, size_t index, const 
 	bool is_wide = gelf_getclass(expansion->elf) == ELFCLASS64;
 	size_t size = is_wide ? sizeof(*header) : sizeof(narrow);
 	return gelf_getehdr(expansion->elf, &file) && file.e_shentsize == size &&
+	       file.e_ident[EI_DATA] == BYTE_ORDER_HERE &&
 	       (is_wide || header->sh_offset + header->sh_size <= UINT32_MAX) &&
 	       pwrite(expansion->copy, is_wide ? (const void *)header : &narrow, size,
 		      (off_t)(file.e_shoff + index * size)) == (ssize_t)size;
@@ -125,28 +108,28 @@ static bool write_header(const struct expansion *expansion, size_t index, const 
 
 /* Inflates the section to the copy's end. What does not inflate to what it says stays as it is. */
 static void inflate(struct expansion *expansion, Elf_Scn *section, GElf_Shdr *header,
-		    const struct stream *stream)
+		    const GElf_Chdr *chdr)
 {
-	if (!stream->is_zlib || stream->size / RATIO_MAX > header->sh_size ||
-	    !expansion->decompressor)
+	size_t skip = gelf_fsize(expansion->elf, ELF_T_CHDR, 1, EV_CURRENT);
+	const Elf_Data *data = elf_rawdata(section, NULL);
+	if (!expansion->decompressor || !data || data->d_size < skip || chdr->ch_size == 0 ||
+	    chdr->ch_size / RATIO_MAX > data->d_size)
 		return;
-	uint8_t *in = xalloc_zeroed(header->sh_size, 1);
-	void *out = malloc(stream->size);
-	if (out && read_at(expansion, header->sh_offset, in, header->sh_size) &&
-	    libdeflate_zlib_decompress(expansion->decompressor, in + stream->skip,
-				       header->sh_size - stream->skip, out, stream->size,
+	void *bytes = malloc(chdr->ch_size);
+	if (bytes &&
+	    libdeflate_zlib_decompress(expansion->decompressor, (const char *)data->d_buf + skip,
+				       data->d_size - skip, bytes, chdr->ch_size,
 				       NULL) == LIBDEFLATE_SUCCESS &&
-	    pwrite(expansion->copy, out, stream->size, (off_t)expansion->end) ==
-		    (ssize_t)stream->size) {
+	    pwrite(expansion->copy, bytes, chdr->ch_size, (off_t)expansion->end) ==
+		    (ssize_t)chdr->ch_size) {
 		header->sh_offset = expansion->end;
-		header->sh_size = stream->size;
-		header->sh_addralign = stream->alignment;
+		header->sh_size = chdr->ch_size;
+		header->sh_addralign = chdr->ch_addralign;
 		header->sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;
 		if (write_header(expansion, elf_ndxscn(section), header))
-			expansion->end += (stream->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+			expansion->end += (chdr->ch_size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	}
-	free(in);
-	free(out);
+	free(bytes);
 }
 
 /* Whether a section of debug information is one that nobody reads here. */
@@ -167,21 +150,21 @@ static bool is_unread(const char *section)
 static void expand(struct expansion *expansion, Elf_Scn *section, GElf_Shdr *header)
 {
 	const char *name = elf_strptr(expansion->elf, expansion->names, header->sh_name);
-	struct stream stream = stream_of(expansion, header, name ? name : "");
+	GElf_Chdr chdr;
 	bool has_symbols = name && strcmp(name, ".gnu_debugdata") == 0 && !expansion->has_symbols;
 	expansion->has_symbols |= has_symbols;
-	if ((name && is_unread(name)) || stream.size > expansion->left ||
-	    (stream.size > 0 && header->sh_size > expansion->read_left) ||
+	uint64_t size = inflated_size(expansion, section, header, name ? name : "", &chdr);
+	if ((name && is_unread(name)) || size > expansion->left ||
 	    (has_symbols && !has_small_symbols(expansion, header))) {
 		fallocate(expansion->copy, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 			  (off_t)header->sh_offset, (off_t)header->sh_size);
 		return;
 	}
-	if (stream.size == 0)
-		return;
-	expansion->left -= stream.size;
-	expansion->read_left -= header->sh_size;
-	inflate(expansion, section, header, &stream);
+	expansion->left -= size;
+	if (header->sh_flags & SHF_COMPRESSED)
+		expansion->read_left -= header->sh_size;
+	if (chdr.ch_type == ELFCOMPRESS_ZLIB)
+		inflate(expansion, section, header, &chdr);
 }
 
 void expansion_make(int copy, uint64_t used)

@@ -127,7 +127,7 @@ static const char *name_of_slot(const struct slots *slots, uint64_t rva)
 
 static const char *name_of_number(const struct slots *slots, uint64_t number)
 {
-	return number < slots->jump_count ? slots->by_order[number].name : "";
+	return slots->by_order && number < slots->jump_count ? slots->by_order[number].name : "";
 }
 
 /* The stubs that x86 linkers write: [endbr] [bnd] jmp *slot, or for lazy binding [endbr] push

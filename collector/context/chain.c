@@ -132,6 +132,33 @@ bool chain_push(struct chain *chain, struct tree_frame frame)
 	return true;
 }
 
+static struct profile_frame make_frame(const struct uw_frame *from, bool is_guessed)
+{
+	return (struct profile_frame){
+		.image = from->tag == UW_TAG_NONE ? 0 : from->tag,
+		.flags = is_guessed                                ? PROFILE_FRAME_GUESSED
+			 : from->source == UW_SOURCE_FRAME_POINTER ? PROFILE_FRAME_POINTER
+								   : 0,
+		.rva = from->rva,
+	};
+}
+
+bool chain_take(struct chain *chain, const struct uw_frame *frames, size_t count, size_t kept,
+		size_t guessed)
+{
+	chain_keep(chain, kept);
+	for (size_t i = count - kept; i > 0; i--) {
+		struct profile_frame frame = make_frame(&frames[i - 1], i > count - guessed);
+		tree_prefetch_frame(chain->tree, &frame);
+	}
+	for (size_t i = count - kept; i > 0; i--) {
+		struct profile_frame frame = make_frame(&frames[i - 1], i > count - guessed);
+		if (!chain_push(chain, tree_frame(chain->tree, &frame, frames[i - 1].function)))
+			return false;
+	}
+	return true;
+}
+
 /* Finds out where the nodes that are not known will be looked for, so that the tree's memory is
  * waited for once and not once a node. */
 static void prefetch_nodes(struct chain *chain)

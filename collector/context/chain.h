@@ -7,6 +7,7 @@
 #define COLLECTOR_CONTEXT_CHAIN_H
 
 #include "collector/context/tree.h"
+#include "unwind/unwind.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +27,12 @@ void chain_keep(struct chain *chain, size_t count);
 
 /* Adds the next frame inwards. false: out of memory, the chain is unchanged. */
 bool chain_push(struct chain *chain, struct tree_frame frame);
+
+/* Has the chain hold a stack of user code, leaf first, of which the last `guessed` frames are not
+ * verified, and the last `kept` are the outermost ones that it holds already. false: out of memory,
+ * it holds some of them. */
+bool chain_take(struct chain *chain, const struct uw_frame *frames, size_t count, size_t kept,
+		size_t guessed);
 
 /* The node of what was pushed; PROFILE_NONE when out of memory. */
 uint32_t chain_node(struct chain *chain);

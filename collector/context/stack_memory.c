@@ -17,6 +17,15 @@ bool stack_memory_remember(struct stack_memory *memory, struct tree *tree, bool 
 	return false;
 }
 
+struct chain *stack_memory_take(struct stack_memory *memory, uint64_t version,
+				const struct uw_frame *frames, size_t count, size_t reused)
+{
+	guess_note(memory->guess, version, frames, count, reused);
+	if (!chain_take(memory->chain, frames, count, reused, 0))
+		stack_memory_forget(memory);
+	return memory->chain;
+}
+
 void stack_memory_forget(struct stack_memory *memory)
 {
 	uw_history_destroy(memory->history);

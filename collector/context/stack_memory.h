@@ -27,6 +27,12 @@ struct stack_memory {
 /* Makes history, chain and guess where they are not there yet. false: out of memory, none is. */
 bool stack_memory_remember(struct stack_memory *memory, struct tree *tree, bool collapse);
 
+/* A whole stack, leaf first, which the walk put into the history: the others hold it too from now
+ * on. The last `reused` frames are those of the one before. version: of the process's mappings, as
+ * guess_note has it. Returns the chain; NULL: out of memory, all is forgotten. */
+struct chain *stack_memory_take(struct stack_memory *memory, uint64_t version,
+				const struct uw_frame *frames, size_t count, size_t reused);
+
 /* Frees them; the counts stay. */
 void stack_memory_forget(struct stack_memory *memory);
 

@@ -53,9 +53,9 @@ struct stacks {
 struct found {
 	const struct stack_source *source;
 	bool is_deep;        /* learned from, and no more */
-	struct chain *chain; /* that it goes into */
+	bool is_whole;       /* the thread's memory took it */
+	struct chain *chain; /* that it goes into; NULL: out of memory */
 	size_t count;        /* of stacks->frames, the user's part */
-	size_t kept;         /* of its outermost frames: chain has them already */
 	size_t guessed;      /* of its outermost frames: they are not verified */
 };
 
@@ -120,8 +120,6 @@ static void note_whole(struct stacks *stacks, struct found *found, size_t reused
 	struct stack_memory *memory = found->source->memory;
 	struct walk_counts_subject counted = counted_for(stacks, found, found->count);
 	uint64_t cut = choose_cut(stacks, found, found->count);
-	found->chain = memory->chain;
-	found->kept = reused;
 	if (cut != 0) {
 		stack_memory_link(memory, &stacks->tested);
 		walk_counts_add_test(&stacks->counts,
@@ -129,7 +127,9 @@ static void note_whole(struct stacks *stacks, struct found *found, size_t reused
 						stacks->frames, found->count, cut),
 				     &counted);
 	}
-	guess_note(memory->guess, found->source->map_version, stacks->frames, found->count, reused);
+	found->is_whole = true;
+	found->chain = stack_memory_take(memory, found->source->map_version, stacks->frames,
+					 found->count, reused);
 }
 
 /* Whether guesses of a thread may be shown: they were tried, in the way that is closest to them,
@@ -185,7 +185,6 @@ static void walk(struct stacks *stacks, struct found *found, struct profile_stac
 		stack->reason = PROFILE_SKIP_NOT_RESIDENT;
 	if (remembers && (found->is_deep || stacks->guess_trial != TRIAL_DEEP))
 		guess_grow_old(found->source->memory->guess);
-	/* The thread's chain follows its history, which knows of complete stacks only. */
 	if (remembers && stop == UW_STOP_ROOT)
 		note_whole(stacks, found, reused);
 	else if (remembers && found->count > 0 &&
@@ -202,42 +201,6 @@ static size_t take_leaf(struct stacks *stacks, const struct uw_space *space, uin
 	if (!uw_space_find(space, ip, &leaf->tag, &leaf->rva))
 		leaf->tag = UW_TAG_NONE;
 	return 1;
-}
-
-static uint32_t frame_flags(const struct uw_frame *frame, bool is_guessed)
-{
-	if (is_guessed)
-		return PROFILE_FRAME_GUESSED;
-	return frame->source == UW_SOURCE_FRAME_POINTER ? PROFILE_FRAME_POINTER : 0;
-}
-
-static struct profile_frame user_frame(const struct stacks *stacks, const struct found *found,
-				       size_t index)
-{
-	const struct uw_frame *from = &stacks->frames[index];
-	return (struct profile_frame){
-		.image = from->tag == UW_TAG_NONE ? 0 : from->tag,
-		.flags = frame_flags(from, index >= found->count - found->guessed),
-		.rva = from->rva,
-	};
-}
-
-static bool push_user_frames(struct stacks *stacks, const struct found *found)
-{
-	struct profile_frame frame;
-	size_t count = found->count - found->kept;
-	chain_keep(found->chain, found->kept);
-	for (size_t i = count; i > 0; i--) {
-		frame = user_frame(stacks, found, i - 1);
-		tree_prefetch_frame(stacks->tree, &frame);
-	}
-	for (size_t i = count; i > 0; i--) {
-		frame = user_frame(stacks, found, i - 1);
-		if (!chain_push(found->chain,
-				tree_frame(stacks->tree, &frame, stacks->frames[i - 1].function)))
-			return false;
-	}
-	return true;
 }
 
 static uint16_t saturate(size_t count)
@@ -277,27 +240,35 @@ static void find_frames(struct stacks *stacks, struct found *found, enum stack_e
 				 source->regs->value[registers_machine(source->is_32bit)->ip]);
 }
 
+/* The node of a stack; PROFILE_NONE: out of memory. */
+static uint32_t make_node(struct stacks *stacks, const struct found *found)
+{
+	if (!found->is_whole &&
+	    !chain_take(found->chain, stacks->frames, found->count, 0, found->guessed))
+		return PROFILE_NONE;
+	return found->chain && push_inner_frames(stacks, found) ? chain_node(found->chain)
+								: PROFILE_NONE;
+}
+
 void stacks_node(struct stacks *stacks, const struct stack_source *source, enum stack_extent extent,
 		 struct profile_stack *stack)
 {
 	struct found found = {.source = source, .chain = stacks->chain};
-	uint32_t node = PROFILE_NONE;
 	find_frames(stacks, &found, extent, stack);
-	if (push_user_frames(stacks, &found) && push_inner_frames(stacks, &found))
-		node = chain_node(found.chain);
-	if (stack->state == PROFILE_STACK_GUESSED)
-		stack->verified = saturate(found.count - found.guessed + source->inner_count);
-	stack->collapsed = saturate(chain_collapsed(found.chain));
-	/* Out of memory for the tree: the sample still counts, its stack is skipped. */
-	stack->node = node == PROFILE_NONE ? 0 : node;
+	uint32_t node = make_node(stacks, &found);
 	if (node == PROFILE_NONE) {
+		/* The sample still counts, its stack is skipped. */
 		*stack = (struct profile_stack){.cpu_ns = stack->cpu_ns,
 						.state = PROFILE_STACK_SKIPPED,
 						.reason = PROFILE_SKIP_NO_MEMORY,
 						.kernel_us = stack->kernel_us};
-		/* Its chain may lack frames that its history has. */
 		stack_memory_forget(source->memory);
+		return;
 	}
+	if (stack->state == PROFILE_STACK_GUESSED)
+		stack->verified = saturate(found.count - found.guessed + source->inner_count);
+	stack->collapsed = saturate(chain_collapsed(found.chain));
+	stack->node = node;
 }
 
 void stacks_learn(struct stacks *stacks, const struct stack_source *source)
@@ -305,9 +276,6 @@ void stacks_learn(struct stacks *stacks, const struct stack_source *source)
 	struct found found = {.source = source, .is_deep = true, .chain = stacks->chain};
 	struct profile_stack unused = {0};
 	walk(stacks, &found, &unused);
-	/* The chain keeps step with the history; its nodes are made for samples only. */
-	if (found.chain == source->memory->chain && !push_user_frames(stacks, &found))
-		stack_memory_forget(source->memory);
 }
 
 struct stacks *stacks_create(struct emit *emit, bool collapse)

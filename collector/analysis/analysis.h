@@ -7,6 +7,7 @@
 
 #include "collector/model/tracker.h"
 #include "collector/perf/record.h"
+#include "profile/profile.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

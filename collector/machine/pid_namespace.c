@@ -19,8 +19,7 @@ static int check_numbers(const char *numbers, struct failure *failure)
 		return 0;
 	return failure_set(failure, FAILURE_EXIT,
 			   "/proc is another pid namespace's: it calls tbcollect process %ld, here "
-			   "it "
-			   "is %ld, and others would be mixed up; mount this one's (unshare "
+			   "it is %ld, and others would be mixed up; mount this one's (unshare "
 			   "--mount-proc, mount -t proc proc /proc), or run tbcollect outside",
 			   there, (long)getpid());
 }
@@ -55,8 +54,7 @@ int pid_namespace_check(struct failure *failure)
 	if (!status && (errno == ENOENT || errno == ENOTDIR))
 		return failure_set(failure, FAILURE_EXIT,
 				   "/proc is not there, or of a pid namespace that this process is "
-				   "not "
-				   "in; mount this one's: mount -t proc proc /proc");
+				   "not in; mount this one's: mount -t proc proc /proc");
 	if (!status)
 		return failure_set_error(failure, errno, "cannot read /proc/self/status");
 	int result = pid_namespace_check_status(status, failure);

@@ -9,17 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct tracker *tracker_create(const struct tracker_config *config, struct emit *emit)
+struct tracker *tracker_create(const struct event_config *events, const struct cpus *cpus,
+			       struct emit *emit)
 {
 	struct tracker *tracker = calloc(1, sizeof(*tracker));
 	if (!tracker)
 		return NULL;
-	tracker->config = *config;
+	tracker->events = events;
+	tracker->cpus = cpus;
 	tracker->context.emit = emit;
 	tracker->context.family = uw_space_create(registers_machine(false)->arch);
 	tracker->context.asker = asker_create(ASKER_PATIENCE_NS);
 	tracker->context.images = image_table_create(emit, tracker->context.asker);
-	tracker->gaps = calloc(config->rings, sizeof(*tracker->gaps));
+	tracker->gaps = calloc(cpus->count, sizeof(*tracker->gaps));
 	if (!tracker->gaps || !tracker->context.images || !tracker->context.asker ||
 	    !tracker->context.family) {
 		tracker_destroy(tracker);
@@ -97,7 +99,7 @@ static void apply_fork(struct tracker *tracker, const struct record *record)
 {
 	bool new_process = record->pid != record->fork.parent_pid;
 	/* The kernel tells of children that their events do not follow too. */
-	if (new_process && tracker->config.same_process)
+	if (new_process && tracker->events->same_process)
 		return;
 	forget_start(tracker, record->tid);
 	tracker_free_tid(tracker, record->tid);
@@ -165,7 +167,7 @@ static void take_over_id(struct tracker *tracker, struct process *process)
 	before->is_head = false;
 	before->is_exact =
 		!tracker_is_exact(tracker); /* what it lacks is counted under the new id */
-	before->final_counts = (uint32_t)tracker->config.rings; /* its account is complete */
+	before->final_counts = (uint32_t)tracker->cpus->count; /* its account is complete */
 	tracker_end_thread(tracker, before, tracker->now_ns);
 }
 
@@ -196,7 +198,7 @@ static void apply_throttle(struct tracker *tracker, const struct record *record)
 	uint32_t pid = tracker_is_exact(tracker) ? 0 : record->pid;
 	tracker->gaps[record->source]++;
 	emit_note(tracker->context.emit, kind, record->time_ns, .value = 1, .pid = pid,
-		  .tid = tracker->config.cpus[record->source]);
+		  .tid = tracker->cpus->numbers[record->source]);
 }
 
 static void apply_lost(struct tracker *tracker, const struct record *record)
@@ -205,7 +207,7 @@ static void apply_lost(struct tracker *tracker, const struct record *record)
 	tracker->counts.lost += record->lost;
 	tracker->gaps[record->source]++;
 	emit_note(tracker->context.emit, PROFILE_NOTE_SAMPLES_LOST, record->time_ns,
-		  .value = record->lost, .tid = tracker->config.cpus[record->source]);
+		  .value = record->lost, .tid = tracker->cpus->numbers[record->source]);
 	/* A mapping may have been among what was lost. */
 	for (struct process *p; (p = idmap_next(&tracker->processes, &position));)
 		process_lose(p, record->time_ns);
@@ -269,8 +271,7 @@ static void note_silent(const struct tracker *tracker)
 		return;
 	snprintf(text, sizeof(text),
 		 "the kernel did not answer about %zu process%s, as %u: they hold the lock of "
-		 "their "
-		 "mappings; what was not known of them by then is missing",
+		 "their mappings; what was not known of them by then is missing",
 		 count, count == 1 ? "" : "es", pids[0]);
 	emit_note(tracker->context.emit, PROFILE_NOTE_WARNING, tracker->now_ns, .pid = pids[0],
 		  .text = text);

@@ -7,28 +7,20 @@
 #define COLLECTOR_MODEL_TRACKER_H
 
 #include "collector/perf/record.h"
-#include "collector/perf/sampling.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+struct cpus;
 struct emit;
+struct event_config;
 struct tracker;
 
-struct tracker_config {
-	size_t rings;                    /* one per CPU */
-	const uint32_t *cpus;            /* CPU of each ring; borrowed for the tracker's life */
-	const struct sampling *sampling; /* borrowed for the tracker's life */
-	bool has_count;                  /* samples carry the event's count */
-	bool final_counts;               /* each ended thread's last count comes from each ring */
-	enum profile_kernel_time kernel_time;
-	bool same_process;  /* the events do not follow processes that a followed one makes */
-	bool command_lines; /* of processes with samples are noted */
-};
-
-/* emit is borrowed. NULL: out of memory. */
-struct tracker *tracker_create(const struct tracker_config *config, struct emit *emit);
+/* For the rings of the CPUs, which take the records of such events. All is borrowed for the
+ * tracker's life. NULL: out of memory. */
+struct tracker *tracker_create(const struct event_config *events, const struct cpus *cpus,
+			       struct emit *emit);
 void tracker_destroy(struct tracker *tracker); /* accepts NULL; writes nothing */
 
 /* A thread that an event was opened for; returns its family, -1 when out of memory. The process is

@@ -4,18 +4,18 @@
 
 bool tracker_is_exact(const struct tracker *tracker)
 {
-	return tracker->config.sampling->kind == PROFILE_SAMPLING_CPUS;
+	return tracker->events->sampling.kind == PROFILE_SAMPLING_CPUS;
 }
 
 bool tracker_is_random(const struct tracker *tracker)
 {
-	return sampling_is_random(tracker->config.sampling);
+	return sampling_is_random(&tracker->events->sampling);
 }
 
 bool tracker_has_unseen(const struct tracker *tracker)
 {
-	return tracker->config.has_count &&
-	       tracker->config.kernel_time == PROFILE_KERNEL_TIME_APART;
+	return tracker->events->has_count &&
+	       event_kernel_time(tracker->events) == PROFILE_KERNEL_TIME_APART;
 }
 
 static void count(struct tracker *tracker, struct thread *thread, uint64_t cpu_ns)
@@ -32,12 +32,12 @@ struct tick tracker_count_tick(struct tracker *tracker, struct thread *thread,
 	struct tick tick = {.user_ns = sample->period};
 	if (tracker_is_exact(tracker))
 		return tick;
-	if (tracker->config.has_count)
+	if (tracker->events->has_count)
 		tick.user_ns = thread_advance(thread, record->source, sample->count);
 	count(tracker, thread, tick.user_ns);
 	thread_note_tick(thread, record->source, record->time_ns);
 	if (!tracker_has_unseen(tracker) &&
-	    !(tracker_is_random(tracker) && tracker->config.has_count))
+	    !(tracker_is_random(tracker) && tracker->events->has_count))
 		return tick;
 	/* What a tick counts beyond its distance was in the kernel, or is of no tick: what was lost
 	 * was no more of this function than of any. */
@@ -68,7 +68,7 @@ static void weigh_random(const struct tracker *tracker, struct thread *thread,
 			 const struct tick *tick, uint64_t period_ns, struct profile_stack *stack)
 {
 	stack->kernel_us = saturate_us(thread->rest_ns);
-	stack->cpu_ns = sampling_weigh(tracker->config.sampling, period_ns, tick->user_ns) +
+	stack->cpu_ns = sampling_weigh(&tracker->events->sampling, period_ns, tick->user_ns) +
 			UINT64_C(1000) * stack->kernel_us;
 	thread->rest_ns -= UINT64_C(1000) * stack->kernel_us;
 }
@@ -79,7 +79,7 @@ void tracker_weigh(struct tracker *tracker, struct thread *thread, const struct 
 	if (!tracker_is_random(tracker)) {
 		weigh_fixed(thread, tick, stack);
 	} else if (tracker_is_exact(tracker)) {
-		stack->cpu_ns = tracker->config.sampling->interval_ns;
+		stack->cpu_ns = tracker->events->sampling.interval_ns;
 	} else {
 		tracker_keep_pending(tracker, thread, tick, is_kernel);
 		if (!is_kernel)
@@ -116,7 +116,7 @@ static uint64_t kernel_part(struct tracker *tracker, struct thread *thread, size
 			    uint64_t rest_ns)
 {
 	uint64_t tick_ns =
-		sampling_tick_ns(tracker->config.sampling, tracker->config.cpus[ring_index], 0);
+		sampling_tick_ns(&tracker->events->sampling, tracker->cpus->numbers[ring_index], 0);
 	if (!tracker_has_unseen(tracker) || rest_ns < tick_ns ||
 	    thread_pass_gap(thread, ring_index, tracker->gaps[ring_index]))
 		return 0;
@@ -131,12 +131,12 @@ bool tracker_count_final(struct tracker *tracker, struct thread *thread, uint64_
 	thread->rest_ns += tracker_is_random(tracker)
 				   ? kernel_part(tracker, thread, ring_index, rest_ns)
 				   : rest_ns;
-	return ++thread->final_counts >= tracker->config.rings;
+	return ++thread->final_counts >= tracker->cpus->count;
 }
 
 bool tracker_has_final_counts(const struct tracker *tracker)
 {
-	return tracker->config.final_counts && tracker->config.has_count;
+	return tracker->events->final_counts && tracker->events->has_count;
 }
 
 bool tracker_has_open_account(const struct tracker *tracker, const struct thread *thread)
@@ -144,27 +144,27 @@ bool tracker_has_open_account(const struct tracker *tracker, const struct thread
 	if (tracker_is_exact(tracker))
 		return !thread->is_exact;
 	return thread->is_head ||
-	       (tracker_has_final_counts(tracker) && thread->final_counts < tracker->config.rings);
+	       (tracker_has_final_counts(tracker) && thread->final_counts < tracker->cpus->count);
 }
 
 /* Of an account that did not come: what samples tell, or half of what there can be without. */
 static uint64_t lack_of_account(const struct tracker *tracker, const struct thread *thread)
 {
 	uint64_t sampled_ns = thread->sampled_ns + thread->kernel_ns;
-	return sampled_ns > 0 ? sampled_ns : tracker->config.sampling->interval_ns / 2;
+	return sampled_ns > 0 ? sampled_ns : tracker->events->sampling.interval_ns / 2;
 }
 
 void tracker_close_account(struct tracker *tracker, struct thread *thread)
 {
 	bool is_closed =
-		tracker_has_final_counts(tracker) && thread->final_counts >= tracker->config.rings;
+		tracker_has_final_counts(tracker) && thread->final_counts >= tracker->cpus->count;
 	if (thread->is_exact)
 		return;
 	if (tracker_is_exact(tracker)) {
 		thread->unseen_ns = lack_of_account(tracker, thread);
 	} else if (!is_closed) {
 		struct thread_lack lack =
-			thread_lack(thread, tracker->config.sampling->tick_ns, tracker->now_ns);
+			thread_lack(thread, tracker->events->sampling.tick_ns, tracker->now_ns);
 		thread->unseen_ns = lack.unseen_ns;
 		tracker->busy_ns += lack.busy_ns;
 	}

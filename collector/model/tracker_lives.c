@@ -44,7 +44,7 @@ struct thread *tracker_put_thread(struct tracker *tracker, uint32_t pid, uint32_
 				  const char *name, uint32_t family)
 {
 	struct thread *thread =
-		thread_create(pid, tid, name, tracker->now_ns, tracker->config.rings);
+		thread_create(pid, tid, name, tracker->now_ns, tracker->cpus->count);
 	if (!thread)
 		return NULL;
 	if (!idmap_put(&tracker->threads, tid, thread)) {
@@ -52,7 +52,7 @@ struct thread *tracker_put_thread(struct tracker *tracker, uint32_t pid, uint32_
 		return NULL;
 	}
 	thread->family = family;
-	for (size_t i = 0; i < tracker->config.rings; i++)
+	for (size_t i = 0; i < tracker->cpus->count; i++)
 		thread->counts[i].gaps = tracker->gaps[i];
 	tracker->counts.threads++;
 	tracker->counts.live_threads++;
@@ -72,7 +72,7 @@ bool tracker_is_live(const struct thread *thread)
 static void write_thread(struct tracker *tracker, struct thread *thread)
 {
 	tracker_close_account(tracker, thread);
-	thread_end(thread, tracker->context.emit, !tracker->config.has_count);
+	thread_end(thread, tracker->context.emit, !tracker->events->has_count);
 }
 
 static void finish_thread(struct tracker *tracker, struct thread *thread)

@@ -2,8 +2,10 @@
 #ifndef COLLECTOR_MODEL_TRACKER_PRIVATE_H
 #define COLLECTOR_MODEL_TRACKER_PRIVATE_H
 
+#include "collector/machine/cpus.h"
 #include "collector/model/idmap.h"
 #include "collector/model/tracker_sampled.h"
+#include "collector/perf/event.h"
 
 enum { NOTED_NAMES_MAX = 32 };
 
@@ -14,7 +16,8 @@ struct family {
 };
 
 struct tracker {
-	struct tracker_config config;
+	const struct event_config *events;
+	const struct cpus *cpus;
 	struct process_context context;
 	struct hash_table processes;
 	struct hash_table threads; /* live ones, and ended ones that wait for their final counts */

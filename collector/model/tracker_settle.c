@@ -35,7 +35,7 @@ static struct thread *find_open_account(struct tracker *tracker, int64_t family)
 static uint64_t kernel_part_of_rest(const struct tracker *tracker, const struct thread *thread,
 				    uint64_t rest_ns)
 {
-	uint64_t tick_ns = tracker->config.sampling->tick_ns;
+	uint64_t tick_ns = tracker->events->sampling.tick_ns;
 	uint64_t rings = 0;
 	for (size_t i = 0; i < thread->count_size; i++)
 		rings += thread->counts[i].tick_ns != 0;

@@ -93,6 +93,13 @@ int event_probe(struct event_config *config, struct failure *failure)
 	return 0;
 }
 
+enum profile_kernel_time event_kernel_time(const struct event_config *config)
+{
+	return config->kernel       ? PROFILE_KERNEL_TIME_FRAMES
+	       : config->has_kernel ? PROFILE_KERNEL_TIME_AT_CALLS
+				    : PROFILE_KERNEL_TIME_APART;
+}
+
 struct record_format event_format(const struct event_config *config)
 {
 	return (struct record_format){

@@ -49,6 +49,9 @@ struct event_config {
  * Failure: not permitted at all, or perf_event is not there. */
 int event_probe(struct event_config *config, struct failure *failure);
 
+/* What becomes of the time in the kernel. */
+enum profile_kernel_time event_kernel_time(const struct event_config *config);
+
 /* The format of the records that the event's ring gets. */
 struct record_format event_format(const struct event_config *config);
 

@@ -55,8 +55,7 @@ static int explain_permission(struct failure *failure, int error, pid_t pid)
 	if (other_user(pid) && !have_capability())
 		return failure_set(failure, FAILURE_EXIT,
 				   "cannot sample %s: it belongs to another user and CAP_PERFMON "
-				   "is "
-				   "missing; run as that user or as root, or: sudo setcap "
+				   "is missing; run as that user or as root, or: sudo setcap "
 				   "cap_perfmon,cap_sys_ptrace=ep tbcollect",
 				   who);
 	if (!have_capability() && paranoid > 2)
@@ -83,16 +82,14 @@ int event_explain(struct failure *failure, int error, pid_t pid)
 	case ESRCH:
 		return failure_set(failure, FAILURE_EXIT,
 				   "cannot attach to process %d: no such process; see ps -e for "
-				   "those "
-				   "that run",
+				   "those that run",
 				   (int)pid);
 	case ENOSYS:
 	case ENOENT:
 	case EOPNOTSUPP:
 		return failure_set(failure, FAILURE_EXIT,
 				   "cannot sample: %s: this kernel has no perf_event task clock; "
-				   "it "
-				   "needs CONFIG_PERF_EVENTS, and no seccomp filter in the way",
+				   "it needs CONFIG_PERF_EVENTS, and no seccomp filter in the way",
 				   strerror(error));
 	default:
 		return failure_set_error(failure, error, "cannot open the sampling event");

@@ -463,8 +463,7 @@ static int explain(const struct sampler *sampler, pid_t pid, int error, struct f
 	if (!sampler->rings && (error == EPERM || error == ENOMEM))
 		return failure_set(failure, FAILURE_EXIT,
 				   "cannot map the sampling buffers: %s; another profiler may use "
-				   "up "
-				   "kernel.perf_event_mlock_kb: sudo sysctl "
+				   "up kernel.perf_event_mlock_kb: sudo sysctl "
 				   "kernel.perf_event_mlock_kb=2048, or ulimit -l unlimited",
 				   strerror(error));
 	return event_explain(failure, error, sampler->config.on_exec ? 0 : pid);

@@ -171,14 +171,12 @@ static int check_directory(const struct result *result, struct failure *failure)
 	if (holds_result(result->place))
 		return failure_set(failure, FAILURE_EXIT,
 				   "the directory %s already holds a result; choose another one "
-				   "with "
-				   "-r DIR",
+				   "with -r DIR",
 				   result->directory);
 	if (faccessat(result->place, ".", W_OK | X_OK, 0) < 0)
 		return failure_set(failure, FAILURE_EXIT,
 				   "cannot write to the result directory %s: %s; choose another "
-				   "one "
-				   "with -r DIR",
+				   "one with -r DIR",
 				   result->directory, strerror(errno));
 	return 0;
 }
@@ -260,15 +258,13 @@ int result_check(struct result *result, struct failure *failure)
 	if (known && held.st_nlink == 0)
 		return failure_set(failure, FAILURE_EXIT,
 				   "the result %s was deleted during the collection: nothing of it "
-				   "is "
-				   "left; collect again",
+				   "is left; collect again",
 				   result->file);
 	if (known && (is_held_at(&held, result->file) || follow(result, &held)))
 		return 0;
 	return failure_set(failure, FAILURE_EXIT,
 			   "the result %s cannot be reached any more: its directory was unmounted "
-			   "or "
-			   "covered during the collection",
+			   "or covered during the collection",
 			   result->file);
 }
 

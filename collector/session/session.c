@@ -96,19 +96,10 @@ static int set_up(struct session *session, struct failure *failure)
 			options->interval_ns, &session->emit, failure) < 0 ||
 	    result_hold(&session->result, failure) < 0)
 		return -1;
-	struct tracker_config tracker = {
-		.rings = session->sampler.cpus.count,
-		.cpus = session->sampler.cpus.numbers,
-		.sampling = &session->sampler.config.sampling,
-		.has_count = session->sampler.config.has_count,
-		.final_counts = session->sampler.config.final_counts,
-		.kernel_time = session_kernel_time(session),
-		.same_process = !options->children,
-		.command_lines = true,
-	};
-	session->tracker = tracker_create(&tracker, session->emit);
+	session->tracker =
+		tracker_create(&session->sampler.config, &session->sampler.cpus, session->emit);
 	struct analysis_config analysis = {
-		.kernel_time = session_kernel_time(session),
+		.kernel_time = event_kernel_time(&session->sampler.config),
 		.unwind = options->unwind != OPTIONS_UNWIND_NONE,
 		.collapse = options->collapse,
 	};

@@ -28,14 +28,6 @@ void session_describe(struct session *session)
 					 "%s%d", i > 0 ? "," : "-p ", (int)options->pids[i]);
 }
 
-enum profile_kernel_time session_kernel_time(const struct session *session)
-{
-	const struct event_config *config = &session->sampler.config;
-	return config->kernel       ? PROFILE_KERNEL_TIME_FRAMES
-	       : config->has_kernel ? PROFILE_KERNEL_TIME_AT_CALLS
-				    : PROFILE_KERNEL_TIME_APART;
-}
-
 const char *session_kernel_words(const struct session *session)
 {
 	static const char *const words[] = {
@@ -43,7 +35,7 @@ const char *session_kernel_words(const struct session *session)
 		[PROFILE_KERNEL_TIME_AT_CALLS] = "at the user code that entered the kernel",
 		[PROFILE_KERNEL_TIME_FRAMES] = "in the kernel's frames",
 	};
-	return words[session_kernel_time(session)];
+	return words[event_kernel_time(&session->sampler.config)];
 }
 
 void session_say_sampling(const struct session *session)
@@ -152,16 +144,15 @@ void session_note_start(struct session *session)
 	emit_note(emit, PROFILE_NOTE_STACK_SOURCE, now,
 		  .value = session->sampler.copies ? PROFILE_STACKS_BY_BPF
 						   : PROFILE_STACKS_BY_KERNEL);
-	emit_note(emit, PROFILE_NOTE_KERNEL_TIME, now, .value = session_kernel_time(session));
+	emit_note(emit, PROFILE_NOTE_KERNEL_TIME, now,
+		  .value = event_kernel_time(&session->sampler.config));
 	for (size_t i = 0; i < options->pid_count; i++)
 		emit_note(emit, PROFILE_NOTE_ATTACHED, now, .pid = (uint32_t)options->pids[i]);
 	if (!session->sampler.config.has_count &&
 	    session->sampler.config.sampling.kind != PROFILE_SAMPLING_CPUS)
 		emit_note(emit, PROFILE_NOTE_WARNING, now,
 			  .text = "this kernel gives no CPU time with the samples (Linux 6.12 "
-				  "does): "
-				  "samples "
-				  "count one interval each");
+				  "does): samples count one interval each");
 }
 
 /* CPU time of the attached processes so far, threads that ended included; those that are gone count

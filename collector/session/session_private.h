@@ -82,8 +82,7 @@ void session_handle_signals(struct session *session);
 /* Collects until the program or the user ends it; -1 when the file cannot be written. */
 int session_collect(struct session *session, struct failure *failure);
 
-/* What becomes of the time in the kernel, known when the sampler is; and in words. */
-enum profile_kernel_time session_kernel_time(const struct session *session);
+/* What becomes of the time in the kernel, in words. */
 const char *session_kernel_words(const struct session *session);
 
 /* Says when samples are taken. */

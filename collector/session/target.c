@@ -77,8 +77,7 @@ int target_start(struct target *target, const char *program, struct failure *fai
 	if (error == ENOENT && strchr(program, '/') && access(program, F_OK) == 0)
 		return failure_set(failure, FAILURE_EXIT_NOT_FOUND,
 				   "cannot start %s: its interpreter is missing; check its first "
-				   "line, "
-				   "or the loader that it names",
+				   "line, or the loader that it names",
 				   program);
 	if (program[0] == '\0')
 		return failure_set(failure, FAILURE_EXIT_NOT_FOUND,

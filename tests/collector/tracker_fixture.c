@@ -1,10 +1,14 @@
 #include "tests/collector/tracker_fixture.h"
 
 #include "collector/analysis/hotspots.h"
+#include "collector/machine/cpus.h"
+#include "collector/perf/event.h"
 #include <check.h>
 #include <stdio.h>
 
-static const uint32_t cpus[FIXTURE_RINGS] = {FIXTURE_CPU_0, FIXTURE_CPU_1};
+static uint32_t numbers[FIXTURE_RINGS] = {FIXTURE_CPU_0, FIXTURE_CPU_1};
+static const struct cpus cpus = {numbers, FIXTURE_RINGS};
+static struct event_config events;
 
 static const struct sampling fixed = {PROFILE_SAMPLING_FIXED, 10000000, 10000000, 0};
 
@@ -36,15 +40,6 @@ void fixture_teardown(void)
 
 void fixture_configure(struct fixture_config config)
 {
-	struct tracker_config followed = {
-		.rings = FIXTURE_RINGS,
-		.cpus = cpus,
-		.sampling = config.sampling ? config.sampling : &fixed,
-		.has_count = config.has_count,
-		.final_counts = config.final_counts,
-		.kernel_time = config.kernel_time,
-		.same_process = config.same_process,
-	};
 	struct analysis_config sampled = {
 		.kernel_time = config.kernel_time,
 		.unwind = config.unwind,
@@ -52,7 +47,15 @@ void fixture_configure(struct fixture_config config)
 	};
 	destroy();
 	deep_interval_ns = config.deep_interval_ns;
-	tracker = tracker_create(&followed, emit);
+	events = (struct event_config){
+		.sampling = config.sampling ? *config.sampling : fixed,
+		.has_count = config.has_count,
+		.final_counts = config.final_counts,
+		.kernel = config.kernel_time == PROFILE_KERNEL_TIME_FRAMES,
+		.has_kernel = config.kernel_time != PROFILE_KERNEL_TIME_APART,
+		.same_process = config.same_process,
+	};
+	tracker = tracker_create(&events, &cpus, emit);
 	ck_assert_ptr_nonnull(tracker);
 	hotspots = hotspots_analysis.create(&sampled, tracker, emit);
 	ck_assert_ptr_nonnull(hotspots);

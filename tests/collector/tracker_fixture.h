@@ -6,6 +6,7 @@
 #define TESTS_COLLECTOR_TRACKER_FIXTURE_H
 
 #include "collector/model/tracker.h"
+#include "collector/perf/sampling.h"
 #include "tests/collector/fake_emit.h"
 
 enum { FIXTURE_RINGS = 2, FIXTURE_CPU_0 = 3, FIXTURE_CPU_1 = 7 };
@@ -17,7 +18,7 @@ extern struct tracker *tracker;
 void fixture_setup(void);
 void fixture_teardown(void);
 
-/* Another configuration instead: fields of tracker_config and analysis_config. */
+/* Another configuration instead: fields of event_config and analysis_config. */
 struct fixture_config {
 	const struct sampling *sampling; /* NULL: a fixed period */
 	uint64_t deep_interval_ns;

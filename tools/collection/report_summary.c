@@ -2,7 +2,6 @@
 #include "tools/collection/overview.h"
 #include "tools/collection/sampling.h"
 #include "tools/collection/skip_reason.h"
-#include "tools/report/programs.h"
 #include "tools/report/report.h"
 #include "tools/table/lines.h"
 #include <inttypes.h>
@@ -322,7 +321,6 @@ static void print_platform(const struct report_input *input, const struct overvi
 static void print_as_text(const struct report_input *input, const struct overview *overview,
 			  FILE *stream, unsigned width)
 {
-	struct table table;
 	uint32_t limit = input->options->limit ? input->options->limit : TOP_HOTSPOTS;
 	struct lines lines;
 	lines_begin(&lines);
@@ -337,10 +335,8 @@ static void print_as_text(const struct report_input *input, const struct overvie
 	    threadless_ns(input, overview) > overview->cpu_ns / BASE_SHARE)
 		fprintf(stream, ", of %.3f s in known threads", (double)overview->cpu_ns / 1e9);
 	fputc('\n', stream);
-	report_hotspots_fill(input, limit, &table);
-	format_text_print(&table, stream, width);
-	table_finish(&table);
-	programs_print(input, limit, stream, width);
+	report_top_functions(input, limit, stream, width);
+	report_top_programs(input, limit, stream, width);
 	if (!overview->is_finalized && input->tally.samples > 0)
 		fputs("The result has no symbols yet; run: tbconvert finalize RESULT\n", stream);
 	lines_begin(&lines);

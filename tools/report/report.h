@@ -32,7 +32,6 @@ void report_summary_print(const struct report_input *input, FILE *stream, unsign
 void report_hotspots_print(const struct report_input *input, FILE *stream, unsigned width);
 void report_top_down_print(const struct report_input *input, FILE *stream, unsigned width);
 void report_bottom_up_print(const struct report_input *input, FILE *stream, unsigned width);
-void report_groups_print(const struct report_input *input, FILE *stream, unsigned width);
 void report_threads_print(const struct report_input *input, FILE *stream, unsigned width);
 void report_modules_print(const struct report_input *input, FILE *stream, unsigned width);
 void report_quality_print(const struct report_input *input, FILE *stream, unsigned width);
@@ -43,8 +42,13 @@ void report_quality_print(const struct report_input *input, FILE *stream, unsign
 void report_print_table(const struct report_input *input, struct table *table,
 			uint64_t default_least, FILE *stream, unsigned width);
 
-/* The functions with the most CPU time of their own, `limit` rows (0: all). */
-void report_hotspots_fill(const struct report_input *input, uint32_t limit, struct table *table);
+/* As text, `limit` rows (0: all): the functions with the most CPU time of their own; the programs
+ * with the most in all, with a heading, where there are several and the filter is not about
+ * functions. */
+void report_top_functions(const struct report_input *input, uint32_t limit, FILE *stream,
+			  unsigned width);
+void report_top_programs(const struct report_input *input, uint32_t limit, FILE *stream,
+			 unsigned width);
 
 /* What the rows of a group have to be told apart by, TALLY_BY_... */
 unsigned report_tally_by(enum report_group group);

@@ -1,4 +1,4 @@
-/* A row for each module, process, thread or source file. */
+/* A row for each function, module, process, thread or source file. */
 #include "tools/analysis/command_lines.h"
 #include "tools/cli/path.h"
 #include "tools/cli/xalloc.h"
@@ -6,10 +6,11 @@
 #include "tools/report/report.h"
 #include <stdlib.h>
 
-/* What rows are, besides enum report_group: of the reports modules and threads. */
+/* What rows are, besides enum report_group. */
 enum {
-	MODULE_PATH = REPORT_GROUP_COUNT, /* an image's path */
-	THREAD_LIFE,
+	MODULE_PATH = REPORT_GROUP_COUNT, /* an image's path: the report modules */
+	THREAD_LIFE,                      /* the report threads */
+	PROGRAM,                          /* processes of one name: in the summary */
 };
 
 enum value {
@@ -25,10 +26,15 @@ enum value {
 	VALUE_SAMPLES,
 	VALUE_PROCESSES,
 	VALUE_COMMAND,
+	VALUE_MODULE,
+	VALUE_FULL,
+	VALUE_FILE,
+	VALUE_START,
+	VALUE_SOURCE,
 };
 
 #define BY(rows) (1u << (rows))
-#define BY_ANY   (BY(THREAD_LIFE + 1) - 1)
+#define BY_ANY   (BY(PROGRAM + 1) - 1)
 
 /* In their order. */
 static const struct group_column {
@@ -36,6 +42,8 @@ static const struct group_column {
 	unsigned rows; /* that have it */
 	struct table_column column;
 } group_columns[] = {
+	{VALUE_LABEL, BY(REPORT_GROUP_FUNCTION), {"Function", "function", TABLE_NAME, TABLE_ALL}},
+	{VALUE_LABEL, BY(PROGRAM), {"Program", "program", TABLE_NAME, TABLE_ALL}},
 	{VALUE_LABEL, BY(REPORT_GROUP_MODULE), {"Module", "module", TABLE_NAME, TABLE_ALL}},
 	{VALUE_LABEL, BY(MODULE_PATH), {"Module", "module", TABLE_TEXT, TABLE_ALL}},
 	{VALUE_LABEL, BY(REPORT_GROUP_PROCESS), {"Process", "process", TABLE_NAME, TABLE_ALL}},
@@ -54,16 +62,29 @@ static const struct group_column {
 	 {"PID", "pid", TABLE_ID, TABLE_ALL}},
 	{VALUE_CPU, BY_ANY, {"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_ALL}},
 	{VALUE_SHARE, BY_ANY, {"CPU %", "cpu_share", TABLE_SHARE, TABLE_SHOWN | TABLE_KEYED}},
-	{VALUE_ERROR, BY_ANY & ~BY(THREAD_LIFE), REPORT_ERROR_COLUMN},
+	{VALUE_ERROR, BY_ANY & ~BY(THREAD_LIFE) & ~BY(PROGRAM), REPORT_ERROR_COLUMN},
 	/* Empty: sampling alone does not see waits. */
 	{VALUE_WAIT, BY(THREAD_LIFE), {"Wait Time", "wait_time_s", TABLE_SECONDS, TABLE_DATA}},
 	{VALUE_SAMPLES, BY_ANY, {"Samples", "samples", TABLE_COUNT, TABLE_ALL}},
 	{VALUE_PROCESSES,
-	 BY(REPORT_GROUP_PROCESS),
+	 BY(REPORT_GROUP_PROCESS) | BY(PROGRAM),
 	 {"Processes", "processes", TABLE_COUNT, TABLE_ALL}},
 	{VALUE_COMMAND,
 	 BY(REPORT_GROUP_PID),
 	 {"Command Line", "command_line", TABLE_NAME, TABLE_ALL}},
+	{VALUE_MODULE, BY(REPORT_GROUP_FUNCTION), {"Module", "module", TABLE_TEXT, TABLE_ALL}},
+	{VALUE_FULL,
+	 BY(REPORT_GROUP_FUNCTION),
+	 {"Function (Full)", "function_full", TABLE_NAME, TABLE_DATA}},
+	{VALUE_FILE,
+	 BY(REPORT_GROUP_FUNCTION),
+	 {"Source File", "source_file", TABLE_TEXT, TABLE_ALL | TABLE_OPTIONAL}},
+	{VALUE_START,
+	 BY(REPORT_GROUP_FUNCTION),
+	 {"Start Address", "start_address", TABLE_ADDRESS, TABLE_DATA}},
+	{VALUE_SOURCE,
+	 BY(REPORT_GROUP_FUNCTION),
+	 {"Source Path", "source_path", TABLE_TEXT, TABLE_KEYED}},
 };
 
 #define COLUMN_COUNT (sizeof(group_columns) / sizeof(group_columns[0]))
@@ -78,6 +99,9 @@ struct grouping {
 	unsigned rows;
 	struct groups groups;
 	const char **commands; /* of the processes, where there are rows by pid */
+	struct table table;
+	struct table_column columns[COLUMN_COUNT];
+	enum value values[COLUMN_COUNT]; /* of the columns */
 };
 
 static const char *or_unknown(const char *text)
@@ -122,6 +146,11 @@ static void add_entry(struct grouping *grouping, const struct report_entries *at
 	uint64_t id = 0;
 	uint32_t index = entry->process;
 	switch (grouping->rows) {
+	case REPORT_GROUP_FUNCTION:
+		label = functions_at(input->functions, at->leaf)->name;
+		id = input->rank[at->leaf];
+		index = at->leaf;
+		break;
 	case REPORT_GROUP_MODULE:
 		break;
 	case MODULE_PATH:
@@ -199,18 +228,36 @@ static void sum_by_name(struct groups *groups)
 	*groups = sums;
 }
 
+/* Processes by their threads' accounts. */
+static void collect_programs(struct grouping *grouping)
+{
+	const struct report_input *input = grouping->input;
+	for (uint32_t i = 0; i < profile_reader_thread_count(input->reader); i++) {
+		const struct profile_thread_info *thread = profile_reader_thread(input->reader, i);
+		const char *name = tally_process_name(input->reader, thread->process);
+		if (filter_takes_thread(&input->options->filter, thread->pid, name, thread->tid,
+					thread->name))
+			groups_add(&grouping->groups, or_unknown(name), thread->process, i,
+				   &(struct draws_part){.cpu_ns = thread->cpu_ns,
+							.samples = thread->samples});
+	}
+}
+
 static void collect(struct grouping *grouping)
 {
 	struct report_entries at = {.input = grouping->input,
 				    .with_chain = grouping->rows != THREAD_LIFE};
-	while (report_next_entry(&at)) {
+	while (grouping->rows != PROGRAM && report_next_entry(&at)) {
 		if (grouping->rows == THREAD_LIFE)
 			add_to_life(grouping, at.entry);
 		else
 			add_entry(grouping, &at);
 	}
-	add_rest(grouping);
-	if (grouping->rows == REPORT_GROUP_PROCESS)
+	if (grouping->rows == PROGRAM)
+		collect_programs(grouping);
+	else
+		add_rest(grouping);
+	if (grouping->rows == REPORT_GROUP_PROCESS || grouping->rows == PROGRAM)
 		sum_by_name(&grouping->groups);
 	groups_sort(&grouping->groups);
 }
@@ -241,11 +288,29 @@ static struct owner find_owner(const struct grouping *grouping, const struct gro
 	return (struct owner){true, thread->pid, thread->tid, thread->process};
 }
 
+/* What functions alone have. The time in no sample is like that of an unknown one. */
+static void fill_function(const struct functions *functions, const struct group *group,
+			  enum value value, struct table_cell *cell)
+{
+	bool is_known = group->id != NO_OWNER;
+	uint32_t index = is_known ? group->index : FUNCTION_UNKNOWN;
+	const struct function *function = functions_at(functions, index);
+	if (value == VALUE_MODULE)
+		cell->text = functions_module_of(functions, index)->name;
+	else if (value == VALUE_FULL)
+		cell->text = is_known ? function->full : group->label;
+	else if (value == VALUE_START)
+		cell->number = function->start;
+	else
+		cell->text = value == VALUE_FILE ? path_base_name(function->file) : function->file;
+	cell->is_unknown = value == VALUE_START && function->start == 0;
+}
+
 static void fill_cell(const struct grouping *grouping, const struct group *group, uint64_t total_ns,
 		      enum value value, struct table_cell *cell)
 {
 	const struct report_input *input = grouping->input;
-	const struct owner owner = find_owner(grouping, group);
+	struct owner owner = find_owner(grouping, group);
 	switch (value) {
 	case VALUE_LABEL:
 		cell->text = group->label;
@@ -287,44 +352,68 @@ static void fill_cell(const struct grouping *grouping, const struct group *group
 		if (owner.process != PROFILE_NONE)
 			cell->text = grouping->commands[owner.process];
 		break;
+	default:
+		fill_function(input->functions, group, value, cell);
+		break;
 	}
+}
+
+/* Rows of programs are of all that their processes' accounts have. */
+static uint64_t sum_all(const struct grouping *grouping)
+{
+	const struct tally *tally = &grouping->input->tally;
+	uint64_t total_ns = tally->cpu_ns + tally->rest_ns;
+	if (is_by_thread(grouping))
+		total_ns += report_threadless_ns(grouping->input);
+	if (grouping->rows == PROGRAM)
+		total_ns = 0;
+	for (size_t i = 0; grouping->rows == PROGRAM && i < grouping->groups.count; i++)
+		total_ns += grouping->groups.groups[i].sum.cpu_ns;
+	return total_ns;
+}
+
+/* limit: of the rows; 0: all. */
+static void make_table(struct grouping *grouping, const struct report_input *input, unsigned rows,
+		       uint32_t limit)
+{
+	size_t count = 0;
+	*grouping = (struct grouping){.input = input, .rows = rows};
+	for (size_t i = 0; i < COLUMN_COUNT; i++) {
+		if (group_columns[i].rows & BY(rows)) {
+			grouping->columns[count] = group_columns[i].column;
+			grouping->values[count++] = group_columns[i].value;
+		}
+	}
+	if (rows == REPORT_GROUP_PID)
+		grouping->commands = command_lines_collect(input->reader);
+	collect(grouping);
+	uint64_t total_ns = sum_all(grouping);
+	table_init(&grouping->table, grouping->columns, count);
+	for (size_t i = 0; i < grouping->groups.count && (limit == 0 || i < limit); i++) {
+		struct table_cell *row = table_add_row(&grouping->table);
+		for (size_t k = 0; k < count; k++)
+			fill_cell(grouping, &grouping->groups.groups[i], total_ns,
+				  grouping->values[k], &row[k]);
+	}
+}
+
+static void finish_table(struct grouping *grouping)
+{
+	table_finish(&grouping->table);
+	groups_finish(&grouping->groups);
+	free(grouping->commands);
 }
 
 static void print_groups(const struct report_input *input, unsigned rows, FILE *stream,
 			 unsigned width)
 {
-	struct grouping grouping = {.input = input, .rows = rows};
-	struct table_column columns[COLUMN_COUNT];
-	enum value values[COLUMN_COUNT];
-	size_t count = 0;
-	for (size_t i = 0; i < COLUMN_COUNT; i++) {
-		if (group_columns[i].rows & BY(rows)) {
-			columns[count] = group_columns[i].column;
-			values[count++] = group_columns[i].value;
-		}
-	}
-	if (rows == REPORT_GROUP_PID)
-		grouping.commands = command_lines_collect(input->reader);
-	collect(&grouping);
-	struct table table;
-	table_init(&table, columns, count);
-	uint64_t total_ns = input->tally.cpu_ns + input->tally.rest_ns;
-	if (is_by_thread(&grouping))
-		total_ns += report_threadless_ns(input);
-	uint32_t limit = input->options->limit;
-	for (size_t i = 0; i < grouping.groups.count && (limit == 0 || i < limit); i++) {
-		struct table_cell *row = table_add_row(&table);
-		for (size_t k = 0; k < count; k++)
-			fill_cell(&grouping, &grouping.groups.groups[i], total_ns, values[k],
-				  &row[k]);
-	}
-	report_print_table(input, &table, 0, stream, width);
-	table_finish(&table);
-	groups_finish(&grouping.groups);
-	free(grouping.commands);
+	struct grouping grouping;
+	make_table(&grouping, input, rows, input->options->limit);
+	report_print_table(input, &grouping.table, 0, stream, width);
+	finish_table(&grouping);
 }
 
-void report_groups_print(const struct report_input *input, FILE *stream, unsigned width)
+void report_hotspots_print(const struct report_input *input, FILE *stream, unsigned width)
 {
 	print_groups(input, input->options->group, stream, width);
 }
@@ -337,4 +426,27 @@ void report_modules_print(const struct report_input *input, FILE *stream, unsign
 void report_threads_print(const struct report_input *input, FILE *stream, unsigned width)
 {
 	print_groups(input, THREAD_LIFE, stream, width);
+}
+
+void report_top_functions(const struct report_input *input, uint32_t limit, FILE *stream,
+			  unsigned width)
+{
+	struct grouping grouping;
+	make_table(&grouping, input, REPORT_GROUP_FUNCTION, limit);
+	format_text_print(&grouping.table, stream, width);
+	finish_table(&grouping);
+}
+
+void report_top_programs(const struct report_input *input, uint32_t limit, FILE *stream,
+			 unsigned width)
+{
+	struct grouping grouping;
+	if (filter_needs_function(&input->options->filter))
+		return;
+	make_table(&grouping, input, PROGRAM, limit);
+	if (grouping.groups.count > 1) {
+		fputs("\nTop Programs\n", stream);
+		format_text_print(&grouping.table, stream, width);
+	}
+	finish_table(&grouping);
 }

@@ -12,61 +12,53 @@
 /* Members that OF() says are uint64_t, but texts by the kind of the column. 0, which is the scope,
  * stands for none. */
 struct quality_column {
-	struct table_column column;
-	size_t value;       /* of a share: the part */
-	size_t whole;       /* of a share */
-	size_t known;       /* 0 in this member: not known */
-	size_t shown;       /* 0 in this member of the run: not shown */
-	const char *title;  /* where that is shown; NULL: the column's */
+	const char *title; /* and so on: as struct table_column */
+	const char *key;
+	enum table_kind kind;
+	unsigned audience;
+	size_t value;            /* of a share: the part */
+	size_t whole;            /* of a share */
+	size_t known;            /* 0 in this member: not known */
+	size_t shown;            /* 0 in this member of the run: not shown */
+	const char *shown_title; /* NULL: the title */
 	size_t first, past; /* in place of the above: columns of these reasons (skip_reason.h) */
 };
 
-#define COUNT(title, key, member)                                                    \
-	{                                                                            \
-		.column = {title, key, TABLE_COUNT, TABLE_DATA}, .value = OF(member) \
+#define COUNT(title, key, member)                                        \
+	{                                                                \
+		title, key, TABLE_COUNT, TABLE_DATA, .value = OF(member) \
 	}
-#define UNWINDING(title, key, member)                                                           \
-	{                                                                                       \
-		.column = {title, key, TABLE_COUNT, TABLE_DATA}, .value = OF(unwinding.member), \
-		.known = OF(has_unwinding)                                                      \
+#define UNWINDING(title, key, member)                                               \
+	{                                                                           \
+		title, key, TABLE_COUNT, TABLE_DATA, .value = OF(unwinding.member), \
+						     .known = OF(has_unwinding)     \
 	}
 /* In data a column keeps its place: new ones come last. */
 static const struct quality_column columns[] = {
-	{.column = {"Scope", "scope", TABLE_TEXT, TABLE_DATA}, .value = OF(scope)},
-	{.column = {"Name", "name", TABLE_NAME, TABLE_ALL}, .value = OF(name)},
-	{.column = {"Path", "path", TABLE_NAME, TABLE_DATA}, .value = OF(path)},
-	{.column = {"PID", "pid", TABLE_ID, TABLE_DATA}, .value = OF(pid), .known = OF(is_thread)},
-	{.column = {"TID", "tid", TABLE_ID, TABLE_ALL},
-	 .value = OF(tid),
-	 .known = OF(is_thread),
+	{"Scope", "scope", TABLE_TEXT, TABLE_DATA, .value = OF(scope)},
+	{"Name", "name", TABLE_NAME, TABLE_ALL, .value = OF(name)},
+	{"Path", "path", TABLE_NAME, TABLE_DATA, .value = OF(path)},
+	{"PID", "pid", TABLE_ID, TABLE_DATA, .value = OF(pid), .known = OF(is_thread)},
+	{"TID", "tid", TABLE_ID, TABLE_ALL, .value = OF(tid), .known = OF(is_thread),
 	 .shown = OF(is_thread)},
-	{.column = {"Samples", "samples", TABLE_COUNT, TABLE_ALL}, .value = OF(samples)},
-	{.column = {"Complete %", "complete_share", TABLE_SHARE, TABLE_SHOWN},
-	 .value = OF(states[PROFILE_STACK_COMPLETE]),
-	 .whole = OF(samples),
-	 .known = OF(samples)},
-	{.column = {"Skipped %", "skipped_share", TABLE_SHARE, TABLE_SHOWN},
-	 .value = OF(states[PROFILE_STACK_SKIPPED]),
-	 .whole = OF(samples),
-	 .known = OF(samples)},
-	{.column = {"Guessed %", "guessed_share", TABLE_SHARE, TABLE_SHOWN | TABLE_OPTIONAL},
-	 .value = OF(states[PROFILE_STACK_GUESSED]),
-	 .whole = OF(samples),
-	 .known = OF(samples),
+	{"Samples", "samples", TABLE_COUNT, TABLE_ALL, .value = OF(samples)},
+	{"Complete %", "complete_share", TABLE_SHARE, TABLE_SHOWN,
+	 .value = OF(states[PROFILE_STACK_COMPLETE]), .whole = OF(samples), .known = OF(samples)},
+	{"Skipped %", "skipped_share", TABLE_SHARE, TABLE_SHOWN,
+	 .value = OF(states[PROFILE_STACK_SKIPPED]), .whole = OF(samples), .known = OF(samples)},
+	{"Guessed %", "guessed_share", TABLE_SHARE, TABLE_SHOWN | TABLE_OPTIONAL,
+	 .value = OF(states[PROFILE_STACK_GUESSED]), .whole = OF(samples), .known = OF(samples),
 	 .shown = OF(states[PROFILE_STACK_GUESSED])},
 	COUNT("Complete", "complete", states[PROFILE_STACK_COMPLETE]),
 	COUNT("Guessed", "guessed", states[PROFILE_STACK_GUESSED]),
 	COUNT("None", "none", states[PROFILE_STACK_NONE]),
 	COUNT("Skipped", "skipped", states[PROFILE_STACK_SKIPPED]),
 	{.first = PROFILE_SKIP_NOT_SKIPPED, .past = PROFILE_SKIP_NO_MEMORY},
-	{.column = {"No Symbol", "no_symbol", TABLE_COUNT, TABLE_ALL | TABLE_OPTIONAL},
-	 .value = OF(nameless)},
+	{"No Symbol", "no_symbol", TABLE_COUNT, TABLE_ALL | TABLE_OPTIONAL, .value = OF(nameless)},
 	COUNT("Steps", "steps", steps),
 	COUNT("Frame Pointer Steps", "frame_pointer_steps", pointer_steps),
-	{.column = {"Frame Pointer %", "frame_pointer_share", TABLE_SHARE,
-		    TABLE_SHOWN | TABLE_OPTIONAL},
-	 .value = OF(pointer_steps),
-	 .whole = OF(steps)},
+	{"Frame Pointer %", "frame_pointer_share", TABLE_SHARE, TABLE_SHOWN | TABLE_OPTIONAL,
+	 .value = OF(pointer_steps), .whole = OF(steps)},
 	UNWINDING("Walks", "walks", walks),
 	UNWINDING("Frames", "frames", frames),
 	UNWINDING("Frames by Info", "frames_by_info", frames_by_info),
@@ -76,51 +68,35 @@ static const struct quality_column columns[] = {
 	UNWINDING("Timed Walks", "timed_walks", timed_walks),
 	UNWINDING("Timed Frames", "timed_frames", timed_frames),
 	UNWINDING("Timed ns", "timed_ns", timed_ns),
-	{.column = {"Guesses Tested", "guesses_tested", TABLE_COUNT, TABLE_DATA},
-	 .value = OF(unwinding.guesses_tested),
-	 .known = OF(has_guesses)},
-	{.column = {"Guesses Covered", "guesses_covered", TABLE_COUNT, TABLE_ALL | TABLE_OPTIONAL},
-	 .value = OF(unwinding.guesses_covered),
-	 .known = OF(has_guesses),
-	 .shown = OF(unwinding.guesses_tested),
-	 .title = "Guesses Tested"},
-	{.column = {"Guesses Wrong", "guesses_wrong", TABLE_COUNT, TABLE_ALL | TABLE_OPTIONAL},
-	 .value = OF(unwinding.guesses_wrong),
-	 .known = OF(has_guesses),
-	 .shown = OF(unwinding.guesses_tested),
-	 .title = "Wrong"},
-	{.column = {"Collector CPU", "collector_cpu_s", TABLE_SECONDS, TABLE_DATA},
-	 .value = OF(collector_cpu_ns.value),
-	 .known = OF(collector_cpu_ns.is_known)},
-	{.column = {"Advice", "advice", TABLE_TEXT, TABLE_DATA}, .value = OF(advice)},
+	{"Guesses Tested", "guesses_tested", TABLE_COUNT, TABLE_DATA,
+	 .value = OF(unwinding.guesses_tested), .known = OF(has_guesses)},
+	{"Guesses Covered", "guesses_covered", TABLE_COUNT, TABLE_ALL | TABLE_OPTIONAL,
+	 .value = OF(unwinding.guesses_covered), .known = OF(has_guesses),
+	 .shown = OF(unwinding.guesses_tested), .shown_title = "Guesses Tested"},
+	{"Guesses Wrong", "guesses_wrong", TABLE_COUNT, TABLE_ALL | TABLE_OPTIONAL,
+	 .value = OF(unwinding.guesses_wrong), .known = OF(has_guesses),
+	 .shown = OF(unwinding.guesses_tested), .shown_title = "Wrong"},
+	{"Collector CPU", "collector_cpu_s", TABLE_SECONDS, TABLE_DATA,
+	 .value = OF(collector_cpu_ns.value), .known = OF(collector_cpu_ns.is_known)},
+	{"Advice", "advice", TABLE_TEXT, TABLE_DATA, .value = OF(advice)},
 	{.first = PROFILE_SKIP_NO_MEMORY, .past = PROFILE_SKIP_RED_ZONE},
-	{.column = {"Deep Walks", "deep_walks", TABLE_COUNT, TABLE_DATA},
-	 .value = OF(deep_walks.value),
+	{"Deep Walks", "deep_walks", TABLE_COUNT, TABLE_DATA, .value = OF(deep_walks.value),
 	 .known = OF(deep_walks.is_known)},
-	{.column = {"Deep Frames", "deep_frames", TABLE_COUNT, TABLE_DATA},
-	 .value = OF(deep_frames.value),
+	{"Deep Frames", "deep_frames", TABLE_COUNT, TABLE_DATA, .value = OF(deep_frames.value),
 	 .known = OF(deep_frames.is_known)},
 	COUNT("Guesses by Agreement", "guesses_by_agreement", guesses.stacks),
 	COUNT("Guess Verified Frames", "guess_verified_frames", guesses.verified),
 	COUNT("Guess Hits", "guess_hits", guesses.hits),
-	{.column = {"Guess Least Hits", "guess_least_hits", TABLE_COUNT, TABLE_DATA},
-	 .value = OF(guesses.least_hits),
-	 .known = OF(guesses.stacks)},
+	{"Guess Least Hits", "guess_least_hits", TABLE_COUNT, TABLE_DATA,
+	 .value = OF(guesses.least_hits), .known = OF(guesses.stacks)},
 	{.first = PROFILE_SKIP_RED_ZONE, .past = PROFILE_SKIP_REASON_COUNT},
-	{.column = {"Reused %", "reused_share", TABLE_SHARE, TABLE_SHOWN | TABLE_OPTIONAL},
-	 .value = OF(unwinding.frames_reused),
-	 .whole = OF(unwinding.frames),
-	 .known = OF(unwinding.frames),
-	 .shown = OF(has_parts)},
-	{.column = {"Cache Hits %", "cache_share", TABLE_SHARE, TABLE_SHOWN | TABLE_OPTIONAL},
-	 .value = OF(cache_hits),
-	 .whole = OF(asked),
-	 .known = OF(asked),
-	 .shown = OF(has_parts)},
-	{.column = {"ns/Frame", "frame_ns", TABLE_COUNT, TABLE_SHOWN | TABLE_OPTIONAL},
-	 .value = OF(frame_ns),
-	 .known = OF(unwinding.timed_frames),
-	 .shown = OF(has_parts)},
+	{"Reused %", "reused_share", TABLE_SHARE, TABLE_SHOWN | TABLE_OPTIONAL,
+	 .value = OF(unwinding.frames_reused), .whole = OF(unwinding.frames),
+	 .known = OF(unwinding.frames), .shown = OF(has_parts)},
+	{"Cache Hits %", "cache_share", TABLE_SHARE, TABLE_SHOWN | TABLE_OPTIONAL,
+	 .value = OF(cache_hits), .whole = OF(asked), .known = OF(asked), .shown = OF(has_parts)},
+	{"ns/Frame", "frame_ns", TABLE_COUNT, TABLE_SHOWN | TABLE_OPTIONAL, .value = OF(frame_ns),
+	 .known = OF(unwinding.timed_frames), .shown = OF(has_parts)},
 };
 
 #define COLUMN_MAX (sizeof(columns) / sizeof(columns[0]) + PROFILE_SKIP_REASON_COUNT)
@@ -151,26 +127,31 @@ static void begin_table(struct quality_table *table, const struct quality_row *s
 {
 	size_t count = 0;
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
-		for (size_t reason = columns[i].first; reason < columns[i].past; reason++)
-			table->sources[count++] = (struct quality_column){
-				.column = skip_reason_of((enum profile_skip_reason)reason)->column,
-				.value = OF(skipped) + reason * sizeof(uint64_t),
-				.shown = OF(skipped) + reason * sizeof(uint64_t),
-			};
+		for (size_t reason = columns[i].first; reason < columns[i].past; reason++) {
+			const struct table_column *column =
+				&skip_reason_of((enum profile_skip_reason)reason)->column;
+			size_t place = OF(skipped) + reason * sizeof(uint64_t);
+			table->sources[count++] =
+				(struct quality_column){column->title,  column->key,
+							column->kind,   column->audience,
+							.value = place, .shown = place};
+		}
 		if (columns[i].past == 0)
 			table->sources[count++] = columns[i];
 	}
 	for (size_t i = 0; i < count; i++) {
 		const struct quality_column *source = &table->sources[i];
-		table->columns[i] = source->column;
+		struct table_column *column = &table->columns[i];
+		*column = (struct table_column){source->title, source->key, source->kind,
+						source->audience};
 		if (!shown)
 			continue;
 		if (source->shown && number_of(shown, source->shown) == 0)
-			table->columns[i].audience &= ~TABLE_SHOWN;
-		if (source->title)
-			table->columns[i].title = source->title;
+			column->audience &= ~TABLE_SHOWN;
+		if (source->shown_title)
+			column->title = source->shown_title;
 		if (source->value == OF(name))
-			table->columns[i].title = name_title;
+			column->title = name_title;
 	}
 	table_init(&table->table, table->columns, count);
 }
@@ -180,7 +161,7 @@ static void add_row(struct quality_table *table, const struct quality_row *row)
 	struct table_cell *cells = table_add_row(&table->table);
 	for (size_t i = 0; i < table->table.column_count; i++) {
 		const struct quality_column *source = &table->sources[i];
-		if (table_is_text(source->column.kind)) {
+		if (table_is_text(source->kind)) {
 			cells[i].text = text_of(row, source->value);
 			continue;
 		}

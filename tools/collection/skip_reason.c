@@ -127,97 +127,57 @@ static const char *advise_not_resident(const struct skip_finding *finding)
 	       "(tbcollect as root, or with CAP_BPF and CAP_PERFMON)";
 }
 
+/* How a reason is called: its key, behind a number of stacks, as a column. */
+#define REASON(key, words, title)                             \
+	key, words,                                           \
+	{                                                     \
+		title, "skipped_" key, TABLE_COUNT, TABLE_ALL \
+	}
+
 static const struct skip_reason reasons[PROFILE_SKIP_REASON_COUNT] = {
 	[PROFILE_SKIP_NOT_SKIPPED] =
-		{
-			.key = "other",
-			.words = "other reasons",
-			.column = {"Other", "skipped_other", TABLE_COUNT, TABLE_ALL},
-			.advice = "{share} % of the stacks are incomplete for a reason that this "
-				  "tbreport does not know: use a newer one",
-		},
+		{REASON("other", "other reasons", "Other"),
+		 .advice = "{share} % of the stacks are incomplete for a reason that this "
+			   "tbreport does not know: use a newer one"},
 	[PROFILE_SKIP_BUDGET] =
-		{
-			.key = "budget",
-			.words = "collector's budget",
-			.column = {"Budget", "skipped_budget", TABLE_COUNT, TABLE_ALL},
-			.advice = "{share} % of the stacks were left out to keep the collector's "
-				  "cost down: use a longer --interval, or a higher "
-				  "--overhead-limit",
-		},
-	[PROFILE_SKIP_TRUNCATED] =
-		{
-			.key = "truncated",
-			.words = "stack larger than the copy",
-			.column = {"Truncated", "skipped_truncated", TABLE_COUNT, TABLE_ALL},
-			.choose = advise_truncated,
-		},
-	[PROFILE_SKIP_NOT_RESIDENT] =
-		{
-			.key = "not_resident",
-			.words = "stack not in memory",
-			.column = {"Not Resident", "skipped_not_resident", TABLE_COUNT, TABLE_ALL},
-			.choose = advise_not_resident,
-		},
-	[PROFILE_SKIP_NO_INFO] =
-		{
-			.key = "no_info",
-			.words = "no unwind information",
-			.column = {"No Info", "skipped_no_info", TABLE_COUNT, TABLE_ALL},
-			.choose = advise_no_info,
-		},
+		{REASON("budget", "collector's budget", "Budget"),
+		 .advice = "{share} % of the stacks were left out to keep the collector's "
+			   "cost down: use a longer --interval, or a higher "
+			   "--overhead-limit"},
+	[PROFILE_SKIP_TRUNCATED] = {REASON("truncated", "stack larger than the copy", "Truncated"),
+				    .choose = advise_truncated},
+	[PROFILE_SKIP_NOT_RESIDENT] = {REASON("not_resident", "stack not in memory",
+					      "Not Resident"),
+				       .choose = advise_not_resident},
+	[PROFILE_SKIP_NO_INFO] = {REASON("no_info", "no unwind information", "No Info"),
+				  .choose = advise_no_info},
 	[PROFILE_SKIP_OTHER_STACK] =
-		{
-			.key = "other_stack",
-			.words = "continues on another stack",
-			.column = {"Other Stack", "skipped_other_stack", TABLE_COUNT, TABLE_ALL},
-			.advice = "{share} % of the stacks continue on a stack that is not "
-				  "copied (a signal handler's, a coroutine's), most from "
-				  "{module}: the frames up to there are right, and their callers "
-				  "are that code's own scheduler",
-		},
-	[PROFILE_SKIP_DEPTH] =
-		{
-			.key = "depth",
-			.words = "too deep",
-			.column = {"Depth", "skipped_depth", TABLE_COUNT, TABLE_ALL},
-			.advice = "{share} % of the stacks are deeper than the collector "
-				  "follows: their outermost frames are missing",
-		},
+		{REASON("other_stack", "continues on another stack", "Other Stack"),
+		 .advice = "{share} % of the stacks continue on a stack that is not "
+			   "copied (a signal handler's, a coroutine's), most from "
+			   "{module}: the frames up to there are right, and their callers "
+			   "are that code's own scheduler"},
+	[PROFILE_SKIP_DEPTH] = {REASON("depth", "too deep", "Depth"),
+				.advice = "{share} % of the stacks are deeper than the collector "
+					  "follows: their outermost frames are missing"},
 	[PROFILE_SKIP_BAD_INFO] =
-		{
-			.key = "bad_info",
-			.words = "contradictory unwind information",
-			.column = {"Bad Info", "skipped_bad_info", TABLE_COUNT, TABLE_ALL},
-			.advice = "the unwind information contradicts itself in {share} % of the "
-				  "stacks, most in {module}: look for a newer build of it",
-		},
+		{REASON("bad_info", "contradictory unwind information", "Bad Info"),
+		 .advice = "the unwind information contradicts itself in {share} % of the "
+			   "stacks, most in {module}: look for a newer build of it"},
 	[PROFILE_SKIP_NO_REGS] =
-		{
-			.key = "no_regs",
-			.words = "no user registers",
-			.column = {"No Registers", "skipped_no_regs", TABLE_COUNT, TABLE_ALL},
-			.advice = "{share} % of the samples came without registers, or from "
-				  "32-bit code of another machine than x86: these have no stacks",
-		},
+		{REASON("no_regs", "no user registers", "No Registers"),
+		 .advice = "{share} % of the samples came without registers, or from "
+			   "32-bit code of another machine than x86: these have no stacks"},
 	[PROFILE_SKIP_NO_MEMORY] =
-		{
-			.key = "no_memory",
-			.words = "collector out of memory",
-			.column = {"Out of Memory", "skipped_no_memory", TABLE_COUNT, TABLE_ALL},
-			.advice = "{share} % of the stacks were left out because the collector "
-				  "ran out of memory: give it more, or use a longer --interval",
-		},
+		{REASON("no_memory", "collector out of memory", "Out of Memory"),
+		 .advice = "{share} % of the stacks were left out because the collector "
+			   "ran out of memory: give it more, or use a longer --interval"},
 	[PROFILE_SKIP_RED_ZONE] =
-		{
-			.key = "red_zone",
-			.words = "continues below the stack pointer, not copied",
-			.column = {"Red Zone", "skipped_red_zone", TABLE_COUNT, TABLE_ALL},
-			.advice = "{share} % of the stacks are hit in functions that keep what "
-				  "leads to their caller below the stack pointer, most in "
-				  "{module}, where a copy by the kernel starts: BPF copies that "
-				  "too (tbcollect as root, or with CAP_BPF and CAP_PERFMON)",
-		},
+		{REASON("red_zone", "continues below the stack pointer, not copied", "Red Zone"),
+		 .advice = "{share} % of the stacks are hit in functions that keep what "
+			   "leads to their caller below the stack pointer, most in "
+			   "{module}, where a copy by the kernel starts: BPF copies that "
+			   "too (tbcollect as root, or with CAP_BPF and CAP_PERFMON)"},
 };
 
 const struct skip_reason *skip_reason_of(enum profile_skip_reason reason)

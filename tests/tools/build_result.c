@@ -320,7 +320,17 @@ static void add_unwinding_notes(struct builder *builder)
 	ck_assert_uint_eq(profile_writer_add_image_unwinding(builder->writer, IMAGE_APP,
 							     &image_unwinding),
 			  VT_SUCCESS);
-	for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+	const struct profile_unwinding records[] = {
+		{PROFILE_UNWINDING_RUN, 0, values[0], values[1], values[2], values[3], values[4],
+		 values[5], values[6], values[7], values[8], values[9], values[10], values[11]},
+		{.kind = PROFILE_UNWINDING_DEEP, .walks = values[12], .frames = values[13]},
+	};
+	for (unsigned i = 0; i < 2 && builder->result->has_run_record; i++)
+		ck_assert_uint_eq(profile_writer_add(builder->writer, PROFILE_STREAM_UNWINDING,
+						     &records[i], NULL, NULL),
+				  VT_SUCCESS);
+	for (unsigned i = 0;
+	     i < sizeof(values) / sizeof(values[0]) && !builder->result->has_run_record; i++)
 		ck_assert_uint_eq(profile_writer_add_note(builder->writer,
 							  (enum profile_note_kind)(
 								  PROFILE_NOTE_UNWIND_WALKS + i),

@@ -33,13 +33,14 @@ struct build_sample {
 struct build_result {
 	const struct build_sample *samples;
 	size_t count;
-	unsigned rest_ms;   /* of thread 0 */
-	bool is_finalized;  /* with symbols */
-	bool is_abandoned;  /* the collection did not end */
-	bool is_unreadable; /* lib.so could not be read when it was mapped */
-	uint32_t unread;    /* ... PROFILE_IMAGE_...: why */
-	bool has_unwinding; /* notes on what unwinding took, and what it took for thread 0 and app
-			     */
+	unsigned rest_ms;    /* of thread 0 */
+	bool is_finalized;   /* with symbols */
+	bool is_abandoned;   /* the collection did not end */
+	bool is_unreadable;  /* lib.so could not be read when it was mapped */
+	uint32_t unread;     /* ... PROFILE_IMAGE_...: why */
+	bool has_unwinding;  /* notes on what unwinding took, and what it took for thread 0 and app
+			      */
+	bool has_run_record; /* in place of the notes, as newer collectors write it */
 	const uint64_t *guess_tries; /* noted: tested, covered, wrong; NULL: are not */
 	unsigned stack_size;         /* noted; 0: is not */
 	unsigned interval_ns;        /* noted instead of 10 ms; 0: is not */

@@ -115,9 +115,9 @@ static void print_wrong_guesses(uint64_t wrong, uint64_t covered, FILE *stream)
 void overview_print_guesses(const struct overview *overview, uint64_t guessed, const char *label,
 			    FILE *stream)
 {
-	uint64_t tested = overview->notes[PROFILE_NOTE_GUESSES_TESTED].value;
-	uint64_t covered = overview->notes[PROFILE_NOTE_GUESSES_COVERED].value;
-	if (tested == 0 && (guessed == 0 || !overview->notes[PROFILE_NOTE_GUESSES_TESTED].is_known))
+	uint64_t tested = overview->unwinding.guesses_tested;
+	uint64_t covered = overview->unwinding.guesses_covered;
+	if (tested == 0 && (guessed == 0 || !overview->has_guesses))
 		return;
 	lines_label(stream, label);
 	if (tested == 0) {
@@ -126,7 +126,7 @@ void overview_print_guesses(const struct overview *overview, uint64_t guessed, c
 	}
 	fprintf(stream, "tested on %" PRIu64 " complete stack%s: made for %.1f %%, ", tested,
 		tested == 1 ? "" : "s", (double)covered / (double)tested * 100);
-	print_wrong_guesses(overview->notes[PROFILE_NOTE_GUESSES_WRONG].value, covered, stream);
+	print_wrong_guesses(overview->unwinding.guesses_wrong, covered, stream);
 	fputc('\n', stream);
 }
 
@@ -201,6 +201,45 @@ static void take_clocks(struct overview *overview, const struct profile_reader *
 			known(last->raw_ns - overview->first_clock.raw_ns);
 }
 
+/* Older results have the run's sums as notes. */
+static void take_unwinding_notes(struct overview *overview)
+{
+	const struct overview_number *notes = overview->notes;
+	overview->unwinding = (struct profile_unwinding){
+		.walks = notes[PROFILE_NOTE_UNWIND_WALKS].value,
+		.frames = notes[PROFILE_NOTE_UNWIND_FRAMES].value,
+		.frames_by_info = notes[PROFILE_NOTE_UNWIND_FRAMES_BY_INFO].value,
+		.frames_by_pointer = notes[PROFILE_NOTE_UNWIND_FRAMES_BY_POINTER].value,
+		.frames_reused = notes[PROFILE_NOTE_UNWIND_FRAMES_REUSED].value,
+		.lookups = notes[PROFILE_NOTE_UNWIND_LOOKUPS].value,
+		.timed_walks = notes[PROFILE_NOTE_UNWIND_TIMED].value,
+		.timed_frames = notes[PROFILE_NOTE_UNWIND_TIMED_FRAMES].value,
+		.timed_ns = notes[PROFILE_NOTE_UNWIND_TIMED_NS].value,
+		.guesses_tested = notes[PROFILE_NOTE_GUESSES_TESTED].value,
+		.guesses_covered = notes[PROFILE_NOTE_GUESSES_COVERED].value,
+		.guesses_wrong = notes[PROFILE_NOTE_GUESSES_WRONG].value,
+	};
+	overview->has_unwinding = notes[PROFILE_NOTE_UNWIND_WALKS].is_known;
+	overview->has_guesses = notes[PROFILE_NOTE_GUESSES_TESTED].is_known;
+	overview->deep_walks = notes[PROFILE_NOTE_UNWIND_DEEP_WALKS];
+	overview->deep_frames = notes[PROFILE_NOTE_UNWIND_DEEP_FRAMES];
+}
+
+static void take_unwinding(struct overview *overview, const struct profile_reader *reader)
+{
+	take_unwinding_notes(overview);
+	for (uint32_t i = 0; i < profile_reader_unwinding_count(reader); i++) {
+		const struct profile_unwinding *unwinding = profile_reader_unwinding(reader, i);
+		if (unwinding->kind == PROFILE_UNWINDING_RUN) {
+			overview->unwinding = *unwinding;
+			overview->has_unwinding = overview->has_guesses = true;
+		} else if (unwinding->kind == PROFILE_UNWINDING_DEEP) {
+			overview->deep_walks = known(unwinding->walks);
+			overview->deep_frames = known(unwinding->frames);
+		}
+	}
+}
+
 void overview_collect(const struct profile_reader *reader, const struct tally *tally,
 		      const char *path, struct overview *overview)
 {
@@ -211,6 +250,7 @@ void overview_collect(const struct profile_reader *reader, const struct tally *t
 		take_note(overview, note, profile_reader_text(reader, note->text));
 	}
 	take_clocks(overview, reader);
+	take_unwinding(overview, reader);
 	overview->unattributed_ns = profile_reader_unattributed_ns(reader);
 	overview->cpu_ns = tally->cpu_ns + tally->rest_ns;
 	overview->processes = count_processes(reader);

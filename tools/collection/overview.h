@@ -23,6 +23,11 @@ struct overview {
 	struct overview_number notes[OVERVIEW_NOTES];
 	struct overview_number file_bytes;
 	struct overview_number target_pid;
+	struct profile_unwinding unwinding; /* of the run */
+	bool has_unwinding;
+	bool has_guesses; /* the last three of its counts are known */
+	struct overview_number deep_walks;
+	struct overview_number deep_frames;
 	uint64_t cpu_ns; /* of the samples, and what no sample carries */
 	uint64_t unattributed_ns;
 	uint32_t processes;    /* distinct ones; one that calls exec goes on */

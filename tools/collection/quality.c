@@ -151,38 +151,15 @@ static void take_unwinding(const struct report_input *input, struct quality *qua
 		const struct profile_unwinding *unwinding =
 			profile_reader_unwinding(input->reader, i);
 		uint32_t subject = unwinding->subject;
-		quality->run.has_parts = true;
 		if (unwinding->kind == PROFILE_UNWINDING_THREAD)
 			add_unwinding(&quality->threads[subject], unwinding);
-		else
+		if (unwinding->kind == PROFILE_UNWINDING_IMAGE)
 			add_unwinding(&quality->modules[functions_module_of_image(input->functions,
 										  subject)],
 				      unwinding);
+		quality->run.has_parts |= unwinding->kind == PROFILE_UNWINDING_THREAD ||
+					  unwinding->kind == PROFILE_UNWINDING_IMAGE;
 	}
-}
-
-/* The run's sums are notes. */
-static void take_notes(const struct overview_number *notes, struct quality_row *run)
-{
-	run->unwinding = (struct profile_unwinding){
-		.walks = notes[PROFILE_NOTE_UNWIND_WALKS].value,
-		.frames = notes[PROFILE_NOTE_UNWIND_FRAMES].value,
-		.frames_by_info = notes[PROFILE_NOTE_UNWIND_FRAMES_BY_INFO].value,
-		.frames_by_pointer = notes[PROFILE_NOTE_UNWIND_FRAMES_BY_POINTER].value,
-		.frames_reused = notes[PROFILE_NOTE_UNWIND_FRAMES_REUSED].value,
-		.lookups = notes[PROFILE_NOTE_UNWIND_LOOKUPS].value,
-		.timed_walks = notes[PROFILE_NOTE_UNWIND_TIMED].value,
-		.timed_frames = notes[PROFILE_NOTE_UNWIND_TIMED_FRAMES].value,
-		.timed_ns = notes[PROFILE_NOTE_UNWIND_TIMED_NS].value,
-		.guesses_tested = notes[PROFILE_NOTE_GUESSES_TESTED].value,
-		.guesses_covered = notes[PROFILE_NOTE_GUESSES_COVERED].value,
-		.guesses_wrong = notes[PROFILE_NOTE_GUESSES_WRONG].value,
-	};
-	run->has_unwinding = notes[PROFILE_NOTE_UNWIND_WALKS].is_known;
-	run->has_guesses = notes[PROFILE_NOTE_GUESSES_TESTED].is_known;
-	run->deep_walks = notes[PROFILE_NOTE_UNWIND_DEEP_WALKS];
-	run->deep_frames = notes[PROFILE_NOTE_UNWIND_DEEP_FRAMES];
-	run->collector_cpu_ns = notes[PROFILE_NOTE_COLLECTOR_CPU];
 }
 
 static void finish_row(struct quality_row *row, const char *scope)
@@ -232,7 +209,12 @@ void quality_collect(const struct report_input *input, struct quality *quality)
 	add_module_steps(input, quality, facts);
 	free(facts);
 	overview_collect(input->reader, &input->tally, input->path, &quality->overview);
-	take_notes(quality->overview.notes, &quality->run);
+	quality->run.unwinding = quality->overview.unwinding;
+	quality->run.has_unwinding = quality->overview.has_unwinding;
+	quality->run.has_guesses = quality->overview.has_guesses;
+	quality->run.deep_walks = quality->overview.deep_walks;
+	quality->run.deep_frames = quality->overview.deep_frames;
+	quality->run.collector_cpu_ns = quality->overview.notes[PROFILE_NOTE_COLLECTOR_CPU];
 	take_unwinding(input, quality);
 	finish_rows(input, quality);
 }

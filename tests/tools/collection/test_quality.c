@@ -465,6 +465,26 @@ START_TEST(incomplete)
 }
 END_TEST
 
+/* The run's sums are a record, or notes in older results. */
+START_TEST(run_record)
+{
+	static const char *const formats[] = {"text", "csv", "json"};
+	struct build_result noted = example;
+	struct build_result recorded = example;
+	recorded.has_run_record = true;
+	for (size_t i = 0; i < 3; i++) {
+		const char *const arguments[] = {"--format", formats[i], NULL};
+		char *by_notes = render_report(&noted, report_quality_print, BY, arguments);
+		char *by_record = render_report(&recorded, report_quality_print, BY, arguments);
+		ck_assert_str_eq(by_record, by_notes);
+		ck_assert_msg(i == 1 ? strstr(by_notes, ",1000,700,") != NULL : true, "%s",
+			      by_notes);
+		free(by_notes);
+		free(by_record);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("tbreport quality");
@@ -486,6 +506,7 @@ int main(void)
 	tcase_add_test(tcase, guesses);
 	tcase_add_loop_test(tcase, tried_guesses, 0, (int)(sizeof(tries) / sizeof(tries[0])));
 	tcase_add_test(tcase, incomplete);
+	tcase_add_test(tcase, run_record);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

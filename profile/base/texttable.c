@@ -2,16 +2,9 @@
 
 #include "tbrw/utf8.h"
 
-void profile_text_table_finish(struct profile_text_table *table)
+enum profile_text_status profile_text_add(struct text_set *set, const char *s,
+					  struct profile_text *text)
 {
-	text_set_finish(&table->set);
-}
-
-enum profile_text_status profile_text_table_add(struct profile_text_table *table, const char *s,
-						struct profile_text *text)
-{
-	struct text_set *set = &table->set;
-
 	*text = (struct profile_text){0};
 	if (!s || !*s)
 		return PROFILE_TEXT_KNOWN;

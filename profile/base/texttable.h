@@ -1,5 +1,5 @@
-/* The distinct texts of a stream of text while it is written: gives each text its place once.
- * Not thread-safe. */
+/* The distinct texts of a stream of text while it is written: gives each text its place once, in
+ * a set of what the stream holds so far. Not thread-safe. */
 #ifndef TBRW_PROFILE_TEXTTABLE_H
 #define TBRW_PROFILE_TEXTTABLE_H
 
@@ -9,22 +9,15 @@
 /* Longer texts are cut: a command line may have megabytes, a report line does not. */
 #define PROFILE_TEXT_MAX 65536u
 
-struct profile_text_table {
-	struct text_set set; /* what the stream holds so far */
-};
-
 enum profile_text_status {
 	PROFILE_TEXT_KNOWN, /* was there already */
-	PROFILE_TEXT_NEW,   /* set.bytes + text->offset must now be appended to the stream */
+	PROFILE_TEXT_NEW,   /* set->bytes + text->offset must now be appended to the stream */
 	PROFILE_TEXT_NO_MEMORY,
 };
 
-/* A zeroed table is empty and needs no init. */
-void profile_text_table_finish(struct profile_text_table *table);
-
 /* s: any bytes; stored as clean UTF-8. NULL and "" are no text: KNOWN, length 0. So is a text that
  * does not fit into the stream's 2 GB, which is what readers hold. */
-enum profile_text_status profile_text_table_add(struct profile_text_table *table, const char *s,
-						struct profile_text *text);
+enum profile_text_status profile_text_add(struct text_set *set, const char *s,
+					  struct profile_text *text);
 
 #endif

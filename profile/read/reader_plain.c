@@ -67,13 +67,13 @@ TBRW_U32 profile_plain_find(struct profile_reader *reader)
 /* ---- Texts ---- */
 
 /* Gives a text a place among the reader's. false: out of memory. */
-static bool add_text(struct profile_text_table *table, const char *s, struct profile_text *text)
+static bool add_text(struct text_set *table, const char *s, struct profile_text *text)
 {
-	return profile_text_table_add(table, s, text) != PROFILE_TEXT_NO_MEMORY;
+	return profile_text_add(table, s, text) != PROFILE_TEXT_NO_MEMORY;
 }
 
 /* Makes the texts of images and notes known to the reader. */
-static bool keep_texts(struct profile_reader *reader, const struct profile_text_table *table)
+static bool keep_texts(struct profile_reader *reader, const struct text_set *table)
 {
 	struct profile_texts *texts = &reader->texts[PROFILE_STREAM_STRINGS];
 	const struct profile_records *images = &reader->records[PROFILE_STREAM_IMAGES];
@@ -83,13 +83,11 @@ static bool keep_texts(struct profile_reader *reader, const struct profile_text_
 	bool is_kept = true;
 
 	profile_texts_finish(texts);
-	profile_texts_init(texts, table->set.size);
+	profile_texts_init(texts, table->size);
 	for (uint32_t i = 0; i < images->count && is_kept; i++)
-		is_kept =
-			profile_texts_add(texts, table->set.bytes, table->set.size, &image[i].path);
+		is_kept = profile_texts_add(texts, table->bytes, table->size, &image[i].path);
 	for (uint32_t i = 0; i < notes->count && is_kept; i++)
-		is_kept =
-			profile_texts_add(texts, table->set.bytes, table->set.size, &note[i].text);
+		is_kept = profile_texts_add(texts, table->bytes, table->size, &note[i].text);
 	return is_kept;
 }
 
@@ -116,7 +114,7 @@ static bool is_path(const void *slot, const void *key)
 }
 
 static TBRW_U32 add_image(struct profile_reader *reader, struct hash_table *known,
-			  struct profile_text_table *texts, const char *path, uint32_t *index)
+			  struct text_set *texts, const char *path, uint32_t *index)
 {
 	struct profile_records *images = &reader->records[PROFILE_STREAM_IMAGES];
 	/* Who wrote the file does not choose the address. */
@@ -138,7 +136,7 @@ static TBRW_U32 add_image(struct profile_reader *reader, struct hash_table *know
 	return VT_SUCCESS;
 }
 
-static TBRW_U32 make_images(struct profile_reader *reader, struct profile_text_table *texts)
+static TBRW_U32 make_images(struct profile_reader *reader, struct text_set *texts)
 {
 	struct hash_table known = {0};
 	TBRW_U32 code = VT_SUCCESS;
@@ -256,7 +254,7 @@ static void put_note(struct profile_reader *reader, enum profile_note_kind kind,
 	};
 }
 
-static TBRW_U32 make_notes(struct run *run, struct profile_text_table *texts)
+static TBRW_U32 make_notes(struct run *run, struct text_set *texts)
 {
 	static const char warning[] = "some samples do not stand for a known time: they count as "
 				      "samples, not as CPU time";
@@ -287,7 +285,7 @@ static TBRW_U32 make_notes(struct run *run, struct profile_text_table *texts)
 TBRW_U32 profile_plain_load(struct profile_reader *reader)
 {
 	struct run run = {.reader = reader};
-	struct profile_text_table texts = {0};
+	struct text_set texts = {0};
 	TBRW_U32 code = TBRW_reading_stream(reader->file, 0);
 
 	if (code == VT_SUCCESS) {
@@ -302,7 +300,7 @@ TBRW_U32 profile_plain_load(struct profile_reader *reader)
 		code = make_notes(&run, &texts);
 	if (code == VT_SUCCESS && !keep_texts(reader, &texts))
 		code = VT_NO_MEMORY;
-	profile_text_table_finish(&texts);
+	text_set_finish(&texts);
 	return code;
 }
 

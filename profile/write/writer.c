@@ -67,7 +67,7 @@ static TBRW_U32 write_first_records(struct profile_writer *writer)
 
 static void writer_free(struct profile_writer *writer)
 {
-	profile_text_table_finish(&writer->texts);
+	text_set_finish(&writer->texts);
 	profile_wide_finish(&writer->path);
 	profile_wide_finish(&writer->name);
 	free(writer);

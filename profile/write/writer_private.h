@@ -24,8 +24,8 @@ struct profile_writer {
 	uint32_t module_record_count;
 	bool has_software;
 	bool has_system;
-	struct profile_text_table texts; /* of the one stream of texts that is written */
-	struct profile_wide path;        /* scratch for the strings of one call */
+	struct text_set texts;    /* of the one stream of texts that is written */
+	struct profile_wide path; /* scratch for the strings of one call */
 	struct profile_wide name;
 };
 

@@ -29,11 +29,11 @@ TBRW_U32 profile_writer_append(struct profile_writer *writer, enum profile_strea
 static TBRW_U32 place_text(struct profile_writer *writer, enum profile_stream stream, const char *s,
 			   struct profile_text *text)
 {
-	switch (profile_text_table_add(&writer->texts, s, text)) {
+	switch (profile_text_add(&writer->texts, s, text)) {
 	case PROFILE_TEXT_KNOWN:
 		return VT_SUCCESS;
 	case PROFILE_TEXT_NEW:
-		return profile_writer_append(writer, stream, writer->texts.set.bytes + text->offset,
+		return profile_writer_append(writer, stream, writer->texts.bytes + text->offset,
 					     text->length);
 	case PROFILE_TEXT_NO_MEMORY:
 		break;

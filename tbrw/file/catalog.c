@@ -111,23 +111,18 @@ static TBRW_U32 apply_stream_open(struct tb5_file *file, const struct fact *f)
 	return code == VT_INVALID_STREAM ? VT_INVALID_SAMPLE_FILE : code;
 }
 
-static TBRW_U32 apply_stream_done(struct tb5_file *file, const struct fact *f)
+static TBRW_U32 apply_stream_end(struct tb5_file *file, const struct fact *f)
 {
-	struct tb5_stream *stream = find_open_stream(file, f->stream);
+	bool is_dropped = f->kind == TB5_KIND_STREAM_DROPPED;
+	struct tb5_stream *stream =
+		is_dropped ? find_stream(file, f->stream) : find_open_stream(file, f->stream);
 
 	if (!stream)
 		return VT_INVALID_SAMPLE_FILE;
-	stream->whole.state = TB5_DONE;
-	return VT_SUCCESS;
-}
-
-static TBRW_U32 apply_stream_dropped(struct tb5_file *file, const struct fact *f)
-{
-	struct tb5_stream *stream = find_stream(file, f->stream);
-
-	if (!stream)
-		return VT_INVALID_SAMPLE_FILE;
-	stream->dropped = true;
+	if (is_dropped)
+		stream->dropped = true;
+	else
+		stream->whole.state = TB5_DONE;
 	return VT_SUCCESS;
 }
 
@@ -142,9 +137,8 @@ static TBRW_U32 apply(struct tb5_file *file, const struct fact *f)
 	case TB5_KIND_STREAM_OPEN:
 		return apply_stream_open(file, f);
 	case TB5_KIND_STREAM_DONE:
-		return apply_stream_done(file, f);
 	case TB5_KIND_STREAM_DROPPED:
-		return apply_stream_dropped(file, f);
+		return apply_stream_end(file, f);
 	default:
 		return VT_SUCCESS;
 	}

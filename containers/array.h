@@ -12,6 +12,7 @@
 #ifndef CONTAINERS_ARRAY_H
 #define CONTAINERS_ARRAY_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +32,10 @@ static inline bool array_reserve(void *array, size_t *capacity, size_t count, si
 	size_t wanted = *capacity ? *capacity : ARRAY_CAPACITY_FIRST;
 	while (wanted < count)
 		wanted = wanted <= SIZE_MAX / 2 ? wanted * 2 : count;
+	if (wanted > PTRDIFF_MAX / size) {
+		errno = ENOMEM;
+		return false;
+	}
 	/* Pointers to different types cannot be accessed as one type, but all look the same. */
 	void *items;
 	memcpy(&items, array, sizeof(items));

@@ -2,6 +2,7 @@
 
 #include "collector/context/chain.h"
 #include "collector/context/guess.h"
+#include "collector/context/walk_counts.h"
 #include <stddef.h>
 
 bool stack_memory_remember(struct stack_memory *memory, struct tree *tree, bool collapse)
@@ -36,30 +37,16 @@ void stack_memory_forget(struct stack_memory *memory)
 	memory->guess = NULL;
 }
 
-void stack_memory_link(struct stack_memory *memory, struct stack_memory **head)
+void stack_memory_begin_test(struct stack_memory *memory, const unsigned *trial)
 {
-	if (memory->link)
-		return;
-	memory->next = *head;
-	memory->link = head;
-	if (memory->next)
-		memory->next->link = &memory->next;
-	*head = memory;
+	memory->trial = trial;
+	stack_memory_settle(memory);
 }
 
-void stack_memory_unlink(struct stack_memory *memory)
+void stack_memory_settle(struct stack_memory *memory)
 {
-	if (!memory->link)
+	if (!memory->trial || memory->tested == *memory->trial)
 		return;
-	*memory->link = memory->next;
-	if (memory->next)
-		memory->next->link = memory->link;
-	memory->link = NULL;
-	memory->next = NULL;
-}
-
-void stack_memory_finish(struct stack_memory *memory)
-{
-	stack_memory_forget(memory);
-	stack_memory_unlink(memory);
+	walk_counts_forget_test(&memory->counts);
+	memory->tested = *memory->trial;
 }

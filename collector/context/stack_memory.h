@@ -14,14 +14,16 @@ struct chain;
 struct guess;
 struct tree;
 
-/* Zeros before the first use. Does not move while it is linked. */
+/* Zeros before the first use. */
 struct stack_memory {
 	struct uw_history *history; /* NULL before the first walk */
 	struct chain *chain;
 	struct guess *guess;
 	struct profile_unwinding counts; /* what the thread's stacks took */
-	struct stack_memory *next;       /* in a list of those that guesses were tried on */
-	struct stack_memory **link;      /* NULL: in none */
+	/* In how many a way guesses are tried now, and were when the counts got their last test;
+	 * NULL: none was tried on the thread's stacks. */
+	const unsigned *trial;
+	unsigned tested;
 };
 
 /* Makes history, chain and guess where they are not there yet. false: out of memory, none is. */
@@ -36,11 +38,11 @@ struct chain *stack_memory_take(struct stack_memory *memory, uint64_t version,
 /* Frees them; the counts stay. */
 void stack_memory_forget(struct stack_memory *memory);
 
-/* Puts it into the list that starts at head, unless it is in it. */
-void stack_memory_link(struct stack_memory *memory, struct stack_memory **head);
-void stack_memory_unlink(struct stack_memory *memory);
+/* Before a test of a guess is counted: *trial grows when guesses come to be tried in another way,
+ * and lives as long as the memory is used. */
+void stack_memory_begin_test(struct stack_memory *memory, const unsigned *trial);
 
-/* Forgets and unlinks. */
-void stack_memory_finish(struct stack_memory *memory);
+/* Takes back the tests of another way than is tried now. Before the counts are read. */
+void stack_memory_settle(struct stack_memory *memory);
 
 #endif

@@ -41,10 +41,9 @@ struct stacks {
 	bool collapse;
 	struct tree *tree;
 	struct walk_counts counts;
-	size_t copy_size;    /* bytes of stack that the last walked sample asked for */
-	uint64_t guess_turn; /* whole stacks that guesses might have been tried on */
-	enum guess_trial guess_trial;
-	struct stack_memory *tested; /* guesses were tried on their threads' stacks */
+	size_t copy_size;     /* bytes of stack that the last walked sample asked for */
+	uint64_t guess_turn;  /* whole stacks that guesses might have been tried on */
+	unsigned guess_trial; /* enum guess_trial */
 	struct uw_frame frames[UW_DEPTH_MAX + GUESS_DEPTH_MAX];
 	struct chain *chain; /* for stacks that no thread's next one can build on */
 };
@@ -90,10 +89,6 @@ static void raise_trial(struct stacks *stacks, enum guess_trial trial)
 	stacks->guess_trial = trial;
 	stacks->guess_turn = 0;
 	walk_counts_forget_tests(&stacks->counts);
-	while (stacks->tested) {
-		walk_counts_forget_test(&stacks->tested->counts);
-		stack_memory_unlink(stacks->tested);
-	}
 }
 
 /* Where to cut a whole stack to try a guess on it; 0: it is not this one's turn. */
@@ -121,7 +116,7 @@ static void note_whole(struct stacks *stacks, struct found *found, size_t reused
 	struct walk_counts_subject counted = counted_for(stacks, found, found->count);
 	uint64_t cut = choose_cut(stacks, found, found->count);
 	if (cut != 0) {
-		stack_memory_link(memory, &stacks->tested);
+		stack_memory_begin_test(memory, &stacks->guess_trial);
 		walk_counts_add_test(&stacks->counts,
 				     guess_test(memory->guess, found->source->map_version,
 						stacks->frames, found->count, cut),
@@ -134,10 +129,11 @@ static void note_whole(struct stacks *stacks, struct found *found, size_t reused
 
 /* Whether guesses of a thread may be shown: they were tried, in the way that is closest to them,
  * and as good as none was wrong. */
-static bool is_proven(const struct profile_unwinding *unwinding)
+static bool is_proven(struct stack_memory *memory)
 {
-	return unwinding->guesses_covered >= PROVEN_TESTS &&
-	       unwinding->guesses_wrong * PROVEN_RIGHT <= unwinding->guesses_covered;
+	stack_memory_settle(memory);
+	return memory->counts.guesses_covered >= PROVEN_TESTS &&
+	       memory->counts.guesses_wrong * PROVEN_RIGHT <= memory->counts.guesses_covered;
 }
 
 /* The frames beyond what was copied, where the thread's whole stacks leave no doubt. */
@@ -151,7 +147,7 @@ static void guess_rest(struct stacks *stacks, struct found *found, struct profil
 				       copy->base + copy->size, last + 1, &hits);
 	guess_note_cut(memory->guess, copy->base + copy->size);
 	raise_trial(stacks, TRIAL_CUT);
-	if (guessed == 0 || !is_proven(&memory->counts))
+	if (guessed == 0 || !is_proven(memory))
 		return;
 	stack->state = PROFILE_STACK_GUESSED;
 	stack->guess_level = PROFILE_GUESS_AGREED;

@@ -19,7 +19,7 @@ struct stacks;
 
 /* collapse: recursion, as chain_create says. emit is borrowed. NULL: out of memory. */
 struct stacks *stacks_create(struct emit *emit, bool collapse);
-void stacks_destroy(struct stacks *stacks); /* accepts NULL; after all stack_memory_finish */
+void stacks_destroy(struct stacks *stacks); /* accepts NULL; after all threads have ended */
 
 enum { STACK_INNER_MAX = 256 };
 

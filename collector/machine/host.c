@@ -70,28 +70,24 @@ static void add_cpuid(struct host *host, unsigned leaf)
 	entry->cpuid_eax_input = leaf;
 	host->architecture.arch_num_cpuid++;
 }
+#endif
 
 static void fill_architecture(struct host *host)
 {
+	host->architecture = (TBRW_CPU_ARCH){.arch_size = sizeof(TBRW_CPU_ARCH),
+					     .arch_type = TBRW_GST_UNK,
+					     .cpuid_ia32_array = host->cpuid};
+#if defined(__x86_64__)
 	static const unsigned leaves[] = {0,          1,          2,          4,
 					  6,          7,          0xa,        0xd,
 					  0x15,       0x16,       0x80000000, 0x80000001,
 					  0x80000002, 0x80000003, 0x80000004, 0x80000007,
 					  0x80000008};
-	host->architecture =
-		(TBRW_CPU_ARCH){.arch_size = sizeof(TBRW_CPU_ARCH), .arch_type = TBRW_GST_EM64T};
+	host->architecture.arch_type = TBRW_GST_EM64T;
 	for (size_t i = 0; i < sizeof(leaves) / sizeof(leaves[0]); i++)
 		add_cpuid(host, leaves[i]);
-	host->architecture.cpuid_ia32_array = host->cpuid;
-}
-#else
-static void fill_architecture(struct host *host)
-{
-	host->architecture =
-		(TBRW_CPU_ARCH){.arch_size = sizeof(TBRW_CPU_ARCH), .arch_type = TBRW_GST_UNK};
-	host->architecture.cpuid_ia32_array = host->cpuid;
-}
 #endif
+}
 
 static void fill_cpu(struct host *host, TBRW_CPU *cpu, uint32_t number, TBRW_U32 mhz)
 {

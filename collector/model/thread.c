@@ -29,7 +29,7 @@ void thread_destroy(struct thread *thread)
 {
 	if (!thread)
 		return;
-	stack_memory_finish(&thread->stack);
+	stack_memory_forget(&thread->stack);
 	free(thread->counts);
 	free(thread);
 }
@@ -104,8 +104,9 @@ bool thread_pass_gap(struct thread *thread, size_t ring, uint64_t gaps)
 	return true;
 }
 
-void thread_end(const struct thread *thread, struct emit *emit, bool by_clock)
+void thread_end(struct thread *thread, struct emit *emit, bool by_clock)
 {
+	stack_memory_settle(&thread->stack);
 	bool is_unwound = thread->stack.counts.walks > 0 || thread->stack.counts.guesses_tested > 0;
 	struct profile_thread_life out = {
 		.pid = thread->pid,

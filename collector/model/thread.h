@@ -84,6 +84,6 @@ uint64_t thread_unseen(struct thread *thread, size_t ring, uint64_t weight, uint
 bool thread_pass_gap(struct thread *thread, size_t ring, uint64_t gaps);
 
 /* Writes its life. by_clock: the counts are the sampling intervals, not the event's. */
-void thread_end(const struct thread *thread, struct emit *emit, bool by_clock);
+void thread_end(struct thread *thread, struct emit *emit, bool by_clock);
 
 #endif

@@ -11,24 +11,12 @@
 /* thread.before_ns: the account is of no use, since most of it may be of before. */
 #define BEFORE_UNKNOWN UINT64_MAX
 
-/* A line of the thread's file in /proc. false: it is gone. */
-static bool read_line(uint32_t pid, uint32_t tid, const char *name, char *line, int size)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/%s", pid, tid, name);
-	FILE *file = fopen(path, "re");
-	bool is_read = file && fgets(line, size, file);
-	if (file)
-		fclose(file);
-	return is_read;
-}
-
 /* Up to the last tick of the scheduler, a few ms ago (fs/proc/base.c, proc_pid_schedstat). */
 static bool read_account(uint32_t pid, uint32_t tid, uint64_t *cpu_ns)
 {
 	char line[128];
 	char *end;
-	if (!read_line(pid, tid, "schedstat", line, sizeof(line)))
+	if (!tracker_read_line(pid, tid, "schedstat", line, sizeof(line)))
 		return false;
 	unsigned long long value = strtoull(line, &end, 10);
 	if (end == line)
@@ -41,7 +29,7 @@ static bool read_account(uint32_t pid, uint32_t tid, uint64_t *cpu_ns)
 static bool is_zombie(const struct thread *thread)
 {
 	char line[512];
-	if (!read_line(thread->pid, thread->tid, "stat", line, sizeof(line)))
+	if (!tracker_read_line(thread->pid, thread->tid, "stat", line, sizeof(line)))
 		return false;
 	const char *state = strrchr(line, ')');
 	return state && state[1] == ' ' && state[2] == 'Z';

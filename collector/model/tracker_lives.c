@@ -3,18 +3,22 @@
 #include <stdio.h>
 #include <string.h>
 
-void tracker_read_name(uint32_t pid, uint32_t tid, char *name, size_t size)
+bool tracker_read_line(uint32_t pid, uint32_t tid, const char *name, char *line, size_t size)
 {
 	char path[64];
-	name[0] = '\0';
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", pid, tid);
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/%s", pid, tid, name);
 	FILE *file = fopen(path, "re");
-	if (!file)
-		return;
-	if (!fgets(name, (int)size, file))
+	bool is_read = file && fgets(line, (int)size, file) != NULL;
+	if (file)
+		fclose(file);
+	return is_read;
+}
+
+void tracker_read_name(uint32_t pid, uint32_t tid, char *name, size_t size)
+{
+	if (!tracker_read_line(pid, tid, "comm", name, size))
 		name[0] = '\0';
 	name[strcspn(name, "\n")] = '\0';
-	fclose(file);
 }
 
 struct process *tracker_put_process(struct tracker *tracker, struct process *process)

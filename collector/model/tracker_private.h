@@ -40,6 +40,9 @@ struct tracker {
 
 bool tracker_is_live(const struct thread *thread); /* accepts NULL */
 
+/* A line of a task's file in /proc. false: it is gone. */
+bool tracker_read_line(uint32_t pid, uint32_t tid, const char *name, char *line, size_t size);
+
 /* The name of a task from /proc; "" when it is gone. */
 void tracker_read_name(uint32_t pid, uint32_t tid, char *name, size_t size);
 

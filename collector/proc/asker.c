@@ -1,11 +1,11 @@
 #include "collector/proc/asker.h"
 
+#include "collector/proc/perf_map.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -120,10 +120,8 @@ void asker_destroy(struct asker *asker)
  * task_dump_owner). One that is gone keeps nobody waiting. */
 static bool is_of_others(uint32_t pid)
 {
-	char path[32];
-	struct stat status;
-	snprintf(path, sizeof(path), "/proc/%u", pid);
-	return stat(path, &status) == 0 && status.st_uid != geteuid();
+	uint32_t owner = perf_map_owner(pid);
+	return owner != PERF_MAP_NO_OWNER && owner != geteuid();
 }
 
 static bool is_silent(const struct asker *asker, uint32_t pid)

@@ -1,4 +1,4 @@
-/* A thread's memory of its last stack, and the list of those that guesses were tried on. */
+/* A thread's memory of its last stack, and its counts of guesses that were tried. */
 #include "collector/context/stack_memory.h"
 #include "collector/context/tree.h"
 #include "tests/collector/fake_emit.h"
@@ -18,30 +18,34 @@ START_TEST(all_or_none)
 	stack_memory_forget(&memory);
 	ck_assert(memory.history == NULL && memory.chain == NULL && memory.guess == NULL);
 	ck_assert_uint_eq(memory.counts.walks, 3);
-	stack_memory_finish(&memory);
 	tree_destroy(tree);
 	fake_emit_destroy(emit);
 }
 END_TEST
 
-/* The ends of threads come in any order. */
-START_TEST(unlinked_anywhere)
+/* Those of another way do not count any more, whenever that is looked at. */
+START_TEST(tests_of_a_trial)
 {
-	static const size_t orders[][3] = {{0, 1, 2}, {2, 1, 0}, {1, 0, 2}, {1, 2, 0}};
-	struct stack_memory memories[3] = {{0}};
-	struct stack_memory *head = NULL;
-	for (size_t i = 0; i < 3; i++)
-		stack_memory_link(&memories[i], &head);
-	stack_memory_link(&memories[1], &head); /* it is there */
-	for (size_t left = 3; left > 0; left--) {
-		size_t count = 0;
-		for (const struct stack_memory *m = head; m; m = m->next)
-			count++;
-		ck_assert_uint_eq(count, left);
-		stack_memory_finish(&memories[orders[_i][3 - left]]);
-	}
-	ck_assert_ptr_null(head);
-	stack_memory_unlink(&memories[0]); /* in none */
+	unsigned trial = 0;
+	struct stack_memory memory = {.counts = {.walks = 3}};
+	struct stack_memory untested = {.counts = {.guesses_tested = 1}};
+	stack_memory_begin_test(&memory, &trial);
+	memory.counts.guesses_tested = memory.counts.guesses_covered = 2;
+	memory.counts.guesses_wrong = 1;
+	stack_memory_begin_test(&memory, &trial);
+	stack_memory_settle(&memory);
+	ck_assert_uint_eq(memory.counts.guesses_tested, 2);
+	trial = 2;
+	stack_memory_settle(&memory);
+	ck_assert_uint_eq(memory.counts.guesses_tested, 0);
+	ck_assert_uint_eq(memory.counts.guesses_covered, 0);
+	ck_assert_uint_eq(memory.counts.guesses_wrong, 0);
+	ck_assert_uint_eq(memory.counts.walks, 3);
+	memory.counts.guesses_tested = 5;
+	stack_memory_settle(&memory);
+	ck_assert_uint_eq(memory.counts.guesses_tested, 5);
+	stack_memory_settle(&untested);
+	ck_assert_uint_eq(untested.counts.guesses_tested, 1);
 }
 END_TEST
 
@@ -51,7 +55,7 @@ int main(void)
 	TCase *tcase = tcase_create("stack_memory");
 
 	tcase_add_test(tcase, all_or_none);
-	tcase_add_loop_test(tcase, unlinked_anywhere, 0, 4);
+	tcase_add_test(tcase, tests_of_a_trial);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -29,7 +29,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-	stack_memory_finish(&memory);
+	stack_memory_forget(&memory);
 	stacks_destroy(stacks);
 	uw_space_destroy(space);
 	fake_emit_destroy(emit);
@@ -86,7 +86,7 @@ START_TEST(threads_share_nodes)
 	ck_assert_ptr_nonnull(other.history);
 	ck_assert_ptr_ne(other.history, memory.history);
 	ck_assert_uint_eq(fake_emit_count(emit, "node "), 3);
-	stack_memory_finish(&other);
+	stack_memory_forget(&other);
 }
 END_TEST
 

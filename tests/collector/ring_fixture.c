@@ -22,8 +22,10 @@ void ring_fixture_put(struct ring *ring, const void *bytes, size_t size)
 {
 	uint64_t head = ring_fixture_head(ring);
 	ck_assert_uint_le(head - ring_fixture_tail(ring) + size, ring->size);
-	for (size_t i = 0; i < size; i++)
-		ring->data[(head + i) & (ring->size - 1)] = ((const uint8_t *)bytes)[i];
+	size_t offset = (size_t)head & (ring->size - 1);
+	size_t before_end = size < ring->size - offset ? size : ring->size - offset;
+	memcpy(ring->data + offset, bytes, before_end);
+	memcpy(ring->data, (const uint8_t *)bytes + before_end, size - before_end);
 	ring_fixture_set_head(ring, head + size);
 }
 

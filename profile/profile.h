@@ -241,7 +241,8 @@ enum profile_note_kind {
 	PROFILE_NOTE_ATTACHED = 19,     /* pid: attached to; text: its command line */
 	PROFILE_NOTE_WARNING = 20,      /* text: one sentence for the summary */
 	PROFILE_NOTE_RUSAGE_CPU = 21,   /* value: ns, user + system of the launched tree by wait4 */
-	/* What unwinding took, over the whole run. At the end; last counts. A walk is an attempt to
+	/* Of older results; others have it as records of tbcollect.unwinding. What unwinding took,
+	 * over the whole run. At the end; last counts. A walk is an attempt to
 	 * unwind one sample (deep copies, which are no samples, are not among them); frames are as
 	 * the walks found them, before recursion collapses. */
 	PROFILE_NOTE_UNWIND_WALKS = 22,             /* value: walks */

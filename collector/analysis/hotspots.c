@@ -283,7 +283,7 @@ static void finish(void *state)
 	struct hotspots *hotspots = state;
 	tracker_finish(hotspots->tracker);
 	if (hotspots->config.unwind)
-		stacks_emit(hotspots->stacks, tracker_now_ns(hotspots->tracker));
+		stacks_emit(hotspots->stacks);
 }
 
 const struct analysis hotspots_analysis = {

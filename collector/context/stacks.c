@@ -300,7 +300,7 @@ void stacks_destroy(struct stacks *stacks)
 	free(stacks);
 }
 
-void stacks_emit(const struct stacks *stacks, uint64_t now_ns)
+void stacks_emit(const struct stacks *stacks)
 {
-	walk_counts_emit(&stacks->counts, stacks->emit, now_ns);
+	walk_counts_emit(&stacks->counts, stacks->emit);
 }

@@ -59,6 +59,6 @@ void stacks_node(struct stacks *stacks, const struct stack_source *source, enum 
 void stacks_learn(struct stacks *stacks, const struct stack_source *source);
 
 /* Writes what walking took. */
-void stacks_emit(const struct stacks *stacks, uint64_t now_ns);
+void stacks_emit(const struct stacks *stacks);
 
 #endif

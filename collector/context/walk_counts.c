@@ -69,12 +69,10 @@ void walk_counts_end(struct walk_counts *counts, const struct walk_counts_walk *
 		more.timed_frames = more.frames;
 		more.timed_ns = ns;
 	}
-	if (walk->is_deep) {
-		counts->deep_walks += more.walks;
-		counts->deep_frames += more.frames;
-	} else {
+	if (walk->is_deep)
+		profile_unwinding_add(&counts->deep, &more);
+	else
 		add_to_all(counts, &more, subject);
-	}
 }
 
 void walk_counts_add_test(struct walk_counts *counts, enum guess_result result,
@@ -112,25 +110,11 @@ static void emit_one(struct emit *emit, enum profile_unwinding_kind kind, uint32
 	emit_unwinding(emit, &record);
 }
 
-void walk_counts_emit(const struct walk_counts *counts, struct emit *emit, uint64_t now_ns)
+void walk_counts_emit(const struct walk_counts *counts, struct emit *emit)
 {
-	const struct profile_unwinding *run = &counts->run;
 	for (size_t i = 0; i < counts->image_count; i++)
 		if (counts->images[i].walks > 0 || counts->images[i].guesses_tested > 0)
 			emit_one(emit, PROFILE_UNWINDING_IMAGE, (uint32_t)i, &counts->images[i]);
-	emit_note(emit, PROFILE_NOTE_UNWIND_WALKS, now_ns, .value = run->walks);
-	emit_note(emit, PROFILE_NOTE_UNWIND_FRAMES, now_ns, .value = run->frames);
-	emit_note(emit, PROFILE_NOTE_UNWIND_FRAMES_BY_INFO, now_ns, .value = run->frames_by_info);
-	emit_note(emit, PROFILE_NOTE_UNWIND_FRAMES_BY_POINTER, now_ns,
-		  .value = run->frames_by_pointer);
-	emit_note(emit, PROFILE_NOTE_UNWIND_FRAMES_REUSED, now_ns, .value = run->frames_reused);
-	emit_note(emit, PROFILE_NOTE_UNWIND_LOOKUPS, now_ns, .value = run->lookups);
-	emit_note(emit, PROFILE_NOTE_UNWIND_TIMED, now_ns, .value = run->timed_walks);
-	emit_note(emit, PROFILE_NOTE_UNWIND_TIMED_FRAMES, now_ns, .value = run->timed_frames);
-	emit_note(emit, PROFILE_NOTE_UNWIND_TIMED_NS, now_ns, .value = run->timed_ns);
-	emit_note(emit, PROFILE_NOTE_GUESSES_TESTED, now_ns, .value = run->guesses_tested);
-	emit_note(emit, PROFILE_NOTE_GUESSES_COVERED, now_ns, .value = run->guesses_covered);
-	emit_note(emit, PROFILE_NOTE_GUESSES_WRONG, now_ns, .value = run->guesses_wrong);
-	emit_note(emit, PROFILE_NOTE_UNWIND_DEEP_WALKS, now_ns, .value = counts->deep_walks);
-	emit_note(emit, PROFILE_NOTE_UNWIND_DEEP_FRAMES, now_ns, .value = counts->deep_frames);
+	emit_one(emit, PROFILE_UNWINDING_RUN, 0, &counts->run);
+	emit_one(emit, PROFILE_UNWINDING_DEEP, 0, &counts->deep);
 }

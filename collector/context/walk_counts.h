@@ -17,11 +17,10 @@ struct emit;
 /* Zeros before the first use. */
 struct walk_counts {
 	struct profile_unwinding run;
+	struct profile_unwinding deep;    /* of deep copies; in no other */
 	struct profile_unwinding *images; /* by image */
 	size_t image_count;
 	size_t image_capacity;
-	uint64_t deep_walks;
-	uint64_t deep_frames;
 	uint64_t turn; /* walks of samples so far */
 };
 
@@ -57,6 +56,6 @@ void walk_counts_forget_tests(struct walk_counts *counts);
 void walk_counts_forget_test(struct profile_unwinding *sum);
 
 /* Writes what it took by image, and over the run. */
-void walk_counts_emit(const struct walk_counts *counts, struct emit *emit, uint64_t now_ns);
+void walk_counts_emit(const struct walk_counts *counts, struct emit *emit);
 
 #endif

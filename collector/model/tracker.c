@@ -300,8 +300,3 @@ void tracker_counts(const struct tracker *tracker, struct tracker_counts *counts
 {
 	*counts = tracker->counts;
 }
-
-uint64_t tracker_now_ns(const struct tracker *tracker)
-{
-	return tracker->now_ns;
-}

@@ -42,9 +42,6 @@ uint32_t tracker_family(const struct tracker *tracker, pid_t tid);
 /* Applies one record. Of a sample only its time counts. */
 void tracker_apply(struct tracker *tracker, const struct record *record);
 
-/* Time of the last record. */
-uint64_t tracker_now_ns(const struct tracker *tracker);
-
 /* With PROFILE_SAMPLING_CPUS, at the end: cpu_ns was in accounts that did not come. They, and,
  * where records were lost, those that came of no known thread, are whole lives, from before an
  * attach too: they are unattributed as far as all events' total_ns is more than the known accounts.

@@ -21,6 +21,7 @@ struct emit {
 	struct profile_sample last_sample;
 	struct profile_thread_life last_thread;
 	struct profile_image last_image;
+	struct profile_unwinding unwindings[PROFILE_UNWINDING_DEEP + 1];
 	struct fake_emit_sums sums;
 };
 
@@ -110,6 +111,12 @@ struct profile_node fake_emit_node(const struct emit *emit, uint32_t node)
 struct profile_image fake_emit_last_image(const struct emit *emit)
 {
 	return emit->last_image;
+}
+
+struct profile_unwinding fake_emit_unwinding(const struct emit *emit,
+					     enum profile_unwinding_kind kind)
+{
+	return emit->unwindings[kind];
 }
 
 struct profile_thread_life fake_emit_last_thread(const struct emit *emit)
@@ -209,8 +216,13 @@ static void add_unwinding(struct emit *emit, const char *kind, uint32_t subject,
 
 void emit_unwinding(struct emit *emit, const struct profile_unwinding *unwinding)
 {
-	ck_assert_uint_eq(unwinding->kind, PROFILE_UNWINDING_IMAGE);
-	add_unwinding(emit, "image", unwinding->subject, unwinding);
+	static const char *const kinds[] = {[PROFILE_UNWINDING_IMAGE] = "image",
+					    [PROFILE_UNWINDING_RUN] = "run",
+					    [PROFILE_UNWINDING_DEEP] = "deep"};
+	ck_assert_uint_ge(unwinding->kind, PROFILE_UNWINDING_IMAGE);
+	ck_assert_uint_le(unwinding->kind, PROFILE_UNWINDING_DEEP);
+	add_unwinding(emit, kinds[unwinding->kind], unwinding->subject, unwinding);
+	emit->unwindings[unwinding->kind] = *unwinding;
 }
 
 void emit_thread(struct emit *emit, const struct profile_thread_life *thread)

@@ -31,6 +31,10 @@ struct profile_node fake_emit_node(const struct emit *emit, uint32_t node);
 /* name lives as long as the thread. */
 struct profile_thread_life fake_emit_last_thread(const struct emit *emit);
 
+/* The last record of a kind; zeros before the first. */
+struct profile_unwinding fake_emit_unwinding(const struct emit *emit,
+					     enum profile_unwinding_kind kind);
+
 struct profile_image fake_emit_last_image(const struct emit *emit);
 
 /* Sums over all samples and threads, which must agree. */

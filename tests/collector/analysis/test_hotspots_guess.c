@@ -5,7 +5,6 @@
 #include "tests/collector/tracker_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>
-#include <inttypes.h>
 #include <stdio.h>
 
 enum { APP = 5000000, PROVEN = 4 /* tries before a guess is shown */ };
@@ -249,11 +248,9 @@ START_TEST(gaps_are_not_guessed)
 }
 END_TEST
 
-static void assert_note(enum profile_note_kind kind, uint64_t value)
+static struct profile_unwinding taken(enum profile_unwinding_kind kind)
 {
-	char line[64];
-	snprintf(line, sizeof(line), "note %d at 20 value %" PRIu64 " 0/0", (int)kind, value);
-	fake_emit_assert(emit, line, 1);
+	return fake_emit_unwinding(emit, kind);
 }
 
 /* What unwinding took is added up over the lives of processes, those that ended among them. */
@@ -273,28 +270,28 @@ START_TEST(unwinding_is_noted)
 		fixture_apply(&record, false);
 	}
 	fixture_end();
-	assert_note(PROFILE_NOTE_UNWIND_WALKS, 100);
-	assert_note(PROFILE_NOTE_UNWIND_FRAMES, 400);
-	assert_note(PROFILE_NOTE_UNWIND_FRAMES_BY_INFO, 200);
-	assert_note(PROFILE_NOTE_UNWIND_FRAMES_BY_POINTER, 100);
-	assert_note(PROFILE_NOTE_UNWIND_FRAMES_REUSED, 3 * 99);
-	assert_note(PROFILE_NOTE_UNWIND_LOOKUPS, 0);
-	assert_note(PROFILE_NOTE_UNWIND_TIMED, 2);
-	assert_note(PROFILE_NOTE_UNWIND_TIMED_FRAMES, 8);
-	assert_note(PROFILE_NOTE_GUESSES_TESTED, 0); /* frames that are all in one place */
-	assert_note(PROFILE_NOTE_GUESSES_COVERED, 0);
-	assert_note(PROFILE_NOTE_GUESSES_WRONG, 0);
-	ck_assert_uint_eq(fake_emit_count(emit, "note 30 "), 1);
-	fake_emit_assert(emit, "note 30 at 20 value 0 0/0", 0); /* a walk takes some time */
+	ck_assert_uint_eq(taken(PROFILE_UNWINDING_RUN).walks, 100);
+	ck_assert_uint_eq(taken(PROFILE_UNWINDING_RUN).frames, 400);
+	ck_assert_uint_eq(taken(PROFILE_UNWINDING_RUN).frames_by_info, 200);
+	ck_assert_uint_eq(taken(PROFILE_UNWINDING_RUN).frames_by_pointer, 100);
+	ck_assert_uint_eq(taken(PROFILE_UNWINDING_RUN).frames_reused, 3 * 99);
+	ck_assert_uint_eq(taken(PROFILE_UNWINDING_RUN).lookups, 0);
+	ck_assert_uint_eq(taken(PROFILE_UNWINDING_RUN).timed_walks, 2);
+	ck_assert_uint_eq(taken(PROFILE_UNWINDING_RUN).timed_frames, 8);
+	ck_assert_uint_eq(taken(PROFILE_UNWINDING_RUN).guesses_tested,
+			  0); /* frames that are all in one place */
+	ck_assert_uint_eq(taken(PROFILE_UNWINDING_RUN).guesses_covered, 0);
+	ck_assert_uint_eq(taken(PROFILE_UNWINDING_RUN).guesses_wrong, 0);
+	ck_assert_uint_gt(taken(PROFILE_UNWINDING_RUN).timed_ns, 0);
 }
 END_TEST
 
 static void assert_tests(uint64_t tested, uint64_t covered, uint64_t wrong)
 {
 	fixture_end();
-	assert_note(PROFILE_NOTE_GUESSES_TESTED, tested);
-	assert_note(PROFILE_NOTE_GUESSES_COVERED, covered);
-	assert_note(PROFILE_NOTE_GUESSES_WRONG, wrong);
+	ck_assert_uint_eq(taken(PROFILE_UNWINDING_RUN).guesses_tested, tested);
+	ck_assert_uint_eq(taken(PROFILE_UNWINDING_RUN).guesses_covered, covered);
+	ck_assert_uint_eq(taken(PROFILE_UNWINDING_RUN).guesses_wrong, wrong);
 }
 
 /* One whole stack in 64 is tried; the second one that is has another caller than all before. */
@@ -390,11 +387,11 @@ START_TEST(deep_copies_are_tested)
 	apply_walks(&deep, "xcba", UW_STOP_ROOT, 1);
 	assert_tests(4, 3, 1);
 	/* They are no walks of samples. */
-	assert_note(PROFILE_NOTE_UNWIND_WALKS, 401);
-	assert_note(PROFILE_NOTE_UNWIND_FRAMES, 400 * 4 + 3);
-	assert_note(PROFILE_NOTE_UNWIND_DEEP_WALKS, 6);
-	assert_note(PROFILE_NOTE_UNWIND_DEEP_FRAMES, 4 * 4 + 2 * 3);
-	assert_note(PROFILE_NOTE_UNWIND_TIMED, 6);
+	ck_assert_uint_eq(taken(PROFILE_UNWINDING_RUN).walks, 401);
+	ck_assert_uint_eq(taken(PROFILE_UNWINDING_RUN).frames, 400 * 4 + 3);
+	ck_assert_uint_eq(taken(PROFILE_UNWINDING_DEEP).walks, 6);
+	ck_assert_uint_eq(taken(PROFILE_UNWINDING_DEEP).frames, 4 * 4 + 2 * 3);
+	ck_assert_uint_eq(taken(PROFILE_UNWINDING_RUN).timed_walks, 6);
 	fake_emit_assert(emit,
 			 "unwinding thread 5000000 walks 401 frames 1603 info 0 pointer 0 reused 0 "
 			 "lookups 0 timed 6/24 guesses 4/3/1",
@@ -455,9 +452,9 @@ START_TEST(unwinding_is_counted_apart)
 			 "unwinding image 0 walks 1 frames 3 info 1 pointer 1 reused 2 "
 			 "lookups 0 timed 0/0 guesses 0/0/0",
 			 1);
-	ck_assert_uint_eq(fake_emit_count(emit, "unwinding "), 5);
-	assert_note(PROFILE_NOTE_UNWIND_WALKS, 4);
-	assert_note(PROFILE_NOTE_UNWIND_FRAMES_REUSED, 4);
+	ck_assert_uint_eq(fake_emit_count(emit, "unwinding "), 7);
+	ck_assert_uint_eq(taken(PROFILE_UNWINDING_RUN).walks, 4);
+	ck_assert_uint_eq(taken(PROFILE_UNWINDING_RUN).frames_reused, 4);
 }
 END_TEST
 

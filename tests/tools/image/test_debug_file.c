@@ -170,6 +170,33 @@ START_TEST(test_no_link)
 }
 END_TEST
 
+/* Beside a program others may put files, but in a directory that the user names. */
+START_TEST(test_file_of_another_user)
+{
+	if (getuid() != 0) {
+		puts("skipped - debug files of another user: only root can give files away");
+		return;
+	}
+	uint64_t rva = scratch_rva("subject_outer");
+	char *path = scratch_path("program");
+	struct mapped_file file = {.path = path};
+	scratch_run(
+		xalloc_printf("cd '%s' && strip -o program '%s'", scratch_folder(), SUBJECT_PIE));
+	free(scratch_debug_file(SUBJECT_PIE, "program.debug", ""));
+	for (unsigned i = 0; i < 3; i++) {
+		/* of root; of a stranger; of the program's owner */
+		scratch_run(xalloc_printf("cd '%s' && chown %u program.debug && chown %u program",
+					  scratch_folder(), i > 0 ? 1234 : 0, i > 1 ? 1234 : 0));
+		struct symbol_address address = {.rva = rva};
+		ck_assert_int_eq(resolve_file(&file, NULL, &address, 1), SYMBOL_IMAGE_OPEN);
+		ck_assert(address.function.is_pseudo == (i == 1));
+		symbol_address_finish(&address);
+		ck_assert(is_found("program", rva));
+	}
+	free(path);
+}
+END_TEST
+
 /* What lies in the place of a debug file is not opened if it is no file. */
 START_TEST(test_fifo_in_its_place)
 {
@@ -244,6 +271,7 @@ int main(void)
 	tcase_add_test(symbols, test_symbols_by_link);
 	tcase_add_test(symbols, test_link_named_as_the_program);
 	tcase_add_test(symbols, test_no_link);
+	tcase_add_test(symbols, test_file_of_another_user);
 	tcase_add_test(symbols, test_fifo_in_its_place);
 	tcase_add_test(symbols, test_checksum_of_the_link);
 	tcase_add_test(symbols, test_file_of_another_build_id);

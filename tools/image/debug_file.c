@@ -65,7 +65,7 @@ static int make_nothing(void)
 	static const struct small_elf_section sections[] = {{".debug_info", "", 1},
 							    {".debug_line", "", 1},
 							    {".debug_str", "", 1}};
-	return small_elf(false, sections, sizeof(sections) / sizeof(sections[0]));
+	return small_elf(sections, sizeof(sections) / sizeof(sections[0]));
 }
 
 static int find_shared(Dwfl_Module *module, void **user, struct debug_file_search *search,

@@ -1,79 +1,68 @@
 #include "tools/image/small_elf.h"
 
 #include "tools/cli/xalloc.h"
+#include <elf.h>
 #include <endian.h>
-#include <gelf.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const char names_of_sections[] = ".shstrtab";
-
-static bool add_section(Elf *elf, GElf_Word name, const void *bytes, size_t size, bool is_names)
+/* At the end of the file, which moves. */
+static bool add_bytes(int fd, uint64_t *end, const void *bytes, size_t size)
 {
-	GElf_Shdr header;
-	Elf_Scn *section = elf_newscn(elf);
-	Elf_Data *data = section ? elf_newdata(section) : NULL;
-	if (!data || !gelf_getshdr(section, &header))
-		return false;
-	*data = (Elf_Data){.d_buf = (void *)(uintptr_t)bytes,
-			   .d_type = ELF_T_BYTE,
-			   .d_size = size,
-			   .d_align = 1,
-			   .d_version = EV_CURRENT};
-	header.sh_name = name;
-	header.sh_type = is_names ? SHT_STRTAB : SHT_PROGBITS;
-	header.sh_addralign = 1;
-	return gelf_update_shdr(section, &header) != 0;
+	bool is_written = pwrite(fd, bytes, size, (off_t)*end) == (ssize_t)size;
+	*end += size;
+	return is_written;
 }
 
-static bool set_header(Elf *elf, bool is_32bit, size_t names)
+/* The header, then the sections' bytes, their names, and the table of both. */
+static bool write_file(int fd, const struct small_elf_section *sections, size_t count,
+		       Elf64_Shdr *table)
 {
-	GElf_Ehdr header;
-	if (!gelf_newehdr(elf, is_32bit ? ELFCLASS32 : ELFCLASS64) || !gelf_getehdr(elf, &header))
-		return false;
-	header.e_ident[EI_DATA] = __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB;
-	header.e_type = ET_EXEC;
-	header.e_machine = is_32bit ? EM_386 : EM_X86_64;
-	header.e_version = EV_CURRENT;
-	header.e_shstrndx = (GElf_Half)names;
-	return gelf_update_ehdr(elf, &header) != 0;
-}
-
-static bool fill(Elf *elf, bool is_32bit, const struct small_elf_section *sections, size_t count,
-		 char *names)
-{
-	size_t length = 1 + sizeof(names_of_sections); /* the first name is empty */
-	memcpy(names + 1, names_of_sections, sizeof(names_of_sections));
-	if (!set_header(elf, is_32bit, count + 1))
-		return false;
+	Elf64_Ehdr header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+					 __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB
+									 : ELFDATA2MSB,
+					 EV_CURRENT},
+			     .e_type = ET_EXEC,
+			     .e_machine = EM_X86_64,
+			     .e_version = EV_CURRENT,
+			     .e_ehsize = sizeof(header),
+			     .e_shentsize = sizeof(*table),
+			     .e_shnum = (Elf64_Half)(count + 2),
+			     .e_shstrndx = (Elf64_Half)(count + 1)};
+	Elf64_Shdr *names = &table[count + 1];
+	uint64_t end = sizeof(header);
+	bool is_written = true;
+	*names = (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_size = 1, .sh_addralign = 1};
 	for (size_t i = 0; i < count; i++) {
-		size_t at = length;
-		length += strlen(sections[i].name) + 1;
-		memcpy(names + at, sections[i].name, length - at);
-		if (!add_section(elf, (GElf_Word)at, sections[i].bytes, sections[i].size, false))
-			return false;
+		table[i + 1] = (Elf64_Shdr){.sh_name = (Elf64_Word)names->sh_size,
+					    .sh_type = SHT_PROGBITS,
+					    .sh_offset = end,
+					    .sh_size = sections[i].size,
+					    .sh_addralign = 1};
+		names->sh_size += strlen(sections[i].name) + 1;
+		is_written &= add_bytes(fd, &end, sections[i].bytes, sections[i].size);
 	}
-	return add_section(elf, 1, names, length, true) && elf_update(elf, ELF_C_WRITE) > 0;
+	names->sh_offset = end;
+	is_written &= add_bytes(fd, &end, "", 1);
+	for (size_t i = 0; i < count; i++)
+		is_written &= add_bytes(fd, &end, sections[i].name, strlen(sections[i].name) + 1);
+	header.e_shoff = end = (end + 7) & ~UINT64_C(7);
+	return is_written && add_bytes(fd, &end, table, (count + 2) * sizeof(*table)) &&
+	       pwrite(fd, &header, sizeof(header), 0) == sizeof(header);
 }
 
-int small_elf(bool is_32bit, const struct small_elf_section *sections, size_t count)
+int small_elf(const struct small_elf_section *sections, size_t count)
 {
-	size_t length = 1 + sizeof(names_of_sections);
-	for (size_t i = 0; i < count; i++)
-		length += strlen(sections[i].name) + 1;
 	int fd = memfd_create("small elf", MFD_CLOEXEC);
 	if (fd < 0)
 		return -1;
-	char *names = xalloc_zeroed(length, 1);
-	elf_version(EV_CURRENT);
-	Elf *elf = elf_begin(fd, ELF_C_WRITE, NULL);
-	bool is_done = elf && fill(elf, is_32bit, sections, count, names);
-	elf_end(elf);
-	free(names);
-	if (is_done)
+	Elf64_Shdr *table = xalloc_zeroed(count + 2, sizeof(*table));
+	bool is_written = write_file(fd, sections, count, table);
+	free(table);
+	if (is_written)
 		return fd;
 	close(fd);
 	return -1;

@@ -1,4 +1,5 @@
-/* ELF files of a few sections, made in memory to be handed to libdw. */
+/* ELF files of a few sections, made in memory to be handed to libdw, for which the width of its
+ * addresses is that of the DWARF in it. */
 #ifndef TOOLS_IMAGE_SMALL_ELF_H
 #define TOOLS_IMAGE_SMALL_ELF_H
 
@@ -12,6 +13,6 @@ struct small_elf_section {
 };
 
 /* Returns a descriptor of the file (a memfd, for the caller to close), or -1. */
-int small_elf(bool is_32bit, const struct small_elf_section *sections, size_t count);
+int small_elf(const struct small_elf_section *sections, size_t count);
 
 #endif

@@ -151,8 +151,7 @@ static Dwarf *make_skeleton(Dwarf_Die *die, const struct skeleton *skeleton, con
 		find_table(elf, ".debug_addr", skeleton->addresses),
 		find_table(elf, ".debug_ranges", skeleton->ranges),
 	};
-	int fd = small_elf(skeleton->address_size == 4, sections,
-			   sizeof(sections) / sizeof(sections[0]));
+	int fd = small_elf(sections, sizeof(sections) / sizeof(sections[0]));
 	Dwarf *dwarf = fd >= 0 ? dwarf_begin(fd, DWARF_C_READ) : NULL;
 	/* It is mapped; there may be many. */
 	if (dwarf)

@@ -120,7 +120,7 @@ START_TEST(test_debug_sections_inflate_to_little)
 		{".zdebug_str", &gnu, sizeof(gnu)},
 		{".debug_ranges", &gnu, sizeof(gnu)},
 	};
-	int fd = small_elf(false, sections, 4);
+	int fd = small_elf(sections, 4);
 	ck_assert_int_ge(fd, 0);
 	set_compressed(fd, 2);
 	expansion_make(fd, EXPANSION_DEBUG_MAX);
@@ -289,7 +289,7 @@ START_TEST(test_overlapping_sections)
 		sections[i] = empty;
 	sections[0].bytes = bytes;
 	sections[0].size = sizeof(bytes);
-	int fd = small_elf(false, sections, SECTIONS);
+	int fd = small_elf(sections, SECTIONS);
 	Elf *elf = elf_begin(fd, ELF_C_RDWR, NULL);
 	GElf_Shdr first;
 	gelf_getshdr(elf_getscn(elf, 1), &first);

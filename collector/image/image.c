@@ -511,6 +511,7 @@ static void make_ready(struct image_table *table, struct image *image)
 {
 	if (image->state != IMAGE_OPEN)
 		return;
+	assert(image->module);
 	image->state = IMAGE_READY;
 	debug_file_add(image->module, image->path, image->owner);
 	if (uw_module_lacks_info(image->module) && uw_module_has_refused(image->module))
@@ -541,6 +542,7 @@ static uint32_t reopen(struct image_table *table, uint32_t index, const struct i
 				      .inode = image->record.inode,
 				      .build_id = image->record.build_id,
 				      .build_id_size = image->record.build_id_size};
+	assert(!opened.module);
 	open_image(table, &opened, &source);
 	image->tried_pid = place->pid;
 	if (opened.module && image->state == IMAGE_UNREAD)

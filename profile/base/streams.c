@@ -196,6 +196,22 @@ bool profile_stream_is_text(enum profile_stream stream)
 	return stream < PROFILE_STREAM_COUNT && specs[stream].written == PROFILE_WRITTEN_AS_TEXT;
 }
 
+struct profile_references profile_stream_references(enum profile_stream stream)
+{
+	const struct profile_stream_spec *spec = &specs[stream];
+	struct profile_references references = {0, 0};
+
+	assert(spec->field_count < 64);
+	for (uint32_t i = 0; i < spec->field_count; i++) {
+		const struct profile_stream_field *field = &spec->fields[i];
+		if (profile_stream_is_text(field->refers_to))
+			references.texts |= UINT64_C(1) << i;
+		else if (profile_field_refers(field))
+			references.indices |= UINT64_C(1) << i;
+	}
+	return references;
+}
+
 TBRW_U32 profile_stream_write_info(TBRW_PTR file, TBRW_U32 number, TBRW_STREAM_INFO *info)
 {
 	TBRW_U32 code = TBRW_writing_stream_section(file, number, TBRW_STREAM_INFO_SECTION);

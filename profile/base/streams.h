@@ -6,6 +6,7 @@
 
 #include "profile/profile.h"
 #include "tbrw/tbrw.h"
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -96,6 +97,25 @@ static inline bool profile_field_refers(const struct profile_stream_field *field
 
 /* Whether a stream is one of texts; PROFILE_STREAM_COUNT is none. */
 bool profile_stream_is_text(enum profile_stream stream);
+
+/* Which fields of a stream's records refer to something: a bit for each, so that a sample is looked
+ * at by these, and not by all of its fields. */
+struct profile_references {
+	uint64_t indices;
+	uint64_t texts;
+};
+struct profile_references profile_stream_references(enum profile_stream stream);
+
+/* Takes the first field out of a set that is not empty. */
+static inline const struct profile_stream_field *
+profile_take_field(const struct profile_stream_spec *spec, uint64_t *set)
+{
+	assert(*set);
+	const struct profile_stream_field *field = &spec->fields[__builtin_ctzll(*set)];
+
+	*set &= *set - 1;
+	return field;
+}
 
 /* Writes a stream's data description section, from begin to done. */
 TBRW_U32 profile_stream_describe(TBRW_PTR file, TBRW_U32 number,

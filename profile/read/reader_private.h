@@ -87,10 +87,11 @@ TBRW_U32 profile_reader_load_records(struct profile_reader *reader, enum profile
 /* Sorts the symbols by frame. */
 TBRW_U32 profile_reader_index_symbols(struct profile_reader *reader);
 
-/* Checks what the record refers to, as streams.h says what is then lost. index: the record's own,
- * of which records of its own stream refer to smaller ones. false: the record is lost. */
+/* Checks what the record's fields refer to (profile_stream_references), as streams.h says what is
+ * then lost. index: the record's own, of which records of its own stream refer to smaller ones.
+ * false: the record is lost. */
 bool profile_reader_check(const struct profile_reader *reader, enum profile_stream stream,
-			  uint32_t index, void *record);
+			  uint64_t fields, uint32_t index, void *record);
 
 /* ---- reader_accounts.c ---- */
 
@@ -141,7 +142,7 @@ static inline uint64_t profile_sample_ip(const TBRW_SampleRecordPC *pc)
 }
 
 /* The module that held a sample's address; PROFILE_NONE: none. */
-uint32_t profile_sample_module(const struct profile_reader *reader, uint64_t index,
+uint32_t profile_sample_module(struct profile_reader *reader, uint64_t index,
 			       const struct profile_sample_record *sample);
 
 TBRW_U32 profile_reader_open_samples(struct profile_reader *reader);

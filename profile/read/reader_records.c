@@ -16,18 +16,14 @@ static void *grow_by_one(struct profile_records *records, size_t size)
 }
 
 bool profile_reader_check(const struct profile_reader *reader, enum profile_stream stream,
-			  uint32_t index, void *record)
+			  uint64_t fields, uint32_t index, void *record)
 {
 	const struct profile_stream_spec *spec = profile_stream_spec(stream);
 
-	for (uint32_t i = 0; i < spec->field_count; i++) {
-		const struct profile_stream_field *field = &spec->fields[i];
-		if (!profile_field_refers(field))
-			continue;
+	while (fields) {
+		const struct profile_stream_field *field = profile_take_field(spec, &fields);
 		enum profile_stream target = profile_field_target(field, record);
 		uint32_t value, count = 0;
-		if (profile_stream_is_text(target))
-			continue;
 		if (target != PROFILE_STREAM_COUNT)
 			count = target == stream ? index : reader->records[target].count;
 		memcpy(&value, (char *)record + field->offset, sizeof(value));
@@ -43,18 +39,17 @@ bool profile_reader_check(const struct profile_reader *reader, enum profile_stre
 
 /* Makes the texts of a record known. false: out of memory. */
 static bool add_texts(struct profile_reader *reader, const struct profile_stream_spec *spec,
-		      char *record)
+		      uint64_t fields, char *record)
 {
-	for (uint32_t i = 0; i < spec->field_count; i++) {
-		enum profile_stream target = spec->fields[i].refers_to;
+	while (fields) {
+		const struct profile_stream_field *field = profile_take_field(spec, &fields);
+		const struct profile_records *bytes = &reader->records[field->refers_to];
 		struct profile_text text;
-		if (target == PROFILE_STREAM_COUNT || !profile_stream_is_text(target))
-			continue;
-		memcpy(&text, record + spec->fields[i].offset, sizeof(text));
-		if (!profile_texts_add(&reader->texts[target], reader->records[target].items,
-				       reader->records[target].count, &text))
+		memcpy(&text, record + field->offset, sizeof(text));
+		if (!profile_texts_add(&reader->texts[field->refers_to], bytes->items, bytes->count,
+				       &text))
 			return false;
-		memcpy(record + spec->fields[i].offset, &text, sizeof(text));
+		memcpy(record + field->offset, &text, sizeof(text));
 	}
 	return true;
 }
@@ -88,6 +83,7 @@ static bool mend(enum profile_stream stream, void *record)
 static TBRW_U32 check_stream(struct profile_reader *reader, enum profile_stream stream)
 {
 	const struct profile_stream_spec *spec = profile_stream_spec(stream);
+	const struct profile_references fields = profile_stream_references(stream);
 	struct profile_records *records = &reader->records[stream];
 	size_t size = spec->record_size;
 	char *items = records->items;
@@ -95,10 +91,14 @@ static TBRW_U32 check_stream(struct profile_reader *reader, enum profile_stream 
 
 	for (uint32_t i = 0; i < records->count; i++) {
 		char *record = items + i * size;
-		if (!add_texts(reader, spec, record))
+		if (!add_texts(reader, spec, fields.texts, record))
 			return VT_NO_MEMORY;
-		if (profile_reader_check(reader, stream, i, record) && mend(stream, record))
-			memmove(items + kept++ * size, record, size);
+		if (!profile_reader_check(reader, stream, fields.indices, i, record) ||
+		    !mend(stream, record))
+			continue;
+		if (kept != i)
+			memmove(items + kept * size, record, size);
+		kept++;
 	}
 	records->count = kept;
 	while (records->count < spec->preset_count)

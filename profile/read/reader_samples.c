@@ -128,9 +128,10 @@ static TBRW_U32 read_batch(struct profile_reader *reader, uint64_t start, bool w
 
 /* Makes a stack safe to follow and honest: one whose way to the root is not all in the file, or
  * whose state no version of this program writes, is not complete. */
-static void check_stack(const struct profile_reader *reader, struct profile_stack *stack)
+static void check_stack(const struct profile_reader *reader, uint64_t fields,
+			struct profile_stack *stack)
 {
-	bool is_damaged = !profile_reader_check(reader, PROFILE_STREAM_STACKS, 0, stack) ||
+	bool is_damaged = !profile_reader_check(reader, PROFILE_STREAM_STACKS, fields, 0, stack) ||
 			  stack->node == PROFILE_NONE || stack->state > PROFILE_STACK_NONE ||
 			  stack->reason >= PROFILE_SKIP_REASON_COUNT;
 
@@ -156,13 +157,15 @@ static void check_stack(const struct profile_reader *reader, struct profile_stac
 TBRW_U32 profile_reader_each_raw_sample(struct profile_reader *reader, bool with_bind,
 					profile_raw_sample_callback *callback, void *user)
 {
+	uint64_t fields = profile_stream_references(PROFILE_STREAM_STACKS).indices;
+
 	for (uint64_t start = 0; start < reader->sample_count;) {
 		TBRW_U32 code = read_batch(reader, start, with_bind);
 		if (code != VT_SUCCESS)
 			return code;
 		struct profile_sample_batch *batch = reader->batch;
 		for (uint32_t i = 0; i < batch->wanted; i++) {
-			check_stack(reader, &batch->stacks[i]);
+			check_stack(reader, fields, &batch->stacks[i]);
 			code = callback(reader, start + i, &batch->samples[i], &batch->stacks[i],
 					with_bind ? &batch->binds[i] : NULL, user);
 			if (code != VT_SUCCESS)
@@ -301,7 +304,7 @@ struct sample_pass {
 /* Ends a pass that the callback has had enough of; nobody outside sees it. */
 #define PASS_STOPPED 0xFFFFFFFEu
 
-uint32_t profile_sample_module(const struct profile_reader *reader, uint64_t index,
+uint32_t profile_sample_module(struct profile_reader *reader, uint64_t index,
 			       const struct profile_sample_record *sample)
 {
 	return profile_module_of_record(reader,

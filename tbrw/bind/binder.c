@@ -312,7 +312,7 @@ bool tb5_binder_seal(struct tb5_binder *binder, const TBRW_MODULE *records, size
 	return index_modules(binder);
 }
 
-uint64_t tb5_binder_module(const struct tb5_binder *binder, uint32_t pid, uint64_t ip, uint64_t tsc,
+uint64_t tb5_binder_module(struct tb5_binder *binder, uint32_t pid, uint64_t ip, uint64_t tsc,
 			   uint64_t sample)
 {
 	const struct tb5_bind_module *module =

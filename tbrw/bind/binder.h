@@ -69,7 +69,7 @@ bool tb5_binder_lives(struct tb5_binder *binder, uint32_t pid, uint32_t tid, uin
 		      bool deduce, uint64_t *process, uint64_t *thread);
 
 /* The module record; `sample` is the sample's number, for modules that are timed by it. */
-uint64_t tb5_binder_module(const struct tb5_binder *binder, uint32_t pid, uint64_t ip, uint64_t tsc,
+uint64_t tb5_binder_module(struct tb5_binder *binder, uint32_t pid, uint64_t ip, uint64_t tsc,
 			   uint64_t sample);
 
 /* The process of a thread's life, deduced if need be: the one that lives at its start, else the

@@ -169,7 +169,7 @@ bool tb5_module_index_build(struct tb5_module_index *index, struct tb5_bind_modu
 	for (size_t i = 0; i < count; i++)
 		if (modules[i].end > modules[i].address && modules[i].unload > modules[i].load)
 			modules[kept++] = modules[i];
-	*index = (struct tb5_module_index){modules, kept, NULL, 0};
+	*index = (struct tb5_module_index){.modules = modules, .count = kept};
 	if (!kept)
 		return true;
 	if (kept > UINT32_MAX)
@@ -184,6 +184,7 @@ bool tb5_module_index_build(struct tb5_module_index *index, struct tb5_bind_modu
 		struct module_group *g = &index->groups[index->group_count++];
 
 		g->key = module_key(&modules[begin]);
+		index->ways |= 1u << (g->key >> 32);
 		for (end = begin; end < kept && module_key(&modules[end]) == g->key;)
 			end++;
 		if (!group_build(g, modules, begin, end))
@@ -202,7 +203,7 @@ void tb5_module_index_finish(struct tb5_module_index *index)
 	}
 	free(index->groups);
 	free(index->modules);
-	*index = (struct tb5_module_index){NULL, 0, NULL, 0};
+	*index = (struct tb5_module_index){0};
 }
 
 /* The last entry of listed[begin..end) that is unloaded after `when`, or `end`. */
@@ -255,48 +256,68 @@ static bool loaded_later(const struct tb5_bind_module *a, const struct tb5_bind_
 	return a->load != b->load ? a->load > b->load : a->record > b->record;
 }
 
-static const struct tb5_bind_module *group_find(const struct tb5_module_index *index, uint64_t key,
-						uint64_t address, uint64_t when)
+/* The group with a key, group_count: there is none. */
+static size_t find_group(const struct tb5_module_index *index, uint64_t key)
 {
-	const struct tb5_bind_module *best = NULL;
 	size_t low = 0;
 	size_t high = index->group_count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-
 		if (index->groups[middle].key < key)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == index->group_count || index->groups[low].key != key)
-		return NULL;
-	const struct module_group *g = &index->groups[low];
+	return low < index->group_count && index->groups[low].key == key ? low : index->group_count;
+}
+
+static const struct tb5_bind_module *find_in_group(const struct tb5_module_index *index,
+						   const struct module_group *g, uint64_t address,
+						   uint64_t when)
+{
+	const struct tb5_bind_module *best = NULL;
+
 	if (address < g->cuts[0] || address >= g->cuts[g->pieces])
 		return NULL;
 	for (size_t node = g->pieces + find_piece(g, address); node; node /= 2) {
+		if (g->first[node] == g->first[node + 1])
+			continue;
 		size_t end = loaded_by(g, index->modules, g->first[node], g->first[node + 1], when);
 		size_t at = last_alive(g, g->first[node], end, when);
-
 		if (at < end && (!best || loaded_later(&index->modules[g->listed[at]], best)))
 			best = &index->modules[g->listed[at]];
 	}
 	return best;
 }
 
-const struct tb5_bind_module *tb5_module_index_find(const struct tb5_module_index *index,
-						    uint32_t pid, uint64_t address, uint64_t tsc,
-						    uint64_t sample)
+static const struct tb5_bind_module *find_one_way(struct tb5_module_index *index, uint32_t pid,
+						  bool global, bool tsc, uint64_t address,
+						  uint64_t when)
 {
-	for (int by_tsc = 1; by_tsc >= 0; by_tsc--) {
+	uint64_t key = group_key(pid, global, tsc);
+
+	if (!(index->ways >> (key >> 32) & 1))
+		return NULL;
+	if (index->groups[index->memo].key != key) {
+		size_t at = find_group(index, key);
+		if (at == index->group_count)
+			return NULL;
+		index->memo = at;
+	}
+	return find_in_group(index, &index->groups[index->memo], address, when);
+}
+
+const struct tb5_bind_module *tb5_module_index_find(struct tb5_module_index *index, uint32_t pid,
+						    uint64_t address, uint64_t tsc, uint64_t sample)
+{
+	for (int by_tsc = index->count ? 1 : -1; by_tsc >= 0; by_tsc--) {
 		uint64_t when = by_tsc ? tsc : sample;
 		when -= when == UINT64_MAX; /* not even then is unloaded what never is */
 		const struct tb5_bind_module *own =
-			group_find(index, group_key(pid, false, by_tsc), address, when);
+			find_one_way(index, pid, false, by_tsc, address, when);
 		const struct tb5_bind_module *global =
-			group_find(index, group_key(0, true, by_tsc), address, when);
-
+			find_one_way(index, 0, true, by_tsc, address, when);
 		if (own && global)
 			return loaded_later(global, own) ? global : own;
 		if (own || global)

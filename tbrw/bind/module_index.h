@@ -35,6 +35,8 @@ struct tb5_module_index {
 	size_t count;
 	struct module_group *groups; /* sorted by key */
 	size_t group_count;
+	size_t memo;   /* the group found last */
+	unsigned ways; /* a bit for each way that groups are looked for: module_index.c */
 };
 
 /* Takes over `modules`, which is from malloc. False: no memory; finish is still to be called. */
@@ -43,8 +45,8 @@ bool tb5_module_index_build(struct tb5_module_index *index, struct tb5_bind_modu
 void tb5_module_index_finish(struct tb5_module_index *index);
 
 /* The module, or NULL. `sample` is the sample's number, for modules that are timed by it. */
-const struct tb5_bind_module *tb5_module_index_find(const struct tb5_module_index *index,
-						    uint32_t pid, uint64_t address, uint64_t tsc,
+const struct tb5_bind_module *tb5_module_index_find(struct tb5_module_index *index, uint32_t pid,
+						    uint64_t address, uint64_t tsc,
 						    uint64_t sample);
 
 #endif

@@ -34,7 +34,7 @@ TBRW_U32 profile_writer_open_streams(struct profile_writer *writer, enum profile
 	TBRW_U32 code = VT_SUCCESS;
 
 	for (unsigned id = first; code == VT_SUCCESS && id < end; id++) {
-		profile_writer_learn_fields(writer, (enum profile_stream)id);
+		writer->fields[id] = profile_stream_references((enum profile_stream)id);
 		code = profile_stream_create(writer->file, writer->first_stream + id,
 					     (enum profile_stream)id);
 	}

@@ -17,10 +17,7 @@ struct profile_writer {
 	uint64_t bytes;
 	uint64_t sample_count;
 	uint32_t counts[PROFILE_STREAM_COUNT]; /* records added */
-	/* Per stream a bit for each field that refers to texts, or to records: each sample is
-	 * looked at by them, and not by all of its fields. */
-	uint64_t text_fields[PROFILE_STREAM_COUNT];
-	uint64_t index_fields[PROFILE_STREAM_COUNT];
+	struct profile_references fields[PROFILE_STREAM_COUNT];
 	uint32_t module_record_count;
 	bool has_software;
 	bool has_system;
@@ -41,9 +38,6 @@ TBRW_U32 profile_writer_close_streams(struct profile_writer *writer, enum profil
 /* Appends bytes to a stream as they are. */
 TBRW_U32 profile_writer_append(struct profile_writer *writer, enum profile_stream stream,
 			       const void *bytes, size_t size);
-
-/* Learns which fields of a stream's records refer to what, before the first is added. */
-void profile_writer_learn_fields(struct profile_writer *writer, enum profile_stream stream);
 
 /* Whether what the record refers to was added. */
 bool profile_writer_accepts(const struct profile_writer *writer, enum profile_stream stream,

@@ -1,6 +1,5 @@
 /* What every record needs: its references checked, its texts placed, its bytes appended. */
 #include "profile/write/writer_private.h"
-#include <assert.h>
 #include <string.h>
 
 TBRW_U32 profile_writer_keep(struct profile_writer *writer, TBRW_U32 code)
@@ -41,22 +40,11 @@ static TBRW_U32 place_text(struct profile_writer *writer, enum profile_stream st
 	return profile_writer_keep(writer, VT_NO_MEMORY);
 }
 
-/* The next field of a set of them; the set is not empty. */
-static const struct profile_stream_field *take_field(const struct profile_stream_spec *spec,
-						     uint64_t *set)
-{
-	assert(*set);
-	unsigned i = (unsigned)__builtin_ctzll(*set);
-
-	*set &= *set - 1;
-	return &spec->fields[i];
-}
-
 static TBRW_U32 place_texts(struct profile_writer *writer, const struct profile_stream_spec *spec,
 			    uint64_t fields, const char *const *texts, union profile_record *record)
 {
 	while (fields) {
-		const struct profile_stream_field *field = take_field(spec, &fields);
+		const struct profile_stream_field *field = profile_take_field(spec, &fields);
 		struct profile_text text;
 		TBRW_U32 code =
 			place_text(writer, field->refers_to, texts ? *texts++ : NULL, &text);
@@ -67,27 +55,13 @@ static TBRW_U32 place_texts(struct profile_writer *writer, const struct profile_
 	return VT_SUCCESS;
 }
 
-void profile_writer_learn_fields(struct profile_writer *writer, enum profile_stream stream)
-{
-	const struct profile_stream_spec *spec = profile_stream_spec(stream);
-
-	assert(spec->field_count <= 64);
-	for (uint32_t i = 0; i < spec->field_count; i++) {
-		const struct profile_stream_field *field = &spec->fields[i];
-		if (profile_stream_is_text(field->refers_to))
-			writer->text_fields[stream] |= UINT64_C(1) << i;
-		else if (profile_field_refers(field))
-			writer->index_fields[stream] |= UINT64_C(1) << i;
-	}
-}
-
 bool profile_writer_accepts(const struct profile_writer *writer, enum profile_stream stream,
 			    const void *record)
 {
 	const struct profile_stream_spec *spec = profile_stream_spec(stream);
 
-	for (uint64_t left = writer->index_fields[stream]; left;) {
-		const struct profile_stream_field *field = take_field(spec, &left);
+	for (uint64_t left = writer->fields[stream].indices; left;) {
+		const struct profile_stream_field *field = profile_take_field(spec, &left);
 		enum profile_stream target = profile_field_target(field, record);
 		uint32_t index;
 		memcpy(&index, (const char *)record + field->offset, sizeof(index));
@@ -104,9 +78,9 @@ TBRW_U32 profile_writer_add_accepted(struct profile_writer *writer, enum profile
 	union profile_record copy;
 	TBRW_U32 code = VT_SUCCESS;
 
-	if (writer->text_fields[stream]) {
+	if (writer->fields[stream].texts) {
 		memcpy(copy.bytes, record, spec->record_size);
-		code = place_texts(writer, spec, writer->text_fields[stream], texts, &copy);
+		code = place_texts(writer, spec, writer->fields[stream].texts, texts, &copy);
 		record = copy.bytes;
 	}
 	if (code == VT_SUCCESS)

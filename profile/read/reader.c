@@ -29,35 +29,45 @@ static TBRW_U32 find_streams(struct profile_reader *reader)
 	return code;
 }
 
+static TBRW_U32 load_collected(struct profile_reader *reader)
+{
+	return profile_reader_load_records(reader, 0, PROFILE_STREAM_COLLECTED);
+}
+
+static TBRW_U32 load_symbols(struct profile_reader *reader)
+{
+	TBRW_U32 code =
+		profile_reader_load_records(reader, PROFILE_STREAM_COLLECTED, PROFILE_STREAM_COUNT);
+
+	return code == VT_SUCCESS ? profile_reader_index_symbols(reader) : code;
+}
+
+/* The stages of opening, in their order. */
+static const struct stage {
+	TBRW_U32 (*run)(struct profile_reader *reader);
+	bool is_plain; /* of plain files only */
+} stages[] = {
+	{verify, false},
+	{find_streams, false},                   /* whether the file is complete */
+	{load_collected, false},                 /* streams */
+	{profile_reader_divide_accounts, false}, /* threads, notes */
+	{profile_reader_load_host, false},
+	{profile_reader_load_lives, false},   /* threads */
+	{profile_reader_load_modules, false}, /* lives, mappings; seals the binder */
+	{profile_plain_load, true},           /* modules */
+	{profile_reader_open_samples, false}, /* streams */
+	{profile_reader_deduce, false},       /* modules, samples, weights */
+	{profile_plain_make_frames, true},    /* modules, samples */
+	{load_symbols, false},                /* frames, of plain files too */
+};
+
 static TBRW_U32 load(struct profile_reader *reader)
 {
-	TBRW_U32 code = verify(reader);
+	TBRW_U32 code = VT_SUCCESS;
 
-	if (code == VT_SUCCESS)
-		code = find_streams(reader);
-	if (code == VT_SUCCESS)
-		code = profile_reader_load_records(reader, 0, PROFILE_STREAM_COLLECTED);
-	if (code == VT_SUCCESS)
-		profile_reader_divide_accounts(reader);
-	if (code == VT_SUCCESS)
-		code = profile_reader_load_host(reader);
-	if (code == VT_SUCCESS)
-		code = profile_reader_load_lives(reader);
-	if (code == VT_SUCCESS)
-		code = profile_reader_load_modules(reader);
-	if (code == VT_SUCCESS && reader->is_plain)
-		code = profile_plain_load(reader);
-	if (code == VT_SUCCESS)
-		code = profile_reader_open_samples(reader);
-	if (code == VT_SUCCESS)
-		code = profile_reader_deduce(reader);
-	if (code == VT_SUCCESS && reader->is_plain)
-		code = profile_plain_make_frames(reader);
-	if (code == VT_SUCCESS)
-		code = profile_reader_load_records(reader, PROFILE_STREAM_COLLECTED,
-						   PROFILE_STREAM_COUNT);
-	if (code == VT_SUCCESS)
-		code = profile_reader_index_symbols(reader);
+	for (size_t i = 0; i < sizeof(stages) / sizeof(*stages) && code == VT_SUCCESS; i++)
+		if (!stages[i].is_plain || reader->is_plain)
+			code = stages[i].run(reader);
 	return code;
 }
 

@@ -55,7 +55,7 @@ static uint64_t give(struct division *division, uint64_t passed_ns, uint64_t uns
 	return part_ns;
 }
 
-void profile_reader_divide_accounts(struct profile_reader *reader)
+TBRW_U32 profile_reader_divide_accounts(struct profile_reader *reader)
 {
 	bool is_fixed = profile_reader_sampling(reader) == PROFILE_SAMPLING_FIXED;
 	uint64_t unseen_ns = 0, passed_ns = 0;
@@ -64,7 +64,7 @@ void profile_reader_divide_accounts(struct profile_reader *reader)
 	for (uint32_t i = 0; i < reader->thread_count; i++)
 		unseen_ns = add_saturating(unseen_ns, reader->threads[i].unseen_ns);
 	if (unseen_ns == 0)
-		return;
+		return VT_SUCCESS;
 	struct division kernel = {sum_of_notes(reader, PROFILE_NOTE_UNATTRIBUTED_KERNEL), 0};
 	if (kernel.whole_ns > reader->unattributed_ns)
 		kernel.whole_ns = reader->unattributed_ns;
@@ -81,6 +81,7 @@ void profile_reader_divide_accounts(struct profile_reader *reader)
 		thread->rest_ns = add_saturating(thread->rest_ns, thread->estimated_rest_ns);
 	}
 	reader->unattributed_ns -= kernel.whole_ns + other.whole_ns;
+	return VT_SUCCESS;
 }
 
 enum profile_sampling profile_reader_sampling(const struct profile_reader *reader)

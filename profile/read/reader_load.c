@@ -1,4 +1,5 @@
 /* Reads streams and strings of a file through TBRW, whatever state the file is in. */
+#include "containers/array.h"
 #include "profile/read/reader_private.h"
 #include "tbrw/utf8.h"
 #include <stdlib.h>
@@ -104,25 +105,8 @@ struct load {
 	uint32_t entry_size;
 	uint32_t known_size; /* of an entry, of a record: fields that came later are 0 */
 	uint32_t count;
-	uint32_t capacity;
+	size_t capacity;
 };
-
-static TBRW_U32 load_reserve(struct load *load, uint32_t more)
-{
-	if (load->capacity - load->count >= more)
-		return VT_SUCCESS;
-	if (more > UINT32_MAX / 2 - load->count)
-		return VT_BUFFER_OVERFLOW;
-	uint32_t capacity = load->count + more;
-	if (capacity < load->capacity * 2 && load->capacity < UINT32_MAX / 4)
-		capacity = load->capacity * 2;
-	char *records = reallocarray(load->records, capacity, load->record_size);
-	if (!records)
-		return VT_NO_MEMORY;
-	load->records = records;
-	load->capacity = capacity;
-	return VT_SUCCESS;
-}
 
 static TBRW_U32 load_run(void *data, TBRW_U32 size, TBRW_U32 count, void *user)
 {
@@ -130,9 +114,11 @@ static TBRW_U32 load_run(void *data, TBRW_U32 size, TBRW_U32 count, void *user)
 
 	if (size / load->entry_size < count)
 		return VT_INVALID_SAMPLE_FILE;
-	TBRW_U32 code = load_reserve(load, count);
-	if (code != VT_SUCCESS)
-		return code;
+	if (count > UINT32_MAX / 2 - load->count)
+		return VT_BUFFER_OVERFLOW;
+	if (!array_reserve(&load->records, &load->capacity, (size_t)load->count + count,
+			   load->record_size))
+		return VT_NO_MEMORY;
 	char *to = load->records + (size_t)load->count * load->record_size;
 	const char *from = data;
 	if (load->entry_size == load->record_size) {

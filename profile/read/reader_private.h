@@ -96,7 +96,7 @@ bool profile_reader_check(const struct profile_reader *reader, enum profile_stre
 /* ---- reader_accounts.c ---- */
 
 /* Gives the threads their parts of what is in no account; comes after the records. */
-void profile_reader_divide_accounts(struct profile_reader *reader);
+TBRW_U32 profile_reader_divide_accounts(struct profile_reader *reader);
 
 /* ---- reader_host.c ---- */
 TBRW_U32 profile_reader_load_host(struct profile_reader *reader);

@@ -215,7 +215,16 @@ TBRW_U32 profile_reader_load_records(struct profile_reader *reader, enum profile
 	return code;
 }
 
-/* Counting sort by frame: the order of a frame's symbols, inner to outer, stays. */
+/* By frame; those of one frame inner to outer. */
+static int compare_symbols(const void *left, const void *right)
+{
+	const struct profile_symbol *a = left, *b = right;
+
+	if (a->frame != b->frame)
+		return a->frame < b->frame ? -1 : 1;
+	return (a->depth > b->depth) - (a->depth < b->depth);
+}
+
 TBRW_U32 profile_reader_index_symbols(struct profile_reader *reader)
 {
 	struct profile_records *records = &reader->records[PROFILE_STREAM_SYMBOLS];
@@ -233,20 +242,7 @@ TBRW_U32 profile_reader_index_symbols(struct profile_reader *reader)
 	}
 	for (size_t i = 1; i < size; i++)
 		first[i] += first[i - 1];
-	if (is_sorted)
-		return VT_SUCCESS;
-	struct profile_symbol *sorted = reallocarray(NULL, records->count, sizeof(*symbols));
-	uint32_t *next = reallocarray(NULL, size, sizeof(*next));
-	if (!sorted || !next) {
-		free(sorted);
-		free(next);
-		return VT_NO_MEMORY;
-	}
-	memcpy(next, first, size * sizeof(*next));
-	for (uint32_t i = 0; i < records->count; i++)
-		sorted[next[symbols[i].frame]++] = symbols[i];
-	free(next);
-	free(symbols);
-	records->items = sorted;
+	if (!is_sorted)
+		qsort(symbols, records->count, sizeof(*symbols), compare_symbols);
 	return VT_SUCCESS;
 }

@@ -173,7 +173,7 @@ def clocks_without_copies():
 
 def words():
   """Whose ticks they are, and how many for a sample."""
-  for interval, expected in (('0.1ms', 'each time that about an interval is used'), ('1ms', "1 of 4 ticks of each CPU's CPU time")):
+  for interval, expected in (('0.1ms', 'each time that about an interval is used'), ('1ms', "1 of 3 ticks of each CPU's CPU time")):
     got = s.collect_well(['true'], interval=interval, options=['-v'])
     s.check(expected in got.stderr, f'sampling at {interval}: the words', got.stderr.strip())
 

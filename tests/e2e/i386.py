@@ -43,9 +43,12 @@ def recursion(form):
   got, samples, complete = collect('recurse', form, '1000', '300', options=['--no-collapse'])
   s.check(complete >= 0.99 * samples >= 600, f'recurse-{form}: complete', f'{complete} of {samples}')
   down, total = inside(got, 'recurse_down')
-  exact = sum(count for frames, count in down
-              if exactly(frames, ['main'] + ['recurse_down'] * 300 + ['recurse_bottom']))
-  s.check(exact >= 0.99 * total >= 300, f'recurse-{form}: 300 levels', f'{exact} of {total}')
+  bottom = sum(count for frames, count in down
+               if exactly(frames, ['main'] + ['recurse_down'] * 300 + ['recurse_bottom']))
+  # A sample may hit the program on its way down or up.
+  between = sum(count for frames, count in down if exactly(frames, ['main'] + ['recurse_down'] * frames.count('recurse_down')))
+  s.check(bottom >= 300 and bottom + between >= 0.99 * total and bottom >= 0.9 * total, f'recurse-{form}: 300 levels',
+          f'{bottom} and {between} between of {total}')
 
 
 def signal_handlers(form):

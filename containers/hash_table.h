@@ -156,15 +156,4 @@ static inline void hash_table_remove(struct hash_table *table, size_t size, void
 	table->count--;
 }
 
-/* The taken slots one after the other, in no order: the one behind `slot`, the first for NULL; NULL
- * at the end. Nothing may be added or removed meanwhile. */
-static inline void *hash_table_next(const struct hash_table *table, size_t size, const void *slot)
-{
-	size_t i = slot ? (size_t)((const char *)slot - (const char *)table->slots) / size + 1 : 0;
-	for (; i < table->capacity; i++)
-		if (hash_table_at(table, size, i)->number != 0)
-			return hash_table_at(table, size, i);
-	return NULL;
-}
-
 #endif

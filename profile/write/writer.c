@@ -144,11 +144,6 @@ TBRW_U32 profile_writer_set_software(struct profile_writer *writer, TBRW_HOST *h
 	return profile_writer_keep(writer, code);
 }
 
-uint64_t profile_writer_bytes(const struct profile_writer *writer)
-{
-	return writer->bytes;
-}
-
 static TBRW_U32 close_parts(struct profile_writer *writer, const struct profile_run_end *end)
 {
 	TBRW_U32 code = TBRW_done_section(writer->file, TBRW_MODULE_SECTION);

@@ -82,20 +82,12 @@ TBRW_U32 profile_writer_add_process(struct profile_writer *writer,
 TBRW_U32 profile_writer_add_thread(struct profile_writer *writer,
 				   const struct profile_thread_life *thread);
 
-/* What unwinding took for stacks whose leaf lies in the image; kind and subject are not looked at.
- * Once per image. */
-TBRW_U32 profile_writer_add_image_unwinding(struct profile_writer *writer, uint32_t image,
-					    const struct profile_unwinding *unwinding);
-
 TBRW_U32 profile_writer_add_clock(struct profile_writer *writer, const struct profile_clock *clock);
 
 /* text may be NULL. pid, tid: 0 where they say nothing. */
 TBRW_U32 profile_writer_add_note(struct profile_writer *writer, enum profile_note_kind kind,
 				 uint64_t time_ns, uint64_t value, uint32_t pid, uint32_t tid,
 				 const char *text);
-
-/* Bytes of records and texts handed to the file so far, without the container's own. */
-uint64_t profile_writer_bytes(const struct profile_writer *writer);
 
 /* Ends every section and stream, binds stream 0 and closes the file. The writer is gone afterwards,
  * also on failure; the file then stays as far as it was written, and reads as incomplete. */

@@ -71,7 +71,6 @@ static TBRW_U32 write_module(struct profile_writer *writer, const struct profile
 	TBRW_U32 code = TBRW_add_module(writer->file, &record);
 	if (code != VT_SUCCESS)
 		return profile_writer_keep(writer, code);
-	writer->bytes += sizeof(record);
 	writer->module_record_count++;
 	return VT_SUCCESS;
 }

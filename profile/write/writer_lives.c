@@ -2,22 +2,6 @@
 #include "profile/base/tsc.h"
 #include "profile/write/writer_private.h"
 
-static TBRW_U32 write_process(struct profile_writer *writer, TBRW_PID *record)
-{
-	TBRW_U32 code = TBRW_add_process(writer->file, record);
-
-	writer->bytes += sizeof(*record);
-	return profile_writer_keep(writer, code);
-}
-
-static TBRW_U32 write_thread(struct profile_writer *writer, TBRW_TID *record)
-{
-	TBRW_U32 code = TBRW_add_thread(writer->file, record);
-
-	writer->bytes += sizeof(*record);
-	return profile_writer_keep(writer, code);
-}
-
 TBRW_U32 profile_writer_add_process(struct profile_writer *writer,
 				    const struct profile_process *process)
 {
@@ -34,12 +18,12 @@ TBRW_U32 profile_writer_add_process(struct profile_writer *writer,
 		.pid_path.soi_ptr = writer->path.text,
 		.pid_name.soi_ptr = writer->name.text,
 	};
-	TBRW_U32 code = write_process(writer, &record);
+	TBRW_U32 code = profile_writer_keep(writer, TBRW_add_process(writer->file, &record));
 	if (code != VT_SUCCESS || process->end_ns == PROFILE_TIME_NEVER)
 		return code;
 	record.pid_flags = TBRW_PID_TERMINATE | TBRW_PID_TSC_USED;
 	record.pid_event_when = profile_tsc_from_raw(&writer->first, process->end_ns);
-	return write_process(writer, &record);
+	return profile_writer_keep(writer, TBRW_add_process(writer->file, &record));
 }
 
 TBRW_U32 profile_writer_put_thread(struct profile_writer *writer,
@@ -58,31 +42,15 @@ TBRW_U32 profile_writer_put_thread(struct profile_writer *writer,
 		.tid_event_when = thread->start_tsc,
 		.tid_name.soi_ptr = writer->name.text,
 	};
-	TBRW_U32 code = write_thread(writer, &record);
+	TBRW_U32 code = profile_writer_keep(writer, TBRW_add_thread(writer->file, &record));
 	if (code == VT_SUCCESS && thread->end_tsc != UINT64_MAX) {
 		record.tid_flags = TBRW_TID_TERMINATE | TBRW_TID_TSC_USED;
 		record.tid_event_when = thread->end_tsc;
-		code = write_thread(writer, &record);
+		code = profile_writer_keep(writer, TBRW_add_thread(writer->file, &record));
 	}
 	if (code == VT_SUCCESS)
 		code = profile_writer_add(writer, PROFILE_STREAM_THREADS, thread, &name, index);
 	return code;
-}
-
-static TBRW_U32 append_unwinding(struct profile_writer *writer, enum profile_unwinding_kind kind,
-				 uint32_t subject, const struct profile_unwinding *unwinding)
-{
-	struct profile_unwinding record = *unwinding;
-
-	record.kind = kind;
-	record.subject = subject;
-	return profile_writer_add(writer, PROFILE_STREAM_UNWINDING, &record, NULL, NULL);
-}
-
-TBRW_U32 profile_writer_add_image_unwinding(struct profile_writer *writer, uint32_t image,
-					    const struct profile_unwinding *unwinding)
-{
-	return append_unwinding(writer, PROFILE_UNWINDING_IMAGE, image, unwinding);
 }
 
 TBRW_U32 profile_writer_add_thread(struct profile_writer *writer,
@@ -104,9 +72,12 @@ TBRW_U32 profile_writer_add_thread(struct profile_writer *writer,
 	uint32_t index = 0;
 	TBRW_U32 code = profile_writer_put_thread(writer, &record, thread->name, &index);
 
-	if (code == VT_SUCCESS && thread->unwinding)
-		code = append_unwinding(writer, PROFILE_UNWINDING_THREAD, index, thread->unwinding);
-	return code;
+	if (code != VT_SUCCESS || !thread->unwinding)
+		return code;
+	struct profile_unwinding unwinding = *thread->unwinding;
+	unwinding.kind = PROFILE_UNWINDING_THREAD;
+	unwinding.subject = index;
+	return profile_writer_add(writer, PROFILE_STREAM_UNWINDING, &unwinding, NULL, NULL);
 }
 
 TBRW_U32 profile_writer_add_clock(struct profile_writer *writer, const struct profile_clock *clock)

@@ -14,7 +14,6 @@ struct profile_writer {
 	TBRW_U32 first_stream; /* number in the file of the first of enum profile_stream */
 	struct profile_clock first;
 	uint64_t interval_ns;
-	uint64_t bytes;
 	uint64_t sample_count;
 	uint32_t counts[PROFILE_STREAM_COUNT]; /* records added */
 	struct profile_references fields[PROFILE_STREAM_COUNT];

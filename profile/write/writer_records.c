@@ -17,11 +17,9 @@ TBRW_U32 profile_writer_append(struct profile_writer *writer, enum profile_strea
 		const void *given;
 		void *taken;
 	} data = {.given = record};
-	TBRW_U32 code = TBRW_add_data(writer->file, writer->first_stream + (TBRW_U32)stream,
-				      (TBRW_U32)size, data.taken);
-
-	writer->bytes += size;
-	return profile_writer_keep(writer, code);
+	return profile_writer_keep(writer, TBRW_add_data(writer->file,
+							 writer->first_stream + (TBRW_U32)stream,
+							 (TBRW_U32)size, data.taken));
 }
 
 /* Gives s its place among the texts and appends it if it is new. */

@@ -85,7 +85,6 @@ TBRW_U32 profile_writer_add_sample(struct profile_writer *writer,
 	TBRW_U32 code = TBRW_add_data(writer->file, 0, sizeof(record), &record);
 	if (code != VT_SUCCESS)
 		return profile_writer_keep(writer, code);
-	writer->bytes += sizeof(record);
 	writer->sample_count++;
 	return profile_writer_add_accepted(writer, PROFILE_STREAM_STACKS, &sample->stack, NULL,
 					   NULL);

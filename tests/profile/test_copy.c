@@ -44,8 +44,9 @@ static void write_source(void)
 	fixture_fill(writer, SAMPLES);
 	fixture_add_sample(writer, 500, 100, 199, 0x400100);
 	assert_success(profile_writer_add_thread(writer, &thread));
-	unwinding.walks = 8;
-	assert_success(profile_writer_add_image_unwinding(writer, 1, &unwinding));
+	unwinding = (struct profile_unwinding){PROFILE_UNWINDING_IMAGE, 1, .walks = 8};
+	assert_success(
+		profile_writer_add(writer, PROFILE_STREAM_UNWINDING, &unwinding, NULL, NULL));
 	fixture_finish(writer);
 	assert_success(profile_symbol_writer_begin(fixture_path(), &symbols));
 	assert_success(profile_symbol_writer_add(symbols, &symbol, &text));

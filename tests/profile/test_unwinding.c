@@ -81,10 +81,13 @@ START_TEST(unwinding)
 	}
 	assert_success(profile_writer_add_image(writer, &image, "/opt/app", &index));
 	one.walks = 7;
-	assert_success(profile_writer_add_image_unwinding(writer, index, &one));
-	ck_assert_uint_eq(profile_writer_add_image_unwinding(writer, index + 1, &one),
-			  VT_BAD_PARAMETER);
-	assert_success(profile_writer_add_image_unwinding(writer, 0, &one));
+	one.kind = PROFILE_UNWINDING_IMAGE;
+	for (uint32_t i = 0; i < 3; i++) {
+		one.subject = (uint32_t[]){index, index + 1, 0}[i];
+		ck_assert_uint_eq(profile_writer_add(writer, PROFILE_STREAM_UNWINDING, &one, NULL,
+						     NULL),
+				  i == 1 ? VT_BAD_PARAMETER : VT_SUCCESS);
+	}
 	fixture_finish(writer);
 	struct profile_reader *reader = fixture_open();
 	fixture_check_promises(reader);

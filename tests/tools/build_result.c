@@ -191,7 +191,9 @@ static const struct profile_unwinding thread_unwinding = {.walks = 60,
 							  .guesses_tested = 20,
 							  .guesses_covered = 10,
 							  .guesses_wrong = 1};
-static const struct profile_unwinding image_unwinding = {.walks = 30,
+static const struct profile_unwinding image_unwinding = {.kind = PROFILE_UNWINDING_IMAGE,
+							 .subject = IMAGE_APP,
+							 .walks = 30,
 							 .frames = 300,
 							 .frames_by_info = 270,
 							 .frames_by_pointer = 0,
@@ -317,8 +319,8 @@ static void add_unwinding_notes(struct builder *builder)
 {
 	static const uint64_t values[] = {90, 1000, 700, 210, 500, 25, 2,
 					  40, 800,  20,  10,  1,   6,  48};
-	ck_assert_uint_eq(profile_writer_add_image_unwinding(builder->writer, IMAGE_APP,
-							     &image_unwinding),
+	ck_assert_uint_eq(profile_writer_add(builder->writer, PROFILE_STREAM_UNWINDING,
+					     &image_unwinding, NULL, NULL),
 			  VT_SUCCESS);
 	const struct profile_unwinding records[] = {
 		{PROFILE_UNWINDING_RUN, 0, values[0], values[1], values[2], values[3], values[4],

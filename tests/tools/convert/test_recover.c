@@ -220,7 +220,8 @@ static void add_marked_lives(struct profile_writer *writer)
 		};
 		ck_assert_uint_eq(profile_writer_add_thread(writer, &thread), VT_SUCCESS);
 	}
-	ck_assert_uint_eq(profile_writer_add_image_unwinding(writer, 2, &marked_unwindings[1]),
+	ck_assert_uint_eq(profile_writer_add(writer, PROFILE_STREAM_UNWINDING,
+					     &marked_unwindings[1], NULL, NULL),
 			  VT_SUCCESS);
 }
 

@@ -44,7 +44,22 @@ TBRW_U32 TBRW_enumerate_data_descriptor_entries(TBRW_PTR ptr, TBRW_U32 stream,
 
 TBRW_U32 TBRW_add_data(TBRW_PTR ptr, TBRW_U32 stream, TBRW_U32 size_of_data_entry, void *data_entry)
 {
-	return tb5_place_append(ptr, stream, TB5_DATA, data_entry, size_of_data_entry);
+	struct tb5_stream *s;
+	struct tb5_file *file;
+	TBRW_U32 code = tb5_file_get(ptr, &file);
+
+	/* As tb5_place_append, without looking for what is known: each sample comes here. */
+	if (code == VT_SUCCESS)
+		code = tb5_file_stream(file, stream, &s);
+	if (code == VT_SUCCESS && s->sections[TBRW_DATA_SECTION].state != TB5_WRITING)
+		code = VT_SECTION_NOT_WRITEABLE;
+	if (code == VT_SUCCESS)
+		code = tb5_file_begin_write(file);
+	if (code == VT_SUCCESS && !data_entry)
+		code = VT_BUFFER_NULL;
+	if (code != VT_SUCCESS)
+		return code;
+	return tb5_file_append(file, tb5_stream_seq(s, TB5_DATA), data_entry, size_of_data_entry);
 }
 
 static TBRW_U32 append_from_fd(struct tb5_file *file, struct tb5_seq *seq, int fd)

@@ -134,7 +134,7 @@ MORE_PUBLIC = {
     'profile/base': 5,
     'tbrw/file': 4, 'tbrw/store': 3,
     'tools/analysis': 8, 'tools/cli': 9, 'tools/names': 4, 'tools/report': 4, 'tools/symbols': 4, 'tools/table': 3,
-    'unwind/cfi': 7, 'unwind/elf': 5, 'unwind/rules': 3, 'unwind/step': 4,
+    'unwind/cfi': 7, 'unwind/elf': 5, 'unwind/step': 4,
 }
 
 # What an area shows to others, all of its rooms know too.

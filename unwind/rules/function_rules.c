@@ -4,6 +4,7 @@
 #include "unwind/rules/quick.h"
 #include "unwind/rules/rule_cache.h"
 #include "unwind/x86/stack_switch.h"
+#include <assert.h>
 #include <stdlib.h>
 
 enum {
@@ -12,6 +13,8 @@ enum {
 	HINT_SHIFT = 6,      /* code in a block of 64 bytes is nearly always one function's */
 	BYTES_PER_EFFORT = 2 /* nearly all instructions have two or three */
 };
+
+static_assert(1 << LOG_FUNCTIONS <= UINT16_MAX, "hints have 16 bits");
 
 struct function {
 	struct uw_module *module; /* kept (module.h); NULL: unused */

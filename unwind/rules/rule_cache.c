@@ -6,6 +6,7 @@
 #include <string.h>
 
 static_assert(sizeof(struct uw_code) == 32, "a slot fills half a cache line");
+static_assert(UW_CACHE_EPOCH_MAX * 2 + 1 <= UINT16_MAX, "uw_cache_key has 16 bits");
 
 struct uw_rule_cache *uw_rule_cache_create(void)
 {

@@ -196,6 +196,8 @@ static enum uw_code_kind code_kind(struct uw_space *space, bool exact, uint32_t 
 void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, bool exact,
 		  uint32_t *effort)
 {
+	assert(space->epoch != 0 && code >= space->cache->slots &&
+	       code < space->cache->slots + UW_CACHE_SIZE);
 	struct uw_saved *saved = &space->cache->saved[code - space->cache->slots];
 
 	*code = (struct uw_code){.ip = ip,

@@ -6,6 +6,7 @@
 #include "unwind/space/space.h"
 #include "unwind/step/common.h"
 #include "unwind/walk/root.h"
+#include <assert.h>
 #include <stdlib.h>
 
 struct uw_history *uw_history_create(void)
@@ -134,6 +135,7 @@ static bool history_push(struct uw_history *history, const struct uw_frame *fram
 			 const struct uw_note *note)
 {
 	const struct uw_past *caller = history->count ? &history->past[history->count - 1] : NULL;
+	assert(history->count < history->capacity);
 	bool caller_needs_fp = caller && caller->needs_fp;
 	uint8_t word = history_word(history);
 	bool saved = caller && note->slot != caller->frame.sp - word;
@@ -156,6 +158,7 @@ static bool history_push(struct uw_history *history, const struct uw_frame *fram
 void uw_history_note(struct uw_history *history, const struct uw_frame *frames,
 		     const struct uw_note *notes, size_t walked, size_t kept)
 {
+	assert(walked > 0 && kept <= history->count);
 	struct uw_past *met = kept > 0 ? &history->past[kept - 1] : NULL;
 	size_t i = walked;
 

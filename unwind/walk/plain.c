@@ -4,6 +4,7 @@
 #include "unwind/walk/history.h"
 #include "unwind/walk/root.h"
 #include "unwind/walk/walk.h"
+#include <assert.h>
 
 /* Where a run is. Addresses are relative to the start of the copied stack. */
 struct plain {
@@ -86,6 +87,7 @@ static enum uw_run run_word(struct uw_walk *walk, struct plain *at, struct uw_hi
 enum uw_run uw_walk_run_plain(struct uw_walk *walk, struct uw_history *history,
 			      struct uw_note *notes)
 {
+	assert(uw_walk_is_plain(walk) && walk->count > 0 && !history == !notes);
 	const uint64_t base = walk->memory.stack->base;
 	struct uw_frame *first = walk->frames + walk->count;
 	struct plain at = {.code = walk->code,

@@ -10,6 +10,7 @@
 #include "unwind/step/step.h"
 #include "unwind/walk/history.h"
 #include "unwind/walk/root.h"
+#include <assert.h>
 
 enum {
 	REG_RAX = 0,
@@ -84,9 +85,9 @@ static void walk_look(struct uw_walk *walk)
 	walk->memory.bias = mapping ? mapping->start - mapping->rva : 0;
 }
 
-/* There is room for the frame. */
 static void walk_emit(struct uw_walk *walk, const struct uw_code *code)
 {
+	assert(walk->count < walk->max);
 	walk->frames[walk->count++] = (struct uw_frame){
 		.ip = walk->ip,
 		.rva = code->rva,

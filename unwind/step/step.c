@@ -7,6 +7,7 @@
 #include "unwind/rules/rule_cache.h"
 #include "unwind/space/space.h"
 #include "unwind/step/common.h"
+#include "unwind/step/realigned.h"
 #include <stdlib.h>
 
 /* Offsets in the ucontext that rt_sigreturn(2) takes from the stack pointer on x86-64: uc_mcontext
@@ -20,25 +21,13 @@ static const uint8_t mcontext_regs[] = {8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3
 enum {
 	REG_RSP = UW_X86_64_RSP,
 	REG_RIP = UW_X86_64_RIP,
-	LOG_ROWS = 5,            /* 32 of 864 bytes, where there are such rows */
-	LOWEST_STACK = 64 * 1024 /* no mapping is below vm.mmap_min_addr as it usually is */
+	LOG_ROWS = 5 /* 32 of 864 bytes, where there are such rows */
 };
 
-enum uw_step uw_cfa_refuse(struct uw_memory *memory, uint64_t cfa, bool cfa_is_far)
-{
-	uint64_t base = memory->stack->base;
-
-	/* In the copy there are the frames further in. */
-	if (!cfa_is_far || cfa % memory->word != 0 || cfa < LOWEST_STACK || cfa > base ||
-	    base - cfa < UW_RED_ZONE)
-		return UW_STEP_BAD;
-	memory->failed = cfa - memory->word;
-	return UW_STEP_READ;
-}
-
-void uw_state_restore_each(const struct uw_machine *machine, struct uw_state *state,
-			   const struct uw_saved *saved, struct uw_memory *memory, uint64_t sp,
-			   uint64_t cfa)
+/* As restore_saved, wherever the slots are. */
+static void restore_each(const struct uw_machine *machine, struct uw_state *state,
+			 const struct uw_saved *saved, struct uw_memory *memory, uint64_t sp,
+			 uint64_t cfa)
 {
 	for (unsigned i = 0; i < machine->saved_count; i++) {
 		int64_t offset = (int64_t)saved->slot[i] * machine->word;
@@ -48,6 +37,64 @@ void uw_state_restore_each(const struct uw_machine *machine, struct uw_state *st
 					 uw_word_wrap(cfa + (uint64_t)offset, machine->word),
 					 machine->word);
 	}
+}
+
+/* Takes all preserved registers from their slots where the frame [sp, cfa) lies in the copy and the
+ * slots in the frame; false where not. */
+static inline __attribute__((always_inline)) bool restore_saved(const struct uw_machine *machine,
+								struct uw_state *state,
+								const struct uw_saved *saved,
+								const struct uw_memory *memory,
+								uint64_t sp, uint64_t cfa)
+{
+	const struct uw_stack *stack = memory->stack;
+	uint64_t offset = cfa - stack->base;
+
+	if (saved->lowest == INT8_MIN || sp - stack->base > stack->size || offset > stack->size ||
+	    (cfa - sp) / machine->word < (uint64_t)-saved->lowest)
+		return false;
+	/* How many registers a function saves is hard to predict, so there is no branch on it: what
+	 * was not saved is taken from where it is. */
+	for (unsigned i = 0; i < machine->saved_count; i++) {
+		uint64_t *reg = &state->reg[machine->saved[i]];
+		const uint8_t *slot =
+			stack->bytes + (int64_t)offset + saved->slot[i] * (int)machine->word;
+
+		*reg = uw_word_at(saved->slot[i] ? slot : (const uint8_t *)reg, 0, machine->word);
+		state->known |= (uint64_t)(saved->slot[i] != 0) << machine->saved[i];
+	}
+	return true;
+}
+
+/* step_common for one machine. */
+static inline __attribute__((always_inline)) enum uw_step
+step_common_of(const struct uw_machine *machine, const struct uw_code *code,
+	       const struct uw_saved *saved, struct uw_state *state, struct uw_memory *memory)
+{
+	uint64_t sp = state->reg[machine->sp];
+	uint64_t cfa, ra;
+
+	if (!uw_state_knows(state, saved->cfa_reg))
+		return UW_STEP_BAD;
+	cfa = uw_word_wrap(state->reg[saved->cfa_reg] + (uint64_t)(int64_t)code->cfa_offset,
+			   machine->word);
+	if (!uw_cfa_is_valid(state, sp, cfa, machine->word))
+		return uw_cfa_refuse(memory, cfa, saved->cfa_reg != machine->sp);
+	if (!uw_memory_read_sized(memory, cfa - machine->word, machine->word, &ra))
+		return UW_STEP_READ;
+	if (!restore_saved(machine, state, saved, memory, sp, cfa))
+		restore_each(machine, state, saved, memory, sp, cfa);
+	return uw_state_return(machine, state, cfa, ra);
+}
+
+/* Takes the step of code of kind UW_CODE_COMMON. */
+static inline enum uw_step step_common(const struct uw_machine *machine, const struct uw_code *code,
+				       const struct uw_saved *saved, struct uw_state *state,
+				       struct uw_memory *memory)
+{
+	if (machine->word == 8)
+		return step_common_of(&uw_machines[UW_ARCH_X86_64], code, saved, state, memory);
+	return step_common_of(&uw_machines[UW_ARCH_I386], code, saved, state, memory);
 }
 
 /* Evaluated rules of an address whose code is of kind UW_CODE_ROW. */
@@ -297,7 +344,14 @@ static enum uw_step step_sigreturn(struct uw_state *state, struct uw_memory *mem
 enum uw_step uw_step(struct uw_space *space, const struct uw_code *code, struct uw_state *state,
 		     struct uw_memory *memory)
 {
+	const struct uw_machine *machine = uw_machine_of(space->arch);
+	const struct uw_saved *saved = uw_code_saved(space->cache, code);
+
 	switch ((enum uw_code_kind)code->kind) {
+	case UW_CODE_COMMON:
+		return step_common(machine, code, saved, state, memory);
+	case UW_CODE_REALIGNED:
+		return uw_step_realigned(machine, code, saved, state, memory);
 	case UW_CODE_ROW:
 		return step_row(space, state, memory);
 	case UW_CODE_SIGRETURN:

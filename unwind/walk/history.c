@@ -4,7 +4,6 @@
 #include "unwind/cfi/machine.h"
 #include "unwind/cfi/memory.h"
 #include "unwind/space/space.h"
-#include "unwind/step/common.h"
 #include "unwind/walk/root.h"
 #include <assert.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* Runs of plain steps: the inner loop of most walks. */
 #include "unwind/step/code.h"
-#include "unwind/step/common.h"
 #include "unwind/walk/history.h"
 #include "unwind/walk/root.h"
 #include "unwind/walk/walk.h"
@@ -52,7 +51,7 @@ plain_run(struct uw_walk *walk, struct plain *at, struct uw_history *history, ui
 			at->note->in_order = false;
 			at->note++;
 		}
-		/* No branch on what is saved: see uw_state_restore_saved. */
+		/* No branch on what is saved: see restore_saved in step.c. */
 		at->fp = words != UW_PLAIN_UNSAVED ? saved : unsaved;
 		if (__builtin_expect(at->ip == 0, 0))
 			return UW_RUN_NULL;

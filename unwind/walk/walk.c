@@ -100,19 +100,6 @@ static void walk_emit(struct uw_walk *walk, const struct uw_code *code)
 	walk->by_convention += walk->source == UW_SOURCE_FRAME_POINTER;
 }
 
-/* One step from state by rules that are cached in one of the common forms; UW_STEP_NONE: they are
- * not. */
-static enum uw_step walk_step_known(struct uw_walk *walk, const struct uw_code *code)
-{
-	const struct uw_saved *saved = uw_code_saved(walk->cache, code);
-
-	if (code->kind == UW_CODE_COMMON)
-		return uw_step_common(walk->machine, code, saved, &walk->state, &walk->memory);
-	if (code->kind == UW_CODE_REALIGNED)
-		return uw_step_realigned(walk->machine, code, saved, &walk->state, &walk->memory);
-	return UW_STEP_NONE;
-}
-
 /* Makes state that of the current frame, which plain steps reached. false: they cannot be made once
  * more, because the code's rules were not kept and are not to be had any more. */
 static bool walk_settle(struct uw_walk *walk)
@@ -130,7 +117,8 @@ static bool walk_settle(struct uw_walk *walk)
 		const struct uw_code *code =
 			uw_code_find(walk->space, state->ip, state->exact, &walk->memory.effort);
 
-		if (walk_step_known(walk, code) != UW_STEP_OK)
+		if ((code->kind != UW_CODE_COMMON && code->kind != UW_CODE_REALIGNED) ||
+		    uw_step(walk->space, code, state, &walk->memory) != UW_STEP_OK)
 			return false;
 	}
 	return true;
@@ -204,17 +192,13 @@ static bool walk_enter_interrupted(struct uw_walk *walk, uint64_t handler_sp)
 static enum uw_step walk_step_settled(struct uw_walk *walk)
 {
 	const struct uw_code *code = walk->code;
-	enum uw_step step;
 
 	walk_look(walk);
 	if (code->kind == UW_CODE_NONE || code->kind == UW_CODE_CLONE ||
 	    code->kind == UW_CODE_ENTRY || code->kind == UW_CODE_UNMAPPED)
 		return walk_step_convention(walk);
 	walk->source = UW_SOURCE_CFI;
-	if (code->kind == UW_CODE_COMMON || code->kind == UW_CODE_REALIGNED)
-		step = walk_step_known(walk, code);
-	else
-		step = uw_step(walk->space, code, &walk->state, &walk->memory);
+	enum uw_step step = uw_step(walk->space, code, &walk->state, &walk->memory);
 	if (step == UW_STEP_NULL)
 		step = walk_step_null(walk, walk->state.reg[walk->machine->sp]);
 	return step;
@@ -288,7 +272,7 @@ static enum uw_stop walk_step(struct uw_walk *walk)
 }
 
 /* Why the walk ends where plain code's step is stuck; UW_STOP_COUNT: that takes the other
- * registers to know. As uw_step_common. */
+ * registers to know. As uw_step for UW_CODE_COMMON. */
 static enum uw_stop walk_stop_stuck(struct uw_walk *walk)
 {
 	const uint8_t word = walk->machine->word;

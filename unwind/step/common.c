@@ -1,0 +1,15 @@
+#include "unwind/step/common.h"
+
+enum { LOWEST_STACK = 64 * 1024 }; /* no mapping is below vm.mmap_min_addr as it usually is */
+
+enum uw_step uw_cfa_refuse(struct uw_memory *memory, uint64_t cfa, bool cfa_is_far)
+{
+	uint64_t base = memory->stack->base;
+
+	/* In the copy there are the frames further in. */
+	if (!cfa_is_far || cfa % memory->word != 0 || cfa < LOWEST_STACK || cfa > base ||
+	    base - cfa < UW_RED_ZONE)
+		return UW_STEP_BAD;
+	memory->failed = cfa - memory->word;
+	return UW_STEP_READ;
+}

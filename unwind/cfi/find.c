@@ -49,7 +49,7 @@ static bool frame_has(const struct uw_cfi *cfi, uint64_t offset, uint64_t size)
 }
 
 /* Returns false where no whole record starts at offset. */
-static bool record_read(const struct uw_cfi *cfi, uint64_t offset, struct record *record)
+static bool read_record(const struct uw_cfi *cfi, uint64_t offset, struct record *record)
 {
 	struct uw_reader reader = uw_reader_of(&cfi->frame, offset, UINT64_MAX);
 	uint64_t pointer;
@@ -99,8 +99,8 @@ static uint8_t encoding_sized(uint8_t encoding, uint8_t word)
 }
 
 /* Reads the augmentation string's characters; unknown ones are fine once 'z' gave a length. */
-static bool cie_augmentation_read(struct uw_reader *reader, const char *string, uint8_t word,
-				  struct cie *cie)
+static bool read_augmentation(struct uw_reader *reader, const char *string, uint8_t word,
+			      struct cie *cie)
 {
 	struct uw_reader data = *reader;
 
@@ -130,7 +130,7 @@ static bool cie_augmentation_read(struct uw_reader *reader, const char *string, 
 	return !data.failed;
 }
 
-static bool cie_read(const struct uw_cfi *cfi, uint64_t offset, struct cie *cie)
+static bool read_cie(const struct uw_cfi *cfi, uint64_t offset, struct cie *cie)
 {
 	char augmentation[AUGMENTATION_MAX] = "";
 	struct record record;
@@ -138,7 +138,7 @@ static bool cie_read(const struct uw_cfi *cfi, uint64_t offset, struct cie *cie)
 	const struct uw_machine *machine = uw_machine_of(cfi->arch);
 	size_t i;
 
-	if (!record_read(cfi, offset, &record) || record.is_terminator || !record.is_cie)
+	if (!read_record(cfi, offset, &record) || record.is_terminator || !record.is_cie)
 		return false;
 	uint8_t version = uw_read_u8(reader);
 	if (version != CIE_VERSION_GCC && version != 3 && version != 4)
@@ -158,27 +158,27 @@ static bool cie_read(const struct uw_cfi *cfi, uint64_t offset, struct cie *cie)
 	uint64_t ra = version == CIE_VERSION_GCC ? uw_read_u8(reader) : uw_read_uleb(reader);
 	if (ra != machine->ra)
 		return false;
-	if (!cie_augmentation_read(reader, augmentation, machine->word, cie) || reader->failed)
+	if (!read_augmentation(reader, augmentation, machine->word, cie) || reader->failed)
 		return false;
 	cie->code = *reader;
 	return true;
 }
 
 /* The CIE at offset, from *last if it is that; NULL: malformed. */
-static const struct cie *cie_find(const struct uw_cfi *cfi, uint64_t offset, struct last_cie *last)
+static const struct cie *find_cie(const struct uw_cfi *cfi, uint64_t offset, struct last_cie *last)
 {
 	if (last->holds && last->offset == offset)
 		return &last->cie;
-	last->holds = cie_read(cfi, offset, &last->cie);
+	last->holds = read_cie(cfi, offset, &last->cie);
 	last->offset = offset;
 	return last->holds ? &last->cie : NULL;
 }
 
 /* Reads an FDE whose record was read. */
-static bool fde_read(const struct uw_cfi *cfi, const struct record *record, struct last_cie *last,
+static bool read_fde(const struct uw_cfi *cfi, const struct record *record, struct last_cie *last,
 		     struct uw_fde *fde)
 {
-	const struct cie *cie = cie_find(cfi, record->cie_offset, last);
+	const struct cie *cie = find_cie(cfi, record->cie_offset, last);
 	struct uw_reader reader = record->body;
 
 	if (!cie)
@@ -200,7 +200,7 @@ static bool fde_read(const struct uw_cfi *cfi, const struct record *record, stru
 	return true;
 }
 
-static int entry_compare(const void *left, const void *right)
+static int compare_entries(const void *left, const void *right)
 {
 	const struct uw_cfi_entry *a = left, *b = right;
 
@@ -208,18 +208,18 @@ static int entry_compare(const void *left, const void *right)
 }
 
 /* Linkers concatenate .eh_frame inputs, so a terminator may stand in the middle: go on after it. */
-static int index_build(struct uw_cfi *cfi)
+static int build_index(struct uw_cfi *cfi)
 {
 	struct last_cie last = {0};
 	size_t capacity = 0;
 	struct record record;
 
-	for (uint64_t offset = 0; record_read(cfi, offset, &record); offset = record.next) {
+	for (uint64_t offset = 0; read_record(cfi, offset, &record); offset = record.next) {
 		struct uw_fde fde;
 
 		if (record.is_terminator || record.is_cie)
 			continue;
-		if (!fde_read(cfi, &record, &last, &fde) || fde.start == fde.end)
+		if (!read_fde(cfi, &record, &last, &fde) || fde.start == fde.end)
 			continue;
 		if (!array_reserve(&cfi->index, &capacity, cfi->index_count + 1,
 				   sizeof(*cfi->index)))
@@ -228,7 +228,7 @@ static int index_build(struct uw_cfi *cfi)
 			(struct uw_cfi_entry){.start = fde.start, .offset = offset};
 	}
 	if (cfi->index_count)
-		qsort(cfi->index, cfi->index_count, sizeof(*cfi->index), entry_compare);
+		qsort(cfi->index, cfi->index_count, sizeof(*cfi->index), compare_entries);
 	return 0;
 }
 
@@ -238,7 +238,7 @@ struct hdr {
 	uint8_t count_encoding, table_encoding;
 };
 
-static bool hdr_read(const struct uw_span *span, struct hdr *hdr)
+static bool read_hdr(const struct uw_span *span, struct hdr *hdr)
 {
 	struct uw_reader reader = uw_reader_of(span, 0, UINT64_MAX);
 	uint8_t version = uw_read_u8(&reader);
@@ -257,7 +257,7 @@ bool uw_cfi_hdr_frame(const struct uw_span *hdr, uint64_t *frame_rva)
 {
 	struct hdr fields;
 
-	if (!hdr_read(hdr, &fields))
+	if (!read_hdr(hdr, &fields))
 		return false;
 	*frame_rva = fields.frame_rva;
 	return true;
@@ -278,9 +278,9 @@ static bool table_is_sorted(const struct uw_cfi *cfi)
 }
 
 /* Reads up to the table; its number of entries is 0 where it is not of the common form. */
-static uint64_t hdr_count(const struct uw_span *span, struct hdr *hdr)
+static uint64_t read_hdr_count(const struct uw_span *span, struct hdr *hdr)
 {
-	if (!hdr_read(span, hdr) || hdr->count_encoding == UW_PE_OMIT ||
+	if (!read_hdr(span, hdr) || hdr->count_encoding == UW_PE_OMIT ||
 	    hdr->table_encoding != (UW_PE_DATAREL | UW_PE_SDATA4))
 		return 0;
 	uint64_t count = uw_read_pointer(&hdr->rest, hdr->count_encoding, span->rva);
@@ -291,7 +291,7 @@ uint64_t uw_cfi_hdr_count(const struct uw_span *hdr)
 {
 	struct hdr fields;
 
-	return hdr_count(hdr, &fields);
+	return read_hdr_count(hdr, &fields);
 }
 
 int uw_cfi_init(struct uw_cfi *cfi, const struct uw_span *hdr)
@@ -304,16 +304,16 @@ int uw_cfi_init(struct uw_cfi *cfi, const struct uw_span *hdr)
 	cfi->index_count = 0;
 	if (cfi->frame.size == 0)
 		return 0;
-	uint64_t count = hdr_count(hdr, &fields);
+	uint64_t count = read_hdr_count(hdr, &fields);
 	if (count == 0 || count > uw_reader_left(&fields.rest) / HDR_ENTRY_SIZE)
-		return index_build(cfi);
+		return build_index(cfi);
 	cfi->table.bytes = fields.rest.at;
 	cfi->table.size = (size_t)count * HDR_ENTRY_SIZE;
 	cfi->table.rva = fields.rest.rva;
 	if (table_is_sorted(cfi))
 		return 0;
 	cfi->table = (struct uw_span){0};
-	return index_build(cfi);
+	return build_index(cfi);
 }
 
 void uw_cfi_finish(struct uw_cfi *cfi)
@@ -374,8 +374,8 @@ bool uw_cfi_entry_read(const struct uw_cfi *cfi, size_t entry, struct uw_fde *fd
 	struct last_cie none = {0};
 	struct record record;
 
-	return record_read(cfi, entry_offset(cfi, entry), &record) && !record.is_terminator &&
-	       !record.is_cie && fde_read(cfi, &record, &none, fde);
+	return read_record(cfi, entry_offset(cfi, entry), &record) && !record.is_terminator &&
+	       !record.is_cie && read_fde(cfi, &record, &none, fde);
 }
 
 uint64_t uw_cfi_covered(const struct uw_cfi *cfi)

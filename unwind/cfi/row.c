@@ -22,36 +22,36 @@ struct machine_state {
 };
 
 /* The rule of a register, or a rule that nobody reads for registers that are not tracked. */
-static struct uw_rule *state_rule(struct machine_state *state, uint64_t reg, struct uw_rule *unused)
+static struct uw_rule *find_rule(struct machine_state *state, uint64_t reg, struct uw_rule *unused)
 {
 	if (reg >= uw_machine_of(state->cfi->arch)->regs)
 		return unused;
 	return &state->row->reg[reg];
 }
 
-static void state_set(struct machine_state *state, uint64_t reg, enum uw_rule_kind kind,
-		      uint64_t offset)
+static void set_rule(struct machine_state *state, uint64_t reg, enum uw_rule_kind kind,
+		     uint64_t offset)
 {
 	struct uw_rule unused;
 
-	*state_rule(state, reg, &unused) =
+	*find_rule(state, reg, &unused) =
 		(struct uw_rule){.kind = (uint8_t)kind, .offset = (int64_t)offset};
 }
 
-static void state_restore(struct machine_state *state, uint64_t reg)
+static void restore_rule(struct machine_state *state, uint64_t reg)
 {
 	struct uw_rule unused;
 
 	if (!state->initial)
 		state->code.failed = true;
 	else if (reg < UW_REGS_MAX)
-		*state_rule(state, reg, &unused) = state->initial->reg[reg];
+		*find_rule(state, reg, &unused) = state->initial->reg[reg];
 }
 
-static void state_register(struct machine_state *state, uint64_t reg, uint64_t source)
+static void set_register(struct machine_state *state, uint64_t reg, uint64_t source)
 {
 	struct uw_rule unused;
-	struct uw_rule *rule = state_rule(state, reg, &unused);
+	struct uw_rule *rule = find_rule(state, reg, &unused);
 
 	if (source >= uw_machine_of(state->cfi->arch)->regs)
 		state->code.failed = true;
@@ -59,8 +59,8 @@ static void state_register(struct machine_state *state, uint64_t reg, uint64_t s
 		*rule = (struct uw_rule){.kind = UW_RULE_REGISTER, .reg = (uint8_t)source};
 }
 
-static void state_expression(struct machine_state *state, struct uw_rule *rule,
-			     enum uw_rule_kind kind)
+static void take_expression(struct machine_state *state, struct uw_rule *rule,
+			    enum uw_rule_kind kind)
 {
 	uint64_t size = uw_read_uleb(&state->code);
 	const uint8_t *expression = state->code.at;
@@ -73,7 +73,7 @@ static void state_expression(struct machine_state *state, struct uw_rule *rule,
 				 .expression = expression};
 }
 
-static void state_cfa(struct machine_state *state, uint64_t reg, int64_t offset)
+static void set_cfa(struct machine_state *state, uint64_t reg, int64_t offset)
 {
 	if (reg >= uw_machine_of(state->cfi->arch)->regs)
 		state->code.failed = true;
@@ -87,36 +87,36 @@ static void state_cfa(struct machine_state *state, uint64_t reg, int64_t offset)
  * Instructions that change one half of the CFA rule. After an expression they are not valid, but
  * assembly has them (libgcrypt), and every unwinder takes the half that was set before it.
  */
-static void state_cfa_offset(struct machine_state *state, int64_t offset)
+static void set_cfa_offset(struct machine_state *state, int64_t offset)
 {
 	if (state->row->cfa.kind == UW_RULE_UNSPECIFIED)
 		state->code.failed = true;
 	state->row->cfa.offset = offset;
 }
 
-static void state_cfa_register(struct machine_state *state, uint64_t reg)
+static void set_cfa_register(struct machine_state *state, uint64_t reg)
 {
 	if (state->row->cfa.kind == UW_RULE_UNSPECIFIED)
 		state->code.failed = true;
-	state_cfa(state, reg, state->row->cfa.offset);
+	set_cfa(state, reg, state->row->cfa.offset);
 }
 
-static void state_cfa_expression(struct machine_state *state)
+static void set_cfa_expression(struct machine_state *state)
 {
 	int64_t offset = state->row->cfa.offset;
 
-	state_expression(state, &state->row->cfa, UW_RULE_EXPRESSION_VALUE);
+	take_expression(state, &state->row->cfa, UW_RULE_EXPRESSION_VALUE);
 	state->row->cfa.offset = offset;
 }
 
-static void state_advance(struct machine_state *state, uint64_t delta)
+static void advance_address(struct machine_state *state, uint64_t delta)
 {
 	if (__builtin_mul_overflow(delta, state->fde->code_align, &delta) ||
 	    __builtin_add_overflow(state->at, delta, &state->at))
 		state->code.failed = true;
 }
 
-static void state_remember(struct machine_state *state)
+static void remember_row(struct machine_state *state)
 {
 	*state->effort += COPY_EFFORT;
 	if (state->depth == REMEMBER_DEPTH_MAX)
@@ -125,7 +125,7 @@ static void state_remember(struct machine_state *state)
 		state->remembered[state->depth++] = *state->row;
 }
 
-static void state_recall(struct machine_state *state)
+static void recall_row(struct machine_state *state)
 {
 	*state->effort += COPY_EFFORT;
 	if (state->depth == 0)
@@ -140,7 +140,7 @@ static uint64_t factored(const struct machine_state *state, uint64_t value)
 }
 
 /* Instructions that set the CFA rule; false when op is none of them. */
-static bool state_run_cfa(struct machine_state *state, uint8_t op)
+static bool run_cfa(struct machine_state *state, uint8_t op)
 {
 	struct uw_reader *code = &state->code;
 	uint64_t reg;
@@ -148,23 +148,23 @@ static bool state_run_cfa(struct machine_state *state, uint8_t op)
 	switch (op) {
 	case UW_CFA_DEF_CFA:
 		reg = uw_read_uleb(code);
-		state_cfa(state, reg, (int64_t)uw_read_uleb(code));
+		set_cfa(state, reg, (int64_t)uw_read_uleb(code));
 		return true;
 	case UW_CFA_DEF_CFA_SF:
 		reg = uw_read_uleb(code);
-		state_cfa(state, reg, (int64_t)factored(state, (uint64_t)uw_read_sleb(code)));
+		set_cfa(state, reg, (int64_t)factored(state, (uint64_t)uw_read_sleb(code)));
 		return true;
 	case UW_CFA_DEF_CFA_REGISTER:
-		state_cfa_register(state, uw_read_uleb(code));
+		set_cfa_register(state, uw_read_uleb(code));
 		return true;
 	case UW_CFA_DEF_CFA_OFFSET:
-		state_cfa_offset(state, (int64_t)uw_read_uleb(code));
+		set_cfa_offset(state, (int64_t)uw_read_uleb(code));
 		return true;
 	case UW_CFA_DEF_CFA_OFFSET_SF:
-		state_cfa_offset(state, (int64_t)factored(state, (uint64_t)uw_read_sleb(code)));
+		set_cfa_offset(state, (int64_t)factored(state, (uint64_t)uw_read_sleb(code)));
 		return true;
 	case UW_CFA_DEF_CFA_EXPRESSION:
-		state_cfa_expression(state);
+		set_cfa_expression(state);
 		return true;
 	default:
 		return false;
@@ -172,7 +172,7 @@ static bool state_run_cfa(struct machine_state *state, uint8_t op)
 }
 
 /* Instructions that set a register's rule; false when op is none of them. */
-static bool state_run_rule(struct machine_state *state, uint8_t op)
+static bool run_rule(struct machine_state *state, uint8_t op)
 {
 	struct uw_reader *code = &state->code;
 	struct uw_rule unused;
@@ -183,46 +183,45 @@ static bool state_run_rule(struct machine_state *state, uint8_t op)
 	uint64_t reg = uw_read_uleb(code);
 	switch (op) {
 	case UW_CFA_OFFSET_EXTENDED:
-		state_set(state, reg, UW_RULE_AT_CFA, factored(state, uw_read_uleb(code)));
+		set_rule(state, reg, UW_RULE_AT_CFA, factored(state, uw_read_uleb(code)));
 		return true;
 	case UW_CFA_OFFSET_EXTENDED_SF:
-		state_set(state, reg, UW_RULE_AT_CFA,
-			  factored(state, (uint64_t)uw_read_sleb(code)));
+		set_rule(state, reg, UW_RULE_AT_CFA, factored(state, (uint64_t)uw_read_sleb(code)));
 		return true;
 	case UW_CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
-		state_set(state, reg, UW_RULE_AT_CFA, -factored(state, uw_read_uleb(code)));
+		set_rule(state, reg, UW_RULE_AT_CFA, -factored(state, uw_read_uleb(code)));
 		return true;
 	case UW_CFA_VAL_OFFSET:
-		state_set(state, reg, UW_RULE_CFA_VALUE, factored(state, uw_read_uleb(code)));
+		set_rule(state, reg, UW_RULE_CFA_VALUE, factored(state, uw_read_uleb(code)));
 		return true;
 	case UW_CFA_VAL_OFFSET_SF:
-		state_set(state, reg, UW_RULE_CFA_VALUE,
-			  factored(state, (uint64_t)uw_read_sleb(code)));
+		set_rule(state, reg, UW_RULE_CFA_VALUE,
+			 factored(state, (uint64_t)uw_read_sleb(code)));
 		return true;
 	case UW_CFA_RESTORE_EXTENDED:
-		state_restore(state, reg);
+		restore_rule(state, reg);
 		return true;
 	case UW_CFA_UNDEFINED:
-		state_set(state, reg, UW_RULE_UNDEFINED, 0);
+		set_rule(state, reg, UW_RULE_UNDEFINED, 0);
 		return true;
 	case UW_CFA_SAME_VALUE:
-		state_set(state, reg, UW_RULE_SAME, 0);
+		set_rule(state, reg, UW_RULE_SAME, 0);
 		return true;
 	case UW_CFA_REGISTER:
-		state_register(state, reg, uw_read_uleb(code));
+		set_register(state, reg, uw_read_uleb(code));
 		return true;
 	case UW_CFA_EXPRESSION:
-		state_expression(state, state_rule(state, reg, &unused), UW_RULE_AT_EXPRESSION);
+		take_expression(state, find_rule(state, reg, &unused), UW_RULE_AT_EXPRESSION);
 		return true;
 	case UW_CFA_VAL_EXPRESSION:
-		state_expression(state, state_rule(state, reg, &unused), UW_RULE_EXPRESSION_VALUE);
+		take_expression(state, find_rule(state, reg, &unused), UW_RULE_EXPRESSION_VALUE);
 		return true;
 	default:
 		return false;
 	}
 }
 
-static void state_run_other(struct machine_state *state, uint8_t op)
+static void run_other(struct machine_state *state, uint8_t op)
 {
 	struct uw_reader *code = &state->code;
 
@@ -233,19 +232,19 @@ static void state_run_other(struct machine_state *state, uint8_t op)
 		state->at = uw_read_pointer(code, state->fde->encoding, state->cfi->hdr_rva);
 		break;
 	case UW_CFA_ADVANCE_LOC1:
-		state_advance(state, uw_read_u8(code));
+		advance_address(state, uw_read_u8(code));
 		break;
 	case UW_CFA_ADVANCE_LOC2:
-		state_advance(state, uw_read_u16(code));
+		advance_address(state, uw_read_u16(code));
 		break;
 	case UW_CFA_ADVANCE_LOC4:
-		state_advance(state, uw_read_u32(code));
+		advance_address(state, uw_read_u32(code));
 		break;
 	case UW_CFA_REMEMBER_STATE:
-		state_remember(state);
+		remember_row(state);
 		break;
 	case UW_CFA_RESTORE_STATE:
-		state_recall(state);
+		recall_row(state);
 		break;
 	case UW_CFA_GNU_ARGS_SIZE: /* only matters to who resumes execution */
 		(void)uw_read_uleb(code);
@@ -262,7 +261,7 @@ static void state_run_other(struct machine_state *state, uint8_t op)
 }
 
 /* Runs code until it ends or the row of target is complete; false when it is malformed. */
-static bool state_run(struct machine_state *state, struct uw_reader code)
+static bool run_code(struct machine_state *state, struct uw_reader code)
 {
 	state->code = code;
 	if (uw_reader_left(&code) > UW_CFA_CODE_SIZE_MAX)
@@ -272,14 +271,14 @@ static bool state_run(struct machine_state *state, struct uw_reader code)
 		uint8_t operand = op & (uint8_t)~UW_CFA_HIGH_MASK;
 
 		if ((op & UW_CFA_HIGH_MASK) == UW_CFA_ADVANCE_LOC)
-			state_advance(state, operand);
+			advance_address(state, operand);
 		else if ((op & UW_CFA_HIGH_MASK) == UW_CFA_OFFSET)
-			state_set(state, operand, UW_RULE_AT_CFA,
-				  factored(state, uw_read_uleb(&state->code)));
+			set_rule(state, operand, UW_RULE_AT_CFA,
+				 factored(state, uw_read_uleb(&state->code)));
 		else if ((op & UW_CFA_HIGH_MASK) == UW_CFA_RESTORE)
-			state_restore(state, operand);
-		else if (!state_run_cfa(state, op) && !state_run_rule(state, op))
-			state_run_other(state, op);
+			restore_rule(state, operand);
+		else if (!run_cfa(state, op) && !run_rule(state, op))
+			run_other(state, op);
 		if (state->code.failed || ++*state->effort > UW_CFI_EFFORT_MAX)
 			return false;
 		if (state->at > state->target)
@@ -309,12 +308,12 @@ enum uw_cfi_result uw_cfi_row_within(const struct uw_fde *fde, uint64_t rva, str
 	state.effort = effort;
 	state.at = fde->start;
 	state.target = rva;
-	if (!state_run(&state, fde->cie_code))
+	if (!run_code(&state, fde->cie_code))
 		return UW_CFI_BAD;
 	struct uw_row initial = *row;
 	state.initial = &initial;
 	state.at = fde->start;
-	if (!state_run(&state, fde->code))
+	if (!run_code(&state, fde->code))
 		return UW_CFI_BAD;
 	if (row->cfa.kind == UW_RULE_UNSPECIFIED)
 		return UW_CFI_BAD;

@@ -28,7 +28,7 @@ static bool call_is_indirect(const uint8_t bytes[static CALL_SIZE_MAX])
 	return false;
 }
 
-static void call_read(struct uw_space *space, struct uw_call *call)
+static void read_call(struct uw_space *space, struct uw_call *call)
 {
 	const struct uw_mapping *mapping = uw_space_lookup(space, call->ra - 1);
 	uint8_t bytes[CALL_SIZE_MAX] = {0};
@@ -65,7 +65,7 @@ const struct uw_call *uw_call_find(struct uw_space *space, uint64_t ra)
 	struct uw_call *call = &cache->calls[uw_cache_index(ra, false, LOG_CALLS)];
 	if (call->ra != ra || call->key != key) {
 		*call = (struct uw_call){.ra = ra, .key = key};
-		call_read(space, call);
+		read_call(space, call);
 	}
 	return call;
 }

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-static void ehdr_widen(const Elf32_Ehdr *from, Elf64_Ehdr *ehdr)
+static void widen_ehdr(const Elf32_Ehdr *from, Elf64_Ehdr *ehdr)
 {
 	*ehdr = (Elf64_Ehdr){
 		.e_type = from->e_type,
@@ -38,7 +38,7 @@ int uw_ehdr_read(const struct uw_elf *elf, struct uw_window *window, Elf64_Ehdr 
 		} else if (ident[EI_CLASS] == ELFCLASS32) {
 			read = uw_window_read(elf, window, 0, &narrow, sizeof(narrow));
 			if (read)
-				ehdr_widen(&narrow, ehdr);
+				widen_ehdr(&narrow, ehdr);
 		}
 	}
 	if (!read)
@@ -47,7 +47,7 @@ int uw_ehdr_read(const struct uw_elf *elf, struct uw_window *window, Elf64_Ehdr 
 }
 
 /* Reads entry i of a table of entries of the given size. */
-static bool entry_read(const struct uw_elf *elf, struct uw_window *window, uint64_t table,
+static bool read_entry(const struct uw_elf *elf, struct uw_window *window, uint64_t table,
 		       unsigned i, void *entry, size_t size)
 {
 	uint64_t offset;
@@ -63,9 +63,9 @@ bool uw_phdr_read(const struct uw_elf *elf, struct uw_window *window, const Elf6
 
 	if (ehdr->e_ident[EI_CLASS] == ELFCLASS64)
 		return ehdr->e_phentsize == sizeof(*phdr) &&
-		       entry_read(elf, window, ehdr->e_phoff, i, phdr, sizeof(*phdr));
+		       read_entry(elf, window, ehdr->e_phoff, i, phdr, sizeof(*phdr));
 	if (ehdr->e_phentsize != sizeof(narrow) ||
-	    !entry_read(elf, window, ehdr->e_phoff, i, &narrow, sizeof(narrow)))
+	    !read_entry(elf, window, ehdr->e_phoff, i, &narrow, sizeof(narrow)))
 		return false;
 	*phdr = (Elf64_Phdr){
 		.p_type = narrow.p_type,
@@ -87,9 +87,9 @@ bool uw_shdr_read(const struct uw_elf *elf, struct uw_window *window, const Elf6
 
 	if (ehdr->e_ident[EI_CLASS] == ELFCLASS64)
 		return ehdr->e_shentsize == sizeof(*shdr) &&
-		       entry_read(elf, window, ehdr->e_shoff, i, shdr, sizeof(*shdr));
+		       read_entry(elf, window, ehdr->e_shoff, i, shdr, sizeof(*shdr));
 	if (ehdr->e_shentsize != sizeof(narrow) ||
-	    !entry_read(elf, window, ehdr->e_shoff, i, &narrow, sizeof(narrow)))
+	    !read_entry(elf, window, ehdr->e_shoff, i, &narrow, sizeof(narrow)))
 		return false;
 	*shdr = (Elf64_Shdr){
 		.sh_name = narrow.sh_name,

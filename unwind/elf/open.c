@@ -25,7 +25,7 @@ struct parse {
 };
 
 /* Whether the note, whose name starts at offset, is the build-id, which is taken. */
-static bool note_take(struct parse *parse, const Elf64_Nhdr *note, uint64_t offset)
+static bool take_note(struct parse *parse, const Elf64_Nhdr *note, uint64_t offset)
 {
 	struct uw_elf *elf = parse->elf;
 	char name[4];
@@ -43,7 +43,7 @@ static bool note_take(struct parse *parse, const Elf64_Nhdr *note, uint64_t offs
 
 /* Takes the build-id from the notes in [offset, offset + size); notes are 4-byte aligned, and those
  * with other alignment (8: .note.gnu.property) stand in segments of their own. */
-static void notes_read(struct parse *parse, uint64_t offset, uint64_t size)
+static void read_notes(struct parse *parse, uint64_t offset, uint64_t size)
 {
 	Elf64_Nhdr note;
 
@@ -60,20 +60,20 @@ static void notes_read(struct parse *parse, uint64_t offset, uint64_t size)
 			return;
 		total += ((uint64_t)note.n_namesz + 3) & ~UINT64_C(3);
 		total += ((uint64_t)note.n_descsz + 3) & ~UINT64_C(3);
-		if (total > size || note_take(parse, &note, offset + sizeof(note)))
+		if (total > size || take_note(parse, &note, offset + sizeof(note)))
 			return;
 		offset += total;
 		size -= total;
 	}
 }
 
-static int elf_error(int error)
+static int set_error(int error)
 {
 	errno = error;
 	return -1;
 }
 
-static int elf_header_read(struct parse *parse)
+static int read_header(struct parse *parse)
 {
 	/* The machine and the class go together: x86-64 code in a 32-bit file (x32) has words of
 	 * two sizes, and is not supported. */
@@ -100,53 +100,53 @@ static int elf_header_read(struct parse *parse)
 		elf->entry = ehdr->e_entry;
 		return 0;
 	}
-	return elf_error(ENOEXEC);
+	return set_error(ENOEXEC);
 }
 
 /* The part of [offset, offset + size) that the file holds. */
-static uint64_t elf_clip(const struct uw_elf *elf, uint64_t offset, uint64_t size)
+static uint64_t clip_to_file(const struct uw_elf *elf, uint64_t offset, uint64_t size)
 {
 	if (offset >= elf->size)
 		return 0;
 	return size < elf->size - offset ? size : elf->size - offset;
 }
 
-static void elf_segment_add(struct uw_elf *elf, const Elf64_Phdr *phdr)
+static void add_segment(struct uw_elf *elf, const Elf64_Phdr *phdr)
 {
 	struct uw_segment *segment = &elf->segments[elf->segment_count];
 
 	if (phdr->p_vaddr + phdr->p_filesz < phdr->p_vaddr)
 		return;
 	segment->offset = phdr->p_offset;
-	segment->file_size = elf_clip(elf, phdr->p_offset, phdr->p_filesz);
+	segment->file_size = clip_to_file(elf, phdr->p_offset, phdr->p_filesz);
 	segment->rva = phdr->p_vaddr;
 	segment->executable = phdr->p_flags & PF_X;
 	segment->writable = phdr->p_flags & PF_W;
 	elf->segment_count++;
 }
 
-static void elf_phdr_take(struct parse *parse, const Elf64_Phdr *phdr)
+static void take_phdr(struct parse *parse, const Elf64_Phdr *phdr)
 {
 	struct uw_elf *elf = parse->elf;
 
 	if (phdr->p_type == PT_LOAD)
-		elf_segment_add(elf, phdr);
+		add_segment(elf, phdr);
 	else if (phdr->p_type == PT_NOTE)
-		notes_read(parse, phdr->p_offset, phdr->p_filesz);
+		read_notes(parse, phdr->p_offset, phdr->p_filesz);
 	else if (phdr->p_type == PT_GNU_EH_FRAME)
 		elf->eh_frame_hdr =
 			(struct uw_piece){.offset = phdr->p_offset,
-					  .size = elf_clip(elf, phdr->p_offset, phdr->p_filesz),
+					  .size = clip_to_file(elf, phdr->p_offset, phdr->p_filesz),
 					  .rva = phdr->p_vaddr};
 }
 
-static int elf_segments_read(struct parse *parse)
+static int read_segments(struct parse *parse)
 {
 	struct uw_elf *elf = parse->elf;
 	unsigned count = elf->header.e_phnum;
 
 	if (count == 0 || count > SEGMENTS_MAX)
-		return elf_error(EINVAL);
+		return set_error(EINVAL);
 	elf->segments = calloc(count, sizeof(*elf->segments));
 	if (!elf->segments)
 		return -1;
@@ -154,17 +154,17 @@ static int elf_segments_read(struct parse *parse)
 		Elf64_Phdr phdr;
 
 		if (!uw_phdr_read(elf, &parse->headers, &elf->header, i, &phdr))
-			return elf_error(EINVAL);
-		elf_phdr_take(parse, &phdr);
+			return set_error(EINVAL);
+		take_phdr(parse, &phdr);
 	}
-	return elf->segment_count ? 0 : elf_error(EINVAL);
+	return elf->segment_count ? 0 : set_error(EINVAL);
 }
 
 /* Takes a section that has one of our names. */
-static void elf_section_take(struct uw_elf *elf, const Elf64_Shdr *shdr, const char *name)
+static void take_section(struct uw_elf *elf, const Elf64_Shdr *shdr, const char *name)
 {
 	struct uw_piece piece = {.offset = shdr->sh_offset,
-				 .size = elf_clip(elf, shdr->sh_offset, shdr->sh_size),
+				 .size = clip_to_file(elf, shdr->sh_offset, shdr->sh_size),
 				 .rva = shdr->sh_addr};
 
 	if (strcmp(name, ".eh_frame") == 0)
@@ -183,7 +183,7 @@ static void elf_section_take(struct uw_elf *elf, const Elf64_Shdr *shdr, const c
 }
 
 /* Reads the name of a section, as far as one of ours may be long. */
-static bool section_name_read(struct parse *parse, const Elf64_Shdr *names, const Elf64_Shdr *shdr,
+static bool read_section_name(struct parse *parse, const Elf64_Shdr *names, const Elf64_Shdr *shdr,
 			      char name[static SECTION_NAME_MAX])
 {
 	uint64_t offset = names->sh_offset + shdr->sh_name;
@@ -191,10 +191,10 @@ static bool section_name_read(struct parse *parse, const Elf64_Shdr *names, cons
 	if (shdr->sh_name >= names->sh_size || names->sh_offset > parse->elf->size)
 		return false;
 	return uw_window_read(parse->elf, &parse->names, offset, name,
-			      elf_clip(parse->elf, offset, SECTION_NAME_MAX - 1));
+			      clip_to_file(parse->elf, offset, SECTION_NAME_MAX - 1));
 }
 
-static void elf_sections_read(struct parse *parse)
+static void read_sections(struct parse *parse)
 {
 	struct uw_elf *elf = parse->elf;
 	const Elf64_Ehdr *ehdr = &elf->header;
@@ -210,14 +210,14 @@ static void elf_sections_read(struct parse *parse)
 		if (!uw_shdr_read(elf, &parse->headers, ehdr, i, &shdr))
 			return;
 		if (shdr.sh_type == SHT_NOTE)
-			notes_read(parse, shdr.sh_offset, shdr.sh_size);
+			read_notes(parse, shdr.sh_offset, shdr.sh_size);
 		else if (shdr.sh_type != SHT_NOBITS &&
-			 section_name_read(parse, &names, &shdr, name))
-			elf_section_take(elf, &shdr, name);
+			 read_section_name(parse, &names, &shdr, name))
+			take_section(elf, &shdr, name);
 	}
 }
 
-static void parse_begin(struct parse *parse, struct uw_elf *elf)
+static void begin_parse(struct parse *parse, struct uw_elf *elf)
 {
 	parse->elf = elf;
 	parse->headers.size = parse->notes.size = parse->names.size = 0;
@@ -230,17 +230,17 @@ void uw_elf_take_sections(struct uw_elf *elf)
 
 	if (elf->has_sections)
 		return;
-	parse_begin(&parse, elf);
-	elf_sections_read(&parse);
+	begin_parse(&parse, elf);
+	read_sections(&parse);
 }
 
 /* Sections wait until somebody asks, but for files whose segments do not tell the build-id. */
-static int elf_parse(struct uw_elf *elf)
+static int parse_elf(struct uw_elf *elf)
 {
 	struct parse parse;
 
-	parse_begin(&parse, elf);
-	if (elf_header_read(&parse) < 0 || elf_segments_read(&parse) < 0) {
+	begin_parse(&parse, elf);
+	if (read_header(&parse) < 0 || read_segments(&parse) < 0) {
 		int error = errno;
 
 		uw_elf_finish(elf);
@@ -248,7 +248,7 @@ static int elf_parse(struct uw_elf *elf)
 		return -1;
 	}
 	if (elf->build_id_size == 0)
-		elf_sections_read(&parse);
+		read_sections(&parse);
 	return 0;
 }
 
@@ -260,13 +260,13 @@ int uw_elf_open(struct uw_elf *elf, int fd)
 	if (fstat(fd, &status) < 0)
 		return -1;
 	if (!S_ISREG(status.st_mode) || status.st_size < 0)
-		return elf_error(ENOEXEC);
+		return set_error(ENOEXEC);
 	elf->size = (uint64_t)status.st_size;
 	elf->modified = status.st_mtim;
 	elf->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (elf->fd < 0)
 		return -1;
-	return elf_parse(elf);
+	return parse_elf(elf);
 }
 
 int uw_elf_from_memory(struct uw_elf *elf, const void *bytes, size_t size)
@@ -277,5 +277,5 @@ int uw_elf_from_memory(struct uw_elf *elf, const void *bytes, size_t size)
 		return -1;
 	if (size > 0)
 		memcpy(elf->image, bytes, size);
-	return elf_parse(elf);
+	return parse_elf(elf);
 }

@@ -32,7 +32,7 @@ void uw_section_finish(struct uw_section *section)
 	free(section->is_read);
 }
 
-static bool block_read(struct uw_section *section, size_t block)
+static bool read_block(struct uw_section *section, size_t block)
 {
 	size_t offset = block << UW_SECTION_LOG_BLOCK, size = section->size - offset;
 
@@ -49,7 +49,7 @@ static bool block_read(struct uw_section *section, size_t block)
 bool uw_section_read(struct uw_section *section, size_t first, size_t last)
 {
 	for (size_t block = first; block <= last; block++)
-		if (!block_read(section, block))
+		if (!read_block(section, block))
 			return false;
 	return true;
 }

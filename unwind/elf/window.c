@@ -15,7 +15,7 @@ static bool window_holds(const struct uw_window *window, uint64_t offset, uint64
 }
 
 /* offset lies in the file. */
-static bool window_move(const struct uw_elf *elf, struct uw_window *window, uint64_t offset)
+static bool move_window(const struct uw_elf *elf, struct uw_window *window, uint64_t offset)
 {
 	uint64_t start = offset - offset % BEFORE_MAX, size = elf->size - start;
 
@@ -36,7 +36,7 @@ bool uw_window_read(const struct uw_elf *elf, struct uw_window *window, uint64_t
 		return uw_elf_read(elf, offset, bytes, size);
 	if (offset > elf->size || size > elf->size - offset)
 		return false;
-	if (!window_holds(window, offset, size) && !window_move(elf, window, offset))
+	if (!window_holds(window, offset, size) && !move_window(elf, window, offset))
 		return false;
 	memcpy(bytes, window->bytes + (offset - window->offset), size);
 	return true;

@@ -15,7 +15,7 @@ enum {
 
 /* Without a section header for it .eh_frame starts where its header says, and ends at a terminator
  * or at the end of its segment. */
-static struct uw_piece module_frame_piece(const struct uw_elf *elf, const struct uw_span *hdr)
+static struct uw_piece find_frame_piece(const struct uw_elf *elf, const struct uw_span *hdr)
 {
 	struct uw_piece piece = elf->eh_frame;
 
@@ -29,7 +29,7 @@ static struct uw_piece module_frame_piece(const struct uw_elf *elf, const struct
 	return piece;
 }
 
-static uint64_t module_code_size(const struct uw_module *module)
+static uint64_t count_code_bytes(const struct uw_module *module)
 {
 	uint64_t code = 0;
 
@@ -42,19 +42,19 @@ static uint64_t module_code_size(const struct uw_module *module)
 /* Whether .eh_frame describes little of the code, as where only the C library's start files have
  * any: less than half of it where its FDEs are few enough to add up. Tables that say something of
  * all code are larger than a 64th of it. */
-static bool module_is_sparse(const struct uw_module *module)
+static bool is_sparse(const struct uw_module *module)
 {
 	const struct uw_cfi *cfi = &module->cfi;
-	uint64_t code = module_code_size(module);
+	uint64_t code = count_code_bytes(module);
 
 	if (uw_cfi_count(cfi) > FEW_FDES)
 		return cfi->frame.size < code / 64;
 	return uw_cfi_covered(cfi) < code / 2;
 }
 
-static int module_frame_open(struct uw_module *module, const struct uw_span *hdr)
+static int open_frame(struct uw_module *module, const struct uw_span *hdr)
 {
-	struct uw_piece piece = module_frame_piece(&module->elf, hdr);
+	struct uw_piece piece = find_frame_piece(&module->elf, hdr);
 
 	if (module->elf.image)
 		return uw_elf_copy(&module->elf, &piece, &module->frame_bytes, &module->cfi.frame);
@@ -79,15 +79,15 @@ int uw_module_take_debug(struct uw_module *module, const struct uw_elf *elf)
 	return 0;
 }
 
-static int module_cfi_open(struct uw_module *module)
+static int open_cfi(struct uw_module *module)
 {
 	struct uw_span hdr;
 
 	uw_elf_take_sections(&module->elf);
 	if (uw_elf_copy(&module->elf, &module->elf.eh_frame_hdr, &module->hdr_bytes, &hdr) < 0 ||
-	    module_frame_open(module, &hdr) < 0 || uw_cfi_init(&module->cfi, &hdr) < 0)
+	    open_frame(module, &hdr) < 0 || uw_cfi_init(&module->cfi, &hdr) < 0)
 		return -1;
-	if (!module_is_sparse(module))
+	if (!is_sparse(module))
 		return 0;
 	if (uw_module_take_debug(module, &module->elf) < 0)
 		return -1;
@@ -97,7 +97,7 @@ static int module_cfi_open(struct uw_module *module)
 
 void uw_module_load_now(struct uw_module *module)
 {
-	if (module_cfi_open(module) < 0) {
+	if (open_cfi(module) < 0) {
 		uw_cfi_finish(&module->cfi);
 		module->cfi = module->debug = (struct uw_cfi){.arch = module->elf.arch};
 	}
@@ -106,7 +106,7 @@ void uw_module_load_now(struct uw_module *module)
 
 /* Whether .eh_frame says enough by its size and by the head of its search table alone, as nearly
  * always where there is much of it. */
-static bool module_is_surely_rich(struct uw_module *module)
+static bool is_surely_rich(struct uw_module *module)
 {
 	struct uw_elf *elf = &module->elf;
 	uint8_t bytes[HDR_HEAD];
@@ -116,20 +116,20 @@ static bool module_is_surely_rich(struct uw_module *module)
 	if (elf->eh_frame_hdr.size < sizeof(bytes) ||
 	    !uw_elf_read(elf, elf->eh_frame_hdr.offset, bytes, sizeof(bytes)))
 		return false;
-	struct uw_piece piece = module_frame_piece(elf, &head);
-	return uw_cfi_hdr_count(&head) > FEW_FDES && piece.size >= module_code_size(module) / 64;
+	struct uw_piece piece = find_frame_piece(elf, &head);
+	return uw_cfi_hdr_count(&head) > FEW_FDES && piece.size >= count_code_bytes(module) / 64;
 }
 
 bool uw_module_lacks_info(struct uw_module *module)
 {
-	if (!module->is_loaded && module_is_surely_rich(module))
+	if (!module->is_loaded && is_surely_rich(module))
 		return false;
 	uw_module_load(module);
 	return module->lacks_info;
 }
 
 /* Leaves a module that was loaded, and has no unwind information. */
-static void module_info_drop(struct uw_module *module)
+static void drop_info(struct uw_module *module)
 {
 	uw_cfi_finish(&module->cfi);
 	uw_cfi_finish(&module->debug);
@@ -143,15 +143,15 @@ static void module_info_drop(struct uw_module *module)
 	module->is_loaded = true;
 }
 
-static void module_destroy(struct uw_module *module)
+static void destroy_module(struct uw_module *module)
 {
-	module_info_drop(module);
+	drop_info(module);
 	uw_elf_finish(&module->elf);
 	free(module);
 }
 
 /* Completes a module, NULL for no memory, whose elf was opened with that result, or frees it. */
-static int module_finish_open(struct uw_module *opened, int result, struct uw_module **module)
+static int finish_open(struct uw_module *opened, int result, struct uw_module **module)
 {
 	if (result < 0) {
 		free(opened);
@@ -166,14 +166,14 @@ static int module_finish_open(struct uw_module *opened, int result, struct uw_mo
 int uw_module_open(int fd, struct uw_module **module)
 {
 	struct uw_module *opened = calloc(1, sizeof(*opened));
-	return module_finish_open(opened, opened ? uw_elf_open(&opened->elf, fd) : -1, module);
+	return finish_open(opened, opened ? uw_elf_open(&opened->elf, fd) : -1, module);
 }
 
 int uw_module_from_memory(const void *bytes, size_t size, struct uw_module **module)
 {
 	struct uw_module *opened = calloc(1, sizeof(*opened));
 	int result = opened ? uw_elf_from_memory(&opened->elf, bytes, size) : -1;
-	return module_finish_open(opened, result, module);
+	return finish_open(opened, result, module);
 }
 
 struct uw_module *uw_module_ref(struct uw_module *module)
@@ -185,7 +185,7 @@ struct uw_module *uw_module_ref(struct uw_module *module)
 void uw_module_unref(struct uw_module *module)
 {
 	if (module && --module->references == 0)
-		module_destroy(module);
+		destroy_module(module);
 }
 
 bool uw_module_is_used(const struct uw_module *module)
@@ -203,7 +203,7 @@ void uw_module_close(struct uw_module *module)
 	if (module->elf.fd >= 0)
 		close(module->elf.fd);
 	module->elf.fd = -1;
-	module_info_drop(module);
+	drop_info(module);
 }
 
 size_t uw_module_build_id(const struct uw_module *module, uint8_t *id, size_t size)

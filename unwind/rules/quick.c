@@ -33,7 +33,7 @@ struct quick_state {
 };
 
 /* Takes "register reg is stored at CFA + factor * data alignment"; false: not ordinary. */
-static bool quick_offset(struct quick_state *state, uint64_t reg, uint64_t factor)
+static bool take_offset(struct quick_state *state, uint64_t reg, uint64_t factor)
 {
 	if (state->fde->data_align != -state->machine->word || factor > INT8_MAX)
 		return false;
@@ -48,7 +48,7 @@ static bool quick_offset(struct quick_state *state, uint64_t reg, uint64_t facto
 	return true;
 }
 
-static bool quick_restore(struct quick_state *state, uint64_t reg)
+static bool restore_slot(struct quick_state *state, uint64_t reg)
 {
 	if (!state->in_fde || reg >= state->machine->ra || state->saved_index[reg] < 0)
 		return false;
@@ -57,7 +57,7 @@ static bool quick_restore(struct quick_state *state, uint64_t reg)
 	return true;
 }
 
-static bool quick_cfa(struct quick_state *state, uint64_t reg, uint64_t offset)
+static bool set_cfa(struct quick_state *state, uint64_t reg, uint64_t offset)
 {
 	if (reg >= state->machine->ra || offset > INT32_MAX)
 		return false;
@@ -68,7 +68,7 @@ static bool quick_cfa(struct quick_state *state, uint64_t reg, uint64_t offset)
 }
 
 /* Adds the row that ends here; false: no room, or too far from the start. */
-static bool quick_emit(struct quick_state *state)
+static bool emit_row(struct quick_state *state)
 {
 	uint64_t offset = state->at - state->fde->start;
 
@@ -79,18 +79,18 @@ static bool quick_emit(struct quick_state *state)
 	return true;
 }
 
-static bool quick_advance(struct quick_state *state, uint64_t delta)
+static bool advance_row(struct quick_state *state, uint64_t delta)
 {
 	if (!state->in_fde)
 		return false; /* so that what a CIE says is the same for all of its FDEs */
-	if (delta > 0 && !quick_emit(state))
+	if (delta > 0 && !emit_row(state))
 		return false;
 	return !__builtin_mul_overflow(delta, state->fde->code_align, &delta) &&
 	       !__builtin_add_overflow(state->at, delta, &state->at);
 }
 
 /* Instructions without an operand in the operation; false: malformed, or not ordinary. */
-static bool quick_run_other(struct quick_state *state, uint8_t op)
+static bool run_other(struct quick_state *state, uint8_t op)
 {
 	struct uw_reader *code = &state->code;
 	uint64_t reg;
@@ -99,11 +99,11 @@ static bool quick_run_other(struct quick_state *state, uint8_t op)
 	case UW_CFA_NOP:
 		return true;
 	case UW_CFA_ADVANCE_LOC1:
-		return quick_advance(state, uw_read_u8(code));
+		return advance_row(state, uw_read_u8(code));
 	case UW_CFA_ADVANCE_LOC2:
-		return quick_advance(state, uw_read_u16(code));
+		return advance_row(state, uw_read_u16(code));
 	case UW_CFA_ADVANCE_LOC4:
-		return quick_advance(state, uw_read_u32(code));
+		return advance_row(state, uw_read_u32(code));
 	case UW_CFA_REMEMBER_STATE:
 		if (state->depth == REMEMBER_DEPTH_MAX)
 			return false;
@@ -116,13 +116,13 @@ static bool quick_run_other(struct quick_state *state, uint8_t op)
 		return true;
 	case UW_CFA_DEF_CFA:
 		reg = uw_read_uleb(code);
-		return quick_cfa(state, reg, uw_read_uleb(code));
+		return set_cfa(state, reg, uw_read_uleb(code));
 	case UW_CFA_DEF_CFA_REGISTER:
 		return state->row.has_cfa &&
-		       quick_cfa(state, uw_read_uleb(code), (uint64_t)state->row.cfa_offset);
+		       set_cfa(state, uw_read_uleb(code), (uint64_t)state->row.cfa_offset);
 	case UW_CFA_DEF_CFA_OFFSET:
 		return state->row.has_cfa &&
-		       quick_cfa(state, state->row.saved.cfa_reg, uw_read_uleb(code));
+		       set_cfa(state, state->row.saved.cfa_reg, uw_read_uleb(code));
 	case UW_CFA_GNU_ARGS_SIZE:
 		(void)uw_read_uleb(code);
 		return true;
@@ -132,7 +132,7 @@ static bool quick_run_other(struct quick_state *state, uint8_t op)
 }
 
 /* Runs code until it ends; false: malformed, or not ordinary. */
-static bool quick_run(struct quick_state *state, struct uw_reader code)
+static bool run_code(struct quick_state *state, struct uw_reader code)
 {
 	state->code = code;
 	if (uw_reader_left(&code) > UW_CFA_CODE_SIZE_MAX)
@@ -144,16 +144,16 @@ static bool quick_run(struct quick_state *state, struct uw_reader code)
 
 		switch (op & UW_CFA_HIGH_MASK) {
 		case UW_CFA_ADVANCE_LOC:
-			ok = quick_advance(state, operand);
+			ok = advance_row(state, operand);
 			break;
 		case UW_CFA_OFFSET:
-			ok = quick_offset(state, operand, uw_read_uleb(&state->code));
+			ok = take_offset(state, operand, uw_read_uleb(&state->code));
 			break;
 		case UW_CFA_RESTORE:
-			ok = quick_restore(state, operand);
+			ok = restore_slot(state, operand);
 			break;
 		default:
-			ok = quick_run_other(state, op);
+			ok = run_other(state, op);
 		}
 		if (!ok || state->code.failed)
 			return false;
@@ -171,10 +171,10 @@ size_t uw_quick_rows(const struct uw_fde *fde, struct uw_rules_row *rows, size_t
 				    .fde = fde,
 				    .rows = rows,
 				    .room = room};
-	if (!quick_run(&state, fde->cie_code))
+	if (!run_code(&state, fde->cie_code))
 		return 0;
 	state.initial = state.row;
 	state.in_fde = true;
 	state.depth = 0;
-	return quick_run(&state, fde->code) && quick_emit(&state) ? state.count : 0;
+	return run_code(&state, fde->code) && emit_row(&state) ? state.count : 0;
 }

@@ -17,7 +17,7 @@ static uint64_t generation_first(void)
 }
 
 /* Takes over the reference to the cache, also where it fails. */
-static struct uw_space *space_create(enum uw_arch arch, struct uw_rule_cache *cache)
+static struct uw_space *create_space(enum uw_arch arch, struct uw_rule_cache *cache)
 {
 	struct uw_space *space = cache ? calloc(1, sizeof(*space)) : NULL;
 
@@ -33,12 +33,12 @@ static struct uw_space *space_create(enum uw_arch arch, struct uw_rule_cache *ca
 
 struct uw_space *uw_space_create(enum uw_arch arch)
 {
-	return space_create(arch, uw_rule_cache_create());
+	return create_space(arch, uw_rule_cache_create());
 }
 
 struct uw_space *uw_space_sibling(const struct uw_space *space, enum uw_arch arch)
 {
-	return space_create(arch, uw_rule_cache_ref(space->cache));
+	return create_space(arch, uw_rule_cache_ref(space->cache));
 }
 
 void uw_space_destroy(struct uw_space *space)
@@ -81,7 +81,7 @@ static bool mapping_holds(const struct uw_mapping *mapping, uint64_t address)
 	return address >= mapping->start && address < mapping->end;
 }
 
-static const struct uw_mapping *space_find(const struct uw_space *space, uint64_t address)
+static const struct uw_mapping *find_mapping(const struct uw_space *space, uint64_t address)
 {
 	const struct uw_mapping *mapping =
 		ranges_at(&space->mappings, ranges_find(&space->mappings, address));
@@ -95,7 +95,7 @@ const struct uw_mapping *uw_space_lookup(struct uw_space *space, uint64_t addres
 
 	if (mapping && mapping_holds(mapping, address))
 		return mapping;
-	mapping = space_find(space, address);
+	mapping = find_mapping(space, address);
 	if (mapping)
 		space->last = mapping;
 	return mapping;
@@ -113,7 +113,7 @@ bool uw_space_read(struct uw_space *space, uint64_t address, void *bytes, size_t
 
 bool uw_space_find(const struct uw_space *space, uint64_t ip, uint32_t *tag, uint64_t *rva)
 {
-	const struct uw_mapping *mapping = space_find(space, ip);
+	const struct uw_mapping *mapping = find_mapping(space, ip);
 
 	if (!mapping)
 		return false;
@@ -123,7 +123,7 @@ bool uw_space_find(const struct uw_space *space, uint64_t ip, uint32_t *tag, uin
 }
 
 /* Splits the mapping that address lies inside of, if there is one; there is room for one more. */
-static void space_split(struct uw_space *space, uint64_t address)
+static void split_mapping(struct uw_space *space, uint64_t address)
 {
 	struct ranges_place place = ranges_find(&space->mappings, address);
 	struct uw_mapping *mapping = ranges_at(&space->mappings, place), right;
@@ -140,7 +140,7 @@ static void space_split(struct uw_space *space, uint64_t address)
 	ranges_insert(&space->mappings, &place, &right);
 }
 
-static void space_changed(struct uw_space *space)
+static void note_change(struct uw_space *space)
 {
 	space->last = NULL;
 	space->generation++;
@@ -149,7 +149,7 @@ static void space_changed(struct uw_space *space)
 
 /* Where nothing was mapped before there was nothing to remember: rule_cache.h. But what a clone
  * maps there may be another thing. */
-static void space_grew(struct uw_space *space)
+static void note_growth(struct uw_space *space)
 {
 	space->last = NULL;
 	if (space->shares_epoch)
@@ -157,7 +157,7 @@ static void space_grew(struct uw_space *space)
 }
 
 /* Removes the mappings from a place on that start before end; whether there were any. */
-static bool space_remove(struct uw_space *space, struct ranges_place *place, uint64_t end)
+static bool remove_mappings(struct uw_space *space, struct ranges_place *place, uint64_t end)
 {
 	const struct uw_mapping *mapping;
 	bool any = false;
@@ -171,13 +171,13 @@ static bool space_remove(struct uw_space *space, struct ranges_place *place, uin
 }
 
 /* Removes [start, end), with room for two more mappings. Returns the place where it was. */
-static struct ranges_place space_cut(struct uw_space *space, uint64_t start, uint64_t end)
+static struct ranges_place cut_range(struct uw_space *space, uint64_t start, uint64_t end)
 {
-	space_split(space, start);
-	space_split(space, end);
+	split_mapping(space, start);
+	split_mapping(space, end);
 	struct ranges_place place = ranges_find(&space->mappings, start);
-	if (space_remove(space, &place, end))
-		space_changed(space);
+	if (remove_mappings(space, &place, end))
+		note_change(space);
 	return place;
 }
 
@@ -190,8 +190,8 @@ static bool mapping_agrees(const struct uw_mapping *a, const struct uw_mapping *
 /* What a mapping is together with all that it overlaps, and with its neighbours that agree with
  * it; *place is where the first of these is, or where it goes. false: some that it overlaps do not
  * agree. */
-static bool space_join(const struct uw_space *space, struct ranges_place *place,
-		       const struct uw_mapping *mapping, struct uw_mapping *whole)
+static bool join_mappings(const struct uw_space *space, struct ranges_place *place,
+			  const struct uw_mapping *mapping, struct uw_mapping *whole)
 {
 	const struct ranges *list = &space->mappings;
 
@@ -216,25 +216,25 @@ static bool space_join(const struct uw_space *space, struct ranges_place *place,
 
 /* Adds a mapping where all that it overlaps agrees with it, and makes it one with its neighbours
  * that do: programs that generate code map it page by page. false: nothing was done. */
-static bool space_extend(struct uw_space *space, const struct uw_mapping *mapping)
+static bool extend_mapping(struct uw_space *space, const struct uw_mapping *mapping)
 {
 	struct ranges_place place;
 	struct uw_mapping whole;
 
-	if (!space_join(space, &place, mapping, &whole))
+	if (!join_mappings(space, &place, mapping, &whole))
 		return false;
 	struct uw_mapping *first = ranges_at(&space->mappings, place);
 	if (first && first->start == whole.start && first->end == whole.end)
 		return true; /* mappings are often reported again */
 	if (whole.module)
 		uw_module_ref(whole.module);
-	space_remove(space, &place, whole.end);
+	remove_mappings(space, &place, whole.end);
 	ranges_insert(&space->mappings, &place, &whole);
-	space_grew(space);
+	note_growth(space);
 	return true;
 }
 
-static int space_check(struct uw_space *space, uint64_t start, uint64_t end)
+static int check_range(struct uw_space *space, uint64_t start, uint64_t end)
 {
 	if (start >= end) {
 		errno = EINVAL;
@@ -252,24 +252,24 @@ int uw_space_map(struct uw_space *space, uint64_t start, uint64_t end, uint64_t 
 				     .module = module,
 				     .tag = tag};
 
-	if (space_check(space, start, end) < 0)
+	if (check_range(space, start, end) < 0)
 		return -1;
-	if (space_extend(space, &mapping))
+	if (extend_mapping(space, &mapping))
 		return 0; /* and what is remembered stays valid */
 	/* Taken before the cut, which may drop the last reference to the same module. */
 	if (module)
 		uw_module_ref(module);
-	struct ranges_place place = space_cut(space, start, end);
+	struct ranges_place place = cut_range(space, start, end);
 	ranges_insert(&space->mappings, &place, &mapping);
-	space_changed(space);
+	note_change(space);
 	return 0;
 }
 
 int uw_space_unmap(struct uw_space *space, uint64_t start, uint64_t end)
 {
-	if (space_check(space, start, end) < 0)
+	if (check_range(space, start, end) < 0)
 		return -1;
-	space_cut(space, start, end);
+	cut_range(space, start, end);
 	return 0;
 }
 

@@ -75,10 +75,9 @@ static bool code_is_start_context(struct uw_space *space, uint64_t ip)
 }
 
 /* Code of a module that no FDE describes. */
-static enum uw_code_kind code_kind_without_cfi(struct uw_space *space,
-					       const struct uw_module *module, uint64_t ip,
-					       bool exact, uint64_t rva,
-					       const struct uw_cfi_gap *gap)
+static enum uw_code_kind kind_without_cfi(struct uw_space *space, const struct uw_module *module,
+					  uint64_t ip, bool exact, uint64_t rva,
+					  const struct uw_cfi_gap *gap)
 {
 	/* A sample may also find the stub between its two instructions, of 7 and 2 bytes. */
 	if (code_is_sigreturn(space, ip) || (exact && code_is_sigreturn(space, ip - 7)))
@@ -92,22 +91,22 @@ static enum uw_code_kind code_kind_without_cfi(struct uw_space *space,
 	return UW_CODE_NONE;
 }
 
-static void code_take(struct uw_code *code, struct uw_saved *saved, const struct uw_rules *rules)
+static void take_rules(struct uw_code *code, struct uw_saved *saved, const struct uw_rules *rules)
 {
 	code->cfa_offset = rules->cfa_offset;
 	code->plain = code->function == UW_FUNCTION_UNKNOWN ? UW_PLAIN_NOT : rules->plain;
 	*saved = rules->saved;
 }
 
-static void code_set_function(struct uw_code *code, uint64_t start)
+static void set_function(struct uw_code *code, uint64_t start)
 {
 	if (code->rva - start < UW_FUNCTION_UNKNOWN)
 		code->function = (uint32_t)(code->rva - start);
 }
 
 /* Ordinary code, quickly; false where it is not, or may not be. */
-static bool code_find_quick(struct uw_space *space, struct uw_module *module, bool exact,
-			    uint32_t *effort, struct uw_code *code, struct uw_saved *saved)
+static bool find_ordinary(struct uw_space *space, struct uw_module *module, bool exact,
+			  uint32_t *effort, struct uw_code *code, struct uw_saved *saved)
 {
 	struct uw_found_rules row;
 
@@ -115,8 +114,8 @@ static bool code_find_quick(struct uw_space *space, struct uw_module *module, bo
 	    !uw_function_rules_find(space->cache, module, code->rva, effort, &row) ||
 	    (!exact && (row.ends || code->rva == row.function)))
 		return false;
-	code_set_function(code, row.function);
-	code_take(code, saved, &row.rules);
+	set_function(code, row.function);
+	take_rules(code, saved, &row.rules);
 	return true;
 }
 
@@ -126,9 +125,9 @@ static bool is_spent(uint32_t effort)
 	return effort > UW_CFI_EFFORT_MAX;
 }
 
-static enum uw_code_kind code_kind_of_row(const struct uw_module *module, const struct uw_fde *fde,
-					  bool exact, uint32_t *effort, struct uw_code *code,
-					  struct uw_saved *saved)
+static enum uw_code_kind kind_of_row(const struct uw_module *module, const struct uw_fde *fde,
+				     bool exact, uint32_t *effort, struct uw_code *code,
+				     struct uw_saved *saved)
 {
 	const struct uw_machine *machine = uw_machine_of(module->elf.arch);
 	struct uw_rules rules;
@@ -141,7 +140,7 @@ static enum uw_code_kind code_kind_of_row(const struct uw_module *module, const 
 	if (fde->signal || !uw_machine_pushes(machine))
 		return UW_CODE_ROW;
 	if (uw_form_realigned(machine, &row, &rules)) {
-		code_take(code, saved, &rules);
+		take_rules(code, saved, &rules);
 		return UW_CODE_REALIGNED;
 	}
 	if (!uw_form_common(machine, &row, &rules))
@@ -151,11 +150,11 @@ static enum uw_code_kind code_kind_of_row(const struct uw_module *module, const 
 		return UW_CODE_SWITCHED;
 	if (is_spent(*effort))
 		return UW_CODE_BAD; /* whether it is switched is not known then */
-	code_take(code, saved, &rules);
+	take_rules(code, saved, &rules);
 	return UW_CODE_COMMON;
 }
 
-static enum uw_code_kind code_kind(struct uw_space *space, bool exact, uint32_t *effort,
+static enum uw_code_kind find_kind(struct uw_space *space, bool exact, uint32_t *effort,
 				   struct uw_code *code, struct uw_saved *saved)
 {
 	uint64_t lookup = code->ip - !exact;
@@ -173,11 +172,11 @@ static enum uw_code_kind code_kind(struct uw_space *space, bool exact, uint32_t 
 	if (is_spent(*effort))
 		return UW_CODE_BAD;
 	uw_module_load(module);
-	if (code_find_quick(space, module, exact, effort, code, saved))
+	if (find_ordinary(space, module, exact, effort, code, saved))
 		return UW_CODE_COMMON;
 	switch (uw_module_find(module, code->rva, &fde, &gap)) {
 	case UW_CFI_NONE:
-		return code_kind_without_cfi(space, module, code->ip, exact, code->rva, &gap);
+		return kind_without_cfi(space, module, code->ip, exact, code->rva, &gap);
 	case UW_CFI_BAD:
 		return UW_CODE_BAD;
 	case UW_CFI_OK:
@@ -189,8 +188,8 @@ static enum uw_code_kind code_kind(struct uw_space *space, bool exact, uint32_t 
 		return UW_CODE_SIGRETURN;
 	if (!exact && code->rva == fde.start && code_is_goexit(space, code->ip))
 		return UW_CODE_ROOT;
-	code_set_function(code, fde.start);
-	return code_kind_of_row(module, &fde, exact, effort, code, saved);
+	set_function(code, fde.start);
+	return kind_of_row(module, &fde, exact, effort, code, saved);
 }
 
 void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, bool exact,
@@ -206,7 +205,7 @@ void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, boo
 				 .tag = UW_TAG_NONE,
 				 .key = uw_cache_key(space->epoch, exact),
 				 .plain = UW_PLAIN_NOT};
-	code->kind = (uint8_t)code_kind(space, exact, effort, code, saved);
+	code->kind = (uint8_t)find_kind(space, exact, effort, code, saved);
 	if (is_spent(*effort) || code->kind == UW_CODE_UNMAPPED)
 		code->key = 0;
 	space->counts.cache_misses++;

@@ -270,7 +270,7 @@ static enum uw_step apply_row(struct application *apply, const struct uw_machine
 }
 
 /* Evaluates the rules of the state's address. */
-static bool row_evaluate(const struct uw_mapping *mapping, const struct uw_state *state,
+static bool evaluate_row(const struct uw_mapping *mapping, const struct uw_state *state,
 			 struct uw_memory *memory, struct uw_cached_row *cached)
 {
 	uint64_t rva = mapping->rva + (state->ip - !state->exact - mapping->start);
@@ -287,7 +287,7 @@ static bool row_evaluate(const struct uw_mapping *mapping, const struct uw_state
 }
 
 /* The row from the cache, or, without memory for one, in *unsaved. */
-static const struct uw_cached_row *row_find(struct uw_space *space,
+static const struct uw_cached_row *find_row(struct uw_space *space,
 					    const struct uw_mapping *mapping,
 					    const struct uw_state *state, struct uw_memory *memory,
 					    struct uw_cached_row *unsaved)
@@ -303,7 +303,7 @@ static const struct uw_cached_row *row_find(struct uw_space *space,
 	if (cache->rows && cached->ip == state->ip && cached->key == key)
 		return cached;
 	cached->key = 0;
-	if (!row_evaluate(mapping, state, memory, cached))
+	if (!evaluate_row(mapping, state, memory, cached))
 		return NULL;
 	cached->ip = state->ip;
 	cached->key = key;
@@ -317,7 +317,7 @@ static enum uw_step step_row(struct uw_space *space, struct uw_state *state,
 	struct application apply = {.frame = state, .memory = memory, .bias = memory->bias};
 	struct uw_cached_row unsaved;
 	const struct uw_cached_row *cached =
-		mapping ? row_find(space, mapping, state, memory, &unsaved) : NULL;
+		mapping ? find_row(space, mapping, state, memory, &unsaved) : NULL;
 	if (!cached)
 		return UW_STEP_BAD;
 	apply.row = &cached->row;

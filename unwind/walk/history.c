@@ -30,25 +30,25 @@ void uw_history_begin(struct uw_history *history, const struct uw_space *space)
 	history->cursor = history->count;
 }
 
-static uint8_t history_word(const struct uw_history *history)
+static uint8_t word_of(const struct uw_history *history)
 {
 	return uw_machine_of(history->space->arch)->word;
 }
 
-static bool history_end_verify(const struct uw_history *history, struct uw_space *space,
-			       const struct uw_stack *stack)
+static bool verify_end(const struct uw_history *history, struct uw_space *space,
+		       const struct uw_stack *stack)
 {
 	const struct uw_note *end = &history->end;
 	uint64_t at = end->slot, word;
 
 	/* Only the copied stack counts: it is what the sample was taken with. */
-	for (unsigned i = 0; i < end->zeros; i++, at += history_word(history))
-		if (!uw_stack_read(stack, at, history_word(history), &word) || word != 0)
+	for (unsigned i = 0; i < end->zeros; i++, at += word_of(history))
+		if (!uw_stack_read(stack, at, word_of(history), &word) || word != 0)
 			return false;
 	return uw_root_check(space, stack, (enum uw_root)end->root, at) == UW_STEP_ROOT;
 }
 
-static bool past_is(const struct uw_past *past, const struct uw_met *met)
+static bool is_past(const struct uw_past *past, const struct uw_met *met)
 {
 	return past->frame.sp == met->sp && past->frame.ip == met->ip &&
 	       (!past->needs_fp || (met->knows_fp && past->fp == met->fp));
@@ -57,7 +57,7 @@ static bool past_is(const struct uw_past *past, const struct uw_met *met)
 /* Whether the step from a kept frame to its caller would go as it went. The return address lies
  * right below the caller's stack, in every step that is kept. bytes: the copy, from base on. */
 static inline __attribute__((always_inline)) bool
-past_holds(const struct uw_past *at, const uint8_t *bytes, uint64_t base, uint8_t word)
+holds_step(const struct uw_past *at, const uint8_t *bytes, uint64_t base, uint8_t word)
 {
 	const struct uw_past *caller = at - 1;
 	const uint64_t cfa_slot = at->fp + (uint64_t)(int64_t)(at->loaded * word);
@@ -73,15 +73,15 @@ past_holds(const struct uw_past *at, const uint8_t *bytes, uint64_t base, uint8_
 /* Takes over all callers of a frame of the past, as many as there is room for. Returns the frame
  * whose step does not hold, root where all do. */
 static inline __attribute__((always_inline)) const struct uw_past *
-past_take(const struct uw_past *at, const struct uw_past *root, const struct uw_stack *stack,
-	  struct uw_frame *frames, size_t room, uint8_t word)
+take_callers(const struct uw_past *at, const struct uw_past *root, const struct uw_stack *stack,
+	     struct uw_frame *frames, size_t room, uint8_t word)
 {
 	/* Not read again after each frame that is written. */
 	const uint8_t *bytes = stack->bytes;
 	const uint64_t base = stack->base;
 
 	for (; at > root; at--) {
-		if (!past_holds(at, bytes, base, word))
+		if (!holds_step(at, bytes, base, word))
 			break;
 		if (room > 0) {
 			*frames++ = at[-1].frame;
@@ -98,24 +98,24 @@ bool uw_history_take(struct uw_history *history, struct uw_space *space, const s
 	uint64_t base = stack->base;
 	const struct uw_past *root = history->past, *at = root + history->cursor - 1, *last;
 
-	if (history->cursor == 0 || !past_is(at, met))
+	if (history->cursor == 0 || !is_past(at, met))
 		return false;
 	*index = history->cursor - 1;
 	/* With its last frame's stack pointer in the copy, all that is kept of the stack is. */
 	if (at->frame.sp - base > root->frame.sp - base || root->frame.sp - base > stack->size ||
-	    !history_end_verify(history, space, stack)) {
+	    !verify_end(history, space, stack)) {
 		history->cursor = 0;
 		return false;
 	}
-	last = history_word(history) == 8 ? past_take(at, root, stack, frames, room, 8)
-					  : past_take(at, root, stack, frames, room, 4);
+	last = word_of(history) == 8 ? take_callers(at, root, stack, frames, room, 8)
+				     : take_callers(at, root, stack, frames, room, 4);
 	/* What differs here differs for frames further in too. */
 	if (last > root)
 		history->cursor = (size_t)(last - root);
 	return last == root;
 }
 
-static uint32_t past_by_convention(const struct uw_past *caller, const struct uw_frame *frame)
+static uint32_t count_by_convention(const struct uw_past *caller, const struct uw_frame *frame)
 {
 	return (caller ? caller->by_convention : 0) + (frame->source == UW_SOURCE_FRAME_POINTER);
 }
@@ -130,13 +130,13 @@ static bool step_is_inside(const struct uw_frame *frame, const struct uw_note *n
 }
 
 /* Adds a frame; false: it cannot be kept. */
-static bool history_push(struct uw_history *history, const struct uw_frame *frame,
-			 const struct uw_note *note)
+static bool push_frame(struct uw_history *history, const struct uw_frame *frame,
+		       const struct uw_note *note)
 {
 	const struct uw_past *caller = history->count ? &history->past[history->count - 1] : NULL;
 	assert(history->count < history->capacity);
 	bool caller_needs_fp = caller && caller->needs_fp;
-	uint8_t word = history_word(history);
+	uint8_t word = word_of(history);
 	bool saved = caller && note->slot != caller->frame.sp - word;
 	bool needs_slot = (caller_needs_fp || note->in_order) && saved;
 	bool is_loaded = note->kind == UW_NOTE_LOADED;
@@ -147,7 +147,7 @@ static bool history_push(struct uw_history *history, const struct uw_frame *fram
 		(struct uw_past){.frame = *frame,
 				 .fp = note->fp,
 				 .fp_slot = needs_slot ? note->slot : 0,
-				 .by_convention = past_by_convention(caller, frame),
+				 .by_convention = count_by_convention(caller, frame),
 				 .needs_fp = note->uses_fp || (caller_needs_fp && !saved),
 				 .has_slots = needs_slot || is_loaded,
 				 .loaded = is_loaded ? note->loaded : 0};
@@ -165,7 +165,7 @@ void uw_history_note(struct uw_history *history, const struct uw_frame *frames,
 	/* How the walk came to the frame that was met may have changed. */
 	if (met) {
 		met->frame = frames[--i];
-		met->by_convention = past_by_convention(kept > 1 ? met - 1 : NULL, &met->frame);
+		met->by_convention = count_by_convention(kept > 1 ? met - 1 : NULL, &met->frame);
 	}
 	/* Without room, what is kept stays true. */
 	if (i == 0 ||
@@ -176,11 +176,11 @@ void uw_history_note(struct uw_history *history, const struct uw_frame *frames,
 		if (notes[i - 1].kind != UW_NOTE_END)
 			return;
 		history->end = notes[i - 1];
-		history_push(history, &frames[i - 1], &notes[i - 1]);
+		push_frame(history, &frames[i - 1], &notes[i - 1]);
 		i--;
 	}
 	while (i > 0 &&
 	       (notes[i - 1].kind == UW_NOTE_STEP || notes[i - 1].kind == UW_NOTE_LOADED) &&
-	       history_push(history, &frames[i - 1], &notes[i - 1]))
+	       push_frame(history, &frames[i - 1], &notes[i - 1]))
 		i--;
 }

@@ -16,7 +16,7 @@ struct plain {
 /* From a frame that is written, as far as code is plain: the inner loop of most walks, made for
  * each size of a word, with history and without. */
 static inline __attribute__((always_inline)) enum uw_run
-plain_run(struct uw_walk *walk, struct plain *at, struct uw_history *history, uint8_t word)
+run_plain(struct uw_walk *walk, struct plain *at, struct uw_history *history, uint8_t word)
 {
 	const unsigned shift = word == 8 ? 3 : 2;
 	const uint8_t *bytes = walk->memory.stack->bytes;
@@ -79,8 +79,8 @@ plain_run(struct uw_walk *walk, struct plain *at, struct uw_history *history, ui
 static enum uw_run run_word(struct uw_walk *walk, struct plain *at, struct uw_history *history)
 {
 	if (walk->machine->word == 8)
-		return history ? plain_run(walk, at, history, 8) : plain_run(walk, at, NULL, 8);
-	return history ? plain_run(walk, at, history, 4) : plain_run(walk, at, NULL, 4);
+		return history ? run_plain(walk, at, history, 8) : run_plain(walk, at, NULL, 8);
+	return history ? run_plain(walk, at, history, 4) : run_plain(walk, at, NULL, 4);
 }
 
 enum uw_run uw_walk_run_plain(struct uw_walk *walk, struct uw_history *history,

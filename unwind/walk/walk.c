@@ -40,7 +40,7 @@ const char *uw_stop_name(enum uw_stop stop)
 }
 
 /* Whether the current frame's CFA is given by another register than the stack pointer. */
-static bool walk_has_far_cfa(const struct uw_walk *walk)
+static bool has_far_cfa(const struct uw_walk *walk)
 {
 	const struct uw_code *code = walk->code;
 
@@ -51,7 +51,7 @@ static bool walk_has_far_cfa(const struct uw_walk *walk)
 }
 
 /* What it means that the word at address could not be read. */
-static enum uw_stop walk_classify(const struct uw_walk *walk, uint64_t address)
+static enum uw_stop explain_unread(const struct uw_walk *walk, uint64_t address)
 {
 	const struct uw_stack *stack = walk->memory.stack;
 	uint64_t offset = address - stack->base;
@@ -66,18 +66,18 @@ static enum uw_stop walk_classify(const struct uw_walk *walk, uint64_t address)
 		return UW_STOP_OTHER_STACK;
 	/* Beyond the end a frame pointer can lead to another stack, the stack pointer cannot. */
 	if (stack->ends)
-		return walk_has_far_cfa(walk) ? UW_STOP_OTHER_STACK : UW_STOP_BAD_INFO;
+		return has_far_cfa(walk) ? UW_STOP_OTHER_STACK : UW_STOP_BAD_INFO;
 	/* However large the frame is: a copy that ended early would have with more bytes too. */
 	return stack->size == stack->requested ? UW_STOP_TRUNCATED : UW_STOP_NOT_RESIDENT;
 }
 
-static const struct uw_code *walk_find(struct uw_walk *walk)
+static const struct uw_code *find_code(struct uw_walk *walk)
 {
 	return uw_code_find(walk->space, walk->ip, walk->exact, &walk->memory.effort);
 }
 
 /* Has the memory's file be that of the current frame's code. */
-static void walk_look(struct uw_walk *walk)
+static void look_at_file(struct uw_walk *walk)
 {
 	const struct uw_mapping *mapping = uw_space_lookup(walk->space, walk->ip - !walk->exact);
 
@@ -85,7 +85,7 @@ static void walk_look(struct uw_walk *walk)
 	walk->memory.bias = mapping ? mapping->start - mapping->rva : 0;
 }
 
-static void walk_emit(struct uw_walk *walk, const struct uw_code *code)
+static void write_frame(struct uw_walk *walk, const struct uw_code *code)
 {
 	assert(walk->count < walk->max);
 	walk->frames[walk->count++] = (struct uw_frame){
@@ -102,7 +102,7 @@ static void walk_emit(struct uw_walk *walk, const struct uw_code *code)
 
 /* Makes state that of the current frame, which plain steps reached. false: they cannot be made once
  * more, because the code's rules were not kept and are not to be had any more. */
-static bool walk_settle(struct uw_walk *walk)
+static bool settle_registers(struct uw_walk *walk)
 {
 	struct uw_state *state = &walk->state;
 
@@ -125,13 +125,13 @@ static bool walk_settle(struct uw_walk *walk)
 }
 
 /* After a step to a null return address, which the stack's own bytes confirm or not. */
-static enum uw_step walk_step_null(struct uw_walk *walk, uint64_t sp)
+static enum uw_step confirm_null(struct uw_walk *walk, uint64_t sp)
 {
 	walk->root = UW_ROOT_NULL;
 	return uw_root_check(walk->space, walk->memory.stack, UW_ROOT_NULL, sp);
 }
 
-static bool walk_is_entry(struct uw_walk *walk)
+static bool is_entry(struct uw_walk *walk)
 {
 	walk->root = UW_ROOT_ENTRY;
 	return uw_root_check(walk->space, walk->memory.stack, UW_ROOT_ENTRY, walk->sp) ==
@@ -139,7 +139,7 @@ static bool walk_is_entry(struct uw_walk *walk)
 }
 
 /* Steps through code without CFI. */
-static enum uw_step walk_step_convention(struct uw_walk *walk)
+static enum uw_step step_by_convention(struct uw_walk *walk)
 {
 	enum uw_step step = UW_STEP_NONE;
 	bool follows = walk->source == UW_SOURCE_FRAME_POINTER;
@@ -155,7 +155,7 @@ static enum uw_step walk_step_convention(struct uw_walk *walk)
 			return step;
 		}
 	}
-	if (kind == UW_CODE_ENTRY && walk_is_entry(walk))
+	if (kind == UW_CODE_ENTRY && is_entry(walk))
 		return UW_STEP_ROOT;
 	if (kind == UW_CODE_UNMAPPED) {
 		walk->source = UW_SOURCE_FRAME_POINTER;
@@ -171,14 +171,14 @@ static enum uw_step walk_step_convention(struct uw_walk *walk)
 		step = UW_STEP_NONE;
 	walk->source = UW_SOURCE_FRAME_POINTER;
 	if (step == UW_STEP_NULL)
-		step = walk_step_null(walk, walk->state.reg[walk->machine->sp]);
+		step = confirm_null(walk, walk->state.reg[walk->machine->sp]);
 	/* A register that points to two zeros, with callers above: it was no frame pointer. */
 	return step == UW_STEP_BAD ? UW_STEP_NONE : step;
 }
 
 /* After a signal frame: a handler that ran on another stack than the code it interrupted. Returns
  * false where that happens too often. */
-static bool walk_enter_interrupted(struct uw_walk *walk, uint64_t handler_sp)
+static bool enter_interrupted(struct uw_walk *walk, uint64_t handler_sp)
 {
 	const struct uw_stack *stack = walk->memory.stack;
 
@@ -189,29 +189,29 @@ static bool walk_enter_interrupted(struct uw_walk *walk, uint64_t handler_sp)
 }
 
 /* One step with all registers. */
-static enum uw_step walk_step_settled(struct uw_walk *walk)
+static enum uw_step step_settled(struct uw_walk *walk)
 {
 	const struct uw_code *code = walk->code;
 
-	walk_look(walk);
+	look_at_file(walk);
 	if (code->kind == UW_CODE_NONE || code->kind == UW_CODE_CLONE ||
 	    code->kind == UW_CODE_ENTRY || code->kind == UW_CODE_UNMAPPED)
-		return walk_step_convention(walk);
+		return step_by_convention(walk);
 	walk->source = UW_SOURCE_CFI;
 	enum uw_step step = uw_step(walk->space, code, &walk->state, &walk->memory);
 	if (step == UW_STEP_NULL)
-		step = walk_step_null(walk, walk->state.reg[walk->machine->sp]);
+		step = confirm_null(walk, walk->state.reg[walk->machine->sp]);
 	return step;
 }
 
 /* Why the walk ends with this step; UW_STOP_COUNT: it does not. */
-static enum uw_stop walk_stop_of(const struct uw_walk *walk, enum uw_step step)
+static enum uw_stop stop_of(const struct uw_walk *walk, enum uw_step step)
 {
 	switch (step) {
 	case UW_STEP_ROOT:
 		return UW_STOP_ROOT;
 	case UW_STEP_READ:
-		return walk_classify(walk, walk->memory.failed);
+		return explain_unread(walk, walk->memory.failed);
 	case UW_STEP_NONE:
 		return UW_STOP_NO_INFO;
 	case UW_STEP_NULL: /* became one of the others */
@@ -224,7 +224,7 @@ static enum uw_stop walk_stop_of(const struct uw_walk *walk, enum uw_step step)
 }
 
 /* Takes the current frame's members from state. */
-static void walk_arrive(struct uw_walk *walk)
+static void arrive_at_frame(struct uw_walk *walk)
 {
 	walk->ip = walk->state.ip;
 	walk->sp = walk->state.reg[walk->machine->sp];
@@ -235,7 +235,7 @@ static void walk_arrive(struct uw_walk *walk)
 
 /* The frame that a step to what a signal interrupted left is the trampoline's: the handler returns
  * to its first byte, which no call precedes. */
-static void walk_place_trampoline(struct uw_walk *walk, uint64_t ip)
+static void place_trampoline(struct uw_walk *walk, uint64_t ip)
 {
 	struct uw_frame *frame = walk->count > 0 ? &walk->frames[walk->count - 1] : NULL;
 
@@ -244,7 +244,7 @@ static void walk_place_trampoline(struct uw_walk *walk, uint64_t ip)
 }
 
 /* Moves to the calling frame. Returns UW_STOP_COUNT where there is one, else why not. */
-static enum uw_stop walk_step(struct uw_walk *walk)
+static enum uw_stop take_step(struct uw_walk *walk)
 {
 	uint64_t sp = walk->sp;
 	uint64_t ip = walk->ip;
@@ -255,25 +255,25 @@ static enum uw_stop walk_step(struct uw_walk *walk)
 	if (walk->code->kind == UW_CODE_SWITCHED)
 		return UW_STOP_SWITCHED;
 	if (walk->behind > 0 || walk->regs) {
-		if (!walk_settle(walk))
+		if (!settle_registers(walk))
 			return UW_STOP_BAD_INFO;
-		walk->code = walk_find(walk); /* its slot may have been taken */
+		walk->code = find_code(walk); /* its slot may have been taken */
 	}
-	enum uw_stop stop = walk_stop_of(walk, walk_step_settled(walk));
-	walk_arrive(walk);
+	enum uw_stop stop = stop_of(walk, step_settled(walk));
+	arrive_at_frame(walk);
 	if (stop != UW_STOP_COUNT)
 		return stop;
-	walk->code = walk_find(walk);
+	walk->code = find_code(walk);
 	if (walk->exact) {
-		walk_place_trampoline(walk, ip);
-		return walk_enter_interrupted(walk, sp) ? UW_STOP_COUNT : UW_STOP_BAD_INFO;
+		place_trampoline(walk, ip);
+		return enter_interrupted(walk, sp) ? UW_STOP_COUNT : UW_STOP_BAD_INFO;
 	}
 	return walk->code->kind == UW_CODE_UNMAPPED ? UW_STOP_BAD_INFO : UW_STOP_COUNT;
 }
 
 /* Why the walk ends where plain code's step is stuck; UW_STOP_COUNT: that takes the other
  * registers to know. As uw_step for UW_CODE_COMMON. */
-static enum uw_stop walk_stop_stuck(struct uw_walk *walk)
+static enum uw_stop explain_stuck(struct uw_walk *walk)
 {
 	const uint8_t word = walk->machine->word;
 	uint64_t from = walk->code->plain & UW_PLAIN_FROM_FP ? walk->fp : walk->sp;
@@ -281,16 +281,16 @@ static enum uw_stop walk_stop_stuck(struct uw_walk *walk)
 	uint64_t ra;
 
 	if (cfa % word != 0 || cfa < walk->sp || (cfa == walk->sp && !walk->exact))
-		return walk_stop_of(walk, uw_cfa_refuse(&walk->memory, cfa,
-							walk->code->plain & UW_PLAIN_FROM_FP));
-	walk_look(walk);
+		return stop_of(walk, uw_cfa_refuse(&walk->memory, cfa,
+						   walk->code->plain & UW_PLAIN_FROM_FP));
+	look_at_file(walk);
 	if (!uw_memory_read_sized(&walk->memory, cfa - word, word, &ra))
-		return walk_classify(walk, walk->memory.failed);
+		return explain_unread(walk, walk->memory.failed);
 	return UW_STOP_COUNT;
 }
 
 /* Fills *note for the step, not plain, from a frame that had the given frame pointer. */
-static void walk_note(const struct uw_walk *walk, uint8_t kind, uint64_t fp, bool is_end,
+static void fill_note(const struct uw_walk *walk, uint8_t kind, uint64_t fp, bool is_end,
 		      struct uw_note *note)
 {
 	*note = (struct uw_note){.fp = fp,
@@ -308,8 +308,8 @@ static void walk_note(const struct uw_walk *walk, uint8_t kind, uint64_t fp, boo
 }
 
 /* Takes the outer frames over; false: they are not what they were. */
-static bool walk_meet(struct uw_walk *walk, struct uw_history *history, const struct uw_note *notes,
-		      enum uw_stop *stop, size_t *reused)
+static bool meet_history(struct uw_walk *walk, struct uw_history *history,
+			 const struct uw_note *notes, enum uw_stop *stop, size_t *reused)
 {
 	struct uw_met met = {walk->ip, walk->sp, walk->fp, walk->knows_fp};
 	size_t index, room = walk->max - walk->count;
@@ -332,7 +332,7 @@ static bool walk_meet(struct uw_walk *walk, struct uw_history *history, const st
 
 /* Steps from a frame that aligned its stack without a look at the other registers. false: nothing
  * was done, it takes them. */
-static bool walk_follow_realigned(struct uw_walk *walk, struct uw_note *note)
+static bool follow_realigned(struct uw_walk *walk, struct uw_note *note)
 {
 	const struct uw_code *code = walk->code;
 	struct uw_realigned frame = {walk->ip, walk->sp, walk->fp};
@@ -353,14 +353,14 @@ static bool walk_follow_realigned(struct uw_walk *walk, struct uw_note *note)
 	walk->fp = frame.fp;
 	walk->source = UW_SOURCE_CFI;
 	walk->behind++;
-	walk->code = walk_find(walk);
+	walk->code = find_code(walk);
 	return true;
 }
 
 /* One step: a run of plain ones, or one with all registers. Returns UW_STOP_COUNT where the walk
  * goes on, at a frame that is not written if *arrived. */
-static enum uw_stop walk_go(struct uw_walk *walk, struct uw_history *history, struct uw_note *notes,
-			    bool *arrived)
+static enum uw_stop advance_walk(struct uw_walk *walk, struct uw_history *history,
+				 struct uw_note *notes, bool *arrived)
 {
 	uint64_t fp = walk->fp;
 	uint8_t kind = walk->code->kind;
@@ -379,9 +379,9 @@ static enum uw_stop walk_go(struct uw_walk *walk, struct uw_history *history, st
 			*arrived = false;
 			return UW_STOP_COUNT;
 		case UW_RUN_NULL:
-			return walk_stop_of(walk, walk_step_null(walk, walk->sp));
+			return stop_of(walk, confirm_null(walk, walk->sp));
 		case UW_RUN_STUCK:
-			stop = walk_stop_stuck(walk);
+			stop = explain_stuck(walk);
 			if (stop != UW_STOP_COUNT)
 				return stop;
 			break;
@@ -391,39 +391,39 @@ static enum uw_stop walk_go(struct uw_walk *walk, struct uw_history *history, st
 		exact = walk->exact;
 	}
 	*arrived = true;
-	if (walk_follow_realigned(walk, history ? &notes[walk->count - 1] : NULL))
+	if (follow_realigned(walk, history ? &notes[walk->count - 1] : NULL))
 		return walk->code->kind == UW_CODE_UNMAPPED ? UW_STOP_BAD_INFO : UW_STOP_COUNT;
-	stop = walk_step(walk);
+	stop = take_step(walk);
 	if (history)
-		walk_note(walk, exact ? UW_CODE_BAD : kind, fp, stop == UW_STOP_ROOT,
+		fill_note(walk, exact ? UW_CODE_BAD : kind, fp, stop == UW_STOP_ROOT,
 			  &notes[walk->count - 1]);
 	return stop;
 }
 
 /* Writes the frames; returns why the walk ended. */
-static enum uw_stop walk_run(struct uw_walk *walk, struct uw_history *history, size_t *reused)
+static enum uw_stop run_walk(struct uw_walk *walk, struct uw_history *history, size_t *reused)
 {
 	struct uw_note notes[UW_DEPTH_MAX];
 	bool arrived = true;
 	enum uw_stop stop;
 
-	walk->code = walk_find(walk);
+	walk->code = find_code(walk);
 	do {
 		if (arrived && walk->count == walk->max)
 			return UW_STOP_DEPTH;
 		if (arrived)
-			walk_emit(walk, walk->code);
+			write_frame(walk, walk->code);
 		if (history && !walk->exact && uw_history_may_meet(history, walk->sp) &&
-		    walk_meet(walk, history, notes, &stop, reused))
+		    meet_history(walk, history, notes, &stop, reused))
 			return stop;
-		stop = walk_go(walk, history, notes, &arrived);
+		stop = advance_walk(walk, history, notes, &arrived);
 	} while (stop == UW_STOP_COUNT);
 	if (history && stop == UW_STOP_ROOT)
 		uw_history_note(history, walk->frames, notes, walk->count, 0);
 	return stop;
 }
 
-static size_t walk_count(const struct uw_walk *walk)
+static size_t count_walk(const struct uw_walk *walk)
 {
 	struct uw_counts *counts = &walk->space->counts;
 	size_t sampled = walk->count > 0;
@@ -437,7 +437,7 @@ static size_t walk_count(const struct uw_walk *walk)
 	return walk->count;
 }
 
-static void walk_begin(struct uw_walk *walk, struct uw_space *space, const struct uw_regs *regs,
+static void begin_walk(struct uw_walk *walk, struct uw_space *space, const struct uw_regs *regs,
 		       const struct uw_stack *stack)
 {
 	const struct uw_machine *machine = uw_machine_of(space->arch);
@@ -467,7 +467,7 @@ size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const s
 
 	*reused = 0;
 	uw_space_refresh(space);
-	walk_begin(&walk, space, regs, stack);
+	begin_walk(&walk, space, regs, stack);
 	walk.frames = frames;
 	walk.max = max_frames < UW_DEPTH_MAX ? max_frames : UW_DEPTH_MAX;
 	/* What may be kept is defined by the frames of x86 alone. */
@@ -475,9 +475,9 @@ size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const s
 		history = NULL;
 	if (history)
 		uw_history_begin(history, space);
-	*stop = walk_run(&walk, history, reused);
+	*stop = run_walk(&walk, history, reused);
 	space->counts.frames_reused += *reused;
-	return walk_count(&walk);
+	return count_walk(&walk);
 }
 
 size_t uw_walk(struct uw_space *space, const struct uw_regs *regs, const struct uw_stack *stack,

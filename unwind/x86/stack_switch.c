@@ -26,7 +26,7 @@ struct sweep {
 	int16_t joined[BEFORE_MAX + AFTER_MAX + 1]; /* JOIN_ONE: load where it comes from */
 };
 
-static void sweep_jump(struct sweep *sweep, const struct uw_instruction *read)
+static void note_jump(struct sweep *sweep, const struct uw_instruction *read)
 {
 	int64_t target = (int64_t)sweep->offset + read->distance;
 
@@ -39,7 +39,7 @@ static void sweep_jump(struct sweep *sweep, const struct uw_instruction *read)
 
 /* At a place where other ways meet the line that do not have the same stack pointer, nothing is
  * known of it. */
-static void sweep_meet(struct sweep *sweep)
+static void meet_joins(struct sweep *sweep)
 {
 	uint8_t join = sweep->joins[sweep->offset];
 
@@ -48,7 +48,7 @@ static void sweep_meet(struct sweep *sweep)
 }
 
 /* Takes one instruction. false: it is not known. */
-static bool sweep_step(struct sweep *sweep)
+static bool take_instruction(struct sweep *sweep)
 {
 	struct uw_instruction read =
 		uw_instruction_read(sweep->bytes + sweep->offset, sweep->size - sweep->offset);
@@ -62,19 +62,19 @@ static bool sweep_step(struct sweep *sweep)
 	}
 	sweep->offset += read.size;
 	if (read.kind == UW_INSTRUCTION_BRANCH || read.kind == UW_INSTRUCTION_GOTO)
-		sweep_jump(sweep, &read);
+		note_jump(sweep, &read);
 	if (read.kind == UW_INSTRUCTION_STACK || read.kind == UW_INSTRUCTION_GOTO ||
 	    read.kind == UW_INSTRUCTION_JUMP || read.kind == UW_INSTRUCTION_END)
 		sweep->load = NOT_LOADED;
-	sweep_meet(sweep);
+	meet_joins(sweep);
 	return true;
 }
 
 /* Whether the instructions on from here show that the code is not about to take its own frame off
  * the stack. */
-static bool sweep_leaves(struct sweep *sweep)
+static bool leaves_stack(struct sweep *sweep)
 {
-	while (sweep->load != NOT_LOADED && sweep_step(sweep))
+	while (sweep->load != NOT_LOADED && take_instruction(sweep))
 		if (sweep->last == UW_INSTRUCTION_CALL || sweep->last == UW_INSTRUCTION_LOAD)
 			return true;
 	return sweep->last == UW_INSTRUCTION_JUMP;
@@ -104,13 +104,13 @@ bool uw_stack_is_switched(const struct uw_elf *elf, const struct uw_fde *fde, ui
 	if (!uw_elf_read_constant(elf, fde->start, sweep.bytes, sweep.size))
 		return false;
 	while (sweep.offset < at)
-		if (!sweep_step(&sweep))
+		if (!take_instruction(&sweep))
 			return false;
 	if (sweep.offset != at || sweep.load == NOT_LOADED)
 		return false;
 	load = fde->start + (uint64_t)sweep.load;
 	loaded = fde->start + sweep.loaded;
-	if (exact ? !sweep_leaves(&sweep) : sweep.last != UW_INSTRUCTION_CALL)
+	if (exact ? !leaves_stack(&sweep) : sweep.last != UW_INSTRUCTION_CALL)
 		return false;
 	return cfa_stays(fde, load, loaded, effort);
 }
@@ -122,7 +122,7 @@ bool uw_stack_is_loaded(const struct uw_elf *elf, const struct uw_fde *fde)
 	sweep.size = fde->end - fde->start < BEFORE_MAX ? fde->end - fde->start : BEFORE_MAX;
 	if (!uw_elf_read_constant(elf, fde->start, sweep.bytes, sweep.size))
 		return false;
-	while (sweep.offset < sweep.size && sweep_step(&sweep))
+	while (sweep.offset < sweep.size && take_instruction(&sweep))
 		if (sweep.last == UW_INSTRUCTION_LOAD)
 			return true;
 	return false;

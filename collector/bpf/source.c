@@ -15,11 +15,12 @@ int stack_source_open(uint32_t cpus, struct stack_source **source)
 {
 	struct stack_source *opened = calloc(1, sizeof(*opened));
 	if (!opened)
-		return -ENOMEM;
+		return -1;
 	opened->skeleton = stack_bpf__open();
 	if (!opened->skeleton) {
 		free(opened);
-		return -ENOMEM;
+		errno = ENOMEM;
+		return -1;
 	}
 	opened->skeleton->maps.slots.max_entries = cpus;
 	opened->skeleton->maps.refused.max_entries = cpus;
@@ -27,7 +28,8 @@ int stack_source_open(uint32_t cpus, struct stack_source **source)
 	int result = stack_bpf__load(opened->skeleton);
 	if (result < 0) {
 		stack_source_close(opened);
-		return result;
+		errno = -result;
+		return -1;
 	}
 	*source = opened;
 	return 0;
@@ -64,9 +66,7 @@ void stack_source_draw(struct stack_source *source, uint64_t interval_ns)
 int stack_source_output(struct stack_source *source, uint32_t cpu, int event_fd)
 {
 	uint32_t fd = (uint32_t)event_fd;
-	int result =
-		skel_map_update_elem(source->skeleton->maps.outputs.map_fd, &cpu, &fd, BPF_ANY);
-	return result < 0 ? -errno : 0;
+	return skel_map_update_elem(source->skeleton->maps.outputs.map_fd, &cpu, &fd, BPF_ANY);
 }
 
 int stack_source_program(const struct stack_source *source)
@@ -91,15 +91,13 @@ int stack_source_follow(struct stack_source *source, const struct stack_source_f
 	int fork = stack_bpf__follow_fork__attach(skeleton);
 	int exec = fork < 0 ? fork : stack_bpf__follow_exec__attach(skeleton);
 	int freed = exec < 0 ? exec : stack_bpf__follow_free__attach(skeleton);
-	return freed < 0 ? -errno : 0;
+	return freed < 0 ? -1 : 0;
 }
 
 int stack_source_add(struct stack_source *source, uint32_t pid, bool waits)
 {
 	struct follow_entry entry = {.state = waits ? FOLLOW_WAITS : FOLLOW_FOLLOWS};
-	int result =
-		skel_map_update_elem(source->skeleton->maps.followed.map_fd, &pid, &entry, BPF_ANY);
-	return result < 0 ? -errno : 0;
+	return skel_map_update_elem(source->skeleton->maps.followed.map_fd, &pid, &entry, BPF_ANY);
 }
 
 void stack_source_hold(struct stack_source *source, uint32_t pid)

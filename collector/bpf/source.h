@@ -13,8 +13,8 @@
 
 struct stack_source;
 
-/* Loads the program, for CPUs with numbers below cpus. Returns 0, or a negative errno: -ENOSYS this
- * build has no BPF, -EPERM not permitted, or what the kernel says. */
+/* Loads the program, for CPUs with numbers below cpus. 0, or -1 with errno: ENOSYS this build has
+ * no BPF, EPERM not permitted, or what the kernel says. */
 int stack_source_open(uint32_t cpus, struct stack_source **source);
 void stack_source_close(struct stack_source *source); /* accepts NULL */
 
@@ -34,7 +34,7 @@ void stack_source_share(struct stack_source *source, uint32_t share);
  * ticks the others come as RECORD_TICK. Before, each is a sample. */
 void stack_source_draw(struct stack_source *source, uint64_t interval_ns);
 
-/* Sends the copies made on cpu to event_fd, which the source keeps. 0 or a negative errno. */
+/* Sends the copies made on cpu to event_fd, which the source keeps. 0, or -1 with errno. */
 int stack_source_output(struct stack_source *source, uint32_t cpu, int event_fd);
 
 /* For attaching to events; borrowed. */
@@ -51,7 +51,7 @@ uint64_t stack_source_refused(const struct stack_source *source, uint32_t cpu);
  * one makes are followed.
  *
  * The CPU time of each followed thread that ends is sent, as RECORD_ACCOUNT, 10 to 100 ms after its
- * end. 0, or a negative errno.
+ * end. 0, or -1 with errno.
  */
 struct stack_source_follow {
 	bool copies;
@@ -59,7 +59,7 @@ struct stack_source_follow {
 };
 int stack_source_follow(struct stack_source *source, const struct stack_source_follow *follow);
 
-/* Follows a process. waits: from its next exec on. 0 or a negative errno. */
+/* Follows a process. waits: from its next exec on. 0, or -1 with errno. */
 int stack_source_add(struct stack_source *source, uint32_t pid, bool waits);
 
 /* Nothing is sampled of the process until the next call, with another or 0: its threads may have

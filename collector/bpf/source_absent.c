@@ -6,7 +6,8 @@
 
 int stack_source_open(uint32_t cpus, struct stack_source **source)
 {
-	return -ENOSYS;
+	errno = ENOSYS;
+	return -1;
 }
 
 void stack_source_close(struct stack_source *source)
@@ -28,7 +29,7 @@ void stack_source_draw(struct stack_source *source, uint64_t interval_ns)
 
 int stack_source_output(struct stack_source *source, uint32_t cpu, int event_fd)
 {
-	return -ENOSYS;
+	return -1;
 }
 
 int stack_source_program(const struct stack_source *source)
@@ -43,12 +44,12 @@ uint64_t stack_source_refused(const struct stack_source *source, uint32_t cpu)
 
 int stack_source_follow(struct stack_source *source, const struct stack_source_follow *follow)
 {
-	return -ENOSYS;
+	return -1;
 }
 
 int stack_source_add(struct stack_source *source, uint32_t pid, bool waits)
 {
-	return -ENOSYS;
+	return -1;
 }
 
 void stack_source_hold(struct stack_source *source, uint32_t pid)

@@ -23,11 +23,14 @@ struct cpu_event {
 	uint64_t lost;     /* records of clocks that were closed */
 };
 
+/* errno stays. */
 static void close_fd(int *fd)
 {
+	int error = errno;
 	if (*fd >= 0)
 		close(*fd);
 	*fd = -1;
+	errno = error;
 }
 
 static int open_output(const struct cpu_events *events, size_t i)
@@ -35,15 +38,14 @@ static int open_output(const struct cpu_events *events, size_t i)
 	uint32_t cpu = events->cpus->numbers[i];
 	int fd = event_open_output(events->config, (int)cpu);
 	if (fd < 0)
-		return -errno;
-	int result = event_redirect(fd, events->rings[i].fd) < 0
-			     ? -errno
-			     : stack_source_output(events->source, cpu, fd);
-	if (result < 0)
-		close(fd);
-	else
-		events->each[i].output = fd;
-	return result;
+		return -1;
+	if (event_redirect(fd, events->rings[i].fd) < 0 ||
+	    stack_source_output(events->source, cpu, fd) < 0) {
+		close_fd(&fd);
+		return -1;
+	}
+	events->each[i].output = fd;
+	return 0;
 }
 
 static uint64_t draw_tick(const struct cpu_events *events, size_t i)
@@ -56,13 +58,12 @@ static int open_clock(const struct cpu_events *events, size_t i)
 	int fd = event_open_clock(events->config, (int)events->cpus->numbers[i],
 				  draw_tick(events, i));
 	if (fd < 0)
-		return -errno;
+		return -1;
 	if (event_redirect(fd, events->rings[i].fd) < 0 ||
 	    event_attach_program(fd, stack_source_tick_program(events->source)) < 0 ||
 	    event_enable(fd) < 0) {
-		int error = errno;
-		close(fd);
-		return -error;
+		close_fd(&fd);
+		return -1;
 	}
 	events->each[i].clock = fd;
 	events->each[i].count_ns = 0;
@@ -74,7 +75,7 @@ int cpu_events_open(struct cpu_events *events)
 	int result = 0;
 	events->each = calloc(events->cpus->count, sizeof(*events->each));
 	if (!events->each)
-		return -ENOMEM;
+		return -1;
 	for (size_t i = 0; i < events->cpus->count; i++)
 		events->each[i] = (struct cpu_event){-1, -1, 0, 0};
 	for (size_t i = 0; i < events->cpus->count && result == 0; i++)

@@ -24,10 +24,10 @@ struct cpu_events {
 	uint64_t next_ns;       /* when they are again */
 };
 
-/* Opens what BPF sends through, on all CPUs. 0, or a negative errno. */
+/* Opens what BPF sends through, on all CPUs. 0, or -1 with errno. */
 int cpu_events_open(struct cpu_events *events);
 
-/* Opens the clocks too. 0, or a negative errno: none is open. */
+/* Opens the clocks too. 0, or -1 with errno: none is open. */
 int cpu_events_start(struct cpu_events *events);
 
 /* Draws the distances of ticks anew, and opens what ended with its CPU: each 200 ms, or 100 ticks

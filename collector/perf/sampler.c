@@ -110,10 +110,11 @@ static int open_source(struct sampler *sampler, struct failure *failure)
 		return 0;
 	uint32_t last = sampler->cpus.numbers[sampler->cpus.count - 1];
 	int result = stack_source_open(last + 1, &sampler->source);
+	int error = errno;
 	sampler->config.raw = result == 0;
 	if (result < 0 || (sampler->wanted != SAMPLER_BPF && !has_later_files(sampler)))
 		close_source(sampler);
-	return result < 0 && sampler->wanted == SAMPLER_BPF ? explain_source(-result, failure) : 0;
+	return result < 0 && sampler->wanted == SAMPLER_BPF ? explain_source(error, failure) : 0;
 }
 
 int sampler_init(struct sampler *sampler, const struct event_config *config,
@@ -304,7 +305,7 @@ static int start_clocks(struct sampler *sampler)
 }
 
 /* Lets the source write to the rings: what a larger copy may take of them depends on their size.
- * 0 or a negative errno. */
+ * 0, or -1 with errno. */
 static int connect_source(struct sampler *sampler)
 {
 	if (sampling_is_random(&sampler->config.sampling))
@@ -341,13 +342,14 @@ static int begin(struct sampler *sampler)
 		int result = sampler->source ? connect_source(sampler) : 0;
 		if (result == 0)
 			return 0;
+		int error = errno;
 		cpu_events_close(&sampler->cpu_events);
 		unmap_rings(sampler);
 		if (sampler->copies && sampler->config.sampling.kind == PROFILE_SAMPLING_CPUS) {
 			give_up_clocks(sampler);
 		} else {
 			close_source(sampler);
-			sampler->source_error = -result;
+			sampler->source_error = error;
 		}
 	}
 }
@@ -361,8 +363,7 @@ static int follow(struct sampler *sampler, pid_t pid)
 		stack_source_hold(sampler->source, (uint32_t)pid);
 	int result = stack_source_add(sampler->source, (uint32_t)pid, sampler->config.on_exec);
 	sampler->followed = result == 0 ? pid : 0;
-	errno = -result;
-	return result < 0 ? -1 : 0;
+	return result;
 }
 
 /* Opens a thread's events and sends their records to the rings. */
@@ -406,15 +407,17 @@ static int open_thread(struct sampler *sampler, struct sampler_thread *thread)
 	return connect_thread(sampler, thread);
 }
 
-/* Has the thread's stacks copied by the source. 0 or a negative errno. */
+/* Has the thread's stacks copied by the source. 0, or -1 with errno. */
 static int use_source(const struct sampler *sampler, const struct sampler_thread *thread)
 {
-	if (!sampler->source)
-		return -sampler->source_error;
+	if (!sampler->source) {
+		errno = sampler->source_error;
+		return sampler->source_error != 0 ? -1 : 0;
+	}
 	for (size_t i = 0;
 	     sampler->config.sampling.kind != PROFILE_SAMPLING_CPUS && i < sampler->cpus.count; i++)
 		if (event_attach_program(thread->fds[i], stack_source_program(sampler->source)) < 0)
-			return -errno;
+			return -1;
 	return 0;
 }
 
@@ -487,10 +490,10 @@ int sampler_add(struct sampler *sampler, pid_t pid, pid_t tid, struct failure *f
 	if (result != 0)
 		return errno == ESRCH ? 1 : explain(sampler, pid, errno, failure);
 	/* Events without the program give the kernel's copies. */
-	int unused = use_source(sampler, &thread);
-	if (unused < 0 && sampler->wanted == SAMPLER_BPF) {
+	if (use_source(sampler, &thread) < 0 && sampler->wanted == SAMPLER_BPF) {
+		int error = errno;
 		close_events(sampler, &thread);
-		return explain_source(-unused, failure);
+		return explain_source(error, failure);
 	}
 	if (append_thread(sampler, &thread))
 		return 0;

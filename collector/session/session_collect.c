@@ -128,10 +128,10 @@ void session_start_draining(struct session *session)
 	if (session->is_draining)
 		return;
 	session->is_draining = true;
-	int error = drain_start(session->drain);
-	session->has_drain_thread = error == 0;
+	session->has_drain_thread = drain_start(session->drain) == 0;
+	int error = errno;
 	session->poll_count += drain_polls(session->drain, session->polls + session->poll_count);
-	if (error != 0)
+	if (!session->has_drain_thread)
 		log_line(session->log, LOG_VERBOSE, "no thread to watch the rings: %s",
 			 strerror(error));
 }

@@ -291,7 +291,7 @@ int drain_start(struct drain *drain)
 	sigset_t before;
 	drain->polls[0].fd = eventfd(0, EFD_CLOEXEC);
 	if (drain->polls[0].fd < 0)
-		return errno;
+		return -1;
 	/* All signals are the caller's business; the thread inherits the mask. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -300,7 +300,8 @@ int drain_start(struct drain *drain)
 	drain->has_thread = error == 0;
 	if (error == 0)
 		pthread_setname_np(drain->thread, "tbcollect-drain");
-	return error;
+	errno = error;
+	return error == 0 ? 0 : -1;
 }
 
 size_t drain_polls(const struct drain *drain, struct pollfd *polls)

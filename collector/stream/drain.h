@@ -29,7 +29,7 @@ struct sampler;
 struct drain *drain_create(struct sampler *sampler);
 void drain_destroy(struct drain *drain); /* accepts NULL; ends the thread */
 
-/* Starts the thread. 0, or an error number: there can be none, and the caller must come as soon as
+/* Starts the thread. 0, or -1 with errno: there can be none, and the caller must come as soon as
  * the rings fill up. */
 int drain_start(struct drain *drain);
 

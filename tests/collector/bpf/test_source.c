@@ -31,8 +31,8 @@ START_TEST(opens_and_closes)
 		stack_source_share(source, UINT32_MAX / 2);
 		ck_assert_uint_eq(stack_source_refused(source, 3), 0);
 		/* Neither a CPU beyond those nor a file that is no event. */
-		ck_assert_int_eq(stack_source_output(source, 4, before), -E2BIG);
-		ck_assert_int_eq(stack_source_output(source, 0, before), -EBADF);
+		ck_assert(stack_source_output(source, 4, before) < 0 && errno == E2BIG);
+		ck_assert(stack_source_output(source, 0, before) < 0 && errno == EBADF);
 		stack_source_close(source);
 	}
 	ck_assert_int_eq(free_descriptor(), before);
@@ -56,7 +56,7 @@ START_TEST(follows)
 	/* No process has ids as large: linux/threads.h. */
 	while ((result = stack_source_add(source, 5000000 + added, false)) == 0)
 		added++;
-	ck_assert_int_eq(result, -E2BIG);
+	ck_assert(result < 0 && errno == E2BIG);
 	ck_assert_uint_eq(added, FOLLOW_PROCESSES - 1);
 	stack_source_missing(source, &missing);
 	ck_assert_uint_eq(missing.accounts, 0);
@@ -72,7 +72,7 @@ START_TEST(refused_to_others)
 	if (geteuid() == 0)
 		ck_assert_int_eq(setuid(NOBODY), 0);
 	struct stack_source *source = NULL;
-	ck_assert_int_eq(stack_source_open(4, &source), -EPERM);
+	ck_assert(stack_source_open(4, &source) < 0 && errno == EPERM);
 	ck_assert_ptr_null(source);
 	ck_assert_int_eq(free_descriptor(), before);
 }
@@ -87,9 +87,9 @@ END_TEST
 int main(void)
 {
 	struct stack_source *source = NULL;
-	int result = stack_source_open(1, &source);
+	bool is_built = stack_source_open(1, &source) == 0 || errno != ENOSYS;
 	stack_source_close(source);
-	if (result == -ENOSYS)
+	if (!is_built)
 		return SKIPPED; /* built without BPF */
 	Suite *suite = suite_create("bpf_source");
 	TCase *tcase = tcase_create("bpf_source");

@@ -47,7 +47,7 @@ void known_finalize(const char *result)
 	struct progress progress = {0};
 	struct finalized finalized;
 	finalize_collect(reader, NULL, &progress, &finalized);
-	profile_reader_close(reader);
 	ck_assert_uint_eq(finalize_write(result, &finalized), VT_SUCCESS);
 	finalize_finish(&finalized);
+	profile_reader_close(reader);
 }

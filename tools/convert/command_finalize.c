@@ -52,30 +52,6 @@ static const char *why(enum symbol_image_status status)
 	}
 }
 
-/* One line, whatever is missing: the rows of the reports say the rest. */
-static void report_misses(const struct finalized *finalized)
-{
-	const size_t named = 3;
-	char *list = xalloc_text("");
-	if (finalized->miss_count == 0) {
-		free(list);
-		return;
-	}
-	for (size_t i = 0; i < finalized->miss_count && i < named; i++) {
-		const struct finalize_miss *miss = &finalized->misses[i];
-		char *longer = xalloc_printf("%s%s%s (%s)", list, i ? ", " : "", miss->path,
-					     why(miss->status));
-		free(list);
-		list = longer;
-	}
-	diagnose("no symbols from %zu %s: %s%s; %s", finalized->miss_count,
-		 finalized->miss_count == 1 ? "file" : "files", list,
-		 finalized->miss_count > named ? ", ..." : "",
-		 finalized->kept.count > 0 ? "what has no name yet shows as [module]"
-					   : "they show as [module]");
-	free(list);
-}
-
 static const char *why_no_map(enum perf_map_status status)
 {
 	switch (status) {
@@ -93,27 +69,55 @@ static const char *why_no_map(enum perf_map_status status)
 	}
 }
 
+/* One line, whatever is missing: the rows of the reports say the rest. */
+static void report_misses(const struct finalized *finalized)
+{
+	const size_t named = 3;
+	size_t count = 0;
+	char *list = xalloc_text("");
+	for (size_t i = 0; i < finalized->miss_count; i++) {
+		const struct finalize_miss *miss = &finalized->misses[i];
+		if (miss->is_map || ++count > named)
+			continue;
+		char *longer = xalloc_printf("%s%s%s (%s)", list, count > 1 ? ", " : "", miss->path,
+					     why(miss->status));
+		free(list);
+		list = longer;
+	}
+	if (count > 0)
+		diagnose("no symbols from %zu %s: %s%s; %s", count, count == 1 ? "file" : "files",
+			 list, count > named ? ", ..." : "",
+			 finalized->kept_count > 0 ? "what has no name yet shows as [module]"
+						   : "they show as [module]");
+	free(list);
+}
+
 /* One line likewise. */
 static void report_map_misses(const struct finalized *finalized)
 {
-	if (finalized->map_miss_count == 0)
+	const struct finalize_miss *first = NULL;
+	size_t count = 0;
+	for (size_t i = finalized->miss_count; i-- > 0;) {
+		if (!finalized->misses[i].is_map)
+			continue;
+		first = &finalized->misses[i];
+		count++;
+	}
+	if (!first)
 		return;
-	const struct finalize_map_miss *miss = &finalized->map_misses[0];
-	char *others = finalized->map_miss_count == 1
-			       ? xalloc_text("")
-			       : xalloc_printf(", and %zu others", finalized->map_miss_count - 1);
-	diagnose("no names of generated code from %s (%s)%s; it shows as [jit]", miss->path,
-		 why_no_map(miss->status), others);
+	char *others = count == 1 ? xalloc_text("") : xalloc_printf(", and %zu others", count - 1);
+	diagnose("no names of generated code from %s (%s)%s; it shows as [jit]", first->path,
+		 why_no_map(first->map_status), others);
 	free(others);
 }
 
 static void report_kept(const struct finalized *finalized)
 {
-	if (finalized->kept.count > 0)
+	if (finalized->kept_count > 0)
 		diagnose("kept the symbols of %zu of %zu addresses as they were: the files that "
 			 "are "
 			 "there now say less",
-			 finalized->kept.count, finalized->count);
+			 finalized->kept_count, finalized->count);
 }
 
 static int write_symbols(const char *name, const char *path, struct finalized *finalized)
@@ -148,7 +152,6 @@ static int finalize(const char *name, const char *path, const struct finalize_op
 	progress_begin(&progress, "Reading symbols", profile_reader_frame_count(reader));
 	finalize_collect(reader, options->debug_dir, &progress, &finalized);
 	progress_end(&progress);
-	profile_reader_close(reader);
 	interrupt_hold(&interrupt);
 	free(last_words);
 	if (!options->is_quiet) {
@@ -159,6 +162,7 @@ static int finalize(const char *name, const char *path, const struct finalize_op
 	status = write_symbols(name, path, &finalized);
 	interrupt_release(&interrupt);
 	finalize_finish(&finalized);
+	profile_reader_close(reader);
 	return status;
 }
 

@@ -4,6 +4,7 @@
 #include "tools/cli/path.h"
 #include "tools/cli/xalloc.h"
 #include "tools/convert/boot.h"
+#include "tools/convert/kept_symbols.h"
 #include "tools/names/cold_name.h"
 #include "tools/names/demangle.h"
 #include "tools/symbols/kallsyms.h"
@@ -15,12 +16,12 @@
 #include <string.h>
 #include <time.h>
 
-static void add_miss(struct finalized *finalized, const char *path, enum symbol_image_status status)
+static void add_miss(struct finalized *finalized, const char *path, struct finalize_miss miss)
 {
+	miss.path = xalloc_text(path);
 	finalized->misses = xalloc_resize(finalized->misses, finalized->miss_count + 1,
 					  sizeof(*finalized->misses));
-	finalized->misses[finalized->miss_count++] =
-		(struct finalize_miss){xalloc_text(path), status};
+	finalized->misses[finalized->miss_count++] = miss;
 }
 
 /* Code whose functions cannot be told apart counts as one: [module]. */
@@ -138,12 +139,9 @@ static void resolve_generated(const struct profile_reader *reader,
 	const char *path = profile_reader_text(reader, image->path);
 	struct perf_map_process process = {image->owner_uid, start_of(reader, image->pid, path)};
 	enum perf_map_status status = perf_map_resolve(path, &process, addresses, count);
-	if (status == PERF_MAP_READ)
-		return;
-	finalized->map_misses = xalloc_resize(finalized->map_misses, finalized->map_miss_count + 1,
-					      sizeof(*finalized->map_misses));
-	finalized->map_misses[finalized->map_miss_count++] =
-		(struct finalize_map_miss){xalloc_text(path), status};
+	if (status != PERF_MAP_READ)
+		add_miss(finalized, path,
+			 (struct finalize_miss){.is_map = true, .map_status = status});
 }
 
 static void resolve_image(const struct finalize_source *source, uint32_t index,
@@ -167,7 +165,7 @@ static void resolve_image(const struct finalize_source *source, uint32_t index,
 	case PROFILE_IMAGE_FILE:
 		status = resolve_mapped_file(source, index, &identity, addresses, count);
 		if (status != SYMBOL_IMAGE_OPEN)
-			add_miss(finalized, path, status);
+			add_miss(finalized, path, (struct finalize_miss){.status = status});
 		name_by_module(path_base_name(path), addresses, count);
 		break;
 	case PROFILE_IMAGE_VDSO:
@@ -231,6 +229,7 @@ void finalize_collect(const struct profile_reader *reader, const char *debug_pat
 	struct placed *placed = place_frames(reader, count);
 	struct finalize_source source = {reader, debug_path, find_mapped_ns(reader)};
 	*finalized = (struct finalized){
+		.reader = reader,
 		.addresses = xalloc_zeroed(count, sizeof(*finalized->addresses)),
 		.count = count,
 	};
@@ -249,7 +248,8 @@ void finalize_collect(const struct profile_reader *reader, const char *debug_pat
 	free(placed);
 	if (count > 1)
 		qsort(finalized->addresses, count, sizeof(*finalized->addresses), compare_frames);
-	kept_symbols_find(&finalized->kept, reader, finalized->addresses, count);
+	for (size_t i = 0; i < count; i++)
+		finalized->kept_count += kept_symbols_are_better(reader, &finalized->addresses[i]);
 }
 
 /* The names a reader sees; for the caller to free. *full is NULL where it equals *name. */
@@ -322,12 +322,11 @@ TBRW_U32 finalize_write(const char *path, struct finalized *finalized)
 	TBRW_U32 code = profile_symbol_writer_begin(path, &writer);
 	if (code != VT_SUCCESS)
 		return code;
-	size_t kept = 0;
 	for (size_t i = 0; i < finalized->count && code == VT_SUCCESS; i++) {
-		if (kept_symbols_has(&finalized->kept, kept, finalized->addresses[i].frame))
-			code = kept_symbols_write(&finalized->kept, kept++, writer);
-		else
-			code = write_address(writer, &finalized->addresses[i]);
+		struct symbol_address *address = &finalized->addresses[i];
+		code = kept_symbols_are_better(finalized->reader, address)
+			       ? kept_symbols_write(finalized->reader, address->frame, writer)
+			       : write_address(writer, address);
 	}
 	if (code != VT_SUCCESS) {
 		profile_writer_abandon(writer);
@@ -342,10 +341,6 @@ void finalize_finish(struct finalized *finalized)
 		symbol_address_finish(&finalized->addresses[i]);
 	for (size_t i = 0; i < finalized->miss_count; i++)
 		free(finalized->misses[i].path);
-	for (size_t i = 0; i < finalized->map_miss_count; i++)
-		free(finalized->map_misses[i].path);
-	free(finalized->map_misses);
-	kept_symbols_finish(&finalized->kept);
 	free(finalized->addresses);
 	free(finalized->misses);
 	memset(finalized, 0, sizeof(*finalized));

@@ -43,9 +43,9 @@ START_TEST(test_cold_part_counts_as_its_function)
 	write_result(path);
 	ck_assert_uint_eq(profile_reader_open(path, &reader), VT_SUCCESS);
 	finalize_collect(reader, NULL, &progress, &finalized);
-	profile_reader_close(reader);
 	ck_assert_uint_eq(finalize_write(path, &finalized), VT_SUCCESS);
 	finalize_finish(&finalized);
+	profile_reader_close(reader);
 	ck_assert_uint_eq(profile_reader_open(path, &reader), VT_SUCCESS);
 	const struct profile_symbol *part = profile_reader_symbols(reader, 0, &count);
 	ck_assert_uint_eq(count, 1);

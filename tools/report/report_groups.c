@@ -1,10 +1,12 @@
 /* A row for each function, module, process, thread or source file. */
 #include "tools/analysis/command_lines.h"
+#include "tools/analysis/draws.h"
+#include "tools/analysis/index_map.h"
 #include "tools/cli/path.h"
 #include "tools/cli/xalloc.h"
-#include "tools/report/groups.h"
 #include "tools/report/report.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* What rows are, besides enum report_group. */
 enum {
@@ -94,6 +96,67 @@ static const struct group_column {
 /* The group id of the time of no known thread, and of that in no sample. */
 #define NO_OWNER UINT64_MAX
 
+/* CPU time and samples under a label. */
+struct group {
+	const char *label; /* borrowed */
+	uint64_t id; /* tells groups of one label apart; also what a report shows as PID, TID */
+	struct draws_part sum;
+	uint32_t added; /* how often something was */
+	uint32_t index; /* the caller's, of the first time */
+};
+
+struct groups { /* all zero: empty */
+	struct group *groups;
+	size_t count;
+	struct index_map map;
+};
+
+static bool is_group(const void *item, const void *wanted)
+{
+	const struct group *group = item;
+	const struct group *other = wanted;
+	return group->id == other->id && strcmp(group->label, other->label) == 0;
+}
+
+static void add_to_group(struct groups *groups, const char *label, uint64_t id, uint32_t index,
+			 const struct draws_part *part)
+{
+	const struct group wanted = {.label = label, .id = id, .index = index};
+	const uint64_t identity[] = {id, index_map_hash_text(&groups->map, label)};
+	uint32_t at =
+		index_map_enter(&groups->map, &groups->groups, &wanted, sizeof(wanted),
+				index_map_hash(&groups->map, identity, sizeof(identity)), is_group);
+	groups->count = index_map_count(&groups->map);
+	draws_add_part(&groups->groups[at].sum, part);
+	groups->groups[at].added++;
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+	const struct group *left = a;
+	const struct group *right = b;
+	if (left->sum.cpu_ns != right->sum.cpu_ns)
+		return left->sum.cpu_ns < right->sum.cpu_ns ? 1 : -1;
+	if (left->sum.samples != right->sum.samples)
+		return left->sum.samples < right->sum.samples ? 1 : -1;
+	int order = strcmp(left->label, right->label);
+	return order ? order : (left->id > right->id) - (left->id < right->id);
+}
+
+/* By CPU time, samples (most first), label, id. Nothing can be added after this. */
+static void sort_groups(struct groups *groups)
+{
+	if (groups->count > 1)
+		qsort(groups->groups, groups->count, sizeof(*groups->groups), compare_groups);
+}
+
+static void free_groups(struct groups *groups)
+{
+	free(groups->groups);
+	index_map_finish(&groups->map);
+	memset(groups, 0, sizeof(*groups));
+}
+
 struct grouping {
 	const struct report_input *input;
 	unsigned rows;
@@ -127,13 +190,13 @@ static void add_to_life(struct grouping *grouping, const struct tally_entry *ent
 {
 	const struct tally *tally = &grouping->input->tally;
 	if (entry->thread != PROFILE_NONE)
-		groups_add(&grouping->groups,
-			   tally_thread_name(grouping->input->reader, entry->thread), entry->thread,
-			   entry->thread, &entry->sum);
+		add_to_group(&grouping->groups,
+			     tally_thread_name(grouping->input->reader, entry->thread),
+			     entry->thread, entry->thread, &entry->sum);
 	else
-		groups_add(&grouping->groups, "[Unknown]",
-			   NO_RECORD | (uint64_t)entry->pid << 32 | entry->tid,
-			   (uint32_t)(entry - tally->entries), &entry->sum);
+		add_to_group(&grouping->groups, "[Unknown]",
+			     NO_RECORD | (uint64_t)entry->pid << 32 | entry->tid,
+			     (uint32_t)(entry - tally->entries), &entry->sum);
 }
 
 /* Processes are told apart by their numbers here, also where rows are by name. */
@@ -171,13 +234,13 @@ static void add_entry(struct grouping *grouping, const struct report_entries *at
 			label = FUNCTION_KERNEL_NAME;
 		break;
 	}
-	groups_add(&grouping->groups, label, id, index, &entry->sum);
+	add_to_group(&grouping->groups, label, id, index, &entry->sum);
 }
 
 static void add_time(struct grouping *grouping, const char *label, uint64_t id, uint32_t index,
 		     uint64_t cpu_ns)
 {
-	groups_add(&grouping->groups, label, id, index, &(struct draws_part){.cpu_ns = cpu_ns});
+	add_to_group(&grouping->groups, label, id, index, &(struct draws_part){.cpu_ns = cpu_ns});
 }
 
 /* What a thread used beyond its samples is its own and its process's. */
@@ -221,10 +284,11 @@ static void sum_by_name(struct groups *groups)
 {
 	struct groups sums = {0};
 	for (size_t i = 0; i < groups->count; i++)
-		groups_add(&sums, groups->groups[i].label, 0, (uint32_t)i, &groups->groups[i].sum);
+		add_to_group(&sums, groups->groups[i].label, 0, (uint32_t)i,
+			     &groups->groups[i].sum);
 	for (size_t i = 0; i < sums.count; i++)
 		sums.groups[i].id = groups->groups[sums.groups[i].index].id;
-	groups_finish(groups);
+	free_groups(groups);
 	*groups = sums;
 }
 
@@ -237,9 +301,9 @@ static void collect_programs(struct grouping *grouping)
 		const char *name = tally_process_name(input->reader, thread->process);
 		if (filter_takes_thread(&input->options->filter, thread->pid, name, thread->tid,
 					thread->name))
-			groups_add(&grouping->groups, or_unknown(name), thread->process, i,
-				   &(struct draws_part){.cpu_ns = thread->cpu_ns,
-							.samples = thread->samples});
+			add_to_group(&grouping->groups, or_unknown(name), thread->process, i,
+				     &(struct draws_part){.cpu_ns = thread->cpu_ns,
+							  .samples = thread->samples});
 	}
 }
 
@@ -259,7 +323,7 @@ static void collect(struct grouping *grouping)
 		add_rest(grouping);
 	if (grouping->rows == REPORT_GROUP_PROCESS || grouping->rows == PROGRAM)
 		sum_by_name(&grouping->groups);
-	groups_sort(&grouping->groups);
+	sort_groups(&grouping->groups);
 }
 
 /* Whose a row is. */
@@ -400,7 +464,7 @@ static void make_table(struct grouping *grouping, const struct report_input *inp
 static void finish_table(struct grouping *grouping)
 {
 	table_finish(&grouping->table);
-	groups_finish(&grouping->groups);
+	free_groups(&grouping->groups);
 	free(grouping->commands);
 }
 

@@ -1,6 +1,6 @@
 /* tbconvert: makes of a result what other tools read, and completes results. */
 #include "tools/cli/diagnose.h"
-#include "tools/cli/near.h"
+#include "tools/cli/suggest.h"
 #include "tools/convert/command.h"
 #include "tools/export/export.h"
 #include <signal.h>
@@ -54,7 +54,7 @@ static int unknown_command(const char *name)
 	const char *names[COMMAND_COUNT + 1] = {NULL};
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		names[i] = commands[i].name;
-	char *advice = near_advise(name, names, COMMAND_HELP);
+	char *advice = suggest_advise(name, names, COMMAND_HELP);
 	diagnose("%s: no such command; %s", name, advice);
 	free(advice);
 	return EXIT_USAGE;

@@ -1,7 +1,7 @@
 #include "tools/analysis/filter.h"
 
 #include "tools/analysis/functions.h"
-#include "tools/cli/near.h"
+#include "tools/cli/suggest.h"
 #include "tools/cli/xalloc.h"
 #include <ctype.h>
 #include <errno.h>
@@ -66,7 +66,7 @@ char *filter_add(struct filter *filter, const char *condition)
 				  strncmp(key_names[key], condition, length) != 0))
 		key++;
 	if (!key_names[key]) {
-		char *list = near_list(key_names);
+		char *list = suggest_list(key_names);
 		char *problem = xalloc_printf("no such key; use %s", list);
 		free(list);
 		return problem;

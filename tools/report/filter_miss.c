@@ -1,6 +1,6 @@
 #include "tools/report/filter_miss.h"
 
-#include "tools/cli/near.h"
+#include "tools/cli/suggest.h"
 #include "tools/cli/xalloc.h"
 #include <stdlib.h>
 
@@ -79,7 +79,7 @@ static char *explain_condition(const struct report_input *input,
 		i++;
 	char *problem = NULL;
 	if (i == names.count) {
-		char *advice = near_advise(condition->value, names.names, lists[condition->key]);
+		char *advice = suggest_advise(condition->value, names.names, lists[condition->key]);
 		problem = xalloc_printf("--filter %s=%s: no such %s in the result; %s", key,
 					condition->value, key, advice);
 		free(advice);

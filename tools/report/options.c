@@ -1,7 +1,7 @@
 #include "tools/report/options.h"
 
 #include "tools/cli/locate.h"
-#include "tools/cli/near.h"
+#include "tools/cli/suggest.h"
 #include "tools/cli/xalloc.h"
 #include <errno.h>
 #include <getopt.h>
@@ -63,7 +63,7 @@ static char *choose(const char *option, const char *what, const char *const *nam
 	for (*chosen = 0; names[*chosen]; ++*chosen)
 		if (strcmp(names[*chosen], name) == 0)
 			return NULL;
-	char *list = near_list(names);
+	char *list = suggest_list(names);
 	char *problem = xalloc_printf("--%s %s: no such %s; use %s", option, name, what, list);
 	free(list);
 	return problem;
@@ -163,7 +163,7 @@ static bool is_report(const char *name, const char *const *reports)
 
 static char *unknown_report(const char *name, const char *what, const char *const *reports)
 {
-	char *advice = near_advise(name, reports, "tbreport --help");
+	char *advice = suggest_advise(name, reports, "tbreport --help");
 	char *problem = xalloc_printf("%s: %s; %s", name, what, advice);
 	free(advice);
 	return problem;

@@ -1,6 +1,6 @@
 /* What is said of names that there are not. */
 #include "tests/support/suite.h"
-#include "tools/cli/near.h"
+#include "tools/cli/suggest.h"
 #include <check.h>
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ START_TEST(test_near)
 					  "sort_numbers",
 					  "more_numbers",
 					  NULL};
-	char *advice = near_advise(nears[_i].name, all, "--help");
+	char *advice = suggest_advise(nears[_i].name, all, "--help");
 	ck_assert_str_eq(advice, nears[_i].advice);
 	free(advice);
 }

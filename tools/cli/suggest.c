@@ -1,4 +1,4 @@
-#include "tools/cli/near.h"
+#include "tools/cli/suggest.h"
 
 #include "tools/cli/xalloc.h"
 #include <stdbool.h>
@@ -73,7 +73,7 @@ static size_t find_near(const char *name, const char *const *names, const char *
 	return count;
 }
 
-char *near_list(const char *const *names)
+char *suggest_list(const char *const *names)
 {
 	char *list = xalloc_text(names[0]);
 	for (size_t i = 1; names[i]; i++) {
@@ -85,12 +85,12 @@ char *near_list(const char *const *names)
 	return list;
 }
 
-char *near_advise(const char *name, const char *const *names, const char *help)
+char *suggest_advise(const char *name, const char *const *names, const char *help)
 {
 	const char *found[FOUND_MAX + 1] = {NULL};
 	if (find_near(name, names, found) == 0)
 		return xalloc_printf("see %s", help);
-	char *list = near_list(found);
+	char *list = suggest_list(found);
 	char *advice = xalloc_printf("did you mean %s?", list);
 	free(list);
 	return advice;

@@ -2,7 +2,7 @@
 #include "profile/read/reader.h"
 #include "tools/cli/arguments.h"
 #include "tools/cli/diagnose.h"
-#include "tools/cli/locate.h"
+#include "tools/cli/find_result.h"
 #include "tools/cli/output.h"
 #include "tools/report/filter_miss.h"
 #include "tools/report/options.h"
@@ -125,14 +125,14 @@ static int show(const struct report *report, const struct report_options *option
 }
 
 static int complain(const struct report_options *options, const char *const *names,
-		    enum locate_status located)
+		    enum find_result_status located)
 {
-	char *doubt = located == LOCATE_MISSING ? report_options_doubt(options, names) : NULL;
+	char *doubt = located == FIND_RESULT_MISSING ? report_options_doubt(options, names) : NULL;
 	if (doubt)
 		diagnose("%s", doubt);
 	else
 		diagnose("%s: %s", options->result ? options->result : "no result",
-			 locate_explain(located));
+			 find_result_explain(located));
 	int status = doubt ? EXIT_USAGE : EXIT_FAILURE;
 	free(doubt);
 	return status;
@@ -142,8 +142,8 @@ static int run(const struct report_options *options, const char *const *names)
 {
 	const struct report *report = options->report ? find_report(options->report) : &reports[0];
 	char *path = NULL;
-	enum locate_status located = locate_result(options->result, &path);
-	if (located != LOCATE_FOUND)
+	enum find_result_status located = find_result(options->result, &path);
+	if (located != FIND_RESULT_FOUND)
 		return complain(options, names, located);
 	int status = show(report, options, path);
 	free(path);

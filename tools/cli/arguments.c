@@ -1,21 +1,21 @@
 #include "tools/cli/arguments.h"
 
 #include "tools/cli/diagnose.h"
-#include "tools/cli/locate.h"
+#include "tools/cli/find_result.h"
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-int arguments_locate(int argc, char **argv, char **path)
+int arguments_find_result(int argc, char **argv, char **path)
 {
 	if (argc > 1) {
 		diagnose("%s: one argument too many; name one result", argv[1]);
 		return EXIT_USAGE;
 	}
-	enum locate_status status = locate_result(argc > 0 ? argv[0] : NULL, path);
-	if (status == LOCATE_FOUND)
+	enum find_result_status status = find_result(argc > 0 ? argv[0] : NULL, path);
+	if (status == FIND_RESULT_FOUND)
 		return 0;
-	diagnose("%s: %s", argc > 0 ? argv[0] : "no result", locate_explain(status));
+	diagnose("%s: %s", argc > 0 ? argv[0] : "no result", find_result_explain(status));
 	return EXIT_FAILURE;
 }
 

@@ -10,7 +10,7 @@
 
 /* The tb5 file for the remaining arguments, none or one result: in *path, for the caller to free.
  * Returns 0, or the exit status after saying what is wrong. */
-int arguments_locate(int argc, char **argv, char **path);
+int arguments_find_result(int argc, char **argv, char **path);
 
 /* Opens the tb5 file; name: what messages call it. */
 int arguments_open_result(const char *path, const char *name, struct profile_reader **reader);

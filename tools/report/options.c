@@ -1,6 +1,6 @@
 #include "tools/report/options.h"
 
-#include "tools/cli/locate.h"
+#include "tools/cli/find_result.h"
 #include "tools/cli/suggest.h"
 #include "tools/cli/xalloc.h"
 #include <errno.h>
@@ -173,7 +173,7 @@ char *report_options_doubt(const struct report_options *options, const char *con
 {
 	const char *name = options->result;
 	if (options->report || !name || strchr(name, '/') || strchr(name, '.') ||
-	    locate_is_result_name(name))
+	    find_result_is_name(name))
 		return NULL;
 	return unknown_report(name, "neither a report nor a result", reports);
 }

@@ -1,4 +1,4 @@
-#include "tools/cli/locate.h"
+#include "tools/cli/find_result.h"
 
 #include "tools/cli/path.h"
 #include "tools/cli/xalloc.h"
@@ -20,12 +20,12 @@ static bool has_extension(const char *name)
 }
 
 /* What errno says of a path that could not be looked at. */
-static enum locate_status missing_status(void)
+static enum find_result_status missing_status(void)
 {
-	return errno == EACCES ? LOCATE_DENIED : LOCATE_MISSING;
+	return errno == EACCES ? FIND_RESULT_DENIED : FIND_RESULT_MISSING;
 }
 
-static enum locate_status only_tb5(const char *directory, char **path)
+static enum find_result_status only_tb5(const char *directory, char **path)
 {
 	DIR *stream = opendir(directory);
 	char *found = NULL;
@@ -43,13 +43,13 @@ static enum locate_status only_tb5(const char *directory, char **path)
 	closedir(stream);
 	if (is_ambiguous) {
 		free(found);
-		return LOCATE_AMBIGUOUS;
+		return FIND_RESULT_AMBIGUOUS;
 	}
 	*path = found;
-	return found ? LOCATE_FOUND : LOCATE_NO_TB5;
+	return found ? FIND_RESULT_FOUND : FIND_RESULT_NO_TB5;
 }
 
-static enum locate_status in_directory(const char *directory, char **path)
+static enum find_result_status in_directory(const char *directory, char **path)
 {
 	/* "." and links are named by what they lead to */
 	char *real = realpath(directory, NULL);
@@ -60,7 +60,7 @@ static enum locate_status in_directory(const char *directory, char **path)
 		length--;
 	char *trimmed = xalloc_text_of(directory, length);
 	char *named = xalloc_printf("%s/%s%s", trimmed, path_base_name(real), extension);
-	enum locate_status status = LOCATE_FOUND;
+	enum find_result_status status = FIND_RESULT_FOUND;
 	free(real);
 	if (access(named, F_OK) == 0) {
 		*path = named;
@@ -86,7 +86,7 @@ static bool result_number(const char *name, unsigned long long *number)
 	return letters >= 2 && letters <= 3 && tail[letters] == '\0';
 }
 
-bool locate_is_result_name(const char *name)
+bool find_result_is_name(const char *name)
 {
 	unsigned long long number;
 	return result_number(name, &number);
@@ -110,29 +110,29 @@ static bool is_newer(const struct newest *newest, unsigned long long number,
 	return number > newest->number;
 }
 
-static enum locate_status in_current_directory(char **path)
+static enum find_result_status in_current_directory(char **path)
 {
 	struct newest newest = {0};
 	DIR *stream = opendir(".");
 	if (!stream)
-		return LOCATE_NO_RESULT;
+		return FIND_RESULT_NO_RESULT;
 	for (struct dirent *entry; (entry = readdir(stream));) {
 		unsigned long long number;
 		struct stat status;
 		char *candidate = NULL;
 		if (!result_number(entry->d_name, &number) || stat(entry->d_name, &status) != 0 ||
 		    !S_ISDIR(status.st_mode) || !is_newer(&newest, number, &status.st_mtim) ||
-		    in_directory(entry->d_name, &candidate) != LOCATE_FOUND)
+		    in_directory(entry->d_name, &candidate) != FIND_RESULT_FOUND)
 			continue;
 		free(newest.path);
 		newest = (struct newest){candidate, number, status.st_mtim};
 	}
 	closedir(stream);
 	*path = newest.path;
-	return newest.path ? LOCATE_FOUND : LOCATE_NO_RESULT;
+	return newest.path ? FIND_RESULT_FOUND : FIND_RESULT_NO_RESULT;
 }
 
-static enum locate_status named(const char *argument, char **path)
+static enum find_result_status named(const char *argument, char **path)
 {
 	struct stat status;
 	if (stat(argument, &status) != 0)
@@ -140,33 +140,33 @@ static enum locate_status named(const char *argument, char **path)
 	if (S_ISDIR(status.st_mode))
 		return in_directory(argument, path);
 	*path = xalloc_text(argument);
-	return LOCATE_FOUND;
+	return FIND_RESULT_FOUND;
 }
 
-enum locate_status locate_result(const char *argument, char **path)
+enum find_result_status find_result(const char *argument, char **path)
 {
 	char *found = NULL;
-	enum locate_status status =
+	enum find_result_status status =
 		argument ? named(argument, &found) : in_current_directory(&found);
-	if (status == LOCATE_FOUND && access(found, R_OK) != 0 && errno == EACCES)
-		status = LOCATE_DENIED;
-	if (status == LOCATE_FOUND)
+	if (status == FIND_RESULT_FOUND && access(found, R_OK) != 0 && errno == EACCES)
+		status = FIND_RESULT_DENIED;
+	if (status == FIND_RESULT_FOUND)
 		*path = found;
 	else
 		free(found);
 	return status;
 }
 
-const char *locate_explain(enum locate_status status)
+const char *find_result_explain(enum find_result_status status)
 {
 	switch (status) {
-	case LOCATE_MISSING:
+	case FIND_RESULT_MISSING:
 		return "no such file or directory; name a result directory or its tb5 file";
-	case LOCATE_DENIED:
+	case FIND_RESULT_DENIED:
 		return "no permission to read the result; ask its owner, or look as that user";
-	case LOCATE_NO_TB5:
+	case FIND_RESULT_NO_TB5:
 		return "no tb5 file in it; name the result directory that tbcollect left";
-	case LOCATE_AMBIGUOUS:
+	case FIND_RESULT_AMBIGUOUS:
 		return "several tb5 files in it; name one of them";
 	default:
 		return "no result directory (r000hs, ...) in the current directory; collect with "

@@ -1,7 +1,7 @@
 /* The tb5 file that an argument means. */
 #include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
-#include "tools/cli/locate.h"
+#include "tools/cli/find_result.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,17 +30,17 @@ static void set_time(const char *name, time_t seconds)
 static void expect_located(const char *argument, const char *expected)
 {
 	char *path = NULL;
-	enum locate_status status = locate_result(argument, &path);
-	ck_assert_int_eq(status, LOCATE_FOUND);
+	enum find_result_status status = find_result(argument, &path);
+	ck_assert_int_eq(status, FIND_RESULT_FOUND);
 	ck_assert_str_eq(path, expected);
 	free(path);
 }
 
-static enum locate_status not_located(const char *argument)
+static enum find_result_status not_located(const char *argument)
 {
 	char *path = NULL;
-	enum locate_status status = locate_result(argument, &path);
-	ck_assert_int_ne(status, LOCATE_FOUND);
+	enum find_result_status status = find_result(argument, &path);
+	ck_assert_int_ne(status, FIND_RESULT_FOUND);
 	ck_assert_ptr_null(path);
 	return status;
 }
@@ -50,14 +50,15 @@ START_TEST(test_locate)
 	char directory[32];
 	build_directory(directory);
 	ck_assert_int_eq(chdir(directory), 0);
-	ck_assert_int_eq(not_located(NULL), LOCATE_NO_RESULT);
-	ck_assert_int_eq(not_located("r000hs"), LOCATE_MISSING);
+	ck_assert_int_eq(not_located(NULL), FIND_RESULT_NO_RESULT);
+	ck_assert_int_eq(not_located("r000hs"), FIND_RESULT_MISSING);
 	mkdir("r000hs", 0700);
-	ck_assert_int_eq(not_located(NULL), LOCATE_NO_RESULT);
-	ck_assert_int_eq(not_located("r000hs"), LOCATE_NO_TB5);
+	ck_assert_int_eq(not_located(NULL), FIND_RESULT_NO_RESULT);
+	ck_assert_int_eq(not_located("r000hs"), FIND_RESULT_NO_TB5);
 	mkdir("closed", 0);
 	/* root may look everywhere */
-	ck_assert_int_eq(not_located("closed"), geteuid() == 0 ? LOCATE_NO_TB5 : LOCATE_DENIED);
+	ck_assert_int_eq(not_located("closed"),
+			 geteuid() == 0 ? FIND_RESULT_NO_TB5 : FIND_RESULT_DENIED);
 	rmdir("closed");
 	touch("r000hs", "r000hs.tb5");
 	expect_located(NULL, "r000hs/r000hs.tb5");
@@ -76,7 +77,7 @@ START_TEST(test_locate)
 	set_time("r000hs", 1000);
 	expect_located(NULL, "r1000cc/other.tb5");
 	touch("r1000cc", "another.tb5");
-	ck_assert_int_eq(not_located("r1000cc"), LOCATE_AMBIGUOUS);
+	ck_assert_int_eq(not_located("r1000cc"), FIND_RESULT_AMBIGUOUS);
 	touch("r1000cc", "r1000cc.tb5");
 	set_time("r1000cc", 2000);
 	expect_located("r1000cc", "r1000cc/r1000cc.tb5");
@@ -103,7 +104,7 @@ static void locate_unreadable(void)
 	    (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0))
 		exit(2);
 	prctl(PR_SET_DUMPABLE, 1);
-	exit(locate_result("r000hs", &path) != LOCATE_DENIED || path);
+	exit(find_result("r000hs", &path) != FIND_RESULT_DENIED || path);
 }
 
 START_TEST(test_locate_unreadable)

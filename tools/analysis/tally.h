@@ -60,7 +60,7 @@ struct tally {
 };
 
 /* Returns the reader's code. Conditions on functions are left to the chains
- * (tools/analysis/chain.h). */
+ * (tools/analysis/call_path.h). */
 TBRW_U32 tally_collect(struct profile_reader *reader, const struct filter *filter, unsigned by,
 		       struct tally *tally);
 void tally_finish(struct tally *tally);

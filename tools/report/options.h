@@ -4,7 +4,7 @@
 #ifndef TOOLS_REPORT_OPTIONS_H
 #define TOOLS_REPORT_OPTIONS_H
 
-#include "tools/analysis/chain.h"
+#include "tools/analysis/call_path.h"
 #include "tools/analysis/filter.h"
 #include "tools/table/format.h"
 #include <stdbool.h>

@@ -2,7 +2,7 @@
  */
 #include "tests/support/suite.h"
 #include "tests/tools/analysis/opened.h"
-#include "tools/analysis/chain.h"
+#include "tools/analysis/call_path.h"
 #include <check.h>
 #include <string.h>
 

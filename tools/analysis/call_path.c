@@ -1,4 +1,4 @@
-#include "tools/analysis/chain.h"
+#include "tools/analysis/call_path.h"
 
 #include "tools/analysis/functions.h"
 #include "tools/analysis/tally.h"

@@ -7,34 +7,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-void chain_finish(struct chain *chain)
+void call_path_finish(struct call_path *call_path)
 {
-	free(chain->functions);
-	free(chain->nodes);
-	memset(chain, 0, sizeof(*chain));
+	free(call_path->functions);
+	free(call_path->nodes);
+	memset(call_path, 0, sizeof(*call_path));
 }
 
-static void add_function(struct chain *chain, uint32_t function)
+static void add_function(struct call_path *call_path, uint32_t function)
 {
 	/* Several unknown frames in a row are one [Unknown frame(s)]. */
-	if (function <= FUNCTION_GUESSED && chain->count > 0 &&
-	    chain->functions[chain->count - 1] == function)
+	if (function <= FUNCTION_GUESSED && call_path->count > 0 &&
+	    call_path->functions[call_path->count - 1] == function)
 		return;
-	xalloc_room(&chain->functions, &chain->capacity, chain->count + 1,
-		    sizeof(*chain->functions));
-	chain->functions[chain->count++] = function;
+	xalloc_room(&call_path->functions, &call_path->capacity, call_path->count + 1,
+		    sizeof(*call_path->functions));
+	call_path->functions[call_path->count++] = function;
 }
 
-/* Fills chain->nodes leaf first; true if the chain was cut. */
-static bool collect_nodes(struct chain *chain, const struct profile_reader *reader, uint32_t node,
-			  size_t *count)
+/* Fills call_path->nodes leaf first; true if the stack was cut. */
+static bool collect_nodes(struct call_path *call_path, const struct profile_reader *reader,
+			  uint32_t node, size_t *count)
 {
 	for (*count = 0; node != 0 && node != PROFILE_NONE; (*count)++) {
-		if (*count == CHAIN_DEPTH_MAX)
+		if (*count == CALL_PATH_DEPTH_MAX)
 			return true;
-		xalloc_room(&chain->nodes, &chain->node_capacity, *count + 1,
-			    sizeof(*chain->nodes));
-		chain->nodes[*count] = node;
+		xalloc_room(&call_path->nodes, &call_path->node_capacity, *count + 1,
+			    sizeof(*call_path->nodes));
+		call_path->nodes[*count] = node;
 		node = profile_reader_node(reader, node)->parent;
 	}
 	return false;
@@ -45,20 +45,21 @@ static bool is_system(const struct functions *functions, uint32_t function)
 	return functions_module_of(functions, function)->is_system;
 }
 
-static void apply_mode(struct chain *chain, const struct functions *functions, enum chain_mode mode)
+static void apply_mode(struct call_path *call_path, const struct functions *functions,
+		       enum call_path_mode mode)
 {
 	size_t kept = 0;
-	uint32_t outermost = chain->functions[0];
+	uint32_t outermost = call_path->functions[0];
 	bool was_system = false;
-	for (size_t i = 0; i < chain->count; i++) {
-		bool system = is_system(functions, chain->functions[i]);
-		if (!system || (mode == CHAIN_USER_PLUS_ONE && !was_system))
-			chain->functions[kept++] = chain->functions[i];
+	for (size_t i = 0; i < call_path->count; i++) {
+		bool system = is_system(functions, call_path->functions[i]);
+		if (!system || (mode == CALL_PATH_USER_PLUS_ONE && !was_system))
+			call_path->functions[kept++] = call_path->functions[i];
 		was_system = system;
 	}
 	if (kept == 0)
-		chain->functions[kept++] = outermost;
-	chain->count = kept;
+		call_path->functions[kept++] = outermost;
+	call_path->count = kept;
 }
 
 static bool is_guessed(const struct profile_reader *reader, uint32_t node)
@@ -68,40 +69,40 @@ static bool is_guessed(const struct profile_reader *reader, uint32_t node)
 	       profile_reader_frame(reader, frame)->flags & PROFILE_FRAME_GUESSED;
 }
 
-void chain_of_stack(struct chain *chain, const struct profile_reader *reader,
-		    const struct functions *functions, uint32_t node, uint32_t state,
-		    enum chain_mode mode)
+void call_path_of_stack(struct call_path *call_path, const struct profile_reader *reader,
+			const struct functions *functions, uint32_t node, uint32_t state,
+			enum call_path_mode mode)
 {
 	size_t count;
-	bool is_cut = collect_nodes(chain, reader, node, &count);
+	bool is_cut = collect_nodes(call_path, reader, node, &count);
 	/* The seam comes between the guessed frames and the verified ones, or else in front. */
 	bool has_seam = state == PROFILE_STACK_GUESSED ||
-			(count > 0 && is_guessed(reader, chain->nodes[count - 1]));
-	chain->count = 0;
+			(count > 0 && is_guessed(reader, call_path->nodes[count - 1]));
+	call_path->count = 0;
 	if (state == PROFILE_STACK_SKIPPED || is_cut)
-		add_function(chain, FUNCTION_SKIPPED);
-	if (has_seam && (count == 0 || is_guessed(reader, chain->nodes[0]))) {
-		add_function(chain, FUNCTION_GUESSED);
+		add_function(call_path, FUNCTION_SKIPPED);
+	if (has_seam && (count == 0 || is_guessed(reader, call_path->nodes[0]))) {
+		add_function(call_path, FUNCTION_GUESSED);
 		has_seam = false;
 	}
 	if (count == 0)
-		add_function(chain, node == TALLY_KERNEL ? FUNCTION_KERNEL : FUNCTION_UNKNOWN);
+		add_function(call_path, node == TALLY_KERNEL ? FUNCTION_KERNEL : FUNCTION_UNKNOWN);
 	while (count-- > 0) {
-		uint32_t frame = profile_reader_node(reader, chain->nodes[count])->frame;
+		uint32_t frame = profile_reader_node(reader, call_path->nodes[count])->frame;
 		uint32_t function_count = 0;
 		const uint32_t *of_frame = functions_of_frame(functions, frame, &function_count);
-		if (has_seam && !is_guessed(reader, chain->nodes[count])) {
-			add_function(chain, FUNCTION_GUESSED);
+		if (has_seam && !is_guessed(reader, call_path->nodes[count])) {
+			add_function(call_path, FUNCTION_GUESSED);
 			has_seam = false;
 		}
 		for (uint32_t i = 0; i < function_count; i++)
-			add_function(chain, of_frame[i]);
+			add_function(call_path, of_frame[i]);
 	}
-	if (mode != CHAIN_ALL)
-		apply_mode(chain, functions, mode);
+	if (mode != CALL_PATH_ALL)
+		apply_mode(call_path, functions, mode);
 }
 
-uint32_t chain_leaf(const struct chain *chain)
+uint32_t call_path_leaf(const struct call_path *call_path)
 {
-	return chain->functions[chain->count - 1];
+	return call_path->functions[call_path->count - 1];
 }

@@ -62,7 +62,7 @@ static int compare_weight(const void *a, const void *b, void *user)
 		return left->total.cpu_ns < right->total.cpu_ns ? 1 : -1;
 	if (left->total.samples != right->total.samples)
 		return left->total.samples < right->total.samples ? 1 : -1;
-	/* Of a chain without branches the parent comes first. */
+	/* Of a path without branches the parent comes first. */
 	if (ordering->depth[left_index] != ordering->depth[right_index])
 		return ordering->depth[left_index] < ordering->depth[right_index] ? -1 : 1;
 	if (left->function == CALL_TREE_NONE)

@@ -1,5 +1,5 @@
 /*
- * Chains merged into a tree: from the root down (top-down), or from the leaf up (bottom-up).
+ * Call paths merged into a tree: from the root down (top-down), or from the leaf up (bottom-up).
  */
 #ifndef TOOLS_ANALYSIS_CALL_TREE_H
 #define TOOLS_ANALYSIS_CALL_TREE_H
@@ -15,7 +15,7 @@
 struct call_tree_node {
 	uint32_t function;       /* CALL_TREE_NONE at the root, node 0 */
 	uint32_t parent;         /* CALL_TREE_NONE at the root */
-	struct draws_part self;  /* of chains that end here */
+	struct draws_part self;  /* of call paths that end here */
 	struct draws_part total; /* and of those that go on: self and all children's totals */
 };
 

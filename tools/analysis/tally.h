@@ -59,7 +59,7 @@ struct tally {
 	uint64_t *thread_rest_ns; /* the same, by thread; sums are exact for what was asked for */
 };
 
-/* Returns the reader's code. Conditions on functions are left to the chains
+/* Returns the reader's code. Conditions on functions are left to the call paths
  * (tools/analysis/call_path.h). */
 TBRW_U32 tally_collect(struct profile_reader *reader, const struct filter *filter, unsigned by,
 		       struct tally *tally);

@@ -484,7 +484,7 @@ static void print_csv_lines(const char *prefix, struct json_object *object, FILE
  * conditions out. What is not known by stack is left out of the sums. */
 static void take_functions(const struct report_input *input, struct tally *sums)
 {
-	struct report_entries at = {.input = input, .with_chain = true};
+	struct report_entries at = {.input = input, .with_call_path = true};
 	*sums = (struct tally){.entries = input->tally.entries, .count = input->tally.count};
 	while (report_next_entry(&at)) {
 		const struct tally_entry *entry = at.entry;

@@ -96,7 +96,7 @@ static uint64_t count_of(const struct tally_entry *entry, uint64_t interval_ns)
 static void collect(const struct profile_reader *reader, const struct functions *functions,
 		    const struct tally *tally, bool with_threads, struct lines *lines)
 {
-	struct chain chain = {0};
+	struct call_path call_path = {0};
 	uint64_t interval_ns = profile_reader_interval_ns(reader);
 	for (size_t i = 0; i < tally->count; i++) {
 		const struct tally_entry *entry = &tally->entries[i];
@@ -105,12 +105,13 @@ static void collect(const struct profile_reader *reader, const struct functions 
 			continue;
 		lines->length = 0;
 		append_owner(lines, reader, entry, with_threads);
-		chain_of_stack(&chain, reader, functions, entry->node, entry->state, CHAIN_ALL);
-		for (size_t j = 0; j < chain.count; j++)
-			append_name(lines, functions_at(functions, chain.functions[j])->name);
+		call_path_of_stack(&call_path, reader, functions, entry->node, entry->state,
+				   CALL_PATH_ALL);
+		for (size_t j = 0; j < call_path.count; j++)
+			append_name(lines, functions_at(functions, call_path.functions[j])->name);
 		add_line(lines, count);
 	}
-	chain_finish(&chain);
+	call_path_finish(&call_path);
 	if (index_map_count(&lines->map) > 1)
 		qsort(lines->lines, index_map_count(&lines->map), sizeof(*lines->lines),
 		      compare_lines);

@@ -91,9 +91,9 @@ static char *explain_condition(const struct report_input *input,
 
 static bool has_samples(const struct report_input *input)
 {
-	struct report_entries at = {.input = input, .with_chain = true};
+	struct report_entries at = {.input = input, .with_call_path = true};
 	bool found = report_next_entry(&at);
-	chain_finish(&at.chain);
+	call_path_finish(&at.call_path);
 	return found;
 }
 
@@ -102,9 +102,9 @@ static bool is_hidden_by_mode(const struct report_input *input)
 {
 	struct report_options options = *input->options;
 	struct report_input all = *input;
-	options.mode = CHAIN_ALL;
+	options.mode = CALL_PATH_ALL;
 	all.options = &options;
-	return input->options->mode != CHAIN_ALL && has_samples(&all);
+	return input->options->mode != CALL_PATH_ALL && has_samples(&all);
 }
 
 char *filter_miss_explain(const struct report_input *input)

@@ -36,9 +36,9 @@ static const struct option long_options[] = {
 };
 
 static const char *const modes[] = {
-	[CHAIN_USER_PLUS_ONE] = "user-plus-one",
-	[CHAIN_USER_ONLY] = "user-only",
-	[CHAIN_ALL] = "all",
+	[CALL_PATH_USER_PLUS_ONE] = "user-plus-one",
+	[CALL_PATH_USER_ONLY] = "user-only",
+	[CALL_PATH_ALL] = "all",
 	NULL,
 };
 
@@ -137,7 +137,7 @@ static char *take(struct report_options *options, int option, const char *value)
 		return whole;
 	case OPTION_MODE:
 		problem = choose("call-stack-mode", "mode", modes, value, &chosen);
-		options->mode = (enum chain_mode)chosen;
+		options->mode = (enum call_path_mode)chosen;
 		return problem;
 	case OPTION_INLINE:
 		problem = choose("inline", "choice", switches, value, &chosen);

@@ -25,7 +25,7 @@ struct report_options {
 	const char *result; /* NULL: none given */
 	const char *output; /* NULL: standard output */
 	const struct format *format;
-	enum chain_mode mode;
+	enum call_path_mode mode;
 	enum report_group group;
 	bool is_grouped; /* --group-by was given */
 	bool with_inlined;

@@ -69,17 +69,17 @@ bool report_next_entry(struct report_entries *entries)
 	while (entries->next < input->tally.count) {
 		const struct tally_entry *entry = &input->tally.entries[entries->next++];
 		entries->entry = entry;
-		if (!entries->with_chain && !by_function)
+		if (!entries->with_call_path && !by_function)
 			return true;
-		chain_of_stack(&entries->chain, input->reader, input->functions, entry->node,
-			       entry->state, input->options->mode);
-		uint32_t leaf = chain_leaf(&entries->chain);
+		call_path_of_stack(&entries->call_path, input->reader, input->functions,
+				   entry->node, entry->state, input->options->mode);
+		uint32_t leaf = call_path_leaf(&entries->call_path);
 		entries->leaf = leaf;
 		if (filter_takes_function(filter, functions_at(input->functions, leaf),
 					  functions_module_of(input->functions, leaf)))
 			return true;
 	}
-	chain_finish(&entries->chain);
+	call_path_finish(&entries->call_path);
 	return false;
 }
 

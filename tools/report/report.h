@@ -56,14 +56,14 @@ unsigned report_tally_by(enum report_group group);
 /* The entries of the tally that the filter takes, one after the other. */
 struct report_entries {
 	const struct report_input *input;
-	bool with_chain; /* false: only where the filter needs it, as chains take time */
+	bool with_call_path; /* false: only where the filter needs it, as these take time */
 	const struct tally_entry *entry;
-	struct chain chain;
-	uint32_t leaf; /* of the chain */
+	struct call_path call_path;
+	uint32_t leaf; /* of the path */
 	size_t next;
 };
 
-/* Goes on to the next one, the first at the beginning. False: there is none, and the chain's memory
+/* Goes on to the next one, the first at the beginning. False: there is none, and the path's memory
  * is freed. */
 bool report_next_entry(struct report_entries *entries);
 

@@ -310,7 +310,7 @@ static void collect_programs(struct grouping *grouping)
 static void collect(struct grouping *grouping)
 {
 	struct report_entries at = {.input = grouping->input,
-				    .with_chain = grouping->rows != THREAD_LIFE};
+				    .with_call_path = grouping->rows != THREAD_LIFE};
 	while (grouping->rows != PROGRAM && report_next_entry(&at)) {
 		if (grouping->rows == THREAD_LIFE)
 			add_to_life(grouping, at.entry);

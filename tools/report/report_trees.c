@@ -42,10 +42,10 @@ static const struct table_column bottom_up_columns[COLUMN_COUNT] = {
 
 static void build(const struct report_input *input, bool is_bottom_up, struct call_tree *tree)
 {
-	struct report_entries at = {.input = input, .with_chain = true};
+	struct report_entries at = {.input = input, .with_call_path = true};
 	call_tree_init(tree);
 	while (report_next_entry(&at))
-		call_tree_add(tree, at.chain.functions, at.chain.count, is_bottom_up,
+		call_tree_add(tree, at.call_path.functions, at.call_path.count, is_bottom_up,
 			      &at.entry->sum);
 }
 

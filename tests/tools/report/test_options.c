@@ -30,7 +30,7 @@ START_TEST(test_options)
 	ck_assert_ptr_null(options.report);
 	ck_assert_ptr_null(options.result);
 	ck_assert_int_eq(options.format->id, FORMAT_TEXT);
-	ck_assert_int_eq(options.mode, CHAIN_USER_PLUS_ONE);
+	ck_assert_int_eq(options.mode, CALL_PATH_USER_PLUS_ONE);
 	ck_assert(options.with_inlined);
 	ck_assert_int_eq(parse(&options, &problem, "r001hs"), REPORT_OPTIONS_RUN);
 	ck_assert_ptr_null(options.report);

@@ -1,11 +1,6 @@
 /* CPU time that the events counted and no thread's account has: each thread's likely part of it. */
 #include "profile/read/reader_private.h"
 
-static uint64_t add_saturating(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 static uint64_t sum_of_notes(const struct profile_reader *reader, enum profile_note_kind kind)
 {
 	uint64_t sum = 0;

@@ -89,11 +89,6 @@ TBRW_U32 profile_reader_load_lives(struct profile_reader *reader)
 
 /* ---- What is deduced ---- */
 
-static uint64_t add_saturating(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 struct scan {
 	struct profile_reader *reader;
 	size_t capacity; /* of threads */

@@ -62,6 +62,11 @@ struct profile_reader {
 	struct profile_host_info host;
 };
 
+static inline uint64_t add_saturating(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 /* ---- reader_load.c ---- */
 
 /* Finds the streams by their names. *is_any: whether there is one that is written while collecting.

@@ -8,7 +8,6 @@ struct module_event {
 	uint64_t address;
 	uint64_t when;
 	size_t record;
-	size_t cursor; /* in the first of equal loads: how many of them are taken */
 	bool unload;
 };
 
@@ -80,44 +79,26 @@ static void module_fill(struct tb5_bind_module *out, const TBRW_MODULE *m, size_
 static struct module_event event_of(const struct tb5_bind_module *module, uint64_t when,
 				    bool unload)
 {
-	return (struct module_event){module->pid, module->address, when, module->record, 0, unload};
+	return (struct module_event){module->pid, module->address, when, module->record, unload};
 }
 
-/* The first load with the key of `e`, or NULL. */
-static struct module_event *find_load(struct module_event *loads, size_t count,
-				      const struct module_event *e)
+/* Matches the UNLOADED records that name their load time, each with a load of that time. */
+static void match_exact(struct module_event *events, size_t count, struct tb5_bind_module *modules)
 {
-	size_t low = 0;
-	size_t high = count;
+	size_t load = 0; /* the first of one key that is not taken, or an unload */
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (event_compare_key(&loads[middle], e) < 0)
-			low = middle + 1;
-		else
-			high = middle;
+	qsort(events, count, sizeof(*events), event_compare);
+	for (size_t i = 0; i < count; i++) {
+		if (event_compare_key(&events[load], &events[i]) != 0)
+			load = i;
+		if (!events[i].unload || events[load].unload)
+			continue;
+		struct tb5_bind_module *loaded = &modules[events[load++].record];
+		struct tb5_bind_module *unloaded = &modules[events[i].record];
+		if (loaded->unload == UINT64_MAX)
+			loaded->unload = unloaded->unload;
+		unloaded->joined = true;
 	}
-	return low < count && event_compare_key(&loads[low], e) == 0 ? &loads[low] : NULL;
-}
-
-/* Matches an UNLOADED record that names its load time. */
-static bool match_exact(struct module_event *loads, size_t count, struct tb5_bind_module *modules,
-			struct tb5_bind_module *unload)
-{
-	struct module_event key = event_of(unload, unload->load, false);
-	struct module_event *first = find_load(loads, count, &key);
-
-	if (!first)
-		return false;
-	struct module_event *taken = first + first->cursor;
-	if (taken >= loads + count || event_compare_key(taken, &key) != 0)
-		return false;
-	first->cursor++;
-	if (modules[taken->record].unload == UINT64_MAX)
-		modules[taken->record].unload = unload->unload;
-	unload->joined = true;
-	return true;
 }
 
 /* Matches the UNLOADED records among `events`, each with the latest load still open. */
@@ -149,7 +130,7 @@ bool tb5_modules_resolve(const TBRW_MODULE *records, size_t count, struct tb5_bi
 {
 	struct module_event *events = malloc((count ? count : 1) * sizeof(*events));
 	size_t *open = malloc((count ? count : 1) * sizeof(*open));
-	size_t loads = 0, used;
+	size_t used = 0;
 
 	if (!events || !open) {
 		free(events);
@@ -158,25 +139,20 @@ bool tb5_modules_resolve(const TBRW_MODULE *records, size_t count, struct tb5_bi
 	}
 	for (size_t i = 0; i < count; i++) {
 		module_fill(&modules[i], &records[i], i);
-		if (!is_unload(&records[i]))
-			events[loads++] = event_of(&modules[i], modules[i].load, false);
+		if (!is_unload(&records[i]) || modules[i].unload != UINT64_MAX)
+			events[used++] =
+				event_of(&modules[i], modules[i].load, is_unload(&records[i]));
 	}
-	qsort(events, loads, sizeof(*events), event_compare);
-	used = loads;
+	match_exact(events, used, modules);
+	used = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (!is_unload(&records[i]))
-			continue;
-		if (modules[i].unload != UINT64_MAX &&
-		    match_exact(events, loads, modules, &modules[i]))
-			continue;
-		/* The slots behind the loads are free: there is one for each record. */
-		events[used++] = event_of(&modules[i],
-					  modules[i].unload != UINT64_MAX ? modules[i].unload
-									  : modules[i].load,
-					  true);
+		bool is_timed = is_unload(&records[i]) && modules[i].unload != UINT64_MAX;
+		if (!modules[i].joined)
+			events[used++] = event_of(&modules[i],
+						  is_timed ? modules[i].unload : modules[i].load,
+						  is_unload(&records[i]));
 	}
-	if (used > loads)
-		match_latest(events, used, modules, open);
+	match_latest(events, used, modules, open);
 	/* What is still not matched, and does not tell both times, says nothing. */
 	for (size_t i = 0; i < count; i++)
 		if (is_unload(&records[i]) && modules[i].unload == UINT64_MAX)

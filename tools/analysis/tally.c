@@ -29,6 +29,14 @@ const char *tally_thread_name(const struct profile_reader *reader, uint32_t thre
 	return thread == PROFILE_NONE ? "" : profile_reader_thread(reader, thread)->name;
 }
 
+bool tally_takes_thread(const struct profile_reader *reader, const struct filter *filter,
+			uint32_t thread)
+{
+	const struct profile_thread_info *info = profile_reader_thread(reader, thread);
+	return filter_takes_thread(filter, info->pid, tally_process_name(reader, info->process),
+				   info->tid, info->name);
+}
+
 static bool is_entry(const void *item, const void *wanted)
 {
 	return memcmp(item, wanted, KEY_SIZE) == 0;
@@ -145,10 +153,8 @@ static bool take_sample(const struct profile_sample_info *sample, void *user)
 static void take_rest(struct collecting *collecting, uint32_t index)
 {
 	const struct profile_thread_info *thread = profile_reader_thread(collecting->reader, index);
-	const char *process = tally_process_name(collecting->reader, thread->process);
 	struct tally *tally = collecting->tally;
-	if (!filter_takes_thread(collecting->filter, thread->pid, process, thread->tid,
-				 thread->name))
+	if (!tally_takes_thread(collecting->reader, collecting->filter, index))
 		return;
 	struct calibration_rest rest =
 		calibration_rest(&collecting->calibration, collecting->reader, index);

@@ -67,6 +67,10 @@ void tally_finish(struct tally *tally);
 
 void tally_add_guesses(struct tally_guesses *sum, const struct tally_guesses *more);
 
+/* Whether the filter's conditions on process and thread hold for a thread of the reader. */
+bool tally_takes_thread(const struct profile_reader *reader, const struct filter *filter,
+			uint32_t thread);
+
 /* Names for reports; "" where not known. */
 const char *tally_process_name(const struct profile_reader *reader, uint32_t process);
 const char *tally_thread_name(const struct profile_reader *reader, uint32_t thread);

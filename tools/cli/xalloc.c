@@ -62,14 +62,3 @@ void xalloc_room(void *array, size_t *capacity, size_t count, size_t size)
 	if (!array_reserve(array, capacity, count, size))
 		xalloc_fail();
 }
-
-size_t xalloc_grown(size_t capacity, size_t needed)
-{
-	size_t grown = capacity < 16 ? 16 : capacity;
-	while (grown < needed) {
-		if (grown > SIZE_MAX / 2)
-			xalloc_fail();
-		grown *= 2;
-	}
-	return grown;
-}

@@ -22,7 +22,4 @@ char *xalloc_printf(const char *format, ...) __attribute__((format(printf, 1, 2)
 /* array_reserve (containers/array.h), which succeeds. */
 void xalloc_room(void *array, size_t *capacity, size_t count, size_t size);
 
-/* The capacity to grow to when an array of `capacity` must hold `needed`. */
-size_t xalloc_grown(size_t capacity, size_t needed);
-
 #endif

@@ -250,8 +250,7 @@ static void add_rest_of_thread(struct grouping *grouping, uint32_t index)
 	const struct profile_thread_info *thread = profile_reader_thread(input->reader, index);
 	const char *process = tally_process_name(input->reader, thread->process);
 	uint64_t rest_ns = input->tally.thread_rest_ns[index];
-	if (!filter_takes_thread(&input->options->filter, thread->pid, process, thread->tid,
-				 thread->name))
+	if (!tally_takes_thread(input->reader, &input->options->filter, index))
 		return;
 	if (grouping->rows == THREAD_LIFE)
 		add_time(grouping, thread->name, index, index, rest_ns);
@@ -299,8 +298,7 @@ static void collect_programs(struct grouping *grouping)
 	for (uint32_t i = 0; i < profile_reader_thread_count(input->reader); i++) {
 		const struct profile_thread_info *thread = profile_reader_thread(input->reader, i);
 		const char *name = tally_process_name(input->reader, thread->process);
-		if (filter_takes_thread(&input->options->filter, thread->pid, name, thread->tid,
-					thread->name))
+		if (tally_takes_thread(input->reader, &input->options->filter, i))
 			add_to_group(&grouping->groups, or_unknown(name), thread->process, i,
 				     &(struct draws_part){.cpu_ns = thread->cpu_ns,
 							  .samples = thread->samples});

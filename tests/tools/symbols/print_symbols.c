@@ -24,10 +24,7 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		return 2;
 	while (scanf("%" SCNx64, &rva) == 1) {
-		if (count == capacity) {
-			capacity = xalloc_grown(capacity, count + 1);
-			addresses = xalloc_resize(addresses, capacity, sizeof(*addresses));
-		}
+		xalloc_room(&addresses, &capacity, count + 1, sizeof(*addresses));
 		addresses[count++] = (struct symbol_address){.rva = rva};
 	}
 	symbol_addresses_sort(addresses, count);

@@ -271,6 +271,11 @@ START_TEST(exec_without_records)
 	ck_assert_str_eq(process_name(reader, &samples[0]), "sh");
 	ck_assert_str_eq(process_name(reader, &samples[1]), "make");
 	ck_assert_str_eq(process_name(reader, &samples[2]), "cc");
+	/* A thread that nobody recorded is of one process. */
+	for (uint64_t i = 0; i < count; i++)
+		ck_assert_uint_eq(profile_reader_thread(reader, samples[i].thread)->process,
+				  samples[i].process);
+	ck_assert_uint_eq(profile_reader_thread_count(reader), 3);
 	ck_assert_str_eq(module_path(reader, &samples[1]), "/bin/make");
 	ck_assert_uint_eq(profile_reader_process_count(reader), 3);
 	free(samples);

@@ -39,8 +39,8 @@ LIBRARIES = {
             r'ucontext|unistd|utime|utmp|wait|wchar|wctype|wordexp|x86intrin)\.h',
 }
 
-# folder -> (project headers it may include, libraries it may use). The longest prefix counts. All but those that run
-# elsewhere, in the kernel or in the target, may use the containers too.
+# folder -> (project headers it may include, libraries it may use). The longest prefix counts. All but collector/bpf, whose
+# programs run in the kernel, may use the containers too.
 RULES = {
     'containers': (lambda h: h.startswith('containers/'), {'libc'}),
     'tbrw': (lambda h: h.startswith('tbrw/'), {'libc'}),
@@ -50,11 +50,9 @@ RULES = {
     'unwind/elf': (lambda h: h.startswith('unwind/'), {'libc', 'elf'}),
     'unwind/module': (lambda h: h.startswith('unwind/'), {'libc', 'libelf'}),
     'program': (lambda h: h.startswith('program/'), {'libc', 'elf', 'zlib'}),
-    'collector/preload': (lambda h: h.startswith('collector/preload/'), {'libc'}),
     'collector/bpf': (lambda h: h.startswith('collector/bpf/') or h == 'vmlinux.h',
                       {'libc', 'libbpf', 'perf_event'}),
-    'collector': (lambda h: (h.startswith('collector/') and not h.startswith('collector/preload/'))
-                  or h in TBRW_PUBLIC | PROFILE_PUBLIC or h == 'unwind/unwind.h' or h.startswith('program/'),
+    'collector': (lambda h: h.startswith(('collector/', 'program/')) or h in TBRW_PUBLIC | PROFILE_PUBLIC or h == 'unwind/unwind.h',
                   {'libc', 'libbpf', 'elf', 'perf_event'}),
     'tools/names': (lambda h: h.startswith('tools/'), {'libc', 'libdw', 'libiberty'}),
     'tools/image': (lambda h: h.startswith(('tools/', 'program/')), {'libc', 'elf', 'libelf', 'libdw', 'libdeflate', 'lzma'}),
@@ -139,9 +137,6 @@ MORE_PUBLIC = {
 
 # What an area shows to others, all of its rooms know too.
 AREA_PUBLIC = {'unwind/unwind.h', 'profile/profile.h', *TBRW_PUBLIC, *TBRW_INTERNAL}
-
-# The perf.data importer is the one tool that unwinds and that knows perf's records.
-PERF_IMPORTER = re.compile(r'tools/(.*/)?[^/]*perf[^/]*\.[ch]$')
 
 # In the collector: who may include linux/perf_event.h, and who may touch the ring's control page.
 PERF_EVENT_FILES = re.compile(r'collector/(.*/)?(record|event|ring)[^/]*\.[ch]$')
@@ -255,17 +250,13 @@ def check_include(path, quote, header):
       return None
     if not os.path.isfile(os.path.join(tree.ROOT, header)) and header != 'vmlinux.h':
       return f'{path}: "{header}" is not named from the root'
-    if header == 'unwind/unwind.h' and path.startswith('tools/') and PERF_IMPORTER.match(path):
-      return None
-    allowed = allowed_headers(header) or (header.startswith('containers/') and folder not in ('collector/bpf', 'collector/preload'))
+    allowed = allowed_headers(header) or (header.startswith('containers/') and folder != 'collector/bpf')
     return check_room(path, header) if allowed else f'{path}: {folder} must not know "{header}"'
   library = library_of(header)
   if library is None:
     return f'{path}: <{header}> belongs to no library of the table in tests/arch/includes.py'
   if library == 'perf_event' and folder == 'collector' and not PERF_EVENT_FILES.match(path):
     return f'{path}: only the record codec, the event opener and the ring include <{header}>'
-  if library == 'perf_event' and PERF_IMPORTER.match(path):
-    return None
   if library not in allowed_libraries:
     return f'{path}: {folder} must not use {library} (<{header}>)'
   return None

@@ -1,4 +1,4 @@
-"""Shares of CPU time of tests/targets/cycle.c: what a profile shows, what the program says, and how far apart the ideal would be.
+"""Shares of CPU time of tests/targets/lives/cycle.c: what a profile shows, what the program says, and how far apart the ideal would be.
 
 A run's error is the largest of the three functions' |shown - truth|, in points. The ideal is as many samples taken
 independently of each other: their counts are multinomial, whose shares have variance p (1 - p) / n. At the hundreds

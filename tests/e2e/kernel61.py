@@ -98,7 +98,7 @@ def pack(path):
   for name in ('proc', 'sys', 'dev', 'tmp'):
     archive.directory(name)
   archive.console()
-  archive.plain(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'kernel61.sh'), 'init')
+  archive.plain(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'support', 'kernel61.sh'), 'init')
   for name in PROGRAMS:
     archive.program(os.path.realpath(shutil.which(name)), '/usr/bin/' + name)
   archive.plain('/bin/sh', '/bin/sh')

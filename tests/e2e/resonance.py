@@ -1,7 +1,7 @@
 """Sampling does not lock to programs that do the same again and again. The long form, with perf beside it and tighter
 limits, is tests/bench/resonance.
 
-tests/targets/cycle.c does a, b, c for 50, 30 and 20 % of each cycle of CPU time and says what each used. Shares of n
+tests/targets/lives/cycle.c does a, b, c for 50, 30 and 20 % of each cycle of CPU time and says what each used. Shares of n
 independent samples have a chi-square distance from the truth, n * sum((shown - true)^2 / true), that is distributed with
 two degrees of freedom, and the sum over runs with twice as many as there are runs; how fast the machine is does not enter.
 The limit is where ideal sampling is beyond it once in ten million, with errors 1.15 times the ideal's, which is what

@@ -55,7 +55,7 @@ def main():
   header = read('tbrw/tbrw.h')
   errors = read('tbrw/tbrw_errors.h')
   returned = codes(read('tbrw/*/*.c')) - {'VT_SUCCESS'}
-  tested = codes(read('tests/tbrw/*.[ch]'))
+  tested = codes(read('tests/tbrw/*.[ch]')) | codes(read('tests/tbrw/*/*.[ch]'))
   known = {'VT_' + name for name in re.findall(r'X\((\w+), \d+', errors)}
   never = codes(errors[errors.index('Never returned'):errors.index('#ifndef')])
   groups = expand_groups(header)

@@ -1,4 +1,5 @@
 #include "tbrw/bind/bind.h"
+#include "tbrw/file/file.h"
 #include "tbrw/file/layout.h"
 #include "tbrw/file/record.h"
 #include <stdlib.h>

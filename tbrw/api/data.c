@@ -1,5 +1,7 @@
 #include "tbrw/api/place.h"
+#include "tbrw/file/file.h"
 #include "tbrw/file/layout.h"
+#include "tbrw/file/record.h"
 #include "tbrw/utf8.h"
 #include <errno.h>
 #include <fcntl.h>

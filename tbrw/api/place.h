@@ -4,6 +4,8 @@
 
 #include "tbrw/file/record.h"
 
+struct tb5_stream;
+
 /* A section of a file, or of one of its streams. */
 struct tb5_place {
 	struct tb5_file *file;

@@ -2,6 +2,8 @@
 #include "tbrw/api/place.h"
 #include "tbrw/bind/bind.h"
 #include "tbrw/file/content.h"
+#include "tbrw/file/file.h"
+#include "tbrw/file/record.h"
 
 /* ---- Writing ---- */
 

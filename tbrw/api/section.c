@@ -2,6 +2,7 @@
 #include "tbrw/api/place.h"
 #include "tbrw/bind/bind.h"
 #include "tbrw/file/content.h"
+#include "tbrw/file/file.h"
 #include "tbrw/file/layout.h"
 
 /* ---- What all sections do ---- */

@@ -1,5 +1,6 @@
 /* The software, version information and user-defined global sections. */
 #include "tbrw/api/place.h"
+#include "tbrw/file/file.h"
 
 TBRW_U32 TBRW_set_host(TBRW_PTR ptr, TBRW_HOST *host)
 {

@@ -1,4 +1,5 @@
 /* The strings of a file, by their ids. */
+#include "tbrw/file/file.h"
 #include "tbrw/file/record.h"
 #include "tbrw/utf8.h"
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 
 #include "tbrw/bind/bind_output.h"
 #include "tbrw/bind/binder.h"
+#include "tbrw/file/file.h"
 #include "tbrw/file/layout.h"
 #include "tbrw/file/record.h"
 #include <stdlib.h>

@@ -3,7 +3,9 @@
 #ifndef TBRW_BIND_H
 #define TBRW_BIND_H
 
-#include "tbrw/file/file.h"
+#include "tbrw/tbrw.h"
+
+struct tb5_file;
 
 /* An entry of the thread bind stream. */
 struct tb5_bind_tid {

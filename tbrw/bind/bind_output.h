@@ -2,7 +2,7 @@
 #ifndef TBRW_BIND_OUTPUT_H
 #define TBRW_BIND_OUTPUT_H
 
-#include "tbrw/bind/bind.h"
+#include "tbrw/file/file.h"
 
 struct tb5_bind_output {
 	struct tb5_file *file;

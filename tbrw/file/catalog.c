@@ -1,6 +1,7 @@
 #include "tbrw/file/catalog.h"
 
 #include "tbrw/file/content.h"
+#include "tbrw/file/file.h"
 #include "tbrw/store/crc32c.h"
 #include <stdlib.h>
 #include <string.h>

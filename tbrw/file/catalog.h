@@ -3,7 +3,9 @@
 #ifndef TBRW_CATALOG_H
 #define TBRW_CATALOG_H
 
-#include "tbrw/file/file.h"
+#include "tbrw/tbrw.h"
+
+struct tb5_file;
 
 /* Fills the sections and streams of a file just opened; file->store.end becomes the end of what
  * counts. Sets file->incomplete. */

@@ -1,4 +1,5 @@
 #include "tbrw/file/catalog.h"
+#include "tbrw/file/file.h"
 #include "tbrw/store/crc32c.h"
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 /* Opens, closes and verifies files. */
 #include "tbrw/file/catalog.h"
+#include "tbrw/file/file.h"
 #include "tbrw/store/rescan.h"
 #include "tbrw/utf8.h"
 #include <stdlib.h>

@@ -2,7 +2,12 @@
 #ifndef TBRW_LAYOUT_H
 #define TBRW_LAYOUT_H
 
-#include "tbrw/file/file.h"
+#include "tbrw/tbrw.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tb5_file;
+struct tb5_stream;
 
 #define TB5_NO_FIELD UINT32_MAX
 

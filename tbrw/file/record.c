@@ -1,6 +1,8 @@
 #include "tbrw/file/record.h"
 
 #include "tbrw/file/content.h"
+#include "tbrw/file/file.h"
+#include "tbrw/file/record.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,12 @@
 #ifndef TBRW_RECORD_H
 #define TBRW_RECORD_H
 
-#include "tbrw/file/file.h"
+#include "tbrw/tbrw.h"
+#include <stddef.h>
+#include <stdint.h>
+
+struct tb5_file;
+struct tb5_seq;
 
 /* Makes a record that a caller gave, of a content with records (content.h), one of the file's: its
  * strings become ids. VT_UNSUPPORTED_DATA_SIZE if its own size field is not right; errors of

@@ -1,6 +1,7 @@
 #include "tbrw/store/extents.h"
 
 #include "containers/array.h"
+#include "tbrw/store/store.h"
 #include <assert.h>
 #include <stdlib.h>
 

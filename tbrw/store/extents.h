@@ -4,10 +4,12 @@
 #ifndef TBRW_EXTENTS_H
 #define TBRW_EXTENTS_H
 
-#include "tbrw/store/store.h"
+#include "tbrw/tbrw_types.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct tb5_store;
 
 /* A payload's place in a store. */
 struct tb5_extent {

@@ -1,6 +1,7 @@
 #include "tbrw/store/crc32c.h"
 #include "tbrw/store/extents.h"
 #include "tbrw/store/rescan.h"
+#include "tbrw/store/store.h"
 #include <stdlib.h>
 
 /* Records of a list that are read at a time. */

@@ -1,6 +1,7 @@
 #include "tbrw/store/rescan.h"
 
 #include "containers/array.h"
+#include "tbrw/store/store.h"
 #include <stdlib.h>
 
 struct found {

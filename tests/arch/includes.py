@@ -120,9 +120,8 @@ ROOMS = {
 }
 ROOM_FILES_MAX = 25
 
-# The longest chain of the project's headers that including one brings. Areas that have a longer one: they may only get shorter.
+# The longest chain of the project's headers that including one brings.
 DEPTH_MAX = 6
-DEEPER = {'tbrw': 8, 'tools': 7}
 
 # Headers of a room that the area's other rooms include. Rooms that show more: boxes of small tools, and those that are still to
 # find their two; the numbers may only fall.
@@ -220,9 +219,8 @@ def check_depths(includes):
       longest[area] = chain(header)
   problems = []
   for area, found in longest.items():
-    allowed = DEEPER.get(area, DEPTH_MAX)
-    if len(found) > allowed:
-      problems.append(f'{area}: {len(found)} headers include one another, at most {allowed}: ' + ' > '.join(found))
+    if len(found) > DEPTH_MAX:
+      problems.append(f'{area}: {len(found)} headers include one another, at most {DEPTH_MAX}: ' + ' > '.join(found))
   return problems
 
 

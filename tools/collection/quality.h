@@ -6,8 +6,9 @@
 #define TOOLS_COLLECTION_QUALITY_H
 
 #include "tools/collection/overview.h"
-#include "tools/report/report.h"
 #include <stdint.h>
+
+struct report_input;
 
 /* A row of the report: counts of samples, of one module, of one thread, or of all. */
 struct quality_row {

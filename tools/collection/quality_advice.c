@@ -2,6 +2,7 @@
 #include "tools/collection/quality.h"
 #include "tools/collection/sampling.h"
 #include "tools/collection/skip_reason.h"
+#include "tools/report/report.h"
 #include <inttypes.h>
 
 static char *advise_nameless(const struct report_input *input, const struct quality *quality,

@@ -1,6 +1,7 @@
 #include "tools/cli/xalloc.h"
 #include "tools/collection/quality.h"
 #include "tools/collection/skip_reason.h"
+#include "tools/report/report.h"
 #include "tools/table/lines.h"
 #include <inttypes.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 #include "tools/collection/sampling.h"
 
 #include "tools/cli/xalloc.h"
+#include "tools/report/report.h"
 #include <inttypes.h>
 
 #define INTERVAL_LEAST_NS 100000u /* that tbcollect takes */

@@ -5,8 +5,9 @@
 #define TOOLS_COLLECTION_SAMPLING_H
 
 #include "tools/collection/overview.h"
-#include "tools/report/report.h"
 #include <stdint.h>
+
+struct report_input;
 
 /* Share of the CPU time, in 10^-6, that went to the kernel, where no samples were taken: as far as
  * it is known by thread, if that is a tenth; else what is missing for one sample an interval, if

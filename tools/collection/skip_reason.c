@@ -2,6 +2,7 @@
 
 #include "tools/cli/xalloc.h"
 #include "tools/collection/quality.h"
+#include "tools/report/report.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

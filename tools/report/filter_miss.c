@@ -2,6 +2,7 @@
 
 #include "tools/cli/suggest.h"
 #include "tools/cli/xalloc.h"
+#include "tools/report/report.h"
 #include <stdlib.h>
 
 /* Names, of each the other one too where the thing has two: of modules the paths, of functions

@@ -4,7 +4,7 @@
 #ifndef TOOLS_REPORT_FILTER_MISS_H
 #define TOOLS_REPORT_FILTER_MISS_H
 
-#include "tools/report/report.h"
+struct report_input;
 
 /* One line, "why; what to do", for the caller to free; NULL: there are samples that meet the
  * filter, or there is no filter. */

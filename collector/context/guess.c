@@ -81,7 +81,8 @@ static bool is_same_place(const struct uw_frame *left, const struct uw_frame *ri
 static size_t find_slot(const struct guess *guess, const struct uw_frame *frame)
 {
 	uint64_t hash = (frame->ip ^ frame->sp * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
-	size_t slot = hash >> 54; /* 10 bits, as SLOTS has */
+	_Static_assert(SLOTS == 1 << (64 - 54), "the hash's upper bits are a slot");
+	size_t slot = hash >> 54;
 	while (guess->slots[slot] != 0 &&
 	       !is_same_place(&guess->entries[guess->slots[slot] - 1].frame, frame))
 		slot = (slot + 1) % SLOTS;

@@ -1,13 +1,13 @@
 /*
- * Growing arrays. An array is three members of what keeps it: the pointer to its first element, the
- * number of elements, and the number of those that there is room for.
+ * Growing arrays. An array is three members of its owner: the pointer to the first element, the
+ * number of elements, and the capacity.
  *
  *   if (!array_reserve(&list->items, &list->capacity, list->count + 1, sizeof(*list->items)))
  *           return false;
  *   list->items[list->count++] = item;
  *
- * Debian's libraries for it do not fit: utarray (uthash) exits when memory is out, and stb_ds
- * writes through the NULL that realloc returned.
+ * Debian's libraries for arrays do not fit: utarray (uthash) exits when memory is out, and stb_ds
+ * writes through the NULL of a failed realloc.
  */
 #ifndef CONTAINERS_ARRAY_H
 #define CONTAINERS_ARRAY_H
@@ -22,9 +22,9 @@
 #define ARRAY_CAPACITY_FIRST 16u
 
 /* Makes room for `count` elements of `size` bytes each. `array` is the address of the pointer to
- * the first element, which is NULL while there is no room for any; the new room is not initialized.
- * Capacities double, so that adding one element after the other takes constant time each.
- * false: out of memory (errno is ENOMEM), or more than there can be; nothing has changed. */
+ * the first element (NULL while the capacity is 0); the new room is not initialized. Capacities
+ * double: adding elements one after the other takes constant time each.
+ * false: out of memory (errno is ENOMEM), or more than can be addressed; nothing has changed. */
 static inline bool array_reserve(void *array, size_t *capacity, size_t count, size_t size)
 {
 	if (count <= *capacity)

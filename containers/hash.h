@@ -1,6 +1,6 @@
 /*
- * Hashes that whoever chooses the keys cannot foresee: a file its ids and strings, a profiled
- * program its paths and addresses. So they cannot choose which of them meet in a table.
+ * Keyed hashes. Files choose their ids and strings, profiled programs their paths and addresses;
+ * neither can foresee the hashes, nor choose keys to meet in a table.
  */
 #ifndef CONTAINERS_HASH_H
 #define CONTAINERS_HASH_H
@@ -15,7 +15,7 @@ struct hash_key {
 	uint64_t words[2];
 };
 
-/* A key of this table's own. */
+/* A random key for one table. */
 static inline struct hash_key hash_key_draw(void)
 {
 	struct hash_key key;
@@ -23,15 +23,15 @@ static inline struct hash_key hash_key_draw(void)
 
 	if (getrandom(&key, sizeof(key), GRND_NONBLOCK) == (ssize_t)sizeof(key))
 		return key;
-	/* Before the system has gathered randomness: what is not easily known from outside. */
+	/* Before the system has gathered randomness: values not easily known from outside. */
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	key.words[0] = (uint64_t)now.tv_nsec;
 	key.words[1] = (uint64_t)(uintptr_t)&now;
 	return key;
 }
 
-/* Of a number: two multiplications. Each folds its high half onto the low one, so that all bits
- * reach those that choose a slot. */
+/* Hashes a number by two multiplications. Each folds its high half onto the low one: all bits then
+ * reach the bits that choose a slot. */
 static inline uint64_t hash_number(const struct hash_key *key, uint64_t number)
 {
 	unsigned __int128 product =
@@ -68,10 +68,10 @@ static inline void hash_sip_word(uint64_t v[4], uint64_t word)
 	v[0] ^= word;
 }
 
-/* Of bytes: SipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF"). */
+/* Hashes bytes: SipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF"). */
 static inline uint64_t hash_bytes(const struct hash_key *key, const void *bytes, size_t size)
 {
-	/* "somepseudorandomlygeneratedbytes", as the paper has it. */
+	/* The paper's "somepseudorandomlygeneratedbytes". */
 	uint64_t v[4] = {
 		key->words[0] ^ 0x736f6d6570736575u,
 		key->words[1] ^ 0x646f72616e646f6du,

@@ -1,7 +1,7 @@
 /*
- * Hash tables: open addressing with linear probing over slots of the caller's own type, which
- * begins with struct hash_slot. The key can stand in the slot, so that a lookup in a large table
- * waits for memory once (the collector's nodes), or in the caller's array (images).
+ * Hash tables: open addressing with linear probing over slots of the caller's own type, whose first
+ * member is a struct hash_slot. A key in the slot makes a lookup in a large table wait for memory
+ * only once (the collector's nodes); keys can also stand in the caller's array (images).
  *
  *   struct slot {
  *           struct hash_slot head;
@@ -15,12 +15,12 @@
  *           slot->key = key;
  *   }
  *
- * Whoever chooses the keys (a file, a profiled program) must not choose which of them meet in a
- * table: containers/hash.h has hashes for that.
+ * Those who choose the keys (a file, a profiled program) must not be able to make keys meet in a
+ * table: containers/hash.h has hashes for this.
  *
- * Debian's libraries for it do not fit. uthash exits when memory is out (HASH_NONFATAL_OOM mends
- * that), takes 56 bytes more for each element, each allocated by itself, and a lookup waits for
- * memory twice or more. stb_ds does not check realloc, and keeps the seed of its hashes in a
+ * Debian's libraries for hash tables do not fit. uthash exits when memory is out (unless built with
+ * HASH_NONFATAL_OOM), allocates each element by itself with 56 bytes more, and waits for memory
+ * twice or more in a lookup. stb_ds does not check realloc, and keeps the seed of its hashes in a
  * mutable global. glib aborts. Not thread-safe.
  */
 #ifndef CONTAINERS_HASH_TABLE_H
@@ -36,11 +36,11 @@
 #define HASH_TABLE_CAPACITY_FIRST 64u
 #define HASH_TABLE_CAPACITY_MAX   (UINT32_C(1) << 31)
 
-/* What each slot begins with. */
+/* The first member of each slot. */
 struct hash_slot {
 	uint32_t hash;
-	/* 0: the slot is free. Else the table's count when it was added: 1 for the first, 2 for the
-	 * second, and so on, as long as nothing is removed. */
+	/* 0: the slot is free. Else the table's count after the slot was added: 1 for the first, 2
+	 * for the second, as long as nothing is removed. */
 	uint32_t number;
 };
 
@@ -51,7 +51,7 @@ struct hash_table {
 	uint32_t count;
 };
 
-/* Whether the key of a slot that is taken, with the hash looked for, is `key`. */
+/* Whether a taken slot with the wanted hash has the key `key`. */
 typedef bool hash_table_equal(const void *slot, const void *key);
 
 static inline void hash_table_finish(struct hash_table *table)
@@ -65,16 +65,16 @@ static inline struct hash_slot *hash_table_at(const struct hash_table *table, si
 	return (struct hash_slot *)((char *)table->slots + (i & (table->capacity - 1)) * size);
 }
 
-/* Reads ahead what hash_table_find will look at. */
+/* Prefetches the first slot of hash_table_find. */
 static inline void hash_table_prefetch(const struct hash_table *table, size_t size, uint64_t hash)
 {
 	if (table->capacity)
 		__builtin_prefetch(hash_table_at(table, size, (size_t)hash));
 }
 
-/* The slot with the key; NULL: there is none. `size` is that of a slot, of `hash` the low 32 bits
- * count. The slot stays where it is until the next one is added or removed. Inlined, with `equal`,
- * so that it costs what a loop written by hand does. */
+/* The slot with the key; NULL: none. `size` is the size of a slot; of `hash` the low 32 bits count.
+ * The slot stays in place until the next one is added or removed. Inlined together with `equal`, a
+ * lookup costs no more than a loop written by hand. */
 __attribute__((always_inline)) static inline void *hash_table_find(const struct hash_table *table,
 								   size_t size, uint64_t hash,
 								   hash_table_equal *equal,
@@ -101,8 +101,8 @@ static inline struct hash_slot *hash_table_free_slot(const struct hash_table *ta
 	return hash_table_at(table, size, i);
 }
 
-/* Makes room for one more slot, which can then be added without memory. false: out of memory, or as
- * many as there can be; nothing has changed. */
+/* Makes room for one more slot: adding one then needs no memory. false: out of memory, or the table
+ * has reached HASH_TABLE_CAPACITY_MAX; nothing has changed. */
 static inline bool hash_table_reserve(struct hash_table *table, size_t size)
 {
 	assert(size >= sizeof(struct hash_slot));
@@ -126,7 +126,7 @@ static inline bool hash_table_reserve(struct hash_table *table, size_t size)
 	return true;
 }
 
-/* Adds a slot for a key that is not there yet: zero behind the head, for the caller to fill. NULL:
+/* Adds a slot for a key not yet in the table: zero behind the head, for the caller to fill. NULL:
  * as hash_table_reserve. */
 static inline void *hash_table_add(struct hash_table *table, size_t size, uint64_t hash)
 {
@@ -137,7 +137,7 @@ static inline void *hash_table_add(struct hash_table *table, size_t size, uint64
 	return slot;
 }
 
-/* Removes a slot. Those behind it move up, so that none is left to be skipped. */
+/* Removes a slot. Slots behind move up: a free slot always ends a probe. */
 static inline void hash_table_remove(struct hash_table *table, size_t size, void *slot)
 {
 	assert(((struct hash_slot *)slot)->number != 0);
@@ -146,7 +146,7 @@ static inline void hash_table_remove(struct hash_table *table, size_t size, void
 		const struct hash_slot *next = hash_table_at(table, size, i);
 		if (next->number == 0)
 			break;
-		/* It may move unless its own place lies behind the hole. */
+		/* A slot whose own place lies behind the hole stays. */
 		if (((i - next->hash) & (table->capacity - 1)) < i - hole)
 			continue;
 		memcpy(hash_table_at(table, size, hole), next, size);

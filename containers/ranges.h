@@ -1,8 +1,8 @@
 /*
- * Ranges of addresses that do not overlap, in order of address. A range is the first two members of
- * what its user keeps of it, both uint64_t: where it starts, and where it ends. Ranges stand in
- * blocks, so that adding one moves few others, however many there are and in whatever order they
- * come.
+ * Ranges of addresses without overlaps, in order of address. A range is a struct of its user whose
+ * first two members are uint64_t: its start, and its end (the first address behind). Ranges stand
+ * in blocks: adding one moves few others, however many ranges there are, and in whatever order
+ * ranges are added.
  *
  *   struct mapping {
  *           uint64_t start, end;
@@ -28,7 +28,7 @@
 
 enum {
 	RANGES_BLOCK = 64, /* ranges in a block */
-	RANGES_MORE = 3    /* that ranges_reserve makes room for */
+	RANGES_MORE = 3    /* made room for by ranges_reserve */
 };
 
 struct ranges_block {
@@ -36,18 +36,18 @@ struct ranges_block {
 	uint64_t items[];
 };
 
-/* Zeros: there is none. */
+/* All zero: no ranges. */
 struct ranges {
 	size_t count;
-	size_t size;                  /* of what is kept of each, a multiple of 8 */
+	size_t size;                  /* of a user's struct in bytes, a multiple of 8 */
 	struct ranges_block **blocks; /* none of them empty */
 	size_t block_count, block_capacity;
 	struct ranges_block *spare[RANGES_MORE];
 	size_t spare_count;
 };
 
-/* Where a range is, or the end behind the last one. Zeros: the first one. Holds until ranges are
- * added or removed. */
+/* The place of a range, or the end behind the last one. All zero: the first place. Valid until
+ * ranges are added or removed. */
 struct ranges_place {
 	size_t block, item;
 };
@@ -57,14 +57,14 @@ static inline uint64_t *ranges_item(const struct ranges *ranges, size_t block, s
 	return ranges->blocks[block]->items + item * (ranges->size / sizeof(uint64_t));
 }
 
-/* The range at a place; NULL: it is the end. Valid until ranges are added or removed. */
+/* The range at a place; NULL: the end. Valid until ranges are added or removed. */
 static inline void *ranges_at(const struct ranges *ranges, struct ranges_place place)
 {
 	return place.block < ranges->block_count ? ranges_item(ranges, place.block, place.item)
 						 : NULL;
 }
 
-/* Where a place is that may be right behind a block's last range. */
+/* Turns a place right behind a block's last range into the next block's first. */
 static inline struct ranges_place ranges_settle(const struct ranges *ranges,
 						struct ranges_place place)
 {
@@ -73,7 +73,7 @@ static inline struct ranges_place ranges_settle(const struct ranges *ranges,
 	return place;
 }
 
-/* The range at a place, which goes on to the next one; NULL: it is the end. */
+/* The range at a place; NULL: the end. Moves the place on to the next range. */
 static inline void *ranges_next(const struct ranges *ranges, struct ranges_place *place)
 {
 	void *range = ranges_at(ranges, *place);
@@ -84,7 +84,7 @@ static inline void *ranges_next(const struct ranges *ranges, struct ranges_place
 	return range;
 }
 
-/* Where the first range is that ends after address, or the end. */
+/* The place of the first range that ends after address, or the end. */
 static inline struct ranges_place ranges_find(const struct ranges *ranges, uint64_t address)
 {
 	struct ranges_place place = {0};
@@ -107,8 +107,8 @@ static inline struct ranges_place ranges_find(const struct ranges *ranges, uint6
 	return place;
 }
 
-/* Makes sure that RANGES_MORE ranges can be inserted, of each of which `size` bytes are kept.
- * false: out of memory; nothing has changed. */
+/* Reserves memory for RANGES_MORE insertions of ranges of `size` bytes each. false: out of memory;
+ * nothing has changed. */
 static inline bool ranges_reserve(struct ranges *ranges, size_t size)
 {
 	assert(size % sizeof(uint64_t) == 0 && (ranges->count == 0 || size == ranges->size));
@@ -129,7 +129,7 @@ static inline bool ranges_reserve(struct ranges *ranges, size_t size)
 	return true;
 }
 
-/* A reserved block at an index, which takes what the one before it has from range `from` on. */
+/* Inserts a reserved block at an index; ranges from `from` on move there from the block before. */
 static inline void ranges_add_block(struct ranges *ranges, size_t index, size_t from)
 {
 	assert(ranges->spare_count > 0 && ranges->block_count < ranges->block_capacity);
@@ -146,18 +146,18 @@ static inline void ranges_add_block(struct ranges *ranges, size_t index, size_t 
 	before->count = from;
 }
 
-/* Inserts a range, which overlaps none, before the one at a place, which goes on behind it. There
- * is room for it (ranges_reserve). */
+/* Inserts a range before the one at a place, and moves the place behind the new range. The range
+ * must overlap no other. Room for it must be reserved (ranges_reserve). */
 static inline void ranges_insert(struct ranges *ranges, struct ranges_place *place,
 				 const void *range)
 {
 	if (ranges->block_count == 0)
 		ranges_add_block(ranges, 0, 0);
-	/* The end is that of the last block. */
+	/* The end belongs to the last block. */
 	if (place->block == ranges->block_count)
 		place->item = ranges->blocks[--place->block]->count;
 	if (ranges->blocks[place->block]->count == RANGES_BLOCK) {
-		/* Where ranges come in order of address, blocks stay full. */
+		/* Ranges inserted in order of address fill whole blocks. */
 		size_t from = place->item == RANGES_BLOCK ? RANGES_BLOCK : RANGES_BLOCK / 2;
 		ranges_add_block(ranges, place->block + 1, from);
 		if (place->item >= from)
@@ -172,7 +172,7 @@ static inline void ranges_insert(struct ranges *ranges, struct ranges_place *pla
 	*place = ranges_settle(ranges, *place);
 }
 
-/* Removes the range at a place, which is then the next one's. */
+/* Removes the range at a place, which becomes the next range's. */
 static inline void ranges_remove(struct ranges *ranges, struct ranges_place *place)
 {
 	struct ranges_block *block = ranges->blocks[place->block];
@@ -182,7 +182,7 @@ static inline void ranges_remove(struct ranges *ranges, struct ranges_place *pla
 	if (block->count == 0) {
 		memmove(ranges->blocks + place->block, ranges->blocks + place->block + 1,
 			(--ranges->block_count - place->block) * sizeof(struct ranges_block *));
-		/* What comes in the place of the last ranges may need the block. */
+		/* Ranges inserted in place of the last ones may need the block. */
 		if (ranges->spare_count < RANGES_MORE)
 			ranges->spare[ranges->spare_count++] = block;
 		else
@@ -191,7 +191,7 @@ static inline void ranges_remove(struct ranges *ranges, struct ranges_place *pla
 	*place = ranges_settle(ranges, *place);
 }
 
-/* Frees all; there is none then. */
+/* Frees all ranges; the list is empty then. */
 static inline void ranges_finish(struct ranges *ranges)
 {
 	for (size_t i = 0; i < ranges->block_count; i++)
@@ -202,7 +202,7 @@ static inline void ranges_finish(struct ranges *ranges)
 	*ranges = (struct ranges){0};
 }
 
-/* Makes *copy a copy, in as few blocks as hold it. false: out of memory; it is empty then. */
+/* Copies all ranges to *copy, in as few blocks as possible. false: out of memory, *copy empty. */
 static inline bool ranges_copy(struct ranges *copy, const struct ranges *ranges)
 {
 	*copy = (struct ranges){0};

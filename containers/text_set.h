@@ -1,6 +1,6 @@
 /*
- * Distinct texts in one growing run of bytes, such as a file holds them, each found by what it
- * says. A text is written behind the others first, where it stays if none is equal:
+ * Distinct texts in one growing run of bytes, as in a file, and a hash table to find them. A new
+ * text is written behind the others first, and stays there if no other is equal:
  *
  *   if (!array_reserve(&set->bytes, &set->capacity, set->size + size, 1))
  *           return NULL;
@@ -53,8 +53,8 @@ static inline bool text_set_is(const void *slot, const void *key)
 	       memcmp(wanted->bytes + known->offset, wanted->text, wanted->size) == 0;
 }
 
-/* The first text that was entered of those equal to the one at bytes[offset..offset + size), which
- * may be itself: then it is one of the set from here on. NULL: out of memory. */
+/* The set's text equal to the one at bytes[offset..offset + size); if there is none, this one joins
+ * the set and is returned. NULL: out of memory. */
 static inline struct text_slot *text_set_enter(struct text_set *set, size_t offset, uint32_t size)
 {
 	assert(offset <= set->capacity && size <= set->capacity - offset);

@@ -8,7 +8,7 @@
 
 enum { ENTRIES_MAX = 64, NOTES_MAX = 4096 };
 
-/* Where a table lies by the file's header, and where its entries say that they are notes. */
+/* Offsets of a table's place and count in the file header, and of an entry's members. */
 struct table {
 	uint8_t offset_at;
 	uint8_t count_at;

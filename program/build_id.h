@@ -8,9 +8,9 @@
 
 enum { BUILD_ID_MAX = 64 /* bytes, as in libdwfl; the kernel tells 20 at most */ };
 
-/* Reads the file's first GNU build-id: a note of a segment, or of a section where the segments have
- * none, as in debug files (gABI, "Note Section"). Returns its length, 0 where there is none, or a
- * longer one; -1: this is no ELF file of this machine's byte order. Reads some KB with pread(2),
+/* Reads the file's first GNU build-id: a note of a segment or, where the segments have none as in
+ * debug files, of a section (gABI, "Note Section"). Returns the id's length; 0: none, or a longer
+ * one than BUILD_ID_MAX; -1: no ELF file of this machine's byte order. Reads some KB with pread(2),
  * whatever the file says: 64 entries of each table, 4 KB of a note. */
 ssize_t build_id_read(int fd, uint8_t id[static BUILD_ID_MAX]);
 

@@ -26,7 +26,7 @@ static bool has_crc(int fd, off_t size, uint32_t expected)
 	return at == size && crc == expected;
 }
 
-/* The build-id tells; the link's checksum where one of the two has none. */
+/* Compares build-ids; where the file or the program has none, the link's checksum. */
 static bool is_of_build(const struct debug_file_search *search, int fd, const struct stat *status)
 {
 	uint8_t id[BUILD_ID_MAX];
@@ -77,8 +77,8 @@ static bool is_plain(const char *name)
 	return name[0] && strcmp(name, ".") != 0 && !strchr(name, '/') && !path_leads_up(name);
 }
 
-/* Of shared DWARF's name only what is below .dwz counts, or its last part: distributions write the
- * way there from where the debug file will be, with a link or two between. */
+/* Distributions write a link to shared DWARF relative to the debug file's future place, with a
+ * symbolic link or two between: only the part below .dwz counts, or the last part. */
 static bool name_by_link(const struct debug_file_search *search, char *name)
 {
 	static const char folder[] = "/.dwz/";
@@ -93,7 +93,7 @@ static bool name_by_link(const struct debug_file_search *search, char *name)
 	return is_plain(search->is_shared ? last : taken) && length < NAME_SIZE;
 }
 
-/* Where the file would be for one entry of the list. false: nowhere. */
+/* The debug file's path for one entry of the list. false: none. */
 static bool name_place(const struct debug_file_search *search, bool by_id, const char *name,
 		       const char *entry, int length, char *path)
 {

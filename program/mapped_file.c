@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum {
-	LINKS_MAX = 16384, /* mappings of files; they are read for each file that is missing */
+	LINKS_MAX = 16384, /* links to mapped files, read for each missing file */
 	PLACE_SIZE = PATH_MAX + 64
 };
 
@@ -31,15 +31,15 @@ static bool is_link_of(int directory, const char *name, const char *path)
 	ssize_t length = readlinkat(directory, name, target, sizeof(target));
 	size_t known = strlen(path);
 	size_t end = sizeof(suffix) - 1;
-	/* It was deleted already when it was mapped. */
+	/* The file was deleted before it was mapped. */
 	if (known > end && strcmp(path + known - end, suffix) == 0)
 		known -= end;
 	return length > 0 && (size_t)length == known + end && memcmp(target, path, known) == 0 &&
 	       memcmp(target + known, suffix, end) == 0;
 }
 
-/* The link by which the file that had this path can still be opened. Others may have had the path.
- */
+/* Finds a link in /proc/PID to the deleted file of this path. Other deleted files may have had the
+ * same path. */
 static bool find_deleted(uint32_t pid, const char *path, char *found)
 {
 	bool is_found = false;
@@ -105,7 +105,7 @@ static bool is_changed(const struct mapped_file *file, const struct stat *status
 	return true;
 }
 
-/* 0: it is the mapped file; else why not. */
+/* 0: the file is the mapped one; else the errno of the difference. */
 static int compare(const struct mapped_file *file, int fd, const struct stat *status,
 		   int64_t *changed_ns)
 {
@@ -134,7 +134,7 @@ static int try_place(const struct mapped_file *file, const char *path, regular_f
 	return error;
 }
 
-/* The larger, the more it tells. */
+/* The higher, the more telling is the error. */
 static size_t rank(int error)
 {
 	static const int ranks[] = {ENXIO, EACCES, EEXIST, EMFILE, ESTALE, ENOEXEC};
@@ -162,7 +162,7 @@ int mapped_file_open(const struct mapped_file *file, regular_file_take *take, vo
 		bool is_gone = error == ESRCH || (*place == PLACE_PROGRAM && error == EEXIST);
 		if (!is_gone && rank(error) > rank(result))
 			result = error;
-		/* This was the file: others elsewhere are not. */
+		/* The mapped file was found: files elsewhere are others. */
 		if (*place != PLACE_HERE && (error == ENOEXEC || error == ESTALE))
 			break;
 	}

@@ -40,7 +40,7 @@ static bool is_made_up(int place)
 int regular_file_open(const char *path, int flags, struct stat *status)
 {
 	char link[64];
-	/* A descriptor of the place; what is there is not opened by it (open(2), O_PATH). */
+	/* A descriptor of the place alone: O_PATH does not open the file (open(2)). */
 	int place = open(path, O_PATH | O_CLOEXEC | flags);
 	if (place < 0)
 		return -1;

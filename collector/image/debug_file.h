@@ -6,9 +6,9 @@
 #include "unwind/unwind.h"
 #include <stdint.h>
 
-/* Gives a module that lacks unwind information that of its debug file, if there is one that root,
- * this user or `owner` (of the program) owns. path: of the program. Only before the module is used.
- * Others cost nothing. */
+/* Adds the unwind information of the debug file to a module without its own, if root, this user or
+ * `owner` (of the program) owns the file. path: of the program. Only before the module is used.
+ * Modules with unwind information cost nothing. */
 void debug_file_add(struct uw_module *module, const char *path, uint32_t owner);
 
 #endif

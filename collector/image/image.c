@@ -17,17 +17,17 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* What there is of an image's file. */
+/* The state of an image's file. */
 enum image_state {
-	IMAGE_UNREAD,  /* no module: it could not be opened, but perhaps can through another process
-			*/
-	IMAGE_REFUSED, /* no module: the file is none that can be used, or was changed */
-	IMAGE_COPIED,  /* a module that needs no file: the vdso, the memory of a deleted file */
-	IMAGE_OPEN,    /* a module that holds a descriptor */
+	IMAGE_UNREAD,  /* no module: the file could not be opened, but another process may give
+			* access */
+	IMAGE_REFUSED, /* no module: the file cannot be used, or was changed */
+	IMAGE_COPIED,  /* a module without a file: the vdso, the memory of a deleted file */
+	IMAGE_OPEN,    /* a module with a descriptor */
 	IMAGE_READY,   /* the same, and its debug file was looked for */
-	IMAGE_CLOSED,  /* no module: it was open, and is opened again for the next walk */
-	IMAGE_PAST,    /* by now another image stands for what the file holds; a module stays with
-			* those who map it, until it is closed */
+	IMAGE_CLOSED,  /* no module: the file was closed, and is opened again for the next walk */
+	IMAGE_PAST,    /* the file was changed and got another image; present mappings keep the
+			* module of this one until it is closed */
 };
 
 struct image {
@@ -35,12 +35,12 @@ struct image {
 	enum image_state state;
 	struct uw_module *module;
 	char *path;
-	uint64_t used;      /* the turn in which it was last asked for */
+	uint64_t used;      /* the turn of the last request */
 	uint64_t looked_ns; /* when its file was last seen unchanged */
-	uint32_t successor; /* the same file, which could be opened later; 0: none */
-	uint32_t tried_pid; /* through which it was last tried to open it */
+	uint32_t successor; /* the image of the same file, opened later; 0: none */
+	uint32_t tried_pid; /* the process of the last attempt to open the file */
 	uint32_t owner;     /* of its file */
-	int64_t changed_ns; /* PROFILE_IMAGE_CHANGED: when the file was, as a date */
+	int64_t changed_ns; /* PROFILE_IMAGE_CHANGED: date of the file's change */
 	bool is_32bit;
 };
 
@@ -54,11 +54,11 @@ struct image_table {
 	size_t capacity;
 	struct hash_table names; /* of image_slot */
 	struct hash_key key;
-	uint32_t *open; /* images that hold descriptors and may be closed */
+	uint32_t *open; /* images with descriptors that may be closed */
 	size_t open_count;
 	size_t open_capacity;
 	uint64_t turn;
-	uint64_t memory_budget; /* bytes that may still be copied from processes' memory */
+	uint64_t memory_budget; /* bytes left to copy from processes' memory */
 	bool is_told[WARNING_COUNT];
 };
 
@@ -67,7 +67,7 @@ struct image_slot {
 	uint32_t image; /* the first one of its name that is not past */
 };
 
-/* What an image is looked for by. */
+/* The search key of an image. */
 struct image_key {
 	const struct image_table *table;
 	const struct profile_image *record;
@@ -143,7 +143,7 @@ static bool is_vdso(const struct image_source *source)
 	return strcmp(source->path, "[vdso]") == 0;
 }
 
-/* A 32-bit process has another vdso than a 64-bit one, whose is at the end of its addresses. */
+/* A 64-bit process has its vdso at the end of its addresses; a 32-bit one has another vdso. */
 static bool is_vdso_32(const struct image_source *source)
 {
 	return is_vdso(source) && source->end <= UINT32_MAX;
@@ -154,7 +154,7 @@ bool image_is_anonymous(const struct image_source *source)
 	return !is_vdso(source) && !image_file_is_path(source->path);
 }
 
-/* What identifies the image: the record without what only opening it tells. */
+/* The identifying part of an image's record; opening the image tells the rest. */
 static struct profile_image identify(const struct image_source *source)
 {
 	struct profile_image record = {
@@ -168,14 +168,14 @@ static struct profile_image identify(const struct image_source *source)
 	if (is_vdso(source)) {
 		record.kind = PROFILE_IMAGE_VDSO;
 	} else if (image_is_anonymous(source)) {
-		/* JIT code belongs to one process, which alone gives its addresses a meaning. */
+		/* JIT code belongs to one process: its addresses mean nothing in others. */
 		record = (struct profile_image){.kind = PROFILE_IMAGE_JIT, .pid = source->pid};
 	}
 	return record;
 }
 
-/* The vdso is one image for all processes of a running kernel that have the same width; for 64-bit
- * ones ours will do. */
+/* All processes of a running kernel with the same width share one vdso image; for 64-bit ones ours
+ * will do. */
 static struct uw_module *open_vdso(struct asker *asker, const struct image_source *source)
 {
 	struct uw_module *module = NULL;
@@ -200,15 +200,15 @@ static bool has_file(const struct image *image)
 	       (image->state == IMAGE_PAST && image->module);
 }
 
-/* Without a build-id only the inode says which file it is, and once a deleted file is closed its
- * inode becomes another's, whose code would be taken for this one's. */
+/* Without a build-id the inode alone identifies a file. Once a deleted file is closed, its inode
+ * may become another file's, whose code would be taken for this one's. */
 static bool is_closable(const struct image *image)
 {
 	return has_file(image) && (image->record.build_id_size > 0 || image->state == IMAGE_PAST);
 }
 
-/* Of the images whose files only this table keeps open, closes the one that nobody has asked for
- * the longest; false where there is none. */
+/* Closes the image with the oldest request among those whose files only this table keeps open;
+ * false: none. */
 static bool close_idle(struct image_table *table)
 {
 	size_t found = table->open_count;
@@ -232,14 +232,14 @@ static bool close_idle(struct image_table *table)
 	return true;
 }
 
-/* Remembers the image at index if its file may be closed, and closes others where these are many.
- */
+/* Adds the image at index to the closable ones, if its file may be closed; closes others if these
+ * are many. */
 static void note_open(struct image_table *table, uint32_t index)
 {
 	if (!is_closable(&table->items[index]) ||
 	    !array_reserve(&table->open, &table->open_capacity, table->open_count + 1,
 			   sizeof(*table->open)))
-		return; /* it stays open */
+		return; /* the file stays open */
 	while (table->open_count >= IMAGE_OPEN_MAX && close_idle(table))
 		;
 	table->open[table->open_count++] = index;
@@ -253,7 +253,7 @@ static void note_warning(struct image_table *table, const char *before, const ch
 	emit_note(table->emit, PROFILE_NOTE_WARNING, EMIT_TIME_BEFORE, 0, 0, 0, text);
 }
 
-/* Tells once what many files may have; path: of the first. */
+/* Warns once of a problem that many files may have; path: of the first. */
 static void warn_once(struct image_table *table, enum warning warning, const char *path)
 {
 	static const char *const texts[] = {
@@ -272,7 +272,7 @@ static void warn_once(struct image_table *table, enum warning warning, const cha
 	table->is_told[warning] = true;
 }
 
-/* The file could not be opened, for this reason. */
+/* Notes why the file could not be opened. */
 static void note_unread(struct image_table *table, struct image *image, int error)
 {
 	image->record.flags |= PROFILE_IMAGE_NOT_OPEN;
@@ -287,7 +287,7 @@ static void note_unread(struct image_table *table, struct image *image, int erro
 	}
 }
 
-/* Has a process opened or copied the image for us; the record gets what names its file. */
+/* Has the opener open or copy the image; the record gets inode and device, if unknown. */
 static struct image_opened ask_for(struct image_table *table, struct image *image,
 				   const struct image_source *source, image_opener *opener)
 {
@@ -315,7 +315,7 @@ static void open_file(struct image_table *table, struct image *image,
 			closed |= close_idle(table);
 	} while (closed);
 	int error = opened.error;
-	/* What was changed holds for all who map it: whoever maps it later asks for a new image. */
+	/* A change holds for all who map the file: whoever maps it later asks for a new image. */
 	bool is_refused = error == ENOEXEC || error == ESTALE;
 	image->owner = opened.owner;
 	image->changed_ns = opened.changed_ns;
@@ -331,7 +331,8 @@ static void open_file(struct image_table *table, struct image *image,
 	}
 }
 
-/* Whose names of generated code count: said while the process lives, as its files stay behind. */
+/* Notes the process's owner and start, by which its perf map is judged: noted while the process
+ * lives, as perf maps stay behind. */
 static void note_owner(struct image_table *table, struct image *image,
 		       const struct image_source *source)
 {
@@ -345,7 +346,7 @@ static void note_owner(struct image_table *table, struct image *image,
 			  source->pid, 0, image->path);
 }
 
-/* Fills in what only opening the image tells. */
+/* Opens the image and completes its record. */
 static void open_image(struct image_table *table, struct image *image,
 		       const struct image_source *source)
 {
@@ -380,9 +381,9 @@ static char *path_of(const struct profile_image *record, const struct image_sour
 	return strndup(source->path, length);
 }
 
-/* Adds an image and writes it, after opening it through the process that is its source; takes path
- * and module. The result numbers it, and has images that are none of this table, the kernel's.
- * Returns its index; 0: out of memory. */
+/* Writes an image to the result and adds it to the table; takes path and module. pid: the process
+ * through which the image was opened. The result numbers images; some numbers are not of this table
+ * but the kernel's. Returns the image's index; 0: out of memory. */
 static uint32_t add_image(struct image_table *table, const struct image *image, uint32_t pid)
 {
 	struct profile_image record = image->record;
@@ -401,7 +402,7 @@ static uint32_t add_image(struct image_table *table, const struct image *image, 
 	return index;
 }
 
-/* The image that is used for this one, which is asked for. */
+/* The last successor of the image, which counts as requested. */
 static uint32_t find_current(struct image_table *table, uint32_t index)
 {
 	while (table->items[index].successor != 0)
@@ -410,7 +411,7 @@ static uint32_t find_current(struct image_table *table, uint32_t index)
 	return index;
 }
 
-/* Whether the file was changed since it was opened. A look holds for what was mapped before it:
+/* Whether the file was changed since it was opened. One look serves for all earlier mappings:
  * programs map one file thousands of times. */
 static bool has_changed(struct image *image, const struct image_source *source)
 {
@@ -420,7 +421,7 @@ static bool has_changed(struct image *image, const struct image_source *source)
 	return uw_module_has_changed(image->module);
 }
 
-/* Whether the file was changed since the image was made, and the source is known to be a later
+/* Whether the file was changed after the image was made, and the source is known to be a later
  * mapping. */
 static bool is_outdated(struct image *image, const struct image_source *source)
 {
@@ -432,7 +433,7 @@ static bool is_outdated(struct image *image, const struct image_source *source)
 	       image_file_date(source->mapped_ns) >= image->changed_ns;
 }
 
-/* Leaves an image to those who map it: its file is of no use any more, and may be closed. */
+/* Leaves an image to its present mappings: its file has no further use and may be closed. */
 static void retire(struct image_table *table, uint32_t index)
 {
 	struct image *image = &table->items[index];
@@ -445,8 +446,8 @@ static void retire(struct image_table *table, uint32_t index)
 		note_open(table, index);
 }
 
-/* The image that is used for what the source maps, if the one at index is its first; 0: it needs a
- * new one. */
+/* The image in use for the source's file, whose first image is at index; 0: the file needs a new
+ * one. */
 static uint32_t find_present(struct image_table *table, uint32_t index,
 			     const struct image_source *source)
 {
@@ -469,7 +470,7 @@ uint32_t image_table_get(struct image_table *table, const struct image_source *s
 		hash_table_find(&table->names, sizeof(*slot), hash, is_image, &key);
 	uint32_t known = slot ? find_present(table, slot->image, source) : 0;
 	if (known != 0) {
-		/* Whose memory it was to be read from may have ended too early. */
+		/* The process of the earlier attempt may have ended too early. */
 		if (is_vdso_32(source) && !table->items[known].module)
 			open_image(table, &table->items[known], source);
 		free(image.path);
@@ -486,9 +487,8 @@ uint32_t image_table_get(struct image_table *table, const struct image_source *s
 	return added;
 }
 
-/* Makes a file's image once more, which could not be opened: what was seen of it until now stays
- * that of a file that was not read. Returns the index, that of the old one where there is no
- * memory. */
+/* Adds another image of a file that could not be opened before: samples until now stay with the
+ * image of an unread file. Returns the new index, or the old one when out of memory. */
 static uint32_t succeed(struct image_table *table, uint32_t index, const struct image *opened,
 			uint32_t pid)
 {
@@ -506,7 +506,7 @@ static uint32_t succeed(struct image_table *table, uint32_t index, const struct 
 	return added;
 }
 
-/* Gives the module what its debug file says, if it needs that: when it is to be used. */
+/* Adds the debug file's information to a module without its own, before the first use. */
 static void make_ready(struct image_table *table, struct image *image)
 {
 	if (image->state != IMAGE_OPEN)
@@ -529,7 +529,7 @@ static bool is_worth_a_try(const struct image *image, uint32_t pid)
 		 (image->record.flags & PROFILE_IMAGE_NO_DESCRIPTOR || image->tried_pid != pid)));
 }
 
-/* Opens the image's file again, or at last. Returns the index as image_table_open. */
+/* Opens the image's file again, or for the first time. Returns the index as image_table_open. */
 static uint32_t reopen(struct image_table *table, uint32_t index, const struct image_place *place)
 {
 	struct image *image = &table->items[index];
@@ -552,8 +552,8 @@ static uint32_t reopen(struct image_table *table, uint32_t index, const struct i
 		note_open(table, index);
 	} else if (image->state == IMAGE_CLOSED &&
 		   !(opened.record.flags & PROFILE_IMAGE_NO_DESCRIPTOR)) {
-		/* The image record was written when the file was readable; only a note can say that
-		 * it no longer is. The limit is told already. */
+		/* The image record was written when the file was readable; only a note can say
+		 * otherwise now. The limit is told already. */
 		warn_once(table, WARNING_LOST, image->path);
 	}
 	return index;

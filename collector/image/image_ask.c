@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All that the opener takes is a copy: whoever asked may be gone. */
+/* Copies of all the opener's input: the asking side may be gone. */
 struct question {
 	struct asker_question base;
 	image_opener *opener;

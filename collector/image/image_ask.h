@@ -10,8 +10,7 @@
 /* image_file_open, image_memory_open or image_memory_open_vdso. */
 typedef void image_opener(const struct image_source *source, struct image_opened *opened);
 
-/* Has the opener open the image. ETIMEDOUT where the asker gave it up: all but module and error are
- * as they were then. */
+/* Has the opener open the image. ETIMEDOUT: the asker gave up; only module and error are set. */
 void image_ask(struct asker *asker, image_opener *opener, const struct image_source *source,
 	       struct image_opened *opened);
 

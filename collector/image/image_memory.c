@@ -11,11 +11,11 @@
 
 enum { FILE_SIZE_MAX = 256 * 1024 * 1024, VDSO_SIZE_MAX = 64 * 1024 };
 
-/* The file, as far as it is mapped. */
+/* A copy of the mapped parts of a file. */
 struct copy {
 	const struct image_source *source;
 	int memory_fd;
-	bool found;     /* the mapping that is asked for; inode and device are its file's */
+	bool found;     /* the wanted mapping; inode and device are its file's */
 	uint64_t limit; /* of size */
 	uint64_t inode;
 	uint32_t device_major;
@@ -42,7 +42,7 @@ static bool is_of_file(const struct copy *copy, const struct maps_entry *entry)
 	       entry->device_minor == copy->device_minor;
 }
 
-/* The segments that are taken. */
+/* Whether the mapping is a segment to copy. */
 static bool is_wanted(const struct copy *copy, const struct maps_entry *entry)
 {
 	return is_of_file(copy, entry) && !entry->writable && entry->pgoff <= copy->limit &&
@@ -57,7 +57,7 @@ static bool begins_file(const struct copy *copy, const struct maps_entry *entry)
 	       memcmp(magic, ELFMAG, SELFMAG) == 0;
 }
 
-/* From the segment on that the file begins with, if it begins as ELF files do. */
+/* Copies segments, from the one with the file's ELF header on. */
 static bool read_segment(const struct maps_entry *entry, void *user)
 {
 	struct copy *copy = user;
@@ -73,7 +73,7 @@ static bool read_segment(const struct maps_entry *entry, void *user)
 		copy->bytes = bytes;
 		copy->size = end;
 	}
-	/* What cannot be read (beyond the file's end, or not readable at all) stays 0. */
+	/* Unreadable bytes (beyond the file's end, or all of the segment) stay 0. */
 	ssize_t got =
 		pread(copy->memory_fd, copy->bytes + entry->pgoff, length, (off_t)entry->start);
 	(void)got;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of files whose checksum is asked for; a file of holes costs time, but no disk. */
+/* Limit of a file read for its checksum; a file of holes costs time, but no disk. */
 #define CHECKED_SIZE_MAX ((off_t)4 << 30)
 
 struct copy {
@@ -28,16 +28,15 @@ static int take_copy(void *user, int fd, const struct stat *status, const char *
 	return 0;
 }
 
-/* Whether there is a server to ask. To find out that there is none libdwfl loads the client and
- * what that needs, some 30 libraries. */
+/* Whether a server is configured. Merely to find none, libdwfl would load the client and its
+ * libraries, some 30. */
 static bool has_server(void)
 {
 	const char *servers = getenv("DEBUGINFOD_URLS");
 	return servers && servers[0];
 }
 
-/* Servers know files by their build-ids. libdwfl has no directories to look in (image.c), nor a
- * name. */
+/* Servers know files by build-id. libdwfl gets neither directories (image.c) nor a name. */
 static int ask_servers(Dwfl_Module *module, void **user, char **found)
 {
 	struct stat status;
@@ -59,7 +58,7 @@ static int find(Dwfl_Module *module, void **user, const struct debug_file_search
 	return search->id_size > 0 ? ask_servers(module, user, found) : -1;
 }
 
-/* Without a file libdw would look for one itself when something refers to it. */
+/* An empty file: without one libdw would search by itself at the first reference. */
 static int make_nothing(void)
 {
 	static const struct small_elf_section sections[] = {{".debug_info", "", 1},
@@ -74,7 +73,7 @@ static int find_shared(Dwfl_Module *module, void **user, struct debug_file_searc
 	Dwarf_Addr bias;
 	const char *name;
 	const void *id = NULL;
-	/* There already: it is what asks. */
+	/* Open already: the DWARF with the link to the shared DWARF. */
 	Dwarf *dwarf = dwfl_module_getdwarf(module, &bias);
 	ssize_t size = dwarf ? dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) : -1;
 	int fd = -1;
@@ -86,7 +85,7 @@ static int find_shared(Dwfl_Module *module, void **user, struct debug_file_searc
 	return fd < 0 ? make_nothing() : fd;
 }
 
-/* Which of the module's two links it is that is asked for. */
+/* Whether the link asked for is the module's to shared DWARF, not its debug link. */
 static bool is_shared_link(Dwfl_Module *module, const char *link)
 {
 	GElf_Addr bias;

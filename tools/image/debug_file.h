@@ -9,11 +9,10 @@
 
 /*
  * libdwfl's find_debuginfo callback. The module's user data is a struct debug_file_search with the
- * directories and the owner. Debug files and files of shared DWARF are looked for as
- * program/debug_file.h says; for what is not found so, servers are asked where DEBUGINFOD_URLS
- * names some. Where there is no file of shared DWARF an empty one is handed over, as libdw would
- * open whatever the name says. What is handed over is a copy in memory (snapshot.h): libdwfl's own
- * search opens files to their ends before anybody could do that.
+ * directories and the owner. Debug files and shared DWARF are searched as in program/debug_file.h,
+ * then asked of the servers in DEBUGINFOD_URLS, if set. For missing shared DWARF the result is an
+ * empty file, as libdw would open any file that the link names. All results are copies in memory
+ * (snapshot.h): libdwfl's own search opens files completely, before anybody could copy them.
  */
 int debug_file_find(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
 		    const char *file, const char *link, GElf_Word crc, char **found);

@@ -16,7 +16,7 @@ enum { PIECE = 1 << 16, ALIGNMENT = 16 };
 
 /* As libdwfl allows; dictionaries take memory as they are written. */
 #define MEMORY_MAX ((uint64_t)1 << 30)
-/* No deflate stream is larger than this many times its input (RFC 1951: 258 bytes in 2 bits). */
+/* No deflate stream inflates to more times its size than this (RFC 1951: 258 bytes in 2 bits). */
 #define RATIO_MAX       1032u
 #define BYTE_ORDER_HERE (__BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB)
 
@@ -24,8 +24,8 @@ struct expansion {
 	int copy;
 	Elf *elf;
 	size_t names;
-	uint64_t end;       /* of the copy, where inflated sections go */
-	uint64_t left;      /* that compressed sections may still inflate to */
+	uint64_t end;       /* of the copy; inflated sections go there */
+	uint64_t left;      /* bytes to which compressed sections may still inflate */
 	uint64_t read_left; /* of them; sections may overlap */
 	struct libdeflate_decompressor *decompressor;
 	bool has_symbols; /* seen: libdwfl reads the first .gnu_debugdata only */
@@ -36,7 +36,7 @@ static bool read_at(const struct expansion *expansion, uint64_t at, void *bytes,
 	return pread(expansion->copy, bytes, size, (off_t)at) == (ssize_t)size;
 }
 
-/* Whether .gnu_debugdata inflates, to no more than is allowed. The decoder is libdwfl's. */
+/* Whether .gnu_debugdata inflates within the limit. The decoder is libdwfl's. */
 static bool has_small_symbols(const struct expansion *expansion, const GElf_Shdr *header)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;
@@ -61,8 +61,8 @@ static bool has_small_symbols(const struct expansion *expansion, const GElf_Shdr
 	return fits;
 }
 
-/* What a compressed section says it inflates to, and the compression header of one that has it; 0:
- * it is not compressed. */
+/* The inflated size declared by a compressed section, and its compression header if there is one;
+ * 0: not compressed. */
 static uint64_t inflated_size(const struct expansion *expansion, Elf_Scn *section,
 			      const GElf_Shdr *header, const char *name, GElf_Chdr *chdr)
 {
@@ -71,7 +71,7 @@ static uint64_t inflated_size(const struct expansion *expansion, Elf_Scn *sectio
 		uint64_t size;
 	} __attribute__((packed)) gnu;
 	*chdr = (GElf_Chdr){0};
-	/* libelf reads all of the section for that. */
+	/* gelf_getchdr reads all of the section. */
 	if (header->sh_flags & SHF_COMPRESSED)
 		return header->sh_size <= expansion->read_left && gelf_getchdr(section, chdr)
 			       ? chdr->ch_size
@@ -83,7 +83,7 @@ static uint64_t inflated_size(const struct expansion *expansion, Elf_Scn *sectio
 	return be64toh(gnu.size);
 }
 
-/* By hand: libelf writes a file's headers only if all of them are as it wants them. */
+/* By hand: libelf writes a file's headers only if all of them pass its checks. */
 static bool write_header(const struct expansion *expansion, size_t index, const GElf_Shdr *header)
 {
 	GElf_Ehdr file;
@@ -106,7 +106,7 @@ static bool write_header(const struct expansion *expansion, size_t index, const 
 		      (off_t)(file.e_shoff + index * size)) == (ssize_t)size;
 }
 
-/* Inflates the section to the copy's end. What does not inflate to what it says stays as it is. */
+/* Inflates the section to the copy's end. A section with a wrong size in its header stays as is. */
 static void inflate(struct expansion *expansion, Elf_Scn *section, GElf_Shdr *header,
 		    const GElf_Chdr *chdr)
 {
@@ -132,7 +132,7 @@ static void inflate(struct expansion *expansion, Elf_Scn *section, GElf_Shdr *he
 	free(bytes);
 }
 
-/* Whether a section of debug information is one that nobody reads here. */
+/* Whether nobody here reads this section of debug information. */
 static bool is_unread(const char *section)
 {
 	static const char *const names[] = {".debug_loc",          ".debug_loclists",

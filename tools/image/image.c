@@ -13,14 +13,14 @@
 /* No vdso is near this; the kernel maps one or two pages. */
 #define VDSO_SIZE_MAX 65536u
 
-/* Dates of mappings are known to this. */
+/* Precision of the dates of mappings. */
 #define CLOCK_SLACK_NS 2000000u
 
 /* Takes the descriptor. */
 static enum symbol_image_status open_descriptor(struct symbol_image *image, int fd,
 						const char *path)
 {
-	/* Directories are looked in by debug_file_find. */
+	/* debug_file_find searches the directories. */
 	image->debug_path = xalloc_text("");
 	image->callbacks = (Dwfl_Callbacks){
 		.find_elf = dwfl_build_id_find_elf,

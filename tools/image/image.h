@@ -1,7 +1,7 @@
 /*
- * An ELF file opened for symbols: the file itself and, when something asks for them, its separate
- * debug file (build-id directory, debug link, debuginfod where DEBUGINFOD_URLS is set) and the
- * minimal symbol table in .gnu_debugdata. libdwfl reads copies of them in memory (snapshot.h).
+ * An ELF file opened for symbols: the file itself and, on demand, its separate debug file (build-id
+ * directory, debug link, debuginfod where DEBUGINFOD_URLS is set) and the minimal symbol table in
+ * .gnu_debugdata. libdwfl reads copies of them in memory (snapshot.h).
  */
 #ifndef TOOLS_IMAGE_IMAGE_H
 #define TOOLS_IMAGE_IMAGE_H
@@ -16,8 +16,7 @@
 enum symbol_image_status {
 	SYMBOL_IMAGE_OPEN,
 	SYMBOL_IMAGE_MISSING,  /* no such file, not a regular one, or not readable */
-	SYMBOL_IMAGE_REPLACED, /* another file by now: build-id or inode differ, or it was changed
-				*/
+	SYMBOL_IMAGE_REPLACED, /* another file by now: build-id or inode differ, or changed */
 	SYMBOL_IMAGE_INVALID,  /* not an ELF file that libdwfl takes */
 };
 
@@ -31,12 +30,12 @@ struct symbol_image {
 	struct debug_file_search search;
 };
 
-/* debug_path: directories of separate debug files as libdwfl takes them, NULL for the system's,
- * where they must be of who may say what the program is (program/debug_file.h). The image must stay
- * where it is until it is closed; closing is allowed after a failure too. */
+/* debug_path: directories of separate debug files in libdwfl's form, NULL for the system's, where
+ * files must have a trusted owner (program/debug_file.h). The image must not move until it is
+ * closed; closing is allowed after a failure too. */
 enum symbol_image_status symbol_image_open(struct symbol_image *image,
 					   const struct mapped_file *file, const char *debug_path);
-/* The vdso of this process, if it is the one with the build-id. */
+/* The vdso of this process, if its build-id is the file's. */
 enum symbol_image_status symbol_image_open_vdso(struct symbol_image *image,
 						const struct mapped_file *file);
 void symbol_image_close(struct symbol_image *image);

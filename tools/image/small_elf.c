@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* At the end of the file, which moves. */
+/* Appends to the file and moves its end. */
 static bool add_bytes(int fd, uint64_t *end, const void *bytes, size_t size)
 {
 	bool is_written = pwrite(fd, bytes, size, (off_t)*end) == (ssize_t)size;

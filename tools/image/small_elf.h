@@ -1,5 +1,5 @@
-/* ELF files of a few sections, made in memory to be handed to libdw, for which the width of its
- * addresses is that of the DWARF in it. */
+/* ELF files of a few sections, made in memory for libdw, which takes the width of addresses from
+ * the DWARF inside. */
 #ifndef TOOLS_IMAGE_SMALL_ELF_H
 #define TOOLS_IMAGE_SMALL_ELF_H
 

@@ -71,8 +71,8 @@ static bool is_elf(int fd)
 	return pread(fd, magic, SELFMAG, 0) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0;
 }
 
-/* Whether nobody wrote to the file since. Times are set by who may write, but then to no use: the
- * copy is what counts. */
+/* Whether nobody wrote to the file since. A writer can reset the times, but to no use: the copy
+ * counts. */
 static bool is_unchanged(int fd, const struct stat *status)
 {
 	struct stat present;

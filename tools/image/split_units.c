@@ -15,7 +15,7 @@
 
 enum {
 	UNIT_MAX = 16384,   /* bytes; a unit of two names and a few numbers */
-	TABLE_MAX = 2 << 20 /* of .debug_addr and of .debug_ranges, from the unit's on */
+	TABLE_MAX = 2 << 20 /* bytes of .debug_addr and of .debug_ranges, from the unit's part on */
 };
 
 const char *split_units_path(Dwfl_Module *module)
@@ -26,14 +26,14 @@ const char *split_units_path(Dwfl_Module *module)
 	return debug ? debug : file;
 }
 
-/* What a skeleton says. */
+/* The contents of a skeleton unit. */
 struct skeleton {
 	Dwarf_Half version;
 	uint64_t id;
 	uint8_t address_size;
 	const char *directory; /* "": none */
 	uint64_t low;
-	uint64_t addresses; /* where the unit's part of .debug_addr begins */
+	uint64_t addresses; /* start of the unit's part of .debug_addr */
 	uint64_t ranges;    /* likewise of .debug_ranges, before DWARF 5 */
 };
 
@@ -91,7 +91,7 @@ static void add_number(struct unit *unit, uint64_t value, size_t size)
 		add(unit, &(uint8_t){(uint8_t)(value >> 8 * i)}, 1);
 }
 
-/* The declaration of a skeleton's attributes (DWARF 5, 7.5.3) in the GNU form, which libdw takes in
+/* The declaration of a skeleton's attributes (DWARF 5, 7.5.3) in the GNU form, accepted by libdw in
  * both versions. Codes above 127 take two bytes (ULEB128, 7.6). */
 #define GNU(attribute) (0x80 | ((attribute)&0x7f)), (attribute) >> 7
 #define STRINGS        GNU(DW_AT_GNU_dwo_name), DW_FORM_string, DW_AT_comp_dir, DW_FORM_string
@@ -101,7 +101,7 @@ static void add_number(struct unit *unit, uint64_t value, size_t size)
 static const uint8_t declaration[] =
 	{1, DW_TAG_compile_unit, DW_CHILDREN_no, STRINGS, ADDRESSES, RANGES, ID, 0, 0, 0};
 
-/* Its header (DWARF 5, 7.5.1.2) and attributes, as declared. The parts of the tables begin at 0. */
+/* The header (DWARF 5, 7.5.1.2) and attributes, as declared. The parts of the tables begin at 0. */
 static void make_unit(const struct skeleton *skeleton, const char *path, struct unit *unit)
 {
 	add_number(unit, 0, 4); /* length */
@@ -126,7 +126,7 @@ static void make_unit(const struct skeleton *skeleton, const char *path, struct 
 	memcpy(unit->bytes, &length, sizeof(length));
 }
 
-/* The section's bytes from start on; none where it has none. */
+/* The section's bytes from start on; without the section, no bytes. */
 static struct small_elf_section find_table(Elf *elf, const char *name, uint64_t start)
 {
 	struct small_elf_section table = {name, "", 0};
@@ -153,7 +153,7 @@ static Dwarf *make_skeleton(Dwarf_Die *die, const struct skeleton *skeleton, con
 	};
 	int fd = small_elf(sections, sizeof(sections) / sizeof(sections[0]));
 	Dwarf *dwarf = fd >= 0 ? dwarf_begin(fd, DWARF_C_READ) : NULL;
-	/* It is mapped; there may be many. */
+	/* The file is mapped: its descriptor may go, as there may be many. */
 	if (dwarf)
 		elf_cntl(dwarf_getelf(dwarf), ELF_C_FDDONE);
 	if (fd >= 0)
@@ -161,7 +161,7 @@ static Dwarf *make_skeleton(Dwarf_Die *die, const struct skeleton *skeleton, con
 	return dwarf;
 }
 
-/* The unit's other part, which the copy of the skeleton names. */
+/* The unit's other part, named by the copy of the skeleton. */
 static bool find_body(Dwarf *skeleton, Dwarf_Die *body)
 {
 	Dwarf_CU *unit = NULL;

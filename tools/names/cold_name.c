@@ -4,7 +4,7 @@
 
 #define ENDING "cold"
 
-/* Where the ending begins that leads up to length, of opening and an optional number behind it. */
+/* Offset of an ending (opening and an optional .NUMBER) of name[0..length); length: none. */
 static size_t before_ending(const char *name, size_t length, const char *opening)
 {
 	size_t opening_length = strlen(opening);

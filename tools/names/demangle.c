@@ -18,8 +18,8 @@ struct collected {
 	jmp_buf too_long;
 };
 
-/* libiberty's callbacks have no way to stop it, and a hostile name would keep it busy for ever.
- * It holds no resource across the call but a few bytes for a punycode identifier. */
+/* Callbacks cannot stop libiberty, and a hostile name would keep it busy for ever: hence the jump.
+ * libiberty holds no resource then but a few bytes for a punycode identifier. */
 static void collect(const char *piece, size_t length, void *user)
 {
 	struct collected *collected = user;
@@ -35,7 +35,7 @@ static bool run(struct collected *collected, const char *linkage_name, int optio
 {
 	if (setjmp(collected->too_long))
 		return false;
-	/* Legacy Rust names are valid C++ names too, so Rust is asked first. */
+	/* Legacy Rust names are valid C++ names too: Rust is asked first. */
 	if (rust_demangle_callback(linkage_name, options, collect, collected))
 		return collected->length > 0;
 	collected->length = 0;
@@ -43,8 +43,8 @@ static bool run(struct collected *collected, const char *linkage_name, int optio
 	       collected->length > 0;
 }
 
-/* The D demangler has no callback. Its back references may double the text: so many of them, in a
- * name so long, that are worth some megabytes at most. */
+/* The D demangler has no callback. Each back reference may double the text: the limits of their
+ * number and of the name's length keep the text to some megabytes. */
 static bool is_d(const char *name)
 {
 	size_t references = 0;
@@ -91,14 +91,14 @@ char *demangle_ada_name(const char *linkage_name)
 	if (strlen(linkage_name) > DEMANGLE_INPUT_MAX)
 		return NULL;
 	char *text = ada_demangle(linkage_name, 0);
-	/* <name> is one it does not know. */
+	/* <name>: not known to the demangler. */
 	if (text && text[0] != '<')
 		return text;
 	free(text);
 	return NULL;
 }
 
-/* Of a library main program or of GNAT's own units: nobody else calls a function like that. */
+/* Names of library main programs and of GNAT's own units: no other language has such functions. */
 static bool is_surely_ada(const char *name)
 {
 	static const char *const beginnings[] = {"_ada_", "ada__", "system__", "gnat__",
@@ -112,7 +112,7 @@ static bool is_surely_ada(const char *name)
 	return false;
 }
 
-/* Of the other languages; a copy where it is none of theirs. */
+/* Demangles the other languages' names; a copy of any other name. */
 static char *demangle_other(const char *linkage_name, enum demangle_form form)
 {
 	char *text = demangle_d(linkage_name, form);

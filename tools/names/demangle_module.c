@@ -44,7 +44,7 @@ static size_t without_number(const char *name)
 	return end < length && end > 1 && name[end - 1] == '_' ? end - 1 : length;
 }
 
-/* Bytes of the name at from that stand for the character *to, which is set. */
+/* Decodes the next character into *to; returns the bytes of the name used for the character. */
 static size_t decode(const char *from, const char *end, char *to)
 {
 	if (end - from > 2 && from[0] == '_' && from[1] == '_') {

@@ -11,7 +11,7 @@
 #define ORIGINS_MAX     8u    /* an inlined call, its abstract instance, the declaration */
 #define NAME_LENGTH_MAX 4096u /* scopes can nest as deep as a damaged file says */
 
-/* DW_LANG_ codes that were given out after DWARF 5. */
+/* DW_LANG_ codes newer than DWARF 5. */
 #define LANGUAGE_C_PLUS_PLUS_17 0x2a
 #define LANGUAGE_C_PLUS_PLUS_20 0x2b
 
@@ -24,7 +24,7 @@ static const char *linkage_name(Dwarf_Die *die)
 	return name ? dwarf_formstring(name) : NULL;
 }
 
-/* The entry that stands where the source declares the function. */
+/* The entry of the function's declaration in the source. */
 static Dwarf_Die find_origin(Dwarf_Die *die)
 {
 	Dwarf_Die origin = *die;
@@ -41,7 +41,7 @@ static Dwarf_Die find_origin(Dwarf_Die *die)
 	return origin;
 }
 
-/* DW_LANG_ code of the entry's unit; -1: it has none. */
+/* DW_LANG_ code of the entry's unit; -1: none. */
 static int language_of(Dwarf_Die *die)
 {
 	Dwarf_Die unit;
@@ -77,8 +77,8 @@ static bool is_scope(Dwarf_Die *die)
 	}
 }
 
-/* The scope's own name, for the caller to free, NULL to leave it out. A function that has a linkage
- * name needs no scopes of its own, and its entry may stand outside them: *is_whole. */
+/* The scope's own name, for the caller to free, NULL to leave the scope out. *is_whole: a
+ * function's linkage name needs no outer scopes, and its entry may stand outside them. */
 static char *scope_name(Dwarf_Die *scope, const char *member, bool *is_whole)
 {
 	if (!is_scope(scope))
@@ -124,7 +124,7 @@ const char *dwarf_names_of(struct dwarf_names *names, Dwarf_Die *die)
 	if (!name)
 		return NULL;
 	/* With LTO the entry with the code is in another unit, which may claim another language.
-	 * The partial units of dwz claim none; then it is that of who imports them. */
+	 * Partial units of dwz claim none: the importing unit's counts then. */
 	Dwarf_Die origin = find_origin(die);
 	int language = language_of(&origin);
 	if (!is_cpp(language >= 0 ? language : language_of(die)))

@@ -1,5 +1,5 @@
 /*
- * Names of functions as DWARF gives them.
+ * Names of functions from DWARF.
  */
 #ifndef TOOLS_NAMES_DWARF_NAMES_H
 #define TOOLS_NAMES_DWARF_NAMES_H
@@ -8,21 +8,21 @@
 #include <stddef.h>
 
 #define DWARF_NAMES_CACHE 64u
-/* Finding the scopes of an entry reads its whole unit; a file is not worth more of that. */
+/* Limit for a file: finding the scopes of an entry reads its whole unit. */
 #define DWARF_NAMES_SCOPED_MAX 4096u
 
 struct dwarf_names { /* all zero: empty; one per file */
 	struct {
-		const void *die; /* where the entry lies in memory */
+		const void *die; /* address of the entry in memory */
 		char *name;
 	} cache[DWARF_NAMES_CACHE];
 	size_t scoped;
 };
 
 /*
- * The linkage name where there is one. GCC leaves it out for lambdas and members of local classes:
- * in C++ those are put together from their scopes, main::{lambda}::operator(). NULL if the
- * entry has no name; valid until the next call.
+ * The linkage name if there is one. GCC leaves linkage names out for lambdas and members of local
+ * classes: in C++ their names are put together from their scopes, main::{lambda}::operator(). NULL
+ * if the entry has no name; valid until the next call.
  */
 const char *dwarf_names_of(struct dwarf_names *names, Dwarf_Die *die);
 void dwarf_names_finish(struct dwarf_names *names);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One that is looked for: the function with the first length bytes of name. */
+/* A cold part and the function it belongs to, named by the first length bytes of name. */
 struct part {
 	const char *name;
 	size_t length;

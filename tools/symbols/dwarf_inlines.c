@@ -14,10 +14,10 @@
 #define LEVELS_MAX  128u
 #define INLINES_MAX 64u
 #define STEPS_MAX   (50u * 1000u * 1000u)
-/* Of the search that reads all of a unit, so that it takes no step from the others'. */
+/* Of the search that reads all of a unit, counted apart to leave the others their steps. */
 #define NESTED_STEPS_MAX (20u * 1000u * 1000u)
 
-/* DW_LANG_ codes that were given out after DWARF 5. */
+/* DW_LANG_ codes newer than DWARF 5. */
 #define LANGUAGE_ADA_2005 0x2e
 #define LANGUAGE_ADA_2012 0x2f
 
@@ -25,14 +25,14 @@ struct walk {
 	struct symbol_address *addresses;
 	bool *is_found;      /* [i]: a function's entry holds addresses[i] */
 	size_t *list_of;     /* [i]: the last list of members that took addresses[i] */
-	size_t lists;        /* so many were made */
+	size_t lists;        /* number of lists made */
 	Dwarf_Addr bias;     /* rva = address in DWARF + bias */
 	uint64_t first_code; /* rva of the file's first instruction */
 	Dwarf_Files *files;
 	bool is_ada; /* the unit */
 	struct dwarf_names names;
 	struct split_units splits;
-	const char *path; /* of the file that has the skeletons */
+	const char *path; /* of the file with the skeletons */
 	size_t steps;
 	size_t nested_steps;
 };
@@ -69,7 +69,7 @@ static int compare_indices(const void *a, const void *b)
 	return (*left > *right) - (*left < *right);
 }
 
-/* Adds those of the members in [low, high) that no range of the entry held before. */
+/* Adds the members in [low, high) that no earlier range of the entry held. */
 static void add_range(struct walk *walk, const struct members *members, uint64_t low, uint64_t high,
 		      struct members *inside)
 {
@@ -86,7 +86,7 @@ static void add_range(struct walk *walk, const struct members *members, uint64_t
 	}
 }
 
-/* Those of the members that lie in the entry's address ranges. The caller frees the indices. */
+/* The members inside the entry's address ranges. The caller frees the indices. */
 static struct members members_inside(struct walk *walk, Dwarf_Die *die,
 				     const struct members *members)
 {
@@ -97,19 +97,17 @@ static struct members members_inside(struct walk *walk, Dwarf_Die *die,
 	walk->lists++;
 	for (ptrdiff_t next = 0;
 	     has_steps(walk) && (next = dwarf_ranges(die, next, &base, &low, &high)) > 0;) {
-		/* Functions that the linker left out keep their entries, at address 0 or 1. */
+		/* Functions left out by the linker keep their entries, at address 0 or 1. */
 		if (low + walk->bias >= walk->first_code)
 			add_range(walk, members, low + walk->bias, high + walk->bias, &inside);
 	}
-	/* Ranges come in any order: that of sections in the object file, cold parts first or last.
-	 */
+	/* Ranges come in the order of sections in the object file, cold parts first or last. */
 	if (inside.count > 1)
 		qsort(inside.indices, inside.count, sizeof(*inside.indices), compare_indices);
 	return inside;
 }
 
-/* Ada's names look like those that C programmers choose, so only here it is known which is which.
- */
+/* Ada's names look like C's: only the language of the unit tells them apart. */
 static void spell_ada(const struct walk *walk, struct symbol_entry *entry)
 {
 	char *name = walk->is_ada && entry->name ? demangle_ada_name(entry->name) : NULL;
@@ -119,8 +117,7 @@ static void spell_ada(const struct walk *walk, struct symbol_entry *entry)
 	entry->name = name;
 }
 
-/* Where the entry's code begins (DWARF 5 section 2.18), as an rva; otherwise where there is none.
- */
+/* The rva of the start of the entry's code (DWARF 5 section 2.18); otherwise: if there is none. */
 static uint64_t start_of(const struct walk *walk, Dwarf_Die *die, uint64_t otherwise)
 {
 	Dwarf_Addr base;
@@ -131,7 +128,7 @@ static uint64_t start_of(const struct walk *walk, Dwarf_Die *die, uint64_t other
 	return start + walk->bias;
 }
 
-/* A function's entry has the ranges of its cold part too: that begins where the function does. */
+/* A function's entry has the ranges of its cold part too: the part gets the function's start. */
 static void join_cold_part(struct walk *walk, Dwarf_Die *die, struct symbol_entry *function)
 {
 	uint64_t start = start_of(walk, die, function->start);
@@ -153,7 +150,7 @@ static void set_function(struct walk *walk, Dwarf_Die *die, struct symbol_entry 
 	function->is_pseudo = false;
 }
 
-/* The call's place belongs to the function that contains the call. */
+/* DW_AT_call_file and DW_AT_call_line lie in the calling function. */
 static void add_inlined(struct walk *walk, Dwarf_Die *die, struct symbol_address *address)
 {
 	const char *name = dwarf_names_of(&walk->names, die);
@@ -177,7 +174,7 @@ static void add_inlined(struct walk *walk, Dwarf_Die *die, struct symbol_address
 	symbol_address_add_inlined(address, &entry);
 }
 
-/* An address is in one function: entries of code that the linker left out may overlap others. */
+/* An address is in one function: entries of code left out by the linker may overlap others. */
 static void keep_first_found(struct walk *walk, struct members *members)
 {
 	size_t kept = 0;
@@ -251,9 +248,9 @@ static void walk_children(struct walk *walk, Dwarf_Die *parent, const struct mem
 	} while (has_steps(walk) && dwarf_siblingof(&die, &die) == 0);
 }
 
-/* Functions may stand in others that do not hold their code: those of local classes and lambdas in
- * entries for the source (abstract instances and declarations, which have no code), nested ones of
- * C, Ada and Fortran beside their hosts' code. */
+/* Finds functions inside entries that do not hold their code: functions of local classes and
+ * lambdas in entries for the source (abstract instances and declarations, which have no code),
+ * nested ones of C, Ada and Fortran beside their hosts' code. */
 static void walk_nested(struct walk *walk, Dwarf_Die *parent, const struct members *members,
 			unsigned level)
 {
@@ -304,7 +301,7 @@ static void walk_unit(struct walk *walk, Dwarf_Die *skeleton, uint8_t type,
 		if (type == DW_UT_skeleton &&
 		    split_units_find(&walk->splits, skeleton, walk->path, &split))
 			body = &split;
-		/* A split unit may have none of its own. */
+		/* A split unit may have no table of files. */
 		if (dwarf_getsrcfiles(body, &walk->files, &file_count) != 0 &&
 		    dwarf_getsrcfiles(skeleton, &walk->files, &file_count) != 0)
 			walk->files = NULL;
@@ -346,7 +343,7 @@ void dwarf_inlines_resolve(struct symbol_image *image, struct symbol_address *ad
 	Dwarf_CU *unit = NULL;
 	Dwarf_Die skeleton;
 	uint8_t type;
-	/* Not asked for the split parts, libdw opens no file of itself. */
+	/* Not asked for split parts, libdw opens no file of itself. */
 	while (has_steps(&walk) &&
 	       dwarf_get_units(dwarf, unit, &unit, NULL, &type, &skeleton, NULL) == 0)
 		if (type == DW_UT_compile || type == DW_UT_skeleton)

@@ -7,9 +7,9 @@
 #include "tools/image/image.h"
 #include "tools/symbols/address.h"
 
-/* Adds to each address that a compilation unit covers: the inlined functions at it, file and line
- * of each level, and the function's name where no symbol gave one. Of each unit only the entries
- * on the way to an address are read, and line tables only of units that hold one. */
+/* Adds to each address covered by a compilation unit: the inlined functions at it, file and line of
+ * each level, and the function's name where no symbol gave one. Of each unit only the entries on
+ * the way to an address are read, and line tables only of units with addresses. */
 void dwarf_inlines_resolve(struct symbol_image *image, struct symbol_address *addresses,
 			   size_t count);
 

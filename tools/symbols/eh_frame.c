@@ -9,7 +9,7 @@
 /* More than the largest programs have; each is read once. */
 #define ENTRIES_MAX (4u << 20)
 
-/* What entries are read from. */
+/* The section with the entries. */
 struct frames {
 	Elf_Data data;
 	const unsigned char *ident; /* of the file */
@@ -17,7 +17,7 @@ struct frames {
 	size_t word;                /* bytes of an address */
 };
 
-/* Of .eh_frame, which its header names in a file without sections, as every linker writes it. */
+/* The rva of .eh_frame: of its section, or else from its header in the form of all linkers. */
 static uint64_t find_frames(const struct symbol_image *image)
 {
 	static const uint8_t usual[] = {1, DW_EH_PE_pcrel | DW_EH_PE_sdata4};
@@ -78,7 +78,7 @@ static size_t value_size(const struct frames *frames, unsigned encoding)
 	}
 }
 
-/* How the FDEs of a CIE encode addresses: what goes with 'R' in its augmentation. */
+/* The encoding of addresses in the FDEs of a CIE: the data of 'R' in its augmentation. */
 static unsigned cie_encoding(struct frames *frames, Dwarf_Off offset)
 {
 	Dwarf_CFI_Entry entry;
@@ -102,8 +102,8 @@ static unsigned cie_encoding(struct frames *frames, Dwarf_Off offset)
 	return DW_EH_PE_absptr;
 }
 
-/* The code of an FDE; size 0 where it says it in a form we do not know, or relative to something
- * that only a process has. */
+/* The code of an FDE; size 0: in a form we do not know, or relative to an address that only a
+ * process has. */
 static struct eh_frame_range read_range(struct frames *frames, const Dwarf_FDE *fde)
 {
 	unsigned encoding = cie_encoding(frames, fde->CIE_pointer);
@@ -155,7 +155,7 @@ static void read_ranges(struct eh_frame_table *table)
 			dwarf_next_cfi(frames.ident, &frames.data, true, offset, &next, &entry);
 		if (result == 0 && !dwarf_cfi_cie_p(&entry))
 			add_range(table, read_range(&frames, &entry.fde), &capacity);
-		if (result > 0) /* a terminator: what was linked behind it may have entries too */
+		if (result > 0) /* a terminator: more entries may be linked behind it */
 			next = offset + 4;
 		if (next <= offset)
 			break;

@@ -1,5 +1,5 @@
 /*
- * Where functions start in a file without symbols: the unwind tables know (.eh_frame of the Linux
+ * Starts of functions in a file without symbols, from its unwind tables (.eh_frame of the Linux
  * Standard Base, Core, "Exception Frames"). libdw reads the entries.
  */
 #ifndef TOOLS_SYMBOLS_EH_FRAME_H
@@ -13,8 +13,7 @@ struct eh_frame_range {
 	uint64_t size;
 };
 
-/* The code that each FDE of a file describes. Begins as {.image = ...}: it is read when it is first
- * asked. */
+/* The code of each FDE of a file. Begins as {.image = ...}; the first search reads the file. */
 struct eh_frame_table {
 	const struct symbol_image *image;
 	bool is_open;
@@ -22,15 +21,14 @@ struct eh_frame_table {
 	size_t count;
 };
 
-/* The code of the last FDE that starts at or below rva; it may end before. False where there is
- * none. */
+/* The code of the last FDE that starts at or below rva, and may end before. False: none. */
 bool eh_frame_find(struct eh_frame_table *table, uint64_t rva, uint64_t *start, uint64_t *size);
 
-/* Frees what was read, not the image. */
+/* Frees the ranges, not the image. */
 void eh_frame_close(struct eh_frame_table *table);
 
-/* Sets start, size and is_pseudo (no name) of the function of each address that has neither a
- * name nor a start and that an FDE covers. */
+/* Sets start, size and is_pseudo (no name) of each function without a name and a start, if an FDE
+ * covers its address. */
 void eh_frame_resolve(struct symbol_image *image, struct symbol_address *addresses, size_t count);
 
 #endif

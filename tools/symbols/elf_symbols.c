@@ -20,7 +20,7 @@ struct search {
 	struct symbol_address *addresses;
 	size_t count;
 	struct candidate *candidates; /* [i]: the best symbol whose size covers addresses[i] */
-	struct candidate *nearest; /* [i]: the last one that starts between addresses i-1 and i */
+	struct candidate *nearest;    /* [i]: the last to start between addresses i-1 and i */
 	struct eh_frame_table table;
 	uint64_t reach; /* of a symbol without a size */
 };
@@ -89,7 +89,7 @@ static bool is_better(const struct candidate *fresh, const struct candidate *old
 	return strcmp(fresh->name, old->name) < 0;
 }
 
-/* Whether fresh says more about what begins where it does than old. */
+/* Whether fresh says more than old about the code from its start on. */
 static bool is_nearer(const struct candidate *fresh, const struct candidate *old)
 {
 	if (old->name && fresh->start == old->start && !fresh->size != !old->size)
@@ -130,7 +130,7 @@ static void pass_over_symbols(struct search *search)
 	}
 }
 
-/* True where both lie in one executable section of the file. */
+/* Whether both lie in one executable section of the file. */
 static bool is_same_section(const struct symbol_image *image, uint64_t start, uint64_t rva)
 {
 	for (Elf_Scn *section = NULL; (section = elf_nextscn(image->elf, section));) {
@@ -143,8 +143,8 @@ static bool is_same_section(const struct symbol_image *image, uint64_t start, ui
 	return false;
 }
 
-/* Whether the symbol, which has no size and is the last one before rva, reaches that far; if so,
- * its size becomes what is known of it. */
+/* Whether nearest, the last symbol before rva and without a size, reaches rva. An FDE with the same
+ * start gives the symbol its size. */
 static bool reaches(struct search *search, struct candidate *nearest, uint64_t rva)
 {
 	uint64_t start;

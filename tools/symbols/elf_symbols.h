@@ -8,15 +8,15 @@
 #include "tools/symbols/address.h"
 
 /*
- * Sets the function of each address that a symbol covers. Of several symbols at one address the
- * one that starts last wins, then a function before a label without a type, what other files may
- * use before what is hidden from them, then the name a user would write: fewer leading underscores,
- * global before weak before local, shorter, first in order.
+ * Sets the function of each address covered by a symbol. Of several symbols at one address the last
+ * to start wins, then a function before a label without a type, a symbol visible to other files
+ * before a hidden one, then the name a user would write: fewer leading underscores, global before
+ * weak before local, shorter, first in order.
  *
  * How far a symbol without a size (assembly) reaches: where an FDE holds the address, to the FDE's
  * end if no other FDE has begun since the symbol; else to the next symbol or the end of its
  * section, but no further than ELF_SYMBOLS_REACH. Without local symbols (a stripped file) the next
- * one that is left says little: ELF_SYMBOLS_REACH_STRIPPED.
+ * remaining symbol says little: ELF_SYMBOLS_REACH_STRIPPED.
  */
 #define ELF_SYMBOLS_REACH          65536u
 #define ELF_SYMBOLS_REACH_STRIPPED 256u

@@ -8,15 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What has been read, and what it took. */
+/* The state of a reading, and its cost. */
 struct reading {
 	struct symbol_address *addresses;
 	size_t count;
 	size_t work;
-	size_t names; /* lines that are as they should be */
+	size_t names; /* well-formed lines */
 };
 
-/* Stricter than strtoull: no sign, no white space before it, no overflow. */
+/* Stricter than strtoull: no sign, no leading white space, no overflow. */
 static const char *parse_hex(const char *text, uint64_t *value)
 {
 	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
@@ -78,7 +78,7 @@ size_t perf_map_read(FILE *stream, struct symbol_address *addresses, size_t coun
 	return reading.names;
 }
 
-/* Dates of processes are known to the kernel's ticks. */
+/* Precision of the dates of processes: the kernel's ticks. */
 #define TICK_SLACK_NS 20000000
 
 static enum perf_map_status check(const struct stat *status, const struct perf_map_process *process)

@@ -4,21 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stubs are 16 bytes on x86 and aarch64 (8 in .plt.got of x86, which says so itself). */
+/* Stubs are 16 bytes on x86 and aarch64 (8 in .plt.got of x86, by its sh_entsize). */
 #define STUB_SIZE           16u
 #define AARCH64_HEADER_SIZE 32u
 #define SLOTS_MAX           (1u << 20)
 #define I386_REL_SIZE       8u
 
-/* A slot of the global offset table that the loader fills with an imported function's address. */
+/* A slot of the global offset table, filled by the loader with an imported function's address. */
 struct slot {
 	uint64_t rva;
-	const char *name; /* "" where the relocation names no symbol; the image's */
+	const char *name; /* "": the relocation names no symbol; the image's */
 };
 
 struct slots {
 	GElf_Half machine;
-	uint64_t got_rva;      /* i386: what position-independent stubs count from */
+	uint64_t got_rva;      /* i386: base of position-independent stubs */
 	struct slot *by_order; /* in order of .rela.plt, as the stubs' push instructions count */
 	size_t jump_count;
 	size_t jump_capacity;
@@ -79,8 +79,7 @@ static int compare_slots(const void *a, const void *b)
 	return (left->rva > right->rva) - (left->rva < right->rva);
 }
 
-/* Relocation number i, with or without an addend, which does not matter; false where there is none.
- */
+/* Relocation number i without its addend, if any; false: no such relocation. */
 static bool get_relocation(Elf_Data *data, GElf_Word type, int i, GElf_Rel *relocation)
 {
 	GElf_Rela with_addend;
@@ -130,9 +129,9 @@ static const char *name_of_number(const struct slots *slots, uint64_t number)
 	return slots->by_order && number < slots->jump_count ? slots->by_order[number].name : "";
 }
 
-/* The stubs that x86 linkers write: [endbr] [bnd] jmp *slot, or for lazy binding [endbr] push
- * $number; [bnd] jmp. The slot is relative to the next instruction, or for i386 an address, or
- * relative to the table that %ebx holds; the number counts relocations, or for i386 their bytes. */
+/* Stubs of x86 linkers: [endbr] [bnd] jmp *slot, or for lazy binding [endbr] push $number; [bnd]
+ * jmp. The slot is relative to the next instruction, or for i386 an address, or relative to the
+ * table in %ebx; the number counts relocations, or for i386 their bytes. */
 static const char *x86_target(const struct slots *slots, uint64_t stub, const uint8_t *code,
 			      size_t size)
 {
@@ -174,7 +173,7 @@ static const char *stub_target(const struct symbol_image *image, const struct sl
 	return x86_target(slots, stub, code, size);
 }
 
-/* Where _GLOBAL_OFFSET_TABLE_ is, which the linker puts before the slots of the stubs. */
+/* The rva of _GLOBAL_OFFSET_TABLE_, which the linker puts before the slots of the stubs. */
 static uint64_t find_got(const struct symbol_image *image)
 {
 	GElf_Shdr header;

@@ -1,5 +1,5 @@
 /*
- * Signal trampolines of C libraries, which no stripped file has a symbol for.
+ * Signal trampolines of C libraries; stripped files have no symbols for them.
  */
 #ifndef TOOLS_SYMBOLS_SIGRETURN_H
 #define TOOLS_SYMBOLS_SIGRETURN_H
@@ -7,10 +7,9 @@
 #include "tools/image/image.h"
 #include "tools/symbols/address.h"
 
-/* Names the function of each address without a name that lies in code which does nothing but the
- * system call sigreturn or rt_sigreturn, as C libraries name it: __restore, __restore_rt. The code
- * is that which unwinders and debuggers know it by; x86 only, as elsewhere the kernel's vdso has
- * it. */
+/* Names each function without a name whose code does nothing but the system call sigreturn or
+ * rt_sigreturn, as C libraries name it: __restore, __restore_rt. Unwinders and debuggers know the
+ * function by the same code; x86 only, as elsewhere the trampoline is in the kernel's vdso. */
 void sigreturn_resolve(struct symbol_image *image, struct symbol_address *addresses, size_t count);
 
 #endif

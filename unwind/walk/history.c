@@ -41,7 +41,7 @@ static bool verify_end(const struct uw_history *history, struct uw_space *space,
 	const struct uw_note *end = &history->end;
 	uint64_t at = end->slot, word;
 
-	/* Only the copied stack counts: it is what the sample was taken with. */
+	/* Only the sample's copy of the stack counts. */
 	for (unsigned i = 0; i < end->zeros; i++, at += word_of(history))
 		if (!uw_stack_read(stack, at, word_of(history), &word) || word != 0)
 			return false;
@@ -54,8 +54,8 @@ static bool is_past(const struct uw_past *past, const struct uw_met *met)
 	       (!past->needs_fp || (met->knows_fp && past->fp == met->fp));
 }
 
-/* Whether the step from a kept frame to its caller would go as it went. The return address lies
- * right below the caller's stack, in every step that is kept. bytes: the copy, from base on. */
+/* Whether the step from a kept frame would give the same caller again. In every kept step the
+ * return address lies right below the caller's stack pointer. bytes: the copy, from base on. */
 static inline __attribute__((always_inline)) bool
 holds_step(const struct uw_past *at, const uint8_t *bytes, uint64_t base, uint8_t word)
 {
@@ -70,13 +70,13 @@ holds_step(const struct uw_past *at, const uint8_t *bytes, uint64_t base, uint8_
 	       (at->loaded == 0 || uw_word_at(bytes, cfa_slot - base, word) == caller->frame.sp);
 }
 
-/* Takes over all callers of a frame of the past, as many as there is room for. Returns the frame
- * whose step does not hold, root where all do. */
+/* Takes over all callers of a frame of the past, as many as there is room for. Returns the first
+ * frame with a step that does not hold, or root. */
 static inline __attribute__((always_inline)) const struct uw_past *
 take_callers(const struct uw_past *at, const struct uw_past *root, const struct uw_stack *stack,
 	     struct uw_frame *frames, size_t room, uint8_t word)
 {
-	/* Not read again after each frame that is written. */
+	/* Locals: members would be read again after each frame written. */
 	const uint8_t *bytes = stack->bytes;
 	const uint64_t base = stack->base;
 
@@ -101,7 +101,7 @@ bool uw_history_take(struct uw_history *history, struct uw_space *space, const s
 	if (history->cursor == 0 || !is_past(at, met))
 		return false;
 	*index = history->cursor - 1;
-	/* With its last frame's stack pointer in the copy, all that is kept of the stack is. */
+	/* With the root's stack pointer in the copy, all kept words of the stack are too. */
 	if (at->frame.sp - base > root->frame.sp - base || root->frame.sp - base > stack->size ||
 	    !verify_end(history, space, stack)) {
 		history->cursor = 0;
@@ -109,7 +109,7 @@ bool uw_history_take(struct uw_history *history, struct uw_space *space, const s
 	}
 	last = word_of(history) == 8 ? take_callers(at, root, stack, frames, room, 8)
 				     : take_callers(at, root, stack, frames, room, 4);
-	/* What differs here differs for frames further in too. */
+	/* A difference here is one for frames further in, too. */
 	if (last > root)
 		history->cursor = (size_t)(last - root);
 	return last == root;
@@ -120,7 +120,7 @@ static uint32_t count_by_convention(const struct uw_past *caller, const struct u
 	return (caller ? caller->by_convention : 0) + (frame->source == UW_SOURCE_FRAME_POINTER);
 }
 
-/* Whether what a step read lies between the two frames' stack pointers. */
+/* Whether the step's slot lies between the two frames' stack pointers. */
 static bool step_is_inside(const struct uw_frame *frame, const struct uw_note *note,
 			   const struct uw_frame *caller, uint8_t word)
 {
@@ -129,7 +129,7 @@ static bool step_is_inside(const struct uw_frame *frame, const struct uw_note *n
 	return caller->sp > frame->sp && size >= word && at <= size - word;
 }
 
-/* Adds a frame; false: it cannot be kept. */
+/* Adds a frame; false: the frame cannot be kept. */
 static bool push_frame(struct uw_history *history, const struct uw_frame *frame,
 		       const struct uw_note *note)
 {
@@ -162,12 +162,12 @@ void uw_history_note(struct uw_history *history, const struct uw_frame *frames,
 	size_t i = walked;
 
 	history->count = kept;
-	/* How the walk came to the frame that was met may have changed. */
+	/* The walk may have reached the met frame from another source. */
 	if (met) {
 		met->frame = frames[--i];
 		met->by_convention = count_by_convention(kept > 1 ? met - 1 : NULL, &met->frame);
 	}
-	/* Without room, what is kept stays true. */
+	/* Without memory for more, the kept frames stay valid. */
 	if (i == 0 ||
 	    !array_reserve(&history->past, &history->capacity, kept + i, sizeof(*history->past)) ||
 	    !history->past)

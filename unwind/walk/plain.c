@@ -5,7 +5,7 @@
 #include "unwind/walk/walk.h"
 #include <assert.h>
 
-/* Where a run is. Addresses are relative to the start of the copied stack. */
+/* The current frame of a run. Addresses are relative to the start of the copied stack. */
 struct plain {
 	const struct uw_code *code;
 	uint64_t ip, sp, fp;
@@ -13,8 +13,8 @@ struct plain {
 	struct uw_note *note;   /* of the current one */
 };
 
-/* From a frame that is written, as far as code is plain: the inner loop of most walks, made for
- * each size of a word, with history and without. */
+/* Runs from a written frame while code is plain. Compiled once for each word size, with history and
+ * without. */
 static inline __attribute__((always_inline)) enum uw_run
 run_plain(struct uw_walk *walk, struct plain *at, struct uw_history *history, uint8_t word)
 {
@@ -30,7 +30,7 @@ run_plain(struct uw_walk *walk, struct plain *at, struct uw_history *history, ui
 		uint64_t words = code->plain & UW_PLAIN_WORDS;
 		uint64_t from = code->plain & UW_PLAIN_FROM_FP ? at->fp : at->sp;
 		uint64_t cfa = from + (uint64_t)(int64_t)code->cfa_offset;
-		/* The frame's size in words; more than any where it is not a multiple of one. */
+		/* The frame's size in words; not a multiple of a word: larger than any. */
 		uint64_t height = (cfa - at->sp) >> shift | (cfa - at->sp) << (64 - shift);
 		uint64_t saved, unsaved = at->fp;
 
@@ -51,7 +51,7 @@ run_plain(struct uw_walk *walk, struct plain *at, struct uw_history *history, ui
 			at->note->in_order = false;
 			at->note++;
 		}
-		/* No branch on what is saved: see restore_saved in step.c. */
+		/* No branch on saved registers: see restore_saved in step.c. */
 		at->fp = words != UW_PLAIN_UNSAVED ? saved : unsaved;
 		if (__builtin_expect(at->ip == 0, 0))
 			return UW_RUN_NULL;

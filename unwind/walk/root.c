@@ -6,14 +6,14 @@
 #include "unwind/space/space.h"
 
 enum {
-	TOP_MAX = 4096,     /* above a coroutine's first frame there may be what describes it */
+	TOP_MAX = 4096,     /* a coroutine's descriptor may lie above its first frame */
 	PUSHED_MAX = 8,     /* words: i386's dynamic loader calls with five, aligned to 16 bytes */
-	ARGUMENTS_SEEN = 8, /* of a program, that are looked at */
+	ARGUMENTS_SEEN = 8, /* of a program, that are checked */
 	ARGUMENTS_MAX = 1 << 20,
 	ARGUMENTS_EXTENT = 8 * 1024 * 1024 /* Linux, fs/exec.c: arguments take 6 MB at most */
 };
 
-/* Whether a call may have left this word, by what the files show of the code in front of it. */
+/* Whether a call may have left this word: by the code in front of it, as far as files show it. */
 static bool is_return_address(struct uw_space *space, uint64_t word)
 {
 	if (!uw_space_lookup(space, word - 1))
@@ -40,7 +40,7 @@ static enum uw_step check_null(struct uw_space *space, const struct uw_stack *st
 	return at - sp < TOP_MAX && stack_is_whole(stack) ? UW_STEP_ROOT : UW_STEP_NONE;
 }
 
-/* The number of arguments, pointers to them in the order in which they lie above, and a zero. */
+/* The number of arguments, ascending pointers to them, and a zero. */
 static bool is_argument_list(const struct uw_stack *stack, uint8_t word, uint64_t at)
 {
 	uint64_t count, last = at, value;

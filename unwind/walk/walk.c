@@ -39,7 +39,7 @@ const char *uw_stop_name(enum uw_stop stop)
 	return (unsigned)stop < UW_STOP_COUNT ? stop_names[stop] : "unknown";
 }
 
-/* Whether the current frame's CFA is given by another register than the stack pointer. */
+/* Whether the current frame's CFA comes from another register than the stack pointer. */
 static bool has_far_cfa(const struct uw_walk *walk)
 {
 	const struct uw_code *code = walk->code;
@@ -50,7 +50,7 @@ static bool has_far_cfa(const struct uw_walk *walk)
 	       uw_code_saved(walk->cache, code)->cfa_reg != walk->machine->sp;
 }
 
-/* What it means that the word at address could not be read. */
+/* Why the word at address could not be read. */
 static enum uw_stop explain_unread(const struct uw_walk *walk, uint64_t address)
 {
 	const struct uw_stack *stack = walk->memory.stack;
@@ -67,7 +67,7 @@ static enum uw_stop explain_unread(const struct uw_walk *walk, uint64_t address)
 	/* Beyond the end a frame pointer can lead to another stack, the stack pointer cannot. */
 	if (stack->ends)
 		return has_far_cfa(walk) ? UW_STOP_OTHER_STACK : UW_STOP_BAD_INFO;
-	/* However large the frame is: a copy that ended early would have with more bytes too. */
+	/* Whatever the frame's size: a larger request would have ended at the same absent page. */
 	return stack->size == stack->requested ? UW_STOP_TRUNCATED : UW_STOP_NOT_RESIDENT;
 }
 
@@ -76,7 +76,7 @@ static const struct uw_code *find_code(struct uw_walk *walk)
 	return uw_code_find(walk->space, walk->ip, walk->exact, &walk->memory.effort);
 }
 
-/* Has the memory's file be that of the current frame's code. */
+/* Makes the memory's file the one that holds the current frame's code. */
 static void look_at_file(struct uw_walk *walk)
 {
 	const struct uw_mapping *mapping = uw_space_lookup(walk->space, walk->ip - !walk->exact);
@@ -100,8 +100,8 @@ static void write_frame(struct uw_walk *walk, const struct uw_code *code)
 	walk->by_convention += walk->source == UW_SOURCE_FRAME_POINTER;
 }
 
-/* Makes state that of the current frame, which plain steps reached. false: they cannot be made once
- * more, because the code's rules were not kept and are not to be had any more. */
+/* Brings state to the current frame by repeating the plain steps. false: a rule was dropped from
+ * the cache and cannot be read again. */
 static bool settle_registers(struct uw_walk *walk)
 {
 	struct uw_state *state = &walk->state;
@@ -124,7 +124,7 @@ static bool settle_registers(struct uw_walk *walk)
 	return true;
 }
 
-/* After a step to a null return address, which the stack's own bytes confirm or not. */
+/* After a step to a null return address: asks the stack's words to confirm the root. */
 static enum uw_step confirm_null(struct uw_walk *walk, uint64_t sp)
 {
 	walk->root = UW_ROOT_NULL;
@@ -165,19 +165,19 @@ static enum uw_step step_by_convention(struct uw_walk *walk)
 		step = uw_convention_leaf(walk->space, &walk->state, &walk->memory);
 	if (step == UW_STEP_NONE)
 		step = uw_convention_frame_pointer(walk->space, &walk->state, &walk->memory);
-	/* That a register points to memory out of reach proves a longer stack only if it was a
-	 * frame pointer one frame ago. */
+	/* A register that points out of the copy proves a longer stack only if it was a frame
+	 * pointer one frame ago. */
 	if (step == UW_STEP_READ && !follows)
 		step = UW_STEP_NONE;
 	walk->source = UW_SOURCE_FRAME_POINTER;
 	if (step == UW_STEP_NULL)
 		step = confirm_null(walk, walk->state.reg[walk->machine->sp]);
-	/* A register that points to two zeros, with callers above: it was no frame pointer. */
+	/* A register that points to two zeros below callers was no frame pointer. */
 	return step == UW_STEP_BAD ? UW_STEP_NONE : step;
 }
 
-/* After a signal frame: a handler that ran on another stack than the code it interrupted. Returns
- * false where that happens too often. */
+/* After a signal frame: notes if the handler ran on another stack than the interrupted code. false:
+ * the stack switched too often. */
 static bool enter_interrupted(struct uw_walk *walk, uint64_t handler_sp)
 {
 	const struct uw_stack *stack = walk->memory.stack;
@@ -204,7 +204,7 @@ static enum uw_step step_settled(struct uw_walk *walk)
 	return step;
 }
 
-/* Why the walk ends with this step; UW_STOP_COUNT: it does not. */
+/* Why the walk ends with this step; UW_STOP_COUNT: the walk continues. */
 static enum uw_stop stop_of(const struct uw_walk *walk, enum uw_step step)
 {
 	switch (step) {
@@ -233,8 +233,8 @@ static void arrive_at_frame(struct uw_walk *walk)
 	walk->exact = walk->state.exact;
 }
 
-/* The frame that a step to what a signal interrupted left is the trampoline's: the handler returns
- * to its first byte, which no call precedes. */
+/* A step to an interrupted frame comes from the signal trampoline's frame. The handler returns to
+ * the trampoline's first byte, and no call precedes this byte: the lookup address is ip. */
 static void place_trampoline(struct uw_walk *walk, uint64_t ip)
 {
 	struct uw_frame *frame = walk->count > 0 ? &walk->frames[walk->count - 1] : NULL;
@@ -243,7 +243,7 @@ static void place_trampoline(struct uw_walk *walk, uint64_t ip)
 		frame->rva++;
 }
 
-/* Moves to the calling frame. Returns UW_STOP_COUNT where there is one, else why not. */
+/* Moves to the calling frame. Returns UW_STOP_COUNT, or why there is none. */
 static enum uw_stop take_step(struct uw_walk *walk)
 {
 	uint64_t sp = walk->sp;
@@ -271,8 +271,8 @@ static enum uw_stop take_step(struct uw_walk *walk)
 	return walk->code->kind == UW_CODE_UNMAPPED ? UW_STOP_BAD_INFO : UW_STOP_COUNT;
 }
 
-/* Why the walk ends where plain code's step is stuck; UW_STOP_COUNT: that takes the other
- * registers to know. As uw_step for UW_CODE_COMMON. */
+/* Why the walk ends at a stuck plain step; UW_STOP_COUNT: only a step with all registers can tell.
+ * As uw_step for UW_CODE_COMMON. */
 static enum uw_stop explain_stuck(struct uw_walk *walk)
 {
 	const uint8_t word = walk->machine->word;
@@ -307,7 +307,7 @@ static void fill_note(const struct uw_walk *walk, uint8_t kind, uint64_t fp, boo
 	}
 }
 
-/* Takes the outer frames over; false: they are not what they were. */
+/* Takes over the outer frames; false: they have changed. */
 static bool meet_history(struct uw_walk *walk, struct uw_history *history,
 			 const struct uw_note *notes, enum uw_stop *stop, size_t *reused)
 {
@@ -330,8 +330,8 @@ static bool meet_history(struct uw_walk *walk, struct uw_history *history,
 	return true;
 }
 
-/* Steps from a frame that aligned its stack without a look at the other registers. false: nothing
- * was done, it takes them. */
+/* Steps from a frame that aligned its stack, by ip, sp and fp alone. false: nothing was done, the
+ * step needs the other registers. */
 static bool follow_realigned(struct uw_walk *walk, struct uw_note *note)
 {
 	const struct uw_code *code = walk->code;
@@ -357,8 +357,8 @@ static bool follow_realigned(struct uw_walk *walk, struct uw_note *note)
 	return true;
 }
 
-/* One step: a run of plain ones, or one with all registers. Returns UW_STOP_COUNT where the walk
- * goes on, at a frame that is not written if *arrived. */
+/* One step: a run of plain ones, or one with all registers. Returns UW_STOP_COUNT if the walk
+ * continues; *arrived: at a frame not written yet. */
 static enum uw_stop advance_walk(struct uw_walk *walk, struct uw_history *history,
 				 struct uw_note *notes, bool *arrived)
 {
@@ -470,7 +470,7 @@ size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const s
 	begin_walk(&walk, space, regs, stack);
 	walk.frames = frames;
 	walk.max = max_frames < UW_DEPTH_MAX ? max_frames : UW_DEPTH_MAX;
-	/* What may be kept is defined by the frames of x86 alone. */
+	/* History knows x86 frames only. */
 	if (!uw_machine_pushes(walk.machine))
 		history = NULL;
 	if (history)

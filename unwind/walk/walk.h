@@ -1,6 +1,6 @@
 /*
- * A walk in progress: walk.c steps from frame to frame, plain.c runs through the frames of
- * plain code, which most are.
+ * A walk in progress: walk.c steps from frame to frame, plain.c runs through frames of plain code,
+ * the most common kind.
  */
 #ifndef UNWIND_WALK_WALK_H
 #define UNWIND_WALK_WALK_H
@@ -13,9 +13,9 @@
 struct uw_note;
 
 /*
- * A walk at one of its frames. Of plain code only what the steps need is followed: the members
- * here. The rest of the registers is that of the frame `behind` steps further in, where the last
- * step that was not plain led; to settle is to bring it here.
+ * A walk at one of its frames. Plain steps keep only the members here up to date. The other
+ * registers, in state, are those of the frame `behind` steps further in, where the last step that
+ * was not plain ended. To settle is to bring state to the current frame.
  */
 struct uw_walk {
 	struct uw_space *space;
@@ -23,11 +23,11 @@ struct uw_walk {
 	const struct uw_machine *machine;
 	struct uw_memory memory;
 	const struct uw_code *code;
-	uint64_t ip, sp, fp; /* fp only if it is known */
+	uint64_t ip, sp, fp; /* fp: valid if knows_fp */
 	bool exact, knows_fp;
-	bool left_copy; /* the current frame is on a stack that was not copied */
+	bool left_copy; /* the current frame's stack was not copied */
 	uint8_t source; /* enum uw_source of the current frame */
-	uint8_t root;   /* enum uw_root: what ended the stack, once that is so */
+	uint8_t root;   /* enum uw_root: the reason, once the stack has ended */
 	unsigned switches;
 	size_t behind;
 	const struct uw_regs *regs; /* the leaf's, while state does not hold them */
@@ -39,14 +39,13 @@ struct uw_walk {
 
 /* How a run of plain steps ended. */
 enum uw_run {
-	UW_RUN_LEFT,  /* at a frame that is not written yet: its code is not plain, or there is no
-			 room */
-	UW_RUN_STUCK, /* at a frame whose step is not plain, whatever its code says */
+	UW_RUN_LEFT,  /* at a frame not written yet: its code is not plain, or frames is full */
+	UW_RUN_STUCK, /* at a frame of plain code, but the step failed a check */
 	UW_RUN_MEET,  /* at a frame that history may know */
 	UW_RUN_NULL   /* at a null return address; the stack pointer is the caller's */
 };
 
-/* Whether a run may start from the current frame, which is written. In a run addresses do not
+/* Whether a run may start from the current frame, already written. Addresses in a run do not
  * wrap. */
 static inline bool uw_walk_is_plain(const struct uw_walk *walk)
 {
@@ -58,8 +57,8 @@ static inline bool uw_walk_is_plain(const struct uw_walk *walk)
 	       (walk->machine->word == 8 || stack->base + stack->size <= UINT32_MAX);
 }
 
-/* Runs, with a history or without; notes: the current frame's, if there is a history. Of the walk
- * only what struct uw_walk says is followed. */
+/* Runs with or without a history; notes: the current frame's, if there is a history. Does not move
+ * state (see struct uw_walk). */
 enum uw_run uw_walk_run_plain(struct uw_walk *walk, struct uw_history *history,
 			      struct uw_note *notes);
 

@@ -1,6 +1,6 @@
 /*
- * Steps through code that has no call frame information, by calling convention. They are strict:
- * one that does not hold in every respect is refused.
+ * Steps through code without call frame information, by calling convention. The steps are strict:
+ * one failed check refuses the step.
  */
 #ifndef UNWIND_CONVENTION_CONVENTION_H
 #define UNWIND_CONVENTION_CONVENTION_H
@@ -11,38 +11,38 @@
 struct uw_space;
 
 /*
- * For a leaf, or code that a signal interrupted, in a file: the return address is on top of the
+ * For a leaf, or code interrupted by a signal, in a file. The return address is on top of the
  * stack, or where the next instruction (ret, add and ret, mov %rsp, %rbp after the push) shows it
- * to be. Without such an instruction: what is on top is the return address or was pushed after it,
- * if the function has not made room on its stack, which would hold words of older frames. So no
- * byte of the function up to here may be part of an instruction that makes room; where the call
- * that is seen before the return address names its target, from that on, and the target must be
- * this code. If it does not, the stack pointer has to have the alignment of a function's entry too.
+ * to be. Without such an instruction, the top word is the return address or was pushed after it,
+ * unless the function has made room on its stack: room holds words of older frames. No byte of the
+ * function up to here may therefore be part of an instruction that makes room. If the call before
+ * the return address names a target, the function starts there, and the target must be this code.
+ * If the call names none, the stack pointer must also have the alignment of a function's entry.
  * Returns UW_STEP_OK or UW_STEP_NONE, in which case state is unchanged.
  */
 enum uw_step uw_convention_leaf(struct uw_space *space, struct uw_state *state,
 				struct uw_memory *memory);
 
 /*
- * For code that is known to have nothing of its own on the stack: its return address is on top, and
- * follows a call, whatever that names. Returns as uw_convention_leaf does.
+ * For code known to have no words of its own on the stack: the return address is on top, after a
+ * call of any target. Returns as uw_convention_leaf does.
  */
 enum uw_step uw_convention_return(struct uw_space *space, struct uw_state *state,
 				  struct uw_memory *memory);
 
 /*
- * For a leaf, or what a signal interrupted, at null: a call through a pointer led there, and no
- * code has run since, so that its return address is on top of the stack. Asks for what
- * uw_convention_leaf asks for, on i386 for the alignment too. Returns as that does.
+ * For a leaf, or code interrupted by a signal, at null: a call through a pointer led there, no code
+ * has run since, and the return address is on top of the stack. Requires a call before this address
+ * and the alignment of a function's entry, also on i386. Returns as uw_convention_leaf does.
  */
 enum uw_step uw_convention_null_call(struct uw_space *space, struct uw_state *state,
 				     struct uw_memory *memory);
 
 /*
- * A frame pointer step: rbp, ebp on i386, points to a frame record, the saved one and the return
- * address. Asks that it is one, in the copied stack above the stack pointer, and that it is this
- * frame's own, not that of one further out; how is said at each question in frame_record.c. A frame
- * after a tail call is refused, but for generated code that code without CFI called.
+ * A frame pointer step: rbp, ebp on i386, points to a frame record: the saved frame pointer and the
+ * return address. Checks that the words are a record, in the copied stack above the stack pointer,
+ * and this frame's own, not an outer frame's; frame_record.c explains each check. A frame after a
+ * tail call is refused, except generated code called by code without CFI.
  *
  * Returns UW_STEP_OK, UW_STEP_NULL (a null frame record), UW_STEP_READ or UW_STEP_NONE; state is
  * unchanged on the last two.

@@ -1,14 +1,14 @@
 /*
  * The step by frame pointer.
  *
- * A frame record is two words that a function stored when it began: its caller's frame pointer, and
- * above it the return address that the call had left. Two questions are asked of what a frame
- * pointer points to. Is it a record? Then its words are as a function and its caller leave them.
- * Whose record is it? Code that has none of its own leaves its caller's frame pointer where it is,
- * and to follow that would skip a frame. The record is this frame's own if its return address is
- * nowhere else: no other word between the stack pointer and the record may be one.
+ * A frame record is two words: the caller's frame pointer, stored by the function's prologue, and
+ * above it the return address stored by the call. Two questions are asked of the words a frame
+ * pointer points to. Are they a record? Then they look as a function and its caller leave them.
+ * Whose record? Code without a record of its own leaves the caller's frame pointer in the register,
+ * and to follow this record would skip a frame. The record is the frame's own if the return address
+ * is nowhere else: no other word between the stack pointer and the record may be a return address.
  *
- * Whatever is not certain is refused.
+ * All doubtful records are refused.
  */
 #include "unwind/cfi/machine.h"
 #include "unwind/cfi/row.h"
@@ -21,7 +21,7 @@
 
 enum {
 	REGION_MAX = 64 * 1024, /* between the stack pointer and the frame record */
-	CALL_EFFORT = 64 /* of looking at what precedes a return address: see uw_cfi_row_within */
+	CALL_EFFORT = 64 /* of reading the code before a return address: see uw_cfi_row_within */
 };
 
 struct record {
@@ -35,10 +35,10 @@ struct frame {
 	struct uw_memory *memory;
 	uint64_t ip, sp, fp;
 	bool exact;
-	bool is_generated; /* its code is in no file, so that it cannot be read */
+	bool is_generated; /* generated code: in no file, cannot be read */
 };
 
-/* Reads a record from the copied stack; false: it is not there. */
+/* Reads a record from the copied stack; false: not in the copy. */
 static bool read_record(struct uw_memory *memory, uint64_t fp, struct record *record)
 {
 	memory->failed = fp;
@@ -47,9 +47,9 @@ static bool read_record(struct uw_memory *memory, uint64_t fp, struct record *re
 	       uw_memory_read_word(memory, fp + memory->word, &record->ra);
 }
 
-/* Stacks grow downwards, so records of outer frames lie above. One may end the chain: code with CFI
- * called code without, and used rbp for something else. Only the record of a frame that was itself
- * found by unwinding may, and only where the call can be seen in the caller's file. */
+/* Stacks grow downwards: records of outer frames lie above. A record may end the chain if code with
+ * CFI, which used rbp for other values, called code without CFI. This is accepted only for a frame
+ * found by unwinding, and only if the caller's file shows the call. */
 static bool is_in_order(const struct frame *frame, uint64_t fp, bool exact,
 			const struct record *record)
 {
@@ -65,8 +65,8 @@ static bool is_in_order(const struct frame *frame, uint64_t fp, bool exact,
 	return call && call->found;
 }
 
-/* Whether a call precedes the return address, as far as the code can be read: an unreadable one
- * may. No call leads to where goroutines and coroutines end. */
+/* Whether a call precedes the return address; unreadable code may hold one. No call precedes the
+ * return addresses at which goroutines and coroutines end. */
 static bool follows_call(const struct frame *frame, const struct record *record, bool *is_readable)
 {
 	const struct uw_call *call = uw_call_find(frame->space, record->ra);
@@ -77,8 +77,8 @@ static bool follows_call(const struct frame *frame, const struct record *record,
 			UW_CODE_ROOT);
 }
 
-/* Whether two words look like the record of the frame itself (exact as that is) or of one further
- * out. */
+/* Whether two words look like the record of the frame itself (exact: the frame's) or of a frame
+ * further out. */
 static bool looks_like_record(const struct frame *frame, uint64_t fp, bool exact,
 			      const struct record *record, bool *is_readable)
 {
@@ -87,9 +87,9 @@ static bool looks_like_record(const struct frame *frame, uint64_t fp, bool exact
 }
 
 /*
- * Of a return address in generated code nothing shows whether a call precedes it. Two words that
- * happen to be a higher stack address and an address of such code are no proof; that the first one
- * leads to another frame record, which has to be in order too, is taken for one.
+ * Generated code cannot be read: nothing shows whether a call precedes the return address. Two
+ * words that happen to be a higher stack address and an address of generated code are no proof; a
+ * first word that leads to another frame record in order is accepted as one.
  */
 static enum uw_step confirm_by_next(const struct frame *frame, const struct record *record)
 {
@@ -103,8 +103,8 @@ static enum uw_step confirm_by_next(const struct frame *frame, const struct reco
 										   : UW_STEP_NONE;
 }
 
-/* Whether code with CFI that calls from ra, which is in slot, has its own return address where the
- * frame pointer or the stack below the record has one. */
+/* Whether the caller at ra (in slot), if its CFI counts from the stack pointer, has a return
+ * address of its own below the frame's record; true for other callers. */
 static bool caller_fits(const struct frame *frame, uint64_t slot, uint64_t ra)
 {
 	const struct uw_code *code = uw_code_find(frame->space, ra, false, &frame->memory->effort);
@@ -119,15 +119,15 @@ static bool caller_fits(const struct frame *frame, uint64_t slot, uint64_t ra)
 }
 
 /*
- * Whether the word in a slot of generated code's frame, which such a call precedes, may be its
- * return address. These frames hold many words that once were return addresses. Such code saves rbp
- * where it has a frame; so what counts is a leaf's two top words, and a word above one that holds
- * rbp, unchanged. Not the word right below the record: a frame that empty is no interpreter's, but
- * of code like this, which keeps frame pointers too. Generated code that calls other code without
- * having saved rbp is not seen.
- * Return addresses in files count where the call is indirect and the caller's CFI finds a return
- * address too; not if the record was made for generated code itself (from_generated): what C calls
- * such code by makes a record, or else has its own caller in a file.
+ * Whether the word in a slot of generated code's frame, preceded by the given call, may be the
+ * frame's return address. Such frames hold many old return addresses. Generated code with a frame
+ * saves rbp; candidates are therefore a leaf's two top words, and a word above a slot that holds
+ * rbp unchanged. The word right below the record is none: a frame that empty is not an
+ * interpreter's, but of generated code, which keeps frame pointers too. Generated code that calls
+ * other code without saving rbp is not recognised.
+ * Return addresses in files count if the call is indirect and the caller's CFI finds a return
+ * address too; not if the record was made for generated code itself (from_generated): the C
+ * function that calls generated code makes a record, or else has its own caller in a file.
  */
 static bool may_return_generated(const struct frame *frame, uint64_t slot,
 				 const struct uw_call *call, bool from_generated)
@@ -144,8 +144,8 @@ static bool may_return_generated(const struct frame *frame, uint64_t slot,
 	       saved == frame->fp;
 }
 
-/* Whether the word in a slot may be the frame's return address: one that follows a call, or is in
- * code that cannot be read; but not where the call is of a Go function that this code is not in. */
+/* Whether the word in a slot may be the frame's return address: an address after a call, or in
+ * unreadable code. A call of a Go function other than this code does not count. */
 static bool may_return(const struct frame *frame, uint64_t slot, bool from_generated)
 {
 	uint64_t ra;
@@ -166,8 +166,8 @@ static bool may_return(const struct frame *frame, uint64_t slot, bool from_gener
 	return call->found || !call->readable;
 }
 
-/* Whether a word from the stack pointer to end may be the return address; yes where the walk has
- * spent what it may before that is known. */
+/* Whether a word from the stack pointer to end may be the return address; yes if the walk's effort
+ * is spent before the answer is known. */
 static bool any_may_return(const struct frame *frame, uint64_t end, bool from_generated)
 {
 	if (end - frame->sp > REGION_MAX)
@@ -179,12 +179,12 @@ static bool any_may_return(const struct frame *frame, uint64_t end, bool from_ge
 	return false;
 }
 
-/* What the call before a record's return address shows by the target that it names. */
+/* What the target of the call before a record's return address shows. */
 enum target {
 	TARGET_SILENT, /* nothing */
-	TARGET_OTHER,  /* it has not led to this code: the record is another frame's */
+	TARGET_OTHER,  /* the call did not lead to this code: the record is another frame's */
 	TARGET_SAME,   /* the record is this frame's */
-	TARGET_MAKES /* this function makes a record; whether it has, or has still, is not known */
+	TARGET_MAKES   /* this function makes a record; not known: already, or no longer */
 };
 
 static enum target ask_target(const struct frame *frame, const struct uw_call *call)
@@ -192,15 +192,15 @@ static enum target ask_target(const struct frame *frame, const struct uw_call *c
 	uint64_t lookup = frame->ip - !frame->exact, start;
 	const struct uw_mapping *mapping = uw_space_lookup(frame->space, lookup);
 
-	/* V8's builtins, which have no CFI, call others of them that go on to generated code by a
-	 * jump: the target tells nothing then. */
+	/* V8's builtins, which have no CFI, call other builtins that jump to generated code: the
+	 * target then tells nothing. */
 	if (!call->direct || !mapping ||
 	    (frame->is_generated &&
 	     uw_code_find(frame->space, call->ra, false, &frame->memory->effort)->kind ==
 		     UW_CODE_NONE))
 		return TARGET_SILENT;
-	/* After a jump at the end of a function (a tail call) the caller names another one; such a
-	 * frame is refused. */
+	/* After a tail call (a jump at the end of a function) the caller's call names another
+	 * function; such a frame is refused. */
 	if (!uw_call_leads(frame->space, mapping, call->target, lookup, &start))
 		return TARGET_OTHER;
 	switch (uw_bytes_go_code(frame->space, start, frame->ip, &frame->memory->effort)) {
@@ -216,7 +216,7 @@ static enum target ask_target(const struct frame *frame, const struct uw_call *c
 	return frame->exact ? TARGET_MAKES : TARGET_SAME;
 }
 
-/* Whether what looks like a record is the frame's own. */
+/* Whether a likely record is the frame's own. */
 static bool is_own(const struct frame *frame, const struct record *record)
 {
 	const struct uw_call *call =
@@ -229,7 +229,7 @@ static bool is_own(const struct frame *frame, const struct record *record)
 		return false;
 	case TARGET_SAME:
 		return true;
-	case TARGET_MAKES: /* in its prologue or epilogue there are one or two words on top */
+	case TARGET_MAKES: /* prologue or epilogue: one or two words on top */
 		end = end - frame->sp > top - frame->sp ? top : end;
 		break;
 	case TARGET_SILENT:

@@ -5,10 +5,10 @@
 #include <string.h>
 
 enum {
-	WINDOW = 512,      /* bytes that are looked at in front of an address */
-	PROLOGUE_MAX = 48, /* from push %rbp to mov %rsp, %rbp, with what is put in between */
+	WINDOW = 512,      /* bytes read in front of an address */
+	PROLOGUE_MAX = 48, /* from push %rbp to mov %rsp, %rbp, with instructions between them */
 	ROOM_MAX = 1 << 20,
-	GO_SIZE_MAX = 16 * 1024, /* of a function, from its start to where it is */
+	GO_SIZE_MAX = 16 * 1024, /* of a function, from its start to ip */
 	GO_CHECK_MAX = 12,
 	ENDBR_SIZE = 4,        /* endbr64, endbr32 */
 	STUB_SIZE = 4 + 1 + 5, /* endbr64; bnd jmp */
@@ -75,10 +75,9 @@ static bool is_r12(uint8_t before, uint8_t bit)
 }
 
 /*
- * Whether these bytes, at least six and the one before, may take something off the stack pointer
- * other than by a push: sub, add or lea of a negative number, sub or and of a register or memory,
- * mov, enter. xchg is not looked for: its byte is too common, and what exchanges stacks has none to
- * go back to.
+ * Whether these bytes, at least six and the one before, may lower the stack pointer other than by a
+ * push: sub, add or lea of a negative number, sub or and of a register or memory, mov, enter. xchg
+ * is not searched: its byte is too common, and code that exchanges stacks has none to go back to.
  */
 static bool may_make_room(const uint8_t *at, uint8_t before)
 {
@@ -144,8 +143,7 @@ bool uw_bytes_make_no_room_before(struct uw_space *space, uint64_t limit, uint64
 	return bytes_make_no_room(bytes + start, size - start);
 }
 
-/* Whether a function may end here: at a return or a jump, or at what fills up the room to the next
- * one. */
+/* Whether a function may end here: at a return, a jump, or padding before the next function. */
 static bool may_end_function(const uint8_t *at)
 {
 	return at[0] == OP_RET || at[0] == OP_JMP || at[0] == OP_JMP_SHORT || at[0] == 0xcc ||
@@ -184,7 +182,7 @@ static bool is_go_start(const uint8_t at[static GO_CHECK_MAX])
 	       at[3] == 0x24 && memcmp(at + size, "\x4d\x3b\x66\x10", 4) == 0;
 }
 
-/* The size of lea x(%rsp), %rbp, or, in newer versions, mov %rsp, %rbp; 0: it is neither. */
+/* The size of lea x(%rsp), %rbp, or, in newer versions, mov %rsp, %rbp; 0: neither. */
 static size_t go_record_size(const uint8_t *at)
 {
 	if (at[0] != 0x48)

@@ -1,8 +1,7 @@
 /*
- * What the bytes of a function without call frame information show of its frame. Instructions are
- * not followed from one to the next: bytes are looked for wherever they are, so that what is found
- * may be none, and every answer is made to err on the side that claims less. Nothing is shown where
- * the code is in no file.
+ * What the bytes of a function without call frame information show of its frame. Bytes are searched
+ * at every offset, without decoding instructions one after another: a hit may be no instruction,
+ * and every answer errs on the side of claiming less. Code outside files shows nothing.
  */
 #ifndef UNWIND_CONVENTION_FUNCTION_BYTES_H
 #define UNWIND_CONVENTION_FUNCTION_BYTES_H
@@ -12,47 +11,46 @@
 
 struct uw_space;
 
-/* What the instruction that comes next says of where a leaf has its return address. */
+/* Where a leaf has its return address, by the next instruction. */
 enum uw_place {
 	UW_PLACE_UNKNOWN,
 	UW_PLACE_TOP,  /* on top of the stack: ret */
-	UW_PLACE_NEXT, /* above it, where push %rbp just put the frame pointer: mov %rsp, %rbp */
+	UW_PLACE_NEXT, /* above the frame pointer that push %rbp just stored: mov %rsp, %rbp */
 	UW_PLACE_ABOVE /* above the frame: add $room, %rsp; ret */
 };
 
 /* *room: of UW_PLACE_ABOVE, bytes. */
 enum uw_place uw_bytes_place(struct uw_space *space, uint64_t ip, uint32_t *room);
 
-/* Whether a function from start on has not made room on its stack, which would then hold what older
- * frames left there, when it comes to ip. Pushes may have been made. */
+/* Whether the function at start has made no room on its stack before ip; room would hold words of
+ * older frames. Pushes are allowed. */
 bool uw_bytes_make_no_room(struct uw_space *space, uint64_t start, uint64_t ip);
 
-/* As above for code that may start anywhere before ip: at an endbr instruction, or else at limit,
- * an address. No more than 512 bytes are looked at: room that a larger function made before is not
- * seen. */
+/* As above for code of unknown start before ip: an endbr instruction, or else the address limit. At
+ * most 512 bytes are read: room made earlier by a larger function is missed. */
 bool uw_bytes_make_no_room_before(struct uw_space *space, uint64_t limit, uint64_t ip);
 
-/* Whether start is a function that pushes rbp and points it there first of all, and no other one
- * may start between there and ip, which lies behind both. Between two calls of its own such a
- * function keeps rbp. */
+/* Whether the function at start begins by pushing rbp and pointing rbp there, both before ip, and
+ * no other function may start in between. Such a function keeps rbp between its own calls. */
 bool uw_bytes_make_record(struct uw_space *space, uint64_t start, uint64_t ip);
 
 /*
- * Go's functions begin with a look at how much stack is left, and end with a jump back to that
- * (cmd/internal/obj/x86/obj6.go), which shows where they end. They call nothing by a jump.
+ * Go's functions begin with a check of the stack left, and end with a jump back to the check
+ * (cmd/internal/obj/x86/obj6.go): the jump marks a function's end. Go functions call nothing by a
+ * jump.
  */
 enum uw_go_code {
 	UW_GO_CODE_UNKNOWN,
-	UW_GO_CODE_INSIDE,   /* ip is in the function at start, where that has its frame record */
-	UW_GO_CODE_ELSEWHERE /* it is not in that function */
+	UW_GO_CODE_INSIDE,   /* ip is in the function at start, with its frame record made */
+	UW_GO_CODE_ELSEWHERE /* ip is not in this function */
 };
 
-/* *effort grows by the bytes that are looked at. */
+/* *effort grows by the bytes read. */
 enum uw_go_code uw_bytes_go_code(struct uw_space *space, uint64_t start, uint64_t ip,
 				 uint32_t *effort);
 
-/* Whether start is a jump through memory, that leads anywhere: a linkage stub. *target: changed to
- * where a jump that it is instead leads. */
+/* Whether the code at *target is a linkage stub, a jump through memory to anywhere. If it is a
+ * direct jump instead, *target becomes the jump's destination. */
 bool uw_bytes_are_stub(struct uw_space *space, uint64_t *target);
 
 #endif

@@ -8,12 +8,12 @@
 #include "unwind/step/common.h"
 
 enum {
-	NULL_SIZE = 4096,    /* addresses that null pointers lead to */
-	LEAF_SIZE_MAX = 4096 /* from its entry to where it is */
+	NULL_SIZE = 4096,    /* addresses reached through null pointers */
+	LEAF_SIZE_MAX = 4096 /* from its entry to ip */
 };
 
-/* The call that left the return address in a slot; NULL: there is none in it. Valid until the next
- * uw_call_find. */
+/* The call that left the return address in a slot; NULL: no return address there. Valid until the
+ * next uw_call_find. */
 static const struct uw_call *find_call(struct uw_space *space, struct uw_memory *memory,
 				       uint64_t slot)
 {
@@ -31,7 +31,7 @@ static bool is_aligned_for_entry(const struct uw_machine *machine, uint64_t sp)
 	return sp % 16 == 16u - machine->word;
 }
 
-/* Whether a leaf that a call led to, at start if that is not 0, has pushed nothing or little. */
+/* Whether a leaf has made no room on its stack; start: the called function, 0: unknown. */
 static bool has_no_room(struct uw_space *space, const struct uw_mapping *mapping, uint64_t start,
 			uint64_t ip)
 {
@@ -48,9 +48,9 @@ static bool has_no_room(struct uw_space *space, const struct uw_mapping *mapping
 }
 
 /*
- * Whether the word on top of a leaf's stack, which the call left, is its return address: what is on
- * top is that or was pushed after it, if the function has not made room on its stack, which would
- * hold words of older frames.
+ * Whether the word on top of a leaf's stack, left by the call, is the leaf's return address. The
+ * top word is the return address or was pushed after it, unless the function has made room, which
+ * would hold words of older frames.
  */
 static bool is_called_by(struct uw_space *space, const struct uw_mapping *mapping,
 			 const struct uw_call *call, const struct uw_state *state)
@@ -60,9 +60,9 @@ static bool is_called_by(struct uw_space *space, const struct uw_mapping *mappin
 
 	if (call->direct && !uw_call_leads(space, mapping, call->target, state->ip, &start))
 		return false;
-	/* Where it is known that the call led here, no alignment is asked for: Go does not keep to
-	 * it, nor i386's compilers where they call their own helpers, the functions that read the
-	 * instruction pointer (get_pc_thunk). */
+	/* A call known to lead here needs no alignment: Go does not keep the alignment, nor do
+	 * i386's compilers in calls of their own helpers, which read the instruction pointer
+	 * (get_pc_thunk). */
 	return (start != 0 || is_aligned_for_entry(machine, state->reg[machine->sp])) &&
 	       has_no_room(space, mapping, start, state->ip);
 }

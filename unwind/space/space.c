@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* The time in nanoseconds: a space that is made where another one was, and changed less often than
- * once in a nanosecond, has generations of its own. */
+/* The time in nanoseconds: a new space at the address of a destroyed one gets generations of its
+ * own, because the old one changed less than once in a nanosecond. */
 static uint64_t generation_first(void)
 {
 	struct timespec now;
@@ -16,7 +16,7 @@ static uint64_t generation_first(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Takes over the reference to the cache, also where it fails. */
+/* Takes over the reference to the cache, on failure too. */
 static struct uw_space *create_space(enum uw_arch arch, struct uw_rule_cache *cache)
 {
 	struct uw_space *space = cache ? calloc(1, sizeof(*space)) : NULL;
@@ -63,7 +63,7 @@ struct uw_space *uw_space_clone(struct uw_space *space)
 
 	if (!clone || space->mappings.count == 0)
 		return clone;
-	clone->epoch = space->epoch; /* what the cache knows of the one holds for the other */
+	clone->epoch = space->epoch; /* cached rules hold for both */
 	clone->era = space->era;
 	clone->shares_epoch = space->shares_epoch = true;
 	if (!ranges_copy(&clone->mappings, &space->mappings)) {
@@ -122,7 +122,7 @@ bool uw_space_find(const struct uw_space *space, uint64_t ip, uint32_t *tag, uin
 	return true;
 }
 
-/* Splits the mapping that address lies inside of, if there is one; there is room for one more. */
+/* Splits the mapping around address, if there is one; needs room for one more. */
 static void split_mapping(struct uw_space *space, uint64_t address)
 {
 	struct ranges_place place = ranges_find(&space->mappings, address);
@@ -144,11 +144,11 @@ static void note_change(struct uw_space *space)
 {
 	space->last = NULL;
 	space->generation++;
-	space->epoch = 0; /* mappings change in bursts: the next walk takes another one */
+	space->epoch = 0; /* mappings change in bursts: the next walk takes a new epoch */
 }
 
-/* Where nothing was mapped before there was nothing to remember: rule_cache.h. But what a clone
- * maps there may be another thing. */
+/* Unmapped code is not cached (rule_cache.h): growth leaves the epoch valid, but not one shared
+ * with a clone, which may map another file there. */
 static void note_growth(struct uw_space *space)
 {
 	space->last = NULL;
@@ -156,7 +156,7 @@ static void note_growth(struct uw_space *space)
 		space->epoch = 0;
 }
 
-/* Removes the mappings from a place on that start before end; whether there were any. */
+/* Removes the mappings from *place on that start before end; true: there were some. */
 static bool remove_mappings(struct uw_space *space, struct ranges_place *place, uint64_t end)
 {
 	const struct uw_mapping *mapping;
@@ -170,7 +170,7 @@ static bool remove_mappings(struct uw_space *space, struct ranges_place *place, 
 	return any;
 }
 
-/* Removes [start, end), with room for two more mappings. Returns the place where it was. */
+/* Removes [start, end); needs room for two more mappings. Returns the range's place. */
 static struct ranges_place cut_range(struct uw_space *space, uint64_t start, uint64_t end)
 {
 	split_mapping(space, start);
@@ -187,9 +187,8 @@ static bool mapping_agrees(const struct uw_mapping *a, const struct uw_mapping *
 	return a->rva - a->start == b->rva - b->start && a->module == b->module && a->tag == b->tag;
 }
 
-/* What a mapping is together with all that it overlaps, and with its neighbours that agree with
- * it; *place is where the first of these is, or where it goes. false: some that it overlaps do not
- * agree. */
+/* *whole: the mapping joined with all overlapping mappings and its agreeing neighbours; *place: of
+ * the first of these, or of the mapping itself. false: an overlapping mapping does not agree. */
 static bool join_mappings(const struct uw_space *space, struct ranges_place *place,
 			  const struct uw_mapping *mapping, struct uw_mapping *whole)
 {
@@ -214,8 +213,8 @@ static bool join_mappings(const struct uw_space *space, struct ranges_place *pla
 	return true;
 }
 
-/* Adds a mapping where all that it overlaps agrees with it, and makes it one with its neighbours
- * that do: programs that generate code map it page by page. false: nothing was done. */
+/* Adds a mapping if all overlapping ones agree, and joins agreeing neighbours: programs map
+ * generated code page by page. false: nothing was done. */
 static bool extend_mapping(struct uw_space *space, const struct uw_mapping *mapping)
 {
 	struct ranges_place place;
@@ -255,7 +254,7 @@ int uw_space_map(struct uw_space *space, uint64_t start, uint64_t end, uint64_t 
 	if (check_range(space, start, end) < 0)
 		return -1;
 	if (extend_mapping(space, &mapping))
-		return 0; /* and what is remembered stays valid */
+		return 0; /* cached rules stay valid */
 	/* Taken before the cut, which may drop the last reference to the same module. */
 	if (module)
 		uw_module_ref(module);

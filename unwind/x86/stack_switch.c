@@ -6,12 +6,12 @@
 #include "unwind/x86/instruction.h"
 
 enum {
-	BEFORE_MAX = 256, /* from the function's start: those that switch stacks are short */
+	BEFORE_MAX = 256, /* from the function's start: functions that switch stacks are short */
 	AFTER_MAX = 64,
 	NOT_LOADED = -1
 };
 
-/* What jumps lead to a place. */
+/* The jumps that lead to a place. */
 enum join { JOIN_NONE, JOIN_ONE, JOIN_MIXED };
 
 /* The code of a function, read in order. */
@@ -19,11 +19,11 @@ struct sweep {
 	uint8_t bytes[BEFORE_MAX + AFTER_MAX];
 	size_t size;
 	size_t offset; /* of the next instruction */
-	int load;      /* where the instruction starts that loaded the stack pointer in this line */
-	size_t loaded; /* where it ends */
+	int load;      /* start of the instruction that loaded the stack pointer in this line */
+	size_t loaded; /* end of this instruction */
 	enum uw_instruction_kind last;              /* of the latest instruction */
 	uint8_t joins[BEFORE_MAX + AFTER_MAX + 1];  /* enum join: from before, to each offset */
-	int16_t joined[BEFORE_MAX + AFTER_MAX + 1]; /* JOIN_ONE: load where it comes from */
+	int16_t joined[BEFORE_MAX + AFTER_MAX + 1]; /* JOIN_ONE: load at the jump */
 };
 
 static void note_jump(struct sweep *sweep, const struct uw_instruction *read)
@@ -37,8 +37,7 @@ static void note_jump(struct sweep *sweep, const struct uw_instruction *read)
 	sweep->joined[target] = (int16_t)sweep->load;
 }
 
-/* At a place where other ways meet the line that do not have the same stack pointer, nothing is
- * known of it. */
+/* Forgets the load where a jump with another stack pointer joins the line. */
 static void meet_joins(struct sweep *sweep)
 {
 	uint8_t join = sweep->joins[sweep->offset];
@@ -47,7 +46,7 @@ static void meet_joins(struct sweep *sweep)
 		sweep->load = NOT_LOADED;
 }
 
-/* Takes one instruction. false: it is not known. */
+/* Takes one instruction. false: an unknown one. */
 static bool take_instruction(struct sweep *sweep)
 {
 	struct uw_instruction read =
@@ -70,8 +69,7 @@ static bool take_instruction(struct sweep *sweep)
 	return true;
 }
 
-/* Whether the instructions on from here show that the code is not about to take its own frame off
- * the stack. */
+/* Whether the next instructions show that the code is not about to pop its own frame. */
 static bool leaves_stack(struct sweep *sweep)
 {
 	while (sweep->load != NOT_LOADED && take_instruction(sweep))

@@ -1,10 +1,9 @@
 /*
- * Code that has put another stack under itself, which its unwind information does not know.
+ * Code that loaded the stack pointer with another stack, unknown to its unwind information.
  *
- * An assembler that makes unwind information from the pushes and pops that it sees, as Go's does,
- * says the same of code that loads the stack pointer as of all other code: that the caller's frame
- * is so many bytes above. On the stack that was loaded there is anything in that place: a word of
- * another frame, or an old one.
+ * An assembler that derives unwind information from pushes and pops, as Go's does, treats code that
+ * loads the stack pointer like all other code: the caller's frame lies so many bytes above. On the
+ * loaded stack this place holds any word: another frame's, or an old one.
  */
 #ifndef UNWIND_X86_STACK_SWITCH_H
 #define UNWIND_X86_STACK_SWITCH_H
@@ -13,27 +12,26 @@
 
 struct uw_elf;
 
-/* Whether a function's unwind information may be of such an assembler: that of .eh_frame is a
- * compiler's, or was written for the purpose. Of other machines than x86-64 it is not known. */
+/* Whether a function's unwind information may come from such an assembler. .eh_frame comes from
+ * compilers, or was written by hand for the purpose. For machines other than x86-64 the question is
+ * not answered (false). */
 static inline bool uw_stack_may_switch(const struct uw_fde *fde)
 {
 	return fde->cfi->is_debug && fde->cfi->arch == UW_ARCH_X86_64;
 }
 
-/* Whether a function, for which uw_stack_may_switch, has an instruction that loads the stack
- * pointer: what uw_stack_is_switched says of it is to be asked then. elf: the file of the code, of
- * which this is one read. */
+/* Whether a function (uw_stack_may_switch is true) has an instruction that loads the stack pointer;
+ * only then ask uw_stack_is_switched. elf: the code's file, read once. */
 bool uw_stack_is_loaded(const struct uw_elf *elf, const struct uw_fde *fde);
 
 /*
- * Whether the code at rva, which is a return address unless exact, runs on a stack that it loaded
- * itself, although by its unwind information, x86-64's fde, the stack pointer stays what it is
- * there. Only what is seen to be so is: all instructions from the function's start on are known
- * ones, and a straight line, which no jump from before it joins, leads from the one that loads the
- * stack pointer to the call that returns to rva, or, if exact, by way of rva to a call, a jump
- * through a register or the next such instruction. Code that takes words off the new stack, or
- * returns to what is there, has found its own frame on it. *effort: as in uw_cfi_row_within. One
- * read of the file, of some hundred bytes, at most.
+ * Whether the code at rva (a return address unless exact) runs on a stack that it loaded itself,
+ * although by the x86-64 fde the CFA's distance to the stack pointer does not change there. True
+ * only on proof: all instructions from the function's start on are known, and a straight line,
+ * joined by no jump from before, leads from the load of the stack pointer to the call that returns
+ * to rva or, if exact, through rva to a call, a jump through a register or another load. Code that
+ * takes words off the new stack, or returns to an address on it, has found its own frame there.
+ * *effort: as in uw_cfi_row_within. At most one read of the file, of some hundred bytes.
  */
 bool uw_stack_is_switched(const struct uw_elf *elf, const struct uw_fde *fde, uint64_t rva,
 			  bool exact, uint32_t *effort);

@@ -19,16 +19,16 @@ static_assert(1 << LOG_FUNCTIONS <= UINT16_MAX, "hints have 16 bits");
 struct function {
 	struct uw_module *module; /* kept (module.h); NULL: unused */
 	uint64_t start, end;      /* of the function */
-	uint64_t limit;           /* where the next function starts, if that is inside of it */
+	uint64_t limit;           /* start of the next function, if inside this one */
 	struct uw_rules_row *rows;
 	uint32_t entry; /* in the module's search table */
-	uint32_t count; /* of rows; 0: cfi/row has to look */
+	uint32_t count; /* of rows; 0: cfi/row takes over */
 };
 
 struct uw_function_rules {
 	struct function items[1 << LOG_FUNCTIONS];
 	size_t bytes;                   /* of all rows */
-	uint16_t hints[1 << LOG_HINTS]; /* the function that a block of code was last found in */
+	uint16_t hints[1 << LOG_HINTS]; /* the function last found in a block of code */
 };
 
 void uw_function_rules_destroy(struct uw_function_rules *functions)
@@ -73,7 +73,7 @@ static void decode_rows(struct uw_function_rules *functions, const struct uw_fde
 	functions->bytes += function->count * sizeof(*rows);
 }
 
-/* Makes the place of a function that of another one. */
+/* Gives a function's place to another one. */
 static void take_function(struct uw_function_rules *functions, struct uw_module *module,
 			  size_t entry, uint32_t *effort, struct function *function)
 {
@@ -90,7 +90,7 @@ static void take_function(struct uw_function_rules *functions, struct uw_module 
 	function->end = function->limit = fde.end;
 	if (entry + 1 < uw_cfi_count(cfi) && uw_cfi_entry_start(cfi, entry + 1) < fde.end)
 		function->limit = uw_cfi_entry_start(cfi, entry + 1);
-	/* A search leads to no other FDE between the two. */
+	/* Between the two starts a search finds no other FDE. */
 	if (uw_cfi_entry_start(cfi, entry) == fde.start && fde.start < function->limit)
 		decode_rows(functions, &fde, function);
 	else
@@ -104,7 +104,7 @@ static bool function_holds(const struct function *function, const struct uw_modu
 	       rva - function->start < function->limit - function->start;
 }
 
-/* The function at rva, where it is known, or can be. */
+/* The function at rva, decoded now if new; NULL: not to be had. */
 static struct function *find_function(struct uw_function_rules *functions, struct uw_module *module,
 				      uint64_t rva, uint32_t *effort)
 {
@@ -131,7 +131,7 @@ static const struct uw_rules_row *search_rows(const struct function *function, u
 	const struct uw_rules_row *row = function->rows;
 	size_t count = function->count;
 
-	/* Without a branch on the outcome, which nothing predicts. */
+	/* Without a branch on the outcome: no CPU predicts it. */
 	while (count > 1) {
 		size_t half = count / 2;
 

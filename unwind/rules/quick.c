@@ -1,8 +1,7 @@
 /*
  * The rules of ordinary x86 code, without the machinery for the rest: compilers emit a dozen
- * instructions, and all but 0.15 % of the rows in a distribution's x86-64 libraries say that the
- * CFA is a register plus an offset, the return address lies below it, and preserved registers at
- * offsets.
+ * instructions, and all but 0.15 % of the rows in a distribution's x86-64 libraries have the same
+ * form: CFA = register + offset, the return address below the CFA, preserved registers at offsets.
  */
 #include "unwind/rules/quick.h"
 
@@ -11,8 +10,8 @@
 
 enum { RA_MAX = 16, REMEMBER_DEPTH_MAX = 4 };
 
-/* Index in uw_rules.saved by DWARF number below the return address's; -1: not a register that
- * functions preserve. */
+/* Index in uw_rules.saved by DWARF number below the return address's; -1: not a preserved
+ * register. */
 static const int8_t saved_index_64[RA_MAX] = {-1, -1, -1, 0,  -1, -1, 1, -1,
 					      -1, -1, -1, -1, 2,  3,  4, 5};
 static const int8_t saved_index_32[RA_MAX] = {-1, -1, -1, 0,  -1, 1,  2,  3,
@@ -82,7 +81,7 @@ static bool emit_row(struct quick_state *state)
 static bool advance_row(struct quick_state *state, uint64_t delta)
 {
 	if (!state->in_fde)
-		return false; /* so that what a CIE says is the same for all of its FDEs */
+		return false; /* keeps a CIE's rules the same for all its FDEs */
 	if (delta > 0 && !emit_row(state))
 		return false;
 	return !__builtin_mul_overflow(delta, state->fde->code_align, &delta) &&

@@ -33,7 +33,7 @@ void uw_rule_cache_unref(struct uw_rule_cache *cache)
 	free(cache);
 }
 
-/* Epochs are used again, so what is left of the first ones has to go. */
+/* Epochs are used again: all entries of earlier ones have to go. */
 static void begin_era(struct uw_rule_cache *cache)
 {
 	memset(cache->slots, 0, sizeof(cache->slots));

@@ -11,21 +11,21 @@
 enum {
 	HDR_ENTRY_SIZE = 8,
 	LENGTH_SIZE_MAX = 12,                   /* of a record: the wide form */
-	BODY_MAX = UW_CFA_CODE_SIZE_MAX + 4096, /* of a record that is run: what is longer is not */
-	CIE_VERSION_GCC = 1, /* what .eh_frame uses; DWARF 3 and 4 number theirs 3 and 4 */
+	BODY_MAX = UW_CFA_CODE_SIZE_MAX + 4096, /* of a record to run; longer ones are not run */
+	CIE_VERSION_GCC = 1,                    /* of .eh_frame; DWARF 3 and 4 have 3 and 4 */
 	AUGMENTATION_MAX = 16
 };
 
 /* One record of .eh_frame. */
 struct record {
 	struct uw_reader body; /* after the CIE pointer */
-	uint64_t cie_offset;   /* of the CIE that an FDE names */
+	uint64_t cie_offset;   /* of an FDE's CIE */
 	uint64_t next;         /* offset of the next record */
 	bool is_cie;
 	bool is_terminator;
 };
 
-/* What FDEs take from their CIE. */
+/* The fields that FDEs take from their CIE. */
 struct cie {
 	struct uw_reader code;
 	uint64_t code_align;
@@ -35,20 +35,20 @@ struct cie {
 	bool sized; /* augmentation 'z': FDEs carry the length of their augmentation data */
 };
 
-/* The CIE that was read last, for many FDEs of few CIEs. Zeroed at first. */
+/* The last CIE read: many FDEs share few CIEs. Zeroed at first. */
 struct last_cie {
 	uint64_t offset;
 	bool holds;
 	struct cie cie;
 };
 
-/* Makes sure that the bytes of the frame are there to be looked at. */
+/* Makes sure that the bytes of the frame have been read. */
 static bool frame_has(const struct uw_cfi *cfi, uint64_t offset, uint64_t size)
 {
 	return !cfi->section || uw_section_want(cfi->section, offset, size);
 }
 
-/* Returns false where no whole record starts at offset. */
+/* Returns false if no whole record starts at offset. */
 static bool read_record(const struct uw_cfi *cfi, uint64_t offset, struct record *record)
 {
 	struct uw_reader reader = uw_reader_of(&cfi->frame, offset, UINT64_MAX);
@@ -90,7 +90,7 @@ static bool read_record(const struct uw_cfi *cfi, uint64_t offset, struct record
 	return true;
 }
 
-/* An encoding without the machine's own address size in it. */
+/* The encoding with the machine's address size made explicit. */
 static uint8_t encoding_sized(uint8_t encoding, uint8_t word)
 {
 	if (encoding == UW_PE_OMIT || (encoding & UW_PE_FORMAT_MASK) != UW_PE_ABSPTR)
@@ -164,7 +164,7 @@ static bool read_cie(const struct uw_cfi *cfi, uint64_t offset, struct cie *cie)
 	return true;
 }
 
-/* The CIE at offset, from *last if it is that; NULL: malformed. */
+/* The CIE at offset, from *last if the same; NULL: malformed. */
 static const struct cie *find_cie(const struct uw_cfi *cfi, uint64_t offset, struct last_cie *last)
 {
 	if (last->holds && last->offset == offset)
@@ -174,7 +174,7 @@ static const struct cie *find_cie(const struct uw_cfi *cfi, uint64_t offset, str
 	return last->holds ? &last->cie : NULL;
 }
 
-/* Reads an FDE whose record was read. */
+/* Reads the FDE in a record. */
 static bool read_fde(const struct uw_cfi *cfi, const struct record *record, struct last_cie *last,
 		     struct uw_fde *fde)
 {
@@ -207,7 +207,7 @@ static int compare_entries(const void *left, const void *right)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* Linkers concatenate .eh_frame inputs, so a terminator may stand in the middle: go on after it. */
+/* Linkers concatenate .eh_frame inputs: records may follow a terminator in the middle. */
 static int build_index(struct uw_cfi *cfi)
 {
 	struct last_cie last = {0};
@@ -263,7 +263,7 @@ bool uw_cfi_hdr_frame(const struct uw_span *hdr, uint64_t *frame_rva)
 	return true;
 }
 
-/* As the rules ask; what is found in the table does not depend on the way there then. */
+/* Sorted, as LSB demands: results then do not depend on the order of the search. */
 static bool table_is_sorted(const struct uw_cfi *cfi)
 {
 	int32_t before = INT32_MIN, start;
@@ -277,7 +277,7 @@ static bool table_is_sorted(const struct uw_cfi *cfi)
 	return sorted;
 }
 
-/* Reads up to the table; its number of entries is 0 where it is not of the common form. */
+/* Reads up to the table; returns its number of entries, 0 if not of the common form. */
 static uint64_t read_hdr_count(const struct uw_span *span, struct hdr *hdr)
 {
 	if (!read_hdr(span, hdr) || hdr->count_encoding == UW_PE_OMIT ||
@@ -349,8 +349,8 @@ static size_t entries_until(const struct uw_cfi *cfi, uint64_t rva)
 {
 	size_t count = uw_cfi_count(cfi), first = 0;
 
-	/* Halves without a branch on the outcome, which nothing predicts: the entries before
-	 * `first` start at or before rva, those from first + count on after it. */
+	/* Halves without a branch on the outcome, which no CPU predicts: the entries before `first`
+	 * start at or before rva, those from first + count on after rva. */
 	while (count > 0) {
 		size_t half = count / 2;
 		bool before = uw_cfi_entry_start(cfi, first + half) <= rva;

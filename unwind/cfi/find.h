@@ -1,6 +1,6 @@
 /*
  * Call frame information: .eh_frame and .eh_frame_hdr (Linux Standard Base Core 5.0, section 10.6),
- * .debug_frame (DWARF 5, section 6.4.1), and which FDE is an address's.
+ * .debug_frame (DWARF 5, section 6.4.1), and the search for an address's FDE.
  *
  * All functions are pure readers of struct uw_cfi and safe to run on any bytes.
  */
@@ -20,38 +20,38 @@ struct uw_section;
 
 struct uw_cfi {
 	enum uw_arch arch;
-	struct uw_span frame; /* .eh_frame or .debug_frame; size 0: there is none */
-	struct uw_section
-		*section;     /* what the frame's bytes are read through; NULL: all are read */
-	bool is_debug;        /* frame is .debug_frame (DWARF 5, section 6.4.1) */
-	struct uw_span table; /* entries of .eh_frame_hdr, 8 bytes each; size 0: use index */
-	uint64_t hdr_rva;     /* base of the table's offsets */
+	struct uw_span frame;       /* .eh_frame or .debug_frame; size 0: there is none */
+	struct uw_section *section; /* reads the frame's bytes on demand; NULL: all are read */
+	bool is_debug;              /* frame is .debug_frame (DWARF 5, section 6.4.1) */
+	struct uw_span table;       /* entries of .eh_frame_hdr, 8 bytes each; size 0: use index */
+	uint64_t hdr_rva;           /* base of the table's offsets */
 	struct uw_cfi_entry *index; /* owned; sorted by start */
 	size_t index_count;
 };
 
 /*
- * Takes the search table from .eh_frame_hdr where it is of the common form (datarel | sdata4) and
- * sorted, else builds the index. hdr and cfi->frame must outlive cfi. Returns 0, or -1 with ENOMEM.
+ * Takes the search table from .eh_frame_hdr if the table has the common form (datarel | sdata4) and
+ * is sorted, else builds the index. hdr and cfi->frame must outlive cfi. Returns 0, or -1 with
+ * ENOMEM.
  */
 int uw_cfi_init(struct uw_cfi *cfi, const struct uw_span *hdr);
 void uw_cfi_finish(struct uw_cfi *cfi);
 
-/* How many FDEs there are, and how much code they describe. */
+/* The number of FDEs, and of the bytes of code they describe. */
 size_t uw_cfi_count(const struct uw_cfi *cfi);
 uint64_t uw_cfi_covered(const struct uw_cfi *cfi);
 
-/* How many FDEs the search table has by what .eh_frame_hdr, of which hdr may be just the start,
- * says; 0: none that is of the common form. */
+/* The number of FDEs in the search table according to .eh_frame_hdr; hdr may be just its start. 0:
+ * no table of the common form. */
 uint64_t uw_cfi_hdr_count(const struct uw_span *hdr);
 
-/* Where .eh_frame starts according to .eh_frame_hdr; false when the header does not say. */
+/* The start of .eh_frame according to .eh_frame_hdr; false: the header does not tell. */
 bool uw_cfi_hdr_frame(const struct uw_span *hdr, uint64_t *frame_rva);
 
-/* An FDE with what its CIE says. */
+/* An FDE with the fields of its CIE. */
 struct uw_fde {
-	const struct uw_cfi *cfi; /* that it is in */
-	uint64_t start, end;      /* code that it describes: ELF virtual addresses [start, end) */
+	const struct uw_cfi *cfi; /* of the FDE */
+	uint64_t start, end;      /* described code: ELF virtual addresses [start, end) */
 	uint64_t code_align;
 	int64_t data_align;
 	uint8_t encoding; /* of code addresses */
@@ -62,16 +62,16 @@ struct uw_fde {
 enum uw_cfi_result {
 	UW_CFI_OK,
 	UW_CFI_NONE, /* no FDE describes the address */
-	UW_CFI_BAD   /* an FDE does, but it is malformed or uses what we do not support */
+	UW_CFI_BAD   /* an FDE does, but is malformed or uses unsupported features */
 };
 
-/* Code around an address that no FDE describes: [start, end). */
+/* Code without an FDE around an address: [start, end). */
 struct uw_cfi_gap {
 	uint64_t start, end;
 };
 
-/* The search entry that rva's FDE has if there is one: false where none starts before it. Entries
- * are numbered from 0 and sorted by where they start; the FDE itself may say otherwise. */
+/* The only search entry that can be of rva's FDE; false: all entries start after rva. Entries are
+ * numbered from 0 and sorted by their start; the FDE itself may tell another start. */
 bool uw_cfi_entry(const struct uw_cfi *cfi, uint64_t rva, size_t *entry);
 
 uint64_t uw_cfi_entry_start(const struct uw_cfi *cfi, size_t entry);

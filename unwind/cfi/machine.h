@@ -1,4 +1,4 @@
-/* What the registers of each machine are to an unwinder. */
+/* The registers of each machine as an unwinder sees them. */
 #ifndef UNWIND_CFI_MACHINE_H
 #define UNWIND_CFI_MACHINE_H
 
@@ -14,17 +14,17 @@ enum { UW_X86_64_RSP = 7, UW_X86_64_RIP = 16 };
 
 /* Registers are DWARF numbers. */
 struct uw_machine {
-	uint8_t regs; /* registers that are tracked: numbers below this */
+	uint8_t regs; /* tracked registers: numbers below this */
 	uint8_t sp;
 	uint8_t fp;
 	uint8_t ra;   /* return address column; x86: the program counter itself */
-	uint8_t ip;   /* where struct uw_regs holds the program counter */
+	uint8_t ip;   /* index of the program counter in struct uw_regs */
 	uint8_t word; /* bytes of an address, a register and a slot of the stack: 8 or 4 */
 	uint8_t saved_count;
-	uint8_t saved[UW_SAVED_COUNT]; /* what functions preserve but for sp, by number */
+	uint8_t saved[UW_SAVED_COUNT]; /* preserved registers but for sp, by number */
 };
 
-/* In the header, so that code made for one machine has its numbers as constants. */
+/* In the header: code for one machine sees the numbers as constants. */
 static const struct uw_machine uw_machines[] = {
 	/* System V x86-64 psABI, fig. 3.4: rbx, rbp, r12..r15. */
 	[UW_ARCH_X86_64] = {17, 7, 6, 16, 16, 8, 6, {3, 6, 12, 13, 14, 15}},

@@ -1,4 +1,4 @@
-/* The target's memory, as far as a sample holds it, and what a walk has spent on what is in it. */
+/* The target's memory as far as a sample holds it, and the work of a walk so far. */
 #ifndef UNWIND_CFI_MEMORY_H
 #define UNWIND_CFI_MEMORY_H
 
@@ -12,20 +12,19 @@ enum {
 	UW_OPERATIONS_MAX = 128 * 1024
 };
 
-/* Memory as the sample holds it: the copied stack, and what the mapped files cannot have changed.
- */
+/* Memory as the sample holds it: the copied stack, and read-only segments of the mapped files. */
 struct uw_memory {
 	const struct uw_stack *stack;
 	const struct uw_elf *elf; /* the file of the frame's code; NULL: none */
-	uint64_t bias;            /* from the file's addresses to where they are mapped */
+	uint64_t bias;            /* mapped address minus the file's address */
 	uint64_t failed;          /* address of the last read that failed */
 	uint8_t word;             /* the machine's: uw_machine.word */
 	/* The work of the walk so far. */
 	uint32_t operations; /* of expressions */
-	uint32_t effort;     /* as uw_cfi_row_within counts it */
+	uint32_t effort;     /* counted as in uw_cfi_row_within */
 };
 
-/* A word of a copy, at an offset that holds one. */
+/* A word of a copy; the caller has checked offset. */
 static inline __attribute__((always_inline)) uint64_t uw_word_at(const uint8_t *bytes,
 								 uint64_t offset, uint8_t word)
 {
@@ -35,8 +34,8 @@ static inline __attribute__((always_inline)) uint64_t uw_word_at(const uint8_t *
 	return value;
 }
 
-/* Reads size bytes of the copied stack, 1 to 8, as a little-endian number; false: it does not hold
- * them. */
+/* Reads size bytes of the copied stack, 1 to 8, as a little-endian number; false: not all in the
+ * copy. */
 static inline __attribute__((always_inline)) bool
 uw_stack_read(const struct uw_stack *stack, uint64_t address, size_t size, uint64_t *value)
 {

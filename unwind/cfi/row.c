@@ -11,17 +11,17 @@ enum {
 struct machine_state {
 	const struct uw_cfi *cfi;
 	const struct uw_fde *fde;
-	const struct uw_row *initial; /* what the CIE set up; NULL while that runs */
+	const struct uw_row *initial; /* the CIE's row; NULL while the CIE's code runs */
 	struct uw_row *row;
 	struct uw_reader code;
-	uint64_t at;     /* address that the row holds from */
-	uint64_t target; /* address whose row is wanted */
+	uint64_t at;     /* first address of the row */
+	uint64_t target; /* address of the wanted row */
 	uint32_t *effort;
 	unsigned depth;
 	struct uw_row remembered[REMEMBER_DEPTH_MAX];
 };
 
-/* The rule of a register, or a rule that nobody reads for registers that are not tracked. */
+/* The rule of a register; *unused for a register not tracked. */
 static struct uw_rule *find_rule(struct machine_state *state, uint64_t reg, struct uw_rule *unused)
 {
 	if (reg >= uw_machine_of(state->cfi->arch)->regs)
@@ -85,7 +85,7 @@ static void set_cfa(struct machine_state *state, uint64_t reg, int64_t offset)
 
 /*
  * Instructions that change one half of the CFA rule. After an expression they are not valid, but
- * assembly has them (libgcrypt), and every unwinder takes the half that was set before it.
+ * assembly has them (libgcrypt), and every unwinder takes the half set before the expression.
  */
 static void set_cfa_offset(struct machine_state *state, int64_t offset)
 {
@@ -139,7 +139,7 @@ static uint64_t factored(const struct machine_state *state, uint64_t value)
 	return value * (uint64_t)state->fde->data_align;
 }
 
-/* Instructions that set the CFA rule; false when op is none of them. */
+/* Runs instructions that set the CFA rule; false: another op. */
 static bool run_cfa(struct machine_state *state, uint8_t op)
 {
 	struct uw_reader *code = &state->code;
@@ -171,7 +171,7 @@ static bool run_cfa(struct machine_state *state, uint8_t op)
 	}
 }
 
-/* Instructions that set a register's rule; false when op is none of them. */
+/* Runs instructions that set a register's rule; false: another op. */
 static bool run_rule(struct machine_state *state, uint8_t op)
 {
 	struct uw_reader *code = &state->code;
@@ -246,7 +246,7 @@ static void run_other(struct machine_state *state, uint8_t op)
 	case UW_CFA_RESTORE_STATE:
 		recall_row(state);
 		break;
-	case UW_CFA_GNU_ARGS_SIZE: /* only matters to who resumes execution */
+	case UW_CFA_GNU_ARGS_SIZE: /* matters only to resume execution */
 		(void)uw_read_uleb(code);
 		break;
 	case UW_CFA_AARCH64_NEGATE_RA_STATE:
@@ -260,7 +260,7 @@ static void run_other(struct machine_state *state, uint8_t op)
 	}
 }
 
-/* Runs code until it ends or the row of target is complete; false when it is malformed. */
+/* Runs code to its end or until the row of target is complete; false: malformed. */
 static bool run_code(struct machine_state *state, struct uw_reader code)
 {
 	state->code = code;

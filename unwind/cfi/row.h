@@ -1,4 +1,4 @@
-/* The rules at an address: what an FDE's instructions make (DWARF 5, section 6.4). */
+/* The rules at an address, made by an FDE's instructions (DWARF 5, section 6.4). */
 #ifndef UNWIND_CFI_ROW_H
 #define UNWIND_CFI_ROW_H
 
@@ -12,8 +12,8 @@ enum uw_rule_kind {
 	UW_RULE_AT_CFA,          /* stored at CFA + offset */
 	UW_RULE_CFA_VALUE,       /* is CFA + offset */
 	UW_RULE_REGISTER,        /* is reg + offset; offset is 0 but for the CFA itself */
-	UW_RULE_AT_EXPRESSION,   /* stored where the expression says */
-	UW_RULE_EXPRESSION_VALUE /* is what the expression says */
+	UW_RULE_AT_EXPRESSION,   /* stored at the expression's value */
+	UW_RULE_EXPRESSION_VALUE /* is the expression's value */
 };
 
 struct uw_rule {
@@ -32,16 +32,16 @@ struct uw_row {
 };
 
 enum {
-	/* What one walk may spend on instructions: half a millisecond. A thousand frames of unusual
-	 * functions take a third of it. */
+	/* Limit of one walk's instructions: half a millisecond. A thousand frames of unusual
+	 * functions take a third. */
 	UW_CFI_EFFORT_MAX = 192 * 1024
 };
 
 /* Evaluates the FDE's instructions up to rva. Returns UW_CFI_OK or UW_CFI_BAD. */
 enum uw_cfi_result uw_cfi_row(const struct uw_fde *fde, uint64_t rva, struct uw_row *row);
 
-/* As uw_cfi_row. *effort grows by the instructions, those that copy a row counting for more; where
- * it exceeds UW_CFI_EFFORT_MAX the result is UW_CFI_BAD. */
+/* As uw_cfi_row. *effort grows by the instructions run; those that copy a row count for more.
+ * Beyond UW_CFI_EFFORT_MAX the result is UW_CFI_BAD. */
 enum uw_cfi_result uw_cfi_row_within(const struct uw_fde *fde, uint64_t rva, struct uw_row *row,
 				     uint32_t *effort);
 

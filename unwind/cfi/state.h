@@ -9,7 +9,7 @@ struct uw_state {
 	uint64_t reg[UW_REGS_MAX]; /* DWARF numbers */
 	uint64_t known;            /* bit n: reg[n] has the frame's value */
 	uint64_t ip;
-	bool exact; /* ip is not a return address: the leaf, or what a signal interrupted */
+	bool exact; /* ip is not a return address: the leaf, or a frame interrupted by a signal */
 };
 
 static inline bool uw_state_knows(const struct uw_state *state, unsigned reg)
@@ -35,7 +35,7 @@ enum uw_step {
 	UW_STEP_NULL, /* the return address is null, the rest of the state that of the caller */
 	UW_STEP_READ, /* memory was missing at uw_memory.failed */
 	UW_STEP_BAD,  /* unwind information or memory contradicts itself */
-	UW_STEP_NONE  /* nothing says how to go on */
+	UW_STEP_NONE  /* no rule and no convention applies */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* Separate debug files: what they are named, and their unwind information. */
+/* Separate debug files: their names and their unwind information. */
 #include "unwind/elf/file.h"
 #include "unwind/elf/open.h"
 #include "unwind/module/module.h"
@@ -7,7 +7,7 @@
 
 enum { LINK_MAX = 256 /* of .gnu_debuglink: a file's name, and 8 bytes */ };
 
-/* The parts of .gnu_debuglink: a file's name, and the CRC-32 of what it holds. */
+/* The parts of .gnu_debuglink: a file's name, and the CRC-32 of its bytes. */
 static bool debug_link_read(const struct uw_elf *elf, char name[static LINK_MAX], uint32_t *crc)
 {
 	uint64_t size = elf->debug_link.size;

@@ -8,10 +8,10 @@
 
 enum {
 	GNU_HEAD = 12, /* of .zdebug_frame */
-	ZSTD = 2       /* ELFCOMPRESS_ZSTD, which elf.h has since glibc 2.37; libelf since 0.189 */
+	ZSTD = 2       /* ELFCOMPRESS_ZSTD: in elf.h since glibc 2.37, in libelf since 0.189 */
 };
 
-/* The most bytes that one byte of a stream can stand for; 0: another compression. zlib, Technical
+/* The most bytes one byte of a stream can inflate to; 0: another compression. zlib, Technical
  * Details; Zstandard (RFC 8878, section 3.1.1.2): a block of 128 KB from 4 bytes. */
 static uint64_t stream_ratio(uint32_t type)
 {
@@ -20,7 +20,7 @@ static uint64_t stream_ratio(uint32_t type)
 	return type == ZSTD ? 32768 : 0;
 }
 
-/* The size that the compressed section says it has; 0 where that cannot be true. */
+/* The inflated size by the compressed section's header; 0: impossible. */
 static uint64_t inflated_size(const struct uw_elf *elf, const uint8_t *bytes, size_t size)
 {
 	static const char gnu[] = {'Z', 'L', 'I', 'B'};
@@ -54,8 +54,8 @@ static Elf_Scn *find_section(Elf *elf, const struct uw_elf *file)
 	return section;
 }
 
-/* Copies what a section of the expected size holds once libelf has inflated it. Returns 0, also
- * where it cannot be inflated, or -1: out of memory. */
+/* Inflates a section with libelf and copies the expected bytes. Returns 0, also if libelf cannot
+ * inflate the section, or -1: out of memory. */
 static int section_inflate(Elf_Scn *section, enum uw_compression packed, uint64_t expected,
 			   uint8_t **bytes)
 {
@@ -72,7 +72,7 @@ static int section_inflate(Elf_Scn *section, enum uw_compression packed, uint64_
 	return 0;
 }
 
-/* Replaces the compressed section in *bytes, which span is; nothing is left where that fails. */
+/* Replaces the compressed section in *bytes and *span; leaves both empty on failure. */
 static int debug_inflate(const struct uw_elf *file, uint8_t **bytes, struct uw_span *span)
 {
 	uint64_t size = inflated_size(file, span->bytes, span->size);

@@ -8,12 +8,12 @@ struct uw_elf;
 
 struct uw_debug_frame {
 	struct uw_cfi cfi; /* of the bytes; uw_cfi_finish it */
-	uint8_t *bytes;    /* owned; NULL: there is none, or none that can be read */
-	bool is_refused;   /* it is compressed, and could not be inflated */
+	uint8_t *bytes;    /* owned; NULL: absent or unreadable */
+	bool is_refused;   /* compressed, and could not be inflated */
 };
 
-/* Reads the file's .debug_frame, inflated where it is compressed. Returns 0, also where it has none
- * or one that cannot be read, or -1: out of memory. There is nothing to free without bytes. */
+/* Reads the file's .debug_frame, and inflates a compressed one. Returns 0, also for an absent or
+ * unreadable one, or -1: out of memory. Without bytes there is nothing to free. */
 int uw_debug_frame_open(const struct uw_elf *elf, struct uw_debug_frame *frame);
 
 #endif

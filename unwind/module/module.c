@@ -10,11 +10,11 @@
 enum {
 	FEW_FDES = 256,
 	HDR_HEAD = 20,       /* of .eh_frame_hdr: 4 encodings, two pointers of up to 8 bytes */
-	PAGE_SIZE_MIN = 4096 /* mappings start at multiples of it */
+	PAGE_SIZE_MIN = 4096 /* mappings start at multiples of this */
 };
 
-/* Without a section header for it .eh_frame starts where its header says, and ends at a terminator
- * or at the end of its segment. */
+/* Without a section header, .eh_frame starts where .eh_frame_hdr points, and ends at a terminator
+ * or at the end of the segment. */
 static struct uw_piece find_frame_piece(const struct uw_elf *elf, const struct uw_span *hdr)
 {
 	struct uw_piece piece = elf->eh_frame;
@@ -39,9 +39,9 @@ static uint64_t count_code_bytes(const struct uw_module *module)
 	return code;
 }
 
-/* Whether .eh_frame describes little of the code, as where only the C library's start files have
- * any: less than half of it where its FDEs are few enough to add up. Tables that say something of
- * all code are larger than a 64th of it. */
+/* Whether .eh_frame describes little of the code, for example only the C library's start files:
+ * less than half of the code, if the FDEs are few enough to add up. An .eh_frame of all code is
+ * larger than a 64th of the code. */
 static bool is_sparse(const struct uw_module *module)
 {
 	const struct uw_cfi *cfi = &module->cfi;
@@ -64,7 +64,7 @@ static int open_frame(struct uw_module *module, const struct uw_span *hdr)
 
 int uw_module_take_debug(struct uw_module *module, const struct uw_elf *elf)
 {
-	/* Where .eh_frame says nothing at all, .debug_frame stands in for it. */
+	/* Without FDEs in .eh_frame, .debug_frame takes its place. */
 	struct uw_cfi *cfi = uw_cfi_count(&module->cfi) > 0 ? &module->debug : &module->cfi;
 	struct uw_debug_frame found;
 
@@ -104,8 +104,8 @@ void uw_module_load_now(struct uw_module *module)
 	module->is_loaded = true;
 }
 
-/* Whether .eh_frame says enough by its size and by the head of its search table alone, as nearly
- * always where there is much of it. */
+/* Whether the size of .eh_frame and the head of its search table alone show enough unwind
+ * information, as for nearly all modules with much of it. */
 static bool is_surely_rich(struct uw_module *module)
 {
 	struct uw_elf *elf = &module->elf;
@@ -128,7 +128,7 @@ bool uw_module_lacks_info(struct uw_module *module)
 	return module->lacks_info;
 }
 
-/* Leaves a module that was loaded, and has no unwind information. */
+/* Leaves the module loaded, without unwind information. */
 static void drop_info(struct uw_module *module)
 {
 	uw_cfi_finish(&module->cfi);
@@ -150,7 +150,7 @@ static void destroy_module(struct uw_module *module)
 	free(module);
 }
 
-/* Completes a module, NULL for no memory, whose elf was opened with that result, or frees it. */
+/* Completes a module after its elf was opened with this result, or frees it. NULL: no memory. */
 static int finish_open(struct uw_module *opened, int result, struct uw_module **module)
 {
 	if (result < 0) {
@@ -241,9 +241,9 @@ uint64_t uw_module_rva(const struct uw_module *module, uint64_t pgoff)
 	const struct uw_segment *best = NULL;
 	bool best_starts = false;
 
-	/* The loader maps whole pages, so a segment also covers the rest of its first and last
-	 * page, and neighbouring segments may claim the same page. The executable one is meant; of
-	 * several the one that starts there. */
+	/* The loader maps whole pages: a segment also covers the rest of its first and last page,
+	 * and neighbouring segments may share a page. Take the executable one; of several the one
+	 * that starts at pgoff. */
 	for (size_t i = 0; i < module->elf.segment_count; i++) {
 		const struct uw_segment *segment = &module->elf.segments[i];
 		uint64_t start = segment->offset & ~(uint64_t)(PAGE_SIZE_MIN - 1);

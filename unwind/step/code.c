@@ -11,8 +11,8 @@
 
 enum {
 	CODE_MAX = 16,
-	ENTRY_SIZE_MAX =
-		64 /* code from e_entry on that counts as the entry point: 61 bytes in glibc */
+	ENTRY_SIZE_MAX = 64 /* code from e_entry on that counts as the entry point: 61 bytes in
+			       glibc */
 };
 
 /* Whether the x86-64 code at an address is of these bytes, at most CODE_MAX. */
@@ -24,15 +24,15 @@ static bool code_is(struct uw_space *space, uint64_t ip, const uint8_t *code, si
 	       memcmp(bytes, code, size) == 0;
 }
 
-/* mov $__NR_rt_sigreturn, %rax; syscall: how glibc, musl and gdb's recogniser agree it looks. */
+/* mov $__NR_rt_sigreturn, %rax; syscall: the same in glibc, musl and gdb's recogniser. */
 static bool code_is_sigreturn(struct uw_space *space, uint64_t ip)
 {
 	static const uint8_t stub[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
 	return code_is(space, ip, stub, sizeof(stub));
 }
 
-/* syscall; test %rax, %rax; jl; je; ret: the part of glibc's clone and clone3 that has no FDE,
- * because the stack pointer means different things on its two sides. */
+/* syscall; test %rax, %rax; jl; je; ret: the part of glibc's clone and clone3 without an FDE,
+ * because the stack pointer differs in parent and child. */
 static bool gap_is_clone(const struct uw_module *module, const struct uw_cfi_gap *gap)
 {
 	static const uint8_t code[] = {0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, 0, 0x74, 0, 0xc3};
@@ -45,8 +45,8 @@ static bool gap_is_clone(const struct uw_module *module, const struct uw_cfi_gap
 	return module->elf.arch == UW_ARCH_X86_64 && memcmp(bytes, code, sizeof(code)) == 0;
 }
 
-/* The dynamic loader's entry point has no CFI. It was not called, so nothing is above it; other
- * functions may follow it directly. */
+/* The dynamic loader's entry point has no CFI. Nobody calls the entry point: no frame is above.
+ * Other functions may follow directly. */
 static bool gap_is_entry(const struct uw_module *module, const struct uw_cfi_gap *gap, uint64_t rva)
 {
 	uint64_t entry = module->elf.entry;
@@ -54,8 +54,8 @@ static bool gap_is_entry(const struct uw_module *module, const struct uw_cfi_gap
 	return entry != 0 && entry >= gap->start && rva >= entry && rva - entry < ENTRY_SIZE_MAX;
 }
 
-/* nop; call; nop, entered after the first nop: runtime.goexit, which every goroutine finds as the
- * return address of its first function (Go, src/runtime/asm_amd64.s). No call ends there. */
+/* nop; call; nop, entered after the first nop: runtime.goexit, the return address of every
+ * goroutine's first function (Go, src/runtime/asm_amd64.s). No call precedes this address. */
 static bool code_is_goexit(struct uw_space *space, uint64_t ip)
 {
 	uint8_t bytes[7];
@@ -65,8 +65,8 @@ static bool code_is_goexit(struct uw_space *space, uint64_t ip)
 	       bytes[1] == 0xe8 && bytes[6] == 0x90;
 }
 
-/* mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi; je: __start_context, which glibc's makecontext
- * gives a coroutine's function for its return address. No call ends there either. */
+/* mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi; je: __start_context, the return address that
+ * glibc's makecontext gives a coroutine's function. No call precedes this address either. */
 static bool code_is_start_context(struct uw_space *space, uint64_t ip)
 {
 	static const uint8_t code[] = {0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c,
@@ -74,7 +74,7 @@ static bool code_is_start_context(struct uw_space *space, uint64_t ip)
 	return code_is(space, ip, code, sizeof(code));
 }
 
-/* Code of a module that no FDE describes. */
+/* The kind of a module's code without an FDE. */
 static enum uw_code_kind kind_without_cfi(struct uw_space *space, const struct uw_module *module,
 					  uint64_t ip, bool exact, uint64_t rva,
 					  const struct uw_cfi_gap *gap)
@@ -104,7 +104,7 @@ static void set_function(struct uw_code *code, uint64_t start)
 		code->function = (uint32_t)(code->rva - start);
 }
 
-/* Ordinary code, quickly; false where it is not, or may not be. */
+/* Fills code for ordinary functions quickly; false: not ordinary, or not surely. */
 static bool find_ordinary(struct uw_space *space, struct uw_module *module, bool exact,
 			  uint32_t *effort, struct uw_code *code, struct uw_saved *saved)
 {
@@ -119,7 +119,7 @@ static bool find_ordinary(struct uw_space *space, struct uw_module *module, bool
 	return true;
 }
 
-/* Whether the walk has evaluated as much as one may. */
+/* Whether the walk has spent its effort. */
 static bool is_spent(uint32_t effort)
 {
 	return effort > UW_CFI_EFFORT_MAX;
@@ -149,7 +149,7 @@ static enum uw_code_kind kind_of_row(const struct uw_module *module, const struc
 	    uw_stack_is_switched(&module->elf, fde, code->rva + !exact, exact, effort))
 		return UW_CODE_SWITCHED;
 	if (is_spent(*effort))
-		return UW_CODE_BAD; /* whether it is switched is not known then */
+		return UW_CODE_BAD; /* no effort left to know if the stack is switched */
 	take_rules(code, saved, &rules);
 	return UW_CODE_COMMON;
 }
@@ -182,8 +182,8 @@ static enum uw_code_kind find_kind(struct uw_space *space, bool exact, uint32_t 
 	case UW_CFI_OK:
 		break;
 	}
-	/* A signal handler returns to the first byte of the stub. Where that has no CFI, the byte
-	 * before it may be the last one of an unrelated function. */
+	/* A signal handler returns to the first byte of the stub. The byte before a stub without
+	 * CFI may be the last one of an unrelated function. */
 	if (!exact && code->rva + 1 == fde.end && code_is_sigreturn(space, code->ip))
 		return UW_CODE_SIGRETURN;
 	if (!exact && code->rva == fde.start && code_is_goexit(space, code->ip))

@@ -1,17 +1,17 @@
-/* What the code at an instruction address is to a walk: looked up in the cache, and found once. */
+/* The kind and rules of the code at an instruction address, found once and cached. */
 #ifndef UNWIND_STEP_CODE_H
 #define UNWIND_STEP_CODE_H
 
 #include "unwind/rules/rule_cache.h"
 #include "unwind/space/space.h"
 
-/* Fills the slot of ip: the slow part of uw_code_find. *effort is what the walk has spent, as in
- * uw_cfi_row_within; where that is what it may, what it finds is not kept. */
+/* Fills the slot of ip: the slow part of uw_code_find. *effort: the walk's so far, as in
+ * uw_cfi_row_within; beyond the limit the result is not cached. */
 void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, bool exact,
 		  uint32_t *effort);
 
-/* The code at ip. Valid until the next call; the space has an epoch (uw_space_refresh). cache is
- * the space's, and key uw_cache_key(epoch, exact): a loop may keep both. */
+/* The code at ip. Valid until the next call; the space must have an epoch (uw_space_refresh). cache
+ * is the space's, and key uw_cache_key(epoch, exact): a loop may keep both. */
 static inline const struct uw_code *uw_code_find_key(struct uw_space *space,
 						     struct uw_rule_cache *cache, uint64_t ip,
 						     bool exact, uint16_t key, uint32_t *effort)

@@ -1,4 +1,4 @@
-/* What steps by different rules have in common. */
+/* Parts common to steps by different rules. */
 #ifndef UNWIND_STEP_COMMON_H
 #define UNWIND_STEP_COMMON_H
 
@@ -7,8 +7,8 @@
 #include "unwind/cfi/state.h"
 #include "unwind/rules/rule_cache.h"
 
-/* The CFA lies above the stack pointer: the call pushed the return address. Where no call ended
- * the frame, code that keeps its return address in a register may have nothing on the stack. */
+/* The CFA lies above the stack pointer: the call pushed the return address. In an exact frame, code
+ * with its return address in a register may have nothing on the stack. */
 static inline bool uw_cfa_is_valid(const struct uw_state *state, uint64_t sp, uint64_t cfa,
 				   uint8_t word)
 {
@@ -18,13 +18,13 @@ static inline bool uw_cfa_is_valid(const struct uw_state *state, uint64_t sp, ui
 enum { UW_RED_ZONE = 128 }; /* psABI of x86-64, section 3.2.2: usable below the stack pointer */
 
 /*
- * What a step is where the CFA is not valid: UW_STEP_READ where it may lie on another stack
- * (-fsplit-stack, coroutines), so that its frame is not to be had. That takes another register than
- * the stack pointer, which cfa_is_far says.
+ * The result of a step with an invalid CFA: UW_STEP_READ if the CFA may lie on another stack
+ * (-fsplit-stack, coroutines), which was not copied, else UW_STEP_BAD. Only a CFA from another
+ * register than the stack pointer (cfa_is_far) can lie there.
  */
 enum uw_step uw_cfa_refuse(struct uw_memory *memory, uint64_t cfa, bool cfa_is_far);
 
-/* After a call's frame was taken off: the state is the caller's, at the return address. */
+/* Makes state the caller's, at the return address, after a call's frame was popped. */
 static inline enum uw_step uw_state_return(const struct uw_machine *machine, struct uw_state *state,
 					   uint64_t cfa, uint64_t ra)
 {
@@ -37,10 +37,10 @@ static inline enum uw_step uw_state_return(const struct uw_machine *machine, str
 
 /*
  * Takes a preserved register from its slot, which lies in the frame [sp, cfa). In the epilogue of a
- * leaf the rules are often not exact: the slot was already popped, or, where gcc realigned the
- * stack, is given relative to a frame pointer that was. Then the slot is outside of what is left of
- * the frame and the register holds the value again. A slot that cannot be read only matters if the
- * register is needed later.
+ * leaf the rules are often not exact: the slot was already popped or, in a stack realigned by gcc,
+ * is relative to a frame pointer already popped. The slot then lies outside the rest of the frame,
+ * and the register holds the value again. An unreadable slot matters only if a later step needs the
+ * register.
  */
 static inline __attribute__((always_inline)) void
 uw_state_restore(struct uw_state *state, const struct uw_state *frame, struct uw_memory *memory,

@@ -10,7 +10,7 @@
 #include "unwind/step/realigned.h"
 #include <stdlib.h>
 
-/* Offsets in the ucontext that rt_sigreturn(2) takes from the stack pointer on x86-64: uc_mcontext
+/* Offsets in the ucontext that rt_sigreturn(2) finds at the stack pointer on x86-64: uc_mcontext
  * starts at 40 (Linux, arch/x86/include/uapi/asm/sigcontext.h and asm-generic/ucontext.h). */
 enum { UCONTEXT_MCONTEXT = 40 };
 
@@ -24,7 +24,7 @@ enum {
 	LOG_ROWS = 5 /* 32 of 864 bytes, where there are such rows */
 };
 
-/* As restore_saved, wherever the slots are. */
+/* As restore_saved, for slots anywhere. */
 static void restore_each(const struct uw_machine *machine, struct uw_state *state,
 			 const struct uw_saved *saved, struct uw_memory *memory, uint64_t sp,
 			 uint64_t cfa)
@@ -39,8 +39,8 @@ static void restore_each(const struct uw_machine *machine, struct uw_state *stat
 	}
 }
 
-/* Takes all preserved registers from their slots where the frame [sp, cfa) lies in the copy and the
- * slots in the frame; false where not. */
+/* Takes all preserved registers from their slots; false: the frame [sp, cfa) is not in the copy, or
+ * a slot not in the frame. */
 static inline __attribute__((always_inline)) bool restore_saved(const struct uw_machine *machine,
 								struct uw_state *state,
 								const struct uw_saved *saved,
@@ -53,8 +53,8 @@ static inline __attribute__((always_inline)) bool restore_saved(const struct uw_
 	if (saved->lowest == INT8_MIN || sp - stack->base > stack->size || offset > stack->size ||
 	    (cfa - sp) / machine->word < (uint64_t)-saved->lowest)
 		return false;
-	/* How many registers a function saves is hard to predict, so there is no branch on it: what
-	 * was not saved is taken from where it is. */
+	/* The number of saved registers is hard to predict: no branch on it. A register not saved
+	 * is copied onto itself. */
 	for (unsigned i = 0; i < machine->saved_count; i++) {
 		uint64_t *reg = &state->reg[machine->saved[i]];
 		const uint8_t *slot =
@@ -97,7 +97,7 @@ static inline enum uw_step step_common(const struct uw_machine *machine, const s
 	return step_common_of(&uw_machines[UW_ARCH_I386], code, saved, state, memory);
 }
 
-/* Evaluated rules of an address whose code is of kind UW_CODE_ROW. */
+/* Evaluated rules of an address with code of kind UW_CODE_ROW. */
 struct uw_cached_row {
 	uint64_t ip;
 	uint16_t key;
@@ -113,8 +113,8 @@ struct application {
 	uint64_t bias;
 	uint64_t cfa;
 	bool signal;
-	bool ordinary; /* the CFA is the caller's stack pointer, and slots lie below it; not so in
-			  signal frames, nor where a rule gives the stack pointer (longjmp) */
+	bool ordinary; /* the CFA is the caller's stack pointer, and slots lie below the CFA; false
+			  for signal frames and for rules that give the stack pointer (longjmp) */
 };
 
 static enum uw_step read_word(struct uw_memory *memory, uint64_t address, uint64_t *value)
@@ -173,7 +173,7 @@ static enum uw_step apply_cfa(struct application *apply, const struct uw_machine
 	return step;
 }
 
-/* Where a rule says that a register is stored; false when the rule says something else. */
+/* The slot of a register by its rule; false: the rule names no slot. */
 static bool rule_slot(const struct application *apply, const struct uw_rule *rule, uint64_t *slot)
 {
 	if (rule->kind == UW_RULE_AT_CFA) {
@@ -228,7 +228,7 @@ static enum uw_step apply_return(const struct application *apply, const struct u
 	return ra == 0 && !apply->signal ? UW_STEP_NULL : UW_STEP_OK;
 }
 
-/* The caller's stack pointer: the CFA, or what a rule of its own says. */
+/* The caller's stack pointer: the CFA, or the value of its own rule. */
 static enum uw_step apply_sp(const struct application *apply, const struct uw_machine *machine,
 			     uint64_t sp, struct uw_state *caller)
 {
@@ -277,8 +277,8 @@ static bool evaluate_row(const struct uw_mapping *mapping, const struct uw_state
 	struct uw_cfi_gap gap;
 	struct uw_fde fde;
 
-	/* Both succeeded when the code's kind was found; but the walk may have spent too much
-	 * since, or the file have changed. */
+	/* Both succeeded when the code's kind was found; since then the walk may have spent its
+	 * effort, or the file may have changed. */
 	if (uw_module_find(mapping->module, rva, &fde, &gap) != UW_CFI_OK ||
 	    uw_cfi_row_within(&fde, rva, &cached->row, &memory->effort) != UW_CFI_OK)
 		return false;

@@ -9,9 +9,9 @@ struct uw_code;
 struct uw_space;
 
 /*
- * Replaces state by its caller's. code is state's own, of a kind that has rules or is a root; of
- * others nothing is known here. memory->elf is the file of the state's lookup address; kinds COMMON
- * and REALIGNED do not ask for it.
+ * Replaces state by its caller's. code is state's own, of a kind with rules or a root; for code
+ * without CFI the result is UW_STEP_NONE. memory->elf is the file of the state's lookup address;
+ * kinds COMMON and REALIGNED do not read it.
  * The CFA is checked to lie above the stack pointer, except for signal frames, which set
  * state->exact. On anything but UW_STEP_OK the contents of state are unspecified.
  */

@@ -15,7 +15,7 @@ enum {
 
 /* A PT_LOAD program header. */
 struct uw_segment {
-	uint64_t offset, file_size; /* in the file; clipped to what the file holds */
+	uint64_t offset, file_size; /* in the file; clipped to the file's size */
 	uint64_t rva;
 	bool executable, writable;
 };
@@ -40,39 +40,39 @@ struct uw_elf {
 	struct timespec modified; /* the file, as of its opening */
 	Elf64_Ehdr header;        /* of a 32-bit file: widened */
 	enum uw_arch arch;
-	uint64_t entry;              /* e_entry: 0 when there is none */
+	uint64_t entry;              /* e_entry: 0 for none */
 	struct uw_segment *segments; /* owned */
 	size_t segment_count;
 	struct uw_piece eh_frame_hdr; /* PT_GNU_EH_FRAME */
 	uint8_t build_id[UW_BUILD_ID_MAX];
 	size_t build_id_size;
-	/* What section headers tell, once they were read. */
+	/* From section headers; valid if has_sections. */
 	bool has_sections;
 	struct uw_piece eh_frame;               /* section .eh_frame */
-	struct uw_piece debug_frame;            /* section .debug_frame, as it is in the file */
-	enum uw_compression debug_frame_packed; /* how that is compressed */
+	struct uw_piece debug_frame;            /* section .debug_frame, as stored in the file */
+	enum uw_compression debug_frame_packed; /* compression of debug_frame */
 	struct uw_piece debug_link;             /* section .gnu_debuglink */
 };
 
 void uw_elf_finish(struct uw_elf *elf);
 
-/* Whether the file was written to since it was opened: what it holds is another file's then. */
+/* Whether the file was written to after opening: it may then hold another file's bytes. */
 bool uw_elf_has_changed(const struct uw_elf *elf);
 
-/* Reads exactly size bytes at a file offset; false where the file does not hold them, or has
+/* Reads exactly size bytes at a file offset; false: beyond the file's end, or the file has
  * changed. */
 bool uw_elf_read(const struct uw_elf *elf, uint64_t offset, void *bytes, uint64_t size);
 
-/* Copies a piece of the file into *bytes, which the caller frees, and *span. Less than the whole of
- * it, or a failed read, is no information: an empty span. Returns 0, or -1: out of memory. */
+/* Copies a piece of the file into *bytes, which the caller frees, and *span. A short or failed read
+ * gives no information: an empty span. Returns 0, or -1: out of memory. */
 int uw_elf_copy(const struct uw_elf *elf, const struct uw_piece *piece, uint8_t **bytes,
 		struct uw_span *span);
 
-/* The segment whose file bytes hold rva; NULL when there is none. */
+/* The segment with rva in its file bytes, or NULL. */
 const struct uw_segment *uw_elf_segment(const struct uw_elf *elf, uint64_t rva);
 
-/* Reads size bytes at rva from a segment that is not writable, so that they equal the target's;
- * false when there are none. Does not allocate; may call pread(2). */
+/* Reads size bytes at rva from a segment that is not writable: they equal the target's; false: no
+ * such segment or bytes. Does not allocate; may call pread(2). */
 bool uw_elf_read_constant(const struct uw_elf *elf, uint64_t rva, void *bytes, size_t size);
 
 #endif

@@ -14,18 +14,18 @@
 struct uw_elf;
 struct uw_window;
 
-/* Reads the file's header; its e_ident tells the class. Returns 0, or -1 with ENOEXEC: no ELF file
- * of either class, or not a little-endian one. */
+/* Reads the file's header; e_ident tells the class. Returns 0, or -1 with ENOEXEC: no ELF file of
+ * either class, or not a little-endian one. */
 int uw_ehdr_read(const struct uw_elf *elf, struct uw_window *window, Elf64_Ehdr *ehdr);
 
-/* Read program or section header number i; false where the file does not hold it. e_phentsize and
- * e_shentsize are checked to be those of the class. */
+/* Read program or section header number i; false: not in the file. e_phentsize and e_shentsize are
+ * checked to be those of the class. */
 bool uw_phdr_read(const struct uw_elf *elf, struct uw_window *window, const Elf64_Ehdr *ehdr,
 		  unsigned i, Elf64_Phdr *phdr);
 bool uw_shdr_read(const struct uw_elf *elf, struct uw_window *window, const Elf64_Ehdr *ehdr,
 		  unsigned i, Elf64_Shdr *shdr);
 
-/* Takes the header of a compressed section from its bytes; false where they are too few. */
+/* Takes the header of a compressed section from its bytes; false: too few. */
 bool uw_chdr_take(const struct uw_elf *elf, const uint8_t *bytes, size_t size, Elf64_Chdr *chdr);
 
 #endif

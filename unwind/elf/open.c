@@ -11,20 +11,20 @@
 #include <unistd.h>
 
 enum {
-	SEGMENTS_MAX = 4096, /* program headers that are looked at */
+	SEGMENTS_MAX = 4096, /* program headers read at most */
 	SECTION_NAME_MAX = 16,
 	NOTES_SIZE_MAX = 256 * 1024, /* of all notes of a file; build-ids stand among the first */
-	NOTES_SIZE_MIN = 1024        /* what a place with notes counts at least */
+	NOTES_SIZE_MIN = 1024        /* counted for a place with notes, at least */
 };
 
-/* What reading the headers of one file takes: they stand in up to three places at a time. */
+/* State of reading one file's headers, which are read in up to three places at a time. */
 struct parse {
 	struct uw_elf *elf;
 	struct uw_window headers, notes, names;
-	uint64_t notes_left; /* bytes that may still be looked at */
+	uint64_t notes_left; /* bytes that may still be read */
 };
 
-/* Whether the note, whose name starts at offset, is the build-id, which is taken. */
+/* Takes the note, with its name at offset, if it is the build-id; false: it is not. */
 static bool take_note(struct parse *parse, const Elf64_Nhdr *note, uint64_t offset)
 {
 	struct uw_elf *elf = parse->elf;
@@ -103,7 +103,7 @@ static int read_header(struct parse *parse)
 	return set_error(ENOEXEC);
 }
 
-/* The part of [offset, offset + size) that the file holds. */
+/* The size of the part of [offset, offset + size) inside the file. */
 static uint64_t clip_to_file(const struct uw_elf *elf, uint64_t offset, uint64_t size)
 {
 	if (offset >= elf->size)
@@ -234,7 +234,7 @@ void uw_elf_take_sections(struct uw_elf *elf)
 	read_sections(&parse);
 }
 
-/* Sections wait until somebody asks, but for files whose segments do not tell the build-id. */
+/* Sections are read on demand, or now if the segments hold no build-id. */
 static int parse_elf(struct uw_elf *elf)
 {
 	struct parse parse;

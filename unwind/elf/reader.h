@@ -14,8 +14,8 @@ struct uw_span {
 };
 
 /*
- * A read past the end yields 0 and sets failed; failed stays set, so that a caller may check it
- * once after several reads.
+ * A read past the end yields 0 and sets failed; failed stays set: one check after several reads is
+ * enough.
  */
 struct uw_reader {
 	const uint8_t *at;
@@ -96,13 +96,12 @@ enum {
 
 /*
  * Reads a pointer as an ELF virtual address; data_rva is the base of UW_PE_DATAREL. UW_PE_ABSPTR is
- * read as 8 bytes: a 32-bit file's encodings have to be made explicit before. Bases that a
- * file alone cannot give (text, function, indirect) set failed, after the bytes were consumed.
+ * read as 8 bytes: a 32-bit file's encodings have to be made explicit before. Bases unknown to a
+ * file alone (text, function, indirect) set failed, after the bytes were consumed.
  */
 uint64_t uw_read_pointer(struct uw_reader *reader, uint8_t encoding, uint64_t data_rva);
 
-/* Passes over a pointer whose value does not matter, whatever its base. word: bytes of an address,
- * to which aligned pointers are. */
+/* Skips a pointer of any base. word: bytes of an address, and the alignment of aligned pointers. */
 void uw_read_pointer_skip(struct uw_reader *reader, uint8_t encoding, uint8_t word);
 
 #endif

@@ -16,7 +16,7 @@ int uw_section_open(struct uw_section *section, const struct uw_elf *elf,
 	section->elf = elf;
 	section->offset = piece->offset;
 	section->size = (size_t)piece->size;
-	/* Of so much memory calloc does not touch a page. */
+	/* calloc touches no page of a block this large. */
 	section->bytes = calloc(1, section->size);
 	section->is_read = calloc(blocks, sizeof(*section->is_read));
 	if (!section->bytes || !section->is_read)

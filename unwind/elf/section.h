@@ -1,7 +1,7 @@
 /*
- * A section of a file of which little may be needed: read in blocks, each when somebody first asks
- * for it, and kept from then on. What nobody asks for costs address space only. Never mapped: a
- * file that shrinks costs information, not a SIGBUS.
+ * A section of a file read on demand, in blocks: each block is read at its first use and kept.
+ * Unused blocks cost address space only. Never mapped: a file that shrinks costs information, not a
+ * SIGBUS.
  */
 #ifndef UNWIND_ELF_SECTION_H
 #define UNWIND_ELF_SECTION_H
@@ -25,18 +25,17 @@ struct uw_section {
 	bool *is_read;  /* owned: of each block */
 };
 
-/* Makes a section of a piece of the file, with *span over its bytes; empty where the piece is empty
- * or larger than a section should be. Returns 0, or -1: out of memory. */
+/* Makes a section of a piece of the file, with *span over its bytes; empty if the piece is empty or
+ * larger than a section should be. Returns 0, or -1: out of memory. */
 int uw_section_open(struct uw_section *section, const struct uw_elf *elf,
 		    const struct uw_piece *piece, struct uw_span *span);
 void uw_section_finish(struct uw_section *section);
 
-/* Reads the blocks from first to last that are not there yet; false where the file does not hold
- * them any more. */
+/* Reads the missing blocks from first to last; false: the file no longer holds them. */
 bool uw_section_read(struct uw_section *section, size_t first, size_t last);
 
-/* Makes sure that the section's bytes in [offset, offset + size) are there, as far as these lie in
- * it; false where the file does not hold them any more. */
+/* Makes sure that the bytes [offset, offset + size), clipped to the section, have been read; false:
+ * the file no longer holds them. */
 static inline bool uw_section_want(struct uw_section *section, uint64_t offset, uint64_t size)
 {
 	size_t first, last;

@@ -1,4 +1,4 @@
-/* A part of an ELF file that was read at once, for the many small things that stand together. */
+/* A part of an ELF file read at once, for many small reads close together. */
 #ifndef UNWIND_ELF_WINDOW_H
 #define UNWIND_ELF_WINDOW_H
 
@@ -17,7 +17,7 @@ struct uw_window {
 	uint8_t bytes[UW_WINDOW_SIZE];
 };
 
-/* As uw_elf_read, through the window: it moves where the bytes are not in it. */
+/* As uw_elf_read, through the window, which moves to bytes outside it. */
 bool uw_window_read(const struct uw_elf *elf, struct uw_window *window, uint64_t offset,
 		    void *bytes, uint64_t size);
 

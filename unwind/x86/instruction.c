@@ -11,7 +11,7 @@ enum {
 	NUMBER_SP = 4
 };
 
-/* What an instruction starts with, and its operands' byte. */
+/* The start of an instruction, and its operands' byte. */
 struct parts {
 	uint8_t rex, opcode;
 	bool two;   /* the opcode follows 0x0f */
@@ -117,7 +117,7 @@ static enum uw_instruction_kind kind_with_operands(struct parts *parts)
 		parts->constant = op == 0x6b ? 1 : parts->small ? 2 : 4;
 	if (loads)
 		return parts->rex & REX_W ? UW_INSTRUCTION_LOAD : UW_INSTRUCTION_STACK;
-	/* cmp and test change no register; else it may be either operand that is changed. */
+	/* cmp and test change no register; others may change either operand. */
 	if ((op >= 0x38 && op <= 0x3b) || op == 0x84 || op == 0x85 || op == 0x89 || op == 0x8b ||
 	    op == 0x88 || op == 0x8a || !(op & 1))
 		return UW_INSTRUCTION_PLAIN;
@@ -210,7 +210,7 @@ struct uw_instruction uw_instruction_read(const uint8_t *bytes, size_t size)
 	/* 16-bit operands, repetitions, lock and thread-local memory. */
 	static const uint8_t prefixes[] = {0x66, 0xf2, 0xf3, 0xf0, 0x64};
 	const struct uw_instruction unknown = {UW_INSTRUCTION_UNKNOWN, 0, 0};
-	/* What is looked at before the size is known, with room for what is not there. */
+	/* Bytes read before the size is known, with zeros beyond the end. */
 	uint8_t at[SIZE_MAX_KNOWN + 3] = {0};
 	struct uw_instruction read = unknown;
 	struct parts parts = {0};

@@ -12,12 +12,12 @@ enum uw_instruction_kind {
 	UW_INSTRUCTION_UNKNOWN, /* not known here, or not all there */
 	UW_INSTRUCTION_PLAIN,   /* goes on; pushes, and constants added to the stack pointer, too */
 	UW_INSTRUCTION_BRANCH,  /* goes on, or to its target */
-	UW_INSTRUCTION_LOAD,    /* the stack pointer becomes what another register or memory holds,
-				   or is aligned */
+	UW_INSTRUCTION_LOAD,    /* the stack pointer is loaded from another register or memory, or
+				   aligned */
 	UW_INSTRUCTION_STACK,   /* takes words off the stack, or moves its pointer in another way */
 	UW_INSTRUCTION_CALL,
 	UW_INSTRUCTION_GOTO, /* to its target */
-	UW_INSTRUCTION_JUMP, /* to where a register or memory says */
+	UW_INSTRUCTION_JUMP, /* to the address in a register or memory */
 	UW_INSTRUCTION_END   /* returns, or goes nowhere */
 };
 

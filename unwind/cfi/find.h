@@ -50,7 +50,7 @@ bool uw_cfi_hdr_frame(const struct uw_span *hdr, uint64_t *frame_rva);
 
 /* An FDE with the fields of its CIE. */
 struct uw_fde {
-	const struct uw_cfi *cfi; /* of the FDE */
+	const struct uw_cfi *cfi; /* holds the FDE */
 	uint64_t start, end;      /* described code: ELF virtual addresses [start, end) */
 	uint64_t code_align;
 	int64_t data_align;
@@ -70,8 +70,8 @@ struct uw_cfi_gap {
 	uint64_t start, end;
 };
 
-/* The only search entry that can be of rva's FDE; false: all entries start after rva. Entries are
- * numbered from 0 and sorted by their start; the FDE itself may tell another start. */
+/* The only search entry that can belong to rva's FDE; false: all entries start after rva. Entries
+ * are numbered from 0 and sorted by their start; the FDE itself may tell another start. */
 bool uw_cfi_entry(const struct uw_cfi *cfi, uint64_t rva, size_t *entry);
 
 uint64_t uw_cfi_entry_start(const struct uw_cfi *cfi, size_t entry);

@@ -2,14 +2,14 @@
  * Rules found for instruction addresses, kept in direct-mapped tables: most walks meet the same
  * return addresses again. Sibling address spaces share one cache. Each space marks its slots with a
  * number, its epoch, and takes a new epoch after an existing mapping changed. Addresses outside all
- * mappings are not cached: a mapping of unmapped addresses invalidates no slot.
+ * mappings are not cached: a new mapping there invalidates no slot.
  */
 #ifndef UNWIND_RULES_RULE_CACHE_H
 #define UNWIND_RULES_RULE_CACHE_H
 
 #include "unwind/rules/form.h"
 
-/* Kinds of code by how to unwind from them. */
+/* Kinds of code, by the way to unwind from there. */
 enum uw_code_kind {
 	UW_CODE_UNMAPPED,  /* in no mapping */
 	UW_CODE_COMMON,    /* common form: form.h */

@@ -187,8 +187,8 @@ static bool mapping_agrees(const struct uw_mapping *a, const struct uw_mapping *
 	return a->rva - a->start == b->rva - b->start && a->module == b->module && a->tag == b->tag;
 }
 
-/* *whole: the mapping joined with all overlapping mappings and its agreeing neighbours; *place: of
- * the first of these, or of the mapping itself. false: an overlapping mapping does not agree. */
+/* *whole becomes the mapping joined with all overlapping mappings and agreeing neighbours; *place:
+ * of the first of these, or of the mapping itself. false: an overlapping mapping does not agree. */
 static bool join_mappings(const struct uw_space *space, struct ranges_place *place,
 			  const struct uw_mapping *mapping, struct uw_mapping *whole)
 {

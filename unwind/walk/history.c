@@ -109,7 +109,7 @@ bool uw_history_take(struct uw_history *history, struct uw_space *space, const s
 	}
 	last = word_of(history) == 8 ? take_callers(at, root, stack, frames, room, 8)
 				     : take_callers(at, root, stack, frames, room, 4);
-	/* A difference here is one for frames further in, too. */
+	/* A step that does not hold here would not hold for frames further in. */
 	if (last > root)
 		history->cursor = (size_t)(last - root);
 	return last == root;

@@ -1,10 +1,10 @@
 /*
- * What a result holds beyond the TBRW guide: the records of the custom streams.
+ * A result's contents beyond the TBRW guide: the records of the custom streams.
  *
- * Stream 0 is the guide's sampling stream. Every stream below is a TBRW_CUSTOM_STREAM whose comment
- * is its name here; readers find it by that name, never by number. Records are little-endian,
- * fixed-size, naturally aligned, and described field by field by data descriptors, so that any TBRW
- * reader can list them. A record refers to another stream's record by its index.
+ * Stream 0 is the guide's sampling stream. Every stream below is a TBRW_CUSTOM_STREAM with its name
+ * here as its comment; readers find streams by name, never by number. Records are little-endian,
+ * fixed-size, naturally aligned, and described field by field by data descriptors: any TBRW reader
+ * can list them. A record refers to another stream's record by its index.
  *
  *   name                 one record per                            written
  *   tbcollect.strings    byte of text (UTF-8, no terminators)      when a text is first used
@@ -15,8 +15,8 @@
  *   tbcollect.mappings   LOADED record of the module section       with the module
  *   tbcollect.threads    thread instance                           when it ends, or at the end
  *   tbcollect.clock      sync point                                at the ends and each second
- *   tbcollect.notes      thing that happened or was counted        when it happens
- *   tbcollect.unwinding  thread instance or image that was unwound with the thread, at the end
+ *   tbcollect.notes      event or count                            when it happens
+ *   tbcollect.unwinding  unwound thread instance or image          with the thread, at the end
  *   tbcollect.symbols    function at a frame (inlined ones too)    by finalization
  *   tbcollect.symtext    byte of text of the symbols               by finalization
  *
@@ -64,8 +64,8 @@ enum profile_image_kind {
 };
 
 struct profile_image {
-	/* As the target's maps name it, " (deleted)" removed; for JIT the perf-map file that may
-	 * name its code, or no text. */
+	/* The name in the target's maps without " (deleted)"; for JIT the perf-map file with
+	 * possible names of the code, or no text. */
 	struct profile_text path;
 	uint32_t kind;      /* enum profile_image_kind */
 	uint32_t owner_uid; /* effective user of the process: who may own a perf-map file */
@@ -74,18 +74,18 @@ struct profile_image {
 	uint32_t device_minor;
 	uint8_t build_id[20];
 	uint32_t build_id_size; /* 0: none known */
-	uint32_t pid;           /* of the process it was first seen in */
+	uint32_t pid;           /* of the first process seen with this image */
 	uint32_t flags;         /* PROFILE_IMAGE_DELETED ... */
 };
 
-#define PROFILE_IMAGE_DELETED       1u /* the file was already unlinked when it was seen */
-#define PROFILE_IMAGE_NOT_OPEN      2u /* the collector could not read the file */
-#define PROFILE_IMAGE_NO_DESCRIPTOR 4u /* ... because of the limit of open files */
-#define PROFILE_IMAGE_GONE          8u /* ... because it was not there any more when it was looked for */
-#define PROFILE_IMAGE_CHANGED       16u /* ... because it was changed after it was mapped */
+#define PROFILE_IMAGE_DELETED       1u  /* the file was already unlinked when first seen */
+#define PROFILE_IMAGE_NOT_OPEN      2u  /* the collector could not read the file */
+#define PROFILE_IMAGE_NO_DESCRIPTOR 4u  /* ... because of the limit of open files */
+#define PROFILE_IMAGE_GONE          8u  /* ... because the file was gone when the collector tried */
+#define PROFILE_IMAGE_CHANGED       16u /* ... because the file was changed after the mapping */
 
-/* rva is the address to look a symbol up at: it lies inside the call for a caller. A signal
- * trampoline calls nobody: it is its first byte, as what the signal interrupted is where it was. */
+/* rva is the address for symbol lookup: a caller's lies inside the call; a signal trampoline, which
+ * calls nobody, has its first byte; code interrupted by a signal has the very address. */
 struct profile_frame {
 	uint32_t image; /* record of tbcollect.images */
 	uint32_t flags; /* PROFILE_FRAME_ ... */
@@ -93,7 +93,7 @@ struct profile_frame {
 };
 
 #define PROFILE_FRAME_POINTER 1u /* found through frame pointers, not unwind information */
-/* Not verified: taken over from other stacks of the thread. A frame that was verified elsewhere is
+/* Not verified: taken over from other stacks of the thread. The same frame verified elsewhere is
  * another record. In a stack, guessed frames are the outermost ones. */
 #define PROFILE_FRAME_GUESSED 2u
 
@@ -121,19 +121,18 @@ enum profile_skip_reason {
 	PROFILE_SKIP_OTHER_STACK = 5,  /* continues on a stack that was not copied */
 	PROFILE_SKIP_DEPTH = 6,        /* deeper than the collector follows */
 	PROFILE_SKIP_BAD_INFO = 7,     /* unwind information or memory contradicts itself */
-	/* The kernel had no user registers, or the code is of a width that is not unwound (32 bits
-	 * on another machine than x86). */
+	/* The kernel had no user registers, or the code's width is not unwound (32 bits on another
+	 * machine than x86). */
 	PROFILE_SKIP_NO_REGS = 8,
 	PROFILE_SKIP_NO_MEMORY = 9, /* the collector ran out of memory */
-	/* What leads to the caller lies below the stack pointer, where a copy by the kernel starts.
-	 */
+	/* The way to the caller lies below the stack pointer, the start of a kernel's copy. */
 	PROFILE_SKIP_RED_ZONE = 10,
 	PROFILE_SKIP_REASON_COUNT
 };
 
-/* What guessed frames rest on. */
+/* The evidence for guessed frames. */
 enum profile_guess_level {
-	PROFILE_GUESS_NONE = 0, /* nothing is guessed, or nobody wrote down what it rests on */
+	PROFILE_GUESS_NONE = 0, /* nothing is guessed, or the evidence was not recorded */
 	/* Whole stacks of the thread had the last verified frame at the same place in the code and
 	 * on the stack, all of them with these callers. */
 	PROFILE_GUESS_AGREED = 1,
@@ -143,27 +142,27 @@ enum profile_guess_level {
 /* Goes with the sample of the same index in stream 0. */
 struct profile_stack {
 	/* The sample's weight. Samples of a fixed period: CPU time of the thread since its previous
-	 * one. Samples at random times (enum profile_sampling): the mean distance of samples, and
-	 * kernel_us; what it stands for is in proportion to that. */
+	 * one. Samples at random times (enum profile_sampling): the mean distance of samples plus
+	 * kernel_us; the sample's user time is in proportion to the distance. */
 	uint64_t cpu_ns;
 	uint32_t node;      /* of the leaf; node 0: not even the leaf is known */
 	uint8_t state;      /* enum profile_stack_state */
 	uint8_t reason;     /* enum profile_skip_reason */
-	uint16_t collapsed; /* frames left out by recursion collapsing, 65535: that many or more */
+	uint16_t collapsed; /* frames left out by recursion collapsing, 65535: or more */
 	/* Of a guessed stack, else 0. Older results do not have these: 0. */
-	uint16_t verified;   /* the split: so many innermost frames are verified, counted before
+	uint16_t verified;   /* the split: number of verified innermost frames, counted before
 				recursion collapses; all others are guessed. 65535: or more */
 	uint8_t guess_level; /* enum profile_guess_level */
-	uint8_t guess_hits;  /* whole stacks that agreed, 255: that many or more */
-	/* us of cpu_ns that the thread spent in the kernel, unseen: no part of what the stack used.
-	 * PROFILE_KERNEL_ALL: all of it; the sample hit the kernel where no user code stands for
-	 * it, and has node 0. */
+	uint8_t guess_hits;  /* whole stacks in agreement, 255: or more */
+	/* us of cpu_ns that the thread spent in the kernel, unseen: no part of the stack's own use.
+	 * PROFILE_KERNEL_ALL: all of cpu_ns; the sample hit the kernel, no user code stands for the
+	 * time, and node is 0. */
 	uint32_t kernel_us;
 };
 
 #define PROFILE_KERNEL_ALL UINT32_MAX
 
-/* What tbrw's module record has no field for. Record i belongs to the i-th LOADED module record. */
+/* Facts that tbrw's module record lacks. Record i belongs to the i-th LOADED module record. */
 struct profile_mapping {
 	uint32_t module_index; /* of the record in the module section */
 	uint32_t image;
@@ -175,11 +174,11 @@ struct profile_mapping {
 /*
  * One life of one thread: its account of CPU time.
  *
- * Samples of a fixed period: cpu_ns = sampled_ns + kernel_ns + rest_ns. Samples at random times say
- * in what proportion functions share the time, not how much there was: a thread that lived for a
- * tenth of the interval has a sample of a whole one, or none. Its user code used
- * cpu_ns - kernel_ns - rest_ns, and the samples share that, together with those of other short
- * threads (tools/analysis/calibration.h).
+ * Samples of a fixed period: cpu_ns = sampled_ns + kernel_ns + rest_ns. Samples at random times
+ * give the proportions of functions, not the amount of time: a thread with a life of a tenth of the
+ * interval has a sample of a whole interval, or none. The thread's user code used cpu_ns -
+ * kernel_ns - rest_ns; its samples and those of other short threads share this time
+ * (tools/analysis/calibration.h).
  */
 struct profile_thread {
 	uint32_t pid;
@@ -187,8 +186,8 @@ struct profile_thread {
 	uint64_t start_tsc; /* 0: before the collection */
 	uint64_t end_tsc;   /* all ones: lived on */
 	uint64_t cpu_ns;    /* CPU time during the collection by the event's own count */
-	/* The part that no sample carries: after the last, or of lost ones. With samples at random
-	 * times only what of it was spent in the kernel, unseen (kernel_us of no sample). */
+	/* The part in no sample: after the last one, or of lost ones. With samples at random times
+	 * only the time of this part spent in the kernel, unseen (kernel_us of no sample). */
 	uint64_t rest_ns;
 	struct profile_text name;
 	uint32_t flags; /* PROFILE_THREAD_... */
@@ -196,21 +195,21 @@ struct profile_thread {
 	/* Older results do not have these: 0. */
 	uint64_t sampled_ns; /* its samples' weights without their kernel_us */
 	uint64_t kernel_ns;  /* its samples' kernel_us, and cpu_ns of PROFILE_KERNEL_ALL */
-	/* What cpu_ns may lack, as an expectation: of the CPU time that is in no thread's account
-	 * (PROFILE_NOTE_UNATTRIBUTED) it has a part in proportion to this. 0: nothing. */
+	/* The expected lack of cpu_ns. Threads share the CPU time in no account
+	 * (PROFILE_NOTE_UNATTRIBUTED) in proportion to it. 0: no part. */
 	uint64_t unseen_ns;
 };
 
 /* cpu_ns is from the scheduler's accounting, since the kernel gives no count with the samples. */
 #define PROFILE_THREAD_CPU_BY_CLOCK 1u
-/* Nobody recorded it: its times are its samples' weights. Of threads that a reader deduces, and in
- * files that were recovered. */
+/* Nobody recorded the thread: its times are its samples' weights. Set for threads deduced by a
+ * reader, and in recovered files. */
 #define PROFILE_THREAD_DEDUCED 2u
 
 /* The TSC values of a result are a linear map of CLOCK_MONOTONIC_RAW fixed by the first sync point:
  *   tsc = first.tsc + (raw - first.raw_ns) * first.tsc_per_ns_q32 / 2^32
- * rounded down; results end up between 1 and all ones minus 1. Later sync points hold what the
- * counter and the clocks really showed, to check that map and to turn times into dates. */
+ * rounded down; results end up between 1 and all ones minus 1. Later sync points hold the true
+ * values of counter and clocks, to check the map and to turn times into dates. */
 struct profile_clock {
 	uint64_t tsc;
 	uint64_t raw_ns;  /* CLOCK_MONOTONIC_RAW */
@@ -237,79 +236,79 @@ enum profile_note_kind {
 	PROFILE_NOTE_COLLECTOR_CPU = 15, /* value: ns of CPU time of the collector. Last counts */
 	PROFILE_NOTE_COLLECTOR_RSS = 16, /* value: peak resident bytes. Last counts */
 	PROFILE_NOTE_STACK_COPY = 17, /* value: bytes of stack copied by the kernel. Last counts */
-	PROFILE_NOTE_UNATTRIBUTED = 18, /* value: ns of CPU time that no thread account holds */
+	PROFILE_NOTE_UNATTRIBUTED = 18, /* value: ns of CPU time in no thread's account */
 	PROFILE_NOTE_ATTACHED = 19,     /* pid: attached to; text: its command line */
 	PROFILE_NOTE_WARNING = 20,      /* text: one sentence for the summary */
 	PROFILE_NOTE_RUSAGE_CPU = 21,   /* value: ns, user + system of the launched tree by wait4 */
-	/* Of older results; others have it as records of tbcollect.unwinding. What unwinding took,
-	 * over the whole run. At the end; last counts. A walk is an attempt to
-	 * unwind one sample (deep copies, which are no samples, are not among them); frames are as
-	 * the walks found them, before recursion collapses. */
+	/* Only in older results; newer ones have records of tbcollect.unwinding. The cost of
+	 * unwinding over the whole run. At the end; last counts. A walk is an attempt to unwind one
+	 * sample (deep copies are no samples and not among them); frames are as the walks found
+	 * them, before recursion collapses. */
 	PROFILE_NOTE_UNWIND_WALKS = 22,             /* value: walks */
 	PROFILE_NOTE_UNWIND_FRAMES = 23,            /* value: frames, the leaves among them */
 	PROFILE_NOTE_UNWIND_FRAMES_BY_INFO = 24,    /* value: callers by unwind information */
 	PROFILE_NOTE_UNWIND_FRAMES_BY_POINTER = 25, /* value: callers by frame pointers */
-	PROFILE_NOTE_UNWIND_FRAMES_REUSED = 26, /* value: frames that the thread's last stack had */
+	PROFILE_NOTE_UNWIND_FRAMES_REUSED = 26, /* value: frames as in the thread's last stack */
 	PROFILE_NOTE_UNWIND_LOOKUPS = 27,      /* value: frames whose unwind rule was in no cache */
-	PROFILE_NOTE_UNWIND_TIMED = 28,        /* value: walks that were timed, 1 in 64 */
+	PROFILE_NOTE_UNWIND_TIMED = 28,        /* value: timed walks, 1 in 64 */
 	PROFILE_NOTE_UNWIND_TIMED_FRAMES = 29, /* value: frames of these */
-	PROFILE_NOTE_UNWIND_TIMED_NS = 30,     /* value: ns that these took */
-	/* Guessing tries itself on whole stacks, of which it hides a part: on deep copies what lies
-	 * beyond a sample's copy, else what lay beyond copies that ended too early, or half where
+	PROFILE_NOTE_UNWIND_TIMED_NS = 30,     /* value: ns of these */
+	/* Guessing is tested on whole stacks with a part hidden: of deep copies the part beyond a
+	 * sample's copy, else the part beyond copies that ended too early, or half of the stack if
 	 * none has. Likewise. */
-	PROFILE_NOTE_GUESSES_TESTED = 31,  /* value: stacks of which something was hidden */
+	PROFILE_NOTE_GUESSES_TESTED = 31,  /* value: stacks with a hidden part */
 	PROFILE_NOTE_GUESSES_COVERED = 32, /* value: of these, a guess was made */
-	PROFILE_NOTE_GUESSES_WRONG = 33,   /* value: of these, it was not what was hidden */
+	PROFILE_NOTE_GUESSES_WRONG = 33,   /* value: of these, the guess was wrong */
 	/* Deep copies, from which guesses are made. Likewise. */
 	PROFILE_NOTE_UNWIND_DEEP_WALKS = 34,  /* value: walks */
 	PROFILE_NOTE_UNWIND_DEEP_FRAMES = 35, /* value: frames of these */
-	/* value: bytes of records, samples among them, that were given up since what came before
-	 * them could not be read */
+	/* value: bytes of records, samples among them, given up since the bytes before them could
+	 * not be read */
 	PROFILE_NOTE_BYTES_LOST = 36,
-	PROFILE_NOTE_OUT_OF_ORDER = 37, /* value: records that were applied after younger ones */
+	PROFILE_NOTE_OUT_OF_ORDER = 37, /* value: records applied after younger ones */
 	PROFILE_NOTE_STACK_SOURCE = 38, /* value: enum profile_stack_source. Older results: none */
 	PROFILE_NOTE_KERNEL_TIME = 39,  /* value: enum profile_kernel_time. Older results: none */
-	/* pid, text: the command line of a process that has samples, at the first one, and of those
-	 * that live on also at the end; at most 4095 bytes. Last counts. Older results: none */
+	/* pid, text: command line of a process with samples, at its first one, and again at the end
+	 * if the process lives on; at most 4095 bytes. Last counts. Older results: none */
 	PROFILE_NOTE_PROCESS_COMMAND = 42,
 	/* pid: process with generated code; value: date of its start, ns since 1970; text: the path
-	 * of its image (JIT). None where it had ended before it was looked at, and in older
+	 * of its image (JIT). None for a process that ended too early for a look, and in older
 	 * results. */
 	PROFILE_NOTE_JIT_STARTED = 44,
 	PROFILE_NOTE_SAMPLING = 45, /* value: enum profile_sampling. Older results: none */
-	PROFILE_NOTE_TICK = 46,     /* value: ns between looks, of which the samples are drawn */
-	PROFILE_NOTE_SEED = 47,     /* value: what the draws of this run came from */
-	/* value: ns of PROFILE_NOTE_UNATTRIBUTED that threads spent in the kernel, unseen: more
-	 * than can lie between ticks. It is divided among them as the rest is. */
+	PROFILE_NOTE_TICK = 46,     /* value: mean ns between ticks; samples are drawn from ticks */
+	PROFILE_NOTE_SEED = 47,     /* value: seed of this run's draws */
+	/* value: ns of PROFILE_NOTE_UNATTRIBUTED spent by threads in the kernel, unseen: more than
+	 * can lie between ticks. Divided among the threads as the rest is. */
 	PROFILE_NOTE_UNATTRIBUTED_KERNEL = 48,
 };
 
 /* When samples are taken. The interval (PROFILE_NOTE_INTERVAL) is their mean distance. */
 enum profile_sampling {
-	/* Each time that a thread has used an interval on a CPU. */
+	/* Whenever a thread has used an interval on a CPU. */
 	PROFILE_SAMPLING_FIXED = 1,
-	/* Each time that a thread has used a tick on a CPU, if that was drawn. */
+	/* Whenever a thread has used a tick on a CPU, if the tick was drawn. */
 	PROFILE_SAMPLING_THREADS = 2,
-	/* Each time that a CPU's clock has advanced by a tick, if one of the threads runs there and
-	 * that was drawn. */
+	/* Whenever a CPU's clock has advanced by a tick, if one of the threads runs there and the
+	 * tick was drawn. */
 	PROFILE_SAMPLING_CPUS = 3,
 };
 
-/* Where the CPU time is that threads use in the kernel: in system calls and faults. Older results
- * have it in the sample that came next, or as PROFILE_KERNEL_TIME_FRAMES. */
+/* The place of the threads' CPU time in the kernel (system calls and faults). Older results have
+ * this time in the next sample, or as PROFILE_KERNEL_TIME_FRAMES. */
 enum profile_kernel_time {
 	/* Kernel mode was not sampled: profile_stack.kernel_us. */
 	PROFILE_KERNEL_TIME_APART = 1,
-	/* Samples in kernel mode are at the user code that entered it. */
+	/* Samples in kernel mode are at the user code that entered the kernel. */
 	PROFILE_KERNEL_TIME_AT_CALLS = 2,
 	/* These samples have the kernel's frames too (tbcollect --kernel). */
 	PROFILE_KERNEL_TIME_FRAMES = 3,
 };
 
-/* What copies stacks. */
+/* Who copies stacks. */
 enum profile_stack_source {
 	PROFILE_STACKS_BY_KERNEL = 0, /* a fixed number of bytes with each sample */
-	PROFILE_STACKS_BY_BPF = 1,    /* what is used of them, as far as there is room */
+	PROFILE_STACKS_BY_BPF = 1,    /* their used part, as far as there is room */
 };
 
 struct profile_note {
@@ -324,14 +323,13 @@ struct profile_note {
 
 enum profile_unwinding_kind {
 	PROFILE_UNWINDING_THREAD = 1,
-	PROFILE_UNWINDING_IMAGE = 2, /* walks and tests of stacks whose leaf lies in it */
-	PROFILE_UNWINDING_RUN = 3,   /* all of them. Older results: notes */
-	PROFILE_UNWINDING_DEEP = 4,  /* deep copies, which are no samples: walks and frames.
-				      * Older results: notes */
+	PROFILE_UNWINDING_IMAGE = 2, /* walks and tests of stacks with their leaf there */
+	PROFILE_UNWINDING_RUN = 3,   /* the whole run. Older results: notes */
+	PROFILE_UNWINDING_DEEP = 4,  /* deep copies: walks and frames. Older results: notes */
 };
 
-/* What unwinding took, by what it was for. Where guesses came to be tried in another way, a thread
- * that was written before may hold tries that the run does not. */
+/* The cost of unwinding, by subject. When the way of testing guesses changed during the run, a
+ * thread written before may hold tests missing in the run's record. */
 struct profile_unwinding {
 	uint32_t kind;    /* enum profile_unwinding_kind */
 	uint32_t subject; /* record of tbcollect.threads or of tbcollect.images; else 0 */
@@ -349,11 +347,11 @@ struct profile_unwinding {
 	uint64_t guesses_wrong;
 };
 
-/* Adds all counts of the second one; kind and subject stay the sum's. */
+/* Adds all counts of `more` to `sum`, whose kind and subject stay. */
 void profile_unwinding_add(struct profile_unwinding *sum, const struct profile_unwinding *more);
 
-/* A function at a frame. Frames with inlined calls have several records in a row, innermost
- * first: depth 0, 1, ...; the last one is the function that has machine code of its own. */
+/* A function at a frame. Frames with inlined calls have several records in a row, innermost first:
+ * depth 0, 1, ...; the last one is the function with machine code of its own. */
 struct profile_symbol {
 	uint32_t frame;
 	uint16_t depth;

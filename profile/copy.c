@@ -12,7 +12,7 @@ static uint64_t convert_tsc(const struct profile_copy *copy, uint64_t tsc)
 	return profile_tsc_from_raw(&copy->writer->first, profile_reader_raw_ns(copy->reader, tsc));
 }
 
-/* false: what the field refers to is not copied. */
+/* false: the record or text referred to is not copied. */
 static bool convert_reference(const struct profile_copy *copy, enum profile_stream target,
 			      void *field)
 {
@@ -25,8 +25,8 @@ static bool convert_reference(const struct profile_copy *copy, enum profile_stre
 	return true;
 }
 
-/* Makes a record of the reader one of the writer, and lists its texts. false: it refers to what is
- * not copied. */
+/* Makes a record of the reader one of the writer, and lists its texts. false: it refers to an
+ * uncopied record. */
 static bool convert(const struct profile_copy *copy, enum profile_stream stream,
 		    union profile_record *record, const char *texts[PROFILE_TEXTS_MAX])
 {
@@ -198,7 +198,7 @@ static TBRW_U32 copy_process(const struct profile_copy *copy,
 	return profile_writer_add_process(copy->writer, &process);
 }
 
-/* One that the reader deduced: its account is its samples. */
+/* A thread deduced by the reader: its account is its samples. */
 static TBRW_U32 copy_deduced(const struct profile_copy *copy,
 			     const struct profile_thread_info *info)
 {
@@ -228,7 +228,7 @@ static TBRW_U32 copy_lives(struct profile_copy *copy)
 		code = copy_process(copy, &reader->processes[i]);
 	if (code == VT_SUCCESS)
 		code = copy_records(copy, copy->writer, PROFILE_STREAM_THREADS);
-	/* Those that were recorded come first. */
+	/* The recorded threads come first. */
 	for (uint32_t i = reader->records[PROFILE_STREAM_THREADS].count;
 	     i < reader->thread_count && code == VT_SUCCESS; i++)
 		code = copy_deduced(copy, &reader->threads[i]);

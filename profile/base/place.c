@@ -32,8 +32,7 @@ enum profile_place profile_place_of(const char *path)
 	return is_trusted(&status) ? PROFILE_PLACE_OURS : PROFILE_PLACE_OTHERS;
 }
 
-/* What the link that is open leads to, with what is before the last slash of its own path; NULL
- * with errno. */
+/* The target of an open link, behind its own path up to the last slash; NULL with errno. */
 static char *target_of(int link, const char *path)
 {
 	char target[PATH_MAX];
@@ -48,8 +47,8 @@ static char *target_of(int link, const char *path)
 	return asprintf(&next, "%.*s%.*s", folder, path, (int)size, target) < 0 ? NULL : next;
 }
 
-/* One step: a descriptor of what is at path, which is no link, or -1: *next is where a link there
- * leads, NULL if it may not be followed or nothing is there. */
+/* One step: a descriptor of the file or directory at path, or -1: *next is the target of a link
+ * there, NULL if the link may not be followed or nothing is there. */
 static int step(const char *path, enum profile_place *place, char **next)
 {
 	struct stat status;

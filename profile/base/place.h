@@ -1,8 +1,7 @@
 /*
- * Whose a place is. Where several users may write, as in /tmp, somebody else can have put a
- * symbolic link, a directory or a file where a result is expected to go or to be; and whoever owns
- * the directory around can do so at any time. What must not be led elsewhere is named by the
- * descriptor of its directory.
+ * Who owns a place. In a directory of several users, as /tmp, somebody else can have put a symbolic
+ * link, a directory or a file at a result's path; and the owner of the directory around can do so
+ * at any time. A file that must not be led elsewhere is named by the descriptor of its directory.
  */
 #ifndef TBRW_PROFILE_PLACE_H
 #define TBRW_PROFILE_PLACE_H
@@ -12,20 +11,20 @@
 enum profile_place {
 	PROFILE_PLACE_OURS,    /* the effective user's or root's */
 	PROFILE_PLACE_LINK,    /* a symbolic link that another user made */
-	PROFILE_PLACE_OTHERS,  /* another user's, or leads to what is */
-	PROFILE_PLACE_MISSING, /* nothing is there, or it cannot be looked at: errno */
+	PROFILE_PLACE_OTHERS,  /* another user's, or a link to such a place */
+	PROFILE_PLACE_MISSING, /* nothing is there, or the look failed: errno */
 };
 
-/* What path leads to; of links in it only the last component is looked at. Changes nothing. */
+/* The owner of the place at path; of links in path, only the last component is examined. Changes
+ * nothing. */
 enum profile_place profile_place_of(const char *path);
 
-/* A descriptor (O_PATH) of the directory at path, which is ours, for the caller to close. A link as
- * its last component is followed if it is ours, and so on. -1: *place says what is there; OURS: no
- * directory; MISSING: errno. */
+/* A descriptor (O_PATH) of our own directory at path, for the caller to close. Our own links as
+ * last components are followed. -1: *place has the reason; OURS: no directory; MISSING: errno. */
 int profile_place_open(const char *path, enum profile_place *place);
 
-/* The path of a file in the directory that is open as `folder`, wherever that is by now; holds in
- * this process, while it is open. Needs 32 bytes more than the name. */
+/* The path of a file in the directory open as `folder`, wherever the directory is by now; valid in
+ * this process, while `folder` is open. Needs 32 bytes more than the name. */
 void profile_place_file(int folder, const char *name, char *path, size_t size);
 
 #endif

@@ -322,7 +322,7 @@ static TBRW_U32 check_descriptors(TBRW_SAMPREC_DESC_ENTRY *entries, TBRW_U32 siz
 	return TRUE;
 }
 
-/* Bytes of the record, by the fields that were found: up to the first that was not. */
+/* Bytes of the record, by the fields found: up to the first one missing. */
 static uint32_t known_size_of(const struct profile_stream_spec *spec, uint64_t found)
 {
 	uint32_t count = 0;

@@ -1,6 +1,6 @@
-/* The streams of a result as a table: what the records of each hold, what they refer to, and what
- * they are written with. The descriptors in the file, what the reader loads and checks, what the
- * writer takes and what copy.h copies follow from it. */
+/* The streams of a result as a table: the fields of their records, the records these refer to, and
+ * how records are written. The descriptors in the file, the reader's loads and checks, the writer's
+ * checks, and the copies of copy.h follow from this table. */
 #ifndef TBRW_PROFILE_STREAMS_H
 #define TBRW_PROFILE_STREAMS_H
 
@@ -11,21 +11,22 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What a stream's records are written with, and so copied with. */
+/* How a stream's records are written, and therefore copied. */
 enum profile_written {
 	PROFILE_WRITTEN_ALONE,
-	PROFILE_WRITTEN_AS_TEXT,     /* bytes: with the first record that has the text */
-	PROFILE_WRITTEN_WITH_CLOCK,  /* by who creates and ends the result, and between */
+	PROFILE_WRITTEN_AS_TEXT,     /* bytes: with the first record of the text */
+	PROFILE_WRITTEN_WITH_CLOCK,  /* with the result's creation and end, and between */
 	PROFILE_WRITTEN_WITH_SAMPLE, /* record i with sample i of stream 0: not kept in memory */
-	PROFILE_WRITTEN_WITH_MODULE, /* with the LOADED record that it numbers */
+	PROFILE_WRITTEN_WITH_MODULE, /* with its LOADED record */
 	PROFILE_WRITTEN_WITH_THREAD, /* with its records in the process/thread section */
 };
 
-/* What a reader makes of a reference to a record that is not in the file. */
+/* How a reader replaces a reference to a record missing in the file. */
 enum profile_lost {
-	PROFILE_LOST_RECORD, /* the record that refers is dropped; nothing refers to its stream */
-	PROFILE_LOST_TO_UNKNOWN, /* 0: the record that stands for what is not known */
-	PROFILE_LOST_TO_NONE, /* PROFILE_NONE, which the reader's own check of the stream mends */
+	PROFILE_LOST_RECORD,     /* the referring record is dropped; nothing refers to its stream */
+	PROFILE_LOST_TO_UNKNOWN, /* 0: the record for the unknown */
+	PROFILE_LOST_TO_NONE, /* PROFILE_NONE; the reader's own check of the stream mends the record
+			       */
 };
 
 struct profile_stream_field {
@@ -34,13 +35,12 @@ struct profile_stream_field {
 	uint16_t size;
 	uint16_t type;    /* ST_ */
 	uint16_t subtype; /* SST_ */
-	/* The stream that the field names a record of by its index (uint32_t) or, as the offset of
-	 * a struct profile_text, bytes of. PROFILE_STREAM_COUNT: it refers to nothing. */
+	/* The stream referred to: to a record by its index (uint32_t) or, in the offset of a struct
+	 * profile_text, to bytes. PROFILE_STREAM_COUNT: the field refers to nothing. */
 	enum profile_stream refers_to;
 	enum profile_lost lost; /* of an index; a text becomes no text */
-	/* With PROFILE_STREAM_BY_KIND what it refers to depends on the record's kind, its first
-	 * field: PROFILE_KINDS_MAX elements; PROFILE_STREAM_COUNT: no such kind, the record is
-	 * lost. */
+	/* With PROFILE_STREAM_BY_KIND, refers_to for each kind, the first field of such records:
+	 * PROFILE_KINDS_MAX elements; PROFILE_STREAM_COUNT: no such kind, the record is lost. */
 	const enum profile_stream *refers_by_kind;
 };
 
@@ -58,10 +58,10 @@ union profile_record {
 
 struct profile_stream_spec {
 	const char *name;
-	uint32_t record_size; /* bytes */
-	uint32_t field_count; /* below 64, in the order of their offsets */
-	uint32_t first_count; /* of these, those that each version wrote; 0: all, none came later */
-	uint32_t preset_count; /* records that each result begins with: they mean the same in all */
+	uint32_t record_size;  /* bytes */
+	uint32_t field_count;  /* below 64, in the order of their offsets */
+	uint32_t first_count;  /* of these, the fields of every version; 0: all, none came later */
+	uint32_t preset_count; /* first records of each result, the same in all */
 	enum profile_written written;
 	const struct profile_stream_field *fields;
 };
@@ -77,8 +77,8 @@ _Static_assert(sizeof(struct profile_sample_record) == 40, "");
 const struct profile_stream_spec *profile_stream_spec(enum profile_stream stream);
 const struct profile_stream_spec *profile_stream_sample_spec(void);
 
-/* What the field of this record refers to; PROFILE_STREAM_COUNT: to nothing, or its kind is none
- * that this version knows. */
+/* The stream that the field of this record refers to; PROFILE_STREAM_COUNT: none, or the record's
+ * kind is unknown to this version. */
 static inline enum profile_stream profile_field_target(const struct profile_stream_field *field,
 						       const void *record)
 {
@@ -98,8 +98,8 @@ static inline bool profile_field_refers(const struct profile_stream_field *field
 /* Whether a stream is one of texts; PROFILE_STREAM_COUNT is none. */
 bool profile_stream_is_text(enum profile_stream stream);
 
-/* Which fields of a stream's records refer to something: a bit for each, so that a sample is looked
- * at by these, and not by all of its fields. */
+/* The referring fields of a stream's records, a bit for each: the check of a sample visits these
+ * alone, not all of the sample's fields. */
 struct profile_references {
 	uint64_t indices;
 	uint64_t texts;
@@ -131,11 +131,11 @@ TBRW_U32 profile_stream_create(TBRW_PTR file, TBRW_U32 number, enum profile_stre
 /* Closes the data section and the stream. */
 TBRW_U32 profile_stream_done(TBRW_PTR file, TBRW_U32 number);
 
-/* Reads a descriptor set. A field of the spec is there if one with its name, place and size is.
- * *known_size receives how many bytes of the record are in the file: all if all fields are there;
- * those of the fields that each version wrote if only these are surely there; 0 if not even these.
- * Entries of the file may be longer than the record (fields appended by a later version), and
- * *entry_size receives their size. */
+/* Reads a descriptor set. A field of the spec is there if the set has its name, place and size.
+ * *known_size receives the number of the record's bytes in the file: all if all fields are there;
+ * those of the fields of every version if only these are surely there; 0 if not even these. Entries
+ * of the file may be longer than the record (fields appended by a later version), and *entry_size
+ * receives their size. */
 TBRW_U32 profile_stream_check(TBRW_PTR file, TBRW_U32 number,
 			      const struct profile_stream_spec *spec, uint32_t *known_size,
 			      uint32_t *entry_size);

@@ -41,16 +41,16 @@ struct profile_texts {
 };
 
 /* blob_size: bytes of the stream. Texts of an honest file do not overlap; those of a hostile one
- * may take four times its size, what goes beyond reads as "". */
+ * may take four times its size, texts beyond read as "". */
 void profile_texts_init(struct profile_texts *texts, size_t blob_size);
 void profile_texts_finish(struct profile_texts *texts);
 
-/* Makes text, a reference into blob, known; one that does not fit into it becomes no text.
- * false: out of memory. */
+/* Adds text, a reference into blob; a reference beyond blob becomes no text. false: out of
+ * memory. */
 bool profile_texts_add(struct profile_texts *texts, const char *blob, size_t blob_size,
 		       struct profile_text *text);
 
-/* "" for no text and for one that was never added. */
+/* "" for no text and for a text never added. */
 const char *profile_texts_get(const struct profile_texts *texts, struct profile_text text);
 
 #endif

@@ -1,5 +1,5 @@
-/* The distinct texts of a stream of text while it is written: gives each text its place once, in
- * a set of what the stream holds so far. Not thread-safe. */
+/* The distinct texts of a stream of text while it is written: gives each text its place once, in a
+ * set of the stream's texts so far. Not thread-safe. */
 #ifndef TBRW_PROFILE_TEXTTABLE_H
 #define TBRW_PROFILE_TEXTTABLE_H
 
@@ -15,8 +15,8 @@ enum profile_text_status {
 	PROFILE_TEXT_NO_MEMORY,
 };
 
-/* s: any bytes; stored as clean UTF-8. NULL and "" are no text: KNOWN, length 0. So is a text that
- * does not fit into the stream's 2 GB, which is what readers hold. */
+/* s: any bytes; stored as clean UTF-8. NULL and "" are no text: KNOWN, length 0. So is a text
+ * beyond the stream's 2 GB, the most that readers hold. */
 enum profile_text_status profile_text_add(struct text_set *set, const char *s,
 					  struct profile_text *text);
 

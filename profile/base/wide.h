@@ -1,4 +1,4 @@
-/* Strings to hand to the TBRW API, which takes wide ones. */
+/* Wide strings for the TBRW API. */
 #ifndef TBRW_PROFILE_WIDE_H
 #define TBRW_PROFILE_WIDE_H
 
@@ -11,7 +11,7 @@ struct profile_wide {
 	size_t capacity; /* wide characters */
 };
 
-/* Sets it to s, with U+FFFD for what is ill-formed (tbrw/utf8.h); NULL counts as "". false: out of
+/* Sets *wide to s, with U+FFFD for ill-formed bytes (tbrw/utf8.h); NULL counts as "". false: out of
  * memory. */
 bool profile_wide_set(struct profile_wide *wide, const char *s);
 void profile_wide_finish(struct profile_wide *wide);

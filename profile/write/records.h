@@ -1,7 +1,7 @@
 /*
- * What the writer of a result takes beside the streams' own records: things that happened to
- * processes and threads, and samples. Times are CLOCK_MONOTONIC_RAW nanoseconds; the writer turns
- * them into TSC values by the first sync point. Pointers are borrowed during the call.
+ * The writer's input beside the streams' own records: lives of processes and threads, modules, and
+ * samples. Times are CLOCK_MONOTONIC_RAW nanoseconds; the writer turns them into TSC values by the
+ * first sync point. Pointers are borrowed during the call.
  */
 #ifndef TBRW_PROFILE_RECORDS_H
 #define TBRW_PROFILE_RECORDS_H

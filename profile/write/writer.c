@@ -1,4 +1,4 @@
-/* The life of a result that is being written: create and finish. */
+/* The life of a result being written: create and finish. */
 #include "profile/write/writer_private.h"
 #include <stdlib.h>
 
@@ -51,14 +51,14 @@ TBRW_U32 profile_writer_close_streams(struct profile_writer *writer, enum profil
 	return code;
 }
 
-/* The records that every result begins with (preset_count), and the first sync point. */
+/* The first records of every result (preset_count), and the first sync point. */
 static TBRW_U32 write_first_records(struct profile_writer *writer)
 {
 	static const struct profile_image unknown = {.kind = PROFILE_IMAGE_UNKNOWN};
 	static const struct profile_node root = {.parent = PROFILE_NONE, .frame = PROFILE_NONE};
 	TBRW_U32 code = profile_writer_add(writer, PROFILE_STREAM_IMAGES, &unknown, NULL, NULL);
 
-	/* The one node that hangs on none. */
+	/* The root: the one node without a parent. */
 	if (code == VT_SUCCESS)
 		code = profile_writer_append(writer, PROFILE_STREAM_NODES, &root, sizeof(root));
 	writer->counts[PROFILE_STREAM_NODES] = 1;

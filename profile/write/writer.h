@@ -4,11 +4,11 @@
  *
  * Every call returns a TBRW code (VT_SUCCESS or an error of tbrw.h). The first failure of the file
  * is final: later calls return the same code without touching the file. VT_BAD_PARAMETER (a
- * reference to a record that was not added, a section set twice) is none: nothing was written, and
- * the next call may succeed. Nothing is kept in memory per sample; texts are kept once each (hash
- * table of the distinct ones), cut after 64 KB, invalid UTF-8 replaced by U+FFFD.
- * Times are CLOCK_MONOTONIC_RAW nanoseconds; the writer turns them into TSC values by the first
- * sync point. One thread at a time.
+ * reference to a record not added, a section set twice) is no such failure: nothing was written,
+ * and the next call may succeed. Nothing is kept in memory per sample; texts are kept once each
+ * (hash table of the distinct ones), cut after 64 KB, invalid UTF-8 replaced by U+FFFD. Times are
+ * CLOCK_MONOTONIC_RAW nanoseconds; the writer turns them into TSC values by the first sync point.
+ * One thread at a time.
  */
 #ifndef TBRW_PROFILE_WRITER_H
 #define TBRW_PROFILE_WRITER_H
@@ -21,14 +21,14 @@
 
 struct profile_writer;
 
-/* What is known when the file is created. Pointers are borrowed during the call. */
+/* Known at the file's creation. Pointers are borrowed during the call. */
 struct profile_run {
 	struct profile_clock clock; /* first sync point */
 	uint64_t interval_ns;
 	const char *event_name; /* "CPU Time" */
 };
 
-/* What only the end knows; goes to the stream info of stream 0. */
+/* Known only at the end; goes to the stream info of stream 0. */
 struct profile_run_end {
 	const char *command_line;
 	const char *comment;
@@ -46,10 +46,10 @@ TBRW_U32 profile_writer_set_system(struct profile_writer *writer, TBRW_SYSTEM *s
 TBRW_U32 profile_writer_set_software(struct profile_writer *writer, TBRW_HOST *host, TBRW_OS *os,
 				     TBRW_APPLICATION *application);
 
-/* Adds a record to a stream of those that are written alone (streams.h); the calls below do so for
- * the records that they are named after. record has the stream's size, texts those of its fields in
- * their order (NULL: it has none), which the file's record then refers to. index may be NULL, else
- * it receives the record's index. */
+/* Adds a record to a stream written alone (streams.h); the calls below do so for the records in
+ * their names. record has the stream's size; texts has the texts of its fields in their order
+ * (NULL: none), and the file's record refers to them. *index receives the record's index; index may
+ * be NULL. */
 TBRW_U32 profile_writer_add(struct profile_writer *writer, enum profile_stream stream,
 			    const void *record, const char *const *texts, uint32_t *index);
 
@@ -72,13 +72,13 @@ TBRW_U32 profile_writer_add_module(struct profile_writer *writer,
 TBRW_U32 profile_writer_end_module(struct profile_writer *writer,
 				   const struct profile_module *module);
 
-/* One life of one process image (exec begins a new one); written when it ends or at the end: a
- * create record and, if it ended, a terminate record of the process/thread section. */
+/* One life of one process image (exec begins a new one); written when the life ends or at the end:
+ * a create record and, for an ended life, a terminate record of the process/thread section. */
 TBRW_U32 profile_writer_add_process(struct profile_writer *writer,
 				    const struct profile_process *process);
 
-/* Writes the thread's create/terminate records, its record in tbcollect.threads, and what unwinding
- * it took. */
+/* Writes the thread's create/terminate records, its record in tbcollect.threads, and its record of
+ * unwinding. */
 TBRW_U32 profile_writer_add_thread(struct profile_writer *writer,
 				   const struct profile_thread_life *thread);
 
@@ -90,17 +90,17 @@ TBRW_U32 profile_writer_add_note(struct profile_writer *writer, enum profile_not
 				 const char *text);
 
 /* Ends every section and stream, binds stream 0 and closes the file. The writer is gone afterwards,
- * also on failure; the file then stays as far as it was written, and reads as incomplete. */
+ * also on failure; the file then keeps all that was written, and reads as incomplete. */
 TBRW_U32 profile_writer_finish(struct profile_writer *writer, const struct profile_run_end *end);
 
-/* Gives up: the file stays as far as it was written, and reads as incomplete. Accepts NULL. */
+/* Gives up: the file keeps all that was written, and reads as incomplete. Accepts NULL. */
 void profile_writer_abandon(struct profile_writer *writer);
 
 /*
- * Appends finalization's symbols to an existing, complete result: begin opens the file for
- * writing, add appends, finish closes. The texts of a call are borrowed. A result that is not
- * complete gives VT_INCOMPLETE_TB5_ENCOUNTERED. An abandoned (profile_writer_abandon) or failed
- * writer leaves the file as it was.
+ * Appends finalization's symbols to an existing, complete result: begin opens the file for writing,
+ * add appends, finish closes. The texts of a call are borrowed. An incomplete result gives
+ * VT_INCOMPLETE_TB5_ENCOUNTERED. An abandoned (profile_writer_abandon) or failed writer leaves the
+ * file unchanged.
  */
 struct profile_symbol_text { /* in the order of struct profile_symbol */
 	const char *name;

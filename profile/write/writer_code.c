@@ -1,4 +1,4 @@
-/* What code is where: images, frames, calling contexts, modules. */
+/* Code and its places: images, frames, calling contexts, modules. */
 #include "profile/base/tsc.h"
 #include "profile/write/writer_private.h"
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Processes and threads, and what happens to the run as a whole: sync points and notes. */
+/* Processes and threads, and the records of the run as a whole: sync points and notes. */
 #include "profile/base/tsc.h"
 #include "profile/write/writer_private.h"
 

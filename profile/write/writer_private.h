@@ -1,4 +1,4 @@
-/* What the files of the profile writer share. Private to profile/write/ and copy.c. */
+/* Shared by the files of the profile writer. Private to profile/write/ and copy.c. */
 #ifndef TBRW_PROFILE_WRITER_PRIVATE_H
 #define TBRW_PROFILE_WRITER_PRIVATE_H
 
@@ -20,7 +20,7 @@ struct profile_writer {
 	uint32_t module_record_count;
 	bool has_software;
 	bool has_system;
-	struct text_set texts;    /* of the one stream of texts that is written */
+	struct text_set texts;    /* of the one stream of texts being written */
 	struct profile_wide path; /* scratch for the strings of one call */
 	struct profile_wide name;
 };
@@ -38,10 +38,10 @@ TBRW_U32 profile_writer_close_streams(struct profile_writer *writer, enum profil
 TBRW_U32 profile_writer_append(struct profile_writer *writer, enum profile_stream stream,
 			       const void *bytes, size_t size);
 
-/* Whether what the record refers to was added. */
+/* Whether all that the record refers to was added. */
 bool profile_writer_accepts(const struct profile_writer *writer, enum profile_stream stream,
 			    const void *record);
-/* profile_writer_add for what was accepted, while the writer has no error. */
+/* profile_writer_add for accepted records, while the writer has no error. */
 TBRW_U32 profile_writer_add_accepted(struct profile_writer *writer, enum profile_stream stream,
 				     const void *record, const char *const *texts, uint32_t *index);
 
@@ -50,13 +50,13 @@ TBRW_U32 profile_writer_put_thread(struct profile_writer *writer,
 				   const struct profile_thread *record, const char *name,
 				   uint32_t *index);
 
-/* Opens stream 0 and writes what is known of it before the first sample (writer_samples.c). */
+/* Opens stream 0 and writes its sections known before the first sample (writer_samples.c). */
 TBRW_U32 profile_writer_open_samples(struct profile_writer *writer, const char *event_name);
 /* Writes the information of stream 0 and closes it. */
 TBRW_U32 profile_writer_close_samples(struct profile_writer *writer,
 				      const struct profile_run_end *end);
 
-/* Closes the file after everything in it was ended with this code; the writer is gone. */
+/* Closes the file after the end of everything inside, which gave this code; the writer is gone. */
 TBRW_U32 profile_writer_close(struct profile_writer *writer, TBRW_U32 code);
 
 #endif

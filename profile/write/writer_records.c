@@ -1,4 +1,4 @@
-/* What every record needs: its references checked, its texts placed, its bytes appended. */
+/* The steps common to all records: references checked, texts placed, bytes appended. */
 #include "profile/write/writer_private.h"
 #include <string.h>
 
@@ -12,7 +12,7 @@ TBRW_U32 profile_writer_keep(struct profile_writer *writer, TBRW_U32 code)
 TBRW_U32 profile_writer_append(struct profile_writer *writer, enum profile_stream stream,
 			       const void *record, size_t size)
 {
-	/* TBRW_add_data only reads what its parameter, const in all but name, points at. */
+	/* TBRW_add_data only reads its data: the parameter is const in all but name. */
 	union {
 		const void *given;
 		void *taken;

@@ -48,8 +48,8 @@ TBRW_U32 profile_writer_open_samples(struct profile_writer *writer, const char *
 	return code;
 }
 
-/* The 64-bit form also for 32-bit code: an address fits, and csd, which the 32-bit form has in
- * place of ipsr, is nothing that Linux tells us. The code mode says what the code is. */
+/* The 64-bit form also for 32-bit code: an address fits, and Linux does not tell us csd, which the
+ * 32-bit form has in place of ipsr. The code mode has the code's width. */
 static void encode_sample(const struct profile_writer *writer, const struct profile_sample *sample,
 			  struct profile_sample_record *record)
 {

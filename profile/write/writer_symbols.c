@@ -1,4 +1,4 @@
-/* The pair of streams that finalization appends: texts first, the symbols that refer to them next.
+/* The pair of streams of finalization: first the texts, then the symbols with references to them.
  */
 #include "profile/write/writer_private.h"
 #include <stdlib.h>
@@ -30,7 +30,7 @@ TBRW_U32 profile_symbol_writer_begin(const char *path, struct profile_writer **w
 		free(made);
 		return code;
 	}
-	/* Frames are the file's: which of them there are, readers know. */
+	/* Frames are the file's own: readers check references to them. */
 	made->counts[PROFILE_STREAM_FRAMES] = PROFILE_NONE;
 	code = open_streams(made);
 	if (code != VT_SUCCESS) {

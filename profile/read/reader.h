@@ -1,26 +1,26 @@
 /*
- * Reads a result. Everything that is bounded by modules and distinct stacks (texts, images, frames,
- * nodes, threads, notes, symbols, processes, modules) is loaded at open and checked: every index
- * and text reference that a getter returns is in range, every node's parent has a smaller index.
- * Samples are streamed.
+ * Reads a result. Everything bounded by modules and distinct stacks (texts, images, frames, nodes,
+ * threads, notes, symbols, processes, modules) is loaded at open and checked: every index and text
+ * reference from a getter is in range, every node's parent has a smaller index. Samples are
+ * streamed.
  *
- * A file that was never closed opens too: what was flushed is there, samples are those for which
- * both stream 0 and tbcollect.stacks hold a record, and profile_reader_complete is false. A file
- * that was not bound has its samples attributed here, by the same rules of time.
+ * A file that was never closed opens too, with everything flushed: its samples are those with a
+ * record in both stream 0 and tbcollect.stacks, and profile_reader_complete is false. The samples
+ * of an unbound file are attributed here, by the same rules of time.
  *
- * What a record refers to and the file does not hold (it was not flushed, or the file is damaged)
- * becomes none: image 0, no text, PROFILE_NONE. A node whose way to the root is not whole hangs
- * below the root, and its samples' stacks are PROFILE_STACK_SKIPPED for PROFILE_SKIP_BAD_INFO.
+ * A reference to a record that the file lacks (not flushed, or the file is damaged) becomes none:
+ * image 0, no text, PROFILE_NONE. A node whose way to the root has a gap hangs below the root, and
+ * its samples' stacks are PROFILE_STACK_SKIPPED for PROFILE_SKIP_BAD_INFO.
  *
- * Processes and threads that nobody recorded, but that had samples or (processes) threads, follow
- * the recorded ones. A process is then named after its executable module, or "pid N", and one life
- * ends where that module changes to another path; a thread is of one process, and named after it.
+ * Unrecorded processes and threads with samples or (processes) threads follow the recorded ones.
+ * Such a process is named after its executable module, or "pid N", and one life ends when the
+ * module changes to another path; such a thread is of one process and has its name.
  *
- * A plain file is a tb5 file with sample records that another program wrote, with none of the
- * streams of profile.h. Its samples have a stack of the leaf only (PROFILE_STACK_NONE), images are
- * made of its modules' paths and frames of what the samples hit; rva is the address in the module,
- * see reader_plain.c. A sample weighs its event's sample after value if that is time-based, or the
- * stream's interval. There is no clock, and all threads are deduced.
+ * A plain file is a tb5 file with sample records of another program, and with none of the streams
+ * of profile.h. Its samples have a stack of the leaf only (PROFILE_STACK_NONE); images are made of
+ * the modules' paths, frames of the addresses hit by samples; rva is the address in the module, see
+ * reader_plain.c. A sample weighs the sample after value of its event if the event is time-based,
+ * or the stream's interval. There is no clock, and all threads are deduced.
  *
  * Returned pointers live until profile_reader_close. Functions return TBRW codes where they
  * return TBRW_U32. One thread at a time per reader.
@@ -36,8 +36,8 @@
 
 struct profile_reader;
 
-/* Follows symbolic links. What TBRW_open returns; VT_STREAM_NOT_EXIST: a tb5 file without samples;
- * VT_INCOMPATIBLE_VERSION: its streams have other fields than profile.h says. */
+/* Follows symbolic links. Errors: those of TBRW_open; VT_STREAM_NOT_EXIST: a tb5 file without
+ * samples; VT_INCOMPATIBLE_VERSION: streams with other fields than profile.h says. */
 TBRW_U32 profile_reader_open(const char *path, struct profile_reader **reader);
 void profile_reader_close(struct profile_reader *reader); /* accepts NULL */
 
@@ -56,8 +56,8 @@ uint32_t profile_reader_symbol_count(const struct profile_reader *reader);    /*
 uint32_t profile_reader_process_count(const struct profile_reader *reader);
 uint32_t profile_reader_module_count(const struct profile_reader *reader);
 
-/* All records of a stream that are used, in the order of the file but symbols by frame. None of
- * texts and of stacks, which go with the samples. */
+/* All used records of a stream in the order of the file, symbols by frame. None for the streams of
+ * texts, and for stacks: these go with the samples. */
 const void *profile_reader_records(const struct profile_reader *reader, enum profile_stream stream,
 				   uint32_t *count);
 
@@ -67,16 +67,16 @@ const struct profile_frame *profile_reader_frame(const struct profile_reader *r,
 const struct profile_node *profile_reader_node(const struct profile_reader *r, uint32_t index);
 const struct profile_clock *profile_reader_clock(const struct profile_reader *r, uint32_t index);
 const struct profile_note *profile_reader_note(const struct profile_reader *r, uint32_t index);
-/* Its subject is in range of what its kind says, one of the two that profile.h names. */
+/* Kind and subject are valid: subject is in range of the stream that kind stands for. */
 const struct profile_unwinding *profile_reader_unwinding(const struct profile_reader *r,
 							 uint32_t index);
 
-/* When its samples were taken. Older results: PROFILE_SAMPLING_FIXED. */
+/* When the samples were taken. Older results: PROFILE_SAMPLING_FIXED. */
 enum profile_sampling profile_reader_sampling(const struct profile_reader *reader);
 /* PROFILE_NOTE_INTERVAL; 0: not known. */
 uint64_t profile_reader_interval_ns(const struct profile_reader *reader);
 
-/* CPU time that is in no thread's account, nor in a part of one by its unseen_ns. */
+/* CPU time left in no thread's account after the threads got their parts by unseen_ns. */
 uint64_t profile_reader_unattributed_ns(const struct profile_reader *reader);
 
 /* A text of a record of this reader as a well-formed UTF-8 string. "" for no text. */
@@ -102,9 +102,9 @@ struct profile_thread_info {
 	uint32_t flags; /* PROFILE_THREAD_... */
 	uint64_t start_tsc;
 	uint64_t end_tsc;
-	/* As struct profile_thread has them, but for its part of the time that was in no thread's
-	 * account: cpu_ns has estimated_ns of it, and rest_ns estimated_rest_ns, which is what of
-	 * it was in the kernel, unseen, and all of it where samples are of a fixed period. */
+	/* As in struct profile_thread, plus the thread's part of the time in no account: cpu_ns
+	 * includes estimated_ns, and rest_ns estimated_rest_ns, the part in the kernel, unseen, or
+	 * with samples of a fixed period all of estimated_ns. */
 	uint64_t cpu_ns;
 	uint64_t rest_ns;
 	uint64_t sampled_ns;
@@ -133,7 +133,7 @@ const struct profile_process_info *profile_reader_process(const struct profile_r
 const struct profile_thread_info *profile_reader_thread(const struct profile_reader *r, uint32_t i);
 const struct profile_module_info *profile_reader_module(const struct profile_reader *r, uint32_t i);
 
-/* Host, as the software and hardware sections say it; texts "" and numbers 0 where unknown. */
+/* The host by the software and hardware sections; texts "" and numbers 0 where unknown. */
 struct profile_host_info {
 	const char *name;
 	const char *os;
@@ -163,7 +163,7 @@ struct profile_sample_info {
 /* Returns false to stop early. */
 typedef bool profile_sample_callback(const struct profile_sample_info *sample, void *user);
 
-/* All samples in file order. VT_SUCCESS also when the callback stopped it. */
+/* All samples in file order. VT_SUCCESS also after a stop by the callback. */
 TBRW_U32 profile_reader_each_sample(struct profile_reader *reader,
 				    profile_sample_callback *callback, void *user);
 

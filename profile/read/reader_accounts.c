@@ -1,4 +1,4 @@
-/* CPU time that the events counted and no thread's account has: each thread's likely part of it. */
+/* CPU time counted by the events, but in no thread's account: each thread's likely part. */
 #include "profile/read/reader_private.h"
 
 static uint64_t sum_of_notes(const struct profile_reader *reader, enum profile_note_kind kind)
@@ -23,8 +23,8 @@ static bool knows_all(const struct profile_reader *reader)
 	return true;
 }
 
-/* What is divided: all, if every thread is known. Else an expectation is half of the most that it
- * can be (profile_thread.unseen_ns). */
+/* The time to divide: all, if every thread is known. Else an expectation (profile_thread.unseen_ns)
+ * is half of the most possible. */
 static uint64_t divided_ns(const struct profile_reader *reader, uint64_t unattributed_ns,
 			   uint64_t unseen_ns)
 {
@@ -33,13 +33,13 @@ static uint64_t divided_ns(const struct profile_reader *reader, uint64_t unattri
 	return unattributed_ns < most || knows_all(reader) ? unattributed_ns : most;
 }
 
-/* What threads get in turn of a sum, in proportion to what they may lack. */
+/* The parts of a sum for threads in turn, in proportion to their expected lack. */
 struct division {
 	uint64_t whole_ns;
 	uint64_t given_ns;
 };
 
-/* passed_ns of unseen_ns: of the threads so far. By sums, so that rounding loses nothing. */
+/* passed_ns of unseen_ns: of the threads so far. By sums: rounding loses nothing. */
 static uint64_t give(struct division *division, uint64_t passed_ns, uint64_t unseen_ns)
 {
 	uint64_t until_ns =

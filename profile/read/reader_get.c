@@ -1,4 +1,4 @@
-/* The getters: what was loaded and checked, as it is. */
+/* The getters of loaded and checked records. */
 #include "profile/base/tsc.h"
 #include "profile/read/reader_private.h"
 

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CPUID leaves that hold the processor's brand string, 16 bytes each. */
+/* CPUID leaves of the processor's brand string, 16 bytes each. */
 #define CPUID_BRAND_FIRST 0x80000002u
 #define CPUID_BRAND_LAST  0x80000004u
 #define CPUID_BRAND_SIZE  48
 
-/* A machine that is not described is no error. */
+/* A machine without a description is no error. */
 static TBRW_U32 unless_memory(TBRW_U32 code)
 {
 	return code == VT_NO_MEMORY ? code : VT_SUCCESS;

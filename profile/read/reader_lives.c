@@ -1,6 +1,6 @@
 /* Processes and threads: recorded ones, from the process/thread section and tbcollect.threads, and
- * those that nobody recorded, as in the file of a collector that was killed. They are known by
- * their samples, and processes by their threads too. */
+ * unrecorded ones, as in the file of a killed collector. These are known by their samples, and
+ * processes by their threads too. */
 #include "containers/array.h"
 #include "profile/read/reader_private.h"
 #include <assert.h>

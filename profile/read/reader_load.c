@@ -7,7 +7,7 @@
 
 TBRW_U32 profile_reader_tolerate(const struct profile_reader *reader, TBRW_U32 code)
 {
-	/* A section that exists but is empty, or does not exist, has no records. */
+	/* An empty section, and one that does not exist, have no records. */
 	if (code == VT_SECTION_NOT_EXIST || code == VT_INVALID_READ_START ||
 	    code == VT_ENTRY_NOT_FOUND)
 		return VT_SUCCESS;
@@ -55,7 +55,7 @@ static TBRW_U32 read_comment(TBRW_PTR file, TBRW_U32 stream, char **comment)
 	return code == VT_NO_MEMORY ? code : VT_SUCCESS;
 }
 
-/* Which of the profile's streams a stream is; PROFILE_STREAM_COUNT: none of them. */
+/* A stream's id among the profile's streams; PROFILE_STREAM_COUNT: none of them. */
 static TBRW_U32 identify(TBRW_PTR file, TBRW_U32 stream, enum profile_stream *id)
 {
 	char *comment = NULL;

@@ -45,7 +45,7 @@ static TBRW_U32 make_module(struct profile_reader *reader, const TBRW_MODULE *re
 	return code;
 }
 
-/* A module for each record but those that only gave another one its unload time. */
+/* A module for each record but the UNLOADED records joined to another one. */
 static TBRW_U32 make_modules(struct profile_reader *reader, const struct load *load)
 {
 	reader->modules = reallocarray(NULL, load->count + 1, sizeof(*reader->modules));

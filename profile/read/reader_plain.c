@@ -1,7 +1,6 @@
-/* Plain files: a sampling stream and modules that another program wrote through the TBRW API,
- * without the streams of profile.h. Here their records are made from what the guide's sections
- * say: an image per module path, a frame and a node per distinct leaf, the weight of a sample from
- * its event. */
+/* Plain files: a sampling stream and modules of another program, written through the TBRW API,
+ * without the streams of profile.h. Their records are made here from the guide's sections: an image
+ * per module path, a frame and a node per distinct leaf, the weight of a sample from its event. */
 #include "containers/hash.h"
 #include "containers/hash_table.h"
 #include "profile/base/texttable.h"
@@ -210,7 +209,7 @@ static TBRW_U32 read_run(struct run *run)
 	return profile_reader_tolerate(run->reader, code);
 }
 
-/* Samples of an event that is not described weigh the stream's interval. */
+/* Samples of an event without a description weigh the stream's interval. */
 static void weigh_other_events(struct run *run)
 {
 	uint64_t stream_ns = run->info.sampling_interval * NS_PER_US;

@@ -1,11 +1,12 @@
-/* The leaves of a plain file's samples, which are all the stack that these have. */
+/* The leaves of a plain file's samples: their whole stacks. */
 #include "profile/read/reader_private.h"
 #include <stdlib.h>
 
-/* Where an address is in the image of a module that holds it. A plain file has no file offsets: a
- * module record is taken to begin where the image's address 0 is, as it does for shared objects and
+/* The place of an address in the image of its module. A plain file has no file offsets: a module
+ * record is taken to begin at the image's address 0. This is right for shared objects and
  * position-independent programs loaded whole, and for others recorded with load address 0. If a
- * record begins elsewhere, addresses are relative to it, and symbols are not found or func@0x. */
+ * record begins elsewhere, addresses are relative to the record, and symbols are not found or
+ * func@0x. */
 struct profile_frame profile_plain_leaf(const struct profile_reader *reader, uint32_t module,
 					uint64_t ip)
 {

@@ -1,4 +1,4 @@
-/* What the files of the profile reader share. Private to profile/read/ and copy.c. */
+/* Shared by the files of the profile reader. Private to profile/read/ and copy.c. */
 #ifndef TBRW_PROFILE_READER_PRIVATE_H
 #define TBRW_PROFILE_READER_PRIVATE_H
 
@@ -12,12 +12,12 @@ struct profile_sample_batch;
 /* Values of a sample's eventIndex, which has 8 bits. */
 #define PROFILE_EVENT_COUNT 256u
 
-/* Where a sample's fields are in an entry of stream 0. */
+/* The places of a sample's fields in an entry of stream 0. */
 struct profile_sample_layout {
 	uint32_t entry_size;
 	uint32_t pc_offset;
 	uint32_t tsc_offset; /* PROFILE_NONE: samples have no times */
-	uint32_t stack_size; /* bytes of a stack's record that are in the file */
+	uint32_t stack_size; /* bytes of a stack's record in the file */
 };
 
 /* The records of a stream. */
@@ -31,13 +31,13 @@ struct profile_reader {
 	bool is_complete;
 	bool is_bound;
 	bool is_plain;  /* another program's file, without tbcollect's streams */
-	bool must_scan; /* bind deduced processes or threads, which we deduce by our own rules */
+	bool must_scan; /* bind deduced processes or threads; the reader has its own rules */
 	uint32_t streams[PROFILE_STREAM_COUNT]; /* numbers; PROFILE_NONE: not in the file */
 
-	/* Checked; none of streams that are not kept (texts, stacks). */
+	/* Checked; none for the streams of texts and of stacks. */
 	struct profile_records records[PROFILE_STREAM_COUNT];
 	struct profile_texts texts[PROFILE_STREAM_COUNT]; /* of the streams of texts */
-	uint8_t *node_damaged;  /* per node: the way to the root is not all there; NULL: none is */
+	uint8_t *node_damaged;  /* per node: the way to the root has a gap; NULL: none has */
 	uint32_t *symbol_first; /* per frame and one more: its first symbol */
 
 	struct profile_strings names; /* TBRW's strings by their ids */
@@ -47,7 +47,7 @@ struct profile_reader {
 	struct tb5_binder binder;
 	struct profile_module_info *modules;
 	uint32_t module_count;
-	uint32_t *module_of_record; /* PROFILE_NONE for an UNLOADED record that joined another */
+	uint32_t *module_of_record; /* PROFILE_NONE for an UNLOADED record joined to another */
 	struct profile_process_info *processes;
 	uint32_t process_count;
 	struct profile_thread_info *threads;
@@ -69,22 +69,21 @@ static inline uint64_t add_saturating(uint64_t a, uint64_t b)
 
 /* ---- reader_load.c ---- */
 
-/* Finds the streams by their names. *is_any: whether there is one that is written while collecting.
- */
+/* Finds the streams by their names. *is_any: the file has a stream written while collecting. */
 TBRW_U32 profile_reader_find_streams(struct profile_reader *reader, bool *is_any);
 
-/* Loads the records of a stream; none if it is not in the file. A file that was not closed may lack
- * any part of it: what is there counts. */
+/* Loads the records of a stream; none if the file lacks the stream. In a file that was not closed,
+ * any part of the stream may be missing: the other parts count. */
 TBRW_U32 profile_reader_load(struct profile_reader *reader, enum profile_stream stream);
 
-/* What an error while reading means: in a file that was not closed, a part that is not there. */
+/* The meaning of an error while reading: in a file that was not closed, a missing part. */
 TBRW_U32 profile_reader_tolerate(const struct profile_reader *reader, TBRW_U32 code);
 
-/* A TBRW string; "" if there is none. *string is valid until the reader is closed. */
+/* A TBRW string; "" if the file has none. *string is valid until the reader is closed. */
 TBRW_U32 profile_reader_string(struct profile_reader *reader, TBRW_STRING_OR_ID id,
 			       const char **string);
 
-/* ---- reader_records.c: the streams that are kept in memory, loaded and checked ---- */
+/* ---- reader_records.c: the streams kept in memory, loaded and checked ---- */
 
 /* The streams from the first to the one before end. */
 TBRW_U32 profile_reader_load_records(struct profile_reader *reader, enum profile_stream first,
@@ -92,15 +91,15 @@ TBRW_U32 profile_reader_load_records(struct profile_reader *reader, enum profile
 /* Sorts the symbols by frame. */
 TBRW_U32 profile_reader_index_symbols(struct profile_reader *reader);
 
-/* Checks what the record's fields refer to (profile_stream_references), as streams.h says what is
- * then lost. index: the record's own, of which records of its own stream refer to smaller ones.
+/* Checks the references of the record's fields (profile_stream_references), and replaces bad ones
+ * by the rules of streams.h. index: the record's own; references to its own stream must be smaller.
  * false: the record is lost. */
 bool profile_reader_check(const struct profile_reader *reader, enum profile_stream stream,
 			  uint64_t fields, uint32_t index, void *record);
 
 /* ---- reader_accounts.c ---- */
 
-/* Gives the threads their parts of what is in no account; comes after the records. */
+/* Gives the threads their parts of the time in no account; comes after the records. */
 TBRW_U32 profile_reader_divide_accounts(struct profile_reader *reader);
 
 /* ---- reader_host.c ---- */
@@ -108,16 +107,16 @@ TBRW_U32 profile_reader_load_host(struct profile_reader *reader);
 
 /* ---- reader_lives.c ---- */
 
-/* Gives the binder the processes and threads that were recorded. */
+/* Gives the binder the recorded processes and threads. */
 TBRW_U32 profile_reader_load_lives(struct profile_reader *reader);
-/* Finds those that were not, by recorded threads and samples; needs modules and sample streams. */
+/* Finds unrecorded ones by recorded threads and samples; needs modules and sample streams. */
 TBRW_U32 profile_reader_deduce(struct profile_reader *reader);
 
 /* ---- reader_modules.c ---- */
 
 /* Seals the binder; needs the lives. */
 TBRW_U32 profile_reader_load_modules(struct profile_reader *reader);
-/* PROFILE_NONE: no such record, or it joined another. */
+/* PROFILE_NONE: no such record, or a record joined to another. */
 uint32_t profile_module_of_record(const struct profile_reader *reader, uint64_t record);
 
 /* ---- reader_plain.c ---- */
@@ -136,7 +135,7 @@ struct profile_frame profile_plain_leaf(const struct profile_reader *reader, uin
 					uint64_t ip);
 /* The order of frames, for qsort. */
 int profile_plain_compare(const void *left, const void *right);
-/* The node of a leaf; 0 if it is in no module with a name. */
+/* The node of a leaf; 0 outside of modules with names. */
 uint32_t profile_plain_node(const struct profile_reader *reader, uint32_t module, uint64_t ip);
 
 /* ---- reader_samples.c ---- */
@@ -146,15 +145,15 @@ static inline uint64_t profile_sample_ip(const TBRW_SampleRecordPC *pc)
 	return pc->IA64PC ? pc->iip : pc->eip;
 }
 
-/* The module that held a sample's address; PROFILE_NONE: none. */
+/* The module at a sample's address; PROFILE_NONE: none. */
 uint32_t profile_sample_module(struct profile_reader *reader, uint64_t index,
 			       const struct profile_sample_record *sample);
 
 TBRW_U32 profile_reader_open_samples(struct profile_reader *reader);
 void profile_reader_close_samples(struct profile_reader *reader);
 
-/* A sample as it is in the file, node checked. bind is NULL if the file is not bound or
- * with_bind was false. Returns VT_SUCCESS to go on. */
+/* A sample as in the file, node checked. bind is NULL if the file is not bound or with_bind was
+ * false. Returns VT_SUCCESS to go on. */
 typedef TBRW_U32 profile_raw_sample_callback(struct profile_reader *reader, uint64_t index,
 					     const struct profile_sample_record *sample,
 					     const struct profile_stack *stack,

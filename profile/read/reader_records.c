@@ -1,5 +1,5 @@
-/* The records that are bounded by modules and distinct stacks: loaded at once, and every index and
- * text reference in them checked, so that nobody behind the reader has to. */
+/* The records bounded by modules and distinct stacks: loaded at once, with every index and text
+ * reference in them checked. Nobody behind the reader has to check again. */
 #include "profile/read/reader_private.h"
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static bool add_texts(struct profile_reader *reader, const struct profile_stream
 	return true;
 }
 
-/* What the table does not say of a record. false: it is not used. */
+/* The checks beyond the table of streams. false: the record is not used. */
 static bool mend(enum profile_stream stream, void *record)
 {
 	struct profile_image *image = record;
@@ -79,7 +79,7 @@ static bool mend(enum profile_stream stream, void *record)
 	}
 }
 
-/* Drops the records that are lost. */
+/* Drops the lost records. */
 static TBRW_U32 check_stream(struct profile_reader *reader, enum profile_stream stream)
 {
 	const struct profile_stream_spec *spec = profile_stream_spec(stream);

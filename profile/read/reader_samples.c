@@ -17,8 +17,8 @@ struct profile_sample_batch {
 	struct profile_stack stacks[BATCH_SIZE];
 };
 
-/* Takes what the batch still wants of a run, of each entry its first known_size bytes: the rest of
- * the record is 0. Returns what an enumeration callback returns. */
+/* Takes the batch's missing entries from a run, of each its first known_size bytes: the rest of the
+ * record is 0. Returns an enumeration callback's result. */
 static TBRW_U32 take_run(void *to, uint32_t *taken, uint32_t wanted, const void *run, uint64_t size,
 			 uint64_t count, size_t record_size, size_t known_size)
 {
@@ -36,7 +36,7 @@ static TBRW_U32 take_run(void *to, uint32_t *taken, uint32_t wanted, const void 
 	return *taken < wanted ? TRUE : FALSE;
 }
 
-/* Samples without a time count as the latest: they are in what was never unloaded. */
+/* Samples without a time count as the latest: only modules never unloaded hold them. */
 static void take_sample_fields(const struct profile_sample_layout *layout, const char *entry,
 			       struct profile_sample_record *sample)
 {
@@ -301,7 +301,7 @@ struct sample_pass {
 	void *user;
 };
 
-/* Ends a pass that the callback has had enough of; nobody outside sees it. */
+/* Ends a pass after the callback's stop; nobody outside sees this code. */
 #define PASS_STOPPED 0xFFFFFFFEu
 
 uint32_t profile_sample_module(struct profile_reader *reader, uint64_t index,
@@ -313,8 +313,8 @@ uint32_t profile_sample_module(struct profile_reader *reader, uint64_t index,
 							  sample->tsc.tsc, index));
 }
 
-/* What bind says, if that can be. Frames of plain files must be the same before and after a bind:
- * symbols refer to them. */
+/* The module by the bind, if the entry is possible. Frames of plain files must be the same before
+ * and after a bind: symbols refer to them. */
 static uint32_t bound_module(const struct profile_reader *reader, const DATA_BIND_STRUCT *bind,
 			     const struct profile_sample_info *info)
 {

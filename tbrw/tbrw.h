@@ -4,9 +4,9 @@
  * (FORMAT.md): a tb5 file of another implementation is refused with VT_INVALID_SAMPLE_FILE.
  *
  * Every function returns VT_SUCCESS or an error of tbrw_errors.h, and leaves its outputs untouched
- * on failure unless it says otherwise. "Errors:" lists all that a function returns; what several
- * functions share has a name there:
- *   HANDLE  VT_UNEXPECTED_NULL_PTR (a pointer that is not OPTIONAL is NULL), VT_BAD_PARAMETER (not
+ * on failure unless it says otherwise. "Errors:" lists all errors of a function; sets of errors
+ * shared by several functions have names there:
+ *   HANDLE  VT_UNEXPECTED_NULL_PTR (a NULL pointer that is not OPTIONAL), VT_BAD_PARAMETER (not
  *           an open file)
  *   READ    HANDLE, VT_NO_MEMORY, VT_INVALID_SAMPLE_FILE (damaged), VT_SAMPLE_FILE_MAPPING_ERROR
  *           (reading failed)
@@ -19,13 +19,13 @@
  *   GET     READ, VT_SECTION_NOT_READABLE (the section is not open for reading), VT_BUFFER_NULL,
  *           VT_BUFFER_TOO_SMALL, VT_BUFFER_OVERFLOW (4 GB and more)
  *   LIST    READ, VT_SECTION_NOT_READABLE, VT_INVALID_READ_START (start_index is past the number of
- *           entries), what the callback returned other than TRUE and FALSE
+ *           entries), the callback's result other than TRUE and FALSE
  * After an error in storing (VT_NO_SPACE, VT_WRITE_ERROR, or no memory for it) the file takes no
- * more data: each further write returns the same error, what was stored before stays readable.
+ * more data: each further write returns the same error, all stored data stays readable.
  *
- * Sizes are in bytes, except in the two string conversions. What the caller passes in stays the
- * caller's and is copied. One open file may be used by one thread at a time; different open files
- * are independent of each other. No function prints, exits or touches signal handlers. */
+ * Sizes are in bytes, except in the two string conversions. The library copies its inputs; they
+ * stay the caller's. One open file may be used by one thread at a time; different open files are
+ * independent of each other. No function prints, exits or touches signal handlers. */
 #ifndef TBRW_H
 #define TBRW_H
 
@@ -72,7 +72,7 @@ TBRW_API TBRW_U32 TBRW_get_version(OUT TBRW_U32 *major, OUT TBRW_U32 *minor);
 TBRW_API TBRW_U32 TBRW_open(OUT TBRW_PTR *ptr, IN const TBRW_CHAR *filename,
 			    IN TBRW_U32 access_mode);
 
-/* Writes what is buffered and the index, waits until the file's contents are on the disk, and frees
+/* Writes the buffers and the index, waits until the file's contents are on the disk, and frees
  * `ptr`. On any error `ptr` stays open (and the file incomplete): finish with
  * TBRW_abort_cleanup_and_close. VT_GLOBAL_SECTION_NOT_CLOSED, VT_STREAM_SECTION_NOT_CLOSED,
  * VT_STREAM_NOT_CLOSED, VT_NOT_ALL_SECTIONS_CLOSED (reading). Errors: STORE, and the above. */
@@ -80,7 +80,7 @@ TBRW_API TBRW_U32 TBRW_close(IN TBRW_PTR ptr);
 
 /* Frees `ptr` whatever its state. A file created by this handle stays as an incomplete file,
  * readable up to the last flush, or is removed if nothing was stored yet; a file that existed
- * before holds what it did when it was opened.
+ * before is again as it was when opened.
  * Errors: HANDLE. */
 TBRW_API TBRW_U32 TBRW_abort_cleanup_and_close(IN TBRW_PTR ptr);
 
@@ -88,13 +88,13 @@ TBRW_API TBRW_U32 TBRW_abort_cleanup_and_close(IN TBRW_PTR ptr);
  * Errors: VT_UNEXPECTED_NULL_PTR, VT_INVALID_ERROR_CODE. */
 TBRW_API TBRW_U32 TBRW_error_string(IN TBRW_U32 error_code, OUT const TBRW_CHAR **error_string);
 
-/* VT_SUCCESS for a file whose sections are whole, VT_INCOMPLETE_TB5_ENCOUNTERED for one that was
- * never closed, or has sections or streams that this handle is still writing. Checks all of the
- * file but the data sections' contents, which are checked as they are read.
+/* VT_SUCCESS for a file with whole sections, VT_INCOMPLETE_TB5_ENCOUNTERED for a file that was
+ * never closed, or with sections or streams still being written by this handle. Checks all of the
+ * file but the data sections' contents: these are checked as they are read.
  * Errors: READ, VT_INCOMPLETE_TB5_ENCOUNTERED, the first error in storing. */
 TBRW_API TBRW_U32 TBRW_verify(IN TBRW_PTR ptr);
 
-/* The string for an id that came from this file, with its terminator. size_of_buffer is in bytes.
+/* The string for an id of this file, with its terminator. size_of_buffer is in bytes.
  * VT_INVALID_STRING (id 0, or not an id of this file), VT_BUFFER_TOO_SMALL,
  * VT_UNEXPECTED_MISMATCH_IN_STRING_TYPES (a pointer instead of an id).
  * Errors: READ, VT_BUFFER_NULL, VT_BUFFER_OVERFLOW (4 GB and more), and the above. */
@@ -105,9 +105,9 @@ TBRW_API TBRW_U32 TBRW_convert_uniqueid_to_string(IN TBRW_PTR ptr, IN TBRW_U32 s
 
 /* ---- Opening and closing sections and streams (9.1.1 to 9.1.3) ----
  * A section or stream is open for reading or for writing, once. Different ones may be open at the
- * same time. What is done can be read again through the same handle, but never written again.
- * In an incomplete file, what was never done is readable as far as it was stored.
- * The next stream to be written is the one whose number is the number of streams. */
+ * same time. Sections and streams that are done can be read again through the same handle, but
+ * never written again. In an incomplete file, those never done are readable as far as they were
+ * stored. The next stream to be written is the one whose number is the number of streams. */
 
 /* Errors: READ, VT_UNKNOWN_SECTION_NUMBER, VT_SECTION_ALREADY_IN_USE (open),
  *   VT_SECTION_NOT_EXIST. */
@@ -115,7 +115,7 @@ TBRW_API TBRW_U32 TBRW_reading_section(IN TBRW_PTR ptr, IN TBRW_SECTION_IDENTIFI
 #define TBRW_read_section TBRW_reading_section /* as 5.5 calls it */
 /* Errors: STORE, VT_UNKNOWN_SECTION_NUMBER, VT_SECTION_ALREADY_IN_USE (exists or is open). */
 TBRW_API TBRW_U32 TBRW_writing_section(IN TBRW_PTR ptr, IN TBRW_SECTION_IDENTIFIER section);
-/* A section that is set rather than added to and was not has no data to write; it stays open.
+/* A section for set_ calls has no data to write without one; it stays open.
  * Errors: STORE, VT_UNKNOWN_SECTION_NUMBER, VT_SECTION_NOT_EXIST, VT_SECTION_NOT_WRITEABLE (it
  *   is done), VT_NO_DATA_TO_WRITE. */
 TBRW_API TBRW_U32 TBRW_done_section(IN TBRW_PTR ptr, IN TBRW_SECTION_IDENTIFIER section);
@@ -183,9 +183,9 @@ TBRW_API TBRW_U32 TBRW_set_application(IN TBRW_PTR ptr, IN TBRW_APPLICATION *app
 TBRW_API TBRW_U32 TBRW_get_application(IN TBRW_PTR ptr, IN TBRW_U32 size_of_buffer,
 				       IN void *buf_ptr, OPTIONAL OUT TBRW_U32 *size_buffer_used);
 
-/* Processes and threads are indexed in the order they were added, those that bind deduced follow.
- * get_one_ needs no open section, only one that is not being written, and gives a pointer into
- * `ptr`, valid until the next call of the same function. */
+/* Processes and threads are indexed in the order they were added, those deduced by bind follow.
+ * get_one_ needs no open section, only one not being written, and gives a pointer into `ptr`, valid
+ * until the next call of the same function. */
 
 /* Errors: SET, NAMES. */
 TBRW_API TBRW_U32 TBRW_add_process(IN TBRW_PTR ptr, IN TBRW_PID *process);
@@ -250,7 +250,7 @@ TBRW_API TBRW_U32 TBRW_get_user_defined_global(IN TBRW_PTR ptr, IN TBRW_U32 size
 TBRW_API TBRW_U32 TBRW_get_stream_info(IN TBRW_PTR tbrw_ptr, IN TBRW_U32 stream,
 				       IN TBRW_U32 size_of_buffer, IN void *buf_ptr,
 				       OPTIONAL OUT TBRW_U32 *size_buffer_used);
-/* VT_UNEXPECTED_VALUE: not a stream type that can be written.
+/* VT_UNEXPECTED_VALUE: the stream type cannot be written.
  * Errors: SET, NAMES, VT_STREAM_NOT_EXIST, VT_SECTION_ALREADY_IN_USE (set). */
 TBRW_API TBRW_U32 TBRW_set_stream_info(IN TBRW_PTR tbrw_ptr, IN TBRW_U32 stream,
 				       IN TBRW_STREAM_INFO *stream_info);
@@ -263,9 +263,9 @@ TBRW_API TBRW_U32 TBRW_enumerate_events(IN TBRW_PTR ptr, IN TBRW_U32 stream,
 					IN TBRW_EVENT_CALLBACK *callback_func, IN void *user_ptr,
 					IN TBRW_U64 start_index);
 
-/* A descriptor after the first whose desc_offset is 0 follows its predecessors (the guide's own
- * example, 6.9, needs that) and reads back with the offset it got. The size of an entry is where
- * the furthest descriptor ends. VT_INVALID_STREAM (ST_LEGACY_SAMPLE_RECORD outside stream 0),
+/* A descriptor with desc_offset 0, but for the first, follows its predecessors (the guide's own
+ * example, 6.9, needs this) and reads back with its real offset. The size of an entry is the end of
+ * the furthest descriptor. VT_INVALID_STREAM (ST_LEGACY_SAMPLE_RECORD outside stream 0),
  * VT_UNEXPECTED_VALUE (reserved type), VT_UNSUPPORTED_DATA_SIZE (size 0, or entry over 1 MB).
  * Errors: SET, NAMES, VT_STREAM_NOT_EXIST, and the above. */
 TBRW_API TBRW_U32 TBRW_add_data_descriptor_entry(IN TBRW_PTR ptr, IN TBRW_U32 stream,
@@ -279,9 +279,9 @@ TBRW_API TBRW_U32 TBRW_enumerate_data_descriptor_entries(IN TBRW_PTR ptr, IN TBR
  * Errors: STORE, VT_STREAM_NOT_EXIST, VT_SECTION_NOT_WRITEABLE, VT_BUFFER_NULL. */
 TBRW_API TBRW_U32 TBRW_add_data(IN TBRW_PTR ptr, IN TBRW_U32 stream, IN TBRW_U32 size_of_data_entry,
 				IN void *data_entry);
-/* Appends a file's whole content. Entries appended before an error stay.
- * VT_FILE_OPEN_FAILED (also for what is no regular file, and for the file being written),
- * VT_SAMPLE_FILE_MAPPING_ERROR (it cannot be read).
+/* Appends a file's whole content. Entries appended before an error stay. VT_FILE_OPEN_FAILED (also
+ * if not a regular file, and for the file being written), VT_SAMPLE_FILE_MAPPING_ERROR (it cannot
+ * be read).
  * Errors: STORE, VT_STREAM_NOT_EXIST, VT_SECTION_NOT_WRITEABLE, VT_INVALID_STRING (the name),
  *   and the above. */
 TBRW_API TBRW_U32 TBRW_add_data_from_file(IN TBRW_PTR ptr, IN TBRW_U32 stream, TBRW_CHAR *filename);
@@ -325,7 +325,7 @@ TBRW_API TBRW_U32 TBRW_dobind(IN TBRW_PTR ptr, IN TBRW_U32 data_stream);
 TBRW_API TBRW_U32 TBRW_unbind(IN TBRW_PTR ptr, IN TBRW_U32 data_stream);
 
 /* ---- Strings (9.4) ----
- * Sizes are in characters with the terminator: in, what the buffer holds; out, what is needed.
+ * Sizes are in characters with the terminator: in, the buffer's size; out, the size needed.
  * VT_BUFFER_TOO_SMALL sets the size too. VT_INVALID_STRING: not well-formed UTF-8, or not Unicode.
  * Errors: VT_UNEXPECTED_NULL_PTR, VT_INVALID_STRING, VT_BUFFER_TOO_SMALL, VT_BUFFER_NULL,
  *   VT_BUFFER_OVERFLOW. */

@@ -1,6 +1,6 @@
 /* What TBRW functions return. The VT_ names and numbers are those of Intel's openly licensed
- * drivers (rise_errors.h, MIT); that a TBRW_ name equals the VT_ one is our reading of the guide,
- * which uses TBRW_BUFFER_TOO_SMALL and VT_SUCCESS for results of the same functions.
+ * drivers (rise_errors.h, MIT); the equality of TBRW_ and VT_ names is our reading of the guide:
+ * the guide uses TBRW_BUFFER_TOO_SMALL and VT_SUCCESS for results of the same functions.
  *
  * Never returned by this library: VT_INVALID_PATH, VT_INTERNAL_ERROR, VT_SAM_ERROR,
  * VT_SAMPLE_FILE_ALREADY_MAPPED, VT_SAMPLE_FILE_NOT_MAPPED, VT_NO_TB5_CREATED, VT_NOT_IMPLEMENTED,

@@ -452,9 +452,9 @@ typedef struct __tid_bind_struct {
 /* ---- Callbacks of the enumerate_ functions (5.9, 9.5) ----
  * Called with runs of entries, in order, until there are none left or the callback does not return
  * TRUE (1). FALSE (0) ends the enumeration with success; any other value ends it and becomes the
- * enumerate function's result. Sizes are those of the whole run, in bytes. What the pointers point
- * to belongs to TBRW, must not be changed and is gone when the callback returns. A callback may
- * call get_ and convert_ functions of the same file. */
+ * enumerate function's result. Sizes are those of the whole run, in bytes. The entries belong to
+ * TBRW, must not be changed and are gone when the callback returns. A callback may call get_ and
+ * convert_ functions of the same file. */
 
 #ifndef TRUE
 #define TRUE 1

@@ -1,12 +1,12 @@
 /*
- * UTF-8 (RFC 3629), and what the project's own libraries ask of libtbrw in UTF-8, where the guide's
- * functions take and give wide strings. Not installed.
+ * UTF-8 (RFC 3629), and libtbrw's functions in UTF-8 for the project's own libraries, beside the
+ * guide's functions with wide strings. Not installed.
  *
- * What is ill-formed (Unicode 15, table 3-7) is treated in one way on each way:
- * - given to the API, as wide or as UTF-8, it is an error: VT_INVALID_STRING.
- * - a text that other programs made up is stored, and read, with U+FFFD in its place.
- * - a terminal is shown its bytes: \xNN (profile/base/visible.h).
- * - names of files are bytes, and stay what they are.
+ * The treatment of ill-formed text (Unicode 15, table 3-7) depends on its way: - given to the API,
+ * as wide or as UTF-8: an error, VT_INVALID_STRING. - a text of other programs is stored, and read,
+ * with U+FFFD in its place.
+ * - a terminal is shown its bytes: \xNN (profile/base/visible.h). - names of files are bytes, and
+ *   stay as they are.
  */
 #ifndef TBRW_UTF8_H
 #define TBRW_UTF8_H
@@ -19,7 +19,7 @@
 
 #define TB5_UTF8_ILL_FORMED UINT32_MAX
 
-/* The code point at s[0..size), size > 0, or TB5_UTF8_ILL_FORMED for bytes that begin no
+/* The code point at s[0..size), size > 0, or TB5_UTF8_ILL_FORMED for bytes at the start of no
  * well-formed sequence. Returns the bytes used, at least 1. */
 size_t tb5_utf8_decode(const char *s, size_t size, uint32_t *code_point);
 
@@ -34,11 +34,11 @@ size_t tb5_utf8_clean(const char *s, size_t size, char *out);
 size_t tb5_utf8_cut(const char *s, size_t size, size_t limit);
 
 /* A wide string as UTF-8. out has room for all, without NUL, or is NULL to ask for the size only.
- * false: it has what is no Unicode scalar value; *size is not set. */
+ * false: a character is no Unicode scalar value; *size is not set. */
 bool tb5_utf8_from_wide(const wchar_t *wide, char *out, size_t *size);
 
-/* The other way round; length and room are wide characters. false: U+FFFD stands for what is
- * ill-formed. */
+/* The other way round; length and room are wide characters. false: U+FFFD stands for ill-formed
+ * bytes. */
 bool tb5_utf8_to_wide(const char *utf8, size_t size, wchar_t *out, size_t *length);
 
 /* A new UTF-8 string with NUL, the caller's to free. VT_INVALID_STRING, VT_NO_MEMORY. */
@@ -47,8 +47,8 @@ TBRW_U32 tb5_utf8_dup_wide(const wchar_t *wide, char **utf8);
 /* TBRW_open for a path of any bytes. */
 TBRW_U32 tb5_utf8_open(TBRW_PTR *ptr, const char *path, TBRW_U32 access_mode);
 
-/* TBRW_convert_uniqueid_to_string into a new string with NUL, the caller's to free: as it is
- * stored, *size bytes of well-formed UTF-8. */
+/* TBRW_convert_uniqueid_to_string into a new string with NUL, the caller's to free: *size bytes as
+ * stored, well-formed UTF-8. */
 TBRW_U32 tb5_utf8_of_id(TBRW_PTR ptr, TBRW_STRING_OR_ID id, char **utf8, size_t *size);
 
 #endif

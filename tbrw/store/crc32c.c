@@ -18,9 +18,9 @@ uint32_t tb5_crc32c_portable(uint32_t crc, const void *data, size_t size)
 }
 
 #if defined(__x86_64__)
-/* The instruction takes three cycles but can begin in each, so three neighbouring pieces go through
- * at a time. What comes before a piece of n bytes counts as if n zero bytes followed it: its CRC
- * times x^8n, which is a product with x^(8n - 33) that the instruction itself reduces. */
+/* The instruction takes three cycles but can begin in each: three neighbouring pieces go through at
+ * a time. The bytes before a piece of n bytes count as if n zero bytes followed: their CRC times
+ * x^8n, a product with x^(8n - 33) reduced by the instruction itself. */
 #define PIECE     1360u
 #define SHIFT_ONE 0x3f70cc6f /* x^(8 * PIECE - 33) mod P, reflected */
 #define SHIFT_TWO 0x5aa1f3cf /* x^(16 * PIECE - 33) mod P */

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The CRC of `size` bytes; `crc` is 0, or the CRC of what came before them. */
+/* The CRC of `size` bytes; `crc` is 0, or the CRC of the bytes before them. */
 uint32_t tb5_crc32c(uint32_t crc, const void *data, size_t size);
 
 /* The same without the processor's CRC instruction. */

@@ -1,6 +1,5 @@
-/* Where the chunks of one sequence are in the file. A file that was closed has lists of them, which
- * are read when the sequence first is: opening costs the same however long it is (FORMAT.md 1.4).
- */
+/* The places of a sequence's chunks in the file. A closed file has lists of them, read at the first
+ * use of the sequence: opening costs the same for any length (FORMAT.md 1.4). */
 #ifndef TBRW_EXTENTS_H
 #define TBRW_EXTENTS_H
 
@@ -19,7 +18,7 @@ struct tb5_extent {
 	uint32_t crc;
 };
 
-/* The place of a list of extents that go on where those before end. */
+/* The place of a list of extents, each list continuing the one before. */
 struct tb5_list {
 	uint64_t offset; /* of the first record */
 	uint64_t end;    /* of the last extent, within the sequence */
@@ -35,28 +34,28 @@ struct tb5_extents {
 	struct tb5_list *lists;
 	size_t list_count;
 	size_t list_capacity;
-	bool unreadable; /* the lists, and looking for the chunks did not help */
+	bool unreadable; /* the lists, and the search for the chunks failed too */
 	uint64_t end;    /* bytes of the sequence in the store */
 };
 
 void tb5_extents_finish(struct tb5_extents *extents);
 
-/* Makes room for one more, so that adding it cannot fail once its chunk is written. */
+/* Makes room for one more: adding it cannot fail once its chunk is written. */
 TBRW_U32 tb5_extents_reserve(struct tb5_extents *extents);
 
-/* VT_INVALID_SAMPLE_FILE if it does not begin at the end. */
+/* VT_INVALID_SAMPLE_FILE for an extent that does not begin at the end. */
 TBRW_U32 tb5_extents_add(struct tb5_extents *extents, const struct tb5_extent *extent);
 
 /* Before any extent is added. VT_INVALID_SAMPLE_FILE if so many chunks cannot be so long. */
 TBRW_U32 tb5_extents_add_list(struct tb5_extents *extents, const struct tb5_list *list);
 
-/* Brings what the lists say into the array, once; to be called before the array is looked at or
- * added to. A list that is damaged is made up for by looking at all chunks for those of that
- * content and stream. VT_INVALID_SAMPLE_FILE. */
+/* Brings the lists' extents into the array, once; to be called before the array is read or added
+ * to. A damaged list is replaced by a search of all chunks for those of content and stream.
+ * VT_INVALID_SAMPLE_FILE. */
 TBRW_U32 tb5_extents_load(struct tb5_extents *extents, struct tb5_store *store, uint16_t content,
 			  uint32_t stream);
 
-/* The extent that holds the byte at `offset`, which is before the end. */
+/* The extent of the byte at `offset`, before the end. */
 const struct tb5_extent *tb5_extents_find(const struct tb5_extents *extents, uint64_t offset);
 
 #endif

@@ -4,7 +4,7 @@
 #include "tbrw/store/store.h"
 #include <stdlib.h>
 
-/* Records of a list that are read at a time. */
+/* Records of a list read at a time. */
 #define RECORDS_EACH 4096u
 
 /* Adds the extents of these records; a sequence's chunks lie in the file in its order. */

@@ -96,7 +96,7 @@ _Static_assert(sizeof(struct tb5_list_record) == 16, "FORMAT.md 1.4");
 _Static_assert(sizeof(struct tb5_index_entry) == 32, "FORMAT.md 1.4");
 _Static_assert(sizeof(struct tb5_end) == 32, "FORMAT.md 1.4");
 
-/* The space that a chunk with `length` bytes of payload takes. */
+/* The space of a chunk with `length` bytes of payload. */
 static inline uint64_t tb5_chunk_space(uint32_t length)
 {
 	return sizeof(struct tb5_chunk_header) + (((uint64_t)length + 7) & ~(uint64_t)7);

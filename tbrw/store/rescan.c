@@ -6,7 +6,7 @@
 
 struct found {
 	uint32_t content;
-	uint32_t stream; /* TB5_NO_STREAM for contents that belong to none */
+	uint32_t stream; /* TB5_NO_STREAM for contents of no stream */
 	struct tb5_extent extent;
 };
 
@@ -55,7 +55,7 @@ static TBRW_U32 note(struct tb5_rescan *rescan, uint64_t at, const struct tb5_ch
 	return VT_SUCCESS;
 }
 
-/* Up to the first header that is damaged; payloads are checked when they are read. */
+/* Up to the first damaged header; payloads are checked when they are read. */
 static TBRW_U32 look_through(struct tb5_rescan *rescan, const struct tb5_store *store)
 {
 	uint64_t at = sizeof(struct tb5_file_header);
@@ -86,7 +86,7 @@ static TBRW_U32 make(struct tb5_store *store)
 	return code;
 }
 
-/* The first of a sequence, or where it would be. */
+/* The first chunk of a sequence, or its place if there is none. */
 static size_t find_first(const struct tb5_rescan *rescan, const struct found *wanted)
 {
 	size_t low = 0;

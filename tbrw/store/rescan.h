@@ -1,5 +1,5 @@
-/* Where all chunks of kind 1 of a file are, found by looking at each: for the sequences whose lists
- * are damaged. The file is looked through once, whatever their number. */
+/* The places of all chunks of kind 1 of a file, found by a look at each: for sequences with damaged
+ * lists. The file is searched once for all such sequences. */
 #ifndef TBRW_RESCAN_H
 #define TBRW_RESCAN_H
 

@@ -66,7 +66,7 @@ static TBRW_U32 store_write(int fd, struct iovec *iov, int count, uint64_t offse
 	return VT_SUCCESS;
 }
 
-/* Removes what stands in the way of a new file, if it may be replaced. */
+/* Removes an old file in the way of a new one, if the old one may be replaced. */
 static TBRW_U32 store_remove_old(const char *path)
 {
 	struct stat st;
@@ -78,7 +78,7 @@ static TBRW_U32 store_remove_old(const char *path)
 		return VT_INVALID_SAMPLE_FILE_NAME;
 	if (st.st_uid != geteuid())
 		return VT_NO_WRITE_PERMISSION;
-	/* Unreadable for us does not mean that someone is writing it: no lock to look at then. */
+	/* A file unreadable for us need not have a writer: there is no lock to check then. */
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		code = VT_TB5_IN_USE;
@@ -241,7 +241,7 @@ TBRW_U32 tb5_store_append(struct tb5_store *store, struct tb5_chunk_header *head
 	header->payload_crc = tb5_crc32c(0, payload, header->length);
 	header->header_crc = tb5_crc32c(0, header, offsetof(struct tb5_chunk_header, header_crc));
 	iov[0] = (struct iovec){header, sizeof(*header)};
-	/* An iovec is not const, but pwritev does not write to it. */
+	/* An iovec's pointer is not const, but pwritev does not write there. */
 	iov[1] = (struct iovec){(void *)(uintptr_t)payload, header->length};
 	iov[2] = (struct iovec){(void *)(uintptr_t)zeros,
 				(size_t)(space - sizeof(*header) - header->length)};
@@ -276,7 +276,7 @@ static TBRW_U32 store_allocate(struct tb5_store *store, uint64_t end)
 	return VT_SUCCESS;
 }
 
-/* How long the process may make files (RLIMIT_FSIZE). Asking for more may end it by SIGXFSZ. */
+/* The limit of a file's length (RLIMIT_FSIZE). Asking for more may end the process by SIGXFSZ. */
 static uint64_t file_size_limit(void)
 {
 	struct rlimit limit;
@@ -289,8 +289,8 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The same, and more, up to `limit`, if there is more: less and less is tried where little is left,
- * and more again where that succeeds. */
+/* store_allocate with room ahead, up to `limit`. On a nearly full disk, half as much is tried until
+ * a request succeeds; after a success the next request doubles. */
 static TBRW_U32 store_allocate_ahead(struct tb5_store *store, uint64_t end, uint64_t limit)
 {
 	uint64_t ahead = store->ahead;
@@ -315,14 +315,14 @@ TBRW_U32 tb5_store_reserve(struct tb5_store *store, uint64_t size)
 
 	if (store->cannot_reserve)
 		return VT_SUCCESS;
-	/* What the limit does not allow, writing finds out: it says so. */
+	/* Above the limit, writing fails and reports the error. */
 	if (needed > limit)
 		code = VT_WRITE_ERROR;
 	else if (needed > store->reserved)
 		code = store_allocate_ahead(store, unit_end, limit);
 	if (code == VT_NO_SPACE)
 		return code;
-	/* Whatever else it says, writing may work all the same. */
+	/* After other errors writing may work all the same. */
 	store->cannot_reserve = code != VT_SUCCESS;
 	store->room = code == VT_SUCCESS ? store->reserved - needed : 0;
 	return VT_SUCCESS;
@@ -342,7 +342,7 @@ TBRW_U32 tb5_store_sync(struct tb5_store *store)
 
 void tb5_store_truncate(struct tb5_store *store, uint64_t end)
 {
-	/* If this fails the tail is a chunk with a wrong CRC, which readers skip. */
+	/* If this fails, the tail is a chunk with a wrong CRC; readers skip such a chunk. */
 	if (ftruncate(store->fd, (off_t)end) == 0) {
 		store->end = end;
 		store->reserved = 0;

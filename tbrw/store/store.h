@@ -1,5 +1,5 @@
-/* The bytes of a tb5 file on disk: creating and opening it safely, reading ranges, appending whole
- * chunks. Knows chunk headers, not what chunks mean. */
+/* The bytes of a tb5 file on disk: safe creation and opening, reads of ranges, appends of whole
+ * chunks. Knows chunk headers, not the meaning of chunks. */
 #ifndef TBRW_STORE_H
 #define TBRW_STORE_H
 
@@ -11,25 +11,25 @@
 #include <stdint.h>
 
 struct tb5_store {
-	int fd;       /* -1: not open */
-	uint64_t end; /* where the next chunk goes; all before it is file header and whole chunks */
-	uint64_t reserved; /* up to here the file system keeps room for us; 0: it was not asked */
-	uint64_t room;  /* what may be taken yet: of the reserved bytes, or, where none can be, of
-			 * what buffers may hold */
-	uint64_t ahead; /* how much more to reserve than is needed */
+	int fd;            /* -1: not open */
+	uint64_t end;      /* place of the next chunk, behind the file header and whole chunks */
+	uint64_t reserved; /* up to here the file system keeps room for us; 0: never asked */
+	uint64_t room;     /* bytes still free: of the reserved ones, or, where none can be, of the
+			    * buffers' limit */
+	uint64_t ahead;    /* bytes to reserve beyond the need */
 	bool cannot_reserve;
-	struct tb5_rescan *rescan; /* NULL: was not needed yet; the file frees it */
+	struct tb5_rescan *rescan; /* NULL: was not needed yet; freed by the file */
 };
 
-/* A new file of that name with a file header, locked against other writers. An existing file is
- * replaced if it is a regular file of the effective user that no one else is writing. */
+/* A new file at path with a file header, locked against other writers. An existing regular file of
+ * the effective user is replaced unless somebody else is writing it. */
 TBRW_U32 tb5_store_create(struct tb5_store *store, const char *path);
 
 /* An existing regular file with a right file header; store->end is its size. With `writable` also
  * locked, and not opened through a symbolic link. */
 TBRW_U32 tb5_store_open(struct tb5_store *store, const char *path, bool writable);
 
-/* A nameless file that vanishes when it is closed. It has no file header. */
+/* A nameless file without a file header; vanishes when closed. */
 TBRW_U32 tb5_store_open_temporary(struct tb5_store *store);
 
 void tb5_store_close(struct tb5_store *store);
@@ -42,22 +42,22 @@ TBRW_U32 tb5_store_read(const struct tb5_store *store, uint64_t offset, void *bu
 TBRW_U32 tb5_store_read_header(const struct tb5_store *store, uint64_t offset,
 			       struct tb5_chunk_header *header);
 
-/* Appends a chunk. The caller fills kind, content, stream, length and start, and gets the rest
- * filled in. *offset is where the chunk begins. On failure the file ends where it did before. */
+/* Appends a chunk. The caller fills kind, content, stream, length and start; the call fills in the
+ * rest. *offset is the chunk's place. On failure the file keeps its end. */
 TBRW_U32 tb5_store_append(struct tb5_store *store, struct tb5_chunk_header *header,
 			  const void *payload, uint64_t *offset);
 
-/* Has the file system keep room for `size` bytes behind the end, at least; store->room becomes what
- * it keeps beyond that. VT_NO_SPACE. Where it cannot do so, sets store->cannot_reserve. */
+/* Has the file system keep room for `size` bytes behind the end, at least; store->room becomes the
+ * rest. VT_NO_SPACE. If the file system cannot keep room, sets store->cannot_reserve. */
 TBRW_U32 tb5_store_reserve(struct tb5_store *store, uint64_t size);
 
-/* Gives back what the file system keeps. */
+/* Gives the reserved room back. */
 void tb5_store_give_back(struct tb5_store *store);
 
-/* Waits until what was appended is on the disk, where the file system knows of that. */
+/* Waits until all appended chunks are on the disk, if the file system knows of that. */
 TBRW_U32 tb5_store_sync(struct tb5_store *store);
 
-/* Cuts the file off behind `end`, as far as possible, and gives back what was reserved. */
+/* Cuts the file off behind `end`, as far as possible, and gives the reserved room back. */
 void tb5_store_truncate(struct tb5_store *store, uint64_t end);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define END_SPACE (sizeof(struct tb5_chunk_header) + sizeof(struct tb5_end))
 
-/* What the index or a chunk says. */
+/* A fact of the index or of a chunk. */
 struct fact {
 	unsigned kind;
 	unsigned content;
@@ -18,7 +18,7 @@ struct fact {
 	uint64_t *room;           /* as apply_entry has it */
 };
 
-/* What the chunks of a list take in the file at least. */
+/* The least space of a list's chunks in the file. */
 static uint64_t list_space(const struct tb5_list *list, uint64_t begin)
 {
 	uint64_t headers =
@@ -39,7 +39,7 @@ static TBRW_U32 add_bytes(struct tb5_seq *seq, const struct fact *f)
 	return tb5_extents_add_list(&seq->extents, &f->list);
 }
 
-/* A stream that was opened and not dropped; NULL if that number is none's. */
+/* The stream with this number, if opened and not dropped, or NULL. */
 static struct tb5_stream *find_stream(struct tb5_file *file, uint32_t number)
 {
 	if (number >= file->stream_count || file->streams[number]->dropped)
@@ -47,7 +47,7 @@ static struct tb5_stream *find_stream(struct tb5_file *file, uint32_t number)
 	return file->streams[number];
 }
 
-/* The same, if more may be said of it. */
+/* The same, unless the stream is done. */
 static struct tb5_stream *find_open_stream(struct tb5_file *file, uint32_t number)
 {
 	struct tb5_stream *stream = find_stream(file, number);
@@ -145,7 +145,7 @@ static TBRW_U32 apply(struct tb5_file *file, const struct fact *f)
 	}
 }
 
-/* Empties what a failed attempt to load has filled. */
+/* Undoes a failed attempt to load. */
 static void catalog_reset(struct tb5_file *file)
 {
 	tb5_file_remove_streams(file, 0);
@@ -178,7 +178,7 @@ static TBRW_U32 read_payload(const struct tb5_store *store, uint64_t offset,
 	return code;
 }
 
-/* Reads the end chunk that ends at `end`. */
+/* Reads the end chunk before `end`. */
 static TBRW_U32 read_end(const struct tb5_store *store, uint64_t end, struct payload *payload,
 			 struct tb5_end *info)
 {
@@ -198,8 +198,8 @@ static TBRW_U32 read_end(const struct tb5_store *store, uint64_t end, struct pay
 	return info->file_size == end ? VT_SUCCESS : VT_INVALID_SAMPLE_FILE;
 }
 
-/* Applies one entry of an index. *room is what the file has for chunks that no list named so far:
- * the sizes of sequences, and what lists bring into memory, stay in proportion to the file. */
+/* Applies one entry of an index. *room is the file's space not claimed by a list yet: sequences,
+ * and lists in memory, cannot get larger than the file allows. */
 static TBRW_U32 apply_entry(struct tb5_file *file, const struct tb5_index_entry *e, uint64_t *room)
 {
 	struct fact fact = {.kind = e->kind,
@@ -207,7 +207,7 @@ static TBRW_U32 apply_entry(struct tb5_file *file, const struct tb5_index_entry 
 			    .stream = e->stream,
 			    .list = {e->offset, e->end, e->size, e->crc}};
 
-	/* Bytes are in lists only; an index has nothing else that it could name. */
+	/* An index names chunks of bytes by their lists only. */
 	if (e->kind == TB5_KIND_BYTES)
 		return VT_INVALID_SAMPLE_FILE;
 	if (e->kind == TB5_KIND_LISTS &&
@@ -217,7 +217,7 @@ static TBRW_U32 apply_entry(struct tb5_file *file, const struct tb5_index_entry 
 	return apply(file, &fact);
 }
 
-/* Applies the entries of one index chunk, which has to continue the index at `loaded`. */
+/* Applies the entries of one index chunk; the chunk must continue the index at `loaded`. */
 static TBRW_U32 apply_index_chunk(struct tb5_file *file, const struct tb5_chunk_header *header,
 				  const struct payload *payload, uint64_t loaded, uint64_t *room)
 {
@@ -232,7 +232,7 @@ static TBRW_U32 apply_index_chunk(struct tb5_file *file, const struct tb5_chunk_
 	return code;
 }
 
-/* Applies the index of the file that ends at `end`, where an end chunk has to be. */
+/* Applies the index of the end chunk that must be right before `end`. */
 static TBRW_U32 catalog_load_index(struct tb5_file *file, uint64_t end)
 {
 	struct tb5_store store = {.fd = file->store.fd, .end = end};
@@ -260,7 +260,7 @@ static TBRW_U32 catalog_load_index(struct tb5_file *file, uint64_t end)
 
 static TBRW_U32 apply_chunk(struct tb5_file *file, uint64_t at, const struct tb5_chunk_header *h)
 {
-	/* Lists are for the index that names them. */
+	/* Lists are read by way of the index. */
 	if (h->kind == TB5_KIND_LISTS)
 		return VT_SUCCESS;
 	return apply(file, &(struct fact){.kind = h->kind,
@@ -270,8 +270,8 @@ static TBRW_U32 apply_chunk(struct tb5_file *file, uint64_t at, const struct tb5
 						     h->payload_crc}});
 }
 
-/* Applies the whole chunks from the file's start up to the first that is not. *last_end is where
- * the last end chunk among them ends, 0 if there is none. */
+/* Applies the chunks from the file's start up to the first damaged one. *last_end becomes the end
+ * of the last end chunk among them, 0 if there is none. */
 static TBRW_U32 catalog_scan(struct tb5_file *file, uint64_t *last_end)
 {
 	uint64_t at = sizeof(struct tb5_file_header);
@@ -296,7 +296,7 @@ static TBRW_U32 catalog_scan(struct tb5_file *file, uint64_t *last_end)
 	return code == VT_INVALID_SAMPLE_FILE ? VT_SUCCESS : code;
 }
 
-/* Whether the file ends in an end chunk: then what comes before is vouched for, though its index
+/* Whether the file ends in an end chunk: the chunk vouches for everything before, though the index
  * may be damaged. */
 static bool ends_whole(const struct tb5_store *store)
 {
@@ -308,7 +308,7 @@ static bool ends_whole(const struct tb5_store *store)
 	return code == VT_SUCCESS;
 }
 
-/* What scanning gives, of a file that counts as incomplete then. */
+/* Loads by scanning; the file then counts as incomplete. */
 static TBRW_U32 load_by_scan(struct tb5_file *file, uint64_t *last_end)
 {
 	catalog_reset(file);

@@ -6,7 +6,7 @@
 #define RECORDS_EACH (TB5_BUFFER_SIZE / (uint32_t)sizeof(struct tb5_list_record))
 #define INDEX_PIECE  (TB5_BUFFER_SIZE / (uint32_t)sizeof(struct tb5_index_entry))
 
-/* The index grows in memory while the lists that it names are written. */
+/* The index grows in memory while its lists are written. */
 struct index_writer {
 	struct tb5_file *file;
 	struct tb5_index_entry *entries;
@@ -57,8 +57,8 @@ static TBRW_U32 add_list(struct index_writer *w, const struct tb5_seq *seq,
 						  seq->stream, list->end, list->size, list->crc});
 }
 
-/* A list of as many extents from `first` on as the chunk of lists has room for, which is where
- * nothing but itself can be appended until it is flushed. */
+/* A list of as many extents from `first` on as fit into the chunk of lists. This chunk comes next
+ * in the file: nothing else may be appended before its flush. */
 static TBRW_U32 list_some(struct index_writer *w, const struct tb5_seq *seq, size_t first,
 			  size_t *listed)
 {
@@ -87,7 +87,7 @@ static TBRW_U32 list_some(struct index_writer *w, const struct tb5_seq *seq, siz
 	return add_list(w, seq, &list);
 }
 
-/* Lists of a file that was added to stay in use. */
+/* The old lists of a file with additions stay in use. */
 static TBRW_U32 add_seq(struct index_writer *w, const struct tb5_seq *seq)
 {
 	const struct tb5_extents *extents = &seq->extents;
@@ -154,8 +154,8 @@ static TBRW_U32 write_index(struct tb5_store *store, const struct tb5_index_entr
 	return code;
 }
 
-/* Appends the end chunk, which vouches for everything before it: that has to be on the disk first,
- * and an end that did not get there is taken back. */
+/* Appends the end chunk, which vouches for everything before: all of it has to be on the disk
+ * first, and an end chunk that fails to get there is taken back. */
 static TBRW_U32 write_end(struct tb5_store *store, uint64_t index_offset, uint64_t index_size)
 {
 	struct tb5_chunk_header header = {.kind = TB5_KIND_END,
@@ -164,7 +164,7 @@ static TBRW_U32 write_end(struct tb5_store *store, uint64_t index_offset, uint64
 	struct tb5_end end = {.index_offset = index_offset, .index_size = index_size};
 	uint64_t offset;
 
-	/* Before and not after, when it would be one more thing for the file system to wait for. */
+	/* Before the syncs: afterwards the file system would have to wait once more. */
 	tb5_store_give_back(store);
 	TBRW_U32 code = tb5_store_sync(store);
 	if (code != VT_SUCCESS)

@@ -1,4 +1,4 @@
-/* The contents of a file (store/format.h): the section that each belongs to, and its records. */
+/* The contents of a file (store/format.h): the section of each, and its records. */
 #ifndef TBRW_CONTENT_H
 #define TBRW_CONTENT_H
 
@@ -15,8 +15,8 @@ struct tb5_content_spec {
 			      */
 	/* Offsets of the strings (TBRW_STRING_OR_ID) of a record; 0: no more. */
 	uint8_t strings[TB5_CONTENT_STRINGS];
-	/* Words of 4 bytes with bits that no member has, which a caller need not have set, and the
-	 * bits that one has. At 0: no more. */
+	/* Words of 4 bytes with padding bits, which a caller need not have set, and the bits of
+	 * members. At 0: no more. */
 	struct {
 		uint8_t at;
 		uint8_t used;

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where no room can be reserved, this much is buffered at most, of all sequences together: a full
- * disk is not to cost more. */
+/* The most bytes in the buffers of all sequences where no room can be reserved: a full disk costs
+ * no more. */
 #define UNRESERVED_SIZE (64u << 10)
 
 TBRW_U32 tb5_file_get(TBRW_PTR ptr, struct tb5_file **file)
@@ -85,12 +85,12 @@ static TBRW_U32 flush_one(struct tb5_file *file, struct tb5_seq *seq, bool all)
 	return tb5_file_wrote(file, tb5_seq_flush(seq, all));
 }
 
-/* What must be in the file before this sequence's records may be. */
+/* Stores the sequences that must be in the file before this one's records. */
 static TBRW_U32 flush_before(struct tb5_file *file, const struct tb5_seq *seq)
 {
 	TBRW_U32 code = VT_SUCCESS;
 
-	/* Entries of data have no strings that TBRW gave out while it was written. */
+	/* Entries of data name no strings given out by TBRW while the data was written. */
 	if (file->strings.seq.buffered && seq->content != TB5_DATA && seq->content != TB5_STRINGS)
 		code = flush_one(file, &file->strings.seq, true);
 	if (code == VT_SUCCESS && seq->content == TB5_EVENTS)
@@ -142,15 +142,15 @@ TBRW_U32 tb5_file_begin_write(struct tb5_file *file)
 	return tb5_file_flush_all(file);
 }
 
-/* What could not be appended whole leaves a part behind, in this sequence or in one that goes with
- * it: like after a write error, the file takes nothing more. */
+/* A failed append leaves a part behind, in this sequence or in a related one: as after a write
+ * error, the file takes nothing more. */
 static TBRW_U32 append_failed(struct tb5_file *file, TBRW_U32 code)
 {
 	file->failed = code;
 	return code;
 }
 
-/* The space in the file that all buffers will take. */
+/* The future space of all buffers in the file. */
 static uint64_t space_of_buffers(struct tb5_file *file)
 {
 	uint64_t space = tb5_seq_space(&file->strings.seq);
@@ -179,12 +179,12 @@ TBRW_U32 tb5_file_reserve(struct tb5_file *file, size_t size)
 	return code;
 }
 
-/* Takes the room that `size` bytes more need, and the headers of their chunks. Nothing is accepted
- * without: when the disk is full all that was accepted before is stored, so that the file holds
- * everything up to one moment, and not of each sequence what its last full buffer held. */
+/* Takes the room for `size` bytes more and the headers of their chunks. No bytes are accepted
+ * without room: on a full disk all bytes accepted before are stored. The file then holds everything
+ * up to one moment, instead of each sequence up to its last full buffer. */
 static TBRW_U32 take_room(struct tb5_file *file, struct tb5_seq *seq, size_t size)
 {
-	/* They are spread over so many chunks at most, each with a header and padding. */
+	/* The most chunks for these bytes, each with a header and padding. */
 	uint64_t chunks = size / TB5_BUFFER_SIZE + 2;
 	uint64_t more = size + chunks * tb5_chunk_space(8);
 	TBRW_U32 code = tb5_file_reserve(file, more);
@@ -193,7 +193,7 @@ static TBRW_U32 take_room(struct tb5_file *file, struct tb5_seq *seq, size_t siz
 		file->store.room -= more;
 		return VT_SUCCESS;
 	}
-	/* A tree of which a part was taken is no tree. */
+	/* A part of a tree is no tree. */
 	if (seq && seq->content == TB5_HARDWARE)
 		seq->buffered = 0;
 	tb5_file_flush_all(file);

@@ -65,7 +65,7 @@ static TBRW_U32 file_open(struct tb5_file *file)
 		return code;
 	if (file->incomplete && file->writable)
 		return VT_INCOMPLETE_TB5_ENCOUNTERED;
-	/* An earlier writer added to the file and never closed it (FORMAT.md 1.4). */
+	/* An earlier writer added chunks and never closed the file (FORMAT.md 1.4). */
 	if (file->writable && file->store.end < size)
 		tb5_store_truncate(&file->store, file->store.end);
 	file->opened_end = file->store.end;
@@ -155,7 +155,7 @@ TBRW_U32 TBRW_close(TBRW_PTR ptr)
 	return code;
 }
 
-/* Whether the path still leads to the file that is open. */
+/* Whether the path still leads to the open file. */
 static bool path_is_ours(const struct tb5_file *file)
 {
 	struct stat ours, there;

@@ -1,4 +1,4 @@
-/* What the data descriptors of a stream say about its entries. */
+/* The layout of a stream's entries by its data descriptors. */
 #ifndef TBRW_LAYOUT_H
 #define TBRW_LAYOUT_H
 

@@ -95,6 +95,6 @@ TBRW_U32 tb5_enumerate(struct tb5_file *file, tb5_fetch *fetch, void *source, ui
 		code = emit(records, run * size, run, context);
 	}
 	free(records);
-	/* TRUE and FALSE both mean that the callback is content; any other value is its error. */
+	/* TRUE and FALSE are no errors of the callback; any other value is. */
 	return code == TRUE ? VT_SUCCESS : code;
 }

@@ -9,8 +9,8 @@
 struct tb5_file;
 struct tb5_seq;
 
-/* Makes a record that a caller gave, of a content with records (content.h), one of the file's: its
- * strings become ids. VT_UNSUPPORTED_DATA_SIZE if its own size field is not right; errors of
+/* Makes a caller's record, of a content with records (content.h), one of the file's: its strings
+ * become ids. VT_UNSUPPORTED_DATA_SIZE if its own size field is not right; errors of
  * tb5_file_intern. */
 TBRW_U32 tb5_record_take(struct tb5_file *file, unsigned content, const void *given, void *record);
 

@@ -20,8 +20,8 @@ static bool reserve_bytes(struct text_set *set, size_t more)
 	return array_reserve(&set->bytes, &set->capacity, set->size + more, 1);
 }
 
-/* Before the first string is added to a file that has some already: brings them into memory. A
- * damaged or foreign file may hold one twice. */
+/* Brings a file's strings into memory, before the first addition. A damaged or foreign file may
+ * hold a string twice. */
 static TBRW_U32 load_strings(struct tb5_strings *strings, struct tb5_cache *cache)
 {
 	struct text_set *set = &strings->set;

@@ -1,4 +1,4 @@
-/* The strings of a file: each stored once, named by where it is stored (FORMAT.md section 2). */
+/* The strings of a file: each stored once, named by its place (FORMAT.md section 2). */
 #ifndef TBRW_STRINGS_H
 #define TBRW_STRINGS_H
 
@@ -9,7 +9,7 @@
 
 #define TB5_STRING_ID_BIT ((uint64_t)1 << 63)
 
-/* A string as it was given, and its id; 0: none. */
+/* A string as given, and its id; 0: none. */
 struct tb5_recent {
 	wchar_t text[256];
 	uint64_t id;
@@ -28,19 +28,19 @@ struct tb5_strings {
 void tb5_strings_init(struct tb5_strings *strings, struct tb5_store *store);
 void tb5_strings_finish(struct tb5_strings *strings);
 
-/* Gives the id of `utf8`, which is added if it is new: then the last *added bytes of the set
- * are to be appended to `seq` by the caller. */
+/* Gives the id of `utf8`, and adds a new string: then the caller has to append the last *added
+ * bytes of the set to `seq`. */
 TBRW_U32 tb5_strings_intern(struct tb5_strings *strings, struct tb5_cache *cache, const char *utf8,
 			    size_t size, uint64_t *id, size_t *added);
 
-/* Whether a string is one of the last that were remembered, and its id then: record after record
- * names the same ones. */
+/* Whether a string is one of the last remembered ones, and its id then: record after record names
+ * the same strings. */
 bool tb5_strings_recall(const struct tb5_strings *strings, const wchar_t *text, uint64_t *id);
 
-/* Remembers a string with its id, unless it is a long one. */
+/* Remembers a string with its id, unless too long. */
 void tb5_strings_remember(struct tb5_strings *strings, const wchar_t *text, uint64_t id);
 
-/* The UTF-8 bytes of a string, and a NUL, in a new buffer that the caller frees.
+/* The UTF-8 bytes of a string, and a NUL, in a new buffer, the caller's to free.
  * VT_INVALID_STRING. */
 TBRW_U32 tb5_strings_get(struct tb5_strings *strings, struct tb5_cache *cache, uint64_t id,
 			 char **utf8, size_t *size);

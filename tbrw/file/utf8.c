@@ -9,8 +9,8 @@ static bool is_continuation(unsigned char byte)
 	return (byte & 0xC0u) == 0x80u;
 }
 
-/* Length of the sequence that a lead byte announces, 0 for no lead byte. low and high bound the
- * second byte: that is where overlong forms, surrogates and values over U+10FFFF show. */
+/* Length of a lead byte's sequence, 0 for no lead byte. low and high bound the second byte, to
+ * exclude overlong forms, surrogates and values over U+10FFFF. */
 static size_t sequence_length(unsigned char lead, unsigned char *low, unsigned char *high)
 {
 	*low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
@@ -139,7 +139,7 @@ TBRW_U32 tb5_utf8_dup_wide(const wchar_t *wide, char **utf8)
 	return VT_SUCCESS;
 }
 
-/* The protocol of conversions: *size is the caller's room, and becomes what is needed, with NUL. */
+/* The protocol of conversions: *size: in, the caller's room; out, the size needed, with NUL. */
 static TBRW_U32 check_room(size_t needed, const void *out, TBRW_U32 *size)
 {
 	TBRW_U32 room = *size;

@@ -4,7 +4,7 @@
 #include "tbrw/file/record.h"
 #include <stdlib.h>
 
-/* ---- Which streams hold the results ---- */
+/* ---- The streams of results ---- */
 
 static uint64_t stream_entries(const struct tb5_stream *stream, size_t size)
 {
@@ -27,7 +27,7 @@ static struct tb5_stream **bind_slot(struct tb5_bind_set *set, uint32_t type)
 	}
 }
 
-/* The type of a stream that is done and not dropped; *found false: it is not, or does not say. */
+/* The type of a stream, done and not dropped; *found false: the stream is not, or has no type. */
 static TBRW_U32 stream_type(struct tb5_file *file, struct tb5_stream *stream, TBRW_U32 *type,
 			    bool *found)
 {
@@ -45,7 +45,7 @@ static TBRW_U32 stream_type(struct tb5_file *file, struct tb5_stream *stream, TB
 	return code;
 }
 
-/* Calls `see` with each stream that holds results of a bind, and the place for it in *set. */
+/* Calls `see` with each stream of a bind's results, and the stream's place in *set. */
 static TBRW_U32 each_bind_stream(struct tb5_file *file, struct tb5_bind_set *set,
 				 TBRW_U32 (*see)(struct tb5_file *file, struct tb5_stream *stream,
 						 struct tb5_stream **slot))
@@ -104,7 +104,7 @@ TBRW_U32 tb5_bind_find(struct tb5_file *file)
 
 /* ---- Binding ---- */
 
-/* The file, if that stream is the one that can be bound. */
+/* The file, if data_stream is the one stream for binding. */
 static TBRW_U32 bind_file(TBRW_PTR ptr, TBRW_U32 data_stream, struct tb5_file **file)
 {
 	struct tb5_stream *stream;

@@ -50,7 +50,7 @@ TBRW_U32 TBRW_add_data(TBRW_PTR ptr, TBRW_U32 stream, TBRW_U32 size_of_data_entr
 	struct tb5_file *file;
 	TBRW_U32 code = tb5_file_get(ptr, &file);
 
-	/* As tb5_place_append, without looking for what is known: each sample comes here. */
+	/* As tb5_place_append, without a search for the known section: each sample comes here. */
 	if (code == VT_SUCCESS)
 		code = tb5_file_stream(file, stream, &s);
 	if (code == VT_SUCCESS && s->sections[TBRW_DATA_SECTION].state != TB5_WRITING)
@@ -88,7 +88,7 @@ static TBRW_U32 append_from_fd(struct tb5_file *file, struct tb5_seq *seq, int f
 	return code;
 }
 
-/* A regular file that is not the one being written, which would never end; -1 if it is none. */
+/* A regular file other than the one being written (copying that would never end); -1: none. */
 static int open_other(const struct tb5_file *file, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -126,7 +126,7 @@ TBRW_U32 TBRW_add_data_from_file(TBRW_PTR ptr, TBRW_U32 stream, TBRW_CHAR *filen
 	return code;
 }
 
-/* Entries that end where a chunk ends, or as many as a run usually has. */
+/* Entries up to a chunk's end, or a run's usual number. */
 static uint32_t data_run(const struct tb5_record_source *s, uint64_t index, uint64_t left,
 			 uint32_t usual)
 {

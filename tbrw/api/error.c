@@ -20,7 +20,7 @@ TBRW_U32 TBRW_get_version(TBRW_U32 *major, TBRW_U32 *minor)
 {
 	if (!major || !minor)
 		return VT_UNEXPECTED_NULL_PTR;
-	/* The revision of the guide that is followed. */
+	/* The revision of the guide followed here. */
 	*major = 2;
 	*minor = 3;
 	return VT_SUCCESS;

@@ -10,7 +10,7 @@ static const struct level {
 	uint8_t array; /* offset of the pointer to the children, in whose place the file has their
 			  number, 0 if there was no array */
 	uint8_t count; /* offset of their number, a uint32_t, or for `archs` a uint16_t */
-	uint8_t gap;   /* offset of four bytes that no member has; 0: none */
+	uint8_t gap;   /* offset of four bytes of no member; 0: none */
 } levels[] = {
 	{sizeof(TBRW_SYSTEM), offsetof(TBRW_SYSTEM, node_array),
 	 offsetof(TBRW_SYSTEM, system_num_nodes), 0},
@@ -49,7 +49,7 @@ static size_t child_size(unsigned level, const union record *record)
 
 /* ---- Writing ---- */
 
-/* A caller's record, and its children: NULL if it has none. */
+/* A caller's record, and its children: NULL for none. */
 static const char *take(unsigned level, const char *given, union record *record, uint64_t *count)
 {
 	const char *children;
@@ -60,7 +60,7 @@ static const char *take(unsigned level, const char *given, union record *record,
 	return children;
 }
 
-/* The sizes of all records are right, so that a tree is written whole or not at all. */
+/* The sizes of all records are right: a tree is written whole or not at all. */
 static bool is_valid(unsigned level, const char *given)
 {
 	union record record;
@@ -115,17 +115,17 @@ TBRW_U32 TBRW_set_system(TBRW_PTR ptr, TBRW_SYSTEM *system)
 
 /* ---- Reading ---- */
 
-/* The tree's records in the order they are stored; those of a level are laid out as one run in the
- * caller's buffer, and so are the leaves behind them. */
+/* The tree's records in the order they are stored; the records of a level are one run in the
+ * caller's buffer, and the leaves behind them another. */
 struct tree_reader {
 	struct tb5_file *file;
 	struct tb5_seq *seq;
 	uint64_t at;
 	uint64_t used[LEVELS + 1]; /* bytes, of each level and of the leaves */
-	char *out[LEVELS + 1];     /* where they go; NULL: they are only counted */
+	char *out[LEVELS + 1];     /* their targets; NULL: they are only counted */
 };
 
-/* Reads `size` bytes of a level to where they go. */
+/* Reads `size` bytes of a level to their target. */
 static TBRW_U32 read_leaves(struct tree_reader *r, uint64_t size)
 {
 	TBRW_U32 code = VT_SUCCESS;

@@ -1,4 +1,4 @@
-/* Where a function of the API writes or reads: which sections and streams are open for it. */
+/* The place that a function of the API writes or reads: a section, open for writing or reading. */
 #ifndef TBRW_PLACE_H
 #define TBRW_PLACE_H
 
@@ -13,20 +13,20 @@ struct tb5_place {
 	struct tb5_section *section;
 };
 
-/* The section whatever it is open for; VT_UNKNOWN_SECTION_NUMBER, VT_STREAM_NOT_EXIST. */
+/* The section, open or not; VT_UNKNOWN_SECTION_NUMBER, VT_STREAM_NOT_EXIST. */
 TBRW_U32 tb5_place_find_global(TBRW_PTR ptr, unsigned section, struct tb5_place *place);
 TBRW_U32 tb5_place_find_in_stream(TBRW_PTR ptr, uint32_t number, unsigned section,
 				  struct tb5_place *place);
 
-/* The place and the sequence of a content, if its section may be written now, or read. `number`
- * says of which stream it is, if it is a stream's. */
+/* The place and the sequence of a content, if its section may be written now, or read. `number`:
+ * the stream of a stream's content. */
 TBRW_U32 tb5_place_write(TBRW_PTR ptr, uint32_t number, unsigned content, struct tb5_place *place,
 			 struct tb5_seq **seq);
 TBRW_U32 tb5_place_read(TBRW_PTR ptr, uint32_t number, unsigned content, struct tb5_place *place,
 			struct tb5_seq **seq);
 
-/* Adds a record, as tb5_record_take has it. VT_UNEXPECTED_NULL_PTR; VT_SECTION_ALREADY_IN_USE if
- * there is one and its content has one only. */
+/* Adds a record, taken by tb5_record_take. VT_UNEXPECTED_NULL_PTR; VT_SECTION_ALREADY_IN_USE for a
+ * second record of a content with only one. */
 TBRW_U32 tb5_place_add(TBRW_PTR ptr, uint32_t number, unsigned content, const void *record);
 
 /* Adds bytes as they are; VT_BUFFER_NULL. */
@@ -50,11 +50,11 @@ struct tb5_callback {
 	} of;
 };
 
-/* How many records a content has, those that were deduced too. */
+/* The number of a content's records, deduced ones too. */
 typedef TBRW_U32 tb5_place_count(struct tb5_file *file, unsigned content, uint64_t *count);
 
-/* The enumerate_ protocol. count and fetch are NULL for what is in the content's sequence alone;
- * fetch's source is a struct tb5_record_source of that. VT_UNEXPECTED_NULL_PTR: no callback. */
+/* The enumerate_ protocol. count and fetch are NULL for the records of the sequence alone; fetch's
+ * source is a struct tb5_record_source of the sequence. VT_UNEXPECTED_NULL_PTR: no callback. */
 TBRW_U32 tb5_place_enumerate(TBRW_PTR ptr, uint32_t number, uint64_t start,
 			     struct tb5_callback callback, tb5_place_count *count,
 			     tb5_fetch *fetch);

@@ -1,4 +1,4 @@
-/* The process/thread section, and the processes and threads that bind deduced behind it. */
+/* The process/thread section, and behind it the processes and threads deduced by bind. */
 #include "tbrw/api/place.h"
 #include "tbrw/bind/bind.h"
 #include "tbrw/file/content.h"
@@ -26,7 +26,7 @@ static uint64_t count_records(struct tb5_file *file, unsigned content)
 		       (file->bound ? tb5_seq_size(tb5_stream_seq(file->bind.pid, TB5_DATA)) /
 					      sizeof(TBRW_PID)
 				    : 0);
-	/* Bind's results are for the written threads first: tb5_bind_find has seen to that. */
+	/* Bind's results are for the written threads first: tb5_bind_find has checked this. */
 	return file->bound ? tb5_seq_size(tb5_stream_seq(file->bind.tid, TB5_DATA)) /
 				     sizeof(struct tb5_bind_tid)
 			   : tb5_threads_written(file);
@@ -62,7 +62,7 @@ static TBRW_U32 read_one(struct tb5_file *file, unsigned content, uint64_t index
 			       record, size);
 }
 
-/* A tb5_fetch for both contents; the source says by its sequence which one. */
+/* A tb5_fetch for both contents; the source's sequence says for which one. */
 static TBRW_U32 fetch_records(struct tb5_file *file, void *source, uint64_t index, TBRW_U32 count,
 			      void *records)
 {
@@ -75,8 +75,8 @@ static TBRW_U32 fetch_records(struct tb5_file *file, void *source, uint64_t inde
 	return code;
 }
 
-/* Has the results of bind known. Ones that do not fit are not used; what was written can be read
- * all the same. */
+/* Makes the results of bind known. Results that do not fit are not used; written records can be
+ * read all the same. */
 static TBRW_U32 find_deduced(struct tb5_file *file)
 {
 	TBRW_U32 code = VT_SECTION_NOT_READABLE;
@@ -159,7 +159,7 @@ struct bound_threads {
 	uint64_t at;
 };
 
-/* Results are gathered in small runs, so that their table fits on the stack. */
+/* Results are gathered in small runs: their table fits on the stack. */
 #define BOUND_THREADS_RUN 512u
 
 static TBRW_U32 emit_bound_threads(void *records, TBRW_U32 size, TBRW_U32 count, void *context)

@@ -5,7 +5,7 @@
 #include "tbrw/file/file.h"
 #include "tbrw/file/layout.h"
 
-/* ---- What all sections do ---- */
+/* ---- Steps of all sections ---- */
 
 static TBRW_U32 start_reading(struct tb5_section *section)
 {
@@ -31,7 +31,7 @@ static TBRW_U32 start_writing(const struct tb5_place *place)
 	return VT_SUCCESS;
 }
 
-/* Stores what the sequences of a section have buffered; *size is what they hold. */
+/* Stores the buffers of a section's sequences; *size is the sequences' size. */
 static TBRW_U32 flush_section(const struct tb5_place *place, unsigned id, uint64_t *size)
 {
 	unsigned first = place->stream ? TB5_STREAM_FIRST : TB5_GLOBAL_FIRST;
@@ -49,7 +49,7 @@ static TBRW_U32 flush_section(const struct tb5_place *place, unsigned id, uint64
 	return code;
 }
 
-/* Whether a section may be done that holds so many bytes. */
+/* Whether a section of `size` bytes may be done. */
 static TBRW_U32 check_done(const struct tb5_place *place, unsigned id, uint64_t size)
 {
 	if (!place->stream)
@@ -105,7 +105,7 @@ TBRW_U32 TBRW_reading_section(TBRW_PTR ptr, TBRW_SECTION_IDENTIFIER id)
 
 	if (code != VT_SUCCESS)
 		return code;
-	/* Processes and threads that bind deduced can be read though none were written. */
+	/* Processes and threads deduced by bind can be read though none were written. */
 	if (id == TBRW_PROCESS_THREAD_SECTION && place.section->state == TB5_ABSENT) {
 		code = tb5_bind_find(place.file);
 		if (code != VT_SUCCESS && code != VT_UNEXPECTED_BIND_MISMATCH)
@@ -133,7 +133,7 @@ TBRW_U32 TBRW_done_section(TBRW_PTR ptr, TBRW_SECTION_IDENTIFIER id)
 
 	if (code != VT_SUCCESS)
 		return code;
-	/* Results bound before do not know the records that were written. */
+	/* Results bound before do not know the new records. */
 	bool was_writing = place.section->state == TB5_WRITING;
 	code = end_section(&place, id, TB5_NO_STREAM);
 	if (code == VT_SUCCESS && was_writing)

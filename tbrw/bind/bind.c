@@ -11,7 +11,7 @@
 /* A sample reads as "now" if it has no TSC: later than every load, earlier than no unload. */
 #define NO_TIME (UINT64_MAX - 1)
 
-/* The sections of a file, and what is bound to them. */
+/* The sections of a file, and the results of binding them. */
 struct binding {
 	struct tb5_file *file;
 	TBRW_PID *processes;

@@ -1,5 +1,5 @@
-/* The results of binding (FORMAT.md section 4): finding them in a file, and the lists of processes
- * and threads that they complete. */
+/* The results of binding (FORMAT.md section 4): finding them in a file, and the completed lists of
+ * processes and threads. */
 #ifndef TBRW_BIND_H
 #define TBRW_BIND_H
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* All names, each with what tb5_file_reserve asks for. */
+/* All names, each with the extra bytes for tb5_file_reserve. */
 #define NAMES_SIZE_MAX 4096u
 
 struct bind_field {
@@ -71,7 +71,7 @@ static const struct bind_stream bind_streams[] = {
 	STREAM(TBRW_BIND_TID_INFORMATION_STREAM, L"bind: threads", tid_fields),
 };
 
-/* A name for the new streams; a file that is only read cannot take new strings. */
+/* A name for the new streams; a read-only file cannot take new strings. */
 static TBRW_U32 output_name(struct tb5_bind_output *output, const wchar_t *name,
 			    TBRW_STRING_OR_ID *id)
 {
@@ -85,7 +85,7 @@ static TBRW_U32 output_name(struct tb5_bind_output *output, const wchar_t *name,
 static TBRW_U32 output_mark(struct tb5_bind_output *output, enum tb5_kind kind, unsigned content,
 			    uint32_t stream)
 {
-	/* A temporary file is never read but by this handle, which knows. */
+	/* Only this handle reads a temporary file: no marks needed. */
 	if (output->store != &output->file->store)
 		return VT_SUCCESS;
 	return tb5_file_mark(output->file, output->store, kind, content, stream);
@@ -125,7 +125,7 @@ static TBRW_U32 output_add_stream(struct tb5_bind_output *output, const struct b
 	return code;
 }
 
-/* Stores the names beforehand: strings stay in the file if binding fails, what comes after them is
+/* Stores the names beforehand: strings stay in the file if binding fails, everything behind them is
  * cut off. */
 static TBRW_U32 output_store_names(struct tb5_bind_output *output)
 {
@@ -135,7 +135,7 @@ static TBRW_U32 output_store_names(struct tb5_bind_output *output)
 
 	if (!file->writable)
 		return VT_SUCCESS;
-	/* A string that is interned but cannot be appended would be the end of this file. */
+	/* A failed append of an interned string would be the end of this file. */
 	code = tb5_file_reserve(file, NAMES_SIZE_MAX);
 	if (code != VT_SUCCESS)
 		file->failed = VT_SUCCESS;
@@ -147,7 +147,7 @@ static TBRW_U32 output_store_names(struct tb5_bind_output *output)
 	if (code != VT_SUCCESS)
 		return code;
 	code = tb5_file_flush_all(file);
-	/* What was not stored is still buffered, so the file can go on where it was. */
+	/* Unstored bytes are still in the buffers: writing may continue. */
 	if (code != VT_SUCCESS)
 		file->failed = VT_SUCCESS;
 	return code;
@@ -210,7 +210,7 @@ TBRW_U32 tb5_bind_output_end(struct tb5_bind_output *output, TBRW_U32 code)
 	tb5_file_remove_streams(file, output->first_stream);
 	tb5_store_truncate(output->store, output->store_end);
 	tb5_cache_drop(&file->cache, output->store, output->store_end);
-	/* The file is as it was before, so it can go on where it was. */
+	/* The file was rolled back: writing may continue. */
 	if (output->store->end == output->store_end)
 		file->failed = VT_SUCCESS;
 	return code;

@@ -1,4 +1,4 @@
-/* The four streams that hold bind's results, while they are written. */
+/* The four streams of bind's results, while they are written. */
 #ifndef TBRW_BIND_OUTPUT_H
 #define TBRW_BIND_OUTPUT_H
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- What is deduced ---- */
+/* ---- Deduced processes and threads ---- */
 
 struct deduced_slot {
-	struct hash_slot head; /* its number is that of the item, and one */
+	struct hash_slot head; /* its number is the item's and one */
 	uint64_t key[2];
 };
 
@@ -32,7 +32,7 @@ static struct deduced_key make_key(const struct tb5_deduction *list, const struc
 	return key;
 }
 
-/* Makes the item the list's memo; false: it was not met yet. */
+/* Makes the item the list's memo; false: a new item. */
 static bool find_deduced(struct tb5_deduction *list, const struct tb5_deduced *item)
 {
 	if (list->count == 0)
@@ -48,7 +48,7 @@ static bool find_deduced(struct tb5_deduction *list, const struct tb5_deduced *i
 	return slot != NULL;
 }
 
-/* Likewise, for one that was not met yet. false: out of memory. */
+/* Likewise for a new item. false: out of memory. */
 static bool add_deduced(struct tb5_deduction *list, const struct tb5_deduced *item)
 {
 	if (list->count == 0)
@@ -66,8 +66,8 @@ static bool add_deduced(struct tb5_deduction *list, const struct tb5_deduced *it
 	return true;
 }
 
-/* The number of an item, which is added if it was not met before and is to be deduced;
- * TB5_BIND_NONE: it is neither. false: out of memory. */
+/* The number of an item; with `deduce` a new item is added. TB5_BIND_NONE: new and not added.
+ * false: out of memory. */
 static bool meet_deduced(struct tb5_deduction *list, const struct tb5_deduced *item, bool deduce,
 			 uint64_t *number)
 {
@@ -192,7 +192,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* Of modules that are timed by sample numbers nobody knows when they were loaded. */
+/* The load times of modules timed by sample numbers are unknown. */
 static uint64_t load_time(const struct tb5_bind_module *module)
 {
 	return module->tsc ? module->load : 0;
@@ -224,7 +224,7 @@ static bool list_programs(struct tb5_binder *binder)
 	return true;
 }
 
-/* Where the executable module of a pid becomes one of another path. */
+/* Cuts lives at the moments when a pid's executable module changes to another path. */
 static bool cut_at_execs(struct tb5_binder *binder)
 {
 	const struct tb5_bind_module *previous = NULL;

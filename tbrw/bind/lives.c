@@ -15,7 +15,7 @@ void tb5_lives_finish(struct tb5_lives *lives)
 	*lives = (struct tb5_lives){0};
 }
 
-/* Before sealing a termination is an item of its own that has no creation. */
+/* Before sealing, a termination is an item of its own without a creation. */
 static bool is_cut(const struct tb5_life *life)
 {
 	return life->record == TB5_LIFE_NONE && life->end_record == TB5_LIFE_NONE;
@@ -68,7 +68,7 @@ static int compare_items(const void *left, const void *right)
 	return order ? order : (a->record != TB5_LIFE_NONE) - (b->record != TB5_LIFE_NONE);
 }
 
-/* Execs: one life ends at the moment at which the next one begins. */
+/* Execs: one life ends at the moment the next one begins. */
 static void link_execs(struct tb5_lives *lives)
 {
 	for (size_t i = lives->count; i-- > 0;) {
@@ -84,7 +84,7 @@ void tb5_lives_seal(struct tb5_lives *lives)
 {
 	struct tb5_life *last = NULL;  /* of the lives kept */
 	struct tb5_life *open = NULL;  /* the same, as long as a termination may end it */
-	struct tb5_life *older = NULL; /* one that was open when this one began */
+	struct tb5_life *older = NULL; /* the life open when this one began */
 	size_t kept = 0;
 
 	if (lives->count)

@@ -1,16 +1,15 @@
 /*
- * When the processes (key: pid) or the threads (key: pid << 32 | tid) of a file lived, from their
- * records in any order. TBRW_dobind and the profile reader use the same rules:
+ * The lives of a file's processes (key: pid) or threads (key: pid << 32 | tid), from their records
+ * in any order. TBRW_dobind and the profile reader use the same rules:
  *
- * - A termination ends the life that is open at its time, whatever stands beside it in the file.
- *   Where one life ends at the moment at which the next begins, the first termination of that
- * moment is the older one's, whichever was written first. What is still open when the next one of
- * its key begins ends then.
- * - A life covers both moments, start and end, but a moment at which the next one of its key begins
- *   is the next one's. So an exec, which ends one life and begins the next at one moment, leaves
- *   neither a gap nor a doubt.
- * - Every other time is in a gap. One gap holds one life that nobody recorded, but for cuts: where
- *   a pid goes on as another program, one such life ends and the next begins.
+ * - A termination ends the life open at its time, in any order of the file. If one life ends at the
+ *   moment the next begins, the first termination of the moment is the older life's, written first
+ *   or not. A life still open when the next of its key begins ends then.
+ * - A life covers both moments, start and end, but the moment the next one of its key begins is the
+ *   next one's. An exec ends one life and begins the next at one moment: this leaves neither a gap
+ *   nor a doubt.
+ * - Every other time is in a gap. One gap holds one unrecorded life, but for cuts: when a pid
+ *   continues as another program, one such life ends and the next begins.
  */
 #ifndef TBRW_LIVES_H
 #define TBRW_LIVES_H
@@ -25,9 +24,9 @@ struct tb5_life {
 	uint64_t key;
 	uint64_t start;
 	uint64_t end;        /* the last moment, UINT64_MAX: not known */
-	uint64_t record;     /* the creation; TB5_LIFE_NONE: a cut, which covers nothing */
+	uint64_t record;     /* the creation; TB5_LIFE_NONE: a cut, covering nothing */
 	uint64_t end_record; /* the termination, TB5_LIFE_NONE: none */
-	size_t last;         /* the item that it became by execs, at most itself */
+	size_t last;         /* the item after its execs, at most itself */
 };
 
 struct tb5_lives {
@@ -45,10 +44,10 @@ static inline uint64_t tb5_thread_key(uint32_t pid, uint32_t tid)
 /* All zero: empty. */
 void tb5_lives_finish(struct tb5_lives *lives);
 
-/* Before sealing: a record of the process/thread section. `flags` are TBRW_PID_ or TBRW_TID_, which
- * are the same; without TSC_USED a creation counts as before all times, a termination not at all.
- * `record` numbers creations, in their order; a termination has the number of the creation that it
- * stands before, or one of its own. false: out of memory. */
+/* Before sealing: a record of the process/thread section. `flags` are TBRW_PID_ or TBRW_TID_ (the
+ * same values); without TSC_USED a creation counts as before all times, a termination not at all.
+ * `record` numbers creations, in their order; a termination has the number of the creation right
+ * behind it, or one of its own. false: out of memory. */
 bool tb5_lives_add(struct tb5_lives *lives, uint64_t key, uint32_t flags, uint64_t when,
 		   uint64_t record);
 /* Before sealing: an exec at this time. false: out of memory. */

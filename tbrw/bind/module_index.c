@@ -6,9 +6,9 @@
 /* The modules of one process id, or the global ones, timed one way: an interval tree over
  * addresses. The address space is cut at each module's ends; a binary tree stands on the pieces
  * (node 1 is the root, piece p is node pieces + p), and each module is listed at the few nodes
- * whose pieces it exactly covers. What holds an address is listed on the path from its piece to the
- * root. Each list is in order of load time; `latest` is a tree of maxima over the lists' unload
- * times, by which the last loaded one that is still there is found without walking. */
+ * whose pieces it exactly covers. The modules of an address are listed on the path from its piece
+ * to the root. Each list is in order of load time; `latest` is a tree of maxima over the lists'
+ * unload times: the last loaded module still there is found without walking. */
 struct module_group {
 	uint64_t key;
 	uint64_t *cuts;
@@ -146,7 +146,7 @@ static bool group_build(struct module_group *g, const struct tb5_bind_module *mo
 	g->latest = malloc(total * 2 * sizeof(*g->latest));
 	if (!g->listed || !g->latest)
 		return false;
-	/* Filling moves each node's start to its end, which is the next node's start. */
+	/* Filling moves each node's start to its end, the next node's start. */
 	list_modules(g, modules, begin, end, true);
 	memmove(g->first + 1, g->first, nodes * sizeof(*g->first));
 	g->first[0] = 0;
@@ -206,14 +206,14 @@ void tb5_module_index_finish(struct tb5_module_index *index)
 	*index = (struct tb5_module_index){0};
 }
 
-/* The last entry of listed[begin..end) that is unloaded after `when`, or `end`. */
+/* The last entry of listed[begin..end) unloaded after `when`, or `end`. */
 static size_t last_alive(const struct module_group *g, size_t begin, size_t end, uint64_t when)
 {
 	size_t n = g->listed_count;
-	size_t found = 0; /* node of the maxima tree that holds it */
+	size_t found = 0; /* node of the maxima tree with the entry */
 	size_t rightmost = 0;
 
-	/* The nodes that cover the range, from its right end: the right side's come in order, of
+	/* The covering nodes of the range, from its right end: the right side's come in order, of
 	 * the left side's the last one seen is furthest right. */
 	for (size_t low = begin + n, high = end + n; low < high; low /= 2, high /= 2) {
 		if (low & 1) {
@@ -313,7 +313,7 @@ const struct tb5_bind_module *tb5_module_index_find(struct tb5_module_index *ind
 {
 	for (int by_tsc = index->count ? 1 : -1; by_tsc >= 0; by_tsc--) {
 		uint64_t when = by_tsc ? tsc : sample;
-		when -= when == UINT64_MAX; /* not even then is unloaded what never is */
+		when -= when == UINT64_MAX; /* a module never unloaded stays even then */
 		const struct tb5_bind_module *own =
 			find_one_way(index, pid, false, by_tsc, address, when);
 		const struct tb5_bind_module *global =

@@ -1,5 +1,5 @@
-/* Finds the module that holds an address of a process at a moment. Built once from all module
- * records; afterwards a lookup takes O(log^2 of the modules), in any order of time. */
+/* Finds the module at an address of a process at a moment. Built once from all module records;
+ * afterwards a lookup takes O(log^2 of the modules), in any order of time. */
 #ifndef TBRW_MODULE_INDEX_H
 #define TBRW_MODULE_INDEX_H
 
@@ -8,17 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A module record, reduced to what binding needs. */
+/* A module record, reduced to the needs of binding. */
 struct tb5_bind_module {
 	uint64_t record; /* index of the record */
 	uint64_t address;
 	uint64_t end; /* behind the last byte */
 	uint64_t load;
 	uint64_t unload; /* UINT64_MAX: never */
-	uint64_t name;   /* id of the path, of the name where there is no path */
+	uint64_t name;   /* id of the path, of the name without a path */
 	uint32_t pid;    /* 0 for a global module */
-	bool joined; /* an UNLOADED record that gave its time to a LOADED one, or has none to give
-		      */
+	bool joined;     /* an UNLOADED record: its time went to a LOADED one, or it has none */
 	bool global;
 	bool tsc; /* load and unload are TSCs, else sample numbers */
 	bool exe;
@@ -36,15 +35,15 @@ struct tb5_module_index {
 	struct module_group *groups; /* sorted by key */
 	size_t group_count;
 	size_t memo;   /* the group found last */
-	unsigned ways; /* a bit for each way that groups are looked for: module_index.c */
+	unsigned ways; /* a bit for each way of searching groups: module_index.c */
 };
 
-/* Takes over `modules`, which is from malloc. False: no memory; finish is still to be called. */
+/* Takes over `modules` (from malloc). False: no memory; finish is still to be called. */
 bool tb5_module_index_build(struct tb5_module_index *index, struct tb5_bind_module *modules,
 			    size_t count);
 void tb5_module_index_finish(struct tb5_module_index *index);
 
-/* The module, or NULL. `sample` is the sample's number, for modules that are timed by it. */
+/* The module, or NULL. `sample` is the sample's number, for modules timed by sample numbers. */
 const struct tb5_bind_module *tb5_module_index_find(struct tb5_module_index *index, uint32_t pid,
 						    uint64_t address, uint64_t tsc,
 						    uint64_t sample);

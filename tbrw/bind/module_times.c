@@ -1,8 +1,8 @@
-/* Which LOADED record an UNLOADED record belongs to. */
+/* Matches each UNLOADED record with its LOADED record. */
 #include "tbrw/bind/module_index.h"
 #include <stdlib.h>
 
-/* A record as the matching sees it. */
+/* A record for the matching. */
 struct module_event {
 	uint32_t pid;
 	uint64_t address;
@@ -42,7 +42,7 @@ static bool time_is_set(uint64_t when)
 	return when != 0 && when != UINT64_MAX;
 }
 
-/* A record that only says that a module was unloaded. */
+/* A record of an unload only. */
 static bool is_unload(const TBRW_MODULE *m)
 {
 	return m->module_flags & TBRW_MODULE_UNLOADED && !(m->module_flags & TBRW_MODULE_LOADED);
@@ -82,10 +82,10 @@ static struct module_event event_of(const struct tb5_bind_module *module, uint64
 	return (struct module_event){module->pid, module->address, when, module->record, unload};
 }
 
-/* Matches the UNLOADED records that name their load time, each with a load of that time. */
+/* Matches the UNLOADED records with a load time, each with a load of the same time. */
 static void match_exact(struct module_event *events, size_t count, struct tb5_bind_module *modules)
 {
-	size_t load = 0; /* the first of one key that is not taken, or an unload */
+	size_t load = 0; /* the first unmatched load of one key, or an unload */
 
 	qsort(events, count, sizeof(*events), event_compare);
 	for (size_t i = 0; i < count; i++) {
@@ -153,7 +153,7 @@ bool tb5_modules_resolve(const TBRW_MODULE *records, size_t count, struct tb5_bi
 						  is_unload(&records[i]));
 	}
 	match_latest(events, used, modules, open);
-	/* What is still not matched, and does not tell both times, says nothing. */
+	/* An unmatched record without both times says nothing. */
 	for (size_t i = 0; i < count; i++)
 		if (is_unload(&records[i]) && modules[i].unload == UINT64_MAX)
 			modules[i].joined = true;

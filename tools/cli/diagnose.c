@@ -16,7 +16,7 @@ void diagnose(const char *format, ...)
 	va_end(arguments);
 	if (length < 0)
 		return;
-	/* Paths may hold anything; a line must stay one, and the terminal as it is. */
+	/* Paths may hold any bytes: keep one line, and the terminal unharmed. */
 	char *shown = terminal_text(text);
 	fprintf(stderr, "%s: %s\n", program_invocation_short_name, shown);
 	free(shown);

@@ -1,5 +1,5 @@
 /*
- * What the tools say on standard error: one line per problem, "tool: what failed: why; what to do".
+ * Messages on standard error: one line per problem, "tool: what failed: why; what to do".
  */
 #ifndef TOOLS_CLI_DIAGNOSE_H
 #define TOOLS_CLI_DIAGNOSE_H
@@ -8,7 +8,7 @@
 
 void diagnose(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Text of a TBRW code, in `text`, which is returned. */
+/* Writes the text of a TBRW code to `text` and returns `text`. */
 #define DIAGNOSE_CODE_SIZE 160u
 const char *diagnose_code(unsigned code, char text[DIAGNOSE_CODE_SIZE]);
 

@@ -19,7 +19,7 @@ static bool has_extension(const char *name)
 	return length > tail && name[0] != '.' && strcmp(name + length - tail, extension) == 0;
 }
 
-/* What errno says of a path that could not be looked at. */
+/* The status for errno after a failed look at a path. */
 static enum find_result_status missing_status(void)
 {
 	return errno == EACCES ? FIND_RESULT_DENIED : FIND_RESULT_MISSING;
@@ -51,7 +51,7 @@ static enum find_result_status only_tb5(const char *directory, char **path)
 
 static enum find_result_status in_directory(const char *directory, char **path)
 {
-	/* "." and links are named by what they lead to */
+	/* "." and links have the name of their directory */
 	char *real = realpath(directory, NULL);
 	if (!real)
 		return missing_status();

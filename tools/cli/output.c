@@ -62,7 +62,7 @@ static void write_to_terminal(struct output *output, const char *bytes, size_t s
 	free(shown);
 }
 
-/* Of a stream that was written past a failure stdio knows that there was one, but not which. */
+/* Keeps the errno value of the first failure: stdio remembers only the fact of a failed write. */
 static ssize_t write_bytes(void *cookie, const char *bytes, size_t size)
 {
 	struct output *output = cookie;
@@ -100,14 +100,14 @@ const char *output_name(const char *path)
 	return is_standard(path) ? "standard output" : path;
 }
 
-/* As the kernel has it where it protects links and FIFOs: proc(5), fs.protected_symlinks. */
+/* The kernel's rule for protected links and FIFOs: proc(5), fs.protected_symlinks. */
 static bool is_ours(const struct stat *status)
 {
 	return status->st_uid == geteuid() || status->st_uid == 0;
 }
 
-/* Where the link at fd leads to: a name in the link's folder; NULL and an errno value where it may
- * not be followed. */
+/* The target of the link at fd, a relative one behind the link's folder; NULL and an errno value if
+ * the link must not be followed. */
 static char *read_link(int fd, const struct stat *link, const char *path, int *error)
 {
 	char target[PATH_MAX];
@@ -134,7 +134,7 @@ static int follow_link(struct output *output, bool *is_followed, bool *is_descri
 	*is_followed = false;
 	int fd = open(output->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return 0; /* what there is to say of it is said when it is opened */
+		return 0; /* opening the file reports the failure */
 	if (fstat(fd, &status) == 0 && S_ISLNK(status.st_mode)) {
 		*is_descriptor = fstatfs(fd, &place) == 0 && place.f_type == PROC_SUPER_MAGIC;
 		char *next = *is_descriptor ? NULL : read_link(fd, &status, output->path, &error);
@@ -148,8 +148,8 @@ static int follow_link(struct output *output, bool *is_followed, bool *is_descri
 	return error;
 }
 
-/* The links stay, what they lead to is the output. An open file below /proc (/dev/stdout) is no
- * name of a file. */
+/* Links stay; their target is the output. A link to an open file below /proc (/dev/stdout) names no
+ * file. */
 static int follow_links(struct output *output, bool *is_descriptor)
 {
 	bool is_followed = true;
@@ -162,7 +162,7 @@ static int follow_links(struct output *output, bool *is_descriptor)
 	return is_followed ? ELOOP : 0;
 }
 
-/* From here on the path is the name in a folder, whatever its own name leads to by then. */
+/* Opens the path's folder and keeps the name in it, so a later rename or link changes nothing. */
 static int hold_folder(struct output *output)
 {
 	char *slash = strrchr(output->path, '/');
@@ -177,7 +177,7 @@ static int hold_folder(struct output *output)
 	return output->folder < 0 ? errno : 0;
 }
 
-/* Opens what is at the path in place, if it is no regular file, or else a file to replace it. */
+/* Opens a device or a pipe in place; for a regular or a new file, a temporary one to replace it. */
 static int open_path(struct output *output)
 {
 	struct stat status;
@@ -224,7 +224,7 @@ int output_open(struct output *output, const char *path)
 /* Returns 0, or the errno value of the first failure. */
 static int close_stream(struct output *output)
 {
-	errno = 0; /* a failure that was before is not told again */
+	errno = 0; /* an earlier failure is not reported again */
 	bool has_failed = fclose(output->stream) != 0;
 	if (output->is_terminal)
 		write_to_terminal(output, NULL, 0);

@@ -4,10 +4,10 @@
 #ifndef TOOLS_CLI_PATH_H
 #define TOOLS_CLI_PATH_H
 
-/* The last component of a path, within it; the path itself where that is empty. */
+/* The last component of a path, a pointer into it; the path itself if the component is empty. */
 const char *path_base_name(const char *path);
 
-/* The directory that a file is in, "." where the path names none; for the caller to free. */
+/* The directory of a file, "." for a path without one. The caller frees the text. */
 char *path_directory(const char *path);
 
 #endif

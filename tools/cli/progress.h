@@ -1,5 +1,5 @@
 /*
- * How far long work is, on standard error if that is a terminal; nothing otherwise.
+ * The progress of long work, on standard error if that is a terminal; else nothing.
  */
 #ifndef TOOLS_CLI_PROGRESS_H
 #define TOOLS_CLI_PROGRESS_H

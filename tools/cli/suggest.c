@@ -34,7 +34,7 @@ static unsigned distance(const char *a, const char *b)
 	return cost[rows][columns];
 }
 
-/* A slip is likely to leave the first letter as it is, two are. */
+/* One slip may hit any letter; two are likely to leave the first letter unchanged. */
 static bool is_slip(const char *name, const char *other)
 {
 	size_t length = strlen(name);

@@ -25,26 +25,26 @@ const struct format *format_at(size_t index);
 /* NULL if there is no such format. */
 const struct format *format_find(const char *name);
 
-/* Aligned columns, figures first. A tree has lines, ASCII ones where the locale's characters are
- * not UTF-8. Names are shortened in the middle to fit, and visible as a whole, also in a file: a
- * text is for people (tools/cli/terminal.h). */
+/* Aligned columns, figures first. A tree has lines, ASCII ones where the locale is not UTF-8. Names
+ * are shortened in the middle to fit. Control characters are made visible, also in a file: the text
+ * is for people (tools/cli/terminal.h). */
 void format_text_print(const struct table *table, FILE *stream, unsigned width);
 
-/* RFC 4180 quoting, lines end in LF, first line is the header, times in seconds. A text whose first
- * character but spaces is one of = + - @, tab or CR, or that after apostrophes, has an apostrophe
- * more in front of it: spreadsheets would take it for a formula, in quotes too (tried with
- * LibreOffice 7.4). Names of Objective-C methods, -[Class method], are left as they are. */
+/* RFC 4180 quoting, lines end in LF, first line is the header, times in seconds. A text with = + -
+ * @, tab or CR behind its leading spaces and apostrophes gets one apostrophe more: spreadsheets
+ * would read a formula, in quotes too (tried with LibreOffice 7.4). Names of Objective-C methods,
+ * -[Class method], stay. */
 void format_csv_print(const struct table *table, FILE *stream, unsigned width);
 void format_csv_print_field(const char *text, FILE *stream);
 
 /* An array of objects; times in seconds, not known is null. */
 void format_json_print(const struct table *table, FILE *stream, unsigned width);
 
-/* Text as a terminal may have it, at most `width` columns wide (0: any), shortened in the middle.
- * The caller frees it. */
+/* The text with control characters made visible, at most `width` columns wide (0: any), shortened
+ * in the middle. The caller frees the text. */
 char *format_text_fit(const char *text, size_t width);
-/* Columns that a UTF-8 text takes on a terminal as it is shown there, as wcwidth(3) has it
- * in the locale's UTF-8; a character that it does not know counts as one. */
+/* Columns of a UTF-8 text shown on a terminal, by wcwidth(3) in the locale's UTF-8; a character
+ * unknown to wcwidth counts as one. */
 size_t format_text_columns(const char *text);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -[Class method], which no spreadsheet takes for a formula. */
+/* -[Class method]: no formula to a spreadsheet. */
 static bool is_objective_c_method(const char *text)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -14,14 +14,14 @@ static bool is_objective_c_method(const char *text)
 	       text[length - 1] == ']' && strspn(text + 2, letters) == length - 3;
 }
 
-/* What a spreadsheet would take for a formula, and what is marked already. */
+/* True for a formula to a spreadsheet, and for a text with a mark already. */
 static bool needs_mark(const char *text)
 {
 	const char *first = text + strspn(text, "'");
 	return *first && strchr("=+-@\t\r", *first) && !is_objective_c_method(text);
 }
 
-/* A text in quotes is a formula to a spreadsheet all the same; behind an apostrophe it is none. */
+/* Quotes do not keep a spreadsheet from reading a formula; an apostrophe does. */
 static void print_text(uint32_t depth, const char *text, FILE *stream)
 {
 	size_t spaces = strspn(text, " ");

@@ -3,7 +3,7 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 
-/* A number as the table has it: json-c would print doubles in its own way. */
+/* A number with the table's digits: json-c would print doubles in its own way. */
 static struct json_object *number_object(enum table_kind kind, const struct table_cell *cell)
 {
 	char number[TABLE_NUMBER_SIZE];

@@ -21,8 +21,8 @@ static bool is_continuation(char byte)
 	return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* Of the character at text, which has *length bytes: 2 of a wide one, 0 of one that combines with
- * that before it; 1 where the locale does not know it. */
+/* Columns of the character at text: 2 of a wide one, 0 of one that combines with the character
+ * before; 1 of one unknown to the locale. *length: its bytes. */
 static size_t character_columns(const char *text, size_t *length)
 {
 	mbstate_t state = {0};
@@ -51,8 +51,8 @@ size_t format_text_columns(const char *text)
 	return columns;
 }
 
-/* Bytes of the first characters that take so many columns together; where a wide one is on both
- * sides, without it, or with it if they must be covered. */
+/* Bytes of the first characters, `columns` columns in all. A wide character across the border is in
+ * only if is_covered. */
 static size_t offset_of(const char *clean, size_t columns, bool is_covered)
 {
 	size_t at = 0;
@@ -125,13 +125,12 @@ static size_t cell_columns(const struct table_column *column, const struct table
 
 /* Columns from left to right. */
 struct layout {
-	size_t count;   /* of those that are shown */
+	size_t count;   /* of the columns shown */
 	size_t *order;  /* ... of the table's columns */
 	size_t *widths; /* of each column of the table */
 };
 
-/* Figures come first, where they stand one below the other whatever the names are; of the names
- * those come last that may be of any length. */
+/* Figures first: they stay below each other whatever the names. Names of any length come last. */
 static unsigned place_of(enum table_kind kind)
 {
 	switch (kind) {
@@ -193,8 +192,7 @@ static size_t total_width(const struct layout *layout)
 	return total;
 }
 
-/* A path that can be cut is no reason to leave it out; nor is any name a reason to leave a figure
- * out. */
+/* The width after all cuts: a path is cut to keep any column, other names only to keep a figure. */
 static size_t least_width(const struct table *table, const struct layout *layout, bool for_figure)
 {
 	size_t total = total_width(layout);
@@ -226,7 +224,7 @@ static void drop_optional(const struct table *table, struct layout *layout, size
 	}
 }
 
-/* Where space is short, names of modules and the like give way before those of functions. */
+/* Names of modules and other short texts give way before names of functions. */
 static void shrink_texts(const struct table *table, struct layout *layout, size_t width)
 {
 	size_t total = total_width(layout);
@@ -285,8 +283,7 @@ static void print_spaces(size_t count, FILE *stream)
 		fputc(' ', stream);
 }
 
-/* A name with its lines of the tree; lines that leave no room for the name are shown as a number.
- */
+/* A name behind its tree lines; lines without room for the name become a number. */
 static char *text_in_tree(struct tree_lines *lines, size_t row, const struct table_cell *cell,
 			  size_t width)
 {
@@ -354,7 +351,7 @@ static void print_row(const struct table *table, const struct layout *layout,
 	fputc('\n', stream);
 }
 
-/* Of the one column that is a tree, if there is one. */
+/* The tree lines of the first TABLE_TREE column, if any. */
 static void init_lines(const struct table *table, struct tree_lines *lines)
 {
 	uint32_t *depths = xalloc_zeroed(table->row_count, sizeof(*depths));

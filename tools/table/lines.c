@@ -23,7 +23,7 @@ void lines_label(FILE *stream, const char *label)
 	fprintf(stream, "%-*s", LINES_LABEL_WIDTH, label);
 }
 
-/* Bytes of the words that fit together in so many columns; of the first one at least. */
+/* Bytes of the first words that fit in `room` columns; at least one word. */
 static size_t count_fitting(const char *text, size_t room)
 {
 	size_t end = strspn(text, " ");

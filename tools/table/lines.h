@@ -17,11 +17,11 @@ void lines_begin(struct lines *lines);
 
 #define LINES_LABEL_WIDTH 26
 
-/* Begins a line, which goes on at LINES_LABEL_WIDTH. */
+/* Begins a line with a label; the text starts at LINES_LABEL_WIDTH. */
 void lines_label(FILE *stream, const char *label);
 
-/* Prints what was written to lines->stream. A line wider than `width` columns (0: any) goes on in
- * the next one, `indent` columns further right; behind "Warning: ", below its text. A word is never
+/* Prints the text of lines->stream. A line wider than `width` columns (0: any) continues in the
+ * next one, `indent` columns further right; after "Warning: ", below its text. Words are never
  * cut. */
 void lines_end(struct lines *lines, size_t indent, unsigned width, FILE *stream);
 

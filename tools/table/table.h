@@ -1,5 +1,5 @@
 /*
- * What a report produces: rows under columns. Formats (format.h) print it.
+ * The table of a report: rows under columns. Formats (format.h) print it.
  */
 #ifndef TOOLS_TABLE_TABLE_H
 #define TOOLS_TABLE_TABLE_H
@@ -11,13 +11,13 @@
 enum table_kind {
 	TABLE_TEXT,
 	TABLE_TREE,    /* text with a depth */
-	TABLE_NAME,    /* text that is shortened first where space is short */
+	TABLE_NAME,    /* text, shortened first */
 	TABLE_SECONDS, /* number: ns */
 	TABLE_COUNT,
 	TABLE_ID,    /* a number that is a name */
 	TABLE_SHARE, /* number: parts of 10^6 */
-	TABLE_ERROR, /* likewise, shown in percent points under "+-"; text: a mark in front of it,
-			or NULL. Not shown where no row has one */
+	TABLE_ERROR, /* likewise, shown in percent points under "+-"; text: a mark in front, or
+			NULL. A column without errors is not shown */
 	TABLE_ADDRESS,
 };
 
@@ -26,13 +26,13 @@ bool table_is_text(enum table_kind kind);
 
 /* Whom a column is for; a format (format.h) is for one of them. */
 #define TABLE_SHOWN  1u /* people */
-#define TABLE_PLACED 2u /* programs that find columns by their place: each keeps its own */
-#define TABLE_KEYED  4u /* programs that find them by their key */
+#define TABLE_PLACED 2u /* programs that find columns by place: each keeps its own */
+#define TABLE_KEYED  4u /* programs that find columns by key */
 #define TABLE_DATA   (TABLE_PLACED | TABLE_KEYED)
 #define TABLE_ALL    (TABLE_SHOWN | TABLE_DATA)
-/* Not shown where the terminal is too narrow, the last one first. */
+/* Dropped on a narrow terminal, the last column first. */
 #define TABLE_OPTIONAL 8u
-/* In data behind all others: it came later. */
+/* In data behind all others: a column of a later version. */
 #define TABLE_LATER 16u
 
 struct table_column {
@@ -72,7 +72,7 @@ const struct table_cell *table_row(const struct table *table, size_t row);
  * of 10^6). Returns how many. */
 size_t table_drop_below(struct table *table, uint64_t least);
 
-/* A cell of numbers as data has it; "" where it is not known. */
+/* A number's text in data formats; "" for an unknown one. */
 #define TABLE_NUMBER_SIZE 40u
 void table_number(enum table_kind kind, const struct table_cell *cell,
 		  char number[TABLE_NUMBER_SIZE]);

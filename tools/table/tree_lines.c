@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const struct {
-	const char *next; /* a node that a sibling follows */
+	const char *next; /* a node with a sibling below */
 	const char *last;
 	const char *through; /* the line of a level above */
 	const char *none;
@@ -31,7 +31,7 @@ void tree_lines_init(struct tree_lines *lines, const uint32_t *depths, size_t co
 		.is_open = xalloc_zeroed(levels, sizeof(bool)),
 		.is_ascii = is_ascii,
 	};
-	/* From the end: what comes further down is known then. */
+	/* From the end, so the rows below are known. */
 	for (size_t row = count; row-- > 0;) {
 		uint32_t depth = depths[row];
 		lines->has_next[row] = depth < open && lines->is_open[depth];

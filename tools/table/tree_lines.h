@@ -20,7 +20,7 @@ struct tree_lines {
 void tree_lines_init(struct tree_lines *lines, const uint32_t *depths, size_t count, bool is_ascii);
 void tree_lines_finish(struct tree_lines *lines);
 
-/* Columns that the lines of a row take. */
+/* Columns of a row's lines. */
 size_t tree_lines_width(uint32_t depth);
 
 /* The lines of a row, for the caller to free. Rows are asked for in order, each one. */

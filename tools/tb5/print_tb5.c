@@ -1,4 +1,4 @@
-/* print_tb5: shows what a tb5 file holds, through the public TBRW API alone. */
+/* print_tb5: prints a tb5 file, read through the public TBRW API alone. */
 #include "tools/tb5/print_tb5.h"
 
 #include "tools/cli/diagnose.h"

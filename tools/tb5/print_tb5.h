@@ -1,6 +1,6 @@
 /*
- * What the parts of print_tb5 share: the walk, how much of it to print, and the fields of the
- * stream being printed.
+ * Shared by the parts of print_tb5: the walk, the limit of entries, and the fields of the stream
+ * being printed.
  */
 #ifndef TOOLS_TB5_PRINT_TB5_H
 #define TOOLS_TB5_PRINT_TB5_H
@@ -24,13 +24,13 @@ struct printer {
 	enum dat_kind kind;   /* of the structure before */
 	struct field *fields; /* of the stream being printed */
 	size_t field_count;
-	struct terminal_filter text; /* of a stream that is one */
+	struct terminal_filter text; /* of a stream of text */
 	int status;                  /* EXIT_FAILURE: something could not be read */
 };
 
-/* Keeps output on its line, and terminals from obeying what a file holds: quotes, backslashes, line
- * feeds and tabs as in C, the rest as tools/cli/terminal.h has it. A piece may end within a
- * character; utf8 NULL: the text ends. */
+/* Keep output on its line and terminals unharmed by the file: quotes, backslashes, line feeds and
+ * tabs as in C, the rest as in tools/cli/terminal.h. A piece may end within a character; utf8 NULL:
+ * the text ends. */
 void print_escaped(const char *utf8);
 void print_escaped_piece(struct terminal_filter *filter, const char *utf8, size_t size);
 /* The string in quotes, or - for none. */
@@ -43,12 +43,12 @@ bool print_next_entry(struct printer *p);
 /* Ends a list of entries. */
 void print_end_entries(struct printer *p);
 
-/* Print all global sections, and one stream. What could not be read has been reported then; damage
- * in one section does not keep the others from being shown. */
+/* Print all global sections, or one stream. Unreadable parts are reported; the sections behind a
+ * damaged one are still shown. */
 void print_global_sections(struct printer *p);
 void print_stream(struct printer *p, TBRW_U32 stream);
 
-/* Prints an open data section by the fields of the printer whose walk it is. */
+/* Prints an open data section by its printer's fields; walk: the printer's first member. */
 TBRW_U32 print_data(struct tb5_walk *walk);
 
 #endif

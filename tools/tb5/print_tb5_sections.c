@@ -38,7 +38,7 @@ static void print_number(char form, uint64_t number)
 		printf(" (%s)", stream_type(number));
 }
 
-/* One line, and those of the structures below it. */
+/* Prints a structure's line, and the lines of the structures below. */
 static void print_structure(TBRW_PTR file, enum dat_kind kind, const unsigned char *bytes)
 {
 	const struct dat_record *record = dat_record_of(kind);
@@ -108,7 +108,7 @@ static void begin_section(struct tb5_walk *walk, const struct tb5_section *secti
 		puts("  (none)");
 }
 
-/* A global section that cannot be read is reported on its own, one of a stream with the stream. */
+/* Reports an unreadable global section; a stream's section is reported with the stream. */
 static TBRW_U32 end_section(struct tb5_walk *walk, const struct tb5_section *section, TBRW_U32 code)
 {
 	print_end_entries(printer_of(walk));

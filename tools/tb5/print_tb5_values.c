@@ -1,4 +1,4 @@
-/* The entries of a stream's data section, by the fields that its descriptors name. */
+/* The entries of a stream's data section, by the fields of its descriptors. */
 #include "tools/tb5/print_tb5.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ TBRW_U32 print_data(struct tb5_walk *walk)
 	struct printer *p = (struct printer *)walk;
 	bool text = p->field_count == 1 && p->fields[0].descriptor.desc_data_size == 1 &&
 		    p->fields[0].descriptor.desc_offset == 0;
-	/* An incomplete file may have lost the descriptors; the rest of it is worth showing. */
+	/* An incomplete file may lack descriptors; the other sections are worth showing. */
 	if (!p->field_count) {
 		puts("  (its fields were not described)");
 		return VT_SUCCESS;

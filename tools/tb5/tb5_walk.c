@@ -12,7 +12,7 @@ static const struct tb5_section global_sections[] = {
 	{"user-defined", TBRW_USER_DEFINED_GLOBAL_SECTION, {DAT_USER_GLOBAL}},
 };
 
-/* The descriptors come before the data, which is shown and written by them. */
+/* Descriptors come before the data: the data is shown and written by them. */
 static const struct tb5_section stream_sections[] = {
 	{NULL, TBRW_STREAM_INFO_SECTION, {DAT_STREAM_INFO}},
 	{"events", TBRW_EVENT_DESCRIPTION_SECTION, {DAT_EVENT}},

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a member lies, and its bytes. */
+/* Offset and bytes of a member. */
 #define AT(type, member)                                               \
 	{                                                              \
 		offsetof(type, member), sizeof(((type *)NULL)->member) \
@@ -180,7 +180,7 @@ struct dat_array dat_array_of(enum dat_kind kind, const void *record)
 bool dat_system_move(unsigned char *system, uint64_t size, uintptr_t from, uintptr_t to)
 {
 	uint64_t at = 0;
-	uint64_t next = sizeof(TBRW_SYSTEM); /* where the next array must begin */
+	uint64_t next = sizeof(TBRW_SYSTEM); /* the next array's place */
 	if (size < next)
 		return false;
 	for (enum dat_kind kind = DAT_SYSTEM, below; kind; kind = below) {

@@ -1,16 +1,15 @@
 /*
  * The structures of the TBRW API as tables, and the data file between tbrw_reader and tbrw_writer:
- * a magic, then items in the order in which the writer's calls are to be made. An item is a header
- * and `size` bytes:
+ * a magic, then items in the order of the writer's calls. An item is a header and `size` bytes:
  *
  *   DAT_SECTION, DAT_SECTION_DONE, DAT_STREAM, DAT_STREAM_DONE   nothing
- *   DAT_USER_GLOBAL, DAT_USER_STREAM, DAT_DATA                   bytes as the API has them
- *   DAT_DATA_FILE   name of the second file, which is in the folder of the first one
- *   DAT_SYSTEM      what TBRW_get_system gives, each pointer as the offset of what it points to
+ *   DAT_USER_GLOBAL, DAT_USER_STREAM, DAT_DATA                   bytes as in the API
+ *   DAT_DATA_FILE   name of the second file, in the folder of the first one
+ *   DAT_SYSTEM      the system from TBRW_get_system, each pointer as the offset of its target
  *   all others      the structure of the API; its strings in order, each as a 32-bit length and
  *                   UTF-8, all ones for none; an event's details
  *
- * Integers are those of the machine: the file goes from one example to the other.
+ * Integers are in the machine's form: the file only passes from one example to the other.
  */
 #ifndef TOOLS_TB5_TBRW_DAT_H
 #define TOOLS_TB5_TBRW_DAT_H
@@ -72,10 +71,10 @@ struct dat_place {
 #define DAT_FIELDS_MAX 12
 #define DAT_TEXT       's'
 
-/* A structure of the API, all zero for kinds without one. The format is that of a line which shows
- * it, with the fields in order: %u and %i decimal, %x hexadecimal, %h and %8 without 0x, %8 with
- * leading zeros, %m the two lowest bits, %t a time that may be "never", %y a type of streams, %s
- * (DAT_TEXT) a TBRW_STRING_OR_ID. All of these that it has are in it. */
+/* A structure of the API, all zero for kinds without one. The format is for a line with the fields
+ * in order: %u and %i decimal, %x hexadecimal, %h and %8 without 0x, %8 with leading zeros, %m the
+ * two lowest bits, %t a time or "never", %y a type of streams, %s (DAT_TEXT) a TBRW_STRING_OR_ID.
+ * The format has every string of the structure. */
 struct dat_record {
 	size_t size;
 	const char *format;
@@ -84,13 +83,13 @@ struct dat_record {
 
 const struct dat_record *dat_record_of(enum dat_kind kind);
 
-/* Where its strings are; returns how many. */
+/* Stores the offsets of the structure's strings; returns their number. */
 size_t dat_texts_of(enum dat_kind kind, size_t texts[DAT_STRINGS_MAX]);
 
 /* An unsigned number of 1 to 8 bytes in a structure; of 0 bytes, 0. */
 uint64_t dat_number(const void *record, struct dat_place place);
 
-/* The array that a structure points to: nodes, CPUs, ... of the hardware, details of an event. */
+/* The array of a structure: nodes, CPUs, ... of the hardware, details of an event. */
 struct dat_array {
 	enum dat_kind kind; /* of its entries; 0: the structure has no array */
 	size_t place;       /* of the pointer in the structure */
@@ -100,10 +99,9 @@ struct dat_array {
 
 struct dat_array dat_array_of(enum dat_kind kind, const void *record);
 
-/* Turns the pointers of a DAT_SYSTEM, which are relative to `from`, into ones relative to `to`; one
- * of the two is 0, the other where the system lies. TBRW_get_system lays each level of the tree out
- * as one run behind the level above: false where anything else is claimed, so that no array
- * overlaps another. */
+/* Rebases the pointers of a DAT_SYSTEM from `from` to `to`: one is 0, the other the system's
+ * address. TBRW_get_system lays each level of the tree out as one run behind the level above; false
+ * for any other layout, so no two arrays overlap. */
 bool dat_system_move(unsigned char *system, uint64_t size, uintptr_t from, uintptr_t to);
 
 /* Answers --help, --version and a wrong number of arguments but two; -1: the program goes on. */

@@ -1,5 +1,5 @@
-/* tbrw_reader: reads a tb5 file through the public TBRW API into two data files, from which
- * tbrw_writer makes a tb5 file again. */
+/* tbrw_reader: reads a tb5 file through the public TBRW API into two data files; tbrw_writer makes
+ * a tb5 file of these again. */
 #include "tools/tb5/tbrw_reader.h"
 
 #include "tools/cli/diagnose.h"
@@ -22,7 +22,7 @@ static const char usage[] = "Usage: " PROGRAM " FILE.tb5 OUTPUT\n"
 static TBRW_U32 read_stream(struct reader *r, TBRW_U32 stream)
 {
 	TBRW_U32 code = TBRW_reading_stream(r->walk.file, stream);
-	/* The number of a stream that unbind removed stays unused. */
+	/* Unbinding removes streams; their numbers stay unused. */
 	if (code != VT_SUCCESS)
 		return code == VT_STREAM_NOT_EXIST ? VT_SUCCESS : code;
 	reader_put(r, DAT_STREAM, NULL, 0);
@@ -48,7 +48,7 @@ static TBRW_U32 read_all(struct reader *r)
 	return code;
 }
 
-/* Only a whole file without bind results can be written again as it is. */
+/* Only a complete file without bind results can be written again unchanged. */
 static int check_file(TBRW_PTR file, const char *path)
 {
 	TBRW_U32 bound = 0;
@@ -83,7 +83,7 @@ static int open_output(struct output *output, const char *path)
 	return EXIT_FAILURE;
 }
 
-/* Both or none: what was buffered may fail only now. */
+/* Both files or none: buffered bytes may fail to be written only now. */
 static int finish_outputs(struct output *out, const char *out_path, struct output *data,
 			  const char *data_path)
 {
@@ -124,8 +124,8 @@ static int read_into(TBRW_PTR file, const char *path, const char *out_path, cons
 	return tb5_text_fail("cannot read", path, code, "collect or recover it again");
 }
 
-/* The second file's path: the tb5 file's name with a suffix, in the folder of the first. The
- * caller frees it. */
+/* The second file's path: the tb5 file's name with a suffix, in the folder of the first. The caller
+ * frees the path. */
 static char *data_path_of(const char *tb5_path, const char *out_path)
 {
 	char *folder = path_directory(out_path);
@@ -140,7 +140,7 @@ int main(int argc, char **argv)
 	int status = dat_check_arguments(argc, argv, usage, PROGRAM " " TBCOLLECT_VERSION);
 	if (status >= 0)
 		return status;
-	umask(077); /* what it says of programs is for the user only */
+	umask(077); /* addresses and names of programs are for the user only */
 	TBRW_U32 code = tb5_text_open(&file, argv[1], TBRW_FILE_READ);
 	if (code != VT_SUCCESS)
 		return tb5_text_fail("cannot open", argv[1], code, "name a tb5 file");

@@ -1,4 +1,4 @@
-/* What the parts of tbrw_reader share: the file it reads and the two that it writes. */
+/* Shared by the parts of tbrw_reader: the tb5 file and the two data files. */
 #ifndef TOOLS_TB5_TBRW_READER_H
 #define TOOLS_TB5_TBRW_READER_H
 

@@ -1,4 +1,4 @@
-/* What was read, as items of the first data file, and the sampling data in its own file. */
+/* Writes sections as items of the first data file, and the sampling data to a file of its own. */
 #include "tools/tb5/tb5_text.h"
 #include "tools/tb5/tbrw_reader.h"
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static TBRW_U32 see_record(struct tb5_walk *walk, enum dat_kind kind, const void
 		fwrite(record, size, 1, r->out);
 		for (size_t i = 0; i < count; i++)
 			put_text(r, texts[i]);
-		/* It follows the structure. */
+		/* The tail follows the structure. */
 		fwrite((const unsigned char *)record + size, 1, tail_size, r->out);
 	}
 	for (size_t i = 0; i < count; i++)

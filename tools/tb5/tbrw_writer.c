@@ -1,5 +1,5 @@
-/* tbrw_writer: makes a tb5 file through the public TBRW API from the two data files of
- * tbrw_reader, as a collector would from what it measures. */
+/* tbrw_writer: makes a tb5 file through the public TBRW API from the two data files of tbrw_reader,
+ * as a collector would from its measurements. */
 #include "tools/tb5/tbrw_writer.h"
 
 #include "tools/cli/diagnose.h"
@@ -24,8 +24,8 @@ static int fail_input(const char *path, const char *why)
 	return EXIT_FAILURE;
 }
 
-/* Reads one item with its payload, which the caller frees. `left` is what the file still holds:
- * no payload is larger. */
+/* Reads one item with its payload; the caller frees the payload. `left`: bytes left in the file,
+ * the limit of the payload. */
 static TBRW_U32 read_item(FILE *in, uint64_t *left, struct dat_item *item, unsigned char **payload)
 {
 	if (*left < sizeof(*item) || fread(item, sizeof(*item), 1, in) != 1 ||
@@ -54,7 +54,7 @@ static TBRW_U32 write_all(struct writer *w, FILE *in, uint64_t left)
 	return code;
 }
 
-/* On an error nothing is left that looks like a result. */
+/* After an error no part of a result remains. */
 static int write_file(FILE *in, uint64_t left, const char *folder, const char *path)
 {
 	static const char advice[] = "run tbrw_reader again, and free space if there is none";
@@ -97,6 +97,6 @@ int main(int argc, char **argv)
 	int status = dat_check_arguments(argc, argv, usage, PROGRAM " " TBCOLLECT_VERSION);
 	if (status >= 0)
 		return status;
-	umask(077); /* what it says of programs is for the user only */
+	umask(077); /* addresses and names of programs are for the user only */
 	return write_from(argv[1], argv[2]);
 }

@@ -1,4 +1,4 @@
-/* What the parts of tbrw_writer share. */
+/* Shared by the parts of tbrw_writer. */
 #ifndef TOOLS_TB5_TBRW_WRITER_H
 #define TOOLS_TB5_TBRW_WRITER_H
 
@@ -10,8 +10,8 @@ struct writer {
 	const char *folder; /* of the data files */
 };
 
-/* Makes the call that an item stands for. `payload` is item->size bytes, aligned for any structure,
- * and is changed. VT_BAD_PARAMETER: not what the item's kind has. */
+/* Makes the API call of an item and changes `payload`: item->size bytes, aligned for any structure.
+ * VT_BAD_PARAMETER: the payload has not the form of the item's kind. */
 TBRW_U32 writer_put(struct writer *w, const struct dat_item *item, unsigned char *payload);
 
 #endif

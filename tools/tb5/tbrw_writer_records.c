@@ -10,7 +10,7 @@
 struct record {
 	unsigned char *bytes;
 	TBRW_CHAR *strings[DAT_STRINGS_MAX];
-	unsigned char *tail; /* what followed */
+	unsigned char *tail; /* of the payload: not taken yet */
 	uint64_t tail_size;
 };
 

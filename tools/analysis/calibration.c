@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Time that is divided in proportion to weights. */
+/* Time divided in proportion to weights. */
 struct spread {
 	uint64_t weight_ns; /* of all */
 	uint64_t time_ns;
@@ -15,12 +15,12 @@ struct spread {
 
 struct calibration_thread {
 	uint32_t pool;
-	uint64_t user_ns;        /* its account without what is in the kernel */
+	uint64_t user_ns;        /* its account less the time in the kernel */
 	uint64_t kernel_rest_ns; /* in no sample */
 	struct spread kernel;    /* of the samples' measured parts */
 };
 
-/* Texts and indices of those that it does not go by are "" and PROFILE_NONE. */
+/* Texts and indices outside the pool's key are "" and PROFILE_NONE. */
 struct calibration_pool {
 	const char *program;
 	const char *name;
@@ -39,7 +39,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* By sums, so that rounding loses nothing. */
+/* Divides running sums: rounding loses nothing. */
 static uint64_t spread_take(struct spread *spread, uint64_t weight_ns)
 {
 	spread->passed_ns = least(add_saturating(spread->passed_ns, weight_ns), spread->weight_ns);
@@ -52,7 +52,7 @@ static uint64_t spread_take(struct spread *spread, uint64_t weight_ns)
 	return part_ns;
 }
 
-/* The reader sees to it that the kernel's part is no more than the weight. */
+/* The reader limits the kernel's part to the weight. */
 static struct calibration_parts weigh(const struct profile_stack *stack)
 {
 	uint64_t kernel_ns = 0;
@@ -79,8 +79,8 @@ static uint32_t enter_pool(struct calibration *calibration, struct index_map *ma
 			       index_map_hash(map, identity, sizeof(identity)), is_pool);
 }
 
-/* A thread without a record of its own, or that was seen and has no time in it. Its samples'
- * weights are all that is known. */
+/* False for a thread without a record of its own, or with one but no time in the record: only the
+ * weights of its samples are known. */
 static bool has_account(const struct profile_thread_info *thread)
 {
 	return !(thread->flags & PROFILE_THREAD_DEDUCED) && thread->cpu_ns > 0;

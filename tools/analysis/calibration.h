@@ -1,14 +1,13 @@
 /*
- * What samples stand for. Those of a fixed period weigh what they stand for. Those at random times
- * (enum profile_sampling) say in what proportion code shares the time of threads, whose accounts
- * say how much there was of it.
+ * The time that samples stand for. A sample of a fixed period stands for its weight. Samples at
+ * random times (enum profile_sampling) give the proportions in which code shares the time of
+ * threads; the threads' accounts give the amount.
  *
  * Threads share in pools: the user time of all threads of a pool is spread over all samples of the
- * pool, in proportion to their weights. The number of samples of a short thread is a matter of
- * chance, and so would be the share of its code if its own account alone were spread over them, if
- * there are any; over a pool the chances even out. Threads that a report shows are pools of their
- * own, so that each row is the sum of its accounts; and threads of a long account, whose own
- * samples tell enough.
+ * pool, in proportion to their weights. A short thread's number of samples is chance, and may be 0:
+ * with its account spread over these alone, the share of its code would be chance too. Over a pool
+ * the chances even out. Threads shown in a report are pools of their own, so each row is the sum of
+ * its accounts; so are threads with a long account, whose own samples tell enough.
  */
 #ifndef TOOLS_ANALYSIS_CALIBRATION_H
 #define TOOLS_ANALYSIS_CALIBRATION_H
@@ -16,15 +15,15 @@
 #include "profile/read/reader.h"
 #include <stdint.h>
 
-/* What threads of a pool have in common. */
+/* The common properties of a pool's threads. */
 enum calibration_pools {
 	CALIBRATION_BY_PROGRAM, /* names of the process and of the thread */
 	CALIBRATION_BY_PROCESS, /* the process, and the thread's name */
 	CALIBRATION_BY_THREAD,  /* a thread is a pool */
 };
 
-/* A thread with an account of so many intervals or more is a pool. It goes by the account, not by
- * the samples: a choice by what was drawn would be no chance any more. */
+/* A thread with an account of so many intervals or more is a pool. The choice goes by accounts: a
+ * choice by the samples drawn would no longer leave these to chance. */
 #define CALIBRATION_OWN_INTERVALS 16u
 
 struct calibration { /* all zero: samples stand for their weights */
@@ -32,14 +31,13 @@ struct calibration { /* all zero: samples stand for their weights */
 	struct calibration_pool *pools;
 };
 
-/* Reads the samples where they are at random times. Returns the reader's code. */
+/* Reads the samples if drawn at random times. Returns the reader's code. */
 TBRW_U32 calibration_init(struct calibration *calibration, struct profile_reader *reader,
 			  enum calibration_pools by);
 void calibration_finish(struct calibration *calibration);
 
 struct calibration_parts {
-	uint64_t drawn_ns;  /* what the sample's stack stands for, or with PROFILE_KERNEL_ALL time
-			       in the kernel */
+	uint64_t drawn_ns;  /* of the sample's stack; with PROFILE_KERNEL_ALL, of the kernel */
 	uint64_t kernel_ns; /* besides, in the kernel unseen: measured */
 };
 
@@ -47,9 +45,9 @@ struct calibration_parts {
 struct calibration_parts calibration_take(struct calibration *calibration,
 					  const struct profile_sample_info *sample);
 
-/* CPU time of a thread that no sample stands for. */
+/* CPU time of a thread in no sample's share. */
 struct calibration_rest {
-	uint64_t user_ns;   /* of a fixed period: all that is in no sample */
+	uint64_t user_ns;   /* of a fixed period: all time in no sample */
 	uint64_t kernel_ns; /* of samples at random times: in the kernel, unseen */
 };
 

@@ -1,6 +1,6 @@
 /*
- * The functions of a stack as a report shows them: frames expanded into inlined functions, what is
- * not known marked, system functions left out as the call stack mode says.
+ * The functions of a stack for a report: frames expanded into inlined functions, unknown parts
+ * marked, system functions left out by the call stack mode.
  */
 #ifndef TOOLS_ANALYSIS_CALL_PATH_H
 #define TOOLS_ANALYSIS_CALL_PATH_H
@@ -12,16 +12,16 @@
 struct functions;
 
 enum call_path_mode {
-	/* Of each run of system functions only the outermost one, which user code called, is
-	 * shown; what lies below it in the run counts as its own. */
+	/* Of each run of system functions only the outermost one, called by user code, is shown;
+	 * time below in the run counts as its own. */
 	CALL_PATH_USER_PLUS_ONE,
-	/* System functions count as part of the user function (or pseudo frame) that called them.
-	 * A stack of system functions alone shows the outermost one. */
+	/* System functions count as part of the user function (or pseudo frame) calling them. A
+	 * stack of system functions alone shows the outermost one. */
 	CALL_PATH_USER_ONLY,
 	CALL_PATH_ALL,
 };
 
-/* Deeper stacks than this no collector writes; their outer frames show as skipped. */
+/* Collectors write no deeper stacks; the outer frames of one show as skipped. */
 #define CALL_PATH_DEPTH_MAX 8192u
 
 struct call_path {           /* all zero: empty */

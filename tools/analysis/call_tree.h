@@ -16,7 +16,7 @@ struct call_tree_node {
 	uint32_t function;       /* CALL_TREE_NONE at the root, node 0 */
 	uint32_t parent;         /* CALL_TREE_NONE at the root */
 	struct draws_part self;  /* of call paths that end here */
-	struct draws_part total; /* and of those that go on: self and all children's totals */
+	struct draws_part total; /* and of longer ones: self and all children's totals */
 };
 
 struct call_tree {
@@ -38,8 +38,8 @@ struct call_tree_row {
 
 /*
  * The tree in display order: depth first, siblings by total time, then samples (most first), then
- * by `rank` of their functions (ascending). limit: only so many rows, the heaviest; since no node
- * is lighter than its children they hang together. 0: all. The caller frees the rows.
+ * by `rank` of their functions (ascending). limit: number of rows, the heaviest; they hang
+ * together, since no node is lighter than its children. 0: all. The caller frees the rows.
  */
 struct call_tree_row *call_tree_rows(const struct call_tree *tree, const uint32_t *rank,
 				     size_t limit, size_t *count);

@@ -21,13 +21,13 @@ static uint32_t *sort_lives(const struct profile_reader *reader)
 	uint32_t *order = xalloc_zeroed(count, sizeof(*order));
 	for (uint32_t i = 0; i < count; i++)
 		order[i] = i;
-	/* qsort_r has no const; the comparison does not change it */
+	/* qsort_r has no const; the comparison leaves the reader unchanged */
 	qsort_r(order, count, sizeof(*order), compare_lives, (void *)(uintptr_t)reader);
 	return order;
 }
 
-/* The life of a pid that a moment belongs to, PROFILE_NONE if none: the last one that began by
- * then, or the first one at all. */
+/* The life of a pid at a moment: the last one begun by then, else the first one; PROFILE_NONE if
+ * there is none. */
 static uint32_t find_life(const struct profile_reader *reader, const uint32_t *order, uint32_t pid,
 			  uint64_t tsc)
 {
@@ -60,7 +60,7 @@ const char **command_lines_collect(const struct profile_reader *reader)
 		lines[i] = "";
 	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
 		const struct profile_note *note = profile_reader_note(reader, i);
-		/* What was run comes first; what the process says of itself later replaces it. */
+		/* The command run comes first; the process's own later command line replaces it. */
 		if (note->kind != PROFILE_NOTE_COMMAND &&
 		    note->kind != PROFILE_NOTE_PROCESS_COMMAND)
 			continue;

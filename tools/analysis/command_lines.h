@@ -6,8 +6,8 @@
 
 #include "profile/read/reader.h"
 
-/* Of each process of the reader, whose texts they are; "" where none was noted. For the caller to
- * free. */
+/* The command line of each process, "" if not noted. The texts are the reader's, the array is for
+ * the caller to free. */
 const char **command_lines_collect(const struct profile_reader *reader);
 
 #endif

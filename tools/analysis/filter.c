@@ -35,7 +35,7 @@ const char *filter_key_name(enum filter_key key)
 	return key_names[key];
 }
 
-/* Returns what is wrong with the value, NULL if nothing. */
+/* Parses the value. Returns NULL, or the problem's text for the caller to free. */
 static char *parse_value(struct filter_condition *condition)
 {
 	char words[128];
@@ -91,7 +91,7 @@ void filter_finish(struct filter *filter)
 	memset(filter, 0, sizeof(*filter));
 }
 
-/* libc for libc.so.6 and for libc-2.36.so, libc.so for the first one. */
+/* libc stands for libc.so.6 and for libc-2.36.so, libc.so for the first one. */
 static bool is_without_version(const char *value, const char *name)
 {
 	size_t length = strlen(value);

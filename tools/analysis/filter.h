@@ -1,5 +1,5 @@
 /*
- * Which samples a report counts: all those that meet every condition.
+ * The filter of a report: a sample counts if it meets every condition.
  */
 #ifndef TOOLS_ANALYSIS_FILTER_H
 #define TOOLS_ANALYSIS_FILTER_H
@@ -18,7 +18,7 @@ enum filter_key {
 	FILTER_THREAD, /* name */
 	FILTER_TID,
 	/* Name, with its version or without (libc: libc.so.6, libc-2.36.so), or path; of the
-	 * function that the sample's time belongs to. */
+	 * function owning the sample's time. */
 	FILTER_MODULE,
 	FILTER_FUNCTION, /* short or full name; likewise */
 };
@@ -27,7 +27,7 @@ struct filter_condition {
 	enum filter_key key;
 	const char *value; /* borrowed */
 	uint32_t number;   /* of FILTER_PID and FILTER_TID */
-	regex_t *regex; /* of a value ~REGEX, which a name (or path) must have in it; else NULL */
+	regex_t *regex;    /* of a value ~REGEX, to find in a name (or path); else NULL */
 };
 
 struct filter { /* all zero: everything */
@@ -35,22 +35,21 @@ struct filter { /* all zero: everything */
 	size_t count;
 };
 
-/* Adds "KEY=VALUE" or, but for numbers, "KEY=~REGEX" (POSIX extended), which is borrowed. Returns
- * NULL, or what is wrong with it, for the caller to free. */
+/* Adds "KEY=VALUE" or, but for numbers, "KEY=~REGEX" (POSIX extended); condition is borrowed.
+ * Returns NULL, or the problem's text for the caller to free. */
 char *filter_add(struct filter *filter, const char *condition);
 void filter_finish(struct filter *filter);
 
 const char *filter_key_name(enum filter_key key);
 
-/* Whether a name, or where there is one the other name of the same thing, meets a condition on
- * names; other may be NULL. */
+/* Whether a name, or the other name of the same object (NULL: none), meets a condition on names. */
 bool filter_takes_name(const struct filter_condition *condition, const char *name,
 		       const char *other);
 
-/* True if a condition is about functions or modules: it then needs the sample's stack. */
+/* True if a condition is about functions or modules: the filter then needs samples' stacks. */
 bool filter_needs_function(const struct filter *filter);
 
-/* Conditions on process and thread; texts "" where not known. */
+/* Conditions on process and thread; unknown texts are "". */
 bool filter_takes_thread(const struct filter *filter, uint32_t pid, const char *process,
 			 uint32_t tid, const char *thread);
 /* Conditions on function and module. */

@@ -73,7 +73,7 @@ static uint32_t enter_module(struct functions *functions, struct module module)
 }
 
 /* Two images of one path (the file was replaced meanwhile) are one module to the reader of a
- * report. Module 0 is [Unknown], that of the functions that stand for missing knowledge. */
+ * report. Module 0 is [Unknown], the module of the functions for missing knowledge. */
 static void collect_modules(struct functions *functions)
 {
 	uint32_t count = profile_reader_image_count(functions->reader);
@@ -116,7 +116,7 @@ static uint32_t enter_function(struct functions *functions, const struct functio
 	uint32_t index =
 		index_map_enter(map, &functions->functions, function, sizeof(*function),
 				index_map_hash(map, identity, sizeof(identity)), is_function);
-	/* The whole function's name goes before that of its cold part. */
+	/* The whole function's name goes before its cold part's. */
 	struct function *found = &functions->functions[index];
 	if (strlen(function->full) < strlen(found->full))
 		found->full = function->full;
@@ -138,7 +138,7 @@ static void add_to_frame(struct functions *functions, uint32_t index)
 	functions->of_frames[functions->used++] = index;
 }
 
-/* func@0xRVA, or [module] where the file was never there to tell functions apart. */
+/* func@0xRVA, or [module] if there was no file to tell functions apart. */
 static uint32_t function_without_symbol(struct functions *functions,
 					const struct profile_frame *frame)
 {

@@ -1,5 +1,5 @@
 /*
- * The functions and modules that a report shows for the frames of a result, each once.
+ * The functions and modules shown for the frames of a result, each once.
  */
 #ifndef TOOLS_ANALYSIS_FUNCTIONS_H
 #define TOOLS_ANALYSIS_FUNCTIONS_H
@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Indices of the functions that stand for missing knowledge. */
+/* Indices of the functions for missing knowledge. */
 enum {
 	FUNCTION_UNKNOWN = 0, /* [Unknown frame(s)]: code in no known module */
 	FUNCTION_SKIPPED = 1, /* [Skipped frame(s)]: the frames up to the root are missing */
 	FUNCTION_GUESSED = 2, /* [Guessed frame(s)]: the frames up to the root are not verified */
-	/* [System calls and faults]: time in the kernel that no stack stands for; its own module */
+	/* [System calls and faults]: time in the kernel without a stack; its own module */
 	FUNCTION_KERNEL = 3,
 };
 
@@ -21,14 +21,14 @@ enum {
 
 struct module {
 	const char *name; /* last component of path, or [vdso], [jit], [kernel], [Unknown] */
-	const char *path; /* as the target's maps named it; "" where there is none */
+	const char *path; /* as the target's maps named it; "" for none */
 	bool is_system;
 };
 
 struct function {
 	const char *name; /* short */
 	const char *full; /* with parameters, as far as known */
-	const char *file; /* source file, "" where not known */
+	const char *file; /* source file, "" if unknown */
 	uint64_t start;   /* rva; 0: none */
 	uint32_t module;  /* index */
 	bool is_inlined;
@@ -46,10 +46,10 @@ const struct function *functions_at(const struct functions *functions, uint32_t 
 uint32_t functions_module_count(const struct functions *functions);
 const struct module *functions_module(const struct functions *functions, uint32_t index);
 
-/* Index of the module that an image is. */
+/* Index of an image's module. */
 uint32_t functions_module_of_image(const struct functions *functions, uint32_t image);
 
-/* The module that a function belongs to. */
+/* A function's module. */
 const struct module *functions_module_of(const struct functions *functions, uint32_t index);
 
 /* Functions of a frame, outermost first; at least one. */

@@ -10,7 +10,7 @@ struct search {
 	index_map_equal *equal;
 };
 
-/* Slots have no more than their number: that of the item, from 1. */
+/* A slot has only a number: its item's index plus 1. */
 static bool is_wanted(const void *slot, const void *key)
 {
 	const struct hash_slot *head = slot;

@@ -1,5 +1,5 @@
 /*
- * Arrays of distinct items: an item is found by what it says (containers/hash_table.h), or else
+ * Arrays of distinct items: an item is found by its content (containers/hash_table.h), or else
  * appended.
  */
 #ifndef TOOLS_ANALYSIS_INDEX_MAP_H
@@ -17,7 +17,7 @@ struct index_map { /* all zero: of an empty array, whose pointer is NULL */
 	size_t capacity; /* of the array */
 };
 
-/* Whether an item of the array is the one that is wanted. */
+/* Whether an item of the array equals the wanted one. */
 typedef bool index_map_equal(const void *item, const void *wanted);
 
 void index_map_finish(struct index_map *map);
@@ -28,13 +28,13 @@ static inline uint32_t index_map_count(const struct index_map *map)
 	return map->table.count;
 }
 
-/* The index of the item that equals `wanted`, of `size` bytes, in the array whose first item the
- * pointer at `items` points to. If there is none, it is appended. Without memory the program ends
- * (tools/cli/xalloc.h). The array is the caller's to free. */
+/* The index of the item equal to `wanted`, of `size` bytes; a new item is appended. `items` points
+ * to the pointer to the array's first item. Without memory the program ends (tools/cli/xalloc.h).
+ * The caller frees the array. */
 uint32_t index_map_enter(struct index_map *map, void *items, const void *wanted, size_t size,
 			 uint64_t hash, index_map_equal *equal);
 
-/* Hashes of this map alone: who chooses names cannot choose which meet. */
+/* Hashes of this map alone: an author of names cannot choose collisions. */
 uint64_t index_map_hash(struct index_map *map, const void *bytes, size_t size);
 uint64_t index_map_hash_text(struct index_map *map, const char *text);
 

@@ -19,7 +19,7 @@ static bool is_runtime_name(const char *name)
 	if (starts_with(name, "ld-", &length) && strstr(name, ".so"))
 		return true;
 	for (size_t i = 0; i < sizeof(stems) / sizeof(stems[0]); i++) {
-		/* libc.so.6, and libc-2.31.so as older systems name the file itself */
+		/* libc.so.6, and libc-2.31.so, the file's own name on older systems */
 		if (starts_with(name, stems[i], &length) &&
 		    (strncmp(name + length, ".so", 3) == 0 ||
 		     (name[length] == '-' && strchr("0123456789", name[length + 1]) &&

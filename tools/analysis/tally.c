@@ -111,7 +111,7 @@ static void add_kernel_time(struct collecting *collecting, const struct tally_en
 	collecting->tally->cpu_ns += kernel_ns;
 }
 
-/* A sample that hit the kernel where no user code stands for it is one of TALLY_KERNEL. */
+/* A sample in the kernel without user code to stand for counts as TALLY_KERNEL. */
 static void add_drawn_time(struct collecting *collecting, struct tally_entry key,
 			   const struct profile_stack *stack, uint64_t cpu_ns)
 {
@@ -174,7 +174,7 @@ static void take_rest(struct collecting *collecting, uint32_t index)
 	tally->estimated_ns += thread->estimated_ns;
 }
 
-/* As fine as what is shown: what is chosen by names is whole pools all the same. */
+/* Pools as fine as the rows shown; a choice by names takes whole pools anyway. */
 static enum calibration_pools choose_pools(const struct filter *filter, unsigned by)
 {
 	enum calibration_pools pools = CALIBRATION_BY_PROGRAM;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { GUESSES_MIN = 10 }; /* tries that say something of how many guesses are wrong */
+enum { GUESSES_MIN = 10 }; /* the fewest tries for a statement on wrong guesses */
 
 static const struct {
 	const char *key;
@@ -92,12 +92,12 @@ static void take_note(struct overview *overview, const struct profile_note *note
 	if (!is_started && (note->kind != PROFILE_NOTE_ATTACHED || overview->target_pid.is_known))
 		return;
 	overview->command = text;
-	/* A plain tb5 file does not say which process it was. */
+	/* A plain tb5 file does not name the process. */
 	if (!is_started || note->pid != 0)
 		overview->target_pid = known(note->pid);
 }
 
-/* None wrong of n does not mean that none is: with 95 % confidence, it means fewer than 3 / n. */
+/* None wrong of n means fewer than 3 / n wrong, with 95 % confidence. */
 static void print_wrong_guesses(uint64_t wrong, uint64_t covered, FILE *stream)
 {
 	if (covered < GUESSES_MIN)
@@ -164,7 +164,7 @@ static int compare_moments(const void *a, const void *b)
 	return left->tsc < right->tsc ? -1 : left->tsc > right->tsc;
 }
 
-/* A process that calls exec begins a new life at the moment when the one before ends. */
+/* A process calling exec begins a new life at the moment its last one ends. */
 static uint32_t count_processes(const struct profile_reader *reader)
 {
 	uint32_t lives = profile_reader_process_count(reader);

@@ -1,5 +1,5 @@
 /*
- * What a result says about the collection as a whole.
+ * The facts of a result on the collection as a whole.
  */
 #ifndef TOOLS_COLLECTION_OVERVIEW_H
 #define TOOLS_COLLECTION_OVERVIEW_H
@@ -18,8 +18,8 @@ struct overview_number {
 #define OVERVIEW_NOTES (PROFILE_NOTE_UNATTRIBUTED_KERNEL + 1)
 
 struct overview {
-	/* By enum profile_note_kind: the sum of those that add up, 0 where there is none, of
-	 * others the last; of programs that were not followed, their number. */
+	/* By enum profile_note_kind: the sum of notes to add up, 0 without any; of other kinds the
+	 * last note; of programs not followed, their number. */
 	struct overview_number notes[OVERVIEW_NOTES];
 	struct overview_number file_bytes;
 	struct overview_number target_pid;
@@ -28,11 +28,11 @@ struct overview {
 	bool has_guesses; /* the last three of its counts are known */
 	struct overview_number deep_walks;
 	struct overview_number deep_frames;
-	uint64_t cpu_ns; /* of the samples, and what no sample carries */
+	uint64_t cpu_ns; /* of the samples, and the time in no sample */
 	uint64_t unattributed_ns;
-	uint32_t processes;    /* distinct ones; one that calls exec goes on */
-	uint32_t modules;      /* distinct files and other sources of code that were mapped */
-	const char *command;   /* "" where not known */
+	uint32_t processes;    /* distinct; one calling exec goes on */
+	uint32_t modules;      /* distinct files and other sources of mapped code */
+	const char *command;   /* "" if unknown */
 	const char *collector; /* program and version */
 	const char *analysis;
 	struct profile_host_info host;
@@ -46,12 +46,12 @@ struct overview {
 void overview_collect(const struct profile_reader *reader, const struct tally *tally,
 		      const char *path, struct overview *overview);
 
-/* One line on how often guessed frames were wrong where the truth was known; nothing if none are
- * shown and none were tried. guessed: stacks that are. */
+/* Prints one line on the share of wrong frames among guesses with a known truth; nothing if there
+ * are neither guessed stacks nor tries. guessed: number of guessed stacks. */
 void overview_print_guesses(const struct overview *overview, uint64_t guessed, const char *label,
 			    FILE *stream);
 
-/* Where the time of system calls and faults stands, in JSON and in words; NULL: it is not known. */
+/* The place of the time of system calls and faults, in JSON and in words; NULL: unknown. */
 const char *overview_kernel_key(const struct overview *overview);
 const char *overview_kernel_words(const struct overview *overview);
 

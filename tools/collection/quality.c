@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is known of a node from those between it and the root. */
+/* Facts of a node, from the nodes between it and the root. */
 struct node_facts {
 	uint32_t outermost; /* frame of the node below the root; PROFILE_NONE of the root itself */
 	uint32_t steps;     /* see struct quality_row */
@@ -31,7 +31,7 @@ static const struct profile_image *frame_image(const struct profile_reader *read
 	return profile_reader_image(reader, profile_reader_frame(reader, frame)->image);
 }
 
-/* Code whose file has no symbol for it. Other code has no symbols that anyone could install. */
+/* Whether the code's file lacks a symbol. Nobody could install symbols for other code. */
 static bool is_nameless(const struct profile_reader *reader, uint32_t frame)
 {
 	uint32_t count;
@@ -125,7 +125,7 @@ static void add_entry(const struct report_input *input, struct quality *quality,
 	add_steps(thread, entry, &facts[node]);
 }
 
-/* A module's steps are those from its nodes, in all stacks that go through them. */
+/* A module's steps start at its nodes, in all stacks through them. */
 static void add_module_steps(const struct report_input *input, struct quality *quality,
 			     struct node_facts *facts)
 {

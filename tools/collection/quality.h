@@ -1,6 +1,6 @@
 /*
- * How well stacks were unwound: what became of them by module and by thread, what unwinding took,
- * and what would help most.
+ * The quality of unwinding: the states of stacks by module and by thread, the effort of unwinding,
+ * and the most helpful advice.
  */
 #ifndef TOOLS_COLLECTION_QUALITY_H
 #define TOOLS_COLLECTION_QUALITY_H
@@ -25,20 +25,20 @@ struct quality_row {
 	/* Skipped stacks by reason; of a module: those whose outermost known frame lies in it. */
 	uint64_t skipped[PROFILE_SKIP_REASON_COUNT];
 	uint64_t skipped_sum;
-	uint64_t unreadable; /* of these in a module: its file could not be read */
-	uint64_t nameless;   /* of samples: the function that was hit has no symbol */
-	/* Steps from a user frame (of a module: of its own) to the caller, in the stacks of all
-	 * samples, and those that only a frame pointer made. Guessed ones are none. */
+	uint64_t unreadable; /* of these: the module's file could not be read */
+	uint64_t nameless;   /* of samples: the function hit has no symbol */
+	/* Steps from a user frame (of a module: its own) to the caller, in the stacks of all
+	 * samples; pointer_steps: made by a frame pointer alone. Guesses are no steps. */
 	uint64_t steps;
 	uint64_t pointer_steps;
 	struct tally_guesses guesses;
-	/* What unwinding took, whatever the filter: of a module, for stacks whose leaf lies in it.
-	 */
+	/* The effort of unwinding, whatever the filter; of a module: of stacks with leaves in
+	 * it. */
 	struct profile_unwinding unwinding;
 	uint64_t has_unwinding; /* 0: not known, as in older results */
 	uint64_t has_guesses;   /* likewise, of the last three of its counts */
-	/* Of the frames those whose rules were asked for, which is not of reused ones; and of these
-	 * those that were found in the cache. */
+	/* Frames with a look-up of rules: all but the reused ones; cache_hits: rules found in the
+	 * cache. */
 	uint64_t asked;
 	uint64_t cache_hits;
 	uint64_t frame_ns; /* mean of the timed frames */
@@ -64,7 +64,7 @@ void quality_finish(struct quality *quality);
 
 uint64_t quality_skipped(const struct quality_row *row);
 
-/* What would help most, in one sentence, for the caller to free. */
+/* The most helpful advice, one sentence for the caller to free. */
 char *quality_advise(const struct report_input *input, const struct quality *quality);
 
 #endif

@@ -10,8 +10,8 @@
 
 #define OF(member) offsetof(struct quality_row, member)
 
-/* Members that OF() says are uint64_t, but texts by the kind of the column. 0, which is the scope,
- * stands for none. */
+/* Members set by OF() are offsets of uint64_t, or of texts by the column's kind. 0, the scope's
+ * offset, stands for none. */
 struct quality_column {
 	const char *title; /* and so on: as struct table_column */
 	const char *key;
@@ -122,7 +122,7 @@ static const char *text_of(const struct quality_row *row, size_t member)
 	return text;
 }
 
-/* shown: the run's row, whose figures say which columns are shown; NULL for data. */
+/* shown: the run's row, to choose columns by its figures; NULL for data. */
 static void begin_table(struct quality_table *table, const struct quality_row *shown,
 			const char *name_title)
 {
@@ -179,7 +179,7 @@ static double ratio(uint64_t part, uint64_t whole)
 	return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-/* Most samples first, then most stacks that end there, then most steps, then as they are. */
+/* Most samples first, then most stacks ending there, then most steps, then the order before. */
 static int compare_rows(const void *a, const void *b, void *user)
 {
 	const struct quality_row *rows = user;
@@ -259,7 +259,7 @@ static void print_unwinding(const struct quality *quality, FILE *stream)
 		fputs("not known: too few stacks\n", stream);
 }
 
-/* Where guessed stacks are split, and what the guesses rest on. */
+/* Prints the splits and the grounds of guessed stacks. */
 static void print_guesses(const struct quality *quality, FILE *stream)
 {
 	const struct tally_guesses *guesses = &quality->run.guesses;
@@ -275,8 +275,7 @@ static void print_guesses(const struct quality *quality, FILE *stream)
 		guesses->least_hits);
 }
 
-/* What the collector cost is known of the whole run; how many stacks were collapsed, not by
- * function. */
+/* The collector's cost is known of the whole run only; the collapsed stacks not by function. */
 static void print_run(const struct report_input *input, const struct quality *quality,
 		      const char *advice, FILE *stream)
 {

@@ -50,7 +50,7 @@ static void print_bytes(FILE *stream, const char *before, uint64_t bytes, const 
 	fprintf(stream, unit ? "%s%.1f %s%s" : "%s%.0f %s%s", before, value, units[unit], after);
 }
 
-/* Where the time in the kernel stands, and how much of it is in no function. */
+/* Prints the place of the time in the kernel, and its part in no function. */
 static void print_kernel_time(const struct report_input *input, const struct overview *overview,
 			      FILE *stream)
 {
@@ -71,7 +71,7 @@ static void print_kernel_time(const struct report_input *input, const struct ove
 	fputc('\n', stream);
 }
 
-/* A part of the headline's time that is told below it. */
+/* Prints a part of the headline's time, below the headline. */
 static void print_part(const char *label, uint64_t part_ns, uint64_t all_ns, FILE *stream)
 {
 	if (part_ns < SHOWN_MIN_NS)
@@ -81,7 +81,7 @@ static void print_part(const char *label, uint64_t part_ns, uint64_t all_ns, FIL
 		table_percent(part_ns, all_ns));
 }
 
-/* A filter asks for a part, and what is of no known thread is in no part. */
+/* A filter asks for a part; time of no known thread is in no part. */
 static uint64_t threadless_ns(const struct report_input *input, const struct overview *overview)
 {
 	return input->options->filter.count == 0 ? overview->unattributed_ns : 0;
@@ -168,7 +168,7 @@ static void print_samples(const struct tally *tally, const struct overview *over
 	}
 }
 
-/* The line that says why the samples show little, if they do. */
+/* Prints the reason if the samples show little. */
 static void print_advice(const struct report_input *input, const struct overview *overview,
 			 FILE *stream)
 {
@@ -178,7 +178,7 @@ static void print_advice(const struct report_input *input, const struct overview
 	free(advice);
 }
 
-/* Of notes that count something. */
+/* Notes with a count. */
 static const struct {
 	enum profile_note_kind kind;
 	const char *before;
@@ -196,7 +196,7 @@ static const struct {
 	 "thread"},
 };
 
-/* What the figures above leave out. */
+/* Prints warnings: the figures above leave these parts out. */
 static void print_warnings(const struct profile_reader *reader, const struct overview *overview,
 			   FILE *stream)
 {
@@ -235,8 +235,8 @@ static uint64_t target_ns(const struct overview *overview)
 	return overview->cpu_ns + overview->unattributed_ns;
 }
 
-/* The collector's cost is of the whole run, so that a part of the target is no base for it. Nor is
- * a target that used so little that starting and ending a collection cost as much. */
+/* The collector's cost is of the whole run: a part of the target is no base for a comparison. Nor
+ * is a target with as little CPU time as starting and ending a collection takes. */
 static bool is_cost_comparable(const struct report_input *input, const struct overview *overview)
 {
 	return input->options->filter.count == 0 && input->tally.samples > 0 &&
@@ -368,7 +368,7 @@ static struct json_object *text_object(const char *text)
 	return text && text[0] ? json_object_new_string(text) : NULL;
 }
 
-/* Under a key "a.b": as b of the object a, which is made when it is first needed. */
+/* Puts a value under a key; "a.b" is b in the object a, made at its first use. */
 static void put(struct json_object *object, const char *key, struct json_object *value)
 {
 	for (const char *dot; (dot = strchr(key, '.')); key = dot + 1) {
@@ -398,7 +398,7 @@ static void put_stacks(struct json_object *object, const struct tally *tally)
 	    json_object_new_uint64(tally->states[PROFILE_STACK_COMPLETE]));
 	for (int i = 1; i < PROFILE_SKIP_REASON_COUNT; i++)
 		put_skipped(object, tally, i);
-	/* A reason that this version does not know must not get lost. */
+	/* Reasons unknown to this version must not get lost. */
 	if (tally->skipped[PROFILE_SKIP_NOT_SKIPPED] > 0)
 		put_skipped(object, tally, PROFILE_SKIP_NOT_SKIPPED);
 	put(object, "stacks.guessed", json_object_new_uint64(tally->states[PROFILE_STACK_GUESSED]));
@@ -480,8 +480,8 @@ static void print_csv_lines(const char *prefix, struct json_object *object, FILE
 	}
 }
 
-/* The samples whose function the filter takes, where it is about functions: the tally leaves these
- * conditions out. What is not known by stack is left out of the sums. */
+/* Sums the samples whose function the filter takes: the tally leaves conditions on functions out.
+ * The sums lack all figures not known by stack. */
 static void take_functions(const struct report_input *input, struct tally *sums)
 {
 	struct report_entries at = {.input = input, .with_call_path = true};

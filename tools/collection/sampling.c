@@ -4,17 +4,17 @@
 #include "tools/report/report.h"
 #include <inttypes.h>
 
-#define INTERVAL_LEAST_NS 100000u /* that tbcollect takes */
+#define INTERVAL_LEAST_NS 100000u /* the shortest of tbcollect */
 
-/* What is unseen is no finding below half of the time, nor below so many intervals. */
+/* Unseen time is no finding below half of all time, nor below so many intervals. */
 #define UNSEEN_SHARE_MIN     500000u
 #define UNSEEN_INTERVALS_MIN 10u
 
-/* What is apart is a finding from this share on. */
+/* Kernel time apart from samples is a finding from this share on. */
 #define APART_SHARE_MIN 100000u
 
-/* CPU time of all threads. The kernel's account of the launched programs is less where others took
- * the CPUs of a virtual machine away: the samples' own counts have that time too. */
+/* CPU time of all threads. The samples' counts include time that others took from the CPUs of a
+ * virtual machine; the kernel's account of the launched programs does not. */
 static uint64_t used_ns(const struct overview *overview)
 {
 	uint64_t used = overview->cpu_ns + overview->unattributed_ns;
@@ -22,7 +22,7 @@ static uint64_t used_ns(const struct overview *overview)
 	return account->is_known && account->value < used ? account->value : used;
 }
 
-/* Older results say it only by what they hold. */
+/* Older results have no note of it: images of the kernel tell. */
 static bool has_kernel_samples(const struct profile_reader *reader, const struct overview *overview)
 {
 	if (overview->notes[PROFILE_NOTE_KERNEL_TIME].is_known)
@@ -40,7 +40,8 @@ static bool is_random(const struct overview *overview)
 	       overview->notes[PROFILE_NOTE_SAMPLING].value == PROFILE_SAMPLING_CPUS;
 }
 
-/* Share of the time that is known to be the kernel's. Of short runs it is known to an interval. */
+/* The kernel's known share of the time; 0 for few intervals, as the time is known to one
+ * interval. */
 static uint64_t apart_share(const struct report_input *input, const struct overview *overview)
 {
 	uint64_t share = table_share(input->tally.kernel_ns, overview->cpu_ns);

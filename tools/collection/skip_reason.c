@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The default where it is as large as can be: a record, which holds less than 64 KB, has some 320
- * bytes besides. What --stack-size may ask for beyond that, up to 65528, is no step up. */
+/* The largest default: a record, less than 64 KB, has some 320 bytes besides the copy. Larger
+ * values of --stack-size, up to 65528, are no step up. */
 #define STACK_SIZE_LARGEST 65208u
 
-/* At shorter intervals, ns, no ring holds copies of that size: more would be lost or left out than
- * is won. */
+/* At shorter intervals, ns, no ring holds copies of this size: more stacks would be lost or left
+ * out than won. */
 #define LARGEST_INTERVAL_MIN 1000000u
 
-/* The module in which most stacks were cut for this reason. */
+/* The module with most stacks cut for the reason. */
 static uint32_t find_cutting_module(const struct quality *quality, enum profile_skip_reason reason)
 {
 	uint32_t found = 0;
@@ -26,7 +26,7 @@ static uint32_t find_cutting_module(const struct quality *quality, enum profile_
 	return found;
 }
 
-/* What the collector found of the module's file when it could not read it, PROFILE_IMAGE_... */
+/* The collector's findings on the module's unreadable file, PROFILE_IMAGE_... */
 static uint32_t unread_flags(const struct report_input *input, const struct module *module)
 {
 	uint32_t flags = 0;
@@ -53,7 +53,7 @@ static bool uses_bpf(const struct quality *quality)
 	return source->is_known && source->value == PROFILE_STACKS_BY_BPF;
 }
 
-/* Whether copies of the largest size would be taken, and not left out for what they cost. */
+/* Whether copies of the largest size would be taken, not left out for their cost. */
 static bool has_room(const struct quality *quality)
 {
 	const struct overview_number *interval = &quality->overview.notes[PROFILE_NOTE_INTERVAL];
@@ -186,7 +186,7 @@ const struct skip_reason *skip_reason_of(enum profile_skip_reason reason)
 	return &reasons[reason];
 }
 
-/* The text with a value in place of its name, where it has that; takes the text. */
+/* The text with a value in place of its name, or unchanged without the name; takes the text. */
 static char *put(char *text, const char *name, const char *value)
 {
 	const char *place = strstr(text, name);

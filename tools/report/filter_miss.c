@@ -5,8 +5,8 @@
 #include "tools/report/report.h"
 #include <stdlib.h>
 
-/* Names, of each the other one too where the thing has two: of modules the paths, of functions
- * those with parameters. */
+/* Names, and the other names of objects with two: of modules the paths, of functions the names with
+ * parameters. */
 struct names {
 	const char **names; /* NULL behind the last one */
 	const char **others;
@@ -19,7 +19,7 @@ static void add_name(struct names *names, const char *name, const char *other)
 	names->others[names->count++] = other;
 }
 
-/* All there are of what a condition is about. */
+/* Collects all names for a condition of the key. */
 static void collect_names(const struct report_input *input, enum filter_key key,
 			  struct names *names)
 {
@@ -54,7 +54,7 @@ static bool is_id_known(const struct profile_reader *reader,
 	return false;
 }
 
-/* What is wrong with the condition by itself, NULL if nothing. */
+/* The problem of the condition by itself, NULL for none. */
 static char *explain_condition(const struct report_input *input,
 			       const struct filter_condition *condition)
 {
@@ -98,7 +98,7 @@ static bool has_samples(const struct report_input *input)
 	return found;
 }
 
-/* What user-plus-one or user-only leaves out is a sample's own code in this mode. */
+/* Whether samples meet the filter by functions hidden in the modes user-plus-one and user-only. */
 static bool is_hidden_by_mode(const struct report_input *input)
 {
 	struct report_options options = *input->options;

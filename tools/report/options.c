@@ -56,7 +56,7 @@ static const char *const switches[] = {[false] = "off", [true] = "on", NULL};
 
 #define FORMATS_MAX 16
 
-/* Sets *chosen to the index of the name. Returns what is wrong with it, NULL if nothing. */
+/* Sets *chosen to the index of the name. Returns NULL, or the problem's text. */
 static char *choose(const char *option, const char *what, const char *const *names,
 		    const char *name, size_t *chosen)
 {
@@ -105,7 +105,7 @@ static bool parse_percent(const char *text, uint32_t *share)
 	return true;
 }
 
-/* Returns what is wrong with the option's value, NULL if nothing. */
+/* Takes an option's value. Returns NULL, or the problem's text. */
 static char *take(struct report_options *options, int option, const char *value)
 {
 	size_t chosen = 0;

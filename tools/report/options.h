@@ -40,7 +40,7 @@ enum report_options_status {
 	REPORT_OPTIONS_RUN,
 	REPORT_OPTIONS_HELP,
 	REPORT_OPTIONS_VERSION,
-	REPORT_OPTIONS_BAD, /* *problem says what */
+	REPORT_OPTIONS_BAD, /* see *problem */
 };
 
 /* Texts of the options are borrowed from argv. problem is for the caller to free.
@@ -48,8 +48,8 @@ enum report_options_status {
 enum report_options_status report_options_parse(int argc, char **argv, const char *const *reports,
 						struct report_options *options, char **problem);
 
-/* What to say of options->result where no file has that name, and it could be meant for a report:
- * for the caller to free. NULL: it is a path, or named like a result. */
+/* The message for options->result without such a file, if the name may be meant for a report; the
+ * caller frees the text. NULL: a path, or a name like a result's. */
 char *report_options_doubt(const struct report_options *options, const char *const *reports);
 void report_options_finish(struct report_options *options);
 

@@ -18,7 +18,7 @@ void report_print_table(const struct report_input *input, struct table *table,
 			dropped == 1 ? "row" : "rows", (double)least / 1e4);
 }
 
-/* A share of one sample is as large as its error, but for what all samples together take off. */
+/* With many samples in all, the error of one sample's share is nearly the share itself. */
 static bool is_above_error(uint64_t share, uint64_t error)
 {
 	return error < share - share / 10;

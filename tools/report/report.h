@@ -36,53 +36,52 @@ void report_threads_print(const struct report_input *input, FILE *stream, unsign
 void report_modules_print(const struct report_input *input, FILE *stream, unsigned width);
 void report_quality_print(const struct report_input *input, FILE *stream, unsigned width);
 
-/* Prints a report's table in the format asked for, without the rows whose share of the CPU time is
- * below --min-percent, or where that is not given below the default (parts of 10^6; of text only).
- * Text says how many are left out. */
+/* Prints a report's table in the options' format, without rows whose share of the CPU time is below
+ * --min-percent, or by default below default_least (parts of 10^6; in text only). Text names the
+ * number of rows left out. */
 void report_print_table(const struct report_input *input, struct table *table,
 			uint64_t default_least, FILE *stream, unsigned width);
 
 /* As text, `limit` rows (0: all): the functions with the most CPU time of their own; the programs
- * with the most in all, with a heading, where there are several and the filter is not about
+ * with the most in all, with a heading, if there are several and the filter is not about
  * functions. */
 void report_top_functions(const struct report_input *input, uint32_t limit, FILE *stream,
 			  unsigned width);
 void report_top_programs(const struct report_input *input, uint32_t limit, FILE *stream,
 			 unsigned width);
 
-/* What the rows of a group have to be told apart by, TALLY_BY_... */
+/* TALLY_BY_... of the properties by which rows of a group differ. */
 unsigned report_tally_by(enum report_group group);
 
-/* The entries of the tally that the filter takes, one after the other. */
+/* Steps through the entries of the tally taken by the filter. */
 struct report_entries {
 	const struct report_input *input;
-	bool with_call_path; /* false: only where the filter needs it, as these take time */
+	bool with_call_path; /* false: only if the filter needs paths, to save time */
 	const struct tally_entry *entry;
 	struct call_path call_path;
 	uint32_t leaf; /* of the path */
 	size_t next;
 };
 
-/* Goes on to the next one, the first at the beginning. False: there is none, and the path's memory
- * is freed. */
+/* Steps to the next entry, at first to the first. False: no more; the path's memory is freed. */
 bool report_next_entry(struct report_entries *entries);
 
-/* The standard error of a row's share: shown beside it, in data behind all other columns. */
+/* The standard error of a row's share: shown beside the share, in data behind all other columns. */
 #define REPORT_ERROR_COLUMN                                                                \
 	{                                                                                  \
 		"Share Std Error", "share_std_error", TABLE_ERROR, TABLE_ALL | TABLE_LATER \
 	}
 
-/* Fills the cell, of a part of all that was drawn; not known where the row is exact. */
+/* Fills the error cell of a part of all draws; unknown for an exact row. */
 void report_set_error(struct table_cell *cell, const struct draws_part *part,
 		      const struct draws *all, uint64_t total_ns);
 
-/* CPU time that no sample carries is a row of its own when it is more than 0.05 % of all. */
+/* CPU time in no sample is a row of its own if more than 0.05 % of all. */
 #define REPORT_NO_SAMPLE "[No sample]"
 bool report_shows_no_sample(const struct tally *tally);
 
-/* CPU time of no known thread is likewise a row where rows are threads or processes. 0: there is
- * none to show. A filter asks for a part, and that time is in no part. */
+/* CPU time of no known thread is likewise a row among threads or processes. 0: none to show. A
+ * filter asks for a part, and time of no known thread is in no part. */
 #define REPORT_NO_THREAD "[No known thread]"
 uint64_t report_threadless_ns(const struct report_input *input);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What rows are, besides enum report_group. */
+/* Kinds of rows besides enum report_group. */
 enum {
 	MODULE_PATH = REPORT_GROUP_COUNT, /* an image's path: the report modules */
 	THREAD_LIFE,                      /* the report threads */
@@ -41,7 +41,7 @@ enum value {
 /* In their order. */
 static const struct group_column {
 	enum value value;
-	unsigned rows; /* that have it */
+	unsigned rows; /* rows with the column */
 	struct table_column column;
 } group_columns[] = {
 	{VALUE_LABEL, BY(REPORT_GROUP_FUNCTION), {"Function", "function", TABLE_NAME, TABLE_ALL}},
@@ -91,18 +91,18 @@ static const struct group_column {
 
 #define COLUMN_COUNT (sizeof(group_columns) / sizeof(group_columns[0]))
 
-/* Marks the group id of a thread that the result has no record of; pid and tid stand below it. */
+/* Marks the group id of a thread without a record in the result; pid and tid are the bits below. */
 #define NO_RECORD (UINT64_C(1) << 63)
-/* The group id of the time of no known thread, and of that in no sample. */
+/* The group id of time of no known thread, and of time in no sample. */
 #define NO_OWNER UINT64_MAX
 
 /* CPU time and samples under a label. */
 struct group {
 	const char *label; /* borrowed */
-	uint64_t id; /* tells groups of one label apart; also what a report shows as PID, TID */
+	uint64_t id;       /* tells groups of one label apart; also shown as PID, TID */
 	struct draws_part sum;
-	uint32_t added; /* how often something was */
-	uint32_t index; /* the caller's, of the first time */
+	uint32_t added; /* number of additions */
+	uint32_t index; /* the caller's, of the first addition */
 };
 
 struct groups { /* all zero: empty */
@@ -161,7 +161,7 @@ struct grouping {
 	const struct report_input *input;
 	unsigned rows;
 	struct groups groups;
-	const char **commands; /* of the processes, where there are rows by pid */
+	const char **commands; /* of the processes, for rows by pid */
 	struct table table;
 	struct table_column columns[COLUMN_COUNT];
 	enum value values[COLUMN_COUNT]; /* of the columns */
@@ -177,15 +177,15 @@ static bool is_by_process(const struct grouping *grouping)
 	return grouping->rows == REPORT_GROUP_PROCESS || grouping->rows == REPORT_GROUP_PID;
 }
 
-/* Of these rows the threads' accounts say what they used as a whole. */
+/* True if the threads' accounts give the rows' whole CPU time. */
 static bool is_by_thread(const struct grouping *grouping)
 {
 	return is_by_process(grouping) || grouping->rows == REPORT_GROUP_THREAD ||
 	       grouping->rows == THREAD_LIFE;
 }
 
-/* A group for each life of a thread; of threads that the result has no record of (it was cut
- * short), one for each process and thread number. index: of the thread, or of the tally entry. */
+/* A group for each life of a thread; for threads without a record (the result was cut short), one
+ * for each process and thread number. index: of the thread, or of the tally entry. */
 static void add_to_life(struct grouping *grouping, const struct tally_entry *entry)
 {
 	const struct tally *tally = &grouping->input->tally;
@@ -199,7 +199,7 @@ static void add_to_life(struct grouping *grouping, const struct tally_entry *ent
 			     (uint32_t)(entry - tally->entries), &entry->sum);
 }
 
-/* Processes are told apart by their numbers here, also where rows are by name. */
+/* Processes are told apart by their numbers here, also for rows by name. */
 static void add_entry(struct grouping *grouping, const struct report_entries *at)
 {
 	const struct report_input *input = grouping->input;
@@ -243,7 +243,7 @@ static void add_time(struct grouping *grouping, const char *label, uint64_t id, 
 	add_to_group(&grouping->groups, label, id, index, &(struct draws_part){.cpu_ns = cpu_ns});
 }
 
-/* What a thread used beyond its samples is its own and its process's. */
+/* Adds a thread's CPU time beyond its samples to the row of the thread or of its process. */
 static void add_rest_of_thread(struct grouping *grouping, uint32_t index)
 {
 	const struct report_input *input = grouping->input;
@@ -278,7 +278,7 @@ static void add_rest(struct grouping *grouping)
 		add_rest_of_thread(grouping, i);
 }
 
-/* Of the processes with one name; their id is that of the first. */
+/* Sums up processes of one name; their id is the id of the first. */
 static void sum_by_name(struct groups *groups)
 {
 	struct groups sums = {0};
@@ -350,7 +350,7 @@ static struct owner find_owner(const struct grouping *grouping, const struct gro
 	return (struct owner){true, thread->pid, thread->tid, thread->process};
 }
 
-/* What functions alone have. The time in no sample is like that of an unknown one. */
+/* Fills a column of functions alone. Time in no sample is like time of an unknown function. */
 static void fill_function(const struct functions *functions, const struct group *group,
 			  enum value value, struct table_cell *cell)
 {
@@ -420,7 +420,7 @@ static void fill_cell(const struct grouping *grouping, const struct group *group
 	}
 }
 
-/* Rows of programs are of all that their processes' accounts have. */
+/* Rows of programs have all CPU time of their processes' accounts. */
 static uint64_t sum_all(const struct grouping *grouping)
 {
 	const struct tally *tally = &grouping->input->tally;

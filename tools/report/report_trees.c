@@ -38,7 +38,7 @@ static const struct table_column bottom_up_columns[COLUMN_COUNT] = {
 	[COLUMN_PLACED_TOTAL] = {"", "", TABLE_SECONDS, 0},
 };
 
-#define TERMINAL_SHARE_MIN 1000u /* 0.1 %: what a terminal shows of a tree */
+#define TERMINAL_SHARE_MIN 1000u /* 0.1 %: least share in a tree on a terminal */
 
 static void build(const struct report_input *input, bool is_bottom_up, struct call_tree *tree)
 {
@@ -75,7 +75,7 @@ static void print_tree(const struct report_input *input, bool is_bottom_up, FILE
 	struct table table;
 	size_t count;
 	build(input, is_bottom_up, &tree);
-	/* Samples that a filter on functions leaves out are no part of the tree's total. */
+	/* Samples left out by a filter on functions are no part of the tree's total. */
 	uint64_t all_ns = tree.nodes[0].total.cpu_ns + input->tally.rest_ns;
 	size_t limit = input->options->limit;
 	uint32_t root_rows = is_bottom_up ? 0 : 1;

@@ -10,7 +10,7 @@ struct command {
 	const char *name;
 	const char *usage; /* behind the name */
 	const char *what;  /* for --help */
-	/* argv[0] is the command's name. Returns the exit status; has said why if it is not 0. */
+	/* argv[0] is the command's name. Returns the exit status, after a message unless 0. */
 	int (*run)(int argc, char **argv);
 };
 

@@ -135,7 +135,7 @@ static int write_symbols(const char *name, const char *path, struct finalized *f
 	return EXIT_FAILURE;
 }
 
-/* name: what messages call it. */
+/* name: for messages. */
 static int finalize(const char *name, const char *path, const struct finalize_options *options)
 {
 	struct profile_reader *reader;

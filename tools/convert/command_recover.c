@@ -19,13 +19,13 @@ static const struct option long_options[] = {
 	{0},
 };
 
-/* A file as the user calls it, and as it is opened. */
+/* A file's name for messages, and its path. */
 struct file {
 	const char *name;
 	char *path;
 };
 
-/* The result must be one that nobody writes any more. Returns 0, or the exit status. */
+/* Checks that nobody writes the result any more. Returns 0, or the exit status. */
 static int check_abandoned(const struct file *result)
 {
 	char text[DIAGNOSE_CODE_SIZE];
@@ -44,7 +44,7 @@ static int check_abandoned(const struct file *result)
 	return EXIT_FAILURE;
 }
 
-/* On the disk before the name changes: a crash must leave one of the two files. */
+/* Content reaches the disk before the name changes: a crash must leave one of the two files. */
 static int move_into_place(const char *temporary, const char *output)
 {
 	int fd = open(temporary, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -97,7 +97,7 @@ static int open_and_recover(const struct file *result, const struct file *output
 	return status;
 }
 
-/* Without another output the result itself is replaced, which must be ours for that. */
+/* Without another output the result itself is replaced; only a file of our own may be. */
 static int run(const char *path, const char *output_name)
 {
 	struct file result = {path, NULL};

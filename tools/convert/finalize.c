@@ -53,7 +53,7 @@ static bool is_same_boot(const struct profile_reader *reader)
 	return boot_is_same(profile_reader_clock(reader, 0), nanoseconds(&raw), nanoseconds(&real));
 }
 
-/* What is read of a result to find its symbols. */
+/* Parts of a result to find its symbols by. */
 struct finalize_source {
 	const struct profile_reader *reader;
 	const char *debug_path;
@@ -76,8 +76,8 @@ static uint64_t *find_mapped_ns(const struct profile_reader *reader)
 	return mapped_ns;
 }
 
-/* A time of the collection as CLOCK_REALTIME, by the sync point before it, which are in order; 0:
- * there is none. */
+/* A time of the collection as CLOCK_REALTIME, by the last sync point before; the sync points are in
+ * order. 0: there is none. */
 static int64_t date_of(const struct profile_reader *reader, uint64_t raw_ns)
 {
 	uint32_t first = 0;
@@ -95,7 +95,7 @@ static int64_t date_of(const struct profile_reader *reader, uint64_t raw_ns)
 	return (int64_t)(clock->real_ns + (raw_ns - clock->raw_ns));
 }
 
-/* As far as the collection saw it; 0: not known. */
+/* The date of an image's first known mapping, no earlier than the collection; 0: not known. */
 static int64_t date_of_mapping(const struct finalize_source *source, uint32_t image)
 {
 	uint64_t mapped_ns = source->mapped_ns[image];
@@ -111,7 +111,7 @@ static enum symbol_image_status resolve_mapped_file(const struct finalize_source
 {
 	const struct profile_image *image = profile_reader_image(source->reader, index);
 	if (identity->build_id_size == 0) {
-		/* No date tells better than who looked at it at the time. */
+		/* The collector saw the change at the time: no date is better. */
 		if (image->flags & PROFILE_IMAGE_CHANGED)
 			return SYMBOL_IMAGE_REPLACED;
 		identity->mapped_ns = date_of_mapping(source, index);
@@ -252,7 +252,7 @@ void finalize_collect(const struct profile_reader *reader, const char *debug_pat
 		finalized->kept_count += kept_symbols_are_better(reader, &finalized->addresses[i]);
 }
 
-/* The names a reader sees; for the caller to free. *full is NULL where it equals *name. */
+/* The names to show, for the caller to free. *full is NULL if equal to *name. */
 static void spell(const struct symbol_entry *entry, char **name, char **full)
 {
 	*full = NULL;
@@ -306,7 +306,7 @@ static TBRW_U32 write_address(struct profile_writer *writer, struct symbol_addre
 {
 	TBRW_U32 code = VT_SUCCESS;
 	size_t depth = 0;
-	/* code in no known module: nothing to say about it */
+	/* code in no known module has no symbol */
 	if (!address->function.name && !address->function.is_pseudo)
 		return VT_SUCCESS;
 	for (size_t i = address->inlined_count; i-- > 0 && code == VT_SUCCESS;)

@@ -13,8 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A file that symbols could not be read from; or with is_map a just-in-time compiler's file of
- * names that was not read. */
+/* A file without readable symbols; with is_map, an unread map of a just-in-time compiler. */
 struct finalize_miss {
 	char *path;
 	bool is_map;
@@ -26,14 +25,14 @@ struct finalized {
 	const struct profile_reader *reader;
 	struct symbol_address *addresses; /* in order of frames */
 	size_t count;
-	size_t kept_count; /* of these, what the result has already is better */
+	size_t kept_count; /* of these, the result's own symbols are better */
 	struct finalize_miss *misses;
 	size_t miss_count;
 };
 
-/* Reads the files that the result names. debug_path as for symbol_image_open. What is found at an
- * address takes the place of what the result has there, unless it says less (kept_symbols.h). The
- * reader must live until finalize_finish. */
+/* Reads the files named in the result; debug_path as for symbol_image_open. Symbols found for an
+ * address replace the result's own, unless these say more (kept_symbols.h). The reader must live
+ * until finalize_finish. */
 void finalize_collect(const struct profile_reader *reader, const char *debug_path,
 		      struct progress *progress, struct finalized *finalized);
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Ends the program as the signal does, so that a shell sees why. */
+/* Ends the program by the signal, so a shell sees the reason. */
 static void end_by(int number)
 {
 	sigset_t one;
@@ -21,7 +21,7 @@ static void *watch(void *user)
 	int number;
 	if (sigwait(&interrupt->signals, &number) != 0)
 		return NULL;
-	/* Not through stdio, which the other thread may hold. The line may have a progress bar. */
+	/* Not through stdio: the other thread may hold its lock. Clears a progress bar. */
 	dprintf(STDERR_FILENO, "%s%s: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "",
 		program_invocation_short_name, interrupt->text);
 	end_by(number);
@@ -39,7 +39,7 @@ void interrupt_watch(struct interrupt *interrupt, const char *text)
 			sigaddset(&interrupt->signals, numbers[i]);
 	pthread_sigmask(SIG_BLOCK, &interrupt->signals, &interrupt->before);
 	interrupt->is_watched = pthread_create(&interrupt->thread, NULL, watch, interrupt) == 0;
-	/* Without the thread they end the program without a word. */
+	/* Without the thread the signals end the program without a message. */
 	if (!interrupt->is_watched)
 		pthread_sigmask(SIG_SETMASK, &interrupt->before, NULL);
 }

@@ -3,12 +3,12 @@
 #include "profile/copy.h"
 #include "tools/convert/recover_system.h"
 
-/* What a collector killed before its first note leaves unknown. */
+/* Stands for the interval if the collector was killed before its first note. */
 #define DEFAULT_INTERVAL_NS 10000000u
 
 static struct profile_run describe_run(const struct profile_reader *reader)
 {
-	/* Without a sync point the reader gives times as they are, and this map keeps them so. */
+	/* Without a sync point the reader gives times unchanged, and so does this map. */
 	struct profile_run run = {
 		.clock = {.tsc = 1, .raw_ns = 1, .tsc_per_ns_q32 = UINT64_C(1) << 32},
 		.interval_ns = DEFAULT_INTERVAL_NS,
@@ -32,7 +32,7 @@ static const char *command_of(const struct profile_reader *reader)
 	return command;
 }
 
-/* Stays with the result: it was not there to see the end. */
+/* The recovered file is complete, the collection was not: a note says so. */
 static TBRW_U32 add_warning(const struct profile_copy *copy)
 {
 	if (profile_reader_complete(copy->reader))

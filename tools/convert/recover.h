@@ -8,9 +8,9 @@
 #include "tools/cli/progress.h"
 
 /*
- * Writes all that the reader, open on the result at source, has to a new result at path, which must
- * not exist yet: symbols too. Returns a TBRW code; after a failure what is at path is to be
- * removed.
+ * Writes the content of the reader, open on the result at source, to a new result at path, symbols
+ * too. No file may exist at path; after a failure the caller removes the file there. Returns a TBRW
+ * code.
  */
 TBRW_U32 recover_write(struct profile_reader *reader, const char *source, const char *path,
 		       struct progress *progress);

@@ -8,8 +8,8 @@
 
 #define TEXT_CHARS 1024u
 
-/* In a structure that was read a string is an id; to be written it must be a pointer. Text that
- * cannot be had is left out. */
+/* Structures read have ids for strings, structures to write need pointers; unreadable text is
+ * "". */
 static void take_text(TBRW_PTR file, TBRW_STRING_OR_ID *text, wchar_t buffer[TEXT_CHARS])
 {
 	TBRW_U32 size = TEXT_CHARS * sizeof(*buffer);
@@ -73,7 +73,7 @@ TBRW_U32 recover_system(const char *path, struct profile_writer *writer)
 	if (code == VT_SUCCESS)
 		code = TBRW_open(&file, wide, TBRW_FILE_READ);
 	free(wide);
-	/* The profile reader could open it; a name that is no UTF-8 loses the machine only. */
+	/* The profile reader could open the file; a name not in UTF-8 costs only these sections. */
 	if (code != VT_SUCCESS)
 		return VT_SUCCESS;
 	code = copy_software(file, writer);

@@ -1,6 +1,5 @@
 /*
- * What a result is exported to. To add a format: a file with its write function, a row in
- * export.c.
+ * Formats to export a result to. To add one: a file with its write function, a row in export.c.
  */
 #ifndef TOOLS_EXPORT_EXPORT_H
 #define TOOLS_EXPORT_EXPORT_H

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Different addresses of a function make one stack here, so lines are added up by their text. */
+/* Different addresses of a function make one stack here: lines with equal texts are added up. */
 struct line {
 	char *text;
 	uint64_t samples;
@@ -31,7 +31,7 @@ static void append(struct lines *lines, const char *text)
 	lines->length += length;
 }
 
-/* ';' and line ends are the format's own, so a name cannot have them. */
+/* ';' and line ends belong to the format: names must not have them. */
 static void append_name(struct lines *lines, const char *name)
 {
 	if (lines->length > 0)
@@ -84,8 +84,8 @@ static void append_owner(struct lines *lines, const struct profile_reader *reade
 	}
 }
 
-/* Counts are samples. Where kernel mode was not sampled, they are those that it would have had: an
- * interval each, so that shares of counts stay shares of time. */
+/* Counts are samples. If kernel mode was not sampled, each interval of kernel time counts as one
+ * sample: shares of counts stay shares of time. */
 static uint64_t count_of(const struct tally_entry *entry, uint64_t interval_ns)
 {
 	if (entry->node != TALLY_KERNEL || entry->sum.samples > 0 || interval_ns == 0)

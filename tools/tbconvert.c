@@ -1,4 +1,4 @@
-/* tbconvert: makes of a result what other tools read, and completes results. */
+/* tbconvert: exports a result for other tools, and completes results. */
 #include "tools/cli/diagnose.h"
 #include "tools/cli/suggest.h"
 #include "tools/convert/command.h"

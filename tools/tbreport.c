@@ -112,7 +112,7 @@ static int show(const struct report *report, const struct report_options *option
 		diagnose("cannot read the samples of %s: %s; tbconvert recover keeps what is whole",
 			 path, diagnose_code(code, text));
 	} else {
-		/* The summary says so itself. */
+		/* The summary has this message itself. */
 		if (!profile_reader_complete(input.reader) && report != &reports[0])
 			diagnose("%s: incomplete, the collection did not end; this is what was "
 				 "written until then",

@@ -34,13 +34,13 @@ struct call_path {           /* all zero: empty */
 
 void call_path_finish(struct call_path *call_path);
 
-/* The stack of leaf `node`, or TALLY_KERNEL, in this enum profile_stack_state. Memory of the path
- * is used again. */
+/* Makes the path of leaf `node`, or of TALLY_KERNEL; state: enum profile_stack_state. Reuses the
+ * path's memory. */
 void call_path_of_stack(struct call_path *call_path, const struct profile_reader *reader,
 			const struct functions *functions, uint32_t node, uint32_t state,
 			enum call_path_mode mode);
 
-/* The function whose own time a sample with this path is. */
+/* The function owning the time of a sample with this path. */
 uint32_t call_path_leaf(const struct call_path *call_path);
 
 #endif

@@ -27,7 +27,7 @@ struct call_tree {
 void call_tree_init(struct call_tree *tree);
 void call_tree_finish(struct call_tree *tree);
 
-/* Adds a path from the root, first element nearest to it. */
+/* Adds a path: its first function, or its last if reversed, is a child of the root. */
 void call_tree_add(struct call_tree *tree, const uint32_t *functions, size_t count, bool reversed,
 		   const struct draws_part *part);
 

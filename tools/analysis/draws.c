@@ -24,7 +24,7 @@ bool draws_error(const struct draws *part, const struct draws *all, uint64_t tot
 		 uint64_t *error)
 {
 	double whole = (double)all->cpu_ns;
-	/* whole^2 / squares: how many samples of one weight would tell as much. */
+	/* whole^2 / squares: the number of samples of one weight with the same precision. */
 	if (part->cpu_ns == 0 || total_ns == 0 || whole * whole < 2 * all->squares)
 		return false;
 	double share = (double)part->cpu_ns / whole;

@@ -51,7 +51,7 @@ static uint64_t apart_share(const struct report_input *input, const struct overv
 		       : 0;
 }
 
-/* A sample stands for an interval. A thread may leave less than one on each CPU without any. */
+/* A sample stands for an interval. On each CPU a thread may use up to one interval unsampled. */
 static uint64_t unseen_ns(const struct report_input *input, const struct overview *overview)
 {
 	uint64_t used = used_ns(overview);
@@ -73,7 +73,7 @@ uint64_t sampling_unseen_share(const struct report_input *input, const struct ov
 	uint64_t apart = apart_share(input, overview);
 	if (apart >= APART_SHARE_MIN)
 		return apart;
-	/* At random times nothing is missing: there are accounts. */
+	/* With samples at random times nothing is missing: there are accounts. */
 	if (input->options->filter.count > 0 || is_random(overview))
 		return 0;
 	uint64_t unseen = unseen_ns(input, overview);

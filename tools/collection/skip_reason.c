@@ -128,7 +128,7 @@ static const char *advise_not_resident(const struct skip_finding *finding)
 	       "(tbcollect as root, or with CAP_BPF and CAP_PERFMON)";
 }
 
-/* How a reason is called: its key, behind a number of stacks, as a column. */
+/* The names of a reason: its key, its words behind a number of stacks, its column's title. */
 #define REASON(key, words, title)                             \
 	key, words,                                           \
 	{                                                     \

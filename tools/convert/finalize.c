@@ -119,7 +119,7 @@ static enum symbol_image_status resolve_mapped_file(const struct finalize_source
 	return resolve_file(identity, source->debug_path, addresses, count);
 }
 
-/* When the process with this generated code was started; 0: not known. */
+/* The start of the process with this generated code; 0: not known. */
 static int64_t start_of(const struct profile_reader *reader, uint32_t pid, const char *path)
 {
 	int64_t start = 0;

@@ -30,8 +30,8 @@ const struct format *format_find(const char *name);
  * is for people (tools/cli/terminal.h). */
 void format_text_print(const struct table *table, FILE *stream, unsigned width);
 
-/* RFC 4180 quoting, lines end in LF, first line is the header, times in seconds. A text with = + -
- * @, tab or CR behind its leading spaces and apostrophes gets one apostrophe more: spreadsheets
+/* RFC 4180 quoting, lines end in LF, first line is the header, times in seconds. A text with =, +,
+ * -, @, tab or CR behind its leading spaces and apostrophes gets one apostrophe more: spreadsheets
  * would read a formula, in quotes too (tried with LibreOffice 7.4). Names of Objective-C methods,
  * -[Class method], stay. */
 void format_csv_print(const struct table *table, FILE *stream, unsigned width);

@@ -62,7 +62,7 @@ static TBRW_U32 see_descriptors(TBRW_SAMPREC_DESC_ENTRY *descriptors, TBRW_U32 s
 	return give_run(walk, DAT_DESCRIPTOR, descriptors, count);
 }
 
-/* One structure into room bytes, or as many as *size says then. */
+/* Reads one structure into `room` bytes, or stores the bytes needed in *size. */
 static TBRW_U32 get(struct tb5_walk *walk, enum dat_kind kind, TBRW_U32 room, void *buffer,
 		    TBRW_U32 *size)
 {

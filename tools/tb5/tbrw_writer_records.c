@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A structure from an item, its strings as the API takes them. */
+/* A structure from an item, its strings in the API's form. */
 struct record {
 	unsigned char *bytes;
 	TBRW_CHAR *strings[DAT_STRINGS_MAX];

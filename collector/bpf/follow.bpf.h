@@ -1,11 +1,11 @@
 /*
- * Which tasks are followed, for samples that come from the CPUs' clocks, not from events of the
- * threads: the threads of processes in a table, as long as they have perf events of their own.
- * Those are inherited from the ones that the collector opened, and tell what is mapped, so that
- * nothing is sampled of which that is not known, and nothing that the kernel took them from.
+ * The followed tasks, for samples by the CPUs' clocks instead of by events of the threads: threads
+ * of the processes in a table, as long as they have perf events of their own. Threads inherit these
+ * from the events opened by the collector, and the events report mappings. No thread is sampled
+ * whose mappings are unknown, or whose events the kernel has removed.
  *
- * Also sends the CPU time of each thread that ends. It is final only when the thread is switched
- * out for good, and sched_process_free is the first that is told after that.
+ * Also sends the CPU time of each thread that ends. The time is final only when the thread is
+ * switched out for good; sched_process_free is the first tracepoint after that.
  */
 #ifndef COLLECTOR_BPF_FOLLOW_BPF_H
 #define COLLECTOR_BPF_FOLLOW_BPF_H
@@ -16,14 +16,14 @@
 #include <bpf/bpf_helpers.h>
 
 /* Set by source.c. */
-__u32 children = 1; /* processes that a followed one makes are followed */
-__u32 held = 0;     /* process that nothing is sampled of yet; 0: none */
+__u32 children = 1; /* follow the children of followed processes */
+__u32 held = 0;     /* process not to be sampled yet; 0: none */
 
-__u64 unfollowed = 0; /* processes that the table had no room for */
-__u64 untold = 0;     /* accounts that a ring had no room for, */
+__u64 unfollowed = 0; /* processes for which the table had no room */
+__u64 untold = 0;     /* accounts for which a ring had no room, */
 __u64 untold_ns = 0;  /* and the CPU time in them */
 
-/* By process. What runs in interrupts looks things up, so that nothing may be allocated there. */
+/* By process. Preallocated: lookups come from interrupts, where nothing may be allocated. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, FOLLOW_PROCESSES);
@@ -32,9 +32,9 @@ struct {
 } followed SEC(".maps");
 
 /*
- * Processes that ended, by the last digits of their ids: the next one with the same takes the entry
- * of the one before out of the table. Until then threads of a process may be freed after its first
- * one, whose end is the process's; and a process may have got the id of another one.
+ * Ended processes, by the last digits of their ids: the next one with the same digits removes its
+ * predecessor's entry from the table. Until then, other threads of the process may be freed after
+ * the first one, whose end is the process's, and a new process may have got the id.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -43,7 +43,7 @@ struct {
 	__type(value, __u32);
 } ended SEC(".maps");
 
-/* By CPU: the events that records are sent through. */
+/* By CPU: the events through which records are sent. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__uint(max_entries, 1); /* source.c: as many as there are CPUs */
@@ -51,7 +51,7 @@ struct {
 	__type(value, __u32);
 } outputs SEC(".maps");
 
-/* By CPU: what of it, but for samples, the ring had no room for. */
+/* By CPU: records other than samples for which the ring had no room. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1); /* source.c: as many as there are CPUs */
@@ -67,8 +67,8 @@ static void count_refused(void)
 		++*count;
 }
 
-/* Any that were ever opened of it: those that are not ours stay with an attached process's threads
- * too, so that it is held until all of them have ours. */
+/* Whether perf events were ever opened for the task. Threads of an attached process may keep events
+ * of other collectors: the process is held until all its threads have ours. */
 static _Bool has_events(struct task_struct *task)
 {
 	struct task_struct___one_context *one = (void *)task;
@@ -87,8 +87,8 @@ static _Bool is_followed(__u32 process)
 	return entry && entry->state == FOLLOW_FOLLOWS;
 }
 
-/* Whether the kernel took the events from a thread since it ends (do_exit, kernel/exit.c). What it
- * does until it is switched out for good is a large part of a short life. */
+/* Whether the kernel took a thread's events because the thread ends (do_exit, kernel/exit.c). The
+ * work until the thread is switched out for good is a large part of a short life. */
 static _Bool has_ended(struct task_struct *task)
 {
 	return BPF_CORE_READ(task, flags) & TASK_EXITING;
@@ -132,8 +132,8 @@ static void send_account(struct bpf_raw_tracepoint_args *context, struct task_st
 	__sync_fetch_and_add(&untold_ns, account.cpu_ns);
 }
 
-/* A thread that is not the first of its process gets the id of that one, and its CPU time so far is
- * of the old id. A program that gets other rights loses its events (begin_new_exec, fs/exec.c). */
+/* On exec, a thread other than its process's first gets the first one's id; its CPU time so far has
+ * the old id. A program with new rights loses its events (begin_new_exec, fs/exec.c). */
 SEC("raw_tp/sched_process_exec")
 int follow_exec(struct bpf_raw_tracepoint_args *context)
 {
@@ -160,7 +160,7 @@ int follow_exec(struct bpf_raw_tracepoint_args *context)
 	return 0;
 }
 
-/* Takes out of the table what ended long ago. */
+/* Removes a process that ended long ago from the table. */
 static void bury(__u32 process)
 {
 	__u32 key = process % FOLLOW_ENDED_KEPT;
@@ -175,7 +175,7 @@ static void bury(__u32 process)
 		bpf_map_delete_elem(&followed, &before);
 }
 
-/* What the program did that an exec took from us, not the threads that this exec ended. */
+/* Whether the thread ran after an exec took the events, unlike the threads ended by the exec. */
 static _Bool is_lost(const struct follow_entry *entry, __u32 process, __u32 thread,
 		     __u64 start_time)
 {

@@ -1,4 +1,4 @@
-/* The fields that the BPF programs use of the kernel's types; their places come from the kernel's
+/* Fields of the kernel's types used by the BPF programs; their places come from the kernel's
  * BTF. */
 #ifndef COLLECTOR_BPF_KERNEL_TYPES_BPF_H
 #define COLLECTOR_BPF_KERNEL_TYPES_BPF_H

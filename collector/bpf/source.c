@@ -5,8 +5,8 @@
 #include <stack_bpf.skel.h> /* generated from stack.bpf.c */
 #include <stdlib.h>
 
-/* A light skeleton: the kernel itself relocates the program, so that the 6 MB of the kernel's type
- * information need not be read and parsed at each start. */
+/* A light skeleton: the kernel relocates the program, without reading and parsing the 6 MB of the
+ * kernel's type information at each start. */
 struct stack_source {
 	struct stack_bpf *skeleton;
 };

@@ -1,11 +1,11 @@
 /*
- * Runs at each sample of a followed thread, or at each tick of a CPU, of which it makes samples of
- * followed threads. Sends exactly the used part of the thread's stack, in chunks, to the CPU's
- * ring. The sample that the kernel would have written is left out then; in every case that is not
- * understood it is written, with its plain copy of the stack.
+ * Runs at each sample of a followed thread, or at each tick of a CPU to draw samples of followed
+ * threads. Sends exactly the used part of the thread's stack, in chunks, to the CPU's ring, instead
+ * of the kernel's sample. A case unknown to the program leaves the sample to the kernel, with its
+ * plain copy of the stack.
  *
- * The output event has the sampling event's format, so that address, thread, time and registers are
- * the kernel's own. Only helpers of Linux 5.17 are used.
+ * The output event has the sampling event's format: address, thread, time and registers are the
+ * kernel's own. Only helpers of Linux 5.17 are used.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
@@ -15,16 +15,17 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-/* What perf_event does with the sample, bpf_overflow_handler of kernel/events/core.c. */
+/* Return values: perf_event drops the sample on 0 and writes it on 1 (bpf_overflow_handler,
+ * kernel/events/core.c). */
 enum { SAMPLE_SENT = 0, SAMPLE_PLAIN = 1 };
 
 enum {
-	/* Above the stack pointer that a program starts with, there are its arguments. */
+	/* A program starts with its arguments above the stack pointer. */
 	START_STACK_EXTRA = 256,
 	ELAPSED_MAX = 1 << 20
 };
 
-/* Set by source.c, whose header describes them. */
+/* Set by source.c; source.h describes them. */
 __u64 always_bytes = 4096;
 __u64 refill_bytes = 1;
 __u64 gather_bytes = 65536;
@@ -32,7 +33,7 @@ __u32 share = ~0u;
 __u64 interval_ns = 1;
 __u32 copies = 1;
 
-/* One CPU's state. A program that samples a thread is not interrupted by another one's sample. */
+/* One CPU's state. Another program's sample never interrupts a program at its sample. */
 struct slot {
 	__u64 tokens;
 	__u64 filled_ns;
@@ -47,12 +48,12 @@ struct {
 	__type(value, struct slot);
 } slots SEC(".maps");
 
-/* The mapping that a thread's stack was last seen in. */
+/* The mapping around a thread's stack, as last seen. */
 struct range {
 	__u64 low;
 	__u64 high;
-	__u64 start; /* of the stack of the program that it was seen in */
-	__u64 whole; /* the mapping is nothing but this stack */
+	__u64 start; /* mm_struct.start_stack of the program at that time */
+	__u64 whole; /* the mapping holds this stack alone */
 };
 
 struct {
@@ -73,8 +74,8 @@ struct copy {
 	__u32 ends; /* STACK_CHUNK_ENDS, or 0 */
 };
 
-/* Global functions: the verifier looks at each once, not in every state that a caller may be in,
- * and loading takes a tenth of the time. */
+/* Global functions: the verifier checks each once instead of in every state of every caller;
+ * loading takes a tenth of the time. */
 __attribute__((noinline)) __u64 lesser(__u64 a, __u64 b)
 {
 	return a < b ? a : b;
@@ -85,8 +86,8 @@ __attribute__((noinline)) __u64 greater(__u64 a, __u64 b)
 	return a > b ? a : b;
 }
 
-/* Where the stack pointer of 64-bit user code is; 0: there is none. A sample in kernel mode is of
- * the user code that entered it, whose registers lie on top of the kernel's stack. */
+/* The stack pointer of 64-bit user code; 0: there is none. A sample in kernel mode takes the
+ * registers of the user code that entered the kernel, from the top of the kernel's stack. */
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs___kernel {
 	unsigned long cs;
@@ -140,7 +141,7 @@ static __u64 thread_pointer(struct task_struct *task)
 #endif
 
 /* bpf_perf_prog_read_value refuses inherited events (perf_event_read_local), although their count
- * is up to date: the timer of the task clock reads it before it makes a sample. */
+ * is up to date: the timer of the task clock reads the count before each sample. */
 static __u64 read_count(struct bpf_perf_event_data *context)
 {
 	struct bpf_perf_event_data_kern *kernel = (void *)context;
@@ -159,9 +160,9 @@ static long note_range(struct task_struct *task, struct vm_area_struct *vma, str
 	return 0;
 }
 
-/* Where the stack ends that lies in a mapping. The outermost frame of a program's first thread is
- * where its stack started, with the arguments above; that of another thread is below its control
- * block, which the C libraries put on top of its stack. Other mappings have other data too. */
+/* Trims a mapping to its stack. A first thread's outermost frame is where the program's stack
+ * started, with the arguments above. Another thread's outermost frame lies below the control block,
+ * which the C libraries put on top of the stack. Other mappings hold other data too. */
 static void trim_range(struct task_struct *task, __u64 sp, struct range *range)
 {
 	__u64 control = thread_pointer(task);
@@ -174,9 +175,9 @@ static void trim_range(struct task_struct *task, __u64 sp, struct range *range)
 		range->whole = 0;
 }
 
-/* The stack that sp points into; high is 0 if it is not found. Looking the mapping up takes the
- * lock of the address space, so that it is done only when the thread's stack changes. Without
- * randomization exec makes a new stack where the old one was, but seldom with the same start. */
+/* The stack around sp; high is 0 if none is found. Looking up the mapping takes the lock of the
+ * address space: it is done only when the thread's stack changes. Without randomization exec puts
+ * the new stack in the old one's place, but seldom with the same start. */
 static void find_range(struct task_struct *task, __u64 sp, struct range *range)
 {
 	/* Read by helper: following pointers directly makes the verifier search all types by name.
@@ -208,8 +209,8 @@ static _Bool same_page(__u64 a, __u64 b)
 	return ((a ^ b) & -(__u64)STACK_CHUNK_PAGE) == 0;
 }
 
-/* Where a copy starts: with the red zone, or as much of it as is in memory. Below a stack there may
- * be its guard page. */
+/* A copy starts with the red zone, or with the part of the red zone in memory: a guard page may lie
+ * below a stack. */
 static __u64 find_start(struct slot *slot, __u64 sp)
 {
 	__u64 start = sp - RED_ZONE;
@@ -219,8 +220,8 @@ static __u64 find_start(struct slot *slot, __u64 sp)
 	return sp & -(__u64)STACK_CHUNK_PAGE;
 }
 
-/* How much of a stack is copied. Large stacks share what the ring can take in a time; where only
- * some of a mapping is stack, as that of coroutines, no more than the usual is taken. */
+/* The bytes of a stack to copy. Large stacks share the ring's capacity over time; of a mapping with
+ * other data beside the stack, as coroutines have, at most always_bytes are copied. */
 static __u64 choose_total(struct slot *slot, const struct range *range, __u64 start)
 {
 	__u64 size = range->high - start;
@@ -243,8 +244,8 @@ struct pages {
 	__u32 absent;
 };
 
-/* Copies what [from, to) has of the page number index of those it touches; 1 ends the loop. A loop
- * by helper, so that the verifier does not follow every combination of absent pages. */
+/* Copies the part of [from, to) in its page number index; 1 ends the loop. A helper's loop spares
+ * the verifier every combination of absent pages. */
 static long copy_page(__u32 index, struct pages *pages)
 {
 	__u64 page = (pages->from & -(__u64)STACK_CHUNK_PAGE) + (__u64)index * STACK_CHUNK_PAGE;
@@ -274,7 +275,7 @@ static long send_chunk(__u32 index, struct copy *copy)
 	if (bpf_probe_read_user(slot->bytes, size, (const void *)from) != 0)
 		bpf_loop(STACK_CHUNK_PAGES, copy_page, &pages, 0);
 	__u32 absent = pages.absent;
-	/* Not even what the stack pointer points to: the kernel says so in its own words. */
+	/* Even the page of the stack pointer is absent: the kernel's own sample says so. */
 	if (index == 0 && (absent & copy->sp_page))
 		return 1;
 	slot->chunk.offset = from - copy->start;
@@ -282,7 +283,7 @@ static long send_chunk(__u32 index, struct copy *copy)
 	slot->chunk.absent = absent | copy->ends;
 	copy->absent_at_end =
 		absent & 1u << ((to - 1 - (from & -(__u64)STACK_CHUNK_PAGE)) / STACK_CHUNK_PAGE);
-	/* The kernel puts raw_size in front itself. */
+	/* The kernel puts raw_size in front. */
 	if (bpf_perf_event_output(copy->context, &outputs, BPF_F_CURRENT_CPU, &slot->chunk.magic,
 				  sizeof(slot->chunk) - sizeof(slot->chunk.raw_size) + size) != 0) {
 		count_refused();
@@ -303,15 +304,15 @@ static _Bool is_in_memory(struct slot *slot, __u64 sp)
 	return bpf_probe_read_user(slot->bytes, 1, (const void *)sp) == 0;
 }
 
-/* Draws, where there is a stack to copy. A plain sample is drawn by its reader: once, not twice. */
+/* Draws by share, where there is a stack to copy. A plain sample is drawn once, by its reader. */
 static _Bool is_left_out(struct slot *slot, __u64 sp)
 {
 	return bpf_get_prandom_u32() > share && is_in_memory(slot, sp);
 }
 
-/* The sample without a stack: what is not copied costs nothing. absent: what it is. drawn: its
- * reader would draw a plain one again, so that what the ring has no room for is lost, but for
- * ticks. */
+/* Sends the sample without a stack: a stack left out costs nothing. absent: STACK_CHUNK_* bits.
+ * drawn: never falls back to a plain sample, which its reader would draw again; a full ring then
+ * loses the sample, and ticks are counted as refused. */
 static int send_bare(struct bpf_perf_event_data *context, struct slot *slot, __u16 absent,
 		     _Bool drawn)
 {
@@ -329,7 +330,7 @@ static int send_bare(struct bpf_perf_event_data *context, struct slot *slot, __u
 	return drawn ? SAMPLE_SENT : SAMPLE_PLAIN;
 }
 
-/* draws: whether it is a sample is still to be drawn; by its reader, if it is a plain one. */
+/* draws: ticks are still to be drawn: here, or by the reader for a plain sample. */
 static int sample(struct bpf_perf_event_data *context, _Bool draws)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -357,7 +358,7 @@ static int sample(struct bpf_perf_event_data *context, _Bool draws)
 	slot->chunk.total = copy.total;
 	slot->chunk.below = sp - start;
 	bpf_loop(STACK_CHUNK_TOTAL_MAX / STACK_CHUNK_BYTES + 1, send_chunk, &copy, 0);
-	/* The top of a stack is in use; if it is not there, the mapping was another one. */
+	/* The top of a stack is in use; an absent top means the mapping has changed. */
 	if (copy.absent_at_end)
 		forget_range(task);
 	if (copy.sent > 0)
@@ -371,8 +372,7 @@ int sample_stack(struct bpf_perf_event_data *context)
 	return sample(context, context->sample_period < interval_ns);
 }
 
-/* The distance of the ticks by the event itself: what the context has of it is that of the time
- * when it was opened. */
+/* The event's distance of ticks now; the context has the one of its opening. */
 static __u64 read_period(struct bpf_perf_event_data *context)
 {
 	struct bpf_perf_event_data_kern *kernel = (void *)context;
@@ -383,7 +383,7 @@ static __u64 read_period(struct bpf_perf_event_data *context)
 	return period;
 }
 
-/* A thread in its end is in the kernel, without a stack; the sample's own ids are 0 or -1 once the
+/* An ending thread is in the kernel, without a stack. The sample's own ids are 0 or -1 once the
  * kernel has freed them (perf_event_pid_type, kernel/events/core.c). */
 static void send_ending(struct bpf_perf_event_data *context, __u64 ids)
 {

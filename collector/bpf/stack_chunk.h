@@ -1,28 +1,27 @@
 /*
- * What the BPF programs share with the collector.
+ * Records of the BPF programs, read by the collector.
  *
- * They send, and the record codec reads, as the raw field (PERF_SAMPLE_RAW) of a sample that is
- * otherwise like the sampling event's own: one part of a copy of a user stack; or what a thread has
- * used, in a sample that is of no thread. Neither has a stack field. A sample that the kernel makes
- * itself has an empty raw field of four bytes. Compiled for BPF too.
+ * The programs send each record as the raw field (PERF_SAMPLE_RAW) of a sample without a stack
+ * field, otherwise like the sampling event's own; the record codec reads it. The record is one part
+ * of a copy of a user stack, or a thread's account, in a sample of no thread. A sample by the
+ * kernel itself has an empty raw field of four bytes. Compiled for BPF too.
  */
 #ifndef COLLECTOR_BPF_STACK_CHUNK_H
 #define COLLECTOR_BPF_STACK_CHUNK_H
 
 #include <linux/bpf.h>
 
-/* In stack_chunk.absent, the same in all parts of a copy: the copy ends where the stack does. */
+/* In stack_chunk.absent, the same in all parts of a copy: the copy reaches the end of the stack. */
 #define STACK_CHUNK_ENDS 0x8000u
 
-/* Likewise: there is no copy, nor a byte of it, since its stack is not among those that are kept.
- */
+/* Likewise: the stack was left out, not a byte of it was copied. */
 #define STACK_CHUNK_LEFT_OUT 0x4000u
 
-/* Beside STACK_CHUNK_LEFT_OUT: a tick that was not drawn, which is no sample. */
+/* Beside STACK_CHUNK_LEFT_OUT: a tick that was not drawn, not a sample. */
 #define STACK_CHUNK_TICK 0x2000u
 
 enum {
-	STACK_CHUNK_MAGIC = 0x6b636174, /* told apart from what another program might send */
+	STACK_CHUNK_MAGIC = 0x6b636174, /* tells our records from those of another program */
 	STACK_CHUNK_PAGE = 4096,
 	STACK_CHUNK_PAGES = 8,
 	STACK_CHUNK_BYTES = STACK_CHUNK_PAGE * STACK_CHUNK_PAGES,
@@ -32,9 +31,9 @@ enum {
 };
 
 /*
- * Chunks end where the page number is a multiple of STACK_CHUNK_PAGES, counted from the page
- * that the copy starts in, so that a chunk holds at most as many pages. size bytes of stack follow;
- * the kernel pads them to 8 bytes.
+ * Chunks end where the page number is a multiple of STACK_CHUNK_PAGES, counted from the copy's
+ * first page: a chunk holds at most STACK_CHUNK_PAGES pages. size bytes of stack follow; the kernel
+ * pads them to 8 bytes.
  */
 struct stack_chunk {
 	__u32 raw_size; /* the kernel's: bytes from here on, padding included */
@@ -44,21 +43,21 @@ struct stack_chunk {
 	__u32 offset; /* of this part in the copy */
 	__u32 size;   /* of this part */
 	__u32 total;  /* of the copy */
-	__u16 absent; /* bit n: this part's page n was not in memory, its bytes say nothing; and
+	__u16 absent; /* bit n: this part's page n was not in memory, its bytes are undefined; and
 			 STACK_CHUNK_ENDS, or STACK_CHUNK_LEFT_OUT and STACK_CHUNK_TICK */
-	__u16 below;  /* bytes between the copy's start and the stack pointer above it, the same in
-			 all parts: of STACK_CHUNK_RED_ZONE, what there is */
+	__u16 below;  /* bytes between the copy's start and the stack pointer above, the same in all
+			 parts: the copied part of STACK_CHUNK_RED_ZONE */
 };
 
 _Static_assert(sizeof(struct stack_chunk) == 40, "no holes, and the stack's bytes are aligned");
 
 enum thread_account_kind {
-	THREAD_ACCOUNT_WHOLE = 0,   /* of its life, which is over */
-	THREAD_ACCOUNT_RENAMED = 1, /* so far: an exec gave it the id of its process */
-	THREAD_ACCOUNT_ENDING = 2   /* a sample of its end, when it has no ids any more */
+	THREAD_ACCOUNT_WHOLE = 0,   /* of the whole life of an ended thread */
+	THREAD_ACCOUNT_RENAMED = 1, /* so far: an exec gave the thread its process's id */
+	THREAD_ACCOUNT_ENDING = 2 /* a sample of an ending thread, after the kernel freed its ids */
 };
 
-/* What a thread has used. */
+/* A thread's CPU time. */
 struct thread_account {
 	__u32 raw_size; /* as above */
 	__u32 magic;    /* THREAD_ACCOUNT_MAGIC */
@@ -73,8 +72,8 @@ _Static_assert(sizeof(struct thread_account) == 32, "no holes");
 
 enum { THREAD_ACCOUNT_MAGIC = 0x6b636175 };
 
-/* What is known of a process whose threads are followed. Another one may get its id before the
- * kernel frees its first thread. */
+/* State of a process whose threads are followed. Another process may get the id before the kernel
+ * frees the first thread. */
 struct follow_entry {
 	__u64 start_time; /* task_struct.start_time of its first thread; 0: not known */
 	__u32 state;      /* enum follow_state */
@@ -85,7 +84,7 @@ enum follow_state {
 	FOLLOW_WAITS = 1, /* for its exec */
 	FOLLOW_FOLLOWS = 2,
 	FOLLOW_ENDED = 3,
-	FOLLOW_LOST = 4 /* by an exec that took the events; start_time is that of the exec */
+	FOLLOW_LOST = 4 /* an exec took the events; start_time is the exec's */
 };
 
 enum {

@@ -9,11 +9,11 @@ enum { PERIOD_MAX = 8 };
 /* A frame as it was pushed. */
 struct pushed {
 	struct tree_frame frame;
-	uint32_t kept;    /* length of the kept stack after it */
-	uint32_t touched; /* from here on it changed the kept stack */
+	uint32_t kept;    /* length of the kept stack after this frame */
+	uint32_t touched; /* this frame changed the kept stack from here on */
 };
 
-/* A frame that is not collapsed away. */
+/* A frame not collapsed away. */
 struct kept {
 	struct tree_frame frame;
 	uint32_t node;
@@ -27,7 +27,7 @@ struct chain {
 	struct kept *kept;
 	size_t pushed_count;
 	size_t kept_count;
-	size_t node_count; /* of kept: nodes that are known */
+	size_t node_count; /* of kept: known nodes */
 	size_t pushed_capacity;
 	size_t kept_capacity;
 };
@@ -76,7 +76,8 @@ static bool ends_in_cycles(const struct chain *chain, size_t period)
 	return true;
 }
 
-/* Drops the middle one of three cycles at the end; returns where that changed the kept stack. */
+/* Drops the middle one of three cycles at the end; returns the first changed position of the kept
+ * stack. */
 static size_t drop_cycle(struct chain *chain)
 {
 	for (size_t period = 1; period <= PERIOD_MAX; period++) {
@@ -117,7 +118,7 @@ void chain_keep(struct chain *chain, size_t count)
 	chain->kept_count = intact ? kept : 0;
 	if (chain->node_count > chain->kept_count)
 		chain->node_count = chain->kept_count;
-	/* A recursion that went on further in has replaced frames that are to stay. */
+	/* A recursion further in has replaced frames to keep. */
 	for (size_t i = 0; !intact && i < count; i++)
 		append(chain, &chain->pushed[i]);
 }
@@ -159,8 +160,7 @@ bool chain_take(struct chain *chain, const struct uw_frame *frames, size_t count
 	return true;
 }
 
-/* Finds out where the nodes that are not known will be looked for, so that the tree's memory is
- * waited for once and not once a node. */
+/* Hashes unknown nodes ahead: the tree's memory is waited for once instead of once a node. */
 static void prefetch_nodes(struct chain *chain)
 {
 	size_t i = chain->node_count;

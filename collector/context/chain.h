@@ -1,7 +1,7 @@
 /*
  * One stack on its way into the calling-context tree: frames are pushed from the outermost inwards,
- * recursion collapses as it appears, and the stack's node comes out. A chain keeps its stack, so
- * that of the next one only the frames that differ have to be pushed: 32 bytes a frame.
+ * recursion collapses as it appears, and the result is the stack's node. A chain keeps its stack:
+ * for the next stack only the differing frames are pushed. 32 bytes a frame.
  */
 #ifndef COLLECTOR_CONTEXT_CHAIN_H
 #define COLLECTOR_CONTEXT_CHAIN_H
@@ -15,29 +15,29 @@
 struct chain;
 
 /*
- * An empty chain into tree, which is borrowed. collapse: of a cycle of 1 to 8 functions that
- * repeats, the outermost cycle and the innermost one stay, so that the calls into the recursion and
- * out of it keep their places. NULL: out of memory.
+ * An empty chain into tree (borrowed). collapse: of a repeated cycle of 1 to 8 functions, the
+ * outermost cycle and the innermost one stay: calls into the recursion and out of it keep their
+ * places. NULL: out of memory.
  */
 struct chain *chain_create(struct tree *tree, bool collapse);
 void chain_destroy(struct chain *chain); /* accepts NULL */
 
-/* Drops all but the outermost `count` of the frames that were pushed. */
+/* Drops all but the outermost `count` pushed frames. */
 void chain_keep(struct chain *chain, size_t count);
 
 /* Adds the next frame inwards. false: out of memory, the chain is unchanged. */
 bool chain_push(struct chain *chain, struct tree_frame frame);
 
-/* Has the chain hold a stack of user code, leaf first, of which the last `guessed` frames are not
- * verified, and the last `kept` are the outermost ones that it holds already. false: out of memory,
- * it holds some of them. */
+/* Replaces the chain's stack by a stack of user code, leaf first. Its last `guessed` frames are not
+ * verified; its last `kept` frames are the chain's outermost ones already. false: out of memory,
+ * the chain holds some of the frames. */
 bool chain_take(struct chain *chain, const struct uw_frame *frames, size_t count, size_t kept,
 		size_t guessed);
 
-/* The node of what was pushed; PROFILE_NONE when out of memory. */
+/* The node of the pushed frames; PROFILE_NONE when out of memory. */
 uint32_t chain_node(struct chain *chain);
 
-/* How many of the frames that were pushed are collapsed. */
+/* The number of pushed frames that are collapsed. */
 size_t chain_collapsed(const struct chain *chain);
 
 #endif

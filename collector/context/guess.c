@@ -17,20 +17,20 @@ enum {
 /* A frame of whole stacks. */
 struct entry {
 	struct uw_frame frame;
-	uint32_t seen;   /* the age that guess had when it left the path */
+	uint32_t seen;   /* guess.age when the entry left the path */
 	uint16_t caller; /* entry, always an older one; NO_ENTRY: the root called it */
-	uint16_t depth;  /* its callers; where it is in the path, if it is there */
-	uint8_t hits;    /* whole stacks that had it, counted up to UINT8_MAX, since one had another
-			    return address where its own lies */
-	bool ambiguous;  /* it was seen with another caller too */
-	bool has_rival;  /* what it called was called from elsewhere too, at the same place */
+	uint16_t depth;  /* number of its callers: its index when in the path */
+	uint8_t hits;    /* whole stacks with the entry, counted up to UINT8_MAX, since a stack last
+			    had another return address in its place */
+	bool ambiguous;  /* seen with another caller too */
+	bool has_rival;  /* its callee was called from elsewhere too, at the same place */
 };
 
 /* A place on the stack for a return address. */
 struct place {
-	uint16_t caller; /* entry + 1 that the last whole stack with a frame here returned to;
-			    0: free */
-	uint16_t callee; /* the entry that it called */
+	uint16_t caller; /* entry + 1 to return to, by the last whole stack with a frame here; 0:
+			    free */
+	uint16_t callee; /* the entry called by the caller */
 };
 
 struct guess {
@@ -41,9 +41,9 @@ struct guess {
 	uint16_t slots[SLOTS];          /* entry + 1; 0: free */
 	uint16_t path[GUESS_DEPTH_MAX]; /* entries of the last whole stack, outermost first */
 	size_t path_count;
-	uint32_t age;   /* stacks of the full size so far */
-	uint32_t noted; /* the age at the last whole stack */
-	size_t settled; /* of path: the outer entries whose hits are not counted any more */
+	uint32_t age;               /* stacks of the full size so far */
+	uint32_t noted;             /* guess.age at the last whole stack */
+	size_t settled;             /* of path: outer entries with hits at the maximum */
 	struct place places[SLOTS]; /* by the caller's stack pointer */
 	uint64_t cuts[CUTS_MAX];    /* the last places where a copy ended too early */
 	size_t cut_count;           /* since the beginning */
@@ -77,7 +77,7 @@ static bool is_same_place(const struct uw_frame *left, const struct uw_frame *ri
 	return left->ip == right->ip && left->sp == right->sp && left->exact == right->exact;
 }
 
-/* The slot that holds the frame's entry, or the free one where it would go. */
+/* The slot of the frame's entry, or the free slot for a new entry. */
 static size_t find_slot(const struct guess *guess, const struct uw_frame *frame)
 {
 	uint64_t hash = (frame->ip ^ frame->sp * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
@@ -89,7 +89,7 @@ static size_t find_slot(const struct guess *guess, const struct uw_frame *frame)
 	return slot;
 }
 
-/* The number of the place with this stack pointer, or of the free one where it would go. */
+/* The number of the place with this stack pointer, or of the free place for a new one. */
 static size_t find_place(const struct guess *guess, uint64_t sp)
 {
 	size_t number = sp * 0xff51afd7ed558ccdu >> 54;
@@ -127,18 +127,18 @@ static bool is_same_function(const struct uw_frame *left, const struct uw_frame 
 	return left->function == right->function && left->tag == right->tag;
 }
 
-/* The return address to `caller` is at its place on the stack; what does it say of one that was
- * there before? */
+/* Notes the return address to `caller` at its place on the stack, and judges the entry that was
+ * there before. */
 static void meet_call(struct guess *guess, uint16_t caller, uint16_t callee)
 {
 	struct entry *now = &guess->entries[caller];
 	struct place *place = &guess->places[find_place(guess, now->frame.sp)];
-	/* Where a signal came, no return address was pushed. */
+	/* A signal pushes no return address. */
 	if (now->frame.exact)
 		return;
 	if (place->caller != 0 && place->caller != caller + 1) {
 		struct entry *before = &guess->entries[place->caller - 1];
-		/* The same function may have called something else meanwhile. */
+		/* The same function may have gone on to another call. */
 		if (!is_same_function(&before->frame, &now->frame))
 			before->hits = now->hits = 0;
 		if (is_same_function(&guess->entries[place->callee].frame,
@@ -177,7 +177,7 @@ void guess_note(struct guess *guess, uint64_t version, const struct uw_frame *fr
 	guess->version = version;
 	size_t kept = reused < guess->path_count ? reused : guess->path_count;
 	if (!follow(guess, frames, count, kept)) {
-		/* Starting afresh is what lets go of code that is not run any more. */
+		/* Starting afresh drops code that no longer runs. */
 		forget(guess);
 		if (!follow(guess, frames, count, 0))
 			forget(guess);
@@ -234,7 +234,7 @@ size_t guess_callers(const struct guess *guess, uint64_t version, const struct u
 	}
 	if (entry->hits < HITS_MIN || entry->ambiguous || entry->caller != NO_ENTRY)
 		return 0;
-	/* A return address that the copy does hold would have been followed, had it been this. */
+	/* A copy with this return address in it would have led the walk there. */
 	if (count == 0 || callers[0].sp <= copy_end || is_recursive(last, callers, count))
 		return 0;
 	*hits = least;
@@ -255,7 +255,7 @@ void guess_grow_old(struct guess *guess)
 	guess->age++;
 }
 
-/* The entry does not count any more until whole stacks have it again. */
+/* Takes an entry's hits away: only new whole stacks make it count again. */
 static void distrust(struct guess *guess, struct entry *entry)
 {
 	entry->hits = 0;

@@ -1,7 +1,7 @@
 /*
- * What the next stack of a thread can build on: its last complete one, as the walk's history, as
- * the chain of the same frames, and as the newest of those that guesses are made from. The three
- * hold the same stack, or none is there.
+ * The last complete stack of a thread, for its next one to build on: as the walk's history, as a
+ * chain of the same frames, and as the newest stack for guesses. All three hold the same stack, or
+ * none is there.
  */
 #ifndef COLLECTOR_CONTEXT_STACK_MEMORY_H
 #define COLLECTOR_CONTEXT_STACK_MEMORY_H
@@ -19,9 +19,9 @@ struct stack_memory {
 	struct uw_history *history; /* NULL before the first walk */
 	struct chain *chain;
 	struct guess *guess;
-	struct profile_unwinding counts; /* what the thread's stacks took */
-	/* In how many a way guesses are tried now, and were when the counts got their last test;
-	 * NULL: none was tried on the thread's stacks. */
+	struct profile_unwinding counts; /* effort for the thread's stacks */
+	/* Number of the kind of tests now, and at the last test in the counts; NULL: no guess was
+	 * tested on the thread's stacks. */
 	const unsigned *trial;
 	unsigned tested;
 };

@@ -9,9 +9,9 @@
 
 enum {
 	TESTED_EACH = 64,    /* whole stacks, while no stack was cut */
-	TESTED_EACH_CUT = 8, /* of threads of which stacks were cut; at first each of them, */
-	TESTED_SOON = 1000,  /* until so many are */
-	PROVEN_TESTS = 4,    /* guesses of a thread that were tried before one is shown */
+	TESTED_EACH_CUT = 8, /* of threads with cut stacks; at first each of them, */
+	TESTED_SOON = 1000,  /* until this many are tested */
+	PROVEN_TESTS = 4,    /* tested guesses of a thread before one is shown */
 	PROVEN_RIGHT = 100   /* of them, at most one is wrong */
 };
 
@@ -27,13 +27,13 @@ static const uint8_t skip_reasons[UW_STOP_COUNT] = {
 	[UW_STOP_RED_ZONE] = PROFILE_SKIP_RED_ZONE,
 };
 
-/* What guesses are tried on. A later one is closer to the guesses that are made, and replaces what
- * came of an earlier one from the moment when it becomes possible. */
+/* The stacks for testing guesses. A later kind is closer to the guesses to be shown: once a later
+ * kind is possible, its tests replace the results of earlier kinds. */
 enum guess_trial {
 	TRIAL_HALF, /* the outer half of whole stacks */
-	TRIAL_CUT,  /* what lay beyond the thread's copies that ended too early, of whole stacks */
-	TRIAL_DEEP  /* what lies beyond a sample's copy, of deep copies that are larger: these are
-		       as the stacks that samples' copies are too small for */
+	TRIAL_CUT,  /* whole stacks, cut where the thread's copies ended too early */
+	TRIAL_DEEP  /* deep copies, cut at the size of a sample's copy: deep copies have the depth
+		       that sample copies cut off */
 };
 
 struct stacks {
@@ -41,24 +41,24 @@ struct stacks {
 	bool collapse;
 	struct tree *tree;
 	struct walk_counts counts;
-	size_t copy_size;     /* bytes of stack that the last walked sample asked for */
-	uint64_t guess_turn;  /* whole stacks that guesses might have been tried on */
+	size_t copy_size;     /* bytes of stack requested by the last walked sample */
+	uint64_t guess_turn;  /* whole stacks available for tests of guesses */
 	unsigned guess_trial; /* enum guess_trial */
 	struct uw_frame frames[UW_DEPTH_MAX + GUESS_DEPTH_MAX];
-	struct chain *chain; /* for stacks that no thread's next one can build on */
+	struct chain *chain; /* for stacks not remembered for their thread */
 };
 
 /* A stack on its way to its node. */
 struct found {
 	const struct stack_source *source;
-	bool is_deep;        /* learned from, and no more */
+	bool is_deep;        /* only learned from */
 	bool is_whole;       /* the thread's memory took it */
-	struct chain *chain; /* that it goes into; NULL: out of memory */
+	struct chain *chain; /* receives the stack; NULL: out of memory */
 	size_t count;        /* of stacks->frames, the user's part */
-	size_t guessed;      /* of its outermost frames: they are not verified */
+	size_t guessed;      /* its outermost frames, not verified */
 };
 
-/* Where a walked stack counts. */
+/* The counts to which a walked stack adds. */
 static struct walk_counts_subject counted_for(const struct stacks *stacks,
 					      const struct found *found, size_t count)
 {
@@ -81,7 +81,7 @@ static size_t walk_frames(struct stacks *stacks, const struct found *found, enum
 	return count;
 }
 
-/* From here on guesses are tried in this way, unless it is a lesser one than before. */
+/* Switches to this kind of tests, unless it is an earlier kind. */
 static void raise_trial(struct stacks *stacks, enum guess_trial trial)
 {
 	if (trial <= stacks->guess_trial)
@@ -91,7 +91,7 @@ static void raise_trial(struct stacks *stacks, enum guess_trial trial)
 	walk_counts_forget_tests(&stacks->counts);
 }
 
-/* Where to cut a whole stack to try a guess on it; 0: it is not this one's turn. */
+/* Where to cut a whole stack to test a guess; 0: the stack is not tested. */
 static uint64_t choose_cut(struct stacks *stacks, const struct found *found, size_t count)
 {
 	const struct uw_stack *stack = found->source->copy;
@@ -109,7 +109,7 @@ static uint64_t choose_cut(struct stacks *stacks, const struct found *found, siz
 	return guess_choose_cut(guess, stacks->frames, count, stack->base);
 }
 
-/* A whole stack: what is remembered of the thread learns it. */
+/* Has the thread's memory learn a whole stack. */
 static void note_whole(struct stacks *stacks, struct found *found, size_t reused)
 {
 	struct stack_memory *memory = found->source->memory;
@@ -127,8 +127,8 @@ static void note_whole(struct stacks *stacks, struct found *found, size_t reused
 					 found->count, reused);
 }
 
-/* Whether guesses of a thread may be shown: they were tried, in the way that is closest to them,
- * and as good as none was wrong. */
+/* Whether guesses of a thread may be shown: enough were tested, in the closest way possible, and at
+ * most one in PROVEN_RIGHT was wrong. */
 static bool is_proven(struct stack_memory *memory)
 {
 	stack_memory_settle(memory);
@@ -136,7 +136,7 @@ static bool is_proven(struct stack_memory *memory)
 	       memory->counts.guesses_wrong * PROVEN_RIGHT <= memory->counts.guesses_covered;
 }
 
-/* The frames beyond what was copied, where the thread's whole stacks leave no doubt. */
+/* Guesses the frames beyond the copy, if the thread's whole stacks leave no doubt. */
 static void guess_rest(struct stacks *stacks, struct found *found, struct profile_stack *stack)
 {
 	const struct uw_stack *copy = found->source->copy;
@@ -156,7 +156,7 @@ static void guess_rest(struct stacks *stacks, struct found *found, struct profil
 	found->guessed = guessed;
 }
 
-/* A stack of which the copy ended too early: guessed, and evidence for the guesses to come. */
+/* Guesses the rest of a stack whose copy ended too early, and learns from its verified frames. */
 static void note_cut(struct stacks *stacks, struct found *found, struct profile_stack *stack)
 {
 	if (!found->is_deep)
@@ -174,9 +174,8 @@ static void walk(struct stacks *stacks, struct found *found, struct profile_stac
 	found->count = walk_frames(stacks, found, &stop, &reused);
 	stack->state = stop == UW_STOP_ROOT ? PROFILE_STACK_COMPLETE : PROFILE_STACK_SKIPPED;
 	stack->reason = skip_reasons[stop];
-	/* In a copy with gaps, a return address that is none, or a frame pointer to nowhere, is
-	 * taken for a word from a gap. What leads to another stack is not: such a word is no
-	 * address. */
+	/* In a copy with gaps, a bad return address or frame pointer is taken for a word from a
+	 * gap. A pointer to another stack is not: a word from a gap is no address. */
 	if (found->source->has_gaps && (stop == UW_STOP_BAD_INFO || stop == UW_STOP_NO_INFO))
 		stack->reason = PROFILE_SKIP_NOT_RESIDENT;
 	if (remembers && (found->is_deep || stacks->guess_trial != TRIAL_DEEP))
@@ -189,7 +188,7 @@ static void walk(struct stacks *stacks, struct found *found, struct profile_stac
 		note_cut(stacks, found, stack);
 }
 
-/* Only the address that was hit. */
+/* Takes only the address of the hit. */
 static size_t take_leaf(struct stacks *stacks, const struct uw_space *space, uint64_t ip)
 {
 	struct uw_frame *leaf = &stacks->frames[0];

@@ -1,8 +1,7 @@
 /*
- * The stack of a thread becomes a node of the calling-context tree: walked from registers and a
- * copy of the stack, with what the thread's last stack left, and guessed beyond the copy where its
- * whole stacks leave no doubt (guess.h). It needs no sample: whoever has registers and a copy may
- * ask.
+ * Turns a thread's stack into a node of the calling-context tree. The stack is walked from
+ * registers and a copy, with the memory of the thread's last stack, and guessed beyond the copy
+ * where whole stacks leave no doubt (guess.h). Needs registers and a copy, not a sample.
  */
 #ifndef COLLECTOR_CONTEXT_STACKS_H
 #define COLLECTOR_CONTEXT_STACKS_H
@@ -23,23 +22,22 @@ void stacks_destroy(struct stacks *stacks); /* accepts NULL; after all threads h
 
 enum { STACK_INNER_MAX = 256 };
 
-/* Where a stack comes from. All is borrowed for the call. */
+/* A stack's registers, copy and surroundings. All is borrowed for the call. */
 struct stack_source {
 	struct uw_space *space;      /* NULL: there was no memory for one */
 	struct stack_memory *memory; /* of the thread */
-	uint64_t map_version;        /* of the process: with another one than before, what was
-				      * remembered of the thread's guesses is forgotten */
+	uint64_t map_version; /* of the process: a new version forgets the thread's guesses */
 	const struct uw_regs *regs;
 	const struct uw_stack *copy;
 	bool is_32bit;
-	bool has_gaps; /* the copy has some, where pages were not in memory */
+	bool has_gaps; /* some pages of the copy were not in memory */
 	/* Frames further in than the user's (the kernel's), innermost first: STACK_INNER_MAX at
 	 * most. */
 	const struct profile_frame *inner;
 	size_t inner_count;
 };
 
-/* How much of the user's part is wanted. */
+/* The wanted extent of the user's part. */
 enum stack_extent {
 	STACK_NO_USER, /* none: regs and copy may be NULL */
 	STACK_LEAF,    /* the address in the registers; copy may be NULL */
@@ -47,18 +45,18 @@ enum stack_extent {
 };
 
 /*
- * Fills in stack: its node, how many frames are collapsed; where it was walked, its state, the
- * reason why it ended, and what was guessed. What the caller said of a stack that is not walked
- * stays. Without memory the stack is skipped, with its weight.
+ * Fills in stack: its node and number of collapsed frames; after a walk also its state, the reason
+ * for its end, and the guess. For a stack without a walk the caller's state stays. Without memory
+ * the stack is skipped, with its weight.
  */
 void stacks_node(struct stacks *stacks, const struct stack_source *source, enum stack_extent extent,
 		 struct profile_stack *stack);
 
-/* Walks a stack for what it tells of those that follow, and nothing else: a deep copy, which is
- * larger than those that nodes are made of. */
+/* Walks a deep copy only to learn from it for later stacks: it is larger than the copies that
+ * become nodes. */
 void stacks_learn(struct stacks *stacks, const struct stack_source *source);
 
-/* Writes what walking took. */
+/* Writes the counts of walking. */
 void stacks_emit(const struct stacks *stacks);
 
 #endif

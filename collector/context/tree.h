@@ -1,7 +1,7 @@
 /*
  * The calling-context tree: stacks interned into dense node ids. A frame is an (image, rva) pair; a
  * node is a (parent node, frame) pair; node 0 is the root. New frames and nodes go to the result
- * when they are first seen, so that memory is bounded by the distinct ones.
+ * when first seen: memory is bounded by the distinct ones.
  */
 #ifndef COLLECTOR_CONTEXT_TREE_H
 #define COLLECTOR_CONTEXT_TREE_H
@@ -18,30 +18,30 @@ struct tree;
 struct tree *tree_create(struct emit *emit);
 void tree_destroy(struct tree *tree); /* accepts NULL */
 
-/* What the tree knows a frame by. Frames in the same function have the same function; a frame that
- * is not known (id PROFILE_NONE) is in none of the others'. */
+/* The tree's name for a frame. Frames in the same function have the same function; an unknown frame
+ * (id PROFILE_NONE) shares its function with no other. */
 struct tree_frame {
 	uint32_t id;
 	uint32_t function;
 };
 
-/* The frame; id is PROFILE_NONE when out of memory. function is the address where the frame's
- * function starts in its image, 0: not known, and then the frame is taken for a function. */
+/* The frame; id is PROFILE_NONE when out of memory. function is the start address of the frame's
+ * function in its image, 0: not known, and the frame is taken for a function. */
 struct tree_frame tree_frame(struct tree *tree, const struct profile_frame *frame,
 			     uint64_t function);
 
-/* Brings what tree_frame will look at closer: before the first of several frames. */
+/* Prefetches memory for tree_frame: call before the first of several frames. */
 void tree_prefetch_frame(const struct tree *tree, const struct profile_frame *frame);
 
-/* Where a node is looked for, from its parent's and the id of its frame; the root's is 0. It needs
- * no look at the parent, so that the nodes of a stack can be brought closer all at once. */
+/* The hash of a node, from its parent's and the id of its frame; the root's is 0. The parent itself
+ * is not needed: the nodes of a stack can be prefetched all at once. */
 uint32_t tree_hash(uint32_t parent_hash, uint32_t frame);
 
-/* Brings what tree_child will look at closer. */
+/* Prefetches memory for tree_child. */
 void tree_prefetch_child(const struct tree *tree, uint32_t hash);
 
-/* The node of a frame called from a node; PROFILE_NONE when out of memory, or frame is that. hash
- * is the node's own, by tree_hash. */
+/* The node of a frame called from a node; PROFILE_NONE when out of memory, or for frame
+ * PROFILE_NONE. hash is the node's own, by tree_hash. */
 uint32_t tree_child(struct tree *tree, uint32_t parent, uint32_t frame, uint32_t hash);
 
 #endif

@@ -3,16 +3,15 @@
 /* CPU time of one CPU whose samples a ring should hold, in case they are not read earlier. */
 #define BACKLOG_NS 40000000ull
 
-/* Likewise, where they are ticks: most are not drawn, and what is lost of them is no more of one
- * function than of any. */
+/* Likewise for ticks: most are not drawn, and lost ones favour no function. */
 #define BACKLOG_TICKS_NS 25000000ull
 
 /* Measured with clang and 8 KB copies at 0.1 ms: 63 % of the stacks are guessed with one deep copy
  * in 64, 64 % with one in 8. */
 #define DEEP_NS 6400000ull
 
-/* What a user without privileges has for each CPU (kernel.perf_event_mlock_kb), where nothing else
- * tells of a stack's rest: of clang's stacks at 1 ms 35 % are guessed with it, none without. */
+/* An unprivileged user's ring for each CPU (kernel.perf_event_mlock_kb), with no other source for a
+ * stack's rest: of clang's stacks at 1 ms 35 % are guessed with deep copies, none without. */
 enum { DEEP_RING_MIN = 512 * 1024 };
 
 /* Whole stacks, as a rule: of clang's at 1 ms 93 % are complete and 4 % guessed with it, of 98 and

@@ -12,14 +12,14 @@
 #define TURN_NS (200 * NS_PER_MS)
 
 enum {
-	TURN_TICKS = 100, /* between draws at the least: each throws a part of one tick away */
-	TURN_SHARE = 500  /* drawing takes at most one part in so many of the time */
+	TURN_TICKS = 100, /* between draws at least: each draw discards part of a tick */
+	TURN_SHARE = 500  /* drawing takes at most 1/TURN_SHARE of the time */
 };
 
 struct cpu_event {
 	int output;
 	int clock;         /* -1: none, or its CPU is offline */
-	uint64_t count_ns; /* of the clock, when it was last looked at */
+	uint64_t count_ns; /* of the clock, at the last renewal */
 	uint64_t lost;     /* records of clocks that were closed */
 };
 
@@ -95,7 +95,7 @@ int cpu_events_start(struct cpu_events *events)
 	return result;
 }
 
-/* A clock that stands still was its CPU's before that went offline. */
+/* A clock whose count stands still belonged to its CPU before the CPU went offline. */
 static void renew(struct cpu_events *events, size_t i)
 {
 	struct cpu_event *event = &events->each[i];

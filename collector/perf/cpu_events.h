@@ -1,7 +1,6 @@
 /*
- * The collector's own events of each CPU: what BPF sends its records through; and the clocks whose
- * ticks become samples (PROFILE_SAMPLING_CPUS). Both end when their CPU goes offline, and are
- * opened again when it is back.
+ * The collector's own events of each CPU: outputs of BPF records, and clocks whose ticks become
+ * samples (PROFILE_SAMPLING_CPUS). Both end when their CPU goes offline, and are reopened later.
  */
 #ifndef COLLECTOR_PERF_CPU_EVENTS_H
 #define COLLECTOR_PERF_CPU_EVENTS_H
@@ -20,27 +19,28 @@ struct cpu_events {
 	const struct ring *rings;
 	struct stack_source *source;
 	struct cpu_event *each; /* one per CPU; NULL: not open */
-	uint32_t turn;          /* how often the ticks' distances were drawn anew */
-	uint64_t next_ns;       /* when they are again */
+	uint32_t turn;          /* number of draws of the ticks' distances */
+	uint64_t next_ns;       /* time of the next draw */
 };
 
-/* Opens what BPF sends through, on all CPUs. 0, or -1 with errno. */
+/* Opens the outputs of BPF on all CPUs. 0, or -1 with errno. */
 int cpu_events_open(struct cpu_events *events);
 
 /* Opens the clocks too. 0, or -1 with errno: none is open. */
 int cpu_events_start(struct cpu_events *events);
 
-/* Draws the distances of ticks anew, and opens what ended with its CPU: each 200 ms, or 100 ticks
- * if these are more, or as seldom as it must be to take at most 1/500 of the time. Else nothing. */
+/* Draws new distances of ticks, and reopens events that ended with their CPU: each 200 ms or 100
+ * ticks, the longer of them, or seldom enough to take at most 1/500 of the time. Otherwise a
+ * no-op. */
 void cpu_events_renew(struct cpu_events *events);
 
 /* No more ticks; accounts still come. */
 void cpu_events_stop(struct cpu_events *events);
 
-/* Records of ticks that the rings had no room for. */
+/* Records of ticks for which the rings had no room. */
 uint64_t cpu_events_lost(const struct cpu_events *events);
 
-/* Accepts what was not opened. */
+/* Accepts events that were not opened. */
 void cpu_events_close(struct cpu_events *events);
 
 #endif

@@ -185,7 +185,7 @@ int event_open_idle(const struct event_config *config, int cpu)
 	attr.disabled = 1;
 	attr.exclude_kernel = 1;
 	attr.exclude_hv = 1;
-	/* What the ring takes from the event it is mapped on; events of one ring have one clock. */
+	/* The ring's share of its event's attributes; events of one ring have one clock. */
 	attr.watermark = 1;
 	attr.wakeup_watermark = config->wakeup_bytes;
 	attr.use_clockid = 1;
@@ -199,9 +199,9 @@ int event_open_output(const struct event_config *config, int cpu)
 	fill_attr(config, cpu, &attr);
 	attr.config = PERF_COUNT_SW_BPF_OUTPUT;
 	attr.sample_period = 1;
-	/* Without user stacks, not with ones of 0 bytes: of these the kernel writes 8 bytes more
-	 * than it made room for (kernel/events/core.c, perf_output_sample_ustack). They are what a
-	 * record begins with that an interrupt put behind it meanwhile. */
+	/* Without user stacks, not with ones of 0 bytes: for these the kernel writes 8 bytes beyond
+	 * the record's room (kernel/events/core.c, perf_output_sample_ustack), over the start of a
+	 * record put behind it by an interrupt meanwhile. */
 	attr.sample_type &= ~(uint64_t)PERF_SAMPLE_STACK_USER;
 	attr.sample_stack_user = 0;
 	attr.disabled = 0;

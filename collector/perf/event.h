@@ -1,10 +1,11 @@
 /*
- * The sampling event: PERF_COUNT_SW_TASK_CLOCK of one thread on one CPU, inherited by what the
- * thread creates. Where samples come from the CPUs' clocks (PROFILE_SAMPLING_CPUS), it only counts,
- * and tells what is mapped, run and created. Source: perf_event_open(2) and linux/perf_event.h.
+ * The sampling event: PERF_COUNT_SW_TASK_CLOCK of one thread on one CPU, inherited by its new
+ * threads and processes. With samples by the CPUs' clocks (PROFILE_SAMPLING_CPUS) the event only
+ * counts, and reports mappings, execs and new tasks. Source: perf_event_open(2) and
+ * linux/perf_event.h.
  *
- * Inherited events can be mapped only per CPU (kernel/events/core.c, perf_mmap), so that a thread
- * has one event on each CPU and all events of a CPU share that CPU's ring.
+ * Inherited events can be mapped only per CPU (kernel/events/core.c, perf_mmap): a thread has one
+ * event on each CPU, and all events of a CPU share the CPU's ring.
  */
 #ifndef COLLECTOR_PERF_EVENT_H
 #define COLLECTOR_PERF_EVENT_H
@@ -28,16 +29,16 @@ struct event_config {
 	bool kernel;               /* samples have the kernel's callchain; needs has_kernel */
 	bool on_exec;              /* counts from the next exec on, else from the opening on */
 	/*
-	 * Ask for a count at the end of each thread. Only sound with one CPU: the kernel then
-	 * writes a record to the rings of all CPUs from the one that the thread ends on, and a
-	 * ring's bookkeeping is that of one writer (kernel/events/ring_buffer.c,
-	 * perf_output_get_handle): rings stop for good, within seconds where many threads end.
+	 * Ask for a count at the end of each thread. Only sound with one CPU: the kernel writes the
+	 * record to the rings of all CPUs from the CPU of the thread's end, but a ring's
+	 * bookkeeping allows one writer (kernel/events/ring_buffer.c, perf_output_get_handle):
+	 * rings stop for good, within seconds where many threads end.
 	 */
 	bool final_counts;
-	/* What the running kernel can do, and permits; event_probe fills it in. */
+	/* Features and permissions of the running kernel; event_probe fills them in. */
 	/*
-	 * Samples hit kernel mode too, and have the registers and the stack that user code entered
-	 * it with. perf_event_paranoid 1, or CAP_PERFMON.
+	 * Samples hit kernel mode too, with the registers and the stack of user code at its entry
+	 * into the kernel. perf_event_paranoid 1, or CAP_PERFMON.
 	 */
 	bool has_kernel;
 	bool has_count;    /* counts in samples of inherited events, kernel 6.12 */
@@ -45,22 +46,21 @@ struct event_config {
 	bool has_build_id; /* build-ids in MMAP2, kernel 5.12 */
 };
 
-/* Tries the attributes on this process and turns the features off that the kernel refuses.
- * Failure: not permitted at all, or perf_event is not there. */
+/* Tries the attributes on this process and turns off features the kernel refuses. Failure: not
+ * permitted at all, or no perf_event. */
 int event_probe(struct event_config *config, struct failure *failure);
 
-/* What becomes of the time in the kernel. */
+/* How time in the kernel is recorded. */
 enum profile_kernel_time event_kernel_time(const struct event_config *config);
 
-/* The format of the records that the event's ring gets. */
+/* The format of the records in the event's ring. */
 struct record_format event_format(const struct event_config *config);
 
 /* Opens the event of tid on cpu. Returns the fd (close-on-exec), or -1 with errno. */
 int event_open(const struct event_config *config, pid_t tid, int cpu);
 
-/* Opens the clock of cpu, which does not tick yet, each tick_ns: its samples are of whatever runs
- * there but for the idle task, in the sampling events' format. Needs CAP_PERFMON. Returns as
- * event_open does. */
+/* Opens the clock of cpu, not ticking yet, each tick_ns: it samples whatever runs there but the
+ * idle task, in the sampling events' format. Needs CAP_PERFMON. Returns as event_open does. */
 int event_open_clock(const struct event_config *config, int cpu, uint64_t tick_ns);
 
 /* Another distance of fd's samples from now on. 0, or -1 with errno. */
@@ -70,15 +70,15 @@ int event_set_period(int fd, uint64_t period_ns);
  * period. They are in the sampling events' format. Returns as event_open does. */
 int event_open_deep(const struct event_config *config, pid_t tid, int cpu);
 
-/* Opens an event of our own on cpu that never counts: a ring mapped on it outlives every target. */
+/* Opens an idle event of our own on cpu: a ring mapped on it outlives every target. */
 int event_open_idle(const struct event_config *config, int cpu);
 
-/* Opens the event whose samples are what a BPF program sends on cpu, in the sampling events'
- * format; needs raw and CAP_PERFMON. Returns as event_open does. */
+/* Opens the event that carries a BPF program's records on cpu, in the sampling events' format;
+ * needs raw and CAP_PERFMON. Returns as event_open does. */
 int event_open_output(const struct event_config *config, int cpu);
 
-/* Runs a BPF program at each sample of fd and of what inherits it from now on; when it returns 0
- * the sample is left out. 0, or -1 with errno. */
+/* Runs a BPF program at each sample of fd and of events that inherit fd from now on; a return of 0
+ * drops the sample. 0, or -1 with errno. */
 int event_attach_program(int fd, int program_fd);
 
 /* Sends fd's records to the ring mapped on ring_fd. 0, or -1 with errno. */
@@ -88,13 +88,13 @@ int event_enable(int fd);
 int event_disable(int fd);
 
 struct event_reading {
-	uint64_t count_ns; /* CPU time of the thread and of what it created, ended or not */
+	uint64_t count_ns; /* CPU time of the thread and of its descendants, ended or not */
 	uint64_t lost;     /* records lost; 0 without has_lost */
 };
 int event_read(const struct event_config *config, int fd, struct event_reading *reading);
 
 /* Describes in failure why opening for pid (0: a program of our own) failed with error: names the
- * limit that applies and what lifts it. Always returns -1. */
+ * limit and the remedy. Always returns -1. */
 int event_explain(struct failure *failure, int error, pid_t pid);
 
 #endif

@@ -51,7 +51,7 @@ static uint32_t take_u32(struct cursor *cursor)
 	return value;
 }
 
-/* A text that takes the rest of the cursor; it must end inside it. */
+/* A text filling the rest of the cursor; it must end inside. */
 static const char *take_text(struct cursor *cursor)
 {
 	const char *text = (const char *)cursor->at;
@@ -85,7 +85,7 @@ static void decode_registers(struct cursor *cursor, struct record_sample *sample
 	bool is_32bit = abi != PERF_SAMPLE_REGS_ABI_64;
 	registers_unpack(values, is_32bit, &sample->regs, &sample->processor_flags,
 			 &sample->code_segment);
-	/* A worker of the kernel's own (io_uring) has registers in which nothing ever was. */
+	/* A worker of the kernel's own (io_uring) has unset registers. */
 	if (sample->in_kernel && sample->regs.value[registers_machine(is_32bit)->ip] == 0) {
 		sample->regs = (struct uw_regs){0};
 		return;
@@ -148,8 +148,8 @@ static bool decode_chunk(struct cursor *cursor, const uint8_t *at, uint32_t size
 	return true;
 }
 
-/* The raw field that the BPF programs fill; the kernel leaves it empty in samples of its own.
- * Returns whether it is theirs. */
+/* The BPF programs' raw field; the kernel's own samples have an empty one. Returns whether the
+ * field is BPF's. */
 static bool decode_raw(struct cursor *cursor, struct record_sample *sample,
 		       struct thread_account *account)
 {
@@ -180,7 +180,7 @@ static void become_ending(struct record *record)
 					 .callchain_length = sample->callchain_length};
 }
 
-/* A sample of whatever ran when it was sent, with an account, which may be another thread's. */
+/* A sample of whatever ran at its sending, with an account, perhaps of another thread. */
 static void become_account(const struct thread_account *account, struct record *record)
 {
 	record->pid = account->pid;

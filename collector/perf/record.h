@@ -3,7 +3,7 @@
  *
  * Source of the layouts: linux/perf_event.h, enum perf_event_type. Records of one collection all
  * have one format, fixed by the event's attributes (event.h). Bytes come from the kernel's ring but
- * are checked as if they did not: a record that does not hold what its header promises is refused.
+ * are checked like foreign ones: a record shorter than its header promises is refused.
  */
 #ifndef COLLECTOR_PERF_RECORD_H
 #define COLLECTOR_PERF_RECORD_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What varies between formats. */
+/* The differences between formats. */
 struct record_format {
 	bool count;     /* samples carry the event's count (PERF_SAMPLE_READ, one event) */
 	bool lost;      /* counts are followed by lost (PERF_FORMAT_LOST) */
@@ -21,7 +21,7 @@ struct record_format {
 	bool registers; /* samples carry user registers */
 	bool raw;       /* samples carry a raw field: empty, a part of a stack copy, an account */
 	bool stack;     /* samples carry a stack copy; needs registers */
-	uint64_t deep_period_ns; /* of the samples that are deep copies; 0: there are none */
+	uint64_t deep_period_ns; /* of deep copies; 0: there are none */
 };
 
 enum record_kind {
@@ -32,20 +32,20 @@ enum record_kind {
 	RECORD_FORK,
 	RECORD_EXIT,
 	RECORD_COUNT,   /* PERF_RECORD_READ: a thread's final count */
-	RECORD_ACCOUNT, /* by BPF: what a thread used in all of its life, some time after its end */
-	RECORD_ENDING,  /* by BPF: a sample of a thread that ends, after its RECORD_EXIT */
+	RECORD_ACCOUNT, /* by BPF: the CPU time of a thread's whole life, some time after its end */
+	RECORD_ENDING,  /* by BPF: a sample of an ending thread, after its RECORD_EXIT */
 	RECORD_LOST,
 	RECORD_THROTTLE,
 	RECORD_UNTHROTTLE
 };
 
 enum record_registers {
-	RECORD_REGISTERS_NONE, /* a kernel thread, or a task that has no user code any more */
+	RECORD_REGISTERS_NONE, /* a kernel thread, or a task without user code any more */
 	RECORD_REGISTERS_32,
 	RECORD_REGISTERS_64
 };
 
-/* Which part of a copy of the stack the bytes are (bpf/stack_chunk.h, assembly.h). */
+/* The bytes' part of a copy of the stack (bpf/stack_chunk.h, assembly.h). */
 struct record_part {
 	uint32_t offset;
 	uint32_t total;  /* size of the copy; 0: the sample came with its whole stack */
@@ -53,16 +53,16 @@ struct record_part {
 	uint16_t below;  /* bytes from the copy's start to the stack pointer */
 };
 
-/* Whether it is a sample, and its stack one of those that are used. */
+/* Whether a record is a sample, and its stack is kept. */
 enum record_choice {
 	RECORD_UNDECIDED,
 	RECORD_KEPT,
-	RECORD_LEFT_OUT, /* there are no bytes of it */
-	RECORD_TICK      /* neither, nor is it a sample: it tells what its thread has used */
+	RECORD_LEFT_OUT, /* without bytes of the stack */
+	RECORD_TICK      /* no sample and no stack: only its thread's CPU time */
 };
 
 struct record_sample {
-	uint64_t ip; /* where the sample hit: user or kernel */
+	uint64_t ip; /* address of the hit: user or kernel */
 	uint64_t count;
 	uint64_t period;
 	/* The kernel's part of its callchain, innermost first, without the kernel's markers:
@@ -80,7 +80,7 @@ struct record_sample {
 	struct record_part part;
 	enum record_choice choice;
 	bool stack_absent; /* the copy has gaps where pages were not in memory */
-	bool is_deep;      /* a deep copy (copy_size.h), which is no sample */
+	bool is_deep;      /* a deep copy (copy_size.h), not a sample */
 };
 
 struct record_mmap {
@@ -97,7 +97,7 @@ struct record_mmap {
 
 struct record {
 	enum record_kind kind;
-	uint32_t source; /* index of the source (stream/source.h) that it came from */
+	uint32_t source; /* index of its source (stream/source.h) */
 	uint64_t time_ns;
 	uint32_t pid;
 	uint32_t tid;
@@ -131,7 +131,7 @@ bool record_decode(const struct record_format *format, const void *bytes, size_t
 /* Only the time, cheaply. false as above. */
 bool record_time(const void *bytes, size_t size, uint64_t *time_ns);
 
-/* Leaves a sample's stack out (RECORD_LEFT_OUT). Returns how many bytes it had. */
+/* Leaves a sample's stack out (RECORD_LEFT_OUT). Returns the stack's bytes. */
 size_t record_leave_out(struct record *record);
 
 #endif

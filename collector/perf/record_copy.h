@@ -1,4 +1,4 @@
-/* Copies of records that outlast the ring: with what a record points to beside it. */
+/* Copies of records that outlast the ring, with the records' data beside them. */
 #ifndef COLLECTOR_PERF_RECORD_COPY_H
 #define COLLECTOR_PERF_RECORD_COPY_H
 
@@ -9,8 +9,8 @@
 
 enum {
 	RECORD_COPY_ALIGNMENT = 16,
-	/* The most that record_copy_size gives: a record's callchain, and the stack of a sample
-	 * that was put together of parts. perf_event_header.size has 16 bits. */
+	/* The maximum of record_copy_size: a record's callchain, and the stack of a sample joined
+	 * from parts. perf_event_header.size has 16 bits. */
 	RECORD_COPY_MAX = UINT16_MAX + STACK_CHUNK_TOTAL_MAX + 2 * RECORD_COPY_ALIGNMENT
 };
 

@@ -75,7 +75,7 @@ bool ring_peek(struct ring *ring, const void **bytes, size_t *size)
 	if (fill == 0)
 		return false;
 	size_t offset = (size_t)(ring->tail & (ring->size - 1));
-	/* Records are multiples of 8 bytes, so that a header never wraps. */
+	/* Records are multiples of 8 bytes: a header never wraps. */
 	if (fill < sizeof(header) || fill > ring->size || offset % 8 != 0)
 		return drop_all(ring);
 	memcpy(&header, ring->data + offset, sizeof(header));
@@ -127,8 +127,7 @@ bool ring_next_file(const struct ring *ring, uint64_t *seen, uint64_t *file)
 	struct perf_event_header header;
 	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE); /* as ring_refresh */
 	uint64_t position = *seen > ring->tail ? *seen : ring->tail;
-	/* Records are multiples of 8 bytes. What is none ends the search: it ends the ring's, too.
-	 */
+	/* Records are multiples of 8 bytes. Other bytes end the search, as they end the ring's. */
 	while (position % 8 == 0 && head - position >= sizeof(header) &&
 	       head - position <= ring->size) {
 		memcpy(&header, ring->data + (position & (ring->size - 1)), sizeof(header));

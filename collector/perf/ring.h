@@ -2,8 +2,8 @@
  * One CPU's perf_event ring: the kernel writes records at the head, we consume them at the tail.
  *
  * Records are handed out in place; only one that wraps around the end is copied, into the ring's
- * bounce buffer. The space of a consumed record goes back to the kernel at once.
- * The kernel never waits for us: when the ring is full it drops records and counts them.
+ * bounce buffer. A consumed record's space goes back to the kernel at once. The kernel never waits
+ * for us: a full ring drops records and counts them.
  */
 #ifndef COLLECTOR_PERF_RING_H
 #define COLLECTOR_PERF_RING_H
@@ -13,14 +13,14 @@
 #include <stdint.h>
 
 struct ring {
-	int fd;     /* event that the ring is mapped on; borrowed */
+	int fd;     /* the ring's event; borrowed */
 	void *page; /* the control page, followed by the data */
 	uint8_t *data;
 	size_t size;            /* bytes of data, a power of two */
 	uint64_t head;          /* as of the last refresh */
 	uint64_t tail;          /* consumed up to here */
-	uint64_t broken;        /* times the ring held bytes that are no records */
-	uint64_t dropped_bytes; /* that were given up then */
+	uint64_t broken;        /* times the ring held invalid records */
+	uint64_t dropped_bytes; /* dropped then */
 	uint8_t *bounce;
 };
 
@@ -29,24 +29,24 @@ struct ring {
 int ring_init(struct ring *ring, int fd, size_t size);
 void ring_finish(struct ring *ring);
 
-/* Takes over what the kernel has written since. */
+/* Takes over the records written since by the kernel. */
 void ring_refresh(struct ring *ring);
 
 /* Bytes between tail and head. */
 size_t ring_fill(const struct ring *ring);
 
 /* The record at the tail: its bytes, whole and contiguous, and its size; false when there is none.
- * Valid until ring_consume, which takes that size. */
+ * Valid until ring_consume, called with this size. */
 bool ring_peek(struct ring *ring, const void **bytes, size_t *size);
 void ring_consume(struct ring *ring, size_t size);
 
-/* Whether a file was mapped, by the records since *seen (0 at first), which moves on past the first
- * such. *file is a hash of what identifies it: path, and inode or build-id. For a thread beside the
- * one that uses the ring, as long as that one consumes nothing. */
+/* Whether the records since *seen (0 at first) map a file; *seen moves on past the first such
+ * record. *file is a hash of the file's identity: path, and inode or build-id. May run in a second
+ * thread, as long as the ring's own thread consumes nothing. */
 bool ring_next_file(const struct ring *ring, uint64_t *seen, uint64_t *file);
 
-/* Bytes that the kernel cannot write to at the moment. Reads the control page only: for a thread
- * beside the one that uses the ring. */
+/* Bytes not writable by the kernel at the moment. Reads the control page only: may run in a second
+ * thread. */
 size_t ring_occupied(const struct ring *ring);
 
 #endif

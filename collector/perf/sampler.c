@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Readings of what was refused take at most one part in so many of the time: with thousands of
+/* Readings of refused records take at most one part in READING_SHARE of the time: with thousands of
  * threads a reading takes milliseconds, and the rings wait. */
 enum { READING_SHARE = 20 };
 
@@ -57,15 +57,15 @@ static int explain_source(int error, struct failure *failure)
 			   strerror(error));
 }
 
-/* Samples by the CPUs' clocks need to know processes by their first numbers, and kernel mode, in
- * which each thread's time may not be measured apart. */
+/* Samples by the CPUs' clocks need process ids of the first namespace, and samples of kernel mode:
+ * each thread's time there may not be measured apart. */
 static bool may_use_clocks(const struct sampler *sampler)
 {
 	return sampler->config.sampling.kind == PROFILE_SAMPLING_CPUS &&
 	       sampler->config.has_kernel && pid_namespace_is_first();
 }
 
-/* Random samples of threads' own ticks need nothing that is not always there. */
+/* Random samples of threads' own ticks have no such needs. */
 static void give_up_clocks(struct sampler *sampler)
 {
 	struct sampling *sampling = &sampler->config.sampling;
@@ -74,7 +74,7 @@ static void give_up_clocks(struct sampler *sampler)
 					    sampling->seed);
 }
 
-/* Without it the kernel copies the stacks, and each thread has ticks of its own. */
+/* Without the source the kernel copies the stacks, and each thread has its own ticks. */
 static void close_source(struct sampler *sampler)
 {
 	cpu_events_close(&sampler->cpu_events);
@@ -84,7 +84,8 @@ static void close_source(struct sampler *sampler)
 	give_up_clocks(sampler);
 }
 
-/* Files that are opened later, without threads' events: the drain's, what the program runs. */
+/* Files opened later, besides threads' events: the drain's, and those of images the program
+ * runs. */
 enum { LATER_FILES = 8 };
 
 static bool has_later_files(const struct sampler *sampler)
@@ -99,8 +100,7 @@ static bool has_later_files(const struct sampler *sampler)
 	return count == LATER_FILES;
 }
 
-/* Loads what copies the stacks, or tells whose ticks are whose. Where it may do without, nothing.
- */
+/* Loads the BPF source if stacks or clocks need one. */
 static int open_source(struct sampler *sampler, struct failure *failure)
 {
 	sampler->copies = sampler->config.stack_size > 0 && sampler->wanted != SAMPLER_COPY;
@@ -201,7 +201,7 @@ static int *open_all(const struct sampler *sampler, pid_t tid, open_call *open_o
 	return fds;
 }
 
-/* Does without deep events, which take as many files as the sampling events, from here on. */
+/* Gives up deep events, which take as many files as the sampling events. */
 static void give_up_deep(struct sampler *sampler)
 {
 	pthread_mutex_lock(&sampler->lock);
@@ -251,8 +251,8 @@ static int map_rings(struct sampler *sampler)
 	return sampler->rings ? 0 : -1;
 }
 
-/* The copies that the rings have room for, and the ticks that may have one. BPF draws before it
- * copies, or sends anything of a CPU's tick; its copies need no deep ones. */
+/* Chooses copies and ticks to fit the rings. BPF draws before it copies, or sends anything of a
+ * CPU's tick; its copies need no deep ones. */
 static void choose_copies(struct sampler *sampler, bool is_limited)
 {
 	struct event_config *config = &sampler->config;
@@ -293,7 +293,7 @@ static int redirect_all(const struct sampler *sampler, const int *fds)
 	return 0;
 }
 
-/* Has each CPU's ticks become samples of the processes that are followed. */
+/* Starts sampling followed processes by each CPU's ticks. */
 static int start_clocks(struct sampler *sampler)
 {
 	struct stack_source_follow follow = {
@@ -304,8 +304,7 @@ static int start_clocks(struct sampler *sampler)
 	return result < 0 ? result : cpu_events_start(&sampler->cpu_events);
 }
 
-/* Lets the source write to the rings: what a larger copy may take of them depends on their size.
- * 0, or -1 with errno. */
+/* Lets the source write to the rings; their size limits larger copies. 0, or -1 with errno. */
 static int connect_source(struct sampler *sampler)
 {
 	if (sampling_is_random(&sampler->config.sampling))
@@ -323,13 +322,13 @@ static int connect_source(struct sampler *sampler)
 	return result;
 }
 
-/* See event.h. BPF tells more. */
+/* See event.h. With the CPUs' clocks BPF sends accounts instead. */
 static bool may_have_final_counts(const struct sampler *sampler)
 {
 	return sampler->cpus.count == 1 && sampler->config.sampling.kind != PROFILE_SAMPLING_CPUS;
 }
 
-/* Maps the rings, and connects what writes to them: first as it is wanted, then with less. 0, or -1
+/* Maps the rings and connects the sources of records: first as wanted, then with less. 0, or -1
  * with errno. */
 static int begin(struct sampler *sampler)
 {
@@ -354,7 +353,7 @@ static int begin(struct sampler *sampler)
 	}
 }
 
-/* Has a process sampled by the CPUs' clocks: a launched one as soon as it has events. */
+/* Adds a process to sampling by the CPUs' clocks: a launched one as soon as it has events. */
 static int follow(struct sampler *sampler, pid_t pid)
 {
 	if (sampler->config.sampling.kind != PROFILE_SAMPLING_CPUS || sampler->followed == pid)
@@ -393,8 +392,8 @@ static void start_over(struct sampler *sampler, struct sampler_thread *thread)
 		sampler->config.stack_size = UINT32_MAX;
 }
 
-/* Likewise: 0, or -1 with errno. Where files are too few for BPF beside the first thread's events,
- * it does without. */
+/* Opens a thread; 0, or -1 with errno. Gives BPF up when files are too few for it beside the first
+ * thread's events. */
 static int open_thread(struct sampler *sampler, struct sampler_thread *thread)
 {
 	bool may_do_less = sampler->thread_count == 0 && sampler->wanted != SAMPLER_BPF;
@@ -421,9 +420,9 @@ static int use_source(const struct sampler *sampler, const struct sampler_thread
 	return 0;
 }
 
-/* Threads to open: those of the process, and those opened of others. No file is free to read of
- * them; the links of their directory are theirs and two more (proc_task_getattr, fs/proc/base.c).
- */
+/* Threads to open: those of the process, and the opened ones of others. No file descriptor is free
+ * for reading the directory; its link count is the number of threads and two more
+ * (proc_task_getattr, fs/proc/base.c). */
 static size_t count_threads(const struct sampler *sampler, pid_t pid)
 {
 	char path[64];
@@ -436,11 +435,11 @@ static size_t count_threads(const struct sampler *sampler, pid_t pid)
 }
 
 enum {
-	OTHER_FILES = 24, /* what else is open: the result, files of the target that are read */
+	OTHER_FILES = 24, /* other open files: the result, files of the target */
 	SOURCE_FILES = 17 /* BPF's maps, programs and links */
 };
 
-/* Events of the threads, of the rings, and of BPF: what it sends through, and the clocks. */
+/* Events of the threads, of the rings, and of BPF (outputs and clocks). */
 static size_t count_files(const struct sampler *sampler, size_t threads)
 {
 	size_t events = threads + 1 + (sampler->source ? 2 : 0);
@@ -563,7 +562,7 @@ void sampler_missing(const struct sampler *sampler, struct stack_source_missing 
 		stack_source_missing(sampler->source, missing);
 }
 
-/* Records so far that were no samples, and that the ring had no room for. */
+/* Records refused by the ring so far, other than samples. */
 static uint64_t count_refused(struct sampler *sampler, size_t ring_index)
 {
 	uint64_t count = 0;
@@ -586,16 +585,16 @@ uint64_t sampler_take_refused(struct sampler *sampler, size_t ring_index, uint64
 			      uint64_t lost)
 {
 	struct sampler_refused *refused = &sampler->refused[ring_index];
-	/* The kernel counts a record when it finds no room, and reports it later. What was read
-	 * after a report has all of it, so that many reports that wait take one reading. */
+	/* The kernel counts a record when it finds no room, and reports it later. A reading after a
+	 * report covers all of the report: many waiting reports take one reading. */
 	if (time_ns > refused->read_ns + refused->pause_ns) {
 		refused->read_ns = clock_now();
 		refused->count = count_refused(sampler, ring_index);
 		refused->pause_ns = (clock_now() - refused->read_ns) * READING_SHARE;
 	}
-	/* Threads that are followed through another one's events take their counts with them. */
+	/* Dropped threads (followed through another one's events) take their counts with them. */
 	uint64_t more = refused->count > refused->taken ? refused->count - refused->taken : 0;
-	/* Those that came after the report of lost ones are left for the next report. */
+	/* Refused records after this report are left for the next one. */
 	if (more > lost)
 		more = lost;
 	refused->taken += more;

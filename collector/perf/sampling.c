@@ -5,8 +5,8 @@
 
 enum { TICKS_LEAST = 20 };
 
-/* Ticks for ten samples. One of a CPU's that is not drawn costs about 1.5 us; one of a thread's has
- * its copy, and costs 8 us: 0.24 % of a CPU at 10 ms, 1 % at 1 ms. */
+/* Ticks for ten samples. An undrawn tick of a CPU costs about 1.5 us; one of a thread has its copy,
+ * and costs 8 us: 0.24 % of a CPU at 10 ms, 1 % at 1 ms. */
 static const struct {
 	uint64_t interval_ns; /* from here on */
 	uint16_t of_cpus, of_threads;
@@ -15,11 +15,11 @@ static const struct {
 /* Parts of the mean distance by which a tick may differ, of 1000. */
 enum { SPREAD = 150 };
 
-/* Half of what ticks may be drawn from is near some part of the interval in up to so many. */
+/* Simple ticks: within 1/NEARNESS of a part of the interval, up to PARTS_MAX; half of all draws. */
 enum { PARTS_MAX = 24, NEARNESS = 256, DRAWS_MAX = 32 };
 
-/* One tick for each sample is shorter than the interval, however far it is from the mean: what is
- * drawn from longer ones would be too few. */
+/* A single tick for each sample must be shorter than the interval even at the longest draw: from
+ * longer ticks too few samples would be drawn. */
 static uint64_t distance_ns(uint64_t interval_ns, uint64_t ticks)
 {
 	uint64_t longest = interval_ns * 1000 / (1000 + SPREAD);

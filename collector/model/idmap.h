@@ -16,7 +16,7 @@ bool idmap_put(struct hash_table *map, uint32_t id, void *value);
 /* Removes and returns the value; NULL where id is not in the map. */
 void *idmap_remove(struct hash_table *map, uint32_t id);
 
-/* The first value at or after slot *position, which is advanced past it; NULL at the end. Start
+/* The first value at or after slot *position; advances *position past it; NULL at the end. Start
  * with *position = 0. The map must not change meanwhile. */
 void *idmap_next(const struct hash_table *map, size_t *position);
 

@@ -41,14 +41,14 @@ struct process *process_fork(const struct process *parent, uint32_t pid, uint64_
 	struct ranges_place place = {0};
 	for (struct mapping *m; (m = ranges_next(&child->mappings, &place));)
 		m->load_ns = time_ns;
-	/* What there is no memory for is made when it is needed. */
+	/* A failed clone is made when needed. */
 	for (int i = 0; i < PROCESS_WIDTHS; i++)
 		if (parent->spaces[i])
 			child->spaces[i] = uw_space_clone(parent->spaces[i]);
 	child->main_image = parent->main_image;
 	child->stale = parent->stale || parent->unread;
 	child->unread = parent->unread;
-	/* Gone before its record came. */
+	/* The child was gone before its record came. */
 	if (child->owner == PERF_MAP_NO_OWNER)
 		child->owner = parent->owner;
 	return child;
@@ -122,7 +122,7 @@ static void clear(struct process *process)
 	destroy_spaces(process);
 }
 
-/* An exec may change it. */
+/* An exec may change the owner. */
 static void see_owner(struct process *process)
 {
 	uint32_t owner = perf_map_owner(process->pid);
@@ -161,7 +161,7 @@ static void write_modules(struct process *process)
 		write_module(process, m);
 }
 
-/* Writes what a new mapping brought: itself, and what is left over beside it. */
+/* Writes a new mapping and the remains of older ones beside it. */
 static void write_modules_at(struct process *process, const struct mapping *added)
 {
 	const uint64_t ends[] = {added->start - 1, added->start, added->end};
@@ -183,15 +183,15 @@ static uint32_t open_mapping(const struct process *process, const struct mapping
 static bool map_into(struct uw_space *space, const struct process *process,
 		     const struct mapping *mapping)
 {
-	/* Files are closed where many are open. One that is another image only now stays unread in
-	 * this mapping, which may be written. */
+	/* Files are closed when many are open. A file found to be another image only now stays
+	 * unread in this mapping, whose record may be written. */
 	open_mapping(process, mapping);
 	return uw_space_map(space, mapping->start, mapping->end, mapping->pgoff,
 			    image_module(process->context->images, mapping->image),
 			    mapping->image) == 0;
 }
 
-/* Maps it into the spaces that are there. false: out of memory. */
+/* Maps into the existing spaces. false: out of memory. */
 static bool map_into_all(const struct process *process, const struct mapping *mapping)
 {
 	bool is_mapped = true;
@@ -211,9 +211,9 @@ static bool maps_image(const struct process *process, uint32_t image)
 	return false;
 }
 
-/* The image behind a new mapping. All anonymous code of a process is one image, which is asked for
- * once: compilers may map code thousands of times a second. What could not be opened through other
- * processes may be through this one: that is tried once. */
+/* The image behind a new mapping. All anonymous code of a process is one image, looked up once:
+ * compilers may map code thousands of times a second. An image that could not be opened through
+ * other processes is tried once through this one. */
 static uint32_t find_image(struct process *process, const struct image_source *source)
 {
 	bool is_anonymous = image_is_anonymous(source);
@@ -223,7 +223,7 @@ static uint32_t find_image(struct process *process, const struct image_source *s
 	struct image_place place = {source->pid, source->start, source->end, source->mapped_ns};
 	if (is_anonymous)
 		process->anonymous_image = image;
-	/* One after the other is mapped from the same file. */
+	/* Mappings of one file follow each other. */
 	if (!image_is_unread(process->context->images, image) || image == process->tried_image)
 		return image;
 	process->tried_image = image;
@@ -256,7 +256,7 @@ static int add_mapping(struct process *process, const struct image_source *sourc
 	if (change == MAPPING_SAME)
 		return 0;
 	process->map_version += change == MAPPING_REPLACED;
-	/* What was there may be what the maps showed, and its record among those that were lost. */
+	/* The replaced mapping may come from the maps, and its record may be lost. */
 	if (change == MAPPING_REPLACED && source->mapped_ns < process->read_ns)
 		process->read_ns = 0;
 	if (!map_into_all(process, &mapping))
@@ -283,7 +283,7 @@ int process_map(struct process *process, const struct record_mmap *map, uint64_t
 		.owner = process->owner,
 	};
 	if (source.end <= source.start)
-		return 0; /* no mapping that a process can have */
+		return 0; /* not a possible mapping */
 	return add_mapping(process, &source, map->pgoff, time_ns);
 }
 
@@ -330,7 +330,7 @@ static bool read_program(uint32_t pid, char path[PROGRAM_PATH_MAX])
 	return true;
 }
 
-/* The maps are in order of address, which says nothing of the program. */
+/* Finds the program among the mappings: their order by address does not show it. */
 static void find_main_image(struct process *process)
 {
 	char path[PROGRAM_PATH_MAX];
@@ -376,7 +376,7 @@ int process_read_maps(struct process *process, uint64_t time_ns)
 	return result < 0 ? result : reading.result;
 }
 
-/* Before anything is written: the process is one that has samples. */
+/* Opens all images before anything is written: the process has samples. */
 static void open_mappings(struct process *process)
 {
 	struct ranges_place place = {0};
@@ -388,8 +388,8 @@ static void open_mappings(struct process *process)
 			process->main_image = image;
 		mapping->image = image;
 		mapping->is_32bit = image_is_32bit(process->context->images, image);
-		/* A space that came from the parent has it as it was there. Without memory for
-		 * that it stays unread. */
+		/* A space cloned from the parent still maps the unread image; on ENOMEM the image
+		 * stays. */
 		map_into_all(process, mapping);
 	}
 }

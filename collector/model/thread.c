@@ -41,8 +41,8 @@ void thread_rename(struct thread *thread, const char *name)
 
 uint64_t thread_advance(struct thread *thread, size_t ring, uint64_t count)
 {
-	/* While attaching, a thread may be counted by two events for a moment; the higher one
-	 * counts, so that no time is counted twice. */
+	/* While attaching, two events may count a thread for a moment; only the higher count is
+	 * used: no time counts twice. */
 	if (ring >= thread->count_size || count <= thread->counts[ring].last)
 		return 0;
 	uint64_t weight = count - thread->counts[ring].last;
@@ -90,7 +90,7 @@ uint64_t thread_unseen(struct thread *thread, size_t ring, uint64_t weight, uint
 	if (intervals < 1)
 		intervals = 1;
 	*ahead = sum - intervals * interval;
-	/* What is less than the sample's own interval is made up for by the samples before it. */
+	/* The samples before make up for less than the sample's own interval. */
 	if (*ahead < -interval)
 		*ahead = -interval;
 	return (uint64_t)((intervals - 1) * interval);

@@ -14,7 +14,7 @@ enum { THREAD_NAME_MAX = 32 };
 /* A thread's event on a ring's CPU. */
 struct thread_count {
 	uint64_t last;    /* count */
-	int64_t ahead_ns; /* weights of its samples, in what exceeds whole intervals */
+	int64_t ahead_ns; /* excess of its samples' weights over whole intervals */
 	uint64_t gaps;    /* of its ring, at the last sample */
 	uint64_t tick_ns; /* time of the last tick; 0: none */
 };
@@ -28,20 +28,20 @@ struct thread {
 	struct thread_count *counts; /* one per ring */
 	size_t count_size;
 	uint64_t cpu_ns;     /* its account: counted by ticks and final counts */
-	uint64_t sampled_ns; /* the samples' weights, but for what of them is kernel_ns */
-	uint64_t kernel_ns;  /* of the samples' weights: spent in the kernel, and of no stack */
-	/* Of no sample. Samples of a fixed period: counted after the last one, or in a gap. At
-	 * random times: spent in the kernel, for the next sample to carry. */
+	uint64_t sampled_ns; /* the samples' weights without kernel_ns */
+	uint64_t kernel_ns;  /* of the samples' weights: in the kernel, without a stack */
+	/* Of no sample. Fixed period: counted after the last sample, or in a gap. Random times:
+	 * spent in the kernel, carried by the next sample. */
 	uint64_t rest_ns;
-	uint64_t unseen_ns;   /* what the account may lack (profile_thread.unseen_ns) */
-	bool is_exact;        /* it lacks nothing */
-	uint64_t before_ns;   /* by the kernel's account, what it had used before it was followed */
-	uint32_t account_tid; /* the id that this account comes with, after the end; 0: none */
+	uint64_t unseen_ns;   /* missing from the account, estimated (profile_thread.unseen_ns) */
+	bool is_exact;        /* the account lacks nothing */
+	uint64_t before_ns;   /* CPU time by the kernel's account before the thread was followed */
+	uint32_t account_tid; /* thread id in the account after the end; 0: none */
 	uint32_t samples;
-	bool is_head;          /* the event was opened for it: its account stays open to the end */
-	uint32_t family;       /* the thread that the event was opened for */
-	uint32_t final_counts; /* PERF_RECORD_READs that came after its end */
-	struct stack_memory stack; /* what its next one builds on */
+	bool is_head;              /* has events of its own: the account stays open to the end */
+	uint32_t family;           /* the thread for which the event was opened */
+	uint32_t final_counts;     /* PERF_RECORD_READs after its end */
+	struct stack_memory stack; /* for its next stack to build on */
 	struct thread *next_ended; /* the tracker's list of ended threads */
 };
 
@@ -52,38 +52,38 @@ void thread_destroy(struct thread *thread); /* accepts NULL */
 
 void thread_rename(struct thread *thread, const char *name);
 
-/* CPU time since the last count on this ring: the weight of what is counted now. */
+/* CPU time since the last count on this ring: the weight of the current tick. */
 uint64_t thread_advance(struct thread *thread, size_t ring, uint64_t count);
 
 /* Notes the time of a tick on this ring. */
 void thread_note_tick(struct thread *thread, size_t ring, uint64_t time_ns);
 
 /*
- * What the account may lack, as an expectation, at now_ns or the thread's end: on each ring that it
- * had ticks on, half of what it can have used since the last one; without any, since its birth.
- * tick_ns: the distance of ticks.
+ * The expected CPU time missing from the account at now_ns or the thread's end: on each ring with
+ * ticks of the thread, half of the possible use since the last tick; without ticks, since the
+ * thread's birth. tick_ns: the distance of ticks.
  */
 struct thread_lack {
 	uint64_t unseen_ns;
-	/* The same of a thread that never waits: what is more than this was in the kernel, where no
-	 * tick is seen. */
+	/* The same for a thread that never waits: missing time above this was spent in the kernel,
+	 * where ticks see nothing. */
 	uint64_t busy_ns;
 };
 struct thread_lack thread_lack(const struct thread *thread, uint64_t tick_ns, uint64_t now_ns);
 
 /*
- * Of a sample's weight on this ring, what the thread spent in the kernel, where no sample is taken:
- * the intervals that ended there. Each sample that is taken stands for one of user code; the rest
- * are whole ones too, but for the moments by which a sample is late, and the next one's weight
- * less. Never more than the weight.
+ * The part of a sample's weight on this ring that the thread spent in the kernel, where no sample
+ * is taken: the intervals that ended there. Each sample stands for one interval of user code. The
+ * rest is whole intervals too, but for a sample's lateness, which the next sample's weight lacks.
+ * Never more than the weight.
  */
 uint64_t thread_unseen(struct thread *thread, size_t ring, uint64_t weight, uint64_t interval_ns);
 
-/* Whether samples were lost since the thread's last one on this ring, so that nobody knows what
- * they were of. gaps: how often that was on the ring so far. */
+/* Whether the ring lost samples, of whatever threads, since the thread's last sample on it. gaps:
+ * the ring's number of losses so far. */
 bool thread_pass_gap(struct thread *thread, size_t ring, uint64_t gaps);
 
-/* Writes its life. by_clock: the counts are the sampling intervals, not the event's. */
+/* Writes the thread's life. by_clock: the counts are the sampling intervals, not the event's. */
 void thread_end(struct thread *thread, struct emit *emit, bool by_clock);
 
 #endif

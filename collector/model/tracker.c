@@ -87,7 +87,7 @@ int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attac
 	return (int)tracker->family_count++;
 }
 
-/* A thread that was found before its fork is told of begins with that: the account is of it. */
+/* A thread found before its fork record begins with the fork: the account is of the new life. */
 static void forget_start(struct tracker *tracker, uint32_t tid)
 {
 	struct thread *thread = idmap_get(&tracker->threads, tid);
@@ -98,7 +98,7 @@ static void forget_start(struct tracker *tracker, uint32_t tid)
 static void apply_fork(struct tracker *tracker, const struct record *record)
 {
 	bool new_process = record->pid != record->fork.parent_pid;
-	/* The kernel tells of children that their events do not follow too. */
+	/* The kernel reports children not followed by events too. */
 	if (new_process && tracker->events->same_process)
 		return;
 	forget_start(tracker, record->tid);
@@ -121,9 +121,9 @@ static void apply_fork(struct tracker *tracker, const struct record *record)
 		tracker->families[thread->family].has_descendants = true;
 }
 
-/* A program that the kernel stopped following: an exec that changes user, group or capabilities
- * removes the events, root's too (fs/exec.c, begin_new_exec), which looks like an exit before
- * anything of the program was mapped. */
+/* Notes a program no longer followed by the kernel: an exec that changes user, group or
+ * capabilities removes the events, root's too (fs/exec.c, begin_new_exec). It looks like an exit
+ * before the program's first mapping. */
 static void note_not_followed(struct tracker *tracker, const struct process *process)
 {
 	for (size_t i = 0; i < tracker->noted_count; i++)
@@ -146,9 +146,9 @@ static void apply_exit(struct tracker *tracker, const struct record *record)
 		tracker_end_thread(tracker, thread, record->time_ns);
 }
 
-/* When a thread other than the first calls exec, the kernel ends all others and gives it the
- * first one's id (fs/exec.c, de_thread). Its events, and so its counts, go on: the life under the
- * old id ends here, and the one under the new id starts with the counts of now. */
+/* When a thread other than the first calls exec, the kernel ends all others and gives it the first
+ * one's id (fs/exec.c, de_thread). Its events and counts go on: the life under the old id ends
+ * here, and the one under the new id starts with the present counts. */
 static void take_over_id(struct tracker *tracker, struct process *process)
 {
 	struct thread *before = tracker_find_live_thread(tracker, process->pid);
@@ -165,8 +165,7 @@ static void take_over_id(struct tracker *tracker, struct process *process)
 	after->is_head = before->is_head;
 	after->rest_ns = tracker_take_pending(tracker, before);
 	before->is_head = false;
-	before->is_exact =
-		!tracker_is_exact(tracker); /* what it lacks is counted under the new id */
+	before->is_exact = !tracker_is_exact(tracker); /* the rest is counted under the new id */
 	before->final_counts = (uint32_t)tracker->cpus->count; /* its account is complete */
 	tracker_end_thread(tracker, before, tracker->now_ns);
 }
@@ -190,7 +189,7 @@ static void apply_comm(struct tracker *tracker, const struct record *record)
 		thread_rename(thread, record->comm.name);
 }
 
-/* A CPU's clock is of whoever runs there when the kernel stops it. */
+/* A CPU's clock belongs to no process: the record has the one running at the time. */
 static void apply_throttle(struct tracker *tracker, const struct record *record)
 {
 	enum profile_note_kind kind =
@@ -208,7 +207,7 @@ static void apply_lost(struct tracker *tracker, const struct record *record)
 	tracker->gaps[record->source]++;
 	emit_note(tracker->context.emit, PROFILE_NOTE_SAMPLES_LOST, record->time_ns,
 		  .value = record->lost, .tid = tracker->cpus->numbers[record->source]);
-	/* A mapping may have been among what was lost. */
+	/* A mapping may have been lost. */
 	for (struct process *p; (p = idmap_next(&tracker->processes, &position));)
 		process_lose(p, record->time_ns);
 }

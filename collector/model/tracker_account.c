@@ -1,5 +1,5 @@
-/* The threads' accounts of CPU time: each nanosecond that the events count is one thread's, once,
- * or is of no known thread. */
+/* The threads' accounts of CPU time: each nanosecond counted by the events belongs to one thread,
+ * once, or to no known thread. */
 #include "collector/model/tracker_private.h"
 
 bool tracker_is_exact(const struct tracker *tracker)
@@ -39,8 +39,8 @@ struct tick tracker_count_tick(struct tracker *tracker, struct thread *thread,
 	if (!tracker_has_unseen(tracker) &&
 	    !(tracker_is_random(tracker) && tracker->events->has_count))
 		return tick;
-	/* What a tick counts beyond its distance was in the kernel, or is of no tick: what was lost
-	 * was no more of this function than of any. */
+	/* Time beyond the tick's distance was in the kernel, or belongs to lost ticks, which were
+	 * no more of this function than of any. */
 	uint64_t beyond = thread_unseen(thread, record->source, tick.user_ns, sample->period);
 	tick.user_ns -= beyond;
 	bool is_lost = thread_pass_gap(thread, record->source, tracker->gaps[record->source]);
@@ -48,7 +48,7 @@ struct tick tracker_count_tick(struct tracker *tracker, struct thread *thread,
 	return tick;
 }
 
-/* Below PROFILE_KERNEL_ALL, which is another thing. */
+/* Below PROFILE_KERNEL_ALL, a special value. */
 static uint32_t saturate_us(uint64_t ns)
 {
 	uint64_t us = ns / 1000;
@@ -62,8 +62,8 @@ static void weigh_fixed(struct thread *thread, const struct tick *tick, struct p
 	thread->rest_ns += tick->lost_ns;
 }
 
-/* Time in the kernel was measured of each tick, not drawn, and is not scaled: it stands in samples
- * as it was. */
+/* Time in the kernel was measured at each tick, not drawn, and is not scaled: samples carry it
+ * unchanged. */
 static void weigh_random(const struct tracker *tracker, struct thread *thread,
 			 const struct tick *tick, uint64_t period_ns, struct profile_stack *stack)
 {
@@ -110,8 +110,8 @@ uint64_t tracker_take_pending(const struct tracker *tracker, struct thread *thre
 	return pending_ns;
 }
 
-/* Of CPU time after the last tick on a ring, what whole distances tell: no tick came at their ends,
- * so that the thread was in the kernel. */
+/* The whole distances in CPU time after the last tick on a ring: no tick came at their ends, so the
+ * thread was in the kernel. */
 static uint64_t kernel_part(struct tracker *tracker, struct thread *thread, size_t ring_index,
 			    uint64_t rest_ns)
 {
@@ -147,7 +147,7 @@ bool tracker_has_open_account(const struct tracker *tracker, const struct thread
 	       (tracker_has_final_counts(tracker) && thread->final_counts < tracker->cpus->count);
 }
 
-/* Of an account that did not come: what samples tell, or half of what there can be without. */
+/* The estimate for a missing account: the samples' weights, or without samples half an interval. */
 static uint64_t lack_of_account(const struct tracker *tracker, const struct thread *thread)
 {
 	uint64_t sampled_ns = thread->sampled_ns + thread->kernel_ns;

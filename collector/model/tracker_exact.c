@@ -1,6 +1,6 @@
 /*
- * The accounts where samples come from the CPUs' clocks: the kernel's own, of the whole life of
- * each thread, which BPF sends some time after its end. Samples tell nothing of them.
+ * Accounts for samples by the CPUs' clocks: the kernel's own, of each thread's whole life, sent by
+ * BPF some time after its end. Samples add nothing to them.
  */
 #include "collector/model/tracker_private.h"
 #include "collector/result/emit.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* thread.before_ns: the account is of no use, since most of it may be of before. */
+/* thread.before_ns: the account is of no use, most of it may be from before. */
 #define BEFORE_UNKNOWN UINT64_MAX
 
 /* Up to the last tick of the scheduler, a few ms ago (fs/proc/base.c, proc_pid_schedstat). */
@@ -25,7 +25,7 @@ static bool read_account(uint32_t pid, uint32_t tid, uint64_t *cpu_ns)
 	return true;
 }
 
-/* Whether an ended thread is there as long as nobody waits for it: else its id may be another's. */
+/* Whether an ended thread still waits for its parent: otherwise its id may be another's. */
 static bool is_zombie(const struct thread *thread)
 {
 	char line[512];
@@ -54,7 +54,7 @@ static void set_account(struct tracker *tracker, struct thread *thread, uint64_t
 	tracker->counts.cpu_ns += thread->cpu_ns;
 }
 
-/* The longest ended of the lives that an account may be of: ids are used again. */
+/* The longest ended life with this id whose account is due: ids are used again. */
 static struct thread *find_waiting(const struct tracker *tracker, uint32_t pid, uint32_t tid)
 {
 	struct thread *found = NULL;
@@ -74,8 +74,8 @@ struct thread *tracker_waiting(const struct tracker *tracker, const struct recor
 	return find_waiting(tracker, record->pid, record->tid);
 }
 
-/* An exec by another thread than the first gives the first one's task that thread's id, and may
- * take longer than until that task is freed: who lives cannot be whose account came. */
+/* An exec by another thread than the first gives the first one's task the caller's id; its record
+ * may come after that task was freed. An account cannot belong to a live thread. */
 static struct thread *find_freed(const struct tracker *tracker, const struct record *record)
 {
 	struct thread *thread = tracker_waiting(tracker, record);
@@ -94,7 +94,7 @@ static void unlink_waiting(struct tracker *tracker, const struct thread *thread)
 		*at = thread->next_ended;
 }
 
-/* Comes after the exec was told. */
+/* Called after the exec's record. */
 static void apply_renamed(struct tracker *tracker, const struct record *record)
 {
 	struct thread *before = idmap_get(&tracker->threads, record->tid);
@@ -105,12 +105,12 @@ static void apply_renamed(struct tracker *tracker, const struct record *record)
 		set_account(tracker, before, record->account.cpu_ns);
 		tracker_retire(tracker, before);
 	}
-	/* The exec may have taken the events, which looks like its end. */
+	/* The exec may have taken the events: `after` then looks ended. */
 	if (after && !after->is_exact && (was_told || after->end_ns == PROFILE_TIME_NEVER))
 		after->before_ns = record->account.cpu_ns;
 }
 
-/* Whether the account was read before, of a thread that ended after that. */
+/* Whether the account of a thread was read before the thread's end. */
 static bool is_closed(const struct tracker *tracker, const struct record *record)
 {
 	const struct thread *thread = idmap_get(&tracker->threads, record->tid);
@@ -131,7 +131,7 @@ void tracker_apply_account(struct tracker *tracker, const struct record *record)
 	set_account(tracker, thread, record->account.cpu_ns);
 	if (idmap_get(&tracker->threads, thread->tid) != thread)
 		unlink_waiting(tracker, thread);
-	/* A live one's exit was lost, or is told after this. */
+	/* The exit of a live thread was lost, or comes later. */
 	if (thread->end_ns != PROFILE_TIME_NEVER)
 		tracker_retire(tracker, thread);
 }

@@ -126,7 +126,7 @@ void tracker_free_tid(struct tracker *tracker, uint32_t tid)
 		tracker_retire(tracker, thread);
 }
 
-/* An exec by another thread than the first gives it that one's id long before it is told. */
+/* Exec by another thread than the first gives it that one's id long before the exec's record. */
 static struct thread *find_in_exec(const struct tracker *tracker, uint32_t pid, uint32_t tid)
 {
 	const struct process *process = idmap_get(&tracker->processes, pid);

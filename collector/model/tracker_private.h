@@ -1,4 +1,4 @@
-/* What the tracker's files share: its state, and what each does for the others. */
+/* Shared by the tracker's files: the state, and functions for each other. */
 #ifndef COLLECTOR_MODEL_TRACKER_PRIVATE_H
 #define COLLECTOR_MODEL_TRACKER_PRIVATE_H
 
@@ -9,7 +9,7 @@
 
 enum { NOTED_NAMES_MAX = 32 };
 
-/* The threads that one opened thread and its descendants make. */
+/* An opened thread and its descendants. */
 struct family {
 	uint64_t cpu_ns;      /* counted by samples and final counts */
 	bool has_descendants; /* other threads whose last counts are not known */
@@ -20,23 +20,23 @@ struct tracker {
 	const struct cpus *cpus;
 	struct process_context context;
 	struct hash_table processes;
-	struct hash_table threads; /* live ones, and ended ones that wait for their final counts */
+	struct hash_table threads; /* live ones, and ended ones waiting for final counts */
 	struct family *families;
 	uint32_t family_count;
 	size_t family_capacity;
-	uint64_t *gaps;               /* in each ring: times that samples were lost */
-	struct thread *open_accounts; /* ended, but the final count is still to come */
+	uint64_t *gaps;               /* by ring: number of times samples were lost */
+	struct thread *open_accounts; /* ended threads waiting for final counts */
 	uint64_t now_ns;              /* time of the last record */
 	char noted_names[NOTED_NAMES_MAX][PROCESS_NAME_MAX]; /* programs noted as not followed */
 	size_t noted_count;
 	size_t command_bytes; /* of command lines noted so far */
 	uint64_t unknown_ns;  /* in accounts of no known thread */
 	uint64_t open_ns;     /* of followed threads, in no account (tracker_settle) */
-	uint64_t busy_ns;     /* of it, what can lie between ticks (thread_lack) */
+	uint64_t busy_ns;     /* of open_ns: possible between ticks (thread_lack) */
 	struct tracker_counts counts;
 };
 
-/* tracker_lives.c: who lives now, and under which id. */
+/* tracker_lives.c: live tasks and their ids. */
 
 bool tracker_is_live(const struct thread *thread); /* accepts NULL */
 
@@ -58,7 +58,7 @@ struct thread *tracker_find_live_thread(const struct tracker *tracker, uint32_t 
 
 void tracker_end_thread(struct tracker *tracker, struct thread *thread, uint64_t time_ns);
 
-/* Takes an ended thread out of the table, so that its tid can be used again. */
+/* Removes an ended thread from the table: its tid can be used again. */
 void tracker_retire(struct tracker *tracker, struct thread *thread);
 
 /* Make sure that an id is free for a new thread, or process: exits may have been lost. */
@@ -70,50 +70,49 @@ void tracker_write_threads(struct tracker *tracker);
 
 /* tracker_account.c: the threads' accounts of CPU time while ticks come. */
 
-/* Whether accounts are the kernel's own, and BPF sends them. */
+/* Whether BPF sends the kernel's own accounts. */
 bool tracker_is_exact(const struct tracker *tracker);
 
 bool tracker_is_random(const struct tracker *tracker);
 
-/* Whether the events count what no tick can hit: kernel mode, which is not sampled. */
+/* Whether the events count time that ticks cannot hit: kernel mode, not sampled. */
 bool tracker_has_unseen(const struct tracker *tracker);
 
 /* Whether each ended thread's last count comes from each ring. */
 bool tracker_has_final_counts(const struct tracker *tracker);
 
-/* Takes what a thread's next sample would carry. */
+/* Takes the time pending for the thread's next sample. */
 uint64_t tracker_take_pending(const struct tracker *tracker, struct thread *thread);
 
-/* Counts a thread's final count on a ring. Returns whether it was the last one. */
+/* Adds a thread's final count on a ring. Returns whether it was the last one. */
 bool tracker_count_final(struct tracker *tracker, struct thread *thread, uint64_t counted_ns,
 			 size_t ring_index);
 
-/* Whether more may become known of the thread's CPU time: its final counts, or for the thread
- * that events were opened for, what these read at the end. */
+/* Whether more of the thread's CPU time may become known: by final counts, or for a thread with
+ * events of its own, by the reading at the end. */
 bool tracker_has_open_account(const struct tracker *tracker, const struct thread *thread);
 
-/* Says what the account may lack, before it is written. */
+/* Estimates the time missing from the account, before it is written. */
 void tracker_close_account(struct tracker *tracker, struct thread *thread);
 
-/* What of the followed threads' time in no account was in the kernel, unseen; once all accounts are
- * closed. */
+/* Kernel time of the followed threads in no account; once all accounts are closed. */
 uint64_t tracker_unattributed_kernel_ns(const struct tracker *tracker);
 
-/* tracker_exact.c: the accounts that the kernel keeps and BPF sends (tracker_is_exact). */
+/* tracker_exact.c: accounts by the kernel, sent by BPF (tracker_is_exact). */
 
-/* Has what a thread used before now be no part of its account. attach: it lacks the account if that
- * cannot be read any more. */
+/* Keeps the thread's CPU time before now out of its account. attach: the account is unknown if this
+ * time can no longer be read. */
 void tracker_begin_account(const struct tracker *tracker, struct thread *thread, bool attach);
 
 void tracker_apply_account(struct tracker *tracker, const struct record *record);
 
-/* By an exec, thread before got the id of the first thread of process pid, which ended, and the
- * kernel gave that one its. */
+/* An exec gave thread `before` the id of the ended first thread of process pid, and the kernel gave
+ * that thread the id of `before`. */
 void tracker_rename_account(struct tracker *tracker, struct thread *before, uint32_t pid);
 
-/* tracker_sampled.c: beside what analyses ask. */
+/* tracker_sampled.c: beside the functions for analyses. */
 
-/* Notes the command line that a process has by now, if that is asked for. */
+/* Notes the process's command line by now, if command lines are wanted. */
 void tracker_note_command(struct tracker *tracker, const struct process *process, uint64_t time_ns);
 
 #endif

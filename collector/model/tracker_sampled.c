@@ -23,8 +23,8 @@ void tracker_note_command(struct tracker *tracker, const struct process *process
 				  "have none");
 }
 
-/* The process is one that has samples: the sooner its command line is read, the likelier it is
- * still there. */
+/* The process has samples: the sooner its command line is read, the likelier the process is still
+ * there. */
 static void commit(struct tracker *tracker, struct process *process, uint64_t time_ns)
 {
 	if (!process->committed)

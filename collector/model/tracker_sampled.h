@@ -1,4 +1,4 @@
-/* What an analysis asks the tracker of its samples, and has it do for them. */
+/* The tracker's services to an analysis. */
 #ifndef COLLECTOR_MODEL_TRACKER_SAMPLED_H
 #define COLLECTOR_MODEL_TRACKER_SAMPLED_H
 
@@ -6,48 +6,48 @@
 #include "collector/model/thread.h"
 #include "collector/model/tracker.h"
 
-/* The process and thread of a sample; made from /proc where they are not known (a lost fork). NULL:
- * out of memory. */
+/* The process and thread of a sample; made from /proc if unknown (a lost fork). NULL: out of
+ * memory. */
 struct process *tracker_process(struct tracker *tracker, uint32_t pid);
 struct thread *tracker_thread(struct tracker *tracker, uint32_t pid, uint32_t tid);
 
-/* The same, but NULL where they are not known. */
+/* The same, but NULL if unknown. */
 struct process *tracker_find_process(const struct tracker *tracker, uint32_t pid);
 struct thread *tracker_find_thread(const struct tracker *tracker, uint32_t pid, uint32_t tid);
 
-/* The thread that an account, or a sample of its end, is of; NULL: it is not known, or its account
- * was read before. */
+/* The thread of an account, or of a sample of its end; NULL: unknown, or its account was read
+ * before. */
 struct thread *tracker_waiting(const struct tracker *tracker, const struct record *record);
 
-/* Before a sample's addresses are looked up: reads the maps where they are stale, and writes what
- * was not written yet because the process had no samples. */
+/* Call before looking up a sample's addresses: reads stale maps, and writes modules held back while
+ * the process had no samples. */
 void tracker_prepare(struct tracker *tracker, struct process *process, uint64_t time_ns);
 
-/* Counts a sample that was written. */
+/* Counts a written sample. */
 void tracker_count_sample(struct tracker *tracker, struct thread *thread);
 
-/* Counts a copy of a stack that was used. */
+/* Counts a used copy of a stack. */
 void tracker_count_copy(struct tracker *tracker, size_t size);
 
-/* A sample that there is no memory for. */
+/* Counts a sample lost for want of memory. */
 void tracker_lose_sample(struct tracker *tracker, const struct record *record);
 
-/* What a tick tells of its thread's CPU time. */
+/* The parts of a thread's CPU time in a tick. */
 struct tick {
-	uint64_t user_ns;   /* of what it shows; all of it where kernel mode is sampled */
-	uint64_t kernel_ns; /* in the kernel, unseen: of no stack */
-	uint64_t lost_ns;   /* of what was lost: of no sample */
+	uint64_t user_ns;   /* at the tick's stack; all of the time if kernel mode is sampled */
+	uint64_t kernel_ns; /* in the kernel, unseen: without a stack */
+	uint64_t lost_ns;   /* of lost samples: in no sample */
 };
 
 /* Counts a tick in its thread's account. */
 struct tick tracker_count_tick(struct tracker *tracker, struct thread *thread,
 			       const struct record *record);
 
-/* Fills in what a sample weighs, and its part of that in the kernel. is_kernel: all of it is. */
+/* Fills in a sample's weight, and the part in the kernel. is_kernel: all of it. */
 void tracker_weigh(struct tracker *tracker, struct thread *thread, const struct tick *tick,
 		   uint64_t period_ns, bool is_kernel, struct profile_stack *stack);
 
-/* What a tick that is no sample leaves for the next one. */
+/* Keeps the time of a tick that was not drawn for the next sample. */
 void tracker_keep_pending(struct tracker *tracker, struct thread *thread, const struct tick *tick,
 			  bool is_kernel);
 

@@ -1,5 +1,5 @@
-/* At the end: what the events counted and no tick or final count told is given to the one thread
- * that it can be of. */
+/* At the end: gives CPU time counted by the events, but in no tick or final count, to the one
+ * thread it can belong to. */
 #include "collector/model/tracker_private.h"
 
 enum { ANY_FAMILY = -1 };
@@ -30,8 +30,8 @@ static struct thread *find_open_account(struct tracker *tracker, int64_t family)
 	return count == 1 ? found : NULL;
 }
 
-/* Of what a thread used after its last ticks, over all rings: what is more than can lie between
- * ticks was in the kernel. */
+/* The part in the kernel of a thread's time after its last ticks, over all rings: the excess over
+ * the time possible between ticks. */
 static uint64_t kernel_part_of_rest(const struct tracker *tracker, const struct thread *thread,
 				    uint64_t rest_ns)
 {
@@ -45,7 +45,7 @@ static uint64_t kernel_part_of_rest(const struct tracker *tracker, const struct 
 		       : 0;
 }
 
-/* Gives what the events counted beyond all ticks to the thread that it is of. */
+/* Gives the events' time beyond all ticks to its thread. */
 static void settle_thread(struct tracker *tracker, struct thread *thread, uint64_t rest_ns)
 {
 	thread->cpu_ns += rest_ns;
@@ -77,7 +77,7 @@ void tracker_add_unattributed(struct tracker *tracker, uint64_t cpu_ns, uint64_t
 {
 	uint64_t known = tracker->counts.cpu_ns + tracker->counts.unattributed_ns;
 	uint64_t missing_ns = total_ns > known ? total_ns - known : 0;
-	/* If nothing was lost, they are of threads from before or after the collection. */
+	/* Without losses, unknown accounts are of threads from before or after the collection. */
 	cpu_ns += tracker->counts.lost > 0 ? tracker->unknown_ns : 0;
 	tracker->unknown_ns = 0;
 	tracker->counts.unattributed_ns += cpu_ns < missing_ns ? cpu_ns : missing_ns;

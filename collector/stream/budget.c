@@ -17,7 +17,7 @@
 enum {
 	READING_SHARE = 200, /* a reading takes at most one part in so many of the time, until the
 				pause is the longest one */
-	SHARE_PARTS = 64     /* one stack in so many is kept whatever it costs */
+	SHARE_PARTS = 64     /* one stack in SHARE_PARTS is always kept */
 };
 
 /* How much the share changes in a step, at most. */

@@ -1,11 +1,11 @@
 /*
- * How much collecting may cost, and which share of the stacks is kept so that it costs no more.
- * Only bookkeeping: the caller reads the clocks.
+ * The limit for the cost of collecting, and the share of stacks to keep within it. Only
+ * bookkeeping: the caller reads the clocks.
  *
- * The share follows the cost slowly. Which stacks are kept is drawn: where the kernel copies them,
- * from nothing but a sample's thread and time (budget_keeps), where BPF does, by its random numbers
- * before a stack is copied. Both give an even share over time and threads, so that what a program's
- * stacks say of it stays the same however many are left out.
+ * The share follows the cost slowly. Kept stacks are drawn: for the kernel's copies from only a
+ * sample's thread and time (budget_keeps), for BPF's by its random numbers before a copy. Both give
+ * an even share over time and threads: a program's stacks stay representative however many are left
+ * out.
  */
 #ifndef COLLECTOR_STREAM_BUDGET_H
 #define COLLECTOR_STREAM_BUDGET_H
@@ -17,8 +17,8 @@
 
 struct budget {
 	double limit;        /* the collector's CPU time over the program's; 0: none */
-	uint32_t share;      /* of the stacks that are kept now */
-	uint64_t next_ns;    /* when budget_step is to come again */
+	uint32_t share;      /* of the stacks to keep now */
+	uint64_t next_ns;    /* time of the next budget_step */
 	uint64_t own_ns;     /* as of the last step */
 	uint64_t program_ns; /* likewise */
 	bool is_counting;    /* the first second is over */
@@ -29,27 +29,27 @@ struct budget_reading {
 	uint64_t now_ns;
 	uint64_t own_ns;
 	uint64_t program_ns;
-	uint64_t taken_ns; /* CPU time that finding this out took */
+	uint64_t taken_ns; /* CPU time spent on this reading */
 };
 
-/* The limit where none is asked for: 5 % for intervals from 1 ms on; for shorter ones it grows with
- * the number of samples, to 15 % at 0.1 ms. */
+/* The default limit: 5 % for intervals from 1 ms on; for shorter ones it grows with the number of
+ * samples, to 15 % at 0.1 ms. */
 double budget_default_limit(uint64_t interval_ns);
 
-/* All stacks are kept for the first second from now on, whatever they cost. */
+/* Keeps all stacks for the first second from now on, whatever they cost. */
 void budget_begin(struct budget *budget, double limit, uint64_t now_ns);
 
-/* Whether a reading is wanted: four times a second, or as seldom as keeps its own cost small, but
+/* Whether a reading is due: four times a second, or seldom enough to keep its own cost small, but
  * at least every 5 s. */
 static inline bool budget_is_due(const struct budget *budget, uint64_t now_ns)
 {
 	return budget->limit > 0 && now_ns >= budget->next_ns;
 }
 
-/* Sets the share by what was used since the last step. */
+/* Sets the share by the use since the last step. */
 void budget_step(struct budget *budget, const struct budget_reading *reading);
 
-/* Whether the stack of a sample is among the share that is kept. */
+/* Whether the share keeps the stack of a sample. */
 bool budget_keeps(uint32_t share, uint32_t tid, uint64_t time_ns);
 
 #endif

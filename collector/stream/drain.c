@@ -21,7 +21,7 @@
 
 enum {
 	LOOK_MS = 50,      /* between looks for mapped files */
-	LOOK_OFTEN_MS = 3, /* while new ones are mapped, and for their records to be visible */
+	LOOK_OFTEN_MS = 3, /* while files are being mapped, and until their records are visible */
 	KNOWN_FILES = 1024
 };
 
@@ -30,30 +30,30 @@ struct drain {
 	struct queue *queue;
 	pthread_t thread;
 	bool has_thread;
-	struct pollfd *polls; /* what tells the thread to end, then the rings */
+	struct pollfd *polls; /* the thread's stop event, then the rings */
 	size_t poll_count;
 
 	/* The thread's. */
-	uint64_t *looked;                  /* how far it has looked for mapped files, per ring */
-	uint64_t known_files[KNOWN_FILES]; /* some that it saw, by ring_next_file's hash */
+	uint64_t *looked;                  /* position of the look for mapped files, per ring */
+	uint64_t known_files[KNOWN_FILES]; /* some seen files, by ring_next_file's hash */
 
-	/* Held for one record, or to look through one ring, and never while waiting: guards what
-	 * follows, the rings, and putting into the queue. */
+	/* Held for one record, or to look through one ring, and never while waiting: guards the
+	 * members below, the rings, and putting into the queue. */
 	pthread_mutex_t lock;
 	struct record_format format;
 	struct source *sources; /* the rings */
 	struct merge *merge;
 	struct assembly *assembly;
 	uint64_t copied;
-	uint32_t share; /* of the stacks that are kept */
+	uint32_t share; /* of the stacks to keep */
 	uint64_t left_out_bytes;
 
 	/* The caller's. */
 	enum drain_extent extent;
 	bool in_place;        /* the queue is empty: records come straight from the rings */
 	size_t unfinished;    /* DRAIN_REST: rings whose unfinished samples came */
-	struct record record; /* that it works on */
-	uint8_t *bytes;       /* what that points to: RECORD_COPY_MAX, resident as used */
+	struct record record; /* the caller's current record */
+	uint8_t *bytes;       /* the record's data: RECORD_COPY_MAX, resident as used */
 	bool *behind;         /* without a thread, per ring: stacks are left out */
 };
 
@@ -133,8 +133,8 @@ void drain_destroy(struct drain *drain)
 	free(drain);
 }
 
-/* Draws whether a tick is a sample, and whether its stack is one of the share that is kept. The
- * draws are independent of each other: the stacks left out say nothing of the samples. */
+/* Draws whether a tick is a sample, and whether its stack is kept by the share. The draws are
+ * independent of each other: leaving stacks out does not change the choice of samples. */
 static void choose(struct drain *drain, struct record *record)
 {
 	struct record_sample *sample = &record->sample;
@@ -151,8 +151,8 @@ static void choose(struct drain *drain, struct record *record)
 	}
 }
 
-/* Whether a record that the merge gave is to be handed out, after the sample that it leaves
- * unfinished, which is put into the queue. */
+/* Whether to hand out a record of the merge. A sample left unfinished by the record goes into the
+ * queue first. */
 static bool complete(struct drain *drain, struct record *record)
 {
 	struct record unfinished;
@@ -169,8 +169,8 @@ static bool complete(struct drain *drain, struct record *record)
 	return record->lost > 0;
 }
 
-/* More than so much in a ring, and whoever empties it is late. At the latest when the next quarter
- * is full, the kernel wakes again (event_config.wakeup_bytes). */
+/* Whether a ring holds more than 3/8: its reader is late. At the latest when the next quarter is
+ * full, the kernel wakes again (event_config.wakeup_bytes). */
 static bool is_crowded(const struct drain *drain)
 {
 	for (size_t i = 0; i < drain->sampler->cpus.count; i++) {
@@ -204,7 +204,7 @@ static bool move_one(struct drain *drain)
 	return true;
 }
 
-/* Puts all that is in the rings into the queue. false: nobody takes any more. */
+/* Puts all records of the rings into the queue. false: nobody takes any more. */
 static bool move_all(struct drain *drain)
 {
 	bool more = true;
@@ -214,7 +214,7 @@ static bool move_all(struct drain *drain)
 		bool has_room = queue_prepare(drain->queue);
 		if (has_room)
 			more = move_one(drain);
-		/* The caller must get at its queue, and at the rings if it wants to. */
+		/* The caller needs access to its queue and to the rings. */
 		pthread_mutex_unlock(&drain->lock);
 		if (!has_room && !queue_wait(drain->queue))
 			return false;
@@ -225,7 +225,7 @@ static bool move_all(struct drain *drain)
 	return true;
 }
 
-/* Whether a file was mapped since the last look that was not before, as far as is remembered. */
+/* Whether a new file was mapped since the last look, as far as known_files remembers. */
 static bool maps_new_file(struct drain *drain)
 {
 	bool is_found = false;
@@ -242,12 +242,12 @@ static bool maps_new_file(struct drain *drain)
 	return is_found;
 }
 
-/* When the caller is to be woken without the kernel asking for it. */
+/* When to wake the caller without a request by the kernel. */
 struct rounds {
 	int wait_ms;   /* until the next look */
-	int waited_ms; /* since the caller was woken, if nothing came up */
+	int waited_ms; /* since the caller was last woken */
 	int quiet_ms;  /* since a new file was mapped */
-	bool is_due;   /* one was, and its record is visible at the next look */
+	bool is_due;   /* a new file's record is visible at the next look */
 };
 
 static void look(struct drain *drain, struct rounds *rounds)
@@ -323,7 +323,7 @@ void drain_begin(struct drain *drain, enum drain_extent extent)
 		order_stop(drain);
 }
 
-/* The queue is empty, so that what the rings hold comes next. */
+/* Continues with the rings' records if the queue is empty. */
 static void begin_in_place(struct drain *drain)
 {
 	uint64_t limit = drain->extent == DRAIN_SETTLED ? clock_now() - VISIBLE_NS : UINT64_MAX;
@@ -332,12 +332,12 @@ static void begin_in_place(struct drain *drain)
 	if (drain->in_place)
 		merge_begin(drain->merge, limit);
 	else
-		queue_flush(drain->queue); /* the thread was there since */
+		queue_flush(drain->queue); /* the thread has filled the queue meanwhile */
 	pthread_mutex_unlock(&drain->lock);
 }
 
-/* More than half of a ring to catch up with means that we do not keep up: stacks are left out until
- * it is down to a quarter. Samples never are. */
+/* Whether we are behind: with more than half of a ring to catch up, stacks are left out until a
+ * quarter is left. Samples never are. */
 static bool is_behind(struct drain *drain, size_t ring_index)
 {
 	const struct ring *ring = &drain->sampler->rings[ring_index];
@@ -349,8 +349,8 @@ static bool is_behind(struct drain *drain, size_t ring_index)
 	return drain->behind[ring_index];
 }
 
-/* Takes the next record out of its ring, whose space is free then however long the caller works on
- * it. false: there is none, or the queue is not empty any more. */
+/* Takes the next record out of its ring, and frees the space however long the caller works on the
+ * record. false: there is none, or the queue is not empty any more. */
 static bool find_in_place(struct drain *drain)
 {
 	struct record record;

@@ -106,8 +106,8 @@ bool merge_next(struct merge *merge, struct record *record)
 		}
 		record->source = (uint32_t)index;
 		merge->counts.records++;
-		/* A sample in an interrupt comes before the account that was being sent. It stands
-		 * for itself: nothing else hangs on its time. */
+		/* A sample in an interrupt comes before the account being sent. An account stands
+		 * alone: nothing else depends on its time. */
 		if (head->time_ns >= merge->last_ns)
 			merge->last_ns = head->time_ns;
 		else if (record->kind != RECORD_ACCOUNT)

@@ -12,10 +12,10 @@
 
 enum {
 	NO_CHUNK = QUEUE_CHUNKS,
-	/* A chunk is handed over from here on if the taker would else run dry: small enough to stay
-	 * in a CPU's own cache between the two threads. */
+	/* From this size on a chunk is handed over if the taker would otherwise run dry: small
+	 * enough to stay in a CPU's own cache between the two threads. */
 	READY_SIZE = QUEUE_CHUNK_SIZE / 4,
-	/* Chunks that keep the taker busy: the one it works on and the next. */
+	/* Chunks to keep the taker busy: the current one and the next. */
 	BUSY_CHUNKS = 2,
 	SPARE_CHUNKS = 2,
 	HIGH_CHUNKS = QUEUE_CHUNKS / 2,
@@ -24,7 +24,7 @@ enum {
 
 struct slot {
 	_Alignas(RECORD_COPY_ALIGNMENT) struct record record;
-	size_t size; /* with the bytes that follow */
+	size_t size; /* with the bytes behind it */
 };
 
 _Static_assert(sizeof(struct slot) + RECORD_COPY_MAX < QUEUE_CHUNK_SIZE,
@@ -41,7 +41,7 @@ struct queue {
 	atomic_size_t consumed;           /* written by the taking thread */
 	atomic_bool closed;
 
-	/* Given back in order; the semaphore counts those that were not used again yet. */
+	/* Given back in order; the semaphore counts chunks not used again yet. */
 	uint32_t returned[QUEUE_CHUNKS];
 	sem_t returned_count;
 	atomic_bool abandoned;
@@ -102,13 +102,13 @@ static uint8_t *chunk_bytes(const struct queue *queue, uint32_t chunk)
 	return queue->memory + (size_t)chunk * QUEUE_CHUNK_SIZE;
 }
 
-/* Makes the queue's file readable; fails only where it is so already. */
+/* Makes the queue's file readable; fails only if the file already is. */
 void queue_wake(const struct queue *queue)
 {
 	eventfd_write(queue->fd, 1);
 }
 
-/* Chunks that were handed over and not given back, as the putting thread sees it. */
+/* Chunks handed over and not given back, as seen by the putting thread. */
 static size_t count_waiting(const struct queue *queue)
 {
 	return atomic_load_explicit(&queue->published, memory_order_relaxed) -
@@ -133,7 +133,7 @@ static bool is_abandoned(const struct queue *queue)
 	return atomic_load_explicit(&queue->abandoned, memory_order_relaxed);
 }
 
-/* A chunk to fill, one that was used before if there is one; NO_CHUNK: none. */
+/* A chunk to fill, a used one if possible; NO_CHUNK: none. */
 static uint32_t find_chunk(struct queue *queue)
 {
 	if (sem_trywait(&queue->returned_count) == 0)
@@ -215,7 +215,7 @@ void queue_flush(struct queue *queue)
 void queue_close(struct queue *queue)
 {
 	hand_over(queue);
-	/* Release: whoever sees it sees all that was handed over. */
+	/* Release: a reader of closed sees all chunks handed over. */
 	atomic_store_explicit(&queue->closed, true, memory_order_release);
 	queue_wake(queue);
 }
@@ -225,14 +225,14 @@ int queue_fd(const struct queue *queue)
 	return queue->fd;
 }
 
-/* Starts with the next chunk that was handed over. */
+/* Starts with the next chunk handed over. */
 static enum queue_state next_filled(struct queue *queue)
 {
 	size_t consumed = atomic_load_explicit(&queue->consumed, memory_order_relaxed);
 	if (atomic_load_explicit(&queue->published, memory_order_acquire) == consumed) {
 		eventfd_t wakes;
-		/* In this order: what is handed over after the reading wakes again, and once it is
-		 * closed nothing is handed over. */
+		/* In this order: a chunk handed over after the reading wakes again, and none is
+		 * handed over after closing. */
 		eventfd_read(queue->fd, &wakes);
 		bool closed = atomic_load_explicit(&queue->closed, memory_order_acquire);
 		if (atomic_load_explicit(&queue->published, memory_order_acquire) == consumed)
@@ -272,7 +272,7 @@ enum queue_state queue_take(struct queue *queue, const struct record **record)
 
 void queue_abandon(struct queue *queue)
 {
-	/* In this order: who sees the post of no chunk sees why. */
+	/* In this order: the waiter woken without a chunk sees why. */
 	atomic_store_explicit(&queue->abandoned, true, memory_order_relaxed);
 	sem_post(&queue->returned_count);
 }

@@ -1,7 +1,7 @@
 /*
- * Where records come from: each source is one stream of them in order of time, as far as its writer
- * could help it. The rings of perf events are sources. What else delivers records beside them
- * (memory that a library in the program shares, a file) becomes one by these five calls.
+ * Sources of records: each source is one stream in order of time, as far as its writer could keep
+ * the order. The rings of perf events are sources. Another supplier of records (memory shared by a
+ * library in the program, a file) becomes a source by these five calls.
  */
 #ifndef COLLECTOR_STREAM_SOURCE_H
 #define COLLECTOR_STREAM_SOURCE_H
@@ -18,15 +18,15 @@ struct source {
 };
 
 struct source_kind {
-	/* Takes over what was written since. */
+	/* Takes over the records written since. */
 	void (*refresh)(const struct source *source);
 
 	/* The bytes of the next record, the same ones until consume, which takes their size and
-	 * gives their space back; false: there is none for now. */
+	 * gives their space back; false: none for now. */
 	bool (*peek)(const struct source *source, const void **bytes, size_t *size);
 	void (*consume)(const struct source *source, size_t size);
 
-	/* When a record was made, and all of it, which may point into the bytes. false: they are no
+	/* A record's time, and all of the record, which may point into the bytes. false: not a
 	 * record. */
 	bool (*time)(const void *bytes, size_t size, uint64_t *time_ns);
 	bool (*decode)(const struct source *source, const void *bytes, size_t size,

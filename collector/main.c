@@ -15,8 +15,8 @@ static int flush_output(void)
 	return EXIT_FAILURE;
 }
 
-/* Files that we open must not get the numbers of standard streams that are closed. A launched
- * program still finds them closed. */
+/* Keeps our files off the numbers of closed standard streams. A launched program still finds them
+ * closed. */
 static void hold_standard_streams(void)
 {
 	int fd;

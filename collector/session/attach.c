@@ -49,7 +49,7 @@ static int open_new_threads(struct attaching *attaching, pid_t pid, DIR *tasks,
 	return opened;
 }
 
-/* Why /proc did not open what it has of pid. */
+/* Explains an error of /proc about pid. */
 static int explain(struct failure *failure, int error, pid_t pid)
 {
 	if (error == ENOENT || error == ESRCH)

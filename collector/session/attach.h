@@ -9,25 +9,25 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Comes after each thread that was opened with DRAIN_SETTLED, and with DRAIN_ALL when a list of
- * threads in which some were new is read to its end: then it applies what the rings hold, so that
- * the tracker knows of the inherited threads; where records come as fast as they are applied, as
- * many as it has time for. false: no more are to be opened. */
+/* Called with DRAIN_SETTLED after each opened thread, and with DRAIN_ALL at the end of a list of
+ * threads with new ones: then it applies the rings' records, for the tracker to know the inherited
+ * threads; if records come as fast as they are applied, as many as time allows. false: open no
+ * more. */
 typedef bool attach_meanwhile(void *user, enum drain_extent extent);
 
-/* Whether pid is a process, not one of its further threads, which /proc would let through. */
+/* Whether pid is a process, not a further thread of one, which /proc would accept. */
 int attach_check(pid_t pid, struct failure *failure);
 
 /*
- * Opens all threads of pid. A thread made by an opened one is followed by inheritance; one made
- * before its maker was opened is found by reading the list again, until nothing new is in it. The
- * opened ones deliver samples meanwhile, for which meanwhile is called.
- * 0, 1 when meanwhile ended it, or -1: pid does not exist or may not be sampled.
+ * Opens all threads of pid. Children of an opened thread are followed by inheritance; a thread made
+ * before its maker was opened is found by reading the list again, until nothing new is in it.
+ * Opened threads deliver samples already, for `meanwhile` to apply. 0, 1 when meanwhile ended it,
+ * or -1: pid does not exist or may not be sampled.
  */
 int attach_process(struct sampler *sampler, struct tracker *tracker, pid_t pid,
 		   attach_meanwhile *meanwhile, void *user, struct failure *failure);
 
-/* Drops the events of threads that turned out to be followed by inheritance too. */
+/* Drops the events of threads also followed by inheritance. */
 void attach_drop_doubles(struct sampler *sampler, const struct tracker *tracker);
 
 #endif

@@ -12,14 +12,14 @@
 enum options_action { OPTIONS_COLLECT, OPTIONS_HELP, OPTIONS_VERSION };
 
 enum options_unwind {
-	OPTIONS_UNWIND_AUTO, /* BPF where it is permitted, else copies */
+	OPTIONS_UNWIND_AUTO, /* BPF where permitted, else copies */
 	OPTIONS_UNWIND_COPY, /* registers and a copy of the stack, unwound outside the target */
 	OPTIONS_UNWIND_BPF,  /* the same, of exactly the used part of the stack */
 	OPTIONS_UNWIND_NONE  /* the leaf only */
 };
 
 enum options_sampling {
-	OPTIONS_SAMPLING_AUTO,   /* at random times where that can be had */
+	OPTIONS_SAMPLING_AUTO,   /* at random times where possible */
 	OPTIONS_SAMPLING_RANDOM, /* at random times */
 	OPTIONS_SAMPLING_FIXED   /* each time that a thread has used an interval */
 };

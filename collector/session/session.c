@@ -57,14 +57,14 @@ static int open_polls(struct session *session, struct failure *failure)
 	return 0;
 }
 
-/* Another one for each run. Without one of the kernel's, the time has to do. */
+/* Differs for each run. Without the kernel's random numbers, the time has to do. */
 static uint64_t draw_seed(void)
 {
 	uint64_t seed;
 	return getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == sizeof(seed) ? seed : clock_now();
 }
 
-/* Everything up to the moment when samples flow. */
+/* Everything up to the first samples. */
 static int set_up(struct session *session, struct failure *failure)
 {
 	const struct options *options = session->options;
@@ -120,14 +120,14 @@ static int set_up(struct session *session, struct failure *failure)
 		   open_polls(session, failure) < 0 || session_attach(session, failure) < 0) {
 		return -1;
 	}
-	/* Collecting began before, but what the start cost is not held against it. */
+	/* The budget begins here: the cost of the start is not held against it. */
 	budget_begin(&session->budget, options->overhead_limit, clock_now());
 	session->next_sync_ns = session->start_ns + NS_PER_S;
 	session_note_start(session);
 	return 0;
 }
 
-/* The accounts of threads that ended just now are on their way. */
+/* Waits for the accounts of threads that ended just now. */
 static void await_accounts(struct session *session)
 {
 	if (session->sampler.config.sampling.kind != PROFILE_SAMPLING_CPUS)
@@ -182,8 +182,8 @@ static void outlive_target(struct session *session)
 	}
 }
 
-/* The user may want no end of it, and a program that we outlive may end meanwhile. Returns its
- * status. */
+/* Handles signals meanwhile: the user may stop the finalizer, and a program we outlive may end.
+ * Returns the finalizer's status. */
 static int wait_for_symbols(struct session *session)
 {
 	int status = -1;
@@ -206,7 +206,7 @@ static int finalize(struct session *session, struct failure *failure)
 		return 0;
 	if (result_check(&session->result, failure) < 0)
 		return -1;
-	/* Stopped by the user, it said so itself. */
+	/* Stopped by the user, the finalizer has said so. */
 	if (status <= 128 || !finalize_ends_by(status - 128))
 		log_line(session->log, LOG_NORMAL,
 			 "the result has no symbols yet: run tbconvert finalize %s",
@@ -242,7 +242,7 @@ static int start(struct session *session, struct failure *failure)
 	if (session_is_launch(session) &&
 	    target_fork(&session->target, options->program, &session->signals, failure) < 0)
 		return -1;
-	/* What we make, from here on, is for nobody else; the program has its own mask. */
+	/* Our files from here on are for nobody else; the program has its own mask. */
 	umask(077);
 	priority_raise();
 	if (set_up(session, failure) == 0 &&

@@ -5,9 +5,8 @@
 #include "collector/machine/failure.h"
 #include "collector/session/options.h"
 
-/* Runs it. *exit_status: the program's at launch, 0 after attaching. -1: failure is set; a program
- * that was started has run to its end all the same, and what was written of the result is
- * readable. */
+/* Runs a session. *exit_status: the program's at launch, 0 after attaching. -1: failure is set; a
+ * started program has run to its end all the same, and the data written so far is readable. */
 int session_run(const struct options *options, int *exit_status, struct failure *failure);
 
 #endif

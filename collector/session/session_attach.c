@@ -8,8 +8,8 @@
 /* Between looks at rings, signals and the clock: the rings are watched by drain's thread. */
 #define LOOK_NS (5 * NS_PER_MS)
 
-/* For all that the rings hold, where more comes as fast as it is applied. A thread that is not
- * known by then is opened though it is followed, and dropped again. */
+/* Time for the rings' records, if more come as fast as they are applied. A followed thread not
+ * known by then is opened, and dropped later. */
 #define ALL_NS (500 * NS_PER_MS)
 
 int session_check_attached(const struct session *session, struct failure *failure)

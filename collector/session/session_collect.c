@@ -27,8 +27,7 @@ int session_open_drain(struct session *session, struct failure *failure)
 		       : failure_set_error(failure, errno, "cannot make the buffers of samples");
 }
 
-/* What the program used: the events' own counts, of which samples tell the same later and in part.
- */
+/* The program's CPU time by the events' own counts; samples show a part of it, later. */
 static uint64_t program_cpu_ns(const struct session *session)
 {
 	uint64_t total = 0;
@@ -73,7 +72,7 @@ bool session_apply(struct session *session, enum drain_extent extent)
 
 static void forward(const struct session *session, const struct signals_event *event)
 {
-	/* What the terminal sends reaches the program anyway: it is in our process group. */
+	/* The terminal's signals reach the program anyway, in our process group. */
 	if (!event->from_terminal && session->target.pid > 0 && !session->target.ended)
 		kill(session->target.pid, event->number);
 }

@@ -77,7 +77,7 @@ static size_t list_processes(const struct session *session, char *text, size_t s
 	const char *name;
 	text[0] = '\0';
 	while ((name = tracker_next_process(session->tracker, &position, &pid))) {
-		/* Its end may not have been told yet. */
+		/* The record of its end may be still to come. */
 		if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
 			continue;
 		if (count++ < LISTED_MAX)
@@ -155,8 +155,8 @@ void session_note_start(struct session *session)
 				  "does): samples count one interval each");
 }
 
-/* CPU time of the attached processes so far, threads that ended included; those that are gone count
- * as they did at the start, so that the difference is never too much. */
+/* CPU time of the attached processes so far, with ended threads; a process that is gone counts as
+ * at the start: the difference is never too much. */
 uint64_t session_attached_cpu_ns(const struct session *session)
 {
 	uint64_t total = 0;
@@ -165,7 +165,7 @@ uint64_t session_attached_cpu_ns(const struct session *session)
 	return total > session->attached_cpu_ns ? total : session->attached_cpu_ns;
 }
 
-/* What BPF could not tell of. total_ns: what the events counted. */
+/* Notes BPF's losses. total_ns: CPU time counted by the events. */
 static void settle_missing(struct session *session, uint64_t total_ns)
 {
 	struct stack_source_missing missing;
@@ -185,7 +185,7 @@ static void settle_missing(struct session *session, uint64_t total_ns)
 	log_line(session->log, LOG_NORMAL, "%s", text);
 }
 
-/* The events' own totals: CPU time that no sample told of, and records lost without a trace. */
+/* The events' own totals: CPU time in no sample, and records lost without a trace. */
 void session_settle(struct session *session)
 {
 	bool is_exact = session->sampler.config.sampling.kind == PROFILE_SAMPLING_CPUS;
@@ -203,7 +203,7 @@ void session_settle(struct session *session)
 	}
 	if (is_exact)
 		settle_missing(session, total_ns);
-	/* wait4 counts the children that the program waited for, which may not be followed. */
+	/* wait4 counts all children the program waited for, followed or not. */
 	if (session->target.ended && session->options->children)
 		tracker_settle_all(session->tracker, session->target.cpu_ns);
 	else if (!session_is_launch(session))

@@ -1,4 +1,4 @@
-/* The program that a collection launches. */
+/* The launched program. */
 #ifndef COLLECTOR_SESSION_TARGET_H
 #define COLLECTOR_SESSION_TARGET_H
 
@@ -11,24 +11,24 @@
 struct target {
 	pid_t pid;
 	int go_fd;    /* written to let the child exec; closing it makes the child end instead */
-	int error_fd; /* tells why exec failed; end of file: it did not */
+	int error_fd; /* has exec's error; end of file: exec succeeded */
 	bool ended;
 	int exit_status; /* as a shell shows it, once ended */
-	uint64_t cpu_ns; /* user and system time of it and its waited-for children, once ended */
+	uint64_t cpu_ns; /* user and system time, with waited-for children, once ended */
 };
 
-/* Forks a child that waits. It will run with the signals as they were before signals_init, in our
+/* Forks a waiting child. Its program will run with the signals from before signals_init, in our
  * process group and with everything else as it is now. */
 int target_fork(struct target *target, char **argv, const struct signals *signals,
 		struct failure *failure);
 
-/* Lets the child exec, and waits until it did. */
+/* Lets the child exec, and waits for the exec. */
 int target_start(struct target *target, const char *program, struct failure *failure);
 
-/* Ends a child that was not started. */
+/* Ends a child not yet started. */
 void target_cancel(struct target *target);
 
-/* Looks whether the program ended (wait: until it did). */
+/* Checks for the program's end (wait: waits for it). */
 void target_check(struct target *target, bool wait);
 
 #endif

@@ -15,13 +15,13 @@ enum {
 	IMPATIENCE = 20
 };
 
-/* The thread, which belongs to the asker until it does not answer, and then to itself. */
+/* The thread: it belongs to the asker until an answer stays out, and then to itself. */
 struct worker {
 	pthread_t thread;
 	pthread_mutex_t mutex; /* of what follows */
 	pthread_cond_t changed;
-	struct asker_question *question; /* NULL: none is to be answered */
-	bool is_left;                    /* nobody waits for it any more */
+	struct asker_question *question; /* NULL: no question */
+	bool is_left;                    /* nobody waits any more */
 };
 
 struct asker {
@@ -89,7 +89,7 @@ static struct worker *worker_start(void)
 	return worker;
 }
 
-/* It frees itself, and a question that it may be at. */
+/* Leaves the worker to free itself, and its question. */
 static void worker_leave(struct worker *worker)
 {
 	worker->is_left = true;
@@ -116,8 +116,8 @@ void asker_destroy(struct asker *asker)
 	free(asker);
 }
 
-/* The directory belongs to the effective user of the process, whatever it hides (fs/proc/base.c,
- * task_dump_owner). One that is gone keeps nobody waiting. */
+/* The directory belongs to the effective user of the process, even if hidden (fs/proc/base.c,
+ * task_dump_owner). A process that is gone keeps nobody waiting. */
 static bool is_of_others(uint32_t pid)
 {
 	uint32_t owner = perf_map_owner(pid);

@@ -14,10 +14,9 @@ enum { COMMAND_LINE_MAX = 4096 };
 /* Of arguments, NULL behind the last one; cut where text, of size bytes, is full. */
 void command_line_join(char *text, size_t size, const char *const *argv);
 
-/* That of a process by now (proc(5), /proc/PID/cmdline): a program may have written another title
- * over it, which is left as it is. false: it has none, it is gone, another one than `name` (its
- * comm, as far as that goes) has its number, or the asker, through which it is asked (NULL: by us),
- * gave it up. */
+/* The present command line of a process (proc(5), /proc/PID/cmdline), with any title the program
+ * wrote over it. false: no command line, the process is gone, its number belongs to another one
+ * than `name` (its comm, which may be cut), or the asker gave it up (NULL: we ask). */
 bool command_line_read(struct asker *asker, uint32_t pid, const char *name,
 		       char text[COMMAND_LINE_MAX]);
 

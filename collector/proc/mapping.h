@@ -12,7 +12,7 @@ struct mapping {
 	uint64_t end;
 	uint64_t pgoff;     /* file offset of start */
 	uint64_t load_ns;   /* PROFILE_TIME_BEFORE (0), or CLOCK_MONOTONIC_RAW */
-	uint64_t mapped_ns; /* likewise, when it was mapped, also before a fork; 0: not known */
+	uint64_t mapped_ns; /* likewise, time of the mapping, even before a fork; 0: not known */
 	uint32_t image;
 	bool written;  /* its module record is in the result */
 	bool is_main;  /* the process's program */
@@ -20,25 +20,25 @@ struct mapping {
 };
 
 /* The first mapping of a list (struct ranges of struct mapping) that ends after address; NULL:
- * there is none. Its range is not to be changed. */
+ * none. Its range must not be changed. */
 struct mapping *mapping_list_find(const struct ranges *list, uint64_t address);
 
 /* A copy with nothing written yet, as fork makes one. 0, or -1 when out of memory. */
 int mapping_list_copy(struct ranges *copy, const struct ranges *list);
 
-/* Called with a mapping that an address range was taken from, before it changes. */
+/* Called with a mapping before an address range is taken from it. */
 typedef void mapping_unload(const struct mapping *mapping, void *user);
 
 enum mapping_change {
 	MAPPING_SAME,    /* nothing changed */
-	MAPPING_ADDED,   /* where nothing was, or the same place of the same image */
-	MAPPING_REPLACED /* something else was there */
+	MAPPING_ADDED,   /* in a free place, or the same place of the same image */
+	MAPPING_REPLACED /* in the place of another one */
 };
 
-/* Adds mapping in place of what was there: each older mapping that it overlaps is unloaded; what
- * lies outside stays as new mappings, loaded at mapping->load_ns and not written. The same mapping
- * once more (range, image, pgoff) changes nothing. The work is that of a search, and of what is
- * overlapped. 0, or -1 when out of memory (unchanged). */
+/* Adds mapping in place of older ones: each older mapping it overlaps is unloaded; the parts
+ * outside stay as new mappings, loaded at mapping->load_ns and not written. The same mapping once
+ * more (range, image, pgoff) changes nothing. Costs a search, and work for each overlapped mapping.
+ * 0, or -1 when out of memory (unchanged). */
 int mapping_list_add(struct ranges *list, const struct mapping *mapping, mapping_unload *unload,
 		     void *user, enum mapping_change *change);
 

@@ -24,7 +24,7 @@ static void undo_escapes(char *text)
 	*out = '\0';
 }
 
-/* Takes a number and the character that must follow it; false when the line is not like that. */
+/* Takes a number and the given character after it; false for other lines. */
 static bool take_number(const char **at, int base, char follower, uint64_t *value)
 {
 	char *end;

@@ -20,12 +20,12 @@ struct maps_entry {
 	const char *path; /* "" for anonymous memory; octal escapes are undone */
 };
 
-/* Parses one line, changing it; path points into it. false: no such line. */
+/* Parses one line, changing it; path points into it. false: not a line of maps. */
 bool maps_parse(char *line, struct maps_entry *entry);
 
-/* Calls each entry, in order of address; the callback returns false to stop. What is beyond 64 MB
- * of text is left out. 0, or -1 with errno; ETIMEDOUT: the asker, through which it is asked (NULL:
- * by us), gave it up. */
+/* Calls each entry, in order of address; the callback returns false to stop. Entries beyond 64 MB
+ * of text are left out. 0, or -1 with errno; ETIMEDOUT: the asker gave the question up (NULL: we
+ * ask the kernel). */
 typedef bool maps_callback(const struct maps_entry *entry, void *user);
 int maps_read(struct asker *asker, pid_t pid, maps_callback *callback, void *user);
 

@@ -109,7 +109,7 @@ static bool is_mount_of(const char *line, const struct stat *root, char point[st
 	return is_same(root, point);
 }
 
-/* Sets where the root, which is another than ours, can be seen from here. */
+/* Finds a path from here to the process's root, which differs from ours. */
 static bool find_root(const char *theirs, const struct stat *root, char place[static PATH_MAX])
 {
 	enum { LINE_MAX_SIZE = 3 * PATH_MAX, MOUNTS_MAX = 100000 };

@@ -1,6 +1,6 @@
 /*
- * Where a process leaves the names of code that its just-in-time compiler makes, and who may have
- * left them there: what can be known only while it lives. Nothing is read of the names themselves.
+ * The file for the names of a process's just-in-time compiled code, and its possible writer: facts
+ * available only while the process lives. The names themselves are not read here.
  */
 #ifndef COLLECTOR_PROC_PERF_MAP_H
 #define COLLECTOR_PROC_PERF_MAP_H
@@ -12,15 +12,15 @@
 /* Effective user of the process; PERF_MAP_NO_OWNER when it is gone. */
 uint32_t perf_map_owner(uint32_t pid);
 
-/* When the process was started, ns since 1970 (CLOCK_REALTIME), to the kernel's ticks; 0 when it is
+/* Start time of the process, ns since 1970 (CLOCK_REALTIME), to the kernel's ticks; 0 when it is
  * gone. */
 uint64_t perf_map_started(uint32_t pid);
 
 /*
- * The file's path: /tmp/perf-PID.map, with the process's id in its own pid namespace. Where the
- * process has another root, that is put before it as it can be seen from here after the process's
- * end too (a directory, or what is mounted on one), or else as /proc/PID/root, which goes with the
- * process. From malloc; NULL: no memory.
+ * The file's path: /tmp/perf-PID.map, with the process's id in its own pid namespace. A different
+ * root of the process is put in front: by a path from here that outlives the process (a directory,
+ * or a mount on one), or else as /proc/PID/root, gone with the process. From malloc; NULL: no
+ * memory.
  */
 char *perf_map_path(uint32_t pid);
 

@@ -1,9 +1,9 @@
 /*
- * The one place where the collector hands data to the result (profile/). Records are the profile's
- * own, and borrowed; times are CLOCK_MONOTONIC_RAW ns.
+ * The collector's only way to the result (profile/). Records are the profile's own, and borrowed;
+ * times are CLOCK_MONOTONIC_RAW ns.
  *
- * The first failure of the file is kept (emit_failed) and later calls do nothing, so that callers
- * on the sampling path need not check each call: the session looks once per round.
+ * The first failure of the file is kept (emit_failed) and later calls do nothing: callers on the
+ * sampling path need not check each call, the session checks once per round.
  */
 #ifndef COLLECTOR_RESULT_EMIT_H
 #define COLLECTOR_RESULT_EMIT_H
@@ -16,7 +16,7 @@ struct host;
 
 #define EMIT_TIME_BEFORE PROFILE_TIME_BEFORE
 
-/* Creates the result file at path; name is what messages call it. */
+/* Creates the result file at path; messages call it name. */
 int emit_create(const char *path, const char *name, const struct profile_clock *clock,
 		uint64_t interval_ns, struct emit **emit, struct failure *failure);
 
@@ -40,7 +40,7 @@ void emit_unwinding(struct emit *emit, const struct profile_unwinding *unwinding
 
 void emit_clock(struct emit *emit, const struct profile_clock *clock);
 
-/* What else there is to say in a note. */
+/* Further fields of a note. */
 struct emit_note {
 	uint64_t value;
 	uint32_t pid;
@@ -48,22 +48,22 @@ struct emit_note {
 	const char *text; /* NULL: none */
 };
 
-/* A note with those fields of struct emit_note that say something, as
- * emit_note(emit, PROFILE_NOTE_INTERVAL, now_ns, .value = interval_ns). */
+/* A note with the given fields of struct emit_note, as emit_note(emit, PROFILE_NOTE_INTERVAL,
+ * now_ns, .value = interval_ns). */
 #define emit_note(emit, kind, time_ns, ...) \
 	emit_add_note(emit, kind, time_ns, &(struct emit_note){__VA_ARGS__})
 
 void emit_add_note(struct emit *emit, enum profile_note_kind kind, uint64_t time_ns,
 		   const struct emit_note *note);
 
-/* 0, or -1 with what went wrong with the file. */
+/* 0, or -1 with the file's first failure. */
 int emit_failed(const struct emit *emit, struct failure *failure);
 
-/* Ends, binds and closes the file, which analysis made. Destroys emit in any case. */
+/* Ends, binds and closes the file; analysis is its maker's name. Destroys emit in any case. */
 int emit_finish(struct emit *emit, const char *analysis, const char *command_line,
 		const struct profile_clock *clock, struct failure *failure);
 
-/* Gives up: what was written stays readable as an incomplete result. Accepts NULL. */
+/* Gives up: the data so far stays readable as an incomplete result. Accepts NULL. */
 void emit_abandon(struct emit *emit);
 
 #endif

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The path of tbconvert; just its name where it is to be looked up in PATH. */
+/* The path of tbconvert; just its name for a search in PATH. */
 static void find_program(char *path, size_t size)
 {
 	static const char *const places[] = {"tbconvert", "../tools/tbconvert"};

@@ -40,8 +40,8 @@ static long find_next_number(void)
 	return next;
 }
 
-/* 0, or -1 with errno. A umask may take rights from the owner too; a chmod of the name afterwards
- * would follow a link that somebody put in its place. */
+/* 0, or -1 with errno. A umask may take rights from the owner too; a later chmod by name would
+ * follow a link put in its place. */
 static int make_directory(const char *path)
 {
 	mode_t before = umask(077);
@@ -70,7 +70,7 @@ static int create_next(struct result *result, const char *suffix, struct failure
 			   error == 0 || error == EEXIST ? "no number is free" : strerror(error));
 }
 
-/* What another user put there would be theirs to look into and to change. */
+/* Refuses a place of another user, who could read and change the result there. */
 static int refuse_existing(const char *directory, enum profile_place place, struct failure *failure)
 {
 	const char *why = "a file is there";
@@ -115,7 +115,7 @@ static int create_named(struct result *result, const char *directory, struct fai
 			   result->directory, strerror(errno));
 }
 
-/* Takes hold of the directory, after which its name does not matter. */
+/* Takes hold of the directory; its name does not matter afterwards. */
 static int open_place(struct result *result, struct failure *failure)
 {
 	enum profile_place place;
@@ -126,7 +126,7 @@ static int open_place(struct result *result, struct failure *failure)
 	result->place = open(result->directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (result->place >= 0)
 		return 0;
-	result->created = false; /* what is there now is not it */
+	result->created = false; /* another one is there now */
 	return failure_set(failure, FAILURE_EXIT,
 			   "cannot open the result directory %s just after it was made: %s; choose "
 			   "a place where only you can write with -r DIR",
@@ -195,14 +195,13 @@ int result_create(struct result *result, const char *directory, const char *suff
 				   sizeof(result->through));
 		return 0;
 	}
-	result_remove(result); /* no file: what lies in a directory that was there stays */
+	result_remove(result); /* no file yet; the contents of an existing directory stay */
 	result_finish(result);
 	return -1;
 }
 
-/* Another user's directory may have been put in the place of ours between its making and its
- * opening. Ours belongs to whom our file belongs to; which on a file system of a network need not
- * be us. */
+/* Another user's directory may have replaced ours between its making and its opening. Ours has the
+ * owner of our file; on a network's file system, that owner need not be us. */
 static int check_owner(struct result *result, struct failure *failure)
 {
 	struct stat place;
@@ -232,7 +231,7 @@ static bool is_held_at(const struct stat *held, const char *path)
 	       status.st_ino == held->st_ino;
 }
 
-/* The name by which the kernel knows the file now. */
+/* Updates the file's name by the kernel's name for it. */
 static bool follow(struct result *result, const struct stat *held)
 {
 	char link[64];

@@ -1,8 +1,8 @@
 /*
- * The result directory and its tb5 file. Both are for their owner only: addresses and names of
- * programs stand in them. Others cannot lead the result elsewhere: a directory or link that another
- * user put in its place, before or after it was made, is refused, and the file is made anew
- * (tbrw/tbrw.h) in the directory that was looked at, whatever its name leads to by then.
+ * The result directory and its tb5 file. Both are for their owner only: they hold addresses and
+ * names of programs. Others cannot redirect the result: a directory or link that another user put
+ * in its place, before or after the making, is refused, and the file is made anew (tbrw/tbrw.h) in
+ * the checked directory, wherever its name leads by then.
  */
 #ifndef COLLECTOR_RESULT_RESULT_H
 #define COLLECTOR_RESULT_RESULT_H
@@ -14,34 +14,33 @@ struct result {
 	char directory[4096];
 	char file[4352];   /* directory/NAME.tb5, NAME the directory's last component */
 	char through[320]; /* the file's path by the directory's descriptor (profile/place.h) */
-	bool created;      /* the directory was made by us */
-	int place;         /* the directory, wherever it is by now; -1: not held */
+	bool created;      /* we made the directory */
+	int place;         /* descriptor of the directory, even if moved; -1: not held */
 	int held;          /* the file, likewise */
 };
 
 /* Makes the directory, mode 0700 whatever the umask: the given one (NULL: the next free r@@@ here,
- * with the analysis's suffix). One that exists is taken as it is if it is ours or root's and no
- * result is in it. */
+ * with the analysis's suffix). An existing one is used as is if it is ours or root's and holds no
+ * result. */
 int result_create(struct result *result, const char *directory, const char *suffix,
 		  struct failure *failure);
 
-/* Remembers the file, once it is made, by more than its name. Fails when the directory is none that
+/* Holds the file, once made, by more than its name. Fails when another user replaced the directory
  * we made. */
 int result_hold(struct result *result, struct failure *failure);
 
-/* Whether the file that is held is still to be found. One that was moved with or out of its
- * directory is: directory and file are then where it is now. Fails when it was deleted, or when no
- * name leads to it any more. */
+/* Checks that the held file can be found. After a move with or out of its directory, directory and
+ * file are updated. Fails when the file was deleted, or no name leads to it any more. */
 int result_check(struct result *result, struct failure *failure);
 
-/* Whether the file is ours by what its file system says; that of a network may call its owner
- * another (squashed on NFS). */
+/* Whether the file is ours by its file system; a network's may show another owner (squashed on
+ * NFS). */
 bool result_is_ours(const struct result *result);
 
-/* Takes everything back that result_create and the collection made so far. */
+/* Removes everything made by result_create and the collection. */
 void result_remove(const struct result *result);
 
-/* Lets go of file and directory. */
+/* Releases file and directory. */
 void result_finish(struct result *result);
 
 #endif

@@ -59,9 +59,9 @@ static uint64_t user_ip(const struct record_sample *sample)
 	return sample->regs.value[registers_machine(sample->abi == RECORD_REGISTERS_32)->ip];
 }
 
-/* Whether a sample tells where in user code its thread is. exec gives the thread another address
+/* Whether a sample shows its thread's place in user code. exec gives the thread another address
  * space, and only later the registers to start with: until then it is still in the call. A stack
- * that was left out is no empty one. */
+ * left out does not count as empty. */
 static bool has_user_code(struct process *process, struct uw_space *space,
 			  const struct record_sample *sample)
 {
@@ -78,7 +78,7 @@ static bool has_user_code(struct process *process, struct uw_space *space,
 	return true;
 }
 
-/* How much of a sample's stack is looked for; what else there is to say of it. */
+/* Chooses the extent of the stack to find; fills in the state of a stack not walked. */
 static enum stack_extent choose_extent(const struct hotspots *hotspots,
 				       const struct record_sample *sample, bool has_user,
 				       struct profile_stack *stack)
@@ -87,7 +87,7 @@ static enum stack_extent choose_extent(const struct hotspots *hotspots,
 	bool is_unwound = registers_machine(sample->abi == RECORD_REGISTERS_32)->is_unwound;
 	stack->state = PROFILE_STACK_SKIPPED;
 	stack->reason = PROFILE_SKIP_NO_REGS;
-	/* Without user code it has no stack, and the time is the kernel's. */
+	/* Without user code a sample has no stack, and the time is the kernel's. */
 	if (has_user ? !hotspots->config.unwind : sample->in_kernel) {
 		stack->state = PROFILE_STACK_NONE;
 		stack->reason = PROFILE_SKIP_NOT_SKIPPED;
@@ -161,8 +161,7 @@ static void apply_sample(struct hotspots *hotspots, const struct record *record)
 	tracker_count_copy(tracker, sample->stack.size);
 }
 
-/* A sample of a thread in its end: in the kernel, and of the time when it had ended for all that
- * the file says. */
+/* A sample of an ending thread: in the kernel, dated no later than the thread's end in the file. */
 static void apply_ending(struct hotspots *hotspots, const struct record *record)
 {
 	struct tracker *tracker = hotspots->tracker;
@@ -186,7 +185,7 @@ static void apply_ending(struct hotspots *hotspots, const struct record *record)
 	write_sample(hotspots, thread, sample, &source, extent, &out);
 }
 
-/* has_user_code for what no addresses are looked up of: what code there is, mappings tell too. */
+/* has_user_code without a look-up of addresses: mappings show the code too. */
 static bool tick_has_user_code(struct process *process, const struct record_sample *sample)
 {
 	if (sample->abi == RECORD_REGISTERS_NONE)
@@ -199,7 +198,7 @@ static bool tick_has_user_code(struct process *process, const struct record_samp
 	return true;
 }
 
-/* A tick that is no sample. */
+/* A tick that was not drawn. */
 static void apply_tick(struct hotspots *hotspots, const struct record *record)
 {
 	struct tracker *tracker = hotspots->tracker;
@@ -214,14 +213,14 @@ static void apply_tick(struct hotspots *hotspots, const struct record *record)
 			     !has_user && sample->in_kernel && !shows_kernel(hotspots, sample));
 }
 
-/* A deep copy of a thread's stack: remembered for the samples that follow, and nothing else. */
+/* A deep copy of a thread's stack: only remembered, for later samples. */
 static void apply_deep(struct hotspots *hotspots, const struct record *record)
 {
 	struct tracker *tracker = hotspots->tracker;
 	struct process *process = tracker_find_process(tracker, record->pid);
 	struct thread *thread = tracker_find_thread(tracker, record->pid, record->tid);
 	bool is_32bit = record->sample.abi == RECORD_REGISTERS_32;
-	/* What is not known yet, the next sample makes known. */
+	/* The next sample makes unknown processes and threads known. */
 	if (record->sample.choice == RECORD_LEFT_OUT || !hotspots->config.unwind || !process ||
 	    process->stale || !thread || (process->starting && record->sample.in_kernel) ||
 	    record->sample.abi == RECORD_REGISTERS_NONE || !registers_machine(is_32bit)->is_unwound)

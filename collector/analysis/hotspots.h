@@ -1,6 +1,6 @@
 /*
- * Where the CPU time goes: turns each sample into what the result holds of it, a node of the
- * calling-context tree and a weight of CPU time. Asks the tracker whose a sample is.
+ * Where the CPU time goes: turns each sample into a node of the calling-context tree and a weight
+ * of CPU time. Asks the tracker for a sample's thread and process.
  */
 #ifndef COLLECTOR_ANALYSIS_HOTSPOTS_H
 #define COLLECTOR_ANALYSIS_HOTSPOTS_H

@@ -29,8 +29,8 @@ static uint64_t read_counter(void)
 #endif
 }
 
-/* The counter is read between two readings of the clock; of several tries the narrowest counts, so
- * that an interrupt in between does not. */
+/* The counter is read between two readings of the clock; of several tries the narrowest counts: an
+ * interrupt in between is harmless. */
 static struct profile_clock read_point(void)
 {
 	struct profile_clock best = {0};

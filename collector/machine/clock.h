@@ -8,8 +8,8 @@
 /* CLOCK_MONOTONIC_RAW, ns. */
 uint64_t clock_now(void);
 
-/* The first sync point, with the counter's rate; takes a few milliseconds to measure it. Where the
- * machine has no counter that programs can read, the counter is CLOCK_MONOTONIC_RAW itself. */
+/* The first sync point, with the counter's rate; measuring the rate takes a few milliseconds. On a
+ * machine without a counter for programs, CLOCK_MONOTONIC_RAW is the counter. */
 struct profile_clock clock_calibrate(void);
 
 /* A later sync point; rate as in first. */

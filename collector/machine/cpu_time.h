@@ -9,7 +9,7 @@
 /* User and system time, ns. */
 uint64_t cpu_time_ns(const struct rusage *usage);
 
-/* CPU time of a running process so far, threads that ended included, ns; 0 when it is gone. */
+/* CPU time of a running process so far, with its ended threads, ns; 0 when it is gone. */
 uint64_t cpu_time_of_process_ns(pid_t pid);
 
 /* CPU time of this process so far, all its threads together, ns. */

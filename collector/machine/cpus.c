@@ -32,7 +32,7 @@ static bool take_number(const char **at, unsigned long *number)
 	return *number <= CPU_NUMBER_MAX;
 }
 
-/* Takes "N" or "N-M"; ranges ascend, so that a list has a bound. */
+/* Takes "N" or "N-M"; ranges ascend: a list has a bound. */
 static bool take_range(const char **at, unsigned long least, unsigned long *first,
 		       unsigned long *last)
 {

@@ -16,11 +16,11 @@ int cpus_parse(const char *list, struct cpus *cpus);
 /* Reads a list from a file. 0, or -1 with errno. */
 int cpus_read(const char *path, struct cpus *cpus);
 
-/* Reads the CPUs that a file in the form of proc_stat(5) has a line of: those that are online
+/* Reads the CPUs with a line in a file like /proc/stat (proc_stat(5)): the online ones
  * (fs/proc/stat.c). 0, or -1 with errno. */
 int cpus_read_stat(const char *path, struct cpus *cpus);
 
-/* The CPUs that are online, also where /sys is not mounted. 0, or -1 with errno. */
+/* The online CPUs, even if /sys is not mounted. 0, or -1 with errno. */
 int cpus_online(struct cpus *cpus);
 
 void cpus_finish(struct cpus *cpus);

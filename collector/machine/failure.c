@@ -27,7 +27,7 @@ int failure_set(struct failure *failure, int exit_status, const char *format, ..
 	return -1;
 }
 
-/* What lifts the limit that a call met; "" where no limit is known. */
+/* The remedy for the limit met by a call; "" where no limit is known. */
 static void advise(int error, char *text, size_t size)
 {
 	struct rlimit limit = {0};

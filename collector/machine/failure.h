@@ -1,12 +1,12 @@
 /*
- * One failure, said once: what failed, why, what to do. Functions of the collector that can fail in
- * a way the user must hear of take a struct failure, fill it in and return -1; only main prints it.
+ * One failure, said once: what failed, why, the remedy. Functions of the collector whose failure
+ * concerns the user take a struct failure, fill it in and return -1; only main prints it.
  */
 #ifndef COLLECTOR_MACHINE_FAILURE_H
 #define COLLECTOR_MACHINE_FAILURE_H
 
 struct failure {
-	int exit_status; /* what tbcollect exits with */
+	int exit_status; /* of tbcollect */
 	char text[1024]; /* one line without the program's name and newline */
 };
 
@@ -21,8 +21,8 @@ enum {
 int failure_set(struct failure *failure, int exit_status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* As failure_set, with "what: why" by the errno value of a call that failed, and what lifts the
- * limit that it met: of open files, of processes. */
+/* As failure_set, with "what: why" by the errno value of a failed call, and the remedy if it met a
+ * limit: of open files, of processes. */
 int failure_set_error(struct failure *failure, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

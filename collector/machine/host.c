@@ -210,7 +210,7 @@ static void fill_software(struct host *host)
 	snprintf(release, sizeof(release), "%.64s %.64s %.64s", names.sysname, names.release,
 		 names.machine);
 	set_text(host->host_name, names.nodename);
-	set_text(host->ip_address, ""); /* a host has many; the name is what identifies it */
+	set_text(host->ip_address, ""); /* a host has many; the name identifies it */
 	set_text(host->os_name, pretty[0] != '\0' ? pretty : names.sysname);
 	set_text(host->os_release, release);
 	host->host = (TBRW_HOST){.host_size = sizeof(TBRW_HOST),

@@ -1,5 +1,5 @@
 /* The machine, as the hardware and software sections of the guide describe it (chapters 6.3, 6.4).
- * What cannot be found out is 0 or an empty text. */
+ * Unknown facts are 0 or an empty text. */
 #ifndef COLLECTOR_MACHINE_HOST_H
 #define COLLECTOR_MACHINE_HOST_H
 

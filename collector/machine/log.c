@@ -17,6 +17,6 @@ void log_line(enum log_level wanted, enum log_level level, const char *format, .
 	/* Names of programs and files may hold anything: the line stays one, and the terminal as it
 	 * is. */
 	profile_visible_text(text, shown);
-	/* One write, so that the target's own lines do not end up inside ours. */
+	/* One write: the target's own lines must not end up inside ours. */
 	fprintf(stderr, "tbcollect: %s\n", shown);
 }

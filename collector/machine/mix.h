@@ -1,4 +1,4 @@
-/* A mixing function for draws: each bit of what goes in changes half of those that come out. */
+/* A mixing function for draws: each input bit changes half of the output bits. */
 #ifndef COLLECTOR_MACHINE_MIX_H
 #define COLLECTOR_MACHINE_MIX_H
 

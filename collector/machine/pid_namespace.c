@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Some times what the kernel's most groups take (NGROUPS_MAX), of which a line can consist. */
+/* A line can consist of groups: some times the kernel's most (NGROUPS_MAX). */
 enum { PARTS_MAX = 16384 };
 
 static int check_numbers(const char *numbers, struct failure *failure)

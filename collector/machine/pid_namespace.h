@@ -8,9 +8,9 @@
 
 /*
  * perf_event_open and the records of its rings number processes as this process's pid namespace
- * does, /proc as the one that it was mounted for. Where these are not the same, what is read of a
- * number in /proc is another process's: fails then, and where there is no /proc at all.
- * Source: pid_namespaces(7); NSpid in proc(5), which begins with /proc's own namespace.
+ * does, /proc as the namespace of its mounting. If the two differ, a number read in /proc is
+ * another process's: fails then, and without any /proc. Source: pid_namespaces(7); NSpid in
+ * proc(5), which begins with /proc's own namespace.
  */
 int pid_namespace_check(struct failure *failure);
 

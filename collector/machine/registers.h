@@ -1,4 +1,4 @@
-/* The sampled user registers: which ones, and their order in a record. One file per machine. */
+/* The sampled user registers and their order in a record. One file per machine. */
 #ifndef COLLECTOR_MACHINE_REGISTERS_H
 #define COLLECTOR_MACHINE_REGISTERS_H
 
@@ -15,16 +15,16 @@ uint64_t registers_mask(void);
 /* Number of bits in the mask: values per sample. */
 size_t registers_count(void);
 
-/* values in record order -> DWARF order; flags and code segment where the machine has them. The
- * kernel gives the same ones of 32-bit code, of which the machine has fewer. */
+/* values in record order -> DWARF order; flags and code segment where the machine has them. For
+ * 32-bit code, with fewer registers, the kernel gives the same values. */
 void registers_unpack(const uint64_t *values, bool is_32bit, struct uw_regs *regs,
 		      uint64_t *processor_flags, uint16_t *code_segment);
 
-/* regs are of 64-bit code that is in the kernel. In a system call, the address is the one behind
- * the instruction that made it, and may be another function's: lets it be that instruction. */
+/* regs are of 64-bit code in the kernel. In a system call the address is behind the calling
+ * instruction, maybe in another function: changes it to the address of that instruction. */
 void registers_enter(struct uw_regs *regs);
 
-/* The machine that user code runs on. */
+/* The machine of user code. */
 struct registers_machine {
 	enum uw_arch arch;
 	uint8_t sp, ip;    /* in struct uw_regs */

@@ -8,7 +8,7 @@ enum { FLAGS = -1, CODE_SEGMENT = -2, STACK_SEGMENT = -3, NOT_THERE = -4 };
 
 static const struct {
 	int perf;
-	int dwarf; /* or what else it is */
+	int dwarf; /* or FLAGS and the like */
 	int dwarf_32;
 } order[] = {
 	{PERF_REG_X86_AX, 0, 0},
@@ -63,7 +63,7 @@ void registers_unpack(const uint64_t *values, bool is_32bit, struct uw_regs *reg
 }
 
 /* SYSCALL leaves the address behind itself in RCX too (AMD64 manual, volume 3); the kernel keeps
- * both until it returns. With FRED it does not, and the address stays as it is. */
+ * both until it returns. FRED does not, and the address stays unchanged. */
 void registers_enter(struct uw_regs *regs)
 {
 	enum { DWARF_RCX = 2, DWARF_RIP = 16, SYSCALL_SIZE = 2 };

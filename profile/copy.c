@@ -5,6 +5,7 @@
 #include "profile/base/tsc.h"
 #include "profile/read/reader_private.h"
 #include "profile/write/writer_private.h"
+#include <assert.h>
 #include <stdlib.h>
 
 static uint64_t convert_tsc(const struct profile_copy *copy, uint64_t tsc)
@@ -60,6 +61,7 @@ static TBRW_U32 copy_record(const struct profile_copy *copy, struct profile_writ
 	const char *texts[PROFILE_TEXTS_MAX] = {0};
 
 	*id = PROFILE_NONE;
+	assert(spec->record_size <= sizeof(record.bytes));
 	memcpy(record.bytes, item, spec->record_size);
 	if (!convert(copy, stream, &record, texts))
 		return VT_SUCCESS;

@@ -54,7 +54,8 @@ static size_t find_id(const uint8_t *notes, uint64_t size, uint8_t *id)
 		at = bytes + ((note.n_descsz + UINT64_C(3)) & ~UINT64_C(3));
 		if (bytes + note.n_descsz > size)
 			break;
-		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") ||
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_descsz == 0 ||
+		    note.n_namesz != sizeof("GNU") ||
 		    memcmp(notes + name, "GNU", sizeof("GNU")) != 0)
 			continue;
 		if (note.n_descsz > BUILD_ID_MAX)

@@ -32,7 +32,7 @@ static void declare_kernel(struct hotspots *hotspots)
 
 /* Gives a stack the kernel's part. */
 static void add_kernel_frames(struct hotspots *hotspots, const struct record_sample *sample,
-			      struct stack_source *source)
+			      struct stack_origin *source)
 {
 	size_t count = sample->callchain_length < STACK_INNER_MAX ? sample->callchain_length
 								  : STACK_INNER_MAX;
@@ -99,10 +99,10 @@ static enum stack_extent choose_extent(const struct hotspots *hotspots,
 	return has_user ? STACK_LEAF : STACK_NO_USER;
 }
 
-static struct stack_source source_of(struct uw_space *space, struct thread *thread,
+static struct stack_origin source_of(struct uw_space *space, struct thread *thread,
 				     uint64_t map_version, const struct record_sample *sample)
 {
-	return (struct stack_source){
+	return (struct stack_origin){
 		.space = space,
 		.memory = &thread->stack,
 		.map_version = map_version,
@@ -115,7 +115,7 @@ static struct stack_source source_of(struct uw_space *space, struct thread *thre
 
 /* Gives a sample its node. out: all else of it. */
 static void write_sample(struct hotspots *hotspots, struct thread *thread,
-			 const struct record_sample *sample, struct stack_source *source,
+			 const struct record_sample *sample, struct stack_origin *source,
 			 enum stack_extent extent, struct profile_sample *out)
 {
 	if (shows_kernel(hotspots, sample))
@@ -155,7 +155,7 @@ static void apply_sample(struct hotspots *hotspots, const struct record *record)
 	struct tick tick = tracker_count_tick(tracker, thread, record);
 	tracker_weigh(tracker, thread, &tick, sample->period,
 		      !has_user && sample->in_kernel && !with_kernel, &out.stack);
-	struct stack_source source = source_of(space, thread, process->map_version, sample);
+	struct stack_origin source = source_of(space, thread, process->map_version, sample);
 	enum stack_extent extent = choose_extent(hotspots, sample, has_user, &out.stack);
 	write_sample(hotspots, thread, sample, &source, extent, &out);
 	tracker_count_copy(tracker, sample->stack.size);
@@ -180,7 +180,7 @@ static void apply_ending(struct hotspots *hotspots, const struct record *record)
 	};
 	struct tick tick = {.user_ns = sample->period};
 	tracker_weigh(tracker, thread, &tick, sample->period, !with_kernel, &out.stack);
-	struct stack_source source = source_of(NULL, thread, 0, sample);
+	struct stack_origin source = source_of(NULL, thread, 0, sample);
 	enum stack_extent extent = choose_extent(hotspots, sample, false, &out.stack);
 	write_sample(hotspots, thread, sample, &source, extent, &out);
 }
@@ -229,7 +229,7 @@ static void apply_deep(struct hotspots *hotspots, const struct record *record)
 	struct uw_space *space = process_space(process, is_32bit);
 	if (!space)
 		return;
-	struct stack_source source =
+	struct stack_origin source =
 		source_of(space, thread, process->map_version, &record->sample);
 	stacks_learn(hotspots->stacks, &source);
 	tracker_count_copy(tracker, record->sample.stack.size);

@@ -50,7 +50,7 @@ struct stacks {
 
 /* A stack on its way to its node. */
 struct found {
-	const struct stack_source *source;
+	const struct stack_origin *source;
 	bool is_deep;        /* only learned from */
 	bool is_whole;       /* the thread's memory took it */
 	struct chain *chain; /* receives the stack; NULL: out of memory */
@@ -205,7 +205,7 @@ static uint16_t saturate(size_t count)
 
 static bool push_inner_frames(struct stacks *stacks, const struct found *found)
 {
-	const struct stack_source *source = found->source;
+	const struct stack_origin *source = found->source;
 	struct tree_frame frames[STACK_INNER_MAX];
 	for (size_t i = 0; i < source->inner_count; i++)
 		frames[i] = tree_frame(stacks->tree, &source->inner[i], 0);
@@ -218,7 +218,7 @@ static bool push_inner_frames(struct stacks *stacks, const struct found *found)
 static void find_frames(struct stacks *stacks, struct found *found, enum stack_extent extent,
 			struct profile_stack *stack)
 {
-	const struct stack_source *source = found->source;
+	const struct stack_origin *source = found->source;
 	if (extent == STACK_NO_USER)
 		return;
 	if (!source->space) {
@@ -245,7 +245,7 @@ static uint32_t make_node(struct stacks *stacks, const struct found *found)
 								: PROFILE_NONE;
 }
 
-void stacks_node(struct stacks *stacks, const struct stack_source *source, enum stack_extent extent,
+void stacks_node(struct stacks *stacks, const struct stack_origin *source, enum stack_extent extent,
 		 struct profile_stack *stack)
 {
 	struct found found = {.source = source, .chain = stacks->chain};
@@ -266,7 +266,7 @@ void stacks_node(struct stacks *stacks, const struct stack_source *source, enum 
 	stack->node = node;
 }
 
-void stacks_learn(struct stacks *stacks, const struct stack_source *source)
+void stacks_learn(struct stacks *stacks, const struct stack_origin *source)
 {
 	struct found found = {.source = source, .is_deep = true, .chain = stacks->chain};
 	struct profile_stack unused = {0};

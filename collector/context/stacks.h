@@ -23,7 +23,7 @@ void stacks_destroy(struct stacks *stacks); /* accepts NULL; after all threads h
 enum { STACK_INNER_MAX = 256 };
 
 /* A stack's registers, copy and surroundings. All is borrowed for the call. */
-struct stack_source {
+struct stack_origin {
 	struct uw_space *space;      /* NULL: there was no memory for one */
 	struct stack_memory *memory; /* of the thread */
 	uint64_t map_version; /* of the process: a new version forgets the thread's guesses */
@@ -49,12 +49,12 @@ enum stack_extent {
  * for its end, and the guess. For a stack without a walk the caller's state stays. Without memory
  * the stack is skipped, with its weight.
  */
-void stacks_node(struct stacks *stacks, const struct stack_source *source, enum stack_extent extent,
+void stacks_node(struct stacks *stacks, const struct stack_origin *source, enum stack_extent extent,
 		 struct profile_stack *stack);
 
 /* Walks a deep copy only to learn from it for later stacks: it is larger than the copies that
  * become nodes. */
-void stacks_learn(struct stacks *stacks, const struct stack_source *source);
+void stacks_learn(struct stacks *stacks, const struct stack_origin *source);
 
 /* Writes the counts of walking. */
 void stacks_emit(const struct stacks *stacks);

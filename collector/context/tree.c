@@ -1,6 +1,7 @@
 #include "collector/context/tree.h"
 
 #include "collector/result/emit.h"
+#include "containers/hash.h"
 #include "containers/hash_table.h"
 #include <stdlib.h>
 
@@ -29,6 +30,7 @@ struct function_slot {
 
 struct tree {
 	struct emit *emit;
+	uint64_t key; /* drawn: the profiled program chooses addresses */
 	struct hash_table frames;
 	struct hash_table nodes;
 	struct hash_table functions;
@@ -41,14 +43,15 @@ static uint64_t mix(uint64_t value)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static uint64_t hash_frame(const struct profile_frame *frame)
+static uint64_t hash_frame(const struct tree *tree, const struct profile_frame *frame)
 {
-	return mix(frame->rva ^ mix((uint64_t)frame->image << 32 | frame->flags));
+	return mix(frame->rva ^ tree->key ^ mix((uint64_t)frame->image << 32 | frame->flags));
 }
 
-static uint64_t hash_function(const struct function *function)
+static uint64_t hash_function(const struct tree *tree, const struct function *function)
 {
-	return mix(function->start ^ mix((uint64_t)function->image << 1 | function->is_frame));
+	return mix(function->start ^ tree->key ^
+		   mix((uint64_t)function->image << 1 | function->is_frame));
 }
 
 uint32_t tree_hash(uint32_t parent_hash, uint32_t frame)
@@ -82,8 +85,10 @@ static inline bool is_function(const void *slot, const void *key)
 struct tree *tree_create(struct emit *emit)
 {
 	struct tree *tree = calloc(1, sizeof(*tree));
-	if (tree)
-		tree->emit = emit;
+	if (!tree)
+		return NULL;
+	tree->emit = emit;
+	tree->key = hash_key_draw().words[0];
 	return tree;
 }
 
@@ -100,7 +105,7 @@ void tree_destroy(struct tree *tree)
 /* The function's id; PROFILE_NONE: out of memory. */
 static uint32_t find_or_add_function(struct tree *tree, const struct function *function)
 {
-	uint64_t hash = hash_function(function);
+	uint64_t hash = hash_function(tree, function);
 	struct function_slot *slot =
 		hash_table_find(&tree->functions, sizeof(*slot), hash, is_function, function);
 	if (!slot) {
@@ -131,7 +136,7 @@ static struct tree_frame add_frame(struct tree *tree, const struct profile_frame
 struct tree_frame tree_frame(struct tree *tree, const struct profile_frame *frame,
 			     uint64_t function)
 {
-	uint64_t hash = hash_frame(frame);
+	uint64_t hash = hash_frame(tree, frame);
 	const struct frame_slot *slot =
 		hash_table_find(&tree->frames, sizeof(*slot), hash, is_frame, frame);
 	if (!slot)
@@ -141,7 +146,7 @@ struct tree_frame tree_frame(struct tree *tree, const struct profile_frame *fram
 
 void tree_prefetch_frame(const struct tree *tree, const struct profile_frame *frame)
 {
-	hash_table_prefetch(&tree->frames, sizeof(struct frame_slot), hash_frame(frame));
+	hash_table_prefetch(&tree->frames, sizeof(struct frame_slot), hash_frame(tree, frame));
 }
 
 void tree_prefetch_child(const struct tree *tree, uint32_t hash)

@@ -175,12 +175,14 @@ static TBRW_U32 name_process(struct profile_reader *reader, const struct tb5_ded
 static TBRW_U32 add_processes(struct profile_reader *reader)
 {
 	const struct tb5_deduction *deduced = &reader->binder.deduced_processes;
+	TBRW_U32 code = VT_SUCCESS;
+
+	if (deduced->count >= PROFILE_NONE / 2)
+		return VT_NO_MEMORY;
 	struct profile_process_info *processes =
 		reallocarray(reader->processes, reader->process_count + deduced->count + 1,
 			     sizeof(*processes));
-	TBRW_U32 code = VT_SUCCESS;
-
-	if (!processes || deduced->count >= PROFILE_NONE / 2)
+	if (!processes)
 		return VT_NO_MEMORY;
 	reader->processes = processes;
 	for (size_t i = 0; i < deduced->count && code == VT_SUCCESS; i++) {

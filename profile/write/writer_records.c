@@ -1,5 +1,6 @@
 /* The steps common to all records: references checked, texts placed, bytes appended. */
 #include "profile/write/writer_private.h"
+#include <assert.h>
 #include <string.h>
 
 TBRW_U32 profile_writer_keep(struct profile_writer *writer, TBRW_U32 code)
@@ -77,6 +78,7 @@ TBRW_U32 profile_writer_add_accepted(struct profile_writer *writer, enum profile
 	TBRW_U32 code = VT_SUCCESS;
 
 	if (writer->fields[stream].texts) {
+		assert(spec->record_size <= sizeof(copy.bytes));
 		memcpy(copy.bytes, record, spec->record_size);
 		code = place_texts(writer, spec, writer->fields[stream].texts, texts, &copy);
 		record = copy.bytes;

@@ -38,11 +38,16 @@ void format_json_print(const struct table *table, FILE *stream, unsigned width)
 	for (size_t row = 0; row < table->row_count; row++) {
 		const struct table_cell *cells = table_row(table, row);
 		struct json_object *object = json_object_new_object();
+		if (!object)
+			xalloc_fail();
 		for (size_t at = 0; at < count; at++)
 			add_cell(object, &table->columns[order[at]], &cells[order[at]]);
 		fputs(row ? ",\n " : "\n ", stream);
-		fputs(json_object_to_json_string_ext(object, JSON_C_TO_STRING_NOSLASHESCAPE),
-		      stream);
+		const char *text =
+			json_object_to_json_string_ext(object, JSON_C_TO_STRING_NOSLASHESCAPE);
+		if (!text)
+			xalloc_fail();
+		fputs(text, stream);
 		json_object_put(object);
 	}
 	fputs("\n]\n", stream);

@@ -15,7 +15,7 @@ void lines_begin(struct lines *lines)
 	*lines = (struct lines){0};
 	lines->stream = open_memstream(&lines->text, &lines->size);
 	if (!lines->stream)
-		abort();
+		xalloc_fail();
 }
 
 void lines_label(FILE *stream, const char *label)
@@ -60,7 +60,7 @@ static void print_line(const char *line, size_t indent, unsigned width, FILE *st
 void lines_end(struct lines *lines, size_t indent, unsigned width, FILE *stream)
 {
 	if (fclose(lines->stream) != 0)
-		abort();
+		xalloc_fail();
 	for (char *line = lines->text; *line;) {
 		char *end = line + strcspn(line, "\n");
 		char *next = *end ? end + 1 : end;

@@ -35,9 +35,9 @@ static void teardown(void)
 	fake_emit_destroy(emit);
 }
 
-static struct stack_source source_of(struct stack_memory *of)
+static struct stack_origin source_of(struct stack_memory *of)
 {
-	return (struct stack_source){.space = space,
+	return (struct stack_origin){.space = space,
 				     .memory = of,
 				     .map_version = 1,
 				     .regs = &regs,
@@ -46,7 +46,7 @@ static struct stack_source source_of(struct stack_memory *of)
 
 static struct profile_stack node_of(struct stack_memory *of, enum stack_extent extent)
 {
-	struct stack_source source = source_of(of);
+	struct stack_origin source = source_of(of);
 	struct profile_stack stack = {.cpu_ns = 5, .state = PROFILE_STACK_SKIPPED};
 	stack.reason = PROFILE_SKIP_BUDGET;
 	stacks_node(stacks, &source, extent, &stack);
@@ -106,7 +106,7 @@ END_TEST
 START_TEST(inner_frames)
 {
 	static const struct profile_frame inner[] = {{9, 0, 0x30}, {9, 0, 0x20}};
-	struct stack_source source = source_of(&memory);
+	struct stack_origin source = source_of(&memory);
 	struct profile_stack stack = {0};
 	source.inner = inner;
 	source.inner_count = 2;
@@ -121,7 +121,7 @@ END_TEST
 
 START_TEST(without_space)
 {
-	struct stack_source source = source_of(&memory);
+	struct stack_origin source = source_of(&memory);
 	struct profile_stack stack = {.cpu_ns = 5};
 	source.space = NULL;
 	stacks_node(stacks, &source, STACK_WALKED, &stack);
@@ -135,7 +135,7 @@ END_TEST
 /* A deep copy makes no node, and the next stack builds on it. */
 START_TEST(learned)
 {
-	struct stack_source source = source_of(&memory);
+	struct stack_origin source = source_of(&memory);
 	stacks_learn(stacks, &source);
 	ck_assert_ptr_nonnull(memory.chain);
 	ck_assert_uint_eq(fake_emit_count(emit, "node "), 0);

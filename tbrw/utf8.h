@@ -2,11 +2,10 @@
  * UTF-8 (RFC 3629), and libtbrw's functions in UTF-8 for the project's own libraries, beside the
  * guide's functions with wide strings. Not installed.
  *
- * The treatment of ill-formed text (Unicode 15, table 3-7) depends on its way: - given to the API,
- * as wide or as UTF-8: an error, VT_INVALID_STRING. - a text of other programs is stored, and read,
- * with U+FFFD in its place.
- * - a terminal is shown its bytes: \xNN (profile/base/visible.h). - names of files are bytes, and
- *   stay as they are.
+ * Ill-formed text (Unicode 15, table 3-7) given to the API, as wide or as UTF-8, is an error,
+ * VT_INVALID_STRING; so is a string of a file. A text of other programs is stored with U+FFFD in
+ * its place. A terminal is shown its bytes, \xNN (profile/base/visible.h). Names of files are bytes
+ * and stay as they are.
  */
 #ifndef TBRW_UTF8_H
 #define TBRW_UTF8_H
@@ -48,7 +47,7 @@ TBRW_U32 tb5_utf8_dup_wide(const wchar_t *wide, char **utf8);
 TBRW_U32 tb5_utf8_open(TBRW_PTR *ptr, const char *path, TBRW_U32 access_mode);
 
 /* TBRW_convert_uniqueid_to_string into a new string with NUL, the caller's to free: *size bytes as
- * stored, well-formed UTF-8. */
+ * stored, well-formed UTF-8. Both outputs stay as they are where it fails. */
 TBRW_U32 tb5_utf8_of_id(TBRW_PTR ptr, TBRW_STRING_OR_ID id, char **utf8, size_t *size);
 
 #endif

@@ -204,6 +204,8 @@ static bool decode_callchain(struct cursor *cursor, struct record_sample *sample
 	if (length > cursor->left / sizeof(uint64_t))
 		return false;
 	const uint8_t *at = take(cursor, length * sizeof(uint64_t));
+	if (!at)
+		return false;
 	for (uint64_t i = 0; i < end; i++) {
 		uint64_t ip;
 		memcpy(&ip, at + i * sizeof(ip), sizeof(ip));

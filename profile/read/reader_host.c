@@ -59,9 +59,10 @@ static TBRW_U32 take_brand(struct profile_reader *reader, const TBRW_CPU *cpu)
 {
 	char brand[CPUID_BRAND_SIZE + 1] = "";
 
-	for (TBRW_U32 a = 0; a < cpu->num_cpu_arch_array; a++) {
+	/* An array may be missing, whatever its number says (TBRW_set_system). */
+	for (TBRW_U32 a = 0; cpu->cpu_arch_array && a < cpu->num_cpu_arch_array; a++) {
 		const TBRW_CPU_ARCH *arch = &cpu->cpu_arch_array[a];
-		if (arch->arch_type == TBRW_GST_ITANIUM)
+		if (arch->arch_type == TBRW_GST_ITANIUM || !arch->cpuid_ia32_array)
 			continue;
 		for (TBRW_U32 i = 0; i < arch->arch_num_cpuid; i++)
 			take_leaf(&arch->cpuid_ia32_array[i], brand);
@@ -81,7 +82,8 @@ static TBRW_U32 take_system(struct profile_reader *reader, const TBRW_SYSTEM *sy
 	uint64_t cpus = 0;
 	TBRW_U32 code = VT_SUCCESS;
 
-	for (TBRW_U32 i = 0; i < system->system_num_nodes && code == VT_SUCCESS; i++) {
+	TBRW_U32 nodes = system->node_array ? system->system_num_nodes : 0;
+	for (TBRW_U32 i = 0; i < nodes && code == VT_SUCCESS; i++) {
 		const TBRW_NODE *node = &system->node_array[i];
 		cpus += node->node_num_available;
 		if (!*reader->host.cpu && node->cpu_array && node->node_num_available > 0)

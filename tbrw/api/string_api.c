@@ -7,7 +7,8 @@
 TBRW_U32 tb5_utf8_of_id(TBRW_PTR ptr, TBRW_STRING_OR_ID id, char **utf8, size_t *size)
 {
 	struct tb5_file *file;
-	size_t length;
+	char *bytes;
+	size_t count, length;
 	TBRW_U32 code = tb5_file_get(ptr, &file);
 
 	if (code != VT_SUCCESS)
@@ -16,12 +17,16 @@ TBRW_U32 tb5_utf8_of_id(TBRW_PTR ptr, TBRW_STRING_OR_ID id, char **utf8, size_t 
 		return VT_INVALID_STRING;
 	if (!(id.soi_uniqueid & TB5_STRING_ID_BIT))
 		return VT_UNEXPECTED_MISMATCH_IN_STRING_TYPES;
-	code = tb5_strings_get(&file->strings, &file->cache, id.soi_uniqueid, utf8, size);
-	if (code == VT_SUCCESS && !tb5_utf8_to_wide(*utf8, *size, NULL, &length)) {
-		free(*utf8);
-		code = VT_INVALID_STRING;
+	code = tb5_strings_get(&file->strings, &file->cache, id.soi_uniqueid, &bytes, &count);
+	if (code != VT_SUCCESS)
+		return code;
+	if (!tb5_utf8_to_wide(bytes, count, NULL, &length)) {
+		free(bytes);
+		return VT_INVALID_STRING;
 	}
-	return code;
+	*utf8 = bytes;
+	*size = count;
+	return VT_SUCCESS;
 }
 
 TBRW_U32 TBRW_convert_uniqueid_to_string(TBRW_PTR ptr, TBRW_U32 size_of_buffer,

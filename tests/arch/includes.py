@@ -130,7 +130,7 @@ MORE_PUBLIC = {
     'collector/machine': 10, 'collector/perf': 5, 'collector/proc': 5, 'collector/result': 3,
     'profile/base': 5,
     'tbrw/file': 4, 'tbrw/store': 3,
-    'tools/analysis': 8, 'tools/cli': 9, 'tools/names': 4, 'tools/report': 4, 'tools/symbols': 4, 'tools/table': 3,
+    'tools/analysis': 8, 'tools/cli': 9, 'tools/names': 3, 'tools/report': 3, 'tools/symbols': 4, 'tools/table': 3,
     'unwind/cfi': 7, 'unwind/elf': 5, 'unwind/step': 4,
 }
 

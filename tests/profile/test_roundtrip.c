@@ -408,6 +408,28 @@ static void set_machine(struct profile_writer *writer)
 	ck_assert_uint_eq(profile_writer_set_system(writer, &system), VT_BAD_PARAMETER);
 }
 
+/* Loop: the array that is missing, of nodes, CPUs, architectures, CPUID leaves. */
+START_TEST(machine_without_array)
+{
+	TBRW_CPU_ARCH arch = {.arch_size = sizeof(arch), .arch_num_cpuid = 5};
+	TBRW_CPU cpu = {.cpu_size = sizeof(cpu), .num_cpu_arch_array = 1};
+	TBRW_NODE node = {.node_size = sizeof(node), .node_num_available = 1};
+	TBRW_SYSTEM system = {.system_size = sizeof(system), .system_num_nodes = 1};
+	struct profile_writer *writer = fixture_create();
+	struct profile_host_info info;
+
+	system.node_array = _i > 0 ? &node : NULL;
+	node.cpu_array = _i > 1 ? &cpu : NULL;
+	cpu.cpu_arch_array = _i > 2 ? &arch : NULL;
+	assert_success(profile_writer_set_system(writer, &system));
+	fixture_finish(writer);
+	struct profile_reader *reader = fixture_open();
+	profile_reader_host(reader, &info);
+	ck_assert_str_eq(info.cpu, "");
+	profile_reader_close(reader);
+}
+END_TEST
+
 START_TEST(host)
 {
 	TBRW_HOST machine = {.host_size = sizeof(machine), .host_name.soi_ptr = wide(L"node17")};
@@ -653,6 +675,7 @@ static Suite *roundtrip_suite(void)
 	tcase_add_test(tcase, texts_are_stored_once);
 	tcase_add_test(tcase, other_readers_see_the_streams);
 	tcase_add_test(tcase, host);
+	tcase_add_loop_test(tcase, machine_without_array, 0, 4);
 	tcase_add_test(tcase, symbols_last_pair_counts);
 	tcase_add_test(tcase, two_symbols_out_of_order);
 	tcase_add_test(tcase, abandoned_symbols_leave_the_result_whole);

@@ -48,6 +48,12 @@ START_TEST(hostile_lengths)
 		put_lengths(words, sizeof(words), 1, size, 0);
 		ck_assert(!record_decode(&format, words, sizeof(words), &record));
 	}
+	/* A sample that ends anywhere, in front of the chain too. */
+	for (uint16_t size = sizeof(words[0]); size < sizeof(words); size++) {
+		put_lengths(words, sizeof(words), 1, 16, 16);
+		memcpy((char *)words + 6, &size, sizeof(size));
+		ck_assert(!record_decode(&format, words, size, &record));
+	}
 	for (uint64_t size = UINT64_MAX; size > UINT64_MAX - 20; size--) {
 		put_lengths(words, sizeof(words), 1, size, 0);
 		ck_assert(!record_decode(&format, words, sizeof(words), &record));

@@ -1,6 +1,7 @@
 /* What opening a file reads, and what its lists and its index may say (FORMAT.md 1.4). */
 #include "tbrw/store/crc32c.h"
 #include "tbrw/store/format.h"
+#include "tbrw/utf8.h"
 #include "tests/tbrw/support.h"
 #include <stddef.h>
 #include <stdio.h>
@@ -489,11 +490,43 @@ START_TEST(lists_for_more_than_the_file)
 }
 END_TEST
 
+/* A string in no UTF-8: an error, and nothing is given out. */
+START_TEST(ill_formed_string)
+{
+	size_t size, length = 77;
+	char *utf8 = NULL;
+	TBRW_STREAM_INFO info;
+
+	write_values("a.tb5", 4);
+	uint8_t *data = read_file("a.tb5", &size);
+	uint8_t *text = memmem(data, size, "values", strlen("values"));
+	ck_assert_ptr_nonnull(text);
+	*text = 0xff;
+	for (uint64_t at = sizeof(struct tb5_file_header); at < size;
+	     at += tb5_chunk_space(chunk_at(data, at)->length))
+		mend_chunk(data, at);
+	/* Without its index, which knows the checksums too. */
+	write_file("b.tb5", data, find_chunk(data, size, TB5_KIND_INDEX));
+	free(data);
+	TBRW_PTR ptr = open_file("b.tb5", READ);
+	OK(TBRW_reading_stream(ptr, 0));
+	OK(TBRW_reading_stream_section(ptr, 0, TBRW_STREAM_INFO_SECTION));
+	OK(TBRW_get_stream_info(ptr, 0, sizeof(info), &info, NULL));
+	FAILS(tb5_utf8_of_id(ptr, info.comment, &utf8, &length), VT_INVALID_STRING);
+	ck_assert_ptr_null(utf8);
+	ck_assert_uint_eq(length, 77);
+	OK(TBRW_done_stream_section(ptr, 0, TBRW_STREAM_INFO_SECTION));
+	OK(TBRW_done_stream(ptr, 0));
+	OK(TBRW_close(ptr));
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {opening_reads_the_same, adding_keeps_the_lists,
 				      many_damaged_lists,     lost_chunks,
-				      damaged_last_index,     lists_for_more_than_the_file};
+				      damaged_last_index,     lists_for_more_than_the_file,
+				      ill_formed_string};
 	Suite *suite = suite_of("index", tests, sizeof(tests) / sizeof(*tests));
 	TCase *each = tcase_create("each");
 

@@ -5,6 +5,7 @@
 #include "tests/support/suite.h"
 #include <check.h>
 #include <linux/perf_event.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,9 +50,10 @@ START_TEST(hostile_lengths)
 		ck_assert(!record_decode(&format, words, sizeof(words), &record));
 	}
 	/* A sample that ends anywhere, in front of the chain too. */
-	for (uint16_t size = sizeof(words[0]); size < sizeof(words); size++) {
+	for (size_t size = sizeof(words[0]); size < sizeof(words); size++) {
+		uint16_t cut = (uint16_t)size;
 		put_lengths(words, sizeof(words), 1, 16, 16);
-		memcpy((char *)words + 6, &size, sizeof(size));
+		memcpy((char *)words + offsetof(struct perf_event_header, size), &cut, sizeof(cut));
 		ck_assert(!record_decode(&format, words, size, &record));
 	}
 	for (uint64_t size = UINT64_MAX; size > UINT64_MAX - 20; size--) {

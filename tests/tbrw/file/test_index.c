@@ -518,6 +518,7 @@ START_TEST(ill_formed_string)
 	OK(TBRW_done_stream_section(ptr, 0, TBRW_STREAM_INFO_SECTION));
 	OK(TBRW_done_stream(ptr, 0));
 	OK(TBRW_close(ptr));
+	unlink(path_of("b.tb5")); /* no example for readers */
 }
 END_TEST
 

@@ -178,7 +178,7 @@ struct profile_mapping {
  * give the proportions of functions, not the amount of time: a thread with a life of a tenth of the
  * interval has a sample of a whole interval, or none. The thread's user code used cpu_ns -
  * kernel_ns - rest_ns; its samples and those of other short threads share this time
- * (tools/analysis/calibration.h).
+ * (tools/samples/calibration.h).
  */
 struct profile_thread {
 	uint32_t pid;

@@ -1,8 +1,8 @@
 /* tbconvert: exports a result for other tools, and completes results. */
-#include "tools/cli/diagnose.h"
-#include "tools/cli/suggest.h"
 #include "tools/convert/command.h"
 #include "tools/export/export.h"
+#include "tools/terminal/diagnose.h"
+#include "tools/text/suggest.h"
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>

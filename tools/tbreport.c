@@ -1,12 +1,12 @@
 /* tbreport: shows a result. */
 #include "profile/read/reader.h"
 #include "tools/cli/arguments.h"
-#include "tools/cli/diagnose.h"
 #include "tools/cli/find_result.h"
 #include "tools/cli/output.h"
 #include "tools/report/filter_miss.h"
 #include "tools/report/options.h"
 #include "tools/report/report.h"
+#include "tools/terminal/diagnose.h"
 #include <errno.h>
 #include <locale.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* tbreport and tbconvert as programs: what they print where, and their exit status. */
 #include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
-#include "tools/analysis/filter.h"
-#include "tools/analysis/tally.h"
+#include "tools/functions/filter.h"
+#include "tools/samples/tally.h"
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "tools/cli/arguments.h"
 
-#include "tools/cli/diagnose.h"
 #include "tools/cli/find_result.h"
+#include "tools/terminal/diagnose.h"
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>

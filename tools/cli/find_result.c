@@ -1,7 +1,7 @@
 #include "tools/cli/find_result.h"
 
-#include "tools/cli/path.h"
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
+#include "tools/text/path.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "tools/cli/output.h"
 
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

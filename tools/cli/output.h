@@ -1,12 +1,12 @@
 /*
  * The output of a tool: standard output, or a file that is replaced only by whole new content. For
- * a terminal, control characters are made visible (tools/cli/terminal.h); any other output gets
- * every byte as written.
+ * a terminal, control characters are made visible (tools/terminal/terminal.h); any other output
+ * gets every byte as written.
  */
 #ifndef TOOLS_CLI_OUTPUT_H
 #define TOOLS_CLI_OUTPUT_H
 
-#include "tools/cli/terminal.h"
+#include "tools/terminal/terminal.h"
 #include <stdbool.h>
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 #include "tools/collection/overview.h"
 
-#include "tools/analysis/index_map.h"
-#include "tools/cli/xalloc.h"
-#include "tools/table/lines.h"
+#include "tools/collection/lines.h"
+#include "tools/memory/index_map.h"
+#include "tools/memory/xalloc.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

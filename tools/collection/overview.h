@@ -5,7 +5,7 @@
 #define TOOLS_COLLECTION_OVERVIEW_H
 
 #include "profile/read/reader.h"
-#include "tools/analysis/tally.h"
+#include "tools/samples/tally.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

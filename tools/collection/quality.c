@@ -1,6 +1,6 @@
 #include "tools/collection/quality.h"
 
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
 #include <stdlib.h>
 #include <string.h>

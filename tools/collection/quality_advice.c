@@ -1,7 +1,7 @@
-#include "tools/cli/xalloc.h"
 #include "tools/collection/quality.h"
 #include "tools/collection/sampling.h"
 #include "tools/collection/skip_reason.h"
+#include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
 #include <inttypes.h>
 

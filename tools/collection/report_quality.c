@@ -1,8 +1,8 @@
-#include "tools/cli/xalloc.h"
+#include "tools/collection/lines.h"
 #include "tools/collection/quality.h"
 #include "tools/collection/skip_reason.h"
+#include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
-#include "tools/table/lines.h"
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>

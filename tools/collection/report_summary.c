@@ -1,9 +1,9 @@
-#include "tools/cli/xalloc.h"
+#include "tools/collection/lines.h"
 #include "tools/collection/overview.h"
 #include "tools/collection/sampling.h"
 #include "tools/collection/skip_reason.h"
+#include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
-#include "tools/table/lines.h"
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <stdlib.h>

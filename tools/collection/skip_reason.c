@@ -1,7 +1,7 @@
 #include "tools/collection/skip_reason.h"
 
-#include "tools/cli/xalloc.h"
 #include "tools/collection/quality.h"
+#include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
 #include <stdio.h>
 #include <stdlib.h>

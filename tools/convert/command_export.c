@@ -1,8 +1,8 @@
 #include "tools/cli/arguments.h"
-#include "tools/cli/diagnose.h"
 #include "tools/cli/output.h"
 #include "tools/convert/command.h"
 #include "tools/export/export.h"
+#include "tools/terminal/diagnose.h"
 #include <getopt.h>
 #include <stdlib.h>
 

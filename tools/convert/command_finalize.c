@@ -1,10 +1,10 @@
 #include "tools/cli/arguments.h"
-#include "tools/cli/diagnose.h"
-#include "tools/cli/xalloc.h"
 #include "tools/convert/command.h"
 #include "tools/convert/finalize.h"
 #include "tools/convert/hold.h"
 #include "tools/convert/interrupt.h"
+#include "tools/memory/xalloc.h"
+#include "tools/terminal/diagnose.h"
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdlib.h>

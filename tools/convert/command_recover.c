@@ -1,10 +1,10 @@
 #include "profile/write/writer.h"
 #include "tools/cli/arguments.h"
-#include "tools/cli/diagnose.h"
-#include "tools/cli/xalloc.h"
 #include "tools/convert/command.h"
 #include "tools/convert/hold.h"
 #include "tools/convert/recover.h"
+#include "tools/memory/xalloc.h"
+#include "tools/terminal/diagnose.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>

@@ -1,15 +1,15 @@
 #include "tools/convert/finalize.h"
 
 #include "profile/write/writer.h"
-#include "tools/cli/path.h"
-#include "tools/cli/xalloc.h"
 #include "tools/convert/boot.h"
 #include "tools/convert/kept_symbols.h"
+#include "tools/memory/xalloc.h"
 #include "tools/names/cold_name.h"
 #include "tools/names/demangle.h"
 #include "tools/symbols/kallsyms.h"
 #include "tools/symbols/perf_map.h"
 #include "tools/symbols/resolve.h"
+#include "tools/text/path.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #define TOOLS_CONVERT_FINALIZE_H
 
 #include "profile/read/reader.h"
-#include "tools/cli/progress.h"
-#include "tools/image/image.h"
+#include "tools/convert/progress.h"
+#include "tools/debuginfo/image.h"
 #include "tools/symbols/address.h"
 #include "tools/symbols/perf_map.h"
 #include <stdbool.h>

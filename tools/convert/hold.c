@@ -1,9 +1,9 @@
 #include "tools/convert/hold.h"
 
 #include "profile/base/place.h"
-#include "tools/cli/diagnose.h"
-#include "tools/cli/path.h"
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
+#include "tools/terminal/diagnose.h"
+#include "tools/text/path.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

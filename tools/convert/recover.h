@@ -5,7 +5,7 @@
 #define TOOLS_CONVERT_RECOVER_H
 
 #include "profile/read/reader.h"
-#include "tools/cli/progress.h"
+#include "tools/convert/progress.h"
 
 /*
  * Writes the content of the reader, open on the result at source, to a new result at path, symbols

@@ -1,6 +1,6 @@
 #include "tools/convert/recover_system.h"
 
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
-#include "tools/analysis/call_path.h"
-#include "tools/analysis/filter.h"
-#include "tools/analysis/functions.h"
-#include "tools/analysis/index_map.h"
-#include "tools/analysis/tally.h"
-#include "tools/cli/xalloc.h"
 #include "tools/export/export.h"
+#include "tools/functions/filter.h"
+#include "tools/functions/functions.h"
+#include "tools/memory/index_map.h"
+#include "tools/memory/xalloc.h"
+#include "tools/samples/tally.h"
+#include "tools/stacks/call_path.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "tools/names/demangle.h"
 
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include "tools/names/demangle_module.h"
 #include <libiberty/demangle.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 #include "tools/names/demangle_module.h"
 
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "tools/report/filter_miss.h"
 
-#include "tools/cli/suggest.h"
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
+#include "tools/text/suggest.h"
 #include <stdlib.h>
 
 /* Names, and the other names of objects with two: of modules the paths, of functions the names with

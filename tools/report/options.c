@@ -1,8 +1,8 @@
 #include "tools/report/options.h"
 
 #include "tools/cli/find_result.h"
-#include "tools/cli/suggest.h"
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
+#include "tools/text/suggest.h"
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #ifndef TOOLS_REPORT_OPTIONS_H
 #define TOOLS_REPORT_OPTIONS_H
 
-#include "tools/analysis/call_path.h"
-#include "tools/analysis/filter.h"
+#include "tools/functions/filter.h"
+#include "tools/stacks/call_path.h"
 #include "tools/table/format.h"
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,9 +5,9 @@
 #define TOOLS_REPORT_REPORT_H
 
 #include "profile/read/reader.h"
-#include "tools/analysis/functions.h"
-#include "tools/analysis/tally.h"
+#include "tools/functions/functions.h"
 #include "tools/report/options.h"
+#include "tools/samples/tally.h"
 #include "tools/table/table.h"
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
 /* A row for each function, module, process, thread or source file. */
-#include "tools/analysis/command_lines.h"
-#include "tools/analysis/draws.h"
-#include "tools/analysis/index_map.h"
-#include "tools/cli/path.h"
-#include "tools/cli/xalloc.h"
+#include "tools/memory/index_map.h"
+#include "tools/memory/xalloc.h"
+#include "tools/report/command_lines.h"
 #include "tools/report/report.h"
+#include "tools/samples/draws.h"
+#include "tools/text/path.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The call tree from the root down, and from each function up to its callers. */
-#include "tools/analysis/call_tree.h"
+#include "tools/report/call_tree.h"
 #include "tools/report/report.h"
 #include <stdlib.h>
 

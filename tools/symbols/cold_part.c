@@ -1,6 +1,6 @@
 #include "tools/symbols/cold_part.h"
 
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include "tools/names/cold_name.h"
 #include <stdlib.h>
 #include <string.h>

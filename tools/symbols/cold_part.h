@@ -4,7 +4,7 @@
 #ifndef TOOLS_SYMBOLS_COLD_PART_H
 #define TOOLS_SYMBOLS_COLD_PART_H
 
-#include "tools/image/image.h"
+#include "tools/debuginfo/image.h"
 #include "tools/symbols/address.h"
 
 /* Gives each function that is a cold part the start and the size of its owner, if just one symbol

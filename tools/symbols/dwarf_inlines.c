@@ -1,10 +1,10 @@
 #include "tools/symbols/dwarf_inlines.h"
 
-#include "tools/cli/xalloc.h"
-#include "tools/image/split_units.h"
+#include "tools/debuginfo/split_units.h"
+#include "tools/memory/xalloc.h"
 #include "tools/names/cold_name.h"
 #include "tools/names/demangle.h"
-#include "tools/names/dwarf_names.h"
+#include "tools/symbols/dwarf_names.h"
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #ifndef TOOLS_SYMBOLS_DWARF_INLINES_H
 #define TOOLS_SYMBOLS_DWARF_INLINES_H
 
-#include "tools/image/image.h"
+#include "tools/debuginfo/image.h"
 #include "tools/symbols/address.h"
 
 /* Adds to each address covered by a compilation unit: the inlined functions at it, file and line of

@@ -1,6 +1,6 @@
 #include "tools/symbols/eh_frame.h"
 
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef TOOLS_SYMBOLS_EH_FRAME_H
 #define TOOLS_SYMBOLS_EH_FRAME_H
 
-#include "tools/image/image.h"
+#include "tools/debuginfo/image.h"
 #include "tools/symbols/address.h"
 
 struct eh_frame_range {

@@ -1,6 +1,6 @@
 #include "tools/symbols/elf_symbols.h"
 
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include "tools/symbols/eh_frame.h"
 #include <stdbool.h>
 #include <stdlib.h>

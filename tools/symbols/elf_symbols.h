@@ -4,7 +4,7 @@
 #ifndef TOOLS_SYMBOLS_ELF_SYMBOLS_H
 #define TOOLS_SYMBOLS_ELF_SYMBOLS_H
 
-#include "tools/image/image.h"
+#include "tools/debuginfo/image.h"
 #include "tools/symbols/address.h"
 
 /*

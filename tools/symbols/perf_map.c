@@ -1,7 +1,7 @@
 #include "tools/symbols/perf_map.h"
 
 #include "program/regular_file.h"
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "tools/symbols/plt.h"
 
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include <stdlib.h>
 #include <string.h>
 

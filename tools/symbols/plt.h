@@ -4,7 +4,7 @@
 #ifndef TOOLS_SYMBOLS_PLT_H
 #define TOOLS_SYMBOLS_PLT_H
 
-#include "tools/image/image.h"
+#include "tools/debuginfo/image.h"
 #include "tools/symbols/address.h"
 
 /* Sets the function of addresses in .plt, .plt.sec, .plt.got and .iplt: name of the imported

@@ -5,7 +5,7 @@
 #ifndef TOOLS_SYMBOLS_RESOLVE_H
 #define TOOLS_SYMBOLS_RESOLVE_H
 
-#include "tools/image/image.h"
+#include "tools/debuginfo/image.h"
 #include "tools/symbols/address.h"
 
 /* Addresses sorted by rva. After SYMBOL_IMAGE_OPEN every address has a function: with a name, or

@@ -1,6 +1,6 @@
 #include "tools/symbols/sigreturn.h"
 
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include <string.h>
 
 #define CODE_MAX 9u

@@ -4,7 +4,7 @@
 #ifndef TOOLS_SYMBOLS_SIGRETURN_H
 #define TOOLS_SYMBOLS_SIGRETURN_H
 
-#include "tools/image/image.h"
+#include "tools/debuginfo/image.h"
 #include "tools/symbols/address.h"
 
 /* Names each function without a name whose code does nothing but the system call sigreturn or

@@ -27,7 +27,7 @@ const struct format *format_find(const char *name);
 
 /* Aligned columns, figures first. A tree has lines, ASCII ones where the locale is not UTF-8. Names
  * are shortened in the middle to fit. Control characters are made visible, also in a file: the text
- * is for people (tools/cli/terminal.h). */
+ * is for people (tools/terminal/terminal.h). */
 void format_text_print(const struct table *table, FILE *stream, unsigned width);
 
 /* RFC 4180 quoting, lines end in LF, first line is the header, times in seconds. A text with =, +,

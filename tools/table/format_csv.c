@@ -1,4 +1,4 @@
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include "tools/table/format.h"
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-#include "tools/cli/terminal.h"
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include "tools/table/format.h"
 #include "tools/table/tree_lines.h"
+#include "tools/terminal/terminal.h"
 #include <inttypes.h>
 #include <langinfo.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include "tools/table/table.h"
 
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

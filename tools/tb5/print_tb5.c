@@ -1,8 +1,8 @@
 /* print_tb5: prints a tb5 file, read through the public TBRW API alone. */
 #include "tools/tb5/print_tb5.h"
 
-#include "tools/cli/diagnose.h"
 #include "tools/tb5/tb5_text.h"
+#include "tools/terminal/diagnose.h"
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>

@@ -5,8 +5,8 @@
 #ifndef TOOLS_TB5_PRINT_TB5_H
 #define TOOLS_TB5_PRINT_TB5_H
 
-#include "tools/cli/terminal.h"
 #include "tools/tb5/tb5_walk.h"
+#include "tools/terminal/terminal.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,8 +29,8 @@ struct printer {
 };
 
 /* Keep output on its line and terminals unharmed by the file: quotes, backslashes, line feeds and
- * tabs as in C, the rest as in tools/cli/terminal.h. A piece may end within a character; utf8 NULL:
- * the text ends. */
+ * tabs as in C, the rest as in tools/terminal/terminal.h. A piece may end within a character; utf8
+ * NULL: the text ends. */
 void print_escaped(const char *utf8);
 void print_escaped_piece(struct terminal_filter *filter, const char *utf8, size_t size);
 /* The string in quotes, or - for none. */

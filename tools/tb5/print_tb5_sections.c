@@ -1,5 +1,5 @@
 /* Sections and streams as a walk finds them. */
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include "tools/tb5/print_tb5.h"
 #include "tools/tb5/tb5_text.h"
 #include <inttypes.h>

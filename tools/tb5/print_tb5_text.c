@@ -1,4 +1,4 @@
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include "tools/tb5/print_tb5.h"
 #include "tools/tb5/tb5_text.h"
 #include <inttypes.h>

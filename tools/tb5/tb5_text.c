@@ -1,6 +1,6 @@
 #include "tools/tb5/tb5_text.h"
 
-#include "tools/cli/diagnose.h"
+#include "tools/terminal/diagnose.h"
 #include <stdio.h>
 #include <stdlib.h>
 

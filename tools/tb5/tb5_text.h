@@ -14,7 +14,7 @@ TBRW_U32 tb5_text_widen(const char *utf8, TBRW_CHAR **wide);
 /* TBRW_open for a path in UTF-8. */
 TBRW_U32 tb5_text_open(TBRW_PTR *file, const char *path, TBRW_U32 access_mode);
 
-/* Prints one line "program: what name: why; advice" (tools/cli/diagnose.h) behind all output
+/* Prints one line "program: what name: why; advice" (tools/terminal/diagnose.h) behind all output
  * before. Returns EXIT_FAILURE. */
 int tb5_text_fail(const char *what, const char *name, TBRW_U32 code, const char *advice);
 

@@ -2,11 +2,11 @@
  * a tb5 file of these again. */
 #include "tools/tb5/tbrw_reader.h"
 
-#include "tools/cli/diagnose.h"
 #include "tools/cli/output.h"
-#include "tools/cli/path.h"
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include "tools/tb5/tb5_text.h"
+#include "tools/terminal/diagnose.h"
+#include "tools/text/path.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

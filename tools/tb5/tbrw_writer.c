@@ -2,10 +2,10 @@
  * as a collector would from its measurements. */
 #include "tools/tb5/tbrw_writer.h"
 
-#include "tools/cli/diagnose.h"
-#include "tools/cli/path.h"
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include "tools/tb5/tb5_text.h"
+#include "tools/terminal/diagnose.h"
+#include "tools/text/path.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Items into calls. */
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include "tools/tb5/tb5_text.h"
 #include "tools/tb5/tbrw_writer.h"
 #include <limits.h>

@@ -2,8 +2,8 @@
 #include "profile/read/reader.h"
 #include "profile/write/writer.h"
 #include "tests/support/suite.h"
-#include "tools/analysis/functions.h"
 #include "tools/convert/finalize.h"
+#include "tools/functions/functions.h"
 #include <check.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -2,9 +2,9 @@
 #include "profile/write/writer.h"
 #include "tests/support/suite.h"
 #include "tests/tools/known_result.h"
-#include "tools/cli/xalloc.h"
 #include "tools/convert/finalize.h"
 #include "tools/convert/kept_symbols.h"
+#include "tools/memory/xalloc.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Names as users know them, of all languages. */
 #include "tests/support/suite.h"
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include "tools/names/demangle.h"
 #include <check.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * finds: the rva, then a line per function, innermost first, "NAME<tab>FILE:LINE<tab>START", then
  * an empty line. Names are linkage names; what is not known is ?? and 0.
  */
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include "tools/symbols/resolve.h"
 #include <inttypes.h>
 #include <stdio.h>

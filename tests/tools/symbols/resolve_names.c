@@ -3,7 +3,7 @@
  * one line each: ADDRESS then NAME@FILE:LINE of the function and of what is inlined there,
  * outermost first.
  */
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include "tools/symbols/resolve.h"
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Functions of generated code by the list that its maker writes. */
 #include "tests/support/suite.h"
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include "tools/symbols/perf_map.h"
 #include <check.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Symbol lookup in the forms a program comes in; the program itself says what must be found. */
 #include "tests/support/suite.h"
-#include "tools/cli/xalloc.h"
+#include "tools/memory/xalloc.h"
 #include "tools/names/demangle.h"
 #include "tools/symbols/perf_map.h"
 #include "tools/symbols/resolve.h"

@@ -1,0 +1,113 @@
+/* Stacks as chains of functions: by state, where a guess begins, with inlined functions, by mode.
+ */
+#include "tests/support/suite.h"
+#include "tests/tools/opened.h"
+#include "tools/stacks/call_path.h"
+#include <check.h>
+#include <string.h>
+
+/* The chain of the only stack of a result as "a;b;c". */
+static void expect_chain(const char *stack, enum profile_stack_state state,
+			 enum call_path_mode mode, bool inlines, const char *expected)
+{
+	struct build_sample sample = {.stack = stack, .state = state, .cpu_ms = 10};
+	struct build_result result = {.samples = &sample, .count = 1, .is_finalized = true};
+	struct opened opened;
+	struct call_path call_path = {0};
+	char text[512] = "";
+	opened_begin(&opened, &result, inlines, 0);
+	ck_assert_uint_eq(opened.tally.count, 1);
+	call_path_of_stack(&call_path, opened.reader, opened.functions,
+			   opened.tally.entries[0].node, opened.tally.entries[0].state, mode);
+	for (size_t i = 0; i < call_path.count; i++) {
+		strcat(text, i ? ";" : "");
+		strcat(text, functions_at(opened.functions, call_path.functions[i])->name);
+	}
+	ck_assert_str_eq(text, expected);
+	call_path_finish(&call_path);
+	opened_end(&opened);
+}
+
+START_TEST(test_chain_states)
+{
+	const char *stack = "app:main app:work";
+	expect_chain(stack, PROFILE_STACK_COMPLETE, CALL_PATH_ALL, true, "main;work");
+	expect_chain(stack, PROFILE_STACK_NONE, CALL_PATH_ALL, true, "main;work");
+	expect_chain(stack, PROFILE_STACK_SKIPPED, CALL_PATH_ALL, true,
+		     "[Skipped frame(s)];main;work");
+	expect_chain(stack, PROFILE_STACK_GUESSED, CALL_PATH_ALL, true,
+		     "[Guessed frame(s)];main;work");
+	expect_chain("", PROFILE_STACK_COMPLETE, CALL_PATH_ALL, true, "[Unknown frame(s)]");
+	expect_chain("", PROFILE_STACK_SKIPPED, CALL_PATH_ALL, true,
+		     "[Skipped frame(s)];[Unknown frame(s)]");
+}
+END_TEST
+
+START_TEST(test_chain_seam)
+{
+	const enum profile_stack_state guessed = PROFILE_STACK_GUESSED;
+	expect_chain("app:start~ app:main~ app:work app:leaf", guessed, CALL_PATH_ALL, true,
+		     "start~;main~;[Guessed frame(s)];work;leaf");
+	expect_chain("libc:start~ app:main~ libc:sort libc:swap", guessed, CALL_PATH_USER_PLUS_ONE,
+		     true, "start~;main~;[Guessed frame(s)];sort");
+	expect_chain("libc:start~ app:main~ libc:sort", guessed, CALL_PATH_USER_ONLY, true,
+		     "main~;[Guessed frame(s)]");
+	/* Whatever the state says, and where no frame was verified. */
+	expect_chain("app:main~ app:work", PROFILE_STACK_COMPLETE, CALL_PATH_ALL, true,
+		     "main~;[Guessed frame(s)];work");
+	expect_chain("app:main~", guessed, CALL_PATH_ALL, true, "[Guessed frame(s)];main~");
+	expect_chain("", guessed, CALL_PATH_ALL, true, "[Guessed frame(s)];[Unknown frame(s)]");
+}
+END_TEST
+
+START_TEST(test_chain_unknown_frames)
+{
+	expect_chain("app:main ? ? app:work", PROFILE_STACK_COMPLETE, CALL_PATH_ALL, true,
+		     "main;[Unknown frame(s)];work");
+	/* no symbol, known file: where it is; no file: only which module */
+	expect_chain("app:main app: jit:", PROFILE_STACK_COMPLETE, CALL_PATH_ALL, true,
+		     "main;func@0x1024;[jit]");
+}
+END_TEST
+
+START_TEST(test_chain_inlines)
+{
+	const char *stack = "app:main app:outer>inner";
+	expect_chain(stack, PROFILE_STACK_COMPLETE, CALL_PATH_ALL, true, "main;outer;inner");
+	expect_chain(stack, PROFILE_STACK_COMPLETE, CALL_PATH_ALL, false, "main;outer");
+}
+END_TEST
+
+START_TEST(test_chain_modes)
+{
+	const char *stack = "app:_start libc:start libc:call_main app:main libc:qsort libc:merge "
+			    "app:compare libc:strcmp";
+	expect_chain(stack, PROFILE_STACK_COMPLETE, CALL_PATH_ALL, true,
+		     "_start;start;call_main;main;qsort;merge;compare;strcmp");
+	expect_chain(stack, PROFILE_STACK_COMPLETE, CALL_PATH_USER_PLUS_ONE, true,
+		     "_start;start;main;qsort;compare;strcmp");
+	expect_chain(stack, PROFILE_STACK_COMPLETE, CALL_PATH_USER_ONLY, true,
+		     "_start;main;compare");
+	/* nothing but system code: its outermost function stands for it */
+	expect_chain("libc:clone libc:start_thread", PROFILE_STACK_COMPLETE, CALL_PATH_USER_ONLY,
+		     true, "clone");
+	expect_chain("libc:memcpy", PROFILE_STACK_SKIPPED, CALL_PATH_USER_ONLY, true,
+		     "[Skipped frame(s)]");
+	expect_chain("libc:memcpy", PROFILE_STACK_SKIPPED, CALL_PATH_USER_PLUS_ONE, true,
+		     "[Skipped frame(s)];memcpy");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("chain");
+	TCase *cases = tcase_create("all");
+	tcase_set_timeout(cases, 60);
+	tcase_add_test(cases, test_chain_states);
+	tcase_add_test(cases, test_chain_seam);
+	tcase_add_test(cases, test_chain_unknown_frames);
+	tcase_add_test(cases, test_chain_inlines);
+	tcase_add_test(cases, test_chain_modes);
+	suite_add_tcase(suite, cases);
+	return run_suite(suite);
+}

@@ -1,0 +1,177 @@
+#include "tools/debuginfo/image.h"
+
+#include "tools/debuginfo/snapshot.h"
+#include "tools/memory/xalloc.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* No vdso is near this; the kernel maps one or two pages. */
+#define VDSO_SIZE_MAX 65536u
+
+/* Precision of the dates of mappings. */
+#define CLOCK_SLACK_NS 2000000u
+
+/* Takes the descriptor. */
+static enum symbol_image_status open_descriptor(struct symbol_image *image, int fd,
+						const char *path)
+{
+	/* debug_file_find searches the directories. */
+	image->debug_path = xalloc_text("");
+	image->callbacks = (Dwfl_Callbacks){
+		.find_elf = dwfl_build_id_find_elf,
+		.find_debuginfo = debug_file_find,
+		.section_address = dwfl_offline_section_address,
+		.debuginfo_path = &image->debug_path,
+	};
+	image->dwfl = dwfl_begin(&image->callbacks);
+	if (!image->dwfl) {
+		close(fd);
+		return SYMBOL_IMAGE_INVALID;
+	}
+	dwfl_report_begin(image->dwfl);
+	image->module = dwfl_report_elf(image->dwfl, path, path, fd, 0, true);
+	if (!image->module)
+		close(fd);
+	dwfl_report_end(image->dwfl, NULL, NULL);
+	void **user = NULL;
+	if (image->module &&
+	    dwfl_module_info(image->module, &user, NULL, NULL, NULL, NULL, NULL, NULL))
+		*user = &image->search;
+	GElf_Addr bias = 0;
+	image->elf = image->module ? dwfl_module_getelf(image->module, &bias) : NULL;
+	GElf_Ehdr header;
+	if (!image->elf || !gelf_getehdr(image->elf, &header) ||
+	    header.e_ident[EI_CLASS] == ELFCLASSNONE || bias != 0)
+		return SYMBOL_IMAGE_INVALID;
+	return SYMBOL_IMAGE_OPEN;
+}
+
+static void close_dwfl(struct symbol_image *image)
+{
+	dwfl_end(image->dwfl);
+	free(image->debug_path);
+	image->dwfl = NULL;
+	image->debug_path = NULL;
+}
+
+static int take_file(void *user, int fd, const struct stat *status, const char *path)
+{
+	struct symbol_image *image = user;
+	int copy = snapshot_of(fd, status);
+	if (copy < 0)
+		return errno;
+	if (image->search.owner != DEBUG_FILE_ANYBODY)
+		image->search.owner = status->st_uid;
+	if (open_descriptor(image, copy, path) == SYMBOL_IMAGE_OPEN)
+		return 0;
+	close_dwfl(image);
+	return ENOEXEC;
+}
+
+enum symbol_image_status symbol_image_open(struct symbol_image *image,
+					   const struct mapped_file *file, const char *debug_path)
+{
+	struct mapped_file wanted = *file;
+	int64_t changed_ns;
+	memset(image, 0, sizeof(*image));
+	image->directories = xalloc_text(debug_path ? debug_path : DEBUG_FILE_DIRECTORIES);
+	image->search.directories = image->directories;
+	image->search.owner = debug_path ? DEBUG_FILE_ANYBODY : 0;
+	if (wanted.mapped_ns != 0)
+		wanted.mapped_ns = (int64_t)((uint64_t)wanted.mapped_ns + CLOCK_SLACK_NS);
+	switch (mapped_file_open(&wanted, take_file, image, &changed_ns)) {
+	case 0:
+		return SYMBOL_IMAGE_OPEN;
+	case ENOEXEC:
+		return SYMBOL_IMAGE_INVALID;
+	case EEXIST:
+	case ESTALE:
+		return SYMBOL_IMAGE_REPLACED;
+	default:
+		return SYMBOL_IMAGE_MISSING;
+	}
+}
+
+/* The vdso's section headers lie behind everything else in it. */
+static size_t vdso_size(const uint8_t *vdso)
+{
+	Elf64_Ehdr header;
+	memcpy(&header, vdso, sizeof(header));
+	if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_shoff > VDSO_SIZE_MAX)
+		return 0;
+	size_t size = header.e_shoff + (size_t)header.e_shnum * header.e_shentsize;
+	return size <= VDSO_SIZE_MAX ? size : 0;
+}
+
+enum symbol_image_status symbol_image_open_vdso(struct symbol_image *image,
+						const struct mapped_file *file)
+{
+	char path[64];
+	struct mapped_file copy = {.path = path,
+				   .build_id = file->build_id,
+				   .build_id_size = file->build_id_size};
+	enum symbol_image_status result = SYMBOL_IMAGE_MISSING;
+	memset(image, 0, sizeof(*image));
+	const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+	size_t size = vdso ? vdso_size(vdso) : 0;
+	int fd = memfd_create("vdso", MFD_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (fd >= 0 && size > 0 && write(fd, vdso, size) == (ssize_t)size)
+		result = symbol_image_open(image, &copy, NULL);
+	if (fd >= 0)
+		close(fd);
+	return result;
+}
+
+void symbol_image_close(struct symbol_image *image)
+{
+	close_dwfl(image);
+	free(image->directories);
+	memset(image, 0, sizeof(*image));
+}
+
+const uint8_t *symbol_image_bytes(const struct symbol_image *image, uint64_t rva, size_t *available)
+{
+	size_t count = 0;
+	if (elf_getphdrnum(image->elf, &count) != 0)
+		return NULL;
+	for (size_t i = 0; i < count && i < INT32_MAX; i++) {
+		GElf_Phdr segment;
+		if (!gelf_getphdr(image->elf, (int)i, &segment) || segment.p_type != PT_LOAD)
+			continue;
+		if (rva < segment.p_vaddr || rva - segment.p_vaddr >= segment.p_filesz)
+			continue;
+		uint64_t skipped = rva - segment.p_vaddr;
+		if (segment.p_offset > INT64_MAX)
+			return NULL;
+		/* Always the whole segment: libelf keeps each chunk, in a list. */
+		Elf_Data *data = elf_getdata_rawchunk(image->elf, (int64_t)segment.p_offset,
+						      segment.p_filesz, ELF_T_BYTE);
+		if (!data || !data->d_buf || data->d_size <= skipped)
+			return NULL;
+		*available = data->d_size - skipped;
+		return (const uint8_t *)data->d_buf + skipped;
+	}
+	return NULL;
+}
+
+Elf_Scn *symbol_image_section(Elf *elf, const char *name, GElf_Shdr *header)
+{
+	size_t names;
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return NULL;
+	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+		if (!gelf_getshdr(section, header))
+			continue;
+		const char *found = elf_strptr(elf, names, header->sh_name);
+		if (found && strcmp(found, name) == 0)
+			return section;
+	}
+	return NULL;
+}

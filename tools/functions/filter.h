@@ -1,0 +1,59 @@
+/*
+ * The filter of a report: a sample counts if it meets every condition.
+ */
+#ifndef TOOLS_FUNCTIONS_FILTER_H
+#define TOOLS_FUNCTIONS_FILTER_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct function;
+struct module;
+
+enum filter_key {
+	FILTER_PROCESS, /* name */
+	FILTER_PID,
+	FILTER_THREAD, /* name */
+	FILTER_TID,
+	/* Name, with its version or without (libc: libc.so.6, libc-2.36.so), or path; of the
+	 * function owning the sample's time. */
+	FILTER_MODULE,
+	FILTER_FUNCTION, /* short or full name; likewise */
+};
+
+struct filter_condition {
+	enum filter_key key;
+	const char *value; /* borrowed */
+	uint32_t number;   /* of FILTER_PID and FILTER_TID */
+	regex_t *regex;    /* of a value ~REGEX, to find in a name (or path); else NULL */
+};
+
+struct filter { /* all zero: everything */
+	struct filter_condition *conditions;
+	size_t count;
+};
+
+/* Adds "KEY=VALUE" or, but for numbers, "KEY=~REGEX" (POSIX extended); condition is borrowed.
+ * Returns NULL, or the problem's text for the caller to free. */
+char *filter_add(struct filter *filter, const char *condition);
+void filter_finish(struct filter *filter);
+
+const char *filter_key_name(enum filter_key key);
+
+/* Whether a name, or the other name of the same object (NULL: none), meets a condition on names. */
+bool filter_takes_name(const struct filter_condition *condition, const char *name,
+		       const char *other);
+
+/* True if a condition is about functions or modules: the filter then needs samples' stacks. */
+bool filter_needs_function(const struct filter *filter);
+
+/* Conditions on process and thread; unknown texts are "". */
+bool filter_takes_thread(const struct filter *filter, uint32_t pid, const char *process,
+			 uint32_t tid, const char *thread);
+/* Conditions on function and module. */
+bool filter_takes_function(const struct filter *filter, const struct function *function,
+			   const struct module *module);
+
+#endif

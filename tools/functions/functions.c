@@ -1,0 +1,277 @@
+#include "tools/functions/functions.h"
+
+#include "tools/functions/system_module.h"
+#include "tools/memory/index_map.h"
+#include "tools/memory/xalloc.h"
+#include "tools/names/cold_name.h"
+#include "tools/text/path.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct functions {
+	const struct profile_reader *reader;
+	struct function *functions;
+	struct index_map map; /* of functions */
+
+	struct module *modules;
+	struct index_map module_map;
+	uint32_t kernel_module; /* of FUNCTION_KERNEL */
+	uint32_t *module_of_image;
+
+	uint32_t *of_frames; /* function indices of all frames, one after the other */
+	size_t used;
+	size_t allocated;
+	size_t *first_of_frame; /* one more than there are frames */
+
+	char **texts; /* made here, not the reader's */
+	size_t text_count;
+	size_t text_capacity;
+};
+
+static const char *keep_text(struct functions *functions, char *text)
+{
+	xalloc_room(&functions->texts, &functions->text_capacity, functions->text_count + 1,
+		    sizeof(*functions->texts));
+	functions->texts[functions->text_count++] = text;
+	return text;
+}
+
+static struct module describe_module(const struct profile_reader *reader,
+				     const struct profile_image *image)
+{
+	const char *path = profile_reader_text(reader, image->path);
+	switch (image->kind) {
+	case PROFILE_IMAGE_FILE:
+		return (struct module){path_base_name(path), path, system_module_is(path)};
+	case PROFILE_IMAGE_VDSO:
+		return (struct module){"[vdso]", "", true};
+	case PROFILE_IMAGE_JIT:
+		return (struct module){"[jit]", path, false};
+	case PROFILE_IMAGE_KERNEL:
+		return (struct module){"[kernel]", "", true};
+	default:
+		return (struct module){"[Unknown]", "", false};
+	}
+}
+
+static bool is_module(const void *item, const void *wanted)
+{
+	const struct module *module = item;
+	const struct module *other = wanted;
+	return strcmp(module->path, other->path) == 0 && strcmp(module->name, other->name) == 0;
+}
+
+static uint32_t enter_module(struct functions *functions, struct module module)
+{
+	struct index_map *map = &functions->module_map;
+	const uint64_t identity[] = {index_map_hash_text(map, module.path),
+				     index_map_hash_text(map, module.name)};
+	return index_map_enter(map, &functions->modules, &module, sizeof(module),
+			       index_map_hash(map, identity, sizeof(identity)), is_module);
+}
+
+/* Two images of one path (the file was replaced meanwhile) are one module to the reader of a
+ * report. Module 0 is [Unknown], the module of the functions for missing knowledge. */
+static void collect_modules(struct functions *functions)
+{
+	uint32_t count = profile_reader_image_count(functions->reader);
+	functions->module_of_image = xalloc_zeroed(count, sizeof(*functions->module_of_image));
+	enter_module(functions, (struct module){"[Unknown]", "", false});
+	functions->kernel_module =
+		enter_module(functions, (struct module){FUNCTION_KERNEL_NAME, "", true});
+	for (uint32_t i = 0; i < count; i++) {
+		const struct profile_image *image = profile_reader_image(functions->reader, i);
+		functions->module_of_image[i] =
+			enter_module(functions, describe_module(functions->reader, image));
+	}
+}
+
+/* Whether the names are the same but for the mark of a cold part. */
+static bool is_same_but_cold(const char *one, const char *other)
+{
+	size_t length = cold_name_owner_length(one);
+	return length == cold_name_owner_length(other) && memcmp(one, other, length) == 0;
+}
+
+/* An out-of-line function is one with its address: C has many static functions of one name. The
+ * copies of an inlined one share nothing but the name. */
+static bool is_function(const void *item, const void *wanted)
+{
+	const struct function *found = item;
+	const struct function *other = wanted;
+	return found->module == other->module && found->is_inlined == other->is_inlined &&
+	       (other->is_inlined || found->start == other->start) &&
+	       is_same_but_cold(found->full, other->full);
+}
+
+static uint32_t enter_function(struct functions *functions, const struct function *function)
+{
+	struct index_map *map = &functions->map;
+	const uint64_t identity[] = {function->module, function->is_inlined ? 0 : function->start,
+				     function->is_inlined,
+				     index_map_hash(map, function->full,
+						    cold_name_owner_length(function->full))};
+	uint32_t index =
+		index_map_enter(map, &functions->functions, function, sizeof(*function),
+				index_map_hash(map, identity, sizeof(identity)), is_function);
+	/* The whole function's name goes before its cold part's. */
+	struct function *found = &functions->functions[index];
+	if (strlen(function->full) < strlen(found->full))
+		found->full = function->full;
+	return index;
+}
+
+static void add_special(struct functions *functions, const char *name, uint32_t module)
+{
+	enter_function(functions, &(struct function){.name = name,
+						     .full = name,
+						     .file = "",
+						     .module = module});
+}
+
+static void add_to_frame(struct functions *functions, uint32_t index)
+{
+	xalloc_room(&functions->of_frames, &functions->allocated, functions->used + 1,
+		    sizeof(*functions->of_frames));
+	functions->of_frames[functions->used++] = index;
+}
+
+/* func@0xRVA, or [module] if there was no file to tell functions apart. */
+static uint32_t function_without_symbol(struct functions *functions,
+					const struct profile_frame *frame)
+{
+	const struct profile_image *image = profile_reader_image(functions->reader, frame->image);
+	struct function function = {.file = "", .module = functions->module_of_image[frame->image]};
+	if (image->kind == PROFILE_IMAGE_UNKNOWN)
+		return FUNCTION_UNKNOWN;
+	bool has_file =
+		(image->kind == PROFILE_IMAGE_FILE && !(image->flags & PROFILE_IMAGE_NOT_OPEN)) ||
+		image->kind == PROFILE_IMAGE_VDSO;
+	const char *module = functions->modules[function.module].name;
+	char *name;
+	if (has_file) {
+		name = xalloc_printf("func@0x%" PRIx64, frame->rva);
+		function.start = frame->rva;
+	} else if (module[0] == '[') {
+		name = xalloc_text(module);
+	} else {
+		name = xalloc_printf("[%s]", module);
+	}
+	function.name = name;
+	function.full = name;
+	uint32_t before = functions_count(functions);
+	uint32_t index = enter_function(functions, &function);
+	if (index < before)
+		free(name);
+	else
+		keep_text(functions, name);
+	return index;
+}
+
+static uint32_t function_of_symbol(struct functions *functions, const struct profile_frame *frame,
+				   const struct profile_symbol *symbol)
+{
+	const char *name = profile_reader_symtext(functions->reader, symbol->name);
+	const char *full = profile_reader_symtext(functions->reader, symbol->full);
+	if (name[0] == '\0')
+		return function_without_symbol(functions, frame);
+	return enter_function(functions,
+			      &(struct function){
+				      .name = name,
+				      .full = full[0] ? full : name,
+				      .file = profile_reader_symtext(functions->reader,
+								     symbol->file),
+				      .start = symbol->start,
+				      .module = functions->module_of_image[frame->image],
+				      .is_inlined = symbol->flags & PROFILE_SYMBOL_INLINED,
+			      });
+}
+
+static void name_frame(struct functions *functions, uint32_t index, bool with_inlined)
+{
+	const struct profile_frame *frame = profile_reader_frame(functions->reader, index);
+	uint32_t count = 0;
+	const struct profile_symbol *symbols =
+		profile_reader_symbols(functions->reader, index, &count);
+	if (count == 0)
+		add_to_frame(functions, function_without_symbol(functions, frame));
+	for (uint32_t i = count; i-- > (with_inlined || count == 0 ? 0 : count - 1);)
+		add_to_frame(functions, function_of_symbol(functions, frame, &symbols[i]));
+}
+
+struct functions *functions_create(const struct profile_reader *reader, bool with_inlined)
+{
+	struct functions *functions = xalloc_zeroed(1, sizeof(*functions));
+	uint32_t count = profile_reader_frame_count(reader);
+	functions->reader = reader;
+	collect_modules(functions);
+	add_special(functions, "[Unknown frame(s)]", 0);
+	add_special(functions, "[Skipped frame(s)]", 0);
+	add_special(functions, "[Guessed frame(s)]", 0);
+	add_special(functions, FUNCTION_KERNEL_NAME, functions->kernel_module);
+	functions->first_of_frame =
+		xalloc_zeroed((size_t)count + 1, sizeof(*functions->first_of_frame));
+	for (uint32_t i = 0; i < count; i++) {
+		functions->first_of_frame[i] = functions->used;
+		name_frame(functions, i, with_inlined);
+	}
+	functions->first_of_frame[count] = functions->used;
+	return functions;
+}
+
+void functions_destroy(struct functions *functions)
+{
+	if (!functions)
+		return;
+	for (size_t i = 0; i < functions->text_count; i++)
+		free(functions->texts[i]);
+	free(functions->texts);
+	free(functions->functions);
+	free(functions->modules);
+	free(functions->module_of_image);
+	free(functions->of_frames);
+	free(functions->first_of_frame);
+	index_map_finish(&functions->map);
+	index_map_finish(&functions->module_map);
+	free(functions);
+}
+
+uint32_t functions_count(const struct functions *functions)
+{
+	return index_map_count(&functions->map);
+}
+
+const struct function *functions_at(const struct functions *functions, uint32_t index)
+{
+	return &functions->functions[index];
+}
+
+uint32_t functions_module_of_image(const struct functions *functions, uint32_t image)
+{
+	return functions->module_of_image[image];
+}
+
+uint32_t functions_module_count(const struct functions *functions)
+{
+	return index_map_count(&functions->module_map);
+}
+
+const struct module *functions_module(const struct functions *functions, uint32_t index)
+{
+	return &functions->modules[index];
+}
+
+const struct module *functions_module_of(const struct functions *functions, uint32_t index)
+{
+	return &functions->modules[functions->functions[index].module];
+}
+
+const uint32_t *functions_of_frame(const struct functions *functions, uint32_t frame,
+				   uint32_t *count)
+{
+	size_t first = functions->first_of_frame[frame];
+	*count = (uint32_t)(functions->first_of_frame[frame + 1] - first);
+	return functions->of_frames + first;
+}

@@ -1,0 +1,59 @@
+/*
+ * The functions and modules shown for the frames of a result, each once.
+ */
+#ifndef TOOLS_FUNCTIONS_FUNCTIONS_H
+#define TOOLS_FUNCTIONS_FUNCTIONS_H
+
+#include "profile/read/reader.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Indices of the functions for missing knowledge. */
+enum {
+	FUNCTION_UNKNOWN = 0, /* [Unknown frame(s)]: code in no known module */
+	FUNCTION_SKIPPED = 1, /* [Skipped frame(s)]: the frames up to the root are missing */
+	FUNCTION_GUESSED = 2, /* [Guessed frame(s)]: the frames up to the root are not verified */
+	/* [System calls and faults]: time in the kernel without a stack; its own module */
+	FUNCTION_KERNEL = 3,
+};
+
+#define FUNCTION_KERNEL_NAME "[System calls and faults]"
+
+struct module {
+	const char *name; /* last component of path, or [vdso], [jit], [kernel], [Unknown] */
+	const char *path; /* as the target's maps named it; "" for none */
+	bool is_system;
+};
+
+struct function {
+	const char *name; /* short */
+	const char *full; /* with parameters, as far as known */
+	const char *file; /* source file, "" if unknown */
+	uint64_t start;   /* rva; 0: none */
+	uint32_t module;  /* index */
+	bool is_inlined;
+};
+
+struct functions;
+
+/* Names every frame of the result. with_inlined false: inlined functions count as part of the
+ * function they were compiled into. The reader must live longer. */
+struct functions *functions_create(const struct profile_reader *reader, bool with_inlined);
+void functions_destroy(struct functions *functions); /* accepts NULL */
+
+uint32_t functions_count(const struct functions *functions);
+const struct function *functions_at(const struct functions *functions, uint32_t index);
+uint32_t functions_module_count(const struct functions *functions);
+const struct module *functions_module(const struct functions *functions, uint32_t index);
+
+/* Index of an image's module. */
+uint32_t functions_module_of_image(const struct functions *functions, uint32_t image);
+
+/* A function's module. */
+const struct module *functions_module_of(const struct functions *functions, uint32_t index);
+
+/* Functions of a frame, outermost first; at least one. */
+const uint32_t *functions_of_frame(const struct functions *functions, uint32_t frame,
+				   uint32_t *count);
+
+#endif

@@ -1,0 +1,220 @@
+#include "tools/samples/tally.h"
+
+#include "tools/functions/filter.h"
+#include "tools/memory/index_map.h"
+#include "tools/memory/xalloc.h"
+#include "tools/samples/calibration.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct collecting {
+	const struct profile_reader *reader;
+	const struct filter *filter;
+	unsigned by;
+	struct tally *tally;
+	struct index_map map; /* of the tally's entries */
+	struct calibration calibration;
+};
+
+/* The part of an entry before its sums. */
+#define KEY_SIZE offsetof(struct tally_entry, sum)
+
+const char *tally_process_name(const struct profile_reader *reader, uint32_t process)
+{
+	return process == PROFILE_NONE ? "" : profile_reader_process(reader, process)->name;
+}
+
+const char *tally_thread_name(const struct profile_reader *reader, uint32_t thread)
+{
+	return thread == PROFILE_NONE ? "" : profile_reader_thread(reader, thread)->name;
+}
+
+bool tally_takes_thread(const struct profile_reader *reader, const struct filter *filter,
+			uint32_t thread)
+{
+	const struct profile_thread_info *info = profile_reader_thread(reader, thread);
+	return filter_takes_thread(filter, info->pid, tally_process_name(reader, info->process),
+				   info->tid, info->name);
+}
+
+static bool is_entry(const void *item, const void *wanted)
+{
+	return memcmp(item, wanted, KEY_SIZE) == 0;
+}
+
+static struct tally_entry *find_entry(struct collecting *collecting, const struct tally_entry *key)
+{
+	struct tally *tally = collecting->tally;
+	uint32_t index = index_map_enter(&collecting->map, &tally->entries, key, sizeof(*key),
+					 index_map_hash(&collecting->map, key, KEY_SIZE), is_entry);
+	tally->count = index_map_count(&collecting->map);
+	return &tally->entries[index];
+}
+
+static void count_stack(struct tally *tally, const struct profile_stack *stack)
+{
+	tally->samples++;
+	if (stack->state <= PROFILE_STACK_NONE)
+		tally->states[stack->state]++;
+	if (stack->state == PROFILE_STACK_SKIPPED && stack->reason < PROFILE_SKIP_REASON_COUNT)
+		tally->skipped[stack->reason]++;
+	if (stack->collapsed > 0)
+		tally->collapsed++;
+}
+
+void tally_add_guesses(struct tally_guesses *sum, const struct tally_guesses *more)
+{
+	if (more->stacks == 0)
+		return;
+	if (sum->stacks == 0 || more->least_hits < sum->least_hits)
+		sum->least_hits = more->least_hits;
+	sum->stacks += more->stacks;
+	sum->verified += more->verified;
+	sum->hits += more->hits;
+}
+
+static void count_guess(struct tally_entry *entry, const struct profile_stack *stack)
+{
+	const struct tally_guesses one = {1, stack->verified, stack->guess_hits, stack->guess_hits};
+	if (stack->guess_level == PROFILE_GUESS_AGREED)
+		tally_add_guesses(&entry->guesses, &one);
+}
+
+static struct tally_entry make_key(const struct collecting *collecting,
+				   const struct profile_sample_info *sample)
+{
+	struct tally_entry key = {.process = PROFILE_NONE, .thread = PROFILE_NONE};
+	if (collecting->by & (TALLY_BY_PROCESS | TALLY_BY_THREAD)) {
+		key.process = sample->process;
+		key.pid = sample->pid;
+	}
+	if (collecting->by & TALLY_BY_THREAD) {
+		key.thread = sample->thread;
+		key.tid = sample->tid;
+	}
+	return key;
+}
+
+static struct tally_entry *find_kernel_entry(struct collecting *collecting, struct tally_entry key)
+{
+	key.node = TALLY_KERNEL;
+	key.state = PROFILE_STACK_NONE;
+	key.reason = 0;
+	return find_entry(collecting, &key);
+}
+
+static void add_kernel_time(struct collecting *collecting, const struct tally_entry *key,
+			    uint64_t kernel_ns)
+{
+	find_kernel_entry(collecting, *key)->sum.cpu_ns += kernel_ns;
+	collecting->tally->kernel_ns += kernel_ns;
+	collecting->tally->cpu_ns += kernel_ns;
+}
+
+/* A sample in the kernel without user code to stand for counts as TALLY_KERNEL. */
+static void add_drawn_time(struct collecting *collecting, struct tally_entry key,
+			   const struct profile_stack *stack, uint64_t cpu_ns)
+{
+	struct tally *tally = collecting->tally;
+	bool is_kernel = stack->kernel_us == PROFILE_KERNEL_ALL;
+	key.node = stack->node;
+	key.state = stack->state;
+	if (collecting->by & TALLY_BY_REASON)
+		key.reason = stack->reason;
+	struct tally_entry *entry =
+		is_kernel ? find_kernel_entry(collecting, key) : find_entry(collecting, &key);
+	entry->sum.cpu_ns += cpu_ns;
+	entry->sum.samples++;
+	draws_add_sample(&entry->sum.draws, cpu_ns);
+	draws_add_sample(&tally->draws, cpu_ns);
+	tally->cpu_ns += cpu_ns;
+	tally->kernel_ns += is_kernel ? cpu_ns : 0;
+	if (!is_kernel)
+		count_guess(entry, stack);
+}
+
+static bool take_sample(const struct profile_sample_info *sample, void *user)
+{
+	struct collecting *collecting = user;
+	if (!filter_takes_thread(collecting->filter, sample->pid,
+				 tally_process_name(collecting->reader, sample->process),
+				 sample->tid,
+				 tally_thread_name(collecting->reader, sample->thread)))
+		return true;
+	struct tally_entry key = make_key(collecting, sample);
+	struct calibration_parts parts = calibration_take(&collecting->calibration, sample);
+	count_stack(collecting->tally, &sample->stack);
+	add_drawn_time(collecting, key, &sample->stack, parts.drawn_ns);
+	if (parts.kernel_ns > 0)
+		add_kernel_time(collecting, &key, parts.kernel_ns);
+	return true;
+}
+
+static void take_rest(struct collecting *collecting, uint32_t index)
+{
+	const struct profile_thread_info *thread = profile_reader_thread(collecting->reader, index);
+	struct tally *tally = collecting->tally;
+	if (!tally_takes_thread(collecting->reader, collecting->filter, index))
+		return;
+	struct calibration_rest rest =
+		calibration_rest(&collecting->calibration, collecting->reader, index);
+	if (rest.kernel_ns > 0) {
+		struct tally_entry key = make_key(collecting, &(struct profile_sample_info){
+								      .process = thread->process,
+								      .pid = thread->pid,
+								      .thread = index,
+								      .tid = thread->tid,
+							      });
+		add_kernel_time(collecting, &key, rest.kernel_ns);
+	}
+	if (filter_needs_function(collecting->filter))
+		return;
+	tally->thread_rest_ns[index] = rest.user_ns;
+	tally->rest_ns += rest.user_ns;
+	tally->estimated_ns += thread->estimated_ns;
+}
+
+/* Pools as fine as the rows shown; a choice by names takes whole pools anyway. */
+static enum calibration_pools choose_pools(const struct filter *filter, unsigned by)
+{
+	enum calibration_pools pools = CALIBRATION_BY_PROGRAM;
+	if (by & TALLY_BY_PROCESS)
+		pools = CALIBRATION_BY_PROCESS;
+	for (size_t i = 0; i < filter->count; i++) {
+		if (filter->conditions[i].key == FILTER_TID)
+			by |= TALLY_BY_THREAD;
+		if (filter->conditions[i].key == FILTER_PID)
+			pools = CALIBRATION_BY_PROCESS;
+	}
+	return by & TALLY_BY_THREAD ? CALIBRATION_BY_THREAD : pools;
+}
+
+TBRW_U32 tally_collect(struct profile_reader *reader, const struct filter *filter, unsigned by,
+		       struct tally *tally)
+{
+	struct collecting collecting = {.reader = reader,
+					.filter = filter,
+					.by = by,
+					.tally = tally};
+	uint32_t threads = profile_reader_thread_count(reader);
+	memset(tally, 0, sizeof(*tally));
+	TBRW_U32 code = calibration_init(&collecting.calibration, reader, choose_pools(filter, by));
+	if (code != VT_SUCCESS)
+		return code;
+	tally->thread_rest_ns = xalloc_zeroed(threads, sizeof(*tally->thread_rest_ns));
+	code = profile_reader_each_sample(reader, take_sample, &collecting);
+	for (uint32_t i = 0; code == VT_SUCCESS && i < threads; i++)
+		take_rest(&collecting, i);
+	index_map_finish(&collecting.map);
+	calibration_finish(&collecting.calibration);
+	if (code != VT_SUCCESS)
+		tally_finish(tally);
+	return code;
+}
+
+void tally_finish(struct tally *tally)
+{
+	free(tally->entries);
+	free(tally->thread_rest_ns);
+	memset(tally, 0, sizeof(*tally));
+}

@@ -1,0 +1,77 @@
+/*
+ * The samples of a result, added up: one entry per distinct stack, and per process or thread if
+ * asked for. Everything in a report is a sum over these entries and over the threads' CPU time in
+ * no sample. A sample counts with its calibrated time (tools/samples/calibration.h), so these sums
+ * equal the sums of the threads' accounts.
+ */
+#ifndef TOOLS_SAMPLES_TALLY_H
+#define TOOLS_SAMPLES_TALLY_H
+
+#include "profile/read/reader.h"
+#include "tools/samples/draws.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct filter;
+
+#define TALLY_BY_PROCESS 1u
+#define TALLY_BY_THREAD  2u /* and by process */
+#define TALLY_BY_REASON  4u /* why a stack is skipped */
+
+/* Of guessed stacks with known grounds of their guess. */
+struct tally_guesses {
+	uint64_t stacks;   /* of level PROFILE_GUESS_AGREED */
+	uint64_t verified; /* frames up to the splits */
+	uint64_t hits;     /* agreeing whole stacks, as far as counted */
+	uint64_t least_hits;
+};
+
+/* In place of a node: time in the kernel without a stack. */
+#define TALLY_KERNEL PROFILE_NONE
+
+struct tally_entry {
+	uint32_t process; /* index, PROFILE_NONE: not known, or not asked for */
+	uint32_t thread;  /* likewise */
+	uint32_t pid;     /* 0 where not asked for */
+	uint32_t tid;
+	uint32_t node;   /* or TALLY_KERNEL */
+	uint16_t state;  /* enum profile_stack_state */
+	uint16_t reason; /* enum profile_skip_reason; 0 if not asked for */
+	/* Of TALLY_KERNEL: samples and draws are hits of the kernel only, 0 if none can be. */
+	struct draws_part sum;
+	struct tally_guesses guesses;
+};
+
+struct tally {
+	struct tally_entry *entries;
+	size_t count;
+	uint64_t cpu_ns;    /* of the entries */
+	uint64_t kernel_ns; /* of cpu_ns, the part of TALLY_KERNEL */
+	struct draws draws; /* of the entries */
+	uint64_t samples;
+	uint64_t states[PROFILE_STACK_NONE + 1];     /* samples by enum profile_stack_state */
+	uint64_t skipped[PROFILE_SKIP_REASON_COUNT]; /* skipped stacks by reason */
+	uint64_t collapsed;    /* samples whose stack lost frames to recursion collapsing */
+	uint64_t rest_ns;      /* CPU time of the filter's threads in no sample; 0 for a filter on
+				  functions */
+	uint64_t estimated_ns; /* of the accounts of the filter's threads; likewise */
+	uint64_t *thread_rest_ns; /* rest_ns by thread; exact in sums over the rows asked for */
+};
+
+/* Returns the reader's code. Conditions on functions are left to the call paths
+ * (tools/stacks/call_path.h). */
+TBRW_U32 tally_collect(struct profile_reader *reader, const struct filter *filter, unsigned by,
+		       struct tally *tally);
+void tally_finish(struct tally *tally);
+
+void tally_add_guesses(struct tally_guesses *sum, const struct tally_guesses *more);
+
+/* Whether the filter's conditions on process and thread hold for a thread of the reader. */
+bool tally_takes_thread(const struct profile_reader *reader, const struct filter *filter,
+			uint32_t thread);
+
+/* Names for reports; "" if unknown. */
+const char *tally_process_name(const struct profile_reader *reader, uint32_t process);
+const char *tally_thread_name(const struct profile_reader *reader, uint32_t thread);
+
+#endif

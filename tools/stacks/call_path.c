@@ -1,0 +1,108 @@
+#include "tools/stacks/call_path.h"
+
+#include "tools/functions/functions.h"
+#include "tools/memory/xalloc.h"
+#include "tools/samples/tally.h"
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+void call_path_finish(struct call_path *call_path)
+{
+	free(call_path->functions);
+	free(call_path->nodes);
+	memset(call_path, 0, sizeof(*call_path));
+}
+
+static void add_function(struct call_path *call_path, uint32_t function)
+{
+	/* Several unknown frames in a row are one [Unknown frame(s)]. */
+	if (function <= FUNCTION_GUESSED && call_path->count > 0 &&
+	    call_path->functions[call_path->count - 1] == function)
+		return;
+	xalloc_room(&call_path->functions, &call_path->capacity, call_path->count + 1,
+		    sizeof(*call_path->functions));
+	call_path->functions[call_path->count++] = function;
+}
+
+/* Fills call_path->nodes leaf first; true if the stack was cut. */
+static bool collect_nodes(struct call_path *call_path, const struct profile_reader *reader,
+			  uint32_t node, size_t *count)
+{
+	for (*count = 0; node != 0 && node != PROFILE_NONE; (*count)++) {
+		if (*count == CALL_PATH_DEPTH_MAX)
+			return true;
+		xalloc_room(&call_path->nodes, &call_path->node_capacity, *count + 1,
+			    sizeof(*call_path->nodes));
+		call_path->nodes[*count] = node;
+		node = profile_reader_node(reader, node)->parent;
+	}
+	return false;
+}
+
+static bool is_system(const struct functions *functions, uint32_t function)
+{
+	return functions_module_of(functions, function)->is_system;
+}
+
+static void apply_mode(struct call_path *call_path, const struct functions *functions,
+		       enum call_path_mode mode)
+{
+	size_t kept = 0;
+	uint32_t outermost = call_path->functions[0];
+	bool was_system = false;
+	for (size_t i = 0; i < call_path->count; i++) {
+		bool system = is_system(functions, call_path->functions[i]);
+		if (!system || (mode == CALL_PATH_USER_PLUS_ONE && !was_system))
+			call_path->functions[kept++] = call_path->functions[i];
+		was_system = system;
+	}
+	if (kept == 0)
+		call_path->functions[kept++] = outermost;
+	call_path->count = kept;
+}
+
+static bool is_guessed(const struct profile_reader *reader, uint32_t node)
+{
+	uint32_t frame = profile_reader_node(reader, node)->frame;
+	return frame != PROFILE_NONE &&
+	       profile_reader_frame(reader, frame)->flags & PROFILE_FRAME_GUESSED;
+}
+
+void call_path_of_stack(struct call_path *call_path, const struct profile_reader *reader,
+			const struct functions *functions, uint32_t node, uint32_t state,
+			enum call_path_mode mode)
+{
+	size_t count;
+	bool is_cut = collect_nodes(call_path, reader, node, &count);
+	/* The seam comes between the guessed frames and the verified ones, or else in front. */
+	bool has_seam = state == PROFILE_STACK_GUESSED ||
+			(count > 0 && is_guessed(reader, call_path->nodes[count - 1]));
+	call_path->count = 0;
+	if (state == PROFILE_STACK_SKIPPED || is_cut)
+		add_function(call_path, FUNCTION_SKIPPED);
+	if (has_seam && (count == 0 || is_guessed(reader, call_path->nodes[0]))) {
+		add_function(call_path, FUNCTION_GUESSED);
+		has_seam = false;
+	}
+	if (count == 0)
+		add_function(call_path, node == TALLY_KERNEL ? FUNCTION_KERNEL : FUNCTION_UNKNOWN);
+	while (count-- > 0) {
+		uint32_t frame = profile_reader_node(reader, call_path->nodes[count])->frame;
+		uint32_t function_count = 0;
+		const uint32_t *of_frame = functions_of_frame(functions, frame, &function_count);
+		if (has_seam && !is_guessed(reader, call_path->nodes[count])) {
+			add_function(call_path, FUNCTION_GUESSED);
+			has_seam = false;
+		}
+		for (uint32_t i = 0; i < function_count; i++)
+			add_function(call_path, of_frame[i]);
+	}
+	if (mode != CALL_PATH_ALL)
+		apply_mode(call_path, functions, mode);
+}
+
+uint32_t call_path_leaf(const struct call_path *call_path)
+{
+	return call_path->functions[call_path->count - 1];
+}

@@ -1,0 +1,46 @@
+/*
+ * The functions of a stack for a report: frames expanded into inlined functions, unknown parts
+ * marked, system functions left out by the call stack mode.
+ */
+#ifndef TOOLS_STACKS_CALL_PATH_H
+#define TOOLS_STACKS_CALL_PATH_H
+
+#include "profile/read/reader.h"
+#include <stddef.h>
+#include <stdint.h>
+
+struct functions;
+
+enum call_path_mode {
+	/* Of each run of system functions only the outermost one, called by user code, is shown;
+	 * time below in the run counts as its own. */
+	CALL_PATH_USER_PLUS_ONE,
+	/* System functions count as part of the user function (or pseudo frame) calling them. A
+	 * stack of system functions alone shows the outermost one. */
+	CALL_PATH_USER_ONLY,
+	CALL_PATH_ALL,
+};
+
+/* Collectors write no deeper stacks; the outer frames of one show as skipped. */
+#define CALL_PATH_DEPTH_MAX 8192u
+
+struct call_path {           /* all zero: empty */
+	uint32_t *functions; /* outermost first; at least one after call_path_of_stack */
+	size_t count;
+	size_t capacity;
+	uint32_t *nodes; /* scratch */
+	size_t node_capacity;
+};
+
+void call_path_finish(struct call_path *call_path);
+
+/* Makes the path of leaf `node`, or of TALLY_KERNEL; state: enum profile_stack_state. Reuses the
+ * path's memory. */
+void call_path_of_stack(struct call_path *call_path, const struct profile_reader *reader,
+			const struct functions *functions, uint32_t node, uint32_t state,
+			enum call_path_mode mode);
+
+/* The function owning the time of a sample with this path. */
+uint32_t call_path_leaf(const struct call_path *call_path);
+
+#endif

@@ -1,0 +1,13 @@
+/*
+ * Parts of file names.
+ */
+#ifndef TOOLS_TEXT_PATH_H
+#define TOOLS_TEXT_PATH_H
+
+/* The last component of a path, a pointer into it; the path itself if the component is empty. */
+const char *path_base_name(const char *path);
+
+/* The directory of a file, "." for a path without one. The caller frees the text. */
+char *path_directory(const char *path);
+
+#endif

@@ -4,8 +4,8 @@
 #include "tools/cli/find_result.h"
 #include "tools/cli/output.h"
 #include "tools/report/filter_miss.h"
-#include "tools/report/options.h"
 #include "tools/report/report.h"
+#include "tools/report/report_options.h"
 #include "tools/terminal/diagnose.h"
 #include <errno.h>
 #include <locale.h>
@@ -48,8 +48,8 @@ static void print_help(void)
 		printf("  %-12s%s%s\n", reports[i].name, reports[i].what,
 		       i == 0 ? " (default)" : "");
 	fputs("\nOptions:\n  --format ", stdout);
-	for (size_t i = 0; format_at(i); i++)
-		printf("%s%s", i ? "|" : "", format_at(i)->name);
+	for (size_t i = 0; table_format_at(i); i++)
+		printf("%s%s", i ? "|" : "", table_format_at(i)->name);
 	puts("\n"
 	     "  --limit N              only the N heaviest rows\n"
 	     "  --min-percent N        only rows with that share of the CPU time, or more\n"

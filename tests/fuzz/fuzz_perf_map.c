@@ -1,5 +1,5 @@
 /* The reader of perf maps. */
-#include "tools/symbols/perf_map.h"
+#include "tools/symbols/perf_map_symbols.h"
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size == 0)
 		return 0;
 	FILE *stream = fmemopen((void *)(uintptr_t)data, size, "r");
-	perf_map_read(stream, addresses, count);
+	perf_map_symbols_read(stream, addresses, count);
 	fclose(stream);
 	for (size_t i = 0; i < count; i++) {
 		const struct symbol_entry *function = &addresses[i].function;

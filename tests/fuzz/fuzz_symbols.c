@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	addresses[COUNT - 2].rva = 0x7fffffff;
 	addresses[COUNT - 1].rva = UINT64_MAX;
 	struct mapped_file identity = {.path = put_file(data, size)};
-	if (resolve_file(&identity, "/nowhere", addresses, COUNT) == SYMBOL_IMAGE_OPEN)
+	if (resolve_file(&identity, "/nowhere", addresses, COUNT) == SYMBOL_FILE_OPEN)
 		for (size_t i = 0; i < COUNT; i++)
 			check_function(&addresses[i]);
 	for (size_t i = 0; i < COUNT; i++)

@@ -1,6 +1,6 @@
 #include "tests/tools/known_result.h"
 
-#include "tools/convert/finalize.h"
+#include "tools/convert/frame_symbols.h"
 #include "tools/export/export.h"
 #include <check.h>
 #include <stdio.h>
@@ -45,9 +45,9 @@ void known_finalize(const char *result)
 {
 	struct profile_reader *reader = known_reader(result);
 	struct progress progress = {0};
-	struct finalized finalized;
-	finalize_collect(reader, NULL, &progress, &finalized);
-	ck_assert_uint_eq(finalize_write(result, &finalized), VT_SUCCESS);
-	finalize_finish(&finalized);
+	struct frame_symbols symbols;
+	frame_symbols_collect(reader, NULL, &progress, &symbols);
+	ck_assert_uint_eq(frame_symbols_write(result, &symbols), VT_SUCCESS);
+	frame_symbols_finish(&symbols);
 	profile_reader_close(reader);
 }

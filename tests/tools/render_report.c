@@ -1,6 +1,6 @@
 #include "tests/tools/render_report.h"
 
-#include "tools/report/options.h"
+#include "tools/report/report_options.h"
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

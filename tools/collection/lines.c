@@ -1,7 +1,7 @@
 #include "tools/collection/lines.h"
 
 #include "tools/memory/xalloc.h"
-#include "tools/table/format.h"
+#include "tools/table/table_format.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static size_t count_fitting(const char *text, size_t room)
 		next += strspn(text + next, " ");
 		next += strcspn(text + next, " ");
 		char *part = xalloc_text_of(text, next);
-		bool is_fitting = format_text_columns(part) <= room;
+		bool is_fitting = table_format_columns(part) <= room;
 		free(part);
 		if (!is_fitting)
 			break;
@@ -46,7 +46,7 @@ static void print_line(const char *line, size_t indent, unsigned width, FILE *st
 	size_t label = strnlen(line, indent);
 	fwrite(line, 1, label, stream);
 	line += label;
-	while (width > 0 && format_text_columns(line) > room) {
+	while (width > 0 && table_format_columns(line) > room) {
 		size_t taken = count_fitting(line, room);
 		if (line[taken] == '\0')
 			break;

@@ -1,6 +1,6 @@
 #include "tools/collection/quality.h"
-#include "tools/collection/sampling.h"
 #include "tools/collection/skip_reason.h"
+#include "tools/collection/unseen_time.h"
 #include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
 #include <inttypes.h>
@@ -35,9 +35,9 @@ char *quality_advise(const struct report_input *input, const struct quality *qua
 			reason = i;
 		}
 	}
-	uint64_t unseen = sampling_unseen_share(input, &quality->overview);
+	uint64_t unseen = unseen_time_share(input, &quality->overview);
 	if (run->samples == 0)
-		return sampling_advise(input, &quality->overview, 0);
+		return unseen_time_advise(input, &quality->overview, 0);
 	uint64_t least = worst > run->nameless ? worst : run->nameless;
 	/* Lost are samples of the whole run, whatever the filter. */
 	if (input->options->filter.count == 0 && lost > least &&
@@ -46,7 +46,7 @@ char *quality_advise(const struct report_input *input, const struct quality *qua
 				     "--interval or a smaller --stack-size",
 				     lost, table_percent(lost, lost + run->samples));
 	if (unseen > table_share(least, run->samples))
-		return sampling_advise(input, &quality->overview, run->samples);
+		return unseen_time_advise(input, &quality->overview, run->samples);
 	if (table_share(least, run->samples) < SKIP_FINDING_MIN)
 		return xalloc_text("nothing to do: each kind of gap is below 0.5 % of the samples");
 	if (run->nameless > worst)

@@ -310,7 +310,7 @@ static void print_rows(const struct report_input *input, const struct quality_ro
 	struct quality_table table;
 	begin_table(&table, shown, shown->is_thread ? "Thread" : "Module");
 	add_rows(&table, rows, count, input->options->limit);
-	format_text_print(&table.table, stream, width);
+	table_format_text(&table.table, stream, width);
 	table_finish(&table.table);
 }
 
@@ -319,7 +319,7 @@ static void print_as_text(const struct report_input *input, const struct quality
 {
 	struct quality_row shown = quality->run;
 	struct lines lines;
-	char *advice = format_text_fit(quality->run.advice, 0);
+	char *advice = table_format_fit(quality->run.advice, 0);
 	lines_begin(&lines);
 	print_run(input, quality, advice, lines.stream);
 	lines_end(&lines, LINES_LABEL_WIDTH, width, stream);
@@ -354,7 +354,7 @@ void report_quality_print(const struct report_input *input, FILE *stream, unsign
 	quality_collect(input, &quality);
 	char *advice = quality_advise(input, &quality);
 	quality.run.advice = advice;
-	if (input->options->format->id == FORMAT_TEXT)
+	if (input->options->format->id == TABLE_FORMAT_TEXT)
 		print_as_text(input, &quality, stream, width);
 	else
 		print_as_data(input, &quality, stream, width);

@@ -1,7 +1,7 @@
 #include "tools/collection/lines.h"
 #include "tools/collection/overview.h"
-#include "tools/collection/sampling.h"
 #include "tools/collection/skip_reason.h"
+#include "tools/collection/unseen_time.h"
 #include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
 #include <inttypes.h>
@@ -25,7 +25,7 @@ static void print_text(FILE *stream, const char *label, const char *text)
 {
 	if (text[0] == '\0')
 		return;
-	char *clean = format_text_fit(text, 0);
+	char *clean = table_format_fit(text, 0);
 	lines_label(stream, label);
 	fprintf(stream, "%s\n", clean);
 	free(clean);
@@ -172,7 +172,7 @@ static void print_samples(const struct tally *tally, const struct overview *over
 static void print_advice(const struct report_input *input, const struct overview *overview,
 			 FILE *stream)
 {
-	char *advice = sampling_advise(input, overview, input->tally.samples);
+	char *advice = unseen_time_advise(input, overview, input->tally.samples);
 	if (advice)
 		print_text(stream, "Advice:", advice);
 	free(advice);
@@ -213,7 +213,7 @@ static void print_warnings(const struct profile_reader *reader, const struct ove
 	}
 	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
 		const struct profile_note *note = profile_reader_note(reader, i);
-		char *text = format_text_fit(profile_reader_text(reader, note->text), 0);
+		char *text = table_format_fit(profile_reader_text(reader, note->text), 0);
 		if (note->kind == PROFILE_NOTE_WARNING)
 			fprintf(stream, "Warning: %s\n", text);
 		if (note->kind == PROFILE_NOTE_NOT_FOLLOWED && not_followed++ < NOT_FOLLOWED_MAX)
@@ -289,8 +289,8 @@ static void print_start(const struct overview *overview, FILE *stream)
 static void print_command(const char *command, unsigned width, FILE *stream)
 {
 	char *fitted =
-		format_text_fit(command,
-				width > LINES_LABEL_WIDTH ? width - LINES_LABEL_WIDTH : width);
+		table_format_fit(command,
+				 width > LINES_LABEL_WIDTH ? width - LINES_LABEL_WIDTH : width);
 	if (fitted[0])
 		fprintf(stream, "%-*s%s\n", (int)LINES_LABEL_WIDTH, "Command Line:", fitted);
 	free(fitted);
@@ -473,7 +473,7 @@ static void print_csv_lines(const char *prefix, struct json_object *object, FILE
 		}
 		fprintf(stream, "%s,", name);
 		if (json_object_is_type(value, json_type_string))
-			format_csv_print_field(json_object_get_string(value), stream);
+			table_format_csv_field(json_object_get_string(value), stream);
 		else if (value)
 			fputs(json_object_get_string(value), stream);
 		fputc('\n', stream);
@@ -508,12 +508,12 @@ void report_summary_print(const struct report_input *all, FILE *stream, unsigned
 	if (filter_needs_function(&all->options->filter))
 		take_functions(all, &taken.tally);
 	overview_collect(input->reader, &input->tally, input->path, &overview);
-	if (input->options->format->id == FORMAT_TEXT) {
+	if (input->options->format->id == TABLE_FORMAT_TEXT) {
 		print_as_text(input, &overview, stream, width);
 		return;
 	}
 	struct json_object *object = summary_object(input, &overview);
-	if (input->options->format->id == FORMAT_JSON) {
+	if (input->options->format->id == TABLE_FORMAT_JSON) {
 		fputs(json_object_to_json_string_ext(object,
 						     JSON_C_TO_STRING_PRETTY |
 							     JSON_C_TO_STRING_SPACED |

@@ -1,6 +1,6 @@
 #include "tools/cli/arguments.h"
 #include "tools/convert/command.h"
-#include "tools/convert/finalize.h"
+#include "tools/convert/frame_symbols.h"
 #include "tools/convert/hold.h"
 #include "tools/convert/interrupt.h"
 #include "tools/memory/xalloc.h"
@@ -40,12 +40,12 @@ static int parse(int argc, char **argv, struct finalize_options *options)
 	return 0;
 }
 
-static const char *why(enum symbol_image_status status)
+static const char *why(enum symbol_file_status status)
 {
 	switch (status) {
-	case SYMBOL_IMAGE_MISSING:
+	case SYMBOL_FILE_MISSING:
 		return "not readable";
-	case SYMBOL_IMAGE_REPLACED:
+	case SYMBOL_FILE_REPLACED:
 		return "another file by now";
 	default:
 		return "not an ELF file";
@@ -70,13 +70,13 @@ static const char *why_no_map(enum perf_map_status status)
 }
 
 /* One line, whatever is missing: the rows of the reports say the rest. */
-static void report_misses(const struct finalized *finalized)
+static void report_misses(const struct frame_symbols *symbols)
 {
 	const size_t named = 3;
 	size_t count = 0;
 	char *list = xalloc_text("");
-	for (size_t i = 0; i < finalized->miss_count; i++) {
-		const struct finalize_miss *miss = &finalized->misses[i];
+	for (size_t i = 0; i < symbols->miss_count; i++) {
+		const struct frame_symbols_miss *miss = &symbols->misses[i];
 		if (miss->is_map || ++count > named)
 			continue;
 		char *longer = xalloc_printf("%s%s%s (%s)", list, count > 1 ? ", " : "", miss->path,
@@ -87,20 +87,20 @@ static void report_misses(const struct finalized *finalized)
 	if (count > 0)
 		diagnose("no symbols from %zu %s: %s%s; %s", count, count == 1 ? "file" : "files",
 			 list, count > named ? ", ..." : "",
-			 finalized->kept_count > 0 ? "what has no name yet shows as [module]"
-						   : "they show as [module]");
+			 symbols->kept_count > 0 ? "what has no name yet shows as [module]"
+						 : "they show as [module]");
 	free(list);
 }
 
 /* One line likewise. */
-static void report_map_misses(const struct finalized *finalized)
+static void report_map_misses(const struct frame_symbols *symbols)
 {
-	const struct finalize_miss *first = NULL;
+	const struct frame_symbols_miss *first = NULL;
 	size_t count = 0;
-	for (size_t i = finalized->miss_count; i-- > 0;) {
-		if (!finalized->misses[i].is_map)
+	for (size_t i = symbols->miss_count; i-- > 0;) {
+		if (!symbols->misses[i].is_map)
 			continue;
-		first = &finalized->misses[i];
+		first = &symbols->misses[i];
 		count++;
 	}
 	if (!first)
@@ -111,19 +111,19 @@ static void report_map_misses(const struct finalized *finalized)
 	free(others);
 }
 
-static void report_kept(const struct finalized *finalized)
+static void report_kept(const struct frame_symbols *symbols)
 {
-	if (finalized->kept_count > 0)
+	if (symbols->kept_count > 0)
 		diagnose("kept the symbols of %zu of %zu addresses as they were: the files that "
 			 "are "
 			 "there now say less",
-			 finalized->kept_count, finalized->count);
+			 symbols->kept_count, symbols->count);
 }
 
-static int write_symbols(const char *name, const char *path, struct finalized *finalized)
+static int write_symbols(const char *name, const char *path, struct frame_symbols *symbols)
 {
 	char text[DIAGNOSE_CODE_SIZE];
-	TBRW_U32 code = finalize_write(path, finalized);
+	TBRW_U32 code = frame_symbols_write(path, symbols);
 	if (code == VT_SUCCESS)
 		return EXIT_SUCCESS;
 	const char *advice = "check its permissions and the space on its disk";
@@ -139,7 +139,7 @@ static int write_symbols(const char *name, const char *path, struct finalized *f
 static int finalize(const char *name, const char *path, const struct finalize_options *options)
 {
 	struct profile_reader *reader;
-	struct finalized finalized;
+	struct frame_symbols symbols;
 	struct progress progress;
 	struct interrupt interrupt;
 	int status = arguments_open_result(path, name, &reader);
@@ -150,18 +150,18 @@ static int finalize(const char *name, const char *path, const struct finalize_op
 					 name);
 	interrupt_watch(&interrupt, last_words);
 	progress_begin(&progress, "Reading symbols", profile_reader_frame_count(reader));
-	finalize_collect(reader, options->debug_dir, &progress, &finalized);
+	frame_symbols_collect(reader, options->debug_dir, &progress, &symbols);
 	progress_end(&progress);
 	interrupt_hold(&interrupt);
 	free(last_words);
 	if (!options->is_quiet) {
-		report_misses(&finalized);
-		report_map_misses(&finalized);
-		report_kept(&finalized);
+		report_misses(&symbols);
+		report_map_misses(&symbols);
+		report_kept(&symbols);
 	}
-	status = write_symbols(name, path, &finalized);
+	status = write_symbols(name, path, &symbols);
 	interrupt_release(&interrupt);
-	finalize_finish(&finalized);
+	frame_symbols_finish(&symbols);
 	profile_reader_close(reader);
 	return status;
 }

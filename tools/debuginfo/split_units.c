@@ -1,9 +1,9 @@
 #include "tools/debuginfo/split_units.h"
 
 #include "program/regular_file.h"
-#include "tools/debuginfo/image.h"
 #include "tools/debuginfo/small_elf.h"
 #include "tools/debuginfo/snapshot.h"
+#include "tools/debuginfo/symbol_file.h"
 #include "tools/memory/xalloc.h"
 #include <dwarf.h>
 #include <gelf.h>
@@ -131,7 +131,7 @@ static struct small_elf_section find_table(Elf *elf, const char *name, uint64_t 
 {
 	struct small_elf_section table = {name, "", 0};
 	GElf_Shdr header;
-	Elf_Scn *section = symbol_image_section(elf, name, &header);
+	Elf_Scn *section = symbol_file_section(elf, name, &header);
 	const Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
 	if (data && data->d_buf && data->d_size > start) {
 		table.bytes = (const char *)data->d_buf + start;

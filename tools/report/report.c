@@ -8,7 +8,7 @@ void report_print_table(const struct report_input *input, struct table *table,
 			uint64_t default_least, FILE *stream, unsigned width)
 {
 	const struct report_options *options = input->options;
-	bool is_text = options->format->id == FORMAT_TEXT;
+	bool is_text = options->format->id == TABLE_FORMAT_TEXT;
 	uint64_t least =
 		options->has_least_share ? options->least_share : (is_text ? default_least : 0);
 	size_t dropped = table_drop_below(table, least);

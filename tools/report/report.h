@@ -6,7 +6,7 @@
 
 #include "profile/read/reader.h"
 #include "tools/functions/functions.h"
-#include "tools/report/options.h"
+#include "tools/report/report_options.h"
 #include "tools/samples/tally.h"
 #include "tools/table/table.h"
 #include <stdio.h>

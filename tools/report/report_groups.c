@@ -495,7 +495,7 @@ void report_top_functions(const struct report_input *input, uint32_t limit, FILE
 {
 	struct grouping grouping;
 	make_table(&grouping, input, REPORT_GROUP_FUNCTION, limit);
-	format_text_print(&grouping.table, stream, width);
+	table_format_text(&grouping.table, stream, width);
 	finish_table(&grouping);
 }
 
@@ -508,7 +508,7 @@ void report_top_programs(const struct report_input *input, uint32_t limit, FILE 
 	make_table(&grouping, input, PROGRAM, limit);
 	if (grouping.groups.count > 1) {
 		fputs("\nTop Programs\n", stream);
-		format_text_print(&grouping.table, stream, width);
+		table_format_text(&grouping.table, stream, width);
 	}
 	finish_table(&grouping);
 }

@@ -76,16 +76,16 @@ static void take_owner(struct part *parts, size_t count, const char *name, uint6
 	}
 }
 
-void cold_part_resolve(struct symbol_image *image, struct symbol_address *addresses, size_t count)
+void cold_part_resolve(struct symbol_file *file, struct symbol_address *addresses, size_t count)
 {
 	size_t part_count;
 	struct part *parts = collect_parts(addresses, count, &part_count);
-	int symbols = part_count > 0 ? dwfl_module_getsymtab(image->module) : 0;
+	int symbols = part_count > 0 ? dwfl_module_getsymtab(file->module) : 0;
 	for (int i = 1; i < symbols; i++) {
 		GElf_Sym symbol;
 		GElf_Addr start;
-		const char *name = dwfl_module_getsym_info(image->module, i, &symbol, &start, NULL,
-							   NULL, NULL);
+		const char *name =
+			dwfl_module_getsym_info(file->module, i, &symbol, &start, NULL, NULL, NULL);
 		if (name && GELF_ST_TYPE(symbol.st_info) == STT_FUNC &&
 		    symbol.st_shndx != SHN_UNDEF)
 			take_owner(parts, part_count, name, start, symbol.st_size);

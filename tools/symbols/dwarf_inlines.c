@@ -314,10 +314,10 @@ static void walk_unit(struct walk *walk, Dwarf_Die *skeleton, uint8_t type,
 	free(members.indices);
 }
 
-static uint64_t find_first_code(const struct symbol_image *image)
+static uint64_t find_first_code(const struct symbol_file *file)
 {
 	uint64_t first = UINT64_MAX;
-	for (Elf_Scn *section = NULL; (section = elf_nextscn(image->elf, section));) {
+	for (Elf_Scn *section = NULL; (section = elf_nextscn(file->elf, section));) {
 		GElf_Shdr header;
 		if (gelf_getshdr(section, &header) && (header.sh_flags & SHF_EXECINSTR) &&
 		    header.sh_addr < first)
@@ -326,14 +326,13 @@ static uint64_t find_first_code(const struct symbol_image *image)
 	return first == UINT64_MAX ? 0 : first;
 }
 
-void dwarf_inlines_resolve(struct symbol_image *image, struct symbol_address *addresses,
-			   size_t count)
+void dwarf_inlines_resolve(struct symbol_file *file, struct symbol_address *addresses, size_t count)
 {
-	struct walk walk = {.addresses = addresses, .first_code = find_first_code(image)};
-	Dwarf *dwarf = dwfl_module_getdwarf(image->module, &walk.bias);
+	struct walk walk = {.addresses = addresses, .first_code = find_first_code(file)};
+	Dwarf *dwarf = dwfl_module_getdwarf(file->module, &walk.bias);
 	if (!dwarf || count == 0)
 		return;
-	walk.path = split_units_path(image->module);
+	walk.path = split_units_path(file->module);
 	walk.is_found = xalloc_zeroed(count, sizeof(*walk.is_found));
 	walk.list_of = xalloc_zeroed(count, sizeof(*walk.list_of));
 	struct members all = {xalloc_zeroed(count, sizeof(*all.indices)), count};

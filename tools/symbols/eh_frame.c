@@ -18,22 +18,21 @@ struct frames {
 };
 
 /* The rva of .eh_frame: of its section, or else from its header in the form of all linkers. */
-static uint64_t find_frames(const struct symbol_image *image)
+static uint64_t find_frames(const struct symbol_file *file)
 {
 	static const uint8_t usual[] = {1, DW_EH_PE_pcrel | DW_EH_PE_sdata4};
 	size_t count = 0;
 	GElf_Shdr section;
 	GElf_Phdr segment;
-	if (symbol_image_section(image->elf, ".eh_frame", &section))
+	if (symbol_file_section(file->elf, ".eh_frame", &section))
 		return section.sh_addr;
-	elf_getphdrnum(image->elf, &count);
+	elf_getphdrnum(file->elf, &count);
 	for (size_t i = 0; i < count && i < INT32_MAX; i++) {
 		size_t available = 0;
 		int32_t distance;
-		if (!gelf_getphdr(image->elf, (int)i, &segment) ||
-		    segment.p_type != PT_GNU_EH_FRAME)
+		if (!gelf_getphdr(file->elf, (int)i, &segment) || segment.p_type != PT_GNU_EH_FRAME)
 			continue;
-		const uint8_t *header = symbol_image_bytes(image, segment.p_vaddr, &available);
+		const uint8_t *header = symbol_file_bytes(file, segment.p_vaddr, &available);
 		if (!header || available < 8 || memcmp(header, usual, sizeof(usual)) != 0)
 			break;
 		memcpy(&distance, header + 4, sizeof(distance));
@@ -42,22 +41,22 @@ static uint64_t find_frames(const struct symbol_image *image)
 	return 0;
 }
 
-static bool open_frames(const struct symbol_image *image, struct frames *frames)
+static bool open_frames(const struct symbol_file *file, struct frames *frames)
 {
 	GElf_Shdr header;
 	size_t size = 0;
-	frames->rva = find_frames(image);
-	const uint8_t *bytes = frames->rva ? symbol_image_bytes(image, frames->rva, &size) : NULL;
+	frames->rva = find_frames(file);
+	const uint8_t *bytes = frames->rva ? symbol_file_bytes(file, frames->rva, &size) : NULL;
 	if (!bytes)
 		return false;
-	if (symbol_image_section(image->elf, ".eh_frame", &header) && header.sh_size < size)
+	if (symbol_file_section(file->elf, ".eh_frame", &header) && header.sh_size < size)
 		size = header.sh_size;
 	frames->data = (Elf_Data){.d_buf = (void *)(uintptr_t)bytes,
 				  .d_type = ELF_T_BYTE,
 				  .d_version = EV_CURRENT,
 				  .d_size = size};
-	frames->ident = (const unsigned char *)elf_getident(image->elf, NULL);
-	frames->word = gelf_getclass(image->elf) == ELFCLASS32 ? 4 : 8;
+	frames->ident = (const unsigned char *)elf_getident(file->elf, NULL);
+	frames->word = gelf_getclass(file->elf) == ELFCLASS32 ? 4 : 8;
 	return true;
 }
 
@@ -145,7 +144,7 @@ static void read_ranges(struct eh_frame_table *table)
 {
 	struct frames frames;
 	size_t capacity = 0;
-	if (!open_frames(table->image, &frames))
+	if (!open_frames(table->file, &frames))
 		return;
 	Dwarf_Off offset = 0;
 	for (unsigned i = 0; i < ENTRIES_MAX && offset < frames.data.d_size; i++) {
@@ -192,9 +191,9 @@ void eh_frame_close(struct eh_frame_table *table)
 	*table = (struct eh_frame_table){0};
 }
 
-void eh_frame_resolve(struct symbol_image *image, struct symbol_address *addresses, size_t count)
+void eh_frame_resolve(struct symbol_file *file, struct symbol_address *addresses, size_t count)
 {
-	struct eh_frame_table table = {.image = image};
+	struct eh_frame_table table = {.file = file};
 	for (size_t i = 0; i < count; i++) {
 		struct symbol_entry *function = &addresses[i].function;
 		uint64_t start;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The best symbol so far for an address. names point into the image. */
+/* The best symbol so far for an address. names point into the file. */
 struct candidate {
 	const char *name;
 	uint64_t start;
@@ -16,7 +16,7 @@ struct candidate {
 };
 
 struct search {
-	struct symbol_image *image;
+	struct symbol_file *file;
 	struct symbol_address *addresses;
 	size_t count;
 	struct candidate *candidates; /* [i]: the best symbol whose size covers addresses[i] */
@@ -114,12 +114,12 @@ static void consider(struct search *search, const struct candidate *candidate)
 
 static void pass_over_symbols(struct search *search)
 {
-	int count = dwfl_module_getsymtab(search->image->module);
+	int count = dwfl_module_getsymtab(search->file->module);
 	for (int i = 1; i < count; i++) {
 		GElf_Sym symbol;
 		GElf_Addr address;
 		GElf_Word section = SHN_UNDEF;
-		const char *name = dwfl_module_getsym_info(search->image->module, i, &symbol,
+		const char *name = dwfl_module_getsym_info(search->file->module, i, &symbol,
 							   &address, &section, NULL, NULL);
 		if (!is_code_symbol(&symbol, section, name))
 			continue;
@@ -131,9 +131,9 @@ static void pass_over_symbols(struct search *search)
 }
 
 /* Whether both lie in one executable section of the file. */
-static bool is_same_section(const struct symbol_image *image, uint64_t start, uint64_t rva)
+static bool is_same_section(const struct symbol_file *file, uint64_t start, uint64_t rva)
 {
-	for (Elf_Scn *section = NULL; (section = elf_nextscn(image->elf, section));) {
+	for (Elf_Scn *section = NULL; (section = elf_nextscn(file->elf, section));) {
 		GElf_Shdr header;
 		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR))
 			continue;
@@ -149,7 +149,7 @@ static bool reaches(struct search *search, struct candidate *nearest, uint64_t r
 {
 	uint64_t start;
 	uint64_t size;
-	if (!is_same_section(search->image, nearest->start, rva))
+	if (!is_same_section(search->file, nearest->start, rva))
 		return false;
 	if (!eh_frame_find(&search->table, rva, &start, &size) || start + size <= nearest->start)
 		return rva - nearest->start < search->reach;
@@ -186,15 +186,15 @@ static void choose(struct search *search)
 	}
 }
 
-void elf_symbols_resolve(struct symbol_image *image, struct symbol_address *addresses, size_t count)
+void elf_symbols_resolve(struct symbol_file *file, struct symbol_address *addresses, size_t count)
 {
 	struct search search = {
-		.image = image,
+		.file = file,
 		.addresses = addresses,
 		.count = count,
 		.candidates = xalloc_zeroed(count, sizeof(*search.candidates)),
 		.nearest = xalloc_zeroed(count, sizeof(*search.nearest)),
-		.table = {.image = image},
+		.table = {.file = file},
 		.reach = ELF_SYMBOLS_REACH_STRIPPED,
 	};
 	pass_over_symbols(&search);

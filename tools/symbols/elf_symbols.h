@@ -4,7 +4,7 @@
 #ifndef TOOLS_SYMBOLS_ELF_SYMBOLS_H
 #define TOOLS_SYMBOLS_ELF_SYMBOLS_H
 
-#include "tools/debuginfo/image.h"
+#include "tools/debuginfo/symbol_file.h"
 #include "tools/symbols/address.h"
 
 /*
@@ -20,7 +20,6 @@
  */
 #define ELF_SYMBOLS_REACH          65536u
 #define ELF_SYMBOLS_REACH_STRIPPED 256u
-void elf_symbols_resolve(struct symbol_image *image, struct symbol_address *addresses,
-			 size_t count);
+void elf_symbols_resolve(struct symbol_file *file, struct symbol_address *addresses, size_t count);
 
 #endif

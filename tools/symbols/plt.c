@@ -13,7 +13,7 @@
 /* A slot of the global offset table, filled by the loader with an imported function's address. */
 struct slot {
 	uint64_t rva;
-	const char *name; /* "": the relocation names no symbol; the image's */
+	const char *name; /* "": the relocation names no symbol; the file's */
 };
 
 struct slots {
@@ -156,7 +156,7 @@ static const char *x86_target(const struct slots *slots, uint64_t stub, const ui
 	return "";
 }
 
-static const char *stub_target(const struct symbol_image *image, const struct slots *slots,
+static const char *stub_target(const struct symbol_file *file, const struct slots *slots,
 			       const GElf_Shdr *section, uint64_t stub)
 {
 	if (slots->machine == EM_AARCH64) {
@@ -166,7 +166,7 @@ static const char *stub_target(const struct symbol_image *image, const struct sl
 			       : "";
 	}
 	size_t available = 0;
-	const uint8_t *code = symbol_image_bytes(image, stub, &available);
+	const uint8_t *code = symbol_file_bytes(file, stub, &available);
 	size_t size = available < STUB_SIZE ? available : STUB_SIZE;
 	if (!code)
 		return "";
@@ -174,16 +174,16 @@ static const char *stub_target(const struct symbol_image *image, const struct sl
 }
 
 /* The rva of _GLOBAL_OFFSET_TABLE_, which the linker puts before the slots of the stubs. */
-static uint64_t find_got(const struct symbol_image *image)
+static uint64_t find_got(const struct symbol_file *file)
 {
 	GElf_Shdr header;
-	if (symbol_image_section(image->elf, ".got.plt", &header) ||
-	    symbol_image_section(image->elf, ".got", &header))
+	if (symbol_file_section(file->elf, ".got.plt", &header) ||
+	    symbol_file_section(file->elf, ".got", &header))
 		return header.sh_addr;
 	return 0;
 }
 
-static void resolve_section(struct symbol_image *image, const struct slots *slots,
+static void resolve_section(struct symbol_file *file, const struct slots *slots,
 			    const GElf_Shdr *section, struct symbol_address *addresses,
 			    size_t count)
 {
@@ -197,31 +197,31 @@ static void resolve_section(struct symbol_image *image, const struct slots *slot
 		function->start = section->sh_addr + offset / stub_size * stub_size;
 		function->size = stub_size;
 		function->is_plt = true;
-		function->name = xalloc_text(stub_target(image, slots, section, function->start));
+		function->name = xalloc_text(stub_target(file, slots, section, function->start));
 	}
 }
 
-void plt_resolve(struct symbol_image *image, struct symbol_address *addresses, size_t count)
+void plt_resolve(struct symbol_file *file, struct symbol_address *addresses, size_t count)
 {
 	static const char *const sections[] = {".plt", ".plt.sec", ".plt.got", ".iplt"};
 	struct slots slots = {0};
 	bool is_collected = false;
 	GElf_Ehdr elf_header;
-	if (!gelf_getehdr(image->elf, &elf_header))
+	if (!gelf_getehdr(file->elf, &elf_header))
 		return;
 	slots.machine = elf_header.e_machine;
-	slots.got_rva = find_got(image);
+	slots.got_rva = find_got(file);
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
 		GElf_Shdr header;
-		if (!symbol_image_section(image->elf, sections[i], &header))
+		if (!symbol_file_section(file->elf, sections[i], &header))
 			continue;
 		size_t first = symbol_addresses_from(addresses, count, header.sh_addr);
 		if (first == count || addresses[first].rva - header.sh_addr >= header.sh_size)
 			continue;
 		if (!is_collected)
-			collect_slots(image->elf, &slots);
+			collect_slots(file->elf, &slots);
 		is_collected = true;
-		resolve_section(image, &slots, &header, addresses, count);
+		resolve_section(file, &slots, &header, addresses, count);
 	}
 	free(slots.by_order);
 	free(slots.by_rva);

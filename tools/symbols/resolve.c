@@ -7,15 +7,14 @@
 #include "tools/symbols/plt.h"
 #include "tools/symbols/sigreturn.h"
 
-static void resolve_image(struct symbol_image *image, struct symbol_address *addresses,
-			  size_t count)
+static void resolve_image(struct symbol_file *file, struct symbol_address *addresses, size_t count)
 {
-	elf_symbols_resolve(image, addresses, count);
-	cold_part_resolve(image, addresses, count);
-	plt_resolve(image, addresses, count);
-	sigreturn_resolve(image, addresses, count);
-	eh_frame_resolve(image, addresses, count);
-	dwarf_inlines_resolve(image, addresses, count);
+	elf_symbols_resolve(file, addresses, count);
+	cold_part_resolve(file, addresses, count);
+	plt_resolve(file, addresses, count);
+	sigreturn_resolve(file, addresses, count);
+	eh_frame_resolve(file, addresses, count);
+	dwarf_inlines_resolve(file, addresses, count);
 	for (size_t i = 0; i < count; i++) {
 		struct symbol_entry *function = &addresses[i].function;
 		if (function->name || function->is_pseudo)
@@ -25,15 +24,15 @@ static void resolve_image(struct symbol_image *image, struct symbol_address *add
 	}
 }
 
-enum symbol_image_status resolve_file(const struct mapped_file *file, const char *debug_path,
-				      struct symbol_address *addresses, size_t count)
+enum symbol_file_status resolve_file(const struct mapped_file *mapped, const char *debug_path,
+				     struct symbol_address *addresses, size_t count)
 {
-	struct symbol_image image;
-	enum symbol_image_status status = file->path[0] == '['
-						  ? symbol_image_open_vdso(&image, file)
-						  : symbol_image_open(&image, file, debug_path);
-	if (status == SYMBOL_IMAGE_OPEN)
-		resolve_image(&image, addresses, count);
-	symbol_image_close(&image);
+	struct symbol_file file;
+	enum symbol_file_status status = mapped->path[0] == '['
+						 ? symbol_file_open_vdso(&file, mapped)
+						 : symbol_file_open(&file, mapped, debug_path);
+	if (status == SYMBOL_FILE_OPEN)
+		resolve_image(&file, addresses, count);
+	symbol_file_close(&file);
 	return status;
 }

@@ -22,16 +22,16 @@ static const struct trampoline trampolines[] = {
 	{"__restore", EM_386, 8, 6, {0x58, 0xb8, 0x77, 0, 0, 0, 0xcd, 0x80}},
 };
 
-static bool is_at(const struct symbol_image *image, const struct trampoline *trampoline,
+static bool is_at(const struct symbol_file *file, const struct trampoline *trampoline,
 		  uint64_t start)
 {
 	size_t available = 0;
-	const uint8_t *code = symbol_image_bytes(image, start, &available);
+	const uint8_t *code = symbol_file_bytes(file, start, &available);
 	return code && available >= trampoline->size &&
 	       memcmp(code, trampoline->code, trampoline->size) == 0;
 }
 
-static void name_function(const struct symbol_image *image, GElf_Half machine, uint64_t rva,
+static void name_function(const struct symbol_file *file, GElf_Half machine, uint64_t rva,
 			  struct symbol_entry *function)
 {
 	for (size_t i = 0; i < sizeof(trampolines) / sizeof(trampolines[0]); i++) {
@@ -40,9 +40,9 @@ static void name_function(const struct symbol_image *image, GElf_Half machine, u
 			continue;
 		/* Handlers return to the first instruction; a sample may hit the last one. */
 		uint64_t start = rva;
-		if (!is_at(image, trampoline, start))
+		if (!is_at(file, trampoline, start))
 			start = rva - trampoline->last;
-		if (!is_at(image, trampoline, start))
+		if (!is_at(file, trampoline, start))
 			continue;
 		function->name = xalloc_text(trampoline->name);
 		function->start = start;
@@ -51,14 +51,14 @@ static void name_function(const struct symbol_image *image, GElf_Half machine, u
 	}
 }
 
-void sigreturn_resolve(struct symbol_image *image, struct symbol_address *addresses, size_t count)
+void sigreturn_resolve(struct symbol_file *file, struct symbol_address *addresses, size_t count)
 {
 	GElf_Ehdr header;
-	if (!gelf_getehdr(image->elf, &header))
+	if (!gelf_getehdr(file->elf, &header))
 		return;
 	for (size_t i = 0; i < count; i++) {
 		if (!addresses[i].function.name)
-			name_function(image, header.e_machine, addresses[i].rva,
+			name_function(file, header.e_machine, addresses[i].rva,
 				      &addresses[i].function);
 	}
 }

@@ -1,5 +1,5 @@
 /*
- * The table of a report: rows under columns. Formats (format.h) print it.
+ * The table of a report: rows under columns. Formats (table_format.h) print it.
  */
 #ifndef TOOLS_TABLE_TABLE_H
 #define TOOLS_TABLE_TABLE_H
@@ -24,7 +24,7 @@ enum table_kind {
 /* Whether cells of the kind hold text; else a number. */
 bool table_is_text(enum table_kind kind);
 
-/* Whom a column is for; a format (format.h) is for one of them. */
+/* Whom a column is for; a format (table_format.h) is for one of them. */
 #define TABLE_SHOWN  1u /* people */
 #define TABLE_PLACED 2u /* programs that find columns by place: each keeps its own */
 #define TABLE_KEYED  4u /* programs that find columns by key */

@@ -2,7 +2,7 @@
 #include "profile/read/reader.h"
 #include "profile/write/writer.h"
 #include "tests/support/suite.h"
-#include "tools/convert/finalize.h"
+#include "tools/convert/frame_symbols.h"
 #include "tools/functions/functions.h"
 #include <check.h>
 #include <stdlib.h>
@@ -36,15 +36,15 @@ START_TEST(test_cold_part_counts_as_its_function)
 	char path[] = "/tmp/test-names-XXXXXX";
 	struct profile_reader *reader;
 	struct progress progress = {0};
-	struct finalized finalized;
+	struct frame_symbols symbols;
 	uint32_t count;
 	ck_assert_int_ge(close(mkstemp(path)), 0);
 	unlink(path);
 	write_result(path);
 	ck_assert_uint_eq(profile_reader_open(path, &reader), VT_SUCCESS);
-	finalize_collect(reader, NULL, &progress, &finalized);
-	ck_assert_uint_eq(finalize_write(path, &finalized), VT_SUCCESS);
-	finalize_finish(&finalized);
+	frame_symbols_collect(reader, NULL, &progress, &symbols);
+	ck_assert_uint_eq(frame_symbols_write(path, &symbols), VT_SUCCESS);
+	frame_symbols_finish(&symbols);
 	profile_reader_close(reader);
 	ck_assert_uint_eq(profile_reader_open(path, &reader), VT_SUCCESS);
 	const struct profile_symbol *part = profile_reader_symbols(reader, 0, &count);

@@ -80,7 +80,7 @@ START_TEST(test_minimal_symbols_inflate_to_little)
 	int copy = copy_with_symbols("objcopy --only-keep-debug subject small && cat small");
 	ck_assert(has_bytes(copy, ".gnu_debugdata"));
 	close(copy);
-	ck_assert_int_eq(resolve_file(&identity, ":", &address, 1), SYMBOL_IMAGE_OPEN);
+	ck_assert_int_eq(resolve_file(&identity, ":", &address, 1), SYMBOL_FILE_OPEN);
 	ck_assert_str_eq(address.function.name, "subject_outer");
 	symbol_address_finish(&address);
 	copy = copy_with_symbols("head -c 67108864 /dev/zero");

@@ -125,11 +125,11 @@ static size_t resolve_with_fault(void (*happens)(void))
 		memset(&fault, 0, sizeof(fault));
 		fault.before = i;
 		fault.happens = happens;
-		enum symbol_image_status status =
+		enum symbol_file_status status =
 			resolve_file(&identity, scratch_folder(), &address, 1);
 		is_over = fault.reads <= i;
-		ck_assert(!is_over || (status == SYMBOL_IMAGE_OPEN && address.function.file));
-		refused += status != SYMBOL_IMAGE_OPEN;
+		ck_assert(!is_over || (status == SYMBOL_FILE_OPEN && address.function.file));
+		refused += status != SYMBOL_FILE_OPEN;
 		symbol_address_finish(&address);
 		ck_assert_int_lt(i, 200);
 	}
@@ -170,7 +170,7 @@ START_TEST(test_debug_file_cut_short)
 		memset(&fault, 0, sizeof(fault));
 		fault.before = i;
 		fault.happens = cut_short;
-		ck_assert_int_eq(resolve_file(&identity, ":", &address, 1), SYMBOL_IMAGE_OPEN);
+		ck_assert_int_eq(resolve_file(&identity, ":", &address, 1), SYMBOL_FILE_OPEN);
 		is_over = fault.reads <= i;
 		ck_assert(address.function.file || !is_over);
 		without += !address.function.file;

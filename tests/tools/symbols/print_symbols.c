@@ -29,7 +29,7 @@ int main(int argc, char **argv)
 	}
 	symbol_addresses_sort(addresses, count);
 	struct mapped_file identity = {.path = argv[1]};
-	if (resolve_file(&identity, NULL, addresses, count) != SYMBOL_IMAGE_OPEN)
+	if (resolve_file(&identity, NULL, addresses, count) != SYMBOL_FILE_OPEN)
 		return 1;
 	for (size_t i = 0; i < count; i++) {
 		printf("%" PRIx64 "\n", addresses[i].rva);

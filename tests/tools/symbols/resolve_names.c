@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 	symbol_addresses_sort(addresses, count);
 	struct mapped_file identity = {.path = argv[1]};
 	const char *directories = strcmp(argv[2], "-") == 0 ? NULL : argv[2];
-	enum symbol_image_status status = resolve_file(&identity, directories, addresses, count);
+	enum symbol_file_status status = resolve_file(&identity, directories, addresses, count);
 	for (size_t i = 0; i < count; i++) {
 		printf("%" PRIx64, addresses[i].rva);
 		print_entry(&addresses[i].function);
@@ -40,5 +40,5 @@ int main(int argc, char **argv)
 		symbol_address_finish(&addresses[i]);
 	}
 	free(addresses);
-	return status == SYMBOL_IMAGE_OPEN ? EXIT_SUCCESS : EXIT_FAILURE;
+	return status == SYMBOL_FILE_OPEN ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -53,7 +53,7 @@ static struct symbol_entry function_at(const char *path, uint64_t rva)
 {
 	struct mapped_file identity = {.path = path};
 	struct symbol_address address = {.rva = rva};
-	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_OPEN);
+	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_FILE_OPEN);
 	ck_assert_ptr_null(address.function.name);
 	ck_assert(address.function.is_pseudo);
 	return address.function;

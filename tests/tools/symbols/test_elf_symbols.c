@@ -17,7 +17,7 @@ static void expect_all(const char *path, const struct expected *expected, size_t
 	ck_assert_uint_le(count, 16);
 	for (size_t i = 0; i < count; i++)
 		addresses[i].rva = expected[i].rva;
-	ck_assert_int_eq(resolve_file(&identity, NULL, addresses, count), SYMBOL_IMAGE_OPEN);
+	ck_assert_int_eq(resolve_file(&identity, NULL, addresses, count), SYMBOL_FILE_OPEN);
 	for (size_t i = 0; i < count; i++) {
 		const struct symbol_entry *function = &addresses[i].function;
 		ck_assert_msg(function->start == expected[i].start, "%lx: start %lx",
@@ -77,7 +77,7 @@ START_TEST(test_function_left_out_by_the_linker)
 {
 	struct mapped_file identity = {.path = COLLECTED};
 	struct symbol_address address = {.rva = 0x1010};
-	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_OPEN);
+	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_FILE_OPEN);
 	ck_assert_str_eq(address.function.name, "live_function");
 	ck_assert_uint_eq(address.function.start, 0x1000);
 	ck_assert_uint_gt(address.function.line, 0);

@@ -57,7 +57,7 @@ static void expect(const char *path, uint64_t rva, const char *name, uint64_t st
 {
 	struct mapped_file identity = {.path = path};
 	struct symbol_address address = {.rva = rva};
-	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_OPEN);
+	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_FILE_OPEN);
 	ck_assert_msg(address.function.name && strcmp(address.function.name, name) == 0,
 		      "%lx: %s, not %s", (unsigned long)rva,
 		      address.function.name ? address.function.name : "none", name);

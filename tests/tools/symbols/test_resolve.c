@@ -2,7 +2,7 @@
 #include "tests/support/suite.h"
 #include "tools/memory/xalloc.h"
 #include "tools/names/demangle.h"
-#include "tools/symbols/perf_map.h"
+#include "tools/symbols/perf_map_symbols.h"
 #include "tools/symbols/resolve.h"
 #include <check.h>
 #include <fcntl.h>
@@ -45,8 +45,8 @@ static uint64_t rva_of(const struct truth *truth, const char *name)
 	ck_abort_msg("the subject does not know %s", name);
 }
 
-static enum symbol_image_status resolve(const char *path, const char *debug_path,
-					struct symbol_address *address, uint64_t rva)
+static enum symbol_file_status resolve(const char *path, const char *debug_path,
+				       struct symbol_address *address, uint64_t rva)
 {
 	struct mapped_file identity = {.path = path};
 	*address = (struct symbol_address){.rva = rva};
@@ -57,7 +57,7 @@ static void expect_name(const char *path, const char *debug_path, uint64_t rva, 
 			uint64_t start)
 {
 	struct symbol_address address;
-	ck_assert_int_eq(resolve(path, debug_path, &address, rva), SYMBOL_IMAGE_OPEN);
+	ck_assert_int_eq(resolve(path, debug_path, &address, rva), SYMBOL_FILE_OPEN);
 	ck_assert_str_eq(address.function.name, name);
 	ck_assert_uint_eq(address.function.start, start);
 	symbol_address_finish(&address);
@@ -80,7 +80,7 @@ static void expect_import(const char *path, const struct truth *truth)
 {
 	struct symbol_address address;
 	uint64_t stub = rva_of(truth, "getppid");
-	ck_assert_int_eq(resolve(path, NULL, &address, stub + 4), SYMBOL_IMAGE_OPEN);
+	ck_assert_int_eq(resolve(path, NULL, &address, stub + 4), SYMBOL_FILE_OPEN);
 	ck_assert(address.function.is_plt);
 	ck_assert_str_eq(address.function.name, "getppid");
 	ck_assert_uint_eq(address.function.start, stub);
@@ -131,7 +131,7 @@ START_TEST(test_32_bits_stripped)
 	struct symbol_address address;
 	ask_subject(SUBJECT_STRIPPED_32, &truth);
 	uint64_t rva = rva_of(&truth, "subject_outer");
-	ck_assert_int_eq(resolve(SUBJECT_STRIPPED_32, NULL, &address, rva + 3), SYMBOL_IMAGE_OPEN);
+	ck_assert_int_eq(resolve(SUBJECT_STRIPPED_32, NULL, &address, rva + 3), SYMBOL_FILE_OPEN);
 	ck_assert(address.function.is_pseudo);
 	ck_assert_uint_eq(address.function.start, rva);
 	symbol_address_finish(&address);
@@ -154,7 +154,7 @@ START_TEST(test_stripped)
 	struct symbol_address address;
 	ask_subject(SUBJECT_STRIPPED, &truth);
 	uint64_t rva = rva_of(&truth, "subject_outer");
-	ck_assert_int_eq(resolve(SUBJECT_STRIPPED, NULL, &address, rva + 3), SYMBOL_IMAGE_OPEN);
+	ck_assert_int_eq(resolve(SUBJECT_STRIPPED, NULL, &address, rva + 3), SYMBOL_FILE_OPEN);
 	ck_assert_ptr_null(address.function.name);
 	ck_assert(address.function.is_pseudo);
 	ck_assert_uint_eq(address.function.start, rva);
@@ -163,7 +163,7 @@ START_TEST(test_stripped)
 	expect_import(SUBJECT_STRIPPED, &truth);
 	/* Assembly without an FDE: nothing but the address is known. */
 	rva = rva_of(&truth, "subject_assembly") + 5;
-	ck_assert_int_eq(resolve(SUBJECT_STRIPPED, NULL, &address, rva), SYMBOL_IMAGE_OPEN);
+	ck_assert_int_eq(resolve(SUBJECT_STRIPPED, NULL, &address, rva), SYMBOL_FILE_OPEN);
 	ck_assert(address.function.is_pseudo);
 	ck_assert_uint_eq(address.function.start, rva);
 	symbol_address_finish(&address);
@@ -216,7 +216,7 @@ START_TEST(test_inlined_functions_and_lines)
 	struct symbol_address address;
 	ask_subject(SUBJECT_PIE, &truth);
 	uint64_t rva = rva_of(&truth, "subject_inlined_place") + 1;
-	ck_assert_int_eq(resolve(SUBJECT_PIE, NULL, &address, rva), SYMBOL_IMAGE_OPEN);
+	ck_assert_int_eq(resolve(SUBJECT_PIE, NULL, &address, rva), SYMBOL_FILE_OPEN);
 	ck_assert_str_eq(address.function.name, "subject_outer");
 	ck_assert_uint_eq(address.inlined_count, 2);
 	ck_assert_str_eq(address.inlined[0].name, "subject_middle");
@@ -236,7 +236,7 @@ START_TEST(test_inlined_functions_without_linkage_name)
 	struct symbol_address address;
 	ask_subject(SUBJECT_LAMBDA, &truth);
 	ck_assert_int_eq(resolve(SUBJECT_LAMBDA, NULL, &address, rva_of(&truth, "local") + 1),
-			 SYMBOL_IMAGE_OPEN);
+			 SYMBOL_FILE_OPEN);
 	ck_assert_uint_eq(address.inlined_count, 2);
 	char *lambda = demangle_name(address.inlined[0].name, DEMANGLE_SHORT);
 	char *local = demangle_name(address.inlined[1].name, DEMANGLE_SHORT);
@@ -266,7 +266,7 @@ START_TEST(test_many_addresses)
 	addresses[2].rva = 1; /* no code there */
 	addresses[3].rva = UINT64_MAX;
 	symbol_addresses_sort(addresses, 4);
-	ck_assert_int_eq(resolve_file(&identity, NULL, addresses, 4), SYMBOL_IMAGE_OPEN);
+	ck_assert_int_eq(resolve_file(&identity, NULL, addresses, 4), SYMBOL_FILE_OPEN);
 	for (size_t i = 0; i < 4; i++) {
 		ck_assert(addresses[i].function.name || addresses[i].function.is_pseudo);
 		if (addresses[i].rva == rva_of(&truth, "subject_outer"))
@@ -283,23 +283,23 @@ START_TEST(test_another_file_is_refused)
 	uint8_t build_id[20] = {1, 2, 3};
 	struct mapped_file identity = {SUBJECT_PIE, build_id, sizeof(build_id), 0, 0, 0, 0, 0};
 	struct symbol_address address = {.rva = 0x1000};
-	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_REPLACED);
+	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_FILE_REPLACED);
 	/* no build-id was known: the inode tells */
 	struct stat status;
 	ck_assert_int_eq(stat(SUBJECT_PIE, &status), 0);
 	identity = (struct mapped_file){SUBJECT_PIE, NULL, 0, status.st_ino + 1, 0, 0, 0, 0};
-	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_REPLACED);
+	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_FILE_REPLACED);
 	identity.inode = status.st_ino;
 	/* and the time of its last change, about as well as clocks are known */
 	int64_t changed_ns = status.st_ctim.tv_sec * 1000000000ll + status.st_ctim.tv_nsec;
 	identity.mapped_ns = changed_ns - 10000000;
-	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_REPLACED);
+	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_FILE_REPLACED);
 	identity.mapped_ns = changed_ns - 1000000;
-	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_OPEN);
+	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_FILE_OPEN);
 	symbol_address_finish(&address);
 	address = (struct symbol_address){.rva = 0x1000};
 	identity.mapped_ns = changed_ns + 5000000000;
-	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_OPEN);
+	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_FILE_OPEN);
 	symbol_address_finish(&address);
 }
 END_TEST
@@ -307,10 +307,10 @@ END_TEST
 START_TEST(test_no_file_and_no_elf)
 {
 	struct symbol_address address = {0};
-	ck_assert_int_eq(resolve("/nonexistent/file", NULL, &address, 1), SYMBOL_IMAGE_MISSING);
-	ck_assert_int_eq(resolve("/", NULL, &address, 1), SYMBOL_IMAGE_MISSING);
-	ck_assert_int_eq(resolve("/dev/zero", NULL, &address, 1), SYMBOL_IMAGE_MISSING);
-	ck_assert_int_eq(resolve(SUBJECT_SOURCE, NULL, &address, 1), SYMBOL_IMAGE_INVALID);
+	ck_assert_int_eq(resolve("/nonexistent/file", NULL, &address, 1), SYMBOL_FILE_MISSING);
+	ck_assert_int_eq(resolve("/", NULL, &address, 1), SYMBOL_FILE_MISSING);
+	ck_assert_int_eq(resolve("/dev/zero", NULL, &address, 1), SYMBOL_FILE_MISSING);
+	ck_assert_int_eq(resolve(SUBJECT_SOURCE, NULL, &address, 1), SYMBOL_FILE_INVALID);
 }
 END_TEST
 
@@ -326,9 +326,9 @@ START_TEST(test_other_things_are_not_opened)
 	unlink(path);
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
 	ck_assert_int_ge(inotify_add_watch(watch, path, IN_OPEN), 0);
-	ck_assert_int_eq(resolve(path, NULL, &address, 1), SYMBOL_IMAGE_MISSING);
+	ck_assert_int_eq(resolve(path, NULL, &address, 1), SYMBOL_FILE_MISSING);
 	struct perf_map_process process = {.owner_uid = getuid()};
-	ck_assert_int_eq(perf_map_resolve(path, &process, &address, 1), PERF_MAP_NO_NAMES);
+	ck_assert_int_eq(perf_map_symbols_resolve(path, &process, &address, 1), PERF_MAP_NO_NAMES);
 	ck_assert_int_eq(read(watch, events, sizeof(events)), -1);
 	close(watch);
 	unlink(path);
@@ -359,7 +359,7 @@ START_TEST(test_damaged_files)
 		*byte = kept;
 		struct symbol_address address;
 		uint64_t rva = rva_of(&truth, round % 2 ? "subject_inlined_place" : "getppid");
-		if (resolve(path, NULL, &address, rva) == SYMBOL_IMAGE_OPEN) {
+		if (resolve(path, NULL, &address, rva) == SYMBOL_FILE_OPEN) {
 			opened++;
 			ck_assert(address.function.name || address.function.is_pseudo);
 		}
@@ -377,16 +377,16 @@ START_TEST(test_vdso)
 	uint8_t none[20] = {0};
 	struct mapped_file identity = {"[vdso]", none, sizeof(none), 0, 0, 0, 0, 0};
 	struct symbol_address address = {.rva = 0x800};
-	struct symbol_image image;
+	struct symbol_file image;
 	const unsigned char *bits = NULL;
 	GElf_Addr where;
 	if (!getauxval(AT_SYSINFO_EHDR)) {
 		puts("skipped - symbols of the vdso: hidden by the tool that runs this");
 		return;
 	}
-	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_REPLACED);
+	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_FILE_REPLACED);
 	identity.build_id_size = 0;
-	ck_assert_int_eq(symbol_image_open_vdso(&image, &identity), SYMBOL_IMAGE_OPEN);
+	ck_assert_int_eq(symbol_file_open_vdso(&image, &identity), SYMBOL_FILE_OPEN);
 	identity.build_id_size = (size_t)dwfl_module_build_id(image.module, &bits, &where);
 	memcpy(none, bits, identity.build_id_size);
 	/* any function of the vdso's own symbol table must be found again */
@@ -400,9 +400,9 @@ START_TEST(test_vdso)
 			address.rva = symbol.st_value + 2;
 		}
 	}
-	symbol_image_close(&image);
+	symbol_file_close(&image);
 	ck_assert_ptr_nonnull(expected);
-	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_OPEN);
+	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_FILE_OPEN);
 	ck_assert_ptr_nonnull(strstr(address.function.name, expected));
 	free(expected);
 	symbol_address_finish(&address);

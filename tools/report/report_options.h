@@ -1,12 +1,12 @@
 /*
  * The command line of tbreport.
  */
-#ifndef TOOLS_REPORT_OPTIONS_H
-#define TOOLS_REPORT_OPTIONS_H
+#ifndef TOOLS_REPORT_REPORT_OPTIONS_H
+#define TOOLS_REPORT_REPORT_OPTIONS_H
 
 #include "tools/functions/filter.h"
 #include "tools/stacks/call_path.h"
-#include "tools/table/format.h"
+#include "tools/table/table_format.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,7 +24,7 @@ struct report_options {
 	const char *report; /* name, NULL: none given */
 	const char *result; /* NULL: none given */
 	const char *output; /* NULL: standard output */
-	const struct format *format;
+	const struct table_format *format;
 	enum call_path_mode mode;
 	enum report_group group;
 	bool is_grouped; /* --group-by was given */

@@ -41,7 +41,7 @@ static struct symbol_address resolve_stripped(uint64_t rva)
 {
 	struct mapped_file identity = {.path = SUBJECT_STRIPPED};
 	struct symbol_address address = {.rva = rva};
-	ck_assert_int_eq(resolve_file(&identity, scratch_folder(), &address, 1), SYMBOL_IMAGE_OPEN);
+	ck_assert_int_eq(resolve_file(&identity, scratch_folder(), &address, 1), SYMBOL_FILE_OPEN);
 	return address;
 }
 
@@ -98,7 +98,7 @@ START_TEST(test_symbols_by_link)
 		free(debug);
 		debug = xalloc_printf("%s/linked.dbg", directory);
 		ck_assert_int_eq(resolve_file(&identity, directories, &address, 1),
-				 SYMBOL_IMAGE_OPEN);
+				 SYMBOL_FILE_OPEN);
 		ck_assert_str_eq(address.function.name, "subject_outer");
 		ck_assert_ptr_nonnull(address.function.file);
 		symbol_address_finish(&address);
@@ -107,7 +107,7 @@ START_TEST(test_symbols_by_link)
 	/* Another build's under the name is none. */
 	scratch_run(xalloc_printf("objcopy --only-keep-debug '%s' '%s'", SUBJECT_FIXED, debug));
 	address = (struct symbol_address){.rva = rva};
-	ck_assert_int_eq(resolve_file(&identity, directories, &address, 1), SYMBOL_IMAGE_OPEN);
+	ck_assert_int_eq(resolve_file(&identity, directories, &address, 1), SYMBOL_FILE_OPEN);
 	ck_assert(address.function.is_pseudo);
 	symbol_address_finish(&address);
 	free(directories);
@@ -123,7 +123,7 @@ static bool is_found(const char *program, uint64_t rva)
 	char *path = scratch_path(program);
 	struct mapped_file identity = {.path = path};
 	struct symbol_address address = {.rva = rva};
-	ck_assert_int_eq(resolve_file(&identity, ":.debug", &address, 1), SYMBOL_IMAGE_OPEN);
+	ck_assert_int_eq(resolve_file(&identity, ":.debug", &address, 1), SYMBOL_FILE_OPEN);
 	bool found = !address.function.is_pseudo;
 	if (found) {
 		ck_assert_str_eq(address.function.name, "subject_outer");
@@ -188,7 +188,7 @@ START_TEST(test_file_of_another_user)
 		scratch_run(xalloc_printf("cd '%s' && chown %u program.debug && chown %u program",
 					  scratch_folder(), i > 0 ? 1234 : 0, i > 1 ? 1234 : 0));
 		struct symbol_address address = {.rva = rva};
-		ck_assert_int_eq(resolve_file(&file, NULL, &address, 1), SYMBOL_IMAGE_OPEN);
+		ck_assert_int_eq(resolve_file(&file, NULL, &address, 1), SYMBOL_FILE_OPEN);
 		ck_assert(address.function.is_pseudo == (i == 1));
 		symbol_address_finish(&address);
 		ck_assert(is_found("program", rva));
@@ -254,9 +254,9 @@ START_TEST(test_names_that_lead_upwards)
 {
 	struct symbol_address address = {0};
 	struct mapped_file identity = {.path = "/usr/../usr/bin/env"};
-	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_MISSING);
+	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_FILE_MISSING);
 	identity.path = "/usr/bin/env";
-	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_IMAGE_OPEN);
+	ck_assert_int_eq(resolve_file(&identity, NULL, &address, 1), SYMBOL_FILE_OPEN);
 	symbol_address_finish(&address);
 }
 END_TEST

@@ -1,50 +1,50 @@
 /*
- * Output formats of reports. To add one: a file with its print function, a row in format.c.
+ * Output formats of reports. To add one: a file with its print function, a row in table_format.c.
  */
-#ifndef TOOLS_TABLE_FORMAT_H
-#define TOOLS_TABLE_FORMAT_H
+#ifndef TOOLS_TABLE_TABLE_FORMAT_H
+#define TOOLS_TABLE_TABLE_FORMAT_H
 
 #include "tools/table/table.h"
 #include <stdio.h>
 
-enum format_id {
-	FORMAT_TEXT,
-	FORMAT_CSV,
-	FORMAT_JSON,
+enum table_format_id {
+	TABLE_FORMAT_TEXT,
+	TABLE_FORMAT_CSV,
+	TABLE_FORMAT_JSON,
 };
 
-struct format {
+struct table_format {
 	const char *name;
-	enum format_id id;
+	enum table_format_id id;
 	/* width: columns to fit in, 0 for no limit. Errors show in ferror(stream). */
 	void (*print)(const struct table *table, FILE *stream, unsigned width);
 };
 
 /* NULL behind the last one. */
-const struct format *format_at(size_t index);
+const struct table_format *table_format_at(size_t index);
 /* NULL if there is no such format. */
-const struct format *format_find(const char *name);
+const struct table_format *table_format_find(const char *name);
 
 /* Aligned columns, figures first. A tree has lines, ASCII ones where the locale is not UTF-8. Names
  * are shortened in the middle to fit. Control characters are made visible, also in a file: the text
  * is for people (tools/terminal/terminal.h). */
-void format_text_print(const struct table *table, FILE *stream, unsigned width);
+void table_format_text(const struct table *table, FILE *stream, unsigned width);
 
 /* RFC 4180 quoting, lines end in LF, first line is the header, times in seconds. A text with =, +,
  * -, @, tab or CR behind its leading spaces and apostrophes gets one apostrophe more: spreadsheets
  * would read a formula, in quotes too (tried with LibreOffice 7.4). Names of Objective-C methods,
  * -[Class method], stay. */
-void format_csv_print(const struct table *table, FILE *stream, unsigned width);
-void format_csv_print_field(const char *text, FILE *stream);
+void table_format_csv(const struct table *table, FILE *stream, unsigned width);
+void table_format_csv_field(const char *text, FILE *stream);
 
 /* An array of objects; times in seconds, not known is null. */
-void format_json_print(const struct table *table, FILE *stream, unsigned width);
+void table_format_json(const struct table *table, FILE *stream, unsigned width);
 
 /* The text with control characters made visible, at most `width` columns wide (0: any), shortened
  * in the middle. The caller frees the text. */
-char *format_text_fit(const char *text, size_t width);
+char *table_format_fit(const char *text, size_t width);
 /* Columns of a UTF-8 text shown on a terminal, by wcwidth(3) in the locale's UTF-8; a character
  * unknown to wcwidth counts as one. */
-size_t format_text_columns(const char *text);
+size_t table_format_columns(const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-#include "tools/collection/sampling.h"
+#include "tools/collection/unseen_time.h"
 
 #include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
@@ -64,7 +64,7 @@ static uint64_t unseen_ns(const struct report_input *input, const struct overvie
 	return seen < (double)used ? used - (uint64_t)seen : 0;
 }
 
-uint64_t sampling_unseen_share(const struct report_input *input, const struct overview *overview)
+uint64_t unseen_time_share(const struct report_input *input, const struct overview *overview)
 {
 	uint64_t interval = overview->notes[PROFILE_NOTE_INTERVAL].value;
 	if (interval == 0 || overview->notes[PROFILE_NOTE_THROTTLED].value > 0 ||
@@ -111,10 +111,10 @@ static char *advise_none(const struct report_input *input, const struct overview
 				     : "collect for longer");
 }
 
-char *sampling_advise(const struct report_input *input, const struct overview *overview,
-		      uint64_t samples)
+char *unseen_time_advise(const struct report_input *input, const struct overview *overview,
+			 uint64_t samples)
 {
-	uint64_t share = sampling_unseen_share(input, overview);
+	uint64_t share = unseen_time_share(input, overview);
 	if (share > 0)
 		return xalloc_printf("at most %.0f %% of the CPU time was user code's; the rest "
 				     "went to system calls and faults, where no samples were "

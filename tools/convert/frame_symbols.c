@@ -1,4 +1,4 @@
-#include "tools/convert/finalize.h"
+#include "tools/convert/frame_symbols.h"
 
 #include "profile/write/writer.h"
 #include "tools/convert/boot.h"
@@ -7,7 +7,7 @@
 #include "tools/names/cold_name.h"
 #include "tools/names/demangle.h"
 #include "tools/symbols/kallsyms.h"
-#include "tools/symbols/perf_map.h"
+#include "tools/symbols/perf_map_symbols.h"
 #include "tools/symbols/resolve.h"
 #include "tools/text/path.h"
 #include <inttypes.h>
@@ -16,12 +16,13 @@
 #include <string.h>
 #include <time.h>
 
-static void add_miss(struct finalized *finalized, const char *path, struct finalize_miss miss)
+static void add_miss(struct frame_symbols *symbols, const char *path,
+		     struct frame_symbols_miss miss)
 {
 	miss.path = xalloc_text(path);
-	finalized->misses = xalloc_resize(finalized->misses, finalized->miss_count + 1,
-					  sizeof(*finalized->misses));
-	finalized->misses[finalized->miss_count++] = miss;
+	symbols->misses =
+		xalloc_resize(symbols->misses, symbols->miss_count + 1, sizeof(*symbols->misses));
+	symbols->misses[symbols->miss_count++] = miss;
 }
 
 /* Code whose functions cannot be told apart counts as one: [module]. */
@@ -54,7 +55,7 @@ static bool is_same_boot(const struct profile_reader *reader)
 }
 
 /* Parts of a result to find its symbols by. */
-struct finalize_source {
+struct symbol_source {
 	const struct profile_reader *reader;
 	const char *debug_path;
 	/* Per image: when a process first mapped it, CLOCK_MONOTONIC_RAW; UINT64_MAX: not known. */
@@ -96,7 +97,7 @@ static int64_t date_of(const struct profile_reader *reader, uint64_t raw_ns)
 }
 
 /* The date of an image's first known mapping, no earlier than the collection; 0: not known. */
-static int64_t date_of_mapping(const struct finalize_source *source, uint32_t image)
+static int64_t date_of_mapping(const struct symbol_source *source, uint32_t image)
 {
 	uint64_t mapped_ns = source->mapped_ns[image];
 	if (mapped_ns == UINT64_MAX || profile_reader_clock_count(source->reader) == 0)
@@ -105,15 +106,15 @@ static int64_t date_of_mapping(const struct finalize_source *source, uint32_t im
 	return date_of(source->reader, mapped_ns > start ? mapped_ns : start);
 }
 
-static enum symbol_image_status resolve_mapped_file(const struct finalize_source *source,
-						    uint32_t index, struct mapped_file *identity,
-						    struct symbol_address *addresses, size_t count)
+static enum symbol_file_status resolve_mapped_file(const struct symbol_source *source,
+						   uint32_t index, struct mapped_file *identity,
+						   struct symbol_address *addresses, size_t count)
 {
 	const struct profile_image *image = profile_reader_image(source->reader, index);
 	if (identity->build_id_size == 0) {
 		/* The collector saw the change at the time: no date is better. */
 		if (image->flags & PROFILE_IMAGE_CHANGED)
-			return SYMBOL_IMAGE_REPLACED;
+			return SYMBOL_FILE_REPLACED;
 		identity->mapped_ns = date_of_mapping(source, index);
 	}
 	return resolve_file(identity, source->debug_path, addresses, count);
@@ -134,23 +135,23 @@ static int64_t start_of(const struct profile_reader *reader, uint32_t pid, const
 
 static void resolve_generated(const struct profile_reader *reader,
 			      const struct profile_image *image, struct symbol_address *addresses,
-			      size_t count, struct finalized *finalized)
+			      size_t count, struct frame_symbols *symbols)
 {
 	const char *path = profile_reader_text(reader, image->path);
 	struct perf_map_process process = {image->owner_uid, start_of(reader, image->pid, path)};
-	enum perf_map_status status = perf_map_resolve(path, &process, addresses, count);
+	enum perf_map_status status = perf_map_symbols_resolve(path, &process, addresses, count);
 	if (status != PERF_MAP_READ)
-		add_miss(finalized, path,
-			 (struct finalize_miss){.is_map = true, .map_status = status});
+		add_miss(symbols, path,
+			 (struct frame_symbols_miss){.is_map = true, .map_status = status});
 }
 
-static void resolve_image(const struct finalize_source *source, uint32_t index,
+static void resolve_image(const struct symbol_source *source, uint32_t index,
 			  struct symbol_address *addresses, size_t count,
-			  struct finalized *finalized)
+			  struct frame_symbols *symbols)
 {
 	const struct profile_reader *reader = source->reader;
 	const struct profile_image *image = profile_reader_image(reader, index);
-	enum symbol_image_status status = SYMBOL_IMAGE_OPEN;
+	enum symbol_file_status status = SYMBOL_FILE_OPEN;
 	const char *path = profile_reader_text(reader, image->path);
 	struct mapped_file identity = {
 		.path = path,
@@ -164,8 +165,8 @@ static void resolve_image(const struct finalize_source *source, uint32_t index,
 	switch (image->kind) {
 	case PROFILE_IMAGE_FILE:
 		status = resolve_mapped_file(source, index, &identity, addresses, count);
-		if (status != SYMBOL_IMAGE_OPEN)
-			add_miss(finalized, path, (struct finalize_miss){.status = status});
+		if (status != SYMBOL_FILE_OPEN)
+			add_miss(symbols, path, (struct frame_symbols_miss){.status = status});
 		name_by_module(path_base_name(path), addresses, count);
 		break;
 	case PROFILE_IMAGE_VDSO:
@@ -174,7 +175,7 @@ static void resolve_image(const struct finalize_source *source, uint32_t index,
 		break;
 	case PROFILE_IMAGE_JIT:
 		if (path[0])
-			resolve_generated(reader, image, addresses, count, finalized);
+			resolve_generated(reader, image, addresses, count, symbols);
 		name_by_module("[jit]", addresses, count);
 		break;
 	case PROFILE_IMAGE_KERNEL:
@@ -222,34 +223,34 @@ static int compare_frames(const void *a, const void *b)
 	return (left->frame > right->frame) - (left->frame < right->frame);
 }
 
-void finalize_collect(const struct profile_reader *reader, const char *debug_path,
-		      struct progress *progress, struct finalized *finalized)
+void frame_symbols_collect(const struct profile_reader *reader, const char *debug_path,
+			   struct progress *progress, struct frame_symbols *symbols)
 {
 	size_t count = profile_reader_frame_count(reader);
 	struct placed *placed = place_frames(reader, count);
-	struct finalize_source source = {reader, debug_path, find_mapped_ns(reader)};
-	*finalized = (struct finalized){
+	struct symbol_source source = {reader, debug_path, find_mapped_ns(reader)};
+	*symbols = (struct frame_symbols){
 		.reader = reader,
-		.addresses = xalloc_zeroed(count, sizeof(*finalized->addresses)),
+		.addresses = xalloc_zeroed(count, sizeof(*symbols->addresses)),
 		.count = count,
 	};
 	for (size_t i = 0; i < count; i++) {
-		finalized->addresses[i].rva = placed[i].rva;
-		finalized->addresses[i].frame = placed[i].frame;
+		symbols->addresses[i].rva = placed[i].rva;
+		symbols->addresses[i].frame = placed[i].frame;
 	}
 	for (size_t first = 0, end; first < count; first = end) {
 		for (end = first; end < count && placed[end].image == placed[first].image; end++)
 			;
-		resolve_image(&source, placed[first].image, finalized->addresses + first,
-			      end - first, finalized);
+		resolve_image(&source, placed[first].image, symbols->addresses + first, end - first,
+			      symbols);
 		progress_update(progress, end);
 	}
 	free(source.mapped_ns);
 	free(placed);
 	if (count > 1)
-		qsort(finalized->addresses, count, sizeof(*finalized->addresses), compare_frames);
+		qsort(symbols->addresses, count, sizeof(*symbols->addresses), compare_frames);
 	for (size_t i = 0; i < count; i++)
-		finalized->kept_count += kept_symbols_are_better(reader, &finalized->addresses[i]);
+		symbols->kept_count += kept_symbols_are_better(reader, &symbols->addresses[i]);
 }
 
 /* The names to show, for the caller to free. *full is NULL if equal to *name. */
@@ -316,16 +317,16 @@ static TBRW_U32 write_address(struct profile_writer *writer, struct symbol_addre
 	return code;
 }
 
-TBRW_U32 finalize_write(const char *path, struct finalized *finalized)
+TBRW_U32 frame_symbols_write(const char *path, struct frame_symbols *symbols)
 {
 	struct profile_writer *writer = NULL;
 	TBRW_U32 code = profile_symbol_writer_begin(path, &writer);
 	if (code != VT_SUCCESS)
 		return code;
-	for (size_t i = 0; i < finalized->count && code == VT_SUCCESS; i++) {
-		struct symbol_address *address = &finalized->addresses[i];
-		code = kept_symbols_are_better(finalized->reader, address)
-			       ? kept_symbols_write(finalized->reader, address->frame, writer)
+	for (size_t i = 0; i < symbols->count && code == VT_SUCCESS; i++) {
+		struct symbol_address *address = &symbols->addresses[i];
+		code = kept_symbols_are_better(symbols->reader, address)
+			       ? kept_symbols_write(symbols->reader, address->frame, writer)
 			       : write_address(writer, address);
 	}
 	if (code != VT_SUCCESS) {
@@ -335,13 +336,13 @@ TBRW_U32 finalize_write(const char *path, struct finalized *finalized)
 	return profile_symbol_writer_finish(writer);
 }
 
-void finalize_finish(struct finalized *finalized)
+void frame_symbols_finish(struct frame_symbols *symbols)
 {
-	for (size_t i = 0; i < finalized->count; i++)
-		symbol_address_finish(&finalized->addresses[i]);
-	for (size_t i = 0; i < finalized->miss_count; i++)
-		free(finalized->misses[i].path);
-	free(finalized->addresses);
-	free(finalized->misses);
-	memset(finalized, 0, sizeof(*finalized));
+	for (size_t i = 0; i < symbols->count; i++)
+		symbol_address_finish(&symbols->addresses[i]);
+	for (size_t i = 0; i < symbols->miss_count; i++)
+		free(symbols->misses[i].path);
+	free(symbols->addresses);
+	free(symbols->misses);
+	memset(symbols, 0, sizeof(*symbols));
 }

@@ -1,4 +1,4 @@
-#include "tools/report/options.h"
+#include "tools/report/report_options.h"
 
 #include "tools/cli/find_result.h"
 #include "tools/memory/xalloc.h"
@@ -73,10 +73,10 @@ static char *choose_format(struct report_options *options, const char *name)
 {
 	const char *names[FORMATS_MAX + 1] = {NULL};
 	size_t chosen;
-	for (size_t i = 0; i < FORMATS_MAX && format_at(i); i++)
-		names[i] = format_at(i)->name;
+	for (size_t i = 0; i < FORMATS_MAX && table_format_at(i); i++)
+		names[i] = table_format_at(i)->name;
 	char *problem = choose("format", "format", names, name, &chosen);
-	options->format = format_at(chosen);
+	options->format = table_format_at(chosen);
 	return problem;
 }
 
@@ -214,7 +214,8 @@ enum report_options_status report_options_parse(int argc, char **argv, const cha
 {
 	int option;
 	*problem = NULL;
-	*options = (struct report_options){.format = format_find("text"), .with_inlined = true};
+	*options =
+		(struct report_options){.format = table_format_find("text"), .with_inlined = true};
 	optind = 0; /* also after an earlier parse */
 	while ((option = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1) {
 		if (option == 'h')

@@ -1,4 +1,4 @@
-#include "tools/symbols/perf_map.h"
+#include "tools/symbols/perf_map_symbols.h"
 
 #include "program/regular_file.h"
 #include "tools/memory/xalloc.h"
@@ -57,7 +57,7 @@ static void take_line(struct reading *reading, char *line, size_t length)
 	}
 }
 
-size_t perf_map_read(FILE *stream, struct symbol_address *addresses, size_t count)
+size_t perf_map_symbols_read(FILE *stream, struct symbol_address *addresses, size_t count)
 {
 	struct reading reading = {.addresses = addresses, .count = count};
 	char line[PERF_MAP_LINE_MAX];
@@ -96,8 +96,9 @@ static enum perf_map_status check(const struct stat *status, const struct perf_m
 	return PERF_MAP_READ;
 }
 
-enum perf_map_status perf_map_resolve(const char *path, const struct perf_map_process *process,
-				      struct symbol_address *addresses, size_t count)
+enum perf_map_status perf_map_symbols_resolve(const char *path,
+					      const struct perf_map_process *process,
+					      struct symbol_address *addresses, size_t count)
 {
 	struct stat status;
 	if (path_leads_up(path))
@@ -108,7 +109,7 @@ enum perf_map_status perf_map_resolve(const char *path, const struct perf_map_pr
 	enum perf_map_status result = check(&status, process);
 	/* Not mapped: the owner may truncate the file meanwhile. */
 	FILE *stream = result == PERF_MAP_READ ? fdopen(fd, "r") : NULL;
-	if (stream && perf_map_read(stream, addresses, count) == 0)
+	if (stream && perf_map_symbols_read(stream, addresses, count) == 0)
 		result = PERF_MAP_NO_NAMES;
 	if (stream)
 		fclose(stream);

@@ -1,44 +1,44 @@
 /*
  * Finalization: symbols for the frames of a result, and only for them.
  */
-#ifndef TOOLS_CONVERT_FINALIZE_H
-#define TOOLS_CONVERT_FINALIZE_H
+#ifndef TOOLS_CONVERT_FRAME_SYMBOLS_H
+#define TOOLS_CONVERT_FRAME_SYMBOLS_H
 
 #include "profile/read/reader.h"
 #include "tools/convert/progress.h"
-#include "tools/debuginfo/image.h"
+#include "tools/debuginfo/symbol_file.h"
 #include "tools/symbols/address.h"
-#include "tools/symbols/perf_map.h"
+#include "tools/symbols/perf_map_symbols.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* A file without readable symbols; with is_map, an unread map of a just-in-time compiler. */
-struct finalize_miss {
+struct frame_symbols_miss {
 	char *path;
 	bool is_map;
-	enum symbol_image_status status;
+	enum symbol_file_status status;
 	enum perf_map_status map_status;
 };
 
-struct finalized {
+struct frame_symbols {
 	const struct profile_reader *reader;
 	struct symbol_address *addresses; /* in order of frames */
 	size_t count;
 	size_t kept_count; /* of these, the result's own symbols are better */
-	struct finalize_miss *misses;
+	struct frame_symbols_miss *misses;
 	size_t miss_count;
 };
 
-/* Reads the files named in the result; debug_path as for symbol_image_open. Symbols found for an
+/* Reads the files named in the result; debug_path as for symbol_file_open. Symbols found for an
  * address replace the result's own, unless these say more (kept_symbols.h). The reader must live
- * until finalize_finish. */
-void finalize_collect(const struct profile_reader *reader, const char *debug_path,
-		      struct progress *progress, struct finalized *finalized);
+ * until frame_symbols_finish. */
+void frame_symbols_collect(const struct profile_reader *reader, const char *debug_path,
+			   struct progress *progress, struct frame_symbols *symbols);
 
 /* Appends the symbols to a complete result. Returns a TBRW code. */
-TBRW_U32 finalize_write(const char *path, struct finalized *finalized);
+TBRW_U32 frame_symbols_write(const char *path, struct frame_symbols *symbols);
 
-void finalize_finish(struct finalized *finalized);
+void frame_symbols_finish(struct frame_symbols *symbols);
 
 #endif

@@ -1,5 +1,5 @@
 #include "tools/memory/xalloc.h"
-#include "tools/table/format.h"
+#include "tools/table/table_format.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void print_text(uint32_t depth, const char *text, FILE *stream)
 		fputc('"', stream);
 }
 
-void format_csv_print_field(const char *text, FILE *stream)
+void table_format_csv_field(const char *text, FILE *stream)
 {
 	print_text(0, text, stream);
 }
@@ -61,14 +61,14 @@ static void print_cell(const struct table_column *column, const struct table_cel
 	fputs(number, stream);
 }
 
-void format_csv_print(const struct table *table, FILE *stream, unsigned width)
+void table_format_csv(const struct table *table, FILE *stream, unsigned width)
 {
 	(void)width;
 	size_t *order = xalloc_zeroed(table->column_count, sizeof(*order));
 	size_t count = table_order(table, TABLE_PLACED, order);
 	for (size_t at = 0; at < count; at++) {
 		fputs(at ? "," : "", stream);
-		format_csv_print_field(table->columns[order[at]].title, stream);
+		table_format_csv_field(table->columns[order[at]].title, stream);
 	}
 	fputc('\n', stream);
 	for (size_t row = 0; row < table->row_count; row++) {

@@ -1,5 +1,5 @@
 #include "tools/memory/xalloc.h"
-#include "tools/table/format.h"
+#include "tools/table/table_format.h"
 #include <json-c/json.h>
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@ static void add_cell(struct json_object *object, const struct table_column *colu
 }
 
 /* Row by row: a large report needs no second copy in memory. */
-void format_json_print(const struct table *table, FILE *stream, unsigned width)
+void table_format_json(const struct table *table, FILE *stream, unsigned width)
 {
 	(void)width;
 	size_t *order = xalloc_zeroed(table->column_count, sizeof(*order));

@@ -1,8 +1,8 @@
 /*
  * The separate debug file of a module, for libdwfl.
  */
-#ifndef TOOLS_DEBUGINFO_DEBUG_FILE_H
-#define TOOLS_DEBUGINFO_DEBUG_FILE_H
+#ifndef TOOLS_DEBUGINFO_FIND_DEBUGINFO_H
+#define TOOLS_DEBUGINFO_FIND_DEBUGINFO_H
 
 #include "program/debug_file.h"
 #include <elfutils/libdwfl.h>
@@ -14,7 +14,7 @@
  * empty file, as libdw would open any file that the link names. All results are copies in memory
  * (snapshot.h): libdwfl's own search opens files completely, before anybody could copy them.
  */
-int debug_file_find(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
-		    const char *file, const char *link, GElf_Word crc, char **found);
+int find_debuginfo(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
+		   const char *file, const char *link, GElf_Word crc, char **found);
 
 #endif

@@ -3,8 +3,8 @@
  * program in /tmp/perf-PID.map (Linux tools/perf/Documentation/jit-interface.txt). Anyone may put a
  * file of this name there: only a file of the program's owner is read.
  */
-#ifndef TOOLS_SYMBOLS_PERF_MAP_H
-#define TOOLS_SYMBOLS_PERF_MAP_H
+#ifndef TOOLS_SYMBOLS_PERF_MAP_SYMBOLS_H
+#define TOOLS_SYMBOLS_PERF_MAP_SYMBOLS_H
 
 #include "tools/symbols/address.h"
 #include <stdio.h>
@@ -16,7 +16,7 @@
 /* Reads lines, and sets the function of each address they cover; a later line wins over an earlier
  * one, as code is compiled again. Addresses sorted by rva. Returns the number of well-formed
  * lines. */
-size_t perf_map_read(FILE *stream, struct symbol_address *addresses, size_t count);
+size_t perf_map_symbols_read(FILE *stream, struct symbol_address *addresses, size_t count);
 
 enum perf_map_status {
 	PERF_MAP_READ,
@@ -37,7 +37,8 @@ struct perf_map_process {
 };
 
 /* Reads the file if regular (no symbolic link) and of this process. */
-enum perf_map_status perf_map_resolve(const char *path, const struct perf_map_process *process,
-				      struct symbol_address *addresses, size_t count);
+enum perf_map_status perf_map_symbols_resolve(const char *path,
+					      const struct perf_map_process *process,
+					      struct symbol_address *addresses, size_t count);
 
 #endif

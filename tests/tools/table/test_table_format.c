@@ -1,7 +1,7 @@
 /* What the formats make of tables. */
 #include "tests/support/suite.h"
-#include "tools/table/format.h"
 #include "tools/table/table.h"
+#include "tools/table/table_format.h"
 #include <check.h>
 #include <locale.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static void expect_csv(const char *text, const char *expected)
 	char *written = NULL;
 	size_t size;
 	FILE *stream = open_memstream(&written, &size);
-	format_csv_print_field(text, stream);
+	table_format_csv_field(text, stream);
 	fclose(stream);
 	ck_assert_str_eq(written, expected);
 	free(written);
@@ -55,7 +55,7 @@ END_TEST
 
 static void expect_fit(const char *text, size_t width, const char *expected)
 {
-	char *fitted = format_text_fit(text, width);
+	char *fitted = table_format_fit(text, width);
 	ck_assert_str_eq(fitted, expected);
 	free(fitted);
 }
@@ -84,16 +84,16 @@ END_TEST
 START_TEST(test_text_columns)
 {
 	ck_assert_ptr_nonnull(setlocale(LC_CTYPE, "C.UTF-8"));
-	ck_assert_uint_eq(format_text_columns("\u51fd\u6570"), 4);
-	ck_assert_uint_eq(format_text_columns("e\u0301\u00e9"), 2);
-	ck_assert_uint_eq(format_text_columns("\u51fd\u202e\u200b"), 14);
+	ck_assert_uint_eq(table_format_columns("\u51fd\u6570"), 4);
+	ck_assert_uint_eq(table_format_columns("e\u0301\u00e9"), 2);
+	ck_assert_uint_eq(table_format_columns("\u51fd\u202e\u200b"), 14);
 	expect_fit("\u51fd\u6570\u540d\u79f0", 8, "\u51fd\u6570\u540d\u79f0");
 	expect_fit("\u51fd\u6570\u540d\u79f0", 7, "\u51fd...\u79f0");
 	expect_fit("\u51fd\u6570\u540d\u79f0", 6, "\u51fd...");
 	expect_fit("\u51fd\u6570\u540d\u79f0", 3, "\u51fd");
 	expect_fit("\u51fd\u202e", 8, "\u51fd\\u202e");
 	ck_assert_ptr_nonnull(setlocale(LC_CTYPE, "C"));
-	ck_assert_uint_eq(format_text_columns("\u51fd\u6570"), 2);
+	ck_assert_uint_eq(table_format_columns("\u51fd\u6570"), 2);
 }
 END_TEST
 
@@ -108,7 +108,7 @@ static void expect_text(struct table *table, unsigned width, const char *expecte
 	char *text = NULL;
 	size_t size;
 	FILE *stream = open_memstream(&text, &size);
-	format_text_print(table, stream, width);
+	table_format_text(table, stream, width);
 	fclose(stream);
 	ck_assert_str_eq(text, expected);
 	free(text);
@@ -292,7 +292,7 @@ static char *print_with(const struct table *table, const char *format)
 	char *written = NULL;
 	size_t size;
 	FILE *stream = open_memstream(&written, &size);
-	format_find(format)->print(table, stream, 0);
+	table_format_find(format)->print(table, stream, 0);
 	fclose(stream);
 	return written;
 }

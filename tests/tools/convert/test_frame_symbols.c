@@ -2,7 +2,7 @@
 #include "profile/write/writer.h"
 #include "tests/support/suite.h"
 #include "tests/tools/known_result.h"
-#include "tools/convert/finalize.h"
+#include "tools/convert/frame_symbols.h"
 #include "tools/convert/kept_symbols.h"
 #include "tools/memory/xalloc.h"
 #include <check.h>
@@ -116,18 +116,18 @@ static const struct {
 START_TEST(test_finalize_changed_file)
 {
 	struct progress progress = {0};
-	struct finalized finalized;
+	struct frame_symbols symbols;
 	struct stat status;
 	ck_assert_int_eq(stat(SUBJECT_PIE, &status), 0);
 	write_mapped_result((uint64_t)(status.st_ctim.tv_sec + mapped[_i].started_s) * 1000000000,
 			    mapped[_i].load_ns, mapped[_i].flags);
 	struct profile_reader *reader = known_reader(path);
-	finalize_collect(reader, NULL, &progress, &finalized);
+	frame_symbols_collect(reader, NULL, &progress, &symbols);
 	profile_reader_close(reader);
-	ck_assert_uint_eq(finalized.miss_count, mapped[_i].is_taken ? 0 : 1);
+	ck_assert_uint_eq(symbols.miss_count, mapped[_i].is_taken ? 0 : 1);
 	if (!mapped[_i].is_taken)
-		ck_assert_int_eq(finalized.misses[0].status, SYMBOL_IMAGE_REPLACED);
-	finalize_finish(&finalized);
+		ck_assert_int_eq(symbols.misses[0].status, SYMBOL_FILE_REPLACED);
+	frame_symbols_finish(&symbols);
 }
 END_TEST
 
@@ -169,7 +169,7 @@ START_TEST(test_finalize)
 }
 END_TEST
 
-/* Of a result that is finalized, against what is found now: a build of the program that has as
+/* Of a result that is symbols, against what is found now: a build of the program that has as
  * much, its stripped one, none at all. */
 START_TEST(test_finalize_loses_nothing)
 {
@@ -184,12 +184,12 @@ START_TEST(test_finalize_loses_nothing)
 	char *before = known_fold(path, false);
 	struct profile_reader *reader = known_reader(path);
 	struct progress progress = {0};
-	struct finalized finalized;
-	finalize_collect(reader, NULL, &progress, &finalized);
-	ck_assert_uint_eq(finalized.miss_count, 1);
-	ck_assert_uint_eq(finalized.kept_count, 2);
-	ck_assert_uint_eq(finalize_write(path, &finalized), VT_SUCCESS);
-	finalize_finish(&finalized);
+	struct frame_symbols symbols;
+	frame_symbols_collect(reader, NULL, &progress, &symbols);
+	ck_assert_uint_eq(symbols.miss_count, 1);
+	ck_assert_uint_eq(symbols.kept_count, 2);
+	ck_assert_uint_eq(frame_symbols_write(path, &symbols), VT_SUCCESS);
+	frame_symbols_finish(&symbols);
 	profile_reader_close(reader);
 	char *after = known_fold(path, false);
 	ck_assert_str_eq(before, after);
@@ -257,18 +257,17 @@ START_TEST(test_finalize_missing_files)
 	build_result_write(path, &result);
 	struct profile_reader *reader = known_reader(path);
 	struct progress progress = {0};
-	struct finalized finalized;
-	finalize_collect(reader, NULL, &progress, &finalized);
-	ck_assert_uint_ge(finalized.miss_count, 1);
-	ck_assert_str_eq(finalized.misses[0].path, "/opt/app/lib.so");
-	ck_assert_int_eq(finalized.misses[0].status, SYMBOL_IMAGE_MISSING);
-	ck_assert_uint_eq(finalized.count, 4);
-	ck_assert_str_eq(finalized.addresses[0].function.name, "[lib.so]");
-	ck_assert(finalized.addresses[0].function.is_pseudo);
-	ck_assert_str_eq(finalized.addresses[2].function.name, "[jit]");
-	ck_assert(finalized.addresses[3].function.name ||
-		  finalized.addresses[3].function.is_pseudo);
-	finalize_finish(&finalized);
+	struct frame_symbols symbols;
+	frame_symbols_collect(reader, NULL, &progress, &symbols);
+	ck_assert_uint_ge(symbols.miss_count, 1);
+	ck_assert_str_eq(symbols.misses[0].path, "/opt/app/lib.so");
+	ck_assert_int_eq(symbols.misses[0].status, SYMBOL_FILE_MISSING);
+	ck_assert_uint_eq(symbols.count, 4);
+	ck_assert_str_eq(symbols.addresses[0].function.name, "[lib.so]");
+	ck_assert(symbols.addresses[0].function.is_pseudo);
+	ck_assert_str_eq(symbols.addresses[2].function.name, "[jit]");
+	ck_assert(symbols.addresses[3].function.name || symbols.addresses[3].function.is_pseudo);
+	frame_symbols_finish(&symbols);
 	profile_reader_close(reader);
 }
 END_TEST
@@ -278,9 +277,9 @@ START_TEST(test_finalize_incomplete_result)
 	struct build_result result = {.samples = known_samples,
 				      .count = KNOWN_SAMPLES,
 				      .is_abandoned = true};
-	struct finalized nothing = {0};
+	struct frame_symbols nothing = {0};
 	build_result_write(path, &result);
-	ck_assert_uint_eq(finalize_write(path, &nothing), VT_INCOMPLETE_TB5_ENCOUNTERED);
+	ck_assert_uint_eq(frame_symbols_write(path, &nothing), VT_INCOMPLETE_TB5_ENCOUNTERED);
 }
 END_TEST
 

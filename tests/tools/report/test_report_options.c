@@ -1,6 +1,6 @@
 /* The command line of tbreport. */
 #include "tests/support/suite.h"
-#include "tools/report/options.h"
+#include "tools/report/report_options.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ START_TEST(test_options)
 	ck_assert_int_eq(parse(&options, &problem, ""), REPORT_OPTIONS_RUN);
 	ck_assert_ptr_null(options.report);
 	ck_assert_ptr_null(options.result);
-	ck_assert_int_eq(options.format->id, FORMAT_TEXT);
+	ck_assert_int_eq(options.format->id, TABLE_FORMAT_TEXT);
 	ck_assert_int_eq(options.mode, CALL_PATH_USER_PLUS_ONE);
 	ck_assert(options.with_inlined);
 	ck_assert_int_eq(parse(&options, &problem, "r001hs"), REPORT_OPTIONS_RUN);

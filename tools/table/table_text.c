@@ -1,5 +1,5 @@
 #include "tools/memory/xalloc.h"
-#include "tools/table/format.h"
+#include "tools/table/table_format.h"
 #include "tools/table/tree_lines.h"
 #include "tools/terminal/terminal.h"
 #include <inttypes.h>
@@ -43,7 +43,7 @@ static size_t count_columns(const char *clean)
 	return columns;
 }
 
-size_t format_text_columns(const char *text)
+size_t table_format_columns(const char *text)
 {
 	char *clean = terminal_text(text);
 	size_t columns = count_columns(clean);
@@ -67,7 +67,7 @@ static size_t offset_of(const char *clean, size_t columns, bool is_covered)
 	return at;
 }
 
-char *format_text_fit(const char *text, size_t width)
+char *table_format_fit(const char *text, size_t width)
 {
 	char *clean = terminal_text(text);
 	size_t columns = count_columns(clean);
@@ -117,7 +117,7 @@ static void print_number(enum table_kind kind, const struct table_cell *cell,
 static size_t cell_columns(const struct table_column *column, const struct table_cell *cell)
 {
 	if (table_is_text(column->kind))
-		return format_text_columns(text_of(cell)) + tree_lines_width(cell->depth);
+		return table_format_columns(text_of(cell)) + tree_lines_width(cell->depth);
 	char number[TABLE_NUMBER_SIZE];
 	print_number(column->kind, cell, number);
 	return strlen(number);
@@ -174,7 +174,7 @@ static void measure(const struct table *table, struct layout *layout)
 	free(shown);
 	for (size_t at = 0; at < layout->count; at++) {
 		size_t i = layout->order[at];
-		size_t widest = format_text_columns(title_of(&table->columns[i]));
+		size_t widest = table_format_columns(title_of(&table->columns[i]));
 		for (size_t row = 0; row < table->row_count; row++) {
 			size_t columns =
 				cell_columns(&table->columns[i], &table_row(table, row)[i]);
@@ -290,12 +290,12 @@ static char *text_in_tree(struct tree_lines *lines, size_t row, const struct tab
 	const char *text = text_of(cell);
 	char *before = tree_lines_draw(lines, row, cell->depth);
 	size_t used = tree_lines_width(cell->depth);
-	if (used + NAME_WIDTH_MIN > width && used + format_text_columns(text) > width) {
+	if (used + NAME_WIDTH_MIN > width && used + table_format_columns(text) > width) {
 		free(before);
 		before = xalloc_printf("%" PRIu32 "> ", cell->depth);
 		used = strlen(before);
 	}
-	char *fitted = format_text_fit(text, width > used ? width - used : 1);
+	char *fitted = table_format_fit(text, width > used ? width - used : 1);
 	char *whole = xalloc_printf("%s%s", before, fitted);
 	free(before);
 	free(fitted);
@@ -305,7 +305,7 @@ static char *text_in_tree(struct tree_lines *lines, size_t row, const struct tab
 static void print_field(const struct table_column *column, const char *text, size_t width,
 			bool is_last, FILE *stream)
 {
-	size_t columns = format_text_columns(text);
+	size_t columns = table_format_columns(text);
 	size_t padding = columns < width ? width - columns : 0;
 	if (!table_is_text(column->kind))
 		print_spaces(padding, stream);
@@ -320,7 +320,7 @@ static void print_titles(const struct table *table, const struct layout *layout,
 {
 	for (size_t at = 0; at < layout->count; at++) {
 		size_t i = layout->order[at];
-		char *title = format_text_fit(title_of(&table->columns[i]), layout->widths[i]);
+		char *title = table_format_fit(title_of(&table->columns[i]), layout->widths[i]);
 		print_field(&table->columns[i], title, layout->widths[i], at + 1 == layout->count,
 			    stream);
 		free(title);
@@ -344,7 +344,7 @@ static void print_row(const struct table *table, const struct layout *layout,
 			continue;
 		}
 		char *text = column->kind == TABLE_TREE ? text_in_tree(lines, row, cell, width)
-							: format_text_fit(text_of(cell), width);
+							: table_format_fit(text_of(cell), width);
 		print_field(column, text, width, is_last, stream);
 		free(text);
 	}
@@ -365,7 +365,7 @@ static void init_lines(const struct table *table, struct tree_lines *lines)
 	free(depths);
 }
 
-void format_text_print(const struct table *table, FILE *stream, unsigned width)
+void table_format_text(const struct table *table, FILE *stream, unsigned width)
 {
 	struct layout layout = {
 		.order = xalloc_zeroed(table->column_count, sizeof(*layout.order)),

@@ -1,4 +1,4 @@
-#include "tools/debuginfo/debug_file.h"
+#include "tools/debuginfo/find_debuginfo.h"
 
 #include "tools/debuginfo/small_elf.h"
 #include "tools/debuginfo/snapshot.h"
@@ -36,7 +36,7 @@ static bool has_server(void)
 	return servers && servers[0];
 }
 
-/* Servers know files by build-id. libdwfl gets neither directories (image.c) nor a name. */
+/* Servers know files by build-id. libdwfl gets neither directories (symbol_file.c) nor a name. */
 static int ask_servers(Dwfl_Module *module, void **user, char **found)
 {
 	struct stat status;
@@ -94,8 +94,8 @@ static bool is_shared_link(Dwfl_Module *module, const char *link)
 	return elf && link != dwelf_elf_gnu_debuglink(elf, &crc);
 }
 
-int debug_file_find(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
-		    const char *file, const char *link, GElf_Word crc, char **found)
+int find_debuginfo(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
+		   const char *file, const char *link, GElf_Word crc, char **found)
 {
 	GElf_Addr address;
 	struct debug_file_search search = *(const struct debug_file_search *)*user;

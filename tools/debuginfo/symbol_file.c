@@ -1,4 +1,4 @@
-#include "tools/debuginfo/image.h"
+#include "tools/debuginfo/symbol_file.h"
 
 #include "tools/debuginfo/snapshot.h"
 #include "tools/memory/xalloc.h"
@@ -17,83 +17,82 @@
 #define CLOCK_SLACK_NS 2000000u
 
 /* Takes the descriptor. */
-static enum symbol_image_status open_descriptor(struct symbol_image *image, int fd,
-						const char *path)
+static enum symbol_file_status open_descriptor(struct symbol_file *file, int fd, const char *path)
 {
-	/* debug_file_find searches the directories. */
-	image->debug_path = xalloc_text("");
-	image->callbacks = (Dwfl_Callbacks){
+	/* find_debuginfo searches the directories. */
+	file->debug_path = xalloc_text("");
+	file->callbacks = (Dwfl_Callbacks){
 		.find_elf = dwfl_build_id_find_elf,
-		.find_debuginfo = debug_file_find,
+		.find_debuginfo = find_debuginfo,
 		.section_address = dwfl_offline_section_address,
-		.debuginfo_path = &image->debug_path,
+		.debuginfo_path = &file->debug_path,
 	};
-	image->dwfl = dwfl_begin(&image->callbacks);
-	if (!image->dwfl) {
+	file->dwfl = dwfl_begin(&file->callbacks);
+	if (!file->dwfl) {
 		close(fd);
-		return SYMBOL_IMAGE_INVALID;
+		return SYMBOL_FILE_INVALID;
 	}
-	dwfl_report_begin(image->dwfl);
-	image->module = dwfl_report_elf(image->dwfl, path, path, fd, 0, true);
-	if (!image->module)
+	dwfl_report_begin(file->dwfl);
+	file->module = dwfl_report_elf(file->dwfl, path, path, fd, 0, true);
+	if (!file->module)
 		close(fd);
-	dwfl_report_end(image->dwfl, NULL, NULL);
+	dwfl_report_end(file->dwfl, NULL, NULL);
 	void **user = NULL;
-	if (image->module &&
-	    dwfl_module_info(image->module, &user, NULL, NULL, NULL, NULL, NULL, NULL))
-		*user = &image->search;
+	if (file->module &&
+	    dwfl_module_info(file->module, &user, NULL, NULL, NULL, NULL, NULL, NULL))
+		*user = &file->search;
 	GElf_Addr bias = 0;
-	image->elf = image->module ? dwfl_module_getelf(image->module, &bias) : NULL;
+	file->elf = file->module ? dwfl_module_getelf(file->module, &bias) : NULL;
 	GElf_Ehdr header;
-	if (!image->elf || !gelf_getehdr(image->elf, &header) ||
+	if (!file->elf || !gelf_getehdr(file->elf, &header) ||
 	    header.e_ident[EI_CLASS] == ELFCLASSNONE || bias != 0)
-		return SYMBOL_IMAGE_INVALID;
-	return SYMBOL_IMAGE_OPEN;
+		return SYMBOL_FILE_INVALID;
+	return SYMBOL_FILE_OPEN;
 }
 
-static void close_dwfl(struct symbol_image *image)
+static void close_dwfl(struct symbol_file *file)
 {
-	dwfl_end(image->dwfl);
-	free(image->debug_path);
-	image->dwfl = NULL;
-	image->debug_path = NULL;
+	dwfl_end(file->dwfl);
+	free(file->debug_path);
+	file->dwfl = NULL;
+	file->debug_path = NULL;
 }
 
 static int take_file(void *user, int fd, const struct stat *status, const char *path)
 {
-	struct symbol_image *image = user;
+	struct symbol_file *file = user;
 	int copy = snapshot_of(fd, status);
 	if (copy < 0)
 		return errno;
-	if (image->search.owner != DEBUG_FILE_ANYBODY)
-		image->search.owner = status->st_uid;
-	if (open_descriptor(image, copy, path) == SYMBOL_IMAGE_OPEN)
+	if (file->search.owner != DEBUG_FILE_ANYBODY)
+		file->search.owner = status->st_uid;
+	if (open_descriptor(file, copy, path) == SYMBOL_FILE_OPEN)
 		return 0;
-	close_dwfl(image);
+	close_dwfl(file);
 	return ENOEXEC;
 }
 
-enum symbol_image_status symbol_image_open(struct symbol_image *image,
-					   const struct mapped_file *file, const char *debug_path)
+enum symbol_file_status symbol_file_open(struct symbol_file *file, const struct mapped_file *mapped,
+					 const char *debug_path)
 {
-	struct mapped_file wanted = *file;
+	struct mapped_file wanted = *mapped;
 	int64_t changed_ns;
-	memset(image, 0, sizeof(*image));
-	image->directories = xalloc_text(debug_path ? debug_path : DEBUG_FILE_DIRECTORIES);
-	image->search.directories = image->directories;
-	image->search.owner = debug_path ? DEBUG_FILE_ANYBODY : 0;
+	memset(file, 0, sizeof(*file));
+	file->directories = xalloc_text(debug_path ? debug_path : DEBUG_FILE_DIRECTORIES);
+	file->search.directories = file->directories;
+	file->search.owner = debug_path ? DEBUG_FILE_ANYBODY : 0;
 	if (wanted.mapped_ns != 0)
 		wanted.mapped_ns = (int64_t)((uint64_t)wanted.mapped_ns + CLOCK_SLACK_NS);
-	switch (mapped_file_open(&wanted, take_file, image, &changed_ns)) {
+	switch (mapped_file_open(&wanted, take_file, file, &changed_ns)) {
 	case 0:
-		return SYMBOL_IMAGE_OPEN;
+		return SYMBOL_FILE_OPEN;
 	case ENOEXEC:
-		return SYMBOL_IMAGE_INVALID;
+		return SYMBOL_FILE_INVALID;
 	case EEXIST:
 	case ESTALE:
-		return SYMBOL_IMAGE_REPLACED;
+		return SYMBOL_FILE_REPLACED;
 	default:
-		return SYMBOL_IMAGE_MISSING;
+		return SYMBOL_FILE_MISSING;
 	}
 }
 
@@ -109,41 +108,41 @@ static size_t vdso_size(const uint8_t *vdso)
 	return size <= VDSO_SIZE_MAX ? size : 0;
 }
 
-enum symbol_image_status symbol_image_open_vdso(struct symbol_image *image,
-						const struct mapped_file *file)
+enum symbol_file_status symbol_file_open_vdso(struct symbol_file *file,
+					      const struct mapped_file *mapped)
 {
 	char path[64];
 	struct mapped_file copy = {.path = path,
-				   .build_id = file->build_id,
-				   .build_id_size = file->build_id_size};
-	enum symbol_image_status result = SYMBOL_IMAGE_MISSING;
-	memset(image, 0, sizeof(*image));
+				   .build_id = mapped->build_id,
+				   .build_id_size = mapped->build_id_size};
+	enum symbol_file_status result = SYMBOL_FILE_MISSING;
+	memset(file, 0, sizeof(*file));
 	const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
 	size_t size = vdso ? vdso_size(vdso) : 0;
 	int fd = memfd_create("vdso", MFD_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (fd >= 0 && size > 0 && write(fd, vdso, size) == (ssize_t)size)
-		result = symbol_image_open(image, &copy, NULL);
+		result = symbol_file_open(file, &copy, NULL);
 	if (fd >= 0)
 		close(fd);
 	return result;
 }
 
-void symbol_image_close(struct symbol_image *image)
+void symbol_file_close(struct symbol_file *file)
 {
-	close_dwfl(image);
-	free(image->directories);
-	memset(image, 0, sizeof(*image));
+	close_dwfl(file);
+	free(file->directories);
+	memset(file, 0, sizeof(*file));
 }
 
-const uint8_t *symbol_image_bytes(const struct symbol_image *image, uint64_t rva, size_t *available)
+const uint8_t *symbol_file_bytes(const struct symbol_file *file, uint64_t rva, size_t *available)
 {
 	size_t count = 0;
-	if (elf_getphdrnum(image->elf, &count) != 0)
+	if (elf_getphdrnum(file->elf, &count) != 0)
 		return NULL;
 	for (size_t i = 0; i < count && i < INT32_MAX; i++) {
 		GElf_Phdr segment;
-		if (!gelf_getphdr(image->elf, (int)i, &segment) || segment.p_type != PT_LOAD)
+		if (!gelf_getphdr(file->elf, (int)i, &segment) || segment.p_type != PT_LOAD)
 			continue;
 		if (rva < segment.p_vaddr || rva - segment.p_vaddr >= segment.p_filesz)
 			continue;
@@ -151,7 +150,7 @@ const uint8_t *symbol_image_bytes(const struct symbol_image *image, uint64_t rva
 		if (segment.p_offset > INT64_MAX)
 			return NULL;
 		/* Always the whole segment: libelf keeps each chunk, in a list. */
-		Elf_Data *data = elf_getdata_rawchunk(image->elf, (int64_t)segment.p_offset,
+		Elf_Data *data = elf_getdata_rawchunk(file->elf, (int64_t)segment.p_offset,
 						      segment.p_filesz, ELF_T_BYTE);
 		if (!data || !data->d_buf || data->d_size <= skipped)
 			return NULL;
@@ -161,7 +160,7 @@ const uint8_t *symbol_image_bytes(const struct symbol_image *image, uint64_t rva
 	return NULL;
 }
 
-Elf_Scn *symbol_image_section(Elf *elf, const char *name, GElf_Shdr *header)
+Elf_Scn *symbol_file_section(Elf *elf, const char *name, GElf_Shdr *header)
 {
 	size_t names;
 	if (elf_getshdrstrndx(elf, &names) != 0)

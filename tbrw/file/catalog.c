@@ -2,7 +2,6 @@
 
 #include "tbrw/file/content.h"
 #include "tbrw/file/file.h"
-#include "tbrw/store/crc32c.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,12 +169,7 @@ static TBRW_U32 read_payload(const struct tb5_store *store, uint64_t offset,
 {
 	if (!array_reserve(&payload->bytes, &payload->capacity, header->length, 1))
 		return VT_NO_MEMORY;
-	TBRW_U32 code =
-		tb5_store_read(store, offset + sizeof(*header), payload->bytes, header->length);
-	if (code == VT_SUCCESS &&
-	    tb5_crc32c(0, payload->bytes, header->length) != header->payload_crc)
-		code = VT_INVALID_SAMPLE_FILE;
-	return code;
+	return tb5_store_read_payload(store, offset, header, payload->bytes);
 }
 
 /* Reads the end chunk before `end`. */

@@ -1,6 +1,6 @@
 #include "tbrw/file/catalog.h"
 #include "tbrw/file/file.h"
-#include "tbrw/store/crc32c.h"
+#include <assert.h>
 #include <stdlib.h>
 
 #define RECORDS_EACH (TB5_BUFFER_SIZE / (uint32_t)sizeof(struct tb5_list_record))
@@ -62,27 +62,16 @@ static TBRW_U32 add_list(struct index_writer *w, const struct tb5_seq *seq,
 static TBRW_U32 list_some(struct index_writer *w, const struct tb5_seq *seq, size_t first,
 			  size_t *listed)
 {
-	const struct tb5_extents *extents = &seq->extents;
-	struct tb5_list_record *records = w->records + w->record_count;
-	size_t left = extents->count - first;
+	size_t left = seq->extents.count - first;
 	uint32_t room = RECORDS_EACH - w->record_count;
 	uint32_t n = left < room ? (uint32_t)left : room;
-	const struct tb5_extent *last = &extents->array[first + n - 1];
-	struct tb5_list list = {
-		.offset = w->file->store.end + sizeof(struct tb5_chunk_header) +
-			  w->record_count * sizeof(*records),
-		.end = last->start + last->length,
-		.size = n * (uint32_t)sizeof(*records),
-	};
+	uint64_t offset = w->file->store.end + sizeof(struct tb5_chunk_header) +
+			  w->record_count * sizeof(*w->records);
+	struct tb5_list list =
+		tb5_extents_list(&seq->extents, first, n, offset, w->records + w->record_count);
 
-	for (uint32_t i = 0; i < n; i++) {
-		const struct tb5_extent *e = &extents->array[first + i];
-
-		records[i] = (struct tb5_list_record){e->offset - sizeof(struct tb5_chunk_header),
-						      e->length, e->crc};
-	}
-	list.crc = tb5_crc32c(0, records, list.size);
 	w->record_count += n;
+	assert(w->record_count <= RECORDS_EACH);
 	*listed = n;
 	return add_list(w, seq, &list);
 }

@@ -1,7 +1,6 @@
 /* Opens, closes and verifies files. */
 #include "tbrw/file/catalog.h"
 #include "tbrw/file/file.h"
-#include "tbrw/store/rescan.h"
 #include "tbrw/utf8.h"
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +16,6 @@ static void file_destroy(struct tb5_file *file)
 		tb5_seq_finish(&file->seqs[i]);
 	tb5_strings_finish(&file->strings);
 	tb5_cache_finish(&file->cache);
-	tb5_rescan_destroy(file->store.rescan);
-	tb5_rescan_destroy(file->temporary.rescan);
 	tb5_store_close(&file->store);
 	tb5_store_close(&file->temporary);
 	free(file->path);

@@ -1,6 +1,7 @@
 #include "tbrw/store/extents.h"
 
 #include "containers/array.h"
+#include "tbrw/store/crc32c.h"
 #include "tbrw/store/store.h"
 #include <assert.h>
 #include <stdlib.h>
@@ -48,6 +49,23 @@ TBRW_U32 tb5_extents_add_list(struct tb5_extents *extents, const struct tb5_list
 	extents->lists[extents->list_count++] = *list;
 	extents->end = list->end;
 	return VT_SUCCESS;
+}
+
+struct tb5_list tb5_extents_list(const struct tb5_extents *extents, size_t first, uint32_t count,
+				 uint64_t offset, struct tb5_list_record *records)
+{
+	uint32_t size = count * (uint32_t)sizeof(*records);
+
+	assert(count > 0 && first < extents->count && count <= extents->count - first);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct tb5_extent *e = &extents->array[first + i];
+
+		records[i] = (struct tb5_list_record){e->offset - sizeof(struct tb5_chunk_header),
+						      e->length, e->crc};
+	}
+	const struct tb5_extent *last = &extents->array[first + count - 1];
+	return (struct tb5_list){offset, last->start + last->length, size,
+				 tb5_crc32c(0, records, size)};
 }
 
 const struct tb5_extent *tb5_extents_find(const struct tb5_extents *extents, uint64_t offset)

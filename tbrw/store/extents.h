@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct tb5_list_record;
 struct tb5_store;
 
 /* A payload's place in a store. */
@@ -54,6 +55,11 @@ TBRW_U32 tb5_extents_add_list(struct tb5_extents *extents, const struct tb5_list
  * VT_INVALID_SAMPLE_FILE. */
 TBRW_U32 tb5_extents_load(struct tb5_extents *extents, struct tb5_store *store, uint16_t content,
 			  uint32_t stream);
+
+/* Fills `records` with a list of `count` extents from `first` on, and gives the place of the list:
+ * its records are to stand at `offset` of the file. */
+struct tb5_list tb5_extents_list(const struct tb5_extents *extents, size_t first, uint32_t count,
+				 uint64_t offset, struct tb5_list_record *records);
 
 /* The extent of the byte at `offset`, before the end. */
 const struct tb5_extent *tb5_extents_find(const struct tb5_extents *extents, uint64_t offset);

@@ -6,12 +6,9 @@
 #include "tbrw/store/extents.h"
 #include <stdint.h>
 
-struct tb5_rescan;
-
-/* Adds the chunks of a sequence. */
+/* Adds the chunks of a sequence. The first call for a store searches it. VT_NO_MEMORY, errors of
+ * reading. */
 TBRW_U32 tb5_rescan_add(struct tb5_store *store, uint16_t content, uint32_t stream,
 			struct tb5_extents *extents);
-
-void tb5_rescan_destroy(struct tb5_rescan *rescan); /* accepts NULL */
 
 #endif

@@ -1,7 +1,6 @@
 #include "tbrw/store/seq.h"
 
 #include "containers/array.h"
-#include "tbrw/store/crc32c.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,15 +36,12 @@ static TBRW_U32 read_extent(const struct tb5_seq *seq, const struct tb5_extent *
 			    void *buffer)
 {
 	struct tb5_chunk_header h;
-	TBRW_U32 code = tb5_store_read_header(seq->store, extent->offset - sizeof(h), &h);
+	uint64_t chunk = extent->offset - sizeof(h);
+	TBRW_U32 code = tb5_store_read_header(seq->store, chunk, &h);
 
 	if (code == VT_SUCCESS && !is_chunk_of(seq, &h, extent))
 		code = VT_INVALID_SAMPLE_FILE;
-	if (code == VT_SUCCESS)
-		code = tb5_store_read(seq->store, extent->offset, buffer, extent->length);
-	if (code == VT_SUCCESS && tb5_crc32c(0, buffer, extent->length) != extent->crc)
-		code = VT_INVALID_SAMPLE_FILE;
-	return code;
+	return code == VT_SUCCESS ? tb5_store_read_payload(seq->store, chunk, &h, buffer) : code;
 }
 
 static bool slot_holds(const struct tb5_cache_slot *slot, const struct tb5_seq *seq,

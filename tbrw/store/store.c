@@ -187,7 +187,8 @@ void tb5_store_close(struct tb5_store *store)
 	tb5_store_give_back(store);
 	if (store->fd >= 0)
 		close(store->fd);
-	store->fd = -1;
+	free(store->found);
+	*store = (struct tb5_store){.fd = -1};
 }
 
 TBRW_U32 tb5_store_read(const struct tb5_store *store, uint64_t offset, void *buffer, size_t size)
@@ -228,6 +229,16 @@ TBRW_U32 tb5_store_read_header(const struct tb5_store *store, uint64_t offset,
 		return VT_INVALID_SAMPLE_FILE;
 	*header = h;
 	return VT_SUCCESS;
+}
+
+TBRW_U32 tb5_store_read_payload(const struct tb5_store *store, uint64_t offset,
+				const struct tb5_chunk_header *header, void *payload)
+{
+	TBRW_U32 code = tb5_store_read(store, offset + sizeof(*header), payload, header->length);
+
+	if (code == VT_SUCCESS && tb5_crc32c(0, payload, header->length) != header->payload_crc)
+		code = VT_INVALID_SAMPLE_FILE;
+	return code;
 }
 
 TBRW_U32 tb5_store_append(struct tb5_store *store, struct tb5_chunk_header *header,

@@ -18,7 +18,9 @@ struct tb5_store {
 			    * buffers' limit */
 	uint64_t ahead;    /* bytes to reserve beyond the need */
 	bool cannot_reserve;
-	struct tb5_rescan *rescan; /* NULL: was not needed yet; freed by the file */
+	struct tb5_found *found; /* all chunks of kind 1 (rescan.h); NULL: no search was needed yet
+				  */
+	size_t found_count;
 };
 
 /* A new file at path with a file header, locked against other writers. An existing regular file of
@@ -41,6 +43,11 @@ TBRW_U32 tb5_store_read(const struct tb5_store *store, uint64_t offset, void *bu
  * not been looked at. */
 TBRW_U32 tb5_store_read_header(const struct tb5_store *store, uint64_t offset,
 			       struct tb5_chunk_header *header);
+
+/* Reads the payload of the chunk at `offset`, whose header is read already: header->length bytes.
+ * VT_INVALID_SAMPLE_FILE if its CRC is wrong. */
+TBRW_U32 tb5_store_read_payload(const struct tb5_store *store, uint64_t offset,
+				const struct tb5_chunk_header *header, void *payload);
 
 /* Appends a chunk. The caller fills kind, content, stream, length and start; the call fills in the
  * rest. *offset is the chunk's place. On failure the file keeps its end. */

@@ -1,7 +1,6 @@
 #include "tbrw/bind/bind.h"
+#include "tbrw/file/content.h"
 #include "tbrw/file/file.h"
-#include "tbrw/file/layout.h"
-#include "tbrw/file/record.h"
 #include <stdlib.h>
 
 /* ---- The streams of results ---- */
@@ -288,20 +287,6 @@ static TBRW_U32 enumerate_bound(struct bound_run *run, tb5_fetch *fetch, void *s
 	return code;
 }
 
-struct entry_source {
-	struct tb5_seq *seq;
-	uint32_t size;
-};
-
-static TBRW_U32 fetch_entries(struct tb5_file *file, void *source, uint64_t index, TBRW_U32 count,
-			      void *records)
-{
-	const struct entry_source *s = source;
-
-	return tb5_seq_read(s->seq, &file->cache, index * s->size, records,
-			    (size_t)count * s->size);
-}
-
 TBRW_U32 TBRW_bind_enumerate_data(TBRW_PTR ptr, TBRW_U32 data_stream,
 				  BIND_DATA_CALLBACK *callback_func, void *user_ptr,
 				  TBRW_U64 start_index)
@@ -325,11 +310,10 @@ TBRW_U32 TBRW_bind_enumerate_data(TBRW_PTR ptr, TBRW_U32 data_stream,
 	if (code != VT_SUCCESS)
 		return code;
 	run.results = tb5_stream_seq(run.file->bind.data, TB5_DATA);
-	struct entry_source source =
-		(struct entry_source){tb5_stream_seq(run.file->streams[0], TB5_DATA),
-				      layout.entry_size};
-	return enumerate_bound(&run, fetch_entries, &source, tb5_seq_size(source.seq) / source.size,
-			       source.size, start_index);
+	struct tb5_record_source source = {tb5_stream_seq(run.file->streams[0], TB5_DATA),
+					   layout.entry_size};
+	return enumerate_bound(&run, tb5_fetch_entries, &source,
+			       tb5_seq_size(source.seq) / source.size, source.size, start_index);
 }
 
 TBRW_U32 TBRW_bind_enumerate_modules(TBRW_PTR ptr, BIND_MODULE_CALLBACK *callback_func,

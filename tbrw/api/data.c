@@ -1,7 +1,6 @@
 #include "tbrw/api/place.h"
+#include "tbrw/file/content.h"
 #include "tbrw/file/file.h"
-#include "tbrw/file/layout.h"
-#include "tbrw/file/record.h"
 #include "tbrw/utf8.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -139,8 +138,8 @@ static uint32_t data_run(const struct tb5_record_source *s, uint64_t index, uint
 	return (uint32_t)(left < run ? left : run);
 }
 
-static TBRW_U32 enumerate_runs(struct tb5_file *file, const struct tb5_record_source *s,
-			       uint64_t start, TBRW_DATA_CALLBACK *callback, void *user)
+static TBRW_U32 enumerate_runs(struct tb5_file *file, struct tb5_record_source *s, uint64_t start,
+			       TBRW_DATA_CALLBACK *callback, void *user)
 {
 	uint64_t total = tb5_seq_size(s->seq) / s->size;
 	uint32_t usual = s->size < TB5_RUN_SIZE ? TB5_RUN_SIZE / s->size : 1;
@@ -158,8 +157,7 @@ static TBRW_U32 enumerate_runs(struct tb5_file *file, const struct tb5_record_so
 	code = TRUE;
 	for (uint64_t at = start; at < total && code == TRUE; at += run) {
 		run = data_run(s, at, total - at, usual);
-		code = tb5_seq_read(s->seq, &file->cache, at * s->size, records,
-				    (size_t)run * s->size);
+		code = tb5_fetch_entries(file, s, at, run, records);
 		if (code != VT_SUCCESS)
 			break;
 		code = callback(records, run * s->size, run, user);

@@ -1,7 +1,7 @@
 /* The hardware section: the tree of nodes, CPUs, architectures and CPUID leaves (FORMAT.md 3.1). */
 #include "tbrw/api/place.h"
+#include "tbrw/file/content.h"
 #include "tbrw/file/file.h"
-#include "tbrw/file/record.h"
 #include <string.h>
 
 /* A kind of record; those of the next kind, its children, hang on it as an array. */

@@ -1,7 +1,7 @@
 /* The module section. */
 #include "tbrw/api/place.h"
+#include "tbrw/file/content.h"
 #include "tbrw/file/file.h"
-#include "tbrw/file/record.h"
 
 TBRW_U32 TBRW_add_module(TBRW_PTR ptr, TBRW_MODULE *module)
 {

@@ -2,7 +2,6 @@
 
 #include "tbrw/file/content.h"
 #include "tbrw/file/file.h"
-#include "tbrw/file/record.h"
 #include <assert.h>
 
 TBRW_U32 tb5_place_find_global(TBRW_PTR ptr, unsigned section, struct tb5_place *place)

@@ -2,7 +2,7 @@
 #ifndef TBRW_PLACE_H
 #define TBRW_PLACE_H
 
-#include "tbrw/file/record.h"
+#include "tbrw/file/content.h"
 
 struct tb5_stream;
 

@@ -3,7 +3,6 @@
 #include "tbrw/bind/bind.h"
 #include "tbrw/file/content.h"
 #include "tbrw/file/file.h"
-#include "tbrw/file/layout.h"
 
 /* ---- Steps of all sections ---- */
 

@@ -1,7 +1,7 @@
 /* Stream sections other than data and its descriptors: stream information, events, user-defined. */
 #include "tbrw/api/place.h"
+#include "tbrw/file/content.h"
 #include "tbrw/file/file.h"
-#include "tbrw/file/record.h"
 #include <stdlib.h>
 #include <string.h>
 

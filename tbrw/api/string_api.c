@@ -1,6 +1,6 @@
 /* The strings of a file, by their ids. */
+#include "tbrw/file/content.h"
 #include "tbrw/file/file.h"
-#include "tbrw/file/record.h"
 #include "tbrw/utf8.h"
 #include <stdlib.h>
 

@@ -2,9 +2,8 @@
 
 #include "tbrw/bind/bind_output.h"
 #include "tbrw/bind/binder.h"
+#include "tbrw/file/content.h"
 #include "tbrw/file/file.h"
-#include "tbrw/file/layout.h"
-#include "tbrw/file/record.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,8 @@
 #include "tbrw/bind/bind_output.h"
 
 #include "tbrw/bind/bind.h"
+#include "tbrw/file/content.h"
 #include "tbrw/file/file.h"
-#include "tbrw/file/layout.h"
-#include "tbrw/file/record.h"
 #include <stddef.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
-#include "tbrw/file/layout.h"
+#include "tbrw/file/content.h"
 
 #include "tbrw/file/file.h"
-#include "tbrw/file/record.h"
 
 TBRW_U32 tb5_layout_read(struct tb5_file *file, struct tb5_stream *stream,
 			 struct tb5_layout *layout)

@@ -1,4 +1,4 @@
-#include "tbrw/api/place.h"
+#include "tbrw/api/access.h"
 #include "tbrw/file/content.h"
 #include "tbrw/file/file.h"
 #include "tbrw/utf8.h"
@@ -13,23 +13,23 @@
 TBRW_U32 TBRW_add_data_descriptor_entry(TBRW_PTR ptr, TBRW_U32 stream,
 					TBRW_SAMPREC_DESC_ENTRY *data_descriptor_entry)
 {
-	struct tb5_place place;
+	struct tb5_access access;
 	struct tb5_seq *seq;
 	TBRW_SAMPREC_DESC_ENTRY entry;
-	TBRW_U32 code = tb5_place_write(ptr, stream, TB5_DESCRIPTORS, &place, &seq);
+	TBRW_U32 code = tb5_access_write(ptr, stream, TB5_DESCRIPTORS, &access, &seq);
 
 	if (code != VT_SUCCESS)
 		return code;
 	if (!data_descriptor_entry)
 		return VT_UNEXPECTED_NULL_PTR;
-	code = tb5_record_take(place.file, TB5_DESCRIPTORS, data_descriptor_entry, &entry);
+	code = tb5_record_take(access.file, TB5_DESCRIPTORS, data_descriptor_entry, &entry);
 	if (code != VT_SUCCESS)
 		return code;
 	if (entry.desc_type >= ST_RESERVED_START || entry.desc_subtype >= SST_RESERVED_START)
 		return VT_UNEXPECTED_VALUE;
 	if (entry.desc_type == ST_LEGACY_SAMPLE_RECORD && stream != 0)
 		return VT_INVALID_STREAM;
-	return tb5_descriptor_append(place.file, place.stream, &entry);
+	return tb5_descriptor_append(access.file, access.stream, &entry);
 }
 
 TBRW_U32 TBRW_enumerate_data_descriptor_entries(TBRW_PTR ptr, TBRW_U32 stream,
@@ -38,7 +38,7 @@ TBRW_U32 TBRW_enumerate_data_descriptor_entries(TBRW_PTR ptr, TBRW_U32 stream,
 {
 	struct tb5_callback callback = {TB5_DESCRIPTORS, user_ptr, {.descriptors = callback_func}};
 
-	return tb5_place_enumerate(ptr, stream, 0, callback, NULL, NULL);
+	return tb5_access_enumerate(ptr, stream, 0, callback, NULL, NULL);
 }
 
 /* ---- Data ---- */
@@ -49,7 +49,7 @@ TBRW_U32 TBRW_add_data(TBRW_PTR ptr, TBRW_U32 stream, TBRW_U32 size_of_data_entr
 	struct tb5_file *file;
 	TBRW_U32 code = tb5_file_get(ptr, &file);
 
-	/* As tb5_place_append, without a search for the known section: each sample comes here. */
+	/* As tb5_access_append, without a search for the known section: each sample comes here. */
 	if (code == VT_SUCCESS)
 		code = tb5_file_stream(file, stream, &s);
 	if (code == VT_SUCCESS && s->sections[TBRW_DATA_SECTION].state != TB5_WRITING)
@@ -104,10 +104,10 @@ static int open_other(const struct tb5_file *file, const char *path)
 
 TBRW_U32 TBRW_add_data_from_file(TBRW_PTR ptr, TBRW_U32 stream, TBRW_CHAR *filename)
 {
-	struct tb5_place place;
+	struct tb5_access access;
 	struct tb5_seq *seq;
 	char *path;
-	TBRW_U32 code = tb5_place_write(ptr, stream, TB5_DATA, &place, &seq);
+	TBRW_U32 code = tb5_access_write(ptr, stream, TB5_DATA, &access, &seq);
 
 	if (code != VT_SUCCESS)
 		return code;
@@ -116,11 +116,11 @@ TBRW_U32 TBRW_add_data_from_file(TBRW_PTR ptr, TBRW_U32 stream, TBRW_CHAR *filen
 	code = tb5_utf8_dup_wide(filename, &path);
 	if (code != VT_SUCCESS)
 		return code;
-	int fd = open_other(place.file, path);
+	int fd = open_other(access.file, path);
 	free(path);
 	if (fd < 0)
 		return VT_FILE_OPEN_FAILED;
-	code = append_from_fd(place.file, seq, fd);
+	code = append_from_fd(access.file, seq, fd);
 	close(fd);
 	return code;
 }
@@ -171,16 +171,16 @@ TBRW_U32 TBRW_enumerate_data(TBRW_PTR ptr, TBRW_U32 stream, TBRW_DATA_CALLBACK *
 {
 	struct tb5_record_source source;
 	struct tb5_layout layout;
-	struct tb5_place place;
-	TBRW_U32 code = tb5_place_read(ptr, stream, TB5_DATA, &place, &source.seq);
+	struct tb5_access access;
+	TBRW_U32 code = tb5_access_read(ptr, stream, TB5_DATA, &access, &source.seq);
 
 	if (code != VT_SUCCESS)
 		return code;
 	if (!callback_func)
 		return VT_UNEXPECTED_NULL_PTR;
-	code = tb5_layout_read(place.file, place.stream, &layout);
+	code = tb5_layout_read(access.file, access.stream, &layout);
 	if (code != VT_SUCCESS)
 		return code;
 	source.size = layout.entry_size;
-	return enumerate_runs(place.file, &source, start_index, callback_func, user_ptr);
+	return enumerate_runs(access.file, &source, start_index, callback_func, user_ptr);
 }

@@ -1,5 +1,5 @@
 /* The hardware section: the tree of nodes, CPUs, architectures and CPUID leaves (FORMAT.md 3.1). */
-#include "tbrw/api/place.h"
+#include "tbrw/api/access.h"
 #include "tbrw/file/content.h"
 #include "tbrw/file/file.h"
 #include <string.h>
@@ -98,9 +98,9 @@ static TBRW_U32 write_record(struct tb5_file *file, struct tb5_seq *seq, unsigne
 
 TBRW_U32 TBRW_set_system(TBRW_PTR ptr, TBRW_SYSTEM *system)
 {
-	struct tb5_place place;
+	struct tb5_access access;
 	struct tb5_seq *seq;
-	TBRW_U32 code = tb5_place_write(ptr, TB5_NO_STREAM, TB5_HARDWARE, &place, &seq);
+	TBRW_U32 code = tb5_access_write(ptr, TB5_NO_STREAM, TB5_HARDWARE, &access, &seq);
 
 	if (code != VT_SUCCESS)
 		return code;
@@ -110,7 +110,7 @@ TBRW_U32 TBRW_set_system(TBRW_PTR ptr, TBRW_SYSTEM *system)
 		return VT_UNSUPPORTED_DATA_SIZE;
 	if (tb5_seq_size(seq))
 		return VT_SECTION_ALREADY_IN_USE;
-	return write_record(place.file, seq, 0, (const char *)system);
+	return write_record(access.file, seq, 0, (const char *)system);
 }
 
 /* ---- Reading ---- */
@@ -172,13 +172,13 @@ TBRW_U32 TBRW_get_system(TBRW_PTR ptr, TBRW_U32 size_of_buffer, TBRW_SYSTEM *buf
 			 TBRW_U32 *size_buffer_used)
 {
 	struct tree_reader counted = {0};
-	struct tb5_place place;
+	struct tb5_access access;
 	uint64_t needed = 0;
-	TBRW_U32 code = tb5_place_read(ptr, TB5_NO_STREAM, TB5_HARDWARE, &place, &counted.seq);
+	TBRW_U32 code = tb5_access_read(ptr, TB5_NO_STREAM, TB5_HARDWARE, &access, &counted.seq);
 
 	if (code == VT_SUCCESS && !tb5_seq_size(counted.seq))
 		code = VT_ENTRY_NOT_FOUND;
-	counted.file = place.file;
+	counted.file = access.file;
 	struct tree_reader r = counted;
 	if (code == VT_SUCCESS)
 		code = read_record(&counted, 0);

@@ -1,11 +1,11 @@
 /* The module section. */
-#include "tbrw/api/place.h"
+#include "tbrw/api/access.h"
 #include "tbrw/file/content.h"
 #include "tbrw/file/file.h"
 
 TBRW_U32 TBRW_add_module(TBRW_PTR ptr, TBRW_MODULE *module)
 {
-	return tb5_place_add(ptr, TB5_NO_STREAM, TB5_MODULES, module);
+	return tb5_access_add(ptr, TB5_NO_STREAM, TB5_MODULES, module);
 }
 
 TBRW_U32 TBRW_get_one_module(TBRW_PTR ptr, TBRW_U64 module_index, const TBRW_MODULE **p_module)
@@ -34,5 +34,5 @@ TBRW_U32 TBRW_enumerate_modules(TBRW_PTR ptr, TBRW_MODULE_CALLBACK *callback_fun
 {
 	struct tb5_callback callback = {TB5_MODULES, user_ptr, {.modules = callback_func}};
 
-	return tb5_place_enumerate(ptr, TB5_NO_STREAM, start_index, callback, NULL, NULL);
+	return tb5_access_enumerate(ptr, TB5_NO_STREAM, start_index, callback, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* The process/thread section, and behind it the processes and threads deduced by bind. */
-#include "tbrw/api/place.h"
+#include "tbrw/api/access.h"
 #include "tbrw/bind/bind.h"
 #include "tbrw/file/content.h"
 #include "tbrw/file/file.h"
@@ -8,12 +8,12 @@
 
 TBRW_U32 TBRW_add_process(TBRW_PTR ptr, TBRW_PID *process)
 {
-	return tb5_place_add(ptr, TB5_NO_STREAM, TB5_PROCESSES, process);
+	return tb5_access_add(ptr, TB5_NO_STREAM, TB5_PROCESSES, process);
 }
 
 TBRW_U32 TBRW_add_thread(TBRW_PTR ptr, TBRW_TID *thread)
 {
-	return tb5_place_add(ptr, TB5_NO_STREAM, TB5_THREADS, thread);
+	return tb5_access_add(ptr, TB5_NO_STREAM, TB5_THREADS, thread);
 }
 
 /* ---- Reading ---- */
@@ -136,8 +136,8 @@ TBRW_U32 TBRW_enumerate_processes(TBRW_PTR ptr, TBRW_PID_CALLBACK *callback_func
 {
 	struct tb5_callback callback = {TB5_PROCESSES, user_ptr, {.processes = callback_func}};
 
-	return tb5_place_enumerate(ptr, TB5_NO_STREAM, start_index, callback, count_all,
-				   fetch_records);
+	return tb5_access_enumerate(ptr, TB5_NO_STREAM, start_index, callback, count_all,
+				    fetch_records);
 }
 
 TBRW_U32 TBRW_enumerate_threads(TBRW_PTR ptr, TBRW_TID_CALLBACK *callback_func, void *user_ptr,
@@ -145,8 +145,8 @@ TBRW_U32 TBRW_enumerate_threads(TBRW_PTR ptr, TBRW_TID_CALLBACK *callback_func, 
 {
 	struct tb5_callback callback = {TB5_THREADS, user_ptr, {.threads = callback_func}};
 
-	return tb5_place_enumerate(ptr, TB5_NO_STREAM, start_index, callback, count_all,
-				   fetch_records);
+	return tb5_access_enumerate(ptr, TB5_NO_STREAM, start_index, callback, count_all,
+				    fetch_records);
 }
 
 /* ---- Threads with their processes ---- */

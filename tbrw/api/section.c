@@ -1,5 +1,5 @@
 /* Opens and closes sections and streams, for writing and for reading. */
-#include "tbrw/api/place.h"
+#include "tbrw/api/access.h"
 #include "tbrw/bind/bind.h"
 #include "tbrw/file/content.h"
 #include "tbrw/file/file.h"
@@ -16,26 +16,26 @@ static TBRW_U32 start_reading(struct tb5_section *section)
 	return VT_SUCCESS;
 }
 
-static TBRW_U32 start_writing(const struct tb5_place *place)
+static TBRW_U32 start_writing(const struct tb5_access *access)
 {
-	TBRW_U32 code = tb5_file_begin_write(place->file);
+	TBRW_U32 code = tb5_file_begin_write(access->file);
 
 	if (code != VT_SUCCESS)
 		return code;
-	if (place->stream && place->stream->whole.state != TB5_WRITING)
+	if (access->stream && access->stream->whole.state != TB5_WRITING)
 		return VT_SECTION_NOT_WRITEABLE;
-	if (place->section->state != TB5_ABSENT || place->section->reading)
+	if (access->section->state != TB5_ABSENT || access->section->reading)
 		return VT_SECTION_ALREADY_IN_USE;
-	place->section->state = TB5_WRITING;
+	access->section->state = TB5_WRITING;
 	return VT_SUCCESS;
 }
 
 /* Stores the buffers of a section's sequences; *size is the sequences' size. */
-static TBRW_U32 flush_section(const struct tb5_place *place, unsigned id, uint64_t *size)
+static TBRW_U32 flush_section(const struct tb5_access *access, unsigned id, uint64_t *size)
 {
-	unsigned first = place->stream ? TB5_STREAM_FIRST : TB5_GLOBAL_FIRST;
-	unsigned end = place->stream ? TB5_STREAM_END : TB5_GLOBAL_END;
-	struct tb5_seq *seqs = place->stream ? place->stream->seqs : place->file->seqs;
+	unsigned first = access->stream ? TB5_STREAM_FIRST : TB5_GLOBAL_FIRST;
+	unsigned end = access->stream ? TB5_STREAM_END : TB5_GLOBAL_END;
+	struct tb5_seq *seqs = access->stream ? access->stream->seqs : access->file->seqs;
 	TBRW_U32 code = VT_SUCCESS;
 
 	*size = 0;
@@ -43,21 +43,21 @@ static TBRW_U32 flush_section(const struct tb5_place *place, unsigned id, uint64
 		if (tb5_content_spec(c)->section != id)
 			continue;
 		*size += tb5_seq_size(&seqs[c - first]);
-		code = tb5_file_flush(place->file, &seqs[c - first], true);
+		code = tb5_file_flush(access->file, &seqs[c - first], true);
 	}
 	return code;
 }
 
 /* Whether a section of `size` bytes may be done. */
-static TBRW_U32 check_done(const struct tb5_place *place, unsigned id, uint64_t size)
+static TBRW_U32 check_done(const struct tb5_access *access, unsigned id, uint64_t size)
 {
-	if (!place->stream)
+	if (!access->stream)
 		return size || id == TBRW_MODULE_SECTION || id == TBRW_PROCESS_THREAD_SECTION
 			       ? VT_SUCCESS
 			       : VT_NO_DATA_TO_WRITE;
 	switch (id) {
 	case TBRW_DATA_SECTION:
-		return size % tb5_stream_seq(place->stream, TB5_DATA)->entry_size
+		return size % tb5_stream_seq(access->stream, TB5_DATA)->entry_size
 			       ? VT_UNSUPPORTED_DATA_SIZE
 			       : VT_SUCCESS;
 	case TBRW_DATA_DESCRIPTION_SECTION:
@@ -70,10 +70,10 @@ static TBRW_U32 check_done(const struct tb5_place *place, unsigned id, uint64_t 
 	}
 }
 
-static TBRW_U32 end_section(const struct tb5_place *place, unsigned id, uint32_t number)
+static TBRW_U32 end_section(const struct tb5_access *access, unsigned id, uint32_t number)
 {
-	struct tb5_section *section = place->section;
-	struct tb5_file *file = place->file;
+	struct tb5_section *section = access->section;
+	struct tb5_file *file = access->file;
 	uint64_t size;
 
 	if (section->reading) {
@@ -85,9 +85,9 @@ static TBRW_U32 end_section(const struct tb5_place *place, unsigned id, uint32_t
 						    : VT_SECTION_NOT_WRITEABLE;
 	TBRW_U32 code = tb5_file_begin_write(file);
 	if (code == VT_SUCCESS)
-		code = flush_section(place, id, &size);
+		code = flush_section(access, id, &size);
 	if (code == VT_SUCCESS)
-		code = check_done(place, id, size);
+		code = check_done(access, id, size);
 	if (code == VT_SUCCESS)
 		code = tb5_file_mark(file, &file->store, TB5_KIND_SECTION_DONE, id, number);
 	if (code == VT_SUCCESS)
@@ -99,44 +99,44 @@ static TBRW_U32 end_section(const struct tb5_place *place, unsigned id, uint32_t
 
 TBRW_U32 TBRW_reading_section(TBRW_PTR ptr, TBRW_SECTION_IDENTIFIER id)
 {
-	struct tb5_place place;
-	TBRW_U32 code = tb5_place_find_global(ptr, id, &place);
+	struct tb5_access access;
+	TBRW_U32 code = tb5_access_find_global(ptr, id, &access);
 
 	if (code != VT_SUCCESS)
 		return code;
 	/* Processes and threads deduced by bind can be read though none were written. */
-	if (id == TBRW_PROCESS_THREAD_SECTION && place.section->state == TB5_ABSENT) {
-		code = tb5_bind_find(place.file);
+	if (id == TBRW_PROCESS_THREAD_SECTION && access.section->state == TB5_ABSENT) {
+		code = tb5_bind_find(access.file);
 		if (code != VT_SUCCESS && code != VT_UNEXPECTED_BIND_MISMATCH)
 			return code;
-		if (place.file->bound && !place.section->reading) {
-			place.section->reading = true;
+		if (access.file->bound && !access.section->reading) {
+			access.section->reading = true;
 			return VT_SUCCESS;
 		}
 	}
-	return start_reading(place.section);
+	return start_reading(access.section);
 }
 
 TBRW_U32 TBRW_writing_section(TBRW_PTR ptr, TBRW_SECTION_IDENTIFIER id)
 {
-	struct tb5_place place;
-	TBRW_U32 code = tb5_place_find_global(ptr, id, &place);
+	struct tb5_access access;
+	TBRW_U32 code = tb5_access_find_global(ptr, id, &access);
 
-	return code == VT_SUCCESS ? start_writing(&place) : code;
+	return code == VT_SUCCESS ? start_writing(&access) : code;
 }
 
 TBRW_U32 TBRW_done_section(TBRW_PTR ptr, TBRW_SECTION_IDENTIFIER id)
 {
-	struct tb5_place place;
-	TBRW_U32 code = tb5_place_find_global(ptr, id, &place);
+	struct tb5_access access;
+	TBRW_U32 code = tb5_access_find_global(ptr, id, &access);
 
 	if (code != VT_SUCCESS)
 		return code;
 	/* Results bound before do not know the new records. */
-	bool was_writing = place.section->state == TB5_WRITING;
-	code = end_section(&place, id, TB5_NO_STREAM);
+	bool was_writing = access.section->state == TB5_WRITING;
+	code = end_section(&access, id, TB5_NO_STREAM);
 	if (code == VT_SUCCESS && was_writing)
-		place.file->bind_known = false;
+		access.file->bind_known = false;
 	return code;
 }
 
@@ -254,27 +254,28 @@ TBRW_U32 TBRW_done_stream(TBRW_PTR ptr, TBRW_U32 number)
 TBRW_U32 TBRW_reading_stream_section(TBRW_PTR ptr, TBRW_U32 number,
 				     TBRW_STREAM_SECTION_IDENTIFIER id)
 {
-	struct tb5_place place;
-	TBRW_U32 code = tb5_place_find_in_stream(ptr, number, id, &place);
+	struct tb5_access access;
+	TBRW_U32 code = tb5_access_find_in_stream(ptr, number, id, &access);
 
 	if (code != VT_SUCCESS)
 		return code;
-	return place.stream->whole.reading ? start_reading(place.section) : VT_SECTION_NOT_READABLE;
+	return access.stream->whole.reading ? start_reading(access.section)
+					    : VT_SECTION_NOT_READABLE;
 }
 
 TBRW_U32 TBRW_writing_stream_section(TBRW_PTR ptr, TBRW_U32 number,
 				     TBRW_STREAM_SECTION_IDENTIFIER id)
 {
-	struct tb5_place place;
-	TBRW_U32 code = tb5_place_find_in_stream(ptr, number, id, &place);
+	struct tb5_access access;
+	TBRW_U32 code = tb5_access_find_in_stream(ptr, number, id, &access);
 
-	return code == VT_SUCCESS ? start_writing(&place) : code;
+	return code == VT_SUCCESS ? start_writing(&access) : code;
 }
 
 TBRW_U32 TBRW_done_stream_section(TBRW_PTR ptr, TBRW_U32 number, TBRW_STREAM_SECTION_IDENTIFIER id)
 {
-	struct tb5_place place;
-	TBRW_U32 code = tb5_place_find_in_stream(ptr, number, id, &place);
+	struct tb5_access access;
+	TBRW_U32 code = tb5_access_find_in_stream(ptr, number, id, &access);
 
-	return code == VT_SUCCESS ? end_section(&place, id, number) : code;
+	return code == VT_SUCCESS ? end_section(&access, id, number) : code;
 }

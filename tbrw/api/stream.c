@@ -1,5 +1,5 @@
 /* Stream sections other than data and its descriptors: stream information, events, user-defined. */
-#include "tbrw/api/place.h"
+#include "tbrw/api/access.h"
 #include "tbrw/file/content.h"
 #include "tbrw/file/file.h"
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 
 TBRW_U32 TBRW_set_stream_info(TBRW_PTR tbrw_ptr, TBRW_U32 stream, TBRW_STREAM_INFO *stream_info)
 {
-	struct tb5_place place;
+	struct tb5_access access;
 	struct tb5_seq *seq;
-	TBRW_U32 code = tb5_place_write(tbrw_ptr, stream, TB5_STREAM_INFO, &place, &seq);
+	TBRW_U32 code = tb5_access_write(tbrw_ptr, stream, TB5_STREAM_INFO, &access, &seq);
 
 	if (code != VT_SUCCESS)
 		return code;
@@ -23,30 +23,30 @@ TBRW_U32 TBRW_set_stream_info(TBRW_PTR tbrw_ptr, TBRW_U32 stream, TBRW_STREAM_IN
 	     (type >= TBRW_BIND_DATA_INFORMATION_STREAM &&
 	      type <= TBRW_BIND_TID_INFORMATION_STREAM)))
 		return VT_UNEXPECTED_VALUE;
-	return tb5_place_add(tbrw_ptr, stream, TB5_STREAM_INFO, stream_info);
+	return tb5_access_add(tbrw_ptr, stream, TB5_STREAM_INFO, stream_info);
 }
 
 TBRW_U32 TBRW_get_stream_info(TBRW_PTR tbrw_ptr, TBRW_U32 stream, TBRW_U32 size_of_buffer,
 			      void *buf_ptr, TBRW_U32 *size_buffer_used)
 {
-	return tb5_place_get(tbrw_ptr, stream, TB5_STREAM_INFO, size_of_buffer, buf_ptr,
-			     size_buffer_used);
+	return tb5_access_get(tbrw_ptr, stream, TB5_STREAM_INFO, size_of_buffer, buf_ptr,
+			      size_buffer_used);
 }
 
 /* ---- Events ---- */
 
 TBRW_U32 TBRW_add_event(TBRW_PTR ptr, TBRW_U32 stream, TBRW_EVENT *event_descriptor_entry)
 {
-	struct tb5_place place;
+	struct tb5_access access;
 	struct tb5_seq *seq;
 	TBRW_EVENT record;
-	TBRW_U32 code = tb5_place_write(ptr, stream, TB5_EVENTS, &place, &seq);
+	TBRW_U32 code = tb5_access_write(ptr, stream, TB5_EVENTS, &access, &seq);
 
 	if (code != VT_SUCCESS)
 		return code;
 	if (!event_descriptor_entry)
 		return VT_UNEXPECTED_NULL_PTR;
-	code = tb5_record_take(place.file, TB5_EVENTS, event_descriptor_entry, &record);
+	code = tb5_record_take(access.file, TB5_EVENTS, event_descriptor_entry, &record);
 	if (code != VT_SUCCESS)
 		return code;
 	const TBRW_EVENT_DETAIL *given = record.event_detail_array;
@@ -55,14 +55,14 @@ TBRW_U32 TBRW_add_event(TBRW_PTR ptr, TBRW_U32 stream, TBRW_EVENT *event_descrip
 	for (TBRW_U32 i = 0; i < record.event_num_details; i++)
 		if (given[i].detail_size != sizeof(*given))
 			return VT_UNSUPPORTED_DATA_SIZE;
-	struct tb5_seq *details = tb5_stream_seq(place.stream, TB5_EVENT_DETAILS);
+	struct tb5_seq *details = tb5_stream_seq(access.stream, TB5_EVENT_DETAILS);
 	uint64_t first = tb5_seq_size(details) / sizeof(*given);
 	memcpy(&record.event_detail_array, &first, sizeof(first));
-	code = tb5_file_append(place.file, details, given,
+	code = tb5_file_append(access.file, details, given,
 			       record.event_num_details * sizeof(*given));
 	if (code != VT_SUCCESS)
 		return code;
-	return tb5_file_append(place.file, seq, &record, sizeof(record));
+	return tb5_file_append(access.file, seq, &record, sizeof(record));
 }
 
 /* Calls back for one event, its details behind it. */
@@ -98,9 +98,9 @@ static TBRW_U32 emit_event(struct tb5_file *file, struct tb5_stream *stream, uin
 TBRW_U32 TBRW_enumerate_events(TBRW_PTR ptr, TBRW_U32 stream, TBRW_EVENT_CALLBACK *callback_func,
 			       void *user_ptr, TBRW_U64 start_index)
 {
-	struct tb5_place place;
+	struct tb5_access access;
 	struct tb5_seq *seq;
-	TBRW_U32 code = tb5_place_read(ptr, stream, TB5_EVENTS, &place, &seq);
+	TBRW_U32 code = tb5_access_read(ptr, stream, TB5_EVENTS, &access, &seq);
 
 	if (code != VT_SUCCESS)
 		return code;
@@ -111,7 +111,7 @@ TBRW_U32 TBRW_enumerate_events(TBRW_PTR ptr, TBRW_U32 stream, TBRW_EVENT_CALLBAC
 		return VT_INVALID_READ_START;
 	code = TRUE;
 	for (uint64_t i = start_index; i < total && code == TRUE; i++)
-		code = emit_event(place.file, place.stream, i, callback_func, user_ptr);
+		code = emit_event(access.file, access.stream, i, callback_func, user_ptr);
 	return code == TRUE ? VT_SUCCESS : code;
 }
 
@@ -120,12 +120,12 @@ TBRW_U32 TBRW_enumerate_events(TBRW_PTR ptr, TBRW_U32 stream, TBRW_EVENT_CALLBAC
 TBRW_U32 TBRW_set_user_defined_stream(TBRW_PTR ptr, TBRW_U32 stream, TBRW_U32 size_of_data,
 				      void *data_ptr)
 {
-	return tb5_place_append(ptr, stream, TB5_USER_STREAM, data_ptr, size_of_data);
+	return tb5_access_append(ptr, stream, TB5_USER_STREAM, data_ptr, size_of_data);
 }
 
 TBRW_U32 TBRW_get_user_defined_stream(TBRW_PTR ptr, TBRW_U32 stream, TBRW_U32 size_of_buffer,
 				      void *buf_ptr, TBRW_U32 *size_buffer_used)
 {
-	return tb5_place_get(ptr, stream, TB5_USER_STREAM, size_of_buffer, buf_ptr,
-			     size_buffer_used);
+	return tb5_access_get(ptr, stream, TB5_USER_STREAM, size_of_buffer, buf_ptr,
+			      size_buffer_used);
 }

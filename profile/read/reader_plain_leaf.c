@@ -1,4 +1,5 @@
 /* The leaves of a plain file's samples: their whole stacks. */
+#include "containers/compare.h"
 #include "profile/read/reader_private.h"
 #include <stdlib.h>
 
@@ -22,10 +23,9 @@ struct profile_frame profile_plain_leaf(const struct profile_reader *reader, uin
 int profile_plain_compare(const void *left, const void *right)
 {
 	const struct profile_frame *a = left, *b = right;
+	int order = compare_numbers(a->image, b->image);
 
-	if (a->image != b->image)
-		return a->image < b->image ? -1 : 1;
-	return a->rva < b->rva ? -1 : a->rva > b->rva;
+	return order ? order : compare_numbers(a->rva, b->rva);
 }
 
 uint32_t profile_plain_node(const struct profile_reader *reader, uint32_t module, uint64_t ip)

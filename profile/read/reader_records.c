@@ -1,5 +1,6 @@
 /* The records bounded by modules and distinct stacks: loaded at once, with every index and text
  * reference in them checked. Nobody behind the reader has to check again. */
+#include "containers/compare.h"
 #include "profile/read/reader_private.h"
 #include <stdlib.h>
 #include <string.h>
@@ -219,10 +220,9 @@ TBRW_U32 profile_reader_load_records(struct profile_reader *reader, enum profile
 static int compare_symbols(const void *left, const void *right)
 {
 	const struct profile_symbol *a = left, *b = right;
+	int order = compare_numbers(a->frame, b->frame);
 
-	if (a->frame != b->frame)
-		return a->frame < b->frame ? -1 : 1;
-	return (a->depth > b->depth) - (a->depth < b->depth);
+	return order ? order : compare_numbers(a->depth, b->depth);
 }
 
 TBRW_U32 profile_reader_index_symbols(struct profile_reader *reader)

@@ -1,6 +1,7 @@
 #include "tbrw/bind/binder.h"
 
 #include "containers/array.h"
+#include "containers/compare.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,11 +187,6 @@ void tb5_binder_span(const struct tb5_binder *binder, const struct tb5_deduced *
 }
 
 /* ---- Modules ---- */
-
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
 
 /* The load times of modules timed by sample numbers are unknown. */
 static uint64_t load_time(const struct tb5_bind_module *module)

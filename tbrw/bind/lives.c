@@ -1,6 +1,7 @@
 #include "tbrw/bind/lives.h"
 
 #include "containers/array.h"
+#include "containers/compare.h"
 #include "tbrw/tbrw_types.h"
 #include <assert.h>
 #include <stdlib.h>
@@ -47,11 +48,6 @@ bool tb5_lives_cut(struct tb5_lives *lives, uint64_t key, uint64_t when)
 {
 	return add_item(lives,
 			&(struct tb5_life){key, when, when, TB5_LIFE_NONE, TB5_LIFE_NONE, 0});
-}
-
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
 }
 
 /* Of one moment in the order they were written in, cuts last. */

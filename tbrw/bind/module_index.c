@@ -1,5 +1,6 @@
 #include "tbrw/bind/module_index.h"
 
+#include "containers/compare.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,25 +31,20 @@ static uint64_t module_key(const struct tb5_bind_module *m)
 	return group_key(m->pid, m->global, m->tsc);
 }
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int module_compare(const void *a, const void *b)
+static int compare_modules(const void *a, const void *b)
 {
 	const struct tb5_bind_module *x = a;
 	const struct tb5_bind_module *y = b;
-	int order = compare(module_key(x), module_key(y));
+	int order = compare_numbers(module_key(x), module_key(y));
 
 	if (!order)
-		order = compare(x->load, y->load);
-	return order ? order : compare(x->record, y->record);
+		order = compare_numbers(x->load, y->load);
+	return order ? order : compare_numbers(x->record, y->record);
 }
 
-static int address_compare(const void *a, const void *b)
+static int compare_addresses(const void *a, const void *b)
 {
-	return compare(*(const uint64_t *)a, *(const uint64_t *)b);
+	return compare_numbers(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 /* The last cut at or below `address`; there must be one. */
@@ -114,7 +110,7 @@ static bool group_cut(struct module_group *g, const struct tb5_bind_module *modu
 		g->cuts[n++] = modules[i].address;
 		g->cuts[n++] = modules[i].end;
 	}
-	qsort(g->cuts, n, sizeof(*g->cuts), address_compare);
+	qsort(g->cuts, n, sizeof(*g->cuts), compare_addresses);
 	for (size_t i = 0; i < n; i++)
 		if (!kept || g->cuts[kept - 1] != g->cuts[i])
 			g->cuts[kept++] = g->cuts[i];
@@ -174,7 +170,7 @@ bool tb5_module_index_build(struct tb5_module_index *index, struct tb5_bind_modu
 		return true;
 	if (kept > UINT32_MAX)
 		return false;
-	qsort(modules, kept, sizeof(*modules), module_compare);
+	qsort(modules, kept, sizeof(*modules), compare_modules);
 	for (size_t i = 0; i < kept; i++)
 		groups += !i || module_key(&modules[i]) != module_key(&modules[i - 1]);
 	index->groups = calloc(groups, sizeof(*index->groups));

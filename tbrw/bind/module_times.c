@@ -1,4 +1,5 @@
 /* Matches each UNLOADED record with its LOADED record. */
+#include "containers/compare.h"
 #include "tbrw/bind/module_index.h"
 #include <stdlib.h>
 
@@ -11,30 +12,25 @@ struct module_event {
 	bool unload;
 };
 
-static int compare(uint64_t a, uint64_t b)
+static int compare_keys(const struct module_event *x, const struct module_event *y)
 {
-	return (a > b) - (a < b);
-}
-
-static int event_compare_key(const struct module_event *x, const struct module_event *y)
-{
-	int order = compare(x->pid, y->pid);
+	int order = compare_numbers(x->pid, y->pid);
 
 	if (!order)
-		order = compare(x->address, y->address);
-	return order ? order : compare(x->when, y->when);
+		order = compare_numbers(x->address, y->address);
+	return order ? order : compare_numbers(x->when, y->when);
 }
 
 /* A load comes before an unload of the same moment. */
-static int event_compare(const void *a, const void *b)
+static int compare_events(const void *a, const void *b)
 {
 	const struct module_event *x = a;
 	const struct module_event *y = b;
-	int order = event_compare_key(x, y);
+	int order = compare_keys(x, y);
 
 	if (!order)
 		order = x->unload - y->unload;
-	return order ? order : compare(x->record, y->record);
+	return order ? order : compare_numbers(x->record, y->record);
 }
 
 static bool time_is_set(uint64_t when)
@@ -87,9 +83,9 @@ static void match_exact(struct module_event *events, size_t count, struct tb5_bi
 {
 	size_t load = 0; /* the first unmatched load of one key, or an unload */
 
-	qsort(events, count, sizeof(*events), event_compare);
+	qsort(events, count, sizeof(*events), compare_events);
 	for (size_t i = 0; i < count; i++) {
-		if (event_compare_key(&events[load], &events[i]) != 0)
+		if (compare_keys(&events[load], &events[i]) != 0)
 			load = i;
 		if (!events[i].unload || events[load].unload)
 			continue;
@@ -107,7 +103,7 @@ static void match_latest(struct module_event *events, size_t count, struct tb5_b
 {
 	size_t depth = 0;
 
-	qsort(events, count, sizeof(*events), event_compare);
+	qsort(events, count, sizeof(*events), compare_events);
 	for (size_t i = 0; i < count; i++) {
 		const struct module_event *e = &events[i];
 

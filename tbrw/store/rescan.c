@@ -1,6 +1,7 @@
 #include "tbrw/store/rescan.h"
 
 #include "containers/array.h"
+#include "containers/compare.h"
 #include "tbrw/store/store.h"
 #include <stdlib.h>
 
@@ -18,9 +19,9 @@ struct search {
 
 static int compare_sequences(const struct tb5_found *a, const struct tb5_found *b)
 {
-	if (a->content != b->content)
-		return a->content < b->content ? -1 : 1;
-	return a->stream < b->stream ? -1 : a->stream > b->stream;
+	int order = compare_numbers(a->content, b->content);
+
+	return order ? order : compare_numbers(a->stream, b->stream);
 }
 
 static int compare_found(const void *first, const void *second)
@@ -29,9 +30,7 @@ static int compare_found(const void *first, const void *second)
 	const struct tb5_found *b = second;
 	int order = compare_sequences(a, b);
 
-	if (order)
-		return order;
-	return a->extent.offset < b->extent.offset ? -1 : a->extent.offset > b->extent.offset;
+	return order ? order : compare_numbers(a->extent.offset, b->extent.offset);
 }
 
 static TBRW_U32 note_chunk(struct search *search, uint64_t at, const struct tb5_chunk_header *h)

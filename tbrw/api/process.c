@@ -196,13 +196,9 @@ TBRW_U32 TBRW_bind_enumerate_threads(TBRW_PTR ptr, BIND_TID_CALLBACK *callback_f
 	TBRW_U32 code = tb5_file_get(ptr, &emit.file);
 
 	if (code == VT_SUCCESS)
-		code = tb5_bind_find(emit.file);
+		code = tb5_bind_require(emit.file, callback_func != NULL, VT_TB5_IS_NOT_BOUND);
 	if (code != VT_SUCCESS)
 		return code;
-	if (!callback_func)
-		return VT_UNEXPECTED_NULL_PTR;
-	if (!emit.file->bound)
-		return VT_TB5_IS_NOT_BOUND;
 	struct tb5_record_source source = {tb5_file_seq(emit.file, TB5_THREADS), sizeof(TBRW_TID)};
 	return tb5_enumerate(emit.file, fetch_records, &source,
 			     count_records(emit.file, TB5_THREADS), source.size, start_index,

@@ -1,5 +1,5 @@
+/* The layout of entries, as descriptors say it. */
 #include "tbrw/file/content.h"
-
 #include "tbrw/file/file.h"
 
 TBRW_U32 tb5_layout_read(struct tb5_file *file, struct tb5_stream *stream,

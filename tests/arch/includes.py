@@ -134,7 +134,6 @@ PUBLIC_MAX = 2
 MORE_PUBLIC = {
     'collector/machine': 10, 'collector/perf': 5, 'collector/proc': 5, 'collector/result': 3,
     'profile/base': 5,
-    'tbrw/file': 4, 'tbrw/store': 3,
     'tools/cli': 3, 'tools/report': 3, 'tools/symbols': 4,
     'unwind/cfi': 7, 'unwind/elf': 5, 'unwind/step': 4,
 }

@@ -1,11 +1,11 @@
 #include "collector/session/session.h"
 
 #include "collector/machine/clock.h"
-#include "collector/machine/cpu_time.h"
 #include "collector/machine/host.h"
 #include "collector/machine/pid_namespace.h"
 #include "collector/machine/priority.h"
-#include "collector/result/finalize.h"
+#include "collector/session/cpu_time.h"
+#include "collector/session/finalize.h"
 #include "collector/session/session_private.h"
 #include <errno.h>
 #include <stdlib.h>

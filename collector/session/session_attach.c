@@ -1,6 +1,6 @@
 #include "collector/machine/clock.h"
-#include "collector/machine/cpu_time.h"
 #include "collector/session/attach.h"
+#include "collector/session/cpu_time.h"
 #include "collector/session/session_private.h"
 
 #define NS_PER_MS 1000000ull

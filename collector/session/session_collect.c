@@ -1,6 +1,6 @@
 #include "collector/machine/clock.h"
-#include "collector/machine/cpu_time.h"
-#include "collector/result/finalize.h"
+#include "collector/session/cpu_time.h"
+#include "collector/session/finalize.h"
 #include "collector/session/session_private.h"
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 #include "collector/bpf/stack_chunk.h"
-#include "collector/machine/cpu_time.h"
 #include "collector/proc/command_line.h"
+#include "collector/session/cpu_time.h"
 #include "collector/session/session_private.h"
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 #include "collector/session/target.h"
 
-#include "collector/machine/cpu_time.h"
+#include "collector/session/cpu_time.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

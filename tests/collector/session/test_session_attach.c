@@ -1,8 +1,8 @@
 /* What the session does while it attaches: the rings are drained in between, and its end is seen.
  * All that it asks is a fake here. */
 #include "collector/machine/clock.h"
-#include "collector/machine/cpu_time.h"
 #include "collector/session/attach.h"
+#include "collector/session/cpu_time.h"
 #include "collector/session/session_private.h"
 #include "tests/support/suite.h"
 #include <check.h>

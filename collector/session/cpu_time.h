@@ -1,6 +1,6 @@
 /* CPU time from the kernel's accounting of processes. */
-#ifndef COLLECTOR_MACHINE_CPU_TIME_H
-#define COLLECTOR_MACHINE_CPU_TIME_H
+#ifndef COLLECTOR_SESSION_CPU_TIME_H
+#define COLLECTOR_SESSION_CPU_TIME_H
 
 #include <stdint.h>
 #include <sys/resource.h>

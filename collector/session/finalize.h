@@ -1,6 +1,6 @@
 /* Running `tbconvert finalize` on a result: symbols are not the collector's business. */
-#ifndef COLLECTOR_RESULT_FINALIZE_H
-#define COLLECTOR_RESULT_FINALIZE_H
+#ifndef COLLECTOR_SESSION_FINALIZE_H
+#define COLLECTOR_SESSION_FINALIZE_H
 
 #include <stdbool.h>
 #include <sys/types.h>

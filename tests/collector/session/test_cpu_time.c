@@ -1,4 +1,4 @@
-#include "collector/machine/cpu_time.h"
+#include "collector/session/cpu_time.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <pthread.h>

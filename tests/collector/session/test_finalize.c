@@ -1,5 +1,5 @@
 /* Finalization is a program of its own, found beside this one or in PATH; here it is a script. */
-#include "collector/result/finalize.h"
+#include "collector/session/finalize.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "collector/result/finalize.h"
+#include "collector/session/finalize.h"
 
 #include <signal.h>
 #include <spawn.h>

@@ -9,8 +9,8 @@
 #ifndef COLLECTOR_MODEL_PROCESS_H
 #define COLLECTOR_MODEL_PROCESS_H
 
+#include "collector/model/mapping.h"
 #include "collector/perf/record.h"
-#include "collector/proc/mapping.h"
 #include "unwind/unwind.h"
 #include <stdbool.h>
 #include <stddef.h>

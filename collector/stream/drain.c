@@ -2,12 +2,12 @@
 
 #include "collector/machine/clock.h"
 #include "collector/machine/priority.h"
-#include "collector/perf/record_copy.h"
 #include "collector/perf/sampler.h"
 #include "collector/stream/assembly.h"
 #include "collector/stream/budget.h"
 #include "collector/stream/merge.h"
 #include "collector/stream/queue.h"
+#include "collector/stream/record_copy.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

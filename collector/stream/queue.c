@@ -1,6 +1,6 @@
 #include "collector/stream/queue.h"
 
-#include "collector/perf/record_copy.h"
+#include "collector/stream/record_copy.h"
 #include <errno.h>
 #include <semaphore.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* Records: from bytes to views and back. The layouts are those of linux/perf_event.h. */
 #include "collector/bpf/stack_chunk.h"
 #include "collector/machine/registers.h"
-#include "collector/perf/record_copy.h"
+#include "collector/stream/record_copy.h"
 #include "tests/collector/record_encode.h"
 #include "tests/collector/record_fixture.h"
 #include "tests/support/suite.h"

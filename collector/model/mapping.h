@@ -1,6 +1,6 @@
 /* The executable mappings of one process image, in order of address, never overlapping. */
-#ifndef COLLECTOR_PROC_MAPPING_H
-#define COLLECTOR_PROC_MAPPING_H
+#ifndef COLLECTOR_MODEL_MAPPING_H
+#define COLLECTOR_MODEL_MAPPING_H
 
 #include "containers/ranges.h"
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "collector/perf/record_copy.h"
+#include "collector/stream/record_copy.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Copies of records that outlast the ring, with the records' data beside them. */
-#ifndef COLLECTOR_PERF_RECORD_COPY_H
-#define COLLECTOR_PERF_RECORD_COPY_H
+#ifndef COLLECTOR_STREAM_RECORD_COPY_H
+#define COLLECTOR_STREAM_RECORD_COPY_H
 
 #include "collector/bpf/stack_chunk.h"
 #include "collector/perf/record.h"

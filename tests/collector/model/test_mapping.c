@@ -1,5 +1,5 @@
 /* Lists of mappings: replaced, split at both sides, added again, copied. */
-#include "collector/proc/mapping.h"
+#include "collector/model/mapping.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <stdlib.h>

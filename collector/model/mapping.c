@@ -1,4 +1,4 @@
-#include "collector/proc/mapping.h"
+#include "collector/model/mapping.h"
 
 struct mapping *mapping_list_find(const struct ranges *list, uint64_t address)
 {

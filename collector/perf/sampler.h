@@ -86,8 +86,8 @@ void sampler_drop(struct sampler *sampler, size_t index);
 /* Call now and then: draws new distances for the CPUs' ticks. */
 void sampler_renew(struct sampler *sampler);
 
-/* The share of stacks to copy from now on, if the source of the copies can choose (budget.h); its
- * other samples are RECORD_LEFT_OUT. */
+/* The share of stacks to copy from now on, if the source of the copies can choose; its other
+ * samples are RECORD_LEFT_OUT. */
 void sampler_keep_share(const struct sampler *sampler, uint32_t share);
 
 /* Stops all events: nothing is counted from here on. Accounts (RECORD_ACCOUNT) still come. */

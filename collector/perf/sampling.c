@@ -1,6 +1,5 @@
 #include "collector/perf/sampling.h"
 
-#include "collector/machine/mix.h"
 #include <stddef.h>
 
 enum { TICKS_LEAST = 20 };
@@ -68,6 +67,15 @@ static bool is_simple(uint64_t tick_ns, uint64_t interval_ns)
 	return false;
 }
 
+/* A mixing function for draws: each input bit changes half of the output bits. The finalizer of
+ * MurmurHash3. */
+static uint64_t mix64(uint64_t value)
+{
+	value = (value ^ value >> 33) * 0xff51afd7ed558ccdull;
+	value = (value ^ value >> 33) * 0xc4ceb9fe1a85ec53ull;
+	return value ^ value >> 33;
+}
+
 static uint64_t draw_tick_ns(const struct sampling *sampling, uint64_t from)
 {
 	uint64_t spread = sampling->tick_ns * SPREAD / 1000;
@@ -93,6 +101,11 @@ bool sampling_keeps(const struct sampling *sampling, uint64_t period_ns, uint32_
 		return true;
 	uint64_t drawn = mix64(mix64(time_ns ^ sampling->seed) ^ tid) >> 32;
 	return drawn < (period_ns << 32) / sampling->interval_ns;
+}
+
+bool sampling_keeps_stack(uint32_t share, uint32_t tid, uint64_t time_ns)
+{
+	return share == SAMPLING_SHARE_ALL || mix64(mix64(time_ns) ^ tid) >> 32 < share;
 }
 
 uint64_t sampling_weigh(const struct sampling *sampling, uint64_t period_ns, uint64_t measured_ns)

@@ -40,6 +40,12 @@ bool sampling_keeps(const struct sampling *sampling, uint64_t period_ns, uint32_
  * were not drawn. */
 uint64_t sampling_weigh(const struct sampling *sampling, uint64_t period_ns, uint64_t measured_ns);
 
+#define SAMPLING_SHARE_ALL UINT32_MAX /* the share of all stacks, and the unit of shares */
+
+/* Whether the share keeps the stack of a sample: drawn apart from the samples, evenly over time and
+ * threads. */
+bool sampling_keeps_stack(uint32_t share, uint32_t tid, uint64_t time_ns);
+
 static inline bool sampling_is_random(const struct sampling *sampling)
 {
 	return sampling->kind == PROFILE_SAMPLING_THREADS ||

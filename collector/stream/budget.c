@@ -1,6 +1,6 @@
 #include "collector/stream/budget.h"
 
-#include "collector/machine/mix.h"
+#include "collector/perf/sampler.h"
 
 #define NS_PER_S  1000000000ull
 #define NS_PER_MS 1000000ull
@@ -33,8 +33,9 @@ double budget_default_limit(uint64_t interval_ns)
 
 void budget_begin(struct budget *budget, double limit, uint64_t now_ns)
 {
-	*budget =
-		(struct budget){.limit = limit, .share = BUDGET_ALL, .next_ns = now_ns + NS_PER_S};
+	*budget = (struct budget){.limit = limit,
+				  .share = SAMPLING_SHARE_ALL,
+				  .next_ns = now_ns + NS_PER_S};
 }
 
 static uint32_t change_share(uint32_t share, double change)
@@ -42,9 +43,10 @@ static uint32_t change_share(uint32_t share, double change)
 	double changed = share * (change < LEAST_CHANGE  ? LEAST_CHANGE
 				  : change > MOST_CHANGE ? MOST_CHANGE
 							 : change);
-	if (changed >= BUDGET_ALL)
-		return BUDGET_ALL;
-	return changed > BUDGET_ALL / SHARE_PARTS ? (uint32_t)changed : BUDGET_ALL / SHARE_PARTS;
+	if (changed >= SAMPLING_SHARE_ALL)
+		return SAMPLING_SHARE_ALL;
+	return changed > SAMPLING_SHARE_ALL / SHARE_PARTS ? (uint32_t)changed
+							  : SAMPLING_SHARE_ALL / SHARE_PARTS;
 }
 
 static uint64_t pause_after(uint64_t taken_ns)
@@ -69,9 +71,4 @@ void budget_step(struct budget *budget, const struct budget_reading *reading)
 	budget->is_counting = true;
 	budget->own_ns = reading->own_ns;
 	budget->program_ns = reading->program_ns;
-}
-
-bool budget_keeps(uint32_t share, uint32_t tid, uint64_t time_ns)
-{
-	return share == BUDGET_ALL || mix64(mix64(time_ns) ^ tid) >> 32 < share;
 }

@@ -3,9 +3,9 @@
  * bookkeeping: the caller reads the clocks.
  *
  * The share follows the cost slowly. Kept stacks are drawn: for the kernel's copies from only a
- * sample's thread and time (budget_keeps), for BPF's by its random numbers before a copy. Both give
- * an even share over time and threads: a program's stacks stay representative however many are left
- * out.
+ * sample's thread and time (sampling_keeps_stack), for BPF's by its random numbers before a copy.
+ * Both give an even share over time and threads: a program's stacks stay representative however
+ * many are left out.
  */
 #ifndef COLLECTOR_STREAM_BUDGET_H
 #define COLLECTOR_STREAM_BUDGET_H
@@ -13,11 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BUDGET_ALL UINT32_MAX /* the share of all stacks, and the unit of shares */
-
 struct budget {
 	double limit;        /* the collector's CPU time over the program's; 0: none */
-	uint32_t share;      /* of the stacks to keep now */
+	uint32_t share;      /* of the stacks to keep now, SAMPLING_SHARE_ALL: all */
 	uint64_t next_ns;    /* time of the next budget_step */
 	uint64_t own_ns;     /* as of the last step */
 	uint64_t program_ns; /* likewise */
@@ -48,8 +46,5 @@ static inline bool budget_is_due(const struct budget *budget, uint64_t now_ns)
 
 /* Sets the share by the use since the last step. */
 void budget_step(struct budget *budget, const struct budget_reading *reading);
-
-/* Whether the share keeps the stack of a sample. */
-bool budget_keeps(uint32_t share, uint32_t tid, uint64_t time_ns);
 
 #endif

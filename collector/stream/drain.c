@@ -4,7 +4,6 @@
 #include "collector/machine/priority.h"
 #include "collector/perf/sampler.h"
 #include "collector/stream/assembly.h"
-#include "collector/stream/budget.h"
 #include "collector/stream/merge.h"
 #include "collector/stream/queue.h"
 #include "collector/stream/record_copy.h"
@@ -75,7 +74,7 @@ struct drain *drain_create(struct sampler *sampler)
 	if (!drain)
 		return NULL;
 	drain->sampler = sampler;
-	drain->share = BUDGET_ALL;
+	drain->share = SAMPLING_SHARE_ALL;
 	pthread_mutex_init(&drain->lock, NULL);
 	drain->queue = queue_create();
 	drain->merge = create_merge(drain);
@@ -146,7 +145,7 @@ static void choose(struct drain *drain, struct record *record)
 		drain->left_out_bytes += record_leave_out(record);
 		sample->choice = RECORD_TICK;
 		sample->callchain_length = 0;
-	} else if (!budget_keeps(drain->share, record->tid, record->time_ns)) {
+	} else if (!sampling_keeps_stack(drain->share, record->tid, record->time_ns)) {
 		drain->left_out_bytes += record_leave_out(record);
 	}
 }

@@ -50,7 +50,7 @@ void drain_begin(struct drain *drain, enum drain_extent extent);
  * sample has no stack to walk: it was not chosen, or records come faster than they are taken. */
 bool drain_next(struct drain *drain, const struct record **record);
 
-/* The share of stacks to keep from now on (budget.h); the others are left out. */
+/* The share of stacks to keep from now on; the others are left out. */
 void drain_keep_share(struct drain *drain, uint32_t share);
 
 struct drain_counts {

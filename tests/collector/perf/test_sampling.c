@@ -156,6 +156,41 @@ START_TEST(fewer_ticks)
 }
 END_TEST
 
+/* As many as there should be, of each thread and in each stretch of time, whatever rhythm the
+ * samples have: within six standard deviations of as many random ones. */
+START_TEST(even_share)
+{
+	enum { THREADS = 8, STRETCHES = 4, SAMPLES = 20000 };
+	static const double shares[] = {0.5, 1.0 / 64, 0.9};
+	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
+		uint32_t kept_share = (uint32_t)(shares[i] * SAMPLING_SHARE_ALL);
+		double deviation = sqrt(SAMPLES * shares[i] * (1 - shares[i]));
+		for (uint32_t n = 0; n < THREADS * STRETCHES; n++) {
+			uint64_t start_ns = n / THREADS * SAMPLES * MS / 10;
+			int kept = 0;
+			for (uint64_t j = 0; j < SAMPLES; j++)
+				kept += sampling_keeps_stack(kept_share, 1000 + n % THREADS,
+							     start_ns + j * MS / 10);
+			ck_assert_double_eq_tol(kept, SAMPLES * shares[i], 6 * deviation);
+		}
+	}
+	ck_assert(sampling_keeps_stack(SAMPLING_SHARE_ALL, 1, 1));
+}
+END_TEST
+
+/* A program with a cycle of its own: the kept samples hit its parts as all samples do. */
+START_TEST(no_lock_to_a_cycle)
+{
+	enum { SAMPLES = 200000 };
+	int kept[4] = {0};
+	for (uint64_t j = 0; j < SAMPLES; j++)
+		kept[j % 4] +=
+			sampling_keeps_stack(SAMPLING_SHARE_ALL / 4, 4711, 123456789 + j * MS);
+	for (int i = 0; i < 4; i++)
+		ck_assert_double_eq_tol(kept[i], SAMPLES / 16.0, 6 * sqrt(SAMPLES / 16.0));
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tcase = tcase_create("sampling");
@@ -166,6 +201,8 @@ int main(void)
 	tcase_add_test(tcase, one_tick_each);
 	tcase_add_test(tcase, weights);
 	tcase_add_test(tcase, fewer_ticks);
+	tcase_add_test(tcase, even_share);
+	tcase_add_test(tcase, no_lock_to_a_cycle);
 	Suite *suite = suite_create("sampling");
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

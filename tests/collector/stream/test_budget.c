@@ -1,8 +1,8 @@
 /* The budget by a made-up clock: programs of which collecting takes so much for each second. */
+#include "collector/perf/sampling.h"
 #include "collector/stream/budget.h"
 #include "tests/support/suite.h"
 #include <check.h>
-#include <math.h>
 #include <stdlib.h>
 
 #define MS 1000000ull
@@ -18,7 +18,7 @@ static void run(uint64_t time_ns, double cpus, double anyway, double stacks)
 	uint64_t end_ns = at.now_ns + time_ns;
 	for (; at.now_ns < end_ns; at.now_ns += MS) {
 		double program = (double)MS * cpus;
-		double share = (double)budget.share / (double)BUDGET_ALL;
+		double share = (double)budget.share / (double)SAMPLING_SHARE_ALL;
 		at.program_ns += (uint64_t)program;
 		at.own_ns += (uint64_t)(program * (anyway + share * stacks));
 		if (budget_is_due(&budget, at.now_ns))
@@ -28,7 +28,7 @@ static void run(uint64_t time_ns, double cpus, double anyway, double stacks)
 
 static double share(void)
 {
-	return (double)budget.share / (double)BUDGET_ALL;
+	return (double)budget.share / (double)SAMPLING_SHARE_ALL;
 }
 
 static void begin(double limit)
@@ -55,9 +55,9 @@ START_TEST(first_second_is_free)
 {
 	begin(0.05);
 	run(S - MS, 2, 5, 5);
-	ck_assert_uint_eq(budget.share, BUDGET_ALL);
+	ck_assert_uint_eq(budget.share, SAMPLING_SHARE_ALL);
 	run(3 * S, 2, 0.01, 0.03);
-	ck_assert_uint_eq(budget.share, BUDGET_ALL);
+	ck_assert_uint_eq(budget.share, SAMPLING_SHARE_ALL);
 }
 END_TEST
 
@@ -90,7 +90,7 @@ START_TEST(comes_back)
 	run(5 * S, 1, 0.01, 0.64);
 	ck_assert_double_eq_tol(share(), 1.0 / 16, 0.01);
 	run(4 * S, 1, 0.01, 0.02);
-	ck_assert_uint_eq(budget.share, BUDGET_ALL);
+	ck_assert_uint_eq(budget.share, SAMPLING_SHARE_ALL);
 }
 END_TEST
 
@@ -106,12 +106,12 @@ START_TEST(idle_program)
 		ck_assert(budget_is_due(&budget, at.now_ns));
 		budget_step(&budget, &at);
 	}
-	ck_assert_uint_eq(budget.share, BUDGET_ALL);
+	ck_assert_uint_eq(budget.share, SAMPLING_SHARE_ALL);
 	at.program_ns -= S;
 	at.now_ns += S;
-	budget.share = BUDGET_ALL / 2;
+	budget.share = SAMPLING_SHARE_ALL / 2;
 	budget_step(&budget, &at);
-	ck_assert_uint_eq(budget.share, BUDGET_ALL / 2);
+	ck_assert_uint_eq(budget.share, SAMPLING_SHARE_ALL / 2);
 }
 END_TEST
 
@@ -144,40 +144,6 @@ START_TEST(pause_has_an_end)
 }
 END_TEST
 
-/* As many as there should be, of each thread and in each stretch of time, whatever rhythm the
- * samples have: within six standard deviations of as many random ones. */
-START_TEST(even_share)
-{
-	enum { THREADS = 8, STRETCHES = 4, SAMPLES = 20000 };
-	static const double shares[] = {0.5, 1.0 / 64, 0.9};
-	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
-		uint32_t kept_share = (uint32_t)(shares[i] * BUDGET_ALL);
-		double deviation = sqrt(SAMPLES * shares[i] * (1 - shares[i]));
-		for (uint32_t n = 0; n < THREADS * STRETCHES; n++) {
-			uint64_t start_ns = n / THREADS * SAMPLES * MS / 10;
-			int kept = 0;
-			for (uint64_t j = 0; j < SAMPLES; j++)
-				kept += budget_keeps(kept_share, 1000 + n % THREADS,
-						     start_ns + j * MS / 10);
-			ck_assert_double_eq_tol(kept, SAMPLES * shares[i], 6 * deviation);
-		}
-	}
-	ck_assert(budget_keeps(BUDGET_ALL, 1, 1));
-}
-END_TEST
-
-/* A program with a cycle of its own: the kept samples hit its parts as all samples do. */
-START_TEST(no_lock_to_a_cycle)
-{
-	enum { SAMPLES = 200000 };
-	int kept[4] = {0};
-	for (uint64_t j = 0; j < SAMPLES; j++)
-		kept[j % 4] += budget_keeps(BUDGET_ALL / 4, 4711, 123456789 + j * MS);
-	for (int i = 0; i < 4; i++)
-		ck_assert_double_eq_tol(kept[i], SAMPLES / 16.0, 6 * sqrt(SAMPLES / 16.0));
-}
-END_TEST
-
 int main(void)
 {
 	TCase *tcase = tcase_create("budget");
@@ -188,8 +154,6 @@ int main(void)
 	tcase_add_test(tcase, idle_program);
 	tcase_add_test(tcase, dear_readings_are_seldom);
 	tcase_add_test(tcase, pause_has_an_end);
-	tcase_add_test(tcase, even_share);
-	tcase_add_test(tcase, no_lock_to_a_cycle);
 	Suite *suite = suite_create("budget");
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

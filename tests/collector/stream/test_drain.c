@@ -2,7 +2,6 @@
  */
 #include "collector/machine/clock.h"
 #include "collector/perf/sampler.h"
-#include "collector/stream/budget.h"
 #include "collector/stream/drain.h"
 #include "collector/stream/queue.h"
 #include "tests/collector/record_encode.h"
@@ -432,7 +431,7 @@ START_TEST(keeps_a_share)
 	drain_begin(drain, DRAIN_SETTLED);
 	for (uint32_t i = 0; i < SAMPLES; i++) {
 		ck_assert(drain_next(drain, &item));
-		bool is_kept = budget_keeps(UINT32_MAX / 4, i, i + 1);
+		bool is_kept = sampling_keeps_stack(UINT32_MAX / 4, i, i + 1);
 		ck_assert_int_eq(item->sample.choice == RECORD_LEFT_OUT, !is_kept);
 		ck_assert_uint_eq(item->sample.stack.size, is_kept ? sizeof(stack) : 0);
 		kept += is_kept;
@@ -488,7 +487,7 @@ START_TEST(draws_samples)
 	for (uint32_t i = 0; i < TICKS; i++) {
 		ck_assert(drain_next(drain, &item));
 		bool is_drawn = sampling_keeps(&sampler.config.sampling, 2500000, i, i + 1);
-		bool is_kept = is_drawn && budget_keeps(UINT32_MAX / 2, i, i + 1);
+		bool is_kept = is_drawn && sampling_keeps_stack(UINT32_MAX / 2, i, i + 1);
 		ck_assert_int_eq(item->sample.choice, is_kept    ? RECORD_KEPT
 						      : is_drawn ? RECORD_LEFT_OUT
 								 : RECORD_TICK);

@@ -1,7 +1,7 @@
 #include "collector/image/image.h"
 
-#include "collector/image/debug_file.h"
 #include "collector/image/image_ask.h"
+#include "collector/image/image_debug.h"
 #include "collector/image/image_file.h"
 #include "collector/image/image_memory.h"
 #include "collector/machine/clock.h"
@@ -513,7 +513,7 @@ static void make_ready(struct image_table *table, struct image *image)
 		return;
 	assert(image->module);
 	image->state = IMAGE_READY;
-	debug_file_add(image->module, image->path, image->owner);
+	image_debug_add(image->module, image->path, image->owner);
 	if (uw_module_lacks_info(image->module) && uw_module_has_refused(image->module))
 		note_warning(table, "the unwind information of ", image->path,
 			     " is compressed in a way that cannot be read here: its stacks are "

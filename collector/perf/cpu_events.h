@@ -5,7 +5,7 @@
 #ifndef COLLECTOR_PERF_CPU_EVENTS_H
 #define COLLECTOR_PERF_CPU_EVENTS_H
 
-#include "collector/bpf/source.h"
+#include "collector/bpf/stack_source.h"
 #include "collector/machine/cpus.h"
 #include "collector/perf/event.h"
 #include "collector/perf/ring.h"

@@ -1,6 +1,6 @@
 #include "collector/perf/sampler.h"
 
-#include "collector/bpf/source.h"
+#include "collector/bpf/stack_source.h"
 #include "collector/machine/clock.h"
 #include "collector/machine/pid_namespace.h"
 #include "collector/perf/copy_size.h"

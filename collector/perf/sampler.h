@@ -96,7 +96,7 @@ void sampler_stop(struct sampler *sampler);
 /* CPU time counted by the events of threads[index], and records lost, over all CPUs. */
 void sampler_read(const struct sampler *sampler, size_t index, struct event_reading *total);
 
-/* Losses of the CPUs' clocks: samples, and accounts of threads (bpf/source.h). */
+/* Losses of the CPUs' clocks: samples, and accounts of threads (bpf/stack_source.h). */
 uint64_t sampler_lost_ticks(const struct sampler *sampler);
 void sampler_missing(const struct sampler *sampler, struct stack_source_missing *missing);
 

@@ -1,6 +1,6 @@
 #include "collector/session/options.h"
 
-#include "collector/stream/budget.h"
+#include "collector/session/budget.h"
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>

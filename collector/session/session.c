@@ -3,10 +3,10 @@
 #include "collector/machine/clock.h"
 #include "collector/machine/host.h"
 #include "collector/machine/pid_namespace.h"
-#include "collector/machine/priority.h"
 #include "collector/session/cpu_time.h"
 #include "collector/session/finalize.h"
 #include "collector/session/session_private.h"
+#include "collector/stream/priority.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,10 +12,10 @@
 #include "collector/perf/sampler.h"
 #include "collector/result/emit.h"
 #include "collector/result/result.h"
+#include "collector/session/budget.h"
 #include "collector/session/options.h"
 #include "collector/session/signals.h"
 #include "collector/session/target.h"
-#include "collector/stream/budget.h"
 #include "collector/stream/drain.h"
 #include <poll.h>
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 #include "collector/stream/drain.h"
 
 #include "collector/machine/clock.h"
-#include "collector/machine/priority.h"
 #include "collector/perf/sampler.h"
 #include "collector/stream/assembly.h"
 #include "collector/stream/merge.h"
+#include "collector/stream/priority.h"
 #include "collector/stream/queue.h"
 #include "collector/stream/record_copy.h"
 #include <errno.h>

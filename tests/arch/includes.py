@@ -132,7 +132,7 @@ DEPTH_MAX = 6
 # find their two; the numbers may only fall.
 PUBLIC_MAX = 2
 MORE_PUBLIC = {
-    'collector/machine': 8, 'collector/perf': 4, 'collector/proc': 4,
+    'collector/machine': 7, 'collector/perf': 4, 'collector/proc': 4,
     'profile/base': 5,
     'tools/cli': 3, 'tools/report': 3, 'tools/symbols': 4,
     'unwind/cfi': 7, 'unwind/elf': 5, 'unwind/step': 4,

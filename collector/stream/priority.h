@@ -1,6 +1,6 @@
 /* The collector's place among the runnable threads of the machine. */
-#ifndef COLLECTOR_MACHINE_PRIORITY_H
-#define COLLECTOR_MACHINE_PRIORITY_H
+#ifndef COLLECTOR_STREAM_PRIORITY_H
+#define COLLECTOR_STREAM_PRIORITY_H
 
 /*
  * Asks the scheduler to run the calling thread soon after it wakes: a short slice (free for

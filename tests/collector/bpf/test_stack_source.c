@@ -1,6 +1,6 @@
 /* The BPF program on this machine's kernel. Without privileges only the refusal can be seen. */
-#include "collector/bpf/source.h"
 #include "collector/bpf/stack_chunk.h"
+#include "collector/bpf/stack_source.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* For builds without clang, bpftool or libbpf. */
-#include "collector/bpf/source.h"
+#include "collector/bpf/stack_source.h"
 #include <errno.h>
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"

@@ -5,8 +5,8 @@
  *
  * Needs CAP_BPF and CAP_PERFMON (or CAP_SYS_ADMIN), Linux 5.17, and a kernel with BTF.
  */
-#ifndef COLLECTOR_BPF_SOURCE_H
-#define COLLECTOR_BPF_SOURCE_H
+#ifndef COLLECTOR_BPF_STACK_SOURCE_H
+#define COLLECTOR_BPF_STACK_SOURCE_H
 
 #include <stdbool.h>
 #include <stdint.h>

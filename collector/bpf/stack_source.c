@@ -1,4 +1,4 @@
-#include "collector/bpf/source.h"
+#include "collector/bpf/stack_source.h"
 
 #include "collector/bpf/stack_chunk.h"
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "collector/image/debug_file.h"
+#include "collector/image/image_debug.h"
 
 #include "program/build_id.h"
 #include "program/debug_file.h"
@@ -15,7 +15,7 @@ static int take_debug(void *user, int fd, const struct stat *status, const char 
 	return uw_module_add_debug(user, fd);
 }
 
-void debug_file_add(struct uw_module *module, const char *path, uint32_t owner)
+void image_debug_add(struct uw_module *module, const char *path, uint32_t owner)
 {
 	uint8_t build_id[BUILD_ID_MAX];
 	char link[LINK_MAX];

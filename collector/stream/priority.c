@@ -1,4 +1,4 @@
-#include "collector/machine/priority.h"
+#include "collector/stream/priority.h"
 
 #include <sched.h>
 #include <stdint.h>

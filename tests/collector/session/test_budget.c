@@ -1,6 +1,6 @@
 /* The budget by a made-up clock: programs of which collecting takes so much for each second. */
 #include "collector/perf/sampling.h"
-#include "collector/stream/budget.h"
+#include "collector/session/budget.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "collector/stream/budget.h"
+#include "collector/session/budget.h"
 
 #include "collector/perf/sampler.h"
 

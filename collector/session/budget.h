@@ -7,8 +7,8 @@
  * Both give an even share over time and threads: a program's stacks stay representative however
  * many are left out.
  */
-#ifndef COLLECTOR_STREAM_BUDGET_H
-#define COLLECTOR_STREAM_BUDGET_H
+#ifndef COLLECTOR_SESSION_BUDGET_H
+#define COLLECTOR_SESSION_BUDGET_H
 
 #include <stdbool.h>
 #include <stdint.h>

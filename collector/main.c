@@ -1,5 +1,5 @@
-#include "collector/machine/failure.h"
-#include "collector/machine/log.h"
+#include "collector/message/failure.h"
+#include "collector/message/log.h"
 #include "collector/session/options.h"
 #include "collector/session/session.h"
 #include <fcntl.h>

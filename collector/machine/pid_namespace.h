@@ -2,7 +2,7 @@
 #ifndef COLLECTOR_MACHINE_PID_NAMESPACE_H
 #define COLLECTOR_MACHINE_PID_NAMESPACE_H
 
-#include "collector/machine/failure.h"
+#include "collector/message/failure.h"
 #include <stdbool.h>
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #ifndef COLLECTOR_MODEL_TRACKER_PRIVATE_H
 #define COLLECTOR_MODEL_TRACKER_PRIVATE_H
 
-#include "collector/machine/cpus.h"
+#include "collector/host/cpus.h"
 #include "collector/model/idmap.h"
 #include "collector/model/tracker_sampled.h"
 #include "collector/perf/event.h"

@@ -6,7 +6,7 @@
 #define COLLECTOR_PERF_CPU_EVENTS_H
 
 #include "collector/bpf/stack_source.h"
-#include "collector/machine/cpus.h"
+#include "collector/host/cpus.h"
 #include "collector/perf/event.h"
 #include "collector/perf/ring.h"
 #include <stdint.h>

@@ -10,7 +10,7 @@
 #ifndef COLLECTOR_PERF_EVENT_H
 #define COLLECTOR_PERF_EVENT_H
 
-#include "collector/machine/failure.h"
+#include "collector/message/failure.h"
 #include "collector/perf/record.h"
 #include "collector/perf/sampling.h"
 #include <stdbool.h>

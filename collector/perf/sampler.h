@@ -6,8 +6,8 @@
 #ifndef COLLECTOR_PERF_SAMPLER_H
 #define COLLECTOR_PERF_SAMPLER_H
 
-#include "collector/machine/cpus.h"
-#include "collector/machine/failure.h"
+#include "collector/host/cpus.h"
+#include "collector/message/failure.h"
 #include "collector/perf/cpu_events.h"
 #include "collector/perf/event.h"
 #include "collector/perf/ring.h"

@@ -1,6 +1,6 @@
 #include "collector/result/emit.h"
 
-#include "collector/machine/host.h"
+#include "collector/host/host.h"
 #include "profile/write/writer.h"
 #include <errno.h>
 #include <stdio.h>

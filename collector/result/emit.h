@@ -8,7 +8,7 @@
 #ifndef COLLECTOR_RESULT_EMIT_H
 #define COLLECTOR_RESULT_EMIT_H
 
-#include "collector/machine/failure.h"
+#include "collector/message/failure.h"
 #include "profile/write/records.h"
 
 struct emit;

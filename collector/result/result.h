@@ -7,7 +7,7 @@
 #ifndef COLLECTOR_RESULT_RESULT_H
 #define COLLECTOR_RESULT_RESULT_H
 
-#include "collector/machine/failure.h"
+#include "collector/message/failure.h"
 #include <stdbool.h>
 
 struct result {

@@ -2,7 +2,7 @@
 #ifndef COLLECTOR_SESSION_ATTACH_H
 #define COLLECTOR_SESSION_ATTACH_H
 
-#include "collector/machine/failure.h"
+#include "collector/message/failure.h"
 #include "collector/model/tracker.h"
 #include "collector/perf/sampler.h"
 #include "collector/stream/drain.h"

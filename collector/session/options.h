@@ -3,7 +3,7 @@
 #define COLLECTOR_SESSION_OPTIONS_H
 
 #include "collector/analysis/analysis.h"
-#include "collector/machine/failure.h"
+#include "collector/message/failure.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 #include "collector/session/session.h"
 
+#include "collector/host/host.h"
 #include "collector/machine/clock.h"
-#include "collector/machine/host.h"
 #include "collector/machine/pid_namespace.h"
 #include "collector/session/cpu_time.h"
 #include "collector/session/finalize.h"

@@ -2,7 +2,7 @@
 #ifndef COLLECTOR_SESSION_SESSION_H
 #define COLLECTOR_SESSION_SESSION_H
 
-#include "collector/machine/failure.h"
+#include "collector/message/failure.h"
 #include "collector/session/options.h"
 
 /* Runs a session. *exit_status: the program's at launch, 0 after attaching. -1: failure is set; a

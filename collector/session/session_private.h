@@ -7,7 +7,7 @@
 #ifndef COLLECTOR_SESSION_SESSION_PRIVATE_H
 #define COLLECTOR_SESSION_SESSION_PRIVATE_H
 
-#include "collector/machine/log.h"
+#include "collector/message/log.h"
 #include "collector/model/tracker.h"
 #include "collector/perf/sampler.h"
 #include "collector/result/emit.h"

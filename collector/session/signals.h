@@ -2,7 +2,7 @@
 #ifndef COLLECTOR_SESSION_SIGNALS_H
 #define COLLECTOR_SESSION_SIGNALS_H
 
-#include "collector/machine/failure.h"
+#include "collector/message/failure.h"
 #include <signal.h>
 #include <stdbool.h>
 

@@ -2,7 +2,7 @@
 #ifndef COLLECTOR_SESSION_TARGET_H
 #define COLLECTOR_SESSION_TARGET_H
 
-#include "collector/machine/failure.h"
+#include "collector/message/failure.h"
 #include "collector/session/signals.h"
 #include <stdbool.h>
 #include <stdint.h>

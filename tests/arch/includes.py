@@ -79,17 +79,19 @@ ROOMS = {
     },
     'collector': {
         'bpf': '',
-        'machine': '',
+        'message': '',
+        'machine': 'message',
+        'host': '',
         'proc': '',
-        'perf': 'bpf machine',
+        'perf': 'bpf message machine host',
         'stream': 'bpf machine perf',
-        'result': 'machine proc',
+        'result': 'message host',
         'image': 'machine proc result',
         'context': 'machine result',
-        'model': 'machine proc perf result image context',
+        'model': 'machine host proc perf result image context',
         'analysis': 'machine perf result context model',
-        'session': 'bpf machine proc perf stream result model analysis',
-        '': 'machine session',
+        'session': 'bpf message machine host proc perf stream result model analysis',
+        '': 'message session',
     },
     'unwind': {
         '': '',
@@ -132,7 +134,7 @@ DEPTH_MAX = 6
 # find their two; the numbers may only fall.
 PUBLIC_MAX = 2
 MORE_PUBLIC = {
-    'collector/machine': 7, 'collector/perf': 4, 'collector/proc': 4,
+    'collector/machine': 3, 'collector/perf': 4, 'collector/proc': 4,
     'profile/base': 5,
     'tools/cli': 3, 'tools/report': 3, 'tools/symbols': 4,
     'unwind/cfi': 7, 'unwind/elf': 5, 'unwind/step': 4,

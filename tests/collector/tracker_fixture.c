@@ -1,7 +1,7 @@
 #include "tests/collector/tracker_fixture.h"
 
 #include "collector/analysis/hotspots.h"
-#include "collector/machine/cpus.h"
+#include "collector/host/cpus.h"
 #include "collector/perf/event.h"
 #include <check.h>
 #include <stdio.h>

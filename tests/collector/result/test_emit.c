@@ -1,5 +1,5 @@
 /* What the collector hands over, as the profile reader reads it back. */
-#include "collector/machine/host.h"
+#include "collector/host/host.h"
 #include "collector/result/emit.h"
 #include "profile/read/reader.h"
 #include "tests/support/suite.h"

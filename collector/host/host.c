@@ -1,6 +1,6 @@
-#include "collector/machine/host.h"
+#include "collector/host/host.h"
 
-#include "collector/machine/cpus.h"
+#include "collector/host/cpus.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "collector/machine/log.h"
+#include "collector/message/log.h"
 
 #include "profile/base/visible.h"
 #include <stdarg.h>

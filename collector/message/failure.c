@@ -1,4 +1,4 @@
-#include "collector/machine/failure.h"
+#include "collector/message/failure.h"
 
 #include <errno.h>
 #include <stdarg.h>

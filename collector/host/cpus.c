@@ -1,4 +1,4 @@
-#include "collector/machine/cpus.h"
+#include "collector/host/cpus.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* The online CPUs, and lists of CPUs as the kernel writes them ("0-3,8"). */
-#ifndef COLLECTOR_MACHINE_CPUS_H
-#define COLLECTOR_MACHINE_CPUS_H
+#ifndef COLLECTOR_HOST_CPUS_H
+#define COLLECTOR_HOST_CPUS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* What is known of the machine, against what the C library and /proc say. */
-#include "collector/machine/host.h"
+#include "collector/host/host.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * One failure, said once: what failed, why, the remedy. Functions of the collector whose failure
  * concerns the user take a struct failure, fill it in and return -1; only main prints it.
  */
-#ifndef COLLECTOR_MACHINE_FAILURE_H
-#define COLLECTOR_MACHINE_FAILURE_H
+#ifndef COLLECTOR_MESSAGE_FAILURE_H
+#define COLLECTOR_MESSAGE_FAILURE_H
 
 struct failure {
 	int exit_status; /* of tbcollect */

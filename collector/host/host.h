@@ -1,7 +1,7 @@
 /* The machine, as the hardware and software sections of the guide describe it (chapters 6.3, 6.4).
  * Unknown facts are 0 or an empty text. */
-#ifndef COLLECTOR_MACHINE_HOST_H
-#define COLLECTOR_MACHINE_HOST_H
+#ifndef COLLECTOR_HOST_HOST_H
+#define COLLECTOR_HOST_HOST_H
 
 #include "tbrw/tbrw.h"
 

@@ -1,5 +1,5 @@
 /* One failure, said once, on one line. */
-#include "collector/machine/failure.h"
+#include "collector/message/failure.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Lists of CPUs as the kernel writes them. */
-#include "collector/machine/cpus.h"
+#include "collector/host/cpus.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* The collector's own words, on standard error. Only main and log print. */
-#ifndef COLLECTOR_MACHINE_LOG_H
-#define COLLECTOR_MACHINE_LOG_H
+#ifndef COLLECTOR_MESSAGE_LOG_H
+#define COLLECTOR_MESSAGE_LOG_H
 
 #include <stdbool.h>
 

@@ -129,6 +129,8 @@ int sampler_init(struct sampler *sampler, const struct event_config *config,
 		sampling_choose(config->sampling.kind, config->sampling.interval_ns,
 				config->sampling.seed);
 	raise_file_limit();
+	if (pid_namespace_check(failure) < 0)
+		return -1;
 	if (cpus_online(&sampler->cpus) < 0)
 		return failure_set_error(failure, errno, "cannot read the list of CPUs");
 	sampler->refused = calloc(sampler->cpus.count, sizeof(*sampler->refused));

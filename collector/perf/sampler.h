@@ -63,7 +63,8 @@ struct sampler {
 	struct sampler_refused *refused; /* one per CPU */
 };
 
-/* Finds out the kernel's features. stack_size UINT32_MAX: as large as interval and rings allow; 0:
+/* Finds out the kernel's features. Fails, too, if /proc numbers processes in another way than the
+ * events. stack_size UINT32_MAX: as large as interval and rings allow; 0:
  * no stacks, wanted does not matter. The caller gives sampling's interval and seed, and its kind if
  * that is PROFILE_SAMPLING_FIXED; otherwise the best random kind is chosen. The number of ticks
  * follows from the rings, once they are mapped. */

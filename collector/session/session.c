@@ -2,7 +2,6 @@
 
 #include "collector/host/host.h"
 #include "collector/machine/clock.h"
-#include "collector/machine/pid_namespace.h"
 #include "collector/session/cpu_time.h"
 #include "collector/session/finalize.h"
 #include "collector/session/session_private.h"
@@ -277,9 +276,7 @@ int session_run(const struct options *options, int *exit_status, struct failure 
 	session->target = (struct target){.go_fd = -1, .error_fd = -1};
 	session->result = (struct result){.place = -1, .held = -1};
 	session_describe(session);
-	int result = pid_namespace_check(failure);
-	if (result == 0)
-		result = signals_init(&session->signals, failure);
+	int result = signals_init(&session->signals, failure);
 	if (result == 0)
 		result = start(session, failure);
 	if (result == 0) {

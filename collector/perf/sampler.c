@@ -2,8 +2,8 @@
 
 #include "collector/bpf/stack_source.h"
 #include "collector/machine/clock.h"
-#include "collector/machine/pid_namespace.h"
 #include "collector/perf/copy_size.h"
+#include "collector/perf/pid_namespace.h"
 #include "containers/array.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "collector/machine/pid_namespace.h"
+#include "collector/perf/pid_namespace.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* /proc of this pid namespace, and of an outer one. */
-#include "collector/machine/pid_namespace.h"
+#include "collector/perf/pid_namespace.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <stdio.h>

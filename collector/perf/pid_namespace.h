@@ -1,6 +1,6 @@
 /* Whether /proc numbers processes as the kernel does for us. */
-#ifndef COLLECTOR_MACHINE_PID_NAMESPACE_H
-#define COLLECTOR_MACHINE_PID_NAMESPACE_H
+#ifndef COLLECTOR_PERF_PID_NAMESPACE_H
+#define COLLECTOR_PERF_PID_NAMESPACE_H
 
 #include "collector/message/failure.h"
 #include <stdbool.h>

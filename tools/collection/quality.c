@@ -13,13 +13,13 @@ struct node_facts {
 	uint64_t samples; /* with this node in their stacks */
 };
 
-static uint32_t frame_module(const struct report_input *input, uint32_t frame)
+static uint32_t frame_dso(const struct report_input *input, uint32_t frame)
 {
 	uint32_t count = 0;
 	uint32_t function = FUNCTION_UNKNOWN;
 	if (frame != PROFILE_NONE)
 		function = functions_of_frame(input->functions, frame, &count)[0];
-	return functions_at(input->functions, function)->module;
+	return functions_at(input->functions, function)->dso;
 }
 
 /* The unknown image for no frame. */
@@ -106,8 +106,8 @@ static void add_entry(const struct report_input *input, struct quality *quality,
 	uint32_t node = is_kernel ? 0 : entry->node;
 	uint32_t leaf = profile_reader_node(reader, node)->frame;
 	uint32_t outermost = facts[node].outermost;
-	uint32_t module = is_kernel ? functions_at(input->functions, FUNCTION_KERNEL)->module
-				    : frame_module(input, leaf);
+	uint32_t dso = is_kernel ? functions_at(input->functions, FUNCTION_KERNEL)->dso
+				 : frame_dso(input, leaf);
 	uint32_t known = profile_reader_thread_count(reader);
 	struct quality_row *thread =
 		&quality->threads[entry->thread == PROFILE_NONE ? known : entry->thread];
@@ -117,10 +117,10 @@ static void add_entry(const struct report_input *input, struct quality *quality,
 	facts[node].samples += entry->sum.samples;
 	add_samples(&quality->run, entry, nameless);
 	add_samples(thread, entry, nameless);
-	add_samples(&quality->modules[module], entry, nameless);
+	add_samples(&quality->modules[dso], entry, nameless);
 	add_skipped(&quality->run, entry, unreadable);
 	add_skipped(thread, entry, unreadable);
-	add_skipped(&quality->modules[frame_module(input, outermost)], entry, unreadable);
+	add_skipped(&quality->modules[frame_dso(input, outermost)], entry, unreadable);
 	add_steps(&quality->run, entry, &facts[node]);
 	add_steps(thread, entry, &facts[node]);
 }
@@ -132,7 +132,7 @@ static void add_module_steps(const struct report_input *input, struct quality *q
 	for (uint32_t i = profile_reader_node_count(input->reader); i-- > 1;) {
 		const struct profile_node *node = profile_reader_node(input->reader, i);
 		const struct node_facts *parent = &facts[node->parent];
-		struct quality_row *module = &quality->modules[frame_module(input, node->frame)];
+		struct quality_row *module = &quality->modules[frame_dso(input, node->frame)];
 		module->steps += facts[i].samples * (facts[i].steps - parent->steps);
 		module->pointer_steps +=
 			facts[i].samples * (facts[i].pointer_steps - parent->pointer_steps);
@@ -155,8 +155,8 @@ static void take_unwinding(const struct report_input *input, struct quality *qua
 		if (unwinding->kind == PROFILE_UNWINDING_THREAD)
 			add_unwinding(&quality->threads[subject], unwinding);
 		if (unwinding->kind == PROFILE_UNWINDING_IMAGE)
-			add_unwinding(&quality->modules[functions_module_of_image(input->functions,
-										  subject)],
+			add_unwinding(&quality->modules[functions_dso_of_image(input->functions,
+									       subject)],
 				      unwinding);
 		quality->run.has_parts |= unwinding->kind == PROFILE_UNWINDING_THREAD ||
 					  unwinding->kind == PROFILE_UNWINDING_IMAGE;
@@ -178,9 +178,9 @@ static void finish_row(struct quality_row *row, const char *scope)
 static void finish_rows(const struct report_input *input, struct quality *quality)
 {
 	for (uint32_t i = 0; i < quality->module_count; i++) {
-		const struct module *module = functions_module(input->functions, i);
-		quality->modules[i].name = module->name;
-		quality->modules[i].path = module->path;
+		const struct dso *dso = functions_dso(input->functions, i);
+		quality->modules[i].name = dso->name;
+		quality->modules[i].path = dso->path;
 		finish_row(&quality->modules[i], "module");
 	}
 	for (uint32_t i = 0; i < profile_reader_thread_count(input->reader); i++) {
@@ -200,7 +200,7 @@ void quality_collect(const struct report_input *input, struct quality *quality)
 {
 	struct node_facts *facts = learn_nodes(input->reader);
 	memset(quality, 0, sizeof(*quality));
-	quality->module_count = functions_module_count(input->functions);
+	quality->module_count = functions_dso_count(input->functions);
 	quality->modules = xalloc_zeroed(quality->module_count, sizeof(*quality->modules));
 	quality->thread_count = (size_t)profile_reader_thread_count(input->reader) + 1;
 	quality->threads = xalloc_zeroed(quality->thread_count, sizeof(*quality->threads));

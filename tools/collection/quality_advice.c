@@ -15,12 +15,12 @@ static char *advise_nameless(const struct report_input *input, const struct qual
 		if (quality->modules[i].nameless > quality->modules[found].nameless)
 			found = i;
 	}
-	const struct module *module = functions_module(input->functions, found);
+	const struct dso *dso = functions_dso(input->functions, found);
 	return xalloc_printf("%.1f %% of the samples lie in functions without a symbol, most in "
 			     "%s: "
 			     "install its debug symbols (on Debian, find-dbgsym-packages %s names "
 			     "the packages), then run tbconvert finalize again",
-			     share, module->name, module->path);
+			     share, dso->name, dso->path);
 }
 
 char *quality_advise(const struct report_input *input, const struct quality *quality)

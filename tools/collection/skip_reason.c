@@ -16,7 +16,7 @@
 #define LARGEST_INTERVAL_MIN 1000000u
 
 /* The module with most stacks cut for the reason. */
-static uint32_t find_cutting_module(const struct quality *quality, enum profile_skip_reason reason)
+static uint32_t find_cutting_dso(const struct quality *quality, enum profile_skip_reason reason)
 {
 	uint32_t found = 0;
 	for (uint32_t i = 1; i < quality->module_count; i++) {
@@ -27,13 +27,13 @@ static uint32_t find_cutting_module(const struct quality *quality, enum profile_
 }
 
 /* The collector's findings on the module's unreadable file, PROFILE_IMAGE_... */
-static uint32_t unread_flags(const struct report_input *input, const struct module *module)
+static uint32_t unread_flags(const struct report_input *input, const struct dso *dso)
 {
 	uint32_t flags = 0;
 	for (uint32_t i = 0; i < profile_reader_image_count(input->reader); i++) {
 		const struct profile_image *image = profile_reader_image(input->reader, i);
 		if (image->flags & PROFILE_IMAGE_NOT_OPEN &&
-		    strcmp(profile_reader_text(input->reader, image->path), module->path) == 0)
+		    strcmp(profile_reader_text(input->reader, image->path), dso->path) == 0)
 			flags |= image->flags;
 	}
 	return flags;
@@ -42,7 +42,7 @@ static uint32_t unread_flags(const struct report_input *input, const struct modu
 static bool has_java(const struct skip_finding *finding)
 {
 	for (uint32_t i = 0; i < finding->quality->module_count; i++)
-		if (strcmp(functions_module(finding->input->functions, i)->name, "libjvm.so") == 0)
+		if (strcmp(functions_dso(finding->input->functions, i)->name, "libjvm.so") == 0)
 			return true;
 	return false;
 }
@@ -64,9 +64,9 @@ static bool has_room(const struct quality *quality)
 
 #define NO_INFO "{share} % of the stacks end where no unwind information is known, most in "
 
-static const char *advise_unread(const struct skip_finding *finding, const struct module *module)
+static const char *advise_unread(const struct skip_finding *finding, const struct dso *dso)
 {
-	uint32_t flags = unread_flags(finding->input, module);
+	uint32_t flags = unread_flags(finding->input, dso);
 	if (flags & PROFILE_IMAGE_NO_DESCRIPTOR)
 		return NO_INFO "{module}, which the limit of open files kept the collector from "
 			       "reading: raise it (ulimit -n)";
@@ -85,11 +85,11 @@ static const char *advise_unread(const struct skip_finding *finding, const struc
 
 static const char *advise_no_info(const struct skip_finding *finding)
 {
-	const struct quality_row *row = &finding->quality->modules[finding->module];
-	const struct module *module = functions_module(finding->input->functions, finding->module);
+	const struct quality_row *row = &finding->quality->modules[finding->dso];
+	const struct dso *dso = functions_dso(finding->input->functions, finding->dso);
 	if (row->unreadable > row->skipped[PROFILE_SKIP_NO_INFO] / 2)
-		return advise_unread(finding, module);
-	if (module->name[0] != '[')
+		return advise_unread(finding, dso);
+	if (dso->name[0] != '[')
 		return NO_INFO "{path}: install its debug symbols, or build it with "
 			       "-fasynchronous-unwind-tables";
 	/* Just-in-time compiled, in all likelihood. */
@@ -202,12 +202,12 @@ char *skip_reason_advise(const struct report_input *input, const struct quality 
 			 enum profile_skip_reason reason, double percent)
 {
 	const struct skip_reason *row = skip_reason_of(reason);
-	const struct skip_finding finding = {input, quality, find_cutting_module(quality, reason)};
-	const struct module *module = functions_module(input->functions, finding.module);
+	const struct skip_finding finding = {input, quality, find_cutting_dso(quality, reason)};
+	const struct dso *dso = functions_dso(input->functions, finding.dso);
 	char share[32];
 	snprintf(share, sizeof(share), "%.1f", percent);
 	char *text = xalloc_text(row->choose ? row->choose(&finding) : row->advice);
 	text = put(text, "{share}", share);
-	return strstr(text, "{path}") ? put(text, "{path}", module->path)
-				      : put(text, "{module}", module->name);
+	return strstr(text, "{path}") ? put(text, "{path}", dso->path)
+				      : put(text, "{module}", dso->name);
 }

@@ -14,7 +14,7 @@ struct report_input;
 struct skip_finding {
 	const struct report_input *input;
 	const struct quality *quality;
-	uint32_t module; /* of input->functions: with most stacks cut for the reason */
+	uint32_t dso; /* of input->functions: with most stacks cut for the reason */
 };
 
 struct skip_reason {

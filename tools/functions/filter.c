@@ -144,13 +144,13 @@ bool filter_takes_thread(const struct filter *filter, uint32_t pid, const char *
 }
 
 bool filter_takes_function(const struct filter *filter, const struct function *function,
-			   const struct module *module)
+			   const struct dso *dso)
 {
 	bool takes = true;
 	for (size_t i = 0; takes && i < filter->count; i++) {
 		const struct filter_condition *condition = &filter->conditions[i];
 		if (condition->key == FILTER_MODULE)
-			takes = filter_takes_name(condition, module->name, module->path);
+			takes = filter_takes_name(condition, dso->name, dso->path);
 		else if (condition->key == FILTER_FUNCTION)
 			takes = filter_takes_name(condition, function->name, function->full);
 	}

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct function;
-struct module;
+struct dso;
 
 enum filter_key {
 	FILTER_PROCESS, /* name */
@@ -54,6 +54,6 @@ bool filter_takes_thread(const struct filter *filter, uint32_t pid, const char *
 			 uint32_t tid, const char *thread);
 /* Conditions on function and module. */
 bool filter_takes_function(const struct filter *filter, const struct function *function,
-			   const struct module *module);
+			   const struct dso *dso);
 
 #endif

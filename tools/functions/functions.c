@@ -1,6 +1,6 @@
 #include "tools/functions/functions.h"
 
-#include "tools/functions/system_module.h"
+#include "tools/functions/system_library.h"
 #include "tools/memory/index_map.h"
 #include "tools/memory/xalloc.h"
 #include "tools/names/cold_name.h"
@@ -15,10 +15,10 @@ struct functions {
 	struct function *functions;
 	struct index_map map; /* of functions */
 
-	struct module *modules;
-	struct index_map module_map;
-	uint32_t kernel_module; /* of FUNCTION_KERNEL */
-	uint32_t *module_of_image;
+	struct dso *dsos;
+	struct index_map dso_map;
+	uint32_t kernel_dso; /* of FUNCTION_KERNEL */
+	uint32_t *dso_of_image;
 
 	uint32_t *of_frames; /* function indices of all frames, one after the other */
 	size_t used;
@@ -38,53 +38,51 @@ static const char *keep_text(struct functions *functions, char *text)
 	return text;
 }
 
-static struct module describe_module(const struct profile_reader *reader,
-				     const struct profile_image *image)
+static struct dso describe_dso(const struct profile_reader *reader,
+			       const struct profile_image *image)
 {
 	const char *path = profile_reader_text(reader, image->path);
 	switch (image->kind) {
 	case PROFILE_IMAGE_FILE:
-		return (struct module){path_base_name(path), path, system_module_is(path)};
+		return (struct dso){path_base_name(path), path, system_library_is(path)};
 	case PROFILE_IMAGE_VDSO:
-		return (struct module){"[vdso]", "", true};
+		return (struct dso){"[vdso]", "", true};
 	case PROFILE_IMAGE_JIT:
-		return (struct module){"[jit]", path, false};
+		return (struct dso){"[jit]", path, false};
 	case PROFILE_IMAGE_KERNEL:
-		return (struct module){"[kernel]", "", true};
+		return (struct dso){"[kernel]", "", true};
 	default:
-		return (struct module){"[Unknown]", "", false};
+		return (struct dso){"[Unknown]", "", false};
 	}
 }
 
-static bool is_module(const void *item, const void *wanted)
+static bool is_dso(const void *item, const void *wanted)
 {
-	const struct module *module = item;
-	const struct module *other = wanted;
-	return strcmp(module->path, other->path) == 0 && strcmp(module->name, other->name) == 0;
+	const struct dso *dso = item;
+	const struct dso *other = wanted;
+	return strcmp(dso->path, other->path) == 0 && strcmp(dso->name, other->name) == 0;
 }
 
-static uint32_t enter_module(struct functions *functions, struct module module)
+static uint32_t enter_dso(struct functions *functions, struct dso dso)
 {
-	struct index_map *map = &functions->module_map;
-	const uint64_t identity[] = {index_map_hash_text(map, module.path),
-				     index_map_hash_text(map, module.name)};
-	return index_map_enter(map, &functions->modules, &module, sizeof(module),
-			       index_map_hash(map, identity, sizeof(identity)), is_module);
+	struct index_map *map = &functions->dso_map;
+	const uint64_t identity[] = {index_map_hash_text(map, dso.path),
+				     index_map_hash_text(map, dso.name)};
+	return index_map_enter(map, &functions->dsos, &dso, sizeof(dso),
+			       index_map_hash(map, identity, sizeof(identity)), is_dso);
 }
 
-/* Two images of one path (the file was replaced meanwhile) are one module to the reader of a
- * report. Module 0 is [Unknown], the module of the functions for missing knowledge. */
-static void collect_modules(struct functions *functions)
+/* Dso 0 is [Unknown], that of the functions for missing knowledge. */
+static void collect_dsos(struct functions *functions)
 {
 	uint32_t count = profile_reader_image_count(functions->reader);
-	functions->module_of_image = xalloc_zeroed(count, sizeof(*functions->module_of_image));
-	enter_module(functions, (struct module){"[Unknown]", "", false});
-	functions->kernel_module =
-		enter_module(functions, (struct module){FUNCTION_KERNEL_NAME, "", true});
+	functions->dso_of_image = xalloc_zeroed(count, sizeof(*functions->dso_of_image));
+	enter_dso(functions, (struct dso){"[Unknown]", "", false});
+	functions->kernel_dso = enter_dso(functions, (struct dso){FUNCTION_KERNEL_NAME, "", true});
 	for (uint32_t i = 0; i < count; i++) {
 		const struct profile_image *image = profile_reader_image(functions->reader, i);
-		functions->module_of_image[i] =
-			enter_module(functions, describe_module(functions->reader, image));
+		functions->dso_of_image[i] =
+			enter_dso(functions, describe_dso(functions->reader, image));
 	}
 }
 
@@ -101,7 +99,7 @@ static bool is_function(const void *item, const void *wanted)
 {
 	const struct function *found = item;
 	const struct function *other = wanted;
-	return found->module == other->module && found->is_inlined == other->is_inlined &&
+	return found->dso == other->dso && found->is_inlined == other->is_inlined &&
 	       (other->is_inlined || found->start == other->start) &&
 	       is_same_but_cold(found->full, other->full);
 }
@@ -109,7 +107,7 @@ static bool is_function(const void *item, const void *wanted)
 static uint32_t enter_function(struct functions *functions, const struct function *function)
 {
 	struct index_map *map = &functions->map;
-	const uint64_t identity[] = {function->module, function->is_inlined ? 0 : function->start,
+	const uint64_t identity[] = {function->dso, function->is_inlined ? 0 : function->start,
 				     function->is_inlined,
 				     index_map_hash(map, function->full,
 						    cold_name_owner_length(function->full))};
@@ -123,12 +121,10 @@ static uint32_t enter_function(struct functions *functions, const struct functio
 	return index;
 }
 
-static void add_special(struct functions *functions, const char *name, uint32_t module)
+static void add_special(struct functions *functions, const char *name, uint32_t dso)
 {
-	enter_function(functions, &(struct function){.name = name,
-						     .full = name,
-						     .file = "",
-						     .module = module});
+	enter_function(functions,
+		       &(struct function){.name = name, .full = name, .file = "", .dso = dso});
 }
 
 static void add_to_frame(struct functions *functions, uint32_t index)
@@ -143,21 +139,21 @@ static uint32_t function_without_symbol(struct functions *functions,
 					const struct profile_frame *frame)
 {
 	const struct profile_image *image = profile_reader_image(functions->reader, frame->image);
-	struct function function = {.file = "", .module = functions->module_of_image[frame->image]};
+	struct function function = {.file = "", .dso = functions->dso_of_image[frame->image]};
 	if (image->kind == PROFILE_IMAGE_UNKNOWN)
 		return FUNCTION_UNKNOWN;
 	bool has_file =
 		(image->kind == PROFILE_IMAGE_FILE && !(image->flags & PROFILE_IMAGE_NOT_OPEN)) ||
 		image->kind == PROFILE_IMAGE_VDSO;
-	const char *module = functions->modules[function.module].name;
+	const char *dso = functions->dsos[function.dso].name;
 	char *name;
 	if (has_file) {
 		name = xalloc_printf("func@0x%" PRIx64, frame->rva);
 		function.start = frame->rva;
-	} else if (module[0] == '[') {
-		name = xalloc_text(module);
+	} else if (dso[0] == '[') {
+		name = xalloc_text(dso);
 	} else {
-		name = xalloc_printf("[%s]", module);
+		name = xalloc_printf("[%s]", dso);
 	}
 	function.name = name;
 	function.full = name;
@@ -184,7 +180,7 @@ static uint32_t function_of_symbol(struct functions *functions, const struct pro
 				      .file = profile_reader_symtext(functions->reader,
 								     symbol->file),
 				      .start = symbol->start,
-				      .module = functions->module_of_image[frame->image],
+				      .dso = functions->dso_of_image[frame->image],
 				      .is_inlined = symbol->flags & PROFILE_SYMBOL_INLINED,
 			      });
 }
@@ -206,11 +202,11 @@ struct functions *functions_create(const struct profile_reader *reader, bool wit
 	struct functions *functions = xalloc_zeroed(1, sizeof(*functions));
 	uint32_t count = profile_reader_frame_count(reader);
 	functions->reader = reader;
-	collect_modules(functions);
+	collect_dsos(functions);
 	add_special(functions, "[Unknown frame(s)]", 0);
 	add_special(functions, "[Skipped frame(s)]", 0);
 	add_special(functions, "[Guessed frame(s)]", 0);
-	add_special(functions, FUNCTION_KERNEL_NAME, functions->kernel_module);
+	add_special(functions, FUNCTION_KERNEL_NAME, functions->kernel_dso);
 	functions->first_of_frame =
 		xalloc_zeroed((size_t)count + 1, sizeof(*functions->first_of_frame));
 	for (uint32_t i = 0; i < count; i++) {
@@ -229,12 +225,12 @@ void functions_destroy(struct functions *functions)
 		free(functions->texts[i]);
 	free(functions->texts);
 	free(functions->functions);
-	free(functions->modules);
-	free(functions->module_of_image);
+	free(functions->dsos);
+	free(functions->dso_of_image);
 	free(functions->of_frames);
 	free(functions->first_of_frame);
 	index_map_finish(&functions->map);
-	index_map_finish(&functions->module_map);
+	index_map_finish(&functions->dso_map);
 	free(functions);
 }
 
@@ -248,24 +244,24 @@ const struct function *functions_at(const struct functions *functions, uint32_t 
 	return &functions->functions[index];
 }
 
-uint32_t functions_module_of_image(const struct functions *functions, uint32_t image)
+uint32_t functions_dso_of_image(const struct functions *functions, uint32_t image)
 {
-	return functions->module_of_image[image];
+	return functions->dso_of_image[image];
 }
 
-uint32_t functions_module_count(const struct functions *functions)
+uint32_t functions_dso_count(const struct functions *functions)
 {
-	return index_map_count(&functions->module_map);
+	return index_map_count(&functions->dso_map);
 }
 
-const struct module *functions_module(const struct functions *functions, uint32_t index)
+const struct dso *functions_dso(const struct functions *functions, uint32_t index)
 {
-	return &functions->modules[index];
+	return &functions->dsos[index];
 }
 
-const struct module *functions_module_of(const struct functions *functions, uint32_t index)
+const struct dso *functions_dso_of(const struct functions *functions, uint32_t index)
 {
-	return &functions->modules[functions->functions[index].module];
+	return &functions->dsos[functions->functions[index].dso];
 }
 
 const uint32_t *functions_of_frame(const struct functions *functions, uint32_t frame,

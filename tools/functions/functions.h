@@ -1,5 +1,5 @@
 /*
- * The functions and modules shown for the frames of a result, each once.
+ * The functions and dsos shown for the frames of a result, each once.
  */
 #ifndef TOOLS_FUNCTIONS_FUNCTIONS_H
 #define TOOLS_FUNCTIONS_FUNCTIONS_H
@@ -13,13 +13,15 @@ enum {
 	FUNCTION_UNKNOWN = 0, /* [Unknown frame(s)]: code in no known module */
 	FUNCTION_SKIPPED = 1, /* [Skipped frame(s)]: the frames up to the root are missing */
 	FUNCTION_GUESSED = 2, /* [Guessed frame(s)]: the frames up to the root are not verified */
-	/* [System calls and faults]: time in the kernel without a stack; its own module */
+	/* [System calls and faults]: time in the kernel without a stack; its own dso */
 	FUNCTION_KERNEL = 3,
 };
 
 #define FUNCTION_KERNEL_NAME "[System calls and faults]"
 
-struct module {
+/* Where code comes from, as perf's dso: all loadings of one path, whatever its file was meanwhile,
+ * or a kind of code without a file. Users read "Module". */
+struct dso {
 	const char *name; /* last component of path, or [vdso], [jit], [kernel], [Unknown] */
 	const char *path; /* as the target's maps named it; "" for none */
 	bool is_system;
@@ -30,7 +32,7 @@ struct function {
 	const char *full; /* with parameters, as far as known */
 	const char *file; /* source file, "" if unknown */
 	uint64_t start;   /* rva; 0: none */
-	uint32_t module;  /* index */
+	uint32_t dso;     /* index */
 	bool is_inlined;
 };
 
@@ -43,14 +45,14 @@ void functions_destroy(struct functions *functions); /* accepts NULL */
 
 uint32_t functions_count(const struct functions *functions);
 const struct function *functions_at(const struct functions *functions, uint32_t index);
-uint32_t functions_module_count(const struct functions *functions);
-const struct module *functions_module(const struct functions *functions, uint32_t index);
+uint32_t functions_dso_count(const struct functions *functions);
+const struct dso *functions_dso(const struct functions *functions, uint32_t index);
 
-/* Index of an image's module. */
-uint32_t functions_module_of_image(const struct functions *functions, uint32_t image);
+/* Index of an image's dso. */
+uint32_t functions_dso_of_image(const struct functions *functions, uint32_t image);
 
-/* A function's module. */
-const struct module *functions_module_of(const struct functions *functions, uint32_t index);
+/* A function's dso. */
+const struct dso *functions_dso_of(const struct functions *functions, uint32_t index);
 
 /* Functions of a frame, outermost first; at least one. */
 const uint32_t *functions_of_frame(const struct functions *functions, uint32_t frame,

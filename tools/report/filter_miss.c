@@ -25,8 +25,8 @@ static void collect_names(const struct report_input *input, enum filter_key key,
 {
 	const struct profile_reader *reader = input->reader;
 	size_t most = (size_t)profile_reader_process_count(reader) +
-		      profile_reader_thread_count(reader) +
-		      functions_module_count(input->functions) + functions_count(input->functions);
+		      profile_reader_thread_count(reader) + functions_dso_count(input->functions) +
+		      functions_count(input->functions);
 	names->names = xalloc_zeroed(most + 1, sizeof(*names->names));
 	names->others = xalloc_zeroed(most + 1, sizeof(*names->others));
 	names->count = 0;
@@ -34,10 +34,9 @@ static void collect_names(const struct report_input *input, enum filter_key key,
 		add_name(names, profile_reader_process(reader, i)->name, NULL);
 	for (uint32_t i = 0; key == FILTER_THREAD && i < profile_reader_thread_count(reader); i++)
 		add_name(names, profile_reader_thread(reader, i)->name, NULL);
-	for (uint32_t i = 0; key == FILTER_MODULE && i < functions_module_count(input->functions);
-	     i++)
-		add_name(names, functions_module(input->functions, i)->name,
-			 functions_module(input->functions, i)->path);
+	for (uint32_t i = 0; key == FILTER_MODULE && i < functions_dso_count(input->functions); i++)
+		add_name(names, functions_dso(input->functions, i)->name,
+			 functions_dso(input->functions, i)->path);
 	for (uint32_t i = 0; key == FILTER_FUNCTION && i < functions_count(input->functions); i++)
 		add_name(names, functions_at(input->functions, i)->name,
 			 functions_at(input->functions, i)->full);

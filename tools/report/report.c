@@ -76,7 +76,7 @@ bool report_next_entry(struct report_entries *entries)
 		uint32_t leaf = call_path_leaf(&entries->call_path);
 		entries->leaf = leaf;
 		if (filter_takes_function(filter, functions_at(input->functions, leaf),
-					  functions_module_of(input->functions, leaf)))
+					  functions_dso_of(input->functions, leaf)))
 			return true;
 	}
 	call_path_finish(&entries->call_path);
@@ -94,8 +94,8 @@ static int compare_functions(const void *a, const void *b, void *user)
 	if (!order)
 		order = strcmp(left->full, right->full);
 	if (!order)
-		order = strcmp(functions_module(functions, left->module)->path,
-			       functions_module(functions, right->module)->path);
+		order = strcmp(functions_dso(functions, left->dso)->path,
+			       functions_dso(functions, right->dso)->path);
 	if (!order)
 		order = (left->start > right->start) - (left->start < right->start);
 	return order ? order : (left_index > right_index) - (left_index < right_index);

@@ -204,8 +204,8 @@ static void add_entry(struct grouping *grouping, const struct report_entries *at
 {
 	const struct report_input *input = grouping->input;
 	const struct tally_entry *entry = at->entry;
-	uint32_t module = functions_at(input->functions, at->leaf)->module;
-	const char *label = functions_module(input->functions, module)->name;
+	uint32_t dso = functions_at(input->functions, at->leaf)->dso;
+	const char *label = functions_dso(input->functions, dso)->name;
 	uint64_t id = 0;
 	uint32_t index = entry->process;
 	switch (grouping->rows) {
@@ -217,7 +217,7 @@ static void add_entry(struct grouping *grouping, const struct report_entries *at
 	case REPORT_GROUP_MODULE:
 		break;
 	case MODULE_PATH:
-		id = index = module;
+		id = index = dso;
 		break;
 	case REPORT_GROUP_PROCESS:
 	case REPORT_GROUP_PID:
@@ -358,7 +358,7 @@ static void fill_function(const struct functions *functions, const struct group 
 	uint32_t index = is_known ? group->index : FUNCTION_UNKNOWN;
 	const struct function *function = functions_at(functions, index);
 	if (value == VALUE_MODULE)
-		cell->text = functions_module_of(functions, index)->name;
+		cell->text = functions_dso_of(functions, index)->name;
 	else if (value == VALUE_FULL)
 		cell->text = is_known ? function->full : group->label;
 	else if (value == VALUE_START)
@@ -379,7 +379,7 @@ static void fill_cell(const struct grouping *grouping, const struct group *group
 		break;
 	case VALUE_PATH:
 		if (group->id != NO_OWNER)
-			cell->text = functions_module(input->functions, group->index)->path;
+			cell->text = functions_dso(input->functions, group->index)->path;
 		break;
 	case VALUE_PID:
 	case VALUE_TID:

@@ -65,7 +65,7 @@ static void add_row(const struct report_input *input, const struct call_tree_nod
 	row[COLUMN_SELF].number = node->self.cpu_ns;
 	row[COLUMN_SAMPLES].number = node->total.samples;
 	row[COLUMN_MODULE].text =
-		is_root ? "" : functions_module_of(input->functions, node->function)->name;
+		is_root ? "" : functions_dso_of(input->functions, node->function)->name;
 }
 
 static void print_tree(const struct report_input *input, bool is_bottom_up, FILE *stream,

@@ -42,7 +42,7 @@ static bool collect_nodes(struct call_path *call_path, const struct profile_read
 
 static bool is_system(const struct functions *functions, uint32_t function)
 {
-	return functions_module_of(functions, function)->is_system;
+	return functions_dso_of(functions, function)->is_system;
 }
 
 static void apply_mode(struct call_path *call_path, const struct functions *functions,

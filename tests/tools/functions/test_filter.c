@@ -51,7 +51,7 @@ START_TEST(test_filter_conditions)
 {
 	struct filter filter = {0};
 	struct function function = {.name = "f", .full = "f(int)"};
-	struct module module = {.name = "lib.so", .path = "/opt/lib.so"};
+	struct dso dso = {.name = "lib.so", .path = "/opt/lib.so"};
 	expect_refused(&filter, "function", "no '=' in it; use KEY=VALUE");
 	expect_refused(&filter, "=f", "no such key; use");
 	expect_refused(&filter, "func=f", "no such key; use");
@@ -61,13 +61,13 @@ START_TEST(test_filter_conditions)
 	expect_refused(&filter, "tid=4294967296", "tid must be a number");
 	ck_assert_uint_eq(filter.count, 0);
 	ck_assert(!filter_needs_function(&filter));
-	ck_assert(filter_takes_function(&filter, &function, &module));
+	ck_assert(filter_takes_function(&filter, &function, &dso));
 	ck_assert_ptr_null(filter_add(&filter, "function=f(int)"));
 	ck_assert_ptr_null(filter_add(&filter, "module=/opt/lib.so"));
 	ck_assert(filter_needs_function(&filter));
-	ck_assert(filter_takes_function(&filter, &function, &module));
-	module.path = "/other/lib.so";
-	ck_assert(!filter_takes_function(&filter, &function, &module));
+	ck_assert(filter_takes_function(&filter, &function, &dso));
+	dso.path = "/other/lib.so";
+	ck_assert(!filter_takes_function(&filter, &function, &dso));
 	filter_finish(&filter);
 	/* a value may have '=' in it */
 	ck_assert_ptr_null(filter_add(&filter, "function=operator=="));

@@ -21,8 +21,7 @@ START_TEST(test_functions_are_told_apart)
 	/* inlined copies are one; the one with code of its own and that of another module are not
 	 */
 	ck_assert_uint_eq(named_g, 3);
-	ck_assert_str_eq(functions_module_of(opened.functions, FUNCTION_SKIPPED)->name,
-			 "[Unknown]");
+	ck_assert_str_eq(functions_dso_of(opened.functions, FUNCTION_SKIPPED)->name, "[Unknown]");
 	opened_end(&opened);
 }
 END_TEST

@@ -1,4 +1,4 @@
-#include "tools/functions/system_module.h"
+#include "tools/functions/system_library.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static bool is_runtime_name(const char *name)
 	return false;
 }
 
-bool system_module_is(const char *path)
+bool system_library_is(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash && is_runtime_name(slash + 1);

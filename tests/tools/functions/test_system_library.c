@@ -1,6 +1,6 @@
 /* Which modules are the system's. */
 #include "tests/support/suite.h"
-#include "tools/functions/system_module.h"
+#include "tools/functions/system_library.h"
 #include <check.h>
 
 START_TEST(test_system_modules)
@@ -29,9 +29,9 @@ START_TEST(test_system_modules)
 		"/opt/libc-",
 	};
 	for (size_t i = 0; i < sizeof(system_paths) / sizeof(system_paths[0]); i++)
-		ck_assert_msg(system_module_is(system_paths[i]), "%s", system_paths[i]);
+		ck_assert_msg(system_library_is(system_paths[i]), "%s", system_paths[i]);
 	for (size_t i = 0; i < sizeof(user_paths) / sizeof(user_paths[0]); i++)
-		ck_assert_msg(!system_module_is(user_paths[i]), "%s", user_paths[i]);
+		ck_assert_msg(!system_library_is(user_paths[i]), "%s", user_paths[i]);
 }
 END_TEST
 

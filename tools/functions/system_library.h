@@ -1,8 +1,8 @@
 /*
  * System code for the call stack modes.
  */
-#ifndef TOOLS_FUNCTIONS_SYSTEM_MODULE_H
-#define TOOLS_FUNCTIONS_SYSTEM_MODULE_H
+#ifndef TOOLS_FUNCTIONS_SYSTEM_LIBRARY_H
+#define TOOLS_FUNCTIONS_SYSTEM_LIBRARY_H
 
 #include <stdbool.h>
 
@@ -12,6 +12,6 @@
  * libc++abi (.so...). Other libraries of the distribution do a program's own work (liblzma in xz,
  * libpython, BLAS) and their functions must show.
  */
-bool system_module_is(const char *path);
+bool system_library_is(const char *path);
 
 #endif

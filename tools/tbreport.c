@@ -1,9 +1,7 @@
 /* tbreport: shows a result. */
 #include "profile/read/reader.h"
 #include "tools/cli/arguments.h"
-#include "tools/cli/find_result.h"
 #include "tools/cli/output.h"
-#include "tools/report/filter_miss.h"
 #include "tools/report/report.h"
 #include "tools/report/report_options.h"
 #include "tools/terminal/diagnose.h"
@@ -76,7 +74,7 @@ static void run_report(const struct report *report, struct report_input *input, 
 	uint32_t *rank = report_rank_functions(functions);
 	input->functions = functions;
 	input->rank = rank;
-	char *miss = filter_miss_explain(input);
+	char *miss = report_explain_miss(input);
 	if (miss)
 		diagnose("%s", miss);
 	free(miss);
@@ -124,28 +122,15 @@ static int show(const struct report *report, const struct report_options *option
 	return status;
 }
 
-static int complain(const struct report_options *options, const char *const *names,
-		    enum find_result_status located)
-{
-	char *doubt = located == FIND_RESULT_MISSING ? report_options_doubt(options, names) : NULL;
-	if (doubt)
-		diagnose("%s", doubt);
-	else
-		diagnose("%s: %s", options->result ? options->result : "no result",
-			 find_result_explain(located));
-	int status = doubt ? EXIT_USAGE : EXIT_FAILURE;
-	free(doubt);
-	return status;
-}
-
 static int run(const struct report_options *options, const char *const *names)
 {
 	const struct report *report = options->report ? find_report(options->report) : &reports[0];
 	char *path = NULL;
-	enum find_result_status located = find_result(options->result, &path);
-	if (located != FIND_RESULT_FOUND)
-		return complain(options, names, located);
-	int status = show(report, options, path);
+	char *doubt = report_options_doubt(options, names);
+	int status = arguments_find_result(options->result, doubt, &path);
+	if (status == 0)
+		status = show(report, options, path);
+	free(doubt);
 	free(path);
 	return status;
 }

@@ -117,7 +117,7 @@ ROOMS = {
         'samples': 'memory functions',
         'stacks': 'memory functions samples',
         'table': 'memory terminal',
-        'report': 'memory text cli functions samples stacks table',
+        'report': 'memory text functions samples stacks table',
         'collection': 'memory samples table report',
         'export': 'memory functions samples stacks',
         'convert': 'memory text terminal cli names debuginfo symbols export',
@@ -136,7 +136,6 @@ PUBLIC_MAX = 2
 MORE_PUBLIC = {
     'collector/perf': 4, 'collector/proc': 4,
     'profile/base': 5,
-    'tools/cli': 3, 'tools/report': 3, 'tools/symbols': 4,
     'unwind/cfi': 7, 'unwind/elf': 5, 'unwind/step': 4,
 }
 

@@ -107,6 +107,7 @@ START_TEST(report_usage)
 	expect(TBREPORT " --nonsense", 2, "tbreport: --nonsense");
 	expect(TBREPORT " hotspot", 2, "did you mean hotspots?");
 	expect(TBREPORT " hotspots nowhere", 1, "tbreport: nowhere: ");
+	expect(TBREPORT " r001hs", 1, "tbreport: r001hs: ");
 	expect("mkdir r000hs && cp r000hs.tb5 r000hs && " TBREPORT, 0, "CPU Time");
 }
 END_TEST

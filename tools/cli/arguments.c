@@ -6,17 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-int arguments_find_result(int argc, char **argv, char **path)
+int arguments_find_result(const char *result, const char *doubt, char **path)
+{
+	enum find_result_status status = find_result(result, path);
+	if (status == FIND_RESULT_FOUND)
+		return 0;
+	if (doubt && status == FIND_RESULT_MISSING && !find_result_is_name(result)) {
+		diagnose("%s", doubt);
+		return EXIT_USAGE;
+	}
+	diagnose("%s: %s", result ? result : "no result", find_result_explain(status));
+	return EXIT_FAILURE;
+}
+
+int arguments_find_remaining(int argc, char **argv, char **path)
 {
 	if (argc > 1) {
 		diagnose("%s: one argument too many; name one result", argv[1]);
 		return EXIT_USAGE;
 	}
-	enum find_result_status status = find_result(argc > 0 ? argv[0] : NULL, path);
-	if (status == FIND_RESULT_FOUND)
-		return 0;
-	diagnose("%s: %s", argc > 0 ? argv[0] : "no result", find_result_explain(status));
-	return EXIT_FAILURE;
+	return arguments_find_result(argc > 0 ? argv[0] : NULL, NULL, path);
 }
 
 int arguments_open_result(const char *path, const char *name, struct profile_reader **reader)

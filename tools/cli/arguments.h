@@ -8,8 +8,13 @@
 #include "profile/read/reader.h"
 #include "tools/cli/output.h"
 
-/* Finds the tb5 file for the remaining arguments, none or one result. The caller frees *path. */
-int arguments_find_result(int argc, char **argv, char **path);
+/* Finds the tb5 file of a result; NULL: the newest in the current directory. doubt: the message if
+ * there is no such file and its name is not like a result's; NULL: the usual one. The caller frees
+ * *path. */
+int arguments_find_result(const char *result, const char *doubt, char **path);
+
+/* The same for the remaining arguments, none or one result. */
+int arguments_find_remaining(int argc, char **argv, char **path);
 
 /* Opens the tb5 file; name: for messages. */
 int arguments_open_result(const char *path, const char *name, struct profile_reader **reader);

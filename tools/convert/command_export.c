@@ -88,7 +88,7 @@ int command_export_run(int argc, char **argv)
 		status = EXIT_USAGE;
 	}
 	if (status == 0)
-		status = arguments_find_result(argc - optind, argv + optind, &path);
+		status = arguments_find_remaining(argc - optind, argv + optind, &path);
 	if (status == 0)
 		status = export(path, &request);
 	free(path);

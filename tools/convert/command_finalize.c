@@ -173,7 +173,7 @@ int command_finalize_run(int argc, char **argv)
 	char *held = NULL;
 	int status = parse(argc, argv, &options);
 	if (status == 0)
-		status = arguments_find_result(argc - optind, argv + optind, &path);
+		status = arguments_find_remaining(argc - optind, argv + optind, &path);
 	if (status == 0 && !options.any_owner)
 		status = hold_result(path, &held);
 	if (status == 0)

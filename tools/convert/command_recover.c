@@ -126,7 +126,7 @@ int command_recover_run(int argc, char **argv)
 			return arguments_bad_option(option, argv, COMMAND_HELP);
 		output = optarg;
 	}
-	int status = arguments_find_result(argc - optind, argv + optind, &path);
+	int status = arguments_find_remaining(argc - optind, argv + optind, &path);
 	if (status == 0)
 		status = run(path, output);
 	free(path);

@@ -6,9 +6,6 @@
 #include "tools/memory/xalloc.h"
 #include "tools/names/cold_name.h"
 #include "tools/names/demangle.h"
-#include "tools/symbols/kallsyms.h"
-#include "tools/symbols/perf_map_symbols.h"
-#include "tools/symbols/resolve.h"
 #include "tools/text/path.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -133,13 +130,13 @@ static int64_t start_of(const struct profile_reader *reader, uint32_t pid, const
 	return start;
 }
 
-static void resolve_generated(const struct profile_reader *reader,
-			      const struct profile_image *image, struct symbol_address *addresses,
-			      size_t count, struct frame_symbols *symbols)
+static void resolve_by_map(const struct profile_reader *reader, const struct profile_image *image,
+			   struct symbol_address *addresses, size_t count,
+			   struct frame_symbols *symbols)
 {
 	const char *path = profile_reader_text(reader, image->path);
 	struct perf_map_process process = {image->owner_uid, start_of(reader, image->pid, path)};
-	enum perf_map_status status = perf_map_symbols_resolve(path, &process, addresses, count);
+	enum perf_map_status status = resolve_generated(path, &process, addresses, count);
 	if (status != PERF_MAP_READ)
 		add_miss(symbols, path,
 			 (struct frame_symbols_miss){.is_map = true, .map_status = status});
@@ -175,12 +172,12 @@ static void resolve_image(const struct symbol_source *source, uint32_t index,
 		break;
 	case PROFILE_IMAGE_JIT:
 		if (path[0])
-			resolve_generated(reader, image, addresses, count, symbols);
+			resolve_by_map(reader, image, addresses, count, symbols);
 		name_by_module("[jit]", addresses, count);
 		break;
 	case PROFILE_IMAGE_KERNEL:
 		if (is_same_boot(reader))
-			kallsyms_resolve(addresses, count);
+			resolve_kernel(addresses, count);
 		name_by_module("[kernel]", addresses, count);
 		break;
 	default:

@@ -6,9 +6,8 @@
 
 #include "profile/read/reader.h"
 #include "tools/convert/progress.h"
-#include "tools/debuginfo/symbol_file.h"
 #include "tools/symbols/address.h"
-#include "tools/symbols/perf_map_symbols.h"
+#include "tools/symbols/resolve.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -36,6 +36,10 @@ void report_threads_print(const struct report_input *input, FILE *stream, unsign
 void report_modules_print(const struct report_input *input, FILE *stream, unsigned width);
 void report_quality_print(const struct report_input *input, FILE *stream, unsigned width);
 
+/* Why the options' filter leaves no samples, for the user: one line, "why; what to do", for the
+ * caller to free; NULL: no filter is set, or samples meet it. */
+char *report_explain_miss(const struct report_input *input);
+
 /* Prints a report's table in the options' format, without rows whose share of the CPU time is below
  * --min-percent, or by default below default_least (parts of 10^6; in text only). Text names the
  * number of rows left out. */

@@ -1,6 +1,5 @@
 #include "tools/report/report_options.h"
 
-#include "tools/cli/find_result.h"
 #include "tools/memory/xalloc.h"
 #include "tools/text/suggest.h"
 #include <errno.h>
@@ -172,8 +171,7 @@ static char *unknown_report(const char *name, const char *what, const char *cons
 char *report_options_doubt(const struct report_options *options, const char *const *reports)
 {
 	const char *name = options->result;
-	if (options->report || !name || strchr(name, '/') || strchr(name, '.') ||
-	    find_result_is_name(name))
+	if (options->report || !name || strchr(name, '/') || strchr(name, '.'))
 		return NULL;
 	return unknown_report(name, "neither a report nor a result", reports);
 }

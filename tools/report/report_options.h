@@ -49,7 +49,7 @@ enum report_options_status report_options_parse(int argc, char **argv, const cha
 						struct report_options *options, char **problem);
 
 /* The message for options->result without such a file, if the name may be meant for a report; the
- * caller frees the text. NULL: a path, or a name like a result's. */
+ * caller frees the text. NULL: none, or a path. */
 char *report_options_doubt(const struct report_options *options, const char *const *reports);
 void report_options_finish(struct report_options *options);
 

@@ -1,6 +1,7 @@
 #include "tools/symbols/kallsyms.h"
 
 #include "tools/memory/xalloc.h"
+#include "tools/symbols/resolve.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +66,7 @@ void kallsyms_read(FILE *stream, struct symbol_address *addresses, size_t count)
 	free(nearest);
 }
 
-bool kallsyms_resolve(struct symbol_address *addresses, size_t count)
+bool resolve_kernel(struct symbol_address *addresses, size_t count)
 {
 	FILE *stream = fopen("/proc/kallsyms", "re");
 	if (!stream)

@@ -15,7 +15,4 @@
  * nothing. Addresses sorted by rva. */
 void kallsyms_read(FILE *stream, struct symbol_address *addresses, size_t count);
 
-/* The same for this machine's kernel; false if its list is not readable. */
-bool kallsyms_resolve(struct symbol_address *addresses, size_t count);
-
 #endif

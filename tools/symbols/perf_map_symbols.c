@@ -2,6 +2,7 @@
 
 #include "program/regular_file.h"
 #include "tools/memory/xalloc.h"
+#include "tools/symbols/resolve.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -96,9 +97,8 @@ static enum perf_map_status check(const struct stat *status, const struct perf_m
 	return PERF_MAP_READ;
 }
 
-enum perf_map_status perf_map_symbols_resolve(const char *path,
-					      const struct perf_map_process *process,
-					      struct symbol_address *addresses, size_t count)
+enum perf_map_status resolve_generated(const char *path, const struct perf_map_process *process,
+				       struct symbol_address *addresses, size_t count)
 {
 	struct stat status;
 	if (path_leads_up(path))

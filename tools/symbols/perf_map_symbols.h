@@ -18,27 +18,4 @@
  * lines. */
 size_t perf_map_symbols_read(FILE *stream, struct symbol_address *addresses, size_t count);
 
-enum perf_map_status {
-	PERF_MAP_READ,
-	PERF_MAP_MISSING,       /* nothing there */
-	PERF_MAP_NO_NAMES,      /* not a regular file, not readable, or no name in it */
-	PERF_MAP_OTHER_OWNER,   /* of another user than the process */
-	PERF_MAP_UNKNOWN_OWNER, /* nobody saw who owned the process */
-	PERF_MAP_OLDER,         /* left by an earlier process with the same id */
-};
-
-#define PERF_MAP_NO_OWNER UINT32_MAX
-
-/* The expected owner and age of the file. */
-struct perf_map_process {
-	uint32_t owner_uid; /* PERF_MAP_NO_OWNER: not known */
-	int64_t started_ns; /* the file must be later than this date, in ns since 1970
-			     * (CLOCK_REALTIME); 0: not known */
-};
-
-/* Reads the file if regular (no symbolic link) and of this process. */
-enum perf_map_status perf_map_symbols_resolve(const char *path,
-					      const struct perf_map_process *process,
-					      struct symbol_address *addresses, size_t count);
-
 #endif

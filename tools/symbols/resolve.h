@@ -1,6 +1,7 @@
 /*
- * Functions at the addresses of one file, from everything there is: symbol tables, import stubs,
- * unwind tables, DWARF, perf maps.
+ * Functions at the addresses of one image, sorted by rva, from everything there is: a file's symbol
+ * tables, import stubs, unwind tables and DWARF; the running kernel's list; perf maps of generated
+ * code.
  */
 #ifndef TOOLS_SYMBOLS_RESOLVE_H
 #define TOOLS_SYMBOLS_RESOLVE_H
@@ -8,11 +9,36 @@
 #include "tools/debuginfo/symbol_file.h"
 #include "tools/symbols/address.h"
 
-/* Addresses sorted by rva. After SYMBOL_FILE_OPEN every address has a function: with a name, or
+/* After SYMBOL_FILE_OPEN every address has a function: with a name, or
  * is_pseudo with the start of the function or of the address itself. After anything else the
  * addresses are as they were. A path in brackets is the vdso's. debug_path as for
  * symbol_file_open. */
 enum symbol_file_status resolve_file(const struct mapped_file *mapped, const char *debug_path,
 				     struct symbol_address *addresses, size_t count);
+
+/* The running kernel's functions, from /proc/kallsyms; false if that is not readable. */
+bool resolve_kernel(struct symbol_address *addresses, size_t count);
+
+enum perf_map_status {
+	PERF_MAP_READ,
+	PERF_MAP_MISSING,       /* nothing there */
+	PERF_MAP_NO_NAMES,      /* not a regular file, not readable, or no name in it */
+	PERF_MAP_OTHER_OWNER,   /* of another user than the process */
+	PERF_MAP_UNKNOWN_OWNER, /* nobody saw who owned the process */
+	PERF_MAP_OLDER,         /* left by an earlier process with the same id */
+};
+
+#define PERF_MAP_NO_OWNER UINT32_MAX
+
+/* The expected owner and age of the file. */
+struct perf_map_process {
+	uint32_t owner_uid; /* PERF_MAP_NO_OWNER: not known */
+	int64_t started_ns; /* the file must be later than this date, in ns since 1970
+			     * (CLOCK_REALTIME); 0: not known */
+};
+
+/* Reads the perf map of generated code, if a regular file (no symbolic link) of this process. */
+enum perf_map_status resolve_generated(const char *path, const struct perf_map_process *process,
+				       struct symbol_address *addresses, size_t count);
 
 #endif

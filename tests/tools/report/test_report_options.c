@@ -137,7 +137,6 @@ static const struct {
 	{"a-name-with-more-letters-than-any-that-is-compared",
 	 "a-name-with-more-letters-than-any-that-is-compared: neither a report nor a result; see "
 	 "tbreport --help"},
-	{"r001hs", NULL},
 	{"old.tb5", NULL},
 	{"results/hotspotz", NULL},
 	{"hotspots hotspotz", NULL},

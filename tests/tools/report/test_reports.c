@@ -2,7 +2,6 @@
 #include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
 #include "tests/tools/render_report.h"
-#include "tools/report/filter_miss.h"
 #include "tools/report/report.h"
 #include <check.h>
 #include <json-c/json.h>
@@ -162,7 +161,7 @@ static void explain_miss(const struct report_input *input, FILE *stream, unsigne
 {
 	(void)stream;
 	(void)width;
-	missed = filter_miss_explain(input);
+	missed = report_explain_miss(input);
 }
 
 START_TEST(test_filter_misses)

@@ -2,6 +2,7 @@
 #include "tests/support/suite.h"
 #include "tools/memory/xalloc.h"
 #include "tools/symbols/perf_map_symbols.h"
+#include "tools/symbols/resolve.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,39 +106,36 @@ START_TEST(test_perf_map_file)
 	snprintf(link, sizeof(link), "%s/link", directory);
 	struct stat status;
 	struct perf_map_process process = {.owner_uid = getuid()};
-	ck_assert_int_eq(perf_map_symbols_resolve(path, &process, &address, 1), PERF_MAP_MISSING);
+	ck_assert_int_eq(resolve_generated(path, &process, &address, 1), PERF_MAP_MISSING);
 	FILE *map = fopen(path, "w");
 	fputs("10 10\n", map);
 	fflush(map);
-	ck_assert_int_eq(perf_map_symbols_resolve(path, &process, &address, 1), PERF_MAP_NO_NAMES);
+	ck_assert_int_eq(resolve_generated(path, &process, &address, 1), PERF_MAP_NO_NAMES);
 	fputs("10 10 jitted\n", map);
 	fclose(map);
 	ck_assert_int_eq(symlink(path, link), 0);
 	ck_assert_int_eq(stat(path, &status), 0);
-	ck_assert_int_eq(perf_map_symbols_resolve(link, &process, &address, 1), PERF_MAP_NO_NAMES);
-	ck_assert_int_eq(perf_map_symbols_resolve(directory, &process, &address, 1),
-			 PERF_MAP_NO_NAMES);
+	ck_assert_int_eq(resolve_generated(link, &process, &address, 1), PERF_MAP_NO_NAMES);
+	ck_assert_int_eq(resolve_generated(directory, &process, &address, 1), PERF_MAP_NO_NAMES);
 	process.owner_uid = getuid() + 1;
-	ck_assert_int_eq(perf_map_symbols_resolve(path, &process, &address, 1),
-			 PERF_MAP_OTHER_OWNER);
+	ck_assert_int_eq(resolve_generated(path, &process, &address, 1), PERF_MAP_OTHER_OWNER);
 	process.owner_uid = PERF_MAP_NO_OWNER;
-	ck_assert_int_eq(perf_map_symbols_resolve(path, &process, &address, 1),
-			 PERF_MAP_UNKNOWN_OWNER);
+	ck_assert_int_eq(resolve_generated(path, &process, &address, 1), PERF_MAP_UNKNOWN_OWNER);
 	/* Left there by a process before. */
 	process = (struct perf_map_process){getuid(), ((int64_t)status.st_mtim.tv_sec + 1) *
 								      INT64_C(1000000000) +
 							      20000000};
-	ck_assert_int_eq(perf_map_symbols_resolve(path, &process, &address, 1), PERF_MAP_OLDER);
+	ck_assert_int_eq(resolve_generated(path, &process, &address, 1), PERF_MAP_OLDER);
 	ck_assert_ptr_null(address.function.name);
 	process.started_ns =
 		(int64_t)status.st_mtim.tv_sec * INT64_C(1000000000) + status.st_mtim.tv_nsec;
-	ck_assert_int_eq(perf_map_symbols_resolve(path, &process, &address, 1), PERF_MAP_READ);
+	ck_assert_int_eq(resolve_generated(path, &process, &address, 1), PERF_MAP_READ);
 	ck_assert_str_eq(address.function.name, "jitted");
 	symbol_address_finish(&address);
 	unlink(path);
 	unlink(link);
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
-	ck_assert_int_eq(perf_map_symbols_resolve(path, &process, &address, 1), PERF_MAP_NO_NAMES);
+	ck_assert_int_eq(resolve_generated(path, &process, &address, 1), PERF_MAP_NO_NAMES);
 	unlink(path);
 	rmdir(directory);
 }

@@ -328,7 +328,7 @@ START_TEST(test_other_things_are_not_opened)
 	ck_assert_int_ge(inotify_add_watch(watch, path, IN_OPEN), 0);
 	ck_assert_int_eq(resolve(path, NULL, &address, 1), SYMBOL_FILE_MISSING);
 	struct perf_map_process process = {.owner_uid = getuid()};
-	ck_assert_int_eq(perf_map_symbols_resolve(path, &process, &address, 1), PERF_MAP_NO_NAMES);
+	ck_assert_int_eq(resolve_generated(path, &process, &address, 1), PERF_MAP_NO_NAMES);
 	ck_assert_int_eq(read(watch, events, sizeof(events)), -1);
 	close(watch);
 	unlink(path);

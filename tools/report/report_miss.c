@@ -1,5 +1,4 @@
-#include "tools/report/filter_miss.h"
-
+/* The message for a user whose filter leaves no samples. */
 #include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
 #include "tools/text/suggest.h"
@@ -107,7 +106,7 @@ static bool is_hidden_by_mode(const struct report_input *input)
 	return input->options->mode != CALL_PATH_ALL && has_samples(&all);
 }
 
-char *filter_miss_explain(const struct report_input *input)
+char *report_explain_miss(const struct report_input *input)
 {
 	const struct filter *filter = &input->options->filter;
 	char *problem = NULL;

@@ -5,7 +5,7 @@
  * Bit 0 of mode: the stack of the expression starts with a value; bit 1: some registers are
  * unknown; bit 2: words have 4 bytes.
  */
-#include "unwind/cfi/expression.h"
+#include "unwind/step/expression.h"
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,6 +1,6 @@
 #include "tests/unwind/elf_builder.h"
 
-#include "unwind/elf/reader.h"
+#include "unwind/elf/cursor.h"
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 #include "unwind/cfi/find.h"
 
 #include "containers/array.h"
-#include "unwind/cfi/machine.h"
+#include "unwind/cfi/lazy_section.h"
 #include "unwind/cfi/opcodes.h"
-#include "unwind/elf/section.h"
+#include "unwind/frame/machine.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "unwind/cfi/row.h"
 
-#include "unwind/cfi/machine.h"
 #include "unwind/cfi/opcodes.h"
+#include "unwind/frame/machine.h"
 
 enum {
 	REMEMBER_DEPTH_MAX = 16, /* compilers nest one or two */

@@ -1,7 +1,7 @@
 #include "unwind/convention/call.h"
 
-#include "unwind/cfi/machine.h"
 #include "unwind/convention/function_bytes.h"
+#include "unwind/frame/machine.h"
 #include "unwind/module/module.h"
 #include "unwind/rules/rule_cache.h"
 #include "unwind/space/space.h"

@@ -5,8 +5,8 @@
 #ifndef UNWIND_CONVENTION_CONVENTION_H
 #define UNWIND_CONVENTION_CONVENTION_H
 
-#include "unwind/cfi/memory.h"
-#include "unwind/cfi/state.h"
+#include "unwind/frame/machine.h"
+#include "unwind/frame/memory.h"
 
 struct uw_space;
 

@@ -10,14 +10,14 @@
  *
  * All doubtful records are refused.
  */
-#include "unwind/cfi/machine.h"
 #include "unwind/cfi/row.h"
 #include "unwind/convention/call.h"
 #include "unwind/convention/convention.h"
 #include "unwind/convention/function_bytes.h"
+#include "unwind/frame/machine.h"
 #include "unwind/space/space.h"
+#include "unwind/step/cfa.h"
 #include "unwind/step/code.h"
-#include "unwind/step/common.h"
 
 enum {
 	REGION_MAX = 64 * 1024, /* between the stack pointer and the frame record */

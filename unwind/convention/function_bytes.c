@@ -1,6 +1,6 @@
 #include "unwind/convention/function_bytes.h"
 
-#include "unwind/cfi/machine.h"
+#include "unwind/frame/machine.h"
 #include "unwind/space/space.h"
 #include <string.h>
 

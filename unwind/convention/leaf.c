@@ -1,11 +1,11 @@
 /* Steps from code whose return address is on top of the stack, or near it. */
-#include "unwind/cfi/machine.h"
 #include "unwind/convention/call.h"
 #include "unwind/convention/convention.h"
 #include "unwind/convention/function_bytes.h"
+#include "unwind/frame/machine.h"
 #include "unwind/module/module.h"
 #include "unwind/space/space.h"
-#include "unwind/step/common.h"
+#include "unwind/step/cfa.h"
 
 enum {
 	NULL_SIZE = 4096,    /* addresses reached through null pointers */

@@ -1,6 +1,6 @@
 #include "unwind/elf/open.h"
 
-#include "unwind/elf/file.h"
+#include "unwind/elf/elf.h"
 #include "unwind/elf/headers.h"
 #include "unwind/elf/window.h"
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "unwind/elf/window.h"
 
-#include "unwind/elf/file.h"
+#include "unwind/elf/elf.h"
 #include <string.h>
 
 enum {

@@ -1,6 +1,6 @@
 #include "unwind/module/debug_frame.h"
 
-#include "unwind/elf/file.h"
+#include "unwind/elf/elf.h"
 #include "unwind/elf/headers.h"
 #include <gelf.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #define UNWIND_MODULE_MODULE_H
 
 #include "unwind/cfi/find.h"
-#include "unwind/elf/file.h"
-#include "unwind/elf/section.h"
+#include "unwind/cfi/lazy_section.h"
+#include "unwind/elf/elf.h"
 #include <assert.h>
 
 struct uw_module {

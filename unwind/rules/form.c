@@ -1,7 +1,7 @@
 #include "unwind/rules/form.h"
 
 #include "unwind/cfi/row.h"
-#include "unwind/elf/reader.h"
+#include "unwind/elf/cursor.h"
 
 enum { OP_DEREF = 0x06, OP_BREG0 = 0x70 /* DWARF 5, section 7.7.1 */ };
 

@@ -15,7 +15,7 @@
 #ifndef UNWIND_RULES_FORM_H
 #define UNWIND_RULES_FORM_H
 
-#include "unwind/cfi/machine.h"
+#include "unwind/frame/machine.h"
 
 struct uw_row;
 

@@ -5,8 +5,8 @@
  */
 #include "unwind/rules/quick.h"
 
-#include "unwind/cfi/machine.h"
 #include "unwind/cfi/opcodes.h"
+#include "unwind/frame/machine.h"
 
 enum { RA_MAX = 16, REMEMBER_DEPTH_MAX = 4 };
 

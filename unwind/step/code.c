@@ -1,7 +1,7 @@
 #include "unwind/step/code.h"
 
-#include "unwind/cfi/machine.h"
 #include "unwind/cfi/row.h"
+#include "unwind/frame/machine.h"
 #include "unwind/module/module.h"
 #include "unwind/rules/function_rules.h"
 #include "unwind/space/space.h"

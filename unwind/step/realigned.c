@@ -1,8 +1,8 @@
 #include "unwind/step/realigned.h"
 
-#include "unwind/cfi/machine.h"
+#include "unwind/frame/machine.h"
 #include "unwind/rules/rule_cache.h"
-#include "unwind/step/common.h"
+#include "unwind/step/cfa.h"
 
 enum uw_step uw_step_realigned(const struct uw_machine *machine, const struct uw_code *code,
 			       const struct uw_saved *saved, struct uw_state *state,

@@ -2,8 +2,8 @@
 #ifndef UNWIND_STEP_REALIGNED_H
 #define UNWIND_STEP_REALIGNED_H
 
-#include "unwind/cfi/memory.h"
-#include "unwind/cfi/state.h"
+#include "unwind/frame/machine.h"
+#include "unwind/frame/memory.h"
 
 struct uw_code;
 struct uw_machine;

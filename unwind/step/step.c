@@ -1,12 +1,12 @@
 #include "unwind/step/step.h"
 
-#include "unwind/cfi/expression.h"
-#include "unwind/cfi/machine.h"
 #include "unwind/cfi/row.h"
+#include "unwind/frame/machine.h"
 #include "unwind/module/module.h"
 #include "unwind/rules/rule_cache.h"
 #include "unwind/space/space.h"
-#include "unwind/step/common.h"
+#include "unwind/step/cfa.h"
+#include "unwind/step/expression.h"
 #include "unwind/step/realigned.h"
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 #include "unwind/walk/history.h"
 
 #include "containers/array.h"
-#include "unwind/cfi/machine.h"
-#include "unwind/cfi/memory.h"
+#include "unwind/frame/machine.h"
+#include "unwind/frame/memory.h"
 #include "unwind/space/space.h"
 #include "unwind/walk/root.h"
 #include <assert.h>

@@ -1,8 +1,8 @@
 #include "unwind/walk/root.h"
 
-#include "unwind/cfi/machine.h"
-#include "unwind/cfi/memory.h"
 #include "unwind/convention/call.h"
+#include "unwind/frame/machine.h"
+#include "unwind/frame/memory.h"
 #include "unwind/space/space.h"
 
 enum {

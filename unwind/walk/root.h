@@ -6,7 +6,7 @@
 #ifndef UNWIND_WALK_ROOT_H
 #define UNWIND_WALK_ROOT_H
 
-#include "unwind/cfi/state.h"
+#include "unwind/frame/machine.h"
 
 struct uw_space;
 

@@ -1,11 +1,11 @@
 #include "unwind/walk/walk.h"
 
-#include "unwind/cfi/machine.h"
 #include "unwind/convention/convention.h"
+#include "unwind/frame/machine.h"
 #include "unwind/module/module.h"
 #include "unwind/space/space.h"
+#include "unwind/step/cfa.h"
 #include "unwind/step/code.h"
-#include "unwind/step/common.h"
 #include "unwind/step/realigned.h"
 #include "unwind/step/step.h"
 #include "unwind/walk/history.h"

@@ -5,9 +5,8 @@
 #ifndef UNWIND_WALK_WALK_H
 #define UNWIND_WALK_WALK_H
 
-#include "unwind/cfi/machine.h"
-#include "unwind/cfi/memory.h"
-#include "unwind/cfi/state.h"
+#include "unwind/frame/machine.h"
+#include "unwind/frame/memory.h"
 #include "unwind/rules/rule_cache.h"
 
 struct uw_note;

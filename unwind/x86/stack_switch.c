@@ -1,8 +1,8 @@
 #include "unwind/x86/stack_switch.h"
 
-#include "unwind/cfi/machine.h"
 #include "unwind/cfi/row.h"
-#include "unwind/elf/file.h"
+#include "unwind/elf/elf.h"
+#include "unwind/frame/machine.h"
 #include "unwind/x86/instruction.h"
 
 enum {

@@ -1,8 +1,8 @@
 /* Call frame instructions, one by one, and what must be refused. */
 #include "tests/support/suite.h"
 #include "unwind/cfi/find.h"
-#include "unwind/cfi/machine.h"
 #include "unwind/cfi/row.h"
+#include "unwind/frame/machine.h"
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

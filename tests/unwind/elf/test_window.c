@@ -1,5 +1,5 @@
 /* Many small reads of a file through one window. */
-#include "unwind/elf/file.h"
+#include "unwind/elf/elf.h"
 #include "unwind/elf/window.h"
 #include <check.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "tests/unwind/elf_builder.h"
 #include "unwind/cfi/opcodes.h"
 #include "unwind/cfi/row.h"
-#include "unwind/elf/reader.h"
+#include "unwind/elf/cursor.h"
 #include "unwind/unwind.h"
 #include <check.h>
 #include <stdlib.h>

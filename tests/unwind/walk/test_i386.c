@@ -3,9 +3,9 @@
  */
 #include "tests/support/suite.h"
 #include "tests/unwind/elf_builder.h"
-#include "unwind/cfi/expression.h"
 #include "unwind/cfi/row.h"
 #include "unwind/module/module.h"
+#include "unwind/step/expression.h"
 #include <check.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* A bounded cursor over untrusted bytes: integers, LEB128, DW_EH_PE pointers. */
-#ifndef UNWIND_ELF_READER_H
-#define UNWIND_ELF_READER_H
+#ifndef UNWIND_ELF_CURSOR_H
+#define UNWIND_ELF_CURSOR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "unwind/step/common.h"
+#include "unwind/step/cfa.h"
 
 enum { LOWEST_STACK = 64 * 1024 }; /* the usual vm.mmap_min_addr: no mapping lies below */
 

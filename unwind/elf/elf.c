@@ -1,4 +1,4 @@
-#include "unwind/elf/file.h"
+#include "unwind/elf/elf.h"
 
 #include <errno.h>
 #include <stdlib.h>

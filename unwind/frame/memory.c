@@ -1,6 +1,6 @@
-#include "unwind/cfi/memory.h"
+#include "unwind/frame/memory.h"
 
-#include "unwind/elf/file.h"
+#include "unwind/elf/elf.h"
 
 bool uw_memory_read_file(struct uw_memory *memory, uint64_t address, size_t size, uint64_t *value)
 {

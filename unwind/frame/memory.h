@@ -1,6 +1,6 @@
 /* The target's memory as far as a sample holds it, and the work of a walk so far. */
-#ifndef UNWIND_CFI_MEMORY_H
-#define UNWIND_CFI_MEMORY_H
+#ifndef UNWIND_FRAME_MEMORY_H
+#define UNWIND_FRAME_MEMORY_H
 
 #include "unwind/unwind.h"
 #include <string.h>

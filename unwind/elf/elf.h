@@ -1,8 +1,8 @@
 /* The parts of an ELF file that unwinding needs, and reading of its bytes. */
-#ifndef UNWIND_ELF_FILE_H
-#define UNWIND_ELF_FILE_H
+#ifndef UNWIND_ELF_ELF_H
+#define UNWIND_ELF_ELF_H
 
-#include "unwind/elf/reader.h"
+#include "unwind/elf/cursor.h"
 #include "unwind/unwind.h"
 #include <elf.h>
 #include <time.h>

@@ -1,9 +1,9 @@
 /* DWARF expressions (DWARF 5, section 2.5) as call frame information uses them. */
-#ifndef UNWIND_CFI_EXPRESSION_H
-#define UNWIND_CFI_EXPRESSION_H
+#ifndef UNWIND_STEP_EXPRESSION_H
+#define UNWIND_STEP_EXPRESSION_H
 
-#include "unwind/cfi/memory.h"
-#include "unwind/cfi/state.h"
+#include "unwind/frame/machine.h"
+#include "unwind/frame/memory.h"
 
 /*
  * Evaluates the size bytes of an expression over a frame's registers; values are words of

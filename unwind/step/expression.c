@@ -1,7 +1,7 @@
-#include "unwind/cfi/expression.h"
+#include "unwind/step/expression.h"
 
-#include "unwind/cfi/machine.h"
-#include "unwind/elf/reader.h"
+#include "unwind/elf/cursor.h"
+#include "unwind/frame/machine.h"
 
 /* Operation codes: DWARF 5, section 7.7.1. */
 enum {

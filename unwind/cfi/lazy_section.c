@@ -1,6 +1,6 @@
-#include "unwind/elf/section.h"
+#include "unwind/cfi/lazy_section.h"
 
-#include "unwind/elf/file.h"
+#include "unwind/elf/elf.h"
 #include <stdlib.h>
 
 enum { BLOCK = 1 << UW_SECTION_LOG_BLOCK };

@@ -1,10 +1,9 @@
 /* Parts common to steps by different rules. */
-#ifndef UNWIND_STEP_COMMON_H
-#define UNWIND_STEP_COMMON_H
+#ifndef UNWIND_STEP_CFA_H
+#define UNWIND_STEP_CFA_H
 
-#include "unwind/cfi/machine.h"
-#include "unwind/cfi/memory.h"
-#include "unwind/cfi/state.h"
+#include "unwind/frame/machine.h"
+#include "unwind/frame/memory.h"
 #include "unwind/rules/rule_cache.h"
 
 /* The CFA lies above the stack pointer: the call pushed the return address. In an exact frame, code

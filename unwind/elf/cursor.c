@@ -1,4 +1,4 @@
-#include "unwind/elf/reader.h"
+#include "unwind/elf/cursor.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Operations of DWARF expressions, one by one, and what must be refused. */
 #include "tests/support/suite.h"
-#include "unwind/cfi/expression.h"
+#include "unwind/step/expression.h"
 #include <check.h>
 #include <string.h>
 

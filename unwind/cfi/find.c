@@ -18,7 +18,7 @@ enum {
 
 /* One record of .eh_frame. */
 struct record {
-	struct uw_reader body; /* after the CIE pointer */
+	struct uw_cursor body; /* after the CIE pointer */
 	uint64_t cie_offset;   /* of an FDE's CIE */
 	uint64_t next;         /* offset of the next record */
 	bool is_cie;
@@ -27,7 +27,7 @@ struct record {
 
 /* The fields that FDEs take from their CIE. */
 struct cie {
-	struct uw_reader code;
+	struct uw_cursor code;
 	uint64_t code_align;
 	int64_t data_align;
 	uint8_t encoding;
@@ -45,48 +45,48 @@ struct last_cie {
 /* Makes sure that the bytes of the frame have been read. */
 static bool frame_has(const struct uw_cfi *cfi, uint64_t offset, uint64_t size)
 {
-	return !cfi->section || uw_section_want(cfi->section, offset, size);
+	return !cfi->section || uw_lazy_section_want(cfi->section, offset, size);
 }
 
 /* Returns false if no whole record starts at offset. */
 static bool read_record(const struct uw_cfi *cfi, uint64_t offset, struct record *record)
 {
-	struct uw_reader reader = uw_reader_of(&cfi->frame, offset, UINT64_MAX);
+	struct uw_cursor cursor = uw_cursor_of(&cfi->frame, offset, UINT64_MAX);
 	uint64_t pointer;
 
 	if (!frame_has(cfi, offset, LENGTH_SIZE_MAX))
 		return false;
-	uint64_t length = uw_read_u32(&reader);
+	uint64_t length = uw_read_u32(&cursor);
 	bool wide = length == UINT32_MAX;
 	if (wide)
-		length = uw_read_u64(&reader);
-	if (reader.failed)
+		length = uw_read_u64(&cursor);
+	if (cursor.failed)
 		return false;
-	uint64_t pointer_offset = reader.rva - cfi->frame.rva;
+	uint64_t pointer_offset = cursor.rva - cfi->frame.rva;
 	record->next = pointer_offset + length;
 	record->is_terminator = length == 0;
 	if (record->is_terminator)
 		return true;
-	if (length > uw_reader_left(&reader) ||
+	if (length > uw_cursor_left(&cursor) ||
 	    !frame_has(cfi, pointer_offset, length < BODY_MAX ? length : BODY_MAX))
 		return false;
-	reader.end = reader.at + length;
+	cursor.end = cursor.at + length;
 	if (cfi->is_debug) {
 		/* Offsets from the section's start, as wide as the form; all ones mark a CIE. */
-		pointer = wide ? uw_read_u64(&reader) : uw_read_u32(&reader);
+		pointer = wide ? uw_read_u64(&cursor) : uw_read_u32(&cursor);
 		record->is_cie = pointer == (wide ? UINT64_MAX : UINT32_MAX);
 		record->cie_offset = pointer;
-		record->body = reader;
-		return !reader.failed;
+		record->body = cursor;
+		return !cursor.failed;
 	}
 	/* In .eh_frame the CIE pointer counts backwards from itself, and stays 4 bytes wide in the
 	 * 64-bit form (LSB Core 5.0, section 10.6.1); 0 marks a CIE. */
-	pointer = uw_read_u32(&reader);
-	if (reader.failed || pointer > pointer_offset)
+	pointer = uw_read_u32(&cursor);
+	if (cursor.failed || pointer > pointer_offset)
 		return false;
 	record->is_cie = pointer == 0;
 	record->cie_offset = pointer_offset - pointer;
-	record->body = reader;
+	record->body = cursor;
 	return true;
 }
 
@@ -99,22 +99,22 @@ static uint8_t encoding_sized(uint8_t encoding, uint8_t word)
 }
 
 /* Reads the augmentation string's characters; unknown ones are fine once 'z' gave a length. */
-static bool read_augmentation(struct uw_reader *reader, const char *string, uint8_t word,
+static bool read_augmentation(struct uw_cursor *cursor, const char *string, uint8_t word,
 			      struct cie *cie)
 {
-	struct uw_reader data = *reader;
+	struct uw_cursor data = *cursor;
 
 	if (string[0] == '\0')
 		return true;
 	if (string[0] != 'z')
 		return false;
 	cie->sized = true;
-	uint64_t size = uw_read_uleb(reader);
-	data = *reader;
-	uw_read_skip(reader, size);
-	if (reader->failed)
+	uint64_t size = uw_read_uleb(cursor);
+	data = *cursor;
+	uw_read_skip(cursor, size);
+	if (cursor->failed)
 		return false;
-	data.end = reader->at;
+	data.end = cursor->at;
 	for (const char *c = string + 1; *c != '\0'; c++) {
 		if (*c == 'R')
 			cie->encoding = encoding_sized(uw_read_u8(&data), word);
@@ -134,33 +134,33 @@ static bool read_cie(const struct uw_cfi *cfi, uint64_t offset, struct cie *cie)
 {
 	char augmentation[AUGMENTATION_MAX] = "";
 	struct record record;
-	struct uw_reader *reader = &record.body;
+	struct uw_cursor *cursor = &record.body;
 	const struct uw_machine *machine = uw_machine_of(cfi->arch);
 	size_t i;
 
 	if (!read_record(cfi, offset, &record) || record.is_terminator || !record.is_cie)
 		return false;
-	uint8_t version = uw_read_u8(reader);
+	uint8_t version = uw_read_u8(cursor);
 	if (version != CIE_VERSION_GCC && version != 3 && version != 4)
 		return false;
 	for (i = 0; i < sizeof(augmentation); i++) {
-		augmentation[i] = (char)uw_read_u8(reader);
+		augmentation[i] = (char)uw_read_u8(cursor);
 		if (augmentation[i] == '\0')
 			break;
 	}
 	if (i == sizeof(augmentation))
 		return false;
-	if (version == 4 && (uw_read_u8(reader) != machine->word || uw_read_u8(reader) != 0))
+	if (version == 4 && (uw_read_u8(cursor) != machine->word || uw_read_u8(cursor) != 0))
 		return false; /* address size, segment selector size */
 	*cie = (struct cie){.encoding = encoding_sized(UW_PE_ABSPTR, machine->word)};
-	cie->code_align = uw_read_uleb(reader);
-	cie->data_align = uw_read_sleb(reader);
-	uint64_t ra = version == CIE_VERSION_GCC ? uw_read_u8(reader) : uw_read_uleb(reader);
+	cie->code_align = uw_read_uleb(cursor);
+	cie->data_align = uw_read_sleb(cursor);
+	uint64_t ra = version == CIE_VERSION_GCC ? uw_read_u8(cursor) : uw_read_uleb(cursor);
 	if (ra != machine->ra)
 		return false;
-	if (!read_augmentation(reader, augmentation, machine->word, cie) || reader->failed)
+	if (!read_augmentation(cursor, augmentation, machine->word, cie) || cursor->failed)
 		return false;
-	cie->code = *reader;
+	cie->code = *cursor;
 	return true;
 }
 
@@ -179,16 +179,16 @@ static bool read_fde(const struct uw_cfi *cfi, const struct record *record, stru
 		     struct uw_fde *fde)
 {
 	const struct cie *cie = find_cie(cfi, record->cie_offset, last);
-	struct uw_reader reader = record->body;
+	struct uw_cursor cursor = record->body;
 
 	if (!cie)
 		return false;
-	fde->start = uw_word_wrap(uw_read_pointer(&reader, cie->encoding, cfi->hdr_rva),
+	fde->start = uw_word_wrap(uw_read_pointer(&cursor, cie->encoding, cfi->hdr_rva),
 				  uw_machine_of(cfi->arch)->word);
-	uint64_t size = uw_read_pointer(&reader, cie->encoding & UW_PE_FORMAT_MASK, 0);
+	uint64_t size = uw_read_pointer(&cursor, cie->encoding & UW_PE_FORMAT_MASK, 0);
 	if (cie->sized)
-		uw_read_skip(&reader, uw_read_uleb(&reader));
-	if (reader.failed || __builtin_add_overflow(fde->start, size, &fde->end))
+		uw_read_skip(&cursor, uw_read_uleb(&cursor));
+	if (cursor.failed || __builtin_add_overflow(fde->start, size, &fde->end))
 		return false;
 	fde->cfi = cfi;
 	fde->code_align = cie->code_align;
@@ -196,7 +196,7 @@ static bool read_fde(const struct uw_cfi *cfi, const struct record *record, stru
 	fde->encoding = cie->encoding;
 	fde->signal = cie->signal;
 	fde->cie_code = cie->code;
-	fde->code = reader;
+	fde->code = cursor;
 	return true;
 }
 
@@ -233,24 +233,24 @@ static int build_index(struct uw_cfi *cfi)
 }
 
 struct hdr {
-	struct uw_reader rest; /* after the pointer to .eh_frame */
+	struct uw_cursor rest; /* after the pointer to .eh_frame */
 	uint64_t frame_rva;
 	uint8_t count_encoding, table_encoding;
 };
 
 static bool read_hdr(const struct uw_span *span, struct hdr *hdr)
 {
-	struct uw_reader reader = uw_reader_of(span, 0, UINT64_MAX);
-	uint8_t version = uw_read_u8(&reader);
-	uint8_t frame_encoding = uw_read_u8(&reader);
+	struct uw_cursor cursor = uw_cursor_of(span, 0, UINT64_MAX);
+	uint8_t version = uw_read_u8(&cursor);
+	uint8_t frame_encoding = uw_read_u8(&cursor);
 
-	hdr->count_encoding = uw_read_u8(&reader);
-	hdr->table_encoding = uw_read_u8(&reader);
+	hdr->count_encoding = uw_read_u8(&cursor);
+	hdr->table_encoding = uw_read_u8(&cursor);
 	if (version != 1 || frame_encoding == UW_PE_OMIT)
 		return false;
-	hdr->frame_rva = uw_read_pointer(&reader, frame_encoding, span->rva);
-	hdr->rest = reader;
-	return !reader.failed;
+	hdr->frame_rva = uw_read_pointer(&cursor, frame_encoding, span->rva);
+	hdr->rest = cursor;
+	return !cursor.failed;
 }
 
 bool uw_cfi_hdr_frame(const struct uw_span *hdr, uint64_t *frame_rva)
@@ -305,7 +305,7 @@ int uw_cfi_init(struct uw_cfi *cfi, const struct uw_span *hdr)
 	if (cfi->frame.size == 0)
 		return 0;
 	uint64_t count = read_hdr_count(hdr, &fields);
-	if (count == 0 || count > uw_reader_left(&fields.rest) / HDR_ENTRY_SIZE)
+	if (count == 0 || count > uw_cursor_left(&fields.rest) / HDR_ENTRY_SIZE)
 		return build_index(cfi);
 	cfi->table.bytes = fields.rest.at;
 	cfi->table.size = (size_t)count * HDR_ENTRY_SIZE;

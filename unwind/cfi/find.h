@@ -16,13 +16,13 @@ struct uw_cfi_entry {
 	uint64_t offset; /* of the FDE in .eh_frame */
 };
 
-struct uw_section;
+struct uw_lazy_section;
 
 struct uw_cfi {
 	enum uw_arch arch;
-	struct uw_span frame;       /* .eh_frame or .debug_frame; size 0: there is none */
-	struct uw_section *section; /* reads the frame's bytes on demand; NULL: all are read */
-	bool is_debug;              /* frame is .debug_frame (DWARF 5, section 6.4.1) */
+	struct uw_span frame;            /* .eh_frame or .debug_frame; size 0: there is none */
+	struct uw_lazy_section *section; /* reads the frame's bytes on demand; NULL: all are read */
+	bool is_debug;                   /* frame is .debug_frame (DWARF 5, section 6.4.1) */
 	struct uw_span table;       /* entries of .eh_frame_hdr, 8 bytes each; size 0: use index */
 	uint64_t hdr_rva;           /* base of the table's offsets */
 	struct uw_cfi_entry *index; /* owned; sorted by start */
@@ -56,7 +56,7 @@ struct uw_fde {
 	int64_t data_align;
 	uint8_t encoding; /* of code addresses */
 	bool signal;      /* augmentation 'S': the frame of a signal handler's caller */
-	struct uw_reader cie_code, code;
+	struct uw_cursor cie_code, code;
 };
 
 enum uw_cfi_result {

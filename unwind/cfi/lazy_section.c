@@ -3,10 +3,10 @@
 #include "unwind/elf/elf.h"
 #include <stdlib.h>
 
-enum { BLOCK = 1 << UW_SECTION_LOG_BLOCK };
+enum { BLOCK = 1 << UW_LAZY_SECTION_LOG_BLOCK };
 
-int uw_section_open(struct uw_section *section, const struct uw_elf *elf,
-		    const struct uw_piece *piece, struct uw_span *span)
+int uw_lazy_section_open(struct uw_lazy_section *section, const struct uw_elf *elf,
+			 const struct uw_piece *piece, struct uw_span *span)
 {
 	size_t blocks = (size_t)(piece->size / BLOCK + 1);
 
@@ -26,15 +26,15 @@ int uw_section_open(struct uw_section *section, const struct uw_elf *elf,
 	return 0;
 }
 
-void uw_section_finish(struct uw_section *section)
+void uw_lazy_section_finish(struct uw_lazy_section *section)
 {
 	free(section->bytes);
 	free(section->is_read);
 }
 
-static bool read_block(struct uw_section *section, size_t block)
+static bool read_block(struct uw_lazy_section *section, size_t block)
 {
-	size_t offset = block << UW_SECTION_LOG_BLOCK, size = section->size - offset;
+	size_t offset = block << UW_LAZY_SECTION_LOG_BLOCK, size = section->size - offset;
 
 	if (section->is_read[block])
 		return true;
@@ -46,7 +46,7 @@ static bool read_block(struct uw_section *section, size_t block)
 	return true;
 }
 
-bool uw_section_read(struct uw_section *section, size_t first, size_t last)
+bool uw_lazy_section_read(struct uw_lazy_section *section, size_t first, size_t last)
 {
 	for (size_t block = first; block <= last; block++)
 		if (!read_block(section, block))

@@ -14,10 +14,10 @@ struct uw_elf;
 struct uw_piece;
 struct uw_span;
 
-enum { UW_SECTION_LOG_BLOCK = 14 };
+enum { UW_LAZY_SECTION_LOG_BLOCK = 14 };
 
 /* Zeroed at first. */
-struct uw_section {
+struct uw_lazy_section {
 	const struct uw_elf *elf; /* borrowed */
 	uint64_t offset;          /* in the file */
 	size_t size;
@@ -27,16 +27,17 @@ struct uw_section {
 
 /* Makes a section of a piece of the file, with *span over its bytes; empty if the piece is empty or
  * larger than a section should be. Returns 0, or -1: out of memory. */
-int uw_section_open(struct uw_section *section, const struct uw_elf *elf,
-		    const struct uw_piece *piece, struct uw_span *span);
-void uw_section_finish(struct uw_section *section);
+int uw_lazy_section_open(struct uw_lazy_section *section, const struct uw_elf *elf,
+			 const struct uw_piece *piece, struct uw_span *span);
+void uw_lazy_section_finish(struct uw_lazy_section *section);
 
 /* Reads the missing blocks from first to last; false: the file no longer holds them. */
-bool uw_section_read(struct uw_section *section, size_t first, size_t last);
+bool uw_lazy_section_read(struct uw_lazy_section *section, size_t first, size_t last);
 
 /* Makes sure that the bytes [offset, offset + size), clipped to the section, have been read; false:
  * the file no longer holds them. */
-static inline bool uw_section_want(struct uw_section *section, uint64_t offset, uint64_t size)
+static inline bool uw_lazy_section_want(struct uw_lazy_section *section, uint64_t offset,
+					uint64_t size)
 {
 	size_t first, last;
 
@@ -44,11 +45,11 @@ static inline bool uw_section_want(struct uw_section *section, uint64_t offset, 
 		return true;
 	if (size > section->size - offset)
 		size = section->size - offset;
-	first = (size_t)(offset >> UW_SECTION_LOG_BLOCK);
-	last = (size_t)((offset + size - 1) >> UW_SECTION_LOG_BLOCK);
+	first = (size_t)(offset >> UW_LAZY_SECTION_LOG_BLOCK);
+	last = (size_t)((offset + size - 1) >> UW_LAZY_SECTION_LOG_BLOCK);
 	if (__builtin_expect(first == last && section->is_read[first], 1))
 		return true;
-	return uw_section_read(section, first, last);
+	return uw_lazy_section_read(section, first, last);
 }
 
 #endif

@@ -13,7 +13,7 @@ struct machine_state {
 	const struct uw_fde *fde;
 	const struct uw_row *initial; /* the CIE's row; NULL while the CIE's code runs */
 	struct uw_row *row;
-	struct uw_reader code;
+	struct uw_cursor code;
 	uint64_t at;     /* first address of the row */
 	uint64_t target; /* address of the wanted row */
 	uint32_t *effort;
@@ -142,7 +142,7 @@ static uint64_t factored(const struct machine_state *state, uint64_t value)
 /* Runs instructions that set the CFA rule; false: another op. */
 static bool run_cfa(struct machine_state *state, uint8_t op)
 {
-	struct uw_reader *code = &state->code;
+	struct uw_cursor *code = &state->code;
 	uint64_t reg;
 
 	switch (op) {
@@ -174,7 +174,7 @@ static bool run_cfa(struct machine_state *state, uint8_t op)
 /* Runs instructions that set a register's rule; false: another op. */
 static bool run_rule(struct machine_state *state, uint8_t op)
 {
-	struct uw_reader *code = &state->code;
+	struct uw_cursor *code = &state->code;
 	struct uw_rule unused;
 
 	if (op < UW_CFA_OFFSET_EXTENDED || (op > UW_CFA_REGISTER && op < UW_CFA_EXPRESSION) ||
@@ -223,7 +223,7 @@ static bool run_rule(struct machine_state *state, uint8_t op)
 
 static void run_other(struct machine_state *state, uint8_t op)
 {
-	struct uw_reader *code = &state->code;
+	struct uw_cursor *code = &state->code;
 
 	switch (op) {
 	case UW_CFA_NOP:
@@ -261,12 +261,12 @@ static void run_other(struct machine_state *state, uint8_t op)
 }
 
 /* Runs code to its end or until the row of target is complete; false: malformed. */
-static bool run_code(struct machine_state *state, struct uw_reader code)
+static bool run_code(struct machine_state *state, struct uw_cursor code)
 {
 	state->code = code;
-	if (uw_reader_left(&code) > UW_CFA_CODE_SIZE_MAX)
+	if (uw_cursor_left(&code) > UW_CFA_CODE_SIZE_MAX)
 		return false;
-	while (uw_reader_left(&state->code) > 0) {
+	while (uw_cursor_left(&state->code) > 0) {
 		uint8_t op = uw_read_u8(&state->code);
 		uint8_t operand = op & (uint8_t)~UW_CFA_HIGH_MASK;
 

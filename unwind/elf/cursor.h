@@ -17,61 +17,62 @@ struct uw_span {
  * A read past the end yields 0 and sets failed; failed stays set: one check after several reads is
  * enough.
  */
-struct uw_reader {
+struct uw_cursor {
 	const uint8_t *at;
 	const uint8_t *end;
 	uint64_t rva; /* of *at */
 	bool failed;
 };
 
-/* A reader of span[offset, offset + size), clipped to the span; failed when offset is beyond it. */
-struct uw_reader uw_reader_of(const struct uw_span *span, uint64_t offset, uint64_t size);
+/* A cursor over span[offset, offset + size), clipped to the span; failed when offset is beyond it.
+ */
+struct uw_cursor uw_cursor_of(const struct uw_span *span, uint64_t offset, uint64_t size);
 
 /* A little-endian number of 1, 2, 4 or 8 bytes, extended to 64 bits. */
-uint64_t uw_read_number(struct uw_reader *reader, unsigned size, bool is_signed);
-uint64_t uw_read_uleb_long(struct uw_reader *reader);
-int64_t uw_read_sleb(struct uw_reader *reader);
-void uw_read_skip(struct uw_reader *reader, uint64_t size);
+uint64_t uw_read_number(struct uw_cursor *cursor, unsigned size, bool is_signed);
+uint64_t uw_read_uleb_long(struct uw_cursor *cursor);
+int64_t uw_read_sleb(struct uw_cursor *cursor);
+void uw_read_skip(struct uw_cursor *cursor, uint64_t size);
 
-static inline uint8_t uw_read_u8(struct uw_reader *reader)
+static inline uint8_t uw_read_u8(struct uw_cursor *cursor)
 {
-	if (reader->at == reader->end) {
-		reader->failed = true;
+	if (cursor->at == cursor->end) {
+		cursor->failed = true;
 		return 0;
 	}
-	reader->rva++;
-	return *reader->at++;
+	cursor->rva++;
+	return *cursor->at++;
 }
 
-static inline uint16_t uw_read_u16(struct uw_reader *reader)
+static inline uint16_t uw_read_u16(struct uw_cursor *cursor)
 {
-	return (uint16_t)uw_read_number(reader, 2, false);
+	return (uint16_t)uw_read_number(cursor, 2, false);
 }
 
-static inline uint32_t uw_read_u32(struct uw_reader *reader)
+static inline uint32_t uw_read_u32(struct uw_cursor *cursor)
 {
-	return (uint32_t)uw_read_number(reader, 4, false);
+	return (uint32_t)uw_read_number(cursor, 4, false);
 }
 
-static inline uint64_t uw_read_u64(struct uw_reader *reader)
+static inline uint64_t uw_read_u64(struct uw_cursor *cursor)
 {
-	return uw_read_number(reader, 8, false);
+	return uw_read_number(cursor, 8, false);
 }
 
 /* Fails where the value needs more than 64 bits. */
-static inline uint64_t uw_read_uleb(struct uw_reader *reader)
+static inline uint64_t uw_read_uleb(struct uw_cursor *cursor)
 {
 	/* Nearly all have one byte. */
-	if (reader->at < reader->end && *reader->at < 0x80) {
-		reader->rva++;
-		return *reader->at++;
+	if (cursor->at < cursor->end && *cursor->at < 0x80) {
+		cursor->rva++;
+		return *cursor->at++;
 	}
-	return uw_read_uleb_long(reader);
+	return uw_read_uleb_long(cursor);
 }
 
-static inline size_t uw_reader_left(const struct uw_reader *reader)
+static inline size_t uw_cursor_left(const struct uw_cursor *cursor)
 {
-	return (size_t)(reader->end - reader->at);
+	return (size_t)(cursor->end - cursor->at);
 }
 
 /* Pointer encodings: Linux Standard Base Core 5.0, section 10.5.1. */
@@ -99,9 +100,9 @@ enum {
  * read as 8 bytes: a 32-bit file's encodings have to be made explicit before. Bases unknown to a
  * file alone (text, function, indirect) set failed, after the bytes were consumed.
  */
-uint64_t uw_read_pointer(struct uw_reader *reader, uint8_t encoding, uint64_t data_rva);
+uint64_t uw_read_pointer(struct uw_cursor *cursor, uint8_t encoding, uint64_t data_rva);
 
 /* Skips a pointer of any base. word: bytes of an address, and the alignment of aligned pointers. */
-void uw_read_pointer_skip(struct uw_reader *reader, uint8_t encoding, uint8_t word);
+void uw_read_pointer_skip(struct uw_cursor *cursor, uint8_t encoding, uint8_t word);
 
 #endif

@@ -59,7 +59,7 @@ static int open_frame(struct uw_module *module, const struct uw_span *hdr)
 	if (module->elf.image)
 		return uw_elf_copy(&module->elf, &piece, &module->frame_bytes, &module->cfi.frame);
 	module->cfi.section = &module->frame;
-	return uw_section_open(&module->frame, &module->elf, &piece, &module->cfi.frame);
+	return uw_lazy_section_open(&module->frame, &module->elf, &piece, &module->cfi.frame);
 }
 
 int uw_module_take_debug(struct uw_module *module, const struct uw_elf *elf)
@@ -133,12 +133,12 @@ static void drop_info(struct uw_module *module)
 {
 	uw_cfi_finish(&module->cfi);
 	uw_cfi_finish(&module->debug);
-	uw_section_finish(&module->frame);
+	uw_lazy_section_finish(&module->frame);
 	free(module->frame_bytes);
 	free(module->debug_bytes);
 	free(module->hdr_bytes);
 	module->cfi = module->debug = (struct uw_cfi){.arch = module->elf.arch};
-	module->frame = (struct uw_section){0};
+	module->frame = (struct uw_lazy_section){0};
 	module->frame_bytes = module->debug_bytes = module->hdr_bytes = NULL;
 	module->is_loaded = true;
 }

@@ -70,14 +70,14 @@ static bool is_near_fp(const struct uw_machine *machine, const struct uw_rule *r
 		       const uint8_t *tail, int64_t *offset)
 {
 	const struct uw_span span = {rule->expression, rule->size, 0};
-	struct uw_reader reader = uw_reader_of(&span, 0, rule->size);
+	struct uw_cursor cursor = uw_cursor_of(&span, 0, rule->size);
 
-	if (uw_read_u8(&reader) != OP_BREG0 + machine->fp)
+	if (uw_read_u8(&cursor) != OP_BREG0 + machine->fp)
 		return false;
-	*offset = uw_read_sleb(&reader);
-	if (tail && uw_read_u8(&reader) != *tail)
+	*offset = uw_read_sleb(&cursor);
+	if (tail && uw_read_u8(&cursor) != *tail)
 		return false;
-	return !reader.failed && uw_reader_left(&reader) == 0;
+	return !cursor.failed && uw_cursor_left(&cursor) == 0;
 }
 
 static bool take_register(const struct uw_machine *machine, const struct uw_rule *rule,

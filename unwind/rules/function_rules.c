@@ -54,7 +54,7 @@ static void decode_rows(struct uw_function_rules *functions, const struct uw_fde
 			struct function *function)
 {
 	/* Every row but the first takes an instruction. */
-	size_t room = uw_reader_left(&fde->code) + 1;
+	size_t room = uw_cursor_left(&fde->code) + 1;
 	struct uw_rules_row *rows;
 
 	if (fde->signal ||
@@ -85,7 +85,7 @@ static void take_function(struct uw_function_rules *functions, struct uw_module 
 	function->entry = (uint32_t)entry;
 	if (!uw_cfi_entry_read(cfi, entry, &fde))
 		return;
-	*effort += (uint32_t)(uw_reader_left(&fde.code) / BYTES_PER_EFFORT);
+	*effort += (uint32_t)(uw_cursor_left(&fde.code) / BYTES_PER_EFFORT);
 	function->start = fde.start;
 	function->end = function->limit = fde.end;
 	if (entry + 1 < uw_cfi_count(cfi) && uw_cfi_entry_start(cfi, entry + 1) < fde.end)

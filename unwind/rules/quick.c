@@ -20,7 +20,7 @@ static const int8_t saved_index_32[RA_MAX] = {-1, -1, -1, 0,  -1, 1,  2,  3,
 struct quick_state {
 	struct uw_rules row, initial;
 	struct uw_rules remembered[REMEMBER_DEPTH_MAX];
-	struct uw_reader code;
+	struct uw_cursor code;
 	const struct uw_machine *machine;
 	const int8_t *saved_index;
 	uint64_t at;
@@ -91,7 +91,7 @@ static bool advance_row(struct quick_state *state, uint64_t delta)
 /* Instructions without an operand in the operation; false: malformed, or not ordinary. */
 static bool run_other(struct quick_state *state, uint8_t op)
 {
-	struct uw_reader *code = &state->code;
+	struct uw_cursor *code = &state->code;
 	uint64_t reg;
 
 	switch (op) {
@@ -131,10 +131,10 @@ static bool run_other(struct quick_state *state, uint8_t op)
 }
 
 /* Runs code until it ends; false: malformed, or not ordinary. */
-static bool run_code(struct quick_state *state, struct uw_reader code)
+static bool run_code(struct quick_state *state, struct uw_cursor code)
 {
 	state->code = code;
-	if (uw_reader_left(&code) > UW_CFA_CODE_SIZE_MAX)
+	if (uw_cursor_left(&code) > UW_CFA_CODE_SIZE_MAX)
 		return false;
 	while (state->code.at < state->code.end) {
 		uint8_t op = uw_read_u8(&state->code);

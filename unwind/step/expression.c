@@ -53,7 +53,7 @@ enum {
 };
 
 struct evaluation {
-	struct uw_reader code;
+	struct uw_cursor code;
 	const uint8_t *start;
 	uint64_t bias;
 	const struct uw_state *state;
@@ -127,7 +127,7 @@ static void deref(struct evaluation *evaluation, uint8_t size)
 
 static void jump(struct evaluation *evaluation, int16_t offset, bool taken)
 {
-	struct uw_reader *code = &evaluation->code;
+	struct uw_cursor *code = &evaluation->code;
 	ptrdiff_t to = code->at - evaluation->start + offset;
 
 	if (!taken)
@@ -142,7 +142,7 @@ static void jump(struct evaluation *evaluation, int16_t offset, bool taken)
 /* Operations that push a constant; false when op is none of them. */
 static bool run_constant(struct evaluation *evaluation, uint8_t op)
 {
-	struct uw_reader *code = &evaluation->code;
+	struct uw_cursor *code = &evaluation->code;
 
 	if (op >= OP_CONST1U && op <= OP_CONST8S) {
 		/* Of 1, 2, 4 and 8 bytes, each unsigned and signed. */
@@ -294,7 +294,7 @@ static bool run_unary(struct evaluation *evaluation, uint8_t op)
 
 static void run_other(struct evaluation *evaluation, uint8_t op)
 {
-	struct uw_reader *code = &evaluation->code;
+	struct uw_cursor *code = &evaluation->code;
 	uint64_t value;
 	int16_t offset;
 
@@ -342,7 +342,7 @@ enum uw_step uw_expression_eval(const uint8_t *bytes, size_t size, const uint64_
 {
 	struct evaluation evaluation;
 
-	evaluation.code = (struct uw_reader){.at = bytes, .end = bytes + size};
+	evaluation.code = (struct uw_cursor){.at = bytes, .end = bytes + size};
 	evaluation.start = bytes;
 	evaluation.bias = bias;
 	evaluation.state = state;
@@ -351,7 +351,7 @@ enum uw_step uw_expression_eval(const uint8_t *bytes, size_t size, const uint64_
 	evaluation.depth = 0;
 	if (initial)
 		push(&evaluation, *initial);
-	for (unsigned steps = 0; uw_reader_left(&evaluation.code) > 0; steps++) {
+	for (unsigned steps = 0; uw_cursor_left(&evaluation.code) > 0; steps++) {
 		uint8_t op = uw_read_u8(&evaluation.code);
 
 		if (!run_constant(&evaluation, op) && !run_binary(&evaluation, op) &&

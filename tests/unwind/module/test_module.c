@@ -500,8 +500,8 @@ static size_t blocks_read(const struct uw_module *module)
 {
 	size_t count = 0;
 
-	for (size_t at = 0; at < module->frame.size; at += (size_t)1 << UW_SECTION_LOG_BLOCK)
-		count += module->frame.is_read[at >> UW_SECTION_LOG_BLOCK];
+	for (size_t at = 0; at < module->frame.size; at += (size_t)1 << UW_LAZY_SECTION_LOG_BLOCK)
+		count += module->frame.is_read[at >> UW_LAZY_SECTION_LOG_BLOCK];
 	return count;
 }
 
@@ -522,7 +522,7 @@ START_TEST(read_when_needed)
 	ck_assert(!module->is_loaded);
 	ck_assert_ptr_null(module->frame.bytes);
 	uw_module_load(module);
-	ck_assert_uint_gt(module->frame.size, 4 << UW_SECTION_LOG_BLOCK);
+	ck_assert_uint_gt(module->frame.size, 4 << UW_LAZY_SECTION_LOG_BLOCK);
 	ck_assert_uint_eq(blocks_read(module), 0);
 	ck_assert_int_eq(uw_module_find(module, uw_cfi_entry_start(&module->cfi, 0), &fde, &gap),
 			 UW_CFI_OK);

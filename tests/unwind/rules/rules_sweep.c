@@ -32,7 +32,7 @@ static struct {
 
 static size_t rows_of(const struct uw_fde *fde)
 {
-	size_t room = uw_reader_left(&fde->code) + 1;
+	size_t room = uw_cursor_left(&fde->code) + 1;
 	if (room > run.room) {
 		run.rows = reallocarray(run.rows, room, sizeof(*run.rows));
 		run.room = room;

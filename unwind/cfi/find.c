@@ -2,7 +2,7 @@
 
 #include "containers/array.h"
 #include "unwind/cfi/lazy_section.h"
-#include "unwind/cfi/opcodes.h"
+#include "unwind/cfi/row.h"
 #include "unwind/frame/machine.h"
 #include <errno.h>
 #include <stdlib.h>

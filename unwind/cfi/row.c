@@ -1,6 +1,5 @@
 #include "unwind/cfi/row.h"
 
-#include "unwind/cfi/opcodes.h"
 #include "unwind/frame/machine.h"
 
 enum {

@@ -1,8 +1,46 @@
-/* The rules at an address, made by an FDE's instructions (DWARF 5, section 6.4). */
+/* Call frame instructions, and the rules that an FDE's make at an address (DWARF 5, section 6.4).
+ */
 #ifndef UNWIND_CFI_ROW_H
 #define UNWIND_CFI_ROW_H
 
 #include "unwind/cfi/find.h"
+
+/* DWARF 5, section 7.24, and the GNU and AArch64 vendor extensions. */
+enum {
+	UW_CFA_ADVANCE_LOC = 0x40, /* high two bits; the low six are the operand */
+	UW_CFA_OFFSET = 0x80,
+	UW_CFA_RESTORE = 0xc0,
+	UW_CFA_HIGH_MASK = 0xc0,
+	UW_CFA_NOP = 0x00,
+	UW_CFA_SET_LOC = 0x01,
+	UW_CFA_ADVANCE_LOC1 = 0x02,
+	UW_CFA_ADVANCE_LOC2 = 0x03,
+	UW_CFA_ADVANCE_LOC4 = 0x04,
+	UW_CFA_OFFSET_EXTENDED = 0x05,
+	UW_CFA_RESTORE_EXTENDED = 0x06,
+	UW_CFA_UNDEFINED = 0x07,
+	UW_CFA_SAME_VALUE = 0x08,
+	UW_CFA_REGISTER = 0x09,
+	UW_CFA_REMEMBER_STATE = 0x0a,
+	UW_CFA_RESTORE_STATE = 0x0b,
+	UW_CFA_DEF_CFA = 0x0c,
+	UW_CFA_DEF_CFA_REGISTER = 0x0d,
+	UW_CFA_DEF_CFA_OFFSET = 0x0e,
+	UW_CFA_DEF_CFA_EXPRESSION = 0x0f,
+	UW_CFA_EXPRESSION = 0x10,
+	UW_CFA_OFFSET_EXTENDED_SF = 0x11,
+	UW_CFA_DEF_CFA_SF = 0x12,
+	UW_CFA_DEF_CFA_OFFSET_SF = 0x13,
+	UW_CFA_VAL_OFFSET = 0x14,
+	UW_CFA_VAL_OFFSET_SF = 0x15,
+	UW_CFA_VAL_EXPRESSION = 0x16,
+	UW_CFA_AARCH64_NEGATE_RA_STATE = 0x2d, /* the number of DW_CFA_GNU_window_save on SPARC */
+	UW_CFA_GNU_ARGS_SIZE = 0x2e,
+	UW_CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
+
+	/* Bytes of one FDE's instructions; the largest seen are some 10 KB. */
+	UW_CFA_CODE_SIZE_MAX = 64 * 1024
+};
 
 /* How a value of the calling frame is recovered: DWARF 5, section 6.4.1. */
 enum uw_rule_kind {

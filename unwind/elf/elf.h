@@ -1,4 +1,4 @@
-/* The parts of an ELF file that unwinding needs, and reading of its bytes. */
+/* An ELF file: its parts that unwinding needs, and reading of its bytes. */
 #ifndef UNWIND_ELF_ELF_H
 #define UNWIND_ELF_ELF_H
 
@@ -54,7 +54,18 @@ struct uw_elf {
 	struct uw_piece debug_link;             /* section .gnu_debuglink */
 };
 
+/*
+ * Fill *elf from a file or an image, which is copied. fd is duplicated (close-on-exec): a deleted
+ * file stays readable. All reads are pread(2): a shrunk file costs information and never a SIGBUS.
+ * Return 0, or -1 with errno as uw_module_open.
+ */
+int uw_elf_open(struct uw_elf *elf, int fd);
+int uw_elf_from_memory(struct uw_elf *elf, const void *bytes, size_t size);
 void uw_elf_finish(struct uw_elf *elf);
+
+/* Reads the section headers, once. Sections are optional at run time: a malformed table only means
+ * less information. */
+void uw_elf_take_sections(struct uw_elf *elf);
 
 /* Whether the file was written to after opening: it may then hold another file's bytes. */
 bool uw_elf_has_changed(const struct uw_elf *elf);

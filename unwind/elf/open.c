@@ -1,5 +1,4 @@
-#include "unwind/elf/open.h"
-
+/* Opening an ELF file: its headers are read. */
 #include "unwind/elf/elf.h"
 #include "unwind/elf/headers.h"
 #include "unwind/elf/window.h"

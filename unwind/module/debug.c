@@ -1,6 +1,5 @@
 /* Separate debug files: their names and their unwind information. */
 #include "unwind/elf/elf.h"
-#include "unwind/elf/open.h"
 #include "unwind/module/module.h"
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 #include "unwind/module/module.h"
 
-#include "unwind/elf/open.h"
 #include "unwind/module/debug_frame.h"
 #include <errno.h>
 #include <stdlib.h>

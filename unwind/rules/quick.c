@@ -5,7 +5,7 @@
  */
 #include "unwind/rules/quick.h"
 
-#include "unwind/cfi/opcodes.h"
+#include "unwind/cfi/row.h"
 #include "unwind/frame/machine.h"
 
 enum { RA_MAX = 16, REMEMBER_DEPTH_MAX = 4 };

@@ -2,7 +2,6 @@
 #include "tests/support/suite.h"
 #include "tests/unwind/capture.h"
 #include "tests/unwind/elf_builder.h"
-#include "unwind/cfi/opcodes.h"
 #include "unwind/cfi/row.h"
 #include "unwind/elf/cursor.h"
 #include "unwind/unwind.h"

@@ -16,7 +16,6 @@
 #include "unwind/convention/function_bytes.h"
 #include "unwind/frame/machine.h"
 #include "unwind/space/space.h"
-#include "unwind/step/cfa.h"
 #include "unwind/step/code.h"
 
 enum {

@@ -5,7 +5,6 @@
 #include "unwind/frame/machine.h"
 #include "unwind/module/module.h"
 #include "unwind/space/space.h"
-#include "unwind/step/cfa.h"
 
 enum {
 	NULL_SIZE = 4096,    /* addresses reached through null pointers */

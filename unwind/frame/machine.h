@@ -12,6 +12,8 @@ enum {
 /* DWARF numbers: System V x86-64 psABI, fig. 3.36. */
 enum { UW_X86_64_RSP = 7, UW_X86_64_RIP = 16 };
 
+enum { UW_RED_ZONE = 128 }; /* psABI of x86-64, section 3.2.2: usable below the stack pointer */
+
 /* Registers are DWARF numbers. */
 struct uw_machine {
 	uint8_t regs; /* tracked registers: numbers below this */
@@ -83,5 +85,16 @@ enum uw_step {
 	UW_STEP_BAD,  /* unwind information or memory contradicts itself */
 	UW_STEP_NONE  /* no rule and no convention applies */
 };
+
+/* Makes state the caller's, at the return address, after a call's frame was popped. */
+static inline enum uw_step uw_state_return(const struct uw_machine *machine, struct uw_state *state,
+					   uint64_t cfa, uint64_t ra)
+{
+	state->ip = ra;
+	state->exact = false;
+	uw_state_set(state, machine->sp, cfa);
+	uw_state_set(state, machine->ip, ra);
+	return ra == 0 ? UW_STEP_NULL : UW_STEP_OK;
+}
 
 #endif

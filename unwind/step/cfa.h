@@ -1,4 +1,4 @@
-/* Parts common to steps by different rules. */
+/* The CFA, and what lies below it: common to steps by different rules. */
 #ifndef UNWIND_STEP_CFA_H
 #define UNWIND_STEP_CFA_H
 
@@ -8,13 +8,10 @@
 
 /* The CFA lies above the stack pointer: the call pushed the return address. In an exact frame, code
  * with its return address in a register may have nothing on the stack. */
-static inline bool uw_cfa_is_valid(const struct uw_state *state, uint64_t sp, uint64_t cfa,
-				   uint8_t word)
+static inline bool uw_cfa_is_valid(bool exact, uint64_t sp, uint64_t cfa, uint8_t word)
 {
-	return cfa % word == 0 && (cfa > sp || (cfa == sp && state->exact));
+	return cfa % word == 0 && (cfa > sp || (cfa == sp && exact));
 }
-
-enum { UW_RED_ZONE = 128 }; /* psABI of x86-64, section 3.2.2: usable below the stack pointer */
 
 /*
  * The result of a step with an invalid CFA: UW_STEP_READ if the CFA may lie on another stack
@@ -23,15 +20,17 @@ enum { UW_RED_ZONE = 128 }; /* psABI of x86-64, section 3.2.2: usable below the 
  */
 enum uw_step uw_cfa_refuse(struct uw_memory *memory, uint64_t cfa, bool cfa_is_far);
 
-/* Makes state the caller's, at the return address, after a call's frame was popped. */
-static inline enum uw_step uw_state_return(const struct uw_machine *machine, struct uw_state *state,
-					   uint64_t cfa, uint64_t ra)
+/* Checks a frame's CFA and reads the return address right below it. Returns UW_STEP_OK,
+ * UW_STEP_READ or UW_STEP_BAD. */
+static inline __attribute__((always_inline)) enum uw_step
+uw_cfa_read_return(struct uw_memory *memory, bool exact, uint64_t sp, uint64_t cfa, bool cfa_is_far,
+		   uint8_t word, uint64_t *ra)
 {
-	state->ip = ra;
-	state->exact = false;
-	uw_state_set(state, machine->sp, cfa);
-	uw_state_set(state, machine->ip, ra);
-	return ra == 0 ? UW_STEP_NULL : UW_STEP_OK;
+	if (!uw_cfa_is_valid(exact, sp, cfa, word))
+		return uw_cfa_refuse(memory, cfa, cfa_is_far);
+	return uw_memory_read_sized(memory, uw_word_wrap(cfa - word, word), word, ra)
+		       ? UW_STEP_OK
+		       : UW_STEP_READ;
 }
 
 /*

@@ -3,6 +3,7 @@
 #include "unwind/frame/machine.h"
 #include "unwind/rules/rule_cache.h"
 #include "unwind/step/cfa.h"
+#include "unwind/step/step.h"
 
 enum uw_step uw_step_realigned(const struct uw_machine *machine, const struct uw_code *code,
 			       const struct uw_saved *saved, struct uw_state *state,
@@ -11,7 +12,7 @@ enum uw_step uw_step_realigned(const struct uw_machine *machine, const struct uw
 	const uint64_t sp = state->reg[machine->sp], fp = state->reg[machine->fp];
 	const uint8_t word = machine->word;
 	const struct uw_state frame = {.exact = state->exact};
-	uint64_t cfa, ra;
+	uint64_t cfa, ra = 0;
 
 	if (!uw_state_knows(state, machine->fp))
 		return UW_STEP_BAD;
@@ -19,10 +20,9 @@ enum uw_step uw_step_realigned(const struct uw_machine *machine, const struct uw
 				  uw_word_wrap(fp + (uint64_t)(int64_t)code->cfa_offset, word),
 				  word, &cfa))
 		return UW_STEP_READ;
-	if (!uw_cfa_is_valid(state, sp, cfa, word))
-		return uw_cfa_refuse(memory, cfa, true);
-	if (!uw_memory_read_sized(memory, uw_word_wrap(cfa - word, word), word, &ra))
-		return UW_STEP_READ;
+	enum uw_step step = uw_cfa_read_return(memory, state->exact, sp, cfa, true, word, &ra);
+	if (step != UW_STEP_OK)
+		return step;
 	for (unsigned i = 0; i < machine->saved_count; i++) {
 		int64_t offset = (int64_t)saved->slot[i] * word;
 
@@ -40,7 +40,7 @@ static bool word_is_inside(uint64_t at, uint64_t from, uint64_t to, uint8_t word
 }
 
 bool uw_realigned_follow(const struct uw_machine *machine, const struct uw_code *code,
-			 const struct uw_stack *stack, struct uw_realigned *frame)
+			 const struct uw_stack *stack, struct uw_pointers *frame)
 {
 	const uint64_t base = stack->base, end = base + stack->size;
 	const uint64_t slot = frame->fp + (uint64_t)(int64_t)code->cfa_offset;
@@ -57,6 +57,6 @@ bool uw_realigned_follow(const struct uw_machine *machine, const struct uw_code 
 	uint64_t ra = uw_word_at(stack->bytes, cfa - word - base, word);
 	if (ra == 0)
 		return false;
-	*frame = (struct uw_realigned){ra, cfa, uw_word_at(stack->bytes, frame->fp - base, word)};
+	*frame = (struct uw_pointers){ra, cfa, uw_word_at(stack->bytes, frame->fp - base, word)};
 	return true;
 }

@@ -6,23 +6,11 @@
 #include "unwind/frame/memory.h"
 
 struct uw_code;
-struct uw_machine;
 struct uw_saved;
 
 /* As uw_step, for code of kind UW_CODE_REALIGNED. */
 enum uw_step uw_step_realigned(const struct uw_machine *machine, const struct uw_code *code,
 			       const struct uw_saved *saved, struct uw_state *state,
 			       struct uw_memory *memory);
-
-/* The registers of a frame in plain steps. */
-struct uw_realigned {
-	uint64_t ip, sp, fp;
-};
-
-/* Replaces the frame by its caller's if all words read lie in the copied stack and between the two
- * stack pointers, and the return address is not null; false: the frame is unchanged,
- * uw_step_realigned takes over. */
-bool uw_realigned_follow(const struct uw_machine *machine, const struct uw_code *code,
-			 const struct uw_stack *stack, struct uw_realigned *frame);
 
 #endif

@@ -8,6 +8,7 @@
 #include "unwind/step/cfa.h"
 #include "unwind/step/expression.h"
 #include "unwind/step/realigned.h"
+#include <assert.h>
 #include <stdlib.h>
 
 /* Offsets in the ucontext that rt_sigreturn(2) finds at the stack pointer on x86-64: uc_mcontext
@@ -72,16 +73,16 @@ step_common_of(const struct uw_machine *machine, const struct uw_code *code,
 	       const struct uw_saved *saved, struct uw_state *state, struct uw_memory *memory)
 {
 	uint64_t sp = state->reg[machine->sp];
-	uint64_t cfa, ra;
+	uint64_t cfa, ra = 0;
 
 	if (!uw_state_knows(state, saved->cfa_reg))
 		return UW_STEP_BAD;
 	cfa = uw_word_wrap(state->reg[saved->cfa_reg] + (uint64_t)(int64_t)code->cfa_offset,
 			   machine->word);
-	if (!uw_cfa_is_valid(state, sp, cfa, machine->word))
-		return uw_cfa_refuse(memory, cfa, saved->cfa_reg != machine->sp);
-	if (!uw_memory_read_sized(memory, cfa - machine->word, machine->word, &ra))
-		return UW_STEP_READ;
+	enum uw_step step = uw_cfa_read_return(memory, state->exact, sp, cfa,
+					       saved->cfa_reg != machine->sp, machine->word, &ra);
+	if (step != UW_STEP_OK)
+		return step;
 	if (!restore_saved(machine, state, saved, memory, sp, cfa))
 		restore_each(machine, state, saved, memory, sp, cfa);
 	return uw_state_return(machine, state, cfa, ra);
@@ -168,7 +169,7 @@ static enum uw_step apply_cfa(struct application *apply, const struct uw_machine
 		step = uw_expression_eval(rule->expression, rule->size, NULL, apply->bias,
 					  apply->frame, apply->memory, &apply->cfa);
 	if (step == UW_STEP_OK && apply->ordinary &&
-	    !uw_cfa_is_valid(apply->frame, sp, apply->cfa, apply->memory->word))
+	    !uw_cfa_is_valid(apply->frame->exact, sp, apply->cfa, apply->memory->word))
 		return uw_cfa_refuse(apply->memory, apply->cfa, cfa_is_far);
 	return step;
 }
@@ -240,7 +241,7 @@ static enum uw_step apply_sp(const struct application *apply, const struct uw_ma
 		if (step != UW_STEP_OK)
 			return step;
 		if (!apply->signal &&
-		    !uw_cfa_is_valid(apply->frame, sp, value, apply->memory->word))
+		    !uw_cfa_is_valid(apply->frame->exact, sp, value, apply->memory->word))
 			return UW_STEP_BAD;
 	}
 	uw_state_set(caller, machine->sp, value);
@@ -339,6 +340,17 @@ static enum uw_step step_sigreturn(struct uw_state *state, struct uw_memory *mem
 	state->ip = state->reg[REG_RIP];
 	state->exact = true;
 	return UW_STEP_OK;
+}
+
+enum uw_step uw_step_look(const struct uw_machine *machine, const struct uw_code *code,
+			  const struct uw_pointers *frame, bool exact, struct uw_memory *memory)
+{
+	bool from_fp = code->plain & UW_PLAIN_FROM_FP;
+	uint64_t from = from_fp ? frame->fp : frame->sp, ra;
+	uint64_t cfa = uw_word_wrap(from + (uint64_t)(int64_t)code->cfa_offset, machine->word);
+
+	assert(code->plain != UW_PLAIN_NOT);
+	return uw_cfa_read_return(memory, exact, frame->sp, cfa, from_fp, machine->word, &ra);
 }
 
 enum uw_step uw_step(struct uw_space *space, const struct uw_code *code, struct uw_state *state,

@@ -18,4 +18,20 @@ struct uw_space;
 enum uw_step uw_step(struct uw_space *space, const struct uw_code *code, struct uw_state *state,
 		     struct uw_memory *memory);
 
+/* The registers of a frame in steps that need no others. */
+struct uw_pointers {
+	uint64_t ip, sp, fp;
+};
+
+/* As uw_step for a frame in plain code (rules/form.h), but no further than its CFA and its return
+ * address: UW_STEP_OK says that both are there. */
+enum uw_step uw_step_look(const struct uw_machine *machine, const struct uw_code *code,
+			  const struct uw_pointers *frame, bool exact, struct uw_memory *memory);
+
+/* Replaces a frame in realigned code by its caller's if all words read lie in the copied stack and
+ * between the two stack pointers, and the return address is not null; false: the frame is
+ * unchanged, only uw_step can tell. */
+bool uw_realigned_follow(const struct uw_machine *machine, const struct uw_code *code,
+			 const struct uw_stack *stack, struct uw_pointers *frame);
+
 #endif

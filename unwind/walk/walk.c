@@ -4,9 +4,7 @@
 #include "unwind/frame/machine.h"
 #include "unwind/module/module.h"
 #include "unwind/space/space.h"
-#include "unwind/step/cfa.h"
 #include "unwind/step/code.h"
-#include "unwind/step/realigned.h"
 #include "unwind/step/step.h"
 #include "unwind/walk/history.h"
 #include "unwind/walk/root.h"
@@ -271,22 +269,14 @@ static enum uw_stop take_step(struct uw_walk *walk)
 	return walk->code->kind == UW_CODE_UNMAPPED ? UW_STOP_BAD_INFO : UW_STOP_COUNT;
 }
 
-/* Why the walk ends at a stuck plain step; UW_STOP_COUNT: only a step with all registers can tell.
- * As uw_step for UW_CODE_COMMON. */
+/* Why the walk ends at a stuck plain step; UW_STOP_COUNT: a step with all registers has to tell. */
 static enum uw_stop explain_stuck(struct uw_walk *walk)
 {
-	const uint8_t word = walk->machine->word;
-	uint64_t from = walk->code->plain & UW_PLAIN_FROM_FP ? walk->fp : walk->sp;
-	uint64_t cfa = uw_word_wrap(from + (uint64_t)(int64_t)walk->code->cfa_offset, word);
-	uint64_t ra;
+	const struct uw_pointers frame = {walk->ip, walk->sp, walk->fp};
 
-	if (cfa % word != 0 || cfa < walk->sp || (cfa == walk->sp && !walk->exact))
-		return stop_of(walk, uw_cfa_refuse(&walk->memory, cfa,
-						   walk->code->plain & UW_PLAIN_FROM_FP));
 	look_at_file(walk);
-	if (!uw_memory_read_sized(&walk->memory, cfa - word, word, &ra))
-		return explain_unread(walk, walk->memory.failed);
-	return UW_STOP_COUNT;
+	return stop_of(walk,
+		       uw_step_look(walk->machine, walk->code, &frame, walk->exact, &walk->memory));
 }
 
 /* Fills *note for the step, not plain, from a frame that had the given frame pointer. */
@@ -335,7 +325,7 @@ static bool meet_history(struct uw_walk *walk, struct uw_history *history,
 static bool follow_realigned(struct uw_walk *walk, struct uw_note *note)
 {
 	const struct uw_code *code = walk->code;
-	struct uw_realigned frame = {walk->ip, walk->sp, walk->fp};
+	struct uw_pointers frame = {walk->ip, walk->sp, walk->fp};
 	int8_t loaded;
 
 	if (code->kind != UW_CODE_REALIGNED || !walk->knows_fp || walk->exact ||

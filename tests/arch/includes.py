@@ -137,7 +137,6 @@ PUBLIC_MAX = 2
 MORE_PUBLIC = {
     'collector/perf': 4, 'collector/proc': 4,
     'profile/base': 5,
-    'unwind/cfi': 7, 'unwind/elf': 5, 'unwind/step': 4,
 }
 
 # What an area shows to others, all of its rooms know too.

@@ -1,8 +1,8 @@
 #include "unwind/cfi/find.h"
 
 #include "containers/array.h"
-#include "unwind/cfi/lazy_section.h"
 #include "unwind/cfi/row.h"
+#include "unwind/elf/elf.h"
 #include "unwind/frame/machine.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ struct last_cie {
 /* Makes sure that the bytes of the frame have been read. */
 static bool frame_has(const struct uw_cfi *cfi, uint64_t offset, uint64_t size)
 {
-	return !cfi->section || uw_lazy_section_want(cfi->section, offset, size);
+	return uw_lazy_section_want(&cfi->section, offset, size);
 }
 
 /* Returns false if no whole record starts at offset. */
@@ -294,14 +294,14 @@ uint64_t uw_cfi_hdr_count(const struct uw_span *hdr)
 	return read_hdr_count(hdr, &fields);
 }
 
-int uw_cfi_init(struct uw_cfi *cfi, const struct uw_span *hdr)
+int uw_cfi_open(struct uw_cfi *cfi, const struct uw_elf *elf, const struct uw_piece *frame,
+		const struct uw_span *hdr)
 {
 	struct hdr fields;
 
-	cfi->hdr_rva = hdr->rva;
-	cfi->table = (struct uw_span){0};
-	cfi->index = NULL;
-	cfi->index_count = 0;
+	*cfi = (struct uw_cfi){.arch = elf->arch, .hdr_rva = hdr->rva};
+	if (uw_lazy_section_open(&cfi->section, elf, frame, &cfi->frame) < 0)
+		return -1;
 	if (cfi->frame.size == 0)
 		return 0;
 	uint64_t count = read_hdr_count(hdr, &fields);
@@ -316,9 +316,16 @@ int uw_cfi_init(struct uw_cfi *cfi, const struct uw_span *hdr)
 	return build_index(cfi);
 }
 
+int uw_cfi_open_debug(struct uw_cfi *cfi, enum uw_arch arch, const struct uw_span *frame)
+{
+	*cfi = (struct uw_cfi){.arch = arch, .frame = *frame, .is_debug = true};
+	return build_index(cfi);
+}
+
 void uw_cfi_finish(struct uw_cfi *cfi)
 {
 	free(cfi->index);
+	uw_lazy_section_finish(&cfi->section);
 }
 
 size_t uw_cfi_count(const struct uw_cfi *cfi)

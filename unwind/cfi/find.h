@@ -7,6 +7,7 @@
 #ifndef UNWIND_CFI_FIND_H
 #define UNWIND_CFI_FIND_H
 
+#include "unwind/cfi/lazy_section.h"
 #include "unwind/elf/cursor.h"
 #include "unwind/unwind.h"
 
@@ -16,13 +17,11 @@ struct uw_cfi_entry {
 	uint64_t offset; /* of the FDE in .eh_frame */
 };
 
-struct uw_lazy_section;
-
 struct uw_cfi {
 	enum uw_arch arch;
-	struct uw_span frame;            /* .eh_frame or .debug_frame; size 0: there is none */
-	struct uw_lazy_section *section; /* reads the frame's bytes on demand; NULL: all are read */
-	bool is_debug;                   /* frame is .debug_frame (DWARF 5, section 6.4.1) */
+	struct uw_span frame;           /* .eh_frame or .debug_frame; size 0: there is none */
+	struct uw_lazy_section section; /* owned: reads the frame as needed; empty: all is read */
+	bool is_debug;                  /* frame is .debug_frame (DWARF 5, section 6.4.1) */
 	struct uw_span table;       /* entries of .eh_frame_hdr, 8 bytes each; size 0: use index */
 	uint64_t hdr_rva;           /* base of the table's offsets */
 	struct uw_cfi_entry *index; /* owned; sorted by start */
@@ -30,11 +29,16 @@ struct uw_cfi {
 };
 
 /*
- * Takes the search table from .eh_frame_hdr if the table has the common form (datarel | sdata4) and
- * is sorted, else builds the index. hdr and cfi->frame must outlive cfi. Returns 0, or -1 with
- * ENOMEM.
+ * Opens an .eh_frame, a piece of elf that is read on demand, which may be empty. Takes the search
+ * table from .eh_frame_hdr if the table has the common form (datarel | sdata4) and is sorted, else
+ * builds the index. elf and hdr must outlive cfi. Returns 0, or -1 with ENOMEM; uw_cfi_finish cfi
+ * then too.
  */
-int uw_cfi_init(struct uw_cfi *cfi, const struct uw_span *hdr);
+int uw_cfi_open(struct uw_cfi *cfi, const struct uw_elf *elf, const struct uw_piece *frame,
+		const struct uw_span *hdr);
+
+/* As uw_cfi_open, for the bytes of a .debug_frame, which must outlive cfi. */
+int uw_cfi_open_debug(struct uw_cfi *cfi, enum uw_arch arch, const struct uw_span *frame);
 void uw_cfi_finish(struct uw_cfi *cfi);
 
 /* The number of FDEs, and of the bytes of code they describe. */

@@ -32,7 +32,7 @@ void uw_lazy_section_finish(struct uw_lazy_section *section)
 	free(section->is_read);
 }
 
-static bool read_block(struct uw_lazy_section *section, size_t block)
+static bool read_block(const struct uw_lazy_section *section, size_t block)
 {
 	size_t offset = block << UW_LAZY_SECTION_LOG_BLOCK, size = section->size - offset;
 
@@ -46,7 +46,7 @@ static bool read_block(struct uw_lazy_section *section, size_t block)
 	return true;
 }
 
-bool uw_lazy_section_read(struct uw_lazy_section *section, size_t first, size_t last)
+bool uw_lazy_section_read(const struct uw_lazy_section *section, size_t first, size_t last)
 {
 	for (size_t block = first; block <= last; block++)
 		if (!read_block(section, block))

@@ -32,11 +32,11 @@ int uw_lazy_section_open(struct uw_lazy_section *section, const struct uw_elf *e
 void uw_lazy_section_finish(struct uw_lazy_section *section);
 
 /* Reads the missing blocks from first to last; false: the file no longer holds them. */
-bool uw_lazy_section_read(struct uw_lazy_section *section, size_t first, size_t last);
+bool uw_lazy_section_read(const struct uw_lazy_section *section, size_t first, size_t last);
 
 /* Makes sure that the bytes [offset, offset + size), clipped to the section, have been read; false:
  * the file no longer holds them. */
-static inline bool uw_lazy_section_want(struct uw_lazy_section *section, uint64_t offset,
+static inline bool uw_lazy_section_want(const struct uw_lazy_section *section, uint64_t offset,
 					uint64_t size)
 {
 	size_t first, last;

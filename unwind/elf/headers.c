@@ -105,22 +105,3 @@ bool uw_shdr_read(const struct uw_elf *elf, struct uw_window *window, const Elf6
 	};
 	return true;
 }
-
-bool uw_chdr_take(const struct uw_elf *elf, const uint8_t *bytes, size_t size, Elf64_Chdr *chdr)
-{
-	Elf32_Chdr narrow;
-
-	if (elf->arch != UW_ARCH_I386) {
-		if (size < sizeof(*chdr))
-			return false;
-		memcpy(chdr, bytes, sizeof(*chdr));
-		return true;
-	}
-	if (size < sizeof(narrow))
-		return false;
-	memcpy(&narrow, bytes, sizeof(narrow));
-	*chdr = (Elf64_Chdr){.ch_type = narrow.ch_type,
-			     .ch_size = narrow.ch_size,
-			     .ch_addralign = narrow.ch_addralign};
-	return true;
-}

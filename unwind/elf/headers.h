@@ -25,7 +25,4 @@ bool uw_phdr_read(const struct uw_elf *elf, struct uw_window *window, const Elf6
 bool uw_shdr_read(const struct uw_elf *elf, struct uw_window *window, const Elf64_Ehdr *ehdr,
 		  unsigned i, Elf64_Shdr *shdr);
 
-/* Takes the header of a compressed section from its bytes; false: too few. */
-bool uw_chdr_take(const struct uw_elf *elf, const uint8_t *bytes, size_t size, Elf64_Chdr *chdr);
-
 #endif

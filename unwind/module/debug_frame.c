@@ -1,7 +1,6 @@
 #include "unwind/module/debug_frame.h"
 
 #include "unwind/elf/elf.h"
-#include "unwind/elf/headers.h"
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,27 +19,15 @@ static uint64_t stream_ratio(uint32_t type)
 	return type == ZSTD ? 32768 : 0;
 }
 
-/* The inflated size by the compressed section's header; 0: impossible. */
-static uint64_t inflated_size(const struct uw_elf *elf, const uint8_t *bytes, size_t size)
+/* As far as uw_elf_copy tells: not absent, too large, or changed. */
+static bool is_readable(const struct uw_elf *file)
 {
-	static const char gnu[] = {'Z', 'L', 'I', 'B'};
-	Elf64_Chdr chdr = {.ch_type = ELFCOMPRESS_ZLIB};
+	uint64_t size = file->debug_frame.size;
 
-	if (elf->debug_frame_packed == UW_COMPRESSION_GNU) {
-		if (size < GNU_HEAD || memcmp(bytes, gnu, sizeof(gnu)) != 0)
-			return 0;
-		for (size_t i = sizeof(gnu); i < GNU_HEAD; i++)
-			chdr.ch_size = chdr.ch_size << 8 | bytes[i];
-	} else if (!uw_chdr_take(elf, bytes, size, &chdr)) {
-		return 0;
-	}
-	uint64_t ratio = stream_ratio(chdr.ch_type);
-	if (ratio == 0 || chdr.ch_size > UW_FRAME_SIZE_MAX || chdr.ch_size / ratio > size)
-		return 0;
-	return chdr.ch_size;
+	return size > 0 && size <= UW_FRAME_SIZE_MAX && !uw_elf_has_changed(file);
 }
 
-/* The compressed section of .debug_frame. */
+/* The compressed section of .debug_frame; NULL: not there, or no elf. */
 static Elf_Scn *find_section(Elf *elf, const struct uw_elf *file)
 {
 	bool is_flagged = file->debug_frame_packed == UW_COMPRESSION_ELF;
@@ -49,18 +36,45 @@ static Elf_Scn *find_section(Elf *elf, const struct uw_elf *file)
 
 	while ((section = elf_nextscn(elf, section)))
 		if (gelf_getshdr(section, &shdr) && shdr.sh_offset == file->debug_frame.offset &&
-		    shdr.sh_type != SHT_NOBITS && !(shdr.sh_flags & SHF_COMPRESSED) == !is_flagged)
+		    shdr.sh_size == file->debug_frame.size && shdr.sh_type != SHT_NOBITS &&
+		    !(shdr.sh_flags & SHF_COMPRESSED) == !is_flagged)
 			break;
 	return section;
 }
 
+/* The inflated size by the compressed section's header; 0: impossible. */
+static uint64_t inflated_size(const struct uw_elf *file, Elf_Scn *section)
+{
+	static const char gnu[] = {'Z', 'L', 'I', 'B'};
+	GElf_Chdr chdr = {.ch_type = ELFCOMPRESS_ZLIB};
+	uint8_t head[GNU_HEAD];
+
+	if (file->debug_frame_packed == UW_COMPRESSION_GNU) {
+		if (!uw_elf_read(file, file->debug_frame.offset, head, sizeof(head)) ||
+		    memcmp(head, gnu, sizeof(gnu)) != 0)
+			return 0;
+		for (size_t i = sizeof(gnu); i < sizeof(head); i++)
+			chdr.ch_size = chdr.ch_size << 8 | head[i];
+	} else if (!gelf_getchdr(section, &chdr)) {
+		return 0;
+	}
+	uint64_t ratio = stream_ratio(chdr.ch_type);
+	if (ratio == 0 || chdr.ch_size > UW_FRAME_SIZE_MAX ||
+	    chdr.ch_size / ratio > file->debug_frame.size)
+		return 0;
+	return chdr.ch_size;
+}
+
 /* Inflates a section with libelf and copies the expected bytes. Returns 0, also if libelf cannot
  * inflate the section, or -1: out of memory. */
-static int section_inflate(Elf_Scn *section, enum uw_compression packed, uint64_t expected,
-			   uint8_t **bytes)
+static int inflate_section(const struct uw_elf *file, Elf_Scn *section, uint8_t **bytes,
+			   struct uw_span *span)
 {
-	if (!section || (packed == UW_COMPRESSION_GNU ? elf_compress_gnu(section, 0, 0)
-						      : elf_compress(section, 0, 0)) < 0)
+	bool is_gnu = file->debug_frame_packed == UW_COMPRESSION_GNU;
+	uint64_t expected = inflated_size(file, section);
+
+	if (expected == 0 ||
+	    (is_gnu ? elf_compress_gnu(section, 0, 0) : elf_compress(section, 0, 0)) < 0)
 		return 0;
 	Elf_Data *data = elf_rawdata(section, NULL);
 	if (!data || data->d_size != expected)
@@ -69,45 +83,47 @@ static int section_inflate(Elf_Scn *section, enum uw_compression packed, uint64_
 	if (!*bytes)
 		return -1;
 	memcpy(*bytes, data->d_buf, expected);
+	*span = (struct uw_span){.bytes = *bytes, .size = expected};
 	return 0;
 }
 
-/* Replaces the compressed section in *bytes and *span; leaves both empty on failure. */
-static int debug_inflate(const struct uw_elf *file, uint8_t **bytes, struct uw_span *span)
+/* As uw_elf_copy, of a compressed .debug_frame. */
+static int copy_inflated(const struct uw_elf *file, uint8_t **bytes, struct uw_span *span)
 {
-	uint64_t size = inflated_size(file, span->bytes, span->size);
-	uint8_t *inflated = NULL;
 	Elf *elf = NULL;
 	int result = 0;
 
+	*bytes = NULL;
+	*span = (struct uw_span){0};
 	/* libelf reads the file with pread(2) too: ELF_C_READ, not one of the mapping commands. */
-	if (size > 0 && file->fd >= 0 && elf_version(EV_CURRENT) != EV_NONE)
+	if (is_readable(file) && file->fd >= 0 && elf_version(EV_CURRENT) != EV_NONE)
 		elf = elf_begin(file->fd, ELF_C_READ, NULL);
-	if (elf)
-		result = section_inflate(find_section(elf, file), file->debug_frame_packed, size,
-					 &inflated);
+	Elf_Scn *section = find_section(elf, file);
+	if (section)
+		result = inflate_section(file, section, bytes, span);
 	elf_end(elf);
-	free(*bytes);
-	*bytes = inflated;
-	*span = (struct uw_span){.bytes = inflated, .size = inflated ? size : 0};
 	return result;
 }
 
 int uw_debug_frame_open(const struct uw_elf *elf, struct uw_debug_frame *frame)
 {
-	*frame = (struct uw_debug_frame){.cfi = {.arch = elf->arch, .is_debug = true}};
-	if (uw_elf_copy(elf, &elf->debug_frame, &frame->bytes, &frame->cfi.frame) < 0)
+	bool is_packed = elf->debug_frame_packed != UW_COMPRESSION_NONE;
+	struct uw_span span;
+	int result = 0;
+
+	*frame = (struct uw_debug_frame){0};
+	if ((is_packed ? copy_inflated(elf, &frame->bytes, &span)
+		       : uw_elf_copy(elf, &elf->debug_frame, &frame->bytes, &span)) < 0)
 		return -1;
-	frame->cfi.frame.rva = 0;
-	if (elf->debug_frame_packed != UW_COMPRESSION_NONE && frame->cfi.frame.size > 0) {
-		if (debug_inflate(elf, &frame->bytes, &frame->cfi.frame) < 0)
-			return -1;
-		frame->is_refused = frame->cfi.frame.size == 0;
+	frame->is_refused = is_packed && span.size == 0 && is_readable(elf);
+	span.rva = 0;
+	if (span.size > 0) {
+		result = uw_cfi_open_debug(&frame->cfi, elf->arch, &span);
+		if (result == 0)
+			return 0;
 	}
-	if (frame->cfi.frame.size > 0 && uw_cfi_init(&frame->cfi, &(struct uw_span){0}) == 0)
-		return 0;
 	uw_cfi_finish(&frame->cfi);
 	free(frame->bytes);
 	frame->bytes = NULL;
-	return frame->cfi.frame.size > 0 ? -1 : 0;
+	return result;
 }

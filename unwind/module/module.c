@@ -51,16 +51,6 @@ static bool is_sparse(const struct uw_module *module)
 	return uw_cfi_covered(cfi) < code / 2;
 }
 
-static int open_frame(struct uw_module *module, const struct uw_span *hdr)
-{
-	struct uw_piece piece = find_frame_piece(&module->elf, hdr);
-
-	if (module->elf.image)
-		return uw_elf_copy(&module->elf, &piece, &module->frame_bytes, &module->cfi.frame);
-	module->cfi.section = &module->frame;
-	return uw_lazy_section_open(&module->frame, &module->elf, &piece, &module->cfi.frame);
-}
-
 int uw_module_take_debug(struct uw_module *module, const struct uw_elf *elf)
 {
 	/* Without FDEs in .eh_frame, .debug_frame takes its place. */
@@ -83,8 +73,10 @@ static int open_cfi(struct uw_module *module)
 	struct uw_span hdr;
 
 	uw_elf_take_sections(&module->elf);
-	if (uw_elf_copy(&module->elf, &module->elf.eh_frame_hdr, &module->hdr_bytes, &hdr) < 0 ||
-	    open_frame(module, &hdr) < 0 || uw_cfi_init(&module->cfi, &hdr) < 0)
+	if (uw_elf_copy(&module->elf, &module->elf.eh_frame_hdr, &module->hdr_bytes, &hdr) < 0)
+		return -1;
+	struct uw_piece frame = find_frame_piece(&module->elf, &hdr);
+	if (uw_cfi_open(&module->cfi, &module->elf, &frame, &hdr) < 0)
 		return -1;
 	if (!is_sparse(module))
 		return 0;
@@ -94,12 +86,22 @@ static int open_cfi(struct uw_module *module)
 	return 0;
 }
 
+/* Leaves the module loaded, without unwind information. */
+static void drop_info(struct uw_module *module)
+{
+	uw_cfi_finish(&module->cfi);
+	uw_cfi_finish(&module->debug);
+	free(module->debug_bytes);
+	free(module->hdr_bytes);
+	module->cfi = module->debug = (struct uw_cfi){.arch = module->elf.arch};
+	module->debug_bytes = module->hdr_bytes = NULL;
+	module->is_loaded = true;
+}
+
 void uw_module_load_now(struct uw_module *module)
 {
-	if (open_cfi(module) < 0) {
-		uw_cfi_finish(&module->cfi);
-		module->cfi = module->debug = (struct uw_cfi){.arch = module->elf.arch};
-	}
+	if (open_cfi(module) < 0)
+		drop_info(module);
 	module->is_loaded = true;
 }
 
@@ -125,21 +127,6 @@ bool uw_module_lacks_info(struct uw_module *module)
 		return false;
 	uw_module_load(module);
 	return module->lacks_info;
-}
-
-/* Leaves the module loaded, without unwind information. */
-static void drop_info(struct uw_module *module)
-{
-	uw_cfi_finish(&module->cfi);
-	uw_cfi_finish(&module->debug);
-	uw_lazy_section_finish(&module->frame);
-	free(module->frame_bytes);
-	free(module->debug_bytes);
-	free(module->hdr_bytes);
-	module->cfi = module->debug = (struct uw_cfi){.arch = module->elf.arch};
-	module->frame = (struct uw_lazy_section){0};
-	module->frame_bytes = module->debug_bytes = module->hdr_bytes = NULL;
-	module->is_loaded = true;
 }
 
 static void destroy_module(struct uw_module *module)

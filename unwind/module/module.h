@@ -3,7 +3,6 @@
 #define UNWIND_MODULE_MODULE_H
 
 #include "unwind/cfi/find.h"
-#include "unwind/cfi/lazy_section.h"
 #include "unwind/elf/elf.h"
 #include <assert.h>
 
@@ -12,15 +11,12 @@ struct uw_module {
 	unsigned kept;     /* of the references, those of uw_module_keep */
 	struct uw_elf elf; /* sections are read later (has_sections) */
 	/* Unwind information: valid after uw_module_load. */
-	struct uw_cfi cfi;   /* spans point into the blocks below */
-	struct uw_cfi debug; /* .debug_frame beside an .eh_frame of little code; size 0: there
-				is none */
-	struct uw_lazy_section frame; /* .eh_frame of a file */
-	uint8_t *frame_bytes;         /* owned copy of .eh_frame of an image in memory */
-	uint8_t *hdr_bytes;           /* owned copy of .eh_frame_hdr */
-	uint8_t *debug_bytes;         /* owned copy of .debug_frame */
-	bool lacks_info;              /* neither of them describes much of the code */
-	bool has_refused;             /* a .debug_frame could not be inflated */
+	struct uw_cfi cfi;    /* spans point into the blocks below */
+	struct uw_cfi debug;  /* .debug_frame beside an .eh_frame of little code; size 0: none */
+	uint8_t *hdr_bytes;   /* owned copy of .eh_frame_hdr */
+	uint8_t *debug_bytes; /* owned copy of .debug_frame */
+	bool lacks_info;      /* neither of them describes much of the code */
+	bool has_refused;     /* a .debug_frame could not be inflated */
 	bool is_loaded;
 };
 

@@ -2,6 +2,7 @@
 #include "tests/support/suite.h"
 #include "unwind/cfi/find.h"
 #include "unwind/cfi/row.h"
+#include "unwind/elf/elf.h"
 #include "unwind/frame/machine.h"
 #include <check.h>
 #include <stdlib.h>
@@ -80,31 +81,32 @@ static void put_fde(const void *code, size_t size)
 	put_length(start);
 }
 
-static enum uw_cfi_result row_in(struct uw_cfi *cfi, uint64_t offset, struct uw_row *row)
+/* Expressions of the row point into the frame, which stays open until the next call. */
+static enum uw_cfi_result row_in(uint64_t offset, struct uw_row *row)
 {
 	static const struct uw_span no_hdr;
+	static struct uw_cfi cfi;
+	const struct uw_elf elf = {.fd = -1,
+				   .image = section,
+				   .size = section_size,
+				   .arch = UW_ARCH_X86_64};
+	const struct uw_piece frame = {.size = section_size, .rva = frame_rva};
 	struct uw_cfi_gap gap;
 	struct uw_fde fde;
 
-	cfi->arch = UW_ARCH_X86_64;
-	cfi->frame = (struct uw_span){.bytes = section, .size = section_size, .rva = frame_rva};
-	ck_assert_int_eq(uw_cfi_init(cfi, &no_hdr), 0);
-	enum uw_cfi_result result = uw_cfi_find(cfi, code_rva + offset, &fde, &gap);
-	if (result == UW_CFI_OK)
-		result = uw_cfi_row(&fde, code_rva + offset, row);
-	uw_cfi_finish(cfi);
-	return result;
+	uw_cfi_finish(&cfi);
+	ck_assert_int_eq(uw_cfi_open(&cfi, &elf, &frame, &no_hdr), 0);
+	enum uw_cfi_result result = uw_cfi_find(&cfi, code_rva + offset, &fde, &gap);
+	return result == UW_CFI_OK ? uw_cfi_row(&fde, code_rva + offset, row) : result;
 }
 
 /* The row at an offset into the code, for an FDE with the given instructions. */
 static enum uw_cfi_result row_of(const void *code, size_t size, uint64_t offset, struct uw_row *row)
 {
-	struct uw_cfi cfi = {0};
-
 	section_size = 0;
 	put_cie("zR");
 	put_fde(code, size);
-	return row_in(&cfi, offset, row);
+	return row_in(offset, row);
 }
 
 #define ROW(offset, ...) \
@@ -246,13 +248,12 @@ END_TEST
 static enum uw_cfi_result row_of_rules(const void *rules, size_t size)
 {
 	static const uint8_t none[] = {0};
-	struct uw_cfi cfi = {0};
 	struct uw_row row;
 
 	section_size = 0;
 	put_cie_of("zR", usual_factors, sizeof(usual_factors), rules, size);
 	put_fde(none, 1);
-	return row_in(&cfi, 0, &row);
+	return row_in(0, &row);
 }
 
 #define RULES(...) \
@@ -303,23 +304,21 @@ START_TEST(advance_beyond_all)
 	static const uint8_t factors[] = {0x80, 0x80, 0x80, 0x80, 0x80,   0x80,
 					  0x80, 0x80, 0x40, 0x78, REG_RIP};
 	static const uint8_t once[] = {0x41, 0x3f}, often[] = {0x44, 0};
-	struct uw_cfi cfi = {0};
 	struct uw_row row;
 
 	section_size = 0;
 	put_cie_of("zR", factors, sizeof(factors), usual_rules, sizeof(usual_rules));
 	put_fde(once, sizeof(once));
-	ck_assert_int_eq(row_in(&cfi, 0, &row), UW_CFI_OK);
+	ck_assert_int_eq(row_in(0, &row), UW_CFI_OK);
 	section_size = 0;
 	put_cie_of("zR", factors, sizeof(factors), usual_rules, sizeof(usual_rules));
 	put_fde(often, sizeof(often));
-	ck_assert_int_eq(row_in(&cfi, 0, &row), UW_CFI_BAD);
+	ck_assert_int_eq(row_in(0, &row), UW_CFI_BAD);
 }
 END_TEST
 
 START_TEST(terminators_and_foreign_cies)
 {
-	struct uw_cfi cfi = {0};
 	struct uw_row row;
 	static const uint8_t none[] = {0};
 
@@ -327,20 +326,20 @@ START_TEST(terminators_and_foreign_cies)
 	put_cie("zR");
 	put_u32(0); /* crt files leave one in the middle */
 	put_fde(none, 1);
-	ck_assert_int_eq(row_in(&cfi, 0, &row), UW_CFI_OK);
+	ck_assert_int_eq(row_in(0, &row), UW_CFI_OK);
 	section_size = 0;
 	put_cie("zRS");
 	put_fde(none, 1);
-	ck_assert_int_eq(row_in(&cfi, 0, &row), UW_CFI_OK);
+	ck_assert_int_eq(row_in(0, &row), UW_CFI_OK);
 	section_size = 0;
 	put_cie("eh"); /* gcc 2's, with a pointer that no length covers */
 	put_fde(none, 1);
-	ck_assert_int_eq(row_in(&cfi, 0, &row), UW_CFI_NONE);
+	ck_assert_int_eq(row_in(0, &row), UW_CFI_NONE);
 	section_size = 0;
 	put_cie("zR");
 	section[8] = 9; /* version */
 	put_fde(none, 1);
-	ck_assert_int_eq(row_in(&cfi, 0, &row), UW_CFI_NONE);
+	ck_assert_int_eq(row_in(0, &row), UW_CFI_NONE);
 }
 END_TEST
 
@@ -371,11 +370,10 @@ static void put_absolute(uint8_t version, const char *augmentation, const void *
 #define AUGMENTED(version, augmentation, ...)                               \
 	put_absolute(version, augmentation, (const uint8_t[]){__VA_ARGS__}, \
 		     sizeof((const uint8_t[]){__VA_ARGS__}));               \
-	ck_assert_int_eq(row_in(&cfi, 0, &row), expected)
+	ck_assert_int_eq(row_in(0, &row), expected)
 
 START_TEST(augmentations)
 {
-	struct uw_cfi cfi = {0};
 	struct uw_row row;
 	enum uw_cfi_result expected = UW_CFI_OK;
 
@@ -397,13 +395,13 @@ START_TEST(augmentations)
 	AUGMENTED(1, "zXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX", 0);
 	put_absolute(4, "", "", 0);
 	section[10] = 4; /* another machine's address size */
-	ck_assert_int_eq(row_in(&cfi, 0, &row), UW_CFI_NONE);
+	ck_assert_int_eq(row_in(0, &row), UW_CFI_NONE);
 	put_absolute(4, "", "", 0);
 	section[11] = 1; /* segments */
-	ck_assert_int_eq(row_in(&cfi, 0, &row), UW_CFI_NONE);
+	ck_assert_int_eq(row_in(0, &row), UW_CFI_NONE);
 	put_absolute(4, "", "", 0);
 	section[14] = REG_R15; /* the return address */
-	ck_assert_int_eq(row_in(&cfi, 0, &row), UW_CFI_NONE);
+	ck_assert_int_eq(row_in(0, &row), UW_CFI_NONE);
 }
 END_TEST
 

@@ -500,8 +500,9 @@ static size_t blocks_read(const struct uw_module *module)
 {
 	size_t count = 0;
 
-	for (size_t at = 0; at < module->frame.size; at += (size_t)1 << UW_LAZY_SECTION_LOG_BLOCK)
-		count += module->frame.is_read[at >> UW_LAZY_SECTION_LOG_BLOCK];
+	for (size_t at = 0; at < module->cfi.section.size;
+	     at += (size_t)1 << UW_LAZY_SECTION_LOG_BLOCK)
+		count += module->cfi.section.is_read[at >> UW_LAZY_SECTION_LOG_BLOCK];
 	return count;
 }
 
@@ -520,9 +521,9 @@ START_TEST(read_when_needed)
 	ck_assert(!module->elf.has_sections);
 	ck_assert(!uw_module_lacks_info(module));
 	ck_assert(!module->is_loaded);
-	ck_assert_ptr_null(module->frame.bytes);
+	ck_assert_ptr_null(module->cfi.section.bytes);
 	uw_module_load(module);
-	ck_assert_uint_gt(module->frame.size, 4 << UW_LAZY_SECTION_LOG_BLOCK);
+	ck_assert_uint_gt(module->cfi.section.size, 4 << UW_LAZY_SECTION_LOG_BLOCK);
 	ck_assert_uint_eq(blocks_read(module), 0);
 	ck_assert_int_eq(uw_module_find(module, uw_cfi_entry_start(&module->cfi, 0), &fde, &gap),
 			 UW_CFI_OK);
@@ -584,7 +585,7 @@ START_TEST(closed_when_unused)
 	ck_assert_int_eq(fcntl(fd, F_GETFD), -1);
 	/* Who keeps the module keeps nothing of what was read of it. */
 	ck_assert_uint_eq(uw_cfi_count(&module->cfi), 0);
-	ck_assert_ptr_null(module->frame.bytes);
+	ck_assert_ptr_null(module->cfi.section.bytes);
 	ck_assert_ptr_null(module->hdr_bytes);
 	exercise(module);
 	uw_module_close(module);

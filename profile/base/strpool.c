@@ -1,5 +1,6 @@
 #include "profile/base/strpool.h"
 
+#include "profile/base/streams.h"
 #include "tbrw/utf8.h"
 #include <assert.h>
 #include <stdlib.h>
@@ -132,6 +133,18 @@ bool profile_texts_add(struct profile_texts *texts, const char *blob, size_t blo
 	texts->budget -= text->length;
 	return profile_strings_put(&texts->strings, text_key(*text), blob + text->offset,
 				   text->length) != NULL;
+}
+
+bool profile_texts_make(struct profile_texts *texts, const char *s, struct profile_text *text)
+{
+	size_t size = tb5_utf8_cut(s, strlen(s), PROFILE_TEXT_MAX);
+
+	*text = (struct profile_text){0};
+	if (size == 0 || size > UINT32_MAX - texts->made)
+		return true;
+	*text = (struct profile_text){texts->made, (uint32_t)size};
+	texts->made += text->length;
+	return profile_strings_put(&texts->strings, text_key(*text), s, size) != NULL;
 }
 
 const char *profile_texts_get(const struct profile_texts *texts, struct profile_text text)

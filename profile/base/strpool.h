@@ -38,6 +38,7 @@ const char *profile_strings_put(struct profile_strings *strings, uint64_t key, c
 struct profile_texts {
 	struct profile_strings strings;
 	uint64_t budget; /* bytes that texts may still take */
+	uint32_t made;   /* bytes of the texts made so far */
 };
 
 /* blob_size: bytes of the stream. Texts of an honest file do not overlap; those of a hostile one
@@ -49,6 +50,10 @@ void profile_texts_finish(struct profile_texts *texts);
  * memory. */
 bool profile_texts_add(struct profile_texts *texts, const char *blob, size_t blob_size,
 		       struct profile_text *text);
+
+/* Makes a text of one's own, in place of those of a stream: s cut after PROFILE_TEXT_MAX bytes. ""
+ * is no text, nor is one without a place in 32 bits. false: out of memory. */
+bool profile_texts_make(struct profile_texts *texts, const char *s, struct profile_text *text);
 
 /* "" for no text and for a text never added. */
 const char *profile_texts_get(const struct profile_texts *texts, struct profile_text text);

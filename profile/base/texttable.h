@@ -4,10 +4,7 @@
 #define TBRW_PROFILE_TEXTTABLE_H
 
 #include "containers/text_set.h"
-#include "profile/profile.h"
-
-/* Longer texts are cut: a command line may have megabytes, a report line does not. */
-#define PROFILE_TEXT_MAX 65536u
+#include "profile/base/streams.h"
 
 enum profile_text_status {
 	PROFILE_TEXT_KNOWN, /* was there already */

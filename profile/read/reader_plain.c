@@ -3,7 +3,6 @@
  * per module path, a frame and a node per distinct leaf, the weight of a sample from its event. */
 #include "containers/hash.h"
 #include "containers/hash_table.h"
-#include "profile/base/texttable.h"
 #include "profile/read/reader_private.h"
 #include <stdlib.h>
 #include <string.h>
@@ -63,34 +62,12 @@ TBRW_U32 profile_plain_find(struct profile_reader *reader)
 	return code;
 }
 
-/* ---- Texts ---- */
-
-/* Gives a text a place among the reader's. false: out of memory. */
-static bool add_text(struct text_set *table, const char *s, struct profile_text *text)
-{
-	return profile_text_add(table, s, text) != PROFILE_TEXT_NO_MEMORY;
-}
-
-/* Makes the texts of images and notes known to the reader. */
-static bool keep_texts(struct profile_reader *reader, const struct text_set *table)
-{
-	struct profile_texts *texts = &reader->texts[PROFILE_STREAM_STRINGS];
-	const struct profile_records *images = &reader->records[PROFILE_STREAM_IMAGES];
-	const struct profile_records *notes = &reader->records[PROFILE_STREAM_NOTES];
-	struct profile_image *image = images->items;
-	struct profile_note *note = notes->items;
-	bool is_kept = true;
-
-	profile_texts_finish(texts);
-	profile_texts_init(texts, table->size);
-	for (uint32_t i = 0; i < images->count && is_kept; i++)
-		is_kept = profile_texts_add(texts, table->bytes, table->size, &image[i].path);
-	for (uint32_t i = 0; i < notes->count && is_kept; i++)
-		is_kept = profile_texts_add(texts, table->bytes, table->size, &note[i].text);
-	return is_kept;
-}
-
 /* ---- Images ---- */
+
+static bool make_text(struct profile_reader *reader, const char *s, struct profile_text *text)
+{
+	return profile_texts_make(&reader->texts[PROFILE_STREAM_STRINGS], s, text);
+}
 
 static enum profile_image_kind kind_of_path(const char *path)
 {
@@ -112,8 +89,8 @@ static bool is_path(const void *slot, const void *key)
 	return ((const struct path_slot *)slot)->path == key;
 }
 
-static TBRW_U32 add_image(struct profile_reader *reader, struct hash_table *known,
-			  struct text_set *texts, const char *path, uint32_t *index)
+static TBRW_U32 add_image(struct profile_reader *reader, struct hash_table *known, const char *path,
+			  uint32_t *index)
 {
 	struct profile_records *images = &reader->records[PROFILE_STREAM_IMAGES];
 	/* Who wrote the file does not choose the address. */
@@ -122,7 +99,7 @@ static TBRW_U32 add_image(struct profile_reader *reader, struct hash_table *know
 
 	if (!slot) {
 		struct profile_image image = {.kind = kind_of_path(path)};
-		if (!add_text(texts, path, &image.path))
+		if (!make_text(reader, path, &image.path))
 			return VT_NO_MEMORY;
 		slot = hash_table_add(known, sizeof(*slot), hash);
 		if (!slot)
@@ -135,7 +112,7 @@ static TBRW_U32 add_image(struct profile_reader *reader, struct hash_table *know
 	return VT_SUCCESS;
 }
 
-static TBRW_U32 make_images(struct profile_reader *reader, struct text_set *texts)
+static TBRW_U32 make_images(struct profile_reader *reader)
 {
 	struct hash_table known = {0};
 	TBRW_U32 code = VT_SUCCESS;
@@ -148,7 +125,7 @@ static TBRW_U32 make_images(struct profile_reader *reader, struct text_set *text
 	images->items = grown;
 	for (uint32_t i = 0; code == VT_SUCCESS && i < reader->module_count; i++)
 		if (*reader->modules[i].path)
-			code = add_image(reader, &known, texts, reader->modules[i].path,
+			code = add_image(reader, &known, reader->modules[i].path,
 					 &reader->modules[i].image);
 	hash_table_finish(&known);
 	return code;
@@ -253,7 +230,7 @@ static void put_note(struct profile_reader *reader, enum profile_note_kind kind,
 	};
 }
 
-static TBRW_U32 make_notes(struct run *run, struct text_set *texts)
+static TBRW_U32 make_notes(struct run *run)
 {
 	static const char warning[] = "some samples do not stand for a known time: they count as "
 				      "samples, not as CPU time";
@@ -266,8 +243,8 @@ static TBRW_U32 make_notes(struct run *run, struct text_set *texts)
 		return code;
 	struct profile_records *notes = &reader->records[PROFILE_STREAM_NOTES];
 	notes->items = calloc(4, sizeof(struct profile_note));
-	if (!notes->items || !add_text(texts, line, &command) ||
-	    (run->is_untimed && !add_text(texts, warning, &untimed)))
+	if (!notes->items || !make_text(reader, line, &command) ||
+	    (run->is_untimed && !make_text(reader, warning, &untimed)))
 		return VT_NO_MEMORY;
 	if (command.length > 0)
 		put_note(reader, PROFILE_NOTE_COMMAND, 0, command);
@@ -284,7 +261,6 @@ static TBRW_U32 make_notes(struct run *run, struct text_set *texts)
 TBRW_U32 profile_plain_load(struct profile_reader *reader)
 {
 	struct run run = {.reader = reader};
-	struct text_set texts = {0};
 	TBRW_U32 code = TBRW_reading_stream(reader->file, 0);
 
 	if (code == VT_SUCCESS) {
@@ -294,13 +270,8 @@ TBRW_U32 profile_plain_load(struct profile_reader *reader)
 	code = profile_reader_tolerate(reader, code);
 	weigh_other_events(&run);
 	if (code == VT_SUCCESS)
-		code = make_images(reader, &texts);
-	if (code == VT_SUCCESS)
-		code = make_notes(&run, &texts);
-	if (code == VT_SUCCESS && !keep_texts(reader, &texts))
-		code = VT_NO_MEMORY;
-	text_set_finish(&texts);
-	return code;
+		code = make_images(reader);
+	return code == VT_SUCCESS ? make_notes(&run) : code;
 }
 
 /* ---- Frames ---- */

@@ -154,6 +154,30 @@ START_TEST(texts_that_overlap_are_bounded)
 }
 END_TEST
 
+START_TEST(texts_made)
+{
+	enum { LONG = PROFILE_TEXT_MAX + 10 };
+	struct profile_texts texts = {0};
+	struct profile_text one, two, empty, longest;
+	char *xs = malloc(LONG + 1);
+
+	ck_assert_ptr_nonnull(xs);
+	memset(xs, 'x', LONG);
+	xs[LONG] = '\0';
+	ck_assert(profile_texts_make(&texts, "/opt/app", &one));
+	ck_assert(profile_texts_make(&texts, "", &empty));
+	ck_assert(profile_texts_make(&texts, xs, &longest));
+	ck_assert(profile_texts_make(&texts, "/opt/xyz", &two));
+	ck_assert_str_eq(profile_texts_get(&texts, one), "/opt/app");
+	ck_assert_str_eq(profile_texts_get(&texts, two), "/opt/xyz");
+	ck_assert_uint_eq(empty.length, 0);
+	ck_assert_str_eq(profile_texts_get(&texts, empty), "");
+	ck_assert_uint_eq(strlen(profile_texts_get(&texts, longest)), PROFILE_TEXT_MAX);
+	profile_texts_finish(&texts);
+	free(xs);
+}
+END_TEST
+
 static Suite *parts_suite(void)
 {
 	Suite *suite = suite_create("profile parts");
@@ -167,6 +191,7 @@ static Suite *parts_suite(void)
 	tcase_add_test(tcase, text_table_cuts_long_texts);
 	tcase_add_test(tcase, texts_stay_in_bounds);
 	tcase_add_test(tcase, texts_that_overlap_are_bounded);
+	tcase_add_test(tcase, texts_made);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -120,27 +120,4 @@ profile_take_field(const struct profile_stream_spec *spec, uint64_t *set)
 	return field;
 }
 
-/* Writes a stream's data description section, from begin to done. */
-TBRW_U32 profile_stream_describe(TBRW_PTR file, TBRW_U32 number,
-				 const struct profile_stream_spec *spec);
-
-/* Writes a stream's information section, from begin to done; info's size is filled in. */
-TBRW_U32 profile_stream_write_info(TBRW_PTR file, TBRW_U32 number, TBRW_STREAM_INFO *info);
-
-/* Opens stream number `number` for writing: its information and descriptors are written and done,
- * its data section is open on success. */
-TBRW_U32 profile_stream_create(TBRW_PTR file, TBRW_U32 number, enum profile_stream stream);
-
-/* Closes the data section and the stream. */
-TBRW_U32 profile_stream_done(TBRW_PTR file, TBRW_U32 number);
-
-/* Reads a descriptor set. A field of the spec is there if the set has its name, place and size.
- * *known_size receives the number of the record's bytes in the file: all if all fields are there;
- * those of the fields of every version if only these are surely there; 0 if not even these. Entries
- * of the file may be longer than the record (fields appended by a later version), and *entry_size
- * receives their size. */
-TBRW_U32 profile_stream_check(TBRW_PTR file, TBRW_U32 number,
-			      const struct profile_stream_spec *spec, uint32_t *known_size,
-			      uint32_t *entry_size);
-
 #endif

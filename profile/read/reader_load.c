@@ -1,4 +1,4 @@
-/* Reads streams and strings of a file through TBRW, whatever state the file is in. */
+/* Reads records and strings of a file through TBRW, whatever state the file is in. */
 #include "containers/array.h"
 #include "profile/read/reader_private.h"
 #include "tbrw/utf8.h"
@@ -37,66 +37,6 @@ TBRW_U32 profile_reader_string(struct profile_reader *reader, TBRW_STRING_OR_ID 
 	}
 	*string = known;
 	return VT_SUCCESS;
-}
-
-/* A stream whose information is not there is not one of ours; without memory nobody knows. */
-static TBRW_U32 read_comment(TBRW_PTR file, TBRW_U32 stream, char **comment)
-{
-	TBRW_STREAM_INFO info;
-	size_t size;
-	TBRW_U32 code = TBRW_reading_stream_section(file, stream, TBRW_STREAM_INFO_SECTION);
-
-	if (code == VT_SUCCESS) {
-		code = TBRW_get_stream_info(file, stream, sizeof(info), &info, NULL);
-		if (code == VT_SUCCESS && info.stream_type == TBRW_CUSTOM_STREAM)
-			code = tb5_utf8_of_id(file, info.comment, comment, &size);
-		TBRW_done_stream_section(file, stream, TBRW_STREAM_INFO_SECTION);
-	}
-	return code == VT_NO_MEMORY ? code : VT_SUCCESS;
-}
-
-/* A stream's id among the profile's streams; PROFILE_STREAM_COUNT: none of them. */
-static TBRW_U32 identify(TBRW_PTR file, TBRW_U32 stream, enum profile_stream *id)
-{
-	char *comment = NULL;
-	unsigned found = PROFILE_STREAM_COUNT;
-	TBRW_U32 code = TBRW_reading_stream(file, stream);
-
-	if (code == VT_SUCCESS) {
-		code = read_comment(file, stream, &comment);
-		TBRW_done_stream(file, stream);
-	}
-	if (comment)
-		for (found = 0; found < PROFILE_STREAM_COUNT; found++)
-			if (strcmp(comment, profile_stream_spec(found)->name) == 0)
-				break;
-	free(comment);
-	*id = found;
-	return code == VT_NO_MEMORY ? code : VT_SUCCESS;
-}
-
-TBRW_U32 profile_reader_find_streams(struct profile_reader *reader, bool *is_any)
-{
-	TBRW_U32 count;
-	TBRW_U32 code = TBRW_get_number_data_streams(reader->file, &count);
-	enum profile_stream previous = PROFILE_STREAM_COUNT;
-
-	*is_any = false;
-	for (unsigned id = 0; id < PROFILE_STREAM_COUNT; id++)
-		reader->streams[id] = PROFILE_NONE;
-	for (TBRW_U32 stream = 1; code == VT_SUCCESS && stream < count; stream++) {
-		enum profile_stream id;
-		code = identify(reader->file, stream, &id);
-		if (id == PROFILE_STREAM_SYMBOLS && previous == PROFILE_STREAM_SYMTEXT) {
-			reader->streams[PROFILE_STREAM_SYMTEXT] = stream - 1;
-			reader->streams[PROFILE_STREAM_SYMBOLS] = stream;
-		} else if (id < PROFILE_STREAM_COLLECTED && reader->streams[id] == PROFILE_NONE) {
-			reader->streams[id] = stream;
-			*is_any = true;
-		}
-		previous = id;
-	}
-	return code;
 }
 
 struct load {

@@ -28,29 +28,6 @@ static TBRW_U32 open_sections(TBRW_PTR file)
 	return code == VT_SUCCESS ? TBRW_writing_section(file, TBRW_PROCESS_THREAD_SECTION) : code;
 }
 
-TBRW_U32 profile_writer_open_streams(struct profile_writer *writer, enum profile_stream first,
-				     enum profile_stream end)
-{
-	TBRW_U32 code = VT_SUCCESS;
-
-	for (unsigned id = first; code == VT_SUCCESS && id < end; id++) {
-		writer->fields[id] = profile_stream_references((enum profile_stream)id);
-		code = profile_stream_create(writer->file, writer->first_stream + id,
-					     (enum profile_stream)id);
-	}
-	return code;
-}
-
-TBRW_U32 profile_writer_close_streams(struct profile_writer *writer, enum profile_stream first,
-				      enum profile_stream end)
-{
-	TBRW_U32 code = VT_SUCCESS;
-
-	for (unsigned id = first; code == VT_SUCCESS && id < end; id++)
-		code = profile_stream_done(writer->file, writer->first_stream + id);
-	return code;
-}
-
 /* The first records of every result (preset_count), and the first sync point. */
 static TBRW_U32 write_first_records(struct profile_writer *writer)
 {

@@ -92,8 +92,6 @@ static TBRW_U32 load_stream(TBRW_PTR file, TBRW_U32 stream, const struct profile
 	if (code != VT_SUCCESS)
 		return code;
 	code = profile_stream_check(file, stream, spec, &load->known_size, &load->entry_size);
-	if (code == VT_SUCCESS && load->known_size == 0)
-		code = VT_INCOMPATIBLE_VERSION;
 	if (code == VT_SUCCESS)
 		code = load_data(file, stream, load);
 	TBRW_done_stream(file, stream);

@@ -73,10 +73,10 @@ static inline uint64_t add_saturating(uint64_t a, uint64_t b)
 TBRW_U32 profile_reader_find_streams(struct profile_reader *reader, bool *is_any);
 
 /* Reads a descriptor set. A field of the spec is there if the set has its name, place and size.
- * *known_size receives the number of the record's bytes in the file: all if all fields are there;
- * those of the fields of every version if only these are surely there; 0 if not even these. Entries
- * of the file may be longer than the record (fields appended by a later version), and *entry_size
- * receives their size. */
+ * *known_size receives the number of the record's bytes in the file: all if all fields are there,
+ * else those of the fields of every version. VT_INCOMPATIBLE_VERSION: not even these are there.
+ * Entries of the file may be longer than the record (fields appended by a later version), and
+ * *entry_size receives their size. */
 TBRW_U32 profile_stream_check(TBRW_PTR file, TBRW_U32 number,
 			      const struct profile_stream_spec *spec, uint32_t *known_size,
 			      uint32_t *entry_size);

@@ -216,8 +216,6 @@ static TBRW_U32 open_data(struct profile_reader *reader, TBRW_U32 stream,
 	if (code != VT_SUCCESS)
 		return code;
 	code = profile_stream_check(reader->file, stream, spec, known_size, &entry_size);
-	if (code == VT_SUCCESS && *known_size == 0)
-		code = VT_INCOMPATIBLE_VERSION;
 	if (code == VT_SUCCESS)
 		code = TBRW_reading_stream_section(reader->file, stream, TBRW_DATA_SECTION);
 	if (code != VT_SUCCESS)

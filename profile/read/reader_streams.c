@@ -130,7 +130,9 @@ TBRW_U32 profile_stream_check(TBRW_PTR file, TBRW_U32 number,
 	TBRW_done_stream_section(file, number, TBRW_DATA_DESCRIPTION_SECTION);
 	if (code != VT_SUCCESS)
 		return code;
-	*known_size = check.entry_size <= UINT32_MAX ? known_size_of(spec, check.found) : 0;
+	if (check.entry_size > UINT32_MAX)
+		return VT_INCOMPATIBLE_VERSION;
+	*known_size = known_size_of(spec, check.found);
 	*entry_size = (uint32_t)check.entry_size;
-	return VT_SUCCESS;
+	return *known_size > 0 ? VT_SUCCESS : VT_INCOMPATIBLE_VERSION;
 }

@@ -3,8 +3,8 @@
 #define TBRW_PROFILE_READER_PRIVATE_H
 
 #include "profile/base/streams.h"
-#include "profile/base/strpool.h"
 #include "profile/read/reader.h"
+#include "profile/read/strpool.h"
 #include "tbrw/bind/binder.h"
 
 struct profile_sample_batch;

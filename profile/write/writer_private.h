@@ -3,8 +3,8 @@
 #define TBRW_PROFILE_WRITER_PRIVATE_H
 
 #include "profile/base/streams.h"
-#include "profile/base/texttable.h"
-#include "profile/base/wide.h"
+#include "profile/write/texttable.h"
+#include "profile/write/wide.h"
 #include "profile/write/writer.h"
 #include "tbrw/utf8.h"
 

@@ -1,7 +1,7 @@
 /* The parts below writer and reader: clock map, tables. */
-#include "profile/base/strpool.h"
-#include "profile/base/texttable.h"
 #include "profile/base/tsc.h"
+#include "profile/read/strpool.h"
+#include "profile/write/texttable.h"
 #include "tests/profile/fixture.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "profile/base/strpool.h"
+#include "profile/read/strpool.h"
 
 #include "profile/base/streams.h"
 #include "tbrw/utf8.h"

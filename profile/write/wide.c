@@ -1,4 +1,4 @@
-#include "profile/base/wide.h"
+#include "profile/write/wide.h"
 
 #include "containers/array.h"
 #include "tbrw/utf8.h"

@@ -1,4 +1,4 @@
-#include "profile/base/texttable.h"
+#include "profile/write/texttable.h"
 
 #include "tbrw/utf8.h"
 

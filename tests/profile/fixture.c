@@ -23,6 +23,16 @@ void fixture_teardown(void)
 	rmdir(directory);
 }
 
+TCase *fixture_case(Suite *suite)
+{
+	TCase *tcase = tcase_create("all");
+
+	tcase_add_checked_fixture(tcase, fixture_setup, fixture_teardown);
+	tcase_set_timeout(tcase, 300);
+	suite_add_tcase(suite, tcase);
+	return tcase;
+}
+
 const char *fixture_path(void)
 {
 	return path;

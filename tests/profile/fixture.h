@@ -15,7 +15,9 @@
 
 #define assert_success(call) ck_assert_uint_eq((call), VT_SUCCESS)
 
-/* For tcase_add_checked_fixture. */
+/* The one case of a suite: its tests run in the fixture, 300 s each at most. */
+TCase *fixture_case(Suite *suite);
+/* For programs that are no tests. */
 void fixture_setup(void);
 void fixture_teardown(void);
 

@@ -271,22 +271,14 @@ START_TEST(copy_without_memory)
 }
 END_TEST
 
-static Suite *memory_suite(void)
+int main(void)
 {
 	Suite *suite = suite_create("profile memory");
-	TCase *tcase = tcase_create("memory");
+	TCase *tcase = fixture_case(suite);
 
-	tcase_add_checked_fixture(tcase, fixture_setup, fixture_teardown);
-	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, reader_without_memory, 0, 3);
 	tcase_add_test(tcase, writer_without_memory);
 	tcase_add_test(tcase, symbols_without_memory);
 	tcase_add_test(tcase, copy_without_memory);
-	suite_add_tcase(suite, tcase);
-	return suite;
-}
-
-int main(void)
-{
-	return run_suite(memory_suite());
+	return run_suite(suite);
 }

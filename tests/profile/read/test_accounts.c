@@ -138,13 +138,11 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("profile accounts");
-	TCase *tcase = tcase_create("accounts");
+	TCase *tcase = fixture_case(suite);
 
-	tcase_add_checked_fixture(tcase, fixture_setup, fixture_teardown);
 	tcase_add_loop_test(tcase, parts_of_what_is_in_no_account, 0, 5);
 	tcase_add_loop_test(tcase, more_than_is_expected, 0, 4);
 	tcase_add_loop_test(tcase, part_in_the_kernel, 0, 2);
 	tcase_add_test(tcase, sums_do_not_overflow);
-	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -336,13 +336,11 @@ START_TEST(many_processes_and_threads)
 }
 END_TEST
 
-static Suite *attribution_suite(void)
+int main(void)
 {
 	Suite *suite = suite_create("profile attribution");
-	TCase *tcase = tcase_create("attribution");
+	TCase *tcase = fixture_case(suite);
 
-	tcase_add_checked_fixture(tcase, fixture_setup, fixture_teardown);
-	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, module_reloaded_at_one_address, 0, WAYS);
 	tcase_add_loop_test(tcase, later_load_wins, 0, WAYS);
 	tcase_add_loop_test(tcase, global_module, 0, WAYS);
@@ -353,11 +351,5 @@ static Suite *attribution_suite(void)
 	tcase_add_loop_test(tcase, exec_without_records, 0, WAYS);
 	tcase_add_loop_test(tcase, thread_without_process, 0, WAYS);
 	tcase_add_loop_test(tcase, many_processes_and_threads, 0, WAYS);
-	suite_add_tcase(suite, tcase);
-	return suite;
-}
-
-int main(void)
-{
-	return run_suite(attribution_suite());
+	return run_suite(suite);
 }

@@ -123,12 +123,10 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("profile lives");
-	TCase *tcase = tcase_create("lives");
+	TCase *tcase = fixture_case(suite);
 
-	tcase_add_checked_fixture(tcase, fixture_setup, fixture_teardown);
 	tcase_add_test(tcase, ends_find_their_starts);
 	tcase_add_test(tcase, end_behind_its_start);
 	tcase_add_test(tcase, many_lives_of_many_pids);
-	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -398,13 +398,11 @@ START_TEST(damaged)
 }
 END_TEST
 
-static Suite *plain_suite(void)
+int main(void)
 {
 	Suite *suite = suite_create("profile plain");
-	TCase *tcase = tcase_create("plain");
+	TCase *tcase = fixture_case(suite);
 
-	tcase_add_checked_fixture(tcase, fixture_setup, fixture_teardown);
-	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, leaves_of_modules);
 	tcase_add_test(tcase, symbols_stay_over_a_bind);
 	tcase_add_test(tcase, weights_of_events);
@@ -413,11 +411,5 @@ static Suite *plain_suite(void)
 	tcase_add_test(tcase, many_samples_few_leaves);
 	tcase_add_loop_test(tcase, noise, 0, 10);
 	tcase_add_test(tcase, damaged);
-	suite_add_tcase(suite, tcase);
-	return suite;
-}
-
-int main(void)
-{
-	return run_suite(plain_suite());
+	return run_suite(suite);
 }

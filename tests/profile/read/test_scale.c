@@ -187,21 +187,13 @@ START_TEST(many_reloads)
 }
 END_TEST
 
-static Suite *scale_suite(void)
+int main(void)
 {
 	Suite *suite = suite_create("profile scale");
-	TCase *tcase = tcase_create("scale");
+	TCase *tcase = fixture_case(suite);
 
-	tcase_add_checked_fixture(tcase, fixture_setup, fixture_teardown);
-	tcase_set_timeout(tcase, 300);
 	tcase_add_test(tcase, million_samples);
 	tcase_add_test(tcase, million_samples_killed);
 	tcase_add_test(tcase, many_reloads);
-	suite_add_tcase(suite, tcase);
-	return suite;
-}
-
-int main(void)
-{
-	return run_suite(scale_suite());
+	return run_suite(suite);
 }

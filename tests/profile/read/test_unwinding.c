@@ -112,11 +112,9 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("profile unwinding");
-	TCase *tcase = tcase_create("unwinding");
+	TCase *tcase = fixture_case(suite);
 
-	tcase_add_checked_fixture(tcase, fixture_setup, fixture_teardown);
 	tcase_add_loop_test(tcase, guess_of_a_stack, 0, 2);
 	tcase_add_test(tcase, unwinding);
-	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

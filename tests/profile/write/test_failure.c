@@ -126,22 +126,14 @@ START_TEST(symbols_need_a_complete_result)
 }
 END_TEST
 
-static Suite *failure_suite(void)
+int main(void)
 {
 	Suite *suite = suite_create("profile failure");
-	TCase *tcase = tcase_create("failure");
+	TCase *tcase = fixture_case(suite);
 
-	tcase_add_checked_fixture(tcase, fixture_setup, fixture_teardown);
-	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, first_failure_is_final);
 	tcase_add_loop_test(tcase, finish_without_room, 0, 24);
 	tcase_add_test(tcase, symbols_without_room);
 	tcase_add_test(tcase, symbols_need_a_complete_result);
-	suite_add_tcase(suite, tcase);
-	return suite;
-}
-
-int main(void)
-{
-	return run_suite(failure_suite());
+	return run_suite(suite);
 }

@@ -107,8 +107,8 @@ static struct stack_origin source_of(struct uw_space *space, struct thread *thre
 		.memory = &thread->stack,
 		.map_version = map_version,
 		.regs = &sample->regs,
+		.ip = user_ip(sample),
 		.copy = &sample->stack,
-		.is_32bit = sample->abi == RECORD_REGISTERS_32,
 		.has_gaps = sample->stack_absent,
 	};
 }

@@ -4,7 +4,6 @@
 #include "collector/context/guess.h"
 #include "collector/context/tree.h"
 #include "collector/context/walk_counts.h"
-#include "collector/machine/registers.h"
 #include <stdlib.h>
 
 enum {
@@ -231,8 +230,7 @@ static void find_frames(struct stacks *stacks, struct found *found, enum stack_e
 		walk(stacks, found, stack);
 		return;
 	}
-	found->count = take_leaf(stacks, source->space,
-				 source->regs->value[registers_machine(source->is_32bit)->ip]);
+	found->count = take_leaf(stacks, source->space, source->ip);
 }
 
 /* The node of a stack; PROFILE_NONE: out of memory. */

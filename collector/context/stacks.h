@@ -28,8 +28,8 @@ struct stack_origin {
 	struct stack_memory *memory; /* of the thread */
 	uint64_t map_version; /* of the process: a new version forgets the thread's guesses */
 	const struct uw_regs *regs;
+	uint64_t ip; /* of regs */
 	const struct uw_stack *copy;
-	bool is_32bit;
 	bool has_gaps; /* some pages of the copy were not in memory */
 	/* Frames further in than the user's (the kernel's), innermost first: STACK_INNER_MAX at
 	 * most. */
@@ -40,7 +40,7 @@ struct stack_origin {
 /* The wanted extent of the user's part. */
 enum stack_extent {
 	STACK_NO_USER, /* none: regs and copy may be NULL */
-	STACK_LEAF,    /* the address in the registers; copy may be NULL */
+	STACK_LEAF,    /* the address ip; regs and copy may be NULL */
 	STACK_WALKED
 };
 

@@ -41,6 +41,7 @@ static struct stack_origin source_of(struct stack_memory *of)
 				     .memory = of,
 				     .map_version = 1,
 				     .regs = &regs,
+				     .ip = regs.value[registers_machine(false)->ip],
 				     .copy = &copy};
 }
 

@@ -9,19 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct tracker *tracker_create(const struct event_config *events, const struct cpus *cpus,
-			       struct emit *emit)
+struct tracker *tracker_create(const struct sampler *sampler, struct emit *emit)
 {
 	struct tracker *tracker = calloc(1, sizeof(*tracker));
 	if (!tracker)
 		return NULL;
-	tracker->events = events;
-	tracker->cpus = cpus;
+	tracker->events = &sampler->config;
+	tracker->cpus = &sampler->cpus;
 	tracker->context.emit = emit;
 	tracker->context.family = uw_space_create(registers_machine(false)->arch);
 	tracker->context.asker = asker_create(ASKER_PATIENCE_NS);
 	tracker->context.images = image_table_create(emit, tracker->context.asker);
-	tracker->gaps = calloc(cpus->count, sizeof(*tracker->gaps));
+	tracker->gaps = calloc(tracker->cpus->count, sizeof(*tracker->gaps));
 	if (!tracker->gaps || !tracker->context.images || !tracker->context.asker ||
 	    !tracker->context.family) {
 		tracker_destroy(tracker);

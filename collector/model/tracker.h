@@ -12,15 +12,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct cpus;
 struct emit;
-struct event_config;
+struct sampler;
 struct tracker;
 
-/* For the CPUs' rings with records of such events. All is borrowed for the tracker's life. NULL:
- * out of memory. */
-struct tracker *tracker_create(const struct event_config *events, const struct cpus *cpus,
-			       struct emit *emit);
+/* For the records of the sampler's rings: its CPUs and the configuration of its events count. Both
+ * are borrowed for the tracker's life. NULL: out of memory. */
+struct tracker *tracker_create(const struct sampler *sampler, struct emit *emit);
 void tracker_destroy(struct tracker *tracker); /* accepts NULL; writes nothing */
 
 /* Adds a thread with an event of its own; returns its family, -1 when out of memory. A new process

@@ -2,10 +2,9 @@
 #ifndef COLLECTOR_MODEL_TRACKER_PRIVATE_H
 #define COLLECTOR_MODEL_TRACKER_PRIVATE_H
 
-#include "collector/host/cpus.h"
 #include "collector/model/idmap.h"
 #include "collector/model/tracker_sampled.h"
-#include "collector/perf/event.h"
+#include "collector/perf/sampler.h"
 
 enum { NOTED_NAMES_MAX = 32 };
 

@@ -12,7 +12,6 @@
 #include "profile/write/records.h"
 
 struct emit;
-struct host;
 
 #define EMIT_TIME_BEFORE PROFILE_TIME_BEFORE
 
@@ -20,8 +19,8 @@ struct host;
 int emit_create(const char *path, const char *name, const struct profile_clock *clock,
 		uint64_t interval_ns, struct emit **emit, struct failure *failure);
 
-/* Describes the machine. */
-void emit_host(struct emit *emit, struct host *host);
+/* Describes this computer, as far as memory allows. */
+void emit_host(struct emit *emit);
 
 /* Returns the image's index. */
 uint32_t emit_image(struct emit *emit, const struct profile_image *image, const char *path);

@@ -1,6 +1,5 @@
 #include "collector/session/session.h"
 
-#include "collector/host/host.h"
 #include "collector/machine/clock.h"
 #include "collector/session/cpu_time.h"
 #include "collector/session/finalize.h"
@@ -95,8 +94,7 @@ static int set_up(struct session *session, struct failure *failure)
 			options->interval_ns, &session->emit, failure) < 0 ||
 	    result_hold(&session->result, failure) < 0)
 		return -1;
-	session->tracker =
-		tracker_create(&session->sampler.config, &session->sampler.cpus, session->emit);
+	session->tracker = tracker_create(&session->sampler, session->emit);
 	struct analysis_config analysis = {
 		.kernel_time = event_kernel_time(&session->sampler.config),
 		.unwind = options->unwind != OPTIONS_UNWIND_NONE,
@@ -107,10 +105,7 @@ static int set_up(struct session *session, struct failure *failure)
 			options->analysis->create(&analysis, session->tracker, session->emit);
 	if (!session->analysis)
 		return failure_set(failure, FAILURE_EXIT, "out of memory");
-	struct host *host = host_create();
-	if (host)
-		emit_host(session->emit, host);
-	host_destroy(host);
+	emit_host(session->emit);
 	if (session_is_launch(session)) {
 		if (open_launched(session, failure) < 0 || open_polls(session, failure) < 0)
 			return -1;

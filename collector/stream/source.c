@@ -1,6 +1,6 @@
 #include "collector/stream/source.h"
 
-#include "collector/perf/ring.h"
+#include "collector/perf/sampler.h"
 
 static void refresh_ring(const struct source *source)
 {

@@ -88,9 +88,9 @@ ROOMS = {
         'result': 'message host',
         'image': 'machine proc result',
         'context': 'machine result',
-        'model': 'machine host proc perf result image context',
+        'model': 'machine proc perf result image context',
         'analysis': 'machine perf result context model',
-        'session': 'bpf message machine host proc perf stream result model analysis',
+        'session': 'bpf message machine proc perf stream result model analysis',
         '': 'message session',
     },
     'unwind': {
@@ -135,7 +135,7 @@ DEPTH_MAX = 6
 # find their two; the numbers may only fall.
 PUBLIC_MAX = 2
 MORE_PUBLIC = {
-    'collector/perf': 4, 'collector/proc': 4,
+    'collector/proc': 4,
     'profile/base': 5,
 }
 

@@ -1,14 +1,12 @@
 #include "tests/collector/tracker_fixture.h"
 
 #include "collector/analysis/hotspots.h"
-#include "collector/host/cpus.h"
-#include "collector/perf/event.h"
+#include "collector/perf/sampler.h"
 #include <check.h>
 #include <stdio.h>
 
 static uint32_t numbers[FIXTURE_RINGS] = {FIXTURE_CPU_0, FIXTURE_CPU_1};
-static const struct cpus cpus = {numbers, FIXTURE_RINGS};
-static struct event_config events;
+static struct sampler sampler = {.cpus = {.numbers = numbers, .count = FIXTURE_RINGS}};
 
 static const struct sampling fixed = {PROFILE_SAMPLING_FIXED, 10000000, 10000000, 0};
 
@@ -47,7 +45,7 @@ void fixture_configure(struct fixture_config config)
 	};
 	destroy();
 	deep_interval_ns = config.deep_interval_ns;
-	events = (struct event_config){
+	sampler.config = (struct event_config){
 		.sampling = config.sampling ? *config.sampling : fixed,
 		.has_count = config.has_count,
 		.final_counts = config.final_counts,
@@ -55,7 +53,7 @@ void fixture_configure(struct fixture_config config)
 		.has_kernel = config.kernel_time != PROFILE_KERNEL_TIME_APART,
 		.same_process = config.same_process,
 	};
-	tracker = tracker_create(&events, &cpus, emit);
+	tracker = tracker_create(&sampler, emit);
 	ck_assert_ptr_nonnull(tracker);
 	hotspots = hotspots_analysis.create(&sampled, tracker, emit);
 	ck_assert_ptr_nonnull(hotspots);

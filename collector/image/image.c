@@ -5,6 +5,7 @@
 #include "collector/image/image_file.h"
 #include "collector/image/image_memory.h"
 #include "collector/machine/clock.h"
+#include "collector/proc/asker.h"
 #include "collector/proc/perf_map.h"
 #include "containers/array.h"
 #include "containers/hash.h"
@@ -337,8 +338,8 @@ static void note_owner(struct image_table *table, struct image *image,
 		       const struct image_source *source)
 {
 	uint64_t started = perf_map_started(source->pid);
-	uint32_t owner = perf_map_owner(source->pid);
-	if (owner == PERF_MAP_NO_OWNER && source->has_owner)
+	uint32_t owner = asker_find_owner(source->pid);
+	if (owner == ASKER_NO_OWNER && source->has_owner)
 		owner = source->owner;
 	image->record.owner_uid = owner;
 	if (image->record.kind == PROFILE_IMAGE_JIT && started != 0)

@@ -8,13 +8,13 @@
 #ifndef COLLECTOR_IMAGE_IMAGE_H
 #define COLLECTOR_IMAGE_IMAGE_H
 
-#include "collector/proc/asker.h"
 #include "collector/result/emit.h"
 #include "unwind/unwind.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct asker;
 struct image_table;
 
 enum {

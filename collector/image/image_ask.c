@@ -1,5 +1,6 @@
 #include "collector/image/image_ask.h"
 
+#include "collector/proc/asker.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #include "collector/image/image.h"
 #include "collector/machine/clock.h"
 #include "collector/machine/registers.h"
+#include "collector/proc/asker.h"
 #include "collector/proc/maps.h"
-#include "collector/proc/perf_map.h"
 #include "collector/result/emit.h"
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ struct process *process_create(const struct process_context *context, uint32_t p
 	process->context = context;
 	process->pid = pid;
 	process->start_ns = start_ns;
-	process->owner = perf_map_owner(pid);
+	process->owner = asker_find_owner(pid);
 	process_rename(process, name);
 	return process;
 }
@@ -49,7 +49,7 @@ struct process *process_fork(const struct process *parent, uint32_t pid, uint64_
 	child->stale = parent->stale || parent->unread;
 	child->unread = parent->unread;
 	/* The child was gone before its record came. */
-	if (child->owner == PERF_MAP_NO_OWNER)
+	if (child->owner == ASKER_NO_OWNER)
 		child->owner = parent->owner;
 	return child;
 }
@@ -125,8 +125,8 @@ static void clear(struct process *process)
 /* An exec may change the owner. */
 static void see_owner(struct process *process)
 {
-	uint32_t owner = perf_map_owner(process->pid);
-	if (owner != PERF_MAP_NO_OWNER)
+	uint32_t owner = asker_find_owner(process->pid);
+	if (owner != ASKER_NO_OWNER)
 		process->owner = owner;
 }
 
@@ -279,7 +279,7 @@ int process_map(struct process *process, const struct record_mmap *map, uint64_t
 		.device_minor = map->device_minor,
 		.build_id = map->build_id,
 		.build_id_size = map->build_id_size,
-		.has_owner = process->owner != PERF_MAP_NO_OWNER,
+		.has_owner = process->owner != ASKER_NO_OWNER,
 		.owner = process->owner,
 	};
 	if (source.end <= source.start)
@@ -307,7 +307,7 @@ static bool add_entry(const struct maps_entry *entry, void *user)
 		.device_major = entry->device_major,
 		.device_minor = entry->device_minor,
 		.build_id = (const uint8_t *)"",
-		.has_owner = reading->process->owner != PERF_MAP_NO_OWNER,
+		.has_owner = reading->process->owner != ASKER_NO_OWNER,
 		.owner = reading->process->owner,
 	};
 	reading->result = add_mapping(reading->process, &source, entry->pgoff, reading->time_ns);

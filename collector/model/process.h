@@ -38,7 +38,7 @@ struct process {
 	struct ranges mappings;
 	struct uw_space *spaces[PROCESS_WIDTHS]; /* of 64-bit and of 32-bit code; NULL until its
 						  * first walk */
-	uint32_t owner;           /* effective user when last seen, PERF_MAP_NO_OWNER: never */
+	uint32_t owner;           /* effective user when last seen, ASKER_NO_OWNER: never */
 	uint32_t main_image;      /* the program's; 0: not known yet */
 	uint32_t anonymous_image; /* of its anonymous code; 0: not known yet */
 	uint32_t thread_count;    /* live ones */

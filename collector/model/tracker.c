@@ -3,6 +3,7 @@
 #include "collector/image/image.h"
 #include "collector/machine/registers.h"
 #include "collector/model/tracker_private.h"
+#include "collector/proc/asker.h"
 #include "collector/result/emit.h"
 #include "containers/array.h"
 #include <stdio.h>

@@ -1,11 +1,11 @@
 #include "collector/proc/asker.h"
 
-#include "collector/proc/perf_map.h"
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -117,11 +117,20 @@ void asker_destroy(struct asker *asker)
 }
 
 /* The directory belongs to the effective user of the process, even if hidden (fs/proc/base.c,
- * task_dump_owner). A process that is gone keeps nobody waiting. */
+ * task_dump_owner). */
+uint32_t asker_find_owner(uint32_t pid)
+{
+	char path[64];
+	struct stat status;
+	snprintf(path, sizeof(path), "/proc/%u", pid);
+	return stat(path, &status) == 0 ? status.st_uid : ASKER_NO_OWNER;
+}
+
+/* A process that is gone keeps nobody waiting. */
 static bool is_of_others(uint32_t pid)
 {
-	uint32_t owner = perf_map_owner(pid);
-	return owner != PERF_MAP_NO_OWNER && owner != geteuid();
+	uint32_t owner = asker_find_owner(pid);
+	return owner != ASKER_NO_OWNER && owner != geteuid();
 }
 
 static bool is_silent(const struct asker *asker, uint32_t pid)

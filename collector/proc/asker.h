@@ -23,6 +23,11 @@ struct asker_question {
 	void (*discard)(struct asker_question *question); /* frees the question, in any thread */
 };
 
+#define ASKER_NO_OWNER UINT32_MAX
+
+/* The effective user of a process; ASKER_NO_OWNER when it is gone. Never waits. */
+uint32_t asker_find_owner(uint32_t pid);
+
 /* Waits patience_ns for an answer, and a twentieth of it after the fourth silence. NULL: out of
  * memory. */
 struct asker *asker_create(uint64_t patience_ns);

@@ -1,5 +1,6 @@
 #include "collector/proc/command_line.h"
 
+#include "collector/proc/asker.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,10 +4,11 @@
 #ifndef COLLECTOR_PROC_COMMAND_LINE_H
 #define COLLECTOR_PROC_COMMAND_LINE_H
 
-#include "collector/proc/asker.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct asker;
 
 enum { COMMAND_LINE_MAX = 4096 };
 

@@ -1,5 +1,6 @@
 #include "collector/proc/maps.h"
 
+#include "collector/proc/asker.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,11 +2,12 @@
 #ifndef COLLECTOR_PROC_MAPS_H
 #define COLLECTOR_PROC_MAPS_H
 
-#include "collector/proc/asker.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+struct asker;
 
 struct maps_entry {
 	uint64_t start;

@@ -12,14 +12,6 @@
 
 #define NS_PER_S 1000000000ull
 
-uint32_t perf_map_owner(uint32_t pid)
-{
-	char path[64];
-	struct stat status;
-	snprintf(path, sizeof(path), "/proc/%u", pid);
-	return stat(path, &status) == 0 ? status.st_uid : PERF_MAP_NO_OWNER;
-}
-
 static FILE *open_of(uint32_t pid, const char *name)
 {
 	char path[64];

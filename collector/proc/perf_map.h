@@ -1,16 +1,11 @@
 /*
- * The file for the names of a process's just-in-time compiled code, and its possible writer: facts
- * available only while the process lives. The names themselves are not read here.
+ * The file for the names of a process's just-in-time compiled code, and the start of its possible
+ * writer: facts available only while the process lives. The names themselves are not read here.
  */
 #ifndef COLLECTOR_PROC_PERF_MAP_H
 #define COLLECTOR_PROC_PERF_MAP_H
 
 #include <stdint.h>
-
-#define PERF_MAP_NO_OWNER UINT32_MAX
-
-/* Effective user of the process; PERF_MAP_NO_OWNER when it is gone. */
-uint32_t perf_map_owner(uint32_t pid);
 
 /* Start time of the process, ns since 1970 (CLOCK_REALTIME), to the kernel's ticks; 0 when it is
  * gone. */

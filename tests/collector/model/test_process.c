@@ -1,7 +1,7 @@
 /* One process image: what is written when, and the address space that goes with it. */
 #include "collector/machine/clock.h"
 #include "collector/model/process.h"
-#include "collector/proc/perf_map.h"
+#include "collector/proc/asker.h"
 #include "tests/collector/fake_emit.h"
 #include "tests/collector/fake_image.h"
 #include "tests/support/suite.h"
@@ -176,7 +176,7 @@ START_TEST(owner)
 {
 	struct process *parent = process_create(&context, (uint32_t)getpid(), "app", 0);
 	ck_assert_uint_eq(parent->owner, geteuid());
-	ck_assert_uint_eq(process->owner, PERF_MAP_NO_OWNER);
+	ck_assert_uint_eq(process->owner, ASKER_NO_OWNER);
 	struct process *child = process_fork(parent, PID + 1, 50);
 	ck_assert_uint_eq(child->owner, geteuid());
 	process_exec(child, "gone too", 60);

@@ -90,6 +90,14 @@ static bool ask(bool waits)
 	return asker_ask(asker, (uint32_t)stranger, &make(waits)->base);
 }
 
+START_TEST(owner)
+{
+	enum { NO_PROCESS = 5000000 }; /* above what the kernel gives out */
+	ck_assert_uint_eq(asker_find_owner((uint32_t)getpid()), geteuid());
+	ck_assert_uint_eq(asker_find_owner(NO_PROCESS), ASKER_NO_OWNER);
+}
+END_TEST
+
 START_TEST(answers)
 {
 	asker = asker_create(LONG_NS);
@@ -194,6 +202,7 @@ int main(void)
 	TCase *tcase = tcase_create("asker");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, owner);
 	tcase_add_test(tcase, answers);
 	tcase_add_test(tcase, answers_of_ours);
 	tcase_add_test(tcase, given_up);

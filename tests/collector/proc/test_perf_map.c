@@ -1,4 +1,4 @@
-/* What is known of a process that generates code: its user, its start, where its perf map is. */
+/* What is known of a process that generates code: its start, where its perf map is. */
 #include "collector/proc/perf_map.h"
 #include "tests/support/suite.h"
 #include <check.h>
@@ -61,13 +61,6 @@ static void end(pid_t child)
 	kill(child, SIGKILL);
 	ck_assert_int_eq(waitpid(child, NULL, 0), child);
 }
-
-START_TEST(owner)
-{
-	ck_assert_uint_eq(perf_map_owner((uint32_t)getpid()), geteuid());
-	ck_assert_uint_eq(perf_map_owner(NO_PROCESS), PERF_MAP_NO_OWNER);
-}
-END_TEST
 
 static int stay(void)
 {
@@ -151,7 +144,6 @@ int main(void)
 	TCase *tcase = tcase_create("perf_map");
 
 	tcase_add_checked_fixture(tcase, make_folder, remove_folder);
-	tcase_add_test(tcase, owner);
 	tcase_add_test(tcase, started);
 	tcase_add_test(tcase, own_root);
 	tcase_add_test(tcase, other_roots);

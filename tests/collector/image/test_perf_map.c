@@ -1,5 +1,5 @@
 /* What is known of a process that generates code: its start, where its perf map is. */
-#include "collector/proc/perf_map.h"
+#include "collector/image/perf_map.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-#include "collector/proc/perf_map.h"
+#include "collector/image/perf_map.h"
 
 #include <limits.h>
 #include <stdbool.h>

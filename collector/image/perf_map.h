@@ -2,8 +2,8 @@
  * The file for the names of a process's just-in-time compiled code, and the start of its possible
  * writer: facts available only while the process lives. The names themselves are not read here.
  */
-#ifndef COLLECTOR_PROC_PERF_MAP_H
-#define COLLECTOR_PROC_PERF_MAP_H
+#ifndef COLLECTOR_IMAGE_PERF_MAP_H
+#define COLLECTOR_IMAGE_PERF_MAP_H
 
 #include <stdint.h>
 

@@ -107,7 +107,7 @@ static void emit_one(struct emit *emit, enum profile_unwinding_kind kind, uint32
 	struct profile_unwinding record = *unwinding;
 	record.kind = kind;
 	record.subject = subject;
-	emit_unwinding(emit, &record);
+	emit_record(emit, PROFILE_STREAM_UNWINDING, &record, NULL);
 }
 
 void walk_counts_emit(const struct walk_counts *counts, struct emit *emit)

@@ -251,7 +251,7 @@ static void note_warning(struct image_table *table, const char *before, const ch
 {
 	char text[PATH_MAX + 256];
 	snprintf(text, sizeof(text), "%s%s%s", before, path, after);
-	emit_note(table->emit, PROFILE_NOTE_WARNING, EMIT_TIME_BEFORE, 0, 0, 0, text);
+	emit_note(table->emit, PROFILE_NOTE_WARNING, PROFILE_TIME_BEFORE, .text = text);
 }
 
 /* Warns once of a problem that many files may have; path: of the first. */
@@ -343,8 +343,8 @@ static void note_owner(struct image_table *table, struct image *image,
 		owner = source->owner;
 	image->record.owner_uid = owner;
 	if (image->record.kind == PROFILE_IMAGE_JIT && started != 0)
-		emit_note(table->emit, PROFILE_NOTE_JIT_STARTED, EMIT_TIME_BEFORE, started,
-			  source->pid, 0, image->path);
+		emit_note(table->emit, PROFILE_NOTE_JIT_STARTED, PROFILE_TIME_BEFORE,
+			  .value = started, .pid = source->pid, .text = image->path);
 }
 
 /* Opens the image and completes its record. */

@@ -117,10 +117,10 @@ void emit_thread(struct emit *emit, const struct profile_thread_life *thread)
 	keep_failure(emit, profile_writer_add_thread(emit->writer, thread));
 }
 
-void emit_unwinding(struct emit *emit, const struct profile_unwinding *unwinding)
+void emit_record(struct emit *emit, enum profile_stream stream, const void *record,
+		 const char *const *texts)
 {
-	keep_failure(emit, profile_writer_add(emit->writer, PROFILE_STREAM_UNWINDING, unwinding,
-					      NULL, NULL));
+	keep_failure(emit, profile_writer_add(emit->writer, stream, record, texts, NULL));
 }
 
 void emit_clock(struct emit *emit, const struct profile_clock *clock)

@@ -13,8 +13,6 @@
 
 struct emit;
 
-#define EMIT_TIME_BEFORE PROFILE_TIME_BEFORE
-
 /* Creates the result file at path; messages call it name. */
 int emit_create(const char *path, const char *name, const struct profile_clock *clock,
 		uint64_t interval_ns, struct emit **emit, struct failure *failure);
@@ -35,7 +33,10 @@ void emit_module_unload(struct emit *emit, const struct profile_module *module);
 void emit_process(struct emit *emit, const struct profile_process *process);
 void emit_thread(struct emit *emit, const struct profile_thread_life *thread);
 
-void emit_unwinding(struct emit *emit, const struct profile_unwinding *unwinding);
+/* A record of a stream without a call of its own here (profile_writer_add). Its texts, in the order
+ * of its fields; NULL: none. */
+void emit_record(struct emit *emit, enum profile_stream stream, const void *record,
+		 const char *const *texts);
 
 void emit_clock(struct emit *emit, const struct profile_clock *clock);
 

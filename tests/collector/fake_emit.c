@@ -214,8 +214,12 @@ static void add_unwinding(struct emit *emit, const char *kind, uint32_t subject,
 		 sum->timed_frames, sum->guesses_tested, sum->guesses_covered, sum->guesses_wrong);
 }
 
-void emit_unwinding(struct emit *emit, const struct profile_unwinding *unwinding)
+void emit_record(struct emit *emit, enum profile_stream stream, const void *record,
+		 const char *const *texts)
 {
+	const struct profile_unwinding *unwinding = record;
+	ck_assert_uint_eq(stream, PROFILE_STREAM_UNWINDING);
+	ck_assert_ptr_null(texts);
 	static const char *const kinds[] = {[PROFILE_UNWINDING_IMAGE] = "image",
 					    [PROFILE_UNWINDING_RUN] = "run",
 					    [PROFILE_UNWINDING_DEEP] = "deep"};

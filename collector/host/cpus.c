@@ -1,5 +1,6 @@
 #include "collector/host/cpus.h"
 
+#include "containers/array.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -11,13 +12,11 @@ enum { CPU_NUMBER_MAX = 65535 };
 
 static int append(struct cpus *cpus, unsigned long first, unsigned long last)
 {
-	uint32_t *numbers =
-		realloc(cpus->numbers, (cpus->count + last - first + 1) * sizeof(*numbers));
-	if (!numbers)
+	if (!array_reserve(&cpus->numbers, &cpus->capacity, cpus->count + last - first + 1,
+			   sizeof(*cpus->numbers)))
 		return -1;
-	cpus->numbers = numbers;
 	for (unsigned long cpu = first; cpu <= last; cpu++)
-		numbers[cpus->count++] = (uint32_t)cpu;
+		cpus->numbers[cpus->count++] = (uint32_t)cpu;
 	return 0;
 }
 

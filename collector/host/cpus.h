@@ -8,6 +8,7 @@
 struct cpus {
 	uint32_t *numbers; /* ascending */
 	size_t count;
+	size_t capacity;
 };
 
 /* Parses a list. 0, or -1 with errno EINVAL or ENOMEM. */

@@ -151,7 +151,7 @@ static int fill_system(struct host *host)
 	struct cpus nodes = {0};
 	struct cpus online = {0};
 	uint32_t node_zero[] = {0};
-	struct cpus one_node = {node_zero, 1};
+	struct cpus one_node = {.numbers = node_zero, .count = 1};
 	char mhz[64];
 	if (cpus_online(&online) < 0)
 		return -1;

@@ -2,6 +2,7 @@
 
 #include "collector/image/image_file.h"
 #include "collector/proc/maps.h"
+#include "containers/array.h"
 #include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@ struct copy {
 	uint32_t device_minor;
 	uint8_t *bytes; /* by file offset; holes are 0 */
 	size_t size;
+	size_t capacity;
 };
 
 static bool find_file(const struct maps_entry *entry, void *user)
@@ -66,11 +68,9 @@ static bool read_segment(const struct maps_entry *entry, void *user)
 	size_t length = (size_t)(entry->end - entry->start);
 	size_t end = (size_t)entry->pgoff + length;
 	if (end > copy->size) {
-		uint8_t *bytes = realloc(copy->bytes, end);
-		if (!bytes)
+		if (!array_reserve(&copy->bytes, &copy->capacity, end, 1))
 			return copy->found = false;
-		memset(bytes + copy->size, 0, end - copy->size);
-		copy->bytes = bytes;
+		memset(copy->bytes + copy->size, 0, end - copy->size);
 		copy->size = end;
 	}
 	/* Unreadable bytes (beyond the file's end, or all of the segment) stay 0. */

@@ -1,6 +1,7 @@
 #include "collector/proc/maps.h"
 
 #include "collector/proc/asker.h"
+#include "containers/array.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TEXT_FIRST = 32 << 10, TEXT_MAX = 64 << 20 };
+enum { READ_LEAST = 16 << 10, TEXT_MAX = 64 << 20 };
 
 /* The kernel writes newlines in file names as \012 (seq_path); nothing else is escaped. */
 static void undo_escapes(char *text)
@@ -76,13 +77,8 @@ static int read_text(struct question *question, int fd)
 	size_t capacity = 0;
 	ssize_t now = 1;
 	while (now > 0 && question->size < TEXT_MAX) {
-		if (capacity - question->size < TEXT_FIRST / 2) {
-			capacity = capacity > 0 ? 2 * capacity : TEXT_FIRST;
-			char *text = realloc(question->text, capacity);
-			if (!text)
-				return ENOMEM;
-			question->text = text;
-		}
+		if (!array_reserve(&question->text, &capacity, question->size + READ_LEAST, 1))
+			return ENOMEM;
 		now = read(fd, question->text + question->size, capacity - question->size - 1);
 		question->size += now > 0 ? (size_t)now : 0;
 	}

@@ -32,7 +32,7 @@ static struct failure failure;
 /* Not 0 and 1: a CPU's number is none of an index. */
 int cpus_online(struct cpus *cpus)
 {
-	*cpus = (struct cpus){calloc(CPUS, sizeof(*cpus->numbers)), CPUS};
+	*cpus = (struct cpus){.numbers = calloc(CPUS, sizeof(*cpus->numbers)), .count = CPUS};
 	ck_assert_ptr_nonnull(cpus->numbers);
 	cpus->numbers[0] = 2;
 	cpus->numbers[1] = 7;

@@ -99,6 +99,11 @@ static enum stack_extent choose_extent(const struct hotspots *hotspots,
 	return has_user ? STACK_LEAF : STACK_NO_USER;
 }
 
+static uint16_t cpu_of(const struct record *record)
+{
+	return (uint16_t)(record->cpu & 0xfff); /* the guide's field has 12 bits */
+}
+
 static struct stack_origin source_of(struct uw_space *space, struct thread *thread,
 				     uint64_t map_version, const struct record_sample *sample)
 {
@@ -148,7 +153,7 @@ static void apply_sample(struct hotspots *hotspots, const struct record *record)
 		.flags = sample->processor_flags,
 		.pid = thread->pid,
 		.tid = thread->tid,
-		.cpu = (uint16_t)(record->cpu & 0xfff), /* the guide's field has 12 bits */
+		.cpu = cpu_of(record),
 		.cs = with_kernel ? 0x10 : sample->code_segment,
 		.is_32bit = sample->abi == RECORD_REGISTERS_32,
 	};
@@ -175,7 +180,7 @@ static void apply_ending(struct hotspots *hotspots, const struct record *record)
 		.ip = with_kernel ? sample->ip : 0,
 		.pid = record->pid,
 		.tid = record->tid,
-		.cpu = (uint16_t)(record->cpu & 0xfff), /* the guide's field has 12 bits */
+		.cpu = cpu_of(record),
 		.cs = with_kernel ? 0x10 : 0,
 	};
 	struct tick tick = {.user_ns = sample->period};

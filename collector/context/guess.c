@@ -77,12 +77,17 @@ static bool is_same_place(const struct uw_frame *left, const struct uw_frame *ri
 	return left->ip == right->ip && left->sp == right->sp && left->exact == right->exact;
 }
 
+/* The slot where the search for a number begins. */
+static size_t choose_slot(uint64_t number)
+{
+	_Static_assert(SLOTS == 1 << (64 - 54), "the hash's upper bits are a slot");
+	return number * 0xff51afd7ed558ccdu >> 54;
+}
+
 /* The slot of the frame's entry, or the free slot for a new entry. */
 static size_t find_slot(const struct guess *guess, const struct uw_frame *frame)
 {
-	uint64_t hash = (frame->ip ^ frame->sp * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
-	_Static_assert(SLOTS == 1 << (64 - 54), "the hash's upper bits are a slot");
-	size_t slot = hash >> 54;
+	size_t slot = choose_slot(frame->ip ^ frame->sp * 0x9e3779b97f4a7c15u);
 	while (guess->slots[slot] != 0 &&
 	       !is_same_place(&guess->entries[guess->slots[slot] - 1].frame, frame))
 		slot = (slot + 1) % SLOTS;
@@ -92,7 +97,7 @@ static size_t find_slot(const struct guess *guess, const struct uw_frame *frame)
 /* The number of the place with this stack pointer, or of the free place for a new one. */
 static size_t find_place(const struct guess *guess, uint64_t sp)
 {
-	size_t number = sp * 0xff51afd7ed558ccdu >> 54;
+	size_t number = choose_slot(sp);
 	while (guess->places[number].caller != 0 &&
 	       guess->entries[guess->places[number].caller - 1].frame.sp != sp)
 		number = (number + 1) % SLOTS;

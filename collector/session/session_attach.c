@@ -57,6 +57,16 @@ static void note_missing(struct session *session)
 	log_line(session->log, LOG_NORMAL, "%s", text);
 }
 
+/* CPU time of the attached processes so far, with ended threads; a process that is gone counts as
+ * at the start: the difference is never too much. */
+uint64_t session_attached_cpu_ns(const struct session *session)
+{
+	uint64_t total = 0;
+	for (size_t i = 0; i < session->options->pid_count; i++)
+		total += cpu_time_of_process_ns(session->options->pids[i]);
+	return total > session->attached_cpu_ns ? total : session->attached_cpu_ns;
+}
+
 int session_attach(struct session *session, struct failure *failure)
 {
 	const struct options *options = session->options;
@@ -70,8 +80,7 @@ int session_attach(struct session *session, struct failure *failure)
 	if (!session->drain && session_open_drain(session, failure) < 0)
 		return -1;
 	attach_drop_doubles(&session->sampler, session->tracker);
-	for (size_t i = 0; i < options->pid_count; i++)
-		session->attached_cpu_ns += cpu_time_of_process_ns(options->pids[i]);
+	session->attached_cpu_ns = session_attached_cpu_ns(session);
 	if (result > 0)
 		note_missing(session);
 	return 0;

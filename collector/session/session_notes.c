@@ -155,16 +155,6 @@ void session_note_start(struct session *session)
 				  "does): samples count one interval each");
 }
 
-/* CPU time of the attached processes so far, with ended threads; a process that is gone counts as
- * at the start: the difference is never too much. */
-uint64_t session_attached_cpu_ns(const struct session *session)
-{
-	uint64_t total = 0;
-	for (size_t i = 0; i < session->options->pid_count; i++)
-		total += cpu_time_of_process_ns(session->options->pids[i]);
-	return total > session->attached_cpu_ns ? total : session->attached_cpu_ns;
-}
-
 /* Notes BPF's losses. total_ns: CPU time counted by the events. */
 static void settle_missing(struct session *session, uint64_t total_ns)
 {

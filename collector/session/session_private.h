@@ -67,6 +67,9 @@ int session_check_attached(const struct session *session, struct failure *failur
  * user or the duration ended the collection before all threads were open: then it stops. */
 int session_attach(struct session *session, struct failure *failure);
 
+/* CPU time of the attached processes so far, as far as they live. */
+uint64_t session_attached_cpu_ns(const struct session *session);
+
 /* Starts the thread for the rings, unless it was started. */
 void session_start_draining(struct session *session);
 
@@ -90,9 +93,6 @@ void session_say_sampling(const struct session *session);
 
 /* Fills in the command line. */
 void session_describe(struct session *session);
-
-/* CPU time of the attached processes so far, as far as they live. */
-uint64_t session_attached_cpu_ns(const struct session *session);
 
 /* On a terminal: the attached processes, and how to end, unless the collection is over already. */
 void session_announce(const struct session *session);

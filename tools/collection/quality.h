@@ -64,7 +64,7 @@ void quality_finish(struct quality *quality);
 
 uint64_t quality_skipped(const struct quality_row *row);
 
-/* The most helpful advice, one sentence for the caller to free. */
+/* The most helpful advice, for the caller to free. */
 char *quality_advise(const struct report_input *input, const struct quality *quality);
 
 #endif

@@ -62,25 +62,24 @@ static bool has_room(const struct quality *quality)
 	       table_share(run->skipped[PROFILE_SKIP_BUDGET], run->samples) < SKIP_FINDING_MIN;
 }
 
-#define NO_INFO "{share} % of the stacks end where no unwind information is known, most in "
+#define NO_INFO "{share} % of the stacks end in code without unwind information, most of them in "
 
 static const char *advise_unread(const struct skip_finding *finding, const struct dso *dso)
 {
 	uint32_t flags = unread_flags(finding->input, dso);
 	if (flags & PROFILE_IMAGE_NO_DESCRIPTOR)
-		return NO_INFO "{module}, which the limit of open files kept the collector from "
-			       "reading: raise it (ulimit -n)";
+		return NO_INFO "{module}. The collector had too many open files to read it. Raise "
+			       "the limit (ulimit -n).";
 	if (flags & PROFILE_IMAGE_CHANGED)
-		return NO_INFO
-			"{module}, which was changed after it was mapped, and before the "
-			"collector looked at it: put the new file in place of the old one (mv), "
-			"or build it with a build-id (-Wl,--build-id)";
+		return NO_INFO "{module}. The file was changed after the program mapped it and "
+			       "before the collector read it. Put new versions in place with mv, "
+			       "or build it with a build-id (-Wl,--build-id).";
 	if (flags & PROFILE_IMAGE_GONE)
-		return NO_INFO "{module}, which was gone when the collector looked at it: delete "
-			       "programs later";
-	return NO_INFO
-		"{module}, which the collector could not read, or found replaced: run tbcollect "
-		"as the owner of the process or as root, and replace programs later";
+		return NO_INFO "{module}. The file was gone before the collector could read it. "
+			       "Delete programs later.";
+	return NO_INFO "{module}. The collector could not read the file, or found another one in "
+		       "its place. Run tbcollect as the owner of the process or as root, and "
+		       "replace programs later.";
 }
 
 static const char *advise_no_info(const struct skip_finding *finding)
@@ -90,42 +89,43 @@ static const char *advise_no_info(const struct skip_finding *finding)
 	if (row->unreadable > row->skipped[PROFILE_SKIP_NO_INFO] / 2)
 		return advise_unread(finding, dso);
 	if (dso->name[0] != '[')
-		return NO_INFO "{path}: install its debug symbols, or build it with "
-			       "-fasynchronous-unwind-tables";
+		return NO_INFO "{path}. Install its debug symbols, or build it with "
+			       "-fasynchronous-unwind-tables.";
 	/* Just-in-time compiled, in all likelihood. */
 	if (has_java(finding))
-		return NO_INFO "{module}: let its compiler keep frame pointers (java "
-			       "-XX:+PreserveFramePointer)";
-	return NO_INFO "{module}: let what made this code keep frame pointers, if it can";
+		return NO_INFO "{module}. Let the Java compiler keep frame pointers (java "
+			       "-XX:+PreserveFramePointer).";
+	return NO_INFO "{module}. Let the compiler of this code keep frame pointers, if it can.";
 }
 
-#define TRUNCATED "{share} % of the stacks are larger than what is copied of them: "
-#define LET_BPF   "let BPF copy larger ones (tbcollect as root, or with CAP_BPF and CAP_PERFMON)"
+#define WITH_BPF  "run tbcollect as root, or with CAP_BPF and CAP_PERFMON"
+#define TRUNCATED "{share} % of the stacks are larger than the kernel's copy of them. "
+#define BPF_COPY  "BPF copy larger stacks: " WITH_BPF "."
 
 static const char *advise_truncated(const struct skip_finding *finding)
 {
 	const struct overview_number *size =
 		&finding->quality->overview.notes[PROFILE_NOTE_STACK_SIZE];
 	if (uses_bpf(finding->quality))
-		return "{share} % of the stacks are larger than what BPF copies of them, which "
-		       "is up to 512 KB and less at short intervals: use a longer --interval, "
-		       "without --stack-size";
+		return "{share} % of the stacks are larger than BPF's copy of them. BPF copies up "
+		       "to 512 KB, and less at short intervals. Use a longer --interval, without "
+		       "--stack-size.";
 	if (!has_room(finding->quality))
-		return TRUNCATED "use a longer --interval, or " LET_BPF;
+		return TRUNCATED "Use a longer --interval, or let " BPF_COPY;
 	if (size->is_known && size->value < STACK_SIZE_LARGEST)
-		return TRUNCATED "use --stack-size 65528, or " LET_BPF;
-	return TRUNCATED LET_BPF;
+		return TRUNCATED "Use --stack-size 65528, or let " BPF_COPY;
+	return TRUNCATED "Let " BPF_COPY;
 }
+
+#define NOT_RESIDENT "{share} % of the stacks have pages that are not in memory: "
 
 static const char *advise_not_resident(const struct skip_finding *finding)
 {
 	if (uses_bpf(finding->quality))
-		return "{share} % of the stacks have pages that are not in memory (swapped out, "
-		       "most likely), so that BPF cannot copy them either: see that the program "
-		       "has the memory that it needs";
-	return "{share} % of the stacks have pages that are not in memory (swapped out, or never "
-	       "touched), where a copy by the kernel ends: BPF copies what lies beyond them "
-	       "(tbcollect as root, or with CAP_BPF and CAP_PERFMON)";
+		return NOT_RESIDENT "most likely swapped out. BPF cannot copy them either. Give "
+				    "the program more memory.";
+	return NOT_RESIDENT "swapped out, or never touched. The kernel's copy ends at the first "
+			    "such page. BPF copies the pages behind it: " WITH_BPF ".";
 }
 
 /* The names of a reason: its key, its words behind a number of stacks, its column's title. */
@@ -139,12 +139,11 @@ static const struct skip_reason reasons[PROFILE_SKIP_REASON_COUNT] = {
 	[PROFILE_SKIP_NOT_SKIPPED] =
 		{REASON("other", "other reasons", "Other"),
 		 .advice = "{share} % of the stacks are incomplete for a reason that this "
-			   "tbreport does not know: use a newer one"},
+			   "tbreport does not know. Use a newer tbreport."},
 	[PROFILE_SKIP_BUDGET] =
 		{REASON("budget", "collector's budget", "Budget"),
-		 .advice = "{share} % of the stacks were left out to keep the collector's "
-			   "cost down: use a longer --interval, or a higher "
-			   "--overhead-limit"},
+		 .advice = "{share} % of the stacks were left out to keep the overhead low. Use a "
+			   "longer --interval or a higher --overhead-limit."},
 	[PROFILE_SKIP_TRUNCATED] = {REASON("truncated", "stack larger than the copy", "Truncated"),
 				    .choose = advise_truncated},
 	[PROFILE_SKIP_NOT_RESIDENT] = {REASON("not_resident", "stack not in memory",
@@ -154,31 +153,31 @@ static const struct skip_reason reasons[PROFILE_SKIP_REASON_COUNT] = {
 				  .choose = advise_no_info},
 	[PROFILE_SKIP_OTHER_STACK] =
 		{REASON("other_stack", "continues on another stack", "Other Stack"),
-		 .advice = "{share} % of the stacks continue on a stack that is not "
-			   "copied (a signal handler's, a coroutine's), most from "
-			   "{module}: the frames up to there are right, and their callers "
-			   "are that code's own scheduler"},
+		 .advice = "{share} % of the stacks continue on another stack (a signal handler's, "
+			   "a coroutine's), most of them from {module}. The other stack is not "
+			   "copied. The frames up to there are right. Only their callers are "
+			   "missing: the code's own scheduler."},
 	[PROFILE_SKIP_DEPTH] = {REASON("depth", "too deep", "Depth"),
 				.advice = "{share} % of the stacks are deeper than the collector "
-					  "follows: their outermost frames are missing"},
+					  "follows. Their outermost frames are missing."},
 	[PROFILE_SKIP_BAD_INFO] =
 		{REASON("bad_info", "contradictory unwind information", "Bad Info"),
-		 .advice = "the unwind information contradicts itself in {share} % of the "
-			   "stacks, most in {module}: look for a newer build of it"},
+		 .advice = "{share} % of the stacks end at unwind information that contradicts "
+			   "itself, most of them in {module}. Look for a newer build of it."},
 	[PROFILE_SKIP_NO_REGS] =
 		{REASON("no_regs", "no user registers", "No Registers"),
-		 .advice = "{share} % of the samples came without registers, or from "
-			   "32-bit code of another machine than x86: these have no stacks"},
+		 .advice = "{share} % of the samples have no stack: they came without user "
+			   "registers, or from 32-bit code of a machine other than x86."},
 	[PROFILE_SKIP_NO_MEMORY] =
 		{REASON("no_memory", "collector out of memory", "Out of Memory"),
-		 .advice = "{share} % of the stacks were left out because the collector "
-			   "ran out of memory: give it more, or use a longer --interval"},
+		 .advice = "{share} % of the stacks were left out because the collector ran out "
+			   "of memory. Give it more, or use a longer --interval."},
 	[PROFILE_SKIP_RED_ZONE] =
 		{REASON("red_zone", "continues below the stack pointer, not copied", "Red Zone"),
-		 .advice = "{share} % of the stacks are hit in functions that keep what "
-			   "leads to their caller below the stack pointer, most in "
-			   "{module}, where a copy by the kernel starts: BPF copies that "
-			   "too (tbcollect as root, or with CAP_BPF and CAP_PERFMON)"},
+		 .advice = "{share} % of the stacks start in functions that keep the way to their "
+			   "caller in the red zone, below the stack pointer, most of them in "
+			   "{module}. The kernel's copy starts at the stack pointer. BPF copies "
+			   "the red zone too: " WITH_BPF "."},
 };
 
 const struct skip_reason *skip_reason_of(enum profile_skip_reason reason)

@@ -31,7 +31,8 @@ struct skip_reason {
  * this program. */
 const struct skip_reason *skip_reason_of(enum profile_skip_reason reason);
 
-/* The advice on stacks skipped for the reason, for the caller to free. percent: of all stacks. */
+/* The advice on stacks skipped for the reason: short sentences, for the caller to free. percent: of
+ * all stacks. */
 char *skip_reason_advise(const struct report_input *input, const struct quality *quality,
 			 enum profile_skip_reason reason, double percent);
 

@@ -45,26 +45,26 @@ START_TEST(rows)
 	static const char *const csv[] = {"--format", "csv", NULL};
 	char *text = render_report(&example, report_quality_print, BY, csv);
 	ck_assert_str_eq(
-		text,
-		HEADER "run,,,,,100,94,0,1,5,0,0,2,0,3,0,0,0,0,0,197,8,"
-		       "90,1000,700,210,500,25,2,40,800,20,10,1,0.012345,"
-		       "\"3.0 % of the stacks end where no unwind information is known, most in "
-		       "/opt/app/lib.so: install its debug symbols, or build it with "
-		       "-fasynchronous-unwind-tables\",0,6,48,0,0,0,,0\n"
-		       "module,app,/opt/app/app,,,93,90,0,1,2,0,0,2,0,0,0,0,0,0,0,186,0,"
-		       "30,300,270,0,60,24,0,0,0,15,10,0,,,0,,,0,0,0,,0\n"
-		       "module,[jit],/nonexistent/perf-100.map,,,4,4,0,0,0,0,0,0,0,0,0,0,0,0,0,4,4,"
-		       ",,,,,,,,,,,,,,0,,,0,0,0,,0\n"
-		       "module,libc.so.6,/usr/lib/x86_64-linux-gnu/libc.so.6,,,3,0,0,0,3,0,0,0,0,0,"
-		       "0,0,0,0,0,3,0,,,,,,,,,,,,,,,0,,,0,0,0,,0\n"
-		       "module,lib.so,/opt/app/lib.so,,,0,0,0,0,0,0,0,0,0,3,0,0,0,0,0,4,4,"
-		       ",,,,,,,,,,,,,,0,,,0,0,0,,0\n"
-		       "thread,app,,100,100,94,94,0,0,0,0,0,0,0,0,0,0,0,0,0,192,8,60,600,400,140,"
-		       "300,15,2,30,600,20,10,1,,,0,,,0,0,0,,0\n"
-		       "thread,worker,,100,101,5,0,0,0,5,0,0,2,0,3,0,0,0,0,0,5,0,,,,,,,,,,,,,,,0,,,"
-		       "0,0,0,,0\n"
-		       "thread,helper,,101,102,1,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,0,,,"
-		       "0,0,0,,0\n");
+		text, HEADER
+		"run,,,,,100,94,0,1,5,0,0,2,0,3,0,0,0,0,0,197,8,"
+		"90,1000,700,210,500,25,2,40,800,20,10,1,0.012345,"
+		"\"3.0 % of the stacks end in code without unwind information, most of them in "
+		"/opt/app/lib.so. Install its debug symbols, or build it with "
+		"-fasynchronous-unwind-tables.\",0,6,48,0,0,0,,0\n"
+		"module,app,/opt/app/app,,,93,90,0,1,2,0,0,2,0,0,0,0,0,0,0,186,0,"
+		"30,300,270,0,60,24,0,0,0,15,10,0,,,0,,,0,0,0,,0\n"
+		"module,[jit],/nonexistent/perf-100.map,,,4,4,0,0,0,0,0,0,0,0,0,0,0,0,0,4,4,"
+		",,,,,,,,,,,,,,0,,,0,0,0,,0\n"
+		"module,libc.so.6,/usr/lib/x86_64-linux-gnu/libc.so.6,,,3,0,0,0,3,0,0,0,0,0,"
+		"0,0,0,0,0,3,0,,,,,,,,,,,,,,,0,,,0,0,0,,0\n"
+		"module,lib.so,/opt/app/lib.so,,,0,0,0,0,0,0,0,0,0,3,0,0,0,0,0,4,4,"
+		",,,,,,,,,,,,,,0,,,0,0,0,,0\n"
+		"thread,app,,100,100,94,94,0,0,0,0,0,0,0,0,0,0,0,0,0,192,8,60,600,400,140,"
+		"300,15,2,30,600,20,10,1,,,0,,,0,0,0,,0\n"
+		"thread,worker,,100,101,5,0,0,0,5,0,0,2,0,3,0,0,0,0,0,5,0,,,,,,,,,,,,,,,0,,,"
+		"0,0,0,,0\n"
+		"thread,helper,,101,102,1,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,0,,,"
+		"0,0,0,,0\n");
 	free(text);
 }
 END_TEST
@@ -173,15 +173,15 @@ static const struct {
 	{{.stack = "app:a", GAP(PROFILE_SKIP_TRUNCATED)},
 	 8192,
 	 false,
-	 "use --stack-size 65528, or"},
+	 "Use --stack-size 65528, or"},
 	{{.stack = "app:a", GAP(PROFILE_SKIP_TRUNCATED)},
 	 65528,
 	 false,
-	 "larger than what is copied of them: let BPF"},
+	 "larger than the kernel's copy of them. Let BPF"},
 	{{.stack = "app:a", GAP(PROFILE_SKIP_TRUNCATED)},
 	 65208, /* the default at 10 ms */
 	 false,
-	 "larger than what is copied of them: let BPF"},
+	 "larger than the kernel's copy of them. Let BPF"},
 	{{.stack = "app:a", GAP(PROFILE_SKIP_NO_MEMORY)}, 0, false, "ran out of memory"},
 	{{.stack = "app:a", GAP(PROFILE_SKIP_NOT_RESIDENT)},
 	 0,
@@ -190,31 +190,37 @@ static const struct {
 	{{.stack = "lib:a", GAP(PROFILE_SKIP_NO_INFO)},
 	 0,
 	 false,
-	 "/opt/app/lib.so: install its "
+	 "/opt/app/lib.so. Install its "
 	 "debug symbols"},
 	{{.stack = "lib:a", GAP(PROFILE_SKIP_NO_INFO)},
 	 0,
 	 true,
-	 "lib.so, which the collector could "
-	 "not read, or found replaced: run "
-	 "tbcollect as the owner"},
+	 "lib.so. The collector could not "
+	 "read the file, or found another one in its place. "
+	 "Run tbcollect as the owner"},
 	{{.stack = "jit:", GAP(PROFILE_SKIP_NO_INFO)},
 	 0,
 	 false,
-	 "[jit]: let what made this "
+	 "[jit]. Let the compiler of this "
 	 "code keep frame pointers"},
 	{{.stack = "? lib:a", GAP(PROFILE_SKIP_NO_INFO)},
 	 0,
 	 false,
-	 "known, most in [Unknown]: let"},
-	{{.stack = "lib:a app:a", GAP(PROFILE_SKIP_RED_ZONE)}, 0, false, "most in lib.so, where a"},
-	{{.stack = "lib:a app:a", GAP(PROFILE_SKIP_OTHER_STACK)}, 0, false, "most from lib.so"},
+	 "most of them in [Unknown]. Let"},
+	{{.stack = "lib:a app:a", GAP(PROFILE_SKIP_RED_ZONE)},
+	 0,
+	 false,
+	 "most of them in lib.so. The kernel's"},
+	{{.stack = "lib:a app:a", GAP(PROFILE_SKIP_OTHER_STACK)},
+	 0,
+	 false,
+	 "most of them from lib.so."},
 	{{.stack = "app:a", GAP(PROFILE_SKIP_DEPTH)}, 0, false, "deeper than"},
 	{{.stack = "lib:a", GAP(PROFILE_SKIP_BAD_INFO)},
 	 0,
 	 false,
-	 "most in lib.so: look for a newer"},
-	{{.stack = "", GAP(PROFILE_SKIP_NO_REGS)}, 0, false, "without registers"},
+	 "most of them in lib.so. Look for a newer"},
+	{{.stack = "", GAP(PROFILE_SKIP_NO_REGS)}, 0, false, "without user registers"},
 	{{.stack = "app:a", GAP(PROFILE_SKIP_NOT_SKIPPED)}, 0, false, "does not know"},
 	{{.stack = "app:_start lib:"}, 0, false, "in functions without a symbol, most in lib.so"},
 	{{.stack = "app:_start jit:"}, 0, false, "were lost"},
@@ -244,22 +250,20 @@ static const struct {
 	const char *advice;
 	const char *never; /* in it */
 } cuts[] = {
-	{PROFILE_SKIP_TRUNCATED, 8192, 1000000, 0, false, "use --stack-size 65528, or let BPF",
+	{PROFILE_SKIP_TRUNCATED, 8192, 1000000, 0, false, "Use --stack-size 65528, or let BPF",
 	 "longer"},
-	{PROFILE_SKIP_TRUNCATED, 8192, 999999, 0, false, "use a longer --interval, or let BPF",
+	{PROFILE_SKIP_TRUNCATED, 8192, 999999, 0, false, "Use a longer --interval, or let BPF",
 	 "--stack-size"},
-	{PROFILE_SKIP_TRUNCATED, 65528, 999999, 0, false, "use a longer --interval, or let BPF",
+	{PROFILE_SKIP_TRUNCATED, 65528, 999999, 0, false, "Use a longer --interval, or let BPF",
 	 "--stack-size"},
-	{PROFILE_SKIP_TRUNCATED, 8192, 1000000, 5, false, "use a longer --interval, or let BPF",
+	{PROFILE_SKIP_TRUNCATED, 8192, 1000000, 5, false, "Use a longer --interval, or let BPF",
 	 "--stack-size"},
 	{PROFILE_SKIP_TRUNCATED, 8192, 999999, 0, true,
-	 "up to 512 KB and less at short intervals: use a longer --interval", "as root"},
+	 "up to 512 KB, and less at short intervals. Use a longer --interval", "as root"},
 	{PROFILE_SKIP_TRUNCATED, 65208, 0, 0, true,
-	 "up to 512 KB and less at short intervals: use a longer --interval", "as root"},
-	{PROFILE_SKIP_NOT_RESIDENT, 65208, 0, 0, false, "BPF copies what lies beyond them",
-	 "cannot"},
-	{PROFILE_SKIP_NOT_RESIDENT, 65208, 0, 0, true, "so that BPF cannot copy them either",
-	 "as root"},
+	 "up to 512 KB, and less at short intervals. Use a longer --interval", "as root"},
+	{PROFILE_SKIP_NOT_RESIDENT, 65208, 0, 0, false, "BPF copies the pages behind it", "cannot"},
+	{PROFILE_SKIP_NOT_RESIDENT, 65208, 0, 0, true, "BPF cannot copy them either", "as root"},
 };
 
 START_TEST(advice_on_cut_stacks)
@@ -285,12 +289,12 @@ START_TEST(advice_on_java)
 	struct build_sample taken[] = {WHOLE,
 				       {.stack = "jit:", .count = 10, GAP(PROFILE_SKIP_NO_INFO)}};
 	struct build_result result = {.samples = taken, .count = 2, .is_finalized = true};
-	expect_advice(&result, "[jit]: let what made this code keep frame pointers", "java");
+	expect_advice(&result, "[jit]. Let the compiler of this code keep frame pointers", "java");
 	result.app_path = "/usr/lib/jvm/lib/server/libjvm.so";
 	expect_advice(&result,
-		      "[jit]: let its compiler keep frame pointers (java "
+		      "[jit]. Let the Java compiler keep frame pointers (java "
 		      "-XX:+PreserveFramePointer)",
-		      "what made");
+		      "this code");
 }
 END_TEST
 
@@ -299,11 +303,10 @@ static const struct {
 	const char *text;
 } unread[] = {
 	{PROFILE_IMAGE_NO_DESCRIPTOR,
-	 "lib.so, which the limit of open files kept the collector from reading: raise it "
-	 "(ulimit -n)"},
-	{PROFILE_IMAGE_CHANGED, "lib.so, which was changed after it was mapped"},
-	{0, "lib.so, which the collector could not read, or found replaced"},
-	{PROFILE_IMAGE_GONE, "lib.so, which was gone when the collector looked at it"},
+	 "lib.so. The collector had too many open files to read it. Raise the limit (ulimit -n)."},
+	{PROFILE_IMAGE_CHANGED, "lib.so. The file was changed after the program mapped it"},
+	{0, "lib.so. The collector could not read the file, or found another one"},
+	{PROFILE_IMAGE_GONE, "lib.so. The file was gone before the collector could read it"},
 };
 
 /* Loop: why the file could not be read. */

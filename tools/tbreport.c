@@ -1,9 +1,9 @@
 /* tbreport: shows a result. */
-#include "profile/read/reader.h"
 #include "tools/cli/arguments.h"
 #include "tools/cli/output.h"
 #include "tools/report/report.h"
 #include "tools/report/report_options.h"
+#include "tools/stacks/sampled_result.h"
 #include "tools/terminal/diagnose.h"
 #include <errno.h>
 #include <locale.h>
@@ -70,9 +70,7 @@ static void print_help(void)
 static void run_report(const struct report *report, struct report_input *input, FILE *stream,
 		       unsigned width)
 {
-	struct functions *functions = functions_create(input->reader, input->options->with_inlined);
-	uint32_t *rank = report_rank_functions(functions);
-	input->functions = functions;
+	uint32_t *rank = report_rank_functions(input->functions);
 	input->rank = rank;
 	char *miss = report_explain_miss(input);
 	if (miss)
@@ -80,7 +78,6 @@ static void run_report(const struct report *report, struct report_input *input, 
 	free(miss);
 	report->print(input, stream, width);
 	free(rank);
-	functions_destroy(functions);
 }
 
 static int write_report(const struct report *report, struct report_input *input)
@@ -97,28 +94,24 @@ static int write_report(const struct report *report, struct report_input *input)
 
 static int show(const struct report *report, const struct report_options *options, const char *path)
 {
-	char text[DIAGNOSE_CODE_SIZE];
-	struct report_input input = {.path = path, .options = options};
-	int status = arguments_open_result(path, path, &input.reader);
+	struct sampled_result result;
+	int status = sampled_result_open(&result, path, &options->filter,
+					 report->tally_by | report_tally_by(options->group),
+					 options->with_inlined);
 	if (status != 0)
 		return status;
-	TBRW_U32 code =
-		tally_collect(input.reader, &options->filter,
-			      report->tally_by | report_tally_by(options->group), &input.tally);
-	status = EXIT_FAILURE;
-	if (code != VT_SUCCESS) {
-		diagnose("cannot read the samples of %s: %s; tbconvert recover keeps what is whole",
-			 path, diagnose_code(code, text));
-	} else {
-		/* The summary has this message itself. */
-		if (!profile_reader_complete(input.reader) && report != &reports[0])
-			diagnose("%s: incomplete, the collection did not end; this is what was "
-				 "written until then",
-				 path);
-		status = write_report(report, &input);
-		tally_finish(&input.tally);
-	}
-	profile_reader_close(input.reader);
+	/* The summary has this message itself. */
+	if (!profile_reader_complete(result.reader) && report != &reports[0])
+		diagnose("%s: incomplete, the collection did not end; this is what was written "
+			 "until then",
+			 path);
+	struct report_input input = {.reader = result.reader,
+				     .path = path,
+				     .options = options,
+				     .functions = result.functions,
+				     .tally = result.tally};
+	status = write_report(report, &input);
+	sampled_result_close(&result);
 	return status;
 }
 

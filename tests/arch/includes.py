@@ -116,14 +116,14 @@ ROOMS = {
         'symbols': 'memory names debuginfo',
         'functions': 'memory text names',
         'samples': 'memory functions',
-        'stacks': 'memory functions samples',
+        'stacks': 'memory terminal cli functions samples',
         'table': 'memory terminal',
         'report': 'memory text functions samples stacks table',
         'collection': 'memory samples table report',
-        'export': 'memory functions samples stacks',
-        'convert': 'memory text terminal cli names debuginfo symbols export',
+        'export': 'memory stacks',
+        'convert': 'memory text terminal cli names symbols functions stacks export',
         'tb5': 'memory text terminal cli',
-        '': 'text terminal cli report export convert',
+        '': 'text terminal cli stacks report export convert',
     },
 }
 ROOM_FILES_MAX = 25

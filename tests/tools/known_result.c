@@ -2,6 +2,8 @@
 
 #include "tools/convert/frame_symbols.h"
 #include "tools/export/export.h"
+#include "tools/functions/filter.h"
+#include "tools/stacks/sampled_result.h"
 #include <check.h>
 #include <stdio.h>
 
@@ -28,16 +30,27 @@ struct profile_reader *known_reader(const char *result)
 	return reader;
 }
 
-char *known_fold(const char *result, bool with_threads)
+char *known_fold(const char *path, bool with_threads)
 {
-	struct profile_reader *reader = known_reader(result);
+	struct sampled_result result;
+	struct filter everything = {0};
 	struct export_options options = {.with_threads = with_threads};
+	ck_assert_int_eq(sampled_result_open(&result, path, &everything,
+					     with_threads ? TALLY_BY_THREAD : TALLY_BY_PROCESS,
+					     true),
+			 0);
+	struct weighted_stacks stacks = {.reader = result.reader,
+					 .functions = result.functions,
+					 .tally = &result.tally,
+					 .filter = &everything,
+					 .mode = CALL_PATH_ALL,
+					 .with_call_path = true};
 	char *text = NULL;
 	size_t size;
 	FILE *stream = open_memstream(&text, &size);
-	ck_assert_uint_eq(export_folded_write(reader, &options, stream), VT_SUCCESS);
+	export_folded_write(&stacks, &options, stream);
 	fclose(stream);
-	profile_reader_close(reader);
+	sampled_result_close(&result);
 	return text;
 }
 

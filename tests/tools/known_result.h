@@ -14,8 +14,8 @@ extern const struct build_sample known_samples[KNOWN_SAMPLES];
 
 /* Each fails the test if the result at path is none. */
 struct profile_reader *known_reader(const char *path); /* for the caller to close */
-char *known_fold(const char *path,
-		 bool with_threads); /* as folded stacks, for the caller to free */
+/* As folded stacks, for the caller to free. */
+char *known_fold(const char *path, bool with_threads);
 void known_finalize(const char *path);
 
 #endif

@@ -1,16 +1,13 @@
-/* A result of build_result.h, open for analysis. */
+/* A result of build_result.h, open. */
 #ifndef TESTS_TOOLS_OPENED_H
 #define TESTS_TOOLS_OPENED_H
 
 #include "tests/tools/build_result.h"
-#include "tools/functions/functions.h"
-#include "tools/samples/tally.h"
+#include "tools/stacks/sampled_result.h"
 
 struct opened {
 	char directory[32];
-	struct profile_reader *reader;
-	struct functions *functions;
-	struct tally tally;
+	struct sampled_result result;
 };
 
 /* by: TALLY_BY_... Fails the test if there is no such result. */

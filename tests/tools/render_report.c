@@ -1,6 +1,7 @@
 #include "tests/tools/render_report.h"
 
 #include "tools/report/report_options.h"
+#include "tools/stacks/sampled_result.h"
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,24 +19,25 @@ char *render_file(const char *path, render_print *print, unsigned tally_by,
 		argv[argc++] = (char *)(uintptr_t)*arguments;
 	ck_assert_int_eq(report_options_parse(argc, argv, names, &options, &problem),
 			 REPORT_OPTIONS_RUN);
-	struct report_input input = {.path = path, .options = &options};
-	ck_assert_uint_eq(profile_reader_open(path, &input.reader), VT_SUCCESS);
-	ck_assert_uint_eq(tally_collect(input.reader, &options.filter,
-					tally_by | report_tally_by(options.group), &input.tally),
-			  VT_SUCCESS);
-	struct functions *functions = functions_create(input.reader, options.with_inlined);
-	uint32_t *rank = report_rank_functions(functions);
-	input.functions = functions;
-	input.rank = rank;
+	struct sampled_result result;
+	ck_assert_int_eq(sampled_result_open(&result, path, &options.filter,
+					     tally_by | report_tally_by(options.group),
+					     options.with_inlined),
+			 0);
+	uint32_t *rank = report_rank_functions(result.functions);
+	struct report_input input = {.reader = result.reader,
+				     .path = path,
+				     .options = &options,
+				     .functions = result.functions,
+				     .rank = rank,
+				     .tally = result.tally};
 	char *text = NULL;
 	size_t size = 0;
 	FILE *stream = open_memstream(&text, &size);
 	print(&input, stream, options.width);
 	fclose(stream);
 	free(rank);
-	functions_destroy(functions);
-	tally_finish(&input.tally);
-	profile_reader_close(input.reader);
+	sampled_result_close(&result);
 	report_options_finish(&options);
 	return text;
 }

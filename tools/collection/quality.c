@@ -204,8 +204,8 @@ void quality_collect(const struct report_input *input, struct quality *quality)
 	quality->modules = xalloc_zeroed(quality->module_count, sizeof(*quality->modules));
 	quality->thread_count = (size_t)profile_reader_thread_count(input->reader) + 1;
 	quality->threads = xalloc_zeroed(quality->thread_count, sizeof(*quality->threads));
-	struct report_entries at = {.input = input};
-	while (report_next_entry(&at))
+	struct weighted_stacks at = report_stacks(input, false);
+	while (weighted_stacks_next(&at))
 		add_entry(input, quality, at.entry, facts);
 	add_module_steps(input, quality, facts);
 	free(facts);

@@ -484,9 +484,9 @@ static void print_csv_lines(const char *prefix, struct json_object *object, FILE
  * The sums lack all figures not known by stack. */
 static void take_functions(const struct report_input *input, struct tally *sums)
 {
-	struct report_entries at = {.input = input, .with_call_path = true};
+	struct weighted_stacks at = report_stacks(input, true);
 	*sums = (struct tally){.entries = input->tally.entries, .count = input->tally.count};
-	while (report_next_entry(&at)) {
+	while (weighted_stacks_next(&at)) {
 		const struct tally_entry *entry = at.entry;
 		sums->cpu_ns += entry->sum.cpu_ns;
 		sums->samples += entry->sum.samples;

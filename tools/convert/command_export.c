@@ -2,6 +2,8 @@
 #include "tools/cli/output.h"
 #include "tools/convert/command.h"
 #include "tools/export/export.h"
+#include "tools/functions/filter.h"
+#include "tools/stacks/sampled_result.h"
 #include "tools/terminal/diagnose.h"
 #include <getopt.h>
 #include <stdlib.h>
@@ -45,36 +47,37 @@ static int parse(int argc, char **argv, struct export_request *request)
 	return 0;
 }
 
-static int write_export(struct profile_reader *reader, const char *path,
+static int write_export(const struct sampled_result *result, const struct filter *filter,
 			const struct export_request *request)
 {
-	char text[DIAGNOSE_CODE_SIZE];
 	struct output output;
+	struct weighted_stacks stacks = {.reader = result->reader,
+					 .functions = result->functions,
+					 .tally = &result->tally,
+					 .filter = filter,
+					 .mode = CALL_PATH_ALL,
+					 .with_call_path = true};
 	int status = arguments_open_output(&output, request->output);
 	if (status != 0)
 		return status;
-	TBRW_U32 code = request->format->write(reader, &request->options, output.stream);
-	if (code != VT_SUCCESS) {
-		output_abandon(&output);
-		diagnose("cannot read the samples of %s: %s; tbconvert recover keeps what is whole",
-			 path, diagnose_code(code, text));
-		return EXIT_FAILURE;
-	}
+	request->format->write(&stacks, &request->options, output.stream);
 	return arguments_finish_output(&output, request->output);
 }
 
 static int export(const char *path, const struct export_request *request)
 {
-	struct profile_reader *reader;
-	int status = arguments_open_result(path, path, &reader);
+	struct sampled_result result;
+	struct filter everything = {0};
+	unsigned by = request->options.with_threads ? TALLY_BY_THREAD : TALLY_BY_PROCESS;
+	int status = sampled_result_open(&result, path, &everything, by, true);
 	if (status != 0)
 		return status;
-	if (!profile_reader_complete(reader))
+	if (!profile_reader_complete(result.reader))
 		diagnose("%s: incomplete, the collection did not end; exporting what was written "
 			 "until then",
 			 path);
-	status = write_export(reader, path, request);
-	profile_reader_close(reader);
+	status = write_export(&result, &everything, request);
+	sampled_result_close(&result);
 	return status;
 }
 

@@ -1,10 +1,11 @@
 /*
- * Formats to export a result to. To add one: a file with its write function, a row in export.c.
+ * Formats to export a result to. To add one: a file with its write function, a row in export.c. A
+ * format sees the result as weighted stacks.
  */
 #ifndef TOOLS_EXPORT_EXPORT_H
 #define TOOLS_EXPORT_EXPORT_H
 
-#include "profile/read/reader.h"
+#include "tools/stacks/weighted_stacks.h"
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -15,9 +16,9 @@ struct export_options {
 struct export_format {
 	const char *name;
 	const char *what; /* for --help */
-	/* Returns the reader's code; errors of the stream show in ferror. */
-	TBRW_U32(*write)
-	(struct profile_reader *reader, const struct export_options *options, FILE *stream);
+	/* Errors show in ferror(stream). */
+	void (*write)(struct weighted_stacks *stacks, const struct export_options *options,
+		      FILE *stream);
 };
 
 /* NULL behind the last one. */
@@ -26,7 +27,7 @@ const struct export_format *export_format_find(const char *name);
 
 /* Folded stacks: "process;root;...;leaf COUNT", one line per distinct stack, COUNT is samples; with
  * threads "process;name-tid;root;...". Lines are sorted. */
-TBRW_U32 export_folded_write(struct profile_reader *reader, const struct export_options *options,
-			     FILE *stream);
+void export_folded_write(struct weighted_stacks *stacks, const struct export_options *options,
+			 FILE *stream);
 
 #endif

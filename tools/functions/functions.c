@@ -1,5 +1,6 @@
 #include "tools/functions/functions.h"
 
+#include "profile/read/reader.h"
 #include "tools/functions/system_library.h"
 #include "tools/memory/index_map.h"
 #include "tools/memory/xalloc.h"

@@ -4,7 +4,6 @@
 #ifndef TOOLS_FUNCTIONS_FUNCTIONS_H
 #define TOOLS_FUNCTIONS_FUNCTIONS_H
 
-#include "profile/read/reader.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -37,6 +36,7 @@ struct function {
 };
 
 struct functions;
+struct profile_reader;
 
 /* Names every frame of the result. with_inlined false: inlined functions count as part of the
  * function they were compiled into. The reader must live longer. */

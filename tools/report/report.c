@@ -61,26 +61,16 @@ unsigned report_tally_by(enum report_group group)
 	}
 }
 
-bool report_next_entry(struct report_entries *entries)
+struct weighted_stacks report_stacks(const struct report_input *input, bool with_call_path)
 {
-	const struct report_input *input = entries->input;
-	const struct filter *filter = &input->options->filter;
-	bool by_function = filter_needs_function(filter);
-	while (entries->next < input->tally.count) {
-		const struct tally_entry *entry = &input->tally.entries[entries->next++];
-		entries->entry = entry;
-		if (!entries->with_call_path && !by_function)
-			return true;
-		call_path_of_stack(&entries->call_path, input->reader, input->functions,
-				   entry->node, entry->state, input->options->mode);
-		uint32_t leaf = call_path_leaf(&entries->call_path);
-		entries->leaf = leaf;
-		if (filter_takes_function(filter, functions_at(input->functions, leaf),
-					  functions_dso_of(input->functions, leaf)))
-			return true;
-	}
-	call_path_finish(&entries->call_path);
-	return false;
+	return (struct weighted_stacks){
+		.reader = input->reader,
+		.functions = input->functions,
+		.tally = &input->tally,
+		.filter = &input->options->filter,
+		.mode = input->options->mode,
+		.with_call_path = with_call_path,
+	};
 }
 
 static int compare_functions(const void *a, const void *b, void *user)

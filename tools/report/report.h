@@ -5,9 +5,9 @@
 #define TOOLS_REPORT_REPORT_H
 
 #include "profile/read/reader.h"
-#include "tools/functions/functions.h"
 #include "tools/report/report_options.h"
 #include "tools/samples/tally.h"
+#include "tools/stacks/weighted_stacks.h"
 #include "tools/table/table.h"
 #include <stdio.h>
 
@@ -57,18 +57,8 @@ void report_top_programs(const struct report_input *input, uint32_t limit, FILE 
 /* TALLY_BY_... of the properties by which rows of a group differ. */
 unsigned report_tally_by(enum report_group group);
 
-/* Steps through the entries of the tally taken by the filter. */
-struct report_entries {
-	const struct report_input *input;
-	bool with_call_path; /* false: only if the filter needs paths, to save time */
-	const struct tally_entry *entry;
-	struct call_path call_path;
-	uint32_t leaf; /* of the path */
-	size_t next;
-};
-
-/* Steps to the next entry, at first to the first. False: no more; the path's memory is freed. */
-bool report_next_entry(struct report_entries *entries);
+/* The stacks taken by the options' filter; with_call_path as in struct weighted_stacks. */
+struct weighted_stacks report_stacks(const struct report_input *input, bool with_call_path);
 
 /* The standard error of a row's share: shown beside the share, in data behind all other columns. */
 #define REPORT_ERROR_COLUMN                                                                \

@@ -200,7 +200,7 @@ static void add_to_life(struct grouping *grouping, const struct tally_entry *ent
 }
 
 /* Processes are told apart by their numbers here, also for rows by name. */
-static void add_entry(struct grouping *grouping, const struct report_entries *at)
+static void add_entry(struct grouping *grouping, const struct weighted_stacks *at)
 {
 	const struct report_input *input = grouping->input;
 	const struct tally_entry *entry = at->entry;
@@ -307,9 +307,8 @@ static void collect_programs(struct grouping *grouping)
 
 static void collect(struct grouping *grouping)
 {
-	struct report_entries at = {.input = grouping->input,
-				    .with_call_path = grouping->rows != THREAD_LIFE};
-	while (grouping->rows != PROGRAM && report_next_entry(&at)) {
+	struct weighted_stacks at = report_stacks(grouping->input, grouping->rows != THREAD_LIFE);
+	while (grouping->rows != PROGRAM && weighted_stacks_next(&at)) {
 		if (grouping->rows == THREAD_LIFE)
 			add_to_life(grouping, at.entry);
 		else

@@ -90,9 +90,9 @@ static char *explain_condition(const struct report_input *input,
 
 static bool has_samples(const struct report_input *input)
 {
-	struct report_entries at = {.input = input, .with_call_path = true};
-	bool found = report_next_entry(&at);
-	call_path_finish(&at.call_path);
+	struct weighted_stacks at = report_stacks(input, true);
+	bool found = weighted_stacks_next(&at);
+	weighted_stacks_finish(&at);
 	return found;
 }
 

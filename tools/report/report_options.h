@@ -5,7 +5,7 @@
 #define TOOLS_REPORT_REPORT_OPTIONS_H
 
 #include "tools/functions/filter.h"
-#include "tools/stacks/call_path.h"
+#include "tools/stacks/weighted_stacks.h"
 #include "tools/table/table_format.h"
 #include <stdbool.h>
 #include <stdint.h>

@@ -42,9 +42,9 @@ static const struct table_column bottom_up_columns[COLUMN_COUNT] = {
 
 static void build(const struct report_input *input, bool is_bottom_up, struct call_tree *tree)
 {
-	struct report_entries at = {.input = input, .with_call_path = true};
+	struct weighted_stacks at = report_stacks(input, true);
 	call_tree_init(tree);
-	while (report_next_entry(&at))
+	while (weighted_stacks_next(&at))
 		call_tree_add(tree, at.call_path.functions, at.call_path.count, is_bottom_up,
 			      &at.entry->sum);
 }

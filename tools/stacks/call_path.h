@@ -5,11 +5,11 @@
 #ifndef TOOLS_STACKS_CALL_PATH_H
 #define TOOLS_STACKS_CALL_PATH_H
 
-#include "profile/read/reader.h"
 #include <stddef.h>
 #include <stdint.h>
 
 struct functions;
+struct profile_reader;
 
 enum call_path_mode {
 	/* Of each run of system functions only the outermost one, called by user code, is shown;

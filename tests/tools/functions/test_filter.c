@@ -11,7 +11,7 @@ static uint64_t samples_with(const struct opened *opened, const char *condition)
 	struct filter filter = {0};
 	struct tally tally;
 	ck_assert_ptr_null(filter_add(&filter, condition));
-	ck_assert_uint_eq(tally_collect(opened->reader, &filter, 0, &tally), VT_SUCCESS);
+	ck_assert_uint_eq(tally_collect(opened->result.reader, &filter, 0, &tally), VT_SUCCESS);
 	uint64_t samples = tally.samples;
 	tally_finish(&tally);
 	filter_finish(&filter);

@@ -16,12 +16,13 @@ START_TEST(test_functions_are_told_apart)
 	struct opened opened;
 	unsigned named_g = 0;
 	opened_begin(&opened, &result, true, 0);
-	for (uint32_t i = 0; i < functions_count(opened.functions); i++)
-		named_g += strcmp(functions_at(opened.functions, i)->name, "g") == 0;
+	for (uint32_t i = 0; i < functions_count(opened.result.functions); i++)
+		named_g += strcmp(functions_at(opened.result.functions, i)->name, "g") == 0;
 	/* inlined copies are one; the one with code of its own and that of another module are not
 	 */
 	ck_assert_uint_eq(named_g, 3);
-	ck_assert_str_eq(functions_dso_of(opened.functions, FUNCTION_SKIPPED)->name, "[Unknown]");
+	ck_assert_str_eq(functions_dso_of(opened.result.functions, FUNCTION_SKIPPED)->name,
+			 "[Unknown]");
 	opened_end(&opened);
 }
 END_TEST
@@ -39,8 +40,8 @@ START_TEST(test_cold_parts_are_functions)
 	struct opened opened;
 	unsigned named_f = 0;
 	opened_begin(&opened, &result, true, 0);
-	for (uint32_t i = 0; i < functions_count(opened.functions); i++) {
-		const struct function *function = functions_at(opened.functions, i);
+	for (uint32_t i = 0; i < functions_count(opened.result.functions); i++) {
+		const struct function *function = functions_at(opened.result.functions, i);
 		named_f += strcmp(function->name, "f") == 0;
 		if (strcmp(function->name, "f") == 0)
 			ck_assert_str_eq(function->full, "f(int)");

@@ -18,20 +18,20 @@ START_TEST(test_tally_sums)
 	struct build_result result = {.samples = samples, .count = 4, .rest_ms = 9};
 	struct opened opened;
 	opened_begin(&opened, &result, true, 0);
-	ck_assert_uint_eq(opened.tally.count, 3); /* a, a skipped, b */
-	ck_assert_uint_eq(opened.tally.samples, 7);
-	ck_assert_uint_eq(opened.tally.cpu_ns, 64000000);
-	ck_assert_uint_eq(opened.tally.rest_ns, 9000000);
-	ck_assert_uint_eq(opened.tally.states[PROFILE_STACK_COMPLETE], 6);
-	ck_assert_uint_eq(opened.tally.skipped[PROFILE_SKIP_TRUNCATED], 1);
-	ck_assert_uint_eq(opened.tally.collapsed, 2);
+	ck_assert_uint_eq(opened.result.tally.count, 3); /* a, a skipped, b */
+	ck_assert_uint_eq(opened.result.tally.samples, 7);
+	ck_assert_uint_eq(opened.result.tally.cpu_ns, 64000000);
+	ck_assert_uint_eq(opened.result.tally.rest_ns, 9000000);
+	ck_assert_uint_eq(opened.result.tally.states[PROFILE_STACK_COMPLETE], 6);
+	ck_assert_uint_eq(opened.result.tally.skipped[PROFILE_SKIP_TRUNCATED], 1);
+	ck_assert_uint_eq(opened.result.tally.collapsed, 2);
 	opened_end(&opened);
 	opened_begin(&opened, &result, true, TALLY_BY_THREAD);
-	ck_assert_uint_eq(opened.tally.count, 4);
+	ck_assert_uint_eq(opened.result.tally.count, 4);
 	opened_end(&opened);
 	result.count = 0;
 	opened_begin(&opened, &result, true, TALLY_BY_THREAD);
-	ck_assert_uint_eq(opened.tally.count, 0);
+	ck_assert_uint_eq(opened.result.tally.count, 0);
 	opened_end(&opened);
 }
 END_TEST

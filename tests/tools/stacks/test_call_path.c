@@ -16,12 +16,13 @@ static void expect_chain(const char *stack, enum profile_stack_state state,
 	struct call_path call_path = {0};
 	char text[512] = "";
 	opened_begin(&opened, &result, inlines, 0);
-	ck_assert_uint_eq(opened.tally.count, 1);
-	call_path_of_stack(&call_path, opened.reader, opened.functions,
-			   opened.tally.entries[0].node, opened.tally.entries[0].state, mode);
+	ck_assert_uint_eq(opened.result.tally.count, 1);
+	call_path_of_stack(&call_path, opened.result.reader, opened.result.functions,
+			   opened.result.tally.entries[0].node,
+			   opened.result.tally.entries[0].state, mode);
 	for (size_t i = 0; i < call_path.count; i++) {
 		strcat(text, i ? ";" : "");
-		strcat(text, functions_at(opened.functions, call_path.functions[i])->name);
+		strcat(text, functions_at(opened.result.functions, call_path.functions[i])->name);
 	}
 	ck_assert_str_eq(text, expected);
 	call_path_finish(&call_path);

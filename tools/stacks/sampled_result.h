@@ -1,0 +1,24 @@
+/*
+ * An open result, its samples added up and its functions named.
+ */
+#ifndef TOOLS_STACKS_SAMPLED_RESULT_H
+#define TOOLS_STACKS_SAMPLED_RESULT_H
+
+#include "profile/read/reader.h"
+#include "tools/functions/functions.h"
+#include "tools/samples/tally.h"
+#include <stdbool.h>
+
+struct sampled_result {
+	struct profile_reader *reader;
+	struct functions *functions;
+	struct tally tally;
+};
+
+/* path: of the tb5 file; filter, by: as for tally_collect; with_inlined: as for functions_create.
+ * Returns 0, or the exit status after a message. */
+int sampled_result_open(struct sampled_result *result, const char *path,
+			const struct filter *filter, unsigned by, bool with_inlined);
+void sampled_result_close(struct sampled_result *result);
+
+#endif

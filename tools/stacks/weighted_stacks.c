@@ -1,0 +1,53 @@
+#include "tools/stacks/weighted_stacks.h"
+
+#include "tools/functions/filter.h"
+#include "tools/samples/tally.h"
+
+bool weighted_stacks_next(struct weighted_stacks *stacks)
+{
+	bool with_call_path = stacks->with_call_path || filter_needs_function(stacks->filter);
+	while (stacks->next < stacks->tally->count) {
+		stacks->entry = &stacks->tally->entries[stacks->next++];
+		if (!with_call_path)
+			return true;
+		call_path_of_stack(&stacks->call_path, stacks->reader, stacks->functions,
+				   stacks->entry->node, stacks->entry->state, stacks->mode);
+		stacks->leaf = call_path_leaf(&stacks->call_path);
+		if (filter_takes_function(stacks->filter,
+					  functions_at(stacks->functions, stacks->leaf),
+					  functions_dso_of(stacks->functions, stacks->leaf)))
+			return true;
+	}
+	weighted_stacks_finish(stacks);
+	return false;
+}
+
+void weighted_stacks_finish(struct weighted_stacks *stacks)
+{
+	call_path_finish(&stacks->call_path);
+}
+
+uint64_t weighted_stacks_samples(const struct weighted_stacks *stacks)
+{
+	const struct draws_part *sum = &stacks->entry->sum;
+	uint64_t interval_ns = profile_reader_interval_ns(stacks->reader);
+	if (stacks->entry->node != TALLY_KERNEL || sum->samples > 0 || interval_ns == 0)
+		return sum->samples;
+	return (sum->cpu_ns + interval_ns / 2) / interval_ns;
+}
+
+static const char *name_or_unknown(const char *name)
+{
+	return name[0] ? name : "[Unknown]";
+}
+
+struct stack_owner weighted_stacks_owner(const struct weighted_stacks *stacks)
+{
+	const struct tally_entry *entry = stacks->entry;
+	return (struct stack_owner){
+		name_or_unknown(tally_process_name(stacks->reader, entry->process)),
+		name_or_unknown(tally_thread_name(stacks->reader, entry->thread)),
+		entry->pid,
+		entry->tid,
+	};
+}

@@ -1,0 +1,54 @@
+/*
+ * The stacks of a result, each with its samples, time and owner: all that an export needs to know,
+ * and what reports sum up. Stacks with one leaf address, state and owner are one
+ * (tools/samples/tally.h); others may still be of the same functions.
+ */
+#ifndef TOOLS_STACKS_WEIGHTED_STACKS_H
+#define TOOLS_STACKS_WEIGHTED_STACKS_H
+
+#include "tools/functions/functions.h"
+#include "tools/stacks/call_path.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct filter;
+struct tally;
+struct tally_entry;
+
+/* Begins with the first members set; all of them must outlive it. */
+struct weighted_stacks {
+	const struct profile_reader *reader;
+	const struct functions *functions;
+	const struct tally *tally;
+	const struct filter *filter; /* the tally's too; its conditions on functions are met here */
+	enum call_path_mode mode;
+	bool with_call_path; /* false: only if the filter needs paths, to save time */
+	/* The present stack. */
+	const struct tally_entry *entry;
+	struct call_path call_path;
+	uint32_t leaf; /* of the path */
+	size_t next;
+};
+
+/* Steps to the next stack, at first to the first. False: no more; the memory is freed. */
+bool weighted_stacks_next(struct weighted_stacks *stacks);
+
+/* Ends the steps before the last one. */
+void weighted_stacks_finish(struct weighted_stacks *stacks);
+
+/* The present stack's samples. If kernel mode was not sampled, each interval of kernel time counts
+ * as one sample: shares of counts stay shares of time. */
+uint64_t weighted_stacks_samples(const struct weighted_stacks *stacks);
+
+/* Of what the tally was not asked for, numbers are 0. */
+struct stack_owner {
+	const char *process; /* name; "[Unknown]" for none */
+	const char *thread;
+	uint32_t pid;
+	uint32_t tid;
+};
+
+struct stack_owner weighted_stacks_owner(const struct weighted_stacks *stacks);
+
+#endif

@@ -239,7 +239,7 @@ static void use(struct uw_module *module)
 
 		if (uw_module_find(module, rva, &fde, &gap) == UW_CFI_OK) {
 			check(fde.start <= rva && rva < fde.end);
-			uw_cfi_row(&fde, rva, &row);
+			uw_cfi_row(&fde, rva, &row, &(uint32_t){0});
 		}
 	}
 	for (size_t i = 0; i < STACK_WORDS; i++)

@@ -54,7 +54,7 @@ static void print_row(const struct uw_cfi *cfi, uint64_t rva)
 	struct uw_row row;
 
 	if (uw_cfi_find(cfi, rva, &fde, &gap) != UW_CFI_OK ||
-	    uw_cfi_row(&fde, rva, &row) != UW_CFI_OK) {
+	    uw_cfi_row(&fde, rva, &row, &(uint32_t){0}) != UW_CFI_OK) {
 		puts("none");
 		return;
 	}

@@ -286,15 +286,8 @@ static bool run_code(struct machine_state *state, struct uw_cursor code)
 	return true;
 }
 
-enum uw_cfi_result uw_cfi_row(const struct uw_fde *fde, uint64_t rva, struct uw_row *row)
-{
-	uint32_t effort = 0;
-
-	return uw_cfi_row_within(fde, rva, row, &effort);
-}
-
-enum uw_cfi_result uw_cfi_row_within(const struct uw_fde *fde, uint64_t rva, struct uw_row *row,
-				     uint32_t *effort)
+enum uw_cfi_result uw_cfi_row(const struct uw_fde *fde, uint64_t rva, struct uw_row *row,
+			      uint32_t *effort)
 {
 	struct machine_state state;
 

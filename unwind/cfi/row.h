@@ -75,12 +75,10 @@ enum {
 	UW_CFI_EFFORT_MAX = 192 * 1024
 };
 
-/* Evaluates the FDE's instructions up to rva. Returns UW_CFI_OK or UW_CFI_BAD. */
-enum uw_cfi_result uw_cfi_row(const struct uw_fde *fde, uint64_t rva, struct uw_row *row);
-
-/* As uw_cfi_row. *effort grows by the instructions run; those that copy a row count for more.
- * Beyond UW_CFI_EFFORT_MAX the result is UW_CFI_BAD. */
-enum uw_cfi_result uw_cfi_row_within(const struct uw_fde *fde, uint64_t rva, struct uw_row *row,
-				     uint32_t *effort);
+/* Evaluates the FDE's instructions up to rva, an address that it describes. *effort grows by the
+ * instructions run; those that copy a row count for more. Returns UW_CFI_OK or UW_CFI_BAD:
+ * malformed, or *effort beyond UW_CFI_EFFORT_MAX. */
+enum uw_cfi_result uw_cfi_row(const struct uw_fde *fde, uint64_t rva, struct uw_row *row,
+			      uint32_t *effort);
 
 #endif

@@ -20,7 +20,7 @@
 
 enum {
 	REGION_MAX = 64 * 1024, /* between the stack pointer and the frame record */
-	CALL_EFFORT = 64 /* of reading the code before a return address: see uw_cfi_row_within */
+	CALL_EFFORT = 64        /* of reading the code before a return address: see uw_cfi_row */
 };
 
 struct record {

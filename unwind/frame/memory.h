@@ -21,7 +21,7 @@ struct uw_memory {
 	uint8_t word;             /* the machine's: uw_machine.word */
 	/* The work of the walk so far. */
 	uint32_t operations; /* of expressions */
-	uint32_t effort;     /* counted as in uw_cfi_row_within */
+	uint32_t effort;     /* counted as in uw_cfi_row */
 };
 
 /* A word of a copy; the caller has checked offset. */

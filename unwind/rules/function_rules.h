@@ -21,7 +21,7 @@ enum {
  * The rules at rva in an x86 module. false, for uw_cfi_find and uw_cfi_row to take over: no FDE
  * describes rva, the FDE's program is not ordinary or malformed, or there is no memory for the
  * rows. A function keeps its module (uw_module_keep), and stays when mappings change. *effort grows
- * by the decoding, as in uw_cfi_row_within.
+ * by the decoding, as in uw_cfi_row.
  */
 bool uw_function_rules_find(struct uw_rule_cache *cache, struct uw_module *module, uint64_t rva,
 			    uint32_t *effort, struct uw_found_rules *found);

@@ -133,7 +133,7 @@ static enum uw_code_kind kind_of_row(const struct uw_module *module, const struc
 	struct uw_rules rules;
 	struct uw_row row;
 
-	if (uw_cfi_row_within(fde, code->rva, &row, effort) != UW_CFI_OK)
+	if (uw_cfi_row(fde, code->rva, &row, effort) != UW_CFI_OK)
 		return UW_CODE_BAD;
 	if (row.reg[machine->ra].kind == UW_RULE_UNDEFINED)
 		return UW_CODE_ROOT;

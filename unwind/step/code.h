@@ -6,7 +6,7 @@
 #include "unwind/space/space.h"
 
 /* Fills the slot of ip: the slow part of uw_code_find. *effort: the walk's so far, as in
- * uw_cfi_row_within; beyond the limit the result is not cached. */
+ * uw_cfi_row; beyond the limit the result is not cached. */
 void uw_code_fill(struct uw_space *space, struct uw_code *code, uint64_t ip, bool exact,
 		  uint32_t *effort);
 

@@ -281,7 +281,7 @@ static bool evaluate_row(const struct uw_mapping *mapping, const struct uw_state
 	/* Both succeeded when the code's kind was found; since then the walk may have spent its
 	 * effort, or the file may have changed. */
 	if (uw_module_find(mapping->module, rva, &fde, &gap) != UW_CFI_OK ||
-	    uw_cfi_row_within(&fde, rva, &cached->row, &memory->effort) != UW_CFI_OK)
+	    uw_cfi_row(&fde, rva, &cached->row, &memory->effort) != UW_CFI_OK)
 		return false;
 	cached->signal = fde.signal;
 	return true;

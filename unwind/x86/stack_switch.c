@@ -83,8 +83,8 @@ static bool cfa_stays(const struct uw_fde *fde, uint64_t start, uint64_t end, ui
 {
 	struct uw_row before, after;
 
-	return uw_cfi_row_within(fde, start, &before, effort) == UW_CFI_OK &&
-	       uw_cfi_row_within(fde, end, &after, effort) == UW_CFI_OK &&
+	return uw_cfi_row(fde, start, &before, effort) == UW_CFI_OK &&
+	       uw_cfi_row(fde, end, &after, effort) == UW_CFI_OK &&
 	       before.cfa.kind == UW_RULE_REGISTER && before.cfa.reg == UW_X86_64_RSP &&
 	       after.cfa.kind == UW_RULE_REGISTER && after.cfa.reg == UW_X86_64_RSP &&
 	       before.cfa.offset == after.cfa.offset;

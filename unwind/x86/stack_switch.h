@@ -31,7 +31,7 @@ bool uw_stack_is_loaded(const struct uw_elf *elf, const struct uw_fde *fde);
  * joined by no jump from before, leads from the load of the stack pointer to the call that returns
  * to rva or, if exact, through rva to a call, a jump through a register or another load. Code that
  * takes words off the new stack, or returns to an address on it, has found its own frame there.
- * *effort: as in uw_cfi_row_within. At most one read of the file, of some hundred bytes.
+ * *effort: as in uw_cfi_row. At most one read of the file, of some hundred bytes.
  */
 bool uw_stack_is_switched(const struct uw_elf *elf, const struct uw_fde *fde, uint64_t rva,
 			  bool exact, uint32_t *effort);

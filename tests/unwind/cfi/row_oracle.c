@@ -135,7 +135,7 @@ static void compare_row(struct comparison *comparison, uint64_t rva, Dwarf_Frame
 
 	comparison->rows++;
 	if (uw_module_find(comparison->module, rva, &fde, &gap) != UW_CFI_OK ||
-	    uw_cfi_row(&fde, rva, &row) != UW_CFI_OK) {
+	    uw_cfi_row(&fde, rva, &row, &(uint32_t){0}) != UW_CFI_OK) {
 		differ(comparison, rva, "only libdw has a row", -1);
 		return;
 	}

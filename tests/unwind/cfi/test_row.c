@@ -97,7 +97,8 @@ static enum uw_cfi_result row_in(uint64_t offset, struct uw_row *row)
 	uw_cfi_finish(&cfi);
 	ck_assert_int_eq(uw_cfi_open(&cfi, &elf, &frame, &no_hdr), 0);
 	enum uw_cfi_result result = uw_cfi_find(&cfi, code_rva + offset, &fde, &gap);
-	return result == UW_CFI_OK ? uw_cfi_row(&fde, code_rva + offset, row) : result;
+	return result == UW_CFI_OK ? uw_cfi_row(&fde, code_rva + offset, row, &(uint32_t){0})
+				   : result;
 }
 
 /* The row at an offset into the code, for an FDE with the given instructions. */

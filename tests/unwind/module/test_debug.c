@@ -69,9 +69,11 @@ static size_t compare(struct uw_module *one, struct uw_module *other)
 			rows++;
 			ck_assert_uint_eq(fdes[0].start, fdes[1].start);
 			ck_assert_uint_eq(fdes[0].end, fdes[1].end);
-			ck_assert_int_eq(uw_cfi_row(&fdes[0], segment->rva + at, &row[0]),
+			ck_assert_int_eq(uw_cfi_row(&fdes[0], segment->rva + at, &row[0],
+						    &(uint32_t){0}),
 					 UW_CFI_OK);
-			ck_assert_int_eq(uw_cfi_row(&fdes[1], segment->rva + at, &row[1]),
+			ck_assert_int_eq(uw_cfi_row(&fdes[1], segment->rva + at, &row[1],
+						    &(uint32_t){0}),
 					 UW_CFI_OK);
 			ck_assert_mem_eq(&row[0], &row[1], sizeof(row[0]));
 		}
@@ -222,7 +224,7 @@ START_TEST(damaged_file)
 					uint64_t rva = module->elf.segments[i].rva + at;
 
 					if (uw_module_find(module, rva, &fde, &gap) == UW_CFI_OK)
-						uw_cfi_row(&fde, rva, &row);
+						uw_cfi_row(&fde, rva, &row, &(uint32_t){0});
 				}
 			taken++;
 		}

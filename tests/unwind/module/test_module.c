@@ -287,7 +287,7 @@ static void exercise(struct uw_module *module)
 			uw_elf_read_constant(&module->elf, segment->rva + at, word, sizeof(word));
 			uw_module_rva(module, segment->offset + at);
 			if (uw_cfi_find(&module->cfi, segment->rva + at, &fde, &gap) == UW_CFI_OK)
-				uw_cfi_row(&fde, segment->rva + at, &row);
+				uw_cfi_row(&fde, segment->rva + at, &row, &(uint32_t){0});
 		}
 	}
 }

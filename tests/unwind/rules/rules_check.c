@@ -28,7 +28,7 @@ struct rules_check rules_check(struct uw_rule_cache *cache, struct uw_module *mo
 	struct uw_fde fde;
 	struct uw_row row;
 	check.is_common = uw_cfi_find(&module->cfi, rva, &fde, &gap) == UW_CFI_OK && !fde.signal &&
-			  uw_cfi_row(&fde, rva, &row) == UW_CFI_OK &&
+			  uw_cfi_row(&fde, rva, &row, &(uint32_t){0}) == UW_CFI_OK &&
 			  uw_form_common(uw_machine_of(module->elf.arch), &row, &rules);
 	if (check.has)
 		check.wrong = check.is_common ? check_found(rva, &fde, &rules, &found)

@@ -7,22 +7,17 @@
 
 #include "unwind/cfi/row.h"
 #include "unwind/frame/machine.h"
+#include <assert.h>
+#include <string.h>
 
 enum { RA_MAX = 16, REMEMBER_DEPTH_MAX = 4 };
-
-/* Index in uw_rules.saved by DWARF number below the return address's; -1: not a preserved
- * register. */
-static const int8_t saved_index_64[RA_MAX] = {-1, -1, -1, 0,  -1, -1, 1, -1,
-					      -1, -1, -1, -1, 2,  3,  4, 5};
-static const int8_t saved_index_32[RA_MAX] = {-1, -1, -1, 0,  -1, 1,  2,  3,
-					      -1, -1, -1, -1, -1, -1, -1, -1};
 
 struct quick_state {
 	struct uw_rules row, initial;
 	struct uw_rules remembered[REMEMBER_DEPTH_MAX];
 	struct uw_cursor code;
 	const struct uw_machine *machine;
-	const int8_t *saved_index;
+	int8_t saved_index[RA_MAX]; /* in uw_rules.saved, by register; -1: not preserved */
 	uint64_t at;
 	const struct uw_fde *fde;
 	unsigned depth;
@@ -164,12 +159,15 @@ size_t uw_quick_rows(const struct uw_fde *fde, struct uw_rules_row *rows, size_t
 {
 	const struct uw_machine *machine = uw_machine_of(fde->cfi->arch);
 	struct quick_state state = {.machine = machine,
-				    .saved_index =
-					    machine->word == 8 ? saved_index_64 : saved_index_32,
 				    .at = fde->start,
 				    .fde = fde,
 				    .rows = rows,
 				    .room = room};
+
+	assert(machine->ra <= RA_MAX);
+	memset(state.saved_index, -1, sizeof(state.saved_index));
+	for (int8_t i = 0; i < machine->saved_count; i++)
+		state.saved_index[machine->saved[i]] = i;
 	if (!run_code(&state, fde->cie_code))
 		return 0;
 	state.initial = state.row;

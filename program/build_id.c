@@ -1,5 +1,6 @@
 #include "program/build_id.h"
 
+#include <assert.h>
 #include <elf.h>
 #include <endian.h>
 #include <stdbool.h>
@@ -33,6 +34,9 @@ struct table {
 			AT(Elf##bits##_Shdr, sh_offset), AT(Elf##bits##_Shdr, sh_size)     \
 	}
 
+static_assert(sizeof(Elf64_Shdr) >= sizeof(Elf64_Phdr), "search_table has room for sections");
+static_assert(sizeof(Elf64_Nhdr) == sizeof(Elf32_Nhdr), "notes are the same in both classes");
+
 /* By the size of an address. */
 static const struct table tables[2][2] = {{SEGMENTS(32), SECTIONS(32)},
 					  {SEGMENTS(64), SECTIONS(64)}};
@@ -46,7 +50,7 @@ static uint64_t number_at(const uint8_t *bytes, size_t size)
 
 static size_t find_id(const uint8_t *notes, uint64_t size, uint8_t *id)
 {
-	Elf64_Nhdr note; /* as Elf32_Nhdr */
+	Elf64_Nhdr note;
 	for (uint64_t at = 0; at + sizeof(note) <= size;) {
 		memcpy(&note, notes + at, sizeof(note));
 		uint64_t name = at + sizeof(note);

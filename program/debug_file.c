@@ -1,6 +1,7 @@
 #include "program/debug_file.h"
 
 #include "program/build_id.h"
+#include <assert.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,6 +67,7 @@ static bool try_file(const struct debug_file_search *search, const char *path,
 /* xx/yyyy */
 static void name_by_id(const struct debug_file_search *search, char *name)
 {
+	static_assert(2 * BUILD_ID_MAX + sizeof("/") <= NAME_SIZE, "names of the longest build-id");
 	int length = snprintf(name, NAME_SIZE, "%02x/", search->id[0]);
 	for (size_t i = 1; i < search->id_size; i++)
 		length +=

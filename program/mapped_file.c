@@ -1,6 +1,7 @@
 #include "program/mapped_file.h"
 
 #include "program/build_id.h"
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -158,6 +159,7 @@ int mapped_file_open(const struct mapped_file *file, regular_file_take *take, vo
 		int error = try_place(file, path, take, user, changed_ns);
 		if (error == 0)
 			return 0;
+		assert(error > 0);
 		error = error == ENFILE ? EMFILE : error == EPERM ? EACCES : error;
 		bool is_gone = error == ESRCH || (*place == PLACE_PROGRAM && error == EEXIST);
 		if (!is_gone && rank(error) > rank(result))

@@ -1,5 +1,6 @@
 #include "program/regular_file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -40,6 +41,7 @@ static bool is_made_up(int place)
 int regular_file_open(const char *path, int flags, struct stat *status)
 {
 	char link[64];
+	assert((flags & ~O_NOFOLLOW) == 0);
 	/* A descriptor of the place alone: O_PATH does not open the file (open(2)). */
 	int place = open(path, O_PATH | O_CLOEXEC | flags);
 	if (place < 0)

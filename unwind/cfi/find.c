@@ -4,6 +4,7 @@
 #include "unwind/cfi/row.h"
 #include "unwind/elf/elf.h"
 #include "unwind/frame/machine.h"
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@ enum {
 	CIE_VERSION_GCC = 1,                    /* of .eh_frame; DWARF 3 and 4 have 3 and 4 */
 	AUGMENTATION_MAX = 16
 };
+
+static_assert(HDR_ENTRY_SIZE == 2 * sizeof(int32_t), "the address of code and of its FDE");
 
 /* One record of .eh_frame. */
 struct record {
@@ -213,6 +216,7 @@ static int build_index(struct uw_cfi *cfi)
 	struct last_cie last = {0};
 	size_t capacity = 0;
 	struct record record;
+	assert(!cfi->index && cfi->table.size == 0); /* there is one of the two */
 
 	for (uint64_t offset = 0; read_record(cfi, offset, &record); offset = record.next) {
 		struct uw_fde fde;
@@ -380,6 +384,7 @@ bool uw_cfi_entry_read(const struct uw_cfi *cfi, size_t entry, struct uw_fde *fd
 {
 	struct last_cie none = {0};
 	struct record record;
+	assert(entry < uw_cfi_count(cfi));
 
 	return read_record(cfi, entry_offset(cfi, entry), &record) && !record.is_terminator &&
 	       !record.is_cie && read_fde(cfi, &record, &none, fde);

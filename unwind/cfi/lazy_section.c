@@ -1,6 +1,7 @@
 #include "unwind/cfi/lazy_section.h"
 
 #include "unwind/elf/elf.h"
+#include <assert.h>
 #include <stdlib.h>
 
 enum { BLOCK = 1 << UW_LAZY_SECTION_LOG_BLOCK };
@@ -13,6 +14,7 @@ int uw_lazy_section_open(struct uw_lazy_section *section, const struct uw_elf *e
 	*span = (struct uw_span){.rva = piece->rva};
 	if (piece->size == 0 || piece->size > UW_FRAME_SIZE_MAX)
 		return 0;
+	assert(piece->offset <= elf->size && piece->size <= elf->size - piece->offset);
 	section->elf = elf;
 	section->offset = piece->offset;
 	section->size = (size_t)piece->size;
@@ -48,6 +50,7 @@ static bool read_block(const struct uw_lazy_section *section, size_t block)
 
 bool uw_lazy_section_read(const struct uw_lazy_section *section, size_t first, size_t last)
 {
+	assert(first <= last && last <= (section->size - 1) >> UW_LAZY_SECTION_LOG_BLOCK);
 	for (size_t block = first; block <= last; block++)
 		if (!read_block(section, block))
 			return false;

@@ -1,6 +1,7 @@
 #include "unwind/cfi/row.h"
 
 #include "unwind/frame/machine.h"
+#include <assert.h>
 
 enum {
 	REMEMBER_DEPTH_MAX = 16, /* compilers nest one or two */
@@ -291,6 +292,7 @@ enum uw_cfi_result uw_cfi_row(const struct uw_fde *fde, uint64_t rva, struct uw_
 {
 	struct machine_state state;
 
+	assert(rva >= fde->start && rva < fde->end);
 	*row = (struct uw_row){0};
 	state.cfi = fde->cfi;
 	state.fde = fde;

@@ -6,6 +6,7 @@
 #include "unwind/rules/rule_cache.h"
 #include "unwind/space/space.h"
 #include "unwind/x86/instruction.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,8 @@ enum {
 	CALL_SIZE_MAX = 8, /* ff /2 with a SIB byte, a 32-bit displacement and a REX prefix */
 	CALL_DIRECT_SIZE = 5
 };
+
+static_assert(sizeof(struct uw_call) == 24, "as said at LOG_CALLS");
 
 /* bytes end at the return address. */
 static bool call_is_indirect(const uint8_t bytes[static CALL_SIZE_MAX])

@@ -17,6 +17,7 @@
 #include "unwind/frame/machine.h"
 #include "unwind/space/space.h"
 #include "unwind/step/code.h"
+#include <assert.h>
 
 enum {
 	REGION_MAX = 64 * 1024, /* between the stack pointer and the frame record */
@@ -169,6 +170,7 @@ static bool may_return(const struct frame *frame, uint64_t slot, bool from_gener
  * is spent before the answer is known. */
 static bool any_may_return(const struct frame *frame, uint64_t end, bool from_generated)
 {
+	assert(end >= frame->sp);
 	if (end - frame->sp > REGION_MAX)
 		return true;
 	for (uint64_t slot = frame->sp; slot < end; slot += frame->memory->word)

@@ -2,6 +2,7 @@
 
 #include "unwind/frame/machine.h"
 #include "unwind/space/space.h"
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -119,6 +120,7 @@ bool uw_bytes_make_no_room(struct uw_space *space, uint64_t start, uint64_t ip)
 	uint8_t bytes[WINDOW];
 	uint64_t size;
 
+	assert(start <= ip);
 	for (; start < ip; start += size) {
 		size = ip - start < WINDOW ? ip - start : WINDOW;
 		if (!uw_space_read(space, start, bytes, size) || !bytes_make_no_room(bytes, size))
@@ -131,6 +133,7 @@ bool uw_bytes_make_no_room(struct uw_space *space, uint64_t start, uint64_t ip)
 
 bool uw_bytes_make_no_room_before(struct uw_space *space, uint64_t limit, uint64_t ip)
 {
+	assert(limit <= ip);
 	uint64_t size = ip - limit < WINDOW ? ip - limit : WINDOW;
 	uint8_t bytes[WINDOW + ENDBR_SIZE] = {0};
 	size_t start = 0;

@@ -1,5 +1,6 @@
 #include "unwind/elf/elf.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,7 @@ int uw_elf_copy(const struct uw_elf *elf, const struct uw_piece *piece, uint8_t 
 	*span = (struct uw_span){.rva = piece->rva};
 	if (piece->size == 0 || piece->size > UW_FRAME_SIZE_MAX)
 		return 0;
+	assert(piece->offset <= elf->size && piece->size <= elf->size - piece->offset);
 	*bytes = malloc(piece->size);
 	if (!*bytes)
 		return -1;

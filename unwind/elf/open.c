@@ -2,6 +2,7 @@
 #include "unwind/elf/elf.h"
 #include "unwind/elf/headers.h"
 #include "unwind/elf/window.h"
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@ enum {
 	NOTES_SIZE_MAX = 256 * 1024, /* of all notes of a file; build-ids stand among the first */
 	NOTES_SIZE_MIN = 1024        /* counted for a place with notes, at least */
 };
+
+static_assert(sizeof(".gnu_debuglink") <= SECTION_NAME_MAX, "the longest name of take_section");
 
 /* State of reading one file's headers, which are read in up to three places at a time. */
 struct parse {
@@ -112,6 +115,7 @@ static uint64_t clip_to_file(const struct uw_elf *elf, uint64_t offset, uint64_t
 
 static void add_segment(struct uw_elf *elf, const Elf64_Phdr *phdr)
 {
+	assert(elf->segment_count < elf->header.e_phnum);
 	struct uw_segment *segment = &elf->segments[elf->segment_count];
 
 	if (phdr->p_vaddr + phdr->p_filesz < phdr->p_vaddr)

@@ -1,6 +1,7 @@
 #include "unwind/elf/window.h"
 
 #include "unwind/elf/elf.h"
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -14,9 +15,9 @@ static bool window_holds(const struct uw_window *window, uint64_t offset, uint64
 	       size <= window->size - (offset - window->offset);
 }
 
-/* offset lies in the file. */
 static bool move_window(const struct uw_elf *elf, struct uw_window *window, uint64_t offset)
 {
+	assert(offset <= elf->size);
 	uint64_t start = offset - offset % BEFORE_MAX, size = elf->size - start;
 
 	window->size = 0;
@@ -38,6 +39,7 @@ bool uw_window_read(const struct uw_elf *elf, struct uw_window *window, uint64_t
 		return false;
 	if (!window_holds(window, offset, size) && !move_window(elf, window, offset))
 		return false;
+	assert(window_holds(window, offset, size) || size == 0);
 	memcpy(bytes, window->bytes + (offset - window->offset), size);
 	return true;
 }

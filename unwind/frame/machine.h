@@ -3,6 +3,7 @@
 #define UNWIND_FRAME_MACHINE_H
 
 #include "unwind/unwind.h"
+#include <assert.h>
 
 enum {
 	UW_SAVED_COUNT = 6, /* registers that a function preserves, on any x86 machine at most */
@@ -59,6 +60,8 @@ struct uw_state {
 	uint64_t ip;
 	bool exact; /* ip is not a return address: the leaf, or a frame interrupted by a signal */
 };
+
+static_assert(UW_REGS_MAX <= 64, "uw_state.known has a bit for each register");
 
 static inline bool uw_state_knows(const struct uw_state *state, unsigned reg)
 {

@@ -3,6 +3,7 @@
 #define UNWIND_FRAME_MEMORY_H
 
 #include "unwind/unwind.h"
+#include <assert.h>
 #include <string.h>
 
 struct uw_elf;
@@ -39,6 +40,7 @@ static inline __attribute__((always_inline)) uint64_t uw_word_at(const uint8_t *
 static inline __attribute__((always_inline)) bool
 uw_stack_read(const struct uw_stack *stack, uint64_t address, size_t size, uint64_t *value)
 {
+	assert(size > 0 && size <= sizeof(*value));
 	uint64_t offset = address - stack->base;
 	if (offset >= stack->size || stack->size - offset < size)
 		return false;

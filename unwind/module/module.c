@@ -1,6 +1,7 @@
 #include "unwind/module/module.h"
 
 #include "unwind/module/debug_frame.h"
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,7 @@ int uw_module_take_debug(struct uw_module *module, const struct uw_elf *elf)
 	struct uw_cfi *cfi = uw_cfi_count(&module->cfi) > 0 ? &module->debug : &module->cfi;
 	struct uw_debug_frame found;
 
+	assert(!module->debug_bytes);
 	if (uw_debug_frame_open(elf, &found) < 0)
 		return -1;
 	module->has_refused |= found.is_refused;
@@ -170,12 +172,14 @@ struct uw_module *uw_module_ref(struct uw_module *module)
 
 void uw_module_unref(struct uw_module *module)
 {
+	assert(!module || module->references > 0);
 	if (module && --module->references == 0)
 		destroy_module(module);
 }
 
 bool uw_module_is_used(const struct uw_module *module)
 {
+	assert(module->references > module->kept); /* the caller's own */
 	return module->references > module->kept + 1;
 }
 

@@ -31,6 +31,7 @@ static inline struct uw_module *uw_module_keep(struct uw_module *module)
 
 static inline void uw_module_drop(struct uw_module *module) /* accepts NULL */
 {
+	assert(!module || module->kept > 0);
 	if (module)
 		module->kept--;
 	uw_module_unref(module);

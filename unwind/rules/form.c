@@ -2,6 +2,7 @@
 
 #include "unwind/cfi/row.h"
 #include "unwind/elf/cursor.h"
+#include <assert.h>
 
 enum { OP_DEREF = 0x06, OP_BREG0 = 0x70 /* DWARF 5, section 7.7.1 */ };
 
@@ -34,6 +35,7 @@ static uint8_t rules_plain(const struct uw_machine *machine, const struct uw_rul
 
 void uw_rules_finish(const struct uw_machine *machine, struct uw_rules *rules)
 {
+	assert(uw_machine_pushes(machine) && machine->saved[UW_SAVED_FP] == machine->fp);
 	rules->saved.lowest = saved_lowest(&rules->saved);
 	rules->plain = rules_plain(machine, rules);
 }

@@ -44,6 +44,7 @@ void uw_function_rules_destroy(struct uw_function_rules *functions)
 
 static void drop_function(struct uw_function_rules *functions, struct function *function)
 {
+	assert(functions->bytes >= function->count * sizeof(function->rows[0]));
 	functions->bytes -= function->count * sizeof(function->rows[0]);
 	uw_module_drop(function->module);
 	free(function->rows);
@@ -57,6 +58,7 @@ static void decode_rows(struct uw_function_rules *functions, const struct uw_fde
 	size_t room = uw_cursor_left(&fde->code) + 1;
 	struct uw_rules_row *rows;
 
+	assert(functions->bytes <= UW_FUNCTION_RULES_BYTES_MAX && function->count == 0);
 	if (fde->signal ||
 	    (uw_stack_may_switch(fde) && uw_stack_is_loaded(&function->module->elf, fde)) ||
 	    room > (UW_FUNCTION_RULES_BYTES_MAX - functions->bytes) / sizeof(*rows))
@@ -70,6 +72,7 @@ static void decode_rows(struct uw_function_rules *functions, const struct uw_fde
 	struct uw_rules_row *fitting =
 		reallocarray(rows, function->count ? function->count : 1, sizeof(*rows));
 	function->rows = fitting ? fitting : rows;
+	assert(function->count <= room);
 	functions->bytes += function->count * sizeof(*rows);
 }
 
@@ -125,12 +128,13 @@ static struct function *find_function(struct uw_function_rules *functions, struc
 	return function_holds(function, module, rva) ? function : NULL;
 }
 
-/* The last row that starts at or before offset; the first one is at 0. */
+/* The last row that starts at or before offset. */
 static const struct uw_rules_row *search_rows(const struct function *function, uint64_t offset)
 {
 	const struct uw_rules_row *row = function->rows;
 	size_t count = function->count;
 
+	assert(count > 0 && row->offset == 0);
 	/* Without a branch on the outcome: no CPU predicts it. */
 	while (count > 1) {
 		size_t half = count / 2;

@@ -25,6 +25,7 @@ struct uw_rule_cache *uw_rule_cache_ref(struct uw_rule_cache *cache)
 
 void uw_rule_cache_unref(struct uw_rule_cache *cache)
 {
+	assert(!cache || cache->references > 0);
 	if (!cache || --cache->references > 0)
 		return;
 	free(cache->rows);

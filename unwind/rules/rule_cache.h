@@ -8,6 +8,7 @@
 #define UNWIND_RULES_RULE_CACHE_H
 
 #include "unwind/rules/form.h"
+#include <assert.h>
 
 /* Kinds of code, by the way to unwind from there. */
 enum uw_code_kind {
@@ -78,6 +79,7 @@ static inline size_t uw_cache_index(uint64_t ip, bool exact, unsigned log)
 
 static inline uint16_t uw_cache_key(uint16_t epoch, bool exact)
 {
+	assert(epoch > 0 && epoch <= UW_CACHE_EPOCH_MAX); /* no key of an unused slot */
 	return (uint16_t)(epoch * 2 + exact);
 }
 
@@ -85,6 +87,7 @@ static inline uint16_t uw_cache_key(uint16_t epoch, bool exact)
 static inline const struct uw_saved *uw_code_saved(const struct uw_rule_cache *cache,
 						   const struct uw_code *code)
 {
+	assert(code >= cache->slots && code < cache->slots + UW_CACHE_SIZE);
 	return &cache->saved[code - cache->slots];
 }
 

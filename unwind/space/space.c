@@ -2,6 +2,7 @@
 
 #include "unwind/module/module.h"
 #include "unwind/rules/rule_cache.h"
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
@@ -163,6 +164,7 @@ static bool remove_mappings(struct uw_space *space, struct ranges_place *place, 
 	bool any = false;
 
 	while ((mapping = ranges_at(&space->mappings, *place)) && mapping->start < end) {
+		assert(mapping->end <= end); /* whole, after splits */
 		uw_module_unref(mapping->module);
 		ranges_remove(&space->mappings, place);
 		any = true;

@@ -93,6 +93,7 @@ static inline enum uw_step step_common(const struct uw_machine *machine, const s
 				       const struct uw_saved *saved, struct uw_state *state,
 				       struct uw_memory *memory)
 {
+	assert(uw_machine_pushes(machine));
 	if (machine->word == 8)
 		return step_common_of(&uw_machines[UW_ARCH_X86_64], code, saved, state, memory);
 	return step_common_of(&uw_machines[UW_ARCH_I386], code, saved, state, memory);
@@ -105,6 +106,8 @@ struct uw_cached_row {
 	bool signal;
 	struct uw_row row; /* expressions point into the module's .eh_frame */
 };
+
+static_assert(sizeof(struct uw_cached_row) == 864, "as said at LOG_ROWS");
 
 /* A row being applied: rules read the frame, results go to the caller. */
 struct application {
@@ -367,6 +370,7 @@ enum uw_step uw_step(struct uw_space *space, const struct uw_code *code, struct 
 	case UW_CODE_ROW:
 		return step_row(space, state, memory);
 	case UW_CODE_SIGRETURN:
+		assert(space->arch == UW_ARCH_X86_64);
 		return step_sigreturn(state, memory);
 	case UW_CODE_ROOT:
 		return UW_STEP_ROOT;

@@ -98,6 +98,7 @@ bool uw_history_take(struct uw_history *history, struct uw_space *space, const s
 	uint64_t base = stack->base;
 	const struct uw_past *root = history->past, *at = root + history->cursor - 1, *last;
 
+	assert(history->space == space && history->cursor <= history->count);
 	if (history->cursor == 0 || !is_past(at, met))
 		return false;
 	*index = history->cursor - 1;

@@ -16,6 +16,7 @@
 #define UNWIND_WALK_HISTORY_H
 
 #include "unwind/unwind.h"
+#include <assert.h>
 
 /* How a step was taken, and so how to verify it later. */
 enum uw_note_kind {
@@ -48,6 +49,8 @@ struct uw_past {
 	bool has_slots;         /* fp_slot or loaded are not 0 */
 	int8_t loaded;          /* words from fp to the stored sp of the caller; 0: not stored */
 };
+
+static_assert(sizeof(struct uw_past) == 64, "as uw_history_create promises");
 
 struct uw_history {
 	const struct uw_space *space; /* with generation: where the frames were found */

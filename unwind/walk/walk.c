@@ -104,6 +104,7 @@ static bool settle_registers(struct uw_walk *walk)
 {
 	struct uw_state *state = &walk->state;
 
+	assert(walk->behind <= walk->count);
 	if (walk->regs) {
 		memcpy(state->reg, walk->regs->value, sizeof(state->reg));
 		state->known = (UINT64_C(1) << walk->machine->regs) - 1;
@@ -205,6 +206,7 @@ static enum uw_step step_settled(struct uw_walk *walk)
 /* Why the walk ends with this step; UW_STOP_COUNT: the walk continues. */
 static enum uw_stop stop_of(const struct uw_walk *walk, enum uw_step step)
 {
+	assert(step != UW_STEP_NULL); /* confirm_null has made another of it */
 	switch (step) {
 	case UW_STEP_ROOT:
 		return UW_STOP_ROOT;
@@ -212,7 +214,7 @@ static enum uw_stop stop_of(const struct uw_walk *walk, enum uw_step step)
 		return explain_unread(walk, walk->memory.failed);
 	case UW_STEP_NONE:
 		return UW_STOP_NO_INFO;
-	case UW_STEP_NULL: /* became one of the others */
+	case UW_STEP_NULL:
 	case UW_STEP_BAD:
 		return UW_STOP_BAD_INFO;
 	case UW_STEP_OK:
@@ -357,6 +359,7 @@ static enum uw_stop advance_walk(struct uw_walk *walk, struct uw_history *histor
 	bool exact = walk->exact;
 	enum uw_stop stop;
 
+	assert(walk->count > 0); /* notes has one of each frame written */
 	if (uw_walk_is_plain(walk)) {
 		size_t start = walk->count;
 
@@ -397,6 +400,7 @@ static enum uw_stop run_walk(struct uw_walk *walk, struct uw_history *history, s
 	bool arrived = true;
 	enum uw_stop stop;
 
+	assert(walk->max <= UW_DEPTH_MAX);
 	walk->code = find_code(walk);
 	do {
 		if (arrived && walk->count == walk->max)
@@ -418,6 +422,7 @@ static size_t count_walk(const struct uw_walk *walk)
 	struct uw_counts *counts = &walk->space->counts;
 	size_t sampled = walk->count > 0;
 
+	assert(sampled + walk->by_convention <= walk->count);
 	counts->walks++;
 	counts->effort += walk->memory.effort;
 	counts->frames += walk->count;

@@ -1,5 +1,6 @@
 #include "collector/stream/merge.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* The next record of a source. */
@@ -58,8 +59,20 @@ static void load_head(struct merge *merge, size_t index)
 	}
 }
 
+void merge_end(struct merge *merge)
+{
+	size_t index = merge->pending;
+	if (index == merge->count)
+		return;
+	assert(merge->heads[index].is_present);
+	merge->pending = merge->count;
+	merge->sources[index].kind->consume(&merge->sources[index], merge->heads[index].size);
+	load_head(merge, index);
+}
+
 void merge_begin(struct merge *merge, uint64_t limit_ns)
 {
+	merge_end(merge);
 	merge->limit_ns = limit_ns;
 	for (size_t i = 0; i < merge->count; i++) {
 		merge->sources[i].kind->refresh(&merge->sources[i]);
@@ -78,16 +91,6 @@ static size_t find_oldest(const struct merge *merge)
 			oldest = i;
 	}
 	return oldest;
-}
-
-void merge_end(struct merge *merge)
-{
-	size_t index = merge->pending;
-	if (index == merge->count)
-		return;
-	merge->pending = merge->count;
-	merge->sources[index].kind->consume(&merge->sources[index], merge->heads[index].size);
-	load_head(merge, index);
 }
 
 bool merge_next(struct merge *merge, struct record *record)

@@ -14,10 +14,10 @@ struct merge *merge_create(const struct source *sources, size_t count);
 void merge_destroy(struct merge *merge); /* accepts NULL */
 
 /*
- * Starts a round: refreshes all sources and limits the round to records not younger than limit_ns.
- * A record can be handed out in order once every older one is visible in its ring; the kernel takes
- * a record's time a moment before it publishes it, so the limit must lie that moment before the
- * refresh. UINT64_MAX hands out everything.
+ * Starts a round, and ends the one before: refreshes all sources and limits the round to records
+ * not younger than limit_ns. A record can be handed out in order once every older one is visible in
+ * its ring; the kernel takes a record's time a moment before it publishes it, so the limit must lie
+ * that moment before the refresh. UINT64_MAX hands out everything.
  */
 void merge_begin(struct merge *merge, uint64_t limit_ns);
 

@@ -1,6 +1,7 @@
 #include "collector/context/chain.h"
 
 #include "containers/array.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,6 +148,8 @@ static struct profile_frame make_frame(const struct uw_frame *from, bool is_gues
 bool chain_take(struct chain *chain, const struct uw_frame *frames, size_t count, size_t kept,
 		size_t guessed)
 {
+	assert(kept <= count && guessed <= count - kept);
+	assert(kept <= chain->pushed_count);
 	chain_keep(chain, kept);
 	for (size_t i = count - kept; i > 0; i--) {
 		struct profile_frame frame = make_frame(&frames[i - 1], i > count - guessed);
@@ -174,6 +177,7 @@ static void prefetch_nodes(struct chain *chain)
 
 uint32_t chain_node(struct chain *chain)
 {
+	assert(chain->node_count <= chain->kept_count);
 	uint32_t node = chain->node_count > 0 ? chain->kept[chain->node_count - 1].node : 0;
 	prefetch_nodes(chain);
 	for (; chain->node_count < chain->kept_count; chain->node_count++) {
@@ -188,5 +192,6 @@ uint32_t chain_node(struct chain *chain)
 
 size_t chain_collapsed(const struct chain *chain)
 {
+	assert(chain->kept_count <= chain->pushed_count);
 	return chain->pushed_count - chain->kept_count;
 }

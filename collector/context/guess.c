@@ -1,6 +1,7 @@
 #include "collector/context/guess.h"
 
 #include "containers/array.h"
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,10 @@ enum {
 	AGE_MAX = 16, /* stacks of the full size */
 	NO_ENTRY = UINT16_MAX
 };
+
+_Static_assert(2 * ENTRIES_MAX <= SLOTS && 2 * GUESS_DEPTH_MAX <= ENTRIES_MAX,
+	       "searches end at a free slot, and each stack fits after one restart");
+_Static_assert(ENTRIES_MAX < NO_ENTRY, "entries are 16 bits");
 
 /* A frame of whole stacks. */
 struct entry {
@@ -118,6 +123,7 @@ static uint16_t meet(struct guess *guess, const struct uw_frame *frame, uint16_t
 							  guess->count + 1, sizeof(struct entry)))
 		return NO_ENTRY;
 	uint16_t added = (uint16_t)guess->count++;
+	assert(caller == NO_ENTRY || caller < added); /* lists of callers end */
 	guess->entries[added] = (struct entry){.frame = *frame, .caller = caller};
 	if (caller != NO_ENTRY)
 		guess->entries[added].depth = (uint16_t)(guess->entries[caller].depth + 1);

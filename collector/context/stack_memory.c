@@ -3,10 +3,12 @@
 #include "collector/context/chain.h"
 #include "collector/context/guess.h"
 #include "collector/context/walk_counts.h"
+#include <assert.h>
 #include <stddef.h>
 
 bool stack_memory_remember(struct stack_memory *memory, struct tree *tree, bool collapse)
 {
+	assert(!memory->history == !memory->chain && !memory->history == !memory->guess);
 	if (memory->history)
 		return true;
 	memory->history = uw_history_create();

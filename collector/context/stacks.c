@@ -4,6 +4,7 @@
 #include "collector/context/guess.h"
 #include "collector/context/tree.h"
 #include "collector/context/walk_counts.h"
+#include <assert.h>
 #include <stdlib.h>
 
 enum {
@@ -173,6 +174,8 @@ static void walk(struct stacks *stacks, struct found *found, struct profile_stac
 	found->count = walk_frames(stacks, found, &stop, &reused);
 	stack->state = stop == UW_STOP_ROOT ? PROFILE_STACK_COMPLETE : PROFILE_STACK_SKIPPED;
 	stack->reason = skip_reasons[stop];
+	assert(found->count <= UW_DEPTH_MAX); /* behind are the guessed frames */
+	assert((stack->reason == PROFILE_SKIP_NOT_SKIPPED) == (stop == UW_STOP_ROOT));
 	/* In a copy with gaps, a bad return address or frame pointer is taken for a word from a
 	 * gap. A pointer to another stack is not: a word from a gap is no address. */
 	if (found->source->has_gaps && (stop == UW_STOP_BAD_INFO || stop == UW_STOP_NO_INFO))
@@ -206,6 +209,7 @@ static bool push_inner_frames(struct stacks *stacks, const struct found *found)
 {
 	const struct stack_origin *source = found->source;
 	struct tree_frame frames[STACK_INNER_MAX];
+	assert(source->inner_count <= STACK_INNER_MAX);
 	for (size_t i = 0; i < source->inner_count; i++)
 		frames[i] = tree_frame(stacks->tree, &source->inner[i], 0);
 	for (size_t i = source->inner_count; i > 0; i--)
@@ -226,6 +230,7 @@ static void find_frames(struct stacks *stacks, struct found *found, enum stack_e
 		return;
 	}
 	if (extent == STACK_WALKED) {
+		assert(source->regs && source->copy);
 		stacks->copy_size = source->copy->requested;
 		walk(stacks, found, stack);
 		return;

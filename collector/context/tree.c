@@ -3,6 +3,7 @@
 #include "collector/result/emit.h"
 #include "containers/hash.h"
 #include "containers/hash_table.h"
+#include <assert.h>
 #include <stdlib.h>
 
 /* With the keys in the slots: in a large tree each lookup waits for memory, and so waits once. */
@@ -162,6 +163,7 @@ uint32_t tree_child(struct tree *tree, uint32_t parent, uint32_t frame, uint32_t
 	struct node_slot *slot = hash_table_find(&tree->nodes, sizeof(*slot), hash, is_node, &node);
 	if (slot)
 		return slot->head.number;
+	assert(parent <= tree->nodes.count && frame < tree->frames.count);
 	slot = hash_table_add(&tree->nodes, sizeof(*slot), hash);
 	if (!slot)
 		return PROFILE_NONE;

@@ -83,6 +83,7 @@ static void fill_architecture(struct host *host)
 					  0x15,       0x16,       0x80000000, 0x80000001,
 					  0x80000002, 0x80000003, 0x80000004, 0x80000007,
 					  0x80000008};
+	_Static_assert(sizeof(leaves) / sizeof(leaves[0]) <= HOST_CPUID_MAX, "all have room");
 	host->architecture.arch_type = TBRW_GST_EM64T;
 	for (size_t i = 0; i < sizeof(leaves) / sizeof(leaves[0]); i++)
 		add_cpuid(host, leaves[i]);

@@ -165,6 +165,7 @@ static struct profile_image identify(const struct image_source *source)
 		.device_minor = source->device_minor,
 		.build_id_size = source->build_id_size,
 	};
+	assert(source->build_id_size <= sizeof(record.build_id));
 	memcpy(record.build_id, source->build_id, source->build_id_size);
 	if (is_vdso(source)) {
 		record.kind = PROFILE_IMAGE_VDSO;
@@ -243,6 +244,7 @@ static void note_open(struct image_table *table, uint32_t index)
 		return; /* the file stays open */
 	while (table->open_count >= IMAGE_OPEN_MAX && close_idle(table))
 		;
+	assert(table->items[index].module);
 	table->open[table->open_count++] = index;
 }
 
@@ -503,6 +505,7 @@ static uint32_t succeed(struct image_table *table, uint32_t index, const struct 
 	uint32_t added = add_image(table, &image, pid);
 	if (added == 0)
 		return index;
+	assert(added > index); /* lists of successors end */
 	table->items[index].successor = added;
 	return added;
 }

@@ -3,6 +3,7 @@
 #include "collector/image/image_file.h"
 #include "collector/proc/maps.h"
 #include "containers/array.h"
+#include <assert.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -70,6 +71,7 @@ static bool read_segment(const struct maps_entry *entry, void *user)
 	if (end > copy->size) {
 		if (!array_reserve(&copy->bytes, &copy->capacity, end, 1))
 			return copy->found = false;
+		assert(copy->bytes && end <= copy->capacity);
 		memset(copy->bytes + copy->size, 0, end - copy->size);
 		copy->size = end;
 	}

@@ -4,6 +4,7 @@
 #include <asm/perf_regs.h>
 
 #define ORDER_COUNT ((size_t)PERF_REG_ARM64_PC + 1)
+_Static_assert(ORDER_COUNT <= REGISTERS_COUNT_MAX, "a record's values fit");
 
 uint64_t registers_mask(void)
 {

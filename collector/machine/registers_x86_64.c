@@ -3,6 +3,7 @@
  * does not give them. */
 #include "collector/machine/registers.h"
 #include <asm/perf_regs.h>
+#include <assert.h>
 
 enum { FLAGS = -1, CODE_SEGMENT = -2, STACK_SEGMENT = -3, NOT_THERE = -4 };
 
@@ -34,12 +35,15 @@ static const struct {
 };
 
 #define ORDER_COUNT (sizeof(order) / sizeof(order[0]))
+_Static_assert(ORDER_COUNT <= REGISTERS_COUNT_MAX, "a record's values fit");
 
 uint64_t registers_mask(void)
 {
 	uint64_t mask = 0;
-	for (size_t i = 0; i < ORDER_COUNT; i++)
+	for (size_t i = 0; i < ORDER_COUNT; i++) {
+		assert(mask >> order[i].perf == 0); /* values come in the order of the bits */
 		mask |= 1ull << order[i].perf;
+	}
 	return mask;
 }
 

@@ -1,5 +1,6 @@
 #include "collector/message/failure.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ __attribute__((format(printf, 3, 0))) static void fill_in(struct failure *failur
 int failure_set(struct failure *failure, int exit_status, const char *format, ...)
 {
 	va_list args;
+	assert(exit_status != 0); /* 0: nothing has failed */
 	if (failure->exit_status != 0)
 		return -1;
 	va_start(args, format);

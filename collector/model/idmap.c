@@ -1,5 +1,7 @@
 #include "collector/model/idmap.h"
 
+#include <assert.h>
+
 struct slot {
 	struct hash_slot head;
 	uint32_t id;
@@ -29,6 +31,7 @@ void *idmap_get(const struct hash_table *map, uint32_t id)
 
 bool idmap_put(struct hash_table *map, uint32_t id, void *value)
 {
+	assert(value); /* NULL is no id's */
 	struct slot *slot = find_slot(map, id);
 	if (!slot)
 		slot = hash_table_add(map, sizeof(*slot), hash_id(id));

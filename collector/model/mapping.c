@@ -1,5 +1,10 @@
 #include "collector/model/mapping.h"
 
+_Static_assert(offsetof(struct mapping, start) == 0 &&
+		       offsetof(struct mapping, end) == sizeof(uint64_t) &&
+		       sizeof(struct mapping) % 8 == 0,
+	       "as containers/ranges.h wants ranges");
+
 struct mapping *mapping_list_find(const struct ranges *list, uint64_t address)
 {
 	return ranges_at(list, ranges_find(list, address));

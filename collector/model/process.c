@@ -6,6 +6,7 @@
 #include "collector/proc/asker.h"
 #include "collector/proc/maps.h"
 #include "collector/result/emit.h"
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,9 @@
 #include <unistd.h>
 
 enum { PROGRAM_PATH_MAX = 4096 };
+
+_Static_assert(sizeof(((struct record_mmap *)NULL)->build_id) == IMAGE_BUILD_ID_MAX,
+	       "images take the build-ids of records");
 
 struct process *process_create(const struct process_context *context, uint32_t pid,
 			       const char *name, uint64_t start_ns)
@@ -145,6 +149,7 @@ void process_exec(struct process *process, const char *name, uint64_t time_ns)
 
 static void write_module(struct process *process, struct mapping *mapping)
 {
+	assert(process->committed);
 	if (mapping->written)
 		return;
 	struct profile_module module = make_module(process, mapping);
@@ -398,6 +403,7 @@ void process_commit(struct process *process)
 {
 	if (process->committed)
 		return;
+	assert(!process->any_written);
 	process->committed = true;
 	open_mappings(process);
 	write_modules(process);

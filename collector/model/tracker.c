@@ -6,6 +6,7 @@
 #include "collector/proc/asker.h"
 #include "collector/result/emit.h"
 #include "containers/array.h"
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,6 +225,7 @@ static void apply_count(struct tracker *tracker, const struct record *record)
 void tracker_apply(struct tracker *tracker, const struct record *record)
 {
 	struct process *process;
+	assert(record->source < tracker->cpus->count);
 	if (record->time_ns > tracker->now_ns)
 		tracker->now_ns = record->time_ns;
 	switch (record->kind) {

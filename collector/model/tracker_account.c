@@ -1,6 +1,7 @@
 /* The threads' accounts of CPU time: each nanosecond counted by the events belongs to one thread,
  * once, or to no known thread. */
 #include "collector/model/tracker_private.h"
+#include <assert.h>
 
 bool tracker_is_exact(const struct tracker *tracker)
 {
@@ -20,6 +21,7 @@ bool tracker_has_unseen(const struct tracker *tracker)
 
 static void count(struct tracker *tracker, struct thread *thread, uint64_t cpu_ns)
 {
+	assert(thread->family < tracker->family_count);
 	thread->cpu_ns += cpu_ns;
 	tracker->families[thread->family].cpu_ns += cpu_ns;
 	tracker->counts.cpu_ns += cpu_ns;
@@ -90,6 +92,7 @@ void tracker_weigh(struct tracker *tracker, struct thread *thread, const struct 
 	if (is_kernel)
 		stack->kernel_us = PROFILE_KERNEL_ALL;
 	uint64_t kernel_ns = is_kernel ? stack->cpu_ns : UINT64_C(1000) * stack->kernel_us;
+	assert(kernel_ns <= stack->cpu_ns);
 	thread->kernel_ns += kernel_ns;
 	thread->sampled_ns += stack->cpu_ns - kernel_ns;
 }

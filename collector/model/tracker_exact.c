@@ -4,6 +4,7 @@
  */
 #include "collector/model/tracker_private.h"
 #include "collector/result/emit.h"
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,7 @@ void tracker_begin_account(const struct tracker *tracker, struct thread *thread,
 
 static void set_account(struct tracker *tracker, struct thread *thread, uint64_t cpu_ns)
 {
+	assert(!thread->is_exact); /* its time is in the sums once */
 	if (thread->before_ns == BEFORE_UNKNOWN) {
 		tracker_close_account(tracker, thread);
 		thread->is_exact = true; /* there is no other account to wait for */

@@ -1,5 +1,6 @@
 #include "collector/model/tracker_private.h"
 #include "collector/result/emit.h"
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ void tracker_read_name(uint32_t pid, uint32_t tid, char *name, size_t size)
 
 struct process *tracker_put_process(struct tracker *tracker, struct process *process)
 {
+	assert(!process || !idmap_get(&tracker->processes, process->pid));
 	if (process && !idmap_put(&tracker->processes, process->pid, process)) {
 		process_destroy(process);
 		return NULL;
@@ -47,6 +49,7 @@ struct process *tracker_process(struct tracker *tracker, uint32_t pid)
 struct thread *tracker_put_thread(struct tracker *tracker, uint32_t pid, uint32_t tid,
 				  const char *name, uint32_t family)
 {
+	assert(!idmap_get(&tracker->threads, tid));
 	struct thread *thread =
 		thread_create(pid, tid, name, tracker->now_ns, tracker->cpus->count);
 	if (!thread)
@@ -87,6 +90,7 @@ static void finish_thread(struct tracker *tracker, struct thread *thread)
 
 void tracker_retire(struct tracker *tracker, struct thread *thread)
 {
+	assert(!tracker_is_live(thread));
 	if (idmap_get(&tracker->threads, thread->tid) == thread)
 		idmap_remove(&tracker->threads, thread->tid);
 	if (!tracker_has_open_account(tracker, thread)) {
@@ -101,6 +105,7 @@ void tracker_retire(struct tracker *tracker, struct thread *thread)
 void tracker_end_thread(struct tracker *tracker, struct thread *thread, uint64_t time_ns)
 {
 	struct process *process = idmap_get(&tracker->processes, thread->pid);
+	assert(tracker_is_live(thread) && tracker->counts.live_threads > 0);
 	thread->end_ns = time_ns;
 	tracker->counts.live_threads--;
 	if (process && process->thread_count > 0 && --process->thread_count == 0) {

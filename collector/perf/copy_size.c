@@ -18,6 +18,8 @@ enum { DEEP_RING_MIN = 512 * 1024 };
  * 1 % with the largest; 69 and 22 % with 32 KB. */
 enum { WHOLE_SIZE = 48 * 1024 };
 
+_Static_assert(COPIES_SIZE_MAX % 8 == 0, "the kernel copies whole words");
+
 /* Bytes of the samples of a backlog. */
 static uint64_t backlog_bytes(uint32_t size, uint64_t distance_ns, uint64_t backlog_ns)
 {

@@ -2,6 +2,7 @@
 
 #include "collector/machine/clock.h"
 #include "collector/perf/sampling.h"
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -35,6 +36,7 @@ static void close_fd(int *fd)
 
 static int open_output(const struct cpu_events *events, size_t i)
 {
+	assert(events->each[i].output < 0);
 	uint32_t cpu = events->cpus->numbers[i];
 	int fd = event_open_output(events->config, (int)cpu);
 	if (fd < 0)
@@ -55,6 +57,7 @@ static uint64_t draw_tick(const struct cpu_events *events, size_t i)
 
 static int open_clock(const struct cpu_events *events, size_t i)
 {
+	assert(events->each[i].clock < 0);
 	int fd = event_open_clock(events->config, (int)events->cpus->numbers[i],
 				  draw_tick(events, i));
 	if (fd < 0)
@@ -73,6 +76,7 @@ static int open_clock(const struct cpu_events *events, size_t i)
 int cpu_events_open(struct cpu_events *events)
 {
 	int result = 0;
+	assert(!events->each);
 	events->each = calloc(events->cpus->count, sizeof(*events->each));
 	if (!events->each)
 		return -1;

@@ -1,6 +1,7 @@
 #include "collector/perf/event.h"
 
 #include "collector/machine/registers.h"
+#include <assert.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
@@ -33,6 +34,7 @@ static void fill_attr(const struct event_config *config, int cpu, struct perf_ev
 		attr->sample_type |= PERF_SAMPLE_RAW;
 	attr->sample_type |= PERF_SAMPLE_REGS_USER;
 	attr->sample_regs_user = registers_mask();
+	assert(config->stack_size % 8 == 0); /* the kernel refuses other sizes */
 	if (config->stack_size > 0) {
 		attr->sample_type |= PERF_SAMPLE_STACK_USER;
 		attr->sample_stack_user = config->stack_size;
@@ -168,6 +170,8 @@ int event_set_period(int fd, uint64_t period_ns)
 int event_open_deep(const struct event_config *config, pid_t tid, int cpu)
 {
 	struct perf_event_attr attr;
+	/* The period tells deep copies from samples. */
+	assert(config->deep_interval_ns > config->sampling.interval_ns);
 	fill_attr(config, cpu, &attr);
 	drop_side_band(&attr);
 	attr.sample_period = config->deep_interval_ns;

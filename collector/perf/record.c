@@ -2,7 +2,9 @@
 
 #include "collector/bpf/stack_chunk.h"
 #include "collector/machine/registers.h"
+#include <assert.h>
 #include <linux/perf_event.h>
+#include <stddef.h>
 #include <string.h>
 
 /* With sample_id_all, records other than samples end with TID, TIME and CPU. */
@@ -13,6 +15,11 @@ struct trailer {
 	uint32_t cpu;
 	uint32_t reserved;
 };
+
+_Static_assert(sizeof(struct trailer) == 24, "as perf_event_open(2) has sample_id, without holes");
+_Static_assert(offsetof(struct stack_chunk, magic) == sizeof(uint32_t) &&
+		       offsetof(struct thread_account, magic) == sizeof(uint32_t),
+	       "both lie behind the size of the raw field, which is read apart");
 
 /* Reads a record front to back; once it runs out, ok stays false and values are 0. */
 struct cursor {
@@ -375,6 +382,7 @@ bool record_time(const void *bytes, size_t size, uint64_t *time_ns)
 
 size_t record_leave_out(struct record *record)
 {
+	assert(record->kind == RECORD_SAMPLE);
 	size_t size = record->sample.stack.size;
 	record->sample.choice = RECORD_LEFT_OUT;
 	record->sample.stack.size = 0;

@@ -1,5 +1,6 @@
 #include "collector/perf/ring.h"
 
+#include <assert.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 int ring_init(struct ring *ring, int fd, size_t size)
 {
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
+	assert(size >= page_size && (size & (size - 1)) == 0); /* positions are masked */
 	uint8_t *bounce = malloc(UINT16_MAX + 1);
 	if (!bounce)
 		return -1;
@@ -94,6 +96,7 @@ bool ring_peek(struct ring *ring, const void **bytes, size_t *size)
 
 void ring_consume(struct ring *ring, size_t size)
 {
+	assert(size <= ring_fill(ring));
 	ring->tail += size;
 	release(ring);
 }

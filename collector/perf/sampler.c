@@ -5,6 +5,7 @@
 #include "collector/perf/copy_size.h"
 #include "collector/perf/pid_namespace.h"
 #include "containers/array.h"
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -372,6 +373,7 @@ static int connect_thread(struct sampler *sampler, struct sampler_thread *thread
 {
 	if (!sampler->rings && begin(sampler) < 0)
 		return -1;
+	assert(!sampler->deep || !sampler->copies);
 	if (follow(sampler, thread->pid) < 0 || open_events(sampler, thread) < 0)
 		return -1;
 	if (redirect_all(sampler, thread->fds) == 0 && redirect_all(sampler, thread->deep_fds) == 0)
@@ -504,12 +506,15 @@ int sampler_add(struct sampler *sampler, pid_t pid, pid_t tid, struct failure *f
 
 void sampler_release(const struct sampler *sampler)
 {
-	if (sampler->config.sampling.kind == PROFILE_SAMPLING_CPUS && sampler->source)
-		stack_source_hold(sampler->source, 0);
+	if (sampler->config.sampling.kind != PROFILE_SAMPLING_CPUS)
+		return;
+	assert(sampler->source); /* without it there are no clocks (close_source) */
+	stack_source_hold(sampler->source, 0);
 }
 
 void sampler_drop(struct sampler *sampler, size_t index)
 {
+	assert(index < sampler->thread_count);
 	pthread_mutex_lock(&sampler->lock);
 	close_events(sampler, &sampler->threads[index]);
 	pthread_mutex_unlock(&sampler->lock);
@@ -541,6 +546,7 @@ void sampler_stop(struct sampler *sampler)
 
 void sampler_read(const struct sampler *sampler, size_t index, struct event_reading *total)
 {
+	assert(index < sampler->thread_count);
 	const struct sampler_thread *thread = &sampler->threads[index];
 	*total = (struct event_reading){0};
 	for (size_t i = 0; thread->fds && i < sampler->cpus.count; i++) {
@@ -586,6 +592,7 @@ static uint64_t count_refused(struct sampler *sampler, size_t ring_index)
 uint64_t sampler_take_refused(struct sampler *sampler, size_t ring_index, uint64_t time_ns,
 			      uint64_t lost)
 {
+	assert(ring_index < sampler->cpus.count);
 	struct sampler_refused *refused = &sampler->refused[ring_index];
 	/* The kernel counts a record when it finds no room, and reports it later. A reading after a
 	 * report covers all of the report: many waiting reports take one reading. */

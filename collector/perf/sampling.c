@@ -1,5 +1,6 @@
 #include "collector/perf/sampling.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 enum { TICKS_LEAST = 20 };
@@ -37,6 +38,7 @@ static uint64_t choose_ticks(enum profile_sampling kind, uint64_t interval_ns)
 
 struct sampling sampling_choose(enum profile_sampling kind, uint64_t interval_ns, uint64_t seed)
 {
+	assert(interval_ns > 0);
 	struct sampling sampling = {kind, interval_ns, interval_ns, seed};
 	if (sampling_is_random(&sampling))
 		sampling.tick_ns = distance_ns(interval_ns, choose_ticks(kind, interval_ns));
@@ -99,6 +101,7 @@ bool sampling_keeps(const struct sampling *sampling, uint64_t period_ns, uint32_
 {
 	if (sampling->kind == PROFILE_SAMPLING_CPUS || period_ns >= sampling->interval_ns)
 		return true;
+	assert(period_ns <= UINT32_MAX); /* intervals are a second at most */
 	uint64_t drawn = mix64(mix64(time_ns ^ sampling->seed) ^ tid) >> 32;
 	return drawn < (period_ns << 32) / sampling->interval_ns;
 }

@@ -1,5 +1,6 @@
 #include "collector/proc/asker.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -160,6 +161,7 @@ static bool wait_for_answer(const struct asker *asker, struct asker_question *qu
 	struct timespec end = deadline(asker);
 	int error = 0;
 	pthread_mutex_lock(&worker->mutex);
+	assert(!worker->question);
 	worker->question = question;
 	pthread_cond_signal(&worker->changed);
 	while (worker->question && error == 0)
@@ -188,6 +190,7 @@ bool asker_ask(struct asker *asker, uint32_t pid, struct asker_question *questio
 	if (wait_for_answer(asker, question))
 		return true;
 	asker->worker = NULL;
+	assert(asker->silent_count < SILENT_MAX); /* is_silent: then nobody is asked */
 	asker->silent[asker->silent_count++] = pid;
 	return false;
 }

@@ -1,6 +1,7 @@
 #include "collector/proc/command_line.h"
 
 #include "collector/proc/asker.h"
+#include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 /* Returns the bytes used so far. */
 static size_t append(char *text, size_t size, size_t used, const char *argument)
 {
+	assert(used < size);
 	const char *quote = argument[0] == '\0' || strpbrk(argument, " \t\n\"'$`") ? "'" : "";
 	int more = snprintf(text + used, size - used, "%s%s%s%s", used > 0 ? " " : "", quote,
 			    argument, quote);
@@ -83,6 +85,7 @@ static size_t ask(struct asker *asker, uint32_t pid, char bytes[COMMAND_LINE_MAX
 	if (!asker_ask(asker, pid, &question->base))
 		return 0;
 	size_t size = question->size;
+	assert(size < COMMAND_LINE_MAX); /* and a NUL */
 	memcpy(bytes, question->bytes, size + 1);
 	free(question);
 	return size;

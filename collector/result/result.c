@@ -1,6 +1,7 @@
 #include "collector/result/result.h"
 
 #include "profile/base/place.h"
+#include <assert.h>
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -163,7 +164,9 @@ static const char *name_of(const char *directory)
 
 static const char *file_name(const struct result *result)
 {
-	return strrchr(result->file, '/') + 1;
+	const char *slash = strrchr(result->file, '/');
+	assert(slash);
+	return slash + 1;
 }
 
 static int check_directory(const struct result *result, struct failure *failure)

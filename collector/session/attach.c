@@ -1,5 +1,6 @@
 #include "collector/session/attach.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@ static int open_thread(struct sampler *sampler, struct tracker *tracker, pid_t p
 	int family = tracker_add_thread(tracker, pid, tid, true);
 	if (family < 0)
 		return failure_set(failure, FAILURE_EXIT, "out of memory");
+	assert(sampler->thread_count > 0);
 	sampler->threads[sampler->thread_count - 1].family = (uint32_t)family;
 	return 0;
 }

@@ -1,6 +1,7 @@
 #include "collector/session/budget.h"
 
 #include "collector/perf/sampler.h"
+#include <assert.h>
 
 #define NS_PER_S  1000000000ull
 #define NS_PER_MS 1000000ull
@@ -62,6 +63,7 @@ void budget_step(struct budget *budget, const struct budget_reading *reading)
 	uint64_t program = reading->program_ns > budget->program_ns
 				   ? reading->program_ns - budget->program_ns
 				   : 0;
+	assert(budget->limit > 0); /* else no step is due */
 	budget->next_ns = reading->now_ns + pause_after(reading->taken_ns);
 	if (budget->is_counting && program < STEP_PROGRAM_NS)
 		return;

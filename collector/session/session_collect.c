@@ -2,6 +2,7 @@
 #include "collector/session/cpu_time.h"
 #include "collector/session/finalize.h"
 #include "collector/session/session_private.h"
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -21,6 +22,7 @@ enum {
 
 int session_open_drain(struct session *session, struct failure *failure)
 {
+	assert(!session->drain);
 	session->drain = drain_create(&session->sampler);
 	return session->drain
 		       ? 0
@@ -130,6 +132,8 @@ void session_start_draining(struct session *session)
 	session->has_drain_thread = drain_start(session->drain) == 0;
 	int error = errno;
 	session->poll_count += drain_polls(session->drain, session->polls + session->poll_count);
+	assert(session->poll_count <=
+	       1 + session->options->pid_count + session->sampler.cpus.count); /* open_polls */
 	if (!session->has_drain_thread)
 		log_line(session->log, LOG_VERBOSE, "no thread to watch the rings: %s",
 			 strerror(error));

@@ -2,6 +2,7 @@
 #include "collector/proc/command_line.h"
 #include "collector/session/cpu_time.h"
 #include "collector/session/session_private.h"
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -83,6 +84,7 @@ static size_t list_processes(const struct session *session, char *text, size_t s
 		if (count++ < LISTED_MAX)
 			used += (size_t)snprintf(text + used, size - used, "%s%s (%u)",
 						 used > 0 ? ", " : "", name, pid);
+		assert(used < size); /* names are bounded */
 	}
 	if (count > LISTED_MAX)
 		snprintf(text + used, size - used, ", and %zu more", count - LISTED_MAX);

@@ -1,6 +1,7 @@
 #include "collector/session/target.h"
 
 #include "collector/session/cpu_time.h"
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -60,6 +61,7 @@ int target_start(struct target *target, const char *program, struct failure *fai
 {
 	int error = 0;
 	ssize_t got;
+	assert(target->pid > 0 && target->go_fd >= 0);
 	ssize_t written = write(target->go_fd, "", 1);
 	close(target->go_fd);
 	target->go_fd = -1;

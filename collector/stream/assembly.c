@@ -2,6 +2,7 @@
 
 #include "collector/bpf/stack_chunk.h"
 #include "containers/array.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,7 @@ static void finish(struct pending *pending, struct record *record)
 bool assembly_cut(struct assembly *assembly, size_t ring, const struct record *record,
 		  struct record *unfinished)
 {
+	assert(ring < assembly->count);
 	struct pending *pending = &assembly->rings[ring];
 	if (pending->size == 0 || (record && continues(pending, record)))
 		return false;
@@ -103,6 +105,7 @@ bool assembly_add(struct assembly *assembly, struct record *record)
 	struct record_sample *sample = &record->sample;
 	if (!is_part(record))
 		return true;
+	assert(pending->size == 0 || continues(pending, record)); /* by assembly_cut */
 	if (sample->stack.size == sample->part.total && sample->part.absent == 0) {
 		sample->part = (struct record_part){0};
 		return true;
@@ -123,6 +126,7 @@ bool assembly_add(struct assembly *assembly, struct record *record)
 	if (pending->size == 0 && callchain_size > 0)
 		pending->record.sample.callchain = memcpy(pending->bytes + sample->part.total,
 							  sample->callchain, callchain_size);
+	assert(pending->size + sample->stack.size <= pending->capacity);
 	uint8_t *to = pending->bytes + pending->size;
 	memcpy(to, sample->stack.bytes, sample->stack.size);
 	mark_absent(sample, to);

@@ -7,6 +7,7 @@
 #include "collector/stream/priority.h"
 #include "collector/stream/queue.h"
 #include "collector/stream/record_copy.h"
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -288,6 +289,7 @@ int drain_start(struct drain *drain)
 {
 	sigset_t all;
 	sigset_t before;
+	assert(!drain->has_thread && drain->polls[0].fd < 0);
 	drain->polls[0].fd = eventfd(0, EFD_CLOEXEC);
 	if (drain->polls[0].fd < 0)
 		return -1;

@@ -1,6 +1,7 @@
 #include "collector/stream/queue.h"
 
 #include "collector/stream/record_copy.h"
+#include <assert.h>
 #include <errno.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -120,6 +121,7 @@ static void hand_over(struct queue *queue)
 	size_t published = atomic_load_explicit(&queue->published, memory_order_relaxed);
 	if (queue->put.chunk == NO_CHUNK)
 		return;
+	assert(count_waiting(queue) < QUEUE_CHUNKS);
 	queue->filled_size[queue->put.chunk] = queue->put.used;
 	queue->filled[published % QUEUE_CHUNKS] = queue->put.chunk;
 	queue->put.chunk = NO_CHUNK;
@@ -169,6 +171,7 @@ static void *reserve(struct queue *queue, size_t size)
 	if (queue->put.chunk != NO_CHUNK && queue->put.used + size > QUEUE_CHUNK_SIZE)
 		hand_over(queue);
 	if (queue->put.chunk == NO_CHUNK) {
+		assert(queue->put.spare_count > 0); /* by queue_prepare */
 		queue->put.chunk = queue->put.spare[--queue->put.spare_count];
 		queue->put.used = 0;
 	}
@@ -266,6 +269,7 @@ enum queue_state queue_take(struct queue *queue, const struct record **record)
 	const struct slot *slot =
 		(const void *)(chunk_bytes(queue, queue->take.chunk) + queue->take.at);
 	queue->take.at += slot->size;
+	assert(queue->take.at <= queue->filled_size[queue->take.chunk]);
 	*record = &slot->record;
 	return QUEUE_ENTRY;
 }

@@ -1,5 +1,6 @@
 #include "collector/stream/record_copy.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* What a record points to: at most two pieces. */
@@ -54,12 +55,15 @@ static size_t align(size_t size)
 size_t record_copy_size(const struct record *record)
 {
 	struct pieces pieces = find_pieces(record);
-	return align(pieces.sizes[0]) + align(pieces.sizes[1]);
+	size_t size = align(pieces.sizes[0]) + align(pieces.sizes[1]);
+	assert(size <= RECORD_COPY_MAX);
+	return size;
 }
 
 void record_copy(struct record *to, const struct record *record, void *bytes)
 {
 	struct pieces pieces = find_pieces(record);
+	assert((uintptr_t)bytes % RECORD_COPY_ALIGNMENT == 0);
 	uint8_t *const at[] = {bytes, (uint8_t *)bytes + align(pieces.sizes[0])};
 	*to = *record;
 	for (size_t i = 0; i < 2; i++)

@@ -140,7 +140,7 @@ class Rules:
     places, their_places = [one[1:] for one in ours], [one[1:] for one in theirs]
     function = ours[-1].name
     if len(ours) == len(theirs) and [p[1] for p in places] == [p[1] for p in their_places] and \
-       [one.name for one in ours] == [one.name for one in theirs]:
+       all(self.same_name(at, one.name, other.name) for one, other in zip(ours, theirs)):
       return {'it takes another file of the line table for the same line'}
     if places == their_places and all(one.name == other.name or other.name == function or
                                       self.same_name(at, one.name, other.name) for one, other in zip(ours, theirs)):

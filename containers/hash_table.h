@@ -43,6 +43,7 @@ struct hash_slot {
 	 * for the second, as long as nothing is removed. */
 	uint32_t number;
 };
+_Static_assert(sizeof(struct hash_slot) == 8, "a key of 8 bytes behind it is aligned");
 
 /* All zero: empty. */
 struct hash_table {
@@ -106,6 +107,7 @@ static inline struct hash_slot *hash_table_free_slot(const struct hash_table *ta
 static inline bool hash_table_reserve(struct hash_table *table, size_t size)
 {
 	assert(size >= sizeof(struct hash_slot));
+	assert((table->capacity & (table->capacity - 1)) == 0);
 	if (table->count < table->capacity / 2)
 		return true;
 	struct hash_table grown = {.capacity = table->capacity ? table->capacity * 2
@@ -142,6 +144,7 @@ static inline void hash_table_remove(struct hash_table *table, size_t size, void
 {
 	assert(((struct hash_slot *)slot)->number != 0);
 	size_t hole = (size_t)((char *)slot - (char *)table->slots) / size;
+	assert(hole < table->capacity && hash_table_at(table, size, hole) == slot);
 	for (size_t i = hole + 1;; i++) {
 		const struct hash_slot *next = hash_table_at(table, size, i);
 		if (next->number == 0)

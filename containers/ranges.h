@@ -151,6 +151,8 @@ static inline void ranges_add_block(struct ranges *ranges, size_t index, size_t 
 static inline void ranges_insert(struct ranges *ranges, struct ranges_place *place,
 				 const void *range)
 {
+	const uint64_t *inserted = range, *next = ranges_at(ranges, *place);
+	assert(!next || inserted[1] <= next[0]);
 	if (ranges->block_count == 0)
 		ranges_add_block(ranges, 0, 0);
 	/* The end belongs to the last block. */
@@ -165,6 +167,8 @@ static inline void ranges_insert(struct ranges *ranges, struct ranges_place *pla
 	}
 	struct ranges_block *block = ranges->blocks[place->block];
 	uint64_t *item = ranges_item(ranges, place->block, place->item);
+	assert(place->item == 0 ||
+	       item[1 - (ptrdiff_t)(ranges->size / sizeof(*item))] <= inserted[0]);
 	memmove((char *)item + ranges->size, item, (block->count++ - place->item) * ranges->size);
 	memcpy(item, range, ranges->size);
 	ranges->count++;
@@ -175,7 +179,9 @@ static inline void ranges_insert(struct ranges *ranges, struct ranges_place *pla
 /* Removes the range at a place, which becomes the next range's. */
 static inline void ranges_remove(struct ranges *ranges, struct ranges_place *place)
 {
+	assert(place->block < ranges->block_count);
 	struct ranges_block *block = ranges->blocks[place->block];
+	assert(place->item < block->count);
 	uint64_t *item = ranges_item(ranges, place->block, place->item);
 	ranges->count--;
 	memmove(item, (char *)item + ranges->size, (--block->count - place->item) * ranges->size);

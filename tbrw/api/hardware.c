@@ -28,6 +28,9 @@ union record {
 	TBRW_CPU_ARCH arch;
 	TBRW_U32 size;
 };
+_Static_assert(sizeof(union record) == sizeof(TBRW_CPU) && sizeof(TBRW_CPU) >= sizeof(TBRW_NODE) &&
+		       sizeof(TBRW_CPU) >= sizeof(TBRW_SYSTEM),
+	       "the largest");
 
 static uint64_t children_of(unsigned level, const union record *record)
 {

@@ -3,6 +3,7 @@
 #include "tbrw/bind/bind.h"
 #include "tbrw/file/content.h"
 #include "tbrw/file/file.h"
+#include <assert.h>
 
 /* ---- Steps of all sections ---- */
 
@@ -76,6 +77,7 @@ static TBRW_U32 end_section(const struct tb5_access *access, unsigned id, uint32
 	struct tb5_file *file = access->file;
 	uint64_t size;
 
+	assert(!section->reading || section->state != TB5_WRITING);
 	if (section->reading) {
 		section->reading = false;
 		return VT_SUCCESS;
@@ -235,6 +237,7 @@ TBRW_U32 TBRW_done_stream(TBRW_PTR ptr, TBRW_U32 number)
 	code = check_stream_done(file, stream);
 	if (code != VT_SUCCESS)
 		return code;
+	assert(!stream->whole.reading || stream->whole.state != TB5_WRITING);
 	if (stream->whole.reading) {
 		stream->whole.reading = false;
 		return VT_SUCCESS;

@@ -4,6 +4,7 @@
 #include "tbrw/bind/binder.h"
 #include "tbrw/file/content.h"
 #include "tbrw/file/file.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +91,7 @@ static bool assign_threads(struct binding *binding)
 		binding->thread_processes[i] = TB5_BIND_NONE;
 	for (size_t i = 0; is_assigned && i < binder->threads.count; i++) {
 		const struct tb5_life *life = &binder->threads.items[i];
+		assert(life->record < binding->thread_count); /* only processes have cuts */
 		uint64_t *process = &binding->thread_processes[life->record];
 		is_assigned = tb5_binder_process_of_thread(binder, (uint32_t)(life->key >> 32),
 							   life->start, life->end, process);
@@ -175,6 +177,7 @@ static TBRW_U32 bind_samples(struct binding *binding, const struct tb5_layout *l
 	unsigned char *entries = malloc(run * layout->entry_size);
 	TBRW_U32 code = results && entries ? VT_SUCCESS : VT_NO_MEMORY;
 
+	assert(layout->record_offset + sizeof(TBRW_SampleRecordPC) <= layout->entry_size);
 	for (uint64_t at = 0; code == VT_SUCCESS && at < total; at += run)
 		code = bind_run_of_samples(binding, layout, at,
 					   total - at < run ? (size_t)(total - at) : run, entries,

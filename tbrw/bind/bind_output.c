@@ -69,6 +69,8 @@ static const struct bind_stream bind_streams[] = {
 	STREAM(TBRW_BIND_PID_INFORMATION_STREAM, L"bind: deduced processes", pid_fields),
 	STREAM(TBRW_BIND_TID_INFORMATION_STREAM, L"bind: threads", tid_fields),
 };
+enum { STREAMS = sizeof(bind_streams) / sizeof(*bind_streams) };
+_Static_assert(sizeof(struct tb5_bind_set) == STREAMS * sizeof(struct tb5_stream *), "one each");
 
 /* A name for the new streams; a read-only file cannot take new strings. */
 static TBRW_U32 output_name(struct tb5_bind_output *output, const wchar_t *name,
@@ -138,7 +140,7 @@ static TBRW_U32 output_store_names(struct tb5_bind_output *output)
 	code = tb5_file_reserve(file, NAMES_SIZE_MAX);
 	if (code != VT_SUCCESS)
 		file->failed = VT_SUCCESS;
-	for (size_t i = 0; code == VT_SUCCESS && i < 4; i++) {
+	for (size_t i = 0; code == VT_SUCCESS && i < STREAMS; i++) {
 		code = output_name(output, bind_streams[i].comment, &id);
 		for (size_t f = 0; code == VT_SUCCESS && f < bind_streams[i].field_count; f++)
 			code = output_name(output, bind_streams[i].fields[f].name, &id);
@@ -170,7 +172,7 @@ TBRW_U32 tb5_bind_output_begin(struct tb5_bind_output *output, struct tb5_file *
 	output->store = file->writable ? &file->store : &file->temporary;
 	output->first_stream = file->stream_count;
 	output->store_end = output->store->end;
-	for (size_t i = 0; code == VT_SUCCESS && i < 4; i++)
+	for (size_t i = 0; code == VT_SUCCESS && i < STREAMS; i++)
 		code = output_add_stream(output, &bind_streams[i], streams[i]);
 	return code == VT_SUCCESS ? code : tb5_bind_output_end(output, code);
 }

@@ -79,6 +79,7 @@ static bool meet_deduced(struct tb5_deduction *list, const struct tb5_deduced *i
 		if (!add_deduced(list, item))
 			return false;
 	}
+	assert(list->memo < list->count);
 	struct tb5_deduced *met = &list->items[list->memo];
 	if (item->seen < met->seen)
 		met->seen = item->seen;
@@ -142,6 +143,8 @@ bool tb5_binder_process_of_thread(struct tb5_binder *binder, uint32_t pid, uint6
 				  uint64_t end, uint64_t *process)
 {
 	size_t position, at_end;
+
+	assert(start <= end);
 	const struct tb5_life *life = find_life_during(binder, pid, start, end, &position);
 
 	const struct tb5_life *last = tb5_lives_at(&binder->processes, pid, end, &at_end);
@@ -297,6 +300,7 @@ static bool index_modules(struct tb5_binder *binder)
 
 bool tb5_binder_seal(struct tb5_binder *binder, const TBRW_MODULE *records, size_t count)
 {
+	assert(!binder->modules);
 	binder->modules = reallocarray(NULL, count + 1, sizeof(*binder->modules));
 	if (!binder->modules || !tb5_modules_resolve(records, count, binder->modules))
 		return false;

@@ -72,6 +72,7 @@ static void link_execs(struct tb5_lives *lives)
 		const struct tb5_life *next = tb5_lives_item(lives, life->key, i + 2);
 		bool is_exec = !is_cut(life) && next && !is_cut(next) && next->start == life->end;
 		life->last = is_exec ? next->last : i;
+		assert(life->last >= i && life->last < lives->count && life->start <= life->end);
 	}
 }
 
@@ -146,6 +147,7 @@ const struct tb5_life *tb5_lives_at(struct tb5_lives *lives, uint64_t key, uint6
 {
 	size_t at = lives->memo;
 
+	assert(at <= lives->count);
 	if ((at > 0 && !begins_by(&lives->items[at - 1], key, when)) ||
 	    (at < lives->count && begins_by(&lives->items[at], key, when)))
 		at = lives->memo = find_position(lives, key, when);
@@ -160,6 +162,7 @@ uint64_t tb5_lives_end(const struct tb5_lives *lives, uint64_t key, size_t posit
 	const struct tb5_life *next = tb5_lives_item(lives, key, position + 1);
 	uint64_t end = UINT64_MAX;
 
+	assert(is_gap || life);
 	if (!is_gap && life->end != UINT64_MAX)
 		end = life->end + 1;
 	return next && next->start < end ? next->start : end;

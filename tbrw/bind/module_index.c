@@ -1,6 +1,7 @@
 #include "tbrw/bind/module_index.h"
 
 #include "containers/compare.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,7 @@ static size_t find_piece(const struct module_group *g, uint64_t address)
 	size_t low = 0;
 	size_t high = g->pieces;
 
+	assert(g->pieces > 0 && address >= g->cuts[0]);
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
@@ -144,6 +146,7 @@ static bool group_build(struct module_group *g, const struct tb5_bind_module *mo
 		return false;
 	/* Filling moves each node's start to its end, the next node's start. */
 	list_modules(g, modules, begin, end, true);
+	assert(g->first[nodes - 1] == total);
 	memmove(g->first + 1, g->first, nodes * sizeof(*g->first));
 	g->first[0] = 0;
 	for (size_t i = 0; i < total; i++)
@@ -229,6 +232,7 @@ static size_t last_alive(const struct module_group *g, size_t begin, size_t end,
 		return end;
 	while (found < n)
 		found = 2 * found + (g->latest[2 * found + 1] > when);
+	assert(found - n >= begin && found - n < end);
 	return found - n;
 }
 
@@ -295,6 +299,7 @@ static const struct tb5_bind_module *find_one_way(struct tb5_module_index *index
 
 	if (!(index->ways >> (key >> 32) & 1))
 		return NULL;
+	assert(index->memo < index->group_count);
 	if (index->groups[index->memo].key != key) {
 		size_t at = find_group(index, key);
 		if (at == index->group_count)

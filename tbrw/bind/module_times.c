@@ -1,6 +1,7 @@
 /* Matches each UNLOADED record with its LOADED record. */
 #include "containers/compare.h"
 #include "tbrw/bind/module_index.h"
+#include <assert.h>
 #include <stdlib.h>
 
 /* A record for the matching. */
@@ -110,6 +111,7 @@ static void match_latest(struct module_event *events, size_t count, struct tb5_b
 		if (i && (e->pid != events[i - 1].pid || e->address != events[i - 1].address))
 			depth = 0;
 		if (!e->unload) {
+			assert(depth < count);
 			open[depth++] = e->record;
 			continue;
 		}

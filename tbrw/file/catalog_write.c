@@ -100,6 +100,7 @@ static TBRW_U32 add_stream(struct index_writer *w, uint32_t number)
 	struct tb5_stream *stream = w->file->streams[number];
 	TBRW_U32 code = add_mark(w, TB5_KIND_STREAM_OPEN, 0, number);
 
+	assert(stream->whole.state != TB5_WRITING);
 	if (stream->dropped && code == VT_SUCCESS)
 		return add_mark(w, TB5_KIND_STREAM_DROPPED, 0, number);
 	for (unsigned c = TB5_STREAM_FIRST; code == VT_SUCCESS && c < TB5_STREAM_END; c++)
@@ -162,6 +163,7 @@ static TBRW_U32 write_end(struct tb5_store *store, uint64_t index_offset, uint64
 	code = tb5_store_append(store, &header, &end, &offset);
 	if (code != VT_SUCCESS)
 		return code;
+	assert(end.file_size == store->end);
 	code = tb5_store_sync(store);
 	if (code != VT_SUCCESS)
 		tb5_store_truncate(store, offset);
@@ -174,6 +176,7 @@ TBRW_U32 tb5_catalog_write(struct tb5_file *file)
 	TBRW_U32 code = w.records ? add_all(&w) : VT_NO_MEMORY;
 	uint64_t index_offset = file->store.end;
 
+	assert(code != VT_SUCCESS || w.record_count == 0);
 	if (code == VT_SUCCESS)
 		code = write_index(&file->store, w.entries, w.count);
 	if (code == VT_SUCCESS)

@@ -64,6 +64,7 @@ _Static_assert(offsetof(TBRW_MODULE, module_segment_number) == 24 &&
 const struct tb5_content_spec *tb5_content_spec(unsigned content)
 {
 	assert(content >= TB5_GLOBAL_FIRST && content < TB5_STREAM_END);
+	assert(content < TB5_GLOBAL_END || content >= TB5_STREAM_FIRST);
 	return &specs[content];
 }
 
@@ -75,6 +76,7 @@ TBRW_U32 tb5_record_take(struct tb5_file *file, unsigned content, const void *gi
 	char *bytes = record;
 	uint32_t size, word;
 
+	assert(spec->record_size > 0);
 	memcpy(&size, given, sizeof(size));
 	if (size != spec->record_size)
 		return VT_UNSUPPORTED_DATA_SIZE;
@@ -131,6 +133,7 @@ TBRW_U32 tb5_fetch_records(struct tb5_file *file, void *source, uint64_t index, 
 	uint64_t total = tb5_seq_size(s->seq) / s->size;
 	TBRW_U32 own_size;
 
+	assert(s->size >= sizeof(own_size));
 	if (index > total || total - index < count)
 		return VT_ENTRY_NOT_FOUND;
 	TBRW_U32 code = tb5_fetch_entries(file, source, index, count, records);

@@ -57,6 +57,7 @@ TBRW_U32 tb5_file_add_stream(struct tb5_file *file, struct tb5_store *store,
 
 void tb5_file_remove_streams(struct tb5_file *file, uint32_t count)
 {
+	assert(count <= file->stream_count);
 	while (file->stream_count > count)
 		stream_destroy(file->streams[--file->stream_count]);
 	file->bind_known = false;
@@ -93,6 +94,7 @@ static TBRW_U32 flush_before(struct tb5_file *file, const struct tb5_seq *seq)
 	/* Entries of data name no strings given out by TBRW while the data was written. */
 	if (file->strings.seq.buffered && seq->content != TB5_DATA && seq->content != TB5_STRINGS)
 		code = flush_one(file, &file->strings.seq, true);
+	assert(seq->content < TB5_STREAM_FIRST || seq->stream < file->stream_count);
 	if (code == VT_SUCCESS && seq->content == TB5_EVENTS)
 		code = flush_one(file,
 				 tb5_stream_seq(file->streams[seq->stream], TB5_EVENT_DETAILS),
@@ -190,6 +192,7 @@ static TBRW_U32 take_room(struct tb5_file *file, struct tb5_seq *seq, size_t siz
 	TBRW_U32 code = tb5_file_reserve(file, more);
 
 	if (code == VT_SUCCESS) {
+		assert(file->store.room >= more);
 		file->store.room -= more;
 		return VT_SUCCESS;
 	}

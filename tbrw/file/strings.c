@@ -1,5 +1,6 @@
 #include "tbrw/file/strings.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,8 @@ static TBRW_U32 load_strings(struct tb5_strings *strings, struct tb5_cache *cach
 	size_t size = (size_t)tb5_seq_size(&strings->seq);
 	uint32_t length;
 
+	/* All texts of the set were appended to the sequence. */
+	assert(set->size == 0 || set->size == size);
 	if (set->size == size)
 		return VT_SUCCESS;
 	if (!reserve_bytes(set, size))

@@ -29,6 +29,10 @@ TBRW_U32 tb5_extents_add(struct tb5_extents *extents, const struct tb5_extent *e
 	TBRW_U32 code = tb5_extents_reserve(extents);
 	if (code != VT_SUCCESS)
 		return code;
+	/* All of them: the lists are loaded. */
+	assert(extents->end == (extents->count ? extents->array[extents->count - 1].start +
+							 extents->array[extents->count - 1].length
+					       : 0));
 	extents->array[extents->count++] = *extent;
 	extents->end += extent->length;
 	return VT_SUCCESS;
@@ -38,6 +42,7 @@ TBRW_U32 tb5_extents_add_list(struct tb5_extents *extents, const struct tb5_list
 {
 	uint64_t records = list->size / sizeof(struct tb5_list_record);
 
+	assert(extents->count == 0);
 	/* Each chunk has a byte at least and TB5_PAYLOAD_MAX at most. */
 	if (!records || list->size % sizeof(struct tb5_list_record) || list->end < extents->end ||
 	    list->end - extents->end < records ||

@@ -7,6 +7,8 @@
 
 #define BUFFER_FIRST_SIZE 4096u
 
+_Static_assert(TB5_BUFFER_SIZE <= TB5_PAYLOAD_MAX, "a full buffer is one chunk");
+
 void tb5_cache_finish(struct tb5_cache *cache)
 {
 	for (size_t i = 0; i < TB5_CACHE_SLOTS; i++)
@@ -72,6 +74,7 @@ static TBRW_U32 cache_load(struct tb5_cache *cache, const struct tb5_seq *seq,
 			slot = s;
 	}
 	slot->store = NULL;
+	assert(extent->length > 0 && extent->length <= TB5_PAYLOAD_MAX);
 	if (!array_reserve(&slot->payload, &slot->capacity, extent->length, 1))
 		return VT_NO_MEMORY;
 	TBRW_U32 code = read_extent(seq, extent, slot->payload);
@@ -131,6 +134,7 @@ TBRW_U32 tb5_seq_flush(struct tb5_seq *seq, bool all)
 					  .start = seq->extents.end};
 	uint64_t offset;
 
+	assert(seq->entry_size > 0);
 	if (!all) {
 		uint32_t partial = (uint32_t)(tb5_seq_size(seq) % seq->entry_size);
 
@@ -148,6 +152,7 @@ TBRW_U32 tb5_seq_flush(struct tb5_seq *seq, bool all)
 		code = tb5_store_append(seq->store, &header, seq->buffer, &offset);
 	if (code != VT_SUCCESS)
 		return code;
+	assert(header.length <= seq->buffered);
 	struct tb5_extent extent = (struct tb5_extent){offset + sizeof(header), header.start,
 						       header.length, header.payload_crc};
 	seq->buffered -= header.length;
@@ -181,6 +186,7 @@ static TBRW_U32 read_some(const struct tb5_seq *seq, struct tb5_cache *cache, ui
 	const struct tb5_extent *extent = tb5_extents_find(&seq->extents, offset);
 	size_t skip = (size_t)(offset - extent->start);
 
+	assert(skip < extent->length);
 	*done = extent->length - skip < size ? extent->length - skip : size;
 	return *done == extent->length ? read_extent(seq, extent, buffer)
 				       : read_part(cache, seq, extent, skip, buffer, *done);

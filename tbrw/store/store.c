@@ -1,6 +1,7 @@
 #include "tbrw/store/store.h"
 
 #include "tbrw/store/crc32c.h"
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -248,6 +249,7 @@ TBRW_U32 tb5_store_append(struct tb5_store *store, struct tb5_chunk_header *head
 	uint64_t space = tb5_chunk_space(header->length);
 	struct iovec iov[3];
 
+	assert(header->length <= TB5_PAYLOAD_MAX);
 	header->magic = TB5_CHUNK_MAGIC;
 	header->payload_crc = tb5_crc32c(0, payload, header->length);
 	header->header_crc = tb5_crc32c(0, header, offsetof(struct tb5_chunk_header, header_crc));
@@ -278,6 +280,7 @@ static TBRW_U32 store_allocate(struct tb5_store *store, uint64_t end)
 	uint64_t from = store->reserved > store->end ? store->reserved : store->end;
 	int ret;
 
+	assert(end > from);
 	do
 		ret = fallocate(store->fd, FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(end - from));
 	while (ret < 0 && errno == EINTR);
@@ -335,6 +338,7 @@ TBRW_U32 tb5_store_reserve(struct tb5_store *store, uint64_t size)
 		return code;
 	/* After other errors writing may work all the same. */
 	store->cannot_reserve = code != VT_SUCCESS;
+	assert(store->cannot_reserve || store->reserved >= needed);
 	store->room = code == VT_SUCCESS ? store->reserved - needed : 0;
 	return VT_SUCCESS;
 }
@@ -353,6 +357,7 @@ TBRW_U32 tb5_store_sync(struct tb5_store *store)
 
 void tb5_store_truncate(struct tb5_store *store, uint64_t end)
 {
+	assert(end <= store->end);
 	/* If this fails, the tail is a chunk with a wrong CRC; readers skip such a chunk. */
 	if (ftruncate(store->fd, (off_t)end) == 0) {
 		store->end = end;

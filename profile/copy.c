@@ -20,6 +20,7 @@ static bool convert_reference(const struct profile_copy *copy, enum profile_stre
 	uint32_t index;
 
 	memcpy(&index, field, sizeof(index));
+	assert(index == PROFILE_NONE || index < copy->reader->records[target].count);
 	if (index == PROFILE_NONE || !copy->ids[target] || copy->ids[target][index] == PROFILE_NONE)
 		return false;
 	memcpy(field, &copy->ids[target][index], sizeof(index));
@@ -80,6 +81,7 @@ static TBRW_U32 copy_records(struct profile_copy *copy, struct profile_writer *w
 
 	if (!ids)
 		return VT_NO_MEMORY;
+	assert(!copy->ids[stream]); /* each stream is copied once */
 	copy->ids[stream] = ids;
 	for (uint32_t i = 0; i < spec->preset_count && i < records->count; i++)
 		ids[i] = i;

@@ -1,5 +1,6 @@
 #include "profile/base/place.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -91,5 +92,7 @@ int profile_place_open(const char *path, enum profile_place *place)
 
 void profile_place_file(int folder, const char *name, char *path, size_t size)
 {
-	snprintf(path, size, "/proc/self/fd/%d/%s", folder, name);
+	int length = snprintf(path, size, "/proc/self/fd/%d/%s", folder, name);
+
+	assert(length > 0 && (size_t)length < size);
 }

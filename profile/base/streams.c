@@ -193,7 +193,7 @@ bool profile_stream_is_text(enum profile_stream stream)
 
 struct profile_references profile_stream_references(enum profile_stream stream)
 {
-	const struct profile_stream_spec *spec = &specs[stream];
+	const struct profile_stream_spec *spec = profile_stream_spec(stream);
 	struct profile_references references = {0, 0};
 
 	assert(spec->field_count < 64);

@@ -1,6 +1,7 @@
 #include "profile/base/visible.h"
 
 #include "tbrw/utf8.h"
+#include <assert.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,6 +45,7 @@ size_t profile_visible_next(const char *s, size_t size, char out[PROFILE_VISIBLE
 				   : code_point < 0x10000 ? "\\u%04x"
 							  : "\\U%08x",
 				   code_point);
+	assert(*length <= PROFILE_VISIBLE_MAX && *length <= used * PROFILE_VISIBLE_FACTOR);
 	memcpy(out, text, *length);
 	return used;
 }

@@ -1,5 +1,6 @@
 /* CPU time counted by the events, but in no thread's account: each thread's likely part. */
 #include "profile/read/reader_private.h"
+#include <assert.h>
 
 static uint64_t sum_of_notes(const struct profile_reader *reader, enum profile_note_kind kind)
 {
@@ -42,6 +43,7 @@ struct division {
 /* passed_ns of unseen_ns: of the threads so far. By sums: rounding loses nothing. */
 static uint64_t give(struct division *division, uint64_t passed_ns, uint64_t unseen_ns)
 {
+	assert(passed_ns <= unseen_ns);
 	uint64_t until_ns =
 		(uint64_t)((unsigned __int128)division->whole_ns * passed_ns / unseen_ns);
 	uint64_t part_ns = until_ns - division->given_ns;
@@ -75,6 +77,7 @@ TBRW_U32 profile_reader_divide_accounts(struct profile_reader *reader)
 		thread->estimated_rest_ns = is_fixed ? given_ns : kernel_ns;
 		thread->rest_ns = add_saturating(thread->rest_ns, thread->estimated_rest_ns);
 	}
+	assert(kernel.given_ns == kernel.whole_ns && other.given_ns == other.whole_ns);
 	reader->unattributed_ns -= kernel.whole_ns + other.whole_ns;
 	return VT_SUCCESS;
 }

@@ -1,6 +1,7 @@
 /* The getters of loaded and checked records. */
 #include "profile/base/tsc.h"
 #include "profile/read/reader_private.h"
+#include <assert.h>
 
 bool profile_reader_complete(const struct profile_reader *reader)
 {
@@ -65,54 +66,72 @@ uint32_t profile_reader_module_count(const struct profile_reader *reader)
 const void *profile_reader_records(const struct profile_reader *reader, enum profile_stream stream,
 				   uint32_t *count)
 {
+	assert(stream < PROFILE_STREAM_COUNT);
 	*count = reader->records[stream].count;
 	return reader->records[stream].items;
 }
 
+/* The records of a stream that has one of this index. */
+static const void *records_of(const struct profile_reader *r, enum profile_stream stream,
+			      uint32_t index)
+{
+	assert(index < r->records[stream].count);
+	return r->records[stream].items;
+}
+
 const struct profile_image *profile_reader_image(const struct profile_reader *r, uint32_t index)
 {
-	return (const struct profile_image *)r->records[PROFILE_STREAM_IMAGES].items + index;
+	const struct profile_image *images = records_of(r, PROFILE_STREAM_IMAGES, index);
+	return images + index;
 }
 
 const struct profile_frame *profile_reader_frame(const struct profile_reader *r, uint32_t index)
 {
-	return (const struct profile_frame *)r->records[PROFILE_STREAM_FRAMES].items + index;
+	const struct profile_frame *frames = records_of(r, PROFILE_STREAM_FRAMES, index);
+	return frames + index;
 }
 
 const struct profile_node *profile_reader_node(const struct profile_reader *r, uint32_t index)
 {
-	return (const struct profile_node *)r->records[PROFILE_STREAM_NODES].items + index;
+	const struct profile_node *nodes = records_of(r, PROFILE_STREAM_NODES, index);
+	return nodes + index;
 }
 
 const struct profile_clock *profile_reader_clock(const struct profile_reader *r, uint32_t index)
 {
-	return (const struct profile_clock *)r->records[PROFILE_STREAM_CLOCK].items + index;
+	const struct profile_clock *clocks = records_of(r, PROFILE_STREAM_CLOCK, index);
+	return clocks + index;
 }
 
 const struct profile_note *profile_reader_note(const struct profile_reader *r, uint32_t index)
 {
-	return (const struct profile_note *)r->records[PROFILE_STREAM_NOTES].items + index;
+	const struct profile_note *notes = records_of(r, PROFILE_STREAM_NOTES, index);
+	return notes + index;
 }
 
 const struct profile_unwinding *profile_reader_unwinding(const struct profile_reader *r,
 							 uint32_t index)
 {
-	return (const struct profile_unwinding *)r->records[PROFILE_STREAM_UNWINDING].items + index;
+	const struct profile_unwinding *unwindings = records_of(r, PROFILE_STREAM_UNWINDING, index);
+	return unwindings + index;
 }
 
 const struct profile_process_info *profile_reader_process(const struct profile_reader *r,
 							  uint32_t i)
 {
+	assert(i < r->process_count);
 	return &r->processes[i];
 }
 
 const struct profile_thread_info *profile_reader_thread(const struct profile_reader *r, uint32_t i)
 {
+	assert(i < r->thread_count);
 	return &r->threads[i];
 }
 
 const struct profile_module_info *profile_reader_module(const struct profile_reader *r, uint32_t i)
 {
+	assert(i < r->module_count);
 	return &r->modules[i];
 }
 
@@ -129,6 +148,7 @@ const char *profile_reader_symtext(const struct profile_reader *reader, struct p
 const struct profile_symbol *profile_reader_symbols(const struct profile_reader *reader,
 						    uint32_t frame, uint32_t *count)
 {
+	assert(frame < profile_reader_frame_count(reader));
 	uint32_t first = reader->symbol_first[frame];
 
 	*count = reader->symbol_first[frame + 1] - first;

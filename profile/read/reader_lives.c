@@ -108,6 +108,7 @@ static TBRW_U32 see_sample(struct profile_reader *reader, uint64_t index,
 		return VT_NO_MEMORY;
 	if (at < reader->binder.deduced_threads.first)
 		return VT_SUCCESS;
+	assert(at <= reader->thread_count);
 	if (at == reader->thread_count) {
 		if (at >= PROFILE_NONE - 1 || !array_reserve(&reader->threads, &scan->capacity,
 							     at + 1, sizeof(*reader->threads)))
@@ -177,6 +178,8 @@ static TBRW_U32 add_processes(struct profile_reader *reader)
 	const struct tb5_deduction *deduced = &reader->binder.deduced_processes;
 	TBRW_U32 code = VT_SUCCESS;
 
+	/* A deduced process's number becomes its index. */
+	assert(reader->process_count == deduced->first);
 	if (deduced->count >= PROFILE_NONE / 2)
 		return VT_NO_MEMORY;
 	struct profile_process_info *processes =
@@ -219,6 +222,7 @@ TBRW_U32 profile_reader_deduce(struct profile_reader *reader)
 		const struct tb5_life *life = &lives->items[i];
 		if (life->record == TB5_LIFE_NONE)
 			continue;
+		assert(life->record < reader->process_count);
 		reader->processes[life->record].start_tsc = life->start;
 		reader->processes[life->record].end_tsc = life->end;
 	}

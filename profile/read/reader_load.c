@@ -2,6 +2,7 @@
 #include "containers/array.h"
 #include "profile/read/reader_private.h"
 #include "tbrw/utf8.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,7 @@ static TBRW_U32 load_run(void *data, TBRW_U32 size, TBRW_U32 count, void *user)
 	if (!array_reserve(&load->records, &load->capacity, (size_t)load->count + count,
 			   load->record_size))
 		return VT_NO_MEMORY;
+	assert(load->known_size <= load->record_size && load->known_size <= load->entry_size);
 	char *to = load->records + (size_t)load->count * load->record_size;
 	const char *from = data;
 	if (load->entry_size == load->record_size) {

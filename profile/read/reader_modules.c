@@ -1,6 +1,7 @@
 /* Modules: the records of the module section, with the times that binding gives them. */
 #include "containers/array.h"
 #include "profile/read/reader_private.h"
+#include <assert.h>
 #include <stdlib.h>
 
 struct load {
@@ -54,6 +55,7 @@ static TBRW_U32 make_modules(struct profile_reader *reader, const struct load *l
 	if (!reader->modules || !reader->module_of_record ||
 	    !tb5_binder_seal(&reader->binder, load->records, load->count))
 		return VT_NO_MEMORY;
+	assert(reader->binder.module_count == load->count);
 	TBRW_U32 code = VT_SUCCESS;
 	for (size_t i = 0; i < load->count && code == VT_SUCCESS; i++) {
 		const struct tb5_bind_module *bound = &reader->binder.modules[i];

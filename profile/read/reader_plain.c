@@ -4,12 +4,14 @@
 #include "containers/hash.h"
 #include "containers/hash_table.h"
 #include "profile/read/reader_private.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NS_PER_US         UINT64_C(1000)
 #define NS_PER_MS         UINT64_C(1000000)
 #define NS_PER_FILETIME   UINT64_C(100)
+#define NOTES_MAX         4u
 #define FRAMES_FIRST_SIZE 4096u
 #define FRAMES_MAX        (UINT32_MAX / 2)
 
@@ -106,6 +108,7 @@ static TBRW_U32 add_image(struct profile_reader *reader, struct hash_table *know
 			return VT_NO_MEMORY;
 		slot->path = path;
 		slot->image = images->count;
+		assert(images->count <= reader->module_count); /* the unknown one is before */
 		((struct profile_image *)images->items)[images->count++] = image;
 	}
 	*index = slot->image;
@@ -223,6 +226,7 @@ static void put_note(struct profile_reader *reader, enum profile_note_kind kind,
 {
 	struct profile_records *notes = &reader->records[PROFILE_STREAM_NOTES];
 
+	assert(notes->count < NOTES_MAX);
 	((struct profile_note *)notes->items)[notes->count++] = (struct profile_note){
 		.kind = kind,
 		.value = value,
@@ -242,7 +246,7 @@ static TBRW_U32 make_notes(struct run *run)
 	if (code != VT_SUCCESS)
 		return code;
 	struct profile_records *notes = &reader->records[PROFILE_STREAM_NOTES];
-	notes->items = calloc(4, sizeof(struct profile_note));
+	notes->items = calloc(NOTES_MAX, sizeof(struct profile_note));
 	if (!notes->items || !make_text(reader, line, &command) ||
 	    (run->is_untimed && !make_text(reader, warning, &untimed)))
 		return VT_NO_MEMORY;
@@ -338,6 +342,7 @@ TBRW_U32 profile_plain_make_frames(struct profile_reader *reader)
 	const struct profile_records *frames = &reader->records[PROFILE_STREAM_FRAMES];
 	struct profile_records *nodes = &reader->records[PROFILE_STREAM_NODES];
 	sort_frames(&reader->records[PROFILE_STREAM_FRAMES]);
+	assert(nodes->count == 1);
 	struct profile_node *items =
 		reallocarray(nodes->items, (size_t)frames->count + 1, sizeof(*items));
 	if (!items)

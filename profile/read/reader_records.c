@@ -2,6 +2,7 @@
  * reference in them checked. Nobody behind the reader has to check again. */
 #include "containers/compare.h"
 #include "profile/read/reader_private.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,6 +144,7 @@ static TBRW_U32 check_nodes(struct profile_reader *reader)
 	const struct profile_records *records = &reader->records[PROFILE_STREAM_NODES];
 	struct profile_node *nodes = records->items;
 
+	assert(records->count >= profile_stream_spec(PROFILE_STREAM_NODES)->preset_count);
 	nodes[0] = (struct profile_node){.parent = PROFILE_NONE, .frame = PROFILE_NONE};
 	for (uint32_t i = 1; i < records->count; i++)
 		if (nodes[i].parent == PROFILE_NONE || nodes[i].frame == PROFILE_NONE)
@@ -237,6 +239,7 @@ TBRW_U32 profile_reader_index_symbols(struct profile_reader *reader)
 		return VT_NO_MEMORY;
 	reader->symbol_first = first;
 	for (uint32_t i = 0; i < records->count; i++) {
+		assert(symbols[i].frame < size - 1);
 		first[symbols[i].frame + 1]++;
 		is_sorted = is_sorted && (i == 0 || symbols[i - 1].frame <= symbols[i].frame);
 	}

@@ -1,6 +1,7 @@
 /* Samples: stream 0 and tbcollect.stacks side by side, some thousand at a time. In a plain file the
  * stack of a sample is its leaf, and is made here. */
 #include "profile/read/reader_private.h"
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,7 @@ static TBRW_U32 take_sample_run(struct profile_sample_batch *batch, const void *
 		take_sample_fields(batch->layout, (const char *)run + i * stride,
 				   &batch->samples[batch->sample_count + i]);
 	batch->sample_count += more;
+	assert(batch->sample_count <= batch->wanted);
 	return batch->sample_count < batch->wanted ? TRUE : FALSE;
 }
 
@@ -358,6 +360,8 @@ static TBRW_U32 pass_sample(struct profile_reader *reader, uint64_t index,
 		return VT_NO_MEMORY;
 	info.process = index_or_none(process);
 	info.thread = index_or_none(thread);
+	assert(info.process == PROFILE_NONE || info.process < reader->process_count);
+	assert(info.thread == PROFILE_NONE || info.thread < reader->thread_count);
 	info.module = bound_module(reader, bind, &info);
 	if (info.module == PROFILE_NONE)
 		info.module = profile_sample_module(reader, index, sample);

@@ -37,6 +37,7 @@ static char *pool_reserve(struct profile_strpool *pool, size_t size)
 		*block = (struct profile_strpool_block){.next = pool->blocks, .size = capacity};
 		pool->blocks = block;
 	}
+	assert(size <= block->size - block->used);
 	char *bytes = block->bytes + block->used;
 	block->used += size;
 	return bytes;

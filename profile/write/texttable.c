@@ -1,6 +1,7 @@
 #include "profile/write/texttable.h"
 
 #include "tbrw/utf8.h"
+#include <assert.h>
 
 enum profile_text_status profile_text_add(struct text_set *set, const char *s,
 					  struct profile_text *text)
@@ -16,6 +17,7 @@ enum profile_text_status profile_text_add(struct text_set *set, const char *s,
 	char *clean = set->bytes + set->size;
 	size_t size = tb5_utf8_clean(s, raw, clean);
 	size = tb5_utf8_cut(clean, size, PROFILE_TEXT_MAX);
+	assert(size <= PROFILE_TEXT_MAX);
 	struct text_slot *known = text_set_enter(set, set->size, (uint32_t)size);
 	if (!known)
 		return PROFILE_TEXT_NO_MEMORY;

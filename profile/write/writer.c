@@ -1,5 +1,6 @@
 /* The life of a result being written: create and finish. */
 #include "profile/write/writer_private.h"
+#include <assert.h>
 #include <stdlib.h>
 
 /* The guide's example (6.5); versions 16 and up are its TSC-based records. */
@@ -39,6 +40,9 @@ static TBRW_U32 write_first_records(struct profile_writer *writer)
 	if (code == VT_SUCCESS)
 		code = profile_writer_append(writer, PROFILE_STREAM_NODES, &root, sizeof(root));
 	writer->counts[PROFILE_STREAM_NODES] = 1;
+	for (unsigned id = 0; id < PROFILE_STREAM_COLLECTED; id++)
+		assert(code != VT_SUCCESS ||
+		       writer->counts[id] == profile_stream_spec(id)->preset_count);
 	return code == VT_SUCCESS ? profile_writer_add_clock(writer, &writer->first) : code;
 }
 

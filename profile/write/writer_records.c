@@ -13,6 +13,7 @@ TBRW_U32 profile_writer_keep(struct profile_writer *writer, TBRW_U32 code)
 TBRW_U32 profile_writer_append(struct profile_writer *writer, enum profile_stream stream,
 			       const void *record, size_t size)
 {
+	assert(size <= UINT32_MAX);
 	/* TBRW_add_data only reads its data: the parameter is const in all but name. */
 	union {
 		const void *given;
@@ -27,6 +28,7 @@ TBRW_U32 profile_writer_append(struct profile_writer *writer, enum profile_strea
 static TBRW_U32 place_text(struct profile_writer *writer, enum profile_stream stream, const char *s,
 			   struct profile_text *text)
 {
+	assert(profile_stream_is_text(stream));
 	switch (profile_text_add(&writer->texts, s, text)) {
 	case PROFILE_TEXT_KNOWN:
 		return VT_SUCCESS;
@@ -77,6 +79,7 @@ TBRW_U32 profile_writer_add_accepted(struct profile_writer *writer, enum profile
 	union profile_record copy;
 	TBRW_U32 code = VT_SUCCESS;
 
+	assert(writer->error == VT_SUCCESS && writer->counts[stream] < PROFILE_NONE);
 	if (writer->fields[stream].texts) {
 		assert(spec->record_size <= sizeof(copy.bytes));
 		memcpy(copy.bytes, record, spec->record_size);

@@ -1,6 +1,7 @@
 /* Stream 0 and the stacks beside it: one record each per sample. */
 #include "profile/base/tsc.h"
 #include "profile/write/writer_private.h"
+#include <assert.h>
 #include <stddef.h>
 
 #define SAMPLE_EVENT_ID     0u
@@ -81,6 +82,8 @@ TBRW_U32 profile_writer_add_sample(struct profile_writer *writer,
 		return writer->error;
 	if (!profile_writer_accepts(writer, PROFILE_STREAM_STACKS, &sample->stack))
 		return VT_BAD_PARAMETER;
+	/* Stack i belongs to sample i. */
+	assert(writer->counts[PROFILE_STREAM_STACKS] == writer->sample_count);
 	encode_sample(writer, sample, &record);
 	TBRW_U32 code = TBRW_add_data(writer->file, 0, sizeof(record), &record);
 	if (code != VT_SUCCESS)

@@ -136,7 +136,6 @@ DEPTH_MAX = 6
 PUBLIC_MAX = 2
 MORE_PUBLIC = {
     'collector/proc': 3,
-    'profile/base': 5,
 }
 
 # What an area shows to others, all of its rooms know too.

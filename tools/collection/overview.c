@@ -1,9 +1,11 @@
 #include "tools/collection/overview.h"
 
+#include "containers/compare.h"
 #include "tools/collection/lines.h"
 #include "tools/memory/index_map.h"
 #include "tools/memory/xalloc.h"
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -159,9 +161,8 @@ static int compare_moments(const void *a, const void *b)
 {
 	const struct moment *left = a;
 	const struct moment *right = b;
-	if (left->pid != right->pid)
-		return left->pid < right->pid ? -1 : 1;
-	return left->tsc < right->tsc ? -1 : left->tsc > right->tsc;
+	int order = compare_numbers(left->pid, right->pid);
+	return order ? order : compare_numbers(left->tsc, right->tsc);
 }
 
 /* A process calling exec begins a new life at the moment its last one ends. */
@@ -201,24 +202,20 @@ static void take_clocks(struct overview *overview, const struct profile_reader *
 			known(last->raw_ns - overview->first_clock.raw_ns);
 }
 
+#define COUNTS_START    offsetof(struct profile_unwinding, walks)
+#define COUNTS_IN_NOTES (PROFILE_NOTE_GUESSES_WRONG - PROFILE_NOTE_UNWIND_WALKS + 1)
+_Static_assert(sizeof(struct profile_unwinding) - COUNTS_START ==
+		       COUNTS_IN_NOTES * sizeof(uint64_t),
+	       "a note for each count, in the same order");
+
 /* Older results have the run's sums as notes. */
 static void take_unwinding_notes(struct overview *overview)
 {
 	const struct overview_number *notes = overview->notes;
-	overview->unwinding = (struct profile_unwinding){
-		.walks = notes[PROFILE_NOTE_UNWIND_WALKS].value,
-		.frames = notes[PROFILE_NOTE_UNWIND_FRAMES].value,
-		.frames_by_info = notes[PROFILE_NOTE_UNWIND_FRAMES_BY_INFO].value,
-		.frames_by_pointer = notes[PROFILE_NOTE_UNWIND_FRAMES_BY_POINTER].value,
-		.frames_reused = notes[PROFILE_NOTE_UNWIND_FRAMES_REUSED].value,
-		.lookups = notes[PROFILE_NOTE_UNWIND_LOOKUPS].value,
-		.timed_walks = notes[PROFILE_NOTE_UNWIND_TIMED].value,
-		.timed_frames = notes[PROFILE_NOTE_UNWIND_TIMED_FRAMES].value,
-		.timed_ns = notes[PROFILE_NOTE_UNWIND_TIMED_NS].value,
-		.guesses_tested = notes[PROFILE_NOTE_GUESSES_TESTED].value,
-		.guesses_covered = notes[PROFILE_NOTE_GUESSES_COVERED].value,
-		.guesses_wrong = notes[PROFILE_NOTE_GUESSES_WRONG].value,
-	};
+	uint64_t counts[COUNTS_IN_NOTES];
+	for (size_t i = 0; i < COUNTS_IN_NOTES; i++)
+		counts[i] = notes[PROFILE_NOTE_UNWIND_WALKS + i].value;
+	memcpy((char *)&overview->unwinding + COUNTS_START, counts, sizeof(counts));
 	overview->has_unwinding = notes[PROFILE_NOTE_UNWIND_WALKS].is_known;
 	overview->has_guesses = notes[PROFILE_NOTE_GUESSES_TESTED].is_known;
 	overview->deep_walks = notes[PROFILE_NOTE_UNWIND_DEEP_WALKS];

@@ -1,3 +1,4 @@
+#include "containers/compare.h"
 #include "tools/collection/lines.h"
 #include "tools/collection/quality.h"
 #include "tools/collection/skip_reason.h"
@@ -185,16 +186,12 @@ static int compare_rows(const void *a, const void *b, void *user)
 	const struct quality_row *rows = user;
 	const struct quality_row *left = &rows[*(const size_t *)a];
 	const struct quality_row *right = &rows[*(const size_t *)b];
-	const uint64_t keys[][2] = {
-		{left->samples, right->samples},
-		{left->skipped_sum, right->skipped_sum},
-		{left->steps, right->steps},
-	};
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (keys[i][0] != keys[i][1])
-			return keys[i][0] < keys[i][1] ? 1 : -1;
-	}
-	return (left > right) - (left < right);
+	int order = compare_numbers(right->samples, left->samples);
+	if (!order)
+		order = compare_numbers(right->skipped_sum, left->skipped_sum);
+	if (!order)
+		order = compare_numbers(right->steps, left->steps);
+	return order ? order : (left > right) - (left < right);
 }
 
 /* The rows with something in them. */

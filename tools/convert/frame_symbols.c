@@ -1,5 +1,6 @@
 #include "tools/convert/frame_symbols.h"
 
+#include "containers/compare.h"
 #include "profile/write/writer.h"
 #include "tools/convert/boot.h"
 #include "tools/convert/kept_symbols.h"
@@ -195,9 +196,8 @@ static int compare_placed(const void *a, const void *b)
 {
 	const struct placed *left = a;
 	const struct placed *right = b;
-	if (left->image != right->image)
-		return left->image < right->image ? -1 : 1;
-	return (left->rva > right->rva) - (left->rva < right->rva);
+	int order = compare_numbers(left->image, right->image);
+	return order ? order : compare_numbers(left->rva, right->rva);
 }
 
 /* Addresses of all frames, those of an image together and sorted. */
@@ -217,7 +217,7 @@ static int compare_frames(const void *a, const void *b)
 {
 	const struct symbol_address *left = a;
 	const struct symbol_address *right = b;
-	return (left->frame > right->frame) - (left->frame < right->frame);
+	return compare_numbers(left->frame, right->frame);
 }
 
 void frame_symbols_collect(const struct profile_reader *reader, const char *debug_path,

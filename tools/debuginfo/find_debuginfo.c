@@ -13,14 +13,14 @@
 /* Limit of a file read for its checksum; a file of holes costs time, but no disk. */
 #define CHECKED_SIZE_MAX ((off_t)4 << 30)
 
-struct copy {
+struct debug_copy {
 	int fd;
 	char **path;
 };
 
 static int take_copy(void *user, int fd, const struct stat *status, const char *path)
 {
-	struct copy *copy = user;
+	struct debug_copy *copy = user;
 	copy->fd = snapshot_of(fd, status);
 	if (copy->fd < 0)
 		return errno;
@@ -52,7 +52,7 @@ static int ask_servers(Dwfl_Module *module, void **user, char **found)
 static int find(Dwfl_Module *module, void **user, const struct debug_file_search *search,
 		char **found)
 {
-	struct copy copy = {-1, found};
+	struct debug_copy copy = {-1, found};
 	if (debug_file_open(search, take_copy, &copy))
 		return copy.fd;
 	return search->id_size > 0 ? ask_servers(module, user, found) : -1;

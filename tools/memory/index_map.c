@@ -3,7 +3,7 @@
 #include "tools/memory/xalloc.h"
 #include <string.h>
 
-struct search {
+struct item_search {
 	const char *items;
 	const void *wanted;
 	size_t size;
@@ -14,7 +14,7 @@ struct search {
 static bool is_wanted(const void *slot, const void *key)
 {
 	const struct hash_slot *head = slot;
-	const struct search *search = key;
+	const struct item_search *search = key;
 	return search->equal(search->items + (head->number - 1) * search->size, search->wanted);
 }
 
@@ -27,7 +27,7 @@ void index_map_finish(struct index_map *map)
 uint32_t index_map_enter(struct index_map *map, void *items, const void *wanted, size_t size,
 			 uint64_t hash, index_map_equal *equal)
 {
-	struct search search = {.wanted = wanted, .size = size, .equal = equal};
+	struct item_search search = {.wanted = wanted, .size = size, .equal = equal};
 	memcpy(&search.items, items, sizeof(search.items));
 	struct hash_slot *slot =
 		hash_table_find(&map->table, sizeof(*slot), hash, is_wanted, &search);

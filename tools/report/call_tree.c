@@ -1,5 +1,6 @@
 #include "tools/report/call_tree.h"
 
+#include "containers/compare.h"
 #include "tools/memory/xalloc.h"
 #include <stdlib.h>
 #include <string.h>
@@ -58,20 +59,17 @@ static int compare_weight(const void *a, const void *b, void *user)
 	uint32_t right_index = *(const uint32_t *)b;
 	const struct call_tree_node *left = &ordering->tree->nodes[left_index];
 	const struct call_tree_node *right = &ordering->tree->nodes[right_index];
-	if (left->total.cpu_ns != right->total.cpu_ns)
-		return left->total.cpu_ns < right->total.cpu_ns ? 1 : -1;
-	if (left->total.samples != right->total.samples)
-		return left->total.samples < right->total.samples ? 1 : -1;
+	int order = compare_numbers(right->total.cpu_ns, left->total.cpu_ns);
+	if (!order)
+		order = compare_numbers(right->total.samples, left->total.samples);
 	/* Of a path without branches the parent comes first. */
-	if (ordering->depth[left_index] != ordering->depth[right_index])
-		return ordering->depth[left_index] < ordering->depth[right_index] ? -1 : 1;
-	if (left->function == CALL_TREE_NONE)
-		return 0;
-	uint32_t left_rank = ordering->rank[left->function];
-	uint32_t right_rank = ordering->rank[right->function];
-	if (left_rank != right_rank)
-		return left_rank < right_rank ? -1 : 1;
-	return left_index < right_index ? -1 : left_index > right_index;
+	if (!order)
+		order = compare_numbers(ordering->depth[left_index], ordering->depth[right_index]);
+	/* Of one depth with the root is only the root itself. */
+	if (!order && left->function != CALL_TREE_NONE)
+		order = compare_numbers(ordering->rank[left->function],
+					ordering->rank[right->function]);
+	return order ? order : compare_numbers(left_index, right_index);
 }
 
 static uint32_t *measure_depth(const struct call_tree *tree)

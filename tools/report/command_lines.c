@@ -1,5 +1,6 @@
 #include "tools/report/command_lines.h"
 
+#include "containers/compare.h"
 #include "tools/memory/xalloc.h"
 #include <stdlib.h>
 
@@ -9,9 +10,8 @@ static int compare_lives(const void *a, const void *b, void *user)
 		profile_reader_process(user, *(const uint32_t *)a);
 	const struct profile_process_info *right =
 		profile_reader_process(user, *(const uint32_t *)b);
-	if (left->pid != right->pid)
-		return left->pid < right->pid ? -1 : 1;
-	return (left->start_tsc > right->start_tsc) - (left->start_tsc < right->start_tsc);
+	int order = compare_numbers(left->pid, right->pid);
+	return order ? order : compare_numbers(left->start_tsc, right->start_tsc);
 }
 
 /* Processes by pid, the lives of one in order of time. */

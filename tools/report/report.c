@@ -1,5 +1,6 @@
 #include "tools/report/report.h"
 
+#include "containers/compare.h"
 #include "tools/memory/xalloc.h"
 #include <stdlib.h>
 #include <string.h>
@@ -87,8 +88,8 @@ static int compare_functions(const void *a, const void *b, void *user)
 		order = strcmp(functions_dso(functions, left->dso)->path,
 			       functions_dso(functions, right->dso)->path);
 	if (!order)
-		order = (left->start > right->start) - (left->start < right->start);
-	return order ? order : (left_index > right_index) - (left_index < right_index);
+		order = compare_numbers(left->start, right->start);
+	return order ? order : compare_numbers(left_index, right_index);
 }
 
 uint32_t *report_rank_functions(const struct functions *functions)

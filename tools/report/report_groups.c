@@ -1,4 +1,5 @@
 /* A row for each function, module, process, thread or source file. */
+#include "containers/compare.h"
 #include "tools/memory/index_map.h"
 #include "tools/memory/xalloc.h"
 #include "tools/report/command_lines.h"
@@ -135,12 +136,12 @@ static int compare_groups(const void *a, const void *b)
 {
 	const struct group *left = a;
 	const struct group *right = b;
-	if (left->sum.cpu_ns != right->sum.cpu_ns)
-		return left->sum.cpu_ns < right->sum.cpu_ns ? 1 : -1;
-	if (left->sum.samples != right->sum.samples)
-		return left->sum.samples < right->sum.samples ? 1 : -1;
-	int order = strcmp(left->label, right->label);
-	return order ? order : (left->id > right->id) - (left->id < right->id);
+	int order = compare_numbers(right->sum.cpu_ns, left->sum.cpu_ns);
+	if (!order)
+		order = compare_numbers(right->sum.samples, left->sum.samples);
+	if (!order)
+		order = strcmp(left->label, right->label);
+	return order ? order : compare_numbers(left->id, right->id);
 }
 
 /* By CPU time, samples (most first), label, id. Nothing can be added after this. */

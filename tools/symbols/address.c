@@ -1,20 +1,21 @@
 #include "tools/symbols/address.h"
 
+#include "containers/compare.h"
 #include "tools/memory/xalloc.h"
 #include <stdlib.h>
 #include <string.h>
 
-static int compare(const void *a, const void *b)
+static int compare_addresses(const void *a, const void *b)
 {
 	const struct symbol_address *left = a;
 	const struct symbol_address *right = b;
-	return (left->rva > right->rva) - (left->rva < right->rva);
+	return compare_numbers(left->rva, right->rva);
 }
 
 void symbol_addresses_sort(struct symbol_address *addresses, size_t count)
 {
 	if (count > 1)
-		qsort(addresses, count, sizeof(*addresses), compare);
+		qsort(addresses, count, sizeof(*addresses), compare_addresses);
 }
 
 size_t symbol_addresses_from(const struct symbol_address *addresses, size_t count, uint64_t rva)

@@ -1,5 +1,6 @@
 #include "tools/symbols/cold_part.h"
 
+#include "containers/compare.h"
 #include "tools/memory/xalloc.h"
 #include "tools/names/cold_name.h"
 #include <stdlib.h>
@@ -19,7 +20,7 @@ struct part {
 static int compare_text(const char *a, size_t a_length, const char *b, size_t b_length)
 {
 	int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
-	return order ? order : (a_length > b_length) - (a_length < b_length);
+	return order ? order : compare_numbers(a_length, b_length);
 }
 
 static int compare_parts(const void *a, const void *b)

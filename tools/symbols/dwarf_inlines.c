@@ -1,5 +1,6 @@
 #include "tools/symbols/dwarf_inlines.h"
 
+#include "containers/compare.h"
 #include "tools/debuginfo/split_units.h"
 #include "tools/memory/xalloc.h"
 #include "tools/names/cold_name.h"
@@ -66,7 +67,7 @@ static int compare_indices(const void *a, const void *b)
 {
 	const size_t *left = a;
 	const size_t *right = b;
-	return (*left > *right) - (*left < *right);
+	return compare_numbers(*left, *right);
 }
 
 /* Adds the members in [low, high) that no earlier range of the entry held. */

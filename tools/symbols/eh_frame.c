@@ -1,5 +1,6 @@
 #include "tools/symbols/eh_frame.h"
 
+#include "containers/compare.h"
 #include "tools/memory/xalloc.h"
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -129,7 +130,7 @@ static int compare_ranges(const void *left, const void *right)
 {
 	const struct eh_frame_range *a = left;
 	const struct eh_frame_range *b = right;
-	return (a->start > b->start) - (a->start < b->start);
+	return compare_numbers(a->start, b->start);
 }
 
 static void add_range(struct eh_frame_table *table, struct eh_frame_range range, size_t *capacity)

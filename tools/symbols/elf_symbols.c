@@ -15,7 +15,7 @@ struct candidate {
 	int binding_rank;
 };
 
-struct search {
+struct symbol_search {
 	struct symbol_file *file;
 	struct symbol_address *addresses;
 	size_t count;
@@ -97,7 +97,7 @@ static bool is_nearer(const struct candidate *fresh, const struct candidate *old
 	return is_better(fresh, old);
 }
 
-static void consider(struct search *search, const struct candidate *candidate)
+static void consider(struct symbol_search *search, const struct candidate *candidate)
 {
 	size_t first = symbol_addresses_from(search->addresses, search->count, candidate->start);
 	if (first == search->count)
@@ -112,7 +112,7 @@ static void consider(struct search *search, const struct candidate *candidate)
 	}
 }
 
-static void pass_over_symbols(struct search *search)
+static void pass_over_symbols(struct symbol_search *search)
 {
 	int count = dwfl_module_getsymtab(search->file->module);
 	for (int i = 1; i < count; i++) {
@@ -145,7 +145,7 @@ static bool is_same_section(const struct symbol_file *file, uint64_t start, uint
 
 /* Whether nearest, the last symbol before rva and without a size, reaches rva. An FDE with the same
  * start gives the symbol its size. */
-static bool reaches(struct search *search, struct candidate *nearest, uint64_t rva)
+static bool reaches(struct symbol_search *search, struct candidate *nearest, uint64_t rva)
 {
 	uint64_t start;
 	uint64_t size;
@@ -169,7 +169,7 @@ static void set_function(struct symbol_entry *function, const struct candidate *
 	function->size = candidate->size;
 }
 
-static void choose(struct search *search)
+static void choose(struct symbol_search *search)
 {
 	struct candidate nearest = {0};
 	for (size_t i = 0; i < search->count; i++) {
@@ -188,7 +188,7 @@ static void choose(struct search *search)
 
 void elf_symbols_resolve(struct symbol_file *file, struct symbol_address *addresses, size_t count)
 {
-	struct search search = {
+	struct symbol_search search = {
 		.file = file,
 		.addresses = addresses,
 		.count = count,

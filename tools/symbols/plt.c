@@ -1,5 +1,6 @@
 #include "tools/symbols/plt.h"
 
+#include "containers/compare.h"
 #include "tools/memory/xalloc.h"
 #include <stdlib.h>
 #include <string.h>
@@ -11,18 +12,19 @@
 #define I386_REL_SIZE       8u
 
 /* A slot of the global offset table, filled by the loader with an imported function's address. */
-struct slot {
+struct got_slot {
 	uint64_t rva;
 	const char *name; /* "": the relocation names no symbol; the file's */
 };
 
 struct slots {
 	GElf_Half machine;
-	uint64_t got_rva;      /* i386: base of position-independent stubs */
-	struct slot *by_order; /* in order of .rela.plt, as the stubs' push instructions count */
+	uint64_t got_rva; /* i386: base of position-independent stubs */
+	struct got_slot
+		*by_order; /* in order of .rela.plt, as the stubs' push instructions count */
 	size_t jump_count;
 	size_t jump_capacity;
-	struct slot *by_rva;
+	struct got_slot *by_rva;
 	size_t count;
 	size_t capacity;
 };
@@ -60,7 +62,7 @@ static const char *symbol_name(Elf *elf, GElf_Word table_index, GElf_Xword info)
 	return name ? name : "";
 }
 
-static void add_slot(struct slots *slots, struct slot slot, bool is_jump)
+static void add_slot(struct slots *slots, struct got_slot slot, bool is_jump)
 {
 	if (slots->count >= SLOTS_MAX)
 		return;
@@ -74,9 +76,9 @@ static void add_slot(struct slots *slots, struct slot slot, bool is_jump)
 
 static int compare_slots(const void *a, const void *b)
 {
-	const struct slot *left = a;
-	const struct slot *right = b;
-	return (left->rva > right->rva) - (left->rva < right->rva);
+	const struct got_slot *left = a;
+	const struct got_slot *right = b;
+	return compare_numbers(left->rva, right->rva);
 }
 
 /* Relocation number i without its addend, if any; false: no such relocation. */
@@ -106,8 +108,9 @@ static void collect_slots(Elf *elf, struct slots *slots)
 			bool is_jump = type == types->jumps[0] || type == types->jumps[1];
 			if (!is_jump && type != types->data)
 				continue;
-			struct slot slot = {relocation.r_offset,
-					    symbol_name(elf, header.sh_link, relocation.r_info)};
+			struct got_slot slot = {relocation.r_offset,
+						symbol_name(elf, header.sh_link,
+							    relocation.r_info)};
 			add_slot(slots, slot, is_jump);
 		}
 	}
@@ -117,10 +120,10 @@ static void collect_slots(Elf *elf, struct slots *slots)
 
 static const char *name_of_slot(const struct slots *slots, uint64_t rva)
 {
-	struct slot key = {rva, NULL};
-	const struct slot *slot = slots->count ? bsearch(&key, slots->by_rva, slots->count,
-							 sizeof(key), compare_slots)
-					       : NULL;
+	struct got_slot key = {rva, NULL};
+	const struct got_slot *slot = slots->count ? bsearch(&key, slots->by_rva, slots->count,
+							     sizeof(key), compare_slots)
+						   : NULL;
 	return slot ? slot->name : "";
 }
 

@@ -97,7 +97,8 @@ static void see_bytes(struct tb5_walk *walk, enum dat_kind kind, unsigned char *
 		print_bytes(printer_of(walk), bytes, size);
 }
 
-static void begin_section(struct tb5_walk *walk, const struct tb5_section *section, TBRW_U32 code)
+static void begin_section(struct tb5_walk *walk, const struct tb5_walk_section *section,
+			  TBRW_U32 code)
 {
 	bool is_global = walk->stream == DAT_NO_STREAM;
 	if (is_global)
@@ -109,7 +110,8 @@ static void begin_section(struct tb5_walk *walk, const struct tb5_section *secti
 }
 
 /* Reports an unreadable global section; a stream's section is reported with the stream. */
-static TBRW_U32 end_section(struct tb5_walk *walk, const struct tb5_section *section, TBRW_U32 code)
+static TBRW_U32 end_section(struct tb5_walk *walk, const struct tb5_walk_section *section,
+			    TBRW_U32 code)
 {
 	print_end_entries(printer_of(walk));
 	if (walk->stream != DAT_NO_STREAM || code == VT_SUCCESS)

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-static const struct tb5_section global_sections[] = {
+static const struct tb5_walk_section global_sections[] = {
 	{"version information", TBRW_VERSION_INFO_SECTION, {DAT_VERSION_INFO}},
 	{"hardware", TBRW_HARDWARE_SECTION, {DAT_SYSTEM}},
 	{"software", TBRW_SOFTWARE_SECTION, {DAT_HOST, DAT_OS, DAT_APPLICATION}},
@@ -13,7 +13,7 @@ static const struct tb5_section global_sections[] = {
 };
 
 /* Descriptors come before the data: the data is shown and written by them. */
-static const struct tb5_section stream_sections[] = {
+static const struct tb5_walk_section stream_sections[] = {
 	{NULL, TBRW_STREAM_INFO_SECTION, {DAT_STREAM_INFO}},
 	{"events", TBRW_EVENT_DESCRIPTION_SECTION, {DAT_EVENT}},
 	{NULL, TBRW_DATA_DESCRIPTION_SECTION, {DAT_DESCRIPTOR}},
@@ -148,7 +148,7 @@ static TBRW_U32 read_kind(struct tb5_walk *walk, enum dat_kind kind)
 	}
 }
 
-static TBRW_U32 walk_section(struct tb5_walk *walk, const struct tb5_section *section)
+static TBRW_U32 walk_section(struct tb5_walk *walk, const struct tb5_walk_section *section)
 {
 	bool is_global = walk->stream == DAT_NO_STREAM;
 	TBRW_SECTION_IDENTIFIER global = (TBRW_SECTION_IDENTIFIER)section->id;
@@ -158,7 +158,8 @@ static TBRW_U32 walk_section(struct tb5_walk *walk, const struct tb5_section *se
 	walk->begin(walk, section, code);
 	if (code == VT_SECTION_NOT_EXIST)
 		return VT_SUCCESS;
-	for (size_t i = 0; i < TB5_SECTION_KINDS && section->kinds[i] && code == VT_SUCCESS; i++)
+	for (size_t i = 0; i < TB5_WALK_SECTION_KINDS && section->kinds[i] && code == VT_SUCCESS;
+	     i++)
 		code = read_kind(walk, section->kinds[i]);
 	TBRW_U32 done = is_global ? TBRW_done_section(walk->file, global)
 				  : TBRW_done_stream_section(walk->file, walk->stream, own);
@@ -168,7 +169,7 @@ static TBRW_U32 walk_section(struct tb5_walk *walk, const struct tb5_section *se
 TBRW_U32 tb5_walk_sections(struct tb5_walk *walk)
 {
 	bool is_global = walk->stream == DAT_NO_STREAM;
-	const struct tb5_section *sections = is_global ? global_sections : stream_sections;
+	const struct tb5_walk_section *sections = is_global ? global_sections : stream_sections;
 	size_t count = is_global ? sizeof(global_sections) / sizeof(global_sections[0])
 				 : sizeof(stream_sections) / sizeof(stream_sections[0]);
 	TBRW_U32 code = VT_SUCCESS;

@@ -100,13 +100,15 @@ static TBRW_U32 read_data(struct tb5_walk *walk)
 	return TBRW_enumerate_data(walk->file, walk->stream, see_sampling_data, r, 0);
 }
 
-static void begin_section(struct tb5_walk *walk, const struct tb5_section *section, TBRW_U32 code)
+static void begin_section(struct tb5_walk *walk, const struct tb5_walk_section *section,
+			  TBRW_U32 code)
 {
 	if (code != VT_SECTION_NOT_EXIST)
 		put_section(walk, DAT_SECTION, section->id);
 }
 
-static TBRW_U32 end_section(struct tb5_walk *walk, const struct tb5_section *section, TBRW_U32 code)
+static TBRW_U32 end_section(struct tb5_walk *walk, const struct tb5_walk_section *section,
+			    TBRW_U32 code)
 {
 	if (code == VT_SUCCESS)
 		put_section(walk, DAT_SECTION_DONE, section->id);

@@ -2,6 +2,7 @@
 
 #include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ static struct node_facts *learn_nodes(const struct profile_reader *reader)
 	/* Parents come before their children. */
 	for (uint32_t i = 1; i < count; i++) {
 		const struct profile_node *node = profile_reader_node(reader, i);
+		assert(node->parent < i);
 		const struct node_facts *parent = &facts[node->parent];
 		facts[i] = *parent;
 		if (node->parent == 0) {
@@ -133,6 +135,7 @@ static void add_module_steps(const struct report_input *input, struct quality *q
 		const struct profile_node *node = profile_reader_node(input->reader, i);
 		const struct node_facts *parent = &facts[node->parent];
 		struct quality_row *module = &quality->modules[frame_dso(input, node->frame)];
+		assert(facts[i].steps - parent->steps <= 1);
 		module->steps += facts[i].samples * (facts[i].steps - parent->steps);
 		module->pointer_steps +=
 			facts[i].samples * (facts[i].pointer_steps - parent->pointer_steps);

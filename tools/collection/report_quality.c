@@ -4,12 +4,15 @@
 #include "tools/collection/skip_reason.h"
 #include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
+#include <assert.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define OF(member) offsetof(struct quality_row, member)
+
+_Static_assert(OF(scope) == 0, "the offset that stands for none");
 
 /* Members set by OF() are offsets of uint64_t, or of texts by the column's kind. 0, the scope's
  * offset, stands for none. */
@@ -112,6 +115,7 @@ struct quality_table {
 static uint64_t number_of(const struct quality_row *row, size_t member)
 {
 	uint64_t number;
+	assert(member + sizeof(number) <= sizeof(*row));
 	memcpy(&number, (const char *)row + member, sizeof(number));
 	return number;
 }
@@ -141,6 +145,7 @@ static void begin_table(struct quality_table *table, const struct quality_row *s
 		if (columns[i].past == 0)
 			table->sources[count++] = columns[i];
 	}
+	assert(count <= COLUMN_MAX);
 	for (size_t i = 0; i < count; i++) {
 		const struct quality_column *source = &table->sources[i];
 		struct table_column *column = &table->columns[i];

@@ -3,6 +3,7 @@
 #include "tools/collection/quality.h"
 #include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,6 +183,7 @@ static const struct skip_reason reasons[PROFILE_SKIP_REASON_COUNT] = {
 
 const struct skip_reason *skip_reason_of(enum profile_skip_reason reason)
 {
+	assert(reason < PROFILE_SKIP_REASON_COUNT);
 	return &reasons[reason];
 }
 

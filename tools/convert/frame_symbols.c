@@ -8,6 +8,7 @@
 #include "tools/names/cold_name.h"
 #include "tools/names/demangle.h"
 #include "tools/text/path.h"
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -246,8 +247,10 @@ void frame_symbols_collect(const struct profile_reader *reader, const char *debu
 	free(placed);
 	if (count > 1)
 		qsort(symbols->addresses, count, sizeof(*symbols->addresses), compare_frames);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		assert(symbols->addresses[i].frame == i);
 		symbols->kept_count += kept_symbols_are_better(reader, &symbols->addresses[i]);
+	}
 }
 
 /* The names to show, for the caller to free. *full is NULL if equal to *name. */

@@ -1,5 +1,6 @@
 #include "tools/convert/progress.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@ void progress_update(struct progress *progress, uint64_t done)
 {
 	if (!progress->is_on)
 		return;
+	assert(progress->total > 0);
 	if (done > progress->total)
 		done = progress->total;
 	unsigned percent = (unsigned)((double)done / (double)progress->total * 100);

@@ -1,6 +1,7 @@
 #include "tools/debuginfo/small_elf.h"
 
 #include "tools/memory/xalloc.h"
+#include <assert.h>
 #include <elf.h>
 #include <endian.h>
 #include <stdint.h>
@@ -32,6 +33,7 @@ static bool write_file(int fd, const struct small_elf_section *sections, size_t 
 			     .e_shentsize = sizeof(*table),
 			     .e_shnum = (Elf64_Half)(count + 2),
 			     .e_shstrndx = (Elf64_Half)(count + 1)};
+	assert(count + 2 <= UINT16_MAX);
 	Elf64_Shdr *names = &table[count + 1];
 	uint64_t end = sizeof(header);
 	bool is_written = true;

@@ -2,6 +2,7 @@
 
 #include "tools/debuginfo/expansion.h"
 #include "tools/memory/xalloc.h"
+#include <assert.h>
 #include <errno.h>
 #include <gelf.h>
 #include <stdbool.h>
@@ -32,6 +33,7 @@ static time_t now(void)
 
 static int copy_piece(struct copy *copy, off_t at)
 {
+	assert(at < copy->size);
 	size_t wanted = copy->size - at < PIECE ? (size_t)(copy->size - at) : PIECE;
 	ssize_t got = pread(copy->from, copy->piece, wanted, at);
 	if (got < 0)

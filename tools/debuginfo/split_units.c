@@ -5,6 +5,7 @@
 #include "tools/debuginfo/snapshot.h"
 #include "tools/debuginfo/symbol_file.h"
 #include "tools/memory/xalloc.h"
+#include <assert.h>
 #include <dwarf.h>
 #include <gelf.h>
 #include <stdint.h>
@@ -78,8 +79,7 @@ struct unit {
 
 static void add(struct unit *unit, const void *bytes, size_t size)
 {
-	if (size > sizeof(unit->bytes) - unit->size)
-		return; /* checked before: names are no longer than paths */
+	assert(size <= sizeof(unit->bytes) - unit->size); /* is_followed limits the texts */
 	memcpy(unit->bytes + unit->size, bytes, size);
 	unit->size += size;
 }

@@ -3,6 +3,7 @@
 #include "tools/functions/functions.h"
 #include "tools/memory/xalloc.h"
 #include "tools/text/suggest.h"
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -17,6 +18,9 @@ static const char *const key_names[] = {
 	[FILTER_FUNCTION] = "function",
 	NULL,
 };
+
+_Static_assert(sizeof(key_names) / sizeof(key_names[0]) == FILTER_FUNCTION + 2,
+	       "a name for each key");
 
 static bool parse_id(const char *text, uint32_t *number)
 {
@@ -107,6 +111,7 @@ static bool is_without_version(const char *value, const char *name)
 bool filter_takes_name(const struct filter_condition *condition, const char *name,
 		       const char *other)
 {
+	assert(condition->key != FILTER_PID && condition->key != FILTER_TID);
 	if (condition->regex)
 		return regexec(condition->regex, name, 0, NULL, 0) == 0 ||
 		       (other && regexec(condition->regex, other, 0, NULL, 0) == 0);

@@ -6,6 +6,7 @@
 #include "tools/memory/xalloc.h"
 #include "tools/names/cold_name.h"
 #include "tools/text/path.h"
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,10 +123,25 @@ static uint32_t enter_function(struct functions *functions, const struct functio
 	return index;
 }
 
-static void add_special(struct functions *functions, const char *name, uint32_t dso)
+/* The functions for missing knowledge, in front of all others. */
+static void add_specials(struct functions *functions)
 {
-	enter_function(functions,
-		       &(struct function){.name = name, .full = name, .file = "", .dso = dso});
+	static const char *const names[] = {
+		[FUNCTION_UNKNOWN] = "[Unknown frame(s)]",
+		[FUNCTION_SKIPPED] = "[Skipped frame(s)]",
+		[FUNCTION_GUESSED] = "[Guessed frame(s)]",
+		[FUNCTION_KERNEL] = FUNCTION_KERNEL_NAME,
+	};
+	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		enter_function(functions,
+			       &(struct function){
+				       .name = names[i],
+				       .full = names[i],
+				       .file = "",
+				       .dso = i == FUNCTION_KERNEL ? functions->kernel_dso : 0,
+			       });
+		assert(functions_count(functions) == i + 1);
+	}
 }
 
 static void add_to_frame(struct functions *functions, uint32_t index)
@@ -204,10 +220,7 @@ struct functions *functions_create(const struct profile_reader *reader, bool wit
 	uint32_t count = profile_reader_frame_count(reader);
 	functions->reader = reader;
 	collect_dsos(functions);
-	add_special(functions, "[Unknown frame(s)]", 0);
-	add_special(functions, "[Skipped frame(s)]", 0);
-	add_special(functions, "[Guessed frame(s)]", 0);
-	add_special(functions, FUNCTION_KERNEL_NAME, functions->kernel_dso);
+	add_specials(functions);
 	functions->first_of_frame =
 		xalloc_zeroed((size_t)count + 1, sizeof(*functions->first_of_frame));
 	for (uint32_t i = 0; i < count; i++) {
@@ -242,6 +255,7 @@ uint32_t functions_count(const struct functions *functions)
 
 const struct function *functions_at(const struct functions *functions, uint32_t index)
 {
+	assert(index < functions_count(functions));
 	return &functions->functions[index];
 }
 
@@ -257,18 +271,20 @@ uint32_t functions_dso_count(const struct functions *functions)
 
 const struct dso *functions_dso(const struct functions *functions, uint32_t index)
 {
+	assert(index < functions_dso_count(functions));
 	return &functions->dsos[index];
 }
 
 const struct dso *functions_dso_of(const struct functions *functions, uint32_t index)
 {
-	return &functions->dsos[functions->functions[index].dso];
+	return functions_dso(functions, functions_at(functions, index)->dso);
 }
 
 const uint32_t *functions_of_frame(const struct functions *functions, uint32_t frame,
 				   uint32_t *count)
 {
 	size_t first = functions->first_of_frame[frame];
+	assert(first < functions->first_of_frame[frame + 1]);
 	*count = (uint32_t)(functions->first_of_frame[frame + 1] - first);
 	return functions->of_frames + first;
 }

@@ -1,6 +1,7 @@
 #include "tools/memory/index_map.h"
 
 #include "tools/memory/xalloc.h"
+#include <assert.h>
 #include <string.h>
 
 struct item_search {
@@ -36,6 +37,7 @@ uint32_t index_map_enter(struct index_map *map, void *items, const void *wanted,
 	slot = hash_table_add(&map->table, sizeof(*slot), hash);
 	if (!slot)
 		xalloc_fail();
+	assert(slot->number == map->table.count); /* nothing is ever removed */
 	char *array;
 	xalloc_room(items, &map->capacity, slot->number, size);
 	memcpy(&array, items, sizeof(array));

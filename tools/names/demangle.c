@@ -2,6 +2,7 @@
 
 #include "tools/memory/xalloc.h"
 #include "tools/names/demangle_module.h"
+#include <assert.h>
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdbool.h>
@@ -23,6 +24,7 @@ struct collected {
 static void collect(const char *piece, size_t length, void *user)
 {
 	struct collected *collected = user;
+	assert(collected->length <= DEMANGLE_OUTPUT_MAX);
 	if (length > DEMANGLE_OUTPUT_MAX - collected->length)
 		longjmp(collected->too_long, 1);
 	xalloc_room(&collected->text, &collected->capacity, collected->length + length + 1, 1);

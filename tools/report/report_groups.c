@@ -6,6 +6,7 @@
 #include "tools/report/report.h"
 #include "tools/samples/draws.h"
 #include "tools/text/path.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,7 @@ enum value {
 
 #define BY(rows) (1u << (rows))
 #define BY_ANY   (BY(PROGRAM + 1) - 1)
+_Static_assert(PROGRAM + 1 < 32, "a bit for each kind of rows");
 
 /* In their order. */
 static const struct group_column {
@@ -372,6 +374,7 @@ static void fill_cell(const struct grouping *grouping, const struct group *group
 		      enum value value, struct table_cell *cell)
 {
 	const struct report_input *input = grouping->input;
+	assert(group->added > 0);
 	struct owner owner = find_owner(grouping, group);
 	switch (value) {
 	case VALUE_LABEL:
@@ -411,6 +414,7 @@ static void fill_cell(const struct grouping *grouping, const struct group *group
 		cell->is_unknown = group->id == NO_OWNER;
 		break;
 	case VALUE_COMMAND:
+		assert(grouping->commands);
 		if (owner.process != PROFILE_NONE)
 			cell->text = grouping->commands[owner.process];
 		break;

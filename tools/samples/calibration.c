@@ -2,6 +2,7 @@
 
 #include "tools/memory/index_map.h"
 #include "tools/memory/xalloc.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ static uint64_t spread_take(struct spread *spread, uint64_t weight_ns)
 		return 0;
 	uint64_t due_ns = (uint64_t)((unsigned __int128)spread->time_ns * spread->passed_ns /
 				     spread->weight_ns);
+	assert(due_ns >= spread->given_ns && due_ns <= spread->time_ns);
 	uint64_t part_ns = due_ns - spread->given_ns;
 	spread->given_ns = due_ns;
 	return part_ns;
@@ -58,6 +60,7 @@ static struct calibration_parts weigh(const struct profile_stack *stack)
 	uint64_t kernel_ns = 0;
 	if (stack->kernel_us != PROFILE_KERNEL_ALL)
 		kernel_ns = UINT64_C(1000) * stack->kernel_us;
+	assert(kernel_ns <= stack->cpu_ns);
 	return (struct calibration_parts){stack->cpu_ns - kernel_ns, kernel_ns};
 }
 

@@ -18,6 +18,8 @@ struct collecting {
 
 /* The part of an entry before its sums. */
 #define KEY_SIZE offsetof(struct tally_entry, sum)
+_Static_assert(KEY_SIZE == 5 * sizeof(uint32_t) + 2 * sizeof(uint16_t),
+	       "keys are compared as bytes: no padding");
 
 const char *tally_process_name(const struct profile_reader *reader, uint32_t process)
 {

@@ -3,6 +3,7 @@
 #include "tools/functions/functions.h"
 #include "tools/memory/xalloc.h"
 #include "tools/samples/tally.h"
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,7 @@ static bool is_system(const struct functions *functions, uint32_t function)
 static void apply_mode(struct call_path *call_path, const struct functions *functions,
 		       enum call_path_mode mode)
 {
+	assert(call_path->count > 0);
 	size_t kept = 0;
 	uint32_t outermost = call_path->functions[0];
 	bool was_system = false;
@@ -98,11 +100,13 @@ void call_path_of_stack(struct call_path *call_path, const struct profile_reader
 		for (uint32_t i = 0; i < function_count; i++)
 			add_function(call_path, of_frame[i]);
 	}
+	assert(!has_seam); /* shown once */
 	if (mode != CALL_PATH_ALL)
 		apply_mode(call_path, functions, mode);
 }
 
 uint32_t call_path_leaf(const struct call_path *call_path)
 {
+	assert(call_path->count > 0);
 	return call_path->functions[call_path->count - 1];
 }

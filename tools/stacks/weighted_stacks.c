@@ -2,6 +2,7 @@
 
 #include "tools/functions/filter.h"
 #include "tools/samples/tally.h"
+#include <assert.h>
 
 bool weighted_stacks_next(struct weighted_stacks *stacks)
 {
@@ -29,6 +30,7 @@ void weighted_stacks_finish(struct weighted_stacks *stacks)
 
 uint64_t weighted_stacks_samples(const struct weighted_stacks *stacks)
 {
+	assert(stacks->entry); /* of the present stack */
 	const struct draws_part *sum = &stacks->entry->sum;
 	uint64_t interval_ns = profile_reader_interval_ns(stacks->reader);
 	if (stacks->entry->node != TALLY_KERNEL || sum->samples > 0 || interval_ns == 0)

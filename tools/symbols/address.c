@@ -18,6 +18,14 @@ void symbol_addresses_sort(struct symbol_address *addresses, size_t count)
 		qsort(addresses, count, sizeof(*addresses), compare_addresses);
 }
 
+bool symbol_addresses_are_sorted(const struct symbol_address *addresses, size_t count)
+{
+	size_t i = 1;
+	while (i < count && addresses[i - 1].rva <= addresses[i].rva)
+		i++;
+	return i >= count;
+}
+
 size_t symbol_addresses_from(const struct symbol_address *addresses, size_t count, uint64_t rva)
 {
 	size_t low = 0;

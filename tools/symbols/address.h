@@ -31,6 +31,9 @@ struct symbol_address {
 /* Sorts by rva. */
 void symbol_addresses_sort(struct symbol_address *addresses, size_t count);
 
+/* Whether they are sorted by rva, as every resolver takes them. */
+bool symbol_addresses_are_sorted(const struct symbol_address *addresses, size_t count);
+
 /* Index of the first address >= rva; count: none. */
 size_t symbol_addresses_from(const struct symbol_address *addresses, size_t count, uint64_t rva);
 

@@ -6,6 +6,7 @@
 #include "tools/names/cold_name.h"
 #include "tools/names/demangle.h"
 #include "tools/symbols/dwarf_names.h"
+#include <assert.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <stdbool.h>
@@ -83,6 +84,7 @@ static void add_range(struct walk *walk, const struct members *members, uint64_t
 		walk->list_of[index] = walk->lists;
 		if (!inside->indices)
 			inside->indices = xalloc_zeroed(members->count, sizeof(*inside->indices));
+		assert(inside->count < members->count); /* each once */
 		inside->indices[inside->count++] = index;
 	}
 }

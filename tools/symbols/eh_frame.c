@@ -2,6 +2,7 @@
 
 #include "containers/compare.h"
 #include "tools/memory/xalloc.h"
+#include <assert.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <stdlib.h>
@@ -167,6 +168,7 @@ static void read_ranges(struct eh_frame_table *table)
 
 bool eh_frame_find(struct eh_frame_table *table, uint64_t rva, uint64_t *start, uint64_t *size)
 {
+	assert(table->file);
 	if (!table->is_open)
 		read_ranges(table);
 	table->is_open = true;

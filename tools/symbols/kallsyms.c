@@ -2,6 +2,7 @@
 
 #include "tools/memory/xalloc.h"
 #include "tools/symbols/resolve.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,7 @@ static void set_functions(const struct nearest *nearest, struct symbol_address *
 
 void kallsyms_read(FILE *stream, struct symbol_address *addresses, size_t count)
 {
+	assert(symbol_addresses_are_sorted(addresses, count));
 	struct nearest *nearest = xalloc_zeroed(count, sizeof(*nearest));
 	char *line = NULL;
 	size_t size = 0;

@@ -3,6 +3,7 @@
 #include "program/regular_file.h"
 #include "tools/memory/xalloc.h"
 #include "tools/symbols/resolve.h"
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -60,6 +61,7 @@ static void take_line(struct reading *reading, char *line, size_t length)
 
 size_t perf_map_symbols_read(FILE *stream, struct symbol_address *addresses, size_t count)
 {
+	assert(symbol_addresses_are_sorted(addresses, count));
 	struct reading reading = {.addresses = addresses, .count = count};
 	char line[PERF_MAP_LINE_MAX];
 	size_t length = 0;

@@ -2,6 +2,7 @@
 
 #include "containers/compare.h"
 #include "tools/memory/xalloc.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,6 +191,7 @@ static void resolve_section(struct symbol_file *file, const struct slots *slots,
 			    const GElf_Shdr *section, struct symbol_address *addresses,
 			    size_t count)
 {
+	assert(slots->jump_count <= slots->count);
 	uint64_t stub_size = section->sh_entsize == 8 ? 8 : STUB_SIZE;
 	for (size_t i = symbol_addresses_from(addresses, count, section->sh_addr);
 	     i < count && addresses[i].rva - section->sh_addr < section->sh_size; i++) {

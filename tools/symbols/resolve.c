@@ -6,9 +6,11 @@
 #include "tools/symbols/elf_symbols.h"
 #include "tools/symbols/plt.h"
 #include "tools/symbols/sigreturn.h"
+#include <assert.h>
 
 static void resolve_image(struct symbol_file *file, struct symbol_address *addresses, size_t count)
 {
+	assert(symbol_addresses_are_sorted(addresses, count));
 	elf_symbols_resolve(file, addresses, count);
 	cold_part_resolve(file, addresses, count);
 	plt_resolve(file, addresses, count);

@@ -1,6 +1,7 @@
 #include "tools/table/table.h"
 
 #include "tools/memory/xalloc.h"
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,7 @@ struct table_cell *table_add_row(struct table *table)
 
 const struct table_cell *table_row(const struct table *table, size_t row)
 {
+	assert(row < table->row_count);
 	return table->cells + row * table->column_count;
 }
 

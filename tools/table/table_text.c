@@ -2,6 +2,7 @@
 #include "tools/table/table_format.h"
 #include "tools/table/tree_lines.h"
 #include "tools/terminal/terminal.h"
+#include <assert.h>
 #include <inttypes.h>
 #include <langinfo.h>
 #include <stdbool.h>
@@ -272,6 +273,7 @@ static void shrink(const struct table *table, struct layout *layout, size_t widt
 		size_t spare =
 			layout->widths[widest] > second ? layout->widths[widest] - second : 1;
 		size_t taken = excess < spare ? excess : spare;
+		assert(taken > 0 && taken <= layout->widths[widest]); /* else no end */
 		layout->widths[widest] -= taken;
 		total -= taken;
 	}

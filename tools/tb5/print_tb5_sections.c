@@ -2,10 +2,13 @@
 #include "tools/memory/xalloc.h"
 #include "tools/tb5/print_tb5.h"
 #include "tools/tb5/tb5_text.h"
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+_Static_assert(offsetof(struct printer, walk) == 0, "a walk stands for its printer");
 
 static struct printer *printer_of(struct tb5_walk *walk)
 {

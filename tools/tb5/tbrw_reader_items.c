@@ -1,10 +1,13 @@
 /* Writes sections as items of the first data file, and the sampling data to a file of its own. */
 #include "tools/tb5/tb5_text.h"
 #include "tools/tb5/tbrw_reader.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SAMPLING_STREAM 0
+
+_Static_assert(offsetof(struct reader, walk) == 0, "a walk stands for its reader");
 
 static struct reader *reader_of(struct tb5_walk *walk)
 {

@@ -2,6 +2,7 @@
 
 #include "profile/base/visible.h"
 #include "tools/memory/xalloc.h"
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ static bool is_cut(const char *bytes, size_t size)
 
 static void hold(struct terminal_filter *filter, const char *bytes, size_t size)
 {
+	assert(size <= sizeof(filter->held));
 	memcpy(filter->held, bytes, size);
 	filter->held_size = size;
 }

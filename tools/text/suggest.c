@@ -1,6 +1,7 @@
 #include "tools/text/suggest.h"
 
 #include "tools/memory/xalloc.h"
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ static unsigned distance(const char *a, const char *b)
 	unsigned cost[NAME_MAX_LENGTH + 1][NAME_MAX_LENGTH + 1];
 	size_t rows = strlen(a);
 	size_t columns = strlen(b);
+	assert(rows <= NAME_MAX_LENGTH && columns <= NAME_MAX_LENGTH);
 	for (unsigned i = 0; i <= rows; i++) {
 		for (unsigned j = 0; j <= columns; j++) {
 			if (i == 0 || j == 0) {
@@ -75,6 +77,7 @@ static size_t find_near(const char *name, const char *const *names, const char *
 
 char *suggest_list(const char *const *names)
 {
+	assert(names[0]);
 	char *list = xalloc_text(names[0]);
 	for (size_t i = 1; names[i]; i++) {
 		char *longer =

@@ -95,7 +95,7 @@ START_TEST(report_of_unreadable_samples)
 	build(false);
 	damage_samples();
 	expect(TBREPORT " r000hs.tb5", 1, "tbreport: cannot read the samples of r000hs.tb5: ");
-	ck_assert_ptr_nonnull(strstr(output, "; tbconvert recover keeps what is whole\n"));
+	ck_assert_ptr_nonnull(strstr(output, "; use a copy of the result, or collect again\n"));
 }
 END_TEST
 
@@ -206,7 +206,14 @@ START_TEST(recover_results)
 	build(false);
 	expect(TBCONVERT " recover r000hs.tb5", 1,
 	       "tbconvert: r000hs.tb5: complete already; nothing to recover\n");
+	expect("echo no >no.tb5; " TBCONVERT " recover no.tb5", 1,
+	       "tbconvert: cannot recover no.tb5: ");
+	ck_assert_ptr_nonnull(strstr(output, "; nothing in it can be recovered\n"));
 	build(true);
+	expect(TBREPORT " summary r000hs.tb5", 0, "");
+	ck_assert_ptr_nonnull(
+		strstr(output,
+		       "; run: tbconvert recover RESULT, then tbconvert finalize RESULT\n"));
 	expect(TBCONVERT " recover -o . r000hs.tb5", 1, "tbconvert: cannot replace .: ");
 	expect(TBCONVERT " recover -o nowhere/a.tb5 r000hs.tb5", 1,
 	       "tbconvert: cannot write nowhere/a.tb5: No such file or directory; name another ");

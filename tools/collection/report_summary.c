@@ -338,7 +338,8 @@ static void print_as_text(const struct report_input *input, const struct overvie
 	report_top_functions(input, limit, stream, width);
 	report_top_programs(input, limit, stream, width);
 	if (!overview->is_finalized && input->tally.samples > 0)
-		fputs("The result has no symbols yet; run: tbconvert finalize RESULT\n", stream);
+		fprintf(stream, "The result has no symbols yet; run: %stbconvert finalize RESULT\n",
+			overview->is_complete ? "" : "tbconvert recover RESULT, then ");
 	lines_begin(&lines);
 	print_platform(input, overview, lines.stream, width);
 	lines_end(&lines, LINES_LABEL_WIDTH, width, stream);

@@ -39,8 +39,9 @@ static int check_abandoned(const struct file *result)
 	else if (code == VT_TB5_IN_USE)
 		diagnose("%s: still being written; stop the collection instead", result->name);
 	else
-		diagnose("cannot recover %s: %s; check its permissions", result->name,
-			 diagnose_code(code, text));
+		diagnose("cannot recover %s: %s; %s", result->name, diagnose_code(code, text),
+			 code == VT_INVALID_SAMPLE_FILE ? "nothing in it can be recovered"
+							: "check its permissions");
 	return EXIT_FAILURE;
 }
 
@@ -67,8 +68,9 @@ static int recover(struct profile_reader *reader, const struct file *result,
 	progress_end(&progress);
 	int error = code == VT_SUCCESS ? move_into_place(temporary, output->path) : 0;
 	if (code != VT_SUCCESS)
-		diagnose("cannot recover %s: %s; check the space on the disk of %s", result->name,
-			 diagnose_code(code, text), output->name);
+		diagnose("cannot recover %s: %s; check the space on the disk of %s, or "
+			 "name a file elsewhere with -o",
+			 result->name, diagnose_code(code, text), output->name);
 	else if (error)
 		diagnose("cannot replace %s: %s; name another file with -o", output->name,
 			 strerror(error));

@@ -28,7 +28,9 @@ static int refuse(const char *path, enum profile_place place)
 			 path);
 		break;
 	case PROFILE_PLACE_OTHERS:
-		diagnose("%s: belongs to another user; run as that user, or work on a copy", path);
+		diagnose("%s: belongs to another user; run as that user, work on a copy, or use "
+			 "finalize --any-owner or recover -o FILE",
+			 path);
 		break;
 	default:
 		diagnose("cannot find %s any more: %s; is /proc mounted?", path, strerror(errno));

@@ -13,7 +13,8 @@ int sampled_result_open(struct sampled_result *result, const char *path,
 		return status;
 	TBRW_U32 code = tally_collect(result->reader, filter, by, &result->tally);
 	if (code != VT_SUCCESS) {
-		diagnose("cannot read the samples of %s: %s; tbconvert recover keeps what is whole",
+		diagnose("cannot read the samples of %s: %s; use a copy of the result, or collect "
+			 "again",
 			 path, diagnose_code(code, text));
 		profile_reader_close(result->reader);
 		return EXIT_FAILURE;

@@ -68,8 +68,9 @@ static int explain_permission(struct failure *failure, int error, pid_t pid)
 	return failure_set(
 		failure, FAILURE_EXIT,
 		"cannot sample %s: %s (kernel.perf_event_paranoid is %ld, CAP_PERFMON %s); "
-		"kernel code needs paranoid <= 1 or sudo setcap cap_perfmon=ep tbcollect, a "
-		"process that is setuid or not dumpable needs cap_sys_ptrace too",
+		"--kernel needs kernel.perf_event_paranoid at 1 or lower, or: sudo setcap "
+		"cap_perfmon=ep tbcollect; a process that is setuid or not dumpable needs "
+		"CAP_SYS_PTRACE too",
 		who, strerror(error), paranoid, have_capability() ? "is there" : "is missing");
 }
 

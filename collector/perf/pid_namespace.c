@@ -18,9 +18,10 @@ static int check_numbers(const char *numbers, struct failure *failure)
 	if (*more == '\n' || *more == '\0')
 		return 0;
 	return failure_set(failure, FAILURE_EXIT,
-			   "/proc is another pid namespace's: it calls tbcollect process %ld, here "
-			   "it is %ld, and others would be mixed up; mount this one's (unshare "
-			   "--mount-proc, mount -t proc proc /proc), or run tbcollect outside",
+			   "/proc belongs to another pid namespace: tbcollect there is "
+			   "process %ld, here %ld, so processes would be mixed up; mount this "
+			   "namespace's /proc (unshare --mount-proc, mount -t proc proc /proc), or "
+			   "run tbcollect outside",
 			   there, (long)getpid());
 }
 
@@ -53,8 +54,9 @@ int pid_namespace_check(struct failure *failure)
 	FILE *status = fopen("/proc/self/status", "re");
 	if (!status && (errno == ENOENT || errno == ENOTDIR))
 		return failure_set(failure, FAILURE_EXIT,
-				   "/proc is not there, or of a pid namespace that this process is "
-				   "not in; mount this one's: mount -t proc proc /proc");
+				   "/proc is not mounted, or belongs to a pid namespace without "
+				   "this process; mount this namespace's: mount -t proc proc "
+				   "/proc");
 	if (!status)
 		return failure_set_error(failure, errno, "cannot read /proc/self/status");
 	int result = pid_namespace_check_status(status, failure);

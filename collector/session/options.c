@@ -115,7 +115,8 @@ static int parse_interval(struct options *options, const char *text, struct fail
 	options->interval_ns = parse_time(text, 1e6);
 	if (options->interval_ns < 100000 || options->interval_ns > NS_PER_S)
 		return failure_set(failure, FAILURE_EXIT_USAGE,
-				   "bad interval '%s': it must be 0.1ms to 1s; give e.g. -i 1ms",
+				   "bad interval '%s': give a number and a unit (us, ms or s) from "
+				   "0.1ms to 1s, e.g. -i 1ms",
 				   text);
 	return 0;
 }
@@ -155,7 +156,7 @@ static int parse_stack_size(struct options *options, const char *text, struct fa
 	if (end == text || *end != '\0' || errno != 0 || size < 8 || size % 8 != 0 ||
 	    size > STACK_SIZE_MAX)
 		return failure_set(failure, FAILURE_EXIT_USAGE,
-				   "bad stack size '%s': it must be a multiple of 8 up to %lu",
+				   "bad stack size '%s': give bytes, a multiple of 8 up to %lu",
 				   text, STACK_SIZE_MAX);
 	options->stack_size = (uint32_t)size;
 	return 0;
@@ -198,7 +199,9 @@ static int parse_overhead_limit(struct options *options, const char *text, struc
 	if (end == text || (*end != '\0' && strcmp(end, "%") != 0) || !(percent >= 0) ||
 	    percent > 1000)
 		return failure_set(failure, FAILURE_EXIT_USAGE,
-				   "bad overhead limit '%s': give a percentage, e.g. 5", text);
+				   "bad overhead limit '%s': give a percentage from 0 to 1000, "
+				   "e.g. 5",
+				   text);
 	options->overhead_limit = percent / 100;
 	return 0;
 }

@@ -6,6 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct build_sample render_example_samples[RENDER_EXAMPLE_SAMPLES] = {
+	{.stack = "app:_start libc:start libc:call_main app:main app:work",
+	 .count = 4,
+	 .cpu_ms = 10},
+	{.stack = "app:_start libc:start libc:call_main app:main libc:read libc:lock",
+	 .count = 2,
+	 .cpu_ms = 10,
+	 .thread = 1},
+	{.stack = "lib:run,\"fast\"",
+	 .count = 3,
+	 .cpu_ms = 5,
+	 .state = PROFILE_STACK_SKIPPED,
+	 .reason = PROFILE_SKIP_TRUNCATED,
+	 .thread = 2},
+	{.stack = "?", .count = 1, .cpu_ms = 1},
+};
+
+const struct build_result render_example = {.samples = render_example_samples,
+					    .count = RENDER_EXAMPLE_SAMPLES,
+					    .rest_ms = 4,
+					    .is_finalized = true};
+
 char *render_file(const char *path, render_print *print, unsigned tally_by,
 		  const char *const *arguments)
 {
@@ -53,4 +75,12 @@ char *render_report(const struct build_result *result, render_print *print, unsi
 	char *text = render_file(path, print, tally_by, arguments);
 	build_directory_remove(directory);
 	return text;
+}
+
+void render_expect(char *text, const char *const *parts)
+{
+	/* check has no room for all of it. */
+	for (; *parts; parts++)
+		ck_assert_msg(strstr(text, *parts), "'%s' is not in:\n%.3000s", *parts, text);
+	free(text);
 }

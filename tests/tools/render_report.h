@@ -17,4 +17,14 @@ char *render_report(const struct build_result *result, render_print *print, unsi
 char *render_file(const char *path, render_print *print, unsigned tally_by,
 		  const char *const *arguments);
 
+/* Fails the test unless each of the parts, NULL behind the last, is in the text. Frees the text. */
+void render_expect(char *text, const char *const *parts);
+
+#define RENDER_EXAMPLE_SAMPLES 4u
+
+/* A result of a whole stack, one that ends in a system library, a skipped one, and an unknown one.
+ */
+extern const struct build_sample render_example_samples[RENDER_EXAMPLE_SAMPLES];
+extern const struct build_result render_example;
+
 #endif

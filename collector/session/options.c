@@ -316,7 +316,10 @@ int options_parse(struct options *options, int argc, char **argv, struct failure
 			return check_options(options, argc, argv, failure);
 		if (option == '?')
 			return failure_set(failure, FAILURE_EXIT_USAGE,
-					   "unknown option '%s': see tbcollect --help",
+					   optopt && argv[index][1] == '-'
+						   ? "option '%s' takes no value: see tbcollect "
+						     "--help"
+						   : "unknown option '%s': see tbcollect --help",
 					   argv[index]);
 		if (option == ':')
 			return failure_set(failure, FAILURE_EXIT_USAGE,

@@ -160,6 +160,9 @@ START_TEST(convert_usage)
 	expect(TBCONVERT " finalize --nonsense", 2, "tbconvert: --nonsense: no such option; see");
 	expect(TBCONVERT " finalize --debug-dir", 2, "--debug-dir: its value is missing; see");
 	expect(TBCONVERT " recover -x", 2, "tbconvert: -x: no such option");
+	expect(TBCONVERT " finalize --quiet=1", 2, "tbconvert: --quiet=1: it takes no value");
+	expect(TBREPORT " --help=1", 2, "tbreport: --help=1: it takes no value");
+	expect(TBREPORT " -x", 2, "tbreport: -x: no such option");
 	expect(TBCONVERT " export --nonsense", 2, "tbconvert: --nonsense: no such option");
 	expect(TBCONVERT " export r000hs.tb5", 2,
 	       "tbconvert: export: no format; name one with --to");

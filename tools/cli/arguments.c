@@ -58,7 +58,12 @@ int arguments_finish_output(struct output *output, const char *path)
 
 int arguments_bad_option(int option, char **argv, const char *help)
 {
-	diagnose("%s: %s; see %s", argv[optind - 1],
-		 option == ':' ? "its value is missing" : "no such option", help);
+	const char *argument = argv[optind - 1];
+	bool has_value = option == '?' && optopt && argument[1] == '-';
+	diagnose("%s: %s; see %s", argument,
+		 option == ':' ? "its value is missing"
+		 : has_value   ? "it takes no value"
+			       : "no such option",
+		 help);
 	return EXIT_USAGE;
 }

@@ -224,8 +224,10 @@ enum report_options_status report_options_parse(int argc, char **argv, const cha
 			*problem = xalloc_printf("%s: its value is missing; see tbreport --help",
 						 argv[optind - 1]);
 		else if (option == '?')
-			*problem = xalloc_printf("%s: no such option; see tbreport --help",
-						 argv[optind - 1]);
+			*problem = xalloc_printf("%s: %s; see tbreport --help", argv[optind - 1],
+						 optopt && argv[optind - 1][1] == '-'
+							 ? "it takes no value"
+							 : "no such option");
 		else
 			*problem = take(options, option, optarg);
 		if (*problem)

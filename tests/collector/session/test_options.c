@@ -139,7 +139,7 @@ static const struct {
 	{"tbcollect --no-such-option prog", "'--no-such-option'"},
 	{"tbcollect -x prog", "'-x'"},
 	{"tbcollect -q -x prog", "'-x'"},
-	{"tbcollect --quiet=yes prog", "--quiet=yes"},
+	{"tbcollect --quiet=yes prog", "option '--quiet=yes' takes no value"},
 	{"tbcollect -r", "'-r' needs a value"},
 	{"tbcollect --interval", "'--interval' needs a value"},
 	{"tbcollect -r _ prog", "empty result directory"},

@@ -97,3 +97,39 @@ void record_fixture_fill(struct record *record, enum record_kind kind)
 		break;
 	}
 }
+
+static void assert_same_registers(const struct record_sample *a, const struct record_sample *b)
+{
+	ck_assert_int_eq(a->abi, b->abi);
+	ck_assert_uint_eq(a->processor_flags, b->processor_flags);
+	ck_assert_uint_eq(a->code_segment, b->code_segment);
+	ck_assert_mem_eq(&a->regs, &b->regs, sizeof(a->regs));
+}
+
+void record_fixture_assert_same(const struct record_format *format, const struct record *a,
+				const struct record *b)
+{
+	const struct record_sample *in = &a->sample;
+	const struct record_sample *out = &b->sample;
+	ck_assert_int_eq(b->kind, RECORD_SAMPLE);
+	ck_assert_uint_eq(b->time_ns, a->time_ns);
+	ck_assert_uint_eq(b->pid, a->pid);
+	ck_assert_uint_eq(b->tid, a->tid);
+	ck_assert_uint_eq(b->cpu, a->cpu);
+	ck_assert_uint_eq(out->ip, in->ip);
+	ck_assert_uint_eq(out->period, in->period);
+	ck_assert_int_eq(out->in_kernel, in->in_kernel);
+	ck_assert_uint_eq(out->count, format->count ? in->count : 0);
+	ck_assert_uint_eq(out->callchain_length, format->callchain ? in->callchain_length : 0);
+	if (format->callchain)
+		ck_assert_mem_eq(out->callchain, in->callchain, in->callchain_length * 8);
+	if (format->registers)
+		assert_same_registers(in, out);
+	else
+		ck_assert_int_eq(out->abi, RECORD_REGISTERS_NONE);
+	ck_assert_uint_eq(out->stack.requested, format->stack ? in->stack.requested : 0);
+	ck_assert_uint_eq(out->stack.size, format->stack ? in->stack.size : 0);
+	ck_assert_uint_eq(out->stack.base, format->stack ? in->stack.base : 0);
+	if (out->stack.size > 0)
+		ck_assert_mem_eq(out->stack.bytes, in->stack.bytes, in->stack.size);
+}

@@ -24,4 +24,8 @@ void record_fixture_fill(struct record *record, enum record_kind kind);
 bool record_fixture_decode(const struct record_format *format, const void *bytes, size_t size,
 			   struct record *record, void **copy);
 
+/* That sample b is sample a, as far as the format has its fields. */
+void record_fixture_assert_same(const struct record_format *format, const struct record *a,
+				const struct record *b);
+
 #endif

@@ -4,7 +4,7 @@
 #include "collector/machine/clock.h"
 #include "collector/proc/maps.h"
 #include "tests/collector/fake_emit.h"
-#include "tests/collector/folder_fixture.h"
+#include "tests/collector/image_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <fcntl.h>
@@ -12,69 +12,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
-
-enum { NO_PROCESS = 5000000 }; /* above what the kernel gives out */
-
-static const char *directory;
-static struct emit *emit;
-static struct image_table *table;
-
-static void setup(void)
-{
-	directory = folder_fixture_make();
-	emit = fake_emit_create();
-	table = image_table_create(emit, NULL);
-	ck_assert_ptr_nonnull(table);
-}
-
-static void teardown(void)
-{
-	image_table_destroy(table);
-	fake_emit_destroy(emit);
-	folder_fixture_remove();
-}
-
-static struct image_source make_source(uint32_t pid, const char *path)
-{
-	return (struct image_source){.pid = pid,
-				     .start = 0x400000,
-				     .end = 0x401000,
-				     .path = path,
-				     .build_id = (const uint8_t *)""};
-}
-
-/* A copy of this program's first bytes, under the directory. */
-static const char *copy_program(const char *name, size_t most)
-{
-	static char path[64];
-	char buffer[65536];
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	int in = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	int out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
-	ck_assert_int_ge(in, 0);
-	ck_assert_int_ge(out, 0);
-	while (most > 0) {
-		ssize_t count = read(in, buffer, most < sizeof(buffer) ? most : sizeof(buffer));
-		if (count <= 0)
-			break;
-		ck_assert_int_eq(write(out, buffer, (size_t)count), count);
-		most -= (size_t)count;
-	}
-	close(in);
-	close(out);
-	return path;
-}
-
-static struct stat status_of(const char *path)
-{
-	struct stat status;
-	ck_assert_int_eq(stat(path, &status), 0);
-	return status;
-}
 
 struct search {
 	const char *path; /* or NULL: by address */
@@ -100,7 +39,7 @@ static struct image_source own_source(struct search *search)
 {
 	ck_assert_int_eq(maps_read(NULL, getpid(), search_entry, search), 0);
 	ck_assert_uint_lt(search->entry.start, search->entry.end);
-	struct image_source source = make_source((uint32_t)getpid(), search->found);
+	struct image_source source = image_fixture_make_source((uint32_t)getpid(), search->found);
 	source.start = search->entry.start;
 	source.end = search->entry.end;
 	source.inode = search->entry.inode;
@@ -159,7 +98,7 @@ END_TEST
 /* No vdso is as large as that; we do not read beyond ours. */
 START_TEST(hostile_vdso)
 {
-	struct image_source source = make_source(NO_PROCESS, "[vdso]");
+	struct image_source source = image_fixture_make_source(NO_PROCESS, "[vdso]");
 	source.end = source.start + (1 << 30);
 	ck_assert_uint_eq(image_table_get(table, &source), 1);
 	ck_assert_ptr_null(image_module(table, 1));
@@ -184,7 +123,7 @@ START_TEST(vdso_of_a_32_bit_process)
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
 	ck_assert_ptr_ne(copy, MAP_FAILED);
 	memcpy(copy, vdso, size);
-	struct image_source source = make_source(NO_PROCESS, "[vdso]");
+	struct image_source source = image_fixture_make_source(NO_PROCESS, "[vdso]");
 	source.start = (uintptr_t)copy;
 	source.end = source.start + size;
 	ck_assert_uint_eq(image_table_get(table, &source), 1);
@@ -202,7 +141,7 @@ END_TEST
 START_TEST(generated_code_belongs_to_its_process)
 {
 	char line[96];
-	struct image_source source = make_source((uint32_t)getpid(), "");
+	struct image_source source = image_fixture_make_source((uint32_t)getpid(), "");
 	ck_assert_uint_eq(image_table_get(table, &source), 1);
 	ck_assert_ptr_null(image_module(table, 1));
 	snprintf(line, sizeof(line), "image 1 kind 3 flags 0 /tmp/perf-%d.map", (int)getpid());
@@ -255,9 +194,9 @@ END_TEST
 
 START_TEST(file_by_inode)
 {
-	const char *path = copy_program("program", SIZE_MAX);
-	struct image_source source = make_source(NO_PROCESS, path);
-	source.inode = status_of(path).st_ino;
+	const char *path = image_fixture_copy_program("program", SIZE_MAX);
+	struct image_source source = image_fixture_make_source(NO_PROCESS, path);
+	source.inode = image_fixture_status_of(path).st_ino;
 	ck_assert_uint_eq(image_table_get(table, &source), 1);
 	ck_assert_ptr_nonnull(image_module(table, 1));
 	source.inode++; /* replaced since it was mapped */
@@ -270,9 +209,9 @@ END_TEST
 START_TEST(file_by_build_id)
 {
 	uint8_t id[20] = {0};
-	const char *path = copy_program("program", SIZE_MAX);
-	struct image_source source = make_source(NO_PROCESS, path);
-	source.inode = status_of(path).st_ino;
+	const char *path = image_fixture_copy_program("program", SIZE_MAX);
+	struct image_source source = image_fixture_make_source(NO_PROCESS, path);
+	source.inode = image_fixture_status_of(path).st_ino;
 	ck_assert_uint_eq(image_table_get(table, &source), 1);
 	uint32_t size = (uint32_t)uw_module_build_id(image_module(table, 1), id, sizeof(id));
 	ck_assert_uint_gt(size, 0); /* by this test's link arguments */
@@ -290,183 +229,10 @@ START_TEST(file_by_build_id)
 }
 END_TEST
 
-/* A source that names this test's program by its build-id, under another path. */
-static struct image_source source_by_build_id(const char *path, uint8_t id[static 20])
-{
-	const char *program = copy_program("program", SIZE_MAX);
-	struct uw_module *module;
-	int fd = open(program, O_RDONLY | O_CLOEXEC);
-	ck_assert_int_eq(uw_module_open(fd, &module), 0);
-	close(fd);
-	struct image_source source = make_source(NO_PROCESS, path);
-	source.build_id = id;
-	source.build_id_size = (uint32_t)uw_module_build_id(module, id, 20);
-	uw_module_unref(module);
-	return source;
-}
-
-static uint32_t open_through(uint32_t image, uint32_t pid)
-{
-	struct image_place place = {pid, 0x400000, 0x401000, 0};
-	return image_table_open(table, image, &place);
-}
-
-/* A process that ended too early is no reason to do without the file for the rest of the run. */
-START_TEST(file_that_is_there_later)
-{
-	char path[64];
-	uint8_t id[20] = {0};
-	snprintf(path, sizeof(path), "%s/later", directory);
-	struct image_source source = source_by_build_id(path, id);
-	ck_assert_uint_eq(image_table_get(table, &source), 1);
-	ck_assert(image_is_unread(table, 1));
-	ck_assert_uint_eq(open_through(1, NO_PROCESS + 1), 1); /* not there yet */
-	copy_program("later", SIZE_MAX);
-	ck_assert_uint_eq(open_through(1, NO_PROCESS + 1), 1); /* once for each process */
-	ck_assert_uint_eq(open_through(1, NO_PROCESS + 2), 2);
-	ck_assert(!image_is_unread(table, 2));
-	ck_assert_ptr_nonnull(image_module(table, 2));
-	ck_assert_ptr_null(image_module(table, 1)); /* what was written of it stays true */
-	ck_assert_uint_eq(fake_emit_count(emit, "image 1 kind 1 flags 10 "), 1);
-	ck_assert_uint_eq(fake_emit_count(emit, "image 2 kind 1 flags 0 "), 1);
-	ck_assert_uint_eq(fake_emit_last_image(emit).pid, NO_PROCESS + 2);
-	ck_assert_uint_eq(image_table_get(table, &source), 2);
-	ck_assert_uint_eq(open_through(1, NO_PROCESS + 3), 2);
-	/* And still where the table had to grow. */
-	for (uint32_t i = 0; i < 200; i++) {
-		struct image_source other = make_source(NO_PROCESS, "/no/such");
-		other.inode = i + 1;
-		image_table_get(table, &other);
-	}
-	ck_assert_uint_eq(image_table_get(table, &source), 2);
-	ck_assert_uint_eq(open_through(0, NO_PROCESS), 0);
-	ck_assert_uint_eq(open_through(UINT32_MAX, NO_PROCESS), UINT32_MAX);
-}
-END_TEST
-
-/* A file that was found and is of no use is not read for every process that maps it. */
-START_TEST(file_of_no_use)
-{
-	const char *path = copy_program("data", 60);
-	struct image_source source = make_source(NO_PROCESS, path);
-	source.inode = status_of(path).st_ino;
-	ck_assert_uint_eq(image_table_get(table, &source), 1);
-	ck_assert(image_is_unread(table, 1));
-	copy_program("data", SIZE_MAX);
-	ck_assert_uint_eq(status_of(path).st_ino, source.inode);
-	ck_assert_uint_eq(open_through(1, NO_PROCESS + 1), 1);
-	ck_assert_ptr_null(image_module(table, 1));
-}
-END_TEST
-
-static unsigned count_descriptors(void)
-{
-	unsigned count = 0;
-	for (int fd = 0; fd < 1024; fd++)
-		count += fcntl(fd, F_GETFD) >= 0;
-	return count;
-}
-
-/* Makes a file that starts as a program does. */
-static void make_numbered(unsigned i)
-{
-	char name[32];
-	snprintf(name, sizeof(name), "program-%u", i);
-	copy_program(name, 16384);
-}
-
-/* Its image. */
-static uint32_t get_numbered(unsigned i)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "%s/program-%u", directory, i);
-	struct image_source source = make_source(NO_PROCESS, path);
-	source.inode = status_of(path).st_ino;
-	return image_table_get(table, &source);
-}
-
-/* Files that no walk uses do not stay open without end, and come back. */
-START_TEST(many_files)
-{
-	enum { FILES = 2 * IMAGE_OPEN_MAX };
-	unsigned before = count_descriptors();
-	for (unsigned i = 1; i <= FILES; i++) {
-		make_numbered(i);
-		ck_assert_uint_eq(get_numbered(i), i);
-		ck_assert_ptr_nonnull(image_module(table, i));
-	}
-	ck_assert_uint_eq(count_descriptors(), before + IMAGE_OPEN_MAX);
-	ck_assert_ptr_null(image_module(table, 1));
-	ck_assert(!image_is_unread(table, 1));
-	ck_assert_uint_eq(open_through(1, NO_PROCESS), 1);
-	ck_assert_ptr_nonnull(image_module(table, 1));
-	ck_assert_uint_eq(count_descriptors(), before + IMAGE_OPEN_MAX);
-	ck_assert_uint_eq(fake_emit_count(emit, "image "), FILES);
-	/* The one that was asked for last stays longest. */
-	for (unsigned i = 2; i <= IMAGE_OPEN_MAX; i++)
-		ck_assert_uint_eq(open_through(i, NO_PROCESS), i);
-	ck_assert_ptr_nonnull(image_module(table, 1));
-	ck_assert_uint_eq(open_through(FILES, NO_PROCESS), FILES);
-	ck_assert_ptr_null(image_module(table, 1));
-}
-END_TEST
-
-/* Where descriptors run out, those make room that nobody uses; where all are in use, that is told,
- * and the file opened as soon as it can be. */
-START_TEST(limit_of_descriptors)
-{
-	enum { SPARE = 20, FILES = 5 * SPARE };
-	struct uw_module *used[FILES];
-	unsigned count = 0;
-	unsigned i;
-	struct rlimit before;
-	for (i = 1; i <= FILES; i++)
-		make_numbered(i);
-	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
-	struct rlimit limit = before;
-	limit.rlim_cur = count_descriptors() + SPARE;
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
-	for (i = 1; i <= 3 * SPARE; i++) {
-		ck_assert_uint_eq(get_numbered(i), i);
-		ck_assert_ptr_nonnull(image_module(table, i));
-	}
-	ck_assert_uint_eq(fake_emit_count(emit, "note"), 0);
-	for (; image_module(table, get_numbered(i)); i++) {
-		used[count++] = uw_module_ref(image_module(table, i));
-		ck_assert_uint_lt(i, FILES);
-	}
-	ck_assert_uint_gt(count, SPARE / 2);
-	ck_assert_uint_eq(fake_emit_last_image(emit).flags,
-			  PROFILE_IMAGE_NOT_OPEN | PROFILE_IMAGE_NO_DESCRIPTOR);
-	ck_assert_uint_eq(fake_emit_count(emit, "note"), 1);
-	ck_assert_uint_eq(open_through(i, NO_PROCESS), i);
-	while (count > 0)
-		uw_module_unref(used[--count]);
-	ck_assert_uint_eq(open_through(i, NO_PROCESS), i + 1);
-	ck_assert_ptr_nonnull(image_module(table, i + 1));
-	ck_assert_uint_eq(fake_emit_last_image(emit).flags, 0);
-	ck_assert_uint_eq(fake_emit_count(emit, "note"), 1);
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
-}
-END_TEST
-
-START_TEST(missing_file)
-{
-	struct image_source source = make_source(NO_PROCESS, "/no/such/file (deleted)");
-	source.inode = 77;
-	ck_assert_uint_eq(image_table_get(table, &source), 1);
-	ck_assert_ptr_null(image_module(table, 1));
-	ck_assert_str_eq(image_path(table, 1), "/no/such/file");
-	fake_emit_assert(emit, "image 1 kind 1 flags 11 /no/such/file", 1);
-	source.path = "/no/such/file"; /* the same inode as before it was deleted */
-	ck_assert_uint_eq(image_table_get(table, &source), 1);
-}
-END_TEST
-
 /* Opened as it is mapped where we may, and never taken for what has its name now. */
 START_TEST(deleted_file)
 {
-	const char *path = copy_program("program", SIZE_MAX);
+	const char *path = image_fixture_copy_program("program", SIZE_MAX);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	ck_assert_ptr_ne(code, MAP_FAILED);
@@ -474,7 +240,7 @@ START_TEST(deleted_file)
 	uint64_t mapped_ns = clock_now();
 	usleep(20000); /* deleted at a later time, as files have it */
 	ck_assert_int_eq(unlink(path), 0);
-	copy_program("program", 5000);
+	image_fixture_copy_program("program", 5000);
 	struct search search = {.address = (uint64_t)code}; /* NOLINT: an address by design */
 	struct image_source source = own_source(&search);
 	char link[128];
@@ -491,60 +257,13 @@ START_TEST(deleted_file)
 }
 END_TEST
 
-/* Loop: what lies there instead of a program. Nothing hangs, nothing is taken for it. */
-START_TEST(hostile_files)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "%s/thing", directory);
-	switch (_i) {
-	case 0:
-		ck_assert_int_eq(mkfifo(path, 0666), 0);
-		break;
-	case 1:
-		ck_assert_int_eq(mkdir(path, 0777), 0);
-		break;
-	case 2:
-		ck_assert_int_eq(symlink(path, path), 0);
-		break;
-	case 3:
-		copy_program("thing", 0);
-		break;
-	case 4:
-		copy_program("thing", 63);
-		break;
-	default:
-		ck_assert_int_eq(symlink("/dev/zero", path), 0);
-		break;
-	}
-	struct stat status;
-	struct image_source source = make_source(NO_PROCESS, path);
-	source.inode = lstat(path, &status) == 0 ? status.st_ino : 1;
-	ck_assert_uint_eq(image_table_get(table, &source), 1);
-	ck_assert_ptr_null(image_module(table, 1));
-	ck_assert_uint_eq(fake_emit_last_image(emit).flags, PROFILE_IMAGE_NOT_OPEN);
-}
-END_TEST
-
-/* Cut off anywhere: an error, or a module; a sanitizer sees the rest. */
-START_TEST(truncated_file)
-{
-	for (size_t size = 64; size < 20000; size += 997) {
-		const char *path = copy_program("program", size);
-		struct image_source source = make_source(NO_PROCESS, path);
-		source.inode = status_of(path).st_ino;
-		ck_assert_uint_ne(image_table_get(table, &source), 0);
-		unlink(path);
-	}
-}
-END_TEST
-
 START_TEST(long_path)
 {
 	char path[5000];
 	memset(path, 'p', sizeof(path) - 1);
 	path[0] = '/';
 	path[sizeof(path) - 1] = '\0';
-	struct image_source source = make_source(NO_PROCESS, path);
+	struct image_source source = image_fixture_make_source(NO_PROCESS, path);
 	/* The fake's lines are shorter than that. */
 	path[900] = '\0';
 	ck_assert_uint_eq(image_table_get(table, &source), 1);
@@ -560,11 +279,11 @@ START_TEST(numbers_are_the_results)
 	char name[32];
 	for (int i = 0; i < _i; i++) {
 		snprintf(name, sizeof(name), "/nowhere/%d", i);
-		struct image_source source = make_source(NO_PROCESS, name);
+		struct image_source source = image_fixture_make_source(NO_PROCESS, name);
 		ck_assert_uint_eq(image_table_get(table, &source), i + 1);
 	}
 	uint32_t taken = emit_image(emit, &kernel, "[vmlinux]");
-	struct image_source source = make_source(NO_PROCESS, "/nowhere/later");
+	struct image_source source = image_fixture_make_source(NO_PROCESS, "/nowhere/later");
 	uint32_t later = image_table_get(table, &source);
 	ck_assert_uint_eq(later, taken + 1);
 	ck_assert_str_eq(image_path(table, later), "/nowhere/later");
@@ -579,7 +298,7 @@ START_TEST(numbers_far_apart)
 	static const struct profile_image kernel = {.kind = PROFILE_IMAGE_KERNEL};
 	for (int i = 0; i < 20000; i++)
 		emit_image(emit, &kernel, "[vmlinux]");
-	struct image_source source = make_source(NO_PROCESS, "/nowhere/later");
+	struct image_source source = image_fixture_make_source(NO_PROCESS, "/nowhere/later");
 	uint32_t later = image_table_get(table, &source);
 	ck_assert_uint_gt(later, 20000);
 	ck_assert_str_eq(image_path(table, later), "/nowhere/later");
@@ -594,7 +313,7 @@ START_TEST(many)
 	for (uint32_t round = 0; round < 2; round++) {
 		for (uint32_t i = 1; i <= 1000; i++) {
 			snprintf(path, sizeof(path), "/no/such/%u", i / 2);
-			struct image_source source = make_source(NO_PROCESS, path);
+			struct image_source source = image_fixture_make_source(NO_PROCESS, path);
 			source.inode = i;
 			ck_assert_uint_eq(image_table_get(table, &source), i);
 		}
@@ -609,7 +328,7 @@ int main(void)
 	Suite *suite = suite_create("image");
 	TCase *tcase = tcase_create("image");
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_checked_fixture(tcase, image_fixture_setup, image_fixture_teardown);
 	tcase_add_test(tcase, empty);
 	tcase_add_test(tcase, own_program);
 	tcase_add_test(tcase, own_vdso);
@@ -619,14 +338,7 @@ int main(void)
 	tcase_add_loop_test(tcase, names_of_files, 0, (int)(sizeof(paths) / sizeof(paths[0])));
 	tcase_add_test(tcase, file_by_inode);
 	tcase_add_test(tcase, file_by_build_id);
-	tcase_add_test(tcase, file_that_is_there_later);
-	tcase_add_test(tcase, file_of_no_use);
-	tcase_add_test(tcase, many_files);
-	tcase_add_test(tcase, limit_of_descriptors);
-	tcase_add_test(tcase, missing_file);
 	tcase_add_test(tcase, deleted_file);
-	tcase_add_loop_test(tcase, hostile_files, 0, 6);
-	tcase_add_test(tcase, truncated_file);
 	tcase_add_test(tcase, long_path);
 	tcase_add_loop_test(tcase, numbers_are_the_results, 0, 140);
 	tcase_add_test(tcase, numbers_far_apart);

@@ -4,7 +4,7 @@
 #include "collector/machine/clock.h"
 #include "collector/model/process.h"
 #include "tests/collector/fake_emit.h"
-#include "tests/collector/folder_fixture.h"
+#include "tests/collector/image_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <fcntl.h>
@@ -13,10 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-	NO_PROCESS = 5000000, /* above what the kernel gives out */
-	ID_MAX = 64
-};
+enum { ID_MAX = 64 };
 
 /* The least that is a program, with room for a build-id. */
 struct program {
@@ -26,25 +23,6 @@ struct program {
 	char name[4];
 	uint8_t id[ID_MAX];
 };
-
-static const char *directory;
-static struct emit *emit;
-static struct image_table *table;
-
-static void setup(void)
-{
-	directory = folder_fixture_make();
-	emit = fake_emit_create();
-	table = image_table_create(emit, NULL);
-	ck_assert_ptr_nonnull(table);
-}
-
-static void teardown(void)
-{
-	image_table_destroy(table);
-	fake_emit_destroy(emit);
-	folder_fixture_remove();
-}
 
 static const char *path_of(unsigned number)
 {
@@ -107,12 +85,6 @@ static uint32_t get(unsigned number)
 {
 	struct image_source source = source_of(number);
 	return image_table_get(table, &source);
-}
-
-static uint32_t open_again(uint32_t image)
-{
-	struct image_place place = {NO_PROCESS, 0x400000, 0x401000, 0};
-	return image_table_open(table, image, &place);
 }
 
 static const struct {
@@ -210,14 +182,14 @@ START_TEST(file_lost)
 	ck_assert_int_eq(unlink(path_of(2)), 0);
 	make_program(2, 19);
 	ck_assert_uint_eq(fake_emit_count(emit, "note"), 0);
-	ck_assert_uint_eq(open_again(1), 1);
+	ck_assert_uint_eq(image_fixture_open_through(1, NO_PROCESS), 1);
 	ck_assert_ptr_null(image_module(table, 1));
 	ck_assert_uint_eq(fake_emit_count(emit, "note"), 1);
-	ck_assert_uint_eq(open_again(2), 2);
+	ck_assert_uint_eq(image_fixture_open_through(2, NO_PROCESS), 2);
 	ck_assert_ptr_null(image_module(table, 2));
 	ck_assert_uint_eq(fake_emit_count(emit, "note"), 1);
 	make_program(1, 20);
-	ck_assert_uint_eq(open_again(1), 1);
+	ck_assert_uint_eq(image_fixture_open_through(1, NO_PROCESS), 1);
 	ck_assert_ptr_nonnull(image_module(table, 1));
 	ck_assert_uint_eq(fake_emit_count(emit, "image "), IMAGE_OPEN_MAX + 2);
 }
@@ -289,9 +261,9 @@ START_TEST(file_overwritten)
 	ck_assert_uint_eq(get(1), 2);
 	/* The old one's file is no longer held open, and not opened again. */
 	ck_assert_ptr_null(image_module(table, 1));
-	ck_assert_uint_eq(open_again(1), 1);
+	ck_assert_uint_eq(image_fixture_open_through(1, NO_PROCESS), 1);
 	ck_assert_ptr_null(image_module(table, 1));
-	ck_assert_uint_eq(open_again(2), 2);
+	ck_assert_uint_eq(image_fixture_open_through(2, NO_PROCESS), 2);
 	ck_assert_ptr_nonnull(image_module(table, 2));
 	ck_assert_uint_eq(fake_emit_count(emit, "note"), 1);
 }
@@ -327,7 +299,7 @@ START_TEST(changed_since_it_was_mapped)
 	ck_assert_uint_eq(fake_emit_count(emit, "note"), 1);
 	ck_assert_uint_eq(get_mapped_at(1, before), 1);
 	ck_assert_uint_eq(get_mapped_at(1, 0), 1);
-	ck_assert_uint_eq(open_again(1), 1);
+	ck_assert_uint_eq(image_fixture_open_through(1, NO_PROCESS), 1);
 	ck_assert_uint_eq(get_mapped_at(1, after), 2);
 	ck_assert_ptr_nonnull(image_module(table, 2));
 	ck_assert_uint_eq(fake_emit_last_image(emit).flags, 0);
@@ -394,7 +366,7 @@ int main(void)
 	Suite *suite = suite_create("image_identity");
 	TCase *tcase = tcase_create("image_identity");
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_checked_fixture(tcase, image_fixture_setup, image_fixture_teardown);
 	tcase_add_loop_test(tcase, size_of_build_id, 0, ID_SIZES);
 	tcase_add_loop_test(tcase, start_of_a_build_id, 0, ID_SIZES);
 	tcase_add_loop_test(tcase, inode_stays, 0, 2);

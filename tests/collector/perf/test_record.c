@@ -1,7 +1,5 @@
 /* Records: from bytes to views and back. The layouts are those of linux/perf_event.h. */
-#include "collector/bpf/stack_chunk.h"
 #include "collector/machine/registers.h"
-#include "collector/stream/record_copy.h"
 #include "tests/collector/record_encode.h"
 #include "tests/collector/record_fixture.h"
 #include "tests/support/suite.h"
@@ -9,42 +7,6 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void assert_same_registers(const struct record_sample *a, const struct record_sample *b)
-{
-	ck_assert_int_eq(a->abi, b->abi);
-	ck_assert_uint_eq(a->processor_flags, b->processor_flags);
-	ck_assert_uint_eq(a->code_segment, b->code_segment);
-	ck_assert_mem_eq(&a->regs, &b->regs, sizeof(a->regs));
-}
-
-static void assert_same_sample(const struct record_format *format, const struct record *a,
-			       const struct record *b)
-{
-	const struct record_sample *in = &a->sample;
-	const struct record_sample *out = &b->sample;
-	ck_assert_int_eq(b->kind, RECORD_SAMPLE);
-	ck_assert_uint_eq(b->time_ns, a->time_ns);
-	ck_assert_uint_eq(b->pid, a->pid);
-	ck_assert_uint_eq(b->tid, a->tid);
-	ck_assert_uint_eq(b->cpu, a->cpu);
-	ck_assert_uint_eq(out->ip, in->ip);
-	ck_assert_uint_eq(out->period, in->period);
-	ck_assert_int_eq(out->in_kernel, in->in_kernel);
-	ck_assert_uint_eq(out->count, format->count ? in->count : 0);
-	ck_assert_uint_eq(out->callchain_length, format->callchain ? in->callchain_length : 0);
-	if (format->callchain)
-		ck_assert_mem_eq(out->callchain, in->callchain, in->callchain_length * 8);
-	if (format->registers)
-		assert_same_registers(in, out);
-	else
-		ck_assert_int_eq(out->abi, RECORD_REGISTERS_NONE);
-	ck_assert_uint_eq(out->stack.requested, format->stack ? in->stack.requested : 0);
-	ck_assert_uint_eq(out->stack.size, format->stack ? in->stack.size : 0);
-	ck_assert_uint_eq(out->stack.base, format->stack ? in->stack.base : 0);
-	if (out->stack.size > 0)
-		ck_assert_mem_eq(out->stack.bytes, in->stack.bytes, in->stack.size);
-}
 
 static void round_trip_sample(const struct record_format *format, const struct record *in)
 {
@@ -56,7 +18,7 @@ static void round_trip_sample(const struct record_format *format, const struct r
 	ck_assert_uint_gt(size, 0);
 	ck_assert_uint_eq(size % 8, 0);
 	ck_assert(record_fixture_decode(format, bytes, size, &out, &copy));
-	assert_same_sample(format, in, &out);
+	record_fixture_assert_same(format, in, &out);
 	ck_assert(record_time(copy, size, &time_ns));
 	ck_assert_uint_eq(time_ns, in->time_ns);
 	free(copy);
@@ -91,63 +53,6 @@ START_TEST(sample_without_callchain_or_stack)
 	sample.sample.callchain_length = 0;
 	sample.sample.stack = (struct uw_stack){0};
 	round_trip_sample(&record_fixture_all, &sample);
-}
-END_TEST
-
-/* Loop: sizes that need padding or none. Count and period come with the part, whatever the format.
- */
-START_TEST(part_of_a_stack)
-{
-	struct record_format format = record_fixture_all;
-	struct record sample = record_fixture_sample(RECORD_REGISTERS_64);
-	uint8_t bytes[1024];
-	struct record out;
-	void *copy;
-	format.raw = true;
-	format.count = _i % 2 == 0;
-	sample.sample.stack.size = sample.sample.stack.requested = (size_t)_i;
-	sample.sample.stack.ends = _i % 3 == 0;
-	sample.sample.part = (struct record_part){.offset = 4096, .total = 5000, .absent = 5};
-	sample.sample.part.below = _i % 4 == 0 ? STACK_CHUNK_RED_ZONE : 0;
-	sample.sample.stack.base -= sample.sample.part.below;
-	size_t size = record_encode(&format, &sample, bytes, sizeof(bytes));
-	ck_assert_uint_gt(size, 0);
-	ck_assert_uint_eq(size % 8, 0);
-	ck_assert(record_fixture_decode(&format, bytes, size, &out, &copy));
-	format.count = true;
-	assert_same_sample(&format, &sample, &out);
-	ck_assert_uint_eq(out.sample.part.offset, 4096);
-	ck_assert_uint_eq(out.sample.part.total, 5000);
-	ck_assert_uint_eq(out.sample.part.absent, 5);
-	ck_assert_uint_eq(out.sample.part.below, sample.sample.part.below);
-	ck_assert_int_eq(out.sample.stack.ends, _i % 3 == 0);
-	ck_assert_int_eq(out.sample.choice, RECORD_KEPT);
-	free(copy);
-}
-END_TEST
-
-/* Loop: of a sample, of a tick that is none. Count and period come all the same. */
-START_TEST(stack_left_out)
-{
-	struct record_format format = record_fixture_all;
-	struct record sample = record_fixture_sample(RECORD_REGISTERS_64);
-	uint8_t bytes[1024];
-	struct record out;
-	void *copy;
-	format.raw = true;
-	format.count = false;
-	sample.sample.choice = _i == 0 ? RECORD_LEFT_OUT : RECORD_TICK;
-	sample.sample.stack = (struct uw_stack){0};
-	size_t size = record_encode(&format, &sample, bytes, sizeof(bytes));
-	ck_assert(record_fixture_decode(&format, bytes, size, &out, &copy));
-	format.count = true;
-	format.stack = false;
-	assert_same_sample(&format, &sample, &out);
-	ck_assert_int_eq(out.sample.choice, sample.sample.choice);
-	ck_assert_uint_eq(out.sample.period, sample.sample.period);
-	ck_assert_uint_eq(out.sample.part.total, 0);
-	ck_assert_uint_eq(out.sample.stack.size, 0);
-	free(copy);
 }
 END_TEST
 
@@ -270,34 +175,6 @@ START_TEST(registers_of_32_bit_code)
 }
 END_TEST
 
-/* Loop: everything that varies, or a raw field alone. Of a sample it keeps the time and the CPU. */
-START_TEST(account)
-{
-	struct record_format format = _i == 0 ? record_fixture_all : record_fixture_none;
-	struct record in = {.kind = RECORD_ACCOUNT,
-			    .time_ns = 99,
-			    .pid = 5,
-			    .tid = 6,
-			    .cpu = 1,
-			    .account = {.cpu_ns = 123456789012345, .is_renamed = _i == 0}};
-	uint8_t bytes[512];
-	struct record out;
-	void *copy;
-	ck_assert_uint_eq(record_encode(&format, &in, bytes, sizeof(bytes)), 0);
-	format.raw = true;
-	size_t size = record_encode(&format, &in, bytes, sizeof(bytes));
-	ck_assert(record_fixture_decode(&format, bytes, size, &out, &copy));
-	ck_assert_int_eq(out.kind, RECORD_ACCOUNT);
-	ck_assert_uint_eq(out.time_ns, in.time_ns);
-	ck_assert_uint_eq(out.pid, in.pid);
-	ck_assert_uint_eq(out.tid, in.tid);
-	ck_assert_uint_eq(out.cpu, in.cpu);
-	ck_assert_uint_eq(out.account.cpu_ns, in.account.cpu_ns);
-	ck_assert_int_eq(out.account.is_renamed, in.account.is_renamed);
-	free(copy);
-}
-END_TEST
-
 /* Chains as the kernel writes them; what there is of the kernel is handed out. */
 static const struct {
 	uint64_t chain[6]; /* up to 0 */
@@ -350,43 +227,6 @@ START_TEST(deep_copy)
 	size_t size = record_encode(&format, &in, bytes, sizeof(bytes));
 	ck_assert(record_decode(&format, bytes, size, &out));
 	ck_assert_int_eq(out.sample.is_deep, _i == 0);
-}
-END_TEST
-
-/* A sample of a thread that has no ids any more. Loop: with the kernel's callchain, or without. */
-START_TEST(ending)
-{
-	const uint64_t callchain[] = {0xffffffff81000000, 0xffffffff81000010};
-	struct record_format format = {.raw = true, .callchain = _i == 0, .registers = true};
-	struct record in = {.kind = RECORD_ENDING,
-			    .time_ns = 99,
-			    .pid = 5,
-			    .tid = 6,
-			    .cpu = 1,
-			    .sample = {.ip = 0xffffffff81000000,
-				       .in_kernel = true,
-				       .period = 1000,
-				       .callchain = (const uint8_t *)callchain,
-				       .callchain_length = _i == 0 ? 2 : 0}};
-	uint8_t bytes[512];
-	struct record out;
-	void *copy;
-	size_t size = record_encode(&format, &in, bytes, sizeof(bytes));
-	ck_assert(record_fixture_decode(&format, bytes, size, &out, &copy));
-	ck_assert_int_eq(out.kind, RECORD_ENDING);
-	ck_assert_uint_eq(out.time_ns, in.time_ns);
-	ck_assert_uint_eq(out.pid, in.pid);
-	ck_assert_uint_eq(out.tid, in.tid);
-	ck_assert_uint_eq(out.cpu, in.cpu);
-	ck_assert_uint_eq(out.sample.ip, in.sample.ip);
-	ck_assert_uint_eq(out.sample.period, in.sample.period);
-	ck_assert(out.sample.in_kernel);
-	ck_assert_int_eq(out.sample.abi, RECORD_REGISTERS_NONE);
-	ck_assert_uint_eq(out.sample.callchain_length, in.sample.callchain_length);
-	if (_i == 0)
-		ck_assert_mem_eq(out.sample.callchain, callchain, sizeof(callchain));
-	ck_assert_uint_eq(record_copy_size(&out), _i == 0 ? sizeof(callchain) : 0);
-	free(copy);
 }
 END_TEST
 
@@ -608,10 +448,6 @@ int main(void)
 	tcase_add_test(tcase, sample_without_callchain_or_stack);
 	tcase_add_loop_test(tcase, kernel_part_of_callchain, 0, sizeof(chains) / sizeof(chains[0]));
 	tcase_add_loop_test(tcase, deep_copy, 0, 3);
-	tcase_add_loop_test(tcase, part_of_a_stack, 1, 25);
-	tcase_add_loop_test(tcase, stack_left_out, 0, 2);
-	tcase_add_loop_test(tcase, account, 0, 2);
-	tcase_add_loop_test(tcase, ending, 0, 2);
 	tcase_add_test(tcase, stack_copied_in_part_or_not_at_all);
 	tcase_add_test(tcase, sample_as_the_kernel_writes_it);
 	tcase_add_test(tcase, registers_of_32_bit_code);

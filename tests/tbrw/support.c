@@ -255,3 +255,50 @@ void write_custom_stream(TBRW_PTR ptr, TBRW_U32 stream, const wchar_t *comment, 
 	OK(TBRW_done_stream_section(ptr, stream, TBRW_DATA_SECTION));
 	OK(TBRW_done_stream(ptr, stream));
 }
+
+TBRW_U32 collect_bound(const void *data, TBRW_U32 size, TBRW_U64 n, const DATA_BIND_STRUCT *table,
+		       TBRW_U32 table_size, void *user)
+{
+	struct bind_results *b = user;
+
+	ck_assert_ptr_nonnull(data);
+	ck_assert_uint_eq(size, n * sizeof(struct sample));
+	ck_assert_uint_eq(table_size, n * sizeof(*table));
+	ck_assert_uint_le(b->count + n, b->capacity);
+	memcpy(b->results + b->count, table, table_size);
+	b->count += n;
+	return TRUE;
+}
+
+void bind_samples(TBRW_PTR ptr, DATA_BIND_STRUCT *results, size_t capacity)
+{
+	struct bind_results b = {results, 0, capacity};
+
+	OK(TBRW_dobind(ptr, 0));
+	OK(TBRW_bind_enumerate_data(ptr, 0, collect_bound, &b, 0));
+	ck_assert_uint_eq(b.count, capacity);
+}
+
+void write_modules(TBRW_PTR ptr, const TBRW_MODULE *modules, size_t count)
+{
+	OK(TBRW_writing_section(ptr, TBRW_MODULE_SECTION));
+	for (size_t i = 0; i < count; i++) {
+		TBRW_MODULE m = modules[i];
+
+		OK(TBRW_add_module(ptr, &m));
+	}
+	OK(TBRW_done_section(ptr, TBRW_MODULE_SECTION));
+}
+
+bool is_bound(TBRW_PTR ptr)
+{
+	TBRW_U32 bound;
+
+	OK(TBRW_is_bound(ptr, 0, &bound));
+	return bound;
+}
+
+bool same_text(TBRW_PTR ptr, TBRW_STRING_OR_ID id, const wchar_t *text)
+{
+	return wcscmp(text_of(ptr, id), text) == 0;
+}

@@ -5,6 +5,7 @@
 #include "tbrw/tbrw.h"
 #include "tests/support/suite.h"
 #include <check.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,7 @@ TBRW_PTR open_file(const char *name, TBRW_U32 mode);
 TBRW_STRING_OR_ID string_of(const wchar_t *text);
 /* The string behind an id, valid until the next call; L"" for id 0. */
 const wchar_t *text_of(TBRW_PTR ptr, TBRW_STRING_OR_ID id);
+bool same_text(TBRW_PTR ptr, TBRW_STRING_OR_ID id, const wchar_t *text);
 
 /* A sample as the collector writes it. */
 struct sample {
@@ -56,6 +58,19 @@ TBRW_TID thread_of(uint32_t pid, uint32_t tid, uint32_t flags, uint64_t when, co
 void begin_samples(TBRW_PTR ptr);
 void end_samples(TBRW_PTR ptr);
 void write_samples(TBRW_PTR ptr, const struct sample *samples, size_t count);
+
+void write_modules(TBRW_PTR ptr, const TBRW_MODULE *modules, size_t count);
+
+/* The results of bind, for collect_bound. */
+struct bind_results {
+	DATA_BIND_STRUCT *results;
+	size_t count;
+	size_t capacity;
+};
+BIND_DATA_CALLBACK collect_bound;
+/* Binds and gives the results of all samples, `capacity` of them. */
+void bind_samples(TBRW_PTR ptr, DATA_BIND_STRUCT *results, size_t capacity);
+bool is_bound(TBRW_PTR ptr);
 
 /* A whole stream of one unsigned field of `size` bytes. */
 void write_custom_stream(TBRW_PTR ptr, TBRW_U32 stream, const wchar_t *comment, TBRW_U32 size,

@@ -10,14 +10,14 @@
 #define COLLECTOR_PERF_COPY_SIZE_H
 
 #include "collector/perf/sampling.h"
+#include "profile/base/stack_size.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum {
-	COPIES_SAMPLE_BYTES = 320, /* of a sample besides its stack */
-	/* A record holds less than 64 KB, linux/perf_event.h. */
-	COPIES_SIZE_MAX = 65528 - COPIES_SAMPLE_BYTES
+	COPIES_SAMPLE_BYTES = PROFILE_SAMPLE_BYTES, /* of a sample besides its stack */
+	COPIES_SIZE_MAX = PROFILE_STACK_SIZE_DEFAULT_MAX
 };
 
 struct copies {

@@ -1,6 +1,7 @@
 #include "collector/session/options.h"
 
 #include "collector/session/budget.h"
+#include "profile/base/stack_size.h"
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
@@ -20,9 +21,6 @@ enum {
 	OPT_NO_COLLAPSE,
 	OPT_VERSION
 };
-
-/* perf_event's limit: the sample record's size is 16 bits, the copy a multiple of 8. */
-#define STACK_SIZE_MAX 65528ul
 
 enum { ANALYSIS_NAMES_MAX = 256 };
 
@@ -154,10 +152,10 @@ static int parse_stack_size(struct options *options, const char *text, struct fa
 	errno = 0;
 	unsigned long size = strtoul(text, &end, 0);
 	if (end == text || *end != '\0' || errno != 0 || size < 8 || size % 8 != 0 ||
-	    size > STACK_SIZE_MAX)
+	    size > PROFILE_STACK_SIZE_MAX)
 		return failure_set(failure, FAILURE_EXIT_USAGE,
-				   "bad stack size '%s': give bytes, a multiple of 8 up to %lu",
-				   text, STACK_SIZE_MAX);
+				   "bad stack size '%s': give bytes, a multiple of 8 up to %u",
+				   text, PROFILE_STACK_SIZE_MAX);
 	options->stack_size = (uint32_t)size;
 	return 0;
 }

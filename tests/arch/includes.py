@@ -10,9 +10,8 @@ import tree
 TBRW_PUBLIC = {'tbrw/tbrw.h', 'tbrw/tbrw_types.h', 'tbrw/tbrw_errors.h', 'tbrw/samprec_shared.h'}
 # What the project's own libraries may use of libtbrw beside what it installs.
 TBRW_INTERNAL = {'tbrw/utf8.h'}
-PROFILE_PUBLIC = {'profile/copy.h', 'profile/base/place.h', 'profile/profile.h', 'profile/write/records.h', 'profile/write/writer.h',
-                  'profile/read/reader.h',
-                  'profile/base/visible.h'}
+PROFILE_PUBLIC = {'profile/base/place.h', 'profile/base/stack_size.h', 'profile/base/visible.h', 'profile/copy.h',
+                  'profile/profile.h', 'profile/read/reader.h', 'profile/write/records.h', 'profile/write/writer.h'}
 
 # Headers from outside the project by the library they belong to; each library is a right that a
 # folder has or has not.

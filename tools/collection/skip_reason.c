@@ -1,5 +1,6 @@
 #include "tools/collection/skip_reason.h"
 
+#include "profile/base/stack_size.h"
 #include "tools/collection/quality.h"
 #include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
@@ -8,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The largest default: a record, less than 64 KB, has some 320 bytes besides the copy. Larger
- * values of --stack-size, up to 65528, are no step up. */
-#define STACK_SIZE_LARGEST 65208u
+_Static_assert(PROFILE_STACK_SIZE_MAX == 65528, "the advice on cut stacks names the number");
 
 /* At shorter intervals, ns, no ring holds copies of this size: more stacks would be lost or left
  * out than won. */
@@ -113,7 +112,8 @@ static const char *advise_truncated(const struct skip_finding *finding)
 		       "--stack-size.";
 	if (!has_room(finding->quality))
 		return TRUNCATED "Use a longer --interval, or let " BPF_COPY;
-	if (size->is_known && size->value < STACK_SIZE_LARGEST)
+	/* Values between the largest default and the most are no step up. */
+	if (size->is_known && size->value < PROFILE_STACK_SIZE_DEFAULT_MAX)
 		return TRUNCATED "Use --stack-size 65528, or let " BPF_COPY;
 	return TRUNCATED "Let " BPF_COPY;
 }

@@ -92,7 +92,8 @@ static int write_report(const struct report *report, struct report_input *input)
 	return arguments_finish_output(&output, input->options->output);
 }
 
-static int show(const struct report *report, const struct report_options *options, const char *path)
+static int show_report(const struct report *report, const struct report_options *options,
+		       const char *path)
 {
 	struct sampled_result result;
 	int status = sampled_result_open(&result, path, &options->filter,
@@ -115,14 +116,14 @@ static int show(const struct report *report, const struct report_options *option
 	return status;
 }
 
-static int run(const struct report_options *options, const char *const *names)
+static int find_and_show(const struct report_options *options, const char *const *names)
 {
 	const struct report *report = options->report ? find_report(options->report) : &reports[0];
 	char *path = NULL;
 	char *doubt = report_options_doubt(options, names);
 	int status = arguments_find_result(options->result, doubt, &path);
 	if (status == 0)
-		status = show(report, options, path);
+		status = show_report(report, options, path);
 	free(doubt);
 	free(path);
 	return status;
@@ -152,7 +153,7 @@ int main(int argc, char **argv)
 		status = EXIT_USAGE;
 		break;
 	default:
-		status = run(&options, names);
+		status = find_and_show(&options, names);
 		break;
 	}
 	free(problem);

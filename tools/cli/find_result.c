@@ -132,7 +132,7 @@ static enum find_result_status in_current_directory(char **path)
 	return newest.path ? FIND_RESULT_FOUND : FIND_RESULT_NO_RESULT;
 }
 
-static enum find_result_status named(const char *argument, char **path)
+static enum find_result_status find_named(const char *argument, char **path)
 {
 	struct stat status;
 	if (stat(argument, &status) != 0)
@@ -147,7 +147,7 @@ enum find_result_status find_result(const char *argument, char **path)
 {
 	char *found = NULL;
 	enum find_result_status status =
-		argument ? named(argument, &found) : in_current_directory(&found);
+		argument ? find_named(argument, &found) : in_current_directory(&found);
 	if (status == FIND_RESULT_FOUND && access(found, R_OK) != 0 && errno == EACCES)
 		status = FIND_RESULT_DENIED;
 	if (status == FIND_RESULT_FOUND)

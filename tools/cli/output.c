@@ -81,7 +81,7 @@ static int open_stream(struct output *output)
 	return output->stream ? 0 : errno;
 }
 
-static void release(struct output *output)
+static void release_output(struct output *output)
 {
 	if (output->folder >= 0)
 		close(output->folder);
@@ -217,7 +217,7 @@ int output_open(struct output *output, const char *path)
 		remove_temporary(output);
 	}
 	if (error)
-		release(output);
+		release_output(output);
 	return error;
 }
 
@@ -247,7 +247,7 @@ int output_finish(struct output *output)
 		if (error)
 			remove_temporary(output);
 	}
-	release(output);
+	release_output(output);
 	return error == EPIPE ? 0 : error;
 }
 
@@ -255,7 +255,7 @@ void output_abandon(struct output *output)
 {
 	close_stream(output);
 	remove_temporary(output);
-	release(output);
+	release_output(output);
 }
 
 unsigned output_width(const struct output *output)

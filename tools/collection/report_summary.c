@@ -370,7 +370,7 @@ static struct json_object *text_object(const char *text)
 }
 
 /* Puts a value under a key; "a.b" is b in the object a, made at its first use. */
-static void put(struct json_object *object, const char *key, struct json_object *value)
+static void put_member(struct json_object *object, const char *key, struct json_object *value)
 {
 	for (const char *dot; (dot = strchr(key, '.')); key = dot + 1) {
 		char *name = xalloc_text_of(key, (size_t)(dot - key));
@@ -389,21 +389,23 @@ static void put_skipped(struct json_object *object, const struct tally *tally, i
 {
 	char *key = xalloc_printf("stacks.skipped.%s",
 				  skip_reason_of((enum profile_skip_reason)reason)->key);
-	put(object, key, json_object_new_uint64(tally->skipped[reason]));
+	put_member(object, key, json_object_new_uint64(tally->skipped[reason]));
 	free(key);
 }
 
 static void put_stacks(struct json_object *object, const struct tally *tally)
 {
-	put(object, "stacks.complete",
-	    json_object_new_uint64(tally->states[PROFILE_STACK_COMPLETE]));
+	put_member(object, "stacks.complete",
+		   json_object_new_uint64(tally->states[PROFILE_STACK_COMPLETE]));
 	for (int i = 1; i < PROFILE_SKIP_REASON_COUNT; i++)
 		put_skipped(object, tally, i);
 	/* Reasons unknown to this version must not get lost. */
 	if (tally->skipped[PROFILE_SKIP_NOT_SKIPPED] > 0)
 		put_skipped(object, tally, PROFILE_SKIP_NOT_SKIPPED);
-	put(object, "stacks.guessed", json_object_new_uint64(tally->states[PROFILE_STACK_GUESSED]));
-	put(object, "stacks.none", json_object_new_uint64(tally->states[PROFILE_STACK_NONE]));
+	put_member(object, "stacks.guessed",
+		   json_object_new_uint64(tally->states[PROFILE_STACK_GUESSED]));
+	put_member(object, "stacks.none",
+		   json_object_new_uint64(tally->states[PROFILE_STACK_NONE]));
 }
 
 /* Keys are part of the stable output. */
@@ -457,7 +459,7 @@ static struct json_object *summary_object(const struct report_input *input,
 		if (strcmp(members[i].key, "stacks") == 0)
 			put_stacks(object, tally);
 		else
-			put(object, members[i].key, members[i].value);
+			put_member(object, members[i].key, members[i].value);
 	}
 	return object;
 }

@@ -188,7 +188,7 @@ const struct skip_reason *skip_reason_of(enum profile_skip_reason reason)
 }
 
 /* The text with a value in place of its name, or unchanged without the name; takes the text. */
-static char *put(char *text, const char *name, const char *value)
+static char *put_value(char *text, const char *name, const char *value)
 {
 	const char *place = strstr(text, name);
 	if (!place)
@@ -208,7 +208,7 @@ char *skip_reason_advise(const struct report_input *input, const struct quality 
 	char share[32];
 	snprintf(share, sizeof(share), "%.1f", percent);
 	char *text = xalloc_text(row->choose ? row->choose(&finding) : row->advice);
-	text = put(text, "{share}", share);
-	return strstr(text, "{path}") ? put(text, "{path}", dso->path)
-				      : put(text, "{module}", dso->name);
+	text = put_value(text, "{share}", share);
+	return strstr(text, "{path}") ? put_value(text, "{path}", dso->path)
+				      : put_value(text, "{module}", dso->name);
 }

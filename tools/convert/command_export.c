@@ -22,7 +22,7 @@ static const struct option long_options[] = {
 };
 
 /* Returns 0, or the exit status. */
-static int parse(int argc, char **argv, struct export_request *request)
+static int parse_options(int argc, char **argv, struct export_request *request)
 {
 	int option;
 	while ((option = getopt_long(argc, argv, ":o:", long_options, NULL)) != -1) {
@@ -64,7 +64,7 @@ static int write_export(const struct sampled_result *result, const struct filter
 	return arguments_finish_output(&output, request->output);
 }
 
-static int export(const char *path, const struct export_request *request)
+static int export_result(const char *path, const struct export_request *request)
 {
 	struct sampled_result result;
 	struct filter everything = {0};
@@ -85,7 +85,7 @@ int command_export_run(int argc, char **argv)
 {
 	struct export_request request = {0};
 	char *path = NULL;
-	int status = parse(argc, argv, &request);
+	int status = parse_options(argc, argv, &request);
 	if (status == 0 && !request.format) {
 		diagnose("export: no format; name one with --to, see tbconvert --help");
 		status = EXIT_USAGE;
@@ -93,7 +93,7 @@ int command_export_run(int argc, char **argv)
 	if (status == 0)
 		status = arguments_find_remaining(argc - optind, argv + optind, &path);
 	if (status == 0)
-		status = export(path, &request);
+		status = export_result(path, &request);
 	free(path);
 	return status;
 }

@@ -24,7 +24,7 @@ static const struct option long_options[] = {
 };
 
 /* Returns 0, or the exit status. */
-static int parse(int argc, char **argv, struct finalize_options *options)
+static int parse_options(int argc, char **argv, struct finalize_options *options)
 {
 	int option;
 	while ((option = getopt_long(argc, argv, ":q", long_options, NULL)) != -1) {
@@ -40,7 +40,7 @@ static int parse(int argc, char **argv, struct finalize_options *options)
 	return 0;
 }
 
-static const char *why(enum symbol_file_status status)
+static const char *explain_miss(enum symbol_file_status status)
 {
 	switch (status) {
 	case SYMBOL_FILE_MISSING:
@@ -52,7 +52,7 @@ static const char *why(enum symbol_file_status status)
 	}
 }
 
-static const char *why_no_map(enum perf_map_status status)
+static const char *explain_map_miss(enum perf_map_status status)
 {
 	switch (status) {
 	case PERF_MAP_OTHER_OWNER:
@@ -80,7 +80,7 @@ static void report_misses(const struct frame_symbols *symbols)
 		if (miss->is_map || ++count > named)
 			continue;
 		char *longer = xalloc_printf("%s%s%s (%s)", list, count > 1 ? ", " : "", miss->path,
-					     why(miss->status));
+					     explain_miss(miss->status));
 		free(list);
 		list = longer;
 	}
@@ -107,7 +107,7 @@ static void report_map_misses(const struct frame_symbols *symbols)
 		return;
 	char *others = count == 1 ? xalloc_text("") : xalloc_printf(", and %zu others", count - 1);
 	diagnose("no names of generated code from %s (%s)%s; it shows as [jit]", first->path,
-		 why_no_map(first->map_status), others);
+		 explain_map_miss(first->map_status), others);
 	free(others);
 }
 
@@ -136,7 +136,8 @@ static int write_symbols(const char *name, const char *path, struct frame_symbol
 }
 
 /* name: for messages. */
-static int finalize(const char *name, const char *path, const struct finalize_options *options)
+static int finalize_result(const char *name, const char *path,
+			   const struct finalize_options *options)
 {
 	struct profile_reader *reader;
 	struct frame_symbols symbols;
@@ -171,13 +172,13 @@ int command_finalize_run(int argc, char **argv)
 	struct finalize_options options = {0};
 	char *path = NULL;
 	char *held = NULL;
-	int status = parse(argc, argv, &options);
+	int status = parse_options(argc, argv, &options);
 	if (status == 0)
 		status = arguments_find_remaining(argc - optind, argv + optind, &path);
 	if (status == 0 && !options.any_owner)
 		status = hold_result(path, &held);
 	if (status == 0)
-		status = finalize(path, held ? held : path, &options);
+		status = finalize_result(path, held ? held : path, &options);
 	free(held);
 	free(path);
 	return status;

@@ -57,8 +57,8 @@ static int move_into_place(const char *temporary, const char *output)
 	return error;
 }
 
-static int recover(struct profile_reader *reader, const struct file *result,
-		   const struct file *output)
+static int recover_result(struct profile_reader *reader, const struct file *result,
+			  const struct file *output)
 {
 	char text[DIAGNOSE_CODE_SIZE];
 	struct progress progress;
@@ -94,13 +94,13 @@ static int open_and_recover(const struct file *result, const struct file *output
 			 diagnose_code(code, text));
 		return EXIT_FAILURE;
 	}
-	status = recover(reader, result, output);
+	status = recover_result(reader, result, output);
 	profile_reader_close(reader);
 	return status;
 }
 
 /* Without another output the result itself is replaced; only a file of our own may be. */
-static int run(const char *path, const char *output_name)
+static int recover_path(const char *path, const char *output_name)
 {
 	struct file result = {path, NULL};
 	struct file output = {output_name, NULL};
@@ -130,7 +130,7 @@ int command_recover_run(int argc, char **argv)
 	}
 	int status = arguments_find_remaining(argc - optind, argv + optind, &path);
 	if (status == 0)
-		status = run(path, output);
+		status = recover_path(path, output);
 	free(path);
 	return status;
 }

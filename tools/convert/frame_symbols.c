@@ -254,7 +254,7 @@ void frame_symbols_collect(const struct profile_reader *reader, const char *debu
 }
 
 /* The names to show, for the caller to free. *full is NULL if equal to *name. */
-static void spell(const struct symbol_entry *entry, char **name, char **full)
+static void spell_names(const struct symbol_entry *entry, char **name, char **full)
 {
 	*full = NULL;
 	if (entry->is_plt) {
@@ -294,7 +294,7 @@ static TBRW_U32 write_entry(struct profile_writer *writer, uint32_t frame, size_
 		symbol.flags |= PROFILE_SYMBOL_PSEUDO;
 	if (entry->is_plt)
 		symbol.flags |= PROFILE_SYMBOL_PLT;
-	spell(entry, &name, &full);
+	spell_names(entry, &name, &full);
 	TBRW_U32 code =
 		profile_symbol_writer_add(writer, &symbol,
 					  &(struct profile_symbol_text){name, full, entry->file});

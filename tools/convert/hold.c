@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *through(int directory, const char *path)
+static char *name_through(int directory, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
@@ -19,7 +19,7 @@ static char *through(int directory, const char *path)
 	return held;
 }
 
-static int refuse(const char *path, enum profile_place place)
+static int refuse_path(const char *path, enum profile_place place)
 {
 	switch (place) {
 	case PROFILE_PLACE_LINK:
@@ -45,15 +45,15 @@ int hold_result(const char *path, char **held)
 	int fd = profile_place_open(directory, &place);
 	free(directory);
 	if (fd < 0)
-		return refuse(path, place);
-	char *found = through(fd, path);
+		return refuse_path(path, place);
+	char *found = name_through(fd, path);
 	place = profile_place_of(found);
 	if (place == PROFILE_PLACE_OURS) {
 		*held = found;
 		return 0;
 	}
 	free(found);
-	return refuse(path, place);
+	return refuse_path(path, place);
 }
 
 int hold_output(const char *path, char **held)
@@ -65,6 +65,6 @@ int hold_output(const char *path, char **held)
 		diagnose("cannot write %s: %s; name another file with -o", path, strerror(errno));
 		return EXIT_FAILURE;
 	}
-	*held = through(fd, path);
+	*held = name_through(fd, path);
 	return 0;
 }

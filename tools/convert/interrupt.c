@@ -15,7 +15,7 @@ static void end_by(int number)
 	raise(number);
 }
 
-static void *watch(void *user)
+static void *watch_signals(void *user)
 {
 	const struct interrupt *interrupt = user;
 	int number;
@@ -38,7 +38,8 @@ void interrupt_watch(struct interrupt *interrupt, const char *text)
 		if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
 			sigaddset(&interrupt->signals, numbers[i]);
 	pthread_sigmask(SIG_BLOCK, &interrupt->signals, &interrupt->before);
-	interrupt->is_watched = pthread_create(&interrupt->thread, NULL, watch, interrupt) == 0;
+	interrupt->is_watched =
+		pthread_create(&interrupt->thread, NULL, watch_signals, interrupt) == 0;
 	/* Without the thread the signals end the program without a message. */
 	if (!interrupt->is_watched)
 		pthread_sigmask(SIG_SETMASK, &interrupt->before, NULL);

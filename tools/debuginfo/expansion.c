@@ -107,8 +107,8 @@ static bool write_header(const struct expansion *expansion, size_t index, const 
 }
 
 /* Inflates the section to the copy's end. A section with a wrong size in its header stays as is. */
-static void inflate(struct expansion *expansion, Elf_Scn *section, GElf_Shdr *header,
-		    const GElf_Chdr *chdr)
+static void inflate_section(struct expansion *expansion, Elf_Scn *section, GElf_Shdr *header,
+			    const GElf_Chdr *chdr)
 {
 	size_t skip = gelf_fsize(expansion->elf, ELF_T_CHDR, 1, EV_CURRENT);
 	const Elf_Data *data = elf_rawdata(section, NULL);
@@ -147,7 +147,7 @@ static bool is_unread(const char *section)
 	return false;
 }
 
-static void expand(struct expansion *expansion, Elf_Scn *section, GElf_Shdr *header)
+static void expand_section(struct expansion *expansion, Elf_Scn *section, GElf_Shdr *header)
 {
 	const char *name = elf_strptr(expansion->elf, expansion->names, header->sh_name);
 	GElf_Chdr chdr;
@@ -164,7 +164,7 @@ static void expand(struct expansion *expansion, Elf_Scn *section, GElf_Shdr *hea
 	if (header->sh_flags & SHF_COMPRESSED)
 		expansion->read_left -= header->sh_size;
 	if (chdr.ch_type == ELFCOMPRESS_ZLIB)
-		inflate(expansion, section, header, &chdr);
+		inflate_section(expansion, section, header, &chdr);
 }
 
 void expansion_make(int copy, uint64_t used)
@@ -187,7 +187,7 @@ void expansion_make(int copy, uint64_t used)
 			if (gelf_getshdr(section, &header) && header.sh_type != SHT_NOBITS &&
 			    header.sh_size > 0 && header.sh_offset <= size &&
 			    header.sh_size <= size - header.sh_offset)
-				expand(&expansion, section, &header);
+				expand_section(&expansion, section, &header);
 		}
 	}
 	elf_end(expansion.elf);

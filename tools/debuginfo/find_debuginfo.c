@@ -49,8 +49,8 @@ static int ask_servers(Dwfl_Module *module, void **user, char **found)
 	return copy;
 }
 
-static int find(Dwfl_Module *module, void **user, const struct debug_file_search *search,
-		char **found)
+static int find_file(Dwfl_Module *module, void **user, const struct debug_file_search *search,
+		     char **found)
 {
 	struct debug_copy copy = {-1, found};
 	if (debug_file_open(search, take_copy, &copy))
@@ -81,7 +81,7 @@ static int find_shared(Dwfl_Module *module, void **user, struct debug_file_searc
 	search->id = id;
 	search->id_size = size > 0 ? (size_t)size : 0;
 	if (size > 0)
-		fd = find(module, user, search, found);
+		fd = find_file(module, user, search, found);
 	return fd < 0 ? make_nothing() : fd;
 }
 
@@ -111,5 +111,5 @@ int find_debuginfo(Dwfl_Module *module, void **user, const char *name, Dwarf_Add
 	search.has_crc = link != NULL;
 	search.crc = crc;
 	search.checked_max = CHECKED_SIZE_MAX;
-	return find(module, user, &search, found);
+	return find_file(module, user, &search, found);
 }

@@ -77,7 +77,7 @@ struct unit {
 	size_t size;
 };
 
-static void add(struct unit *unit, const void *bytes, size_t size)
+static void add_bytes(struct unit *unit, const void *bytes, size_t size)
 {
 	assert(size <= sizeof(unit->bytes) - unit->size); /* is_followed limits the texts */
 	memcpy(unit->bytes + unit->size, bytes, size);
@@ -88,7 +88,7 @@ static void add(struct unit *unit, const void *bytes, size_t size)
 static void add_number(struct unit *unit, uint64_t value, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
-		add(unit, &(uint8_t){(uint8_t)(value >> 8 * i)}, 1);
+		add_bytes(unit, &(uint8_t){(uint8_t)(value >> 8 * i)}, 1);
 }
 
 /* The declaration of a skeleton's attributes (DWARF 5, 7.5.3) in the GNU form, accepted by libdw in
@@ -116,8 +116,8 @@ static void make_unit(const struct skeleton *skeleton, const char *path, struct 
 	else
 		add_number(unit, skeleton->address_size, 1);
 	add_number(unit, 1, 1);
-	add(unit, path, strlen(path) + 1);
-	add(unit, skeleton->directory, strlen(skeleton->directory) + 1);
+	add_bytes(unit, path, strlen(path) + 1);
+	add_bytes(unit, skeleton->directory, strlen(skeleton->directory) + 1);
 	add_number(unit, skeleton->low, skeleton->address_size);
 	add_number(unit, 0, 4); /* of the addresses */
 	add_number(unit, 0, 4); /* of the ranges */

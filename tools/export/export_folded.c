@@ -19,7 +19,7 @@ struct folding {
 	size_t text_capacity;
 };
 
-static void append(struct folding *folding, const char *text)
+static void append_text(struct folding *folding, const char *text)
 {
 	size_t length = strlen(text);
 	xalloc_room(&folding->text, &folding->text_capacity, folding->length + length + 1, 1);
@@ -31,9 +31,9 @@ static void append(struct folding *folding, const char *text)
 static void append_name(struct folding *folding, const char *name)
 {
 	if (folding->length > 0)
-		append(folding, ";");
+		append_text(folding, ";");
 	size_t start = folding->length;
-	append(folding, name);
+	append_text(folding, name);
 	for (char *at = folding->text + start; *at; at++) {
 		if (*at == ';')
 			*at = ':';
@@ -76,10 +76,10 @@ static void append_owner(struct folding *folding, const struct stack_owner *owne
 		return;
 	append_name(folding, owner->thread);
 	snprintf(tid, sizeof(tid), "-%" PRIu32, owner->tid);
-	append(folding, tid);
+	append_text(folding, tid);
 }
 
-static void fold(struct weighted_stacks *stacks, bool with_threads, struct folding *folding)
+static void fold_stacks(struct weighted_stacks *stacks, bool with_threads, struct folding *folding)
 {
 	while (weighted_stacks_next(stacks)) {
 		const struct call_path *path = &stacks->call_path;
@@ -103,7 +103,7 @@ void export_folded_write(struct weighted_stacks *stacks, const struct export_opt
 			 FILE *stream)
 {
 	struct folding folding = {0};
-	fold(stacks, options->with_threads, &folding);
+	fold_stacks(stacks, options->with_threads, &folding);
 	for (size_t i = 0; i < index_map_count(&folding.map); i++) {
 		fprintf(stream, "%s %" PRIu64 "\n", folding.lines[i].text,
 			folding.lines[i].samples);

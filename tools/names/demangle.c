@@ -21,7 +21,7 @@ struct collected {
 
 /* Callbacks cannot stop libiberty, and a hostile name would keep it busy for ever: hence the jump.
  * libiberty holds no resource then but a few bytes for a punycode identifier. */
-static void collect(const char *piece, size_t length, void *user)
+static void collect_piece(const char *piece, size_t length, void *user)
 {
 	struct collected *collected = user;
 	assert(collected->length <= DEMANGLE_OUTPUT_MAX);
@@ -33,15 +33,15 @@ static void collect(const char *piece, size_t length, void *user)
 	collected->text[collected->length] = '\0';
 }
 
-static bool run(struct collected *collected, const char *linkage_name, int options)
+static bool run_demanglers(struct collected *collected, const char *linkage_name, int options)
 {
 	if (setjmp(collected->too_long))
 		return false;
 	/* Legacy Rust names are valid C++ names too: Rust is asked first. */
-	if (rust_demangle_callback(linkage_name, options, collect, collected))
+	if (rust_demangle_callback(linkage_name, options, collect_piece, collected))
 		return collected->length > 0;
 	collected->length = 0;
-	return cplus_demangle_v3_callback(linkage_name, options, collect, collected) &&
+	return cplus_demangle_v3_callback(linkage_name, options, collect_piece, collected) &&
 	       collected->length > 0;
 }
 
@@ -141,7 +141,7 @@ char *demangle_name(const char *linkage_name, enum demangle_form form)
 		return demangle_other(linkage_name, form);
 
 	struct collected *collected = xalloc_zeroed(1, sizeof(*collected));
-	bool done = run(collected, linkage_name, options);
+	bool done = run_demanglers(collected, linkage_name, options);
 	char *text = collected->text;
 	free(collected);
 	if (done)

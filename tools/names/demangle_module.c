@@ -45,7 +45,7 @@ static size_t without_number(const char *name)
 }
 
 /* Decodes the next character into *to; returns the bytes of the name used for the character. */
-static size_t decode(const char *from, const char *end, char *to)
+static size_t decode_character(const char *from, const char *end, char *to)
 {
 	if (end - from > 2 && from[0] == '_' && from[1] == '_') {
 		*to = '.';
@@ -71,7 +71,7 @@ char *demangle_ocaml_name(const char *linkage_name, enum demangle_form form)
 	char *text = xalloc_text_of(name, (size_t)(end - name));
 	size_t length = 0;
 	while (name < end)
-		name += decode(name, end, &text[length++]);
+		name += decode_character(name, end, &text[length++]);
 	text[length] = '\0';
 	return text;
 }

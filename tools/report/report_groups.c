@@ -308,7 +308,7 @@ static void collect_programs(struct grouping *grouping)
 	}
 }
 
-static void collect(struct grouping *grouping)
+static void collect_groups(struct grouping *grouping)
 {
 	struct weighted_stacks at = report_stacks(grouping->input, grouping->rows != THREAD_LIFE);
 	while (grouping->rows != PROGRAM && weighted_stacks_next(&at)) {
@@ -452,7 +452,7 @@ static void make_table(struct grouping *grouping, const struct report_input *inp
 	}
 	if (rows == REPORT_GROUP_PID)
 		grouping->commands = command_lines_collect(input->reader);
-	collect(grouping);
+	collect_groups(grouping);
 	uint64_t total_ns = sum_all(grouping);
 	table_init(&grouping->table, grouping->columns, count);
 	for (size_t i = 0; i < grouping->groups.count && (limit == 0 || i < limit); i++) {

@@ -56,8 +56,8 @@ static const char *const switches[] = {[false] = "off", [true] = "on", NULL};
 #define FORMATS_MAX 16
 
 /* Sets *chosen to the index of the name. Returns NULL, or the problem's text. */
-static char *choose(const char *option, const char *what, const char *const *names,
-		    const char *name, size_t *chosen)
+static char *choose_name(const char *option, const char *what, const char *const *names,
+			 const char *name, size_t *chosen)
 {
 	for (*chosen = 0; names[*chosen]; ++*chosen)
 		if (strcmp(names[*chosen], name) == 0)
@@ -74,7 +74,7 @@ static char *choose_format(struct report_options *options, const char *name)
 	size_t chosen;
 	for (size_t i = 0; i < FORMATS_MAX && table_format_at(i); i++)
 		names[i] = table_format_at(i)->name;
-	char *problem = choose("format", "format", names, name, &chosen);
+	char *problem = choose_name("format", "format", names, name, &chosen);
 	options->format = table_format_at(chosen);
 	return problem;
 }
@@ -105,7 +105,7 @@ static bool parse_percent(const char *text, uint32_t *share)
 }
 
 /* Takes an option's value. Returns NULL, or the problem's text. */
-static char *take(struct report_options *options, int option, const char *value)
+static char *take_option(struct report_options *options, int option, const char *value)
 {
 	size_t chosen = 0;
 	char *problem;
@@ -135,15 +135,15 @@ static char *take(struct report_options *options, int option, const char *value)
 		free(problem);
 		return whole;
 	case OPTION_MODE:
-		problem = choose("call-stack-mode", "mode", modes, value, &chosen);
+		problem = choose_name("call-stack-mode", "mode", modes, value, &chosen);
 		options->mode = (enum call_path_mode)chosen;
 		return problem;
 	case OPTION_INLINE:
-		problem = choose("inline", "choice", switches, value, &chosen);
+		problem = choose_name("inline", "choice", switches, value, &chosen);
 		options->with_inlined = chosen;
 		return problem;
 	case OPTION_GROUP:
-		problem = choose("group-by", "grouping", groups, value, &chosen);
+		problem = choose_name("group-by", "grouping", groups, value, &chosen);
 		options->group = (enum report_group)chosen;
 		options->is_grouped = true;
 		return problem;
@@ -229,7 +229,7 @@ enum report_options_status report_options_parse(int argc, char **argv, const cha
 							 ? "it takes no value"
 							 : "no such option");
 		else
-			*problem = take(options, option, optarg);
+			*problem = take_option(options, option, optarg);
 		if (*problem)
 			return REPORT_OPTIONS_BAD;
 	}

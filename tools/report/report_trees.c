@@ -40,7 +40,7 @@ static const struct table_column bottom_up_columns[COLUMN_COUNT] = {
 
 #define TERMINAL_SHARE_MIN 1000u /* 0.1 %: least share in a tree on a terminal */
 
-static void build(const struct report_input *input, bool is_bottom_up, struct call_tree *tree)
+static void build_tree(const struct report_input *input, bool is_bottom_up, struct call_tree *tree)
 {
 	struct weighted_stacks at = report_stacks(input, true);
 	call_tree_init(tree);
@@ -74,7 +74,7 @@ static void print_tree(const struct report_input *input, bool is_bottom_up, FILE
 	struct call_tree tree;
 	struct table table;
 	size_t count;
-	build(input, is_bottom_up, &tree);
+	build_tree(input, is_bottom_up, &tree);
 	/* Samples left out by a filter on functions are no part of the tree's total. */
 	uint64_t all_ns = tree.nodes[0].total.cpu_ns + input->tally.rest_ns;
 	size_t limit = input->options->limit;

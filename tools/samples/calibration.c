@@ -55,7 +55,7 @@ static uint64_t spread_take(struct spread *spread, uint64_t weight_ns)
 }
 
 /* The reader limits the kernel's part to the weight. */
-static struct calibration_parts weigh(const struct profile_stack *stack)
+static struct calibration_parts weigh_stack(const struct profile_stack *stack)
 {
 	uint64_t kernel_ns = 0;
 	if (stack->kernel_us != PROFILE_KERNEL_ALL)
@@ -124,7 +124,7 @@ static void make_pools(struct calibration *calibration, const struct profile_rea
 static bool add_weight(const struct profile_sample_info *sample, void *user)
 {
 	struct calibration *calibration = user;
-	struct calibration_parts parts = weigh(&sample->stack);
+	struct calibration_parts parts = weigh_stack(&sample->stack);
 	if (sample->thread == PROFILE_NONE)
 		return true;
 	struct calibration_thread *thread = &calibration->threads[sample->thread];
@@ -178,7 +178,7 @@ void calibration_finish(struct calibration *calibration)
 struct calibration_parts calibration_take(struct calibration *calibration,
 					  const struct profile_sample_info *sample)
 {
-	struct calibration_parts parts = weigh(&sample->stack);
+	struct calibration_parts parts = weigh_stack(&sample->stack);
 	if (!calibration->threads || sample->thread == PROFILE_NONE)
 		return parts;
 	struct calibration_thread *thread = &calibration->threads[sample->thread];

@@ -97,7 +97,7 @@ static bool is_nearer(const struct candidate *fresh, const struct candidate *old
 	return is_better(fresh, old);
 }
 
-static void consider(struct symbol_search *search, const struct candidate *candidate)
+static void consider_symbol(struct symbol_search *search, const struct candidate *candidate)
 {
 	size_t first = symbol_addresses_from(search->addresses, search->count, candidate->start);
 	if (first == search->count)
@@ -123,8 +123,9 @@ static void pass_over_symbols(struct symbol_search *search)
 							   &address, &section, NULL, NULL);
 		if (!is_code_symbol(&symbol, section, name))
 			continue;
-		consider(search, &(struct candidate){name, address, symbol.st_size,
-						     class_rank(&symbol), binding_rank(&symbol)});
+		consider_symbol(search,
+				&(struct candidate){name, address, symbol.st_size,
+						    class_rank(&symbol), binding_rank(&symbol)});
 		if (GELF_ST_BIND(symbol.st_info) == STB_LOCAL)
 			search->reach = ELF_SYMBOLS_REACH;
 	}
@@ -169,7 +170,7 @@ static void set_function(struct symbol_entry *function, const struct candidate *
 	function->size = candidate->size;
 }
 
-static void choose(struct symbol_search *search)
+static void choose_functions(struct symbol_search *search)
 {
 	struct candidate nearest = {0};
 	for (size_t i = 0; i < search->count; i++) {
@@ -198,7 +199,7 @@ void elf_symbols_resolve(struct symbol_file *file, struct symbol_address *addres
 		.reach = ELF_SYMBOLS_REACH_STRIPPED,
 	};
 	pass_over_symbols(&search);
-	choose(&search);
+	choose_functions(&search);
 	eh_frame_close(&search.table);
 	free(search.candidates);
 	free(search.nearest);

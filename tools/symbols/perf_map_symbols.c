@@ -84,7 +84,8 @@ size_t perf_map_symbols_read(FILE *stream, struct symbol_address *addresses, siz
 /* Precision of the dates of processes: the kernel's ticks. */
 #define TICK_SLACK_NS 20000000
 
-static enum perf_map_status check(const struct stat *status, const struct perf_map_process *process)
+static enum perf_map_status check_file(const struct stat *status,
+				       const struct perf_map_process *process)
 {
 	int64_t oldest = process->started_ns - TICK_SLACK_NS;
 	const struct timespec *written = &status->st_mtim;
@@ -108,7 +109,7 @@ enum perf_map_status resolve_generated(const char *path, const struct perf_map_p
 	int fd = regular_file_open(path, O_NOFOLLOW, &status);
 	if (fd < 0)
 		return errno == ENOENT ? PERF_MAP_MISSING : PERF_MAP_NO_NAMES;
-	enum perf_map_status result = check(&status, process);
+	enum perf_map_status result = check_file(&status, process);
 	/* Not mapped: the owner may truncate the file meanwhile. */
 	FILE *stream = result == PERF_MAP_READ ? fdopen(fd, "r") : NULL;
 	if (stream && perf_map_symbols_read(stream, addresses, count) == 0)

@@ -162,7 +162,7 @@ static bool is_empty(const struct table *table, size_t column)
 	return is_empty;
 }
 
-static void measure(const struct table *table, struct layout *layout)
+static void measure_columns(const struct table *table, struct layout *layout)
 {
 	size_t *shown = xalloc_zeroed(table->column_count, sizeof(*shown));
 	size_t count = table_order(table, TABLE_SHOWN, shown);
@@ -262,7 +262,7 @@ static size_t find_widest(const struct table *table, const struct layout *layout
 }
 
 /* Takes from the widest name column until all fits, or nothing more can be taken. */
-static void shrink(const struct table *table, struct layout *layout, size_t width)
+static void shrink_names(const struct table *table, struct layout *layout, size_t width)
 {
 	for (size_t total = total_width(layout); total > width;) {
 		size_t second;
@@ -374,11 +374,11 @@ void table_format_text(const struct table *table, FILE *stream, unsigned width)
 		.widths = xalloc_zeroed(table->column_count, sizeof(*layout.widths)),
 	};
 	struct tree_lines lines;
-	measure(table, &layout);
+	measure_columns(table, &layout);
 	if (width > 0) {
 		drop_optional(table, &layout, width);
 		shrink_texts(table, &layout, width);
-		shrink(table, &layout, width);
+		shrink_names(table, &layout, width);
 	}
 	init_lines(table, &lines);
 	print_titles(table, &layout, stream);

@@ -27,7 +27,7 @@ static bool is_cut(const char *bytes, size_t size)
 	return true;
 }
 
-static void hold(struct terminal_filter *filter, const char *bytes, size_t size)
+static void hold_bytes(struct terminal_filter *filter, const char *bytes, size_t size)
 {
 	assert(size <= sizeof(filter->held));
 	memcpy(filter->held, bytes, size);
@@ -48,7 +48,7 @@ char *terminal_filter_piece(struct terminal_filter *filter, const char *bytes, s
 	for (size_t at = 0; at < all;) {
 		size_t length = 1;
 		if (bytes && is_cut(text + at, all - at)) {
-			hold(filter, text + at, all - at);
+			hold_bytes(filter, text + at, all - at);
 			break;
 		}
 		if (text[at] == '\n' || text[at] == '\t')

@@ -483,3 +483,17 @@ void build_directory_remove(const char *directory)
 	snprintf(command, sizeof(command), "rm -r '%s'", directory);
 	ck_assert_int_eq(system(command), 0);
 }
+
+char build_folder[32];
+char build_path[64];
+
+void build_set_up(void)
+{
+	build_directory(build_folder);
+	snprintf(build_path, sizeof(build_path), "%s/r.tb5", build_folder);
+}
+
+void build_tear_down(void)
+{
+	build_directory_remove(build_folder);
+}

@@ -72,4 +72,10 @@ void build_result_write(const char *path, const struct build_result *result);
 void build_directory(char directory[32]);
 void build_directory_remove(const char *directory);
 
+/* A checked fixture: a directory of its own, and the path for a result in it. */
+extern char build_folder[32];
+extern char build_path[64];
+void build_set_up(void);
+void build_tear_down(void);
+
 #endif

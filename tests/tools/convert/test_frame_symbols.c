@@ -12,19 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char directory[32];
-static char path[64];
-
-static void set_up(void)
-{
-	build_directory(directory);
-	snprintf(path, sizeof(path), "%s/r.tb5", directory);
-}
-
-static void tear_down(void)
-{
-	build_directory_remove(directory);
-}
+static const char *const path = build_path;
 
 /* Frames of the subject at the addresses that it prints itself. */
 static unsigned write_subject_result(uint64_t rvas[8], char names[8][64])
@@ -288,7 +276,7 @@ int main(void)
 	Suite *suite = suite_create("finalize");
 	TCase *cases = tcase_create("all");
 	tcase_set_timeout(cases, 60);
-	tcase_add_checked_fixture(cases, set_up, tear_down);
+	tcase_add_checked_fixture(cases, build_set_up, build_tear_down);
 	tcase_add_test(cases, test_finalize);
 	tcase_add_test(cases, test_finalize_loses_nothing);
 	tcase_add_test(cases, test_finalize_takes_the_better);

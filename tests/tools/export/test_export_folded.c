@@ -5,19 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static char directory[32];
-static char path[64];
-
-static void set_up(void)
-{
-	build_directory(directory);
-	snprintf(path, sizeof(path), "%s/r.tb5", directory);
-}
-
-static void tear_down(void)
-{
-	build_directory_remove(directory);
-}
+static const char *const path = build_path;
 
 START_TEST(test_folded)
 {
@@ -93,7 +81,7 @@ int main(void)
 	Suite *suite = suite_create("export folded");
 	TCase *cases = tcase_create("all");
 	tcase_set_timeout(cases, 60);
-	tcase_add_checked_fixture(cases, set_up, tear_down);
+	tcase_add_checked_fixture(cases, build_set_up, build_tear_down);
 	tcase_add_test(cases, test_folded);
 	tcase_add_loop_test(cases, test_folded_kernel_time, 0, 2);
 	tcase_add_test(cases, test_folded_empty);

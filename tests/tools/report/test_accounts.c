@@ -28,19 +28,7 @@ static struct {
 	uint64_t state;
 } drawn;
 
-static char directory[32];
-static char path[64];
-
-static void setup(void)
-{
-	build_directory(directory);
-	snprintf(path, sizeof(path), "%s/r.tb5", directory);
-}
-
-static void teardown(void)
-{
-	build_directory_remove(directory);
-}
+static const char *const path = build_path;
 
 /* splitmix64, less than `end`. */
 static uint64_t draw(uint64_t end)
@@ -379,7 +367,7 @@ int main(void)
 	TCase *tcase = tcase_create("accounts");
 
 	tcase_set_timeout(tcase, 60);
-	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_checked_fixture(tcase, build_set_up, build_tear_down);
 	tcase_add_loop_test(tcase, rows_add_up, 0, 15);
 	tcase_add_loop_test(tcase, how_samples_were_taken, 0, 4);
 	tcase_add_test(tcase, estimated_time);

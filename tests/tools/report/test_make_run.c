@@ -11,19 +11,7 @@
 #define MS       DRAWN_MS
 #define INTERVAL (10 * MS)
 
-static char directory[32];
-static char path[64];
-
-static void set_up(void)
-{
-	build_directory(directory);
-	snprintf(path, sizeof(path), "%s/r.tb5", directory);
-}
-
-static void tear_down(void)
-{
-	build_directory_remove(directory);
-}
+static const char *const path = build_path;
 
 #define MAKE_PROCESSES 93u
 
@@ -141,7 +129,7 @@ int main(void)
 	Suite *suite = suite_create("a run of make");
 	TCase *tcase = tcase_create("make");
 	tcase_set_timeout(tcase, 60);
-	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_checked_fixture(tcase, build_set_up, build_tear_down);
 	tcase_add_test(tcase, programs_of_a_make_run);
 	tcase_add_test(tcase, no_known_thread);
 	suite_add_tcase(suite, tcase);

@@ -10,12 +10,12 @@
 
 /* ---- What was recorded ---- */
 
-struct load {
+struct process_load {
 	struct profile_reader *reader;
 	size_t capacity; /* of processes */
 };
 
-static TBRW_U32 take_process(struct load *load, const TBRW_PID *record)
+static TBRW_U32 take_process(struct process_load *load, const TBRW_PID *record)
 {
 	struct profile_reader *reader = load->reader;
 	bool is_creation =
@@ -42,7 +42,7 @@ static TBRW_U32 take_process(struct load *load, const TBRW_PID *record)
 
 static TBRW_U32 take_processes(TBRW_PID *records, TBRW_U32 size, TBRW_U32 count, void *user)
 {
-	struct load *load = user;
+	struct process_load *load = user;
 
 	if (size / sizeof(*records) < count)
 		return VT_INVALID_SAMPLE_FILE;
@@ -60,7 +60,7 @@ static TBRW_U32 take_processes(TBRW_PID *records, TBRW_U32 size, TBRW_U32 count,
 
 TBRW_U32 profile_reader_load_lives(struct profile_reader *reader)
 {
-	struct load load = {.reader = reader};
+	struct process_load load = {.reader = reader};
 	struct tb5_binder *binder = &reader->binder;
 	TBRW_U32 code = TBRW_reading_section(reader->file, TBRW_PROCESS_THREAD_SECTION);
 

@@ -40,7 +40,7 @@ TBRW_U32 profile_reader_string(struct profile_reader *reader, TBRW_STRING_OR_ID 
 	return VT_SUCCESS;
 }
 
-struct load {
+struct stream_load {
 	char *records;
 	uint32_t record_size;
 	uint32_t entry_size;
@@ -51,7 +51,7 @@ struct load {
 
 static TBRW_U32 load_run(void *data, TBRW_U32 size, TBRW_U32 count, void *user)
 {
-	struct load *load = user;
+	struct stream_load *load = user;
 
 	if (size / load->entry_size < count)
 		return VT_INVALID_SAMPLE_FILE;
@@ -75,7 +75,7 @@ static TBRW_U32 load_run(void *data, TBRW_U32 size, TBRW_U32 count, void *user)
 	return TRUE;
 }
 
-static TBRW_U32 load_data(TBRW_PTR file, TBRW_U32 stream, struct load *load)
+static TBRW_U32 load_data(TBRW_PTR file, TBRW_U32 stream, struct stream_load *load)
 {
 	TBRW_U32 code = TBRW_reading_stream_section(file, stream, TBRW_DATA_SECTION);
 
@@ -87,7 +87,7 @@ static TBRW_U32 load_data(TBRW_PTR file, TBRW_U32 stream, struct load *load)
 }
 
 static TBRW_U32 load_stream(TBRW_PTR file, TBRW_U32 stream, const struct profile_stream_spec *spec,
-			    struct load *load)
+			    struct stream_load *load)
 {
 	TBRW_U32 code = TBRW_reading_stream(file, stream);
 
@@ -103,7 +103,7 @@ static TBRW_U32 load_stream(TBRW_PTR file, TBRW_U32 stream, const struct profile
 TBRW_U32 profile_reader_load(struct profile_reader *reader, enum profile_stream stream)
 {
 	const struct profile_stream_spec *spec = profile_stream_spec(stream);
-	struct load load = {.record_size = spec->record_size};
+	struct stream_load load = {.record_size = spec->record_size};
 
 	if (reader->streams[stream] == PROFILE_NONE)
 		return VT_SUCCESS;

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-struct load {
+struct module_load {
 	TBRW_MODULE *records;
 	size_t count;
 	size_t capacity;
@@ -12,7 +12,7 @@ struct load {
 
 static TBRW_U32 take_records(TBRW_MODULE *records, TBRW_U32 size, TBRW_U32 count, void *user)
 {
-	struct load *load = user;
+	struct module_load *load = user;
 
 	if (size / sizeof(*records) < count)
 		return VT_INVALID_SAMPLE_FILE;
@@ -47,7 +47,7 @@ static TBRW_U32 make_module(struct profile_reader *reader, const TBRW_MODULE *re
 }
 
 /* A module for each record but the UNLOADED records joined to another one. */
-static TBRW_U32 make_modules(struct profile_reader *reader, const struct load *load)
+static TBRW_U32 make_modules(struct profile_reader *reader, const struct module_load *load)
 {
 	reader->modules = reallocarray(NULL, load->count + 1, sizeof(*reader->modules));
 	reader->module_of_record =
@@ -90,7 +90,7 @@ static void take_mappings(struct profile_reader *reader)
 
 TBRW_U32 profile_reader_load_modules(struct profile_reader *reader)
 {
-	struct load load = {0};
+	struct module_load load = {0};
 	TBRW_U32 code = TBRW_reading_section(reader->file, TBRW_MODULE_SECTION);
 
 	if (code == VT_SUCCESS) {

@@ -36,7 +36,7 @@ TBRW_U32 TBRW_get_stream_info(TBRW_PTR tbrw_ptr, TBRW_U32 stream, TBRW_U32 size_
 /* ---- Events ---- */
 
 /* In the file, the number of the first detail stands in place of the pointer. */
-_Static_assert(sizeof(TBRW_EVENT_DETAIL *) == sizeof(uint64_t), "FORMAT.md 3");
+_Static_assert(sizeof(TBRW_EVENT_DETAIL *) == sizeof(uint64_t), "FORMAT.md 3.2");
 
 TBRW_U32 TBRW_add_event(TBRW_PTR ptr, TBRW_U32 stream, TBRW_EVENT *event_descriptor_entry)
 {

@@ -1,6 +1,7 @@
 #include "tests/tbrw/scenario.h"
 
 #include "tests/tbrw/support.h"
+#include <check.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -302,4 +303,15 @@ TBRW_U32 scenario_read(const wchar_t *path, uint64_t seed, uint32_t *seen)
 	if (code == VT_SUCCESS)
 		*seen = s.samples;
 	return code;
+}
+
+void expect_no_more_than(const wchar_t *path, uint32_t added)
+{
+	uint32_t seen = 0;
+	TBRW_U32 code = scenario_read(path, 7, &seen);
+
+	ck_assert_msg(code == VT_SUCCESS || code == VT_FILE_OPEN_FAILED ||
+			      code == VT_DATA_DESC_NOT_EXIST,
+		      "%u", code);
+	ck_assert_uint_le(seen, added);
 }

@@ -20,4 +20,8 @@ TBRW_U32 scenario_bind(const wchar_t *path);
  * of samples. */
 TBRW_U32 scenario_read(const wchar_t *path, uint64_t seed, uint32_t *seen);
 
+/* What a scenario that failed may leave: nothing, or a file that reads without an error and holds
+ * no sample that was not added. */
+void expect_no_more_than(const wchar_t *path, uint32_t added);
+
 #endif

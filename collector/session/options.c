@@ -160,33 +160,45 @@ static int parse_stack_size(struct options *options, const char *text, struct fa
 	return 0;
 }
 
+/* The number of a word in a list that ends with NULL; -1: it is not there. */
+static int find_word(const char *const *words, const char *text)
+{
+	for (int i = 0; words[i]; i++)
+		if (strcmp(words[i], text) == 0)
+			return i;
+	return -1;
+}
+
 static int parse_unwind(struct options *options, const char *text, struct failure *failure)
 {
-	if (strcmp(text, "auto") == 0)
-		options->unwind = OPTIONS_UNWIND_AUTO;
-	else if (strcmp(text, "copy") == 0)
-		options->unwind = OPTIONS_UNWIND_COPY;
-	else if (strcmp(text, "bpf") == 0)
-		options->unwind = OPTIONS_UNWIND_BPF;
-	else if (strcmp(text, "none") == 0)
-		options->unwind = OPTIONS_UNWIND_NONE;
-	else
+	static const char *const words[] = {
+		[OPTIONS_UNWIND_AUTO] = "auto",
+		[OPTIONS_UNWIND_COPY] = "copy",
+		[OPTIONS_UNWIND_BPF] = "bpf",
+		[OPTIONS_UNWIND_NONE] = "none",
+		NULL,
+	};
+	int found = find_word(words, text);
+	if (found < 0)
 		return failure_set(failure, FAILURE_EXIT_USAGE,
 				   "unknown --unwind '%s': it is auto, copy, bpf or none", text);
+	options->unwind = (enum options_unwind)found;
 	return 0;
 }
 
 static int parse_sampling(struct options *options, const char *text, struct failure *failure)
 {
-	if (strcmp(text, "auto") == 0)
-		options->sampling = OPTIONS_SAMPLING_AUTO;
-	else if (strcmp(text, "random") == 0)
-		options->sampling = OPTIONS_SAMPLING_RANDOM;
-	else if (strcmp(text, "fixed") == 0)
-		options->sampling = OPTIONS_SAMPLING_FIXED;
-	else
+	static const char *const words[] = {
+		[OPTIONS_SAMPLING_AUTO] = "auto",
+		[OPTIONS_SAMPLING_RANDOM] = "random",
+		[OPTIONS_SAMPLING_FIXED] = "fixed",
+		NULL,
+	};
+	int found = find_word(words, text);
+	if (found < 0)
 		return failure_set(failure, FAILURE_EXIT_USAGE,
 				   "unknown --sampling '%s': it is auto, random or fixed", text);
+	options->sampling = (enum options_sampling)found;
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "collector/image/perf_map.h"
 
+#include "collector/machine/clock.h"
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -7,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NS_PER_S 1000000000ull
@@ -38,17 +38,14 @@ static uint64_t started_ticks(uint32_t pid)
 
 uint64_t perf_map_started(uint32_t pid)
 {
-	struct timespec boot;
-	struct timespec real;
+	uint64_t boot_ns = clock_read(CLOCK_BOOTTIME);
+	uint64_t real_ns = clock_read(CLOCK_REALTIME);
 	uint64_t ticks = started_ticks(pid);
 	long per_second = sysconf(_SC_CLK_TCK);
-	if (ticks == 0 || per_second <= 0 || clock_gettime(CLOCK_BOOTTIME, &boot) < 0 ||
-	    clock_gettime(CLOCK_REALTIME, &real) < 0)
+	if (ticks == 0 || per_second <= 0)
 		return 0;
 	uint64_t since_boot = ticks / (uint64_t)per_second * NS_PER_S +
 			      ticks % (uint64_t)per_second * (NS_PER_S / (uint64_t)per_second);
-	uint64_t boot_ns = (uint64_t)boot.tv_sec * NS_PER_S + (uint64_t)boot.tv_nsec;
-	uint64_t real_ns = (uint64_t)real.tv_sec * NS_PER_S + (uint64_t)real.tv_nsec;
 	return since_boot <= boot_ns && boot_ns <= real_ns ? real_ns - (boot_ns - since_boot) : 0;
 }
 

@@ -1,21 +1,20 @@
 #include "collector/machine/clock.h"
 
-#include <time.h>
-
 #define NS_PER_S 1000000000ull
 
 enum { SYNC_TRIES = 8, CALIBRATION_NS = 4000000 };
 
-static uint64_t read_clock(clockid_t id)
+uint64_t clock_read(clockid_t id)
 {
 	struct timespec time;
-	clock_gettime(id, &time);
+	if (clock_gettime(id, &time) < 0)
+		return 0;
 	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
 uint64_t clock_now(void)
 {
-	return read_clock(CLOCK_MONOTONIC_RAW);
+	return clock_read(CLOCK_MONOTONIC_RAW);
 }
 
 static uint64_t read_counter(void)
@@ -38,7 +37,7 @@ static struct profile_clock read_point(void)
 	for (int i = 0; i < SYNC_TRIES; i++) {
 		uint64_t before = clock_now();
 		uint64_t counter = read_counter();
-		uint64_t real = read_clock(CLOCK_REALTIME);
+		uint64_t real = clock_read(CLOCK_REALTIME);
 		uint64_t after = clock_now();
 		if (after - before >= best_width)
 			continue;

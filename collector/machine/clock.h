@@ -4,6 +4,10 @@
 
 #include "profile/profile.h"
 #include <stdint.h>
+#include <time.h>
+
+/* Any clock, ns; 0: there is none of that id. */
+uint64_t clock_read(clockid_t id);
 
 /* CLOCK_MONOTONIC_RAW, ns. */
 uint64_t clock_now(void);

@@ -26,11 +26,6 @@ static void find_program(char *path, size_t size)
 	snprintf(path, size, "tbconvert");
 }
 
-bool finalize_ends_by(int number)
-{
-	return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
-}
-
 bool finalize_has_ended(pid_t pid, int *status)
 {
 	int code;

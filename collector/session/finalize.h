@@ -13,7 +13,4 @@ pid_t finalize_start(const char *result, bool any_owner);
 /* Whether tbconvert ended; then *status is its exit status, or 128 + its ending signal's number. */
 bool finalize_has_ended(pid_t pid, int *status);
 
-/* A signal that ends programs ends finalization at once. */
-bool finalize_ends_by(int number);
-
 #endif

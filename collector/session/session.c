@@ -201,7 +201,7 @@ static int finalize(struct session *session, struct failure *failure)
 	if (result_check(&session->result, failure) < 0)
 		return -1;
 	/* Stopped by the user, the finalizer has said so. */
-	if (status <= 128 || !finalize_ends_by(status - 128))
+	if (status <= 128 || !signals_asks_to_end(status - 128))
 		log_line(session->log, LOG_NORMAL,
 			 "the result has no symbols yet: run tbconvert finalize %s",
 			 session->result.directory);

@@ -1,6 +1,5 @@
 #include "collector/machine/clock.h"
 #include "collector/session/cpu_time.h"
-#include "collector/session/finalize.h"
 #include "collector/session/session_private.h"
 #include <assert.h>
 #include <errno.h>
@@ -83,14 +82,13 @@ void session_handle_signals(struct session *session)
 {
 	struct signals_event event;
 	while (signals_next(&session->signals, &event)) {
-		if (session->finalizer > 0 && finalize_ends_by(event.number))
+		if (session->finalizer > 0 && signals_asks_to_end(event.number))
 			kill(session->finalizer, event.number);
 		if (event.number == SIGCHLD)
 			target_check(&session->target, false);
 		else if (session_is_launch(session))
 			forward(session, &event);
-		else if (event.number == SIGINT || event.number == SIGTERM ||
-			 event.number == SIGHUP || event.number == SIGQUIT)
+		else if (signals_asks_to_end(event.number))
 			session->stop = true;
 	}
 	if (session_is_launch(session) && session->target.ended)

@@ -29,6 +29,13 @@ void signals_restore(const struct signals *signals);
 /* Drops what is pending and puts the old mask back. */
 void signals_finish(struct signals *signals);
 
+/* Whether a signal asks programs to end: it ends a finalization at once, and a collection of
+ * attached processes. */
+static inline bool signals_asks_to_end(int number)
+{
+	return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+}
+
 /* Takes the next pending one; false when there is none. */
 bool signals_next(struct signals *signals, struct signals_event *event);
 

@@ -110,17 +110,6 @@ START_TEST(signals_reach_it)
 }
 END_TEST
 
-START_TEST(what_ends_it)
-{
-	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	static const int others[] = {SIGUSR1, SIGUSR2, SIGALRM, SIGCHLD, SIGPIPE};
-	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-		ck_assert(finalize_ends_by(ends[i]));
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		ck_assert(!finalize_ends_by(others[i]));
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("finalize");
@@ -132,7 +121,6 @@ int main(void)
 	tcase_add_test(tcase, none_to_be_found);
 	tcase_add_test(tcase, no_child_of_ours);
 	tcase_add_test(tcase, signals_reach_it);
-	tcase_add_test(tcase, what_ends_it);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

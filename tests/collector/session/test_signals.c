@@ -138,6 +138,17 @@ START_TEST(without_a_descriptor)
 }
 END_TEST
 
+START_TEST(asking_to_end)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	static const int others[] = {SIGUSR1, SIGUSR2, SIGALRM, SIGCHLD, SIGPIPE};
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		ck_assert(signals_asks_to_end(ends[i]));
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		ck_assert(!signals_asks_to_end(others[i]));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("signals");
@@ -151,6 +162,7 @@ int main(void)
 	tcase_add_test(tcase, afterwards);
 	tcase_add_test(tcase, for_a_child);
 	tcase_add_test(tcase, without_a_descriptor);
+	tcase_add_test(tcase, asking_to_end);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	int failed = srunner_ntests_failed(runner);

@@ -123,18 +123,12 @@ int uw_module_from_memory(const void *bytes, size_t size, struct uw_module **mod
 struct uw_module *uw_module_ref(struct uw_module *module);
 void uw_module_unref(struct uw_module *module); /* accepts NULL */
 
-/* Whether anyone but the caller uses the module: an address space, or the owner of a reference.
- * Functions that walks remember do not count, and do not need the file. */
+/* Whether anyone but the caller uses the module: an address space, or the owner of a reference. */
 bool uw_module_is_used(const struct uw_module *module);
 
 /* Whether the file's size or time of modification changed after the module was opened. From then on
  * the file is not read: only the unwind information already read is known. */
 bool uw_module_has_changed(const struct uw_module *module);
-
-/* Closes the file of a module that nobody else uses (uw_module_is_used), and frees and forgets the
- * unwind information read from the file: functions that walks remember can hold the module itself
- * for long. */
-void uw_module_close(struct uw_module *module);
 
 /* Copies up to size bytes of the module's GNU build-id; returns its length, 0 for none. */
 size_t uw_module_build_id(const struct uw_module *module, uint8_t *id, size_t size);
@@ -169,9 +163,9 @@ enum uw_arch uw_module_arch(const struct uw_module *module);
 struct uw_space *uw_space_create(enum uw_arch arch);
 
 /*
- * An empty address space that shares the rule cache of the given space (some 380 KB, and up to 1 MB
- * of decoded functions): many processes take as much memory as one. Siblings and clones, taken
- * together, belong to one thread at a time. NULL: out of memory.
+ * An empty address space that shares the rule cache of the given space (some 380 KB): many
+ * processes take as much memory as one. Siblings and clones, taken together, belong to one thread
+ * at a time. NULL: out of memory.
  */
 struct uw_space *uw_space_sibling(const struct uw_space *space, enum uw_arch arch);
 void uw_space_destroy(struct uw_space *space); /* accepts NULL */

@@ -225,7 +225,6 @@ static bool close_idle(struct image_table *table)
 	if (found == table->open_count)
 		return false;
 	struct image *image = &table->items[table->open[found]];
-	uw_module_close(image->module);
 	uw_module_unref(image->module);
 	image->module = NULL;
 	if (image->state != IMAGE_PAST)

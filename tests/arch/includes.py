@@ -99,7 +99,7 @@ ROOMS = {
         'cfi': 'elf frame',
         'x86': 'elf frame cfi',
         'module': 'elf cfi',
-        'rules': 'elf frame cfi x86 module',
+        'rules': 'elf frame cfi',
         'space': 'module rules',
         'step': 'elf frame cfi x86 module rules space',
         'convention': 'frame cfi x86 module rules space step',

@@ -7,7 +7,6 @@
  * keep the promises of unwind.h.
  */
 #include "tests/unwind/elf_builder.h"
-#include "tests/unwind/rules/rules_check.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +18,6 @@ enum {
 	STACK_MAX = 4096,
 	CODE_SIZE = 4096,
 	CHANGED_MAX = 256, /* bytes of the stack of which each word is changed */
-	REACH = 32,        /* bytes on both sides of an FDE's start that are looked up */
-	STARTS_MAX = 64,
 	MODES = 3
 };
 
@@ -168,24 +165,6 @@ static void walk_changed(struct uw_space *space, struct uw_history *history, str
 	}
 }
 
-/* What is decoded of functions says what the interpreter does, at all of the code and around
- * whatever else FDEs claim to describe. */
-static void check_rules(struct uw_module *module)
-{
-	const struct uw_cfi *cfi = &module->cfi;
-	struct uw_rule_cache *cache = uw_rule_cache_create();
-	if (!cache)
-		abort();
-	uw_module_load(module);
-	for (size_t i = 0; i < uw_cfi_count(cfi) && i < STARTS_MAX; i++)
-		for (uint64_t at = 0; at < 2 * (uint64_t)REACH; at++)
-			check(!rules_check(cache, module, uw_cfi_entry_start(cfi, i) + at - REACH)
-				       .wrong);
-	for (uint64_t at = 0; at < CODE_SIZE; at++)
-		check(!rules_check(cache, module, ELF_BUILDER_CODE + at).wrong);
-	uw_rule_cache_unref(cache);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = {.at = data, .left = size};
@@ -219,8 +198,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	regs.value[machine->ip] = code_start + ELF_BUILDER_CODE + 16;
 	walk_checked(space, history, &regs, &stack);
 	walk_changed(space, history, &regs, &stack, bytes, machine->fp);
-	if (module && uw_machine_pushes(uw_machine_of(uw_module_arch(module))))
-		check_rules(module);
 	uw_module_unref(module);
 	uw_history_destroy(history);
 	uw_space_destroy(space);

@@ -372,15 +372,8 @@ static size_t entries_until(const struct uw_cfi *cfi, uint64_t rva)
 	return first;
 }
 
-bool uw_cfi_entry(const struct uw_cfi *cfi, uint64_t rva, size_t *entry)
-{
-	size_t until = entries_until(cfi, rva);
-
-	*entry = until - 1;
-	return until > 0;
-}
-
-bool uw_cfi_entry_read(const struct uw_cfi *cfi, size_t entry, struct uw_fde *fde)
+/* Reads an entry's FDE; false: malformed. */
+static bool read_entry(const struct uw_cfi *cfi, size_t entry, struct uw_fde *fde)
 {
 	struct last_cie none = {0};
 	struct record record;
@@ -397,7 +390,7 @@ uint64_t uw_cfi_covered(const struct uw_cfi *cfi)
 	for (size_t i = 0; i < uw_cfi_count(cfi); i++) {
 		struct uw_fde fde;
 
-		if (uw_cfi_entry_read(cfi, i, &fde))
+		if (read_entry(cfi, i, &fde))
 			covered += fde.end - fde.start;
 	}
 	return covered;
@@ -412,7 +405,7 @@ enum uw_cfi_result uw_cfi_find(const struct uw_cfi *cfi, uint64_t rva, struct uw
 	gap->end = until < uw_cfi_count(cfi) ? uw_cfi_entry_start(cfi, until) : UINT64_MAX;
 	if (until == 0)
 		return UW_CFI_NONE;
-	if (!uw_cfi_entry_read(cfi, until - 1, fde))
+	if (!read_entry(cfi, until - 1, fde))
 		return UW_CFI_BAD;
 	if (rva >= fde->start && rva < fde->end)
 		return UW_CFI_OK;

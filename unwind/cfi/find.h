@@ -74,14 +74,9 @@ struct uw_cfi_gap {
 	uint64_t start, end;
 };
 
-/* The only search entry that can belong to rva's FDE; false: all entries start after rva. Entries
- * are numbered from 0 and sorted by their start; the FDE itself may tell another start. */
-bool uw_cfi_entry(const struct uw_cfi *cfi, uint64_t rva, size_t *entry);
-
+/* Where an entry of the search table or the index starts. Entries are numbered from 0 and sorted by
+ * their start; the FDE itself may tell another start. */
 uint64_t uw_cfi_entry_start(const struct uw_cfi *cfi, size_t entry);
-
-/* Reads an entry's FDE; false: malformed. */
-bool uw_cfi_entry_read(const struct uw_cfi *cfi, size_t entry, struct uw_fde *fde);
 
 /* Finds the FDE of rva. On UW_CFI_NONE *gap is filled. */
 enum uw_cfi_result uw_cfi_find(const struct uw_cfi *cfi, uint64_t rva, struct uw_fde *fde,

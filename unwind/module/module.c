@@ -179,21 +179,13 @@ void uw_module_unref(struct uw_module *module)
 
 bool uw_module_is_used(const struct uw_module *module)
 {
-	assert(module->references > module->kept); /* the caller's own */
-	return module->references > module->kept + 1;
+	assert(module->references > 0);
+	return module->references > 1;
 }
 
 bool uw_module_has_changed(const struct uw_module *module)
 {
 	return uw_elf_has_changed(&module->elf);
-}
-
-void uw_module_close(struct uw_module *module)
-{
-	if (module->elf.fd >= 0)
-		close(module->elf.fd);
-	module->elf.fd = -1;
-	drop_info(module);
 }
 
 size_t uw_module_build_id(const struct uw_module *module, uint8_t *id, size_t size)

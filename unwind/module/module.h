@@ -4,11 +4,9 @@
 
 #include "unwind/cfi/find.h"
 #include "unwind/elf/elf.h"
-#include <assert.h>
 
 struct uw_module {
 	unsigned references;
-	unsigned kept;     /* of the references, those of uw_module_keep */
 	struct uw_elf elf; /* sections are read later (has_sections) */
 	/* Unwind information: valid after uw_module_load. */
 	struct uw_cfi cfi;    /* spans point into the blocks below */
@@ -19,23 +17,6 @@ struct uw_module {
 	bool has_refused;     /* a .debug_frame could not be inflated */
 	bool is_loaded;
 };
-
-/* A keep-alive reference: the holder does not read the module, and uw_module_is_used does not count
- * it; the pointer cannot become another module's. */
-static inline struct uw_module *uw_module_keep(struct uw_module *module)
-{
-	assert(module);
-	module->kept++;
-	return uw_module_ref(module);
-}
-
-static inline void uw_module_drop(struct uw_module *module) /* accepts NULL */
-{
-	assert(!module || module->kept > 0);
-	if (module)
-		module->kept--;
-	uw_module_unref(module);
-}
 
 /*
  * Reads the module's unwind information: the first walk, not the mapping, pays for this. Call

@@ -33,19 +33,13 @@ static uint8_t rules_plain(const struct uw_machine *machine, const struct uw_rul
 	return (uint8_t)(words | (reg == machine->fp ? UW_PLAIN_FROM_FP : 0));
 }
 
-void uw_rules_finish(const struct uw_machine *machine, struct uw_rules *rules)
-{
-	assert(uw_machine_pushes(machine) && machine->saved[UW_SAVED_FP] == machine->fp);
-	rules->saved.lowest = saved_lowest(&rules->saved);
-	rules->plain = rules_plain(machine, rules);
-}
-
 bool uw_form_common(const struct uw_machine *machine, const struct uw_row *row,
 		    struct uw_rules *rules)
 {
 	const struct uw_rule *ra = &row->reg[machine->ra];
 	size_t next = 0;
 
+	assert(uw_machine_pushes(machine) && machine->saved[UW_SAVED_FP] == machine->fp);
 	*rules = (struct uw_rules){0};
 	if (row->cfa.kind != UW_RULE_REGISTER || row->cfa.offset != (int32_t)row->cfa.offset ||
 	    ra->kind != UW_RULE_AT_CFA || ra->offset != -machine->word)
@@ -63,7 +57,8 @@ bool uw_form_common(const struct uw_machine *machine, const struct uw_row *row,
 		    !uw_slot_of(machine, rule->offset, &rules->saved.slot[next - 1]))
 			return false;
 	}
-	uw_rules_finish(machine, rules);
+	rules->saved.lowest = saved_lowest(&rules->saved);
+	rules->plain = rules_plain(machine, rules);
 	return true;
 }
 

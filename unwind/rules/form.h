@@ -42,13 +42,9 @@ struct uw_saved {
 /* Rules of either form. */
 struct uw_rules {
 	int32_t cfa_offset;
-	bool has_cfa, has_ra; /* both, or there is no step to take */
-	uint8_t plain;        /* uw_code.plain, as far as rules tell */
+	uint8_t plain; /* uw_code.plain, as far as rules tell */
 	struct uw_saved saved;
 };
-
-/* Derives plain and saved.lowest from the rest of the rules. */
-void uw_rules_finish(const struct uw_machine *machine, struct uw_rules *rules);
 
 /* The slot at an offset in bytes; false: out of range, or not a multiple of a word. */
 static inline bool uw_slot_of(const struct uw_machine *machine, int64_t offset, int8_t *slot)
@@ -56,13 +52,6 @@ static inline bool uw_slot_of(const struct uw_machine *machine, int64_t offset, 
 	*slot = (int8_t)(offset / machine->word);
 	return *slot * machine->word == offset;
 }
-
-/* The rules at an address, and their function. */
-struct uw_found_rules {
-	struct uw_rules rules;
-	uint64_t function; /* start of the FDE */
-	bool ends;         /* the address is the FDE's last byte */
-};
 
 /* Puts a row into the common form; false: the row does not fit. */
 bool uw_form_common(const struct uw_machine *machine, const struct uw_row *row,

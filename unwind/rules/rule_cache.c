@@ -1,6 +1,5 @@
 #include "unwind/rules/rule_cache.h"
 
-#include "unwind/rules/function_rules.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +29,6 @@ void uw_rule_cache_unref(struct uw_rule_cache *cache)
 		return;
 	free(cache->rows);
 	free(cache->calls);
-	uw_function_rules_destroy(cache->functions);
 	free(cache);
 }
 

@@ -45,7 +45,6 @@ enum {
 	UW_CACHE_EPOCH_MAX = UINT16_MAX / 2
 };
 
-struct uw_function_rules;
 struct uw_cached_row;
 struct uw_call;
 
@@ -58,9 +57,8 @@ struct uw_rule_cache {
 	uint16_t epoch;      /* the last one given to a space; up to UW_CACHE_EPOCH_MAX */
 	uint32_t era;        /* changes when epochs begin anew */
 	/* Owned by the cache, each filled by one file; NULL until needed. */
-	struct uw_function_rules *functions; /* function_rules.c */
-	struct uw_cached_row *rows;          /* step/step.c */
-	struct uw_call *calls;               /* convention/call.c */
+	struct uw_cached_row *rows; /* step/step.c */
+	struct uw_call *calls;      /* convention/call.c */
 };
 
 struct uw_rule_cache *uw_rule_cache_create(void); /* one reference; NULL: out of memory */

@@ -3,7 +3,6 @@
 #include "unwind/cfi/row.h"
 #include "unwind/frame/machine.h"
 #include "unwind/module/module.h"
-#include "unwind/rules/function_rules.h"
 #include "unwind/space/space.h"
 #include "unwind/x86/stack_switch.h"
 #include <assert.h>
@@ -104,21 +103,6 @@ static void set_function(struct uw_code *code, uint64_t start)
 		code->function = (uint32_t)(code->rva - start);
 }
 
-/* Fills code for ordinary functions quickly; false: not ordinary, or not surely. */
-static bool find_ordinary(struct uw_space *space, struct uw_module *module, bool exact,
-			  uint32_t *effort, struct uw_code *code, struct uw_saved *saved)
-{
-	struct uw_found_rules row;
-
-	if (!uw_machine_pushes(uw_machine_of(space->arch)) ||
-	    !uw_function_rules_find(space->cache, module, code->rva, effort, &row) ||
-	    (!exact && (row.ends || code->rva == row.function)))
-		return false;
-	set_function(code, row.function);
-	take_rules(code, saved, &row.rules);
-	return true;
-}
-
 /* Whether the walk has spent its effort. */
 static bool is_spent(uint32_t effort)
 {
@@ -172,8 +156,6 @@ static enum uw_code_kind find_kind(struct uw_space *space, bool exact, uint32_t 
 	if (is_spent(*effort))
 		return UW_CODE_BAD;
 	uw_module_load(module);
-	if (find_ordinary(space, module, exact, effort, code, saved))
-		return UW_CODE_COMMON;
 	switch (uw_module_find(module, code->rva, &fde, &gap)) {
 	case UW_CFI_NONE:
 		return kind_without_cfi(space, module, code->ip, exact, code->rva, &gap);

@@ -112,16 +112,3 @@ bool uw_stack_is_switched(const struct uw_elf *elf, const struct uw_fde *fde, ui
 		return false;
 	return cfa_stays(fde, load, loaded, effort);
 }
-
-bool uw_stack_is_loaded(const struct uw_elf *elf, const struct uw_fde *fde)
-{
-	struct sweep sweep = {.load = NOT_LOADED};
-
-	sweep.size = fde->end - fde->start < BEFORE_MAX ? fde->end - fde->start : BEFORE_MAX;
-	if (!uw_elf_read_constant(elf, fde->start, sweep.bytes, sweep.size))
-		return false;
-	while (sweep.offset < sweep.size && take_instruction(&sweep))
-		if (sweep.last == UW_INSTRUCTION_LOAD)
-			return true;
-	return false;
-}

@@ -20,10 +20,6 @@ static inline bool uw_stack_may_switch(const struct uw_fde *fde)
 	return fde->cfi->is_debug && fde->cfi->arch == UW_ARCH_X86_64;
 }
 
-/* Whether a function (uw_stack_may_switch is true) has an instruction that loads the stack pointer;
- * only then ask uw_stack_is_switched. elf: the code's file, read once. */
-bool uw_stack_is_loaded(const struct uw_elf *elf, const struct uw_fde *fde);
-
 /*
  * Whether the code at rva (a return address unless exact) runs on a stack that it loaded itself,
  * although by the x86-64 fde the CFA's distance to the stack pointer does not change there. True

@@ -5,8 +5,7 @@
  */
 #include "unwind/cfi/row.h"
 #include "unwind/module/module.h"
-#include "unwind/rules/function_rules.h"
-#include "unwind/rules/rule_cache.h"
+#include "unwind/rules/form.h"
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
@@ -21,8 +20,7 @@ struct comparison {
 	struct uw_module *module;
 	const struct uw_cfi *theirs; /* what libdw reads too */
 	const char *path;
-	struct uw_rule_cache *cache;
-	size_t rows, known, differences;
+	size_t rows, common, differences;
 };
 
 static void differ(struct comparison *comparison, uint64_t rva, const char *what, int reg)
@@ -94,32 +92,26 @@ static bool same_rule(const struct uw_rule *rule, const Dwarf_Op *ops, size_t co
 	}
 }
 
-/* What is decoded of whole functions, where it is, says the same as the general rules. */
-static void compare_rules(struct comparison *comparison, uint64_t rva, const struct uw_fde *fde,
-			  const struct uw_row *row)
+/* A row in the common form, where it has one, says the same. */
+static void compare_rules(struct comparison *comparison, uint64_t rva, const struct uw_row *row)
 {
 	const struct uw_machine *machine = uw_machine_of(comparison->module->elf.arch);
-	struct uw_found_rules found;
-	uint32_t effort = 0;
-	if (!uw_machine_pushes(machine) ||
-	    !uw_function_rules_find(comparison->cache, comparison->module, rva, &effort, &found))
+	struct uw_rules rules;
+	if (!uw_machine_pushes(machine) || !uw_form_common(machine, row, &rules))
 		return;
-	comparison->known++;
-	if (found.function != fde->start || found.ends != (rva + 1 == fde->end))
-		differ(comparison, rva, "where the function starts or ends", -1);
-	if (row->cfa.kind != UW_RULE_REGISTER || row->cfa.reg != found.rules.saved.cfa_reg ||
-	    row->cfa.offset != found.rules.cfa_offset ||
-	    row->reg[machine->ra].kind != UW_RULE_AT_CFA ||
+	comparison->common++;
+	if (row->cfa.kind != UW_RULE_REGISTER || row->cfa.reg != rules.saved.cfa_reg ||
+	    row->cfa.offset != rules.cfa_offset || row->reg[machine->ra].kind != UW_RULE_AT_CFA ||
 	    row->reg[machine->ra].offset != -machine->word)
-		differ(comparison, rva, "decoded CFA or return address", -1);
+		differ(comparison, rva, "common CFA or return address", -1);
 	for (int reg = 0, next = 0; reg < machine->ra; reg++) {
 		bool preserved = next < machine->saved_count && machine->saved[next] == reg;
-		int64_t offset = preserved ? found.rules.saved.slot[next++] * machine->word : 0;
+		int64_t offset = preserved ? rules.saved.slot[next++] * machine->word : 0;
 		if (row->reg[reg].kind == UW_RULE_UNSPECIFIED
 			    ? offset != 0
 			    : row->reg[reg].kind != UW_RULE_AT_CFA ||
 				      row->reg[reg].offset != offset)
-			differ(comparison, rva, "decoded rule", reg);
+			differ(comparison, rva, "common rule", reg);
 	}
 }
 
@@ -139,7 +131,7 @@ static void compare_row(struct comparison *comparison, uint64_t rva, Dwarf_Frame
 		differ(comparison, rva, "only libdw has a row", -1);
 		return;
 	}
-	compare_rules(comparison, rva, &fde, &row);
+	compare_rules(comparison, rva, &row);
 	if (dwarf_frame_info(frame, NULL, NULL, &signal) != machine->ra || signal != fde.signal)
 		differ(comparison, rva, "return address column or signal flag", -1);
 	if (dwarf_frame_cfa(frame, &ops, &count) != 0 || !same_cfa(&row.cfa, ops, count))
@@ -186,16 +178,12 @@ static bool compare_module(struct uw_module *module, const char *path, Dwarf_CFI
 {
 	struct comparison comparison = {.module = module, .path = path, .theirs = theirs};
 
-	comparison.cache = uw_rule_cache_create();
 	for (size_t i = 0; i < module->elf.segment_count; i++)
 		if (module->elf.segments[i].executable)
 			compare_segment(&comparison, cfi, &module->elf.segments[i]);
-	printf("%s: %zu rows, %zu of them decoded, %zu differences\n", path, comparison.rows,
-	       comparison.known, comparison.differences);
-	uw_rule_cache_unref(comparison.cache);
-	/* Only functions of what a module has itself are decoded as a whole. */
-	return comparison.rows > 0 && comparison.differences == 0 &&
-	       (theirs == &module->debug || comparison.known > 0);
+	printf("%s: %zu rows, %zu of the common form, %zu differences\n", path, comparison.rows,
+	       comparison.common, comparison.differences);
+	return comparison.rows > 0 && comparison.differences == 0 && comparison.common > 0;
 }
 
 static bool compare_own(struct uw_module *module, const char *path, int fd)

@@ -17,10 +17,8 @@
  * the same ones. Exit status 0: samples were taken, did not differ, and are within the bounds; 77:
  * this machine does not allow ptrace(2).
  */
-#include "unwind/unwind.h"
+#include "tests/unwind/live_target.h"
 #include <elfutils/libdwfl.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,18 +26,10 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { USER32_CS = 0x23 /* arch/x86/include/asm/segment.h: 32-bit code */ };
-enum {
-	STACK_MAX = 1024 * 1024,
-	MAPS_MAX = 1024 * 1024,
-	SHOWN = 5,
-	FRAMES_COMPARED = 900,
-	PLACES_MAX = 64
-};
+enum { SHOWN = 5, FRAMES_COMPARED = 900, PLACES_MAX = 64 };
 
 /* How a walk compares with libdwfl's. */
 enum outcome {
@@ -84,8 +74,8 @@ struct session {
 	struct uw_regs regs;
 	bool started; /* the one thread was handed to libdwfl */
 	bool steps;
-	bool excuses_vdso; /* -n */
-	uint64_t vdso_start, vdso_end;
+	bool excuses_vdso;     /* -n */
+	uint64_t vdso[2];      /* start and end */
 	size_t ended_in_vdso;  /* stacks for -n */
 	size_t theirs_in_vdso; /* that libdwfl alone ends there */
 	size_t samples, place_count;
@@ -138,76 +128,6 @@ static bool set_initial_registers(Dwfl_Thread *thread, void *user)
 	return dwfl_thread_state_registers(thread, 0, count, registers);
 }
 
-static void die(const char *what)
-{
-	perror(what);
-	exit(2);
-}
-
-static char *maps_read(pid_t pid)
-{
-	static char text[MAPS_MAX];
-	char path[64];
-	size_t size = 0;
-	ssize_t got;
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	while ((got = read(fd, text + size, sizeof(text) - 1 - size)) > 0)
-		size += (size_t)got;
-	text[size] = '\0';
-	close(fd);
-	return text;
-}
-
-static struct uw_module *vdso_module(pid_t pid, uint64_t start, uint64_t end)
-{
-	struct uw_module *module = NULL;
-	uint8_t *image = malloc(end - start);
-	struct iovec local = {.iov_base = image, .iov_len = end - start};
-	struct iovec remote = {.iov_len = end - start};
-
-	memcpy(&remote.iov_base, &start, sizeof(start));
-	if (process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)(end - start) &&
-	    uw_module_from_memory(image, end - start, &module) < 0)
-		module = NULL;
-	free(image);
-	return module;
-}
-
-static struct uw_space *space_of(struct session *session, const char *maps)
-{
-	struct uw_space *space = uw_space_create(session->arch);
-
-	for (const char *line = maps; *line; line = strchr(line, '\n') + 1) {
-		uint64_t start, end, offset;
-		char permissions[5], name[512] = "";
-		struct uw_module *module = NULL;
-		int fd;
-
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %511[^\n]",
-			   &start, &end, permissions, &offset, name) < 4 ||
-		    permissions[2] != 'x')
-			continue;
-		if (strcmp(name, "[vdso]") == 0) {
-			module = vdso_module(session->pid, start, end);
-			session->vdso_start = start;
-			session->vdso_end = end;
-		} else if (name[0] == '/') {
-			fd = open(name, O_RDONLY | O_CLOEXEC);
-			if (fd >= 0 && uw_module_open(fd, &module) < 0)
-				module = NULL;
-			close(fd);
-		}
-		if (uw_space_map(space, start, end, offset, module, 0) < 0)
-			die("uw_space_map");
-		uw_module_unref(module);
-	}
-	return space;
-}
-
 /* Makes both views of the address space again if it changed. */
 static void session_refresh(struct session *session)
 {
@@ -215,14 +135,14 @@ static void session_refresh(struct session *session)
 						      .memory_read = memory_read,
 						      .set_initial_registers =
 							      set_initial_registers};
-	char *maps = maps_read(session->pid);
+	char *maps = live_target_maps(session->pid);
 
 	if (!maps || (session->maps && strcmp(maps, session->maps) == 0))
 		return;
 	free(session->maps);
 	session->maps = strdup(maps);
 	uw_space_destroy(session->space);
-	session->space = space_of(session, maps);
+	session->space = live_target_space(session->pid, session->arch, maps, session->vdso);
 	if (session->dwfl)
 		dwfl_end(session->dwfl);
 	session->dwfl = dwfl_begin(&callbacks);
@@ -241,31 +161,6 @@ static int on_dwfl_frame(Dwfl_Frame *frame, void *argument)
 		return DWARF_CB_ABORT;
 	list->count++;
 	return DWARF_CB_OK;
-}
-
-static enum uw_arch sample_take(pid_t pid, struct uw_regs *regs, struct uw_stack *stack)
-{
-	static uint8_t bytes[STACK_MAX];
-	struct user_regs_struct user;
-	struct iovec local = {.iov_base = bytes, .iov_len = sizeof(bytes)};
-	struct iovec remote = {.iov_len = sizeof(bytes)};
-
-	if (ptrace(PTRACE_GETREGS, pid, NULL, &user) < 0)
-		die("PTRACE_GETREGS");
-	*regs = (struct uw_regs){.value = {user.rax, user.rdx, user.rcx, user.rbx, user.rsi,
-					   user.rdi, user.rbp, user.rsp, user.r8, user.r9, user.r10,
-					   user.r11, user.r12, user.r13, user.r14, user.r15,
-					   user.rip}};
-	if (user.cs == USER32_CS)
-		*regs = (struct uw_regs){.value = {user.rax, user.rcx, user.rdx, user.rbx, user.rsp,
-						   user.rbp, user.rsi, user.rdi, user.rip}};
-	memcpy(&remote.iov_base, &user.rsp, sizeof(user.rsp));
-	ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
-	*stack = (struct uw_stack){.base = user.rsp,
-				   .bytes = bytes,
-				   .size = got > 0 ? (size_t)got : 0,
-				   .requested = sizeof(bytes)};
-	return user.cs == USER32_CS ? UW_ARCH_I386 : UW_ARCH_X86_64;
 }
 
 static void show(const struct session *session, const struct list *theirs,
@@ -319,7 +214,7 @@ static void note_place(struct session *session, enum outcome outcome, enum uw_st
 
 static bool is_in_vdso(const struct session *session, uint64_t ip)
 {
-	return session->excuses_vdso && ip >= session->vdso_start && ip < session->vdso_end;
+	return session->excuses_vdso && ip >= session->vdso[0] && ip < session->vdso[1];
 }
 
 /* Whether a walk ends in the vdso, for want of information. */
@@ -374,7 +269,7 @@ static void session_compare(struct session *session)
 	enum uw_stop stop;
 	size_t count, i = 0;
 
-	session->arch = sample_take(session->pid, &session->regs, &stack);
+	session->arch = live_target_sample(session->pid, &session->regs, &stack);
 	session_refresh(session);
 	session->started = false;
 	count = uw_walk(session->space, &session->regs, &stack, frames, FRAMES_COMPARED, &stop);
@@ -515,7 +410,7 @@ static bool start(struct session *session, char **argv)
 	int go[2];
 
 	if (pipe(go) < 0)
-		die("pipe");
+		live_target_die("pipe");
 	session->pid = fork();
 	if (session->pid == 0) {
 		char byte;
@@ -525,14 +420,14 @@ static bool start(struct session *session, char **argv)
 		_exit(127);
 	}
 	if (session->pid < 0)
-		die("fork");
+		live_target_die("fork");
 	if (ptrace(PTRACE_SEIZE, session->pid, NULL,
 		   PTRACE_O_EXITKILL | (session->steps ? PTRACE_O_TRACEEXEC : 0)) < 0) {
 		kill(session->pid, SIGKILL);
 		return false;
 	}
 	if (write(go[1], "", 1) != 1)
-		die("write");
+		live_target_die("write");
 	return true;
 }
 

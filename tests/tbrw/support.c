@@ -302,3 +302,54 @@ bool same_text(TBRW_PTR ptr, TBRW_STRING_OR_ID id, const wchar_t *text)
 {
 	return wcscmp(text_of(ptr, id), text) == 0;
 }
+
+void write_bytes(const char *name, const void *data, size_t size)
+{
+	FILE *f = fopen(path_of(name), "wb");
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_uint_eq(fwrite(data, 1, size, f), size);
+	fclose(f);
+}
+
+unsigned char *read_bytes(const char *name, size_t *size)
+{
+	FILE *f = fopen(path_of(name), "rb");
+
+	ck_assert_ptr_nonnull(f);
+	fseek(f, 0, SEEK_END);
+	*size = (size_t)ftell(f);
+	rewind(f);
+	unsigned char *data = malloc(*size + 1);
+	ck_assert_ptr_nonnull(data);
+	ck_assert_uint_eq(fread(data, 1, *size, f), *size);
+	fclose(f);
+	return data;
+}
+
+TBRW_U32 sum_values(void *data, TBRW_U32 size, TBRW_U32 count, void *user)
+{
+	const uint32_t *values = data;
+	uint64_t *sum = user;
+
+	ck_assert_uint_eq(size, count * 4);
+	for (TBRW_U32 i = 0; i < count; i++)
+		*sum += values[i];
+	return TRUE;
+}
+
+uint64_t sum_of(TBRW_PTR ptr, TBRW_U32 stream, TBRW_U32 *ret)
+{
+	uint64_t sum = 0;
+
+	*ret = TBRW_reading_stream(ptr, stream);
+	if (*ret != VT_SUCCESS)
+		return 0;
+	*ret = TBRW_reading_stream_section(ptr, stream, TBRW_DATA_SECTION);
+	if (*ret == VT_SUCCESS) {
+		*ret = TBRW_enumerate_data(ptr, stream, sum_values, &sum, 0);
+		OK(TBRW_done_stream_section(ptr, stream, TBRW_DATA_SECTION));
+	}
+	OK(TBRW_done_stream(ptr, stream));
+	return sum;
+}

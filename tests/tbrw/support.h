@@ -31,6 +31,14 @@ Suite *suite_of(const char *name, const TTest *const *tests, size_t count);
 
 TBRW_PTR open_file(const char *name, TBRW_U32 mode);
 
+/* All bytes of a file; read ones are the caller's to free. */
+void write_bytes(const char *name, const void *data, size_t size);
+unsigned char *read_bytes(const char *name, size_t *size);
+
+/* The sum of the 4-byte values of a stream, or an error in *ret; adds to a uint64_t. */
+uint64_t sum_of(TBRW_PTR ptr, TBRW_U32 stream, TBRW_U32 *ret);
+TBRW_DATA_CALLBACK sum_values;
+
 TBRW_STRING_OR_ID string_of(const wchar_t *text);
 /* The string behind an id, valid until the next call; L"" for id 0. */
 const wchar_t *text_of(TBRW_PTR ptr, TBRW_STRING_OR_ID id);

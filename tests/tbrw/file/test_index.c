@@ -112,25 +112,6 @@ END_TEST
 
 /* ---- Damage ---- */
 
-static uint8_t *read_file(const char *name, size_t *size)
-{
-	FILE *file = fopen(path_of(name), "rb");
-
-	*size = (size_t)size_of(name);
-	uint8_t *data = malloc(*size);
-	ck_assert_uint_eq(fread(data, 1, *size, file), *size);
-	fclose(file);
-	return data;
-}
-
-static void write_file(const char *name, const uint8_t *data, size_t size)
-{
-	FILE *file = fopen(path_of(name), "wb");
-
-	ck_assert_uint_eq(fwrite(data, 1, size, file), size);
-	fclose(file);
-}
-
 static struct tb5_chunk_header *chunk_at(uint8_t *data, uint64_t at)
 {
 	return (struct tb5_chunk_header *)(data + at);
@@ -186,7 +167,7 @@ static void mend(uint8_t *data, size_t size)
 static uint64_t last_list(const char *name)
 {
 	size_t size;
-	uint8_t *data = read_file(name, &size);
+	uint8_t *data = read_bytes(name, &size);
 	uint64_t offset = 0;
 
 	for (uint64_t at = sizeof(struct tb5_file_header); at < size;
@@ -264,9 +245,9 @@ START_TEST(damaged_list)
 	size_t size;
 
 	write_values("a.tb5", VALUES);
-	uint8_t *data = read_file("a.tb5", &size);
+	uint8_t *data = read_bytes("a.tb5", &size);
 	damage_list(data, size, (enum damage)_i);
-	write_file("a.tb5", data, size);
+	write_bytes("a.tb5", data, size);
 	expect_all_values("a.tb5", VT_SUCCESS);
 	TBRW_PTR ptr = open_file("a.tb5", READ_WRITE);
 	OK(read_values(ptr, &count));
@@ -314,9 +295,9 @@ START_TEST(lying_index)
 	size_t size;
 
 	write_values("a.tb5", VALUES);
-	uint8_t *data = read_file("a.tb5", &size);
+	uint8_t *data = read_bytes("a.tb5", &size);
 	lie_in_index(data, size, (enum lie)_i);
-	write_file("a.tb5", data, size);
+	write_bytes("a.tb5", data, size);
 	free(data);
 	expect_all_values("a.tb5", VT_INCOMPLETE_TB5_ENCOUNTERED);
 }
@@ -330,7 +311,7 @@ START_TEST(chunk_of_another)
 	uint64_t count;
 
 	write_values("a.tb5", VALUES);
-	uint8_t *data = read_file("a.tb5", &size);
+	uint8_t *data = read_bytes("a.tb5", &size);
 	uint64_t other = find_chunk(data, size, TB5_KIND_BYTES);
 	while (chunk_at(data, other)->content != TB5_DESCRIPTORS)
 		other += tb5_chunk_space(chunk_at(data, other)->length);
@@ -344,7 +325,7 @@ START_TEST(chunk_of_another)
 		e->end = chunk_at(data, other)->length;
 	}
 	mend(data, size);
-	write_file("a.tb5", data, size);
+	write_bytes("a.tb5", data, size);
 	free(data);
 	TBRW_PTR ptr = open_file("a.tb5", READ);
 	if (_i == 1)
@@ -371,14 +352,14 @@ START_TEST(many_damaged_lists)
 	OK(TBRW_verify(ptr));
 	OK(TBRW_close(ptr));
 	size_t calls = seen.calls;
-	uint8_t *data = read_file("a.tb5", &size);
+	uint8_t *data = read_bytes("a.tb5", &size);
 	size_t index = find_chunk(data, size, TB5_KIND_INDEX);
 	for (struct tb5_index_entry *e = (struct tb5_index_entry *)(chunk_at(data, index) + 1);
 	     (uint8_t *)e < data + size - 64; e++)
 		if (e->kind == TB5_KIND_LISTS && e->content != TB5_STRINGS)
 			e->crc ^= 1;
 	mend_chunk(data, index);
-	write_file("a.tb5", data, size);
+	write_bytes("a.tb5", data, size);
 	free(data);
 	memset(&seen, 0, sizeof(seen));
 	ptr = open_file("a.tb5", READ);
@@ -396,10 +377,10 @@ START_TEST(lost_chunks)
 	uint64_t count;
 
 	write_values("a.tb5", VALUES);
-	uint8_t *data = read_file("a.tb5", &size);
+	uint8_t *data = read_bytes("a.tb5", &size);
 	chunk_at(data, find_list(data, size)[1].offset)->magic = 0;
 	find_list(data, size)[1].crc ^= 1;
-	write_file("a.tb5", data, size);
+	write_bytes("a.tb5", data, size);
 	free(data);
 	TBRW_PTR ptr = open_file("a.tb5", READ);
 	FAILS(read_values(ptr, &count), VT_INVALID_SAMPLE_FILE);
@@ -423,13 +404,13 @@ START_TEST(damaged_last_index)
 	TBRW_PTR ptr = open_file("a.tb5", READ_WRITE);
 	write_custom_stream(ptr, 1, L"more", 4, &one, 4);
 	OK(TBRW_close(ptr));
-	uint8_t *data = read_file("a.tb5", &size);
+	uint8_t *data = read_bytes("a.tb5", &size);
 	for (uint64_t at = sizeof(struct tb5_file_header); at < size;
 	     at += tb5_chunk_space(chunk_at(data, at)->length))
 		if (chunk_at(data, at)->kind == TB5_KIND_INDEX)
 			last = at;
 	data[last + 40] ^= 1;
-	write_file("a.tb5", data, size);
+	write_bytes("a.tb5", data, size);
 	free(data);
 	FAILS(TBRW_open(&ptr, wide_path_of("a.tb5"), READ_WRITE), VT_INCOMPLETE_TB5_ENCOUNTERED);
 	ck_assert_int_eq(size_of("a.tb5"), (off_t)size);
@@ -451,7 +432,7 @@ START_TEST(lists_for_more_than_the_file)
 	struct tb5_chunk_header *h;
 
 	write_values("a.tb5", 1);
-	uint8_t *data = read_file("a.tb5", &size);
+	uint8_t *data = read_bytes("a.tb5", &size);
 	size_t index_at = find_chunk(data, size, TB5_KIND_INDEX);
 	size_t room = index_at + sizeof(*h) + ENTRIES * sizeof(*entries) + sizeof(*h) + sizeof(end);
 	uint8_t *grown = calloc(1, room);
@@ -479,7 +460,7 @@ START_TEST(lists_for_more_than_the_file)
 				       .length = sizeof(end)};
 	memcpy(h + 1, &end, sizeof(end));
 	mend_chunk(grown, room - sizeof(end) - sizeof(*h));
-	write_file("b.tb5", grown, room);
+	write_bytes("b.tb5", grown, room);
 	TBRW_PTR ptr = open_file("b.tb5", READ);
 	FAILS(TBRW_reading_section(ptr, TBRW_USER_DEFINED_GLOBAL_SECTION), VT_SECTION_NOT_EXIST);
 	FAILS(TBRW_verify(ptr), VT_INCOMPLETE_TB5_ENCOUNTERED);
@@ -498,7 +479,7 @@ START_TEST(ill_formed_string)
 	TBRW_STREAM_INFO info;
 
 	write_values("a.tb5", 4);
-	uint8_t *data = read_file("a.tb5", &size);
+	uint8_t *data = read_bytes("a.tb5", &size);
 	uint8_t *text = memmem(data, size, "values", strlen("values"));
 	ck_assert_ptr_nonnull(text);
 	*text = 0xff;
@@ -506,7 +487,7 @@ START_TEST(ill_formed_string)
 	     at += tb5_chunk_space(chunk_at(data, at)->length))
 		mend_chunk(data, at);
 	/* Without its index, which knows the checksums too. */
-	write_file("b.tb5", data, find_chunk(data, size, TB5_KIND_INDEX));
+	write_bytes("b.tb5", data, find_chunk(data, size, TB5_KIND_INDEX));
 	free(data);
 	TBRW_PTR ptr = open_file("b.tb5", READ);
 	OK(TBRW_reading_stream(ptr, 0));

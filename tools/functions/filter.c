@@ -84,6 +84,58 @@ char *filter_add(struct filter *filter, const char *condition)
 	return NULL;
 }
 
+/* 31 years: longer than any collection, and in ns within 64 bits. */
+#define SECONDS_MAX 1e9
+
+static bool parse_time(const char *text, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+	const char *unit = text + strspn(text, "0123456789.");
+	char *end;
+	double number = strtod(text, &end);
+	if (unit == text || end != unit || number > SECONDS_MAX)
+		return false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		*ns = (uint64_t)(number * units[i].ns + 0.5);
+		if (strcmp(unit, units[i].name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Returns NULL, or the problem's text. An empty range would end at 0, which means no end. */
+static char *set_times(struct filter *filter, bool is_time, uint64_t from_ns, uint64_t to_ns)
+{
+	if (!is_time)
+		return xalloc_text("not a time since the start; use e.g. 1.5s or 200ms");
+	filter->from_ns = from_ns;
+	filter->to_ns = to_ns;
+	return to_ns > from_ns ? NULL
+			       : xalloc_text("no time is left; the end must lie behind the "
+					     "beginning");
+}
+
+char *filter_set_from(struct filter *filter, const char *time)
+{
+	uint64_t from_ns = 0;
+	bool is_time = parse_time(time, &from_ns);
+	if (is_time && filter->to_ns == 0) {
+		filter->from_ns = from_ns;
+		return NULL;
+	}
+	return set_times(filter, is_time, from_ns, filter->to_ns);
+}
+
+char *filter_set_to(struct filter *filter, const char *time)
+{
+	uint64_t to_ns = 0;
+	bool is_time = parse_time(time, &to_ns);
+	return set_times(filter, is_time, filter->from_ns, to_ns);
+}
+
 void filter_finish(struct filter *filter)
 {
 	for (size_t i = 0; i < filter->count; i++) {
@@ -128,6 +180,17 @@ bool filter_needs_function(const struct filter *filter)
 			return true;
 	}
 	return false;
+}
+
+bool filter_has_times(const struct filter *filter)
+{
+	return filter->from_ns > 0 || filter->to_ns > 0;
+}
+
+bool filter_takes_time(const struct filter *filter, uint64_t since_start_ns)
+{
+	return since_start_ns >= filter->from_ns &&
+	       (filter->to_ns == 0 || since_start_ns < filter->to_ns);
 }
 
 bool filter_takes_thread(const struct filter *filter, uint32_t pid, const char *process,

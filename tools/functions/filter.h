@@ -33,12 +33,19 @@ struct filter_condition {
 struct filter { /* all zero: everything */
 	struct filter_condition *conditions;
 	size_t count;
+	uint64_t from_ns; /* since the start of the collection */
+	uint64_t to_ns;   /* likewise, no longer taken; 0: to the end */
 };
 
 /* Adds "KEY=VALUE" or, but for numbers, "KEY=~REGEX" (POSIX extended); condition is borrowed.
  * Returns NULL, or the problem's text for the caller to free. */
 char *filter_add(struct filter *filter, const char *condition);
 void filter_finish(struct filter *filter);
+
+/* Take samples from, or up to, this time since the start of the collection: "1.5s", "200ms",
+ * "10us", or a number of seconds. Returns NULL, or the problem's text for the caller to free. */
+char *filter_set_from(struct filter *filter, const char *time);
+char *filter_set_to(struct filter *filter, const char *time);
 
 const char *filter_key_name(enum filter_key key);
 
@@ -48,6 +55,11 @@ bool filter_takes_name(const struct filter_condition *condition, const char *nam
 
 /* True if a condition is about functions or modules: the filter then needs samples' stacks. */
 bool filter_needs_function(const struct filter *filter);
+
+/* Whether a part of the time is left out. Then only samples count: nobody knows when a thread used
+ * time in no sample. */
+bool filter_has_times(const struct filter *filter);
+bool filter_takes_time(const struct filter *filter, uint64_t since_start_ns);
 
 /* Conditions on process and thread; unknown texts are "". */
 bool filter_takes_thread(const struct filter *filter, uint32_t pid, const char *process,

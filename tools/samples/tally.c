@@ -135,6 +135,23 @@ static void add_drawn_time(struct collecting *collecting, struct tally_entry key
 		count_guess(entry, stack);
 }
 
+static uint64_t find_time_ns(const struct profile_reader *reader, uint64_t tsc)
+{
+	if (profile_reader_clock_count(reader) == 0)
+		return 0;
+	uint64_t start_ns = profile_reader_clock(reader, 0)->raw_ns;
+	uint64_t raw_ns = profile_reader_raw_ns(reader, tsc);
+	return raw_ns > start_ns ? raw_ns - start_ns : 0;
+}
+
+/* Each sample takes its part of the calibrated time, whether it counts or not. */
+static bool is_in_time(const struct collecting *collecting,
+		       const struct profile_sample_info *sample)
+{
+	return !filter_has_times(collecting->filter) ||
+	       filter_takes_time(collecting->filter, find_time_ns(collecting->reader, sample->tsc));
+}
+
 static bool take_sample(const struct profile_sample_info *sample, void *user)
 {
 	struct collecting *collecting = user;
@@ -145,6 +162,8 @@ static bool take_sample(const struct profile_sample_info *sample, void *user)
 		return true;
 	struct tally_entry key = make_key(collecting, sample);
 	struct calibration_parts parts = calibration_take(&collecting->calibration, sample);
+	if (!is_in_time(collecting, sample))
+		return true;
 	count_stack(collecting->tally, &sample->stack);
 	add_drawn_time(collecting, key, &sample->stack, parts.drawn_ns);
 	if (parts.kernel_ns > 0)
@@ -156,7 +175,8 @@ static void take_rest(struct collecting *collecting, uint32_t index)
 {
 	const struct profile_thread_info *thread = profile_reader_thread(collecting->reader, index);
 	struct tally *tally = collecting->tally;
-	if (!tally_takes_thread(collecting->reader, collecting->filter, index))
+	if (filter_has_times(collecting->filter) ||
+	    !tally_takes_thread(collecting->reader, collecting->filter, index))
 		return;
 	struct calibration_rest rest =
 		calibration_rest(&collecting->calibration, collecting->reader, index);
@@ -211,6 +231,40 @@ TBRW_U32 tally_collect(struct profile_reader *reader, const struct filter *filte
 	calibration_finish(&collecting.calibration);
 	if (code != VT_SUCCESS)
 		tally_finish(tally);
+	return code;
+}
+
+struct visit {
+	struct profile_reader *reader;
+	const struct filter *filter;
+	struct calibration calibration;
+	tally_sample_callback *callback;
+	void *user;
+};
+
+static bool visit_sample(const struct profile_sample_info *info, void *user)
+{
+	struct visit *visit = user;
+	/* Each sample takes its part of the time, whether it meets the filter or not. */
+	struct calibration_parts parts = calibration_take(&visit->calibration, info);
+	const struct tally_sample sample = {info, find_time_ns(visit->reader, info->tsc),
+					    parts.drawn_ns, parts.kernel_ns};
+	bool is_taken =
+		filter_takes_time(visit->filter, sample.since_start_ns) &&
+		filter_takes_thread(visit->filter, info->pid,
+				    tally_process_name(visit->reader, info->process), info->tid,
+				    tally_thread_name(visit->reader, info->thread));
+	return !is_taken || visit->callback(&sample, visit->user);
+}
+
+TBRW_U32 tally_each_sample(struct profile_reader *reader, const struct filter *filter,
+			   tally_sample_callback *callback, void *user)
+{
+	struct visit visit = {reader, filter, {0}, callback, user};
+	TBRW_U32 code = calibration_init(&visit.calibration, reader, CALIBRATION_BY_THREAD);
+	if (code == VT_SUCCESS)
+		code = profile_reader_each_sample(reader, visit_sample, &visit);
+	calibration_finish(&visit.calibration);
 	return code;
 }
 

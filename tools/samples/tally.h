@@ -70,6 +70,23 @@ void tally_add_guesses(struct tally_guesses *sum, const struct tally_guesses *mo
 bool tally_takes_thread(const struct profile_reader *reader, const struct filter *filter,
 			uint32_t thread);
 
+/* A sample by itself. */
+struct tally_sample {
+	const struct profile_sample_info *info;
+	uint64_t since_start_ns; /* of the collection; 0 without a clock */
+	/* CPU time that the sample stands for: calibrated, sums are those of the thread's row in
+	 * reports. Of its stack; with PROFILE_KERNEL_ALL, of the kernel. */
+	uint64_t cpu_ns;
+	uint64_t kernel_ns; /* besides, in the kernel unseen */
+};
+/* Returns false to stop early. */
+typedef bool tally_sample_callback(const struct tally_sample *sample, void *user);
+
+/* The samples that meet the filter's conditions on time, process and thread, in the order of the
+ * file: of each thread by time. Returns the reader's code. */
+TBRW_U32 tally_each_sample(struct profile_reader *reader, const struct filter *filter,
+			   tally_sample_callback *callback, void *user);
+
 /* Names for reports; "" if unknown. */
 const char *tally_process_name(const struct profile_reader *reader, uint32_t process);
 const char *tally_thread_name(const struct profile_reader *reader, uint32_t thread);

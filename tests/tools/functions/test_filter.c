@@ -119,6 +119,63 @@ START_TEST(test_filter_names)
 }
 END_TEST
 
+static const struct {
+	const char *text;
+	uint64_t ns; /* 0: refused */
+} filter_times[] = {
+	{"1.5s", 1500000000},
+	{"2", 2000000000},
+	{"200ms", 200000000},
+	{"10us", 10000},
+	{"7ns", 7},
+	{".5s", 500000000},
+	{"1e3", 0},
+	{"0x10", 0},
+	{"-1s", 0},
+	{"", 0},
+	{"s", 0},
+	{"1.2.3", 0},
+	{"1 s", 0},
+	{"5min", 0},
+	{"99999999999s", 0},
+	{"inf", 0},
+};
+
+START_TEST(test_filter_parses_times)
+{
+	struct filter filter = {0};
+	ck_assert(!filter_has_times(&filter));
+	char *problem = filter_set_from(&filter, filter_times[_i].text);
+	if (filter_times[_i].ns == 0) {
+		ck_assert_ptr_nonnull(strstr(problem, "not a time since the start"));
+	} else {
+		ck_assert_ptr_null(problem);
+		ck_assert_uint_eq(filter.from_ns, filter_times[_i].ns);
+		ck_assert(filter_has_times(&filter));
+	}
+	free(problem);
+}
+END_TEST
+
+START_TEST(test_filter_takes_times)
+{
+	struct filter filter = {0};
+	ck_assert(filter_takes_time(&filter, 0));
+	ck_assert_ptr_null(filter_set_to(&filter, "20ms"));
+	ck_assert_ptr_null(filter_set_from(&filter, "10ms"));
+	ck_assert(!filter_takes_time(&filter, 9999999));
+	ck_assert(filter_takes_time(&filter, 10000000));
+	ck_assert(filter_takes_time(&filter, 19999999));
+	ck_assert(!filter_takes_time(&filter, 20000000));
+	char *problem = filter_set_from(&filter, "20ms");
+	ck_assert_ptr_nonnull(strstr(problem, "no time is left"));
+	free(problem);
+	problem = filter_set_to(&filter, "0");
+	ck_assert_ptr_nonnull(strstr(problem, "no time is left"));
+	free(problem);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("filter");
@@ -128,6 +185,9 @@ int main(void)
 	tcase_add_test(cases, test_filter_conditions);
 	tcase_add_loop_test(cases, test_filter_names, 0,
 			    (int)(sizeof(filter_names) / sizeof(filter_names[0])));
+	tcase_add_loop_test(cases, test_filter_parses_times, 0,
+			    (int)(sizeof(filter_times) / sizeof(filter_times[0])));
+	tcase_add_test(cases, test_filter_takes_times);
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* Samples of a result added up. */
 #include "tests/support/suite.h"
 #include "tests/tools/opened.h"
+#include "tools/functions/filter.h"
 #include <check.h>
 
 START_TEST(test_tally_sums)
@@ -36,12 +37,61 @@ START_TEST(test_tally_sums)
 }
 END_TEST
 
+struct seen {
+	unsigned count, most;
+	uint64_t cpu_ns, last_ns;
+};
+
+static bool see(const struct tally_sample *sample, void *user)
+{
+	struct seen *seen = user;
+	seen->cpu_ns += sample->cpu_ns;
+	seen->last_ns = sample->since_start_ns;
+	return ++seen->count != seen->most;
+}
+
+/* The n-th sample is 10 n ms behind the start. */
+START_TEST(test_tally_times)
+{
+	static const struct build_sample samples[] = {
+		{.stack = "app:main app:a", .count = 3, .cpu_ms = 10},
+		{.stack = "app:main app:b", .count = 4, .cpu_ms = 20, .thread = 1},
+	};
+	struct build_result result = {.samples = samples, .count = 2, .rest_ms = 9};
+	struct opened opened;
+	struct filter filter = {0};
+	struct tally tally;
+	opened_begin(&opened, &result, true, 0);
+	ck_assert_ptr_null(filter_set_from(&filter, "30ms"));
+	ck_assert_ptr_null(filter_set_to(&filter, "60ms"));
+	ck_assert_uint_eq(tally_collect(opened.result.reader, &filter, TALLY_BY_THREAD, &tally),
+			  VT_SUCCESS);
+	ck_assert_uint_eq(tally.samples, 3); /* 30, 40, 50 ms */
+	ck_assert_uint_eq(tally.cpu_ns, 50000000);
+	ck_assert_uint_eq(tally.rest_ns, 0);
+	tally_finish(&tally);
+	struct seen seen = {0};
+	ck_assert_uint_eq(tally_each_sample(opened.result.reader, &filter, see, &seen), VT_SUCCESS);
+	ck_assert_uint_eq(seen.count, 3);
+	ck_assert_uint_eq(seen.cpu_ns, 50000000);
+	ck_assert_uint_eq(seen.last_ns, 50000000);
+	ck_assert_ptr_null(filter_add(&filter, "tid=101"));
+	seen = (struct seen){.most = 1};
+	ck_assert_uint_eq(tally_each_sample(opened.result.reader, &filter, see, &seen), VT_SUCCESS);
+	ck_assert_uint_eq(seen.count, 1); /* stopped */
+	ck_assert_uint_eq(seen.last_ns, 40000000);
+	filter_finish(&filter);
+	opened_end(&opened);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("tally");
 	TCase *cases = tcase_create("all");
 	tcase_set_timeout(cases, 60);
 	tcase_add_test(cases, test_tally_sums);
+	tcase_add_test(cases, test_tally_times);
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);
 }

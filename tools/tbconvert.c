@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 static const struct command commands[] = {
-	{"export", "--to FORMAT [-o FILE|-] [--threads] [RESULT]", "write for another tool",
+	{"export", "--to FORMAT [-o FILE|-] [options] [RESULT]", "write for another tool",
 	 command_export_run},
 	{"finalize", "[--debug-dir DIR] [--any-owner] [-q] [RESULT]",
 	 "read symbols into the result", command_finalize_run},
@@ -29,7 +29,13 @@ static void print_help(void)
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		printf("  tbconvert %s %s\n      %s\n", commands[i].name, commands[i].usage,
 		       commands[i].what);
-	puts("\nFormats:");
+	puts("\nOptions of export:\n"
+	     "  --threads                  keep threads apart\n"
+	     "  --filter KEY=VALUE         as of tbreport\n"
+	     "  --from TIME, --to TIME     only this part of the run: 1.5s, 200ms\n"
+	     "  --inline on|off            show inlined functions (default: on)\n"
+	     "  --weight samples|cpu       numbers in folded: samples, or us of CPU time\n"
+	     "\nFormats of export:");
 	const struct export_format *format;
 	for (size_t i = 0; (format = export_format_at(i)); i++)
 		printf("  %-12s%s\n", format->name, format->what);

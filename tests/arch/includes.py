@@ -119,7 +119,7 @@ ROOMS = {
         'table': 'memory terminal',
         'report': 'memory text functions samples stacks table',
         'collection': 'memory samples table report',
-        'export': 'memory stacks',
+        'export': 'memory functions samples stacks',
         'convert': 'memory text terminal cli names symbols functions stacks export',
         'tb5': 'memory text terminal cli',
         '': 'text terminal cli stacks report export convert',

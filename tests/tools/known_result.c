@@ -48,7 +48,7 @@ char *known_fold(const char *path, bool with_threads)
 	char *text = NULL;
 	size_t size;
 	FILE *stream = open_memstream(&text, &size);
-	export_folded_write(&stacks, &options, stream);
+	ck_assert_uint_eq(export_folded_write(&stacks, &options, stream), VT_SUCCESS);
 	fclose(stream);
 	sampled_result_close(&result);
 	return text;

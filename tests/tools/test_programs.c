@@ -153,7 +153,7 @@ START_TEST(convert_usage)
 	expect(TBCONVERT " --version", 0, "tbconvert " VERSION "\n");
 	expect(TBCONVERT " --help", 0, "  tbconvert recover [-o FILE] [RESULT]\n");
 	expect(TBCONVERT " finalize -h", 0, "  tbconvert recover [-o FILE] [RESULT]\n");
-	ck_assert_ptr_nonnull(strstr(output, "Formats:\n  folded "));
+	ck_assert_ptr_nonnull(strstr(output, "Formats of export:\n  folded "));
 	expect(TBCONVERT, 2, "tbconvert: no command; see tbconvert --help\n");
 	expect(TBCONVERT " finalise", 2,
 	       "tbconvert: finalise: no such command; did you mean finalize?");
@@ -166,7 +166,16 @@ START_TEST(convert_usage)
 	expect(TBCONVERT " export --nonsense", 2, "tbconvert: --nonsense: no such option");
 	expect(TBCONVERT " export r000hs.tb5", 2,
 	       "tbconvert: export: no format; name one with --to");
-	expect(TBCONVERT " export --to none", 2, "tbconvert: --to none: no such format; see");
+	expect(TBCONVERT " export --to none", 2,
+	       "tbconvert: --to none: no such format; use folded");
+	expect(TBCONVERT " export --to 2 --from 2", 2,
+	       "tbconvert: --from 2: no time is left; the end must lie behind the beginning\n");
+	expect(TBCONVERT " export --from now", 2, "tbconvert: --from now: not a time since the ");
+	expect(TBCONVERT " export --filter name=x", 2, "tbconvert: --filter name=x: no such key; ");
+	expect(TBCONVERT " export --inline yes", 2,
+	       "tbconvert: --inline yes: no such choice; use off or on\n");
+	expect(TBCONVERT " export --weight us", 2,
+	       "tbconvert: --weight us: no such weight; use samples or cpu\n");
 	expect(TBCONVERT " recover a b", 2,
 	       "tbconvert: b: one argument too many; name one result\n");
 	expect(TBCONVERT " recover nowhere", 1, "tbconvert: nowhere: ");
@@ -181,6 +190,13 @@ START_TEST(export_results)
 	expect(TBCONVERT " export --to folded -o text r000hs.tb5 && cat text", 0, "main;work");
 	expect(TBCONVERT " export --to folded --threads -o - r000hs.tb5", 0, "main;work");
 	ck_assert_ptr_nonnull(strstr(output, "100"));
+	expect(TBCONVERT " export --to folded --weight cpu r000hs.tb5", 0,
+	       "app;main;work 300000\n");
+	expect(TBCONVERT " export --to folded --from 20ms --to 50ms r000hs.tb5", 0,
+	       "app;main;work 3\n");
+	expect(TBCONVERT " export --to folded --from 1s r000hs.tb5 | wc -c", 0, "0\n");
+	expect(TBCONVERT " export --to folded --filter function=main r000hs.tb5 | wc -c", 0, "0\n");
+	expect(TBCONVERT " export --to folded --filter function=work r000hs.tb5", 0, "work 30\n");
 	expect(TBCONVERT " export --to folded -o nowhere/text r000hs.tb5", 1,
 	       "tbconvert: cannot write nowhere/text: No such file or directory; choose another");
 	expect(TBCONVERT " export --to folded r000hs.tb5 >/dev/full", 1,

@@ -3,80 +3,160 @@
 #include "tools/convert/command.h"
 #include "tools/export/export.h"
 #include "tools/functions/filter.h"
+#include "tools/memory/xalloc.h"
 #include "tools/stacks/sampled_result.h"
 #include "tools/terminal/diagnose.h"
+#include "tools/text/suggest.h"
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 struct export_request {
 	const struct export_format *format;
 	const char *output; /* NULL: standard output */
 	struct export_options options;
+	struct filter filter;
+	bool without_inlined;
 };
+
+enum { OPTION_FILTER = 256, OPTION_FROM, OPTION_INLINE, OPTION_WEIGHT };
 
 static const struct option long_options[] = {
 	{"to", required_argument, NULL, 't'},
 	{"output", required_argument, NULL, 'o'},
 	{"threads", no_argument, NULL, 'T'},
+	{"filter", required_argument, NULL, OPTION_FILTER},
+	{"from", required_argument, NULL, OPTION_FROM},
+	{"inline", required_argument, NULL, OPTION_INLINE},
+	{"weight", required_argument, NULL, OPTION_WEIGHT},
 	{0},
 };
+
+static const char *const weights[] = {
+	[EXPORT_WEIGHT_SAMPLES] = "samples",
+	[EXPORT_WEIGHT_CPU] = "cpu",
+	NULL,
+};
+
+static const char *const switches[] = {[false] = "off", [true] = "on", NULL};
+
+static char *choose_format(const struct export_format **format, const char *name)
+{
+	size_t chosen;
+	const char **names = export_format_names();
+	char *problem = suggest_choose("to", "format", names, name, &chosen);
+	*format = export_format_at(chosen);
+	free(names);
+	return problem;
+}
+
+/* Names the option in front of the filter's problem, and frees that. */
+static char *name_option(const char *option, const char *value, char *problem)
+{
+	char *whole = problem ? xalloc_printf("--%s %s: %s", option, value, problem) : NULL;
+	free(problem);
+	return whole;
+}
+
+static bool is_time(const char *value)
+{
+	return value[0] == '.' || (value[0] >= '0' && value[0] <= '9');
+}
+
+/* Takes the value of an option. Returns NULL, or the problem's text for the caller to free. */
+static char *take_option(struct export_request *request, int option, const char *value)
+{
+	size_t chosen = 0;
+	char *problem;
+	switch (option) {
+	case 'T':
+		request->options.with_threads = true;
+		return NULL;
+	case 't':
+		/* Of a format, or the end of the time. */
+		return is_time(value)
+			       ? name_option("to", value, filter_set_to(&request->filter, value))
+			       : choose_format(&request->format, value);
+	case OPTION_FILTER:
+		return name_option("filter", value, filter_add(&request->filter, value));
+	case OPTION_FROM:
+		return name_option("from", value, filter_set_from(&request->filter, value));
+	case OPTION_INLINE:
+		problem = suggest_choose("inline", "choice", switches, value, &chosen);
+		request->without_inlined = !chosen;
+		return problem;
+	case OPTION_WEIGHT:
+		problem = suggest_choose("weight", "weight", weights, value, &chosen);
+		request->options.weight = (enum export_weight)chosen;
+		return problem;
+	default:
+		request->output = value;
+		return NULL;
+	}
+}
 
 /* Returns 0, or the exit status. */
 static int parse_options(int argc, char **argv, struct export_request *request)
 {
 	int option;
 	while ((option = getopt_long(argc, argv, ":o:", long_options, NULL)) != -1) {
-		switch (option) {
-		case 't':
-			request->format = export_format_find(optarg);
-			if (!request->format) {
-				diagnose("--to %s: no such format; see tbconvert --help", optarg);
-				return EXIT_USAGE;
-			}
-			break;
-		case 'o':
-			request->output = optarg;
-			break;
-		case 'T':
-			request->options.with_threads = true;
-			break;
-		default:
+		if (option == '?' || option == ':')
 			return arguments_bad_option(option, argv, COMMAND_HELP);
+		char *problem = take_option(request, option, optarg);
+		if (problem) {
+			diagnose("%s", problem);
+			free(problem);
+			return EXIT_USAGE;
 		}
 	}
 	return 0;
 }
 
-static int write_export(const struct sampled_result *result, const struct filter *filter,
+static int write_export(const struct sampled_result *result, const char *path,
 			const struct export_request *request)
 {
 	struct output output;
 	struct weighted_stacks stacks = {.reader = result->reader,
 					 .functions = result->functions,
 					 .tally = &result->tally,
-					 .filter = filter,
+					 .filter = &request->filter,
 					 .mode = CALL_PATH_ALL,
 					 .with_call_path = true};
 	int status = arguments_open_output(&output, request->output);
 	if (status != 0)
 		return status;
-	request->format->write(&stacks, &request->options, output.stream);
-	return arguments_finish_output(&output, request->output);
+	TBRW_U32 code = request->format->write(&stacks, &request->options, output.stream);
+	if (code == VT_SUCCESS)
+		return arguments_finish_output(&output, request->output);
+	output_abandon(&output);
+	return sampled_result_explain(path, code);
+}
+
+/* Tells what the export lacks. Returns 0, or the exit status. */
+static int check_result(const struct sampled_result *result, const char *path,
+			const struct filter *filter)
+{
+	if (!profile_reader_complete(result->reader))
+		diagnose("%s: incomplete, the collection did not end; exporting what was written "
+			 "until then",
+			 path);
+	if (!filter_has_times(filter) || profile_reader_clock_count(result->reader) > 0)
+		return 0;
+	diagnose("%s: its samples have no times; leave out --from and --to TIME", path);
+	return EXIT_FAILURE;
 }
 
 static int export_result(const char *path, const struct export_request *request)
 {
 	struct sampled_result result;
-	struct filter everything = {0};
-	unsigned by = request->options.with_threads ? TALLY_BY_THREAD : TALLY_BY_PROCESS;
-	int status = sampled_result_open(&result, path, &everything, by, true);
+	unsigned by = request->format->by | (request->options.with_threads ? TALLY_BY_THREAD : 0);
+	int status =
+		sampled_result_open(&result, path, &request->filter, by, !request->without_inlined);
 	if (status != 0)
 		return status;
-	if (!profile_reader_complete(result.reader))
-		diagnose("%s: incomplete, the collection did not end; exporting what was written "
-			 "until then",
-			 path);
-	status = write_export(&result, &everything, request);
+	status = check_result(&result, path, &request->filter);
+	if (status == 0)
+		status = write_export(&result, path, request);
 	sampled_result_close(&result);
 	return status;
 }
@@ -87,13 +167,14 @@ int command_export_run(int argc, char **argv)
 	char *path = NULL;
 	int status = parse_options(argc, argv, &request);
 	if (status == 0 && !request.format) {
-		diagnose("export: no format; name one with --to, see tbconvert --help");
+		diagnose("export: no format; name one with --to, see " COMMAND_HELP);
 		status = EXIT_USAGE;
 	}
 	if (status == 0)
 		status = arguments_find_remaining(argc - optind, argv + optind, &path);
 	if (status == 0)
 		status = export_result(path, &request);
+	filter_finish(&request.filter);
 	free(path);
 	return status;
 }

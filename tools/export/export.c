@@ -1,9 +1,11 @@
 #include "tools/export/export.h"
 
+#include "tools/memory/xalloc.h"
+#include "tools/samples/tally.h"
 #include <string.h>
 
 static const struct export_format formats[] = {
-	{"folded", "folded stacks for flame graphs", export_folded_write},
+	{"folded", "folded stacks for flame graphs", TALLY_BY_PROCESS, export_folded_write},
 };
 
 const struct export_format *export_format_at(size_t index)
@@ -17,4 +19,13 @@ const struct export_format *export_format_find(const char *name)
 	for (size_t i = 0; (format = export_format_at(i)) && strcmp(format->name, name) != 0; i++)
 		;
 	return format;
+}
+
+const char **export_format_names(void)
+{
+	size_t count = sizeof(formats) / sizeof(formats[0]);
+	const char **names = xalloc_zeroed(count + 1, sizeof(*names));
+	for (size_t i = 0; i < count; i++)
+		names[i] = formats[i].name;
+	return names;
 }

@@ -1,33 +1,45 @@
 /*
  * Formats to export a result to. To add one: a file with its write function, a row in export.c. A
- * format sees the result as weighted stacks.
+ * format sees the result as weighted stacks; one in the order of time reads the samples itself, by
+ * the stacks' reader and filter.
  */
 #ifndef TOOLS_EXPORT_EXPORT_H
 #define TOOLS_EXPORT_EXPORT_H
 
+#include "tbrw/tbrw.h"
 #include "tools/stacks/weighted_stacks.h"
 #include <stdbool.h>
 #include <stdio.h>
 
+enum export_weight {
+	EXPORT_WEIGHT_SAMPLES,
+	EXPORT_WEIGHT_CPU, /* CPU time, us */
+};
+
 struct export_options {
 	bool with_threads; /* keep threads apart */
+	enum export_weight weight;
 };
 
 struct export_format {
 	const char *name;
 	const char *what; /* for --help */
-	/* Errors show in ferror(stream). */
-	void (*write)(struct weighted_stacks *stacks, const struct export_options *options,
-		      FILE *stream);
+	unsigned by;      /* TALLY_BY_... of the stacks, whatever the options are */
+	/* Returns the reader's code; errors of the stream show in ferror. */
+	TBRW_U32(*write)
+	(struct weighted_stacks *stacks, const struct export_options *options, FILE *stream);
 };
 
 /* NULL behind the last one. */
 const struct export_format *export_format_at(size_t index);
 const struct export_format *export_format_find(const char *name);
 
-/* Folded stacks: "process;root;...;leaf COUNT", one line per distinct stack, COUNT is samples; with
- * threads "process;name-tid;root;...". Lines are sorted. */
-void export_folded_write(struct weighted_stacks *stacks, const struct export_options *options,
-			 FILE *stream);
+/* The names, NULL behind the last one. The caller frees the array. */
+const char **export_format_names(void);
+
+/* Folded stacks: "process;root;...;leaf COUNT", one line per distinct stack, COUNT by the options'
+ * weight; with threads "process;name-tid;root;...". Lines are sorted. */
+TBRW_U32 export_folded_write(struct weighted_stacks *stacks, const struct export_options *options,
+			     FILE *stream);
 
 #endif

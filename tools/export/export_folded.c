@@ -1,14 +1,17 @@
 #include "tools/export/export.h"
 #include "tools/memory/index_map.h"
 #include "tools/memory/xalloc.h"
+#include "tools/samples/tally.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define NS_PER_US UINT64_C(1000)
+
 /* Different addresses of a function make one stack here: lines with equal texts are added up. */
 struct line {
 	char *text;
-	uint64_t samples;
+	uint64_t count;
 };
 
 struct folding {
@@ -47,7 +50,7 @@ static bool is_line(const void *item, const void *wanted)
 	return strcmp(((const struct line *)item)->text, ((const struct line *)wanted)->text) == 0;
 }
 
-static void add_line(struct folding *folding, uint64_t samples)
+static void add_line(struct folding *folding, uint64_t count)
 {
 	struct index_map *map = &folding->map;
 	const struct line wanted = {.text = folding->text};
@@ -57,7 +60,7 @@ static void add_line(struct folding *folding, uint64_t samples)
 	struct line *line = &folding->lines[index];
 	if (line->text == folding->text)
 		line->text = xalloc_text_of(folding->text, folding->length);
-	line->samples += samples;
+	line->count += count;
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -79,37 +82,48 @@ static void append_owner(struct folding *folding, const struct stack_owner *owne
 	append_text(folding, tid);
 }
 
-static void fold_stacks(struct weighted_stacks *stacks, bool with_threads, struct folding *folding)
+/* ns, to be rounded once per line. */
+static uint64_t count_of(const struct weighted_stacks *stacks, enum export_weight weight)
+{
+	return weight == EXPORT_WEIGHT_CPU ? stacks->entry->sum.cpu_ns
+					   : weighted_stacks_samples(stacks);
+}
+
+static void fold_stacks(struct weighted_stacks *stacks, const struct export_options *options,
+			struct folding *folding)
 {
 	while (weighted_stacks_next(stacks)) {
 		const struct call_path *path = &stacks->call_path;
 		struct stack_owner owner = weighted_stacks_owner(stacks);
-		uint64_t samples = weighted_stacks_samples(stacks);
-		if (samples == 0)
+		uint64_t count = count_of(stacks, options->weight);
+		if (count == 0)
 			continue;
 		folding->length = 0;
-		append_owner(folding, &owner, with_threads);
+		append_owner(folding, &owner, options->with_threads);
 		for (size_t i = 0; i < path->count; i++)
 			append_name(folding,
 				    functions_at(stacks->functions, path->functions[i])->name);
-		add_line(folding, samples);
+		add_line(folding, count);
 	}
 	if (index_map_count(&folding->map) > 1)
 		qsort(folding->lines, index_map_count(&folding->map), sizeof(*folding->lines),
 		      compare_lines);
 }
 
-void export_folded_write(struct weighted_stacks *stacks, const struct export_options *options,
-			 FILE *stream)
+TBRW_U32 export_folded_write(struct weighted_stacks *stacks, const struct export_options *options,
+			     FILE *stream)
 {
 	struct folding folding = {0};
-	fold_stacks(stacks, options->with_threads, &folding);
+	uint64_t unit = options->weight == EXPORT_WEIGHT_CPU ? NS_PER_US : 1;
+	fold_stacks(stacks, options, &folding);
 	for (size_t i = 0; i < index_map_count(&folding.map); i++) {
-		fprintf(stream, "%s %" PRIu64 "\n", folding.lines[i].text,
-			folding.lines[i].samples);
+		uint64_t count = (folding.lines[i].count + unit / 2) / unit;
+		if (count > 0)
+			fprintf(stream, "%s %" PRIu64 "\n", folding.lines[i].text, count);
 		free(folding.lines[i].text);
 	}
 	free(folding.lines);
 	free(folding.text);
 	index_map_finish(&folding.map);
+	return VT_SUCCESS;
 }

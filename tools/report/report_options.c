@@ -55,26 +55,13 @@ static const char *const switches[] = {[false] = "off", [true] = "on", NULL};
 
 #define FORMATS_MAX 16
 
-/* Sets *chosen to the index of the name. Returns NULL, or the problem's text. */
-static char *choose_name(const char *option, const char *what, const char *const *names,
-			 const char *name, size_t *chosen)
-{
-	for (*chosen = 0; names[*chosen]; ++*chosen)
-		if (strcmp(names[*chosen], name) == 0)
-			return NULL;
-	char *list = suggest_list(names);
-	char *problem = xalloc_printf("--%s %s: no such %s; use %s", option, name, what, list);
-	free(list);
-	return problem;
-}
-
 static char *choose_format(struct report_options *options, const char *name)
 {
 	const char *names[FORMATS_MAX + 1] = {NULL};
 	size_t chosen;
 	for (size_t i = 0; i < FORMATS_MAX && table_format_at(i); i++)
 		names[i] = table_format_at(i)->name;
-	char *problem = choose_name("format", "format", names, name, &chosen);
+	char *problem = suggest_choose("format", "format", names, name, &chosen);
 	options->format = table_format_at(chosen);
 	return problem;
 }
@@ -135,15 +122,15 @@ static char *take_option(struct report_options *options, int option, const char 
 		free(problem);
 		return whole;
 	case OPTION_MODE:
-		problem = choose_name("call-stack-mode", "mode", modes, value, &chosen);
+		problem = suggest_choose("call-stack-mode", "mode", modes, value, &chosen);
 		options->mode = (enum call_path_mode)chosen;
 		return problem;
 	case OPTION_INLINE:
-		problem = choose_name("inline", "choice", switches, value, &chosen);
+		problem = suggest_choose("inline", "choice", switches, value, &chosen);
 		options->with_inlined = chosen;
 		return problem;
 	case OPTION_GROUP:
-		problem = choose_name("group-by", "grouping", groups, value, &chosen);
+		problem = suggest_choose("group-by", "grouping", groups, value, &chosen);
 		options->group = (enum report_group)chosen;
 		options->is_grouped = true;
 		return problem;

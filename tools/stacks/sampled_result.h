@@ -21,4 +21,7 @@ int sampled_result_open(struct sampled_result *result, const char *path,
 			const struct filter *filter, unsigned by, bool with_inlined);
 void sampled_result_close(struct sampled_result *result);
 
+/* Says that the samples cannot be read. Returns the exit status. */
+int sampled_result_explain(const char *path, TBRW_U32 code);
+
 #endif

@@ -53,3 +53,36 @@ struct stack_owner weighted_stacks_owner(const struct weighted_stacks *stacks)
 		entry->tid,
 	};
 }
+
+struct visit {
+	const struct weighted_stacks *stacks;
+	struct call_path call_path; /* scratch */
+	tally_sample_callback *callback;
+	void *user;
+};
+
+static bool visit_sample(const struct tally_sample *sample, void *user)
+{
+	struct visit *visit = user;
+	const struct weighted_stacks *stacks = visit->stacks;
+	const struct profile_stack *stack = &sample->info->stack;
+	uint32_t node = stack->kernel_us == PROFILE_KERNEL_ALL ? TALLY_KERNEL : stack->node;
+	call_path_of_stack(&visit->call_path, stacks->reader, stacks->functions, node, stack->state,
+			   stacks->mode);
+	uint32_t leaf = call_path_leaf(&visit->call_path);
+	return !filter_takes_function(stacks->filter, functions_at(stacks->functions, leaf),
+				      functions_dso_of(stacks->functions, leaf)) ||
+	       visit->callback(sample, visit->user);
+}
+
+TBRW_U32 weighted_stacks_each_sample(const struct weighted_stacks *stacks,
+				     bool (*callback)(const struct tally_sample *, void *),
+				     void *user)
+{
+	struct visit visit = {.stacks = stacks, .callback = callback, .user = user};
+	if (!filter_needs_function(stacks->filter))
+		return tally_each_sample(stacks->reader, stacks->filter, callback, user);
+	TBRW_U32 code = tally_each_sample(stacks->reader, stacks->filter, visit_sample, &visit);
+	call_path_finish(&visit.call_path);
+	return code;
+}

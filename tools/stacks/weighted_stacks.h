@@ -6,6 +6,7 @@
 #ifndef TOOLS_STACKS_WEIGHTED_STACKS_H
 #define TOOLS_STACKS_WEIGHTED_STACKS_H
 
+#include "tbrw/tbrw.h"
 #include "tools/functions/functions.h"
 #include "tools/stacks/call_path.h"
 #include <stdbool.h>
@@ -15,10 +16,11 @@
 struct filter;
 struct tally;
 struct tally_entry;
+struct tally_sample;
 
 /* Begins with the first members set; all of them must outlive it. */
 struct weighted_stacks {
-	const struct profile_reader *reader;
+	struct profile_reader *reader;
 	const struct functions *functions;
 	const struct tally *tally;
 	const struct filter *filter; /* the tally's too; its conditions on functions are met here */
@@ -50,5 +52,11 @@ struct stack_owner {
 };
 
 struct stack_owner weighted_stacks_owner(const struct weighted_stacks *stacks);
+
+/* All samples that meet the filter, as tally_each_sample (tools/samples/tally.h). Apart from the
+ * steps above. Returns the reader's code. */
+TBRW_U32 weighted_stacks_each_sample(const struct weighted_stacks *stacks,
+				     bool (*callback)(const struct tally_sample *, void *),
+				     void *user);
 
 #endif

@@ -98,3 +98,15 @@ char *suggest_advise(const char *name, const char *const *names, const char *hel
 	free(list);
 	return advice;
 }
+
+char *suggest_choose(const char *option, const char *what, const char *const *names,
+		     const char *name, size_t *chosen)
+{
+	for (*chosen = 0; names[*chosen]; ++*chosen)
+		if (strcmp(names[*chosen], name) == 0)
+			return NULL;
+	char *list = suggest_list(names);
+	char *problem = xalloc_printf("--%s %s: no such %s; use %s", option, name, what, list);
+	free(list);
+	return problem;
+}

@@ -1,7 +1,7 @@
 #include "collector/image/image_memory.h"
 
 #include "collector/image/image_file.h"
-#include "collector/proc/maps.h"
+#include "collector/image/maps.h"
 #include "containers/array.h"
 #include <assert.h>
 #include <elf.h>

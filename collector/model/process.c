@@ -1,10 +1,10 @@
 #include "collector/model/process.h"
 
 #include "collector/image/image.h"
+#include "collector/image/maps.h"
 #include "collector/machine/clock.h"
 #include "collector/machine/registers.h"
 #include "collector/proc/asker.h"
-#include "collector/proc/maps.h"
 #include "collector/result/emit.h"
 #include <assert.h>
 #include <errno.h>

@@ -130,12 +130,8 @@ ROOM_FILES_MAX = 25
 # The longest chain of the project's headers that including one brings.
 DEPTH_MAX = 6
 
-# Headers of a room that the area's other rooms include. Rooms that show more: boxes of small tools, and those that are still to
-# find their two; the numbers may only fall.
+# Headers of a room that the area's other rooms include.
 PUBLIC_MAX = 2
-MORE_PUBLIC = {
-    'collector/proc': 3,
-}
 
 # What an area shows to others, all of its rooms know too.
 AREA_PUBLIC = {'unwind/unwind.h', 'profile/profile.h', *TBRW_PUBLIC, *TBRW_INTERNAL}
@@ -236,9 +232,8 @@ def check_public(includes):
         public['/'.join(room_of(header))].add(header)
   problems = []
   for room, headers in public.items():
-    allowed = MORE_PUBLIC.get(room, PUBLIC_MAX)
-    if len(headers) > allowed:
-      problems.append(f'{room} shows other rooms {len(headers)} headers, at most {allowed}: ' + ', '.join(sorted(headers)))
+    if len(headers) > PUBLIC_MAX:
+      problems.append(f'{room} shows other rooms {len(headers)} headers, at most {PUBLIC_MAX}: ' + ', '.join(sorted(headers)))
   return problems
 
 

@@ -1,5 +1,5 @@
 /* Feeds maps_parse with any line; what it finds must lie inside the line. */
-#include "collector/proc/maps.h"
+#include "collector/image/maps.h"
 #include <stdlib.h>
 #include <string.h>
 

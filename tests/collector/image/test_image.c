@@ -1,8 +1,8 @@
 /* Images: each opened once, never a file that is not the mapped one. */
 #include "collector/image/image.h"
 #include "collector/image/image_file.h"
+#include "collector/image/maps.h"
 #include "collector/machine/clock.h"
-#include "collector/proc/maps.h"
 #include "tests/collector/fake_emit.h"
 #include "tests/collector/image_fixture.h"
 #include "tests/support/suite.h"

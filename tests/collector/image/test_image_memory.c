@@ -1,6 +1,6 @@
 /* Images from a process's memory: only of ELF files, and within a budget. */
 #include "collector/image/image_memory.h"
-#include "collector/proc/maps.h"
+#include "collector/image/maps.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <fcntl.h>

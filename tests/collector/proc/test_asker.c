@@ -1,7 +1,7 @@
 /* Questions about processes of others: answered, given up, and of what becomes of those. */
+#include "collector/image/maps.h"
 #include "collector/proc/asker.h"
 #include "collector/proc/command_line.h"
-#include "collector/proc/maps.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Lines of /proc/PID/maps, as proc_pid_maps(5) shows them and as it never would. */
-#include "collector/proc/maps.h"
+#include "collector/image/maps.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "collector/proc/maps.h"
+#include "collector/image/maps.h"
 
 #include "collector/proc/asker.h"
 #include "containers/array.h"

@@ -1,6 +1,6 @@
 /* Reads the mappings of a running process from /proc/PID/maps (proc_pid_maps(5)). */
-#ifndef COLLECTOR_PROC_MAPS_H
-#define COLLECTOR_PROC_MAPS_H
+#ifndef COLLECTOR_IMAGE_MAPS_H
+#define COLLECTOR_IMAGE_MAPS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -134,6 +134,7 @@ static TBRW_U32 copy_module(const struct profile_copy *copy, const struct profil
 		.start = info->start,
 		.length = info->length,
 		.pgoff = info->pgoff,
+		.rva = info->rva,
 		.load_ns = profile_reader_raw_ns(copy->reader, info->load_tsc),
 		.unload_ns = profile_reader_raw_ns(copy->reader, info->unload_tsc),
 		.path = info->path,

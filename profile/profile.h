@@ -169,6 +169,9 @@ struct profile_mapping {
 	uint64_t pgoff; /* file offset of the first byte of the mapping */
 	uint32_t pid;
 	uint32_t reserved; /* 0 */
+	/* The first byte of the mapping in the terms of its frames' rva. Older results do not have
+	 * it: 0. */
+	uint64_t rva;
 };
 
 /*
@@ -373,7 +376,7 @@ _Static_assert(sizeof(struct profile_image) == 64, "");
 _Static_assert(sizeof(struct profile_frame) == 16, "");
 _Static_assert(sizeof(struct profile_node) == 8, "");
 _Static_assert(sizeof(struct profile_stack) == 24, "");
-_Static_assert(sizeof(struct profile_mapping) == 24, "");
+_Static_assert(sizeof(struct profile_mapping) == 32, "");
 _Static_assert(sizeof(struct profile_thread) == 80, "");
 _Static_assert(sizeof(struct profile_clock) == 32, "");
 _Static_assert(sizeof(struct profile_note) == 40, "");

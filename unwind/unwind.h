@@ -159,6 +159,12 @@ int uw_module_add_debug(struct uw_module *module, int fd);
 
 enum uw_arch uw_module_arch(const struct uw_module *module);
 
+/*
+ * The ELF virtual address of file offset pgoff in an executable mapping. If no segment holds pgoff:
+ * the offset itself, an address without unwind information.
+ */
+uint64_t uw_module_rva(const struct uw_module *module, uint64_t pgoff);
+
 /* An empty address space for code of the given machine. NULL: out of memory. */
 struct uw_space *uw_space_create(enum uw_arch arch);
 

@@ -22,6 +22,7 @@ static void declare_kernel(struct hotspots *hotspots)
 	struct profile_image image = {.kind = PROFILE_IMAGE_KERNEL};
 	struct profile_module all = {.start = 1ull << 63,
 				     .length = UINT64_MAX - (1ull << 63),
+				     .rva = 1ull << 63,
 				     .path = "[vmlinux]",
 				     .cs = registers_machine(false)->selector,
 				     .unload_ns = PROFILE_TIME_NEVER,

@@ -147,12 +147,28 @@ void process_exec(struct process *process, const char *name, uint64_t time_ns)
 	process->starting = true;
 }
 
+/* Makes the mapping's image ready for walks. Returns its index, which may have changed. */
+static uint32_t open_mapping(const struct process *process, const struct mapping *mapping)
+{
+	struct image_place place = {process->pid, mapping->start, mapping->end, mapping->mapped_ns};
+	return image_table_open(process->context->images, mapping->image, &place);
+}
+
+/* The rva of the mapping's start, as walks have it: without a module, the address. */
+static uint64_t find_rva(const struct process *process, const struct mapping *mapping)
+{
+	open_mapping(process, mapping); /* files are closed when many are open */
+	const struct uw_module *unwound = image_module(process->context->images, mapping->image);
+	return unwound ? uw_module_rva(unwound, mapping->pgoff) : mapping->start;
+}
+
 static void write_module(struct process *process, struct mapping *mapping)
 {
 	assert(process->committed);
 	if (mapping->written)
 		return;
 	struct profile_module module = make_module(process, mapping);
+	module.rva = find_rva(process, mapping);
 	module.is_first = !process->any_written;
 	mapping->written = true;
 	emit_module_load(process->context->emit, &module);
@@ -175,13 +191,6 @@ static void write_modules_at(struct process *process, const struct mapping *adde
 		if (mapping)
 			write_module(process, mapping);
 	}
-}
-
-/* Makes the mapping's image ready for walks. Returns its index, which may have changed. */
-static uint32_t open_mapping(const struct process *process, const struct mapping *mapping)
-{
-	struct image_place place = {process->pid, mapping->start, mapping->end, mapping->mapped_ns};
-	return image_table_open(process->context->images, mapping->image, &place);
 }
 
 /* false: out of memory. */

@@ -66,7 +66,9 @@ static const struct profile_stream_field mapping_fields[] = {
 	FIELD(profile_mapping, pgoff),
 	FIELD_TYPED(profile_mapping, pid, ST_PID, SST_NONE),
 	FIELD(profile_mapping, reserved),
+	FIELD(profile_mapping, rva),
 };
+enum { MAPPING_FIELDS_FIRST = 5 }; /* up to reserved */
 static const struct profile_stream_field thread_fields[] = {
 	FIELD_TYPED(profile_thread, pid, ST_PID, SST_NONE),
 	FIELD_TYPED(profile_thread, tid, ST_TID, SST_NONE),
@@ -150,6 +152,7 @@ static const struct profile_stream_spec specs[PROFILE_STREAM_COUNT] = {
 				   .first_count = STACK_FIELDS_FIRST,
 				   .written = PROFILE_WRITTEN_WITH_SAMPLE},
 	[PROFILE_STREAM_MAPPINGS] = {"tbcollect.mappings", RECORD(profile_mapping, mapping_fields),
+				     .first_count = MAPPING_FIELDS_FIRST,
 				     .written = PROFILE_WRITTEN_WITH_MODULE},
 	[PROFILE_STREAM_THREADS] = {"tbcollect.threads", RECORD(profile_thread, thread_fields),
 				    .first_count = THREAD_FIELDS_FIRST,

@@ -120,6 +120,7 @@ struct profile_module_info {
 	uint64_t start;
 	uint64_t length;
 	uint64_t pgoff;
+	uint64_t rva; /* of start, in the terms of frames; older results, plain files: 0 */
 	uint64_t load_tsc;
 	uint64_t unload_tsc; /* all ones: still loaded */
 	const char *path;

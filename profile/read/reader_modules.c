@@ -83,6 +83,7 @@ static void take_mappings(struct profile_reader *reader)
 		if (module == PROFILE_NONE)
 			continue;
 		reader->modules[module].pgoff = mappings[i].pgoff;
+		reader->modules[module].rva = mappings[i].rva;
 		if (mappings[i].image != PROFILE_NONE)
 			reader->modules[module].image = mappings[i].image;
 	}

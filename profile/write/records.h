@@ -31,6 +31,7 @@ struct profile_module {
 	uint64_t start;     /* address */
 	uint64_t length;    /* bytes */
 	uint64_t pgoff;     /* bytes */
+	uint64_t rva;       /* of start, in the terms of frames */
 	uint64_t load_ns;   /* PROFILE_TIME_BEFORE or a time */
 	uint64_t unload_ns; /* for profile_writer_end_module */
 	const char *path;   /* as in the target's maps; name is its last component */

@@ -83,6 +83,7 @@ TBRW_U32 profile_writer_add_module(struct profile_writer *writer,
 		.image = module->image,
 		.pgoff = module->pgoff,
 		.pid = module->pid,
+		.rva = module->rva,
 	};
 	TBRW_U32 code = write_module(writer, module, true);
 

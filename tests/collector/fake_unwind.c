@@ -46,6 +46,12 @@ int uw_space_map(struct uw_space *space, uint64_t start, uint64_t end, uint64_t 
 	return 0;
 }
 
+uint64_t uw_module_rva(const struct uw_module *module, uint64_t pgoff)
+{
+	ck_assert_ptr_nonnull(module);
+	return pgoff;
+}
+
 void uw_space_counts(const struct uw_space *space, struct uw_counts *counts)
 {
 	*counts = space->counts;

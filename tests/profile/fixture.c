@@ -211,6 +211,7 @@ void fixture_fill(struct profile_writer *writer, uint32_t samples)
 		.start = 0x400000,
 		.length = 0x10000,
 		.pgoff = 0x1000,
+		.rva = 0x2000,
 		.load_ns = fixture_ms(0),
 		.path = "/opt/app",
 		.cs = 0x33,

@@ -175,6 +175,7 @@ START_TEST(two_copies_in_one_result)
 	ck_assert_uint_eq(profile_reader_module_count(new), 2 * profile_reader_module_count(old));
 	ck_assert_uint_eq(profile_reader_module(new, 1)->image, 2);
 	ck_assert_uint_eq(profile_reader_module(new, 1)->pgoff, 0x1000);
+	ck_assert_uint_eq(profile_reader_module(new, 1)->rva, 0x2000);
 	ck_assert_uint_eq(profile_reader_note_count(new), 2);
 	ck_assert_str_eq(profile_reader_text(new, profile_reader_note(new, 1)->text), "app --fast");
 	ck_assert_uint_eq(profile_reader_symbol_count(new), 1);

@@ -179,6 +179,7 @@ START_TEST(modules)
 		.start = 0x7F0000000000,
 		.length = 0x5000,
 		.pgoff = 0x2000,
+		.rva = 0x3000,
 		.load_ns = fixture_ms(10),
 		.unload_ns = fixture_ms(90),
 		.path = "/usr/lib/libplugin.so",
@@ -209,6 +210,7 @@ START_TEST(modules)
 	ck_assert_uint_eq(plugin->start, 0x7F0000000000);
 	ck_assert_uint_eq(plugin->length, 0x5000);
 	ck_assert_uint_eq(plugin->pgoff, 0x2000);
+	ck_assert_uint_eq(plugin->rva, 0x3000);
 	ck_assert_uint_eq(plugin->load_tsc, fixture_tsc(10));
 	ck_assert_uint_eq(plugin->unload_tsc, fixture_tsc(90));
 	ck_assert_str_eq(plugin->path, "/usr/lib/libplugin.so");

@@ -40,10 +40,4 @@ int uw_module_take_debug(struct uw_module *module, const struct uw_elf *elf);
 enum uw_cfi_result uw_module_find(const struct uw_module *module, uint64_t rva, struct uw_fde *fde,
 				  struct uw_cfi_gap *gap);
 
-/*
- * The ELF virtual address of file offset pgoff in an executable mapping. If no segment holds pgoff:
- * the offset itself, an address without unwind information.
- */
-uint64_t uw_module_rva(const struct uw_module *module, uint64_t pgoff);
-
 #endif

@@ -54,6 +54,7 @@ static void fill(struct emit *emit)
 					.start = 0x400000,
 					.length = 0x1000,
 					.pgoff = 0x1000,
+					.rva = 0x2000,
 					.load_ns = 1500,
 					.unload_ns = 5000,
 					.path = "/opt/app",
@@ -112,6 +113,7 @@ static void check_filled(struct profile_reader *reader)
 	ck_assert_uint_eq(module->start, 0x400000);
 	ck_assert_uint_eq(module->length, 0x1000);
 	ck_assert_uint_eq(module->pgoff, 0x1000);
+	ck_assert_uint_eq(module->rva, 0x2000);
 	ck_assert_uint_eq(profile_reader_raw_ns(reader, module->load_tsc), 1500);
 	ck_assert_uint_eq(profile_reader_raw_ns(reader, module->unload_tsc), 5000);
 	ck_assert_str_eq(module->path, "/opt/app");

@@ -196,6 +196,35 @@ START_TEST(older_threads_are_read)
 }
 END_TEST
 
+START_TEST(older_mappings_are_read)
+{
+	const struct profile_mapping mapping = {.image = PROFILE_NONE, .pgoff = 5, .rva = 6};
+	TBRW_MODULE module = {.module_size = sizeof(module), .module_length = 10};
+	struct liar liar;
+
+	liar_open(&liar);
+	lie_sampling_stream(&liar, 5);
+	lie_old_stacks(&liar);
+	liar_data(&liar, &(struct profile_stack){0}, 16);
+	liar_begin(&liar, "tbcollect.mappings", TBRW_CUSTOM_STREAM);
+	liar_describe(&liar, "module_index", 0, 4, ST_NONE);
+	liar_describe(&liar, "image", 4, 4, ST_NONE);
+	liar_describe(&liar, "pgoff", 8, 8, ST_NONE);
+	liar_describe(&liar, "pid", 16, 4, ST_PID);
+	liar_describe(&liar, "reserved", 20, 4, ST_NONE);
+	liar_data(&liar, &mapping, 24);
+	assert_success(TBRW_writing_section(liar.file, TBRW_MODULE_SECTION));
+	assert_success(TBRW_add_module(liar.file, &module));
+	assert_success(TBRW_done_section(liar.file, TBRW_MODULE_SECTION));
+	liar_close(&liar);
+	struct profile_reader *reader = fixture_open();
+	ck_assert_uint_eq(profile_reader_module_count(reader), 1);
+	ck_assert_uint_eq(profile_reader_module(reader, 0)->pgoff, 5);
+	ck_assert_uint_eq(profile_reader_module(reader, 0)->rva, 0);
+	profile_reader_close(reader);
+}
+END_TEST
+
 START_TEST(unwinding_of_nobody)
 {
 	const struct profile_unwinding records[] = {
@@ -343,6 +372,7 @@ int main(void)
 
 	tcase_add_loop_test(tcase, older_stacks_are_read, 0, 5);
 	tcase_add_loop_test(tcase, older_threads_are_read, 0, 2);
+	tcase_add_test(tcase, older_mappings_are_read);
 	tcase_add_test(tcase, unwinding_of_nobody);
 	tcase_add_loop_test(tcase, stacks_that_lead_nowhere, 0, 6);
 	tcase_add_loop_test(tcase, other_fields_are_refused, 0, 2);

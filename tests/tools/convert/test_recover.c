@@ -174,6 +174,7 @@ static const struct profile_module marked_modules[] = {
 	 .start = 0x400000,
 	 .length = 0x1000,
 	 .pgoff = 0x1000,
+	 .rva = 0x2000,
 	 .load_ns = START_NS + 5,
 	 .unload_ns = START_NS + 900,
 	 .path = "/opt/new",
@@ -331,6 +332,7 @@ static void expect_modules(const struct profile_reader *new)
 		ck_assert_uint_eq(info->is_executable, module->is_executable);
 		ck_assert_uint_eq(info->is_global, module->is_global);
 		ck_assert_uint_eq(info->pgoff, module->pgoff);
+		ck_assert_uint_eq(info->rva, module->rva);
 		ck_assert_uint_eq(info->unload_tsc, i == 1 ? 77000 + 3 * 900 : UINT64_MAX);
 	}
 }

@@ -73,9 +73,24 @@ static ssize_t write_bytes(void *cookie, const char *bytes, size_t size)
 	return output->error ? 0 : (ssize_t)size;
 }
 
+/* For formats with places of later parts in front. What is appended to has no such place. */
+static int seek_bytes(void *cookie, off64_t *offset, int whence)
+{
+	const struct output *output = cookie;
+	int flags = fcntl(output->fd, F_GETFL);
+	if (flags < 0 || flags & O_APPEND) {
+		errno = ESPIPE;
+		return -1;
+	}
+	off64_t place = lseek(output->fd, *offset, whence);
+	if (place >= 0)
+		*offset = place;
+	return place < 0 ? -1 : 0;
+}
+
 static int open_stream(struct output *output)
 {
-	static const cookie_io_functions_t functions = {.write = write_bytes};
+	static const cookie_io_functions_t functions = {.write = write_bytes, .seek = seek_bytes};
 	output->is_terminal = isatty(output->fd);
 	output->stream = fopencookie(output, "w", functions);
 	return output->stream ? 0 : errno;

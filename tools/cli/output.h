@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 struct output {
-	FILE *stream;    /* write here */
+	FILE *stream;    /* write here; seeks if the output does */
 	int fd;          /* of the stream */
 	int error;       /* errno value of the first write that failed; 0: none */
 	int folder;      /* directory of a file (O_PATH), whatever is renamed; -1: none */

@@ -35,6 +35,7 @@ static void print_help(void)
 	     "  --from TIME, --to TIME     only this part of the run: 1.5s, 200ms\n"
 	     "  --inline on|off            show inlined functions (default: on)\n"
 	     "  --weight samples|cpu       numbers in folded: samples, or us of CPU time\n"
+	     "  --event NAME               name of the event in perf (default: cpu-clock)\n"
 	     "\nFormats of export:");
 	const struct export_format *format;
 	for (size_t i = 0; (format = export_format_at(i)); i++)

@@ -56,6 +56,7 @@ RULES = {
     'tools/names': (lambda h: h.startswith('tools/'), {'libc', 'libiberty'}),
     'tools/debuginfo': (lambda h: h.startswith(('tools/', 'program/')), {'libc', 'elf', 'libelf', 'libdw', 'libdeflate', 'lzma'}),
     'tools/symbols': (lambda h: h.startswith(('tools/', 'program/')), {'libc', 'elf', 'libelf', 'libdw'}),
+    'tools/perf_data': (lambda h: h.startswith('tools/'), {'libc', 'perf_event'}),
     'tools/table': (lambda h: h.startswith('tools/'), {'libc', 'json'}),
     'tools': (lambda h: h.startswith(('tools/', 'program/')) or h in TBRW_PUBLIC | PROFILE_PUBLIC, {'libc', 'json'}),
 }
@@ -119,7 +120,8 @@ ROOMS = {
         'table': 'memory terminal',
         'report': 'memory text functions samples stacks table',
         'collection': 'memory samples table report',
-        'export': 'memory functions samples stacks',
+        'perf_data': 'memory',
+        'export': 'memory functions samples stacks perf_data',
         'convert': 'memory text terminal cli names symbols functions stacks export',
         'tb5': 'memory text terminal cli',
         '': 'text terminal cli stacks report export convert',

@@ -58,6 +58,7 @@ static void add_images(struct builder *builder)
 			.pid = BUILD_PID,
 			.start = 0x10000 * (i + 1),
 			.length = 0x10000,
+			.rva = builder->result->lacks_rvas ? 0 : 0x1000,
 			.path = images[i].path,
 			.cs = 0x33,
 			.is_executable = i == 0,

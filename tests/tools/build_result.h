@@ -55,6 +55,7 @@ struct build_result {
 	unsigned rusage_ms;          /* likewise */
 	bool is_not_followed;        /* noted, of a program */
 	const char *app_path;        /* NULL: /opt/app/app */
+	bool lacks_rvas;             /* of its mappings, as older results */
 };
 
 #define BUILD_PID         100u /* of the first process, "app"; the second, "helper", has one more */

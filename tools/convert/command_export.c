@@ -19,7 +19,7 @@ struct export_request {
 	bool without_inlined;
 };
 
-enum { OPTION_FILTER = 256, OPTION_FROM, OPTION_INLINE, OPTION_WEIGHT };
+enum { OPTION_FILTER = 256, OPTION_FROM, OPTION_INLINE, OPTION_WEIGHT, OPTION_EVENT };
 
 static const struct option long_options[] = {
 	{"to", required_argument, NULL, 't'},
@@ -29,6 +29,7 @@ static const struct option long_options[] = {
 	{"from", required_argument, NULL, OPTION_FROM},
 	{"inline", required_argument, NULL, OPTION_INLINE},
 	{"weight", required_argument, NULL, OPTION_WEIGHT},
+	{"event", required_argument, NULL, OPTION_EVENT},
 	{0},
 };
 
@@ -89,6 +90,9 @@ static char *take_option(struct export_request *request, int option, const char 
 		problem = suggest_choose("weight", "weight", weights, value, &chosen);
 		request->options.weight = (enum export_weight)chosen;
 		return problem;
+	case OPTION_EVENT:
+		request->options.event = value;
+		return NULL;
 	default:
 		request->output = value;
 		return NULL;

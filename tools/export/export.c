@@ -6,6 +6,7 @@
 
 static const struct export_format formats[] = {
 	{"folded", "folded stacks for flame graphs", TALLY_BY_PROCESS, export_folded_write},
+	{"perf", "perf.data for perf, and for vtune -import", TALLY_BY_THREAD, export_perf_write},
 };
 
 const struct export_format *export_format_at(size_t index)

@@ -19,6 +19,7 @@ enum export_weight {
 struct export_options {
 	bool with_threads; /* keep threads apart */
 	enum export_weight weight;
+	const char *event; /* name of the samples' event, where a format has one; NULL: its own */
 };
 
 struct export_format {
@@ -41,5 +42,10 @@ const char **export_format_names(void);
  * weight; with threads "process;name-tid;root;...". Lines are sorted. */
 TBRW_U32 export_folded_write(struct weighted_stacks *stacks, const struct export_options *options,
 			     FILE *stream);
+
+/* A perf.data file, by time and by thread: a sample's period is its CPU time in ns. Needs stacks by
+ * thread, whatever the options say. */
+TBRW_U32 export_perf_write(struct weighted_stacks *stacks, const struct export_options *options,
+			   FILE *stream);
 
 #endif

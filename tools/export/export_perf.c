@@ -1,0 +1,286 @@
+#include "profile/read/reader.h"
+#include "tools/export/export.h"
+#include "tools/export/perf_chain.h"
+#include "tools/export/perf_header.h"
+#include "tools/export/perf_lives.h"
+#include "tools/export/perf_space.h"
+#include "tools/memory/xalloc.h"
+#include "tools/perf_data/perf_file.h"
+#include "tools/samples/tally.h"
+#include <stdlib.h>
+
+/* perf sorts the records of a round and of the one before. */
+enum { ROUND_RECORDS = 8192 };
+
+/* A thread's time in the kernel without a stack, in no record yet. */
+struct kernel_time {
+	uint64_t left_ns; /* of all the run */
+	uint64_t due_ns;  /* of it, until now */
+};
+
+struct perf_export {
+	const struct weighted_stacks *stacks;
+	struct profile_reader *reader; /* of the stacks */
+	struct perf_file file;
+	struct perf_space *space;
+	struct perf_life *lives;
+	size_t life_count;
+	size_t next_life;
+	uint64_t interval_ns;
+	struct kernel_time *kernel; /* of the threads */
+	struct perf_chain chain;
+	unsigned round_records;
+	uint64_t round_ns, least_ns; /* newest times of the rounds up to the last, and before */
+	uint64_t first_ns, last_ns;  /* of all samples */
+};
+
+/* A sample that comes later than the order allows gets the time of the oldest one allowed. */
+static uint64_t order_time(struct perf_export *export, uint64_t time_ns)
+{
+	if (time_ns < export->least_ns)
+		time_ns = export->least_ns;
+	if (time_ns > export->last_ns)
+		export->last_ns = time_ns;
+	if (export->first_ns == 0 || time_ns < export->first_ns)
+		export->first_ns = time_ns;
+	return time_ns;
+}
+
+static void write_sample(struct perf_export *export, const struct perf_task *task, uint32_t cpu,
+			 uint64_t period)
+{
+	struct perf_sample sample = {.task = *task,
+				     .cpu = cpu,
+				     .period = period,
+				     .chain = export->chain.addresses,
+				     .count = export->chain.count};
+	sample.task.time_ns = order_time(export, task->time_ns);
+	perf_write_sample(&export->file.writer, &sample);
+	if (++export->round_records < ROUND_RECORDS)
+		return;
+	perf_write_round(&export->file.writer);
+	export->round_records = 0;
+	export->least_ns = export->round_ns;
+	export->round_ns = export->last_ns;
+}
+
+static void write_special(struct perf_export *export, const struct perf_task *task, uint32_t cpu,
+			  enum perf_special special, uint64_t period)
+{
+	if (period == 0)
+		return;
+	perf_chain_set_special(&export->chain, special);
+	write_sample(export, task, cpu, period);
+}
+
+/* A thread's time in no sample, at its end. */
+static void write_rest(struct perf_export *export, uint32_t index, uint64_t time_ns)
+{
+	const struct profile_thread_info *thread = profile_reader_thread(export->reader, index);
+	const struct perf_task task = {thread->pid, thread->tid, time_ns};
+	struct kernel_time *kernel = &export->kernel[index];
+	write_special(export, &task, 0, PERF_SPECIAL_KERNEL, kernel->left_ns);
+	write_special(export, &task, 0, PERF_SPECIAL_NO_SAMPLE,
+		      export->stacks->tally->thread_rest_ns[index]);
+	*kernel = (struct kernel_time){0};
+}
+
+static void write_process(struct perf_export *export, const struct perf_life *life)
+{
+	const struct profile_process_info *process =
+		profile_reader_process(export->reader, life->index);
+	const struct perf_task task = {process->pid, process->pid, life->time_ns};
+	struct perf_writer *writer = &export->file.writer;
+	if (life->kind == PERF_LIFE_START && life->time_ns > 0)
+		perf_write_fork(writer, &task, 0);
+	perf_write_comm(writer, &task, process->name, life->kind == PERF_LIFE_EXEC);
+}
+
+static void write_thread(struct perf_export *export, const struct perf_life *life)
+{
+	const struct profile_thread_info *thread =
+		profile_reader_thread(export->reader, life->index);
+	const struct perf_task task = {thread->pid, thread->tid, life->time_ns};
+	struct perf_writer *writer = &export->file.writer;
+	if (life->kind == PERF_LIFE_EXIT) {
+		write_rest(export, life->index, life->time_ns);
+		perf_write_exit(writer, &task);
+		return;
+	}
+	if (life->time_ns > 0)
+		perf_write_fork(writer, &task, thread->pid);
+	perf_write_comm(writer, &task, thread->name, false);
+}
+
+/* The name of a mapping to perf, which finds the names of anonymous code in the process's perf map.
+ * "": no user code. */
+static const char *mapping_path(const struct profile_module_info *module,
+				const struct profile_image *image)
+{
+	switch (image->kind) {
+	case PROFILE_IMAGE_VDSO:
+		return "[vdso]";
+	case PROFILE_IMAGE_JIT:
+		return "//anon";
+	case PROFILE_IMAGE_KERNEL:
+		return "";
+	default:
+		return module->is_global ? "" : module->path;
+	}
+}
+
+static void write_module(struct perf_export *export, const struct perf_life *life)
+{
+	const struct profile_module_info *module =
+		profile_reader_module(export->reader, life->index);
+	const struct profile_image *image =
+		profile_reader_image(export->reader,
+				     module->image == PROFILE_NONE ? 0 : module->image);
+	const struct perf_task task = {module->pid, module->pid, life->time_ns};
+	const struct perf_mapping mapping = {
+		.start = module->start,
+		.length = module->length,
+		.pgoff = image->kind == PROFILE_IMAGE_JIT ? 0 : module->pgoff,
+		.path = mapping_path(module, image),
+		.inode = image->inode,
+		.device_major = image->device_major,
+		.device_minor = image->device_minor,
+		.build_id = image->build_id,
+		.build_id_size = image->build_id_size,
+	};
+	perf_space_map(export->space, life->index);
+	if (mapping.path[0])
+		perf_write_mapping(&export->file.writer, &task, &mapping);
+}
+
+/* Whether it happened before a sample of the time: threads may have one as they end. */
+static bool is_before(const struct perf_life *life, uint64_t time_ns)
+{
+	return life->kind == PERF_LIFE_EXIT ? life->time_ns < time_ns : life->time_ns <= time_ns;
+}
+
+static void write_lives(struct perf_export *export, uint64_t time_ns)
+{
+	while (export->next_life < export->life_count &&
+	       is_before(&export->lives[export->next_life], time_ns)) {
+		const struct perf_life *life = &export->lives[export->next_life++];
+		if (life->kind == PERF_LIFE_MAP)
+			write_module(export, life);
+		else if (life->kind == PERF_LIFE_START || life->kind == PERF_LIFE_EXEC)
+			write_process(export, life);
+		else
+			write_thread(export, life);
+	}
+}
+
+static void take_kernel_time(struct kernel_time *kernel, uint64_t time_ns)
+{
+	kernel->left_ns -= time_ns < kernel->left_ns ? time_ns : kernel->left_ns;
+}
+
+/* Time in the kernel unseen is a sample for each interval: shares of counts are shares of time. */
+static void add_kernel_time(struct perf_export *export, const struct profile_sample_info *sample,
+			    const struct perf_task *task, uint64_t kernel_ns)
+{
+	if (sample->thread == PROFILE_NONE) {
+		write_special(export, task, sample->cpu, PERF_SPECIAL_KERNEL, kernel_ns);
+		return;
+	}
+	struct kernel_time *kernel = &export->kernel[sample->thread];
+	kernel->due_ns += kernel_ns;
+	if (kernel->due_ns > kernel->left_ns)
+		kernel->due_ns = kernel->left_ns; /* the filter leaves it out */
+	if (kernel->due_ns < export->interval_ns)
+		return;
+	write_special(export, task, sample->cpu, PERF_SPECIAL_KERNEL, kernel->due_ns);
+	take_kernel_time(kernel, kernel->due_ns);
+	kernel->due_ns = 0;
+}
+
+static void write_stack(struct perf_export *export, const struct tally_sample *sample,
+			const struct perf_task *task)
+{
+	const struct profile_sample_info *info = sample->info;
+	if (info->stack.kernel_us != PROFILE_KERNEL_ALL) {
+		perf_chain_set_stack(&export->chain, export->space, info);
+	} else {
+		perf_chain_set_special(&export->chain, PERF_SPECIAL_KERNEL);
+		if (info->thread != PROFILE_NONE)
+			take_kernel_time(&export->kernel[info->thread], sample->cpu_ns);
+	}
+	write_sample(export, task, info->cpu, sample->cpu_ns);
+}
+
+static bool take_sample(const struct tally_sample *sample, void *user)
+{
+	struct perf_export *export = user;
+	const struct profile_sample_info *info = sample->info;
+	const struct perf_task task = {info->pid, info->tid,
+				       profile_reader_raw_ns(export->reader, info->tsc)};
+	write_lives(export, task.time_ns);
+	write_stack(export, sample, &task);
+	add_kernel_time(export, info, &task, sample->kernel_ns);
+	return !ferror(export->file.writer.stream);
+}
+
+/* The threads' time in the kernel without a stack, as far as the filter takes it. */
+static void collect_kernel_time(struct perf_export *export)
+{
+	struct weighted_stacks stacks = *export->stacks;
+	stacks.with_call_path = false;
+	while (weighted_stacks_next(&stacks)) {
+		const struct tally_entry *entry = stacks.entry;
+		if (entry->node == TALLY_KERNEL && entry->thread != PROFILE_NONE)
+			export->kernel[entry->thread].left_ns += entry->sum.cpu_ns;
+	}
+}
+
+/* What lies behind the last sample. Threads that live on have the last sample's time. */
+static void write_end(struct perf_export *export)
+{
+	write_lives(export, UINT64_MAX);
+	for (uint32_t i = 0; i < profile_reader_thread_count(export->reader); i++)
+		if (profile_reader_thread(export->reader, i)->end_tsc == UINT64_MAX)
+			write_rest(export, i, export->last_ns);
+}
+
+static TBRW_U32 write_records(struct perf_export *export)
+{
+	perf_chain_write_symbols(export->reader, export->space, &export->file.writer);
+	TBRW_U32 code = weighted_stacks_each_sample(export->stacks, take_sample, export);
+	if (code == VT_SUCCESS)
+		write_end(export);
+	return code;
+}
+
+static TBRW_U32 write_file(struct perf_export *export, const char *event, FILE *stream)
+{
+	struct perf_header header;
+	perf_header_make(&header, export->reader, event);
+	export->interval_ns = header.info.interval_ns;
+	export->kernel =
+		xalloc_zeroed(profile_reader_thread_count(export->reader), sizeof(*export->kernel));
+	export->lives = perf_lives_collect(export->reader, &export->life_count);
+	collect_kernel_time(export);
+	perf_file_begin(&export->file, &header.info, stream);
+	TBRW_U32 code = write_records(export);
+	perf_file_finish(&export->file, export->first_ns, export->last_ns);
+	perf_chain_finish(&export->chain);
+	free(export->lives);
+	free(export->kernel);
+	perf_header_finish(&header);
+	return code;
+}
+
+TBRW_U32 export_perf_write(struct weighted_stacks *stacks, const struct export_options *options,
+			   FILE *stream)
+{
+	struct perf_export export = {.stacks = stacks,
+				     .reader = stacks->reader,
+				     .chain.reader = stacks->reader};
+	TBRW_U32 code = perf_space_create(stacks->reader, &export.space);
+	if (code == VT_SUCCESS)
+		code = write_file(&export, options->event, stream);
+	perf_space_destroy(export.space);
+	return code;
+}

@@ -1,0 +1,206 @@
+#include "tools/export/perf_chain.h"
+
+#include "tools/export/perf_space.h"
+#include "tools/functions/functions.h"
+#include "tools/memory/xalloc.h"
+#include "tools/perf_data/perf_record.h"
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A hole of x86-64's addresses (Documentation/arch/x86/x86_64/mm.rst: KASAN's shadow). */
+#define SPECIAL_START UINT64_C(0xfffff00000000000)
+#define SPECIAL_SIZE  0x1000u
+
+/* Room for the seams. */
+#define DEPTH_MAX (PERF_RECORD_CHAIN_MAX - 4)
+
+static uint64_t special_address(enum perf_special special)
+{
+	return SPECIAL_START + (uint64_t)special * SPECIAL_SIZE;
+}
+
+/* A stack and its addresses while the process's mappings stay. */
+struct perf_chain_kept {
+	uint64_t version; /* 0: none */
+	uint32_t node;
+	uint8_t state;
+	uint16_t count;
+	uint64_t *addresses;
+};
+
+enum { KEPT_COUNT = 1 << 13, KEPT_DEPTH_MAX = 256 };
+
+void perf_chain_finish(struct perf_chain *chain)
+{
+	for (size_t i = 0; chain->kept && i < KEPT_COUNT; i++)
+		free(chain->kept[i].addresses);
+	free(chain->kept);
+	free(chain->made);
+	*chain = (struct perf_chain){.reader = chain->reader};
+}
+
+static void add_address(struct perf_chain *chain, uint64_t address)
+{
+	xalloc_room(&chain->made, &chain->capacity, chain->count + 1, sizeof(*chain->made));
+	chain->made[chain->count++] = address;
+	chain->addresses = chain->made;
+}
+
+/* Several in a row are one. */
+static void add_special(struct perf_chain *chain, enum perf_special special)
+{
+	uint64_t address = special_address(special);
+	if (chain->count == 0 || chain->addresses[chain->count - 1] != address)
+		add_address(chain, address);
+}
+
+void perf_chain_set_special(struct perf_chain *chain, enum perf_special special)
+{
+	chain->count = 0;
+	add_special(chain, special);
+}
+
+/* Adds the frames of a node and its callers; the first guessed one behind others follows the seam.
+ * Returns the outermost node in the chain, 0: none. */
+static uint32_t add_frames(struct perf_chain *chain, struct perf_space *space, uint32_t pid,
+			   uint32_t leaf, bool *has_seam)
+{
+	const struct profile_reader *reader = chain->reader;
+	bool was_guessed = true;
+	uint32_t outermost = 0;
+	for (uint32_t node = leaf; node != 0 && chain->count < DEPTH_MAX;) {
+		const struct profile_node *at = profile_reader_node(reader, node);
+		uint64_t address;
+		bool is_guessed =
+			profile_reader_frame(reader, at->frame)->flags & PROFILE_FRAME_GUESSED;
+		if (is_guessed && !was_guessed) {
+			add_special(chain, PERF_SPECIAL_GUESSED);
+			*has_seam = true;
+		}
+		if (perf_space_find(space, pid, at->frame, &address))
+			add_address(chain, address);
+		else
+			add_special(chain, PERF_SPECIAL_UNKNOWN);
+		was_guessed = is_guessed;
+		outermost = node;
+		node = at->parent;
+	}
+	return outermost;
+}
+
+static void make_stack(struct perf_chain *chain, struct perf_space *space,
+		       const struct profile_sample_info *sample)
+{
+	const struct profile_stack *stack = &sample->stack;
+	bool has_seam = false, is_guessed = false, is_cut = false;
+	chain->count = 0;
+	uint32_t outermost = add_frames(chain, space, sample->pid, stack->node, &has_seam);
+	if (chain->count == 0)
+		add_special(chain, PERF_SPECIAL_UNKNOWN);
+	if (outermost != 0) {
+		const struct profile_node *node = profile_reader_node(chain->reader, outermost);
+		is_guessed = profile_reader_frame(chain->reader, node->frame)->flags &
+			     PROFILE_FRAME_GUESSED;
+		is_cut = node->parent != 0;
+	}
+	if (!has_seam && (is_guessed || stack->state == PROFILE_STACK_GUESSED))
+		add_special(chain, PERF_SPECIAL_GUESSED);
+	if (is_cut || stack->state == PROFILE_STACK_SKIPPED)
+		add_special(chain, PERF_SPECIAL_SKIPPED);
+}
+
+static void keep_stack(const struct perf_chain *chain, struct perf_chain_kept *kept)
+{
+	kept->addresses = xalloc_resize(kept->addresses, chain->count, sizeof(*kept->addresses));
+	kept->count = (uint16_t)chain->count;
+	memcpy(kept->addresses, chain->addresses, chain->count * sizeof(*kept->addresses));
+}
+
+void perf_chain_set_stack(struct perf_chain *chain, struct perf_space *space,
+			  const struct profile_sample_info *sample)
+{
+	const struct profile_stack *stack = &sample->stack;
+	uint64_t version = perf_space_version(space, sample->pid);
+	if (!chain->kept)
+		chain->kept = xalloc_zeroed(KEPT_COUNT, sizeof(*chain->kept));
+	struct perf_chain_kept *kept =
+		&chain->kept[(stack->node * UINT32_C(2654435761) ^ (uint32_t)version) >> 19];
+	if (kept->version == version && kept->node == stack->node && kept->state == stack->state) {
+		chain->addresses = kept->addresses;
+		chain->count = kept->count;
+		return;
+	}
+	make_stack(chain, space, sample);
+	kept->version = chain->count > KEPT_DEPTH_MAX ? 0 : version;
+	kept->node = stack->node;
+	kept->state = stack->state;
+	if (kept->version != 0)
+		keep_stack(chain, kept);
+}
+
+/* A kernel frame's function as a range of addresses, if it lies below *start, that of the last one.
+ * Where the function's size is not known, it ends behind its last frame. */
+static void write_function(const struct profile_reader *reader, struct perf_space *space,
+			   uint32_t frame, struct perf_writer *writer, uint64_t *start)
+{
+	uint32_t count;
+	uint64_t address, before = 0, size = 1;
+	const char *name = "[kernel]";
+	const struct profile_symbol *symbols = profile_reader_symbols(reader, frame, &count);
+	if (!perf_space_find(space, 0, frame, &address) || address >= *start)
+		return;
+	if (count > 0) {
+		const struct profile_symbol *symbol = &symbols[count - 1];
+		before = profile_reader_frame(reader, frame)->rva - symbol->start;
+		size = symbol->size > before ? symbol->size : before + 1;
+		name = profile_reader_symtext(reader, symbol->name);
+	}
+	if (before >= UINT32_MAX || size > UINT32_MAX)
+		return;
+	*start = address - before;
+	perf_write_symbol(writer, *start, (uint32_t)size, name);
+}
+
+/* The last in the kernel first. */
+static int compare_frames(const void *a, const void *b, void *user)
+{
+	const struct profile_reader *reader = user;
+	const struct profile_frame *left = profile_reader_frame(reader, *(const uint32_t *)a);
+	const struct profile_frame *right = profile_reader_frame(reader, *(const uint32_t *)b);
+	return (left->rva < right->rva) - (left->rva > right->rva);
+}
+
+static void write_kernel_functions(struct profile_reader *reader, struct perf_space *space,
+				   struct perf_writer *writer)
+{
+	uint32_t *frames = xalloc_zeroed(profile_reader_frame_count(reader), sizeof(*frames));
+	uint64_t start = UINT64_MAX;
+	size_t count = 0;
+	for (uint32_t i = 0; i < profile_reader_frame_count(reader); i++) {
+		uint32_t image = profile_reader_frame(reader, i)->image;
+		if (profile_reader_image(reader, image)->kind == PROFILE_IMAGE_KERNEL)
+			frames[count++] = i;
+	}
+	if (count > 1)
+		qsort_r(frames, count, sizeof(*frames), compare_frames, reader);
+	for (size_t i = 0; i < count; i++)
+		write_function(reader, space, frames[i], writer, &start);
+	free(frames);
+}
+
+void perf_chain_write_symbols(struct profile_reader *reader, struct perf_space *space,
+			      struct perf_writer *writer)
+{
+	static const char *const names[PERF_SPECIAL_COUNT] = {
+		[PERF_SPECIAL_UNKNOWN] = "[Unknown frame(s)]",
+		[PERF_SPECIAL_SKIPPED] = "[Skipped frame(s)]",
+		[PERF_SPECIAL_GUESSED] = "[Guessed frame(s)]",
+		[PERF_SPECIAL_KERNEL] = FUNCTION_KERNEL_NAME,
+		[PERF_SPECIAL_NO_SAMPLE] = "[No sample]",
+	};
+	write_kernel_functions(reader, space, writer);
+	for (unsigned i = 0; i < PERF_SPECIAL_COUNT; i++)
+		perf_write_symbol(writer, special_address((enum perf_special)i), SPECIAL_SIZE,
+				  names[i]);
+}

@@ -1,0 +1,46 @@
+/*
+ * Stacks of a result as callchains of addresses. What has no address, as a gap in a stack, has a
+ * reserved one here: with the result's name for it, in the kernel's half of the addresses, whose
+ * symbols all processes share. Kernel functions have their names in the same way.
+ */
+#ifndef TOOLS_EXPORT_PERF_CHAIN_H
+#define TOOLS_EXPORT_PERF_CHAIN_H
+
+#include "profile/read/reader.h"
+#include <stddef.h>
+#include <stdint.h>
+
+struct perf_space;
+struct perf_writer;
+
+enum perf_special {
+	PERF_SPECIAL_UNKNOWN, /* code in no known module */
+	PERF_SPECIAL_SKIPPED, /* the frames up to the root are missing */
+	PERF_SPECIAL_GUESSED, /* the frames up to the root are not verified */
+	PERF_SPECIAL_KERNEL,  /* time in the kernel without a stack */
+	PERF_SPECIAL_NO_SAMPLE,
+	PERF_SPECIAL_COUNT
+};
+
+struct perf_chain { /* all zero, but for the reader: empty */
+	const struct profile_reader *reader;
+	const uint64_t *addresses; /* innermost first; at least one after each call */
+	size_t count;
+	uint64_t *made;
+	size_t capacity;
+	struct perf_chain_kept *kept; /* stacks seen before */
+};
+
+void perf_chain_finish(struct perf_chain *chain);
+
+/* The stack as reports show it (tools/stacks/call_path.h): seams and unknown parts at the same
+ * places. A stack deeper than a record holds is cut, and shows the cut as skipped. */
+void perf_chain_set_stack(struct perf_chain *chain, struct perf_space *space,
+			  const struct profile_sample_info *sample);
+void perf_chain_set_special(struct perf_chain *chain, enum perf_special special);
+
+/* Writes the names of the reserved addresses, and of the kernel's functions in stacks. */
+void perf_chain_write_symbols(struct profile_reader *reader, struct perf_space *space,
+			      struct perf_writer *writer);
+
+#endif

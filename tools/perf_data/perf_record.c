@@ -1,0 +1,215 @@
+#include "tools/perf_data/perf_record.h"
+
+#include "tools/memory/xalloc.h"
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+	COMM_LIMIT = 16,   /* TASK_COMM_LEN */
+	PATH_LIMIT = 4096, /* PATH_MAX */
+	SYMBOL_LIMIT = 256,
+	FINISHED_ROUND = 68, /* tools/perf/Documentation/perf.data-file-format.txt */
+	BUILD_ID_MAX = 20,
+};
+
+void perf_bytes_add(struct perf_bytes *bytes, const void *more, size_t size)
+{
+	xalloc_room(&bytes->bytes, &bytes->capacity, bytes->size + size, 1);
+	memcpy(bytes->bytes + bytes->size, more, size);
+	bytes->size += size;
+}
+
+void perf_bytes_add_u32(struct perf_bytes *bytes, uint32_t number)
+{
+	perf_bytes_add(bytes, &number, sizeof(number));
+}
+
+void perf_bytes_add_u64(struct perf_bytes *bytes, uint64_t number)
+{
+	perf_bytes_add(bytes, &number, sizeof(number));
+}
+
+/* The bytes of whole characters (UTF-8) below the limit. */
+static size_t measure_text(const char *text, size_t limit)
+{
+	size_t length = strnlen(text, limit);
+	if (length < limit)
+		return length;
+	for (length--; length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80; length--)
+		;
+	return length;
+}
+
+void perf_bytes_add_text(struct perf_bytes *bytes, const char *text, size_t limit, size_t align)
+{
+	static const char zeros[64];
+	size_t length = measure_text(text, limit);
+	perf_bytes_add(bytes, text, length);
+	perf_bytes_add(bytes, zeros, align - length % align);
+}
+
+void perf_writer_finish(struct perf_writer *writer)
+{
+	free(writer->record.bytes);
+	*writer = (struct perf_writer){0};
+}
+
+void perf_writer_begin(struct perf_writer *writer, uint32_t type, uint16_t flags)
+{
+	const struct perf_event_header header = {.type = type, .misc = flags};
+	writer->record.size = 0;
+	perf_bytes_add(&writer->record, &header, sizeof(header));
+}
+
+void perf_writer_end(struct perf_writer *writer)
+{
+	struct perf_bytes *record = &writer->record;
+	uint16_t size = (uint16_t)record->size;
+	memcpy(record->bytes + offsetof(struct perf_event_header, size), &size, sizeof(size));
+	fwrite(record->bytes, 1, record->size, writer->stream);
+	writer->written += record->size;
+}
+
+/* The identity behind records that are no samples: struct sample_id of the header. */
+static void end_with_id(struct perf_writer *writer, const struct perf_task *task)
+{
+	struct perf_bytes *record = &writer->record;
+	perf_bytes_add_u32(record, task->pid);
+	perf_bytes_add_u32(record, task->tid);
+	perf_bytes_add_u64(record, task->time_ns);
+	perf_bytes_add_u64(record, 0); /* CPU */
+	perf_bytes_add_u64(record, PERF_RECORD_EVENT_ID);
+	perf_writer_end(writer);
+}
+
+void perf_write_comm(struct perf_writer *writer, const struct perf_task *task, const char *name,
+		     bool is_exec)
+{
+	struct perf_bytes *record = &writer->record;
+	perf_writer_begin(writer, PERF_RECORD_COMM, is_exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
+	perf_bytes_add_u32(record, task->pid);
+	perf_bytes_add_u32(record, task->tid);
+	perf_bytes_add_text(record, name, COMM_LIMIT, 8);
+	end_with_id(writer, task);
+}
+
+static void write_life(struct perf_writer *writer, uint32_t type, uint16_t flags,
+		       const struct perf_task *task, uint32_t parent)
+{
+	struct perf_bytes *record = &writer->record;
+	perf_writer_begin(writer, type, flags);
+	perf_bytes_add_u32(record, task->pid);
+	perf_bytes_add_u32(record, parent);
+	perf_bytes_add_u32(record, task->tid);
+	perf_bytes_add_u32(record, parent);
+	perf_bytes_add_u64(record, task->time_ns);
+	end_with_id(writer, task);
+}
+
+void perf_write_fork(struct perf_writer *writer, const struct perf_task *task, uint32_t parent)
+{
+	/* perf gives the child its parent's mappings, unless the flag says that they are given. */
+	bool is_thread = task->pid != task->tid;
+	write_life(writer, PERF_RECORD_FORK, is_thread ? 0 : PERF_RECORD_MISC_FORK_EXEC, task,
+		   parent);
+}
+
+void perf_write_exit(struct perf_writer *writer, const struct perf_task *task)
+{
+	write_life(writer, PERF_RECORD_EXIT, 0, task, task->pid);
+}
+
+static void add_file(struct perf_bytes *record, const struct perf_mapping *mapping)
+{
+	if (mapping->build_id_size == 0) {
+		perf_bytes_add_u32(record, mapping->device_major);
+		perf_bytes_add_u32(record, mapping->device_minor);
+		perf_bytes_add_u64(record, mapping->inode);
+		perf_bytes_add_u64(record, 0); /* generation */
+		return;
+	}
+	char build_id[BUILD_ID_MAX] = {0};
+	memcpy(build_id, mapping->build_id, mapping->build_id_size);
+	perf_bytes_add_u32(record, mapping->build_id_size);
+	perf_bytes_add(record, build_id, sizeof(build_id));
+}
+
+void perf_write_mapping(struct perf_writer *writer, const struct perf_task *task,
+			const struct perf_mapping *mapping)
+{
+	struct perf_bytes *record = &writer->record;
+	uint16_t flags = mapping->build_id_size > 0 ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0;
+	perf_writer_begin(writer, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | flags);
+	perf_bytes_add_u32(record, task->pid);
+	perf_bytes_add_u32(record, task->tid);
+	perf_bytes_add_u64(record, mapping->start);
+	perf_bytes_add_u64(record, mapping->length);
+	perf_bytes_add_u64(record, mapping->pgoff);
+	add_file(record, mapping);
+	perf_bytes_add_u32(record, PROT_READ | PROT_EXEC);
+	perf_bytes_add_u32(record, MAP_PRIVATE);
+	perf_bytes_add_text(record, mapping->path, PATH_LIMIT, 8);
+	end_with_id(writer, task);
+}
+
+void perf_write_symbol(struct perf_writer *writer, uint64_t start, uint32_t length,
+		       const char *name)
+{
+	struct perf_bytes *record = &writer->record;
+	perf_writer_begin(writer, PERF_RECORD_KSYMBOL, PERF_RECORD_MISC_KERNEL);
+	perf_bytes_add_u64(record, start);
+	perf_bytes_add_u32(record, length);
+	perf_bytes_add_u32(record, PERF_RECORD_KSYMBOL_TYPE_UNKNOWN); /* and no flags */
+	perf_bytes_add_text(record, name, SYMBOL_LIMIT, 8);
+	end_with_id(writer, &(struct perf_task){.pid = UINT32_MAX});
+}
+
+static bool is_kernel(uint64_t address)
+{
+	return address >= PERF_RECORD_KERNEL_START;
+}
+
+/* A marker goes before the first address, and between the kernel's and the user's. */
+static uint64_t add_chain(struct perf_bytes *record, const uint64_t *chain, size_t count)
+{
+	uint64_t added = 0;
+	for (size_t from = 0, to = 0; from < count; from = to) {
+		bool in_kernel = is_kernel(chain[from]);
+		while (to < count && is_kernel(chain[to]) == in_kernel)
+			to++;
+		perf_bytes_add_u64(record, in_kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER);
+		perf_bytes_add(record, chain + from, (to - from) * sizeof(*chain));
+		added += 1 + to - from;
+	}
+	return added;
+}
+
+void perf_write_sample(struct perf_writer *writer, const struct perf_sample *sample)
+{
+	struct perf_bytes *record = &writer->record;
+	perf_writer_begin(writer, PERF_RECORD_SAMPLE,
+			  is_kernel(sample->chain[0]) ? PERF_RECORD_MISC_KERNEL
+						      : PERF_RECORD_MISC_USER);
+	const uint64_t head[] = {
+		PERF_RECORD_EVENT_ID,
+		sample->chain[0],
+		sample->task.pid | (uint64_t)sample->task.tid << 32,
+		sample->task.time_ns,
+		sample->cpu,
+		sample->period,
+	};
+	perf_bytes_add(record, head, sizeof(head));
+	size_t place = record->size;
+	perf_bytes_add_u64(record, 0);
+	uint64_t added = add_chain(record, sample->chain, sample->count);
+	memcpy(record->bytes + place, &added, sizeof(added));
+	perf_writer_end(writer);
+}
+
+void perf_write_round(struct perf_writer *writer)
+{
+	perf_writer_begin(writer, FINISHED_ROUND, 0);
+	perf_writer_end(writer);
+}

@@ -1,0 +1,203 @@
+"""Exports of perf.data files, read by perf itself: same times, functions, stacks and threads as in our own reports."""
+
+import collections
+import os
+import re
+import shutil
+import subprocess
+
+import support as s
+
+SPECIAL = {s.KERNEL, '[No sample]', '[Unknown frame(s)]', '[Skipped frame(s)]', '[Guessed frame(s)]'}
+
+
+def perf(what, *arguments, stdin=subprocess.DEVNULL):
+  """Output of a perf command, which must have nothing to complain of."""
+  done = subprocess.run(['perf', *arguments], capture_output=True, text=True, errors='replace', timeout=120, stdin=stdin)
+  # Rows and frames are indented.
+  problems = [line for line in done.stdout.splitlines()
+              if re.match(r'\S.*(warning|failed|error|out of order|corrupt|cannot|unexpected)', line, re.IGNORECASE)]
+  s.check(done.returncode == 0 and not done.stderr.strip() and not problems, f'{what}: perf {arguments[0]} has no complaint',
+          f'status {done.returncode} {done.stderr.strip()[-300:]} {problems[:2]}')
+  return done.stdout
+
+
+def export(result, name, *options):
+  path = s.scratch(name)
+  s.run_tool('tbconvert', 'export', '--to', 'perf', '-o', path, *options, result)
+  return path
+
+
+def samples_of(what, data):
+  """[(thread name, tid, ns, [(function, module)] from the leaf)] as perf script shows them."""
+  found = []
+  for line in perf(what, 'script', '-i', data, '-F', 'comm,tid,period,ip,sym,dso', '--no-inline', '--max-stack', '8000').splitlines():
+    frame = re.match(r'\s+[0-9a-f]+ (.*) \((.*)\)$', line)
+    head = re.match(r'\s*(.*?)\s+(\d+)\s+(\d+)\s*$', line)
+    if frame:
+      found[-1][3].append((frame.group(1), os.path.basename(frame.group(2))))
+    elif head:
+      found.append((head.group(1), int(head.group(2)), int(head.group(3)), []))
+  return found
+
+
+def shares(pairs):
+  sums = collections.Counter()
+  for key, weight in pairs:
+    sums[key] += weight
+  total = sum(sums.values())
+  return {key: s.points(weight, total) for key, weight in sums.items()}
+
+
+def check_periods(what, samples, rows):
+  """perf's periods are the threads' CPU time."""
+  seen, expected = collections.Counter(), collections.Counter()
+  for _, tid, ns, _ in samples:
+    seen[tid] += ns / 1e9
+  for row in rows:
+    expected[int(row['TID'])] += float(row['CPU Time'])
+  off = max((abs(seen[tid] - expected[tid]) for tid in seen | expected), default=0)
+  s.check(samples and off <= 2e-6, f'{what}: CPU time of {len(expected)} threads', f'off by at most {1e6 * off:.1f} us')
+
+
+def plain(name):
+  """A function's name without what tells its aliases and its import stub apart, of which perf may show another one."""
+  name = re.sub(r'^\[Import thunk (.*)\]$', r'\1', name).split('@')[0]
+  return name.replace('__GI_', '').lstrip('_').replace('memmove', 'memcpy')
+
+
+def rows_by_thread(result, kind):
+  """A report of each thread, whose own account the report then spreads over its own samples, as the export does."""
+  return [row for thread in s.report(result, 'threads')
+          for row in s.report(result, kind, '--call-stack-mode', 'all', '--filter', f'tid={thread["TID"]}')]
+
+
+def check_modules(what, result, samples):
+  """Shares of modules in the samples' own time."""
+  # Generated code has a name of perf's own.
+  seen = shares(('[jit]' if '[JIT]' in frames[0][1] or 'perf-' in frames[0][1] or frames[0][1] == 'anon' else frames[0][1], ns)
+                for _, _, ns, frames in samples if frames[0][0] != '[No sample]')
+  rows = rows_by_thread(result, 'modules')
+  expected = shares((row['Module'], float(row['CPU Time'])) for row in rows if '[No sample]' not in row.values())
+  for module, share in sorted(expected.items(), key=lambda item: -item[1])[:5]:
+    if share >= 1 and module != '[Unknown]':
+      s.check_share(f'{what}: share of {module}', seen.get(module, 0), share, 0.1)
+
+
+def check_functions(what, result, samples, names):
+  seen = shares((frames[0][0], ns) for _, _, ns, frames in samples)
+  rows = rows_by_thread(result, 'hotspots')
+  expected = shares((row['Function'], float(row['CPU Time'])) for row in rows)
+  for name in names(expected):
+    s.check_share(f'{what}: share of {name}', seen.get(name, 0), expected.get(name, 0), 0.1)
+
+
+def check_stacks(what, result, samples):
+  """One record a sample, with as many frames; and where both name all functions, the same stacks."""
+  seen = collections.Counter(tuple(name for name, _ in reversed(frames)) for _, _, _, frames in samples
+                             if frames[0][0] not in (s.KERNEL, '[No sample]'))
+  expected = collections.Counter()
+  for frames, count in s.folded(result, '--inline', 'off'):
+    if frames[1:] != [s.KERNEL]:
+      expected[tuple(frames[1:])] += count
+  depths = [collections.Counter(), collections.Counter()]
+  for depth, stacks in zip(depths, (seen, expected)):
+    for stack, count in stacks.items():
+      depth[len(stack)] += count
+  s.check(depths[0] == depths[1], f'{what}: samples by depth', f'{sum(depths[0].values())} samples, {sum(depths[1].values())} expected')
+  for name in SPECIAL:
+    counts = [sum(count for stack, count in stacks.items() if name in stack) for stacks in (seen, expected)]
+    s.check(counts[0] == counts[1], f'{what}: samples with {name}', f'{counts[0]}, {counts[1]} expected')
+  named = [collections.Counter(), collections.Counter()]
+  for of, stacks in zip(named, (seen, expected)):
+    for stack, count in stacks.items():
+      of[tuple(plain(name) for name in stack)] += count
+  return s.points(sum((named[0] & named[1]).values()), sum(expected.values()))
+
+
+def check_result(what, result, names):
+  data = export(result, what + '.perf')
+  samples = samples_of(what, data)
+  check_periods(what, samples, s.report(result, 'threads'))
+  check_modules(what, result, samples)
+  check_functions(what, result, samples, names)
+  same = check_stacks(what, result, samples)
+  s.note(f'{what}: {same:.1f} % of the samples have stacks of the same names')
+  report = perf(what, 'report', '--stdio', '--no-children', '-g', 'none', '-i', data)
+  count = re.search(r'Event count \(approx.\): (\d+)', report)
+  s.check(count and int(count.group(1)) == sum(ns for _, _, ns, _ in samples), f'{what}: the event count of perf report',
+          count and count.group(1))
+  stats = perf(what, 'report', '--stats', '-i', data)
+  s.check(re.search(rf'SAMPLE events:\s+{len(samples)}\b', stats), f'{what}: perf report --stats', stats.split('\n', 2)[1:2])
+  return data, samples, same
+
+
+def threads():
+  """The demo target: threads with names; perf.data's other forms."""
+  got = s.collect_well([s.target('demo')])
+  data, samples, same = check_result('demo', got.result, lambda _: ('mandelbrot_pixel', 'hash_bytes', 'compare_numbers'))
+  s.check_least('demo: stacks of the same names', same, 100, 5)
+  names = {(row['Thread'], int(row['TID'])) for row in s.report(got.result, 'threads')}
+  s.check({(name, tid) for name, tid, _, _ in samples} <= names, 'demo: threads', sorted(names))
+  header = perf('demo', 'report', '--header-only', '-i', data)
+  host = s.summary(got.result)['host']
+  s.check(f'hostname : {host["name"]}\n' in header and f'os release : {os.uname().release}\n' in header
+          and f'nrcpus online : {host["logical_cpus"]}\n' in header and f'cpudesc : {host["cpu"]}\n' in header
+          and 'arch : x86_64\n' in header and 'target-demo' in header, 'demo: the header', header.splitlines()[6:14])
+  identity = subprocess.run(['readelf', '-n', s.target('demo')], capture_output=True, text=True, check=True).stdout
+  build_id = re.search(r'Build ID: ([0-9a-f]+)', identity)
+  listed = perf('demo', 'buildid-list', '-i', data)
+  s.check(build_id and f'{build_id.group(1)} ' in listed, 'demo: the build-id', listed.splitlines()[:1])
+  cycles = export(got.result, 'cycles.perf', '--event', 'cpu-cycles')
+  s.check("of event 'cpu-cycles'" in perf('cycles', 'report', '--stdio', '-g', 'none', '-i', cycles), '--event names the event')
+  part = export(got.result, 'part.perf', '--filter', 'thread=hash')
+  rows = [row for row in s.report(got.result, 'threads') if row['Thread'] == 'hash']
+  check_periods('demo, one thread', samples_of('part', part), rows)
+  diff = perf('demo', 'diff', data, cycles)
+  row = next((line for line in diff.splitlines() if line.endswith(' mandelbrot_pixel')), '')
+  s.check(re.match(r'\s+\d+\.\d+%\s+(\+0\.00%)?\s+target-demo', row), 'perf diff finds no difference', row)
+  with subprocess.Popen([s.tool('tbconvert'), 'export', '--to', 'perf', got.result], stdout=subprocess.PIPE) as pipe:
+    piped = perf('pipe', 'report', '--stdio', '--no-children', '-g', 'none', '-i', '-', stdin=pipe.stdout)
+  rows = [line for line in piped.splitlines() if line.endswith((' mandelbrot_pixel', ' hash_bytes'))]
+  s.check(len(rows) == 2, 'a pipe gets the pipe form', rows)
+
+
+def processes():
+  """An interpreter and its children, which exec."""
+  program = 'import subprocess, sys\nfor i in range(3): subprocess.run([sys.executable, "-c", "sum(i * i for i in range(1500000))"])\n'
+  got = s.collect_well(['/usr/bin/python3', '-c', program])
+  largest = lambda expected: [name for name, share in expected.items() if share >= 5 and name.startswith(('_Py', 'Py'))]
+  data, samples, _ = check_result('python3', got.result, largest)
+  tasks = perf('python3', 'script', '-i', data, '--show-task-events')
+  processes = {tid for _, tid, _, _ in samples}
+  s.check(len(processes) >= 4 and all(f':({0}:{0})' in tasks and f'PERF_RECORD_EXIT({tid}:{tid})' in tasks for tid in processes),
+          'python3: each process begins and ends', sorted(processes))
+
+
+def generated_code():
+  if not shutil.which('node'):
+    s.skip('generated code', 'there is no node')
+    return
+  program = 'function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2) } fib(34)'
+  got = s.collect_well(['node', '--perf-basic-prof', '-e', program], cwd=s.Run.work)
+  largest = lambda expected: [name for name, share in expected.items() if share >= 5 and 'fib' in name]
+  check_result('node', got.result, largest)
+
+
+def kernel_frames():
+  """The kernel's functions have their names in the file."""
+  if os.getuid() != 0:
+    s.skip('kernel frames', 'only root may sample kernel mode')
+    return
+  got = s.collect_well(['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=1', 'count=500000'], options=['--kernel'])
+  largest = lambda expected: [name for name, share in expected.items() if share >= 3 and not name.startswith(('func@', '['))
+                              and name in ('do_syscall_64', 'read_zero', 'vfs_read', 'vfs_write')]
+  data = export(got.result, 'dd.perf')
+  check_functions('dd', got.result, samples_of('dd', data), largest)
+
+
+s.start()
+for part in (threads, processes, generated_code, kernel_frames):
+  with s.section(part.__name__):
+    part()
+s.finish()

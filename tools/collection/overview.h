@@ -42,7 +42,7 @@ struct overview {
 	bool is_finalized;
 };
 
-/* path: of the tb5 file. Texts live as long as the reader. */
+/* path: of the tb5 file, "": its size is not asked for. Texts live as long as the reader. */
 void overview_collect(const struct profile_reader *reader, const struct tally *tally,
 		      const char *path, struct overview *overview);
 
@@ -50,6 +50,13 @@ void overview_collect(const struct profile_reader *reader, const struct tally *t
  * are neither guessed stacks nor tries. guessed: number of guessed stacks. */
 void overview_print_guesses(const struct overview *overview, uint64_t guessed, const char *label,
 			    FILE *stream);
+
+/* A sentence without an end; it lives for the call. */
+typedef void overview_take_warning(const char *sentence, void *user);
+
+/* Gives the summary's warnings, one after the other: what its figures leave out. */
+void overview_warn(const struct overview *overview, const struct profile_reader *reader,
+		   overview_take_warning *take, void *user);
 
 /* The place of the time of system calls and faults, in JSON and in words; NULL: unknown. */
 const char *overview_kernel_key(const struct overview *overview);

@@ -11,7 +11,6 @@
 #include <time.h>
 
 #define TOP_HOTSPOTS     5u
-#define NOT_FOLLOWED_MAX 5u
 #define COST_BASE_MIN_NS 100000000u /* a collection's start and end cost some 0.015 s */
 #define SHOWN_MIN_NS     500000u    /* less than this is 0.000 s */
 #define BASE_SHARE       1000u      /* 0.1 %, as shares are shown */
@@ -178,56 +177,11 @@ static void print_advice(const struct report_input *input, const struct overview
 	free(advice);
 }
 
-/* Notes with a count. */
-static const struct {
-	enum profile_note_kind kind;
-	const char *before;
-	const char *what; /* one of them */
-	const char *behind;
-} warnings[] = {
-	{PROFILE_NOTE_THROTTLED, "the kernel throttled sampling ", "time",
-	 "; use a longer interval"},
-	{PROFILE_NOTE_RECORDS_LOST, "", "record",
-	 " other than samples lost: modules or threads may be missing"},
-	{PROFILE_NOTE_BYTES_LOST, "", "byte",
-	 " of records could not be read: samples, modules or threads may be missing"},
-	{PROFILE_NOTE_OUT_OF_ORDER, "", "record",
-	 " arrived out of order: samples taken around then may stand under the wrong module or "
-	 "thread"},
-};
-
-/* Prints warnings: the figures above leave these parts out. */
-static void print_warnings(const struct profile_reader *reader, const struct overview *overview,
-			   FILE *stream)
+static void print_warning(const char *sentence, void *user)
 {
-	uint32_t not_followed = 0;
-	if (!overview->is_complete)
-		fputs("Warning: the result is incomplete: the collection did not end; this is what "
-		      "was written until then\n",
-		      stream);
-	for (size_t i = 0; i < sizeof(warnings) / sizeof(warnings[0]); i++) {
-		uint64_t count = overview->notes[warnings[i].kind].value;
-		if (count > 0)
-			fprintf(stream, "Warning: %s%" PRIu64 " %s%s%s\n", warnings[i].before,
-				count, warnings[i].what, plural(count), warnings[i].behind);
-	}
-	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
-		const struct profile_note *note = profile_reader_note(reader, i);
-		char *text = table_format_fit(profile_reader_text(reader, note->text), 0);
-		if (note->kind == PROFILE_NOTE_WARNING)
-			fprintf(stream, "Warning: %s\n", text);
-		if (note->kind == PROFILE_NOTE_NOT_FOLLOWED && not_followed++ < NOT_FOLLOWED_MAX)
-			fprintf(stream,
-				"Warning: process %" PRIu32 " (%s) was not followed: the kernel "
-				"ends sampling where a program gets other rights as it starts "
-				"(set-user-ID) or may not be read; root can attach to it with -p\n",
-				note->pid, text);
-		free(text);
-	}
-	if (not_followed > NOT_FOLLOWED_MAX)
-		fprintf(stream, "Warning: %" PRIu32 " more program%s not followed\n",
-			not_followed - NOT_FOLLOWED_MAX,
-			not_followed - NOT_FOLLOWED_MAX == 1 ? " was" : "s were");
+	char *text = table_format_fit(sentence, 0);
+	fprintf(user, "Warning: %s\n", text);
+	free(text);
 }
 
 static uint64_t target_ns(const struct overview *overview)
@@ -327,7 +281,7 @@ static void print_as_text(const struct report_input *input, const struct overvie
 	print_times(input, overview, lines.stream);
 	print_samples(&input->tally, overview, input->options->filter.count > 0, lines.stream);
 	print_advice(input, overview, lines.stream);
-	print_warnings(input->reader, overview, lines.stream);
+	overview_warn(overview, input->reader, print_warning, lines.stream);
 	lines_end(&lines, LINES_LABEL_WIDTH, width, stream);
 	fputs("\nTop Hotspots", stream);
 	/* Else the shares are the same as those of the headline. */

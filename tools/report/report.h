@@ -71,12 +71,10 @@ void report_set_error(struct table_cell *cell, const struct draws_part *part,
 		      const struct draws *all, uint64_t total_ns);
 
 /* CPU time in no sample is a row of its own if more than 0.05 % of all. */
-#define REPORT_NO_SAMPLE "[No sample]"
 bool report_shows_no_sample(const struct tally *tally);
 
 /* CPU time of no known thread is likewise a row among threads or processes. 0: none to show. A
  * filter asks for a part, and time of no known thread is in no part. */
-#define REPORT_NO_THREAD "[No known thread]"
 uint64_t report_threadless_ns(const struct report_input *input);
 
 /* Order of the functions by name, full name, module and start, for equal weights. The caller

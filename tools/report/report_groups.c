@@ -269,12 +269,12 @@ static void add_rest(struct grouping *grouping)
 	uint64_t threadless_ns = report_threadless_ns(input);
 	if (!is_by_thread(grouping)) {
 		if (report_shows_no_sample(&input->tally))
-			add_time(grouping, REPORT_NO_SAMPLE, NO_OWNER, PROFILE_NONE,
+			add_time(grouping, TALLY_NO_SAMPLE, NO_OWNER, PROFILE_NONE,
 				 input->tally.rest_ns);
 		return;
 	}
 	if (threadless_ns > 0)
-		add_time(grouping, REPORT_NO_THREAD, NO_OWNER, PROFILE_NONE, threadless_ns);
+		add_time(grouping, TALLY_NO_THREAD, NO_OWNER, PROFILE_NONE, threadless_ns);
 	if (filter_needs_function(&input->options->filter))
 		return;
 	for (uint32_t i = 0; i < profile_reader_thread_count(input->reader); i++)

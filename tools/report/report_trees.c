@@ -91,7 +91,7 @@ static void print_tree(const struct report_input *input, bool is_bottom_up, FILE
 	}
 	if (report_shows_no_sample(&input->tally) && (limit == 0 || table.row_count < limit)) {
 		struct table_cell *row = table_add_row(&table);
-		row[COLUMN_STACK].text = REPORT_NO_SAMPLE;
+		row[COLUMN_STACK].text = TALLY_NO_SAMPLE;
 		row[COLUMN_STACK].depth = root_rows;
 		row[COLUMN_TOTAL].number = input->tally.rest_ns;
 		row[COLUMN_PLACED_TOTAL] = row[COLUMN_TOTAL];

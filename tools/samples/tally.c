@@ -200,6 +200,8 @@ static void take_rest(struct collecting *collecting, uint32_t index)
 static enum calibration_pools choose_pools(const struct filter *filter, unsigned by)
 {
 	enum calibration_pools pools = CALIBRATION_BY_PROGRAM;
+	if (by & TALLY_POOLED)
+		by = 0;
 	if (by & TALLY_BY_PROCESS)
 		pools = CALIBRATION_BY_PROCESS;
 	for (size_t i = 0; i < filter->count; i++) {

@@ -17,6 +17,9 @@ struct filter;
 #define TALLY_BY_PROCESS 1u
 #define TALLY_BY_THREAD  2u /* and by process */
 #define TALLY_BY_REASON  4u /* why a stack is skipped */
+/* Sums by function are those of a tally by function alone, where short threads share their time;
+ * sums of short threads are not their accounts. */
+#define TALLY_POOLED 8u
 
 /* Of guessed stacks with known grounds of their guess. */
 struct tally_guesses {
@@ -86,6 +89,10 @@ typedef bool tally_sample_callback(const struct tally_sample *sample, void *user
  * file: of each thread by time. Returns the reader's code. */
 TBRW_U32 tally_each_sample(struct profile_reader *reader, const struct filter *filter,
 			   tally_sample_callback *callback, void *user);
+
+/* Names for CPU time in no sample, and of no known thread. */
+#define TALLY_NO_SAMPLE "[No sample]"
+#define TALLY_NO_THREAD "[No known thread]"
 
 /* Names for reports; "" if unknown. */
 const char *tally_process_name(const struct profile_reader *reader, uint32_t process);

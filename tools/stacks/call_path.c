@@ -11,11 +11,12 @@
 void call_path_finish(struct call_path *call_path)
 {
 	free(call_path->functions);
+	free(call_path->frames);
 	free(call_path->nodes);
 	memset(call_path, 0, sizeof(*call_path));
 }
 
-static void add_function(struct call_path *call_path, uint32_t function)
+static void add_function(struct call_path *call_path, uint32_t function, uint32_t frame)
 {
 	/* Several unknown frames in a row are one [Unknown frame(s)]. */
 	if (function <= FUNCTION_GUESSED && call_path->count > 0 &&
@@ -23,6 +24,9 @@ static void add_function(struct call_path *call_path, uint32_t function)
 		return;
 	xalloc_room(&call_path->functions, &call_path->capacity, call_path->count + 1,
 		    sizeof(*call_path->functions));
+	xalloc_room(&call_path->frames, &call_path->frame_capacity, call_path->count + 1,
+		    sizeof(*call_path->frames));
+	call_path->frames[call_path->count] = frame;
 	call_path->functions[call_path->count++] = function;
 }
 
@@ -46,21 +50,26 @@ static bool is_system(const struct functions *functions, uint32_t function)
 	return functions_dso_of(functions, function)->is_system;
 }
 
+static void keep_function(struct call_path *call_path, size_t from, size_t to)
+{
+	call_path->functions[to] = call_path->functions[from];
+	call_path->frames[to] = call_path->frames[from];
+}
+
 static void apply_mode(struct call_path *call_path, const struct functions *functions,
 		       enum call_path_mode mode)
 {
 	assert(call_path->count > 0);
 	size_t kept = 0;
-	uint32_t outermost = call_path->functions[0];
 	bool was_system = false;
 	for (size_t i = 0; i < call_path->count; i++) {
 		bool system = is_system(functions, call_path->functions[i]);
 		if (!system || (mode == CALL_PATH_USER_PLUS_ONE && !was_system))
-			call_path->functions[kept++] = call_path->functions[i];
+			keep_function(call_path, i, kept++);
 		was_system = system;
 	}
 	if (kept == 0)
-		call_path->functions[kept++] = outermost;
+		kept = 1; /* nothing was moved: the outermost one */
 	call_path->count = kept;
 }
 
@@ -82,23 +91,24 @@ void call_path_of_stack(struct call_path *call_path, const struct profile_reader
 			(count > 0 && is_guessed(reader, call_path->nodes[count - 1]));
 	call_path->count = 0;
 	if (state == PROFILE_STACK_SKIPPED || is_cut)
-		add_function(call_path, FUNCTION_SKIPPED);
+		add_function(call_path, FUNCTION_SKIPPED, PROFILE_NONE);
 	if (has_seam && (count == 0 || is_guessed(reader, call_path->nodes[0]))) {
-		add_function(call_path, FUNCTION_GUESSED);
+		add_function(call_path, FUNCTION_GUESSED, PROFILE_NONE);
 		has_seam = false;
 	}
 	if (count == 0)
-		add_function(call_path, node == TALLY_KERNEL ? FUNCTION_KERNEL : FUNCTION_UNKNOWN);
+		add_function(call_path, node == TALLY_KERNEL ? FUNCTION_KERNEL : FUNCTION_UNKNOWN,
+			     PROFILE_NONE);
 	while (count-- > 0) {
 		uint32_t frame = profile_reader_node(reader, call_path->nodes[count])->frame;
 		uint32_t function_count = 0;
 		const uint32_t *of_frame = functions_of_frame(functions, frame, &function_count);
 		if (has_seam && !is_guessed(reader, call_path->nodes[count])) {
-			add_function(call_path, FUNCTION_GUESSED);
+			add_function(call_path, FUNCTION_GUESSED, PROFILE_NONE);
 			has_seam = false;
 		}
 		for (uint32_t i = 0; i < function_count; i++)
-			add_function(call_path, of_frame[i]);
+			add_function(call_path, of_frame[i], frame);
 	}
 	assert(!has_seam); /* shown once */
 	if (mode != CALL_PATH_ALL)

@@ -26,8 +26,10 @@ enum call_path_mode {
 
 struct call_path {           /* all zero: empty */
 	uint32_t *functions; /* outermost first; at least one after call_path_of_stack */
+	uint32_t *frames;    /* of each function; PROFILE_NONE: missing frames, or the kernel */
 	size_t count;
 	size_t capacity;
+	size_t frame_capacity;
 	uint32_t *nodes; /* scratch */
 	size_t node_capacity;
 };

@@ -99,6 +99,35 @@ START_TEST(test_chain_modes)
 }
 END_TEST
 
+/* Each function has its frame, in every mode; marks have none. */
+START_TEST(test_chain_frames)
+{
+	static const struct build_sample sample = {
+		.stack = "libc:start app:main app:outer>inner",
+		.cpu_ms = 10,
+		.state = PROFILE_STACK_SKIPPED,
+	};
+	static const uint32_t all[] = {PROFILE_NONE, 0, 1, 2, 2};
+	static const uint32_t user_only[] = {PROFILE_NONE, 1, 2, 2};
+	struct build_result built = {.samples = &sample, .count = 1, .is_finalized = true};
+	struct opened opened;
+	struct call_path call_path = {0};
+	opened_begin(&opened, &built, true, 0);
+	const struct sampled_result *result = &opened.result;
+	uint32_t node = result->tally.entries[0].node;
+	call_path_of_stack(&call_path, result->reader, result->functions, node,
+			   PROFILE_STACK_SKIPPED, CALL_PATH_ALL);
+	ck_assert_uint_eq(call_path.count, 5);
+	ck_assert_mem_eq(call_path.frames, all, sizeof(all));
+	call_path_of_stack(&call_path, result->reader, result->functions, node,
+			   PROFILE_STACK_SKIPPED, CALL_PATH_USER_ONLY);
+	ck_assert_uint_eq(call_path.count, 4);
+	ck_assert_mem_eq(call_path.frames, user_only, sizeof(user_only));
+	call_path_finish(&call_path);
+	opened_end(&opened);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("chain");
@@ -109,6 +138,7 @@ int main(void)
 	tcase_add_test(cases, test_chain_unknown_frames);
 	tcase_add_test(cases, test_chain_inlines);
 	tcase_add_test(cases, test_chain_modes);
+	tcase_add_test(cases, test_chain_frames);
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);
 }

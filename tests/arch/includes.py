@@ -24,6 +24,7 @@ LIBRARIES = {
     'libiberty': r'libiberty/.*|demangle\.h|libiberty\.h',
     'json': r'json-c/.*|json\.h|jansson\.h',
     'zlib': r'zlib\.h',
+    'protobuf': r'protobuf-c/.*|.*\.pb-c\.h',
     'zstd': r'zstd.*\.h',
     'libdeflate': r'libdeflate\.h',
     'lzma': r'lzma\.h',
@@ -58,6 +59,7 @@ RULES = {
     'tools/symbols': (lambda h: h.startswith(('tools/', 'program/')), {'libc', 'elf', 'libelf', 'libdw'}),
     'tools/perf_data': (lambda h: h.startswith('tools/'), {'libc', 'perf_event'}),
     'tools/table': (lambda h: h.startswith('tools/'), {'libc', 'json'}),
+    'tools/export': (lambda h: h.startswith('tools/') or h in TBRW_PUBLIC | PROFILE_PUBLIC, {'libc', 'protobuf', 'zlib'}),
     'tools': (lambda h: h.startswith(('tools/', 'program/')) or h in TBRW_PUBLIC | PROFILE_PUBLIC, {'libc', 'json'}),
 }
 
@@ -121,7 +123,7 @@ ROOMS = {
         'report': 'memory text functions samples stacks table',
         'collection': 'memory samples table report',
         'perf_data': 'memory',
-        'export': 'memory functions samples stacks perf_data',
+        'export': 'memory functions samples stacks collection perf_data',
         'convert': 'memory text terminal cli names symbols functions stacks export',
         'tb5': 'memory text terminal cli',
         '': 'text terminal cli stacks report export convert',

@@ -30,28 +30,33 @@ struct profile_reader *known_reader(const char *result)
 	return reader;
 }
 
-char *known_fold(const char *path, bool with_threads)
+char *known_export(const char *path, const char *name, bool with_threads, size_t *size)
 {
+	const struct export_format *format = export_format_find(name);
 	struct sampled_result result;
 	struct filter everything = {0};
 	struct export_options options = {.with_threads = with_threads};
-	ck_assert_int_eq(sampled_result_open(&result, path, &everything,
-					     with_threads ? TALLY_BY_THREAD : TALLY_BY_PROCESS,
-					     true),
-			 0);
+	ck_assert_ptr_nonnull(format);
+	unsigned by = format->by | (with_threads ? TALLY_BY_THREAD : 0);
+	ck_assert_int_eq(sampled_result_open(&result, path, &everything, by, true), 0);
 	struct weighted_stacks stacks = {.reader = result.reader,
 					 .functions = result.functions,
 					 .tally = &result.tally,
 					 .filter = &everything,
 					 .mode = CALL_PATH_ALL,
 					 .with_call_path = true};
-	char *text = NULL;
-	size_t size;
-	FILE *stream = open_memstream(&text, &size);
-	ck_assert_uint_eq(export_folded_write(&stacks, &options, stream), VT_SUCCESS);
+	char *bytes = NULL;
+	FILE *stream = open_memstream(&bytes, size);
+	ck_assert_uint_eq(format->write(&stacks, &options, stream), VT_SUCCESS);
 	fclose(stream);
 	sampled_result_close(&result);
-	return text;
+	return bytes;
+}
+
+char *known_fold(const char *path, bool with_threads)
+{
+	size_t size;
+	return known_export(path, "folded", with_threads, &size);
 }
 
 void known_finalize(const char *result)

@@ -14,8 +14,9 @@ extern const struct build_sample known_samples[KNOWN_SAMPLES];
 
 /* Each fails the test if the result at path is none. */
 struct profile_reader *known_reader(const char *path); /* for the caller to close */
-/* As folded stacks, for the caller to free. */
-char *known_fold(const char *path, bool with_threads);
+/* In a format of tbconvert export, for the caller to free; a NUL stands behind the bytes. */
+char *known_export(const char *path, const char *format, bool with_threads, size_t *size);
+char *known_fold(const char *path, bool with_threads); /* as folded stacks; likewise */
 void known_finalize(const char *path);
 
 #endif

@@ -129,6 +129,12 @@ static int write_export(const struct sampled_result *result, const char *path,
 	int status = arguments_open_output(&output, request->output);
 	if (status != 0)
 		return status;
+	if (request->format->is_binary && output.is_terminal) {
+		output_abandon(&output);
+		diagnose("export: %s is not for a terminal; name a file with -o",
+			 request->format->name);
+		return EXIT_USAGE;
+	}
 	TBRW_U32 code = request->format->write(&stacks, &request->options, output.stream);
 	if (code == VT_SUCCESS)
 		return arguments_finish_output(&output, request->output);

@@ -5,8 +5,13 @@
 #include <string.h>
 
 static const struct export_format formats[] = {
-	{"folded", "folded stacks for flame graphs", TALLY_BY_PROCESS, export_folded_write},
-	{"perf", "perf.data for perf, and for vtune -import", TALLY_BY_THREAD, export_perf_write},
+	{"folded", "folded stacks for flame graphs", TALLY_BY_PROCESS,
+	 .write = export_folded_write},
+	{"perf", "perf.data for perf, and for vtune -import", TALLY_BY_THREAD, .is_binary = true,
+	 .write = export_perf_write},
+	{"pprof", "profile.proto in gzip, for go tool pprof and its like",
+	 TALLY_BY_THREAD | TALLY_BY_REASON | TALLY_POOLED, .is_binary = true,
+	 .write = export_pprof_write},
 };
 
 const struct export_format *export_format_at(size_t index)

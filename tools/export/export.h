@@ -26,6 +26,7 @@ struct export_format {
 	const char *name;
 	const char *what; /* for --help */
 	unsigned by;      /* TALLY_BY_... of the stacks, whatever the options are */
+	bool is_binary;   /* not for terminals */
 	/* Returns the reader's code; errors of the stream show in ferror. */
 	TBRW_U32(*write)
 	(struct weighted_stacks *stacks, const struct export_options *options, FILE *stream);
@@ -47,5 +48,9 @@ TBRW_U32 export_folded_write(struct weighted_stacks *stacks, const struct export
  * thread, whatever the options say. */
 TBRW_U32 export_perf_write(struct weighted_stacks *stacks, const struct export_options *options,
 			   FILE *stream);
+/* A profile in the pprof format (profile.proto, in gzip): a sample for each distinct stack of a
+ * thread, with its samples and CPU time. Threads are always kept apart, by labels. */
+TBRW_U32 export_pprof_write(struct weighted_stacks *stacks, const struct export_options *options,
+			    FILE *stream);
 
 #endif

@@ -52,6 +52,12 @@ struct stack_owner {
 };
 
 struct stack_owner weighted_stacks_owner(const struct weighted_stacks *stacks);
+/* Of a thread of the reader. */
+struct stack_owner weighted_stacks_owner_of_thread(const struct weighted_stacks *stacks,
+						   uint32_t thread);
+
+/* CPU time of no known thread. 0 with a filter, which asks for a part: the time is in no part. */
+uint64_t weighted_stacks_threadless_ns(const struct weighted_stacks *stacks);
 
 /* All samples that meet the filter, as tally_each_sample (tools/samples/tally.h). Apart from the
  * steps above. Returns the reader's code. */

@@ -349,7 +349,7 @@ static void add_symbol(struct profile_writer *writer, uint32_t frame, uint16_t d
 		.frame = frame,
 		.depth = depth,
 		.flags = is_inlined ? PROFILE_SYMBOL_INLINED : 0,
-		.line = 10,
+		.line = 10 * (frame + 1) + depth,
 		.start = start,
 		.size = BUILD_STEP,
 	};

@@ -15,7 +15,8 @@ struct build_sample {
 	 * inlined into `outer`, "image:function.cold" is a part of that function, "image:function^"
 	 * was found by a frame pointer, "image:function~" is guessed, "image:" is a frame without a
 	 * symbol, "?" one of unknown code; "" not even the leaf. Images: app, lib
-	 * (/opt/app/lib.so), libc, vdso, jit. */
+	 * (/opt/app/lib.so), libc, vdso, jit. All functions are in /src/app.c; those of the n-th
+	 * frame to appear, counted from 1, are at line 10 n, the innermost, and those behind. */
 	const char *stack;
 	unsigned count;
 	unsigned cpu_ms; /* each */

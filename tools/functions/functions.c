@@ -23,8 +23,10 @@ struct functions {
 	uint32_t *dso_of_image;
 
 	uint32_t *of_frames; /* function indices of all frames, one after the other */
+	uint32_t *lines;     /* of these */
 	size_t used;
 	size_t allocated;
+	size_t lines_allocated;
 	size_t *first_of_frame; /* one more than there are frames */
 
 	char **texts; /* made here, not the reader's */
@@ -144,11 +146,24 @@ static void add_specials(struct functions *functions)
 	}
 }
 
-static void add_to_frame(struct functions *functions, uint32_t index)
+static void add_to_frame(struct functions *functions, uint32_t index, uint32_t line)
 {
-	xalloc_room(&functions->of_frames, &functions->allocated, functions->used + 1,
+	size_t used = functions->used++;
+	xalloc_room(&functions->of_frames, &functions->allocated, used + 1,
 		    sizeof(*functions->of_frames));
-	functions->of_frames[functions->used++] = index;
+	xalloc_room(&functions->lines, &functions->lines_allocated, used + 1,
+		    sizeof(*functions->lines));
+	functions->of_frames[used] = index;
+	functions->lines[used] = line;
+}
+
+/* The file of a function is that of its first frame: code from an included file has no line there.
+ */
+static uint32_t line_of_symbol(const struct functions *functions, uint32_t function,
+			       const struct profile_symbol *symbol)
+{
+	const char *file = profile_reader_symtext(functions->reader, symbol->file);
+	return strcmp(file, functions->functions[function].file) == 0 ? symbol->line : 0;
 }
 
 /* func@0xRVA, or [module] if there was no file to tell functions apart. */
@@ -209,9 +224,11 @@ static void name_frame(struct functions *functions, uint32_t index, bool with_in
 	const struct profile_symbol *symbols =
 		profile_reader_symbols(functions->reader, index, &count);
 	if (count == 0)
-		add_to_frame(functions, function_without_symbol(functions, frame));
-	for (uint32_t i = count; i-- > (with_inlined || count == 0 ? 0 : count - 1);)
-		add_to_frame(functions, function_of_symbol(functions, frame, &symbols[i]));
+		add_to_frame(functions, function_without_symbol(functions, frame), 0);
+	for (uint32_t i = count; i-- > (with_inlined || count == 0 ? 0 : count - 1);) {
+		uint32_t function = function_of_symbol(functions, frame, &symbols[i]);
+		add_to_frame(functions, function, line_of_symbol(functions, function, &symbols[i]));
+	}
 }
 
 struct functions *functions_create(const struct profile_reader *reader, bool with_inlined)
@@ -242,6 +259,7 @@ void functions_destroy(struct functions *functions)
 	free(functions->dsos);
 	free(functions->dso_of_image);
 	free(functions->of_frames);
+	free(functions->lines);
 	free(functions->first_of_frame);
 	index_map_finish(&functions->map);
 	index_map_finish(&functions->dso_map);
@@ -287,4 +305,9 @@ const uint32_t *functions_of_frame(const struct functions *functions, uint32_t f
 	assert(first < functions->first_of_frame[frame + 1]);
 	*count = (uint32_t)(functions->first_of_frame[frame + 1] - first);
 	return functions->of_frames + first;
+}
+
+const uint32_t *functions_lines_of_frame(const struct functions *functions, uint32_t frame)
+{
+	return functions->lines + functions->first_of_frame[frame];
 }

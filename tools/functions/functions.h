@@ -58,4 +58,8 @@ const struct dso *functions_dso_of(const struct functions *functions, uint32_t i
 const uint32_t *functions_of_frame(const struct functions *functions, uint32_t frame,
 				   uint32_t *count);
 
+/* A line of each of these, in the function's file: of the frame's address in the innermost one, of
+ * the inlined call in the others; 0: not known. */
+const uint32_t *functions_lines_of_frame(const struct functions *functions, uint32_t frame);
+
 #endif

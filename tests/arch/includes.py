@@ -123,7 +123,7 @@ ROOMS = {
         'report': 'memory text functions samples stacks table',
         'collection': 'memory samples table report',
         'perf_data': 'memory',
-        'export': 'memory functions samples stacks collection perf_data',
+        'export': 'memory terminal functions samples stacks collection perf_data',
         'convert': 'memory text terminal cli names symbols functions stacks export',
         'tb5': 'memory text terminal cli',
         '': 'text terminal cli stacks report export convert',

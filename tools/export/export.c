@@ -12,6 +12,10 @@ static const struct export_format formats[] = {
 	{"pprof", "profile.proto in gzip, for go tool pprof and its like",
 	 TALLY_BY_THREAD | TALLY_BY_REASON | TALLY_POOLED, .is_binary = true,
 	 .write = export_pprof_write},
+	{"speedscope", "threads in the order of time, for speedscope", TALLY_BY_THREAD,
+	 .write = export_speedscope_write},
+	{"callgrind", "functions, lines and calls, for KCachegrind and callgrind_annotate",
+	 TALLY_BY_PROCESS, .write = export_callgrind_write},
 };
 
 const struct export_format *export_format_at(size_t index)

@@ -48,9 +48,20 @@ TBRW_U32 export_folded_write(struct weighted_stacks *stacks, const struct export
  * thread, whatever the options say. */
 TBRW_U32 export_perf_write(struct weighted_stacks *stacks, const struct export_options *options,
 			   FILE *stream);
+
 /* A profile in the pprof format (profile.proto, in gzip): a sample for each distinct stack of a
  * thread, with its samples and CPU time. Threads are always kept apart, by labels. */
 TBRW_U32 export_pprof_write(struct weighted_stacks *stacks, const struct export_options *options,
 			    FILE *stream);
+
+/* speedscope's JSON: a profile for each thread, with its CPU time by stack in the order of time.
+ * Sums are those of the report threads. */
+TBRW_U32 export_speedscope_write(struct weighted_stacks *stacks,
+				 const struct export_options *options, FILE *stream);
+
+/* Callgrind's format: CPU time and samples of functions, lines and calls. Processes call the
+ * outermost functions; with threads, their threads do. */
+TBRW_U32 export_callgrind_write(struct weighted_stacks *stacks,
+				const struct export_options *options, FILE *stream);
 
 #endif

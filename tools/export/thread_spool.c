@@ -1,0 +1,207 @@
+#include "tools/export/thread_spool.h"
+
+#include "tools/memory/xalloc.h"
+#include "tools/terminal/diagnose.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NONE UINT32_MAX
+
+/* Records in memory are linked by thread. When the memory is full, each thread's go to the file as
+ * an extent, which knows the thread's extent before. */
+struct spooled_thread {
+	uint64_t extent; /* place of the last extent behind the file's start, plus 1; 0: none */
+	uint32_t first;  /* records in memory, NONE: none */
+	uint32_t last;
+	uint32_t count;
+};
+
+struct extent {
+	uint64_t before; /* as spooled_thread.extent */
+	uint64_t count;  /* records behind this header */
+};
+
+struct thread_spool {
+	size_t record_size;
+	struct spooled_thread *threads;
+	size_t thread_count;
+	size_t thread_capacity;
+
+	char *records; /* in memory */
+	uint32_t *next;
+	uint32_t count;
+	uint32_t capacity;
+
+	FILE *file;   /* NULL: not needed yet */
+	uint64_t end; /* of the file */
+
+	/* reading */
+	uint64_t *extents; /* of the thread, as spooled_thread.extent, the last one first */
+	size_t extent_count;
+	size_t extent_capacity;
+	uint64_t left;   /* records of the current extent */
+	uint32_t record; /* in memory */
+};
+
+static const char *choose_directory(void)
+{
+	const char *directory = getenv("TMPDIR");
+	return directory && directory[0] ? directory : "/var/tmp";
+}
+
+static _Noreturn void fail(const char *what)
+{
+	diagnose("cannot %s a temporary file in %s: %s; set TMPDIR to a directory with room", what,
+		 choose_directory(), strerror(errno));
+	exit(EXIT_FAILURE);
+}
+
+struct thread_spool *thread_spool_create(size_t record_size, uint32_t bytes)
+{
+	struct thread_spool *spool = xalloc_zeroed(1, sizeof(*spool));
+	spool->record_size = record_size;
+	spool->capacity = bytes > record_size ? (uint32_t)(bytes / record_size) : 1;
+	/* untouched pages take no memory */
+	spool->records = xalloc_zeroed(spool->capacity, record_size);
+	spool->next = xalloc_zeroed(spool->capacity, sizeof(*spool->next));
+	return spool;
+}
+
+void thread_spool_destroy(struct thread_spool *spool)
+{
+	if (!spool)
+		return;
+	if (spool->file)
+		fclose(spool->file);
+	free(spool->threads);
+	free(spool->records);
+	free(spool->next);
+	free(spool->extents);
+	free(spool);
+}
+
+static void open_file(struct thread_spool *spool)
+{
+	char *path = xalloc_printf("%s/tbconvert.XXXXXX", choose_directory());
+	int fd = mkstemp(path);
+	if (fd < 0)
+		fail("create");
+	unlink(path);
+	free(path);
+	spool->file = fdopen(fd, "w+");
+	if (!spool->file)
+		fail("open");
+}
+
+static void write_bytes(struct thread_spool *spool, const void *bytes, size_t size)
+{
+	if (fwrite_unlocked(bytes, size, 1, spool->file) != 1)
+		fail("write");
+	spool->end += size;
+}
+
+static char *record_at(const struct thread_spool *spool, uint32_t index)
+{
+	return spool->records + index * spool->record_size;
+}
+
+static void write_extent(struct thread_spool *spool, struct spooled_thread *thread)
+{
+	const struct extent extent = {.before = thread->extent, .count = thread->count};
+	thread->extent = spool->end + 1;
+	write_bytes(spool, &extent, sizeof(extent));
+	for (uint32_t i = thread->first; i != NONE; i = spool->next[i])
+		write_bytes(spool, record_at(spool, i), spool->record_size);
+	thread->first = thread->last = NONE;
+	thread->count = 0;
+}
+
+static void write_extents(struct thread_spool *spool)
+{
+	if (!spool->file)
+		open_file(spool);
+	if (fseeko(spool->file, (off_t)spool->end, SEEK_SET) != 0)
+		fail("write");
+	for (size_t i = 0; i < spool->thread_count; i++) {
+		if (spool->threads[i].count > 0)
+			write_extent(spool, &spool->threads[i]);
+	}
+	if (fflush(spool->file) != 0)
+		fail("write");
+	spool->count = 0;
+}
+
+static struct spooled_thread *find_thread(struct thread_spool *spool, uint32_t thread)
+{
+	xalloc_room(&spool->threads, &spool->thread_capacity, (size_t)thread + 1,
+		    sizeof(*spool->threads));
+	for (; spool->thread_count <= thread; spool->thread_count++)
+		spool->threads[spool->thread_count] =
+			(struct spooled_thread){.first = NONE, .last = NONE};
+	return &spool->threads[thread];
+}
+
+void thread_spool_add(struct thread_spool *spool, uint32_t thread, const void *record)
+{
+	if (spool->count == spool->capacity)
+		write_extents(spool);
+	struct spooled_thread *spooled = find_thread(spool, thread);
+	uint32_t index = spool->count++;
+	memcpy(record_at(spool, index), record, spool->record_size);
+	spool->next[index] = NONE;
+	if (spooled->last == NONE)
+		spooled->first = index;
+	else
+		spool->next[spooled->last] = index;
+	spooled->last = index;
+	spooled->count++;
+}
+
+static void read_bytes(struct thread_spool *spool, void *bytes, size_t size)
+{
+	errno = 0;
+	if (fread_unlocked(bytes, size, 1, spool->file) != 1)
+		fail("read");
+}
+
+static struct extent read_extent(struct thread_spool *spool, uint64_t place)
+{
+	struct extent extent;
+	if (fseeko(spool->file, (off_t)(place - 1), SEEK_SET) != 0)
+		fail("read");
+	read_bytes(spool, &extent, sizeof(extent));
+	return extent;
+}
+
+void thread_spool_rewind(struct thread_spool *spool, uint32_t thread)
+{
+	const struct spooled_thread *spooled = find_thread(spool, thread);
+	spool->record = spooled->first;
+	spool->left = 0;
+	spool->extent_count = 0;
+	for (uint64_t place = spooled->extent; place > 0;
+	     place = read_extent(spool, place).before) {
+		xalloc_room(&spool->extents, &spool->extent_capacity, spool->extent_count + 1,
+			    sizeof(*spool->extents));
+		spool->extents[spool->extent_count++] = place;
+	}
+}
+
+bool thread_spool_next(struct thread_spool *spool, void *record)
+{
+	if (spool->left == 0 && spool->extent_count > 0)
+		spool->left = read_extent(spool, spool->extents[--spool->extent_count]).count;
+	if (spool->left > 0) {
+		spool->left--;
+		read_bytes(spool, record, spool->record_size);
+		return true;
+	}
+	if (spool->record == NONE)
+		return false;
+	memcpy(record, record_at(spool, spool->record), spool->record_size);
+	spool->record = spool->next[spool->record];
+	return true;
+}

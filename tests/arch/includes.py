@@ -59,7 +59,7 @@ RULES = {
     'tools/symbols': (lambda h: h.startswith(('tools/', 'program/')), {'libc', 'elf', 'libelf', 'libdw'}),
     'tools/perf_data': (lambda h: h.startswith('tools/'), {'libc', 'perf_event'}),
     'tools/table': (lambda h: h.startswith('tools/'), {'libc', 'json'}),
-    'tools/export': (lambda h: h.startswith('tools/') or h in TBRW_PUBLIC | PROFILE_PUBLIC, {'libc', 'protobuf', 'zlib'}),
+    'tools/pprof': (lambda h: h.startswith('tools/'), {'libc', 'protobuf', 'zlib'}),
     'tools': (lambda h: h.startswith(('tools/', 'program/')) or h in TBRW_PUBLIC | PROFILE_PUBLIC, {'libc', 'json'}),
 }
 
@@ -123,7 +123,8 @@ ROOMS = {
         'report': 'memory text functions samples stacks table',
         'collection': 'memory samples table report',
         'perf_data': 'memory',
-        'export': 'memory terminal functions samples stacks collection perf_data',
+        'pprof': 'memory',
+        'export': 'memory terminal functions samples stacks collection perf_data pprof',
         'convert': 'memory text terminal cli names symbols functions stacks export',
         'tb5': 'memory text terminal cli',
         '': 'text terminal cli stacks report export convert',

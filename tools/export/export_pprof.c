@@ -2,9 +2,9 @@
 #include "tools/collection/overview.h"
 #include "tools/collection/skip_reason.h"
 #include "tools/export/export.h"
-#include "tools/export/pprof.h"
 #include "tools/functions/filter.h"
 #include "tools/memory/xalloc.h"
+#include "tools/pprof/pprof.h"
 #include "tools/samples/tally.h"
 #include <inttypes.h>
 #include <stdlib.h>

@@ -184,7 +184,7 @@ START_TEST(test_locations)
 	for (size_t i = 0; i < 2; i++) {
 		const Pprof__Function *function =
 			function_of(profile, location->line[i]->function_id);
-		ck_assert_int_eq(location->line[i]->line, 10);
+		ck_assert_int_eq(location->line[i]->line, 50 + (int)i);
 		ck_assert_str_eq(text_of(profile, function->name), i ? "outer" : "inner");
 		ck_assert_str_eq(text_of(profile, function->system_name),
 				 i ? "outer(int)" : "inner(int)");

@@ -1,4 +1,4 @@
-#include "tools/export/gzip.h"
+#include "tools/pprof/gzip.h"
 
 #include "tools/memory/xalloc.h"
 #include <assert.h>

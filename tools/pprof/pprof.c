@@ -1,8 +1,8 @@
-#include "tools/export/pprof.h"
+#include "tools/pprof/pprof.h"
 
-#include "tools/export/gzip.h"
 #include "tools/memory/index_map.h"
 #include "tools/memory/xalloc.h"
+#include "tools/pprof/gzip.h"
 #include <assert.h>
 #include <pprof.pb-c.h> /* generated from pprof.proto */
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * A gzip file (RFC 1952) written piece by piece. Equal content gives equal bytes: the header has no
  * time and no name. Without memory the program ends (tools/memory/xalloc.h).
  */
-#ifndef TOOLS_EXPORT_GZIP_H
-#define TOOLS_EXPORT_GZIP_H
+#ifndef TOOLS_PPROF_GZIP_H
+#define TOOLS_PPROF_GZIP_H
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* gzip: what is written in pieces is read back whole. */
 #include "tests/support/suite.h"
-#include "tools/export/gzip.h"
+#include "tools/pprof/gzip.h"
 #include <check.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * fields of messages that follow each other. Memory grows with distinct texts and functions alone.
  * Without memory the program ends (tools/memory/xalloc.h). Texts are well-formed UTF-8, NULL is "".
  */
-#ifndef TOOLS_EXPORT_PPROF_H
-#define TOOLS_EXPORT_PPROF_H
+#ifndef TOOLS_PPROF_PPROF_H
+#define TOOLS_PPROF_PPROF_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -70,9 +70,12 @@ static void weigh_random(const struct tracker *tracker, struct thread *thread,
 			 const struct tick *tick, uint64_t period_ns, struct profile_stack *stack)
 {
 	stack->kernel_us = saturate_us(thread->rest_ns);
-	stack->cpu_ns = sampling_weigh(&tracker->events->sampling, period_ns, tick->user_ns) +
-			UINT64_C(1000) * stack->kernel_us;
-	thread->rest_ns -= UINT64_C(1000) * stack->kernel_us;
+	uint64_t kernel_ns = UINT64_C(1000) * stack->kernel_us;
+	uint64_t user_ns = sampling_weigh(&tracker->events->sampling, period_ns, tick->user_ns);
+	/* A damaged record may hold any period and count. */
+	if (__builtin_add_overflow(user_ns, kernel_ns, &stack->cpu_ns))
+		stack->cpu_ns = UINT64_MAX;
+	thread->rest_ns -= kernel_ns;
 }
 
 void tracker_weigh(struct tracker *tracker, struct thread *thread, const struct tick *tick,

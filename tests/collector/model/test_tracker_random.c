@@ -162,6 +162,18 @@ START_TEST(kernel_time_beyond_the_field)
 }
 END_TEST
 
+/* A damaged record's count: the weight stays as large, with the kernel's part in it. */
+START_TEST(count_beyond_all_time)
+{
+	configure(PROFILE_KERNEL_TIME_APART, true);
+	start(20, APP + 1);
+	feed_tick(30, APP + 1, 0, 3 * TICK, false);
+	feed_tick(40, APP + 1, 0, UINT64_MAX, true);
+	ck_assert_uint_eq(last_stack().kernel_us, 2 * TICK / US);
+	ck_assert_uint_eq(last_stack().cpu_ns, UINT64_MAX);
+}
+END_TEST
+
 /* Loop: lost, throttled. What was lost is of nobody's function, and not the kernel's. */
 START_TEST(gaps)
 {
@@ -473,6 +485,7 @@ int main(void)
 	tcase_add_loop_test(tcase, distances_of_cpus, 0, 2);
 	tcase_add_test(tcase, kernel_time_apart);
 	tcase_add_test(tcase, kernel_time_beyond_the_field);
+	tcase_add_test(tcase, count_beyond_all_time);
 	tcase_add_loop_test(tcase, gaps, 0, 2);
 	tcase_add_loop_test(tcase, no_user_code, 0, 2);
 	tcase_add_test(tcase, unseen);

@@ -13,7 +13,8 @@
 struct result {
 	char directory[4096];
 	char file[4352];   /* directory/NAME.tb5, NAME the directory's last component */
-	char through[320]; /* the file's path by the directory's descriptor (profile/place.h) */
+	char through[320]; /* the file's path by the directory's descriptor (profile/base/place.h)
+			    */
 	bool created;      /* we made the directory */
 	int place;         /* descriptor of the directory, even if moved; -1: not held */
 	int held;          /* the file, likewise */

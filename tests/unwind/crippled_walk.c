@@ -1,5 +1,5 @@
 /*
- * Stands in for unwind/walk.c: a walker that gives up after the leaf, and says so. Tests that
+ * Stands in for unwind/walk/walk.c: a walker that gives up after the leaf, and says so. Tests that
  * compare walks with other unwinders' must fail with it.
  */
 #include "unwind/unwind.h"

@@ -1,6 +1,6 @@
 /* The rules of binding, for TBRW_dobind and for the profile reader alike: lives, execs, gaps, and
  * the module that held an address. What each side makes of them: test_bind.c,
- * tests/profile/test_attribution.c.
+ * tests/profile/read/test_attribution.c.
  */
 #include "tbrw/bind/binder.h"
 #include "tests/tbrw/support.h"

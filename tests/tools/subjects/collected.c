@@ -1,4 +1,4 @@
-/* A function that the linker leaves out, for test_names.c: its entry in the debug information
+/* A function that the linker leaves out, for test_elf_symbols.c: its entry in the debug information
  * stays, with the address 0, and is so long that it seems to hold live_function, at 0x1000. */
 int live_function(int value);
 __attribute__((visibility("default"))) int live_function(int value)

@@ -1,5 +1,5 @@
 /* Code at known addresses (linked with -Ttext=0x10000) whose symbols say as little as an
- * assembler's: what test_names.c expects of it, whole and stripped. */
+ * assembler's: what test_elf_symbols.c expects of it, whole and stripped. */
 __asm__(".text\n"
 	/* 0x10000: the same function under two names, no size, as in musl's memcpy.s */
 	".globl labels_copy_alias\n"

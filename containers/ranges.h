@@ -151,8 +151,11 @@ static inline void ranges_add_block(struct ranges *ranges, size_t index, size_t 
 static inline void ranges_insert(struct ranges *ranges, struct ranges_place *place,
 				 const void *range)
 {
-	const uint64_t *inserted = range, *next = ranges_at(ranges, *place);
+	const uint64_t *inserted = range;
+	const uint64_t *next = ranges_at(ranges, *place);
 	assert(!next || inserted[1] <= next[0]);
+	(void)inserted; /* both: used by assertions alone */
+	(void)next;
 	if (ranges->block_count == 0)
 		ranges_add_block(ranges, 0, 0);
 	/* The end belongs to the last block. */

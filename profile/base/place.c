@@ -92,7 +92,8 @@ int profile_place_open(const char *path, enum profile_place *place)
 
 void profile_place_file(int folder, const char *name, char *path, size_t size)
 {
-	int length = snprintf(path, size, "/proc/self/fd/%d/%s", folder, name);
+	size_t length = (size_t)snprintf(path, size, "/proc/self/fd/%d/%s", folder, name);
 
-	assert(length > 0 && (size_t)length < size);
+	assert(length > 0 && length < size);
+	(void)length; /* used by the assertion alone */
 }

@@ -163,7 +163,8 @@ void thread_spool_add(struct thread_spool *spool, uint32_t thread, const void *r
 static void read_bytes(struct thread_spool *spool, void *bytes, size_t size)
 {
 	errno = 0;
-	if (fread_unlocked(bytes, size, 1, spool->file) != 1)
+	/* In parentheses: the macro of the C library has a conversion that warns. */
+	if ((fread_unlocked)(bytes, size, 1, spool->file) != 1)
 		fail("read");
 }
 

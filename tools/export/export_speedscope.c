@@ -1,5 +1,6 @@
 /* speedscope's own format, https://www.speedscope.app/file-format-schema.json: frames shared by all
  * profiles, and a sampled profile for each thread. */
+#include "containers/compare.h"
 #include "tools/export/export.h"
 #include "tools/export/json_writer.h"
 #include "tools/export/labels.h"
@@ -177,9 +178,8 @@ static int compare_timelines(const void *a, const void *b, void *user)
 	const struct timeline *timelines = user;
 	uint32_t left = *(const uint32_t *)a;
 	uint32_t right = *(const uint32_t *)b;
-	if (timelines[left].cpu_ns != timelines[right].cpu_ns)
-		return timelines[left].cpu_ns < timelines[right].cpu_ns ? 1 : -1;
-	return left < right ? -1 : left > right;
+	int order = compare_numbers(timelines[right].cpu_ns, timelines[left].cpu_ns);
+	return order ? order : compare_numbers(left, right);
 }
 
 /* The thread with the most time comes first and is shown first. Threads without time have nothing

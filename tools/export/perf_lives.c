@@ -1,5 +1,6 @@
 #include "tools/export/perf_lives.h"
 
+#include "containers/compare.h"
 #include "tools/memory/xalloc.h"
 #include <stdbool.h>
 #include <stdlib.h>
@@ -26,9 +27,8 @@ static int compare_processes(const void *a, const void *b)
 {
 	const struct profile_process_info *left = ((const struct process *)a)->info;
 	const struct profile_process_info *right = ((const struct process *)b)->info;
-	if (left->pid != right->pid)
-		return left->pid < right->pid ? -1 : 1;
-	return (left->start_tsc > right->start_tsc) - (left->start_tsc < right->start_tsc);
+	int order = compare_numbers(left->pid, right->pid);
+	return order ? order : compare_numbers(left->start_tsc, right->start_tsc);
 }
 
 /* A process that begins when the one before with its number ends is the same one after an exec. */
@@ -70,11 +70,10 @@ static int compare_lives(const void *a, const void *b)
 {
 	const struct perf_life *left = a;
 	const struct perf_life *right = b;
-	if (left->time_ns != right->time_ns)
-		return left->time_ns < right->time_ns ? -1 : 1;
-	if (left->kind != right->kind)
-		return left->kind < right->kind ? -1 : 1;
-	return (left->index > right->index) - (left->index < right->index);
+	int order = compare_numbers(left->time_ns, right->time_ns);
+	if (!order)
+		order = compare_numbers(left->kind, right->kind);
+	return order ? order : compare_numbers(left->index, right->index);
 }
 
 struct perf_life *perf_lives_collect(const struct profile_reader *reader, size_t *count)

@@ -152,13 +152,17 @@ static bool is_in_time(const struct collecting *collecting,
 	       filter_takes_time(collecting->filter, find_time_ns(collecting->reader, sample->tsc));
 }
 
+static bool takes_owner(const struct profile_reader *reader, const struct filter *filter,
+			const struct profile_sample_info *sample)
+{
+	return filter_takes_thread(filter, sample->pid, tally_process_name(reader, sample->process),
+				   sample->tid, tally_thread_name(reader, sample->thread));
+}
+
 static bool take_sample(const struct profile_sample_info *sample, void *user)
 {
 	struct collecting *collecting = user;
-	if (!filter_takes_thread(collecting->filter, sample->pid,
-				 tally_process_name(collecting->reader, sample->process),
-				 sample->tid,
-				 tally_thread_name(collecting->reader, sample->thread)))
+	if (!takes_owner(collecting->reader, collecting->filter, sample))
 		return true;
 	struct tally_entry key = make_key(collecting, sample);
 	struct calibration_parts parts = calibration_take(&collecting->calibration, sample);
@@ -251,11 +255,8 @@ static bool visit_sample(const struct profile_sample_info *info, void *user)
 	struct calibration_parts parts = calibration_take(&visit->calibration, info);
 	const struct tally_sample sample = {info, find_time_ns(visit->reader, info->tsc),
 					    parts.drawn_ns, parts.kernel_ns};
-	bool is_taken =
-		filter_takes_time(visit->filter, sample.since_start_ns) &&
-		filter_takes_thread(visit->filter, info->pid,
-				    tally_process_name(visit->reader, info->process), info->tid,
-				    tally_thread_name(visit->reader, info->thread));
+	bool is_taken = filter_takes_time(visit->filter, sample.since_start_ns) &&
+			takes_owner(visit->reader, visit->filter, info);
 	return !is_taken || visit->callback(&sample, visit->user);
 }
 

@@ -1,6 +1,6 @@
 /* tbconvert: exports a result for other tools, and completes results. */
 #include "tools/convert/command.h"
-#include "tools/export/export.h"
+#include "tools/formats/export_format.h"
 #include "tools/terminal/diagnose.h"
 #include "tools/text/suggest.h"
 #include <signal.h>

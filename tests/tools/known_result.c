@@ -1,7 +1,7 @@
 #include "tests/tools/known_result.h"
 
 #include "tools/convert/frame_symbols.h"
-#include "tools/export/export.h"
+#include "tools/formats/export_format.h"
 #include "tools/functions/filter.h"
 #include "tools/stacks/sampled_result.h"
 #include <check.h>

@@ -1,7 +1,7 @@
 #include "tools/cli/arguments.h"
 #include "tools/cli/output.h"
 #include "tools/convert/command.h"
-#include "tools/export/export.h"
+#include "tools/formats/export_format.h"
 #include "tools/functions/filter.h"
 #include "tools/memory/xalloc.h"
 #include "tools/stacks/sampled_result.h"

@@ -1,7 +1,8 @@
 /*
- * Formats to export a result to. To add one: a file with its write function, a row in export.c. A
- * format sees the result as weighted stacks; one in the order of time reads the samples itself, by
- * the stacks' reader and filter.
+ * What a format of exports is. To add one: a file with its write function, a row in
+ * tools/formats/export_format.c. A format sees the result as weighted stacks; one in the order of
+ * time reads the samples itself, by the stacks' reader and filter. Larger formats have rooms and
+ * headers of their own.
  */
 #ifndef TOOLS_EXPORT_EXPORT_H
 #define TOOLS_EXPORT_EXPORT_H
@@ -32,22 +33,10 @@ struct export_format {
 	(struct weighted_stacks *stacks, const struct export_options *options, FILE *stream);
 };
 
-/* NULL behind the last one. */
-const struct export_format *export_format_at(size_t index);
-const struct export_format *export_format_find(const char *name);
-
-/* The names, NULL behind the last one. The caller frees the array. */
-const char **export_format_names(void);
-
 /* Folded stacks: "process;root;...;leaf COUNT", one line per distinct stack, COUNT by the options'
  * weight; with threads "process;name-tid;root;...". Lines are sorted. */
 TBRW_U32 export_folded_write(struct weighted_stacks *stacks, const struct export_options *options,
 			     FILE *stream);
-
-/* A perf.data file, by time and by thread: a sample's period is its CPU time in ns. Needs stacks by
- * thread, whatever the options say. */
-TBRW_U32 export_perf_write(struct weighted_stacks *stacks, const struct export_options *options,
-			   FILE *stream);
 
 /* A profile in the pprof format (profile.proto, in gzip): a sample for each distinct stack of a
  * thread, with its samples and CPU time. Threads are always kept apart, by labels. */

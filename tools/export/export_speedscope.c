@@ -2,11 +2,11 @@
  * profiles, and a sampled profile for each thread. */
 #include "containers/compare.h"
 #include "tools/export/export.h"
-#include "tools/export/json_writer.h"
 #include "tools/export/labels.h"
-#include "tools/export/timelines.h"
+#include "tools/json/json_writer.h"
 #include "tools/memory/xalloc.h"
 #include "tools/samples/tally.h"
+#include "tools/timelines/timelines.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* perf.data files of results with known content, read back record by record. */
 #include "tests/support/suite.h"
 #include "tests/tools/known_result.h"
-#include "tools/export/export.h"
 #include "tools/functions/filter.h"
+#include "tools/perf_export/export_perf.h"
 #include "tools/stacks/sampled_result.h"
 #include <check.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* JSON as written, and as a reader of JSON reads it. */
 #include "tests/support/suite.h"
-#include "tools/export/json_writer.h"
+#include "tools/json/json_writer.h"
 #include <check.h>
 #include <json-c/json.h>
 #include <stdlib.h>

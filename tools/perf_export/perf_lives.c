@@ -1,4 +1,4 @@
-#include "tools/export/perf_lives.h"
+#include "tools/perf_export/perf_lives.h"
 
 #include "containers/compare.h"
 #include "tools/memory/xalloc.h"

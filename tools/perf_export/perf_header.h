@@ -1,8 +1,8 @@
 /*
  * What the header of a perf.data file says of a result.
  */
-#ifndef TOOLS_EXPORT_PERF_HEADER_H
-#define TOOLS_EXPORT_PERF_HEADER_H
+#ifndef TOOLS_PERF_EXPORT_PERF_HEADER_H
+#define TOOLS_PERF_EXPORT_PERF_HEADER_H
 
 #include "profile/read/reader.h"
 #include "tools/perf_data/perf_file.h"

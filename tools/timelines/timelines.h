@@ -1,13 +1,13 @@
 /*
  * Each thread's CPU time by stack, in the order of time. Sums are those of the report threads.
  */
-#ifndef TOOLS_EXPORT_TIMELINES_H
-#define TOOLS_EXPORT_TIMELINES_H
+#ifndef TOOLS_TIMELINES_TIMELINES_H
+#define TOOLS_TIMELINES_TIMELINES_H
 
 #include "profile/read/reader.h"
-#include "tools/export/thread_spool.h"
 #include "tools/memory/index_map.h"
 #include "tools/stacks/weighted_stacks.h"
+#include "tools/timelines/thread_spool.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-#include "tools/export/perf_space.h"
+#include "tools/perf_export/perf_space.h"
 
 #include "tools/memory/xalloc.h"
 #include <stdlib.h>

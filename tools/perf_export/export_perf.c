@@ -1,11 +1,12 @@
+#include "tools/perf_export/export_perf.h"
+
 #include "profile/read/reader.h"
-#include "tools/export/export.h"
-#include "tools/export/perf_chain.h"
-#include "tools/export/perf_header.h"
-#include "tools/export/perf_lives.h"
-#include "tools/export/perf_space.h"
 #include "tools/memory/xalloc.h"
 #include "tools/perf_data/perf_file.h"
+#include "tools/perf_export/perf_chain.h"
+#include "tools/perf_export/perf_header.h"
+#include "tools/perf_export/perf_lives.h"
+#include "tools/perf_export/perf_space.h"
 #include "tools/samples/tally.h"
 #include <stdlib.h>
 

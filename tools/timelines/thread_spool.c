@@ -1,4 +1,4 @@
-#include "tools/export/thread_spool.h"
+#include "tools/timelines/thread_spool.h"
 
 #include "tools/memory/xalloc.h"
 #include "tools/terminal/diagnose.h"

@@ -3,8 +3,8 @@
  * reserved one here: with the result's name for it, in the kernel's half of the addresses, whose
  * symbols all processes share. Kernel functions have their names in the same way.
  */
-#ifndef TOOLS_EXPORT_PERF_CHAIN_H
-#define TOOLS_EXPORT_PERF_CHAIN_H
+#ifndef TOOLS_PERF_EXPORT_PERF_CHAIN_H
+#define TOOLS_PERF_EXPORT_PERF_CHAIN_H
 
 #include "profile/read/reader.h"
 #include <stddef.h>

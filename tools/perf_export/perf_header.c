@@ -1,4 +1,4 @@
-#include "tools/export/perf_header.h"
+#include "tools/perf_export/perf_header.h"
 
 #include "tools/memory/xalloc.h"
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "tools/export/json_writer.h"
+#include "tools/json/json_writer.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
  * What happens to the processes and threads of a result, in the order of time.
  */
-#ifndef TOOLS_EXPORT_PERF_LIVES_H
-#define TOOLS_EXPORT_PERF_LIVES_H
+#ifndef TOOLS_PERF_EXPORT_PERF_LIVES_H
+#define TOOLS_PERF_EXPORT_PERF_LIVES_H
 
 #include "profile/read/reader.h"
 #include <stddef.h>

@@ -1,9 +1,9 @@
-#include "tools/export/perf_chain.h"
+#include "tools/perf_export/perf_chain.h"
 
-#include "tools/export/perf_space.h"
 #include "tools/functions/functions.h"
 #include "tools/memory/xalloc.h"
 #include "tools/perf_data/perf_record.h"
+#include "tools/perf_export/perf_space.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "tools/export/timelines.h"
+#include "tools/timelines/timelines.h"
 
 #include "tools/samples/tally.h"
 #include <stdlib.h>

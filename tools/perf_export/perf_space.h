@@ -2,8 +2,8 @@
  * The addresses of frames in the processes of a result: a frame is an image and an rva, and the
  * image's mappings in the process give the address.
  */
-#ifndef TOOLS_EXPORT_PERF_SPACE_H
-#define TOOLS_EXPORT_PERF_SPACE_H
+#ifndef TOOLS_PERF_EXPORT_PERF_SPACE_H
+#define TOOLS_PERF_EXPORT_PERF_SPACE_H
 
 #include "profile/read/reader.h"
 #include <stdbool.h>

@@ -1,6 +1,7 @@
-#include "tools/export/export.h"
+#include "tools/formats/export_format.h"
 
 #include "tools/memory/xalloc.h"
+#include "tools/perf_export/export_perf.h"
 #include "tools/samples/tally.h"
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * memory. The writer places commas and escapes texts; the caller opens and closes what belongs
  * together. Errors of the stream show in ferror.
  */
-#ifndef TOOLS_EXPORT_JSON_WRITER_H
-#define TOOLS_EXPORT_JSON_WRITER_H
+#ifndef TOOLS_JSON_JSON_WRITER_H
+#define TOOLS_JSON_JSON_WRITER_H
 
 #include <stdbool.h>
 #include <stdint.h>

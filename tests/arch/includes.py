@@ -8,6 +8,8 @@ import sys
 import tree
 
 TBRW_PUBLIC = {'tbrw/tbrw.h', 'tbrw/tbrw_types.h', 'tbrw/tbrw_errors.h', 'tbrw/samprec_shared.h'}
+# What the tools may use of the collector: a result's directory.
+RESULT_PUBLIC = {'collector/result/result.h', 'collector/message/failure.h'}
 # What the project's own libraries may use of libtbrw beside what it installs.
 TBRW_INTERNAL = {'tbrw/utf8.h'}
 PROFILE_PUBLIC = {'profile/base/place.h', 'profile/base/stack_size.h', 'profile/base/visible.h', 'profile/copy.h',
@@ -54,6 +56,7 @@ RULES = {
                       {'libc', 'libbpf', 'perf_event'}),
     'collector': (lambda h: h.startswith(('collector/', 'program/')) or h in TBRW_PUBLIC | PROFILE_PUBLIC or h == 'unwind/unwind.h',
                   {'libc', 'libbpf', 'elf', 'perf_event'}),
+    'tools/convert': (lambda h: h.startswith(('tools/', 'program/')) or h in TBRW_PUBLIC | PROFILE_PUBLIC | RESULT_PUBLIC, {'libc'}),
     'tools/names': (lambda h: h.startswith('tools/'), {'libc', 'libiberty'}),
     'tools/debuginfo': (lambda h: h.startswith(('tools/', 'program/')), {'libc', 'elf', 'libelf', 'libdw', 'libdeflate', 'lzma'}),
     'tools/symbols': (lambda h: h.startswith(('tools/', 'program/')), {'libc', 'elf', 'libelf', 'libdw'}),
@@ -129,7 +132,8 @@ ROOMS = {
         'export': 'memory terminal functions samples stacks collection json pprof timelines',
         'perf_export': 'memory functions samples stacks perf_data export',
         'formats': 'memory samples export perf_export',
-        'convert': 'memory text terminal cli names symbols functions stacks export formats',
+        'import': '',
+        'convert': 'memory text terminal cli names symbols functions stacks export formats import',
         'tb5': 'memory text terminal cli',
         '': 'text terminal cli stacks report formats convert',
     },

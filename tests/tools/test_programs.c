@@ -178,6 +178,14 @@ START_TEST(convert_usage)
 	       "tbconvert: --weight us: no such weight; use samples or cpu\n");
 	expect(TBCONVERT " recover a b", 2,
 	       "tbconvert: b: one argument too many; name one result\n");
+	expect(TBCONVERT " import", 2, "tbconvert: import: no file; name one file, see tbconvert");
+	expect(TBCONVERT " import a b", 2, "tbconvert: import: more than one file; name one file");
+	expect(TBCONVERT " import nowhere", 1,
+	       "tbconvert: cannot import nowhere: No such file or directory; name a file of ");
+	expect(TBCONVERT " import /", 1, "tbconvert: cannot import /: it is a directory; ");
+	expect(TBCONVERT " import /dev/null", 1,
+	       "tbconvert: cannot import /dev/null: it is no regular file; ");
+	expect(TBCONVERT " import " TBCONVERT, 1, ": its format is not known; name a file of ");
 	expect(TBCONVERT " recover nowhere", 1, "tbconvert: nowhere: ");
 }
 END_TEST

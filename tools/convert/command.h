@@ -16,6 +16,7 @@ struct command {
 
 int command_export_run(int argc, char **argv);
 int command_finalize_run(int argc, char **argv);
+int command_import_run(int argc, char **argv);
 int command_recover_run(int argc, char **argv);
 
 #endif

@@ -1,0 +1,165 @@
+#include "collector/message/failure.h"
+#include "collector/result/result.h"
+#include "tools/cli/arguments.h"
+#include "tools/convert/command.h"
+#include "tools/import/importer.h"
+#include "tools/memory/xalloc.h"
+#include "tools/terminal/diagnose.h"
+#include "tools/text/suggest.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The readers, in the order of their questions: text behind formats with a magic number. A row of
+ * NULL ends the table. */
+static const struct importer importers[] = {
+	{0},
+};
+
+#define IMPORTERS_SIZE (sizeof(importers) / sizeof(importers[0]))
+
+struct import_request {
+	const char *directory; /* NULL: the next free one here */
+	struct import_input input;
+	uint8_t head[IMPORT_HEAD_SIZE];
+};
+
+static const struct option long_options[] = {
+	{"result-dir", required_argument, NULL, 'r'},
+	{"event", required_argument, NULL, 'e'},
+	{0},
+};
+
+/* Returns 0, or the exit status. */
+static int parse_options(int argc, char **argv, struct import_request *request)
+{
+	int option;
+	while ((option = getopt_long(argc, argv, ":r:", long_options, NULL)) != -1) {
+		if (option == 'r')
+			request->directory = optarg;
+		else if (option == 'e')
+			request->input.event = optarg;
+		else
+			return arguments_bad_option(option, argv, COMMAND_HELP);
+	}
+	return 0;
+}
+
+static int explain_input(const struct import_input *input, const char *why)
+{
+	const char *names[IMPORTERS_SIZE] = {NULL};
+	for (size_t i = 0; i < IMPORTERS_SIZE; i++)
+		names[i] = importers[i].name;
+	char *list = names[0] ? suggest_list(names) : xalloc_text("a format to come");
+	diagnose("cannot import %s: %s; name a file of %s", input->name, why, list);
+	free(list);
+	return EXIT_FAILURE;
+}
+
+/* Opens the file and reads its head. Returns 0, or the exit status. */
+static int open_input(struct import_request *request, const char *name)
+{
+	struct import_input *input = &request->input;
+	struct stat status;
+	input->name = name;
+	input->fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (input->fd < 0 || fstat(input->fd, &status) != 0)
+		return explain_input(input, strerror(errno));
+	if (!S_ISREG(status.st_mode))
+		return explain_input(input, S_ISDIR(status.st_mode) ? "it is a directory"
+								    : "it is no regular file");
+	ssize_t size = pread(input->fd, request->head, sizeof(request->head), 0);
+	if (size < 0)
+		return explain_input(input, strerror(errno));
+	if (size == 0)
+		return explain_input(input, "it is empty");
+	input->size = (uint64_t)status.st_size;
+	input->head = request->head;
+	input->head_size = (size_t)size;
+	return 0;
+}
+
+static const struct importer *find_importer(const struct import_input *input)
+{
+	const struct importer *importer = importers;
+	while (importer->name && !importer->recognizes(input->head, input->head_size))
+		importer++;
+	return importer->name ? importer : NULL;
+}
+
+static int explain_failure(const struct failure *failure)
+{
+	diagnose("%s", failure->text);
+	return failure->exit_status;
+}
+
+/* Adds the symbols, as a collection's end does. The result is whole without. */
+static int finalize_result(const struct result *result)
+{
+	char *name = xalloc_text("finalize");
+	char *directory = xalloc_text(result->directory);
+	char *argv[] = {name, directory, NULL};
+	optind = 0; /* scan a new list of options (getopt(3)) */
+	int status = command_finalize_run(2, argv);
+	free(name);
+	free(directory);
+	return status;
+}
+
+static int write_result(const struct importer *importer, const struct import_input *input,
+			struct result *result)
+{
+	struct failure failure = {0};
+	int status = importer->read(input, result->through, result->file);
+	if (status == 0 &&
+	    (result_hold(result, &failure) < 0 || result_check(result, &failure) < 0))
+		status = explain_failure(&failure);
+	if (status != 0) {
+		result_remove(result);
+		return status;
+	}
+	if (!importer->has_symbols)
+		status = finalize_result(result);
+	diagnose("%s (%s) is now the result %s", input->name, importer->name, result->directory);
+	return status;
+}
+
+static int import_file(struct import_request *request, const char *name)
+{
+	struct result result;
+	struct failure failure = {0};
+	int status = open_input(request, name);
+	if (status != 0)
+		return status;
+	const struct importer *importer = find_importer(&request->input);
+	if (!importer)
+		return explain_input(&request->input, "its format is not known");
+	if (result_create(&result, request->directory, "hs", &failure) < 0)
+		return explain_failure(&failure);
+	status = write_result(importer, &request->input, &result);
+	result_finish(&result);
+	return status;
+}
+
+int command_import_run(int argc, char **argv)
+{
+	struct import_request *request = xalloc_zeroed(1, sizeof(*request));
+	request->input.fd = -1;
+	int status = parse_options(argc, argv, request);
+	if (status == 0 && argc - optind != 1) {
+		diagnose("import: %s; name one file, see " COMMAND_HELP,
+			 argc - optind == 0 ? "no file" : "more than one file");
+		status = EXIT_USAGE;
+	}
+	if (status == 0)
+		status = import_file(request, argv[optind]);
+	if (request->input.fd >= 0)
+		close(request->input.fd);
+	free(request);
+	return status;
+}

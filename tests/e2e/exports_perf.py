@@ -55,6 +55,8 @@ def check_periods(what, samples, rows):
   for _, tid, ns, _ in samples:
     seen[tid] += ns / 1e9
   for row in rows:
+    if not row['TID']:
+      continue
     expected[int(row['TID'])] += float(row['CPU Time'])
   off = max((abs(seen[tid] - expected[tid]) for tid in seen | expected), default=0)
   s.check(samples and off <= 2e-6, f'{what}: CPU time of {len(expected)} threads', f'off by at most {1e6 * off:.1f} us')
@@ -68,7 +70,7 @@ def plain(name):
 
 def rows_by_thread(result, kind):
   """A report of each thread, whose own account the report then spreads over its own samples, as the export does."""
-  return [row for thread in s.report(result, 'threads')
+  return [row for thread in s.report(result, 'threads') if thread['TID']  # else the time of no known thread
           for row in s.report(result, kind, '--call-stack-mode', 'all', '--filter', f'tid={thread["TID"]}')]
 
 

@@ -26,8 +26,10 @@ struct export_options {
 struct export_format {
 	const char *name;
 	const char *what; /* for --help */
-	unsigned by;      /* TALLY_BY_... of the stacks, whatever the options are */
-	bool is_binary;   /* not for terminals */
+	/* What it needs of the stacks: TALLY_BY_..., whatever the options are; TALLY_ONE_BY_ONE in
+	 * the order of time, without sums of stacks. */
+	unsigned by;
+	bool is_binary; /* not for terminals */
 	/* Returns the reader's code; errors of the stream show in ferror. */
 	TBRW_U32(*write)
 	(struct weighted_stacks *stacks, const struct export_options *options, FILE *stream);

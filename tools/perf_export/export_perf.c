@@ -1,7 +1,6 @@
 #include "tools/perf_export/export_perf.h"
 
 #include "profile/read/reader.h"
-#include "tools/memory/xalloc.h"
 #include "tools/perf_data/perf_file.h"
 #include "tools/perf_export/perf_chain.h"
 #include "tools/perf_export/perf_header.h"
@@ -13,22 +12,14 @@
 /* perf sorts the records of a round and of the one before. */
 enum { ROUND_RECORDS = 8192 };
 
-/* A thread's time in the kernel without a stack, in no record yet. */
-struct kernel_time {
-	uint64_t left_ns; /* of all the run */
-	uint64_t due_ns;  /* of it, until now */
-};
-
 struct perf_export {
-	const struct weighted_stacks *stacks;
+	struct weighted_stacks *stacks;
 	struct profile_reader *reader; /* of the stacks */
 	struct perf_file file;
 	struct perf_space *space;
 	struct perf_life *lives;
 	size_t life_count;
 	size_t next_life;
-	uint64_t interval_ns;
-	struct kernel_time *kernel; /* of the threads */
 	struct perf_chain chain;
 	unsigned round_records;
 	uint64_t round_ns, least_ns; /* newest times of the rounds up to the last, and before */
@@ -79,11 +70,9 @@ static void write_rest(struct perf_export *export, uint32_t index, uint64_t time
 {
 	const struct profile_thread_info *thread = profile_reader_thread(export->reader, index);
 	const struct perf_task task = {thread->pid, thread->tid, time_ns};
-	struct kernel_time *kernel = &export->kernel[index];
-	write_special(export, &task, 0, PERF_SPECIAL_KERNEL, kernel->left_ns);
-	write_special(export, &task, 0, PERF_SPECIAL_NO_SAMPLE,
-		      export->stacks->tally->thread_rest_ns[index]);
-	*kernel = (struct kernel_time){0};
+	struct weighted_stacks_rest rest = weighted_stacks_take_rest(export->stacks, index);
+	write_special(export, &task, 0, PERF_SPECIAL_KERNEL, rest.kernel_ns);
+	write_special(export, &task, 0, PERF_SPECIAL_NO_SAMPLE, rest.unseen_ns);
 }
 
 static void write_process(struct perf_export *export, const struct perf_life *life)
@@ -174,41 +163,14 @@ static void write_lives(struct perf_export *export, uint64_t time_ns)
 	}
 }
 
-static void take_kernel_time(struct kernel_time *kernel, uint64_t time_ns)
-{
-	kernel->left_ns -= time_ns < kernel->left_ns ? time_ns : kernel->left_ns;
-}
-
-/* Time in the kernel unseen is a sample for each interval: shares of counts are shares of time. */
-static void add_kernel_time(struct perf_export *export, const struct profile_sample_info *sample,
-			    const struct perf_task *task, uint64_t kernel_ns)
-{
-	if (sample->thread == PROFILE_NONE) {
-		write_special(export, task, sample->cpu, PERF_SPECIAL_KERNEL, kernel_ns);
-		return;
-	}
-	struct kernel_time *kernel = &export->kernel[sample->thread];
-	kernel->due_ns += kernel_ns;
-	if (kernel->due_ns > kernel->left_ns)
-		kernel->due_ns = kernel->left_ns; /* the filter leaves it out */
-	if (kernel->due_ns < export->interval_ns)
-		return;
-	write_special(export, task, sample->cpu, PERF_SPECIAL_KERNEL, kernel->due_ns);
-	take_kernel_time(kernel, kernel->due_ns);
-	kernel->due_ns = 0;
-}
-
 static void write_stack(struct perf_export *export, const struct tally_sample *sample,
 			const struct perf_task *task)
 {
 	const struct profile_sample_info *info = sample->info;
-	if (info->stack.kernel_us != PROFILE_KERNEL_ALL) {
+	if (info->stack.kernel_us != PROFILE_KERNEL_ALL)
 		perf_chain_set_stack(&export->chain, export->space, info);
-	} else {
+	else
 		perf_chain_set_special(&export->chain, PERF_SPECIAL_KERNEL);
-		if (info->thread != PROFILE_NONE)
-			take_kernel_time(&export->kernel[info->thread], sample->cpu_ns);
-	}
 	write_sample(export, task, info->cpu, sample->cpu_ns);
 }
 
@@ -219,30 +181,20 @@ static bool take_sample(const struct tally_sample *sample, void *user)
 	const struct perf_task task = {info->pid, info->tid,
 				       profile_reader_raw_ns(export->reader, info->tsc)};
 	write_lives(export, task.time_ns);
-	write_stack(export, sample, &task);
-	add_kernel_time(export, info, &task, sample->kernel_ns);
+	if (!sample->is_kernel_only)
+		write_stack(export, sample, &task);
+	/* An interval's worth is a sample: shares of counts are shares of time. */
+	write_special(export, &task, info->cpu, PERF_SPECIAL_KERNEL, sample->kernel_ns);
 	return !ferror(export->file.writer.stream);
 }
 
-/* The threads' time in the kernel without a stack, as far as the filter takes it. */
-static void collect_kernel_time(struct perf_export *export)
-{
-	struct weighted_stacks stacks = *export->stacks;
-	stacks.with_call_path = false;
-	while (weighted_stacks_next(&stacks)) {
-		const struct tally_entry *entry = stacks.entry;
-		if (entry->node == TALLY_KERNEL && entry->thread != PROFILE_NONE)
-			export->kernel[entry->thread].left_ns += entry->sum.cpu_ns;
-	}
-}
-
-/* What lies behind the last sample. Threads that live on have the last sample's time. */
+/* What lies behind the last sample. Threads that live on, or had a late sample, have the last
+ * sample's time. */
 static void write_end(struct perf_export *export)
 {
 	write_lives(export, UINT64_MAX);
 	for (uint32_t i = 0; i < profile_reader_thread_count(export->reader); i++)
-		if (profile_reader_thread(export->reader, i)->end_tsc == UINT64_MAX)
-			write_rest(export, i, export->last_ns);
+		write_rest(export, i, export->last_ns);
 }
 
 static TBRW_U32 write_records(struct perf_export *export)
@@ -251,6 +203,7 @@ static TBRW_U32 write_records(struct perf_export *export)
 	TBRW_U32 code = weighted_stacks_each_sample(export->stacks, take_sample, export);
 	if (code == VT_SUCCESS)
 		write_end(export);
+	weighted_stacks_finish(export->stacks);
 	return code;
 }
 
@@ -258,17 +211,12 @@ static TBRW_U32 write_file(struct perf_export *export, const char *event, FILE *
 {
 	struct perf_header header;
 	perf_header_make(&header, export->reader, event);
-	export->interval_ns = header.info.interval_ns;
-	export->kernel =
-		xalloc_zeroed(profile_reader_thread_count(export->reader), sizeof(*export->kernel));
 	export->lives = perf_lives_collect(export->reader, &export->life_count);
-	collect_kernel_time(export);
 	perf_file_begin(&export->file, &header.info, stream);
 	TBRW_U32 code = write_records(export);
 	perf_file_finish(&export->file, export->first_ns, export->last_ns);
 	perf_chain_finish(&export->chain);
 	free(export->lives);
-	free(export->kernel);
 	perf_header_finish(&header);
 	return code;
 }

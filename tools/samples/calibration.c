@@ -118,6 +118,8 @@ static void make_pools(struct calibration *calibration, const struct profile_rea
 		struct calibration_pool pool = describe_pool(reader, i, by);
 		calibration->threads[i].pool = enter_pool(calibration, &map, &pool);
 	}
+	calibration->thread_count = count;
+	calibration->pool_count = index_map_count(&map);
 	index_map_finish(&map);
 }
 
@@ -173,6 +175,20 @@ void calibration_finish(struct calibration *calibration)
 	free(calibration->threads);
 	free(calibration->pools);
 	memset(calibration, 0, sizeof(*calibration));
+}
+
+static void rewind_spread(struct spread *spread)
+{
+	spread->passed_ns = 0;
+	spread->given_ns = 0;
+}
+
+void calibration_rewind(struct calibration *calibration)
+{
+	for (uint32_t i = 0; i < calibration->thread_count; i++)
+		rewind_spread(&calibration->threads[i].kernel);
+	for (uint32_t i = 0; i < calibration->pool_count; i++)
+		rewind_spread(&calibration->pools[i].drawn);
 }
 
 struct calibration_parts calibration_take(struct calibration *calibration,

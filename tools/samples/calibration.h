@@ -29,6 +29,8 @@ enum calibration_pools {
 struct calibration { /* all zero: samples stand for their weights */
 	struct calibration_thread *threads;
 	struct calibration_pool *pools;
+	uint32_t thread_count;
+	uint32_t pool_count;
 };
 
 /* Reads the samples if drawn at random times. Returns the reader's code. */
@@ -41,9 +43,12 @@ struct calibration_parts {
 	uint64_t kernel_ns; /* besides, in the kernel unseen: measured */
 };
 
-/* For each sample once. Sums over all samples of a thread or pool are exact. */
+/* For each sample once; again after calibration_rewind. Sums over all samples of a thread or pool
+ * are exact. */
 struct calibration_parts calibration_take(struct calibration *calibration,
 					  const struct profile_sample_info *sample);
+
+void calibration_rewind(struct calibration *calibration);
 
 /* CPU time of a thread in no sample's share. */
 struct calibration_rest {

@@ -12,8 +12,8 @@ struct collecting {
 	const struct filter *filter;
 	unsigned by;
 	struct tally *tally;
-	struct index_map map; /* of the tally's entries */
-	struct calibration calibration;
+	struct index_map map;            /* of the tally's entries */
+	struct calibration *calibration; /* of the tally */
 };
 
 /* The part of an entry before its sums. */
@@ -165,7 +165,7 @@ static bool take_sample(const struct profile_sample_info *sample, void *user)
 	if (!takes_owner(collecting->reader, collecting->filter, sample))
 		return true;
 	struct tally_entry key = make_key(collecting, sample);
-	struct calibration_parts parts = calibration_take(&collecting->calibration, sample);
+	struct calibration_parts parts = calibration_take(collecting->calibration, sample);
 	if (!is_in_time(collecting, sample))
 		return true;
 	count_stack(collecting->tally, &sample->stack);
@@ -183,8 +183,9 @@ static void take_rest(struct collecting *collecting, uint32_t index)
 	    !tally_takes_thread(collecting->reader, collecting->filter, index))
 		return;
 	struct calibration_rest rest =
-		calibration_rest(&collecting->calibration, collecting->reader, index);
-	if (rest.kernel_ns > 0) {
+		calibration_rest(collecting->calibration, collecting->reader, index);
+	tally->thread_kernel_ns[index] = rest.kernel_ns;
+	if (rest.kernel_ns > 0 && !(collecting->by & TALLY_ONE_BY_ONE)) {
 		struct tally_entry key = make_key(collecting, &(struct profile_sample_info){
 								      .process = thread->process,
 								      .pid = thread->pid,
@@ -214,7 +215,7 @@ static enum calibration_pools choose_pools(const struct filter *filter, unsigned
 		if (filter->conditions[i].key == FILTER_PID)
 			pools = CALIBRATION_BY_PROCESS;
 	}
-	return by & TALLY_BY_THREAD ? CALIBRATION_BY_THREAD : pools;
+	return by & (TALLY_BY_THREAD | TALLY_ONE_BY_ONE) ? CALIBRATION_BY_THREAD : pools;
 }
 
 TBRW_U32 tally_collect(struct profile_reader *reader, const struct filter *filter, unsigned by,
@@ -226,15 +227,15 @@ TBRW_U32 tally_collect(struct profile_reader *reader, const struct filter *filte
 					.tally = tally};
 	uint32_t threads = profile_reader_thread_count(reader);
 	memset(tally, 0, sizeof(*tally));
-	TBRW_U32 code = calibration_init(&collecting.calibration, reader, choose_pools(filter, by));
-	if (code != VT_SUCCESS)
-		return code;
+	tally->calibration = collecting.calibration = xalloc_zeroed(1, sizeof(*tally->calibration));
+	TBRW_U32 code = calibration_init(tally->calibration, reader, choose_pools(filter, by));
 	tally->thread_rest_ns = xalloc_zeroed(threads, sizeof(*tally->thread_rest_ns));
-	code = profile_reader_each_sample(reader, take_sample, &collecting);
+	tally->thread_kernel_ns = xalloc_zeroed(threads, sizeof(*tally->thread_kernel_ns));
+	if (code == VT_SUCCESS && !(by & TALLY_ONE_BY_ONE))
+		code = profile_reader_each_sample(reader, take_sample, &collecting);
 	for (uint32_t i = 0; code == VT_SUCCESS && i < threads; i++)
 		take_rest(&collecting, i);
 	index_map_finish(&collecting.map);
-	calibration_finish(&collecting.calibration);
 	if (code != VT_SUCCESS)
 		tally_finish(tally);
 	return code;
@@ -243,7 +244,7 @@ TBRW_U32 tally_collect(struct profile_reader *reader, const struct filter *filte
 struct visit {
 	struct profile_reader *reader;
 	const struct filter *filter;
-	struct calibration calibration;
+	struct calibration *calibration;
 	tally_sample_callback *callback;
 	void *user;
 };
@@ -252,28 +253,29 @@ static bool visit_sample(const struct profile_sample_info *info, void *user)
 {
 	struct visit *visit = user;
 	/* Each sample takes its part of the time, whether it meets the filter or not. */
-	struct calibration_parts parts = calibration_take(&visit->calibration, info);
+	struct calibration_parts parts = calibration_take(visit->calibration, info);
 	const struct tally_sample sample = {info, find_time_ns(visit->reader, info->tsc),
-					    parts.drawn_ns, parts.kernel_ns};
+					    parts.drawn_ns, parts.kernel_ns, false};
 	bool is_taken = filter_takes_time(visit->filter, sample.since_start_ns) &&
 			takes_owner(visit->reader, visit->filter, info);
 	return !is_taken || visit->callback(&sample, visit->user);
 }
 
-TBRW_U32 tally_each_sample(struct profile_reader *reader, const struct filter *filter,
-			   tally_sample_callback *callback, void *user)
+TBRW_U32 tally_each_sample(const struct tally *tally, struct profile_reader *reader,
+			   const struct filter *filter, tally_sample_callback *callback, void *user)
 {
-	struct visit visit = {reader, filter, {0}, callback, user};
-	TBRW_U32 code = calibration_init(&visit.calibration, reader, CALIBRATION_BY_THREAD);
-	if (code == VT_SUCCESS)
-		code = profile_reader_each_sample(reader, visit_sample, &visit);
-	calibration_finish(&visit.calibration);
-	return code;
+	struct visit visit = {reader, filter, tally->calibration, callback, user};
+	calibration_rewind(tally->calibration);
+	return profile_reader_each_sample(reader, visit_sample, &visit);
 }
 
 void tally_finish(struct tally *tally)
 {
 	free(tally->entries);
 	free(tally->thread_rest_ns);
+	free(tally->thread_kernel_ns);
+	if (tally->calibration)
+		calibration_finish(tally->calibration);
+	free(tally->calibration);
 	memset(tally, 0, sizeof(*tally));
 }

@@ -20,6 +20,9 @@ struct filter;
 /* Sums by function are those of a tally by function alone, where short threads share their time;
  * sums of short threads are not their accounts. */
 #define TALLY_POOLED 8u
+/* By thread, but without entries and what is counted with them: the samples are needed one by one
+ * only (tally_each_sample), which saves a pass over them. */
+#define TALLY_ONE_BY_ONE 16u
 
 /* Of guessed stacks with known grounds of their guess. */
 struct tally_guesses {
@@ -45,6 +48,8 @@ struct tally_entry {
 	struct tally_guesses guesses;
 };
 
+struct calibration;
+
 struct tally {
 	struct tally_entry *entries;
 	size_t count;
@@ -59,6 +64,9 @@ struct tally {
 				  functions */
 	uint64_t estimated_ns; /* of the accounts of the filter's threads; likewise */
 	uint64_t *thread_rest_ns; /* rest_ns by thread; exact in sums over the rows asked for */
+	/* By thread: time in the kernel besides the samples', in entries of TALLY_KERNEL too. */
+	uint64_t *thread_kernel_ns;
+	struct calibration *calibration;
 };
 
 /* Returns the reader's code. Conditions on functions are left to the call paths
@@ -81,14 +89,19 @@ struct tally_sample {
 	 * reports. Of its stack; with PROFILE_KERNEL_ALL, of the kernel. */
 	uint64_t cpu_ns;
 	uint64_t kernel_ns; /* besides, in the kernel unseen */
+	/* Its stack does not meet the filter's conditions on functions, [kernel] does: cpu_ns is 0.
+	 * Only from weighted_stacks_each_sample. */
+	bool is_kernel_only;
 };
 /* Returns false to stop early. */
 typedef bool tally_sample_callback(const struct tally_sample *sample, void *user);
 
 /* The samples that meet the filter's conditions on time, process and thread, in the order of the
- * file: of each thread by time. Returns the reader's code. */
-TBRW_U32 tally_each_sample(struct profile_reader *reader, const struct filter *filter,
-			   tally_sample_callback *callback, void *user);
+ * file: of each thread by time. The tally is by thread, of the same reader and filter. Not from
+ * within the callback. Returns the reader's code. */
+TBRW_U32 tally_each_sample(const struct tally *tally, struct profile_reader *reader,
+			   const struct filter *filter, tally_sample_callback *callback,
+			   void *user);
 
 /* Names for CPU time in no sample, and of no known thread. */
 #define TALLY_NO_SAMPLE "[No sample]"

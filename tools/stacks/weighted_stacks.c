@@ -1,8 +1,10 @@
 #include "tools/stacks/weighted_stacks.h"
 
 #include "tools/functions/filter.h"
+#include "tools/memory/xalloc.h"
 #include "tools/samples/tally.h"
 #include <assert.h>
+#include <stdlib.h>
 
 bool weighted_stacks_next(struct weighted_stacks *stacks)
 {
@@ -26,6 +28,8 @@ bool weighted_stacks_next(struct weighted_stacks *stacks)
 void weighted_stacks_finish(struct weighted_stacks *stacks)
 {
 	call_path_finish(&stacks->call_path);
+	free(stacks->threads);
+	stacks->threads = NULL;
 }
 
 uint64_t weighted_stacks_samples(const struct weighted_stacks *stacks)
@@ -73,35 +77,98 @@ uint64_t weighted_stacks_threadless_ns(const struct weighted_stacks *stacks)
 	return is_part ? 0 : profile_reader_unattributed_ns(stacks->reader);
 }
 
+struct weighted_stacks_thread {
+	uint64_t gathered_ns; /* in the kernel unseen, of samples */
+	struct weighted_stacks_rest rest;
+};
+
 struct visit {
-	const struct weighted_stacks *stacks;
+	struct weighted_stacks *stacks;
 	struct call_path call_path; /* scratch */
+	bool needs_function;
+	bool takes_kernel;
+	uint64_t interval_ns;
 	tally_sample_callback *callback;
 	void *user;
 };
 
+static bool takes_stack(struct visit *visit, uint32_t node, uint32_t state)
+{
+	const struct weighted_stacks *stacks = visit->stacks;
+	if (!visit->needs_function)
+		return true;
+	call_path_of_stack(&visit->call_path, stacks->reader, stacks->functions, node, state,
+			   stacks->mode);
+	uint32_t leaf = call_path_leaf(&visit->call_path);
+	return filter_takes_function(stacks->filter, functions_at(stacks->functions, leaf),
+				     functions_dso_of(stacks->functions, leaf));
+}
+
+/* What is due of the thread's time in the kernel, with the sample's. */
+static uint64_t gather_kernel_time(const struct visit *visit, const struct tally_sample *sample)
+{
+	uint32_t thread = sample->info->thread;
+	if (!visit->takes_kernel)
+		return 0;
+	if (thread == PROFILE_NONE || sample->kernel_ns == 0)
+		return sample->kernel_ns;
+	uint64_t *gathered_ns = &visit->stacks->threads[thread].gathered_ns;
+	*gathered_ns += sample->kernel_ns;
+	uint64_t due_ns = *gathered_ns >= visit->interval_ns ? *gathered_ns : 0;
+	*gathered_ns -= due_ns;
+	return due_ns;
+}
+
 static bool visit_sample(const struct tally_sample *sample, void *user)
 {
 	struct visit *visit = user;
-	const struct weighted_stacks *stacks = visit->stacks;
 	const struct profile_stack *stack = &sample->info->stack;
-	uint32_t node = stack->kernel_us == PROFILE_KERNEL_ALL ? TALLY_KERNEL : stack->node;
-	call_path_of_stack(&visit->call_path, stacks->reader, stacks->functions, node, stack->state,
-			   stacks->mode);
-	uint32_t leaf = call_path_leaf(&visit->call_path);
-	return !filter_takes_function(stacks->filter, functions_at(stacks->functions, leaf),
-				      functions_dso_of(stacks->functions, leaf)) ||
-	       visit->callback(sample, visit->user);
+	bool is_kernel = stack->kernel_us == PROFILE_KERNEL_ALL;
+	struct tally_sample taken = *sample;
+	taken.kernel_ns = gather_kernel_time(visit, sample);
+	taken.is_kernel_only =
+		is_kernel ? !visit->takes_kernel : !takes_stack(visit, stack->node, stack->state);
+	if (taken.is_kernel_only)
+		taken.cpu_ns = 0;
+	return (taken.is_kernel_only && taken.kernel_ns == 0) ||
+	       visit->callback(&taken, visit->user);
 }
 
-TBRW_U32 weighted_stacks_each_sample(const struct weighted_stacks *stacks,
+static void make_threads(struct weighted_stacks *stacks, bool takes_kernel)
+{
+	const struct tally *tally = stacks->tally;
+	uint32_t count = profile_reader_thread_count(stacks->reader);
+	free(stacks->threads);
+	stacks->threads = xalloc_zeroed(count, sizeof(*stacks->threads));
+	for (uint32_t i = 0; i < count; i++)
+		stacks->threads[i].rest =
+			(struct weighted_stacks_rest){takes_kernel ? tally->thread_kernel_ns[i] : 0,
+						      tally->thread_rest_ns[i]};
+}
+
+TBRW_U32 weighted_stacks_each_sample(struct weighted_stacks *stacks,
 				     bool (*callback)(const struct tally_sample *, void *),
 				     void *user)
 {
-	struct visit visit = {.stacks = stacks, .callback = callback, .user = user};
-	if (!filter_needs_function(stacks->filter))
-		return tally_each_sample(stacks->reader, stacks->filter, callback, user);
-	TBRW_U32 code = tally_each_sample(stacks->reader, stacks->filter, visit_sample, &visit);
+	struct visit visit = {.stacks = stacks,
+			      .needs_function = filter_needs_function(stacks->filter),
+			      .interval_ns = profile_reader_interval_ns(stacks->reader),
+			      .callback = callback,
+			      .user = user};
+	visit.takes_kernel = takes_stack(&visit, TALLY_KERNEL, PROFILE_STACK_NONE);
+	make_threads(stacks, visit.takes_kernel);
+	TBRW_U32 code = tally_each_sample(stacks->tally, stacks->reader, stacks->filter,
+					  visit_sample, &visit);
 	call_path_finish(&visit.call_path);
 	return code;
+}
+
+struct weighted_stacks_rest weighted_stacks_take_rest(struct weighted_stacks *stacks,
+						      uint32_t thread)
+{
+	assert(stacks->threads); /* from the first sample on */
+	struct weighted_stacks_thread own = stacks->threads[thread];
+	stacks->threads[thread] = (struct weighted_stacks_thread){0};
+	own.rest.kernel_ns += own.gathered_ns;
+	return own.rest;
 }

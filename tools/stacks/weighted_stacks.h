@@ -31,12 +31,14 @@ struct weighted_stacks {
 	struct call_path call_path;
 	uint32_t leaf; /* of the path */
 	size_t next;
+	/* The samples one by one. */
+	struct weighted_stacks_thread *threads; /* NULL before */
 };
 
 /* Steps to the next stack, at first to the first. False: no more; the memory is freed. */
 bool weighted_stacks_next(struct weighted_stacks *stacks);
 
-/* Ends the steps before the last one. */
+/* Ends the steps before the last one, and the rests. */
 void weighted_stacks_finish(struct weighted_stacks *stacks);
 
 /* The present stack's samples. If kernel mode was not sampled, each interval of kernel time counts
@@ -59,10 +61,23 @@ struct stack_owner weighted_stacks_owner_of_thread(const struct weighted_stacks 
 /* CPU time of no known thread. 0 with a filter, which asks for a part: the time is in no part. */
 uint64_t weighted_stacks_threadless_ns(const struct weighted_stacks *stacks);
 
-/* All samples that meet the filter, as tally_each_sample (tools/samples/tally.h). Apart from the
- * steps above. Returns the reader's code. */
-TBRW_U32 weighted_stacks_each_sample(const struct weighted_stacks *stacks,
+/* All samples that meet the filter, as tally_each_sample (tools/samples/tally.h), of a tally with
+ * TALLY_ONE_BY_ONE or by thread. Time in the kernel unseen comes with the sample that completes an
+ * interval's worth of the thread, for each sample may have a sliver; what no sample completes is
+ * left to the rests. weighted_stacks_finish goes with each call. Returns the reader's code. */
+TBRW_U32 weighted_stacks_each_sample(struct weighted_stacks *stacks,
 				     bool (*callback)(const struct tally_sample *, void *),
 				     void *user);
+
+/* CPU time of a thread that is in no sample. */
+struct weighted_stacks_rest {
+	uint64_t kernel_ns; /* in the kernel unseen */
+	uint64_t unseen_ns; /* anywhere: TALLY_NO_SAMPLE */
+};
+
+/* The thread's rest so far, only once: with all rests after the last sample, sums are those of the
+ * thread's row in reports. Within the callback above and after it. */
+struct weighted_stacks_rest weighted_stacks_take_rest(struct weighted_stacks *stacks,
+						      uint32_t thread);
 
 #endif

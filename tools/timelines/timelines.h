@@ -35,12 +35,6 @@ struct timeline {
 	uint64_t cpu_ns; /* of all pieces */
 	/* Not spooled yet: more time with the same stack may follow. */
 	struct timeline_piece last;
-	/* Not placed yet. Each sample may have a little, and would then be a box of its own beside
-	 * a sliver: an interval's worth makes a piece. */
-	uint64_t kernel_ns;
-	/* Of the whole thread, and of it in samples: the rest is in none. */
-	uint64_t all_kernel_ns;
-	uint64_t sampled_kernel_ns;
 };
 
 struct timelines {
@@ -48,11 +42,10 @@ struct timelines {
 	struct timeline *timelines;
 	struct index_map map;
 	struct thread_spool *spool; /* struct timeline_piece, by index of the timeline */
-	uint64_t interval_ns;
 };
 
-/* Of the samples that the stacks' filter takes; the stacks are by thread, must live longer, and are
- * stepped through. Returns the reader's code. timelines_finish goes with each. */
+/* Of the samples that the stacks' filter takes; the stacks must live longer, with a tally as for
+ * weighted_stacks_each_sample. Returns the reader's code. timelines_finish goes with each. */
 TBRW_U32 timelines_collect(struct timelines *timelines, struct weighted_stacks *stacks);
 void timelines_finish(struct timelines *timelines);
 

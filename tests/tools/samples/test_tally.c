@@ -69,17 +69,19 @@ START_TEST(test_tally_times)
 	ck_assert_uint_eq(tally.samples, 3); /* 30, 40, 50 ms */
 	ck_assert_uint_eq(tally.cpu_ns, 50000000);
 	ck_assert_uint_eq(tally.rest_ns, 0);
-	tally_finish(&tally);
 	struct seen seen = {0};
-	ck_assert_uint_eq(tally_each_sample(opened.result.reader, &filter, see, &seen), VT_SUCCESS);
+	ck_assert_uint_eq(tally_each_sample(&tally, opened.result.reader, &filter, see, &seen),
+			  VT_SUCCESS);
 	ck_assert_uint_eq(seen.count, 3);
 	ck_assert_uint_eq(seen.cpu_ns, 50000000);
 	ck_assert_uint_eq(seen.last_ns, 50000000);
 	ck_assert_ptr_null(filter_add(&filter, "tid=101"));
 	seen = (struct seen){.most = 1};
-	ck_assert_uint_eq(tally_each_sample(opened.result.reader, &filter, see, &seen), VT_SUCCESS);
+	ck_assert_uint_eq(tally_each_sample(&tally, opened.result.reader, &filter, see, &seen),
+			  VT_SUCCESS);
 	ck_assert_uint_eq(seen.count, 1); /* stopped */
 	ck_assert_uint_eq(seen.last_ns, 40000000);
+	tally_finish(&tally);
 	filter_finish(&filter);
 	opened_end(&opened);
 }

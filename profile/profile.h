@@ -284,6 +284,8 @@ enum profile_note_kind {
 	/* value: ns of PROFILE_NOTE_UNATTRIBUTED spent by threads in the kernel, unseen: more than
 	 * can lie between ticks. Divided among the threads as the rest is. */
 	PROFILE_NOTE_UNATTRIBUTED_KERNEL = 48,
+	/* text: command line; value: its steps that failed. At the end */
+	PROFILE_NOTE_CUSTOM_COLLECTOR = 49,
 };
 
 /* When samples are taken. The interval (PROFILE_NOTE_INTERVAL) is their mean distance. */

@@ -134,17 +134,23 @@ static int open_place(struct result *result, struct failure *failure)
 			   result->directory, strerror(errno));
 }
 
+/* NULL: they cannot be read. */
+static DIR *open_entries(int place)
+{
+	int fd = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
+	if (!entries && fd >= 0)
+		close(fd);
+	return entries;
+}
+
 /* Whether a file of a result is there already. */
 static bool holds_result(int place)
 {
 	bool found = false;
-	int fd = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
-	if (!entries) {
-		if (fd >= 0)
-			close(fd);
+	DIR *entries = open_entries(place);
+	if (!entries)
 		return false;
-	}
 	for (struct dirent *entry; !found && (entry = readdir(entries));) {
 		size_t length = strlen(entry->d_name);
 		found = length > 4 && strcmp(entry->d_name + length - 4, ".tb5") == 0;
@@ -276,9 +282,29 @@ bool result_is_ours(const struct result *result)
 	return fstat(result->held, &held) == 0 && held.st_uid == geteuid();
 }
 
+static bool is_custom_file(const char *name)
+{
+	size_t length = strlen(name);
+	return strcmp(name, RESULT_CUSTOM_LOG) == 0 ||
+	       (strstr(name, "-hostname-") && strcmp(name + length - 4, ".csv") == 0);
+}
+
+static void remove_custom_files(int place)
+{
+	DIR *entries = open_entries(place);
+	if (!entries)
+		return;
+	for (struct dirent *entry; (entry = readdir(entries));)
+		if (is_custom_file(entry->d_name))
+			unlinkat(place, entry->d_name, 0);
+	closedir(entries);
+}
+
 void result_remove(const struct result *result)
 {
 	struct stat place;
+	if (result->created && result->place >= 0)
+		remove_custom_files(result->place);
 	if (result->file[0] != '\0')
 		unlinkat(result->place, file_name(result), 0);
 	if (result->created && result->place >= 0 && fstat(result->place, &place) == 0 &&

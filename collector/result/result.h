@@ -10,6 +10,9 @@
 #include "collector/message/failure.h"
 #include <stdbool.h>
 
+/* What a custom collector printed, in the directory. */
+#define RESULT_CUSTOM_LOG "custom-collector.log"
+
 struct result {
 	char directory[4096];
 	char file[4352];   /* directory/NAME.tb5, NAME the directory's last component */
@@ -38,7 +41,8 @@ int result_check(struct result *result, struct failure *failure);
  * NFS). */
 bool result_is_ours(const struct result *result);
 
-/* Removes everything made by result_create and the collection. */
+/* Removes everything made by result_create and the collection; from a directory that we made, a
+ * custom collector's files too. */
 void result_remove(const struct result *result);
 
 /* Releases file and directory. */

@@ -19,6 +19,7 @@ enum {
 	OPT_KERNEL,
 	OPT_NO_FINALIZE,
 	OPT_NO_COLLAPSE,
+	OPT_CUSTOM_COLLECTOR,
 	OPT_VERSION
 };
 
@@ -38,6 +39,7 @@ static const struct option long_options[] = {
 	{"kernel", no_argument, NULL, OPT_KERNEL},
 	{"no-finalize", no_argument, NULL, OPT_NO_FINALIZE},
 	{"no-collapse", no_argument, NULL, OPT_NO_COLLAPSE},
+	{"custom-collector", required_argument, NULL, OPT_CUSTOM_COLLECTOR},
 	{"quiet", no_argument, NULL, 'q'},
 	{"verbose", no_argument, NULL, 'v'},
 	{"help", no_argument, NULL, 'h'},
@@ -75,6 +77,9 @@ const char *options_help(void)
 	       "      --kernel             show the kernel's functions too (needs privileges)\n"
 	       "      --no-collapse        keep every level of recursive call chains\n"
 	       "      --no-finalize        leave symbols to a later `tbconvert finalize`\n"
+	       "      --custom-collector CMD\n"
+	       "                           run CMD at start and end; it leaves CSV files in the "
+	       "result\n"
 	       "  -q, --quiet              print nothing but errors\n"
 	       "  -v, --verbose            say what is chosen and what happens\n"
 	       "  -h, --help               this text\n"
@@ -265,6 +270,9 @@ static int parse_option(struct options *options, int option, struct failure *fai
 	case OPT_NO_COLLAPSE:
 		options->collapse = false;
 		return 0;
+	case OPT_CUSTOM_COLLECTOR:
+		options->custom_collector = optarg;
+		return 0;
 	case 'q':
 		options->quiet = true;
 		return 0;
@@ -300,6 +308,9 @@ static int check_options(struct options *options, int argc, char **argv, struct 
 	if (options->result_dir && options->result_dir[0] == '\0')
 		return failure_set(failure, FAILURE_EXIT_USAGE,
 				   "empty result directory name: give -r DIR");
+	if (options->custom_collector && options->custom_collector[0] == '\0')
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "empty command of --custom-collector: give a command line");
 	return 0;
 }
 

@@ -33,7 +33,8 @@ struct options {
 			 */
 	pid_t pids[OPTIONS_PIDS_MAX]; /* attach */
 	size_t pid_count;
-	const char *result_dir; /* NULL: the next free one (result_create) */
+	const char *custom_collector; /* command line; NULL: none */
+	const char *result_dir;       /* NULL: the next free one (result_create) */
 	uint64_t interval_ns;
 	uint64_t duration_ns; /* 0: until the program ends or the user stops it */
 	uint32_t stack_size;  /* bytes; 0: chosen by interval and ring size */

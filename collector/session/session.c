@@ -106,12 +106,14 @@ static int set_up(struct session *session, struct failure *failure)
 	if (!session->analysis)
 		return failure_set(failure, FAILURE_EXIT, "out of memory");
 	emit_host(session->emit);
+	if (!session_is_launch(session) && session_check_attached(session, failure) < 0)
+		return -1;
+	session_custom_step(session, CUSTOM_START);
 	if (session_is_launch(session)) {
 		if (open_launched(session, failure) < 0 || open_polls(session, failure) < 0)
 			return -1;
 		session->start_ns = clock_now();
-	} else if (session_check_attached(session, failure) < 0 ||
-		   open_polls(session, failure) < 0 || session_attach(session, failure) < 0) {
+	} else if (open_polls(session, failure) < 0 || session_attach(session, failure) < 0) {
 		return -1;
 	}
 	/* The budget begins here: the cost of the start is not held against it. */
@@ -138,6 +140,7 @@ static int finish(struct session *session, struct failure *failure)
 	sampler_stop(&session->sampler);
 	session->end_ns = clock_now();
 	session->attached_used_ns = session_attached_cpu_ns(session) - session->attached_cpu_ns;
+	session_custom_finish(session);
 	await_accounts(session);
 	while (session_apply(session, DRAIN_REST))
 		continue;
@@ -224,6 +227,7 @@ static int run(struct session *session, struct failure *failure)
 		log_line(LOG_QUIET, LOG_QUIET, "%s", failure->text);
 		failure->text[0] = '\0';
 		sampler_stop(&session->sampler);
+		session_custom_finish(session);
 		drain_destroy(session->drain);
 		session->drain = NULL;
 	}
@@ -255,6 +259,7 @@ static int start(struct session *session, struct failure *failure)
 		return 0;
 	}
 	target_cancel(&session->target);
+	session_custom_finish(session);
 	emit_abandon(session->emit);
 	session->emit = NULL;
 	result_remove(&session->result);
@@ -270,6 +275,7 @@ int session_run(const struct options *options, int *exit_status, struct failure 
 	session->log = options->quiet ? LOG_QUIET : options->verbose ? LOG_VERBOSE : LOG_NORMAL;
 	session->target = (struct target){.go_fd = -1, .error_fd = -1};
 	session->result = (struct result){.place = -1, .held = -1};
+	session->custom.command = options->custom_collector;
 	session_describe(session);
 	int result = signals_init(&session->signals, failure);
 	if (result == 0)

@@ -84,6 +84,8 @@ void session_handle_signals(struct session *session)
 	while (signals_next(&session->signals, &event)) {
 		if (session->finalizer > 0 && signals_asks_to_end(event.number))
 			kill(session->finalizer, event.number);
+		if (signals_asks_to_end(event.number))
+			custom_collector_signal(&session->custom, event.number);
 		if (event.number == SIGCHLD)
 			target_check(&session->target, false);
 		else if (session_is_launch(session))

@@ -1,6 +1,7 @@
 /*
  * Shared by the session's files: session.c sets up and takes down, session_collect.c is the loop in
- * between, session_notes.c describes the collection at its start and end.
+ * between, session_notes.c describes the collection at its start and end, session_custom.c runs the
+ * custom collector.
  *
  * All of this belongs to one thread, with the tracker and the file; the rings are drain's.
  */
@@ -13,6 +14,7 @@
 #include "collector/result/emit.h"
 #include "collector/result/result.h"
 #include "collector/session/budget.h"
+#include "collector/session/custom_collector.h"
 #include "collector/session/options.h"
 #include "collector/session/signals.h"
 #include "collector/session/target.h"
@@ -32,6 +34,7 @@ struct session {
 	struct signals signals;
 	pid_t finalizer; /* tbconvert, while it runs; else 0 */
 	struct target target;
+	struct custom_collector custom;
 	struct result result;
 	bool has_drain_thread;
 	bool is_draining; /* drain's polls are filled in */
@@ -78,6 +81,13 @@ void session_watch(struct session *session, int timeout_ms);
 
 /* Applies drain's records, once around. Returns whether there may be more. */
 bool session_apply(struct session *session, enum drain_extent extent);
+
+/* Runs a step of the custom collector and waits for its end, if there is one and it was started.
+ * What goes wrong becomes a warning. */
+void session_custom_step(struct session *session, enum custom_step step);
+
+/* The last step, if it is still to come, and its note. */
+void session_custom_finish(struct session *session);
 
 /* Takes the pending signals: forwards them, or ends the collection. */
 void session_handle_signals(struct session *session);

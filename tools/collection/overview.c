@@ -91,6 +91,8 @@ static void take_note(struct overview *overview, const struct profile_note *note
 		overview->collector = text;
 	if (note->kind == PROFILE_NOTE_ANALYSIS)
 		overview->analysis = text;
+	if (note->kind == PROFILE_NOTE_CUSTOM_COLLECTOR)
+		overview->custom_collector = text;
 	if (!is_started && (note->kind != PROFILE_NOTE_ATTACHED || overview->target_pid.is_known))
 		return;
 	overview->command = text;
@@ -241,7 +243,10 @@ void overview_collect(const struct profile_reader *reader, const struct tally *t
 		      const char *path, struct overview *overview)
 {
 	struct stat status;
-	*overview = (struct overview){.command = "", .collector = "", .analysis = ""};
+	*overview = (struct overview){.command = "",
+				      .collector = "",
+				      .analysis = "",
+				      .custom_collector = ""};
 	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
 		const struct profile_note *note = profile_reader_note(reader, i);
 		take_note(overview, note, profile_reader_text(reader, note->text));

@@ -15,7 +15,7 @@ struct overview_number {
 	uint64_t is_known; /* or 0 */
 };
 
-#define OVERVIEW_NOTES (PROFILE_NOTE_UNATTRIBUTED_KERNEL + 1)
+#define OVERVIEW_NOTES (PROFILE_NOTE_CUSTOM_COLLECTOR + 1)
 
 struct overview {
 	/* By enum profile_note_kind: the sum of notes to add up, 0 without any; of other kinds the
@@ -35,6 +35,7 @@ struct overview {
 	const char *command;   /* "" if unknown */
 	const char *collector; /* program and version */
 	const char *analysis;
+	const char *custom_collector;
 	struct profile_host_info host;
 	struct profile_clock first_clock;
 	bool has_clock;

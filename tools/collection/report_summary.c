@@ -250,6 +250,16 @@ static void print_command(const char *command, unsigned width, FILE *stream)
 	free(fitted);
 }
 
+static void print_custom_collector(const struct overview *overview, FILE *stream)
+{
+	uint64_t failed = overview->notes[PROFILE_NOTE_CUSTOM_COLLECTOR].value;
+	print_text(stream, "Custom Collector:", overview->custom_collector);
+	if (failed == 0)
+		return;
+	lines_label(stream, "  failed:");
+	fprintf(stream, "%" PRIu64 " step%s\n", failed, plural(failed));
+}
+
 static void print_platform(const struct report_input *input, const struct overview *overview,
 			   FILE *stream, unsigned width)
 {
@@ -261,6 +271,7 @@ static void print_platform(const struct report_input *input, const struct overvi
 	}
 	print_text(stream, "Analysis:", overview->analysis);
 	print_text(stream, "Collector:", overview->collector);
+	print_custom_collector(overview, stream);
 	print_cost(input, overview, stream);
 	print_start(overview, stream);
 	print_text(stream, "Computer Name:", overview->host.name);
@@ -407,6 +418,9 @@ static struct json_object *summary_object(const struct report_input *input,
 		{"sampling.seed", number_object(notes[PROFILE_NOTE_SEED])},
 		{"in_no_sample_s", time_object(tally->rest_ns)},
 		{"estimated_s", time_object(tally->estimated_ns)},
+		{"custom_collector.command", text_object(overview->custom_collector)},
+		{"custom_collector.failed_steps",
+		 number_object(notes[PROFILE_NOTE_CUSTOM_COLLECTOR])},
 	};
 	struct json_object *object = json_object_new_object();
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {

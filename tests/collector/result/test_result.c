@@ -242,6 +242,22 @@ START_TEST(removed)
 }
 END_TEST
 
+/* A custom collector's files go with a directory that we made, and with no other. */
+START_TEST(removed_with_custom_files)
+{
+	result_fixture_assert_created("out", "out", "out/out.tb5");
+	result_fixture_touch("out/" RESULT_CUSTOM_LOG);
+	result_fixture_touch("out/x-hostname-y.csv");
+	result_remove(&result);
+	ck_assert(!result_fixture_exists("out"));
+	ck_assert_int_eq(mkdir("out", 0700), 0);
+	result_fixture_assert_created("out", "out", "out/out.tb5");
+	result_fixture_touch("out/x-hostname-y.csv");
+	result_remove(&result);
+	ck_assert(result_fixture_exists("out/x-hostname-y.csv"));
+}
+END_TEST
+
 START_TEST(removed_before_it_was_made)
 {
 	result = (struct result){0};
@@ -292,6 +308,7 @@ int main(void)
 	tcase_add_test(tcase, name_too_long);
 	tcase_add_test(tcase, longest_name);
 	tcase_add_test(tcase, removed);
+	tcase_add_test(tcase, removed_with_custom_files);
 	tcase_add_test(tcase, removed_before_it_was_made);
 	tcase_add_test(tcase, descriptors_are_closed);
 	if (geteuid() == 0) {

@@ -50,6 +50,8 @@ static const char *describe(void)
 	const char *end = text + sizeof(text);
 #define ADD(...) (at += snprintf(at, (size_t)(end - at), __VA_ARGS__))
 	*at = '\0';
+	if (options.custom_collector)
+		ADD("custom=%s ", options.custom_collector);
 	if (options.result_dir)
 		ADD("dir=%s ", options.result_dir);
 	if (options.interval_ns != 10000000)
@@ -110,6 +112,7 @@ static const struct {
 	{"tbcollect -c hotspots prog", "[prog]"},
 	{"tbcollect --no-children --kernel --no-collapse --no-finalize prog",
 	 "childless kernel uncollapsed unfinalized [prog]"},
+	{"tbcollect --custom-collector ./cpu.sh prog", "custom=./cpu.sh [prog]"},
 	{"tbcollect -qv prog", "quiet verbose [prog]"},
 	{"tbcollect --quiet --verbose prog", "quiet verbose [prog]"},
 	{"tbcollect -p 1", "1 "},
@@ -143,6 +146,7 @@ static const struct {
 	{"tbcollect -r", "'-r' needs a value"},
 	{"tbcollect --interval", "'--interval' needs a value"},
 	{"tbcollect -r _ prog", "empty result directory"},
+	{"tbcollect --custom-collector _ prog", "empty command of --custom-collector"},
 	{"tbcollect -i 0 prog", "bad interval '0'"},
 	{"tbcollect -i -1 prog", "bad interval '-1'"},
 	{"tbcollect -i 99us prog", "bad interval '99us'"},
@@ -216,8 +220,9 @@ START_TEST(help_names_every_option)
 	static const char *const names[] = {"--pid",         "--collect",     "--result-dir",
 					    "--interval",    "--duration",    "--stack-size",
 					    "--unwind",      "--no-children", "--kernel",
-					    "--no-collapse", "--no-finalize", "--quiet",
-					    "--verbose",     "--help",        "--version"};
+					    "--no-collapse", "--no-finalize", "--custom-collector",
+					    "--quiet",       "--verbose",     "--help",
+					    "--version"};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		ck_assert_msg(strstr(options_help(), names[i]) != NULL, "%s", names[i]);
 	ck_assert_str_eq(options_help() + strlen(options_help()) - 1, "\n");

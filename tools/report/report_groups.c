@@ -2,7 +2,6 @@
 #include "containers/compare.h"
 #include "tools/memory/index_map.h"
 #include "tools/memory/xalloc.h"
-#include "tools/report/command_lines.h"
 #include "tools/report/report.h"
 #include "tools/samples/draws.h"
 #include "tools/text/path.h"
@@ -451,7 +450,7 @@ static void make_table(struct grouping *grouping, const struct report_input *inp
 		}
 	}
 	if (rows == REPORT_GROUP_PID)
-		grouping->commands = command_lines_collect(input->reader);
+		grouping->commands = tally_command_lines(input->reader);
 	collect_groups(grouping);
 	uint64_t total_ns = sum_all(grouping);
 	table_init(&grouping->table, grouping->columns, count);

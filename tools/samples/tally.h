@@ -110,5 +110,8 @@ TBRW_U32 tally_each_sample(const struct tally *tally, struct profile_reader *rea
 /* Names for reports; "" if unknown. */
 const char *tally_process_name(const struct profile_reader *reader, uint32_t process);
 const char *tally_thread_name(const struct profile_reader *reader, uint32_t thread);
+/* The command line of each process. The texts are the reader's, the array is for the caller to
+ * free. */
+const char **tally_command_lines(const struct profile_reader *reader);
 
 #endif

@@ -1,7 +1,6 @@
-#include "tools/report/command_lines.h"
-
 #include "containers/compare.h"
 #include "tools/memory/xalloc.h"
+#include "tools/samples/tally.h"
 #include <stdlib.h>
 
 static int compare_lives(const void *a, const void *b, void *user)
@@ -51,7 +50,7 @@ static uint32_t find_life(const struct profile_reader *reader, const uint32_t *o
 	return found;
 }
 
-const char **command_lines_collect(const struct profile_reader *reader)
+const char **tally_command_lines(const struct profile_reader *reader)
 {
 	uint32_t count = profile_reader_process_count(reader);
 	const char **lines = xalloc_zeroed(count, sizeof(*lines));

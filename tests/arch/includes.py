@@ -62,6 +62,7 @@ RULES = {
     'tools/symbols': (lambda h: h.startswith(('tools/', 'program/')), {'libc', 'elf', 'libelf', 'libdw'}),
     'tools/perf_data': (lambda h: h.startswith('tools/'), {'libc', 'perf_event'}),
     'tools/table': (lambda h: h.startswith('tools/'), {'libc', 'json'}),
+    'tools/otlp': (lambda h: h.startswith('tools/'), {'libc', 'protobuf'}),
     'tools/pprof': (lambda h: h.startswith('tools/'), {'libc', 'protobuf', 'zlib'}),
     'tools': (lambda h: h.startswith(('tools/', 'program/')) or h in TBRW_PUBLIC | PROFILE_PUBLIC, {'libc', 'json'}),
 }
@@ -128,8 +129,9 @@ ROOMS = {
         'json': 'memory',
         'perf_data': 'memory',
         'pprof': 'memory',
+        'otlp': 'memory pprof',
         'timelines': 'memory terminal samples stacks',
-        'export': 'memory terminal functions samples stacks collection json pprof timelines',
+        'export': 'memory terminal functions samples stacks collection json pprof otlp timelines',
         'perf_export': 'memory functions samples stacks perf_data export',
         'formats': 'memory samples export perf_export',
         'import': '',

@@ -55,4 +55,9 @@ TBRW_U32 export_speedscope_write(struct weighted_stacks *stacks,
 TBRW_U32 export_callgrind_write(struct weighted_stacks *stacks,
 				const struct export_options *options, FILE *stream);
 
+/* OpenTelemetry profiles, one ProfilesData message: a resource for each process, with a profile of
+ * CPU time and one of samples. Threads are always kept apart, by attributes. */
+TBRW_U32 export_otlp_write(struct weighted_stacks *stacks, const struct export_options *options,
+			   FILE *stream);
+
 #endif

@@ -10,7 +10,7 @@
 
 static uint64_t convert_tsc(const struct profile_copy *copy, uint64_t tsc)
 {
-	return profile_tsc_from_raw(&copy->writer->first, profile_reader_raw_ns(copy->reader, tsc));
+	return profile_tsc_from_raw(&copy->first, profile_reader_raw_ns(copy->reader, tsc));
 }
 
 /* false: the record or text referred to is not copied. */
@@ -253,6 +253,7 @@ static TBRW_U32 copy_stream(struct profile_copy *copy, enum profile_stream strea
 		return copy_lives(copy);
 	case PROFILE_WRITTEN_AS_TEXT:
 	case PROFILE_WRITTEN_WITH_CLOCK:
+	case PROFILE_WRITTEN_BY_IMPORT:
 		break;
 	}
 	return VT_SUCCESS;
@@ -262,6 +263,7 @@ TBRW_U32 profile_copy_all(struct profile_copy *copy)
 {
 	TBRW_U32 code = VT_SUCCESS;
 
+	copy->first = copy->writer->first;
 	for (unsigned id = 0; id < PROFILE_STREAM_COLLECTED && code == VT_SUCCESS; id++)
 		code = copy_stream(copy, (enum profile_stream)id);
 	return code;
@@ -280,6 +282,79 @@ TBRW_U32 profile_copy_symbols(struct profile_copy *copy, const char *path)
 	if (code == VT_SUCCESS)
 		return profile_symbol_writer_finish(symbols);
 	profile_writer_abandon(symbols);
+	return code;
+}
+
+/* All of them, in their order: series keep their numbers and those of their sources. */
+static TBRW_U32 copy_sources(const struct profile_copy *copy, struct profile_writer *writer)
+{
+	const struct profile_reader *reader = copy->reader;
+	TBRW_U32 code = VT_SUCCESS;
+
+	for (uint32_t i = 0; i < profile_reader_source_count(reader) && code == VT_SUCCESS; i++) {
+		const char *texts[] = {profile_reader_source_name(reader, i),
+				       profile_reader_source_host(reader, i)};
+		code = profile_writer_add(writer, PROFILE_STREAM_SOURCES,
+					  profile_reader_source(reader, i), texts, NULL);
+	}
+	for (uint32_t i = 0; i < profile_reader_series_count(reader) && code == VT_SUCCESS; i++) {
+		const char *name = profile_reader_series_name(reader, i);
+		code = profile_writer_add(writer, PROFILE_STREAM_SERIES,
+					  profile_reader_series(reader, i), &name, NULL);
+	}
+	return code;
+}
+
+struct external_copy {
+	struct profile_copy *copy;
+	struct profile_writer *writer;
+	TBRW_U32 code;
+};
+
+static bool copy_interval(const struct profile_interval *interval, void *user)
+{
+	struct external_copy *external = user;
+	struct profile_interval copied = *interval;
+
+	copied.start_tsc = convert_tsc(external->copy, interval->start_tsc);
+	copied.end_tsc = convert_tsc(external->copy, interval->end_tsc);
+	external->code =
+		profile_writer_add(external->writer, PROFILE_STREAM_INTERVALS, &copied, NULL, NULL);
+	return external->code == VT_SUCCESS;
+}
+
+static bool copy_counter(const struct profile_counter *counter, void *user)
+{
+	struct external_copy *external = user;
+	struct profile_counter copied = *counter;
+
+	copied.tsc = convert_tsc(external->copy, counter->tsc);
+	external->code =
+		profile_writer_add(external->writer, PROFILE_STREAM_COUNTERS, &copied, NULL, NULL);
+	return external->code == VT_SUCCESS;
+}
+
+TBRW_U32 profile_copy_external(struct profile_copy *copy, const char *path)
+{
+	struct external_copy external = {.copy = copy};
+
+	if (profile_reader_source_count(copy->reader) == 0)
+		return VT_SUCCESS;
+	external.code = profile_external_writer_begin(path, &external.writer);
+	if (external.code != VT_SUCCESS)
+		return external.code;
+	TBRW_U32 code = copy_sources(copy, external.writer);
+	if (code == VT_SUCCESS)
+		code = profile_reader_each_interval(copy->reader, copy_interval, &external);
+	if (code == VT_SUCCESS)
+		code = external.code;
+	if (code == VT_SUCCESS)
+		code = profile_reader_each_counter(copy->reader, copy_counter, &external);
+	if (code == VT_SUCCESS)
+		code = external.code;
+	if (code == VT_SUCCESS)
+		return profile_external_writer_finish(external.writer);
+	profile_writer_abandon(external.writer);
 	return code;
 }
 

@@ -22,16 +22,23 @@ struct profile_copy {
 	void (*on_sample)(uint64_t count, void *user);
 	void *user;
 	TBRW_U32 error; /* of the writer: first failure */
+	/* The writer's first sync point, noted by profile_copy_all: the writer is gone when
+	 * external data is copied. */
+	struct profile_clock first;
 	/* Per record of the reader's stream its index in the writer's; PROFILE_NONE: not copied. */
 	uint32_t *ids[PROFILE_STREAM_COUNT];
 };
 
-/* All but the symbols, once per copy. A TBRW code; VT_NO_MEMORY leaves the writer as it is. */
+/* All but symbols and external data, once per copy. A TBRW code; VT_NO_MEMORY leaves the writer as
+ * it is. */
 TBRW_U32 profile_copy_all(struct profile_copy *copy);
 
 /* The symbols, to the copy after its writer finished. path: as for profile_symbol_writer_begin. No
  * symbols: success without opening the file. */
 TBRW_U32 profile_copy_symbols(struct profile_copy *copy, const char *path);
+
+/* Likewise the external data, of all imports as one. */
+TBRW_U32 profile_copy_external(struct profile_copy *copy, const char *path);
 
 void profile_copy_finish(struct profile_copy *copy); /* its memory; reader and writer stay */
 

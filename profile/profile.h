@@ -19,9 +19,15 @@
  *   tbcollect.unwinding  unwound thread instance or image          with the thread, at the end
  *   tbcollect.symbols    function at a frame (inlined ones too)    by finalization
  *   tbcollect.symtext    byte of text of the symbols               by finalization
+ *   tbcollect.exttext    byte of text of the external data         by an import
+ *   tbcollect.series     kind of intervals, or counter             by an import
+ *   tbcollect.sources    imported file                             by an import
+ *   tbcollect.intervals  task or frame                             by an import
+ *   tbcollect.counters   value of a counter                        by an import
  *
  * A symtext stream and the symbols stream right behind it are appended together; the last pair in
- * the file counts.
+ * the file counts. The last five streams are appended together, too, by each import: all of them
+ * count, but for sources with the name of a later source.
  */
 #ifndef TBRW_PROFILE_PROFILE_H
 #define TBRW_PROFILE_PROFILE_H
@@ -44,6 +50,12 @@ enum profile_stream {
 	PROFILE_STREAM_COLLECTED, /* those before are written while collecting, ... */
 	PROFILE_STREAM_SYMTEXT = PROFILE_STREAM_COLLECTED, /* ... the others by finalization */
 	PROFILE_STREAM_SYMBOLS,
+	PROFILE_STREAM_EXTERNAL, /* those from here on are data of others, by an import */
+	PROFILE_STREAM_EXTTEXT = PROFILE_STREAM_EXTERNAL,
+	PROFILE_STREAM_SERIES,
+	PROFILE_STREAM_SOURCES,
+	PROFILE_STREAM_INTERVALS,
+	PROFILE_STREAM_COUNTERS,
 	PROFILE_STREAM_COUNT
 };
 
@@ -374,6 +386,65 @@ struct profile_symbol {
 #define PROFILE_SYMBOL_PSEUDO  2u /* no symbol: name is func@0xRVA of the function's start */
 #define PROFILE_SYMBOL_PLT     4u /* import stub */
 
+/* What a series is of. */
+enum profile_series_kind {
+	PROFILE_SERIES_FRAME = 1, /* intervals of a process, or of all processes */
+	PROFILE_SERIES_TASK = 2,  /* intervals of threads */
+	PROFILE_SERIES_COUNT = 3, /* a counter; values are totals so far */
+	PROFILE_SERIES_INST = 4,  /* a counter; values are of a moment */
+};
+
+/* The intervals of one name, or the values of one counter, in one source. */
+struct profile_series {
+	uint32_t kind;   /* enum profile_series_kind */
+	uint32_t source; /* record of tbcollect.sources, written behind it, of the same import */
+	struct profile_text name;
+};
+
+/* The clock of a source's times, as the source has it. All times are turned into TSC values. */
+enum profile_source_clock {
+	PROFILE_CLOCK_RAW = 1,  /* CLOCK_MONOTONIC_RAW, ns */
+	PROFILE_CLOCK_TSC = 2,  /* the machine's own counter */
+	PROFILE_CLOCK_DATE = 3, /* UTC */
+};
+
+/* A file whose data was imported. */
+struct profile_source {
+	struct profile_text name; /* without directories */
+	struct profile_text host; /* where it was made, by its name; no text: not said */
+	uint64_t size;            /* bytes */
+	uint64_t checksum;        /* of its bytes; tells changed files apart */
+	uint64_t rows;            /* imported ones */
+	uint64_t bad_rows;        /* left out, since they could not be read */
+	uint32_t clock;           /* enum profile_source_clock */
+	uint32_t flags;           /* PROFILE_SOURCE_... */
+};
+
+/* Of another host, or nobody knows of which: ids of processes and threads are left out, and times
+ * may be none of the collection's. */
+#define PROFILE_SOURCE_FOREIGN 1u
+
+/* pid and tid: 0 where not said. A task has a tid. */
+struct profile_interval {
+	uint64_t start_tsc;
+	uint64_t end_tsc; /* not before the start */
+	uint32_t series;  /* record of tbcollect.series: a frame or a task */
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t reserved; /* 0 */
+};
+
+struct profile_counter {
+	uint64_t tsc;
+	uint64_t value;  /* int64_t, with PROFILE_COUNTER_REAL the bits of a double */
+	uint32_t series; /* record of tbcollect.series: a counter */
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t flags; /* PROFILE_COUNTER_... */
+};
+
+#define PROFILE_COUNTER_REAL 1u
+
 _Static_assert(sizeof(struct profile_image) == 64, "");
 _Static_assert(sizeof(struct profile_frame) == 16, "");
 _Static_assert(sizeof(struct profile_node) == 8, "");
@@ -384,5 +455,9 @@ _Static_assert(sizeof(struct profile_clock) == 32, "");
 _Static_assert(sizeof(struct profile_note) == 40, "");
 _Static_assert(sizeof(struct profile_unwinding) == 104, "");
 _Static_assert(sizeof(struct profile_symbol) == 56, "");
+_Static_assert(sizeof(struct profile_series) == 16, "");
+_Static_assert(sizeof(struct profile_source) == 56, "");
+_Static_assert(sizeof(struct profile_interval) == 32, "");
+_Static_assert(sizeof(struct profile_counter) == 32, "");
 
 #endif

@@ -135,6 +135,37 @@ static const struct profile_stream_field symbol_fields[] = {
 	FIELD(profile_symbol, start),
 	FIELD(profile_symbol, size),
 };
+static const struct profile_stream_field series_fields[] = {
+	FIELD(profile_series, kind),
+	FIELD(profile_series, source),
+	FIELD_TEXT_IN(profile_series, name, PROFILE_STREAM_EXTTEXT),
+};
+static const struct profile_stream_field source_fields[] = {
+	FIELD_TEXT_IN(profile_source, name, PROFILE_STREAM_EXTTEXT),
+	FIELD_TEXT_IN(profile_source, host, PROFILE_STREAM_EXTTEXT),
+	FIELD(profile_source, size),
+	FIELD(profile_source, checksum),
+	FIELD(profile_source, rows),
+	FIELD(profile_source, bad_rows),
+	FIELD(profile_source, clock),
+	FIELD(profile_source, flags),
+};
+static const struct profile_stream_field interval_fields[] = {
+	FIELD_TSC(profile_interval, start_tsc),
+	FIELD_TSC(profile_interval, end_tsc),
+	FIELD_TO(profile_interval, series, PROFILE_STREAM_SERIES, PROFILE_LOST_RECORD),
+	FIELD_TYPED(profile_interval, pid, ST_PID, SST_NONE),
+	FIELD_TYPED(profile_interval, tid, ST_TID, SST_NONE),
+	FIELD(profile_interval, reserved),
+};
+static const struct profile_stream_field counter_fields[] = {
+	FIELD_TSC(profile_counter, tsc),
+	FIELD(profile_counter, value),
+	FIELD_TO(profile_counter, series, PROFILE_STREAM_SERIES, PROFILE_LOST_RECORD),
+	FIELD_TYPED(profile_counter, pid, ST_PID, SST_NONE),
+	FIELD_TYPED(profile_counter, tid, ST_TID, SST_NONE),
+	FIELD(profile_counter, flags),
+};
 
 #define FIELDS(array) .fields = (array), .field_count = sizeof(array) / sizeof((array)[0])
 /* NOLINTNEXTLINE(bugprone-macro-parentheses) */
@@ -164,6 +195,16 @@ static const struct profile_stream_spec specs[PROFILE_STREAM_COUNT] = {
 				      RECORD(profile_unwinding, unwinding_fields)},
 	[PROFILE_STREAM_SYMTEXT] = {"tbcollect.symtext", TEXT},
 	[PROFILE_STREAM_SYMBOLS] = {"tbcollect.symbols", RECORD(profile_symbol, symbol_fields)},
+	[PROFILE_STREAM_EXTTEXT] = {"tbcollect.exttext", TEXT},
+	[PROFILE_STREAM_SERIES] = {"tbcollect.series", RECORD(profile_series, series_fields),
+				   .written = PROFILE_WRITTEN_BY_IMPORT},
+	[PROFILE_STREAM_SOURCES] = {"tbcollect.sources", RECORD(profile_source, source_fields),
+				    .written = PROFILE_WRITTEN_BY_IMPORT},
+	[PROFILE_STREAM_INTERVALS] = {"tbcollect.intervals",
+				      RECORD(profile_interval, interval_fields),
+				      .written = PROFILE_WRITTEN_BY_IMPORT},
+	[PROFILE_STREAM_COUNTERS] = {"tbcollect.counters", RECORD(profile_counter, counter_fields),
+				     .written = PROFILE_WRITTEN_BY_IMPORT},
 };
 
 static const struct profile_stream_field sample_fields[] = {

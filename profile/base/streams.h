@@ -19,6 +19,7 @@ enum profile_written {
 	PROFILE_WRITTEN_WITH_SAMPLE, /* record i with sample i of stream 0: not kept in memory */
 	PROFILE_WRITTEN_WITH_MODULE, /* with its LOADED record */
 	PROFILE_WRITTEN_WITH_THREAD, /* with its records in the process/thread section */
+	PROFILE_WRITTEN_BY_IMPORT,   /* in groups behind the rest; values are not kept in memory */
 };
 
 /* How a reader replaces a reference to a record missing in the file. */

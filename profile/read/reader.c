@@ -36,8 +36,8 @@ static TBRW_U32 load_collected(struct profile_reader *reader)
 
 static TBRW_U32 load_symbols(struct profile_reader *reader)
 {
-	TBRW_U32 code =
-		profile_reader_load_records(reader, PROFILE_STREAM_COLLECTED, PROFILE_STREAM_COUNT);
+	TBRW_U32 code = profile_reader_load_records(reader, PROFILE_STREAM_COLLECTED,
+						    PROFILE_STREAM_EXTERNAL);
 
 	return code == VT_SUCCESS ? profile_reader_index_symbols(reader) : code;
 }
@@ -59,6 +59,7 @@ static const struct stage {
 	{profile_reader_deduce, false},       /* modules, samples, weights */
 	{profile_plain_make_frames, true},    /* modules, samples */
 	{load_symbols, false},                /* frames, of plain files too */
+	{profile_reader_load_external, false},
 };
 
 static TBRW_U32 load(struct profile_reader *reader)
@@ -97,6 +98,7 @@ void profile_reader_close(struct profile_reader *reader)
 	if (!reader)
 		return;
 	profile_reader_close_samples(reader);
+	profile_reader_close_external(reader);
 	TBRW_abort_cleanup_and_close(reader->file);
 	tb5_binder_finish(&reader->binder);
 	free(reader->modules);

@@ -3,6 +3,7 @@
 #define TBRW_PROFILE_READER_PRIVATE_H
 
 #include "profile/base/streams.h"
+#include "profile/read/external.h"
 #include "profile/read/reader.h"
 #include "profile/read/strpool.h"
 #include "tbrw/bind/binder.h"
@@ -26,6 +27,26 @@ struct profile_records {
 	uint32_t count;
 };
 
+/* The streams of an import. */
+struct profile_group {
+	uint32_t first_stream; /* number in the file of the first of enum profile_stream */
+	struct profile_texts texts;
+	struct profile_records sources;
+	struct profile_records series;
+	uint32_t *source_ids; /* the reader's numbers; PROFILE_NONE: not used */
+	uint32_t *series_ids;
+};
+
+struct profile_external {
+	struct profile_group *groups;
+	size_t group_count;
+	uint32_t run; /* streams of a group found so far */
+	uint32_t source_count;
+	const char **source_names; /* by the reader's numbers */
+	const char **source_hosts;
+	const char **series_names;
+};
+
 struct profile_reader {
 	TBRW_PTR file;
 	bool is_complete;
@@ -37,6 +58,7 @@ struct profile_reader {
 	/* Checked; none for the streams of texts and of stacks. */
 	struct profile_records records[PROFILE_STREAM_COUNT];
 	struct profile_texts texts[PROFILE_STREAM_COUNT]; /* of the streams of texts */
+	struct profile_external external;                 /* its values are read on demand */
 	uint8_t *node_damaged;  /* per node: the way to the root has a gap; NULL: none has */
 	uint32_t *symbol_first; /* per frame and one more: its first symbol */
 
@@ -107,6 +129,11 @@ TBRW_U32 profile_reader_index_symbols(struct profile_reader *reader);
  * false: the record is lost. */
 bool profile_reader_check(const struct profile_reader *reader, enum profile_stream stream,
 			  uint64_t fields, uint32_t index, void *record);
+
+/* ---- reader_external.c ---- */
+
+TBRW_U32 profile_reader_load_external(struct profile_reader *reader);
+void profile_reader_close_external(struct profile_reader *reader);
 
 /* ---- reader_accounts.c ---- */
 

@@ -40,6 +40,34 @@ static TBRW_U32 identify(TBRW_PTR file, TBRW_U32 stream, enum profile_stream *id
 	return code == VT_NO_MEMORY ? code : VT_SUCCESS;
 }
 
+#define GROUP_STREAMS (PROFILE_STREAM_COUNT - PROFILE_STREAM_EXTERNAL)
+
+/* Notes a stream of external data: an import has all of them, in their order. false: out of memory.
+ */
+static bool note_external(struct profile_reader *reader, enum profile_stream id, uint32_t stream)
+{
+	struct profile_external *external = &reader->external;
+
+	if (id == PROFILE_STREAM_EXTERNAL)
+		external->run = 1;
+	else if (external->run > 0 && id == PROFILE_STREAM_EXTERNAL + external->run)
+		external->run++;
+	else
+		external->run = 0;
+	if (external->run < GROUP_STREAMS)
+		return true;
+	external->run = 0;
+	struct profile_group *grown = reallocarray(external->groups, external->group_count + 1,
+						   sizeof(*external->groups));
+	if (!grown)
+		return false;
+	external->groups = grown;
+	external->groups[external->group_count++] = (struct profile_group){
+		.first_stream = stream + 1 - GROUP_STREAMS - PROFILE_STREAM_EXTERNAL,
+	};
+	return true;
+}
+
 TBRW_U32 profile_reader_find_streams(struct profile_reader *reader, bool *is_any)
 {
 	TBRW_U32 count;
@@ -59,6 +87,8 @@ TBRW_U32 profile_reader_find_streams(struct profile_reader *reader, bool *is_any
 			reader->streams[id] = stream;
 			*is_any = true;
 		}
+		if (code == VT_SUCCESS && !note_external(reader, id, stream))
+			code = VT_NO_MEMORY;
 		previous = id;
 	}
 	return code;

@@ -114,4 +114,10 @@ TBRW_U32 profile_symbol_writer_add(struct profile_writer *writer,
 				   const struct profile_symbol_text *text);
 TBRW_U32 profile_symbol_writer_finish(struct profile_writer *writer);
 
+/* Appends external data in the same way, by profile_writer_add: series, their intervals and values,
+ * and the sources, which the series name by their index. Times are TSC values of the result. A
+ * source replaces earlier ones of its name. */
+TBRW_U32 profile_external_writer_begin(const char *path, struct profile_writer **writer);
+TBRW_U32 profile_external_writer_finish(struct profile_writer *writer);
+
 #endif

@@ -1,9 +1,10 @@
-/* The pair of streams of finalization: first the texts, then the symbols with references to them.
- */
+/* Streams appended to a complete result: the pair of finalization, first the texts, then the
+ * symbols with references to them; and the external data of an import. */
 #include "profile/write/writer_private.h"
 #include <stdlib.h>
 
-static TBRW_U32 open_streams(struct profile_writer *writer)
+static TBRW_U32 open_streams(struct profile_writer *writer, enum profile_stream first,
+			     enum profile_stream end)
 {
 	TBRW_U32 count;
 	TBRW_U32 code = TBRW_verify(writer->file);
@@ -12,13 +13,14 @@ static TBRW_U32 open_streams(struct profile_writer *writer)
 		code = TBRW_get_number_data_streams(writer->file, &count);
 	if (code != VT_SUCCESS)
 		return code;
-	if (count > UINT32_MAX - 2)
+	if (count > UINT32_MAX - PROFILE_STREAM_COUNT)
 		return VT_BUFFER_OVERFLOW;
-	writer->first_stream = count - PROFILE_STREAM_COLLECTED;
-	return profile_writer_open_streams(writer, PROFILE_STREAM_COLLECTED, PROFILE_STREAM_COUNT);
+	writer->first_stream = count - first;
+	return profile_writer_open_streams(writer, first, end);
 }
 
-TBRW_U32 profile_symbol_writer_begin(const char *path, struct profile_writer **writer)
+static TBRW_U32 begin(const char *path, enum profile_stream first, enum profile_stream end,
+		      struct profile_writer **writer)
 {
 	if (!path || !writer)
 		return VT_UNEXPECTED_NULL_PTR;
@@ -32,13 +34,28 @@ TBRW_U32 profile_symbol_writer_begin(const char *path, struct profile_writer **w
 	}
 	/* Frames are the file's own: readers check references to them. */
 	made->counts[PROFILE_STREAM_FRAMES] = PROFILE_NONE;
-	code = open_streams(made);
+	code = open_streams(made, first, end);
 	if (code != VT_SUCCESS) {
 		profile_writer_abandon(made);
 		return code;
 	}
 	*writer = made;
 	return VT_SUCCESS;
+}
+
+static TBRW_U32 finish(struct profile_writer *writer, enum profile_stream first,
+		       enum profile_stream end)
+{
+	TBRW_U32 code = writer->error;
+
+	if (code == VT_SUCCESS)
+		code = profile_writer_close_streams(writer, first, end);
+	return profile_writer_close(writer, code);
+}
+
+TBRW_U32 profile_symbol_writer_begin(const char *path, struct profile_writer **writer)
+{
+	return begin(path, PROFILE_STREAM_COLLECTED, PROFILE_STREAM_EXTERNAL, writer);
 }
 
 TBRW_U32 profile_symbol_writer_add(struct profile_writer *writer,
@@ -52,10 +69,15 @@ TBRW_U32 profile_symbol_writer_add(struct profile_writer *writer,
 
 TBRW_U32 profile_symbol_writer_finish(struct profile_writer *writer)
 {
-	TBRW_U32 code = writer->error;
+	return finish(writer, PROFILE_STREAM_COLLECTED, PROFILE_STREAM_EXTERNAL);
+}
 
-	if (code == VT_SUCCESS)
-		code = profile_writer_close_streams(writer, PROFILE_STREAM_COLLECTED,
-						    PROFILE_STREAM_COUNT);
-	return profile_writer_close(writer, code);
+TBRW_U32 profile_external_writer_begin(const char *path, struct profile_writer **writer)
+{
+	return begin(path, PROFILE_STREAM_EXTERNAL, PROFILE_STREAM_COUNT, writer);
+}
+
+TBRW_U32 profile_external_writer_finish(struct profile_writer *writer)
+{
+	return finish(writer, PROFILE_STREAM_EXTERNAL, PROFILE_STREAM_COUNT);
 }

@@ -469,12 +469,61 @@ static bool check_sample(const struct profile_sample_info *sample, void *user)
 	return true;
 }
 
+static bool check_interval(const struct profile_interval *interval, void *user)
+{
+	const struct profile_reader *reader = user;
+
+	ck_assert_uint_lt(interval->series, profile_reader_series_count(reader));
+	ck_assert_uint_le(profile_reader_series(reader, interval->series)->kind,
+			  PROFILE_SERIES_TASK);
+	ck_assert_uint_le(interval->start_tsc, interval->end_tsc);
+	return true;
+}
+
+static bool check_counter(const struct profile_counter *counter, void *user)
+{
+	const struct profile_reader *reader = user;
+
+	ck_assert_uint_lt(counter->series, profile_reader_series_count(reader));
+	ck_assert_uint_ge(profile_reader_series(reader, counter->series)->kind,
+			  PROFILE_SERIES_COUNT);
+	(void)profile_counter_value(counter);
+	return true;
+}
+
+static void check_external(struct profile_reader *reader)
+{
+	for (uint32_t i = 0; i < profile_reader_source_count(reader); i++) {
+		check_text(profile_reader_source_name(reader, i));
+		check_text(profile_reader_source_host(reader, i));
+		ck_assert_str_ne(profile_reader_source_name(reader, i), "");
+		for (uint32_t other = 0; other < i && i < 100; other++)
+			ck_assert_str_ne(profile_reader_source_name(reader, i),
+					 profile_reader_source_name(reader, other));
+	}
+	for (uint32_t i = 0; i < profile_reader_series_count(reader); i++) {
+		const struct profile_series *series = profile_reader_series(reader, i);
+		check_text(profile_reader_series_name(reader, i));
+		ck_assert_str_ne(profile_reader_series_name(reader, i), "");
+		ck_assert_uint_lt(series->source, profile_reader_source_count(reader));
+		ck_assert_uint_ge(series->kind, PROFILE_SERIES_FRAME);
+		ck_assert_uint_le(series->kind, PROFILE_SERIES_INST);
+	}
+	TBRW_U32 intervals = profile_reader_each_interval(reader, check_interval, reader);
+	TBRW_U32 counters = profile_reader_each_counter(reader, check_counter, reader);
+	if (!profile_reader_complete(reader)) {
+		assert_success(intervals);
+		assert_success(counters);
+	}
+}
+
 void fixture_check_promises(struct profile_reader *reader)
 {
 	struct profile_host_info host;
 
 	check_records(reader);
 	check_lives(reader);
+	check_external(reader);
 	profile_reader_host(reader, &host);
 	check_text(host.name);
 	check_text(host.os);

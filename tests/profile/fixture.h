@@ -2,6 +2,7 @@
 #ifndef TESTS_PROFILE_FIXTURE_H
 #define TESTS_PROFILE_FIXTURE_H
 
+#include "profile/read/external.h"
 #include "profile/read/reader.h"
 #include "profile/write/writer.h"
 #include "tests/support/suite.h"

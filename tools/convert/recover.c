@@ -90,6 +90,8 @@ TBRW_U32 recover_write(struct profile_reader *reader, const char *source, const 
 		profile_writer_abandon(copy.writer);
 	if (code == VT_SUCCESS)
 		code = profile_copy_symbols(&copy, path);
+	if (code == VT_SUCCESS)
+		code = profile_copy_external(&copy, path);
 	profile_copy_finish(&copy);
 	return code;
 }

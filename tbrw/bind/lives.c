@@ -5,7 +5,9 @@
 #include "tbrw/tbrw_types.h"
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
+_Static_assert(TB5_LIVES_MEMO == 1 << (64 - 55), "the bits of the hash that tb5_lives_at takes");
 _Static_assert(TBRW_PID_CREATE == TBRW_TID_CREATE && TBRW_PID_TERMINATE == TBRW_TID_TERMINATE &&
 		       TBRW_PID_TSC_USED == TBRW_TID_TSC_USED,
 	       "one rule for both");
@@ -111,7 +113,7 @@ void tb5_lives_seal(struct tb5_lives *lives)
 	}
 	assert(kept <= lives->count);
 	lives->count = kept;
-	lives->memo = 0;
+	memset(lives->memo, 0, sizeof(lives->memo));
 	link_execs(lives);
 }
 
@@ -145,12 +147,13 @@ static size_t find_position(const struct tb5_lives *lives, uint64_t key, uint64_
 const struct tb5_life *tb5_lives_at(struct tb5_lives *lives, uint64_t key, uint64_t when,
 				    size_t *position)
 {
-	size_t at = lives->memo;
+	size_t *memo = &lives->memo[key * UINT64_C(0x9e3779b97f4a7c15) >> 55];
+	size_t at = *memo;
 
 	assert(at <= lives->count);
 	if ((at > 0 && !begins_by(&lives->items[at - 1], key, when)) ||
 	    (at < lives->count && begins_by(&lives->items[at], key, when)))
-		at = lives->memo = find_position(lives, key, when);
+		at = *memo = find_position(lives, key, when);
 	*position = at;
 	const struct tb5_life *life = tb5_lives_item(lives, key, at);
 	return life && !is_cut(life) && when <= life->end ? life : NULL;

@@ -18,7 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TB5_LIFE_NONE UINT64_MAX
+#define TB5_LIFE_NONE  UINT64_MAX
+#define TB5_LIVES_MEMO 512u
 
 struct tb5_life {
 	uint64_t key;
@@ -33,7 +34,9 @@ struct tb5_lives {
 	struct tb5_life *items; /* sealed: by key and start */
 	size_t count;
 	size_t capacity;
-	size_t memo;
+	/* Positions found last, by a hash of the key: samples of threads that run at the same time
+	 * take turns. */
+	size_t memo[TB5_LIVES_MEMO];
 };
 
 static inline uint64_t tb5_thread_key(uint32_t pid, uint32_t tid)

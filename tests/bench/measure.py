@@ -16,6 +16,12 @@ def fail(message):
 
 def run(command, **popen):
   """Runs the command; (its CPU time with that of the children it waited for, wall time), in seconds."""
+  usage, wall = spend(command, **popen)
+  return usage.ru_utime + usage.ru_stime, wall
+
+
+def spend(command, **popen):
+  """Runs the command; (what it and the children it waited for used, as getrusage has it, wall time in seconds)."""
   began = time.monotonic()
   try:
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -28,7 +34,7 @@ def run(command, **popen):
   process.returncode = os.waitstatus_to_exitcode(status)
   if process.returncode != 0:
     fail(f'{" ".join(command)}: status {process.returncode}: {error.decode(errors="replace")[-500:]}')
-  return usage.ru_utime + usage.ru_stime, wall
+  return usage, wall
 
 
 def quotient(part, whole, noise=0.0):

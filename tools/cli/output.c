@@ -16,6 +16,9 @@
 /* path_resolution(7): as many as the kernel follows. */
 #define LINKS_MAX 40
 
+/* Results are exported by the gigabyte: some calls of the kernel are enough. */
+#define STREAM_SIZE (256u << 10)
+
 /* Beside the output, in the same folder. */
 static int open_temporary(struct output *output, mode_t mode)
 {
@@ -93,7 +96,11 @@ static int open_stream(struct output *output)
 	static const cookie_io_functions_t functions = {.write = write_bytes, .seek = seek_bytes};
 	output->is_terminal = isatty(output->fd);
 	output->stream = fopencookie(output, "w", functions);
-	return output->stream ? 0 : errno;
+	if (!output->stream)
+		return errno;
+	if (!output->is_terminal)
+		setvbuf(output->stream, NULL, _IOFBF, STREAM_SIZE);
+	return 0;
 }
 
 static void release_output(struct output *output)

@@ -178,8 +178,7 @@ static bool take_sample(const struct tally_sample *sample, void *user)
 {
 	struct perf_export *export = user;
 	const struct profile_sample_info *info = sample->info;
-	const struct perf_task task = {info->pid, info->tid,
-				       profile_reader_raw_ns(export->reader, info->tsc)};
+	const struct perf_task task = {info->pid, info->tid, sample->raw_ns};
 	write_lives(export, task.time_ns);
 	if (!sample->is_kernel_only)
 		write_stack(export, sample, &task);

@@ -26,10 +26,12 @@ struct perf_chain_kept {
 	uint32_t node;
 	uint8_t state;
 	uint16_t count;
+	uint16_t capacity;
 	uint64_t *addresses;
 };
 
-enum { KEPT_COUNT = 1 << 13, KEPT_DEPTH_MAX = 256 };
+/* Deeper ones are not kept: all together take 64 MB at most. */
+enum { KEPT_BITS = 16, KEPT_COUNT = 1 << KEPT_BITS, KEPT_DEPTH_MAX = 128 };
 
 void perf_chain_finish(struct perf_chain *chain)
 {
@@ -67,6 +69,7 @@ static uint32_t add_frames(struct perf_chain *chain, struct perf_space *space, u
 			   uint32_t leaf, bool *has_seam)
 {
 	const struct profile_reader *reader = chain->reader;
+	uint64_t version = perf_space_version(space, pid);
 	bool was_guessed = true;
 	uint32_t outermost = 0;
 	for (uint32_t node = leaf; node != 0 && chain->count < DEPTH_MAX;) {
@@ -78,7 +81,7 @@ static uint32_t add_frames(struct perf_chain *chain, struct perf_space *space, u
 			add_special(chain, PERF_SPECIAL_GUESSED);
 			*has_seam = true;
 		}
-		if (perf_space_find(space, pid, at->frame, &address))
+		if (perf_space_find(space, pid, version, at->frame, &address))
 			add_address(chain, address);
 		else
 			add_special(chain, PERF_SPECIAL_UNKNOWN);
@@ -112,7 +115,11 @@ static void make_stack(struct perf_chain *chain, struct perf_space *space,
 
 static void keep_stack(const struct perf_chain *chain, struct perf_chain_kept *kept)
 {
-	kept->addresses = xalloc_resize(kept->addresses, chain->count, sizeof(*kept->addresses));
+	if (chain->count > kept->capacity) {
+		free(kept->addresses);
+		kept->addresses = xalloc_zeroed(chain->count, sizeof(*kept->addresses));
+		kept->capacity = (uint16_t)chain->count;
+	}
 	kept->count = (uint16_t)chain->count;
 	memcpy(kept->addresses, chain->addresses, chain->count * sizeof(*kept->addresses));
 }
@@ -125,7 +132,8 @@ void perf_chain_set_stack(struct perf_chain *chain, struct perf_space *space,
 	if (!chain->kept)
 		chain->kept = xalloc_zeroed(KEPT_COUNT, sizeof(*chain->kept));
 	struct perf_chain_kept *kept =
-		&chain->kept[(stack->node * UINT32_C(2654435761) ^ (uint32_t)version) >> 19];
+		&chain->kept[(stack->node ^ (uint32_t)version << 20) * UINT32_C(2654435761) >>
+			     (32 - KEPT_BITS)];
 	if (kept->version == version && kept->node == stack->node && kept->state == stack->state) {
 		chain->addresses = kept->addresses;
 		chain->count = kept->count;
@@ -148,7 +156,8 @@ static void write_function(const struct profile_reader *reader, struct perf_spac
 	uint64_t address, before = 0, size = 1;
 	const char *name = "[kernel]";
 	const struct profile_symbol *symbols = profile_reader_symbols(reader, frame, &count);
-	if (!perf_space_find(space, 0, frame, &address) || address >= *start)
+	if (!perf_space_find(space, 0, perf_space_version(space, 0), frame, &address) ||
+	    address >= *start)
 		return;
 	if (count > 0) {
 		const struct profile_symbol *symbol = &symbols[count - 1];

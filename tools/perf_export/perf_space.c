@@ -223,9 +223,9 @@ uint64_t perf_space_version(struct perf_space *space, uint32_t pid)
 	return *version;
 }
 
-bool perf_space_find(struct perf_space *space, uint32_t pid, uint32_t frame, uint64_t *address)
+bool perf_space_find(struct perf_space *space, uint32_t pid, uint64_t version, uint32_t frame,
+		     uint64_t *address)
 {
-	uint64_t version = perf_space_version(space, pid);
 	struct known *known =
 		&space->known[(frame ^ (pid * UINT32_C(2654435761)) >> 12) % KNOWN_COUNT];
 	if (known->version != version || known->frame != frame) {

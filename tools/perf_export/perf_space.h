@@ -23,8 +23,9 @@ void perf_space_map(struct perf_space *space, uint32_t module);
  * with modules. Not 0. */
 uint64_t perf_space_version(struct perf_space *space, uint32_t pid);
 
-/* The frame's address in the process. Of several mappings the one mapped last counts, even if it
- * was unmapped since. false: code in no known mapping. */
-bool perf_space_find(struct perf_space *space, uint32_t pid, uint32_t frame, uint64_t *address);
+/* The frame's address in the process, at the version that is its present one. Of several mappings
+ * the one mapped last counts, even if it was unmapped since. false: code in no known mapping. */
+bool perf_space_find(struct perf_space *space, uint32_t pid, uint64_t version, uint32_t frame,
+		     uint64_t *address);
 
 #endif

@@ -43,6 +43,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 /* Divides running sums: rounding loses nothing. */
 static uint64_t spread_take(struct spread *spread, uint64_t weight_ns)
 {
+	if (weight_ns == 0)
+		return 0;
 	spread->passed_ns = least(add_saturating(spread->passed_ns, weight_ns), spread->weight_ns);
 	if (spread->weight_ns == 0)
 		return 0;

@@ -7,12 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { RECENT_BITS = 12, RECENT_COUNT = 1 << RECENT_BITS };
+
 struct collecting {
 	const struct profile_reader *reader;
 	const struct filter *filter;
 	unsigned by;
 	struct tally *tally;
-	struct index_map map;            /* of the tally's entries */
+	struct index_map map; /* of the tally's entries */
+	/* Indices of entries found last, plus 1, by a hash of thread and node: threads stay with a
+	 * stack for some samples. 0: none. */
+	uint32_t recent[RECENT_COUNT];
 	struct calibration *calibration; /* of the tally */
 };
 
@@ -47,9 +52,14 @@ static bool is_entry(const void *item, const void *wanted)
 static struct tally_entry *find_entry(struct collecting *collecting, const struct tally_entry *key)
 {
 	struct tally *tally = collecting->tally;
+	uint32_t hash = (key->node ^ key->tid << 16) * UINT32_C(2654435761) >> (32 - RECENT_BITS);
+	uint32_t *recent = &collecting->recent[hash];
+	if (*recent > 0 && is_entry(&tally->entries[*recent - 1], key))
+		return &tally->entries[*recent - 1];
 	uint32_t index = index_map_enter(&collecting->map, &tally->entries, key, sizeof(*key),
 					 index_map_hash(&collecting->map, key, KEY_SIZE), is_entry);
 	tally->count = index_map_count(&collecting->map);
+	*recent = index + 1;
 	return &tally->entries[index];
 }
 
@@ -135,12 +145,11 @@ static void add_drawn_time(struct collecting *collecting, struct tally_entry key
 		count_guess(entry, stack);
 }
 
-static uint64_t find_time_ns(const struct profile_reader *reader, uint64_t tsc)
+static uint64_t find_time_ns(const struct profile_reader *reader, uint64_t raw_ns)
 {
 	if (profile_reader_clock_count(reader) == 0)
 		return 0;
 	uint64_t start_ns = profile_reader_clock(reader, 0)->raw_ns;
-	uint64_t raw_ns = profile_reader_raw_ns(reader, tsc);
 	return raw_ns > start_ns ? raw_ns - start_ns : 0;
 }
 
@@ -148,8 +157,10 @@ static uint64_t find_time_ns(const struct profile_reader *reader, uint64_t tsc)
 static bool is_in_time(const struct collecting *collecting,
 		       const struct profile_sample_info *sample)
 {
+	const struct profile_reader *reader = collecting->reader;
 	return !filter_has_times(collecting->filter) ||
-	       filter_takes_time(collecting->filter, find_time_ns(collecting->reader, sample->tsc));
+	       filter_takes_time(collecting->filter,
+				 find_time_ns(reader, profile_reader_raw_ns(reader, sample->tsc)));
 }
 
 static bool takes_owner(const struct profile_reader *reader, const struct filter *filter,
@@ -254,8 +265,12 @@ static bool visit_sample(const struct profile_sample_info *info, void *user)
 	struct visit *visit = user;
 	/* Each sample takes its part of the time, whether it meets the filter or not. */
 	struct calibration_parts parts = calibration_take(visit->calibration, info);
-	const struct tally_sample sample = {info, find_time_ns(visit->reader, info->tsc),
-					    parts.drawn_ns, parts.kernel_ns, false};
+	uint64_t raw_ns = profile_reader_raw_ns(visit->reader, info->tsc);
+	const struct tally_sample sample = {.info = info,
+					    .raw_ns = raw_ns,
+					    .since_start_ns = find_time_ns(visit->reader, raw_ns),
+					    .cpu_ns = parts.drawn_ns,
+					    .kernel_ns = parts.kernel_ns};
 	bool is_taken = filter_takes_time(visit->filter, sample.since_start_ns) &&
 			takes_owner(visit->reader, visit->filter, info);
 	return !is_taken || visit->callback(&sample, visit->user);

@@ -84,6 +84,7 @@ bool tally_takes_thread(const struct profile_reader *reader, const struct filter
 /* A sample by itself. */
 struct tally_sample {
 	const struct profile_sample_info *info;
+	uint64_t raw_ns;         /* CLOCK_MONOTONIC_RAW, as profile_reader_raw_ns has it */
 	uint64_t since_start_ns; /* of the collection; 0 without a clock */
 	/* CPU time that the sample stands for: calibrated, sums are those of the thread's row in
 	 * reports. Of its stack; with PROFILE_KERNEL_ALL, of the kernel. */

@@ -1,6 +1,5 @@
 /* speedscope's own format, https://www.speedscope.app/file-format-schema.json: frames shared by all
  * profiles, and a sampled profile for each thread. */
-#include "containers/compare.h"
 #include "tools/export/export.h"
 #include "tools/export/labels.h"
 #include "tools/json/json_writer.h"
@@ -161,25 +160,16 @@ static void write_profile(struct speedscope *speedscope, uint32_t index)
 	json_write_number(json, "startValue", 0);
 	json_write_number(json, "endValue", timeline->cpu_ns);
 	json_open_array(json, "samples");
-	thread_spool_rewind(timelines->spool, index);
-	while (thread_spool_next(timelines->spool, &piece))
+	timelines_rewind(timelines, index);
+	while (timelines_next(timelines, &piece))
 		write_stack(speedscope, &piece);
 	json_close_array(json);
 	json_open_array(json, "weights");
-	thread_spool_rewind(timelines->spool, index);
-	while (thread_spool_next(timelines->spool, &piece))
+	timelines_rewind(timelines, index);
+	while (timelines_next(timelines, &piece))
 		json_write_number(json, NULL, piece.cpu_ns);
 	json_close_array(json);
 	json_close_object(json);
-}
-
-static int compare_timelines(const void *a, const void *b, void *user)
-{
-	const struct timeline *timelines = user;
-	uint32_t left = *(const uint32_t *)a;
-	uint32_t right = *(const uint32_t *)b;
-	int order = compare_numbers(timelines[right].cpu_ns, timelines[left].cpu_ns);
-	return order ? order : compare_numbers(left, right);
 }
 
 /* The thread with the most time comes first and is shown first. Threads without time have nothing
@@ -188,10 +178,7 @@ static void write_profiles(struct speedscope *speedscope)
 {
 	const struct timelines *timelines = speedscope->timelines;
 	uint32_t count = index_map_count(&timelines->map);
-	uint32_t *order = xalloc_zeroed(count, sizeof(*order));
-	for (uint32_t i = 0; i < count; i++)
-		order[i] = i;
-	qsort_r(order, count, sizeof(*order), compare_timelines, timelines->timelines);
+	uint32_t *order = timelines_order(timelines);
 	json_open_array(&speedscope->json, "profiles");
 	for (uint32_t i = 0; i < count; i++) {
 		if (i == 0 || timelines->timelines[order[i]].cpu_ns > 0)
@@ -242,7 +229,7 @@ TBRW_U32 export_speedscope_write(struct weighted_stacks *stacks,
 {
 	(void)options; /* threads are always apart */
 	struct timelines timelines;
-	TBRW_U32 code = timelines_collect(&timelines, stacks);
+	TBRW_U32 code = timelines_collect(&timelines, stacks, TIMELINE_BY_STACK);
 	if (code == VT_SUCCESS)
 		write_timelines(&timelines, stacks->functions, stream);
 	timelines_finish(&timelines);

@@ -1,6 +1,10 @@
 #include "tools/timelines/timelines.h"
 
+#include "containers/compare.h"
+#include "tools/functions/filter.h"
+#include "tools/memory/xalloc.h"
 #include "tools/samples/tally.h"
+#include "tools/timelines/thread_spool.h"
 #include <stdlib.h>
 
 static bool is_timeline(const void *item, const void *wanted)
@@ -11,13 +15,43 @@ static bool is_timeline(const void *item, const void *wanted)
 	       timeline->tid == other->tid && timeline->is_threadless == other->is_threadless;
 }
 
-static uint32_t enter_timeline(struct timelines *timelines, const struct timeline *timeline)
+uint64_t timelines_since_start(const struct profile_reader *reader, uint64_t tsc)
+{
+	if (tsc == UINT64_MAX)
+		return TIMELINE_UNKNOWN;
+	if (tsc == 0 || profile_reader_clock_count(reader) == 0)
+		return 0;
+	uint64_t raw_ns = profile_reader_raw_ns(reader, tsc);
+	uint64_t start_ns = profile_reader_clock(reader, 0)->raw_ns;
+	return raw_ns > start_ns ? raw_ns - start_ns : 0;
+}
+
+static uint32_t find_timeline(struct timelines *timelines, const struct timeline *timeline)
 {
 	const uint32_t identity[] = {timeline->thread, timeline->pid, timeline->tid,
 				     timeline->is_threadless};
 	return index_map_enter(&timelines->map, &timelines->timelines, timeline, sizeof(*timeline),
 			       index_map_hash(&timelines->map, identity, sizeof(identity)),
 			       is_timeline);
+}
+
+/* The thread's timeline; its life is looked up once. */
+static uint32_t enter_timeline(struct timelines *timelines, const struct timeline *timeline)
+{
+	uint32_t count = index_map_count(&timelines->map);
+	uint32_t index = find_timeline(timelines, timeline);
+	if (index < count)
+		return index;
+	struct timeline *entered = &timelines->timelines[index];
+	const struct profile_reader *reader = timelines->stacks->reader;
+	entered->end_ns = TIMELINE_UNKNOWN;
+	if (entered->thread != PROFILE_NONE) {
+		const struct profile_thread_info *info =
+			profile_reader_thread(reader, entered->thread);
+		entered->start_ns = timelines_since_start(reader, info->start_tsc);
+		entered->end_ns = timelines_since_start(reader, info->end_tsc);
+	}
+	return index;
 }
 
 static void spool_last(struct timelines *timelines, uint32_t index)
@@ -32,15 +66,21 @@ static void add_piece(struct timelines *timelines, uint32_t index,
 		      const struct timeline_piece *piece)
 {
 	struct timeline *timeline = &timelines->timelines[index];
+	bool has_clock = profile_reader_clock_count(timelines->stacks->reader) > 0;
+	uint64_t before_ns = timeline->last_ns;
 	if (piece->cpu_ns == 0)
 		return;
 	timeline->cpu_ns += piece->cpu_ns;
-	if (timeline->last.node != piece->node || timeline->last.state != piece->state) {
+	uint64_t time_ns = has_clock ? piece->time_ns : timeline->cpu_ns;
+	timeline->last_ns = time_ns > before_ns ? time_ns : before_ns;
+	if (timelines->pieces == TIMELINE_BY_SAMPLE || timeline->last.node != piece->node ||
+	    timeline->last.state != piece->state) {
 		spool_last(timelines, index);
 		timeline->last = *piece;
 	} else {
 		timeline->last.cpu_ns += piece->cpu_ns;
 	}
+	timeline->last.time_ns = timeline->last_ns;
 }
 
 static uint32_t enter_sample(struct timelines *timelines, const struct profile_sample_info *info)
@@ -51,17 +91,23 @@ static uint32_t enter_sample(struct timelines *timelines, const struct profile_s
 							    .tid = info->tid});
 }
 
+/* Time in the kernel unseen was before the sample, and before the time the sample stands for. */
 static bool take_sample(const struct tally_sample *sample, void *user)
 {
 	struct timelines *timelines = user;
 	const struct profile_stack *stack = &sample->info->stack;
 	bool is_kernel = stack->kernel_us == PROFILE_KERNEL_ALL;
+	uint64_t time_ns = sample->since_start_ns;
+	uint64_t before_ns = time_ns > sample->cpu_ns ? time_ns - sample->cpu_ns : 0;
 	uint32_t index = enter_sample(timelines, sample->info);
-	add_piece(timelines, index,
-		  &(struct timeline_piece){sample->cpu_ns, is_kernel ? TALLY_KERNEL : stack->node,
-					   is_kernel ? PROFILE_STACK_NONE : stack->state});
-	add_piece(timelines, index,
-		  &(struct timeline_piece){sample->kernel_ns, TALLY_KERNEL, PROFILE_STACK_NONE});
+	const struct timeline_piece own = {sample->cpu_ns, time_ns,
+					   is_kernel ? TALLY_KERNEL : stack->node,
+					   is_kernel ? PROFILE_STACK_NONE : stack->state};
+	const struct timeline_piece kernel = {sample->kernel_ns, before_ns, TALLY_KERNEL,
+					      PROFILE_STACK_NONE};
+	bool is_by_stack = timelines->pieces == TIMELINE_BY_STACK;
+	add_piece(timelines, index, is_by_stack ? &own : &kernel);
+	add_piece(timelines, index, is_by_stack ? &kernel : &own);
 	return true;
 }
 
@@ -69,17 +115,24 @@ static void take_rest(struct timelines *timelines, uint32_t thread)
 {
 	const struct profile_thread_info *info =
 		profile_reader_thread(timelines->stacks->reader, thread);
+	const struct weighted_stacks *stacks = timelines->stacks;
 	struct weighted_stacks_rest rest = weighted_stacks_take_rest(timelines->stacks, thread);
-	if (rest.kernel_ns == 0 && rest.unseen_ns == 0)
+	bool is_part = filter_has_times(stacks->filter) || filter_needs_function(stacks->filter);
+	if (rest.kernel_ns == 0 && rest.unseen_ns == 0 &&
+	    (is_part || !tally_takes_thread(stacks->reader, stacks->filter, thread)))
 		return;
 	uint32_t index = enter_timeline(timelines, &(struct timeline){.process = info->process,
 								      .thread = thread,
 								      .pid = info->pid,
 								      .tid = info->tid});
+	const struct timeline *timeline = &timelines->timelines[index];
+	uint64_t end_ns = timeline->end_ns == TIMELINE_UNKNOWN ? 0 : timeline->end_ns;
 	add_piece(timelines, index,
-		  &(struct timeline_piece){rest.kernel_ns, TALLY_KERNEL, PROFILE_STACK_NONE});
+		  &(struct timeline_piece){rest.kernel_ns, end_ns, TALLY_KERNEL,
+					   PROFILE_STACK_NONE});
 	add_piece(timelines, index,
-		  &(struct timeline_piece){rest.unseen_ns, TALLY_KERNEL, TIMELINE_NO_SAMPLE});
+		  &(struct timeline_piece){rest.unseen_ns, end_ns, TALLY_KERNEL,
+					   TIMELINE_NO_SAMPLE});
 }
 
 static void take_threadless_time(struct timelines *timelines)
@@ -89,7 +142,7 @@ static void take_threadless_time(struct timelines *timelines)
 								      .thread = PROFILE_NONE,
 								      .is_threadless = true});
 	add_piece(timelines, index,
-		  &(struct timeline_piece){threadless_ns, TALLY_KERNEL, TIMELINE_NO_THREAD});
+		  &(struct timeline_piece){threadless_ns, 0, TALLY_KERNEL, TIMELINE_NO_THREAD});
 }
 
 /* What is in no sample has no time, and comes last. */
@@ -102,9 +155,11 @@ static void take_rests(struct timelines *timelines)
 		spool_last(timelines, i);
 }
 
-TBRW_U32 timelines_collect(struct timelines *timelines, struct weighted_stacks *stacks)
+TBRW_U32 timelines_collect(struct timelines *timelines, struct weighted_stacks *stacks,
+			   enum timeline_pieces pieces)
 {
 	*timelines = (struct timelines){.stacks = stacks,
+					.pieces = pieces,
 					.spool = thread_spool_create(sizeof(struct timeline_piece),
 								     THREAD_SPOOL_BYTES)};
 	TBRW_U32 code = weighted_stacks_each_sample(stacks, take_sample, timelines);
@@ -119,4 +174,33 @@ void timelines_finish(struct timelines *timelines)
 	thread_spool_destroy(timelines->spool);
 	free(timelines->timelines);
 	index_map_finish(&timelines->map);
+}
+
+void timelines_rewind(const struct timelines *timelines, uint32_t index)
+{
+	thread_spool_rewind(timelines->spool, index);
+}
+
+bool timelines_next(const struct timelines *timelines, struct timeline_piece *piece)
+{
+	return thread_spool_next(timelines->spool, piece);
+}
+
+static int compare_timelines(const void *a, const void *b, void *user)
+{
+	const struct timeline *timelines = user;
+	uint32_t left = *(const uint32_t *)a;
+	uint32_t right = *(const uint32_t *)b;
+	int order = compare_numbers(timelines[right].cpu_ns, timelines[left].cpu_ns);
+	return order ? order : compare_numbers(left, right);
+}
+
+uint32_t *timelines_order(const struct timelines *timelines)
+{
+	uint32_t count = index_map_count(&timelines->map);
+	uint32_t *order = xalloc_zeroed(count, sizeof(*order));
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = i;
+	qsort_r(order, count, sizeof(*order), compare_timelines, timelines->timelines);
+	return order;
 }

@@ -7,7 +7,6 @@
 #include "profile/read/reader.h"
 #include "tools/memory/index_map.h"
 #include "tools/stacks/weighted_stacks.h"
-#include "tools/timelines/thread_spool.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,9 +20,15 @@ enum {
 /* Time with one stack: of one sample, or of several in a row. */
 struct timeline_piece {
 	uint64_t cpu_ns; /* 0: no piece */
-	uint32_t node;   /* or TALLY_KERNEL */
+	/* The last sample's time, ns since the start of the collection; of time in no sample the
+	 * thread's end. Never before the piece before. Without a clock: the thread's CPU time
+	 * so far. */
+	uint64_t time_ns;
+	uint32_t node; /* or TALLY_KERNEL */
 	uint32_t state;
 };
+
+#define TIMELINE_UNKNOWN UINT64_MAX
 
 /* A thread, or all time of no known thread. */
 struct timeline {
@@ -33,20 +38,47 @@ struct timeline {
 	uint32_t tid;
 	bool is_threadless;
 	uint64_t cpu_ns; /* of all pieces */
+	/* Of the thread's life, ns since the start of the collection. start_ns: 0, if it lived
+	 * before; end_ns: TIMELINE_UNKNOWN, if it lived on. */
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t last_ns; /* time of the last piece */
 	/* Not spooled yet: more time with the same stack may follow. */
 	struct timeline_piece last;
 };
 
+enum timeline_pieces {
+	TIMELINE_BY_STACK,  /* samples in a row with one stack are one piece */
+	TIMELINE_BY_SAMPLE, /* a piece for each sample, and for time in the kernel with it */
+};
+
+struct thread_spool;
+
 struct timelines {
 	struct weighted_stacks *stacks;
+	enum timeline_pieces pieces;
 	struct timeline *timelines;
 	struct index_map map;
 	struct thread_spool *spool; /* struct timeline_piece, by index of the timeline */
 };
 
-/* Of the samples that the stacks' filter takes; the stacks must live longer, with a tally as for
- * weighted_stacks_each_sample. Returns the reader's code. timelines_finish goes with each. */
-TBRW_U32 timelines_collect(struct timelines *timelines, struct weighted_stacks *stacks);
+/* Of the samples and threads that the stacks' filter takes, the threads with time or without; the
+ * stacks must live longer, with a tally as for weighted_stacks_each_sample. Returns the reader's
+ * code. timelines_finish goes with each. */
+TBRW_U32 timelines_collect(struct timelines *timelines, struct weighted_stacks *stacks,
+			   enum timeline_pieces pieces);
 void timelines_finish(struct timelines *timelines);
+
+/* The timelines' indices, the one with the most time first. The caller frees the array. */
+uint32_t *timelines_order(const struct timelines *timelines);
+
+/* Goes before the first piece of a timeline. */
+void timelines_rewind(const struct timelines *timelines, uint32_t index);
+/* Copies the next piece. */
+bool timelines_next(const struct timelines *timelines, struct timeline_piece *piece);
+
+/* A time of the result since the start of the collection, 0 for one before; TIMELINE_UNKNOWN for
+ * all ones. */
+uint64_t timelines_since_start(const struct profile_reader *reader, uint64_t tsc);
 
 #endif

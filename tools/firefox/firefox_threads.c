@@ -1,0 +1,424 @@
+#include "tools/firefox/firefox_threads.h"
+
+#include "tools/memory/xalloc.h"
+#include "tools/samples/tally.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define MS_DIGITS 6u /* of ns as ms */
+#define NS_PER_US UINT64_C(1000)
+#define US_DIGITS 3u /* of us as ms: fine enough for times */
+
+/* Kinds of markers. */
+#define MARKER_INTERVAL 1u
+
+struct writing {
+	const struct timelines *timelines;
+	struct firefox_tables *tables;
+	struct json_writer *json;
+	uint64_t end_ns; /* of the collection */
+	/* By process, by thread: how many before had the same number. */
+	uint32_t *process_lives;
+	uint32_t *thread_lives;
+};
+
+struct number_count {
+	uint32_t number;
+	uint32_t count;
+};
+
+static bool is_number(const void *item, const void *wanted)
+{
+	return ((const struct number_count *)item)->number ==
+	       ((const struct number_count *)wanted)->number;
+}
+
+/* How many times this number was counted before. */
+static uint32_t count_number(struct index_map *map, struct number_count **counts, uint32_t number)
+{
+	const struct number_count wanted = {number, 0};
+	uint32_t index = index_map_enter(map, counts, &wanted, sizeof(wanted),
+					 index_map_hash(map, &number, sizeof(number)), is_number);
+	return (*counts)[index].count++;
+}
+
+static uint32_t *count_process_lives(const struct profile_reader *reader)
+{
+	struct index_map map = {0};
+	struct number_count *counts = NULL;
+	uint32_t count = profile_reader_process_count(reader);
+	uint32_t *lives = xalloc_zeroed(count, sizeof(*lives));
+	for (uint32_t i = 0; i < count; i++)
+		lives[i] = count_number(&map, &counts, profile_reader_process(reader, i)->pid);
+	index_map_finish(&map);
+	free(counts);
+	return lives;
+}
+
+static uint32_t *count_thread_lives(const struct profile_reader *reader)
+{
+	struct index_map map = {0};
+	struct number_count *counts = NULL;
+	uint32_t count = profile_reader_thread_count(reader);
+	uint32_t *lives = xalloc_zeroed(count, sizeof(*lives));
+	for (uint32_t i = 0; i < count; i++)
+		lives[i] = count_number(&map, &counts, profile_reader_thread(reader, i)->tid);
+	index_map_finish(&map);
+	free(counts);
+	return lives;
+}
+
+/* A number that was used again is another process or thread: "NUMBER.1", ... */
+static char *make_number(uint32_t number, uint32_t lives)
+{
+	return lives > 0 ? xalloc_printf("%" PRIu32 ".%" PRIu32, number, lives)
+			 : xalloc_printf("%" PRIu32, number);
+}
+
+static void write_pid(const struct writing *writing, const struct timeline *timeline)
+{
+	uint32_t lives =
+		timeline->process == PROFILE_NONE ? 0 : writing->process_lives[timeline->process];
+	char *pid = make_number(timeline->pid, lives);
+	json_write_text(writing->json, "pid", pid);
+	free(pid);
+}
+
+static void write_tid(const struct writing *writing, const struct timeline *timeline)
+{
+	uint32_t lives =
+		timeline->thread == PROFILE_NONE ? 0 : writing->thread_lives[timeline->thread];
+	char *tid = make_number(timeline->tid, lives);
+	if (lives > 0)
+		json_write_text(writing->json, "tid", tid);
+	else
+		json_write_number(writing->json, "tid", timeline->tid);
+	free(tid);
+}
+
+static void write_ms(struct json_writer *json, const char *name, uint64_t ns)
+{
+	json_write_decimal(json, name, ns, MS_DIGITS);
+}
+
+/* null: not ended. */
+static void write_end(struct json_writer *json, const char *name, uint64_t end_ns)
+{
+	if (end_ns == TIMELINE_UNKNOWN)
+		json_write_null(json, name);
+	else
+		write_ms(json, name, end_ns);
+}
+
+static const char *name_or_unknown(const char *name)
+{
+	return name[0] ? name : "[Unknown]";
+}
+
+static const char *thread_name(const struct writing *writing, const struct timeline *timeline)
+{
+	const struct profile_reader *reader = writing->timelines->stacks->reader;
+	return timeline->is_threadless
+		       ? TALLY_NO_THREAD
+		       : name_or_unknown(tally_thread_name(reader, timeline->thread));
+}
+
+static const char *process_name(const struct writing *writing, const struct timeline *timeline)
+{
+	const struct profile_reader *reader = writing->timelines->stacks->reader;
+	return timeline->is_threadless
+		       ? TALLY_NO_THREAD
+		       : name_or_unknown(tally_process_name(reader, timeline->process));
+}
+
+static void write_stacks(const struct writing *writing, uint32_t index)
+{
+	struct timeline_piece piece;
+	timelines_rewind(writing->timelines, index);
+	while (timelines_next(writing->timelines, &piece))
+		json_write_number(writing->json, NULL,
+				  stack_tree_enter(&writing->tables->tree, &piece));
+}
+
+/* us after us, so that rounding does not add up. */
+static void write_time_deltas(const struct writing *writing, uint32_t index, uint64_t start_ns)
+{
+	struct timeline_piece piece;
+	uint64_t before_us = start_ns / NS_PER_US;
+	timelines_rewind(writing->timelines, index);
+	while (timelines_next(writing->timelines, &piece)) {
+		uint64_t time_us = piece.time_ns / NS_PER_US;
+		json_write_decimal(writing->json, NULL, time_us - before_us, US_DIGITS);
+		before_us = time_us;
+	}
+}
+
+/* As ms, or as ns. */
+static void write_cpu_times(const struct writing *writing, uint32_t index, bool is_ms)
+{
+	struct timeline_piece piece;
+	timelines_rewind(writing->timelines, index);
+	while (timelines_next(writing->timelines, &piece))
+		json_write_decimal(writing->json, NULL, piece.cpu_ns, is_ms ? MS_DIGITS : 0);
+}
+
+/* When the thread's first sample began to use CPU time. */
+static uint64_t find_first_start(const struct writing *writing, uint32_t index, uint64_t *count)
+{
+	struct timeline_piece piece;
+	uint64_t start_ns = 0;
+	*count = 0;
+	timelines_rewind(writing->timelines, index);
+	for (; timelines_next(writing->timelines, &piece); ++*count) {
+		if (*count == 0 && piece.time_ns > piece.cpu_ns)
+			start_ns = piece.time_ns - piece.cpu_ns;
+	}
+	return start_ns;
+}
+
+/* Time between samples has the CPU time of the later one: one sample without a stack comes first,
+ * or else the first sample's CPU time would not count. */
+static void write_samples(const struct writing *writing, uint32_t index)
+{
+	struct json_writer *json = writing->json;
+	uint64_t count;
+	uint64_t start_ns = find_first_start(writing, index, &count);
+	json_open_object(json, "samples");
+	json_open_array(json, "stack");
+	if (count > 0)
+		json_write_null(json, NULL);
+	write_stacks(writing, index);
+	json_close_array(json);
+	json_open_array(json, "timeDeltas");
+	if (count > 0)
+		json_write_decimal(json, NULL, start_ns / NS_PER_US, US_DIGITS);
+	write_time_deltas(writing, index, start_ns);
+	json_close_array(json);
+	json_open_array(json, "weight");
+	if (count > 0)
+		json_write_number(json, NULL, 0);
+	write_cpu_times(writing, index, true);
+	json_close_array(json);
+	json_write_text(json, "weightType", "tracing-ms");
+	json_open_array(json, "threadCPUDelta");
+	if (count > 0)
+		json_write_number(json, NULL, 0);
+	write_cpu_times(writing, index, false);
+	json_close_array(json);
+	json_write_number(json, "length", count > 0 ? count + 1 : 0);
+	json_close_object(json);
+}
+
+struct marker {
+	const char *name;
+	const char *type;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	const char *text;
+	uint32_t number;
+	uint64_t cpu_ns;
+};
+
+/* The thread's life, and its process's with the process's first thread. Returns how many. */
+static size_t make_markers(const struct writing *writing, const struct timeline *timeline,
+			   struct marker markers[2])
+{
+	const struct profile_reader *reader = writing->timelines->stacks->reader;
+	uint64_t end_ns = timeline->end_ns < writing->end_ns ? timeline->end_ns : writing->end_ns;
+	if (timeline->is_threadless)
+		return 0;
+	markers[0] = (struct marker){"Thread",
+				     "Thread",
+				     timeline->start_ns,
+				     end_ns,
+				     thread_name(writing, timeline),
+				     timeline->tid,
+				     timeline->cpu_ns};
+	if (timeline->process == PROFILE_NONE || timeline->tid != timeline->pid)
+		return 1;
+	const struct profile_process_info *process =
+		profile_reader_process(reader, timeline->process);
+	end_ns = timelines_since_start(reader, process->end_tsc);
+	markers[1] = (struct marker){"Process",
+				     "Process",
+				     timelines_since_start(reader, process->start_tsc),
+				     end_ns < writing->end_ns ? end_ns : writing->end_ns,
+				     process->path,
+				     process->pid,
+				     0};
+	return 2;
+}
+
+static void write_marker_data(struct json_writer *json, const struct marker *marker)
+{
+	json_open_object(json, NULL);
+	json_write_text(json, "type", marker->type);
+	json_write_text(json, "name", marker->text);
+	json_write_number(json, "number", marker->number);
+	if (marker->cpu_ns > 0)
+		write_ms(json, "cpu", marker->cpu_ns);
+	json_close_object(json);
+}
+
+static void write_markers(const struct writing *writing, const struct timeline *timeline)
+{
+	struct json_writer *json = writing->json;
+	struct marker markers[2];
+	size_t count = make_markers(writing, timeline, markers);
+	json_open_object(json, "markers");
+	json_open_array(json, "data");
+	for (size_t i = 0; i < count; i++)
+		write_marker_data(json, &markers[i]);
+	json_close_array(json);
+	json_open_array(json, "name");
+	for (size_t i = 0; i < count; i++)
+		json_write_number(json, NULL,
+				  firefox_tables_text(writing->tables, markers[i].name));
+	json_close_array(json);
+	json_open_array(json, "startTime");
+	for (size_t i = 0; i < count; i++)
+		write_ms(json, NULL, markers[i].start_ns);
+	json_close_array(json);
+	json_open_array(json, "endTime");
+	for (size_t i = 0; i < count; i++)
+		write_ms(json, NULL, markers[i].end_ns);
+	json_close_array(json);
+	json_open_array(json, "phase");
+	for (size_t i = 0; i < count; i++)
+		json_write_number(json, NULL, MARKER_INTERVAL);
+	json_close_array(json);
+	json_open_array(json, "category");
+	for (size_t i = 0; i < count; i++)
+		json_write_number(json, NULL, FIREFOX_OTHER);
+	json_close_array(json);
+	json_write_number(json, "length", count);
+	json_close_object(json);
+}
+
+static void write_lives(const struct writing *writing, const struct timeline *timeline)
+{
+	struct json_writer *json = writing->json;
+	const struct profile_reader *reader = writing->timelines->stacks->reader;
+	uint64_t start_ns = 0;
+	uint64_t end_ns = TIMELINE_UNKNOWN;
+	if (timeline->process != PROFILE_NONE) {
+		const struct profile_process_info *process =
+			profile_reader_process(reader, timeline->process);
+		start_ns = timelines_since_start(reader, process->start_tsc);
+		end_ns = timelines_since_start(reader, process->end_tsc);
+	}
+	write_ms(json, "processStartupTime", start_ns);
+	write_end(json, "processShutdownTime", end_ns);
+	write_ms(json, "registerTime", timeline->start_ns);
+	write_end(json, "unregisterTime", timeline->end_ns);
+}
+
+static void write_thread(const struct writing *writing, uint32_t index)
+{
+	struct json_writer *json = writing->json;
+	const struct timeline *timeline = &writing->timelines->timelines[index];
+	json_open_object(json, NULL);
+	json_write_text(json, "name", thread_name(writing, timeline));
+	json_write_text(json, "processName", process_name(writing, timeline));
+	json_write_text(json, "processType", "default");
+	json_write_bool(json, "isMainThread",
+			timeline->is_threadless || timeline->tid == timeline->pid);
+	write_pid(writing, timeline);
+	write_tid(writing, timeline);
+	write_lives(writing, timeline);
+	json_open_array(json, "pausedRanges");
+	json_close_array(json);
+	json_write_bool(json, "showMarkersInTimeline", true);
+	write_samples(writing, index);
+	write_markers(writing, timeline);
+	json_close_object(json);
+}
+
+uint64_t firefox_threads_end(const struct timelines *timelines)
+{
+	const struct profile_reader *reader = timelines->stacks->reader;
+	uint64_t end_ns = 0;
+	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
+		const struct profile_note *note = profile_reader_note(reader, i);
+		if (note->kind == PROFILE_NOTE_ELAPSED)
+			end_ns = note->value;
+	}
+	for (uint32_t i = 0; i < index_map_count(&timelines->map); i++) {
+		const struct timeline *timeline = &timelines->timelines[i];
+		if (timeline->last_ns > end_ns)
+			end_ns = timeline->last_ns;
+		if (timeline->end_ns != TIMELINE_UNKNOWN && timeline->end_ns > end_ns)
+			end_ns = timeline->end_ns;
+	}
+	return end_ns;
+}
+
+/* Time of no known thread has a thread where there is such time; and a profile has a thread. */
+void firefox_threads_write(const struct timelines *timelines, struct firefox_tables *tables,
+			   struct json_writer *json)
+{
+	const struct profile_reader *reader = timelines->stacks->reader;
+	const struct writing writing = {timelines,
+					tables,
+					json,
+					firefox_threads_end(timelines),
+					count_process_lives(reader),
+					count_thread_lives(reader)};
+	uint32_t count = index_map_count(&timelines->map);
+	uint32_t *order = timelines_order(timelines);
+	json_open_array(json, "threads");
+	for (uint32_t i = 0; i < count; i++) {
+		const struct timeline *timeline = &timelines->timelines[order[i]];
+		if (!timeline->is_threadless || timeline->cpu_ns > 0 || count == 1)
+			write_thread(&writing, order[i]);
+	}
+	json_close_array(json);
+	free(order);
+	free(writing.process_lives);
+	free(writing.thread_lives);
+}
+
+static void write_field(struct json_writer *json, const char *key, const char *label,
+			const char *format)
+{
+	json_open_object(json, NULL);
+	json_write_text(json, "key", key);
+	json_write_text(json, "label", label);
+	json_write_text(json, "format", format);
+	json_close_object(json);
+}
+
+static void open_schema(struct json_writer *json, const char *name)
+{
+	static const char *const places[] = {"marker-chart", "marker-table"};
+	json_open_object(json, NULL);
+	json_write_text(json, "name", name);
+	json_write_text(json, "tableLabel", "{marker.data.name}");
+	json_write_text(json, "chartLabel", "{marker.data.name}");
+	json_open_array(json, "display");
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		json_write_text(json, NULL, places[i]);
+	json_close_array(json);
+	json_open_array(json, "fields");
+}
+
+static void close_schema(struct json_writer *json)
+{
+	json_close_array(json);
+	json_close_object(json);
+}
+
+void firefox_threads_write_schemas(struct json_writer *json)
+{
+	json_open_array(json, "markerSchema");
+	open_schema(json, "Thread");
+	write_field(json, "name", "Thread", "string");
+	write_field(json, "number", "TID", "integer");
+	write_field(json, "cpu", "CPU Time", "duration");
+	close_schema(json);
+	open_schema(json, "Process");
+	write_field(json, "name", "Program", "file-path");
+	write_field(json, "number", "PID", "integer");
+	close_schema(json);
+	json_close_array(json);
+}

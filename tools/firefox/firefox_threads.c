@@ -17,82 +17,30 @@ struct writing {
 	struct firefox_tables *tables;
 	struct json_writer *json;
 	uint64_t end_ns; /* of the collection */
-	/* By process, by thread: how many before had the same number. */
-	uint32_t *process_lives;
-	uint32_t *thread_lives;
 };
-
-struct number_count {
-	uint32_t number;
-	uint32_t count;
-};
-
-static bool is_number(const void *item, const void *wanted)
-{
-	return ((const struct number_count *)item)->number ==
-	       ((const struct number_count *)wanted)->number;
-}
-
-/* How many times this number was counted before. */
-static uint32_t count_number(struct index_map *map, struct number_count **counts, uint32_t number)
-{
-	const struct number_count wanted = {number, 0};
-	uint32_t index = index_map_enter(map, counts, &wanted, sizeof(wanted),
-					 index_map_hash(map, &number, sizeof(number)), is_number);
-	return (*counts)[index].count++;
-}
-
-static uint32_t *count_process_lives(const struct profile_reader *reader)
-{
-	struct index_map map = {0};
-	struct number_count *counts = NULL;
-	uint32_t count = profile_reader_process_count(reader);
-	uint32_t *lives = xalloc_zeroed(count, sizeof(*lives));
-	for (uint32_t i = 0; i < count; i++)
-		lives[i] = count_number(&map, &counts, profile_reader_process(reader, i)->pid);
-	index_map_finish(&map);
-	free(counts);
-	return lives;
-}
-
-static uint32_t *count_thread_lives(const struct profile_reader *reader)
-{
-	struct index_map map = {0};
-	struct number_count *counts = NULL;
-	uint32_t count = profile_reader_thread_count(reader);
-	uint32_t *lives = xalloc_zeroed(count, sizeof(*lives));
-	for (uint32_t i = 0; i < count; i++)
-		lives[i] = count_number(&map, &counts, profile_reader_thread(reader, i)->tid);
-	index_map_finish(&map);
-	free(counts);
-	return lives;
-}
 
 /* A number that was used again is another process or thread: "NUMBER.1", ... */
-static char *make_number(uint32_t number, uint32_t lives)
+static char *make_number(uint32_t number, uint32_t earlier)
 {
-	return lives > 0 ? xalloc_printf("%" PRIu32 ".%" PRIu32, number, lives)
-			 : xalloc_printf("%" PRIu32, number);
+	return earlier > 0 ? xalloc_printf("%" PRIu32 ".%" PRIu32, number, earlier)
+			   : xalloc_printf("%" PRIu32, number);
 }
 
-static void write_pid(const struct writing *writing, const struct timeline *timeline)
+static void write_pid(struct json_writer *json, const struct timeline *timeline)
 {
-	uint32_t lives =
-		timeline->process == PROFILE_NONE ? 0 : writing->process_lives[timeline->process];
-	char *pid = make_number(timeline->pid, lives);
-	json_write_text(writing->json, "pid", pid);
+	char *pid = make_number(timeline->pid, timeline->earlier_processes);
+	json_write_text(json, "pid", pid);
 	free(pid);
 }
 
-static void write_tid(const struct writing *writing, const struct timeline *timeline)
+static void write_tid(struct json_writer *json, const struct timeline *timeline)
 {
-	uint32_t lives =
-		timeline->thread == PROFILE_NONE ? 0 : writing->thread_lives[timeline->thread];
-	char *tid = make_number(timeline->tid, lives);
-	if (lives > 0)
-		json_write_text(writing->json, "tid", tid);
-	else
-		json_write_number(writing->json, "tid", timeline->tid);
+	if (timeline->earlier_threads == 0) {
+		json_write_number(json, "tid", timeline->tid);
+		return;
+	}
+	char *tid = make_number(timeline->tid, timeline->earlier_threads);
+	json_write_text(json, "tid", tid);
 	free(tid);
 }
 
@@ -108,27 +56,6 @@ static void write_end(struct json_writer *json, const char *name, uint64_t end_n
 		json_write_null(json, name);
 	else
 		write_ms(json, name, end_ns);
-}
-
-static const char *name_or_unknown(const char *name)
-{
-	return name[0] ? name : "[Unknown]";
-}
-
-static const char *thread_name(const struct writing *writing, const struct timeline *timeline)
-{
-	const struct profile_reader *reader = writing->timelines->stacks->reader;
-	return timeline->is_threadless
-		       ? TALLY_NO_THREAD
-		       : name_or_unknown(tally_thread_name(reader, timeline->thread));
-}
-
-static const char *process_name(const struct writing *writing, const struct timeline *timeline)
-{
-	const struct profile_reader *reader = writing->timelines->stacks->reader;
-	return timeline->is_threadless
-		       ? TALLY_NO_THREAD
-		       : name_or_unknown(tally_process_name(reader, timeline->process));
 }
 
 static void write_stacks(const struct writing *writing, uint32_t index)
@@ -162,18 +89,14 @@ static void write_cpu_times(const struct writing *writing, uint32_t index, bool 
 		json_write_decimal(writing->json, NULL, piece.cpu_ns, is_ms ? MS_DIGITS : 0);
 }
 
-/* When the thread's first sample began to use CPU time. */
-static uint64_t find_first_start(const struct writing *writing, uint32_t index, uint64_t *count)
+static uint64_t count_pieces(const struct writing *writing, uint32_t index)
 {
 	struct timeline_piece piece;
-	uint64_t start_ns = 0;
-	*count = 0;
+	uint64_t count = 0;
 	timelines_rewind(writing->timelines, index);
-	for (; timelines_next(writing->timelines, &piece); ++*count) {
-		if (*count == 0 && piece.time_ns > piece.cpu_ns)
-			start_ns = piece.time_ns - piece.cpu_ns;
-	}
-	return start_ns;
+	while (timelines_next(writing->timelines, &piece))
+		count++;
+	return count;
 }
 
 /* Time between samples has the CPU time of the later one: one sample without a stack comes first,
@@ -181,8 +104,8 @@ static uint64_t find_first_start(const struct writing *writing, uint32_t index, 
 static void write_samples(const struct writing *writing, uint32_t index)
 {
 	struct json_writer *json = writing->json;
-	uint64_t count;
-	uint64_t start_ns = find_first_start(writing, index, &count);
+	uint64_t count = count_pieces(writing, index);
+	uint64_t start_ns = writing->timelines->timelines[index].first_ns;
 	json_open_object(json, "samples");
 	json_open_array(json, "stack");
 	if (count > 0)
@@ -231,7 +154,7 @@ static size_t make_markers(const struct writing *writing, const struct timeline 
 				     "Thread",
 				     timeline->start_ns,
 				     end_ns,
-				     thread_name(writing, timeline),
+				     timelines_owner(writing->timelines, timeline).thread,
 				     timeline->tid,
 				     timeline->cpu_ns};
 	if (timeline->process == PROFILE_NONE || timeline->tid != timeline->pid)
@@ -317,14 +240,15 @@ static void write_thread(const struct writing *writing, uint32_t index)
 {
 	struct json_writer *json = writing->json;
 	const struct timeline *timeline = &writing->timelines->timelines[index];
+	struct stack_owner owner = timelines_owner(writing->timelines, timeline);
 	json_open_object(json, NULL);
-	json_write_text(json, "name", thread_name(writing, timeline));
-	json_write_text(json, "processName", process_name(writing, timeline));
+	json_write_text(json, "name", owner.thread);
+	json_write_text(json, "processName", owner.process);
 	json_write_text(json, "processType", "default");
 	json_write_bool(json, "isMainThread",
 			timeline->is_threadless || timeline->tid == timeline->pid);
-	write_pid(writing, timeline);
-	write_tid(writing, timeline);
+	write_pid(json, timeline);
+	write_tid(json, timeline);
 	write_lives(writing, timeline);
 	json_open_array(json, "pausedRanges");
 	json_close_array(json);
@@ -357,13 +281,7 @@ uint64_t firefox_threads_end(const struct timelines *timelines)
 void firefox_threads_write(const struct timelines *timelines, struct firefox_tables *tables,
 			   struct json_writer *json)
 {
-	const struct profile_reader *reader = timelines->stacks->reader;
-	const struct writing writing = {timelines,
-					tables,
-					json,
-					firefox_threads_end(timelines),
-					count_process_lives(reader),
-					count_thread_lives(reader)};
+	const struct writing writing = {timelines, tables, json, firefox_threads_end(timelines)};
 	uint32_t count = index_map_count(&timelines->map);
 	uint32_t *order = timelines_order(timelines);
 	json_open_array(json, "threads");
@@ -374,8 +292,6 @@ void firefox_threads_write(const struct timelines *timelines, struct firefox_tab
 	}
 	json_close_array(json);
 	free(order);
-	free(writing.process_lives);
-	free(writing.thread_lives);
 }
 
 static void write_field(struct json_writer *json, const char *key, const char *label,

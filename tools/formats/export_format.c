@@ -1,5 +1,6 @@
 #include "tools/formats/export_format.h"
 
+#include "tools/chrome/export_chrome.h"
 #include "tools/firefox/export_firefox.h"
 #include "tools/memory/xalloc.h"
 #include "tools/perf_export/export_perf.h"
@@ -21,6 +22,8 @@ static const struct export_format formats[] = {
 	 .write = export_speedscope_write},
 	{"firefox", "threads in the order of time, in gzip, for profiler.firefox.com",
 	 TALLY_ONE_BY_ONE, .is_binary = true, .write = export_firefox_write},
+	{"chrome", "trace events of threads' samples, for Perfetto and chrome://tracing",
+	 TALLY_ONE_BY_ONE, .write = export_chrome_write},
 	{"callgrind", "functions, lines and calls, for KCachegrind and callgrind_annotate",
 	 TALLY_BY_PROCESS, .write = export_callgrind_write},
 };

@@ -7,6 +7,54 @@
 #include "tools/timelines/thread_spool.h"
 #include <stdlib.h>
 
+struct number_count {
+	uint32_t number;
+	uint32_t count;
+};
+
+static bool is_number(const void *item, const void *wanted)
+{
+	return ((const struct number_count *)item)->number ==
+	       ((const struct number_count *)wanted)->number;
+}
+
+/* In place of each number, how many equal ones stand before it. */
+static void count_earlier(uint32_t *numbers, uint32_t count)
+{
+	struct index_map map = {0};
+	struct number_count *counts = NULL;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct number_count wanted = {numbers[i], 0};
+		uint32_t index =
+			index_map_enter(&map, &counts, &wanted, sizeof(wanted),
+					index_map_hash(&map, &wanted.number, sizeof(wanted.number)),
+					is_number);
+		numbers[i] = counts[index].count++;
+	}
+	index_map_finish(&map);
+	free(counts);
+}
+
+static uint32_t *find_earlier_processes(const struct profile_reader *reader)
+{
+	uint32_t count = profile_reader_process_count(reader);
+	uint32_t *numbers = xalloc_zeroed(count, sizeof(*numbers));
+	for (uint32_t i = 0; i < count; i++)
+		numbers[i] = profile_reader_process(reader, i)->pid;
+	count_earlier(numbers, count);
+	return numbers;
+}
+
+static uint32_t *find_earlier_threads(const struct profile_reader *reader)
+{
+	uint32_t count = profile_reader_thread_count(reader);
+	uint32_t *numbers = xalloc_zeroed(count, sizeof(*numbers));
+	for (uint32_t i = 0; i < count; i++)
+		numbers[i] = profile_reader_thread(reader, i)->tid;
+	count_earlier(numbers, count);
+	return numbers;
+}
+
 static bool is_timeline(const void *item, const void *wanted)
 {
 	const struct timeline *timeline = item;
@@ -45,11 +93,14 @@ static uint32_t enter_timeline(struct timelines *timelines, const struct timelin
 	struct timeline *entered = &timelines->timelines[index];
 	const struct profile_reader *reader = timelines->stacks->reader;
 	entered->end_ns = TIMELINE_UNKNOWN;
+	if (entered->process != PROFILE_NONE)
+		entered->earlier_processes = timelines->earlier_processes[entered->process];
 	if (entered->thread != PROFILE_NONE) {
 		const struct profile_thread_info *info =
 			profile_reader_thread(reader, entered->thread);
 		entered->start_ns = timelines_since_start(reader, info->start_tsc);
 		entered->end_ns = timelines_since_start(reader, info->end_tsc);
+		entered->earlier_threads = timelines->earlier_threads[entered->thread];
 	}
 	return index;
 }
@@ -70,8 +121,10 @@ static void add_piece(struct timelines *timelines, uint32_t index,
 	uint64_t before_ns = timeline->last_ns;
 	if (piece->cpu_ns == 0)
 		return;
+	uint64_t time_ns = has_clock ? piece->time_ns : timeline->cpu_ns + piece->cpu_ns;
+	if (timeline->cpu_ns == 0 && time_ns > piece->cpu_ns)
+		timeline->first_ns = time_ns - piece->cpu_ns;
 	timeline->cpu_ns += piece->cpu_ns;
-	uint64_t time_ns = has_clock ? piece->time_ns : timeline->cpu_ns;
 	timeline->last_ns = time_ns > before_ns ? time_ns : before_ns;
 	if (timelines->pieces == TIMELINE_BY_SAMPLE || timeline->last.node != piece->node ||
 	    timeline->last.state != piece->state) {
@@ -160,6 +213,8 @@ TBRW_U32 timelines_collect(struct timelines *timelines, struct weighted_stacks *
 {
 	*timelines = (struct timelines){.stacks = stacks,
 					.pieces = pieces,
+					.earlier_processes = find_earlier_processes(stacks->reader),
+					.earlier_threads = find_earlier_threads(stacks->reader),
 					.spool = thread_spool_create(sizeof(struct timeline_piece),
 								     THREAD_SPOOL_BYTES)};
 	TBRW_U32 code = weighted_stacks_each_sample(stacks, take_sample, timelines);
@@ -173,6 +228,8 @@ void timelines_finish(struct timelines *timelines)
 {
 	thread_spool_destroy(timelines->spool);
 	free(timelines->timelines);
+	free(timelines->earlier_processes);
+	free(timelines->earlier_threads);
 	index_map_finish(&timelines->map);
 }
 
@@ -184,6 +241,22 @@ void timelines_rewind(const struct timelines *timelines, uint32_t index)
 bool timelines_next(const struct timelines *timelines, struct timeline_piece *piece)
 {
 	return thread_spool_next(timelines->spool, piece);
+}
+
+static const char *name_or_unknown(const char *name)
+{
+	return name[0] ? name : "[Unknown]";
+}
+
+struct stack_owner timelines_owner(const struct timelines *timelines,
+				   const struct timeline *timeline)
+{
+	const struct profile_reader *reader = timelines->stacks->reader;
+	if (timeline->is_threadless)
+		return (struct stack_owner){TALLY_NO_THREAD, TALLY_NO_THREAD, 0, 0};
+	return (struct stack_owner){name_or_unknown(tally_process_name(reader, timeline->process)),
+				    name_or_unknown(tally_thread_name(reader, timeline->thread)),
+				    timeline->pid, timeline->tid};
 }
 
 static int compare_timelines(const void *a, const void *b, void *user)

@@ -42,7 +42,11 @@ struct timeline {
 	 * before; end_ns: TIMELINE_UNKNOWN, if it lived on. */
 	uint64_t start_ns;
 	uint64_t end_ns;
-	uint64_t last_ns; /* time of the last piece */
+	uint64_t first_ns; /* when the time of the first piece began, if it was used in one go */
+	uint64_t last_ns;  /* time of the last piece */
+	/* How many processes had the PID, and threads the TID, before. */
+	uint32_t earlier_processes;
+	uint32_t earlier_threads;
 	/* Not spooled yet: more time with the same stack may follow. */
 	struct timeline_piece last;
 };
@@ -59,7 +63,9 @@ struct timelines {
 	enum timeline_pieces pieces;
 	struct timeline *timelines;
 	struct index_map map;
-	struct thread_spool *spool; /* struct timeline_piece, by index of the timeline */
+	struct thread_spool *spool;  /* struct timeline_piece, by index of the timeline */
+	uint32_t *earlier_processes; /* by process: as in struct timeline */
+	uint32_t *earlier_threads;   /* by thread */
 };
 
 /* Of the samples and threads that the stacks' filter takes, the threads with time or without; the
@@ -71,6 +77,10 @@ void timelines_finish(struct timelines *timelines);
 
 /* The timelines' indices, the one with the most time first. The caller frees the array. */
 uint32_t *timelines_order(const struct timelines *timelines);
+
+/* Names are those of time of no known thread, where this is such. */
+struct stack_owner timelines_owner(const struct timelines *timelines,
+				   const struct timeline *timeline);
 
 /* Goes before the first piece of a timeline. */
 void timelines_rewind(const struct timelines *timelines, uint32_t index);

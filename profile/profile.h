@@ -298,6 +298,10 @@ enum profile_note_kind {
 	PROFILE_NOTE_UNATTRIBUTED_KERNEL = 48,
 	/* text: command line; value: its steps that failed. At the end */
 	PROFILE_NOTE_CUSTOM_COLLECTOR = 49,
+	/* value: ns in the threads' times during which the hypervisor ran something else: a task
+	 * clock goes on, and its ticks come late. None where the times are the scheduler's, which
+	 * leave it out. */
+	PROFILE_NOTE_STOLEN = 50,
 };
 
 /* When samples are taken. The interval (PROFILE_NOTE_INTERVAL) is their mean distance. */

@@ -49,7 +49,8 @@ void tracker_add_unattributed(struct tracker *tracker, uint64_t cpu_ns, uint64_t
 void tracker_settle(struct tracker *tracker, uint32_t family, uint64_t total_ns);
 
 /* Settles with the whole collection's CPU time by the kernel's accounting of processes, if known:
- * the excess over the events' counts (the very start and end of threads) is unattributed. */
+ * the excess over the events' counts (the very start and end of threads) is unattributed. What the
+ * counts have beyond it is in counts.beyond_ns: the scheduler leaves out what the host took. */
 void tracker_settle_all(struct tracker *tracker, uint64_t total_ns);
 
 /* With PROFILE_SAMPLING_CPUS, after the last tick: reads the accounts of the threads still there.
@@ -64,6 +65,7 @@ struct tracker_counts {
 	uint64_t samples;
 	uint64_t cpu_ns;          /* of all threads, as far as counted */
 	uint64_t unattributed_ns; /* by tracker_settle and tracker_settle_all */
+	uint64_t beyond_ns;       /* by tracker_settle_all */
 	uint64_t lost;
 	uint64_t stack_copy_bytes;
 	uint64_t threads;

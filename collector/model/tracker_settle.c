@@ -88,8 +88,10 @@ void tracker_settle_all(struct tracker *tracker, uint64_t total_ns)
 	uint64_t known = tracker->counts.cpu_ns + tracker->counts.unattributed_ns;
 	struct thread *thread =
 		tracker_is_exact(tracker) ? find_open_account(tracker, ANY_FAMILY) : NULL;
-	if (total_ns <= known)
+	if (total_ns <= known) {
+		tracker->counts.beyond_ns = tracker_is_exact(tracker) ? 0 : known - total_ns;
 		return;
+	}
 	if (thread)
 		settle_thread(tracker, thread, total_ns - known);
 	else

@@ -18,4 +18,8 @@ uint64_t cpu_time_of_self_ns(void);
 /* CPU time of the calling thread so far, ns. */
 uint64_t cpu_time_of_thread_ns(void);
 
+/* CPU time that the hypervisor took from all CPUs since the machine's start, ns, as a file like
+ * /proc/stat (proc_stat(5)) tells it in whole ticks; 0: none, or the file does not say. */
+uint64_t cpu_time_stolen_ns(const char *path);
+
 #endif

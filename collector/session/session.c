@@ -109,6 +109,7 @@ static int set_up(struct session *session, struct failure *failure)
 	if (!session_is_launch(session) && session_check_attached(session, failure) < 0)
 		return -1;
 	session_custom_step(session, CUSTOM_START);
+	session->stolen_before_ns = cpu_time_stolen_ns("/proc/stat");
 	if (session_is_launch(session)) {
 		if (open_launched(session, failure) < 0 || open_polls(session, failure) < 0)
 			return -1;

@@ -177,6 +177,19 @@ static void settle_missing(struct session *session, uint64_t total_ns)
 	log_line(session->log, LOG_NORMAL, "%s", text);
 }
 
+/* CPU time that the accounts have beyond the scheduler's count, as far as the host took any:
+ * children that nobody waited for are in no such count either. */
+static void note_stolen(const struct session *session, uint64_t beyond_ns)
+{
+	uint64_t now_ns = cpu_time_stolen_ns("/proc/stat");
+	uint64_t stolen_ns =
+		now_ns > session->stolen_before_ns ? now_ns - session->stolen_before_ns : 0;
+	if (beyond_ns < stolen_ns)
+		stolen_ns = beyond_ns;
+	if (stolen_ns > 0)
+		emit_note(session->emit, PROFILE_NOTE_STOLEN, session->end_ns, .value = stolen_ns);
+}
+
 /* The events' own totals: CPU time in no sample, and records lost without a trace. */
 void session_settle(struct session *session)
 {
@@ -201,6 +214,7 @@ void session_settle(struct session *session)
 	else if (!session_is_launch(session))
 		tracker_settle_all(session->tracker, session->attached_used_ns);
 	tracker_counts(session->tracker, &counts);
+	note_stolen(session, counts.beyond_ns);
 	if (lost > counts.lost)
 		emit_note(session->emit, PROFILE_NOTE_RECORDS_LOST, session->end_ns,
 			  .value = lost - counts.lost);

@@ -51,6 +51,7 @@ struct session {
 	struct budget budget;
 	uint64_t attached_cpu_ns;  /* of the attached processes, once all events were open */
 	uint64_t attached_used_ns; /* by them, from then until the events were stopped */
+	uint64_t stolen_before_ns; /* by the host, at the start of the machine and of events */
 	uint64_t end_ns;
 	uint64_t next_sync_ns;
 };

@@ -1,6 +1,5 @@
 """Stacks by BPF: those that no copy holds, agreement with copies, who may use it and what is left of it."""
 
-import math
 import os
 import shutil
 import subprocess
@@ -25,7 +24,7 @@ def exact_share(stacks, names):
 
 
 def large_stacks():
-  least = 150 - s.DEVIATIONS * 150 ** 0.5
+  least = 150 - s.by_chance(150)
   for touch, what in (('1', 'in memory'), ('0', 'with gaps')):
     got = s.collect_well([s.target('deep_locals'), '1500', touch], interval='10ms', options=['--unwind', 'bpf'])
     total = s.summary(got.result)
@@ -89,7 +88,7 @@ def agreement():
   for mode in ('bpf', 'copy'):
     got = s.collect_well([s.target('chain'), '1500'], options=['--unwind', mode])
     exact, count = exact_share(s.folded(got.result), CHAIN)
-    s.check(count >= 1350 and exact >= 0.999 * count, f'{mode}: 40 functions in order', f'{exact} of {count}')
+    s.check(count >= 1500 - s.by_chance(1500) and exact >= 0.999 * count, f'{mode}: 40 functions in order', f'{exact} of {count}')
     total = s.summary(got.result)
     s.check_ratio(f'{mode}: CPU time', total['cpu_time_s'], s.number(got.truth(), 'process_ns') / 1e9, 2, got.steal)
     s.note(f'{mode}: {total["collector"]["stack_copy_bytes"] // total["samples"]} bytes of stack a sample')
@@ -117,7 +116,7 @@ def red_zones():
   stacks = s.folded(got.result)
   for where in ('guard', 'across', 'inside'):
     exact, count = exact_share(stacks, ['run', 'burn', f'red_zone_{where}'])
-    s.check(count >= 250 and exact == count, f'red zone, {where}: it has its callers', f'{exact} of {count}')
+    s.check(count >= 300 - s.by_chance(300) and exact == count, f'red zone, {where}: it has its callers', f'{exact} of {count}')
   total = s.summary(got.result)
   s.check(total['stacks']['complete'] >= 0.99 * total['samples'], 'red zone: complete', total['stacks'])
 
@@ -150,8 +149,7 @@ def clocks():
   facts, total = got.truth(), s.summary(got.result)
   whole = total['cpu_time_s']
   s.check(times(got.result) == 'cpus', 'short lives: sampled by the clocks of CPUs', total['sampling'])
-  s.check(abs(total['samples'] - whole / 0.010) <= s.DEVIATIONS * math.sqrt(whole / 0.010), 'short lives: samples of 10 ms',
-          f'{total["samples"]} of {whole / 0.010:.0f}')
+  s.check_count('short lives: samples of 10 ms', total['samples'], whole / 0.010, got.steal, 0.010)
   s.check_cpu_time('short lives: CPU time', whole, s.number(facts, 'process_ns') / 1e9, s.number(facts, 'lives'), got.steal)
   lives = [float(row['CPU Time']) for row in s.report(got.result, 'threads') if row['TID'] != row['PID']]
   # A life has its work, by its own clock, and what the kernel does to begin and end it; the mean has the first thread's part too.
@@ -166,8 +164,8 @@ def clocks_without_copies():
   for mode in ('copy', 'none'):
     got = s.collect_well([s.target('chain'), '800'], interval='1ms', options=['--unwind', mode])
     total = s.summary(got.result)
-    s.check(times(got.result) == 'cpus' and abs(total['samples'] - 800) <= s.DEVIATIONS * math.sqrt(800),
-            f'--unwind {mode}: samples by the clocks of CPUs', f'{total["sampling"]}, {total["samples"]}')
+    s.check(times(got.result) == 'cpus', f'--unwind {mode}: the clocks of CPUs', total['sampling'])
+    s.check_count(f'--unwind {mode}: samples', total['samples'], 1000 * total['cpu_time_s'], got.steal)
     s.check_ratio(f'--unwind {mode}: CPU time', total['cpu_time_s'], s.number(got.truth(), 'process_ns') / 1e9, 2, got.steal)
 
 
@@ -185,7 +183,7 @@ def other_namespace():
                          s.target('chain'), '500'], capture_output=True, text=True, check=False)
   s.check(done.returncode == 0 and done.stderr == '', 'in a pid namespace: no word', f'{done.returncode}: {done.stderr}')
   total = s.summary(result)
-  s.check(times(result) == 'threads' and total['samples'] >= 20, 'in a pid namespace: threads have ticks of their own',
+  s.check(times(result) == 'threads' and total['samples'] >= 50 - s.by_chance(50), 'in a pid namespace: threads have ticks of their own',
           f'{total["sampling"]}, {total["samples"]}')
 
 
@@ -211,14 +209,15 @@ def one_cpu():
 def drawn_once():
   """Where BPF draws threads' ticks, those that find no stack in memory are drawn by their reader: once, not twice."""
   result = s.new_result()
-  done = subprocess.run(['unshare', '--pid', '--fork', '--mount-proc', s.tool('tbcollect'), '-q', '-i', '1ms', '-r', result,
-                         '--', s.target('stack_faults'), '2000'], capture_output=True, text=True, check=False)
+  with s.Stealing() as host:
+    done = subprocess.run(['unshare', '--pid', '--fork', '--mount-proc', s.tool('tbcollect'), '-q', '-i', '1ms', '-r', result,
+                           '--', s.target('stack_faults'), '2000'], capture_output=True, text=True, check=False)
   s.check(done.returncode == 0 and times(result) == 'threads', 'faults of stacks: threads have ticks of their own',
           f'{done.returncode}: {done.stderr}')
   total, stacks, facts = s.summary(result), s.folded(result), s.truth(done.stdout)
   s.check_share('faults of stacks: the spin', s.points(s.samples_of(stacks, 'spin'), s.samples_of(stacks)),
                 s.points(s.number(facts, 'spin'), s.number(facts, 'process_ns')), 3, total['samples'])
-  s.check_samples('faults of stacks: CPU time by samples', total)
+  s.check_samples('faults of stacks: CPU time by samples', total, steal=host.steal)
 
 
 def loaded_programs(tool):

@@ -1,4 +1,7 @@
-"""Shares of functions and modules in a result against those in a perf.data of the same work."""
+"""Shares of functions and modules in a result against those in a perf.data of the same work.
+
+What the host stole while tbcollect ran is in its accounts of threads, for an ordinary user in the row of the kernel (a tick that
+comes late stands for one); perf counts samples, which show nothing of it."""
 
 import collections
 import re
@@ -28,9 +31,9 @@ def our_shares(result, options):
   return shares(modules), shares(functions), count
 
 
-def perf_shares(data, comm, apart):
+def perf_shares(data, apart):
   modules, functions = collections.Counter(), collections.Counter()
-  for function, module in s.perf_samples(data, comm, apart):
+  for function, module in s.perf_samples(data, apart):
     modules[module] += 1
     functions[one_name(function), module] += 1
   return shares(modules), shares(functions), sum(modules.values())
@@ -41,20 +44,26 @@ def shares(counter):
   return {key: s.points(count, whole) for key, count in counter.items()}
 
 
-def compare(what, result, data, comm=None, apart=False, options=()):
-  """comm: of perf's samples; options: of our report, to the same effect. apart: perf's samples in the kernel are one
-  row, as they are where the kernel may not be sampled."""
+def compare(what, result, data, apart=False, options=(), stolen=0.0):
+  """options: of our report. apart: perf's samples in the kernel are one row, as they are where the kernel may not be sampled.
+  stolen: see check_share."""
   modules, functions, count = our_shares(result, options)
-  perf_modules, perf_functions, perf_count = perf_shares(data, comm, apart)
+  perf_modules, perf_functions, perf_count = perf_shares(data, apart)
+  # As many as there would be with those in the kernel.
+  drawn = count / (1 - modules.get(s.KERNEL, 0) / 100) if apart else count
   s.check(perf_count >= 3000 and (apart or count >= 3000), f'{what}: samples', f'{count} here, {perf_count} in perf')
   # perf's names for what has no file differ; below 2 % neither list matters.
   big = {module for module, share in [*perf_modules.items(), *modules.items()] if share >= 2}
+
+  def check(name, seen, expected, larger):
+    s.check_share(f'{what}: {name}', seen, expected, max(bound(larger), s.points_by_chance(larger, drawn, perf_count)), stolen=stolen)
+
   for module in sorted(big):
-    s.check_share(f'{what}: module {module}', modules.get(module, 0), perf_modules.get(module, 0),
-                  bound(max(modules.get(module, 0), perf_modules.get(module, 0))))
+    seen, expected = modules.get(module, 0), perf_modules.get(module, 0)
+    check(f'module {module}', seen, expected, max(seen, expected))
   # Functions that perf names; where it has no symbol it says [unknown].
   named = sorted((key for key, share in perf_functions.items() if share >= 2 and key[0] != '[unknown]'),
                  key=lambda key: -perf_functions[key])
   for key in named[:12]:
-    s.check_share(f'{what}: {key[0]} of {key[1]}', functions.get(key, 0), perf_functions[key], bound(perf_functions[key]))
+    check(f'{key[0]} of {key[1]}', functions.get(key, 0), perf_functions[key], perf_functions[key])
   return named

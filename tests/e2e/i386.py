@@ -21,6 +21,13 @@ def collect(name, form, *arguments, **options):
   return got, total['samples'], total['stacks']['complete']
 
 
+def check_most(what, part, whole, least):
+  """Of so many samples at least, 99 % or what is the same by chance: code of the vdso and of the C library has no unwind information in
+  places, where a fraction of a percent of the samples is, more on a loaded machine."""
+  s.check(whole >= least, f'{what}: samples', f'{whole} of {least}')
+  s.check_least(what, s.points(part, whole), 99, 0, whole)
+
+
 def exactly(frames, expected):
   """The frames from main on, without C library's; the root is _start."""
   return frames[1] == '_start' and frames[frames.index('main'):] == expected if 'main' in frames else False
@@ -31,24 +38,25 @@ def chain(form):
   stacks, total = inside(got, 'chain_40')
   expected = ['main'] + [f'chain_{i:02}' for i in range(1, 41)]
   exact = sum(count for frames, count in stacks if exactly(frames, expected))
-  s.check(total >= 600 and exact >= 0.99 * total, f'chain-{form}: 40 functions in order', f'{exact} of {total}')
-  s.check(complete >= 0.99 * samples >= 600, f'chain-{form}: complete', f'{complete} of {samples}')
+  check_most(f'chain-{form}: 40 functions in order', exact, total, 600)
+  check_most(f'chain-{form}: complete', complete, samples, 600)
   rows = s.report(got.result, 'hotspots')
   facts = got.truth()
   s.check_share(f'chain-{form}: chain_40', s.points(s.total_seconds(got.result, 'chain_40'), s.known_seconds(rows)),
-                s.points(s.number(facts, 'chain_ns'), s.number(facts, 'process_ns')), 2)
+                s.points(s.number(facts, 'chain_ns'), s.number(facts, 'process_ns')), 2, samples)
 
 
 def recursion(form):
   got, samples, complete = collect('recurse', form, '1000', '300', options=['--no-collapse'])
-  s.check(complete >= 0.99 * samples >= 600, f'recurse-{form}: complete', f'{complete} of {samples}')
+  check_most(f'recurse-{form}: complete', complete, samples, 600)
   down, total = inside(got, 'recurse_down')
-  bottom = sum(count for frames, count in down
-               if exactly(frames, ['main'] + ['recurse_down'] * 300 + ['recurse_bottom']))
+  # With the clock that recurse_bottom looks at.
+  bottom = sum(count for frames, count in down if 'recurse_bottom' in frames and
+               exactly(frames[:frames.index('recurse_bottom') + 1], ['main'] + ['recurse_down'] * 300 + ['recurse_bottom']))
   # A sample may hit the program on its way down or up.
   between = sum(count for frames, count in down if exactly(frames, ['main'] + ['recurse_down'] * frames.count('recurse_down')))
-  s.check(bottom >= 300 and bottom + between >= 0.99 * total and bottom >= 0.9 * total, f'recurse-{form}: 300 levels',
-          f'{bottom} and {between} between of {total}')
+  check_most(f'recurse-{form}: 300 levels', bottom + between, total, 300)
+  s.check(bottom >= 0.9 * total, f'recurse-{form}: mostly all of them', f'{bottom} and {between} between of {total}')
 
 
 def signal_handlers(form):
@@ -57,13 +65,11 @@ def signal_handlers(form):
   through = sum(count for frames, count in same
                 if frames[1] == '_start' and frames[-2:] == ['handler_on_same_stack', 'handler_burn_same']
                 and 'main' in frames and frames.index('main') + 1 == frames.index('handler_victim'))
-  s.check(total >= 300 and through >= 0.99 * total, f'altstack-{form}: through the handler to the root',
-          f'{through} of {total}')
+  check_most(f'altstack-{form}: through the handler to the root', through, total, 300)
   other, total = inside(got, 'handler_burn_alternate')
   honest = sum(count for frames, count in other
                if frames[-2:] == ['handler_on_alternate_stack', 'handler_burn_alternate'] and '[Skipped frame(s)]' in frames)
-  s.check(total >= 300 and honest >= 0.99 * total, f'altstack-{form}: what is on the other stack is skipped',
-          f'{honest} of {total}')
+  check_most(f'altstack-{form}: what is on the other stack is skipped', honest, total, 300)
 
 
 def callback(form):
@@ -73,8 +79,8 @@ def callback(form):
               if frames[1] == '_start' and frames[-2:] == ['callback_compare', 'callback_burn']
               and 'main' in frames and frames[frames.index('main') + 1] == 'callback_start'
               and 3 <= len(frames) - frames.index('callback_start') <= 10)
-  s.check(total >= 400 and exact >= 0.99 * total, f'callback-{form}: through the C library', f'{exact} of {total}')
-  s.check(complete >= 0.99 * samples >= 400, f'callback-{form}: complete', f'{complete} of {samples}')
+  check_most(f'callback-{form}: through the C library', exact, total, 400)
+  check_most(f'callback-{form}: complete', complete, samples, 400)
 
 
 def children():
@@ -83,7 +89,7 @@ def children():
   stacks, total = inside(got, 'chain_40')
   exact = sum(count for frames, count in stacks
               if frames[frames.index('main'):] == ['main'] + [f'chain_{i:02}' for i in range(1, 41)])
-  s.check(total >= 400 and exact >= 0.99 * total, 'children: of both widths', f'{exact} of {total}')
+  check_most('children: of both widths', exact, total, 400)
   seen = {frames[0] for frames, _ in stacks}
   s.check(len(seen) == 2, 'children: both programs', seen)
 

@@ -20,11 +20,18 @@ def both_users(what, command):
   for uid in (None, USER):
     got = s.collect_well(command, what=what, interval=f'{INTERVAL_US}us', uid=uid)
     who = 'root' if uid is None else 'ordinary user'
-    compare(f'{what}, {who}', got.result, data, apart=uid is not None)
+    compare(f'{what}, {who}', got.result, data, apart=uid is not None, stolen=stolen_part(got) if uid is not None else 0)
     where = s.summary(got.result)['kernel_time']['where']
     s.check(where == ('at_calls' if uid is None else 'apart'), f'{what}, {who}: says where the time stands', where)
     collections.append(got)
   return collections
+
+
+def stolen_part(got):
+  """What the host stole of an ordinary user's run of one thread. Its account is the event's, whose clock runs on meanwhile; what the
+  program says of itself, the scheduler's account, does not have it."""
+  account = s.seconds(s.report(got.result, 'threads'))
+  return min(max(account - s.number(got.truth(), 'process_ns') / 1e9, 0), got.steal) / account
 
 
 def apart_of(result):
@@ -33,16 +40,16 @@ def apart_of(result):
 
 def calls():
   """pread, faults and its own code, of which the program knows the truth."""
-  root, user = both_users('calls', [s.target('calls'), '1000'])
+  root, user = both_users('calls', [s.target('calls'), '2000'])
   facts, stacks = root.truth(), s.folded(root.result)
   for function in ('calls_burn', 'calls_pread', 'calls_fault'):
     s.check_share(f'calls, root: in {function} and what it calls',
                   s.points(s.samples_of(stacks, function), s.samples_of(stacks)),
-                  s.points(s.number(facts, function), s.number(facts, 'process_ns')), 3)
+                  s.points(s.number(facts, function), s.number(facts, 'process_ns')), 3, s.samples_of(stacks))
   facts, stacks = user.truth(), s.folded(user.result)
   whole = s.number(facts, 'process_ns')
   s.check_share('calls, ordinary user: in calls_burn', s.points(s.samples_of(stacks, 'calls_burn'), s.samples_of(stacks)),
-                s.points(s.number(facts, 'calls_burn'), whole), 3)
+                s.points(s.number(facts, 'calls_burn'), whole), 3, s.samples_of(stacks), stolen_part(user))
   s.check_share('calls, ordinary user: the row of the folded stacks is that of the report',
                 s.points(s.samples_of(stacks, s.KERNEL), s.samples_of(stacks)), apart_of(user.result), 1)
   s.check_ratio('calls, ordinary user: the thread keeps all of its time', s.seconds(s.report(user.result, 'threads')),
@@ -58,8 +65,7 @@ def used_ns(pid):
 
 
 def while_it_works(what, pid, commands):
-  """Runs commands beside a process until it has used 2.5 s of CPU time, and ends them with Ctrl-C: 3 points of a half are
-  four standard deviations of two runs' difference."""
+  """Runs commands beside a process until it has used 2.5 s of CPU time, and ends them with Ctrl-C."""
   runs = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **s.as_user(uid))
           for command, uid in commands]
   enough = used_ns(pid) + 2500 * 1000000
@@ -83,9 +89,10 @@ def attached(what, pid):
   perf = ['perf', 'record', '-q', *s.perf_event(True), '-c', str(1000 * INTERVAL_US + 13000), '-o', data, '-p', str(pid)]
   while_it_works(what, pid, [(perf, None), (tbcollect(pid, root), None)])
   user = s.new_result()
-  while_it_works(f'{what}, ordinary user', pid, [(tbcollect(pid, user), USER)])
+  with s.Stealing() as host:
+    while_it_works(f'{what}, ordinary user', pid, [(tbcollect(pid, user), USER)])
   compare(f'{what}, root', root, data)
-  compare(f'{what}, ordinary user', user, data, apart=True)
+  compare(f'{what}, ordinary user', user, data, apart=True, stolen=host.steal / s.seconds(s.report(user, 'threads')))
   return user
 
 

@@ -1,5 +1,6 @@
 """Launching: the program's streams, directory, environment, signals, terminal and exit status are its own."""
 
+import contextlib
 import os
 import resource
 import pty
@@ -154,6 +155,15 @@ class Terminal:
           return False
     return False
 
+  def job_runs(self):
+    """Whether a job has the terminal and none of its processes is stopped."""
+    group, states = os.tcgetpgrp(self.fd), []
+    for pid in filter(str.isdigit, os.listdir('/proc')):
+      with contextlib.suppress(OSError), open(f'/proc/{pid}/stat', encoding='ascii', errors='replace') as file:
+        state, _, of = file.read().rpartition(')')[2].split()[:3]
+        states += [state] if int(of) == group else []
+    return group != self.pid and states and 'T' not in states
+
   def close(self):
     os.close(self.fd)
     os.kill(self.pid, signal.SIGKILL)
@@ -168,7 +178,7 @@ def job_control():
   terminal.send('\x1a')
   s.check(terminal.expect(r'Stopped'), 'terminal: Ctrl-Z stops it', repr(terminal.text[-200:]))
   terminal.send('fg\r')
-  time.sleep(1)
+  s.check(s.wait_for(terminal.job_runs), 'terminal: fg lets it run on')
   terminal.send('\x03')
   s.check(terminal.expect(r'interrupts 1\r'), 'terminal: Ctrl-C after fg reaches it once', repr(terminal.text[-200:]))
   terminal.send('echo status=$?\r')
@@ -176,7 +186,7 @@ def job_control():
 
   result = s.new_result()
   terminal.send(f'{s.tool("tbcollect")} -q -r {result} -- sh -c \'read line; echo "got:$line"\'\r')
-  time.sleep(0.5)
+  s.check(s.wait_for(terminal.job_runs), 'terminal: a second program starts')
   terminal.send('typed\r')
   s.check(terminal.expect(r'got:typed'), 'terminal: the program reads from it', repr(terminal.text[-200:]))
   terminal.close()
@@ -200,7 +210,10 @@ def unreadable():
 
 def too_short():
   """A program that ends before its first sample: the summary says so, and what to do."""
-  got = s.collect_well(['true'], interval='100ms')
+  for _ in range(5):  # A tick may hit any program; seldom five times.
+    got = s.collect_well(['true'], interval='1s')
+    if s.summary(got.result)['samples'] == 0:
+      break
   lines = s.run_tool('tbreport', 'summary', got.result).stdout.splitlines()
   advice = [line for line in lines if line.startswith('Advice:')]
   s.check(len(advice) == 1 and 'no samples' in advice[0] and '--interval' in advice[0], 'no sample: advice', advice)
@@ -212,11 +225,13 @@ def duration():
   """-d ends the collection; the program ends as it likes."""
   result = s.new_result()
   began = time.monotonic()
-  done = subprocess.run([s.tool('tbcollect'), '-q', '-i', '1ms', '-d', '1', '-r', result, '--', s.target('chain'), '2500'],
-                        capture_output=True, text=True)
+  with s.Stealing() as host:
+    done = subprocess.run([s.tool('tbcollect'), '-q', '-i', '1ms', '-d', '1', '-r', result, '--', s.target('chain'), '2500'],
+                          capture_output=True, text=True)
   total = s.summary(result)
-  s.check(0.8 <= total['elapsed_s'] <= 1.5, '-d 1: the collection lasts a second', total['elapsed_s'])
-  s.check_samples('-d 1: its samples', total)
+  # The program alone takes 2.5 s.
+  s.check(0.99 <= total['elapsed_s'] <= 2.4, '-d 1: the collection lasts a second', total['elapsed_s'])
+  s.check_samples('-d 1: its samples', total, steal=host.steal)
   s.check(done.returncode == 0 and 'process_ns' in done.stdout, '-d 1: the program runs to its own end',
           f'{done.returncode} after {time.monotonic() - began:.1f} s: {done.stdout[-100:]!r}')
 
@@ -236,7 +251,7 @@ def setuid():
   s.check(named, 'setuid: the program that is not followed is named', named or text[-500:])
   s.check(len([line for line in got.stderr.splitlines() if 'setuid-chain' in line]) <= 1, 'setuid: once')
   count = s.samples_of(s.folded(got.result), 'chain_40')
-  s.check(150 <= count, 'setuid: the rest of the tree is followed', count)
+  s.check(200 - s.by_chance(200) <= count, 'setuid: the rest of the tree is followed', count)
   # Root is not let either, but for what stays root.
   for owner, followed in ((0, True), (s.NOBODY, False)):
     os.chown(program, owner, 0)
@@ -268,7 +283,7 @@ def processes():
   rows = [row for row in s.report(got.result, 'threads') if row['TID']]
   s.check(len(rows) == 1 and s.unattributed(got.result) < 0.02, '--no-children: neither a row nor time of the child',
           f'{[(row["PID"], row["CPU Time"]) for row in rows]}, {s.unattributed(got.result)} s besides')
-  got = s.collect_well(['sh', '-c', 'sleep 1 >/dev/null 2>&1 & echo $!'], 'a program that leaves another')
+  got = s.collect_well(['sh', '-c', 'sleep 20 >/dev/null 2>&1 & echo $!'], 'a program that leaves another')
   pid = got.stdout.strip()
   said = [line for line in got.stderr.splitlines() if f'({pid})' in line and 'not sampled' in line]
   warned = [line for line in s.run_tool('tbreport', 'summary', got.result).stdout.splitlines()
@@ -300,7 +315,8 @@ def headless():
   got = s.collect_well([s.target('headless'), '1500'])
   total = s.summary(got.result)
   s.check(total['samples'] >= 50, 'headless: samples after the first thread ended', total['samples'])
-  s.check(total['collector']['cpu_s'] < 0.2, 'headless: the collector sleeps', total['collector']['cpu_s'])
+  # Spinning it would take as long as the program: its first thread's end is at the start.
+  s.check(total['collector']['cpu_s'] < 0.5, 'headless: the collector sleeps', total['collector']['cpu_s'])
 
 
 def started_oddly():
@@ -327,13 +343,14 @@ def without_sys():
     s.skip('without /sys', 'only root can mount')
     return
   result = s.new_result()
-  done = subprocess.run(['unshare', '-m', 'sh', '-c', 'mount -t tmpfs none /sys && exec "$@"', 'sh', s.tool('tbcollect'),
-                         '-q', '-i', '1ms', '-r', result, '--', s.target('split'), '200'],
-                        timeout=60, capture_output=True, text=True)
+  with s.Stealing() as host:
+    done = subprocess.run(['unshare', '-m', 'sh', '-c', 'mount -t tmpfs none /sys && exec "$@"', 'sh', s.tool('tbcollect'),
+                           '-q', '-i', '1ms', '-r', result, '--', s.target('split'), '200'],
+                          timeout=60, capture_output=True, text=True)
   s.check(done.returncode == 0, 'without /sys: collects', f'{done.returncode} {done.stderr.strip()}')
   if done.returncode == 0:
     total = s.summary(result)
-    s.check_samples('without /sys: CPU time by samples', total)
+    s.check_samples('without /sys: CPU time by samples', total, steal=host.steal)
 
 
 s.start()

@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 import sqlite3
 import subprocess
 
@@ -103,12 +104,18 @@ def redis():
                              '-t', 'set'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     result, data = s.new_result(), s.scratch('redis.data')
     # Both at once: the load of a server is never the same twice.
-    perf = subprocess.Popen(['perf', 'record', '-q', *s.perf_event(os.getuid() == 0), '-c', '1000000', '-o', data, '-p', str(server.pid),
-                             '--', 'sleep', '12'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    done = subprocess.run([s.tool('tbcollect'), '-q', '-i', '1ms', '-d', '12', '-r', result, '-p', str(server.pid)],
-                          capture_output=True, text=True)
-    perf.wait()
-    s.check(done.returncode == 0, 'redis: attaches', f'{done.returncode} {done.stderr.strip()[-300:]}')
+    # Until it has used enough for the samples that are wanted, at intervals that do not keep step.
+    collector = subprocess.Popen([s.tool('tbcollect'), '-v', '-i', '1ms', '-r', result, '-p', str(server.pid)], stderr=subprocess.PIPE, text=True)
+    s.read_line_with(collector.stderr, s.COLLECTS)
+    perf = subprocess.Popen(['perf', 'record', '-q', *s.perf_event(os.getuid() == 0), '-c', '1013000', '-o', data, '-p', str(server.pid)],
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    enough = s.cpu_seconds(server.pid) + 6
+    s.check(s.wait_for(lambda: s.cpu_seconds(server.pid) >= enough, timeout=120), 'redis: works')
+    for process in (collector, perf):
+      process.send_signal(signal.SIGINT)
+    _, errors = collector.communicate(timeout=120)
+    perf.wait(timeout=120)
+    s.check(collector.returncode == 0, 'redis: attaches', errors.strip()[-300:])
     load.kill()
     load.wait()
     alive = subprocess.run(['redis-cli', '-p', port, 'ping'], capture_output=True).stdout == b'PONG\n'

@@ -22,6 +22,7 @@ import time
 NOBODY = 65534
 SKIPPED = 77  # the exit status that meson takes for it
 KERNEL = '[System calls and faults]'
+COLLECTS = 'tbcollect: time in system calls and faults'  # tbcollect -v says this once all events run
 
 
 class Run:
@@ -163,15 +164,26 @@ def stolen_since(before):
   return after - before + os.cpu_count() / os.sysconf('SC_CLK_TCK') if after > 0 else 0.0
 
 
+class Stealing:
+  """What the host may have stolen while this was entered: seconds of all CPUs, as stolen_since."""
+
+  def __enter__(self):
+    self.before, self.steal = steal_seconds(), 0.0
+    return self
+
+  def __exit__(self, *_):
+    self.steal = stolen_since(self.before)
+
+
 def collect(command, interval='1ms', options=(), uid=None, result=None, timeout=120, **popen):
   """Runs tbcollect on a command and waits for it. The target's output comes with it. Which stacks are
   whole must not depend on how fast the machine is, so there is no limit but what options give."""
   result = result or new_result()
   arguments = [tool('tbcollect'), '-i', interval, '-r', result, '--overhead-limit', '0', *options, '--', *command]
-  before = steal_seconds()
-  done = subprocess.run(arguments, capture_output=True, text=True, timeout=timeout, errors='replace',
-                        stdin=popen.pop('stdin', subprocess.DEVNULL), **as_user(uid), **popen)
-  return Collection(result, done, stolen_since(before))
+  with Stealing() as host:
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=timeout, errors='replace',
+                          stdin=popen.pop('stdin', subprocess.DEVNULL), **as_user(uid), **popen)
+  return Collection(result, done, host.steal)
 
 
 def collect_well(command, what=None, **options):
@@ -301,20 +313,40 @@ def points(part, whole):
 
 
 # Samples are drawn: what is counted of them may be off by so many standard deviations, which it is in
-# one of 150,000 checks (a normal distribution's both tails).
-DEVIATIONS = 4.5
+# one of 500 million checks (a normal distribution's both tails).
+DEVIATIONS = 6
 
 
-def check_share(what, seen, expected, bound, samples=None):
-  """Shares in percent; the difference must stay within bound points, or within what drawing so many samples makes it."""
-  if samples:
-    share = min(max(expected / 100, 0), 1)
-    bound = max(bound, round(100 * DEVIATIONS * math.sqrt(share * (1 - share) / samples), 2))
-  check(abs(seen - expected) <= bound, what,
-        f'{seen:.2f} % seen, {expected:.2f} % expected, {seen - expected:+.2f} points of {bound}')
+def by_chance(expected, steal=0.0, interval_s=0.001):
+  """How far a number of samples may be from the mean. After each theft of the host a tick that was due meanwhile comes at once:
+  instead of those that the time without the theft has, or beside them."""
+  return DEVIATIONS * math.sqrt(max(expected, 0)) + steal / interval_s
 
 
-def check_samples(what, total, bound_percent=5):
+def check_count(what, seen, expected, steal=0.0, interval_s=0.001):
+  """A number of samples, each of an interval of CPU time."""
+  bound = by_chance(expected, steal, interval_s)
+  check(abs(seen - expected) <= bound, what, f'{seen} samples, {expected:.0f} expected, within {bound:.0f}')
+
+
+def points_by_chance(share, *counts):
+  """The same of a share in percent, or of the difference of two in as many samples."""
+  part = min(max(share / 100, 0), 1)
+  return round(100 * DEVIATIONS * math.sqrt(part * (1 - part) * sum(1 / count for count in counts if count)), 2)
+
+
+def check_share(what, seen, expected, bound, samples=None, stolen=0.0):
+  """Shares in percent; the difference must stay within bound points, or within what drawing so many samples makes it. stolen: the part of
+  seen's whole that the host took, which expected does not have, and which may stand anywhere."""
+  bound = max(bound, points_by_chance(expected, samples)) if samples else bound
+  stolen = min(max(stolen, 0), 1)
+  low, high = expected * (1 - stolen), expected * (1 - stolen) + 100 * stolen
+  off = seen - min(max(seen, low), high)
+  check(abs(off) <= bound, what, f'{seen:.2f} % seen, {expected:.2f} % expected, {seen - expected:+.2f} points of {bound}'
+        + (f', {100 * stolen:.2f} % stolen' if stolen else ''))
+
+
+def check_samples(what, total, bound_percent=5, steal=0.0):
   """One sample for each interval of CPU time, in the mean, but where no tick came to be drawn from: in the kernel, where it is not
   sampled (timers that come late look alike), and in records that the rings had no room for. Of a thread's ticks all are records, of a
   CPU's the drawn ones."""
@@ -322,7 +354,7 @@ def check_samples(what, total, bound_percent=5):
   record_s = sampling['tick_s'] if sampling['times'] == 'threads' else total['interval_s']
   missing_s = total['samples_lost'] * record_s + (kernel['in_no_function_s'] if kernel['where'] == 'apart' else 0)
   expected = (total['cpu_time_s'] - missing_s) / total['interval_s']
-  bound = max(0.01 * bound_percent * expected, DEVIATIONS * math.sqrt(expected))
+  bound = max(0.01 * bound_percent * expected, by_chance(expected)) + steal / total['interval_s']
   check(abs(total['samples'] - expected) <= bound, what, f'{total["samples"]} of {expected:.0f}, within {bound:.0f}')
 
 
@@ -331,8 +363,9 @@ def with_stack(total):
   return total['samples'] - total['stacks']['none']
 
 
-def check_least(what, seen, least, bound):
-  """A share in percent must be at most bound points below the least that is to be expected."""
+def check_least(what, seen, least, bound, samples=None):
+  """A share in percent must be at most bound points below the least that is to be expected, or what drawing so many samples makes it."""
+  bound = max(bound, points_by_chance(least, samples)) if samples else bound
   check(seen >= least - bound, what, f'{seen:.2f} % seen, {least:.2f} % at least, less {bound} points')
 
 
@@ -349,6 +382,13 @@ def check_cpu_time(what, seen, process_s, ends, steal=0.0):
   switched out for good; exact accounts hold what it does after that, at most 2 us of each of the ends."""
   most = process_s + ends * 2e-6 + steal
   check(0.99 * process_s <= seen <= 1.01 * most, what, f'{seen:.4f} seen, {process_s:.4f} to {most:.4f} expected, within 1 %')
+
+
+def cpu_seconds(pid):
+  """CPU time of a process, with its ended threads."""
+  with open(f'/proc/{pid}/stat', encoding='ascii') as file:
+    fields = file.read().rpartition(')')[2].split()
+  return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
 def wait_for(condition, timeout=20, step=0.02):
@@ -385,7 +425,7 @@ def perf_record(command, options=(), uid=None, interval_us=1000, stdout=subproce
   return data
 
 
-def perf_stacks(data, comm=None):
+def perf_stacks(data):
   """[[(address, function, module name)]] of each sample, the innermost frame first."""
   text = subprocess.run(['perf', 'script', '-i', data, '-F', 'comm,ip,sym,dso', '--no-inline'],
                         check=True, capture_output=True, text=True, errors='replace').stdout
@@ -394,19 +434,18 @@ def perf_stacks(data, comm=None):
     # A sample with a callchain is a line with the name and one for each frame; without, all is one line.
     match = re.match(r'\s*(.*?)\s*\b([0-9a-f]+)\s+(.*?)\s+\((.*)\)\s*$', line)
     if not line.startswith((' ' * 16, '\t')):
-      name = (match.group(1) if match else line).strip()
-      stacks.append((name, []))
+      stacks.append([])
     if match:
       module = os.path.basename(match.group(4).replace(' (deleted)', ''))
-      stacks[-1][1].append((int(match.group(2), 16), match.group(3), module))
-  return [frames for name, frames in stacks if frames and comm in (None, name)]
+      stacks[-1].append((int(match.group(2), 16), match.group(3), module))
+  return [frames for frames in stacks if frames]
 
 
-def perf_samples(data, comm=None, apart=False):
+def perf_samples(data, apart=False):
   """[(function, module name)] of the user code of each sample, as tbcollect names it where there is none; apart: and
   for each sample that hit the kernel."""
   samples = []
-  for frames in perf_stacks(data, comm):
+  for frames in perf_stacks(data):
     # Callers without a frame pointer may be any number: it is the first user frame that counts.
     user = next((frame[1:] for frame in frames if frame[0] < 1 << 63), None)
     samples.append((KERNEL, KERNEL) if user is None or (apart and frames[0][0] >= 1 << 63) else user)

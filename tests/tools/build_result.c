@@ -290,6 +290,7 @@ static void add_account_notes(struct builder *builder)
 		uint64_t value;
 	} notes[] = {{PROFILE_NOTE_THROTTLED, result->throttled},
 		     {PROFILE_NOTE_UNATTRIBUTED, result->unattributed_ms * UINT64_C(1000000)},
+		     {PROFILE_NOTE_STOLEN, result->stolen_ms * UINT64_C(1000000)},
 		     {PROFILE_NOTE_RUSAGE_CPU, result->rusage_ms * UINT64_C(1000000)},
 		     {PROFILE_NOTE_NOT_FOLLOWED, result->is_not_followed},
 		     {PROFILE_NOTE_KERNEL_TIME, result->kernel_time}};

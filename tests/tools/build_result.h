@@ -53,6 +53,7 @@ struct build_result {
 	bool has_kernel;             /* an image of the kernel: its code was sampled too */
 	unsigned throttled;          /* times, noted */
 	unsigned unattributed_ms;    /* noted; 0: is not */
+	unsigned stolen_ms;          /* likewise */
 	unsigned rusage_ms;          /* likewise */
 	bool is_not_followed;        /* noted, of a program */
 	const char *app_path;        /* NULL: /opt/app/app */

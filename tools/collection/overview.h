@@ -15,7 +15,7 @@ struct overview_number {
 	uint64_t is_known; /* or 0 */
 };
 
-#define OVERVIEW_NOTES (PROFILE_NOTE_CUSTOM_COLLECTOR + 1)
+#define OVERVIEW_NOTES (PROFILE_NOTE_STOLEN + 1)
 
 struct overview {
 	/* By enum profile_note_kind: the sum of notes to add up, 0 without any; of other kinds the

@@ -108,6 +108,8 @@ static void print_times(const struct report_input *input, const struct overview 
 	print_part("  in no sample:", input->tally.rest_ns, cpu.value, stream);
 	print_part("  estimated:", input->tally.estimated_ns, cpu.value, stream);
 	print_part("  of no known thread:", unattributed_ns, cpu.value, stream);
+	print_part("  stolen by the host:", overview->notes[PROFILE_NOTE_STOLEN].value, cpu.value,
+		   stream);
 	print_seconds(stream, "Paused Time:", paused);
 	lines_label(stream, "Total Thread Count:");
 	/* The threads whose time has a row of its own in other reports are not counted. */
@@ -421,6 +423,7 @@ static struct json_object *summary_object(const struct report_input *input,
 		{"custom_collector.command", text_object(overview->custom_collector)},
 		{"custom_collector.failed_steps",
 		 number_object(notes[PROFILE_NOTE_CUSTOM_COLLECTOR])},
+		{"stolen_s", time_object(notes[PROFILE_NOTE_STOLEN].value)},
 	};
 	struct json_object *object = json_object_new_object();
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {

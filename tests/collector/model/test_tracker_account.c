@@ -270,8 +270,10 @@ START_TEST(settle_all)
 	feed_sample(30, APP, APP, 0, 100);
 	tracker_settle_all(tracker, 99);
 	ck_assert_uint_eq(counts().unattributed_ns, 0);
+	ck_assert_uint_eq(counts().beyond_ns, 1);
 	tracker_settle_all(tracker, 100);
 	ck_assert_uint_eq(counts().unattributed_ns, 0);
+	ck_assert_uint_eq(counts().beyond_ns, 0);
 	tracker_settle_all(tracker, 130);
 	ck_assert_uint_eq(counts().unattributed_ns, 30);
 	tracker_settle_all(tracker, 120);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,6 +66,33 @@ START_TEST(of_another_process)
 }
 END_TEST
 
+/* Of all CPUs together, where the file says it. */
+static const struct {
+	const char *text;
+	uint64_t ticks;
+} thefts[] = {
+	{"cpu  1 2 3 4 5 6 7 80 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n", 80},
+	{"cpu  1 2 3 4 5 6 7\ncpu0 1 2 3 4 5 6 7 8\n", 0},
+	{"cpu  1 2 3 4 5 6 7 x\n", 0},
+	{"cpu0 1 2 3 4 5 6 7 8\n", 0},
+	{"", 0},
+};
+
+START_TEST(stolen)
+{
+	char path[] = "/tmp/stat.XXXXXX";
+	int fd = mkstemp(path);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, thefts[_i].text, strlen(thefts[_i].text)),
+			 (int)strlen(thefts[_i].text));
+	close(fd);
+	uint64_t ns = cpu_time_stolen_ns(path);
+	unlink(path);
+	ck_assert_uint_eq(ns, thefts[_i].ticks * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK)));
+	ck_assert_uint_eq(cpu_time_stolen_ns("/no/such/file"), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("cost");
@@ -73,6 +101,7 @@ int main(void)
 	tcase_add_test(tcase, of_self_grows_with_work_only);
 	tcase_add_test(tcase, of_this_thread);
 	tcase_add_test(tcase, of_another_process);
+	tcase_add_loop_test(tcase, stolen, 0, sizeof(thefts) / sizeof(thefts[0]));
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

@@ -38,7 +38,7 @@ START_TEST(test_summary_json)
 		    "elapsed_s cpu_time_s paused_s interval_s samples samples_lost stacks threads "
 		    "processes modules collector target host complete records_lost bytes_lost "
 		    "out_of_order kernel_time of_no_known_thread_s sampling in_no_sample_s "
-		    "estimated_s custom_collector ");
+		    "estimated_s custom_collector stolen_s ");
 	expect_keys(member(summary, "custom_collector"), "command failed_steps ");
 	expect_keys(member(summary, "kernel_time"), "where in_no_function_s ");
 	ck_assert_ptr_null(member(member(summary, "kernel_time"), "where"));
@@ -130,10 +130,12 @@ START_TEST(test_no_known_thread)
 	static const struct build_sample sample = {.stack = "app:main", .count = 4, .cpu_ms = 10};
 	static const struct build_result result = {.samples = &sample,
 						   .count = 1,
-						   .unattributed_ms = 1460};
+						   .unattributed_ms = 1460,
+						   .stolen_ms = 15};
 	static const char *const parts[] = {
 		"CPU Time:                 1.500 s",
 		"\n  of no known thread:     1.460 s (97.3 %)\n",
+		"\n  stolen by the host:     0.015 s (1.0 %)\n",
 		"\nTop Hotspots, of 0.040 s in known threads\n",
 		" known\nProcesses, Modules:", /* of the threads */
 	};
@@ -144,7 +146,8 @@ START_TEST(test_no_known_thread)
 	free(text);
 	text = render_report(&result, report_summary_print, 0, CSV);
 	ck_assert_msg(strstr(text, "\ncpu_time_s,0.040000\n") &&
-			      strstr(text, "\nof_no_known_thread_s,1.460000\n"),
+			      strstr(text, "\nof_no_known_thread_s,1.460000\n") &&
+			      strstr(text, "\nstolen_s,0.015000\n"),
 		      "%s", text);
 	free(text);
 	text = render_report(&result, report_summary_print, 0,

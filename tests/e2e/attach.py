@@ -238,7 +238,9 @@ def attach_again():
   for turn in (1, 2):
     before = cpu_ns(crowd.pid)
     with s.Stealing() as host:
-      process, result = attach([crowd.pid], '-d', '2', '--no-finalize', through=slowly)
+      process, result = attach([crowd.pid], '-v', '--no-finalize', through=slowly, quiet=False)
+      works_on(process, crowd, 1)
+      os.kill(s.child_of(process), signal.SIGINT)
       _, err = process.communicate(timeout=60)
     crowd.send_signal(signal.SIGSTOP)
     around = (cpu_ns(crowd.pid) - before) / 1e9 + host.steal

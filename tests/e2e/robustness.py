@@ -92,13 +92,6 @@ def readable(result, what, samples):
           f'{what}: stacks before it', f'{whole} of {s.samples_of(stacks)}')
 
 
-def child_of(process):
-  def first():
-    with open(f'/proc/{process.pid}/task/{process.pid}/children', encoding='ascii') as file:
-      return file.read().split()[:1]
-  return int(s.wait_for(first)[0])
-
-
 def watch(pid, seconds):
   """Until a program has used so much CPU time: [(when, CPU time by then)]."""
   seen = [(time.monotonic(), 0.0)]
@@ -111,7 +104,7 @@ def kill_collector():
   process = subprocess.Popen([s.tool('tbcollect'), '-q', '-i', '1ms', '--overhead-limit', '0', '-r', result, '--',
                               s.target('split'), '4000'],
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-  seen = watch(child_of(process), 3)
+  seen = watch(s.child_of(process), 3)
   process.kill()
   # What is buffered is written each second; a look at the clock may come a moment late.
   written = max(cpu for when, cpu in seen if when <= seen[-1][0] - 2) / 0.001
@@ -296,7 +289,7 @@ def stalled(interval, seconds):
     process = subprocess.Popen([s.tool('tbcollect'), '-v', '-i', interval, '--unwind', 'copy', '--overhead-limit', '0',
                                 '-r', result, '--', s.target('recurse'), '5000'],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    target = child_of(process)
+    target = s.child_of(process)
     before = watch(target, 0.5)[-1][1]
     stop_thread(process.pid, lambda: s.cpu_seconds(target) >= before + seconds)
     _, err = process.communicate(timeout=60)

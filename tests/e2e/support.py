@@ -391,6 +391,14 @@ def cpu_seconds(pid):
   return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
+def child_of(process):
+  """The pid of a process's first child, once it has one."""
+  def first():
+    with open(f'/proc/{process.pid}/task/{process.pid}/children', encoding='ascii') as file:
+      return file.read().split()[:1]
+  return int(wait_for(first)[0])
+
+
 def wait_for(condition, timeout=20, step=0.02):
   """Waits until condition() is true; returns its value, or None when the time is over."""
   end = time.monotonic() + timeout

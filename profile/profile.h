@@ -139,6 +139,8 @@ enum profile_skip_reason {
 	PROFILE_SKIP_NO_MEMORY = 9, /* the collector ran out of memory */
 	/* The way to the caller lies below the stack pointer, the start of a kernel's copy. */
 	PROFILE_SKIP_RED_ZONE = 10,
+	/* Of an imported recording: its frame pointers, or its file, say no more. */
+	PROFILE_SKIP_CHAIN_ENDS = 11,
 	PROFILE_SKIP_REASON_COUNT
 };
 

@@ -15,7 +15,8 @@ static const struct command commands[] = {
 	 command_export_run},
 	{"finalize", "[--debug-dir DIR] [--any-owner] [-q] [RESULT]",
 	 "read symbols into the result", command_finalize_run},
-	{"import", "[-r DIR] FILE", "make a result of another tool's file", command_import_run},
+	{"import", "[-r DIR] [--event NAME] [--no-collapse] FILE",
+	 "make a result of another tool's file", command_import_run},
 	{"recover", "[-o FILE] [RESULT]", "complete a result whose collection did not end",
 	 command_recover_run},
 };

@@ -92,6 +92,8 @@ static enum stack_extent choose_extent(const struct hotspots *hotspots,
 	if (has_user ? !hotspots->config.unwind : sample->in_kernel) {
 		stack->state = PROFILE_STACK_NONE;
 		stack->reason = PROFILE_SKIP_NOT_SKIPPED;
+	} else if (has_user && sample->chain.count > 0) {
+		return STACK_GIVEN;
 	} else if (has_user && is_unwound && is_left_out) {
 		stack->reason = PROFILE_SKIP_BUDGET;
 	} else if (has_user && is_unwound) {
@@ -116,6 +118,8 @@ static struct stack_origin source_of(struct uw_space *space, struct thread *thre
 		.ip = user_ip(sample),
 		.copy = &sample->stack,
 		.has_gaps = sample->stack_absent,
+		.chain = {sample->chain.addresses, sample->chain.count, sample->chain.guessed,
+			  sample->chain.is_cut},
 	};
 }
 

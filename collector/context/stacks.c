@@ -4,6 +4,7 @@
 #include "collector/context/guess.h"
 #include "collector/context/tree.h"
 #include "collector/context/walk_counts.h"
+#include "collector/machine/registers.h"
 #include <assert.h>
 #include <stdlib.h>
 
@@ -12,7 +13,8 @@ enum {
 	TESTED_EACH_CUT = 8, /* of threads with cut stacks; at first each of them, */
 	TESTED_SOON = 1000,  /* until this many are tested */
 	PROVEN_TESTS = 4,    /* tested guesses of a thread before one is shown */
-	PROVEN_RIGHT = 100   /* of them, at most one is wrong */
+	PROVEN_RIGHT = 100,  /* of them, at most one is wrong */
+	ROOTS_KEPT = 256     /* a power of 2 */
 };
 
 static const uint8_t skip_reasons[UW_STOP_COUNT] = {
@@ -36,6 +38,13 @@ enum guess_trial {
 		       that sample copies cut off */
 };
 
+/* Whether a stack ends at the code of an address. */
+struct root_answer {
+	uint64_t rva; /* 0: none */
+	uint32_t tag;
+	bool is_root;
+};
+
 struct stacks {
 	struct emit *emit;
 	bool collapse;
@@ -45,7 +54,8 @@ struct stacks {
 	uint64_t guess_turn;  /* whole stacks available for tests of guesses */
 	unsigned guess_trial; /* enum guess_trial */
 	struct uw_frame frames[UW_DEPTH_MAX + GUESS_DEPTH_MAX];
-	struct chain *chain; /* for stacks not remembered for their thread */
+	struct chain *chain;                  /* for stacks not remembered for their thread */
+	struct root_answer roots[ROOTS_KEPT]; /* for given stacks */
 };
 
 /* A stack on its way to its node. */
@@ -200,6 +210,65 @@ static size_t take_leaf(struct stacks *stacks, const struct uw_space *space, uin
 	return 1;
 }
 
+/* The frame of an address in user code; of a caller the lookup address lies inside the call. */
+static void set_given(const struct uw_space *space, uint64_t address, bool is_leaf,
+		      struct uw_frame *frame)
+{
+	uint64_t lookup = is_leaf || address == 0 ? address : address - 1;
+	*frame = (struct uw_frame){
+		.ip = address,
+		.rva = lookup,
+		.tag = UW_TAG_NONE,
+		.exact = is_leaf,
+		.source = is_leaf ? UW_SOURCE_SAMPLE : UW_SOURCE_FRAME_POINTER,
+	};
+	if (!uw_space_find(space, lookup, &frame->tag, &frame->rva))
+		frame->tag = UW_TAG_NONE;
+}
+
+/* Whether nobody called the frame's function, by its unwind information: a walk from there ends
+ * without a look at any memory. */
+static bool is_root(struct stacks *stacks, struct uw_space *space, const struct uw_frame *frame)
+{
+	struct root_answer *known =
+		&stacks->roots[(frame->rva ^ frame->rva >> 8 ^ frame->tag) % ROOTS_KEPT];
+	const struct registers_machine *machine = registers_machine(false);
+	struct uw_regs regs = {0};
+	const struct uw_stack empty = {0};
+	struct uw_frame frames[2];
+	enum uw_stop stop;
+	size_t reused;
+	if (frame->tag == UW_TAG_NONE)
+		return false;
+	if (known->rva == frame->rva && known->tag == frame->tag && known->rva != 0)
+		return known->is_root;
+	regs.value[machine->ip] = frame->exact ? frame->ip : frame->ip - 1;
+	uw_walk_reuse(space, NULL, &regs, &empty, frames, 2, &stop, &reused);
+	*known = (struct root_answer){frame->rva, frame->tag, stop == UW_STOP_ROOT};
+	return known->is_root;
+}
+
+/* Frame pointers lead to the root, or end anywhere. */
+static void take_given(struct stacks *stacks, struct found *found, struct profile_stack *stack)
+{
+	const struct stack_chain *chain = &found->source->chain;
+	size_t count = chain->count < UW_DEPTH_MAX ? chain->count : UW_DEPTH_MAX;
+	assert(chain->count > 0 && chain->guessed <= chain->count);
+	for (size_t i = 0; i < count; i++)
+		set_given(found->source->space, chain->addresses[i], i == 0, &stacks->frames[i]);
+	found->count = count;
+	found->guessed = count == chain->count ? chain->guessed : 0;
+	stack->state = found->guessed > 0 ? PROFILE_STACK_GUESSED : PROFILE_STACK_COMPLETE;
+	stack->reason = found->guessed > 0 ? PROFILE_SKIP_CHAIN_ENDS : PROFILE_SKIP_NOT_SKIPPED;
+	if (count < chain->count)
+		stack->reason = PROFILE_SKIP_DEPTH;
+	else if (found->guessed == 0 && (chain->is_cut || !is_root(stacks, found->source->space,
+								   &stacks->frames[count - 1])))
+		stack->reason = PROFILE_SKIP_CHAIN_ENDS;
+	if (stack->state == PROFILE_STACK_COMPLETE && stack->reason != PROFILE_SKIP_NOT_SKIPPED)
+		stack->state = PROFILE_STACK_SKIPPED;
+}
+
 static uint16_t saturate(size_t count)
 {
 	return (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
@@ -235,7 +304,10 @@ static void find_frames(struct stacks *stacks, struct found *found, enum stack_e
 		walk(stacks, found, stack);
 		return;
 	}
-	found->count = take_leaf(stacks, source->space, source->ip);
+	if (extent == STACK_GIVEN)
+		take_given(stacks, found, stack);
+	else
+		found->count = take_leaf(stacks, source->space, source->ip);
 }
 
 /* The node of a stack; PROFILE_NONE: out of memory. */

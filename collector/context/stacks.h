@@ -22,6 +22,14 @@ void stacks_destroy(struct stacks *stacks); /* accepts NULL; after all threads h
 
 enum { STACK_INNER_MAX = 256 };
 
+/* A stack of user code that somebody else walked. */
+struct stack_chain {
+	const uint64_t *addresses; /* innermost first, callers as return addresses; not 0 of them */
+	size_t count;
+	size_t guessed; /* its outermost ones, not verified */
+	bool is_cut;    /* known to lack callers */
+};
+
 /* A stack's registers, copy and surroundings. All is borrowed for the call. */
 struct stack_origin {
 	struct uw_space *space;      /* NULL: there was no memory for one */
@@ -30,7 +38,8 @@ struct stack_origin {
 	const struct uw_regs *regs;
 	uint64_t ip; /* of regs */
 	const struct uw_stack *copy;
-	bool has_gaps; /* some pages of the copy were not in memory */
+	bool has_gaps;            /* some pages of the copy were not in memory */
+	struct stack_chain chain; /* of STACK_GIVEN */
 	/* Frames further in than the user's (the kernel's), innermost first: STACK_INNER_MAX at
 	 * most. */
 	const struct profile_frame *inner;
@@ -41,13 +50,14 @@ struct stack_origin {
 enum stack_extent {
 	STACK_NO_USER, /* none: regs and copy may be NULL */
 	STACK_LEAF,    /* the address ip; regs and copy may be NULL */
-	STACK_WALKED
+	STACK_WALKED,
+	STACK_GIVEN /* the addresses of chain; regs and copy may be NULL */
 };
 
 /*
- * Fills in stack: its node and number of collapsed frames; after a walk also its state, the reason
- * for its end, and the guess. For a stack without a walk the caller's state stays. Without memory
- * the stack is skipped, with its weight.
+ * Fills in stack: its node and number of collapsed frames; of a walked or given one also its state,
+ * the reason for its end, and the guess. For any other stack the caller's state stays. Without
+ * memory the stack is skipped, with its weight.
  */
 void stacks_node(struct stacks *stacks, const struct stack_origin *source, enum stack_extent extent,
 		 struct profile_stack *stack);

@@ -199,20 +199,12 @@ static void read_version(const char *release, TBRW_U32 version[3])
 	}
 }
 
-static void fill_software(struct host *host)
+static void set_software(struct host *host, const char *name, const char *os, const char *release,
+			 const TBRW_U32 version[3])
 {
-	struct utsname names = {0};
-	char pretty[HOST_TEXT_MAX];
-	char release[HOST_TEXT_MAX];
-	TBRW_U32 version[3];
-	uname(&names);
-	read_field("/etc/os-release", "PRETTY_NAME", '=', pretty, sizeof(pretty));
-	read_version(names.release, version);
-	snprintf(release, sizeof(release), "%.64s %.64s %.64s", names.sysname, names.release,
-		 names.machine);
-	set_text(host->host_name, names.nodename);
+	set_text(host->host_name, name);
 	set_text(host->ip_address, ""); /* a host has many; the name identifies it */
-	set_text(host->os_name, pretty[0] != '\0' ? pretty : names.sysname);
+	set_text(host->os_name, os);
 	set_text(host->os_release, release);
 	host->host = (TBRW_HOST){.host_size = sizeof(TBRW_HOST),
 				 .host_ip_address.soi_ptr = host->ip_address,
@@ -228,10 +220,25 @@ static void fill_software(struct host *host)
 		.app_size = sizeof(TBRW_APPLICATION),
 		.app_page_size = (TBRW_U32)sysconf(_SC_PAGESIZE),
 		.app_alloc_granularity = (TBRW_U32)sysconf(_SC_PAGESIZE),
-		.app_min_app_addr = read_number("/proc/sys/vm/mmap_min_addr", 0),
 		.app_max_app_addr =
 			0x7fffffffefff, /* x86-64, arch/x86/include/asm/page_64_types.h */
 	};
+}
+
+static void fill_software(struct host *host)
+{
+	struct utsname names = {0};
+	char pretty[HOST_TEXT_MAX];
+	char release[HOST_TEXT_MAX];
+	TBRW_U32 version[3];
+	uname(&names);
+	read_field("/etc/os-release", "PRETTY_NAME", '=', pretty, sizeof(pretty));
+	read_version(names.release, version);
+	snprintf(release, sizeof(release), "%.64s %.64s %.64s", names.sysname, names.release,
+		 names.machine);
+	set_software(host, names.nodename, pretty[0] != '\0' ? pretty : names.sysname, release,
+		     version);
+	host->application.app_min_app_addr = read_number("/proc/sys/vm/mmap_min_addr", 0);
 }
 
 struct host *host_create(void)
@@ -242,6 +249,73 @@ struct host *host_create(void)
 	fill_architecture(host);
 	fill_software(host);
 	if (fill_system(host) < 0) {
+		host_destroy(host);
+		return NULL;
+	}
+	return host;
+}
+
+enum { OTHER_CPUS_MAX = 8192, BRAND_LEAF = 0x80000002, BRAND_LEAVES = 3, BRAND_SIZE = 16 };
+
+/* The processor's name, as its CPUID gives it (AMD64 manual, volume 3, function 8000_0002h). */
+static void set_brand(struct host *host, const char *cpu)
+{
+	char brand[BRAND_LEAVES * BRAND_SIZE] = "";
+	snprintf(brand, sizeof(brand), "%s", cpu);
+	for (unsigned i = 0; i < BRAND_LEAVES && cpu[0]; i++) {
+		TBRW_CPUID_IA32 *entry = &host->cpuid[host->architecture.arch_num_cpuid++];
+		const char *part = brand + (size_t)i * BRAND_SIZE;
+		entry->cpuid_eax_input = BRAND_LEAF + i;
+		memcpy(&entry->cpuid_eax, part, 4);
+		memcpy(&entry->cpuid_ebx, part + 4, 4);
+		memcpy(&entry->cpuid_ecx, part + 8, 4);
+		memcpy(&entry->cpuid_edx, part + 12, 4);
+	}
+}
+
+/* One node with all CPUs. */
+static int fill_other_system(struct host *host, const struct host_facts *facts)
+{
+	TBRW_U32 count = facts->cpus < OTHER_CPUS_MAX ? facts->cpus : OTHER_CPUS_MAX;
+	host->nodes = calloc(1, sizeof(*host->nodes));
+	host->cpus = calloc(count + 1, sizeof(*host->cpus));
+	if (!host->nodes || !host->cpus)
+		return -1;
+	for (TBRW_U32 i = 0; i < count; i++)
+		host->cpus[i] = (TBRW_CPU){.cpu_size = sizeof(TBRW_CPU),
+					   .cpu_number = i,
+					   .cpu_native_arch_type = CPU_ARCHITECTURE_IA32,
+					   .cpu_threads_per_core = 1,
+					   .num_cpu_arch_array = 1,
+					   .cpu_arch_array = &host->architecture};
+	*host->nodes = (TBRW_NODE){.node_size = sizeof(TBRW_NODE),
+				   .node_num_available = count,
+				   .node_num_used = count,
+				   .node_physical_memory = facts->memory_kb / 1024,
+				   .cpu_array = host->cpus};
+	host->system = (TBRW_SYSTEM){.system_size = sizeof(TBRW_SYSTEM),
+				     .system_num_nodes = 1,
+				     .node_array = host->nodes};
+	return 0;
+}
+
+struct host *host_create_other(const struct host_facts *facts)
+{
+	char release[HOST_TEXT_MAX];
+	TBRW_U32 version[3];
+	struct host *host = calloc(1, sizeof(*host));
+	if (!host)
+		return NULL;
+	host->architecture =
+		(TBRW_CPU_ARCH){.arch_size = sizeof(TBRW_CPU_ARCH),
+				.arch_type = strcmp(facts->arch, "x86_64") == 0 ? TBRW_GST_EM64T
+										: TBRW_GST_UNK,
+				.cpuid_ia32_array = host->cpuid};
+	set_brand(host, facts->cpu);
+	snprintf(release, sizeof(release), "Linux %.64s %.64s", facts->release, facts->arch);
+	read_version(facts->release, version);
+	set_software(host, facts->name, "Linux", release, version);
+	if (fill_other_system(host, facts) < 0) {
 		host_destroy(host);
 		return NULL;
 	}

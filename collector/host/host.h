@@ -4,6 +4,7 @@
 #define COLLECTOR_HOST_HOST_H
 
 #include "tbrw/tbrw.h"
+#include <stdint.h>
 
 enum { HOST_CPUID_MAX = 24, HOST_TEXT_MAX = 256 };
 
@@ -22,8 +23,19 @@ struct host {
 	TBRW_CHAR os_release[HOST_TEXT_MAX];
 };
 
+/* What is known of another machine; texts "" and numbers 0: nothing. */
+struct host_facts {
+	const char *name;
+	const char *release; /* of its Linux */
+	const char *arch;    /* as uname -m says it */
+	const char *cpu;
+	uint32_t cpus;
+	uint64_t memory_kb;
+};
+
 /* NULL: out of memory. */
 struct host *host_create(void);
+struct host *host_create_other(const struct host_facts *facts);
 void host_destroy(struct host *host); /* accepts NULL */
 
 #endif

@@ -60,6 +60,8 @@ struct image_table {
 	size_t open_capacity;
 	uint64_t turn;
 	uint64_t memory_budget; /* bytes left to copy from processes' memory */
+	bool is_recorded;       /* processes are those of a recording ... */
+	uint32_t owner;         /* ... made by this user */
 	bool is_told[WARNING_COUNT];
 };
 
@@ -100,6 +102,13 @@ struct image_table *image_table_create(struct emit *emit, struct asker *asker)
 		return table;
 	free(table);
 	return NULL;
+}
+
+void image_table_set_recorded(struct image_table *table, uint32_t owner)
+{
+	assert(table->count == 1);
+	table->is_recorded = true;
+	table->owner = owner;
 }
 
 void image_table_destroy(struct image_table *table)
@@ -178,12 +187,15 @@ static struct profile_image identify(const struct image_source *source)
 
 /* All processes of a running kernel with the same width share one vdso image; for 64-bit ones ours
  * will do. */
-static struct uw_module *open_vdso(struct asker *asker, const struct image_source *source)
+static struct uw_module *open_vdso(const struct image_table *table,
+				   const struct image_source *source)
 {
 	struct uw_module *module = NULL;
 	struct image_opened opened = {0};
+	if (table->is_recorded && (is_vdso_32(source) || source->build_id_size == 0))
+		return NULL;
 	if (is_vdso_32(source)) {
-		image_ask(asker, image_memory_open_vdso, source, &opened);
+		image_ask(table->asker, image_memory_open_vdso, source, &opened);
 		return opened.module;
 	}
 	const void *image =
@@ -192,7 +204,10 @@ static struct uw_module *open_vdso(struct asker *asker, const struct image_sourc
 	if (!image || size > VDSO_PAGES_MAX * 4096u ||
 	    uw_module_from_memory(image, (size_t)size, &module) < 0)
 		return NULL;
-	return module;
+	if (!table->is_recorded || image_file_has_build_id(module, source))
+		return module;
+	uw_module_unref(module); /* another kernel's */
+	return NULL;
 }
 
 /* Whether the module holds a descriptor. */
@@ -294,7 +309,11 @@ static struct image_opened ask_for(struct image_table *table, struct image *imag
 				   const struct image_source *source, image_opener *opener)
 {
 	struct image_opened opened = {.budget = table->memory_budget};
-	image_ask(table->asker, opener, source, &opened);
+	struct image_source asked = *source;
+	/* A process of the same number is another one. */
+	if (table->is_recorded)
+		asked.pid = 0, asked.end = 0;
+	image_ask(table->asker, opener, &asked, &opened);
 	table->memory_budget = opened.budget;
 	if (opened.module && image->record.inode == 0) {
 		image->record.inode = opened.inode;
@@ -322,7 +341,7 @@ static void open_file(struct image_table *table, struct image *image,
 	image->owner = opened.owner;
 	image->changed_ns = opened.changed_ns;
 	image->state = IMAGE_OPEN;
-	if (!opened.module && !is_refused) {
+	if (!opened.module && !is_refused && !table->is_recorded) {
 		opened = ask_for(table, image, source, image_memory_open);
 		image->state = IMAGE_COPIED;
 	}
@@ -338,6 +357,10 @@ static void open_file(struct image_table *table, struct image *image,
 static void note_owner(struct image_table *table, struct image *image,
 		       const struct image_source *source)
 {
+	if (table->is_recorded) {
+		image->record.owner_uid = table->owner;
+		return;
+	}
 	uint64_t started = perf_map_started(source->pid);
 	uint32_t owner = asker_find_owner(source->pid);
 	if (owner == ASKER_NO_OWNER && source->has_owner)
@@ -355,7 +378,7 @@ static void open_image(struct image_table *table, struct image *image,
 	struct profile_image *record = &image->record;
 	image->tried_pid = source->pid;
 	if (record->kind == PROFILE_IMAGE_VDSO) {
-		image->module = open_vdso(table->asker, source);
+		image->module = open_vdso(table, source);
 		image->state = image->module ? IMAGE_COPIED : IMAGE_UNREAD;
 	} else if (record->kind == PROFILE_IMAGE_FILE) {
 		open_file(table, image, source);
@@ -369,11 +392,21 @@ static void open_image(struct image_table *table, struct image *image,
 		record->build_id_size = image_file_build_id(image->module, record->build_id);
 }
 
-static char *path_of(const struct profile_image *record, const struct image_source *source)
+/* The perf map of a recorded process, where perf looks for it. */
+static char *recorded_map_path(uint32_t pid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
+	return strdup(path);
+}
+
+static char *path_of(const struct image_table *table, const struct profile_image *record,
+		     const struct image_source *source)
 {
 	static const char deleted[] = " (deleted)";
 	if (record->kind == PROFILE_IMAGE_JIT)
-		return perf_map_path(source->pid);
+		return table->is_recorded ? recorded_map_path(source->pid)
+					  : perf_map_path(source->pid);
 	if (is_vdso_32(source))
 		return strdup("[vdso32]");
 	size_t length = strlen(source->path);
@@ -389,7 +422,8 @@ static char *path_of(const struct profile_image *record, const struct image_sour
 static uint32_t add_image(struct image_table *table, const struct image *image, uint32_t pid)
 {
 	struct profile_image record = image->record;
-	record.pid = pid; /* where finalization may find the file */
+	if (!table->is_recorded)
+		record.pid = pid; /* where finalization may find the file */
 	uint32_t index = emit_image(table->emit, &record, image->path);
 	if (index < table->count)
 		index = (uint32_t)table->count; /* the result takes nothing any more */
@@ -463,7 +497,7 @@ static uint32_t find_present(struct image_table *table, uint32_t index,
 uint32_t image_table_get(struct image_table *table, const struct image_source *source)
 {
 	const struct profile_image record = identify(source);
-	struct image image = {.record = record, .path = path_of(&record, source)};
+	struct image image = {.record = record, .path = path_of(table, &record, source)};
 	if (!image.path)
 		return 0;
 	struct image_key key = {table, &record, image.path};
@@ -524,11 +558,11 @@ static void make_ready(struct image_table *table, struct image *image)
 }
 
 /* Whether the file of an image without a module may be opened through this process. */
-static bool is_worth_a_try(const struct image *image, uint32_t pid)
+static bool is_worth_a_try(const struct image_table *table, const struct image *image, uint32_t pid)
 {
 	return image->record.kind == PROFILE_IMAGE_FILE &&
 	       (image->state == IMAGE_CLOSED ||
-		(image->state == IMAGE_UNREAD &&
+		(image->state == IMAGE_UNREAD && !table->is_recorded &&
 		 (image->record.flags & PROFILE_IMAGE_NO_DESCRIPTOR || image->tried_pid != pid)));
 }
 
@@ -568,7 +602,7 @@ uint32_t image_table_open(struct image_table *table, uint32_t index,
 	if (index == 0 || index >= table->count)
 		return index;
 	index = find_current(table, index);
-	if (is_worth_a_try(&table->items[index], place->pid))
+	if (is_worth_a_try(table, &table->items[index], place->pid))
 		index = reopen(table, index, place);
 	make_ready(table, &table->items[index]);
 	return index;

@@ -25,6 +25,10 @@ enum {
 /* emit and asker, through which processes are asked (NULL: by us), are borrowed. NULL: out of
  * memory. */
 struct image_table *image_table_create(struct emit *emit, struct asker *asker);
+
+/* The processes are those of a recording: their files are found here by name and build-id, and the
+ * kernel is not asked about them. owner: their user. Before the first image. */
+void image_table_set_recorded(struct image_table *table, uint32_t owner);
 void image_table_destroy(struct image_table *table); /* accepts NULL */
 
 /* An executable mapping as the kernel describes it. */

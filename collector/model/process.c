@@ -27,7 +27,7 @@ struct process *process_create(const struct process_context *context, uint32_t p
 	process->context = context;
 	process->pid = pid;
 	process->start_ns = start_ns;
-	process->owner = asker_find_owner(pid);
+	process->owner = context->is_recorded ? ASKER_NO_OWNER : asker_find_owner(pid);
 	process_rename(process, name);
 	return process;
 }
@@ -129,7 +129,8 @@ static void clear(struct process *process)
 /* An exec may change the owner. */
 static void see_owner(struct process *process)
 {
-	uint32_t owner = asker_find_owner(process->pid);
+	uint32_t owner =
+		process->context->is_recorded ? ASKER_NO_OWNER : asker_find_owner(process->pid);
 	if (owner != ASKER_NO_OWNER)
 		process->owner = owner;
 }
@@ -286,7 +287,7 @@ int process_map(struct process *process, const struct record_mmap *map, uint64_t
 		.pid = process->pid,
 		.start = map->start,
 		.end = map->start + map->length,
-		.mapped_ns = time_ns,
+		.mapped_ns = process->context->is_recorded ? 0 : time_ns,
 		.path = map->path,
 		.inode = map->inode,
 		.device_major = map->device_major,
@@ -367,7 +368,7 @@ void process_attach(struct process *process)
 
 void process_lose(struct process *process, uint64_t time_ns)
 {
-	if (time_ns >= process->read_ns)
+	if (time_ns >= process->read_ns && !process->context->is_recorded)
 		process->stale = true;
 }
 

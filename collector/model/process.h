@@ -28,6 +28,7 @@ struct process_context {
 	struct image_table *images;
 	struct uw_space *family; /* the processes' address spaces are its siblings */
 	struct asker *asker;     /* NULL: we ask the kernel ourselves */
+	bool is_recorded;        /* processes of a recording: the kernel knows nothing of them */
 };
 
 struct process {

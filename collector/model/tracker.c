@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct tracker *tracker_create(const struct sampler *sampler, struct emit *emit)
+static struct tracker *create(const struct sampler *sampler, struct emit *emit, bool is_recorded)
 {
 	struct tracker *tracker = calloc(1, sizeof(*tracker));
 	if (!tracker)
@@ -20,14 +20,37 @@ struct tracker *tracker_create(const struct sampler *sampler, struct emit *emit)
 	tracker->cpus = &sampler->cpus;
 	tracker->context.emit = emit;
 	tracker->context.family = uw_space_create(registers_machine(false)->arch);
-	tracker->context.asker = asker_create(ASKER_PATIENCE_NS);
+	tracker->context.is_recorded = is_recorded;
+	tracker->context.asker = is_recorded ? NULL : asker_create(ASKER_PATIENCE_NS);
 	tracker->context.images = image_table_create(emit, tracker->context.asker);
 	tracker->gaps = calloc(tracker->cpus->count, sizeof(*tracker->gaps));
-	if (!tracker->gaps || !tracker->context.images || !tracker->context.asker ||
-	    !tracker->context.family) {
+	if (!tracker->gaps || !tracker->context.images ||
+	    (!tracker->context.asker && !is_recorded) || !tracker->context.family) {
 		tracker_destroy(tracker);
 		return NULL;
 	}
+	return tracker;
+}
+
+struct tracker *tracker_create(const struct sampler *sampler, struct emit *emit)
+{
+	return create(sampler, emit, false);
+}
+
+struct tracker *tracker_create_recorded(const struct sampler *sampler, struct emit *emit,
+					uint32_t owner)
+{
+	struct tracker *tracker = create(sampler, emit, true);
+	/* One family for all: no thread has an event of its own. */
+	if (tracker && !array_reserve(&tracker->families, &tracker->family_capacity, 1,
+				      sizeof(*tracker->families))) {
+		tracker_destroy(tracker);
+		return NULL;
+	}
+	if (!tracker)
+		return NULL;
+	tracker->families[tracker->family_count++] = (struct family){0};
+	image_table_set_recorded(tracker->context.images, owner);
 	return tracker;
 }
 
@@ -65,7 +88,7 @@ int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attac
 	char name[PROCESS_NAME_MAX] = "";
 	struct process *process = idmap_get(&tracker->processes, (uint32_t)pid);
 	if (!process) {
-		tracker_read_name((uint32_t)pid, (uint32_t)pid, name, sizeof(name));
+		tracker_read_name(tracker, (uint32_t)pid, (uint32_t)pid, name, sizeof(name));
 		process = tracker_put_process(tracker,
 					      process_create(&tracker->context, (uint32_t)pid, name,
 							     PROFILE_TIME_BEFORE));
@@ -77,7 +100,7 @@ int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attac
 	struct thread *thread = idmap_get(&tracker->threads, (uint32_t)tid);
 	if (!tracker_is_live(thread)) {
 		tracker_free_tid(tracker, (uint32_t)tid);
-		tracker_read_name((uint32_t)pid, (uint32_t)tid, name, sizeof(name));
+		tracker_read_name(tracker, (uint32_t)pid, (uint32_t)tid, name, sizeof(name));
 		thread = tracker_put_thread(tracker, (uint32_t)pid, (uint32_t)tid, name, 0);
 	}
 	if (!thread)
@@ -173,8 +196,13 @@ static void take_over_id(struct tracker *tracker, struct process *process)
 
 static void apply_comm(struct tracker *tracker, const struct record *record)
 {
-	struct thread *thread = idmap_get(&tracker->threads, record->tid);
 	struct process *process = idmap_get(&tracker->processes, record->pid);
+	/* A recording names the tasks that were there before it. */
+	if (tracker->context.is_recorded && (!process || !record->comm.exec)) {
+		process = tracker_process(tracker, record->pid);
+		tracker_thread(tracker, record->pid, record->tid);
+	}
+	struct thread *thread = idmap_get(&tracker->threads, record->tid);
 	if (process && record->comm.exec) {
 		if (!tracker_is_live(thread))
 			take_over_id(tracker, process);
@@ -266,7 +294,8 @@ void tracker_apply(struct tracker *tracker, const struct record *record)
 static void note_silent(const struct tracker *tracker)
 {
 	const uint32_t *pids;
-	size_t count = asker_silent(tracker->context.asker, &pids);
+	size_t count =
+		tracker->context.is_recorded ? 0 : asker_silent(tracker->context.asker, &pids);
 	char text[200];
 	if (count == 0)
 		return;

@@ -19,6 +19,11 @@ struct tracker;
 /* For the records of the sampler's rings: its CPUs and the configuration of its events count. Both
  * are borrowed for the tracker's life. NULL: out of memory. */
 struct tracker *tracker_create(const struct sampler *sampler, struct emit *emit);
+
+/* For the records of a recording, perhaps of another machine: what is not in them is not asked of
+ * the kernel, and files are found by name and build-id. owner: the user of its processes. */
+struct tracker *tracker_create_recorded(const struct sampler *sampler, struct emit *emit,
+					uint32_t owner);
 void tracker_destroy(struct tracker *tracker); /* accepts NULL; writes nothing */
 
 /* Adds a thread with an event of its own; returns its family, -1 when out of memory. A new process

@@ -15,9 +15,12 @@ bool tracker_read_line(uint32_t pid, uint32_t tid, const char *name, char *line,
 	return is_read;
 }
 
-void tracker_read_name(uint32_t pid, uint32_t tid, char *name, size_t size)
+void tracker_read_name(const struct tracker *tracker, uint32_t pid, uint32_t tid, char *name,
+		       size_t size)
 {
-	if (!tracker_read_line(pid, tid, "comm", name, size))
+	if (tracker->context.is_recorded)
+		snprintf(name, size, ":%u", tid); /* as perf does */
+	else if (!tracker_read_line(pid, tid, "comm", name, size))
 		name[0] = '\0';
 	name[strcspn(name, "\n")] = '\0';
 }
@@ -38,11 +41,11 @@ struct process *tracker_process(struct tracker *tracker, uint32_t pid)
 	if (process)
 		return process;
 	char name[PROCESS_NAME_MAX];
-	tracker_read_name(pid, pid, name, sizeof(name));
+	tracker_read_name(tracker, pid, pid, name, sizeof(name));
 	process = tracker_put_process(tracker, process_create(&tracker->context, pid, name,
 							      tracker->now_ns));
 	if (process)
-		process->stale = true; /* the maps are read before the first use */
+		process->stale = !tracker->context.is_recorded; /* read before the first use */
 	return process;
 }
 
@@ -150,7 +153,7 @@ struct thread *tracker_thread(struct tracker *tracker, uint32_t pid, uint32_t ti
 		return thread;
 	char name[THREAD_NAME_MAX];
 	tracker_free_tid(tracker, tid);
-	tracker_read_name(pid, tid, name, sizeof(name));
+	tracker_read_name(tracker, pid, tid, name, sizeof(name));
 	thread = tracker_put_thread(tracker, pid, tid, name, 0);
 	/* Its fork was lost, and perhaps samples with it. */
 	for (size_t i = 0; thread && i < thread->count_size; i++)

@@ -42,8 +42,9 @@ bool tracker_is_live(const struct thread *thread); /* accepts NULL */
 /* A line of a task's file in /proc. false: it is gone. */
 bool tracker_read_line(uint32_t pid, uint32_t tid, const char *name, char *line, size_t size);
 
-/* The name of a task from /proc; "" when it is gone. */
-void tracker_read_name(uint32_t pid, uint32_t tid, char *name, size_t size);
+/* The name of a task from /proc; "" when it is gone. Of a recording's unknown task: ":TID". */
+void tracker_read_name(const struct tracker *tracker, uint32_t pid, uint32_t tid, char *name,
+		       size_t size);
 
 /* Takes over a process whose id is free; accepts NULL. NULL: out of memory, it is destroyed. */
 struct process *tracker_put_process(struct tracker *tracker, struct process *process);

@@ -11,7 +11,7 @@ enum { COMMAND_BYTES_MAX = 16 << 20 /* of all command lines that are noted */ };
 void tracker_note_command(struct tracker *tracker, const struct process *process, uint64_t time_ns)
 {
 	char text[COMMAND_LINE_MAX];
-	if (tracker->command_bytes >= COMMAND_BYTES_MAX ||
+	if (tracker->context.is_recorded || tracker->command_bytes >= COMMAND_BYTES_MAX ||
 	    !command_line_read(tracker->context.asker, process->pid, process->name, text))
 		return;
 	tracker->command_bytes += strlen(text);

@@ -276,15 +276,9 @@ static bool take_trailer(struct cursor *cursor, struct record *record)
 	return true;
 }
 
-static void decode_mmap(struct cursor *cursor, uint16_t misc, struct record *record)
+/* The file behind a mapping: its build-id, or its inode. */
+static void decode_file(struct cursor *cursor, uint16_t misc, struct record_mmap *map)
 {
-	struct record_mmap *map = &record->mmap;
-	record->kind = RECORD_MMAP;
-	record->pid = take_u32(cursor);
-	record->tid = take_u32(cursor);
-	map->start = take_u64(cursor);
-	map->length = take_u64(cursor);
-	map->pgoff = take_u64(cursor);
 	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
 		const uint8_t *id = take(cursor, 24); /* u8 size, 3 reserved bytes, 20 of id */
 		if (!id)
@@ -299,6 +293,20 @@ static void decode_mmap(struct cursor *cursor, uint16_t misc, struct record *rec
 	}
 	take_u32(cursor); /* protection: only executable mappings are asked for */
 	take_u32(cursor);
+}
+
+static void decode_mmap(struct cursor *cursor, const struct perf_event_header *header,
+			struct record *record)
+{
+	struct record_mmap *map = &record->mmap;
+	record->kind = RECORD_MMAP;
+	record->pid = take_u32(cursor);
+	record->tid = take_u32(cursor);
+	map->start = take_u64(cursor);
+	map->length = take_u64(cursor);
+	map->pgoff = take_u64(cursor);
+	if (header->type == PERF_RECORD_MMAP2)
+		decode_file(cursor, header->misc, map);
 	map->path = take_text(cursor);
 }
 
@@ -312,45 +320,41 @@ static void decode_task(struct cursor *cursor, enum record_kind kind, struct rec
 	record->time_ns = take_u64(cursor);
 }
 
-bool record_decode(const struct record_format *format, const void *bytes, size_t size,
-		   struct record *record)
+static bool decode_event(const struct perf_event_header *header, struct cursor *cursor,
+			 struct record *record)
 {
-	struct perf_event_header header;
-	struct cursor cursor;
-	memset(record, 0, sizeof(*record));
-	if (!open_cursor(bytes, size, &header, &cursor))
-		return false;
-	if (header.type == PERF_RECORD_SAMPLE)
-		return decode_sample(format, &cursor, header.misc, record);
-	if (!take_trailer(&cursor, record))
-		return false;
-	switch (header.type) {
+	switch (header->type) {
+	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		decode_mmap(&cursor, header.misc, record);
+		decode_mmap(cursor, header, record);
 		break;
 	case PERF_RECORD_COMM:
 		record->kind = RECORD_COMM;
-		record->pid = take_u32(&cursor);
-		record->tid = take_u32(&cursor);
-		record->comm.exec = (header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0;
-		record->comm.name = take_text(&cursor);
+		record->pid = take_u32(cursor);
+		record->tid = take_u32(cursor);
+		record->comm.exec = (header->misc & PERF_RECORD_MISC_COMM_EXEC) != 0;
+		record->comm.name = take_text(cursor);
 		break;
 	case PERF_RECORD_FORK:
-		decode_task(&cursor, RECORD_FORK, record);
+		decode_task(cursor, RECORD_FORK, record);
 		break;
 	case PERF_RECORD_EXIT:
-		decode_task(&cursor, RECORD_EXIT, record);
+		decode_task(cursor, RECORD_EXIT, record);
 		break;
 	case PERF_RECORD_READ:
 		record->kind = RECORD_COUNT;
-		record->pid = take_u32(&cursor);
-		record->tid = take_u32(&cursor);
-		record->count = take_u64(&cursor);
+		record->pid = take_u32(cursor);
+		record->tid = take_u32(cursor);
+		record->count = take_u64(cursor);
 		break;
 	case PERF_RECORD_LOST:
 		record->kind = RECORD_LOST;
-		take_u64(&cursor);
-		record->lost = take_u64(&cursor);
+		take_u64(cursor);
+		record->lost = take_u64(cursor);
+		break;
+	case PERF_RECORD_LOST_SAMPLES:
+		record->kind = RECORD_LOST;
+		record->lost = take_u64(cursor);
 		break;
 	case PERF_RECORD_THROTTLE:
 		record->kind = RECORD_THROTTLE;
@@ -362,7 +366,29 @@ bool record_decode(const struct record_format *format, const void *bytes, size_t
 		record->kind = RECORD_OTHER;
 		break;
 	}
-	return cursor.ok;
+	return cursor->ok;
+}
+
+bool record_decode(const struct record_format *format, const void *bytes, size_t size,
+		   struct record *record)
+{
+	struct perf_event_header header;
+	struct cursor cursor;
+	memset(record, 0, sizeof(*record));
+	if (!open_cursor(bytes, size, &header, &cursor))
+		return false;
+	if (header.type == PERF_RECORD_SAMPLE)
+		return decode_sample(format, &cursor, header.misc, record);
+	return take_trailer(&cursor, record) && decode_event(&header, &cursor, record);
+}
+
+bool record_decode_event(const void *bytes, size_t size, struct record *record)
+{
+	struct perf_event_header header;
+	struct cursor cursor;
+	memset(record, 0, sizeof(*record));
+	return open_cursor(bytes, size, &header, &cursor) && header.type != PERF_RECORD_SAMPLE &&
+	       decode_event(&header, &cursor, record);
 }
 
 bool record_time(const void *bytes, size_t size, uint64_t *time_ns)

@@ -61,6 +61,15 @@ enum record_choice {
 	RECORD_TICK      /* no sample and no stack: only its thread's CPU time */
 };
 
+/* The user's part of a callchain that the kernel walked by frame pointers (a recording's, see
+ * recording/recording.h). */
+struct record_chain {
+	const uint64_t *addresses; /* innermost first, callers as return addresses; NULL: none */
+	size_t count;
+	size_t guessed; /* its outermost ones, not verified */
+	bool is_cut;    /* known to lack callers */
+};
+
 struct record_sample {
 	uint64_t ip; /* address of the hit: user or kernel */
 	uint64_t count;
@@ -77,6 +86,7 @@ struct record_sample {
 	 * instruction that entered it. */
 	struct uw_regs regs;
 	struct uw_stack stack;
+	struct record_chain chain;
 	struct record_part part;
 	enum record_choice choice;
 	bool stack_absent; /* the copy has gaps where pages were not in memory */
@@ -127,6 +137,10 @@ struct record {
  * false: the bytes are no whole record of the format. */
 bool record_decode(const struct record_format *format, const void *bytes, size_t size,
 		   struct record *record);
+
+/* Decodes a record that is no sample, of header.size = size bytes without what sample_id_all adds;
+ * of time, task and CPU only what its kind has itself. false as above. */
+bool record_decode_event(const void *bytes, size_t size, struct record *record);
 
 /* Only the time, cheaply. false as above. */
 bool record_time(const void *bytes, size_t size, uint64_t *time_ns);

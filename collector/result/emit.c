@@ -67,12 +67,17 @@ int emit_create(const char *path, const char *name, const struct profile_clock *
 void emit_host(struct emit *emit)
 {
 	struct host *host = host_create();
+	emit_other_host(emit, host);
+	host_destroy(host);
+}
+
+void emit_other_host(struct emit *emit, struct host *host)
+{
 	if (!host)
 		return;
 	keep_failure(emit, profile_writer_set_system(emit->writer, &host->system));
 	keep_failure(emit, profile_writer_set_software(emit->writer, &host->host, &host->os,
 						       &host->application));
-	host_destroy(host);
 }
 
 uint32_t emit_image(struct emit *emit, const struct profile_image *image, const char *path)

@@ -17,8 +17,13 @@ struct emit;
 int emit_create(const char *path, const char *name, const struct profile_clock *clock,
 		uint64_t interval_ns, struct emit **emit, struct failure *failure);
 
+struct host;
+
 /* Describes this computer, as far as memory allows. */
 void emit_host(struct emit *emit);
+
+/* Describes another one; NULL: nothing is known. */
+void emit_other_host(struct emit *emit, struct host *host);
 
 /* Returns the image's index. */
 uint32_t emit_image(struct emit *emit, const struct profile_image *image, const char *path);

@@ -10,6 +10,8 @@ import tree
 TBRW_PUBLIC = {'tbrw/tbrw.h', 'tbrw/tbrw_types.h', 'tbrw/tbrw_errors.h', 'tbrw/samprec_shared.h'}
 # What the tools may use of the collector: a result's directory.
 RESULT_PUBLIC = {'collector/result/result.h', 'collector/message/failure.h'}
+# The collector's chain behind a recording, and its failures.
+RECORDING_PUBLIC = {'collector/recording/recording.h', 'collector/message/failure.h'}
 # What the project's own libraries may use of libtbrw beside what it installs.
 TBRW_INTERNAL = {'tbrw/utf8.h'}
 PROFILE_PUBLIC = {'profile/base/place.h', 'profile/base/stack_size.h', 'profile/base/visible.h', 'profile/copy.h',
@@ -54,9 +56,12 @@ RULES = {
     'program': (lambda h: h.startswith('program/'), {'libc', 'elf', 'zlib'}),
     'collector/bpf': (lambda h: h.startswith('collector/bpf/') or h == 'vmlinux.h',
                       {'libc', 'libbpf', 'perf_event'}),
+    'collector/recording': (lambda h: h.startswith(('collector/', 'program/')) or h in TBRW_PUBLIC | PROFILE_PUBLIC,
+                            {'libc', 'perf_event', 'zstd'}),
     'collector': (lambda h: h.startswith(('collector/', 'program/')) or h in TBRW_PUBLIC | PROFILE_PUBLIC or h == 'unwind/unwind.h',
                   {'libc', 'libbpf', 'elf', 'perf_event'}),
     'tools/convert': (lambda h: h.startswith(('tools/', 'program/')) or h in TBRW_PUBLIC | PROFILE_PUBLIC | RESULT_PUBLIC, {'libc'}),
+    'tools/perf_import': (lambda h: h.startswith('tools/') or h in TBRW_PUBLIC | PROFILE_PUBLIC | RECORDING_PUBLIC, {'libc'}),
     'tools/names': (lambda h: h.startswith('tools/'), {'libc', 'libiberty'}),
     'tools/debuginfo': (lambda h: h.startswith(('tools/', 'program/')), {'libc', 'elf', 'libelf', 'libdw', 'libdeflate', 'lzma'}),
     'tools/symbols': (lambda h: h.startswith(('tools/', 'program/')), {'libc', 'elf', 'libelf', 'libdw'}),
@@ -96,6 +101,7 @@ ROOMS = {
         'context': 'machine result',
         'model': 'machine proc perf result image context',
         'analysis': 'machine perf result context model',
+        'recording': 'message machine host perf result context model analysis',
         'session': 'bpf message machine proc perf stream result model analysis',
         '': 'message session',
     },
@@ -137,7 +143,8 @@ ROOMS = {
         'firefox': 'memory functions samples stacks collection json pprof timelines export',
         'formats': 'memory samples export perf_export chrome firefox',
         'import': '',
-        'convert': 'memory text terminal cli names symbols functions stacks export formats import',
+        'perf_import': 'terminal import',
+        'convert': 'memory text terminal cli names symbols functions stacks export formats import perf_import',
         'tb5': 'memory text terminal cli',
         '': 'text terminal cli stacks report formats convert',
     },

@@ -179,6 +179,11 @@ static const struct skip_reason reasons[PROFILE_SKIP_REASON_COUNT] = {
 			   "caller in the red zone, below the stack pointer, most of them in "
 			   "{module}. The kernel's copy starts at the stack pointer. BPF copies "
 			   "the red zone too: " WITH_BPF "."},
+	[PROFILE_SKIP_CHAIN_ENDS] =
+		{REASON("chain_ends", "no further in the recording", "Chain Ends"),
+		 .advice = "{share} % of the stacks of the recording end too early, most of them "
+			   "in {module}, which keeps no frame pointers. Record with perf record "
+			   "--call-graph dwarf, or with tbcollect."},
 };
 
 const struct skip_reason *skip_reason_of(enum profile_skip_reason reason)

@@ -4,6 +4,7 @@
 #include "tools/convert/command.h"
 #include "tools/import/importer.h"
 #include "tools/memory/xalloc.h"
+#include "tools/perf_import/import_perf.h"
 #include "tools/terminal/diagnose.h"
 #include "tools/text/suggest.h"
 #include <errno.h>
@@ -18,6 +19,7 @@
 /* The readers, in the order of their questions: text behind formats with a magic number. A row of
  * NULL ends the table. */
 static const struct importer importers[] = {
+	{"perf.data", import_perf_recognizes, import_perf_read, .has_symbols = false},
 	{0},
 };
 
@@ -32,6 +34,7 @@ struct import_request {
 static const struct option long_options[] = {
 	{"result-dir", required_argument, NULL, 'r'},
 	{"event", required_argument, NULL, 'e'},
+	{"no-collapse", no_argument, NULL, 'n'},
 	{0},
 };
 
@@ -44,6 +47,8 @@ static int parse_options(int argc, char **argv, struct import_request *request)
 			request->directory = optarg;
 		else if (option == 'e')
 			request->input.event = optarg;
+		else if (option == 'n')
+			request->input.keeps_recursion = true;
 		else
 			return arguments_bad_option(option, argv, COMMAND_HELP);
 	}
@@ -55,7 +60,7 @@ static int explain_input(const struct import_input *input, const char *why)
 	const char *names[IMPORTERS_SIZE] = {NULL};
 	for (size_t i = 0; i < IMPORTERS_SIZE; i++)
 		names[i] = importers[i].name;
-	char *list = names[0] ? suggest_list(names) : xalloc_text("a format to come");
+	char *list = suggest_list(names);
 	diagnose("cannot import %s: %s; name a file of %s", input->name, why, list);
 	free(list);
 	return EXIT_FAILURE;

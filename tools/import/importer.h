@@ -18,7 +18,8 @@ struct import_input {
 	uint64_t size;
 	const uint8_t *head; /* the file's first bytes, at most IMPORT_HEAD_SIZE */
 	size_t head_size;
-	const char *event; /* the wanted event (--event); NULL: the reader chooses */
+	const char *event;    /* the wanted event (--event); NULL: the reader chooses */
+	bool keeps_recursion; /* does not collapse it (--no-collapse) */
 };
 
 struct importer {

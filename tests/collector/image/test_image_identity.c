@@ -313,7 +313,7 @@ END_TEST
 START_TEST(changed_before_a_fork)
 {
 	char elsewhere[80];
-	struct process_context context = {emit, table, NULL, NULL};
+	struct process_context context = {.emit = emit, .images = table};
 	struct process *parent = process_create(&context, NO_PROCESS, "app", 1);
 	ck_assert_ptr_nonnull(parent);
 	make_program(1, 0);

@@ -1,0 +1,243 @@
+#include "collector/recording/recording.h"
+
+#include "collector/host/host.h"
+#include "collector/perf/sampler.h"
+#include "collector/recording/recording_notes.h"
+#include "collector/result/emit.h"
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+enum { CHECK_EACH = 4096 /* records between looks for failures */ };
+
+struct recording {
+	const struct recording_request *request;
+	struct recording_file file;
+	struct recording_event *event;
+	struct recording_feed feed;
+	struct recording_notes notes;
+	struct sampler sampler; /* only what the tracker asks of one: its configuration */
+	uint32_t cpu;           /* the only one of the sampler */
+	struct emit *emit;
+	struct tracker *tracker;
+	const struct analysis *analysis;
+	void *state;
+	struct profile_clock clock;
+};
+
+/* The event with most samples. */
+static struct recording_event *choose_most(const struct recording_events *events)
+{
+	struct recording_event *found = &events->items[0];
+	for (size_t i = 1; i < events->count; i++)
+		if (events->items[i].samples > found->samples)
+			found = &events->items[i];
+	return found;
+}
+
+static int choose_event(struct recording *recording, struct failure *failure)
+{
+	const char *wanted = recording->request->event;
+	const struct recording_events *events = &recording->file.events;
+	recording->event = wanted ? recording_events_named(events, wanted) : choose_most(events);
+	if (!recording->event)
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "--event %s: the recording has no such event; it has %s%s",
+				   wanted, choose_most(events)->name,
+				   events->count > 1 ? " and others, see perf evlist" : "");
+	if (recording->event->samples > 0)
+		return 0;
+	return failure_set(failure, FAILURE_EXIT,
+			   "cannot import %s: it has no samples of the event %s; record anew",
+			   recording->request->name, recording->event->name);
+}
+
+/* Times of the result are those of the recording; dates follow from one moment by both clocks, else
+ * from the file's last change, after the last sample. */
+static void set_clock(struct recording *recording)
+{
+	const struct recording_facts *facts = &recording->file.facts;
+	uint64_t start_ns = facts->first_ns > 0 ? facts->first_ns : 1;
+	uint64_t real_ns = recording->file.changed_ns - (facts->last_ns - facts->first_ns);
+	if (facts->real_ns > 0)
+		real_ns = facts->real_ns + (start_ns - facts->clock_ns);
+	recording->clock = (struct profile_clock){.tsc = start_ns,
+						  .raw_ns = start_ns,
+						  .real_ns = real_ns,
+						  .tsc_per_ns_q32 = UINT64_C(1) << 32};
+}
+
+static void emit_facts(struct recording *recording)
+{
+	const struct recording_facts *facts = &recording->file.facts;
+	struct host *host = host_create_other(&(struct host_facts){.name = facts->host,
+								   .release = facts->release,
+								   .arch = facts->arch,
+								   .cpu = facts->cpu,
+								   .cpus = facts->cpus,
+								   .memory_kb = facts->memory_kb});
+	emit_other_host(recording->emit, host);
+	host_destroy(host);
+}
+
+/* Whether registers of the recording are those of our unwinder. */
+static bool is_same_machine(const struct recording_facts *facts)
+{
+	struct utsname names;
+	return !facts->arch[0] || (uname(&names) == 0 && strcmp(names.machine, facts->arch) == 0);
+}
+
+static void configure(struct recording *recording)
+{
+	const struct recording_event *event = recording->event;
+	const struct recording_symbols *symbols = &recording->file.symbols;
+	bool is_ours = symbols->has_specials;
+	bool has_frames = is_ours ? symbols->count > 0 : event->has_kernel;
+	uint64_t interval_ns = recording_interval_ns(event);
+	recording->sampler.cpus = (struct cpus){.numbers = &recording->cpu, .count = 1};
+	recording->sampler.config = (struct event_config){
+		.sampling = {.kind = PROFILE_SAMPLING_FIXED,
+			     .interval_ns = interval_ns,
+			     .tick_ns = interval_ns},
+		.kernel = has_frames,
+		.has_kernel = has_frames,
+	};
+	recording->notes = (struct recording_notes){
+		.request = recording->request,
+		.file = &recording->file,
+		.event = event,
+		.summary = recording->notes.summary,
+		.interval_ns = interval_ns,
+		.kernel_time = has_frames ? PROFILE_KERNEL_TIME_FRAMES : PROFILE_KERNEL_TIME_APART,
+		.has_kernel_time = has_frames || is_ours,
+	};
+}
+
+static bool has_stacks(const struct recording_event *event)
+{
+	uint64_t copies = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	return event->sample_type & PERF_SAMPLE_CALLCHAIN ||
+	       (event->sample_type & copies) == copies;
+}
+
+static int begin(struct recording *recording, struct failure *failure)
+{
+	const struct recording_request *request = recording->request;
+	set_clock(recording);
+	if (emit_create(request->path, request->result, &recording->clock,
+			recording->notes.interval_ns, &recording->emit, failure) < 0)
+		return -1;
+	const struct analysis_config config = {.kernel_time = recording->notes.kernel_time,
+					       .unwind = has_stacks(recording->event),
+					       .collapse = request->collapse};
+	recording->notes.emit = recording->emit;
+	recording->analysis = analysis_at(0);
+	recording->tracker = tracker_create_recorded(&recording->sampler, recording->emit,
+						     recording->file.owner);
+	if (recording->tracker)
+		recording->state =
+			recording->analysis->create(&config, recording->tracker, recording->emit);
+	if (!recording->state)
+		return failure_set_error(failure, ENOMEM, "cannot import %s", request->name);
+	recording->feed.file = &recording->file;
+	recording->feed.event = recording->event;
+	recording->feed.analysis = recording->analysis;
+	recording->feed.state = recording->state;
+	recording->feed.has_unwindable = is_same_machine(&recording->file.facts);
+	emit_facts(recording);
+	recording_notes_begin(&recording->notes, recording->clock.raw_ns);
+	return 0;
+}
+
+static int feed_all(struct recording *recording, struct recording_lacks *lacks,
+		    struct failure *failure)
+{
+	struct recording_stream *stream =
+		recording_stream_create(recording->file.fd, recording->file.data_from,
+					recording->file.data_to);
+	struct recording_record record;
+	int result = stream ? 0 : -1;
+	for (uint64_t i = 1; result == 0 && recording_stream_next(stream, &record); i++) {
+		recording_feed_put(&recording->feed, &record);
+		if (i % CHECK_EACH == 0)
+			result = emit_failed(recording->emit, failure);
+	}
+	if (stream)
+		*lacks = *recording_stream_lacks(stream);
+	recording_stream_destroy(stream);
+	if (result == 0)
+		recording_feed_end(&recording->feed);
+	if (result < 0 || recording->feed.is_out_of_memory)
+		return failure_set_error(failure, ENOMEM, "cannot import %s",
+					 recording->request->name);
+	return 0;
+}
+
+static int finish(struct recording *recording, const struct recording_lacks *lacks,
+		  struct failure *failure)
+{
+	struct profile_clock last = recording->clock;
+	uint64_t elapsed_ns =
+		recording->feed.now_ns > last.raw_ns ? recording->feed.now_ns - last.raw_ns : 0;
+	last.raw_ns += elapsed_ns;
+	last.tsc += elapsed_ns;
+	last.real_ns += elapsed_ns;
+	recording->analysis->finish(recording->state);
+	recording_notes_end(&recording->notes, &recording->feed, lacks, recording->clock.raw_ns);
+	struct emit *emit = recording->emit;
+	recording->emit = NULL;
+	return emit_finish(emit, recording->analysis->name, recording->file.facts.command, &last,
+			   failure);
+}
+
+static int run(struct recording *recording, struct failure *failure)
+{
+	struct recording_lacks lacks = {0};
+	const struct recording_request *request = recording->request;
+	if (recording_file_open(&recording->file, request->fd, request->name, failure) < 0 ||
+	    choose_event(recording, failure) < 0)
+		return -1;
+	configure(recording);
+	if (begin(recording, failure) < 0 || feed_all(recording, &lacks, failure) < 0)
+		return -1;
+	return finish(recording, &lacks, failure);
+}
+
+static void tear_down(struct recording *recording)
+{
+	recording_feed_finish(&recording->feed);
+	tracker_destroy(recording->tracker);
+	if (recording->analysis)
+		recording->analysis->destroy(recording->state);
+	emit_abandon(recording->emit);
+	recording_file_finish(&recording->file);
+}
+
+int recording_import(const struct recording_request *request, struct recording_summary *summary,
+		     struct failure *failure)
+{
+	*summary = (struct recording_summary){0};
+	struct recording *recording = calloc(1, sizeof(*recording));
+	if (!recording)
+		return failure_set_error(failure, ENOMEM, "cannot import %s", request->name);
+	recording->request = request;
+	recording->notes.summary = summary;
+	int result = run(recording, failure);
+	struct recording_symbols *symbols = &recording->file.symbols;
+	summary->symbols = symbols->items;
+	summary->symbol_count = symbols->count;
+	*symbols = (struct recording_symbols){0};
+	tear_down(recording);
+	free(recording);
+	return result;
+}
+
+void recording_summary_finish(struct recording_summary *summary)
+{
+	for (size_t i = 0; i < summary->symbol_count; i++)
+		free(summary->symbols[i].name);
+	free(summary->symbols);
+	*summary = (struct recording_summary){0};
+}

@@ -1,0 +1,378 @@
+#include "collector/recording/recording_feed.h"
+
+#include "collector/machine/registers.h"
+#include "collector/perf/record.h"
+#include <linux/perf_event.h>
+#include <string.h>
+
+/* linux/perf_event.h of newer kernels. */
+#define CONTEXT_USER_DEFERRED ((uint64_t)-640)
+
+/* util/event.h: samples that a BPF filter dropped are no loss. */
+#define MISC_LOST_BY_FILTER (1u << 15)
+
+#define NO_TASK UINT32_MAX
+
+/* A sample's callchain on its way into kernel and user parts. */
+struct chain_parts {
+	struct record_chain user;
+	enum recording_special special; /* in place of all the stack */
+	bool is_ours;                   /* tbconvert's export: addresses of callers lie in calls */
+};
+
+static void add_kernel(struct recording_feed *feed, const struct chain_parts *parts, uint64_t ip)
+{
+	/* Return addresses are looked up inside the call. */
+	if (feed->kernel_count < STACK_INNER_MAX) {
+		feed->kernel[feed->kernel_count] = ip + (parts->is_ours && feed->kernel_count > 0);
+		feed->kernel_count++;
+	}
+}
+
+static void add_user(struct recording_feed *feed, const struct chain_parts *parts, uint64_t ip)
+{
+	bool is_caller = feed->user_count > 0 || feed->kernel_count > 0;
+	if (feed->user_count < RECORDING_CHAIN_MAX)
+		feed->user[feed->user_count++] = ip + (parts->is_ours && is_caller);
+}
+
+/* What stands for frames. */
+static void add_special(struct recording_feed *feed, struct chain_parts *parts,
+			enum recording_special special, size_t *guessed_from)
+{
+	switch (special) {
+	case RECORDING_SPECIAL_UNKNOWN:
+		add_user(feed, parts, 0);
+		break;
+	case RECORDING_SPECIAL_SKIPPED:
+		parts->user.is_cut = true;
+		break;
+	case RECORDING_SPECIAL_GUESSED:
+		*guessed_from = feed->user_count;
+		break;
+	default:
+		parts->special = special;
+		break;
+	}
+}
+
+static void split_chain(struct recording_feed *feed, const struct recording_sample *sample,
+			bool in_kernel, struct chain_parts *parts)
+{
+	uint64_t context = in_kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
+	size_t guessed_from = SIZE_MAX;
+	for (uint64_t i = 0; i < sample->chain_count; i++) {
+		uint64_t ip = recording_u64_at(sample->chain, i);
+		enum recording_special special =
+			recording_symbols_special(&feed->file->symbols, ip);
+		if (special != RECORDING_SPECIAL_NONE) {
+			add_special(feed, parts, special, &guessed_from);
+		} else if (ip == CONTEXT_USER_DEFERRED) {
+			parts->user.is_cut = true; /* another record has the rest */
+			break;
+		} else if (ip >= (uint64_t)PERF_CONTEXT_MAX) {
+			context = ip;
+		} else if (context == (uint64_t)PERF_CONTEXT_KERNEL) {
+			add_kernel(feed, parts, ip);
+		} else if (context == (uint64_t)PERF_CONTEXT_USER) {
+			add_user(feed, parts, ip);
+		}
+	}
+	if (guessed_from != SIZE_MAX)
+		parts->user.guessed = guessed_from < feed->user_count
+					      ? feed->user_count - guessed_from
+					      : feed->user_count;
+}
+
+/* The registers in the order of our own records (machine/registers.h). */
+static void take_registers(const struct recording_sample *sample, struct record_sample *out)
+{
+	uint64_t values[REGISTERS_COUNT_MAX];
+	uint64_t wanted = registers_mask();
+	uint64_t mask = sample->event->registers;
+	size_t count = 0;
+	bool is_32bit = sample->abi == PERF_SAMPLE_REGS_ABI_32;
+	for (unsigned bit = 0; bit < 64; bit++) {
+		uint64_t flag = UINT64_C(1) << bit;
+		if (!(wanted & flag))
+			continue;
+		unsigned place = (unsigned)__builtin_popcountll(mask & (flag - 1));
+		values[count++] = mask & flag ? recording_u64_at(sample->registers, place) : 0;
+	}
+	registers_unpack(values, is_32bit, &out->regs, &out->processor_flags, &out->code_segment);
+	if (out->regs.value[registers_machine(is_32bit)->ip] == 0) {
+		out->regs = (struct uw_regs){0};
+		return;
+	}
+	out->abi = is_32bit ? RECORD_REGISTERS_32 : RECORD_REGISTERS_64;
+	if (out->in_kernel && !is_32bit)
+		registers_enter(&out->regs);
+	out->stack = (struct uw_stack){
+		.base = out->regs.value[registers_machine(is_32bit)->sp],
+		.bytes = sample->stack,
+		.size = (size_t)sample->stack_copied,
+		.requested = (size_t)sample->stack_size,
+	};
+}
+
+/* User code without a copy of its stack: the callchain, or the address of the hit alone. */
+static void take_chain(struct recording_feed *feed, const struct chain_parts *parts,
+		       struct record_sample *out)
+{
+	const struct registers_machine *machine = registers_machine(false);
+	if (feed->user_count == 0 && !out->in_kernel)
+		feed->user[feed->user_count++] = out->ip;
+	if (feed->user_count == 0)
+		return;
+	out->chain = parts->user;
+	out->chain.addresses = feed->user;
+	out->chain.count = feed->user_count;
+	out->abi = RECORD_REGISTERS_64;
+	out->regs.value[machine->ip] = feed->user[0];
+	out->code_segment = machine->selector;
+}
+
+static bool is_in_kernel(uint16_t misc, uint64_t ip)
+{
+	uint16_t mode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	return mode == PERF_RECORD_MISC_CPUMODE_UNKNOWN ? ip >> 63 != 0
+							: mode != PERF_RECORD_MISC_USER;
+}
+
+static uint64_t weigh(const struct recording_sample *sample)
+{
+	const struct recording_event *event = sample->event;
+	if (sample->has_period)
+		return sample->period;
+	if (!event->is_frequency)
+		return event->period;
+	return event->period > 0 && recording_event_is_time(event)
+		       ? UINT64_C(1000000000) / event->period
+		       : 1;
+}
+
+/* Time of a thread in no sample, in a file that tbconvert exported. */
+static void become_rest(struct record *record, uint64_t weight)
+{
+	record->kind = RECORD_COUNT;
+	memset(&record->sample, 0, sizeof(record->sample));
+	record->count = weight;
+}
+
+static void fill_sample(struct recording_feed *feed, const struct recording_sample *sample,
+			uint16_t misc, struct record *record)
+{
+	struct record_sample *out = &record->sample;
+	struct chain_parts parts = {.is_ours = feed->file->symbols.has_specials};
+	out->ip = sample->ip;
+	out->period = weigh(sample);
+	out->in_kernel = is_in_kernel(misc, sample->ip);
+	out->choice = RECORD_KEPT;
+	feed->kernel_count = feed->user_count = 0;
+	split_chain(feed, sample, out->in_kernel, &parts);
+	if (parts.special == RECORDING_SPECIAL_NO_SAMPLE) {
+		become_rest(record, out->period);
+		return;
+	}
+	/* The leaf is one of ours without an address. */
+	if (parts.is_ours && feed->kernel_count == 0 && parts.special != RECORDING_SPECIAL_KERNEL)
+		out->in_kernel = false;
+	if (out->in_kernel && feed->kernel_count == 0 && !parts.is_ours)
+		add_kernel(feed, &parts, sample->ip);
+	if (sample->registers && sample->stack && feed->has_unwindable)
+		take_registers(sample, out);
+	else
+		take_chain(feed, &parts, out);
+	out->callchain = (const uint8_t *)feed->kernel;
+	out->callchain_length = feed->kernel_count;
+}
+
+static void apply_sample(struct recording_feed *feed, const struct recording_record *from)
+{
+	struct record record = {.kind = RECORD_SAMPLE};
+	struct recording_sample sample;
+	if (!recording_sample_read(&feed->file->events, from->bytes, from->size, &sample))
+		return; /* was whole when it was put */
+	record.pid = sample.pid;
+	record.tid = sample.tid;
+	record.cpu = sample.cpu;
+	record.time_ns = sample.time_ns ? sample.time_ns : feed->now_ns;
+	fill_sample(feed, &sample, from->misc, &record);
+	feed->samples += record.kind == RECORD_SAMPLE;
+	feed->analysis->apply(feed->state, &record);
+}
+
+/* Whether a mapping is one of user code. */
+static bool is_code(const struct recording_record *from, const struct record *record)
+{
+	uint16_t mode = from->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	return !(from->misc & PERF_RECORD_MISC_MMAP_DATA) &&
+	       (mode == PERF_RECORD_MISC_USER || mode == PERF_RECORD_MISC_CPUMODE_UNKNOWN) &&
+	       record->pid != NO_TASK;
+}
+
+static bool complete_mapping(struct recording_feed *feed, const struct recording_record *from,
+			     struct record *record)
+{
+	struct record_mmap *map = &record->mmap;
+	_Static_assert(sizeof(map->build_id) == RECORDING_BUILD_ID_MAX, "both are the kernel's");
+	if (!is_code(from, record))
+		return false;
+	if (map->build_id_size == 0)
+		map->build_id_size =
+			recording_facts_build_id(&feed->file->facts, map->path, map->build_id);
+	return true;
+}
+
+static bool count_lost(struct recording_feed *feed, const struct recording_record *from,
+		       const struct record *record)
+{
+	if (from->type == PERF_RECORD_LOST) {
+		feed->lost += record->lost;
+		return true;
+	}
+	if (!(from->misc & MISC_LOST_BY_FILTER))
+		feed->lost_in_all += record->lost;
+	return false;
+}
+
+/* Whether the record is one for the chain. */
+static bool is_wanted(struct recording_feed *feed, const struct recording_record *from,
+		      struct record *record)
+{
+	switch (record->kind) {
+	case RECORD_MMAP:
+		return complete_mapping(feed, from, record);
+	case RECORD_FORK:
+		/* The mappings of a task from before the recording are given. */
+		if (from->misc & PERF_RECORD_MISC_FORK_EXEC &&
+		    record->pid != record->fork.parent_pid)
+			record->fork.parent_pid = record->fork.parent_tid = NO_TASK;
+		return record->pid != NO_TASK;
+	case RECORD_COMM:
+	case RECORD_EXIT:
+		return record->pid != NO_TASK;
+	case RECORD_LOST:
+		return count_lost(feed, from, record);
+	case RECORD_THROTTLE:
+	case RECORD_UNTHROTTLE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void apply_event(struct recording_feed *feed, const struct recording_record *from)
+{
+	struct record record;
+	struct recording_trailer trailer;
+	if (!recording_trailer_read(&feed->file->events, from->bytes, from->size, &trailer))
+		return; /* was whole when it was put */
+	uint8_t bytes[UINT16_MAX + 1];
+	uint16_t size = (uint16_t)(from->size - trailer.size);
+	memcpy(bytes, from->bytes, size);
+	memcpy(bytes + offsetof(struct perf_event_header, size), &size, sizeof(size));
+	if (!record_decode_event(bytes, size, &record)) {
+		feed->damaged++;
+		return;
+	}
+	record.time_ns = trailer.has_time ? trailer.time_ns : feed->now_ns;
+	record.cpu = trailer.cpu;
+	if (trailer.has_task &&
+	    (record.kind == RECORD_THROTTLE || record.kind == RECORD_UNTHROTTLE)) {
+		record.pid = trailer.pid;
+		record.tid = trailer.tid;
+	}
+	if (is_wanted(feed, from, &record))
+		feed->analysis->apply(feed->state, &record);
+}
+
+static void apply(const uint8_t *bytes, size_t size, uint64_t time_ns, struct recording_feed *feed)
+{
+	struct perf_event_header header;
+	memcpy(&header, bytes, sizeof(header));
+	const struct recording_record record = {header.type, header.misc, bytes, size};
+	if (time_ns > feed->now_ns)
+		feed->now_ns = time_ns;
+	if (feed->start_ns == 0)
+		feed->start_ns = time_ns;
+	if (record.type == PERF_RECORD_SAMPLE)
+		apply_sample(feed, &record);
+	else
+		apply_event(feed, &record);
+}
+
+static void take_ordered(const uint8_t *bytes, size_t size, uint64_t time_ns, void *user)
+{
+	apply(bytes, size, time_ns, user);
+}
+
+/* A record's time. false: it is not for the chain, or not whole. */
+static bool find_time(struct recording_feed *feed, const struct recording_record *record,
+		      uint64_t *time_ns)
+{
+	struct recording_sample sample;
+	struct recording_trailer trailer;
+	*time_ns = 0;
+	bool is_whole;
+	if (record->type == PERF_RECORD_SAMPLE) {
+		is_whole = recording_sample_read(&feed->file->events, record->bytes, record->size,
+						 &sample);
+		if (is_whole && sample.event != feed->event)
+			return false;
+		*time_ns = sample.time_ns;
+	} else {
+		is_whole = recording_trailer_read(&feed->file->events, record->bytes, record->size,
+						  &trailer);
+		*time_ns = trailer.has_time ? trailer.time_ns : 0;
+	}
+	feed->damaged += !is_whole;
+	return is_whole;
+}
+
+static bool is_applied(uint32_t type)
+{
+	switch (type) {
+	case PERF_RECORD_SAMPLE:
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+	case PERF_RECORD_THROTTLE:
+	case PERF_RECORD_UNTHROTTLE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void recording_feed_put(struct recording_feed *feed, const struct recording_record *record)
+{
+	uint64_t time_ns;
+	size_t type = record->type < RECORDING_TYPES_MAX ? record->type : RECORDING_TYPES_MAX - 1;
+	feed->order.take = take_ordered;
+	feed->order.user = feed;
+	feed->types[type]++;
+	if (record->type == RECORDING_FINISHED_ROUND)
+		recording_order_end_round(&feed->order);
+	if (!is_applied(record->type) || !find_time(feed, record, &time_ns))
+		return;
+	/* perf applies what has no time at once: it described what was there before. */
+	if (time_ns == 0)
+		apply(record->bytes, record->size, 0, feed);
+	else if (!recording_order_add(&feed->order, time_ns, record->bytes, record->size))
+		feed->is_out_of_memory = true;
+}
+
+void recording_feed_end(struct recording_feed *feed)
+{
+	recording_order_end(&feed->order);
+}
+
+void recording_feed_finish(struct recording_feed *feed)
+{
+	recording_order_finish(&feed->order);
+}

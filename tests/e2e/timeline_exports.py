@@ -1,0 +1,101 @@
+"""What the tests of exports in the order of time share: real results, and the CPU time of stacks that each export must show."""
+
+import json
+import os
+import subprocess
+
+import support as s
+
+CPLUSPLUS = '''
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+static std::atomic<unsigned> sink;
+static inline unsigned mix(unsigned x, unsigned i) { return x * 1664525 + (i ^ x >> 7); }
+template <typename T> [[gnu::noinline]] unsigned work(long rounds) {
+  unsigned sum = sizeof(T);
+  for (long i = 0; i < rounds; i++) for (unsigned j = 0; j < 1000; j++) sum = mix(sum, j);
+  return sum;
+}
+static void reads(long rounds) { for (long i = 0; i < rounds / 20; i++) { FILE *file = fopen("/proc/self/stat", "r"); if (file) fclose(file); } }
+int main(int, char **arguments) {
+  long rounds = std::atol(arguments[1]);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; i++) threads.emplace_back([=] { sink += i < 2 ? work<int>(rounds) : work<char>(rounds / 2); });
+  reads(rounds);
+  for (auto &thread : threads) thread.join();
+}
+'''
+PYTHON = '''
+import subprocess, sys
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+if len(sys.argv) > 1:
+    fib(22)
+else:
+    children = [subprocess.Popen([sys.executable, "-I", __file__, "child"]) for _ in range(3)]
+    fib(24)
+    assert all(child.wait() == 0 for child in children)
+'''
+NODE = '''
+function inner(n) { let x = 1; for (let i = 0; i < n; i++) x = (x * 1664525 + i) >>> 0; return x; }
+const end = Date.now() + 800;
+while (Date.now() < end) inner(20000);
+console.log(process.pid);
+'''
+
+
+def collect_cplusplus():
+  source, program = s.scratch('threads.cc'), s.scratch('threads')
+  with open(source, 'w', encoding='ascii') as file:
+    file.write(CPLUSPLUS)
+  subprocess.run(['g++', '-O2', '-g', '-pthread', '-o', program, source], check=True)
+  return s.collect_well([program, '100000'], what='threads').result
+
+
+def collect_python():
+  script = s.scratch('children.py')
+  with open(script, 'w', encoding='ascii') as file:
+    file.write(PYTHON)
+  return s.collect_well(['/usr/bin/python3', '-I', script], what='children').result
+
+
+def collect_node():
+  got = s.collect_well(['node', '--perf-basic-prof', '-e', NODE], what='generated code', cwd=s.Run.work)
+  os.remove(f'/tmp/perf-{got.stdout.split()[-1]}.map')
+  return got.result
+
+
+def stacks_by_thread(result, *options):
+  """{(process-PID, thread-TID): {(root, ..., leaf): ns}}, as the export for speedscope has them."""
+  file = json.loads(s.run_tool('tbconvert', 'export', '--to', 'speedscope', '-o', '-', *options, result).stdout)
+  names = [frame['name'] for frame in file['shared']['frames']]
+  threads = {}
+  for profile in file['profiles']:
+    thread, _, process = profile['name'].partition(' (')
+    times = threads.setdefault((process[:-1], thread), {})
+    for stack, weight in zip(profile['samples'], profile['weights']):
+      key = tuple(names[frame] for frame in stack)
+      times[key] = times.get(key, 0) + weight
+  return {thread: times for thread, times in threads.items() if times}
+
+
+def check_stacks(what, seen, result, *options):
+  """An export's times of stacks, in the form of stacks_by_thread, to the nanosecond."""
+  expected = stacks_by_thread(result, *options)
+  wrong = [(thread, stack, seen.get(thread, {}).get(stack), ns)
+           for thread, times in expected.items() for stack, ns in times.items() if seen.get(thread, {}).get(stack) != ns]
+  wrong += [(thread, stack, ns, None) for thread, times in seen.items() for stack, ns in times.items()
+            if stack not in expected.get(thread, {})]
+  count = sum(len(times) for times in expected.values())
+  s.check(not wrong and count > 0, f'{what}: CPU times of {count} stacks in {len(expected)} threads', wrong[:2] or '')
+
+
+def check_threads(what, cpu_ns, result):
+  """CPU times of {TID: ns} against tbreport's."""
+  rows = [row for row in s.report(result, 'threads') if row['TID']]
+  off = [(row['TID'], row['CPU Time'], cpu_ns.get(int(row['TID']))) for row in rows
+         if abs(cpu_ns.get(int(row['TID']), 0) / 1e9 - float(row['CPU Time'])) > 1e-6]
+  s.check(not off and rows, f'{what}: CPU times of {len(rows)} threads as in tbreport', off[:3] or '')

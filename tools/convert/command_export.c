@@ -10,6 +10,7 @@
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct export_request {
 	const struct export_format *format;
@@ -116,6 +117,20 @@ static int parse_options(int argc, char **argv, struct export_request *request)
 	return 0;
 }
 
+static int write_folder(struct weighted_stacks *stacks, const char *path,
+			const struct export_request *request)
+{
+	int error;
+	TBRW_U32 code =
+		request->format->write_files(stacks, &request->options, request->output, &error);
+	if (code != VT_SUCCESS)
+		return sampled_result_explain(path, code);
+	if (!error)
+		return 0;
+	diagnose("cannot write to the folder %s: %s", request->output, strerror(error));
+	return EXIT_FAILURE;
+}
+
 static int write_export(const struct sampled_result *result, const char *path,
 			const struct export_request *request)
 {
@@ -126,6 +141,8 @@ static int write_export(const struct sampled_result *result, const char *path,
 					 .filter = &request->filter,
 					 .mode = CALL_PATH_ALL,
 					 .with_call_path = true};
+	if (request->format->write_files)
+		return write_folder(&stacks, path, request);
 	int status = arguments_open_output(&output, request->output);
 	if (status != 0)
 		return status;
@@ -144,15 +161,21 @@ static int write_export(const struct sampled_result *result, const char *path,
 
 /* Tells what the export lacks. Returns 0, or the exit status. */
 static int check_result(const struct sampled_result *result, const char *path,
-			const struct filter *filter)
+			const struct export_request *request)
 {
+	bool needs_times = filter_has_times(&request->filter);
 	if (!profile_reader_complete(result->reader))
 		diagnose("%s: incomplete, the collection did not end; exporting what was written "
 			 "until then",
 			 path);
-	if (!filter_has_times(filter) || profile_reader_clock_count(result->reader) > 0)
+	if ((!needs_times && !request->format->write_files) ||
+	    profile_reader_clock_count(result->reader) > 0)
 		return 0;
-	diagnose("%s: its samples have no times; leave out --from and --to TIME", path);
+	if (needs_times)
+		diagnose("%s: its samples have no times; leave out --from and --to TIME", path);
+	else
+		diagnose("%s: its samples have no times; choose another format than %s", path,
+			 request->format->name);
 	return EXIT_FAILURE;
 }
 
@@ -164,7 +187,7 @@ static int export_result(const char *path, const struct export_request *request)
 		sampled_result_open(&result, path, &request->filter, by, !request->without_inlined);
 	if (status != 0)
 		return status;
-	status = check_result(&result, path, &request->filter);
+	status = check_result(&result, path, request);
 	if (status == 0)
 		status = write_export(&result, path, request);
 	sampled_result_close(&result);
@@ -178,6 +201,12 @@ int command_export_run(int argc, char **argv)
 	int status = parse_options(argc, argv, &request);
 	if (status == 0 && !request.format) {
 		diagnose("export: no format; name one with --to, see " COMMAND_HELP);
+		status = EXIT_USAGE;
+	}
+	if (status == 0 && request.format->write_files &&
+	    (!request.output || strcmp(request.output, "-") == 0)) {
+		diagnose("export: %s is several files; name their folder with -o DIR",
+			 request.format->name);
 		status = EXIT_USAGE;
 	}
 	if (status == 0)

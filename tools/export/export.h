@@ -33,6 +33,11 @@ struct export_format {
 	/* Returns the reader's code; errors of the stream show in ferror. */
 	TBRW_U32(*write)
 	(struct weighted_stacks *stacks, const struct export_options *options, FILE *stream);
+	/* In its place, of a format of several files, in a folder. Needs a result with sync points.
+	 * *error: 0, or the errno value of the first failure of the files. */
+	TBRW_U32(*write_files)
+	(struct weighted_stacks *stacks, const struct export_options *options, const char *folder,
+	 int *error);
 };
 
 /* Folded stacks: "process;root;...;leaf COUNT", one line per distinct stack, COUNT by the options'

@@ -1,6 +1,7 @@
 #include "tools/formats/export_format.h"
 
 #include "tools/chrome/export_chrome.h"
+#include "tools/csv_export/export_csv.h"
 #include "tools/firefox/export_firefox.h"
 #include "tools/memory/xalloc.h"
 #include "tools/perf_export/export_perf.h"
@@ -26,6 +27,8 @@ static const struct export_format formats[] = {
 	 TALLY_ONE_BY_ONE, .write = export_chrome_write},
 	{"callgrind", "functions, lines and calls, for KCachegrind and callgrind_annotate",
 	 TALLY_BY_PROCESS, .write = export_callgrind_write},
+	{"csv", "a folder of files for vtune -import: threads' times, CPU utilization",
+	 TALLY_ONE_BY_ONE, .write_files = export_csv_write},
 };
 
 const struct export_format *export_format_at(size_t index)

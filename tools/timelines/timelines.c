@@ -4,7 +4,7 @@
 #include "tools/functions/filter.h"
 #include "tools/memory/xalloc.h"
 #include "tools/samples/tally.h"
-#include "tools/timelines/thread_spool.h"
+#include "tools/spool/thread_spool.h"
 #include <stdlib.h>
 
 struct number_count {

@@ -1,6 +1,6 @@
 /* Records parted by thread: in memory, in the file, and in both. */
 #include "tests/support/suite.h"
-#include "tools/timelines/thread_spool.h"
+#include "tools/spool/thread_spool.h"
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "tools/timelines/thread_spool.h"
+#include "tools/spool/thread_spool.h"
 
 #include "tools/memory/xalloc.h"
 #include "tools/terminal/diagnose.h"

@@ -6,8 +6,8 @@
  * If the temporary file cannot be written or read, a message is printed and the program ends with
  * status 1, as it does without memory (tools/memory/xalloc.h).
  */
-#ifndef TOOLS_TIMELINES_THREAD_SPOOL_H
-#define TOOLS_TIMELINES_THREAD_SPOOL_H
+#ifndef TOOLS_SPOOL_THREAD_SPOOL_H
+#define TOOLS_SPOOL_THREAD_SPOOL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,202 @@
+"""tbconvert export --to csv: files as VTune's guide wants them, held to its rules one by one by a checker of our own, and with the
+figures of our reports."""
+
+import csv
+import os
+import re
+import sys
+import time
+
+import support as s
+
+PYTHON_WORK = '''
+import subprocess, sys
+if len(sys.argv) > 1:
+    sum(i * i for i in range(700000))
+else:
+    for _ in range(2):
+        subprocess.run([sys.executable, sys.argv[0], "child"])
+    sorted(str(i) for i in range(200000))
+'''
+NODE_WORK = 'function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); } console.log(process.pid, fib(31));'
+CLOCKS = ('QPC', 'CLOCK_MONOTONIC_RAW', 'RDTSC', 'TSC', 'UTC')
+
+
+class Table:
+  """A file by the guide's rules; problems has what breaks them."""
+
+  def __init__(self, path, host):
+    self.problems = []
+    self.name = os.path.basename(path)
+    match = re.fullmatch(r'(.*?)-hostname-(.+)\.csv', self.name)
+    self.rule(match and match.group(2) == host, f'the name is [user-defined]-hostname-{host}.csv')
+    with open(path, encoding='utf-8', newline='') as file:
+      text = file.read()
+    self.rule(text.endswith('\n') and '\r' not in text and '\0' not in text, 'lines end with a newline')
+    lines = list(csv.reader(text.splitlines(keepends=True), strict=True))
+    self.header, self.rows = lines[0], lines[1:]
+    self.rule(all(len(row) == len(self.header) for row in self.rows), 'rows have the columns of the head: one table a file')
+    self.is_intervals = self.header[0] == 'name'
+    if self.is_intervals:
+      self.check_intervals()
+    else:
+      self.check_counters()
+    for row in self.rows:
+      for field in row[-2:]:
+        self.rule(field == '' or re.fullmatch(r'[1-9]\d*', field), f'ids are numbers or empty: {row}')
+
+  def rule(self, holds, what):
+    if not holds and len(self.problems) < 5:
+      self.problems.append(what)
+
+  def clock(self, column, name):
+    self.rule(column.partition('.')[0] == name and column.partition('.')[2] in CLOCKS, f'{column} is {name} with a clock')
+    self.rule(column.endswith('.CLOCK_MONOTONIC_RAW'), 'the clock is CLOCK_MONOTONIC_RAW')
+
+  def check_intervals(self):
+    self.rule(len(self.header) == 5 and self.header[2:] == ['end_tsc', 'pid', 'tid'], 'an interval has 5 columns in their order')
+    self.clock(self.header[1], 'start_tsc')
+    for row in self.rows:
+      self.rule(row[0] != '' and row[1].isdigit() and row[2].isdigit() and int(row[1]) <= int(row[2]), f'from start to end: {row}')
+
+  def check_counters(self):
+    self.clock(self.header[0], 'tsc')
+    self.rule(self.header[-2:] == ['pid', 'tid'] and len(self.header) > 3, 'counters, process and thread stand behind the time')
+    for name in self.header[1:-2]:
+      self.rule(re.fullmatch(r'.+\.(COUNT|INST)', name, re.DOTALL), f'{name} is a total or a value of a moment')
+    for row in self.rows:
+      self.rule(row[0].isdigit() and all(re.fullmatch(r'|-?\d+(\.\d+)?(e[+-]\d+)?', value) for value in row[1:-2]), f'numbers: {row}')
+
+
+def export(what, result, *options):
+  """{file name before -hostname-: Table}."""
+  folder = s.scratch(f'csv-{what}-{len(os.listdir(s.Run.work))}')
+  s.run_tool('tbconvert', 'export', '--to', 'csv', '-o', folder, *options, result)
+  host = s.summary(result)['host']['name']
+  tables = {name.partition('-hostname-')[0]: Table(os.path.join(folder, name), host) for name in os.listdir(folder)}
+  for name, table in sorted(tables.items()):
+    s.check(not table.problems, f'{what}: {name}: the rules of the format hold', table.problems or f'{len(table.rows)} rows')
+  return tables
+
+
+def sum_by_thread(rows):
+  sums = {}
+  for row in rows:
+    key = row[3], row[4]
+    sums[key] = sums.get(key, 0) + int(row[2]) - int(row[1])
+  return sums
+
+
+def check_result(what, result, began, ended):
+  tables = export(what, result)
+  s.check({'running', 'threads', 'utilization'} <= set(tables), f'{what}: files', sorted(tables))
+  running, threads = tables['running'].rows, tables['threads'].rows
+  times = [int(row[column]) for row in running + threads for column in (1, 2)] + [int(row[0]) for row in tables['utilization'].rows[:-1]]
+  s.check(began <= min(times) and max(times) <= ended, f'{what}: times are of this run\'s clock', f'{min(times)} to {max(times)}')
+  check_running(what, result, running)
+  check_lives(what, result, threads, running)
+  check_utilization(what, tables['utilization'].rows, running)
+
+
+def check_running(what, result, running):
+  """Of a thread with samples all CPU time but that in no sample; intervals in order, none on another one."""
+  sums = sum_by_thread(running)
+  rows = {(row['PID'], row['TID']): row for row in s.report(result, 'threads') if row['TID']}
+  total = s.summary(result)
+  interval = total['interval_s']
+  over = {key: (ns / 1e9, rows[key]['CPU Time']) for key, ns in sums.items() if ns / 1e9 > float(rows[key]['CPU Time']) + 1e-6}
+  s.check(not over, f'{what}: no thread runs longer than its CPU time', over)
+  known = total['cpu_time_s'] - total['in_no_sample_s']
+  seen = sum(sums.values()) / 1e9
+  # A sample at a thread's very start has no room for its time; slivers of kernel time below an interval are in no sample.
+  s.check(known - seen <= 2 * interval * len(rows) and seen <= known + 1e-6, f'{what}: CPU time of the samples',
+          f'{seen:.6f} s in {len(running)} intervals, {known:.6f} in samples')
+  last, bad = {}, []
+  for row in running:
+    if int(row[1]) <= last.get((row[3], row[4]), 0):
+      bad.append(row)
+    last[row[3], row[4]] = int(row[2])
+  s.check(not bad, f'{what}: a thread\'s intervals are apart and in order', bad[:2])
+
+
+def check_lives(what, result, threads, running):
+  rows = {(row['PID'], row['TID']): row['Thread'] for row in s.report(result, 'threads') if row['TID']}
+  lives = {(row[3], row[4]): row for row in threads}
+  missing = set(rows) - set(lives)
+  s.check(not missing and len(lives) == len(threads), f'{what}: a task for each thread', missing or len(threads))
+  wrong = {key for key in set(rows) & set(lives) if lives[key][0] != f'Thread {rows[key]}'}
+  s.check(not wrong, f'{what}: named after it', wrong)
+  early = [row for row in running if int(row[1]) < int(lives[row[3], row[4]][1])]
+  s.check(not early, f'{what}: none runs before it lives', early[:2])
+
+
+def check_utilization(what, rows, running):
+  """The counter is the sum of the intervals, in percent of the time to its next value."""
+  times = [int(row[0]) for row in rows]
+  percent = [int(row[1]) for row in rows]
+  widths = {later - earlier for earlier, later in zip(times, times[1:])}
+  s.check(len(widths) == 1 and percent[-1] == 0, f'{what}: utilization in equal parts', widths)
+  width = widths.pop()
+  seen, expected = sum(percent) * width / 100, sum(int(row[2]) - int(row[1]) for row in running)
+  s.check(abs(seen - expected) <= 0.005 * width * len(rows), f'{what}: utilization is that of the intervals', f'{seen:.0f} ns, {expected}')
+
+
+def measure(command, what, **options):
+  began = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+  got = s.collect_well(command, what=what, **options)
+  check_result(what, got.result, began, time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW))
+  return got.result
+
+
+def threads():
+  result = measure([s.target('demo')], 'threads')
+  whole, part = export('whole', result), export('part', result, '--from', '0.2s', '--to', '0.5s')
+  times = [int(row[column]) for row in part['running'].rows + part['threads'].rows for column in (1, 2)]
+  s.check(not times or max(times) - min(times) <= 300000000, 'a part of the time', f'{len(part["running"].rows)} intervals')
+  name = whole['threads'].rows[0][0].removeprefix('Thread ')
+  one = export('one', result, '--filter', f'thread={name}')
+  s.check({row[0] for row in one['threads'].rows} == {f'Thread {name}'} and
+          one['running'].rows == [row for row in whole['running'].rows if row[3:] == one['threads'].rows[0][3:]], 'one thread', name)
+
+
+def children():
+  script = s.scratch('work.py')
+  with open(script, 'w', encoding='ascii') as file:
+    file.write(PYTHON_WORK)
+  measure([sys.executable, script], 'children')
+
+
+def generated_code():
+  if not any(os.access(os.path.join(folder, 'node'), os.X_OK) for folder in os.environ['PATH'].split(':')):
+    s.skip('generated code', 'node is not installed')
+    return
+  measure(['node', '-e', NODE_WORK], 'generated code')
+
+
+def wrong_uses():
+  result = s.collect_well(['true']).result
+  for options in ((), ('-o', '-')):
+    done = s.run_tool('tbconvert', 'export', '--to', 'csv', *options, result, check_status=False)
+    s.check(done.returncode == 2 and '-o DIR' in done.stderr and not done.stdout, f'no folder: {options}', done.stderr.strip())
+  file = s.scratch('file')
+  open(file, 'w', encoding='ascii').close()
+  for path in (file, s.scratch('none/there')):
+    done = s.run_tool('tbconvert', 'export', '--to', 'csv', '-o', path, result, check_status=False)
+    s.check(done.returncode == 1 and len(done.stderr.splitlines()) == 1 and path in done.stderr, 'a folder that cannot be', done.stderr.strip())
+  folder = s.scratch('twice')
+  for _ in range(2):
+    s.run_tool('tbconvert', 'export', '--to', 'csv', '-o', folder, result)
+  modes = {oct(os.stat(os.path.join(folder, name)).st_mode & 0o777) for name in os.listdir(folder)}
+  s.check(len(os.listdir(folder)) == 3 and modes == {'0o600'}, 'twice into one folder', sorted(os.listdir(folder)))
+
+
+def main():
+  s.start()
+  for part in (threads, children, generated_code, wrong_uses):
+    with s.section(part.__name__):
+      part()
+  s.finish()
+
+
+if __name__ == '__main__':
+  main()

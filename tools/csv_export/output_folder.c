@@ -1,0 +1,130 @@
+#include "tools/csv_export/output_folder.h"
+
+#include "tools/memory/xalloc.h"
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void keep_error(struct output_folder *folder, int error)
+{
+	if (folder->error == 0)
+		folder->error = error;
+}
+
+/* Returns 0 or an errno value. */
+static int open_partial(struct output_folder *folder)
+{
+	unsigned number;
+	int made;
+	do {
+		if (getrandom(&number, sizeof(number), 0) < 0)
+			return errno;
+		free(folder->name);
+		folder->name = xalloc_printf(".partial.%08x", number);
+		made = mkdirat(folder->folder, folder->name, S_IRWXU);
+	} while (made < 0 && errno == EEXIST);
+	if (made < 0)
+		return errno;
+	folder->partial = openat(folder->folder, folder->name,
+				 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return folder->partial < 0 ? errno : 0;
+}
+
+static void close_all(struct output_folder *folder)
+{
+	if (folder->partial >= 0)
+		close(folder->partial);
+	if (folder->name)
+		unlinkat(folder->folder, folder->name, AT_REMOVEDIR);
+	if (folder->folder >= 0)
+		close(folder->folder);
+	for (size_t i = 0; i < folder->count; i++)
+		free(folder->files[i]);
+	free(folder->files);
+	free(folder->name);
+	free(folder->path);
+	*folder = (struct output_folder){.folder = -1, .partial = -1};
+}
+
+int output_folder_open(struct output_folder *folder, const char *path)
+{
+	*folder = (struct output_folder){.folder = -1, .partial = -1, .path = xalloc_text(path)};
+	folder->is_made = mkdir(path, S_IRWXU) == 0;
+	int error = folder->is_made || errno == EEXIST ? 0 : errno;
+	if (!error) {
+		folder->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		error = folder->folder < 0 ? errno : open_partial(folder);
+	}
+	if (!error)
+		return 0;
+	keep_error(folder, error);
+	output_folder_abandon(folder);
+	return error;
+}
+
+bool output_folder_has(const struct output_folder *folder, const char *name)
+{
+	for (size_t i = 0; i < folder->count; i++)
+		if (strcmp(folder->files[i], name) == 0)
+			return true;
+	return false;
+}
+
+static void end_file(struct output_folder *folder)
+{
+	if (!folder->stream)
+		return;
+	/* Some file systems report a full disk only when the file is closed. */
+	errno = 0;
+	bool has_failed = ferror(folder->stream) != 0;
+	if (fclose(folder->stream) != 0 || has_failed)
+		keep_error(folder, errno ? errno : EIO);
+	folder->stream = NULL;
+}
+
+void output_folder_begin(struct output_folder *folder, const char *name)
+{
+	assert(!strchr(name, '/') && !output_folder_has(folder, name));
+	end_file(folder);
+	int fd = openat(folder->partial, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			S_IRUSR | S_IWUSR);
+	if (fd < 0)
+		keep_error(folder, errno);
+	folder->files = xalloc_resize(folder->files, folder->count + 1, sizeof(*folder->files));
+	folder->files[folder->count++] = xalloc_text(name);
+	folder->stream = fd >= 0 ? fdopen(fd, "w") : fopen("/dev/null", "we");
+	if (!folder->stream)
+		xalloc_fail();
+}
+
+int output_folder_finish(struct output_folder *folder)
+{
+	end_file(folder);
+	for (size_t i = 0; i < folder->count && folder->error == 0; i++)
+		if (renameat(folder->partial, folder->files[i], folder->folder, folder->files[i]) !=
+		    0)
+			keep_error(folder, errno);
+	int error = folder->error;
+	if (error)
+		output_folder_abandon(folder);
+	else
+		close_all(folder);
+	return error;
+}
+
+void output_folder_abandon(struct output_folder *folder)
+{
+	end_file(folder);
+	for (size_t i = 0; i < folder->count; i++)
+		unlinkat(folder->partial, folder->files[i], 0);
+	char *made = folder->is_made ? xalloc_text(folder->path) : NULL;
+	close_all(folder);
+	if (made)
+		rmdir(made);
+	free(made);
+}

@@ -28,7 +28,7 @@ class Service(subprocess.Popen):
   def work(self, rounds):
     """Waits for so many whole rounds."""
     last = self.rounds() + 1 + rounds
-    s.check(s.wait_for(lambda: self.rounds() >= last, timeout=60), f'the service works for {rounds} rounds')
+    s.check(s.wait_for(lambda: self.rounds() >= last, timeout=s.HANGS_S), f'the service works for {rounds} rounds')
 
   def stop(self):
     """Ends it in order."""
@@ -111,7 +111,7 @@ def works_on(collector, target, seconds):
   """Once it is attached to, the target uses so much CPU time."""
   s.read_line_with(collector.stderr, s.COLLECTS)
   enough = s.cpu_seconds(target.pid) + seconds
-  s.check(s.wait_for(lambda: s.cpu_seconds(target.pid) >= enough, timeout=60), f'the target works for {seconds} s')
+  s.check(s.wait_for(lambda: s.cpu_seconds(target.pid) >= enough, timeout=s.HANGS_S), f'the target works for {seconds} s')
 
 
 def attach_until_signal():

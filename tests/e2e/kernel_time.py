@@ -69,7 +69,7 @@ def while_it_works(what, pid, commands):
   runs = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **s.as_user(uid))
           for command, uid in commands]
   enough = used_ns(pid) + 2500 * 1000000
-  s.check(s.wait_for(lambda: used_ns(pid) >= enough, timeout=60), f'{what}: works')
+  s.check(s.wait_for(lambda: used_ns(pid) >= enough, timeout=s.HANGS_S), f'{what}: works')
   for run in runs:
     run.send_signal(signal.SIGINT)
     _, text = run.communicate(timeout=60)

@@ -110,7 +110,7 @@ def redis():
     perf = subprocess.Popen(['perf', 'record', '-q', *s.perf_event(os.getuid() == 0), '-c', '1013000', '-o', data, '-p', str(server.pid)],
                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     enough = s.cpu_seconds(server.pid) + 6
-    s.check(s.wait_for(lambda: s.cpu_seconds(server.pid) >= enough, timeout=120), 'redis: works')
+    s.check(s.wait_for(lambda: s.cpu_seconds(server.pid) >= enough, timeout=s.HANGS_S), 'redis: works')
     for process in (collector, perf):
       process.send_signal(signal.SIGINT)
     _, errors = collector.communicate(timeout=120)

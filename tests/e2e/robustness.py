@@ -95,7 +95,7 @@ def readable(result, what, samples):
 def watch(pid, seconds):
   """Until a program has used so much CPU time: [(when, CPU time by then)]."""
   seen = [(time.monotonic(), 0.0)]
-  s.wait_for(lambda: seen.append((time.monotonic(), s.cpu_seconds(pid))) or seen[-1][1] >= seconds, timeout=60)
+  s.wait_for(lambda: seen.append((time.monotonic(), s.cpu_seconds(pid))) or seen[-1][1] >= seconds, timeout=s.HANGS_S)
   return seen
 
 
@@ -277,7 +277,7 @@ def stop_thread(tid, until):
     if libc.ptrace(request, tid, None, None) < 0:
       raise OSError(ctypes.get_errno(), 'ptrace')
   os.waitpid(tid, WALL)
-  s.wait_for(until, timeout=60)
+  s.wait_for(until, timeout=s.HANGS_S)
   libc.ptrace(PTRACE_DETACH, tid, None, None)
 
 
@@ -366,7 +366,7 @@ def hung_target():
                                  stderr=subprocess.PIPE, text=True)
     s.read_line_with(collector.stderr, s.COLLECTS)
     enough = s.cpu_seconds(target.pid) + 0.5
-    s.check(s.wait_for(lambda: s.cpu_seconds(target.pid) >= enough, timeout=60), 'hung target: works')
+    s.check(s.wait_for(lambda: s.cpu_seconds(target.pid) >= enough, timeout=s.HANGS_S), 'hung target: works')
     collector.send_signal(signal.SIGINT)
     status, said = ends_in_time(collector)
     s.check(status == 0, 'hung target: the collection ends', f'{status} {said[-300:]}')

@@ -20,6 +20,7 @@ import tempfile
 import time
 
 NOBODY = 65534
+HANGS_S = 500  # nothing here takes so long on any machine
 SKIPPED = 77  # the exit status that meson takes for it
 KERNEL = '[System calls and faults]'
 COLLECTS = 'tbcollect: time in system calls and faults'  # tbcollect -v says this once all events run
@@ -175,7 +176,7 @@ class Stealing:
     self.steal = stolen_since(self.before)
 
 
-def collect(command, interval='1ms', options=(), uid=None, result=None, timeout=120, **popen):
+def collect(command, interval='1ms', options=(), uid=None, result=None, timeout=HANGS_S, **popen):
   """Runs tbcollect on a command and waits for it. The target's output comes with it. Which stacks are
   whole must not depend on how fast the machine is, so there is no limit but what options give."""
   result = result or new_result()
@@ -195,7 +196,7 @@ def collect_well(command, what=None, **options):
   return got
 
 
-def run_tool(name, *arguments, check_status=True, uid=None, timeout=120):
+def run_tool(name, *arguments, check_status=True, uid=None, timeout=HANGS_S):
   done = subprocess.run([tool(name), *arguments], capture_output=True, text=True, timeout=timeout,
                         errors='replace', stdin=subprocess.DEVNULL, **as_user(uid))
   if check_status and done.returncode != 0:

@@ -46,6 +46,11 @@ TBRW_U32 tb5_utf8_dup_wide(const wchar_t *wide, char **utf8);
 /* TBRW_open for a path of any bytes. */
 TBRW_U32 tb5_utf8_open(TBRW_PTR *ptr, const char *path, TBRW_U32 access_mode);
 
+/* *whole: bytes of a file before its first damaged chunk, all *size of them without one. Such a
+ * part of a file is one that was never closed, or what was written before the last time it was
+ * opened. Reads all of the file. VT_INVALID_SAMPLE_FILE: it is none. */
+TBRW_U32 tb5_utf8_whole_size(const char *path, TBRW_U64 *whole, TBRW_U64 *size);
+
 /* TBRW_convert_uniqueid_to_string into a new string with NUL, the caller's to free: *size bytes as
  * stored, well-formed UTF-8. Both outputs stay as they are where it fails. */
 TBRW_U32 tb5_utf8_of_id(TBRW_PTR ptr, TBRW_STRING_OR_ID id, char **utf8, size_t *size);

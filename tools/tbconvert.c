@@ -17,7 +17,7 @@ static const struct command commands[] = {
 	 "read symbols into the result", command_finalize_run},
 	{"import", "[-r DIR] [--event NAME] [--no-collapse] FILE",
 	 "make a result of another tool's file", command_import_run},
-	{"recover", "[-o FILE] [RESULT]", "complete a result whose collection did not end",
+	{"recover", "[-o FILE] [RESULT]", "save what is whole of a damaged or unfinished result",
 	 command_recover_run},
 };
 

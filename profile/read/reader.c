@@ -93,6 +93,19 @@ TBRW_U32 profile_reader_open(const char *path, struct profile_reader **reader)
 	return VT_SUCCESS;
 }
 
+TBRW_U32 profile_reader_whole_size(const char *path, uint64_t *whole, uint64_t *size)
+{
+	TBRW_U64 whole_bytes = 0;
+	TBRW_U64 all_bytes = 0;
+
+	if (!path || !whole || !size)
+		return VT_UNEXPECTED_NULL_PTR;
+	TBRW_U32 code = tb5_utf8_whole_size(path, &whole_bytes, &all_bytes);
+	*whole = whole_bytes;
+	*size = all_bytes;
+	return code;
+}
+
 void profile_reader_close(struct profile_reader *reader)
 {
 	if (!reader)

@@ -36,6 +36,11 @@
 
 struct profile_reader;
 
+/* *whole: bytes of a file before its first damaged chunk, all *size of them without one. Such a
+ * part is a result by itself, one that did not end, or that is not finalized. Reads all of the
+ * file. */
+TBRW_U32 profile_reader_whole_size(const char *path, uint64_t *whole, uint64_t *size);
+
 /* Follows symbolic links. Errors: those of TBRW_open; VT_STREAM_NOT_EXIST: a tb5 file without
  * samples; VT_INCOMPATIBLE_VERSION: streams with other fields than profile.h says. */
 TBRW_U32 profile_reader_open(const char *path, struct profile_reader **reader);

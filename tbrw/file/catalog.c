@@ -264,9 +264,9 @@ static TBRW_U32 apply_chunk(struct tb5_file *file, uint64_t at, const struct tb5
 						     h->payload_crc}});
 }
 
-/* Applies the chunks from the file's start up to the first damaged one. *last_end becomes the end
- * of the last end chunk among them, 0 if there is none. */
-static TBRW_U32 catalog_scan(struct tb5_file *file, uint64_t *last_end)
+/* Applies the chunks from the file's start up to the first damaged one, at *whole. *last_end
+ * becomes the end of the last end chunk among them, 0 if there is none. */
+static TBRW_U32 catalog_scan(struct tb5_file *file, uint64_t *last_end, uint64_t *whole)
 {
 	uint64_t at = sizeof(struct tb5_file_header);
 	struct payload payload = {NULL, 0};
@@ -287,7 +287,16 @@ static TBRW_U32 catalog_scan(struct tb5_file *file, uint64_t *last_end)
 		}
 	}
 	free(payload.bytes);
+	*whole = at;
 	return code == VT_INVALID_SAMPLE_FILE ? VT_SUCCESS : code;
+}
+
+TBRW_U32 tb5_catalog_whole(struct tb5_file *file, uint64_t *whole)
+{
+	uint64_t last_end;
+
+	catalog_reset(file);
+	return catalog_scan(file, &last_end, whole);
 }
 
 /* Whether the file ends in an end chunk: the chunk vouches for everything before, though the index
@@ -305,9 +314,11 @@ static bool ends_whole(const struct tb5_store *store)
 /* Loads by scanning; the file then counts as incomplete. */
 static TBRW_U32 load_by_scan(struct tb5_file *file, uint64_t *last_end)
 {
+	uint64_t whole;
+
 	catalog_reset(file);
 	file->incomplete = true;
-	return catalog_scan(file, last_end);
+	return catalog_scan(file, last_end, &whole);
 }
 
 TBRW_U32 tb5_catalog_load(struct tb5_file *file)

@@ -95,6 +95,22 @@ TBRW_U32 tb5_utf8_open(TBRW_PTR *ptr, const char *path, TBRW_U32 access_mode)
 	return VT_SUCCESS;
 }
 
+TBRW_U32 tb5_utf8_whole_size(const char *path, TBRW_U64 *whole, TBRW_U64 *size)
+{
+	struct tb5_file *file = file_new();
+
+	if (!file)
+		return VT_NO_MEMORY;
+	TBRW_U32 code = tb5_store_open(&file->store, path, false);
+	uint64_t end = 0;
+	*size = file->store.end;
+	if (code == VT_SUCCESS)
+		code = tb5_catalog_whole(file, &end);
+	*whole = end;
+	file_destroy(file);
+	return code;
+}
+
 TBRW_U32 TBRW_open(TBRW_PTR *ptr, const TBRW_CHAR *filename, TBRW_U32 access_mode)
 {
 	char *path;

@@ -233,6 +233,19 @@ START_TEST(recover_results)
 	build(false);
 	expect(TBCONVERT " recover r000hs.tb5", 1,
 	       "tbconvert: r000hs.tb5: complete already; nothing to recover\n");
+	/* A damaged chunk: what is before it is saved, what is lost counted, the file kept. */
+	expect("cp r000hs.tb5 bad.tb5; printf '\\377\\377' | dd of=bad.tb5 bs=1 conv=notrunc "
+	       "status=none seek=$(($(stat -c %s bad.tb5) / 2)); cp bad.tb5 as-it-was",
+	       0, "");
+	expect(TBREPORT " summary bad.tb5 >text 2>&1", 1, "");
+	expect(TBCONVERT " recover bad.tb5", 0,
+	       "tbconvert: bad.tb5 is damaged (kept as *.damaged): the last ");
+	expect("cmp bad.tb5.damaged as-it-was; ls", 0,
+	       "as-it-was\nbad.tb5\nbad.tb5.damaged\nr000hs.tb5\ntext\n");
+	expect(TBREPORT " summary bad.tb5 | grep -c 'file that was damaged'", 0, "1\n");
+	expect(TBCONVERT " recover -o good.tb5 as-it-was", 0,
+	       "tbconvert: as-it-was is damaged: the last ");
+	expect("cmp good.tb5 bad.tb5; rm as-it-was bad.tb5* good.tb5 text", 0, "");
 	expect("echo no >no.tb5; " TBCONVERT " recover no.tb5", 1,
 	       "tbconvert: cannot recover no.tb5: ");
 	ck_assert_ptr_nonnull(strstr(output, "; nothing in it can be recovered\n"));

@@ -32,15 +32,15 @@ static const char *command_of(const struct profile_reader *reader)
 	return command;
 }
 
-/* The recovered file is complete, the collection was not: a note says so. */
+/* The recovered file is complete, what it was made of was not: a note says so. */
 static TBRW_U32 add_warning(const struct profile_copy *copy)
 {
 	if (profile_reader_complete(copy->reader))
 		return VT_SUCCESS;
 	return profile_writer_add_note(copy->writer, PROFILE_NOTE_WARNING, PROFILE_TIME_BEFORE, 0,
 				       0, 0,
-				       "recovered from a collection that did not end; its last "
-				       "moments are missing");
+				       "recovered from a file that was damaged or never completed; "
+				       "what came last is missing");
 }
 
 /* The first sync point comes from the creation, the last from the end. */

@@ -15,8 +15,9 @@ static const struct command commands[] = {
 	 command_export_run},
 	{"finalize", "[--debug-dir DIR] [--any-owner] [-q] [RESULT]",
 	 "read symbols into the result", command_finalize_run},
-	{"import", "[-r DIR] [--event NAME] [--no-collapse] FILE",
-	 "make a result of another tool's file", command_import_run},
+	{"import", "[-r DIR] [--event NAME] [--no-collapse] FILE | RESULT CSV...",
+	 "make a result of another tool's file, or add external data to a result",
+	 command_import_run},
 	{"recover", "[-o FILE] [RESULT]", "save what is whole of a damaged or unfinished result",
 	 command_recover_run},
 };

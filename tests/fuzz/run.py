@@ -139,12 +139,24 @@ def unwind_debug_seeds(source, directory, folder):
           file.write(bytes([mode | own | kind]) + content)
 
 
+def external_seeds(_source, _directory, folder):
+  """A table of each clock, of intervals and of values, plain and with quotes."""
+  for clock, time in (('QPC', '12'), ('CLOCK_MONOTONIC_RAW', '34'), ('RDTSC', '56'), ('UTC', '2013-08-28 01:02:03.0004')):
+    tables = {
+      'intervals': f'name,start_tsc.{clock},end_tsc,pid,tid\nframe,{time},{time},,\n"a ""b"", c",{time},{time},1,2\n',
+      'values': f'\ufefftsc.{clock},way.COUNT,power.INST,pid,tid\r\n{time},1,-2.5e3,1,2\r\n{time},,7,,\r\n',
+    }
+    for name, text in tables.items():
+      with open(f'{folder}/{clock}-{name}', 'w', encoding='utf-8', newline='') as file:
+        file.write(text)
+
+
 # Inputs a second of CPU time that must be tried: at most a tenth of what was seen, as inputs grow with the time.
-FLOORS = {'fuzz_maps': 5000, 'fuzz_perf_map': 2000, 'fuzz_profile': 25, 'fuzz_record': 4000, 'fuzz_symbols': 60, 'fuzz_tbrw': 20,
+FLOORS = {'fuzz_external': 500, 'fuzz_maps': 5000, 'fuzz_perf_map': 2000, 'fuzz_profile': 25, 'fuzz_record': 4000, 'fuzz_symbols': 60, 'fuzz_tbrw': 20,
           'fuzz_tbrw_calls': 15, 'fuzz_unwind': 20, 'fuzz_unwind_debug': 100, 'fuzz_unwind_expression': 2000}
 # What an input may be long, where it is not 16 KB.
 LENGTHS = {'fuzz_symbols': 32768, 'fuzz_unwind_debug': 65536}
-SEEDS = {'fuzz_profile': profile_seeds, 'fuzz_symbols': symbols_seeds, 'fuzz_tbrw': tbrw_seeds, 'fuzz_tbrw_calls': tbrw_calls_seeds, 'fuzz_unwind': unwind_seeds,
+SEEDS = {'fuzz_external': external_seeds, 'fuzz_profile': profile_seeds, 'fuzz_symbols': symbols_seeds, 'fuzz_tbrw': tbrw_seeds, 'fuzz_tbrw_calls': tbrw_calls_seeds, 'fuzz_unwind': unwind_seeds,
          'fuzz_unwind_debug': unwind_debug_seeds}
 
 

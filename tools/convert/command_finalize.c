@@ -2,6 +2,7 @@
 #include "tools/convert/command.h"
 #include "tools/convert/frame_symbols.h"
 #include "tools/convert/hold.h"
+#include "tools/convert/import_external.h"
 #include "tools/convert/interrupt.h"
 #include "tools/memory/xalloc.h"
 #include "tools/terminal/diagnose.h"
@@ -164,6 +165,8 @@ static int finalize_result(const char *name, const char *path,
 	interrupt_release(&interrupt);
 	frame_symbols_finish(&symbols);
 	profile_reader_close(reader);
+	if (status == EXIT_SUCCESS)
+		import_external_left(path, options->is_quiet);
 	return status;
 }
 

@@ -2,6 +2,7 @@
 #include "collector/result/result.h"
 #include "tools/cli/arguments.h"
 #include "tools/convert/command.h"
+#include "tools/convert/import_external.h"
 #include "tools/import/importer.h"
 #include "tools/memory/xalloc.h"
 #include "tools/perf_import/import_perf.h"
@@ -156,6 +157,12 @@ int command_import_run(int argc, char **argv)
 	struct import_request *request = xalloc_zeroed(1, sizeof(*request));
 	request->input.fd = -1;
 	int status = parse_options(argc, argv, request);
+	size_t count = (size_t)(argc - optind);
+	if (status == 0 && !request->directory && count > 1 &&
+	    import_external_is_result(argv[optind])) {
+		free(request);
+		return import_external_files(argv[optind], argv + optind + 1, count - 1);
+	}
 	if (status == 0 && argc - optind != 1) {
 		diagnose("import: %s; name one file, see " COMMAND_HELP,
 			 argc - optind == 0 ? "no file" : "more than one file");

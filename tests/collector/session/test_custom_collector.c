@@ -140,7 +140,7 @@ START_TEST(what_it_is_given)
 	ck_assert_int_eq(leak, 20);
 	ck_assert_int_eq(run("test -e /proc/$$/fd/20 || echo no 20; readlink /proc/$$/fd/0; "
 			     "cut -d' ' -f 5-7 /proc/$$/stat | sed s/$$/self/g; "
-			     "grep ^SigBlk /proc/$$/status; sh -c 'kill -PIPE $$'; echo $? >&2",
+			     "grep ^SigBlk /proc/self/status; sh -c 'kill -PIPE $$'; echo $? >&2",
 			     CUSTOM_START),
 			 0);
 	ck_assert_str_eq(read_file(RESULT_CUSTOM_LOG),

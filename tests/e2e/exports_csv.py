@@ -93,6 +93,7 @@ def check_result(what, result, began, ended):
   running, threads = tables['running'].rows, tables['threads'].rows
   times = [int(row[column]) for row in running + threads for column in (1, 2)] + [int(row[0]) for row in tables['utilization'].rows[:-1]]
   s.check(began <= min(times) and max(times) <= ended, f'{what}: times are of this run\'s clock', f'{min(times)} to {max(times)}')
+  check_call_tree(what, result)
   check_running(what, result, running)
   check_lives(what, result, threads, running)
   check_utilization(what, tables['utilization'].rows, running)
@@ -139,6 +140,36 @@ def check_utilization(what, rows, running):
   width = widths.pop()
   seen, expected = sum(percent) * width / 100, sum(int(row[2]) - int(row[1]) for row in running)
   s.check(abs(seen - expected) <= 0.005 * width * len(rows), f'{what}: utilization is that of the intervals', f'{seen:.0f} ns, {expected}')
+
+
+def read_call_tree(text):
+  """[(functions from the root, self seconds, module)] of VTune's top-down CSV, as its readers take it apart: by lines, the depth by the
+  spaces in front of quotes."""
+  lines = text.splitlines()
+  if lines[0] != 'Function Stack,CPU Time:Self,Module':
+    raise ValueError(lines[0])
+  tree, stack = [], []
+  for line in lines[1:]:
+    name = line.lstrip(' ')
+    depth = len(line) - len(name)
+    if depth > len(stack):
+      raise ValueError(f'a level is left out: {line}')
+    row = next(csv.reader([name], strict=True))
+    stack = stack[:depth] + [row[0]]
+    tree.append((tuple(stack), row[1], row[2]))
+  return tree
+
+
+def check_call_tree(what, result):
+  seen = read_call_tree(s.run_tool('tbreport', 'top-down', result, '--format', 'vtune').stdout)
+  expected, stack = [], []
+  for row in s.report(result, 'top-down'):
+    name = row['Function Stack'].lstrip(' ')
+    stack = stack[:len(row['Function Stack']) - len(name)] + [name]
+    expected.append((tuple(stack), row['CPU Time:Self'], row['Module'] or '[Unknown]'))
+  off = [pair for pair in zip(seen, expected) if pair[0] != pair[1]]
+  s.check(len(seen) == len(expected) and not off, f'{what}: the call tree in VTune\'s columns', off[:1] or f'{len(seen)} rows')
+  s.check(seen[0][0] == ('Total',) and seen[0][2] == '[Unknown]', f'{what}: begins with the total', seen[0])
 
 
 def measure(command, what, **options):

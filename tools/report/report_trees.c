@@ -23,7 +23,7 @@ static const struct table_column top_down_columns[COLUMN_COUNT] = {
 	[COLUMN_SELF] = {"CPU Time:Self", "cpu_time_self_s", TABLE_SECONDS, TABLE_ALL},
 	[COLUMN_SAMPLES] = {"Samples:Total", "samples_total", TABLE_COUNT, TABLE_KEYED},
 	[COLUMN_MODULE] = {"Module", "module", TABLE_TEXT, TABLE_ALL},
-	[COLUMN_PLACED_TOTAL] = {"CPU Time:Total", "", TABLE_SECONDS, TABLE_PLACED},
+	[COLUMN_PLACED_TOTAL] = {"CPU Time:Total", "", TABLE_SECONDS, TABLE_PLACED | TABLE_OURS},
 };
 
 /* Going up, a caller's row says how much of the function's own time came by this way. */

@@ -34,6 +34,8 @@ bool table_is_text(enum table_kind kind);
 #define TABLE_OPTIONAL 8u
 /* In data behind all others: a column of a later version. */
 #define TABLE_LATER 16u
+/* None of VTune's report; nor are later ones. */
+#define TABLE_OURS 32u
 
 struct table_column {
 	const char *title;

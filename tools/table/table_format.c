@@ -6,6 +6,7 @@ static const struct table_format formats[] = {
 	{"text", TABLE_FORMAT_TEXT, table_format_text},
 	{"csv", TABLE_FORMAT_CSV, table_format_csv},
 	{"json", TABLE_FORMAT_JSON, table_format_json},
+	{"vtune", TABLE_FORMAT_VTUNE, table_format_vtune},
 };
 
 const struct table_format *table_format_at(size_t index)

@@ -11,6 +11,7 @@ enum table_format_id {
 	TABLE_FORMAT_TEXT,
 	TABLE_FORMAT_CSV,
 	TABLE_FORMAT_JSON,
+	TABLE_FORMAT_VTUNE,
 };
 
 struct table_format {
@@ -36,6 +37,11 @@ void table_format_text(const struct table *table, FILE *stream, unsigned width);
  * -[Class method], stay. */
 void table_format_csv(const struct table *table, FILE *stream, unsigned width);
 void table_format_csv_field(const char *text, FILE *stream);
+
+/* The columns that VTune has, for programs that read its reports: times in seconds, a text with
+ * commas or quotes in quotes behind its depth's spaces, "[Unknown]" for none, control characters as
+ * question marks; no mark before formulas. */
+void table_format_vtune(const struct table *table, FILE *stream, unsigned width);
 
 /* An array of objects; times in seconds, not known is null. */
 void table_format_json(const struct table *table, FILE *stream, unsigned width);

@@ -331,6 +331,39 @@ START_TEST(test_errors)
 }
 END_TEST
 
+/* VTune's own columns; each row a line whose spaces in front are its depth. */
+START_TEST(test_vtune)
+{
+	static const struct table_column columns[] = {
+		{"Function Stack", "function", TABLE_TREE, TABLE_ALL},
+		{"CPU %", "share", TABLE_SHARE, TABLE_SHOWN | TABLE_KEYED},
+		{"Share Std Error", "error", TABLE_ERROR, TABLE_ALL | TABLE_LATER},
+		{"CPU Time:Self", "self", TABLE_SECONDS, TABLE_ALL},
+		{"Module", "module", TABLE_TEXT, TABLE_ALL},
+		{"CPU Time:Total", "", TABLE_SECONDS, TABLE_PLACED | TABLE_OURS},
+	};
+	static const char *const names[] = {"Total", "f(int, char)", "say \"hi\"", "  =two\nlines",
+					    ""};
+	struct table table;
+	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (uint32_t i = 0; i < 5; i++) {
+		struct table_cell *row = table_add_row(&table);
+		row[0] = (struct table_cell){.text = names[i], .depth = i};
+		row[3].number = i * UINT64_C(1500000000);
+		row[4] = (struct table_cell){.text = "a.so", .is_unknown = i == 0};
+	}
+	char *text = print_with(&table, "vtune");
+	ck_assert_str_eq(text, "Function Stack,CPU Time:Self,Module\n"
+			       "Total,0.000000,[Unknown]\n"
+			       " \"f(int, char)\",1.500000,a.so\n"
+			       "  \"say \"\"hi\"\"\",3.000000,a.so\n"
+			       "   =two?lines,4.500000,a.so\n"
+			       "    [Unknown],6.000000,a.so\n");
+	free(text);
+	table_finish(&table);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("formats");
@@ -348,6 +381,7 @@ int main(void)
 	tcase_add_test(formats, test_text_optional_path);
 	tcase_add_test(formats, test_shares);
 	tcase_add_test(formats, test_errors);
+	tcase_add_test(formats, test_vtune);
 	suite_add_tcase(suite, formats);
 	return run_suite(suite);
 }

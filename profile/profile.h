@@ -236,12 +236,13 @@ struct profile_clock {
 
 /* Kinds are stable; value and text as stated. Counts of one kind add up unless "last counts". */
 enum profile_note_kind {
-	PROFILE_NOTE_COMMAND = 1,        /* text: command line; pid: the target. At the start */
-	PROFILE_NOTE_INTERVAL = 2,       /* value: ns */
-	PROFILE_NOTE_STACK_SIZE = 3,     /* value: bytes of stack asked for per sample */
-	PROFILE_NOTE_COLLECTOR = 4,      /* text: program and version */
-	PROFILE_NOTE_ANALYSIS = 5,       /* text: hotspots, ... */
-	PROFILE_NOTE_SAMPLES_LOST = 6,   /* value: how many; cpu ring in tid */
+	PROFILE_NOTE_COMMAND = 1,    /* text: command line; pid: the target. At the start */
+	PROFILE_NOTE_INTERVAL = 2,   /* value: ns */
+	PROFILE_NOTE_STACK_SIZE = 3, /* value: bytes of stack asked for per sample */
+	PROFILE_NOTE_COLLECTOR = 4,  /* text: program and version */
+	PROFILE_NOTE_ANALYSIS = 5,   /* text: hotspots, ... */
+	/* value: how many; cpu ring in tid. Of ticks that were still to be drawn, an estimate */
+	PROFILE_NOTE_SAMPLES_LOST = 6,
 	PROFILE_NOTE_RECORDS_LOST = 7,   /* value: other records, or of unknown kind */
 	PROFILE_NOTE_THROTTLED = 8,      /* value 1: the kernel stopped the event; cpu in tid */
 	PROFILE_NOTE_UNTHROTTLED = 9,    /* value 1 */

@@ -229,13 +229,31 @@ static void apply_throttle(struct tracker *tracker, const struct record *record)
 		  .tid = tracker->cpus->numbers[record->source]);
 }
 
+/* How many samples so many lost records were, rounded up: where ticks are drawn behind the rings,
+ * most of them were to be none. */
+static uint64_t samples_of_lost(const struct tracker *tracker, uint64_t records)
+{
+	const struct sampling *sampling = &tracker->events->sampling;
+	uint64_t interval_ns = sampling->interval_ns;
+	if (sampling->kind != PROFILE_SAMPLING_THREADS || tracker->events->raw ||
+	    sampling->tick_ns >= interval_ns)
+		return records;
+	return records / interval_ns * sampling->tick_ns +
+	       (records % interval_ns * sampling->tick_ns + interval_ns - 1) / interval_ns;
+}
+
 static void apply_lost(struct tracker *tracker, const struct record *record)
 {
 	size_t position = 0;
+	uint64_t before = samples_of_lost(tracker, tracker->lost_records);
+	tracker->lost_records += record->lost;
+	uint64_t lost = samples_of_lost(tracker, tracker->lost_records) - before;
 	tracker->counts.lost += record->lost;
+	tracker->counts.lost_samples += lost;
 	tracker->gaps[record->source]++;
-	emit_note(tracker->context.emit, PROFILE_NOTE_SAMPLES_LOST, record->time_ns,
-		  .value = record->lost, .tid = tracker->cpus->numbers[record->source]);
+	if (lost > 0)
+		emit_note(tracker->context.emit, PROFILE_NOTE_SAMPLES_LOST, record->time_ns,
+			  .value = lost, .tid = tracker->cpus->numbers[record->source]);
 	/* A mapping may have been lost. */
 	for (struct process *p; (p = idmap_next(&tracker->processes, &position));)
 		process_lose(p, record->time_ns);

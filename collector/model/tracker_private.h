@@ -28,10 +28,11 @@ struct tracker {
 	uint64_t now_ns;              /* time of the last record */
 	char noted_names[NOTED_NAMES_MAX][PROCESS_NAME_MAX]; /* programs noted as not followed */
 	size_t noted_count;
-	size_t command_bytes; /* of command lines noted so far */
-	uint64_t unknown_ns;  /* in accounts of no known thread */
-	uint64_t open_ns;     /* of followed threads, in no account (tracker_settle) */
-	uint64_t busy_ns;     /* of open_ns: possible between ticks (thread_lack) */
+	size_t command_bytes;  /* of command lines noted so far */
+	uint64_t unknown_ns;   /* in accounts of no known thread */
+	uint64_t open_ns;      /* of followed threads, in no account (tracker_settle) */
+	uint64_t busy_ns;      /* of open_ns: possible between ticks (thread_lack) */
+	uint64_t lost_records; /* by the rings */
 	struct tracker_counts counts;
 };
 

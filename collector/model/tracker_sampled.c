@@ -71,6 +71,7 @@ void tracker_count_copy(struct tracker *tracker, size_t size)
 void tracker_lose_sample(struct tracker *tracker, const struct record *record)
 {
 	tracker->counts.lost++;
+	tracker->counts.lost_samples++;
 	emit_note(tracker->context.emit, PROFILE_NOTE_SAMPLES_LOST, record->time_ns, .value = 1,
 		  .pid = record->pid, .text = "out of memory");
 }

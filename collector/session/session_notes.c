@@ -252,6 +252,13 @@ void session_note_end(struct session *session)
 	emit_note(emit, PROFILE_NOTE_COLLECTOR_CPU, now, .value = cpu_time_ns(&self));
 }
 
+/* Whether lost ticks were still to be drawn. */
+static bool is_lost_estimated(const struct session *session)
+{
+	const struct event_config *config = &session->sampler.config;
+	return config->sampling.kind == PROFILE_SAMPLING_THREADS && !config->raw;
+}
+
 void session_report(const struct session *session)
 {
 	struct drain_counts drained;
@@ -259,8 +266,10 @@ void session_report(const struct session *session)
 	char lost[64] = "";
 	char more[64] = "";
 	tracker_counts(session->tracker, &counts);
-	if (counts.lost > 0)
-		snprintf(lost, sizeof(lost), " (%llu lost)", (unsigned long long)counts.lost);
+	if (counts.lost_samples > 0)
+		snprintf(lost, sizeof(lost), " (%s%llu lost)",
+			 is_lost_estimated(session) ? "about " : "",
+			 (unsigned long long)counts.lost_samples);
 	if (counts.unattributed_ns > counts.cpu_ns / 100 && counts.unattributed_ns >= 500000)
 		snprintf(more, sizeof(more), " (%.3f s of it known as a sum only)",
 			 (double)counts.unattributed_ns / 1e9);

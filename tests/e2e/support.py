@@ -349,11 +349,9 @@ def check_share(what, seen, expected, bound, samples=None, stolen=0.0):
 
 def check_samples(what, total, bound_percent=5, steal=0.0):
   """One sample for each interval of CPU time, in the mean, but where no tick came to be drawn from: in the kernel, where it is not
-  sampled (timers that come late look alike), and in records that the rings had no room for. Of a thread's ticks all are records, of a
-  CPU's the drawn ones."""
-  sampling, kernel = total['sampling'], total['kernel_time']
-  record_s = sampling['tick_s'] if sampling['times'] == 'threads' else total['interval_s']
-  missing_s = total['samples_lost'] * record_s + (kernel['in_no_function_s'] if kernel['where'] == 'apart' else 0)
+  sampled (timers that come late look alike), and in samples that the rings had no room for."""
+  kernel = total['kernel_time']
+  missing_s = total['samples_lost'] * total['interval_s'] + (kernel['in_no_function_s'] if kernel['where'] == 'apart' else 0)
   expected = (total['cpu_time_s'] - missing_s) / total['interval_s']
   bound = max(0.01 * bound_percent * expected, by_chance(expected)) + steal / total['interval_s']
   check(abs(total['samples'] - expected) <= bound, what, f'{total["samples"]} of {expected:.0f}, within {bound:.0f}')

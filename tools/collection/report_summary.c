@@ -127,6 +127,15 @@ static void print_sampling(const struct overview *overview, FILE *stream)
 	free(words);
 }
 
+/* Whether samples were drawn from a thread's ticks behind the rings: of lost ticks nobody knows
+ * which were to be samples. */
+static bool is_lost_estimated(const struct overview *overview)
+{
+	return overview->notes[PROFILE_NOTE_SAMPLES_LOST].value > 0 &&
+	       overview->notes[PROFILE_NOTE_SAMPLING].value == PROFILE_SAMPLING_THREADS &&
+	       overview->notes[PROFILE_NOTE_STACK_SOURCE].value != PROFILE_STACKS_BY_BPF;
+}
+
 /* Lost are samples of the whole run, whatever the filter. */
 static void print_samples(const struct tally *tally, const struct overview *overview,
 			  bool is_filtered, FILE *stream)
@@ -136,7 +145,8 @@ static void print_samples(const struct tally *tally, const struct overview *over
 	if (overview->notes[PROFILE_NOTE_INTERVAL].is_known)
 		fprintf(stream, ", one per %g ms of CPU time",
 			(double)overview->notes[PROFILE_NOTE_INTERVAL].value / 1e6);
-	fprintf(stream, "; %" PRIu64 " lost", overview->notes[PROFILE_NOTE_SAMPLES_LOST].value);
+	fprintf(stream, "; %s%" PRIu64 " lost", is_lost_estimated(overview) ? "about " : "",
+		overview->notes[PROFILE_NOTE_SAMPLES_LOST].value);
 	if (overview->notes[PROFILE_NOTE_SAMPLES_LOST].value && !is_filtered)
 		fprintf(stream, " (%.2f %%)",
 			table_percent(overview->notes[PROFILE_NOTE_SAMPLES_LOST].value,

@@ -475,6 +475,24 @@ START_TEST(accounts_are_exact)
 }
 END_TEST
 
+/* Lost records of a ring are ticks, of which a part would have been samples: rounded up, whatever
+ * the pieces. Where BPF draws, each is a sample. */
+START_TEST(lost_ticks)
+{
+	struct tracker_counts counts;
+	feed_lost(20, 0, 1);
+	ck_assert_uint_eq(fake_emit_count(emit, "note 6 at 20 value 1 "), 1);
+	for (uint32_t i = 1; i < 3000; i++)
+		feed_lost(20 + i, 0, 1);
+	tracker_counts(tracker, &counts);
+	ck_assert_uint_eq(counts.lost, 3000);
+	ck_assert_uint_eq(counts.lost_samples, (3000 * (uint64_t)TICK + INTERVAL - 1) / INTERVAL);
+	ck_assert_uint_lt(counts.lost_samples, 3000);
+	ck_assert_uint_eq(fake_emit_count(emit, "note 6 "), counts.lost_samples);
+	fixture_finish();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("samples at random times");
@@ -499,6 +517,7 @@ int main(void)
 	tcase_add_loop_test(tcase, shares_of_a_periodic_program, 0, 6);
 	tcase_add_loop_test(tcase, short_lives, 0, 5);
 	tcase_add_loop_test(tcase, accounts_are_exact, 0, 4);
+	tcase_add_test(tcase, lost_ticks);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

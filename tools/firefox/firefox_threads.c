@@ -89,22 +89,12 @@ static void write_cpu_times(const struct writing *writing, uint32_t index, bool 
 		json_write_decimal(writing->json, NULL, piece.cpu_ns, is_ms ? MS_DIGITS : 0);
 }
 
-static uint64_t count_pieces(const struct writing *writing, uint32_t index)
-{
-	struct timeline_piece piece;
-	uint64_t count = 0;
-	timelines_rewind(writing->timelines, index);
-	while (timelines_next(writing->timelines, &piece))
-		count++;
-	return count;
-}
-
 /* Time between samples has the CPU time of the later one: one sample without a stack comes first,
  * or else the first sample's CPU time would not count. */
 static void write_samples(const struct writing *writing, uint32_t index)
 {
 	struct json_writer *json = writing->json;
-	uint64_t count = count_pieces(writing, index);
+	uint64_t count = writing->timelines->timelines[index].count;
 	uint64_t start_ns = writing->timelines->timelines[index].first_ns;
 	json_open_object(json, "samples");
 	json_open_array(json, "stack");

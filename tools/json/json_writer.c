@@ -92,38 +92,34 @@ void json_write_text(struct json_writer *writer, const char *name, const char *t
 	put_text(writer, text);
 }
 
-/* At least `least` digits. Samples are numbers by the hundred million: fprintf takes four times as
- * long. */
-static void put_digits(const struct json_writer *writer, uint64_t number, unsigned least)
+/* value / 10^digits. Samples are numbers by the hundred million: fprintf takes four times as long,
+ * and fwrite twice, for texts that short. */
+static void put_decimal(const struct json_writer *writer, uint64_t value, unsigned digits)
 {
-	char text[DIGITS_MAX];
-	unsigned first = DIGITS_MAX;
-	do {
-		text[--first] = (char)('0' + number % 10);
-		number /= 10;
-	} while (number > 0 || DIGITS_MAX - first < least);
-	put(writer, text + first, DIGITS_MAX - first);
+	char text[DIGITS_MAX + 1];
+	unsigned first = sizeof(text);
+	for (unsigned place = 0; value > 0 || place <= digits; place++) {
+		if (place > 0 && place == digits)
+			text[--first] = '.';
+		text[--first] = (char)('0' + value % 10);
+		value /= 10;
+	}
+	for (; first < sizeof(text); first++)
+		putc_unlocked(text[first], writer->stream);
 }
 
 void json_write_number(struct json_writer *writer, const char *name, uint64_t number)
 {
 	begin_value(writer, name);
-	put_digits(writer, number, 1);
+	put_decimal(writer, number, 0);
 }
 
 void json_write_decimal(struct json_writer *writer, const char *name, uint64_t value,
 			unsigned digits)
 {
-	uint64_t unit = 1;
 	assert(digits < DIGITS_MAX - 1);
-	for (unsigned i = 0; i < digits; i++)
-		unit *= 10;
 	begin_value(writer, name);
-	put_digits(writer, value / unit, 1);
-	if (digits > 0) {
-		putc_unlocked('.', writer->stream);
-		put_digits(writer, value % unit, digits);
-	}
+	put_decimal(writer, value, digits);
 }
 
 void json_write_bool(struct json_writer *writer, const char *name, bool value)

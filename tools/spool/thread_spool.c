@@ -10,6 +10,8 @@
 
 #define NONE UINT32_MAX
 
+#define READ_MAX 1024u /* records read from the file at a time */
+
 /* Records in memory are linked by thread. When the memory is full, each thread's go to the file as
  * an extent, which knows the thread's extent before. */
 struct spooled_thread {
@@ -42,8 +44,11 @@ struct thread_spool {
 	uint64_t *extents; /* of the thread, as spooled_thread.extent, the last one first */
 	size_t extent_count;
 	size_t extent_capacity;
-	uint64_t left;   /* records of the current extent */
+	uint64_t left;   /* records of the current extent, not read yet */
 	uint32_t record; /* in memory */
+	char *ahead;     /* records read; NULL: none yet */
+	size_t ahead_next;
+	size_t ahead_count;
 };
 
 static const char *choose_directory(void)
@@ -80,6 +85,7 @@ void thread_spool_destroy(struct thread_spool *spool)
 	free(spool->records);
 	free(spool->next);
 	free(spool->extents);
+	free(spool->ahead);
 	free(spool);
 }
 
@@ -182,6 +188,7 @@ void thread_spool_rewind(struct thread_spool *spool, uint32_t thread)
 	const struct spooled_thread *spooled = find_thread(spool, thread);
 	spool->record = spooled->first;
 	spool->left = 0;
+	spool->ahead_next = spool->ahead_count = 0;
 	spool->extent_count = 0;
 	for (uint64_t place = spooled->extent; place > 0;
 	     place = read_extent(spool, place).before) {
@@ -191,13 +198,27 @@ void thread_spool_rewind(struct thread_spool *spool, uint32_t thread)
 	}
 }
 
-bool thread_spool_next(struct thread_spool *spool, void *record)
+/* False: the file has no more records of the thread. */
+static bool read_ahead(struct thread_spool *spool)
 {
 	if (spool->left == 0 && spool->extent_count > 0)
 		spool->left = read_extent(spool, spool->extents[--spool->extent_count]).count;
-	if (spool->left > 0) {
-		spool->left--;
-		read_bytes(spool, record, spool->record_size);
+	if (spool->left == 0)
+		return false;
+	if (!spool->ahead)
+		spool->ahead = xalloc_zeroed(READ_MAX, spool->record_size);
+	spool->ahead_next = 0;
+	spool->ahead_count = spool->left < READ_MAX ? spool->left : READ_MAX;
+	spool->left -= spool->ahead_count;
+	read_bytes(spool, spool->ahead, spool->ahead_count * spool->record_size);
+	return true;
+}
+
+bool thread_spool_next(struct thread_spool *spool, void *record)
+{
+	if (spool->ahead_next < spool->ahead_count || read_ahead(spool)) {
+		memcpy(record, spool->ahead + spool->ahead_next++ * spool->record_size,
+		       spool->record_size);
 		return true;
 	}
 	if (spool->record == NONE)

@@ -1,6 +1,7 @@
 #include "tools/timelines/stack_tree.h"
 
 #include "tools/functions/functions.h"
+#include "tools/memory/xalloc.h"
 #include "tools/samples/tally.h"
 #include "tools/timelines/timelines.h"
 #include <stdlib.h>
@@ -12,7 +13,6 @@ void stack_tree_finish(struct stack_tree *tree)
 	free(tree->leaves);
 	index_map_finish(&tree->element_map);
 	index_map_finish(&tree->step_map);
-	index_map_finish(&tree->leaf_map);
 	call_path_finish(&tree->call_path);
 }
 
@@ -51,13 +51,6 @@ static bool is_step(const void *item, const void *wanted)
 	const struct stack_step *step = item;
 	const struct stack_step *other = wanted;
 	return step->parent == other->parent && step->element == other->element;
-}
-
-static bool is_leaf(const void *item, const void *wanted)
-{
-	const struct stack_leaf *leaf = item;
-	const struct stack_leaf *other = wanted;
-	return leaf->node == other->node && leaf->state == other->state;
 }
 
 static uint32_t enter_step(struct stack_tree *tree, uint32_t parent,
@@ -115,13 +108,13 @@ static uint32_t enter_stack(struct stack_tree *tree, const struct timeline_piece
 
 uint32_t stack_tree_enter(struct stack_tree *tree, const struct timeline_piece *piece)
 {
-	const uint32_t identity[] = {piece->node, piece->state};
-	const struct stack_leaf leaf = {piece->node, piece->state, PROFILE_NONE};
-	uint32_t index =
-		index_map_enter(&tree->leaf_map, &tree->leaves, &leaf, sizeof(leaf),
-				index_map_hash(&tree->leaf_map, identity, sizeof(identity)),
-				is_leaf);
-	if (tree->leaves[index].step == PROFILE_NONE)
-		tree->leaves[index].step = enter_stack(tree, piece);
-	return tree->leaves[index].step;
+	if (piece->node == TALLY_KERNEL || piece->state > PROFILE_STACK_NONE)
+		return enter_stack(tree, piece);
+	if (!tree->leaves)
+		tree->leaves = xalloc_zeroed(profile_reader_node_count(tree->reader),
+					     sizeof(*tree->leaves));
+	uint32_t *step_and_1 = &tree->leaves[piece->node].steps[piece->state];
+	if (*step_and_1 == 0)
+		*step_and_1 = enter_stack(tree, piece) + 1;
+	return *step_and_1 - 1;
 }

@@ -5,6 +5,7 @@
 #ifndef TOOLS_TIMELINES_STACK_TREE_H
 #define TOOLS_TIMELINES_STACK_TREE_H
 
+#include "profile/profile.h"
 #include "tools/memory/index_map.h"
 #include "tools/stacks/weighted_stacks.h"
 #include <stdbool.h>
@@ -24,10 +25,9 @@ struct stack_step {
 	uint32_t element;
 };
 
+/* By state of the piece: the step and 1; 0: not known. */
 struct stack_leaf {
-	uint32_t node;
-	uint32_t state;
-	uint32_t step;
+	uint32_t steps[PROFILE_STACK_NONE + 1];
 };
 
 struct stack_tree { /* begins with the first members set */
@@ -39,8 +39,7 @@ struct stack_tree { /* begins with the first members set */
 	struct index_map element_map;
 	struct stack_step *steps;
 	struct index_map step_map;
-	struct stack_leaf *leaves; /* of pieces seen before */
-	struct index_map leaf_map;
+	struct stack_leaf *leaves;  /* by node: stacks of pieces seen before */
 	struct call_path call_path; /* scratch */
 };
 

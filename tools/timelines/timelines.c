@@ -108,8 +108,10 @@ static uint32_t enter_timeline(struct timelines *timelines, const struct timelin
 static void spool_last(struct timelines *timelines, uint32_t index)
 {
 	struct timeline *timeline = &timelines->timelines[index];
-	if (timeline->last.cpu_ns > 0)
+	if (timeline->last.cpu_ns > 0) {
 		thread_spool_add(timelines->spool, index, &timeline->last);
+		timeline->count++;
+	}
 	timeline->last = (struct timeline_piece){0};
 }
 

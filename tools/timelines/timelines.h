@@ -37,6 +37,7 @@ struct timeline {
 	uint32_t pid;
 	uint32_t tid;
 	bool is_threadless;
+	uint64_t count;  /* of pieces, once all are collected */
 	uint64_t cpu_ns; /* of all pieces */
 	/* Of the thread's life, ns since the start of the collection. start_ns: 0, if it lived
 	 * before; end_ns: TIMELINE_UNKNOWN, if it lived on. */

@@ -43,7 +43,9 @@ static TBRW_U32 write_first_records(struct profile_writer *writer)
 	for (unsigned id = 0; id < PROFILE_STREAM_COLLECTED; id++)
 		assert(code != VT_SUCCESS ||
 		       writer->counts[id] == profile_stream_spec(id)->preset_count);
-	return code == VT_SUCCESS ? profile_writer_add_clock(writer, &writer->first) : code;
+	if (code == VT_SUCCESS && !writer->is_timeless)
+		code = profile_writer_add_clock(writer, &writer->first);
+	return code;
 }
 
 static void writer_free(struct profile_writer *writer)
@@ -59,12 +61,16 @@ TBRW_U32 profile_writer_create(const char *path, const struct profile_run *run,
 {
 	if (!path || !run || !writer)
 		return VT_UNEXPECTED_NULL_PTR;
-	if (run->clock.tsc_per_ns_q32 == 0 || run->interval_ns == 0)
+	if ((run->clock.tsc_per_ns_q32 == 0 && !run->is_timeless) || run->interval_ns == 0)
 		return VT_BAD_PARAMETER;
 	struct profile_writer *made = calloc(1, sizeof(*made));
 	if (!made)
 		return VT_NO_MEMORY;
 	made->first = run->clock;
+	made->is_timeless = run->is_timeless;
+	if (run->is_timeless)
+		made->first = (struct profile_clock){.real_ns = run->clock.real_ns,
+						     .tsc_per_ns_q32 = UINT64_C(1) << 32};
 	made->interval_ns = run->interval_ns;
 	made->first_stream = 1; /* 0 is the guide's */
 	TBRW_U32 code = tb5_utf8_open(&made->file, path,
@@ -156,7 +162,7 @@ TBRW_U32 profile_writer_finish(struct profile_writer *writer, const struct profi
 {
 	TBRW_U32 code = end ? writer->error : VT_UNEXPECTED_NULL_PTR;
 
-	if (code == VT_SUCCESS)
+	if (code == VT_SUCCESS && !writer->is_timeless)
 		code = profile_writer_add_clock(writer, &end->clock);
 	if (code == VT_SUCCESS)
 		code = close_parts(writer, end);

@@ -24,6 +24,10 @@ struct profile_writer;
 /* Known at the file's creation. Pointers are borrowed during the call. */
 struct profile_run {
 	struct profile_clock clock; /* first sync point */
+	/* Nobody knows when the samples were taken: times are but an order, TSC values equal them,
+	 * and the result has no sync points. Of the clock, real_ns alone counts, the start's date.
+	 */
+	bool is_timeless;
 	uint64_t interval_ns;
 	const char *event_name; /* "CPU Time" */
 };
@@ -36,8 +40,9 @@ struct profile_run_end {
 };
 
 /* path: any bytes. Creates the file, never through a symbolic link.
- * clock.tsc_per_ns_q32 and interval_ns are not 0. The event of stream 0 is time-based, its sample
- * after value the interval in microseconds, rounded; PROFILE_NOTE_INTERVAL is the caller's. */
+ * clock.tsc_per_ns_q32 (but of a timeless run) and interval_ns are not 0. The event of stream 0 is
+ * time-based, its sample after value the interval in microseconds, rounded; PROFILE_NOTE_INTERVAL
+ * is the caller's. */
 TBRW_U32 profile_writer_create(const char *path, const struct profile_run *run,
 			       struct profile_writer **writer);
 

@@ -13,6 +13,7 @@ struct profile_writer {
 	TBRW_U32 error;        /* first failure of the file, VT_SUCCESS while there is none */
 	TBRW_U32 first_stream; /* number in the file of the first of enum profile_stream */
 	struct profile_clock first;
+	bool is_timeless;
 	uint64_t interval_ns;
 	uint64_t sample_count;
 	uint32_t counts[PROFILE_STREAM_COUNT]; /* records added */

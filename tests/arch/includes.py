@@ -68,6 +68,7 @@ RULES = {
     'tools/perf_data': (lambda h: h.startswith('tools/'), {'libc', 'perf_event'}),
     'tools/table': (lambda h: h.startswith('tools/'), {'libc', 'json'}),
     'tools/otlp': (lambda h: h.startswith('tools/'), {'libc', 'protobuf'}),
+    'tools/import_stacks': (lambda h: h.startswith('tools/') or h in TBRW_PUBLIC | PROFILE_PUBLIC, {'libc', 'protobuf', 'zlib'}),
     'tools/pprof': (lambda h: h.startswith('tools/'), {'libc', 'protobuf', 'zlib'}),
     'tools': (lambda h: h.startswith(('tools/', 'program/')) or h in TBRW_PUBLIC | PROFILE_PUBLIC, {'libc', 'json'}),
 }
@@ -146,8 +147,9 @@ ROOMS = {
         'formats': 'memory samples export perf_export chrome firefox csv_export',
         'import': '',
         'perf_import': 'terminal import',
+        'import_stacks': 'memory text terminal names functions samples collection import',
         'external': 'memory text terminal',
-        'convert': 'memory text terminal cli names symbols functions stacks export formats import perf_import external',
+        'convert': 'memory text terminal cli names symbols functions samples stacks export formats import import_stacks perf_import external',
         'tb5': 'memory text terminal cli',
         '': 'text terminal cli stacks report formats convert',
     },

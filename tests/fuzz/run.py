@@ -5,6 +5,7 @@ TARGET is the program's path in the build directory. What it is to start from co
 named in SEEDS. Inputs that fail stay in BUILD_DIRECTORY/failures."""
 
 import fcntl
+import gzip
 import os
 import resource
 import struct
@@ -151,12 +152,46 @@ def external_seeds(_source, _directory, folder):
         file.write(text)
 
 
+def folded_seeds(_source, _directory, folder):
+  """Our own form, with threads, and other tools'."""
+  texts = ['app;app-12;main;work 3\napp;app-13;[Skipped frame(s)];work 2\n', 'a;[Guessed frame(s)];b 1\na;c;[Guessed frame(s)];b 2\n',
+           '# remark\nmain();f (a.py:3) 7\nx\n', 'a;[System calls and faults] 5\r\na;;b 99999999999999\n']
+  for number, text in enumerate(texts):
+    with open(f'{folder}/{number}', 'w', encoding='ascii') as file:
+      file.write(text)
+
+
+def pprof_seeds(_source, _directory, folder):
+  """A profile with each kind of message, plain and in gzip."""
+
+  def field(number, value):
+    if isinstance(value, int):
+      return bytes([number << 3, value])
+    return bytes([number << 3 | 2, len(value)]) + value
+
+  names = (b'', b'samples', b'count', b'cpu', b'nanoseconds', b'/bin/a', b'00ff', b'f', b'[Skipped frame(s)]', b'[Guessed frame(s)]',
+           b'[No sample]', b'pid', b'thread', b'w', b'Command Line: a b', b'[System calls and faults]', b'[No known thread]')
+  types = field(1, field(1, 1) + field(2, 2)) + field(1, field(1, 3) + field(2, 4))
+  tables = field(3, field(1, 1) + field(3, 127) + field(5, 5) + field(6, 6))
+  tables += b''.join(field(5, field(1, i) + field(2, i)) for i in range(7, 17))
+  tables += field(4, field(1, 1) + field(2, 1) + field(3, 9) + field(4, field(1, 7) + field(2, 3)) + field(4, field(1, 8)))
+  tables += b''.join(field(4, field(1, i) + field(4, field(1, i))) for i in (8, 9, 10, 15, 16))
+  labels = field(3, field(1, 11) + field(3, 5)) + field(3, field(1, 12) + field(2, 13))
+  samples = b''.join(field(2, field(1, bytes(stack)) + field(2, b'\x02\x64') + labels)
+                     for stack in ([1], [1, 8], [1, 9, 1], [10], [15], [16], [1, 3]))
+  profile = types + samples + tables + field(13, b'\x0e') + field(10, 99) + field(11, field(1, 3) + field(2, 4)) + field(12, 9)
+  profile += b''.join(field(6, name) for name in names)
+  for name, content in (('plain', profile), ('zipped', gzip.compress(profile))):
+    with open(f'{folder}/{name}', 'wb') as file:
+      file.write(content)
+
+
 # Inputs a second of CPU time that must be tried: at most a tenth of what was seen, as inputs grow with the time.
-FLOORS = {'fuzz_external': 500, 'fuzz_maps': 5000, 'fuzz_perf_map': 2000, 'fuzz_profile': 25, 'fuzz_record': 4000, 'fuzz_symbols': 60, 'fuzz_tbrw': 20,
+FLOORS = {'fuzz_external': 500, 'fuzz_folded': 20, 'fuzz_maps': 5000, 'fuzz_perf_map': 2000, 'fuzz_pprof': 20, 'fuzz_profile': 25, 'fuzz_record': 4000, 'fuzz_symbols': 60, 'fuzz_tbrw': 20,
           'fuzz_tbrw_calls': 15, 'fuzz_unwind': 20, 'fuzz_unwind_debug': 100, 'fuzz_unwind_expression': 2000}
 # What an input may be long, where it is not 16 KB.
 LENGTHS = {'fuzz_symbols': 32768, 'fuzz_unwind_debug': 65536}
-SEEDS = {'fuzz_external': external_seeds, 'fuzz_profile': profile_seeds, 'fuzz_symbols': symbols_seeds, 'fuzz_tbrw': tbrw_seeds, 'fuzz_tbrw_calls': tbrw_calls_seeds, 'fuzz_unwind': unwind_seeds,
+SEEDS = {'fuzz_external': external_seeds, 'fuzz_folded': folded_seeds, 'fuzz_pprof': pprof_seeds, 'fuzz_profile': profile_seeds, 'fuzz_symbols': symbols_seeds, 'fuzz_tbrw': tbrw_seeds, 'fuzz_tbrw_calls': tbrw_calls_seeds, 'fuzz_unwind': unwind_seeds,
          'fuzz_unwind_debug': unwind_debug_seeds}
 
 

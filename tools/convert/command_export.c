@@ -4,6 +4,7 @@
 #include "tools/formats/export_format.h"
 #include "tools/functions/filter.h"
 #include "tools/memory/xalloc.h"
+#include "tools/samples/tally.h"
 #include "tools/stacks/sampled_result.h"
 #include "tools/terminal/diagnose.h"
 #include "tools/text/suggest.h"
@@ -168,15 +169,21 @@ static int check_result(const struct sampled_result *result, const char *path,
 		diagnose("%s: incomplete, the collection did not end; exporting what was written "
 			 "until then",
 			 path);
-	if ((!needs_times && !request->format->write_files) ||
-	    profile_reader_clock_count(result->reader) > 0)
+	if (profile_reader_clock_count(result->reader) > 0)
 		return 0;
-	if (needs_times)
+	if (needs_times) {
 		diagnose("%s: its samples have no times; leave out --from and --to TIME", path);
-	else
+		return EXIT_FAILURE;
+	}
+	if (request->format->write_files) {
 		diagnose("%s: its samples have no times; choose another format than %s", path,
 			 request->format->name);
-	return EXIT_FAILURE;
+		return EXIT_FAILURE;
+	}
+	if (request->format->by & TALLY_ONE_BY_ONE)
+		diagnose("%s: its samples have no times; the export shows them one after the other",
+			 path);
+	return 0;
 }
 
 static int export_result(const char *path, const struct export_request *request)

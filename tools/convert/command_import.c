@@ -4,6 +4,7 @@
 #include "tools/convert/command.h"
 #include "tools/convert/import_external.h"
 #include "tools/import/importer.h"
+#include "tools/import_stacks/import_stacks.h"
 #include "tools/memory/xalloc.h"
 #include "tools/perf_import/import_perf.h"
 #include "tools/terminal/diagnose.h"
@@ -21,6 +22,8 @@
  * NULL ends the table. */
 static const struct importer importers[] = {
 	{"perf.data", import_perf_recognizes, import_perf_read, .has_symbols = false},
+	{"pprof", import_pprof_recognizes, import_pprof_read, .has_symbols = true},
+	{"folded stacks", import_folded_recognizes, import_folded_read, .has_symbols = true},
 	{0},
 };
 

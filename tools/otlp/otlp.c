@@ -496,8 +496,9 @@ static void pack_profile(struct otlp *otlp, struct bytes *bytes, const struct ot
 
 static void pack_scope(struct bytes *bytes, const struct otlp_run *run)
 {
-	Otlp__InstrumentationScope scope = OTLP__INSTRUMENTATION_SCOPE__INIT;
+	Otlp__InstrumentationScope scope;
 	Otlp__ScopeProfiles message = OTLP__SCOPE_PROFILES__INIT;
+	otlp__instrumentation_scope__init(&scope);
 	scope.name = (char *)(uintptr_t)run->scope;
 	scope.version = (char *)(uintptr_t)run->scope_version;
 	message.scope = &scope;

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,11 +18,19 @@ enum {
 	PLACE_SIZE = PATH_MAX + 64
 };
 
-enum place { PLACE_MAPPING, PLACE_ROOT, PLACE_PROGRAM, PLACE_HERE, PLACE_DELETED, PLACE_NONE };
+enum place {
+	PLACE_MAPPING,
+	PLACE_ROOT,
+	PLACE_PROGRAM,
+	PLACE_HERE,
+	PLACE_DELETED,
+	PLACE_CACHE,
+	PLACE_NONE
+};
 
 static const enum place present[] = {PLACE_MAPPING, PLACE_ROOT, PLACE_PROGRAM, PLACE_HERE,
 				     PLACE_NONE};
-static const enum place past[] = {PLACE_HERE, PLACE_ROOT, PLACE_DELETED, PLACE_NONE};
+static const enum place past[] = {PLACE_HERE, PLACE_ROOT, PLACE_DELETED, PLACE_CACHE, PLACE_NONE};
 
 /* As the kernel ends the links of deleted files. */
 static const char suffix[] = " (deleted)";
@@ -66,6 +75,21 @@ static bool fits(int length)
 	return length >= 0 && length < PLACE_SIZE;
 }
 
+/* perf's cache of files (perf-buildid-cache(1)): ~/.debug/.build-id/12/3456.../elf. */
+static bool name_cached(const struct mapped_file *file, char *path)
+{
+	const char *home = secure_getenv("HOME");
+	if (!home || home[0] != '/' || file->build_id_size < 2 ||
+	    file->build_id_size > BUILD_ID_MAX)
+		return false;
+	int used = snprintf(path, PLACE_SIZE, "%s/.debug/.build-id/%02x/", home, file->build_id[0]);
+	for (size_t i = 1; fits(used) && i < file->build_id_size; i++)
+		used += snprintf(path + used, PLACE_SIZE - (size_t)used, "%02x", file->build_id[i]);
+	if (fits(used))
+		used += snprintf(path + used, PLACE_SIZE - (size_t)used, "/elf");
+	return fits(used);
+}
+
 static bool name_place(const struct mapped_file *file, enum place place, char *path)
 {
 	bool has_process = file->pid > 0 && file->path[0] == '/';
@@ -83,6 +107,8 @@ static bool name_place(const struct mapped_file *file, enum place place, char *p
 	case PLACE_DELETED:
 		return has_process && (file->build_id_size > 0 || file->inode > 0) &&
 		       find_deleted(file->pid, file->path, path);
+	case PLACE_CACHE:
+		return name_cached(file, path);
 	default:
 		return false;
 	}

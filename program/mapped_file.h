@@ -36,7 +36,8 @@ struct mapped_file {
  * mapping; needs privileges), the path below the process's root, its executable, then the path
  * here. Otherwise the process may be gone and says less than the file here: the path here comes
  * first, then the path below the process's root, then the links in /proc/PID of a deleted file of
- * this path, if a build-id or an inode is known to identify the file.
+ * this path, if a build-id or an inode is known to identify the file, and last perf's cache of
+ * files below ~/.debug, by the build-id.
  *
  * Returns 0 once a file was taken, or the most telling error: ENOEXEC the mapped file is of no use,
  * ESTALE the file was changed after it was mapped (*changed_ns: when), EMFILE for lack of

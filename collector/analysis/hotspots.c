@@ -119,7 +119,7 @@ static struct stack_origin source_of(struct uw_space *space, struct thread *thre
 		.copy = &sample->stack,
 		.has_gaps = sample->stack_absent,
 		.chain = {sample->chain.addresses, sample->chain.count, sample->chain.guessed,
-			  sample->chain.is_cut},
+			  sample->chain.is_cut, sample->chain.is_whole},
 	};
 }
 

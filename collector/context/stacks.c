@@ -248,25 +248,46 @@ static bool is_root(struct stacks *stacks, struct uw_space *space, const struct 
 	return known->is_root;
 }
 
-/* Frame pointers lead to the root, or end anywhere. */
+/* Why a given stack has no more frames; 0: it is whole. */
+static enum profile_skip_reason end_of_given(struct stacks *stacks, const struct found *found)
+{
+	const struct stack_chain *chain = &found->source->chain;
+	if (found->count == UW_DEPTH_MAX && found->count < chain->count)
+		return PROFILE_SKIP_DEPTH;
+	if (chain->is_whole && !chain->is_cut)
+		return PROFILE_SKIP_NOT_SKIPPED;
+	return chain->is_cut || found->count < chain->count ||
+			       !is_root(stacks, found->source->space,
+					&stacks->frames[found->count - 1])
+		       ? PROFILE_SKIP_CHAIN_ENDS
+		       : PROFILE_SKIP_NOT_SKIPPED;
+}
+
+/* Where a function keeps no frame pointer, the words taken for frames lead to addresses of no
+ * code. */
+static void drop_strays(const struct stacks *stacks, struct found *found)
+{
+	while (found->count > 1 && stacks->frames[found->count - 1].tag == UW_TAG_NONE)
+		found->count--;
+}
+
 static void take_given(struct stacks *stacks, struct found *found, struct profile_stack *stack)
 {
 	const struct stack_chain *chain = &found->source->chain;
-	size_t count = chain->count < UW_DEPTH_MAX ? chain->count : UW_DEPTH_MAX;
 	assert(chain->count > 0 && chain->guessed <= chain->count);
-	for (size_t i = 0; i < count; i++)
+	found->count = chain->count < UW_DEPTH_MAX ? chain->count : UW_DEPTH_MAX;
+	for (size_t i = 0; i < found->count; i++)
 		set_given(found->source->space, chain->addresses[i], i == 0, &stacks->frames[i]);
-	found->count = count;
-	found->guessed = count == chain->count ? chain->guessed : 0;
-	stack->state = found->guessed > 0 ? PROFILE_STACK_GUESSED : PROFILE_STACK_COMPLETE;
-	stack->reason = found->guessed > 0 ? PROFILE_SKIP_CHAIN_ENDS : PROFILE_SKIP_NOT_SKIPPED;
-	if (count < chain->count)
-		stack->reason = PROFILE_SKIP_DEPTH;
-	else if (found->guessed == 0 && (chain->is_cut || !is_root(stacks, found->source->space,
-								   &stacks->frames[count - 1])))
-		stack->reason = PROFILE_SKIP_CHAIN_ENDS;
-	if (stack->state == PROFILE_STACK_COMPLETE && stack->reason != PROFILE_SKIP_NOT_SKIPPED)
-		stack->state = PROFILE_STACK_SKIPPED;
+	if (!chain->is_whole && !chain->is_cut)
+		drop_strays(stacks, found);
+	stack->reason = (uint8_t)end_of_given(stacks, found);
+	stack->state = stack->reason == PROFILE_SKIP_NOT_SKIPPED ? PROFILE_STACK_COMPLETE
+								 : PROFILE_STACK_SKIPPED;
+	if (chain->guessed == 0 || stack->reason != PROFILE_SKIP_NOT_SKIPPED)
+		return;
+	found->guessed = chain->guessed;
+	stack->state = PROFILE_STACK_GUESSED;
+	stack->reason = PROFILE_SKIP_CHAIN_ENDS;
 }
 
 static uint16_t saturate(size_t count)

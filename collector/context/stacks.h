@@ -28,6 +28,7 @@ struct stack_chain {
 	size_t count;
 	size_t guessed; /* its outermost ones, not verified */
 	bool is_cut;    /* known to lack callers */
+	bool is_whole;  /* known to lack none; neither: nothing is known */
 };
 
 /* A stack's registers, copy and surroundings. All is borrowed for the call. */

@@ -68,6 +68,7 @@ struct record_chain {
 	size_t count;
 	size_t guessed; /* its outermost ones, not verified */
 	bool is_cut;    /* known to lack callers */
+	bool is_whole;  /* known to lack none; neither: nothing is known */
 };
 
 struct record_sample {

@@ -125,6 +125,7 @@ static void take_chain(struct recording_feed *feed, const struct chain_parts *pa
 	if (feed->user_count == 0)
 		return;
 	out->chain = parts->user;
+	out->chain.is_whole = parts->is_ours && !parts->user.is_cut;
 	out->chain.addresses = feed->user;
 	out->chain.count = feed->user_count;
 	out->abi = RECORD_REGISTERS_64;

@@ -142,9 +142,10 @@ static int read_header(struct recording_file *file, const char *name, struct fai
 		return failure_set(failure, FAILURE_EXIT,
 				   "cannot import %s: its header is damaged; record anew", name);
 	file->data_from = data.from;
-	/* perf did not end: it writes the size last. */
-	file->data_to =
-		is_inside(file, &data) && data.size > 0 ? data.from + data.size : file->size;
+	/* The file was cut, or perf did not end: it writes the size last. */
+	bool is_whole = is_inside(file, &data) && data.size > 0;
+	file->data_to = is_whole ? data.from + data.size : file->size;
+	file->is_cut = !is_whole;
 	take_attributes(file, &attributes, entry_size);
 	if (file->data_to < file->size)
 		take_features(file, bits);

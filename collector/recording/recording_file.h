@@ -19,6 +19,7 @@ struct recording_file {
 	uint64_t data_from;
 	uint64_t data_to;
 	bool is_pipe;
+	bool is_cut; /* records are missing at its end */
 	struct recording_symbols symbols;
 	struct recording_events events;
 	struct recording_facts facts;

@@ -138,6 +138,9 @@ static void note_losses(const struct recording_notes *notes, const struct record
 		     "%llu bytes of the file could not be read: it is damaged, or cut",
 		     (unsigned long long)lost);
 	}
+	if (notes->file->is_cut)
+		warn(notes, now, true,
+		     "the file is cut, or its recording did not end: it lacks samples");
 	if (feed->order.out_of_order > 0)
 		emit_note(emit, PROFILE_NOTE_OUT_OF_ORDER, now, .value = feed->order.out_of_order);
 	notes->summary->samples_lost =

@@ -14,6 +14,8 @@ import sys
 import tempfile
 import zlib
 
+import recording_seeds
+
 # What a run may take and what an input may be; the issue of a limit is a failure like any other.
 LIMITS = ['-rss_limit_mb=1024', '-malloc_limit_mb=256', '-timeout=10', '-print_final_stats=1']
 
@@ -193,6 +195,11 @@ FLOORS = {'fuzz_external': 500, 'fuzz_folded': 20, 'fuzz_maps': 5000, 'fuzz_perf
 LENGTHS = {'fuzz_symbols': 32768, 'fuzz_unwind_debug': 65536}
 SEEDS = {'fuzz_external': external_seeds, 'fuzz_folded': folded_seeds, 'fuzz_pprof': pprof_seeds, 'fuzz_profile': profile_seeds, 'fuzz_symbols': symbols_seeds, 'fuzz_tbrw': tbrw_seeds, 'fuzz_tbrw_calls': tbrw_calls_seeds, 'fuzz_unwind': unwind_seeds,
          'fuzz_unwind_debug': unwind_debug_seeds}
+
+# Recordings import at about 600 a second.
+FLOORS['fuzz_recording'] = 50
+LENGTHS['fuzz_recording'] = recording_seeds.SIZES.stop
+SEEDS['fuzz_recording'] = recording_seeds.make
 
 
 def main():

@@ -147,6 +147,69 @@ START_TEST(learned)
 }
 END_TEST
 
+static struct profile_stack node_of_chain(struct stack_chain chain)
+{
+	struct stack_origin source = source_of(&memory);
+	struct profile_stack stack = {.cpu_ns = 5, .state = PROFILE_STACK_NONE};
+	source.chain = chain;
+	stacks_node(stacks, &source, STACK_GIVEN, &stack);
+	return stack;
+}
+
+/* Callers are looked up inside their calls; addresses of no code at the end are no frames. */
+START_TEST(given)
+{
+	static const uint64_t chain[] = {0x400020, 0x400101, 0x400201, 0x12345, 0};
+	struct profile_stack stack = node_of_chain((struct stack_chain){chain, 5, 0, false, false});
+	ck_assert_uint_eq(fake_emit_count(emit, "node "), 3);
+	fake_emit_assert(emit, "frame 0 7+200 flags 1", 1);
+	fake_emit_assert(emit, "frame 1 7+100 flags 1", 1);
+	fake_emit_assert(emit, "frame 2 7+20 flags 0", 1);
+	ck_assert_int_eq(stack.state, PROFILE_STACK_SKIPPED);
+	ck_assert_int_eq(stack.reason, PROFILE_SKIP_CHAIN_ENDS);
+	ck_assert_uint_eq(fake_walk()->walks, 0);
+}
+END_TEST
+
+/* Whether a chain ends at the root is asked of the unwind information, once for each place. */
+START_TEST(given_root)
+{
+	static const uint64_t chain[] = {0x400020, 0x400101};
+	fake_walk_set("a", UW_STOP_ROOT);
+	for (int i = 0; i < 2; i++) {
+		struct profile_stack stack =
+			node_of_chain((struct stack_chain){chain, 2, 0, false, false});
+		ck_assert_int_eq(stack.state, PROFILE_STACK_COMPLETE);
+		ck_assert_int_eq(stack.reason, PROFILE_SKIP_NOT_SKIPPED);
+		ck_assert_uint_eq(fake_walk()->walks, 1);
+	}
+	fake_walk_set("a", UW_STOP_NO_INFO);
+	struct profile_stack stack = node_of_chain((struct stack_chain){chain, 1, 0, false, false});
+	ck_assert_int_eq(stack.reason, PROFILE_SKIP_CHAIN_ENDS);
+}
+END_TEST
+
+/* What the giver knows of the end counts. */
+START_TEST(given_end)
+{
+	static const uint64_t chain[] = {0x400020, 0x400101, 0x400201};
+	struct profile_stack stack = node_of_chain((struct stack_chain){chain, 3, 0, true, false});
+	ck_assert_int_eq(stack.state, PROFILE_STACK_SKIPPED);
+	stack = node_of_chain((struct stack_chain){chain, 3, 1, false, true});
+	ck_assert_int_eq(stack.state, PROFILE_STACK_GUESSED);
+	ck_assert_uint_eq(stack.verified, 2);
+	fake_walk_set("a", UW_STOP_NO_INFO);
+	stack = node_of_chain((struct stack_chain){chain, 3, 0, false, true});
+	ck_assert_int_eq(stack.state, PROFILE_STACK_COMPLETE);
+	static uint64_t deep[UW_DEPTH_MAX + 1];
+	for (size_t i = 0; i <= UW_DEPTH_MAX; i++)
+		deep[i] = 0x400001 + 16 * i;
+	stack = node_of_chain((struct stack_chain){deep, UW_DEPTH_MAX + 1, 0, false, true});
+	ck_assert_int_eq(stack.state, PROFILE_STACK_SKIPPED);
+	ck_assert_int_eq(stack.reason, PROFILE_SKIP_DEPTH);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("stacks");
@@ -159,6 +222,9 @@ int main(void)
 	tcase_add_test(tcase, inner_frames);
 	tcase_add_test(tcase, without_space);
 	tcase_add_test(tcase, learned);
+	tcase_add_test(tcase, given);
+	tcase_add_test(tcase, given_root);
+	tcase_add_test(tcase, given_end);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);
 }

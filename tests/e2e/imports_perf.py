@@ -1,0 +1,238 @@
+"""Imports of perf.data files: the samples, stacks and shares that perf itself shows of the same file, and the result behind an export."""
+
+import collections
+import os
+import re
+import shutil
+import struct
+import subprocess
+
+import support as s
+
+KERNEL_HALF = 1 << 63
+# What an export writes in place of frames without an address.
+NO_MORE = (1 << 64) - 1  # perf's own end of a stack that it cannot follow
+SPECIAL = range(0xfffff00000000000, 0xfffff00000010000)
+
+PYTHON = '''import json
+for i in range(40): json.dumps([{'a': j, 'b': str(j)} for j in range(3000)])
+'''
+THREADS = '''#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+volatile long sum;
+__attribute__((noinline)) long descend(int depth) { return depth ? descend(depth - 1) + sum : sum; }
+__attribute__((noinline)) void count(int number) {
+  std::map<std::string, int> seen;
+  for (int i = 0; i < 150000; i++) { seen[std::to_string(i % 3000)]++; sum = sum + descend(i % 20) + number; }
+}
+int main() {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; i++) threads.emplace_back(count, i);
+  for (auto &thread : threads) thread.join();
+}
+'''
+
+
+def script(data, fields='tid,time,period,ip,dso'):
+  """[(tid, time, ns, [(address, module)] from the leaf)] as perf script shows them."""
+  done = subprocess.run(['perf', 'script', '-i', data, '-F', fields, '--no-inline', '--ns', '--max-stack', '8000'], capture_output=True,
+                        text=True, errors='replace', timeout=120, check=True)
+  samples = []
+  for line in done.stdout.splitlines():
+    head = re.match(r'\s*(\d+)\s+(\d+\.\d+):\s+(\d+)\s*(.*)$', line)
+    frame = re.match(r'\s*([0-9a-f]+)\s+\((.*)\)\s*$', head.group(4) if head else line)
+    if head:
+      samples.append((int(head.group(1)), head.group(2), int(head.group(3)), []))
+    if frame:
+      samples[-1][3].append((int(frame.group(1), 16), os.path.basename(frame.group(2))))
+  return samples
+
+
+def known(frames):
+  """Their addresses, but for those in no mapping, of which frame pointers find some."""
+  return [address for address, module in frames
+          if address not in SPECIAL and address != NO_MORE and not (module == '[unknown]' and address < KERNEL_HALF)]
+
+
+def is_stack_of(seen, expected):
+  """Whether the frames are the expected ones and perhaps more callers. A caller's address lies inside its call, one byte before the
+  return; the first one of user code in the kernel at its instruction of two bytes."""
+  entered = next((i for i, address in enumerate(expected) if address < KERNEL_HALF), -1) if expected and expected[0] >= KERNEL_HALF else -1
+  return len(seen) >= len(expected) and all(
+      own == other or (i > 0 and own == other - 1) or (i == entered and own in (other - 2, other - 3))
+      for i, (own, other) in enumerate(zip(seen, expected)))
+
+
+def bring_in(data, *options, check_status=True):
+  result = s.new_result()
+  done = s.run_tool('tbconvert', 'import', '-r', result, *options, data, check_status=check_status)
+  return result, done.stderr
+
+
+def compare(what, data, all_alike):
+  """One recording as perf shows it, and as perf shows our import of it."""
+  result, told = bring_in(data, '--no-collapse')
+  again = s.scratch(f'{what}.perf')
+  s.run_tool('tbconvert', 'export', '--to', 'perf', '-o', again, result)
+  theirs, ours = script(data), script(again)
+  keys = [collections.Counter(sample[:3] for sample in samples) for samples in (theirs, ours)]
+  s.check(theirs and keys[0] == keys[1], f'{what}: threads, times and periods of the samples', f'{len(theirs)} and {len(ours)}')
+  stacks = collections.defaultdict(list)
+  for sample in ours:
+    stacks[sample[:3]].append(known(sample[3]))
+  wrong = [(sample[:3], known(sample[3]), stacks[sample[:3]]) for sample in theirs
+           if not any(is_stack_of(stack, known(sample[3])) for stack in stacks[sample[:3]])]
+  share = s.points(len(theirs) - len(wrong), len(theirs))
+  if all_alike:
+    s.check(not wrong, f'{what}: stacks are at least perf\'s', f'{share:.1f} % {wrong[:1]}')
+  else:
+    s.check_least(f'{what}: stacks are at least perf\'s', share, 100, 5)
+  modules = collections.Counter()
+  for _, _, period, frames in theirs:
+    module = frames[0][1] if frames else ''
+    modules['[kernel]' if module.startswith('[kernel') or (frames and frames[0][0] >= KERNEL_HALF) else module] += period
+  rows = {row['Module']: float(row['CPU Time']) for row in s.report(result, 'modules', '--call-stack-mode', 'all')}
+  off = max(abs(rows.get(module, 0) - ns / 1e9) for module, ns in modules.items() if module.endswith(('.so', '.6', '.11', '.2')) or '[' not in module)
+  s.check(off < 2e-6, f'{what}: CPU time of modules', f'{sorted(modules.items(), key=lambda item: -item[1])[:3]} off by {1e6 * off:.1f} us')
+  total = sum(float(row['CPU Time']) for row in s.report(result, 'threads'))
+  s.check(abs(total - sum(modules.values()) / 1e9) < 1e-5, f'{what}: all CPU time', f'{total:.6f} s')
+  s.note(f'{what}: {told.strip()}; {len(theirs)} samples; stacks: {s.summary(result)["stacks"]}')
+  return result
+
+
+def record(name, command, *options, **more):
+  data = s.scratch(name + '.data')
+  subprocess.run(['perf', 'record', '-q', '-o', data, *options, '--', *command], check=True, stdout=subprocess.DEVNULL,
+                 stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, timeout=120, **more)
+  return data
+
+
+def cxx_program():
+  path = s.scratch('cxx_threads')
+  subprocess.run(['g++', '-x', 'c++', '-', '-O1', '-g', '-fno-omit-frame-pointer', '-pthread', '-o', path], input=THREADS, text=True, check=True)
+  return path
+
+
+def recordings():
+  """Frame pointers, copies of stacks, and the compressed form."""
+  source = s.scratch('large.c')
+  with open(source, 'w', encoding='utf-8') as file:
+    file.write('#include <stdio.h>\n' + ''.join(f'int f{i}(int x) {{ for (int j = 0; j < x; j++) x += j * {i}; return printf("%d", x); }}\n'
+                                                for i in range(400)))
+  program = cxx_program()
+  compare('threads, frame pointers', record('fp', [program], '-e', 'cpu-clock', '-F', '499', '-g'), True)
+  compare('threads, compressed copies', record('dwarf_z', [program], '-e', 'cpu-clock', '-F', '199', '-z', '--call-graph', 'dwarf,16384'), False)
+  compare('python3', record('python', ['/usr/bin/python3', '-c', PYTHON], '-e', 'task-clock', '-F', '299', '--call-graph', 'dwarf,32768'), False)
+  compare('gcc', record('gcc', ['gcc', '-O2', '-c', '-o', s.scratch('large.o'), source], '-e', 'cpu-clock', '-F', '199', '--call-graph',
+                        'dwarf,32768'), False)
+
+
+def forms():
+  """A pipe's form says the same as a file's; what is cut, damaged or no recording at all."""
+  data = record('simple', ['/usr/bin/python3', '-c', PYTHON], '-e', 'cpu-clock', '-F', '499', '-g')
+  piped = s.scratch('pipe.data')
+  with open(piped, 'wb') as out:
+    subprocess.run(['perf', 'inject', '-i', data, '-o', '-'], check=True, stdout=out, stderr=subprocess.DEVNULL)
+  first, _ = bring_in(data)
+  second, _ = bring_in(piped)
+  s.check(s.folded(first, '--threads') == s.folded(second, '--threads'), 'a pipe\'s form', f'{len(s.folded(first))} stacks')
+  with open(data, 'rb') as file:
+    content = file.read()
+  start, size = struct.unpack_from('<QQ', content, 40)  # of the data, by the header
+  middle = start + size // 2
+  cut = s.scratch('cut.data')
+  with open(cut, 'wb') as file:
+    file.write(content[:middle])
+  result, told = bring_in(cut)
+  samples = s.summary(result)['samples']
+  s.check(0 < samples < s.summary(first)['samples'] and 'the file is cut' in told, 'a cut file: the samples that are there',
+          f'{samples} {told.strip()}')
+  broken = s.scratch('broken.data')
+  with open(broken, 'wb') as file:
+    # Whatever it hits, the next header is found to be none.
+    file.write(content[:middle] + bytes(4096) + content[middle + 4096:])
+  result, told = bring_in(broken)
+  s.check('could not be read: it is damaged' in told, 'a damaged file', told.strip())
+  for name, start in (('other order', b'2ELIFREP'), ('no events', b'PERFILE2')):
+    path = s.scratch(name + '.data')
+    with open(path, 'wb') as file:
+      file.write(start + bytes(200))
+    result, told = bring_in(path, check_status=False)
+    s.check(told.startswith(f'tbconvert: cannot import {path}: ') and told.count('\n') == 1 and not os.path.exists(result),
+            f'{name}: one line, no result', told.strip())
+
+
+def events():
+  """One event is imported, the others are named; one that is no clock is said to be none."""
+  command = ['/usr/bin/python3', '-c', PYTHON]
+  data = record('two', command, '-e', 'cpu-clock:u', '-e', 'page-faults:u', '-c', '1000')
+  result, told = bring_in(data, '--event', 'cpu-clock')
+  s.check('only samples of the event cpu-clock:u are imported' in told and 'page-faults:u (' in told, 'two events', told.strip())
+  faults, told = bring_in(data, '--event', 'page-faults')
+  s.check('no clock: all times are numbers of it' in told, 'an event that is no clock', told.strip())
+  counts = [s.summary(path)['samples'] for path in (result, faults)]
+  both = script(data, 'tid,time,period')
+  s.check(sum(counts) == len(both) and min(counts) > 0, 'each sample is of one of the two', f'{counts} of {len(both)}')
+  _, told = bring_in(data, '--event', 'cycles', check_status=False)
+  s.check('--event cycles: the recording has no such event' in told, 'an event that is not there', told.strip())
+
+
+def build_ids():
+  """A program that is gone is found below ~/.debug; another one in its place is not taken for it."""
+  home = s.scratch('home')
+  os.mkdir(home)
+  program = s.scratch('gone')
+  shutil.copy(cxx_program(), program)
+  data = record('gone', [program], '-e', 'cpu-clock:u', '-F', '199', '--call-graph', 'dwarf,16384', env={**os.environ, 'HOME': home})
+  os.remove(program)  # perf's cache may have a link to it
+  shutil.copy('/usr/bin/true', program)
+
+  def named():
+    result, _ = bring_in(data)
+    return [count for frames, count in s.folded(result) if any('descend' in frame for frame in frames)]
+
+  before = os.environ.get('HOME')
+  os.environ['HOME'] = home
+  try:
+    s.check(os.path.isdir(os.path.join(home, '.debug')) and named(), 'a file below ~/.debug')
+    shutil.rmtree(os.path.join(home, '.debug'))
+    s.check(not named(), 'another file in its place')
+  finally:
+    os.environ['HOME'] = before or '/'
+
+
+def round_trip():
+  """Export and import give the same tree, threads, times and modules."""
+  got = s.collect_well([cxx_program()], options=['--no-collapse'])
+  data = s.scratch('round.perf')
+  s.run_tool('tbconvert', 'export', '--to', 'perf', '-o', data, got.result)
+  result, told = bring_in(data, '--no-collapse')
+  trees = [collections.Counter({tuple(frames): count for frames, count in s.folded(path, '--threads') if frames[-1] != s.KERNEL})
+           for path in (got.result, result)]
+  s.check(trees[0] == trees[1], 'the tree', f'{len(trees[0])} stacks {list((trees[0] - trees[1]).items())[:1]} {list((trees[1] - trees[0]).items())[:1]}')
+  for kind, columns in (('threads', ('Thread', 'TID', 'Process', 'PID', 'CPU Time')), ('modules', ('Module', 'Path', 'CPU Time', 'Samples'))):
+    rows = [sorted(tuple(row[column] for column in columns) for row in s.report(path, kind)) for path in (got.result, result)]
+    s.check(rows[0] == rows[1], kind, f'{len(rows[0])} rows {set(rows[0]) ^ set(rows[1])}')
+  again = s.scratch('again.perf')
+  s.run_tool('tbconvert', 'export', '--to', 'perf', '-o', again, result)
+  # Time in no sample is at the end of its thread, or of all samples: the same moment.
+  s.check(sorted(script(data)) == sorted(script(again)), 'samples with times, periods and stacks', told.strip())
+
+
+def can_record():
+  done = subprocess.run(['perf', 'record', '-q', '-o', s.scratch('try.data'), '-e', 'cpu-clock:u', 'true'], capture_output=True, check=False)
+  return done.returncode == 0
+
+
+s.start()
+if can_record():
+  for part in (recordings, forms, events, build_ids):
+    with s.section(part.__name__):
+      part()
+else:
+  s.skip('recordings', 'perf may not record')
+with s.section('round_trip'):
+  round_trip()
+s.finish()

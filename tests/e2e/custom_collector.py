@@ -185,6 +185,16 @@ def interrupted():
   s.check(s.summary(result)['complete'] and not processes_of(result), 'interrupted: the result is whole, no process is left')
 
 
+def check_imported(result, name, names, rows):
+  """Finalization took the file in: the result has its rows, and keeps them without the file."""
+  os.remove(os.path.join(result, name))
+  folder = s.scratch('exported')
+  s.run_tool('tbconvert', 'export', '--to', 'csv', '-o', folder, result)
+  lines = open(os.path.join(folder, name), encoding='ascii').read().splitlines()
+  s.check(lines[0].split(',')[:len(names)] == names and [list(map(int, line.split(',')[:len(names)])) for line in lines[1:]] == rows,
+          'example: the result has its rows', lines[0])
+
+
 def example():
   """docs/examples/meminfo_collector.py: rows of this run, by the rules of the format."""
   result = s.new_result()
@@ -204,6 +214,7 @@ def example():
   s.check(sorted(os.listdir(got.result)) == sorted([os.path.basename(path), os.path.basename(got.result) + '.tb5']),
           'example: nothing else is left', os.listdir(got.result))
   s.check(not processes_of(got.result), 'example: no process is left')
+  check_imported(got.result, os.path.basename(path), names, rows)
   done = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True)
   s.check(done.returncode == 1 and '--custom-collector' in done.stderr, 'example: by itself, it says how', done.stderr.strip())
 

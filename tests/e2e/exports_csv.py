@@ -204,6 +204,41 @@ def generated_code():
   measure(['node', '-e', NODE_WORK], 'generated code')
 
 
+def round_trip():
+  """What was exported comes in and goes out again to the byte; so does what others wrote, whatever the names."""
+  folder, again, result = s.scratch('first'), s.scratch('again'), s.collect_well([s.target('split'), '300']).result
+  host = s.summary(result)['host']['name']
+  s.run_tool('tbconvert', 'export', '--to', 'csv', '-o', folder, result)
+  names = ('plain', 'a, b', 'say "hi"', ' blanks ', 'two\nlines', '=1+1', "it's", '-hostname-', '\u202e\u00e4', 'x' * 60000)
+  start = int(Table(os.path.join(folder, f'running-hostname-{host}.csv'), host).rows[0][1])
+  hostile = os.path.join(folder, f'hostile-hostname-{host}.csv')
+  with open(hostile, 'w', encoding='utf-8', newline='') as file:
+    csv.writer(file, lineterminator='\n').writerows(
+        [['name', 'start_tsc.CLOCK_MONOTONIC_RAW', 'end_tsc', 'pid', 'tid']] +
+        [[name, start + number, start + number * number, 17 if number % 2 else '', 4 if number % 3 else ''] for number, name in enumerate(names, 1)])
+  values = os.path.join(folder, f'values-hostname-{host}.csv')
+  with open(values, 'w', encoding='utf-8') as file:
+    file.write('tsc.CLOCK_MONOTONIC_RAW,"a, b.INST",c.COUNT,pid,tid\n')
+    file.writelines(f'{start + number},{number * 0.1!r},{2 ** 62 + number},,{number or ""}\n' for number in range(50))
+  files = sorted(os.listdir(folder))
+  for name in files:
+    s.run_tool('tbconvert', 'import', result, os.path.join(folder, name))
+  s.run_tool('tbconvert', 'export', '--to', 'csv', '-o', again, result)
+  for name in files:
+    copy = os.path.join(again, '2-' + name)
+    if not os.path.exists(copy):  # not one of ours, whose name is taken
+      copy = os.path.join(again, name)
+    table = Table(copy, host)
+    expected = Table(os.path.join(folder, name), host)
+    same = [row if table.is_intervals else list(map(float_of, row)) for row in table.rows] == \
+           [row if expected.is_intervals else list(map(float_of, row)) for row in expected.rows]
+    s.check(same and table.header == expected.header and not table.problems, f'round trip: {name}', table.problems or f'{len(table.rows)} rows')
+
+
+def float_of(field):
+  return int(field) if re.fullmatch(r'-?\d+', field) else float(field) if field else None
+
+
 def wrong_uses():
   result = s.collect_well(['true']).result
   for options in ((), ('-o', '-')):
@@ -223,7 +258,7 @@ def wrong_uses():
 
 def main():
   s.start()
-  for part in (threads, children, generated_code, wrong_uses):
+  for part in (threads, children, generated_code, round_trip, wrong_uses):
     with s.section(part.__name__):
       part()
   s.finish()

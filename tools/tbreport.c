@@ -21,6 +21,9 @@ static const struct report reports[] = {
 	 report_bottom_up_print},
 	{"threads", "threads by CPU time", TALLY_BY_THREAD, report_threads_print},
 	{"modules", "modules by CPU time", 0, report_modules_print},
+	{"tasks", "imported tasks and frames: times, CPU time and functions inside",
+	 TALLY_BY_THREAD, report_tasks_print},
+	{"counters", "imported counters: values by process and thread", 0, report_counters_print},
 	{"quality", "how complete the stacks are, by module and thread, and what would help",
 	 TALLY_BY_THREAD | TALLY_BY_REASON, report_quality_print},
 };
@@ -52,17 +55,18 @@ static void print_help(void)
 	     "  --limit N              only the N heaviest rows\n"
 	     "  --min-percent N        only rows with that share of the CPU time, or more\n"
 	     "                         (default: 0.1 in call trees on a terminal, else 0);\n"
-	     "                         not for summary and quality\n"
+	     "                         not for summary, quality, tasks and counters\n"
 	     "  --width N              columns of text (default: the terminal's; no limit in a "
 	     "pipe)\n"
 	     "  --filter KEY=VALUE     only samples of this process, pid, thread, tid, module or\n"
-	     "                         function (of the code itself, not its callers); ~REGEX for\n"
-	     "                         names; repeated: all must hold\n"
+	     "                         function (of the code itself, not its callers), or inside\n"
+	     "                         this task; ~REGEX for names; repeated: all must hold\n"
 	     "  --call-stack-mode user-plus-one|user-only|all    system functions (default:\n"
 	     "                         only those that user code calls directly)\n"
 	     "  --inline on|off        inlined functions on their own (default) or as their "
 	     "callers\n"
 	     "  --group-by function|module|process|pid|thread|source-file    for hotspots\n"
+	     "  --slower-than TIME     tasks one by one, those that took longer: 16ms, 1.5s\n"
 	     "  -o, --output FILE      instead of standard output\n"
 	     "  --help  --version");
 }

@@ -10,17 +10,13 @@
 #include <string.h>
 
 static const char *const key_names[] = {
-	[FILTER_PROCESS] = "process",
-	[FILTER_PID] = "pid",
-	[FILTER_THREAD] = "thread",
-	[FILTER_TID] = "tid",
-	[FILTER_MODULE] = "module",
-	[FILTER_FUNCTION] = "function",
-	NULL,
+	[FILTER_PROCESS] = "process", [FILTER_PID] = "pid",
+	[FILTER_THREAD] = "thread",   [FILTER_TID] = "tid",
+	[FILTER_MODULE] = "module",   [FILTER_FUNCTION] = "function",
+	[FILTER_TASK] = "task",       NULL,
 };
 
-_Static_assert(sizeof(key_names) / sizeof(key_names[0]) == FILTER_FUNCTION + 2,
-	       "a name for each key");
+_Static_assert(sizeof(key_names) / sizeof(key_names[0]) == FILTER_TASK + 2, "a name for each key");
 
 static bool parse_id(const char *text, uint32_t *number)
 {
@@ -87,7 +83,7 @@ char *filter_add(struct filter *filter, const char *condition)
 /* 31 years: longer than any collection, and in ns within 64 bits. */
 #define SECONDS_MAX 1e9
 
-static bool parse_time(const char *text, uint64_t *ns)
+bool filter_parse_time(const char *text, uint64_t *ns)
 {
 	static const struct {
 		const char *name;
@@ -121,7 +117,7 @@ static char *set_times(struct filter *filter, bool is_time, uint64_t from_ns, ui
 char *filter_set_from(struct filter *filter, const char *time)
 {
 	uint64_t from_ns = 0;
-	bool is_time = parse_time(time, &from_ns);
+	bool is_time = filter_parse_time(time, &from_ns);
 	if (is_time && filter->to_ns == 0) {
 		filter->from_ns = from_ns;
 		return NULL;
@@ -132,7 +128,7 @@ char *filter_set_from(struct filter *filter, const char *time)
 char *filter_set_to(struct filter *filter, const char *time)
 {
 	uint64_t to_ns = 0;
-	bool is_time = parse_time(time, &to_ns);
+	bool is_time = filter_parse_time(time, &to_ns);
 	return set_times(filter, is_time, filter->from_ns, to_ns);
 }
 
@@ -184,6 +180,9 @@ bool filter_needs_function(const struct filter *filter)
 
 bool filter_has_times(const struct filter *filter)
 {
+	for (size_t i = 0; i < filter->count; i++)
+		if (filter->conditions[i].key == FILTER_TASK)
+			return true;
 	return filter->from_ns > 0 || filter->to_ns > 0;
 }
 

@@ -21,6 +21,7 @@ enum filter_key {
 	 * function owning the sample's time. */
 	FILTER_MODULE,
 	FILTER_FUNCTION, /* short or full name; likewise */
+	FILTER_TASK,     /* name of a task or frame at the sample's time */
 };
 
 struct filter_condition {
@@ -47,6 +48,9 @@ void filter_finish(struct filter *filter);
 char *filter_set_from(struct filter *filter, const char *time);
 char *filter_set_to(struct filter *filter, const char *time);
 
+/* Such a time by itself, in ns. */
+bool filter_parse_time(const char *text, uint64_t *ns);
+
 const char *filter_key_name(enum filter_key key);
 
 /* Whether a name, or the other name of the same object (NULL: none), meets a condition on names. */
@@ -56,8 +60,8 @@ bool filter_takes_name(const struct filter_condition *condition, const char *nam
 /* True if a condition is about functions or modules: the filter then needs samples' stacks. */
 bool filter_needs_function(const struct filter *filter);
 
-/* Whether a part of the time is left out. Then only samples count: nobody knows when a thread used
- * time in no sample. */
+/* Whether a part of the time is left out, by a condition on tasks too. Then only samples count:
+ * nobody knows when a thread used time in no sample. */
 bool filter_has_times(const struct filter *filter);
 bool filter_takes_time(const struct filter *filter, uint64_t since_start_ns);
 

@@ -34,7 +34,13 @@ void report_top_down_print(const struct report_input *input, FILE *stream, unsig
 void report_bottom_up_print(const struct report_input *input, FILE *stream, unsigned width);
 void report_threads_print(const struct report_input *input, FILE *stream, unsigned width);
 void report_modules_print(const struct report_input *input, FILE *stream, unsigned width);
+void report_tasks_print(const struct report_input *input, FILE *stream, unsigned width);
+void report_counters_print(const struct report_input *input, FILE *stream, unsigned width);
 void report_quality_print(const struct report_input *input, FILE *stream, unsigned width);
+
+/* A time of external data: seconds since the start of the collection; UTC of another host's data
+ * (PROFILE_SOURCE_FOREIGN), whose clock may be another. For the caller to free. */
+char *report_external_time(const struct profile_reader *reader, uint64_t tsc, bool is_foreign);
 
 /* Why the options' filter leaves no samples, for the user: one line, "why; what to do", for the
  * caller to free; NULL: no filter is set, or samples meet it. */

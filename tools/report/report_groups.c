@@ -274,7 +274,8 @@ static void add_rest(struct grouping *grouping)
 	}
 	if (threadless_ns > 0)
 		add_time(grouping, TALLY_NO_THREAD, NO_OWNER, PROFILE_NONE, threadless_ns);
-	if (filter_needs_function(&input->options->filter))
+	if (filter_needs_function(&input->options->filter) ||
+	    filter_has_times(&input->options->filter))
 		return;
 	for (uint32_t i = 0; i < profile_reader_thread_count(input->reader); i++)
 		add_rest_of_thread(grouping, i);
@@ -506,7 +507,8 @@ void report_top_programs(const struct report_input *input, uint32_t limit, FILE 
 			 unsigned width)
 {
 	struct grouping grouping;
-	if (filter_needs_function(&input->options->filter))
+	if (filter_needs_function(&input->options->filter) ||
+	    filter_has_times(&input->options->filter))
 		return;
 	make_table(&grouping, input, PROGRAM, limit);
 	if (grouping.groups.count > 1) {

@@ -1,4 +1,5 @@
 /* The message for a user whose filter leaves no samples. */
+#include "profile/read/external.h"
 #include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
 #include "tools/text/suggest.h"
@@ -25,7 +26,7 @@ static void collect_names(const struct report_input *input, enum filter_key key,
 	const struct profile_reader *reader = input->reader;
 	size_t most = (size_t)profile_reader_process_count(reader) +
 		      profile_reader_thread_count(reader) + functions_dso_count(input->functions) +
-		      functions_count(input->functions);
+		      functions_count(input->functions) + profile_reader_series_count(reader);
 	names->names = xalloc_zeroed(most + 1, sizeof(*names->names));
 	names->others = xalloc_zeroed(most + 1, sizeof(*names->others));
 	names->count = 0;
@@ -39,6 +40,9 @@ static void collect_names(const struct report_input *input, enum filter_key key,
 	for (uint32_t i = 0; key == FILTER_FUNCTION && i < functions_count(input->functions); i++)
 		add_name(names, functions_at(input->functions, i)->name,
 			 functions_at(input->functions, i)->full);
+	for (uint32_t i = 0; key == FILTER_TASK && i < profile_reader_series_count(reader); i++)
+		if (profile_reader_series(reader, i)->kind <= PROFILE_SERIES_TASK)
+			add_name(names, profile_reader_series_name(reader, i), NULL);
 }
 
 static bool is_id_known(const struct profile_reader *reader,
@@ -63,6 +67,7 @@ static char *explain_condition(const struct report_input *input,
 		[FILTER_TID] = "tbreport threads",
 		[FILTER_MODULE] = "tbreport modules",
 		[FILTER_FUNCTION] = "tbreport hotspots",
+		[FILTER_TASK] = "tbreport tasks",
 	};
 	const char *key = filter_key_name(condition->key);
 	struct names names;

@@ -16,6 +16,7 @@ enum {
 	OPTION_MODE,
 	OPTION_INLINE,
 	OPTION_GROUP,
+	OPTION_SLOWER_THAN,
 	OPTION_VERSION,
 };
 
@@ -28,6 +29,7 @@ static const struct option long_options[] = {
 	{"call-stack-mode", required_argument, NULL, OPTION_MODE},
 	{"inline", required_argument, NULL, OPTION_INLINE},
 	{"group-by", required_argument, NULL, OPTION_GROUP},
+	{"slower-than", required_argument, NULL, OPTION_SLOWER_THAN},
 	{"output", required_argument, NULL, 'o'},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPTION_VERSION},
@@ -134,6 +136,12 @@ static char *take_option(struct report_options *options, int option, const char 
 		options->group = (enum report_group)chosen;
 		options->is_grouped = true;
 		return problem;
+	case OPTION_SLOWER_THAN:
+		options->has_threshold = filter_parse_time(value, &options->threshold_ns);
+		return options->has_threshold
+			       ? NULL
+			       : xalloc_printf("--slower-than %s: no time; use e.g. 16ms or 1.5s",
+					       value);
 	default:
 		options->output = value;
 		return NULL;
@@ -166,7 +174,11 @@ char *report_options_doubt(const struct report_options *options, const char *con
 /* Whether --min-percent can leave rows out; NULL: the summary. */
 static bool has_shares(const char *report)
 {
-	return report && strcmp(report, "summary") != 0 && strcmp(report, "quality") != 0;
+	static const char *const without[] = {"summary", "quality", "tasks", "counters"};
+	for (size_t i = 0; report && i < sizeof(without) / sizeof(without[0]); i++)
+		if (strcmp(report, without[i]) == 0)
+			return false;
+	return report != NULL;
 }
 
 /* A report and a result, in either order; or one of them, or none. */
@@ -186,8 +198,12 @@ static char *take_arguments(struct report_options *options, int argc, char **arg
 	else if (argc > 0 && !options->report)
 		options->result = argv[0];
 	if (options->has_least_share && !has_shares(options->report))
-		return xalloc_text("--min-percent: summary and quality have rows of any share; use "
-				   "--limit, or another report");
+		return xalloc_text(
+			"--min-percent: summary, quality, tasks and counters have rows of "
+			"any share; use --limit, or another report");
+	if (options->has_threshold && (!options->report || strcmp(options->report, "tasks") != 0))
+		return xalloc_text("--slower-than: only the tasks report has it; use tbreport "
+				   "tasks");
 	if (options->is_grouped && (!options->report || strcmp(options->report, "hotspots") != 0))
 		return xalloc_text("--group-by: only the hotspots report has groups; use "
 				   "tbreport hotspots");

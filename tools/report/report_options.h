@@ -33,6 +33,8 @@ struct report_options {
 	uint32_t width; /* columns of text; 0: not given */
 	bool has_least_share;
 	uint32_t least_share; /* of the CPU time, of the rows shown; parts of 10^6 */
+	bool has_threshold;
+	uint64_t threshold_ns; /* --slower-than: of the report tasks */
 	struct filter filter;
 };
 

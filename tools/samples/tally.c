@@ -158,7 +158,9 @@ static bool is_in_time(const struct collecting *collecting,
 		       const struct profile_sample_info *sample)
 {
 	const struct profile_reader *reader = collecting->reader;
-	return !filter_has_times(collecting->filter) ||
+	if (!filter_has_times(collecting->filter))
+		return true;
+	return task_filter_takes(&collecting->tally->tasks, sample) &&
 	       filter_takes_time(collecting->filter,
 				 find_time_ns(reader, profile_reader_raw_ns(reader, sample->tsc)));
 }
@@ -221,7 +223,8 @@ static enum calibration_pools choose_pools(const struct filter *filter, unsigned
 	if (by & TALLY_BY_PROCESS)
 		pools = CALIBRATION_BY_PROCESS;
 	for (size_t i = 0; i < filter->count; i++) {
-		if (filter->conditions[i].key == FILTER_TID)
+		if (filter->conditions[i].key == FILTER_TID ||
+		    filter->conditions[i].key == FILTER_TASK)
 			by |= TALLY_BY_THREAD;
 		if (filter->conditions[i].key == FILTER_PID)
 			pools = CALIBRATION_BY_PROCESS;
@@ -242,6 +245,8 @@ TBRW_U32 tally_collect(struct profile_reader *reader, const struct filter *filte
 	TBRW_U32 code = calibration_init(tally->calibration, reader, choose_pools(filter, by));
 	tally->thread_rest_ns = xalloc_zeroed(threads, sizeof(*tally->thread_rest_ns));
 	tally->thread_kernel_ns = xalloc_zeroed(threads, sizeof(*tally->thread_kernel_ns));
+	if (code == VT_SUCCESS)
+		code = task_filter_load(&tally->tasks, reader, filter);
 	if (code == VT_SUCCESS && !(by & TALLY_ONE_BY_ONE))
 		code = profile_reader_each_sample(reader, take_sample, &collecting);
 	for (uint32_t i = 0; code == VT_SUCCESS && i < threads; i++)
@@ -255,7 +260,7 @@ TBRW_U32 tally_collect(struct profile_reader *reader, const struct filter *filte
 struct visit {
 	struct profile_reader *reader;
 	const struct filter *filter;
-	struct calibration *calibration;
+	const struct tally *tally;
 	tally_sample_callback *callback;
 	void *user;
 };
@@ -264,7 +269,7 @@ static bool visit_sample(const struct profile_sample_info *info, void *user)
 {
 	struct visit *visit = user;
 	/* Each sample takes its part of the time, whether it meets the filter or not. */
-	struct calibration_parts parts = calibration_take(visit->calibration, info);
+	struct calibration_parts parts = calibration_take(visit->tally->calibration, info);
 	uint64_t raw_ns = profile_reader_raw_ns(visit->reader, info->tsc);
 	const struct tally_sample sample = {.info = info,
 					    .raw_ns = raw_ns,
@@ -272,14 +277,15 @@ static bool visit_sample(const struct profile_sample_info *info, void *user)
 					    .cpu_ns = parts.drawn_ns,
 					    .kernel_ns = parts.kernel_ns};
 	bool is_taken = filter_takes_time(visit->filter, sample.since_start_ns) &&
-			takes_owner(visit->reader, visit->filter, info);
+			takes_owner(visit->reader, visit->filter, info) &&
+			task_filter_takes(&visit->tally->tasks, info);
 	return !is_taken || visit->callback(&sample, visit->user);
 }
 
 TBRW_U32 tally_each_sample(const struct tally *tally, struct profile_reader *reader,
 			   const struct filter *filter, tally_sample_callback *callback, void *user)
 {
-	struct visit visit = {reader, filter, tally->calibration, callback, user};
+	struct visit visit = {reader, filter, tally, callback, user};
 	calibration_rewind(tally->calibration);
 	return profile_reader_each_sample(reader, visit_sample, &visit);
 }
@@ -292,5 +298,6 @@ void tally_finish(struct tally *tally)
 	if (tally->calibration)
 		calibration_finish(tally->calibration);
 	free(tally->calibration);
+	task_filter_finish(&tally->tasks);
 	memset(tally, 0, sizeof(*tally));
 }

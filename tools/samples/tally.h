@@ -9,6 +9,7 @@
 
 #include "profile/read/reader.h"
 #include "tools/samples/draws.h"
+#include "tools/samples/task_filter.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -67,6 +68,7 @@ struct tally {
 	/* By thread: time in the kernel besides the samples', in entries of TALLY_KERNEL too. */
 	uint64_t *thread_kernel_ns;
 	struct calibration *calibration;
+	struct task_filter tasks; /* the filter's conditions on tasks */
 };
 
 /* Returns the reader's code. Conditions on functions are left to the call paths
@@ -97,8 +99,8 @@ struct tally_sample {
 /* Returns false to stop early. */
 typedef bool tally_sample_callback(const struct tally_sample *sample, void *user);
 
-/* The samples that meet the filter's conditions on time, process and thread, in the order of the
- * file: of each thread by time. The tally is by thread, of the same reader and filter. Not from
+/* The samples that meet the filter's conditions on time, task, process and thread, in the order of
+ * the file: of each thread by time. The tally is by thread, of the same reader and filter. Not from
  * within the callback. Returns the reader's code. */
 TBRW_U32 tally_each_sample(const struct tally *tally, struct profile_reader *reader,
 			   const struct filter *filter, tally_sample_callback *callback,

@@ -74,6 +74,23 @@ size_t table_drop_below(struct table *table, uint64_t least)
 	return before - kept;
 }
 
+void table_set_real(struct table_cell *cell, double value)
+{
+	_Static_assert(sizeof(value) == sizeof(cell->number), "");
+	memcpy(&cell->number, &value, sizeof(value));
+	cell->is_unknown = value - value != 0; /* no number, or infinite */
+}
+
+/* The digits that tell the number from others, no more. */
+static void write_real(uint64_t bits, char number[TABLE_NUMBER_SIZE])
+{
+	double value;
+	memcpy(&value, &bits, sizeof(value));
+	snprintf(number, TABLE_NUMBER_SIZE, "%.15g", value);
+	if (strtod(number, NULL) != value)
+		snprintf(number, TABLE_NUMBER_SIZE, "%.17g", value);
+}
+
 void table_number(enum table_kind kind, const struct table_cell *cell,
 		  char number[TABLE_NUMBER_SIZE])
 {
@@ -89,6 +106,11 @@ void table_number(enum table_kind kind, const struct table_cell *cell,
 	else if (kind == TABLE_ERROR)
 		snprintf(number, TABLE_NUMBER_SIZE, "%" PRIu64 ".%04" PRIu64, value / 10000,
 			 value % 10000);
+	else if (kind == TABLE_DURATION)
+		snprintf(number, TABLE_NUMBER_SIZE, "%" PRIu64 ".%09" PRIu64, value / 1000000000,
+			 value % 1000000000);
+	else if (kind == TABLE_REAL)
+		write_real(value, number);
 	else if (kind == TABLE_ADDRESS)
 		snprintf(number, TABLE_NUMBER_SIZE, "0x%" PRIx64, value);
 	else

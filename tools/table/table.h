@@ -19,6 +19,8 @@ enum table_kind {
 	TABLE_ERROR, /* likewise, shown in percent points under "+-"; text: a mark in front, or
 			NULL. A column without errors is not shown */
 	TABLE_ADDRESS,
+	TABLE_DURATION, /* number: ns; text has a unit that fits, data seconds to the ns */
+	TABLE_REAL,     /* number: the bits of a double (table_set_real) */
 };
 
 /* Whether cells of the kind hold text; else a number. */
@@ -78,6 +80,8 @@ size_t table_drop_below(struct table *table, uint64_t least);
 #define TABLE_NUMBER_SIZE 40u
 void table_number(enum table_kind kind, const struct table_cell *cell,
 		  char number[TABLE_NUMBER_SIZE]);
+
+void table_set_real(struct table_cell *cell, double value);
 
 /* part of whole in 10^-6, rounded; 0 of 0 is 0. */
 uint64_t table_share(uint64_t part, uint64_t whole);

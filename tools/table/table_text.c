@@ -92,6 +92,22 @@ static const char *text_of(const struct table_cell *cell)
 	return cell->text ? cell->text : "";
 }
 
+static void print_duration(uint64_t ns, char number[TABLE_NUMBER_SIZE])
+{
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (ns < units[i].ns)
+			continue;
+		snprintf(number, TABLE_NUMBER_SIZE, "%.3f %s", (double)ns / (double)units[i].ns,
+			 units[i].name);
+		return;
+	}
+	snprintf(number, TABLE_NUMBER_SIZE, "%u ns", (unsigned)ns);
+}
+
 static void print_number(enum table_kind kind, const struct table_cell *cell,
 			 char number[TABLE_NUMBER_SIZE])
 {
@@ -104,6 +120,13 @@ static void print_number(enum table_kind kind, const struct table_cell *cell,
 		break;
 	case TABLE_SHARE:
 		snprintf(number, TABLE_NUMBER_SIZE, "%.1f %%", (double)cell->number / 1e4);
+		break;
+	case TABLE_REAL:
+		table_number(kind, cell, number);
+		snprintf(number, TABLE_NUMBER_SIZE, "%.6g", strtod(number, NULL));
+		break;
+	case TABLE_DURATION:
+		print_duration(cell->number, number);
 		break;
 	case TABLE_ERROR:
 		snprintf(number, TABLE_NUMBER_SIZE, "%s%.1f", text_of(cell),

@@ -114,8 +114,9 @@ START_TEST(test_least_share)
 	char *problem;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		ck_assert_int_eq(parse(&options, &problem, bad[i]), REPORT_OPTIONS_BAD);
-		ck_assert_str_eq(problem, "--min-percent: summary and quality have rows of any "
-					  "share; use --limit, or another report");
+		ck_assert_str_eq(problem,
+				 "--min-percent: summary, quality, tasks and counters have rows "
+				 "of any share; use --limit, or another report");
 		free(problem);
 	}
 	ck_assert_int_eq(parse(&options, &problem, "top-down --min-percent 1"), REPORT_OPTIONS_RUN);

@@ -1,0 +1,204 @@
+/* Reports of external data, and the filter by tasks, on samples at known times. */
+#include "tests/support/suite.h"
+#include "tests/tools/external/csv_file.h"
+#include "tests/tools/render_report.h"
+#include "tools/external/external_import.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Samples of 10 ms, 10 ms apart: at 10 to 40 ms `work` of thread 100 (process 100), at 50 and 60 ms
+ * `other` of thread 101 (process 100), at 70 ms `alien` of thread 102 (process 101). */
+static const struct build_sample samples[] = {
+	{.stack = "app:main app:work", .count = 4, .cpu_ms = 10},
+	{.stack = "app:main app:other", .count = 2, .cpu_ms = 10, .thread = 1},
+	{.stack = "lib:alien", .count = 1, .cpu_ms = 10, .thread = 2},
+};
+static const struct build_result result = {.samples = samples,
+					   .count = 3,
+					   .is_finalized = true,
+					   .is_lossless = true};
+
+/* The collection starts at 1000 ms of the clock. outer nests an inner of its own name; early and
+ * late touch: a moment at the border is late's. frame is of process 100, all of all. */
+static const char tasks[] = "name,start_tsc.CLOCK_MONOTONIC_RAW,end_tsc,pid,tid\n"
+			    "outer,1005000000,1055000000,100,100\n"
+			    "outer,1015000000,1025000000,100,100\n"
+			    "early,1005000000,1020000000,,100\n"
+			    "late,1020000000,1055000000,,100\n"
+			    "wrong,1005000000,1055000000,101,100\n"
+			    "frame,1035000000,1065000000,100,\n"
+			    "all,1035000000,1200000000,,\n"
+			    "all,1300000000,1300000000,,\n"
+			    "\"a, \"\"b\"\"\",1300000000,1300000001,,\n";
+static const char values[] = "tsc.CLOCK_MONOTONIC_RAW,way.COUNT,heat.INST,pid,tid\n"
+			     "1000000000,10,20.5,100,100\n"
+			     "1500000000,25,,100,100\n"
+			     "1600000000,5,19.5,100,100\n"
+			     "1600000000,7,,,\n";
+
+static void import(const char *name, const char *text)
+{
+	struct external_import import = {.result = build_path, .name = name};
+	ck_assert_uint_eq(profile_reader_open(build_path, &import.reader), 0);
+	import.fd = csv_file_of(text, strlen(text));
+	ck_assert_int_eq(external_import(&import), 0);
+	close(import.fd);
+	profile_reader_close(import.reader);
+}
+
+static void set_up(void)
+{
+	build_set_up();
+	build_result_write(build_path, &result);
+	import("t-hostname-box.csv", tasks);
+	import("v-hostname-box.csv", values);
+}
+
+static void expect(render_print *print, unsigned by, const char *option, const char *value,
+		   const char *expected)
+{
+	const char *arguments[] = {"--format", "csv", option, value, NULL};
+	char *text = render_file(build_path, print, by, arguments);
+	ck_assert_str_eq(text, expected);
+	free(text);
+}
+
+#define TASKS_HEADER                                                                       \
+	"Task,Kind,Count,Total Time,Average,Minimum,Maximum,First Start,CPU Time,Samples," \
+	"Top Functions\n"
+
+START_TEST(by_name)
+{
+	expect(report_tasks_print, TALLY_BY_THREAD, NULL, NULL,
+	       TASKS_HEADER
+	       "all,frame,2,0.165000000,0.082500000,0.000000000,0.165000000,0.035000,0.040000,4,"
+	       "\"other 50.0 %, work 25.0 %, alien 25.0 %\"\n"
+	       "outer,task,2,0.060000000,0.030000000,0.010000000,0.050000000,0.005000,0.040000,4,"
+	       "work 100.0 %\n"
+	       "wrong,task,1,0.050000000,0.050000000,0.050000000,0.050000000,0.005000,0.000000,0,\n"
+	       "late,task,1,0.035000000,0.035000000,0.035000000,0.035000000,0.020000,0.030000,3,"
+	       "work 100.0 %\n"
+	       "frame,frame,1,0.030000000,0.030000000,0.030000000,0.030000000,0.035000,0.030000,3,"
+	       "\"other 66.7 %, work 33.3 %\"\n"
+	       "early,task,1,0.015000000,0.015000000,0.015000000,0.015000000,0.005000,0.010000,1,"
+	       "work 100.0 %\n"
+	       "\"a, \"\"b\"\"\",frame,1,0.000000001,0.000000001,0.000000001,0.000000001,0.300000,"
+	       "0.000000,0,\n");
+}
+END_TEST
+
+START_TEST(slow_ones)
+{
+	expect(report_tasks_print, TALLY_BY_THREAD, "--filter", "function=work",
+	       TASKS_HEADER
+	       "all,frame,2,0.165000000,0.082500000,0.000000000,0.165000000,0.035000,0.010000,1,"
+	       "work 100.0 %\n"
+	       "outer,task,2,0.060000000,0.030000000,0.010000000,0.050000000,0.005000,0.040000,4,"
+	       "work 100.0 %\n"
+	       "wrong,task,1,0.050000000,0.050000000,0.050000000,0.050000000,0.005000,0.000000,0,\n"
+	       "late,task,1,0.035000000,0.035000000,0.035000000,0.035000000,0.020000,0.030000,3,"
+	       "work 100.0 %\n"
+	       "frame,frame,1,0.030000000,0.030000000,0.030000000,0.030000000,0.035000,0.010000,1,"
+	       "work 100.0 %\n"
+	       "early,task,1,0.015000000,0.015000000,0.015000000,0.015000000,0.005000,0.010000,1,"
+	       "work 100.0 %\n"
+	       "\"a, \"\"b\"\"\",frame,1,0.000000001,0.000000001,0.000000001,0.000000001,0.300000,"
+	       "0.000000,0,\n");
+}
+END_TEST
+
+START_TEST(counters)
+{
+	expect(report_counters_print, 0, NULL, NULL,
+	       "Counter,Kind,Process,PID,TID,Values,Increase,Mean,Minimum,Maximum,First,Last,Sum,"
+	       "First Time\n"
+	       "heat,INST,app,100,100,2,,20,19.5,20.5,20.5,19.5,40,0.000000\n"
+	       "way,COUNT,,,,1,0,7,7,7,7,7,7,0.600000\n"
+	       "way,COUNT,app,100,100,3,20,13.333333333333334,5,25,10,5,40,0.000000\n");
+}
+END_TEST
+
+/* Conditions on tasks and the CPU time and samples that meet them. */
+static const struct {
+	const char *condition;
+	const char *sum; /* the rows of hotspots: "FUNCTION,CPU,SAMPLES " each */
+} filters[] = {
+	{"task=outer", "work,0.040000,4 "},
+	{"task=early", "work,0.010000,1 "},
+	{"task=late", "work,0.030000,3 "},
+	{"task=~early|late", "work,0.040000,4 "},
+	{"task=wrong", ""},
+	{"task=frame", "other,0.020000,2 work,0.010000,1 "},
+	{"task=all", "other,0.020000,2 alien,0.010000,1 work,0.010000,1 "},
+	{"task=a, \"b\"", ""},
+	{"task=way", ""},
+};
+
+START_TEST(filter)
+{
+	const char *arguments[] = {"--format", "csv", "--filter", filters[_i].condition, NULL};
+	char *text = render_file(build_path, report_hotspots_print, 0, arguments);
+	char sums[200] = "";
+	for (char *line = strchr(text, '\n') + 1; *line; line = strchr(line, '\n') + 1) {
+		char *end = line;
+		for (int i = 0; i < 3; i++)
+			end = strchr(end, ',') + 1;
+		strncat(sums, line, (size_t)(end - line - 1));
+		strcat(sums, " ");
+	}
+	ck_assert_str_eq(sums, filters[_i].sum);
+	free(text);
+}
+END_TEST
+
+/* The report of a task has the time that the filter gives; in every report. */
+START_TEST(every_report)
+{
+	static const struct {
+		render_print *print;
+		unsigned by;
+	} reports[] = {{report_hotspots_print, 0},
+		       {report_top_down_print, 0},
+		       {report_bottom_up_print, 0},
+		       {report_modules_print, 0},
+		       {report_threads_print, TALLY_BY_THREAD},
+		       {report_tasks_print, TALLY_BY_THREAD}};
+	const char *arguments[] = {"--format", "csv", "--filter", "task=late", NULL};
+	for (size_t i = 0; i < sizeof(reports) / sizeof(reports[0]); i++) {
+		char *text = render_file(build_path, reports[i].print, reports[i].by, arguments);
+		ck_assert_msg(strstr(text, "0.030000"), "%s", text);
+		ck_assert_msg(!strstr(text, "0.070000") && !strstr(text, "0.040000,"), "%s", text);
+		free(text);
+	}
+}
+END_TEST
+
+/* Times of another host's file are dates. */
+START_TEST(foreign)
+{
+	build_result_write(build_path, &result);
+	import("t-hostname-other.csv",
+	       "name,start_tsc.UTC,end_tsc,pid,tid\n"
+	       "x,2023-11-14 22:13:20.035,2023-11-14 22:13:20.065,100,100\n");
+	expect(report_tasks_print, TALLY_BY_THREAD, NULL, NULL,
+	       TASKS_HEADER
+	       "x,frame,1,0.030000000,0.030000000,0.030000000,0.030000000,"
+	       "2023-11-14 22:13:20.035000 UTC,0.030000,3,\"other 66.7 %, work 33.3 %\"\n");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("tasks");
+	TCase *cases = tcase_create("all");
+	tcase_add_checked_fixture(cases, set_up, build_tear_down);
+	tcase_set_timeout(cases, 60);
+	tcase_add_test(cases, by_name);
+	tcase_add_test(cases, slow_ones);
+	tcase_add_test(cases, counters);
+	tcase_add_loop_test(cases, filter, 0, (int)(sizeof(filters) / sizeof(filters[0])));
+	tcase_add_test(cases, every_report);
+	tcase_add_test(cases, foreign);
+	suite_add_tcase(suite, cases);
+	return run_suite(suite);
+}

@@ -1,0 +1,205 @@
+#include "tools/intervals/spans.h"
+
+#include "containers/compare.h"
+#include "tools/memory/xalloc.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct span {
+	uint64_t start_tsc;
+	uint64_t end_tsc;
+	/* The latest end of the part of the owner's spans that this one is the middle of. */
+	uint64_t last_tsc;
+	uint32_t owner; /* index */
+	uint32_t item;
+};
+_Static_assert(sizeof(struct span) == 32, "as spans.h says");
+
+/* pid and tid as intervals have them; 0: any. Its spans are in the order of their starts. */
+struct spans_owner {
+	uint64_t key; /* pid, tid */
+	size_t first;
+	size_t count;
+};
+
+struct loading {
+	struct spans *spans;
+	spans_choice *choose;
+	void *user;
+	uint64_t *keys; /* of the spans: their owners are numbered at the end */
+	size_t key_capacity;
+};
+
+static uint64_t key_of(uint32_t pid, uint32_t tid)
+{
+	return (uint64_t)pid << 32 | tid;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	return compare_numbers(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+static int compare_spans(const void *a, const void *b)
+{
+	const struct span *left = a, *right = b;
+	int order = compare_numbers(left->owner, right->owner);
+	return order ? order : compare_numbers(left->start_tsc, right->start_tsc);
+}
+
+static const struct spans_owner *find_owner(const struct spans *spans, uint64_t key)
+{
+	size_t low = 0, high = spans->owner_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (spans->owners[middle].key < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < spans->owner_count && spans->owners[low].key == key ? &spans->owners[low]
+									 : NULL;
+}
+
+static bool take_interval(const struct profile_interval *interval, void *user)
+{
+	struct loading *loading = user;
+	struct spans *spans = loading->spans;
+	uint32_t item = loading->choose(interval, loading->user);
+	/* An interval without length holds no moment. */
+	if (item == SPANS_NOT || interval->end_tsc == interval->start_tsc)
+		return true;
+	xalloc_room(&spans->spans, &spans->capacity, spans->count + 1, sizeof(*spans->spans));
+	xalloc_room(&loading->keys, &loading->key_capacity, spans->count + 1,
+		    sizeof(*loading->keys));
+	loading->keys[spans->count] = key_of(interval->pid, interval->tid);
+	spans->spans[spans->count++] = (struct span){.start_tsc = interval->start_tsc,
+						     .end_tsc = interval->end_tsc,
+						     .item = item};
+	return true;
+}
+
+static void add_owner(struct spans *spans, uint64_t key)
+{
+	xalloc_room(&spans->owners, &spans->owner_capacity, spans->owner_count + 1,
+		    sizeof(*spans->owners));
+	spans->owners[spans->owner_count++] = (struct spans_owner){.key = key};
+}
+
+/* Numbers the owners in the order of their keys. */
+static void number_owners(struct loading *loading)
+{
+	struct spans *spans = loading->spans;
+	uint64_t *sorted = xalloc_zeroed(spans->count, sizeof(*sorted));
+	size_t distinct = 0;
+	/* Most neighbours have one owner. */
+	for (size_t i = 0; i < spans->count; i++)
+		if (i == 0 || loading->keys[i] != loading->keys[i - 1])
+			sorted[distinct++] = loading->keys[i];
+	if (distinct > 1)
+		qsort(sorted, distinct, sizeof(*sorted), compare_keys);
+	for (size_t i = 0; i < distinct; i++)
+		if (i == 0 || sorted[i] != sorted[i - 1])
+			add_owner(spans, sorted[i]);
+	free(sorted);
+	for (size_t i = 0; i < spans->count; i++) {
+		const struct spans_owner *owner = find_owner(spans, loading->keys[i]);
+		spans->spans[i].owner = (uint32_t)(owner - spans->owners);
+	}
+}
+
+static void sort_spans(struct spans *spans)
+{
+	bool is_sorted = true;
+	for (size_t i = 1; i < spans->count && is_sorted; i++)
+		is_sorted = compare_spans(&spans->spans[i - 1], &spans->spans[i]) <= 0;
+	if (!is_sorted)
+		qsort(spans->spans, spans->count, sizeof(*spans->spans), compare_spans);
+	for (size_t i = 0; i < spans->count; i++) {
+		struct spans_owner *owner = &spans->owners[spans->spans[i].owner];
+		if (owner->count++ == 0)
+			owner->first = i;
+	}
+}
+
+/* A part of sorted spans is a tree: its middle one, with the parts before and behind. */
+static uint64_t find_last(struct span *spans, size_t count)
+{
+	if (count == 0)
+		return 0;
+	struct span *middle = &spans[count / 2];
+	uint64_t before = find_last(spans, count / 2);
+	uint64_t behind = find_last(middle + 1, count - count / 2 - 1);
+	middle->last_tsc = middle->end_tsc;
+	if (before > middle->last_tsc)
+		middle->last_tsc = before;
+	if (behind > middle->last_tsc)
+		middle->last_tsc = behind;
+	return middle->last_tsc;
+}
+
+TBRW_U32 spans_load(struct spans *spans, struct profile_reader *reader, spans_choice *choose,
+		    void *user)
+{
+	struct loading loading = {.spans = spans, .choose = choose, .user = user};
+	*spans = (struct spans){0};
+	TBRW_U32 code = profile_reader_each_interval(reader, take_interval, &loading);
+	if (code == VT_SUCCESS && spans->count > 0) {
+		number_owners(&loading);
+		sort_spans(spans);
+		for (size_t i = 0; i < spans->owner_count; i++)
+			find_last(spans->spans + spans->owners[i].first, spans->owners[i].count);
+	}
+	free(loading.keys);
+	if (code != VT_SUCCESS)
+		spans_finish(spans);
+	return code;
+}
+
+void spans_finish(struct spans *spans)
+{
+	free(spans->spans);
+	free(spans->owners);
+	memset(spans, 0, sizeof(*spans));
+}
+
+struct query {
+	uint64_t tsc;
+	spans_callback *callback;
+	void *user;
+};
+
+static bool visit_part(const struct query *query, const struct span *spans, size_t count)
+{
+	while (count > 0) {
+		const struct span *middle = &spans[count / 2];
+		if (middle->last_tsc <= query->tsc)
+			return true;
+		if (!visit_part(query, spans, count / 2))
+			return false;
+		if (middle->start_tsc > query->tsc)
+			return true;
+		if (middle->end_tsc > query->tsc && !query->callback(middle->item, query->user))
+			return false;
+		spans = middle + 1;
+		count -= count / 2 + 1;
+	}
+	return true;
+}
+
+bool spans_at(const struct spans *spans, uint32_t pid, uint32_t tid, uint64_t tsc,
+	      spans_callback *callback, void *user)
+{
+	const uint64_t keys[] = {key_of(pid, tid), key_of(0, tid), key_of(pid, 0), key_of(0, 0)};
+	const struct query query = {tsc, callback, user};
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		/* Ids of 0 in the sample make keys the same. */
+		bool is_first = true;
+		for (size_t k = 0; k < i; k++)
+			is_first = is_first && keys[k] != keys[i];
+		const struct spans_owner *owner = is_first ? find_owner(spans, keys[i]) : NULL;
+		if (owner && !visit_part(&query, spans->spans + owner->first, owner->count))
+			return false;
+	}
+	return true;
+}

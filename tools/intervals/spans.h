@@ -1,0 +1,42 @@
+/*
+ * The intervals of a result by thread and time, to ask which ones a sample lies in. A task holds
+ * the samples of its thread, a frame those of all threads of its process, or of all processes. A
+ * start belongs to an interval, an end does not. Intervals may nest and overlap.
+ */
+#ifndef TOOLS_INTERVALS_SPANS_H
+#define TOOLS_INTERVALS_SPANS_H
+
+#include "profile/read/external.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SPANS_NOT UINT32_MAX /* no item: the interval is left out */
+
+/* The caller's item for an interval; several may have one. */
+typedef uint32_t spans_choice(const struct profile_interval *interval, void *user);
+
+struct span;
+struct spans_owner;
+
+struct spans { /* all zero: none */
+	struct span *spans;
+	size_t count;
+	size_t capacity;
+	struct spans_owner *owners;
+	size_t owner_count;
+	size_t owner_capacity;
+};
+
+/* Reads the intervals, 32 bytes of memory each. Returns the reader's code. */
+TBRW_U32 spans_load(struct spans *spans, struct profile_reader *reader, spans_choice *choose,
+		    void *user);
+void spans_finish(struct spans *spans);
+
+/* Calls back for each interval with the sample's moment; the callback returns false to stop.
+ * Returns false if it stopped. Time: logarithm of the count, for each interval found. */
+typedef bool spans_callback(uint32_t item, void *user);
+bool spans_at(const struct spans *spans, uint32_t pid, uint32_t tid, uint64_t tsc,
+	      spans_callback *callback, void *user);
+
+#endif

@@ -1,0 +1,371 @@
+/* Tasks and frames: a row for each name, or for each one that was slow. */
+#include "containers/compare.h"
+#include "profile/read/external.h"
+#include "tools/intervals/spans.h"
+#include "tools/memory/index_map.h"
+#include "tools/memory/xalloc.h"
+#include "tools/report/report.h"
+#include "tools/stacks/sampled_result.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Named in a row. */
+enum { TOP_FUNCTIONS = 3 };
+
+/* Intervals of a name and kind, of this host or of others; or one interval. */
+struct task_row {
+	const char *name;
+	uint32_t kind; /* enum profile_series_kind */
+	bool is_foreign;
+	uint64_t count;
+	uint64_t total_ns, least_ns, most_ns;
+	uint64_t start_tsc; /* of the first one */
+	uint32_t pid, tid;  /* of the last one */
+	uint64_t cpu_ns;    /* inside */
+	uint64_t samples;
+	uint64_t seen; /* the sample counted last, plus 1 */
+	char *start;   /* texts of the table */
+	char *top;
+};
+
+/* Time of a function in a row. */
+struct inside {
+	uint32_t row;
+	uint32_t function;
+	uint64_t cpu_ns;
+};
+
+struct tasks {
+	const struct report_input *input;
+	struct task_row *rows;
+	size_t row_count;
+	size_t row_capacity;
+	struct index_map names;
+	uint32_t *row_of_series; /* without a threshold */
+	struct spans spans;
+	struct inside *insides;
+	struct index_map inside_map;
+	struct call_path call_path;
+	/* The present sample. */
+	const struct tally_sample *sample;
+	uint64_t sample_number;
+	uint32_t function;
+};
+
+enum task_value {
+	TASK_NAME,
+	TASK_KIND,
+	TASK_COUNT,
+	TASK_TOTAL,
+	TASK_AVERAGE,
+	TASK_LEAST,
+	TASK_MOST,
+	TASK_START,
+	TASK_PID,
+	TASK_TID,
+	TASK_CPU,
+	TASK_SAMPLES,
+	TASK_TOP,
+};
+
+static const struct table_column kind_columns[] = {
+	[TASK_NAME] = {"Task", "task", TABLE_NAME, TABLE_ALL},
+	[TASK_KIND] = {"Kind", "kind", TABLE_TEXT, TABLE_ALL},
+	[TASK_COUNT] = {"Count", "count", TABLE_COUNT, TABLE_ALL},
+	[TASK_TOTAL] = {"Total Time", "total_s", TABLE_DURATION, TABLE_ALL},
+	[TASK_AVERAGE] = {"Average", "average_s", TABLE_DURATION, TABLE_ALL},
+	[TASK_LEAST] = {"Minimum", "minimum_s", TABLE_DURATION, TABLE_ALL},
+	[TASK_MOST] = {"Maximum", "maximum_s", TABLE_DURATION, TABLE_ALL},
+	[TASK_START] = {"First Start", "first_start", TABLE_TEXT, TABLE_ALL | TABLE_OPTIONAL},
+	[TASK_CPU] = {"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_ALL},
+	[TASK_SAMPLES] = {"Samples", "samples", TABLE_COUNT, TABLE_DATA},
+	[TASK_TOP] = {"Top Functions", "top_functions", TABLE_TEXT, TABLE_ALL | TABLE_OPTIONAL},
+};
+
+static const struct table_column single_columns[] = {
+	[TASK_NAME] = {"Task", "task", TABLE_NAME, TABLE_ALL},
+	[TASK_KIND] = {"Kind", "kind", TABLE_TEXT, TABLE_ALL},
+	[TASK_TOTAL] = {"Time", "time_s", TABLE_DURATION, TABLE_ALL},
+	[TASK_START] = {"Start", "start", TABLE_TEXT, TABLE_ALL},
+	[TASK_PID] = {"PID", "pid", TABLE_ID, TABLE_ALL},
+	[TASK_TID] = {"TID", "tid", TABLE_ID, TABLE_ALL},
+	[TASK_CPU] = {"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_ALL},
+	[TASK_SAMPLES] = {"Samples", "samples", TABLE_COUNT, TABLE_DATA},
+	[TASK_TOP] = {"Top Functions", "top_functions", TABLE_TEXT, TABLE_ALL | TABLE_OPTIONAL},
+};
+
+char *report_external_time(const struct profile_reader *reader, uint64_t tsc, bool is_foreign)
+{
+	char date[32];
+	struct tm parts;
+	if (is_foreign) {
+		uint64_t ns = profile_reader_date_ns(reader, tsc);
+		time_t seconds = (time_t)(ns / 1000000000);
+		if (!gmtime_r(&seconds, &parts) ||
+		    strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &parts) == 0)
+			return xalloc_text("");
+		return xalloc_printf("%s.%06u UTC", date, (unsigned)(ns % 1000000000 / 1000));
+	}
+	uint64_t raw_ns = profile_reader_raw_ns(reader, tsc);
+	uint64_t start_ns = profile_reader_clock_count(reader) > 0
+				    ? profile_reader_clock(reader, 0)->raw_ns
+				    : 0;
+	uint64_t us = (raw_ns > start_ns ? raw_ns - start_ns : start_ns - raw_ns) / 1000;
+	return xalloc_printf("%s%" PRIu64 ".%06" PRIu64, raw_ns < start_ns ? "-" : "", us / 1000000,
+			     us % 1000000);
+}
+
+static bool is_same_row(const void *item, const void *wanted)
+{
+	const struct task_row *row = item, *other = wanted;
+	return row->kind == other->kind && row->is_foreign == other->is_foreign &&
+	       strcmp(row->name, other->name) == 0;
+}
+
+static struct task_row describe_series(const struct profile_reader *reader, uint32_t series)
+{
+	const struct profile_series *record = profile_reader_series(reader, series);
+	const struct profile_source *source = profile_reader_source(reader, record->source);
+	return (struct task_row){.name = profile_reader_series_name(reader, series),
+				 .kind = record->kind,
+				 .is_foreign = (source->flags & PROFILE_SOURCE_FOREIGN) != 0};
+}
+
+/* Sources may have series of one name: they share a row. */
+static void make_rows(struct tasks *tasks)
+{
+	const struct profile_reader *reader = tasks->input->reader;
+	uint32_t count = profile_reader_series_count(reader);
+	tasks->row_of_series = xalloc_zeroed(count, sizeof(*tasks->row_of_series));
+	for (uint32_t i = 0; i < count; i++) {
+		struct task_row row = describe_series(reader, i);
+		tasks->row_of_series[i] = SPANS_NOT;
+		if (row.kind > PROFILE_SERIES_TASK)
+			continue;
+		uint64_t hash = index_map_hash_text(&tasks->names, row.name) ^ row.kind;
+		tasks->row_of_series[i] = index_map_enter(&tasks->names, &tasks->rows, &row,
+							  sizeof(row), hash, is_same_row);
+	}
+	tasks->row_count = index_map_count(&tasks->names);
+}
+
+static void add_interval(struct task_row *row, const struct profile_interval *interval, uint64_t ns)
+{
+	if (row->count == 0 || ns < row->least_ns)
+		row->least_ns = ns;
+	if (ns > row->most_ns)
+		row->most_ns = ns;
+	if (row->count == 0 || interval->start_tsc < row->start_tsc)
+		row->start_tsc = interval->start_tsc;
+	row->pid = interval->pid;
+	row->tid = interval->tid;
+	row->total_ns += ns;
+	row->count++;
+}
+
+/* The row of an interval: that of its name; one of its own, if slow ones are asked for. */
+static uint32_t choose_row(const struct profile_interval *interval, void *user)
+{
+	struct tasks *tasks = user;
+	const struct profile_reader *reader = tasks->input->reader;
+	const struct report_options *options = tasks->input->options;
+	uint64_t ns = profile_reader_raw_ns(reader, interval->end_tsc) -
+		      profile_reader_raw_ns(reader, interval->start_tsc);
+	size_t row;
+	if (options->has_threshold) {
+		if (ns <= options->threshold_ns || tasks->row_count >= SPANS_NOT)
+			return SPANS_NOT;
+		xalloc_room(&tasks->rows, &tasks->row_capacity, tasks->row_count + 1,
+			    sizeof(*tasks->rows));
+		row = tasks->row_count++;
+		tasks->rows[row] = describe_series(reader, interval->series);
+	} else {
+		row = tasks->row_of_series[interval->series];
+	}
+	add_interval(&tasks->rows[row], interval, ns);
+	return (uint32_t)row;
+}
+
+static bool is_same_inside(const void *item, const void *wanted)
+{
+	const struct inside *inside = item, *other = wanted;
+	return inside->row == other->row && inside->function == other->function;
+}
+
+static void add_inside(struct tasks *tasks, uint32_t row, uint32_t function, uint64_t cpu_ns)
+{
+	const struct inside wanted = {.row = row, .function = function};
+	const uint32_t key[] = {row, function};
+	if (cpu_ns == 0)
+		return;
+	uint32_t at = index_map_enter(&tasks->inside_map, &tasks->insides, &wanted, sizeof(wanted),
+				      index_map_hash(&tasks->inside_map, key, sizeof(key)),
+				      is_same_inside);
+	tasks->insides[at].cpu_ns += cpu_ns;
+}
+
+/* Nested tasks of one name count a sample once. */
+static bool count_sample(uint32_t item, void *user)
+{
+	struct tasks *tasks = user;
+	const struct tally_sample *sample = tasks->sample;
+	struct task_row *row = &tasks->rows[item];
+	if (row->seen == tasks->sample_number)
+		return true;
+	row->seen = tasks->sample_number;
+	row->samples++;
+	row->cpu_ns += sample->cpu_ns + sample->kernel_ns;
+	add_inside(tasks, item, tasks->function, sample->cpu_ns);
+	add_inside(tasks, item, FUNCTION_KERNEL, sample->kernel_ns);
+	return true;
+}
+
+static bool take_sample(const struct tally_sample *sample, void *user)
+{
+	struct tasks *tasks = user;
+	const struct report_input *input = tasks->input;
+	const struct profile_sample_info *info = sample->info;
+	bool is_kernel = info->stack.kernel_us == PROFILE_KERNEL_ALL;
+	call_path_of_stack(&tasks->call_path, input->reader, input->functions,
+			   is_kernel ? TALLY_KERNEL : info->stack.node, info->stack.state,
+			   input->options->mode);
+	tasks->function = call_path_leaf(&tasks->call_path);
+	tasks->sample = sample;
+	tasks->sample_number++;
+	if (filter_takes_function(&input->options->filter,
+				  functions_at(input->functions, tasks->function),
+				  functions_dso_of(input->functions, tasks->function)))
+		spans_at(&tasks->spans, info->pid, info->tid, info->tsc, count_sample, tasks);
+	return true;
+}
+
+static int compare_insides(const void *a, const void *b)
+{
+	const struct inside *left = a, *right = b;
+	int order = compare_numbers(left->row, right->row);
+	if (!order)
+		order = compare_numbers(right->cpu_ns, left->cpu_ns);
+	return order ? order : compare_numbers(left->function, right->function);
+}
+
+static void name_tops(struct tasks *tasks)
+{
+	const struct functions *functions = tasks->input->functions;
+	size_t count = index_map_count(&tasks->inside_map), in_row = 0;
+	if (count > 1)
+		qsort(tasks->insides, count, sizeof(*tasks->insides), compare_insides);
+	for (size_t i = 0; i < count; i++) {
+		const struct inside *inside = &tasks->insides[i];
+		struct task_row *row = &tasks->rows[inside->row];
+		in_row = i > 0 && inside->row == inside[-1].row ? in_row + 1 : 0;
+		if (in_row >= TOP_FUNCTIONS)
+			continue;
+		char *longer = xalloc_printf("%s%s%s %.1f %%", row->top ? row->top : "",
+					     row->top ? ", " : "",
+					     functions_at(functions, inside->function)->name,
+					     table_percent(inside->cpu_ns, row->cpu_ns));
+		free(row->top);
+		row->top = longer;
+	}
+}
+
+/* The longest first. */
+static int compare_rows(const void *a, const void *b)
+{
+	const struct task_row *left = a, *right = b;
+	int order = compare_numbers(right->total_ns, left->total_ns);
+	if (!order)
+		order = strcmp(left->name, right->name);
+	if (!order)
+		order = compare_numbers(left->kind, right->kind);
+	return order ? order : compare_numbers(left->start_tsc, right->start_tsc);
+}
+
+static void fill_row(struct tasks *tasks, struct task_row *row, struct table_cell *cells)
+{
+	row->start = report_external_time(tasks->input->reader, row->start_tsc, row->is_foreign);
+	cells[TASK_NAME].text = row->name;
+	cells[TASK_KIND].text = row->kind == PROFILE_SERIES_TASK ? "task" : "frame";
+	cells[TASK_TOTAL].number = row->total_ns;
+	cells[TASK_START].text = row->start;
+	cells[TASK_CPU].number = row->cpu_ns;
+	cells[TASK_SAMPLES].number = row->samples;
+	cells[TASK_TOP].text = row->top;
+	cells[TASK_COUNT].number = row->count;
+	cells[TASK_AVERAGE].number = row->total_ns / row->count;
+	cells[TASK_LEAST].number = row->least_ns;
+	cells[TASK_MOST].number = row->most_ns;
+	cells[TASK_PID].number = row->pid;
+	cells[TASK_PID].is_unknown = row->pid == 0;
+	cells[TASK_TID].number = row->tid;
+	cells[TASK_TID].is_unknown = row->tid == 0;
+}
+
+static void print_table(struct tasks *tasks, FILE *stream, unsigned width)
+{
+	const struct report_input *input = tasks->input;
+	bool is_single = input->options->has_threshold;
+	const struct table_column *all = is_single ? single_columns : kind_columns;
+	struct table_column columns[TASK_TOP + 1];
+	enum task_value values[TASK_TOP + 1];
+	struct table_cell cells[TASK_TOP + 1];
+	struct table table;
+	uint32_t limit = input->options->limit;
+	size_t count = 0;
+	for (int i = 0; i <= TASK_TOP; i++) {
+		if (!all[i].title)
+			continue;
+		columns[count] = all[i];
+		values[count++] = (enum task_value)i;
+	}
+	table_init(&table, columns, count);
+	for (size_t i = 0; i < tasks->row_count && (limit == 0 || table.row_count < limit); i++) {
+		if (tasks->rows[i].count == 0)
+			continue;
+		memset(cells, 0, sizeof(cells));
+		fill_row(tasks, &tasks->rows[i], cells);
+		struct table_cell *row = table_add_row(&table);
+		for (size_t k = 0; k < count; k++)
+			row[k] = cells[values[k]];
+	}
+	report_print_table(input, &table, 0, stream, width);
+	table_finish(&table);
+}
+
+static void free_tasks(struct tasks *tasks)
+{
+	for (size_t i = 0; i < tasks->row_count; i++) {
+		free(tasks->rows[i].start);
+		free(tasks->rows[i].top);
+	}
+	free(tasks->rows);
+	free(tasks->row_of_series);
+	free(tasks->insides);
+	index_map_finish(&tasks->names);
+	index_map_finish(&tasks->inside_map);
+	call_path_finish(&tasks->call_path);
+	spans_finish(&tasks->spans);
+}
+
+void report_tasks_print(const struct report_input *input, FILE *stream, unsigned width)
+{
+	struct tasks tasks = {.input = input};
+	TBRW_U32 code = VT_SUCCESS;
+	if (!input->options->has_threshold)
+		make_rows(&tasks);
+	code = spans_load(&tasks.spans, input->reader, choose_row, &tasks);
+	if (code == VT_SUCCESS && tasks.spans.count > 0)
+		code = tally_each_sample(&input->tally, input->reader, &input->options->filter,
+					 take_sample, &tasks);
+	if (code == VT_SUCCESS) {
+		name_tops(&tasks);
+		if (tasks.row_count > 1)
+			qsort(tasks.rows, tasks.row_count, sizeof(*tasks.rows), compare_rows);
+		print_table(&tasks, stream, width);
+	} else {
+		sampled_result_explain(input->path, code);
+	}
+	free_tasks(&tasks);
+}

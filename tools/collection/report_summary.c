@@ -80,16 +80,10 @@ static void print_part(const char *label, uint64_t part_ns, uint64_t all_ns, FIL
 		table_percent(part_ns, all_ns));
 }
 
-/* A filter asks for a part; time of no known thread is in no part. */
-static uint64_t threadless_ns(const struct report_input *input, const struct overview *overview)
-{
-	return input->options->filter.count == 0 ? overview->unattributed_ns : 0;
-}
-
 static void print_times(const struct report_input *input, const struct overview *overview,
 			FILE *stream)
 {
-	uint64_t unattributed_ns = threadless_ns(input, overview);
+	uint64_t unattributed_ns = tally_threadless_ns(input->reader, &input->options->filter);
 	struct overview_number cpu = {overview->cpu_ns + unattributed_ns, true};
 	struct overview_number paused = {overview->notes[PROFILE_NOTE_PAUSED].value, true};
 	print_seconds(stream, "Elapsed Time:", overview->notes[PROFILE_NOTE_ELAPSED]);
@@ -308,8 +302,9 @@ static void print_as_text(const struct report_input *input, const struct overvie
 	lines_end(&lines, LINES_LABEL_WIDTH, width, stream);
 	fputs("\nTop Hotspots", stream);
 	/* Else the shares are the same as those of the headline. */
-	if (threadless_ns(input, overview) >= SHOWN_MIN_NS &&
-	    threadless_ns(input, overview) > overview->cpu_ns / BASE_SHARE)
+	if (tally_threadless_ns(input->reader, &input->options->filter) >= SHOWN_MIN_NS &&
+	    tally_threadless_ns(input->reader, &input->options->filter) >
+		    overview->cpu_ns / BASE_SHARE)
 		fprintf(stream, ", of %.3f s in known threads", (double)overview->cpu_ns / 1e9);
 	fputc('\n', stream);
 	report_top_functions(input, limit, stream, width);
@@ -424,7 +419,8 @@ static struct json_object *summary_object(const struct report_input *input,
 		{"out_of_order", json_object_new_uint64(notes[PROFILE_NOTE_OUT_OF_ORDER].value)},
 		{"kernel_time.where", text_object(overview_kernel_key(overview))},
 		{"kernel_time.in_no_function_s", time_object(tally->kernel_ns)},
-		{"of_no_known_thread_s", time_object(threadless_ns(input, overview))},
+		{"of_no_known_thread_s",
+		 time_object(tally_threadless_ns(input->reader, &input->options->filter))},
 		{"sampling.times", text_object(overview_sampling_key(overview))},
 		{"sampling.tick_s", seconds_object(notes[PROFILE_NOTE_TICK])},
 		{"sampling.seed", number_object(notes[PROFILE_NOTE_SEED])},

@@ -43,9 +43,7 @@ bool report_shows_no_sample(const struct tally *tally)
 uint64_t report_threadless_ns(const struct report_input *input)
 {
 	uint64_t known_ns = input->tally.cpu_ns + input->tally.rest_ns;
-	uint64_t threadless_ns = profile_reader_unattributed_ns(input->reader);
-	if (input->options->filter.count > 0)
-		return 0;
+	uint64_t threadless_ns = tally_threadless_ns(input->reader, &input->options->filter);
 	return threadless_ns > known_ns / 2000 ? threadless_ns : 0;
 }
 

@@ -36,6 +36,12 @@ const char *tally_thread_name(const struct profile_reader *reader, uint32_t thre
 	return thread == PROFILE_NONE ? "" : profile_reader_thread(reader, thread)->name;
 }
 
+uint64_t tally_threadless_ns(const struct profile_reader *reader, const struct filter *filter)
+{
+	bool is_part = filter->count > 0 || filter_has_times(filter);
+	return is_part ? 0 : profile_reader_unattributed_ns(reader);
+}
+
 bool tally_takes_thread(const struct profile_reader *reader, const struct filter *filter,
 			uint32_t thread)
 {

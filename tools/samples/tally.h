@@ -79,6 +79,10 @@ void tally_finish(struct tally *tally);
 
 void tally_add_guesses(struct tally_guesses *sum, const struct tally_guesses *more);
 
+/* CPU time of no known thread, of a whole run: a filter asks for a part, and such time is in none.
+ */
+uint64_t tally_threadless_ns(const struct profile_reader *reader, const struct filter *filter);
+
 /* Whether the filter's conditions on process and thread hold for a thread of the reader. */
 bool tally_takes_thread(const struct profile_reader *reader, const struct filter *filter,
 			uint32_t thread);

@@ -73,8 +73,7 @@ struct stack_owner weighted_stacks_owner_of_thread(const struct weighted_stacks 
 
 uint64_t weighted_stacks_threadless_ns(const struct weighted_stacks *stacks)
 {
-	bool is_part = stacks->filter->count > 0 || filter_has_times(stacks->filter);
-	return is_part ? 0 : profile_reader_unattributed_ns(stacks->reader);
+	return tally_threadless_ns(stacks->reader, stacks->filter);
 }
 
 struct weighted_stacks_thread {

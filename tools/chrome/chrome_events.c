@@ -21,6 +21,11 @@ struct chrome_thread chrome_thread_of(const struct timeline *timeline)
 				      make_number(timeline->tid, timeline->earlier_threads)};
 }
 
+struct chrome_thread chrome_nobody(void)
+{
+	return (struct chrome_thread){2 * PID_LIMIT, 2 * PID_LIMIT};
+}
+
 void chrome_open_event(struct json_writer *json, const char *phase, const char *name,
 		       const struct chrome_thread *thread)
 {
@@ -29,6 +34,16 @@ void chrome_open_event(struct json_writer *json, const char *phase, const char *
 	json_write_text(json, "name", name);
 	json_write_number(json, "pid", thread->pid);
 	json_write_number(json, "tid", thread->tid);
+}
+
+void chrome_write_name(struct json_writer *json, const char *event,
+		       const struct chrome_thread *thread, const char *name)
+{
+	chrome_open_event(json, "M", event, thread);
+	json_open_object(json, "args");
+	json_write_text(json, "name", name);
+	json_close_object(json);
+	json_close_object(json);
 }
 
 void chrome_write_us(struct json_writer *json, const char *name, uint64_t ns)

@@ -16,10 +16,16 @@ struct chrome_thread {
 };
 
 struct chrome_thread chrome_thread_of(const struct timeline *timeline);
+/* In place of a process that is not said. */
+struct chrome_thread chrome_nobody(void);
 
 /* Opens an event; the caller adds members and closes the object. Phases: "X", ... */
 void chrome_open_event(struct json_writer *json, const char *phase, const char *name,
 		       const struct chrome_thread *thread);
+
+/* A whole event: "process_name" or "thread_name". */
+void chrome_write_name(struct json_writer *json, const char *event,
+		       const struct chrome_thread *thread, const char *name);
 
 /* A member in the format's unit, us, exactly. */
 void chrome_write_us(struct json_writer *json, const char *name, uint64_t ns);

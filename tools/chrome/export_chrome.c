@@ -2,6 +2,7 @@
 #include "tools/chrome/export_chrome.h"
 
 #include "tools/chrome/chrome_events.h"
+#include "tools/chrome/chrome_external.h"
 #include "tools/chrome/chrome_samples.h"
 #include "tools/collection/overview.h"
 #include "tools/json/json_writer.h"
@@ -23,16 +24,6 @@ struct run {
 	uint64_t cpu_ns; /* 0: no run */
 };
 
-static void write_name(struct json_writer *json, const char *event,
-		       const struct chrome_thread *thread, const char *name)
-{
-	chrome_open_event(json, "M", event, thread);
-	json_open_object(json, "args");
-	json_write_text(json, "name", name);
-	json_close_object(json);
-	json_close_object(json);
-}
-
 /* Numbers that were used again are not those of the system: the name says the right one. */
 static void write_number_name(struct json_writer *json, const char *event,
 			      const struct chrome_thread *thread, const char *name,
@@ -40,7 +31,7 @@ static void write_number_name(struct json_writer *json, const char *event,
 {
 	char *again =
 		earlier > 0 ? xalloc_printf("%s (%s %" PRIu32 " again)", name, what, number) : NULL;
-	write_name(json, event, thread, again ? again : name);
+	chrome_write_name(json, event, thread, again ? again : name);
 	free(again);
 }
 
@@ -156,7 +147,7 @@ static void write_metadata(struct exporting *exporting)
 	json_close_object(json);
 }
 
-static void write_file(struct exporting *exporting)
+static TBRW_U32 write_file(struct exporting *exporting)
 {
 	struct json_writer *json = &exporting->json;
 	const struct timelines *timelines = exporting->timelines;
@@ -168,10 +159,12 @@ static void write_file(struct exporting *exporting)
 		if (!timelines->timelines[i].is_threadless || timelines->timelines[i].cpu_ns > 0)
 			write_thread(exporting, i);
 	}
+	TBRW_U32 code = chrome_external_write(timelines->stacks, json);
 	json_close_array(json);
 	write_metadata(exporting);
 	json_close_object(json);
 	putc('\n', json->stream);
+	return code;
 }
 
 TBRW_U32 export_chrome_write(struct weighted_stacks *stacks, const struct export_options *options,
@@ -186,7 +179,7 @@ TBRW_U32 export_chrome_write(struct weighted_stacks *stacks, const struct export
 							   .mode = stacks->mode}}};
 	TBRW_U32 code = timelines_collect(&timelines, stacks, TIMELINE_BY_SAMPLE);
 	if (code == VT_SUCCESS)
-		write_file(&exporting);
+		code = write_file(&exporting);
 	timelines_finish(&timelines);
 	chrome_samples_finish(&exporting.samples);
 	return code;

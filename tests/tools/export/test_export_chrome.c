@@ -1,9 +1,12 @@
 /* Chrome's trace events of results with known content, as a reader of JSON reads them. */
+#include "profile/read/external.h"
+#include "profile/write/writer.h"
 #include "tests/support/suite.h"
 #include "tests/tools/export/hostile_result.h"
 #include "tests/tools/known_result.h"
 #include <check.h>
 #include <json-c/json.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,6 +250,86 @@ START_TEST(test_chunks)
 }
 END_TEST
 
+static void add_record(struct profile_writer *writer, enum profile_stream stream,
+		       const void *record, const char *const *texts)
+{
+	ck_assert_uint_eq(profile_writer_add(writer, stream, record, texts, NULL), VT_SUCCESS);
+}
+
+/* TSC 5000 is the start, and 2 of it a ns. */
+static void add_external(void)
+{
+	static const char *const source[] = {"a.csv", "host"};
+	static const char *const names[] = {"load", "a \"task\"", "MHz", "faults"};
+	static const unsigned kinds[] = {PROFILE_SERIES_FRAME, PROFILE_SERIES_TASK,
+					 PROFILE_SERIES_INST, PROFILE_SERIES_COUNT};
+	static const struct profile_interval intervals[] = {
+		{.start_tsc = 5000, .end_tsc = 9000},
+		{.start_tsc = 7000, .end_tsc = 11000, .series = 1, .pid = 100, .tid = 101},
+	};
+	struct profile_counter values[] = {
+		{.tsc = 7000, .series = 2, .flags = PROFILE_COUNTER_REAL},
+		{.tsc = 9000, .series = 3, .pid = 100, .tid = 101, .value = UINT64_MAX},
+		{.tsc = 9000, .series = 2, .flags = PROFILE_COUNTER_REAL},
+	};
+	const double reals[] = {0.5, (double)INFINITY};
+	struct profile_writer *writer;
+	memcpy(&values[0].value, &reals[0], sizeof(reals[0]));
+	memcpy(&values[2].value, &reals[1], sizeof(reals[1]));
+	ck_assert_uint_eq(profile_external_writer_begin(path, &writer), VT_SUCCESS);
+	add_record(writer, PROFILE_STREAM_SOURCES,
+		   &(struct profile_source){.clock = PROFILE_CLOCK_RAW}, source);
+	for (size_t i = 0; i < 4; i++)
+		add_record(writer, PROFILE_STREAM_SERIES,
+			   &(struct profile_series){.kind = kinds[i]}, &names[i]);
+	for (size_t i = 0; i < 2; i++)
+		add_record(writer, PROFILE_STREAM_INTERVALS, &intervals[i], NULL);
+	for (size_t i = 0; i < 3; i++)
+		add_record(writer, PROFILE_STREAM_COUNTERS, &values[i], NULL);
+	ck_assert_uint_eq(profile_external_writer_finish(writer), VT_SUCCESS);
+}
+
+static void expect_end(struct json_object *file, const char *phase, int tid, const char *name,
+		       const char *category, double us)
+{
+	size_t at = 0;
+	struct json_object *event = next_event(file, phase, tid, &at);
+	ck_assert_ptr_nonnull(event);
+	ck_assert_str_eq(text_of(event, "name"), name);
+	ck_assert_str_eq(text_of(event, "cat"), category);
+	ck_assert_double_eq(number_of(event, "ts"), us);
+	ck_assert_ptr_null(next_event(file, phase, tid, &at));
+}
+
+static void expect_value(struct json_object *file, int tid, const char *name, double us,
+			 double value)
+{
+	size_t at = 0;
+	struct json_object *event = next_event(file, "C", tid, &at);
+	ck_assert_ptr_nonnull(event);
+	ck_assert_str_eq(text_of(event, "name"), name);
+	ck_assert_double_eq(number_of(event, "ts"), us);
+	ck_assert_double_eq(number_of(member(event, "args"), "value"), value);
+	ck_assert_ptr_null(next_event(file, "C", tid, &at));
+}
+
+/* What is said of no process has a place of its own; values that JSON does not have are left out.
+ */
+START_TEST(test_external)
+{
+	build_result_write(path, &known);
+	add_external();
+	struct json_object *file = export_result();
+	expect_end(file, "b", 2 * PID_LIMIT, "load", "frame", 0);
+	expect_end(file, "e", 2 * PID_LIMIT, "load", "frame", 2);
+	expect_end(file, "b", 101, "a \"task\"", "task", 1);
+	expect_end(file, "e", 101, "a \"task\"", "task", 3);
+	expect_value(file, 2 * PID_LIMIT, "MHz", 1, 0.5);
+	expect_value(file, 101, "faults", 2, -1);
+	json_object_put(file);
+}
+END_TEST
+
 START_TEST(test_hostile_names)
 {
 	hostile_result_write(path);
@@ -292,6 +375,7 @@ int main(void)
 	tcase_add_test(cases, test_states);
 	tcase_add_test(cases, test_kernel_time);
 	tcase_add_test(cases, test_chunks);
+	tcase_add_test(cases, test_external);
 	tcase_add_test(cases, test_hostile_names);
 	tcase_add_test(cases, test_no_samples);
 	suite_add_tcase(suite, cases);

@@ -1,6 +1,5 @@
 /* tbconvert: exports a result for other tools, and completes results. */
 #include "tools/convert/command.h"
-#include "tools/formats/export_format.h"
 #include "tools/terminal/diagnose.h"
 #include "tools/text/suggest.h"
 #include <signal.h>
@@ -24,25 +23,23 @@ static const struct command commands[] = {
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
-static void print_help(void)
+static void print_commands(void)
 {
 	puts("Usage: tbconvert COMMAND [options] [RESULT]\n"
-	     "RESULT is a result directory or its tb5 file; without one, the newest result in the\n"
-	     "current directory.\n\nCommands:");
+	     "RESULT is a result directory or its tb5 file; without one, the newest result in\n"
+	     "the current directory.\n\nCommands:");
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		printf("  tbconvert %s %s\n      %s\n", commands[i].name, commands[i].usage,
 		       commands[i].what);
-	puts("\nOptions of export:\n"
-	     "  --threads                  keep threads apart\n"
-	     "  --filter KEY=VALUE         as of tbreport\n"
-	     "  --from TIME, --to TIME     only this part of the run: 1.5s, 200ms\n"
-	     "  --inline on|off            show inlined functions (default: on)\n"
-	     "  --weight samples|cpu       numbers in folded: samples, or us of CPU time\n"
-	     "  --event NAME               name of the event in perf (default: cpu-clock)\n"
-	     "\nFormats of export:");
-	const struct export_format *format;
-	for (size_t i = 0; (format = export_format_at(i)); i++)
-		printf("  %-12s%s\n", format->name, format->what);
+	puts("\ntbconvert export --help shows the options of export, and the formats.");
+}
+
+/* Fits a terminal of 24 lines. */
+static void print_command(const struct command *command)
+{
+	printf("Usage: tbconvert %s %s\n    %s\n", command->name, command->usage, command->what);
+	if (command->run == command_export_run)
+		command_export_print_options();
 }
 
 static bool is_help(const char *argument)
@@ -82,7 +79,10 @@ int main(int argc, char **argv)
 	}
 	const struct command *command = find_command(argv[1]);
 	if (is_help(argv[1]) || (command && argc > 2 && is_help(argv[2]))) {
-		print_help();
+		if (command)
+			print_command(command);
+		else
+			print_commands();
 		return EXIT_SUCCESS;
 	}
 	if (strcmp(argv[1], "--version") == 0) {

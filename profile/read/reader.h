@@ -169,6 +169,12 @@ struct profile_sample_info {
 /* Returns false to stop early. */
 typedef bool profile_sample_callback(const struct profile_sample_info *sample, void *user);
 
+/* From now on told of samples as they are read, some thousand at a time, in each reading of them:
+ * for a progress bar. NULL: nobody is told. */
+typedef void profile_reader_watcher(uint64_t samples, void *user);
+void profile_reader_watch(struct profile_reader *reader, profile_reader_watcher *watcher,
+			  void *user);
+
 /* All samples in file order. VT_SUCCESS also after a stop by the callback. */
 TBRW_U32 profile_reader_each_sample(struct profile_reader *reader,
 				    profile_sample_callback *callback, void *user);

@@ -81,6 +81,8 @@ struct profile_reader {
 	uint64_t weight_ns[PROFILE_EVENT_COUNT]; /* of a plain file's sample, by its event */
 	uint64_t sample_count;
 	struct profile_sample_batch *batch;
+	profile_reader_watcher *watcher;
+	void *watcher_user;
 	struct profile_host_info host;
 };
 

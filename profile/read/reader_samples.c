@@ -174,6 +174,8 @@ TBRW_U32 profile_reader_each_raw_sample(struct profile_reader *reader, bool with
 				return code;
 		}
 		start += batch->wanted;
+		if (reader->watcher)
+			reader->watcher(batch->wanted, reader->watcher_user);
 	}
 	return VT_SUCCESS;
 }
@@ -368,6 +370,13 @@ static TBRW_U32 pass_sample(struct profile_reader *reader, uint64_t index,
 	if (reader->is_plain)
 		info.stack.node = profile_plain_node(reader, info.module, info.ip);
 	return pass->callback(&info, pass->user) ? VT_SUCCESS : PASS_STOPPED;
+}
+
+void profile_reader_watch(struct profile_reader *reader, profile_reader_watcher *watcher,
+			  void *user)
+{
+	reader->watcher = watcher;
+	reader->watcher_user = user;
 }
 
 TBRW_U32 profile_reader_each_sample(struct profile_reader *reader,

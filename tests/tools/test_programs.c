@@ -147,13 +147,28 @@ START_TEST(report_that_cannot_be_written)
 }
 END_TEST
 
+/* The output fits a terminal of 80 x 24. */
+static void expect_screen(void)
+{
+	unsigned lines = 0;
+	for (const char *at = output, *end; (end = strchr(at, '\n')); at = end + 1) {
+		ck_assert_msg(end - at <= 80, "%.*s", (int)(end - at), at);
+		lines++;
+	}
+	ck_assert_msg(lines < 24, "%u lines", lines);
+}
+
 START_TEST(convert_usage)
 {
 	build(false);
 	expect(TBCONVERT " --version", 0, "tbconvert " VERSION "\n");
 	expect(TBCONVERT " --help", 0, "  tbconvert recover [-o FILE] [RESULT]\n");
-	expect(TBCONVERT " finalize -h", 0, "  tbconvert recover [-o FILE] [RESULT]\n");
-	ck_assert_ptr_nonnull(strstr(output, "Formats of export:\n  folded "));
+	expect(TBCONVERT " finalize -h", 0, "Usage: tbconvert finalize [--debug-dir DIR] ");
+	ck_assert_ptr_null(strstr(output, "recover"));
+	expect(TBCONVERT " export --help", 0, "Formats:\n  folded ");
+	expect_screen();
+	expect(TBCONVERT " --help", 0, "export");
+	expect_screen();
 	expect(TBCONVERT, 2, "tbconvert: no command; see tbconvert --help\n");
 	expect(TBCONVERT " finalise", 2,
 	       "tbconvert: finalise: no such command; did you mean finalize?");

@@ -38,7 +38,7 @@ static int open_temporary(struct output *output, mode_t mode)
 	return fd;
 }
 
-static void remove_temporary(const struct output *output)
+void output_unlink(const struct output *output)
 {
 	if (output->temporary)
 		unlinkat(output->folder, output->temporary, 0);
@@ -236,7 +236,7 @@ int output_open(struct output *output, const char *path)
 	int error = output->fd < 0 ? errno : open_stream(output);
 	if (error && output->fd >= 0) {
 		close(output->fd);
-		remove_temporary(output);
+		output_unlink(output);
 	}
 	if (error)
 		release_output(output);
@@ -267,7 +267,7 @@ int output_finish(struct output *output)
 		    renameat(output->folder, output->temporary, output->folder, output->path) != 0)
 			error = errno;
 		if (error)
-			remove_temporary(output);
+			output_unlink(output);
 	}
 	release_output(output);
 	return error == EPIPE ? 0 : error;
@@ -276,7 +276,7 @@ int output_finish(struct output *output)
 void output_abandon(struct output *output)
 {
 	close_stream(output);
-	remove_temporary(output);
+	output_unlink(output);
 	release_output(output);
 }
 

@@ -39,6 +39,10 @@ int output_finish(struct output *output);
 /* Closes the output and drops the new content; an older file stays as before. */
 void output_abandon(struct output *output);
 
+/* Takes the new content's name away, for a program that ends at once, from any thread: an output
+ * that is neither finished nor abandoned would leave it. */
+void output_unlink(const struct output *output);
+
 /* Columns to fit text in: COLUMNS of the environment, for any output; else the width of the
  * output's terminal; 0 (no limit) without a terminal. */
 unsigned output_width(const struct output *output);

@@ -1,6 +1,8 @@
 #include "tools/cli/arguments.h"
 #include "tools/cli/output.h"
 #include "tools/convert/command.h"
+#include "tools/convert/interrupt.h"
+#include "tools/convert/progress.h"
 #include "tools/formats/export_format.h"
 #include "tools/functions/filter.h"
 #include "tools/memory/xalloc.h"
@@ -10,8 +12,12 @@
 #include "tools/text/suggest.h"
 #include <getopt.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define LAST_WORDS        "stopped; nothing was written"
+#define LAST_WORDS_FOLDER "stopped; the folder may lack files"
 
 struct export_request {
 	const struct export_format *format;
@@ -118,58 +124,33 @@ static int parse_options(int argc, char **argv, struct export_request *request)
 	return 0;
 }
 
-static int write_folder(struct weighted_stacks *stacks, const char *path,
-			const struct export_request *request)
-{
-	int error;
-	TBRW_U32 code =
-		request->format->write_files(stacks, &request->options, request->output, &error);
-	if (code != VT_SUCCESS)
-		return sampled_result_explain(path, code);
-	if (!error)
-		return 0;
-	diagnose("cannot write to the folder %s: %s", request->output, strerror(error));
-	return EXIT_FAILURE;
-}
-
-static int write_export(const struct sampled_result *result, const char *path,
-			const struct export_request *request)
-{
+/* An export under way. */
+struct exporting {
+	const char *path; /* of the result */
+	const struct export_request *request;
+	struct sampled_result result;
 	struct output output;
-	struct weighted_stacks stacks = {.reader = result->reader,
-					 .functions = result->functions,
-					 .tally = &result->tally,
-					 .filter = &request->filter,
-					 .mode = CALL_PATH_ALL,
-					 .with_call_path = true};
-	if (request->format->write_files)
-		return write_folder(&stacks, path, request);
-	int status = arguments_open_output(&output, request->output);
-	if (status != 0)
-		return status;
-	if (request->format->is_binary && output.is_terminal) {
-		output_abandon(&output);
-		diagnose("export: %s is not for a terminal; name a file with -o",
-			 request->format->name);
-		return EXIT_USAGE;
-	}
-	TBRW_U32 code = request->format->write(&stacks, &request->options, output.stream);
-	if (code == VT_SUCCESS)
-		return arguments_finish_output(&output, request->output);
-	output_abandon(&output);
-	return sampled_result_explain(path, code);
+	struct interrupt interrupt;
+	struct progress progress;
+	uint64_t samples; /* read so far, in all readings of them */
+};
+
+static void see_samples(uint64_t samples, void *user)
+{
+	struct exporting *exporting = user;
+	progress_update(&exporting->progress, exporting->samples += samples);
 }
 
 /* Tells what the export lacks. Returns 0, or the exit status. */
-static int check_result(const struct sampled_result *result, const char *path,
+static int check_result(const struct profile_reader *reader, const char *path,
 			const struct export_request *request)
 {
 	bool needs_times = filter_has_times(&request->filter);
-	if (!profile_reader_complete(result->reader))
+	if (!profile_reader_complete(reader))
 		diagnose("%s: incomplete, the collection did not end; exporting what was written "
 			 "until then",
 			 path);
-	if (profile_reader_clock_count(result->reader) > 0)
+	if (profile_reader_clock_count(reader) > 0)
 		return 0;
 	if (needs_times) {
 		diagnose("%s: its samples have no times; leave out --from and --to TIME", path);
@@ -186,19 +167,133 @@ static int check_result(const struct sampled_result *result, const char *path,
 	return 0;
 }
 
-static int export_result(const char *path, const struct export_request *request)
+/* The samples are read once, and for a calibration (tools/samples/calibration.h) once more. */
+static void begin_progress(struct exporting *exporting, struct profile_reader *reader)
 {
-	struct sampled_result result;
+	bool is_drawn = profile_reader_sampling(reader) != PROFILE_SAMPLING_FIXED;
+	uint64_t readings = is_drawn ? 2 : 1;
+	progress_begin(&exporting->progress, "Exporting",
+		       readings * profile_reader_sample_count(reader));
+	profile_reader_watch(reader, see_samples, exporting);
+}
+
+/* Returns 0, or the exit status. */
+static int read_result(struct exporting *exporting)
+{
+	const struct export_request *request = exporting->request;
 	unsigned by = request->format->by | (request->options.with_threads ? TALLY_BY_THREAD : 0);
-	int status =
-		sampled_result_open(&result, path, &request->filter, by, !request->without_inlined);
+	struct profile_reader *reader;
+	int status = arguments_open_result(exporting->path, exporting->path, &reader);
 	if (status != 0)
 		return status;
-	status = check_result(&result, path, request);
-	if (status == 0)
-		status = write_export(&result, path, request);
-	sampled_result_close(&result);
+	status = check_result(reader, exporting->path, request);
+	if (status != 0) {
+		profile_reader_close(reader);
+		return status;
+	}
+	begin_progress(exporting, reader);
+	return sampled_result_collect(&exporting->result, reader, exporting->path, &request->filter,
+				      by, !request->without_inlined);
+}
+
+static void remove_output(void *user)
+{
+	output_unlink(user);
+}
+
+static struct weighted_stacks stacks_of(const struct exporting *exporting)
+{
+	const struct sampled_result *result = &exporting->result;
+	return (struct weighted_stacks){.reader = result->reader,
+					.functions = result->functions,
+					.tally = &result->tally,
+					.filter = &exporting->request->filter,
+					.mode = CALL_PATH_ALL,
+					.with_call_path = true};
+}
+
+static int write_folder(struct exporting *exporting)
+{
+	const struct export_request *request = exporting->request;
+	struct weighted_stacks stacks = stacks_of(exporting);
+	int error = 0;
+	interrupt_watch_with(&exporting->interrupt, LAST_WORDS_FOLDER, NULL, NULL);
+	TBRW_U32 code =
+		request->format->write_files(&stacks, &request->options, request->output, &error);
+	progress_end(&exporting->progress);
+	interrupt_hold(&exporting->interrupt);
+	if (code != VT_SUCCESS)
+		return sampled_result_explain(exporting->path, code);
+	if (!error)
+		return 0;
+	diagnose("cannot write to the folder %s: %s", request->output, strerror(error));
+	return EXIT_FAILURE;
+}
+
+static TBRW_U32 write_stacks(struct exporting *exporting)
+{
+	const struct export_request *request = exporting->request;
+	struct weighted_stacks stacks = stacks_of(exporting);
+	interrupt_watch_with(&exporting->interrupt, LAST_WORDS, remove_output, &exporting->output);
+	TBRW_U32 code =
+		request->format->write(&stacks, &request->options, exporting->output.stream);
+	progress_end(&exporting->progress);
+	interrupt_hold(&exporting->interrupt);
+	return code;
+}
+
+static int write_export(struct exporting *exporting)
+{
+	const struct export_request *request = exporting->request;
+	struct output *output = &exporting->output;
+	int status = arguments_open_output(output, request->output);
+	if (status != 0)
+		return status;
+	if (request->format->is_binary && output->is_terminal) {
+		output_abandon(output);
+		diagnose("export: %s is not for a terminal; name a file with -o",
+			 request->format->name);
+		return EXIT_USAGE;
+	}
+	/* Between the lines of a text nobody would see it. */
+	if (output->is_terminal)
+		progress_end(&exporting->progress);
+	TBRW_U32 code = write_stacks(exporting);
+	if (code == VT_SUCCESS)
+		return arguments_finish_output(output, request->output);
+	output_abandon(output);
+	return sampled_result_explain(exporting->path, code);
+}
+
+static int export_result(const char *path, const struct export_request *request)
+{
+	struct exporting exporting = {.path = path, .request = request};
+	interrupt_begin(&exporting.interrupt);
+	interrupt_watch_with(&exporting.interrupt, LAST_WORDS, NULL, NULL);
+	int status = read_result(&exporting);
+	interrupt_hold(&exporting.interrupt);
+	if (status == 0) {
+		status = request->format->write_files ? write_folder(&exporting)
+						      : write_export(&exporting);
+		sampled_result_close(&exporting.result);
+	}
+	progress_end(&exporting.progress);
+	interrupt_release(&exporting.interrupt);
 	return status;
+}
+
+void command_export_print_options(void)
+{
+	puts("\n  --threads               keep threads apart\n"
+	     "  --filter KEY=VALUE      as of tbreport\n"
+	     "  --from TIME, --to TIME  only this part of the run: 1.5s, 200ms\n"
+	     "  --inline on|off         show inlined functions (default: on)\n"
+	     "  --weight samples|cpu    numbers in folded: samples, or us of CPU time\n"
+	     "  --event NAME            name of the event in perf (default: cpu-clock)\n"
+	     "\nFormats:");
+	const struct export_format *format;
+	for (size_t i = 0; (format = export_format_at(i)); i++)
+		printf("  %-12s%s\n", format->name, format->what);
 }
 
 int command_export_run(int argc, char **argv)
@@ -207,7 +302,7 @@ int command_export_run(int argc, char **argv)
 	char *path = NULL;
 	int status = parse_options(argc, argv, &request);
 	if (status == 0 && !request.format) {
-		diagnose("export: no format; name one with --to, see " COMMAND_HELP);
+		diagnose("export: no format; name one with --to, see tbconvert export --help");
 		status = EXIT_USAGE;
 	}
 	if (status == 0 && request.format->write_files &&

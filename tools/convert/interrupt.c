@@ -21,6 +21,8 @@ static void *watch_signals(void *user)
 	int number;
 	if (sigwait(&interrupt->signals, &number) != 0)
 		return NULL;
+	if (interrupt->clean)
+		interrupt->clean(interrupt->user);
 	/* Not through stdio: the other thread may hold its lock. Clears a progress bar. */
 	dprintf(STDERR_FILENO, "%s%s: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "",
 		program_invocation_short_name, interrupt->text);
@@ -28,21 +30,35 @@ static void *watch_signals(void *user)
 	return NULL;
 }
 
-void interrupt_watch(struct interrupt *interrupt, const char *text)
+void interrupt_begin(struct interrupt *interrupt)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	struct sigaction action;
-	interrupt->text = text;
+	*interrupt = (struct interrupt){0};
 	sigemptyset(&interrupt->signals);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
 			sigaddset(&interrupt->signals, numbers[i]);
 	pthread_sigmask(SIG_BLOCK, &interrupt->signals, &interrupt->before);
+}
+
+void interrupt_watch_with(struct interrupt *interrupt, const char *text, interrupt_clean *clean,
+			  void *user)
+{
+	interrupt->text = text;
+	interrupt->clean = clean;
+	interrupt->user = user;
 	interrupt->is_watched =
 		pthread_create(&interrupt->thread, NULL, watch_signals, interrupt) == 0;
-	/* Without the thread the signals end the program without a message. */
+	/* Without the thread the signals end the program without a message or a clean end. */
 	if (!interrupt->is_watched)
 		pthread_sigmask(SIG_SETMASK, &interrupt->before, NULL);
+}
+
+void interrupt_watch(struct interrupt *interrupt, const char *text)
+{
+	interrupt_begin(interrupt);
+	interrupt_watch_with(interrupt, text, NULL, NULL);
 }
 
 void interrupt_hold(struct interrupt *interrupt)

@@ -9,19 +9,29 @@
 #include <signal.h>
 #include <stdbool.h>
 
+/* Takes away what would be left behind; may only use what other threads do not change. */
+typedef void interrupt_clean(void *user);
+
 struct interrupt {
 	sigset_t signals; /* to wait for */
-	sigset_t before;  /* the signal mask before interrupt_watch */
+	sigset_t before;  /* the signal mask before interrupt_begin */
 	pthread_t thread;
 	bool is_watched;
 	const char *text;
+	interrupt_clean *clean;
+	void *user;
 };
 
-/* From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT print the text, one line, and end the program as
- * without handling; ignored signals stay ignored. The text and interrupt must live until
- * interrupt_hold. Call while there is only one thread. */
+/* From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT wait, unless ignored: files are begun, and
+ * written whole. Call while there is only one thread. */
+void interrupt_begin(struct interrupt *interrupt);
+/* From now on these signals call clean (NULL: nothing) in a thread of its own, print the text, one
+ * line, and end the program as without handling. All must live until interrupt_hold. */
+void interrupt_watch_with(struct interrupt *interrupt, const char *text, interrupt_clean *clean,
+			  void *user);
+/* Both at once, with nothing to clean. */
 void interrupt_watch(struct interrupt *interrupt, const char *text);
-/* From now on these signals wait: files are written whole. */
+/* From now on they wait again. */
 void interrupt_hold(struct interrupt *interrupt);
 /* Restores the signals; a waiting signal ends the program here. */
 void interrupt_release(struct interrupt *interrupt);

@@ -19,6 +19,10 @@ struct sampled_result {
  * Returns 0, or the exit status after a message. */
 int sampled_result_open(struct sampled_result *result, const char *path,
 			const struct filter *filter, unsigned by, bool with_inlined);
+/* The same for an open reader, which is the result's from now on: closed also on failure. */
+int sampled_result_collect(struct sampled_result *result, struct profile_reader *reader,
+			   const char *path, const struct filter *filter, unsigned by,
+			   bool with_inlined);
 void sampled_result_close(struct sampled_result *result);
 
 /* Says that the samples cannot be read. Returns the exit status. */

@@ -196,8 +196,8 @@ LENGTHS = {'fuzz_symbols': 32768, 'fuzz_unwind_debug': 65536}
 SEEDS = {'fuzz_external': external_seeds, 'fuzz_folded': folded_seeds, 'fuzz_pprof': pprof_seeds, 'fuzz_profile': profile_seeds, 'fuzz_symbols': symbols_seeds, 'fuzz_tbrw': tbrw_seeds, 'fuzz_tbrw_calls': tbrw_calls_seeds, 'fuzz_unwind': unwind_seeds,
          'fuzz_unwind_debug': unwind_debug_seeds}
 
-# Recordings import at about 600 a second.
-FLOORS['fuzz_recording'] = 50
+# Recordings import at 240 to 640 a second.
+FLOORS['fuzz_recording'] = 20
 LENGTHS['fuzz_recording'] = recording_seeds.SIZES.stop
 SEEDS['fuzz_recording'] = recording_seeds.make
 

@@ -189,7 +189,7 @@ def pprof_seeds(_source, _directory, folder):
 
 
 # Inputs a second of CPU time that must be tried: at most a tenth of what was seen, as inputs grow with the time.
-FLOORS = {'fuzz_external': 500, 'fuzz_folded': 20, 'fuzz_maps': 5000, 'fuzz_perf_map': 2000, 'fuzz_pprof': 20, 'fuzz_profile': 25, 'fuzz_record': 4000, 'fuzz_symbols': 60, 'fuzz_tbrw': 20,
+FLOORS = {'fuzz_external': 100, 'fuzz_folded': 20, 'fuzz_maps': 5000, 'fuzz_perf_map': 2000, 'fuzz_pprof': 20, 'fuzz_profile': 25, 'fuzz_record': 4000, 'fuzz_symbols': 60, 'fuzz_tbrw': 20,
           'fuzz_tbrw_calls': 15, 'fuzz_unwind': 20, 'fuzz_unwind_debug': 100, 'fuzz_unwind_expression': 2000}
 # What an input may be long, where it is not 16 KB.
 LENGTHS = {'fuzz_symbols': 32768, 'fuzz_unwind_debug': 65536}

@@ -1,4 +1,5 @@
-/* Writes results for fuzz_profile to start from: closed, cut short, with symbols. */
+/* Writes results for fuzz_profile to start from: closed, cut short, with symbols, with external
+ * data. */
 #include "tests/profile/fixture.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,32 @@ static void add_symbols(void)
 	assert_success(profile_symbol_writer_finish(symbols));
 }
 
+/* Two imports, the second in place of the first. */
+static void add_external(uint32_t rows)
+{
+	const char *const texts[] = {"tasks.csv", "host"};
+	const struct profile_source source = {.rows = rows, .clock = PROFILE_CLOCK_RAW};
+	struct profile_writer *writer;
+
+	assert_success(profile_external_writer_begin(fixture_path(), &writer));
+	for (uint32_t kind = PROFILE_SERIES_FRAME; kind <= PROFILE_SERIES_INST; kind++) {
+		const struct profile_series series = {.kind = kind};
+		assert_success(
+			profile_writer_add(writer, PROFILE_STREAM_SERIES, &series, texts, NULL));
+	}
+	for (uint32_t i = 0; i < rows; i++) {
+		const struct profile_interval interval =
+			{fixture_tsc(i), fixture_tsc(i + 1), i % 2, 100, 101, 0};
+		const struct profile_counter counter = {fixture_tsc(i), i, 2 + i % 2, 100, 101, 0};
+		assert_success(profile_writer_add(writer, PROFILE_STREAM_INTERVALS, &interval, NULL,
+						  NULL));
+		assert_success(
+			profile_writer_add(writer, PROFILE_STREAM_COUNTERS, &counter, NULL, NULL));
+	}
+	assert_success(profile_writer_add(writer, PROFILE_STREAM_SOURCES, &source, texts, NULL));
+	assert_success(profile_external_writer_finish(writer));
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -48,6 +75,10 @@ int main(int argc, char **argv)
 	fixture_finish(create(1));
 	add_symbols();
 	keep(argv[1], "symbols");
+	fixture_finish(create(1));
+	add_external(2);
+	add_external(3);
+	keep(argv[1], "external");
 	fixture_teardown();
 	return EXIT_SUCCESS;
 }

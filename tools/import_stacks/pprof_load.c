@@ -37,11 +37,12 @@ struct loading {
 	struct stack_result *result;
 	struct pprof_tables tables;
 	struct pprof_values values;
-	struct image *images;         /* by mapping */
-	struct frames *frames;        /* by location */
-	char *program;                /* by the first mapping */
-	uint32_t program_pid;         /* 0: not known */
-	struct stack_symbol *symbols; /* scratch */
+	struct image *images;           /* by mapping */
+	struct frames *frames;          /* by location */
+	struct stack_symbol *functions; /* by function; name NULL: not read yet */
+	char *program;                  /* by the first mapping */
+	uint32_t program_pid;           /* 0: not known */
+	struct stack_symbol *symbols;   /* scratch */
 	size_t symbol_capacity;
 	size_t *stack; /* scratch: locations, the leaf first */
 	size_t stack_capacity;
@@ -136,23 +137,19 @@ static void add_images(struct loading *loading)
 		add_image(loading, i);
 }
 
-static void fill_symbol(struct loading *loading, const Pprof__Line *line,
-			struct stack_symbol *symbol)
+/* A function's message is read once: many lines may name a large one. */
+static const struct stack_symbol *read_function(struct loading *loading, size_t index)
 {
 	const struct pprof_tables *tables = &loading->tables;
-	size_t index = pprof_items_find(&tables->functions, line->function_id);
-	*symbol = (struct stack_symbol){.name = ""};
-	if (line->line > 0 && line->line <= UINT32_MAX)
-		symbol->line = (uint32_t)line->line;
-	if (index == tables->functions.count) {
-		loading->bad_targets++;
-		return;
-	}
 	const struct pprof_bytes *bytes = &tables->functions.items[index].bytes;
+	struct stack_symbol *symbol = &loading->functions[index];
+	if (symbol->name)
+		return symbol;
+	symbol->name = "";
 	Pprof__Function *function = pprof__function__unpack(NULL, bytes->size, bytes->bytes);
 	if (!function) {
 		loading->bad++;
-		return;
+		return symbol;
 	}
 	const char *full = pprof_tables_text(tables, function->system_name);
 	symbol->name = pprof_tables_text(tables, function->name);
@@ -162,6 +159,19 @@ static void fill_symbol(struct loading *loading, const Pprof__Line *line,
 	symbol->full = full[0] && !has_prefix(full, "_Z") ? full : NULL;
 	symbol->file = pprof_tables_text(tables, function->filename);
 	pprof__function__free_unpacked(function, NULL);
+	return symbol;
+}
+
+static void fill_symbol(struct loading *loading, const Pprof__Line *line,
+			struct stack_symbol *symbol)
+{
+	const struct pprof_items *functions = &loading->tables.functions;
+	size_t index = pprof_items_find(functions, line->function_id);
+	bool is_known = index < functions->count;
+	*symbol = is_known ? *read_function(loading, index) : (struct stack_symbol){.name = ""};
+	loading->bad_targets += !is_known;
+	if (line->line > 0 && line->line <= UINT32_MAX)
+		symbol->line = (uint32_t)line->line;
 }
 
 /* The names of a frame without any are the report's. */
@@ -352,6 +362,8 @@ static void add_sample(struct loading *loading, const Pprof__Sample *sample)
 static void add_samples(struct loading *loading)
 {
 	const struct pprof_list *samples = &loading->tables.samples;
+	size_t functions = loading->tables.functions.count;
+	loading->functions = xalloc_zeroed(functions, sizeof(*loading->functions));
 	loading->frames = xalloc_zeroed(loading->tables.locations.count, sizeof(*loading->frames));
 	for (size_t i = 0; i < samples->count; i++) {
 		Pprof__Sample *sample = pprof__sample__unpack(NULL, samples->items[i].size,
@@ -459,6 +471,7 @@ static void finish(struct loading *loading)
 	pprof_tables_finish(&loading->tables);
 	free(loading->images);
 	free(loading->frames);
+	free(loading->functions);
 	free(loading->program);
 	free(loading->symbols);
 	free(loading->stack);

@@ -69,7 +69,9 @@ static void add_comments(struct pprof_tables *tables, const struct wire_field *f
 
 static void take_message(struct pprof_tables *tables, const struct wire_field *field)
 {
-	if (field->size > PPROF_MESSAGE_MAX && field->number != FIELD_TEXT) {
+	/* Empty ones say nothing, and would take more memory than they have bytes. */
+	bool is_bad = field->size == 0 || field->size > PPROF_MESSAGE_MAX;
+	if (is_bad && field->number != FIELD_TEXT && field->number != FIELD_COMMENT) {
 		tables->bad++;
 		return;
 	}

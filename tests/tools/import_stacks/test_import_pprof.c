@@ -325,6 +325,32 @@ START_TEST(test_truncated)
 }
 END_TEST
 
+/* Many lines of one location name a function with a long message: it is read once. */
+START_TEST(test_large_function)
+{
+	enum { LINES = 200000, REPEATS = 400000 };
+	struct made made;
+	size_t size;
+	make(&made);
+	Pprof__Line **lines = calloc(LINES, sizeof(Pprof__Line *));
+	for (size_t i = 0; i < LINES; i++)
+		lines[i] = &made.line;
+	made.locations[0].n_line = LINES;
+	made.locations[0].line = lines;
+	made.profile.n_function = 0;
+	uint8_t *bytes = pack(&made, &size);
+	free(lines);
+	/* The id, and a field that no reader knows. */
+	uint8_t head[] = {0x2a, 0x84, 0xea, 0x30, 0x08, 4, 0x10, LEAF};
+	bytes = realloc(bytes, size + sizeof(head) + 2 * REPEATS);
+	memcpy(bytes + size, head, sizeof(head));
+	for (size_t i = 0; i < 2 * REPEATS; i += 2)
+		memcpy(bytes + size + sizeof(head) + i, "\x78\x01", 2);
+	imported_check(import_pprof_read, bytes, size + sizeof(head) + 2 * REPEATS);
+	free(bytes);
+}
+END_TEST
+
 static char *compress(size_t zeros, size_t *size)
 {
 	static const uint8_t block[1 << 16];
@@ -384,6 +410,7 @@ int main(void)
 	tcase_add_test(cases, test_negative_values);
 	tcase_add_test(cases, test_bad_references);
 	tcase_add_test(cases, test_truncated);
+	tcase_add_test(cases, test_large_function);
 	tcase_add_test(cases, test_gzip);
 	tcase_add_test(cases, test_recognizes);
 	suite_add_tcase(suite, cases);

@@ -129,6 +129,7 @@ def check_result(what, result, names):
   count = re.search(r'Event count \(approx.\): (\d+)', report)
   s.check(count and int(count.group(1)) == sum(ns for _, _, ns, _ in samples), f'{what}: the event count of perf report',
           count and count.group(1))
+  perf(what, 'diff', data, data)
   stats = perf(what, 'report', '--stats', '-i', data)
   s.check(re.search(rf'SAMPLE events:\s+{len(samples)}\b', stats), f'{what}: perf report --stats', stats.split('\n', 2)[1:2])
   return data, samples, same

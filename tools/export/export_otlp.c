@@ -267,10 +267,11 @@ static void describe_process(const struct exporting *exporting, struct attribute
 static void write_group(struct exporting *exporting, const struct otlp_run *run,
 			const struct group *group)
 {
-	const struct process_sample *samples = &exporting->samples[group->first];
+	const struct process_sample *samples =
+		group->count > 0 ? &exporting->samples[group->first] : NULL;
 	struct attributes attributes = {.count = 0};
 	describe_host(&attributes, &exporting->overview->host);
-	if (group->count > 0)
+	if (samples)
 		describe_process(exporting, &attributes, samples);
 	xalloc_room(&exporting->run, &exporting->run_capacity, group->count,
 		    sizeof(*exporting->run));

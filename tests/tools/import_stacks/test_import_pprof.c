@@ -381,13 +381,8 @@ END_TEST
 
 START_TEST(test_recognizes)
 {
-	static const char *const others[] = {"",
-					     "a;b 1\n",
-					     "PERFILE2",
-					     "{\"a\":1}",
-					     "\x7f"
-					     "ELF",
-					     "name,start_tsc.TSC\n"};
+	static const char *const others[] = {"",          "a;b 1\n", "PERFILE2",
+					     "{\"a\":1}", "\177ELF", "name,start_tsc.TSC\n"};
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		ck_assert_msg(!import_pprof_recognizes((const uint8_t *)others[i],
 						       strlen(others[i])),

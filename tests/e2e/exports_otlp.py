@@ -281,9 +281,11 @@ def python3():
     file.write(PYTHON)
   got = s.collect_well(['/usr/bin/python3', '-I', script], what='python3')
   decoded = check_all('python3', got.result)
-  # A process is another one after exec.
-  children = {resource['process.pid'] for resource in decoded.resources if resource.get('process.command_line', '').endswith(' child')}
-  s.check(len(children) == 3, 'python3: the children are resources of their own', [resource.get('process.command_line') for resource in decoded.resources])
+  rows = {row['PID'] for row in s.report(got.result, 'threads') if row['TID'] and int(row['Samples'])}
+  pids = {str(sample[0]['process.pid']) for sample in decoded.profiles['samples']}
+  s.check(pids == rows, 'python3: each process with samples is a resource', sorted(pids))
+  lines = [resource.get('process.command_line') for resource in decoded.resources]
+  s.check(f'/usr/bin/python3 -I {script}' in lines, 'python3: the command line', lines)
 
 
 def generated_code():

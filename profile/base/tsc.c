@@ -1,5 +1,6 @@
 #include "profile/base/tsc.h"
 
+#include "containers/scale.h"
 #include <assert.h>
 
 typedef unsigned __int128 uint128;
@@ -36,15 +37,25 @@ uint64_t profile_tsc_from_raw(const struct profile_clock *first, uint64_t raw_ns
 	return offset_down(first->tsc, (product >> 32) + ((product & UINT32_MAX) != 0));
 }
 
+/* Rounded up. */
+static uint128 ns_of_ticks(uint64_t ticks, uint64_t rate)
+{
+	uint64_t rest;
+
+	if (ticks >> 32 >= rate)
+		return (((uint128)ticks << 32) + rate - 1) / rate;
+	uint64_t ns = scale_number(ticks, UINT64_C(1) << 32, rate, &rest);
+	return (uint128)ns + (rest != 0);
+}
+
 uint64_t profile_raw_from_tsc(const struct profile_clock *first, uint64_t tsc)
 {
-	uint128 rate = first->tsc_per_ns_q32;
+	uint64_t rate = first->tsc_per_ns_q32;
 
 	if (tsc == 0 || tsc == UINT64_MAX || rate == 0)
 		return tsc;
 	if (tsc >= first->tsc) {
-		uint128 ticks = (uint128)(tsc - first->tsc) << 32;
-		return between_marks(offset_up(first->raw_ns, (ticks + rate - 1) / rate));
+		return between_marks(offset_up(first->raw_ns, ns_of_ticks(tsc - first->tsc, rate)));
 	}
 	return offset_down(first->raw_ns, ((uint128)(first->tsc - tsc) << 32) / rate);
 }

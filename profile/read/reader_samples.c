@@ -29,10 +29,14 @@ static TBRW_U32 take_run(void *to, uint32_t *taken, uint32_t wanted, const void 
 		return VT_UNSUPPORTED_DATA_SIZE;
 	uint32_t more = wanted - *taken < count ? wanted - *taken : (uint32_t)count;
 	size_t stride = size / count;
-	memset((char *)to + *taken * record_size, 0, more * record_size);
-	for (uint32_t i = 0; i < more; i++)
-		memcpy((char *)to + (*taken + i) * record_size, (const char *)run + i * stride,
-		       known_size);
+	char *first = (char *)to + *taken * record_size;
+	if (stride == record_size && known_size == record_size) {
+		memcpy(first, run, more * record_size);
+	} else {
+		memset(first, 0, more * record_size);
+		for (uint32_t i = 0; i < more; i++)
+			memcpy(first + i * record_size, (const char *)run + i * stride, known_size);
+	}
 	*taken += more;
 	return *taken < wanted ? TRUE : FALSE;
 }

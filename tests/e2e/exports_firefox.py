@@ -165,7 +165,10 @@ def check_result(what, result):
   problems = profile.check()
   s.check(not problems, f'{what}: tables of version {VERSION}', problems[:5] or '')
   t.check_stacks(what, profile.times(), result)
-  t.check_threads(what, {thread['tid']: sum(thread['samples']['threadCPUDelta']) for thread in profile.json['threads']}, result)
+  cpu_ns = {thread['tid']: sum(round(weight * 1e6) for weight in thread['samples']['weight']) for thread in profile.json['threads']}
+  t.check_threads(what, cpu_ns, result)
+  cpu_us = {thread['tid']: sum(thread['samples']['threadCPUDelta']) for thread in profile.json['threads']}
+  s.check(cpu_us == {tid: ns // 1000 for tid, ns in cpu_ns.items()}, f'{what}: CPU use between samples, in us', cpu_us)
   check_libs(what, profile, result)
   return profile, path
 
@@ -216,7 +219,7 @@ def check_reader(what, profile, path):
 
 def check_read_threads(what, profile, reader):
   expected = {(thread['name'], str(thread['tid'])): sum(thread['samples']['threadCPUDelta']) for thread in profile.json['threads']}
-  seen = {(thread['name'], str(thread['tid'])): round(thread['cpuMs'] * 1e6) for thread in reader.threads}
+  seen = {(thread['name'], str(thread['tid'])): round(thread['cpuMs'] * 1e3) for thread in reader.threads}
   s.check(seen == expected, f'{what}: the reader shows {len(expected)} threads with their CPU time', '' if seen == expected else seen)
 
 

@@ -149,10 +149,10 @@ static void pass_mark(struct pass *pass, const struct mark *mark)
 
 static void run_pass(const struct running *running, uint32_t lane, struct pass *pass)
 {
-	struct mark mark;
+	const struct mark *mark;
 	thread_spool_rewind(running->spool, lane);
-	while (thread_spool_next(running->spool, &mark))
-		pass_mark(pass, &mark);
+	while ((mark = thread_spool_next(running->spool)))
+		pass_mark(pass, mark);
 }
 
 static void pass_lane(const struct running *running, uint32_t index,

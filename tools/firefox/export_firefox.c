@@ -37,7 +37,7 @@ static void write_units(struct json_writer *json)
 	json_open_object(json, "sampleUnits");
 	json_write_text(json, "time", "ms");
 	json_write_text(json, "eventDelay", "ms");
-	json_write_text(json, "threadCPUDelta", "ns");
+	json_write_text(json, "threadCPUDelta", "\302\265s");
 	json_close_object(json);
 }
 

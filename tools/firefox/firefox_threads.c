@@ -80,13 +80,25 @@ static void write_time_deltas(const struct writing *writing, uint32_t index, uin
 	}
 }
 
-/* As ms, or as ns. */
-static void write_cpu_times(const struct writing *writing, uint32_t index, bool is_ms)
+static void write_weights(const struct writing *writing, uint32_t index)
 {
 	struct timeline_piece piece;
 	timelines_rewind(writing->timelines, index);
 	while (timelines_next(writing->timelines, &piece))
-		json_write_decimal(writing->json, NULL, piece.cpu_ns, is_ms ? MS_DIGITS : 0);
+		write_ms(writing->json, NULL, piece.cpu_ns);
+}
+
+/* For graphs: us after us, as the time. */
+static void write_cpu_deltas(const struct writing *writing, uint32_t index)
+{
+	struct timeline_piece piece;
+	uint64_t cpu_ns = 0;
+	timelines_rewind(writing->timelines, index);
+	while (timelines_next(writing->timelines, &piece)) {
+		uint64_t before_us = cpu_ns / NS_PER_US;
+		cpu_ns += piece.cpu_ns;
+		json_write_number(writing->json, NULL, cpu_ns / NS_PER_US - before_us);
+	}
 }
 
 /* Time between samples has the CPU time of the later one: one sample without a stack comes first,
@@ -110,13 +122,13 @@ static void write_samples(const struct writing *writing, uint32_t index)
 	json_open_array(json, "weight");
 	if (count > 0)
 		json_write_number(json, NULL, 0);
-	write_cpu_times(writing, index, true);
+	write_weights(writing, index);
 	json_close_array(json);
 	json_write_text(json, "weightType", "tracing-ms");
 	json_open_array(json, "threadCPUDelta");
 	if (count > 0)
 		json_write_number(json, NULL, 0);
-	write_cpu_times(writing, index, false);
+	write_cpu_deltas(writing, index);
 	json_close_array(json);
 	json_write_number(json, "length", count > 0 ? count + 1 : 0);
 	json_close_object(json);

@@ -5,12 +5,39 @@
 
 #define DIGITS_MAX 20u /* of a 64-bit number */
 
-static void put(const struct json_writer *writer, const char *bytes, size_t size)
+static void flush_ahead(struct json_writer *writer)
 {
-	fwrite_unlocked(bytes, 1, size, writer->stream);
+	fwrite_unlocked(writer->ahead, 1, writer->used, writer->stream);
+	writer->used = 0;
 }
 
-static void put_escaped(const struct json_writer *writer, unsigned char c)
+/* Where the next bytes go, as many as that. */
+static char *make_room(struct json_writer *writer, size_t size)
+{
+	assert(size <= sizeof(writer->ahead));
+	if (size > sizeof(writer->ahead) - writer->used)
+		flush_ahead(writer);
+	return writer->ahead + writer->used;
+}
+
+static void put_byte(struct json_writer *writer, char byte)
+{
+	*make_room(writer, 1) = byte;
+	writer->used++;
+}
+
+static void put(struct json_writer *writer, const char *bytes, size_t size)
+{
+	if (size > sizeof(writer->ahead)) {
+		flush_ahead(writer);
+		fwrite_unlocked(bytes, 1, size, writer->stream);
+		return;
+	}
+	memcpy(make_room(writer, size), bytes, size);
+	writer->used += (unsigned)size;
+}
+
+static void put_escaped(struct json_writer *writer, unsigned char c)
 {
 	char text[8];
 	if (c == '"' || c == '\\')
@@ -27,9 +54,9 @@ static bool must_escape(unsigned char c)
 	return c == '"' || c == '\\' || c < 0x20 || c == 0x7f;
 }
 
-static void put_text(const struct json_writer *writer, const char *text)
+static void put_text(struct json_writer *writer, const char *text)
 {
-	putc_unlocked('"', writer->stream);
+	put_byte(writer, '"');
 	while (*text) {
 		size_t plain = 0;
 		while (text[plain] && !must_escape((unsigned char)text[plain]))
@@ -39,16 +66,16 @@ static void put_text(const struct json_writer *writer, const char *text)
 		if (*text)
 			put_escaped(writer, (unsigned char)*text++);
 	}
-	putc_unlocked('"', writer->stream);
+	put_byte(writer, '"');
 }
 
 static void begin_value(struct json_writer *writer, const char *name)
 {
 	if (writer->needs_comma)
-		putc_unlocked(',', writer->stream);
+		put_byte(writer, ',');
 	if (name) {
 		put_text(writer, name);
-		putc_unlocked(':', writer->stream);
+		put_byte(writer, ':');
 	}
 	writer->needs_comma = true;
 }
@@ -56,13 +83,14 @@ static void begin_value(struct json_writer *writer, const char *name)
 static void open_group(struct json_writer *writer, const char *name, char bracket)
 {
 	begin_value(writer, name);
-	putc_unlocked(bracket, writer->stream);
+	put_byte(writer, bracket);
 	writer->needs_comma = false;
 }
 
 static void close_group(struct json_writer *writer, char bracket)
 {
-	putc_unlocked(bracket, writer->stream);
+	put_byte(writer, bracket);
+	flush_ahead(writer);
 	writer->needs_comma = true;
 }
 
@@ -92,20 +120,40 @@ void json_write_text(struct json_writer *writer, const char *name, const char *t
 	put_text(writer, text);
 }
 
-/* value / 10^digits. Samples are numbers by the hundred million: fprintf takes four times as long,
- * and fwrite twice, for texts that short. */
-static void put_decimal(const struct json_writer *writer, uint64_t value, unsigned digits)
+/* The digits, at least one more than asked for, before text + DIGITS_MAX. Returns the first. */
+static const char *make_digits(char text[DIGITS_MAX], uint64_t value, unsigned digits)
 {
-	char text[DIGITS_MAX + 1];
-	unsigned first = sizeof(text);
-	for (unsigned place = 0; value > 0 || place <= digits; place++) {
-		if (place > 0 && place == digits)
-			text[--first] = '.';
-		text[--first] = (char)('0' + value % 10);
-		value /= 10;
-	}
-	for (; first < sizeof(text); first++)
-		putc_unlocked(text[first], writer->stream);
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+				    "25262728293031323334353637383940414243444546474849"
+				    "50515253545556575859606162636465666768697071727374"
+				    "75767778798081828384858687888990919293949596979899";
+	char *first = text + DIGITS_MAX;
+	for (; value >= 100; value /= 100)
+		memcpy(first -= 2, pairs + 2 * (value % 100), 2);
+	if (value >= 10)
+		memcpy(first -= 2, pairs + 2 * value, 2);
+	else
+		*--first = (char)('0' + value);
+	while (first + digits >= text + DIGITS_MAX)
+		*--first = '0';
+	return first;
+}
+
+/* value / 10^digits. Samples are numbers by the hundred million: copies of one size, with bytes too
+ * many, take a third of the time of loops. */
+static void put_decimal(struct json_writer *writer, uint64_t value, unsigned digits)
+{
+	char text[2 * DIGITS_MAX] = {0};
+	const char *first = make_digits(text, value, digits);
+	size_t whole = (size_t)(text + DIGITS_MAX - first) - digits;
+	char *room = make_room(writer, 2 * DIGITS_MAX + 1);
+	memcpy(room, first, DIGITS_MAX);
+	writer->used += (unsigned)whole;
+	if (digits == 0)
+		return;
+	room[whole] = '.';
+	memcpy(room + whole + 1, first + whole, DIGITS_MAX);
+	writer->used += 1 + digits;
 }
 
 void json_write_number(struct json_writer *writer, const char *name, uint64_t number)

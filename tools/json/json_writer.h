@@ -1,7 +1,8 @@
 /*
  * JSON text written as it comes, without a tree in memory: a file of samples may be larger than
  * memory. The writer places commas and escapes texts; the caller opens and closes what belongs
- * together. Errors of the stream show in ferror.
+ * together. The stream has all that was written whenever an array or object is closed. Errors of
+ * the stream show in ferror.
  */
 #ifndef TOOLS_JSON_JSON_WRITER_H
 #define TOOLS_JSON_JSON_WRITER_H
@@ -10,9 +11,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct json_writer {
+struct json_writer { /* begins with the stream set */
 	FILE *stream;
 	bool needs_comma;
+	unsigned used;
+	char ahead[256]; /* not in the stream yet */
 };
 
 /* In all calls: name is the member's in an object, NULL for an element of an array and for the

@@ -1,5 +1,6 @@
 #include "tools/samples/calibration.h"
 
+#include "containers/scale.h"
 #include "tools/memory/index_map.h"
 #include "tools/memory/xalloc.h"
 #include <assert.h>
@@ -48,8 +49,9 @@ static uint64_t spread_take(struct spread *spread, uint64_t weight_ns)
 	spread->passed_ns = least(add_saturating(spread->passed_ns, weight_ns), spread->weight_ns);
 	if (spread->weight_ns == 0)
 		return 0;
-	uint64_t due_ns = (uint64_t)((unsigned __int128)spread->time_ns * spread->passed_ns /
-				     spread->weight_ns);
+	uint64_t rest;
+	uint64_t due_ns =
+		scale_number(spread->time_ns, spread->passed_ns, spread->weight_ns, &rest);
 	assert(due_ns >= spread->given_ns && due_ns <= spread->time_ns);
 	uint64_t part_ns = due_ns - spread->given_ns;
 	spread->given_ns = due_ns;

@@ -3,6 +3,7 @@
 #include "tools/memory/xalloc.h"
 #include "tools/terminal/diagnose.h"
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,16 +215,13 @@ static bool read_ahead(struct thread_spool *spool)
 	return true;
 }
 
-bool thread_spool_next(struct thread_spool *spool, void *record)
+const void *thread_spool_next(struct thread_spool *spool)
 {
-	if (spool->ahead_next < spool->ahead_count || read_ahead(spool)) {
-		memcpy(record, spool->ahead + spool->ahead_next++ * spool->record_size,
-		       spool->record_size);
-		return true;
-	}
+	if (spool->ahead_next < spool->ahead_count || read_ahead(spool))
+		return spool->ahead + spool->ahead_next++ * spool->record_size;
 	if (spool->record == NONE)
-		return false;
-	memcpy(record, record_at(spool, spool->record), spool->record_size);
+		return NULL;
+	const char *record = record_at(spool, spool->record);
 	spool->record = spool->next[spool->record];
-	return true;
+	return record;
 }

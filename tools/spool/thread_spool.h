@@ -9,7 +9,6 @@
 #ifndef TOOLS_SPOOL_THREAD_SPOOL_H
 #define TOOLS_SPOOL_THREAD_SPOOL_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,7 +27,8 @@ void thread_spool_add(struct thread_spool *spool, uint32_t thread, const void *r
  * thread_spool_next. */
 void thread_spool_rewind(struct thread_spool *spool, uint32_t thread);
 
-/* Copies the next record of the thread, in the order of adding. */
-bool thread_spool_next(struct thread_spool *spool, void *record);
+/* The next record of the thread, in the order of adding; it lives until the next call. NULL: no
+ * more. */
+const void *thread_spool_next(struct thread_spool *spool);
 
 #endif

@@ -4,6 +4,7 @@
 #include "tools/memory/xalloc.h"
 #include "tools/samples/tally.h"
 #include "tools/timelines/timelines.h"
+#include <assert.h>
 #include <stdlib.h>
 
 void stack_tree_finish(struct stack_tree *tree)
@@ -108,12 +109,14 @@ static uint32_t enter_stack(struct stack_tree *tree, const struct timeline_piece
 
 uint32_t stack_tree_enter(struct stack_tree *tree, const struct timeline_piece *piece)
 {
-	if (piece->node == TALLY_KERNEL || piece->state > PROFILE_STACK_NONE)
-		return enter_stack(tree, piece);
 	if (!tree->leaves)
 		tree->leaves = xalloc_zeroed(profile_reader_node_count(tree->reader),
 					     sizeof(*tree->leaves));
-	uint32_t *step_and_1 = &tree->leaves[piece->node].steps[piece->state];
+	static_assert(sizeof(tree->nodeless) / sizeof(tree->nodeless[0]) > TIMELINE_NO_THREAD,
+		      "each state has a step");
+	uint32_t *step_and_1 = piece->node == TALLY_KERNEL
+				       ? &tree->nodeless[piece->state]
+				       : &tree->leaves[piece->node].steps[piece->state];
 	if (*step_and_1 == 0)
 		*step_and_1 = enter_stack(tree, piece) + 1;
 	return *step_and_1 - 1;

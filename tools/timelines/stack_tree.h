@@ -39,7 +39,9 @@ struct stack_tree { /* begins with the first members set */
 	struct index_map element_map;
 	struct stack_step *steps;
 	struct index_map step_map;
-	struct stack_leaf *leaves;  /* by node: stacks of pieces seen before */
+	struct stack_leaf *leaves; /* by node: stacks of pieces seen before */
+	/* By state, of pieces without a node; likewise. Two states are timelines' own. */
+	uint32_t nodeless[PROFILE_STACK_NONE + 3];
 	struct call_path call_path; /* scratch */
 };
 

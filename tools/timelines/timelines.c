@@ -140,10 +140,16 @@ static void add_piece(struct timelines *timelines, uint32_t index,
 
 static uint32_t enter_sample(struct timelines *timelines, const struct profile_sample_info *info)
 {
-	return enter_timeline(timelines, &(struct timeline){.process = info->process,
-							    .thread = info->thread,
-							    .pid = info->pid,
-							    .tid = info->tid});
+	const struct timeline wanted = {.process = info->process,
+					.thread = info->thread,
+					.pid = info->pid,
+					.tid = info->tid};
+	if (info->thread == PROFILE_NONE)
+		return enter_timeline(timelines, &wanted);
+	uint32_t *latest = &timelines->latest[info->thread];
+	if (*latest == 0 || !is_timeline(&timelines->timelines[*latest - 1], &wanted))
+		*latest = enter_timeline(timelines, &wanted) + 1;
+	return *latest - 1;
 }
 
 /* Time in the kernel unseen was before the sample, and before the time the sample stands for. */
@@ -219,6 +225,8 @@ TBRW_U32 timelines_collect(struct timelines *timelines, struct weighted_stacks *
 					.earlier_threads = find_earlier_threads(stacks->reader),
 					.spool = thread_spool_create(sizeof(struct timeline_piece),
 								     THREAD_SPOOL_BYTES)};
+	timelines->latest = xalloc_zeroed(profile_reader_thread_count(stacks->reader),
+					  sizeof(*timelines->latest));
 	TBRW_U32 code = weighted_stacks_each_sample(stacks, take_sample, timelines);
 	if (code == VT_SUCCESS)
 		take_rests(timelines);
@@ -232,6 +240,7 @@ void timelines_finish(struct timelines *timelines)
 	free(timelines->timelines);
 	free(timelines->earlier_processes);
 	free(timelines->earlier_threads);
+	free(timelines->latest);
 	index_map_finish(&timelines->map);
 }
 
@@ -242,7 +251,10 @@ void timelines_rewind(const struct timelines *timelines, uint32_t index)
 
 bool timelines_next(const struct timelines *timelines, struct timeline_piece *piece)
 {
-	return thread_spool_next(timelines->spool, piece);
+	const struct timeline_piece *next = thread_spool_next(timelines->spool);
+	if (next)
+		*piece = *next;
+	return next;
 }
 
 static const char *name_or_unknown(const char *name)

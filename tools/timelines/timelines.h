@@ -67,6 +67,7 @@ struct timelines {
 	struct thread_spool *spool;  /* struct timeline_piece, by index of the timeline */
 	uint32_t *earlier_processes; /* by process: as in struct timeline */
 	uint32_t *earlier_threads;   /* by thread */
+	uint32_t *latest;            /* by thread: the timeline last used and 1; 0: none */
 };
 
 /* Of the samples and threads that the stacks' filter takes, the threads with time or without; the

@@ -102,14 +102,14 @@ static void append_stack(char *text, struct json_object *profile, size_t stack)
 	strcat(text, function_name(profile, (size_t)number(stacks, "frame", stack)));
 }
 
-/* "a;b 10,c 5@TIME": stacks with their weights in ms, in order. CPU use is the weight in ns. */
+/* "a;b 10,c 5@TIME": stacks with their weights in ms, in order. CPU use is the weight in us. */
 static void describe_samples(char *text, struct json_object *profile, struct json_object *samples)
 {
 	double time = 0;
 	text[0] = '\0';
 	for (size_t i = 0; i < json_object_get_uint64(member(samples, "length")); i++) {
 		double weight = json_object_get_double(cell(samples, "weight", i));
-		ck_assert_int_eq(llround(weight * 1e6), number(samples, "threadCPUDelta", i));
+		ck_assert_int_eq(llround(weight * 1e3), number(samples, "threadCPUDelta", i));
 		time += json_object_get_double(cell(samples, "timeDeltas", i));
 		struct json_object *stack = cell(samples, "stack", i);
 		strcat(text, i > 0 ? "," : "");
@@ -263,7 +263,7 @@ START_TEST(test_facts)
 	ck_assert_int_eq(json_object_get_int(member(meta, "preprocessedProfileVersion")), 70);
 	ck_assert_double_eq(json_object_get_double(member(meta, "interval")), 10);
 	ck_assert_str_eq(text_of(meta, "arguments"), "app --fast \"a b\"");
-	ck_assert_str_eq(text_of(member(meta, "sampleUnits"), "threadCPUDelta"), "ns");
+	ck_assert_str_eq(text_of(member(meta, "sampleUnits"), "threadCPUDelta"), "\302\265s");
 	ck_assert_str_eq(text_of(lib, "name"), "app");
 	ck_assert_str_eq(text_of(lib, "path"), "/opt/app/app");
 	ck_assert_str_eq(text_of(lib, "breakpadId"), "");

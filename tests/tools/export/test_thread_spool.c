@@ -26,17 +26,17 @@ static uint32_t thread_of(uint32_t number)
 
 static void expect_thread(struct thread_spool *spool, uint32_t thread)
 {
-	struct record record;
 	thread_spool_rewind(spool, thread);
 	for (uint32_t i = 0; i < RECORDS; i++) {
 		if (thread_of(i) != thread)
 			continue;
-		ck_assert(thread_spool_next(spool, &record));
-		ck_assert_uint_eq(record.number, i);
-		ck_assert_uint_eq(record.thread, thread);
+		const struct record *record = thread_spool_next(spool);
+		ck_assert_ptr_nonnull(record);
+		ck_assert_uint_eq(record->number, i);
+		ck_assert_uint_eq(record->thread, thread);
 	}
-	ck_assert(!thread_spool_next(spool, &record));
-	ck_assert(!thread_spool_next(spool, &record));
+	ck_assert_ptr_null(thread_spool_next(spool));
+	ck_assert_ptr_null(thread_spool_next(spool));
 }
 
 /* loop: memory for one record, for some, for nearly all and for all */
@@ -63,12 +63,12 @@ START_TEST(test_no_records)
 	struct thread_spool *spool = thread_spool_create(sizeof(struct record), 100);
 	struct record record = {1, 3};
 	thread_spool_rewind(spool, 5);
-	ck_assert(!thread_spool_next(spool, &record));
+	ck_assert_ptr_null(thread_spool_next(spool));
 	thread_spool_add(spool, 3, &record);
 	thread_spool_rewind(spool, 2);
-	ck_assert(!thread_spool_next(spool, &record));
+	ck_assert_ptr_null(thread_spool_next(spool));
 	thread_spool_rewind(spool, 3);
-	ck_assert(thread_spool_next(spool, &record));
+	ck_assert_ptr_nonnull(thread_spool_next(spool));
 	thread_spool_destroy(spool);
 	thread_spool_destroy(NULL);
 }

@@ -141,7 +141,6 @@ static int finish(struct session *session, struct failure *failure)
 	sampler_stop(&session->sampler);
 	session->end_ns = clock_now();
 	session->attached_used_ns = session_attached_cpu_ns(session) - session->attached_cpu_ns;
-	session_custom_finish(session);
 	await_accounts(session);
 	while (session_apply(session, DRAIN_REST))
 		continue;
@@ -149,6 +148,8 @@ static int finish(struct session *session, struct failure *failure)
 	session_settle(session);
 	session->options->analysis->finish(session->analysis);
 	session_note_end(session);
+	/* Only now: it may take its time, and what the program does meanwhile is in no account. */
+	session_custom_finish(session);
 	struct profile_clock last = clock_sync(&session->clock);
 	struct emit *emit = session->emit;
 	session->emit = NULL;

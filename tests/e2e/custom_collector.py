@@ -172,6 +172,33 @@ def attach():
   s.check(s.wait_for(lambda: not processes_of(result)) is not None, 'attach: no process is left')
 
 
+# Notes the program's CPU time, in ticks of 10 ms; its stop gives the program time to use more.
+TIMES = 'cut -d " " -f 14,15 /proc/$AMPLXE_COLLECT_PID/stat; test $AMPLXE_COLLECT_CMD = start || sleep 2'
+
+
+def check_long_stop(what, target, uid=None, after=''):
+  result = s.new_result()
+  done = subprocess.run([s.tool('tbcollect'), '-r', result, '-d', '0.5', '--custom-collector', TIMES + after, *target], capture_output=True, text=True,
+                        **s.as_user(uid))
+  total = s.summary(result)
+  before, until = [sum(map(int, line.split())) / os.sysconf('SC_CLK_TCK') for line in log_of(result).splitlines()]
+  s.check(total['custom_collector']['failed_steps'] == 0 and 0 < total['cpu_time_s'] <= until - before + 0.05,
+          f'long stop: {what}: CPU time until then', f'{before} to {until}: {total["cpu_time_s"]} in {total["elapsed_s"]}; {done.stderr.strip()}')
+
+
+def long_stop():
+  """CPU time that programs use while the step stop runs is in no account: the collection is over."""
+  spin = ['sh', '-c', 'while :; do :; done']
+  target = subprocess.Popen(spin)
+  try:
+    check_long_stop('attached', ['-p', str(target.pid)])
+  finally:
+    target.kill()
+    target.wait()
+  for uid in (None, s.NOBODY) if os.getuid() == 0 else (None,):
+    check_long_stop('launched' if uid is None else 'launched by nobody', spin, uid, '; test $AMPLXE_COLLECT_CMD = start || kill $AMPLXE_COLLECT_PID')
+
+
 def interrupted():
   """A signal while the collector is waited for ends that step, and reaches the target."""
   result = s.new_result()
@@ -222,7 +249,7 @@ def example():
 def main():
   s.start()
   slow = Hangs()
-  for part in (steps, failures, cannot_start, attach, interrupted, example, slow.hangs):
+  for part in (steps, failures, cannot_start, attach, long_stop, interrupted, example, slow.hangs):
     with s.section(part.__name__):
       part()
   s.finish()

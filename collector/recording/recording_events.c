@@ -1,18 +1,18 @@
 #include "collector/recording/recording_events.h"
 
 #include "containers/array.h"
-#include "containers/compare.h"
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct recording_event_id {
+struct id_slot {
+	struct hash_slot head;
 	uint64_t id;
 	uint32_t event;
 };
 
-enum { IDS_MAX = 1 << 24, CLOCK_NONE = -1 };
+enum { CLOCK_NONE = -1 };
 
 /* Names as perf has them, without modifiers. */
 static void name_event(struct recording_event *event)
@@ -89,37 +89,41 @@ bool recording_events_add(struct recording_events *events, struct recording_curs
 	return true;
 }
 
-bool recording_events_add_id(struct recording_events *events, uint64_t id)
+static bool is_id(const void *slot, const void *key)
 {
-	if (events->count == 0 || events->id_count == IDS_MAX ||
-	    !array_reserve(&events->ids, &events->id_capacity, events->id_count + 1,
-			   sizeof(*events->ids)))
-		return false;
-	events->ids[events->id_count++] =
-		(struct recording_event_id){id, (uint32_t)events->count - 1};
-	events->is_sorted = false;
-	return true;
+	return ((const struct id_slot *)slot)->id == *(const uint64_t *)key;
 }
 
-static int compare_ids(const void *a, const void *b)
+static struct id_slot *find_id(const struct recording_events *events, uint64_t id)
 {
-	const struct recording_event_id *left = a;
-	const struct recording_event_id *right = b;
-	return compare_numbers(left->id, right->id);
+	return hash_table_find(&events->ids, sizeof(struct id_slot), hash_number(&events->key, id),
+			       is_id, &id);
+}
+
+bool recording_events_add_id(struct recording_events *events, uint64_t id)
+{
+	if (events->count == 0)
+		return false;
+	if (events->ids.count == 0)
+		events->key = hash_key_draw();
+	else if (find_id(events, id))
+		return true;
+	struct id_slot *slot =
+		events->ids.count < RECORDING_IDS_MAX
+			? hash_table_add(&events->ids, sizeof(*slot), hash_number(&events->key, id))
+			: NULL;
+	if (!slot)
+		return false;
+	slot->id = id;
+	slot->event = (uint32_t)events->count - 1;
+	return true;
 }
 
 struct recording_event *recording_events_find(struct recording_events *events, uint64_t id)
 {
 	if (events->count == 1)
 		return &events->items[0];
-	if (!events->is_sorted && events->id_count > 1)
-		qsort(events->ids, events->id_count, sizeof(*events->ids), compare_ids);
-	events->is_sorted = true;
-	const struct recording_event_id key = {.id = id};
-	const struct recording_event_id *found =
-		events->id_count > 0 ? bsearch(&key, events->ids, events->id_count,
-					       sizeof(*events->ids), compare_ids)
-				     : NULL;
+	const struct id_slot *found = find_id(events, id);
 	return found ? &events->items[found->event] : NULL;
 }
 
@@ -147,7 +151,7 @@ struct recording_event *recording_events_named(const struct recording_events *ev
 void recording_events_finish(struct recording_events *events)
 {
 	free(events->items);
-	free(events->ids);
+	hash_table_finish(&events->ids);
 	*events = (struct recording_events){0};
 }
 
@@ -212,8 +216,8 @@ static struct recording_event *event_of(struct recording_events *events, const u
 									PERF_SAMPLE_ID)));
 }
 
-/* Skips the counts that a sample has read. */
-static void skip_counts(struct recording_cursor *cursor, uint64_t format)
+/* Skips the counts that a sample has read. Returns how many a group has; 0: it is none. */
+static uint64_t skip_counts(struct recording_cursor *cursor, uint64_t format)
 {
 	uint64_t words = 1;
 	uint64_t times = ((format & PERF_FORMAT_TOTAL_TIME_ENABLED) != 0) +
@@ -223,6 +227,7 @@ static void skip_counts(struct recording_cursor *cursor, uint64_t format)
 		words = recording_take_u64(cursor);
 	recording_take(cursor, times * sizeof(uint64_t));
 	recording_take_items(cursor, words, each * sizeof(uint64_t));
+	return format & PERF_FORMAT_GROUP ? words : 0;
 }
 
 static void skip_branches(struct recording_cursor *cursor, uint64_t type)
@@ -254,7 +259,7 @@ static void read_parts(struct recording_cursor *cursor, uint64_t type,
 {
 	const struct recording_event *event = sample->event;
 	if (type & PERF_SAMPLE_READ)
-		skip_counts(cursor, event->read_format);
+		sample->counts_read = skip_counts(cursor, event->read_format);
 	if (type & PERF_SAMPLE_CALLCHAIN) {
 		sample->chain_count = recording_take_u64(cursor);
 		sample->chain = recording_take_items(cursor, sample->chain_count, sizeof(uint64_t));

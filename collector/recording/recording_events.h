@@ -6,11 +6,14 @@
 #define COLLECTOR_RECORDING_RECORDING_EVENTS_H
 
 #include "collector/recording/recording_cursor.h"
+#include "containers/hash.h"
+#include "containers/hash_table.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { RECORDING_EVENT_NAME = 128, RECORDING_EVENTS_MAX = 4096 };
+/* Each event has an id for each processor or thread. */
+enum { RECORDING_EVENT_NAME = 128, RECORDING_EVENTS_MAX = 4096, RECORDING_IDS_MAX = 1 << 21 };
 
 struct recording_event {
 	uint32_t type;
@@ -33,16 +36,15 @@ struct recording_events {
 	struct recording_event *items;
 	size_t count;
 	size_t capacity;
-	struct recording_event_id *ids;
-	size_t id_count;
-	size_t id_capacity;
-	bool is_sorted;
+	struct hash_table ids; /* of records, with their events */
+	struct hash_key key;
 };
 
 /* Adds an event of a perf_event_attr of size bytes; the cursor stands at it. false: it is none, or
  * there are too many. */
 bool recording_events_add(struct recording_events *events, struct recording_cursor *attr);
-/* The id of a record of the last event. false: out of memory. */
+/* The id of a record of the last event, unless an event has it. false: out of memory, or there are
+ * too many. */
 bool recording_events_add_id(struct recording_events *events, uint64_t id);
 /* The event of an id, or of its number where no record has an id; NULL: there is none. */
 struct recording_event *recording_events_find(struct recording_events *events, uint64_t id);
@@ -82,7 +84,8 @@ struct recording_sample {
 	bool has_period;
 	const uint8_t *chain; /* u64 each */
 	uint64_t chain_count;
-	uint64_t abi; /* PERF_SAMPLE_REGS_ABI_... */
+	uint64_t counts_read; /* of the events of its group, its own too; 0: no group */
+	uint64_t abi;         /* PERF_SAMPLE_REGS_ABI_... */
 	const uint8_t *registers;
 	const uint8_t *stack;
 	uint64_t stack_size;   /* bytes asked for */

@@ -13,6 +13,9 @@
 
 #define NO_TASK UINT32_MAX
 
+/* Of all samples: sums of them and of what is added to them fit a number. */
+#define WEIGHT_MAX (UINT64_MAX / 8)
+
 /* A sample's callchain on its way into kernel and user parts. */
 struct chain_parts {
 	struct record_chain user;
@@ -188,12 +191,25 @@ static void fill_sample(struct recording_feed *feed, const struct recording_samp
 	out->callchain_length = feed->kernel_count;
 }
 
+static bool has_room(struct recording_feed *feed, uint64_t weight)
+{
+	if (weight > WEIGHT_MAX - feed->weight) {
+		feed->too_large++;
+		return false;
+	}
+	feed->weight += weight;
+	return true;
+}
+
 static void apply_sample(struct recording_feed *feed, const struct recording_record *from)
 {
 	struct record record = {.kind = RECORD_SAMPLE};
 	struct recording_sample sample;
 	if (!recording_sample_read(&feed->file->events, from->bytes, from->size, &sample))
 		return; /* was whole when it was put */
+	if (!has_room(feed, weigh(&sample)))
+		return;
+	feed->read_along += sample.counts_read > 1 ? sample.counts_read - 1 : 0;
 	record.pid = sample.pid;
 	record.tid = sample.tid;
 	record.cpu = sample.cpu;

@@ -28,6 +28,9 @@ struct recording_feed {                      /* zeros at the start, but for what
 	uint64_t lost;                       /* by the records of losses */
 	uint64_t lost_in_all;                /* by the counts at the recording's end */
 	uint64_t unordered;                  /* records without a time */
+	uint64_t weight;                     /* of all samples */
+	uint64_t too_large;                  /* samples left out: their sum has no room */
+	uint64_t read_along;                 /* counts of other events, in samples of a group */
 	bool is_out_of_memory;
 
 	struct recording_record record; /* at hand */

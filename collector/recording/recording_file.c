@@ -64,11 +64,13 @@ static void add_ids(struct recording_events *events, struct recording_cursor *cu
 			return;
 }
 
-/* Each entry is attributes and the section of the event's ids. */
+/* Each entry is attributes and the section of the event's ids. Sections of several may be the same
+ * bytes: they have a limit together. */
 static void take_attributes(struct recording_file *file, const struct section *section,
 			    uint64_t entry_size)
 {
 	uint8_t *bytes = read_section(file, section);
+	uint64_t left = RECORDING_IDS_MAX * sizeof(uint64_t);
 	if (!bytes)
 		return;
 	for (uint64_t at = 0; entry_size > SECTION_SIZE && section->size - at >= entry_size;
@@ -79,7 +81,8 @@ static void take_attributes(struct recording_file *file, const struct section *s
 		const struct section ids = take_section(&last);
 		if (!recording_events_add(&file->events, &cursor))
 			break;
-		uint8_t *list = read_section(file, &ids);
+		uint8_t *list = ids.size <= left ? read_section(file, &ids) : NULL;
+		left -= list ? ids.size : 0;
 		struct recording_cursor id_cursor =
 			recording_cursor_of(list, list ? (size_t)ids.size : 0);
 		add_ids(&file->events, &id_cursor);

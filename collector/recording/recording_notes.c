@@ -112,6 +112,12 @@ static void note_unused(const struct recording_notes *notes, const struct record
 		     "%llu bytes of processor traces (AUX) were left out: nothing here decodes "
 		     "them",
 		     (unsigned long long)lacks->traced);
+	if (feed->read_along > 0)
+		warn(notes, feed->now_ns, true,
+		     "%llu counts of other events in the samples were left out; record those "
+		     "events "
+		     "without a group of {...}:S",
+		     (unsigned long long)feed->read_along);
 	if (unknown > 0)
 		warn(notes, feed->now_ns, true,
 		     "%llu records of kinds not known here were left out",
@@ -131,6 +137,10 @@ static void note_losses(const struct recording_notes *notes, const struct record
 	if (feed->damaged > 0)
 		emit_note(emit, PROFILE_NOTE_RECORDS_LOST, now, .value = feed->damaged,
 			  .text = "records of the file that could not be read");
+	if (feed->too_large > 0)
+		warn(notes, now, true,
+		     "%llu samples were left out: their periods are too large to be summed",
+		     (unsigned long long)feed->too_large);
 	if (lost > 0) {
 		emit_note(emit, PROFILE_NOTE_BYTES_LOST, now, .value = lost,
 			  .text = "the file is damaged");

@@ -115,8 +115,10 @@ static int take_record(struct window *window, struct recording_record *record)
 static void give_up(struct recording_stream *stream)
 {
 	stream->lacks.bytes += left_in(&stream->read) + (stream->end - stream->at);
+	stream->lacks.bytes += left_in(&stream->unpacked); /* of a record that never ends */
 	stream->at = stream->end;
 	stream->read.size = stream->read.used = 0;
+	stream->unpacked.size = stream->unpacked.used = 0;
 }
 
 static void give_up_unpacking(struct recording_stream *stream)

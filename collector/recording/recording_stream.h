@@ -32,7 +32,7 @@ struct recording_record {
 };
 
 struct recording_lacks {
-	uint64_t bytes;     /* behind a damaged record */
+	uint64_t bytes;     /* behind a damaged record, or of one that does not end */
 	uint64_t unpacked;  /* compressed bytes that could not be unpacked */
 	uint64_t traced;    /* bytes of processor traces */
 	bool is_compressed; /* some records were */

@@ -11,10 +11,11 @@
 #include <unistd.h>
 #include <zstd.h>
 
-enum { HEADER_SIZE = 104, ATTR_SIZE = 112, ROUND = 68, ATTR = 64, COMPRESSED = 81 };
+enum { HEADER_SIZE = 104, ATTR_SIZE = 112, ROUND = 68, ATTR = 64, UPDATE = 78, COMPRESSED = 81 };
 
-static uint8_t bytes[1 << 20];
+static uint8_t bytes[16 << 20];
 static size_t size;
+static size_t hole; /* zeros behind the bytes */
 static char path[64];
 static struct profile_reader *reader;
 static struct recording_summary summary;
@@ -148,6 +149,7 @@ static int import_as(const char *event)
 	int fd = memfd_create("recording", MFD_CLOEXEC);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(write(fd, bytes, size), (ssize_t)size);
+	ck_assert_int_eq(ftruncate(fd, (off_t)(size + hole)), 0);
 	unlink(path);
 	failure = (struct failure){0};
 	const struct recording_request request = {.fd = fd,
@@ -178,6 +180,7 @@ static void setup(void)
 {
 	snprintf(path, sizeof(path), "/tmp/test_recording-%d.tb5", (int)getpid());
 	reader = NULL;
+	hole = 0;
 	summary = (struct recording_summary){0};
 }
 
@@ -261,15 +264,23 @@ START_TEST(pipe_form)
 }
 END_TEST
 
-/* Records begin in one compressed part and end in the next. */
-START_TEST(compressed)
+static void forget(void)
+{
+	profile_reader_close(reader);
+	recording_summary_finish(&summary);
+	reader = NULL;
+}
+
+/* Records begin in one compressed part and end in the next; the last one lacks bytes. */
+static void put_compressed(size_t lacking)
 {
 	static uint8_t plain[sizeof(bytes)], packed[4096];
 	const struct perf_event_attr attr = attributes(PERF_COUNT_SW_CPU_CLOCK);
 	begin_pipe(&attr);
 	size_t start = size;
 	put_two();
-	size_t length = size - start;
+	put_sample(7, 310, 5, chain, 3);
+	size_t length = size - start - lacking;
 	memcpy(plain, bytes + start, length);
 	size = start;
 	ZSTD_CCtx *packer = ZSTD_createCCtx();
@@ -282,15 +293,25 @@ START_TEST(compressed)
 		end(record);
 	}
 	ZSTD_freeCCtx(packer);
+}
+
+START_TEST(compressed)
+{
+	put_compressed(0);
 	ck_assert_int_eq(import_as(NULL), 0);
-	expect_two();
+	ck_assert_uint_eq(summary.samples, 4);
+	ck_assert_str_eq(summary.told, "");
+	forget();
+	put_compressed(1);
+	ck_assert_int_eq(import_as(NULL), 0);
+	ck_assert_uint_eq(summary.samples, 3);
+	ck_assert_ptr_nonnull(strstr(summary.told, "bytes of the file could not be read"));
+	forget();
+	put_compressed(0);
 	/* A part that cannot be unpacked takes only itself and what builds on it away. */
 	bytes[size - 5] ^= 0x55;
-	profile_reader_close(reader);
-	recording_summary_finish(&summary);
-	reader = NULL;
 	if (import_as(NULL) == 0)
-		ck_assert_uint_le(summary.samples, 3);
+		ck_assert_uint_le(summary.samples, 4);
 }
 END_TEST
 
@@ -305,9 +326,7 @@ START_TEST(cut)
 		int result = import_as(NULL);
 		ck_assert(size == whole ? summary.told[0] == '\0' : result < 0 || summary.told[0]);
 		ck_assert(result == 0 || failure.text[0]);
-		profile_reader_close(reader);
-		recording_summary_finish(&summary);
-		reader = NULL;
+		forget();
 	}
 }
 END_TEST
@@ -375,15 +394,108 @@ START_TEST(several_events)
 	ck_assert_uint_eq(profile_reader_sample_count(reader), 3);
 	ck_assert_ptr_nonnull(
 		strstr(summary.told, "2 of other events are left out: page-faults (2);"));
-	profile_reader_close(reader);
-	reader = NULL;
-	recording_summary_finish(&summary);
+	forget();
 	ck_assert_int_eq(import_as("page-faults"), 0);
 	ck_assert_uint_eq(profile_reader_sample_count(reader), 2);
 	recording_summary_finish(&summary);
 	ck_assert_int_eq(import_as("cycles"), -1);
 	ck_assert_str_eq(failure.text, "--event cycles: the recording has no such event; it has "
 				       "task-clock and others, see perf evlist");
+}
+END_TEST
+
+/* A million ids, then events and questions by turns: to look at all ids for each took minutes. */
+START_TEST(many_ids)
+{
+	struct perf_event_attr attr = attributes(PERF_COUNT_SW_PAGE_FAULTS);
+	uint64_t id = 1000;
+	attr.sample_type |= PERF_SAMPLE_IDENTIFIER;
+	begin_pipe(&attr);
+	for (int i = 0; i < 128; i++) {
+		size_t start = begin(ATTR, 0);
+		put(&attr, ATTR_SIZE);
+		for (int j = 0; j < 8000; j++)
+			put_u64(id++);
+		end(start);
+	}
+	for (int i = 0; i < 3900; i++) {
+		add_event(attr, id, 0);
+		size_t start = begin(UPDATE, 0);
+		put_u64(1);
+		put_u64(id++);
+		end(start);
+	}
+	add_event(attributes(PERF_COUNT_SW_TASK_CLOCK), id, 1);
+	add_event(attributes(PERF_COUNT_SW_CPU_CLOCK), 1001, 1); /* an id of before stays */
+	ck_assert_int_eq(import_as("task-clock"), 0);
+	ck_assert_uint_eq(summary.samples, 1);
+	ck_assert_ptr_nonnull(strstr(summary.told, "1 of other events are left out: page-faults"));
+}
+END_TEST
+
+/* Each event names the same 64 MB as its ids: reading them for each took minutes. */
+START_TEST(ids_of_all)
+{
+	enum { EVENTS = 4096 };
+	const struct perf_event_attr attr = attributes(PERF_COUNT_SW_CPU_CLOCK);
+	begin_file(&attr);
+	for (int i = 1; i < EVENTS; i++) {
+		put(&attr, ATTR_SIZE);
+		put_u64(HEADER_SIZE);
+		put_u64(64 << 20);
+	}
+	uint64_t attributes_size = EVENTS * (ATTR_SIZE + 16);
+	uint64_t data = size;
+	memcpy(bytes + 32, &attributes_size, sizeof(attributes_size));
+	memcpy(bytes + 40, &data, sizeof(data));
+	hole = 64 << 20;
+	ck_assert_int_eq(import_as(NULL), -1);
+	ck_assert_str_eq(failure.text, "cannot import x.data: it has no samples of the event "
+				       "cpu-clock; record anew");
+}
+END_TEST
+
+/* Sums that a number cannot hold. */
+START_TEST(large_periods)
+{
+	const struct perf_event_attr attr = attributes(PERF_COUNT_SW_CPU_CLOCK);
+	begin_file(&attr);
+	put_sample(7, 100, UINT64_C(1) << 60, chain, 3);
+	put_sample(7, 200, UINT64_C(1) << 63, chain, 3);
+	put_sample(7, 300, UINT64_C(1) << 60, chain, 3);
+	put_sample(7, 400, 5, chain, 3);
+	end_file();
+	ck_assert_int_eq(import_as(NULL), 0);
+	ck_assert_uint_eq(summary.samples, 2);
+	ck_assert_ptr_nonnull(strstr(summary.told, "2 samples were left out: their periods"));
+}
+END_TEST
+
+/* Samples of a group's leader have the counts of the others. */
+START_TEST(group)
+{
+	struct perf_event_attr attr = attributes(PERF_COUNT_SW_CPU_CLOCK);
+	attr.sample_type |= PERF_SAMPLE_READ;
+	attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	begin_file(&attr);
+	for (uint64_t i = 1; i <= 2; i++) {
+		size_t start = begin(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+		put_u64(chain[0]);
+		put_task(7, 7);
+		put_u64(100 * i);
+		put_u64(5);
+		put_u64(3);
+		for (uint64_t j = 0; j < 3; j++) {
+			put_u64(i);
+			put_u64(j);
+		}
+		put_u64(0);
+		end(start);
+	}
+	end_file();
+	ck_assert_int_eq(import_as(NULL), 0);
+	ck_assert_uint_eq(summary.samples, 2);
+	ck_assert_ptr_nonnull(strstr(summary.told, "4 counts of other events in the samples"));
 }
 END_TEST
 
@@ -410,6 +522,10 @@ int main(void)
 	tcase_add_test(tcase, cut);
 	tcase_add_test(tcase, losses);
 	tcase_add_test(tcase, several_events);
+	tcase_add_test(tcase, many_ids);
+	tcase_add_test(tcase, ids_of_all);
+	tcase_add_test(tcase, large_periods);
+	tcase_add_test(tcase, group);
 	tcase_add_test(tcase, recognized);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -1,7 +1,9 @@
 #include "collector/session/custom_collector.h"
 
 #include "collector/result/result.h"
+#include "collector/session/options.h"
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,7 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { VALUE_MAX = 4096 };
+enum { VALUE_MAX = 4096, PID_SIZE = sizeof("2147483647,") - 1, STAT_MAX = 512 };
+
+_Static_assert(OPTIONS_PIDS_MAX *PID_SIZE < VALUE_MAX, "a value has room for all processes");
+
+/* One request may come twice at once: timeout(1) signals the process and its group. */
+#define ONE_REQUEST_NS 200000000ull
 
 /* What a step is told; each under the names of both generations of VTune. */
 enum { VARIABLE_COMMAND, VARIABLE_DIRECTORY, VARIABLE_HOST, VARIABLE_PID, VARIABLES };
@@ -51,7 +58,8 @@ static void list_pids(const struct custom_place *place, char value[VALUE_MAX])
 {
 	size_t used = 0;
 	value[0] = '\0';
-	for (size_t i = 0; i < place->pid_count && used < VALUE_MAX; i++)
+	assert(place->pid_count <= OPTIONS_PIDS_MAX);
+	for (size_t i = 0; i < place->pid_count; i++)
 		used += (size_t)snprintf(value + used, VALUE_MAX - used, "%s%d", i > 0 ? "," : "",
 					 (int)place->pids[i]);
 }
@@ -187,23 +195,24 @@ int custom_collector_run(struct custom_collector *collector, enum custom_step st
 	if (error != 0)
 		return -1;
 	collector->running = pid;
+	collector->asked_ns = 0;
 	return 0;
 }
 
 bool custom_collector_has_ended(struct custom_collector *collector, enum custom_step step,
-				int *status)
+				struct custom_end *end)
 {
 	siginfo_t ended = {0};
 	pid_t pid = collector->running;
 	/* What start left behind is ended by its group's id, so the leader keeps the id. */
 	int keep = step == CUSTOM_START ? WNOWAIT : 0;
 	assert(pid > 0);
-	*status = -1;
+	*end = (struct custom_end){.status = -1};
 	int got = waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | keep);
 	if (got == 0 && ended.si_pid == 0)
 		return false;
 	if (got == 0)
-		*status = ended.si_code == CLD_EXITED ? ended.si_status : 128 + ended.si_status;
+		*end = (struct custom_end){ended.si_code != CLD_EXITED, ended.si_status};
 	collector->running = 0;
 	if (got == 0 && step == CUSTOM_START)
 		collector->first = pid;
@@ -216,11 +225,59 @@ void custom_collector_signal(const struct custom_collector *collector, int numbe
 		kill(-collector->running, number);
 }
 
-void custom_collector_end(struct custom_collector *collector, int number)
+void custom_collector_ask(struct custom_collector *collector, int number, uint64_t now_ns)
+{
+	if (collector->asked_ns == 0)
+		collector->asked_ns = now_ns;
+	bool is_deaf = now_ns - collector->asked_ns >= ONE_REQUEST_NS;
+	custom_collector_signal(collector, is_deaf ? SIGKILL : number);
+}
+
+void custom_collector_ask_left(const struct custom_collector *collector)
+{
+	if (collector->first > 0)
+		kill(-collector->first, SIGTERM);
+}
+
+/* By proc_pid_stat(5): PID (NAME) STATE PPID PGRP ... */
+static bool runs_in_group(int proc, const char *pid, pid_t group)
+{
+	char path[NAME_MAX + sizeof("/stat")];
+	char text[STAT_MAX];
+	char *after_ppid;
+	snprintf(path, sizeof(path), "%s/stat", pid);
+	int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	ssize_t size = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[size > 0 ? size : 0] = '\0';
+	const char *rest = strrchr(text, ')');
+	if (!rest || rest[1] != ' ' || rest[2] == '\0' || rest[2] == 'Z' || rest[2] == 'X')
+		return false;
+	strtol(rest + 3, &after_ppid, 10);
+	return strtol(after_ppid, NULL, 10) == group;
+}
+
+/* By kill(2), zombies would be there, and not everybody's init waits for them. */
+bool custom_collector_has_left(const struct custom_collector *collector)
+{
+	bool is_found = false;
+	DIR *proc = collector->first > 0 ? opendir("/proc") : NULL;
+	const struct dirent *entry;
+	while (proc && !is_found && (entry = readdir(proc)))
+		is_found = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
+			   runs_in_group(dirfd(proc), entry->d_name, collector->first);
+	if (proc)
+		closedir(proc);
+	return is_found;
+}
+
+void custom_collector_end(struct custom_collector *collector)
 {
 	if (collector->first <= 0)
 		return;
-	kill(-collector->first, number);
+	kill(-collector->first, SIGKILL);
 	waitpid(collector->first, NULL, 0);
 	collector->first = 0;
 }

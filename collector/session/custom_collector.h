@@ -22,7 +22,14 @@ struct custom_collector {
 	bool is_started;     /* start went well, stop is to come */
 	pid_t running;       /* the step's leader; 0: no step is running */
 	pid_t first;         /* start's leader, not waited for, so that its id stays ours; or 0 */
+	uint64_t asked_ns;   /* when the running step was first asked to end; 0: it was not */
 	uint64_t failed;     /* steps */
+};
+
+/* How a step ended. */
+struct custom_end {
+	bool by_signal;
+	int status; /* the signal's number, or the exit status; -1: nobody knows */
 };
 
 /* Where it collects. */
@@ -39,16 +46,25 @@ const char *custom_collector_word(enum custom_step step);
 int custom_collector_run(struct custom_collector *collector, enum custom_step step,
 			 const struct custom_place *place);
 
-/* Whether the running step ended; then *status is its exit status, or 128 + its ending signal's
- * number. */
+/* Whether the running step ended, and how. */
 bool custom_collector_has_ended(struct custom_collector *collector, enum custom_step step,
-				int *status);
+				struct custom_end *end);
 
 /* Sends a signal to what the running step started; nothing if none runs. */
 void custom_collector_signal(const struct custom_collector *collector, int number);
 
-/* Ends what start left running. */
-void custom_collector_end(struct custom_collector *collector, int number);
+/* Hands the user's signal on to what the running step started. The second one, if it comes a moment
+ * after the first, is SIGKILL: the step did not listen. */
+void custom_collector_ask(struct custom_collector *collector, int number, uint64_t now_ns);
+
+/* Asks what start left running to end. */
+void custom_collector_ask_left(const struct custom_collector *collector);
+
+/* Whether anything that start left runs, as /proc has it; zombies do not run. */
+bool custom_collector_has_left(const struct custom_collector *collector);
+
+/* Kills what start left running. */
+void custom_collector_end(struct custom_collector *collector);
 
 /* Removes the log from the result's directory, if nothing was printed. */
 void custom_collector_tidy(int directory);

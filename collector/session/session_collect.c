@@ -85,7 +85,7 @@ void session_handle_signals(struct session *session)
 		if (session->finalizer > 0 && signals_asks_to_end(event.number))
 			kill(session->finalizer, event.number);
 		if (signals_asks_to_end(event.number))
-			custom_collector_signal(&session->custom, event.number);
+			custom_collector_ask(&session->custom, event.number, clock_now());
 		if (event.number == SIGCHLD)
 			target_check(&session->target, false);
 		else if (session_is_launch(session))

@@ -15,6 +15,10 @@
 #define STEP_NS   (10000 * NS_PER_MS)
 #define KILLED_NS (1000 * NS_PER_MS)
 
+/* How long what start left may take for its last words, and between looks whether it is gone. */
+#define LEFT_NS (1000 * NS_PER_MS)
+#define LOOK_MS 10
+
 enum { REASON_SIZE = 128 };
 
 static void note_failure(struct session *session, enum custom_step step, const char *why)
@@ -33,10 +37,11 @@ static void note_failure(struct session *session, enum custom_step step, const c
 
 /* Takes signals meanwhile: one that ends a collection ends the step too. Returns whether the step
  * ended in time. */
-static bool await(struct session *session, enum custom_step step, uint64_t limit_ns, int *status)
+static bool await(struct session *session, enum custom_step step, uint64_t limit_ns,
+		  struct custom_end *end)
 {
 	uint64_t end_ns = clock_now() + limit_ns;
-	while (!custom_collector_has_ended(&session->custom, step, status)) {
+	while (!custom_collector_has_ended(&session->custom, step, end)) {
 		struct pollfd signals = {.fd = session->signals.fd, .events = POLLIN};
 		uint64_t now = clock_now();
 		if (now >= end_ns)
@@ -57,25 +62,37 @@ static bool run_step(struct session *session, enum custom_step step, char reason
 		.pids = session_is_launch(session) ? &session->target.pid : options->pids,
 		.pid_count = session_is_launch(session) ? 1 : options->pid_count,
 	};
-	int status = 0;
+	struct custom_end end = {0};
 	if (custom_collector_run(&session->custom, step, &place) < 0) {
 		snprintf(reason, REASON_SIZE, "could not be run (%s)", strerror(errno));
 		return false;
 	}
-	if (!await(session, step, STEP_NS, &status)) {
+	if (!await(session, step, STEP_NS, &end)) {
 		snprintf(reason, REASON_SIZE, "took more than %llu s and was killed",
 			 STEP_NS / NS_PER_MS / 1000);
 		custom_collector_signal(&session->custom, SIGKILL);
 		/* Else the kernel holds it, in a file system that does not answer. */
-		if (!await(session, step, KILLED_NS, &status))
+		if (!await(session, step, KILLED_NS, &end))
 			session->custom.running = 0;
 		return false;
 	}
-	if (status > 128)
-		snprintf(reason, REASON_SIZE, "was ended by signal %d", status - 128);
-	else if (status != 0)
-		snprintf(reason, REASON_SIZE, "failed (exit status %d)", status);
-	return status == 0;
+	if (end.by_signal)
+		snprintf(reason, REASON_SIZE, "was ended by signal %d", end.status);
+	else if (end.status != 0)
+		snprintf(reason, REASON_SIZE, "failed (exit status %d)", end.status);
+	return !end.by_signal && end.status == 0;
+}
+
+/* What a collector left in the background has no work any more, but may have last rows to write. */
+static void await_left(struct session *session)
+{
+	uint64_t end_ns = clock_now() + LEFT_NS;
+	custom_collector_ask_left(&session->custom);
+	while (custom_collector_has_left(&session->custom) && clock_now() < end_ns) {
+		struct pollfd signals = {.fd = session->signals.fd, .events = POLLIN};
+		poll(&signals, 1, LOOK_MS);
+		session_handle_signals(session);
+	}
 }
 
 void session_custom_step(struct session *session, enum custom_step step)
@@ -89,9 +106,10 @@ void session_custom_step(struct session *session, enum custom_step step)
 	if (!went_well)
 		note_failure(session, step, reason);
 	custom->is_started = step == CUSTOM_START ? went_well : step != CUSTOM_STOP;
-	/* What a collector left in the background has no work any more. */
+	if (step == CUSTOM_STOP)
+		await_left(session);
 	if (!custom->is_started)
-		custom_collector_end(custom, went_well ? SIGTERM : SIGKILL);
+		custom_collector_end(custom);
 }
 
 void session_custom_finish(struct session *session)

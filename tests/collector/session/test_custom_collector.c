@@ -2,9 +2,11 @@
  */
 #include "collector/result/result.h"
 #include "collector/session/custom_collector.h"
+#include "collector/session/options.h"
 #include "tests/support/suite.h"
 #include <check.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,29 +37,37 @@ static void remove_file(const char *name)
 
 static void teardown(void)
 {
-	custom_collector_end(&collector, SIGKILL);
+	custom_collector_end(&collector);
 	remove_file(RESULT_CUSTOM_LOG);
 	remove_file("out");
 	close(directory);
 	ck_assert_int_eq(rmdir(folder), 0);
 }
 
-static int run_for(const char *command, enum custom_step step, size_t pid_count)
+static struct custom_end await(enum custom_step step)
 {
-	const struct custom_place place = {directory, pids, pid_count};
-	int status = -2;
+	struct custom_end end;
+	while (!custom_collector_has_ended(&collector, step, &end))
+		usleep(1000);
+	ck_assert_int_eq(collector.running, 0);
+	return end;
+}
+
+static struct custom_end run_for(const char *command, enum custom_step step, const pid_t *processes,
+				 size_t pid_count)
+{
+	const struct custom_place place = {directory, processes, pid_count};
 	collector.command = command;
 	ck_assert_int_eq(custom_collector_run(&collector, step, &place), 0);
 	ck_assert_int_gt(collector.running, 0);
-	while (!custom_collector_has_ended(&collector, step, &status))
-		usleep(1000);
-	ck_assert_int_eq(collector.running, 0);
-	return status;
+	return await(step);
 }
 
 static int run(const char *command, enum custom_step step)
 {
-	return run_for(command, step, 1);
+	struct custom_end end = run_for(command, step, pids, 1);
+	ck_assert(!end.by_signal);
+	return end.status;
 }
 
 static const char *read_file(const char *name)
@@ -81,7 +91,8 @@ START_TEST(what_it_is_told)
 	setenv("VTUNE_HOSTNAME_TOO", "stays", 1);
 	ck_assert_int_eq(run_for("for name in AMPLXE VTUNE; do env | grep ^${name}_ | sort; done > "
 				 "$AMPLXE_DATA_DIR/out",
-				 CUSTOM_RESUME, 2),
+				 CUSTOM_RESUME, pids, 2)
+				 .status,
 			 0);
 	snprintf(expected, sizeof(expected),
 		 "AMPLXE_COLLECT_CMD=resume\nAMPLXE_COLLECT_PID=17,4000\nAMPLXE_DATA_DIR=%s\n"
@@ -89,6 +100,22 @@ START_TEST(what_it_is_told)
 		 "VTUNE_DATA_DIR=%s\nVTUNE_HOSTNAME=%s\nVTUNE_HOSTNAME_TOO=stays\n",
 		 folder, host.nodename, folder, host.nodename);
 	ck_assert_str_eq(read_file("out"), expected);
+}
+END_TEST
+
+/* The longest list, to its last digit. */
+START_TEST(many_processes)
+{
+	pid_t longest[OPTIONS_PIDS_MAX];
+	char expected[OPTIONS_PIDS_MAX * 11 + 1];
+	for (size_t i = 0; i < OPTIONS_PIDS_MAX; i++) {
+		longest[i] = INT_MAX;
+		snprintf(expected + 11 * i, sizeof(expected) - 11 * i, "%d,", INT_MAX);
+	}
+	expected[sizeof(expected) - 2] = '\n';
+	ck_assert(!run_for("echo $AMPLXE_COLLECT_PID", CUSTOM_START, longest, OPTIONS_PIDS_MAX)
+			   .by_signal);
+	ck_assert_str_eq(read_file(RESULT_CUSTOM_LOG), expected);
 }
 END_TEST
 
@@ -122,7 +149,13 @@ START_TEST(ends)
 	ck_assert_int_eq(run("exit 0", CUSTOM_STOP), 0);
 	ck_assert_int_eq(run("exit 3", CUSTOM_STOP), 3);
 	ck_assert_int_eq(run("/no/such/collector", CUSTOM_STOP), 127);
-	ck_assert_int_eq(run("kill -SEGV $$", CUSTOM_STOP), 128 + SIGSEGV);
+	ck_assert_int_eq(run("exit 128", CUSTOM_START), 128);
+	custom_collector_end(&collector);
+	ck_assert_int_eq(run("exit 139", CUSTOM_STOP), 139);
+	ck_assert_int_eq(run("exit 255", CUSTOM_STOP), 255);
+	struct custom_end end = run_for("kill -SEGV $$", CUSTOM_STOP, pids, 1);
+	ck_assert(end.by_signal);
+	ck_assert_int_eq(end.status, SIGSEGV);
 }
 END_TEST
 
@@ -165,30 +198,99 @@ START_TEST(left_in_the_background)
 	pid_t first = collector.first;
 	ck_assert_int_gt(first, 0);
 	ck_assert_int_eq(kill(-first, 0), 0);
-	custom_collector_end(&collector, SIGTERM);
-	ck_assert_int_eq(collector.first, 0);
+	ck_assert(custom_collector_has_left(&collector));
+	custom_collector_ask_left(&collector);
 	fcntl(held, F_SETFL, 0);
 	char byte;
 	ck_assert_int_eq(read(held, &byte, 1), 0);
 	close(held);
+	while (custom_collector_has_left(&collector))
+		usleep(1000);
+	custom_collector_end(&collector);
+	ck_assert_int_eq(collector.first, 0);
 	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
-	custom_collector_end(&collector, SIGTERM);
+	ck_assert(!custom_collector_has_left(&collector));
+	custom_collector_ask_left(&collector);
+	custom_collector_end(&collector);
 }
 END_TEST
 
-START_TEST(killed_with_its_group)
+/* A program with a parenthesis and a state in its name, deaf to requests. */
+START_TEST(deaf_in_the_background)
+{
+	ck_assert_int_eq(run("trap '' TERM; cp /bin/sleep \"$AMPLXE_DATA_DIR/o) Z 1 (\"; "
+			     "\"$AMPLXE_DATA_DIR/o) Z 1 (\" 1000 &",
+			     CUSTOM_START),
+			 0);
+	pid_t first = collector.first;
+	custom_collector_ask_left(&collector);
+	ck_assert(custom_collector_has_left(&collector));
+	custom_collector_end(&collector);
+	/* Its end is seen by its group: the same number, which nobody has yet. */
+	struct custom_collector same = {.first = first};
+	while (custom_collector_has_left(&same))
+		usleep(1000);
+	remove_file("o) Z 1 (");
+}
+END_TEST
+
+START_TEST(nothing_in_the_background)
+{
+	ck_assert_int_eq(run("true & wait", CUSTOM_START), 0);
+	ck_assert_int_gt(collector.first, 0);
+	ck_assert_int_eq(kill(-collector.first, 0), 0); /* the leader, a zombie */
+	ck_assert(!custom_collector_has_left(&collector));
+}
+END_TEST
+
+static void start_deaf(void)
 {
 	const struct custom_place place = {directory, pids, 1};
-	int status;
-	collector.command = "trap '' TERM; sleep 1000 & sleep 1000";
+	collector.command = "trap '' TERM; echo deaf; sleep 1000 & sleep 1000";
 	ck_assert_int_eq(custom_collector_run(&collector, CUSTOM_STOP, &place), 0);
-	ck_assert(!custom_collector_has_ended(&collector, CUSTOM_STOP, &status));
-	custom_collector_signal(&collector, SIGKILL);
-	while (!custom_collector_has_ended(&collector, CUSTOM_STOP, &status))
+	while (strcmp(read_file(RESULT_CUSTOM_LOG), "deaf\n") != 0)
 		usleep(1000);
-	ck_assert_int_eq(status, 128 + SIGKILL);
+}
+
+static void check_killed(void)
+{
+	struct custom_end end = await(CUSTOM_STOP);
+	ck_assert(end.by_signal);
+	ck_assert_int_eq(end.status, SIGKILL);
 	ck_assert_int_eq(collector.first, 0);
+}
+
+START_TEST(killed_with_its_group)
+{
+	struct custom_end end;
+	start_deaf();
+	ck_assert(!custom_collector_has_ended(&collector, CUSTOM_STOP, &end));
+	custom_collector_signal(&collector, SIGKILL);
+	check_killed();
 	custom_collector_signal(&collector, SIGKILL); /* to nobody */
+	custom_collector_ask(&collector, SIGKILL, 1);
+}
+END_TEST
+
+/* One request may come twice; a second one kills, in each step anew. */
+START_TEST(asked_twice)
+{
+	struct custom_end end;
+	uint64_t second = 1000000000;
+	start_deaf();
+	custom_collector_ask(&collector, SIGTERM, second);
+	custom_collector_ask(&collector, SIGTERM, second + 1000);
+	usleep(20000);
+	ck_assert(!custom_collector_has_ended(&collector, CUSTOM_STOP, &end));
+	custom_collector_ask(&collector, SIGTERM, 2 * second);
+	check_killed();
+	remove_file(RESULT_CUSTOM_LOG);
+	start_deaf();
+	custom_collector_ask(&collector, SIGTERM, 3 * second);
+	usleep(20000);
+	ck_assert(!custom_collector_has_ended(&collector, CUSTOM_STOP, &end));
+	custom_collector_ask(&collector, SIGTERM, 4 * second);
+	check_killed();
 }
 END_TEST
 
@@ -220,12 +322,16 @@ int main(void)
 	TCase *tcase = tcase_create("custom_collector");
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, what_it_is_told);
+	tcase_add_test(tcase, many_processes);
 	tcase_add_test(tcase, steps);
 	tcase_add_test(tcase, moved_directory);
 	tcase_add_test(tcase, ends);
 	tcase_add_test(tcase, what_it_is_given);
 	tcase_add_test(tcase, left_in_the_background);
+	tcase_add_test(tcase, deaf_in_the_background);
+	tcase_add_test(tcase, nothing_in_the_background);
 	tcase_add_test(tcase, killed_with_its_group);
+	tcase_add_test(tcase, asked_twice);
 	tcase_add_test(tcase, cannot_run);
 	tcase_add_test(tcase, tidies);
 	suite_add_tcase(suite, tcase);

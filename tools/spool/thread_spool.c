@@ -11,15 +11,16 @@
 
 #define NONE UINT32_MAX
 
-#define READ_MAX 1024u /* records read from the file at a time */
+#define READ_MAX  1024u /* records read from the file at a time */
+#define BLOCK_MAX 32u   /* records of a block: of one thread, and so of few cache lines */
 
-/* Records in memory are linked by thread. When the memory is full, each thread's go to the file as
- * an extent, which knows the thread's extent before. */
+/* Blocks of records in memory are linked by thread. When the memory is full, each thread's go to
+ * the file as an extent, which knows the thread's extent before. */
 struct spooled_thread {
 	uint64_t extent; /* place of the last extent behind the file's start, plus 1; 0: none */
-	uint32_t first;  /* records in memory, NONE: none */
-	uint32_t last;
-	uint32_t count;
+	uint32_t first;  /* blocks in memory, NONE: none */
+	uint32_t last;   /* not full, or all of them are */
+	uint32_t count;  /* of records in them */
 };
 
 struct extent {
@@ -33,10 +34,11 @@ struct thread_spool {
 	size_t thread_count;
 	size_t thread_capacity;
 
-	char *records; /* in memory */
+	char *blocks; /* in memory */
 	uint32_t *next;
 	uint32_t count;
 	uint32_t capacity;
+	uint32_t block_records;
 
 	FILE *file;   /* NULL: not needed yet */
 	uint64_t end; /* of the file */
@@ -45,9 +47,11 @@ struct thread_spool {
 	uint64_t *extents; /* of the thread, as spooled_thread.extent, the last one first */
 	size_t extent_count;
 	size_t extent_capacity;
-	uint64_t left;   /* records of the current extent, not read yet */
-	uint32_t record; /* in memory */
-	char *ahead;     /* records read; NULL: none yet */
+	uint64_t left;  /* records of the current extent, not read yet */
+	uint32_t block; /* in memory */
+	uint32_t block_next;
+	uint32_t block_left; /* records of this block and those behind */
+	char *ahead;         /* records read; NULL: none yet */
 	size_t ahead_next;
 	size_t ahead_count;
 };
@@ -69,9 +73,11 @@ struct thread_spool *thread_spool_create(size_t record_size, uint32_t bytes)
 {
 	struct thread_spool *spool = xalloc_zeroed(1, sizeof(*spool));
 	spool->record_size = record_size;
-	spool->capacity = bytes > record_size ? (uint32_t)(bytes / record_size) : 1;
+	uint32_t records = bytes > record_size ? (uint32_t)(bytes / record_size) : 1;
+	spool->block_records = records < BLOCK_MAX ? records : BLOCK_MAX;
+	spool->capacity = records / spool->block_records;
 	/* untouched pages take no memory */
-	spool->records = xalloc_zeroed(spool->capacity, record_size);
+	spool->blocks = xalloc_zeroed(spool->capacity, spool->block_records * record_size);
 	spool->next = xalloc_zeroed(spool->capacity, sizeof(*spool->next));
 	return spool;
 }
@@ -83,7 +89,7 @@ void thread_spool_destroy(struct thread_spool *spool)
 	if (spool->file)
 		fclose(spool->file);
 	free(spool->threads);
-	free(spool->records);
+	free(spool->blocks);
 	free(spool->next);
 	free(spool->extents);
 	free(spool->ahead);
@@ -110,9 +116,9 @@ static void write_bytes(struct thread_spool *spool, const void *bytes, size_t si
 	spool->end += size;
 }
 
-static char *record_at(const struct thread_spool *spool, uint32_t index)
+static char *record_at(const struct thread_spool *spool, uint32_t block, uint32_t index)
 {
-	return spool->records + index * spool->record_size;
+	return spool->blocks + ((size_t)block * spool->block_records + index) * spool->record_size;
 }
 
 static void write_extent(struct thread_spool *spool, struct spooled_thread *thread)
@@ -120,10 +126,13 @@ static void write_extent(struct thread_spool *spool, struct spooled_thread *thre
 	const struct extent extent = {.before = thread->extent, .count = thread->count};
 	thread->extent = spool->end + 1;
 	write_bytes(spool, &extent, sizeof(extent));
-	for (uint32_t i = thread->first; i != NONE; i = spool->next[i])
-		write_bytes(spool, record_at(spool, i), spool->record_size);
+	for (uint32_t i = thread->first; i != NONE; i = spool->next[i]) {
+		uint32_t count =
+			thread->count < spool->block_records ? thread->count : spool->block_records;
+		write_bytes(spool, record_at(spool, i, 0), count * spool->record_size);
+		thread->count -= count;
+	}
 	thread->first = thread->last = NONE;
-	thread->count = 0;
 }
 
 static void write_extents(struct thread_spool *spool)
@@ -151,20 +160,26 @@ static struct spooled_thread *find_thread(struct thread_spool *spool, uint32_t t
 	return &spool->threads[thread];
 }
 
-void thread_spool_add(struct thread_spool *spool, uint32_t thread, const void *record)
+static void add_block(struct thread_spool *spool, struct spooled_thread *thread)
 {
 	if (spool->count == spool->capacity)
 		write_extents(spool);
-	struct spooled_thread *spooled = find_thread(spool, thread);
-	uint32_t index = spool->count++;
-	memcpy(record_at(spool, index), record, spool->record_size);
-	spool->next[index] = NONE;
-	if (spooled->last == NONE)
-		spooled->first = index;
+	uint32_t block = spool->count++;
+	spool->next[block] = NONE;
+	if (thread->last == NONE)
+		thread->first = block;
 	else
-		spool->next[spooled->last] = index;
-	spooled->last = index;
-	spooled->count++;
+		spool->next[thread->last] = block;
+	thread->last = block;
+}
+
+void thread_spool_add(struct thread_spool *spool, uint32_t thread, const void *record)
+{
+	struct spooled_thread *spooled = find_thread(spool, thread);
+	if (spooled->count % spool->block_records == 0)
+		add_block(spool, spooled);
+	memcpy(record_at(spool, spooled->last, spooled->count++ % spool->block_records), record,
+	       spool->record_size);
 }
 
 static void read_bytes(struct thread_spool *spool, void *bytes, size_t size)
@@ -187,7 +202,9 @@ static struct extent read_extent(struct thread_spool *spool, uint64_t place)
 void thread_spool_rewind(struct thread_spool *spool, uint32_t thread)
 {
 	const struct spooled_thread *spooled = find_thread(spool, thread);
-	spool->record = spooled->first;
+	spool->block = spooled->first;
+	spool->block_next = 0;
+	spool->block_left = spooled->count;
 	spool->left = 0;
 	spool->ahead_next = spool->ahead_count = 0;
 	spool->extent_count = 0;
@@ -219,9 +236,12 @@ const void *thread_spool_next(struct thread_spool *spool)
 {
 	if (spool->ahead_next < spool->ahead_count || read_ahead(spool))
 		return spool->ahead + spool->ahead_next++ * spool->record_size;
-	if (spool->record == NONE)
+	if (spool->block_left == 0)
 		return NULL;
-	const char *record = record_at(spool, spool->record);
-	spool->record = spool->next[spool->record];
-	return record;
+	if (spool->block_next == spool->block_records) {
+		spool->block = spool->next[spool->block];
+		spool->block_next = 0;
+	}
+	spool->block_left--;
+	return record_at(spool, spool->block, spool->block_next++);
 }

@@ -1,5 +1,6 @@
 #include "collector/result/result.h"
 
+#include "profile/base/external_name.h"
 #include "profile/base/place.h"
 #include <assert.h>
 #include <ctype.h>
@@ -284,9 +285,8 @@ bool result_is_ours(const struct result *result)
 
 static bool is_custom_file(const char *name)
 {
-	size_t length = strlen(name);
-	return strcmp(name, RESULT_CUSTOM_LOG) == 0 ||
-	       (strstr(name, "-hostname-") && strcmp(name + length - 4, ".csv") == 0);
+	struct profile_external_name parts;
+	return strcmp(name, RESULT_CUSTOM_LOG) == 0 || profile_external_name_split(name, &parts);
 }
 
 static void remove_custom_files(int place)

@@ -92,7 +92,7 @@ static TBRW_U32 write_files(struct weighted_stacks *stacks, struct output_folder
 	if (code == VT_SUCCESS)
 		write_utilization(&export);
 	if (code == VT_SUCCESS)
-		code = external_write(stacks, &export.bounds, folder, host.name);
+		code = external_write(stacks, &export.bounds, folder);
 	utilization_finish(&export.utilization);
 	return code;
 }

@@ -1,5 +1,6 @@
 #include "tools/csv_export/external.h"
 
+#include "profile/base/external_name.h"
 #include "profile/read/external.h"
 #include "profile/read/reader.h"
 #include "tools/csv_export/csv_table.h"
@@ -17,7 +18,6 @@ struct external {
 	struct profile_reader *reader;
 	struct running_bounds bounds;
 	struct output_folder *folder;
-	const char *host;
 	uint32_t source; /* of the present file; PROFILE_NONE: none */
 	/* Series by source: of source i those at first[i] up to first[i + 1]. */
 	uint32_t *first;
@@ -48,18 +48,18 @@ static void sort_series(struct external *external)
 	}
 }
 
-/* What stood before the host's name, or else before the ending. */
+/* Named after the host that its data came from. */
 static void begin_file(struct external *external, uint32_t source)
 {
+	struct profile_external_name parts;
 	const char *name = profile_reader_source_name(external->reader, source);
-	const char *host = strstr(name, "-hostname-");
-	size_t length = host ? (size_t)(host - name) : strlen(name);
-	if (!host && length > 4 && strcmp(name + length - 4, ".csv") == 0)
-		length -= 4;
-	char *stem = xalloc_text_of(name, length);
-	csv_table_begin(external->folder, stem, external->host);
+	profile_external_name_split(name, &parts);
+	char *stem = xalloc_text_of(name, parts.stem_length);
+	char *host = xalloc_text_of(parts.host ? parts.host : "", parts.host_length);
+	csv_table_begin(external->folder, stem, host);
 	external->source = source;
 	free(stem);
+	free(host);
 }
 
 static bool is_within(const struct external *external, uint64_t start_ns, uint64_t end_ns)
@@ -167,12 +167,11 @@ static bool take_counter(const struct profile_counter *counter, void *user)
 }
 
 TBRW_U32 external_write(struct weighted_stacks *stacks, const struct running_bounds *bounds,
-			struct output_folder *folder, const char *host)
+			struct output_folder *folder)
 {
 	struct external external = {.reader = stacks->reader,
 				    .bounds = {0, UINT64_MAX},
 				    .folder = folder,
-				    .host = host,
 				    .source = PROFILE_NONE};
 	if (filter_has_times(stacks->filter))
 		external.bounds = *bounds;

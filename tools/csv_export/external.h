@@ -10,9 +10,9 @@ struct output_folder;
 struct running_bounds;
 struct weighted_stacks;
 
-/* Files named as the imported ones, for the given host. Where the stacks' filter has times, what
- * lies within the bounds or touches them. Returns the reader's code. */
+/* Files named as the imported ones, each for the host in its name. Where the stacks' filter has
+ * times, what lies within the bounds or touches them. Returns the reader's code. */
 TBRW_U32 external_write(struct weighted_stacks *stacks, const struct running_bounds *bounds,
-			struct output_folder *folder, const char *host);
+			struct output_folder *folder);
 
 #endif

@@ -1,23 +1,16 @@
+#include "profile/base/external_name.h"
 #include "tools/external/external_import.h"
 #include "tools/memory/xalloc.h"
 #include "tools/text/path.h"
 #include <string.h>
 #include <strings.h>
 
-#define HOST_MARK "-hostname-"
-#define SUFFIX    ".csv"
-
 char *external_host_of(const char *name)
 {
-	const char *found = NULL;
-	size_t length;
-	name = path_base_name(name);
-	for (const char *at = name; (at = strstr(at, HOST_MARK)); at++)
-		found = at + strlen(HOST_MARK);
-	length = found ? strlen(found) : 0;
-	if (length <= strlen(SUFFIX) || strcasecmp(found + length - strlen(SUFFIX), SUFFIX) != 0)
+	struct profile_external_name parts;
+	if (!profile_external_name_split(path_base_name(name), &parts) || parts.host_length == 0)
 		return NULL;
-	return xalloc_text_of(found, length - strlen(SUFFIX));
+	return xalloc_text_of(parts.host, parts.host_length);
 }
 
 bool external_is_host(const char *name, const char *other)

@@ -242,7 +242,7 @@ static void add_value(struct profile_writer *writer, unsigned series, uint64_t n
 
 static void add_external(void)
 {
-	static const char *const sources[][2] = {{"phases-hostname-box.csv", "host"},
+	static const char *const sources[][2] = {{"phases-hostname-elsewhere.csv", "host"},
 						 {"running-hostname-box.csv", "host"},
 						 {"../a b,c.csv", ""}};
 	struct profile_writer *writer;
@@ -274,12 +274,12 @@ START_TEST(test_external)
 	add_external();
 	export_all();
 	ck_assert_uint_eq(count_files(), 6);
-	expect_file("phases-hostname-box.csv",
+	expect_file("phases-hostname-elsewhere.csv",
 		    INTERVALS "load,1000000001,1000000007,,\n"
 			      "\" step\",1000000002,1000000003,100,100\n");
 	expect_file("2-running-hostname-box.csv",
 		    INTERVALS "\"a, \"\"b\"\"\nc\",2000000000,2000000001,100,100\n");
-	expect_file("_._a_b_c-hostname-box.csv",
+	expect_file("_._a_b_c.csv",
 		    "tsc.CLOCK_MONOTONIC_RAW,\"MHz, CPU 0.INST\",faults.COUNT,pid,tid\n"
 		    "1000000010,0.10000000000000001,7,,\n1000000020,,-8,,\n1000000020,,9,,\n"
 		    "1000000030,2400,,,100\n");

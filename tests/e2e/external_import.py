@@ -178,10 +178,14 @@ def by_hand(result):
   s.check(s.report(result, 'tasks') == before, 'and is left alone by finalization')
   with open(raw, encoding='ascii') as file:
     text = file.read()
-  foreign = write('other-hostname-elsewhere.csv', text.replace('request', 'their request'))
+  head, *rows = text.splitlines()
+  done = run_import(result, write('other-hostname-elsewhere.csv', text))
+  s.check(done.returncode == 1 and 'NAME-hostname-HOST.csv' in done.stderr and s.report(result, 'tasks') == before,
+          'of threads of another host: not imported', done.stderr)
+  foreign = write('other-hostname-elsewhere.csv', '\n'.join([head, *rows, *('their ' + row.rsplit(',', 2)[0] for row in rows)]))
   done = run_import(result, foreign)
   row = tasks_of(result).get(('their request', 'frame'), {})
-  s.check(done.returncode == 0 and 'UTC' in done.stderr and row.get('First Start', '').endswith(' UTC') and row.get('Count') == '20',
+  s.check(done.returncode == 0 and f'UTC, {len(rows)} rows' in done.stderr and row.get('First Start', '').endswith(' UTC') and row.get('Count') == '20',
           'of another host: frames, dates, a warning', done.stderr)
   before = s.report(result, 'tasks')
   bad = write(f'bad-hostname-{host()}.csv', text.splitlines()[0] + '\n' + 'x,2,1,,\n' * 50 + 'good,1,2,,\n')

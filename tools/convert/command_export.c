@@ -1,6 +1,7 @@
 #include "tools/cli/arguments.h"
 #include "tools/cli/output.h"
 #include "tools/convert/command.h"
+#include "tools/convert/import_external.h"
 #include "tools/convert/interrupt.h"
 #include "tools/convert/progress.h"
 #include "tools/formats/export_format.h"
@@ -265,6 +266,17 @@ static int write_export(struct exporting *exporting)
 	return sampled_result_explain(exporting->path, code);
 }
 
+/* Finalization would import the export, which has the imported data too. */
+static int check_folder(const char *path, const struct export_request *request)
+{
+	if (!request->format->write_files || !import_external_looks_into(request->output, path))
+		return 0;
+	diagnose("export: %s is a result's directory, whose finalization would import the files; "
+		 "name another folder with -o",
+		 request->output);
+	return EXIT_USAGE;
+}
+
 static int export_result(const char *path, const struct export_request *request)
 {
 	struct exporting exporting = {.path = path, .request = request};
@@ -313,6 +325,8 @@ int command_export_run(int argc, char **argv)
 	}
 	if (status == 0)
 		status = arguments_find_remaining(argc - optind, argv + optind, &path);
+	if (status == 0)
+		status = check_folder(path, &request);
 	if (status == 0)
 		status = export_result(path, &request);
 	filter_finish(&request.filter);

@@ -1,5 +1,6 @@
 #include "tools/convert/import_external.h"
 
+#include "profile/base/external_name.h"
 #include "profile/read/reader.h"
 #include "tools/cli/arguments.h"
 #include "tools/convert/hold.h"
@@ -54,9 +55,10 @@ static void report_import(const struct external_import *import, const struct tar
 	profile_reader_host(target->reader, &host);
 	if (import->is_foreign)
 		diagnose("%s: not known to be of this result's host, %s, by its name "
-			 "(NAME-hostname-HOST.csv): its times are shown as UTC, process and thread "
-			 "ids are left out, tasks count as frames",
-			 import->name, host.name[0] ? host.name : "which has no name");
+			 "(NAME-hostname-HOST.csv): its times are shown as UTC, %" PRIu64
+			 " row%s with process or thread ids left out",
+			 import->name, host.name[0] ? host.name : "which has no name",
+			 import->rows_bound, plural_of(import->rows_bound));
 	if (import->rows_outside > 0)
 		diagnose("%s: %" PRIu64 " of %" PRIu64
 			 " rows lie before or behind the collection; check their clock",
@@ -106,6 +108,30 @@ static int import_descriptor(const struct target *target, const char *name, int 
 	return 0;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(path_base_name(*(char *const *)a), path_base_name(*(char *const *)b));
+}
+
+/* A file replaces an earlier one of its name: of two in one call, only one would be left. */
+static int check_names(char **names, size_t count)
+{
+	int status = 0;
+	char **sorted = xalloc_zeroed(count, sizeof(*sorted));
+	memcpy(sorted, names, count * sizeof(*sorted));
+	qsort(sorted, count, sizeof(*sorted), compare_names);
+	for (size_t i = 1; i < count && status == 0; i++) {
+		if (compare_names(&sorted[i - 1], &sorted[i]) != 0)
+			continue;
+		diagnose("cannot import %s and %s: one would replace the other; give one of them "
+			 "another name",
+			 sorted[i - 1], sorted[i]);
+		status = EXIT_USAGE;
+	}
+	free(sorted);
+	return status;
+}
+
 static int import_file(const struct target *target, const char *name)
 {
 	int fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -122,7 +148,9 @@ int import_external_files(const char *result, char **names, size_t count)
 {
 	struct target target = {0};
 	char *path = NULL, *held = NULL;
-	int status = arguments_find_result(result, NULL, &path);
+	int status = check_names(names, count);
+	if (status == 0)
+		status = arguments_find_result(result, NULL, &path);
 	if (status == 0)
 		status = hold_result(path, &held);
 	if (status == 0)
@@ -142,7 +170,8 @@ int import_external_files(const char *result, char **names, size_t count)
 
 static int is_external(const struct dirent *entry)
 {
-	return ends_with(entry->d_name, ".csv") && strstr(entry->d_name, "-hostname-");
+	struct profile_external_name parts;
+	return profile_external_name_split(entry->d_name, &parts);
 }
 
 /* Whether the tb5 file is DIR/DIR.tb5: another directory's files are not all of the result. */
@@ -158,6 +187,28 @@ static bool is_in_own_directory(const char *path)
 	free(directory);
 	free(real);
 	return is_own;
+}
+
+static bool is_same_place(const char *path, const char *other)
+{
+	struct stat a, b;
+	return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+bool import_external_looks_into(const char *folder, const char *path)
+{
+	char *real = realpath(folder, NULL);
+	if (!real)
+		return false;
+	char *directory = path_directory(path);
+	char *own = xalloc_printf("%s/%s.tb5", real, path_base_name(real));
+	bool looks = access(own, F_OK) == 0 ||
+		     (is_in_own_directory(path) && is_same_place(folder, directory));
+	free(own);
+	free(directory);
+	free(real);
+	return looks;
 }
 
 /* In a directory of several users, one of them can have left a file for us. */

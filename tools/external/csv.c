@@ -69,7 +69,7 @@ static enum scan_status scan_quoted(struct csv *csv, struct scan *scan, struct c
 		size_t left = (size_t)(scan->limit - scan->at);
 		const char *quote = memchr(scan->at, '"', left);
 		const char *end = quote ? quote : scan->limit;
-		if ((size_t)(end - open) > CSV_QUOTED_MAX || (!quote && csv->is_at_end)) {
+		if ((size_t)(end - open) > CSV_ROW_MAX || (!quote && csv->is_at_end)) {
 			csv->problem = "a quote that opens here does not close";
 			csv->at = *field;
 			return SCAN_BAD;

@@ -12,8 +12,7 @@
 
 /* Longer rows are bad ones; so are quoted fields, which a forgotten quote makes of the rest of the
  * file. */
-#define CSV_ROW_MAX    (1u << 20)
-#define CSV_QUOTED_MAX (1u << 16)
+#define CSV_ROW_MAX (1u << 20)
 
 struct csv_field {
 	char *text; /* without quotes, ends in NUL; valid until the next row */

@@ -105,7 +105,7 @@ static void count_outside(struct importing *importing, uint64_t start_tsc, uint6
 static bool add_interval(struct importing *importing, const struct external_row *row)
 {
 	struct external_import *import = importing->import;
-	bool is_task = row->tid != 0 && !import->is_foreign;
+	bool is_task = row->tid != 0;
 	uint32_t series =
 		number_series(importing, is_task ? PROFILE_SERIES_TASK : PROFILE_SERIES_FRAME,
 			      row->name);
@@ -115,8 +115,8 @@ static bool add_interval(struct importing *importing, const struct external_row 
 		.start_tsc = convert_time(importing, row->start),
 		.end_tsc = convert_time(importing, row->end),
 		.series = series,
-		.pid = import->is_foreign ? 0 : row->pid,
-		.tid = is_task ? row->tid : 0,
+		.pid = row->pid,
+		.tid = row->tid,
 	};
 	import->code = profile_writer_add(importing->writer, PROFILE_STREAM_INTERVALS, &interval,
 					  NULL, NULL);
@@ -154,8 +154,8 @@ static bool add_values(struct importing *importing, const struct external_row *r
 			.tsc = tsc,
 			.value = bits_of(value),
 			.series = *series - 1,
-			.pid = import->is_foreign ? 0 : row->pid,
-			.tid = import->is_foreign ? 0 : row->tid,
+			.pid = row->pid,
+			.tid = row->tid,
 			.flags = value->is_real ? PROFILE_COUNTER_REAL : 0,
 		};
 		import->code = profile_writer_add(importing->writer, PROFILE_STREAM_COUNTERS,
@@ -180,6 +180,11 @@ static void add_row(struct importing *importing, const struct external_row *row)
 {
 	struct external_import *import = importing->import;
 	struct external_problem problem = {.line = importing->table.csv.line, .column = 1};
+	/* Ids of another host say nothing here, and without them rows of its threads would mix. */
+	if (import->is_foreign && (row->pid != 0 || row->tid != 0)) {
+		import->rows_bound++;
+		return;
+	}
 	if (row->name ? add_interval(importing, row) : add_values(importing, row)) {
 		import->rows++;
 		return;
@@ -254,6 +259,20 @@ static int explain_read(const struct external_import *import, int error)
 	return EXIT_FAILURE;
 }
 
+static int explain_no_row(const struct external_import *import)
+{
+	if (import->rows_bound > 0)
+		diagnose("cannot import %s: its rows have process or thread ids, which say "
+			 "nothing without the result's host in the name; if they are of this host, "
+			 "name the file NAME-hostname-HOST.csv; the result is as before",
+			 import->name);
+	else
+		diagnose("cannot import %s: none of its %" PRIu64 " rows can be read; the result "
+			 "is as before",
+			 import->name, import->bad_rows);
+	return EXIT_FAILURE;
+}
+
 static int write_rows(struct importing *importing)
 {
 	struct external_import *import = importing->import;
@@ -261,7 +280,7 @@ static int write_rows(struct importing *importing)
 	if (import->code != VT_SUCCESS)
 		return explain_write(import);
 	enum csv_status status = add_rows(importing);
-	if (status == CSV_END && (import->rows > 0 || import->bad_rows == 0)) {
+	if (status == CSV_END && (import->rows > 0 || import->bad_rows + import->rows_bound == 0)) {
 		import->code = add_source(importing);
 		if (import->code == VT_SUCCESS) {
 			import->code = profile_external_writer_finish(importing->writer);
@@ -273,10 +292,7 @@ static int write_rows(struct importing *importing)
 		return explain_read(import, importing->table.csv.error);
 	if (import->code != VT_SUCCESS)
 		return explain_write(import);
-	diagnose("cannot import %s: none of its %" PRIu64 " rows can be read; the result is as "
-		 "before",
-		 import->name, import->bad_rows);
-	return EXIT_FAILURE;
+	return explain_no_row(import);
 }
 
 static int import_table(struct importing *importing)

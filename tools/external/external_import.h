@@ -31,6 +31,7 @@ struct external_import {
 	uint64_t rows; /* imported */
 	uint64_t bad_rows;
 	uint64_t rows_outside; /* of rows, with no part of their time in the collection's */
+	uint64_t rows_bound;   /* of a foreign file, left out: of a process or thread there */
 	uint64_t tasks, frames, values;
 	uint32_t series;
 	bool is_unchanged; /* imported before with the very same content: nothing was done */

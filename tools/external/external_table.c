@@ -111,6 +111,15 @@ static bool take_column(struct external_table *table, struct csv_field *field,
 				: "a counter's column ends in .COUNT or .INST");
 }
 
+/* A clock behind it must be that of the start, behind start_tsc. */
+static bool is_end(const char *text, const char *start)
+{
+	size_t length = strlen("end_tsc");
+	return strncasecmp(text, "end_tsc", length) == 0 &&
+	       (text[length] == '\0' ||
+		strcasecmp(text + length, start + strlen("start_tsc")) == 0);
+}
+
 static bool take_header(struct external_table *table, struct external_problem *problem)
 {
 	struct csv *csv = &table->csv;
@@ -127,11 +136,11 @@ static bool take_header(struct external_table *table, struct external_problem *p
 		add_column(table, EXTERNAL_END, NULL);
 		if (!take_clock(table, &fields[1], "start_tsc.", problem))
 			return false;
-		if (strncasecmp(trim_text(&fields[2]), "end_tsc", 7) != 0)
+		if (!is_end(trim_text(&fields[2]), trim_text(&fields[1])))
 			return complain(csv, &fields[2], problem, "the column must be end_tsc");
 		fixed = 3;
 	} else {
-		if (strncasecmp(fields[0].text, "tsc.", 4) != 0)
+		if (strncasecmp(trim_text(&fields[0]), "tsc.", 4) != 0)
 			return complain(csv, &fields[0], problem,
 					"no table begins here; its first column is name, or "
 					"tsc.CLOCK");
@@ -290,7 +299,8 @@ static bool take_row(struct external_table *table, struct external_row *row,
 				"more fields than the header has (%zu)", table->column_count);
 	if (!is_optional(table, count))
 		return complain(csv, &csv->fields[count - 1], problem,
-				"%zu fields; the header has %zu", count, table->column_count);
+				"%zu field%s; the header has %zu", count, count == 1 ? "" : "s",
+				table->column_count);
 	for (size_t i = 0; i < count; i++)
 		if (!take_field(table, (uint32_t)i, row, problem))
 			return false;

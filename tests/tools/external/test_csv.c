@@ -182,6 +182,29 @@ START_TEST(endless_row)
 }
 END_TEST
 
+/* Names as long as demangled ones can be. */
+START_TEST(long_quoted_field)
+{
+	size_t size = CSV_ROW_MAX - 10;
+	char *text = malloc(size + 8), *at = text;
+	*at++ = '"';
+	for (size_t i = 0; i < size; i++)
+		*at++ = ",x\n"[i % 3];
+	append(&at, "\",2\nc\n", 6);
+	struct csv csv = {.fd = csv_file_of(text, (size_t)(at - text))};
+	ck_assert_int_eq(csv_next(&csv), CSV_ROW);
+	ck_assert_uint_eq(csv.count, 2);
+	ck_assert_uint_eq(csv.fields[0].size, size);
+	ck_assert_int_eq(memcmp(csv.fields[0].text, text + 1, size), 0);
+	ck_assert_int_eq(csv_next(&csv), CSV_ROW);
+	ck_assert_str_eq(csv.fields[0].text, "c");
+	ck_assert_int_eq(csv_next(&csv), CSV_END);
+	close(csv.fd);
+	csv_finish(&csv);
+	free(text);
+}
+END_TEST
+
 START_TEST(checksum_is_of_the_content)
 {
 	const char *texts[] = {"a,b\n1,2\n", "a,b\n1,2\n", "a,b\n1,3\n"};
@@ -220,6 +243,7 @@ int main(void)
 	tcase_add_loop_test(cases, rows, 0, (int)(sizeof(files) / sizeof(files[0])));
 	tcase_add_loop_test(cases, quoted_rows_come_back, 0, 2);
 	tcase_add_test(cases, endless_row);
+	tcase_add_test(cases, long_quoted_field);
 	tcase_add_test(cases, checksum_is_of_the_content);
 	tcase_add_test(cases, failed_read);
 	suite_add_tcase(suite, cases);

@@ -168,18 +168,30 @@ START_TEST(tasks_frames_and_values)
 }
 END_TEST
 
-/* Without the host's name, or with another one: global data only. */
+/* Without the host's name, or with another one: global data only. Rows of threads would mix. */
 START_TEST(foreign)
 {
 	static const char *const names[] = {"a.csv", "a-hostname-.csv", "a-hostname-other.csv",
 					    "a-hostname-boxer.csv", "box.csv"};
 	static const char text[] = "name,start_tsc.UTC,end_tsc,pid,tid\n"
-				   "x,2023-11-14 22:13:20,2023-11-14 22:13:21,100,101\n";
+				   "x,2023-11-14 22:13:20,2023-11-14 22:13:21,,\n"
+				   "x,2023-11-14 22:13:20,2023-11-14 22:13:21,100,101\n"
+				   "x,2023-11-14 22:13:20,2023-11-14 22:13:21,100,\n"
+				   "x,2023-11-14 22:13:20,2023-11-14 22:13:21,,101\n";
 	struct external_import import = import_as(names[_i], text, 0);
 	ck_assert(import.is_foreign);
-	import_as("v-hostname-other.csv",
-		  "tsc.UTC,c.COUNT,pid,tid\n2023-11-14 22:13:20,1,100,101\n", 0);
-	expect_all("1 x 0 1000000000 0 0\n3 c 0 1 0 0\n");
+	ck_assert_uint_eq(import.rows, 1);
+	ck_assert_uint_eq(import.rows_bound, 3);
+	import = import_as("v-hostname-other.csv",
+			   "tsc.UTC,c.COUNT,pid,tid\n2023-11-14 22:13:20,1,100,101\n"
+			   "2023-11-14 22:13:20,9000,100,102\n2023-11-14 22:13:20,7,,\n",
+			   0);
+	ck_assert_uint_eq(import.values, 1);
+	ck_assert_uint_eq(import.rows_bound, 2);
+	import = import_as("w-hostname-other.csv",
+			   "tsc.UTC,c.COUNT,tid\n2023-11-14 22:13:20,1,101\n", EXIT_FAILURE);
+	ck_assert_uint_eq(import.rows_bound, 1);
+	expect_all("1 x 0 1000000000 0 0\n3 c 0 7 0 0\n");
 	struct profile_reader *reader = open_result();
 	ck_assert_uint_eq(profile_reader_source(reader, 0)->flags, PROFILE_SOURCE_FOREIGN);
 	ck_assert_uint_eq(profile_reader_source(reader, 0)->clock, PROFILE_CLOCK_DATE);

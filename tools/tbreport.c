@@ -71,8 +71,8 @@ static void print_help(void)
 	     "  --help  --version");
 }
 
-static void run_report(const struct report *report, struct report_input *input, FILE *stream,
-		       unsigned width)
+static TBRW_U32 run_report(const struct report *report, struct report_input *input, FILE *stream,
+			   unsigned width)
 {
 	uint32_t *rank = report_rank_functions(input->functions);
 	input->rank = rank;
@@ -80,8 +80,9 @@ static void run_report(const struct report *report, struct report_input *input, 
 	if (miss)
 		diagnose("%s", miss);
 	free(miss);
-	report->print(input, stream, width);
+	TBRW_U32 code = report->print(input, stream, width);
 	free(rank);
+	return code;
 }
 
 static int write_report(const struct report *report, struct report_input *input)
@@ -91,8 +92,12 @@ static int write_report(const struct report *report, struct report_input *input)
 	if (status != 0)
 		return status;
 	input->is_on_terminal = output.is_terminal;
-	run_report(report, input, output.stream,
-		   input->options->width ? input->options->width : output_width(&output));
+	unsigned width = input->options->width ? input->options->width : output_width(&output);
+	TBRW_U32 code = run_report(report, input, output.stream, width);
+	if (code != VT_SUCCESS) {
+		output_abandon(&output);
+		return sampled_result_explain(input->path, code);
+	}
 	return arguments_finish_output(&output, input->options->output);
 }
 

@@ -56,7 +56,7 @@ char *render_file(const char *path, render_print *print, unsigned tally_by,
 	char *text = NULL;
 	size_t size = 0;
 	FILE *stream = open_memstream(&text, &size);
-	print(&input, stream, options.width);
+	ck_assert_uint_eq(print(&input, stream, options.width), VT_SUCCESS);
 	fclose(stream);
 	free(rank);
 	sampled_result_close(&result);

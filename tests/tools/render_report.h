@@ -7,9 +7,10 @@
 #include "tests/tools/build_result.h"
 #include "tools/report/report.h"
 
-typedef void render_print(const struct report_input *input, FILE *stream, unsigned width);
+typedef TBRW_U32 render_print(const struct report_input *input, FILE *stream, unsigned width);
 
-/* The report as text, for the caller to free. arguments: "--option", "value", ..., NULL. */
+/* The report as text, for the caller to free. arguments: "--option", "value", ..., NULL. A failure
+ * fails the test. */
 char *render_report(const struct build_result *result, render_print *print, unsigned tally_by,
 		    const char *const *arguments);
 

@@ -350,7 +350,7 @@ static void print_as_data(const struct report_input *input, const struct quality
 	table_finish(&table.table);
 }
 
-void report_quality_print(const struct report_input *input, FILE *stream, unsigned width)
+TBRW_U32 report_quality_print(const struct report_input *input, FILE *stream, unsigned width)
 {
 	struct quality quality;
 	quality_collect(input, &quality);
@@ -362,4 +362,5 @@ void report_quality_print(const struct report_input *input, FILE *stream, unsign
 		print_as_data(input, &quality, stream, width);
 	free(advice);
 	quality_finish(&quality);
+	return VT_SUCCESS;
 }

@@ -480,7 +480,7 @@ static void take_functions(const struct report_input *input, struct tally *sums)
 	}
 }
 
-void report_summary_print(const struct report_input *all, FILE *stream, unsigned width)
+TBRW_U32 report_summary_print(const struct report_input *all, FILE *stream, unsigned width)
 {
 	struct overview overview;
 	struct report_input taken = *all;
@@ -490,7 +490,7 @@ void report_summary_print(const struct report_input *all, FILE *stream, unsigned
 	overview_collect(input->reader, &input->tally, input->path, &overview);
 	if (input->options->format->id == TABLE_FORMAT_TEXT) {
 		print_as_text(input, &overview, stream, width);
-		return;
+		return VT_SUCCESS;
 	}
 	struct json_object *object = summary_object(input, &overview);
 	if (input->options->format->id == TABLE_FORMAT_JSON) {
@@ -506,4 +506,5 @@ void report_summary_print(const struct report_input *all, FILE *stream, unsigned
 		print_csv_lines("", object, stream);
 	}
 	json_object_put(object);
+	return VT_SUCCESS;
 }

@@ -25,22 +25,25 @@ struct report {
 	const char *name;
 	const char *what; /* for --help */
 	unsigned tally_by;
-	void (*print)(const struct report_input *input, FILE *stream, unsigned width);
+	/* Returns the reader's code; prints nothing on a failure. */
+	TBRW_U32 (*print)(const struct report_input *input, FILE *stream, unsigned width);
 };
 
-void report_summary_print(const struct report_input *input, FILE *stream, unsigned width);
-void report_hotspots_print(const struct report_input *input, FILE *stream, unsigned width);
-void report_top_down_print(const struct report_input *input, FILE *stream, unsigned width);
-void report_bottom_up_print(const struct report_input *input, FILE *stream, unsigned width);
-void report_threads_print(const struct report_input *input, FILE *stream, unsigned width);
-void report_modules_print(const struct report_input *input, FILE *stream, unsigned width);
-void report_tasks_print(const struct report_input *input, FILE *stream, unsigned width);
-void report_counters_print(const struct report_input *input, FILE *stream, unsigned width);
-void report_quality_print(const struct report_input *input, FILE *stream, unsigned width);
+TBRW_U32 report_summary_print(const struct report_input *input, FILE *stream, unsigned width);
+TBRW_U32 report_hotspots_print(const struct report_input *input, FILE *stream, unsigned width);
+TBRW_U32 report_top_down_print(const struct report_input *input, FILE *stream, unsigned width);
+TBRW_U32 report_bottom_up_print(const struct report_input *input, FILE *stream, unsigned width);
+TBRW_U32 report_threads_print(const struct report_input *input, FILE *stream, unsigned width);
+TBRW_U32 report_modules_print(const struct report_input *input, FILE *stream, unsigned width);
+TBRW_U32 report_tasks_print(const struct report_input *input, FILE *stream, unsigned width);
+TBRW_U32 report_counters_print(const struct report_input *input, FILE *stream, unsigned width);
+TBRW_U32 report_quality_print(const struct report_input *input, FILE *stream, unsigned width);
 
-/* A time of external data: seconds since the start of the collection; UTC of another host's data
- * (PROFILE_SOURCE_FOREIGN), whose clock may be another. For the caller to free. */
-char *report_external_time(const struct profile_reader *reader, uint64_t tsc, bool is_foreign);
+/* Fills a cell of TABLE_TIME with a time of external data: since the start of the collection; UTC
+ * of another host's data (PROFILE_SOURCE_FOREIGN), whose clock may be another. Returns the cell's
+ * text or NULL, for the caller to free behind the table. */
+char *report_set_time(struct table_cell *cell, const struct profile_reader *reader, uint64_t tsc,
+		      bool is_foreign);
 
 /* Why the options' filter leaves no samples, for the user: one line, "why; what to do", for the
  * caller to free; NULL: no filter is set, or samples meet it. */

@@ -4,7 +4,6 @@
 #include "tools/memory/index_map.h"
 #include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
-#include "tools/stacks/sampled_result.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +13,14 @@ struct counter_row {
 	bool is_foreign;
 	uint32_t pid, tid; /* 0: not said */
 	uint64_t values;
-	double sum, least, most, first, last;
-	/* Of totals so far: how far they went up. A smaller total than before has begun at 0 again.
-	 */
+	double sum, least, most;
+	double first, last; /* in time */
+	/* Of totals so far: how far they went up within each source, whose totals may begin at
+	 * different times and places. A smaller total than before has begun at 0 again. */
 	double increase;
-	uint64_t first_tsc;
+	double previous; /* of the source, in its order */
+	uint32_t source;
+	uint64_t first_tsc, last_tsc;
 	char *start; /* text of the table */
 };
 
@@ -42,7 +44,7 @@ static const struct table_column columns[] = {
 	{"First", "first", TABLE_REAL, TABLE_DATA},
 	{"Last", "last", TABLE_REAL, TABLE_DATA},
 	{"Sum", "sum", TABLE_REAL, TABLE_DATA},
-	{"First Time", "first_time", TABLE_TEXT, TABLE_ALL | TABLE_OPTIONAL},
+	{"First Time", "first_time", TABLE_TIME, TABLE_ALL | TABLE_OPTIONAL},
 };
 
 static bool is_same_row(const void *item, const void *wanted)
@@ -77,16 +79,26 @@ static struct counter_row *find_row(struct counters *counters,
 
 static bool take_value(const struct profile_counter *counter, void *user)
 {
+	const struct counters *counters = user;
 	struct counter_row *row = find_row(user, counter);
+	uint32_t source = profile_reader_series(counters->input->reader, counter->series)->source;
 	double value = profile_counter_value(counter);
-	if (row->values == 0) {
-		row->first = row->least = row->most = row->last = value;
+	bool is_first = row->values == 0;
+	if (is_first || row->source != source)
+		row->previous = value;
+	row->source = source;
+	row->increase += value >= row->previous ? value - row->previous : value;
+	row->previous = value;
+	if (is_first || counter->tsc < row->first_tsc) {
+		row->first = value;
 		row->first_tsc = counter->tsc;
 	}
-	row->increase += value >= row->last ? value - row->last : value;
-	row->least = value < row->least ? value : row->least;
-	row->most = value > row->most ? value : row->most;
-	row->last = value;
+	if (is_first || counter->tsc >= row->last_tsc) {
+		row->last = value;
+		row->last_tsc = counter->tsc;
+	}
+	row->least = is_first || value < row->least ? value : row->least;
+	row->most = is_first || value > row->most ? value : row->most;
 	row->sum += value;
 	row->values++;
 	return true;
@@ -123,7 +135,7 @@ static void add_row(const struct profile_reader *reader, struct counter_row *row
 				row->last,
 				row->sum};
 	struct table_cell *cells = table_add_row(table);
-	row->start = report_external_time(reader, row->first_tsc, row->is_foreign);
+	row->start = report_set_time(&cells[13], reader, row->first_tsc, row->is_foreign);
 	cells[0].text = row->name;
 	cells[1].text = row->kind == PROFILE_SERIES_COUNT ? "COUNT" : "INST";
 	cells[2].text = name_process(reader, row->pid);
@@ -136,27 +148,32 @@ static void add_row(const struct profile_reader *reader, struct counter_row *row
 	cells[6].is_unknown |= row->kind != PROFILE_SERIES_COUNT;
 	for (size_t i = 0; i < sizeof(reals) / sizeof(reals[0]); i++)
 		table_set_real(&cells[7 + i], reals[i]);
-	cells[13].text = row->start;
 }
 
-void report_counters_print(const struct report_input *input, FILE *stream, unsigned width)
+static void print_table(const struct counters *counters, FILE *stream, unsigned width)
 {
-	struct counters counters = {.input = input};
+	const struct report_input *input = counters->input;
+	size_t count = index_map_count(&counters->map);
 	struct table table;
-	TBRW_U32 code = profile_reader_each_counter(input->reader, take_value, &counters);
-	size_t count = index_map_count(&counters.map);
-	if (code != VT_SUCCESS)
-		sampled_result_explain(input->path, code);
 	if (count > 1)
-		qsort(counters.rows, count, sizeof(*counters.rows), compare_rows);
+		qsort(counters->rows, count, sizeof(*counters->rows), compare_rows);
 	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < count && (input->options->limit == 0 || i < input->options->limit);
 	     i++)
-		add_row(input->reader, &counters.rows[i], &table);
+		add_row(input->reader, &counters->rows[i], &table);
 	report_print_table(input, &table, 0, stream, width);
 	table_finish(&table);
-	for (size_t i = 0; i < count; i++)
+}
+
+TBRW_U32 report_counters_print(const struct report_input *input, FILE *stream, unsigned width)
+{
+	struct counters counters = {.input = input};
+	TBRW_U32 code = profile_reader_each_counter(input->reader, take_value, &counters);
+	if (code == VT_SUCCESS)
+		print_table(&counters, stream, width);
+	for (size_t i = 0; i < index_map_count(&counters.map); i++)
 		free(counters.rows[i].start);
 	free(counters.rows);
 	index_map_finish(&counters.map);
+	return code;
 }

@@ -479,19 +479,22 @@ static void print_groups(const struct report_input *input, unsigned rows, FILE *
 	finish_table(&grouping);
 }
 
-void report_hotspots_print(const struct report_input *input, FILE *stream, unsigned width)
+TBRW_U32 report_hotspots_print(const struct report_input *input, FILE *stream, unsigned width)
 {
 	print_groups(input, input->options->group, stream, width);
+	return VT_SUCCESS;
 }
 
-void report_modules_print(const struct report_input *input, FILE *stream, unsigned width)
+TBRW_U32 report_modules_print(const struct report_input *input, FILE *stream, unsigned width)
 {
 	print_groups(input, MODULE_PATH, stream, width);
+	return VT_SUCCESS;
 }
 
-void report_threads_print(const struct report_input *input, FILE *stream, unsigned width)
+TBRW_U32 report_threads_print(const struct report_input *input, FILE *stream, unsigned width)
 {
 	print_groups(input, THREAD_LIFE, stream, width);
+	return VT_SUCCESS;
 }
 
 void report_top_functions(const struct report_input *input, uint32_t limit, FILE *stream,

@@ -5,7 +5,6 @@
 #include "tools/memory/index_map.h"
 #include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
-#include "tools/stacks/sampled_result.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +77,7 @@ static const struct table_column kind_columns[] = {
 	[TASK_AVERAGE] = {"Average", "average_s", TABLE_DURATION, TABLE_ALL},
 	[TASK_LEAST] = {"Minimum", "minimum_s", TABLE_DURATION, TABLE_ALL},
 	[TASK_MOST] = {"Maximum", "maximum_s", TABLE_DURATION, TABLE_ALL},
-	[TASK_START] = {"First Start", "first_start", TABLE_TEXT, TABLE_ALL | TABLE_OPTIONAL},
+	[TASK_START] = {"First Start", "first_start", TABLE_TIME, TABLE_ALL | TABLE_OPTIONAL},
 	[TASK_CPU] = {"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_ALL},
 	[TASK_SAMPLES] = {"Samples", "samples", TABLE_COUNT, TABLE_DATA},
 	[TASK_TOP] = {"Top Functions", "top_functions", TABLE_TEXT, TABLE_ALL | TABLE_OPTIONAL},
@@ -88,7 +87,7 @@ static const struct table_column single_columns[] = {
 	[TASK_NAME] = {"Task", "task", TABLE_NAME, TABLE_ALL},
 	[TASK_KIND] = {"Kind", "kind", TABLE_TEXT, TABLE_ALL},
 	[TASK_TOTAL] = {"Time", "time_s", TABLE_DURATION, TABLE_ALL},
-	[TASK_START] = {"Start", "start", TABLE_TEXT, TABLE_ALL},
+	[TASK_START] = {"Start", "start", TABLE_TIME, TABLE_ALL},
 	[TASK_PID] = {"PID", "pid", TABLE_ID, TABLE_ALL},
 	[TASK_TID] = {"TID", "tid", TABLE_ID, TABLE_ALL},
 	[TASK_CPU] = {"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_ALL},
@@ -96,25 +95,26 @@ static const struct table_column single_columns[] = {
 	[TASK_TOP] = {"Top Functions", "top_functions", TABLE_TEXT, TABLE_ALL | TABLE_OPTIONAL},
 };
 
-char *report_external_time(const struct profile_reader *reader, uint64_t tsc, bool is_foreign)
+static char *print_date(uint64_t ns)
 {
 	char date[32];
 	struct tm parts;
-	if (is_foreign) {
-		uint64_t ns = profile_reader_date_ns(reader, tsc);
-		time_t seconds = (time_t)(ns / 1000000000);
-		if (!gmtime_r(&seconds, &parts) ||
-		    strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &parts) == 0)
-			return xalloc_text("");
-		return xalloc_printf("%s.%06u UTC", date, (unsigned)(ns % 1000000000 / 1000));
-	}
-	uint64_t raw_ns = profile_reader_raw_ns(reader, tsc);
-	uint64_t start_ns = profile_reader_clock_count(reader) > 0
-				    ? profile_reader_clock(reader, 0)->raw_ns
-				    : 0;
-	uint64_t us = (raw_ns > start_ns ? raw_ns - start_ns : start_ns - raw_ns) / 1000;
-	return xalloc_printf("%s%" PRIu64 ".%06" PRIu64, raw_ns < start_ns ? "-" : "", us / 1000000,
-			     us % 1000000);
+	time_t seconds = (time_t)(ns / 1000000000);
+	if (!gmtime_r(&seconds, &parts) ||
+	    strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &parts) == 0)
+		return xalloc_text("");
+	return xalloc_printf("%s.%06u UTC", date, (unsigned)(ns % 1000000000 / 1000));
+}
+
+char *report_set_time(struct table_cell *cell, const struct profile_reader *reader, uint64_t tsc,
+		      bool is_foreign)
+{
+	char *date = is_foreign ? print_date(profile_reader_date_ns(reader, tsc)) : NULL;
+	bool has_clock = profile_reader_clock_count(reader) > 0;
+	uint64_t start_ns = has_clock ? profile_reader_clock(reader, 0)->raw_ns : 0;
+	cell->text = date;
+	cell->number = profile_reader_raw_ns(reader, tsc) - start_ns;
+	return date;
 }
 
 static bool is_same_row(const void *item, const void *wanted)
@@ -285,11 +285,11 @@ static int compare_rows(const void *a, const void *b)
 
 static void fill_row(struct tasks *tasks, struct task_row *row, struct table_cell *cells)
 {
-	row->start = report_external_time(tasks->input->reader, row->start_tsc, row->is_foreign);
+	row->start = report_set_time(&cells[TASK_START], tasks->input->reader, row->start_tsc,
+				     row->is_foreign);
 	cells[TASK_NAME].text = row->name;
 	cells[TASK_KIND].text = row->kind == PROFILE_SERIES_TASK ? "task" : "frame";
 	cells[TASK_TOTAL].number = row->total_ns;
-	cells[TASK_START].text = row->start;
 	cells[TASK_CPU].number = row->cpu_ns;
 	cells[TASK_SAMPLES].number = row->samples;
 	cells[TASK_TOP].text = row->top;
@@ -349,7 +349,7 @@ static void free_tasks(struct tasks *tasks)
 	spans_finish(&tasks->spans);
 }
 
-void report_tasks_print(const struct report_input *input, FILE *stream, unsigned width)
+TBRW_U32 report_tasks_print(const struct report_input *input, FILE *stream, unsigned width)
 {
 	struct tasks tasks = {.input = input};
 	TBRW_U32 code = VT_SUCCESS;
@@ -364,8 +364,7 @@ void report_tasks_print(const struct report_input *input, FILE *stream, unsigned
 		if (tasks.row_count > 1)
 			qsort(tasks.rows, tasks.row_count, sizeof(*tasks.rows), compare_rows);
 		print_table(&tasks, stream, width);
-	} else {
-		sampled_result_explain(input->path, code);
 	}
 	free_tasks(&tasks);
+	return code;
 }

@@ -107,12 +107,14 @@ static void print_tree(const struct report_input *input, bool is_bottom_up, FILE
 	call_tree_finish(&tree);
 }
 
-void report_top_down_print(const struct report_input *input, FILE *stream, unsigned width)
+TBRW_U32 report_top_down_print(const struct report_input *input, FILE *stream, unsigned width)
 {
 	print_tree(input, false, stream, width);
+	return VT_SUCCESS;
 }
 
-void report_bottom_up_print(const struct report_input *input, FILE *stream, unsigned width)
+TBRW_U32 report_bottom_up_print(const struct report_input *input, FILE *stream, unsigned width)
 {
 	print_tree(input, true, stream, width);
+	return VT_SUCCESS;
 }

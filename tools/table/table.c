@@ -91,6 +91,18 @@ static void write_real(uint64_t bits, char number[TABLE_NUMBER_SIZE])
 		snprintf(number, TABLE_NUMBER_SIZE, "%.17g", value);
 }
 
+/* In us, cut off. */
+static void write_time(const struct table_cell *cell, char number[TABLE_NUMBER_SIZE])
+{
+	int64_t ns = (int64_t)cell->number;
+	uint64_t us = (ns < 0 ? -cell->number : cell->number) / 1000;
+	if (cell->text)
+		snprintf(number, TABLE_NUMBER_SIZE, "%s", cell->text);
+	else
+		snprintf(number, TABLE_NUMBER_SIZE, "%s%" PRIu64 ".%06" PRIu64, ns < 0 ? "-" : "",
+			 us / 1000000, us % 1000000);
+}
+
 void table_number(enum table_kind kind, const struct table_cell *cell,
 		  char number[TABLE_NUMBER_SIZE])
 {
@@ -111,6 +123,8 @@ void table_number(enum table_kind kind, const struct table_cell *cell,
 			 value % 1000000000);
 	else if (kind == TABLE_REAL)
 		write_real(value, number);
+	else if (kind == TABLE_TIME)
+		write_time(cell, number);
 	else if (kind == TABLE_ADDRESS)
 		snprintf(number, TABLE_NUMBER_SIZE, "0x%" PRIx64, value);
 	else

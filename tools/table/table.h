@@ -21,6 +21,7 @@ enum table_kind {
 	TABLE_ADDRESS,
 	TABLE_DURATION, /* number: ns; text has a unit that fits, data seconds to the ns */
 	TABLE_REAL,     /* number: the bits of a double (table_set_real) */
+	TABLE_TIME,     /* number: ns since a start, as int64_t; or text: a date */
 };
 
 /* Whether cells of the kind hold text; else a number. */

@@ -8,7 +8,7 @@ static struct json_object *number_object(enum table_kind kind, const struct tabl
 {
 	char number[TABLE_NUMBER_SIZE];
 	table_number(kind, cell, number);
-	if (kind == TABLE_ADDRESS)
+	if (kind == TABLE_ADDRESS || (kind == TABLE_TIME && cell->text))
 		return json_object_new_string(number);
 	if (kind == TABLE_COUNT || kind == TABLE_ID)
 		return json_object_new_uint64(cell->number);

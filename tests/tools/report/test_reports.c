@@ -135,11 +135,12 @@ static const struct {
 
 static char *missed;
 
-static void explain_miss(const struct report_input *input, FILE *stream, unsigned width)
+static TBRW_U32 explain_miss(const struct report_input *input, FILE *stream, unsigned width)
 {
 	(void)stream;
 	(void)width;
 	missed = report_explain_miss(input);
+	return VT_SUCCESS;
 }
 
 START_TEST(test_filter_misses)

@@ -3,8 +3,10 @@
 #include "tests/tools/external/csv_file.h"
 #include "tests/tools/render_report.h"
 #include "tools/external/external_import.h"
+#include "tools/report/report_options.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Samples of 10 ms, 10 ms apart: at 10 to 40 ms `work` of thread 100 (process 100), at 50 and 60 ms
  * `other` of thread 101 (process 100), at 70 ms `alien` of thread 102 (process 101). */
@@ -177,13 +179,104 @@ END_TEST
 START_TEST(foreign)
 {
 	build_result_write(build_path, &result);
-	import("t-hostname-other.csv",
-	       "name,start_tsc.UTC,end_tsc,pid,tid\n"
-	       "x,2023-11-14 22:13:20.035,2023-11-14 22:13:20.065,100,100\n");
+	import("t-hostname-other.csv", "name,start_tsc.UTC,end_tsc,pid,tid\n"
+				       "x,2023-11-14 22:13:20.035,2023-11-14 22:13:20.065,,\n");
 	expect(report_tasks_print, TALLY_BY_THREAD, NULL, NULL,
 	       TASKS_HEADER
 	       "x,frame,1,0.030000000,0.030000000,0.030000000,0.030000000,"
 	       "2023-11-14 22:13:20.035000 UTC,0.030000,3,\"other 66.7 %, work 33.3 %\"\n");
+}
+END_TEST
+
+#define COUNTERS_HEADER                                                                           \
+	"Counter,Kind,Process,PID,TID,Values,Increase,Mean,Minimum,Maximum,First,Last,Sum,First " \
+	"Time\n"
+
+/* Two files of one counter, the second one earlier: each has gone up by its own steps. */
+START_TEST(counter_of_two_files)
+{
+	build_result_write(build_path, &result);
+	import("late-hostname-box.csv",
+	       "tsc.CLOCK_MONOTONIC_RAW,way.COUNT\n1200000000,200\n1300000000,300\n");
+	import("early-hostname-box.csv",
+	       "tsc.CLOCK_MONOTONIC_RAW,way.COUNT\n1000000000,0\n1100000000,200\n");
+	expect(report_counters_print, 0, NULL, NULL,
+	       COUNTERS_HEADER "way,COUNT,,,,4,300,175,0,300,0,300,700,0.000000\n");
+}
+END_TEST
+
+/* A number also before the collection, which is at 1000 ms. */
+START_TEST(early_times)
+{
+	build_result_write(build_path, &result);
+	import("t-hostname-box.csv",
+	       "name,start_tsc.CLOCK_MONOTONIC_RAW,end_tsc\nx,999998000,999999000\n");
+	import("v-hostname-box.csv", "tsc.CLOCK_MONOTONIC_RAW,heat.INST\n999998000,7\n");
+	expect(report_tasks_print, TALLY_BY_THREAD, NULL, NULL,
+	       TASKS_HEADER "x,frame,1,0.000001000,0.000001000,0.000001000,0.000001000,-0.000002,"
+			    "0.000000,0,\n");
+	expect(report_counters_print, 0, NULL, NULL,
+	       COUNTERS_HEADER "heat,INST,,,,1,,7,7,7,7,7,7,-0.000002\n");
+}
+END_TEST
+
+/* What a report does with the result as it is on disk. false: the result does not open. */
+static bool try_report(render_print *print, TBRW_U32 *code, size_t *size)
+{
+	struct report_options options;
+	struct profile_reader *reader;
+	char *problem;
+	char *text;
+	char *argv[] = {(char *)(uintptr_t) "tbreport", (char *)(uintptr_t) "tasks"};
+	const char *names[] = {"tasks", NULL};
+	if (profile_reader_open(build_path, &reader) != VT_SUCCESS)
+		return false;
+	ck_assert_int_eq(report_options_parse(2, argv, names, &options, &problem),
+			 REPORT_OPTIONS_RUN);
+	struct report_input input = {.reader = reader, .path = build_path, .options = &options};
+	FILE *stream = open_memstream(&text, size);
+	*code = print(&input, stream, 0);
+	fclose(stream);
+	free(text);
+	report_options_finish(&options);
+	profile_reader_close(reader);
+	return true;
+}
+
+/* Damage at any place of the external data: all of a report, or none of it and a failure. */
+START_TEST(damage)
+{
+	static render_print *const prints[] = {report_tasks_print, report_counters_print};
+	struct stat before, after;
+	TBRW_U32 code;
+	size_t whole, size, failures = 0;
+	build_result_write(build_path, &result);
+	ck_assert_int_eq(stat(build_path, &before), 0);
+	/* Without samples to be read: intervals of no length. */
+	import("t-hostname-box.csv", "name,start_tsc.CLOCK_MONOTONIC_RAW,end_tsc\nx,1,1\n");
+	import("v-hostname-box.csv", "tsc.CLOCK_MONOTONIC_RAW,heat.INST\n1,7\n");
+	ck_assert_int_eq(stat(build_path, &after), 0);
+	ck_assert(try_report(prints[_i], &code, &whole) && code == VT_SUCCESS);
+	FILE *file = fopen(build_path, "r+");
+	for (long at = before.st_size; at < after.st_size; at += 16) {
+		unsigned char bytes[16], damaged[16];
+		fseek(file, at, SEEK_SET);
+		size_t count = fread(bytes, 1, sizeof(bytes), file);
+		for (size_t i = 0; i < count; i++)
+			damaged[i] = (unsigned char)~bytes[i];
+		fseek(file, at, SEEK_SET);
+		fwrite(damaged, 1, count, file);
+		fflush(file);
+		if (try_report(prints[_i], &code, &size) && code != VT_SUCCESS) {
+			ck_assert_uint_eq(size, 0);
+			failures++;
+		}
+		fseek(file, at, SEEK_SET);
+		fwrite(bytes, 1, count, file);
+		fflush(file);
+	}
+	fclose(file);
+	ck_assert_uint_gt(failures, 0);
 }
 END_TEST
 
@@ -199,6 +292,9 @@ int main(void)
 	tcase_add_loop_test(cases, filter, 0, (int)(sizeof(filters) / sizeof(filters[0])));
 	tcase_add_test(cases, every_report);
 	tcase_add_test(cases, foreign);
+	tcase_add_test(cases, counter_of_two_files);
+	tcase_add_test(cases, early_times);
+	tcase_add_loop_test(cases, damage, 0, 2);
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);
 }

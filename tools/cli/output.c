@@ -19,6 +19,31 @@
 /* Results are exported by the gigabyte: some calls of the kernel are enough. */
 #define STREAM_SIZE (256u << 10)
 
+/* For exit(), which failures far below call; at another time than the output's. */
+struct output_exit {
+	const struct output *output; /* NULL: it is closed */
+};
+
+static void unlink_at_exit(int status, void *user)
+{
+	struct output_exit *at_exit = user;
+	(void)status;
+	if (at_exit->output)
+		output_unlink(at_exit->output);
+	free(at_exit);
+}
+
+static void watch_exit(struct output *output)
+{
+	struct output_exit *at_exit = xalloc_zeroed(1, sizeof(*at_exit));
+	if (on_exit(unlink_at_exit, at_exit) != 0) {
+		free(at_exit);
+		return;
+	}
+	at_exit->output = output;
+	output->exit = at_exit;
+}
+
 /* Beside the output, in the same folder. */
 static int open_temporary(struct output *output, mode_t mode)
 {
@@ -33,8 +58,10 @@ static int open_temporary(struct output *output, mode_t mode)
 		fd = openat(output->folder, output->temporary,
 			    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
 	} while (fd < 0 && errno == EEXIST);
-	if (fd >= 0)
+	if (fd >= 0) {
+		watch_exit(output);
 		fchmod(fd, mode);
+	}
 	return fd;
 }
 
@@ -105,6 +132,8 @@ static int open_stream(struct output *output)
 
 static void release_output(struct output *output)
 {
+	if (output->exit)
+		output->exit->output = NULL;
 	if (output->folder >= 0)
 		close(output->folder);
 	free(output->temporary);

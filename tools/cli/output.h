@@ -11,12 +11,13 @@
 #include <stdio.h>
 
 struct output {
-	FILE *stream;    /* write here; seeks if the output does */
-	int fd;          /* of the stream */
-	int error;       /* errno value of the first write that failed; 0: none */
-	int folder;      /* directory of a file (O_PATH), whatever is renamed; -1: none */
-	char *path;      /* name in the folder, links followed; NULL: standard output */
-	char *temporary; /* likewise; NULL: written in place (a device, a pipe) */
+	FILE *stream;             /* write here; seeks if the output does */
+	int fd;                   /* of the stream */
+	int error;                /* errno value of the first write that failed; 0: none */
+	int folder;               /* directory of a file (O_PATH), whatever is renamed; -1: none */
+	char *path;               /* name in the folder, links followed; NULL: standard output */
+	char *temporary;          /* likewise; NULL: written in place (a device, a pipe) */
+	struct output_exit *exit; /* takes the temporary file away if the program ends before */
 	bool is_terminal;
 	struct terminal_filter filter; /* of a terminal */
 };
@@ -39,8 +40,8 @@ int output_finish(struct output *output);
 /* Closes the output and drops the new content; an older file stays as before. */
 void output_abandon(struct output *output);
 
-/* Takes the new content's name away, for a program that ends at once, from any thread: an output
- * that is neither finished nor abandoned would leave it. */
+/* Takes the new content's name away, for a program that ends at once by a signal, from any thread:
+ * an output that is neither finished nor abandoned would leave it. exit() does so too. */
 void output_unlink(const struct output *output);
 
 /* Columns to fit text in: COLUMNS of the environment, for any output; else the width of the

@@ -10,6 +10,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* For exit(), which failures far below call; at another time than the folder's. */
+struct output_folder_exit {
+	struct output_folder *folder; /* NULL: it is closed */
+};
+
+static void abandon_at_exit(int status, void *user)
+{
+	struct output_folder_exit *at_exit = user;
+	(void)status;
+	if (at_exit->folder)
+		output_folder_abandon(at_exit->folder);
+	free(at_exit);
+}
+
+static void watch_exit(struct output_folder *folder)
+{
+	struct output_folder_exit *at_exit = xalloc_zeroed(1, sizeof(*at_exit));
+	if (on_exit(abandon_at_exit, at_exit) != 0) {
+		free(at_exit);
+		return;
+	}
+	at_exit->folder = folder;
+	folder->exit = at_exit;
+}
+
 static void keep_error(struct output_folder *folder, int error)
 {
 	if (folder->error == 0)
@@ -37,6 +62,8 @@ static int open_partial(struct output_folder *folder)
 
 static void close_all(struct output_folder *folder)
 {
+	if (folder->exit)
+		folder->exit->folder = NULL;
 	if (folder->partial >= 0)
 		close(folder->partial);
 	if (folder->name)
@@ -56,6 +83,7 @@ int output_folder_open(struct output_folder *folder, const char *path)
 	*folder = (struct output_folder){.folder = -1, .partial = -1, .path = xalloc_text(path)};
 	folder->is_made = mkdir(path, S_IRWXU) == 0;
 	int error = folder->is_made || errno == EEXIST ? 0 : errno;
+	watch_exit(folder);
 	if (!error) {
 		folder->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		error = folder->folder < 0 ? errno : open_partial(folder);

@@ -19,9 +19,11 @@ struct output_folder {
 	char *name;   /* of the folder in it */
 	char **files; /* names of the files so far */
 	size_t count;
+	struct output_folder_exit *exit; /* abandons it if the program ends before */
 };
 
-/* Makes the folder, for its owner only, unless it is there. Returns 0 or an errno value. */
+/* Makes the folder, for its owner only, unless it is there. Returns 0 or an errno value. *folder
+ * must stay at its address until finished or abandoned: exit() abandons it. */
 int output_folder_open(struct output_folder *folder, const char *path);
 
 /* Ends the present file and begins the next one, for its owner only: folder->stream. The name must

@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -324,6 +325,27 @@ START_TEST(test_output_replaces_whole_files_only)
 }
 END_TEST
 
+/* A failure far below ends the program: nothing is left, and an older file stays. */
+START_TEST(test_output_when_the_program_ends)
+{
+	for (size_t i = 0; i < 2; i++) {
+		int status;
+		pid_t child = fork();
+		if (child == 0) {
+			struct output output;
+			ck_assert_int_eq(output_open(&output, written), 0);
+			fputs("new", output.stream);
+			exit(count_files() == i + 1 ? 3 : 4);
+		}
+		ck_assert_int_eq(waitpid(child, &status, 0), child);
+		ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+		ck_assert_uint_eq(count_files(), i);
+		write_pieces(written, (const char *const[]){"old", NULL});
+	}
+	expect_content(written, "old");
+}
+END_TEST
+
 static void expect_mode_after_output(mode_t mask, mode_t mode)
 {
 	struct output output;
@@ -447,6 +469,7 @@ int main(void)
 	tcase_set_timeout(files, 60);
 	tcase_add_checked_fixture(files, set_up, tear_down);
 	tcase_add_test(files, test_output_replaces_whole_files_only);
+	tcase_add_test(files, test_output_when_the_program_ends);
 	tcase_add_test(files, test_output_is_for_its_owner);
 	tcase_add_test(files, test_output_errors);
 	tcase_add_test(files, test_output_without_reader);

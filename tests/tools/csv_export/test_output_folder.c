@@ -8,9 +8,11 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char path[64];
@@ -90,6 +92,26 @@ START_TEST(abandoned)
 }
 END_TEST
 
+/* A failure far below ends the program. */
+START_TEST(program_ends)
+{
+	int status;
+	size_t all;
+	ck_assert_int_eq(mkdir(path, 0755), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		ck_assert_int_eq(output_folder_open(&folder, path), 0);
+		write_file("a", "one");
+		write_file("b", "two");
+		exit(count_names(&all) == 0 && all == 3 ? 3 : 4);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+	ck_assert_uint_eq(count_names(&all), 0);
+	ck_assert_uint_eq(all, 2);
+}
+END_TEST
+
 /* An older file stays as it was, and so does what another one holds. */
 START_TEST(full_disk)
 {
@@ -147,6 +169,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, together);
 	tcase_add_test(tcase, abandoned);
+	tcase_add_test(tcase, program_ends);
 	tcase_add_test(tcase, full_disk);
 	tcase_add_test(tcase, no_folder);
 	tcase_add_test(tcase, name_is_taken);

@@ -14,7 +14,7 @@ static const struct command commands[] = {
 	 command_export_run},
 	{"finalize", "[--debug-dir DIR] [--any-owner] [-q] [RESULT]",
 	 "read symbols into the result", command_finalize_run},
-	{"import", "[-r DIR] [--event NAME] [--no-collapse] FILE | RESULT CSV...",
+	{"import", "[-r DIR] [options] FILE | RESULT CSV...",
 	 "make a result of another tool's file, or add external data to a result",
 	 command_import_run},
 	{"recover", "[-o FILE] [RESULT]", "save what is whole of a damaged or unfinished result",
@@ -31,7 +31,7 @@ static void print_commands(void)
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		printf("  tbconvert %s %s\n      %s\n", commands[i].name, commands[i].usage,
 		       commands[i].what);
-	puts("\ntbconvert export --help shows the options of export, and the formats.");
+	puts("\nCOMMAND --help shows the options and formats of export and import.");
 }
 
 /* Fits a terminal of 24 lines. */
@@ -40,6 +40,8 @@ static void print_command(const struct command *command)
 	printf("Usage: tbconvert %s %s\n    %s\n", command->name, command->usage, command->what);
 	if (command->run == command_export_run)
 		command_export_print_options();
+	if (command->run == command_import_run)
+		command_import_print_options();
 }
 
 static bool is_help(const char *argument)

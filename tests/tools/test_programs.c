@@ -195,6 +195,13 @@ START_TEST(convert_usage)
 	       "tbconvert: b: one argument too many; name one result\n");
 	expect(TBCONVERT " import", 2, "tbconvert: import: no file; name one file, see tbconvert");
 	expect(TBCONVERT " import a b", 2, "tbconvert: import: more than one file; name one file");
+	expect(TBCONVERT " import --help", 0, "Usage: tbconvert import [-r DIR] ");
+	expect_screen();
+	expect(TBCONVERT " import nosuch x.csv", 1, "tbconvert: nosuch: no such file or directory");
+	expect(TBCONVERT " import --event a nosuch x.csv", 2,
+	       "tbconvert: import: --event is not for external data in RESULT CSV...; see ");
+	expect(TBCONVERT " import --no-collapse / x.csv", 2,
+	       "tbconvert: import: --no-collapse is not for external data in RESULT CSV...; see ");
 	expect(TBCONVERT " import nowhere", 1,
 	       "tbconvert: cannot import nowhere: No such file or directory; name a file of ");
 	expect(TBCONVERT " import /", 1, "tbconvert: cannot import /: it is a directory; ");

@@ -19,6 +19,8 @@ int command_export_run(int argc, char **argv);
 void command_export_print_options(void);
 int command_finalize_run(int argc, char **argv);
 int command_import_run(int argc, char **argv);
+/* For --help. */
+void command_import_print_options(void);
 int command_recover_run(int argc, char **argv);
 
 #endif

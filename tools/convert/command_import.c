@@ -3,6 +3,7 @@
 #include "tools/cli/arguments.h"
 #include "tools/convert/command.h"
 #include "tools/convert/import_external.h"
+#include "tools/convert/interrupt.h"
 #include "tools/import/importer.h"
 #include "tools/import_stacks/import_stacks.h"
 #include "tools/memory/xalloc.h"
@@ -26,6 +27,9 @@ static const struct importer importers[] = {
 	{"folded stacks", import_folded_recognizes, import_folded_read, .has_symbols = true},
 	{0},
 };
+
+#define IMPORT_HELP "tbconvert import --help"
+#define LAST_WORDS  "stopped; nothing is imported"
 
 #define IMPORTERS_SIZE (sizeof(importers) / sizeof(importers[0]))
 
@@ -54,7 +58,7 @@ static int parse_options(int argc, char **argv, struct import_request *request)
 		else if (option == 'n')
 			request->input.keeps_recursion = true;
 		else
-			return arguments_bad_option(option, argv, COMMAND_HELP);
+			return arguments_bad_option(option, argv, IMPORT_HELP);
 	}
 	return 0;
 }
@@ -68,6 +72,16 @@ static int explain_input(const struct import_input *input, const char *why)
 	diagnose("cannot import %s: %s; name a file of %s", input->name, why, list);
 	free(list);
 	return EXIT_FAILURE;
+}
+
+/* External data needs a result to go to. */
+static int explain_unknown(const struct import_input *input)
+{
+	if (!import_external_is_csv(input->name))
+		return explain_input(input, "its format is not known");
+	diagnose("cannot import %s: a CSV file goes into a result; see tbconvert import RESULT %s",
+		 input->name, input->name);
+	return EXIT_USAGE;
 }
 
 /* Opens the file and reads its head. Returns 0, or the exit status. */
@@ -120,18 +134,35 @@ static int finalize_result(const struct result *result)
 	return status;
 }
 
+static void remove_result(void *user)
+{
+	result_remove(user);
+}
+
+/* Returns 0, or the exit status. What a signal stops leaves no result. */
+static int read_input(const struct importer *importer, const struct import_input *input,
+		      struct result *result, struct interrupt *interrupt)
+{
+	interrupt_watch_with(interrupt, LAST_WORDS, remove_result, result);
+	int status = importer->read(input, result->through, result->file);
+	interrupt_hold(interrupt);
+	return status;
+}
+
 static int write_result(const struct importer *importer, const struct import_input *input,
-			struct result *result)
+			struct result *result, struct interrupt *interrupt)
 {
 	struct failure failure = {0};
-	int status = importer->read(input, result->through, result->file);
+	int status = read_input(importer, input, result, interrupt);
 	if (status == 0 &&
 	    (result_hold(result, &failure) < 0 || result_check(result, &failure) < 0))
 		status = explain_failure(&failure);
 	if (status != 0) {
 		result_remove(result);
+		interrupt_release(interrupt);
 		return status;
 	}
+	interrupt_release(interrupt);
 	if (!importer->has_symbols)
 		status = finalize_result(result);
 	diagnose("%s (%s) is now the result %s", input->name, importer->name, result->directory);
@@ -147,12 +178,49 @@ static int import_file(struct import_request *request, const char *name)
 		return status;
 	const struct importer *importer = find_importer(&request->input);
 	if (!importer)
-		return explain_input(&request->input, "its format is not known");
-	if (result_create(&result, request->directory, "hs", &failure) < 0)
+		return explain_unknown(&request->input);
+	struct interrupt interrupt;
+	interrupt_begin(&interrupt);
+	if (result_create(&result, request->directory, "hs", &failure) < 0) {
+		interrupt_release(&interrupt);
 		return explain_failure(&failure);
-	status = write_result(importer, &request->input, &result);
+	}
+	status = write_result(importer, &request->input, &result, &interrupt);
 	result_finish(&result);
 	return status;
+}
+
+/* Whether the arguments are RESULT CSV...: the first is a result, or the others are CSV files. */
+static bool is_external(char **names, size_t count)
+{
+	return count > 1 &&
+	       (import_external_is_result(names[0]) || import_external_is_csv(names[1]));
+}
+
+static int import_external(const struct import_request *request, char **names, size_t count)
+{
+	const char *option = request->directory               ? "-r"
+			     : request->input.event           ? "--event"
+			     : request->input.keeps_recursion ? "--no-collapse"
+							      : NULL;
+	if (!option)
+		return import_external_files(names[0], names + 1, count - 1);
+	diagnose("import: %s is not for external data in RESULT CSV...; see " IMPORT_HELP, option);
+	return EXIT_USAGE;
+}
+
+void command_import_print_options(void)
+{
+	puts("\n  -r, --result-dir DIR  the new result (default: the next r@@@hs here)\n"
+	     "  --event NAME          of perf.data's events (default: that with most samples),\n"
+	     "                        or of pprof's types of values\n"
+	     "  --no-collapse         keep all frames of recursion\n"
+	     "\nFormats of FILE, known by their content:\n"
+	     "  perf.data      perf record, also of other machines and in a pipe\n"
+	     "  pprof          profile.proto of Go, gperftools and others, in gzip or not\n"
+	     "  folded stacks  PROCESS;FUNCTION;...;FUNCTION COUNT: the first part of each\n"
+	     "                 line is taken for a process\n"
+	     "\nFormat of CSV: VTune's external data, NAME-hostname-HOST.csv.");
 }
 
 int command_import_run(int argc, char **argv)
@@ -160,19 +228,17 @@ int command_import_run(int argc, char **argv)
 	struct import_request *request = xalloc_zeroed(1, sizeof(*request));
 	request->input.fd = -1;
 	int status = parse_options(argc, argv, request);
+	char **names = argv + optind;
 	size_t count = (size_t)(argc - optind);
-	if (status == 0 && !request->directory && count > 1 &&
-	    import_external_is_result(argv[optind])) {
-		free(request);
-		return import_external_files(argv[optind], argv + optind + 1, count - 1);
-	}
-	if (status == 0 && argc - optind != 1) {
-		diagnose("import: %s; name one file, see " COMMAND_HELP,
-			 argc - optind == 0 ? "no file" : "more than one file");
+	if (status == 0 && is_external(names, count)) {
+		status = import_external(request, names, count);
+	} else if (status == 0 && count != 1) {
+		diagnose("import: %s; name one file, see " IMPORT_HELP,
+			 count == 0 ? "no file" : "more than one file");
 		status = EXIT_USAGE;
+	} else if (status == 0) {
+		status = import_file(request, names[0]);
 	}
-	if (status == 0)
-		status = import_file(request, argv[optind]);
 	if (request->input.fd >= 0)
 		close(request->input.fd);
 	free(request);

@@ -39,6 +39,11 @@ bool import_external_is_result(const char *name)
 	return ends_with(name, ".tb5") || (stat(name, &status) == 0 && S_ISDIR(status.st_mode));
 }
 
+bool import_external_is_csv(const char *name)
+{
+	return ends_with(name, ".csv");
+}
+
 static void show_progress(uint64_t bytes, void *user)
 {
 	progress_update(user, bytes);
@@ -228,7 +233,9 @@ static void import_left_file(struct target *target, int folder, const char *name
 	/* No links: the owner of a file that one leads to did not put it here. */
 	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
-		diagnose("cannot import %s: %s", name, strerror(errno));
+		diagnose("cannot import %s: %s", name,
+			 errno == ELOOP ? "it is a symbolic link, which is not followed here"
+					: strerror(errno));
 	else if (!is_owned(fd, target->path))
 		diagnose("%s: of another user than the result; not imported", name);
 	else

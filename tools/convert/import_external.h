@@ -10,6 +10,9 @@
 /* Whether a name is a result's: a directory, or a file NAME.tb5. */
 bool import_external_is_result(const char *name);
 
+/* Whether a name is that of a CSV file. */
+bool import_external_is_csv(const char *name);
+
 /* Imports the files into the result. Returns 0, or the exit status of the first one that failed,
  * after a message; the others are imported. None is if two have one name. */
 int import_external_files(const char *result, char **names, size_t count);

@@ -279,6 +279,9 @@ int load_folded(const struct import_input *input, struct stack_result *result,
 		folded.count_ns = folded.total > SAMPLES_MAX ? 1 : COUNT_NS;
 		read_lines(&folded, input);
 		warn(&folded);
+		if (folded.has_processes)
+			diagnose("%s: the first part of each line is taken for a process",
+				 input->name);
 		run->collector = "folded stacks";
 		run->samples_limit = STACK_SAMPLES_MAX;
 	}

@@ -143,7 +143,7 @@ ROOMS = {
         'export': 'memory terminal functions samples stacks collection json pprof otlp timelines',
         'perf_export': 'memory functions samples stacks perf_data export',
         'chrome': 'memory functions samples stacks collection json timelines export',
-        'firefox': 'memory functions samples stacks collection json pprof timelines export',
+        'firefox': 'memory functions samples stacks collection json pprof spool timelines export',
         'csv_export': 'memory functions samples stacks spool export',
         'formats': 'memory samples export perf_export chrome firefox csv_export',
         'import': '',

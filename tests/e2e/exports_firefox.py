@@ -32,7 +32,7 @@ TABLES = {
     'sourceLocationTable': {'source': 'sources', 'line': 'number', 'column': 'number'},
 }
 SAMPLES = {'stack': '?stackTable', 'timeDeltas': 'number', 'weight': 'number', 'threadCPUDelta': 'number'}
-MARKERS = {'data': 'object', 'name': 'stringArray', 'startTime': 'number', 'endTime': 'number', 'phase': 'number', 'category': 'categories'}
+MARKERS = {'data': 'object', 'name': 'stringArray', 'startTime': 'number', 'endTime': '?number', 'phase': 'number', 'category': 'categories'}
 THREAD = {'name': str, 'processName': str, 'processType': str, 'isMainThread': bool, 'pid': str, 'tid': (int, str),
           'processStartupTime': (int, float), 'registerTime': (int, float), 'pausedRanges': list}
 META = {'interval': (int, float), 'startTime': (int, float), 'processType': int, 'product': str, 'stackwalk': int, 'version': int,
@@ -173,6 +173,34 @@ def check_result(what, result):
   return profile, path
 
 
+def check_external(what, profile, result):
+  """Tasks and values of counters as markers of their threads: counts, times and sums as in tbreport."""
+  tasks, counters = {}, {}
+  for thread in profile.json['threads']:
+    markers = thread['markers']
+    for data, start, end in zip(markers['data'], markers['startTime'], markers['endTime']):
+      if data['type'] == 'Task':
+        tasks.setdefault(data['name'], []).append(round(end * 1e6) - round(start * 1e6))
+      elif data['type'] == 'Counter':
+        counters.setdefault((data['name'], str(thread['tid'])), []).append(data['value'])
+  rows = [row for row in s.report(result, 'tasks') if row['Kind'] == 'task']
+  expected = {row['Task']: (int(row['Count']), float(row['Total Time'])) for row in rows}
+  seen = {name: (len(times), sum(times) / 1e9) for name, times in tasks.items()}
+  wrong = [(name, seen.get(name), expected.get(name)) for name in {**expected, **seen} if name not in seen or name not in expected or
+           seen[name][0] != expected[name][0] or abs(seen[name][1] - expected[name][1]) > 1e-6]
+  s.check(expected and not wrong, f'{what}: markers of {len(expected)} tasks', wrong[:2] or '')
+  expected = {(row['Counter'], row['TID']): (int(row['Values']), float(row['First']), float(row['Last'])) for row in s.report(result, 'counters')}
+  seen = {key: (len(values), values[0], values[-1]) for key, values in counters.items()}
+  s.check(expected and seen == expected, f'{what}: markers of {len(expected)} counters', '' if seen == expected else f'{seen} {expected}')
+
+
+def collect_tasks():
+  """Two threads that write a table of their tasks and counters, which the collection imports."""
+  result = s.new_result()
+  s.collect_well([s.target('tasks'), result], result=result)
+  return result
+
+
 class Reader:
   """Firefox Profiler's code with a profile, as the process that answers the commands of profiler-cli."""
 
@@ -246,7 +274,7 @@ def check_read_functions(what, thread, reader):
 def main():
   with_reader = sys.argv[2:] == ['reader']
   s.start()
-  results = {'threads': t.collect_cplusplus, 'children': t.collect_python}
+  results = {'threads': t.collect_cplusplus, 'children': t.collect_python, 'tasks': collect_tasks}
   if with_reader:
     results['generated code'] = t.collect_node
   if with_reader and not (shutil.which('node') and os.path.isfile(os.path.join(s.Run.build, READER))):
@@ -257,7 +285,10 @@ def main():
     s.finish()
   for what, collect in results.items():
     with s.section(what):
-      profile, path = check_result(what, collect())
+      result = collect()
+      profile, path = check_result(what, result)
+      if collect is collect_tasks:
+        check_external(what, profile, result)
       if with_reader:
         check_reader(what, profile, path)
   s.finish()

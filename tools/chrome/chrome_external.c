@@ -3,7 +3,6 @@
 #include "profile/read/external.h"
 #include "profile/read/reader.h"
 #include "tools/chrome/chrome_events.h"
-#include "tools/functions/filter.h"
 #include "tools/stacks/weighted_stacks.h"
 #include "tools/timelines/timelines.h"
 #include <inttypes.h>
@@ -21,12 +20,6 @@ struct exporting {
 static struct chrome_thread find_thread(uint32_t pid, uint32_t tid)
 {
 	return pid > 0 ? (struct chrome_thread){pid, tid > 0 ? tid : pid} : chrome_nobody();
-}
-
-static bool is_within(const struct weighted_stacks *stacks, uint64_t start_ns, uint64_t end_ns)
-{
-	const struct filter *filter = stacks->filter;
-	return end_ns >= filter->from_ns && (filter->to_ns == 0 || start_ns < filter->to_ns);
 }
 
 /* An event of its own for each end: intervals of one thread may overlap, which slices must not. */
@@ -53,7 +46,7 @@ static bool take_interval(const struct profile_interval *interval, void *user)
 	const struct profile_reader *reader = exporting->stacks->reader;
 	uint64_t start_ns = timelines_since_start(reader, interval->start_tsc);
 	uint64_t end_ns = timelines_since_start(reader, interval->end_tsc);
-	if (!is_within(exporting->stacks, start_ns, end_ns))
+	if (!timelines_take_time(exporting->stacks, start_ns, end_ns))
 		return true;
 	exporting->intervals++;
 	write_end(exporting, interval, "b", start_ns);
@@ -82,7 +75,8 @@ static bool take_counter(const struct profile_counter *counter, void *user)
 	uint64_t time_ns = timelines_since_start(reader, counter->tsc);
 	char value[32];
 	char id[16];
-	if (!is_within(exporting->stacks, time_ns, time_ns) || !print_value(value, counter))
+	if (!timelines_take_time(exporting->stacks, time_ns, time_ns) ||
+	    !print_value(value, counter))
 		return true;
 	chrome_open_event(json, "C", profile_reader_series_name(reader, counter->series), &thread);
 	snprintf(id, sizeof(id), "%" PRIu32, counter->tid);

@@ -121,7 +121,7 @@ static void write_meta(struct json_writer *json, const struct timelines *timelin
 	json_close_object(json);
 }
 
-static void write_file(const struct timelines *timelines, FILE *stream)
+static TBRW_U32 write_file(const struct timelines *timelines, FILE *stream)
 {
 	const struct weighted_stacks *stacks = timelines->stacks;
 	struct json_writer json = {.stream = stream};
@@ -131,21 +131,23 @@ static void write_file(const struct timelines *timelines, FILE *stream)
 						 .by_frame = true}};
 	json_open_object(&json, NULL);
 	write_meta(&json, timelines);
-	firefox_threads_write(timelines, &tables, &json);
+	TBRW_U32 code = firefox_threads_write(timelines, &tables, &json);
 	firefox_tables_write(&tables, &json);
 	json_close_object(&json);
 	firefox_tables_finish(&tables);
+	return code;
 }
 
-static void compress_file(const struct timelines *timelines, FILE *stream)
+static TBRW_U32 compress_file(const struct timelines *timelines, FILE *stream)
 {
 	struct gzip *gzip = gzip_create(stream);
 	FILE *plain = fopencookie(gzip, "w", (cookie_io_functions_t){.write = compress_bytes});
 	if (!plain || setvbuf(plain, NULL, _IOFBF, BUFFER_SIZE) != 0)
 		xalloc_fail();
-	write_file(timelines, plain);
+	TBRW_U32 code = write_file(timelines, plain);
 	fclose(plain);
 	gzip_finish(gzip);
+	return code;
 }
 
 TBRW_U32 export_firefox_write(struct weighted_stacks *stacks, const struct export_options *options,
@@ -155,7 +157,7 @@ TBRW_U32 export_firefox_write(struct weighted_stacks *stacks, const struct expor
 	struct timelines timelines;
 	TBRW_U32 code = timelines_collect(&timelines, stacks, TIMELINE_BY_SAMPLE);
 	if (code == VT_SUCCESS)
-		compress_file(&timelines, stream);
+		code = compress_file(&timelines, stream);
 	timelines_finish(&timelines);
 	return code;
 }

@@ -1,15 +1,20 @@
 #include "tools/firefox/firefox_threads.h"
 
+#include "profile/read/external.h"
+#include "tools/firefox/firefox_external.h"
 #include "tools/memory/xalloc.h"
 #include "tools/samples/tally.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MS_DIGITS 6u /* of ns as ms */
 #define NS_PER_US UINT64_C(1000)
 #define US_DIGITS 3u /* of us as ms: fine enough for times */
 
 /* Kinds of markers. */
+#define MARKER_INSTANT  0u
 #define MARKER_INTERVAL 1u
 
 struct writing {
@@ -17,6 +22,7 @@ struct writing {
 	struct firefox_tables *tables;
 	struct json_writer *json;
 	uint64_t end_ns; /* of the collection */
+	const struct firefox_external *external;
 };
 
 /* A number that was used again is another process or thread: "NUMBER.1", ... */
@@ -142,80 +148,158 @@ struct marker {
 	const char *text;
 	uint32_t number;
 	uint64_t cpu_ns;
+	bool is_value; /* of a counter */
+	struct profile_counter value;
 };
 
 /* The thread's life, and its process's with the process's first thread. Returns how many. */
-static size_t make_markers(const struct writing *writing, const struct timeline *timeline,
-			   struct marker markers[2])
+static size_t make_lives(const struct writing *writing, const struct timeline *timeline,
+			 struct marker markers[2])
 {
 	const struct profile_reader *reader = writing->timelines->stacks->reader;
 	uint64_t end_ns = timeline->end_ns < writing->end_ns ? timeline->end_ns : writing->end_ns;
 	if (timeline->is_threadless)
 		return 0;
-	markers[0] = (struct marker){"Thread",
-				     "Thread",
-				     timeline->start_ns,
-				     end_ns,
-				     timelines_owner(writing->timelines, timeline).thread,
-				     timeline->tid,
-				     timeline->cpu_ns};
+	markers[0] = (struct marker){.name = "Thread",
+				     .type = "Thread",
+				     .start_ns = timeline->start_ns,
+				     .end_ns = end_ns,
+				     .text = timelines_owner(writing->timelines, timeline).thread,
+				     .number = timeline->tid,
+				     .cpu_ns = timeline->cpu_ns};
 	if (timeline->process == PROFILE_NONE || timeline->tid != timeline->pid)
 		return 1;
 	const struct profile_process_info *process =
 		profile_reader_process(reader, timeline->process);
 	end_ns = timelines_since_start(reader, process->end_tsc);
-	markers[1] = (struct marker){"Process",
-				     "Process",
-				     timelines_since_start(reader, process->start_tsc),
-				     end_ns < writing->end_ns ? end_ns : writing->end_ns,
-				     process->path,
-				     process->pid,
-				     0};
+	markers[1] = (struct marker){.name = "Process",
+				     .type = "Process",
+				     .start_ns = timelines_since_start(reader, process->start_tsc),
+				     .end_ns = end_ns < writing->end_ns ? end_ns : writing->end_ns,
+				     .text = process->path,
+				     .number = process->pid};
 	return 2;
 }
 
-static void write_marker_data(struct json_writer *json, const struct marker *marker)
+/* The markers of a thread: lives, then external data. */
+struct marker_list {
+	const struct writing *writing;
+	uint32_t index; /* of the timeline */
+	struct marker lives[2];
+	size_t count; /* of lives */
+	size_t next;
+};
+
+static void rewind_markers(struct marker_list *list)
 {
+	list->next = 0;
+	firefox_external_rewind(list->writing->external, list->index);
+}
+
+static bool next_marker(struct marker_list *list, struct marker *marker)
+{
+	/* by kind of series */
+	static const char *const types[] = {"Task", "Frame", "Task", "Counter", "Counter"};
+	const struct profile_reader *reader = list->writing->timelines->stacks->reader;
+	if (list->next < list->count) {
+		*marker = list->lives[list->next++];
+		return true;
+	}
+	const struct external_marker *external = firefox_external_next(list->writing->external);
+	if (!external)
+		return false;
+	uint32_t kind = profile_reader_series(reader, external->series)->kind;
+	const char *name = profile_reader_series_name(reader, external->series);
+	*marker = (struct marker){.name = name,
+				  .type = types[kind],
+				  .start_ns = external->start_ns,
+				  .end_ns = external->end_ns,
+				  .text = name,
+				  .is_value = kind >= PROFILE_SERIES_COUNT,
+				  .value = {.value = external->value, .flags = external->flags}};
+	return true;
+}
+
+/* JSON has no infinite numbers, and nothing that is none. */
+static void write_value(struct json_writer *json, const struct profile_counter *counter)
+{
+	double value = profile_counter_value(counter);
+	char text[32];
+	if (!isfinite(value)) {
+		json_write_null(json, "value");
+		return;
+	}
+	if (counter->flags & PROFILE_COUNTER_REAL)
+		snprintf(text, sizeof(text), "%.17g", value);
+	else
+		snprintf(text, sizeof(text), "%" PRId64, (int64_t)counter->value);
+	json_write_raw(json, "value", text, strlen(text));
+}
+
+static void cell_data(const struct writing *writing, const struct marker *marker)
+{
+	struct json_writer *json = writing->json;
 	json_open_object(json, NULL);
 	json_write_text(json, "type", marker->type);
 	json_write_text(json, "name", marker->text);
-	json_write_number(json, "number", marker->number);
+	if (marker->number > 0)
+		json_write_number(json, "number", marker->number);
 	if (marker->cpu_ns > 0)
 		write_ms(json, "cpu", marker->cpu_ns);
+	if (marker->is_value)
+		write_value(json, &marker->value);
 	json_close_object(json);
 }
 
-static void write_markers(const struct writing *writing, const struct timeline *timeline)
+static void cell_name(const struct writing *writing, const struct marker *marker)
 {
+	json_write_number(writing->json, NULL, firefox_tables_text(writing->tables, marker->name));
+}
+
+static void cell_start(const struct writing *writing, const struct marker *marker)
+{
+	write_ms(writing->json, NULL, marker->start_ns);
+}
+
+static void cell_end(const struct writing *writing, const struct marker *marker)
+{
+	if (marker->is_value)
+		json_write_null(writing->json, NULL);
+	else
+		write_ms(writing->json, NULL, marker->end_ns);
+}
+
+static void cell_phase(const struct writing *writing, const struct marker *marker)
+{
+	json_write_number(writing->json, NULL, marker->is_value ? MARKER_INSTANT : MARKER_INTERVAL);
+}
+
+static void cell_category(const struct writing *writing, const struct marker *marker)
+{
+	(void)marker;
+	json_write_number(writing->json, NULL, FIREFOX_OTHER);
+}
+
+static void write_markers(const struct writing *writing, uint32_t index)
+{
+	static const struct {
+		const char *name;
+		void (*write_cell)(const struct writing *writing, const struct marker *marker);
+	} columns[] = {{"data", cell_data},   {"name", cell_name},   {"startTime", cell_start},
+		       {"endTime", cell_end}, {"phase", cell_phase}, {"category", cell_category}};
 	struct json_writer *json = writing->json;
-	struct marker markers[2];
-	size_t count = make_markers(writing, timeline, markers);
+	struct marker_list list = {.writing = writing, .index = index};
+	struct marker marker;
+	uint64_t count = 0;
+	list.count = make_lives(writing, &writing->timelines->timelines[index], list.lives);
 	json_open_object(json, "markers");
-	json_open_array(json, "data");
-	for (size_t i = 0; i < count; i++)
-		write_marker_data(json, &markers[i]);
-	json_close_array(json);
-	json_open_array(json, "name");
-	for (size_t i = 0; i < count; i++)
-		json_write_number(json, NULL,
-				  firefox_tables_text(writing->tables, markers[i].name));
-	json_close_array(json);
-	json_open_array(json, "startTime");
-	for (size_t i = 0; i < count; i++)
-		write_ms(json, NULL, markers[i].start_ns);
-	json_close_array(json);
-	json_open_array(json, "endTime");
-	for (size_t i = 0; i < count; i++)
-		write_ms(json, NULL, markers[i].end_ns);
-	json_close_array(json);
-	json_open_array(json, "phase");
-	for (size_t i = 0; i < count; i++)
-		json_write_number(json, NULL, MARKER_INTERVAL);
-	json_close_array(json);
-	json_open_array(json, "category");
-	for (size_t i = 0; i < count; i++)
-		json_write_number(json, NULL, FIREFOX_OTHER);
-	json_close_array(json);
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		json_open_array(json, columns[i].name);
+		rewind_markers(&list);
+		for (count = 0; next_marker(&list, &marker); count++)
+			columns[i].write_cell(writing, &marker);
+		json_close_array(json);
+	}
 	json_write_number(json, "length", count);
 	json_close_object(json);
 }
@@ -256,7 +340,7 @@ static void write_thread(const struct writing *writing, uint32_t index)
 	json_close_array(json);
 	json_write_bool(json, "showMarkersInTimeline", true);
 	write_samples(writing, index);
-	write_markers(writing, timeline);
+	write_markers(writing, index);
 	json_close_object(json);
 }
 
@@ -280,10 +364,13 @@ uint64_t firefox_threads_end(const struct timelines *timelines)
 }
 
 /* Time of no known thread has a thread where there is such time; and a profile has a thread. */
-void firefox_threads_write(const struct timelines *timelines, struct firefox_tables *tables,
-			   struct json_writer *json)
+TBRW_U32 firefox_threads_write(const struct timelines *timelines, struct firefox_tables *tables,
+			       struct json_writer *json)
 {
-	const struct writing writing = {timelines, tables, json, firefox_threads_end(timelines)};
+	struct firefox_external external;
+	TBRW_U32 code = firefox_external_collect(&external, timelines);
+	const struct writing writing = {timelines, tables, json, firefox_threads_end(timelines),
+					&external};
 	uint32_t count = index_map_count(&timelines->map);
 	uint32_t *order = timelines_order(timelines);
 	json_open_array(json, "threads");
@@ -294,6 +381,8 @@ void firefox_threads_write(const struct timelines *timelines, struct firefox_tab
 	}
 	json_close_array(json);
 	free(order);
+	firefox_external_finish(&external);
+	return code;
 }
 
 static void write_field(struct json_writer *json, const char *key, const char *label,
@@ -326,6 +415,23 @@ static void close_schema(struct json_writer *json)
 	json_close_object(json);
 }
 
+/* Each counter of a thread gets a track of its own, with a line. */
+static void write_counter_schema(struct json_writer *json)
+{
+	open_schema(json, "Counter");
+	write_field(json, "name", "Counter", "string");
+	write_field(json, "value", "Value", "decimal");
+	json_close_array(json);
+	json_open_array(json, "graphs");
+	json_open_object(json, NULL);
+	json_write_text(json, "key", "value");
+	json_write_text(json, "type", "line");
+	json_write_text(json, "color", "blue");
+	json_close_object(json);
+	json_close_array(json);
+	json_close_object(json);
+}
+
 void firefox_threads_write_schemas(struct json_writer *json)
 {
 	json_open_array(json, "markerSchema");
@@ -338,5 +444,12 @@ void firefox_threads_write_schemas(struct json_writer *json)
 	write_field(json, "name", "Program", "file-path");
 	write_field(json, "number", "PID", "integer");
 	close_schema(json);
+	open_schema(json, "Task");
+	write_field(json, "name", "Task", "string");
+	close_schema(json);
+	open_schema(json, "Frame");
+	write_field(json, "name", "Frame", "string");
+	close_schema(json);
+	write_counter_schema(json);
 	json_close_array(json);
 }

@@ -1,5 +1,5 @@
 /*
- * The threads of a Firefox profile: samples, and lives as markers.
+ * The threads of a Firefox profile: samples, and as markers lives and external data.
  */
 #ifndef TOOLS_FIREFOX_FIREFOX_THREADS_H
 #define TOOLS_FIREFOX_FIREFOX_THREADS_H
@@ -9,9 +9,9 @@
 #include "tools/timelines/timelines.h"
 
 /* The member threads, the thread with the most time first, by sample (TIMELINE_BY_SAMPLE). What
- * threads share goes to the tables. */
-void firefox_threads_write(const struct timelines *timelines, struct firefox_tables *tables,
-			   struct json_writer *json);
+ * threads share goes to the tables. Returns the reader's code. */
+TBRW_U32 firefox_threads_write(const struct timelines *timelines, struct firefox_tables *tables,
+			       struct json_writer *json);
 
 /* What markers have, for the viewer: the member markerSchema. */
 void firefox_threads_write_schemas(struct json_writer *json);

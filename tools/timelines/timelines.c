@@ -74,6 +74,12 @@ uint64_t timelines_since_start(const struct profile_reader *reader, uint64_t tsc
 	return raw_ns > start_ns ? raw_ns - start_ns : 0;
 }
 
+bool timelines_take_time(const struct weighted_stacks *stacks, uint64_t start_ns, uint64_t end_ns)
+{
+	const struct filter *filter = stacks->filter;
+	return end_ns >= filter->from_ns && (filter->to_ns == 0 || start_ns < filter->to_ns);
+}
+
 static uint32_t find_timeline(struct timelines *timelines, const struct timeline *timeline)
 {
 	const uint32_t identity[] = {timeline->thread, timeline->pid, timeline->tid,

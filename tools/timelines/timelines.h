@@ -89,6 +89,9 @@ void timelines_rewind(const struct timelines *timelines, uint32_t index);
 /* Copies the next piece. */
 bool timelines_next(const struct timelines *timelines, struct timeline_piece *piece);
 
+/* Whether some of an interval is in the filter's time. */
+bool timelines_take_time(const struct weighted_stacks *stacks, uint64_t start_ns, uint64_t end_ns);
+
 /* A time of the result since the start of the collection, 0 for one before; TIMELINE_UNKNOWN for
  * all ones. */
 uint64_t timelines_since_start(const struct profile_reader *reader, uint64_t tsc);

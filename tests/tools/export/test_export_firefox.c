@@ -1,4 +1,6 @@
 /* Firefox profiles of results with known content, as a reader of JSON reads them. */
+#include "profile/read/external.h"
+#include "profile/write/writer.h"
 #include "tests/support/suite.h"
 #include "tests/tools/export/hostile_result.h"
 #include "tests/tools/known_result.h"
@@ -300,6 +302,84 @@ START_TEST(test_lives)
 }
 END_TEST
 
+static void add_record(struct profile_writer *writer, enum profile_stream stream,
+		       const void *record, const char *const *texts)
+{
+	ck_assert_uint_eq(profile_writer_add(writer, stream, record, texts, NULL), VT_SUCCESS);
+}
+
+/* TSC 5000 is the start, and 2 of it a ns. */
+static void add_external(void)
+{
+	static const char *const source[] = {"a.csv", "host"};
+	static const char *const names[] = {"load", "a \"task\"", "MHz", "faults"};
+	static const unsigned kinds[] = {PROFILE_SERIES_FRAME, PROFILE_SERIES_TASK,
+					 PROFILE_SERIES_INST, PROFILE_SERIES_COUNT};
+	static const struct profile_interval intervals[] = {
+		{.start_tsc = 5000, .end_tsc = 9000},
+		{.start_tsc = 7000, .end_tsc = 11000, .series = 1, .pid = 100, .tid = 101},
+		{.start_tsc = 7000, .end_tsc = 9000, .series = 1, .pid = 101, .tid = 9999},
+	};
+	struct profile_counter values[] = {
+		{.tsc = 7000, .series = 2, .flags = PROFILE_COUNTER_REAL},
+		{.tsc = 9000, .series = 3, .pid = 100, .tid = 101, .value = UINT64_MAX},
+		{.tsc = 9000, .series = 2, .flags = PROFILE_COUNTER_REAL},
+	};
+	const double reals[] = {0.5, (double)INFINITY};
+	struct profile_writer *writer;
+	memcpy(&values[0].value, &reals[0], sizeof(reals[0]));
+	memcpy(&values[2].value, &reals[1], sizeof(reals[1]));
+	ck_assert_uint_eq(profile_external_writer_begin(path, &writer), VT_SUCCESS);
+	add_record(writer, PROFILE_STREAM_SOURCES,
+		   &(struct profile_source){.clock = PROFILE_CLOCK_RAW}, source);
+	for (size_t i = 0; i < 4; i++)
+		add_record(writer, PROFILE_STREAM_SERIES,
+			   &(struct profile_series){.kind = kinds[i]}, &names[i]);
+	for (size_t i = 0; i < 3; i++)
+		add_record(writer, PROFILE_STREAM_INTERVALS, &intervals[i], NULL);
+	for (size_t i = 0; i < 3; i++)
+		add_record(writer, PROFILE_STREAM_COUNTERS, &values[i], NULL);
+	ck_assert_uint_eq(profile_external_writer_finish(writer), VT_SUCCESS);
+}
+
+/* "TYPE NAME START-END" in us, or of a value "TYPE NAME START=VALUE", behind the lives. */
+static void expect_external(struct json_object *profile, size_t thread, size_t lives,
+			    const char *expected)
+{
+	struct json_object *markers = member(at(member(profile, "threads"), thread), "markers");
+	char text[512] = "";
+	for (size_t i = lives; i < json_object_get_uint64(member(markers, "length")); i++) {
+		struct json_object *data = cell(markers, "data", i);
+		const char *name = string(profile, (size_t)number(markers, "name", i));
+		struct json_object *end = cell(markers, "endTime", i);
+		bool is_interval = number(markers, "phase", i) == 1;
+		ck_assert_str_eq(text_of(data, "name"), name);
+		ck_assert(is_interval == (end != NULL));
+		sprintf(text + strlen(text), "%s%s %s %g", i > lives ? "," : "",
+			text_of(data, "type"), name,
+			json_object_get_double(cell(markers, "startTime", i)) * 1e3);
+		if (is_interval)
+			sprintf(text + strlen(text), "-%g", json_object_get_double(end) * 1e3);
+		else if (member(data, "value") != NULL)
+			sprintf(text + strlen(text), "=%g",
+				json_object_get_double(member(data, "value")));
+	}
+	ck_assert_str_eq(text, expected);
+}
+
+/* What is of no thread is with its process, what is of nobody with the first thread. */
+START_TEST(test_external)
+{
+	build_result_write(path, &known);
+	add_external();
+	struct json_object *profile = export_result();
+	expect_external(profile, 0, 2, "Frame load 0-2,Counter MHz 1=0.5,Counter MHz 2");
+	expect_external(profile, 1, 1, "Task a \"task\" 1-3,Counter faults 2=-1");
+	expect_external(profile, 2, 1, "Task a \"task\" 1-2");
+	json_object_put(profile);
+}
+END_TEST
+
 /* Kernel time was before the sample that it comes with. */
 START_TEST(test_kernel_time)
 {
@@ -361,6 +441,7 @@ int main(void)
 	tcase_add_test(cases, test_frames);
 	tcase_add_test(cases, test_facts);
 	tcase_add_test(cases, test_lives);
+	tcase_add_test(cases, test_external);
 	tcase_add_test(cases, test_kernel_time);
 	tcase_add_test(cases, test_hostile_names);
 	tcase_add_test(cases, test_no_samples);

@@ -18,6 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What dates of mappings in a result may be wrong by. */
+#define MAPPED_FILE_SLACK_NS 2000000u
+
 struct mapped_file {
 	const char *path; /* as the process saw the file; a path upwards (..) names none */
 	const uint8_t *build_id;

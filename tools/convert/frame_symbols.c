@@ -5,6 +5,7 @@
 #include "tools/convert/boot.h"
 #include "tools/convert/kept_symbols.h"
 #include "tools/memory/xalloc.h"
+#include "tools/modules/image_identity.h"
 #include "tools/names/cold_name.h"
 #include "tools/names/demangle.h"
 #include "tools/text/path.h"
@@ -57,67 +58,8 @@ static bool is_same_boot(const struct profile_reader *reader)
 struct symbol_source {
 	const struct profile_reader *reader;
 	const char *debug_path;
-	/* Per image: when a process first mapped it, CLOCK_MONOTONIC_RAW; UINT64_MAX: not known. */
-	uint64_t *mapped_ns;
+	int64_t *dates; /* of all images */
 };
-
-static uint64_t *find_mapped_ns(const struct profile_reader *reader)
-{
-	uint32_t count = profile_reader_image_count(reader);
-	uint64_t *mapped_ns = xalloc_zeroed(count, sizeof(*mapped_ns));
-	for (uint32_t i = 0; i < count; i++)
-		mapped_ns[i] = UINT64_MAX;
-	for (uint32_t i = 0; i < profile_reader_module_count(reader); i++) {
-		const struct profile_module_info *module = profile_reader_module(reader, i);
-		uint64_t load_ns = profile_reader_raw_ns(reader, module->load_tsc);
-		if (module->image < count && load_ns < mapped_ns[module->image])
-			mapped_ns[module->image] = load_ns;
-	}
-	return mapped_ns;
-}
-
-/* A time of the collection as CLOCK_REALTIME, by the last sync point before; the sync points are in
- * order. 0: there is none. */
-static int64_t date_of(const struct profile_reader *reader, uint64_t raw_ns)
-{
-	uint32_t first = 0;
-	uint32_t end = profile_reader_clock_count(reader);
-	if (end == 0)
-		return 0;
-	while (end - first > 1) {
-		uint32_t middle = first + (end - first) / 2;
-		if (profile_reader_clock(reader, middle)->raw_ns <= raw_ns)
-			first = middle;
-		else
-			end = middle;
-	}
-	const struct profile_clock *clock = profile_reader_clock(reader, first);
-	return (int64_t)(clock->real_ns + (raw_ns - clock->raw_ns));
-}
-
-/* The date of an image's first known mapping, no earlier than the collection; 0: not known. */
-static int64_t date_of_mapping(const struct symbol_source *source, uint32_t image)
-{
-	uint64_t mapped_ns = source->mapped_ns[image];
-	if (mapped_ns == UINT64_MAX || profile_reader_clock_count(source->reader) == 0)
-		return 0;
-	uint64_t start = profile_reader_clock(source->reader, 0)->raw_ns;
-	return date_of(source->reader, mapped_ns > start ? mapped_ns : start);
-}
-
-static enum symbol_file_status resolve_mapped_file(const struct symbol_source *source,
-						   uint32_t index, struct mapped_file *identity,
-						   struct symbol_address *addresses, size_t count)
-{
-	const struct profile_image *image = profile_reader_image(source->reader, index);
-	if (identity->build_id_size == 0) {
-		/* The collector saw the change at the time: no date is better. */
-		if (image->flags & PROFILE_IMAGE_CHANGED)
-			return SYMBOL_FILE_REPLACED;
-		identity->mapped_ns = date_of_mapping(source, index);
-	}
-	return resolve_file(identity, source->debug_path, addresses, count);
-}
 
 /* The start of the process with this generated code; 0: not known. */
 static int64_t start_of(const struct profile_reader *reader, uint32_t pid, const char *path)
@@ -152,18 +94,12 @@ static void resolve_image(const struct symbol_source *source, uint32_t index,
 	const struct profile_image *image = profile_reader_image(reader, index);
 	enum symbol_file_status status = SYMBOL_FILE_OPEN;
 	const char *path = profile_reader_text(reader, image->path);
-	struct mapped_file identity = {
-		.path = path,
-		.build_id = image->build_id,
-		.build_id_size = image->build_id_size <= sizeof(image->build_id)
-					 ? image->build_id_size
-					 : sizeof(image->build_id),
-		.inode = image->inode,
-		.pid = image->pid,
-	};
+	struct mapped_file identity;
+	bool is_same = image_identity_make(reader, source->dates, index, &identity);
 	switch (image->kind) {
 	case PROFILE_IMAGE_FILE:
-		status = resolve_mapped_file(source, index, &identity, addresses, count);
+		status = is_same ? resolve_file(&identity, source->debug_path, addresses, count)
+				 : SYMBOL_FILE_REPLACED;
 		if (status != SYMBOL_FILE_OPEN)
 			add_miss(symbols, path, (struct frame_symbols_miss){.status = status});
 		name_by_module(path_base_name(path), addresses, count);
@@ -226,7 +162,7 @@ void frame_symbols_collect(const struct profile_reader *reader, const char *debu
 {
 	size_t count = profile_reader_frame_count(reader);
 	struct placed *placed = place_frames(reader, count);
-	struct symbol_source source = {reader, debug_path, find_mapped_ns(reader)};
+	struct symbol_source source = {reader, debug_path, image_identity_dates(reader)};
 	*symbols = (struct frame_symbols){
 		.reader = reader,
 		.addresses = xalloc_zeroed(count, sizeof(*symbols->addresses)),
@@ -243,7 +179,7 @@ void frame_symbols_collect(const struct profile_reader *reader, const char *debu
 			      symbols);
 		progress_update(progress, end);
 	}
-	free(source.mapped_ns);
+	free(source.dates);
 	free(placed);
 	if (count > 1)
 		qsort(symbols->addresses, count, sizeof(*symbols->addresses), compare_frames);

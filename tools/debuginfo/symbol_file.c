@@ -13,9 +13,6 @@
 /* No vdso is near this; the kernel maps one or two pages. */
 #define VDSO_SIZE_MAX 65536u
 
-/* Precision of the dates of mappings. */
-#define CLOCK_SLACK_NS 2000000u
-
 /* Takes the descriptor. */
 static enum symbol_file_status open_descriptor(struct symbol_file *file, int fd, const char *path)
 {
@@ -82,7 +79,7 @@ enum symbol_file_status symbol_file_open(struct symbol_file *file, const struct 
 	file->search.directories = file->directories;
 	file->search.owner = debug_path ? DEBUG_FILE_ANYBODY : 0;
 	if (wanted.mapped_ns != 0)
-		wanted.mapped_ns = (int64_t)((uint64_t)wanted.mapped_ns + CLOCK_SLACK_NS);
+		wanted.mapped_ns = (int64_t)((uint64_t)wanted.mapped_ns + MAPPED_FILE_SLACK_NS);
 	switch (mapped_file_open(&wanted, take_file, file, &changed_ns)) {
 	case 0:
 		return SYMBOL_FILE_OPEN;

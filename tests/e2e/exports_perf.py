@@ -177,6 +177,43 @@ def processes():
           'python3: each process begins and ends', sorted(processes))
 
 
+def module_copies():
+  """Modules go with the export: the mapped files, byte by byte, by the build-ids in the export."""
+  program = s.scratch('copied-demo')
+  shutil.copy(s.target('demo'), program)
+  got = s.collect_well([program])
+  command = [s.tool('tbconvert'), 'export', '--to', 'perf', '-o', s.scratch('copied.perf'), '--with-modules']
+  folder = s.scratch('modules')
+  done = subprocess.run([*command, folder, got.result], capture_output=True, text=True)
+  copies = sorted(os.listdir(folder + '/all'))
+  s.check(done.returncode == 0 and re.search(rf'copied {len(copies)} of \d+ modules to ', done.stderr)
+          and {'copied-demo', 'libc.so.6'} <= set(copies), 'modules are copied', done.stderr.strip())
+  listed = {os.path.basename(path): (identity, path)
+            for identity, path in re.findall(r'^([0-9a-f]+) (/.*)$', perf('modules', 'buildid-list', '-i', s.scratch('copied.perf')), re.M)}
+  for name in copies:
+    copy = f'{folder}/all/{name}'
+    identity, path = listed[name]
+    notes = subprocess.run(['readelf', '-n', copy], capture_output=True, text=True, check=True).stdout
+    with open(copy, 'rb') as one, open(path, 'rb') as other:
+      same = one.read() == other.read()
+    s.check(same and f'Build ID: {identity}\n' in notes, f'{name}: a copy of the mapped file', path)
+  shutil.copy(s.target('calls'), program + '.new')
+  os.rename(program + '.new', program)
+  others = s.scratch('other-modules')
+  done = subprocess.run([*command, others, got.result], capture_output=True, text=True)
+  s.check(done.returncode == 0 and 'copied-demo (another file by now)' in done.stderr and sorted(os.listdir(others + '/all')) ==
+          [name for name in copies if name != 'copied-demo'], 'another file is not copied', done.stderr.strip())
+  planted = s.scratch('planted-modules')
+  os.mkdir(planted)
+  os.symlink(folder, planted + '/all')
+  before = sorted(os.listdir(folder))
+  done = subprocess.run([*command, planted, got.result], capture_output=True, text=True)
+  s.check(done.returncode == 1 and 'remove it' in done.stderr and sorted(os.listdir(folder)) == before, 'a planted link is refused',
+          done.stderr.strip())
+  done = subprocess.run([s.tool('tbconvert'), 'export', '--to', 'pprof', '--with-modules', folder, got.result], capture_output=True, text=True)
+  s.check(done.returncode == 2 and '--with-modules goes with --to perf' in done.stderr, 'no other format takes modules', done.stderr.strip())
+
+
 def generated_code():
   if not shutil.which('node'):
     s.skip('generated code', 'there is no node')
@@ -200,7 +237,7 @@ def kernel_frames():
 
 
 s.start()
-for part in (threads, processes, generated_code, kernel_frames):
+for part in (threads, processes, module_copies, generated_code, kernel_frames):
   with s.section(part.__name__):
     part()
 s.finish()

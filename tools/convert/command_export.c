@@ -7,28 +7,39 @@
 #include "tools/formats/export_format.h"
 #include "tools/functions/filter.h"
 #include "tools/memory/xalloc.h"
+#include "tools/modules/module_copies.h"
 #include "tools/samples/tally.h"
 #include "tools/stacks/sampled_result.h"
 #include "tools/terminal/diagnose.h"
 #include "tools/text/suggest.h"
+#include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LAST_WORDS        "stopped; nothing was written"
-#define LAST_WORDS_FOLDER "stopped; the folder may lack files"
+#define LAST_WORDS         "stopped; nothing was written"
+#define LAST_WORDS_FOLDER  "stopped; the folder may lack files"
+#define LAST_WORDS_MODULES "stopped; the folder of the modules may lack files"
 
 struct export_request {
 	const struct export_format *format;
-	const char *output; /* NULL: standard output */
+	const char *output;  /* NULL: standard output */
+	const char *modules; /* folder for copies of the modules; NULL: none */
 	struct export_options options;
 	struct filter filter;
 	bool without_inlined;
 };
 
-enum { OPTION_FILTER = 256, OPTION_FROM, OPTION_INLINE, OPTION_WEIGHT, OPTION_EVENT };
+enum {
+	OPTION_FILTER = 256,
+	OPTION_FROM,
+	OPTION_INLINE,
+	OPTION_WEIGHT,
+	OPTION_EVENT,
+	OPTION_MODULES
+};
 
 static const struct option long_options[] = {
 	{"to", required_argument, NULL, 't'},
@@ -39,6 +50,7 @@ static const struct option long_options[] = {
 	{"inline", required_argument, NULL, OPTION_INLINE},
 	{"weight", required_argument, NULL, OPTION_WEIGHT},
 	{"event", required_argument, NULL, OPTION_EVENT},
+	{"with-modules", required_argument, NULL, OPTION_MODULES},
 	{0},
 };
 
@@ -101,6 +113,9 @@ static char *take_option(struct export_request *request, int option, const char 
 		return problem;
 	case OPTION_EVENT:
 		request->options.event = value;
+		return NULL;
+	case OPTION_MODULES:
+		request->modules = value;
 		return NULL;
 	default:
 		request->output = value;
@@ -277,6 +292,37 @@ static int check_folder(const char *path, const struct export_request *request)
 	return EXIT_USAGE;
 }
 
+static void remove_copy(void *user)
+{
+	module_copies_clean(user);
+}
+
+/* Returns 0, or the exit status. */
+static int copy_modules(struct exporting *exporting)
+{
+	struct module_copies copies;
+	int error = module_copies_begin(&copies, exporting->request->modules);
+	if (!error) {
+		interrupt_watch_with(&exporting->interrupt, LAST_WORDS_MODULES, remove_copy,
+				     &copies);
+		error = module_copies_write(&copies, exporting->result.reader);
+		interrupt_hold(&exporting->interrupt);
+	}
+	progress_end(&exporting->progress);
+	if (error) {
+		bool is_taken = error == ELOOP || error == ENOTDIR || error == EEXIST;
+		diagnose("cannot write %s: %s", copies.where,
+			 is_taken ? "something else lies there, as a symbolic link; remove it"
+				  : strerror(error));
+	} else {
+		char *text = module_copies_describe(&copies);
+		diagnose("%s", text);
+		free(text);
+	}
+	module_copies_end(&copies);
+	return error ? EXIT_FAILURE : 0;
+}
+
 static int export_result(const char *path, const struct export_request *request)
 {
 	struct exporting exporting = {.path = path, .request = request};
@@ -285,8 +331,10 @@ static int export_result(const char *path, const struct export_request *request)
 	int status = read_result(&exporting);
 	interrupt_hold(&exporting.interrupt);
 	if (status == 0) {
-		status = request->format->write_files ? write_folder(&exporting)
-						      : write_export(&exporting);
+		status = request->modules ? copy_modules(&exporting) : 0;
+		if (status == 0)
+			status = request->format->write_files ? write_folder(&exporting)
+							      : write_export(&exporting);
 		sampled_result_close(&exporting.result);
 	}
 	progress_end(&exporting.progress);
@@ -302,6 +350,7 @@ void command_export_print_options(void)
 	     "  --inline on|off         show inlined functions (default: on)\n"
 	     "  --weight samples|cpu    numbers in folded: samples, or us of CPU time\n"
 	     "  --event NAME            name of the event in perf (default: cpu-clock)\n"
+	     "  --with-modules DIR      with perf: copy the modules to DIR/all, for VTune\n"
 	     "\nFormats:");
 	const struct export_format *format;
 	for (size_t i = 0; (format = export_format_at(i)); i++)
@@ -320,6 +369,11 @@ int command_export_run(int argc, char **argv)
 	if (status == 0 && request.format->write_files &&
 	    (!request.output || strcmp(request.output, "-") == 0)) {
 		diagnose("export: %s is several files; name their folder with -o DIR",
+			 request.format->name);
+		status = EXIT_USAGE;
+	}
+	if (status == 0 && request.modules && !request.format->wants_modules) {
+		diagnose("export: --with-modules goes with --to perf, not with %s",
 			 request.format->name);
 		status = EXIT_USAGE;
 	}

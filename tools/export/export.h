@@ -30,6 +30,9 @@ struct export_format {
 	 * the order of time, without sums of stacks. */
 	unsigned by;
 	bool is_binary; /* not for terminals */
+	/* Its readers look for functions in the files of the result's modules, which may go with
+	 * it. */
+	bool wants_modules;
 	/* Returns the reader's code; errors of the stream show in ferror. */
 	TBRW_U32(*write)
 	(struct weighted_stacks *stacks, const struct export_options *options, FILE *stream);

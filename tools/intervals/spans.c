@@ -115,6 +115,35 @@ static void sort_spans(struct spans *spans)
 		is_sorted = compare_spans(&spans->spans[i - 1], &spans->spans[i]) <= 0;
 	if (!is_sorted)
 		qsort(spans->spans, spans->count, sizeof(*spans->spans), compare_spans);
+}
+
+/* Joins an owner's spans of one item that overlap: a moment lies in one of them. */
+static void join_spans(struct spans *spans)
+{
+	uint32_t items = 0;
+	size_t kept = 0;
+	for (size_t i = 0; i < spans->count; i++)
+		if (spans->spans[i].item >= items)
+			items = spans->spans[i].item + 1;
+	size_t *latest = xalloc_zeroed(items, sizeof(*latest)); /* by item: its place, plus 1 */
+	for (size_t i = 0; i < spans->count; i++) {
+		const struct span span = spans->spans[i];
+		struct span *before =
+			latest[span.item] ? &spans->spans[latest[span.item] - 1] : NULL;
+		if (before && before->owner == span.owner && before->end_tsc >= span.start_tsc) {
+			if (span.end_tsc > before->end_tsc)
+				before->end_tsc = span.end_tsc;
+			continue;
+		}
+		spans->spans[kept++] = span;
+		latest[span.item] = kept;
+	}
+	spans->count = kept;
+	free(latest);
+}
+
+static void number_spans(struct spans *spans)
+{
 	for (size_t i = 0; i < spans->count; i++) {
 		struct spans_owner *owner = &spans->owners[spans->spans[i].owner];
 		if (owner->count++ == 0)
@@ -147,6 +176,8 @@ TBRW_U32 spans_load(struct spans *spans, struct profile_reader *reader, spans_ch
 	if (code == VT_SUCCESS && spans->count > 0) {
 		number_owners(&loading);
 		sort_spans(spans);
+		join_spans(spans);
+		number_spans(spans);
 		for (size_t i = 0; i < spans->owner_count; i++)
 			find_last(spans->spans + spans->owners[i].first, spans->owners[i].count);
 	}

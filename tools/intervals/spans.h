@@ -28,13 +28,15 @@ struct spans { /* all zero: none */
 	size_t owner_capacity;
 };
 
-/* Reads the intervals, 32 bytes of memory each. Returns the reader's code. */
+/* Reads the intervals, 32 bytes of memory each, and 8 for each item up to the largest. Returns the
+ * reader's code. */
 TBRW_U32 spans_load(struct spans *spans, struct profile_reader *reader, spans_choice *choose,
 		    void *user);
 void spans_finish(struct spans *spans);
 
-/* Calls back for each interval with the sample's moment; the callback returns false to stop.
- * Returns false if it stopped. Time: logarithm of the count, for each interval found. */
+/* Calls back for each item that has an interval with the sample's moment, once for each of the
+ * thread, the process and all; the callback returns false to stop. Returns false if it stopped.
+ * Time: logarithm of the count, for each call. */
 typedef bool spans_callback(uint32_t item, void *user);
 bool spans_at(const struct spans *spans, uint32_t pid, uint32_t tid, uint64_t tsc,
 	      spans_callback *callback, void *user);

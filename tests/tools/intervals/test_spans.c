@@ -118,6 +118,53 @@ START_TEST(same_as_a_look_at_each)
 }
 END_TEST
 
+static uint32_t share_item(const struct profile_interval *interval, void *user)
+{
+	uint32_t *next = user;
+	(void)interval;
+	return (*next)++ % 7;
+}
+
+static bool count_item(uint32_t item, void *user)
+{
+	unsigned *calls = user;
+	ck_assert_uint_lt(item, 7);
+	calls[item]++;
+	return true;
+}
+
+/* Intervals of one item: however many overlap, a moment is found once. */
+START_TEST(shared_items)
+{
+	static struct profile_interval intervals[MOST];
+	unsigned seed = 9 + (unsigned)_i, length = _i ? 200 : 4000;
+	uint32_t next = 0;
+	struct spans spans;
+	for (int i = 0; i < MOST; i++) {
+		uint64_t start = 1 + draw(&seed, 30000);
+		intervals[i] = (struct profile_interval){.start_tsc = start,
+							 .end_tsc = start + draw(&seed, length),
+							 .tid = draw(&seed, 2)};
+	}
+	struct profile_reader *reader = write_intervals(intervals, MOST);
+	ck_assert_uint_eq(spans_load(&spans, reader, share_item, &next), 0);
+	for (unsigned k = 0; k < 300; k++) {
+		uint32_t tid = 1 + draw(&seed, 2);
+		uint64_t tsc = draw(&seed, 31000);
+		unsigned calls[7] = {0};
+		bool own[7] = {false}, all[7] = {false};
+		ck_assert(spans_at(&spans, 5, tid, tsc, count_item, calls));
+		for (unsigned i = 0; i < MOST; i++)
+			if (holds(&intervals[i], 5, tid, tsc))
+				*(intervals[i].tid ? &own[i % 7] : &all[i % 7]) = true;
+		for (int item = 0; item < 7; item++)
+			ck_assert_uint_eq(calls[item], own[item] + all[item]);
+	}
+	spans_finish(&spans);
+	profile_reader_close(reader);
+}
+END_TEST
+
 static bool stop_at_once(uint32_t item, void *user)
 {
 	(void)item;
@@ -167,6 +214,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up, build_tear_down);
 	tcase_set_timeout(cases, 60);
 	tcase_add_loop_test(cases, same_as_a_look_at_each, 0, 5);
+	tcase_add_loop_test(cases, shared_items, 0, 2);
 	tcase_add_test(cases, stops);
 	tcase_add_test(cases, none);
 	suite_add_tcase(suite, cases);

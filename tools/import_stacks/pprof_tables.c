@@ -71,10 +71,12 @@ static void take_message(struct pprof_tables *tables, const struct wire_field *f
 {
 	/* Empty ones say nothing, and would take more memory than they have bytes. */
 	bool is_bad = field->size == 0 || field->size > PPROF_MESSAGE_MAX;
-	if (is_bad && field->number != FIELD_TEXT && field->number != FIELD_COMMENT) {
+	is_bad = is_bad && field->number != FIELD_TEXT && field->number != FIELD_COMMENT;
+	if (is_bad || tables->messages == PPROF_MESSAGES_MAX) {
 		tables->bad++;
 		return;
 	}
+	tables->messages++;
 	switch (field->number) {
 	case FIELD_SAMPLE_TYPE:
 		if (tables->sample_types.count < TYPES_MAX)

@@ -11,6 +11,10 @@
 /* Larger messages are taken for damage. */
 #define PPROF_MESSAGE_MAX ((size_t)1 << 20)
 
+/* Messages of all tables together: more are passed over. A file of some kB in gzip can have many of
+ * two bytes each, which take far more memory here. */
+#define PPROF_MESSAGES_MAX ((size_t)1 << 23)
+
 struct pprof_bytes {
 	uint8_t *bytes;
 	size_t size;
@@ -49,6 +53,7 @@ struct pprof_tables {
 	int64_t duration_ns;
 	int64_t period;
 	int64_t default_type; /* text; 0: none */
+	size_t messages;      /* kept */
 	uint64_t bad;         /* messages passed over */
 	bool is_damaged;      /* the end could not be read */
 };

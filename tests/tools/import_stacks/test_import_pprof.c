@@ -3,6 +3,7 @@
 #include "tests/tools/export/hostile_result.h"
 #include "tests/tools/import_stacks/imported.h"
 #include "tests/tools/known_result.h"
+#include "tools/import_stacks/pprof_tables.h"
 #include "tools/pprof/gzip.h"
 #include <check.h>
 #include <pprof.pb-c.h> /* generated from tools/pprof/pprof.proto */
@@ -351,6 +352,22 @@ START_TEST(test_large_function)
 }
 END_TEST
 
+/* Empty texts, two bytes each: 60 kB in gzip. What does not fit is counted. */
+START_TEST(test_many_messages)
+{
+	struct made made;
+	size_t size;
+	make(&made);
+	uint8_t *bytes = pack(&made, &size);
+	bytes = realloc(bytes, size + 2 * PPROF_MESSAGES_MAX);
+	for (size_t i = 0; i < PPROF_MESSAGES_MAX; i++)
+		memcpy(bytes + size + 2 * i, "\x32\x00", 2);
+	imported_check(import_pprof_read, bytes, size + 2 * PPROF_MESSAGES_MAX);
+	check_warning("parts of the file are damaged and left out");
+	free(bytes);
+}
+END_TEST
+
 static char *compress(size_t zeros, size_t *size)
 {
 	static const uint8_t block[1 << 16];
@@ -406,6 +423,7 @@ int main(void)
 	tcase_add_test(cases, test_bad_references);
 	tcase_add_test(cases, test_truncated);
 	tcase_add_test(cases, test_large_function);
+	tcase_add_test(cases, test_many_messages);
 	tcase_add_test(cases, test_gzip);
 	tcase_add_test(cases, test_recognizes);
 	suite_add_tcase(suite, cases);

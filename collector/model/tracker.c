@@ -172,9 +172,12 @@ static void apply_exit(struct tracker *tracker, const struct record *record)
 
 /* When a thread other than the first calls exec, the kernel ends all others and gives it the first
  * one's id (fs/exec.c, de_thread). Its events and counts go on: the life under the old id ends
- * here, and the one under the new id starts with the present counts. */
+ * here, and the one under the new id starts with the present counts. A first thread that is alive
+ * called exec itself; a damaged recording may name another as the caller. */
 static void take_over_id(struct tracker *tracker, struct process *process)
 {
+	if (tracker_is_live(idmap_get(&tracker->threads, process->pid)))
+		return;
 	struct thread *before = tracker_find_live_thread(tracker, process->pid);
 	if (!before)
 		return;
@@ -202,10 +205,8 @@ static void apply_comm(struct tracker *tracker, const struct record *record)
 		process = tracker_process(tracker, record->pid);
 		tracker_thread(tracker, record->pid, record->tid);
 	}
-	struct thread *thread = idmap_get(&tracker->threads, record->tid);
 	if (process && record->comm.exec) {
-		if (!tracker_is_live(thread))
-			take_over_id(tracker, process);
+		take_over_id(tracker, process);
 		process_exec(process, record->comm.name, record->time_ns);
 		/* The launched program begins with its exec. */
 		if (process->start_ns == PROFILE_TIME_BEFORE && tracker->counts.samples == 0)
@@ -213,7 +214,7 @@ static void apply_comm(struct tracker *tracker, const struct record *record)
 	} else if (process && record->tid == record->pid) {
 		process_rename(process, record->comm.name);
 	}
-	thread = idmap_get(&tracker->threads, record->tid);
+	struct thread *thread = idmap_get(&tracker->threads, record->tid);
 	if (thread)
 		thread_rename(thread, record->comm.name);
 }

@@ -313,6 +313,23 @@ START_TEST(exec_from_another_thread)
 }
 END_TEST
 
+/* A damaged recording: the caller is no thread, and the first one is alive. */
+START_TEST(exec_from_no_thread)
+{
+	feed_launch(10, APP, "app");
+	struct record record = {.kind = RECORD_COMM,
+				.time_ns = 20,
+				.pid = APP,
+				.tid = APP + 9,
+				.comm = {.name = "prog", .exec = true}};
+	tracker_apply(tracker, &record);
+	ck_assert(tracker_knows(tracker, APP));
+	feed_exit(50, APP, APP);
+	fixture_finish();
+	ck_assert_uint_eq(fake_emit_count(emit, "thread "), 1);
+}
+END_TEST
+
 START_TEST(names)
 {
 	feed_launch(10, APP, "app");
@@ -450,6 +467,7 @@ int main(void)
 	tcase_add_test(tcase, tid_used_again_without_exit);
 	tcase_add_test(tcase, tid_used_again_elsewhere);
 	tcase_add_test(tcase, exec_from_another_thread);
+	tcase_add_test(tcase, exec_from_no_thread);
 	tcase_add_test(tcase, names);
 	tcase_add_test(tcase, exits_of_unknown_threads);
 	tcase_add_test(tcase, not_followed_is_noted_once);

@@ -267,16 +267,14 @@ static void describe_process(const struct exporting *exporting, struct attribute
 static void write_group(struct exporting *exporting, const struct otlp_run *run,
 			const struct group *group)
 {
-	const struct process_sample *samples =
-		group->count > 0 ? &exporting->samples[group->first] : NULL;
 	struct attributes attributes = {.count = 0};
 	describe_host(&attributes, &exporting->overview->host);
-	if (samples)
-		describe_process(exporting, &attributes, samples);
+	if (group->count > 0)
+		describe_process(exporting, &attributes, &exporting->samples[group->first]);
 	xalloc_room(&exporting->run, &exporting->run_capacity, group->count,
 		    sizeof(*exporting->run));
 	for (size_t i = 0; i < group->count; i++)
-		exporting->run[i] = samples[i].sample;
+		exporting->run[i] = exporting->samples[group->first + i].sample;
 	const struct otlp_resource resource = {attributes.at, attributes.count, exporting->run,
 					       group->count};
 	otlp_add_resource(exporting->otlp, run, &resource);

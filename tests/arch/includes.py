@@ -141,7 +141,7 @@ ROOMS = {
         'otlp': 'memory pprof',
         'spool': 'memory terminal',
         'timelines': 'memory functions samples stacks spool',
-        'export': 'memory terminal functions samples stacks collection json pprof otlp timelines',
+        'export': 'memory text terminal functions samples stacks collection json pprof otlp timelines',
         'perf_export': 'memory functions samples stacks perf_data export',
         'chrome': 'memory functions samples stacks collection json timelines export',
         'firefox': 'memory functions samples stacks collection json pprof spool timelines export',

@@ -7,6 +7,7 @@
 #include "tools/memory/xalloc.h"
 #include "tools/otlp/otlp.h"
 #include "tools/samples/tally.h"
+#include "tools/text/path.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -244,12 +245,6 @@ static void describe_host(struct attributes *attributes, const struct profile_ho
 	describe(attributes, "os.description", host->os, 0);
 }
 
-static const char *last_component(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 static void describe_process(const struct exporting *exporting, struct attributes *attributes,
 			     const struct process_sample *sample)
 {
@@ -258,7 +253,7 @@ static void describe_process(const struct exporting *exporting, struct attribute
 		return;
 	const struct profile_process_info *process =
 		profile_reader_process(exporting->stacks->reader, sample->process);
-	describe(attributes, "process.executable.name", last_component(process->path), 0);
+	describe(attributes, "process.executable.name", path_base_name(process->path), 0);
 	describe(attributes, "process.executable.path", process->path, 0);
 	describe(attributes, "process.title", process->name, 0);
 	describe(attributes, "process.command_line", exporting->command_lines[sample->process], 0);

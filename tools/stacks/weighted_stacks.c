@@ -47,8 +47,9 @@ static const char *name_or_unknown(const char *name)
 	return name[0] ? name : "[Unknown]";
 }
 
-static struct stack_owner name_owner(const struct weighted_stacks *stacks, uint32_t process,
-				     uint32_t thread, uint32_t pid, uint32_t tid)
+struct stack_owner weighted_stacks_name_owner(const struct weighted_stacks *stacks,
+					      uint32_t process, uint32_t thread, uint32_t pid,
+					      uint32_t tid)
 {
 	return (struct stack_owner){
 		name_or_unknown(tally_process_name(stacks->reader, process)),
@@ -61,14 +62,15 @@ static struct stack_owner name_owner(const struct weighted_stacks *stacks, uint3
 struct stack_owner weighted_stacks_owner(const struct weighted_stacks *stacks)
 {
 	const struct tally_entry *entry = stacks->entry;
-	return name_owner(stacks, entry->process, entry->thread, entry->pid, entry->tid);
+	return weighted_stacks_name_owner(stacks, entry->process, entry->thread, entry->pid,
+					  entry->tid);
 }
 
 struct stack_owner weighted_stacks_owner_of_thread(const struct weighted_stacks *stacks,
 						   uint32_t thread)
 {
 	const struct profile_thread_info *info = profile_reader_thread(stacks->reader, thread);
-	return name_owner(stacks, info->process, thread, info->pid, info->tid);
+	return weighted_stacks_name_owner(stacks, info->process, thread, info->pid, info->tid);
 }
 
 uint64_t weighted_stacks_threadless_ns(const struct weighted_stacks *stacks)

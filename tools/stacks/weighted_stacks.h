@@ -57,6 +57,10 @@ struct stack_owner weighted_stacks_owner(const struct weighted_stacks *stacks);
 /* Of a thread of the reader. */
 struct stack_owner weighted_stacks_owner_of_thread(const struct weighted_stacks *stacks,
 						   uint32_t thread);
+/* With the names of a process and a thread of the reader; PROFILE_NONE: not known. */
+struct stack_owner weighted_stacks_name_owner(const struct weighted_stacks *stacks,
+					      uint32_t process, uint32_t thread, uint32_t pid,
+					      uint32_t tid);
 
 /* CPU time of no known thread. 0 with a filter, which asks for a part: the time is in no part. */
 uint64_t weighted_stacks_threadless_ns(const struct weighted_stacks *stacks);

@@ -263,20 +263,13 @@ bool timelines_next(const struct timelines *timelines, struct timeline_piece *pi
 	return next;
 }
 
-static const char *name_or_unknown(const char *name)
-{
-	return name[0] ? name : "[Unknown]";
-}
-
 struct stack_owner timelines_owner(const struct timelines *timelines,
 				   const struct timeline *timeline)
 {
-	const struct profile_reader *reader = timelines->stacks->reader;
 	if (timeline->is_threadless)
 		return (struct stack_owner){TALLY_NO_THREAD, TALLY_NO_THREAD, 0, 0};
-	return (struct stack_owner){name_or_unknown(tally_process_name(reader, timeline->process)),
-				    name_or_unknown(tally_thread_name(reader, timeline->thread)),
-				    timeline->pid, timeline->tid};
+	return weighted_stacks_name_owner(timelines->stacks, timeline->process, timeline->thread,
+					  timeline->pid, timeline->tid);
 }
 
 static int compare_timelines(const void *a, const void *b, void *user)

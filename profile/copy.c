@@ -92,6 +92,42 @@ static TBRW_U32 copy_records(struct profile_copy *copy, struct profile_writer *w
 	return code;
 }
 
+struct streamed_copy {
+	const struct profile_copy *copy;
+	struct profile_references fields;
+	enum profile_stream stream;
+	TBRW_U32 code;
+};
+
+static bool copy_streamed_record(union profile_record *record, void *user)
+{
+	struct streamed_copy *streamed = user;
+	const struct profile_copy *copy = streamed->copy;
+	uint32_t id;
+
+	if (profile_reader_check(copy->reader, streamed->stream, streamed->fields.indices, 0,
+				 record))
+		streamed->code =
+			copy_record(copy, copy->writer, streamed->stream, record->bytes, &id);
+	return streamed->code == VT_SUCCESS;
+}
+
+/* Of a stream without texts, to whose records nothing refers. */
+static TBRW_U32 copy_streamed(const struct profile_copy *copy, enum profile_stream stream)
+{
+	struct streamed_copy streamed = {.copy = copy,
+					 .stream = stream,
+					 .fields = profile_stream_references(stream)};
+	uint32_t number = copy->reader->streams[stream];
+
+	assert(streamed.fields.texts == 0);
+	if (number == PROFILE_NONE)
+		return VT_SUCCESS;
+	TBRW_U32 code = profile_reader_each_record(copy->reader, stream, number,
+						   copy_streamed_record, &streamed);
+	return code == VT_SUCCESS ? streamed.code : code;
+}
+
 static bool copy_sample(const struct profile_sample_info *info, void *user)
 {
 	struct profile_copy *copy = user;
@@ -245,6 +281,8 @@ static TBRW_U32 copy_stream(struct profile_copy *copy, enum profile_stream strea
 	switch (profile_stream_spec(stream)->written) {
 	case PROFILE_WRITTEN_ALONE:
 		return copy_records(copy, copy->writer, stream);
+	case PROFILE_WRITTEN_STREAMED:
+		return copy_streamed(copy, stream);
 	case PROFILE_WRITTEN_WITH_SAMPLE:
 		return copy_samples(copy);
 	case PROFILE_WRITTEN_WITH_MODULE:

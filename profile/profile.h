@@ -17,6 +17,9 @@
  *   tbcollect.clock      sync point                                at the ends and each second
  *   tbcollect.notes      event or count                            when it happens
  *   tbcollect.unwinding  unwound thread instance or image          with the thread, at the end
+ *   tbcollect.objects    what threads waited for                   before its first wait
+ *   tbcollect.slices     stretch of a thread on a CPU              at its end
+ *   tbcollect.waits      wait of a thread, where it is known       when the thread runs again
  *   tbcollect.symbols    function at a frame (inlined ones too)    by finalization
  *   tbcollect.symtext    byte of text of the symbols               by finalization
  *   tbcollect.exttext    byte of text of the external data         by an import
@@ -47,6 +50,9 @@ enum profile_stream {
 	PROFILE_STREAM_CLOCK,
 	PROFILE_STREAM_NOTES,
 	PROFILE_STREAM_UNWINDING,
+	PROFILE_STREAM_OBJECTS,
+	PROFILE_STREAM_SLICES,
+	PROFILE_STREAM_WAITS,
 	PROFILE_STREAM_COLLECTED, /* those before are written while collecting, ... */
 	PROFILE_STREAM_SYMTEXT = PROFILE_STREAM_COLLECTED, /* ... the others by finalization */
 	PROFILE_STREAM_SYMBOLS,
@@ -108,6 +114,8 @@ struct profile_frame {
 /* Not verified: taken over from other stacks of the thread. The same frame verified elsewhere is
  * another record. In a stack, guessed frames are the outermost ones. */
 #define PROFILE_FRAME_GUESSED 2u
+/* Not code: the address of a variable, see profile_object.variable. */
+#define PROFILE_FRAME_DATA 4u
 
 /* Calling-context tree. Node 0 is the root: parent PROFILE_NONE, frame PROFILE_NONE. A parent's
  * index is always smaller than its child's. */
@@ -305,6 +313,25 @@ enum profile_note_kind {
 	 * clock goes on, and its ticks come late. None where the times are the scheduler's, which
 	 * leave it out. */
 	PROFILE_NOTE_STOLEN = 50,
+	/* Threads' times on and off the CPUs were recorded (tbcollect.slices). value: bits of
+	 * enum profile_states. At the start */
+	PROFILE_NOTE_STATES = 52,
+	/* Waits were recorded (tbcollect.waits). value: ns; shorter ones have no record. tid: enum
+	 * profile_wait_source. One of each source, at the start */
+	PROFILE_NOTE_WAITS = 53,
+	/* value: logical CPUs that the target may use, in thousandths: by affinity and cgroup
+	 * quota. At the start */
+	PROFILE_NOTE_TARGET_CPUS = 54,
+	/* value: waits of a source without a record, by losses. tid: enum profile_wait_source */
+	PROFILE_NOTE_WAITS_LOST = 55,
+	/* pid; text: why nobody may look at its waits */
+	PROFILE_NOTE_WAITS_HIDDEN = 56,
+};
+
+/* What is known of threads off the CPU. */
+enum profile_states {
+	PROFILE_STATES_SWITCHES = 1, /* whether they could run */
+	PROFILE_STATES_WAKES = 2,    /* since when (profile_slice.ready_ns); and stops */
 };
 
 /* When samples are taken. The interval (PROFILE_NOTE_INTERVAL) is their mean distance. */
@@ -373,6 +400,117 @@ struct profile_unwinding {
 
 /* Adds all counts of `more` to `sum`, whose kind and subject stay. */
 void profile_unwinding_add(struct profile_unwinding *sum, const struct profile_unwinding *more);
+
+/* What a thread does, by the kernel's scheduler. */
+enum profile_state {
+	PROFILE_STATE_UNKNOWN = 0, /* records of switches were lost */
+	PROFILE_STATE_RUNNING = 1, /* on a CPU */
+	PROFILE_STATE_READY = 2,   /* it could run: preempted, yielded, new, or woken */
+	PROFILE_STATE_BLOCKED = 3, /* it waits */
+	PROFILE_STATE_STOPPED = 4, /* by a signal or a debugger */
+};
+
+/*
+ * A thread's time on a CPU, from one switch to the next, and how the thread got there: the life of
+ * a thread is its slices and the times between them. In the order of their ends. A long stretch has
+ * several records, the later ones with before = RUNNING.
+ *
+ * A thread that waits at the collection's end has a last slice of 0 ns there. Before the first
+ * slice of a thread known from the collection's start, its state is `before` since that start.
+ */
+struct profile_slice {
+	uint64_t start_tsc;
+	uint32_t run_ns; /* at most PROFILE_SLICE_NS_MAX */
+	/* The last part of the time since the slice before in which the thread could run (READY),
+	 * if `before` is BLOCKED or STOPPED; 0: not known. UINT32_MAX: or more. */
+	uint32_t ready_ns;
+	uint32_t tid;
+	uint16_t cpu;
+	uint8_t before; /* enum profile_state: the time since the thread's slice before */
+	uint8_t flags;  /* PROFILE_SLICE_... */
+};
+
+#define PROFILE_SLICE_NS_MAX 1000000000u
+/* Switches of the thread's CPU were lost since the slice before: `before` is the best guess, and
+ * there may have been other slices. */
+#define PROFILE_SLICE_AFTER_LOSS 1u
+/* The CPU's switches were lost before the end, which is the last moment the thread surely ran. */
+#define PROFILE_SLICE_CUT 2u
+
+/* What a wait's object is to the kernel. Its name for users follows from the waits' stacks. */
+enum profile_object_kind {
+	PROFILE_OBJECT_UNKNOWN = 0, /* record 0 of every result */
+	PROFILE_OBJECT_FUTEX = 1,   /* address: of the word */
+	PROFILE_OBJECT_FILE = 2,  /* number: the descriptor; name: what it leads to, as in /proc */
+	PROFILE_OBJECT_CALL = 3,  /* a system call without an object (sleep, poll): number */
+	PROFILE_OBJECT_FAULT = 4, /* a page fault */
+	PROFILE_OBJECT_CHILD = 5, /* number: the pid waited for; 0: any */
+	/* By the preloaded library: address of the object in the program */
+	PROFILE_OBJECT_SYNC = 6,
+};
+
+/* The type of an object where the source of the wait knows it. */
+enum profile_sync_type {
+	PROFILE_SYNC_UNKNOWN = 0, /* to be told from the stacks of its waits */
+	PROFILE_SYNC_MUTEX = 1,
+	PROFILE_SYNC_RWLOCK = 2,
+	PROFILE_SYNC_CONDITION = 3,
+	PROFILE_SYNC_BARRIER = 4,
+	PROFILE_SYNC_SEMAPHORE = 5,
+	PROFILE_SYNC_JOIN = 6,
+	PROFILE_SYNC_SPIN = 7,
+	PROFILE_SYNC_ONCE = 8,
+};
+
+/* Distinct ones: those of a process that ended are others than those of a later one. */
+struct profile_object {
+	uint64_t address; /* 0: none */
+	uint32_t kind;    /* enum profile_object_kind */
+	uint32_t pid;
+	struct profile_text name;
+	/* The node, right below the root, of the frame (PROFILE_FRAME_DATA) at `address`, if that
+	 * lies in a mapped file: a global variable. 0: in none. */
+	uint32_t variable;
+	uint32_t created; /* node of the code that made the object; 0: not seen */
+	uint32_t number;
+	uint32_t type; /* enum profile_sync_type */
+};
+
+enum profile_wait_source {
+	PROFILE_WAIT_BY_OBSERVER = 1, /* looked at while it lasted (/proc, process_vm_readv) */
+	PROFILE_WAIT_BY_BPF = 2,
+	PROFILE_WAIT_BY_LIBRARY = 3, /* the preloaded one */
+};
+
+/* A wait: from the moment that a thread blocks to the end of its call. Slices have its pieces. */
+struct profile_wait {
+	uint64_t start_tsc; /* blocked from here on, for the first time */
+	uint64_t wait_ns;   /* blocked: until woken if that is known, else until it ran */
+	uint64_t ready_ns;  /* woken, and not yet on a CPU; 0: not known */
+	uint32_t tid;
+	uint32_t object;     /* record of tbcollect.objects */
+	uint32_t node;       /* of the leaf of its stack; node 0: not even the leaf is known */
+	uint32_t waker_tid;  /* 0: not known, or no thread (a timer, a device) */
+	uint32_t waker_node; /* of the waker's stack; 0: not known */
+	uint32_t spin_ns;    /* on the CPU in the call, before it blocked; 0: not known */
+	uint16_t syscall;    /* number of the machine's 64-bit calls; PROFILE_NO_SYSCALL */
+	uint16_t blocks;     /* times it blocked; 65535: or more */
+	uint16_t collapsed;  /* as in profile_stack */
+	uint8_t state;       /* enum profile_stack_state; never GUESSED */
+	uint8_t reason;      /* enum profile_skip_reason */
+	uint8_t source;      /* enum profile_wait_source */
+	uint8_t flags;       /* PROFILE_WAIT_... */
+	uint8_t waker_state; /* as state and reason, of the waker's stack; NONE: no stack */
+	uint8_t waker_reason;
+	uint32_t reserved; /* 0 */
+};
+
+#define PROFILE_NO_SYSCALL UINT16_MAX
+
+#define PROFILE_WAIT_TIMED_OUT   1u
+#define PROFILE_WAIT_INTERRUPTED 2u /* by a signal, at least once */
+#define PROFILE_WAIT_STOPPED     4u /* part of it the thread was stopped (SIGSTOP, a debugger) */
+#define PROFILE_WAIT_UNENDED     8u /* it lasted beyond the collection or the thread's end */
 
 /* A function at a frame. Frames with inlined calls have several records in a row, innermost first:
  * depth 0, 1, ...; the last one is the function with machine code of its own. */
@@ -461,6 +599,9 @@ _Static_assert(sizeof(struct profile_thread) == 80, "");
 _Static_assert(sizeof(struct profile_clock) == 32, "");
 _Static_assert(sizeof(struct profile_note) == 40, "");
 _Static_assert(sizeof(struct profile_unwinding) == 104, "");
+_Static_assert(sizeof(struct profile_slice) == 24, "");
+_Static_assert(sizeof(struct profile_object) == 40, "");
+_Static_assert(sizeof(struct profile_wait) == 64, "");
 _Static_assert(sizeof(struct profile_symbol) == 56, "");
 _Static_assert(sizeof(struct profile_series) == 16, "");
 _Static_assert(sizeof(struct profile_source) == 56, "");

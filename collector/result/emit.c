@@ -122,6 +122,23 @@ void emit_thread(struct emit *emit, const struct profile_thread_life *thread)
 	keep_failure(emit, profile_writer_add_thread(emit->writer, thread));
 }
 
+uint32_t emit_object(struct emit *emit, const struct profile_object *object, const char *name)
+{
+	uint32_t index = 0;
+	keep_failure(emit, profile_writer_add_object(emit->writer, object, name, &index));
+	return index;
+}
+
+void emit_slice(struct emit *emit, const struct profile_slice *slice, uint64_t start_ns)
+{
+	keep_failure(emit, profile_writer_add_slice(emit->writer, slice, start_ns));
+}
+
+void emit_wait(struct emit *emit, const struct profile_wait *wait, uint64_t start_ns)
+{
+	keep_failure(emit, profile_writer_add_wait(emit->writer, wait, start_ns));
+}
+
 void emit_record(struct emit *emit, enum profile_stream stream, const void *record,
 		 const char *const *texts)
 {

@@ -38,6 +38,13 @@ void emit_module_unload(struct emit *emit, const struct profile_module *module);
 void emit_process(struct emit *emit, const struct profile_process *process);
 void emit_thread(struct emit *emit, const struct profile_thread_life *thread);
 
+/* Returns the object's index. name: NULL: none. */
+uint32_t emit_object(struct emit *emit, const struct profile_object *object, const char *name);
+
+/* start_ns is written as start_tsc. Slices come in the order of their ends. */
+void emit_slice(struct emit *emit, const struct profile_slice *slice, uint64_t start_ns);
+void emit_wait(struct emit *emit, const struct profile_wait *wait, uint64_t start_ns);
+
 /* A record of a stream without a call of its own here (profile_writer_add). Its texts, in the order
  * of its fields; NULL: none. */
 void emit_record(struct emit *emit, enum profile_stream stream, const void *record,

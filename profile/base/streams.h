@@ -14,6 +14,7 @@
 /* How a stream's records are written, and therefore copied. */
 enum profile_written {
 	PROFILE_WRITTEN_ALONE,
+	PROFILE_WRITTEN_STREAMED,    /* alone; not kept in memory */
 	PROFILE_WRITTEN_AS_TEXT,     /* bytes: with the first record of the text */
 	PROFILE_WRITTEN_WITH_CLOCK,  /* with the result's creation and end, and between */
 	PROFILE_WRITTEN_WITH_SAMPLE, /* record i with sample i of stream 0: not kept in memory */
@@ -58,6 +59,10 @@ struct profile_stream_field {
 union profile_record {
 	unsigned char bytes[PROFILE_RECORD_MAX];
 	struct profile_thread thread;
+	struct profile_slice slice;
+	struct profile_wait wait;
+	struct profile_interval interval;
+	struct profile_counter counter;
 };
 
 struct profile_stream_spec {

@@ -122,6 +122,7 @@ void profile_reader_close(struct profile_reader *reader)
 	}
 	free(reader->node_damaged);
 	free(reader->symbol_first);
+	free(reader->thread_order);
 	free(reader->processes);
 	free(reader->threads);
 	profile_strings_finish(&reader->names);

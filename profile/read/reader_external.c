@@ -237,8 +237,6 @@ struct pass {
 	const struct profile_reader *reader;
 	const struct profile_group *group;
 	enum profile_stream stream;
-	uint32_t known_size;
-	uint32_t entry_size;
 	profile_interval_callback *on_interval;
 	profile_counter_callback *on_counter;
 	void *user;
@@ -254,62 +252,29 @@ static const struct profile_series *find_series(const struct pass *pass, uint32_
 	return profile_reader_series(pass->reader, *index);
 }
 
-static bool pass_interval(const struct pass *pass, const union profile_record *record)
-{
-	struct profile_interval interval;
-
-	memcpy(&interval, record->bytes, sizeof(interval));
-	const struct profile_series *series = find_series(pass, &interval.series);
-	if (!series || series->kind > PROFILE_SERIES_TASK || interval.end_tsc < interval.start_tsc)
-		return true;
-	return pass->on_interval(&interval, pass->user);
-}
-
-static bool pass_counter(const struct pass *pass, const union profile_record *record)
-{
-	struct profile_counter counter;
-
-	memcpy(&counter, record->bytes, sizeof(counter));
-	const struct profile_series *series = find_series(pass, &counter.series);
-	if (!series || series->kind < PROFILE_SERIES_COUNT)
-		return true;
-	return pass->on_counter(&counter, pass->user);
-}
-
-static TBRW_U32 pass_run(void *data, TBRW_U32 size, TBRW_U32 count, void *user)
+static bool pass_interval(union profile_record *record, void *user)
 {
 	struct pass *pass = user;
+	struct profile_interval *interval = &record->interval;
+	const struct profile_series *series = find_series(pass, &interval->series);
 
-	if (size / pass->entry_size < count)
-		return VT_INVALID_SAMPLE_FILE;
-	for (TBRW_U32 i = 0; i < count && !pass->is_stopped; i++) {
-		union profile_record record = {0};
-		memcpy(record.bytes, (const char *)data + (size_t)i * pass->entry_size,
-		       pass->known_size);
-		pass->is_stopped = !(pass->on_interval ? pass_interval(pass, &record)
-						       : pass_counter(pass, &record));
-	}
-	return pass->is_stopped ? FALSE : TRUE;
+	if (!series || series->kind > PROFILE_SERIES_TASK ||
+	    interval->end_tsc < interval->start_tsc)
+		return true;
+	pass->is_stopped = !pass->on_interval(interval, pass->user);
+	return !pass->is_stopped;
 }
 
-static TBRW_U32 pass_group(struct pass *pass)
+static bool pass_counter(union profile_record *record, void *user)
 {
-	TBRW_PTR file = pass->reader->file;
-	TBRW_U32 number = pass->group->first_stream + pass->stream;
-	TBRW_U32 code = TBRW_reading_stream(file, number);
+	struct pass *pass = user;
+	struct profile_counter *counter = &record->counter;
+	const struct profile_series *series = find_series(pass, &counter->series);
 
-	if (code != VT_SUCCESS)
-		return code;
-	code = profile_stream_check(file, number, profile_stream_spec(pass->stream),
-				    &pass->known_size, &pass->entry_size);
-	if (code == VT_SUCCESS)
-		code = TBRW_reading_stream_section(file, number, TBRW_DATA_SECTION);
-	if (code == VT_SUCCESS) {
-		code = TBRW_enumerate_data(file, number, pass_run, pass, 0);
-		TBRW_done_stream_section(file, number, TBRW_DATA_SECTION);
-	}
-	TBRW_done_stream(file, number);
-	return profile_reader_tolerate(pass->reader, code);
+	if (!series || series->kind < PROFILE_SERIES_COUNT)
+		return true;
+	pass->is_stopped = !pass->on_counter(counter, pass->user);
+	return !pass->is_stopped;
 }
 
 static TBRW_U32 pass_all(struct pass *pass)
@@ -320,7 +285,10 @@ static TBRW_U32 pass_all(struct pass *pass)
 	for (size_t g = 0; g < external->group_count && code == VT_SUCCESS && !pass->is_stopped;
 	     g++) {
 		pass->group = &external->groups[g];
-		code = pass_group(pass);
+		code = profile_reader_each_record(pass->reader, pass->stream,
+						  pass->group->first_stream + pass->stream,
+						  pass->on_interval ? pass_interval : pass_counter,
+						  pass);
 	}
 	return code;
 }

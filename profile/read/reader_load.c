@@ -100,6 +100,50 @@ static TBRW_U32 load_stream(TBRW_PTR file, TBRW_U32 stream, const struct profile
 	return code;
 }
 
+/* A pass over records that are not kept. */
+struct pass {
+	uint32_t known_size;
+	uint32_t entry_size;
+	profile_record_callback *callback;
+	void *user;
+};
+
+static TBRW_U32 pass_run(void *data, TBRW_U32 size, TBRW_U32 count, void *user)
+{
+	const struct pass *pass = user;
+
+	if (size / pass->entry_size < count)
+		return VT_INVALID_SAMPLE_FILE;
+	for (TBRW_U32 i = 0; i < count; i++) {
+		union profile_record record = {0};
+		memcpy(record.bytes, (const char *)data + (size_t)i * pass->entry_size,
+		       pass->known_size);
+		if (!pass->callback(&record, pass->user))
+			return FALSE;
+	}
+	return TRUE;
+}
+
+TBRW_U32 profile_reader_each_record(const struct profile_reader *reader, enum profile_stream stream,
+				    uint32_t number, profile_record_callback *callback, void *user)
+{
+	struct pass pass = {.callback = callback, .user = user};
+	TBRW_U32 code = TBRW_reading_stream(reader->file, number);
+
+	if (code != VT_SUCCESS)
+		return code;
+	code = profile_stream_check(reader->file, number, profile_stream_spec(stream),
+				    &pass.known_size, &pass.entry_size);
+	if (code == VT_SUCCESS)
+		code = TBRW_reading_stream_section(reader->file, number, TBRW_DATA_SECTION);
+	if (code == VT_SUCCESS) {
+		code = TBRW_enumerate_data(reader->file, number, pass_run, &pass, 0);
+		TBRW_done_stream_section(reader->file, number, TBRW_DATA_SECTION);
+	}
+	TBRW_done_stream(reader->file, number);
+	return profile_reader_tolerate(reader, code);
+}
+
 TBRW_U32 profile_reader_load(struct profile_reader *reader, enum profile_stream stream)
 {
 	const struct profile_stream_spec *spec = profile_stream_spec(stream);

@@ -61,6 +61,7 @@ struct profile_reader {
 	struct profile_external external;                 /* its values are read on demand */
 	uint8_t *node_damaged;  /* per node: the way to the root has a gap; NULL: none has */
 	uint32_t *symbol_first; /* per frame and one more: its first symbol */
+	uint32_t *thread_order; /* threads by tid and start; NULL until somebody asks */
 
 	struct profile_strings names; /* TBRW's strings by their ids */
 	struct profile_strpool made_names;
@@ -110,6 +111,12 @@ TBRW_U32 profile_stream_check(TBRW_PTR file, TBRW_U32 number,
 /* Loads the records of a stream; none if the file lacks the stream. In a file that was not closed,
  * any part of the stream may be missing: the other parts count. */
 TBRW_U32 profile_reader_load(struct profile_reader *reader, enum profile_stream stream);
+
+/* Gives the records of stream `number` of the file, which is a `stream`, one by one: fields missing
+ * in the file are 0. false stops. None if the file lacks the stream's data. */
+typedef bool profile_record_callback(union profile_record *record, void *user);
+TBRW_U32 profile_reader_each_record(const struct profile_reader *reader, enum profile_stream stream,
+				    uint32_t number, profile_record_callback *callback, void *user);
 
 /* The meaning of an error while reading: in a file that was not closed, a missing part. */
 TBRW_U32 profile_reader_tolerate(const struct profile_reader *reader, TBRW_U32 code);

@@ -61,6 +61,7 @@ static bool mend(enum profile_stream stream, void *record)
 {
 	struct profile_image *image = record;
 	struct profile_thread *thread = record;
+	struct profile_object *object = record;
 	const struct profile_symbol *symbol = record;
 
 	switch (stream) {
@@ -76,6 +77,12 @@ static bool mend(enum profile_stream stream, void *record)
 		return true;
 	case PROFILE_STREAM_SYMBOLS:
 		return symbol->name.length > 0;
+	case PROFILE_STREAM_OBJECTS:
+		if (object->kind > PROFILE_OBJECT_SYNC)
+			object->kind = PROFILE_OBJECT_UNKNOWN;
+		if (object->type > PROFILE_SYNC_ONCE)
+			object->type = PROFILE_SYNC_UNKNOWN;
+		return true;
 	default:
 		return true;
 	}
@@ -201,7 +208,8 @@ TBRW_U32 profile_reader_load_records(struct profile_reader *reader, enum profile
 	TBRW_U32 code = VT_SUCCESS;
 
 	for (unsigned id = first; id < end && code == VT_SUCCESS; id++) {
-		if (profile_stream_spec(id)->written != PROFILE_WRITTEN_WITH_SAMPLE)
+		enum profile_written written = profile_stream_spec(id)->written;
+		if (written != PROFILE_WRITTEN_WITH_SAMPLE && written != PROFILE_WRITTEN_STREAMED)
 			code = profile_reader_load(reader, id);
 		if (profile_stream_is_text(id))
 			profile_texts_init(&reader->texts[id], reader->records[id].count);

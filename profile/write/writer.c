@@ -33,6 +33,7 @@ static TBRW_U32 open_sections(TBRW_PTR file)
 static TBRW_U32 write_first_records(struct profile_writer *writer)
 {
 	static const struct profile_image unknown = {.kind = PROFILE_IMAGE_UNKNOWN};
+	static const struct profile_object nothing = {.kind = PROFILE_OBJECT_UNKNOWN};
 	static const struct profile_node root = {.parent = PROFILE_NONE, .frame = PROFILE_NONE};
 	TBRW_U32 code = profile_writer_add(writer, PROFILE_STREAM_IMAGES, &unknown, NULL, NULL);
 
@@ -40,6 +41,8 @@ static TBRW_U32 write_first_records(struct profile_writer *writer)
 	if (code == VT_SUCCESS)
 		code = profile_writer_append(writer, PROFILE_STREAM_NODES, &root, sizeof(root));
 	writer->counts[PROFILE_STREAM_NODES] = 1;
+	if (code == VT_SUCCESS)
+		code = profile_writer_add(writer, PROFILE_STREAM_OBJECTS, &nothing, NULL, NULL);
 	for (unsigned id = 0; id < PROFILE_STREAM_COLLECTED; id++)
 		assert(code != VT_SUCCESS ||
 		       writer->counts[id] == profile_stream_spec(id)->preset_count);

@@ -87,6 +87,17 @@ TBRW_U32 profile_writer_add_process(struct profile_writer *writer,
 TBRW_U32 profile_writer_add_thread(struct profile_writer *writer,
 				   const struct profile_thread_life *thread);
 
+/* *index receives the object's index; its place among the texts is filled in. name may be NULL. */
+TBRW_U32 profile_writer_add_object(struct profile_writer *writer,
+				   const struct profile_object *object, const char *name,
+				   uint32_t *index);
+
+/* start_ns is written as start_tsc. Slices come in the order of their ends. */
+TBRW_U32 profile_writer_add_slice(struct profile_writer *writer, const struct profile_slice *slice,
+				  uint64_t start_ns);
+TBRW_U32 profile_writer_add_wait(struct profile_writer *writer, const struct profile_wait *wait,
+				 uint64_t start_ns);
+
 TBRW_U32 profile_writer_add_clock(struct profile_writer *writer, const struct profile_clock *clock);
 
 /* text may be NULL. pid, tid: 0 where they say nothing. */

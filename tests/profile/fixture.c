@@ -1,5 +1,6 @@
 #include "tests/profile/fixture.h"
 
+#include "profile/read/states.h"
 #include "tbrw/utf8.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -517,6 +518,52 @@ static void check_external(struct profile_reader *reader)
 	}
 }
 
+static bool check_slice(const struct profile_slice_info *slice, void *user)
+{
+	const struct profile_reader *reader = user;
+
+	ck_assert_uint_le(slice->start_ns, slice->end_ns);
+	ck_assert_uint_le(slice->before, PROFILE_STATE_STOPPED);
+	ck_assert(slice->thread == PROFILE_NONE ||
+		  slice->thread < profile_reader_thread_count(reader));
+	return true;
+}
+
+static bool check_wait(const struct profile_wait_info *info, void *user)
+{
+	const struct profile_reader *reader = user;
+	const struct profile_wait *wait = &info->wait;
+
+	ck_assert_uint_lt(wait->object, profile_reader_object_count(reader));
+	ck_assert_uint_lt(wait->node, profile_reader_node_count(reader));
+	ck_assert_uint_lt(wait->waker_node, profile_reader_node_count(reader));
+	ck_assert_uint_le(wait->state, PROFILE_STACK_NONE);
+	ck_assert_uint_lt(wait->reason, PROFILE_SKIP_REASON_COUNT);
+	ck_assert(info->thread == PROFILE_NONE ||
+		  info->thread < profile_reader_thread_count(reader));
+	ck_assert(info->waker_thread == PROFILE_NONE ||
+		  info->waker_thread < profile_reader_thread_count(reader));
+	return true;
+}
+
+/* As of samples, damage may show only in reading them. */
+static void check_states(struct profile_reader *reader)
+{
+	ck_assert_uint_ge(profile_reader_object_count(reader), 1);
+	for (uint32_t i = 0; i < profile_reader_object_count(reader); i++) {
+		const struct profile_object *object = profile_reader_object(reader, i);
+		ck_assert_uint_lt(object->variable, profile_reader_node_count(reader));
+		ck_assert_uint_lt(object->created, profile_reader_node_count(reader));
+		check_text(profile_reader_text(reader, object->name));
+	}
+	TBRW_U32 slices = profile_reader_each_slice(reader, check_slice, reader);
+	TBRW_U32 waits = profile_reader_each_wait(reader, check_wait, reader);
+	if (!profile_reader_complete(reader)) {
+		assert_success(slices);
+		assert_success(waits);
+	}
+}
+
 void fixture_check_promises(struct profile_reader *reader)
 {
 	struct profile_host_info host;
@@ -524,6 +571,7 @@ void fixture_check_promises(struct profile_reader *reader)
 	check_records(reader);
 	check_lives(reader);
 	check_external(reader);
+	check_states(reader);
 	profile_reader_host(reader, &host);
 	check_text(host.name);
 	check_text(host.os);

@@ -222,7 +222,7 @@ static void copy_stream(struct copied *copied, TBRW_U32 number)
 	copied->made++;
 }
 
-enum { STREAMS_WRITTEN = 11, SYMTEXT_STREAM = 15, STREAMS_IN_ALL = 17 };
+enum { STREAMS_WRITTEN = 14, SYMTEXT_STREAM = 18, STREAMS_IN_ALL = 20 };
 
 START_TEST(noise_in_one_stream)
 {

@@ -31,9 +31,20 @@ struct builder {
 	uint32_t node_count;
 	unsigned functions[IMAGE_COUNT];
 	unsigned samples[4]; /* by thread */
+	bool lives[4];       /* written */
 	uint64_t cpu_ns[4];
 	uint64_t time_ns;
 };
+
+static uint32_t pid_of(unsigned thread)
+{
+	return thread < 2 ? BUILD_PID : BUILD_PID + 1;
+}
+
+static uint64_t time_of(uint64_t us)
+{
+	return START_NS + us * 1000;
+}
 
 static void add_images(struct builder *builder)
 {
@@ -120,7 +131,8 @@ static uint32_t add_frame(struct builder *builder, const char *text)
 	struct profile_frame frame = {
 		.image = image,
 		.flags = (strchr(name, '^') ? PROFILE_FRAME_POINTER : 0) |
-			 (strchr(name, '~') ? PROFILE_FRAME_GUESSED : 0),
+			 (strchr(name, '~') ? PROFILE_FRAME_GUESSED : 0) |
+			 (strchr(name, '=') ? PROFILE_FRAME_DATA : 0),
 		.rva = built->rva,
 	};
 	ck_assert_uint_eq(profile_writer_add_frame(builder->writer, &frame), VT_SUCCESS);
@@ -139,20 +151,28 @@ static uint32_t add_node(struct builder *builder, uint32_t parent, uint32_t fram
 	return builder->node_count++;
 }
 
-static void add_sample(struct builder *builder, const struct build_sample *sample)
+/* Returns the leaf's node, 0 for no stack. */
+static uint32_t add_stack(struct builder *builder, const char *text, uint16_t *verified)
 {
 	char stack[512];
 	char *rest = NULL;
 	uint32_t node = 0;
-	uint16_t verified = 0;
-	snprintf(stack, sizeof(stack), "%s", sample->stack);
+	*verified = 0;
+	snprintf(stack, sizeof(stack), "%s", text ? text : "");
 	for (char *at = strtok_r(stack, " ", &rest); at; at = strtok_r(NULL, " ", &rest)) {
-		verified = (uint16_t)(verified + (!strchr(at, '~')));
+		*verified = (uint16_t)(*verified + (!strchr(at, '~')));
 		node = add_node(builder, node, add_frame(builder, at));
 	}
+	return node;
+}
+
+static void add_sample(struct builder *builder, const struct build_sample *sample)
+{
+	uint16_t verified;
+	uint32_t node = add_stack(builder, sample->stack, &verified);
 	struct profile_sample record = {
 		.ip = 0x11004,
-		.pid = sample->thread < 2 ? BUILD_PID : BUILD_PID + 1,
+		.pid = pid_of(sample->thread),
 		.tid = BUILD_TID + sample->thread,
 		.cs = 0x33,
 		.stack =
@@ -203,15 +223,119 @@ static const struct profile_unwinding image_unwinding = {.kind = PROFILE_UNWINDI
 							 .guesses_tested = 15,
 							 .guesses_covered = 10};
 
+static void add_note(struct builder *builder, enum profile_note_kind kind, uint64_t value,
+		     uint32_t tid)
+{
+	if (value > 0)
+		ck_assert_uint_eq(profile_writer_add_note(builder->writer, kind, START_NS, value, 0,
+							  tid, NULL),
+				  VT_SUCCESS);
+}
+
+static void add_objects(struct builder *builder)
+{
+	for (size_t i = 0; i < builder->result->object_count; i++) {
+		const struct build_object *object = &builder->result->objects[i];
+		char variable[80] = "";
+		uint16_t verified;
+		uint32_t index;
+		if (object->variable)
+			snprintf(variable, sizeof(variable), "%s=", object->variable);
+		const struct profile_object record = {
+			.address = object->address,
+			.kind = object->kind,
+			.pid = BUILD_PID,
+			.variable = add_stack(builder, variable, &verified),
+			.created = add_stack(builder, object->created, &verified),
+			.number = object->number,
+			.type = object->type,
+		};
+		ck_assert_uint_eq(profile_writer_add_object(builder->writer, &record, object->name,
+							    &index),
+				  VT_SUCCESS);
+		ck_assert_uint_eq(index, i + 1);
+	}
+}
+
+static void add_wait(struct builder *builder, const struct build_wait *wait)
+{
+	uint16_t verified;
+	struct profile_wait record = {
+		.wait_ns = wait->wait_us * UINT64_C(1000),
+		.ready_ns = wait->ready_us * UINT64_C(1000),
+		.tid = BUILD_TID + wait->thread,
+		.object = wait->object,
+		.node = add_stack(builder, wait->stack, &verified),
+		.waker_tid = wait->waker > 0 ? BUILD_TID + wait->waker - 1 : 0,
+		.waker_node = add_stack(builder, wait->waker_stack, &verified),
+		.spin_ns = wait->spin_us * 1000,
+		.syscall = wait->syscall ? (uint16_t)wait->syscall : PROFILE_NO_SYSCALL,
+		.blocks = wait->blocks ? (uint16_t)wait->blocks : 1,
+		.state = (uint8_t)(wait->stack ? wait->state : PROFILE_STACK_NONE),
+		.reason = (uint8_t)wait->reason,
+		.source = (uint8_t)wait->source,
+		.flags = (uint8_t)wait->flags,
+		.waker_state = wait->waker_stack ? PROFILE_STACK_COMPLETE : PROFILE_STACK_NONE,
+	};
+	ck_assert_uint_eq(profile_writer_add_wait(builder->writer, &record,
+						  time_of(wait->start_us)),
+			  VT_SUCCESS);
+}
+
+static void add_states(struct builder *builder)
+{
+	const struct build_result *result = builder->result;
+	add_note(builder, PROFILE_NOTE_STATES, result->states, 0);
+	add_note(builder, PROFILE_NOTE_TARGET_CPUS, result->target_cpus, 0);
+	for (uint32_t i = 0; i < 32; i++) {
+		if (result->wait_sources & 1u << i)
+			ck_assert_uint_eq(profile_writer_add_note(builder->writer,
+								  PROFILE_NOTE_WAITS, START_NS,
+								  result->wait_threshold *
+									  UINT64_C(1000),
+								  0, i, NULL),
+					  VT_SUCCESS);
+	}
+	add_note(builder, PROFILE_NOTE_WAITS_LOST, result->waits_lost, PROFILE_WAIT_BY_OBSERVER);
+	for (size_t i = 0; i < result->slice_count; i++) {
+		const struct build_slice *slice = &result->slices[i];
+		const struct profile_slice record = {.run_ns = slice->run_us * 1000,
+						     .ready_ns = slice->ready_us * 1000,
+						     .tid = BUILD_TID + slice->thread,
+						     .cpu = (uint16_t)slice->cpu,
+						     .before = (uint8_t)slice->before,
+						     .flags = (uint8_t)slice->flags};
+		ck_assert_uint_eq(profile_writer_add_slice(builder->writer, &record,
+							   time_of(slice->start_us)),
+				  VT_SUCCESS);
+	}
+	add_objects(builder);
+	for (size_t i = 0; i < result->wait_count; i++)
+		add_wait(builder, &result->waits[i]);
+}
+
+/* NULL: of the thread's samples. */
+static const struct build_life *find_life(const struct build_result *result, unsigned thread)
+{
+	for (size_t i = 0; i < result->life_count; i++) {
+		if (result->lives[i].thread == thread)
+			return &result->lives[i];
+	}
+	return NULL;
+}
+
 static void add_lives(struct builder *builder)
 {
 	static const char *const names[] = {"app", "worker", "helper", "helper-2"};
 	for (unsigned i = 0; i < 4; i++) {
 		uint64_t rest_ns = i == 0 ? builder->result->rest_ms * UINT64_C(1000000) : 0;
+		const struct build_life *own = find_life(builder->result, i);
 		struct profile_thread_life life = {
-			.pid = i < 2 ? BUILD_PID : BUILD_PID + 1,
+			.pid = pid_of(i),
 			.tid = BUILD_TID + i,
-			.end_ns = PROFILE_TIME_NEVER,
+			.start_ns = own && own->start_us > 0 ? time_of(own->start_us) : 0,
+			.end_ns =
+				own && own->end_us > 0 ? time_of(own->end_us) : PROFILE_TIME_NEVER,
 			.cpu_ns = builder->cpu_ns[i] + rest_ns,
 			.rest_ns = rest_ns,
 			.samples = builder->samples[i],
@@ -219,7 +343,8 @@ static void add_lives(struct builder *builder)
 			.unwinding =
 				i == 0 && builder->result->has_unwinding ? &thread_unwinding : NULL,
 		};
-		if (builder->samples[i] > 0 || rest_ns > 0)
+		builder->lives[i] = own || builder->samples[i] > 0 || rest_ns > 0;
+		if (builder->lives[i])
 			ck_assert_uint_eq(profile_writer_add_thread(builder->writer, &life),
 					  VT_SUCCESS);
 	}
@@ -230,7 +355,7 @@ static void add_lives(struct builder *builder)
 			.path = i ? "/opt/app/helper" : "/opt/app/app",
 			.name = i && !builder->result->has_twins ? "helper" : "app",
 		};
-		if (i == 0 || builder->samples[2] + builder->samples[3] > 0)
+		if (i == 0 || builder->lives[2] || builder->lives[3])
 			ck_assert_uint_eq(profile_writer_add_process(builder->writer, &process),
 					  VT_SUCCESS);
 	}
@@ -389,6 +514,7 @@ static void write_symbols(const char *path, const struct builder *builder)
 		snprintf(outer, sizeof(outer), "%s", frame->name);
 		char *inner = strchr(outer, '>');
 		char *cold = strstr(outer, ".cold");
+		outer[strcspn(outer, "=")] = '\0';
 		if (outer[0] == '\0')
 			continue;
 		if (cold) {
@@ -426,6 +552,7 @@ void build_result_write(const char *path, const struct build_result *result)
 	add_images(builder);
 	for (size_t i = 0; i < result->count; i++)
 		add_sample(builder, &result->samples[i]);
+	add_states(builder);
 	if (result->is_abandoned) {
 		/* What is older than a second goes to the file with the next call. */
 		usleep(1100000);

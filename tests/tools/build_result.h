@@ -31,9 +31,69 @@ struct build_sample {
 	bool is_kernel_only; /* it hit the kernel, where no user code stands for it */
 };
 
+/* A slice of a thread. Times are us since the collection's start; slices come by their ends. */
+struct build_slice {
+	unsigned thread; /* as of samples */
+	enum profile_state before;
+	uint64_t start_us;
+	unsigned run_us;
+	unsigned ready_us;
+	unsigned cpu;
+	unsigned flags; /* PROFILE_SLICE_... */
+};
+
+struct build_object {
+	enum profile_object_kind kind;
+	enum profile_sync_type type;
+	uint64_t address;
+	uint32_t number;
+	const char *name;     /* NULL: none */
+	const char *variable; /* "image:name": its symbol; NULL: in no mapped file */
+	const char *created;  /* stack, as of samples; NULL: not seen */
+};
+
+/* A wait of a thread. Waits come by their ends. */
+struct build_wait {
+	unsigned thread;
+	unsigned object;   /* of the result's, counted from 1; 0: unknown */
+	const char *stack; /* as of samples; NULL: not known */
+	uint64_t start_us;
+	unsigned wait_us;
+	unsigned ready_us;
+	unsigned spin_us;
+	enum profile_stack_state state;
+	enum profile_skip_reason reason;
+	unsigned waker;          /* thread, counted from 1; 0: none */
+	const char *waker_stack; /* NULL: not known */
+	unsigned syscall;        /* 0: PROFILE_NO_SYSCALL */
+	unsigned blocks;         /* 0: 1 */
+	enum profile_wait_source source;
+	unsigned flags; /* PROFILE_WAIT_... */
+};
+
+/* A thread's life, of those that have no samples too. us since the collection's start. */
+struct build_life {
+	unsigned thread;
+	uint64_t start_us; /* 0: before the collection */
+	uint64_t end_us;   /* 0: lived on */
+};
+
 struct build_result {
 	const struct build_sample *samples;
 	size_t count;
+	unsigned states; /* noted, enum profile_states; 0: is not */
+	const struct build_slice *slices;
+	size_t slice_count;
+	const struct build_object *objects;
+	size_t object_count;
+	const struct build_wait *waits;
+	size_t wait_count;
+	unsigned wait_sources;          /* noted: bits 1 << enum profile_wait_source */
+	unsigned wait_threshold;        /* of these, us */
+	unsigned waits_lost;            /* noted of the observer; 0: is not */
+	unsigned target_cpus;           /* noted, thousandths; 0: is not */
+	const struct build_life *lives; /* others: all of the collection, if it has samples */
+	size_t life_count;
 	unsigned rest_ms;    /* of thread 0 */
 	bool is_finalized;   /* with symbols */
 	bool is_abandoned;   /* the collection did not end */

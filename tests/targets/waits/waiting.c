@@ -1,0 +1,514 @@
+/*
+ * waiting MODE[=ROUNDS[xMS]]...: threads that wait for a known time, on a known object, until a
+ * known function of another thread ends the wait. After each mode a line of JSON says what was:
+ *
+ *   {"mode": "mutex", "type": "Mutex", "object": "contended", "tid": 12, "count": 40,
+ * "time_s": 1.0, "function": "take_mutex", "waker_tid": 13, "waker_function": "release_mutex"}
+ *
+ * time_s is by the waiting thread's clock around its calls: it has the way to a CPU after the wake,
+ * too. object is a global variable; waker_tid 0: nobody wakes (a timer). The waker comes MS later
+ * than the waiter asks it to, so each call blocks. The two also wait for each other in other
+ * objects (held, asked, finished), and the waker sleeps.
+ *
+ * Modes without a waker: sleep, poll. join: each round has a thread of its own, the last one's id
+ * is printed. Modes of running threads: spin (a thread spins while another one burns), phases (0, 1
+ * and as many threads as there are CPUs burn for ROUNDS x MS each), crowd (4 threads for each CPU
+ * burn ROUNDS x MS of CPU time each), idlers (ROUNDS threads wait MS long for one condition). They
+ * print
+ * {"mode": ..., "phase" or "threads": N, "elapsed_s": ..., "cpu_s": ...}.
+ */
+#include "tests/targets/work.h"
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+pthread_mutex_t contended = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t queue_filled = PTHREAD_COND_INITIALIZER;
+pthread_rwlock_t shared = PTHREAD_RWLOCK_INITIALIZER;
+pthread_barrier_t meeting;
+pthread_spinlock_t spinning;
+sem_t tokens;
+sem_t held;
+sem_t asked;
+sem_t finished;
+static int queue_length;
+static int channel[2];
+
+WORK_FUNCTION(burn)
+WORK_FUNCTION(burn_holding)
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static uint32_t own_tid(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
+}
+
+WORK_KEEP void rest(uint64_t ms);
+WORK_KEEP void rest(uint64_t ms)
+{
+	struct timespec left = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
+	while (nanosleep(&left, &left) != 0)
+		continue;
+}
+
+static void await(sem_t *semaphore)
+{
+	while (sem_wait(semaphore) != 0)
+		continue;
+}
+
+#define STEP(name)                 \
+	WORK_KEEP void name(void); \
+	WORK_KEEP void name(void)
+
+STEP(hold_mutex)
+{
+	pthread_mutex_lock(&contended);
+}
+STEP(take_mutex)
+{
+	pthread_mutex_lock(&contended);
+}
+STEP(release_mutex)
+{
+	pthread_mutex_unlock(&contended);
+}
+STEP(write_shared)
+{
+	pthread_rwlock_wrlock(&shared);
+}
+STEP(read_shared)
+{
+	pthread_rwlock_rdlock(&shared);
+}
+STEP(release_shared)
+{
+	pthread_rwlock_unlock(&shared);
+}
+STEP(take_token)
+{
+	await(&tokens);
+}
+STEP(give_token)
+{
+	sem_post(&tokens);
+}
+STEP(meet_first)
+{
+	pthread_barrier_wait(&meeting);
+}
+STEP(meet_last)
+{
+	pthread_barrier_wait(&meeting);
+}
+
+STEP(take_item)
+{
+	pthread_mutex_lock(&queue_lock);
+	while (queue_length == 0)
+		pthread_cond_wait(&queue_filled, &queue_lock);
+	queue_length--;
+	pthread_mutex_unlock(&queue_lock);
+}
+
+/* Signals without the lock: the waiter finds it free. */
+STEP(put_item)
+{
+	pthread_mutex_lock(&queue_lock);
+	queue_length++;
+	pthread_mutex_unlock(&queue_lock);
+	pthread_cond_signal(&queue_filled);
+}
+
+STEP(read_pipe)
+{
+	char byte;
+	if (read(channel[0], &byte, 1) != 1)
+		abort();
+}
+
+STEP(write_pipe)
+{
+	if (write(channel[1], "", 1) != 1)
+		abort();
+}
+
+struct mode {
+	const char *name;
+	const char *type;
+	const char *object;
+	const char *function;
+	const char *waker_function;
+	void (*prepare)(void); /* of the waker, before the waiter begins; NULL: nothing */
+	void (*wait)(void);
+	void (*wake)(void);
+	void (*leave)(void); /* of the waiter, afterwards; NULL: nothing */
+};
+
+static const struct mode modes[] = {
+	{"mutex", "Mutex", "contended", "take_mutex", "release_mutex", hold_mutex, take_mutex,
+	 release_mutex, release_mutex},
+	{"queue", "Condition Variable", "queue_filled", "take_item", "put_item", NULL, take_item,
+	 put_item, NULL},
+	{"rwlock", "Read/Write Lock", "shared", "read_shared", "release_shared", write_shared,
+	 read_shared, release_shared, release_shared},
+	{"semaphore", "Semaphore", "tokens", "take_token", "give_token", NULL, take_token,
+	 give_token, NULL},
+	{"barrier", "Barrier", "meeting", "meet_first", "meet_last", NULL, meet_first, meet_last,
+	 NULL},
+	{"pipe", "Pipe", "", "read_pipe", "write_pipe", NULL, read_pipe, write_pipe, NULL},
+};
+
+struct pair {
+	const struct mode *mode;
+	uint64_t rounds;
+	uint64_t ms;
+	uint32_t waiter_tid;
+	uint32_t waker_tid;
+	uint64_t wait_ns;
+};
+
+static void *run_waker(void *argument)
+{
+	struct pair *pair = argument;
+	pair->waker_tid = own_tid();
+	for (uint64_t i = 0; i < pair->rounds; i++) {
+		if (pair->mode->prepare)
+			pair->mode->prepare();
+		sem_post(&held);
+		await(&asked);
+		rest(pair->ms);
+		pair->mode->wake();
+		await(&finished);
+	}
+	return NULL;
+}
+
+static void *run_waiter(void *argument)
+{
+	struct pair *pair = argument;
+	pair->waiter_tid = own_tid();
+	for (uint64_t i = 0; i < pair->rounds; i++) {
+		await(&held);
+		sem_post(&asked);
+		uint64_t begin = now_ns();
+		pair->mode->wait();
+		pair->wait_ns += now_ns() - begin;
+		if (pair->mode->leave)
+			pair->mode->leave();
+		sem_post(&finished);
+	}
+	return NULL;
+}
+
+static pthread_t begin_thread(void *(*run)(void *), void *argument)
+{
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, run, argument) != 0) {
+		perror("pthread_create");
+		exit(1);
+	}
+	return thread;
+}
+
+static void print_wait(const struct mode *mode, const struct pair *pair)
+{
+	printf("{\"mode\": \"%s\", \"type\": \"%s\", \"object\": \"%s\", \"tid\": %u, \"count\": "
+	       "%" PRIu64 ", \"time_s\": %.6f, \"function\": \"%s\", \"waker_tid\": %u, "
+	       "\"waker_function\": \"%s\"}\n",
+	       mode->name, mode->type, mode->object, pair->waiter_tid, pair->rounds,
+	       (double)pair->wait_ns / 1e9, mode->function, pair->waker_tid, mode->waker_function);
+	fflush(stdout);
+}
+
+static void run_pair(const struct mode *mode, uint64_t rounds, uint64_t ms)
+{
+	struct pair pair = {.mode = mode, .rounds = rounds, .ms = ms};
+	pthread_t waker = begin_thread(run_waker, &pair);
+	pthread_t waiter = begin_thread(run_waiter, &pair);
+	pthread_join(waiter, NULL);
+	pthread_join(waker, NULL);
+	print_wait(mode, &pair);
+}
+
+WORK_KEEP void poll_nothing(uint64_t ms);
+WORK_KEEP void poll_nothing(uint64_t ms)
+{
+	poll(NULL, 0, (int)ms);
+}
+
+static void run_timed(const char *name, uint64_t rounds, uint64_t ms)
+{
+	bool sleeps = strcmp(name, "sleep") == 0;
+	const struct mode mode = {.name = name,
+				  .type = sleeps ? "Sleep" : "poll",
+				  .object = "",
+				  .function = sleeps ? "rest" : "poll_nothing",
+				  .waker_function = ""};
+	struct pair pair = {.mode = &mode, .rounds = rounds, .waiter_tid = own_tid()};
+	for (uint64_t i = 0; i < rounds; i++) {
+		uint64_t begin = now_ns();
+		(sleeps ? rest : poll_nothing)(ms);
+		pair.wait_ns += now_ns() - begin;
+	}
+	print_wait(&mode, &pair);
+}
+
+static void *run_joined(void *argument)
+{
+	struct pair *pair = argument;
+	pair->waker_tid = own_tid();
+	rest(pair->ms);
+	return NULL;
+}
+
+WORK_KEEP void join_worker(pthread_t thread);
+WORK_KEEP void join_worker(pthread_t thread)
+{
+	pthread_join(thread, NULL);
+}
+
+static void run_join(const char *name, uint64_t rounds, uint64_t ms)
+{
+	(void)name;
+	const struct mode mode = {.name = "join",
+				  .type = "Thread join",
+				  .object = "",
+				  .function = "join_worker",
+				  .waker_function = ""};
+	struct pair pair = {.mode = &mode, .rounds = rounds, .ms = ms, .waiter_tid = own_tid()};
+	for (uint64_t i = 0; i < rounds; i++) {
+		pthread_t thread = begin_thread(run_joined, &pair);
+		uint64_t begin = now_ns();
+		join_worker(thread);
+		pair.wait_ns += now_ns() - begin;
+	}
+	print_wait(&mode, &pair);
+}
+
+STEP(spin_for_lock)
+{
+	pthread_spin_lock(&spinning);
+	pthread_spin_unlock(&spinning);
+}
+
+struct spin {
+	uint64_t rounds;
+	uint64_t ms;
+	uint64_t spin_ns; /* CPU time */
+};
+
+static void *run_spinner(void *argument)
+{
+	struct spin *spin = argument;
+	for (uint64_t i = 0; i < spin->rounds; i++) {
+		await(&held);
+		uint64_t begin = work_thread_ns();
+		spin_for_lock();
+		spin->spin_ns += work_thread_ns() - begin;
+		sem_post(&finished);
+	}
+	return NULL;
+}
+
+static void run_spin(const char *name, uint64_t rounds, uint64_t ms)
+{
+	(void)name;
+	struct spin spin = {rounds, ms, 0};
+	pthread_t spinner = begin_thread(run_spinner, &spin);
+	uint64_t begin = now_ns();
+	for (uint64_t i = 0; i < rounds; i++) {
+		pthread_spin_lock(&spinning);
+		sem_post(&held);
+		burn_holding(ms * WORK_MS);
+		pthread_spin_unlock(&spinning);
+		await(&finished);
+	}
+	uint64_t elapsed_ns = now_ns() - begin;
+	pthread_join(spinner, NULL);
+	printf("{\"mode\": \"spin\", \"threads\": 2, \"elapsed_s\": %.6f, \"cpu_s\": %.6f, "
+	       "\"function\": \"spin_for_lock\"}\n",
+	       (double)elapsed_ns / 1e9, (double)spin.spin_ns / 1e9);
+	fflush(stdout);
+}
+
+struct runner {
+	uint64_t until_ns; /* burns up to this time; 0: burns cpu_ns */
+	uint64_t cpu_ns;
+};
+
+static void *run_runner(void *argument)
+{
+	struct runner *runner = argument;
+	uint64_t begin = work_thread_ns();
+	if (runner->until_ns == 0)
+		burn(runner->cpu_ns);
+	while (now_ns() < runner->until_ns)
+		burn(WORK_MS / 10);
+	runner->cpu_ns = work_thread_ns() - begin;
+	return NULL;
+}
+
+/* Runs that many threads at once. Returns their CPU time. */
+static uint64_t run_together(size_t count, uint64_t until_ns, uint64_t cpu_ns)
+{
+	struct runner runners[256];
+	pthread_t threads[256];
+	uint64_t total = 0;
+	for (size_t i = 0; i < count; i++) {
+		runners[i] = (struct runner){until_ns, cpu_ns};
+		threads[i] = begin_thread(run_runner, &runners[i]);
+	}
+	for (size_t i = 0; i < count; i++) {
+		pthread_join(threads[i], NULL);
+		total += runners[i].cpu_ns;
+	}
+	return total;
+}
+
+static size_t cpu_count(void)
+{
+	long count = sysconf(_SC_NPROCESSORS_ONLN);
+	return count < 1 ? 1 : count > 64 ? 64 : (size_t)count;
+}
+
+static void run_phases(const char *name, uint64_t rounds, uint64_t ms)
+{
+	(void)name;
+	const size_t counts[] = {0, 1, cpu_count()};
+	for (size_t i = 0; i < 3; i++) {
+		uint64_t begin = now_ns();
+		uint64_t cpu_ns = 0;
+		if (counts[i] == 0)
+			rest(rounds * ms);
+		else
+			cpu_ns = run_together(counts[i], begin + rounds * ms * WORK_MS, 0);
+		printf("{\"mode\": \"phases\", \"phase\": %zu, \"elapsed_s\": %.6f, \"cpu_s\": "
+		       "%.6f}\n",
+		       counts[i], (double)(now_ns() - begin) / 1e9, (double)cpu_ns / 1e9);
+		fflush(stdout);
+	}
+}
+
+static void run_crowd(const char *name, uint64_t rounds, uint64_t ms)
+{
+	(void)name;
+	uint64_t begin = now_ns();
+	uint64_t cpu_ns = run_together(4 * cpu_count(), 0, rounds * ms * WORK_MS);
+	printf("{\"mode\": \"crowd\", \"threads\": %zu, \"elapsed_s\": %.6f, \"cpu_s\": %.6f}\n",
+	       4 * cpu_count(), (double)(now_ns() - begin) / 1e9, (double)cpu_ns / 1e9);
+	fflush(stdout);
+}
+
+static bool is_open;
+
+static void *run_idler(void *argument)
+{
+	(void)argument;
+	pthread_mutex_lock(&queue_lock);
+	while (!is_open)
+		pthread_cond_wait(&queue_filled, &queue_lock);
+	pthread_mutex_unlock(&queue_lock);
+	return NULL;
+}
+
+static void run_idlers(const char *name, uint64_t rounds, uint64_t ms)
+{
+	(void)name;
+	pthread_t *threads = calloc(rounds, sizeof(*threads));
+	pthread_attr_t attributes;
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, 65536);
+	uint64_t count = 0;
+	uint64_t begin = now_ns();
+	while (threads && count < rounds &&
+	       pthread_create(&threads[count], &attributes, run_idler, NULL) == 0)
+		count++;
+	rest(ms);
+	pthread_mutex_lock(&queue_lock);
+	is_open = true;
+	pthread_mutex_unlock(&queue_lock);
+	pthread_cond_broadcast(&queue_filled);
+	for (uint64_t i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+	printf("{\"mode\": \"idlers\", \"threads\": %" PRIu64
+	       ", \"elapsed_s\": %.6f, \"cpu_s\": %.6f}\n",
+	       count, (double)(now_ns() - begin) / 1e9, (double)work_process_ns() / 1e9);
+	fflush(stdout);
+	free(threads);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(const char *name, uint64_t rounds, uint64_t ms);
+	uint64_t rounds;
+	uint64_t ms;
+} others[] = {
+	{"sleep", run_timed, 20, 10},      {"poll", run_timed, 20, 10},
+	{"join", run_join, 5, 50},         {"spin", run_spin, 10, 20},
+	{"phases", run_phases, 1, 300},    {"crowd", run_crowd, 1, 100},
+	{"idlers", run_idlers, 1000, 300},
+};
+
+static bool run_mode(const char *name, uint64_t rounds, uint64_t ms)
+{
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		bool is_mutex = i == 0;
+		if (strcmp(modes[i].name, name) != 0)
+			continue;
+		run_pair(&modes[i],
+			 rounds > 0 ? rounds
+			 : is_mutex ? 40
+				    : 20,
+			 ms > 0     ? ms
+			 : is_mutex ? 25
+				    : 10);
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (strcmp(others[i].name, name) != 0)
+			continue;
+		others[i].run(name, rounds > 0 ? rounds : others[i].rounds,
+			      ms > 0 ? ms : others[i].ms);
+		return true;
+	}
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	if (pipe(channel) != 0)
+		return 1;
+	sem_init(&tokens, 0, 0);
+	sem_init(&held, 0, 0);
+	sem_init(&asked, 0, 0);
+	sem_init(&finished, 0, 0);
+	pthread_barrier_init(&meeting, NULL, 2);
+	pthread_spin_init(&spinning, PTHREAD_PROCESS_PRIVATE);
+	for (int i = 1; i < argc; i++) {
+		char name[32] = "";
+		uint64_t rounds = 0;
+		uint64_t ms = 0;
+		sscanf(argv[i], "%31[^=]=%" SCNu64 "x%" SCNu64, name, &rounds, &ms);
+		if (!run_mode(name, rounds, ms)) {
+			fprintf(stderr, "waiting: no mode %s\n", argv[i]);
+			return 2;
+		}
+	}
+	return 0;
+}

@@ -123,8 +123,20 @@ static void resolve_image(const struct symbol_source *source, uint32_t index,
 	}
 }
 
+/* A file that cannot be read is told of for its code. */
+static void resolve_data(const struct symbol_source *source, uint32_t index,
+			 struct symbol_address *addresses, size_t count)
+{
+	const struct profile_reader *reader = source->reader;
+	struct mapped_file identity;
+	if (profile_reader_image(reader, index)->kind == PROFILE_IMAGE_FILE &&
+	    image_identity_make(reader, source->dates, index, &identity))
+		resolve_file_data(&identity, source->debug_path, addresses, count);
+}
+
 struct placed {
 	uint32_t image;
+	uint32_t is_data;
 	uint32_t frame;
 	uint64_t rva;
 };
@@ -134,20 +146,28 @@ static int compare_placed(const void *a, const void *b)
 	const struct placed *left = a;
 	const struct placed *right = b;
 	int order = compare_numbers(left->image, right->image);
+	if (!order)
+		order = compare_numbers(left->is_data, right->is_data);
 	return order ? order : compare_numbers(left->rva, right->rva);
 }
 
-/* Addresses of all frames, those of an image together and sorted. */
+/* Addresses of all frames, those of an image's code together and sorted, and those of its data. */
 static struct placed *place_frames(const struct profile_reader *reader, size_t count)
 {
 	struct placed *placed = xalloc_zeroed(count, sizeof(*placed));
 	for (uint32_t i = 0; i < count; i++) {
 		const struct profile_frame *frame = profile_reader_frame(reader, i);
-		placed[i] = (struct placed){frame->image, i, frame->rva};
+		bool is_data = frame->flags & PROFILE_FRAME_DATA;
+		placed[i] = (struct placed){frame->image, is_data, i, frame->rva};
 	}
 	if (count > 1)
 		qsort(placed, count, sizeof(*placed), compare_placed);
 	return placed;
+}
+
+static bool is_together(const struct placed *one, const struct placed *other)
+{
+	return one->image == other->image && one->is_data == other->is_data;
 }
 
 static int compare_frames(const void *a, const void *b)
@@ -173,10 +193,14 @@ void frame_symbols_collect(const struct profile_reader *reader, const char *debu
 		symbols->addresses[i].frame = placed[i].frame;
 	}
 	for (size_t first = 0, end; first < count; first = end) {
-		for (end = first; end < count && placed[end].image == placed[first].image; end++)
+		for (end = first; end < count && is_together(&placed[end], &placed[first]); end++)
 			;
-		resolve_image(&source, placed[first].image, symbols->addresses + first, end - first,
-			      symbols);
+		struct symbol_address *addresses = symbols->addresses + first;
+		if (placed[first].is_data)
+			resolve_data(&source, placed[first].image, addresses, end - first);
+		else
+			resolve_image(&source, placed[first].image, addresses, end - first,
+				      symbols);
 		progress_update(progress, end);
 	}
 	free(source.dates);

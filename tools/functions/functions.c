@@ -223,6 +223,10 @@ static void name_frame(struct functions *functions, uint32_t index, bool with_in
 	uint32_t count = 0;
 	const struct profile_symbol *symbols =
 		profile_reader_symbols(functions->reader, index, &count);
+	if (frame->flags & PROFILE_FRAME_DATA) {
+		add_to_frame(functions, FUNCTION_UNKNOWN, 0);
+		return;
+	}
 	if (count == 0)
 		add_to_frame(functions, function_without_symbol(functions, frame), 0);
 	for (uint32_t i = count; i-- > (with_inlined || count == 0 ? 0 : count - 1);) {

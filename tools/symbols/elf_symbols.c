@@ -23,6 +23,8 @@ struct symbol_search {
 	struct candidate *nearest;    /* [i]: the last to start between addresses i-1 and i */
 	struct eh_frame_table table;
 	uint64_t reach; /* of a symbol without a size */
+	/* STT_ types */
+	bool (*takes_type)(int type);
 };
 
 /* An assembler's label has no type, and an alias for the library's own use is hidden. */
@@ -46,20 +48,22 @@ static int binding_rank(const GElf_Sym *symbol)
 	}
 }
 
-static bool is_code_symbol(const GElf_Sym *symbol, GElf_Word section, const char *name)
+static bool is_code_type(int type)
+{
+	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
+}
+
+/* Labels without a type mark places, as __bss_start; those of TLS are offsets. */
+static bool is_data_type(int type)
+{
+	return type == STT_OBJECT || type == STT_COMMON;
+}
+
+static bool is_name(GElf_Word section, const char *name)
 {
 	/* $x, $d: mapping symbols of the ARM ABIs; .L: labels some assemblers leave behind */
-	if (section == SHN_UNDEF || section == SHN_ABS || !name || name[0] == '\0' ||
-	    name[0] == '$' || strncmp(name, ".L", 2) == 0)
-		return false;
-	switch (GELF_ST_TYPE(symbol->st_info)) {
-	case STT_FUNC:
-	case STT_GNU_IFUNC:
-	case STT_NOTYPE:
-		return true;
-	default:
-		return false;
-	}
+	return section != SHN_UNDEF && section != SHN_ABS && name && name[0] != '\0' &&
+	       name[0] != '$' && strncmp(name, ".L", 2) != 0;
 }
 
 static size_t leading_underscores(const char *name)
@@ -121,7 +125,7 @@ static void pass_over_symbols(struct symbol_search *search)
 		GElf_Word section = SHN_UNDEF;
 		const char *name = dwfl_module_getsym_info(search->file->module, i, &symbol,
 							   &address, &section, NULL, NULL);
-		if (!is_code_symbol(&symbol, section, name))
+		if (!is_name(section, name) || !search->takes_type(GELF_ST_TYPE(symbol.st_info)))
 			continue;
 		consider_symbol(search,
 				&(struct candidate){name, address, symbol.st_size,
@@ -187,7 +191,8 @@ static void choose_functions(struct symbol_search *search)
 	}
 }
 
-void elf_symbols_resolve(struct symbol_file *file, struct symbol_address *addresses, size_t count)
+static void resolve_types(struct symbol_file *file, struct symbol_address *addresses, size_t count,
+			  bool (*takes_type)(int type))
 {
 	struct symbol_search search = {
 		.file = file,
@@ -197,10 +202,22 @@ void elf_symbols_resolve(struct symbol_file *file, struct symbol_address *addres
 		.nearest = xalloc_zeroed(count, sizeof(*search.nearest)),
 		.table = {.file = file},
 		.reach = ELF_SYMBOLS_REACH_STRIPPED,
+		.takes_type = takes_type,
 	};
 	pass_over_symbols(&search);
 	choose_functions(&search);
 	eh_frame_close(&search.table);
 	free(search.candidates);
 	free(search.nearest);
+}
+
+void elf_symbols_resolve(struct symbol_file *file, struct symbol_address *addresses, size_t count)
+{
+	resolve_types(file, addresses, count, is_code_type);
+}
+
+void elf_symbols_resolve_data(struct symbol_file *file, struct symbol_address *addresses,
+			      size_t count)
+{
+	resolve_types(file, addresses, count, is_data_type);
 }

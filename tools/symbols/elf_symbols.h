@@ -1,5 +1,5 @@
 /*
- * Functions from symbol tables.
+ * Functions and variables from symbol tables.
  */
 #ifndef TOOLS_SYMBOLS_ELF_SYMBOLS_H
 #define TOOLS_SYMBOLS_ELF_SYMBOLS_H
@@ -21,5 +21,10 @@
 #define ELF_SYMBOLS_REACH          65536u
 #define ELF_SYMBOLS_REACH_STRIPPED 256u
 void elf_symbols_resolve(struct symbol_file *file, struct symbol_address *addresses, size_t count);
+
+/* Sets as the function of each address the variable around it (STT_OBJECT, with a size); the same
+ * preferences. */
+void elf_symbols_resolve_data(struct symbol_file *file, struct symbol_address *addresses,
+			      size_t count);
 
 #endif

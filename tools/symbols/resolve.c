@@ -26,15 +26,32 @@ static void resolve_image(struct symbol_file *file, struct symbol_address *addre
 	}
 }
 
+static enum symbol_file_status open_file(struct symbol_file *file, const struct mapped_file *mapped,
+					 const char *debug_path)
+{
+	return mapped->path[0] == '[' ? symbol_file_open_vdso(file, mapped)
+				      : symbol_file_open(file, mapped, debug_path);
+}
+
 enum symbol_file_status resolve_file(const struct mapped_file *mapped, const char *debug_path,
 				     struct symbol_address *addresses, size_t count)
 {
 	struct symbol_file file;
-	enum symbol_file_status status = mapped->path[0] == '['
-						 ? symbol_file_open_vdso(&file, mapped)
-						 : symbol_file_open(&file, mapped, debug_path);
+	enum symbol_file_status status = open_file(&file, mapped, debug_path);
 	if (status == SYMBOL_FILE_OPEN)
 		resolve_image(&file, addresses, count);
+	symbol_file_close(&file);
+	return status;
+}
+
+enum symbol_file_status resolve_file_data(const struct mapped_file *mapped, const char *debug_path,
+					  struct symbol_address *addresses, size_t count)
+{
+	struct symbol_file file;
+	enum symbol_file_status status = open_file(&file, mapped, debug_path);
+	assert(symbol_addresses_are_sorted(addresses, count));
+	if (status == SYMBOL_FILE_OPEN)
+		elf_symbols_resolve_data(&file, addresses, count);
 	symbol_file_close(&file);
 	return status;
 }

@@ -16,6 +16,11 @@
 enum symbol_file_status resolve_file(const struct mapped_file *mapped, const char *debug_path,
 				     struct symbol_address *addresses, size_t count);
 
+/* Variables around addresses of data, by the symbol tables; an address in none has no function
+ * afterwards. */
+enum symbol_file_status resolve_file_data(const struct mapped_file *mapped, const char *debug_path,
+					  struct symbol_address *addresses, size_t count);
+
 /* The running kernel's functions, from /proc/kallsyms; false if that is not readable. */
 bool resolve_kernel(struct symbol_address *addresses, size_t count);
 

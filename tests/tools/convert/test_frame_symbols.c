@@ -4,6 +4,7 @@
 #include "tests/tools/known_result.h"
 #include "tools/convert/frame_symbols.h"
 #include "tools/convert/kept_symbols.h"
+#include "tools/functions/functions.h"
 #include "tools/memory/xalloc.h"
 #include <check.h>
 #include <stdio.h>
@@ -157,6 +158,56 @@ START_TEST(test_finalize)
 }
 END_TEST
 
+#ifdef LABELS
+/* Variables and code of one image, at the same addresses too. */
+START_TEST(test_finalize_variables)
+{
+	static const struct {
+		struct profile_frame frame;
+		const char *name; /* NULL: none */
+		uint64_t start;
+	} expected[] = {
+		{{1, PROFILE_FRAME_DATA, 0x20090}, "labels_table", 0x20040},
+		{{1, 0, 0x10355}, "labels_next", 0x10350},
+		{{1, PROFILE_FRAME_DATA, 0x20008}, "labels_lock", 0x20000},
+		{{1, PROFILE_FRAME_DATA, 0x10355}, NULL, 0},
+		{{0, PROFILE_FRAME_DATA, 0x20008}, NULL, 0},
+	};
+	struct profile_writer *writer;
+	struct profile_run run = {
+		.clock = {.tsc = 1, .raw_ns = 1, .tsc_per_ns_q32 = UINT64_C(1) << 32},
+		.interval_ns = 10000000,
+		.event_name = "CPU Time",
+	};
+	struct profile_run_end end = {.command_line = "", .comment = "", .clock = run.clock};
+	struct profile_image image = {.kind = PROFILE_IMAGE_FILE};
+	uint32_t index;
+	ck_assert_uint_eq(profile_writer_create(path, &run, &writer), VT_SUCCESS);
+	ck_assert_uint_eq(profile_writer_add_image(writer, &image, LABELS, &index), VT_SUCCESS);
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		ck_assert_uint_eq(profile_writer_add_frame(writer, &expected[i].frame), VT_SUCCESS);
+	ck_assert_uint_eq(profile_writer_finish(writer, &end), VT_SUCCESS);
+	known_finalize(path);
+	struct profile_reader *reader = known_reader(path);
+	for (uint32_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		uint32_t count = 0;
+		const struct profile_symbol *symbols = profile_reader_symbols(reader, i, &count);
+		ck_assert_uint_eq(count, expected[i].name ? 1 : 0);
+		if (!expected[i].name)
+			continue;
+		ck_assert_str_eq(profile_reader_symtext(reader, symbols->name), expected[i].name);
+		ck_assert_uint_eq(symbols->start, expected[i].start);
+	}
+	/* Variables are no functions. */
+	struct functions *functions = functions_create(reader, true);
+	ck_assert_uint_eq(functions_count(functions), 5);
+	ck_assert_str_eq(functions_at(functions, 4)->name, "labels_next");
+	functions_destroy(functions);
+	profile_reader_close(reader);
+}
+END_TEST
+#endif
+
 /* Of a result that is symbols, against what is found now: a build of the program that has as
  * much, its stripped one, none at all. */
 START_TEST(test_finalize_loses_nothing)
@@ -278,6 +329,9 @@ int main(void)
 	tcase_set_timeout(cases, 60);
 	tcase_add_checked_fixture(cases, build_set_up, build_tear_down);
 	tcase_add_test(cases, test_finalize);
+#ifdef LABELS
+	tcase_add_test(cases, test_finalize_variables);
+#endif
 	tcase_add_test(cases, test_finalize_loses_nothing);
 	tcase_add_test(cases, test_finalize_takes_the_better);
 	tcase_add_test(cases, test_finalize_missing_files);

@@ -62,3 +62,32 @@ __asm__(".text\n"
 	"syscall\n"
 	".cfi_endproc\n"
 	".skip 0x200, 0x90\n");
+
+/* Variables at known addresses (linked with --section-start=.variables=0x20000). */
+__asm__(".section .variables, \"aw\"\n"
+	/* 0x20000: one under two names */
+	".globl __labels_lock\n"
+	".type __labels_lock, @object\n"
+	"__labels_lock:\n"
+	".globl labels_lock\n"
+	".type labels_lock, @object\n"
+	"labels_lock:\n"
+	".skip 0x28\n"
+	".size labels_lock, 0x28\n"
+	".size __labels_lock, 0x28\n"
+	".skip 0x18\n"
+	/* 0x20040: one of the file's own, which strip removes */
+	".type labels_table, @object\n"
+	"labels_table:\n"
+	".skip 0x100\n"
+	".size labels_table, 0x100\n"
+	/* 0x20140: the end of it is no variable, nor is a label */
+	".globl labels_end\n"
+	"labels_end:\n"
+	".skip 0x40\n"
+	".section .tbss, \"awT\", @nobits\n"
+	".globl labels_own_copy\n"
+	".type labels_own_copy, @object\n"
+	"labels_own_copy:\n"
+	".skip 0x30000\n"
+	".size labels_own_copy, 0x30000\n");

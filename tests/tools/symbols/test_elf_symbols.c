@@ -73,6 +73,45 @@ START_TEST(test_labels_stripped)
 }
 END_TEST
 
+/* Loop: whole and stripped. */
+START_TEST(test_variables)
+{
+	const struct {
+		uint64_t rva;
+		const char *name; /* NULL: none */
+		uint64_t start;
+		uint64_t size;
+	} expected[] = {
+		{0x1ffff, NULL, 0, 0},
+		{0x20000, "labels_lock", 0x20000, 0x28},
+		{0x20027, "labels_lock", 0x20000, 0x28},
+		{0x20028, NULL, 0, 0},
+		{0x20040, _i ? NULL : "labels_table", _i ? 0 : 0x20040, _i ? 0 : 0x100},
+		{0x2013f, _i ? NULL : "labels_table", _i ? 0 : 0x20040, _i ? 0 : 0x100},
+		{0x20140, NULL, 0, 0},
+		{0x20148, NULL, 0, 0},
+	};
+	const size_t count = sizeof(expected) / sizeof(expected[0]);
+	struct mapped_file identity = {.path = _i ? LABELS_STRIPPED : LABELS};
+	struct symbol_address addresses[8] = {0};
+	ck_assert_uint_eq(count, 8);
+	for (size_t i = 0; i < count; i++)
+		addresses[i].rva = expected[i].rva;
+	ck_assert_int_eq(resolve_file_data(&identity, NULL, addresses, count), SYMBOL_FILE_OPEN);
+	for (size_t i = 0; i < count; i++) {
+		const struct symbol_entry *variable = &addresses[i].function;
+		ck_assert_uint_eq(variable->start, expected[i].start);
+		ck_assert_uint_eq(variable->size, expected[i].size);
+		ck_assert(!variable->is_pseudo);
+		if (expected[i].name)
+			ck_assert_str_eq(variable->name, expected[i].name);
+		else
+			ck_assert_ptr_null(variable->name);
+		symbol_address_finish(&addresses[i]);
+	}
+}
+END_TEST
+
 START_TEST(test_function_left_out_by_the_linker)
 {
 	struct mapped_file identity = {.path = COLLECTED};
@@ -93,6 +132,7 @@ int main(void)
 	tcase_set_timeout(cases, 60);
 	tcase_add_test(cases, test_labels);
 	tcase_add_test(cases, test_labels_stripped);
+	tcase_add_loop_test(cases, test_variables, 0, 2);
 	tcase_add_test(cases, test_function_left_out_by_the_linker);
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);

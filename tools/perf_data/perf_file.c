@@ -214,8 +214,8 @@ static void write_pipe_build_ids(struct perf_file *file)
 {
 	struct perf_writer *writer = &file->writer;
 	for (size_t i = 0; i < file->info->build_id_count; i++) {
-		writer->record.size = 0;
-		add_build_id(&writer->record, &file->info->build_ids[i]);
+		writer->start = writer->records.size;
+		add_build_id(&writer->records, &file->info->build_ids[i]);
 		perf_writer_end(writer);
 	}
 }
@@ -228,8 +228,8 @@ static void begin_pipe(struct perf_file *file)
 	fwrite(magic, 1, sizeof(magic), writer->stream);
 	fwrite(&size, sizeof(size), 1, writer->stream);
 	perf_writer_begin(writer, RECORD_ATTR, 0);
-	add_attr(&writer->record, file->info);
-	perf_bytes_add_u64(&writer->record, PERF_RECORD_EVENT_ID);
+	add_attr(&writer->records, file->info);
+	perf_bytes_add_u64(&writer->records, PERF_RECORD_EVENT_ID);
 	perf_writer_end(writer);
 	for (size_t i = 0; i < FEATURE_COUNT; i++) {
 		const struct feature *feature = &features[i];
@@ -237,8 +237,8 @@ static void begin_pipe(struct perf_file *file)
 		    !has_feature(file->info, feature->bit))
 			continue;
 		perf_writer_begin(writer, RECORD_FEATURE, 0);
-		perf_bytes_add_u64(&writer->record, feature->bit);
-		feature->add(&writer->record, file->info);
+		perf_bytes_add_u64(&writer->records, feature->bit);
+		feature->add(&writer->records, file->info);
 		perf_writer_end(writer);
 	}
 	write_pipe_build_ids(file);
@@ -308,6 +308,7 @@ void perf_file_begin(struct perf_file *file, const struct perf_file_info *info, 
 void perf_file_finish(struct perf_file *file, uint64_t first_ns, uint64_t last_ns)
 {
 	FILE *stream = file->writer.stream;
+	perf_writer_flush(&file->writer);
 	if (!file->is_pipe) {
 		write_features(file, first_ns, last_ns);
 		if (fseeko(stream, 0, SEEK_SET) == 0)

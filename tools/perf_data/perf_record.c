@@ -1,6 +1,7 @@
 #include "tools/perf_data/perf_record.h"
 
 #include "tools/memory/xalloc.h"
+#include <assert.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@ enum {
 	SYMBOL_LIMIT = 256,
 	FINISHED_ROUND = 68, /* tools/perf/Documentation/perf.data-file-format.txt */
 	BUILD_ID_MAX = 20,
+	FLUSH_SIZE = 256 << 10,
 };
 
 void perf_bytes_add(struct perf_bytes *bytes, const void *more, size_t size)
@@ -50,32 +52,45 @@ void perf_bytes_add_text(struct perf_bytes *bytes, const char *text, size_t limi
 	perf_bytes_add(bytes, zeros, align - length % align);
 }
 
+void perf_writer_flush(struct perf_writer *writer)
+{
+	fwrite(writer->records.bytes, 1, writer->records.size, writer->stream);
+	writer->records.size = 0;
+}
+
 void perf_writer_finish(struct perf_writer *writer)
 {
-	free(writer->record.bytes);
+	free(writer->records.bytes);
 	*writer = (struct perf_writer){0};
 }
 
 void perf_writer_begin(struct perf_writer *writer, uint32_t type, uint16_t flags)
 {
 	const struct perf_event_header header = {.type = type, .misc = flags};
-	writer->record.size = 0;
-	perf_bytes_add(&writer->record, &header, sizeof(header));
+	writer->start = writer->records.size;
+	perf_bytes_add(&writer->records, &header, sizeof(header));
+}
+
+static void count_record(struct perf_writer *writer, size_t size)
+{
+	writer->written += size;
+	if (writer->records.size >= FLUSH_SIZE)
+		perf_writer_flush(writer);
 }
 
 void perf_writer_end(struct perf_writer *writer)
 {
-	struct perf_bytes *record = &writer->record;
-	uint16_t size = (uint16_t)record->size;
-	memcpy(record->bytes + offsetof(struct perf_event_header, size), &size, sizeof(size));
-	fwrite(record->bytes, 1, record->size, writer->stream);
-	writer->written += record->size;
+	size_t whole = writer->records.size - writer->start;
+	uint16_t size = (uint16_t)whole;
+	memcpy(writer->records.bytes + writer->start + offsetof(struct perf_event_header, size),
+	       &size, sizeof(size));
+	count_record(writer, whole);
 }
 
 /* The identity behind records that are no samples: struct sample_id of the header. */
 static void end_with_id(struct perf_writer *writer, const struct perf_task *task)
 {
-	struct perf_bytes *record = &writer->record;
+	struct perf_bytes *record = &writer->records;
 	perf_bytes_add_u32(record, task->pid);
 	perf_bytes_add_u32(record, task->tid);
 	perf_bytes_add_u64(record, task->time_ns);
@@ -87,7 +102,7 @@ static void end_with_id(struct perf_writer *writer, const struct perf_task *task
 void perf_write_comm(struct perf_writer *writer, const struct perf_task *task, const char *name,
 		     bool is_exec)
 {
-	struct perf_bytes *record = &writer->record;
+	struct perf_bytes *record = &writer->records;
 	perf_writer_begin(writer, PERF_RECORD_COMM, is_exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
 	perf_bytes_add_u32(record, task->pid);
 	perf_bytes_add_u32(record, task->tid);
@@ -98,7 +113,7 @@ void perf_write_comm(struct perf_writer *writer, const struct perf_task *task, c
 static void write_life(struct perf_writer *writer, uint32_t type, uint16_t flags,
 		       const struct perf_task *task, uint32_t parent)
 {
-	struct perf_bytes *record = &writer->record;
+	struct perf_bytes *record = &writer->records;
 	perf_writer_begin(writer, type, flags);
 	perf_bytes_add_u32(record, task->pid);
 	perf_bytes_add_u32(record, parent);
@@ -139,7 +154,7 @@ static void add_file(struct perf_bytes *record, const struct perf_mapping *mappi
 void perf_write_mapping(struct perf_writer *writer, const struct perf_task *task,
 			const struct perf_mapping *mapping)
 {
-	struct perf_bytes *record = &writer->record;
+	struct perf_bytes *record = &writer->records;
 	uint16_t flags = mapping->build_id_size > 0 ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0;
 	perf_writer_begin(writer, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | flags);
 	perf_bytes_add_u32(record, task->pid);
@@ -157,7 +172,7 @@ void perf_write_mapping(struct perf_writer *writer, const struct perf_task *task
 void perf_write_symbol(struct perf_writer *writer, uint64_t start, uint32_t length,
 		       const char *name)
 {
-	struct perf_bytes *record = &writer->record;
+	struct perf_bytes *record = &writer->records;
 	perf_writer_begin(writer, PERF_RECORD_KSYMBOL, PERF_RECORD_MISC_KERNEL);
 	perf_bytes_add_u64(record, start);
 	perf_bytes_add_u32(record, length);
@@ -166,46 +181,49 @@ void perf_write_symbol(struct perf_writer *writer, uint64_t start, uint32_t leng
 	end_with_id(writer, &(struct perf_task){.pid = UINT32_MAX});
 }
 
-static bool is_kernel(uint64_t address)
+uint64_t perf_record_context(uint64_t address)
 {
-	return address >= PERF_RECORD_KERNEL_START;
+	return address >> 63 ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER;
 }
 
-/* A marker goes before the first address, and between the kernel's and the user's. */
-static uint64_t add_chain(struct perf_bytes *record, const uint64_t *chain, size_t count)
-{
-	uint64_t added = 0;
-	for (size_t from = 0, to = 0; from < count; from = to) {
-		bool in_kernel = is_kernel(chain[from]);
-		while (to < count && is_kernel(chain[to]) == in_kernel)
-			to++;
-		perf_bytes_add_u64(record, in_kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER);
-		perf_bytes_add(record, chain + from, (to - from) * sizeof(*chain));
-		added += 1 + to - from;
-	}
-	return added;
-}
+/* What is in front of a sample's callchain, by the event's sample_type. */
+struct sample_head {
+	struct perf_event_header header;
+	uint64_t id;
+	uint64_t ip;
+	uint32_t pid, tid;
+	uint64_t time;
+	uint64_t cpu; /* and 32 bits unused */
+	uint64_t period;
+	uint64_t count; /* of the chain's entries */
+};
+_Static_assert(sizeof(struct sample_head) == 64, "no padding");
 
+/* Results are exported by the million samples: each byte is written once, in one piece. */
 void perf_write_sample(struct perf_writer *writer, const struct perf_sample *sample)
 {
-	struct perf_bytes *record = &writer->record;
-	perf_writer_begin(writer, PERF_RECORD_SAMPLE,
-			  is_kernel(sample->chain[0]) ? PERF_RECORD_MISC_KERNEL
-						      : PERF_RECORD_MISC_USER);
-	const uint64_t head[] = {
-		PERF_RECORD_EVENT_ID,
-		sample->chain[0],
-		sample->task.pid | (uint64_t)sample->task.tid << 32,
-		sample->task.time_ns,
-		sample->cpu,
-		sample->period,
+	assert(sample->count >= 2 && sample->count <= PERF_RECORD_CHAIN_MAX);
+	struct perf_bytes *records = &writer->records;
+	size_t chain_size = sample->count * sizeof(*sample->chain);
+	const struct sample_head head = {
+		.header = {.type = PERF_RECORD_SAMPLE,
+			   .misc = sample->chain[0] == PERF_CONTEXT_KERNEL ? PERF_RECORD_MISC_KERNEL
+									   : PERF_RECORD_MISC_USER,
+			   .size = (uint16_t)(sizeof(head) + chain_size)},
+		.id = PERF_RECORD_EVENT_ID,
+		.ip = sample->chain[1],
+		.pid = sample->task.pid,
+		.tid = sample->task.tid,
+		.time = sample->task.time_ns,
+		.cpu = sample->cpu,
+		.period = sample->period,
+		.count = sample->count,
 	};
-	perf_bytes_add(record, head, sizeof(head));
-	size_t place = record->size;
-	perf_bytes_add_u64(record, 0);
-	uint64_t added = add_chain(record, sample->chain, sample->count);
-	memcpy(record->bytes + place, &added, sizeof(added));
-	perf_writer_end(writer);
+	xalloc_room(&records->bytes, &records->capacity, records->size + head.header.size, 1);
+	memcpy(records->bytes + records->size, &head, sizeof(head));
+	memcpy(records->bytes + records->size + sizeof(head), sample->chain, chain_size);
+	records->size += head.header.size;
+	count_record(writer, head.header.size);
 }
 
 void perf_write_round(struct perf_writer *writer)

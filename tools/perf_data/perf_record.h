@@ -15,8 +15,9 @@
 /* The most entries of a callchain: a record's size has 16 bits. */
 #define PERF_RECORD_CHAIN_MAX 8000u
 
-/* The kernel's half of the addresses begins here. */
-#define PERF_RECORD_KERNEL_START (UINT64_C(1) << 63)
+/* The entry of a callchain in front of addresses of the given one's half, the kernel's or the
+ * user's: PERF_CONTEXT_... */
+uint64_t perf_record_context(uint64_t address);
 
 struct perf_bytes { /* all zero: none */
 	char *bytes;
@@ -32,14 +33,18 @@ void perf_bytes_add_u64(struct perf_bytes *bytes, uint64_t number);
 void perf_bytes_add_text(struct perf_bytes *bytes, const char *text, size_t limit, size_t align);
 
 struct perf_writer {
-	FILE *stream;             /* the caller's */
-	uint64_t written;         /* bytes of all records */
-	struct perf_bytes record; /* the one being made */
+	FILE *stream;              /* the caller's */
+	uint64_t written;          /* bytes of all whole records */
+	struct perf_bytes records; /* those not yet in the stream */
+	size_t start;              /* place of the one being made */
 };
 
-void perf_writer_finish(struct perf_writer *writer); /* the stream stays open */
+/* Hands all whole records to the stream. */
+void perf_writer_flush(struct perf_writer *writer);
+/* Drops what is not flushed. The stream stays open. */
+void perf_writer_finish(struct perf_writer *writer);
 
-/* A record is begun, filled through writer->record, and ended. */
+/* A record is begun, filled through writer->records, and ended. */
 void perf_writer_begin(struct perf_writer *writer, uint32_t type, uint16_t flags);
 void perf_writer_end(struct perf_writer *writer);
 
@@ -80,7 +85,8 @@ struct perf_sample {
 	struct perf_task task;
 	uint32_t cpu;
 	uint64_t period;
-	/* Addresses, innermost first, at least one and at most PERF_RECORD_CHAIN_MAX. */
+	/* Addresses, innermost first, with a context in front of the first and wherever the half
+	 * changes: at least two entries and at most PERF_RECORD_CHAIN_MAX. */
 	const uint64_t *chain;
 	size_t count;
 };

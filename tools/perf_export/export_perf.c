@@ -44,7 +44,7 @@ static void write_sample(struct perf_export *export, const struct perf_task *tas
 	struct perf_sample sample = {.task = *task,
 				     .cpu = cpu,
 				     .period = period,
-				     .chain = export->chain.addresses,
+				     .chain = export->chain.entries,
 				     .count = export->chain.count};
 	sample.task.time_ns = order_time(export, task->time_ns);
 	perf_write_sample(&export->file.writer, &sample);

@@ -12,54 +12,67 @@
 #define SPECIAL_START UINT64_C(0xfffff00000000000)
 #define SPECIAL_SIZE  0x1000u
 
-/* Room for the seams. */
-#define DEPTH_MAX (PERF_RECORD_CHAIN_MAX - 4)
+/* Room for a last frame and the seams around it, each with a context. */
+#define DEPTH_MAX (PERF_RECORD_CHAIN_MAX - 8)
 
 static uint64_t special_address(enum perf_special special)
 {
 	return SPECIAL_START + (uint64_t)special * SPECIAL_SIZE;
 }
 
-/* A stack and its addresses while the process's mappings stay. */
+/* A stack and its entries while the process's mappings stay. */
 struct perf_chain_kept {
 	uint64_t version; /* 0: none */
+	uint64_t place;   /* of the first entry, as if none had been replaced */
 	uint32_t node;
-	uint8_t state;
 	uint16_t count;
-	uint16_t capacity;
-	uint64_t *addresses;
+	uint8_t state;
 };
 
-/* Deeper ones are not kept: all together take 64 MB at most. */
-enum { KEPT_BITS = 16, KEPT_COUNT = 1 << KEPT_BITS, KEPT_DEPTH_MAX = 128 };
+/* A stack is in one of the WAYS places of its set. All together take 70 MB at most. */
+enum { SET_BITS = 16, WAYS = 4, KEPT_ENTRIES = 8 << 20 };
 
 void perf_chain_finish(struct perf_chain *chain)
 {
-	for (size_t i = 0; chain->kept && i < KEPT_COUNT; i++)
-		free(chain->kept[i].addresses);
 	free(chain->kept);
+	free(chain->kept_entries);
 	free(chain->made);
 	*chain = (struct perf_chain){.reader = chain->reader};
 }
 
-static void add_address(struct perf_chain *chain, uint64_t address)
+static void clear_chain(struct perf_chain *chain)
+{
+	chain->count = 0;
+	chain->context = 0;
+}
+
+static void add_entry(struct perf_chain *chain, uint64_t entry)
 {
 	xalloc_room(&chain->made, &chain->capacity, chain->count + 1, sizeof(*chain->made));
-	chain->made[chain->count++] = address;
-	chain->addresses = chain->made;
+	chain->made[chain->count++] = entry;
+	chain->entries = chain->made;
+}
+
+static void add_address(struct perf_chain *chain, uint64_t address)
+{
+	uint64_t context = perf_record_context(address);
+	if (context != chain->context)
+		add_entry(chain, context);
+	chain->context = context;
+	add_entry(chain, address);
 }
 
 /* Several in a row are one. */
 static void add_special(struct perf_chain *chain, enum perf_special special)
 {
 	uint64_t address = special_address(special);
-	if (chain->count == 0 || chain->addresses[chain->count - 1] != address)
+	if (chain->count == 0 || chain->made[chain->count - 1] != address)
 		add_address(chain, address);
 }
 
 void perf_chain_set_special(struct perf_chain *chain, enum perf_special special)
 {
-	chain->count = 0;
+	clear_chain(chain);
 	add_special(chain, special);
 }
 
@@ -97,7 +110,7 @@ static void make_stack(struct perf_chain *chain, struct perf_space *space,
 {
 	const struct profile_stack *stack = &sample->stack;
 	bool has_seam = false, is_guessed = false, is_cut = false;
-	chain->count = 0;
+	clear_chain(chain);
 	uint32_t outermost = add_frames(chain, space, sample->pid, stack->node, &has_seam);
 	if (chain->count == 0)
 		add_special(chain, PERF_SPECIAL_UNKNOWN);
@@ -113,15 +126,39 @@ static void make_stack(struct perf_chain *chain, struct perf_space *space,
 		add_special(chain, PERF_SPECIAL_SKIPPED);
 }
 
-static void keep_stack(const struct perf_chain *chain, struct perf_chain_kept *kept)
+static bool is_whole(const struct perf_chain *chain, const struct perf_chain_kept *kept)
 {
-	if (chain->count > kept->capacity) {
-		free(kept->addresses);
-		kept->addresses = xalloc_zeroed(chain->count, sizeof(*kept->addresses));
-		kept->capacity = (uint16_t)chain->count;
-	}
+	return chain->kept_end - kept->place <= KEPT_ENTRIES;
+}
+
+static void keep_stack(struct perf_chain *chain, struct perf_chain_kept *kept)
+{
+	uint64_t room = KEPT_ENTRIES - chain->kept_end % KEPT_ENTRIES;
+	if (room < chain->count)
+		chain->kept_end += room;
+	kept->place = chain->kept_end;
 	kept->count = (uint16_t)chain->count;
-	memcpy(kept->addresses, chain->addresses, chain->count * sizeof(*kept->addresses));
+	memcpy(&chain->kept_entries[kept->place % KEPT_ENTRIES], chain->entries,
+	       chain->count * sizeof(*chain->entries));
+	chain->kept_end += chain->count;
+}
+
+/* The kept stack; or the one to be replaced, the oldest of its set. */
+static struct perf_chain_kept *find_kept(const struct perf_chain *chain, uint64_t version,
+					 const struct profile_stack *stack)
+{
+	uint32_t hash = (stack->node ^ (uint32_t)version << 20) * UINT32_C(2654435761);
+	struct perf_chain_kept *set = &chain->kept[(hash >> (32 - SET_BITS)) * WAYS];
+	struct perf_chain_kept *oldest = set;
+	for (struct perf_chain_kept *kept = set; kept < set + WAYS; kept++) {
+		if (kept->version == version && kept->node == stack->node &&
+		    kept->state == stack->state)
+			return kept;
+		if (kept->place < oldest->place)
+			oldest = kept;
+	}
+	oldest->version = 0;
+	return oldest;
 }
 
 void perf_chain_set_stack(struct perf_chain *chain, struct perf_space *space,
@@ -129,22 +166,20 @@ void perf_chain_set_stack(struct perf_chain *chain, struct perf_space *space,
 {
 	const struct profile_stack *stack = &sample->stack;
 	uint64_t version = perf_space_version(space, sample->pid);
-	if (!chain->kept)
-		chain->kept = xalloc_zeroed(KEPT_COUNT, sizeof(*chain->kept));
-	struct perf_chain_kept *kept =
-		&chain->kept[(stack->node ^ (uint32_t)version << 20) * UINT32_C(2654435761) >>
-			     (32 - KEPT_BITS)];
-	if (kept->version == version && kept->node == stack->node && kept->state == stack->state) {
-		chain->addresses = kept->addresses;
-		chain->count = kept->count;
-		return;
+	if (!chain->kept) {
+		chain->kept = xalloc_zeroed(WAYS << SET_BITS, sizeof(*chain->kept));
+		chain->kept_entries = xalloc_zeroed(KEPT_ENTRIES, sizeof(*chain->kept_entries));
 	}
-	make_stack(chain, space, sample);
-	kept->version = chain->count > KEPT_DEPTH_MAX ? 0 : version;
-	kept->node = stack->node;
-	kept->state = stack->state;
-	if (kept->version != 0)
+	struct perf_chain_kept *kept = find_kept(chain, version, stack);
+	if (kept->version == 0 || !is_whole(chain, kept)) {
+		make_stack(chain, space, sample);
 		keep_stack(chain, kept);
+		kept->version = version;
+		kept->node = stack->node;
+		kept->state = (uint8_t)stack->state;
+	}
+	chain->entries = &chain->kept_entries[kept->place % KEPT_ENTRIES];
+	chain->count = kept->count;
 }
 
 /* A kernel frame's function as a range of addresses, if it lies below *start, that of the last one.

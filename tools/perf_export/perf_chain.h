@@ -24,11 +24,15 @@ enum perf_special {
 
 struct perf_chain { /* all zero, but for the reader: empty */
 	const struct profile_reader *reader;
-	const uint64_t *addresses; /* innermost first; at least one after each call */
+	const uint64_t *entries; /* after each call, as struct perf_sample has them */
 	size_t count;
 	uint64_t *made;
 	size_t capacity;
-	struct perf_chain_kept *kept; /* stacks seen before */
+	uint64_t context; /* of the last one made; 0: none */
+	/* Stacks seen before, and their entries one after another, the newest over the oldest. */
+	struct perf_chain_kept *kept;
+	uint64_t *kept_entries;
+	uint64_t kept_end; /* as if none had been replaced */
 };
 
 void perf_chain_finish(struct perf_chain *chain);

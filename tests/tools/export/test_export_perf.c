@@ -135,10 +135,14 @@ static void take_sample(struct reading *reading, const char *record, size_t size
 	reading->periods[tid - BUILD_TID] += take_u64(record, 48);
 	fprintf(reading->lines, "%u/%u %" PRIu64 ":", take_u32(record, 24), tid,
 		take_u64(record, 48) / 1000);
-	for (uint64_t i = 0; i < count; i++) {
+	for (uint64_t i = 0, context = 0; i < count; i++) {
 		uint64_t address = take_u64(record, 64 + 8 * i);
-		if (address >= PERF_CONTEXT_MAX)
+		if (address >= PERF_CONTEXT_MAX) {
+			ck_assert_uint_ne(address, context);
+			context = address;
 			continue;
+		}
+		ck_assert_uint_eq(context, address >> 63 ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER);
 		print_address(reading, address);
 	}
 	fputc('\n', reading->lines);

@@ -41,19 +41,7 @@ struct rows {
 void firefox_tables_finish(struct firefox_tables *tables)
 {
 	stack_tree_finish(&tables->tree);
-	free(tables->texts);
-	index_map_finish(&tables->text_map);
-}
-
-static bool is_text(const void *item, const void *wanted)
-{
-	return strcmp(*(const char *const *)item, *(const char *const *)wanted) == 0;
-}
-
-uint32_t firefox_tables_text(struct firefox_tables *tables, const char *text)
-{
-	return index_map_enter(&tables->text_map, &tables->texts, &text, sizeof(text),
-			       index_map_hash_text(&tables->text_map, text), is_text);
+	index_texts_finish(&tables->texts);
 }
 
 void firefox_tables_write_categories(struct json_writer *json)
@@ -155,7 +143,7 @@ static bool is_source(const void *item, const void *wanted)
 
 static uint32_t enter_source(struct rows *rows, const char *file)
 {
-	uint32_t text = firefox_tables_text(rows->tables, file);
+	uint32_t text = index_texts_enter(&rows->tables->texts, file);
 	return index_map_enter(&rows->source_map, &rows->sources, &text, sizeof(text),
 			       index_map_hash(&rows->source_map, &text, sizeof(text)), is_source);
 }
@@ -242,7 +230,7 @@ static void write_minus_one(struct json_writer *json)
 
 static void write_text(struct rows *rows, struct json_writer *json, const char *text)
 {
-	json_write_number(json, NULL, firefox_tables_text(rows->tables, text));
+	json_write_number(json, NULL, index_texts_enter(&rows->tables->texts, text));
 }
 
 /* A column of a table: writes the cell of a row. */
@@ -555,8 +543,8 @@ static void write_libs(const struct rows *rows, struct json_writer *json)
 static void write_texts(const struct firefox_tables *tables, struct json_writer *json)
 {
 	json_open_array(json, "stringArray");
-	for (uint32_t i = 0; i < index_map_count(&tables->text_map); i++)
-		json_write_text(json, NULL, tables->texts[i]);
+	for (uint32_t i = 0; i < index_texts_count(&tables->texts); i++)
+		json_write_text(json, NULL, tables->texts.texts[i]);
 	json_close_array(json);
 }
 

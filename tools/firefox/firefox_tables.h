@@ -6,6 +6,7 @@
 #define TOOLS_FIREFOX_FIREFOX_TABLES_H
 
 #include "tools/json/json_writer.h"
+#include "tools/memory/index_map.h"
 #include "tools/timelines/stack_tree.h"
 
 /* Kinds of code, in the order of meta.categories. */
@@ -23,14 +24,10 @@ enum firefox_category {
 
 struct firefox_tables {         /* begins with the tree's first members set */
 	struct stack_tree tree; /* by frame */
-	const char **texts;
-	struct index_map text_map;
+	struct index_texts texts;
 };
 
 void firefox_tables_finish(struct firefox_tables *tables);
-
-/* The text's number; the text must outlive the tables. */
-uint32_t firefox_tables_text(struct firefox_tables *tables, const char *text);
 
 void firefox_tables_write_categories(struct json_writer *json);
 /* The members libs and shared; nothing is entered after that. */

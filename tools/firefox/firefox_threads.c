@@ -253,7 +253,8 @@ static void cell_data(const struct writing *writing, const struct marker *marker
 
 static void cell_name(const struct writing *writing, const struct marker *marker)
 {
-	json_write_number(writing->json, NULL, firefox_tables_text(writing->tables, marker->name));
+	json_write_number(writing->json, NULL,
+			  index_texts_enter(&writing->tables->texts, marker->name));
 }
 
 static void cell_start(const struct writing *writing, const struct marker *marker)

@@ -70,7 +70,7 @@ static void write_tables(struct writing *writing)
 	for (uint32_t i = 1; i < result->image_count && writing->code == VT_SUCCESS; i++)
 		writing->code =
 			profile_writer_add_image(writing->writer, &result->images[i],
-						 result->texts[result->image_paths[i]], NULL);
+						 result->texts.texts[result->image_paths[i]], NULL);
 	for (uint32_t i = 0; i < result->frame_count && writing->code == VT_SUCCESS; i++)
 		writing->code = profile_writer_add_frame(writing->writer, &result->frames[i]);
 	for (uint32_t i = 1; i < result->node_count && writing->code == VT_SUCCESS; i++)
@@ -156,7 +156,7 @@ static size_t write_thread(struct writing *writing, uint32_t index, size_t first
 		.pid = owner->pid,
 		.tid = owner->tid,
 		.start_ns = writing->now,
-		.name = result->texts[owner->thread],
+		.name = result->texts.texts[owner->thread],
 	};
 	struct kernel_spread kernel = {.us = owner->kernel_ns / 1000};
 	size_t end = first;
@@ -183,7 +183,7 @@ static size_t write_thread(struct writing *writing, uint32_t index, size_t first
 static void write_process(struct writing *writing, const struct stack_owner_record *owner,
 			  uint64_t start_ns)
 {
-	const char *name = writing->result->texts[owner->process];
+	const char *name = writing->result->texts.texts[owner->process];
 	const struct profile_process process = {
 		.pid = owner->pid,
 		.start_ns = start_ns,
@@ -268,7 +268,7 @@ static void write_modules(struct writing *writing, const uint32_t *owners)
 			.length = mapping->length,
 			.pgoff = mapping->pgoff,
 			.rva = mapping->rva,
-			.path = result->texts[result->image_paths[i]],
+			.path = result->texts.texts[result->image_paths[i]],
 			.cs = 0x33,
 			.is_executable = i == 1,
 			.is_first = i == 1,
@@ -341,9 +341,9 @@ static TBRW_U32 write_symbols(const struct stack_result *result, const char *pat
 		return code;
 	for (size_t i = 0; i < result->symbol_count && code == VT_SUCCESS; i++) {
 		const struct stack_symbol_record *symbol = &result->symbols[i];
-		const struct profile_symbol_text text = {result->texts[symbol->name],
-							 result->texts[symbol->full],
-							 result->texts[symbol->file]};
+		const struct profile_symbol_text text = {result->texts.texts[symbol->name],
+							 result->texts.texts[symbol->full],
+							 result->texts.texts[symbol->file]};
 		code = profile_symbol_writer_add(writer, &symbol->symbol, &text);
 	}
 	if (code == VT_SUCCESS)

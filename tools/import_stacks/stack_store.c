@@ -5,23 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_text(const void *item, const void *wanted)
-{
-	return strcmp(*(const char *const *)item, *(const char *const *)wanted) == 0;
-}
-
-static uint32_t enter_text(struct stack_result *result, const char *text)
-{
-	struct index_map *map = &result->text_map;
-	const char *wanted = text ? text : "";
-	uint32_t before = index_map_count(map);
-	uint32_t index = index_map_enter(map, &result->texts, &wanted, sizeof(wanted),
-					 index_map_hash_text(map, wanted), is_text);
-	if (index == before)
-		result->texts[index] = xalloc_text(wanted);
-	return index;
-}
-
 static bool is_node(const void *item, const void *wanted)
 {
 	return memcmp(item, wanted, sizeof(struct profile_node)) == 0;
@@ -41,7 +24,7 @@ struct stack_result *stack_result_create(void)
 	static const struct profile_image unknown = {.kind = PROFILE_IMAGE_UNKNOWN};
 	static const struct profile_node root = {PROFILE_NONE, PROFILE_NONE};
 	struct stack_result *result = xalloc_zeroed(1, sizeof(*result));
-	enter_text(result, "");
+	index_texts_enter(&result->texts, "");
 	stack_result_add_image(result, &unknown, "", &(struct stack_mapping){0});
 	enter_node(result, &root);
 	return result;
@@ -58,9 +41,8 @@ void stack_result_destroy(struct stack_result *result)
 {
 	if (!result)
 		return;
-	free_texts(result->texts, index_map_count(&result->text_map));
+	index_texts_finish(&result->texts);
 	free_texts(result->warnings, result->warning_count);
-	index_map_finish(&result->text_map);
 	index_map_finish(&result->node_map);
 	index_map_finish(&result->owner_map);
 	free(result->images);
@@ -84,7 +66,7 @@ uint32_t stack_result_add_image(struct stack_result *result, const struct profil
 	xalloc_room(&result->image_paths, &result->path_capacity, count,
 		    sizeof(*result->image_paths));
 	result->images[result->image_count] = *image;
-	result->image_paths[result->image_count] = enter_text(result, path);
+	result->image_paths[result->image_count] = index_texts_enter(&result->texts, path);
 	return result->image_count++;
 }
 
@@ -117,9 +99,9 @@ void stack_result_add_symbols(struct stack_result *result, const struct stack_sy
 		record->symbol.flags = i + 1 < count ? PROFILE_SYMBOL_INLINED : 0;
 		record->symbol.line = symbols[i].line;
 		record->symbol.start = start_of(record->symbol.frame, full);
-		record->name = enter_text(result, symbols[i].name);
-		record->full = enter_text(result, full);
-		record->file = enter_text(result, symbols[i].file);
+		record->name = index_texts_enter(&result->texts, symbols[i].name);
+		record->full = index_texts_enter(&result->texts, full);
+		record->file = index_texts_enter(&result->texts, symbols[i].file);
 	}
 }
 
@@ -142,8 +124,8 @@ uint32_t stack_result_enter_owner(struct stack_result *result, const struct stac
 	const struct stack_owner_record wanted = {
 		.pid = name->pid,
 		.tid = name->tid,
-		.process = enter_text(result, name->process),
-		.thread = enter_text(result, name->thread),
+		.process = index_texts_enter(&result->texts, name->process),
+		.thread = index_texts_enter(&result->texts, name->thread),
 	};
 	const uint32_t identity[] = {wanted.pid, wanted.tid, wanted.process, wanted.thread};
 	return index_map_enter(map, &result->owners, &wanted, sizeof(wanted),
@@ -157,7 +139,7 @@ uint32_t stack_store_owner_count(const struct stack_result *result)
 
 const char *stack_result_keep(struct stack_result *result, const char *text)
 {
-	return result->texts[enter_text(result, text)];
+	return result->texts.texts[index_texts_enter(&result->texts, text)];
 }
 
 void stack_result_warn(struct stack_result *result, char *sentence)

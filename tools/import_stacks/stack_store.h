@@ -25,8 +25,7 @@ struct stack_symbol_record {
 };
 
 struct stack_result {
-	char **texts; /* text 0 is "" */
-	struct index_map text_map;
+	struct index_texts texts;       /* text 0 is "" */
 	struct profile_image *images;   /* image 0 is there, as in the file; likewise node 0 */
 	struct stack_mapping *mappings; /* of the images */
 	uint32_t *image_paths;

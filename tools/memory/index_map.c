@@ -2,6 +2,7 @@
 
 #include "tools/memory/xalloc.h"
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct item_search {
@@ -55,4 +56,29 @@ uint64_t index_map_hash(struct index_map *map, const void *bytes, size_t size)
 uint64_t index_map_hash_text(struct index_map *map, const char *text)
 {
 	return index_map_hash(map, text, strlen(text));
+}
+
+void index_texts_finish(struct index_texts *table)
+{
+	for (uint32_t i = 0; i < index_texts_count(table); i++)
+		free(table->texts[i]);
+	free(table->texts);
+	index_map_finish(&table->map);
+	*table = (struct index_texts){0};
+}
+
+static bool is_text(const void *item, const void *wanted)
+{
+	return strcmp(*(const char *const *)item, *(const char *const *)wanted) == 0;
+}
+
+uint32_t index_texts_enter(struct index_texts *table, const char *text)
+{
+	const char *wanted = text ? text : "";
+	uint32_t before = index_texts_count(table);
+	uint32_t number = index_map_enter(&table->map, &table->texts, &wanted, sizeof(wanted),
+					  index_map_hash_text(&table->map, wanted), is_text);
+	if (number == before)
+		table->texts[number] = xalloc_text(wanted);
+	return number;
 }

@@ -35,11 +35,6 @@ struct attribute {
 	uint32_t reserved; /* 0: compared too */
 };
 
-struct texts {
-	char **at;
-	struct index_map map;
-};
-
 struct bytes {
 	uint8_t *at;
 	size_t size;
@@ -48,8 +43,8 @@ struct bytes {
 
 struct otlp {
 	FILE *stream;
-	struct texts texts;              /* of the dictionary */
-	struct texts value_texts;        /* of attributes, which are in no table */
+	struct index_texts texts;        /* of the dictionary */
+	struct index_texts value_texts;  /* of attributes, which are in no table */
 	struct otlp_function *functions; /* the index is one more: 0 is no function */
 	struct index_map function_map;
 	struct attribute *attributes; /* likewise */
@@ -87,41 +82,16 @@ static void write_part(struct otlp *otlp, Otlp__ProfilesDictionary *part)
 	write_bytes(otlp, &otlp->packed);
 }
 
-static bool is_text(const void *item, const void *wanted)
-{
-	return strcmp(*(const char *const *)item, *(const char *const *)wanted) == 0;
-}
-
-/* Whether the text is new. */
-static bool keep_text(struct texts *texts, const char *text, uint32_t *index)
-{
-	struct index_map *map = &texts->map;
-	uint32_t before = index_map_count(map);
-	*index = index_map_enter(map, &texts->at, &text, sizeof(text),
-				 index_map_hash_text(map, text), is_text);
-	if (*index < before)
-		return false;
-	texts->at[*index] = xalloc_text(text);
-	return true;
-}
-
-static void finish_texts(struct texts *texts)
-{
-	for (uint32_t i = 0; i < index_map_count(&texts->map); i++)
-		free(texts->at[i]);
-	index_map_finish(&texts->map);
-	free(texts->at);
-}
-
 /* The index of a text, which is written at its first use. */
 static uint32_t enter_text(struct otlp *otlp, const char *text)
 {
-	uint32_t index;
-	if (!keep_text(&otlp->texts, text ? text : "", &index))
+	uint32_t before = index_texts_count(&otlp->texts);
+	uint32_t index = index_texts_enter(&otlp->texts, text);
+	if (index < before)
 		return index;
 	Otlp__ProfilesDictionary part = OTLP__PROFILES_DICTIONARY__INIT;
 	part.n_string_table = 1;
-	part.string_table = &otlp->texts.at[index];
+	part.string_table = &otlp->texts.texts[index];
 	write_part(otlp, &part);
 	return index;
 }
@@ -169,8 +139,8 @@ struct otlp *otlp_create(FILE *stream)
 
 void otlp_finish(struct otlp *otlp)
 {
-	finish_texts(&otlp->texts);
-	finish_texts(&otlp->value_texts);
+	index_texts_finish(&otlp->texts);
+	index_texts_finish(&otlp->value_texts);
 	index_map_finish(&otlp->function_map);
 	index_map_finish(&otlp->attribute_map);
 	free(otlp->functions);
@@ -228,7 +198,7 @@ uint32_t otlp_enter_attribute(struct otlp *otlp, const struct otlp_attribute *at
 	Otlp__AnyValue value;
 	struct attribute wanted = {.key = enter_text(otlp, attribute->key)};
 	if (attribute->text) {
-		keep_text(&otlp->value_texts, attribute->text, &wanted.text);
+		wanted.text = index_texts_enter(&otlp->value_texts, attribute->text);
 		set_text(&value, attribute->text);
 	} else {
 		wanted.kind = ATTRIBUTE_NUMBER;

@@ -17,8 +17,7 @@ struct pprof_function {
 
 struct pprof {
 	struct gzip *gzip;
-	char **texts;
-	struct index_map text_map;
+	struct index_texts texts;
 	struct pprof_function *functions; /* the id is the index and 1 */
 	struct index_map function_map;
 	uint64_t mapping_count;
@@ -40,25 +39,16 @@ static void write_part(struct pprof *pprof, const Pprof__Profile *part)
 	gzip_write(pprof->gzip, pprof->packed, size);
 }
 
-static bool is_text(const void *item, const void *wanted)
-{
-	return strcmp(*(const char *const *)item, *(const char *const *)wanted) == 0;
-}
-
 /* The index of a text, which is written at its first use. */
 static uint32_t enter_text(struct pprof *pprof, const char *text)
 {
-	struct index_map *map = &pprof->text_map;
-	const char *wanted = text ? text : "";
-	uint32_t before = index_map_count(map);
-	uint32_t index = index_map_enter(map, &pprof->texts, &wanted, sizeof(wanted),
-					 index_map_hash_text(map, wanted), is_text);
+	uint32_t before = index_texts_count(&pprof->texts);
+	uint32_t index = index_texts_enter(&pprof->texts, text);
 	if (index < before)
 		return index;
-	pprof->texts[index] = xalloc_text(wanted);
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	part.n_string_table = 1;
-	part.string_table = &pprof->texts[index];
+	part.string_table = &pprof->texts.texts[index];
 	write_part(pprof, &part);
 	return index;
 }
@@ -101,11 +91,8 @@ struct pprof *pprof_create(FILE *stream, const struct pprof_run *run)
 void pprof_finish(struct pprof *pprof)
 {
 	gzip_finish(pprof->gzip);
-	for (uint32_t i = 0; i < index_map_count(&pprof->text_map); i++)
-		free(pprof->texts[i]);
-	index_map_finish(&pprof->text_map);
+	index_texts_finish(&pprof->texts);
 	index_map_finish(&pprof->function_map);
-	free(pprof->texts);
 	free(pprof->functions);
 	free(pprof->packed);
 	free(pprof->lines);

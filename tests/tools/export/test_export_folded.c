@@ -1,9 +1,12 @@
 /* Folded stacks of results with known content. */
 #include "tests/support/suite.h"
 #include "tests/tools/known_result.h"
+#include "tools/export/folded_lines.h"
 #include <check.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const path = build_path;
 
@@ -76,6 +79,76 @@ START_TEST(test_folded_empty)
 }
 END_TEST
 
+static uint32_t draw(uint32_t limit)
+{
+	static uint32_t state = 1;
+	state = state * UINT32_C(1664525) + UINT32_C(1013904223);
+	return (state >> 16) % limit;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* Lines of names that begin alike, and go on with bytes before and behind ';', are in the order of
+ * whole texts; equal ones are one. */
+START_TEST(test_order_of_lines)
+{
+	static const char *const names[] = {"a",         "a b", "a:", "a<", "ab",
+					    "a\xc3\xa9", "",    "b",  "a;", "a\n"};
+	enum { NAMES = sizeof(names) / sizeof(names[0]), LINES = 500, SIZE = 32 };
+	static char texts[LINES][SIZE];
+	struct folded_lines lines = {0};
+	for (size_t i = 0; i < LINES; i++) {
+		uint32_t line[4], count = 1 + draw(4);
+		size_t length = 0;
+		for (uint32_t j = 0; j < count; j++) {
+			line[j] = folded_lines_name(&lines, names[draw(NAMES)]);
+			length += (size_t)snprintf(texts[i] + length, SIZE - length, "%s%s",
+						   j > 0 ? ";" : "", lines.names.texts[line[j]]);
+		}
+		folded_lines_add(&lines, line, count, 3);
+		folded_lines_add(&lines, line, count, 0);
+	}
+	qsort(texts, LINES, SIZE, compare_texts);
+	char *text, *at;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+	folded_lines_write(&lines, 2, stream);
+	fclose(stream);
+	at = text;
+	for (size_t i = 0, same = 1; i < LINES; i += same) {
+		char expected[2 * SIZE];
+		for (same = 1; i + same < LINES && strcmp(texts[i], texts[i + same]) == 0; same++)
+			;
+		int length = snprintf(expected, sizeof(expected), "%s %zu\n", texts[i],
+				      (3 * same + 1) / 2);
+		ck_assert_int_eq(strncmp(at, expected, (size_t)length), 0);
+		at += length;
+	}
+	ck_assert_str_eq(at, "");
+	free(text);
+	folded_lines_finish(&lines);
+}
+END_TEST
+
+/* Counts below half a unit are no lines. */
+START_TEST(test_small_counts)
+{
+	struct folded_lines lines = {0};
+	uint32_t line[] = {folded_lines_name(&lines, "x"), folded_lines_name(&lines, "y")};
+	char text[64] = "";
+	folded_lines_add(&lines, line, 1, 499);
+	folded_lines_add(&lines, line, 2, 1499);
+	FILE *stream = fmemopen(text, sizeof(text), "w");
+	folded_lines_write(&lines, 1000, stream);
+	fclose(stream);
+	ck_assert_str_eq(text, "x;y 1\n");
+	folded_lines_finish(&lines);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("export folded");
@@ -85,6 +158,8 @@ int main(void)
 	tcase_add_test(cases, test_folded);
 	tcase_add_loop_test(cases, test_folded_kernel_time, 0, 2);
 	tcase_add_test(cases, test_folded_empty);
+	tcase_add_test(cases, test_order_of_lines);
+	tcase_add_test(cases, test_small_counts);
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);
 }

@@ -1,9 +1,9 @@
 /* Writes a finalized result of many samples for benches: 48 threads of 3 processes in the order of
- * time, 60,000 stacks up to 60 deep, of which a thread has 10,000, 6,000 frames of 30 images, a
- * third of them with an inlined function. Samples differ in weight and have a little time in the
- * kernel, and each thread stays with a stack for some samples, as programs do. The same numbers in
- * each run.
- * Usage: bench_large_result FILE SAMPLES */
+ * time, STACKS (60,000) stacks up to 60 deep, of which a thread has a sixth, 6,000 frames of 30
+ * images, a third of them with an inlined function. Samples differ in weight and have a little time
+ * in the kernel, and each thread stays with a stack for some samples, as programs do. The same
+ * numbers in each run.
+ * Usage: bench_large_result FILE SAMPLES [STACKS] */
 #include "profile/write/writer.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,13 @@
 #define TID         2000u
 
 enum { PROCESSES = 3, THREADS = 48, IMAGES = 30, FRAMES = 6000, DEPTH_MAX = 60 };
-enum { NODES = 60000, THREAD_NODES = 10000 };
+enum { NODES = 60000, THREAD_PARTS = 6 };
+
+/* How much of it. */
+struct extent {
+	uint64_t samples;
+	uint32_t nodes;
+};
 
 struct thread {
 	uint64_t samples, cpu_ns, kernel_ns;
@@ -78,15 +84,12 @@ static void add_image(struct profile_writer *writer, uint32_t number)
 	}
 }
 
-static void add_code(struct profile_writer *writer)
+static void add_nodes(struct profile_writer *writer, uint32_t count)
 {
-	uint8_t depths[NODES + 1] = {0};
-	for (uint32_t i = 0; i < IMAGES; i++)
-		add_image(writer, i);
-	for (uint32_t i = 0; i < FRAMES; i++)
-		OK(profile_writer_add_frame(writer, &(struct profile_frame){.image = 1 + i % IMAGES,
-									    .rva = rva_of(i)}));
-	for (uint32_t i = 1; i <= NODES; i++) {
+	uint8_t *depths = calloc((size_t)count + 1, sizeof(*depths));
+	if (!depths)
+		exit(2);
+	for (uint32_t i = 1; i <= count; i++) {
 		/* One of the last ones: deep stacks. */
 		uint32_t parent = i - 1 > 40 ? i - 1 - draw(40) : 0;
 		if (depths[parent] >= DEPTH_MAX)
@@ -94,15 +97,26 @@ static void add_code(struct profile_writer *writer)
 		depths[i] = (uint8_t)(depths[parent] + 1);
 		OK(profile_writer_add_node(writer, &(struct profile_node){parent, draw(FRAMES)}));
 	}
+	free(depths);
 }
 
-static void add_sample(struct profile_writer *writer, struct thread *threads, uint64_t number)
+static void add_code(struct profile_writer *writer, uint32_t nodes)
 {
-	uint32_t index = draw(THREADS);
+	for (uint32_t i = 0; i < IMAGES; i++)
+		add_image(writer, i);
+	for (uint32_t i = 0; i < FRAMES; i++)
+		OK(profile_writer_add_frame(writer, &(struct profile_frame){.image = 1 + i % IMAGES,
+									    .rva = rva_of(i)}));
+	add_nodes(writer, nodes);
+}
+
+static void add_sample(struct profile_writer *writer, struct thread *threads, uint32_t nodes,
+		       uint64_t number)
+{
+	uint32_t index = draw(THREADS), part = nodes / THREAD_PARTS;
 	struct thread *thread = &threads[index];
 	if (thread->samples == 0 || draw(3) == 0)
-		thread->node =
-			1 + index % (NODES / THREAD_NODES) * THREAD_NODES + draw(THREAD_NODES);
+		thread->node = 1 + index % THREAD_PARTS * part + draw(part);
 	struct profile_sample sample = {
 		.time_ns = START_NS + number * STEP_NS,
 		.ip = UINT64_C(0x7f0000000000) + 64 * (number % 1000),
@@ -182,7 +196,7 @@ static void write_symbols(const char *path)
 	OK(profile_symbol_writer_finish(writer));
 }
 
-static void write_result(const char *path, uint64_t samples)
+static void write_result(const char *path, const struct extent *extent)
 {
 	static struct thread threads[THREADS];
 	struct profile_writer *writer;
@@ -193,27 +207,28 @@ static void write_result(const char *path, uint64_t samples)
 	};
 	struct profile_run_end end = {.command_line = "service", .comment = "", .clock = run.clock};
 	OK(profile_writer_create(path, &run, &writer));
-	add_code(writer);
-	for (uint64_t i = 0; i < samples; i++)
-		add_sample(writer, threads, i);
+	add_code(writer, extent->nodes);
+	for (uint64_t i = 0; i < extent->samples; i++)
+		add_sample(writer, threads, extent->nodes, i);
 	add_lives(writer, threads);
 	OK(profile_writer_add_note(writer, PROFILE_NOTE_INTERVAL, START_NS, INTERVAL_NS, 0, 0,
 				   NULL));
 	OK(profile_writer_add_note(writer, PROFILE_NOTE_SAMPLING, START_NS,
 				   PROFILE_SAMPLING_THREADS, 0, 0, NULL));
-	end.clock.raw_ns += samples * STEP_NS;
-	end.clock.tsc += 2 * samples * STEP_NS;
+	end.clock.raw_ns += extent->samples * STEP_NS;
+	end.clock.tsc += 2 * extent->samples * STEP_NS;
 	OK(profile_writer_finish(writer, &end));
 }
 
 int main(int argc, char **argv)
 {
-	uint64_t samples = argc == 3 ? strtoull(argv[2], NULL, 10) : 0;
-	if (samples == 0) {
-		fprintf(stderr, "usage: bench_large_result FILE SAMPLES\n");
+	const struct extent extent = {argc > 2 ? strtoull(argv[2], NULL, 10) : 0,
+				      argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : NODES};
+	if (argc > 4 || extent.samples == 0 || extent.nodes < THREAD_PARTS) {
+		fprintf(stderr, "usage: bench_large_result FILE SAMPLES [STACKS]\n");
 		return 2;
 	}
-	write_result(argv[1], samples);
+	write_result(argv[1], &extent);
 	write_symbols(argv[1]);
 	return 0;
 }

@@ -42,6 +42,10 @@ enum uw_arch {
 /* User registers at the sample, indexed by DWARF register number; 32-bit ones are zero-extended. */
 struct uw_regs {
 	uint64_t value[UW_REGS_MAX];
+	/* Bit n: register n is not known, and value[n] says nothing. The stack pointer and the
+	 * program counter always are. A walk that depends on another one ends there
+	 * (UW_STOP_NO_INFO), and neither uses nor makes history. */
+	uint64_t unknown;
 };
 
 /* A copy of the target's stack from its stack pointer up or, with the red zone of leaf functions,

@@ -107,7 +107,7 @@ static bool settle_registers(struct uw_walk *walk)
 	assert(walk->behind <= walk->count);
 	if (walk->regs) {
 		memcpy(state->reg, walk->regs->value, sizeof(state->reg));
-		state->known = (UINT64_C(1) << walk->machine->regs) - 1;
+		state->known = ((UINT64_C(1) << walk->machine->regs) - 1) & ~walk->regs->unknown;
 		state->ip = walk->regs->value[walk->machine->ip];
 		state->exact = true;
 		walk->regs = NULL;
@@ -444,7 +444,8 @@ static void begin_walk(struct uw_walk *walk, struct uw_space *space, const struc
 	walk->ip = regs->value[machine->ip];
 	walk->sp = regs->value[machine->sp];
 	walk->fp = regs->value[machine->fp];
-	walk->exact = walk->knows_fp = true;
+	walk->exact = true;
+	walk->knows_fp = (regs->unknown >> machine->fp & 1) == 0;
 	walk->left_copy = false;
 	walk->source = UW_SOURCE_SAMPLE;
 	walk->root = UW_ROOT_TOLD;
@@ -465,12 +466,15 @@ size_t uw_walk_reuse(struct uw_space *space, struct uw_history *history, const s
 	begin_walk(&walk, space, regs, stack);
 	walk.frames = frames;
 	walk.max = max_frames < UW_DEPTH_MAX ? max_frames : UW_DEPTH_MAX;
-	/* History knows x86 frames only. */
-	if (!uw_machine_pushes(walk.machine))
+	/* History knows x86 frames only, and their frame pointers. */
+	if (!uw_machine_pushes(walk.machine) || regs->unknown != 0)
 		history = NULL;
 	if (history)
 		uw_history_begin(history, space);
 	*stop = run_walk(&walk, history, reused);
+	/* Rules of a frame that need a register which nobody knows contradict nothing. */
+	if (regs->unknown != 0 && *stop == UW_STOP_BAD_INFO)
+		*stop = UW_STOP_NO_INFO;
 	space->counts.frames_reused += *reused;
 	return count_walk(&walk);
 }

@@ -284,7 +284,7 @@ END_TEST
 START_TEST(closed_when_unused)
 {
 	struct uw_space *space = uw_space_create(UW_ARCH_X86_64);
-	struct uw_regs regs = {{0}};
+	struct uw_regs regs = {0};
 	struct uw_stack stack = {.base = 0x7000, .bytes = (const uint8_t *)"", .requested = 8};
 	struct uw_frame frame;
 	struct uw_module *module;

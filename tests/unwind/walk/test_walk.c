@@ -257,6 +257,48 @@ START_TEST(truncated_copies)
 }
 END_TEST
 
+/* Makes registers unknown, with values that lead nowhere. */
+static void forget_registers(uint64_t unknown)
+{
+	for (size_t i = 0; i < UW_REGS_MAX; i++)
+		if (unknown >> i & 1)
+			sample.regs.value[i] = sample.regs.value[7] + 16 * i;
+	sample.regs.unknown = unknown;
+}
+
+/* Of a caller only the registers count that a function preserves. */
+START_TEST(clobbered_registers_unknown)
+{
+	uint64_t preserved = 1u << 3 | 1u << 6 | 0xfu << 12 | 1u << 7 | 1u << 16;
+
+	run_chain();
+	forget_registers(~preserved);
+	assert_complete();
+}
+END_TEST
+
+/* The chain has frames by rbp: the walk may end where nobody saved it, and is right so far. */
+START_TEST(only_sp_and_pc_known)
+{
+	struct uw_history *history = uw_history_create();
+	enum uw_stop stop;
+	size_t reused;
+
+	run_chain();
+	forget_registers(~(1u << 7 | 1u << 16));
+	for (int i = 0; i < 2; i++) {
+		size_t count = uw_walk_reuse(space, history, &sample.regs, &sample.stack, frames,
+					     FRAMES_MAX, &stop, &reused);
+		ck_assert_uint_ge(count, 2);
+		ck_assert_int_eq(stop, count == noted_count + 1 ? UW_STOP_ROOT : UW_STOP_NO_INFO);
+		for (size_t n = 1; n < count; n++)
+			ck_assert_uint_eq(frames[n].ip, noted[n - 1]);
+		ck_assert_uint_eq(reused, 0);
+	}
+	uw_history_destroy(history);
+}
+END_TEST
+
 START_TEST(depth_limit)
 {
 	enum uw_stop stop;
@@ -349,6 +391,8 @@ static Suite *walk_suite(void)
 	tcase_add_test(tcase, callback_through_libc);
 	tcase_add_test(tcase, thread_root);
 	tcase_add_test(tcase, truncated_copies);
+	tcase_add_test(tcase, clobbered_registers_unknown);
+	tcase_add_test(tcase, only_sp_and_pc_known);
 	tcase_add_test(tcase, depth_limit);
 	tcase_add_test(tcase, space_counts);
 	tcase_add_test(tcase, contradictions);

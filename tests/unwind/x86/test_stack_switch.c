@@ -44,7 +44,7 @@ static size_t walk(uint64_t ip)
 				 .bytes = (const uint8_t *)words,
 				 .size = sizeof(words),
 				 .requested = sizeof(words)};
-	struct uw_regs regs = {{0}};
+	struct uw_regs regs = {0};
 
 	regs.value[REG_NUM_RIP] = ip;
 	regs.value[REG_NUM_RSP] = base;

@@ -175,13 +175,8 @@ static void note_cut(struct stacks *stacks, struct found *found, struct profile_
 			found->count - found->guessed);
 }
 
-static void walk(struct stacks *stacks, struct found *found, struct profile_stack *stack)
+static void explain_walk(const struct found *found, enum uw_stop stop, struct profile_stack *stack)
 {
-	enum uw_stop stop;
-	size_t reused;
-	bool remembers =
-		stack_memory_remember(found->source->memory, stacks->tree, stacks->collapse);
-	found->count = walk_frames(stacks, found, &stop, &reused);
 	stack->state = stop == UW_STOP_ROOT ? PROFILE_STACK_COMPLETE : PROFILE_STACK_SKIPPED;
 	stack->reason = skip_reasons[stop];
 	assert(found->count <= UW_DEPTH_MAX); /* behind are the guessed frames */
@@ -190,6 +185,27 @@ static void walk(struct stacks *stacks, struct found *found, struct profile_stac
 	 * gap. A pointer to another stack is not: a word from a gap is no address. */
 	if (found->source->has_gaps && (stop == UW_STOP_BAD_INFO || stop == UW_STOP_NO_INFO))
 		stack->reason = PROFILE_SKIP_NOT_RESIDENT;
+}
+
+/* Walks a stack without a memory: nothing is guessed, counted or kept. */
+static void walk_alone(struct stacks *stacks, struct found *found, struct profile_stack *stack)
+{
+	const struct stack_origin *source = found->source;
+	enum uw_stop stop;
+	size_t reused;
+	found->count = uw_walk_reuse(source->space, NULL, source->regs, source->copy,
+				     stacks->frames, UW_DEPTH_MAX, &stop, &reused);
+	explain_walk(found, stop, stack);
+}
+
+static void walk(struct stacks *stacks, struct found *found, struct profile_stack *stack)
+{
+	enum uw_stop stop;
+	size_t reused;
+	bool remembers =
+		stack_memory_remember(found->source->memory, stacks->tree, stacks->collapse);
+	found->count = walk_frames(stacks, found, &stop, &reused);
+	explain_walk(found, stop, stack);
 	if (remembers && (found->is_deep || stacks->guess_trial != TRIAL_DEEP))
 		guess_grow_old(found->source->memory->guess);
 	if (remembers && stop == UW_STOP_ROOT)
@@ -319,6 +335,10 @@ static void find_frames(struct stacks *stacks, struct found *found, enum stack_e
 		stack->reason = PROFILE_SKIP_NO_MEMORY;
 		return;
 	}
+	if (extent == STACK_WALKED && !source->memory) {
+		walk_alone(stacks, found, stack);
+		return;
+	}
 	if (extent == STACK_WALKED) {
 		assert(source->regs && source->copy);
 		stacks->copy_size = source->copy->requested;
@@ -353,13 +373,22 @@ void stacks_node(struct stacks *stacks, const struct stack_origin *source, enum 
 						.state = PROFILE_STACK_SKIPPED,
 						.reason = PROFILE_SKIP_NO_MEMORY,
 						.kernel_us = stack->kernel_us};
-		stack_memory_forget(source->memory);
+		if (source->memory)
+			stack_memory_forget(source->memory);
 		return;
 	}
 	if (stack->state == PROFILE_STACK_GUESSED)
 		stack->verified = saturate(found.count - found.guessed + source->inner_count);
 	stack->collapsed = saturate(chain_collapsed(found.chain));
 	stack->node = node;
+}
+
+uint32_t stacks_data_node(struct stacks *stacks, uint32_t image, uint64_t rva)
+{
+	struct profile_frame place = {.image = image, .flags = PROFILE_FRAME_DATA, .rva = rva};
+	uint32_t frame = tree_frame(stacks->tree, &place, 0).id;
+	uint32_t node = tree_child(stacks->tree, 0, frame, tree_hash(0, frame));
+	return node == PROFILE_NONE ? 0 : node;
 }
 
 void stacks_learn(struct stacks *stacks, const struct stack_origin *source)

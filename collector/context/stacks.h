@@ -33,8 +33,10 @@ struct stack_chain {
 
 /* A stack's registers, copy and surroundings. All is borrowed for the call. */
 struct stack_origin {
-	struct uw_space *space;      /* NULL: there was no memory for one */
-	struct stack_memory *memory; /* of the thread */
+	struct uw_space *space; /* NULL: there was no memory for one */
+	/* Of the thread. NULL: nothing is remembered or guessed, and the walk is not counted, since
+	 * the stack is none of a sample. */
+	struct stack_memory *memory;
 	uint64_t map_version; /* of the process: a new version forgets the thread's guesses */
 	const struct uw_regs *regs;
 	uint64_t ip; /* of regs */
@@ -62,6 +64,9 @@ enum stack_extent {
  */
 void stacks_node(struct stacks *stacks, const struct stack_origin *source, enum stack_extent extent,
 		 struct profile_stack *stack);
+
+/* The node right below the root of a variable at an address of an image; 0: out of memory. */
+uint32_t stacks_data_node(struct stacks *stacks, uint32_t image, uint64_t rva);
 
 /* Walks a deep copy only to learn from it for later stacks: it is larger than the copies that
  * become nodes. */

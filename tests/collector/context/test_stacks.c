@@ -78,6 +78,33 @@ START_TEST(node_and_state)
 }
 END_TEST
 
+/* A stack of no sample: its node is that of the samples there, and nothing else is left of it. */
+START_TEST(no_memory)
+{
+	struct profile_stack stack = node_of(NULL, STACK_WALKED);
+	ck_assert_uint_eq(stack.node, 3);
+	ck_assert_int_eq(stack.state, PROFILE_STACK_COMPLETE);
+	fake_walk_set("cba", UW_STOP_TRUNCATED);
+	stack = node_of(NULL, STACK_WALKED);
+	ck_assert_uint_eq(stack.node, 3);
+	ck_assert_int_eq(stack.state, PROFILE_STACK_SKIPPED);
+	ck_assert_int_eq(stack.reason, PROFILE_SKIP_TRUNCATED);
+	stacks_emit(stacks);
+	ck_assert_uint_eq(fake_emit_unwinding(emit, PROFILE_UNWINDING_RUN).walks, 0);
+	ck_assert_uint_eq(node_of(&memory, STACK_WALKED).node, 3);
+}
+END_TEST
+
+START_TEST(variable)
+{
+	uint32_t node = stacks_data_node(stacks, 7, 0x1000);
+	ck_assert_uint_eq(node, 1);
+	ck_assert_uint_eq(fake_emit_node(emit, node).parent, 0);
+	ck_assert_uint_eq(stacks_data_node(stacks, 7, 0x1000), node);
+	ck_assert_uint_ne(stacks_data_node(stacks, 7, 0x1008), node);
+}
+END_TEST
+
 /* Two threads in the same place are at one node; each has its own memory. */
 START_TEST(threads_share_nodes)
 {
@@ -217,6 +244,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, node_and_state);
+	tcase_add_test(tcase, no_memory);
+	tcase_add_test(tcase, variable);
 	tcase_add_test(tcase, threads_share_nodes);
 	tcase_add_test(tcase, leaf_only);
 	tcase_add_test(tcase, inner_frames);

@@ -305,6 +305,7 @@ void tracker_apply(struct tracker *tracker, const struct record *record)
 		break;
 	case RECORD_SAMPLE:
 	case RECORD_ENDING:
+	case RECORD_LOOK:
 	case RECORD_OTHER:
 		break;
 	}

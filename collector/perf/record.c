@@ -16,7 +16,8 @@ struct trailer {
 	uint32_t reserved;
 };
 
-_Static_assert(sizeof(struct trailer) == 24, "as perf_event_open(2) has sample_id, without holes");
+_Static_assert(sizeof(struct trailer) == RECORD_TRAILER_SIZE,
+	       "as perf_event_open(2) has sample_id, without holes");
 _Static_assert(offsetof(struct stack_chunk, magic) == sizeof(uint32_t) &&
 		       offsetof(struct thread_account, magic) == sizeof(uint32_t),
 	       "both lie behind the size of the raw field, which is read apart");
@@ -389,6 +390,22 @@ bool record_decode_event(const void *bytes, size_t size, struct record *record)
 	memset(record, 0, sizeof(*record));
 	return open_cursor(bytes, size, &header, &cursor) && header.type != PERF_RECORD_SAMPLE &&
 	       decode_event(&header, &cursor, record);
+}
+
+bool record_decode_switch(uint32_t type, uint16_t misc,
+			  const uint8_t trailer[static RECORD_TRAILER_SIZE],
+			  struct record_switch *found)
+{
+	struct trailer task;
+	if (type != PERF_RECORD_SWITCH && type != PERF_RECORD_EXIT)
+		return false;
+	memcpy(&task, trailer, sizeof(task));
+	*found = (struct record_switch){task.time, task.pid, task.tid, RECORD_ENDED};
+	if (type == PERF_RECORD_SWITCH)
+		found->kind = !(misc & PERF_RECORD_MISC_SWITCH_OUT)        ? RECORD_SWITCHED_IN
+			      : misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? RECORD_PREEMPTED
+									   : RECORD_BLOCKED;
+	return true;
 }
 
 bool record_time(const void *bytes, size_t size, uint64_t *time_ns)

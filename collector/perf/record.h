@@ -36,7 +36,8 @@ enum record_kind {
 	RECORD_ENDING,  /* by BPF: a sample of an ending thread, after its RECORD_EXIT */
 	RECORD_LOST,
 	RECORD_THROTTLE,
-	RECORD_UNTHROTTLE
+	RECORD_UNTHROTTLE,
+	RECORD_LOOK /* by the observer (waits/observer.h): a thread's call while it blocks */
 };
 
 enum record_registers {
@@ -106,6 +107,24 @@ struct record_mmap {
 	const char *path; /* NUL-terminated inside the record */
 };
 
+/* A system call in which a thread blocks. */
+struct record_call {
+	uint64_t begin_ns; /* no call before this time is meant */
+	uint64_t arguments[6];
+	uint16_t number; /* of the task's own machine: of 32-bit code, its own numbers;
+			    PROFILE_NO_SYSCALL: it blocks in no call, but in a page fault */
+};
+
+/* Registers are the stack pointer and the program counter alone (sample.regs.unknown). */
+struct record_look {
+	struct record_sample sample; /* of this abi, regs and stack */
+	struct record_call call;     /* read between begin_ns and the record's time */
+	const char *file; /* what the descriptor in arguments[0] leads to, as in /proc; NULL: the
+			     call has none, or nobody may know */
+	bool is_stopped;  /* by a signal or a debugger */
+	int error; /* not 0: nobody may look at the process (errno), and the rest says nothing */
+};
+
 struct record {
 	enum record_kind kind;
 	uint32_t source; /* index of its source (stream/source.h) */
@@ -116,6 +135,7 @@ struct record {
 	union {
 		struct record_sample sample; /* SAMPLE and ENDING; of this in_kernel, period and,
 						with kernel frames, the callchain */
+		struct record_look look;     /* LOOK; `sample` is its sample too */
 		struct record_mmap mmap;
 		struct {
 			const char *name; /* NUL-terminated inside the record */
@@ -142,6 +162,22 @@ bool record_decode(const struct record_format *format, const void *bytes, size_t
 /* Decodes a record that is no sample, of header.size = size bytes without what sample_id_all adds;
  * of time, task and CPU only what its kind has itself. false as above. */
 bool record_decode_event(const void *bytes, size_t size, struct record *record);
+
+/* A thread's switch or end, for those who watch a ring (ring_next_switch). */
+enum record_switch_kind { RECORD_SWITCHED_IN, RECORD_BLOCKED, RECORD_PREEMPTED, RECORD_ENDED };
+struct record_switch {
+	uint64_t time_ns;
+	uint32_t pid;
+	uint32_t tid;
+	enum record_switch_kind kind;
+};
+
+/* Decodes a record of that kind by its type, its misc field and the last RECORD_TRAILER_SIZE bytes;
+ * false: it is of another kind. */
+enum { RECORD_TRAILER_SIZE = 24 };
+bool record_decode_switch(uint32_t type, uint16_t misc,
+			  const uint8_t trailer[static RECORD_TRAILER_SIZE],
+			  struct record_switch *found);
 
 /* Only the time, cheaply. false as above. */
 bool record_time(const void *bytes, size_t size, uint64_t *time_ns);

@@ -1,5 +1,6 @@
 #include "collector/perf/ring.h"
 
+#include "collector/perf/record.h"
 #include <assert.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -124,24 +125,60 @@ static bool hash_file(const struct ring *ring, const struct perf_event_header *h
 	return true;
 }
 
-bool ring_next_file(const struct ring *ring, uint64_t *seen, uint64_t *file)
+/* Steps to the record at *seen, or the first one not consumed since: its header and its position;
+ * *seen moves on behind it. false: there is none. */
+static bool step(const struct ring *ring, uint64_t head, uint64_t *seen,
+		 struct perf_event_header *header, uint64_t *position)
 {
-	const struct perf_event_mmap_page *page = ring->page;
-	struct perf_event_header header;
-	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE); /* as ring_refresh */
-	uint64_t position = *seen > ring->tail ? *seen : ring->tail;
+	*position = *seen > ring->tail ? *seen : ring->tail;
 	/* Records are multiples of 8 bytes. Other bytes end the search, as they end the ring's. */
-	while (position % 8 == 0 && head - position >= sizeof(header) &&
-	       head - position <= ring->size) {
-		memcpy(&header, ring->data + (position & (ring->size - 1)), sizeof(header));
-		if (header.size < sizeof(header) || header.size > head - position)
-			break;
-		*seen = position + header.size;
-		if (hash_file(ring, &header, position, file))
+	if (*position % 8 == 0 && head - *position >= sizeof(*header) &&
+	    head - *position <= ring->size) {
+		memcpy(header, ring->data + (*position & (ring->size - 1)), sizeof(*header));
+		if (header->size >= sizeof(*header) && header->size <= head - *position) {
+			*seen = *position + header->size;
 			return true;
-		position += header.size;
+		}
 	}
 	*seen = head;
+	return false;
+}
+
+static uint64_t visible_head(const struct ring *ring)
+{
+	const struct perf_event_mmap_page *page = ring->page;
+	return __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE); /* as ring_refresh */
+}
+
+bool ring_next_file(const struct ring *ring, uint64_t *seen, uint64_t *file)
+{
+	uint64_t head = visible_head(ring);
+	struct perf_event_header header;
+	uint64_t position;
+	while (step(ring, head, seen, &header, &position))
+		if (hash_file(ring, &header, position, file))
+			return true;
+	return false;
+}
+
+bool ring_next_switch(const struct ring *ring, uint64_t *seen, struct record_switch *found)
+{
+	uint64_t head = visible_head(ring);
+	uint64_t mask = ring->size - 1;
+	struct perf_event_header header;
+	uint64_t position;
+	while (step(ring, head, seen, &header, &position)) {
+		uint64_t trailer[RECORD_TRAILER_SIZE / 8];
+		if ((header.type != PERF_RECORD_SWITCH && header.type != PERF_RECORD_EXIT) ||
+		    header.size < sizeof(header) + sizeof(trailer) || header.size % 8 != 0)
+			continue;
+		/* The trailer may wrap, a word of it does not. */
+		position += header.size - sizeof(trailer);
+		for (size_t i = 0; i < RECORD_TRAILER_SIZE / 8; i++)
+			memcpy(&trailer[i], ring->data + ((position + 8 * i) & mask), 8);
+		if (record_decode_switch(header.type, header.misc, (const uint8_t *)trailer, found))
+			return true;
+	}
 	return false;
 }
 

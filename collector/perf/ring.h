@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct record_switch;
+
 struct ring {
 	int fd;     /* the ring's event; borrowed */
 	void *page; /* the control page, followed by the data */
@@ -44,6 +46,10 @@ void ring_consume(struct ring *ring, size_t size);
  * record. *file is a hash of the file's identity: path, and inode or build-id. May run in a second
  * thread, as long as the ring's own thread consumes nothing. */
 bool ring_next_file(const struct ring *ring, uint64_t *seen, uint64_t *file);
+
+/* The next switch or end of a thread among the records since *seen, as ring_next_file; *seen moves
+ * on behind it. */
+bool ring_next_switch(const struct ring *ring, uint64_t *seen, struct record_switch *found);
 
 /* Bytes not writable by the kernel at the moment. Reads the control page only: may run in a second
  * thread. */

@@ -1,6 +1,7 @@
 #include "collector/stream/drain.h"
 
 #include "collector/machine/clock.h"
+#include "collector/perf/record.h"
 #include "collector/perf/sampler.h"
 #include "collector/stream/assembly.h"
 #include "collector/stream/merge.h"
@@ -41,8 +42,12 @@ struct drain {
 	 * members below, the rings, and putting into the queue. */
 	pthread_mutex_t lock;
 	struct record_format format;
-	struct source *sources; /* the rings */
+	struct source *sources; /* the rings, then others */
+	size_t source_count;
 	struct merge *merge;
+	drain_watcher *watcher; /* NULL: nobody watches */
+	void *watcher_user;
+	uint64_t *watched; /* position of the watcher, per ring */
 	struct assembly *assembly;
 	uint64_t copied;
 	uint32_t share; /* of the stacks to keep */
@@ -65,6 +70,7 @@ static struct merge *create_merge(struct drain *drain)
 	for (size_t i = 0; drain->sources && i < count; i++)
 		drain->sources[i] =
 			(struct source){&source_ring, &drain->sampler->rings[i], &drain->format};
+	drain->source_count = count;
 	return drain->sources ? merge_create(drain->sources, count) : NULL;
 }
 
@@ -84,10 +90,11 @@ struct drain *drain_create(struct sampler *sampler)
 	drain->bytes = malloc(RECORD_COPY_MAX);
 	drain->polls = calloc(count + 1, sizeof(*drain->polls));
 	drain->looked = calloc(count, sizeof(*drain->looked));
+	drain->watched = calloc(count, sizeof(*drain->watched));
 	if (drain->polls)
 		drain->polls[0] = (struct pollfd){.fd = -1, .events = POLLIN};
 	if (!drain->bytes || !drain->queue || !drain->merge || !drain->assembly || !drain->behind ||
-	    !drain->polls || !drain->looked) {
+	    !drain->polls || !drain->looked || !drain->watched) {
 		int error = errno;
 		drain_destroy(drain);
 		errno = error;
@@ -130,7 +137,66 @@ void drain_destroy(struct drain *drain)
 	free(drain->behind);
 	free(drain->polls);
 	free(drain->looked);
+	free(drain->watched);
 	free(drain);
+}
+
+bool drain_add_source(struct drain *drain, const struct source *source)
+{
+	size_t count = drain->source_count;
+	struct source *sources = calloc(count + 1, sizeof(*sources));
+	struct merge *merge = sources ? merge_create(sources, count + 1) : NULL;
+	if (!merge) {
+		free(sources);
+		return false;
+	}
+	memcpy(sources, drain->sources, count * sizeof(*sources));
+	sources[count] = *source;
+	merge_destroy(drain->merge);
+	free(drain->sources);
+	drain->merge = merge;
+	drain->sources = sources;
+	drain->source_count = count + 1;
+	return true;
+}
+
+void drain_set_watcher(struct drain *drain, drain_watcher *watcher, void *user)
+{
+	drain->watcher = watcher;
+	drain->watcher_user = user;
+}
+
+/* Shows the rings' records to the watcher, with the lock held. */
+static void show_switches(struct drain *drain)
+{
+	struct record_switch found;
+	for (size_t i = 0; drain->watcher && i < drain->sampler->cpus.count; i++)
+		while (ring_next_switch(&drain->sampler->rings[i], &drain->watched[i], &found))
+			drain->watcher(&found, drain->watcher_user);
+}
+
+void drain_lock(struct drain *drain)
+{
+	pthread_mutex_lock(&drain->lock);
+}
+
+void drain_unlock(struct drain *drain)
+{
+	pthread_mutex_unlock(&drain->lock);
+}
+
+void drain_watch(struct drain *drain)
+{
+	drain_lock(drain);
+	show_switches(drain);
+	drain_unlock(drain);
+}
+
+/* Begins a round of the merge; the records it takes are shown to the watcher first. */
+static void begin_merge(struct drain *drain, uint64_t limit_ns)
+{
+	merge_begin(drain->merge, limit_ns);
+	show_switches(drain);
 }
 
 /* Draws whether a tick is a sample, and whether its stack is kept by the share. The draws are
@@ -156,6 +222,8 @@ static void choose(struct drain *drain, struct record *record)
 static bool complete(struct drain *drain, struct record *record)
 {
 	struct record unfinished;
+	if (record->source >= drain->sampler->cpus.count)
+		return true;
 	if (assembly_cut(drain->assembly, record->source, record, &unfinished))
 		queue_put(drain->queue, &unfinished);
 	if (!assembly_add(drain->assembly, record))
@@ -209,7 +277,7 @@ static bool move_all(struct drain *drain)
 {
 	bool more = true;
 	pthread_mutex_lock(&drain->lock);
-	merge_begin(drain->merge, clock_now() - VISIBLE_NS);
+	begin_merge(drain, clock_now() - VISIBLE_NS);
 	while (more) {
 		bool has_room = queue_prepare(drain->queue);
 		if (has_room)
@@ -331,7 +399,7 @@ static void begin_in_place(struct drain *drain)
 	pthread_mutex_lock(&drain->lock);
 	drain->in_place = queue_is_empty(drain->queue);
 	if (drain->in_place)
-		merge_begin(drain->merge, limit);
+		begin_merge(drain, limit);
 	else
 		queue_flush(drain->queue); /* the thread has filled the queue meanwhile */
 	pthread_mutex_unlock(&drain->lock);

@@ -6,7 +6,7 @@
  * records into a queue and frees their space: no record is lost. The caller then gets the queue's
  * records first.
  *
- * All functions are for the thread that created the drain.
+ * All functions are for the thread that created the drain, but those that say otherwise.
  */
 #ifndef COLLECTOR_STREAM_DRAIN_H
 #define COLLECTOR_STREAM_DRAIN_H
@@ -22,12 +22,35 @@
 enum { DRAIN_POLL_MS = 200 };
 
 struct drain;
+struct record_switch;
 struct sampler;
+struct source;
 
 /* The sampler is borrowed and has its rings; from here on the rings, and the sampler's counts of
  * lost records, belong to drain. NULL: out of memory. */
 struct drain *drain_create(struct sampler *sampler);
 void drain_destroy(struct drain *drain); /* accepts NULL; ends the thread */
+
+/* Merges the records of a further source with those of the rings; source is copied. Their
+ * record->source is no ring's. Its calls come with the rings locked (drain_lock). Before the first
+ * round. false: out of memory, nothing has changed. */
+bool drain_add_source(struct drain *drain, const struct source *source);
+
+/*
+ * Has watcher called with each switch and end of a thread, in the order of each ring: before a
+ * round takes their records, and by drain_watch for those since. With the rings locked: it must be
+ * quick. Before the first round.
+ */
+typedef void drain_watcher(const struct record_switch *found, void *user);
+void drain_set_watcher(struct drain *drain, drain_watcher *watcher, void *user);
+
+/* In any thread, until drain_destroy: as drain_lock, and calls the watcher. */
+void drain_watch(struct drain *drain);
+
+/* In any thread: nobody takes records until drain_unlock. A source's record with a time taken in
+ * between, and put before drain_unlock, comes in order. Not to be held while waiting. */
+void drain_lock(struct drain *drain);
+void drain_unlock(struct drain *drain);
 
 /* Starts the thread. 0, or -1 with errno: without a thread the caller must come as soon as the
  * rings fill up. */

@@ -18,6 +18,10 @@ static struct pieces find_pieces(const struct record *record)
 		return (struct pieces){{sample->callchain, sample->stack.bytes},
 				       {(size_t)sample->callchain_length * sizeof(uint64_t),
 					sample->stack.size}};
+	case RECORD_LOOK:
+		return (struct pieces){{record->look.file, sample->stack.bytes},
+				       {record->look.file ? strlen(record->look.file) + 1 : 0,
+					sample->stack.size}};
 	case RECORD_MMAP:
 		return (struct pieces){{record->mmap.path}, {strlen(record->mmap.path) + 1}};
 	case RECORD_COMM:
@@ -34,6 +38,10 @@ static void relocate(struct record *record, uint8_t *const at[2])
 	case RECORD_SAMPLE:
 	case RECORD_ENDING:
 		record->sample.callchain = at[0];
+		record->sample.stack.bytes = at[1];
+		break;
+	case RECORD_LOOK:
+		record->look.file = record->look.file ? (const char *)at[0] : NULL;
 		record->sample.stack.bytes = at[1];
 		break;
 	case RECORD_MMAP:

@@ -1,4 +1,5 @@
 /* The ring: what the kernel publishes comes out whole, in order, and its space goes back. */
+#include "collector/perf/record.h"
 #include "tests/collector/ring_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>
@@ -327,6 +328,70 @@ START_TEST(mapped_files_in_a_broken_ring)
 }
 END_TEST
 
+static void put_switch(uint32_t type, uint16_t misc, uint32_t body, uint64_t time_ns)
+{
+	uint64_t words[16] = {0};
+	struct perf_event_header header = {type, misc,
+					   (uint16_t)(sizeof(header) + body + RECORD_TRAILER_SIZE)};
+	memcpy(words, &header, sizeof(header));
+	uint64_t *trailer = words + 1 + body / 8;
+	trailer[0] = (uint64_t)31 << 32 | 30;
+	trailer[1] = time_ns;
+	ring_fixture_put(&ring, words, header.size);
+}
+
+/* Loop: where the records wrap. A reader finds each of them once, and takes nothing. */
+START_TEST(switches)
+{
+	static const struct {
+		uint32_t type;
+		uint16_t misc;
+		uint32_t body;
+		enum record_switch_kind kind;
+	} cases[] = {
+		{PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, 0, RECORD_BLOCKED},
+		{PERF_RECORD_SWITCH, 0, 0, RECORD_SWITCHED_IN},
+		{PERF_RECORD_SWITCH,
+		 PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, 0,
+		 RECORD_PREEMPTED},
+		{PERF_RECORD_EXIT, 0, 24, RECORD_ENDED},
+	};
+	struct record_switch found;
+	uint64_t start = SIZE - 8 * (uint64_t)_i;
+	uint64_t seen = 0;
+	ring_finish(&ring);
+	ring_fixture_init(&ring, SIZE, start);
+	ck_assert(!ring_next_switch(&ring, &seen, &found));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ring_fixture_put_record(&ring, 40, 1);
+		put_switch(cases[i].type, cases[i].misc, cases[i].body, 700 + i);
+		ck_assert(ring_next_switch(&ring, &seen, &found));
+		ck_assert_int_eq(found.kind, cases[i].kind);
+		ck_assert_uint_eq(found.pid, 30);
+		ck_assert_uint_eq(found.tid, 31);
+		ck_assert_uint_eq(found.time_ns, 700 + i);
+		ck_assert(!ring_next_switch(&ring, &seen, &found));
+	}
+	ck_assert_uint_eq(ring_fixture_tail(&ring), start);
+}
+END_TEST
+
+START_TEST(switches_too_short)
+{
+	struct record_switch found;
+	uint64_t seen = 0;
+	for (uint16_t size = sizeof(struct perf_event_header);
+	     size < sizeof(struct perf_event_header) + RECORD_TRAILER_SIZE; size += 8) {
+		uint64_t words[4] = {0};
+		struct perf_event_header header = {PERF_RECORD_SWITCH, 0, size};
+		memcpy(words, &header, sizeof(header));
+		ring_fixture_put(&ring, words, size);
+	}
+	ck_assert(!ring_next_switch(&ring, &seen, &found));
+	ck_assert_uint_eq(seen, ring_fixture_head(&ring));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("ring");
@@ -350,6 +415,8 @@ int main(void)
 	tcase_add_test(tcase, less_than_a_header);
 	tcase_add_loop_test(tcase, mapped_files, 0, sizeof(mappings) / sizeof(mappings[0]));
 	tcase_add_loop_test(tcase, mapped_files_in_a_broken_ring, 0, 5);
+	tcase_add_loop_test(tcase, switches, 0, 20);
+	tcase_add_test(tcase, switches_too_short);
 	tcase_add_test(tcase, no_ring_file);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

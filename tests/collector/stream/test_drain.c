@@ -4,11 +4,13 @@
 #include "collector/perf/sampler.h"
 #include "collector/stream/drain.h"
 #include "collector/stream/queue.h"
+#include "collector/stream/source.h"
 #include "tests/collector/drain_fixture.h"
 #include "tests/collector/record_encode.h"
 #include "tests/collector/ring_fixture.h"
 #include "tests/support/suite.h"
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 
@@ -76,6 +78,139 @@ START_TEST(beside_thread_in_place)
 	drain_begin(drain, DRAIN_REST);
 	drain_fixture_assert_none();
 	ck_assert_uint_eq(copied(), 0);
+}
+END_TEST
+
+/* A source beside the rings: looks, in a list. */
+static struct record_look looks[4];
+static uint64_t look_times[4];
+static size_t looks_put, looks_taken;
+
+static void refresh_looks(const struct source *source)
+{
+	(void)source;
+}
+
+static bool peek_looks(const struct source *source, const void **bytes, size_t *size)
+{
+	(void)source;
+	*bytes = &look_times[looks_taken];
+	*size = sizeof(look_times[0]);
+	return looks_taken < looks_put;
+}
+
+static void consume_looks(const struct source *source, size_t size)
+{
+	(void)source;
+	ck_assert_uint_eq(size, sizeof(look_times[0]));
+	looks_taken++;
+}
+
+static bool time_look(const void *bytes, size_t size, uint64_t *time_ns)
+{
+	ck_assert_uint_eq(size, sizeof(*time_ns));
+	memcpy(time_ns, bytes, sizeof(*time_ns));
+	return true;
+}
+
+static bool decode_look(const struct source *source, const void *bytes, size_t size,
+			struct record *record)
+{
+	(void)source;
+	size_t index = (size_t)((const uint64_t *)bytes - look_times);
+	*record = (struct record){.kind = RECORD_LOOK, .look = looks[index]};
+	return time_look(bytes, size, &record->time_ns);
+}
+
+static const struct source_kind looks_kind = {refresh_looks, peek_looks, consume_looks, time_look,
+					      decode_look};
+
+static void put_look(uint64_t time_ns, const char *file)
+{
+	looks[looks_put] = (struct record_look){.file = file, .sample.stack = {.bytes = NULL}};
+	look_times[looks_put++] = time_ns;
+}
+
+static void expect_look(const char *file, const uint8_t *bytes)
+{
+	const struct record *item = NULL;
+	ck_assert(drain_next(drain, &item));
+	ck_assert_int_eq(item->kind, RECORD_LOOK);
+	ck_assert_uint_eq(item->source, RINGS);
+	ck_assert(!file == !item->look.file);
+	if (file)
+		ck_assert_str_eq(item->look.file, file);
+	ck_assert_uint_eq(item->sample.stack.size, bytes ? 5 : 0);
+	if (bytes)
+		ck_assert_mem_eq(item->sample.stack.bytes, bytes, 5);
+}
+
+/* Loop: with the thread, whose copies outlive the source's records. */
+START_TEST(further_source)
+{
+	uint8_t bytes[] = {1, 2, 3, 4, 5};
+	char file[] = "pipe:[7]";
+	looks_put = looks_taken = 0;
+	ck_assert(drain_add_source(drain, &(struct source){&looks_kind, NULL, NULL}));
+	drain_fixture_put(0);
+	put_look(1, NULL);
+	put_look(2, file);
+	looks[1].sample.stack =
+		(struct uw_stack){.base = 64, .bytes = bytes, .size = sizeof(bytes)};
+	put_count = 2;
+	if (_i == 1) {
+		ck_assert_int_eq(drain_start(drain), 0);
+		uint64_t tail = ring_fixture_head(&rings[1]);
+		drain_fixture_crowd(1);
+		drain_fixture_wake(1);
+		tail = ring_fixture_head(&rings[1]);
+		drain_fixture_wait_for_tail(1, tail);
+		ck_assert_uint_eq(looks_taken, 2);
+	}
+	drain_begin(drain, DRAIN_ALL);
+	drain_fixture_next();
+	expect_look(NULL, NULL);
+	expect_look(file, bytes);
+	looks[1].sample.stack.bytes = NULL;
+}
+END_TEST
+
+static char seen[256];
+
+static void note_switch(const struct record_switch *found, void *user)
+{
+	ck_assert_ptr_eq(user, seen);
+	snprintf(seen + strlen(seen), sizeof(seen) - strlen(seen), "%u%c ", found->tid,
+		 "ibpe"[found->kind]);
+}
+
+static void put_exit(size_t ring)
+{
+	struct record record = {.kind = RECORD_EXIT};
+	drain_fixture_put_record(&record, ring);
+}
+
+/* Each record is shown once, and before it is taken. */
+START_TEST(watched)
+{
+	const struct record *item = NULL;
+	seen[0] = '\0';
+	drain_set_watcher(drain, note_switch, seen);
+	put_exit(0);
+	drain_fixture_put(0);
+	drain_watch(drain);
+	ck_assert_str_eq(seen, "0e ");
+	put_exit(1);
+	drain_begin(drain, DRAIN_ALL);
+	ck_assert(drain_next(drain, &item));
+	ck_assert_str_eq(seen, "0e 2e ");
+	while (drain_next(drain, &item))
+		;
+	drain_watch(drain);
+	ck_assert_str_eq(seen, "0e 2e ");
+	put_exit(1);
+	drain_watch(drain);
+	ck_assert_str_eq(seen, "0e 2e 3e ");
 }
 END_TEST
 
@@ -283,6 +418,8 @@ int main(void)
 	tcase_add_checked_fixture(tcase, drain_fixture_set_up, drain_fixture_tear_down);
 	tcase_add_test(tcase, alone_in_place);
 	tcase_add_test(tcase, beside_thread_in_place);
+	tcase_add_loop_test(tcase, further_source, 0, 2);
+	tcase_add_test(tcase, watched);
 	tcase_add_test(tcase, losses_are_counted);
 	tcase_add_test(tcase, unsettled);
 	tcase_add_test(tcase, alone_behind);

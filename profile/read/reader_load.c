@@ -104,6 +104,7 @@ static TBRW_U32 load_stream(TBRW_PTR file, TBRW_U32 stream, const struct profile
 struct pass {
 	uint32_t known_size;
 	uint32_t entry_size;
+	uint32_t record_size;
 	profile_record_callback *callback;
 	void *user;
 };
@@ -115,19 +116,24 @@ static TBRW_U32 pass_run(void *data, TBRW_U32 size, TBRW_U32 count, void *user)
 	if (size / pass->entry_size < count)
 		return VT_INVALID_SAMPLE_FILE;
 	for (TBRW_U32 i = 0; i < count; i++) {
-		union profile_record record = {0};
+		union profile_record record;
 		memcpy(record.bytes, (const char *)data + (size_t)i * pass->entry_size,
 		       pass->known_size);
+		memset(record.bytes + pass->known_size, 0, pass->record_size - pass->known_size);
 		if (!pass->callback(&record, pass->user))
 			return FALSE;
 	}
 	return TRUE;
 }
 
-TBRW_U32 profile_reader_each_record(const struct profile_reader *reader, enum profile_stream stream,
-				    uint32_t number, profile_record_callback *callback, void *user)
+TBRW_U32 profile_reader_each_record_from(const struct profile_reader *reader,
+					 enum profile_stream stream, uint32_t number,
+					 uint64_t first, profile_record_callback *callback,
+					 void *user)
 {
-	struct pass pass = {.callback = callback, .user = user};
+	struct pass pass = {.record_size = profile_stream_spec(stream)->record_size,
+			    .callback = callback,
+			    .user = user};
 	TBRW_U32 code = TBRW_reading_stream(reader->file, number);
 
 	if (code != VT_SUCCESS)
@@ -137,11 +143,17 @@ TBRW_U32 profile_reader_each_record(const struct profile_reader *reader, enum pr
 	if (code == VT_SUCCESS)
 		code = TBRW_reading_stream_section(reader->file, number, TBRW_DATA_SECTION);
 	if (code == VT_SUCCESS) {
-		code = TBRW_enumerate_data(reader->file, number, pass_run, &pass, 0);
+		code = TBRW_enumerate_data(reader->file, number, pass_run, &pass, first);
 		TBRW_done_stream_section(reader->file, number, TBRW_DATA_SECTION);
 	}
 	TBRW_done_stream(reader->file, number);
 	return profile_reader_tolerate(reader, code);
+}
+
+TBRW_U32 profile_reader_each_record(const struct profile_reader *reader, enum profile_stream stream,
+				    uint32_t number, profile_record_callback *callback, void *user)
+{
+	return profile_reader_each_record_from(reader, stream, number, 0, callback, user);
 }
 
 TBRW_U32 profile_reader_load(struct profile_reader *reader, enum profile_stream stream)

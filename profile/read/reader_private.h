@@ -47,6 +47,16 @@ struct profile_external {
 	const char **series_names;
 };
 
+/* The thread with an id from one time on to another. */
+struct profile_found_thread {
+	uint32_t tid;
+	uint32_t thread; /* index; PROFILE_NONE: there is none */
+	uint64_t first_tsc;
+	uint64_t last_tsc;
+};
+
+#define PROFILE_FOUND_THREADS 1024u
+
 struct profile_reader {
 	TBRW_PTR file;
 	bool is_complete;
@@ -62,6 +72,8 @@ struct profile_reader {
 	uint8_t *node_damaged;  /* per node: the way to the root has a gap; NULL: none has */
 	uint32_t *symbol_first; /* per frame and one more: its first symbol */
 	uint32_t *thread_order; /* threads by tid and start; NULL until somebody asks */
+	struct profile_found_thread
+		found_threads[PROFILE_FOUND_THREADS]; /* the last ones, by tid */
 
 	struct profile_strings names; /* TBRW's strings by their ids */
 	struct profile_strpool made_names;
@@ -117,6 +129,11 @@ TBRW_U32 profile_reader_load(struct profile_reader *reader, enum profile_stream 
 typedef bool profile_record_callback(union profile_record *record, void *user);
 TBRW_U32 profile_reader_each_record(const struct profile_reader *reader, enum profile_stream stream,
 				    uint32_t number, profile_record_callback *callback, void *user);
+/* The same from the record `first` on; first is at most the number of records. */
+TBRW_U32 profile_reader_each_record_from(const struct profile_reader *reader,
+					 enum profile_stream stream, uint32_t number,
+					 uint64_t first, profile_record_callback *callback,
+					 void *user);
 
 /* The meaning of an error while reading: in a file that was not closed, a missing part. */
 TBRW_U32 profile_reader_tolerate(const struct profile_reader *reader, TBRW_U32 code);

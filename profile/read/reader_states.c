@@ -64,15 +64,18 @@ static bool order_threads(struct profile_reader *reader)
 		return false;
 	for (uint32_t i = 0; i < reader->thread_count; i++)
 		reader->thread_order[i] = i;
+	for (unsigned i = 0; i < PROFILE_FOUND_THREADS; i++)
+		reader->found_threads[i] = (struct profile_found_thread){.first_tsc = 1};
 	qsort_r(reader->thread_order, reader->thread_count, sizeof(*reader->thread_order),
 		compare_lives, reader->threads);
 	return true;
 }
 
-uint32_t profile_reader_find_thread(struct profile_reader *reader, uint32_t tid, uint64_t tsc)
+/* Fills *found with the thread's life at a time and what is known for it: all times with the same
+ * answer, PROFILE_NONE if there is none. */
+static void search_thread(const struct profile_reader *reader, uint32_t tid, uint64_t tsc,
+			  struct profile_found_thread *found)
 {
-	if (!order_threads(reader))
-		return PROFILE_NONE;
 	uint32_t low = 0, high = reader->thread_count;
 
 	/* The last life of the id that began no later. */
@@ -85,12 +88,34 @@ uint32_t profile_reader_find_thread(struct profile_reader *reader, uint32_t tid,
 		else
 			high = middle;
 	}
-	if (low == 0)
+	const uint32_t *order = reader->thread_order;
+	*found = (struct profile_found_thread){tid, PROFILE_NONE, tsc, tsc};
+	if (low == 0 || reader->threads[order[low - 1]].tid != tid)
+		return;
+	const struct profile_thread_info *thread = &reader->threads[order[low - 1]];
+	if (tsc > thread->end_tsc)
+		return;
+	found->thread = order[low - 1];
+	found->first_tsc = thread->start_tsc;
+	found->last_tsc = thread->end_tsc;
+	if (low == reader->thread_count || reader->threads[order[low]].tid != tid)
+		return;
+	/* Of two lives at once, as only damaged files have them, the later one counts. */
+	uint64_t next_tsc = reader->threads[order[low]].start_tsc;
+	if (next_tsc <= found->last_tsc)
+		found->last_tsc = next_tsc - 1;
+}
+
+/* Threads come again and again. */
+uint32_t profile_reader_find_thread(struct profile_reader *reader, uint32_t tid, uint64_t tsc)
+{
+	if (!order_threads(reader))
 		return PROFILE_NONE;
-	uint32_t found = reader->thread_order[low - 1];
-	return reader->threads[found].tid == tid && tsc <= reader->threads[found].end_tsc
-		       ? found
-		       : PROFILE_NONE;
+	struct profile_found_thread *found = &reader->found_threads[tid % PROFILE_FOUND_THREADS];
+
+	if (found->tid != tid || tsc < found->first_tsc || tsc > found->last_tsc)
+		search_thread(reader, tid, tsc, found);
+	return found->thread;
 }
 
 struct pass {
@@ -101,24 +126,45 @@ struct pass {
 	void *user;
 };
 
-static bool pass_slice(union profile_record *record, void *user)
+static struct profile_slice_info describe(struct profile_reader *reader,
+					  const struct profile_slice *slice)
 {
-	const struct pass *pass = user;
-	const struct profile_slice *slice = &record->slice;
-	uint64_t start_ns = profile_reader_raw_ns(pass->reader, slice->start_tsc);
-	struct profile_slice_info info = {
+	uint64_t start_ns = profile_reader_raw_ns(reader, slice->start_tsc);
+
+	return (struct profile_slice_info){
 		.start_ns = start_ns,
 		.end_ns = add_saturating(start_ns, slice->run_ns),
 		.ready_ns = slice->before == PROFILE_STATE_READY ? 0 : slice->ready_ns,
 		.tid = slice->tid,
-		.thread = profile_reader_find_thread(pass->reader, slice->tid, slice->start_tsc),
+		.thread = profile_reader_find_thread(reader, slice->tid, slice->start_tsc),
 		.cpu = slice->cpu,
 		.before = slice->before <= PROFILE_STATE_STOPPED ? slice->before
 								 : (uint8_t)PROFILE_STATE_UNKNOWN,
 		.flags = slice->flags,
 	};
+}
+
+static bool pass_slice(union profile_record *record, void *user)
+{
+	const struct pass *pass = user;
+	const struct profile_slice_info info = describe(pass->reader, &record->slice);
 
 	return pass->on_slice(&info, pass->user);
+}
+
+struct taking {
+	struct profile_reader *reader;
+	struct profile_slice_info *slices;
+	size_t capacity;
+	size_t count;
+};
+
+static bool take_slice(union profile_record *record, void *user)
+{
+	struct taking *taking = user;
+
+	taking->slices[taking->count++] = describe(taking->reader, &record->slice);
+	return taking->count < taking->capacity;
 }
 
 /* As a sample's stack is made safe and honest: node 0, and SKIPPED, where the way has a gap. */
@@ -180,6 +226,23 @@ TBRW_U32 profile_reader_each_slice(struct profile_reader *reader, profile_slice_
 	struct pass pass = {.reader = reader, .on_slice = callback, .user = user};
 
 	return pass_all(&pass, PROFILE_STREAM_SLICES, pass_slice);
+}
+
+TBRW_U32 profile_reader_read_slices(struct profile_reader *reader, uint64_t first,
+				    struct profile_slice_info *slices, size_t capacity,
+				    size_t *count)
+{
+	struct taking taking = {reader, slices, capacity, 0};
+	uint32_t number = reader->streams[PROFILE_STREAM_SLICES];
+	TBRW_U32 code = VT_SUCCESS;
+
+	if (!order_threads(reader))
+		code = VT_NO_MEMORY;
+	else if (number != PROFILE_NONE && capacity > 0)
+		code = profile_reader_each_record_from(reader, PROFILE_STREAM_SLICES, number, first,
+						       take_slice, &taking);
+	*count = taking.count;
+	return code;
 }
 
 TBRW_U32 profile_reader_each_wait(struct profile_reader *reader, profile_wait_callback *callback,

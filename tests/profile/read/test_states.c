@@ -117,6 +117,32 @@ START_TEST(read_back)
 }
 END_TEST
 
+/* Some at a time, and none behind the last one. */
+START_TEST(read_by_parts)
+{
+	struct profile_slice_info slices[SLICES + 1];
+	struct seen seen = {0};
+	size_t count;
+	struct profile_writer *writer = fixture_create();
+
+	write_result(writer);
+	fixture_finish(writer);
+	struct profile_reader *reader = fixture_open();
+	assert_success(profile_reader_each_slice(reader, see_slice, &seen));
+	assert_success(profile_reader_read_slices(reader, 0, slices, 2, &count));
+	ck_assert_uint_eq(count, 2);
+	assert_success(profile_reader_read_slices(reader, 2, slices + 2, 2, &count));
+	ck_assert_uint_eq(count, SLICES - 2);
+	for (unsigned i = 0; i < SLICES; i++) {
+		ck_assert_uint_eq(slices[i].start_ns, seen.slices[i].start_ns);
+		ck_assert_uint_eq(slices[i].thread, seen.slices[i].thread);
+	}
+	assert_success(profile_reader_read_slices(reader, SLICES, slices, 2, &count));
+	ck_assert_uint_eq(count, 0);
+	profile_reader_close(reader);
+}
+END_TEST
+
 START_TEST(copied)
 {
 	char path[160];
@@ -172,6 +198,7 @@ int main(void)
 	TCase *tcase = fixture_case(suite);
 
 	tcase_add_test(tcase, read_back);
+	tcase_add_test(tcase, read_by_parts);
 	tcase_add_test(tcase, copied);
 	tcase_add_test(tcase, none);
 	return run_suite(suite);

@@ -1,0 +1,342 @@
+#include "tools/states/concurrency.h"
+
+#include "containers/compare.h"
+#include "tools/functions/filter.h"
+#include "tools/memory/xalloc.h"
+#include "tools/states/level_queue.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A slice begins at most this long before its end, and slices come by their ends. */
+#define WINDOW_NS (PROFILE_SLICE_NS_MAX + UINT64_C(10000))
+
+/* A time of more threads than these is one of these. */
+#define THREADS_MAX 4000000u
+
+/* ---- Classes ---- */
+
+static const struct {
+	const char *name;
+	const char *key;
+	unsigned percent; /* at most */
+} classes[CONCURRENCY_CLASS_COUNT] = {
+	[CONCURRENCY_IDLE] = {"Idle", "idle", 0}, [CONCURRENCY_POOR] = {"Poor", "poor", 50},
+	[CONCURRENCY_OK] = {"Ok", "ok", 85},      [CONCURRENCY_IDEAL] = {"Ideal", "ideal", 115},
+	[CONCURRENCY_OVER] = {"Over", "over", 0},
+};
+
+const char *concurrency_class_name(enum concurrency_class class)
+{
+	return classes[class].name;
+}
+
+const char *concurrency_class_key(enum concurrency_class class)
+{
+	return classes[class].key;
+}
+
+enum concurrency_class concurrency_classify(uint64_t threads, uint32_t target)
+{
+	if (threads == 0)
+		return CONCURRENCY_IDLE;
+	if (threads > THREADS_MAX)
+		return CONCURRENCY_OVER;
+	uint64_t percent = (threads * 100000 + target / 2) / target;
+	for (unsigned class = CONCURRENCY_POOR; class < CONCURRENCY_OVER; class ++) {
+		if (percent <= classes[class].percent)
+			return (enum concurrency_class) class;
+	}
+	return CONCURRENCY_OVER;
+}
+
+uint32_t concurrency_default_target(const struct profile_reader *reader)
+{
+	struct profile_host_info host;
+	uint64_t target = 0;
+	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
+		const struct profile_note *note = profile_reader_note(reader, i);
+		if (note->kind == PROFILE_NOTE_TARGET_CPUS)
+			target = note->value;
+	}
+	profile_reader_host(reader, &host);
+	if (target == 0)
+		target = UINT64_C(1000) * host.logical_cpus;
+	return target == 0 ? 1000 : target > UINT32_MAX ? UINT32_MAX : (uint32_t)target;
+}
+
+/* ---- Times by number ---- */
+
+static void add_time(struct concurrency_times *times, uint64_t threads, uint64_t ns)
+{
+	size_t at = threads < THREADS_MAX ? (size_t)threads : THREADS_MAX;
+	if (at >= times->count) {
+		xalloc_room(&times->ns, &times->capacity, at + 1, sizeof(*times->ns));
+		memset(times->ns + times->count, 0, (at + 1 - times->count) * sizeof(*times->ns));
+		times->count = at + 1;
+	}
+	times->ns[at] += ns;
+}
+
+double concurrency_average(const struct concurrency_times *times)
+{
+	double sum = 0, elapsed = 0;
+	for (size_t i = 0; i < times->count; i++) {
+		sum += (double)i * (double)times->ns[i];
+		elapsed += (double)times->ns[i];
+	}
+	return elapsed > 0 ? sum / elapsed : 0;
+}
+
+uint64_t concurrency_of_class(const struct concurrency_times *times, enum concurrency_class class,
+			      uint32_t target)
+{
+	uint64_t ns = 0;
+	for (size_t i = 0; i < times->count; i++) {
+		if (concurrency_classify(i, target) == class)
+			ns += times->ns[i];
+	}
+	return ns;
+}
+
+/* ---- A way through all slices ---- */
+
+struct sweep {
+	struct thread_states *states;
+	struct level_queue *queue;
+	bool with_ready;
+	/* A thread may be ready for longer than the window: begins of such times are found in a
+	 * first way, and known in a second one. */
+	bool is_second;
+	uint64_t *late;
+	size_t late_count;
+	size_t late_capacity;
+};
+
+static void take_piece(const struct thread_state_piece *piece, void *user)
+{
+	struct sweep *sweep = user;
+	if (piece->state == PROFILE_STATE_RUNNING) {
+		level_queue_add(sweep->queue, piece->start_ns, LEVEL_RUN_BEGINS);
+		level_queue_add(sweep->queue, piece->end_ns, LEVEL_RUN_ENDS);
+		return;
+	}
+	if (piece->state != PROFILE_STATE_READY || !sweep->with_ready)
+		return;
+	bool is_late = level_queue_is_past(sweep->queue, piece->start_ns);
+	if (is_late && !sweep->is_second) {
+		xalloc_room(&sweep->late, &sweep->late_capacity, sweep->late_count + 1,
+			    sizeof(*sweep->late));
+		sweep->late[sweep->late_count++] = piece->start_ns;
+	}
+	if (!is_late || !sweep->is_second)
+		level_queue_add(sweep->queue, piece->start_ns, LEVEL_READY_BEGINS);
+	level_queue_add(sweep->queue, piece->end_ns, LEVEL_READY_ENDS);
+}
+
+/* Reads some thousand slices. False: there are no more, or as thread_states_read. */
+static bool sweep_on(struct sweep *sweep, TBRW_U32 *code)
+{
+	bool is_more = thread_states_read(sweep->states, take_piece, sweep, code);
+	uint64_t seen_ns = sweep->states->last_end_ns;
+	if (is_more)
+		level_queue_advance(sweep->queue, seen_ns > WINDOW_NS ? seen_ns - WINDOW_NS : 0);
+	else if (*code == VT_SUCCESS)
+		level_queue_end(sweep->queue, sweep->states->collected.end_ns);
+	return is_more;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	return compare_numbers(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+/* ---- All of it ---- */
+
+struct counting {
+	struct concurrency *concurrency;
+	uint32_t target;
+	size_t pause; /* the first that does not lie before all that is to come */
+};
+
+static void count_time(const struct counting *counting, const struct level_segment *segment,
+		       uint64_t ns)
+{
+	struct concurrency *concurrency = counting->concurrency;
+	uint64_t active = (uint64_t)segment->running + segment->ready;
+	concurrency->elapsed_ns += ns;
+	add_time(&concurrency->running, segment->running, ns);
+	add_time(&concurrency->active, active, ns);
+	if (active * 1000 > counting->target)
+		concurrency->over_ns += ns * segment->running;
+}
+
+static void count_segment(const struct level_segment *segment, void *user)
+{
+	struct counting *counting = user;
+	const struct collected *collected = &counting->concurrency->states.collected;
+	uint64_t at_ns = segment->start_ns;
+	while (counting->pause < collected->pause_count) {
+		const struct collected_pause *pause = &collected->pauses[counting->pause];
+		if (pause->start_ns >= segment->end_ns)
+			break;
+		if (pause->start_ns > at_ns)
+			count_time(counting, segment, pause->start_ns - at_ns);
+		if (pause->end_ns >= segment->end_ns) {
+			uint64_t from_ns = pause->start_ns > at_ns ? pause->start_ns : at_ns;
+			counting->concurrency->paused_ns += segment->end_ns - from_ns;
+			return;
+		}
+		if (pause->end_ns > at_ns) {
+			uint64_t from_ns = pause->start_ns > at_ns ? pause->start_ns : at_ns;
+			counting->concurrency->paused_ns += pause->end_ns - from_ns;
+			at_ns = pause->end_ns;
+		}
+		counting->pause++;
+	}
+	if (segment->end_ns > at_ns)
+		count_time(counting, segment, segment->end_ns - at_ns);
+}
+
+static void sum_lanes(struct concurrency *concurrency)
+{
+	for (size_t i = 0; i < concurrency->states.lane_count; i++) {
+		const struct thread_state_lane *lane = &concurrency->states.lanes[i];
+		for (unsigned state = 0; state < THREAD_STATE_COUNT; state++)
+			concurrency->state_ns[state] += lane->ns[state];
+		concurrency->guessed_ns += lane->guessed_ns;
+		concurrency->waits += lane->waits;
+	}
+}
+
+static TBRW_U32 sweep_all(struct concurrency *concurrency, struct profile_reader *reader,
+			  const struct filter *filter, uint32_t target, struct sweep *sweep)
+{
+	struct counting counting = {.concurrency = concurrency, .target = target};
+	TBRW_U32 code;
+	thread_states_init(&concurrency->states, reader, filter);
+	sweep->states = &concurrency->states;
+	sweep->queue = level_queue_create(concurrency->states.collected.start_ns, WINDOW_NS,
+					  count_segment, &counting);
+	level_queue_know(sweep->queue, sweep->late, sweep->late_count);
+	while (sweep_on(sweep, &code))
+		;
+	level_queue_destroy(sweep->queue);
+	return code;
+}
+
+TBRW_U32 concurrency_collect(struct concurrency *concurrency, struct profile_reader *reader,
+			     const struct filter *filter, uint32_t target)
+{
+	struct sweep sweep = {.with_ready = true};
+	*concurrency = (struct concurrency){0};
+	TBRW_U32 code = sweep_all(concurrency, reader, filter, target, &sweep);
+	if (code == VT_SUCCESS && sweep.late_count > 0) {
+		concurrency_finish(concurrency);
+		qsort(sweep.late, sweep.late_count, sizeof(*sweep.late), compare_times);
+		sweep.is_second = true;
+		code = sweep_all(concurrency, reader, filter, target, &sweep);
+	}
+	free(sweep.late);
+	if (code == VT_SUCCESS)
+		sum_lanes(concurrency);
+	else
+		concurrency_finish(concurrency);
+	return code;
+}
+
+void concurrency_finish(struct concurrency *concurrency)
+{
+	thread_states_finish(&concurrency->states);
+	free(concurrency->running.ns);
+	free(concurrency->active.ns);
+	memset(concurrency, 0, sizeof(*concurrency));
+}
+
+/* ---- Moments ---- */
+
+enum { HISTORY = 8192 }; /* segments kept for moments a little back in time */
+
+struct moment_segment {
+	uint64_t end_ns;
+	uint32_t running;
+};
+
+struct concurrency_moments {
+	struct filter everything;
+	struct thread_states states;
+	struct sweep sweep;
+	bool is_over;
+	bool has_dropped;
+	struct moment_segment *segments; /* in order, each from the end of the one before */
+	size_t count;
+	size_t capacity;
+	size_t near; /* the one found last */
+};
+
+static void keep_segment(const struct level_segment *segment, void *user)
+{
+	struct concurrency_moments *moments = user;
+	xalloc_room(&moments->segments, &moments->capacity, moments->count + 1,
+		    sizeof(*moments->segments));
+	moments->segments[moments->count++] =
+		(struct moment_segment){segment->end_ns, segment->running};
+}
+
+struct concurrency_moments *concurrency_moments_create(struct profile_reader *reader)
+{
+	struct concurrency_moments *moments = xalloc_zeroed(1, sizeof(*moments));
+	thread_states_init(&moments->states, reader, &moments->everything);
+	moments->sweep.states = &moments->states;
+	moments->sweep.queue = level_queue_create(moments->states.collected.start_ns, WINDOW_NS,
+						  keep_segment, moments);
+	return moments;
+}
+
+void concurrency_moments_destroy(struct concurrency_moments *moments)
+{
+	if (!moments)
+		return;
+	level_queue_destroy(moments->sweep.queue);
+	thread_states_finish(&moments->states);
+	free(moments->segments);
+	free(moments);
+}
+
+static bool is_behind(const struct concurrency_moments *moments, uint64_t raw_ns)
+{
+	return moments->count == 0 || moments->segments[moments->count - 1].end_ns <= raw_ns;
+}
+
+static TBRW_U32 read_on(struct concurrency_moments *moments)
+{
+	size_t dropped = moments->count > HISTORY ? moments->count - HISTORY : 0;
+	TBRW_U32 code;
+	if (dropped > 0) {
+		memmove(moments->segments, moments->segments + dropped,
+			(moments->count - dropped) * sizeof(*moments->segments));
+		moments->has_dropped = true;
+	}
+	moments->count -= dropped;
+	moments->near -= moments->near < dropped ? moments->near : dropped;
+	moments->is_over = !sweep_on(&moments->sweep, &code);
+	return code;
+}
+
+uint32_t concurrency_moments_running(struct concurrency_moments *moments, uint64_t raw_ns,
+				     TBRW_U32 *code)
+{
+	*code = VT_SUCCESS;
+	while (!moments->is_over && is_behind(moments, raw_ns))
+		*code = read_on(moments);
+	if (*code != VT_SUCCESS || is_behind(moments, raw_ns) ||
+	    raw_ns < moments->states.collected.start_ns)
+		return UINT32_MAX;
+	const struct moment_segment *segments = moments->segments;
+	/* Samples go on in time, a few segments each. */
+	while (segments[moments->near].end_ns <= raw_ns)
+		moments->near++;
+	while (moments->near > 0 && segments[moments->near - 1].end_ns > raw_ns)
+		moments->near--;
+	bool is_older = moments->near == 0 && moments->has_dropped;
+	return is_older ? UINT32_MAX : segments[moments->near].running;
+}

@@ -1,16 +1,17 @@
 #include "collector/analysis/analysis.h"
 
-#include "collector/analysis/hotspots.h"
 #include <stdio.h>
 #include <string.h>
 
-static const struct analysis *const analyses[] = {
-	&hotspots_analysis,
+static const struct analysis analyses[] = {
+	{"hotspots", "hs", .switches = false, .waits = false},
+	{"concurrency", "cc", .switches = true, .waits = false},
+	{"locks-and-waits", "lw", .switches = true, .waits = true},
 };
 
 const struct analysis *analysis_at(size_t index)
 {
-	return index < sizeof(analyses) / sizeof(analyses[0]) ? analyses[index] : NULL;
+	return index < sizeof(analyses) / sizeof(analyses[0]) ? &analyses[index] : NULL;
 }
 
 const struct analysis *analysis_find(const char *name)

@@ -245,17 +245,16 @@ static void apply_deep(struct hotspots *hotspots, const struct record *record)
 	tracker_count_copy(tracker, record->sample.stack.size);
 }
 
-static void destroy(void *state)
+void hotspots_destroy(struct hotspots *hotspots)
 {
-	struct hotspots *hotspots = state;
 	if (!hotspots)
 		return;
 	stacks_destroy(hotspots->stacks);
 	free(hotspots);
 }
 
-static void *create(const struct analysis_config *config, struct tracker *tracker,
-		    struct emit *emit)
+struct hotspots *hotspots_create(const struct analysis_config *config, struct tracker *tracker,
+				 struct emit *emit)
 {
 	struct hotspots *hotspots = calloc(1, sizeof(*hotspots));
 	if (!hotspots)
@@ -265,16 +264,14 @@ static void *create(const struct analysis_config *config, struct tracker *tracke
 	hotspots->emit = emit;
 	hotspots->stacks = stacks_create(emit, config->collapse);
 	if (!hotspots->stacks) {
-		destroy(hotspots);
+		hotspots_destroy(hotspots);
 		return NULL;
 	}
 	return hotspots;
 }
 
-static void apply_record(void *state, const struct record *record)
+void hotspots_apply(struct hotspots *hotspots, const struct record *record)
 {
-	struct hotspots *hotspots = state;
-	tracker_apply(hotspots->tracker, record);
 	if (record->kind == RECORD_ENDING)
 		apply_ending(hotspots, record);
 	if (record->kind != RECORD_SAMPLE)
@@ -287,19 +284,8 @@ static void apply_record(void *state, const struct record *record)
 		apply_sample(hotspots, record);
 }
 
-static void finish(void *state)
+void hotspots_finish(struct hotspots *hotspots)
 {
-	struct hotspots *hotspots = state;
-	tracker_finish(hotspots->tracker);
 	if (hotspots->config.unwind)
 		stacks_emit(hotspots->stacks);
 }
-
-const struct analysis hotspots_analysis = {
-	.name = "hotspots",
-	.suffix = "hs",
-	.create = create,
-	.apply = apply_record,
-	.finish = finish,
-	.destroy = destroy,
-};

@@ -7,6 +7,20 @@
 
 #include "collector/analysis/analysis.h"
 
-extern const struct analysis hotspots_analysis;
+struct emit;
+struct hotspots;
+struct record;
+struct tracker;
+
+/* tracker and emit are borrowed. NULL: out of memory. */
+struct hotspots *hotspots_create(const struct analysis_config *config, struct tracker *tracker,
+				 struct emit *emit);
+void hotspots_destroy(struct hotspots *hotspots); /* accepts NULL; writes nothing */
+
+/* Applies a record that the tracker has got before. */
+void hotspots_apply(struct hotspots *hotspots, const struct record *record);
+
+/* Writes what is known at the end, once the tracker has finished. */
+void hotspots_finish(struct hotspots *hotspots);
 
 #endif

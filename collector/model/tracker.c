@@ -306,6 +306,7 @@ void tracker_apply(struct tracker *tracker, const struct record *record)
 	case RECORD_SAMPLE:
 	case RECORD_ENDING:
 	case RECORD_LOOK:
+	case RECORD_SWITCH:
 	case RECORD_OTHER:
 		break;
 	}

@@ -54,6 +54,7 @@ static void fill_attr(const struct event_config *config, int cpu, struct perf_ev
 	attr->comm = 1;
 	attr->comm_exec = 1;
 	attr->task = 1;
+	attr->context_switch = config->switches;
 	attr->sample_id_all = 1;
 	attr->watermark = 1;
 	attr->wakeup_watermark = config->wakeup_bytes;
@@ -134,12 +135,13 @@ int event_open(const struct event_config *config, pid_t tid, int cpu)
 	return open_event(&attr, tid, cpu);
 }
 
-/* What a process maps, runs and creates is told once, by the sampling event. */
+/* What a process maps, runs and creates, and its threads' switches, are told once, by the sampling
+ * event. */
 static void drop_side_band(struct perf_event_attr *attr)
 {
 	attr->inherit_stat = 0;
 	attr->mmap = attr->mmap2 = attr->build_id = 0;
-	attr->comm = attr->comm_exec = attr->task = 0;
+	attr->comm = attr->comm_exec = attr->task = attr->context_switch = 0;
 }
 
 /* Of the whole CPU's, nobody asked for anything else. */

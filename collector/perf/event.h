@@ -26,6 +26,7 @@ struct event_config {
 	bool raw;                  /* samples have a raw field, for parts of stack copies */
 	bool inherit;              /* follow new threads; children too unless same_process */
 	bool same_process;         /* threads only (PERF_ATTR inherit_thread, kernel 5.13) */
+	bool switches;             /* records of the threads' switches */
 	bool kernel;               /* samples have the kernel's callchain; needs has_kernel */
 	bool on_exec;              /* counts from the next exec on, else from the opening on */
 	/*

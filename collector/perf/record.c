@@ -321,6 +321,15 @@ static void decode_task(struct cursor *cursor, enum record_kind kind, struct rec
 	record->time_ns = take_u64(cursor);
 }
 
+/* Only of the trailer's task: the event is a thread's own. */
+static void decode_switch(uint16_t misc, struct record *record)
+{
+	record->kind = RECORD_SWITCH;
+	record->switched.out = (misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
+	record->switched.preempted =
+		record->switched.out && (misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;
+}
+
 static bool decode_event(const struct perf_event_header *header, struct cursor *cursor,
 			 struct record *record)
 {
@@ -362,6 +371,9 @@ static bool decode_event(const struct perf_event_header *header, struct cursor *
 		break;
 	case PERF_RECORD_UNTHROTTLE:
 		record->kind = RECORD_UNTHROTTLE;
+		break;
+	case PERF_RECORD_SWITCH:
+		decode_switch(header->misc, record);
 		break;
 	default:
 		record->kind = RECORD_OTHER;

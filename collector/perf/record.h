@@ -37,7 +37,8 @@ enum record_kind {
 	RECORD_LOST,
 	RECORD_THROTTLE,
 	RECORD_UNTHROTTLE,
-	RECORD_LOOK /* by the observer (waits/observer.h): a thread's call while it blocks */
+	RECORD_SWITCH, /* a thread got or left its CPU */
+	RECORD_LOOK    /* by the observer (waits/observer.h): a thread's call while it blocks */
 };
 
 enum record_registers {
@@ -149,6 +150,10 @@ struct record {
 			uint64_t cpu_ns;
 			bool is_renamed; /* no end: exec gave the thread the id of its process */
 		} account;
+		struct {
+			bool out;       /* left it; else got it */
+			bool preempted; /* still able to run; a yield too */
+		} switched;
 		uint64_t count;
 		uint64_t lost;
 	};

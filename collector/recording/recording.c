@@ -1,6 +1,7 @@
 #include "collector/recording/recording.h"
 
 #include "collector/host/host.h"
+#include "collector/model/tracker.h"
 #include "collector/perf/sampler.h"
 #include "collector/recording/recording_notes.h"
 #include "collector/result/emit.h"
@@ -22,8 +23,7 @@ struct recording {
 	uint32_t cpu;           /* the only one of the sampler */
 	struct emit *emit;
 	struct tracker *tracker;
-	const struct analysis *analysis;
-	void *state;
+	struct analyzer *analyzer;
 	struct profile_clock clock;
 };
 
@@ -133,18 +133,15 @@ static int begin(struct recording *recording, struct failure *failure)
 					       .unwind = has_stacks(recording->event),
 					       .collapse = request->collapse};
 	recording->notes.emit = recording->emit;
-	recording->analysis = analysis_at(0);
 	recording->tracker = tracker_create_recorded(&recording->sampler, recording->emit,
 						     recording->file.owner);
 	if (recording->tracker)
-		recording->state =
-			recording->analysis->create(&config, recording->tracker, recording->emit);
-	if (!recording->state)
+		recording->analyzer = analyzer_create(&config, recording->tracker, recording->emit);
+	if (!recording->analyzer)
 		return failure_set_error(failure, ENOMEM, "cannot import %s", request->name);
 	recording->feed.file = &recording->file;
 	recording->feed.event = recording->event;
-	recording->feed.analysis = recording->analysis;
-	recording->feed.state = recording->state;
+	recording->feed.analyzer = recording->analyzer;
 	recording->feed.has_unwindable = is_same_machine(&recording->file.facts);
 	emit_facts(recording);
 	recording_notes_begin(&recording->notes, recording->clock.raw_ns);
@@ -184,11 +181,11 @@ static int finish(struct recording *recording, const struct recording_lacks *lac
 	last.raw_ns += elapsed_ns;
 	last.tsc += elapsed_ns;
 	last.real_ns += elapsed_ns;
-	recording->analysis->finish(recording->state);
+	analyzer_finish(recording->analyzer);
 	recording_notes_end(&recording->notes, &recording->feed, lacks, recording->clock.raw_ns);
 	struct emit *emit = recording->emit;
 	recording->emit = NULL;
-	return emit_finish(emit, recording->analysis->name, recording->file.facts.command, &last,
+	return emit_finish(emit, analysis_at(0)->name, recording->file.facts.command, &last,
 			   failure);
 }
 
@@ -209,8 +206,7 @@ static void tear_down(struct recording *recording)
 {
 	recording_feed_finish(&recording->feed);
 	tracker_destroy(recording->tracker);
-	if (recording->analysis)
-		recording->analysis->destroy(recording->state);
+	analyzer_destroy(recording->analyzer);
 	emit_abandon(recording->emit);
 	recording_file_finish(&recording->file);
 }

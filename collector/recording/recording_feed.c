@@ -216,7 +216,7 @@ static void apply_sample(struct recording_feed *feed, const struct recording_rec
 	record.time_ns = sample.time_ns ? sample.time_ns : feed->now_ns;
 	fill_sample(feed, &sample, from->misc, &record);
 	feed->samples += record.kind == RECORD_SAMPLE;
-	feed->analysis->apply(feed->state, &record);
+	analyzer_apply(feed->analyzer, &record);
 }
 
 /* Whether a mapping is one of user code. */
@@ -301,7 +301,7 @@ static void apply_event(struct recording_feed *feed, const struct recording_reco
 		record.tid = trailer.tid;
 	}
 	if (is_wanted(feed, from, &record))
-		feed->analysis->apply(feed->state, &record);
+		analyzer_apply(feed->analyzer, &record);
 }
 
 static void apply(const uint8_t *bytes, size_t size, uint64_t time_ns, struct recording_feed *feed)

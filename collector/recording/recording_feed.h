@@ -1,11 +1,11 @@
 /*
  * The chain behind a recording: its records in the order of time, as the collector's records, to an
- * analysis.
+ * analyzer.
  */
 #ifndef COLLECTOR_RECORDING_RECORDING_FEED_H
 #define COLLECTOR_RECORDING_RECORDING_FEED_H
 
-#include "collector/analysis/analysis.h"
+#include "collector/analysis/analyzer.h"
 #include "collector/context/stacks.h"
 #include "collector/recording/recording_file.h"
 #include "collector/recording/recording_order.h"
@@ -15,9 +15,8 @@ enum { RECORDING_CHAIN_MAX = 8192 /* a record's size has 16 bits */ };
 struct recording_feed {                      /* zeros at the start, but for what is said */
 	struct recording_file *file;         /* the caller's */
 	const struct recording_event *event; /* the caller's: its samples are applied */
-	const struct analysis *analysis;     /* the caller's, and state */
-	void *state;
-	bool has_unwindable; /* the caller's: registers are those of this machine */
+	struct analyzer *analyzer;           /* the caller's */
+	bool has_unwindable;                 /* the caller's: registers are those of this machine */
 
 	struct recording_order order;
 	uint64_t now_ns;                     /* of the last record with a time */

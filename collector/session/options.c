@@ -15,6 +15,7 @@ enum {
 	OPT_UNWIND,
 	OPT_OVERHEAD_LIMIT,
 	OPT_SAMPLING,
+	OPT_SWITCHES,
 	OPT_NO_CHILDREN,
 	OPT_KERNEL,
 	OPT_NO_FINALIZE,
@@ -35,6 +36,7 @@ static const struct option long_options[] = {
 	{"unwind", required_argument, NULL, OPT_UNWIND},
 	{"overhead-limit", required_argument, NULL, OPT_OVERHEAD_LIMIT},
 	{"sampling", required_argument, NULL, OPT_SAMPLING},
+	{"switches", required_argument, NULL, OPT_SWITCHES},
 	{"no-children", no_argument, NULL, OPT_NO_CHILDREN},
 	{"kernel", no_argument, NULL, OPT_KERNEL},
 	{"no-finalize", no_argument, NULL, OPT_NO_FINALIZE},
@@ -55,7 +57,9 @@ const char *options_help(void)
 	       "directory.\n"
 	       "\n"
 	       "  -p, --pid PID[,PID...]   attach to running processes; Ctrl-C detaches\n"
-	       "  -c, --collect ANALYSIS   hotspots (default)\n"
+	       "  -c, --collect ANALYSIS   hotspots (default): where CPU time goes; concurrency: "
+	       "the threads'\n"
+	       "                           states too; locks-and-waits: what they wait for too\n"
 	       "  -r, --result-dir DIR     result directory (default: the next free r@@@hs)\n"
 	       "  -i, --interval TIME      CPU time between samples of a thread, 0.1ms..1s "
 	       "(default 10ms)\n"
@@ -63,6 +67,9 @@ const char *options_help(void)
 	       "                           when samples are taken: at random times, on average an "
 	       "interval\n"
 	       "                           apart (auto), or each time that an interval is used up\n"
+	       "      --switches on|off    the threads' states over time too (off for hotspots, "
+	       "else "
+	       "on)\n"
 	       "  -d, --duration SEC       stop collecting after SEC seconds; the program goes on\n"
 	       "      --stack-size BYTES   stack copied per sample, a multiple of 8 up to 65528\n"
 	       "      --unwind auto|copy|bpf|none\n"
@@ -207,6 +214,18 @@ static int parse_sampling(struct options *options, const char *text, struct fail
 	return 0;
 }
 
+static int parse_switches(struct options *options, const char *text, struct failure *failure)
+{
+	static const char *const words[] = {"off", "on", NULL};
+	int found = find_word(words, text);
+	if (found < 0)
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "unknown --switches '%s': it is on or off", text);
+	options->switches = found > 0;
+	options->has_switches = true;
+	return 0;
+}
+
 static int parse_overhead_limit(struct options *options, const char *text, struct failure *failure)
 {
 	char *end;
@@ -254,6 +273,8 @@ static int parse_option(struct options *options, int option, struct failure *fai
 		return parse_stack_size(options, optarg, failure);
 	case OPT_UNWIND:
 		return parse_unwind(options, optarg, failure);
+	case OPT_SWITCHES:
+		return parse_switches(options, optarg, failure);
 	case OPT_OVERHEAD_LIMIT:
 		return parse_overhead_limit(options, optarg, failure);
 	case OPT_SAMPLING:
@@ -296,8 +317,15 @@ static int check_options(struct options *options, int argc, char **argv, struct 
 		return 0;
 	if (options->overhead_limit < 0)
 		options->overhead_limit = budget_default_limit(options->interval_ns);
+	if (!options->has_switches)
+		options->switches = options->analysis->switches;
 	if (optind < argc)
 		options->program = argv + optind;
+	if (options->analysis->switches && !options->switches)
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "%s needs the threads' switches: leave out --switches off, or "
+				   "use -c hotspots",
+				   options->analysis->name);
 	if (options->program && options->pid_count > 0)
 		return failure_set(failure, FAILURE_EXIT_USAGE,
 				   "both -p and a program were given: choose one");

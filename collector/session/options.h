@@ -41,6 +41,8 @@ struct options {
 	enum options_unwind unwind;
 	enum options_sampling sampling;
 	double overhead_limit; /* collector's CPU time over the target's; 0: no limit */
+	bool switches;
+	bool has_switches; /* given; else the analysis says */
 	bool children;
 	bool kernel;
 	bool collapse;

@@ -77,6 +77,7 @@ static int set_up(struct session *session, struct failure *failure)
 								     : UINT32_MAX,
 		.inherit = true,
 		.same_process = !options->children,
+		.switches = options->switches,
 		.kernel = options->kernel,
 		.on_exec = session_is_launch(session),
 	};
@@ -99,11 +100,12 @@ static int set_up(struct session *session, struct failure *failure)
 		.kernel_time = event_kernel_time(&session->sampler.config),
 		.unwind = options->unwind != OPTIONS_UNWIND_NONE,
 		.collapse = options->collapse,
+		.switches = options->switches,
+		.waits = options->analysis->waits,
 	};
 	if (session->tracker)
-		session->analysis =
-			options->analysis->create(&analysis, session->tracker, session->emit);
-	if (!session->analysis)
+		session->analyzer = analyzer_create(&analysis, session->tracker, session->emit);
+	if (!session->analyzer)
 		return failure_set(failure, FAILURE_EXIT, "out of memory");
 	emit_host(session->emit);
 	if (!session_is_launch(session) && session_check_attached(session, failure) < 0)
@@ -146,7 +148,7 @@ static int finish(struct session *session, struct failure *failure)
 		continue;
 	session_note_running(session);
 	session_settle(session);
-	session->options->analysis->finish(session->analysis);
+	analyzer_finish(session->analyzer);
 	session_note_end(session);
 	/* Only now: it may take its time, and what the program does meanwhile is in no account. */
 	session_custom_finish(session);
@@ -165,7 +167,7 @@ static void tear_down(struct session *session)
 	free(session->polls);
 	drain_destroy(session->drain);
 	tracker_destroy(session->tracker);
-	session->options->analysis->destroy(session->analysis);
+	analyzer_destroy(session->analyzer);
 	emit_abandon(session->emit);
 	sampler_finish(&session->sampler);
 	result_finish(&session->result);

@@ -64,7 +64,7 @@ bool session_apply(struct session *session, enum drain_extent extent)
 			follow_budget(session, now);
 		more = drain_next(session->drain, &record);
 		if (more)
-			session->options->analysis->apply(session->analysis, record);
+			analyzer_apply(session->analyzer, record);
 		if (i % CHECK_EACH == CHECK_EACH - 1)
 			now = clock_now();
 	}

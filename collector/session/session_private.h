@@ -8,6 +8,7 @@
 #ifndef COLLECTOR_SESSION_SESSION_PRIVATE_H
 #define COLLECTOR_SESSION_SESSION_PRIVATE_H
 
+#include "collector/analysis/analyzer.h"
 #include "collector/message/log.h"
 #include "collector/model/tracker.h"
 #include "collector/perf/sampler.h"
@@ -43,7 +44,7 @@ struct session {
 	struct sampler sampler;
 	struct drain *drain;
 	struct tracker *tracker;
-	void *analysis;       /* state of options->analysis */
+	struct analyzer *analyzer;
 	struct pollfd *polls; /* signals, then attached processes, then drain's */
 	size_t poll_count;
 	uint64_t start_ns;     /* a launch: all events are open; an attach: before the first one */

@@ -15,40 +15,9 @@ import tree
 
 FOLDERS = ('collector/', 'containers/', 'profile/', 'program/', 'tbrw/', 'tools/', 'unwind/')
 
-ANALYSIS = '''#include "collector/analysis/made_up.h"
-
-#include "collector/analysis/hotspots.h"
-
-/* Hotspots under another name. */
-static void *create(const struct analysis_config *config, struct tracker *tracker, struct emit *emit)
-{
-	return hotspots_analysis.create(config, tracker, emit);
-}
-
-static void apply(void *state, const struct record *record)
-{
-	hotspots_analysis.apply(state, record);
-}
-
-static void finish(void *state)
-{
-	hotspots_analysis.finish(state);
-}
-
-static void destroy(void *state)
-{
-	hotspots_analysis.destroy(state);
-}
-
-const struct analysis made_up_analysis = {"made-up", "mu", create, apply, finish, destroy};
-'''
-ANALYSIS_HEADER = '#include "collector/analysis/analysis.h"\nextern const struct analysis made_up_analysis;\n'
-NEW = {'collector/analysis/made_up.c': ANALYSIS, 'collector/analysis/made_up.h': ANALYSIS_HEADER}
-
 # file -> (text that is there once, what comes before it)
 EDITS = {
-    'collector/analysis/analysis.c': [('#include "collector/analysis/hotspots.h"\n', '#include "collector/analysis/made_up.h"\n'),
-                                      ('\t&hotspots_analysis,\n', '\t&hotspots_analysis, &made_up_analysis,\n')],
+    'collector/analysis/analysis.c': [('\t{"concurrency",', '\t{"made-up", "mu", .switches = true, .waits = false},\n')],
     'profile/profile.h': [('\tPROFILE_SKIP_REASON_COUNT\n', '\tPROFILE_SKIP_MADE_UP,\n')],
     'tools/collection/skip_reason.c': [('\t[PROFILE_SKIP_RED_ZONE] =\n', '''	[PROFILE_SKIP_MADE_UP] = {.key = "made_up", .words = "a reason made up", .advice = "{share} %: none",
 		.column = {"Made Up", "skipped_made_up", TABLE_COUNT, TABLE_ALL}},
@@ -56,7 +25,6 @@ EDITS = {
     'tools/report/report_groups.c': [('\t/* Empty: sampling alone does not see waits. */\n',
                                       '\t{VALUE_SAMPLES, BY_ANY, {"Made Up", "made_up", TABLE_COUNT, TABLE_DATA}},\n')],
 }
-REPLACED = {'\t&hotspots_analysis,\n'}  # here the new text stands for the old one
 
 PROGRAMS = ('collector/tbcollect', 'tools/tbreport')
 
@@ -71,15 +39,12 @@ def copy_product(folder):
     if path.startswith(FOLDERS):
       os.makedirs(os.path.join(folder, os.path.dirname(path)), exist_ok=True)
       shutil.copy(os.path.join(tree.ROOT, path), os.path.join(folder, path))
-  for path, text in NEW.items():
-    with open(os.path.join(folder, path), 'w', encoding='utf-8') as file:
-      file.write(text)
   for path, edits in EDITS.items():
     text = tree.read(path)
     for place, more in edits:
       if text.count(place) != 1:
         fail(f'{path}: {place!r} is there {text.count(place)} times, not once')
-      text = text.replace(place, more if place in REPLACED else more + place)
+      text = text.replace(place, more + place)
     with open(os.path.join(folder, path), 'w', encoding='utf-8') as file:
       file.write(text)
 
@@ -122,8 +87,6 @@ def compile_changed(build, copy, objects):
     source = os.path.relpath(os.path.join(build, commands[output]['file']), tree.ROOT)
     if source.startswith(FOLDERS):
       jobs[output] = (commands[output]['command'], source)
-  pattern = next(output for output in jobs if output.endswith('analysis_analysis.c.o'))
-  jobs['made_up.o'] = (jobs[pattern][0], 'collector/analysis/made_up.c')
   new = {output: os.path.join(copy, output.replace('/', '_')) for output in jobs}
   with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
     errors = pool.map(lambda job: compile_copy(job[1][0], build, copy, job[1][1], new[job[0]]), jobs.items())
@@ -138,8 +101,7 @@ def link(build, copy, program, new):
   words = shlex.split(ninja(build, '-t', 'commands', program).splitlines()[-1])
   archives = {word for word in words if word.endswith('.a')}
   target = os.path.join(copy, os.path.basename(program))
-  own = [path for output, path in new.items() if any(output.startswith(archive + '.p/') for archive in archives)
-         or (output == 'made_up.o' and program == PROGRAMS[0])]
+  own = [path for output, path in new.items() if any(output.startswith(archive + '.p/') for archive in archives)]
   words = [new.get(word, word) for word in words]
   place = words.index('-o')
   words[place + 1] = target

@@ -225,6 +225,8 @@ static uint32_t encode_other(const struct record *record, struct output *output)
 		put_u64(output, 0);
 		return record->kind == RECORD_THROTTLE ? PERF_RECORD_THROTTLE
 						       : PERF_RECORD_UNTHROTTLE;
+	case RECORD_SWITCH:
+		return PERF_RECORD_SWITCH;
 	default:
 		output->ok = false;
 		return 0;
@@ -239,6 +241,10 @@ static uint16_t encode_misc(const struct record *record)
 		return PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_BUILD_ID;
 	if (record->kind == RECORD_COMM && record->comm.exec)
 		return PERF_RECORD_MISC_USER | PERF_RECORD_MISC_COMM_EXEC;
+	if (record->kind == RECORD_SWITCH)
+		return (uint16_t)((record->switched.out ? PERF_RECORD_MISC_SWITCH_OUT : 0) |
+				  (record->switched.preempted ? PERF_RECORD_MISC_SWITCH_OUT_PREEMPT
+							      : 0));
 	return PERF_RECORD_MISC_USER;
 }
 

@@ -13,8 +13,8 @@ const struct record_format record_fixture_all = {.count = true,
 						 .stack = true};
 
 const enum record_kind record_fixture_kinds[RECORD_FIXTURE_KINDS] =
-	{RECORD_SAMPLE, RECORD_MMAP, RECORD_COMM,     RECORD_FORK,      RECORD_EXIT,
-	 RECORD_COUNT,  RECORD_LOST, RECORD_THROTTLE, RECORD_UNTHROTTLE};
+	{RECORD_SAMPLE, RECORD_MMAP, RECORD_COMM,     RECORD_FORK,       RECORD_EXIT,
+	 RECORD_COUNT,  RECORD_LOST, RECORD_THROTTLE, RECORD_UNTHROTTLE, RECORD_SWITCH};
 
 static const uint64_t chain[] = {0xffffffff81000010, 0xffffffff81000020};
 static const uint8_t stack_bytes[24] = "stack of the target";
@@ -92,6 +92,9 @@ void record_fixture_fill(struct record *record, enum record_kind kind)
 		break;
 	case RECORD_LOST:
 		record->lost = 17;
+		break;
+	case RECORD_SWITCH:
+		record->switched.out = record->switched.preempted = true;
 		break;
 	default:
 		break;

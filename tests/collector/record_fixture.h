@@ -4,7 +4,7 @@
 
 #include "collector/perf/record.h"
 
-enum { RECORD_FIXTURE_KINDS = 9 };
+enum { RECORD_FIXTURE_KINDS = 10 };
 
 /* All that can be encoded; the first one is RECORD_SAMPLE. */
 extern const enum record_kind record_fixture_kinds[RECORD_FIXTURE_KINDS];

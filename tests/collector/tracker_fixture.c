@@ -1,6 +1,6 @@
 #include "tests/collector/tracker_fixture.h"
 
-#include "collector/analysis/hotspots.h"
+#include "collector/analysis/analyzer.h"
 #include "collector/perf/sampler.h"
 #include <check.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@ static const struct sampling fixed = {PROFILE_SAMPLING_FIXED, 10000000, 10000000
 
 struct emit *emit;
 struct tracker *tracker;
-static void *hotspots;
+static void *analyzer;
 static uint64_t deep_interval_ns;
 
 void fixture_setup(void)
@@ -25,9 +25,9 @@ void fixture_setup(void)
 static void destroy(void)
 {
 	tracker_destroy(tracker);
-	hotspots_analysis.destroy(hotspots);
+	analyzer_destroy(analyzer);
 	tracker = NULL;
-	hotspots = NULL;
+	analyzer = NULL;
 }
 
 void fixture_teardown(void)
@@ -55,8 +55,8 @@ void fixture_configure(struct fixture_config config)
 	};
 	tracker = tracker_create(&sampler, emit);
 	ck_assert_ptr_nonnull(tracker);
-	hotspots = hotspots_analysis.create(&sampled, tracker, emit);
-	ck_assert_ptr_nonnull(hotspots);
+	analyzer = analyzer_create(&sampled, tracker, emit);
+	ck_assert_ptr_nonnull(analyzer);
 }
 
 void feed(const struct record *record, size_t ring, bool is_left_out)
@@ -67,12 +67,12 @@ void feed(const struct record *record, size_t ring, bool is_left_out)
 		fed.sample.choice = RECORD_LEFT_OUT;
 	if (fed.kind == RECORD_SAMPLE)
 		fed.sample.is_deep = deep_interval_ns > 0 && fed.sample.period == deep_interval_ns;
-	hotspots_analysis.apply(hotspots, &fed);
+	analyzer_apply(analyzer, &fed);
 }
 
 void fixture_end(void)
 {
-	hotspots_analysis.finish(hotspots);
+	analyzer_finish(analyzer);
 }
 
 void feed_launch(uint64_t time_ns, uint32_t pid, const char *name)

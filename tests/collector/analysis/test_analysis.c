@@ -22,9 +22,7 @@ START_TEST(rows_are_whole)
 	for (size_t i = 0; (row = analysis_at(i)); i++) {
 		ck_assert_uint_eq(strspn(row->suffix, "abcdefghijklmnopqrstuvwxyz"), 2);
 		ck_assert_uint_eq(strlen(row->suffix), 2);
-		ck_assert(row->create != NULL && row->apply != NULL);
-		ck_assert(row->finish != NULL && row->destroy != NULL);
-		row->destroy(NULL);
+		ck_assert(row->switches || !row->waits);
 	}
 }
 END_TEST

@@ -383,6 +383,36 @@ START_TEST(task_records_as_the_kernel_writes_them)
 }
 END_TEST
 
+/* As __perf_event_switch_output in kernel/events/core.c writes it: no body. */
+START_TEST(switch_as_the_kernel_writes_it)
+{
+	static const struct {
+		uint16_t misc;
+		bool out, preempted;
+	} cases[] = {
+		{0, false, false},
+		{PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, false, false}, /* of OUT only */
+		{PERF_RECORD_MISC_SWITCH_OUT, true, false},
+		{PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, true, true},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t words[] = {0, (uint64_t)31 << 32 | 30, 700, 3};
+		struct perf_event_header header = {PERF_RECORD_SWITCH, cases[i].misc,
+						   sizeof(words)};
+		struct record record;
+		memcpy(words, &header, sizeof(header));
+		ck_assert(record_decode(&record_fixture_all, words, sizeof(words), &record));
+		ck_assert_int_eq(record.kind, RECORD_SWITCH);
+		ck_assert_int_eq(record.switched.out, cases[i].out);
+		ck_assert_int_eq(record.switched.preempted, cases[i].preempted);
+		ck_assert_uint_eq(record.pid, 30);
+		ck_assert_uint_eq(record.tid, 31);
+		ck_assert_uint_eq(record.time_ns, 700);
+		ck_assert_uint_eq(record.cpu, 3);
+	}
+}
+END_TEST
+
 START_TEST(unknown_type)
 {
 	uint64_t words[] = {0, 1, (uint64_t)2 << 32 | 1, 700, 3};
@@ -458,6 +488,7 @@ int main(void)
 	tcase_add_test(tcase, comm_of_exec);
 	tcase_add_test(tcase, mmap_as_the_kernel_writes_it);
 	tcase_add_test(tcase, task_records_as_the_kernel_writes_them);
+	tcase_add_test(tcase, switch_as_the_kernel_writes_it);
 	tcase_add_test(tcase, unknown_type);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

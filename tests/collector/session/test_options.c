@@ -62,10 +62,13 @@ static const char *describe(void)
 		ADD("stack=%u ", options.stack_size);
 	if (options.overhead_limit != 0.05)
 		ADD("limit=%.4f ", options.overhead_limit);
-	ADD("%s%s%s%s%s%s%s%s", unwind_names[options.unwind], sampling_names[options.sampling],
-	    options.children ? "" : "childless ", options.kernel ? "kernel " : "",
-	    options.collapse ? "" : "uncollapsed ", options.finalize ? "" : "unfinalized ",
-	    options.quiet ? "quiet " : "", options.verbose ? "verbose " : "");
+	if (options.analysis != analysis_at(0))
+		ADD("%s ", options.analysis->name);
+	ADD("%s%s%s%s%s%s%s%s%s", unwind_names[options.unwind], sampling_names[options.sampling],
+	    options.switches ? "switches " : "", options.children ? "" : "childless ",
+	    options.kernel ? "kernel " : "", options.collapse ? "" : "uncollapsed ",
+	    options.finalize ? "" : "unfinalized ", options.quiet ? "quiet " : "",
+	    options.verbose ? "verbose " : "");
 	for (size_t i = 0; i < options.pid_count; i++)
 		ADD("%d ", (int)options.pids[i]);
 	for (char **arg = options.program; arg && *arg; arg++)
@@ -106,6 +109,11 @@ static const struct {
 	{"tbcollect --unwind copy prog", "copy [prog]"},
 	{"tbcollect --unwind bpf prog", "bpf [prog]"},
 	{"tbcollect --unwind=none prog", "leaf [prog]"},
+	{"tbcollect --switches on prog", "switches [prog]"},
+	{"tbcollect --switches off prog", "[prog]"},
+	{"tbcollect -c concurrency prog", "concurrency switches [prog]"},
+	{"tbcollect -c concurrency --switches on prog", "concurrency switches [prog]"},
+	{"tbcollect -c locks-and-waits prog", "locks-and-waits switches [prog]"},
 	{"tbcollect --sampling auto prog", "[prog]"},
 	{"tbcollect --sampling random prog", "random [prog]"},
 	{"tbcollect --sampling=fixed prog", "fixed [prog]"},
@@ -174,6 +182,11 @@ static const struct {
 	{"tbcollect --stack-size -8 prog", "bad stack size '-8'"},
 	{"tbcollect --stack-size 16k prog", "bad stack size '16k'"},
 	{"tbcollect --stack-size 18446744073709551624 prog", "bad stack size"},
+	{"tbcollect --switches maybe prog", "unknown --switches 'maybe'"},
+	{"tbcollect --switches", "option '--switches' needs a value"},
+	{"tbcollect -c concurrency --switches off prog", "concurrency needs the threads' switches"},
+	{"tbcollect --switches off -c locks-and-waits prog",
+	 "locks-and-waits needs the threads' switches"},
 	{"tbcollect --sampling sometimes prog", "unknown --sampling 'sometimes'"},
 	{"tbcollect --sampling", "option '--sampling' needs a value"},
 	{"tbcollect --unwind dwarf prog", "unknown --unwind 'dwarf'"},

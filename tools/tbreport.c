@@ -14,18 +14,23 @@
 /* The first one is shown when none is named. */
 static const struct report reports[] = {
 	{"summary", "times, samples, stacks, top hotspots, cost, platform", TALLY_BY_REASON,
-	 report_summary_print},
-	{"hotspots", "functions by their own CPU time", 0, report_hotspots_print},
-	{"top-down", "call tree from the root", 0, report_top_down_print},
+	 .print = report_summary_print},
+	{"hotspots", "functions by their own CPU time", 0, .print = report_hotspots_print},
+	{"top-down", "call tree from the root", 0, .print = report_top_down_print},
 	{"bottom-up", "functions by their own CPU time, with their callers", 0,
-	 report_bottom_up_print},
-	{"threads", "threads by CPU time", TALLY_BY_THREAD, report_threads_print},
-	{"modules", "modules by CPU time", 0, report_modules_print},
+	 .print = report_bottom_up_print},
+	{"threads", "threads by CPU time", TALLY_BY_THREAD, .print = report_threads_print},
+	{"modules", "modules by CPU time", 0, .print = report_modules_print},
+	{"waits", "what threads waited for, how long, and who ended it", TALLY_ONE_BY_ONE,
+	 .print = report_waits_print, .explain = report_explain_waits},
+	{"wall", "call tree of elapsed time for each thread: running, ready, waiting",
+	 TALLY_BY_THREAD, .print = report_wall_print, .explain = report_explain_wall},
 	{"tasks", "imported tasks and frames: times, CPU time and functions inside",
-	 TALLY_BY_THREAD, report_tasks_print},
-	{"counters", "imported counters: values by process and thread", 0, report_counters_print},
+	 TALLY_BY_THREAD, .print = report_tasks_print},
+	{"counters", "imported counters: values by process and thread", 0,
+	 .print = report_counters_print},
 	{"quality", "how complete the stacks are, by module and thread, and what would help",
-	 TALLY_BY_THREAD | TALLY_BY_REASON, report_quality_print},
+	 TALLY_BY_THREAD | TALLY_BY_REASON, .print = report_quality_print},
 };
 
 #define REPORT_COUNT (sizeof(reports) / sizeof(reports[0]))
@@ -65,7 +70,10 @@ static void print_help(void)
 	     "                         only those that user code calls directly)\n"
 	     "  --inline on|off        inlined functions on their own (default) or as their "
 	     "callers\n"
-	     "  --group-by function|module|process|pid|thread|source-file    for hotspots\n"
+	     "  --group-by function|module|process|pid|thread|source-file    for hotspots;\n"
+	     "             object|function|thread|waker|type                 for waits\n"
+	     "  --stacks               for waits: where threads wait, and are woken, from the\n"
+	     "                         leaf up\n"
 	     "  --slower-than TIME     tasks one by one, those that took longer: 16ms, 1.5s\n"
 	     "  -o, --output FILE      instead of standard output\n"
 	     "  --help  --version");
@@ -76,7 +84,7 @@ static TBRW_U32 run_report(const struct report *report, struct report_input *inp
 {
 	uint32_t *rank = report_rank_functions(input->functions);
 	input->rank = rank;
-	char *miss = report_explain_miss(input);
+	char *miss = report->explain ? report->explain(input) : report_explain_miss(input);
 	if (miss)
 		diagnose("%s", miss);
 	free(miss);

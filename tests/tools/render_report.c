@@ -28,12 +28,11 @@ const struct build_result render_example = {.samples = render_example_samples,
 					    .rest_ms = 4,
 					    .is_finalized = true};
 
-char *render_file(const char *path, render_print *print, unsigned tally_by,
-		  const char *const *arguments)
+char *render_file_as(const char *path, const char *name, render_print *print, unsigned tally_by,
+		     const char *const *arguments)
 {
-	/* The only report that takes all options. */
-	static const char *const names[] = {"hotspots", NULL};
-	char *argv[32] = {(char *)(uintptr_t) "tbreport", (char *)(uintptr_t) "hotspots"};
+	const char *const names[] = {name, NULL};
+	char *argv[32] = {(char *)(uintptr_t) "tbreport", (char *)(uintptr_t)name};
 	int argc = 2;
 	struct report_options options;
 	char *problem;
@@ -62,6 +61,12 @@ char *render_file(const char *path, render_print *print, unsigned tally_by,
 	sampled_result_close(&result);
 	report_options_finish(&options);
 	return text;
+}
+
+char *render_file(const char *path, render_print *print, unsigned tally_by,
+		  const char *const *arguments)
+{
+	return render_file_as(path, "hotspots", print, tally_by, arguments);
 }
 
 char *render_report(const struct build_result *result, render_print *print, unsigned tally_by,

@@ -18,6 +18,10 @@ char *render_report(const struct build_result *result, render_print *print, unsi
 char *render_file(const char *path, render_print *print, unsigned tally_by,
 		  const char *const *arguments);
 
+/* Of a report whose options are not those of hotspots. */
+char *render_file_as(const char *path, const char *name, render_print *print, unsigned tally_by,
+		     const char *const *arguments);
+
 /* Fails the test unless each of the parts, NULL behind the last, is in the text. Frees the text. */
 void render_expect(char *text, const char *const *parts);
 

@@ -27,6 +27,8 @@ struct report {
 	unsigned tally_by;
 	/* Returns the reader's code; prints nothing on a failure. */
 	TBRW_U32 (*print)(const struct report_input *input, FILE *stream, unsigned width);
+	/* Why it shows nothing, as report_explain_miss, which stands for NULL. */
+	char *(*explain)(const struct report_input *input);
 };
 
 TBRW_U32 report_summary_print(const struct report_input *input, FILE *stream, unsigned width);
@@ -37,6 +39,8 @@ TBRW_U32 report_threads_print(const struct report_input *input, FILE *stream, un
 TBRW_U32 report_modules_print(const struct report_input *input, FILE *stream, unsigned width);
 TBRW_U32 report_tasks_print(const struct report_input *input, FILE *stream, unsigned width);
 TBRW_U32 report_counters_print(const struct report_input *input, FILE *stream, unsigned width);
+TBRW_U32 report_waits_print(const struct report_input *input, FILE *stream, unsigned width);
+TBRW_U32 report_wall_print(const struct report_input *input, FILE *stream, unsigned width);
 TBRW_U32 report_quality_print(const struct report_input *input, FILE *stream, unsigned width);
 
 /* Fills a cell of TABLE_TIME with a time of external data: since the start of the collection; UTC
@@ -48,6 +52,10 @@ char *report_set_time(struct table_cell *cell, const struct profile_reader *read
 /* Why the options' filter leaves no samples, for the user: one line, "why; what to do", for the
  * caller to free; NULL: no filter is set, or samples meet it. */
 char *report_explain_miss(const struct report_input *input);
+
+/* Likewise, where the result has no waits, or no states of threads, or the filter leaves none. */
+char *report_explain_waits(const struct report_input *input);
+char *report_explain_wall(const struct report_input *input);
 
 /* Prints a report's table in the options' format, without rows whose share of the CPU time is below
  * --min-percent, or by default below default_least (parts of 10^6; in text only). Text names the

@@ -1,8 +1,10 @@
-/* The message for a user whose filter leaves no samples. */
+/* The message for a user whose filter leaves no samples, or whose result has no waits. */
 #include "profile/read/external.h"
+#include "profile/read/states.h"
 #include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
 #include "tools/text/suggest.h"
+#include "tools/waits/waits.h"
 #include <stdlib.h>
 
 /* Names, and the other names of objects with two: of modules the paths, of functions the names with
@@ -111,14 +113,55 @@ static bool is_hidden_by_mode(const struct report_input *input)
 	return input->options->mode != CALL_PATH_ALL && has_samples(&all);
 }
 
-char *report_explain_miss(const struct report_input *input)
+/* The problem of the first condition that nothing in the result meets, NULL for none. */
+static char *explain_conditions(const struct report_input *input)
 {
 	const struct filter *filter = &input->options->filter;
 	char *problem = NULL;
-	if (filter->count == 0 || has_samples(input))
-		return NULL;
 	for (size_t i = 0; i < filter->count && !problem; i++)
 		problem = explain_condition(input, &filter->conditions[i]);
+	return problem;
+}
+
+static bool has_waits(const struct report_input *input)
+{
+	struct waits waits;
+	if (waits_collect(&waits, input->reader, input->functions, &input->options->filter) !=
+	    VT_SUCCESS)
+		return true; /* the report says so itself */
+	bool found = waits.count > 0;
+	waits_finish(&waits);
+	return found;
+}
+
+char *report_explain_waits(const struct report_input *input)
+{
+	if (profile_reader_wait_sources(input->reader) == 0)
+		return xalloc_text("no waits were recorded; collect with tbcollect -c "
+				   "locks-and-waits");
+	if (input->options->filter.count == 0 || has_waits(input))
+		return NULL;
+	char *problem = explain_conditions(input);
+	return problem ? problem
+		       : xalloc_text("--filter: no wait meets it; module and function are those "
+				     "that wait: see tbreport waits --group-by function");
+}
+
+char *report_explain_wall(const struct report_input *input)
+{
+	if (profile_reader_states(input->reader) == 0)
+		return xalloc_text("no states of threads were recorded; collect with tbcollect -c "
+				   "locks-and-waits");
+	bool is_missed = input->options->filter.count > 0 && !has_waits(input);
+	return is_missed ? report_explain_miss(input) : NULL;
+}
+
+char *report_explain_miss(const struct report_input *input)
+{
+	const struct filter *filter = &input->options->filter;
+	if (filter->count == 0 || has_samples(input))
+		return NULL;
+	char *problem = explain_conditions(input);
 	if (problem)
 		return problem;
 	const char *missed = filter->count == 1 ? "it" : "all conditions at once";

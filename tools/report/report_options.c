@@ -16,6 +16,7 @@ enum {
 	OPTION_MODE,
 	OPTION_INLINE,
 	OPTION_GROUP,
+	OPTION_STACKS,
 	OPTION_SLOWER_THAN,
 	OPTION_VERSION,
 };
@@ -29,6 +30,7 @@ static const struct option long_options[] = {
 	{"call-stack-mode", required_argument, NULL, OPTION_MODE},
 	{"inline", required_argument, NULL, OPTION_INLINE},
 	{"group-by", required_argument, NULL, OPTION_GROUP},
+	{"stacks", no_argument, NULL, OPTION_STACKS},
 	{"slower-than", required_argument, NULL, OPTION_SLOWER_THAN},
 	{"output", required_argument, NULL, 'o'},
 	{"help", no_argument, NULL, 'h'},
@@ -44,13 +46,11 @@ static const char *const modes[] = {
 };
 
 static const char *const groups[] = {
-	[REPORT_GROUP_FUNCTION] = "function",
-	[REPORT_GROUP_MODULE] = "module",
-	[REPORT_GROUP_PROCESS] = "process",
-	[REPORT_GROUP_PID] = "pid",
-	[REPORT_GROUP_THREAD] = "thread",
-	[REPORT_GROUP_SOURCE_FILE] = "source-file",
-	NULL,
+	[REPORT_GROUP_FUNCTION] = "function", [REPORT_GROUP_MODULE] = "module",
+	[REPORT_GROUP_PROCESS] = "process",   [REPORT_GROUP_PID] = "pid",
+	[REPORT_GROUP_THREAD] = "thread",     [REPORT_GROUP_SOURCE_FILE] = "source-file",
+	[REPORT_GROUP_OBJECT] = "object",     [REPORT_GROUP_WAKER] = "waker",
+	[REPORT_GROUP_TYPE] = "type",         NULL,
 };
 
 static const char *const switches[] = {[false] = "off", [true] = "on", NULL};
@@ -136,6 +136,9 @@ static char *take_option(struct report_options *options, int option, const char 
 		options->group = (enum report_group)chosen;
 		options->is_grouped = true;
 		return problem;
+	case OPTION_STACKS:
+		options->with_stacks = true;
+		return NULL;
 	case OPTION_SLOWER_THAN:
 		options->has_threshold = filter_parse_time(value, &options->threshold_ns);
 		return options->has_threshold
@@ -181,6 +184,35 @@ static bool has_shares(const char *report)
 	return report != NULL;
 }
 
+#define HAS(group) (1u << REPORT_GROUP_##group)
+
+/* Which reports have groups, and which ones. */
+static const struct {
+	const char *report;
+	unsigned groups;
+} grouped[] = {
+	{"hotspots",
+	 HAS(FUNCTION) | HAS(MODULE) | HAS(PROCESS) | HAS(PID) | HAS(THREAD) | HAS(SOURCE_FILE)},
+	{"waits", HAS(OBJECT) | HAS(FUNCTION) | HAS(THREAD) | HAS(WAKER) | HAS(TYPE)},
+};
+
+static char *check_group(const struct report_options *options)
+{
+	const char *other = NULL; /* a report with this group */
+	if (!options->is_grouped)
+		return NULL;
+	for (size_t i = 0; i < sizeof(grouped) / sizeof(grouped[0]); i++) {
+		bool has_group = grouped[i].groups & 1u << options->group;
+		bool is_chosen = options->report && strcmp(options->report, grouped[i].report) == 0;
+		if (has_group && is_chosen)
+			return NULL;
+		if (has_group && !other)
+			other = grouped[i].report;
+	}
+	return xalloc_printf("--group-by %s: not of this report; use tbreport %s",
+			     groups[options->group], other);
+}
+
 /* A report and a result, in either order; or one of them, or none. */
 static char *take_arguments(struct report_options *options, int argc, char **argv,
 			    const char *const *reports)
@@ -204,10 +236,9 @@ static char *take_arguments(struct report_options *options, int argc, char **arg
 	if (options->has_threshold && (!options->report || strcmp(options->report, "tasks") != 0))
 		return xalloc_text("--slower-than: only the tasks report has it; use tbreport "
 				   "tasks");
-	if (options->is_grouped && (!options->report || strcmp(options->report, "hotspots") != 0))
-		return xalloc_text("--group-by: only the hotspots report has groups; use "
-				   "tbreport hotspots");
-	return NULL;
+	if (options->with_stacks && (!options->report || strcmp(options->report, "waits") != 0))
+		return xalloc_text("--stacks: only the waits report has it; use tbreport waits");
+	return check_group(options);
 }
 
 enum report_options_status report_options_parse(int argc, char **argv, const char *const *reports,

@@ -17,6 +17,9 @@ enum report_group {
 	REPORT_GROUP_PID,
 	REPORT_GROUP_THREAD,
 	REPORT_GROUP_SOURCE_FILE,
+	REPORT_GROUP_OBJECT, /* that threads waited for */
+	REPORT_GROUP_WAKER,  /* function that ended waits */
+	REPORT_GROUP_TYPE,   /* of the object */
 	REPORT_GROUP_COUNT
 };
 
@@ -29,8 +32,9 @@ struct report_options {
 	enum report_group group;
 	bool is_grouped; /* --group-by was given */
 	bool with_inlined;
-	uint32_t limit; /* rows; 0: all */
-	uint32_t width; /* columns of text; 0: not given */
+	bool with_stacks; /* of waits */
+	uint32_t limit;   /* rows; 0: all */
+	uint32_t width;   /* columns of text; 0: not given */
 	bool has_least_share;
 	uint32_t least_share; /* of the CPU time, of the rows shown; parts of 10^6 */
 	bool has_threshold;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[] = {"summary",   "hotspots", "top-down",
-				    "bottom-up", "quality",  NULL};
+static const char *const names[] = {"summary", "hotspots", "top-down", "bottom-up",
+				    "quality", "waits",    NULL};
 
 static enum report_options_status parse(struct report_options *options, char **problem,
 					const char *arguments)
@@ -89,7 +89,9 @@ START_TEST(test_bad_options)
 		"--group-by module", "--width 0",
 		"--width wide",      "--min-percent -1",
 		"--min-percent 101", "--min-percent nan",
-		"--min-percent 1x",
+		"--min-percent 1x",  "hotspots --group-by waker",
+		"--stacks",          "waits --group-by module",
+		"hotspots --stacks",
 	};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct report_options options;
@@ -99,6 +101,30 @@ START_TEST(test_bad_options)
 		/* what failed: why; what to do */
 		ck_assert_ptr_nonnull(strchr(problem, ';'));
 		free(problem);
+		report_options_finish(&options);
+	}
+}
+END_TEST
+
+START_TEST(test_groups_of_waits)
+{
+	static const struct {
+		const char *line;
+		enum report_group group;
+	} groups[] = {
+		{"waits --group-by object", REPORT_GROUP_OBJECT},
+		{"waits --group-by function --stacks", REPORT_GROUP_FUNCTION},
+		{"waits --stacks --group-by thread", REPORT_GROUP_THREAD},
+		{"waits --group-by waker", REPORT_GROUP_WAKER},
+		{"waits --group-by type", REPORT_GROUP_TYPE},
+	};
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		struct report_options options;
+		char *problem = NULL;
+		ck_assert_int_eq(parse(&options, &problem, groups[i].line), REPORT_OPTIONS_RUN);
+		ck_assert_int_eq(options.group, groups[i].group);
+		ck_assert(options.is_grouped);
+		ck_assert(options.with_stacks == (strstr(groups[i].line, "--stacks") != NULL));
 		report_options_finish(&options);
 	}
 }
@@ -169,6 +195,7 @@ int main(void)
 	tcase_add_test(cases, test_options);
 	tcase_add_test(cases, test_argument_order);
 	tcase_add_test(cases, test_bad_options);
+	tcase_add_test(cases, test_groups_of_waits);
 	tcase_add_test(cases, test_least_share);
 	tcase_add_loop_test(cases, test_doubts, 0, (int)(sizeof(doubts) / sizeof(doubts[0])));
 	suite_add_tcase(suite, cases);

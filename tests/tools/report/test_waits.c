@@ -1,0 +1,572 @@
+/* The reports waits and wall, of waits with known times. */
+#include "tests/support/suite.h"
+#include "tests/tools/render_report.h"
+#include "tools/samples/tally.h"
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* x86-64's numbers, whatever machine this is. Of a read the result says no call. */
+enum {
+	SYS_READ = 0,
+	SYS_POLL = 7,
+	SYS_ACCEPT = 43,
+	SYS_WAIT4 = 61,
+	SYS_FUTEX = 202,
+	SYS_CLOCK_NANOSLEEP = 230,
+	SYS_EPOLL_WAIT = 232,
+};
+
+static const struct build_sample samples[] = {
+	{.stack = "app:main app:work", .count = 3, .cpu_ms = 10},
+	{.stack = "app:main app:rest", .count = 1, .cpu_ms = 10},
+	{.stack = "app:worker app:spin", .count = 2, .cpu_ms = 10, .thread = 1},
+};
+
+/* us. Thread 0 runs 400 ms, waits 500 ms for the lock, 1000 ms asleep, is ready for 50 ms, and has
+ * a short wait of 50 ms. Thread 1 lives from 40 ms to 1200 ms. */
+static const struct build_slice slices[] = {
+	{.thread = 0, .before = PROFILE_STATE_RUNNING, .start_us = 0, .run_us = 100000},
+	{.thread = 1, .before = PROFILE_STATE_READY, .start_us = 210000, .run_us = 90000},
+	{.thread = 0, .before = PROFILE_STATE_BLOCKED, .start_us = 600000, .run_us = 50000},
+	{.thread = 0, .before = PROFILE_STATE_BLOCKED, .start_us = 700000, .run_us = 50000},
+	{.thread = 1, .before = PROFILE_STATE_BLOCKED, .start_us = 1100000, .run_us = 50000},
+	{.thread = 1, .before = PROFILE_STATE_STOPPED, .start_us = 1190000, .run_us = 10000},
+	{.thread = 0,
+	 .before = PROFILE_STATE_BLOCKED,
+	 .ready_us = 50000,
+	 .start_us = 1800000,
+	 .run_us = 200000},
+};
+
+static const struct build_object objects[] = {
+	{.kind = PROFILE_OBJECT_FUTEX, .address = 0x404060, .variable = "app:queue_lock"},
+	{.kind = PROFILE_OBJECT_CALL, .number = SYS_CLOCK_NANOSLEEP},
+	{.kind = PROFILE_OBJECT_FUTEX, .address = 0x7f00000012cc},
+};
+
+static const struct build_wait waits[] = {
+	{.thread = 0,
+	 .object = 1,
+	 .stack = "app:main app:take libc:pthread_mutex_lock libc:__lll_lock_wait",
+	 .start_us = 100000,
+	 .wait_us = 500000,
+	 .waker = 2,
+	 .waker_stack = "app:worker app:give libc:pthread_mutex_unlock",
+	 .syscall = SYS_FUTEX,
+	 .source = PROFILE_WAIT_BY_BPF},
+	{.thread = 1,
+	 .object = 3,
+	 .stack = "app:worker app:await libc:pthread_cond_wait",
+	 .start_us = 300000,
+	 .wait_us = 600000,
+	 .syscall = SYS_FUTEX,
+	 .blocks = 2,
+	 .source = PROFILE_WAIT_BY_BPF},
+	{.thread = 1,
+	 .object = 1,
+	 .stack = "app:worker app:take libc:pthread_mutex_lock",
+	 .start_us = 900000,
+	 .wait_us = 200000,
+	 .waker = 1,
+	 .waker_stack = "app:main app:give libc:pthread_mutex_unlock",
+	 .syscall = SYS_FUTEX,
+	 .flags = PROFILE_WAIT_TIMED_OUT,
+	 .source = PROFILE_WAIT_BY_BPF},
+	{.thread = 0,
+	 .object = 2,
+	 .stack = "app:main libc:usleep libc:clock_nanosleep",
+	 .start_us = 750000,
+	 .wait_us = 1000000,
+	 .ready_us = 50000,
+	 .syscall = SYS_CLOCK_NANOSLEEP,
+	 .source = PROFILE_WAIT_BY_BPF},
+};
+
+static const struct build_life lives[] = {{0, 0, 0}, {1, 40000, 1200000}};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct build_result known = {
+	.samples = samples,
+	.count = COUNT(samples),
+	.is_finalized = true,
+	.states = PROFILE_STATES_SWITCHES | PROFILE_STATES_WAKES,
+	.slices = slices,
+	.slice_count = COUNT(slices),
+	.objects = objects,
+	.object_count = COUNT(objects),
+	.waits = waits,
+	.wait_count = COUNT(waits),
+	.wait_sources = 1u << PROFILE_WAIT_BY_BPF,
+	.wait_threshold = 10,
+	.lives = lives,
+	.life_count = COUNT(lives),
+};
+
+static char *render(const struct build_result *result, const char *name,
+		    const char *const *arguments)
+{
+	bool is_wall = strcmp(name, "wall") == 0;
+	build_result_write(build_path, result);
+	return render_file_as(build_path, name, is_wall ? report_wall_print : report_waits_print,
+			      is_wall ? TALLY_BY_THREAD : TALLY_ONE_BY_ONE, arguments);
+}
+
+static void expect(const struct build_result *result, const char *name,
+		   const char *const *arguments, const char *expected)
+{
+	char *text = render(result, name, arguments);
+	ck_assert_str_eq(text, expected);
+	free(text);
+}
+
+static const char *const csv[] = {"--format", "csv", NULL};
+
+START_TEST(test_objects)
+{
+	expect(&known, "waits", csv,
+	       "Sync Object,Type,Wait Time,Wait Count,Function,Module,Average,Maximum,Spin Time,"
+	       "Ready Time,Timeouts,Waker Function,Waker Module,Created In,PID\n"
+	       "Sleep,Sleep,1.000000,1,main,app,1.000000000,1.000000000,0.000000,0.050000,0,,,,\n"
+	       "Mutex queue_lock+0x4,Mutex,0.700000,2,take,app,0.350000000,0.500000000,0.000000,"
+	       "0.000000,1,give,app,,100\n"
+	       "Condition Variable 0x7f00000012c8,Condition Variable,0.600000,1,await,app,"
+	       "0.600000000,0.600000000,0.000000,0.000000,0,,,,100\n"
+	       "[Short waits],,0.050000,1,,,0.050000000,,,,,,,,\n");
+}
+END_TEST
+
+START_TEST(test_groups)
+{
+	static const struct {
+		const char *group;
+		const char *expected;
+	} groups[] = {
+		{"function", "Function,Wait Time,Wait Count,Module,Average,Maximum,Spin Time,Ready "
+			     "Time,Timeouts,Waker Function,Waker Module\n"
+			     "main,1.000000,1,app,1.000000000,1.000000000,0.000000,0.050000,0,,\n"
+			     "take,0.700000,2,app,0.350000000,0.500000000,0.000000,0.000000,1,give,"
+			     "app\n"
+			     "await,0.600000,1,app,0.600000000,0.600000000,0.000000,0.000000,0,,\n"
+			     "[Short waits],0.050000,1,,0.050000000,,,,,,\n"},
+		{"thread", "Thread,TID,Process,Wait Time,Wait Count,Short Wait Time,Short Wait "
+			   "Count,Function,Module,Average,Maximum,Spin Time,Ready "
+			   "Time,Timeouts,Waker Function,Waker Module,PID\n"
+			   "app,100,app,1.500000,2,0.050000,1,main,app,0.750000000,1.000000000,"
+			   "0.000000,0.050000,0,give,app,100\n"
+			   "worker,101,app,0.800000,2,0.000000,0,await,app,0.400000000,0.600000000,"
+			   "0.000000,0.000000,1,give,app,100\n"},
+		{"waker", "Waker Function,Wait Time,Wait Count,Function,Average,Maximum,Spin "
+			  "Time,Ready Time,Timeouts,Waker Module\n"
+			  "[No known waker],1.600000,2,main,0.800000000,1.000000000,0.000000,"
+			  "0.050000,0,\n"
+			  "give,0.700000,2,take,0.350000000,0.500000000,0.000000,0.000000,1,app\n"
+			  "[Short waits],0.050000,1,,0.050000000,,,,,\n"},
+		{"type", "Type,Wait Time,Wait Count,Function,Module,Average,Maximum,Spin "
+			 "Time,Ready Time,Timeouts,Waker Function,Waker Module\n"
+			 "Sleep,1.000000,1,main,app,1.000000000,1.000000000,0.000000,0.050000,0,,\n"
+			 "Mutex,0.700000,2,take,app,0.350000000,0.500000000,0.000000,0.000000,1,"
+			 "give,app\n"
+			 "Condition Variable,0.600000,1,await,app,0.600000000,0.600000000,0.000000,"
+			 "0.000000,0,,\n"
+			 "[Short waits],0.050000,1,,,0.050000000,,,,,,\n"},
+	};
+	const char *arguments[] = {"--format", "csv", "--group-by", groups[_i].group, NULL};
+	expect(&known, "waits", arguments, groups[_i].expected);
+}
+END_TEST
+
+START_TEST(test_stacks)
+{
+	static const char *const arguments[] = {"--format", "csv", "--stacks",
+						"--limit",  "2",   NULL};
+	expect(&known, "waits", arguments,
+	       "Sync Object / Function Stack,Wait Time,Wait Count,Module\n"
+	       "Sleep,1.000000,1,\n"
+	       " usleep,1.000000,1,libc.so.6\n"
+	       "  main,1.000000,1,app\n"
+	       "Mutex queue_lock+0x4,0.700000,2,\n"
+	       " pthread_mutex_lock,0.700000,2,libc.so.6\n"
+	       "  take,0.700000,2,app\n"
+	       "   main,0.500000,1,app\n"
+	       "   worker,0.200000,1,app\n"
+	       " [Woken by],0.700000,2,\n"
+	       "  pthread_mutex_unlock,0.700000,2,libc.so.6\n"
+	       "   give,0.700000,2,app\n"
+	       "    worker,0.500000,1,app\n"
+	       "    main,0.200000,1,app\n");
+}
+END_TEST
+
+/* The figures below the table, and what is said of waits that nobody saw. */
+START_TEST(test_account)
+{
+	static const char *const parts[] =
+		{"Blocked 2.350000 s: waits 2.300000 s, 1 short ones 0.050000 s; difference "
+		 "0.000000 s\n",
+		 "Waits of 0.01 ms and more are known: recorded by BPF\n", NULL};
+	struct build_result lossy = known;
+	render_expect(render(&known, "waits", NULL), parts);
+	lossy.wait_sources = 1u << PROFILE_WAIT_BY_OBSERVER | 1u << PROFILE_WAIT_BY_LIBRARY;
+	lossy.wait_threshold = 3000;
+	lossy.waits_lost = 12;
+	static const char *const lost[] =
+		{"Waits of 3 ms and more are known: looked at while they lasted\n",
+		 "Waits of 3 ms and more are known: recorded by the preloaded library\n",
+		 "12 waits lost: their time counts as short waits\n", NULL};
+	ck_assert_int_eq(unlink(build_path), 0);
+	render_expect(render(&lossy, "waits", NULL), lost);
+}
+END_TEST
+
+/* Records of waits that say more than the slices: the difference is shown, and counts nowhere. */
+START_TEST(test_more_than_blocked)
+{
+	static const char *const parts[] =
+		{"Blocked 2.350000 s: waits 2.600000 s, 1 short ones 0.000000 s; difference "
+		 "0.250000 s\n",
+		 NULL};
+	struct build_wait longer[COUNT(waits)];
+	struct build_result result = known;
+	memcpy(longer, waits, sizeof(waits));
+	longer[0].wait_us += 300000;
+	result.waits = longer;
+	render_expect(render(&result, "waits", NULL), parts);
+	static const char *const wall[] = {" app (TID 100),0.000000000,,2.000000000\n",
+					   "     Sleep,0.861111112,,0.861111112\n",
+					   "      Mutex queue_lock+0x4,0.688888888,,0.688888888\n",
+					   NULL};
+	ck_assert_int_eq(unlink(build_path), 0);
+	render_expect(render(&result, "wall", csv), wall);
+}
+END_TEST
+
+START_TEST(test_filters)
+{
+	static const struct {
+		const char *filter;
+		const char *first_row;
+		size_t rows;
+	} filters[] = {
+		{"tid=101", "\nCondition Variable 0x7f00000012c8,Condition Variable,0.600000,1,",
+		 2},
+		{"thread=app", "\nSleep,Sleep,1.000000,1,main", 3},
+		{"function=take", "\nMutex queue_lock+0x4,Mutex,0.700000,2,take,app", 1},
+		{"module=app", "\nSleep,Sleep,1.000000,1,main", 3},
+		{"pid=101", "PID\n", 0},
+		{"task=none", "PID\n", 0},
+	};
+	const char *arguments[] = {"--format", "csv", "--filter", filters[_i].filter, NULL};
+	char *text = render(&known, "waits", arguments);
+	size_t lines = 0;
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		lines++;
+	ck_assert_ptr_nonnull(strstr(text, filters[_i].first_row));
+	ck_assert_uint_eq(lines, 1 + filters[_i].rows);
+	free(text);
+}
+END_TEST
+
+START_TEST(test_wall)
+{
+	expect(&known, "wall", csv,
+	       "Function Stack,Wall Time:Self,Module,Wall Time:Total\n"
+	       "Total,0.000000000,,3.160000000\n"
+	       " app (TID 100),0.000000000,,2.000000000\n"
+	       "  [Sleep],0.000000000,,1.000000000\n"
+	       "   main,0.000000000,app,1.000000000\n"
+	       "    usleep,0.000000000,libc.so.6,1.000000000\n"
+	       "     Sleep,1.000000000,,1.000000000\n"
+	       "  [Mutex],0.000000000,,0.500000000\n"
+	       "   main,0.000000000,app,0.500000000\n"
+	       "    take,0.000000000,app,0.500000000\n"
+	       "     pthread_mutex_lock,0.000000000,libc.so.6,0.500000000\n"
+	       "      Mutex queue_lock+0x4,0.500000000,,0.500000000\n"
+	       "  [Running],0.000000000,,0.400000000\n"
+	       "   main,0.000000000,app,0.400000000\n"
+	       "    work,0.300000000,app,0.300000000\n"
+	       "    rest,0.100000000,app,0.100000000\n"
+	       "  [Short waits],0.050000000,,0.050000000\n"
+	       "  [Ready],0.050000000,,0.050000000\n"
+	       " worker (TID 101),0.000000000,,1.160000000\n"
+	       "  [Condition Variable],0.000000000,,0.600000000\n"
+	       "   worker,0.000000000,app,0.600000000\n"
+	       "    await,0.000000000,app,0.600000000\n"
+	       "     pthread_cond_wait,0.000000000,libc.so.6,0.600000000\n"
+	       "      Condition Variable 0x7f00000012c8,0.600000000,,0.600000000\n"
+	       "  [Mutex],0.000000000,,0.200000000\n"
+	       "   worker,0.000000000,app,0.200000000\n"
+	       "    take,0.000000000,app,0.200000000\n"
+	       "     pthread_mutex_lock,0.000000000,libc.so.6,0.200000000\n"
+	       "      Mutex queue_lock+0x4,0.200000000,,0.200000000\n"
+	       "  [Ready],0.170000000,,0.170000000\n"
+	       "  [Running],0.000000000,,0.150000000\n"
+	       "   worker,0.000000000,app,0.150000000\n"
+	       "    spin,0.150000000,app,0.150000000\n"
+	       "  [Stopped],0.040000000,,0.040000000\n");
+}
+END_TEST
+
+/* Of rows "NAME,SELF,MODULE,TOTAL" of a tree: all own times are the total of the first. */
+static void expect_sum(char *text)
+{
+	char *rest = NULL;
+	uint64_t sum = 0;
+	uint64_t total = 0;
+	strtok_r(text, "\n", &rest);
+	for (char *line; (line = strtok_r(NULL, "\n", &rest));) {
+		unsigned long s, ns, total_s, total_ns;
+		ck_assert_int_eq(sscanf(strchr(line, ','), ",%lu.%lu", &s, &ns), 2);
+		ck_assert_int_eq(sscanf(strrchr(line, ','), ",%lu.%lu", &total_s, &total_ns), 2);
+		sum += s * UINT64_C(1000000000) + ns;
+		if (total == 0)
+			total = total_s * UINT64_C(1000000000) + total_ns;
+	}
+	ck_assert_uint_gt(total, 0);
+	ck_assert_uint_eq(sum, total);
+	free(text);
+}
+
+/* Times that no number divides: nothing is lost by rounding. Loop: calls from slices with and
+ * without the times of wakes, a result without slices, waits that say more than slices. */
+START_TEST(test_wall_is_exact)
+{
+	static const struct build_sample many[] = {
+		{.stack = "app:main app:a", .count = 7, .cpu_ms = 3},
+		{.stack = "app:main app:b", .count = 3, .cpu_ms = 1},
+		{.stack = "app:main app:c", .count = 1, .cpu_ms = 1},
+		{.stack = "app:main app:d", .count = 2, .cpu_ms = 1, .is_kernel_only = true},
+	};
+	struct build_wait longer[COUNT(waits)];
+	struct build_result result = known;
+	memcpy(longer, waits, sizeof(waits));
+	result.samples = many;
+	result.count = COUNT(many);
+	result.waits = longer;
+	if (_i == 1)
+		result.states = PROFILE_STATES_SWITCHES;
+	if (_i == 2)
+		result.slice_count = 0;
+	if (_i == 3)
+		longer[0].wait_us += 1234567;
+	expect_sum(render(&result, "wall", csv));
+}
+END_TEST
+
+/* What a lock or a call is named after. */
+static const struct {
+	struct build_object object;
+	const char *stack;
+	unsigned syscall;
+	const char *row; /* Sync Object,Type */
+	const char *function;
+} names[] = {
+	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1000},
+	 "app:f libc:___pthread_mutex_lock libc:",
+	 SYS_FUTEX,
+	 "Mutex 0x1000,Mutex",
+	 "f"},
+	/* The words of a lock for readers and writers, and of a barrier. */
+	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1208},
+	 "app:f libc:pthread_rwlock_rdlock",
+	 SYS_FUTEX,
+	 "Read/Write Lock 0x1200,Read/Write Lock",
+	 "f"},
+	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x130c},
+	 "app:f libc:__GI___pthread_rwlock_wrlock",
+	 SYS_FUTEX,
+	 "Read/Write Lock 0x1300,Read/Write Lock",
+	 "f"},
+	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1404},
+	 "app:f libc:pthread_barrier_wait",
+	 SYS_FUTEX,
+	 "Barrier 0x1400,Barrier",
+	 "f"},
+	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1500},
+	 "app:f libc:__new_sem_wait_slow64.constprop.0",
+	 SYS_FUTEX,
+	 "Semaphore 0x1500,Semaphore",
+	 "f"},
+	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1600},
+	 "app:main libc:__pthread_clockjoin_ex",
+	 SYS_FUTEX,
+	 "Thread join 0x1600,Thread join",
+	 "main"},
+	/* Of a runtime above the C library, and inlined from a header. */
+	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1728},
+	 "app:f app:std::condition_variable::wait<g> libc:pthread_cond_wait",
+	 SYS_FUTEX,
+	 "Condition Variable 0x1728,Condition Variable",
+	 "f"},
+	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1828},
+	 "jit:run app:ObjectMonitor::enter app: libc:pthread_cond_wait",
+	 SYS_FUTEX,
+	 "Monitor 0x1828,Monitor",
+	 "run"},
+	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1900},
+	 "app:main.work app:runtime.mcall app:runtime.notesleep app:runtime.futex",
+	 SYS_FUTEX,
+	 "Thread park 0x1900,Thread park",
+	 "main.work"},
+	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1a00},
+	 "app:own_lock",
+	 SYS_FUTEX,
+	 "Futex 0x1a00,Futex",
+	 "own_lock"},
+	/* The source knows the type. */
+	{{.kind = PROFILE_OBJECT_SYNC, .type = PROFILE_SYNC_SPIN, .address = 0x1b04},
+	 "app:f libc:pthread_mutex_lock",
+	 0,
+	 "Spin Lock 0x1b04,Spin Lock",
+	 "f"},
+	{{.kind = PROFILE_OBJECT_SYNC,
+	  .type = PROFILE_SYNC_RWLOCK,
+	  .address = 0x1c08,
+	  .variable = "app:table"},
+	 "app:f libc:pthread_rwlock_rdlock",
+	 0,
+	 "Read/Write Lock table+0x4,Read/Write Lock",
+	 "f"},
+	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1d00, .variable = "app:"},
+	 "app:f libc:pthread_mutex_lock",
+	 SYS_FUTEX,
+	 "Mutex app+0x",
+	 "f"},
+	{{.kind = PROFILE_OBJECT_FILE, .number = 3, .name = "/tmp/data"},
+	 "app:f libc:read",
+	 SYS_READ,
+	 "Stream /tmp/data,Stream",
+	 "f"},
+	{{.kind = PROFILE_OBJECT_FILE, .number = 4, .name = "pipe:[77]"},
+	 "app:f libc:read",
+	 SYS_READ,
+	 "Pipe [77],Pipe",
+	 "f"},
+	{{.kind = PROFILE_OBJECT_FILE, .number = 5, .name = "socket:[78]"},
+	 "app:f libc:read",
+	 SYS_READ,
+	 "Socket [78],Socket",
+	 "f"},
+	{{.kind = PROFILE_OBJECT_FILE, .number = 6, .name = "/dev/pts/3"},
+	 "app:f libc:read",
+	 SYS_READ,
+	 "Terminal /dev/pts/3,Terminal",
+	 "f"},
+	{{.kind = PROFILE_OBJECT_FILE, .number = 7, .name = "anon_inode:[eventfd]"},
+	 "app:f libc:read",
+	 SYS_READ,
+	 "[eventfd] (fd 7),Event",
+	 "f"},
+	{{.kind = PROFILE_OBJECT_FILE, .number = 8, .name = "anon_inode:[eventpoll]"},
+	 "app:f libc:epoll_wait",
+	 SYS_EPOLL_WAIT,
+	 "epoll_wait (fd 8),Poll",
+	 "f"},
+	{{.kind = PROFILE_OBJECT_FILE, .number = 9},
+	 "app:f libc:accept",
+	 SYS_ACCEPT,
+	 "Socket (fd 9),Socket",
+	 "f"},
+	{{.kind = PROFILE_OBJECT_CALL, .number = SYS_POLL},
+	 "app:f libc:poll",
+	 SYS_POLL,
+	 "poll,Poll",
+	 "f"},
+	{{.kind = PROFILE_OBJECT_CALL, .number = 9999},
+	 "app:f",
+	 9999,
+	 "System call 9999,System call",
+	 "f"},
+	{{.kind = PROFILE_OBJECT_CHILD, .number = 123},
+	 "app:f libc:wait4",
+	 SYS_WAIT4,
+	 "Child process,Child process",
+	 "f"},
+	{{.kind = PROFILE_OBJECT_FAULT}, "app:f", 0, "Page fault,Page fault", "f"},
+	{{.kind = PROFILE_OBJECT_UNKNOWN}, NULL, 0, "[Unknown],Unknown", "[Unknown frame(s)]"},
+};
+
+START_TEST(test_names)
+{
+	const struct build_wait wait = {.object = 1,
+					.stack = names[_i].stack,
+					.start_us = 1000,
+					.wait_us = 1000,
+					.syscall = names[_i].syscall,
+					.source = PROFILE_WAIT_BY_OBSERVER};
+	const struct build_result result = {.samples = samples,
+					    .count = 1,
+					    .is_finalized = true,
+					    .objects = &names[_i].object,
+					    .object_count = 1,
+					    .waits = &wait,
+					    .wait_count = 1,
+					    .wait_sources = 1u << PROFILE_WAIT_BY_OBSERVER};
+	char *text = render(&result, "waits", csv);
+	char *row = strchr(text, '\n') + 1;
+	char function[64];
+	snprintf(function, sizeof(function), ",0.001000,1,%s,", names[_i].function);
+	ck_assert_msg(strncmp(row, names[_i].row, strlen(names[_i].row)) == 0, "%s: %s",
+		      names[_i].row, row);
+	ck_assert_msg(strstr(row, function) != NULL, "%s: %s", function, row);
+	free(text);
+}
+END_TEST
+
+/* A condition variable's wait ends with locking its mutex: what is locked as a mutex once is one.
+ */
+START_TEST(test_type_of_several_waits)
+{
+	static const struct build_object lock = {.kind = PROFILE_OBJECT_FUTEX, .address = 0x1004};
+	static const struct build_wait both[] = {
+		{.object = 1,
+		 .stack = "app:f libc:pthread_cond_wait libc:",
+		 .start_us = 1000,
+		 .wait_us = 1000,
+		 .syscall = SYS_FUTEX},
+		{.object = 1,
+		 .stack = "app:f libc:pthread_cond_wait libc:",
+		 .start_us = 3000,
+		 .wait_us = 1000,
+		 .syscall = SYS_FUTEX},
+		{.object = 1,
+		 .stack = "app:g libc:pthread_mutex_lock libc:",
+		 .start_us = 5000,
+		 .wait_us = 1000,
+		 .syscall = SYS_FUTEX},
+	};
+	const struct build_result result = {.samples = samples,
+					    .count = 1,
+					    .is_finalized = true,
+					    .objects = &lock,
+					    .object_count = 1,
+					    .waits = both,
+					    .wait_count = COUNT(both),
+					    .wait_sources = 1u << PROFILE_WAIT_BY_OBSERVER};
+	static const char *const parts[] = {"\nMutex 0x1004,Mutex,0.003000,3,f,app,", NULL};
+	render_expect(render(&result, "waits", csv), parts);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("waits");
+	TCase *cases = tcase_create("all");
+	tcase_set_timeout(cases, 60);
+	tcase_add_checked_fixture(cases, build_set_up, build_tear_down);
+	tcase_add_test(cases, test_objects);
+	tcase_add_loop_test(cases, test_groups, 0, 4);
+	tcase_add_test(cases, test_stacks);
+	tcase_add_test(cases, test_account);
+	tcase_add_test(cases, test_more_than_blocked);
+	tcase_add_loop_test(cases, test_filters, 0, 6);
+	tcase_add_test(cases, test_wall);
+	tcase_add_loop_test(cases, test_wall_is_exact, 0, 4);
+	tcase_add_loop_test(cases, test_names, 0, (int)COUNT(names));
+	tcase_add_test(cases, test_type_of_several_waits);
+	suite_add_tcase(suite, cases);
+	return run_suite(suite);
+}

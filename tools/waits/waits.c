@@ -1,0 +1,202 @@
+#include "tools/waits/waits.h"
+
+#include "containers/compare.h"
+#include "profile/read/states.h"
+#include "tools/functions/filter.h"
+#include "tools/functions/functions.h"
+#include "tools/memory/index_map.h"
+#include "tools/memory/xalloc.h"
+#include "tools/samples/tally.h"
+#include "tools/waits/wait_items.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct collecting {
+	struct waits *waits;
+	struct profile_reader *reader;
+	const struct filter *filter;
+	struct index_map map;     /* of the entries */
+	struct task_filter tasks; /* the filter's conditions on tasks */
+	bool *takes_thread;       /* by index, and of PROFILE_NONE behind the last */
+	uint64_t start_ns;        /* of the collection */
+};
+
+/* The part of an entry before its sums. */
+#define KEY_SIZE offsetof(struct waits_entry, sum)
+_Static_assert(KEY_SIZE == 8 * sizeof(uint32_t), "keys are compared as bytes: no padding");
+
+void waits_sum_add(struct waits_sum *sum, const struct waits_sum *more)
+{
+	sum->count += more->count;
+	sum->wait_ns += more->wait_ns;
+	sum->ready_ns += more->ready_ns;
+	sum->spin_ns += more->spin_ns;
+	if (more->most_ns > sum->most_ns)
+		sum->most_ns = more->most_ns;
+	sum->timeouts += more->timeouts;
+	sum->unended += more->unended;
+}
+
+static bool is_entry(const void *item, const void *wanted)
+{
+	return memcmp(item, wanted, KEY_SIZE) == 0;
+}
+
+static struct waits_entry make_key(const struct profile_wait_info *info)
+{
+	return (struct waits_entry){.thread = info->thread,
+				    .tid = info->wait.tid,
+				    .object = info->wait.object,
+				    .node = info->wait.node,
+				    .waker_thread = info->waker_thread,
+				    .waker_tid = info->wait.waker_tid,
+				    .waker_node = info->wait.waker_node,
+				    .syscall = info->wait.syscall,
+				    .state = info->wait.state,
+				    .waker_state = info->wait.waker_state};
+}
+
+static bool takes_task(const struct collecting *collecting, const struct profile_wait_info *info)
+{
+	struct profile_sample_info moment = {.tsc = info->wait.start_tsc,
+					     .tid = info->wait.tid,
+					     .thread = info->thread};
+	if (info->thread != PROFILE_NONE)
+		moment.pid = profile_reader_thread(collecting->reader, info->thread)->pid;
+	return task_filter_takes(&collecting->tasks, &moment);
+}
+
+static uint64_t until(uint64_t start_ns, uint64_t length_ns)
+{
+	return length_ns > UINT64_MAX - start_ns ? UINT64_MAX : start_ns + length_ns;
+}
+
+/* What of the time from start_ns on lies in the filter's part of the run. */
+static uint64_t cut_to_part(const struct collecting *collecting, uint64_t start_ns,
+			    uint64_t length_ns)
+{
+	const struct filter *filter = collecting->filter;
+	uint64_t from_ns = until(collecting->start_ns, filter->from_ns);
+	uint64_t to_ns = filter->to_ns ? until(collecting->start_ns, filter->to_ns) : UINT64_MAX;
+	uint64_t end_ns = until(start_ns, length_ns);
+	if (start_ns < from_ns)
+		start_ns = from_ns;
+	if (end_ns > to_ns)
+		end_ns = to_ns;
+	return end_ns > start_ns ? end_ns - start_ns : 0;
+}
+
+static bool has_part(const struct filter *filter)
+{
+	return filter->from_ns > 0 || filter->to_ns > 0;
+}
+
+static struct waits_sum measure(const struct collecting *collecting,
+				const struct profile_wait_info *info)
+{
+	const struct profile_wait *wait = &info->wait;
+	struct waits_sum sum = {
+		.count = 1,
+		.wait_ns = wait->wait_ns,
+		.ready_ns = wait->ready_ns,
+		.spin_ns = wait->spin_ns,
+		.timeouts = (wait->flags & PROFILE_WAIT_TIMED_OUT) != 0,
+		.unended = (wait->flags & PROFILE_WAIT_UNENDED) != 0,
+	};
+	if (has_part(collecting->filter)) {
+		sum.wait_ns = cut_to_part(collecting, info->start_ns, wait->wait_ns);
+		sum.ready_ns = cut_to_part(collecting, until(info->start_ns, wait->wait_ns),
+					   wait->ready_ns);
+		sum.count = sum.wait_ns > 0 || (wait->wait_ns == 0 && sum.ready_ns > 0);
+	}
+	sum.most_ns = sum.wait_ns;
+	return sum;
+}
+
+static bool collect_wait(const struct profile_wait_info *info, void *user)
+{
+	struct collecting *collecting = user;
+	struct waits *waits = collecting->waits;
+	uint32_t threads = profile_reader_thread_count(collecting->reader);
+	uint32_t thread = info->thread == PROFILE_NONE ? threads : info->thread;
+	if (!collecting->takes_thread[thread] || !takes_task(collecting, info))
+		return true;
+	struct waits_sum sum = measure(collecting, info);
+	if (sum.count == 0 && sum.ready_ns == 0)
+		return true;
+	struct waits_entry key = make_key(info);
+	uint32_t index =
+		index_map_enter(&collecting->map, &waits->entries, &key, sizeof(key),
+				index_map_hash(&collecting->map, &key, KEY_SIZE), is_entry);
+	waits->count = index_map_count(&collecting->map);
+	waits_sum_add(&waits->entries[index].sum, &sum);
+	waits->threads[thread].wait_ns += sum.wait_ns;
+	waits->threads[thread].ready_ns += sum.ready_ns;
+	waits->threads[thread].blocks += info->wait.blocks;
+	return true;
+}
+
+static bool *choose_threads(const struct profile_reader *reader, const struct filter *filter)
+{
+	uint32_t count = profile_reader_thread_count(reader);
+	bool *takes = xalloc_zeroed((size_t)count + 1, sizeof(*takes));
+	for (uint32_t i = 0; i < count; i++)
+		takes[i] = tally_takes_thread(reader, filter, i);
+	takes[count] = filter_takes_thread(filter, 0, "", 0, "");
+	return takes;
+}
+
+/* The conditions on functions are those of the function that waits. */
+static void drop_functions(struct waits *waits, const struct functions *functions,
+			   const struct filter *filter)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < waits->count; i++) {
+		const struct waits_entry *entry = &waits->entries[i];
+		if (filter_takes_function(filter, functions_at(functions, entry->function),
+					  functions_dso_of(functions, entry->function))) {
+			waits_sum_add(&waits->sum, &entry->sum);
+			waits->entries[kept++] = *entry;
+		}
+	}
+	waits->count = kept;
+}
+
+TBRW_U32 waits_collect(struct waits *waits, struct profile_reader *reader,
+		       const struct functions *functions, const struct filter *filter)
+{
+	struct collecting collecting = {
+		.waits = waits,
+		.reader = reader,
+		.filter = filter,
+		.takes_thread = choose_threads(reader, filter),
+	};
+	*waits = (struct waits){0};
+	waits->threads = xalloc_zeroed((size_t)profile_reader_thread_count(reader) + 1,
+				       sizeof(*waits->threads));
+	if (profile_reader_clock_count(reader) > 0)
+		collecting.start_ns = profile_reader_clock(reader, 0)->raw_ns;
+	TBRW_U32 code = task_filter_load(&collecting.tasks, reader, filter);
+	if (code == VT_SUCCESS)
+		code = profile_reader_each_wait(reader, collect_wait, &collecting);
+	if (code == VT_SUCCESS) {
+		wait_items_name(waits, reader, functions);
+		drop_functions(waits, functions, filter);
+	}
+	task_filter_finish(&collecting.tasks);
+	index_map_finish(&collecting.map);
+	free(collecting.takes_thread);
+	if (code != VT_SUCCESS)
+		waits_finish(waits);
+	return code;
+}
+
+void waits_finish(struct waits *waits)
+{
+	for (size_t i = 0; i < waits->item_count; i++)
+		free(waits->items[i].name);
+	free(waits->items);
+	free(waits->entries);
+	free(waits->threads);
+	memset(waits, 0, sizeof(*waits));
+}

@@ -1,0 +1,79 @@
+/*
+ * The waits of a result, added up by what they have in common: thread, object, stack, and who ended
+ * them. They are streamed: memory goes by the number of distinct ones.
+ */
+#ifndef TOOLS_WAITS_WAITS_H
+#define TOOLS_WAITS_WAITS_H
+
+#include "tbrw/tbrw.h"
+#include "tools/waits/wait_type.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct filter;
+struct functions;
+struct profile_reader;
+
+struct waits_sum {
+	uint64_t count;
+	uint64_t wait_ns;  /* blocked */
+	uint64_t ready_ns; /* woken, and not yet on a CPU, as far as known */
+	uint64_t spin_ns;  /* on the CPU in the call, before it blocked, as far as known */
+	uint64_t most_ns;  /* the longest */
+	uint64_t timeouts;
+	uint64_t unended; /* lasted beyond the collection or the thread's end */
+};
+
+void waits_sum_add(struct waits_sum *sum, const struct waits_sum *more);
+
+/* What a thread waited for, as users tell it apart: all objects of a process with this name and
+ * type; of all processes, unless the name has an address or a number of a process. */
+struct waits_item {
+	char *name; /* "Mutex queue_lock+0x10", "Sleep" */
+	enum wait_type type;
+	uint32_t pid;     /* 0: of all */
+	uint32_t created; /* node of the code that made it; 0: not seen */
+};
+
+struct waits_entry {
+	uint32_t thread; /* index; PROFILE_NONE: not known */
+	uint32_t tid;
+	uint32_t object; /* record */
+	uint32_t node;   /* of the stack's leaf; 0: none */
+	uint32_t waker_thread;
+	uint32_t waker_tid;  /* 0: not known, or no thread */
+	uint32_t waker_node; /* 0: no stack */
+	uint16_t syscall;
+	uint8_t state; /* of the stack, enum profile_stack_state */
+	uint8_t waker_state;
+	struct waits_sum sum;
+	/* These follow from the others. */
+	uint32_t item;
+	uint32_t function;       /* that waits (struct wait_site) */
+	uint32_t waker_function; /* that wakes; without a stack FUNCTION_UNKNOWN */
+};
+
+/* All waits of a thread, whatever the filter says of functions. */
+struct waits_thread {
+	uint64_t wait_ns;
+	uint64_t ready_ns;
+	uint64_t blocks; /* times it blocked in them */
+};
+
+struct waits { /* all zero: none */
+	struct waits_entry *entries;
+	size_t count;
+	struct waits_item *items;
+	size_t item_count;
+	struct waits_thread *threads; /* by index */
+	struct waits_sum sum;         /* of the entries */
+};
+
+/* The waits that meet the filter: by thread and process; by the function that waits; a task, if
+ * they began inside; of a part of the run, what lies in it. Returns the reader's code. */
+TBRW_U32 waits_collect(struct waits *waits, struct profile_reader *reader,
+		       const struct functions *functions, const struct filter *filter);
+void waits_finish(struct waits *waits);
+
+#endif

@@ -44,7 +44,7 @@ LIBRARIES = {
 }
 
 # folder -> (project headers it may include, libraries it may use). The longest prefix counts. All but collector/bpf, whose
-# programs run in the kernel, may use the containers too.
+# programs run in the kernel, and collector/agent, which runs in targets, may use the containers too.
 RULES = {
     'containers': (lambda h: h.startswith('containers/'), {'libc'}),
     'tbrw': (lambda h: h.startswith('tbrw/'), {'libc'}),
@@ -54,6 +54,7 @@ RULES = {
     'unwind/elf': (lambda h: h.startswith('unwind/'), {'libc', 'elf'}),
     'unwind/module': (lambda h: h.startswith('unwind/'), {'libc', 'libelf'}),
     'program': (lambda h: h.startswith('program/'), {'libc', 'elf', 'zlib'}),
+    'collector/agent': (lambda h: h.startswith('collector/agent/'), {'libc'}),
     'collector/bpf': (lambda h: h.startswith('collector/bpf/') or h == 'vmlinux.h',
                       {'libc', 'libbpf', 'perf_event'}),
     'collector/recording': (lambda h: h.startswith(('collector/', 'program/')) or h in TBRW_PUBLIC | PROFILE_PUBLIC,
@@ -90,6 +91,7 @@ ROOMS = {
         '': 'base write read',
     },
     'collector': {
+        'agent': '',
         'bpf': '',
         'message': '',
         'machine': '',
@@ -279,7 +281,7 @@ def check_include(path, quote, header):
       return None
     if not os.path.isfile(os.path.join(tree.ROOT, header)) and header != 'vmlinux.h':
       return f'{path}: "{header}" is not named from the root'
-    allowed = allowed_headers(header) or (header.startswith('containers/') and folder != 'collector/bpf')
+    allowed = allowed_headers(header) or (header.startswith('containers/') and folder not in ('collector/agent', 'collector/bpf'))
     return check_room(path, header) if allowed else f'{path}: {folder} must not know "{header}"'
   library = library_of(header)
   if library is None:
@@ -324,6 +326,7 @@ def self_test():
       ('tools/table/a.c', '"', 'tbrw/tbrw.h'), ('tools/report/a.c', '<', 'elfutils/libdw.h'),
       ('tools/nosuchroom/a.c', '"', 'tools/memory/xalloc.h'),
       ('containers/a.h', '"', 'tbrw/tbrw.h'), ('containers/a.h', '<', 'libelf.h'), ('collector/bpf/a.c', '"', 'containers/array.h'),
+      ('collector/agent/a.c', '"', 'containers/array.h'), ('collector/agent/a.c', '"', 'profile/profile.h'),
   ]
   problems = [f'self test: the rules allow {path} to include {header}'
               for path, quote, header in wrong if check_include(path, quote, header) is None]

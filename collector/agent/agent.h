@@ -1,0 +1,70 @@
+/*
+ * libtbagent.so's own state, one for the process. A library that interposes functions has nobody to
+ * hand it its state: this is the one place of the project with a mutable global.
+ *
+ * Everything here is called with locks held, from signal handlers, in children of fork and before
+ * main: nothing takes a lock or memory, or changes errno.
+ */
+#ifndef COLLECTOR_AGENT_AGENT_H
+#define COLLECTOR_AGENT_AGENT_H
+
+#include "collector/agent/channel.h"
+#include "collector/agent/real.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { AGENT_SLOTS = 4096 };
+
+struct agent {
+	struct real_functions real;
+	struct channel *channel; /* NULL: nothing is recorded */
+	/* Private memory that a fork's child finds zeroed: else the process's id. */
+	_Atomic uint32_t *pid;
+	uintptr_t main_top; /* above the main thread's frames */
+	/* Threads that wait, by the hash of the object's address: who finds 0 at an unlock has
+	 * nobody to wake. A thread that is cancelled or jumps out of its wait stays counted, which
+	 * costs the object's later unlocks some time. */
+	_Atomic uint32_t waiting[AGENT_SLOTS];
+	_Atomic uint64_t since[AGENT_SLOTS]; /* at the latest, the first of them */
+};
+
+/* What a thread knows of itself. */
+struct agent_thread {
+	struct channel_control *control; /* of its ring; NULL: none yet */
+	uint8_t *bytes;                  /* the ring's */
+	uintptr_t stack_low;  /* from here to its top, the stack is known to be in memory */
+	uint64_t news_ns;     /* when news_left was filled up */
+	uint32_t news_left;   /* records of objects made that it may still write */
+	uint32_t ring_misses; /* in a row: all rings were in use */
+	volatile bool is_writing;
+	bool is_resolving;
+};
+
+extern struct agent agent;
+extern _Thread_local struct agent_thread agent_thread;
+
+/* Finds the functions behind the library's own. */
+void agent_resolve(void);
+
+static inline const struct real_functions *agent_real(void)
+{
+	if (__builtin_expect(!agent.real.is_complete, 0))
+		agent_resolve();
+	return &agent.real;
+}
+
+/* Whether something is recorded; in a fork's child, after its own state was made. */
+bool agent_is_active(void);
+
+static inline size_t agent_slot(const volatile void *object)
+{
+	uint64_t hash = (uint64_t)(uintptr_t)object * 0x9e3779b97f4a7c15ull;
+	return (size_t)(hash >> 52);
+}
+
+/* CLOCK_MONOTONIC_RAW. */
+uint64_t agent_now(void);
+
+#endif

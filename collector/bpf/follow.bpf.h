@@ -11,6 +11,7 @@
 #define COLLECTOR_BPF_FOLLOW_BPF_H
 
 #include "collector/bpf/kernel_types.bpf.h"
+#include "collector/bpf/output.bpf.h"
 #include "collector/bpf/stack_chunk.h"
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
@@ -42,30 +43,6 @@ struct {
 	__type(key, __u32);
 	__type(value, __u32);
 } ended SEC(".maps");
-
-/* By CPU: the events through which records are sent. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-	__uint(max_entries, 1); /* source.c: as many as there are CPUs */
-	__type(key, __u32);
-	__type(value, __u32);
-} outputs SEC(".maps");
-
-/* By CPU: records other than samples for which the ring had no room. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* source.c: as many as there are CPUs */
-	__type(key, __u32);
-	__type(value, __u64);
-} refused SEC(".maps");
-
-static void count_refused(void)
-{
-	__u32 cpu = bpf_get_smp_processor_id();
-	__u64 *count = bpf_map_lookup_elem(&refused, &cpu);
-	if (count)
-		++*count;
-}
 
 /* Whether perf events were ever opened for the task. Threads of an attached process may keep events
  * of other collectors: the process is held until all its threads have ours. */

@@ -5,7 +5,52 @@
 
 #include <linux/bpf.h>
 
-enum { TASK_EXITING = 0x4 }; /* task_struct.flags: PF_EXITING of linux/sched.h */
+enum {
+	/* task_struct.flags: PF_ names of linux/sched.h */
+	TASK_EXITING = 0x4,
+	TASK_IO_WORKER = 0x10,
+	TASK_KERNEL_THREAD = 0x200000,
+	/* of task_struct.__state */
+	TASK_STOPPED_OR_TRACED = 0xc,
+	TASK_MAY_SLEEP = 0x1000 + 0x3 /* sleeps, interruptibly or not, or for a lock (PREEMPT_RT) */
+};
+
+/* The registers of user code at its entry into the kernel. */
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs___kernel {
+	unsigned long r10;
+	unsigned long r9;
+	unsigned long r8;
+	unsigned long dx;
+	unsigned long si;
+	unsigned long di;
+	unsigned long orig_ax;
+	unsigned long ip;
+	unsigned long cs;
+	unsigned long sp;
+} __attribute__((preserve_access_index));
+
+struct thread_info {
+	__u32 status;
+} __attribute__((preserve_access_index));
+#else
+struct pt_regs___kernel {
+	unsigned long long regs[31];
+	unsigned long long sp;
+	unsigned long long pc;
+	unsigned long long pstate;
+	unsigned long long orig_x0;
+	__s32 syscallno;
+} __attribute__((preserve_access_index));
+#endif
+
+struct sigset {
+	unsigned long sig[1];
+};
+
+struct sigpending {
+	struct sigset signal;
+} __attribute__((preserve_access_index));
 
 struct mm_struct {
 	unsigned long start_stack;
@@ -26,6 +71,11 @@ struct sched_entity {
 } __attribute__((preserve_access_index));
 
 struct task_struct {
+#if defined(__TARGET_ARCH_x86)
+	struct thread_info thread_info;
+#endif
+	unsigned int __state;
+	struct sigpending pending;
 	int pid;  /* a thread's id */
 	int tgid; /* its process's */
 	unsigned int flags;

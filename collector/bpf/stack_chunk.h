@@ -3,12 +3,14 @@
  *
  * The programs send each record as the raw field (PERF_SAMPLE_RAW) of a sample without a stack
  * field, otherwise like the sampling event's own; the record codec reads it. The record is one part
- * of a copy of a user stack, or a thread's account, in a sample of no thread. A sample by the
- * kernel itself has an empty raw field of four bytes. Compiled for BPF too.
+ * of a copy of a user stack, a wait with its stack (wait_head.h), or a thread's account, in a
+ * sample of no thread. A sample by the kernel itself has an empty raw field of four bytes. Compiled
+ * for BPF too.
  */
 #ifndef COLLECTOR_BPF_STACK_CHUNK_H
 #define COLLECTOR_BPF_STACK_CHUNK_H
 
+#include "collector/bpf/wait_head.h"
 #include <linux/bpf.h>
 
 /* In stack_chunk.absent, the same in all parts of a copy: the copy reaches the end of the stack. */

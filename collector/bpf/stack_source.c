@@ -43,14 +43,13 @@ void stack_source_close(struct stack_source *source)
 	free(source);
 }
 
-void stack_source_limit(struct stack_source *source, uint64_t always_bytes, uint64_t refill_bytes,
-			uint64_t gather_bytes)
+void stack_source_limit(struct stack_source *source, const struct stack_source_limit *limit)
 {
 	/* Shared with the program, which reads each at once. */
 	struct stack_bpf__data *data = source->skeleton->data;
-	__atomic_store_n(&data->always_bytes, always_bytes, __ATOMIC_RELAXED);
-	__atomic_store_n(&data->refill_bytes, refill_bytes, __ATOMIC_RELAXED);
-	__atomic_store_n(&data->gather_bytes, gather_bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&data->always_bytes, limit->always_bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&data->refill_bytes, limit->refill_bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&data->gather_bytes, limit->gather_bytes, __ATOMIC_RELAXED);
 }
 
 void stack_source_share(struct stack_source *source, uint32_t share)

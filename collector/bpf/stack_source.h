@@ -23,8 +23,12 @@ void stack_source_close(struct stack_source *source); /* accepts NULL */
  * CPU's gathered budget: refill_bytes each 1024 ns, up to gather_bytes. Otherwise always_bytes of
  * them are copied.
  */
-void stack_source_limit(struct stack_source *source, uint64_t always_bytes, uint64_t refill_bytes,
-			uint64_t gather_bytes);
+struct stack_source_limit {
+	uint64_t always_bytes;
+	uint64_t refill_bytes;
+	uint64_t gather_bytes;
+};
+void stack_source_limit(struct stack_source *source, const struct stack_source_limit *limit);
 
 /* The share of stacks to copy from now on, drawn for each sample: UINT32_MAX is all. The other
  * samples have no stack. */

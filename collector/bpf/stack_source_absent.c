@@ -14,8 +14,7 @@ void stack_source_close(struct stack_source *source)
 {
 }
 
-void stack_source_limit(struct stack_source *source, uint64_t always_bytes, uint64_t refill_bytes,
-			uint64_t gather_bytes)
+void stack_source_limit(struct stack_source *source, const struct stack_source_limit *limit)
 {
 }
 

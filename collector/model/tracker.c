@@ -307,6 +307,8 @@ void tracker_apply(struct tracker *tracker, const struct record *record)
 	case RECORD_ENDING:
 	case RECORD_LOOK:
 	case RECORD_SWITCH:
+	case RECORD_WAIT:
+	case RECORD_WAKE:
 	case RECORD_OTHER:
 		break;
 	}

@@ -42,7 +42,8 @@ static int open_output(const struct cpu_events *events, size_t i)
 	if (fd < 0)
 		return -1;
 	if (event_redirect(fd, events->rings[i].fd) < 0 ||
-	    stack_source_output(events->source, cpu, fd) < 0) {
+	    (events->source && stack_source_output(events->source, cpu, fd) < 0) ||
+	    (events->waits && waits_source_output(events->waits, cpu, fd) < 0)) {
 		close_fd(&fd);
 		return -1;
 	}

@@ -5,7 +5,7 @@
 #ifndef COLLECTOR_PERF_CPU_EVENTS_H
 #define COLLECTOR_PERF_CPU_EVENTS_H
 
-#include "collector/bpf/stack_source.h"
+#include "collector/bpf/sources.h"
 #include "collector/host/cpus.h"
 #include "collector/perf/event.h"
 #include "collector/perf/ring.h"
@@ -17,10 +17,11 @@ struct cpu_events {
 	const struct event_config *config; /* borrowed, like all that follow */
 	const struct cpus *cpus;
 	const struct ring *rings;
-	struct stack_source *source;
-	struct cpu_event *each; /* one per CPU; NULL: not open */
-	uint32_t turn;          /* number of draws of the ticks' distances */
-	uint64_t next_ns;       /* time of the next draw */
+	struct stack_source *source; /* NULL: there are no clocks, and */
+	struct waits_source *waits;  /* likewise: one of both may be missing */
+	struct cpu_event *each;      /* one per CPU; NULL: not open */
+	uint32_t turn;               /* number of draws of the ticks' distances */
+	uint64_t next_ns;            /* time of the next draw */
 };
 
 /* Opens the outputs of BPF on all CPUs. 0, or -1 with errno. */

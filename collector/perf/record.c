@@ -2,6 +2,7 @@
 
 #include "collector/bpf/stack_chunk.h"
 #include "collector/machine/registers.h"
+#include "profile/profile.h"
 #include <assert.h>
 #include <linux/perf_event.h>
 #include <stddef.h>
@@ -19,8 +20,9 @@ struct trailer {
 _Static_assert(sizeof(struct trailer) == RECORD_TRAILER_SIZE,
 	       "as perf_event_open(2) has sample_id, without holes");
 _Static_assert(offsetof(struct stack_chunk, magic) == sizeof(uint32_t) &&
-		       offsetof(struct thread_account, magic) == sizeof(uint32_t),
-	       "both lie behind the size of the raw field, which is read apart");
+		       offsetof(struct thread_account, magic) == sizeof(uint32_t) &&
+		       offsetof(struct wait_head, magic) == sizeof(uint32_t),
+	       "they lie behind the size of the raw field, which is read apart");
 
 /* Reads a record front to back; once it runs out, ok stays false and values are 0. */
 struct cursor {
@@ -156,24 +158,52 @@ static bool decode_chunk(struct cursor *cursor, const uint8_t *at, uint32_t size
 	return true;
 }
 
-/* The BPF programs' raw field; the kernel's own samples have an empty one. Returns whether the
- * field is BPF's. */
-static bool decode_raw(struct cursor *cursor, struct record_sample *sample,
-		       struct thread_account *account)
+/* What the BPF programs' raw field has beside a part of a stack; magic 0: none of it. */
+struct sent {
+	bool is_bpf;
+	struct thread_account account;
+	struct wait_head wait;
+};
+
+/* A head of a wait, and a chunk. */
+static void decode_wait(struct cursor *cursor, const uint8_t *at, uint32_t size,
+			struct record_sample *sample, struct wait_head *wait)
+{
+	size_t head_size = sizeof(*wait) - sizeof(wait->raw_size);
+	struct stack_chunk chunk;
+	cursor->ok = size >= head_size + sizeof(chunk.raw_size);
+	if (!cursor->ok)
+		return;
+	memcpy(&wait->magic, at, head_size);
+	at += head_size + sizeof(chunk.raw_size);
+	size -= (uint32_t)(head_size + sizeof(chunk.raw_size));
+	cursor->ok = decode_chunk(cursor, at, size, sample) && wait->kind <= WAIT_HEAD_WAKE;
+	/* No sampling event counted for it. */
+	sample->count = sample->period = 0;
+	/* Whether the stack was left out or could not be had. */
+	if (!(wait->flags & WAIT_HEAD_BUDGET) && sample->choice == RECORD_LEFT_OUT)
+		sample->choice = RECORD_KEPT;
+}
+
+/* The BPF programs' raw field; the kernel's own samples have an empty one. */
+static void decode_raw(struct cursor *cursor, struct record_sample *sample, struct sent *sent)
 {
 	uint32_t size = take_u32(cursor);
 	const uint8_t *at = take(cursor, size);
+	struct thread_account *account = &sent->account;
 	uint32_t magic = 0;
 	if (!at || size < sizeof(magic))
-		return false;
+		return;
 	memcpy(&magic, at, sizeof(magic));
-	if (magic != THREAD_ACCOUNT_MAGIC)
-		return decode_chunk(cursor, at, size, sample);
-	if (size == sizeof(*account) - sizeof(account->raw_size))
+	if (magic == WAIT_HEAD_MAGIC)
+		decode_wait(cursor, at, size, sample, &sent->wait);
+	else if (magic != THREAD_ACCOUNT_MAGIC)
+		sent->is_bpf = decode_chunk(cursor, at, size, sample);
+	else if (size == sizeof(*account) - sizeof(account->raw_size))
 		memcpy(&account->magic, at, size);
 	else
 		cursor->ok = false;
-	return true;
+	sent->is_bpf |= magic == WAIT_HEAD_MAGIC || magic == THREAD_ACCOUNT_MAGIC;
 }
 
 /* Without a place in user code. */
@@ -201,6 +231,36 @@ static void become_account(const struct thread_account *account, struct record *
 	memset(&record->sample, 0, sizeof(record->sample));
 	record->account.cpu_ns = account->cpu_ns;
 	record->account.is_renamed = account->kind == THREAD_ACCOUNT_RENAMED;
+}
+
+/* The sample of a wait keeps what is the thread's; in a wake-up, of the waker. */
+static void become_wait(const struct wait_head *head, struct record *record)
+{
+	struct record_wait *wait = &record->wait;
+	record->kind = head->kind == WAIT_HEAD_WAKE ? RECORD_WAKE : RECORD_WAIT;
+	record->pid = head->pid;
+	record->tid = head->tid;
+	wait->call = (struct record_call){
+		.begin_ns = head->age_ns < record->time_ns ? record->time_ns - head->age_ns : 0,
+		.number = head->syscall >= 0 && head->syscall < PROFILE_NO_SYSCALL
+				  ? (uint16_t)head->syscall
+				  : PROFILE_NO_SYSCALL,
+	};
+	memcpy(wait->call.arguments, head->args, sizeof(head->args));
+	if (head->wake_ns > 0 && head->woken_ns < record->time_ns)
+		wait->woken_ns = record->time_ns - head->woken_ns;
+	wait->blocked_ns = head->blocked_ns;
+	wait->ready_ns = head->ready_ns;
+	wait->stopped_ns = head->stopped_ns;
+	wait->wake = head->wake_ns;
+	wait->result = head->result;
+	wait->waker_pid = head->waker_pid;
+	wait->waker_tid = head->waker_tid;
+	wait->blocks = head->blocks;
+	wait->is_interrupted = head->flags & WAIT_HEAD_INTERRUPTED;
+	wait->is_unended = head->flags & WAIT_HEAD_UNENDED;
+	wait->is_32bit = head->flags & WAIT_HEAD_COMPAT;
+	wait->is_away = head->flags & WAIT_HEAD_AWAY;
 }
 
 /* Between the marker of the kernel's part and the next one, or the end. */
@@ -231,8 +291,7 @@ static bool decode_sample(const struct record_format *format, struct cursor *cur
 			  struct record *record)
 {
 	struct record_sample *sample = &record->sample;
-	struct thread_account account = {0};
-	bool is_sent = false;
+	struct sent sent = {0};
 	record->kind = RECORD_SAMPLE;
 	sample->in_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 	sample->ip = take_u64(cursor);
@@ -250,16 +309,18 @@ static bool decode_sample(const struct record_format *format, struct cursor *cur
 	if (format->callchain && !decode_callchain(cursor, sample))
 		return false;
 	if (format->raw)
-		is_sent = decode_raw(cursor, sample, &account);
+		decode_raw(cursor, sample, &sent);
 	sample->is_deep = format->deep_period_ns > 0 && sample->period == format->deep_period_ns;
 	if (format->registers)
 		decode_registers(cursor, sample);
 	if (sample->part.total > 0)
 		sample->stack.base = stack_pointer(sample) - sample->part.below;
-	if (format->stack && !is_sent)
+	if (format->stack && !sent.is_bpf)
 		decode_stack(cursor, sample);
-	if (account.magic == THREAD_ACCOUNT_MAGIC)
-		become_account(&account, record);
+	if (sent.account.magic == THREAD_ACCOUNT_MAGIC)
+		become_account(&sent.account, record);
+	if (sent.wait.magic == WAIT_HEAD_MAGIC)
+		become_wait(&sent.wait, record);
 	return cursor->ok;
 }
 
@@ -435,9 +496,15 @@ bool record_time(const void *bytes, size_t size, uint64_t *time_ns)
 	return true;
 }
 
+bool record_has_stack(const struct record *record)
+{
+	return record->kind == RECORD_SAMPLE || record->kind == RECORD_WAIT ||
+	       record->kind == RECORD_WAKE;
+}
+
 size_t record_leave_out(struct record *record)
 {
-	assert(record->kind == RECORD_SAMPLE);
+	assert(record_has_stack(record));
 	size_t size = record->sample.stack.size;
 	record->sample.choice = RECORD_LEFT_OUT;
 	record->sample.stack.size = 0;

@@ -15,12 +15,12 @@
 
 /* The differences between formats. */
 struct record_format {
-	bool count;     /* samples carry the event's count (PERF_SAMPLE_READ, one event) */
-	bool lost;      /* counts are followed by lost (PERF_FORMAT_LOST) */
-	bool callchain; /* samples carry the kernel's callchain */
-	bool registers; /* samples carry user registers */
-	bool raw;       /* samples carry a raw field: empty, a part of a stack copy, an account */
-	bool stack;     /* samples carry a stack copy; needs registers */
+	bool count;              /* samples carry the event's count (PERF_SAMPLE_READ, one event) */
+	bool lost;               /* counts are followed by lost (PERF_FORMAT_LOST) */
+	bool callchain;          /* samples carry the kernel's callchain */
+	bool registers;          /* samples carry user registers */
+	bool raw;                /* samples carry a raw field: empty, or a record of BPF (bpf/) */
+	bool stack;              /* samples carry a stack copy; needs registers */
 	uint64_t deep_period_ns; /* of deep copies; 0: there are none */
 };
 
@@ -38,7 +38,9 @@ enum record_kind {
 	RECORD_THROTTLE,
 	RECORD_UNTHROTTLE,
 	RECORD_SWITCH, /* a thread got or left its CPU */
-	RECORD_LOOK    /* by the observer (waits/observer.h): a thread's call while it blocks */
+	RECORD_LOOK,   /* by the observer (waits/observer.h): a thread's call while it blocks */
+	RECORD_WAIT,   /* by BPF: the end of a call in which a thread blocked */
+	RECORD_WAKE    /* by BPF: the stack of a thread that ends another one's wait */
 };
 
 enum record_registers {
@@ -96,6 +98,38 @@ struct record_sample {
 	bool is_deep;      /* a deep copy (copy_size.h), not a sample */
 };
 
+/* A system call in which a thread blocks. */
+struct record_call {
+	uint64_t begin_ns; /* no call before this time is meant */
+	uint64_t arguments[6];
+	uint16_t number; /* of the task's own machine: of 32-bit code, its own numbers;
+			    PROFILE_NO_SYSCALL: it blocks in no call, but in a page fault */
+};
+
+/*
+ * WAIT and WAKE are of the waiting thread, by pid and tid. A WAKE comes before its WAIT; it has
+ * only `wake` and the waker. BPF sends those stacks that are worth it.
+ */
+struct record_wait {
+	struct record_sample sample; /* registers and stack: WAIT: of the waiting thread,
+					WAKE: of the waker */
+	struct record_call call;     /* begin_ns: blocked from here on, for the first time */
+	uint64_t blocked_ns;         /* until woken; where no wake was seen, until it ran */
+	uint64_t ready_ns;           /* woken, and not yet on a CPU */
+	uint64_t stopped_ns;         /* by a signal or a debugger, in neither of both */
+	uint64_t woken_ns;           /* when, on the clock of time_ns; 0: no wake was seen */
+	uint64_t wake;               /* the same in a WAIT and its WAKE; 0: likewise */
+	int64_t result;              /* of the call, as the kernel returns it: -errno */
+	uint32_t waker_pid;          /* 0: no thread (a timer, a device) */
+	uint32_t waker_tid;
+	uint32_t blocks;     /* times it blocked */
+	bool is_interrupted; /* by a signal, at least once */
+	bool is_unended;     /* the thread ends in its wait: result says nothing */
+	bool is_32bit;       /* a call of 32-bit code */
+	bool is_away;        /* registers and stack are not those of the wait. In a page fault,
+				arguments[0] is the address of the code */
+};
+
 struct record_mmap {
 	uint64_t start;
 	uint64_t length;
@@ -106,14 +140,6 @@ struct record_mmap {
 	uint8_t build_id[20];
 	uint32_t build_id_size;
 	const char *path; /* NUL-terminated inside the record */
-};
-
-/* A system call in which a thread blocks. */
-struct record_call {
-	uint64_t begin_ns; /* no call before this time is meant */
-	uint64_t arguments[6];
-	uint16_t number; /* of the task's own machine: of 32-bit code, its own numbers;
-			    PROFILE_NO_SYSCALL: it blocks in no call, but in a page fault */
 };
 
 /* Registers are the stack pointer and the program counter alone (sample.regs.unknown). */
@@ -137,6 +163,7 @@ struct record {
 		struct record_sample sample; /* SAMPLE and ENDING; of this in_kernel, period and,
 						with kernel frames, the callchain */
 		struct record_look look;     /* LOOK; `sample` is its sample too */
+		struct record_wait wait;     /* WAIT and WAKE; `sample` is its sample too */
 		struct record_mmap mmap;
 		struct {
 			const char *name; /* NUL-terminated inside the record */
@@ -187,7 +214,11 @@ bool record_decode_switch(uint32_t type, uint16_t misc,
 /* Only the time, cheaply. false as above. */
 bool record_time(const void *bytes, size_t size, uint64_t *time_ns);
 
-/* Leaves a sample's stack out (RECORD_LEFT_OUT). Returns the stack's bytes. */
+/* Whether it is of a kind with registers and a stack of user code, in `sample`: SAMPLE, WAIT, WAKE.
+ */
+bool record_has_stack(const struct record *record);
+
+/* Leaves such a record's stack out (RECORD_LEFT_OUT). Returns the stack's bytes. */
 size_t record_leave_out(struct record *record);
 
 #endif

@@ -1,6 +1,6 @@
 #include "collector/perf/sampler.h"
 
-#include "collector/bpf/stack_source.h"
+#include "collector/bpf/sources.h"
 #include "collector/machine/clock.h"
 #include "collector/perf/copy_size.h"
 #include "collector/perf/pid_namespace.h"
@@ -75,13 +75,23 @@ static void give_up_clocks(struct sampler *sampler)
 					    sampling->seed);
 }
 
+/* Records of waits already in the rings keep their format. */
+static void close_waits(struct sampler *sampler, int error)
+{
+	sampler->waits_error = error;
+	waits_source_close(sampler->waits);
+	sampler->waits = NULL;
+	sampler->config.raw = sampler->source != NULL;
+}
+
 /* Without the source the kernel copies the stacks, and each thread has its own ticks. */
 static void close_source(struct sampler *sampler)
 {
 	cpu_events_close(&sampler->cpu_events);
 	stack_source_close(sampler->source);
 	sampler->source = NULL;
-	sampler->copies = sampler->config.raw = false;
+	sampler->copies = false;
+	sampler->config.raw = sampler->waits != NULL;
 	give_up_clocks(sampler);
 }
 
@@ -144,6 +154,39 @@ int sampler_init(struct sampler *sampler, const struct event_config *config,
 	return open_source(sampler, failure);
 }
 
+void sampler_open_waits(struct sampler *sampler, uint64_t threshold_ns, bool all_wakers)
+{
+	struct waits_source_config config = {
+		.cpus = sampler->cpus.numbers[sampler->cpus.count - 1] + 1,
+		.threshold_ns = threshold_ns,
+		.children = !sampler->config.same_process,
+		.all_wakers = all_wakers,
+	};
+	assert(!sampler->rings && !sampler->waits);
+	sampler->waits_error = 0;
+	/* BPF has the first namespace's ids of processes. */
+	if (!pid_namespace_is_first())
+		sampler->waits_error = ENOTSUP;
+	else if (waits_source_open(&config, &sampler->waits) < 0)
+		sampler->waits_error = errno;
+	sampler->config.raw = sampler->source || sampler->waits;
+}
+
+const char *sampler_waits_words(const struct sampler *sampler)
+{
+	switch (sampler->waits_error) {
+	case ENOSYS:
+		return "this tbcollect was built without BPF";
+	case EPERM:
+	case EACCES:
+		return "CAP_BPF and CAP_PERFMON are needed";
+	case ENOTSUP:
+		return "process ids are those of a namespace";
+	default:
+		return strerror(sampler->waits_error);
+	}
+}
+
 static void close_all(int **fds, size_t count)
 {
 	for (size_t i = 0; *fds && i < count; i++)
@@ -178,6 +221,7 @@ void sampler_finish(struct sampler *sampler)
 		close_events(sampler, &sampler->threads[i]);
 	cpu_events_close(&sampler->cpu_events);
 	stack_source_close(sampler->source);
+	waits_source_close(sampler->waits);
 	free(sampler->refused);
 	free(sampler->threads);
 	cpus_finish(&sampler->cpus);
@@ -307,22 +351,43 @@ static int start_clocks(struct sampler *sampler)
 	return result < 0 ? result : cpu_events_start(&sampler->cpu_events);
 }
 
-/* Lets the source write to the rings; their size limits larger copies. 0, or -1 with errno. */
-static int connect_source(struct sampler *sampler)
+/* Lets the sources write to the rings; their size limits larger copies. 0, or -1 with errno. */
+static int connect_sources(struct sampler *sampler)
 {
-	if (sampling_is_random(&sampler->config.sampling))
+	struct stack_source_limit limit = {.always_bytes = sampler->config.stack_size,
+					   .refill_bytes = copies_refill_bytes(sampler->ring_size),
+					   .gather_bytes =
+						   sampler->limited ? 0 : sampler->ring_size / 4};
+	if (sampler->source && sampling_is_random(&sampler->config.sampling))
 		stack_source_draw(sampler->source, sampler->config.sampling.interval_ns);
-	stack_source_limit(sampler->source, sampler->config.stack_size,
-			   copies_refill_bytes(sampler->ring_size),
-			   sampler->limited ? 0 : sampler->ring_size / 4);
+	if (sampler->source)
+		stack_source_limit(sampler->source, &limit);
+	if (sampler->waits)
+		waits_source_limit(sampler->waits, &limit);
 	sampler->cpu_events = (struct cpu_events){.config = &sampler->config,
 						  .cpus = &sampler->cpus,
 						  .rings = sampler->rings,
-						  .source = sampler->source};
+						  .source = sampler->source,
+						  .waits = sampler->waits};
 	int result = cpu_events_open(&sampler->cpu_events);
 	if (result == 0 && sampler->config.sampling.kind == PROFILE_SAMPLING_CPUS)
 		result = start_clocks(sampler);
+	if (result == 0 && sampler->waits && waits_source_start(sampler->waits) < 0)
+		close_waits(sampler, errno);
 	return result;
+}
+
+/* Does with less of BPF: without clocks, without stacks, without waits. */
+static void retreat(struct sampler *sampler, int error)
+{
+	if (sampler->copies && sampler->config.sampling.kind == PROFILE_SAMPLING_CPUS) {
+		give_up_clocks(sampler);
+	} else if (sampler->source) {
+		close_source(sampler);
+		sampler->source_error = error;
+	} else {
+		close_waits(sampler, error);
+	}
 }
 
 /* See event.h. With the CPUs' clocks BPF sends accounts instead. */
@@ -341,18 +406,12 @@ static int begin(struct sampler *sampler)
 		sampler->config.final_counts = may_have_final_counts(sampler);
 		if (open_rings(sampler) < 0)
 			return -1;
-		int result = sampler->source ? connect_source(sampler) : 0;
-		if (result == 0)
+		if ((!sampler->source && !sampler->waits) || connect_sources(sampler) == 0)
 			return 0;
 		int error = errno;
 		cpu_events_close(&sampler->cpu_events);
 		unmap_rings(sampler);
-		if (sampler->copies && sampler->config.sampling.kind == PROFILE_SAMPLING_CPUS) {
-			give_up_clocks(sampler);
-		} else {
-			close_source(sampler);
-			sampler->source_error = error;
-		}
+		retreat(sampler, error);
 	}
 }
 
@@ -368,6 +427,14 @@ static int follow(struct sampler *sampler, pid_t pid)
 	return result;
 }
 
+/* Without room the thread's waits are missing, and counted as such. */
+static void follow_waits(const struct sampler *sampler, const struct sampler_thread *thread)
+{
+	if (sampler->waits)
+		waits_source_add(sampler->waits, (uint32_t)thread->pid, (uint32_t)thread->tid,
+				 sampler->config.on_exec);
+}
+
 /* Opens a thread's events and sends their records to the rings. */
 static int connect_thread(struct sampler *sampler, struct sampler_thread *thread)
 {
@@ -376,8 +443,11 @@ static int connect_thread(struct sampler *sampler, struct sampler_thread *thread
 	assert(!sampler->deep || !sampler->copies);
 	if (follow(sampler, thread->pid) < 0 || open_events(sampler, thread) < 0)
 		return -1;
-	if (redirect_all(sampler, thread->fds) == 0 && redirect_all(sampler, thread->deep_fds) == 0)
+	if (redirect_all(sampler, thread->fds) == 0 &&
+	    redirect_all(sampler, thread->deep_fds) == 0) {
+		follow_waits(sampler, thread);
 		return 0;
+	}
 	int error = errno;
 	close_events(sampler, thread);
 	errno = error;
@@ -388,6 +458,7 @@ static int connect_thread(struct sampler *sampler, struct sampler_thread *thread
 static void start_over(struct sampler *sampler, struct sampler_thread *thread)
 {
 	close_events(sampler, thread);
+	close_waits(sampler, EMFILE);
 	close_source(sampler);
 	unmap_rings(sampler);
 	sampler->source_error = EMFILE;
@@ -530,11 +601,15 @@ void sampler_keep_share(const struct sampler *sampler, uint32_t share)
 {
 	if (sampler->copies)
 		stack_source_share(sampler->source, share);
+	if (sampler->waits)
+		waits_source_share(sampler->waits, share);
 }
 
 void sampler_stop(struct sampler *sampler)
 {
 	cpu_events_stop(&sampler->cpu_events);
+	if (sampler->waits)
+		waits_source_stop(sampler->waits);
 	for (size_t t = 0; t < sampler->thread_count; t++) {
 		const struct sampler_thread *thread = &sampler->threads[t];
 		for (size_t i = 0; thread->fds && i < sampler->cpus.count; i++)
@@ -570,12 +645,21 @@ void sampler_missing(const struct sampler *sampler, struct stack_source_missing 
 		stack_source_missing(sampler->source, missing);
 }
 
+void sampler_missing_waits(const struct sampler *sampler, struct waits_source_missing *missing)
+{
+	*missing = (struct waits_source_missing){0};
+	if (sampler->waits)
+		waits_source_missing(sampler->waits, missing);
+}
+
 /* Records refused by the ring so far, other than samples. */
 static uint64_t count_refused(struct sampler *sampler, size_t ring_index)
 {
 	uint64_t count = 0;
 	if (sampler->source)
 		count = stack_source_refused(sampler->source, sampler->cpus.numbers[ring_index]);
+	if (sampler->waits)
+		count += waits_source_refused(sampler->waits, sampler->cpus.numbers[ring_index]);
 	if (!sampler->config.has_lost)
 		return count;
 	pthread_mutex_lock(&sampler->lock);

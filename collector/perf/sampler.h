@@ -59,6 +59,8 @@ struct sampler {
 	bool copies;                     /* BPF copies the stacks; else the kernel */
 	struct cpu_events cpu_events;    /* the source's events on each CPU */
 	int source_error;                /* why the source was given up; else 0 */
+	struct waits_source *waits;      /* NULL: no waits by BPF */
+	int waits_error;                 /* why they were given up; else 0 */
 	pid_t followed;                  /* process last added to the source */
 	struct sampler_refused *refused; /* one per CPU */
 };
@@ -71,6 +73,13 @@ struct sampler {
 int sampler_init(struct sampler *sampler, const struct event_config *config,
 		 enum sampler_source wanted, struct failure *failure);
 void sampler_finish(struct sampler *sampler);
+
+/* Has BPF record the waits of all threads added from now on. To be called before the first thread
+ * is: from then on sampler->waits says whether it does, and sampler->waits_error why not. */
+void sampler_open_waits(struct sampler *sampler, uint64_t threshold_ns, bool all_wakers);
+
+/* Why there are no waits by BPF, in words. */
+const char *sampler_waits_words(const struct sampler *sampler);
 
 /* Opens the events of a thread; the first call maps the rings. Returns 0, 1 if the thread is gone,
  * or -1. On success the thread is the last of sampler->threads. */
@@ -91,7 +100,8 @@ void sampler_renew(struct sampler *sampler);
  * samples are RECORD_LEFT_OUT. */
 void sampler_keep_share(const struct sampler *sampler, uint32_t share);
 
-/* Stops all events: nothing is counted from here on. Accounts (RECORD_ACCOUNT) still come. */
+/* Stops all events: nothing is counted, and no wait recorded, from here on. Accounts
+ * (RECORD_ACCOUNT) still come. */
 void sampler_stop(struct sampler *sampler);
 
 /* CPU time counted by the events of threads[index], and records lost, over all CPUs. */
@@ -100,6 +110,7 @@ void sampler_read(const struct sampler *sampler, size_t index, struct event_read
 /* Losses of the CPUs' clocks: samples, and accounts of threads (bpf/stack_source.h). */
 uint64_t sampler_lost_ticks(const struct sampler *sampler);
 void sampler_missing(const struct sampler *sampler, struct stack_source_missing *missing);
+void sampler_missing_waits(const struct sampler *sampler, struct waits_source_missing *missing);
 
 /* Of `lost` records reported by a ring at time_ns, the number that were no samples: parts of stacks
  * whose samples came in another way, and deep copies. Each is returned once. Asks the kernel about

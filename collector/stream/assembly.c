@@ -39,14 +39,14 @@ void assembly_destroy(struct assembly *assembly)
 
 static bool is_part(const struct record *record)
 {
-	return record->kind == RECORD_SAMPLE && record->sample.part.total > 0;
+	return record_has_stack(record) && record->sample.part.total > 0;
 }
 
 static bool continues(const struct pending *pending, const struct record *record)
 {
 	return is_part(record) && record->sample.part.offset == pending->size &&
 	       record->sample.part.total == pending->record.sample.part.total &&
-	       record->tid == pending->record.tid &&
+	       record->kind == pending->record.kind && record->tid == pending->record.tid &&
 	       record->sample.stack.base == pending->record.sample.stack.base;
 }
 

@@ -458,7 +458,7 @@ static bool next_in_place(struct drain *drain, const struct record **record)
 		queue_flush(drain->queue);
 		drain->in_place = false;
 	}
-	if (found && drain->record.kind == RECORD_SAMPLE && !drain->has_thread &&
+	if (found && record_has_stack(&drain->record) && !drain->has_thread &&
 	    is_behind(drain, drain->record.source) && sample->choice != RECORD_TICK)
 		sample->choice = RECORD_LEFT_OUT;
 	*record = &drain->record;

@@ -109,11 +109,12 @@ bool merge_next(struct merge *merge, struct record *record)
 		}
 		record->source = (uint32_t)index;
 		merge->counts.records++;
-		/* A sample in an interrupt comes before the account being sent. An account stands
-		 * alone: nothing else depends on its time. */
+		/* A sample in an interrupt comes before the account or the wait being sent. They
+		 * stand alone: nothing else depends on their time. */
 		if (head->time_ns >= merge->last_ns)
 			merge->last_ns = head->time_ns;
-		else if (record->kind != RECORD_ACCOUNT)
+		else if (record->kind != RECORD_ACCOUNT && record->kind != RECORD_WAIT &&
+			 record->kind != RECORD_WAKE)
 			merge->counts.out_of_order++;
 		return true;
 	}

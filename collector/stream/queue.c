@@ -194,7 +194,7 @@ static bool is_behind(struct queue *queue)
 void queue_put(struct queue *queue, const struct record *record)
 {
 	struct record put = *record;
-	if (record->kind == RECORD_SAMPLE && is_behind(queue) && put.sample.choice != RECORD_TICK)
+	if (record_has_stack(record) && is_behind(queue) && put.sample.choice != RECORD_TICK)
 		queue->put.left_out_bytes += record_leave_out(&put);
 	size_t size = sizeof(struct slot) + record_copy_size(&put);
 	struct slot *slot = reserve(queue, size);

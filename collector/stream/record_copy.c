@@ -15,6 +15,8 @@ static struct pieces find_pieces(const struct record *record)
 	switch (record->kind) {
 	case RECORD_SAMPLE:
 	case RECORD_ENDING:
+	case RECORD_WAIT:
+	case RECORD_WAKE:
 		return (struct pieces){{sample->callchain, sample->stack.bytes},
 				       {(size_t)sample->callchain_length * sizeof(uint64_t),
 					sample->stack.size}};
@@ -37,6 +39,8 @@ static void relocate(struct record *record, uint8_t *const at[2])
 	switch (record->kind) {
 	case RECORD_SAMPLE:
 	case RECORD_ENDING:
+	case RECORD_WAIT:
+	case RECORD_WAKE:
 		record->sample.callchain = at[0];
 		record->sample.stack.bytes = at[1];
 		break;

@@ -1,7 +1,9 @@
 #include "tests/collector/record_encode.h"
 
 #include "collector/bpf/stack_chunk.h"
+#include "collector/bpf/wait_head.h"
 #include "collector/machine/registers.h"
+#include "profile/profile.h"
 #include <linux/perf_event.h>
 #include <string.h>
 
@@ -111,13 +113,46 @@ static bool has_chunk(const struct record_sample *sample)
 	       sample->choice == RECORD_TICK;
 }
 
-static void put_chunk(struct output *output, const struct record_sample *sample)
+/* Like BPF's: begin_ns is before the record, and less than 2^32 ns. */
+static struct wait_head make_head(const struct record *record)
+{
+	const struct record_wait *wait = &record->wait;
+	struct wait_head head = {
+		.magic = WAIT_HEAD_MAGIC,
+		.kind = record->kind == RECORD_WAKE ? WAIT_HEAD_WAKE : WAIT_HEAD_WAIT,
+		.flags = (wait->is_interrupted ? WAIT_HEAD_INTERRUPTED : 0) |
+			 (wait->is_unended ? WAIT_HEAD_UNENDED : 0) |
+			 (wait->is_32bit ? WAIT_HEAD_COMPAT : 0) |
+			 (wait->is_away ? WAIT_HEAD_AWAY : 0) |
+			 (wait->sample.choice == RECORD_LEFT_OUT ? WAIT_HEAD_BUDGET : 0),
+		.pid = record->pid,
+		.tid = record->tid,
+		.age_ns = record->time_ns - wait->call.begin_ns,
+		.woken_ns = record->time_ns - wait->woken_ns,
+		.blocked_ns = wait->blocked_ns,
+		.ready_ns = wait->ready_ns,
+		.stopped_ns = wait->stopped_ns,
+		.wake_ns = wait->wake,
+		.waker_pid = wait->waker_pid,
+		.waker_tid = wait->waker_tid,
+		.syscall = wait->call.number == PROFILE_NO_SYSCALL ? -1 : wait->call.number,
+		.blocks = wait->blocks,
+		.result = wait->result,
+	};
+	memcpy(head.args, wait->call.arguments, sizeof(head.args));
+	return head;
+}
+
+static bool is_wait(const struct record *record)
+{
+	return record->kind == RECORD_WAIT || record->kind == RECORD_WAKE;
+}
+
+/* Behind the head of a wait. */
+static void put_chunk(struct output *output, const struct record *record)
 {
 	static const char zeros[8];
-	if (!has_chunk(sample)) {
-		put_u32_pair(output, sizeof(uint32_t), 0);
-		return;
-	}
+	const struct record_sample *sample = &record->sample;
 	size_t padding = (8 - sample->stack.size % 8) % 8;
 	struct stack_chunk chunk = {
 		.magic = STACK_CHUNK_MAGIC,
@@ -132,8 +167,14 @@ static void put_chunk(struct output *output, const struct record_sample *sample)
 				     (sample->choice == RECORD_TICK ? STACK_CHUNK_TICK : 0)),
 		.below = sample->part.below,
 	};
-	chunk.raw_size =
+	uint32_t size =
 		(uint32_t)(sizeof(chunk) - sizeof(chunk.raw_size) + sample->stack.size + padding);
+	chunk.raw_size = size;
+	if (is_wait(record)) {
+		struct wait_head head = make_head(record);
+		head.raw_size = size + (uint32_t)sizeof(head);
+		put(output, &head, sizeof(head));
+	}
 	put(output, &chunk, sizeof(chunk));
 	put(output, sample->stack.bytes, sample->stack.size);
 	put(output, zeros, padding);
@@ -147,8 +188,8 @@ static void encode_sample(const struct record_format *format, const struct recor
 	bool is_account = record->kind == RECORD_ACCOUNT || record->kind == RECORD_ENDING;
 	const struct record_sample *sample =
 		record->kind == RECORD_ACCOUNT ? &nothing.sample : &record->sample;
-	bool is_sent = format->raw && (is_account || has_chunk(sample));
-	if (is_account && !format->raw)
+	bool is_sent = format->raw && (is_account || is_wait(record) || has_chunk(sample));
+	if ((is_account || is_wait(record)) && !format->raw)
 		output->ok = false;
 	put_u64(output, sample->ip);
 	put_u32_pair(output, record->pid, record->tid);
@@ -166,8 +207,10 @@ static void encode_sample(const struct record_format *format, const struct recor
 	}
 	if (format->raw && is_account)
 		put_account(output, record);
+	else if (is_sent)
+		put_chunk(output, record);
 	else if (format->raw)
-		put_chunk(output, sample);
+		put_u32_pair(output, sizeof(uint32_t), 0);
 	if (format->registers)
 		put_registers(output, sample);
 	if (format->stack && !is_sent)
@@ -235,7 +278,7 @@ static uint32_t encode_other(const struct record *record, struct output *output)
 
 static uint16_t encode_misc(const struct record *record)
 {
-	if (record->kind == RECORD_SAMPLE)
+	if (record_has_stack(record))
 		return record->sample.in_kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
 	if (record->kind == RECORD_MMAP && record->mmap.build_id_size > 0)
 		return PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_BUILD_ID;
@@ -255,7 +298,7 @@ size_t record_encode(const struct record_format *format, const struct record *re
 	struct output output = {bytes, capacity < UINT16_MAX ? capacity : UINT16_MAX, 0, true};
 	put(&output, &header, sizeof(header));
 	if (record->kind == RECORD_SAMPLE || record->kind == RECORD_ACCOUNT ||
-	    record->kind == RECORD_ENDING) {
+	    record->kind == RECORD_ENDING || is_wait(record)) {
 		header.type = PERF_RECORD_SAMPLE;
 		encode_sample(format, record, &output);
 	} else {

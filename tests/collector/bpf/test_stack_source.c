@@ -27,7 +27,7 @@ START_TEST(opens_and_closes)
 		struct stack_source *source = NULL;
 		ck_assert_int_eq(stack_source_open(4, &source), 0);
 		ck_assert_int_ge(stack_source_program(source), 0);
-		stack_source_limit(source, 4096, 1, 65536);
+		stack_source_limit(source, &(struct stack_source_limit){4096, 1, 65536});
 		stack_source_share(source, UINT32_MAX / 2);
 		ck_assert_uint_eq(stack_source_refused(source, 3), 0);
 		/* Neither a CPU beyond those nor a file that is no event. */

@@ -1,0 +1,104 @@
+/* The BPF programs of waits on this machine's kernel. Without privileges only the refusal can be
+ * seen. */
+#include "collector/bpf/wait_head.h"
+#include "collector/bpf/waits_source.h"
+#include "tests/support/suite.h"
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { NOBODY = 65534, SKIPPED = 77 };
+
+static const struct waits_source_config config = {.cpus = 4,
+						  .threshold_ns = 10000,
+						  .children = true};
+
+/* The lowest free descriptor: it stays the same where none leaks. */
+static int free_descriptor(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	return fd;
+}
+
+/* The verifier takes the programs, they start and stop, and closing gives everything back. */
+START_TEST(opens_and_closes)
+{
+	int before = free_descriptor();
+	for (int i = 0; i < 3; i++) {
+		struct waits_source *source = NULL;
+		struct waits_source_missing missing = {1, 1};
+		ck_assert_int_eq(waits_source_open(&config, &source), 0);
+		waits_source_limit(source, &(struct stack_source_limit){4096, 1, 65536});
+		waits_source_share(source, UINT32_MAX / 2);
+		ck_assert_uint_eq(waits_source_refused(source, 3), 0);
+		/* Neither a CPU beyond those nor a file that is no event. */
+		ck_assert(waits_source_output(source, 4, before) < 0 && errno == E2BIG);
+		ck_assert(waits_source_output(source, 0, before) < 0 && errno == EBADF);
+		ck_assert_int_eq(waits_source_start(source), 0);
+		waits_source_stop(source);
+		waits_source_missing(source, &missing);
+		ck_assert_uint_eq(missing.waits, 0);
+		ck_assert_uint_eq(missing.threads, 0);
+		waits_source_close(source);
+	}
+	ck_assert_int_eq(free_descriptor(), before);
+}
+END_TEST
+
+/* As many threads as are promised; a known one is no other. */
+START_TEST(follows)
+{
+	struct waits_source *source = NULL;
+	ck_assert_int_eq(waits_source_open(&config, &source), 0);
+	/* No thread has ids as large: linux/threads.h. */
+	for (uint32_t i = 0; i < WAIT_THREADS; i++)
+		ck_assert_int_eq(waits_source_add(source, 5000000, 5000000 + i, i % 2 == 0), 0);
+	ck_assert_int_eq(waits_source_add(source, 5000000, 5000000, false), 0);
+	ck_assert(waits_source_add(source, 5000000, 4999999, false) < 0 && errno == E2BIG);
+	waits_source_close(source);
+}
+END_TEST
+
+START_TEST(refused_to_others)
+{
+	int before = free_descriptor();
+	if (geteuid() == 0)
+		ck_assert_int_eq(setuid(NOBODY), 0);
+	struct waits_source *source = NULL;
+	ck_assert(waits_source_open(&config, &source) < 0 && errno == EPERM);
+	ck_assert_ptr_null(source);
+	ck_assert_int_eq(free_descriptor(), before);
+}
+END_TEST
+
+START_TEST(closes_nothing)
+{
+	waits_source_close(NULL);
+}
+END_TEST
+
+int main(void)
+{
+	struct waits_source *source = NULL;
+	bool is_built = waits_source_open(&config, &source) == 0 || errno != ENOSYS;
+	waits_source_close(source);
+	if (!is_built)
+		return SKIPPED; /* built without BPF */
+	Suite *suite = suite_create("waits_source");
+	TCase *tcase = tcase_create("waits_source");
+
+	if (geteuid() == 0) {
+		tcase_add_test(tcase, opens_and_closes);
+		tcase_add_test(tcase, follows);
+	} else {
+		puts("skipped - waits by BPF: needs root");
+	}
+	tcase_add_test(tcase, refused_to_others);
+	tcase_add_test(tcase, closes_nothing);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}

@@ -73,6 +73,7 @@ int main(int argc, char **argv)
 {
 	/* A reader that closes the pipe early is no failure; write errors are seen at the end. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	/* Addresses and names of programs are for their owner only. */
 	umask(077);
 	if (argc < 2) {

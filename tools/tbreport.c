@@ -158,6 +158,7 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	/* A reader that closes the pipe early is no failure; write errors are seen at the end. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	switch (report_options_parse(argc, argv, names, &options, &problem)) {
 	case REPORT_OPTIONS_HELP:
 		print_help();

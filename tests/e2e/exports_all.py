@@ -10,6 +10,7 @@ import json
 import os
 import pty
 import re
+import resource
 import shutil
 import subprocess
 
@@ -211,12 +212,36 @@ def check_small_disk(result):
     s.skip('a small disk', 'no right to mount a tmpfs')
     return
   try:
-    path = os.path.join(folder, 'file')
-    done = s.run_tool('tbconvert', 'export', '--to', 'folded', '-o', path, result, check_status=False)
-    s.check(done.returncode == 1 and done.stderr.count('\n') == 1 and 'No space left' in done.stderr and not os.listdir(folder),
-            'a small disk', f'{done.stderr.strip()} {os.listdir(folder)}')
+    for name in ('folded', 'csv'):
+      path = os.path.join(folder, 'file')
+      done = s.run_tool('tbconvert', 'export', '--to', name, '-o', path, result, check_status=False)
+      s.check(done.returncode == 1 and done.stderr.count('\n') == 1 and 'No space left' in done.stderr and not os.listdir(folder),
+              f'{name}: a small disk', f'{done.stderr.strip()} {os.listdir(folder)}')
   finally:
     subprocess.run(['umount', folder], check=True)
+
+
+def check_small_files(result):
+  """The limit of a file's size, of which the kernel would kill."""
+  folder = s.scratch('limited')
+  os.mkdir(folder)
+  for name in names():
+    done = subprocess.run([s.tool('tbconvert'), 'export', '--to', name, '-o', os.path.join(folder, 'file'), result], capture_output=True,
+                          text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10)))
+    s.check(done.returncode == 1 and done.stderr.count('\n') == 1 and 'File too large' in done.stderr and not os.listdir(folder),
+            f'{name}: a limit of file sizes', f'{done.returncode} {done.stderr.strip()} {os.listdir(folder)}')
+
+
+def check_stop_of_folder(result):
+  """Of several files: the folder, if it was not there before, or the files so far."""
+  folder = s.scratch('stopped.csv')
+  os.mkdir(folder)
+  for made_before in (False, True):
+    place = os.path.join(folder, 'files')
+    if made_before:
+      os.mkdir(place)
+    halted.check_stop(f'csv{made_before * ", into a folder"}', [s.tool('tbconvert'), 'export', '--to', 'csv', '-o', place, result],
+                      place if made_before else folder, lambda threads: len(glob.glob(os.path.join(place, '.partial.*', '*.csv'))) == 2)
 
 
 def check_stop(result):
@@ -225,7 +250,7 @@ def check_stop(result):
   os.mkdir(folder)
   for name in names():
     if name == 'csv':
-      continue  # a folder
+      continue  # check_stop_of_folder
     # The result is read under the eyes of one thread, the file is written under those of the next.
     halted.check_stop(name, [s.tool('tbconvert'), 'export', '--to', name, '-o', os.path.join(folder, 'file'), result], folder,
                       lambda threads: threads == 2 and os.listdir(folder))
@@ -273,13 +298,14 @@ def main():
   s.start()
   hostile = s.scratch('hostile.tb5')
   subprocess.run([os.path.join(s.Run.build, 'tests/tools/export/write_hostile'), hostile], check=True, stdout=subprocess.DEVNULL)
-  for part in (check_hostile, check_failures, check_small_disk, check_progress):
+  for part in (check_hostile, check_failures, check_small_disk, check_small_files, check_progress):
     with s.section(part.__name__):
       part(hostile)
   with s.section('a real run'):
     real = s.collect_well(['/usr/bin/python3', '-c', PYTHON]).result
     check_real(real)
     check_stop(real)
+    check_stop_of_folder(real)
     check_stopped_import(real)
   s.finish()
 

@@ -4,6 +4,7 @@
 #include "tools/convert/import_external.h"
 #include "tools/convert/interrupt.h"
 #include "tools/convert/progress.h"
+#include "tools/csv_export/output_folder.h"
 #include "tools/formats/export_format.h"
 #include "tools/functions/filter.h"
 #include "tools/memory/xalloc.h"
@@ -20,7 +21,6 @@
 #include <string.h>
 
 #define LAST_WORDS         "stopped; nothing was written"
-#define LAST_WORDS_FOLDER  "stopped; the folder may lack files"
 #define LAST_WORDS_MODULES "stopped; the folder of the modules may lack files"
 
 struct export_request {
@@ -228,21 +228,34 @@ static struct weighted_stacks stacks_of(const struct exporting *exporting)
 					.with_call_path = true};
 }
 
+static void remove_files(void *user)
+{
+	output_folder_clean(user);
+}
+
 static int write_folder(struct exporting *exporting)
 {
 	const struct export_request *request = exporting->request;
 	struct weighted_stacks stacks = stacks_of(exporting);
-	int error = 0;
-	interrupt_watch_with(&exporting->interrupt, LAST_WORDS_FOLDER, NULL, NULL);
-	TBRW_U32 code =
-		request->format->write_files(&stacks, &request->options, request->output, &error);
-	progress_end(&exporting->progress);
-	interrupt_hold(&exporting->interrupt);
+	struct output_folder folder;
+	TBRW_U32 code = VT_SUCCESS;
+	int error = output_folder_open(&folder, request->output);
+	if (!error) {
+		interrupt_watch_with(&exporting->interrupt, LAST_WORDS, remove_files, &folder);
+		code = request->format->write_files(&stacks, &request->options, &folder);
+		progress_end(&exporting->progress);
+		interrupt_hold(&exporting->interrupt);
+		if (code == VT_SUCCESS)
+			error = output_folder_finish(&folder);
+		else
+			output_folder_abandon(&folder);
+	}
 	if (code != VT_SUCCESS)
 		return sampled_result_explain(exporting->path, code);
 	if (!error)
 		return 0;
-	diagnose("cannot write to the folder %s: %s", request->output, strerror(error));
+	diagnose("cannot write to the folder %s: %s; make room or choose another place with -o",
+		 request->output, strerror(error));
 	return EXIT_FAILURE;
 }
 

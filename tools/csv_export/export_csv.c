@@ -73,8 +73,10 @@ static void write_utilization(const struct csv_export *export)
 	}
 }
 
-static TBRW_U32 write_files(struct weighted_stacks *stacks, struct output_folder *folder)
+TBRW_U32 export_csv_write(struct weighted_stacks *stacks, const struct export_options *options,
+			  struct output_folder *folder)
 {
+	(void)options; /* threads are always apart */
 	struct profile_host_info host;
 	uint64_t interval_ns = profile_reader_interval_ns(stacks->reader);
 	profile_reader_host(stacks->reader, &host);
@@ -94,21 +96,5 @@ static TBRW_U32 write_files(struct weighted_stacks *stacks, struct output_folder
 	if (code == VT_SUCCESS)
 		code = external_write(stacks, &export.bounds, folder);
 	utilization_finish(&export.utilization);
-	return code;
-}
-
-TBRW_U32 export_csv_write(struct weighted_stacks *stacks, const struct export_options *options,
-			  const char *folder, int *error)
-{
-	(void)options; /* threads are always apart */
-	struct output_folder output;
-	*error = output_folder_open(&output, folder);
-	if (*error)
-		return VT_SUCCESS;
-	TBRW_U32 code = write_files(stacks, &output);
-	if (code == VT_SUCCESS)
-		*error = output_folder_finish(&output);
-	else
-		output_folder_abandon(&output);
 	return code;
 }

@@ -7,10 +7,9 @@
 #include "tools/export/export.h"
 
 /* When threads lived and ran, as tasks; how many CPUs they used, as a counter; external data as it
- * came. Needs stacks of
- * TALLY_ONE_BY_ONE and a result with sync points. Returns the reader's code; *error: 0, or the
- * errno value of the first failure of the files. */
+ * came. Needs stacks of TALLY_ONE_BY_ONE and a result with sync points. Returns the reader's code;
+ * errors of the files show in the folder's. */
 TBRW_U32 export_csv_write(struct weighted_stacks *stacks, const struct export_options *options,
-			  const char *folder, int *error);
+			  struct output_folder *folder);
 
 #endif

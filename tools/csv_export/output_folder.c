@@ -2,6 +2,7 @@
 
 #include "tools/memory/xalloc.h"
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,6 +10,9 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Each is of a file begun meanwhile. */
+enum { CLEANINGS_MAX = 100 };
 
 /* For exit(), which failures far below call; at another time than the folder's. */
 struct output_folder_exit {
@@ -145,14 +149,38 @@ int output_folder_finish(struct output_folder *folder)
 	return error;
 }
 
+static void remove_files(const struct output_folder *folder)
+{
+	int fd = openat(folder->folder, folder->name,
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *entry;
+	if (!entries) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((entry = readdir(entries)))
+		unlinkat(fd, entry->d_name, 0); /* but . and .. */
+	closedir(entries);
+}
+
+void output_folder_clean(const struct output_folder *folder)
+{
+	bool is_removed = !folder->name;
+	/* Again, if another file was begun: none can be in a folder that is gone. */
+	for (size_t i = 0; i < CLEANINGS_MAX && !is_removed; i++) {
+		remove_files(folder);
+		is_removed = unlinkat(folder->folder, folder->name, AT_REMOVEDIR) == 0 ||
+			     errno != ENOTEMPTY;
+	}
+	if (folder->is_made)
+		rmdir(folder->path);
+}
+
 void output_folder_abandon(struct output_folder *folder)
 {
 	end_file(folder);
-	for (size_t i = 0; i < folder->count; i++)
-		unlinkat(folder->partial, folder->files[i], 0);
-	char *made = folder->is_made ? xalloc_text(folder->path) : NULL;
+	output_folder_clean(folder);
 	close_all(folder);
-	if (made)
-		rmdir(made);
-	free(made);
 }

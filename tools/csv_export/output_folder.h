@@ -40,4 +40,8 @@ int output_folder_finish(struct output_folder *folder);
 /* Removes the new files and closes the folder. */
 void output_folder_abandon(struct output_folder *folder);
 
+/* Removes the new files, for a program that ends at once by a signal, from any thread, while
+ * another one may still begin files. */
+void output_folder_clean(const struct output_folder *folder);
+
 #endif

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct output_folder; /* tools/csv_export/output_folder.h */
+
 enum export_weight {
 	EXPORT_WEIGHT_SAMPLES,
 	EXPORT_WEIGHT_CPU, /* CPU time, us */
@@ -36,11 +38,11 @@ struct export_format {
 	/* Returns the reader's code; errors of the stream show in ferror. */
 	TBRW_U32(*write)
 	(struct weighted_stacks *stacks, const struct export_options *options, FILE *stream);
-	/* In its place, of a format of several files, in a folder. Needs a result with sync points.
-	 * *error: 0, or the errno value of the first failure of the files. */
+	/* In its place, of a format of several files. Needs a result with sync points. Errors of
+	 * the files show in the folder's. */
 	TBRW_U32(*write_files)
-	(struct weighted_stacks *stacks, const struct export_options *options, const char *folder,
-	 int *error);
+	(struct weighted_stacks *stacks, const struct export_options *options,
+	 struct output_folder *folder);
 };
 
 /* Folded stacks: "process;root;...;leaf COUNT", one line per distinct stack, COUNT by the options'

@@ -59,7 +59,7 @@ static void export_filtered(struct filter *filter)
 	const struct export_format *format = export_format_find("csv");
 	const struct export_options options = {0};
 	struct sampled_result result;
-	int error = -1;
+	struct output_folder output;
 	ck_assert_ptr_nonnull(format);
 	ck_assert_int_eq(sampled_result_open(&result, build_path, filter, format->by, true), 0);
 	struct weighted_stacks stacks = {.reader = result.reader,
@@ -67,8 +67,9 @@ static void export_filtered(struct filter *filter)
 					 .tally = &result.tally,
 					 .filter = filter,
 					 .mode = CALL_PATH_ALL};
-	ck_assert_uint_eq(format->write_files(&stacks, &options, folder, &error), VT_SUCCESS);
-	ck_assert_int_eq(error, 0);
+	ck_assert_int_eq(output_folder_open(&output, folder), 0);
+	ck_assert_uint_eq(format->write_files(&stacks, &options, &output), VT_SUCCESS);
+	ck_assert_int_eq(output_folder_finish(&output), 0);
 	sampled_result_close(&result);
 }
 

@@ -92,6 +92,29 @@ START_TEST(abandoned)
 }
 END_TEST
 
+/* Files begun meanwhile go too, and no more can be begun. */
+START_TEST(cleaned)
+{
+	for (int made_before = 0; made_before <= 1; made_before++) {
+		size_t all;
+		if (made_before)
+			ck_assert_int_eq(mkdir(path, 0755), 0);
+		ck_assert_int_eq(output_folder_open(&folder, path), 0);
+		write_file("a", "one");
+		write_file("b", "two");
+		output_folder_clean(&folder);
+		output_folder_begin(&folder, "c");
+		ck_assert_int_eq(folder.error, ENOENT);
+		ck_assert_int_eq(access(path, F_OK), made_before ? 0 : -1);
+		if (made_before) {
+			ck_assert_uint_eq(count_names(&all), 0);
+			ck_assert_uint_eq(all, 2);
+		}
+		output_folder_abandon(&folder);
+	}
+}
+END_TEST
+
 /* A failure far below ends the program. */
 START_TEST(program_ends)
 {
@@ -169,6 +192,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, together);
 	tcase_add_test(tcase, abandoned);
+	tcase_add_test(tcase, cleaned);
 	tcase_add_test(tcase, program_ends);
 	tcase_add_test(tcase, full_disk);
 	tcase_add_test(tcase, no_folder);

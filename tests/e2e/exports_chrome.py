@@ -1,11 +1,7 @@
 """tbconvert export --to chrome: events as the Trace Event Format and Perfetto's importer want them, CPU times of stacks and threads as
-in our other forms. With `node` (suite long) generated code instead of the other programs.
-Usage: exports_chrome.py BUILD_DIRECTORY [node]"""
+in our other forms."""
 
 import json
-import os
-import shutil
-import sys
 
 import support as s
 import timeline_exports as t
@@ -106,13 +102,7 @@ def check_result(what, result):
 
 def main():
   s.start()
-  results = {'threads': t.collect_cplusplus, 'children': t.collect_python}
-  if sys.argv[2:] == ['node']:
-    results = {'generated code': t.collect_node}
-    if not shutil.which('node') and not os.environ.get('TESTS_NEED_ALL'):
-      s.skip('generated code', 'no node; tools/bootstrap long installs it')
-      results = {}
-  for what, collect in results.items():
+  for what, collect in t.programs().items():
     with s.section(what):
       check_result(what, collect())
   s.finish()

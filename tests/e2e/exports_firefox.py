@@ -1,5 +1,5 @@
 """tbconvert export --to firefox: every table as the format's documentation says, CPU times of stacks and threads as in our other
-forms. With `reader` (suite long) also node's generated code, and what Firefox Profiler's own code makes of the profiles (npm's
+forms. With `reader` (suite long) also what Firefox Profiler's own code makes of the profiles (npm's
 @firefox-devtools/profiler-cli, which upgrades the format to its own version first).
 Usage: exports_firefox.py BUILD_DIRECTORY [reader]"""
 
@@ -274,16 +274,13 @@ def check_read_functions(what, thread, reader):
 def main():
   with_reader = sys.argv[2:] == ['reader']
   s.start()
-  results = {'threads': t.collect_cplusplus, 'children': t.collect_python, 'tasks': collect_tasks}
-  if with_reader:
-    results['generated code'] = t.collect_node
   if with_reader and not (shutil.which('node') and os.path.isfile(os.path.join(s.Run.build, READER))):
     if os.environ.get('TESTS_NEED_ALL'):
       s.check(False, 'reader', 'no node, or no npm package below the build directory')
     else:
       s.skip('reader', 'no node, or no npm package below the build directory; tools/bootstrap long installs them')
     s.finish()
-  for what, collect in results.items():
+  for what, collect in {**t.programs(), 'tasks': collect_tasks}.items():
     with s.section(what):
       result = collect()
       profile, path = check_result(what, result)

@@ -1,11 +1,10 @@
 """tbconvert export --to otlp, decoded by protoc: fields are those of the published format, functions, stacks, threads and sums those
-of our reports. Usage: exports_otlp.py BUILD_DIRECTORY [node]; node's generated code is for the suite long."""
+of our reports."""
 
 import os
 import re
 import shutil
 import subprocess
-import sys
 
 import support as s
 
@@ -315,7 +314,7 @@ def to_streams():
 
 s.start()
 if shutil.which('protoc'):
-  for part in (node,) if sys.argv[2:] == ['node'] else (cplusplus, python3, generated_code, to_streams):
+  for part in (cplusplus, python3, generated_code, node, to_streams):
     with s.section(part.__name__):
       part()
 else:

@@ -1,5 +1,4 @@
-"""tbconvert export --to pprof, read by go tool pprof: functions, stacks, labels and addresses are those of our reports.
-Usage: exports_pprof.py BUILD_DIRECTORY [node]; node's generated code is for the suite long."""
+"""tbconvert export --to pprof, read by go tool pprof: functions, stacks, labels and addresses are those of our reports."""
 
 import html
 import os
@@ -7,7 +6,6 @@ import re
 import shutil
 import socket
 import subprocess
-import sys
 import urllib.request
 
 import support as s
@@ -247,9 +245,9 @@ def cplusplus():
   s.check(own > 100, 'c++: -disasm: samples at the code of a function', f'{own} ms')
   for options in (['--inline', 'off'], ['--filter', 'function=~add|work']):
     check_functions(f'c++ {" ".join(options)}', got.result, export(got.result, *options), *options)
-  part = export(got.result, '--from', '0.05s', '--to', '0.1s')
-  s.check(duration_of(part) == 0.05, 'c++: the duration of a part', f'{duration_of(part)} s')
   with_pages(profile, name)
+  part = export(got.result, '--from', '0.05s', '--to', '0.1s')  # to the same place
+  s.check(duration_of(part) == 0.05, 'c++: the duration of a part', f'{duration_of(part)} s')
 
 
 def with_pages(profile, name):
@@ -322,7 +320,7 @@ def to_streams():
 
 s.start()
 if shutil.which('go'):
-  for part in (node,) if sys.argv[2:] == ['node'] else (cplusplus, python3, generated_code, to_streams):
+  for part in (cplusplus, python3, generated_code, node, to_streams):
     with s.section(part.__name__):
       part()
 else:

@@ -1,7 +1,8 @@
-"""What the tests of exports in the order of time share: real results, and the CPU time of stacks that each export must show."""
+"""What tests of exports share: real results, and the CPU time of stacks that each export must show."""
 
 import json
 import os
+import shutil
 import subprocess
 
 import support as s
@@ -66,6 +67,15 @@ def collect_node():
   got = s.collect_well(['node', '--perf-basic-prof', '-e', NODE], what='generated code', cwd=s.Run.work)
   os.remove(f'/tmp/perf-{got.stdout.split()[-1]}.map')
   return got.result
+
+
+def programs():
+  """{name: how to collect it}: threads of C++, python3 with children, and node with generated code."""
+  found = {'threads': collect_cplusplus, 'children': collect_python, 'generated code': collect_node}
+  if not shutil.which('node'):
+    s.skip('generated code', 'node is not installed')
+    del found['generated code']
+  return found
 
 
 def stacks_by_thread(result, *options):

@@ -51,9 +51,10 @@ struct profile_stream_field {
 #define PROFILE_KINDS_MAX  5u
 #define PROFILE_TEXTS_MAX  4u   /* texts of one record */
 #define PROFILE_RECORD_MAX 128u /* bytes */
-/* Bytes of a text. Longer ones are cut: a command line may have megabytes, a report line does not.
- */
-#define PROFILE_TEXT_MAX 65536u
+/* Bytes of a text. Longer ones are cut, and end in PROFILE_TEXT_CUT: a command line may have
+ * megabytes, a report line does not. */
+#define PROFILE_TEXT_MAX 131072u
+#define PROFILE_TEXT_CUT "..."
 
 /* A record of any stream but the texts. */
 union profile_record {

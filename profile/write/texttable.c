@@ -1,7 +1,18 @@
 #include "profile/write/texttable.h"
 
 #include "tbrw/utf8.h"
-#include <assert.h>
+#include <string.h>
+
+/* Returns the size that is left. */
+static size_t cut_text(char *text, size_t size)
+{
+	static const char mark[] = PROFILE_TEXT_CUT;
+	if (size <= PROFILE_TEXT_MAX)
+		return size;
+	size_t cut = tb5_utf8_cut(text, size, PROFILE_TEXT_MAX - strlen(mark));
+	memcpy(text + cut, mark, strlen(mark));
+	return cut + strlen(mark);
+}
 
 enum profile_text_status profile_text_add(struct text_set *set, const char *s,
 					  struct profile_text *text)
@@ -16,8 +27,7 @@ enum profile_text_status profile_text_add(struct text_set *set, const char *s,
 	/* Cleaned in place behind the last text, where a new one stays. */
 	char *clean = set->bytes + set->size;
 	size_t size = tb5_utf8_clean(s, raw, clean);
-	size = tb5_utf8_cut(clean, size, PROFILE_TEXT_MAX);
-	assert(size <= PROFILE_TEXT_MAX);
+	size = cut_text(clean, size);
 	struct text_slot *known = text_set_enter(set, set->size, (uint32_t)size);
 	if (!known)
 		return PROFILE_TEXT_NO_MEMORY;

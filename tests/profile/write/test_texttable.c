@@ -42,9 +42,14 @@ START_TEST(text_table_cuts_long_texts)
 	ck_assert_ptr_nonnull(longest);
 	memset(longest, 'x', size);
 	longest[size] = '\0';
-	memcpy(longest + PROFILE_TEXT_MAX - 1, "\xC3\xA4", 2);
+	memcpy(longest + PROFILE_TEXT_MAX - 4, "\xC3\xA4", 2);
 	profile_text_add(&table, longest, &text);
 	ck_assert_uint_eq(text.length, PROFILE_TEXT_MAX - 1);
+	ck_assert_mem_eq(table.bytes + text.offset + text.length - 4, "x...", 4);
+	longest[PROFILE_TEXT_MAX] = '\0';
+	profile_text_add(&table, longest, &text);
+	ck_assert_uint_eq(text.length, PROFILE_TEXT_MAX);
+	ck_assert_mem_eq(table.bytes + text.offset, longest, PROFILE_TEXT_MAX);
 	free(longest);
 	text_set_finish(&table);
 }

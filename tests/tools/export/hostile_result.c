@@ -9,7 +9,7 @@
 
 const char *hostile_name(unsigned index)
 {
-	static char long_name[HOSTILE_LONG + 1];
+	static char long_name[HOSTILE_LONG + 1], cut_name[2 * HOSTILE_LONG + 1];
 	static const char *const names[HOSTILE_NAMES] = {
 		"plain",
 		"\"quoted\", with a comma",
@@ -23,8 +23,11 @@ const char *hostile_name(unsigned index)
 		"\xe2\x80\xa8 separator, \xf0\x9f\x94\xac",
 		"</script><b>&amp;%s%n",
 		long_name,
+		cut_name,
 	};
 	memset(long_name, 'x', HOSTILE_LONG);
+	for (size_t i = 0; i < HOSTILE_LONG; i++)
+		memcpy(cut_name + 2 * i, "\xc3\xa4", 2);
 	return names[index];
 }
 
@@ -33,7 +36,13 @@ const char *hostile_name_read(unsigned index)
 	if (index == 5)
 		return "\xef\xbf\xbd\xef\xbf\xbd not UTF-8 \xef\xbf\xbd";
 	const char *name = hostile_name(index);
-	return strlen(name) <= 65536 ? name : name + HOSTILE_LONG - 65536;
+	if (strlen(name) <= HOSTILE_KEPT)
+		return name;
+	/* Characters of two bytes before the mark of three. */
+	static char kept[HOSTILE_KEPT];
+	memcpy(kept, name, HOSTILE_KEPT - 4);
+	memcpy(kept + HOSTILE_KEPT - 4, "...", 4);
+	return kept;
 }
 
 static void add_module(struct profile_writer *writer, unsigned index)

@@ -5,8 +5,9 @@
 #ifndef TESTS_TOOLS_EXPORT_HOSTILE_RESULT_H
 #define TESTS_TOOLS_EXPORT_HOSTILE_RESULT_H
 
-#define HOSTILE_NAMES  12u
-#define HOSTILE_LONG   100000u /* bytes of the longest one, of which a result keeps 65536 */
+#define HOSTILE_NAMES  13u
+#define HOSTILE_LONG   100000u /* bytes of a name that a result keeps whole */
+#define HOSTILE_KEPT   131072u /* bytes of a longer one that a result keeps */
 #define HOSTILE_CPU_MS 10u     /* each of the stacks; there is one for each name */
 #define HOSTILE_PID    100u
 #define HOSTILE_TID    200u /* of the thread of the first name; the others follow */

@@ -161,7 +161,8 @@ static void add_interval(struct task_row *row, const struct profile_interval *in
 		row->start_tsc = interval->start_tsc;
 	row->pid = interval->pid;
 	row->tid = interval->tid;
-	row->total_ns += ns;
+	/* Intervals of a file may have any length: the sum ends at the largest number. */
+	row->total_ns = row->total_ns > UINT64_MAX - ns ? UINT64_MAX : row->total_ns + ns;
 	row->count++;
 }
 

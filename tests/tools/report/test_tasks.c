@@ -109,6 +109,21 @@ START_TEST(slow_ones)
 }
 END_TEST
 
+/* A sum of hostile intervals ends at the largest number. */
+START_TEST(endless)
+{
+	build_result_write(build_path, &result);
+	import("t-hostname-box.csv",
+	       "name,start_tsc.CLOCK_MONOTONIC_RAW,end_tsc,pid,tid\n"
+	       "a,1000000000,9000000000000000000,,\na,1000000000,9000000000000000000,,\n"
+	       "a,1000000000,9000000000000000000,,\n");
+	expect(report_tasks_print, TALLY_BY_THREAD, "--limit", "1",
+	       TASKS_HEADER "a,frame,3,18446744073.709551615,6148914691.236517205,"
+			    "8999999999.000000000,8999999999.000000000,0.000000,0.070000,7,"
+			    "\"work 57.1 %, other 28.6 %, alien 14.3 %\"\n");
+}
+END_TEST
+
 START_TEST(counters)
 {
 	expect(report_counters_print, 0, NULL, NULL,
@@ -286,6 +301,7 @@ int main(void)
 	TCase *cases = tcase_create("all");
 	tcase_add_checked_fixture(cases, set_up, build_tear_down);
 	tcase_set_timeout(cases, 60);
+	tcase_add_test(cases, endless);
 	tcase_add_test(cases, by_name);
 	tcase_add_test(cases, slow_ones);
 	tcase_add_test(cases, counters);

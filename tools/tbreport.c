@@ -21,6 +21,12 @@ static const struct report reports[] = {
 	 .print = report_bottom_up_print},
 	{"threads", "threads by CPU time", TALLY_BY_THREAD, .print = report_threads_print},
 	{"modules", "modules by CPU time", 0, .print = report_modules_print},
+	{"utilization", "elapsed time by number of threads that ran or could run at once",
+	 TALLY_ONE_BY_ONE, .print = report_utilization_print, .explain = report_explain_states,
+	 .refuse = report_refuse_states},
+	{"timeline", "states of each thread over time", TALLY_ONE_BY_ONE,
+	 .print = report_timeline_print, .explain = report_explain_states,
+	 .refuse = report_refuse_timeline},
 	{"waits", "what threads waited for, how long, and who ended it", TALLY_ONE_BY_ONE,
 	 .print = report_waits_print, .explain = report_explain_waits},
 	{"wall", "call tree of elapsed time for each thread: running, ready, waiting",
@@ -60,7 +66,8 @@ static void print_help(void)
 	     "  --limit N              only the N heaviest rows\n"
 	     "  --min-percent N        only rows with that share of the CPU time, or more\n"
 	     "                         (default: 0.1 in call trees on a terminal, else 0);\n"
-	     "                         not for summary, quality, tasks and counters\n"
+	     "                         not for summary, quality, tasks, counters, utilization\n"
+	     "                         and timeline\n"
 	     "  --width N              columns of text (default: the terminal's; no limit in a "
 	     "pipe)\n"
 	     "  --filter KEY=VALUE     only samples of this process, pid, thread, tid, module or\n"
@@ -74,6 +81,13 @@ static void print_help(void)
 	     "             object|function|thread|waker|type                 for waits\n"
 	     "  --stacks               for waits: where threads wait, and are woken, from the\n"
 	     "                         leaf up\n"
+	     "  --target-concurrency N    logical CPUs to use, for summary, hotspots and\n"
+	     "                         utilization (default: those that the program might use)\n"
+	     "  --by cpus|threads      CSV of utilization: threads that run (default), or that "
+	     "run\n"
+	     "                         and could run\n"
+	     "  --bucket TIME          length of the timeline's parts (10ms), or\n"
+	     "  --buckets N            their number (default: as text has room; in data 100)\n"
 	     "  --slower-than TIME     tasks one by one, those that took longer: 16ms, 1.5s\n"
 	     "  -o, --output FILE      instead of standard output\n"
 	     "  --help  --version");
@@ -128,7 +142,11 @@ static int show_report(const struct report *report, const struct report_options 
 				     .options = options,
 				     .functions = result.functions,
 				     .tally = result.tally};
-	status = write_report(report, &input);
+	char *refusal = report->refuse ? report->refuse(&input) : NULL;
+	if (refusal)
+		diagnose("%s", refusal);
+	status = refusal ? EXIT_FAILURE : write_report(report, &input);
+	free(refusal);
 	sampled_result_close(&result);
 	return status;
 }

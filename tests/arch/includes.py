@@ -138,7 +138,7 @@ ROOMS = {
         'table': 'memory terminal',
         'waits': 'memory text functions samples states',
         'report': 'memory text functions intervals samples states stacks table waits',
-        'collection': 'memory samples table report',
+        'collection': 'memory states samples table report',
         'json': 'memory',
         'perf_data': 'memory',
         'pprof': 'memory',

@@ -29,6 +29,8 @@ struct report {
 	TBRW_U32 (*print)(const struct report_input *input, FILE *stream, unsigned width);
 	/* Why it shows nothing, as report_explain_miss, which stands for NULL. */
 	char *(*explain)(const struct report_input *input);
+	/* Why it cannot be made, for the caller to free, or NULL; NULL: it always can. */
+	char *(*refuse)(const struct report_input *input);
 };
 
 TBRW_U32 report_summary_print(const struct report_input *input, FILE *stream, unsigned width);
@@ -41,6 +43,8 @@ TBRW_U32 report_tasks_print(const struct report_input *input, FILE *stream, unsi
 TBRW_U32 report_counters_print(const struct report_input *input, FILE *stream, unsigned width);
 TBRW_U32 report_waits_print(const struct report_input *input, FILE *stream, unsigned width);
 TBRW_U32 report_wall_print(const struct report_input *input, FILE *stream, unsigned width);
+TBRW_U32 report_utilization_print(const struct report_input *input, FILE *stream, unsigned width);
+TBRW_U32 report_timeline_print(const struct report_input *input, FILE *stream, unsigned width);
 TBRW_U32 report_quality_print(const struct report_input *input, FILE *stream, unsigned width);
 
 /* Fills a cell of TABLE_TIME with a time of external data: since the start of the collection; UTC
@@ -56,6 +60,17 @@ char *report_explain_miss(const struct report_input *input);
 /* Likewise, where the result has no waits, or no states of threads, or the filter leaves none. */
 char *report_explain_waits(const struct report_input *input);
 char *report_explain_wall(const struct report_input *input);
+/* Likewise for reports of threads' states. */
+char *report_explain_states(const struct report_input *input);
+
+/* Why a report of states cannot be made with the options or of the result, for the caller to free;
+ * NULL: it can. */
+char *report_refuse_states(const struct report_input *input);
+/* The same of the timeline. */
+char *report_refuse_timeline(const struct report_input *input);
+
+/* The number of logical CPUs to use, in thousandths: of the options, else the result's. */
+uint32_t report_target(const struct report_input *input);
 
 /* Prints a report's table in the options' format, without rows whose share of the CPU time is below
  * --min-percent, or by default below default_least (parts of 10^6; in text only). Text names the

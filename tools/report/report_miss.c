@@ -134,6 +134,12 @@ static bool has_waits(const struct report_input *input)
 	return found;
 }
 
+/* Threads without samples have states too. */
+char *report_explain_states(const struct report_input *input)
+{
+	return explain_conditions(input);
+}
+
 char *report_explain_waits(const struct report_input *input)
 {
 	if (profile_reader_wait_sources(input->reader) == 0)

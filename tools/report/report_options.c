@@ -18,6 +18,10 @@ enum {
 	OPTION_GROUP,
 	OPTION_STACKS,
 	OPTION_SLOWER_THAN,
+	OPTION_TARGET,
+	OPTION_BY,
+	OPTION_BUCKET,
+	OPTION_BUCKETS,
 	OPTION_VERSION,
 };
 
@@ -32,6 +36,10 @@ static const struct option long_options[] = {
 	{"group-by", required_argument, NULL, OPTION_GROUP},
 	{"stacks", no_argument, NULL, OPTION_STACKS},
 	{"slower-than", required_argument, NULL, OPTION_SLOWER_THAN},
+	{"target-concurrency", required_argument, NULL, OPTION_TARGET},
+	{"by", required_argument, NULL, OPTION_BY},
+	{"bucket", required_argument, NULL, OPTION_BUCKET},
+	{"buckets", required_argument, NULL, OPTION_BUCKETS},
 	{"output", required_argument, NULL, 'o'},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPTION_VERSION},
@@ -52,6 +60,8 @@ static const char *const groups[] = {
 	[REPORT_GROUP_OBJECT] = "object",     [REPORT_GROUP_WAKER] = "waker",
 	[REPORT_GROUP_TYPE] = "type",         NULL,
 };
+
+static const char *const levels[] = {[false] = "cpus", [true] = "threads", NULL};
 
 static const char *const switches[] = {[false] = "off", [true] = "on", NULL};
 
@@ -91,6 +101,49 @@ static bool parse_percent(const char *text, uint32_t *share)
 		return false;
 	*share = (uint32_t)(percent * 1e4 + 0.5);
 	return true;
+}
+
+/* In thousandths. */
+static bool parse_target(const char *text, uint32_t *target)
+{
+	char *end;
+	if (!strchr("0123456789.", text[0]))
+		return false;
+	double cpus = strtod(text, &end);
+	if (end == text || *end != '\0' || !(cpus >= 0.001 && cpus <= 1e6))
+		return false;
+	*target = (uint32_t)(cpus * 1000 + 0.5);
+	return true;
+}
+
+/* Takes the value of an option for reports of states. Likewise. */
+static char *take_states_option(struct report_options *options, int option, const char *value)
+{
+	size_t chosen = 0;
+	char *problem = NULL;
+	bool is_good = true;
+	switch (option) {
+	case OPTION_TARGET:
+		return parse_target(value, &options->target)
+			       ? NULL
+			       : xalloc_printf("--target-concurrency %s: no number of logical "
+					       "CPUs; use e.g. 4 or 1.5",
+					       value);
+	case OPTION_BY:
+		problem = suggest_choose("by", "choice", levels, value, &chosen);
+		options->by_threads = chosen;
+		return problem;
+	case OPTION_BUCKET:
+		is_good = filter_parse_time(value, &options->bucket_ns) && options->bucket_ns > 0;
+		return is_good ? NULL
+			       : xalloc_printf("--bucket %s: no time; use e.g. 10ms or 1s", value);
+	default:
+		return parse_count(value, &options->buckets)
+			       ? NULL
+			       : xalloc_printf("--buckets %s: not a number of buckets; use 1 or "
+					       "more",
+					       value);
+	}
 }
 
 /* Takes an option's value. Returns NULL, or the problem's text. */
@@ -145,9 +198,11 @@ static char *take_option(struct report_options *options, int option, const char 
 			       ? NULL
 			       : xalloc_printf("--slower-than %s: no time; use e.g. 16ms or 1.5s",
 					       value);
-	default:
+	case 'o':
 		options->output = value;
 		return NULL;
+	default:
+		return take_states_option(options, option, value);
 	}
 }
 
@@ -177,7 +232,8 @@ char *report_options_doubt(const struct report_options *options, const char *con
 /* Whether --min-percent can leave rows out; NULL: the summary. */
 static bool has_shares(const char *report)
 {
-	static const char *const without[] = {"summary", "quality", "tasks", "counters"};
+	static const char *const without[] = {"summary",  "quality",     "tasks",
+					      "counters", "utilization", "timeline"};
 	for (size_t i = 0; report && i < sizeof(without) / sizeof(without[0]); i++)
 		if (strcmp(report, without[i]) == 0)
 			return false;
@@ -213,6 +269,34 @@ static char *check_group(const struct report_options *options)
 			     groups[options->group], other);
 }
 
+static bool is_one_of(const char *report, const char *const *reports)
+{
+	while (*reports && strcmp(*reports, report ? report : "summary") != 0)
+		reports++;
+	return *reports != NULL;
+}
+
+/* The options of take_states_option, each for some reports. */
+static char *check_states_options(const struct report_options *options)
+{
+	static const char *const with_target[] = {"summary", "hotspots", "utilization", NULL};
+	static const char *const with_levels[] = {"utilization", NULL};
+	static const char *const with_buckets[] = {"timeline", NULL};
+	if (options->target > 0 && !is_one_of(options->report, with_target))
+		return xalloc_text("--target-concurrency: only summary, hotspots and utilization "
+				   "have it; use tbreport utilization");
+	if (options->by_threads && !is_one_of(options->report, with_levels))
+		return xalloc_text("--by: only the utilization report has it; use tbreport "
+				   "utilization");
+	if ((options->bucket_ns > 0 || options->buckets > 0) &&
+	    !is_one_of(options->report, with_buckets))
+		return xalloc_text("--bucket, --buckets: only the timeline report has them; use "
+				   "tbreport timeline");
+	if (options->bucket_ns > 0 && options->buckets > 0)
+		return xalloc_text("--bucket and --buckets: one sets the other; use one of them");
+	return NULL;
+}
+
 /* A report and a result, in either order; or one of them, or none. */
 static char *take_arguments(struct report_options *options, int argc, char **argv,
 			    const char *const *reports)
@@ -231,14 +315,15 @@ static char *take_arguments(struct report_options *options, int argc, char **arg
 		options->result = argv[0];
 	if (options->has_least_share && !has_shares(options->report))
 		return xalloc_text(
-			"--min-percent: summary, quality, tasks and counters have rows of "
-			"any share; use --limit, or another report");
+			"--min-percent: summary, quality, tasks, counters, utilization and "
+			"timeline have rows of any share; use --limit, or another report");
 	if (options->has_threshold && (!options->report || strcmp(options->report, "tasks") != 0))
 		return xalloc_text("--slower-than: only the tasks report has it; use tbreport "
 				   "tasks");
 	if (options->with_stacks && (!options->report || strcmp(options->report, "waits") != 0))
 		return xalloc_text("--stacks: only the waits report has it; use tbreport waits");
-	return check_group(options);
+	char *problem = check_states_options(options);
+	return problem ? problem : check_group(options);
 }
 
 enum report_options_status report_options_parse(int argc, char **argv, const char *const *reports,

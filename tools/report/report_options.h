@@ -39,6 +39,10 @@ struct report_options {
 	uint32_t least_share; /* of the CPU time, of the rows shown; parts of 10^6 */
 	bool has_threshold;
 	uint64_t threshold_ns; /* --slower-than: of the report tasks */
+	uint32_t target;       /* --target-concurrency: thousandths of a CPU; 0: the result's */
+	bool by_threads;       /* --by threads: of the report utilization, in data */
+	uint64_t bucket_ns;    /* --bucket: of the report timeline; 0: not given */
+	uint32_t buckets;      /* --buckets: likewise */
 	struct filter filter;
 };
 

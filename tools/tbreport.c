@@ -15,7 +15,8 @@
 static const struct report reports[] = {
 	{"summary", "times, samples, stacks, top hotspots, cost, platform", TALLY_BY_REASON,
 	 .print = report_summary_print},
-	{"hotspots", "functions by their own CPU time", 0, .print = report_hotspots_print},
+	{"hotspots", "functions by their own CPU time", TALLY_BY_RUNNING,
+	 .print = report_hotspots_print},
 	{"top-down", "call tree from the root", 0, .print = report_top_down_print},
 	{"bottom-up", "functions by their own CPU time, with their callers", 0,
 	 .print = report_bottom_up_print},

@@ -1,9 +1,9 @@
 /* A row for each function, module, process, thread or source file. */
-#include "containers/compare.h"
-#include "tools/memory/index_map.h"
 #include "tools/memory/xalloc.h"
+#include "tools/report/groups.h"
 #include "tools/report/report.h"
 #include "tools/samples/draws.h"
+#include "tools/states/concurrency.h"
 #include "tools/text/path.h"
 #include <assert.h>
 #include <stdlib.h>
@@ -34,10 +34,22 @@ enum value {
 	VALUE_FILE,
 	VALUE_START,
 	VALUE_SOURCE,
+	VALUE_READY,
+	VALUE_STOPPED,
+	VALUE_STATE_UNKNOWN,
+	VALUE_GUESSED,
+	VALUE_RUNNING,
+	VALUE_LIFE,
+	VALUE_WAITS,
+	VALUE_IDLE, /* and so on: as enum concurrency_class */
+	VALUE_OVER = VALUE_IDLE + CONCURRENCY_OVER,
 };
 
 #define BY(rows) (1u << (rows))
 #define BY_ANY   (BY(PROGRAM + 1) - 1)
+/* CPU time by the use of the CPUs at that moment: the report hotspots. */
+#define BY_HOTSPOTS    (BY(REPORT_GROUP_COUNT) - 1)
+#define CLASS_AUDIENCE (TABLE_ALL | TABLE_OPTIONAL | TABLE_LATER)
 _Static_assert(PROGRAM + 1 < 32, "a bit for each kind of rows");
 
 /* In their order. */
@@ -67,8 +79,38 @@ static const struct group_column {
 	{VALUE_CPU, BY_ANY, {"CPU Time", "cpu_time_s", TABLE_SECONDS, TABLE_ALL}},
 	{VALUE_SHARE, BY_ANY, {"CPU %", "cpu_share", TABLE_SHARE, TABLE_SHOWN | TABLE_KEYED}},
 	{VALUE_ERROR, BY_ANY & ~BY(THREAD_LIFE) & ~BY(PROGRAM), REPORT_ERROR_COLUMN},
-	/* Empty: sampling alone does not see waits. */
-	{VALUE_WAIT, BY(THREAD_LIFE), {"Wait Time", "wait_time_s", TABLE_SECONDS, TABLE_DATA}},
+	{VALUE_READY,
+	 BY(THREAD_LIFE),
+	 {"Ready Time", "ready_time_s", TABLE_SECONDS, TABLE_ALL | TABLE_LATER}},
+	/* Empty without states: sampling alone does not see waits. */
+	{VALUE_WAIT, BY(THREAD_LIFE), {"Wait Time", "wait_time_s", TABLE_SECONDS, TABLE_ALL}},
+	{VALUE_STOPPED,
+	 BY(THREAD_LIFE),
+	 {"Stopped Time", "stopped_time_s", TABLE_SECONDS, TABLE_ALL | TABLE_LATER}},
+	{VALUE_STATE_UNKNOWN,
+	 BY(THREAD_LIFE),
+	 {"Unknown Time", "unknown_time_s", TABLE_SECONDS, TABLE_ALL | TABLE_LATER}},
+	{VALUE_GUESSED,
+	 BY(THREAD_LIFE),
+	 {"Guessed Time", "guessed_time_s", TABLE_SECONDS, TABLE_ALL | TABLE_LATER}},
+	{VALUE_RUNNING,
+	 BY(THREAD_LIFE),
+	 {"Running Time", "running_time_s", TABLE_SECONDS, TABLE_DATA | TABLE_LATER}},
+	{VALUE_LIFE,
+	 BY(THREAD_LIFE),
+	 {"Lifetime", "lifetime_s", TABLE_SECONDS, TABLE_DATA | TABLE_LATER}},
+	{VALUE_WAITS,
+	 BY(THREAD_LIFE),
+	 {"Wait Count", "wait_count", TABLE_COUNT, TABLE_ALL | TABLE_LATER}},
+	{VALUE_IDLE, BY_HOTSPOTS, {"Idle", "idle_s", TABLE_SECONDS, CLASS_AUDIENCE}},
+	{VALUE_IDLE + CONCURRENCY_POOR,
+	 BY_HOTSPOTS,
+	 {"Poor", "poor_s", TABLE_SECONDS, CLASS_AUDIENCE}},
+	{VALUE_IDLE + CONCURRENCY_OK, BY_HOTSPOTS, {"Ok", "ok_s", TABLE_SECONDS, CLASS_AUDIENCE}},
+	{VALUE_IDLE + CONCURRENCY_IDEAL,
+	 BY_HOTSPOTS,
+	 {"Ideal", "ideal_s", TABLE_SECONDS, CLASS_AUDIENCE}},
+	{VALUE_OVER, BY_HOTSPOTS, {"Over", "over_s", TABLE_SECONDS, CLASS_AUDIENCE}},
 	{VALUE_SAMPLES, BY_ANY, {"Samples", "samples", TABLE_COUNT, TABLE_ALL}},
 	{VALUE_PROCESSES,
 	 BY(REPORT_GROUP_PROCESS) | BY(PROGRAM),
@@ -93,77 +135,22 @@ static const struct group_column {
 
 #define COLUMN_COUNT (sizeof(group_columns) / sizeof(group_columns[0]))
 
+#define SHOWN_MIN_NS 500000u /* less than this is 0.000 s */
+
 /* Marks the group id of a thread without a record in the result; pid and tid are the bits below. */
 #define NO_RECORD (UINT64_C(1) << 63)
+/* Beside NO_RECORD: nor samples; the bits below are the number of its lane. */
+#define BY_STATES (UINT64_C(1) << 62)
 /* The group id of time of no known thread, and of time in no sample. */
 #define NO_OWNER UINT64_MAX
-
-/* CPU time and samples under a label. */
-struct group {
-	const char *label; /* borrowed */
-	uint64_t id;       /* tells groups of one label apart; also shown as PID, TID */
-	struct draws_part sum;
-	uint32_t added; /* number of additions */
-	uint32_t index; /* the caller's, of the first addition */
-};
-
-struct groups { /* all zero: empty */
-	struct group *groups;
-	size_t count;
-	struct index_map map;
-};
-
-static bool is_group(const void *item, const void *wanted)
-{
-	const struct group *group = item;
-	const struct group *other = wanted;
-	return group->id == other->id && strcmp(group->label, other->label) == 0;
-}
-
-static void add_to_group(struct groups *groups, const char *label, uint64_t id, uint32_t index,
-			 const struct draws_part *part)
-{
-	const struct group wanted = {.label = label, .id = id, .index = index};
-	const uint64_t identity[] = {id, index_map_hash_text(&groups->map, label)};
-	uint32_t at =
-		index_map_enter(&groups->map, &groups->groups, &wanted, sizeof(wanted),
-				index_map_hash(&groups->map, identity, sizeof(identity)), is_group);
-	groups->count = index_map_count(&groups->map);
-	draws_add_part(&groups->groups[at].sum, part);
-	groups->groups[at].added++;
-}
-
-static int compare_groups(const void *a, const void *b)
-{
-	const struct group *left = a;
-	const struct group *right = b;
-	int order = compare_numbers(right->sum.cpu_ns, left->sum.cpu_ns);
-	if (!order)
-		order = compare_numbers(right->sum.samples, left->sum.samples);
-	if (!order)
-		order = strcmp(left->label, right->label);
-	return order ? order : compare_numbers(left->id, right->id);
-}
-
-/* By CPU time, samples (most first), label, id. Nothing can be added after this. */
-static void sort_groups(struct groups *groups)
-{
-	if (groups->count > 1)
-		qsort(groups->groups, groups->count, sizeof(*groups->groups), compare_groups);
-}
-
-static void free_groups(struct groups *groups)
-{
-	free(groups->groups);
-	index_map_finish(&groups->map);
-	memset(groups, 0, sizeof(*groups));
-}
 
 struct grouping {
 	const struct report_input *input;
 	unsigned rows;
 	struct groups groups;
-	const char **commands; /* of the processes, for rows by pid */
+	const char **commands;              /* of the processes, for rows by pid */
+	const struct thread_states *states; /* of the rows THREAD_LIFE; NULL: there are none */
+	uint32_t target;                    /* thousandths of a CPU */
 	struct table table;
 	struct table_column columns[COLUMN_COUNT];
 	enum value values[COLUMN_COUNT]; /* of the columns */
@@ -192,13 +179,20 @@ static void add_to_life(struct grouping *grouping, const struct tally_entry *ent
 {
 	const struct tally *tally = &grouping->input->tally;
 	if (entry->thread != PROFILE_NONE)
-		add_to_group(&grouping->groups,
-			     tally_thread_name(grouping->input->reader, entry->thread),
-			     entry->thread, entry->thread, &entry->sum);
+		groups_add(&grouping->groups,
+			   tally_thread_name(grouping->input->reader, entry->thread), entry->thread,
+			   entry->thread, &entry->sum);
 	else
-		add_to_group(&grouping->groups, "[Unknown]",
-			     NO_RECORD | (uint64_t)entry->pid << 32 | entry->tid,
-			     (uint32_t)(entry - tally->entries), &entry->sum);
+		groups_add(&grouping->groups, "[Unknown]",
+			   NO_RECORD | (uint64_t)entry->pid << 32 | entry->tid,
+			   (uint32_t)(entry - tally->entries), &entry->sum);
+}
+
+static size_t class_of(const struct grouping *grouping, const struct tally_entry *entry)
+{
+	return entry->running == TALLY_RUNNING_UNKNOWN
+		       ? CONCURRENCY_CLASS_COUNT
+		       : concurrency_classify(entry->running, grouping->target);
 }
 
 /* Processes are told apart by their numbers here, also for rows by name. */
@@ -236,13 +230,16 @@ static void add_entry(struct grouping *grouping, const struct weighted_stacks *a
 			label = FUNCTION_KERNEL_NAME;
 		break;
 	}
-	add_to_group(&grouping->groups, label, id, index, &entry->sum);
+	struct group *group = groups_add(&grouping->groups, label, id, index, &entry->sum);
+	group->class_ns[class_of(grouping, entry)] += entry->sum.cpu_ns;
 }
 
 static void add_time(struct grouping *grouping, const char *label, uint64_t id, uint32_t index,
 		     uint64_t cpu_ns)
 {
-	add_to_group(&grouping->groups, label, id, index, &(struct draws_part){.cpu_ns = cpu_ns});
+	struct group *group = groups_add(&grouping->groups, label, id, index,
+					 &(struct draws_part){.cpu_ns = cpu_ns});
+	group->class_ns[CONCURRENCY_CLASS_COUNT] += cpu_ns;
 }
 
 /* Adds a thread's CPU time beyond its samples to the row of the thread or of its process. */
@@ -281,19 +278,6 @@ static void add_rest(struct grouping *grouping)
 		add_rest_of_thread(grouping, i);
 }
 
-/* Sums up processes of one name; their id is the id of the first. */
-static void sum_by_name(struct groups *groups)
-{
-	struct groups sums = {0};
-	for (size_t i = 0; i < groups->count; i++)
-		add_to_group(&sums, groups->groups[i].label, 0, (uint32_t)i,
-			     &groups->groups[i].sum);
-	for (size_t i = 0; i < sums.count; i++)
-		sums.groups[i].id = groups->groups[sums.groups[i].index].id;
-	free_groups(groups);
-	*groups = sums;
-}
-
 /* Processes by their threads' accounts. */
 static void collect_programs(struct grouping *grouping)
 {
@@ -302,9 +286,20 @@ static void collect_programs(struct grouping *grouping)
 		const struct profile_thread_info *thread = profile_reader_thread(input->reader, i);
 		const char *name = tally_process_name(input->reader, thread->process);
 		if (tally_takes_thread(input->reader, &input->options->filter, i))
-			add_to_group(&grouping->groups, or_unknown(name), thread->process, i,
-				     &(struct draws_part){.cpu_ns = thread->cpu_ns,
-							  .samples = thread->samples});
+			groups_add(&grouping->groups, or_unknown(name), thread->process, i,
+				   &(struct draws_part){.cpu_ns = thread->cpu_ns,
+							.samples = thread->samples});
+	}
+}
+
+/* Threads without a record may have waited all the time. */
+static void add_lanes(struct grouping *grouping)
+{
+	const struct thread_states *states = grouping->states;
+	for (size_t i = profile_reader_thread_count(grouping->input->reader);
+	     states && i < states->lane_count; i++) {
+		if (states->lanes[i].is_taken)
+			add_time(grouping, "[Unknown]", NO_RECORD | BY_STATES | i, PROFILE_NONE, 0);
 	}
 }
 
@@ -321,9 +316,10 @@ static void collect_groups(struct grouping *grouping)
 		collect_programs(grouping);
 	else
 		add_rest(grouping);
+	add_lanes(grouping);
 	if (grouping->rows == REPORT_GROUP_PROCESS || grouping->rows == PROGRAM)
-		sum_by_name(&grouping->groups);
-	sort_groups(&grouping->groups);
+		groups_sum_by_label(&grouping->groups);
+	groups_sort(&grouping->groups);
 }
 
 /* Whose a row is. */
@@ -343,6 +339,9 @@ static struct owner find_owner(const struct grouping *grouping, const struct gro
 		return (struct owner){.process = PROFILE_NONE};
 	if (grouping->rows != THREAD_LIFE)
 		return (struct owner){is_one, id, id, group->index};
+	if (group->id & BY_STATES)
+		return (struct owner){.tid = grouping->states->lanes[id].tid,
+				      .process = PROFILE_NONE};
 	if (group->id & NO_RECORD) {
 		const struct tally_entry *entry = &input->tally.entries[group->index];
 		return (struct owner){true, entry->pid, entry->tid, entry->process};
@@ -370,6 +369,29 @@ static void fill_function(const struct functions *functions, const struct group 
 	cell->is_unknown = value == VALUE_START && function->start == 0;
 }
 
+/* Fills a column of a thread's states. */
+static void fill_state(const struct grouping *grouping, const struct group *group, enum value value,
+		       struct table_cell *cell)
+{
+	const struct thread_states *states = grouping->states;
+	bool is_lane = group->id != NO_OWNER && (!(group->id & NO_RECORD) || group->id & BY_STATES);
+	cell->is_unknown = !states || !is_lane;
+	if (cell->is_unknown)
+		return;
+	const struct thread_state_lane *lane = &states->lanes[(uint32_t)group->id];
+	const uint64_t numbers[] = {
+		[VALUE_WAIT] = lane->ns[PROFILE_STATE_BLOCKED],
+		[VALUE_READY] = lane->ns[PROFILE_STATE_READY],
+		[VALUE_STOPPED] = lane->ns[PROFILE_STATE_STOPPED],
+		[VALUE_STATE_UNKNOWN] = lane->ns[PROFILE_STATE_UNKNOWN],
+		[VALUE_GUESSED] = lane->guessed_ns,
+		[VALUE_RUNNING] = lane->ns[PROFILE_STATE_RUNNING],
+		[VALUE_LIFE] = thread_states_life_ns(lane),
+		[VALUE_WAITS] = lane->waits,
+	};
+	cell->number = numbers[value];
+}
+
 static void fill_cell(const struct grouping *grouping, const struct group *group, uint64_t total_ns,
 		      enum value value, struct table_cell *cell)
 {
@@ -387,7 +409,7 @@ static void fill_cell(const struct grouping *grouping, const struct group *group
 	case VALUE_PID:
 	case VALUE_TID:
 		cell->number = value == VALUE_PID ? owner.pid : owner.tid;
-		cell->is_unknown = !owner.is_known;
+		cell->is_unknown = !owner.is_known && (value == VALUE_PID || owner.tid == 0);
 		break;
 	case VALUE_PROCESS:
 		cell->text = tally_process_name(input->reader, owner.process);
@@ -404,7 +426,14 @@ static void fill_cell(const struct grouping *grouping, const struct group *group
 			is_by_thread(grouping) && !filter_needs_function(&input->options->filter);
 		break;
 	case VALUE_WAIT:
-		cell->is_unknown = true;
+	case VALUE_READY:
+	case VALUE_STOPPED:
+	case VALUE_STATE_UNKNOWN:
+	case VALUE_GUESSED:
+	case VALUE_RUNNING:
+	case VALUE_LIFE:
+	case VALUE_WAITS:
+		fill_state(grouping, group, value, cell);
 		break;
 	case VALUE_SAMPLES:
 		cell->number = group->sum.samples;
@@ -418,8 +447,16 @@ static void fill_cell(const struct grouping *grouping, const struct group *group
 		if (owner.process != PROFILE_NONE)
 			cell->text = grouping->commands[owner.process];
 		break;
-	default:
+	case VALUE_MODULE:
+	case VALUE_FULL:
+	case VALUE_FILE:
+	case VALUE_START:
+	case VALUE_SOURCE:
 		fill_function(input->functions, group, value, cell);
+		break;
+	default:
+		cell->is_unknown = grouping->groups.known_ns == 0;
+		cell->number = groups_of_class(&grouping->groups, group, value - VALUE_IDLE);
 		break;
 	}
 }
@@ -438,21 +475,58 @@ static uint64_t sum_all(const struct grouping *grouping)
 	return total_ns;
 }
 
-/* limit: of the rows; 0: all. */
-static void make_table(struct grouping *grouping, const struct report_input *input, unsigned rows,
-		       uint32_t limit)
+/* Whether people want to see a column of states or classes: some thread has some. */
+static bool has_any(const struct grouping *grouping, enum value value)
+{
+	if (value >= VALUE_IDLE)
+		return grouping->groups.class_ns[value - VALUE_IDLE] > 0;
+	bool is_rare =
+		value == VALUE_STOPPED || value == VALUE_STATE_UNKNOWN || value == VALUE_GUESSED;
+	const struct thread_states *states = grouping->states;
+	for (size_t i = 0; is_rare && i < states->lane_count; i++) {
+		const struct thread_state_lane *lane = &states->lanes[i];
+		uint64_t ns = value == VALUE_STOPPED   ? lane->ns[PROFILE_STATE_STOPPED]
+			      : value == VALUE_GUESSED ? lane->guessed_ns
+						       : lane->ns[PROFILE_STATE_UNKNOWN];
+		if (ns >= SHOWN_MIN_NS)
+			return true;
+	}
+	return !is_rare;
+}
+
+/* The columns that the rows and the result have. */
+static size_t choose_columns(struct grouping *grouping)
 {
 	size_t count = 0;
-	*grouping = (struct grouping){.input = input, .rows = rows};
 	for (size_t i = 0; i < COLUMN_COUNT; i++) {
-		if (group_columns[i].rows & BY(rows)) {
-			grouping->columns[count] = group_columns[i].column;
-			grouping->values[count++] = group_columns[i].value;
-		}
+		const struct group_column *column = &group_columns[i];
+		bool is_of_states = column->value >= VALUE_READY || column->value == VALUE_WAIT;
+		bool has_states = column->value >= VALUE_IDLE ? grouping->groups.known_ns > 0
+							      : grouping->states != NULL;
+		if (!(column->rows & BY(grouping->rows)) ||
+		    (is_of_states && !has_states && column->value != VALUE_WAIT))
+			continue;
+		grouping->columns[count] = column->column;
+		if (is_of_states && (!has_states || !has_any(grouping, column->value)))
+			grouping->columns[count].audience &= ~TABLE_SHOWN;
+		grouping->values[count++] = column->value;
 	}
+	return count;
+}
+
+/* limit: of the rows; 0: all. states: of rows by THREAD_LIFE; NULL: there are none. */
+static void make_table(struct grouping *grouping, const struct report_input *input, unsigned rows,
+		       const struct thread_states *states, uint32_t limit)
+{
+	*grouping = (struct grouping){.input = input,
+				      .rows = rows,
+				      .states = states,
+				      .target = report_target(input)};
 	if (rows == REPORT_GROUP_PID)
 		grouping->commands = tally_command_lines(input->reader);
 	collect_groups(grouping);
+	groups_sum_classes(&grouping->groups);
+	size_t count = choose_columns(grouping);
 	uint64_t total_ns = sum_all(grouping);
 	table_init(&grouping->table, grouping->columns, count);
 	for (size_t i = 0; i < grouping->groups.count && (limit == 0 || i < limit); i++) {
@@ -466,42 +540,54 @@ static void make_table(struct grouping *grouping, const struct report_input *inp
 static void finish_table(struct grouping *grouping)
 {
 	table_finish(&grouping->table);
-	free_groups(&grouping->groups);
+	groups_finish(&grouping->groups);
 	free(grouping->commands);
 }
 
-static void print_groups(const struct report_input *input, unsigned rows, FILE *stream,
-			 unsigned width)
+static void print_groups(const struct report_input *input, unsigned rows,
+			 const struct thread_states *states, FILE *stream, unsigned width)
 {
 	struct grouping grouping;
-	make_table(&grouping, input, rows, input->options->limit);
+	make_table(&grouping, input, rows, states, input->options->limit);
 	report_print_table(input, &grouping.table, 0, stream, width);
 	finish_table(&grouping);
 }
 
 TBRW_U32 report_hotspots_print(const struct report_input *input, FILE *stream, unsigned width)
 {
-	print_groups(input, input->options->group, stream, width);
+	print_groups(input, input->options->group, NULL, stream, width);
 	return VT_SUCCESS;
 }
 
 TBRW_U32 report_modules_print(const struct report_input *input, FILE *stream, unsigned width)
 {
-	print_groups(input, MODULE_PATH, stream, width);
+	print_groups(input, MODULE_PATH, NULL, stream, width);
 	return VT_SUCCESS;
 }
 
 TBRW_U32 report_threads_print(const struct report_input *input, FILE *stream, unsigned width)
 {
-	print_groups(input, THREAD_LIFE, stream, width);
-	return VT_SUCCESS;
+	const struct filter *filter = &input->options->filter;
+	struct thread_states states;
+	/* States are of whole threads, and of all of the time. */
+	if (profile_reader_states(input->reader) == 0 || filter_needs_function(filter) ||
+	    filter_has_times(filter)) {
+		print_groups(input, THREAD_LIFE, NULL, stream, width);
+		return VT_SUCCESS;
+	}
+	thread_states_init(&states, input->reader, filter);
+	TBRW_U32 code = thread_states_read_all(&states, NULL, NULL);
+	if (code == VT_SUCCESS)
+		print_groups(input, THREAD_LIFE, &states, stream, width);
+	thread_states_finish(&states);
+	return code;
 }
 
 void report_top_functions(const struct report_input *input, uint32_t limit, FILE *stream,
 			  unsigned width)
 {
 	struct grouping grouping;
-	make_table(&grouping, input, REPORT_GROUP_FUNCTION, limit);
+	make_table(&grouping, input, REPORT_GROUP_FUNCTION, NULL, limit);
 	table_format_text(&grouping.table, stream, width);
 	finish_table(&grouping);
 }
@@ -513,7 +599,7 @@ void report_top_programs(const struct report_input *input, uint32_t limit, FILE 
 	if (filter_needs_function(&input->options->filter) ||
 	    filter_has_times(&input->options->filter))
 		return;
-	make_table(&grouping, input, PROGRAM, limit);
+	make_table(&grouping, input, PROGRAM, NULL, limit);
 	if (grouping.groups.count > 1) {
 		fputs("\nTop Programs\n", stream);
 		table_format_text(&grouping.table, stream, width);

@@ -17,7 +17,7 @@ struct level_row {
 	size_t first;
 	size_t last;
 	uint64_t ns;
-	enum concurrency_class class;
+	enum concurrency_class use;
 };
 
 struct histogram {
@@ -49,13 +49,13 @@ static uint64_t time_of(const struct histogram *histogram, size_t threads)
 static size_t add_class(const struct histogram *histogram, size_t first, bool is_merged,
 			struct level_row *rows, size_t *count)
 {
-	enum concurrency_class class = concurrency_classify(first, histogram->target);
+	enum concurrency_class use = concurrency_classify(first, histogram->target);
 	size_t past = first + 1;
-	while (past < histogram->rows && concurrency_classify(past, histogram->target) == class)
+	while (past < histogram->rows && concurrency_classify(past, histogram->target) == use)
 		past++;
 	size_t step = is_merged ? (past - first + CLASS_ROWS_MAX - 1) / CLASS_ROWS_MAX : 1;
 	for (size_t at = first; at < past; at += step) {
-		struct level_row row = {at, (at + step < past ? at + step : past) - 1, 0, class};
+		struct level_row row = {at, (at + step < past ? at + step : past) - 1, 0, use};
 		for (size_t i = row.first; i <= row.last; i++)
 			row.ns += time_of(histogram, i);
 		rows[(*count)++] = row;
@@ -104,11 +104,11 @@ static void print_rows(const struct histogram *histogram, const char *title, FIL
 	fprintf(stream, "%*s  Elapsed Time  Elapsed %%  Utilization\n", (int)labels, title);
 	for (size_t i = 0; i < count; i++) {
 		char *label = label_row(&rows[i]);
-		const char *class = concurrency_class_name(rows[i].class);
+		const char *use = concurrency_class_name(rows[i].use);
 		bool has_bar = bar > 0 && rows[i].ns > 0;
 		fprintf(stream, "%*s  %10.3f s  %7.1f %%  %-*s", (int)labels, label,
 			(double)rows[i].ns / 1e9, table_percent(rows[i].ns, histogram->elapsed_ns),
-			has_bar ? (int)sizeof("Utilization  ") - 1 : 0, class);
+			has_bar ? (int)sizeof("Utilization  ") - 1 : 0, use);
 		if (has_bar)
 			print_bar(rows[i].ns, most_ns, bar, stream);
 		fputc('\n', stream);
@@ -128,13 +128,13 @@ static void print_target(uint32_t target, FILE *stream)
 static void print_classes(const struct histogram *histogram, bool with_over, FILE *stream)
 {
 	bool is_first = true;
-	for (unsigned class = 0; class < CONCURRENCY_CLASS_COUNT; class ++) {
-		uint64_t ns = concurrency_of_class(histogram->times, (enum concurrency_class) class,
+	for (unsigned use = 0; use < CONCURRENCY_CLASS_COUNT; use++) {
+		uint64_t ns = concurrency_of_class(histogram->times, (enum concurrency_class)use,
 						   histogram->target);
-		if (class == CONCURRENCY_OVER && !with_over && ns == 0)
+		if (use == CONCURRENCY_OVER && !with_over && ns == 0)
 			continue;
 		fprintf(stream, "%s%s %.1f %%", is_first ? "" : ", ",
-			concurrency_class_name((enum concurrency_class) class),
+			concurrency_class_name((enum concurrency_class)use),
 			table_percent(ns, histogram->elapsed_ns));
 		is_first = false;
 	}

@@ -4,6 +4,7 @@
 #include "tools/memory/index_map.h"
 #include "tools/memory/xalloc.h"
 #include "tools/samples/calibration.h"
+#include "tools/states/concurrency.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,12 +19,14 @@ struct collecting {
 	/* Indices of entries found last, plus 1, by a hash of thread and node: threads stay with a
 	 * stack for some samples. 0: none. */
 	uint32_t recent[RECENT_COUNT];
-	struct calibration *calibration; /* of the tally */
+	struct calibration *calibration;     /* of the tally */
+	struct concurrency_moments *moments; /* NULL: not asked for, or no states */
+	TBRW_U32 code;                       /* of these */
 };
 
 /* The part of an entry before its sums. */
 #define KEY_SIZE offsetof(struct tally_entry, sum)
-_Static_assert(KEY_SIZE == 5 * sizeof(uint32_t) + 2 * sizeof(uint16_t),
+_Static_assert(KEY_SIZE == 5 * sizeof(uint32_t) + 2 * sizeof(uint8_t) + sizeof(uint16_t),
 	       "keys are compared as bytes: no padding");
 
 const char *tally_process_name(const struct profile_reader *reader, uint32_t process)
@@ -101,7 +104,9 @@ static void count_guess(struct tally_entry *entry, const struct profile_stack *s
 static struct tally_entry make_key(const struct collecting *collecting,
 				   const struct profile_sample_info *sample)
 {
-	struct tally_entry key = {.process = PROFILE_NONE, .thread = PROFILE_NONE};
+	struct tally_entry key = {.process = PROFILE_NONE,
+				  .thread = PROFILE_NONE,
+				  .running = TALLY_RUNNING_UNKNOWN};
 	if (collecting->by & (TALLY_BY_PROCESS | TALLY_BY_THREAD)) {
 		key.process = sample->process;
 		key.pid = sample->pid;
@@ -111,6 +116,17 @@ static struct tally_entry make_key(const struct collecting *collecting,
 		key.tid = sample->tid;
 	}
 	return key;
+}
+
+static uint16_t find_running(struct collecting *collecting, uint64_t tsc)
+{
+	uint32_t running = UINT32_MAX;
+	if (collecting->moments)
+		running =
+			concurrency_moments_running(collecting->moments,
+						    profile_reader_raw_ns(collecting->reader, tsc),
+						    &collecting->code);
+	return running < TALLY_RUNNING_UNKNOWN ? (uint16_t)running : TALLY_RUNNING_UNKNOWN;
 }
 
 static struct tally_entry *find_kernel_entry(struct collecting *collecting, struct tally_entry key)
@@ -187,11 +203,12 @@ static bool take_sample(const struct profile_sample_info *sample, void *user)
 	struct calibration_parts parts = calibration_take(collecting->calibration, sample);
 	if (!is_in_time(collecting, sample))
 		return true;
+	key.running = find_running(collecting, sample->tsc);
 	count_stack(collecting->tally, &sample->stack);
 	add_drawn_time(collecting, key, &sample->stack, parts.drawn_ns);
 	if (parts.kernel_ns > 0)
 		add_kernel_time(collecting, &key, parts.kernel_ns);
-	return true;
+	return collecting->code == VT_SUCCESS;
 }
 
 static void take_rest(struct collecting *collecting, uint32_t index)
@@ -238,13 +255,23 @@ static enum calibration_pools choose_pools(const struct filter *filter, unsigned
 	return by & (TALLY_BY_THREAD | TALLY_ONE_BY_ONE) ? CALIBRATION_BY_THREAD : pools;
 }
 
+static TBRW_U32 take_samples(struct collecting *collecting, struct profile_reader *reader)
+{
+	if ((collecting->by & TALLY_BY_RUNNING) && profile_reader_states(reader) != 0)
+		collecting->moments = concurrency_moments_create(reader);
+	TBRW_U32 code = profile_reader_each_sample(reader, take_sample, collecting);
+	concurrency_moments_destroy(collecting->moments);
+	return code == VT_SUCCESS ? collecting->code : code;
+}
+
 TBRW_U32 tally_collect(struct profile_reader *reader, const struct filter *filter, unsigned by,
 		       struct tally *tally)
 {
 	struct collecting collecting = {.reader = reader,
 					.filter = filter,
 					.by = by,
-					.tally = tally};
+					.tally = tally,
+					.code = VT_SUCCESS};
 	uint32_t threads = profile_reader_thread_count(reader);
 	memset(tally, 0, sizeof(*tally));
 	tally->calibration = collecting.calibration = xalloc_zeroed(1, sizeof(*tally->calibration));
@@ -254,7 +281,7 @@ TBRW_U32 tally_collect(struct profile_reader *reader, const struct filter *filte
 	if (code == VT_SUCCESS)
 		code = task_filter_load(&tally->tasks, reader, filter);
 	if (code == VT_SUCCESS && !(by & TALLY_ONE_BY_ONE))
-		code = profile_reader_each_sample(reader, take_sample, &collecting);
+		code = take_samples(&collecting, reader);
 	for (uint32_t i = 0; code == VT_SUCCESS && i < threads; i++)
 		take_rest(&collecting, i);
 	index_map_finish(&collecting.map);

@@ -18,6 +18,8 @@ struct filter;
 #define TALLY_BY_PROCESS 1u
 #define TALLY_BY_THREAD  2u /* and by process */
 #define TALLY_BY_REASON  4u /* why a stack is skipped */
+/* And by how many threads of all ran at the sample's moment, if the result has states. */
+#define TALLY_BY_RUNNING 32u
 /* Sums by function are those of a tally by function alone, where short threads share their time;
  * sums of short threads are not their accounts. */
 #define TALLY_POOLED 8u
@@ -36,14 +38,18 @@ struct tally_guesses {
 /* In place of a node: time in the kernel without a stack. */
 #define TALLY_KERNEL PROFILE_NONE
 
+#define TALLY_RUNNING_UNKNOWN UINT16_MAX
+
 struct tally_entry {
 	uint32_t process; /* index, PROFILE_NONE: not known, or not asked for */
 	uint32_t thread;  /* likewise */
 	uint32_t pid;     /* 0 where not asked for */
 	uint32_t tid;
-	uint32_t node;   /* or TALLY_KERNEL */
-	uint16_t state;  /* enum profile_stack_state */
-	uint16_t reason; /* enum profile_skip_reason; 0 if not asked for */
+	uint32_t node;  /* or TALLY_KERNEL */
+	uint8_t state;  /* enum profile_stack_state */
+	uint8_t reason; /* enum profile_skip_reason; 0 if not asked for */
+	/* Number of running threads; TALLY_RUNNING_UNKNOWN: not known, or not asked for. */
+	uint16_t running;
 	/* Of TALLY_KERNEL: samples and draws are hits of the kernel only, 0 if none can be. */
 	struct draws_part sum;
 	struct tally_guesses guesses;

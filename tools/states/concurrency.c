@@ -25,14 +25,14 @@ static const struct {
 	[CONCURRENCY_OVER] = {"Over", "over", 0},
 };
 
-const char *concurrency_class_name(enum concurrency_class class)
+const char *concurrency_class_name(enum concurrency_class use)
 {
-	return classes[class].name;
+	return classes[use].name;
 }
 
-const char *concurrency_class_key(enum concurrency_class class)
+const char *concurrency_class_key(enum concurrency_class use)
 {
-	return classes[class].key;
+	return classes[use].key;
 }
 
 enum concurrency_class concurrency_classify(uint64_t threads, uint32_t target)
@@ -42,9 +42,9 @@ enum concurrency_class concurrency_classify(uint64_t threads, uint32_t target)
 	if (threads > THREADS_MAX)
 		return CONCURRENCY_OVER;
 	uint64_t percent = (threads * 100000 + target / 2) / target;
-	for (unsigned class = CONCURRENCY_POOR; class < CONCURRENCY_OVER; class ++) {
-		if (percent <= classes[class].percent)
-			return (enum concurrency_class) class;
+	for (unsigned use = CONCURRENCY_POOR; use < CONCURRENCY_OVER; use++) {
+		if (percent <= classes[use].percent)
+			return (enum concurrency_class)use;
 	}
 	return CONCURRENCY_OVER;
 }
@@ -87,12 +87,12 @@ double concurrency_average(const struct concurrency_times *times)
 	return elapsed > 0 ? sum / elapsed : 0;
 }
 
-uint64_t concurrency_of_class(const struct concurrency_times *times, enum concurrency_class class,
+uint64_t concurrency_of_class(const struct concurrency_times *times, enum concurrency_class use,
 			      uint32_t target)
 {
 	uint64_t ns = 0;
 	for (size_t i = 0; i < times->count; i++) {
-		if (concurrency_classify(i, target) == class)
+		if (concurrency_classify(i, target) == use)
 			ns += times->ns[i];
 	}
 	return ns;

@@ -24,8 +24,8 @@ enum concurrency_class {
 };
 
 /* "Idle", ...; for JSON "idle", ... */
-const char *concurrency_class_name(enum concurrency_class class);
-const char *concurrency_class_key(enum concurrency_class class);
+const char *concurrency_class_name(enum concurrency_class use);
+const char *concurrency_class_key(enum concurrency_class use);
 
 /* The target is in thousandths of a logical CPU, not 0. */
 enum concurrency_class concurrency_classify(uint64_t threads, uint32_t target);
@@ -43,7 +43,7 @@ struct concurrency_times {
 /* The mean number; 0 of no time. */
 double concurrency_average(const struct concurrency_times *times);
 /* The sum over the numbers of a class. */
-uint64_t concurrency_of_class(const struct concurrency_times *times, enum concurrency_class class,
+uint64_t concurrency_of_class(const struct concurrency_times *times, enum concurrency_class use,
 			      uint32_t target);
 
 struct concurrency {                 /* of the threads that a filter takes */

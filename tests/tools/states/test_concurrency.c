@@ -42,7 +42,7 @@ START_TEST(class_of_a_number)
 {
 	static const struct {
 		unsigned threads, target;
-		enum concurrency_class class;
+		enum concurrency_class use;
 	} known[] = {
 		{0, 1000, CONCURRENCY_IDLE},       {1, 1000, CONCURRENCY_IDEAL},
 		{2, 1000, CONCURRENCY_OVER},       {1, 2000, CONCURRENCY_POOR},
@@ -56,7 +56,7 @@ START_TEST(class_of_a_number)
 	};
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		ck_assert_int_eq(concurrency_classify(known[i].threads, known[i].target),
-				 known[i].class);
+				 known[i].use);
 	ck_assert_str_eq(concurrency_class_name(CONCURRENCY_OK), "Ok");
 	ck_assert_str_eq(concurrency_class_key(CONCURRENCY_OVER), "over");
 }

@@ -339,7 +339,7 @@ static TBRW_U32 print_timeline(struct timeline *timeline, FILE *stream, unsigned
 	bool is_text = timeline->input->options->format->id == TABLE_FORMAT_TEXT;
 	TBRW_U32 code = choose_lanes(timeline);
 	size_t name_width = measure_names(timeline);
-	size_t before = name_width + sizeof("  0123456789  012345.789 s  ") - 1;
+	size_t before = name_width + sizeof("  0123456789  12345.789 s  ") - 1;
 	size_t room = width > before + BAR_MIN ? width - before : BAR_MIN;
 	if (code != VT_SUCCESS)
 		return code;

@@ -4,12 +4,12 @@
 #ifndef TOOLS_STATES_COLLECTED_H
 #define TOOLS_STATES_COLLECTED_H
 
-#include "profile/read/reader.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct filter;
+struct profile_reader;
 
 struct collected_pause {
 	uint64_t start_ns;

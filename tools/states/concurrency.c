@@ -1,6 +1,7 @@
 #include "tools/states/concurrency.h"
 
 #include "containers/compare.h"
+#include "profile/read/reader.h"
 #include "tools/functions/filter.h"
 #include "tools/memory/xalloc.h"
 #include "tools/states/level_queue.h"

@@ -1,5 +1,6 @@
 #include "tools/states/thread_states.h"
 
+#include "profile/read/reader.h"
 #include "tools/functions/filter.h"
 #include "tools/memory/index_map.h"
 #include "tools/memory/xalloc.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[] = {"summary", "hotspots", "top-down", "bottom-up",
-				    "quality", "waits",    NULL};
+static const char *const names[] = {"summary", "hotspots",    "top-down", "bottom-up", "quality",
+				    "waits",   "utilization", "timeline", NULL};
 
 static enum report_options_status parse(struct report_options *options, char **problem,
 					const char *arguments)
@@ -130,19 +130,79 @@ START_TEST(test_groups_of_waits)
 }
 END_TEST
 
+START_TEST(test_states_options)
+{
+	struct report_options options;
+	char *problem;
+	ck_assert_int_eq(parse(&options, &problem,
+			       "utilization --target-concurrency 1.5 --by threads"),
+			 REPORT_OPTIONS_RUN);
+	ck_assert_uint_eq(options.target, 1500);
+	ck_assert(options.by_threads);
+	ck_assert_int_eq(parse(&options, &problem, "utilization --by cpus"), REPORT_OPTIONS_RUN);
+	ck_assert(!options.by_threads);
+	ck_assert_int_eq(parse(&options, &problem, "--target-concurrency 16"), REPORT_OPTIONS_RUN);
+	ck_assert_uint_eq(options.target, 16000);
+	ck_assert_int_eq(parse(&options, &problem, "timeline --bucket 10ms"), REPORT_OPTIONS_RUN);
+	ck_assert_uint_eq(options.bucket_ns, 10000000);
+	ck_assert_int_eq(parse(&options, &problem, "timeline --buckets 7"), REPORT_OPTIONS_RUN);
+	ck_assert_uint_eq(options.buckets, 7);
+}
+END_TEST
+
+START_TEST(test_bad_states_options)
+{
+	static const struct {
+		const char *arguments;
+		const char *problem;
+	} bad[] = {
+		{"utilization --target-concurrency 0",
+		 "--target-concurrency 0: no number of logical CPUs; use e.g. 4 or 1.5"},
+		{"utilization --target-concurrency nan",
+		 "--target-concurrency nan: no number of logical CPUs; use e.g. 4 or 1.5"},
+		{"utilization --target-concurrency 4x",
+		 "--target-concurrency 4x: no number of logical CPUs; use e.g. 4 or 1.5"},
+		{"top-down --target-concurrency 4",
+		 "--target-concurrency: only summary, hotspots and utilization have it; use "
+		 "tbreport utilization"},
+		{"hotspots --by threads",
+		 "--by: only the utilization report has it; use tbreport utilization"},
+		{"timeline --bucket 0", "--bucket 0: no time; use e.g. 10ms or 1s"},
+		{"timeline --buckets 0", "--buckets 0: not a number of buckets; use 1 or more"},
+		{"--bucket 1ms", "--bucket, --buckets: only the timeline report has them; use "
+				 "tbreport timeline"},
+		{"timeline --bucket 1ms --buckets 3",
+		 "--bucket and --buckets: one sets the other; use one of them"},
+	};
+	struct report_options options;
+	char *problem;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		ck_assert_int_eq(parse(&options, &problem, bad[i].arguments), REPORT_OPTIONS_BAD);
+		ck_assert_str_eq(problem, bad[i].problem);
+		free(problem);
+	}
+	ck_assert_int_eq(parse(&options, &problem, "utilization --by cpu"), REPORT_OPTIONS_BAD);
+	free(problem);
+}
+END_TEST
+
 /* Where it can leave no row out it is no option. */
 START_TEST(test_least_share)
 {
-	static const char *const bad[] = {"--min-percent 1", "--min-percent 0 r001hs",
+	static const char *const bad[] = {"--min-percent 1",
+					  "--min-percent 0 r001hs",
 					  "summary --min-percent 1",
-					  "quality r001hs --min-percent 1"};
+					  "quality r001hs --min-percent 1",
+					  "utilization --min-percent 1",
+					  "timeline --min-percent 1"};
 	struct report_options options;
 	char *problem;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		ck_assert_int_eq(parse(&options, &problem, bad[i]), REPORT_OPTIONS_BAD);
 		ck_assert_str_eq(problem,
-				 "--min-percent: summary, quality, tasks and counters have rows "
-				 "of any share; use --limit, or another report");
+				 "--min-percent: summary, quality, tasks, counters, utilization "
+				 "and timeline have rows of any share; use --limit, or another "
+				 "report");
 		free(problem);
 	}
 	ck_assert_int_eq(parse(&options, &problem, "top-down --min-percent 1"), REPORT_OPTIONS_RUN);
@@ -196,6 +256,8 @@ int main(void)
 	tcase_add_test(cases, test_argument_order);
 	tcase_add_test(cases, test_bad_options);
 	tcase_add_test(cases, test_groups_of_waits);
+	tcase_add_test(cases, test_states_options);
+	tcase_add_test(cases, test_bad_states_options);
 	tcase_add_test(cases, test_least_share);
 	tcase_add_loop_test(cases, test_doubts, 0, (int)(sizeof(doubts) / sizeof(doubts[0])));
 	suite_add_tcase(suite, cases);

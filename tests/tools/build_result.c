@@ -287,6 +287,13 @@ static void add_states(struct builder *builder)
 	const struct build_result *result = builder->result;
 	add_note(builder, PROFILE_NOTE_STATES, result->states, 0);
 	add_note(builder, PROFILE_NOTE_TARGET_CPUS, result->target_cpus, 0);
+	if (result->paused_us[1] > 0)
+		ck_assert_uint_eq(profile_writer_add_note(builder->writer, PROFILE_NOTE_PAUSED,
+							  time_of(result->paused_us[1]),
+							  1000 * (result->paused_us[1] -
+								  result->paused_us[0]),
+							  0, 0, NULL),
+				  VT_SUCCESS);
 	for (uint32_t i = 0; i < 32; i++) {
 		if (result->wait_sources & 1u << i)
 			ck_assert_uint_eq(profile_writer_add_note(builder->writer,

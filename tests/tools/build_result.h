@@ -94,11 +94,12 @@ struct build_result {
 	unsigned target_cpus;           /* noted, thousandths; 0: is not */
 	const struct build_life *lives; /* others: all of the collection, if it has samples */
 	size_t life_count;
-	unsigned rest_ms;    /* of thread 0 */
-	bool is_finalized;   /* with symbols */
-	bool is_abandoned;   /* the collection did not end */
-	bool is_unreadable;  /* lib.so could not be read when it was mapped */
-	uint32_t unread;     /* ... PROFILE_IMAGE_...: why */
+	uint64_t paused_us[2]; /* noted, a pause from the first to the second; 0, 0: is not */
+	unsigned rest_ms;      /* of thread 0 */
+	bool is_finalized;     /* with symbols */
+	bool is_abandoned;     /* the collection did not end */
+	bool is_unreadable;    /* lib.so could not be read when it was mapped */
+	uint32_t unread;       /* ... PROFILE_IMAGE_...: why */
 	bool has_unwinding;  /* notes on what unwinding took, and what it took for thread 0 and app
 			      */
 	bool has_run_record; /* in place of the notes, as newer collectors write it */

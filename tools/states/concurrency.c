@@ -14,6 +14,16 @@
 /* A time of more threads than these is one of these. */
 #define THREADS_MAX 4000000u
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* ---- Classes ---- */
 
 static const struct {
@@ -151,51 +161,73 @@ static int compare_times(const void *a, const void *b)
 	return compare_numbers(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
+/* Passes segments on without the collection's pauses. */
+struct clipping {
+	const struct collected *collected;
+	size_t pause; /* the first that does not lie before all that is to come */
+	uint64_t paused_ns;
+	level_callback *callback;
+	void *user;
+};
+
+static void clip_segment(const struct level_segment *segment, void *user)
+{
+	struct clipping *clipping = user;
+	const struct collected *collected = clipping->collected;
+	struct level_segment part = *segment;
+	for (; clipping->pause < collected->pause_count; clipping->pause++) {
+		const struct collected_pause *pause = &collected->pauses[clipping->pause];
+		if (pause->start_ns >= segment->end_ns)
+			break;
+		part.end_ns = pause->start_ns;
+		if (part.end_ns > part.start_ns)
+			clipping->callback(&part, clipping->user);
+		uint64_t from_ns = larger(pause->start_ns, part.start_ns);
+		part.start_ns = larger(part.start_ns, smaller(pause->end_ns, segment->end_ns));
+		clipping->paused_ns += part.start_ns > from_ns ? part.start_ns - from_ns : 0;
+		if (pause->end_ns >= segment->end_ns)
+			return;
+	}
+	part.end_ns = segment->end_ns;
+	if (part.end_ns > part.start_ns)
+		clipping->callback(&part, clipping->user);
+}
+
+/* All of it, by the filter. sweep: with_ready, is_second and late are set. */
+static TBRW_U32 sweep_all(struct sweep *sweep, struct thread_states *states,
+			  struct clipping *clipping)
+{
+	TBRW_U32 code;
+	clipping->collected = &states->collected;
+	sweep->states = states;
+	sweep->queue =
+		level_queue_create(states->collected.start_ns, WINDOW_NS, clip_segment, clipping);
+	if (sweep->is_second)
+		level_queue_know(sweep->queue, sweep->late, sweep->late_count);
+	while (sweep_on(sweep, &code))
+		;
+	level_queue_destroy(sweep->queue);
+	return code;
+}
+
 /* ---- All of it ---- */
 
 struct counting {
 	struct concurrency *concurrency;
 	uint32_t target;
-	size_t pause; /* the first that does not lie before all that is to come */
 };
 
-static void count_time(const struct counting *counting, const struct level_segment *segment,
-		       uint64_t ns)
+static void count_segment(const struct level_segment *segment, void *user)
 {
+	const struct counting *counting = user;
 	struct concurrency *concurrency = counting->concurrency;
 	uint64_t active = (uint64_t)segment->running + segment->ready;
+	uint64_t ns = segment->end_ns - segment->start_ns;
 	concurrency->elapsed_ns += ns;
 	add_time(&concurrency->running, segment->running, ns);
 	add_time(&concurrency->active, active, ns);
 	if (active * 1000 > counting->target)
 		concurrency->over_ns += ns * segment->running;
-}
-
-static void count_segment(const struct level_segment *segment, void *user)
-{
-	struct counting *counting = user;
-	const struct collected *collected = &counting->concurrency->states.collected;
-	uint64_t at_ns = segment->start_ns;
-	while (counting->pause < collected->pause_count) {
-		const struct collected_pause *pause = &collected->pauses[counting->pause];
-		if (pause->start_ns >= segment->end_ns)
-			break;
-		if (pause->start_ns > at_ns)
-			count_time(counting, segment, pause->start_ns - at_ns);
-		if (pause->end_ns >= segment->end_ns) {
-			uint64_t from_ns = pause->start_ns > at_ns ? pause->start_ns : at_ns;
-			counting->concurrency->paused_ns += segment->end_ns - from_ns;
-			return;
-		}
-		if (pause->end_ns > at_ns) {
-			uint64_t from_ns = pause->start_ns > at_ns ? pause->start_ns : at_ns;
-			counting->concurrency->paused_ns += pause->end_ns - from_ns;
-			at_ns = pause->end_ns;
-		}
-		counting->pause++;
-	}
-	if (segment->end_ns > at_ns)
-		count_time(counting, segment, segment->end_ns - at_ns);
 }
 
 static void sum_lanes(struct concurrency *concurrency)
@@ -209,19 +241,15 @@ static void sum_lanes(struct concurrency *concurrency)
 	}
 }
 
-static TBRW_U32 sweep_all(struct concurrency *concurrency, struct profile_reader *reader,
+static TBRW_U32 count_all(struct concurrency *concurrency, struct profile_reader *reader,
 			  const struct filter *filter, uint32_t target, struct sweep *sweep)
 {
-	struct counting counting = {.concurrency = concurrency, .target = target};
-	TBRW_U32 code;
+	struct counting counting = {concurrency, target};
+	struct clipping clipping = {.callback = count_segment, .user = &counting};
+	*concurrency = (struct concurrency){0};
 	thread_states_init(&concurrency->states, reader, filter);
-	sweep->states = &concurrency->states;
-	sweep->queue = level_queue_create(concurrency->states.collected.start_ns, WINDOW_NS,
-					  count_segment, &counting);
-	level_queue_know(sweep->queue, sweep->late, sweep->late_count);
-	while (sweep_on(sweep, &code))
-		;
-	level_queue_destroy(sweep->queue);
+	TBRW_U32 code = sweep_all(sweep, &concurrency->states, &clipping);
+	concurrency->paused_ns = clipping.paused_ns;
 	return code;
 }
 
@@ -229,13 +257,12 @@ TBRW_U32 concurrency_collect(struct concurrency *concurrency, struct profile_rea
 			     const struct filter *filter, uint32_t target)
 {
 	struct sweep sweep = {.with_ready = true};
-	*concurrency = (struct concurrency){0};
-	TBRW_U32 code = sweep_all(concurrency, reader, filter, target, &sweep);
+	TBRW_U32 code = count_all(concurrency, reader, filter, target, &sweep);
 	if (code == VT_SUCCESS && sweep.late_count > 0) {
 		concurrency_finish(concurrency);
 		qsort(sweep.late, sweep.late_count, sizeof(*sweep.late), compare_times);
 		sweep.is_second = true;
-		code = sweep_all(concurrency, reader, filter, target, &sweep);
+		code = count_all(concurrency, reader, filter, target, &sweep);
 	}
 	free(sweep.late);
 	if (code == VT_SUCCESS)
@@ -251,6 +278,32 @@ void concurrency_finish(struct concurrency *concurrency)
 	free(concurrency->running.ns);
 	free(concurrency->active.ns);
 	memset(concurrency, 0, sizeof(*concurrency));
+}
+
+/* ---- Segments ---- */
+
+struct passing {
+	concurrency_callback *callback;
+	void *user;
+};
+
+static void pass_segment(const struct level_segment *segment, void *user)
+{
+	const struct passing *passing = user;
+	passing->callback(segment->start_ns, segment->end_ns, segment->running, passing->user);
+}
+
+TBRW_U32 concurrency_each(struct profile_reader *reader, concurrency_callback *callback, void *user)
+{
+	static const struct filter everything;
+	struct passing passing = {callback, user};
+	struct clipping clipping = {.callback = pass_segment, .user = &passing};
+	struct thread_states states;
+	struct sweep sweep = {0};
+	thread_states_init(&states, reader, &everything);
+	TBRW_U32 code = sweep_all(&sweep, &states, &clipping);
+	thread_states_finish(&states);
+	return code;
 }
 
 /* ---- Moments ---- */

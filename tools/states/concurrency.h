@@ -63,6 +63,13 @@ TBRW_U32 concurrency_collect(struct concurrency *concurrency, struct profile_rea
 			     const struct filter *filter, uint32_t target);
 void concurrency_finish(struct concurrency *concurrency);
 
+/* The number of running threads, of all threads, over the collection without its pauses: in the
+ * order of time, each call from the end of the one before or of a pause. Times are
+ * CLOCK_MONOTONIC_RAW ns. Returns the reader's code. */
+typedef void concurrency_callback(uint64_t start_ns, uint64_t end_ns, uint32_t running, void *user);
+TBRW_U32 concurrency_each(struct profile_reader *reader, concurrency_callback *callback,
+			  void *user);
+
 /* Numbers of running threads, of all threads, at moments that come about in the order of time. */
 struct concurrency_moments;
 struct concurrency_moments *concurrency_moments_create(struct profile_reader *reader);

@@ -1,5 +1,6 @@
 /* Numbers of running and of ready threads over time, against counting them microsecond by
  * microsecond. */
+#include "profile/read/reader.h"
 #include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
 #include "tools/functions/filter.h"
@@ -100,6 +101,48 @@ START_TEST(known_times)
 			  400000 * US);
 	ck_assert_uint_eq(concurrency_of_class(&concurrency.active, CONCURRENCY_OVER, 1000),
 			  320000 * US);
+	end_all();
+}
+END_TEST
+
+struct seen_segments {
+	uint64_t at_ns, elapsed_ns, cpu_ns;
+};
+
+static void see(uint64_t start_ns, uint64_t end_ns, uint32_t threads, void *user)
+{
+	struct seen_segments *seen = user;
+	ck_assert_uint_ge(start_ns, seen->at_ns);
+	ck_assert_uint_gt(end_ns, start_ns);
+	seen->at_ns = end_ns;
+	seen->elapsed_ns += end_ns - start_ns;
+	seen->cpu_ns += (end_ns - start_ns) * threads;
+}
+
+/* The time of a pause is in no row, and in no segment. */
+START_TEST(paused)
+{
+	static const struct build_slice slices[] = {
+		{0, PROFILE_STATE_READY, 0, 100000, .cpu = 0},
+		{0, PROFILE_STATE_UNKNOWN, 900000, 100000, .cpu = 0},
+		{0, PROFILE_STATE_BLOCKED, 1500000, 500000, .cpu = 0},
+	};
+	const struct build_result result = {.states = PROFILE_STATES_SWITCHES,
+					    .slices = slices,
+					    .slice_count = 3,
+					    .lives = lives,
+					    .life_count = 1,
+					    .paused_us = {50000, 950000}};
+	struct seen_segments seen = {.at_ns = START};
+	collect(&result, 1000);
+	ck_assert_uint_eq(concurrency.paused_ns, 900000 * US);
+	ck_assert_uint_eq(concurrency.elapsed_ns, 1100000 * US);
+	ck_assert_uint_eq(time_of(&concurrency.running, 1), 600000 * US);
+	ck_assert_uint_eq(time_of(&concurrency.running, 0), 500000 * US);
+	ck_assert_uint_eq(concurrency_each(reader, see, &seen), VT_SUCCESS);
+	ck_assert_uint_eq(seen.elapsed_ns, concurrency.elapsed_ns);
+	ck_assert_uint_eq(seen.cpu_ns, 600000 * US);
+	ck_assert_uint_eq(seen.at_ns, START + ELAPSED_US * US);
 	end_all();
 }
 END_TEST
@@ -257,6 +300,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, build_set_up, build_tear_down);
 	tcase_add_test(tcase, class_of_a_number);
 	tcase_add_test(tcase, known_times);
+	tcase_add_test(tcase, paused);
 	tcase_add_test(tcase, long_ready);
 	tcase_add_loop_test(tcase, drawn_times, 0, 4);
 	tcase_add_test(tcase, target_of_a_result);

@@ -1,4 +1,5 @@
 /* Threads' states over their lives: every ns of a life is in one state. */
+#include "profile/read/reader.h"
 #include "tests/support/suite.h"
 #include "tests/tools/build_result.h"
 #include "tools/functions/filter.h"

@@ -2,6 +2,7 @@
 #include "tools/collection/lines.h"
 #include "tools/collection/quality.h"
 #include "tools/collection/skip_reason.h"
+#include "tools/collection/states_overview.h"
 #include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
 #include <assert.h>
@@ -279,7 +280,7 @@ static void print_guesses(const struct quality *quality, FILE *stream)
 
 /* The collector's cost is known of the whole run only; the collapsed stacks not by function. */
 static void print_run(const struct report_input *input, const struct quality *quality,
-		      const char *advice, FILE *stream)
+		      const struct states_overview *states, const char *advice, FILE *stream)
 {
 	const struct tally *tally = &input->tally;
 	const struct filter *filter = &input->options->filter;
@@ -302,6 +303,7 @@ static void print_run(const struct report_input *input, const struct quality *qu
 			tally->collapsed == 1 ? "" : "s",
 			table_percent(tally->collapsed, tally->samples));
 	}
+	states_overview_print_quality(states, stream);
 	lines_label(stream, "Advice:");
 	fprintf(stream, "%s\n", advice);
 }
@@ -317,13 +319,13 @@ static void print_rows(const struct report_input *input, const struct quality_ro
 }
 
 static void print_as_text(const struct report_input *input, const struct quality *quality,
-			  FILE *stream, unsigned width)
+			  const struct states_overview *states, FILE *stream, unsigned width)
 {
 	struct quality_row shown = quality->run;
 	struct lines lines;
 	char *advice = table_format_fit(quality->run.advice, 0);
 	lines_begin(&lines);
-	print_run(input, quality, advice, lines.stream);
+	print_run(input, quality, states, advice, lines.stream);
 	lines_end(&lines, LINES_LABEL_WIDTH, width, stream);
 	free(advice);
 	lines_begin(&lines);
@@ -353,14 +355,25 @@ static void print_as_data(const struct report_input *input, const struct quality
 TBRW_U32 report_quality_print(const struct report_input *input, FILE *stream, unsigned width)
 {
 	struct quality quality;
+	struct states_overview states;
 	quality_collect(input, &quality);
+	TBRW_U32 code =
+		states_overview_collect(&states, input,
+					quality.overview.cpu_ns +
+						tally_threadless_ns(input->reader,
+								    &input->options->filter));
+	if (code != VT_SUCCESS) {
+		quality_finish(&quality);
+		return code;
+	}
 	char *advice = quality_advise(input, &quality);
 	quality.run.advice = advice;
 	if (input->options->format->id == TABLE_FORMAT_TEXT)
-		print_as_text(input, &quality, stream, width);
+		print_as_text(input, &quality, &states, stream, width);
 	else
 		print_as_data(input, &quality, stream, width);
 	free(advice);
+	states_overview_finish(&states);
 	quality_finish(&quality);
 	return VT_SUCCESS;
 }

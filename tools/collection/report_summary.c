@@ -1,6 +1,7 @@
 #include "tools/collection/lines.h"
 #include "tools/collection/overview.h"
 #include "tools/collection/skip_reason.h"
+#include "tools/collection/states_overview.h"
 #include "tools/collection/unseen_time.h"
 #include "tools/memory/xalloc.h"
 #include "tools/report/report.h"
@@ -290,12 +291,13 @@ static void print_platform(const struct report_input *input, const struct overvi
 }
 
 static void print_as_text(const struct report_input *input, const struct overview *overview,
-			  FILE *stream, unsigned width)
+			  const struct states_overview *states, FILE *stream, unsigned width)
 {
 	uint32_t limit = input->options->limit ? input->options->limit : TOP_HOTSPOTS;
 	struct lines lines;
 	lines_begin(&lines);
 	print_times(input, overview, lines.stream);
+	states_overview_print(states, lines.stream);
 	print_samples(&input->tally, overview, input->options->filter.count > 0, lines.stream);
 	print_advice(input, overview, lines.stream);
 	overview_warn(overview, input->reader, print_warning, lines.stream);
@@ -382,7 +384,8 @@ static void put_stacks(struct json_object *object, const struct tally *tally)
 
 /* Keys are part of the stable output. */
 static struct json_object *summary_object(const struct report_input *input,
-					  const struct overview *overview)
+					  const struct overview *overview,
+					  const struct states_overview *states)
 {
 	const struct overview_number *notes = overview->notes;
 	const struct tally *tally = &input->tally;
@@ -438,6 +441,8 @@ static struct json_object *summary_object(const struct report_input *input,
 		else
 			put_member(object, members[i].key, members[i].value);
 	}
+	if (states->concurrency)
+		put_member(object, "states", states_overview_object(states));
 	return object;
 }
 
@@ -480,19 +485,10 @@ static void take_functions(const struct report_input *input, struct tally *sums)
 	}
 }
 
-TBRW_U32 report_summary_print(const struct report_input *all, FILE *stream, unsigned width)
+static void print_as_data(const struct report_input *input, const struct overview *overview,
+			  const struct states_overview *states, FILE *stream)
 {
-	struct overview overview;
-	struct report_input taken = *all;
-	const struct report_input *input = &taken;
-	if (filter_needs_function(&all->options->filter))
-		take_functions(all, &taken.tally);
-	overview_collect(input->reader, &input->tally, input->path, &overview);
-	if (input->options->format->id == TABLE_FORMAT_TEXT) {
-		print_as_text(input, &overview, stream, width);
-		return VT_SUCCESS;
-	}
-	struct json_object *object = summary_object(input, &overview);
+	struct json_object *object = summary_object(input, overview, states);
 	if (input->options->format->id == TABLE_FORMAT_JSON) {
 		fputs(json_object_to_json_string_ext(object,
 						     JSON_C_TO_STRING_PRETTY |
@@ -506,5 +502,28 @@ TBRW_U32 report_summary_print(const struct report_input *all, FILE *stream, unsi
 		print_csv_lines("", object, stream);
 	}
 	json_object_put(object);
+}
+
+TBRW_U32 report_summary_print(const struct report_input *all, FILE *stream, unsigned width)
+{
+	struct overview overview;
+	struct states_overview states;
+	struct report_input taken = *all;
+	const struct report_input *input = &taken;
+	if (filter_needs_function(&all->options->filter))
+		take_functions(all, &taken.tally);
+	overview_collect(input->reader, &input->tally, input->path, &overview);
+	TBRW_U32 code =
+		states_overview_collect(&states, input,
+					overview.cpu_ns +
+						tally_threadless_ns(input->reader,
+								    &input->options->filter));
+	if (code != VT_SUCCESS)
+		return code;
+	if (input->options->format->id == TABLE_FORMAT_TEXT)
+		print_as_text(input, &overview, &states, stream, width);
+	else
+		print_as_data(input, &overview, &states, stream);
+	states_overview_finish(&states);
 	return VT_SUCCESS;
 }

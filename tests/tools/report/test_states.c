@@ -294,6 +294,89 @@ START_TEST(killed)
 }
 END_TEST
 
+START_TEST(summary)
+{
+	char *text = render(&known, "summary", report_summary_print, TALLY_BY_REASON, TEXT);
+	render_expect(text,
+		      (const char *const[]){
+			      "\nEffective CPU Utilization: 45.0 % (0.900 of 2 logical CPUs)\n"
+			      "  elapsed:                Idle 0.400 s, Poor 1.400 s, Ok 0.000 s, "
+			      "Ideal 0.200 s\n"
+			      "Thread Concurrency:       1.225 on average, running or ready\n"
+			      "Thread Oversubscription:  0.000 s (0.0 % of CPU Time)\n"
+			      "Wait Time:                1.150 s, 2 times; ready 0.650 s, stopped "
+			      "0.500 s\n"
+			      "CPU Time by Switches:     1.800 s (+5.88 % of CPU Time)\n"
+			      "  not known:              0.150 s of the threads' time\n",
+			      NULL});
+	text = render(&known, "summary", report_summary_print, TALLY_BY_REASON,
+		      (const char *const[]){"--target-concurrency", "1", "--filter", "tid=101",
+					    NULL});
+	render_expect(
+		text,
+		(const char *const
+			 []){"\nEffective CPU Utilization: 35.0 % (0.350 of 1 logical CPUs)\n",
+			     "\nWait Time:                0.350 s, 1 times; ready 0.450 s, stopped "
+			     "0.500 s\n"
+			     "CPU Time by Switches:     0.700 s (+0.00 % of CPU Time)\n",
+			     NULL});
+	text = render(&known, "summary", report_summary_print, TALLY_BY_REASON,
+		      (const char *const[]){"--filter", "function=one", NULL});
+	ck_assert_ptr_null(strstr(text, "Wait Time"));
+	free(text);
+	text = render(&known, "quality", report_quality_print, TALLY_BY_THREAD | TALLY_BY_REASON,
+		      TEXT);
+	render_expect(text, (const char *const[]){"\nCPU Time by Switches:     1.800 s (+5.88 % of "
+						  "CPU Time)\n",
+						  NULL});
+}
+END_TEST
+
+START_TEST(summary_json)
+{
+	char *text = render(&known, "summary", report_summary_print, TALLY_BY_REASON,
+			    (const char *const[]){"--format", "json", NULL});
+	struct json_object *object = json_tokener_parse(text);
+	struct json_object *states, *elapsed;
+	ck_assert(json_object_object_get_ex(object, "states", &states));
+	ck_assert_double_eq(number_of(states, "average_cpus"), 0.9);
+	ck_assert_double_eq(number_of(states, "wait_s"), 1.15);
+	ck_assert_double_eq(number_of(states, "waits"), 2);
+	ck_assert_double_eq_tol(number_of(states, "cpu_time_difference"), 0.058824, 1e-9);
+	ck_assert(json_object_object_get_ex(states, "elapsed", &elapsed));
+	ck_assert_double_eq(number_of(elapsed, "poor_s"), 1.4);
+	json_object_put(object);
+	free(text);
+}
+END_TEST
+
+/* Losses are said where they are. */
+START_TEST(summary_of_losses)
+{
+	static const struct build_slice lossy[] = {
+		{0, PROFILE_STATE_READY, 0, 1000000, .flags = PROFILE_SLICE_CUT},
+		{0, PROFILE_STATE_READY, 100, 100, .cpu = 0},
+		{0, PROFILE_STATE_BLOCKED, 1500000, 500000, .flags = PROFILE_SLICE_AFTER_LOSS},
+	};
+	struct build_result result = known;
+	result.slices = lossy;
+	result.slice_count = 3;
+	render_expect(render(&result, "summary", report_summary_print, TALLY_BY_REASON, TEXT),
+		      (const char *const[]){"  guessed:                0.500 s of the threads' "
+					    "time, as switches "
+					    "were lost\n"
+					    "  contradictory:          1 of 3 slices\n",
+					    NULL});
+	render_expect(render(&result, "utilization", report_utilization_print, TALLY_ONE_BY_ONE,
+			     TEXT),
+		      (const char *const[]){"\nGuessed:                    0.500 s of the threads' "
+					    "time (11.8 %): switches were lost\n",
+					    NULL});
+	render_expect(render(&result, "threads", report_threads_print, TALLY_BY_THREAD, TEXT),
+		      (const char *const[]){"Guessed Time", NULL});
+}
+END_TEST
+
 static char *refuse(const struct build_result *result, char *(*why)(const struct report_input *),
 		    const char *const *arguments)
 {
@@ -357,6 +440,9 @@ int main(void)
 	tcase_add_test(tcase, timeline_width);
 	tcase_add_test(tcase, timeline_csv);
 	tcase_add_test(tcase, killed);
+	tcase_add_test(tcase, summary);
+	tcase_add_test(tcase, summary_json);
+	tcase_add_test(tcase, summary_of_losses);
 	tcase_add_test(tcase, refused);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

@@ -326,6 +326,9 @@ enum profile_note_kind {
 	PROFILE_NOTE_WAITS_LOST = 55,
 	/* pid; text: why nobody may look at its waits */
 	PROFILE_NOTE_WAITS_HIDDEN = 56,
+	/* value: switches of threads on a CPU for which its ring had no room, at most; cpu in tid.
+	 * Some time before: see PROFILE_SLICE_AFTER_LOSS */
+	PROFILE_NOTE_SWITCHES_LOST = 57,
 };
 
 /* What is known of threads off the CPU. */
@@ -431,10 +434,11 @@ struct profile_slice {
 };
 
 #define PROFILE_SLICE_NS_MAX 1000000000u
-/* Switches of the thread's CPU were lost since the slice before: `before` is the best guess, and
- * there may have been other slices. */
+/* Switches of some CPU were lost since the slice before, or shortly before that was known:
+ * `before` is the best guess, and there may have been other slices. */
 #define PROFILE_SLICE_AFTER_LOSS 1u
-/* The CPU's switches were lost before the end, which is the last moment the thread surely ran. */
+/* The CPU's switches were lost before the end, which is a guess: the CPU's last record before the
+ * loss, or the end of the slice before this one, whichever is later. */
 #define PROFILE_SLICE_CUT 2u
 
 /* What a wait's object is to the kernel. Its name for users follows from the waits' stacks. */

@@ -6,10 +6,12 @@
 #define COLLECTOR_ANALYSIS_ANALYZER_H
 
 #include "collector/analysis/analysis.h"
+#include <stdint.h>
 
 struct analyzer;
 struct emit;
 struct record;
+struct states;
 struct tracker;
 
 /* tracker and emit are borrowed; the tracker is destroyed first. NULL: out of memory. */
@@ -17,11 +19,17 @@ struct analyzer *analyzer_create(const struct analysis_config *config, struct tr
 				 struct emit *emit);
 void analyzer_destroy(struct analyzer *analyzer); /* accepts NULL; writes nothing */
 
+/* The collection's start, CLOCK_MONOTONIC_RAW ns: before the first record. */
+void analyzer_begin(struct analyzer *analyzer, uint64_t start_ns);
+
 /* Applies the next record. A RECORD_TICK only tells what its thread has used. */
 void analyzer_apply(struct analyzer *analyzer, const struct record *record);
 
-/* Ends the tracker (tracker_finish), and writes what is known at the end. Comes once, after the
- * last record. */
-void analyzer_finish(struct analyzer *analyzer);
+/* Ends the tracker (tracker_finish), and writes what is known at the end, end_ns. Comes once, after
+ * the last record. */
+void analyzer_finish(struct analyzer *analyzer, uint64_t end_ns);
+
+/* The threads' states; NULL: without switches. Borrowed. */
+struct states *analyzer_states(const struct analyzer *analyzer);
 
 #endif

@@ -19,6 +19,23 @@ struct thread_count {
 	uint64_t tick_ns; /* time of the last tick; 0: none */
 };
 
+/* What a thread does, by its switches. */
+struct thread_state {
+	uint64_t since_ns;  /* of its present state; running: of the slice to be written next */
+	uint64_t on_ns;     /* when it got the CPU, for the last time */
+	uint64_t off_ns;    /* when it had left one before */
+	uint64_t woken_ns;  /* off the CPUs: when it was woken; 0: not known */
+	uint64_t looked_ns; /* attached: when /proc showed the first state */
+	uint64_t losses;    /* of switches by the collection, at its last slice */
+	uint64_t run_ns;    /* of all slices so far */
+	uint32_t ready_ns;  /* of the slice to be written next, like all that follow */
+	uint16_t cpu;
+	uint8_t now; /* enum profile_state */
+	uint8_t before;
+	uint8_t flags;
+	bool is_first; /* no switch came yet: a thread that can run may be running */
+};
+
 struct thread {
 	uint32_t pid;
 	uint32_t tid;
@@ -42,6 +59,7 @@ struct thread {
 	uint32_t family;           /* the thread for which the event was opened */
 	uint32_t final_counts;     /* PERF_RECORD_READs after its end */
 	struct stack_memory stack; /* for its next stack to build on */
+	struct thread_state state; /* the states' (states/states.h) */
 	struct thread *next_ended; /* the tracker's list of ended threads */
 };
 

@@ -102,6 +102,9 @@ int tracker_add_thread(struct tracker *tracker, pid_t pid, pid_t tid, bool attac
 		tracker_free_tid(tracker, (uint32_t)tid);
 		tracker_read_name(tracker, (uint32_t)pid, (uint32_t)tid, name, sizeof(name));
 		thread = tracker_put_thread(tracker, (uint32_t)pid, (uint32_t)tid, name, 0);
+		if (thread)
+			tracker_tell_birth(tracker, thread,
+					   attach ? TRACKER_ATTACHED : TRACKER_LAUNCHED);
 	}
 	if (!thread)
 		return -1;
@@ -141,7 +144,10 @@ static void apply_fork(struct tracker *tracker, const struct record *record)
 	const char *name = parent ? parent->name : process ? process->name : "";
 	struct thread *thread = tracker_put_thread(tracker, record->pid, record->tid, name,
 						   parent ? parent->family : 0);
-	if (thread && thread->family < tracker->family_count)
+	if (!thread)
+		return;
+	tracker_tell_birth(tracker, thread, TRACKER_BORN);
+	if (thread->family < tracker->family_count)
 		tracker->families[thread->family].has_descendants = true;
 }
 
@@ -166,15 +172,18 @@ static void apply_exit(struct tracker *tracker, const struct record *record)
 	const struct process *process = idmap_get(&tracker->processes, record->pid);
 	if (process && process->exec_pending)
 		note_not_followed(tracker, process);
-	if (tracker_is_live(thread))
-		tracker_end_thread(tracker, thread, record->time_ns);
+	if (!tracker_is_live(thread))
+		return;
+	tracker_tell_end(tracker, thread, record->time_ns, record);
+	tracker_end_thread(tracker, thread, record->time_ns);
 }
 
 /* When a thread other than the first calls exec, the kernel ends all others and gives it the first
  * one's id (fs/exec.c, de_thread). Its events and counts go on: the life under the old id ends
  * here, and the one under the new id starts with the present counts. A first thread that is alive
  * called exec itself; a damaged recording may name another as the caller. */
-static void take_over_id(struct tracker *tracker, struct process *process)
+static void take_over_id(struct tracker *tracker, struct process *process,
+			 const struct record *record)
 {
 	if (tracker_is_live(idmap_get(&tracker->threads, process->pid)))
 		return;
@@ -194,6 +203,8 @@ static void take_over_id(struct tracker *tracker, struct process *process)
 	before->is_head = false;
 	before->is_exact = !tracker_is_exact(tracker); /* the rest is counted under the new id */
 	before->final_counts = (uint32_t)tracker->cpus->count; /* its account is complete */
+	tracker_tell_end(tracker, before, tracker->now_ns, record);
+	tracker_tell_birth(tracker, after, TRACKER_BORN);
 	tracker_end_thread(tracker, before, tracker->now_ns);
 }
 
@@ -206,7 +217,7 @@ static void apply_comm(struct tracker *tracker, const struct record *record)
 		tracker_thread(tracker, record->pid, record->tid);
 	}
 	if (process && record->comm.exec) {
-		take_over_id(tracker, process);
+		take_over_id(tracker, process, record);
 		process_exec(process, record->comm.name, record->time_ns);
 		/* The launched program begins with its exec. */
 		if (process->start_ns == PROFILE_TIME_BEFORE && tracker->counts.samples == 0)
@@ -247,9 +258,10 @@ static void apply_lost(struct tracker *tracker, const struct record *record)
 {
 	size_t position = 0;
 	uint64_t before = samples_of_lost(tracker, tracker->lost_records);
-	tracker->lost_records += record->lost;
+	tracker->lost_records += record->lost - record->lost_switches;
 	uint64_t lost = samples_of_lost(tracker, tracker->lost_records) - before;
 	tracker->counts.lost += record->lost;
+	tracker->counts.lost_switches += record->lost_switches;
 	tracker->counts.lost_samples += lost;
 	tracker->gaps[record->source]++;
 	if (lost > 0)

@@ -72,6 +72,7 @@ struct tracker_counts {
 	uint64_t unattributed_ns; /* by tracker_settle and tracker_settle_all */
 	uint64_t beyond_ns;       /* by tracker_settle_all */
 	uint64_t lost;            /* records, samples or not */
+	uint64_t lost_switches;   /* of them, an estimate */
 	uint64_t lost_samples;    /* at most, but for what was drawn from lost ticks: an estimate */
 	uint64_t stack_copy_bytes;
 	uint64_t threads;

@@ -79,6 +79,25 @@ bool tracker_is_live(const struct thread *thread)
 	return thread && thread->end_ns == PROFILE_TIME_NEVER;
 }
 
+void tracker_listen(struct tracker *tracker, const struct tracker_listener *listener)
+{
+	tracker->listener = *listener;
+}
+
+void tracker_tell_birth(const struct tracker *tracker, struct thread *thread,
+			enum tracker_birth birth)
+{
+	if (tracker->listener.born)
+		tracker->listener.born(tracker->listener.user, thread, birth);
+}
+
+void tracker_tell_end(const struct tracker *tracker, struct thread *thread, uint64_t time_ns,
+		      const struct record *record)
+{
+	if (tracker->listener.ends)
+		tracker->listener.ends(tracker->listener.user, thread, time_ns, record);
+}
+
 static void write_thread(struct tracker *tracker, struct thread *thread)
 {
 	tracker_close_account(tracker, thread);
@@ -124,11 +143,17 @@ void tracker_end_thread(struct tracker *tracker, struct thread *thread, uint64_t
 		stack_memory_forget(&thread->stack);
 }
 
+void tracker_lose_thread(struct tracker *tracker, struct thread *thread)
+{
+	tracker_tell_end(tracker, thread, tracker->now_ns, NULL);
+	tracker_end_thread(tracker, thread, tracker->now_ns);
+}
+
 void tracker_free_tid(struct tracker *tracker, uint32_t tid)
 {
 	struct thread *thread = idmap_get(&tracker->threads, tid);
 	if (tracker_is_live(thread))
-		tracker_end_thread(tracker, thread, tracker->now_ns); /* its exit record was lost */
+		tracker_lose_thread(tracker, thread);
 	thread = idmap_get(&tracker->threads, tid);
 	if (thread)
 		tracker_retire(tracker, thread);
@@ -158,6 +183,8 @@ struct thread *tracker_thread(struct tracker *tracker, uint32_t pid, uint32_t ti
 	/* Its fork was lost, and perhaps samples with it. */
 	for (size_t i = 0; thread && i < thread->count_size; i++)
 		thread->counts[i].gaps = UINT64_MAX;
+	if (thread)
+		tracker_tell_birth(tracker, thread, TRACKER_FOUND);
 	return thread;
 }
 
@@ -170,6 +197,21 @@ struct thread *tracker_find_thread(const struct tracker *tracker, uint32_t pid, 
 {
 	struct thread *thread = idmap_get(&tracker->threads, tid);
 	return thread && thread->pid == pid ? thread : NULL;
+}
+
+struct thread *tracker_find_live(const struct tracker *tracker, uint32_t tid)
+{
+	struct thread *thread = idmap_get(&tracker->threads, tid);
+	return tracker_is_live(thread) ? thread : NULL;
+}
+
+struct thread *tracker_next_thread(const struct tracker *tracker, size_t *position)
+{
+	struct thread *thread;
+	do
+		thread = idmap_next(&tracker->threads, position);
+	while (thread && !tracker_is_live(thread));
+	return thread;
 }
 
 bool tracker_knows(const struct tracker *tracker, pid_t tid)
@@ -209,7 +251,7 @@ void tracker_free_pid(struct tracker *tracker, uint32_t pid)
 	if (!idmap_get(&tracker->processes, pid))
 		return;
 	while ((thread = tracker_find_live_thread(tracker, pid)))
-		tracker_end_thread(tracker, thread, tracker->now_ns);
+		tracker_lose_thread(tracker, thread);
 	struct process *process = idmap_remove(&tracker->processes, pid);
 	if (!process)
 		return; /* ended with its last thread */

@@ -32,7 +32,8 @@ struct tracker {
 	uint64_t unknown_ns;   /* in accounts of no known thread */
 	uint64_t open_ns;      /* of followed threads, in no account (tracker_settle) */
 	uint64_t busy_ns;      /* of open_ns: possible between ticks (thread_lack) */
-	uint64_t lost_records; /* by the rings */
+	uint64_t lost_records; /* by the rings; without switches */
+	struct tracker_listener listener;
 	struct tracker_counts counts;
 };
 
@@ -58,6 +59,15 @@ struct thread *tracker_put_thread(struct tracker *tracker, uint32_t pid, uint32_
 struct thread *tracker_find_live_thread(const struct tracker *tracker, uint32_t pid);
 
 void tracker_end_thread(struct tracker *tracker, struct thread *thread, uint64_t time_ns);
+
+/* Ends a thread whose exit record was lost. */
+void tracker_lose_thread(struct tracker *tracker, struct thread *thread);
+
+/* Tell the listener, if there is one. */
+void tracker_tell_birth(const struct tracker *tracker, struct thread *thread,
+			enum tracker_birth birth);
+void tracker_tell_end(const struct tracker *tracker, struct thread *thread, uint64_t time_ns,
+		      const struct record *record);
 
 /* Removes an ended thread from the table: its tid can be used again. */
 void tracker_retire(struct tracker *tracker, struct thread *thread);

@@ -32,6 +32,34 @@ void tracker_count_copy(struct tracker *tracker, size_t size);
 /* Counts a sample lost for want of memory. */
 void tracker_lose_sample(struct tracker *tracker, const struct record *record);
 
+/* How a thread became known. */
+enum tracker_birth {
+	TRACKER_BORN,     /* by its fork, or exec gave it another id */
+	TRACKER_LAUNCHED, /* before its exec */
+	TRACKER_ATTACHED, /* its events are open */
+	TRACKER_FOUND,    /* by another record: its fork was lost */
+};
+
+/* Who is told of the threads' lives, one call each. record: of the thread's end, or of its exec
+ * under another id; NULL: it must have ended before, unseen. The thread's end is not yet written in
+ * it. Threads that live on at the end do not end here. */
+struct tracker_listener {
+	void (*born)(void *user, struct thread *thread, enum tracker_birth birth);
+	void (*ends)(void *user, struct thread *thread, uint64_t time_ns,
+		     const struct record *record);
+	void *user;
+};
+
+/* One listener, copied; before the first thread. */
+void tracker_listen(struct tracker *tracker, const struct tracker_listener *listener);
+
+/* A thread that has not ended; NULL: none of that id. */
+struct thread *tracker_find_live(const struct tracker *tracker, uint32_t tid);
+
+/* Iterates over threads that have not ended, in no order: *position is 0 before the first. NULL
+ * after the last. */
+struct thread *tracker_next_thread(const struct tracker *tracker, size_t *position);
+
 /* The parts of a thread's CPU time in a tick. */
 struct tick {
 	uint64_t user_ns;   /* at the tick's stack; all of the time if kernel mode is sampled */

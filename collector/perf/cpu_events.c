@@ -22,6 +22,7 @@ struct cpu_event {
 	int clock;         /* -1: none, or its CPU is offline */
 	uint64_t count_ns; /* of the clock, at the last renewal */
 	uint64_t lost;     /* records of clocks that were closed */
+	uint64_t taken;    /* of all clocks, by cpu_events_take_lost */
 };
 
 /* errno stays. */
@@ -82,7 +83,7 @@ int cpu_events_open(struct cpu_events *events)
 	if (!events->each)
 		return -1;
 	for (size_t i = 0; i < events->cpus->count; i++)
-		events->each[i] = (struct cpu_event){-1, -1, 0, 0};
+		events->each[i] = (struct cpu_event){.output = -1, .clock = -1};
 	for (size_t i = 0; i < events->cpus->count && result == 0; i++)
 		result = open_output(events, i);
 	if (result < 0)
@@ -141,17 +142,31 @@ void cpu_events_stop(struct cpu_events *events)
 			event_disable(events->each[i].clock);
 }
 
+static uint64_t count_lost(const struct cpu_events *events, size_t i)
+{
+	const struct cpu_event *event = &events->each[i];
+	struct event_reading now = {0};
+	if (event->clock >= 0 && event_read(events->config, event->clock, &now) < 0)
+		now.lost = 0;
+	return event->lost + now.lost;
+}
+
 uint64_t cpu_events_lost(const struct cpu_events *events)
 {
 	uint64_t lost = 0;
-	struct event_reading now;
-	for (size_t i = 0; events->each && i < events->cpus->count; i++) {
-		lost += events->each[i].lost;
-		if (events->each[i].clock >= 0 &&
-		    event_read(events->config, events->each[i].clock, &now) == 0)
-			lost += now.lost;
-	}
+	for (size_t i = 0; events->each && i < events->cpus->count; i++)
+		lost += count_lost(events, i);
 	return lost;
+}
+
+uint64_t cpu_events_take_lost(struct cpu_events *events, size_t ring_index, uint64_t most)
+{
+	struct cpu_event *event = &events->each[ring_index];
+	uint64_t lost = count_lost(events, ring_index);
+	uint64_t more = lost > event->taken ? lost - event->taken : 0;
+	more = more < most ? more : most;
+	event->taken += more;
+	return more;
 }
 
 void cpu_events_close(struct cpu_events *events)

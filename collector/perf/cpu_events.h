@@ -41,6 +41,9 @@ void cpu_events_stop(struct cpu_events *events);
 /* Records of ticks for which the rings had no room. */
 uint64_t cpu_events_lost(const struct cpu_events *events);
 
+/* The same of one ring: those since the last call, `most` at a time. */
+uint64_t cpu_events_take_lost(struct cpu_events *events, size_t ring_index, uint64_t most);
+
 /* Accepts events that were not opened. */
 void cpu_events_close(struct cpu_events *events);
 

@@ -182,7 +182,12 @@ struct record {
 			bool preempted; /* still able to run; a yield too */
 		} switched;
 		uint64_t count;
-		uint64_t lost;
+		struct {
+			uint64_t lost;
+			/* Filled in by the drain. */
+			uint64_t lost_switches; /* of them, an estimate */
+			bool has_lost_switches; /* there may be some */
+		};
 	};
 };
 

@@ -1,7 +1,6 @@
 #include "collector/perf/sampler.h"
 
 #include "collector/bpf/sources.h"
-#include "collector/machine/clock.h"
 #include "collector/perf/copy_size.h"
 #include "collector/perf/pid_namespace.h"
 #include "containers/array.h"
@@ -15,10 +14,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Readings of refused records take at most one part in READING_SHARE of the time: with thousands of
- * threads a reading takes milliseconds, and the rings wait. */
-enum { READING_SHARE = 20 };
 
 enum { RING_MIN = 64 * 1024, RING_MAX = 8 * 1024 * 1024, RINGS_TOTAL_MAX = 256 * 1024 * 1024 };
 
@@ -631,65 +626,4 @@ void sampler_read(const struct sampler *sampler, size_t index, struct event_read
 		total->count_ns += one.count_ns;
 		total->lost += one.lost;
 	}
-}
-
-uint64_t sampler_lost_ticks(const struct sampler *sampler)
-{
-	return cpu_events_lost(&sampler->cpu_events);
-}
-
-void sampler_missing(const struct sampler *sampler, struct stack_source_missing *missing)
-{
-	*missing = (struct stack_source_missing){0};
-	if (sampler->source)
-		stack_source_missing(sampler->source, missing);
-}
-
-void sampler_missing_waits(const struct sampler *sampler, struct waits_source_missing *missing)
-{
-	*missing = (struct waits_source_missing){0};
-	if (sampler->waits)
-		waits_source_missing(sampler->waits, missing);
-}
-
-/* Records refused by the ring so far, other than samples. */
-static uint64_t count_refused(struct sampler *sampler, size_t ring_index)
-{
-	uint64_t count = 0;
-	if (sampler->source)
-		count = stack_source_refused(sampler->source, sampler->cpus.numbers[ring_index]);
-	if (sampler->waits)
-		count += waits_source_refused(sampler->waits, sampler->cpus.numbers[ring_index]);
-	if (!sampler->config.has_lost)
-		return count;
-	pthread_mutex_lock(&sampler->lock);
-	for (size_t t = 0; sampler->deep && t < sampler->thread_count; t++) {
-		const int *fds = sampler->threads[t].deep_fds;
-		struct event_reading one;
-		if (fds && event_read(&sampler->config, fds[ring_index], &one) == 0)
-			count += one.lost;
-	}
-	pthread_mutex_unlock(&sampler->lock);
-	return count;
-}
-
-uint64_t sampler_take_refused(struct sampler *sampler, size_t ring_index, uint64_t time_ns,
-			      uint64_t lost)
-{
-	assert(ring_index < sampler->cpus.count);
-	struct sampler_refused *refused = &sampler->refused[ring_index];
-	/* The kernel counts a record when it finds no room, and reports it later. A reading after a
-	 * report covers all of the report: many waiting reports take one reading. */
-	if (time_ns > refused->read_ns + refused->pause_ns) {
-		refused->read_ns = clock_now();
-		refused->count = count_refused(sampler, ring_index);
-		refused->pause_ns = (clock_now() - refused->read_ns) * READING_SHARE;
-	}
-	/* Dropped threads (followed through another one's events) take their counts with them. */
-	uint64_t more = refused->count > refused->taken ? refused->count - refused->taken : 0;
-	/* Refused records after this report are left for the next one. */
-	if (more > lost)
-		more = lost;
-	refused->taken += more;
-	return more;
 }

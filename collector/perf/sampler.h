@@ -119,4 +119,13 @@ void sampler_missing_waits(const struct sampler *sampler, struct waits_source_mi
 uint64_t sampler_take_refused(struct sampler *sampler, size_t ring_index, uint64_t time_ns,
 			      uint64_t lost);
 
+/* Of `lost` other records, reported by a ring elapsed_ns after its last one, the number of switches
+ * if the events record them. Exact with PROFILE_SAMPLING_CPUS (but for the few records of mappings
+ * and new tasks); else an estimate: a CPU has not more ticks than fit. */
+uint64_t sampler_take_switches(struct sampler *sampler, size_t ring_index, uint64_t elapsed_ns,
+			       uint64_t lost);
+
+/* Whether sampler_take_switches is exact. */
+bool sampler_knows_lost_ticks(const struct sampler *sampler);
+
 #endif

@@ -181,7 +181,7 @@ static int finish(struct recording *recording, const struct recording_lacks *lac
 	last.raw_ns += elapsed_ns;
 	last.tsc += elapsed_ns;
 	last.real_ns += elapsed_ns;
-	analyzer_finish(recording->analyzer);
+	analyzer_finish(recording->analyzer, recording->feed.now_ns);
 	recording_notes_end(&recording->notes, &recording->feed, lacks, recording->clock.raw_ns);
 	struct emit *emit = recording->emit;
 	recording->emit = NULL;

@@ -116,6 +116,7 @@ static int set_up(struct session *session, struct failure *failure)
 		if (open_launched(session, failure) < 0 || open_polls(session, failure) < 0)
 			return -1;
 		session->start_ns = clock_now();
+		analyzer_begin(session->analyzer, session->start_ns);
 	} else if (open_polls(session, failure) < 0 || session_attach(session, failure) < 0) {
 		return -1;
 	}
@@ -148,7 +149,7 @@ static int finish(struct session *session, struct failure *failure)
 		continue;
 	session_note_running(session);
 	session_settle(session);
-	analyzer_finish(session->analyzer);
+	analyzer_finish(session->analyzer, session->end_ns);
 	session_note_end(session);
 	/* Only now: it may take its time, and what the program does meanwhile is in no account. */
 	session_custom_finish(session);

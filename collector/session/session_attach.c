@@ -71,6 +71,7 @@ int session_attach(struct session *session, struct failure *failure)
 {
 	const struct options *options = session->options;
 	session->start_ns = clock_now();
+	analyzer_begin(session->analyzer, session->start_ns);
 	int result = 0;
 	for (size_t i = 0; i < options->pid_count && result == 0; i++)
 		result = attach_process(&session->sampler, session->tracker, options->pids[i],

@@ -2,6 +2,7 @@
 #include "collector/proc/command_line.h"
 #include "collector/session/cpu_time.h"
 #include "collector/session/session_private.h"
+#include "collector/states/cpu_allowance.h"
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>
@@ -129,6 +130,19 @@ void session_note_running(struct session *session)
 	log_line(session->log, LOG_NORMAL, "%s", text);
 }
 
+static void note_states(struct session *session)
+{
+	const struct options *options = session->options;
+	bool is_launch = session_is_launch(session);
+	uint64_t allowed = is_launch ? cpu_allowance(&session->target.pid, 1)
+				     : cpu_allowance(options->pids, options->pid_count);
+	emit_note(session->emit, PROFILE_NOTE_STATES, session->start_ns,
+		  .value = PROFILE_STATES_SWITCHES);
+	if (allowed > 0)
+		emit_note(session->emit, PROFILE_NOTE_TARGET_CPUS, session->start_ns,
+			  .value = allowed);
+}
+
 void session_note_start(struct session *session)
 {
 	const struct options *options = session->options;
@@ -148,6 +162,8 @@ void session_note_start(struct session *session)
 						   : PROFILE_STACKS_BY_KERNEL);
 	emit_note(emit, PROFILE_NOTE_KERNEL_TIME, now,
 		  .value = event_kernel_time(&session->sampler.config));
+	if (options->switches)
+		note_states(session);
 	for (size_t i = 0; i < options->pid_count; i++)
 		emit_note(emit, PROFILE_NOTE_ATTACHED, now, .pid = (uint32_t)options->pids[i]);
 	if (!session->sampler.config.has_count &&
@@ -259,6 +275,22 @@ static bool is_lost_estimated(const struct session *session)
 	return config->sampling.kind == PROFILE_SAMPLING_THREADS && !config->raw;
 }
 
+/* How far switches and accounts of CPU time agree. */
+static void say_states(const struct session *session, uint64_t cpu_ns)
+{
+	const struct states *states = analyzer_states(session->analyzer);
+	struct states_counts counts;
+	if (!states)
+		return;
+	states_counts(states, &counts);
+	log_line(session->log, LOG_VERBOSE,
+		 "%llu switches: %.3f s on CPUs, %+.2f %% beside the CPU time; %llu stretches "
+		 "without an end, %llu records too late",
+		 (unsigned long long)counts.switches, (double)counts.run_ns / 1e9,
+		 cpu_ns > 0 ? 100 * ((double)counts.run_ns / (double)cpu_ns - 1) : 0,
+		 (unsigned long long)counts.cut, (unsigned long long)counts.unordered);
+}
+
 void session_report(const struct session *session)
 {
 	struct drain_counts drained;
@@ -280,6 +312,7 @@ void session_report(const struct session *session)
 		 (unsigned long long)counts.samples, counts.samples == 1 ? "" : "s", lost,
 		 (unsigned long long)counts.threads, counts.threads == 1 ? "" : "s",
 		 (double)(session->end_ns - session->start_ns) / 1e9, session->result.directory);
+	say_states(session, counts.cpu_ns + counts.unattributed_ns);
 	drain_counts(session->drain, &drained);
 	log_line(session->log, LOG_VERBOSE, "%llu records were copied to make room in the rings",
 		 (unsigned long long)drained.copied);

@@ -19,6 +19,7 @@
 #include "collector/session/options.h"
 #include "collector/session/signals.h"
 #include "collector/session/target.h"
+#include "collector/states/states.h"
 #include "collector/stream/drain.h"
 #include <poll.h>
 #include <stdbool.h>

@@ -52,6 +52,7 @@ struct drain {
 	uint64_t copied;
 	uint32_t share; /* of the stacks to keep */
 	uint64_t left_out_bytes;
+	uint64_t *last_ns; /* of the last record, per ring */
 
 	/* The caller's. */
 	enum drain_extent extent;
@@ -90,11 +91,12 @@ struct drain *drain_create(struct sampler *sampler)
 	drain->bytes = malloc(RECORD_COPY_MAX);
 	drain->polls = calloc(count + 1, sizeof(*drain->polls));
 	drain->looked = calloc(count, sizeof(*drain->looked));
+	drain->last_ns = calloc(count, sizeof(*drain->last_ns));
 	drain->watched = calloc(count, sizeof(*drain->watched));
 	if (drain->polls)
 		drain->polls[0] = (struct pollfd){.fd = -1, .events = POLLIN};
 	if (!drain->bytes || !drain->queue || !drain->merge || !drain->assembly || !drain->behind ||
-	    !drain->polls || !drain->looked || !drain->watched) {
+	    !drain->polls || !drain->looked || !drain->watched || !drain->last_ns) {
 		int error = errno;
 		drain_destroy(drain);
 		errno = error;
@@ -137,6 +139,7 @@ void drain_destroy(struct drain *drain)
 	free(drain->behind);
 	free(drain->polls);
 	free(drain->looked);
+	free(drain->last_ns);
 	free(drain->watched);
 	free(drain);
 }
@@ -217,6 +220,22 @@ static void choose(struct drain *drain, struct record *record)
 	}
 }
 
+/* Tells lost records apart. false: nothing was lost but what came in another way. */
+static bool count_lost(struct drain *drain, struct record *record)
+{
+	struct sampler *sampler = drain->sampler;
+	uint64_t last_ns = drain->last_ns[record->source];
+	uint64_t elapsed_ns = record->time_ns > last_ns ? record->time_ns - last_ns : 0;
+	record->lost -=
+		sampler_take_refused(sampler, record->source, record->time_ns, record->lost);
+	record->lost_switches =
+		sampler_take_switches(sampler, record->source, elapsed_ns, record->lost);
+	record->has_lost_switches =
+		sampler->config.switches &&
+		(record->lost_switches > 0 || !sampler_knows_lost_ticks(sampler));
+	return record->lost > 0;
+}
+
 /* Whether to hand out a record of the merge. A sample left unfinished by the record goes into the
  * queue first. */
 static bool complete(struct drain *drain, struct record *record)
@@ -230,11 +249,10 @@ static bool complete(struct drain *drain, struct record *record)
 		return false;
 	if (record->kind == RECORD_SAMPLE)
 		choose(drain, record);
-	if (record->kind != RECORD_LOST)
-		return true;
-	record->lost -=
-		sampler_take_refused(drain->sampler, record->source, record->time_ns, record->lost);
-	return record->lost > 0;
+	if (record->kind == RECORD_LOST)
+		return count_lost(drain, record);
+	drain->last_ns[record->source] = record->time_ns;
+	return true;
 }
 
 /* Whether a ring holds more than 3/8: its reader is late. At the latest when the next quarter is

@@ -103,9 +103,10 @@ ROOMS = {
         'image': 'machine proc result',
         'context': 'machine result',
         'model': 'machine proc perf result image context',
-        'analysis': 'machine perf result context model',
+        'states': 'machine perf result model',
+        'analysis': 'machine perf result context model states',
         'recording': 'message machine host perf result context model analysis',
-        'session': 'bpf message machine proc perf stream result model analysis',
+        'session': 'bpf message machine proc perf stream result model states analysis',
         '': 'message session',
     },
     'unwind': {

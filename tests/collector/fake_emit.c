@@ -22,6 +22,7 @@ struct emit {
 	struct profile_thread_life last_thread;
 	struct profile_image last_image;
 	struct profile_unwinding unwindings[PROFILE_UNWINDING_DEEP + 1];
+	uint64_t last_end_ns; /* of slices */
 	struct fake_emit_sums sums;
 };
 
@@ -212,6 +213,19 @@ static void add_unwinding(struct emit *emit, const char *kind, uint32_t subject,
 		 kind, subject, sum->walks, sum->frames, sum->frames_by_info,
 		 sum->frames_by_pointer, sum->frames_reused, sum->lookups, sum->timed_walks,
 		 sum->timed_frames, sum->guesses_tested, sum->guesses_covered, sum->guesses_wrong);
+}
+
+void emit_slice(struct emit *emit, const struct profile_slice *slice, uint64_t start_ns)
+{
+	static const char *const states[] = {"unknown", "running", "ready", "blocked", "stopped"};
+	ck_assert_uint_lt(slice->before, sizeof(states) / sizeof(states[0]));
+	ck_assert_uint_le(slice->run_ns, PROFILE_SLICE_NS_MAX);
+	ck_assert_uint_ge(start_ns + slice->run_ns, emit->last_end_ns);
+	emit->last_end_ns = start_ns + slice->run_ns;
+	add_line(emit, "slice %u %" PRIu64 "+%u cpu %u %s%s%s ready %u", slice->tid, start_ns,
+		 slice->run_ns, slice->cpu, states[slice->before],
+		 slice->flags & PROFILE_SLICE_AFTER_LOSS ? " after-loss" : "",
+		 slice->flags & PROFILE_SLICE_CUT ? " cut" : "", slice->ready_ns);
 }
 
 void emit_record(struct emit *emit, enum profile_stream stream, const void *record,

@@ -12,12 +12,14 @@ static const struct sampling fixed = {PROFILE_SAMPLING_FIXED, 10000000, 10000000
 
 struct emit *emit;
 struct tracker *tracker;
-static void *analyzer;
+uint64_t fixture_end_ns;
+static struct analyzer *analyzer;
 static uint64_t deep_interval_ns;
 
 void fixture_setup(void)
 {
 	emit = fake_emit_create();
+	fixture_end_ns = 0;
 	fixture_configure(
 		(struct fixture_config){.has_count = true, .final_counts = true, .collapse = true});
 }
@@ -42,6 +44,7 @@ void fixture_configure(struct fixture_config config)
 		.kernel_time = config.kernel_time,
 		.unwind = config.unwind,
 		.collapse = config.collapse,
+		.switches = config.switches,
 	};
 	destroy();
 	deep_interval_ns = config.deep_interval_ns;
@@ -52,6 +55,7 @@ void fixture_configure(struct fixture_config config)
 		.kernel = config.kernel_time == PROFILE_KERNEL_TIME_FRAMES,
 		.has_kernel = config.kernel_time != PROFILE_KERNEL_TIME_APART,
 		.same_process = config.same_process,
+		.switches = config.switches,
 	};
 	tracker = tracker_create(&sampler, emit);
 	ck_assert_ptr_nonnull(tracker);
@@ -63,6 +67,8 @@ void feed(const struct record *record, size_t ring, bool is_left_out)
 {
 	struct record fed = *record;
 	fed.source = (uint32_t)ring;
+	if (fed.cpu == 0)
+		fed.cpu = numbers[ring];
 	if (fed.kind == RECORD_SAMPLE && is_left_out)
 		fed.sample.choice = RECORD_LEFT_OUT;
 	if (fed.kind == RECORD_SAMPLE)
@@ -72,7 +78,7 @@ void feed(const struct record *record, size_t ring, bool is_left_out)
 
 void fixture_end(void)
 {
-	analyzer_finish(analyzer);
+	analyzer_finish(analyzer, fixture_end_ns);
 }
 
 void feed_launch(uint64_t time_ns, uint32_t pid, const char *name)
@@ -181,8 +187,33 @@ void feed_count(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint6
 
 void feed_lost(uint64_t time_ns, size_t ring, uint64_t lost)
 {
-	struct record record = {.kind = RECORD_LOST, .time_ns = time_ns, .lost = lost};
+	feed_lost_switches(time_ns, ring, lost, 0);
+}
+
+void feed_lost_switches(uint64_t time_ns, size_t ring, uint64_t lost, uint64_t switches)
+{
+	struct record record = {.kind = RECORD_LOST,
+				.time_ns = time_ns,
+				.lost = lost,
+				.lost_switches = switches,
+				.has_lost_switches = switches > 0};
 	feed(&record, ring, false);
+}
+
+void feed_switch(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring,
+		 enum fixture_switch what)
+{
+	struct record record = {.kind = RECORD_SWITCH,
+				.time_ns = time_ns,
+				.pid = pid,
+				.tid = tid,
+				.switched = {what != FIXTURE_ON, what == FIXTURE_PREEMPTED}};
+	feed(&record, ring, false);
+}
+
+struct states *fixture_states(void)
+{
+	return analyzer_states(analyzer);
 }
 
 void fixture_finish(void)

@@ -26,6 +26,7 @@ struct fixture_config {
 	bool has_count;
 	bool final_counts;
 	bool same_process;
+	bool switches; /* from time 0 on */
 	bool unwind;
 	bool collapse;
 };
@@ -50,8 +51,17 @@ struct record fixture_make_sample(uint64_t time_ns, uint32_t pid);
 struct profile_sample fixture_apply(const struct record *record, bool is_left_out);
 void feed_count(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring, uint64_t count);
 void feed_lost(uint64_t time_ns, size_t ring, uint64_t lost);
+/* Of `lost` records, so many switches. */
+void feed_lost_switches(uint64_t time_ns, size_t ring, uint64_t lost, uint64_t switches);
 
-/* Ends the collection. */
+enum fixture_switch { FIXTURE_ON, FIXTURE_OFF, FIXTURE_PREEMPTED };
+void feed_switch(uint64_t time_ns, uint32_t pid, uint32_t tid, size_t ring,
+		 enum fixture_switch what);
+/* The threads' states; with fixture_config.switches. */
+struct states *fixture_states(void);
+
+/* Ends the collection, at fixture_end_ns. */
+extern uint64_t fixture_end_ns;
 void fixture_end(void);
 
 /* fixture_end, and that nothing was counted twice or lost on the way to the result. */

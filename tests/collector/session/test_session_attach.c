@@ -84,6 +84,12 @@ bool session_apply(struct session *of, enum drain_extent extent)
 	return --more_records > 0;
 }
 
+void analyzer_begin(struct analyzer *analyzer, uint64_t start_ns)
+{
+	(void)analyzer;
+	ck_assert_uint_eq(start_ns, session.start_ns);
+}
+
 int attach_check(pid_t pid, struct failure *failure)
 {
 	if (pid == NONE)

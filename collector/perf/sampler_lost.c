@@ -1,0 +1,87 @@
+/* What the rings had no room for, and what it was. */
+#include "collector/machine/clock.h"
+#include "collector/perf/sampler.h"
+#include <assert.h>
+
+/* Readings of refused records take at most one part in READING_SHARE of the time: with thousands of
+ * threads a reading takes milliseconds, and the rings wait. */
+enum { READING_SHARE = 20 };
+
+uint64_t sampler_lost_ticks(const struct sampler *sampler)
+{
+	return cpu_events_lost(&sampler->cpu_events);
+}
+
+void sampler_missing(const struct sampler *sampler, struct stack_source_missing *missing)
+{
+	*missing = (struct stack_source_missing){0};
+	if (sampler->source)
+		stack_source_missing(sampler->source, missing);
+}
+
+void sampler_missing_waits(const struct sampler *sampler, struct waits_source_missing *missing)
+{
+	*missing = (struct waits_source_missing){0};
+	if (sampler->waits)
+		waits_source_missing(sampler->waits, missing);
+}
+
+/* Records refused by the ring so far, other than samples. */
+static uint64_t count_refused(struct sampler *sampler, size_t ring_index)
+{
+	uint64_t count = 0;
+	if (sampler->source)
+		count = stack_source_refused(sampler->source, sampler->cpus.numbers[ring_index]);
+	if (sampler->waits)
+		count += waits_source_refused(sampler->waits, sampler->cpus.numbers[ring_index]);
+	if (!sampler->config.has_lost)
+		return count;
+	pthread_mutex_lock(&sampler->lock);
+	for (size_t t = 0; sampler->deep && t < sampler->thread_count; t++) {
+		const int *fds = sampler->threads[t].deep_fds;
+		struct event_reading one;
+		if (fds && event_read(&sampler->config, fds[ring_index], &one) == 0)
+			count += one.lost;
+	}
+	pthread_mutex_unlock(&sampler->lock);
+	return count;
+}
+
+uint64_t sampler_take_refused(struct sampler *sampler, size_t ring_index, uint64_t time_ns,
+			      uint64_t lost)
+{
+	assert(ring_index < sampler->cpus.count);
+	struct sampler_refused *refused = &sampler->refused[ring_index];
+	/* The kernel counts a record when it finds no room, and reports it later. A reading after a
+	 * report covers all of the report: many waiting reports take one reading. */
+	if (time_ns > refused->read_ns + refused->pause_ns) {
+		refused->read_ns = clock_now();
+		refused->count = count_refused(sampler, ring_index);
+		refused->pause_ns = (clock_now() - refused->read_ns) * READING_SHARE;
+	}
+	/* Dropped threads (followed through another one's events) take their counts with them. */
+	uint64_t more = refused->count > refused->taken ? refused->count - refused->taken : 0;
+	/* Refused records after this report are left for the next one. */
+	if (more > lost)
+		more = lost;
+	refused->taken += more;
+	return more;
+}
+
+bool sampler_knows_lost_ticks(const struct sampler *sampler)
+{
+	return sampler->config.sampling.kind == PROFILE_SAMPLING_CPUS && sampler->config.has_lost &&
+	       sampler->cpu_events.each;
+}
+
+uint64_t sampler_take_switches(struct sampler *sampler, size_t ring_index, uint64_t elapsed_ns,
+			       uint64_t lost)
+{
+	assert(ring_index < sampler->cpus.count);
+	if (!sampler->config.switches)
+		return 0;
+	uint64_t ticks = sampler_knows_lost_ticks(sampler)
+				 ? cpu_events_take_lost(&sampler->cpu_events, ring_index, lost)
+				 : elapsed_ns / sampler->config.sampling.tick_ns + 1;
+	return lost > ticks ? lost - ticks : 0;
+}

@@ -1,0 +1,455 @@
+/* Records of switches, by hand: the slices they become. */
+#include "collector/states/states.h"
+#include "tests/collector/tracker_fixture.h"
+#include "tests/support/suite.h"
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Above all ids of the kernel, as in the fixture. CPU 3 is ring 0, CPU 7 is ring 1. */
+enum { APP = 5000000, WORKER, OTHER, THIRD };
+
+#define S 1000000000ull
+
+static void set_up(void)
+{
+	fixture_setup();
+	fixture_configure((struct fixture_config){.has_count = true,
+						  .final_counts = true,
+						  .collapse = true,
+						  .switches = true});
+}
+
+/* The slices so far, one to a line, and forgets them. */
+static void expect(const char *expected)
+{
+	static char slices[16384];
+	size_t used = 0;
+	slices[0] = '\0';
+	for (const char *line = fake_emit_lines(emit); *line != '\0';) {
+		size_t length = strcspn(line, "\n") + 1;
+		if (strncmp(line, "slice ", 6) == 0) {
+			ck_assert_uint_lt(used + length, sizeof(slices));
+			memcpy(slices + used, line + 6, length - 6);
+			used += length - 6;
+			slices[used] = '\0';
+		}
+		line += length;
+	}
+	ck_assert_str_eq(slices, expected);
+	fake_emit_clear(emit);
+}
+
+static void on(uint64_t time_ns, uint32_t tid, size_t ring)
+{
+	feed_switch(time_ns, APP, tid, ring, FIXTURE_ON);
+}
+
+static void off(uint64_t time_ns, uint32_t tid, size_t ring)
+{
+	feed_switch(time_ns, APP, tid, ring, FIXTURE_OFF);
+}
+
+static void preempt(uint64_t time_ns, uint32_t tid, size_t ring)
+{
+	feed_switch(time_ns, APP, tid, ring, FIXTURE_PREEMPTED);
+}
+
+static void end(uint64_t time_ns)
+{
+	fixture_end_ns = time_ns;
+	fixture_end();
+}
+
+static struct states_now find(uint32_t tid)
+{
+	struct states_now now;
+	ck_assert(states_find(fixture_states(), tid, &now));
+	return now;
+}
+
+static uint64_t unordered(void)
+{
+	struct states_counts counts;
+	states_counts(fixture_states(), &counts);
+	return counts.unordered;
+}
+
+START_TEST(transitions)
+{
+	feed_launch(1000, APP, "app");
+	ck_assert_int_eq(find(APP).state, PROFILE_STATE_RUNNING);
+	off(2000, APP, 0);
+	ck_assert_int_eq(find(APP).state, PROFILE_STATE_BLOCKED);
+	ck_assert_uint_eq(find(APP).since_ns, 2000);
+	on(5000, APP, 1);
+	preempt(6000, APP, 1);
+	ck_assert_int_eq(find(APP).state, PROFILE_STATE_READY);
+	on(7000, APP, 0);
+	ck_assert_uint_eq(find(APP).since_ns, 7000);
+	off(7500, APP, 0);
+	expect("5000000 1000+1000 cpu 3 blocked ready 0\n"
+	       "5000000 5000+1000 cpu 7 blocked ready 0\n"
+	       "5000000 7000+500 cpu 3 ready ready 0\n");
+	end(9000);
+	expect("5000000 9000+0 cpu 3 blocked ready 0\n");
+}
+END_TEST
+
+START_TEST(runs_at_the_end)
+{
+	feed_launch(1000, APP, "app");
+	end(5000);
+	expect("5000000 1000+4000 cpu 3 blocked ready 0\n");
+}
+END_TEST
+
+/* A new thread is ready from its fork on; its exit is its last moment. */
+START_TEST(births_and_ends)
+{
+	feed_launch(1000, APP, "app");
+	feed_fork(1100, APP, WORKER, APP, APP);
+	feed_fork(1200, APP, OTHER, APP, APP);
+	ck_assert_int_eq(find(WORKER).state, PROFILE_STATE_READY);
+	on(1500, WORKER, 1);
+	feed_exit(1600, APP, WORKER);
+	off(1700, APP, 0);
+	feed_fork(1800, APP, WORKER, APP, APP); /* the id again */
+	on(2000, WORKER, 0);
+	off(2001, WORKER, 0);
+	expect("5000001 1500+100 cpu 7 ready ready 0\n"
+	       "5000000 1000+700 cpu 3 blocked ready 0\n"
+	       "5000001 2000+1 cpu 3 ready ready 0\n");
+	end(3000);
+	ck_assert_uint_eq(fake_emit_count(emit, "slice "), 3);
+	fake_emit_assert(emit, "slice 5000002 3000+0 cpu 0 ready ready 0", 1);
+	fake_emit_assert(emit, "slice 5000001 3000+0 cpu 3 blocked ready 0", 1);
+	fake_emit_assert(emit, "slice 5000000 3000+0 cpu 3 blocked ready 0", 1);
+}
+END_TEST
+
+/* Pieces are written when they are full, among other slices. */
+START_TEST(long_runs_come_in_pieces)
+{
+	feed_launch(S, APP, "app");
+	feed_fork(S + 10, APP, WORKER, APP, APP);
+	on(S + 20, WORKER, 1);
+	off(2 * S + 5, WORKER, 1);
+	expect("5000000 1000000000+1000000000 cpu 3 blocked ready 0\n"
+	       "5000001 1000000020+999999985 cpu 7 ready ready 0\n");
+	on(2 * S + 10, WORKER, 1);
+	feed_lost(4 * S + 7, 1, 1); /* any record */
+	expect("5000000 2000000000+1000000000 cpu 3 running ready 0\n"
+	       "5000001 2000000010+1000000000 cpu 7 blocked ready 0\n"
+	       "5000000 3000000000+1000000000 cpu 3 running ready 0\n");
+	off(4 * S + 10, APP, 0);
+	expect("5000001 3000000010+1000000000 cpu 7 running ready 0\n"
+	       "5000000 4000000000+10 cpu 3 running ready 0\n");
+	ck_assert_uint_eq(find(WORKER).since_ns, 2 * S + 10);
+	end(5 * S + 11);
+	ck_assert_uint_eq(fake_emit_count(emit, "slice "), 3);
+	fake_emit_assert(emit, "slice 5000001 4000000010+1000000000 cpu 7 running ready 0", 1);
+	fake_emit_assert(emit, "slice 5000001 5000000010+1 cpu 7 running ready 0", 1);
+	fake_emit_assert(emit, "slice 5000000 5000000011+0 cpu 3 blocked ready 0", 1);
+}
+END_TEST
+
+START_TEST(wakes)
+{
+	struct states *states = fixture_states();
+	feed_launch(1000, APP, "app");
+	off(2000, APP, 0);
+	states_note_wake(states, APP, 1999); /* before it blocked */
+	on(3000, APP, 0);
+	off(3100, APP, 0);
+	states_note_wake(states, APP, 3600);
+	on(4000, APP, 0);
+	off(4100, APP, 0);
+	on(5000, APP, 0);
+	states_note_wake(states, APP, 4900); /* told late */
+	states_note_wake(states, APP, 4099); /* not of this time */
+	off(5100, APP, 0);
+	on(6000, APP, 0);
+	preempt(6100, APP, 0);
+	states_note_wake(states, APP, 6150); /* it could run anyway */
+	on(6200, APP, 0);
+	states_note_wake(states, APP, 6150);
+	states_note_wake(states, THIRD, 6150);
+	off(6300, APP, 0);
+	states_note_wake(states, APP, 6400);
+	end(6500);
+	expect("5000000 1000+1000 cpu 3 blocked ready 0\n"
+	       "5000000 3000+100 cpu 3 blocked ready 0\n"
+	       "5000000 4000+100 cpu 3 blocked ready 400\n"
+	       "5000000 5000+100 cpu 3 blocked ready 100\n"
+	       "5000000 6000+100 cpu 3 blocked ready 0\n"
+	       "5000000 6200+100 cpu 3 ready ready 0\n"
+	       "5000000 6500+0 cpu 3 blocked ready 100\n");
+}
+END_TEST
+
+START_TEST(stops)
+{
+	struct states *states = fixture_states();
+	feed_launch(1000, APP, "app");
+	off(2000, APP, 0);
+	states_note_stop(states, APP, 1000); /* before */
+	ck_assert_int_eq(find(APP).state, PROFILE_STATE_BLOCKED);
+	states_note_stop(states, APP, 2500);
+	ck_assert_int_eq(find(APP).state, PROFILE_STATE_STOPPED);
+	on(3000, APP, 0);
+	off(3100, APP, 0);
+	on(4000, APP, 0);
+	states_note_stop(states, APP, 3200);
+	states_note_stop(states, THIRD, 3200);
+	preempt(4100, APP, 0);
+	states_note_stop(states, APP, 4200);
+	on(4300, APP, 0);
+	states_note_stop(states, APP, 4200);
+	off(4400, APP, 0);
+	expect("5000000 1000+1000 cpu 3 blocked ready 0\n"
+	       "5000000 3000+100 cpu 3 stopped ready 0\n"
+	       "5000000 4000+100 cpu 3 stopped ready 0\n"
+	       "5000000 4300+100 cpu 3 ready ready 0\n");
+}
+END_TEST
+
+/* Another thread than the first calls exec, and goes on under the first one's id. */
+START_TEST(exec_by_another_thread)
+{
+	feed_launch(1000, APP, "app");
+	feed_fork(1100, APP, WORKER, APP, APP);
+	on(1200, WORKER, 1);
+	off(1300, WORKER, 1); /* waits for the others' ends */
+	feed_exit(1400, APP, APP);
+	on(1500, WORKER, 1);
+	preempt(1600, APP, 1); /* it has the new id */
+	on(1700, APP, 1);
+	struct record exec = {.kind = RECORD_COMM,
+			      .time_ns = 1800,
+			      .pid = APP,
+			      .tid = APP,
+			      .comm = {.name = "new", .exec = true}};
+	feed(&exec, 1, false);
+	off(1900, APP, 1);
+	end(2000);
+	expect("5000001 1200+100 cpu 7 ready ready 0\n"
+	       "5000000 1000+400 cpu 3 blocked ready 0\n"
+	       "5000001 1500+100 cpu 7 blocked ready 0\n"
+	       "5000001 1700+100 cpu 7 ready ready 0\n"
+	       "5000000 1800+100 cpu 7 ready ready 0\n"
+	       "5000000 2000+0 cpu 7 blocked ready 0\n");
+}
+END_TEST
+
+/* The record of the fork was lost: known by its switches. */
+START_TEST(unknown_threads)
+{
+	feed_launch(1000, APP, "app");
+	on(1200, WORKER, 1);
+	off(1300, WORKER, 1);
+	off(1500, OTHER, 1);
+	on(1600, OTHER, 1);
+	feed_sample(1700, APP, THIRD, 0, 0);
+	expect("5000001 1200+100 cpu 7 ready after-loss ready 0\n"
+	       "5000002 1500+0 cpu 7 ready after-loss ready 0\n");
+	feed_sample(1800, APP, THIRD, 0, 0);
+	off(1900, THIRD, 0);
+	expect("5000000 1000+700 cpu 3 blocked cut ready 0\n"
+	       "5000003 1700+200 cpu 3 ready after-loss ready 0\n");
+	/* No ids: tasks that end, or outside of this namespace. */
+	feed_switch(2000, UINT32_MAX, UINT32_MAX, 0, FIXTURE_ON);
+	feed_switch(2000, 0, 0, 0, FIXTURE_ON);
+	expect("");
+}
+END_TEST
+
+/* A thread's slice ends at the CPU's last record; others may have run there unseen. */
+START_TEST(losses)
+{
+	feed_launch(1000, APP, "app");
+	feed_fork(1100, APP, WORKER, APP, APP);
+	feed_fork(1150, APP, OTHER, APP, APP); /* the last record of this CPU */
+	on(1200, WORKER, 1);
+	feed_lost_switches(2000, 0, 10, 4);
+	fake_emit_assert(emit, "note 57 at 2000 value 4 0/3", 1);
+	expect("5000000 1000+150 cpu 3 blocked cut ready 0\n");
+	ck_assert_int_eq(find(APP).state, PROFILE_STATE_UNKNOWN);
+	ck_assert(find(OTHER).after_loss);
+	ck_assert(!find(WORKER).after_loss);
+	off(2100, WORKER, 1); /* got there during the loss */
+	on(2200, WORKER, 1);
+	off(2300, WORKER, 1);
+	on(2400, APP, 0);
+	off(2500, APP, 0);
+	on(2600, APP, 0);
+	off(2700, APP, 0);
+	on(2800, OTHER, 1);
+	expect("5000001 1200+900 cpu 7 ready after-loss ready 0\n"
+	       "5000001 2200+100 cpu 7 blocked ready 0\n"
+	       "5000000 2400+100 cpu 3 unknown after-loss ready 0\n"
+	       "5000000 2600+100 cpu 3 blocked ready 0\n");
+	end(2900);
+	fake_emit_assert(emit, "slice 5000002 2800+100 cpu 7 ready after-loss ready 0", 1);
+}
+END_TEST
+
+/* Lost records that were surely samples change nothing. */
+START_TEST(losses_of_samples)
+{
+	feed_launch(1000, APP, "app");
+	feed_lost(2000, 0, 10);
+	off(2100, APP, 0);
+	expect("5000000 1000+1100 cpu 3 blocked ready 0\n");
+}
+END_TEST
+
+/* From the report of the loss on, the CPU's records are whole: who leaves it was there. */
+START_TEST(on_the_cpu_after_a_loss)
+{
+	feed_launch(1000, APP, "app");
+	off(1500, APP, 0);
+	feed_lost_switches(2000, 0, 1, 1);
+	off(2100, APP, 0);
+	off(2200, APP, 0); /* now it cannot be known */
+	expect("5000000 1000+500 cpu 3 blocked ready 0\n"
+	       "5000000 2000+100 cpu 3 blocked after-loss ready 0\n"
+	       "5000000 2200+0 cpu 3 blocked ready 0\n");
+	feed_lost_switches(3000, 0, 1, 1);
+	feed_sample(3100, APP, APP, 0, 0);
+	ck_assert_int_eq(find(APP).state, PROFILE_STATE_RUNNING);
+	off(3200, APP, 0);
+	expect("5000000 3000+200 cpu 3 blocked after-loss ready 0\n");
+}
+END_TEST
+
+/* Contradictions without a report of losses. */
+START_TEST(contradictions)
+{
+	feed_launch(1000, APP, "app");
+	feed_fork(1100, APP, WORKER, APP, APP);
+	on(1200, WORKER, 0);
+	expect("5000000 1000+100 cpu 3 blocked cut ready 0\n");
+	on(1300, WORKER, 0);
+	expect("5000001 1200+0 cpu 3 ready cut ready 0\n");
+	off(1400, WORKER, 1);
+	expect("5000001 1300+0 cpu 3 unknown after-loss cut ready 0\n"
+	       "5000001 1400+0 cpu 7 unknown after-loss ready 0\n");
+	on(1500, WORKER, 0);
+	on(1600, WORKER, 1);
+	off(1700, WORKER, 1);
+	expect("5000001 1500+0 cpu 3 blocked cut ready 0\n"
+	       "5000001 1600+100 cpu 7 unknown after-loss ready 0\n");
+}
+END_TEST
+
+/* Never negative, never twice. */
+START_TEST(clock_goes_back)
+{
+	feed_launch(1000, APP, "app");
+	off(2000, APP, 0);
+	on(1900, APP, 0);
+	off(1800, APP, 0);
+	on(2100, APP, 0);
+	off(2050, APP, 0);
+	expect("5000000 1000+1000 cpu 3 blocked ready 0\n"
+	       "5000000 2000+0 cpu 3 blocked ready 0\n"
+	       "5000000 2100+0 cpu 3 blocked ready 0\n");
+	ck_assert_uint_eq(unordered(), 3);
+	feed_fork(2200, APP, WORKER, APP, APP);
+	on(2300, WORKER, 1);
+	on(2400, APP, 0);
+	off(2500, WORKER, 1);
+	off(2450, APP, 0); /* ends are in order */
+	end(2400);
+	expect("5000001 2300+200 cpu 7 ready ready 0\n"
+	       "5000000 2400+100 cpu 3 blocked ready 0\n"
+	       "5000000 2500+0 cpu 3 blocked ready 0\n"
+	       "5000001 2500+0 cpu 7 blocked ready 0\n");
+}
+END_TEST
+
+/* A jump of the clock is no run of hours. */
+START_TEST(clock_jumps)
+{
+	feed_launch(1000, APP, "app");
+	feed_fork(1500, APP, WORKER, APP, APP);
+	off(10000 * S, APP, 0);
+	on(UINT64_MAX, APP, 0);
+	expect("5000000 1000+500 cpu 3 blocked cut ready 0\n"
+	       "5000000 10000000000000+0 cpu 3 unknown after-loss ready 0\n");
+	end(UINT64_MAX);
+	ck_assert_uint_eq(fake_emit_count(emit, "slice "), 2);
+}
+END_TEST
+
+/* The first switch tells whether an attached thread that could run was running. */
+START_TEST(attached)
+{
+	/* This test's own thread runs. */
+	uint32_t pid = (uint32_t)getpid();
+	states_begin(fixture_states(), 500);
+	tracker_add_thread(tracker, (pid_t)pid, (pid_t)pid, true);
+	ck_assert_int_eq(find(pid).state, PROFILE_STATE_READY);
+	feed_switch(2000, pid, pid, 0, _i == 0 ? FIXTURE_OFF : FIXTURE_ON);
+	if (_i == 1)
+		feed_switch(2500, pid, pid, 0, FIXTURE_OFF);
+	char expected[128];
+	snprintf(expected, sizeof(expected),
+		 _i == 0 ? "%u 500+1500 cpu 3 ready ready 0\n"
+			 : "%u 2000+500 cpu 3 blocked ready 0\n",
+		 pid);
+	expect(expected);
+}
+END_TEST
+
+/* A sample tells it, too. */
+START_TEST(attached_and_sampled)
+{
+	uint32_t pid = (uint32_t)getpid();
+	states_begin(fixture_states(), 500);
+	tracker_add_thread(tracker, (pid_t)pid, (pid_t)pid, true);
+	feed_sample(3000, pid, pid, 1, 0);
+	ck_assert_int_eq(find(pid).state, PROFILE_STATE_RUNNING);
+	ck_assert_uint_eq(find(pid).since_ns, 500);
+}
+END_TEST
+
+/* A thread nobody can look at any more is known by its exit. */
+START_TEST(attached_and_gone)
+{
+	tracker_add_thread(tracker, APP, APP, true);
+	ck_assert_int_eq(find(APP).state, PROFILE_STATE_UNKNOWN);
+	feed_exit(1000, APP, APP);
+	expect("5000000 1000+0 cpu 0 unknown ready 0\n");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("states");
+	TCase *tcase = tcase_create("states");
+
+	tcase_add_checked_fixture(tcase, set_up, fixture_teardown);
+	tcase_add_test(tcase, transitions);
+	tcase_add_test(tcase, runs_at_the_end);
+	tcase_add_test(tcase, births_and_ends);
+	tcase_add_test(tcase, long_runs_come_in_pieces);
+	tcase_add_test(tcase, wakes);
+	tcase_add_test(tcase, stops);
+	tcase_add_test(tcase, exec_by_another_thread);
+	tcase_add_test(tcase, unknown_threads);
+	tcase_add_test(tcase, losses);
+	tcase_add_test(tcase, losses_of_samples);
+	tcase_add_test(tcase, on_the_cpu_after_a_loss);
+	tcase_add_test(tcase, contradictions);
+	tcase_add_test(tcase, clock_goes_back);
+	tcase_add_test(tcase, clock_jumps);
+	tcase_add_loop_test(tcase, attached, 0, 2);
+	tcase_add_test(tcase, attached_and_sampled);
+	tcase_add_test(tcase, attached_and_gone);
+	suite_add_tcase(suite, tcase);
+	return run_suite(suite);
+}

@@ -8,13 +8,16 @@
 #include "profile/profile.h"
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct analysis_config {
 	enum profile_kernel_time kernel_time;
 	bool unwind;
 	bool collapse;
-	bool switches; /* the threads' states over time */
-	bool waits;    /* what blocked threads wait for; needs switches */
+	bool switches;                        /* the threads' states over time */
+	bool waits;                           /* what blocked threads wait for; needs switches */
+	enum profile_wait_source wait_source; /* who sees the waits */
+	uint64_t wait_threshold_ns;           /* shorter ones have no record */
 };
 
 struct analysis {

@@ -164,6 +164,9 @@ void sampler_open_waits(struct sampler *sampler, uint64_t threshold_ns, bool all
 		sampler->waits_error = ENOTSUP;
 	else if (waits_source_open(&config, &sampler->waits) < 0)
 		sampler->waits_error = errno;
+	/* No thread is followed yet: if it cannot be, another source must be chosen now. */
+	else if (waits_source_start(sampler->waits) < 0)
+		close_waits(sampler, errno);
 	sampler->config.raw = sampler->source || sampler->waits;
 }
 
@@ -367,8 +370,6 @@ static int connect_sources(struct sampler *sampler)
 	int result = cpu_events_open(&sampler->cpu_events);
 	if (result == 0 && sampler->config.sampling.kind == PROFILE_SAMPLING_CPUS)
 		result = start_clocks(sampler);
-	if (result == 0 && sampler->waits && waits_source_start(sampler->waits) < 0)
-		close_waits(sampler, errno);
 	return result;
 }
 

@@ -16,6 +16,9 @@ enum {
 	OPT_OVERHEAD_LIMIT,
 	OPT_SAMPLING,
 	OPT_SWITCHES,
+	OPT_WAIT_THRESHOLD,
+	OPT_WAIT_SOURCE,
+	OPT_WAKER_STACKS,
 	OPT_NO_CHILDREN,
 	OPT_KERNEL,
 	OPT_NO_FINALIZE,
@@ -37,6 +40,9 @@ static const struct option long_options[] = {
 	{"overhead-limit", required_argument, NULL, OPT_OVERHEAD_LIMIT},
 	{"sampling", required_argument, NULL, OPT_SAMPLING},
 	{"switches", required_argument, NULL, OPT_SWITCHES},
+	{"wait-threshold", required_argument, NULL, OPT_WAIT_THRESHOLD},
+	{"wait-source", required_argument, NULL, OPT_WAIT_SOURCE},
+	{"waker-stacks", required_argument, NULL, OPT_WAKER_STACKS},
 	{"no-children", no_argument, NULL, OPT_NO_CHILDREN},
 	{"kernel", no_argument, NULL, OPT_KERNEL},
 	{"no-finalize", no_argument, NULL, OPT_NO_FINALIZE},
@@ -70,6 +76,14 @@ const char *options_help(void)
 	       "      --switches on|off    the threads' states over time too (off for hotspots, "
 	       "else "
 	       "on)\n"
+	       "      --wait-threshold TIME\n"
+	       "                           shorter waits are only counted (default 10us by BPF, "
+	       "3ms else)\n"
+	       "      --wait-source auto|bpf|observer\n"
+	       "                           who sees the waits: BPF where permitted, or an "
+	       "observer\n"
+	       "      --waker-stacks sampled|all\n"
+	       "                           stacks of the threads that end waits, by BPF\n"
 	       "  -d, --duration SEC       stop collecting after SEC seconds; the program goes on\n"
 	       "      --stack-size BYTES   stack copied per sample, a multiple of 8 up to 65528\n"
 	       "      --unwind auto|copy|bpf|none\n"
@@ -226,6 +240,44 @@ static int parse_switches(struct options *options, const char *text, struct fail
 	return 0;
 }
 
+static int parse_wait_threshold(struct options *options, const char *text, struct failure *failure)
+{
+	options->wait_threshold_ns = parse_time(text, 1e6);
+	if (options->wait_threshold_ns < 1000 || options->wait_threshold_ns > NS_PER_S)
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "bad wait threshold '%s': give a number and a unit (us, ms or "
+				   "s) from 1us to 1s, e.g. --wait-threshold 100us",
+				   text);
+	return 0;
+}
+
+static int parse_wait_source(struct options *options, const char *text, struct failure *failure)
+{
+	static const char *const words[] = {
+		[OPTIONS_WAITS_AUTO] = "auto",
+		[OPTIONS_WAITS_BPF] = "bpf",
+		[OPTIONS_WAITS_OBSERVER] = "observer",
+		NULL,
+	};
+	int found = find_word(words, text);
+	if (found < 0)
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "unknown --wait-source '%s': it is auto, bpf or observer", text);
+	options->wait_source = (enum options_waits)found;
+	return 0;
+}
+
+static int parse_waker_stacks(struct options *options, const char *text, struct failure *failure)
+{
+	static const char *const words[] = {"sampled", "all", NULL};
+	int found = find_word(words, text);
+	if (found < 0)
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "unknown --waker-stacks '%s': it is sampled or all", text);
+	options->all_wakers = found > 0;
+	return 0;
+}
+
 static int parse_overhead_limit(struct options *options, const char *text, struct failure *failure)
 {
 	char *end;
@@ -275,6 +327,12 @@ static int parse_option(struct options *options, int option, struct failure *fai
 		return parse_unwind(options, optarg, failure);
 	case OPT_SWITCHES:
 		return parse_switches(options, optarg, failure);
+	case OPT_WAIT_THRESHOLD:
+		return parse_wait_threshold(options, optarg, failure);
+	case OPT_WAIT_SOURCE:
+		return parse_wait_source(options, optarg, failure);
+	case OPT_WAKER_STACKS:
+		return parse_waker_stacks(options, optarg, failure);
 	case OPT_OVERHEAD_LIMIT:
 		return parse_overhead_limit(options, optarg, failure);
 	case OPT_SAMPLING:

@@ -24,6 +24,12 @@ enum options_sampling {
 	OPTIONS_SAMPLING_FIXED   /* each time that a thread has used an interval */
 };
 
+enum options_waits {
+	OPTIONS_WAITS_AUTO, /* by BPF where permitted, else by the observer */
+	OPTIONS_WAITS_BPF,
+	OPTIONS_WAITS_OBSERVER
+};
+
 enum { OPTIONS_PIDS_MAX = 256 };
 
 struct options {
@@ -40,7 +46,10 @@ struct options {
 	uint32_t stack_size;  /* bytes; 0: chosen by interval and ring size */
 	enum options_unwind unwind;
 	enum options_sampling sampling;
-	double overhead_limit; /* collector's CPU time over the target's; 0: no limit */
+	double overhead_limit;      /* collector's CPU time over the target's; 0: no limit */
+	uint64_t wait_threshold_ns; /* 0: the source's own */
+	enum options_waits wait_source;
+	bool all_wakers; /* their stacks are not sampled */
 	bool switches;
 	bool has_switches; /* given; else the analysis says */
 	bool children;

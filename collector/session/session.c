@@ -89,6 +89,7 @@ static int set_up(struct session *session, struct failure *failure)
 		[OPTIONS_UNWIND_NONE] = SAMPLER_COPY,
 	};
 	if (sampler_init(&session->sampler, &config, sources[options->unwind], failure) < 0 ||
+	    session_open_waits(session, failure) < 0 ||
 	    result_create(&session->result, options->result_dir, options->analysis->suffix,
 			  failure) < 0 ||
 	    emit_create(session->result.through, session->result.file, &session->clock,
@@ -102,6 +103,8 @@ static int set_up(struct session *session, struct failure *failure)
 		.collapse = options->collapse,
 		.switches = options->switches,
 		.waits = options->analysis->waits,
+		.wait_source = session->wait_source,
+		.wait_threshold_ns = session->wait_threshold_ns,
 	};
 	if (session->tracker)
 		session->analyzer = analyzer_create(&analysis, session->tracker, session->emit);
@@ -258,6 +261,7 @@ static int start(struct session *session, struct failure *failure)
 			 session->sampler.copies ? " or what is used of it, by BPF" : "",
 			 session->sampler.ring_size / 1024);
 		session_say_sampling(session);
+		session_say_waits(session);
 		log_line(session->log, LOG_VERBOSE, "time in system calls and faults: %s",
 			 session_kernel_words(session));
 		session_announce(session);

@@ -48,6 +48,8 @@ struct session {
 	struct analyzer *analyzer;
 	struct pollfd *polls; /* signals, then attached processes, then drain's */
 	size_t poll_count;
+	enum profile_wait_source wait_source; /* 0: no waits are wanted */
+	uint64_t wait_threshold_ns;
 	uint64_t start_ns;     /* a launch: all events are open; an attach: before the first one */
 	uint64_t next_look_ns; /* while attaching */
 	struct budget budget;
@@ -97,6 +99,14 @@ void session_handle_signals(struct session *session);
 
 /* Collects until the program or the user ends it; -1 when the file cannot be written. */
 int session_collect(struct session *session, struct failure *failure);
+
+/* Chooses the source of waits, if the analysis wants any, and opens BPF. To be called before the
+ * first thread's events are opened. */
+int session_open_waits(struct session *session, struct failure *failure);
+
+void session_say_waits(const struct session *session);
+void session_note_waits(struct session *session);      /* at the start */
+void session_note_lost_waits(struct session *session); /* at the end */
 
 /* How time in the kernel is recorded, in words. */
 const char *session_kernel_words(const struct session *session);

@@ -43,6 +43,12 @@ static const char *const sampling_names[] = {
 	[OPTIONS_SAMPLING_FIXED] = "fixed ",
 };
 
+static const char *const wait_names[] = {
+	[OPTIONS_WAITS_AUTO] = "",
+	[OPTIONS_WAITS_BPF] = "waits-by-bpf ",
+	[OPTIONS_WAITS_OBSERVER] = "waits-observed ",
+};
+
 static const char *describe(void)
 {
 	static char text[4096];
@@ -64,6 +70,9 @@ static const char *describe(void)
 		ADD("limit=%.4f ", options.overhead_limit);
 	if (options.analysis != analysis_at(0))
 		ADD("%s ", options.analysis->name);
+	if (options.wait_threshold_ns != 0)
+		ADD("threshold=%llu ", (unsigned long long)options.wait_threshold_ns);
+	ADD("%s%s", wait_names[options.wait_source], options.all_wakers ? "wakers " : "");
 	ADD("%s%s%s%s%s%s%s%s%s", unwind_names[options.unwind], sampling_names[options.sampling],
 	    options.switches ? "switches " : "", options.children ? "" : "childless ",
 	    options.kernel ? "kernel " : "", options.collapse ? "" : "uncollapsed ",
@@ -114,6 +123,12 @@ static const struct {
 	{"tbcollect -c concurrency prog", "concurrency switches [prog]"},
 	{"tbcollect -c concurrency --switches on prog", "concurrency switches [prog]"},
 	{"tbcollect -c locks-and-waits prog", "locks-and-waits switches [prog]"},
+	{"tbcollect --wait-source auto --waker-stacks sampled prog", "[prog]"},
+	{"tbcollect --wait-source bpf --waker-stacks all prog", "waits-by-bpf wakers [prog]"},
+	{"tbcollect --wait-source=observer --wait-threshold 1 prog",
+	 "threshold=1000000 waits-observed [prog]"},
+	{"tbcollect --wait-threshold 1us prog", "threshold=1000 [prog]"},
+	{"tbcollect --wait-threshold 1s prog", "threshold=1000000000 [prog]"},
 	{"tbcollect --sampling auto prog", "[prog]"},
 	{"tbcollect --sampling random prog", "random [prog]"},
 	{"tbcollect --sampling=fixed prog", "fixed [prog]"},
@@ -182,6 +197,11 @@ static const struct {
 	{"tbcollect --stack-size -8 prog", "bad stack size '-8'"},
 	{"tbcollect --stack-size 16k prog", "bad stack size '16k'"},
 	{"tbcollect --stack-size 18446744073709551624 prog", "bad stack size"},
+	{"tbcollect --wait-threshold 0.9us prog", "bad wait threshold '0.9us'"},
+	{"tbcollect --wait-threshold 2s prog", "bad wait threshold '2s'"},
+	{"tbcollect --wait-threshold soon prog", "bad wait threshold 'soon'"},
+	{"tbcollect --wait-source both prog", "unknown --wait-source 'both'"},
+	{"tbcollect --waker-stacks some prog", "unknown --waker-stacks 'some'"},
 	{"tbcollect --switches maybe prog", "unknown --switches 'maybe'"},
 	{"tbcollect --switches", "option '--switches' needs a value"},
 	{"tbcollect -c concurrency --switches off prog", "concurrency needs the threads' switches"},

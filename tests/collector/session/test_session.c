@@ -174,6 +174,25 @@ uint64_t sampler_lost_ticks(const struct sampler *sampler)
 	return lost_ticks;
 }
 
+void sampler_open_waits(struct sampler *sampler, uint64_t threshold_ns, bool all_wakers)
+{
+	(void)threshold_ns;
+	(void)all_wakers;
+	sampler->waits_error = EPERM;
+}
+
+const char *sampler_waits_words(const struct sampler *sampler)
+{
+	(void)sampler;
+	return "not permitted";
+}
+
+void sampler_missing_waits(const struct sampler *sampler, struct waits_source_missing *out)
+{
+	(void)sampler;
+	*out = (struct waits_source_missing){0};
+}
+
 void sampler_missing(const struct sampler *sampler, struct stack_source_missing *out)
 {
 	(void)sampler;

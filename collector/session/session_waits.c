@@ -1,0 +1,85 @@
+/* Who sees what threads wait for: BPF where it may, else the observer. */
+#include "collector/session/session_private.h"
+#include "profile/profile.h"
+#include <stdio.h>
+
+/* Waits without a record, unless the user says which. By BPF a record costs a few microseconds; the
+ * observer looks each few milliseconds. */
+enum { BPF_THRESHOLD_NS = 10000, OBSERVER_THRESHOLD_NS = 3000000 };
+
+static uint64_t choose_threshold(const struct options *options, uint64_t by_default_ns)
+{
+	return options->wait_threshold_ns > 0 ? options->wait_threshold_ns : by_default_ns;
+}
+
+int session_open_waits(struct session *session, struct failure *failure)
+{
+	const struct options *options = session->options;
+	if (!options->analysis->waits)
+		return 0;
+	session->wait_source = PROFILE_WAIT_BY_OBSERVER;
+	session->wait_threshold_ns = choose_threshold(options, OBSERVER_THRESHOLD_NS);
+	if (options->wait_source == OPTIONS_WAITS_OBSERVER)
+		return 0;
+	uint64_t threshold_ns = choose_threshold(options, BPF_THRESHOLD_NS);
+	sampler_open_waits(&session->sampler, threshold_ns, options->all_wakers);
+	if (session->sampler.waits) {
+		session->wait_source = PROFILE_WAIT_BY_BPF;
+		session->wait_threshold_ns = threshold_ns;
+		return 0;
+	}
+	if (options->wait_source == OPTIONS_WAITS_BPF)
+		return failure_set(failure, FAILURE_EXIT,
+				   "cannot use --wait-source bpf: %s; run as root, or: sudo setcap "
+				   "cap_bpf,cap_perfmon=ep tbcollect, or use --wait-source "
+				   "observer",
+				   sampler_waits_words(&session->sampler));
+	return 0;
+}
+
+void session_say_waits(const struct session *session)
+{
+	double threshold_ms = (double)session->wait_threshold_ns / 1e6;
+	if (session->wait_source == PROFILE_WAIT_BY_BPF)
+		log_line(session->log, LOG_VERBOSE, "waits of %g ms and longer by BPF",
+			 threshold_ms);
+	else if (session->sampler.waits_error != 0)
+		log_line(session->log, LOG_VERBOSE,
+			 "waits of %g ms and longer by an observer, not by BPF: %s", threshold_ms,
+			 sampler_waits_words(&session->sampler));
+	else if (session->wait_source == PROFILE_WAIT_BY_OBSERVER)
+		log_line(session->log, LOG_VERBOSE, "waits of %g ms and longer by an observer",
+			 threshold_ms);
+}
+
+void session_note_waits(struct session *session)
+{
+	if (session->wait_source != 0)
+		emit_note(session->emit, PROFILE_NOTE_WAITS, session->start_ns,
+			  .value = session->wait_threshold_ns, .tid = session->wait_source);
+}
+
+/* What BPF lost, or why it had to stop. */
+void session_note_lost_waits(struct session *session)
+{
+	struct waits_source_missing missing;
+	char text[160];
+	if (session->wait_source != PROFILE_WAIT_BY_BPF)
+		return;
+	sampler_missing_waits(&session->sampler, &missing);
+	if (missing.waits > 0)
+		emit_note(session->emit, PROFILE_NOTE_WAITS_LOST, session->end_ns,
+			  .value = missing.waits, .tid = PROFILE_WAIT_BY_BPF);
+	if (!session->sampler.waits)
+		snprintf(text, sizeof(text), "no waits were recorded: BPF had to be given up: %s",
+			 sampler_waits_words(&session->sampler));
+	else if (missing.threads > 0)
+		snprintf(text, sizeof(text),
+			 "the waits of %llu threads are missing: too many lived at once; "
+			 "--wait-source observer has no limit",
+			 (unsigned long long)missing.threads);
+	else
+		return;
+	emit_note(session->emit, PROFILE_NOTE_WARNING, session->end_ns, .text = text);
+	log_line(session->log, LOG_NORMAL, "%s", text);
+}

@@ -44,6 +44,24 @@ struct pt_regs___kernel {
 } __attribute__((preserve_access_index));
 #endif
 
+struct inode {
+	unsigned short i_mode;
+	unsigned long i_ino;
+} __attribute__((preserve_access_index));
+
+struct file {
+	struct inode *f_inode;
+} __attribute__((preserve_access_index));
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+} __attribute__((preserve_access_index));
+
+struct files_struct {
+	struct fdtable *fdt;
+} __attribute__((preserve_access_index));
+
 struct sigset {
 	unsigned long sig[1];
 };
@@ -81,6 +99,7 @@ struct task_struct {
 	unsigned int flags;
 	__u64 start_time;
 	struct mm_struct *mm;
+	struct files_struct *files;
 	struct sched_entity se;
 	struct thread_struct thread;
 } __attribute__((preserve_access_index));

@@ -138,6 +138,22 @@ static _Bool is_restart(__s64 result)
 	       result == -RESTART_BLOCK;
 }
 
+/* The file of a descriptor: its kind and number; 0: there is none. A call without a descriptor may
+ * have another argument that looks like one. */
+static void read_file(struct task_struct *task, __u64 descriptor, struct wait_head *head)
+{
+	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	struct file **files = BPF_CORE_READ(table, fd);
+	struct file *file = 0;
+	head->file_inode = head->file_mode = 0;
+	if (descriptor >= BPF_CORE_READ(table, max_fds) ||
+	    bpf_probe_read_kernel(&file, sizeof(file), files + descriptor) != 0 || !file)
+		return;
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	head->file_mode = BPF_CORE_READ(inode, i_mode);
+	head->file_inode = BPF_CORE_READ(inode, i_ino);
+}
+
 /* The thread will never see its call's end. */
 static _Bool has_kill(struct task_struct *task)
 {

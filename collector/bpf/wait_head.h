@@ -45,9 +45,13 @@ struct wait_head {
 	__u32 blocks;  /* times it blocked */
 	__s64 result;  /* of the call, as the kernel returns it: -errno; UNENDED: 0 */
 	__u64 args[6]; /* of the call */
+	/* Of the file of descriptor args[0] at the end of the call, if there is one; else 0. */
+	__u64 file_inode;
+	__u32 file_mode; /* st_mode of stat(2) */
+	__u32 reserved;
 };
 
-_Static_assert(sizeof(struct wait_head) == 144, "no holes, and the chunk behind it is aligned");
+_Static_assert(sizeof(struct wait_head) == 160, "no holes, and the chunk behind it is aligned");
 
 enum {
 	WAIT_HEAD_MAGIC = 0x6b636177,

@@ -21,7 +21,7 @@ __u32 share = ~0u;
 __u32 wake_share = ~0u;
 __u32 cpu_count = 1;
 
-__u64 lost = 0; /* waits for which a ring had no room */
+__u64 lost = 0; /* waits for which a ring had no room, or whose end was not seen */
 
 /* The slots of a CPU; cpu_count of each. */
 enum { SLOT_EXIT, SLOT_SWITCH, SLOT_WAKE };
@@ -73,6 +73,7 @@ static void fill_head(struct wait_head *head, const struct wait *wait, __u64 now
 	head->syscall = wait->syscall;
 	head->blocks = wait->blocks;
 	__builtin_memcpy(head->args, wait->args, sizeof(head->args));
+	head->file_inode = head->file_mode = 0;
 }
 
 /* Of the record without a stack, or of all its parts. */
@@ -150,6 +151,8 @@ static void send_ended(void *context, struct thread_waits *thread, const struct 
 	slot->wait.pid = thread->pid;
 	slot->wait.tid = thread->tid;
 	slot->wait.result = result;
+	if (!is_futex_or_sleep(wait->syscall))
+		read_file(bpf_get_current_task_btf(), wait->args[0], &slot->wait);
 	if (wait->blocked_ns + wait->ready_ns < always_ns && !is_drawn(share))
 		slot->wait.flags |= WAIT_HEAD_BUDGET;
 	else if (send_with_stack(context, slot, thread, bpf_get_current_task_btf()) > 0)
@@ -163,6 +166,10 @@ static void take_out(void *context, struct thread_waits *thread, struct task_str
 		     __u32 state)
 {
 	struct call call = {};
+	/* It came back unseen: nested in another run of the program, or where the kernel traces
+	 * nothing. */
+	if (thread->state != THREAD_RUNS)
+		__sync_fetch_and_add(&lost, 1);
 	thread->out_ns = bpf_ktime_get_ns();
 	if (state & TASK_STOPPED_OR_TRACED) {
 		thread->state = THREAD_STOPPED;

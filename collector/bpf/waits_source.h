@@ -45,7 +45,7 @@ void waits_source_stop(struct waits_source *source);
 
 /* Losses so far. */
 struct waits_source_missing {
-	uint64_t waits;   /* for which a ring had no room */
+	uint64_t waits;   /* for which a ring had no room, or whose end was not seen */
 	uint64_t threads; /* not followed: too many at once */
 };
 void waits_source_missing(const struct waits_source *source, struct waits_source_missing *missing);

@@ -257,6 +257,8 @@ static void become_wait(const struct wait_head *head, struct record *record)
 	wait->waker_pid = head->waker_pid;
 	wait->waker_tid = head->waker_tid;
 	wait->blocks = head->blocks;
+	wait->file_inode = head->file_inode;
+	wait->file_mode = head->file_mode;
 	wait->is_interrupted = head->flags & WAIT_HEAD_INTERRUPTED;
 	wait->is_unended = head->flags & WAIT_HEAD_UNENDED;
 	wait->is_32bit = head->flags & WAIT_HEAD_COMPAT;

@@ -122,6 +122,8 @@ struct record_wait {
 	int64_t result;              /* of the call, as the kernel returns it: -errno */
 	uint32_t waker_pid;          /* 0: no thread (a timer, a device) */
 	uint32_t waker_tid;
+	uint64_t file_inode; /* of a descriptor in arguments[0], if it is one: st_ino and */
+	uint32_t file_mode;  /* st_mode of stat(2); 0: there is no such file */
 	uint32_t blocks;     /* times it blocked */
 	bool is_interrupted; /* by a signal, at least once */
 	bool is_unended;     /* the thread ends in its wait: result says nothing */

@@ -138,6 +138,8 @@ static struct wait_head make_head(const struct record *record)
 		.syscall = wait->call.number == PROFILE_NO_SYSCALL ? -1 : wait->call.number,
 		.blocks = wait->blocks,
 		.result = wait->result,
+		.file_inode = wait->file_inode,
+		.file_mode = wait->file_mode,
 	};
 	memcpy(head.args, wait->call.arguments, sizeof(head.args));
 	return head;

@@ -36,6 +36,8 @@ static struct record make_wait(enum record_kind kind)
 	record.wait.result = -110;
 	record.wait.waker_pid = 20;
 	record.wait.waker_tid = 21;
+	record.wait.file_inode = 1234567890123;
+	record.wait.file_mode = 0010600;
 	record.wait.blocks = 3;
 	return record;
 }
@@ -53,6 +55,8 @@ static void assert_same_wait(const struct record_wait *a, const struct record_wa
 	ck_assert_int_eq(a->result, b->result);
 	ck_assert_uint_eq(a->waker_pid, b->waker_pid);
 	ck_assert_uint_eq(a->waker_tid, b->waker_tid);
+	ck_assert_uint_eq(a->file_inode, b->file_inode);
+	ck_assert_uint_eq(a->file_mode, b->file_mode);
 	ck_assert_uint_eq(a->blocks, b->blocks);
 	ck_assert_int_eq(a->is_interrupted, b->is_interrupted);
 	ck_assert_int_eq(a->is_unended, b->is_unended);

@@ -10,6 +10,9 @@
  * than the waiter asks it to, so each call blocks. The two also wait for each other in other
  * objects (held, asked, finished), and the waker sleeps.
  *
+ * signals is mutex, but signals interrupt the wait before the mutex is released: their handler
+ * waits, too, and the call goes on.
+ *
  * Modes without a waker: sleep, poll. join: each round has a thread of its own, the last one's id
  * is printed. Modes of running threads: spin (a thread spins while another one burns), phases (0, 1
  * and as many threads as there are CPUs burn for ROUNDS x MS each), crowd (4 threads for each CPU
@@ -22,6 +25,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +45,7 @@ sem_t held;
 sem_t asked;
 sem_t finished;
 static int queue_length;
+static pthread_t waiting_thread; /* of a pair; set before the waker is asked */
 static int channel[2];
 
 WORK_FUNCTION(burn)
@@ -135,6 +140,24 @@ STEP(put_item)
 	pthread_cond_signal(&queue_filled);
 }
 
+enum { SIGNALS = 4, SIGNAL_MS = 2 };
+
+/* Each signal finds the waiter in its call again. */
+STEP(signal_and_release)
+{
+	for (int i = 0; i < SIGNALS; i++) {
+		pthread_kill(waiting_thread, SIGUSR1);
+		rest(2 * SIGNAL_MS);
+	}
+	release_mutex();
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+	rest(SIGNAL_MS);
+}
+
 STEP(read_pipe)
 {
 	char byte;
@@ -163,6 +186,8 @@ struct mode {
 static const struct mode modes[] = {
 	{"mutex", "Mutex", "contended", "take_mutex", "release_mutex", hold_mutex, take_mutex,
 	 release_mutex, release_mutex},
+	{"signals", "Mutex", "contended", "take_mutex", "release_mutex", hold_mutex, take_mutex,
+	 signal_and_release, release_mutex},
 	{"queue", "Condition Variable", "queue_filled", "take_item", "put_item", NULL, take_item,
 	 put_item, NULL},
 	{"rwlock", "Read/Write Lock", "shared", "read_shared", "release_shared", write_shared,
@@ -203,6 +228,7 @@ static void *run_waiter(void *argument)
 {
 	struct pair *pair = argument;
 	pair->waiter_tid = own_tid();
+	waiting_thread = pthread_self();
 	for (uint64_t i = 0; i < pair->rounds; i++) {
 		await(&held);
 		sem_post(&asked);
@@ -492,7 +518,8 @@ static bool run_mode(const char *name, uint64_t rounds, uint64_t ms)
 
 int main(int argc, char **argv)
 {
-	if (pipe(channel) != 0)
+	const struct sigaction restarts = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+	if (pipe(channel) != 0 || sigaction(SIGUSR1, &restarts, NULL) != 0)
 		return 1;
 	sem_init(&tokens, 0, 0);
 	sem_init(&held, 0, 0);

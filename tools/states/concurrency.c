@@ -77,14 +77,18 @@ uint32_t concurrency_default_target(const struct profile_reader *reader)
 
 /* ---- Times by number ---- */
 
-static void add_time(struct concurrency_times *times, uint64_t threads, uint64_t ns)
+static void make_room(struct concurrency_times *times, size_t threads)
+{
+	xalloc_room(&times->ns, &times->capacity, threads + 1, sizeof(*times->ns));
+	memset(times->ns + times->count, 0, (threads + 1 - times->count) * sizeof(*times->ns));
+	times->count = threads + 1;
+}
+
+static inline void add_time(struct concurrency_times *times, uint64_t threads, uint64_t ns)
 {
 	size_t at = threads < THREADS_MAX ? (size_t)threads : THREADS_MAX;
-	if (at >= times->count) {
-		xalloc_room(&times->ns, &times->capacity, at + 1, sizeof(*times->ns));
-		memset(times->ns + times->count, 0, (at + 1 - times->count) * sizeof(*times->ns));
-		times->count = at + 1;
-	}
+	if (__builtin_expect(at >= times->count, 0))
+		make_room(times, at);
 	times->ns[at] += ns;
 }
 
@@ -121,18 +125,31 @@ struct sweep {
 	uint64_t *late;
 	size_t late_count;
 	size_t late_capacity;
+	/* The last piece, if it was of a ready thread: its end, else 0. */
+	uint64_t ready_end_ns;
+	uint32_t ready_lane;
 };
 
-static void take_piece(const struct thread_state_piece *piece, void *user)
+/* Ends the time of a ready thread that does not run behind it, or that nobody knows of yet. */
+static void end_ready(struct sweep *sweep)
 {
-	struct sweep *sweep = user;
-	if (piece->state == PROFILE_STATE_RUNNING) {
-		level_queue_add(sweep->queue, piece->start_ns, LEVEL_RUN_BEGINS);
-		level_queue_add(sweep->queue, piece->end_ns, LEVEL_RUN_ENDS);
-		return;
-	}
-	if (piece->state != PROFILE_STATE_READY || !sweep->with_ready)
-		return;
+	if (sweep->ready_end_ns > 0)
+		level_queue_add(sweep->queue, sweep->ready_end_ns, LEVEL_READY_ENDS);
+	sweep->ready_end_ns = 0;
+}
+
+static void take_running(struct sweep *sweep, const struct thread_state_piece *piece)
+{
+	bool was_ready = piece->lane == sweep->ready_lane && piece->start_ns == sweep->ready_end_ns;
+	if (was_ready)
+		sweep->ready_end_ns = 0;
+	level_queue_add(sweep->queue, piece->start_ns,
+			was_ready ? LEVEL_READY_RUNS : LEVEL_RUN_BEGINS);
+	level_queue_add(sweep->queue, piece->end_ns, LEVEL_RUN_ENDS);
+}
+
+static void take_ready(struct sweep *sweep, const struct thread_state_piece *piece)
+{
 	bool is_late = level_queue_is_past(sweep->queue, piece->start_ns);
 	if (is_late && !sweep->is_second) {
 		xalloc_room(&sweep->late, &sweep->late_capacity, sweep->late_count + 1,
@@ -141,13 +158,27 @@ static void take_piece(const struct thread_state_piece *piece, void *user)
 	}
 	if (!is_late || !sweep->is_second)
 		level_queue_add(sweep->queue, piece->start_ns, LEVEL_READY_BEGINS);
-	level_queue_add(sweep->queue, piece->end_ns, LEVEL_READY_ENDS);
+	sweep->ready_end_ns = piece->end_ns;
+	sweep->ready_lane = piece->lane;
+}
+
+static void take_piece(const struct thread_state_piece *piece, void *user)
+{
+	struct sweep *sweep = user;
+	if (piece->state == PROFILE_STATE_RUNNING)
+		take_running(sweep, piece);
+	if (!sweep->with_ready)
+		return;
+	end_ready(sweep);
+	if (piece->state == PROFILE_STATE_READY)
+		take_ready(sweep, piece);
 }
 
 /* Reads some thousand slices. False: there are no more, or as thread_states_read. */
 static bool sweep_on(struct sweep *sweep, TBRW_U32 *code)
 {
 	bool is_more = thread_states_read(sweep->states, take_piece, sweep, code);
+	end_ready(sweep);
 	uint64_t seen_ns = sweep->states->last_end_ns;
 	if (is_more)
 		level_queue_advance(sweep->queue, seen_ns > WINDOW_NS ? seen_ns - WINDOW_NS : 0);
@@ -170,9 +201,8 @@ struct clipping {
 	void *user;
 };
 
-static void clip_segment(const struct level_segment *segment, void *user)
+static void clip_segment(struct clipping *clipping, const struct level_segment *segment)
 {
-	struct clipping *clipping = user;
 	const struct collected *collected = clipping->collected;
 	struct level_segment part = *segment;
 	for (; clipping->pause < collected->pause_count; clipping->pause++) {
@@ -181,7 +211,7 @@ static void clip_segment(const struct level_segment *segment, void *user)
 			break;
 		part.end_ns = pause->start_ns;
 		if (part.end_ns > part.start_ns)
-			clipping->callback(&part, clipping->user);
+			clipping->callback(&part, 1, clipping->user);
 		uint64_t from_ns = larger(pause->start_ns, part.start_ns);
 		part.start_ns = larger(part.start_ns, smaller(pause->end_ns, segment->end_ns));
 		clipping->paused_ns += part.start_ns > from_ns ? part.start_ns - from_ns : 0;
@@ -190,7 +220,20 @@ static void clip_segment(const struct level_segment *segment, void *user)
 	}
 	part.end_ns = segment->end_ns;
 	if (part.end_ns > part.start_ns)
-		clipping->callback(&part, clipping->user);
+		clipping->callback(&part, 1, clipping->user);
+}
+
+static void clip_segments(const struct level_segment *segments, size_t count, void *user)
+{
+	struct clipping *clipping = user;
+	const struct collected *collected = clipping->collected;
+	if (clipping->pause == collected->pause_count ||
+	    collected->pauses[clipping->pause].start_ns >= segments[count - 1].end_ns) {
+		clipping->callback(segments, count, clipping->user);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		clip_segment(clipping, &segments[i]);
 }
 
 /* All of it, by the filter. sweep: with_ready, is_second and late are set. */
@@ -201,7 +244,7 @@ static TBRW_U32 sweep_all(struct sweep *sweep, struct thread_states *states,
 	clipping->collected = &states->collected;
 	sweep->states = states;
 	sweep->queue =
-		level_queue_create(states->collected.start_ns, WINDOW_NS, clip_segment, clipping);
+		level_queue_create(states->collected.start_ns, WINDOW_NS, clip_segments, clipping);
 	if (sweep->is_second)
 		level_queue_know(sweep->queue, sweep->late, sweep->late_count);
 	while (sweep_on(sweep, &code))
@@ -217,17 +260,19 @@ struct counting {
 	uint32_t target;
 };
 
-static void count_segment(const struct level_segment *segment, void *user)
+static void count_segments(const struct level_segment *segments, size_t count, void *user)
 {
 	const struct counting *counting = user;
 	struct concurrency *concurrency = counting->concurrency;
-	uint64_t active = (uint64_t)segment->running + segment->ready;
-	uint64_t ns = segment->end_ns - segment->start_ns;
-	concurrency->elapsed_ns += ns;
-	add_time(&concurrency->running, segment->running, ns);
-	add_time(&concurrency->active, active, ns);
-	if (active * 1000 > counting->target)
-		concurrency->over_ns += ns * segment->running;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t active = (uint64_t)segments[i].running + segments[i].ready;
+		uint64_t ns = segments[i].end_ns - segments[i].start_ns;
+		concurrency->elapsed_ns += ns;
+		add_time(&concurrency->running, segments[i].running, ns);
+		add_time(&concurrency->active, active, ns);
+		if (active * 1000 > counting->target)
+			concurrency->over_ns += ns * segments[i].running;
+	}
 }
 
 static void sum_lanes(struct concurrency *concurrency)
@@ -245,7 +290,7 @@ static TBRW_U32 count_all(struct concurrency *concurrency, struct profile_reader
 			  const struct filter *filter, uint32_t target, struct sweep *sweep)
 {
 	struct counting counting = {concurrency, target};
-	struct clipping clipping = {.callback = count_segment, .user = &counting};
+	struct clipping clipping = {.callback = count_segments, .user = &counting};
 	*concurrency = (struct concurrency){0};
 	thread_states_init(&concurrency->states, reader, filter);
 	TBRW_U32 code = sweep_all(sweep, &concurrency->states, &clipping);
@@ -287,17 +332,19 @@ struct passing {
 	void *user;
 };
 
-static void pass_segment(const struct level_segment *segment, void *user)
+static void pass_segments(const struct level_segment *segments, size_t count, void *user)
 {
 	const struct passing *passing = user;
-	passing->callback(segment->start_ns, segment->end_ns, segment->running, passing->user);
+	for (size_t i = 0; i < count; i++)
+		passing->callback(segments[i].start_ns, segments[i].end_ns, segments[i].running,
+				  passing->user);
 }
 
 TBRW_U32 concurrency_each(struct profile_reader *reader, concurrency_callback *callback, void *user)
 {
 	static const struct filter everything;
 	struct passing passing = {callback, user};
-	struct clipping clipping = {.callback = pass_segment, .user = &passing};
+	struct clipping clipping = {.callback = pass_segments, .user = &passing};
 	struct thread_states states;
 	struct sweep sweep = {0};
 	thread_states_init(&states, reader, &everything);
@@ -327,13 +374,14 @@ struct concurrency_moments {
 	size_t near; /* the one found last */
 };
 
-static void keep_segment(const struct level_segment *segment, void *user)
+static void keep_segments(const struct level_segment *segments, size_t count, void *user)
 {
 	struct concurrency_moments *moments = user;
-	xalloc_room(&moments->segments, &moments->capacity, moments->count + 1,
+	xalloc_room(&moments->segments, &moments->capacity, moments->count + count,
 		    sizeof(*moments->segments));
-	moments->segments[moments->count++] =
-		(struct moment_segment){segment->end_ns, segment->running};
+	for (size_t i = 0; i < count; i++)
+		moments->segments[moments->count++] =
+			(struct moment_segment){segments[i].end_ns, segments[i].running};
 }
 
 struct concurrency_moments *concurrency_moments_create(struct profile_reader *reader)
@@ -342,7 +390,7 @@ struct concurrency_moments *concurrency_moments_create(struct profile_reader *re
 	thread_states_init(&moments->states, reader, &moments->everything);
 	moments->sweep.states = &moments->states;
 	moments->sweep.queue = level_queue_create(moments->states.collected.start_ns, WINDOW_NS,
-						  keep_segment, moments);
+						  keep_segments, moments);
 	return moments;
 }
 

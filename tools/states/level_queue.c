@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKET_BITS 20u
+#define BUCKET_BITS 19u
 #define BUCKET_NS   (UINT64_C(1) << BUCKET_BITS)
-#define CHANGE_BITS 2u
+#define CHANGE_BITS 3u
 /* More changes than these wait in no collection: of 16 million switches in a second. */
 #define WAITING_MAX (UINT64_C(1) << 26)
 
-enum { BUCKETS = 1024, SORTED_BY_HAND = 48, DIGIT_BITS = (BUCKET_BITS + CHANGE_BITS) / 2 };
+enum { BUCKETS = 2048, SORTED_BY_HAND = 48, DIGIT_BITS = (BUCKET_BITS + CHANGE_BITS) / 2 };
 
 _Static_assert(LEVEL_WINDOW_MAX_NS + 2 * BUCKET_NS <= BUCKETS * BUCKET_NS,
 	       "the ring has the window");
@@ -39,6 +39,8 @@ struct level_queue {
 	void *user;
 	uint32_t *scratch;
 	size_t scratch_capacity;
+	struct level_segment *segments;
+	size_t segment_capacity;
 	struct bucket buckets[BUCKETS];
 };
 
@@ -61,6 +63,7 @@ void level_queue_destroy(struct level_queue *queue)
 	for (size_t i = 0; i < BUCKETS; i++)
 		free(queue->buckets[i].changes);
 	free(queue->scratch);
+	free(queue->segments);
 	free(queue);
 }
 
@@ -70,11 +73,11 @@ void level_queue_know(struct level_queue *queue, const uint64_t *times, size_t c
 	queue->known_count = count;
 }
 
-static void put(struct level_queue *queue, uint64_t number, uint64_t offset_ns,
-		enum level_change change)
+static inline void put(struct level_queue *queue, uint64_t number, uint64_t offset_ns,
+		       enum level_change change)
 {
 	struct bucket *bucket = &queue->buckets[number % BUCKETS];
-	if (bucket->count == bucket->capacity)
+	if (__builtin_expect(bucket->count == bucket->capacity, 0))
 		xalloc_room(&bucket->changes, &bucket->capacity, bucket->count + 1,
 			    sizeof(*bucket->changes));
 	bucket->changes[bucket->count++] = (uint32_t)(offset_ns << CHANGE_BITS) | change;
@@ -96,13 +99,13 @@ static void sort_by_hand(uint32_t *changes, size_t count)
 
 static void sort_by_digit(const uint32_t *from, uint32_t *to, size_t count, unsigned shift)
 {
-	size_t starts[1u << DIGIT_BITS] = {0};
+	uint32_t starts[1u << DIGIT_BITS] = {0}; /* of WAITING_MAX at most */
 	const uint32_t mask = (1u << DIGIT_BITS) - 1;
-	size_t start = 0;
+	uint32_t start = 0;
 	for (size_t i = 0; i < count; i++)
 		starts[from[i] >> shift & mask]++;
 	for (size_t digit = 0; digit <= mask; digit++) {
-		size_t own = starts[digit];
+		uint32_t own = starts[digit];
 		starts[digit] = start;
 		start += own;
 	}
@@ -123,28 +126,19 @@ static void sort_changes(struct level_queue *queue, struct bucket *bucket)
 	sort_by_digit(queue->scratch, bucket->changes, bucket->count, DIGIT_BITS);
 }
 
+/* What a change does to the numbers. */
+static const struct {
+	int8_t running;
+	int8_t ready;
+} effects[] = {[LEVEL_RUN_ENDS] = {-1, 0},
+	       [LEVEL_READY_ENDS] = {0, -1},
+	       [LEVEL_READY_RUNS] = {1, -1},
+	       [LEVEL_RUN_BEGINS] = {1, 0},
+	       [LEVEL_READY_BEGINS] = {0, 1}};
+
 static uint32_t level_of(int64_t number)
 {
 	return number < 0 ? 0 : (uint32_t)number;
-}
-
-static void pass_time(struct level_queue *queue, uint64_t time_ns)
-{
-	if (time_ns <= queue->now_ns)
-		return;
-	queue->callback(&(struct level_segment){queue->now_ns, time_ns, level_of(queue->running),
-						level_of(queue->ready)},
-			queue->user);
-	queue->now_ns = time_ns;
-}
-
-static void apply(struct level_queue *queue, enum level_change change)
-{
-	static const int8_t running[] =
-		{[LEVEL_RUN_ENDS] = -1, [LEVEL_RUN_BEGINS] = 1, [LEVEL_READY_BEGINS] = 0};
-	static const int8_t ready[] = {[LEVEL_READY_ENDS] = -1, [LEVEL_READY_BEGINS] = 1};
-	queue->running += running[change];
-	queue->ready += ready[change];
 }
 
 /* The number of the bucket with the next known moment; UINT64_MAX: there is none. */
@@ -153,6 +147,32 @@ static uint64_t next_known(const struct level_queue *queue)
 	return queue->known_next < queue->known_count
 		       ? (queue->known[queue->known_next] - queue->start_ns) >> BUCKET_BITS
 		       : UINT64_MAX;
+}
+
+static void pass_changes(struct level_queue *queue, const struct bucket *bucket, uint64_t start_ns)
+{
+	int64_t running = queue->running, ready = queue->ready;
+	uint64_t now_ns = queue->now_ns;
+	size_t count = 0;
+	xalloc_room(&queue->segments, &queue->segment_capacity, bucket->count,
+		    sizeof(*queue->segments));
+	for (size_t i = 0; i < bucket->count; i++) {
+		unsigned change = bucket->changes[i] & ((1u << CHANGE_BITS) - 1);
+		uint64_t time_ns = start_ns + (bucket->changes[i] >> CHANGE_BITS);
+		if (time_ns > now_ns) {
+			queue->segments[count++] =
+				(struct level_segment){now_ns, time_ns, level_of(running),
+						       level_of(ready)};
+			now_ns = time_ns;
+		}
+		running += effects[change].running;
+		ready += effects[change].ready;
+	}
+	queue->running = running;
+	queue->ready = ready;
+	queue->now_ns = now_ns;
+	if (count > 0)
+		queue->callback(queue->segments, count, queue->user);
 }
 
 static void leave_front(struct level_queue *queue)
@@ -165,10 +185,7 @@ static void leave_front(struct level_queue *queue)
 		    LEVEL_READY_BEGINS);
 	}
 	sort_changes(queue, bucket);
-	for (size_t i = 0; i < bucket->count; i++) {
-		pass_time(queue, start_ns + (bucket->changes[i] >> CHANGE_BITS));
-		apply(queue, bucket->changes[i] & ((1u << CHANGE_BITS) - 1));
-	}
+	pass_changes(queue, bucket, start_ns);
 	queue->waiting -= bucket->count;
 	bucket->count = 0;
 	queue->front++;
@@ -195,7 +212,10 @@ void level_queue_end(struct level_queue *queue, uint64_t end_ns)
 {
 	while (queue->waiting > 0 || next_known(queue) < UINT64_MAX)
 		leave_before(queue, queue->waiting > 0 ? queue->front + 1 : next_known(queue) + 1);
-	pass_time(queue, end_ns);
+	const struct level_segment last = {queue->now_ns, end_ns, level_of(queue->running),
+					   level_of(queue->ready)};
+	if (end_ns > queue->now_ns)
+		queue->callback(&last, 1, queue->user);
 }
 
 /* ---- In ---- */
@@ -205,7 +225,8 @@ bool level_queue_is_past(const struct level_queue *queue, uint64_t time_ns)
 	return time_ns < queue->start_ns + (queue->front << BUCKET_BITS);
 }
 
-void level_queue_add(struct level_queue *queue, uint64_t time_ns, enum level_change change)
+/* A time before the front, or beyond the ring; or there is too much. */
+static void add_far(struct level_queue *queue, uint64_t time_ns, enum level_change change)
 {
 	uint64_t since_ns = time_ns > queue->start_ns ? time_ns - queue->start_ns : 0;
 	uint64_t number = since_ns >> BUCKET_BITS;
@@ -217,4 +238,15 @@ void level_queue_add(struct level_queue *queue, uint64_t time_ns, enum level_cha
 		put(queue, number, since_ns & (BUCKET_NS - 1), change);
 	else
 		put(queue, queue->front, 0, change);
+}
+
+void level_queue_add(struct level_queue *queue, uint64_t time_ns, enum level_change change)
+{
+	uint64_t since_ns = time_ns - queue->start_ns;
+	uint64_t number = since_ns >> BUCKET_BITS;
+	/* Times before the start are far ahead here. */
+	if (__builtin_expect(number - queue->front < BUCKETS && queue->waiting < WAITING_MAX, 1))
+		put(queue, number, since_ns & (BUCKET_NS - 1), change);
+	else
+		add_far(queue, time_ns, change);
 }

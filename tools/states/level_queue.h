@@ -2,7 +2,7 @@
  * How many threads run, and how many could, over time: changes of the two numbers come roughly in
  * order, and leave as segments of time with constant numbers, in order.
  *
- * A change waits in a bucket of 2^20 ns (1 ms) until nothing older can come. Memory: 4 bytes a
+ * A change waits in a bucket of 2^19 ns (0.5 ms) until nothing older can come. Memory: 4 bytes a
  * change of the last second, whatever the length of the collection.
  */
 #ifndef TOOLS_STATES_LEVEL_QUEUE_H
@@ -16,6 +16,7 @@
 enum level_change {
 	LEVEL_RUN_ENDS,
 	LEVEL_READY_ENDS,
+	LEVEL_READY_RUNS, /* a ready thread runs */
 	LEVEL_RUN_BEGINS,
 	LEVEL_READY_BEGINS,
 };
@@ -26,7 +27,8 @@ struct level_segment {
 	uint32_t running;
 	uint32_t ready;
 };
-typedef void level_callback(const struct level_segment *segment, void *user);
+/* Some segments in order; they live during the call. */
+typedef void level_callback(const struct level_segment *segments, size_t count, void *user);
 
 struct level_queue;
 

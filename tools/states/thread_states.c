@@ -179,6 +179,9 @@ static void pass_slice(const struct reading *reading, const struct profile_slice
 						 : find_unrecorded(states, slice->tid);
 	uint64_t length_ns = slice->end_ns - slice->start_ns;
 	uint64_t start_ns = slice->end_ns - smaller(length_ns, PROFILE_SLICE_NS_MAX);
+	/* A little disorder does no harm (level_queue.h). */
+	bool is_late = slice->end_ns < states->last_end_ns &&
+		       states->last_end_ns - slice->end_ns > PROFILE_SLICE_NS_MAX;
 	states->last_end_ns = larger(states->last_end_ns, slice->end_ns);
 	if (!lane || !lane->is_taken) {
 		states->cut += !lane;
@@ -189,7 +192,7 @@ static void pass_slice(const struct reading *reading, const struct profile_slice
 	lane->slices++;
 	/* Of the time before the collection, or the filter's, there is nothing to tell. */
 	bool is_cut = start_ns + ROUNDING_NS < lane->at_ns && lane->at_ns > lane->start_ns;
-	states->cut += is_cut || length_ns > PROFILE_SLICE_NS_MAX;
+	states->cut += is_cut || is_late || length_ns > PROFILE_SLICE_NS_MAX;
 	if (start_ns > lane->at_ns &&
 	    (slice->before != PROFILE_STATE_RUNNING || start_ns - lane->at_ns > ROUNDING_NS))
 		pass_gap(reading, lane, slice, start_ns);

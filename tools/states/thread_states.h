@@ -48,8 +48,8 @@ struct thread_states {
 	size_t lane_count;
 	struct collected collected; /* its end is known at the end of all */
 	uint64_t slices;            /* all that were read */
-	uint64_t cut;               /* of these, changed or left out, as others contradict them */
-	uint64_t last_end_ns;       /* of a slice so far */
+	uint64_t cut; /* of these, changed or left out, as others contradict them; or in disorder */
+	uint64_t last_end_ns; /* of a slice so far */
 	struct thread_states_source *source;
 };
 

@@ -277,6 +277,53 @@ START_TEST(drawn_times)
 }
 END_TEST
 
+/* Whatever stands in a file: lives add up, times of numbers add up to the collection. */
+START_TEST(hostile)
+{
+	srandom((unsigned)_i);
+	for (unsigned i = 0; i < SLICES_MAX; i++) {
+		drawn[i] =
+			(struct build_slice){.thread = (unsigned)random() % 8,
+					     .before = (enum profile_state)(random() % 7),
+					     .start_us = (uint64_t)random() % 2100000,
+					     .run_us = (unsigned)random() % (1u << random() % 22),
+					     .ready_us = (unsigned)random() % 4000000,
+					     .flags = (unsigned)random() % 8};
+		if (random() % 100 == 0)
+			drawn[i].start_us = (uint64_t)random() << random() % 20;
+	}
+	/* Half in the order of the ends, but for some. */
+	if (_i % 2 == 0)
+		qsort(drawn, SLICES_MAX, sizeof(*drawn), compare_ends);
+	const struct build_result result = {.states = PROFILE_STATES_WAKES,
+					    .slices = drawn,
+					    .slice_count = SLICES_MAX,
+					    .lives = lives,
+					    .life_count = THREADS,
+					    .is_abandoned = _i == 3};
+	collect(&result, 2000);
+	const struct thread_states *states = &concurrency.states;
+	uint64_t elapsed = states->collected.end_ns - states->collected.start_ns;
+	uint64_t sums[2] = {0};
+	for (size_t i = 0; i < states->lane_count; i++) {
+		uint64_t sum = 0;
+		for (unsigned state = 0; state < THREAD_STATE_COUNT; state++)
+			sum += states->lanes[i].ns[state];
+		ck_assert_uint_eq(sum, thread_states_life_ns(&states->lanes[i]));
+		ck_assert_uint_le(sum, elapsed);
+	}
+	for (size_t i = 0; i < concurrency.running.count; i++)
+		sums[0] += concurrency.running.ns[i];
+	for (size_t i = 0; i < concurrency.active.count; i++)
+		sums[1] += concurrency.active.ns[i];
+	ck_assert_uint_eq(sums[0], elapsed);
+	ck_assert_uint_eq(sums[1], elapsed);
+	/* In disorder a thread may begin to be ready before it ends to run. */
+	ck_assert_uint_le(concurrency.active.count, 2 * states->lane_count + 1);
+	end_all();
+}
+END_TEST
+
 START_TEST(target_of_a_result)
 {
 	struct build_result result = {.states = PROFILE_STATES_SWITCHES, .target_cpus = 1500};
@@ -303,6 +350,7 @@ int main(void)
 	tcase_add_test(tcase, paused);
 	tcase_add_test(tcase, long_ready);
 	tcase_add_loop_test(tcase, drawn_times, 0, 4);
+	tcase_add_loop_test(tcase, hostile, 0, 4);
 	tcase_add_test(tcase, target_of_a_result);
 	suite_add_tcase(suite, tcase);
 	return run_suite(suite);

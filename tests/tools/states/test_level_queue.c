@@ -19,14 +19,17 @@ struct seen {
 
 static struct seen seen;
 
-static void see(const struct level_segment *segment, void *user)
+static void see(const struct level_segment *segments, size_t count, void *user)
 {
 	struct seen *all = user;
-	ck_assert_uint_eq(segment->start_ns, all->at_ns);
-	ck_assert_uint_gt(segment->end_ns, segment->start_ns);
-	all->at_ns = segment->end_ns;
-	ck_assert_uint_lt(all->count, SEEN_MAX);
-	all->segments[all->count++] = *segment;
+	ck_assert_uint_gt(count, 0);
+	for (size_t i = 0; i < count; i++) {
+		ck_assert_uint_eq(segments[i].start_ns, all->at_ns);
+		ck_assert_uint_gt(segments[i].end_ns, segments[i].start_ns);
+		all->at_ns = segments[i].end_ns;
+		ck_assert_uint_lt(all->count, SEEN_MAX);
+		all->segments[all->count++] = segments[i];
+	}
 }
 
 static struct level_queue *begin(uint64_t start_ns)
@@ -153,13 +156,16 @@ struct sums {
 	uint64_t at_ns, running_ns, ready_ns;
 };
 
-static void sum(const struct level_segment *segment, void *user)
+static void sum(const struct level_segment *segments, size_t count, void *user)
 {
 	struct sums *sums = user;
-	ck_assert_uint_eq(segment->start_ns, sums->at_ns);
-	sums->at_ns = segment->end_ns;
-	sums->running_ns += (segment->end_ns - segment->start_ns) * segment->running;
-	sums->ready_ns += (segment->end_ns - segment->start_ns) * segment->ready;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t ns = segments[i].end_ns - segments[i].start_ns;
+		ck_assert_uint_eq(segments[i].start_ns, sums->at_ns);
+		sums->at_ns = segments[i].end_ns;
+		sums->running_ns += ns * segments[i].running;
+		sums->ready_ns += ns * segments[i].ready;
+	}
 }
 
 /* Buckets of all sizes: what went in comes out. */

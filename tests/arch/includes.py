@@ -156,7 +156,7 @@ ROOMS = {
         'perf_import': 'terminal import',
         'import_stacks': 'memory text terminal names functions samples collection import',
         'external': 'memory text terminal',
-        'convert': 'memory text terminal cli names symbols modules functions samples stacks export csv_export formats import import_stacks perf_import external',
+        'convert': 'memory text terminal cli names symbols modules functions samples stacks waits export csv_export formats import import_stacks perf_import external',
         'tb5': 'memory text terminal cli',
         '': 'text terminal cli stacks report formats convert',
     },

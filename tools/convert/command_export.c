@@ -1,3 +1,4 @@
+#include "profile/read/states.h"
 #include "tools/cli/arguments.h"
 #include "tools/cli/output.h"
 #include "tools/convert/command.h"
@@ -13,6 +14,7 @@
 #include "tools/stacks/sampled_result.h"
 #include "tools/terminal/diagnose.h"
 #include "tools/text/suggest.h"
+#include "tools/waits/wall.h"
 #include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
@@ -57,6 +59,8 @@ static const struct option long_options[] = {
 static const char *const weights[] = {
 	[EXPORT_WEIGHT_SAMPLES] = "samples",
 	[EXPORT_WEIGHT_CPU] = "cpu",
+	[EXPORT_WEIGHT_WALL] = "wall",
+	[EXPORT_WEIGHT_WAIT] = "wait",
 	NULL,
 };
 
@@ -157,6 +161,13 @@ static void see_samples(uint64_t samples, void *user)
 	progress_update(&exporting->progress, exporting->samples += samples);
 }
 
+/* Whether stacks are of more than samples. */
+static bool is_beyond_samples(const struct export_request *request)
+{
+	return request->options.weight == EXPORT_WEIGHT_WALL ||
+	       request->options.weight == EXPORT_WEIGHT_WAIT;
+}
+
 /* Tells what the export lacks. Returns 0, or the exit status. */
 static int check_result(const struct profile_reader *reader, const char *path,
 			const struct export_request *request)
@@ -166,6 +177,13 @@ static int check_result(const struct profile_reader *reader, const char *path,
 		diagnose("%s: incomplete, the collection did not end; exporting what was written "
 			 "until then",
 			 path);
+	if (is_beyond_samples(request) && profile_reader_states(reader) == 0 &&
+	    profile_reader_wait_sources(reader) == 0) {
+		diagnose("%s: neither waits nor states of threads were recorded; collect with "
+			 "tbcollect -c locks-and-waits",
+			 path);
+		return EXIT_FAILURE;
+	}
 	if (profile_reader_clock_count(reader) > 0)
 		return 0;
 	if (needs_times) {
@@ -193,11 +211,31 @@ static void begin_progress(struct exporting *exporting, struct profile_reader *r
 	profile_reader_watch(reader, see_samples, exporting);
 }
 
+/* Puts waits, and all other time, in the place of the samples. Returns 0, or the exit status; then
+ * the result is closed. */
+static int take_wall(struct exporting *exporting)
+{
+	struct sampled_result *result = &exporting->result;
+	const struct export_request *request = exporting->request;
+	bool is_wall = request->options.weight == EXPORT_WEIGHT_WALL;
+	struct tally tally;
+	TBRW_U32 code = wall_tally(&tally, result->reader, result->functions, &request->filter,
+				   &result->tally, is_wall ? WALL_ALL : WALL_WAITS);
+	if (code != VT_SUCCESS) {
+		sampled_result_close(result);
+		return sampled_result_explain(exporting->path, code);
+	}
+	tally_finish(&result->tally);
+	result->tally = tally;
+	return 0;
+}
+
 /* Returns 0, or the exit status. */
 static int read_result(struct exporting *exporting)
 {
 	const struct export_request *request = exporting->request;
-	unsigned by = request->format->by | (request->options.with_threads ? TALLY_BY_THREAD : 0);
+	bool by_thread = request->options.with_threads || is_beyond_samples(request);
+	unsigned by = request->format->by | (by_thread ? TALLY_BY_THREAD : 0);
 	struct profile_reader *reader;
 	int status = arguments_open_result(exporting->path, exporting->path, &reader);
 	if (status != 0)
@@ -208,8 +246,9 @@ static int read_result(struct exporting *exporting)
 		return status;
 	}
 	begin_progress(exporting, reader);
-	return sampled_result_collect(&exporting->result, reader, exporting->path, &request->filter,
-				      by, !request->without_inlined);
+	status = sampled_result_collect(&exporting->result, reader, exporting->path,
+					&request->filter, by, !request->without_inlined);
+	return status == 0 && is_beyond_samples(request) ? take_wall(exporting) : status;
 }
 
 static void remove_output(void *user)
@@ -361,7 +400,9 @@ void command_export_print_options(void)
 	     "  --filter KEY=VALUE      as of tbreport\n"
 	     "  --from TIME, --to TIME  only this part of the run: 1.5s, 200ms\n"
 	     "  --inline on|off         show inlined functions (default: on)\n"
-	     "  --weight samples|cpu    numbers in folded: samples, or us of CPU time\n"
+	     "  --weight samples|cpu|wall|wait    numbers in folded: samples, or us of CPU time, "
+	     "of\n"
+	     "                          all time of the threads, of their waits\n"
 	     "  --event NAME            name of the event in perf (default: cpu-clock)\n"
 	     "  --with-modules DIR      with perf: copy the modules to DIR/all, for VTune\n"
 	     "\nFormats:");
@@ -388,6 +429,11 @@ int command_export_run(int argc, char **argv)
 	if (status == 0 && request.modules && !request.format->wants_modules) {
 		diagnose("export: --with-modules goes with --to perf, not with %s",
 			 request.format->name);
+		status = EXIT_USAGE;
+	}
+	if (status == 0 && is_beyond_samples(&request) && !request.format->has_weights) {
+		diagnose("export: --weight %s goes with --to folded, not with %s",
+			 weights[request.options.weight], request.format->name);
 		status = EXIT_USAGE;
 	}
 	if (status == 0)

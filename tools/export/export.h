@@ -16,7 +16,9 @@ struct output_folder; /* tools/csv_export/output_folder.h */
 
 enum export_weight {
 	EXPORT_WEIGHT_SAMPLES,
-	EXPORT_WEIGHT_CPU, /* CPU time, us */
+	EXPORT_WEIGHT_CPU,  /* CPU time, us */
+	EXPORT_WEIGHT_WALL, /* elapsed time of the threads, us: CPU time, and off the CPU */
+	EXPORT_WEIGHT_WAIT, /* time in waits, us */
 };
 
 struct export_options {
@@ -31,7 +33,8 @@ struct export_format {
 	/* What it needs of the stacks: TALLY_BY_..., whatever the options are; TALLY_ONE_BY_ONE in
 	 * the order of time, without sums of stacks. */
 	unsigned by;
-	bool is_binary; /* not for terminals */
+	bool is_binary;   /* not for terminals */
+	bool has_weights; /* writes stacks of other times than CPU time too */
 	/* Its readers look for functions in the files of the result's modules, which may go with
 	 * it. */
 	bool wants_modules;

@@ -48,8 +48,8 @@ static void append_owner(struct folding *folding, const struct stack_owner *owne
 /* ns, to be rounded once per line. */
 static uint64_t count_of(const struct weighted_stacks *stacks, enum export_weight weight)
 {
-	return weight == EXPORT_WEIGHT_CPU ? stacks->entry->sum.cpu_ns
-					   : weighted_stacks_samples(stacks);
+	return weight == EXPORT_WEIGHT_SAMPLES ? weighted_stacks_samples(stacks)
+					       : stacks->entry->sum.cpu_ns;
 }
 
 static void fold_stacks(struct weighted_stacks *stacks, const struct export_options *options,
@@ -75,7 +75,7 @@ TBRW_U32 export_folded_write(struct weighted_stacks *stacks, const struct export
 	struct folding folding = {.functions = stacks->functions};
 	folding.names = xalloc_zeroed(functions_count(stacks->functions), sizeof(*folding.names));
 	fold_stacks(stacks, options, &folding);
-	folded_lines_write(&folding.lines, options->weight == EXPORT_WEIGHT_CPU ? NS_PER_US : 1,
+	folded_lines_write(&folding.lines, options->weight == EXPORT_WEIGHT_SAMPLES ? 1 : NS_PER_US,
 			   stream);
 	folded_lines_finish(&folding.lines);
 	free(folding.names);

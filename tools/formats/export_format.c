@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const struct export_format formats[] = {
-	{"folded", "folded stacks for flame graphs", TALLY_BY_PROCESS,
+	{"folded", "folded stacks for flame graphs", TALLY_BY_PROCESS, .has_weights = true,
 	 .write = export_folded_write},
 	{"perf", "perf.data for perf, and for vtune -import", TALLY_ONE_BY_ONE, .is_binary = true,
 	 .wants_modules = true, .write = export_perf_write},

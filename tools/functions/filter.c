@@ -178,12 +178,17 @@ bool filter_needs_function(const struct filter *filter)
 	return false;
 }
 
-bool filter_has_times(const struct filter *filter)
+bool filter_has_tasks(const struct filter *filter)
 {
 	for (size_t i = 0; i < filter->count; i++)
 		if (filter->conditions[i].key == FILTER_TASK)
 			return true;
-	return filter->from_ns > 0 || filter->to_ns > 0;
+	return false;
+}
+
+bool filter_has_times(const struct filter *filter)
+{
+	return filter_has_tasks(filter) || filter->from_ns > 0 || filter->to_ns > 0;
 }
 
 bool filter_takes_time(const struct filter *filter, uint64_t since_start_ns)

@@ -64,6 +64,8 @@ bool filter_needs_function(const struct filter *filter);
  * nobody knows when a thread used time in no sample. */
 bool filter_has_times(const struct filter *filter);
 bool filter_takes_time(const struct filter *filter, uint64_t since_start_ns);
+/* Whether there is a condition on tasks. */
+bool filter_has_tasks(const struct filter *filter);
 
 /* Conditions on process and thread; unknown texts are "". */
 bool filter_takes_thread(const struct filter *filter, uint32_t pid, const char *process,

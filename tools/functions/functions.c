@@ -252,6 +252,19 @@ struct functions *functions_create(const struct profile_reader *reader, bool wit
 	return functions;
 }
 
+uint32_t functions_add_label(struct functions *functions, const char *name)
+{
+	uint32_t before = functions_count(functions);
+	char *text = xalloc_text(name);
+	uint32_t index = enter_function(functions,
+					&(struct function){.name = text, .full = text, .file = ""});
+	if (index < before)
+		free(text);
+	else
+		keep_text(functions, text);
+	return index;
+}
+
 void functions_destroy(struct functions *functions)
 {
 	if (!functions)

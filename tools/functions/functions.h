@@ -43,6 +43,10 @@ struct profile_reader;
 struct functions *functions_create(const struct profile_reader *reader, bool with_inlined);
 void functions_destroy(struct functions *functions); /* accepts NULL */
 
+/* A function in the place of code, of dso [Unknown]: what a thread waited for, or its state.
+ * Returns the index; one for each name. Earlier pointers to functions are no longer valid. */
+uint32_t functions_add_label(struct functions *functions, const char *name);
+
 uint32_t functions_count(const struct functions *functions);
 const struct function *functions_at(const struct functions *functions, uint32_t index);
 uint32_t functions_dso_count(const struct functions *functions);

@@ -46,9 +46,9 @@ enum label {
 };
 
 static const char *const label_texts[LABEL_TYPES] = {
-	[LABEL_RUNNING] = "[Running]",       [LABEL_READY] = "[Ready]",
-	[LABEL_SHORT] = "[Short waits]",     [LABEL_STOPPED] = "[Stopped]",
-	[LABEL_UNKNOWN] = "[Unknown state]", [LABEL_NO_SAMPLE] = TALLY_NO_SAMPLE,
+	[LABEL_RUNNING] = "[Running]",  [LABEL_READY] = WALL_READY,
+	[LABEL_SHORT] = WALL_SHORT,     [LABEL_STOPPED] = WALL_STOPPED,
+	[LABEL_UNKNOWN] = WALL_UNKNOWN, [LABEL_NO_SAMPLE] = TALLY_NO_SAMPLE,
 };
 
 struct wall_report {
@@ -149,52 +149,16 @@ static void add_waits(struct wall_report *report)
 	}
 }
 
-/* A thread's samples share the time that it ran. */
-struct running {
-	uint64_t sampled_ns; /* all of it */
-	uint64_t given_ns;   /* of the samples so far ... */
-	uint64_t part_ns;    /* ... and of the time that they stand for */
-};
-
-static struct running *sum_samples(const struct wall_report *report)
-{
-	const struct tally *tally = &report->input->tally;
-	uint32_t count = report->wall.thread_count;
-	struct running *running = xalloc_zeroed((size_t)count + 1, sizeof(*running));
-	for (size_t i = 0; i < tally->count; i++) {
-		uint32_t thread = tally->entries[i].thread;
-		running[thread == PROFILE_NONE ? count : thread].sampled_ns +=
-			tally->entries[i].sum.cpu_ns;
-	}
-	return running;
-}
-
-/* Of a part of the run, by tasks, nobody knows how long a thread ran: CPU time counts. */
-static uint64_t take_running(const struct wall_report *report, struct running *thread,
-			     uint64_t running_ns, uint64_t cpu_ns)
-{
-	if (filter_has_times(&report->input->options->filter) || thread->sampled_ns == 0)
-		return cpu_ns;
-	thread->given_ns += cpu_ns;
-	uint64_t part_ns =
-		(uint64_t)((unsigned __int128)thread->given_ns * running_ns / thread->sampled_ns);
-	uint64_t taken_ns = part_ns - thread->part_ns;
-	thread->part_ns = part_ns;
-	return taken_ns;
-}
-
 static void add_samples(struct wall_report *report)
 {
 	const struct wall *wall = &report->wall;
 	struct weighted_stacks at = report_stacks(report->input, true);
-	struct running *running = sum_samples(report);
+	struct wall_running *running =
+		wall_running_create(wall, &report->input->tally, &report->input->options->filter);
 	while (weighted_stacks_next(&at)) {
 		uint32_t thread =
 			at.entry->thread == PROFILE_NONE ? wall->thread_count : at.entry->thread;
-		const struct draws_part part = {
-			.cpu_ns = take_running(report, &running[thread],
-					       wall->threads[thread].running_ns,
-					       at.entry->sum.cpu_ns)};
+		const struct draws_part part = {.cpu_ns = wall_running_take(running, at.entry)};
 		if (part.cpu_ns > 0)
 			add_path(report, &at.call_path, thread, LABEL_RUNNING, 0, &part);
 	}
@@ -202,11 +166,11 @@ static void add_samples(struct wall_report *report)
 		const struct call_path no_sample = {.functions = &(uint32_t){report->functions +
 									     LABEL_NO_SAMPLE},
 						    .count = 1};
-		const struct draws_part part = {.cpu_ns = wall->threads[i].running_ns};
-		if (running[i].sampled_ns == 0 && part.cpu_ns > 0)
+		const struct draws_part part = {.cpu_ns = wall_running_rest(running, i)};
+		if (part.cpu_ns > 0)
 			add_path(report, &no_sample, i, LABEL_RUNNING, 0, &part);
 	}
-	free(running);
+	wall_running_destroy(running);
 }
 
 /* A filter on functions or tasks asks for a part, and such times are in none. */
@@ -216,7 +180,7 @@ static void add_states(struct wall_report *report)
 	const struct wall *wall = &report->wall;
 	for (uint32_t i = 0; i <= wall->thread_count; i++) {
 		const struct wall_thread *thread = &wall->threads[i];
-		if (filter_needs_function(filter) || filter_has_times(filter))
+		if (filter_needs_function(filter) || filter_has_tasks(filter))
 			continue;
 		add_state(report, i, LABEL_READY, thread->ready_ns, 0);
 		add_state(report, i, LABEL_SHORT, thread->short_ns, thread->short_count);

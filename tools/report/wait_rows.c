@@ -155,9 +155,9 @@ static void add_short_waits(struct making *making)
 	const struct filter *filter = &making->input->options->filter;
 	const struct wall_thread *sum = &making->rows->wall.sum;
 	if (making->rows->group == REPORT_GROUP_THREAD || filter_needs_function(filter) ||
-	    filter_has_times(filter) || (sum->short_ns == 0 && sum->short_count == 0))
+	    filter_has_tasks(filter) || (sum->short_ns == 0 && sum->short_count == 0))
 		return;
-	const struct wait_row wanted = {.label = WAIT_ROWS_SHORT,
+	const struct wait_row wanted = {.label = WALL_SHORT,
 					.index = PROFILE_NONE,
 					.is_short = true};
 	struct wait_row *row = &making->rows->rows[enter_row(making, &wanted)];

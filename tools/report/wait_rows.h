@@ -40,6 +40,4 @@ void wait_rows_finish(struct wait_rows *rows);
 const struct wall_thread *wait_rows_account(const struct wait_rows *rows,
 					    const struct wait_row *row);
 
-#define WAIT_ROWS_SHORT "[Short waits]"
-
 #endif

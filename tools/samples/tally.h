@@ -37,6 +37,8 @@ struct tally_guesses {
 
 /* In place of a node: time in the kernel without a stack. */
 #define TALLY_KERNEL PROFILE_NONE
+/* Likewise: time off the CPU without a stack; struct tally_entry.label stands for it. */
+#define TALLY_STATE (PROFILE_NONE - 1)
 
 #define TALLY_RUNNING_UNKNOWN UINT16_MAX
 
@@ -45,7 +47,7 @@ struct tally_entry {
 	uint32_t thread;  /* likewise */
 	uint32_t pid;     /* 0 where not asked for */
 	uint32_t tid;
-	uint32_t node;  /* or TALLY_KERNEL */
+	uint32_t node;  /* or TALLY_KERNEL, TALLY_STATE */
 	uint8_t state;  /* enum profile_stack_state */
 	uint8_t reason; /* enum profile_skip_reason; 0 if not asked for */
 	/* Number of running threads; TALLY_RUNNING_UNKNOWN: not known, or not asked for. */
@@ -53,6 +55,9 @@ struct tally_entry {
 	/* Of TALLY_KERNEL: samples and draws are hits of the kernel only, 0 if none can be. */
 	struct draws_part sum;
 	struct tally_guesses guesses;
+	/* A function (functions_add_label) below the leaf: what the thread waited for; 0: none.
+	 * Only from wall_tally (tools/waits/wall.h). */
+	uint32_t label;
 };
 
 struct calibration;

@@ -115,6 +115,13 @@ void call_path_of_stack(struct call_path *call_path, const struct profile_reader
 		apply_mode(call_path, functions, mode);
 }
 
+void call_path_add_label(struct call_path *call_path, uint32_t function, bool alone)
+{
+	if (alone)
+		call_path->count = 0;
+	add_function(call_path, function, PROFILE_NONE);
+}
+
 uint32_t call_path_leaf(const struct call_path *call_path)
 {
 	assert(call_path->count > 0);

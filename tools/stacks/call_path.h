@@ -5,6 +5,7 @@
 #ifndef TOOLS_STACKS_CALL_PATH_H
 #define TOOLS_STACKS_CALL_PATH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,6 +42,9 @@ void call_path_finish(struct call_path *call_path);
 void call_path_of_stack(struct call_path *call_path, const struct profile_reader *reader,
 			const struct functions *functions, uint32_t node, uint32_t state,
 			enum call_path_mode mode);
+
+/* Puts a function without a frame below the leaf; alone: in place of the path. */
+void call_path_add_label(struct call_path *call_path, uint32_t function, bool alone);
 
 /* The function owning the time of a sample with this path. */
 uint32_t call_path_leaf(const struct call_path *call_path);

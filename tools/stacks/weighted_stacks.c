@@ -6,6 +6,26 @@
 #include <assert.h>
 #include <stdlib.h>
 
+static void make_path(struct weighted_stacks *stacks)
+{
+	const struct tally_entry *entry = stacks->entry;
+	bool is_state = entry->node == TALLY_STATE;
+	if (!is_state)
+		call_path_of_stack(&stacks->call_path, stacks->reader, stacks->functions,
+				   entry->node, entry->state, stacks->mode);
+	if (entry->label)
+		call_path_add_label(&stacks->call_path, entry->label, is_state);
+	stacks->leaf = call_path_leaf(&stacks->call_path);
+}
+
+/* Waits and states are chosen where they are added up. */
+static bool takes_entry(const struct weighted_stacks *stacks)
+{
+	return stacks->entry->label ||
+	       filter_takes_function(stacks->filter, functions_at(stacks->functions, stacks->leaf),
+				     functions_dso_of(stacks->functions, stacks->leaf));
+}
+
 bool weighted_stacks_next(struct weighted_stacks *stacks)
 {
 	bool with_call_path = stacks->with_call_path || filter_needs_function(stacks->filter);
@@ -13,12 +33,8 @@ bool weighted_stacks_next(struct weighted_stacks *stacks)
 		stacks->entry = &stacks->tally->entries[stacks->next++];
 		if (!with_call_path)
 			return true;
-		call_path_of_stack(&stacks->call_path, stacks->reader, stacks->functions,
-				   stacks->entry->node, stacks->entry->state, stacks->mode);
-		stacks->leaf = call_path_leaf(&stacks->call_path);
-		if (filter_takes_function(stacks->filter,
-					  functions_at(stacks->functions, stacks->leaf),
-					  functions_dso_of(stacks->functions, stacks->leaf)))
+		make_path(stacks);
+		if (takes_entry(stacks))
 			return true;
 	}
 	weighted_stacks_finish(stacks);

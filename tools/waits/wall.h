@@ -7,6 +7,7 @@
 #define TOOLS_WAITS_WALL_H
 
 #include "tbrw/tbrw.h"
+#include "tools/samples/tally.h"
 #include "tools/waits/waits.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,5 +40,36 @@ struct wall {
 TBRW_U32 wall_collect(struct wall *wall, struct profile_reader *reader,
 		      const struct functions *functions, const struct filter *filter);
 void wall_finish(struct wall *wall);
+
+/* The time that a thread's samples stand for when they share what it ran: in pieces, one after the
+ * other, the sum is exact. */
+struct wall_running;
+struct wall_running *wall_running_create(const struct wall *wall, const struct tally *tally,
+					 const struct filter *filter);
+void wall_running_destroy(struct wall_running *running); /* accepts NULL */
+/* Of an entry of the tally, each once. */
+uint64_t wall_running_take(struct wall_running *running, const struct tally_entry *entry);
+/* What of the thread's time has no sample to stand for it. thread: index, or the count. */
+uint64_t wall_running_rest(const struct wall_running *running, uint32_t thread);
+
+/* What weighted stacks are made of. */
+enum wall_parts {
+	WALL_WAITS, /* waits alone, with the short ones */
+	WALL_ALL,   /* all time: also running, by the samples; ready, stopped, not known */
+};
+
+/* A tally for exports: times in the place of CPU time, and counts of waits in the place of samples.
+ * Waits have what they were for below their stacks, states stand alone: [Ready]. sampled: by
+ * thread, of the same reader and filter. The labels are added to functions. tally_finish goes with
+ * success. Returns the reader's code. */
+TBRW_U32 wall_tally(struct tally *tally, struct profile_reader *reader, struct functions *functions,
+		    const struct filter *filter, const struct tally *sampled,
+		    enum wall_parts parts);
+
+/* The names of states that have no stack. */
+#define WALL_READY   "[Ready]"
+#define WALL_SHORT   "[Short waits]"
+#define WALL_STOPPED "[Stopped]"
+#define WALL_UNKNOWN "[Unknown state]"
 
 #endif

@@ -1,6 +1,7 @@
 /* The reports waits and wall, of waits with known times. */
 #include "tests/support/suite.h"
 #include "tests/tools/render_report.h"
+#include "tests/tools/waited_result.h"
 #include "tools/samples/tally.h"
 #include <check.h>
 #include <stdio.h>
@@ -8,103 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* x86-64's numbers, whatever machine this is. Of a read the result says no call. */
-enum {
-	SYS_READ = 0,
-	SYS_POLL = 7,
-	SYS_ACCEPT = 43,
-	SYS_WAIT4 = 61,
-	SYS_FUTEX = 202,
-	SYS_CLOCK_NANOSLEEP = 230,
-	SYS_EPOLL_WAIT = 232,
-};
-
-static const struct build_sample samples[] = {
-	{.stack = "app:main app:work", .count = 3, .cpu_ms = 10},
-	{.stack = "app:main app:rest", .count = 1, .cpu_ms = 10},
-	{.stack = "app:worker app:spin", .count = 2, .cpu_ms = 10, .thread = 1},
-};
-
-/* us. Thread 0 runs 400 ms, waits 500 ms for the lock, 1000 ms asleep, is ready for 50 ms, and has
- * a short wait of 50 ms. Thread 1 lives from 40 ms to 1200 ms. */
-static const struct build_slice slices[] = {
-	{.thread = 0, .before = PROFILE_STATE_RUNNING, .start_us = 0, .run_us = 100000},
-	{.thread = 1, .before = PROFILE_STATE_READY, .start_us = 210000, .run_us = 90000},
-	{.thread = 0, .before = PROFILE_STATE_BLOCKED, .start_us = 600000, .run_us = 50000},
-	{.thread = 0, .before = PROFILE_STATE_BLOCKED, .start_us = 700000, .run_us = 50000},
-	{.thread = 1, .before = PROFILE_STATE_BLOCKED, .start_us = 1100000, .run_us = 50000},
-	{.thread = 1, .before = PROFILE_STATE_STOPPED, .start_us = 1190000, .run_us = 10000},
-	{.thread = 0,
-	 .before = PROFILE_STATE_BLOCKED,
-	 .ready_us = 50000,
-	 .start_us = 1800000,
-	 .run_us = 200000},
-};
-
-static const struct build_object objects[] = {
-	{.kind = PROFILE_OBJECT_FUTEX, .address = 0x404060, .variable = "app:queue_lock"},
-	{.kind = PROFILE_OBJECT_CALL, .number = SYS_CLOCK_NANOSLEEP},
-	{.kind = PROFILE_OBJECT_FUTEX, .address = 0x7f00000012cc},
-};
-
-static const struct build_wait waits[] = {
-	{.thread = 0,
-	 .object = 1,
-	 .stack = "app:main app:take libc:pthread_mutex_lock libc:__lll_lock_wait",
-	 .start_us = 100000,
-	 .wait_us = 500000,
-	 .waker = 2,
-	 .waker_stack = "app:worker app:give libc:pthread_mutex_unlock",
-	 .syscall = SYS_FUTEX,
-	 .source = PROFILE_WAIT_BY_BPF},
-	{.thread = 1,
-	 .object = 3,
-	 .stack = "app:worker app:await libc:pthread_cond_wait",
-	 .start_us = 300000,
-	 .wait_us = 600000,
-	 .syscall = SYS_FUTEX,
-	 .blocks = 2,
-	 .source = PROFILE_WAIT_BY_BPF},
-	{.thread = 1,
-	 .object = 1,
-	 .stack = "app:worker app:take libc:pthread_mutex_lock",
-	 .start_us = 900000,
-	 .wait_us = 200000,
-	 .waker = 1,
-	 .waker_stack = "app:main app:give libc:pthread_mutex_unlock",
-	 .syscall = SYS_FUTEX,
-	 .flags = PROFILE_WAIT_TIMED_OUT,
-	 .source = PROFILE_WAIT_BY_BPF},
-	{.thread = 0,
-	 .object = 2,
-	 .stack = "app:main libc:usleep libc:clock_nanosleep",
-	 .start_us = 750000,
-	 .wait_us = 1000000,
-	 .ready_us = 50000,
-	 .syscall = SYS_CLOCK_NANOSLEEP,
-	 .source = PROFILE_WAIT_BY_BPF},
-};
-
-static const struct build_life lives[] = {{0, 0, 0}, {1, 40000, 1200000}};
-
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static const struct build_result known = {
-	.samples = samples,
-	.count = COUNT(samples),
-	.is_finalized = true,
-	.states = PROFILE_STATES_SWITCHES | PROFILE_STATES_WAKES,
-	.slices = slices,
-	.slice_count = COUNT(slices),
-	.objects = objects,
-	.object_count = COUNT(objects),
-	.waits = waits,
-	.wait_count = COUNT(waits),
-	.wait_sources = 1u << PROFILE_WAIT_BY_BPF,
-	.wait_threshold = 10,
-	.lives = lives,
-	.life_count = COUNT(lives),
-};
 
 static char *render(const struct build_result *result, const char *name,
 		    const char *const *arguments)
@@ -127,7 +32,7 @@ static const char *const csv[] = {"--format", "csv", NULL};
 
 START_TEST(test_objects)
 {
-	expect(&known, "waits", csv,
+	expect(&waited_result, "waits", csv,
 	       "Sync Object,Type,Wait Time,Wait Count,Function,Module,Average,Maximum,Spin Time,"
 	       "Ready Time,Timeouts,Waker Function,Waker Module,Created In,PID\n"
 	       "Sleep,Sleep,1.000000,1,main,app,1.000000000,1.000000000,0.000000,0.050000,0,,,,\n"
@@ -175,7 +80,7 @@ START_TEST(test_groups)
 			 "[Short waits],0.050000,1,,,0.050000000,,,,,,\n"},
 	};
 	const char *arguments[] = {"--format", "csv", "--group-by", groups[_i].group, NULL};
-	expect(&known, "waits", arguments, groups[_i].expected);
+	expect(&waited_result, "waits", arguments, groups[_i].expected);
 }
 END_TEST
 
@@ -183,7 +88,7 @@ START_TEST(test_stacks)
 {
 	static const char *const arguments[] = {"--format", "csv", "--stacks",
 						"--limit",  "2",   NULL};
-	expect(&known, "waits", arguments,
+	expect(&waited_result, "waits", arguments,
 	       "Sync Object / Function Stack,Wait Time,Wait Count,Module\n"
 	       "Sleep,1.000000,1,\n"
 	       " usleep,1.000000,1,libc.so.6\n"
@@ -208,8 +113,8 @@ START_TEST(test_account)
 		{"Blocked 2.350000 s: waits 2.300000 s, 1 short ones 0.050000 s; difference "
 		 "0.000000 s\n",
 		 "Waits of 0.01 ms and more are known: recorded by BPF\n", NULL};
-	struct build_result lossy = known;
-	render_expect(render(&known, "waits", NULL), parts);
+	struct build_result lossy = waited_result;
+	render_expect(render(&waited_result, "waits", NULL), parts);
 	lossy.wait_sources = 1u << PROFILE_WAIT_BY_OBSERVER | 1u << PROFILE_WAIT_BY_LIBRARY;
 	lossy.wait_threshold = 3000;
 	lossy.waits_lost = 12;
@@ -229,9 +134,9 @@ START_TEST(test_more_than_blocked)
 		{"Blocked 2.350000 s: waits 2.600000 s, 1 short ones 0.000000 s; difference "
 		 "0.250000 s\n",
 		 NULL};
-	struct build_wait longer[COUNT(waits)];
-	struct build_result result = known;
-	memcpy(longer, waits, sizeof(waits));
+	struct build_wait longer[WAITED_WAITS];
+	struct build_result result = waited_result;
+	memcpy(longer, waited_result.waits, sizeof(longer));
 	longer[0].wait_us += 300000;
 	result.waits = longer;
 	render_expect(render(&result, "waits", NULL), parts);
@@ -260,7 +165,7 @@ START_TEST(test_filters)
 		{"task=none", "PID\n", 0},
 	};
 	const char *arguments[] = {"--format", "csv", "--filter", filters[_i].filter, NULL};
-	char *text = render(&known, "waits", arguments);
+	char *text = render(&waited_result, "waits", arguments);
 	size_t lines = 0;
 	for (const char *at = text; (at = strchr(at, '\n')); at++)
 		lines++;
@@ -272,7 +177,7 @@ END_TEST
 
 START_TEST(test_wall)
 {
-	expect(&known, "wall", csv,
+	expect(&waited_result, "wall", csv,
 	       "Function Stack,Wall Time:Self,Module,Wall Time:Total\n"
 	       "Total,0.000000000,,3.160000000\n"
 	       " app (TID 100),0.000000000,,2.000000000\n"
@@ -340,9 +245,9 @@ START_TEST(test_wall_is_exact)
 		{.stack = "app:main app:c", .count = 1, .cpu_ms = 1},
 		{.stack = "app:main app:d", .count = 2, .cpu_ms = 1, .is_kernel_only = true},
 	};
-	struct build_wait longer[COUNT(waits)];
-	struct build_result result = known;
-	memcpy(longer, waits, sizeof(waits));
+	struct build_wait longer[WAITED_WAITS];
+	struct build_result result = waited_result;
+	memcpy(longer, waited_result.waits, sizeof(longer));
 	result.samples = many;
 	result.count = COUNT(many);
 	result.waits = longer;
@@ -366,54 +271,54 @@ static const struct {
 } names[] = {
 	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1000},
 	 "app:f libc:___pthread_mutex_lock libc:",
-	 SYS_FUTEX,
+	 WAITED_FUTEX,
 	 "Mutex 0x1000,Mutex",
 	 "f"},
 	/* The words of a lock for readers and writers, and of a barrier. */
 	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1208},
 	 "app:f libc:pthread_rwlock_rdlock",
-	 SYS_FUTEX,
+	 WAITED_FUTEX,
 	 "Read/Write Lock 0x1200,Read/Write Lock",
 	 "f"},
 	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x130c},
 	 "app:f libc:__GI___pthread_rwlock_wrlock",
-	 SYS_FUTEX,
+	 WAITED_FUTEX,
 	 "Read/Write Lock 0x1300,Read/Write Lock",
 	 "f"},
 	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1404},
 	 "app:f libc:pthread_barrier_wait",
-	 SYS_FUTEX,
+	 WAITED_FUTEX,
 	 "Barrier 0x1400,Barrier",
 	 "f"},
 	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1500},
 	 "app:f libc:__new_sem_wait_slow64.constprop.0",
-	 SYS_FUTEX,
+	 WAITED_FUTEX,
 	 "Semaphore 0x1500,Semaphore",
 	 "f"},
 	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1600},
 	 "app:main libc:__pthread_clockjoin_ex",
-	 SYS_FUTEX,
+	 WAITED_FUTEX,
 	 "Thread join 0x1600,Thread join",
 	 "main"},
 	/* Of a runtime above the C library, and inlined from a header. */
 	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1728},
 	 "app:f app:std::condition_variable::wait<g> libc:pthread_cond_wait",
-	 SYS_FUTEX,
+	 WAITED_FUTEX,
 	 "Condition Variable 0x1728,Condition Variable",
 	 "f"},
 	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1828},
 	 "jit:run app:ObjectMonitor::enter app: libc:pthread_cond_wait",
-	 SYS_FUTEX,
+	 WAITED_FUTEX,
 	 "Monitor 0x1828,Monitor",
 	 "run"},
 	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1900},
 	 "app:main.work app:runtime.mcall app:runtime.notesleep app:runtime.futex",
-	 SYS_FUTEX,
+	 WAITED_FUTEX,
 	 "Thread park 0x1900,Thread park",
 	 "main.work"},
 	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1a00},
 	 "app:own_lock",
-	 SYS_FUTEX,
+	 WAITED_FUTEX,
 	 "Futex 0x1a00,Futex",
 	 "own_lock"},
 	/* The source knows the type. */
@@ -432,47 +337,47 @@ static const struct {
 	 "f"},
 	{{.kind = PROFILE_OBJECT_FUTEX, .address = 0x1d00, .variable = "app:"},
 	 "app:f libc:pthread_mutex_lock",
-	 SYS_FUTEX,
+	 WAITED_FUTEX,
 	 "Mutex app+0x",
 	 "f"},
 	{{.kind = PROFILE_OBJECT_FILE, .number = 3, .name = "/tmp/data"},
 	 "app:f libc:read",
-	 SYS_READ,
+	 WAITED_READ,
 	 "Stream /tmp/data,Stream",
 	 "f"},
 	{{.kind = PROFILE_OBJECT_FILE, .number = 4, .name = "pipe:[77]"},
 	 "app:f libc:read",
-	 SYS_READ,
+	 WAITED_READ,
 	 "Pipe [77],Pipe",
 	 "f"},
 	{{.kind = PROFILE_OBJECT_FILE, .number = 5, .name = "socket:[78]"},
 	 "app:f libc:read",
-	 SYS_READ,
+	 WAITED_READ,
 	 "Socket [78],Socket",
 	 "f"},
 	{{.kind = PROFILE_OBJECT_FILE, .number = 6, .name = "/dev/pts/3"},
 	 "app:f libc:read",
-	 SYS_READ,
+	 WAITED_READ,
 	 "Terminal /dev/pts/3,Terminal",
 	 "f"},
 	{{.kind = PROFILE_OBJECT_FILE, .number = 7, .name = "anon_inode:[eventfd]"},
 	 "app:f libc:read",
-	 SYS_READ,
+	 WAITED_READ,
 	 "[eventfd] (fd 7),Event",
 	 "f"},
 	{{.kind = PROFILE_OBJECT_FILE, .number = 8, .name = "anon_inode:[eventpoll]"},
 	 "app:f libc:epoll_wait",
-	 SYS_EPOLL_WAIT,
+	 WAITED_EPOLL_WAIT,
 	 "epoll_wait (fd 8),Poll",
 	 "f"},
 	{{.kind = PROFILE_OBJECT_FILE, .number = 9},
 	 "app:f libc:accept",
-	 SYS_ACCEPT,
+	 WAITED_ACCEPT,
 	 "Socket (fd 9),Socket",
 	 "f"},
-	{{.kind = PROFILE_OBJECT_CALL, .number = SYS_POLL},
+	{{.kind = PROFILE_OBJECT_CALL, .number = WAITED_POLL},
 	 "app:f libc:poll",
-	 SYS_POLL,
+	 WAITED_POLL,
 	 "poll,Poll",
 	 "f"},
 	{{.kind = PROFILE_OBJECT_CALL, .number = 9999},
@@ -482,7 +387,7 @@ static const struct {
 	 "f"},
 	{{.kind = PROFILE_OBJECT_CHILD, .number = 123},
 	 "app:f libc:wait4",
-	 SYS_WAIT4,
+	 WAITED_WAIT4,
 	 "Child process,Child process",
 	 "f"},
 	{{.kind = PROFILE_OBJECT_FAULT}, "app:f", 0, "Page fault,Page fault", "f"},
@@ -497,7 +402,7 @@ START_TEST(test_names)
 					.wait_us = 1000,
 					.syscall = names[_i].syscall,
 					.source = PROFILE_WAIT_BY_OBSERVER};
-	const struct build_result result = {.samples = samples,
+	const struct build_result result = {.samples = waited_result.samples,
 					    .count = 1,
 					    .is_finalized = true,
 					    .objects = &names[_i].object,
@@ -526,19 +431,19 @@ START_TEST(test_type_of_several_waits)
 		 .stack = "app:f libc:pthread_cond_wait libc:",
 		 .start_us = 1000,
 		 .wait_us = 1000,
-		 .syscall = SYS_FUTEX},
+		 .syscall = WAITED_FUTEX},
 		{.object = 1,
 		 .stack = "app:f libc:pthread_cond_wait libc:",
 		 .start_us = 3000,
 		 .wait_us = 1000,
-		 .syscall = SYS_FUTEX},
+		 .syscall = WAITED_FUTEX},
 		{.object = 1,
 		 .stack = "app:g libc:pthread_mutex_lock libc:",
 		 .start_us = 5000,
 		 .wait_us = 1000,
-		 .syscall = SYS_FUTEX},
+		 .syscall = WAITED_FUTEX},
 	};
-	const struct build_result result = {.samples = samples,
+	const struct build_result result = {.samples = waited_result.samples,
 					    .count = 1,
 					    .is_finalized = true,
 					    .objects = &lock,

@@ -75,6 +75,7 @@ const struct build_result waited_result = {
 	.count = COUNT(samples),
 	.is_finalized = true,
 	.states = PROFILE_STATES_SWITCHES | PROFILE_STATES_WAKES,
+	.target_cpus = 1000,
 	.slices = slices,
 	.slice_count = COUNT(slices),
 	.objects = objects,

@@ -16,6 +16,7 @@ enum value {
 	VALUE_WAIT,
 	VALUE_SHARE,
 	VALUE_COUNT,
+	VALUE_POOR,
 	VALUE_FUNCTION,
 	VALUE_MODULE,
 	VALUE_READY,
@@ -53,6 +54,11 @@ static const struct wait_column {
 	{VALUE_WAIT, BY_ANY, {"Wait Time", "wait_time_s", TABLE_SECONDS, TABLE_ALL}},
 	{VALUE_SHARE, BY_ANY, {"Wait %", "wait_share", TABLE_SHARE, TABLE_SHOWN | TABLE_KEYED}},
 	{VALUE_COUNT, BY_ANY, {"Wait Count", "wait_count", TABLE_COUNT, TABLE_ALL}},
+	{VALUE_POOR, BY_ANY, {"Poor Utilization", "", TABLE_SECONDS, TABLE_SHOWN | TABLE_OPTIONAL}},
+	{VALUE_POOR,
+	 BY_ANY,
+	 {"Wait Time with poor CPU Utilization", "wait_time_poor_s", TABLE_SECONDS,
+	  TABLE_DATA | TABLE_LATER}},
 	{VALUE_SHORT_TIME,
 	 BY(REPORT_GROUP_THREAD),
 	 {"Short Wait Time", "short_wait_time_s", TABLE_SECONDS, TABLE_ALL}},
@@ -138,6 +144,10 @@ static void fill_detail(struct waits_report *report, const struct wait_row *row,
 		break;
 	case VALUE_SPIN:
 		cell->number = row->sum.spin_ns;
+		break;
+	case VALUE_POOR:
+		cell->number = row->sum.poor_ns;
+		cell->is_unknown = profile_reader_states(report->input->reader) == 0;
 		break;
 	case VALUE_MOST:
 		cell->number = row->sum.most_ns;

@@ -243,7 +243,7 @@ TBRW_U32 report_wall_print(const struct report_input *input, FILE *stream, unsig
 {
 	struct wall_report report = {.input = input};
 	TBRW_U32 code = wall_collect(&report.wall, input->reader, input->functions,
-				     &input->options->filter);
+				     &input->options->filter, 0);
 	if (code != VT_SUCCESS)
 		return code;
 	call_tree_init(&report.tree);

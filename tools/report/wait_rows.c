@@ -218,8 +218,8 @@ TBRW_U32 wait_rows_make(struct wait_rows *rows, const struct report_input *input
 	const struct report_options *options = input->options;
 	*rows = (struct wait_rows){.group = options->is_grouped ? options->group
 								: REPORT_GROUP_OBJECT};
-	TBRW_U32 code =
-		wall_collect(&rows->wall, input->reader, input->functions, &options->filter);
+	TBRW_U32 code = wall_collect(&rows->wall, input->reader, input->functions, &options->filter,
+				     report_target(input));
 	if (code != VT_SUCCESS)
 		return code;
 	add_entries(&making);

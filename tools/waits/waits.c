@@ -7,6 +7,7 @@
 #include "tools/memory/index_map.h"
 #include "tools/memory/xalloc.h"
 #include "tools/samples/tally.h"
+#include "tools/waits/poor_time.h"
 #include "tools/waits/wait_items.h"
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ struct collecting {
 	struct waits *waits;
 	struct profile_reader *reader;
 	const struct filter *filter;
+	struct poor_time poor;
 	struct index_map map;     /* of the entries */
 	struct task_filter tasks; /* the filter's conditions on tasks */
 	bool *takes_thread;       /* by index, and of PROFILE_NONE behind the last */
@@ -31,6 +33,7 @@ void waits_sum_add(struct waits_sum *sum, const struct waits_sum *more)
 	sum->wait_ns += more->wait_ns;
 	sum->ready_ns += more->ready_ns;
 	sum->spin_ns += more->spin_ns;
+	sum->poor_ns += more->poor_ns;
 	if (more->most_ns > sum->most_ns)
 		sum->most_ns = more->most_ns;
 	sum->timeouts += more->timeouts;
@@ -71,9 +74,19 @@ static uint64_t until(uint64_t start_ns, uint64_t length_ns)
 	return length_ns > UINT64_MAX - start_ns ? UINT64_MAX : start_ns + length_ns;
 }
 
+struct stretch {
+	uint64_t start_ns;
+	uint64_t end_ns;
+};
+
+static uint64_t length_of(const struct stretch *stretch)
+{
+	return stretch->end_ns - stretch->start_ns;
+}
+
 /* What of the time from start_ns on lies in the filter's part of the run. */
-static uint64_t cut_to_part(const struct collecting *collecting, uint64_t start_ns,
-			    uint64_t length_ns)
+static struct stretch cut_to_part(const struct collecting *collecting, uint64_t start_ns,
+				  uint64_t length_ns)
 {
 	const struct filter *filter = collecting->filter;
 	uint64_t from_ns = until(collecting->start_ns, filter->from_ns);
@@ -83,32 +96,26 @@ static uint64_t cut_to_part(const struct collecting *collecting, uint64_t start_
 		start_ns = from_ns;
 	if (end_ns > to_ns)
 		end_ns = to_ns;
-	return end_ns > start_ns ? end_ns - start_ns : 0;
-}
-
-static bool has_part(const struct filter *filter)
-{
-	return filter->from_ns > 0 || filter->to_ns > 0;
+	return (struct stretch){start_ns, end_ns > start_ns ? end_ns : start_ns};
 }
 
 static struct waits_sum measure(const struct collecting *collecting,
 				const struct profile_wait_info *info)
 {
 	const struct profile_wait *wait = &info->wait;
+	uint64_t woken_ns = until(info->start_ns, wait->wait_ns);
+	struct stretch waiting = cut_to_part(collecting, info->start_ns, wait->wait_ns);
+	struct stretch ready = cut_to_part(collecting, woken_ns, wait->ready_ns);
 	struct waits_sum sum = {
-		.count = 1,
-		.wait_ns = wait->wait_ns,
-		.ready_ns = wait->ready_ns,
+		.wait_ns = length_of(&waiting),
+		.ready_ns = length_of(&ready),
 		.spin_ns = wait->spin_ns,
+		.poor_ns = poor_time_between(&collecting->poor, waiting.start_ns, waiting.end_ns),
 		.timeouts = (wait->flags & PROFILE_WAIT_TIMED_OUT) != 0,
 		.unended = (wait->flags & PROFILE_WAIT_UNENDED) != 0,
 	};
-	if (has_part(collecting->filter)) {
-		sum.wait_ns = cut_to_part(collecting, info->start_ns, wait->wait_ns);
-		sum.ready_ns = cut_to_part(collecting, until(info->start_ns, wait->wait_ns),
-					   wait->ready_ns);
-		sum.count = sum.wait_ns > 0 || (wait->wait_ns == 0 && sum.ready_ns > 0);
-	}
+	bool is_whole = sum.wait_ns == wait->wait_ns && sum.ready_ns == wait->ready_ns;
+	sum.count = is_whole || sum.wait_ns > 0 || sum.ready_ns > 0;
 	sum.most_ns = sum.wait_ns;
 	return sum;
 }
@@ -122,7 +129,7 @@ static bool collect_wait(const struct profile_wait_info *info, void *user)
 	if (!collecting->takes_thread[thread] || !takes_task(collecting, info))
 		return true;
 	struct waits_sum sum = measure(collecting, info);
-	if (sum.count == 0 && sum.ready_ns == 0)
+	if (sum.count == 0)
 		return true;
 	struct waits_entry key = make_key(info);
 	uint32_t index =
@@ -163,7 +170,8 @@ static void drop_functions(struct waits *waits, const struct functions *function
 }
 
 TBRW_U32 waits_collect(struct waits *waits, struct profile_reader *reader,
-		       const struct functions *functions, const struct filter *filter)
+		       const struct functions *functions, const struct filter *filter,
+		       uint32_t target)
 {
 	struct collecting collecting = {
 		.waits = waits,
@@ -177,6 +185,8 @@ TBRW_U32 waits_collect(struct waits *waits, struct profile_reader *reader,
 	if (profile_reader_clock_count(reader) > 0)
 		collecting.start_ns = profile_reader_clock(reader, 0)->raw_ns;
 	TBRW_U32 code = task_filter_load(&collecting.tasks, reader, filter);
+	if (code == VT_SUCCESS && target > 0 && profile_reader_states(reader) != 0)
+		code = poor_time_collect(&collecting.poor, reader, target);
 	if (code == VT_SUCCESS)
 		code = profile_reader_each_wait(reader, collect_wait, &collecting);
 	if (code == VT_SUCCESS) {
@@ -184,6 +194,7 @@ TBRW_U32 waits_collect(struct waits *waits, struct profile_reader *reader,
 		drop_functions(waits, functions, filter);
 	}
 	task_filter_finish(&collecting.tasks);
+	poor_time_finish(&collecting.poor);
 	index_map_finish(&collecting.map);
 	free(collecting.takes_thread);
 	if (code != VT_SUCCESS)

@@ -20,6 +20,7 @@ struct waits_sum {
 	uint64_t wait_ns;  /* blocked */
 	uint64_t ready_ns; /* woken, and not yet on a CPU, as far as known */
 	uint64_t spin_ns;  /* on the CPU in the call, before it blocked, as far as known */
+	uint64_t poor_ns;  /* of wait_ns, while few CPUs were utilized (poor_time.h) */
 	uint64_t most_ns;  /* the longest */
 	uint64_t timeouts;
 	uint64_t unended; /* lasted beyond the collection or the thread's end */
@@ -71,9 +72,11 @@ struct waits { /* all zero: none */
 };
 
 /* The waits that meet the filter: by thread and process; by the function that waits; a task, if
- * they began inside; of a part of the run, what lies in it. Returns the reader's code. */
+ * they began inside; of a part of the run, what lies in it. target: of poor_ns, in thousandths of a
+ * CPU; 0: poor_ns is not asked for, and 0. Returns the reader's code. */
 TBRW_U32 waits_collect(struct waits *waits, struct profile_reader *reader,
-		       const struct functions *functions, const struct filter *filter);
+		       const struct functions *functions, const struct filter *filter,
+		       uint32_t target);
 void waits_finish(struct waits *waits);
 
 #endif

@@ -106,11 +106,12 @@ static void account_lanes(struct wall *wall, const struct thread_states *states,
 }
 
 TBRW_U32 wall_collect(struct wall *wall, struct profile_reader *reader,
-		      const struct functions *functions, const struct filter *filter)
+		      const struct functions *functions, const struct filter *filter,
+		      uint32_t target)
 {
 	struct thread_states states;
 	*wall = (struct wall){.thread_count = profile_reader_thread_count(reader)};
-	TBRW_U32 code = waits_collect(&wall->waits, reader, functions, filter);
+	TBRW_U32 code = waits_collect(&wall->waits, reader, functions, filter, target);
 	if (code != VT_SUCCESS)
 		return code;
 	thread_states_init(&states, reader, filter);

@@ -35,10 +35,11 @@ struct wall {
 	struct wall_thread sum;      /* of the filter's threads */
 };
 
-/* The filter as for waits_collect; its conditions on functions and tasks leave the threads'
- * accounts as they are. Returns the reader's code. */
+/* The filter and target as for waits_collect; the filter's conditions on functions and tasks leave
+ * the threads' accounts as they are. Returns the reader's code. */
 TBRW_U32 wall_collect(struct wall *wall, struct profile_reader *reader,
-		      const struct functions *functions, const struct filter *filter);
+		      const struct functions *functions, const struct filter *filter,
+		      uint32_t target);
 void wall_finish(struct wall *wall);
 
 /* The time that a thread's samples stand for when they share what it ran: in pieces, one after the

@@ -94,7 +94,7 @@ TBRW_U32 wall_tally(struct tally *tally, struct profile_reader *reader, struct f
 {
 	struct making making = {.tally = tally, .reader = reader, .functions = functions};
 	size_t threads = (size_t)profile_reader_thread_count(reader) + 1;
-	TBRW_U32 code = wall_collect(&making.wall, reader, functions, filter);
+	TBRW_U32 code = wall_collect(&making.wall, reader, functions, filter, 0);
 	*tally = (struct tally){0};
 	if (code != VT_SUCCESS)
 		return code;

@@ -3,6 +3,7 @@
 #include "tests/tools/render_report.h"
 #include "tests/tools/waited_result.h"
 #include "tools/samples/tally.h"
+#include "tools/waits/poor_time.h"
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,14 +34,17 @@ static const char *const csv[] = {"--format", "csv", NULL};
 START_TEST(test_objects)
 {
 	expect(&waited_result, "waits", csv,
-	       "Sync Object,Type,Wait Time,Wait Count,Function,Module,Average,Maximum,Spin Time,"
+	       "Sync Object,Type,Wait Time,Wait Count,Function,Module,Wait Time with poor CPU "
+	       "Utilization,Average,Maximum,Spin Time,"
 	       "Ready Time,Timeouts,Waker Function,Waker Module,Created In,PID\n"
-	       "Sleep,Sleep,1.000000,1,main,app,1.000000000,1.000000000,0.000000,0.050000,0,,,,\n"
-	       "Mutex queue_lock+0x4,Mutex,0.700000,2,take,app,0.350000000,0.500000000,0.000000,"
+	       "Sleep,Sleep,1.000000,1,main,app,0.940000,1.000000000,1.000000000,0.000000,0.050000,"
+	       "0,,,,\n"
+	       "Mutex "
+	       "queue_lock+0x4,Mutex,0.700000,2,take,app,0.610000,0.350000000,0.500000000,0.000000,"
 	       "0.000000,1,give,app,,100\n"
 	       "Condition Variable 0x7f00000012c8,Condition Variable,0.600000,1,await,app,"
-	       "0.600000000,0.600000000,0.000000,0.000000,0,,,,100\n"
-	       "[Short waits],,0.050000,1,,,0.050000000,,,,,,,,\n");
+	       "0.500000,0.600000000,0.600000000,0.000000,0.000000,0,,,,100\n"
+	       "[Short waits],,0.050000,1,,,,0.050000000,,,,,,,,\n");
 }
 END_TEST
 
@@ -50,34 +54,44 @@ START_TEST(test_groups)
 		const char *group;
 		const char *expected;
 	} groups[] = {
-		{"function", "Function,Wait Time,Wait Count,Module,Average,Maximum,Spin Time,Ready "
-			     "Time,Timeouts,Waker Function,Waker Module\n"
-			     "main,1.000000,1,app,1.000000000,1.000000000,0.000000,0.050000,0,,\n"
-			     "take,0.700000,2,app,0.350000000,0.500000000,0.000000,0.000000,1,give,"
-			     "app\n"
-			     "await,0.600000,1,app,0.600000000,0.600000000,0.000000,0.000000,0,,\n"
-			     "[Short waits],0.050000,1,,0.050000000,,,,,,\n"},
-		{"thread", "Thread,TID,Process,Wait Time,Wait Count,Short Wait Time,Short Wait "
-			   "Count,Function,Module,Average,Maximum,Spin Time,Ready "
-			   "Time,Timeouts,Waker Function,Waker Module,PID\n"
-			   "app,100,app,1.500000,2,0.050000,1,main,app,0.750000000,1.000000000,"
-			   "0.000000,0.050000,0,give,app,100\n"
-			   "worker,101,app,0.800000,2,0.000000,0,await,app,0.400000000,0.600000000,"
-			   "0.000000,0.000000,1,give,app,100\n"},
-		{"waker", "Waker Function,Wait Time,Wait Count,Function,Average,Maximum,Spin "
-			  "Time,Ready Time,Timeouts,Waker Module\n"
-			  "[No known waker],1.600000,2,main,0.800000000,1.000000000,0.000000,"
-			  "0.050000,0,\n"
-			  "give,0.700000,2,take,0.350000000,0.500000000,0.000000,0.000000,1,app\n"
-			  "[Short waits],0.050000,1,,0.050000000,,,,,\n"},
-		{"type", "Type,Wait Time,Wait Count,Function,Module,Average,Maximum,Spin "
-			 "Time,Ready Time,Timeouts,Waker Function,Waker Module\n"
-			 "Sleep,1.000000,1,main,app,1.000000000,1.000000000,0.000000,0.050000,0,,\n"
-			 "Mutex,0.700000,2,take,app,0.350000000,0.500000000,0.000000,0.000000,1,"
-			 "give,app\n"
-			 "Condition Variable,0.600000,1,await,app,0.600000000,0.600000000,0.000000,"
-			 "0.000000,0,,\n"
-			 "[Short waits],0.050000,1,,,0.050000000,,,,,,\n"},
+		{"function",
+		 "Function,Wait Time,Wait Count,Module,Wait Time with poor CPU "
+		 "Utilization,Average,Maximum,Spin Time,Ready "
+		 "Time,Timeouts,Waker Function,Waker Module\n"
+		 "main,1.000000,1,app,0.940000,1.000000000,1.000000000,0.000000,0.050000,0,,\n"
+		 "take,0.700000,2,app,0.610000,0.350000000,0.500000000,0.000000,0.000000,1,give,"
+		 "app\n"
+		 "await,0.600000,1,app,0.500000,0.600000000,0.600000000,0.000000,0.000000,0,,\n"
+		 "[Short waits],0.050000,1,,,0.050000000,,,,,,\n"},
+		{"thread",
+		 "Thread,TID,Process,Wait Time,Wait Count,Short Wait Time,Short Wait "
+		 "Count,Function,Module,Wait Time with poor CPU Utilization,Average,Maximum,Spin "
+		 "Time,Ready "
+		 "Time,Timeouts,Waker Function,Waker Module,PID\n"
+		 "app,100,app,1.500000,2,0.050000,1,main,app,1.350000,0.750000000,1.000000000,"
+		 "0.000000,0.050000,0,give,app,100\n"
+		 "worker,101,app,0.800000,2,0.000000,0,await,app,0.700000,0.400000000,0.600000000,"
+		 "0.000000,0.000000,1,give,app,100\n"},
+		{"waker",
+		 "Waker Function,Wait Time,Wait Count,Function,Wait Time with poor CPU "
+		 "Utilization,Average,Maximum,Spin "
+		 "Time,Ready Time,Timeouts,Waker Module\n"
+		 "[No known waker],1.600000,2,main,1.440000,0.800000000,1.000000000,0.000000,"
+		 "0.050000,0,\n"
+		 "give,0.700000,2,take,0.610000,0.350000000,0.500000000,0.000000,0.000000,1,app\n"
+		 "[Short waits],0.050000,1,,,0.050000000,,,,,\n"},
+		{"type",
+		 "Type,Wait Time,Wait Count,Function,Module,Wait Time with poor CPU "
+		 "Utilization,Average,Maximum,Spin "
+		 "Time,Ready Time,Timeouts,Waker Function,Waker Module\n"
+		 "Sleep,1.000000,1,main,app,0.940000,1.000000000,1.000000000,0.000000,0.050000,0,,"
+		 "\n"
+		 "Mutex,0.700000,2,take,app,0.610000,0.350000000,0.500000000,0.000000,0.000000,1,"
+		 "give,app\n"
+		 "Condition "
+		 "Variable,0.600000,1,await,app,0.500000,0.600000000,0.600000000,0.000000,"
+		 "0.000000,0,,\n"
+		 "[Short waits],0.050000,1,,,,0.050000000,,,,,,\n"},
 	};
 	const char *arguments[] = {"--format", "csv", "--group-by", groups[_i].group, NULL};
 	expect(&waited_result, "waits", arguments, groups[_i].expected);
@@ -368,7 +382,7 @@ static const struct {
 	{{.kind = PROFILE_OBJECT_FILE, .number = 8, .name = "anon_inode:[eventpoll]"},
 	 "app:f libc:epoll_wait",
 	 WAITED_EPOLL_WAIT,
-	 "epoll_wait (fd 8),Poll",
+	 "epoll_wait (fd 8),poll",
 	 "f"},
 	{{.kind = PROFILE_OBJECT_FILE, .number = 9},
 	 "app:f libc:accept",
@@ -378,7 +392,7 @@ static const struct {
 	{{.kind = PROFILE_OBJECT_CALL, .number = WAITED_POLL},
 	 "app:f libc:poll",
 	 WAITED_POLL,
-	 "poll,Poll",
+	 "poll,poll",
 	 "f"},
 	{{.kind = PROFILE_OBJECT_CALL, .number = 9999},
 	 "app:f",
@@ -456,6 +470,34 @@ START_TEST(test_type_of_several_waits)
 }
 END_TEST
 
+/* Times in which few CPUs were utilized: between their begins and ends, also when there are too
+ * many of them to keep. */
+START_TEST(test_poor_time)
+{
+	struct poor_time poor = {0};
+	poor_time_add(&poor, 100, 200);
+	poor_time_add(&poor, 200, 300); /* goes on */
+	poor_time_add(&poor, 400, 400);
+	poor_time_add(&poor, 500, 600);
+	ck_assert_uint_eq(poor.count, 4);
+	ck_assert_uint_eq(poor_time_between(&poor, 0, 1000), 300);
+	ck_assert_uint_eq(poor_time_between(&poor, 150, 250), 100);
+	ck_assert_uint_eq(poor_time_between(&poor, 250, 550), 100);
+	ck_assert_uint_eq(poor_time_between(&poor, 300, 500), 0);
+	ck_assert_uint_eq(poor_time_between(&poor, 600, 2000), 0);
+	ck_assert_uint_eq(poor_time_between(&poor, 550, 550), 0);
+	for (uint64_t i = 1; i <= 2 * POOR_TIME_POINTS; i++)
+		poor_time_add(&poor, i * 1000, i * 1000 + 250);
+	ck_assert_uint_le(poor.count, POOR_TIME_POINTS);
+	ck_assert_uint_eq(poor_time_between(&poor, 0, UINT64_MAX),
+			  300 + UINT64_C(500) * POOR_TIME_POINTS);
+	uint64_t half_ns = poor_time_between(&poor, 0, UINT64_C(1000) * POOR_TIME_POINTS);
+	ck_assert_uint_ge(half_ns, UINT64_C(250) * POOR_TIME_POINTS - 10000);
+	ck_assert_uint_le(half_ns, UINT64_C(250) * POOR_TIME_POINTS + 10000);
+	poor_time_finish(&poor);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("waits");
@@ -472,6 +514,7 @@ int main(void)
 	tcase_add_loop_test(cases, test_wall_is_exact, 0, 4);
 	tcase_add_loop_test(cases, test_names, 0, (int)COUNT(names));
 	tcase_add_test(cases, test_type_of_several_waits);
+	tcase_add_test(cases, test_poor_time);
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);
 }

@@ -88,11 +88,12 @@ enum channel_type {
 
 #define CHANNEL_TIMED_OUT   1u
 #define CHANNEL_INTERRUPTED 2u
-#define CHANNEL_FAILED      4u  /* the call ended with another error */
-#define CHANNEL_STACK       8u  /* registers and stack follow */
-#define CHANNEL_STACK_WHOLE 16u /* the copy reaches the end of the thread's stack */
-#define CHANNEL_CROWDED     32u /* no stack, since the ring was half full */
-#define CHANNEL_FOREIGN     64u /* no stack, since it is not the thread's own */
+#define CHANNEL_FAILED      4u   /* the call ended with another error */
+#define CHANNEL_STACK       8u   /* registers and stack follow */
+#define CHANNEL_STACK_WHOLE 16u  /* the copy reaches the end of the thread's stack */
+#define CHANNEL_CROWDED     32u  /* no stack, since the ring was half full */
+#define CHANNEL_FOREIGN     64u  /* no stack, since it is not the thread's own */
+#define CHANNEL_ALL         128u /* of a wake: for all who wait, not one of them */
 
 /* 8-byte aligned in the ring, in order of end_ns, which is when it was written. */
 struct channel_record {

@@ -86,6 +86,7 @@ AGENT_EXPORT int pthread_cond_broadcast(pthread_cond_t *condition)
 	if (!agent_is_awaited(condition))
 		return real->cond_broadcast(condition);
 	struct agent_call call = AGENT_CALL(CHANNEL_CONDITION, condition);
+	call.flags = CHANNEL_ALL;
 	if (!agent_wake_begin(&call))
 		return real->cond_broadcast(condition);
 	int result = real->cond_broadcast(condition);

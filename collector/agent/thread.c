@@ -14,6 +14,7 @@ AGENT_EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
 	/* glibc's answer for the last one to come: it did not wait, and woke the others. */
 	if (result == PTHREAD_BARRIER_SERIAL_THREAD) {
 		agent_wait_cancel(&call);
+		call.flags = CHANNEL_ALL;
 		agent_wake_end(&call, &registers);
 	} else {
 		agent_wait_end(&call, result == 0 ? 0 : CHANNEL_FAILED, 0, &registers);
@@ -107,6 +108,7 @@ AGENT_EXPORT int pthread_once(pthread_once_t *control, void (*initialize)(void))
 		call.begin_ns = is_active ? agent_now() : 0;
 		int result = real->once(control, initialize);
 		agent_registers_take(&registers);
+		call.flags = CHANNEL_ALL;
 		if (is_active && agent_is_awaited(control))
 			agent_wake_end(&call, &registers);
 		return result;

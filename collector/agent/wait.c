@@ -70,7 +70,7 @@ bool agent_wake_begin(struct agent_call *call)
 void agent_wake_end(const struct agent_call *call, const struct channel_registers *registers)
 {
 	int error = errno;
-	record(call, CHANNEL_WAKE, agent_now(), 0, 0, registers);
+	record(call, CHANNEL_WAKE, agent_now(), call->flags, 0, registers);
 	errno = error;
 }
 

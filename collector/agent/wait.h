@@ -14,6 +14,7 @@ struct agent_call {
 	void *site; /* where it returns to */
 	uint64_t begin_ns;
 	enum channel_type type;
+	unsigned flags; /* of a wake: CHANNEL_ALL */
 };
 
 /* Begins a wait, before the call that blocks. false: nothing is recorded. */

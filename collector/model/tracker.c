@@ -321,6 +321,9 @@ void tracker_apply(struct tracker *tracker, const struct record *record)
 	case RECORD_SWITCH:
 	case RECORD_WAIT:
 	case RECORD_WAKE:
+	case RECORD_SYNC_WAIT:
+	case RECORD_SYNC_WAKE:
+	case RECORD_SYNC_NEW:
 	case RECORD_OTHER:
 		break;
 	}

@@ -37,10 +37,13 @@ enum record_kind {
 	RECORD_LOST,
 	RECORD_THROTTLE,
 	RECORD_UNTHROTTLE,
-	RECORD_SWITCH, /* a thread got or left its CPU */
-	RECORD_LOOK,   /* by the observer (waits/observer.h): a thread's call while it blocks */
-	RECORD_WAIT,   /* by BPF: the end of a call in which a thread blocked */
-	RECORD_WAKE    /* by BPF: the stack of a thread that ends another one's wait */
+	RECORD_SWITCH,    /* a thread got or left its CPU */
+	RECORD_LOOK,      /* by the observer (waits/observer.h): a thread's call while it blocks */
+	RECORD_WAIT,      /* by BPF: the end of a call in which a thread blocked */
+	RECORD_WAKE,      /* by BPF: the stack of a thread that ends another one's wait */
+	RECORD_SYNC_WAIT, /* by the library in the target: a wait that ended */
+	RECORD_SYNC_WAKE, /* ... a call that may have ended waits */
+	RECORD_SYNC_NEW   /* ... an object made */
 };
 
 enum record_registers {
@@ -132,6 +135,24 @@ struct record_wait {
 				arguments[0] is the address of the code */
 };
 
+/* What the preloaded library saw (agent/channel.h). The record's time is when the library wrote it.
+ */
+struct record_sync {
+	struct record_sample sample; /* of this abi, regs and stack: of the call's thread, in the
+					library's function; abi NONE: too short, or no room */
+	uint64_t object;             /* address; of a join the pthread_t */
+	uint64_t begin_ns;
+	uint64_t end_ns;
+	uint64_t site;   /* where the call returns to */
+	uint32_t joined; /* of a join that ended: the thread's id */
+	uint8_t type;    /* enum profile_sync_type */
+	bool is_timed_out;
+	bool is_interrupted;
+	bool is_crowded; /* no stack, since its ring was half full */
+	bool is_foreign; /* no stack, since it is not the thread's own */
+	bool wakes_all;  /* all who wait, not one of them */
+};
+
 struct record_mmap {
 	uint64_t start;
 	uint64_t length;
@@ -166,6 +187,7 @@ struct record {
 						with kernel frames, the callchain */
 		struct record_look look;     /* LOOK; `sample` is its sample too */
 		struct record_wait wait;     /* WAIT and WAKE; `sample` is its sample too */
+		struct record_sync sync;     /* SYNC_...; likewise */
 		struct record_mmap mmap;
 		struct {
 			const char *name; /* NUL-terminated inside the record */

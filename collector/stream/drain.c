@@ -23,6 +23,7 @@
 enum {
 	LOOK_MS = 50,      /* between looks for mapped files */
 	LOOK_OFTEN_MS = 3, /* while files are being mapped, and until their records are visible */
+	TAKE_MS = 10,      /* between looks, where a source's writer has little room */
 	KNOWN_FILES = 1024
 };
 
@@ -336,6 +337,22 @@ struct rounds {
 	bool is_due;   /* a new file's record is visible at the next look */
 };
 
+/* Makes room for the writers of further sources. Whether there are such ones. */
+static bool take_over(struct drain *drain)
+{
+	bool has_takers = false;
+	pthread_mutex_lock(&drain->lock);
+	for (size_t i = drain->sampler->cpus.count; i < drain->source_count; i++) {
+		const struct source *source = &drain->sources[i];
+		if (source->kind->take) {
+			source->kind->take(source);
+			has_takers = true;
+		}
+	}
+	pthread_mutex_unlock(&drain->lock);
+	return has_takers;
+}
+
 static void look(struct drain *drain, struct rounds *rounds)
 {
 	rounds->quiet_ms += rounds->wait_ms;
@@ -343,6 +360,8 @@ static void look(struct drain *drain, struct rounds *rounds)
 	if (rounds->is_due)
 		rounds->quiet_ms = 0;
 	rounds->wait_ms = rounds->quiet_ms < DRAIN_POLL_MS ? LOOK_OFTEN_MS : LOOK_MS;
+	if (take_over(drain) && rounds->wait_ms > TAKE_MS)
+		rounds->wait_ms = TAKE_MS;
 }
 
 static void *run(void *user)

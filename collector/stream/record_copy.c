@@ -20,6 +20,10 @@ static struct pieces find_pieces(const struct record *record)
 		return (struct pieces){{sample->callchain, sample->stack.bytes},
 				       {(size_t)sample->callchain_length * sizeof(uint64_t),
 					sample->stack.size}};
+	case RECORD_SYNC_WAIT:
+	case RECORD_SYNC_WAKE:
+	case RECORD_SYNC_NEW:
+		return (struct pieces){{sample->stack.bytes}, {sample->stack.size}};
 	case RECORD_LOOK:
 		return (struct pieces){{record->look.file, sample->stack.bytes},
 				       {record->look.file ? strlen(record->look.file) + 1 : 0,
@@ -43,6 +47,11 @@ static void relocate(struct record *record, uint8_t *const at[2])
 	case RECORD_WAKE:
 		record->sample.callchain = at[0];
 		record->sample.stack.bytes = at[1];
+		break;
+	case RECORD_SYNC_WAIT:
+	case RECORD_SYNC_WAKE:
+	case RECORD_SYNC_NEW:
+		record->sample.stack.bytes = at[0];
 		break;
 	case RECORD_LOOK:
 		record->look.file = record->look.file ? (const char *)at[0] : NULL;

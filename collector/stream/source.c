@@ -23,5 +23,5 @@ static bool decode_record(const struct source *source, const void *bytes, size_t
 	return record_decode(source->format, bytes, size, record);
 }
 
-const struct source_kind source_ring = {refresh_ring, peek_ring, consume_ring, record_time,
-					decode_record};
+const struct source_kind source_ring = {refresh_ring, peek_ring,     consume_ring,
+					record_time,  decode_record, NULL};

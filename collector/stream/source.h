@@ -1,7 +1,7 @@
 /*
  * Sources of records: each source is one stream in order of time, as far as its writer could keep
  * the order. The rings of perf events are sources. Another supplier of records (memory shared by a
- * library in the program, a file) becomes a source by these five calls.
+ * library in the program, a file) becomes a source by these calls.
  */
 #ifndef COLLECTOR_STREAM_SOURCE_H
 #define COLLECTOR_STREAM_SOURCE_H
@@ -31,6 +31,10 @@ struct source_kind {
 	bool (*time)(const void *bytes, size_t size, uint64_t *time_ns);
 	bool (*decode)(const struct source *source, const void *bytes, size_t size,
 		       struct record *record);
+
+	/* Takes over the records at other times too, so that their writer has room: the source's
+	 * next record stays what it is. NULL: room is no matter. */
+	void (*take)(const struct source *source);
 };
 
 extern const struct source_kind source_ring;

@@ -98,7 +98,7 @@ ROOMS = {
         'host': '',
         'proc': '',
         'perf': 'bpf message machine host',
-        'stream': 'bpf machine perf',
+        'stream': 'agent bpf machine perf',
         'result': 'message host',
         'image': 'machine proc result',
         'context': 'machine result',

@@ -188,12 +188,28 @@ def pprof_seeds(_source, _directory, folder):
       file.write(content)
 
 
+def agent_seeds(_source, _directory, folder):
+  """Scripts (fuzz_agent.c) of a wait with a stack, one around a ring's end, and a wake."""
+  def record(kind, flags, stack):
+    registers = bytes(64) if flags & 8 else b''
+    return struct.pack('<IBBHQQQQII', 48 + len(registers) + len(stack), kind, 1, flags, 0x1000, 5, 9, 0x77, 0, len(stack)) + registers + stack
+
+  def piece(ring, what, written):
+    return bytes([ring, what, len(written)]) + written
+
+  wait, wake = record(1, 8, bytes(range(128))), record(2, 0, b'')
+  for name, script in {'wait': piece(0, 1, wait) + piece(1, 33, wake), 'wake': piece(0, 1 + 16, wake) + piece(0, 1, record(3, 0, b'')),
+                       'wraps': piece(0, 1, b'') + piece(0, 69, wait) + piece(0, 33, wait)}.items():
+    with open(f'{folder}/{name}', 'wb') as file:
+      file.write(script)
+
+
 # Inputs a second of CPU time that must be tried: at most a tenth of what was seen, as inputs grow with the time.
-FLOORS = {'fuzz_external': 100, 'fuzz_folded': 20, 'fuzz_maps': 5000, 'fuzz_perf_map': 2000, 'fuzz_pprof': 20, 'fuzz_profile': 25, 'fuzz_record': 4000, 'fuzz_symbols': 60, 'fuzz_tbrw': 20,
+FLOORS = {'fuzz_agent': 50, 'fuzz_external': 100, 'fuzz_folded': 20, 'fuzz_maps': 5000, 'fuzz_perf_map': 2000, 'fuzz_pprof': 20, 'fuzz_profile': 25, 'fuzz_record': 4000, 'fuzz_symbols': 60, 'fuzz_tbrw': 20,
           'fuzz_tbrw_calls': 15, 'fuzz_unwind': 20, 'fuzz_unwind_debug': 100, 'fuzz_unwind_expression': 2000}
 # What an input may be long, where it is not 16 KB.
 LENGTHS = {'fuzz_symbols': 32768, 'fuzz_unwind_debug': 65536}
-SEEDS = {'fuzz_external': external_seeds, 'fuzz_folded': folded_seeds, 'fuzz_pprof': pprof_seeds, 'fuzz_profile': profile_seeds, 'fuzz_symbols': symbols_seeds, 'fuzz_tbrw': tbrw_seeds, 'fuzz_tbrw_calls': tbrw_calls_seeds, 'fuzz_unwind': unwind_seeds,
+SEEDS = {'fuzz_agent': agent_seeds, 'fuzz_external': external_seeds, 'fuzz_folded': folded_seeds, 'fuzz_pprof': pprof_seeds, 'fuzz_profile': profile_seeds, 'fuzz_symbols': symbols_seeds, 'fuzz_tbrw': tbrw_seeds, 'fuzz_tbrw_calls': tbrw_calls_seeds, 'fuzz_unwind': unwind_seeds,
          'fuzz_unwind_debug': unwind_debug_seeds}
 
 # Recordings import at 240 to 640 a second.

@@ -122,8 +122,8 @@ static bool decode_look(const struct source *source, const void *bytes, size_t s
 	return time_look(bytes, size, &record->time_ns);
 }
 
-static const struct source_kind looks_kind = {refresh_looks, peek_looks, consume_looks, time_look,
-					      decode_look};
+static const struct source_kind looks_kind = {refresh_looks, peek_looks,  consume_looks,
+					      time_look,     decode_look, NULL};
 
 static void put_look(uint64_t time_ns, const char *file)
 {

@@ -61,8 +61,8 @@ static bool decode_entry(const struct source *source, const void *bytes, size_t 
 	return entry->name;
 }
 
-static const struct source_kind list_kind = {refresh_list, peek_list, consume_list, time_entry,
-					     decode_entry};
+static const struct source_kind list_kind = {refresh_list, peek_list,    consume_list,
+					     time_entry,   decode_entry, NULL};
 
 static const struct record_format format;
 static struct ring ring;

@@ -8,26 +8,17 @@
 
 enum { SYMBOLS_MAX = 1 << 20 };
 
-/* Beyond the kernel's own code (Documentation/arch/x86/x86_64/mm.rst). */
-#define SPECIALS_FROM UINT64_C(0xfffff00000000000)
-#define SPECIALS_TO   UINT64_C(0xfffff00000010000)
+/* Our own exports have them here, whatever their order. */
+#define SPECIALS_FROM PROFILE_GAP_START
+#define SPECIALS_TO   (PROFILE_GAP_START + UINT64_C(0x10000))
 
 static enum recording_special special_of(uint64_t address, const char *name)
 {
-	static const char *const names[RECORDING_SPECIALS] = {
-		[RECORDING_SPECIAL_NONE] = "",
-		[RECORDING_SPECIAL_UNKNOWN] = "[Unknown frame(s)]",
-		[RECORDING_SPECIAL_SKIPPED] = "[Skipped frame(s)]",
-		[RECORDING_SPECIAL_GUESSED] = "[Guessed frame(s)]",
-		[RECORDING_SPECIAL_KERNEL] = "[System calls and faults]",
-		[RECORDING_SPECIAL_NO_SAMPLE] = "[No sample]",
-	};
 	if (address < SPECIALS_FROM || address >= SPECIALS_TO)
 		return RECORDING_SPECIAL_NONE;
-	for (unsigned i = 1; i < RECORDING_SPECIALS; i++)
-		if (strcmp(names[i], name) == 0)
-			return (enum recording_special)i;
-	return RECORDING_SPECIAL_NONE;
+	enum profile_gap gap = profile_gap_find(name);
+	return gap <= PROFILE_GAP_NO_SAMPLE ? (enum recording_special)(1 + gap)
+					    : RECORDING_SPECIAL_NONE;
 }
 
 void recording_symbols_take(struct recording_symbols *symbols, const uint8_t *bytes, size_t size)

@@ -82,7 +82,8 @@ static void collect_dsos(struct functions *functions)
 	uint32_t count = profile_reader_image_count(functions->reader);
 	functions->dso_of_image = xalloc_zeroed(count, sizeof(*functions->dso_of_image));
 	enter_dso(functions, (struct dso){"[Unknown]", "", false});
-	functions->kernel_dso = enter_dso(functions, (struct dso){FUNCTION_KERNEL_NAME, "", true});
+	functions->kernel_dso =
+		enter_dso(functions, (struct dso){PROFILE_GAP_KERNEL_NAME, "", true});
 	for (uint32_t i = 0; i < count; i++) {
 		const struct profile_image *image = profile_reader_image(functions->reader, i);
 		functions->dso_of_image[i] =
@@ -128,17 +129,12 @@ static uint32_t enter_function(struct functions *functions, const struct functio
 /* The functions for missing knowledge, in front of all others. */
 static void add_specials(struct functions *functions)
 {
-	static const char *const names[] = {
-		[FUNCTION_UNKNOWN] = "[Unknown frame(s)]",
-		[FUNCTION_SKIPPED] = "[Skipped frame(s)]",
-		[FUNCTION_GUESSED] = "[Guessed frame(s)]",
-		[FUNCTION_KERNEL] = FUNCTION_KERNEL_NAME,
-	};
-	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (uint32_t i = 0; i <= FUNCTION_KERNEL; i++) {
+		const char *name = profile_gap_name((enum profile_gap)i);
 		enter_function(functions,
 			       &(struct function){
-				       .name = names[i],
-				       .full = names[i],
+				       .name = name,
+				       .full = name,
 				       .file = "",
 				       .dso = i == FUNCTION_KERNEL ? functions->kernel_dso : 0,
 			       });

@@ -4,19 +4,17 @@
 #ifndef TOOLS_FUNCTIONS_FUNCTIONS_H
 #define TOOLS_FUNCTIONS_FUNCTIONS_H
 
+#include "profile/base/gap.h"
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Indices of the functions for missing knowledge. */
 enum {
-	FUNCTION_UNKNOWN = 0, /* [Unknown frame(s)]: code in no known module */
-	FUNCTION_SKIPPED = 1, /* [Skipped frame(s)]: the frames up to the root are missing */
-	FUNCTION_GUESSED = 2, /* [Guessed frame(s)]: the frames up to the root are not verified */
-	/* [System calls and faults]: time in the kernel without a stack; its own dso */
-	FUNCTION_KERNEL = 3,
+	FUNCTION_UNKNOWN = PROFILE_GAP_UNKNOWN,
+	FUNCTION_SKIPPED = PROFILE_GAP_SKIPPED,
+	FUNCTION_GUESSED = PROFILE_GAP_GUESSED,
+	FUNCTION_KERNEL = PROFILE_GAP_KERNEL, /* its own dso */
 };
-
-#define FUNCTION_KERNEL_NAME "[System calls and faults]"
 
 /* Where code comes from, as perf's dso: all loadings of one path, whatever its file was meanwhile,
  * or a kind of code without a file. Users read "Module". */

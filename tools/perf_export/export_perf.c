@@ -56,12 +56,12 @@ static void write_sample(struct perf_export *export, const struct perf_task *tas
 	export->round_ns = export->last_ns;
 }
 
-static void write_special(struct perf_export *export, const struct perf_task *task, uint32_t cpu,
-			  enum perf_special special, uint64_t period)
+static void write_gap(struct perf_export *export, const struct perf_task *task, uint32_t cpu,
+		      enum profile_gap gap, uint64_t period)
 {
 	if (period == 0)
 		return;
-	perf_chain_set_special(&export->chain, special);
+	perf_chain_set_gap(&export->chain, gap);
 	write_sample(export, task, cpu, period);
 }
 
@@ -71,8 +71,8 @@ static void write_rest(struct perf_export *export, uint32_t index, uint64_t time
 	const struct profile_thread_info *thread = profile_reader_thread(export->reader, index);
 	const struct perf_task task = {thread->pid, thread->tid, time_ns};
 	struct weighted_stacks_rest rest = weighted_stacks_take_rest(export->stacks, index);
-	write_special(export, &task, 0, PERF_SPECIAL_KERNEL, rest.kernel_ns);
-	write_special(export, &task, 0, PERF_SPECIAL_NO_SAMPLE, rest.unseen_ns);
+	write_gap(export, &task, 0, PROFILE_GAP_KERNEL, rest.kernel_ns);
+	write_gap(export, &task, 0, PROFILE_GAP_NO_SAMPLE, rest.unseen_ns);
 }
 
 static void write_process(struct perf_export *export, const struct perf_life *life)
@@ -170,7 +170,7 @@ static void write_stack(struct perf_export *export, const struct tally_sample *s
 	if (info->stack.kernel_us != PROFILE_KERNEL_ALL)
 		perf_chain_set_stack(&export->chain, export->space, info);
 	else
-		perf_chain_set_special(&export->chain, PERF_SPECIAL_KERNEL);
+		perf_chain_set_gap(&export->chain, PROFILE_GAP_KERNEL);
 	write_sample(export, task, info->cpu, sample->cpu_ns);
 }
 
@@ -183,7 +183,7 @@ static bool take_sample(const struct tally_sample *sample, void *user)
 	if (!sample->is_kernel_only)
 		write_stack(export, sample, &task);
 	/* An interval's worth is a sample: shares of counts are shares of time. */
-	write_special(export, &task, info->cpu, PERF_SPECIAL_KERNEL, sample->kernel_ns);
+	write_gap(export, &task, info->cpu, PROFILE_GAP_KERNEL, sample->kernel_ns);
 	return !ferror(export->file.writer.stream);
 }
 

@@ -8,17 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A hole of x86-64's addresses (Documentation/arch/x86/x86_64/mm.rst: KASAN's shadow). */
-#define SPECIAL_START UINT64_C(0xfffff00000000000)
-#define SPECIAL_SIZE  0x1000u
-
 /* Room for a last frame and the seams around it, each with a context. */
 #define DEPTH_MAX (PERF_RECORD_CHAIN_MAX - 8)
-
-static uint64_t special_address(enum perf_special special)
-{
-	return SPECIAL_START + (uint64_t)special * SPECIAL_SIZE;
-}
 
 /* A stack and its entries while the process's mappings stay. */
 struct perf_chain_kept {
@@ -63,17 +54,17 @@ static void add_address(struct perf_chain *chain, uint64_t address)
 }
 
 /* Several in a row are one. */
-static void add_special(struct perf_chain *chain, enum perf_special special)
+static void add_gap(struct perf_chain *chain, enum profile_gap gap)
 {
-	uint64_t address = special_address(special);
+	uint64_t address = profile_gap_address(gap);
 	if (chain->count == 0 || chain->made[chain->count - 1] != address)
 		add_address(chain, address);
 }
 
-void perf_chain_set_special(struct perf_chain *chain, enum perf_special special)
+void perf_chain_set_gap(struct perf_chain *chain, enum profile_gap gap)
 {
 	clear_chain(chain);
-	add_special(chain, special);
+	add_gap(chain, gap);
 }
 
 /* Adds the frames of a node and its callers; the first guessed one behind others follows the seam.
@@ -91,13 +82,13 @@ static uint32_t add_frames(struct perf_chain *chain, struct perf_space *space, u
 		bool is_guessed =
 			profile_reader_frame(reader, at->frame)->flags & PROFILE_FRAME_GUESSED;
 		if (is_guessed && !was_guessed) {
-			add_special(chain, PERF_SPECIAL_GUESSED);
+			add_gap(chain, PROFILE_GAP_GUESSED);
 			*has_seam = true;
 		}
 		if (perf_space_find(space, pid, version, at->frame, &address))
 			add_address(chain, address);
 		else
-			add_special(chain, PERF_SPECIAL_UNKNOWN);
+			add_gap(chain, PROFILE_GAP_UNKNOWN);
 		was_guessed = is_guessed;
 		outermost = node;
 		node = at->parent;
@@ -113,7 +104,7 @@ static void make_stack(struct perf_chain *chain, struct perf_space *space,
 	clear_chain(chain);
 	uint32_t outermost = add_frames(chain, space, sample->pid, stack->node, &has_seam);
 	if (chain->count == 0)
-		add_special(chain, PERF_SPECIAL_UNKNOWN);
+		add_gap(chain, PROFILE_GAP_UNKNOWN);
 	if (outermost != 0) {
 		const struct profile_node *node = profile_reader_node(chain->reader, outermost);
 		is_guessed = profile_reader_frame(chain->reader, node->frame)->flags &
@@ -121,9 +112,9 @@ static void make_stack(struct perf_chain *chain, struct perf_space *space,
 		is_cut = node->parent != 0;
 	}
 	if (!has_seam && (is_guessed || stack->state == PROFILE_STACK_GUESSED))
-		add_special(chain, PERF_SPECIAL_GUESSED);
+		add_gap(chain, PROFILE_GAP_GUESSED);
 	if (is_cut || stack->state == PROFILE_STACK_SKIPPED)
-		add_special(chain, PERF_SPECIAL_SKIPPED);
+		add_gap(chain, PROFILE_GAP_SKIPPED);
 }
 
 static bool is_whole(const struct perf_chain *chain, const struct perf_chain_kept *kept)
@@ -236,15 +227,9 @@ static void write_kernel_functions(struct profile_reader *reader, struct perf_sp
 void perf_chain_write_symbols(struct profile_reader *reader, struct perf_space *space,
 			      struct perf_writer *writer)
 {
-	static const char *const names[PERF_SPECIAL_COUNT] = {
-		[PERF_SPECIAL_UNKNOWN] = "[Unknown frame(s)]",
-		[PERF_SPECIAL_SKIPPED] = "[Skipped frame(s)]",
-		[PERF_SPECIAL_GUESSED] = "[Guessed frame(s)]",
-		[PERF_SPECIAL_KERNEL] = FUNCTION_KERNEL_NAME,
-		[PERF_SPECIAL_NO_SAMPLE] = "[No sample]",
-	};
 	write_kernel_functions(reader, space, writer);
-	for (unsigned i = 0; i < PERF_SPECIAL_COUNT; i++)
-		perf_write_symbol(writer, special_address((enum perf_special)i), SPECIAL_SIZE,
-				  names[i]);
+	/* A perf.data file has no time of no thread. */
+	for (enum profile_gap gap = 0; gap < PROFILE_GAP_NO_THREAD; gap++)
+		perf_write_symbol(writer, profile_gap_address(gap), PROFILE_GAP_SIZE,
+				  profile_gap_name(gap));
 }

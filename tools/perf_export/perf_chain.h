@@ -6,21 +6,13 @@
 #ifndef TOOLS_PERF_EXPORT_PERF_CHAIN_H
 #define TOOLS_PERF_EXPORT_PERF_CHAIN_H
 
+#include "profile/base/gap.h"
 #include "profile/read/reader.h"
 #include <stddef.h>
 #include <stdint.h>
 
 struct perf_space;
 struct perf_writer;
-
-enum perf_special {
-	PERF_SPECIAL_UNKNOWN, /* code in no known module */
-	PERF_SPECIAL_SKIPPED, /* the frames up to the root are missing */
-	PERF_SPECIAL_GUESSED, /* the frames up to the root are not verified */
-	PERF_SPECIAL_KERNEL,  /* time in the kernel without a stack */
-	PERF_SPECIAL_NO_SAMPLE,
-	PERF_SPECIAL_COUNT
-};
 
 struct perf_chain { /* all zero, but for the reader: empty */
 	const struct profile_reader *reader;
@@ -41,7 +33,7 @@ void perf_chain_finish(struct perf_chain *chain);
  * places. A stack deeper than a record holds is cut, and shows the cut as skipped. */
 void perf_chain_set_stack(struct perf_chain *chain, struct perf_space *space,
 			  const struct profile_sample_info *sample);
-void perf_chain_set_special(struct perf_chain *chain, enum perf_special special);
+void perf_chain_set_gap(struct perf_chain *chain, enum profile_gap gap);
 
 /* Writes the names of the reserved addresses, and of the kernel's functions in stacks. */
 void perf_chain_write_symbols(struct profile_reader *reader, struct perf_space *space,

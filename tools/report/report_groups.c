@@ -227,7 +227,7 @@ static void add_entry(struct grouping *grouping, const struct weighted_stacks *a
 	default:
 		label = or_unknown(path_base_name(functions_at(input->functions, at->leaf)->file));
 		if (at->leaf == FUNCTION_KERNEL)
-			label = FUNCTION_KERNEL_NAME;
+			label = PROFILE_GAP_KERNEL_NAME;
 		break;
 	}
 	struct group *group = groups_add(&grouping->groups, label, id, index, &entry->sum);

@@ -7,6 +7,7 @@
 #ifndef TOOLS_SAMPLES_TALLY_H
 #define TOOLS_SAMPLES_TALLY_H
 
+#include "profile/base/gap.h"
 #include "profile/read/reader.h"
 #include "tools/samples/draws.h"
 #include "tools/samples/task_filter.h"
@@ -122,8 +123,8 @@ TBRW_U32 tally_each_sample(const struct tally *tally, struct profile_reader *rea
 			   void *user);
 
 /* Names for CPU time in no sample, and of no known thread. */
-#define TALLY_NO_SAMPLE "[No sample]"
-#define TALLY_NO_THREAD "[No known thread]"
+#define TALLY_NO_SAMPLE PROFILE_GAP_NO_SAMPLE_NAME
+#define TALLY_NO_THREAD PROFILE_GAP_NO_THREAD_NAME
 
 /* Names for reports; "" if unknown. */
 const char *tally_process_name(const struct profile_reader *reader, uint32_t process);

@@ -14,7 +14,7 @@ RESULT_PUBLIC = {'collector/result/result.h', 'collector/message/failure.h'}
 RECORDING_PUBLIC = {'collector/recording/recording.h', 'collector/message/failure.h'}
 # What the project's own libraries may use of libtbrw beside what it installs.
 TBRW_INTERNAL = {'tbrw/utf8.h'}
-PROFILE_PUBLIC = {'profile/base/external_name.h', 'profile/base/gap.h', 'profile/base/place.h', 'profile/base/stack_size.h', 'profile/base/visible.h',
+PROFILE_PUBLIC = {'profile/base/build_id.h', 'profile/base/external_name.h', 'profile/base/gap.h', 'profile/base/place.h', 'profile/base/stack_size.h', 'profile/base/visible.h',
                   'profile/copy.h', 'profile/profile.h', 'profile/read/external.h', 'profile/read/reader.h', 'profile/read/states.h', 'profile/write/records.h', 'profile/write/writer.h'}
 
 # Headers from outside the project by the library they belong to; each library is a right that a

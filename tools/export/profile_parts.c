@@ -1,5 +1,6 @@
 #include "tools/export/profile_parts.h"
 
+#include "profile/base/build_id.h"
 #include "profile/read/reader.h"
 #include "tools/collection/overview.h"
 #include "tools/collection/skip_reason.h"
@@ -66,9 +67,8 @@ static void add_mapping(struct profile_parts *parts, uint32_t index,
 			const struct image_facts *facts)
 {
 	const struct profile_image *image = profile_reader_image(parts->reader, index);
-	char build_id[2 * sizeof(image->build_id) + 1] = "";
-	for (uint32_t i = 0; i < image->build_id_size; i++)
-		snprintf(build_id + (size_t)2 * i, 3, "%02x", image->build_id[i]);
+	char build_id[PROFILE_BUILD_ID_TEXT_SIZE];
+	profile_build_id_print(image->build_id, image->build_id_size, build_id);
 	const struct pprof_mapping mapping = {
 		.file = file_of(parts, index),
 		.build_id = build_id,

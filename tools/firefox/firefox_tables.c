@@ -1,5 +1,6 @@
 #include "tools/firefox/firefox_tables.h"
 
+#include "profile/base/build_id.h"
 #include "profile/read/reader.h"
 #include "tools/functions/functions.h"
 #include "tools/memory/xalloc.h"
@@ -493,9 +494,8 @@ static void write_breakpad_id(struct json_writer *json, const struct profile_ima
 
 static void write_code_id(struct json_writer *json, const struct profile_image *image)
 {
-	char text[2 * sizeof(image->build_id) + 1] = "";
-	for (uint32_t i = 0; i < image->build_id_size; i++)
-		snprintf(text + (size_t)2 * i, 3, "%02x", image->build_id[i]);
+	char text[PROFILE_BUILD_ID_TEXT_SIZE];
+	profile_build_id_print(image->build_id, image->build_id_size, text);
 	if (text[0])
 		json_write_text(json, "codeId", text);
 	else

@@ -1,5 +1,6 @@
 #include "tools/modules/module_copies.h"
 
+#include "profile/base/build_id.h"
 #include "tools/memory/xalloc.h"
 #include "tools/modules/image_identity.h"
 #include "tools/text/path.h"
@@ -247,9 +248,8 @@ static char *name_folder(const struct mapped_file *file)
 {
 	if (file->build_id_size == 0)
 		return xalloc_printf("inode-%" PRIu64, file->inode);
-	char text[2 * sizeof(((struct profile_image *)NULL)->build_id) + 1];
-	for (size_t i = 0; i < file->build_id_size; i++)
-		snprintf(text + 2 * i, 3, "%02x", file->build_id[i]);
+	char text[PROFILE_BUILD_ID_TEXT_SIZE];
+	profile_build_id_print(file->build_id, (uint32_t)file->build_id_size, text);
 	return xalloc_text(text);
 }
 

@@ -22,7 +22,7 @@ EDITS = {
     'tools/collection/skip_reason.c': [('\t[PROFILE_SKIP_RED_ZONE] =\n', '''	[PROFILE_SKIP_MADE_UP] = {.key = "made_up", .words = "a reason made up", .advice = "{share} %: none",
 		.column = {"Made Up", "skipped_made_up", TABLE_COUNT, TABLE_ALL}},
 ''')],
-    'tools/report/report_groups.c': [('\t/* Empty: sampling alone does not see waits. */\n',
+    'tools/report/report_groups.c': [('\t/* Empty without states: sampling alone does not see waits. */\n',
                                       '\t{VALUE_SAMPLES, BY_ANY, {"Made Up", "made_up", TABLE_COUNT, TABLE_DATA}},\n')],
 }
 

@@ -160,8 +160,9 @@ static void add_short_waits(struct making *making)
 	const struct wait_row wanted = {.label = WALL_SHORT,
 					.index = PROFILE_NONE,
 					.is_short = true};
-	struct wait_row *row = &making->rows->rows[enter_row(making, &wanted)];
-	row->sum = (struct waits_sum){.count = sum->short_count, .wait_ns = sum->short_ns};
+	uint32_t row = enter_row(making, &wanted); /* which may move the rows */
+	making->rows->rows[row].sum =
+		(struct waits_sum){.count = sum->short_count, .wait_ns = sum->short_ns};
 }
 
 static int compare_rows(const void *a, const void *b, void *user)

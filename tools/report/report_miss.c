@@ -126,11 +126,11 @@ static char *explain_conditions(const struct report_input *input)
 static bool has_waits(const struct report_input *input)
 {
 	struct waits waits;
-	if (waits_collect(&waits, input->reader, input->functions, &input->options->filter, 0) !=
-	    VT_SUCCESS)
+	if (result_waits_collect(&waits, input->reader, input->functions, &input->options->filter,
+				 0) != VT_SUCCESS)
 		return true; /* the report says so itself */
 	bool found = waits.count > 0;
-	waits_finish(&waits);
+	result_waits_finish(&waits);
 	return found;
 }
 

@@ -169,9 +169,9 @@ static void drop_functions(struct waits *waits, const struct functions *function
 	waits->count = kept;
 }
 
-TBRW_U32 waits_collect(struct waits *waits, struct profile_reader *reader,
-		       const struct functions *functions, const struct filter *filter,
-		       uint32_t target)
+TBRW_U32 result_waits_collect(struct waits *waits, struct profile_reader *reader,
+			      const struct functions *functions, const struct filter *filter,
+			      uint32_t target)
 {
 	struct collecting collecting = {
 		.waits = waits,
@@ -198,11 +198,11 @@ TBRW_U32 waits_collect(struct waits *waits, struct profile_reader *reader,
 	index_map_finish(&collecting.map);
 	free(collecting.takes_thread);
 	if (code != VT_SUCCESS)
-		waits_finish(waits);
+		result_waits_finish(waits);
 	return code;
 }
 
-void waits_finish(struct waits *waits)
+void result_waits_finish(struct waits *waits)
 {
 	for (size_t i = 0; i < waits->item_count; i++)
 		free(waits->items[i].name);

@@ -74,9 +74,9 @@ struct waits { /* all zero: none */
 /* The waits that meet the filter: by thread and process; by the function that waits; a task, if
  * they began inside; of a part of the run, what lies in it. target: of poor_ns, in thousandths of a
  * CPU; 0: poor_ns is not asked for, and 0. Returns the reader's code. */
-TBRW_U32 waits_collect(struct waits *waits, struct profile_reader *reader,
-		       const struct functions *functions, const struct filter *filter,
-		       uint32_t target);
-void waits_finish(struct waits *waits);
+TBRW_U32 result_waits_collect(struct waits *waits, struct profile_reader *reader,
+			      const struct functions *functions, const struct filter *filter,
+			      uint32_t target);
+void result_waits_finish(struct waits *waits);
 
 #endif

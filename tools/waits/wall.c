@@ -111,7 +111,7 @@ TBRW_U32 wall_collect(struct wall *wall, struct profile_reader *reader,
 {
 	struct thread_states states;
 	*wall = (struct wall){.thread_count = profile_reader_thread_count(reader)};
-	TBRW_U32 code = waits_collect(&wall->waits, reader, functions, filter, target);
+	TBRW_U32 code = result_waits_collect(&wall->waits, reader, functions, filter, target);
 	if (code != VT_SUCCESS)
 		return code;
 	thread_states_init(&states, reader, filter);
@@ -128,7 +128,7 @@ TBRW_U32 wall_collect(struct wall *wall, struct profile_reader *reader,
 
 void wall_finish(struct wall *wall)
 {
-	waits_finish(&wall->waits);
+	result_waits_finish(&wall->waits);
 	free(wall->wait_ns);
 	free(wall->threads);
 	memset(wall, 0, sizeof(*wall));

@@ -35,8 +35,8 @@ struct wall {
 	struct wall_thread sum;      /* of the filter's threads */
 };
 
-/* The filter and target as for waits_collect; the filter's conditions on functions and tasks leave
- * the threads' accounts as they are. Returns the reader's code. */
+/* The filter and target as for result_waits_collect; the filter's conditions on functions and tasks
+ * leave the threads' accounts as they are. Returns the reader's code. */
 TBRW_U32 wall_collect(struct wall *wall, struct profile_reader *reader,
 		      const struct functions *functions, const struct filter *filter,
 		      uint32_t target);

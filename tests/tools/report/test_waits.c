@@ -470,6 +470,39 @@ START_TEST(test_type_of_several_waits)
 }
 END_TEST
 
+/* The row of short waits comes last, however many others there are. Loop: how many. */
+START_TEST(test_any_number_of_rows)
+{
+	struct build_object objects[40] = {{0}};
+	struct build_wait waits[40] = {{0}};
+	struct build_result result = waited_result;
+	size_t lines = 0;
+	for (unsigned i = 0; i < 40; i++) {
+		objects[i] = (struct build_object){.kind = PROFILE_OBJECT_FUTEX,
+						   .address = 0x1000 + 8 * i};
+		waits[i] = (struct build_wait){.object = i + 1,
+					       .stack = "app:main libc:pthread_mutex_lock",
+					       .start_us = 100000 + 10000 * i,
+					       .wait_us = 10000,
+					       .syscall = WAITED_FUTEX};
+	}
+	result.objects = objects;
+	result.object_count = 40;
+	result.waits = waits;
+	result.wait_count = (size_t)_i;
+	char *text = render(&result, "waits", csv);
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		lines++;
+	ck_assert_uint_eq(lines, (size_t)_i + 2);
+	const char *row = strstr(text, "\n[Short waits],,");
+	ck_assert_ptr_nonnull(row);
+	unsigned long s, us;
+	ck_assert_int_eq(sscanf(row, "\n[Short waits],,%lu.%6lu", &s, &us), 2);
+	ck_assert_uint_eq(s * 1000000 + us, 2350000 - 10000 * (unsigned)_i);
+	free(text);
+}
+END_TEST
+
 /* Times in which few CPUs were utilized: between their begins and ends, also when there are too
  * many of them to keep. */
 START_TEST(test_poor_time)
@@ -514,6 +547,7 @@ int main(void)
 	tcase_add_loop_test(cases, test_wall_is_exact, 0, 4);
 	tcase_add_loop_test(cases, test_names, 0, (int)COUNT(names));
 	tcase_add_test(cases, test_type_of_several_waits);
+	tcase_add_loop_test(cases, test_any_number_of_rows, 0, 41);
 	tcase_add_test(cases, test_poor_time);
 	suite_add_tcase(suite, cases);
 	return run_suite(suite);

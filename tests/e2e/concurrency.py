@@ -1,0 +1,129 @@
+"""-c concurrency on programs that know their own times: how many threads run and are ready over time, and each
+thread's time in each state; launched and attached to, by root and by an ordinary user."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import support
+from support import check, check_ratio, collect_well, report, section, summary, target, wait_for
+
+WAITING = 'waiting'
+
+
+def truths(text):
+  """The lines that the target printed."""
+  return [json.loads(line) for line in text.splitlines() if line.startswith('{')]
+
+
+def elapsed_by_count(rows, column):
+  return {int(row[column]): float(row['Elapsed Time']) for row in rows}
+
+
+def check_phases(uid):
+  """0, 1 and as many threads as there are CPUs. Other programs may keep a CPU from a thread, which is then ready."""
+  got = collect_well([target(WAITING), 'phases'], options=['-c', 'concurrency'], uid=uid)
+  phases = truths(got.stdout)
+  total = summary(got.result)
+  rows = report(got.result, 'utilization')
+  running = elapsed_by_count(rows, 'Simultaneously Utilized Logical CPUs')
+  check_ratio('the rows of utilization add up to the elapsed time', sum(running.values()), total['elapsed_s'], 0.1)
+  burnt = sum(phase['cpu_s'] for phase in phases)
+  used = sum(count * elapsed for count, elapsed in running.items())
+  check(burnt * 0.98 <= used <= burnt * 1.02 + 0.02 + got.steal, 'running threads times elapsed is what they burnt',
+        f'{used:.4f} s, {burnt:.4f} s burnt, {got.steal:.2f} stolen')
+  threads = elapsed_by_count(report(got.result, 'utilization', '--by', 'threads'), 'Simultaneously Running Threads')
+  for phase in phases:
+    seen, expected = threads.get(phase['phase'], 0.0), phase['elapsed_s']
+    # Beside the phases: the program's start and end, with one thread.
+    room = 0.02 * expected + (0.03 if phase['phase'] == 1 else 0.005)
+    check(abs(seen - expected) <= room, f'{phase["phase"]} threads run or are ready', f'{seen:.4f} s, {expected:.4f} s expected')
+
+
+def rows_by_tid(result):
+  return {int(row['TID']): row for row in report(result, 'threads')}
+
+
+def check_sleep(uid):
+  got = collect_well([target(WAITING), 'sleep=20x10'], options=['-c', 'concurrency'], uid=uid)
+  told, = truths(got.stdout)
+  row = rows_by_tid(got.result)[told['tid']]
+  check_ratio('a thread that sleeps waits as long', float(row['Wait Time']) + float(row['Ready Time']), told['time_s'], 2)
+
+
+def check_crowd(uid):
+  """Four threads for each CPU: what is not run is ready."""
+  got = collect_well([target(WAITING), 'crowd=1x100'], options=['-c', 'concurrency'], uid=uid)
+  told, = truths(got.stdout)
+  workers = [row for row in report(got.result, 'threads') if int(row['TID']) != int(row['PID'])]
+  check(len(workers) == told['threads'], 'all threads are there', f'{len(workers)} of {told["threads"]}')
+  ready, ran = sum(float(row['Ready Time']) for row in workers), sum(float(row['CPU Time']) for row in workers)
+  check(ready > 2 * ran, 'threads that outnumber the CPUs by four are ready most of their time', f'{ready:.3f} s ready, {ran:.3f} s run')
+  check_ratio('they ran as long as they say', ran, told['cpu_s'], 2, got.steal)
+  counts = elapsed_by_count(report(got.result, 'utilization', '--by', 'threads'), 'Simultaneously Running Threads')
+  average = sum(count * elapsed for count, elapsed in counts.items()) / sum(counts.values())
+  expected = (ready + ran + sum(float(row['CPU Time']) + float(row['Ready Time']) for row in report(got.result, 'threads')
+                                if int(row['TID']) == int(row['PID']))) / sum(counts.values())
+  check_ratio('the mean concurrency is that of the threads', average, expected, 0.5)
+
+
+def check_attached():
+  """Threads that wait all the time have no switch: their state comes from /proc."""
+  with subprocess.Popen([target(WAITING), 'idlers=50x60000'], stdout=subprocess.DEVNULL) as program:
+    wait_for(lambda: len(os.listdir(f'/proc/{program.pid}/task')) == 51)
+    result = support.new_result()
+    subprocess.run([support.tool('tbcollect'), '-c', 'concurrency', '-p', str(program.pid), '-d', '0.5', '-r', result], check=True,
+                   capture_output=True)
+    program.kill()
+  total = summary(result)
+  waits = [float(row['Wait Time']) for row in report(result, 'threads')]
+  check(len(waits) == 51, 'all threads are there', len(waits))
+  check(all(abs(wait - total['elapsed_s']) <= 0.02 * total['elapsed_s'] + 0.01 for wait in waits), 'each waited all the time',
+        f'{min(waits):.3f} to {max(waits):.3f} of {total["elapsed_s"]:.3f} s')
+
+
+def check_killed():
+  """kill -9 while threads wait: their last state ends with them."""
+  result = support.new_result()
+  with subprocess.Popen([support.tool('tbcollect'), '-c', 'concurrency', '-r', result, '--', target(WAITING), 'idlers=20x60000'],
+                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as collector:
+    program = support.child_of(collector)
+    wait_for(lambda: len(os.listdir(f'/proc/{program}/task')) == 21)
+    began = time.monotonic()
+    time.sleep(0.3)
+    os.kill(program, signal.SIGKILL)
+    waited = time.monotonic() - began
+    collector.communicate(timeout=support.HANGS_S)
+  check(collector.returncode == 137, 'the status is the program\'s', collector.returncode)
+  waits = [float(row['Wait Time']) for row in report(result, 'threads') if int(row['TID']) != program]
+  check(len(waits) == 20 and min(waits) >= 0.98 * waited - 0.01, 'what they waited up to the kill is there',
+        f'{len(waits)} threads, {min(waits, default=0):.3f} s at least, {waited:.3f} s between')
+
+
+def check_many():
+  """10,000 threads that all wait."""
+  got = collect_well([target(WAITING), 'idlers=10000x300'], options=['-c', 'concurrency'], interval='10ms')
+  told, = truths(got.stdout)
+  rows = report(got.result, 'threads')
+  check(len(rows) == told['threads'] + 1, 'all threads are there', f'{len(rows)} of {told["threads"] + 1}')
+  times = [float(row[column]) for row in rows for column in ('CPU Time', 'Wait Time', 'Ready Time')]
+  check(min(times) >= 0 and max(times) <= summary(got.result)['elapsed_s'] * 1.001, 'no time is negative, or longer than the run',
+        f'{min(times):.6f} to {max(times):.4f} s')
+
+
+def main():
+  support.start()
+  users = [(None, '')] + ([(support.NOBODY, ', as an ordinary user')] if os.getuid() == 0 else [])
+  for uid, who in users:
+    for name, checks in (('phases', check_phases), ('sleep', check_sleep), ('crowd', check_crowd)):
+      with section(name + who):
+        checks(uid)
+  for name, checks in (('attached', check_attached), ('killed', check_killed), ('many threads', check_many)):
+    with section(name):
+      checks()
+  support.finish()
+
+
+main()

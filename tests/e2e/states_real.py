@@ -1,0 +1,183 @@
+"""Real programs under -c concurrency: each thread's times on and off the CPUs beside those of `perf sched timehist`,
+which records the same run. For root only, like perf's events. An argument chooses the programs of the suite long."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import support
+from support import check, collect, note, report, scratch, section, skip
+from timehist import Timehist
+
+BOUND = 0.03
+# What the kernel's own bookkeeping of a thread's birth and end may differ in: timehist begins with the wake after the fork.
+EACH_THREAD_S = 200e-6
+
+
+def write_sources(folder, count):
+  """A build of so many files that take a while each."""
+  os.makedirs(folder)
+  body = ''.join(f'int f{i}(int x) {{ int s = 0; for (int i = 0; i < x; i++) s += x * {i} ^ i; return s; }}\n' for i in range(300))
+  for i in range(count):
+    with open(os.path.join(folder, f'part{i}.c'), 'w', encoding='ascii') as file:
+      file.write(body.replace('int f', f'int part{i}_'))
+  with open(os.path.join(folder, 'Makefile'), 'w', encoding='ascii') as file:
+    objects = ' '.join(f'part{i}.o' for i in range(count))
+    file.write(f'all: {objects}\n%.o: %.c\n\tcc -O2 -c $< -o $@\n')
+  return ['make', '-C', folder, '-j2', '-s']
+
+
+def compress():
+  data = scratch('random')
+  with open(data, 'wb') as file:
+    file.write(os.urandom(8_000_000))
+  return ['xz', '-T2', '--block-size=1MiB', '-k', '-f', '-1', data]
+
+
+def run_redis(socket):
+  """What drives redis-server, from outside of the collection, and ends it."""
+  def drive():
+    support.wait_for(lambda: subprocess.run(['redis-cli', '-s', socket, 'ping'], capture_output=True, check=False).returncode == 0)
+    subprocess.run(['redis-benchmark', '-s', socket, '-n', '20000', '-c', '8', '-t', 'set,get', '-q'], check=True, capture_output=True)
+    subprocess.run(['redis-cli', '-s', socket, 'shutdown', 'nosave'], check=True, capture_output=True)
+  return drive
+
+
+def compare(name, result, hist):
+  """Sums over the threads that both know, and each of the largest threads."""
+  rows = report(result, 'threads')
+  known = [(row, hist.threads[int(row['TID'])]) for row in rows if int(row['TID']) in hist.threads]
+  check(len(known) >= 0.97 * len(rows), f'{name}: timehist knows the threads', f'{len(known)} of {len(rows)}')
+  check(all(float(row[column]) >= 0 for row in rows for column in ('CPU Time', 'Wait Time', 'Ready Time')), f'{name}: no time is negative')
+  pairs = [('on CPUs', 'CPU Time', lambda t: t.run), ('off the CPUs', None, lambda t: t.ready + t.blocked + t.woken)]
+  for what, column, of in pairs:
+    def seen_of(row):
+      return float(row[column]) if column else float(row['Wait Time']) + float(row['Ready Time'])
+    for which, part in [('all threads', known)] + [(f'thread {row["TID"]}', [(row, times)]) for row, times in
+                                                   sorted(known, key=lambda pair: -of(pair[1]))[:3]]:
+      seen, expected = sum(seen_of(row) for row, _ in part), sum(of(times) for _, times in part)
+      room = max(BOUND * expected, EACH_THREAD_S * len(part))
+      check(abs(seen - expected) <= room, f'{name}: {which} {what}', f'{seen:.4f} s, timehist {expected:.4f} s, within {room:.4f}')
+
+
+def run(name, command, drive=None, options=()):
+  if not shutil.which(command[0]):
+    skip(name, f'{command[0]} is not installed')
+    return
+  with section(name):
+    result = support.new_result()
+    with Timehist(scratch('perf.data')) as hist:
+      arguments = [support.tool('tbcollect'), '-i', '10ms', '-c', 'concurrency', '-r', result, *options, '--', *command]
+      with subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        if drive:
+          drive()
+        _, errors = process.communicate(timeout=support.HANGS_S)
+    check(process.returncode == 0, f'{name}: ends as without us', f'status {process.returncode} {errors[-300:].strip()}')
+    if hist.lost:
+      skip(f'{name} beside timehist', 'perf lost records of the scheduler')
+    else:
+      compare(name, result, hist)
+
+
+def run_short():
+  socket = scratch('redis.sock')
+  run('redis-server', ['redis-server', '--port', '0', '--unixsocket', socket, '--save', '', '--io-threads', '2'], run_redis(socket))
+  run('xz', compress())
+  run('make', write_sources(scratch('sources'), 6))
+
+
+NODE = """
+const { Worker, isMainThread } = require('worker_threads');
+function burn(ms) { const end = process.cpuUsage().user + ms * 1000; while (process.cpuUsage().user < end); }
+if (isMainThread) { for (let i = 0; i < 2; i++) new Worker(__filename); setTimeout(() => burn(200), 100); }
+else { for (let i = 0; i < 10; i++) { burn(20); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10); } }
+"""
+JAVA = """
+public class Contended {
+  static final Object lock = new Object();
+  static long sum;
+  public static void main(String[] arguments) throws Exception {
+    Thread[] threads = new Thread[4];
+    for (int i = 0; i < threads.length; i++) {
+      threads[i] = new Thread(() -> { for (int n = 0; n < 20; n++) synchronized (lock) { for (int k = 0; k < 5_000_000; k++) sum += k ^ n; } });
+      threads[i].start();
+    }
+    for (Thread thread : threads) thread.join();
+    System.out.println(sum);
+  }
+}
+"""
+GO = """
+package main
+import ("sync"; "time")
+func main() {
+  var lock sync.Mutex
+  var all sync.WaitGroup
+  sum := 0
+  for i := 0; i < 8; i++ {
+    all.Add(1)
+    go func() { defer all.Done(); for n := 0; n < 10; n++ { lock.Lock(); for k := 0; k < 3000000; k++ { sum += k }; lock.Unlock(); time.Sleep(time.Millisecond) } }()
+  }
+  all.Wait()
+}
+"""
+
+
+def write(name, text):
+  path = scratch(name)
+  with open(path, 'w', encoding='ascii') as file:
+    file.write(text)
+  return path
+
+
+def run_postgres():
+  """A server of its own, in the scratch directory: it refuses to run as root."""
+  found = [folder for folder in ('/usr/lib/postgresql/15/bin', '/usr/lib/postgresql/17/bin') if os.path.isdir(folder)]
+  if not found:
+    skip('postgres', 'it is not installed')
+    return
+  place, nobody = scratch('postgres'), support.as_user(support.NOBODY)
+  os.makedirs(place)
+  os.chown(place, support.NOBODY, support.NOBODY)
+  data = os.path.join(place, 'data')
+  subprocess.run([f'{found[0]}/initdb', '-D', data, '-A', 'trust'], check=True, capture_output=True, **nobody)
+  environment = {**os.environ, 'PGHOST': place, 'PGDATABASE': 'postgres', 'PGUSER': 'nobody'}
+
+  def drive():
+    support.wait_for(lambda: subprocess.run([f'{found[0]}/pg_isready', '-h', place], capture_output=True, check=False).returncode == 0)
+    subprocess.run([f'{found[0]}/pgbench', '-i', '-s', '2', '-q'], check=True, capture_output=True, env=environment, **nobody)
+    subprocess.run([f'{found[0]}/pgbench', '-c', '8', '-T', '3', '-n'], check=True, capture_output=True, env=environment, **nobody)
+    subprocess.run([f'{found[0]}/pg_ctl', '-D', data, '-m', 'fast', 'stop'], check=True, capture_output=True, **nobody)
+  server = ['setpriv', f'--reuid={support.NOBODY}', f'--regid={support.NOBODY}', '--clear-groups',
+            f'{found[0]}/postgres', '-D', data, '-k', place, '-h', '']
+  run('postgres', server, drive)
+
+
+def run_long():
+  run('node', ['node', write('burn.js', NODE)])
+  source = write('Contended.java', JAVA)
+  if shutil.which('javac'):
+    subprocess.run(['javac', '-d', os.path.dirname(source), source], check=True)
+  run('java', ['java', '-cp', os.path.dirname(source), 'Contended'])
+  source = write('contended.go', GO)
+  if shutil.which('go'):
+    environment = {**os.environ, 'GOCACHE': scratch('gocache'), 'HOME': scratch('')}
+    subprocess.run(['go', 'build', '-o', scratch('contended'), source], check=True, env=environment)
+  run('go', [scratch('contended')])
+  run_postgres()
+
+
+def main():
+  support.start()
+  if os.getuid() != 0:
+    skip('real programs', 'perf needs root for the events of the scheduler')
+  elif 'long' in sys.argv[2:]:
+    run_long()
+  else:
+    run_short()
+  support.finish()
+
+
+main()

@@ -18,7 +18,8 @@
  * and as many threads as there are CPUs burn for ROUNDS x MS each), crowd (4 threads for each CPU
  * burn ROUNDS x MS of CPU time each), idlers (ROUNDS threads wait MS long for one condition). They
  * print
- * {"mode": ..., "phase" or "threads": N, "elapsed_s": ..., "cpu_s": ...}.
+ * {"mode": ..., "phase" or "threads": N, "elapsed_s": ..., "cpu_s": ...}; phases also "together_s":
+ * how long all threads of the phase were there.
  */
 #include "tests/targets/work.h"
 #include <inttypes.h>
@@ -278,6 +279,20 @@ WORK_KEEP void poll_nothing(uint64_t ms)
 	poll(NULL, 0, (int)ms);
 }
 
+static void *run_timed_waiter(void *argument)
+{
+	struct pair *pair = argument;
+	bool sleeps = strcmp(pair->mode->name, "sleep") == 0;
+	pair->waiter_tid = own_tid();
+	for (uint64_t i = 0; i < pair->rounds; i++) {
+		uint64_t begin = now_ns();
+		(sleeps ? rest : poll_nothing)(pair->ms);
+		pair->wait_ns += now_ns() - begin;
+	}
+	return NULL;
+}
+
+/* In a thread of its own, which blocks nowhere else. */
 static void run_timed(const char *name, uint64_t rounds, uint64_t ms)
 {
 	bool sleeps = strcmp(name, "sleep") == 0;
@@ -286,12 +301,8 @@ static void run_timed(const char *name, uint64_t rounds, uint64_t ms)
 				  .object = "",
 				  .function = sleeps ? "rest" : "poll_nothing",
 				  .waker_function = ""};
-	struct pair pair = {.mode = &mode, .rounds = rounds, .waiter_tid = own_tid()};
-	for (uint64_t i = 0; i < rounds; i++) {
-		uint64_t begin = now_ns();
-		(sleeps ? rest : poll_nothing)(ms);
-		pair.wait_ns += now_ns() - begin;
-	}
+	struct pair pair = {.mode = &mode, .rounds = rounds, .ms = ms};
+	pthread_join(begin_thread(run_timed_waiter, &pair), NULL);
 	print_wait(&mode, &pair);
 }
 
@@ -376,34 +387,47 @@ static void run_spin(const char *name, uint64_t rounds, uint64_t ms)
 struct runner {
 	uint64_t until_ns; /* burns up to this time; 0: burns cpu_ns */
 	uint64_t cpu_ns;
+	uint64_t begin_ns; /* by its own clock */
+	uint64_t end_ns;
 };
 
 static void *run_runner(void *argument)
 {
 	struct runner *runner = argument;
 	uint64_t begin = work_thread_ns();
+	runner->begin_ns = now_ns();
 	if (runner->until_ns == 0)
 		burn(runner->cpu_ns);
 	while (now_ns() < runner->until_ns)
 		burn(WORK_MS / 10);
+	runner->end_ns = now_ns();
 	runner->cpu_ns = work_thread_ns() - begin;
 	return NULL;
 }
 
-/* Runs that many threads at once. Returns their CPU time. */
-static uint64_t run_together(size_t count, uint64_t until_ns, uint64_t cpu_ns)
+/* Runs that many threads at once. Returns their CPU time; *together_ns: how long all of them were
+ * there. */
+static uint64_t run_together(size_t count, uint64_t until_ns, uint64_t cpu_ns,
+			     uint64_t *together_ns)
 {
 	struct runner runners[256];
 	pthread_t threads[256];
 	uint64_t total = 0;
+	uint64_t last_begin = 0;
+	uint64_t first_end = UINT64_MAX;
 	for (size_t i = 0; i < count; i++) {
-		runners[i] = (struct runner){until_ns, cpu_ns};
+		runners[i] = (struct runner){.until_ns = until_ns, .cpu_ns = cpu_ns};
 		threads[i] = begin_thread(run_runner, &runners[i]);
 	}
 	for (size_t i = 0; i < count; i++) {
 		pthread_join(threads[i], NULL);
 		total += runners[i].cpu_ns;
+		if (runners[i].begin_ns > last_begin)
+			last_begin = runners[i].begin_ns;
+		if (runners[i].end_ns < first_end)
+			first_end = runners[i].end_ns;
 	}
+	*together_ns = first_end > last_begin ? first_end - last_begin : 0;
 	return total;
 }
 
@@ -420,13 +444,18 @@ static void run_phases(const char *name, uint64_t rounds, uint64_t ms)
 	for (size_t i = 0; i < 3; i++) {
 		uint64_t begin = now_ns();
 		uint64_t cpu_ns = 0;
-		if (counts[i] == 0)
+		uint64_t together_ns;
+		if (counts[i] > 0) {
+			cpu_ns = run_together(counts[i], begin + rounds * ms * WORK_MS, 0,
+					      &together_ns);
+		} else {
 			rest(rounds * ms);
-		else
-			cpu_ns = run_together(counts[i], begin + rounds * ms * WORK_MS, 0);
-		printf("{\"mode\": \"phases\", \"phase\": %zu, \"elapsed_s\": %.6f, \"cpu_s\": "
-		       "%.6f}\n",
-		       counts[i], (double)(now_ns() - begin) / 1e9, (double)cpu_ns / 1e9);
+			together_ns = now_ns() - begin;
+		}
+		printf("{\"mode\": \"phases\", \"phase\": %zu, \"elapsed_s\": %.6f, "
+		       "\"together_s\": %.6f, \"cpu_s\": %.6f}\n",
+		       counts[i], (double)(now_ns() - begin) / 1e9, (double)together_ns / 1e9,
+		       (double)cpu_ns / 1e9);
 		fflush(stdout);
 	}
 }
@@ -435,7 +464,8 @@ static void run_crowd(const char *name, uint64_t rounds, uint64_t ms)
 {
 	(void)name;
 	uint64_t begin = now_ns();
-	uint64_t cpu_ns = run_together(4 * cpu_count(), 0, rounds * ms * WORK_MS);
+	uint64_t together_ns;
+	uint64_t cpu_ns = run_together(4 * cpu_count(), 0, rounds * ms * WORK_MS, &together_ns);
 	printf("{\"mode\": \"crowd\", \"threads\": %zu, \"elapsed_s\": %.6f, \"cpu_s\": %.6f}\n",
 	       4 * cpu_count(), (double)(now_ns() - begin) / 1e9, (double)cpu_ns / 1e9);
 	fflush(stdout);

@@ -313,6 +313,9 @@ enum profile_note_kind {
 	 * clock goes on, and its ticks come late. None where the times are the scheduler's, which
 	 * leave it out. */
 	PROFILE_NOTE_STOLEN = 50,
+	/* text: name of the event whose samples the result has; value: 1: all CPU times of the
+	 * result are numbers of this event, no times. None: CPU time */
+	PROFILE_NOTE_EVENT = 51,
 	/* Threads' times on and off the CPUs were recorded (tbcollect.slices). value: bits of
 	 * enum profile_states. At the start */
 	PROFILE_NOTE_STATES = 52,

@@ -5,6 +5,7 @@
 #include "collector/perf/sampler.h"
 #include "collector/recording/recording_notes.h"
 #include "collector/result/emit.h"
+#include "containers/compare.h"
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ struct recording {
 	const struct recording_request *request;
 	struct recording_file file;
 	struct recording_event *event;
+	struct recording_event parts; /* what its samples have; no event of the file */
 	struct recording_feed feed;
 	struct recording_notes notes;
 	struct sampler sampler; /* only what the tracker asks of one: its configuration */
@@ -25,33 +27,76 @@ struct recording {
 	struct tracker *tracker;
 	struct analyzer *analyzer;
 	struct profile_clock clock;
+	struct recording_watch watch;
+	bool is_second_reading;
 };
 
-/* The event with most samples. */
-static struct recording_event *choose_most(const struct recording_events *events)
+/* Most samples first, then in the order of the file. */
+static int compare_events(const void *a, const void *b)
 {
-	struct recording_event *found = &events->items[0];
-	for (size_t i = 1; i < events->count; i++)
-		if (events->items[i].samples > found->samples)
-			found = &events->items[i];
-	return found;
+	const struct recording_event *left = *(struct recording_event *const *)a;
+	const struct recording_event *right = *(struct recording_event *const *)b;
+	int order = compare_numbers(right->samples, left->samples);
+	return order ? order : compare_numbers((uintptr_t)left, (uintptr_t)right);
+}
+
+/* All events by rank, for the caller to free; NULL: out of memory. */
+static struct recording_event **rank_events(const struct recording_events *events)
+{
+	struct recording_event **ranked = calloc(events->count, sizeof(struct recording_event *));
+	for (size_t i = 0; ranked && i < events->count; i++)
+		ranked[i] = &events->items[i];
+	if (ranked)
+		qsort(ranked, events->count, sizeof(struct recording_event *), compare_events);
+	return ranked;
+}
+
+static int list_events(struct recording *recording, struct recording_event **ranked)
+{
+	struct recording_summary *summary = recording->notes.summary;
+	size_t count = recording->file.events.count;
+	summary->events = calloc(count, sizeof(*summary->events));
+	for (size_t i = 0; summary->events && i < count && ranked[i]->samples > 0; i++) {
+		summary->events[i] = strdup(ranked[i]->name);
+		if (!summary->events[i])
+			return -1;
+		summary->event_count++;
+	}
+	return summary->events ? 0 : -1;
+}
+
+static int explain_event(const struct recording *recording, const struct recording_event *most,
+			 struct failure *failure)
+{
+	const struct recording_request *request = recording->request;
+	if (!recording->event)
+		return failure_set(failure, FAILURE_EXIT_USAGE,
+				   "--event %s: the recording has no such event; it has %s%s",
+				   request->event, most->name,
+				   recording->file.events.count > 1 ? " and others, see perf evlist"
+								    : "");
+	return failure_set(failure, FAILURE_EXIT,
+			   "cannot import %s: it has no samples of the event %s; record anew",
+			   request->name, recording->event->name);
 }
 
 static int choose_event(struct recording *recording, struct failure *failure)
 {
-	const char *wanted = recording->request->event;
+	const struct recording_request *request = recording->request;
 	const struct recording_events *events = &recording->file.events;
-	recording->event = wanted ? recording_events_named(events, wanted) : choose_most(events);
-	if (!recording->event)
-		return failure_set(failure, FAILURE_EXIT_USAGE,
-				   "--event %s: the recording has no such event; it has %s%s",
-				   wanted, choose_most(events)->name,
-				   events->count > 1 ? " and others, see perf evlist" : "");
-	if (recording->event->samples > 0)
-		return 0;
-	return failure_set(failure, FAILURE_EXIT,
-			   "cannot import %s: it has no samples of the event %s; record anew",
-			   recording->request->name, recording->event->name);
+	struct recording_event **ranked = rank_events(events);
+	if (!ranked || list_events(recording, ranked) < 0) {
+		free(ranked);
+		return failure_set_error(failure, ENOMEM, "cannot import %s", request->name);
+	}
+	recording->event = request->event ? recording_events_named(events, request->event)
+			   : request->rank < events->count ? ranked[request->rank]
+							   : ranked[0];
+	int result = recording->event && recording->event->samples > 0
+			     ? 0
+			     : explain_event(recording, ranked[0], failure);
+	free(ranked);
+	return result;
 }
 
 /* Times of the result are those of the recording; dates follow from one moment by both clocks, else
@@ -89,12 +134,26 @@ static bool is_same_machine(const struct recording_facts *facts)
 	return !facts->arch[0] || (uname(&names) == 0 && strcmp(names.machine, facts->arch) == 0);
 }
 
+/* What the event's samples have: those of a group's member are its leader's, whichever that is. */
+static struct recording_event find_parts(const struct recording *recording)
+{
+	const struct recording_events *events = &recording->file.events;
+	struct recording_event parts = *recording->event;
+	for (size_t i = 0; parts.period == 0 && i < events->count; i++) {
+		const struct recording_event *other = &events->items[i];
+		parts.sample_type |= other->sample_type;
+		parts.has_kernel |= other->has_kernel;
+	}
+	return parts;
+}
+
 static void configure(struct recording *recording)
 {
 	const struct recording_event *event = recording->event;
 	const struct recording_symbols *symbols = &recording->file.symbols;
 	bool is_ours = symbols->has_specials;
-	bool has_frames = is_ours ? symbols->count > 0 : event->has_kernel;
+	recording->parts = find_parts(recording);
+	bool has_frames = is_ours ? symbols->count > 0 : recording->parts.has_kernel;
 	uint64_t interval_ns = recording_interval_ns(event);
 	recording->sampler.cpus = (struct cpus){.numbers = &recording->cpu, .count = 1};
 	recording->sampler.config = (struct event_config){
@@ -130,7 +189,7 @@ static int begin(struct recording *recording, struct failure *failure)
 			recording->notes.interval_ns, &recording->emit, failure) < 0)
 		return -1;
 	const struct analysis_config config = {.kernel_time = recording->notes.kernel_time,
-					       .unwind = has_stacks(recording->event),
+					       .unwind = has_stacks(&recording->parts),
 					       .collapse = request->collapse};
 	recording->notes.emit = recording->emit;
 	recording->tracker = tracker_create_recorded(&recording->sampler, recording->emit,
@@ -153,7 +212,7 @@ static int feed_all(struct recording *recording, struct recording_lacks *lacks,
 {
 	struct recording_stream *stream =
 		recording_stream_create(recording->file.fd, recording->file.data_from,
-					recording->file.data_to);
+					recording->file.data_to, &recording->watch);
 	struct recording_record record;
 	int result = stream ? 0 : -1;
 	for (uint64_t i = 1; result == 0 && recording_stream_next(stream, &record); i++) {
@@ -189,13 +248,25 @@ static int finish(struct recording *recording, const struct recording_lacks *lac
 			   failure);
 }
 
+/* All is read twice: first to know the events, then for the chain. */
+static void see_bytes(uint64_t left, void *user)
+{
+	const struct recording *recording = user;
+	uint64_t size = recording->file.size;
+	uint64_t done = (recording->is_second_reading ? 2 * size : size) - left;
+	recording->request->see(done, 2 * size, recording->request->user);
+}
+
 static int run(struct recording *recording, struct failure *failure)
 {
 	struct recording_lacks lacks = {0};
 	const struct recording_request *request = recording->request;
-	if (recording_file_open(&recording->file, request->fd, request->name, failure) < 0 ||
+	recording->watch = (struct recording_watch){request->see ? see_bytes : NULL, recording};
+	if (recording_file_open(&recording->file, request->fd, request->name, &recording->watch,
+				failure) < 0 ||
 	    choose_event(recording, failure) < 0)
 		return -1;
+	recording->is_second_reading = true;
 	configure(recording);
 	if (begin(recording, failure) < 0 || feed_all(recording, &lacks, failure) < 0)
 		return -1;
@@ -235,5 +306,8 @@ void recording_summary_finish(struct recording_summary *summary)
 	for (size_t i = 0; i < summary->symbol_count; i++)
 		free(summary->symbols[i].name);
 	free(summary->symbols);
+	for (size_t i = 0; i < summary->event_count; i++)
+		free(summary->events[i]);
+	free(summary->events);
 	*summary = (struct recording_summary){0};
 }

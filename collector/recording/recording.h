@@ -15,11 +15,15 @@
 struct recording_request {
 	int fd;              /* a regular file, hostile */
 	const char *name;    /* of the file, for messages */
-	const char *event;   /* the wanted one; NULL: the one with most samples */
+	const char *event;   /* the wanted one; NULL: by rank */
+	size_t rank;         /* among the events by samples; 0: the one with most */
 	const char *path;    /* of the result's file, to be made; ... */
 	const char *result;  /* ... its name for messages */
 	const char *version; /* of this program, for the result */
 	bool collapse;       /* recursion */
+	/* Called now and then with how much of the work is done; NULL: nobody looks. */
+	void (*see)(uint64_t done, uint64_t total, void *user);
+	void *user;
 };
 
 /* A function of the kernel's half of addresses, named by the recording. */
@@ -32,8 +36,10 @@ struct recording_symbol {
 struct recording_summary {
 	uint64_t samples;
 	uint64_t samples_lost;
-	char event[128];
+	char event[128]; /* the imported one */
 	char told[1024]; /* lines' ends are '\n': what the user should know; "": nothing */
+	char **events;   /* all that have samples, by rank */
+	size_t event_count;
 	struct recording_symbol *symbols;
 	size_t symbol_count;
 };

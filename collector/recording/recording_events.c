@@ -78,6 +78,7 @@ bool recording_events_add(struct recording_events *events, struct recording_curs
 		.is_frequency = attr.freq,
 		.has_trailers = attr.sample_id_all,
 		.has_kernel = !attr.exclude_kernel,
+		.is_inherited = attr.inherit,
 		.clock = attr.use_clockid ? attr.clockid : CLOCK_NONE,
 		.sample_type = attr.sample_type,
 		.read_format = attr.read_format,
@@ -216,18 +217,34 @@ static struct recording_event *event_of(struct recording_events *events, const u
 									PERF_SAMPLE_ID)));
 }
 
-/* Skips the counts that a sample has read. Returns how many a group has; 0: it is none. */
-static uint64_t skip_counts(struct recording_cursor *cursor, uint64_t format)
+/* The counts that a sample has read: of a group, the times, then value and id of each; of one
+ * event, the value, the times, then its id. */
+static void read_counts(struct recording_cursor *cursor, uint64_t format,
+			struct recording_sample *sample)
 {
-	uint64_t words = 1;
 	uint64_t times = ((format & PERF_FORMAT_TOTAL_TIME_ENABLED) != 0) +
 			 ((format & PERF_FORMAT_TOTAL_TIME_RUNNING) != 0);
-	size_t each = 1 + ((format & PERF_FORMAT_ID) != 0) + ((format & PERF_FORMAT_LOST) != 0);
-	if (format & PERF_FORMAT_GROUP)
-		words = recording_take_u64(cursor);
-	recording_take(cursor, times * sizeof(uint64_t));
-	recording_take_items(cursor, words, each * sizeof(uint64_t));
-	return format & PERF_FORMAT_GROUP ? words : 0;
+	bool has_id = (format & PERF_FORMAT_ID) != 0;
+	size_t words = 1 + has_id + ((format & PERF_FORMAT_LOST) != 0);
+	bool is_group = (format & PERF_FORMAT_GROUP) != 0;
+	uint64_t count = is_group ? recording_take_u64(cursor) : 1;
+	if (is_group)
+		recording_take(cursor, times * sizeof(uint64_t));
+	else
+		words += times;
+	sample->counts = recording_take_items(cursor, count, words * sizeof(uint64_t));
+	sample->count_words = words;
+	sample->id_word = is_group ? 1 : 1 + times;
+	sample->counts_read = has_id ? count : 0;
+	/* The event's own one is known without. */
+	sample->nameless = has_id || count == 0 ? 0 : count - 1;
+}
+
+struct recording_count recording_sample_count(const struct recording_sample *sample, uint64_t i)
+{
+	const uint8_t *item = sample->counts + i * sample->count_words * sizeof(uint64_t);
+	return (struct recording_count){.id = recording_u64_at(item, sample->id_word),
+					.total = recording_u64_at(item, 0)};
 }
 
 static void skip_branches(struct recording_cursor *cursor, uint64_t type)
@@ -259,7 +276,7 @@ static void read_parts(struct recording_cursor *cursor, uint64_t type,
 {
 	const struct recording_event *event = sample->event;
 	if (type & PERF_SAMPLE_READ)
-		sample->counts_read = skip_counts(cursor, event->read_format);
+		read_counts(cursor, event->read_format, sample);
 	if (type & PERF_SAMPLE_CALLCHAIN) {
 		sample->chain_count = recording_take_u64(cursor);
 		sample->chain = recording_take_items(cursor, sample->chain_count, sizeof(uint64_t));

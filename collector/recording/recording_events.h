@@ -22,6 +22,7 @@ struct recording_event {
 	bool is_frequency;
 	bool has_trailers; /* sample_id_all */
 	bool has_kernel;   /* kernel mode is sampled */
+	bool is_inherited; /* by threads to come */
 	int32_t clock;     /* of the times; -1: the scheduler's */
 	uint64_t sample_type;
 	uint64_t read_format;
@@ -84,13 +85,26 @@ struct recording_sample {
 	bool has_period;
 	const uint8_t *chain; /* u64 each */
 	uint64_t chain_count;
-	uint64_t counts_read; /* of the events of its group, its own too; 0: no group */
-	uint64_t abi;         /* PERF_SAMPLE_REGS_ABI_... */
+	const uint8_t *counts; /* what the events of its group have counted so far, its own too */
+	uint64_t counts_read;  /* how many; 0: it has none, or nobody knows of which events */
+	size_t count_words;    /* u64 of each, ... */
+	size_t id_word;        /* ... one of them its id */
+	uint64_t nameless;     /* counts of events that nobody knows */
+	uint64_t abi;          /* PERF_SAMPLE_REGS_ABI_... */
 	const uint8_t *registers;
 	const uint8_t *stack;
 	uint64_t stack_size;   /* bytes asked for */
 	uint64_t stack_copied; /* bytes that came */
 };
+
+/* A total that an event has counted. */
+struct recording_count {
+	uint64_t id;
+	uint64_t total;
+};
+
+/* The i-th one, below counts_read. */
+struct recording_count recording_sample_count(const struct recording_sample *sample, uint64_t i);
 
 /* Of a record with its header. false: it is not whole, or of no known event. */
 bool recording_sample_read(struct recording_events *events, const uint8_t *bytes, size_t size,

@@ -5,7 +5,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-/* linux/perf_event.h of newer kernels. */
+/* linux/perf_event.h of newer kernels: a cookie follows. */
 #define CONTEXT_USER_DEFERRED ((uint64_t)-640)
 
 /* util/event.h: samples that a BPF filter dropped are no loss. */
@@ -59,6 +59,24 @@ static void add_special(struct recording_feed *feed, struct chain_parts *parts,
 	}
 }
 
+/* The frames of user code that the kernel walked later. */
+static void add_deferred(struct recording_feed *feed, const struct recording_sample *sample,
+			 uint64_t cookie, struct chain_parts *parts)
+{
+	size_t count;
+	const uint64_t *frames =
+		recording_deferred_find(&feed->file->deferred, sample->tid, cookie, &count);
+	feed->deferred++;
+	if (!frames) {
+		feed->undeferred++;
+		parts->user.is_cut = true;
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (frames[i] < (uint64_t)PERF_CONTEXT_MAX)
+			add_user(feed, parts, frames[i]);
+}
+
 static void split_chain(struct recording_feed *feed, const struct recording_sample *sample,
 			bool in_kernel, struct chain_parts *parts)
 {
@@ -71,7 +89,10 @@ static void split_chain(struct recording_feed *feed, const struct recording_samp
 		if (special != RECORDING_SPECIAL_NONE) {
 			add_special(feed, parts, special, &guessed_from);
 		} else if (ip == CONTEXT_USER_DEFERRED) {
-			parts->user.is_cut = true; /* another record has the rest */
+			uint64_t cookie = i + 1 < sample->chain_count
+						  ? recording_u64_at(sample->chain, i + 1)
+						  : 0;
+			add_deferred(feed, sample, cookie, parts);
 			break;
 		} else if (ip >= (uint64_t)PERF_CONTEXT_MAX) {
 			context = ip;
@@ -201,22 +222,60 @@ static bool has_room(struct recording_feed *feed, uint64_t weight)
 	return true;
 }
 
-static void apply_sample(struct recording_feed *feed, const struct recording_record *from)
+static void apply_weighed(struct recording_feed *feed, const struct recording_record *from,
+			  const struct recording_sample *sample)
 {
 	struct record record = {.kind = RECORD_SAMPLE};
+	if (!has_room(feed, weigh(sample)))
+		return;
+	record.pid = sample->pid;
+	record.tid = sample->tid;
+	record.cpu = sample->cpu;
+	record.time_ns = sample->time_ns ? sample->time_ns : feed->now_ns;
+	fill_sample(feed, sample, from->misc, &record);
+	feed->samples += record.kind == RECORD_SAMPLE;
+	analyzer_apply(feed->analyzer, &record);
+}
+
+/* What the wanted event counted since the group's last sample. */
+static void apply_counts(struct recording_feed *feed, const struct recording_record *from,
+			 struct recording_sample *sample)
+{
+	struct recording_event *event;
+	uint64_t since;
+	sample->has_period = true;
+	for (uint64_t i = 0; i < sample->counts_read; i++) {
+		if (!recording_counts_take(&feed->counts, &feed->file->events, sample, i, &event,
+					   &since) ||
+		    event != feed->event)
+			continue;
+		sample->period = since;
+		apply_weighed(feed, from, sample);
+	}
+}
+
+static void apply_sample(struct recording_feed *feed, const struct recording_record *from)
+{
 	struct recording_sample sample;
 	if (!recording_sample_read(&feed->file->events, from->bytes, from->size, &sample))
 		return; /* was whole when it was put */
-	if (!has_room(feed, weigh(&sample)))
-		return;
-	feed->read_along += sample.counts_read > 1 ? sample.counts_read - 1 : 0;
-	record.pid = sample.pid;
-	record.tid = sample.tid;
-	record.cpu = sample.cpu;
-	record.time_ns = sample.time_ns ? sample.time_ns : feed->now_ns;
-	fill_sample(feed, &sample, from->misc, &record);
-	feed->samples += record.kind == RECORD_SAMPLE;
-	analyzer_apply(feed->analyzer, &record);
+	feed->nameless += sample.nameless;
+	if (sample.counts_read > 0)
+		apply_counts(feed, from, &sample);
+	else
+		apply_weighed(feed, from, &sample);
+}
+
+/* Whether the wanted event has a part in the sample. */
+static bool is_of_event(const struct recording_feed *feed, const struct recording_sample *sample)
+{
+	if (sample->counts_read == 0)
+		return sample->event == feed->event;
+	for (uint64_t i = 0; i < sample->counts_read; i++)
+		if (recording_events_find(&feed->file->events,
+					  recording_sample_count(sample, i).id) == feed->event)
+			return true;
+	return false;
 }
 
 /* Whether a mapping is one of user code. */
@@ -335,7 +394,7 @@ static bool find_time(struct recording_feed *feed, const struct recording_record
 	if (record->type == PERF_RECORD_SAMPLE) {
 		is_whole = recording_sample_read(&feed->file->events, record->bytes, record->size,
 						 &sample);
-		if (is_whole && sample.event != feed->event)
+		if (is_whole && !is_of_event(feed, &sample))
 			return false;
 		*time_ns = sample.time_ns;
 	} else {
@@ -345,6 +404,16 @@ static bool find_time(struct recording_feed *feed, const struct recording_record
 	}
 	feed->damaged += !is_whole;
 	return is_whole;
+}
+
+/* A record on a processor's trace says whether parts of that are missing. */
+static bool is_cut_trace(const struct recording_record *record)
+{
+	struct recording_cursor cursor = recording_cursor_of(record->bytes, record->size);
+	recording_take(&cursor, sizeof(struct perf_event_header) + 2 * sizeof(uint64_t));
+	uint64_t flags = recording_take_u64(&cursor);
+	return (flags &
+		(PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL | PERF_AUX_FLAG_COLLISION)) != 0;
 }
 
 static bool is_applied(uint32_t type)
@@ -375,6 +444,8 @@ void recording_feed_put(struct recording_feed *feed, const struct recording_reco
 	feed->types[type]++;
 	if (record->type == RECORDING_FINISHED_ROUND)
 		recording_order_end_round(&feed->order);
+	if (record->type == PERF_RECORD_AUX)
+		feed->cut_traces += is_cut_trace(record);
 	if (!is_applied(record->type) || !find_time(feed, record, &time_ns))
 		return;
 	/* perf applies what has no time at once: it described what was there before. */
@@ -392,4 +463,5 @@ void recording_feed_end(struct recording_feed *feed)
 void recording_feed_finish(struct recording_feed *feed)
 {
 	recording_order_finish(&feed->order);
+	recording_counts_finish(&feed->counts);
 }

@@ -29,7 +29,11 @@ struct recording_feed {                      /* zeros at the start, but for what
 	uint64_t unordered;                  /* records without a time */
 	uint64_t weight;                     /* of all samples */
 	uint64_t too_large;                  /* samples left out: their sum has no room */
-	uint64_t read_along;                 /* counts of other events, in samples of a group */
+	struct recording_counts counts;      /* of groups, so far */
+	uint64_t cut_traces;                 /* records of processor traces that say so */
+	uint64_t nameless;                   /* counts of events that nobody knows, in samples */
+	uint64_t deferred;                   /* samples with frames in a record of its own */
+	uint64_t undeferred;                 /* samples that lack that record */
 	bool is_out_of_memory;
 
 	struct recording_record record; /* at hand */

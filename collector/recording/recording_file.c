@@ -199,32 +199,62 @@ static void note_time(struct recording_facts *facts, uint64_t time_ns)
 		facts->last_ns = time_ns;
 }
 
-/* Reads all records once: samples by event, their times, and what pipes have in records. */
-static int look_through(struct recording_file *file, struct failure *failure)
+/* Of a group, each member has a sample where it counted something. */
+static void count_samples(struct recording_file *file, struct recording_counts *counts,
+			  const struct recording_sample *sample)
+{
+	struct recording_event *event;
+	uint64_t since;
+	sample->event->samples += sample->counts_read == 0;
+	for (uint64_t i = 0; i < sample->counts_read; i++)
+		if (recording_counts_take(counts, &file->events, sample, i, &event, &since))
+			event->samples++;
+}
+
+static void look_at(struct recording_file *file, struct recording_counts *counts,
+		    const struct recording_record *record)
+{
+	struct recording_sample sample;
+	switch (record->type) {
+	case PERF_RECORD_SAMPLE:
+		if (recording_sample_read(&file->events, record->bytes, record->size, &sample)) {
+			count_samples(file, counts, &sample);
+			note_time(&file->facts, sample.time_ns);
+		}
+		break;
+	case PERF_RECORD_KSYMBOL:
+		recording_symbols_take(&file->symbols, record->bytes, record->size);
+		break;
+	case RECORDING_CALLCHAIN_DEFERRED:
+		recording_deferred_take(&file->deferred, &file->events, record->bytes,
+					record->size);
+		break;
+	default:
+		take_record(file, record);
+		break;
+	}
+}
+
+/* Reads all records once: samples by event, their times, what pipes have in records, and what
+ * belongs to samples that come before it. */
+static int look_through(struct recording_file *file, const struct recording_watch *watch,
+			struct failure *failure)
 {
 	struct recording_stream *stream =
-		recording_stream_create(file->fd, file->data_from, file->data_to);
+		recording_stream_create(file->fd, file->data_from, file->data_to, watch);
+	struct recording_counts counts = {0};
 	struct recording_record record;
 	if (!stream)
 		return failure_set_error(failure, ENOMEM, "cannot read the recording");
-	while (recording_stream_next(stream, &record)) {
-		struct recording_sample sample;
-		if (record.type == PERF_RECORD_KSYMBOL)
-			recording_symbols_take(&file->symbols, record.bytes, record.size);
-		if (record.type != PERF_RECORD_SAMPLE) {
-			take_record(file, &record);
-		} else if (recording_sample_read(&file->events, record.bytes, record.size,
-						 &sample)) {
-			sample.event->samples++;
-			note_time(&file->facts, sample.time_ns);
-		}
-	}
+	while (recording_stream_next(stream, &record))
+		look_at(file, &counts, &record);
+	recording_counts_finish(&counts);
 	recording_stream_destroy(stream);
 	return 0;
 }
 
 int recording_file_open(struct recording_file *file, int fd, const char *name,
-			struct failure *failure)
+			const struct recording_watch *watch, struct failure *failure)
 {
 	struct stat status;
 	*file = (struct recording_file){.fd = fd};
@@ -234,7 +264,7 @@ int recording_file_open(struct recording_file *file, int fd, const char *name,
 	file->owner = status.st_uid;
 	file->changed_ns = (uint64_t)status.st_mtim.tv_sec * UINT64_C(1000000000) +
 			   (uint64_t)status.st_mtim.tv_nsec;
-	if (read_header(file, name, failure) < 0 || look_through(file, failure) < 0)
+	if (read_header(file, name, failure) < 0 || look_through(file, watch, failure) < 0)
 		return -1;
 	if (file->events.count > 0)
 		return 0;
@@ -247,4 +277,5 @@ void recording_file_finish(struct recording_file *file)
 	recording_events_finish(&file->events);
 	recording_facts_finish(&file->facts);
 	recording_symbols_finish(&file->symbols);
+	recording_deferred_finish(&file->deferred);
 }

@@ -5,6 +5,8 @@
 #define COLLECTOR_RECORDING_RECORDING_FILE_H
 
 #include "collector/message/failure.h"
+#include "collector/recording/recording_counts.h"
+#include "collector/recording/recording_deferred.h"
 #include "collector/recording/recording_events.h"
 #include "collector/recording/recording_facts.h"
 #include "collector/recording/recording_stream.h"
@@ -21,13 +23,14 @@ struct recording_file {
 	bool is_pipe;
 	bool is_cut; /* records are missing at its end */
 	struct recording_symbols symbols;
+	struct recording_deferred deferred;
 	struct recording_events events;
 	struct recording_facts facts;
 };
 
 /* name: for messages. 0, or -1; finish it in any case. */
 int recording_file_open(struct recording_file *file, int fd, const char *name,
-			struct failure *failure);
+			const struct recording_watch *watch, struct failure *failure);
 void recording_file_finish(struct recording_file *file);
 
 #endif

@@ -46,6 +46,8 @@ void recording_notes_begin(const struct recording_notes *notes, uint64_t start_n
 		 notes->request->version);
 	emit_note(emit, PROFILE_NOTE_COLLECTOR, start_ns, .text = text);
 	emit_note(emit, PROFILE_NOTE_ANALYSIS, start_ns, .text = "hotspots");
+	emit_note(emit, PROFILE_NOTE_EVENT, start_ns, .text = notes->event->name,
+		  .value = !recording_event_is_time(notes->event));
 	emit_note(emit, PROFILE_NOTE_COMMAND, start_ns, .text = facts->command);
 	emit_note(emit, PROFILE_NOTE_INTERVAL, start_ns, .value = notes->interval_ns);
 	emit_note(emit, PROFILE_NOTE_SAMPLING, start_ns, .value = PROFILE_SAMPLING_FIXED);
@@ -56,18 +58,7 @@ void recording_notes_begin(const struct recording_notes *notes, uint64_t start_n
 		emit_note(emit, PROFILE_NOTE_KERNEL_TIME, start_ns, .value = notes->kernel_time);
 }
 
-/* Periods of other events than clocks count as nanoseconds: tables have seconds only. */
-static void note_unit(const struct recording_notes *notes, uint64_t start_ns)
-{
-	const char *event = notes->event->name;
-	if (!recording_event_is_time(notes->event))
-		warn(notes, start_ns, true,
-		     "the samples are of the event %s, no clock: all times are numbers of it, 1 s "
-		     "stands for 10^9",
-		     event);
-}
-
-/* The other events of the recording. */
+/* The other events of the recording: the user may have results of them. */
 static void note_others(const struct recording_notes *notes, uint64_t start_ns)
 {
 	const struct recording_events *events = &notes->file->events;
@@ -86,10 +77,9 @@ static void note_others(const struct recording_notes *notes, uint64_t start_ns)
 						 (unsigned long long)event->samples);
 	}
 	if (others > 0)
-		warn(notes, start_ns, true,
-		     "only samples of the event %.60s are imported (%llu); %llu of other events "
-		     "are left out: %s%s; choose one with --event",
-		     notes->event->name, (unsigned long long)notes->event->samples,
+		warn(notes, start_ns, false,
+		     "the recording has %llu samples of other events: %s%s; each event has a "
+		     "result of its own",
 		     (unsigned long long)samples, list, others > LISTED_MAX ? ", ..." : "");
 }
 
@@ -100,24 +90,31 @@ static void note_unused(const struct recording_notes *notes, const struct record
 	uint64_t switches =
 		feed->types[PERF_RECORD_SWITCH] + feed->types[PERF_RECORD_SWITCH_CPU_WIDE];
 	uint64_t unknown = 0;
-	for (unsigned i = PERF_RECORD_MAX; i < RECORDING_ATTR; i++)
+	for (unsigned i = RECORDING_CALLCHAIN_DEFERRED + 1; i < RECORDING_ATTR; i++)
 		unknown += feed->types[i];
-	unknown += feed->types[RECORDING_TYPES_MAX - 1];
+	for (unsigned i = RECORDING_KNOWN_END; i < RECORDING_TYPES_MAX; i++)
+		unknown += feed->types[i];
 	if (switches > 0)
 		warn(notes, feed->now_ns, false,
 		     "%llu records of context switches were left out: no report shows them",
 		     (unsigned long long)switches);
-	if (lacks->traced > 0)
+	if (lacks->traced + feed->cut_traces > 0)
 		warn(notes, feed->now_ns, true,
 		     "%llu bytes of processor traces (AUX) were left out: nothing here decodes "
-		     "them",
-		     (unsigned long long)lacks->traced);
-	if (feed->read_along > 0)
+		     "them; their recording lost parts %llu times",
+		     (unsigned long long)lacks->traced, (unsigned long long)feed->cut_traces);
+	uint64_t nameless = feed->nameless + feed->counts.unknown;
+	if (nameless > 0)
 		warn(notes, feed->now_ns, true,
-		     "%llu counts of other events in the samples were left out; record those "
-		     "events "
-		     "without a group of {...}:S",
-		     (unsigned long long)feed->read_along);
+		     "%llu counts in samples were left out: the recording does not say of which "
+		     "events they are",
+		     (unsigned long long)nameless);
+	if (feed->undeferred + notes->file->deferred.left_out > 0)
+		warn(notes, feed->now_ns, true,
+		     "%llu of %llu samples lack the frames of user code that the kernel walks "
+		     "later: their records are missing, or could not be read (%llu)",
+		     (unsigned long long)feed->undeferred, (unsigned long long)feed->deferred,
+		     (unsigned long long)notes->file->deferred.left_out);
 	if (unknown > 0)
 		warn(notes, feed->now_ns, true,
 		     "%llu records of kinds not known here were left out",
@@ -161,7 +158,6 @@ void recording_notes_end(const struct recording_notes *notes, const struct recor
 			 const struct recording_lacks *lacks, uint64_t start_ns)
 {
 	uint64_t now = feed->now_ns;
-	note_unit(notes, start_ns);
 	note_others(notes, start_ns);
 	note_unused(notes, feed, lacks);
 	note_losses(notes, feed, lacks);

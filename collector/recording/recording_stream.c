@@ -27,9 +27,11 @@ struct recording_stream {
 	ZSTD_inBuffer packed; /* in the window read: of the present compressed record */
 	bool is_full;         /* the unpacker had more than there was room for */
 	struct recording_lacks lacks;
+	struct recording_watch watch;
 };
 
-struct recording_stream *recording_stream_create(int fd, uint64_t from, uint64_t to)
+struct recording_stream *recording_stream_create(int fd, uint64_t from, uint64_t to,
+						 const struct recording_watch *watch)
 {
 	struct recording_stream *stream = calloc(1, sizeof(*stream));
 	if (!stream)
@@ -37,6 +39,7 @@ struct recording_stream *recording_stream_create(int fd, uint64_t from, uint64_t
 	stream->fd = fd;
 	stream->at = from;
 	stream->end = to;
+	stream->watch = *watch;
 	stream->read.bytes = malloc(READ_SIZE);
 	stream->unpacked.bytes = malloc(UNPACKED_SIZE);
 	stream->unpacker = ZSTD_createDCtx();
@@ -75,6 +78,8 @@ static void fill(struct recording_stream *stream)
 	struct window *window = &stream->read;
 	if (left_in(window) >= RECORD_MAX || stream->at >= stream->end)
 		return;
+	if (stream->watch.see)
+		stream->watch.see(stream->end - stream->at, stream->watch.user);
 	compact(window);
 	while (window->size < READ_SIZE && stream->at < stream->end) {
 		uint64_t want = READ_SIZE - window->size;

@@ -10,8 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Records of perf's own, behind the kernel's numbers. */
+/* Of a kernel newer than its header, and of perf's own behind the kernel's numbers. */
 enum recording_type {
+	RECORDING_CALLCHAIN_DEFERRED = 22,
 	RECORDING_ATTR = 64,
 	RECORDING_TRACING_DATA = 66,
 	RECORDING_BUILD_ID = 67,
@@ -21,6 +22,7 @@ enum recording_type {
 	RECORDING_FEATURE = 80,
 	RECORDING_COMPRESSED = 81,
 	RECORDING_COMPRESSED2 = 83,
+	RECORDING_KNOWN_END = 85, /* behind the last known one, BPF_METADATA */
 	RECORDING_TYPES_MAX = 256
 };
 
@@ -40,8 +42,16 @@ struct recording_lacks {
 
 struct recording_stream;
 
-/* Of the bytes from..to of the file, borrowed. NULL: out of memory. */
-struct recording_stream *recording_stream_create(int fd, uint64_t from, uint64_t to);
+/* Sees how far a reading is, every few hundred kilobytes: bytes that are left. */
+struct recording_watch {
+	void (*see)(uint64_t left, void *user); /* NULL: nobody looks */
+	void *user;
+};
+
+/* Of the bytes from..to of the file, borrowed; the watch's content is copied. NULL: out of memory.
+ */
+struct recording_stream *recording_stream_create(int fd, uint64_t from, uint64_t to,
+						 const struct recording_watch *watch);
 void recording_stream_destroy(struct recording_stream *stream); /* accepts NULL */
 
 /* false: the end, or nothing behind is a record. */

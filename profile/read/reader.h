@@ -78,6 +78,9 @@ const struct profile_unwinding *profile_reader_unwinding(const struct profile_re
 
 /* When the samples were taken. Older results: PROFILE_SAMPLING_FIXED. */
 enum profile_sampling profile_reader_sampling(const struct profile_reader *reader);
+/* The event whose numbers stand in place of all CPU times (PROFILE_NOTE_EVENT); NULL: they are CPU
+ * times. Lives as long as the reader. */
+const char *profile_reader_counted_event(const struct profile_reader *reader);
 /* PROFILE_NOTE_INTERVAL; 0: not known. */
 uint64_t profile_reader_interval_ns(const struct profile_reader *reader);
 

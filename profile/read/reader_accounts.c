@@ -94,6 +94,16 @@ enum profile_sampling profile_reader_sampling(const struct profile_reader *reade
 	return PROFILE_SAMPLING_FIXED;
 }
 
+const char *profile_reader_counted_event(const struct profile_reader *reader)
+{
+	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
+		const struct profile_note *note = profile_reader_note(reader, i);
+		if (note->kind == PROFILE_NOTE_EVENT && note->value == 1)
+			return profile_reader_text(reader, note->text);
+	}
+	return NULL;
+}
+
 uint64_t profile_reader_interval_ns(const struct profile_reader *reader)
 {
 	uint64_t interval_ns = 0;

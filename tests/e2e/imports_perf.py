@@ -164,17 +164,76 @@ def forms():
             f'{name}: one line, no result', told.strip())
 
 
+def shown(data):
+  """{event: {function: share in percent}} by perf report, of a function's own samples; all of the kernel is one."""
+  done = subprocess.run(['perf', 'report', '-i', data, '--stdio', '--no-children', '-g', 'none', '-F', 'period,sym', '--no-group'],
+                        capture_output=True, text=True, errors='replace', timeout=120, check=True)
+  events, event = {}, None
+  for line in done.stdout.splitlines():
+    head = re.match(r"# Samples: .* of events? '(.*)'", line)
+    row = re.match(r'\s*(\d+)\s+\[(.)\] (.*?)\s*$', line)
+    if head:
+      event = events.setdefault(head.group(1), collections.Counter())
+    elif row:
+      event['[kernel]' if row.group(2) == 'k' else row.group(3)] += int(row.group(1))
+  return events
+
+
+def compare_events(what, data, expected, *options):
+  """Each event's result has the numbers of perf report's table of that event, under its name."""
+  base, told = bring_in(data, *options)
+  tables = shown(data)
+  s.check(sorted(tables) == sorted(expected), f'{what}: events of perf report', f'{list(tables)}')
+  ranked = [re.search(r'the event (\S+) of .* is now the result (\S+)', line) for line in told.splitlines()]
+  results = {match.group(1): match.group(2) for match in ranked if match}
+  s.check(sorted(results) == sorted(expected) and base in results.values(), f'{what}: a result for each event', told.strip())
+  for event, result in results.items():
+    is_time = event.startswith(('cpu-clock', 'task-clock'))
+    column = 'CPU Time' if is_time else event
+    ours = collections.Counter()
+    for row in s.report(result, 'hotspots', '--call-stack-mode', 'all', '--inline', 'off'):
+      ours['[kernel]' if row['Module'] == '[kernel]' else row['Function']] += round(float(row[column]) * (1e9 if is_time else 1))
+    total = sum(tables[event].values())
+    known_to_both = [name for name in tables[event] if not name.startswith('0x')]
+    off = max(abs(ours[name] - tables[event][name]) for name in known_to_both)
+    s.check(abs(sum(ours.values()) - total) <= (1000 * len(ours) if is_time else 0), f'{what}: all of {event}', f'{sum(ours.values())} and {total}')
+    s.check(off <= (1000 if is_time else 0), f'{what}: functions of {event}', f'{tables[event].most_common(3)} off by {off}')
+    s.check(s.summary(result)['event']['count'] == (None if is_time else total), f'{what}: the summary of {event}')
+  return results
+
+
+FAULTS = '''#include <sys/mman.h>
+#include <unistd.h>
+__attribute__((noinline)) void touch(long pages) {
+  char *at = mmap(0, pages * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  for (long i = 0; i < pages; i++) at[i * 4096] = 1;
+  munmap(at, pages * 4096);
+}
+__attribute__((noinline)) long spin(long n) { volatile long sum = 0; for (long i = 0; i < n; i++) sum += i; return sum; }
+int main(void) {
+  for (int i = 0; i < 40; i++) { touch(500); spin(3000000); usleep(1000); }
+  return 0;
+}
+'''
+
+
 def events():
-  """One event is imported, the others are named; one that is no clock is said to be none."""
-  command = ['/usr/bin/python3', '-c', PYTHON]
-  data = record('two', command, '-e', 'cpu-clock:u', '-e', 'page-faults:u', '-c', '1000')
-  result, told = bring_in(data, '--event', 'cpu-clock')
-  s.check('only samples of the event cpu-clock:u are imported' in told and 'page-faults:u (' in told, 'two events', told.strip())
+  """Each event of a recording is a result with that event's numbers, also the members of a group that the leader's samples read."""
+  program = s.scratch('faults')
+  subprocess.run(['gcc', '-x', 'c', '-', '-O1', '-g', '-fno-omit-frame-pointer', '-o', program], input=FAULTS, text=True, check=True)
+  data = record('three', [program], '-e', 'cpu-clock:u,page-faults:u,context-switches', '-F', '499', '-g')
+  names = ['cpu-clock', 'page-faults', 'context-switches']
+  compare_events('several events', record('all', [program], '-e', ','.join(names), '-F', '999', '-g'), names)
+  results = compare_events('a group', record('group', [program], '-e', '{cpu-clock,page-faults}:S', '-F', '999', '-g'), ['cpu-clock', 'page-faults'])
+  again = s.scratch('faults.perf')
+  s.run_tool('tbconvert', 'export', '--to', 'perf', '-o', again, results['page-faults'])
+  numbers = shown(again)
+  s.check(list(numbers) == ['page-faults'] and sum(numbers['page-faults'].values()) == s.summary(results['page-faults'])['event']['count'],
+          'an export of an event: perf shows its name and numbers', f'{list(numbers)}')
+  done = s.run_tool('tbconvert', 'export', '--to', 'chrome', '-o', s.scratch('faults.json'), results['page-faults'], check_status=False)
+  s.check(done.returncode == 1 and 'its samples are of the event page-faults, and chrome shows times' in done.stderr, 'a format of times', done.stderr.strip())
   faults, told = bring_in(data, '--event', 'page-faults')
-  s.check('no clock: all times are numbers of it' in told, 'an event that is no clock', told.strip())
-  counts = [s.summary(path)['samples'] for path in (result, faults)]
-  both = script(data, 'tid,time,period')
-  s.check(sum(counts) == len(both) and min(counts) > 0, 'each sample is of one of the two', f'{counts} of {len(both)}')
+  s.check(told.count('is now the result') == 1 and s.summary(faults)['event']['name'] == 'page-faults:u', 'one event of several', told.strip())
   _, told = bring_in(data, '--event', 'cycles', check_status=False)
   s.check('--event cycles: the recording has no such event' in told, 'an event that is not there', told.strip())
 

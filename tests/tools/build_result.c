@@ -435,6 +435,13 @@ static void add_account_notes(struct builder *builder)
 	}
 }
 
+static void add_event_note(struct builder *builder)
+{
+	ck_assert_uint_eq(profile_writer_add_note(builder->writer, PROFILE_NOTE_EVENT, START_NS, 1,
+						  0, 0, builder->result->event),
+			  VT_SUCCESS);
+}
+
 static void add_loss_notes(struct builder *builder)
 {
 	static const struct {
@@ -574,6 +581,8 @@ void build_result_write(const char *path, const struct build_result *result)
 	add_notes(builder);
 	add_process_notes(builder);
 	add_account_notes(builder);
+	if (result->event)
+		add_event_note(builder);
 	if (result->has_unwinding)
 		add_unwinding_notes(builder);
 	for (unsigned i = 0; result->guess_tries && i < 3; i++)

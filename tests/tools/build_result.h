@@ -119,6 +119,7 @@ struct build_result {
 	bool is_not_followed;        /* noted, of a program */
 	const char *app_path;        /* NULL: /opt/app/app */
 	bool lacks_rvas;             /* of its mappings, as older results */
+	const char *event; /* of the samples, no clock: ms are millions of it; NULL: CPU time */
 };
 
 #define BUILD_PID         100u /* of the first process, "app"; the second, "helper", has one more */

@@ -35,7 +35,7 @@ const char *overview_kernel_key(const struct overview *overview)
 
 const char *overview_kernel_words(const struct overview *overview)
 {
-	return kernel_times[kernel_time_of(overview)].words;
+	return overview->is_counted ? NULL : kernel_times[kernel_time_of(overview)].words;
 }
 
 const char *overview_sampling_key(const struct overview *overview)
@@ -53,6 +53,8 @@ char *overview_sampling_words(const struct overview *overview)
 						    "at random times of each thread's CPU time",
 					    [PROFILE_SAMPLING_CPUS] =
 						    "at random times of each CPU"};
+	if (overview->is_counted)
+		return NULL;
 	if (overview->notes[PROFILE_NOTE_SAMPLING].value == PROFILE_SAMPLING_FIXED)
 		return xalloc_text("at a fixed period of each thread's CPU time");
 	if (!overview_sampling_key(overview))
@@ -93,6 +95,8 @@ static void take_note(struct overview *overview, const struct profile_note *note
 		overview->analysis = text;
 	if (note->kind == PROFILE_NOTE_CUSTOM_COLLECTOR)
 		overview->custom_collector = text;
+	if (note->kind == PROFILE_NOTE_EVENT)
+		overview->event = text;
 	if (!is_started && (note->kind != PROFILE_NOTE_ATTACHED || overview->target_pid.is_known))
 		return;
 	overview->command = text;
@@ -246,11 +250,13 @@ void overview_collect(const struct profile_reader *reader, const struct tally *t
 	*overview = (struct overview){.command = "",
 				      .collector = "",
 				      .analysis = "",
-				      .custom_collector = ""};
+				      .custom_collector = "",
+				      .event = ""};
 	for (uint32_t i = 0; i < profile_reader_note_count(reader); i++) {
 		const struct profile_note *note = profile_reader_note(reader, i);
 		take_note(overview, note, profile_reader_text(reader, note->text));
 	}
+	overview->is_counted = profile_reader_counted_event(reader) != NULL;
 	take_clocks(overview, reader);
 	take_unwinding(overview, reader);
 	overview->unattributed_ns = profile_reader_unattributed_ns(reader);

@@ -15,7 +15,7 @@ struct overview_number {
 	uint64_t is_known; /* or 0 */
 };
 
-#define OVERVIEW_NOTES (PROFILE_NOTE_STOLEN + 1)
+#define OVERVIEW_NOTES (PROFILE_NOTE_EVENT + 1)
 
 struct overview {
 	/* By enum profile_note_kind: the sum of notes to add up, 0 without any; of other kinds the
@@ -36,6 +36,8 @@ struct overview {
 	const char *collector; /* program and version */
 	const char *analysis;
 	const char *custom_collector;
+	const char *event; /* of the samples; "" where the result does not say */
+	bool is_counted;   /* CPU times are numbers of the event */
 	struct profile_host_info host;
 	struct profile_clock first_clock;
 	bool has_clock;

@@ -71,6 +71,31 @@ static void print_kernel_time(const struct report_input *input, const struct ove
 	fputc('\n', stream);
 }
 
+/* Prints the headline of a result whose samples are of an event that is no clock. */
+static void print_event(const struct overview *overview, uint64_t count, FILE *stream)
+{
+	char *label = table_format_fit(overview->event, LINES_LABEL_WIDTH - 2);
+	char *whole = xalloc_printf("%s:", label);
+	lines_label(stream, whole);
+	fprintf(stream, "%" PRIu64 "\n", count);
+	free(label);
+	free(whole);
+}
+
+static void print_cpu_time(const struct overview *overview, uint64_t cpu_ns, FILE *stream)
+{
+	uint64_t elapsed_ns = overview->notes[PROFILE_NOTE_ELAPSED].value;
+	lines_label(stream, "CPU Time:");
+	fprintf(stream, "%.3f s", (double)cpu_ns / 1e9);
+	if (elapsed_ns > 0) {
+		fprintf(stream, " (%.2f CPUs", (double)cpu_ns / (double)elapsed_ns);
+		if (overview->host.logical_cpus)
+			fprintf(stream, " of %" PRIu32, overview->host.logical_cpus);
+		fputc(')', stream);
+	}
+	fputc('\n', stream);
+}
+
 /* Prints a part of the headline's time, below the headline. */
 static void print_part(const char *label, uint64_t part_ns, uint64_t all_ns, FILE *stream)
 {
@@ -88,23 +113,17 @@ static void print_times(const struct report_input *input, const struct overview 
 	struct overview_number cpu = {overview->cpu_ns + unattributed_ns, true};
 	struct overview_number paused = {overview->notes[PROFILE_NOTE_PAUSED].value, true};
 	print_seconds(stream, "Elapsed Time:", overview->notes[PROFILE_NOTE_ELAPSED]);
-	lines_label(stream, "CPU Time:");
-	fprintf(stream, "%.3f s", (double)cpu.value / 1e9);
-	if (overview->notes[PROFILE_NOTE_ELAPSED].is_known &&
-	    overview->notes[PROFILE_NOTE_ELAPSED].value > 0) {
-		fprintf(stream, " (%.2f CPUs",
-			(double)cpu.value / (double)overview->notes[PROFILE_NOTE_ELAPSED].value);
-		if (overview->host.logical_cpus)
-			fprintf(stream, " of %" PRIu32, overview->host.logical_cpus);
-		fputc(')', stream);
+	if (overview->is_counted) {
+		print_event(overview, cpu.value, stream);
+	} else {
+		print_cpu_time(overview, cpu.value, stream);
+		print_kernel_time(input, overview, stream);
+		print_part("  in no sample:", input->tally.rest_ns, cpu.value, stream);
+		print_part("  estimated:", input->tally.estimated_ns, cpu.value, stream);
+		print_part("  of no known thread:", unattributed_ns, cpu.value, stream);
+		print_part("  stolen by the host:", overview->notes[PROFILE_NOTE_STOLEN].value,
+			   cpu.value, stream);
 	}
-	fputc('\n', stream);
-	print_kernel_time(input, overview, stream);
-	print_part("  in no sample:", input->tally.rest_ns, cpu.value, stream);
-	print_part("  estimated:", input->tally.estimated_ns, cpu.value, stream);
-	print_part("  of no known thread:", unattributed_ns, cpu.value, stream);
-	print_part("  stolen by the host:", overview->notes[PROFILE_NOTE_STOLEN].value, cpu.value,
-		   stream);
 	print_seconds(stream, "Paused Time:", paused);
 	lines_label(stream, "Total Thread Count:");
 	/* The threads whose time has a row of its own in other reports are not counted. */
@@ -137,7 +156,7 @@ static void print_samples(const struct tally *tally, const struct overview *over
 {
 	lines_label(stream, "Samples:");
 	fprintf(stream, "%" PRIu64, tally->samples);
-	if (overview->notes[PROFILE_NOTE_INTERVAL].is_known)
+	if (overview->notes[PROFILE_NOTE_INTERVAL].is_known && !overview->is_counted)
 		fprintf(stream, ", one per %g ms of CPU time",
 			(double)overview->notes[PROFILE_NOTE_INTERVAL].value / 1e6);
 	fprintf(stream, "; %s%" PRIu64 " lost", is_lost_estimated(overview) ? "about " : "",
@@ -277,6 +296,7 @@ static void print_platform(const struct report_input *input, const struct overvi
 		fprintf(stream, "%" PRIu64 "\n", overview->notes[PROFILE_NOTE_EXIT_STATUS].value);
 	}
 	print_text(stream, "Analysis:", overview->analysis);
+	print_text(stream, "Event:", overview->event);
 	print_text(stream, "Collector:", overview->collector);
 	print_custom_collector(overview, stream);
 	print_cost(input, overview, stream);
@@ -304,7 +324,8 @@ static void print_as_text(const struct report_input *input, const struct overvie
 	lines_end(&lines, LINES_LABEL_WIDTH, width, stream);
 	fputs("\nTop Hotspots", stream);
 	/* Else the shares are the same as those of the headline. */
-	if (tally_threadless_ns(input->reader, &input->options->filter) >= SHOWN_MIN_NS &&
+	if (!overview->is_counted &&
+	    tally_threadless_ns(input->reader, &input->options->filter) >= SHOWN_MIN_NS &&
 	    tally_threadless_ns(input->reader, &input->options->filter) >
 		    overview->cpu_ns / BASE_SHARE)
 		fprintf(stream, ", of %.3f s in known threads", (double)overview->cpu_ns / 1e9);
@@ -396,7 +417,8 @@ static struct json_object *summary_object(const struct report_input *input,
 		struct json_object *value;
 	} members[] = {
 		{"elapsed_s", seconds_object(notes[PROFILE_NOTE_ELAPSED])},
-		{"cpu_time_s", time_object(overview->cpu_ns)},
+		{"cpu_time_s",
+		 seconds_object((struct overview_number){overview->cpu_ns, !overview->is_counted})},
 		{"paused_s", time_object(notes[PROFILE_NOTE_PAUSED].value)},
 		{"interval_s", seconds_object(notes[PROFILE_NOTE_INTERVAL])},
 		{"samples", json_object_new_uint64(tally->samples)},
@@ -433,6 +455,9 @@ static struct json_object *summary_object(const struct report_input *input,
 		{"custom_collector.failed_steps",
 		 number_object(notes[PROFILE_NOTE_CUSTOM_COLLECTOR])},
 		{"stolen_s", time_object(notes[PROFILE_NOTE_STOLEN].value)},
+		{"event.name", text_object(overview->event)},
+		{"event.count",
+		 number_object((struct overview_number){overview->cpu_ns, overview->is_counted})},
 	};
 	struct json_object *object = json_object_new_object();
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {

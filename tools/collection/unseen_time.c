@@ -67,7 +67,8 @@ static uint64_t unseen_ns(const struct report_input *input, const struct overvie
 uint64_t unseen_time_share(const struct report_input *input, const struct overview *overview)
 {
 	uint64_t interval = overview->notes[PROFILE_NOTE_INTERVAL].value;
-	if (interval == 0 || overview->notes[PROFILE_NOTE_THROTTLED].value > 0 ||
+	if (interval == 0 || overview->is_counted ||
+	    overview->notes[PROFILE_NOTE_THROTTLED].value > 0 ||
 	    has_kernel_samples(input->reader, overview))
 		return 0;
 	uint64_t apart = apart_share(input, overview);

@@ -173,6 +173,13 @@ static int check_result(const struct profile_reader *reader, const char *path,
 			const struct export_request *request)
 {
 	bool needs_times = filter_has_times(&request->filter);
+	const char *event = profile_reader_counted_event(reader);
+	if (event && request->format->is_of_time) {
+		diagnose("%s: its samples are of the event %s, and %s shows times; choose another "
+			 "format",
+			 path, event, request->format->name);
+		return EXIT_FAILURE;
+	}
 	if (!profile_reader_complete(reader))
 		diagnose("%s: incomplete, the collection did not end; exporting what was written "
 			 "until then",
@@ -403,7 +410,7 @@ void command_export_print_options(void)
 	     "  --weight samples|cpu|wall|wait    numbers in folded: samples, or us of CPU time, "
 	     "of\n"
 	     "                          all time of the threads, of their waits\n"
-	     "  --event NAME            name of the event in perf (default: cpu-clock)\n"
+	     "  --event NAME            name of the event in perf (default: its own)\n"
 	     "  --with-modules DIR      with perf: copy the modules to DIR/all, for VTune\n"
 	     "\nFormats:");
 	const struct export_format *format;

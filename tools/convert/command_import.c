@@ -4,6 +4,7 @@
 #include "tools/convert/command.h"
 #include "tools/convert/import_external.h"
 #include "tools/convert/interrupt.h"
+#include "tools/convert/progress.h"
 #include "tools/import/importer.h"
 #include "tools/import_stacks/import_stacks.h"
 #include "tools/memory/xalloc.h"
@@ -29,7 +30,8 @@ static const struct importer importers[] = {
 };
 
 #define IMPORT_HELP "tbconvert import --help"
-#define LAST_WORDS  "stopped; nothing is imported"
+#define LAST_WORDS  "stopped; no result is left of what was not imported whole"
+#define EVENTS_MAX  32u /* events of a file that become results in one call */
 
 #define IMPORTERS_SIZE (sizeof(importers) / sizeof(importers[0]))
 
@@ -37,6 +39,9 @@ struct import_request {
 	const char *directory; /* NULL: the next free one here */
 	struct import_input input;
 	uint8_t head[IMPORT_HEAD_SIZE];
+	const struct importer *importer;
+	struct import_events events; /* of the file, once it was read */
+	struct progress progress;
 };
 
 static const struct option long_options[] = {
@@ -139,21 +144,60 @@ static void remove_result(void *user)
 	result_remove(user);
 }
 
-/* Returns 0, or the exit status. What a signal stops leaves no result. */
-static int read_input(const struct importer *importer, const struct import_input *input,
-		      struct result *result, struct interrupt *interrupt)
+static void free_events(struct import_events *events)
 {
+	for (size_t i = 0; i < events->count; i++)
+		free(events->names[i]);
+	free(events->names);
+	*events = (struct import_events){0};
+}
+
+static void see_work(uint64_t done, uint64_t total, void *user)
+{
+	struct progress *progress = user;
+	if (progress->total == 0)
+		progress_begin(progress, "Importing", total);
+	progress_update(progress, done);
+}
+
+/* Returns 0, or the exit status. What a signal stops leaves no result. */
+static int read_input(struct import_request *request, struct result *result,
+		      struct interrupt *interrupt)
+{
+	struct import_events events = {0};
+	request->progress = (struct progress){0};
+	request->input.see = see_work;
+	request->input.user = &request->progress;
 	interrupt_watch_with(interrupt, LAST_WORDS, remove_result, result);
-	int status = importer->read(input, result->through, result->file);
+	int status =
+		request->importer->read(&request->input, result->through, result->file, &events);
 	interrupt_hold(interrupt);
+	progress_end(&request->progress);
+	if (request->events.names)
+		free_events(&events);
+	else
+		request->events = events;
 	return status;
 }
 
-static int write_result(const struct importer *importer, const struct import_input *input,
-			struct result *result, struct interrupt *interrupt)
+/* Names the new result, and its event if there are several. */
+static void name_result(const struct import_request *request, const struct result *result)
+{
+	const struct import_input *input = &request->input;
+	if (!input->event && request->events.count > 1)
+		diagnose("the event %s of %s (%s) is now the result %s",
+			 request->events.names[input->rank], input->name, request->importer->name,
+			 result->directory);
+	else
+		diagnose("%s (%s) is now the result %s", input->name, request->importer->name,
+			 result->directory);
+}
+
+static int write_result(struct import_request *request, struct result *result,
+			struct interrupt *interrupt)
 {
 	struct failure failure = {0};
-	int status = read_input(importer, input, result, interrupt);
+	int status = read_input(request, result, interrupt);
 	if (status == 0 &&
 	    (result_hold(result, &failure) < 0 || result_check(result, &failure) < 0))
 		status = explain_failure(&failure);
@@ -163,31 +207,78 @@ static int write_result(const struct importer *importer, const struct import_inp
 		return status;
 	}
 	interrupt_release(interrupt);
-	if (!importer->has_symbols)
+	if (!request->importer->has_symbols)
 		status = finalize_result(result);
-	diagnose("%s (%s) is now the result %s", input->name, importer->name, result->directory);
+	name_result(request, result);
+	return status;
+}
+
+/* directory: NULL: the next free one here. */
+static int import_event(struct import_request *request, const char *directory)
+{
+	struct result result;
+	struct failure failure = {0};
+	struct interrupt interrupt;
+	interrupt_begin(&interrupt);
+	if (result_create(&result, directory, "hs", &failure) < 0) {
+		interrupt_release(&interrupt);
+		return explain_failure(&failure);
+	}
+	int status = write_result(request, &result, &interrupt);
+	result_finish(&result);
+	return status;
+}
+
+/* DIR-EVENT, for the caller to free: characters that are special in some file system or shell
+ * become '-'. Of events with one name, later ones get their rank. NULL without a DIR. */
+static char *name_directory(const struct import_request *request, size_t rank)
+{
+	const char *event = request->events.names[rank];
+	bool is_taken = false;
+	if (!request->directory)
+		return NULL;
+	for (size_t i = 0; i < rank; i++)
+		is_taken |= strcmp(request->events.names[i], event) == 0;
+	size_t length = strlen(request->directory);
+	while (length > 1 && request->directory[length - 1] == '/')
+		length--;
+	char *name = is_taken ? xalloc_printf("%.*s-%.64s-%zu", (int)length, request->directory,
+					      event, rank + 1)
+			      : xalloc_printf("%.*s-%.64s", (int)length, request->directory, event);
+	for (char *c = name + length; *c; c++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-",
+			    *c))
+			*c = '-';
+	return name;
+}
+
+/* The further events of the file, as long as none fails. */
+static int import_others(struct import_request *request)
+{
+	size_t count = request->input.event ? 0 : request->events.count;
+	int status = 0;
+	for (size_t rank = 1; status == 0 && rank < count && rank < EVENTS_MAX; rank++) {
+		char *directory = name_directory(request, rank);
+		request->input.rank = rank;
+		status = import_event(request, directory);
+		free(directory);
+	}
+	if (status == 0 && count > EVENTS_MAX)
+		diagnose("%s: %zu events with fewer samples are left out; name one with --event",
+			 request->input.name, count - EVENTS_MAX);
 	return status;
 }
 
 static int import_file(struct import_request *request, const char *name)
 {
-	struct result result;
-	struct failure failure = {0};
 	int status = open_input(request, name);
 	if (status != 0)
 		return status;
-	const struct importer *importer = find_importer(&request->input);
-	if (!importer)
+	request->importer = find_importer(&request->input);
+	if (!request->importer)
 		return explain_unknown(&request->input);
-	struct interrupt interrupt;
-	interrupt_begin(&interrupt);
-	if (result_create(&result, request->directory, "hs", &failure) < 0) {
-		interrupt_release(&interrupt);
-		return explain_failure(&failure);
-	}
-	status = write_result(importer, &request->input, &result, &interrupt);
-	result_finish(&result);
-	return status;
+	status = import_event(request, request->directory);
+	return status ? status : import_others(request);
 }
 
 /* Whether the arguments are RESULT CSV...: the first is a result, or the others are CSV files. */
@@ -212,8 +303,8 @@ static int import_external(const struct import_request *request, char **names, s
 void command_import_print_options(void)
 {
 	puts("\n  -r, --result-dir DIR  the new result (default: the next r@@@hs here)\n"
-	     "  --event NAME          of perf.data's events (default: that with most samples),\n"
-	     "                        or of pprof's types of values\n"
+	     "  --event NAME          only this one of perf.data's events (default: each with\n"
+	     "                        samples becomes a result), or of pprof's types of values\n"
 	     "  --no-collapse         keep all frames of recursion\n"
 	     "\nFormats of FILE, known by their content:\n"
 	     "  perf.data      perf record, also of other machines and in a pipe\n"
@@ -241,6 +332,7 @@ int command_import_run(int argc, char **argv)
 	}
 	if (request->input.fd >= 0)
 		close(request->input.fd);
+	free_events(&request->events);
 	free(request);
 	return status;
 }

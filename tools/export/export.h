@@ -16,7 +16,7 @@ struct output_folder; /* tools/csv_export/output_folder.h */
 
 enum export_weight {
 	EXPORT_WEIGHT_SAMPLES,
-	EXPORT_WEIGHT_CPU,  /* CPU time, us */
+	EXPORT_WEIGHT_CPU,  /* CPU time, us; numbers of an event that is no clock */
 	EXPORT_WEIGHT_WALL, /* elapsed time of the threads, us: CPU time, and off the CPU */
 	EXPORT_WEIGHT_WAIT, /* time in waits, us */
 };
@@ -35,6 +35,7 @@ struct export_format {
 	unsigned by;
 	bool is_binary;   /* not for terminals */
 	bool has_weights; /* writes stacks of other times than CPU time too */
+	bool is_of_time;  /* shows times: not for samples of an event that is no clock */
 	/* Its readers look for functions in the files of the result's modules, which may go with
 	 * it. */
 	bool wants_modules;

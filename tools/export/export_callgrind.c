@@ -98,10 +98,11 @@ static void write_header(const struct callgrind *callgrind)
 		write_text(stream, profile_reader_text(reader, command->text));
 		putc('\n', stream);
 	}
-	fputs("part: 1\npositions: line\n"
-	      "event: CPU_ns : CPU time in ns\nevent: Samples : Samples\n"
-	      "events: CPU_ns Samples\n",
-	      stream);
+	const char *event = profile_reader_counted_event(reader);
+	fprintf(stream, "part: 1\npositions: line\nevent: %s : ", event ? "Count" : "CPU_ns");
+	write_text(stream, event ? event : "CPU time in ns");
+	fprintf(stream, "\nevent: Samples : Samples\nevents: %s Samples\n",
+		event ? "Count" : "CPU_ns");
 }
 
 static void write_costs(struct callgrind *callgrind)

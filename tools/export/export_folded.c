@@ -74,9 +74,11 @@ TBRW_U32 export_folded_write(struct weighted_stacks *stacks, const struct export
 {
 	struct folding folding = {.functions = stacks->functions};
 	folding.names = xalloc_zeroed(functions_count(stacks->functions), sizeof(*folding.names));
+	bool is_number = options->weight == EXPORT_WEIGHT_SAMPLES ||
+			 (options->weight == EXPORT_WEIGHT_CPU &&
+			  profile_reader_counted_event(stacks->reader));
 	fold_stacks(stacks, options, &folding);
-	folded_lines_write(&folding.lines, options->weight == EXPORT_WEIGHT_SAMPLES ? 1 : NS_PER_US,
-			   stream);
+	folded_lines_write(&folding.lines, is_number ? 1 : NS_PER_US, stream);
 	folded_lines_finish(&folding.lines);
 	free(folding.names);
 	free(folding.line);

@@ -156,7 +156,9 @@ static void write_profile(struct speedscope *speedscope, uint32_t index)
 	json_open_object(json, NULL);
 	json_write_text(json, "type", "sampled");
 	write_label(json, timelines->stacks->reader, timeline);
-	json_write_text(json, "unit", "nanoseconds");
+	json_write_text(json, "unit",
+			profile_reader_counted_event(timelines->stacks->reader) ? "none"
+										: "nanoseconds");
 	json_write_number(json, "startValue", 0);
 	json_write_number(json, "endValue", timeline->cpu_ns);
 	json_open_array(json, "samples");

@@ -246,6 +246,7 @@ struct pprof_run profile_parts_run(const struct weighted_stacks *stacks,
 		.start_ns = start_ns > 0 ? start_ns + from_ns : 0,
 		.duration_ns = end_ns > from_ns ? end_ns - from_ns : 0,
 		.period_ns = profile_reader_interval_ns(stacks->reader),
+		.event = profile_reader_counted_event(stacks->reader),
 	};
 }
 

@@ -22,13 +22,13 @@ static const struct export_format formats[] = {
 	{"speedscope", "threads in the order of time, for speedscope", TALLY_ONE_BY_ONE,
 	 .write = export_speedscope_write},
 	{"firefox", "threads in the order of time, in gzip, for profiler.firefox.com",
-	 TALLY_ONE_BY_ONE, .is_binary = true, .write = export_firefox_write},
+	 TALLY_ONE_BY_ONE, .is_binary = true, .is_of_time = true, .write = export_firefox_write},
 	{"chrome", "trace events of threads, for Perfetto and chrome://tracing", TALLY_ONE_BY_ONE,
-	 .write = export_chrome_write},
+	 .is_of_time = true, .write = export_chrome_write},
 	{"callgrind", "functions, lines and calls, for KCachegrind and callgrind_annotate",
 	 TALLY_BY_PROCESS, .write = export_callgrind_write},
 	{"csv", "files for vtune -import: threads' times, CPU utilization", TALLY_ONE_BY_ONE,
-	 .write_files = export_csv_write},
+	 .is_of_time = true, .write_files = export_csv_write},
 };
 
 const struct export_format *export_format_at(size_t index)

@@ -18,8 +18,24 @@ struct import_input {
 	uint64_t size;
 	const uint8_t *head; /* the file's first bytes, at most IMPORT_HEAD_SIZE */
 	size_t head_size;
-	const char *event;    /* the wanted event (--event); NULL: the reader chooses */
+	const char *event;    /* the wanted event (--event); NULL: the reader chooses by ... */
+	size_t rank;          /* ... the events' ranks, 0 the first; below import_events.count */
 	bool keeps_recursion; /* does not collapse it (--no-collapse) */
+	/* For the reader to call now and then: how much of the work is done, of how much. */
+	void (*see)(uint64_t done, uint64_t total, void *user);
+	void *user;
+};
+
+static inline void import_see(const struct import_input *input, uint64_t done, uint64_t total)
+{
+	if (input->see)
+		input->see(done, total, input->user);
+}
+
+/* The events of a file whose events become results of their own, by rank. Zeros: it has none. */
+struct import_events {
+	char **names; /* and the array: for the caller to free */
+	size_t count;
 };
 
 struct importer {
@@ -29,9 +45,10 @@ struct importer {
 	bool (*recognizes)(const uint8_t *head, size_t size);
 
 	/* Writes a new tb5 file at path, which messages call name, whole or not at all. Losses and
-	 * whatever was not understood become notes of the result. Returns 0, or the exit status
-	 * after a message; the caller removes an unfinished file. */
-	int (*read)(const struct import_input *input, const char *path, const char *name);
+	 * whatever was not understood become notes of the result. events: zeros before. Returns 0,
+	 * or the exit status after a message; the caller removes an unfinished file. */
+	int (*read)(const struct import_input *input, const char *path, const char *name,
+		    struct import_events *events);
 
 	bool has_symbols; /* the reader writes all symbols: no finalization follows */
 };

@@ -104,6 +104,7 @@ static int look(struct folded *folded, const struct import_input *input)
 	reader->fd = input->fd;
 	folded->has_threads = true;
 	while (line_reader_next(reader)) {
+		import_see(input, reader->bytes, 2 * input->size);
 		if (!read_line(folded, reader, &count)) {
 			folded->bad++;
 			continue;
@@ -230,6 +231,7 @@ static void read_lines(struct folded *folded, const struct import_input *input)
 	uint64_t count;
 	reader->fd = input->fd;
 	while (line_reader_next(reader)) {
+		import_see(input, input->size + reader->bytes, 2 * input->size);
 		if (read_line(folded, reader, &count) && count > 0)
 			add_line(folded, count);
 	}

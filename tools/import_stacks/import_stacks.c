@@ -28,13 +28,17 @@ static int import(const struct import_input *input, const char *path, const char
 	return status;
 }
 
-int import_pprof_read(const struct import_input *input, const char *path, const char *name)
+int import_pprof_read(const struct import_input *input, const char *path, const char *name,
+		      struct import_events *events)
 {
+	(void)events;
 	return import(input, path, name, load_pprof);
 }
 
-int import_folded_read(const struct import_input *input, const char *path, const char *name)
+int import_folded_read(const struct import_input *input, const char *path, const char *name,
+		       struct import_events *events)
 {
+	(void)events;
 	return import(input, path, name, load_folded);
 }
 

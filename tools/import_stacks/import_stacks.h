@@ -10,10 +10,12 @@
 
 /* In gzip or plain. */
 bool import_pprof_recognizes(const uint8_t *head, size_t size);
-int import_pprof_read(const struct import_input *input, const char *path, const char *name);
+int import_pprof_read(const struct import_input *input, const char *path, const char *name,
+		      struct import_events *events);
 
 /* Text: to be asked last. */
 bool import_folded_recognizes(const uint8_t *head, size_t size);
-int import_folded_read(const struct import_input *input, const char *path, const char *name);
+int import_folded_read(const struct import_input *input, const char *path, const char *name,
+		       struct import_events *events);
 
 #endif

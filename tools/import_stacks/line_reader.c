@@ -17,6 +17,7 @@ static bool fill_block(struct line_reader *reader)
 		reader->error = errno;
 	reader->at = 0;
 	reader->filled = size > 0 ? (size_t)size : 0;
+	reader->bytes += reader->filled;
 	return size > 0;
 }
 

@@ -18,7 +18,8 @@ struct line_reader { /* begins with fd, the rest zero */
 	size_t capacity;
 	size_t length; /* of the present line, without its end */
 	uint64_t too_long;
-	size_t at; /* in `block` */
+	uint64_t bytes; /* read so far */
+	size_t at;      /* in `block` */
 	size_t filled;
 	char block[1 << 16];
 };

@@ -359,13 +359,14 @@ static void add_sample(struct loading *loading, const Pprof__Sample *sample)
 	add_stack(loading, count, &weight);
 }
 
-static void add_samples(struct loading *loading)
+static void add_samples(struct loading *loading, const struct import_input *input)
 {
 	const struct pprof_list *samples = &loading->tables.samples;
 	size_t functions = loading->tables.functions.count;
 	loading->functions = xalloc_zeroed(functions, sizeof(*loading->functions));
 	loading->frames = xalloc_zeroed(loading->tables.locations.count, sizeof(*loading->frames));
 	for (size_t i = 0; i < samples->count; i++) {
+		import_see(input, i, samples->count);
 		Pprof__Sample *sample = pprof__sample__unpack(NULL, samples->items[i].size,
 							      samples->items[i].bytes);
 		if (!sample) {
@@ -447,11 +448,12 @@ static uint64_t known_ns(int64_t ns)
 	return ns > 0 ? (uint64_t)ns : 0;
 }
 
-static void load_tables(struct loading *loading, struct stack_run *run)
+static void load_tables(struct loading *loading, const struct import_input *input,
+			struct stack_run *run)
 {
 	const struct pprof_tables *tables = &loading->tables;
 	add_images(loading);
-	add_samples(loading);
+	add_samples(loading, input);
 	run->collector = "pprof";
 	run->command_pid = loading->program_pid;
 	run->start_ns = known_ns(tables->time_ns);
@@ -492,7 +494,7 @@ int load_pprof(const struct import_input *input, struct stack_result *result, st
 	if (choice)
 		diagnose("cannot import %s: %s", input->name, choice);
 	else
-		load_tables(&loading, run);
+		load_tables(&loading, input, run);
 	finish(&loading);
 	free(bytes);
 	int status = choice ? EXIT_FAILURE : 0;

@@ -439,6 +439,14 @@ static uint32_t enter_comments(struct otlp *otlp, const struct otlp_run *run)
 	return index;
 }
 
+static void fill_type(struct otlp *otlp, const struct otlp_run *run,
+		      const struct profile_kind *kind, Otlp__ValueType *type)
+{
+	bool is_counted = kind == &kinds[0] && run->time.event;
+	type->type_strindex = (int32_t)enter_text(otlp, is_counted ? run->time.event : kind->type);
+	type->unit_strindex = (int32_t)enter_text(otlp, is_counted ? "count" : kind->unit);
+}
+
 /* All of a profile but its samples. */
 static void pack_profile(struct otlp *otlp, struct bytes *bytes, const struct otlp_run *run,
 			 const struct profile_kind *kind)
@@ -447,10 +455,8 @@ static void pack_profile(struct otlp *otlp, struct bytes *bytes, const struct ot
 	Otlp__ValueType type = OTLP__VALUE_TYPE__INIT;
 	Otlp__ValueType period = OTLP__VALUE_TYPE__INIT;
 	int32_t comments = 0;
-	type.type_strindex = (int32_t)enter_text(otlp, kind->type);
-	type.unit_strindex = (int32_t)enter_text(otlp, kind->unit);
-	period.type_strindex = (int32_t)enter_text(otlp, kinds[0].type);
-	period.unit_strindex = (int32_t)enter_text(otlp, kinds[0].unit);
+	fill_type(otlp, run, kind, &type);
+	fill_type(otlp, run, &kinds[0], &period);
 	message.sample_type = &type;
 	message.time_unix_nano = run->time.start_ns;
 	message.duration_nano = run->time.duration_ns;

@@ -62,7 +62,8 @@ struct otlp_run {
 	size_t comment_count;
 };
 
-/* Writes two profiles of the resource: CPU time in nanoseconds, then samples. The run is the same
+/* Writes two profiles of the resource: CPU time in nanoseconds (or the
+ * numbers of run->time.event), then samples. The run is the same
  * in all calls. */
 void otlp_add_resource(struct otlp *otlp, const struct otlp_run *run,
 		       const struct otlp_resource *resource);

@@ -11,6 +11,7 @@ enum {
 	SECTION_SIZE = 16,
 	RECORD_ATTR = 64,
 	RECORD_BUILD_ID = 67,
+	RECORD_EVENT_UPDATE = 78,
 	RECORD_FEATURE = 80,
 	TEXT_ALIGN = 64,
 	TEXT_LIMIT = 32768, /* a feature of the pipe form is a record */
@@ -32,7 +33,14 @@ enum {
 	DATA_PLACE = ATTRS_PLACE + ATTR_SIZE + SECTION_SIZE,
 };
 
-static void find_event(const char *name, struct perf_event_attr *attr)
+/* The name without modifiers: cycles of cycles:u and of cycles/period=3/. */
+static bool is_event(const char *name, const char *event)
+{
+	size_t length = strcspn(event, ":/");
+	return strlen(name) == length && memcmp(name, event, length) == 0;
+}
+
+static void find_event(const char *name, bool is_counted, struct perf_event_attr *attr)
 {
 	static const struct {
 		const char *name;
@@ -43,12 +51,26 @@ static void find_event(const char *name, struct perf_event_attr *attr)
 		{"task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
 		{"cpu-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
 		{"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+		{"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
+		{"cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
+		{"branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES},
+		{"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
+		{"faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
+		{"minor-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN},
+		{"major-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ},
+		{"context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
+		{"cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS},
 	};
+	enum { EVENTS = sizeof(events) / sizeof(events[0]) };
 	size_t i = 0;
-	while (i < sizeof(events) / sizeof(events[0]) && strcmp(events[i].name, name) != 0)
+	while (i < EVENTS && !is_event(events[i].name, name))
 		i++;
-	if (i == sizeof(events) / sizeof(events[0]))
-		i = 0; /* any name */
+	/* Of any other name: a clock, or an event of which only the name is known. */
+	if (i == EVENTS && is_counted) {
+		attr->type = PERF_TYPE_RAW;
+		return;
+	}
+	i = i == EVENTS ? 0 : i;
 	attr->type = events[i].type;
 	attr->config = events[i].config;
 }
@@ -78,7 +100,7 @@ static void add_attr(struct perf_bytes *bytes, const struct perf_file_info *info
 		.build_id = 1,
 		.clockid = CLOCK_MONOTONIC_RAW,
 	};
-	find_event(info->event, &attr);
+	find_event(info->event, info->is_counted, &attr);
 	perf_bytes_add(bytes, &attr, ATTR_SIZE);
 }
 
@@ -220,6 +242,18 @@ static void write_pipe_build_ids(struct perf_file *file)
 	}
 }
 
+/* Readers of pipes take an event's name from this record only. */
+static void write_pipe_name(struct perf_file *file)
+{
+	const uint64_t is_name = 2; /* util/event.h, PERF_EVENT_UPDATE__NAME */
+	struct perf_writer *writer = &file->writer;
+	perf_writer_begin(writer, RECORD_EVENT_UPDATE, 0);
+	perf_bytes_add_u64(&writer->records, is_name);
+	perf_bytes_add_u64(&writer->records, PERF_RECORD_EVENT_ID);
+	perf_bytes_add_text(&writer->records, file->info->event, TEXT_LIMIT, TEXT_ALIGN);
+	perf_writer_end(writer);
+}
+
 /* The times of samples are not known yet. */
 static void begin_pipe(struct perf_file *file)
 {
@@ -241,6 +275,7 @@ static void begin_pipe(struct perf_file *file)
 		feature->add(&writer->records, file->info);
 		perf_writer_end(writer);
 	}
+	write_pipe_name(file);
 	write_pipe_build_ids(file);
 }
 

@@ -21,6 +21,7 @@ struct perf_build_id {
 /* The header's texts and numbers; texts "" and numbers 0 where unknown. All borrowed. */
 struct perf_file_info {
 	const char *event; /* its name */
+	bool is_counted;   /* periods are numbers of it; else ns */
 	const char *version;
 	const char *host;
 	const char *release; /* the kernel's */

@@ -64,7 +64,9 @@ void perf_header_make(struct perf_header *header, const struct profile_reader *r
 	split_system(host.os, &header->release, &header->machine);
 	header->build_ids = list_build_ids(reader, &header->info.build_id_count);
 	struct perf_file_info *info = &header->info;
-	info->event = event ? event : "cpu-clock";
+	info->is_counted = profile_reader_counted_event(reader) != NULL;
+	info->event = event ? event : profile_reader_counted_event(reader);
+	info->event = info->event ? info->event : "cpu-clock";
 	info->version = "tbcollect " TBCOLLECT_VERSION;
 	info->host = host.name;
 	info->release = header->release;

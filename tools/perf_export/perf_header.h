@@ -13,7 +13,8 @@ struct perf_header {
 	char *release, *machine;         /* likewise */
 };
 
-/* event: the event's name, borrowed; NULL: that of the CPU's clock. The reader must live longer. */
+/* event: the event's name, borrowed; NULL: that of the samples, or of the CPU's clock. The reader
+ * must live longer. */
 void perf_header_make(struct perf_header *header, const struct profile_reader *reader,
 		      const char *event);
 void perf_header_finish(struct perf_header *header);

@@ -87,7 +87,16 @@ static void tell(char *lines)
 		diagnose("%s", line);
 }
 
-int import_perf_read(const struct import_input *input, const char *path, const char *name)
+/* The summary's list goes to the caller. */
+static void give_events(struct recording_summary *summary, struct import_events *events)
+{
+	*events = (struct import_events){summary->events, summary->event_count};
+	summary->events = NULL;
+	summary->event_count = 0;
+}
+
+int import_perf_read(const struct import_input *input, const char *path, const char *name,
+		     struct import_events *events)
 {
 	char text[DIAGNOSE_CODE_SIZE];
 	struct failure failure = {0};
@@ -95,10 +104,13 @@ int import_perf_read(const struct import_input *input, const char *path, const c
 	const struct recording_request request = {.fd = input->fd,
 						  .name = input->name,
 						  .event = input->event,
+						  .rank = input->rank,
 						  .path = path,
 						  .result = name,
 						  .version = TBCOLLECT_VERSION,
-						  .collapse = !input->keeps_recursion};
+						  .collapse = !input->keeps_recursion,
+						  .see = input->see,
+						  .user = input->user};
 	int status = 0;
 	if (recording_import(&request, &summary, &failure) < 0) {
 		diagnose("%s", failure.text);
@@ -109,6 +121,7 @@ int import_perf_read(const struct import_input *input, const char *path, const c
 			diagnose("no names of the kernel's functions: %s; [kernel] stands for them",
 				 diagnose_code(code, text));
 		tell(summary.told);
+		give_events(&summary, events);
 	}
 	recording_summary_finish(&summary);
 	return status;

@@ -7,6 +7,7 @@
 #include "tools/import/importer.h"
 
 bool import_perf_recognizes(const uint8_t *head, size_t size);
-int import_perf_read(const struct import_input *input, const char *path, const char *name);
+int import_perf_read(const struct import_input *input, const char *path, const char *name,
+		     struct import_events *events);
 
 #endif

@@ -67,7 +67,8 @@ static void write_run(struct pprof *pprof, const struct pprof_run *run)
 	Pprof__ValueType cpu;
 	Pprof__ValueType *types[] = {&samples, &cpu};
 	init_type(pprof, &samples, "samples", "count");
-	init_type(pprof, &cpu, "cpu", "nanoseconds");
+	init_type(pprof, &cpu, run->event ? run->event : "cpu",
+		  run->event ? "count" : "nanoseconds");
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	part.n_sample_type = 2;
 	part.sample_type = types;

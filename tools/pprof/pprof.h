@@ -17,6 +17,7 @@ struct pprof_run {
 	uint64_t start_ns; /* since 1970, 0: not known */
 	uint64_t duration_ns;
 	uint64_t period_ns; /* CPU time a sample stands for, 0: not known */
+	const char *event;  /* whose numbers CPU times are; NULL: they are ns */
 };
 
 /* Sample types are samples in count, and cpu, the default, in nanoseconds. Errors of the stream

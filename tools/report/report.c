@@ -13,7 +13,7 @@ void report_print_table(const struct report_input *input, struct table *table,
 	uint64_t least =
 		options->has_least_share ? options->least_share : (is_text ? default_least : 0);
 	size_t dropped = table_drop_below(table, least);
-	options->format->print(table, stream, width);
+	report_print_as(input, table, options->format, stream, width);
 	if (is_text && dropped > 0)
 		fprintf(stream, "%zu %s below %g %% left out; --min-percent 0 shows all\n", dropped,
 			dropped == 1 ? "row" : "rows", (double)least / 1e4);

@@ -78,6 +78,11 @@ uint32_t report_target(const struct report_input *input);
 void report_print_table(const struct report_input *input, struct table *table,
 			uint64_t default_least, FILE *stream, unsigned width);
 
+/* Prints a table in a format. In a result whose samples are of an event that is no clock, the
+ * columns of CPU time are of numbers of it, under its name. */
+void report_print_as(const struct report_input *input, struct table *table,
+		     const struct table_format *format, FILE *stream, unsigned width);
+
 /* As text, `limit` rows (0: all): the functions with the most CPU time of their own; the programs
  * with the most in all, with a heading, if there are several and the filter is not about
  * functions. */

@@ -588,7 +588,7 @@ void report_top_functions(const struct report_input *input, uint32_t limit, FILE
 {
 	struct grouping grouping;
 	make_table(&grouping, input, REPORT_GROUP_FUNCTION, NULL, limit);
-	table_format_text(&grouping.table, stream, width);
+	report_print_as(input, &grouping.table, table_format_find("text"), stream, width);
 	finish_table(&grouping);
 }
 
@@ -602,7 +602,7 @@ void report_top_programs(const struct report_input *input, uint32_t limit, FILE 
 	make_table(&grouping, input, PROGRAM, NULL, limit);
 	if (grouping.groups.count > 1) {
 		fputs("\nTop Programs\n", stream);
-		table_format_text(&grouping.table, stream, width);
+		report_print_as(input, &grouping.table, table_format_find("text"), stream, width);
 	}
 	finish_table(&grouping);
 }

@@ -38,7 +38,8 @@ START_TEST(test_summary_json)
 		    "elapsed_s cpu_time_s paused_s interval_s samples samples_lost stacks threads "
 		    "processes modules collector target host complete records_lost bytes_lost "
 		    "out_of_order kernel_time of_no_known_thread_s sampling in_no_sample_s "
-		    "estimated_s custom_collector stolen_s ");
+		    "estimated_s custom_collector stolen_s event ");
+	expect_keys(member(summary, "event"), "name count ");
 	expect_keys(member(summary, "custom_collector"), "command failed_steps ");
 	expect_keys(member(summary, "kernel_time"), "where in_no_function_s ");
 	ck_assert_ptr_null(member(member(summary, "kernel_time"), "where"));

@@ -9,6 +9,12 @@
 
 char imported_path[64];
 
+static void see(uint64_t done, uint64_t total, void *user)
+{
+	ck_assert_ptr_eq(user, &imported_path);
+	ck_assert_uint_le(done, total);
+}
+
 int imported_read(import_reader *read, const void *bytes, size_t size)
 {
 	char path[64];
@@ -25,9 +31,13 @@ int imported_read(import_reader *read, const void *bytes, size_t size)
 					   .name = "file",
 					   .size = size,
 					   .head = bytes,
+					   .see = see,
+					   .user = &imported_path,
 					   .head_size = size < IMPORT_HEAD_SIZE ? size
 										: IMPORT_HEAD_SIZE};
-	int status = read(&input, imported_path, imported_path);
+	struct import_events events = {0};
+	int status = read(&input, imported_path, imported_path, &events);
+	ck_assert_uint_eq(events.count, 0);
 	close(fd);
 	unlink(path);
 	return status;

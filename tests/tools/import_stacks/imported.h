@@ -7,7 +7,8 @@
 #include "tools/import_stacks/import_stacks.h"
 #include <stddef.h>
 
-typedef int import_reader(const struct import_input *input, const char *path, const char *name);
+typedef int import_reader(const struct import_input *input, const char *path, const char *name,
+			  struct import_events *events);
 
 /* Paths in build_folder (tests/tools/build_result.h). */
 extern char imported_path[64]; /* of the result */

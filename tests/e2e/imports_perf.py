@@ -1,7 +1,9 @@
 """Imports of perf.data files: the samples, stacks and shares that perf itself shows of the same file, and the result behind an export."""
 
 import collections
+import errno
 import os
+import pty
 import re
 import shutil
 import struct
@@ -238,6 +240,34 @@ def events():
   s.check('--event cycles: the recording has no such event' in told, 'an event that is not there', told.strip())
 
 
+def read_to_end(controller):
+  """All that a terminal shows: one that nobody holds any more ends in EIO."""
+  shown = b''
+  try:
+    while part := os.read(controller, 1 << 16):
+      shown += part
+  except OSError as error:
+    if error.errno != errno.EIO:
+      raise
+  os.close(controller)
+  return shown
+
+
+def progress():
+  """A terminal shows a bar for each format, a pipe none."""
+  got = s.collect_well([cxx_program()])
+  for number, name in enumerate(('perf', 'pprof', 'folded')):
+    data = s.scratch('shown.' + name)
+    s.run_tool('tbconvert', 'export', '--to', name, '-o', data, got.result)
+    controller, terminal = pty.openpty()
+    subprocess.run([s.tool('tbconvert'), 'import', '-r', s.scratch(f'shown{number}'), data], stderr=terminal, check=True)
+    os.close(terminal)
+    shown = read_to_end(controller)
+    s.check(b'Importing [' in shown and b'\r\x1b[K' in shown, f'{name}: a bar on a terminal', shown[-60:])
+    _, told = bring_in(data)
+    s.check('Importing' not in told, f'{name}: none in a pipe', told.strip())
+
+
 def build_ids():
   """A program that is gone is found below ~/.debug; another one in its place is not taken for it."""
   home = s.scratch('home')
@@ -292,6 +322,7 @@ if can_record():
       part()
 else:
   s.skip('recordings', 'perf may not record')
-with s.section('round_trip'):
-  round_trip()
+for part in (round_trip, progress):
+  with s.section(part.__name__):
+    part()
 s.finish()

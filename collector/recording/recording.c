@@ -169,6 +169,7 @@ static void configure(struct recording *recording)
 		.event = event,
 		.summary = recording->notes.summary,
 		.interval_ns = interval_ns,
+		.has_states = recording->file.has_switches && recording_event_is_time(event),
 		.kernel_time = has_frames ? PROFILE_KERNEL_TIME_FRAMES : PROFILE_KERNEL_TIME_APART,
 		.has_kernel_time = has_frames || is_ours,
 	};
@@ -188,7 +189,8 @@ static int begin(struct recording *recording, struct failure *failure)
 	if (emit_create(request->path, request->result, &recording->clock,
 			recording->notes.interval_ns, &recording->emit, failure) < 0)
 		return -1;
-	const struct analysis_config config = {.kernel_time = recording->notes.kernel_time,
+	const struct analysis_config config = {.switches = recording->notes.has_states,
+					       .kernel_time = recording->notes.kernel_time,
 					       .unwind = has_stacks(&recording->parts),
 					       .collapse = request->collapse};
 	recording->notes.emit = recording->emit;
@@ -201,9 +203,11 @@ static int begin(struct recording *recording, struct failure *failure)
 	recording->feed.file = &recording->file;
 	recording->feed.event = recording->event;
 	recording->feed.analyzer = recording->analyzer;
+	recording->feed.has_states = recording->notes.has_states;
 	recording->feed.has_unwindable = is_same_machine(&recording->file.facts);
 	emit_facts(recording);
 	recording_notes_begin(&recording->notes, recording->clock.raw_ns);
+	analyzer_begin(recording->analyzer, recording->clock.raw_ns);
 	return 0;
 }
 

@@ -193,6 +193,7 @@ bool recording_trailer_read(struct recording_events *events, const uint8_t *byte
 	trailer->has_time = trailer->time_ns != 0 && trailer->time_ns != UINT64_MAX;
 	recording_take_if(&cursor, type & PERF_SAMPLE_ID);
 	recording_take_if(&cursor, type & PERF_SAMPLE_STREAM_ID);
+	trailer->has_cpu = (type & PERF_SAMPLE_CPU) != 0;
 	trailer->cpu = type & PERF_SAMPLE_CPU ? recording_take_u32(&cursor) : 0;
 	return true;
 }
@@ -316,6 +317,7 @@ bool recording_sample_read(struct recording_events *events, const uint8_t *bytes
 	recording_take_if(&cursor, type & PERF_SAMPLE_ADDR);
 	recording_take_if(&cursor, type & PERF_SAMPLE_ID);
 	recording_take_if(&cursor, type & PERF_SAMPLE_STREAM_ID);
+	sample->has_cpu = (type & PERF_SAMPLE_CPU) != 0;
 	if (type & PERF_SAMPLE_CPU) {
 		sample->cpu = recording_take_u32(&cursor);
 		recording_take_u32(&cursor);

@@ -64,6 +64,7 @@ struct recording_trailer {
 	uint32_t tid;
 	uint64_t time_ns;
 	uint32_t cpu;
+	bool has_cpu;
 	bool has_task;
 	bool has_time; /* time_ns is not 0 */
 	size_t size;   /* bytes at the record's end */
@@ -81,6 +82,7 @@ struct recording_sample {
 	uint32_t tid;
 	uint64_t time_ns;
 	uint32_t cpu;
+	bool has_cpu;
 	uint64_t period;
 	bool has_period;
 	const uint8_t *chain; /* u64 each */

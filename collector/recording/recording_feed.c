@@ -230,7 +230,7 @@ static void apply_weighed(struct recording_feed *feed, const struct recording_re
 		return;
 	record.pid = sample->pid;
 	record.tid = sample->tid;
-	record.cpu = sample->cpu;
+	record.cpu = sample->has_cpu ? sample->cpu : recording_cpus_place(&feed->cpus, &record);
 	record.time_ns = sample->time_ns ? sample->time_ns : feed->now_ns;
 	fill_sample(feed, sample, from->misc, &record);
 	feed->samples += record.kind == RECORD_SAMPLE;
@@ -300,11 +300,25 @@ static bool complete_mapping(struct recording_feed *feed, const struct recording
 	return true;
 }
 
+/* Which of the lost records were switches, nobody knows: as many as of the others. */
+static void estimate_switches(const struct recording_feed *feed, struct record *record)
+{
+	uint64_t switches =
+		feed->types[PERF_RECORD_SWITCH] + feed->types[PERF_RECORD_SWITCH_CPU_WIDE];
+	uint64_t samples = feed->types[PERF_RECORD_SAMPLE];
+	record->has_lost_switches = feed->has_states;
+	if (feed->has_states && switches > 0)
+		record->lost_switches = (uint64_t)((double)record->lost * (double)switches /
+							   ((double)switches + (double)samples) +
+						   0.5);
+}
+
 static bool count_lost(struct recording_feed *feed, const struct recording_record *from,
-		       const struct record *record)
+		       struct record *record)
 {
 	if (from->type == PERF_RECORD_LOST) {
 		feed->lost += record->lost;
+		estimate_switches(feed, record);
 		return true;
 	}
 	if (!(from->misc & MISC_LOST_BY_FILTER))
@@ -330,12 +344,25 @@ static bool is_wanted(struct recording_feed *feed, const struct recording_record
 		return record->pid != NO_TASK;
 	case RECORD_LOST:
 		return count_lost(feed, from, record);
+	case RECORD_SWITCH:
+		/* Of an ending thread, the ids are gone; 0 is the idle task. */
+		return record->tid != 0 && record->tid != NO_TASK && record->pid != NO_TASK;
 	case RECORD_THROTTLE:
 	case RECORD_UNTHROTTLE:
 		return true;
 	default:
 		return false;
 	}
+}
+
+/* The header of a copy that record_decode_event understands: the one kind of switch also says which
+ * task is next or was before, whose own record says so too. */
+static void set_header(uint8_t *bytes, const struct recording_record *from, uint16_t size)
+{
+	struct perf_event_header header = {.type = from->type, .misc = from->misc, .size = size};
+	if (from->type == PERF_RECORD_SWITCH_CPU_WIDE)
+		header.type = PERF_RECORD_SWITCH;
+	memcpy(bytes, &header, sizeof(header));
 }
 
 static void apply_event(struct recording_feed *feed, const struct recording_record *from)
@@ -347,18 +374,20 @@ static void apply_event(struct recording_feed *feed, const struct recording_reco
 	uint8_t bytes[UINT16_MAX + 1];
 	uint16_t size = (uint16_t)(from->size - trailer.size);
 	memcpy(bytes, from->bytes, size);
-	memcpy(bytes + offsetof(struct perf_event_header, size), &size, sizeof(size));
+	set_header(bytes, from, size);
 	if (!record_decode_event(bytes, size, &record)) {
 		feed->damaged++;
 		return;
 	}
 	record.time_ns = trailer.has_time ? trailer.time_ns : feed->now_ns;
 	record.cpu = trailer.cpu;
-	if (trailer.has_task &&
-	    (record.kind == RECORD_THROTTLE || record.kind == RECORD_UNTHROTTLE)) {
+	if (trailer.has_task && (record.kind == RECORD_SWITCH || record.kind == RECORD_THROTTLE ||
+				 record.kind == RECORD_UNTHROTTLE)) {
 		record.pid = trailer.pid;
 		record.tid = trailer.tid;
 	}
+	if (!trailer.has_cpu)
+		record.cpu = recording_cpus_place(&feed->cpus, &record);
 	if (is_wanted(feed, from, &record))
 		analyzer_apply(feed->analyzer, &record);
 }
@@ -427,6 +456,8 @@ static bool is_applied(uint32_t type)
 	case PERF_RECORD_EXIT:
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
 		return true;

@@ -7,6 +7,7 @@
 
 #include "collector/analysis/analyzer.h"
 #include "collector/context/stacks.h"
+#include "collector/recording/recording_cpus.h"
 #include "collector/recording/recording_file.h"
 #include "collector/recording/recording_order.h"
 
@@ -16,6 +17,7 @@ struct recording_feed {                      /* zeros at the start, but for what
 	struct recording_file *file;         /* the caller's */
 	const struct recording_event *event; /* the caller's: its samples are applied */
 	struct analyzer *analyzer;           /* the caller's */
+	bool has_states;                     /* the caller's: switches become the threads' states */
 	bool has_unwindable;                 /* the caller's: registers are those of this machine */
 
 	struct recording_order order;
@@ -29,6 +31,7 @@ struct recording_feed {                      /* zeros at the start, but for what
 	uint64_t unordered;                  /* records without a time */
 	uint64_t weight;                     /* of all samples */
 	uint64_t too_large;                  /* samples left out: their sum has no room */
+	struct recording_cpus cpus;          /* where the recording tells no processors */
 	struct recording_counts counts;      /* of groups, so far */
 	uint64_t cut_traces;                 /* records of processor traces that say so */
 	uint64_t nameless;                   /* counts of events that nobody knows, in samples */

@@ -215,6 +215,7 @@ static void look_at(struct recording_file *file, struct recording_counts *counts
 		    const struct recording_record *record)
 {
 	struct recording_sample sample;
+	struct recording_trailer trailer;
 	switch (record->type) {
 	case PERF_RECORD_SAMPLE:
 		if (recording_sample_read(&file->events, record->bytes, record->size, &sample)) {
@@ -224,6 +225,12 @@ static void look_at(struct recording_file *file, struct recording_counts *counts
 		break;
 	case PERF_RECORD_KSYMBOL:
 		recording_symbols_take(&file->symbols, record->bytes, record->size);
+		break;
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		file->has_switches = true;
+		if (recording_trailer_read(&file->events, record->bytes, record->size, &trailer))
+			note_time(&file->facts, trailer.time_ns);
 		break;
 	case RECORDING_CALLCHAIN_DEFERRED:
 		recording_deferred_take(&file->deferred, &file->events, record->bytes,

@@ -21,7 +21,8 @@ struct recording_file {
 	uint64_t data_from;
 	uint64_t data_to;
 	bool is_pipe;
-	bool is_cut; /* records are missing at its end */
+	bool is_cut;       /* records are missing at its end */
+	bool has_switches; /* it says when threads got and left CPUs */
 	struct recording_symbols symbols;
 	struct recording_deferred deferred;
 	struct recording_events events;

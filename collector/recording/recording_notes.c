@@ -51,6 +51,8 @@ void recording_notes_begin(const struct recording_notes *notes, uint64_t start_n
 	emit_note(emit, PROFILE_NOTE_COMMAND, start_ns, .text = facts->command);
 	emit_note(emit, PROFILE_NOTE_INTERVAL, start_ns, .value = notes->interval_ns);
 	emit_note(emit, PROFILE_NOTE_SAMPLING, start_ns, .value = PROFILE_SAMPLING_FIXED);
+	if (notes->has_states)
+		emit_note(emit, PROFILE_NOTE_STATES, start_ns, .value = PROFILE_STATES_SWITCHES);
 	if (notes->event->stack_size > 0)
 		emit_note(emit, PROFILE_NOTE_STACK_SIZE, start_ns,
 			  .value = notes->event->stack_size);
@@ -94,9 +96,10 @@ static void note_unused(const struct recording_notes *notes, const struct record
 		unknown += feed->types[i];
 	for (unsigned i = RECORDING_KNOWN_END; i < RECORDING_TYPES_MAX; i++)
 		unknown += feed->types[i];
-	if (switches > 0)
+	if (switches > 0 && !notes->has_states)
 		warn(notes, feed->now_ns, false,
-		     "%llu records of context switches were left out: no report shows them",
+		     "%llu records of context switches were left out: they give the threads' times "
+		     "beside samples of a clock only",
 		     (unsigned long long)switches);
 	if (lacks->traced + feed->cut_traces > 0)
 		warn(notes, feed->now_ns, true,

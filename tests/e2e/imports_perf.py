@@ -240,6 +240,66 @@ def events():
   s.check('--event cycles: the recording has no such event' in told, 'an event that is not there', told.strip())
 
 
+TURNS = '''#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+static void spin(double seconds) {
+  struct timespec from, now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+  do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  while (now.tv_sec - from.tv_sec + (now.tv_nsec - from.tv_nsec) / 1e9 < seconds);
+}
+static void *turn(void *user) { for (int i = 0; i < 10; i++) { spin(0.01); usleep(10000); } return user; }
+int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, 0, turn, 0);
+  turn(0);
+  pthread_join(thread, 0);
+  return 0;
+}
+'''
+
+
+def blocked_times(data):
+  """{tid: seconds blocked} by the switches that perf script shows."""
+  done = subprocess.run(['perf', 'script', '-i', data, '--show-switch-events', '--ns', '-F', 'tid,time'], capture_output=True, text=True,
+                        timeout=120, check=True)
+  since, times = {}, collections.Counter()
+  for line in done.stdout.splitlines():
+    found = re.match(r'\s*(\d+)\s+(\d+)\.(\d+):\s+PERF_RECORD_SWITCH(?:_CPU_WIDE)?\s+(IN|OUT)(\s+preempt)?', line)
+    if not found:
+      continue
+    tid, now = int(found.group(1)), int(found.group(2) + found.group(3))
+    if found.group(4) == 'OUT' and not found.group(5):
+      since[tid] = now
+    elif found.group(4) == 'IN' and tid in since:
+      times[tid] += (now - since.pop(tid)) / 1e9
+  return times
+
+
+def switches():
+  """perf record --switch-events: the threads' states, with or without the processors of the records."""
+  program = s.scratch('turns')
+  subprocess.run(['gcc', '-x', 'c', '-', '-O1', '-g', '-pthread', '-o', program], input=TURNS, text=True, check=True)
+  for options in ([], ['-a']):
+    data = record('turns', [program], '-e', 'cpu-clock', '-F', '199', '-g', '--switch-events', *options)
+    result, _ = bring_in(data)
+    times = blocked_times(data)
+    tids = [int(row['TID']) for row in s.report(result, 'threads', '--filter', 'process=turns')]
+    rows = s.report(result, 'wall', '--filter', 'process=turns')
+    # The tree's first level has the threads, the second the states.
+    blocked, tid = collections.Counter(), None
+    for row in rows:
+      name = row['Function Stack']
+      found = re.match(r' \S.*\(TID (\d+)\)$', name)
+      tid = int(found.group(1)) if found else tid
+      if re.match(r'  \[(?!Ready|Running)', name):
+        blocked[tid] += float(row['Wall Time:Total'])
+    off = [abs(blocked[tid] - times[tid]) for tid in tids]
+    s.check(len(tids) == 2 and max(off) < 1e-6, f'switches {options}: blocked times as in perf script', f'{dict(blocked)} off by {off}')
+    s.check(min(blocked[tid] for tid in tids) >= 0.1, f'switches {options}: at least what the program slept')
+
+
 def read_to_end(controller):
   """All that a terminal shows: one that nobody holds any more ends in EIO."""
   shown = b''
@@ -317,7 +377,7 @@ def can_record():
 
 s.start()
 if can_record():
-  for part in (recordings, forms, events, build_ids):
+  for part in (recordings, forms, events, switches, build_ids):
     with s.section(part.__name__):
       part()
 else:

@@ -388,6 +388,8 @@ static void decode_task(struct cursor *cursor, enum record_kind kind, struct rec
 static void decode_switch(uint16_t misc, struct record *record)
 {
 	record->kind = RECORD_SWITCH;
+	memset(record, 0, record_extent(record));
+	record->kind = RECORD_SWITCH;
 	record->switched.out = (misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
 	record->switched.preempted =
 		record->switched.out && (misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;
@@ -450,9 +452,13 @@ bool record_decode(const struct record_format *format, const void *bytes, size_t
 {
 	struct perf_event_header header;
 	struct cursor cursor;
-	memset(record, 0, sizeof(*record));
 	if (!open_cursor(bytes, size, &header, &cursor))
 		return false;
+	if (header.type == PERF_RECORD_SWITCH) {
+		decode_switch(header.misc, record);
+		return take_trailer(&cursor, record);
+	}
+	memset(record, 0, sizeof(*record));
 	if (header.type == PERF_RECORD_SAMPLE)
 		return decode_sample(format, &cursor, header.misc, record);
 	return take_trailer(&cursor, record) && decode_event(&header, &cursor, record);

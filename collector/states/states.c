@@ -14,6 +14,9 @@
  * of the clock. */
 #define JUMP_NS (3600 * NS_PER_S)
 
+/* The longest direct switch between two threads: something else ran in a longer gap. */
+#define SWITCH_NS_MAX 4000ull
+
 /* Later ones are no times of a clock. */
 #define TIME_MAX ((uint64_t)INT64_MAX)
 
@@ -23,6 +26,8 @@ enum { CPUS_MAX = 65536 };
 struct states_cpu {
 	struct thread *running; /* NULL: none of ours, or nobody knows */
 	uint64_t last_ns;       /* of the last record */
+	uint64_t left_ns;       /* when a thread of ours left it */
+	uint32_t left_tid;
 	/* Its records were lost, but none since this time, and no switch came since; 0: otherwise.
 	 * A thread that leaves the CPU was there at this time. */
 	uint64_t whole_ns;
@@ -214,12 +219,24 @@ static uint64_t put_in_order(struct states *states, const struct thread *thread,
 	return thread->state.since_ns;
 }
 
+/* From one thread of ours to another, the kernel's accounting gives the time of the switch itself
+ * to the second one: update_curr ends the first one's before it (kernel/sched/core.c, __schedule).
+ * Its records come at both ends of the switch. */
+static uint64_t begin_of_switch(const struct states_cpu *cpu, const struct thread *thread,
+				uint64_t time_ns)
+{
+	bool is_direct = cpu->left_ns > 0 && cpu->left_tid != thread->tid &&
+			 time_ns >= cpu->left_ns && time_ns - cpu->left_ns <= SWITCH_NS_MAX;
+	return is_direct ? later(cpu->left_ns, thread->state.since_ns) : time_ns;
+}
+
 static void switch_in(struct states *states, struct thread *thread, const struct record *record)
 {
 	struct thread_state *state = &thread->state;
 	uint64_t time_ns = put_in_order(states, thread, record->time_ns);
 	if (state->now == PROFILE_STATE_RUNNING)
 		cut_slice(states, thread, time_ns);
+	time_ns = begin_of_switch(&states->cpus[record->cpu], thread, time_ns);
 	/* A look that came after this switch says nothing of the time before. */
 	if (state->is_first && time_ns < state->looked_ns && state->now == PROFILE_STATE_READY)
 		state->now = PROFILE_STATE_BLOCKED;
@@ -238,7 +255,10 @@ static void switch_out(struct states *states, struct thread *thread, const struc
 	if (state->now != PROFILE_STATE_RUNNING)
 		find_running(states, thread, time_ns, record->cpu);
 	end_slice(states, thread, time_ns, 0, next);
-	states->cpus[record->cpu].whole_ns = 0;
+	struct states_cpu *cpu = &states->cpus[record->cpu];
+	cpu->whole_ns = 0;
+	cpu->left_ns = record->time_ns;
+	cpu->left_tid = thread->tid;
 }
 
 /* A task without an id ends, or lies outside of this namespace. */

@@ -24,8 +24,9 @@ enum {
 };
 
 struct slot {
-	_Alignas(RECORD_COPY_ALIGNMENT) struct record record;
 	size_t size; /* with the bytes behind it */
+	/* As far as it says something (record_extent); its bytes follow, aligned. */
+	_Alignas(RECORD_COPY_ALIGNMENT) struct record record;
 };
 
 _Static_assert(sizeof(struct slot) + RECORD_COPY_MAX < QUEUE_CHUNK_SIZE,
@@ -193,13 +194,16 @@ static bool is_behind(struct queue *queue)
 
 void queue_put(struct queue *queue, const struct record *record)
 {
-	struct record put = *record;
+	struct record put;
+	memcpy(&put, record, record_extent(record));
 	if (record_has_stack(record) && is_behind(queue) && put.sample.choice != RECORD_TICK)
 		queue->put.left_out_bytes += record_leave_out(&put);
-	size_t size = sizeof(struct slot) + record_copy_size(&put);
+	size_t head = offsetof(struct slot, record) + record_extent(&put);
+	head = (head + RECORD_COPY_ALIGNMENT - 1) & ~(size_t)(RECORD_COPY_ALIGNMENT - 1);
+	size_t size = head + record_copy_size(&put);
 	struct slot *slot = reserve(queue, size);
 	slot->size = size;
-	record_copy(&slot->record, &put, slot + 1);
+	record_copy(&slot->record, &put, (uint8_t *)slot + head);
 	if (queue->put.used >= READY_SIZE)
 		queue_flush(queue);
 }

@@ -86,7 +86,7 @@ void record_copy(struct record *to, const struct record *record, void *bytes)
 	struct pieces pieces = find_pieces(record);
 	assert((uintptr_t)bytes % RECORD_COPY_ALIGNMENT == 0);
 	uint8_t *const at[] = {bytes, (uint8_t *)bytes + align(pieces.sizes[0])};
-	*to = *record;
+	memcpy(to, record, record_extent(record));
 	for (size_t i = 0; i < 2; i++)
 		if (pieces.sizes[i] > 0)
 			memcpy(at[i], pieces.bytes[i], pieces.sizes[i]);

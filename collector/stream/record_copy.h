@@ -17,7 +17,8 @@ enum {
 /* Bytes that record_copy needs. */
 size_t record_copy_size(const struct record *record);
 
-/* *to is the record with its pointers into bytes, which are aligned to RECORD_COPY_ALIGNMENT. */
+/* *to, of record_extent at least, is the record with its pointers into bytes, which are aligned to
+ * RECORD_COPY_ALIGNMENT. */
 void record_copy(struct record *to, const struct record *record, void *bytes);
 
 #endif

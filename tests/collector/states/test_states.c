@@ -121,7 +121,7 @@ START_TEST(births_and_ends)
 	off(2001, WORKER, 0);
 	expect("5000001 1500+100 cpu 7 ready ready 0\n"
 	       "5000000 1000+700 cpu 3 blocked ready 0\n"
-	       "5000001 2000+1 cpu 3 ready ready 0\n");
+	       "5000001 1800+201 cpu 3 ready ready 0\n");
 	end(3000);
 	ck_assert_uint_eq(fake_emit_count(emit, "slice "), 3);
 	fake_emit_assert(emit, "slice 5000002 3000+0 cpu 0 ready ready 0", 1);
@@ -292,7 +292,7 @@ START_TEST(losses)
 	       "5000000 2400+100 cpu 3 unknown after-loss ready 0\n"
 	       "5000000 2600+100 cpu 3 blocked ready 0\n");
 	end(2900);
-	fake_emit_assert(emit, "slice 5000002 2800+100 cpu 7 ready after-loss ready 0", 1);
+	fake_emit_assert(emit, "slice 5000002 2300+600 cpu 7 ready after-loss ready 0", 1);
 }
 END_TEST
 
@@ -371,6 +371,29 @@ START_TEST(clock_goes_back)
 }
 END_TEST
 
+/* The time of a direct switch between two threads is the second one's, as in the kernel. */
+START_TEST(direct_switches)
+{
+	feed_launch(S, APP, "app");
+	feed_fork(S + 100, APP, WORKER, APP, APP);
+	feed_fork(S + 900, APP, OTHER, APP, APP);
+	off(S + 1000, APP, 0);
+	on(S + 2500, WORKER, 0);
+	off(S + 3000, WORKER, 0);
+	on(S + 4000, WORKER, 0); /* it came back: something else ran between */
+	off(S + 5000, WORKER, 0);
+	on(S + 9001, APP, 0);   /* too long */
+	on(S + 9100, OTHER, 1); /* another CPU */
+	off(S + 9200, OTHER, 1);
+	off(S + 9300, APP, 0);
+	expect("5000000 1000000000+1000 cpu 3 blocked ready 0\n"
+	       "5000001 1000001000+2000 cpu 3 ready ready 0\n"
+	       "5000001 1000004000+1000 cpu 3 blocked ready 0\n"
+	       "5000002 1000009100+100 cpu 7 ready ready 0\n"
+	       "5000000 1000009001+299 cpu 3 blocked ready 0\n");
+}
+END_TEST
+
 /* A jump of the clock is no run of hours. */
 START_TEST(clock_jumps)
 {
@@ -446,6 +469,7 @@ int main(void)
 	tcase_add_test(tcase, on_the_cpu_after_a_loss);
 	tcase_add_test(tcase, contradictions);
 	tcase_add_test(tcase, clock_goes_back);
+	tcase_add_test(tcase, direct_switches);
 	tcase_add_test(tcase, clock_jumps);
 	tcase_add_loop_test(tcase, attached, 0, 2);
 	tcase_add_test(tcase, attached_and_sampled);

@@ -218,6 +218,10 @@ static void apply_comm(struct tracker *tracker, const struct record *record)
 	}
 	if (process && record->comm.exec) {
 		take_over_id(tracker, process, record);
+		/* It may have ended: in a damaged recording, threads come before their process. */
+		process = tracker_process(tracker, record->pid);
+	}
+	if (process && record->comm.exec) {
 		process_exec(process, record->comm.name, record->time_ns);
 		/* The launched program begins with its exec. */
 		if (process->start_ns == PROFILE_TIME_BEFORE && tracker->counts.samples == 0)

@@ -128,7 +128,8 @@ void tracker_end_thread(struct tracker *tracker, struct thread *thread, uint64_t
 {
 	struct process *process = idmap_get(&tracker->processes, thread->pid);
 	assert(tracker_is_live(thread) && tracker->counts.live_threads > 0);
-	thread->end_ns = time_ns;
+	/* A damaged recording has any times. */
+	thread->end_ns = time_ns != PROFILE_TIME_NEVER ? time_ns : PROFILE_TIME_NEVER - 1;
 	tracker->counts.live_threads--;
 	if (process && process->thread_count > 0 && --process->thread_count == 0) {
 		process_end(process, time_ns);

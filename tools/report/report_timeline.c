@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CELLS_MAX 4000000u /* 40 bytes each */
+/* Parts of time of all threads: 40 bytes each, and as rows of data some 400. */
+#define CELLS_MAX 4000000u
+#define ROWS_MAX  500000u
 #define ALL       "[All]"
 
 enum { BUCKETS = 100, NAME_MAX_COLUMNS = 20, BAR_MIN = 10, NOT_SHOWN = -1 };
@@ -77,7 +79,11 @@ static void choose_buckets(struct timeline *timeline, size_t room)
 {
 	const struct report_options *options = timeline->input->options;
 	uint64_t elapsed_ns = timeline->end_ns - timeline->start_ns;
-	uint64_t count = options->buckets ? options->buckets : room ? room : BUCKETS;
+	uint64_t fair = ROWS_MAX / (timeline->row_count + 1) + 1;
+	uint64_t count = options->buckets ? options->buckets
+			 : room           ? room
+			 : fair < BUCKETS ? fair
+					  : BUCKETS;
 	if (options->bucket_ns > 0)
 		count = elapsed_ns / options->bucket_ns + 1;
 	if (room > 0 && count > room)
@@ -106,7 +112,7 @@ static char *refuse_buckets(const struct report_input *input)
 	uint64_t rows = limit > 0 && limit < states.lane_count ? limit : states.lane_count;
 	thread_states_finish(&states);
 	uint64_t count = bucket_ns > 0 ? elapsed_ns / bucket_ns + 1 : input->options->buckets;
-	if ((double)count * (double)(rows + 1) <= CELLS_MAX)
+	if ((double)count * (double)(rows + 1) <= ROWS_MAX)
 		return NULL;
 	return xalloc_printf("%s: %" PRIu64 " parts of time for %" PRIu64 " threads are too many; "
 			     "use longer parts, or --limit",
